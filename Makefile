@@ -1,0 +1,37 @@
+# idgen: identifiers for PostgreSQL, built with PGXS.
+#
+#   make && make install && make installcheck
+#
+# PG_CONFIG=/path/to/pg_config chooses the server; COPT=-Werror makes warnings
+# errors; "make prove" runs the TAP tests, which start servers of their own.
+
+PG_CONFIG ?= pg_config
+
+MODULE_big = idgen
+OBJS = \
+	src/clock.o \
+	src/comb.o \
+	src/creation.o \
+	src/entropy.o \
+	src/idgen.o \
+	src/inspect.o \
+	src/short_prefix.o \
+	src/uuid_random.o \
+	src/uuid_time.o \
+	src/validate.o
+
+EXTENSION = idgen
+DATA = idgen--1.0.sql
+
+# The server's headers count as system headers: their warnings are not ours.
+PG_CPPFLAGS = -I$(srcdir)/src -isystem $(shell $(PG_CONFIG) --includedir-server)
+PG_CFLAGS = -Wall -Wextra -Wshadow
+
+REGRESS = install generate bounds decode validate trigger creation errors rights
+ISOLATION = create_once
+ISOLATION_OPTS = --load-extension=idgen
+
+PGXS := $(shell $(PG_CONFIG) --pgxs)
+include $(PGXS)
+
+$(OBJS): $(wildcard $(srcdir)/src/*.h)

@@ -1,0 +1,44 @@
+/*-------------------------------------------------------------------------
+ *
+ * clock.h
+ *	  Instants and lengths of time, in the units that identifiers count in.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef IDGEN_CLOCK_H
+#define IDGEN_CLOCK_H
+
+#include "datatype/timestamp.h"
+#include "fmgr.h"
+#include "utils/guc.h"
+
+/* RFC 9562 section 6.2, method 3: 12 bits for the fraction of a millisecond */
+#define SUBMS_BITS			12
+
+/* Unix milliseconds fill 48 bits until 10889-08-02 05:31:50.655+00. */
+#define UNIX_MS48_MAX		((INT64CONST(1) << 48) - 1)
+
+/* the SQL argument "clock", NULL being the server's wall clock */
+extern TimestampTz clock_argument(FunctionCallInfo fcinfo, int argno);
+
+/* the same in a STABLE function: NULL is the start of the statement */
+extern TimestampTz clock_argument_stable(FunctionCallInfo fcinfo, int argno);
+
+extern int64 clock_unix_ms(TimestampTz instant);
+extern int64 clock_unix_ms48(TimestampTz instant);
+extern uint64 clock_unix_submillis(TimestampTz instant);
+extern uint64 clock_wall_submillis(void);
+
+extern bool clock_from_unix_ms(int64 unix_ms, TimestampTz *instant);
+extern TimestampTz clock_from_gregorian_ticks(uint64 ticks);
+
+/* lengths of time */
+extern int64 clock_interval_us(const Interval *length, const char *name);
+extern char *clock_interval_text(const Interval *length);
+
+/* the setting idgen.clock */
+extern char *clock_setting;
+extern bool clock_setting_check(char **newval, void **extra, GucSource source);
+extern TimestampTz clock_setting_or_wall(void);
+
+#endif							/* IDGEN_CLOCK_H */

@@ -1,0 +1,147 @@
+/*-------------------------------------------------------------------------
+ *
+ * inspect.c
+ *	  What a UUID tells to somebody who looks at it.
+ *
+ * A function gives NULL where an identifier has no such reading.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
+
+#include "clock.h"
+#include "short_prefix.h"
+#include "uuid_bits.h"
+
+/*
+ * uuid_version(id uuid) returns int
+ *
+ * The version nibble, RFC 9562 section 4.2; NULL for another variant, where
+ * these bits mean something else.
+ */
+PG_FUNCTION_INFO_V1(idgen_uuid_version);
+Datum
+idgen_uuid_version(PG_FUNCTION_ARGS)
+{
+	pg_uuid_t  *id = PG_GETARG_UUID_P(0);
+
+	if (!uuid_is_rfc_variant(id))
+		PG_RETURN_NULL();
+	PG_RETURN_INT32(uuid_version_nibble(id));
+}
+
+/*
+ * uuid_variant(id uuid) returns text
+ *
+ * The family that the layout belongs to, RFC 9562 section 4.1.
+ */
+PG_FUNCTION_INFO_V1(idgen_uuid_variant);
+Datum
+idgen_uuid_variant(PG_FUNCTION_ARGS)
+{
+	pg_uuid_t  *id = PG_GETARG_UUID_P(0);
+
+	PG_RETURN_TEXT_P(cstring_to_text(uuid_variant_name(id)));
+}
+
+/* The 60-bit timestamp of version 1: time_low, time_mid, time_high. */
+static uint64
+v1_ticks(const pg_uuid_t *id)
+{
+	uint64		high = uuid_high(id);
+
+	return (high & 0xFFF) << 48 | (high >> 12 & 0xFFFF) << 32 | high >> 28;
+}
+
+/*
+ * uuid_timestamp(id uuid) returns timestamptz
+ *
+ * The time in a UUID of version 1, 6, 7 or 13 (Lambert's COMB); version 7 to
+ * the millisecond, the others to the microsecond.
+ */
+PG_FUNCTION_INFO_V1(idgen_uuid_timestamp);
+Datum
+idgen_uuid_timestamp(PG_FUNCTION_ARGS)
+{
+	pg_uuid_t  *id = PG_GETARG_UUID_P(0);
+	TimestampTz instant;
+
+	if (!uuid_is_rfc_variant(id))
+		PG_RETURN_NULL();
+
+	switch (uuid_version_nibble(id))
+	{
+		case 1:
+			PG_RETURN_TIMESTAMPTZ(clock_from_gregorian_ticks(v1_ticks(id)));
+		case 6:
+		case UUID_VERSION_LAMBERT:
+			PG_RETURN_TIMESTAMPTZ(clock_from_gregorian_ticks(uuid_high(id)));
+		case 7:
+			if (clock_from_unix_ms(uuid_first_48_bits(id), &instant))
+				PG_RETURN_TIMESTAMPTZ(instant);
+			break;
+	}
+	PG_RETURN_NULL();
+}
+
+/*
+ * comb_timestamp(id uuid) returns timestamptz
+ *
+ * The first 48 bits of a version 4 UUID as Unix milliseconds.  Whether they
+ * are a COMB's or random bits, the identifier does not say.
+ */
+PG_FUNCTION_INFO_V1(idgen_comb_timestamp);
+Datum
+idgen_comb_timestamp(PG_FUNCTION_ARGS)
+{
+	pg_uuid_t  *id = PG_GETARG_UUID_P(0);
+	TimestampTz instant;
+
+	if (!uuid_is_version(id, 4) ||
+		!clock_from_unix_ms(uuid_first_48_bits(id), &instant))
+		PG_RETURN_NULL();
+	PG_RETURN_TIMESTAMPTZ(instant);
+}
+
+/*
+ * short_comb_timestamp(id uuid, clock timestamptz DEFAULT NULL,
+ *						period interval DEFAULT '1 minute',
+ *						prefix_bytes int DEFAULT 2) returns timestamptz
+ *
+ * The start of the latest period not after the clock that has this prefix;
+ * NULL where that is before timestamptz begins.
+ */
+PG_FUNCTION_INFO_V1(idgen_short_comb_timestamp);
+Datum
+idgen_short_comb_timestamp(PG_FUNCTION_ARGS)
+{
+	pg_uuid_t  *id;
+	TimestampTz clock;
+	ShortPrefix prefix;
+	int64		period_number;
+	int64		unix_ms;
+	TimestampTz instant;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+
+	id = PG_GETARG_UUID_P(0);
+	clock = clock_argument_stable(fcinfo, 1);
+	prefix = short_prefix_arguments(fcinfo, 2, 3);
+
+	if (!uuid_is_version(id, 4))
+		PG_RETURN_NULL();
+
+	period_number = short_prefix_period_number(&prefix, clock);
+	period_number -= short_prefix_of_period(&prefix,
+											period_number - short_prefix_of_uuid(&prefix, id));
+
+	if (pg_mul_s64_overflow(period_number, prefix.period_ms, &unix_ms) ||
+		!clock_from_unix_ms(unix_ms, &instant))
+		PG_RETURN_NULL();
+	PG_RETURN_TIMESTAMPTZ(instant);
+}

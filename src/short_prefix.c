@@ -1,0 +1,105 @@
+/*-------------------------------------------------------------------------
+ *
+ * short_prefix.c
+ *	  The arithmetic of the short COMB's prefix, for those who make, check and
+ *	  read it.
+ *
+ * Time is cut into periods of equal length, numbered from the Unix epoch; the
+ * prefix is the low bytes of the number.  The default, a minute and two
+ * bytes, begins again every 65536 minutes, 45.5 days.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "utils/timestamp.h"
+
+#include "clock.h"
+#include "short_prefix.h"
+
+#define DEFAULT_PERIOD_MS		60000
+#define DEFAULT_PREFIX_BYTES	2
+
+#define MIN_PREFIX_BYTES		1
+#define MAX_PREFIX_BYTES		6	/* the bytes before the version nibble */
+
+/* One minute, two bytes. */
+ShortPrefix
+short_prefix_default(void)
+{
+	return (ShortPrefix) {DEFAULT_PERIOD_MS, DEFAULT_PREFIX_BYTES * BITS_PER_BYTE};
+}
+
+/*
+ * Check a period and a width.  The period must be a positive whole number of
+ * milliseconds, and so short that the cycle of all prefixes is less than 2^64
+ * of them (22023).
+ */
+ShortPrefix
+short_prefix_make(const Interval *period, int32 prefix_bytes)
+{
+	ShortPrefix prefix;
+	int64		period_us;
+	uint64		longest_ms;
+
+	if (prefix_bytes < MIN_PREFIX_BYTES || prefix_bytes > MAX_PREFIX_BYTES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("prefix_bytes must be between %d and %d",
+						MIN_PREFIX_BYTES, MAX_PREFIX_BYTES),
+				 errdetail("The value is %d.", prefix_bytes)));
+
+	period_us = clock_interval_us(period, "period");
+	if (period_us <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("period must be greater than zero"),
+				 errdetail("The period is %s.", clock_interval_text(period))));
+	if (period_us % 1000 != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("period must be a whole number of milliseconds"),
+				 errdetail("The period is %s.", clock_interval_text(period))));
+
+	prefix.period_ms = period_us / 1000;
+	prefix.bits = prefix_bytes * BITS_PER_BYTE;
+
+	longest_ms = PG_UINT64_MAX >> prefix.bits;
+	if ((uint64) prefix.period_ms > longest_ms)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("period is too long for a prefix of %d bytes", prefix_bytes),
+				 errdetail("The period is %s; the cycle of all %d-byte prefixes must be shorter than 2^64 ms, so the period can be at most " UINT64_FORMAT " ms.",
+						   clock_interval_text(period), prefix_bytes, longest_ms)));
+	return prefix;
+}
+
+/*
+ * The same from the SQL arguments "period" and "prefix_bytes", NULL being the
+ * default.
+ */
+ShortPrefix
+short_prefix_arguments(FunctionCallInfo fcinfo, int period_argno, int bytes_argno)
+{
+	Interval	minute = {.time = USECS_PER_MINUTE};
+
+	if (PG_ARGISNULL(period_argno) && PG_ARGISNULL(bytes_argno))
+		return short_prefix_default();
+
+	return short_prefix_make(PG_ARGISNULL(period_argno) ? &minute :
+							 PG_GETARG_INTERVAL_P(period_argno),
+							 PG_ARGISNULL(bytes_argno) ? DEFAULT_PREFIX_BYTES :
+							 PG_GETARG_INT32(bytes_argno));
+}
+
+/*
+ * The number of the period that an instant lies in, negative before the Unix
+ * epoch.
+ */
+int64
+short_prefix_period_number(const ShortPrefix *prefix, TimestampTz instant)
+{
+	int64		ms = clock_unix_ms(instant);
+
+	return ms / prefix->period_ms - (ms % prefix->period_ms < 0);
+}

@@ -1,0 +1,120 @@
+/*-------------------------------------------------------------------------
+ *
+ * uuid_bits.h
+ *	  The fields of a 128-bit identifier.
+ *
+ * Every identifier of RFC 9562 (section 4) is, from high to low, 48 bits,
+ * 4 bits of version, 12 bits, 2 bits of variant and 62 bits.  A scheme fills
+ * the 48 + 12 bits, here "high", and the 62 bits, here "low"; this file alone
+ * knows where they lie between the version and the variant, and in which
+ * byte order.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef IDGEN_UUID_BITS_H
+#define IDGEN_UUID_BITS_H
+
+#include "port/pg_bswap.h"
+#include "utils/uuid.h"
+
+#define UUID_HIGH_BITS	60		/* custom_a and custom_b of section 5.8 */
+#define UUID_LOW_BITS	62		/* custom_c */
+
+#define UUID_HIGH_MAX	((UINT64CONST(1) << UUID_HIGH_BITS) - 1)
+#define UUID_LOW_MAX	((UINT64CONST(1) << UUID_LOW_BITS) - 1)
+
+/* The bits of "high" below the first 48, which lie behind the version. */
+#define UUID_CUSTOM_B_BITS	12
+#define UUID_CUSTOM_B_MASK	((UINT64CONST(1) << UUID_CUSTOM_B_BITS) - 1)
+
+/* The variant field's two bits, section 4.1. */
+#define UUID_VARIANT_RFC	2
+
+/*
+ * M. Lambert's time-ordered UUID carries a version that RFC 9562 leaves
+ * unassigned.
+ */
+#define UUID_VERSION_LAMBERT	13
+
+/* Bytes 0 to 7 (half 0) or 8 to 15 (half 1) as one number. */
+static inline uint64
+uuid_half(const pg_uuid_t *id, int half)
+{
+	uint64		big_endian;
+
+	memcpy(&big_endian, id->data + half * sizeof(uint64), sizeof(uint64));
+	return pg_ntoh64(big_endian);
+}
+
+static inline void
+uuid_set_half(pg_uuid_t *id, int half, uint64 value)
+{
+	uint64		big_endian = pg_hton64(value);
+
+	memcpy(id->data + half * sizeof(uint64), &big_endian, sizeof(uint64));
+}
+
+/* Lay out an identifier of the RFC's variant. */
+static inline void
+uuid_pack(pg_uuid_t *id, int version, uint64 high, uint64 low)
+{
+	Assert(high <= UUID_HIGH_MAX && low <= UUID_LOW_MAX);
+
+	uuid_set_half(id, 0,
+				  (high >> UUID_CUSTOM_B_BITS) << 16 |
+				  (uint64) version << UUID_CUSTOM_B_BITS |
+				  (high & UUID_CUSTOM_B_MASK));
+	uuid_set_half(id, 1, (uint64) UUID_VARIANT_RFC << UUID_LOW_BITS | low);
+}
+
+/* The 48 bits before the version and the 12 behind it. */
+static inline uint64
+uuid_high(const pg_uuid_t *id)
+{
+	uint64		half = uuid_half(id, 0);
+
+	return (half >> 16) << UUID_CUSTOM_B_BITS | (half & UUID_CUSTOM_B_MASK);
+}
+
+/* The first 48 bits: Unix milliseconds in a COMB and in version 7. */
+static inline uint64
+uuid_first_48_bits(const pg_uuid_t *id)
+{
+	return uuid_half(id, 0) >> 16;
+}
+
+/* The version nibble; it means something in the RFC's variant only. */
+static inline int
+uuid_version_nibble(const pg_uuid_t *id)
+{
+	return id->data[6] >> 4;
+}
+
+static inline bool
+uuid_is_rfc_variant(const pg_uuid_t *id)
+{
+	return id->data[8] >> 6 == UUID_VARIANT_RFC;
+}
+
+static inline bool
+uuid_is_version(const pg_uuid_t *id, int version)
+{
+	return uuid_is_rfc_variant(id) && uuid_version_nibble(id) == version;
+}
+
+/* What the variant field says, RFC 9562 section 4.1. */
+static inline const char *
+uuid_variant_name(const pg_uuid_t *id)
+{
+	uint8		field = id->data[8];
+
+	if ((field & 0x80) == 0)
+		return "NCS";
+	if ((field & 0xC0) == 0x80)
+		return "RFC 9562";
+	if ((field & 0xE0) == 0xC0)
+		return "Microsoft";
+	return "future";
+}
+
+#endif							/* IDGEN_UUID_BITS_H */
