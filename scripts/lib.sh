@@ -1,0 +1,178 @@
+# lib.sh: what demo.sh, test.sh and the benchmarks share. To be sourced.
+#
+# It builds idgen in a private folder and starts a private PostgreSQL cluster
+# there, as the user "postgres" where root started the script (PostgreSQL
+# refuses to run as root). Nothing of it goes into the system's own
+# PostgreSQL: the private folder holds a copy of the server's programs, links
+# to its files, and idgen. PostgreSQL finds its files relative to where its
+# programs are, so the copy sees idgen as installed, and the original does not.
+#
+#   idgen_install_packages         install what is missing (apt)
+#   idgen_build [MAKE-ARG ...]     build and install into the private folder
+#   idgen_start [SETTING=VALUE ...]  start the cluster; sets PGHOST, PGPORT ...
+#   idgen_restart                  restart it, with empty shared buffers
+#   idgen_stop                     stop it
+#   as_server_user COMMAND ...     run something as the cluster's owner
+#
+# The folder is $IDGEN_WORK. On exit, also when interrupted, the cluster is
+# stopped and the folder removed, unless IDGEN_KEEP=1.
+
+IDGEN_SOURCE=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+IDGEN_WORK=
+IDGEN_KEEP=${IDGEN_KEEP:-0}
+
+idgen_say() { printf '\n\033[1m%s\033[0m\n' "== $*"; }
+
+idgen_die() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; exit 1; }
+
+# --- packages ---------------------------------------------------------------
+
+# The newest PostgreSQL on the machine that extensions can be built for, or
+# the one whose pg_config the caller names in PG_CONFIG.
+idgen_find_pg_config() {
+    local candidate
+    if [ -n "${PG_CONFIG:-}" ]; then
+        command -v "$PG_CONFIG" || true
+        return
+    fi
+    for candidate in $(ls -d /usr/lib/postgresql/*/bin/pg_config 2>/dev/null | sort -t/ -k5,5nr) \
+                     "$(command -v pg_config)"; do
+        [ -x "$candidate" ] && [ -e "$("$candidate" --pgxs)" ] &&
+            [ -x "$("$candidate" --bindir)/postgres" ] && { echo "$candidate"; return; }
+    done
+}
+
+idgen_apt_install() {
+    local sudo=
+    command -v apt-get >/dev/null || idgen_die "please install: $*"
+    if [ "$(id -u)" -ne 0 ]; then
+        command -v sudo >/dev/null || idgen_die "as root, please run: apt-get install $*"
+        sudo=sudo
+    fi
+    idgen_say "Installing $*"
+    $sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq update >/dev/null
+    $sudo env DEBIAN_FRONTEND=noninteractive \
+        apt-get -qq install -y --no-install-recommends "$@" >/dev/null ||
+        idgen_die "apt-get could not install: $*"
+}
+
+idgen_install_packages() {
+    local missing=() major
+
+    command -v gcc >/dev/null || command -v clang >/dev/null || missing+=(gcc libc6-dev)
+    command -v make >/dev/null || missing+=(make)
+    command -v prove >/dev/null || missing+=(perl)
+    perl -MIPC::Run -e 1 2>/dev/null || missing+=(libipc-run-perl)
+
+    if [ -z "$(idgen_find_pg_config)" ]; then
+        [ -z "${PG_CONFIG:-}" ] || idgen_die "PG_CONFIG=$PG_CONFIG is not there"
+        # the server that is there, or else the distribution's
+        major=$(ls /usr/lib/postgresql 2>/dev/null | sort -n | tail -n 1)
+        [ -n "$major" ] ||
+            major=$(apt-cache depends postgresql 2>/dev/null | sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p')
+        if [ -z "$major" ]; then
+            # a new machine may have no package lists yet
+            idgen_apt_install ca-certificates
+            major=$(apt-cache depends postgresql | sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p')
+        fi
+        missing+=("postgresql-$major" "postgresql-server-dev-$major")
+    fi
+    [ ${#missing[@]} -eq 0 ] || idgen_apt_install "${missing[@]}"
+    PG_CONFIG=$(idgen_find_pg_config)
+    [ -n "$PG_CONFIG" ] || idgen_die "no PostgreSQL server with its development files found"
+}
+
+# --- the private folder -----------------------------------------------------
+
+# Who the server runs as: the caller, or "postgres" where that is root.
+as_server_user() {
+    if [ "$(id -u)" -eq 0 ]; then
+        (cd "$IDGEN_WORK" && HOME=$IDGEN_WORK exec runuser -u postgres -- "$@")
+    else
+        "$@"
+    fi
+}
+
+idgen_cleanup() {
+    local status=$?
+
+    trap - EXIT
+    trap '' INT TERM HUP
+    if [ -n "$IDGEN_WORK" ] && [ "$IDGEN_KEEP" != 1 ]; then
+        idgen_stop
+        rm -rf "$IDGEN_WORK"
+    fi
+    exit $status
+}
+
+idgen_make_work_folder() {
+    [ -z "$IDGEN_WORK" ] || return 0
+    IDGEN_WORK=$(mktemp -d /tmp/idgen.XXXXXX)
+    trap idgen_cleanup EXIT
+    # a signal ends the script by way of the EXIT trap
+    trap 'exit 130' INT
+    trap 'exit 143' TERM
+    trap 'exit 129' HUP
+    chmod 755 "$IDGEN_WORK"
+    [ "$(id -u)" -ne 0 ] || chown postgres "$IDGEN_WORK"
+}
+
+# Build idgen from a copy of the sources, and put it into a copy of the server.
+idgen_build() {
+    local bindir sharedir pkglibdir root
+
+    idgen_make_work_folder
+    bindir=$("$PG_CONFIG" --bindir)
+    sharedir=$("$PG_CONFIG" --sharedir)
+    pkglibdir=$("$PG_CONFIG" --pkglibdir)
+    root=$IDGEN_WORK/root
+    IDGEN_BUILD=$IDGEN_WORK/build
+
+    mkdir "$IDGEN_BUILD"
+    (cd "$IDGEN_SOURCE" &&
+        tar cf - --exclude=./.git --exclude='*.o' --exclude='*.so' --exclude='*.bc' .) |
+        tar xf - -C "$IDGEN_BUILD"
+
+    mkdir -p "$root$bindir" "$root$sharedir" "$root$pkglibdir"
+    cp "$bindir"/* "$root$bindir"
+    cp -rs "$sharedir"/. "$root$sharedir"
+    cp -rs "$pkglibdir"/. "$root$pkglibdir"
+    rm -rf "$root$sharedir"/extension/idgen* "$root$pkglibdir"/idgen.so
+    [ "$(id -u)" -ne 0 ] || chown -R postgres "$IDGEN_BUILD" "$root"
+
+    as_server_user make -s -C "$IDGEN_BUILD" PG_CONFIG="$PG_CONFIG" with_llvm=no "$@" all &&
+        as_server_user make -s -C "$IDGEN_BUILD" PG_CONFIG="$PG_CONFIG" with_llvm=no \
+            DESTDIR="$root" install >/dev/null || return 1
+
+    PATH=$root$bindir:$PATH
+}
+
+# --- the private cluster ----------------------------------------------------
+
+idgen_start() {
+    local data=$IDGEN_WORK/data setting
+
+    as_server_user initdb -D "$data" -U postgres -A trust -E UTF8 --no-locale -N >/dev/null
+    {
+        echo "listen_addresses = ''"
+        echo "unix_socket_directories = '$IDGEN_WORK'"
+        for setting in "$@"; do
+            echo "${setting%%=*} = '${setting#*=}'"
+        done
+    } | as_server_user tee -a "$data/postgresql.conf" >/dev/null
+
+    # only a socket in a folder of its own: the port never meets another's
+    export PGHOST=$IDGEN_WORK PGPORT=5432 PGUSER=postgres PGDATABASE=postgres
+    unset PGPASSWORD PGSERVICE PGOPTIONS PGHOSTADDR
+    as_server_user pg_ctl -D "$data" -w -s -l "$IDGEN_WORK/server.log" start ||
+        { tail -n 20 "$IDGEN_WORK/server.log" >&2; idgen_die "the private cluster did not start"; }
+}
+
+idgen_restart() {
+    as_server_user pg_ctl -D "$IDGEN_WORK/data" -w -s -m fast -l "$IDGEN_WORK/server.log" restart
+}
+
+idgen_stop() {
+    [ ! -e "$IDGEN_WORK/data/postmaster.pid" ] ||
+        as_server_user pg_ctl -D "$IDGEN_WORK/data" -w -s -m fast stop || true
+}
