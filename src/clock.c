@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "access/xact.h"
+#include "common/int.h"
 #include "utils/builtins.h"
 #include "utils/datetime.h"
 #include "utils/timestamp.h"
