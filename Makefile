@@ -27,7 +27,7 @@ DATA = idgen--1.0.sql
 PG_CPPFLAGS = -I$(srcdir)/src -isystem $(shell $(PG_CONFIG) --includedir-server)
 PG_CFLAGS = -Wall -Wextra -Wshadow
 
-REGRESS = install generate bounds decode validate trigger creation errors rights
+REGRESS = install generate randomness bounds decode validate trigger creation errors
 ISOLATION = create_once
 ISOLATION_OPTS = --load-extension=idgen
 

@@ -5,7 +5,7 @@
 GRANT USAGE ON SCHEMA idgen TO PUBLIC;
 
 COMMENT ON SCHEMA idgen IS
-'Identifiers for primary keys: generate, validate, create once, compare. Everywhere in this schema, the argument "clock" is the caller''s idea of now, and a NULL argument other than an identifier stands for its default.';
+'Identifiers for primary keys: generate, validate, create once, compare. Everywhere in this schema, the argument "clock" is the caller''s idea of now, NULL being the server''s.';
 
 -- ---------------------------------------------------------------------------
 -- Identifiers of 128 bits: generators

@@ -1,1 +1,42 @@
+-- What CREATE EXTENSION leaves behind.
 CREATE EXTENSION idgen;
+
+SELECT e.extversion, n.nspname, e.extrelocatable
+FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
+WHERE e.extname = 'idgen';
+
+SELECT trusted, relocatable, schema, requires
+FROM pg_available_extension_versions
+WHERE name = 'idgen' AND version = '1.0';
+
+-- exact volatility and parallel marks
+SELECT proname, pg_get_function_identity_arguments(oid) AS arguments,
+       provolatile AS vol, proparallel AS par, proisstrict AS strict, prosecdef AS secdef
+FROM pg_proc
+WHERE pronamespace = 'idgen'::regnamespace
+ORDER BY proname COLLATE "C", pg_get_function_identity_arguments(oid) COLLATE "C";
+
+-- every object has a comment
+SELECT pg_describe_object(d.classid, d.objid, d.objsubid) AS object_without_comment
+FROM pg_depend d
+WHERE d.refclassid = 'pg_extension'::regclass
+  AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'idgen')
+  AND d.deptype = 'e'
+  AND d.classid <> 'pg_type'::regclass
+  AND obj_description(d.objid, d.classid::regclass::name) IS NULL;
+
+SELECT attname AS column_without_comment
+FROM pg_attribute
+WHERE attrelid = 'idgen.creation_identifiers'::regclass AND attnum > 0
+  AND col_description(attrelid, attnum) IS NULL;
+
+-- everybody may use the schema, nobody else the table, which pg_dump keeps
+SELECT has_schema_privilege('public', 'idgen', 'USAGE') AS usage,
+       has_schema_privilege('public', 'idgen', 'CREATE') AS "create",
+       has_table_privilege('public', 'idgen.creation_identifiers',
+                           'SELECT, INSERT, UPDATE, DELETE') AS table_rights;
+
+SELECT unnest(extconfig)::regclass AS dumped, unnest(extcondition) AS condition
+FROM pg_extension WHERE extname = 'idgen';
+
+\d idgen.creation_identifiers

@@ -47,16 +47,17 @@ floor_div(int64 dividend, int64 divisor)
 	return quotient - (dividend % divisor < 0);
 }
 
+/* An infinite instant has no place in an identifier (22008). */
 static TimestampTz
-finite_clock(TimestampTz clock)
+require_finite(TimestampTz instant)
 {
-	if (TIMESTAMP_NOT_FINITE(clock))
+	if (TIMESTAMP_NOT_FINITE(instant))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
-				 errmsg("clock must be finite"),
-				 errdetail("The clock is %s.",
-						   TIMESTAMP_IS_NOBEGIN(clock) ? EARLY : LATE)));
-	return clock;
+				 errmsg("timestamp must be finite"),
+				 errdetail("The timestamp is %s.",
+						   TIMESTAMP_IS_NOBEGIN(instant) ? EARLY : LATE)));
+	return instant;
 }
 
 /*
@@ -67,7 +68,7 @@ TimestampTz
 clock_argument(FunctionCallInfo fcinfo, int argno)
 {
 	return PG_ARGISNULL(argno) ? GetCurrentTimestamp() :
-		finite_clock(PG_GETARG_TIMESTAMPTZ(argno));
+		require_finite(PG_GETARG_TIMESTAMPTZ(argno));
 }
 
 /*
@@ -80,7 +81,7 @@ TimestampTz
 clock_argument_stable(FunctionCallInfo fcinfo, int argno)
 {
 	return PG_ARGISNULL(argno) ? GetCurrentStatementStartTimestamp() :
-		finite_clock(PG_GETARG_TIMESTAMPTZ(argno));
+		require_finite(PG_GETARG_TIMESTAMPTZ(argno));
 }
 
 /*
@@ -100,13 +101,13 @@ clock_unix_ms(TimestampTz instant)
 int64
 clock_unix_ms48(TimestampTz instant)
 {
-	int64		ms = clock_unix_ms(finite_clock(instant));
+	int64		ms = clock_unix_ms(require_finite(instant));
 
 	if (ms < 0 || ms > UNIX_MS48_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
-				 errmsg("clock is out of range for 48 bits of Unix milliseconds"),
-				 errdetail("The clock is %s; it must be from 1970-01-01 00:00:00+00 to 10889-08-02 05:31:50.655999+00.",
+				 errmsg("timestamp is out of range for 48 bits of Unix milliseconds"),
+				 errdetail("The timestamp is %s; it must be from 1970-01-01 00:00:00+00 to 10889-08-02 05:31:50.655999+00.",
 						   timestamptz_to_str(instant))));
 	return ms;
 }
@@ -265,7 +266,7 @@ clock_setting_or_wall(void)
 	if (clock_setting == NULL || *clock_setting == '\0')
 		return GetCurrentTimestamp();
 
-	return finite_clock(DatumGetTimestampTz(DirectFunctionCall3(timestamptz_in,
+	return require_finite(DatumGetTimestampTz(DirectFunctionCall3(timestamptz_in,
 																CStringGetDatum(clock_setting),
 																ObjectIdGetDatum(InvalidOid),
 																Int32GetDatum(-1))));

@@ -30,7 +30,7 @@ next_v7_submillis(void)
 	if (unlikely(last > UUID_HIGH_MAX))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
-				 errmsg("clock is out of range for 48 bits of Unix milliseconds")));
+				 errmsg("timestamp is out of range for 48 bits of Unix milliseconds")));
 	return last;
 }
 

@@ -178,8 +178,8 @@ require_window_within_cycle(const Rule *rule)
 	if (width_ms > widest_ms)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("tolerance is as wide as the whole cycle of prefixes"),
-				 errdetail("The window is " UINT64_FORMAT " ms wide and the cycle " UINT64_FORMAT " ms, so every prefix would pass.",
+				 errmsg("tolerance covers the whole cycle of prefixes"),
+				 errdetail("The window is " UINT64_FORMAT " ms wide and the cycle " UINT64_FORMAT " ms, so every prefix could pass.",
 						   width_ms, widest_ms + 2 * rule->prefix.period_ms),
 				 errhint("Use a smaller tolerance, a longer period or more prefix bytes.")));
 }
@@ -341,7 +341,8 @@ rule_check(const Rule *rule, const pg_uuid_t *id, TimestampTz clock,
 			 errmsg("identifier is not a %s of the allowed time",
 					schemes[rule->scheme].noun),
 			 errdetail_internal("%s", describe_violation(rule, id, clock)),
-			 errhint("%s", hint),
+			 uuid_is_version(id, schemes[rule->scheme].version) ?
+			 errhint("%s", hint) : 0,
 			 relation ? errtablecol(relation, attnum) : 0));
 }
 

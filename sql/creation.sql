@@ -1,0 +1,209 @@
+-- Retry-safe creation, within one session. What two sessions do to each other
+-- is in specs/create_once.spec.
+SET timezone = 'UTC';
+SET datestyle = 'ISO, YMD';
+
+--
+-- create_once
+--
+
+-- the first call records the proposed id; later ones get it back
+SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000001', 'e0000000-0000-4000-8000-000000000001'::uuid);
+SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000001', 'e0000000-0000-4000-8000-000000000002'::uuid);
+SELECT * FROM idgen.create_once(command_id => 'c0000000-0000-7000-8000-000000000001',
+                                proposed_id => 'e0000000-0000-4000-8000-000000000003'::uuid);
+
+-- with a bigint
+SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000002', 42);
+SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000002', 43);
+SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000003', -9223372036854775808);
+SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000003', 0::bigint);
+
+-- with a name and a request
+SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000004', 'e0000000-0000-4000-8000-000000000004'::uuid, 'open account', '{"owner": "Ada", "limit": 1.50}');
+SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000004', 'e0000000-0000-4000-8000-000000000005'::uuid, 'open account', '{"limit": 1.5, "owner": "Ada"}');
+
+SELECT command_id, command_name, entity_id, entity_number, request_hash, created_at = now() AS created_now
+FROM idgen.creation_identifiers ORDER BY command_id;
+
+-- a known command id with something else is not a retry
+SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000004', 'e0000000-0000-4000-8000-000000000005'::uuid, 'open account', '{"owner": "Bob", "limit": 1.50}');
+SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000004', 'e0000000-0000-4000-8000-000000000005'::uuid, 'close account', '{"owner": "Ada", "limit": 1.50}');
+SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000004', 'e0000000-0000-4000-8000-000000000005'::uuid, 'open account');
+SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000001', 'e0000000-0000-4000-8000-000000000005'::uuid, request => 'null');
+SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000001', 42);
+SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000002', 'e0000000-0000-4000-8000-000000000005'::uuid);
+
+-- many in one statement, some of them twice
+SELECT count(*) FILTER (WHERE created) AS created, count(*) FILTER (WHERE NOT created) AS replayed,
+       bool_and(entity_number = k) AS right_id
+FROM (SELECT n, CASE WHEN n <= 100 THEN n ELSE n - 100 END AS k FROM generate_series(1, 200) n ORDER BY n) s,
+     LATERAL idgen.create_once(md5('many' || k)::uuid, n::bigint);
+
+-- rolled back with its transaction, and with its savepoint
+BEGIN;
+SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000005', 5);
+SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000005', 6);
+ROLLBACK;
+BEGIN;
+SAVEPOINT one;
+SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000005', 7);
+ROLLBACK TO one;
+SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000005', 8);
+COMMIT;
+SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000005', 9);
+
+-- under each isolation level
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000006', 1);
+SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000006', 2);
+COMMIT;
+BEGIN ISOLATION LEVEL SERIALIZABLE;
+SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000006', 3);
+SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000007', 4);
+SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000007', 5);
+COMMIT;
+
+-- a replay goes through in a read-only transaction, a creation does not
+BEGIN READ ONLY;
+SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000006', 3);
+SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000008', 3);
+ROLLBACK;
+BEGIN READ ONLY ISOLATION LEVEL SERIALIZABLE;
+SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000006', 3);
+ROLLBACK;
+
+-- the setting that its statements run under is back afterwards, also after an error
+SHOW enable_seqscan;
+DO $$
+BEGIN
+    PERFORM idgen.create_once('c0000000-0000-7000-8000-000000000006', 1, 'another name');
+EXCEPTION WHEN unique_violation THEN
+    RAISE NOTICE 'enable_seqscan is %', current_setting('enable_seqscan');
+END $$;
+DO $$
+BEGIN
+    SET LOCAL transaction_read_only = on;
+    PERFORM idgen.create_once('c0000000-0000-7000-8000-0000000000ff', 1);
+EXCEPTION WHEN read_only_sql_transaction THEN
+    RAISE NOTICE 'enable_seqscan is %', current_setting('enable_seqscan');
+END $$;
+
+--
+-- The fingerprint of a request: equal as jsonb, equal hash
+--
+CREATE FUNCTION hash_of(request jsonb) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    id uuid := gen_random_uuid();
+    hash text;
+BEGIN
+    PERFORM idgen.create_once(id, 1, request => request);
+    DELETE FROM idgen.creation_identifiers WHERE command_id = id
+    RETURNING lpad(to_hex(request_hash), 16, '0') INTO hash;
+    RETURN hash;
+END $$;
+
+-- known answers: the same on every version and machine
+SELECT request, hash_of(request)
+FROM (VALUES (jsonb 'null'), ('true'), ('false'), ('0'), ('""'), ('[]'), ('{}'), ('[[]]'), ('"a"'), ('["a"]'),
+             ('{"a": [1, 2.50, -3e20, "x", null, true, {"b": {}}]}')) v (request);
+
+SELECT count(DISTINCT hash_of(request)) AS hashes
+FROM (VALUES (jsonb '1'), ('1.0'), ('1.000'), ('1e0'), ('10e-1')) v (request);
+SELECT count(*) AS requests, count(DISTINCT hash_of(request)) AS hashes
+FROM (VALUES (jsonb '1'), ('"1"'), ('[1]'), ('[[1]]'), ('{"1": 1}'), ('{"1": "1"}'), ('["1", 1]'), ('[1, "1"]'),
+             ('-1'), ('10'), ('0.1'), ('[1, 1]'), ('[[1], 1]'), ('[1, [1]]'), ('[]'), ('[[], []]'), ('[[[]]]'),
+             ('[{}]'), ('[{}, {}]'), ('{"a": {}}'), ('{"a": []}'), ('{"a": null}'), ('{"a": false}'),
+             ('["ab", "c"]'), ('["a", "bc"]'), ('["abc"]'), ('{"a": "b"}'), ('["a", "b"]')) v (request);
+-- elements that change places, near and far
+SELECT count(*) AS requests, count(DISTINCT hash_of(request)) AS hashes
+FROM (SELECT jsonb_agg(CASE WHEN n = 0 THEN k WHEN n = k THEN 0 ELSE n END ORDER BY n) AS request
+      FROM generate_series(0, 99) n, generate_series(0, 99) k GROUP BY k) s;
+DROP FUNCTION hash_of(jsonb);
+
+--
+-- find, forget
+--
+SELECT command_id, command_name, entity_id, entity_number FROM idgen.find_creation('c0000000-0000-7000-8000-000000000004');
+SELECT command_id, command_name, entity_id, entity_number FROM idgen.find_creation('c0000000-0000-7000-8000-000000000002');
+SELECT * FROM idgen.find_creation('c0000000-0000-7000-8000-0000000000ff');
+SELECT * FROM idgen.find_creation(NULL);
+
+SELECT idgen.forget_creation('c0000000-0000-7000-8000-000000000004') AS known,
+       idgen.forget_creation('c0000000-0000-7000-8000-0000000000ff') AS unknown,
+       idgen.forget_creation(NULL) AS null;
+SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000004', 'e0000000-0000-4000-8000-000000000006'::uuid);
+
+-- several commands may name one entity
+SELECT created FROM idgen.create_once('c0000000-0000-7000-8000-000000000009', 'e0000000-0000-4000-8000-000000000006'::uuid);
+SELECT idgen.forget_creation_of('e0000000-0000-4000-8000-000000000006'::uuid) AS two,
+       idgen.forget_creation_of('e0000000-0000-4000-8000-0000000000ff'::uuid) AS none;
+SELECT idgen.forget_creation_of(42) AS one, idgen.forget_creation_of(42) AS gone, idgen.forget_creation_of(NULL::bigint) AS null;
+
+--
+-- purge, trim
+--
+TRUNCATE idgen.creation_identifiers;
+INSERT INTO idgen.creation_identifiers (command_id, command_name, entity_number, created_at)
+SELECT md5(n::text)::uuid, CASE WHEN n % 2 = 0 THEN 'even' ELSE 'odd' END, n, now() - n * interval '1 hour'
+FROM generate_series(1, 100) n;
+
+-- the oldest first, a batch at a time, none that is younger
+SELECT idgen.purge_creations('72 hours', 10) AS purged;
+SELECT count(*), min(entity_number), max(entity_number) FROM idgen.creation_identifiers;
+SELECT idgen.purge_creations('72 hours', 10) AS purged;
+SELECT idgen.purge_creations('72 hours', 10) AS purged;
+SELECT count(*), min(entity_number), max(entity_number) FROM idgen.creation_identifiers;
+SELECT idgen.purge_creations() AS purged;
+SELECT count(*), min(entity_number), max(entity_number) FROM idgen.creation_identifiers;
+SELECT idgen.purge_creations('1 month') AS purged;
+
+-- the newest are kept, by name or of all
+SELECT idgen.trim_creations(5, 'even') AS trimmed;
+SELECT command_name, count(*), min(entity_number), max(entity_number) FROM idgen.creation_identifiers GROUP BY 1 ORDER BY 1;
+SELECT idgen.trim_creations(3, 'unknown') AS trimmed;
+SELECT idgen.trim_creations(12) AS trimmed;
+SELECT command_name, count(*), min(entity_number), max(entity_number) FROM idgen.creation_identifiers GROUP BY 1 ORDER BY 1;
+SELECT idgen.trim_creations(9223372036854775807) AS trimmed;
+SELECT idgen.trim_creations(0) AS trimmed;
+SELECT count(*) FROM idgen.creation_identifiers;
+SELECT idgen.purge_creations('0') AS purged;
+
+--
+-- The command history of an entity
+--
+SELECT n, right(h[1]::text, 2) AS oldest, right(h[cardinality(h)]::text, 2) AS newest, cardinality(h)
+FROM (WITH RECURSIVE r (n, h) AS (
+          SELECT 0, NULL::uuid[]
+          UNION ALL
+          SELECT n + 1, idgen.remember_command(h, ('c0000000-0000-4000-8000-' || lpad((n + 1)::text, 12, '0'))::uuid)
+          FROM r WHERE n < 25)
+      SELECT * FROM r) s
+WHERE n IN (1, 2, 19, 20, 21, 25);
+
+CREATE TEMP TABLE entity (id int, history uuid[]);
+INSERT INTO entity VALUES (1, NULL);
+UPDATE entity SET history = idgen.remember_command(history, 'c0000000-0000-4000-8000-000000000001', 3);
+UPDATE entity SET history = idgen.remember_command(history, 'c0000000-0000-4000-8000-000000000002', 3);
+UPDATE entity SET history = idgen.remember_command(history, 'c0000000-0000-4000-8000-000000000003', 3);
+UPDATE entity SET history = idgen.remember_command(history, 'c0000000-0000-4000-8000-000000000001', 3);
+SELECT history FROM entity;
+UPDATE entity SET history = idgen.remember_command(history, 'c0000000-0000-4000-8000-000000000004', 3);
+SELECT history FROM entity;
+SELECT idgen.has_command(history, 'c0000000-0000-4000-8000-000000000004') AS newest,
+       idgen.has_command(history, 'c0000000-0000-4000-8000-000000000002') AS oldest,
+       idgen.has_command(history, 'c0000000-0000-4000-8000-000000000001') AS dropped,
+       idgen.has_command(NULL, 'c0000000-0000-4000-8000-000000000001') AS no_history,
+       idgen.has_command('{}', 'c0000000-0000-4000-8000-000000000001') AS empty,
+       idgen.has_command(history, NULL) AS no_command
+FROM entity;
+SELECT idgen.remember_command('{}', 'c0000000-0000-4000-8000-000000000001', 0) AS keep_none,
+       idgen.remember_command(history, 'c0000000-0000-4000-8000-000000000003', 1) AS known_but_cut
+FROM entity;
+-- elements that are null do not count
+SELECT idgen.remember_command(ARRAY[NULL, 'c0000000-0000-4000-8000-000000000001', NULL, NULL]::uuid[], 'c0000000-0000-4000-8000-000000000002') AS remembered,
+       idgen.has_command(ARRAY[NULL, 'c0000000-0000-4000-8000-000000000001', NULL]::uuid[], 'c0000000-0000-4000-8000-000000000001') AS has,
+       idgen.has_command(ARRAY[NULL]::uuid[], '00000000-0000-0000-0000-000000000000') AS has_not;
+-- long, so that it is stored out of line, and a slice with bounds of its own
+SELECT cardinality(idgen.remember_command(array_agg(gen_random_uuid()), 'c0000000-0000-4000-8000-000000000001', 100000)) AS long FROM generate_series(1, 10000);
+SELECT idgen.remember_command('[5:6]={c0000000-0000-4000-8000-000000000001,c0000000-0000-4000-8000-000000000002}', 'c0000000-0000-4000-8000-000000000003', 2) AS bounds;

@@ -1,0 +1,159 @@
+-- What bad input gets: SQLSTATE, message, DETAIL and HINT.
+SET timezone = 'UTC';
+SET datestyle = 'ISO, YMD';
+SET intervalstyle = 'postgres';
+
+CREATE FUNCTION failure(statement text, OUT state text, OUT message text, OUT detail text, OUT hint text)
+LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE statement;
+    message := 'no error';
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT,
+        detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
+END $$;
+
+\pset format unaligned
+\pset fieldsep '\n    '
+\pset tuples_only on
+
+--
+-- short_comb
+--
+SELECT input, f.* FROM (VALUES
+    ($$period => '0'$$),
+    ($$period => '-1 minute'$$),
+    ($$period => '1 day -25 hours'$$),
+    ($$period => '1 month'$$),
+    ($$period => '1 year -12 months 1 minute'$$),
+    ($$period => '1 month -30 days'$$),
+    ($$period => '1500 microseconds'$$),
+    ($$period => '1 microsecond'$$),
+    ($$period => '281474976710 seconds 656 milliseconds'$$),
+    ($$period => '65536 milliseconds', prefix_bytes => 6$$),
+    ($$period => '1 minute', prefix_bytes => 6$$),
+    ($$period => '1 hour', prefix_bytes => 6$$),
+    ($$period => '2147483647 days', prefix_bytes => 1$$),
+    ($$period => '-2147483648 days', prefix_bytes => 1$$),
+    ($$prefix_bytes => 0$$),
+    ($$prefix_bytes => 7$$),
+    ($$prefix_bytes => -2147483648$$),
+    ($$run_length => 0$$),
+    ($$run_length => -1$$),
+    ($$clock => 'infinity'$$),
+    ($$clock => '-infinity'$$),
+    ($$clock => '1969-12-31 23:59:59+00'$$)) v (input),
+    failure('SELECT idgen.short_comb(' || input || ')') f;
+
+--
+-- Version 7 and COMB: a clock that 48 bits of Unix milliseconds cannot hold
+--
+SELECT call, clock, f.* FROM (VALUES
+    ('infinity'), ('-infinity'), ('1969-12-31 23:59:59.999999+00'), ('10889-08-02 05:31:50.656+00'), ('4714-11-24 00:00:00+00 BC'),
+    ('294276-12-31 23:59:59.999999+00')) c (clock),
+    (VALUES ('uuid_v7'), ('comb'), ('uuid_v7_floor'), ('uuid_v7_ceil'), ('comb_floor'), ('comb_ceil')) g (call),
+    failure(format('SELECT idgen.%s(%L)', call, clock)) f;
+
+--
+-- Reading and checking
+--
+SELECT input, f.* FROM (VALUES
+    ($$short_comb_timestamp('919108f7-52d1-4320-9bac-f847db4148a8', 'infinity')$$),
+    ($$short_comb_timestamp('919108f7-52d1-4320-9bac-f847db4148a8', period => '0')$$),
+    ($$short_comb_timestamp('919108f7-52d1-4320-9bac-f847db4148a8', prefix_bytes => 7)$$),
+    ($$is_uuid('x', -1)$$),
+    ($$is_uuid('x', 16)$$),
+    ($$is_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', '-1 minute')$$),
+    ($$is_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', past_tolerance => '-1 microsecond')$$),
+    ($$is_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', future_tolerance => '-1 day')$$),
+    ($$is_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', '1 month')$$),
+    ($$is_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', '32768 minutes')$$),
+    ($$is_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', past_tolerance => '65536 minutes', future_tolerance => '0')$$),
+    ($$is_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', past_tolerance => '0', future_tolerance => '65534 minutes 1 microsecond')$$),
+    ($$is_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', past_tolerance => '0', future_tolerance => '65534 minutes')$$),
+    ($$is_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', '100000000 days')$$),
+    ($$is_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', '2147483647 days')$$),
+    ($$is_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', '127 minutes 1 second', prefix_bytes => 1)$$),
+    ($$is_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', clock => 'infinity')$$),
+    ($$is_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', period => '-1 minute')$$),
+    ($$is_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', prefix_bytes => 0)$$),
+    ($$is_comb('919108f7-52d1-4320-9bac-f847db4148a8', '-1 minute')$$),
+    ($$is_comb('919108f7-52d1-4320-9bac-f847db4148a8', clock => '-infinity')$$),
+    ($$is_comb('919108f7-52d1-4320-9bac-f847db4148a8', '100000000 days', '294276-12-31 23:59:59+00')$$),
+    ($$is_uuid_v7('919108f7-52d1-4320-9bac-f847db4148a8', '10 minutes', past_tolerance => '-1 minute')$$),
+    ($$is_uuid_v7('919108f7-52d1-4320-9bac-f847db4148a8', future_tolerance => '1 year')$$),
+    ($$check_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', '-1 minute')$$),
+    ($$check_comb('017f22e2-79b0-4cc3-98c4-dc0c0c07398f', '1 minute', '2022-02-22 19:24:00+00')$$),
+    ($$check_uuid_v7('017f22e2-79b0-4cc3-98c4-dc0c0c07398f', '1 minute', '2022-02-22 19:24:00+00')$$)) v (input),
+    failure('SELECT idgen.' || input) f;
+
+-- infinite intervals are there from version 17 on
+SELECT current_setting('server_version_num')::int < 170000
+    OR bool_and(((failure(statement)).state) = '22023') AS infinite_intervals_refused
+FROM (VALUES ($$SELECT idgen.short_comb('infinity')$$), ($$SELECT idgen.short_comb('-infinity')$$),
+             ($$SELECT idgen.is_comb('919108f7-52d1-4320-9bac-f847db4148a8', 'infinity')$$)) v (statement);
+
+--
+-- The trigger
+--
+CREATE TABLE t (id uuid, n int);
+SELECT arguments, f.* FROM (VALUES
+    ($$$$), ($$'id'$$), ($$'nothing', 'short_comb'$$), ($$'n', 'short_comb'$$), ($$'ctid', 'short_comb'$$),
+    ($$'id', 'serial'$$), ($$'id', ''$$), ($$'id', 'Short_Comb'$$),
+    ($$'id', 'short_comb', '-1 minute'$$), ($$'id', 'short_comb', 'soon'$$), ($$'id', 'short_comb', '', '0'$$),
+    ($$'id', 'short_comb', '', '', '9'$$), ($$'id', 'short_comb', '', '', 'two'$$),
+    ($$'id', 'short_comb', '', '', '', '1 day', '100 days'$$),
+    ($$'id', 'short_comb', '', '', '', '', '', ''$$),
+    ($$'id', 'comb', '', '', '', ''$$),
+    ($$'id', 'uuid_v7', '1 month'$$)) v (arguments),
+    failure('CREATE TRIGGER c BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert(' || arguments || ');'
+            'INSERT INTO t VALUES (idgen.uuid_v4(), 1)') f;
+SELECT timing, f.* FROM (VALUES
+    ('BEFORE UPDATE ON t FOR EACH ROW'), ('BEFORE INSERT OR UPDATE ON t FOR EACH ROW'),
+    ('AFTER INSERT ON t FOR EACH ROW'), ('BEFORE INSERT ON t'), ('BEFORE DELETE ON t FOR EACH ROW')) v (timing),
+    failure('INSERT INTO t VALUES (idgen.short_comb());'
+            'CREATE TRIGGER c ' || timing || $$ EXECUTE FUNCTION idgen.check_on_insert('id', 'short_comb');$$ ||
+            'INSERT INTO t VALUES (idgen.short_comb()); UPDATE t SET n = 2; DELETE FROM t') f;
+SELECT f.* FROM failure('SELECT idgen.check_on_insert()') f;
+DROP TABLE t;
+
+--
+-- Creation
+--
+SELECT input, f.* FROM (VALUES
+    ($$create_once(NULL, idgen.uuid_v4())$$),
+    ($$create_once('919108f7-52d1-4320-9bac-f847db4148a8', NULL::uuid)$$),
+    ($$create_once(NULL, 1)$$),
+    ($$create_once('919108f7-52d1-4320-9bac-f847db4148a8', NULL::bigint)$$),
+    ($$create_once('919108f7-52d1-4320-9bac-f847db4148a8', 1, NULL)$$),
+    ($$purge_creations('-1 second')$$),
+    ($$purge_creations(NULL)$$),
+    ($$purge_creations(batch_size => 0)$$),
+    ($$purge_creations(batch_size => -1)$$),
+    ($$purge_creations(batch_size => NULL)$$),
+    ($$trim_creations(-1)$$),
+    ($$trim_creations(-9223372036854775808, 'x')$$),
+    ($$trim_creations(NULL)$$),
+    ($$remember_command('{}', NULL)$$),
+    ($$remember_command('{}', '919108f7-52d1-4320-9bac-f847db4148a8', -1)$$),
+    ($$remember_command('{}', '919108f7-52d1-4320-9bac-f847db4148a8', NULL)$$),
+    ($$remember_command('{{919108f7-52d1-4320-9bac-f847db4148a8}}', '919108f7-52d1-4320-9bac-f847db4148a8')$$),
+    ($$has_command('{{919108f7-52d1-4320-9bac-f847db4148a8}}', '919108f7-52d1-4320-9bac-f847db4148a8')$$)) v (input),
+    failure('SELECT idgen.' || input) f;
+
+-- a replay with another request, name or kind of id
+SELECT created FROM idgen.create_once('919108f7-52d1-4320-9bac-f847db4148a8', 1, 'pay', '{"amount": 5}');
+SELECT input, f.* FROM (VALUES
+    ($$1, 'pay', '{"amount": 6}'$$), ($$1, 'refund', '{"amount": 5}'$$), ($$1, 'pay'$$),
+    ($$idgen.uuid_v4(), 'pay', '{"amount": 5}'$$)) v (input),
+    failure($$SELECT idgen.create_once('919108f7-52d1-4320-9bac-f847db4148a8', $$ || input || ')') f;
+SELECT idgen.forget_creation('919108f7-52d1-4320-9bac-f847db4148a8');
+
+-- what the table itself refuses
+SELECT input, f.state, f.message FROM (VALUES
+    ($$(command_id) VALUES (idgen.uuid_v4())$$),
+    ($$(command_id, entity_id, entity_number) VALUES (idgen.uuid_v4(), idgen.uuid_v4(), 1)$$),
+    ($$(entity_number) VALUES (1)$$)) v (input),
+    failure('INSERT INTO idgen.creation_identifiers ' || input) f;
+
+DROP FUNCTION failure(text);

@@ -1,0 +1,180 @@
+-- The generators: layouts, arguments, order.
+SET timezone = 'UTC';
+SET datestyle = 'ISO, YMD';
+
+-- version and variant, over enough identifiers to see every bit move
+SELECT 'uuid_v4' AS generator, count(*), count(DISTINCT id) AS distinct_ids,
+       min(idgen.uuid_version(id)) AS min_version, max(idgen.uuid_version(id)) AS max_version,
+       min(idgen.uuid_variant(id)) AS min_variant, max(idgen.uuid_variant(id)) AS max_variant
+FROM (SELECT idgen.uuid_v4() AS id FROM generate_series(1, 20000)) s
+UNION ALL
+SELECT 'uuid_v7', count(*), count(DISTINCT id),
+       min(idgen.uuid_version(id)), max(idgen.uuid_version(id)),
+       min(idgen.uuid_variant(id)), max(idgen.uuid_variant(id))
+FROM (SELECT idgen.uuid_v7() AS id FROM generate_series(1, 20000)) s
+UNION ALL
+SELECT 'comb', count(*), count(DISTINCT id),
+       min(idgen.uuid_version(id)), max(idgen.uuid_version(id)),
+       min(idgen.uuid_variant(id)), max(idgen.uuid_variant(id))
+FROM (SELECT idgen.comb() AS id FROM generate_series(1, 20000)) s
+UNION ALL
+SELECT 'short_comb', count(*), count(DISTINCT id),
+       min(idgen.uuid_version(id)), max(idgen.uuid_version(id)),
+       min(idgen.uuid_variant(id)), max(idgen.uuid_variant(id))
+FROM (SELECT idgen.short_comb() AS id FROM generate_series(1, 20000)) s
+UNION ALL
+SELECT 'short_comb run', count(*), count(DISTINCT id),
+       min(idgen.uuid_version(id)), max(idgen.uuid_version(id)),
+       min(idgen.uuid_variant(id)), max(idgen.uuid_variant(id))
+FROM (SELECT idgen.short_comb(run_length => 1024) AS id FROM generate_series(1, 20000)) s
+ORDER BY 1;
+
+-- as column defaults
+CREATE TABLE defaults (
+    v4 uuid DEFAULT idgen.uuid_v4(),
+    v7 uuid DEFAULT idgen.uuid_v7(),
+    comb uuid DEFAULT idgen.comb(),
+    short uuid DEFAULT idgen.short_comb(),
+    run uuid DEFAULT idgen.short_comb(run_length => 8),
+    n int
+);
+INSERT INTO defaults (n) SELECT generate_series(1, 100);
+SELECT count(DISTINCT v4) AS v4, count(DISTINCT v7) AS v7, count(DISTINCT comb) AS comb,
+       count(DISTINCT short) AS short, count(DISTINCT run) AS run
+FROM defaults;
+DROP TABLE defaults;
+
+--
+-- Version 7
+--
+
+-- the wall clock's time: this statement's, give or take a minute
+SELECT abs(extract(epoch FROM idgen.uuid_timestamp(idgen.uuid_v7()) - clock_timestamp())) < 60 AS v7_is_now,
+       abs(extract(epoch FROM idgen.comb_timestamp(idgen.comb()) - clock_timestamp())) < 60 AS comb_is_now,
+       clock_timestamp() - idgen.short_comb_timestamp(idgen.short_comb())
+           BETWEEN '-1 second' AND '61 seconds' AS short_comb_is_now;
+
+-- strictly increasing within a backend, faster than the clock's ticks
+SELECT count(*) AS not_increasing
+FROM (SELECT id, lag(id) OVER (ORDER BY n) AS previous
+      FROM (SELECT n, idgen.uuid_v7() AS id FROM generate_series(1, 200000) n) s) t
+WHERE id <= previous;
+
+-- with a clock: that millisecond, and the fraction of it in 4096ths
+SELECT at, idgen.uuid_timestamp(id) AS timestamp,
+       substr(id::text, 1, 18) AS timestamp_and_fraction,
+       floor(extract(microseconds FROM at) % 1000 * 4096 / 1000) AS fraction_expected,
+       ('x' || substr(id::text, 16, 3))::bit(12)::int AS fraction
+FROM (SELECT at, idgen.uuid_v7(at) AS id
+      FROM (VALUES (timestamptz '1970-01-01 00:00:00+00'),
+                   ('2022-02-22 19:22:22+00'),
+                   ('2022-02-22 19:22:22.000001+00'),
+                   ('2022-02-22 19:22:22.0005+00'),
+                   ('2022-02-22 19:22:22.000999+00'),
+                   ('10889-08-02 05:31:50.655999+00')) v (at)) s;
+
+-- a clock does not move the order of those without one
+SELECT idgen.uuid_v7('10000-01-01 00:00:00+00') > idgen.uuid_v7() AS future_is_greater,
+       idgen.uuid_timestamp(idgen.uuid_v7()) < '2200-01-01' AS and_forgotten;
+
+-- NULL is the wall clock
+SELECT idgen.uuid_v7(clock => NULL) > idgen.uuid_v7_floor(now() - interval '1 hour') AS v7,
+       idgen.comb(clock => NULL) > idgen.comb_floor(now() - interval '1 hour') AS comb;
+
+--
+-- COMB
+--
+
+SELECT at, idgen.comb_timestamp(id) AS timestamp, left(id::text, 13) AS milliseconds
+FROM (SELECT at, idgen.comb(at) AS id
+      FROM (VALUES (timestamptz '1970-01-01 00:00:00+00'),
+                   ('2022-02-22 19:22:22+00'),
+                   ('2022-02-22 19:22:22.000999+00'),
+                   ('2022-02-22 19:22:22.001+00'),
+                   ('10889-08-02 05:31:50.655+00')) v (at)) s;
+
+--
+-- Short COMB
+--
+
+-- known answers for the prefix: the wrap, one millisecond before it, and before the epoch
+SELECT at, left(idgen.short_comb(clock => at)::text, 4) AS prefix
+FROM (VALUES (timestamptz '2022-03-18 03:44:00+00'),
+             ('2022-03-18 03:43:59.999+00'),
+             ('2022-03-18 03:43:59.999999+00'),
+             ('2022-03-18 03:44:59.999+00'),
+             ('2022-03-18 03:45:00+00'),
+             ('1970-01-01 00:00:00+00'),
+             ('1969-12-31 23:59:59.999+00'),
+             ('1969-12-31 23:59:00+00'),
+             ('1969-12-31 23:58:59.999999+00'),
+             ('4714-11-24 00:00:00+00 BC'),
+             ('294276-12-31 23:59:59.999999+00')) v (at);
+
+-- against the formula, in numeric arithmetic
+WITH cases AS (
+    SELECT at, period, bytes,
+           floor(floor(extract(epoch FROM at)::numeric * 1000) / (extract(epoch FROM period)::numeric * 1000)) AS number
+    FROM (VALUES (timestamptz '2022-03-18 03:43:59.999+00'), ('1969-07-20 20:17:40.5+00'),
+                 ('2038-01-19 03:14:08+00'), ('10889-08-02 05:31:50.656+00')) a (at),
+         (VALUES (interval '1 millisecond'), ('00:00:01'), ('00:00:30'), ('00:01:00')) p (period),
+         generate_series(1, 6) bytes
+)
+SELECT bytes, count(*) AS cases,
+       count(*) FILTER (WHERE left(replace(idgen.short_comb(period, bytes, clock => at)::text, '-', ''), 2 * bytes)
+                        = lpad(to_hex(mod(mod(number, 256::numeric ^ bytes) + 256::numeric ^ bytes, 256::numeric ^ bytes)::bigint),
+                               2 * bytes, '0')) AS right_prefix
+FROM cases GROUP BY bytes ORDER BY bytes;
+
+-- NULL arguments are the defaults
+SELECT left(idgen.short_comb(NULL, NULL, NULL, '2022-03-18 03:44:00+00')::text, 4) AS prefix,
+       left(idgen.short_comb(period => '2 minutes', prefix_bytes => NULL, clock => '2022-03-18 03:44:00+00')::text, 4) AS two_minutes,
+       left(idgen.short_comb(period => NULL, prefix_bytes => 1, clock => '2022-03-18 03:45:00+00')::text, 2) AS one_byte;
+
+-- the longest period for each width
+SELECT bytes, idgen.short_comb_timestamp(idgen.short_comb(period, bytes, clock => 'epoch'), 'epoch', period, bytes) AS start
+FROM (VALUES (6, interval '65535 milliseconds'), (5, '16777215 milliseconds'),
+             (2, '281474976710 seconds 655 milliseconds')) v (bytes, period);
+
+--
+-- Runs
+--
+
+-- the bits between the version and the variant and around them, without those
+CREATE FUNCTION free_bits(id uuid) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT left(bits, 48) || substr(bits, 53, 12) || substr(bits, 67)
+    FROM (SELECT ('x' || replace(id::text, '-', ''))::bit(128)::text AS bits) s
+$$;
+
+-- for each width, the 32 bits behind the prefix change every run_length identifiers
+SELECT bytes, count(*) AS ids, count(DISTINCT tag) AS tags, count(DISTINCT rest) AS rests,
+       bool_and(same_run = (n % 5 <> 1)) AS changes_every_fifth
+FROM (SELECT n, bytes, tag, rest,
+             tag IS NOT DISTINCT FROM lag(tag) OVER (PARTITION BY bytes ORDER BY n) AS same_run
+      FROM (SELECT n, bytes, substr(free_bits(id), 8 * bytes + 1, 32) AS tag,
+                   substr(free_bits(id), 8 * bytes + 33) AS rest
+            FROM (SELECT bytes, n, idgen.short_comb('30 seconds', bytes, 5, '2022-03-18 03:44:00+00') AS id
+                  FROM generate_series(1, 6) bytes, generate_series(1, 50) n) s) t) u
+GROUP BY bytes ORDER BY bytes;
+
+-- a run ends where the prefix changes
+SELECT count(DISTINCT left(id::text, 13)) AS runs, count(DISTINCT left(id::text, 4)) AS prefixes
+FROM (SELECT idgen.short_comb(run_length => 1000, clock => '2022-03-18 03:44:00+00'::timestamptz + n * interval '6 seconds') AS id
+      FROM generate_series(0, 99) n) s;
+
+-- two tables with arguments of their own do not cut each other's runs short
+SELECT count(DISTINCT left(a::text, 13)) AS runs_a, count(DISTINCT left(b::text, 13)) AS runs_b
+FROM (SELECT idgen.short_comb(run_length => 101, clock => '2022-03-18 03:44:00+00') AS a,
+             idgen.short_comb(run_length => 102, clock => '2022-03-18 03:44:00+00') AS b
+      FROM generate_series(1, 101) n) s;
+
+-- more kinds of runs than a backend keeps: shorter runs, but right ones
+SELECT count(DISTINCT id) AS ids, bool_and(idgen.is_short_comb(id, clock => '2022-03-18 03:44:00+00')) AS valid
+FROM (SELECT idgen.short_comb(run_length => 200 + n % 20, clock => '2022-03-18 03:44:00+00') AS id
+      FROM generate_series(1, 1000) n) s;
+
+-- without a run, nothing behind the prefix repeats
+SELECT count(DISTINCT substr(id::text, 6, 8)) > 995 AS tags_differ
+FROM (SELECT idgen.short_comb() AS id FROM generate_series(1, 1000)) s;
+
+DROP FUNCTION free_bits(uuid);

@@ -1,0 +1,66 @@
+-- Random bits must look random. The thresholds are six standard deviations,
+-- so that all these checks together fail by chance less than once in a
+-- hundred thousand runs; a stuck, biased or repeated bit is off by far more.
+
+-- bit by bit: the identifier's bits 0 to 127, from high to low
+CREATE TEMP VIEW kinds AS
+    SELECT 'uuid_v4' AS kind, n, idgen.uuid_v4() AS id FROM generate_series(1, 5000) n
+    UNION ALL
+    SELECT 'uuid_v7', n, idgen.uuid_v7() FROM generate_series(1, 5000) n
+    UNION ALL
+    SELECT 'comb', n, idgen.comb() FROM generate_series(1, 5000) n
+    UNION ALL
+    SELECT 'short_comb', n, idgen.short_comb() FROM generate_series(1, 5000) n
+    UNION ALL
+    SELECT 'run', n, idgen.short_comb(run_length => 2) FROM generate_series(1, 5000) n;
+
+CREATE TEMP TABLE sample AS
+    SELECT kind, n, ('x' || replace(id::text, '-', ''))::bit(128) AS bits FROM kinds;
+
+CREATE TEMP TABLE random_bits (kind text, first int, last int);
+INSERT INTO random_bits VALUES
+    ('uuid_v4', 0, 47), ('uuid_v4', 52, 63), ('uuid_v4', 66, 127),
+    ('uuid_v7', 66, 127),
+    ('comb', 52, 63), ('comb', 66, 127),
+    ('short_comb', 16, 47), ('short_comb', 52, 63), ('short_comb', 66, 127),
+    ('run', 48 + 4, 63), ('run', 66, 127);
+
+-- each random bit is set in half of the identifiers
+SELECT kind, count(*) AS random_bits,
+       count(*) FILTER (WHERE abs(ones - 2500) > 6 * sqrt(5000) / 2) AS suspicious
+FROM (SELECT kind, bit, sum(get_bit(bits, bit)) AS ones
+      FROM sample JOIN random_bits USING (kind), generate_series(first, last) bit
+      GROUP BY kind, bit) s
+GROUP BY kind ORDER BY kind;
+
+-- ... and differs from the same bit of the identifier before in half of them
+SELECT kind, count(*) AS random_bits,
+       count(*) FILTER (WHERE abs(changes - 2500) > 6 * sqrt(5000) / 2) AS suspicious
+FROM (SELECT kind, bit, sum(get_bit(bits # previous, bit)) AS changes
+      FROM (SELECT kind, bits, lag(bits) OVER (PARTITION BY kind ORDER BY n) AS previous FROM sample) s
+           JOIN random_bits USING (kind), generate_series(first, last) bit
+      WHERE previous IS NOT NULL
+      GROUP BY kind, bit) t
+GROUP BY kind ORDER BY kind;
+
+-- ... and from its neighbour within the identifier
+SELECT kind, count(*) AS pairs,
+       count(*) FILTER (WHERE abs(changes - 2500) > 6 * sqrt(5000) / 2) AS suspicious
+FROM (SELECT kind, bit, sum(get_bit(bits, bit) # get_bit(bits, bit + 1)) AS changes
+      FROM sample JOIN random_bits USING (kind), generate_series(first, last - 1) bit
+      GROUP BY kind, bit) t
+GROUP BY kind ORDER BY kind;
+
+-- bytes are spread evenly: chi-square with 255 degrees of freedom has mean 255
+-- and standard deviation 22.6; the last six bytes of each identifier
+SELECT kind, chi_square BETWEEN 255 - 6 * 22.6 AND 255 + 6 * 22.6 AS evenly
+FROM (SELECT kind, sum((observed - 30000 / 256.0) ^ 2 / (30000 / 256.0)) AS chi_square
+      FROM (SELECT kind, value, count(*) AS observed
+            FROM sample, generate_series(80, 120, 8) first,
+                 LATERAL (SELECT substring(bits FROM first + 1 FOR 8)::int AS value) v
+            GROUP BY kind, value) s
+      GROUP BY kind) t
+ORDER BY kind;
+
+-- no 64 bits come twice, over all kinds: nothing is drawn from the pool twice
+SELECT count(*) - count(DISTINCT substring(bits FROM 67)) AS repeated FROM sample;
