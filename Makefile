@@ -28,7 +28,7 @@ PG_CPPFLAGS = -I$(srcdir)/src -isystem $(shell $(PG_CONFIG) --includedir-server)
 PG_CFLAGS = -Wall -Wextra -Wshadow
 
 REGRESS = install generate randomness bounds decode validate trigger creation errors
-ISOLATION = create_once
+ISOLATION = create_once create_once_snapshot forget_creation
 ISOLATION_OPTS = --load-extension=idgen
 
 PGXS := $(shell $(PG_CONFIG) --pgxs)
