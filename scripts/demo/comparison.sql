@@ -1,0 +1,50 @@
+-- comparison.sql: the comparison's results, as a table and as bars. Takes
+-- room, the characters that the longest bar may have, and block, one of them.
+
+\pset footer off
+
+CREATE FUNCTION pg_temp.bars(of_scene text, room int, block text) RETURNS SETOF text
+LANGUAGE sql AS $$
+    SELECT rpad(replace(expression, 'idgen.', ''), 31)
+           || repeat(block, greatest(1, round(room * wal / max(wal) OVER ())::int))
+           || ' ' || round(wal) || '  (' || round(ratio, 1) || ' x bigint)'
+    FROM (SELECT *, wal_bytes_per_row::numeric AS wal, wal_vs_bigint::numeric AS ratio
+          FROM comparison WHERE scene = of_scene) AS c
+$$;
+
+CREATE FUNCTION pg_temp.numbers(of_scene text)
+RETURNS TABLE (key text, "WAL B/row" int, "pages/row" numeric, "us/row" numeric,
+               "index MB" numeric, "full %" int)
+LANGUAGE sql AS $$
+    SELECT replace(expression, 'idgen.', ''), wal_bytes_per_row::numeric::int,
+           round(fpi_per_row::numeric, 3), round(us_per_row::numeric, 1),
+           round(index_bytes::numeric / 1048576, 1), leaf_density::numeric::int
+    FROM comparison WHERE scene = of_scene
+$$;
+
+\echo
+\echo 'One row a transaction, into a table with a history. Bytes of WAL a row:'
+\echo
+\pset tuples_only on
+\pset format unaligned
+SELECT pg_temp.bars('steady', :room, :'block');
+
+\echo
+\echo 'Many rows of one minute in one INSERT. Within its minute, a plain short_comb()'
+\echo 'is as random as any; with run_length, a session puts its rows side by side.'
+\echo 'Bytes of WAL a row:'
+\echo
+SELECT pg_temp.bars('bulk', :room, :'block');
+\pset format wrapped
+\pset tuples_only off
+
+\echo
+\echo 'The numbers: bytes of WAL and whole pages in it, microseconds (which vary much'
+\echo 'in so short a run), the size of the index, and how full its leaves are.'
+\echo 'One row a transaction:'
+\echo
+SELECT * FROM pg_temp.numbers('steady');
+
+\echo 'The bulk load:'
+\echo
+SELECT * FROM pg_temp.numbers('bulk');
