@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+#
+# functions.sh: what a call of each generator costs, in time and in memory.
+#
+#   bench/functions.sh [OPTION ...]
+#
+#   --calls N         calls in one timed statement (default 1000000)
+#   --rounds N        rounds, of which the best one counts (default 5)
+#   --memory-calls N  calls in the statement whose memory is watched (default 10000000)
+#   --server          run on the server that PGHOST, PGPORT ... name
+#   --help            this text
+#
+# The time is net: that of a query with the function, less that of the same
+# query with pg_backend_pid() in its place, the cheapest of functions. A check is
+# made for each row of a table of identifiers, less the same query without it.
+# Rounds go through all functions, so that a busy moment hits all alike.
+
+set -uo pipefail
+# shellcheck source=common.sh
+. "$(dirname "$0")/common.sh"
+
+calls=1000000
+rounds=5
+memory_calls=10000000
+
+while [ $# -gt 0 ]; do
+    case $1 in --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;; esac
+    case $1 in
+        --server) bench_server=1; shift; continue ;;
+        --help|-h) bench_help; exit 0 ;;
+    esac
+    [ $# -ge 2 ] || idgen_die "$1 is no option, or wants a value; see --help"
+    case $1 in
+        --calls) bench_need_number "$1" "$2"; calls=$2 ;;
+        --rounds) bench_need_number "$1" "$2"; rounds=$2 ;;
+        --memory-calls) bench_need_number "$1" "$2"; memory_calls=$2 ;;
+        *) idgen_die "unknown option $1; see --help" ;;
+    esac
+    shift 2
+done
+
+bench_open shared_buffers=256MB autovacuum=off checkpoint_timeout=1h
+
+bench_progress "timing $rounds rounds of $(bench_number "$calls") calls"
+bench_psql -F '|' -v calls="$calls" -v rounds="$rounds" -f "$BENCH/functions.sql" \
+    > "$bench_scratch/times" || idgen_die "the timing failed"
+
+echo "Net time of a call, best of $rounds rounds of $(bench_number "$calls")"
+echo
+echo "| function | ns | : gen_random_uuid() | : short_comb() |"
+echo "|---|--:|--:|--:|"
+awk -F'|' '
+    { name[NR] = $1; ns[$1] = $2 }
+    END {
+        for (i = 1; i <= NR; i++)
+            printf "| `%s` | %.1f | %.3f | %.3f |\n", name[i], ns[name[i]],
+                ns[name[i]] / ns["gen_random_uuid()"], ns[name[i]] / ns["idgen.short_comb()"]
+    }' "$bench_scratch/times"
+echo
+echo "Growth of the server process over $(bench_number "$memory_calls") calls in one statement, in kB"
+echo
+echo "| function | memory contexts | most ever held | held |"
+echo "|---|--:|--:|--:|"
+while IFS='|' read -r call _; do
+    [[ $call != *'(id)' ]] || call="idgen.is_short_comb(idgen.short_comb())"
+    bench_progress "$(bench_number "$memory_calls") calls of $call"
+    bench_psql -v call="$call" -v calls="$memory_calls" -f "$BENCH/memory.sql" \
+        > "$bench_scratch/memory" || idgen_die "the memory check failed"
+    # without /proc, as on another machine, the last two stay unknown
+    awk -v call="$call" '{
+        printf "| `%s` | %.0f | %s | %s |\n", call, ($2 - $1) / 1024,
+            NF == 6 ? $5 - $3 : "?", NF == 6 ? $6 - $4 : "?"
+    }' "$bench_scratch/memory"
+done < "$bench_scratch/times"
