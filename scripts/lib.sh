@@ -67,6 +67,7 @@ idgen_install_packages() {
     command -v make >/dev/null || missing+=(make)
     command -v prove >/dev/null || missing+=(perl)
     perl -MIPC::Run -e 1 2>/dev/null || missing+=(libipc-run-perl)
+    ls /usr/lib*/*/faketime/libfaketime.so.1 >/dev/null 2>&1 || missing+=(faketime)
 
     if [ -z "$(idgen_find_pg_config)" ]; then
         [ -z "${PG_CONFIG:-}" ] || idgen_die "PG_CONFIG=$PG_CONFIG is not there"

@@ -1,0 +1,140 @@
+# uuid_v7 while the server's clock steps back, stands still and jumps ahead.
+#
+# libfaketime gives the server a clock that this test sets through a file, also
+# for a backend that is running. Skipped where it is not installed
+# (Debian, Ubuntu: the package faketime).
+
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my ($libfaketime) = glob('/usr/lib/*/faketime/libfaketime.so.1'
+	  . ' /usr/lib*/faketime/libfaketime.so.1');
+plan skip_all => 'libfaketime is not installed' unless $libfaketime;
+
+my $clock_file = PostgreSQL::Test::Utils::tempdir() . '/clock';
+
+# What the server takes for the time: an offset to the real one, or an instant
+# at which the clock stands still.
+sub set_clock
+{
+	my ($clock) = @_;
+
+	PostgreSQL::Test::Utils::append_to_file("$clock_file.new", "$clock\n");
+	rename "$clock_file.new", $clock_file or die "rename: $!";
+}
+
+set_clock('+0');
+
+my $node = PostgreSQL::Test::Cluster->new('stepping');
+$node->init;
+{
+	local %ENV = (
+		%ENV,
+		LD_PRELOAD => $libfaketime,
+		FAKETIME_TIMESTAMP_FILE => $clock_file,
+		FAKETIME_NO_CACHE => 1,
+		FAKETIME_DONT_FAKE_MONOTONIC => 1,
+		TZ => 'UTC');
+	$node->start;
+}
+
+$node->safe_psql(
+	'postgres', q{
+	CREATE EXTENSION idgen;
+	CREATE TABLE made (
+		place bigint GENERATED ALWAYS AS IDENTITY,
+		phase text,
+		clock timestamptz DEFAULT clock_timestamp(),
+		v7 uuid,
+		comb uuid);
+	CREATE VIEW phase AS
+		SELECT phase, count(*) AS ids,
+			min(clock) AS first_clock, max(clock) AS last_clock,
+			min(idgen.uuid_timestamp(v7)) AS first, max(idgen.uuid_timestamp(v7)) AS last
+		FROM made GROUP BY phase});
+
+my $backend = $node->background_psql('postgres');
+my $ids = 0;
+
+# So many more of one backend's identifiers, in the order of their making
+sub make
+{
+	my ($phase, $count) = @_;
+
+	$backend->query_safe(
+		"INSERT INTO made (phase, v7, comb)
+		 SELECT '$phase', idgen.uuid_v7(), idgen.comb()
+		 FROM generate_series(1, $count)");
+	$ids += $count;
+}
+
+sub ask
+{
+	my ($query) = @_;
+
+	return $node->safe_psql('postgres', $query);
+}
+
+make('before', 2000);
+
+set_clock('-1h');
+make('back an hour', 2000);
+
+# nothing that a pooler does between two clients starts the order anew
+$backend->query_safe('DISCARD ALL');
+make('after discard', 2000);
+
+set_clock('+1h');
+make('ahead an hour', 2000);
+
+# 10000 within one instant are more than a millisecond of version 7 holds
+set_clock('2060-01-01 00:00:00');
+make('standing still', 10000);
+
+set_clock('+0');
+make('back by years', 2000);
+
+# The clock did what the story says, and idgen read it: COMBs follow it
+# wherever it goes.
+is( ask(q{SELECT string_agg(p.phase || ' ' || round(extract(epoch FROM p.first_clock - b.last_clock) / 3600), ', ' ORDER BY p.phase)
+		  FROM phase p, phase b
+		  WHERE p.phase IN ('back an hour', 'ahead an hour') AND b.phase = 'before'}),
+	'ahead an hour 1, back an hour -1',
+	'the clock of a running backend steps by an hour');
+is( ask(q{SELECT count(DISTINCT clock) FROM made WHERE phase = 'standing still'}),
+	'1', 'and stands still');
+is( ask(q{SELECT count(*) FROM made
+		  WHERE abs(extract(epoch FROM idgen.comb_timestamp(comb) - clock)) > 1}),
+	'0', 'comb() is made at the time of the clock');
+
+# Version 7 does not follow it back.
+is(ask('SELECT count(DISTINCT v7) FROM made'), $ids, 'no uuid_v7 is repeated');
+is( ask(q{SELECT phase, place FROM
+			(SELECT phase, place, v7 <= lag(v7) OVER (ORDER BY place) AS falls FROM made) m
+		  WHERE falls ORDER BY place LIMIT 1}),
+	'', 'every uuid_v7 is greater than the one before');
+
+# While the clock is behind, one identifier is a 4096th of a millisecond.
+is( ask(q{SELECT p.last - b.last < interval '2 ms' FROM phase p, phase b
+		  WHERE p.phase = 'after discard' AND b.phase = 'before'}),
+	't', 'behind the clock, the time in them all but stands still');
+is( ask(q{SELECT extract(epoch FROM last - first) * 1000 FROM phase WHERE phase = 'standing still'})
+	  + 0,
+	2, '10000 in one instant run ahead by the milliseconds that they fill');
+
+# Where it goes ahead, so do they.
+is( ask(q{SELECT first >= date_trunc('milliseconds', first_clock) - interval '1 ms'
+			AND last <= last_clock + interval '1 ms'
+		  FROM phase WHERE phase = 'ahead an hour'}),
+	't', 'ahead of the last one, the clock is followed at once');
+
+# The order is a backend's own: a new one starts at the clock.
+is( ask(q{SELECT abs(extract(epoch FROM idgen.uuid_timestamp(idgen.uuid_v7()) - clock_timestamp())) < 1}),
+	't', 'another backend starts at the clock');
+
+$backend->quit;
+$node->stop;
+done_testing();
