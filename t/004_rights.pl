@@ -1,0 +1,221 @@
+# Who may do what: a plain user installs the extension and hands out rights;
+# nobody gets at the commands by another way, be it a schema of look-alikes,
+# a row security policy or a setting.
+
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('rights');
+$node->init;
+$node->start;
+
+my $version = $node->safe_psql('postgres', 'SHOW server_version_num');
+
+$node->safe_psql(
+	'postgres', q{
+	CREATE ROLE installer LOGIN;
+	CREATE ROLE application LOGIN;
+	CREATE ROLE janitor LOGIN;
+	CREATE ROLE stranger LOGIN;
+	CREATE DATABASE shop;
+	CREATE DATABASE closed;
+	GRANT CREATE ON DATABASE shop TO installer});
+
+# What a role gets to see: rows, or the SQLSTATE of the error
+sub as_role
+{
+	my ($role, $query, $database) = @_;
+	my ($rows, $errors);
+
+	$node->psql(
+		$database || 'shop', $query,
+		stdout => \$rows,
+		stderr => \$errors,
+		extra_params => [ '--username', $role, '--set=VERBOSITY=sqlstate' ]);
+	return $errors =~ /ERROR:  (\w{5})/ ? $1 : $rows;
+}
+
+my $command = q{'c0000000-0000-4000-8000-00000000000a'};
+my $entity = q{'e0000000-0000-4000-8000-00000000000a'::uuid};
+my $table = 'idgen.creation_identifiers';
+
+# Installing
+is(as_role('installer', 'CREATE EXTENSION idgen', 'closed'), '42501', 'without CREATE on the database, no installing');
+is(as_role('installer', 'CREATE EXTENSION idgen'), '', 'with it, a user who is no superuser installs');
+is( $node->safe_psql('shop', "SELECT tableowner FROM pg_tables WHERE schemaname = 'idgen'"),
+	'installer', 'and owns the table');
+
+# Without grants
+for my $call (
+	'uuid_version(idgen.uuid_v4()) = 4',
+	'is_uuid_v7(idgen.uuid_v7())',
+	'is_comb(idgen.comb())',
+	'is_short_comb(idgen.short_comb(run_length => 10))',
+	'has_command(idgen.remember_command(NULL, idgen.uuid_nil()), idgen.uuid_nil())')
+{
+	my $query = "SELECT idgen.$call";
+	$query =~ s/idgen\.uuid_nil\(\)/$command/g;
+	is(as_role('stranger', $query), 't', "a stranger may: $call");
+}
+for my $refused (
+	"SELECT count(*) FROM $table",
+	"INSERT INTO $table (command_id, entity_number) VALUES ($command, 1)",
+	"UPDATE $table SET entity_number = 1",
+	"DELETE FROM $table",
+	"TRUNCATE $table",
+	"SELECT idgen.create_once($command, $entity)",
+	"SELECT idgen.create_once($command, 1)",
+	"SELECT * FROM idgen.find_creation($command)",
+	"SELECT idgen.forget_creation($command)",
+	"SELECT idgen.forget_creation_of($entity)",
+	"SELECT idgen.forget_creation_of(1)",
+	'SELECT idgen.purge_creations()',
+	'SELECT idgen.trim_creations(0)',
+	"CREATE TABLE idgen.mine ()")
+{
+	is(as_role('stranger', $refused), '42501', "a stranger may not: $refused");
+}
+
+# The installer grants
+is(as_role('installer', "GRANT SELECT, INSERT ON $table TO application;
+						 GRANT SELECT, DELETE ON $table TO janitor"), '', 'the installer grants rights');
+is(as_role('application', "SELECT * FROM idgen.create_once($command, $entity)"),
+	'e0000000-0000-4000-8000-00000000000a|t', 'SELECT and INSERT let create_once() record');
+is(as_role('application', "SELECT * FROM idgen.create_once($command, idgen.uuid_v4())"),
+	'e0000000-0000-4000-8000-00000000000a|f', 'and answer');
+is(as_role('application', "SELECT count(*) FROM idgen.find_creation($command)"), '1', 'and find_creation() find');
+is(as_role('application', "SELECT idgen.forget_creation($command)"), '42501', 'but not forget_creation() forget');
+is(as_role('application', 'SELECT idgen.purge_creations()'), '42501', 'nor purge_creations()');
+is(as_role('janitor', "SELECT * FROM idgen.create_once(idgen.uuid_v4(), 1)"), '42501', 'SELECT and DELETE do not let create_once() record');
+is(as_role('janitor', "SELECT idgen.purge_creations()"), '0', 'but purge_creations() purge');
+is(as_role('janitor', "SELECT idgen.trim_creations(0)"), '1', 'and trim_creations() trim');
+is(as_role('janitor', "SELECT idgen.forget_creation($command)"), 'f', 'and forget_creation() forget');
+
+# A schema of look-alikes, first in the search_path. Every one raises an error
+# when it is called, and a statement that does not say pg_catalog calls it.
+$node->safe_psql(
+	'shop', q{
+	CREATE SCHEMA trap;
+	GRANT USAGE ON SCHEMA trap TO PUBLIC;
+	CREATE FUNCTION trap.now() RETURNS timestamptz LANGUAGE plpgsql
+		AS $$ BEGIN RAISE EXCEPTION 'now() trapped' USING ERRCODE = 'TRAP0'; END $$;
+	CREATE FUNCTION trap.count() RETURNS bigint LANGUAGE plpgsql
+		AS $$ BEGIN RAISE EXCEPTION 'count() trapped' USING ERRCODE = 'TRAP0'; END $$;
+	CREATE FUNCTION trap.num_nonnulls(VARIADIC "any") RETURNS int LANGUAGE internal AS 'pg_num_nulls';
+	DO $do$
+	DECLARE
+		operator record;
+	BEGIN
+		FOR operator IN
+			SELECT o.oid, oprname AS name, oprleft::regtype AS l, oprright::regtype AS r, oprresult::regtype AS result
+			FROM pg_operator o
+			WHERE oprname IN ('=', '<>', '<', '>', '<=', '>=', '+', '-')
+			AND oprleft IN ('uuid'::regtype, 'timestamptz'::regtype, 'text'::regtype, 'int8'::regtype)
+		LOOP
+			EXECUTE format($$ CREATE FUNCTION trap.spring_%s(%s, %s) RETURNS %s LANGUAGE plpgsql
+				AS 'BEGIN RAISE EXCEPTION ''operator trapped'' USING ERRCODE = ''TRAP0''; END' $$,
+				operator.oid, operator.l, operator.r, operator.result);
+			EXECUTE format($$ CREATE OPERATOR trap.%s (LEFTARG = %s, RIGHTARG = %s, FUNCTION = trap.spring_%s) $$,
+				operator.name, operator.l, operator.r, operator.oid);
+		END LOOP;
+	END $do$});
+my $trapped = 'SET search_path = trap, pg_catalog, public;';
+for my $bait ("$command\::uuid = $command\::uuid", 'now()', 'now() < now()',
+	"'2020-01-01'::timestamptz < '2021-01-01'::timestamptz",
+	"'2020-01-01'::timestamptz - interval '1 day'", "'a'::text = 'a'::text")
+{
+	is(as_role('application', "$trapped SELECT $bait"), 'TRAP0', "the trap springs: $bait");
+}
+is(as_role('application', "$trapped SELECT entity_id, created FROM idgen.create_once($command, $entity)"),
+	'e0000000-0000-4000-8000-00000000000a|t', 'and not in create_once()');
+is(as_role('application', "$trapped SELECT entity_id, created FROM idgen.create_once($command, $entity)"),
+	'e0000000-0000-4000-8000-00000000000a|f', 'nor in its answer');
+is(as_role('application', "$trapped SELECT entity_id FROM idgen.find_creation($command)"),
+	'e0000000-0000-4000-8000-00000000000a', 'nor in find_creation()');
+is(as_role('janitor', "$trapped SELECT idgen.forget_creation($command)"), 't', 'nor in forget_creation()');
+is(as_role('application', "$trapped SELECT created FROM idgen.create_once($command, $entity)"), 't', 'nor the next time');
+is(as_role('janitor', "$trapped SELECT idgen.forget_creation_of($entity)"), '1', 'nor in forget_creation_of()');
+is(as_role('janitor', "$trapped SELECT idgen.forget_creation_of(1)"), '0', 'nor in the one for numbers');
+$node->safe_psql('shop',
+	"INSERT INTO $table SELECT idgen.uuid_v4(), 'old', NULL, i, NULL, '2001-01-01' FROM generate_series(1, 5) i");
+is(as_role('janitor', "$trapped SELECT idgen.purge_creations(batch_size => 2)"), '2', 'nor in purge_creations()');
+is(as_role('janitor', "$trapped SELECT idgen.trim_creations(1, 'old')"), '2', 'nor in trim_creations()');
+is(as_role('stranger', "$trapped SELECT idgen.is_uuid_v7(idgen.uuid_v7())"), 't', 'nor in a validator');
+
+# Row security: a policy that hides a recorded command is an error, soon.
+# The policy goes by the time, so that a new command is not hidden from its
+# own session.
+$node->safe_psql(
+	'shop', qq{
+	DELETE FROM $table;
+	INSERT INTO $table VALUES ($command, '', $entity, NULL, NULL, '2001-01-01');
+	ALTER TABLE $table ENABLE ROW LEVEL SECURITY;
+	CREATE POLICY recent ON $table FOR SELECT USING (created_at > '2020-01-01');
+	CREATE POLICY anything ON $table FOR INSERT WITH CHECK (true);
+	CREATE POLICY deletable ON $table FOR DELETE USING (true)});
+my ($rows, $errors);
+$node->psql(
+	'shop', "SELECT idgen.create_once($command, $entity)",
+	stdout => \$rows,
+	stderr => \$errors,
+	extra_params => [ '--username', 'application' ]);
+like( $errors,
+	qr/ERROR:  could neither find nor record command id "c0000000-0000-4000-8000-00000000000a"\n.*HINT:  A row security policy/s,
+	'a hidden command is an error that says why');
+is(as_role('application', "SELECT created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000b', $entity)"),
+	't', 'others are recorded');
+is(as_role('application', "SELECT created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000b', $entity)"),
+	'f', 'and answered');
+is(as_role('janitor', 'SELECT idgen.purge_creations()'), '0', 'purge_creations() does not see through a policy');
+is(as_role('application', "SELECT count(*) FROM idgen.find_creation($command)"), '0', 'nor does find_creation()');
+$node->safe_psql('shop', "DROP POLICY anything ON $table");
+is(as_role('application', "SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000c', 1)"),
+	'42501', 'create_once() does not record past a policy');
+$node->safe_psql('shop', "ALTER TABLE $table DISABLE ROW LEVEL SECURITY");
+
+# The batch's clock is for those who were granted it.
+$node->safe_psql(
+	'shop', q{
+	CREATE TABLE public.orders (id uuid PRIMARY KEY);
+	CREATE TRIGGER orders_id BEFORE INSERT ON public.orders
+		FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('id', 'short_comb', '1 hour');
+	GRANT INSERT ON public.orders TO PUBLIC});
+my $load = q{SELECT FROM idgen.uuid_v4();};
+my $old_clock = q{SET idgen.clock = '2020-02-02 00:00:00+00';};
+my $old_order = q{INSERT INTO public.orders VALUES (idgen.short_comb(clock => '2020-02-02 00:10:00+00'));};
+is(as_role('installer', "$load $old_clock"), '42501', 'the clock is not for everybody to set');
+is(as_role('application', $old_order), '23514', 'and the trigger refuses what is old');
+
+# Before the library is loaded anybody can set a name with a dot in it; the
+# value is dropped when the library comes.
+is(as_role('application', "$old_clock $load SHOW idgen.clock"), '', 'a clock set too early is void');
+is(as_role('application', "$old_clock $old_order"), '23514', 'and the trigger does not heed it');
+is(as_role('postgres', "$old_clock $old_order"), '', 'a superuser sets it at any time');
+SKIP:
+{
+	skip 'GRANT ON PARAMETER came with PostgreSQL 15', 2 if $version < 150000;
+	$node->safe_psql('shop', 'GRANT SET ON PARAMETER idgen.clock TO application');
+	is(as_role('application', "$load $old_clock $old_order"), '', 'the grantee sets it, and the trigger heeds it');
+	is(as_role('janitor', "$load $old_clock"), '42501', 'others still do not');
+}
+
+# The extension goes and comes back under a session that has its plans.
+is( as_role('postgres', "
+		DROP TABLE public.orders;
+		SELECT created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000d', $entity);
+		SELECT idgen.purge_creations(), idgen.trim_creations(1000);
+		DROP EXTENSION idgen;
+		CREATE EXTENSION idgen;
+		SELECT entity_id, created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000d', $entity);
+		SELECT entity_id, created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000d', idgen.uuid_v4());
+		SELECT idgen.purge_creations(), idgen.trim_creations(0)"),
+	"t\n1|0\n"
+	  . "e0000000-0000-4000-8000-00000000000a|t\n"
+	  . "e0000000-0000-4000-8000-00000000000a|f\n0|1",
+	'a session goes on with an extension that was dropped and created');
+
+$node->stop;
+done_testing();
