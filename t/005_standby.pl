@@ -1,0 +1,83 @@
+# Where nothing can be written: a hot standby, and a read-only transaction.
+# What is recorded is answered, what is not cannot be recorded. After a
+# failover the standby goes on where the primary stopped.
+
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $primary = PostgreSQL::Test::Cluster->new('primary');
+$primary->init(allows_streaming => 1);
+$primary->start;
+$primary->backup('base');
+
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($primary, 'base', has_streaming => 1);
+$standby->start;
+
+my $known = q{'c0000000-0000-4000-8000-00000000000a'};
+my $unknown = q{'c0000000-0000-4000-8000-00000000000b'};
+
+$primary->safe_psql(
+	'postgres', qq{
+	CREATE EXTENSION idgen;
+	SELECT idgen.create_once($known, 'e0000000-0000-4000-8000-00000000000a'::uuid, 'order', '[1]')});
+$primary->wait_for_catchup($standby);
+
+sub outcome
+{
+	my ($node, $query) = @_;
+	my ($rows, $errors);
+
+	$node->psql(
+		'postgres', $query,
+		stdout => \$rows,
+		stderr => \$errors,
+		extra_params => [ '--set=VERBOSITY=sqlstate' ]);
+	return $errors =~ /ERROR:  (\w{5})/ ? $1 : $rows;
+}
+
+my $answer = 'e0000000-0000-4000-8000-00000000000a|f';
+my $retry = "SELECT * FROM idgen.create_once($known, idgen.uuid_v4(), 'order', '[1.0]')";
+my $differs = "SELECT * FROM idgen.create_once($known, idgen.uuid_v4(), 'order', '[2]')";
+my $new = "SELECT * FROM idgen.create_once($unknown, 'e0000000-0000-4000-8000-00000000000b'::uuid)";
+
+my %read_only = (
+	'a hot standby' => [ $standby, '' ],
+	'a hot standby, REPEATABLE READ' => [ $standby, 'BEGIN ISOLATION LEVEL REPEATABLE READ;' ],
+	'a read-only transaction' => [ $primary, 'BEGIN READ ONLY;' ],
+	'a read-only transaction, REPEATABLE READ' => [ $primary, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;' ],
+	'a read-only transaction, SERIALIZABLE' => [ $primary, 'BEGIN ISOLATION LEVEL SERIALIZABLE READ ONLY;' ]);
+
+for my $where (sort keys %read_only)
+{
+	my ($node, $begin) = @{ $read_only{$where} };
+
+	is( outcome($node, "$begin SELECT idgen.uuid_version(idgen.uuid_v4()), idgen.is_uuid_v7(idgen.uuid_v7()),
+			idgen.is_comb(idgen.comb()), idgen.is_short_comb(idgen.short_comb(run_length => 9))"),
+		'4|t|t|t', "$where: the generators and validators work");
+	is( outcome($node, "$begin SELECT entity_id, command_name FROM idgen.find_creation($known)"),
+		'e0000000-0000-4000-8000-00000000000a|order', "$where: a known command is found");
+	is(outcome($node, "$begin $retry"), $answer, "$where: and answered");
+	is(outcome($node, "$begin $differs"), '23505', "$where: or refused, if it differs");
+	is(outcome($node, "$begin $new"), '25006', "$where: an unknown one cannot be recorded");
+	is(outcome($node, "$begin SELECT idgen.forget_creation($known)"), '25006', "$where: nor a known one forgotten");
+}
+is($primary->safe_psql('postgres', 'SELECT count(*) FROM idgen.creation_identifiers'), '1', 'nothing was written');
+
+# A kept plan serves a session in all kinds of transactions, one after another.
+is( outcome($primary, "BEGIN READ ONLY; $retry; COMMIT; $new; BEGIN READ ONLY; $new; COMMIT; SELECT idgen.forget_creation($unknown)"),
+	"$answer\ne0000000-0000-4000-8000-00000000000b|t\ne0000000-0000-4000-8000-00000000000b|f\nt",
+	'one session reads and writes in turn');
+
+# The primary is lost. The client sends its command again, to the new one.
+$primary->wait_for_catchup($standby);
+$primary->stop('immediate');
+$standby->promote;
+is(outcome($standby, $retry), $answer, 'after a failover, a retry is answered');
+is(outcome($standby, $new), 'e0000000-0000-4000-8000-00000000000b|t', 'and a new command is recorded');
+
+$standby->stop;
+done_testing();

@@ -1,0 +1,75 @@
+# The server dies. A command whose transaction was committed is answered
+# afterwards; one whose transaction was not is there to be done anew.
+
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(usleep);
+
+my $node = PostgreSQL::Test::Cluster->new('crashing');
+$node->init;
+$node->append_conf('postgresql.conf', 'restart_after_crash = on');
+$node->start;
+$node->safe_psql('postgres', 'CREATE EXTENSION idgen');
+
+my $crash = 0;
+
+sub create_once
+{
+	my ($command, $entity) = @_;
+
+	return "SELECT * FROM idgen.create_once('c0000000-0000-4000-8000-00000000${crash}00$command', $entity, 'order', '[1]')";
+}
+
+# A client's session with one command committed and one under way
+sub begin_story
+{
+	$crash++;
+	my $client = $node->background_psql('postgres', on_error_stop => 0);
+
+	is($client->query(create_once('a', 1)), '1|t', "crash $crash: one command is done");
+	is($client->query('BEGIN; ' . create_once('b', 2)), '2|t', "crash $crash: another is under way");
+	return $client;
+}
+
+sub end_story
+{
+	my ($how) = @_;
+
+	is($node->safe_psql('postgres', create_once('a', 11)), '1|f', "crash $crash: after $how, the first one is answered");
+	is($node->safe_psql('postgres', create_once('b', 12)), '12|t', "crash $crash: and the second one done anew");
+}
+
+my $client = begin_story();
+my $pid = $client->query('SELECT pg_backend_pid()');
+my $postmaster_start = $node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()');
+is(kill('KILL', $pid), 1, 'a backend is killed');
+
+# the server takes every session down and recovers
+$client->{run}->finish;
+$node->poll_query_until('postgres', 'SELECT NOT pg_is_in_recovery()') or die 'no recovery';
+is($node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()'), $postmaster_start, 'under the same postmaster');
+like(slurp_file($node->logfile), qr/was terminated by signal 9.*database system was not properly shut down/s, 'through recovery');
+end_story('kill -9 of a backend');
+
+$client = begin_story();
+$node->stop('immediate');
+$client->{run}->finish;
+$node->start;
+end_story('an immediate stop');
+
+# Nobody takes down the processes of a postmaster that is killed; they go when
+# they notice, and until then a new one does not start.
+$client = begin_story();
+my ($postmaster) = slurp_file($node->data_dir . '/postmaster.pid') =~ /^(\d+)/;
+$node->kill9;
+$client->{run}->finish;
+my $attempts = 10 * $PostgreSQL::Test::Utils::timeout_default;
+usleep(100_000) while kill(0, $postmaster) && $attempts-- > 0;
+usleep(100_000) until $node->start(fail_ok => 1) || $attempts-- <= 0;
+end_story('kill -9 of the postmaster');
+
+$node->stop;
+done_testing();
