@@ -1,0 +1,106 @@
+# Very many in one statement, and in one transaction: the plans that
+# create_once() keeps fit a table that grows under them, and no call leaves
+# memory behind.
+
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('bulk');
+$node->init;
+$node->append_conf('postgresql.conf', qq{
+autovacuum = off
+log_statement = none
+shared_buffers = 32MB
+});
+$node->start;
+$node->safe_psql('postgres', 'CREATE EXTENSION idgen');
+
+# Plans. The table's statistics say that it holds one row, where a sequential
+# scan is the cheapest; a plan for that would read 50,000 rows per call in the
+# end.
+my $scans = q{SELECT seq_scan FROM pg_stat_xact_user_tables
+	WHERE relid = 'idgen.creation_identifiers'::regclass};
+my @lines = split /\n/, $node->safe_psql(
+	'postgres', qq{
+	SELECT FROM idgen.create_once(idgen.uuid_v4(), 0);
+	VACUUM ANALYZE idgen.creation_identifiers;
+	CREATE TABLE command (n int PRIMARY KEY, id uuid);
+	BEGIN;
+	INSERT INTO command SELECT i, idgen.uuid_v7() FROM generate_series(1, 50000) i;
+	$scans;
+	SELECT count(*) FROM command, idgen.create_once(id, n) o WHERE o.created;
+	SELECT count(*) FROM command, idgen.create_once(id, 0) o WHERE o.entity_number = n AND NOT o.created;
+	SELECT count(*) FROM command, idgen.find_creation(id) f WHERE n <= 1000 AND f.entity_number = n;
+	SELECT count(*) FILTER (WHERE idgen.forget_creation(id)) FROM command WHERE n <= 1000;
+	SELECT sum(idgen.forget_creation_of(n)) FROM command WHERE n BETWEEN 1001 AND 2000;
+	SELECT idgen.purge_creations('0', 1000);
+	$scans;
+	SELECT count(*) FROM idgen.creation_identifiers;
+	COMMIT});
+my ($before, $created, $replayed, $found, $forgotten, $forgotten_of, $purged, $after, $left) = @lines;
+
+is($created, '50000', 'so many commands are recorded in one transaction');
+is($replayed, '50000', 'and answered');
+is($found, '1000', 'some are found');
+is($forgotten, '1000', 'and forgotten');
+is($forgotten_of, '1000', 'and forgotten by their entities');
+is($purged, '1', 'and those of before the transaction purged');
+is($left, '48000', 'and the others are there');
+is($after - $before, 0, 'and the table was never read from end to end');
+
+# Memory. One statement, and what the backend's memory contexts hold after
+# some of its calls and after the last ones. The first samples do not count:
+# until then, all that is kept for a session comes to be there.
+$node->safe_psql(
+	'postgres', q{
+	CREATE FUNCTION memory() RETURNS bigint LANGUAGE plpgsql VOLATILE
+		AS 'BEGIN RETURN (SELECT sum(total_bytes) FROM pg_backend_memory_contexts); END'});
+
+sub growth
+{
+	my ($call, $count, $setup) = @_;
+	my $samples = $node->safe_psql(
+		'postgres', ($setup || '') . qq{
+		SET work_mem = '64kB';
+		SELECT max(bytes) FILTER (WHERE i > $count / 2) - min(bytes) FILTER (WHERE i > $count / 5)
+		FROM (SELECT i, ($call) IS NULL AS no_answer,
+				CASE WHEN i % ($count / 20) = 0 THEN memory() END AS bytes
+			  FROM (SELECT generate_series(1, $count) AS i) s
+			  OFFSET 0) t
+		WHERE NOT no_answer});
+	return $samples;
+}
+
+# Less than a byte per call. The measure works: what stays in memory shows.
+my $flat = 16 * 1024;
+cmp_ok(growth('pg_try_advisory_lock(i)', 4000),
+	'>', $flat, 'four thousand locks that a session keeps show as growth');
+
+for my $call (
+	'idgen.uuid_v4()',
+	'idgen.uuid_v7()',
+	'idgen.comb()',
+	'idgen.short_comb()',
+	q{idgen.short_comb(period => make_interval(secs => i % 20 + 1), run_length => 100)},
+	'idgen.check_short_comb(idgen.short_comb())',
+	'idgen.is_comb(idgen.comb())',
+	'idgen.uuid_timestamp(idgen.uuid_v7())',
+	q{idgen.remember_command(array_fill(idgen.uuid_v4(), ARRAY[20]), idgen.uuid_v4())})
+{
+	my $bytes = growth($call, 300000);
+	ok(length $bytes && $bytes < $flat, "300000 calls leave no memory behind: $call")
+	  or diag("growth is $bytes bytes");
+}
+my $replay = q{idgen.create_once('c0000000-0000-4000-8000-00000000000a', 1, 'order', jsonb_build_object('n', 1, 'lines', '[1, 2.50]'::jsonb))};
+my $bytes = growth($replay, 30000, "SELECT FROM $replay;");
+ok(length $bytes && $bytes < $flat, '30000 answers leave no memory behind')
+  or diag("growth is $bytes bytes");
+$bytes = growth(q{idgen.create_once(idgen.uuid_v7(), i, 'order', '[1]')}, 30000);
+ok(length $bytes && $bytes < $flat, '30000 records leave no memory behind')
+  or diag("growth is $bytes bytes");
+
+$node->stop;
+done_testing();
