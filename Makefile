@@ -11,11 +11,14 @@ MODULE_big = idgen
 OBJS = \
 	src/clock.o \
 	src/comb.o \
+	src/convert.o \
 	src/creation.o \
 	src/entropy.o \
 	src/idgen.o \
 	src/inspect.o \
+	src/radix.o \
 	src/short_prefix.o \
+	src/text_ids.o \
 	src/uuid_random.o \
 	src/uuid_time.o \
 	src/validate.o
@@ -27,7 +30,7 @@ DATA = idgen--1.0.sql
 PG_CPPFLAGS = -I$(srcdir)/src -isystem $(shell $(PG_CONFIG) --includedir-server)
 PG_CFLAGS = -Wall -Wextra -Wshadow
 
-REGRESS = install generate randomness bounds decode validate trigger creation errors
+REGRESS = install generate schemes randomness bounds decode text validate trigger creation errors
 ISOLATION = create_once create_once_snapshot forget_creation
 ISOLATION_OPTS = --load-extension=idgen
 

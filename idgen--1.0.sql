@@ -25,6 +25,27 @@ CREATE FUNCTION idgen.uuid_v7(clock timestamptz DEFAULT NULL) RETURNS uuid
 COMMENT ON FUNCTION idgen.uuid_v7(timestamptz) IS
 'A time-ordered UUID, version 7 (RFC 9562 section 5.7): 48 bits of Unix milliseconds, 12 bits for the fraction of the millisecond, 62 random bits. Tells its creation time. Without a clock, every one is greater than all that this session made before, also when the server''s clock steps back; a session that makes more than 4096 in a millisecond runs ahead of the clock. With a clock, one of that instant, in no particular order. A clock before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
 
+CREATE FUNCTION idgen.uuid_v1() RETURNS uuid
+    LANGUAGE C VOLATILE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_uuid_v1';
+
+COMMENT ON FUNCTION idgen.uuid_v1() IS
+'A UUID of version 1 (RFC 9562 section 5.1): 60 bits of 100 ns ticks since 1582-10-15, the low ones first, then 61 random bits for clock sequence and node. Tells its creation time. The ticks strictly increase within a session; they do not order the UUIDs, for that see uuid_v6().';
+
+CREATE FUNCTION idgen.uuid_v6() RETURNS uuid
+    LANGUAGE C VOLATILE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_uuid_v6';
+
+COMMENT ON FUNCTION idgen.uuid_v6() IS
+'A time-ordered UUID of version 6 (RFC 9562 section 5.6): version 1 with the high ticks first. Tells its creation time. Strictly increasing within a session.';
+
+CREATE FUNCTION idgen.lambert_comb() RETURNS uuid
+    LANGUAGE C VOLATILE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_lambert_comb';
+
+COMMENT ON FUNCTION idgen.lambert_comb() IS
+'M. Lambert''s time-ordered UUID of 2012: the bits of version 6 under version number 13. Tells its creation time. Strictly increasing within a session.';
+
 CREATE FUNCTION idgen.comb(clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_comb';
@@ -43,6 +64,101 @@ CREATE FUNCTION idgen.short_comb(
 
 COMMENT ON FUNCTION idgen.short_comb(interval, int, int, timestamptz) IS
 'A short-prefix COMB: a UUID of version 4 whose first prefix_bytes bytes (1 to 6) are floor(Unix ms / period in ms) mod 256^prefix_bytes, the rest random; with the defaults 106 random bits and a prefix that begins again every 45.5 days. New keys lie together in a B-tree index, and a key does not tell when its row was made. run_length above 1 puts the same 32-bit random tag behind the prefix for so many keys of a session in a row, which keeps a bulk load within one period local, too. The period must be a positive whole number of milliseconds without months, and the cycle of all prefixes shorter than 2^64 ms (22023).';
+
+CREATE FUNCTION idgen.suffix_comb(clock timestamptz DEFAULT NULL) RETURNS uuid
+    LANGUAGE C VOLATILE PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'idgen_suffix_comb';
+
+COMMENT ON FUNCTION idgen.suffix_comb(timestamptz) IS
+'J. Nilsson''s COMB for SQL Server: 74 random bits, then 48 bits of Unix milliseconds in bytes 10 to 15, where SQL Server''s order begins; a UUID of version 4. Scatters over a PostgreSQL index: keep comb() here and convert with prefix_to_suffix(). A clock before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
+
+CREATE FUNCTION idgen.short_suffix_comb(
+    period interval DEFAULT '1 minute',
+    clock timestamptz DEFAULT NULL
+) RETURNS uuid
+    LANGUAGE C VOLATILE PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'idgen_short_suffix_comb';
+
+COMMENT ON FUNCTION idgen.short_suffix_comb(interval, timestamptz) IS
+'short_comb() for SQL Server: the 16-bit prefix stands in bytes 10 and 11, the other 106 bits are random. Scatters over a PostgreSQL index: keep short_comb() here and convert with short_prefix_to_suffix().';
+
+CREATE FUNCTION idgen.sequence_comb(
+    seq regclass,
+    block_size int DEFAULT 65536,
+    block_count int DEFAULT 65536
+) RETURNS uuid
+    LANGUAGE C VOLATILE PARALLEL UNSAFE
+    AS 'MODULE_PATHNAME', 'idgen_sequence_comb';
+
+COMMENT ON FUNCTION idgen.sequence_comb(regclass, int, int) IS
+'T. Vondra''s sequential UUID: like short_comb(), with blocks of a sequence''s values in place of periods of time. The prefix has as many whole bytes as block_count needs (0 to 4) and is ((nextval - 1) / block) mod 256^bytes, where block is block_size * block_count / 256^bytes, at least 1. Needs USAGE or UPDATE on the sequence; fails in a read-only transaction (25006) as nextval() does. A block_size or block_count below 1 is an error (22023).';
+
+-- ---------------------------------------------------------------------------
+-- Identifiers of 128 bits: conversions
+-- ---------------------------------------------------------------------------
+
+CREATE FUNCTION idgen.uuid_v1_to_v6(id uuid) RETURNS uuid
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_uuid_v1_to_v6';
+
+COMMENT ON FUNCTION idgen.uuid_v1_to_v6(uuid) IS
+'The UUID of version 6 with the ticks, clock sequence and node of this version 1 (RFC 9562 section 5.6). Another version is an error (22023).';
+
+CREATE FUNCTION idgen.uuid_v6_to_v1(id uuid) RETURNS uuid
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_uuid_v6_to_v1';
+
+COMMENT ON FUNCTION idgen.uuid_v6_to_v1(uuid) IS
+'The UUID of version 1 with the ticks, clock sequence and node of this version 6. Another version is an error (22023).';
+
+CREATE FUNCTION idgen.uuid_v1_to_lambert_comb(id uuid) RETURNS uuid
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_uuid_v1_to_lambert_comb';
+
+COMMENT ON FUNCTION idgen.uuid_v1_to_lambert_comb(uuid) IS
+'M. Lambert''s time-ordered UUID (version 13) of this version 1. Another version is an error (22023).';
+
+CREATE FUNCTION idgen.lambert_comb_to_uuid_v1(id uuid) RETURNS uuid
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_lambert_comb_to_uuid_v1';
+
+COMMENT ON FUNCTION idgen.lambert_comb_to_uuid_v1(uuid) IS
+'The UUID of version 1 of M. Lambert''s time-ordered one (version 13). Another version is an error (22023).';
+
+CREATE FUNCTION idgen.swap_guid_bytes(id uuid) RETURNS uuid
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_swap_guid_bytes';
+
+COMMENT ON FUNCTION idgen.swap_guid_bytes(uuid) IS
+'The bytes of the first three fields (4, 2 and 2 bytes) in reverse order, as SQL Server stores them: turns a NEWSEQUENTIALID() into version 1, and back. Its own inverse, for any uuid.';
+
+CREATE FUNCTION idgen.prefix_to_suffix(id uuid) RETURNS uuid
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_prefix_to_suffix';
+
+COMMENT ON FUNCTION idgen.prefix_to_suffix(uuid) IS
+'Bytes 0 to 5 exchanged with bytes 10 to 15: turns a comb() into a suffix_comb() in the order of SQL Server. For any uuid; the inverse is suffix_to_prefix().';
+
+CREATE FUNCTION idgen.suffix_to_prefix(id uuid) RETURNS uuid
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_prefix_to_suffix';
+
+COMMENT ON FUNCTION idgen.suffix_to_prefix(uuid) IS
+'Bytes 10 to 15 exchanged with bytes 0 to 5: turns a suffix_comb() into a comb(). For any uuid; the inverse is prefix_to_suffix().';
+
+CREATE FUNCTION idgen.short_prefix_to_suffix(id uuid) RETURNS uuid
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_short_prefix_to_suffix';
+
+COMMENT ON FUNCTION idgen.short_prefix_to_suffix(uuid) IS
+'Bytes 0 and 1 exchanged with bytes 10 and 11: turns a short_comb() into a short_suffix_comb() in the order of SQL Server. For any uuid; the inverse is short_suffix_to_prefix().';
+
+CREATE FUNCTION idgen.short_suffix_to_prefix(id uuid) RETURNS uuid
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_short_prefix_to_suffix';
+
+COMMENT ON FUNCTION idgen.short_suffix_to_prefix(uuid) IS
+'Bytes 10 and 11 exchanged with bytes 0 and 1: turns a short_suffix_comb() into a short_comb(). For any uuid; the inverse is short_prefix_to_suffix().';
 
 -- ---------------------------------------------------------------------------
 -- Identifiers of 128 bits: reading
@@ -76,6 +192,13 @@ CREATE FUNCTION idgen.comb_timestamp(id uuid) RETURNS timestamptz
 COMMENT ON FUNCTION idgen.comb_timestamp(uuid) IS
 'The time in a COMB, to the millisecond: the first 48 bits of a UUID of version 4; NULL for any other. Nothing in a COMB tells it from a random UUID, whose bits read as some time, too.';
 
+CREATE FUNCTION idgen.suffix_comb_timestamp(id uuid) RETURNS timestamptz
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_suffix_comb_timestamp';
+
+COMMENT ON FUNCTION idgen.suffix_comb_timestamp(uuid) IS
+'The time in a suffix COMB, to the millisecond: the last 48 bits of a UUID of version 4; NULL for any other. Nothing in a suffix COMB tells it from a random UUID, whose bits read as some time, too.';
+
 CREATE FUNCTION idgen.short_comb_timestamp(
     id uuid,
     clock timestamptz DEFAULT NULL,
@@ -87,6 +210,26 @@ CREATE FUNCTION idgen.short_comb_timestamp(
 
 COMMENT ON FUNCTION idgen.short_comb_timestamp(uuid, timestamptz, interval, int) IS
 'The start of the latest period, not after the clock (default: the start of the statement), in which short_comb(period, prefix_bytes) gave this prefix. An identifier older than a whole cycle reads as a younger one. NULL for an identifier that is not of version 4, and where the period would be before timestamptz begins.';
+
+CREATE FUNCTION idgen.inspect(
+    id uuid,
+    OUT version int,
+    OUT variant text,
+    OUT uuid_timestamp timestamptz,
+    OUT comb_timestamp timestamptz,
+    OUT suffix_comb_timestamp timestamptz,
+    OUT short_comb_timestamp timestamptz,
+    OUT short_prefix text
+)
+    LANGUAGE SQL STABLE PARALLEL SAFE STRICT
+    BEGIN ATOMIC
+        SELECT idgen.uuid_version(id), idgen.uuid_variant(id), idgen.uuid_timestamp(id),
+               idgen.comb_timestamp(id), idgen.suffix_comb_timestamp(id),
+               idgen.short_comb_timestamp(id), pg_catalog."left"(id::pg_catalog.text, 4);
+    END;
+
+COMMENT ON FUNCTION idgen.inspect(uuid) IS
+'Every reading of a UUID in one row: version, variant, the timestamps that its version can have (NULL for the others; a random UUID reads as some time, too), and the first two bytes, a short COMB''s prefix, in hexadecimal.';
 
 -- Range bounds, for scans and partitions by time
 
@@ -217,6 +360,158 @@ CREATE FUNCTION idgen.check_on_insert() RETURNS trigger
 
 COMMENT ON FUNCTION idgen.check_on_insert() IS
 'Trigger function, BEFORE INSERT FOR EACH ROW: refuses (23514) a row whose identifier was not made at about this time. Arguments: (column, ''short_comb'', tolerance, period, prefix_bytes, past_tolerance, future_tolerance), or (column, ''comb'' or ''uuid_v7'', tolerance, past_tolerance, future_tolerance); all but the first two can be left out, and an empty one stands for its default. The clock is the setting idgen.clock where it is set, otherwise the server''s. A NULL identifier passes.';
+
+-- ---------------------------------------------------------------------------
+-- Text forms
+-- ---------------------------------------------------------------------------
+
+CREATE FUNCTION idgen.to_base(id uuid, base int) RETURNS text
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_uuid_to_base';
+
+COMMENT ON FUNCTION idgen.to_base(uuid, int) IS
+'The uuid as digits of a base: 16, 32 (Crockford), 36, 58 (Bitcoin) or 62. Always as many as 128 bits take (32, 26, 25, 22 or 22), so that text order is uuid order; for 58 and 62, whose digits are case-sensitive, in collation "C". Another base is an error (22023).';
+
+CREATE FUNCTION idgen.to_base(value bigint, base int) RETURNS text
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_bigint_to_base';
+
+COMMENT ON FUNCTION idgen.to_base(bigint, int) IS
+'The number as digits of a base: 16, 32 (Crockford), 36, 58 (Bitcoin) or 62, without leading zeros. A negative number or another base is an error (22023).';
+
+CREATE FUNCTION idgen.uuid_from_base(digits text, base int) RETURNS uuid
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_uuid_from_base';
+
+COMMENT ON FUNCTION idgen.uuid_from_base(text, int) IS
+'The uuid that to_base(uuid, base) writes so; leading zeros can be left out. Bases 16, 32 and 36 read both cases, and 32 reads i, l and o as 1, 1 and 0. A foreign character, no digit, too many, or more than 128 bits is an error (22P02) that tells the position.';
+
+CREATE FUNCTION idgen.bigint_from_base(digits text, base int) RETURNS bigint
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_bigint_from_base';
+
+COMMENT ON FUNCTION idgen.bigint_from_base(text, int) IS
+'The number that to_base(bigint, base) writes so; read as by uuid_from_base(). More than a bigint holds is an error (22P02).';
+
+CREATE FUNCTION idgen.prefixed_id(prefix text, id uuid DEFAULT idgen.uuid_v7()) RETURNS text
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_prefixed_id';
+
+COMMENT ON FUNCTION idgen.prefixed_id(text, uuid) IS
+'A typed identifier: the prefix, an underscore and the uuids 25 digits of base 36. The prefix is 1 to 63 of a-z, 0-9 and underscore, begins with a letter and does not end in an underscore (22023).';
+
+CREATE FUNCTION idgen.prefixed_id_uuid(id text, expected_prefix text DEFAULT NULL) RETURNS uuid
+    LANGUAGE C IMMUTABLE PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'idgen_prefixed_id_uuid';
+
+COMMENT ON FUNCTION idgen.prefixed_id_uuid(text, text) IS
+'The uuid in a prefixed id; its digits may lack leading zeros and be of either case. A text that is none is an error (22P02) that tells the position, one with a prefix other than the one expected is another (23514) that names both.';
+
+CREATE FUNCTION idgen.prefixed_id_prefix(id text) RETURNS text
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_prefixed_id_prefix';
+
+COMMENT ON FUNCTION idgen.prefixed_id_prefix(text) IS
+'The prefix of a prefixed id: what stands before the last underscore. A text that is no prefixed id is an error (22P02) that tells the position.';
+
+CREATE TABLE idgen.id_prefixes (
+    prefix text PRIMARY KEY,
+    domain regtype NOT NULL
+);
+
+ALTER TABLE idgen.id_prefixes OWNER TO @extowner@;
+
+-- a row whose domain was dropped is nothing to restore
+SELECT pg_catalog.pg_extension_config_dump('idgen.id_prefixes',
+    'WHERE EXISTS (SELECT FROM pg_catalog.pg_type t WHERE t.oid OPERATOR(pg_catalog.=) domain)');
+
+COMMENT ON TABLE idgen.id_prefixes IS
+'Which domain each prefix belongs to. Written by idgen.create_id_domain(). A row whose domain was dropped does not count, and goes when its prefix is registered again. PUBLIC has no rights on it.';
+COMMENT ON COLUMN idgen.id_prefixes.prefix IS
+'What stands before the last underscore of the domain''s identifiers.';
+COMMENT ON COLUMN idgen.id_prefixes.domain IS
+'The domain; it may be renamed.';
+
+CREATE FUNCTION idgen.create_id_domain(domain_name text, prefix text) RETURNS regtype
+    LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_create_id_domain';
+
+COMMENT ON FUNCTION idgen.create_id_domain(text, text) IS
+'Creates a domain over text that accepts prefixed ids of this prefix only, and registers the prefix in idgen.id_prefixes; a prefix that another domain has is an error (23505). The name is read as in CREATE DOMAIN: folded to lower case unless quoted, in the first schema of the search path unless qualified. DROP DOMAIN makes the prefix free again. Needs CREATE on the schema and SELECT, INSERT and DELETE on idgen.id_prefixes.';
+
+CREATE FUNCTION idgen.parse_prefixed_id(
+    id text,
+    OUT domain regtype,
+    OUT prefix text,
+    OUT uuid uuid
+)
+    LANGUAGE SQL STABLE PARALLEL SAFE STRICT
+    BEGIN ATOMIC
+        SELECT (SELECT p.domain FROM idgen.id_prefixes p
+                WHERE p.prefix OPERATOR(pg_catalog.=) idgen.prefixed_id_prefix(parse_prefixed_id.id)
+                  AND EXISTS (SELECT FROM pg_catalog.pg_type t WHERE t.oid OPERATOR(pg_catalog.=) p.domain)),
+               idgen.prefixed_id_prefix(parse_prefixed_id.id),
+               idgen.prefixed_id_uuid(parse_prefixed_id.id);
+    END;
+
+COMMENT ON FUNCTION idgen.parse_prefixed_id(text) IS
+'What a prefixed id says: the domain that its prefix is registered for (NULL where it is not), the prefix, and the uuid. A text that is no prefixed id is an error (22P02). Needs SELECT on idgen.id_prefixes.';
+
+CREATE FUNCTION idgen.typeid_from_uuid(prefix text, id uuid) RETURNS text
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_typeid_from_uuid';
+
+COMMENT ON FUNCTION idgen.typeid_from_uuid(text, uuid) IS
+'A TypeID (version 0.3 of its specification): the prefix, an underscore and the uuids 26 digits of base 32 in lower case. The prefix is at most 63 of a-z and underscore, begins and ends with a letter (22023), or is empty; then there is no underscore.';
+
+CREATE FUNCTION idgen.typeid(prefix text DEFAULT '') RETURNS text
+    LANGUAGE SQL VOLATILE PARALLEL SAFE
+    RETURN idgen.typeid_from_uuid(prefix, idgen.uuid_v7());
+
+COMMENT ON FUNCTION idgen.typeid(text) IS
+'A new TypeID: typeid_from_uuid(prefix, uuid_v7()). Tells its creation time.';
+
+CREATE FUNCTION idgen.typeid_to_uuid(id text) RETURNS uuid
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_typeid_to_uuid';
+
+COMMENT ON FUNCTION idgen.typeid_to_uuid(text) IS
+'The uuid in a TypeID, read as strictly as its specification demands: lower case, all 26 digits, the first at most 7. Anything else is an error (22P02) that tells the position.';
+
+CREATE FUNCTION idgen.typeid_prefix(id text) RETURNS text
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_typeid_prefix';
+
+COMMENT ON FUNCTION idgen.typeid_prefix(text) IS
+'The prefix of a TypeID, empty where it has none. A text that is no TypeID is an error (22P02) that tells the position.';
+
+CREATE FUNCTION idgen.ulid() RETURNS text
+    LANGUAGE C VOLATILE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_ulid';
+
+COMMENT ON FUNCTION idgen.ulid() IS
+'A ULID: 48 bits of Unix milliseconds and 80 random bits as 26 digits of Crockfords base 32. Tells its creation time. Strictly increasing within a session: in the same millisecond, or where the clock steps back, it is the last one plus one (the specifications monotonic mode), which is easy to guess.';
+
+CREATE FUNCTION idgen.ulid_to_uuid(id text) RETURNS uuid
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_ulid_to_uuid';
+
+COMMENT ON FUNCTION idgen.ulid_to_uuid(text) IS
+'The 16 bytes of a ULID as uuid, which has the same order. Read as by uuid_from_base(id, 32), but with all 26 digits (22P02).';
+
+CREATE FUNCTION idgen.ulid_from_uuid(id uuid) RETURNS text
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_ulid_from_uuid';
+
+COMMENT ON FUNCTION idgen.ulid_from_uuid(uuid) IS
+'The 16 bytes of a uuid as ULID.';
+
+CREATE FUNCTION idgen.ulid_timestamp(id text) RETURNS timestamptz
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_ulid_timestamp';
+
+COMMENT ON FUNCTION idgen.ulid_timestamp(text) IS
+'The time in a ULID, to the millisecond. A text that is no ULID is an error (22P02).';
 
 -- ---------------------------------------------------------------------------
 -- Retry-safe creation

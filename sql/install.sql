@@ -34,9 +34,12 @@ WHERE attrelid = 'idgen.creation_identifiers'::regclass AND attnum > 0
 SELECT has_schema_privilege('public', 'idgen', 'USAGE') AS usage,
        has_schema_privilege('public', 'idgen', 'CREATE') AS "create",
        has_table_privilege('public', 'idgen.creation_identifiers',
-                           'SELECT, INSERT, UPDATE, DELETE') AS table_rights;
+                           'SELECT, INSERT, UPDATE, DELETE') AS table_rights,
+       has_table_privilege('public', 'idgen.id_prefixes',
+                           'SELECT, INSERT, UPDATE, DELETE') AS prefix_rights;
 
 SELECT unnest(extconfig)::regclass AS dumped, unnest(extcondition) AS condition
 FROM pg_extension WHERE extname = 'idgen';
 
 \d idgen.creation_identifiers
+\d idgen.id_prefixes

@@ -35,6 +35,8 @@
  */
 #define UNIX_EPOCH_TICKS	INT64CONST(0x01B21DD213814000)
 #define TICKS_PER_US		10
+#define TICKS_PER_SECOND	INT64CONST(10000000)
+#define NS_PER_TICK			100
 
 char	   *clock_setting = NULL;
 
@@ -143,6 +145,19 @@ clock_wall_submillis(void)
 
 	return (uint64) ms << SUBMS_BITS |
 		((uint64) (now.tv_nsec % NS_PER_MS) << SUBMS_BITS) / NS_PER_MS;
+}
+
+/*
+ * The wall clock in 100 ns ticks since 1582-10-15 (RFC 9562 section 5.1).
+ */
+uint64
+clock_wall_gregorian_ticks(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return UNIX_EPOCH_TICKS + now.tv_sec * TICKS_PER_SECOND +
+		now.tv_nsec / NS_PER_TICK;
 }
 
 /*

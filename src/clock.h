@@ -28,6 +28,7 @@ extern int64 clock_unix_ms(TimestampTz instant);
 extern int64 clock_unix_ms48(TimestampTz instant);
 extern uint64 clock_unix_submillis(TimestampTz instant);
 extern uint64 clock_wall_submillis(void);
+extern uint64 clock_wall_gregorian_ticks(void);
 
 extern bool clock_from_unix_ms(int64 unix_ms, TimestampTz *instant);
 extern TimestampTz clock_from_gregorian_ticks(uint64 ticks);

@@ -49,15 +49,6 @@ idgen_uuid_variant(PG_FUNCTION_ARGS)
 	PG_RETURN_TEXT_P(cstring_to_text(uuid_variant_name(id)));
 }
 
-/* The 60-bit timestamp of version 1: time_low, time_mid, time_high. */
-static uint64
-v1_ticks(const pg_uuid_t *id)
-{
-	uint64		high = uuid_high(id);
-
-	return (high & 0xFFF) << 48 | (high >> 12 & 0xFFFF) << 32 | high >> 28;
-}
-
 /*
  * uuid_timestamp(id uuid) returns timestamptz
  *
@@ -77,7 +68,7 @@ idgen_uuid_timestamp(PG_FUNCTION_ARGS)
 	switch (uuid_version_nibble(id))
 	{
 		case 1:
-			PG_RETURN_TIMESTAMPTZ(clock_from_gregorian_ticks(v1_ticks(id)));
+			PG_RETURN_TIMESTAMPTZ(clock_from_gregorian_ticks(uuid_v1_ticks(uuid_high(id))));
 		case 6:
 		case UUID_VERSION_LAMBERT:
 			PG_RETURN_TIMESTAMPTZ(clock_from_gregorian_ticks(uuid_high(id)));
@@ -90,22 +81,41 @@ idgen_uuid_timestamp(PG_FUNCTION_ARGS)
 }
 
 /*
+ * The Unix milliseconds in a version 4 UUID as timestamptz.  Whether they are
+ * a COMB's or random bits, the identifier does not say.
+ */
+static Datum
+comb_reading(FunctionCallInfo fcinfo, const pg_uuid_t *id, uint64 ms)
+{
+	TimestampTz instant;
+
+	if (!uuid_is_version(id, 4) || !clock_from_unix_ms(ms, &instant))
+		PG_RETURN_NULL();
+	PG_RETURN_TIMESTAMPTZ(instant);
+}
+
+/*
  * comb_timestamp(id uuid) returns timestamptz
- *
- * The first 48 bits of a version 4 UUID as Unix milliseconds.  Whether they
- * are a COMB's or random bits, the identifier does not say.
  */
 PG_FUNCTION_INFO_V1(idgen_comb_timestamp);
 Datum
 idgen_comb_timestamp(PG_FUNCTION_ARGS)
 {
 	pg_uuid_t  *id = PG_GETARG_UUID_P(0);
-	TimestampTz instant;
 
-	if (!uuid_is_version(id, 4) ||
-		!clock_from_unix_ms(uuid_first_48_bits(id), &instant))
-		PG_RETURN_NULL();
-	PG_RETURN_TIMESTAMPTZ(instant);
+	return comb_reading(fcinfo, id, uuid_first_48_bits(id));
+}
+
+/*
+ * suffix_comb_timestamp(id uuid) returns timestamptz
+ */
+PG_FUNCTION_INFO_V1(idgen_suffix_comb_timestamp);
+Datum
+idgen_suffix_comb_timestamp(PG_FUNCTION_ARGS)
+{
+	pg_uuid_t  *id = PG_GETARG_UUID_P(0);
+
+	return comb_reading(fcinfo, id, uuid_last_48_bits(id));
 }
 
 /*

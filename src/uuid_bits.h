@@ -36,6 +36,13 @@
  */
 #define UUID_VERSION_LAMBERT	13
 
+/*
+ * Versions 1 and 6: behind the variant lie 14 bits of clock sequence and 48 of
+ * node, whose first octet's lowest bit tells a random node from a MAC address
+ * (section 6.10).
+ */
+#define UUID_NODE_MULTICAST	(UINT64CONST(1) << 40)
+
 /* Bytes 0 to 7 (half 0) or 8 to 15 (half 1) as one number. */
 static inline uint64
 uuid_half(const pg_uuid_t *id, int half)
@@ -76,11 +83,42 @@ uuid_high(const pg_uuid_t *id)
 	return (half >> 16) << UUID_CUSTOM_B_BITS | (half & UUID_CUSTOM_B_MASK);
 }
 
+/* The 62 bits behind the variant. */
+static inline uint64
+uuid_low(const pg_uuid_t *id)
+{
+	return uuid_half(id, 1) & UUID_LOW_MAX;
+}
+
+/*
+ * Version 1 has the 60-bit timestamp of version 6 in another order: the 32
+ * low bits first (time_low), then the 16 above them (time_mid), then the 12
+ * highest (time_high), section 5.1.  To and from "high".
+ */
+static inline uint64
+uuid_v1_high(uint64 ticks)
+{
+	return (ticks & 0xFFFFFFFF) << 28 | (ticks >> 32 & 0xFFFF) << 12 | ticks >> 48;
+}
+
+static inline uint64
+uuid_v1_ticks(uint64 high)
+{
+	return (high & 0xFFF) << 48 | (high >> 12 & 0xFFFF) << 32 | high >> 28;
+}
+
 /* The first 48 bits: Unix milliseconds in a COMB and in version 7. */
 static inline uint64
 uuid_first_48_bits(const pg_uuid_t *id)
 {
 	return uuid_half(id, 0) >> 16;
+}
+
+/* The last 48 bits: where SQL Server's order begins. */
+static inline uint64
+uuid_last_48_bits(const pg_uuid_t *id)
+{
+	return uuid_half(id, 1) & ((UINT64CONST(1) << 48) - 1);
 }
 
 /* The version nibble; it means something in the RFC's variant only. */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * uuid_time.c
- *	  UUIDs that begin with the time: version 7 and its range bounds.
+ *	  UUIDs that tell the time: versions 7, 1 and 6, and M. Lambert's COMB.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,23 +15,40 @@
 #include "uuid_bits.h"
 
 /*
+ * The next reading of a clock that must not stand still or step back: the
+ * wall clock's, or one more than the last where that is not greater.
+ */
+static inline uint64
+next_reading(uint64 *last, uint64 now)
+{
+	*last = Max(now, *last + 1);
+	if (unlikely(*last > UUID_HIGH_MAX))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
+				 errmsg("timestamp is out of range for the identifier")));
+	return *last;
+}
+
+/*
  * The 60 bits of timestamp and fraction that make this backend's version 7
- * strictly increasing: those of the wall clock, or one more than the last
- * where the clock stands still, steps back, or is asked for more than 4096
- * identifiers in a millisecond (RFC 9562 section 6.2, method 3).
+ * strictly increasing, also where the clock steps back or is asked for more
+ * than 4096 identifiers in a millisecond (RFC 9562 section 6.2, method 3).
  */
 static uint64
 next_v7_submillis(void)
 {
 	static uint64 last = 0;
-	uint64		now = clock_wall_submillis();
 
-	last = Max(now, last + 1);
-	if (unlikely(last > UUID_HIGH_MAX))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
-				 errmsg("timestamp is out of range for 48 bits of Unix milliseconds")));
-	return last;
+	return next_reading(&last, clock_wall_submillis());
+}
+
+/* The same for the ticks of versions 1 and 6, which have one clock. */
+static uint64
+next_gregorian_ticks(void)
+{
+	static uint64 last = 0;
+
+	return next_reading(&last, clock_wall_gregorian_ticks());
 }
 
 /*
@@ -89,4 +106,58 @@ idgen_uuid_v7_ceil(PG_FUNCTION_ARGS)
 
 	uuid_pack(id, 7, ms << SUBMS_BITS | UUID_CUSTOM_B_MASK, UUID_LOW_MAX);
 	PG_RETURN_UUID_P(id);
+}
+
+/*
+ * A UUID with a Gregorian timestamp laid out in "high".  Clock sequence and
+ * node are random for each identifier, so that nothing in it tells the
+ * machine or the session (RFC 9562 sections 5.6 and 6.10).
+ */
+static Datum
+gregorian_uuid(int version, uint64 high)
+{
+	pg_uuid_t  *id = palloc(sizeof(pg_uuid_t));
+
+	uuid_pack(id, version, high,
+			  entropy_uint64() >> (64 - UUID_LOW_BITS) | UUID_NODE_MULTICAST);
+	PG_RETURN_UUID_P(id);
+}
+
+/*
+ * uuid_v1() returns uuid
+ *
+ * RFC 9562 section 5.1: 60 bits of 100 ns ticks, the low ones first.
+ */
+PG_FUNCTION_INFO_V1(idgen_uuid_v1);
+Datum
+idgen_uuid_v1(PG_FUNCTION_ARGS)
+{
+	(void) fcinfo;
+	return gregorian_uuid(1, uuid_v1_high(next_gregorian_ticks()));
+}
+
+/*
+ * uuid_v6() returns uuid
+ *
+ * RFC 9562 section 5.6: version 1 with the high ticks first.
+ */
+PG_FUNCTION_INFO_V1(idgen_uuid_v6);
+Datum
+idgen_uuid_v6(PG_FUNCTION_ARGS)
+{
+	(void) fcinfo;
+	return gregorian_uuid(6, next_gregorian_ticks());
+}
+
+/*
+ * lambert_comb() returns uuid
+ *
+ * M. Lambert's time-ordered UUID of 2012: version 6 but for its number, 13.
+ */
+PG_FUNCTION_INFO_V1(idgen_lambert_comb);
+Datum
+idgen_lambert_comb(PG_FUNCTION_ARGS)
+{
+	(void) fcinfo;
+	return gregorian_uuid(UUID_VERSION_LAMBERT, next_gregorian_ticks());
 }

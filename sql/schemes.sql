@@ -1,0 +1,193 @@
+-- Versions 1 and 6, Lambert's COMB, SQL Server's forms, sequence COMB, and
+-- the conversions between them.
+SET timezone = 'UTC';
+SET datestyle = 'ISO, YMD';
+
+--
+-- Versions 1 and 6, Lambert
+--
+SELECT name, count(*), count(DISTINCT id) AS distinct_ids, min(idgen.uuid_version(id)), max(idgen.uuid_version(id)),
+       min(idgen.uuid_variant(id)) AS variant, max(idgen.uuid_variant(id)) AS variant_too,
+       bool_and(get_bit(uuid_send(id), 80) = 1) AS multicast,
+       bool_and(abs(extract(epoch FROM idgen.uuid_timestamp(id) - clock_timestamp())) < 60) AS now
+FROM (SELECT 'v1' AS name, idgen.uuid_v1() AS id FROM generate_series(1, 5000)
+      UNION ALL SELECT 'v6', idgen.uuid_v6() FROM generate_series(1, 5000)
+      UNION ALL SELECT 'lambert', idgen.lambert_comb() FROM generate_series(1, 5000)) s
+GROUP BY name ORDER BY name;
+
+-- more than the clock's ticks: a million in one statement, strictly increasing in time
+SELECT count(*) AS ids, count(DISTINCT id) AS distinct_ids,
+       count(*) FILTER (WHERE v6 <= previous) AS not_increasing
+FROM (SELECT id, v6, lag(v6) OVER (ORDER BY n) AS previous
+      FROM (SELECT n, id, substr(idgen.uuid_v1_to_v6(id)::text, 1, 18) COLLATE "C" AS v6
+            FROM (SELECT n, idgen.uuid_v1() AS id FROM generate_series(1, 1000000) n OFFSET 0) r) s) t;
+SELECT count(*) FILTER (WHERE id <= previous) AS v6_not_increasing
+FROM (SELECT id, lag(id) OVER (ORDER BY n) AS previous
+      FROM (SELECT n, idgen.uuid_v6() AS id FROM generate_series(1, 100000) n OFFSET 0) s) t;
+SELECT count(*) FILTER (WHERE id <= previous) AS lambert_not_increasing
+FROM (SELECT id, lag(id) OVER (ORDER BY n) AS previous
+      FROM (SELECT n, idgen.lambert_comb() AS id FROM generate_series(1, 100000) n OFFSET 0) s) t;
+-- the three share one clock
+SELECT idgen.uuid_timestamp(a) <= idgen.uuid_timestamp(b) AND idgen.uuid_timestamp(b) <= idgen.uuid_timestamp(c) AS one_clock
+FROM (SELECT idgen.lambert_comb() AS a, idgen.uuid_v1() AS b, idgen.uuid_v6() AS c OFFSET 0) s;
+
+-- the bits behind the variant are random, but for the multicast bit
+SELECT name, count(*) AS random_bits, count(*) FILTER (WHERE abs(ones - 2500) > 6 * sqrt(5000) / 2) AS suspicious
+FROM (SELECT name, bit, sum(get_bit(bits, bit)) AS ones
+      FROM (SELECT 'v1' AS name, ('x' || replace(idgen.uuid_v1()::text, '-', ''))::bit(128) AS bits FROM generate_series(1, 5000)
+            UNION ALL SELECT 'v6', ('x' || replace(idgen.uuid_v6()::text, '-', ''))::bit(128) FROM generate_series(1, 5000)
+            UNION ALL SELECT 'lambert', ('x' || replace(idgen.lambert_comb()::text, '-', ''))::bit(128) FROM generate_series(1, 5000)) s,
+           generate_series(66, 127) bit
+      WHERE bit <> 87
+      GROUP BY name, bit) t
+GROUP BY name ORDER BY name;
+
+--
+-- Suffix forms
+--
+SELECT at, idgen.suffix_comb_timestamp(id) AS timestamp, right(id::text, 12) AS suffix, idgen.uuid_version(id) AS version, idgen.uuid_variant(id) AS variant
+FROM (SELECT at, idgen.suffix_comb(at) AS id
+      FROM (VALUES (timestamptz '1970-01-01 00:00:00+00'), ('2022-02-22 19:22:22.001999+00'), ('10889-08-02 05:31:50.655999+00')) v (at)) s;
+SELECT at, substr(id::text, 25, 4) AS suffix, idgen.uuid_version(id) AS version, idgen.uuid_variant(id) AS variant
+FROM (SELECT at, idgen.short_suffix_comb(clock => at) AS id
+      FROM (VALUES (timestamptz '2022-03-18 03:44:00+00'), ('2022-03-18 03:43:59.999+00'), ('1969-12-31 23:59:59+00')) v (at)) s;
+SELECT substr(idgen.short_suffix_comb('30 seconds', '1970-01-01 01:00:00+00')::text, 25, 4) AS thirty_seconds,
+       substr(idgen.short_suffix_comb(NULL, '2022-03-18 03:45:00+00')::text, 25, 4) AS default_period;
+
+-- random elsewhere: bits 80 to 95 of the short one, 80 to 127 of the long one are the time
+SELECT name, count(*) AS random_bits, count(*) FILTER (WHERE abs(ones - 2500) > 6 * sqrt(5000) / 2) AS suspicious
+FROM (SELECT name, bit, sum(get_bit(bits, bit)) AS ones
+      FROM (SELECT 'suffix_comb' AS name, ('x' || replace(idgen.suffix_comb()::text, '-', ''))::bit(128) AS bits FROM generate_series(1, 5000)
+            UNION ALL SELECT 'short_suffix_comb', ('x' || replace(idgen.short_suffix_comb()::text, '-', ''))::bit(128) FROM generate_series(1, 5000)) s,
+           generate_series(0, 127) bit
+      WHERE NOT (bit BETWEEN 48 AND 51 OR bit IN (64, 65) OR bit BETWEEN 80 AND 95 OR (name = 'suffix_comb' AND bit >= 80))
+      GROUP BY name, bit) t
+GROUP BY name ORDER BY name;
+
+--
+-- Sequence COMB: T. Vondra's arithmetic
+--
+CREATE SEQUENCE blocks;
+SELECT n, left(replace(id::text, '-', ''), 4) AS prefix, idgen.uuid_version(id) AS version
+FROM (SELECT n, idgen.sequence_comb('blocks', 4, 65536) AS id FROM generate_series(1, 12) n OFFSET 0) s
+WHERE n IN (1, 4, 5, 8, 9, 12);
+
+-- for each block_count: whole bytes, smaller blocks where it is not a power of
+-- 256, a cycle of the same length; against the formula
+CREATE FUNCTION right_prefix(value bigint, block_size int, block_count int) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    bytes int := CASE WHEN block_count > 16777216 THEN 4 WHEN block_count > 65536 THEN 3
+                      WHEN block_count > 256 THEN 2 WHEN block_count > 1 THEN 1 ELSE 0 END;
+    block numeric := greatest(trunc(block_size::numeric * block_count / 256::numeric ^ bytes), 1);
+    prefix numeric := mod(div(value - 1, block), 256::numeric ^ bytes);
+    id uuid;
+BEGIN
+    PERFORM setval('blocks', value, false);
+    id := idgen.sequence_comb('blocks', block_size, block_count);
+    RETURN idgen.uuid_version(id) = 4
+       AND left(replace(id::text, '-', ''), 2 * bytes) = right(lpad(to_hex(prefix::bigint), 8, '0'), 2 * bytes);
+END $$;
+SELECT count(*) AS cases, bool_and(right_prefix(value, block_size, block_count)) AS all_right
+FROM unnest('{1,2,255,256,257,1000,65535,65536,65537,1000000,16777216,16777217,2147483647}'::int[]) block_count,
+     unnest('{1,2,7,256,65536,2147483647}'::int[]) block_size,
+     unnest('{1,2,256,257,65536,65537,123456789,9223372036854775807}'::bigint[]) value;
+DROP FUNCTION right_prefix;
+
+-- below the first value, too
+CREATE SEQUENCE down INCREMENT -1 MINVALUE -10 MAXVALUE 1;
+SELECT left(idgen.sequence_comb('down', 1, 256)::text, 2) AS prefix FROM generate_series(1, 4);
+
+-- it is nextval: the rights, a read-only transaction, a limit
+SELECT setval('blocks', 1, false);
+BEGIN READ ONLY;
+SELECT idgen.sequence_comb('blocks');
+ROLLBACK;
+CREATE ROLE regress_idgen_reader;
+SET ROLE regress_idgen_reader;
+SELECT idgen.sequence_comb('blocks');
+RESET ROLE;
+GRANT USAGE ON SEQUENCE blocks TO regress_idgen_reader;
+SELECT setval('blocks', 1, false);
+SET ROLE regress_idgen_reader;
+SELECT left(idgen.sequence_comb('blocks')::text, 4) AS prefix;
+RESET ROLE;
+SELECT setval('blocks', 9223372036854775807, true);
+SELECT idgen.sequence_comb('blocks');
+\set VERBOSITY sqlstate
+SELECT idgen.sequence_comb('pg_class');
+\set VERBOSITY default
+SELECT idgen.sequence_comb('blocks', 0);
+SELECT idgen.sequence_comb('blocks', -1);
+SELECT idgen.sequence_comb('blocks', 1, 0);
+SELECT idgen.sequence_comb(NULL) IS NULL AS null;
+DROP SEQUENCE blocks, down;
+DROP ROLE regress_idgen_reader;
+
+--
+-- Conversions: known answers
+--
+SELECT idgen.uuid_v1_to_v6('c232ab00-9414-11ec-b3c8-9f6bdeced846') AS "RFC 9562 A.5",
+       idgen.uuid_v6_to_v1('1ec9414c-232a-6b00-b3c8-9f6bdeced846') AS "RFC 9562 A.1";
+SELECT idgen.uuid_v1_to_lambert_comb('75e1f27f-624e-11e1-a11d-ed65de8970f6') AS "Lambert",
+       idgen.lambert_comb_to_uuid_v1('1e1624e7-5e1f-d27f-a11d-ed65de8970f6') AS "v1";
+SELECT idgen.swap_guid_bytes('b9586bd7-2062-e111-b36c-cc52afc9f2ed') AS "NEWSEQUENTIALID as v1",
+       idgen.uuid_timestamp(idgen.swap_guid_bytes('b9586bd7-2062-e111-b36c-cc52afc9f2ed')) AS made_at;
+SELECT idgen.prefix_to_suffix('00010203-0405-4607-8809-0a0b0c0d0e0f') AS suffix,
+       idgen.suffix_to_prefix('0a0b0c0d-0e0f-4607-8809-000102030405') AS prefix,
+       idgen.short_prefix_to_suffix('00010203-0405-4607-8809-0a0b0c0d0e0f') AS short_suffix,
+       idgen.short_suffix_to_prefix('0a0b0203-0405-4607-8809-00010c0d0e0f') AS short_prefix;
+
+-- exact inverses, over random bits and the ends
+CREATE TEMP TABLE sample AS
+SELECT id FROM (SELECT gen_random_uuid() AS id FROM generate_series(1, 10000)
+                UNION ALL SELECT md5(n::text)::uuid FROM generate_series(1, 10000) n
+                UNION ALL VALUES (uuid '00000000-0000-0000-0000-000000000000'), ('ffffffff-ffff-ffff-ffff-ffffffffffff'),
+                                 ('00000000-0000-0000-8000-000000000000'), ('ffffffff-ffff-ffff-bfff-ffffffffffff')) s;
+CREATE FUNCTION stamped(id uuid, version int) RETURNS uuid LANGUAGE sql IMMUTABLE AS $$
+    SELECT (left(id::text, 14) || to_hex(version) || substr(id::text, 16, 4) || substr('89ab', 1 + ascii(substr(id::text, 20)) % 4, 1) || substr(id::text, 21))::uuid
+$$;
+SELECT count(*) AS ids,
+       bool_and(idgen.uuid_v6_to_v1(idgen.uuid_v1_to_v6(stamped(id, 1))) = stamped(id, 1)) AS v1_v6,
+       bool_and(idgen.uuid_v1_to_v6(idgen.uuid_v6_to_v1(stamped(id, 6))) = stamped(id, 6)) AS v6_v1,
+       bool_and(idgen.lambert_comb_to_uuid_v1(idgen.uuid_v1_to_lambert_comb(stamped(id, 1))) = stamped(id, 1)) AS v1_lambert,
+       bool_and(idgen.uuid_v1_to_lambert_comb(idgen.lambert_comb_to_uuid_v1(stamped(id, 13))) = stamped(id, 13)) AS lambert_v1,
+       bool_and(idgen.uuid_timestamp(stamped(id, 1)) = idgen.uuid_timestamp(idgen.uuid_v1_to_v6(stamped(id, 1)))
+            AND idgen.uuid_timestamp(stamped(id, 1)) = idgen.uuid_timestamp(idgen.uuid_v1_to_lambert_comb(stamped(id, 1)))) AS same_time
+FROM sample;
+SELECT bool_and(idgen.swap_guid_bytes(idgen.swap_guid_bytes(id)) = id) AS swap,
+       bool_and(idgen.suffix_to_prefix(idgen.prefix_to_suffix(id)) = id AND idgen.prefix_to_suffix(idgen.suffix_to_prefix(id)) = id) AS suffix,
+       bool_and(idgen.short_suffix_to_prefix(idgen.short_prefix_to_suffix(id)) = id AND idgen.short_prefix_to_suffix(idgen.short_suffix_to_prefix(id)) = id) AS short,
+       bool_and(idgen.comb_timestamp(id) IS NOT DISTINCT FROM idgen.suffix_comb_timestamp(idgen.prefix_to_suffix(id))) AS same_time
+FROM sample;
+DROP FUNCTION stamped;
+
+-- what is made here converts, and passes for what it became
+SELECT idgen.is_comb(idgen.suffix_to_prefix(idgen.suffix_comb())) AS comb,
+       idgen.is_short_comb(idgen.short_suffix_to_prefix(idgen.short_suffix_comb())) AS short_comb;
+
+-- a converter that needs a version refuses any other
+SELECT idgen.uuid_v1_to_v6('1ec9414c-232a-6b00-b3c8-9f6bdeced846');
+SELECT idgen.uuid_v6_to_v1('c232ab00-9414-11ec-b3c8-9f6bdeced846');
+SELECT idgen.uuid_v1_to_lambert_comb('1e1624e7-5e1f-d27f-a11d-ed65de8970f6');
+SELECT idgen.lambert_comb_to_uuid_v1('1ec9414c-232a-6b00-b3c8-9f6bdeced846');
+SELECT idgen.uuid_v1_to_v6('c232ab00-9414-11ec-c3c8-9f6bdeced846');
+\set VERBOSITY sqlstate
+SELECT idgen.uuid_v1_to_v6('00000000-0000-0000-0000-000000000000');
+\set VERBOSITY default
+
+-- inspect: every reading in a row
+\x on
+SELECT version, variant, uuid_timestamp, comb_timestamp, suffix_comb_timestamp, short_comb_timestamp, short_prefix
+FROM idgen.inspect('c232ab00-9414-11ec-b3c8-9f6bdeced846');
+SELECT version, variant, uuid_timestamp, comb_timestamp, suffix_comb_timestamp, short_prefix,
+       short_comb_timestamp BETWEEN now() - interval '46 days' AND now() AS short_comb_within_cycle
+FROM idgen.inspect('017f22e2-79b0-4cc3-98c4-017f22e279b0');
+SELECT * FROM idgen.inspect('ffffffff-ffff-ffff-ffff-ffffffffffff');
+SELECT * FROM idgen.inspect(NULL);
+\x off
+
+-- NULL
+SELECT idgen.uuid_v1_to_v6(NULL) IS NULL AND idgen.uuid_v6_to_v1(NULL) IS NULL AND idgen.uuid_v1_to_lambert_comb(NULL) IS NULL
+   AND idgen.lambert_comb_to_uuid_v1(NULL) IS NULL AND idgen.swap_guid_bytes(NULL) IS NULL AND idgen.prefix_to_suffix(NULL) IS NULL
+   AND idgen.suffix_to_prefix(NULL) IS NULL AND idgen.short_prefix_to_suffix(NULL) IS NULL AND idgen.short_suffix_to_prefix(NULL) IS NULL
+   AND idgen.suffix_comb_timestamp(NULL) IS NULL AS all_null;

@@ -1,0 +1,256 @@
+-- Bases, prefixed ids, TypeID and ULID.
+SET timezone = 'UTC';
+SET datestyle = 'ISO, YMD';
+
+CREATE FUNCTION failure(statement text, OUT state text, OUT message text, OUT detail text)
+LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE statement;
+    message := 'no error';
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL;
+END $$;
+
+--
+-- Bases
+--
+SELECT base, idgen.to_base(id, base)
+FROM unnest('{16,32,36,58,62}'::int[]) base,
+     (VALUES (uuid '00000000-0000-0000-0000-000000000000'), ('00000000-0000-0000-0000-000000000001'),
+             ('00000000-0000-0000-0000-00000000003a'), ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f'),
+             ('ffffffff-ffff-ffff-ffff-ffffffffffff')) v (id)
+ORDER BY base, id;
+
+-- round trips, widths, and text order as uuid order
+CREATE TEMP TABLE sample AS
+SELECT id FROM (SELECT gen_random_uuid() AS id FROM generate_series(1, 5000)
+                UNION ALL SELECT lpad(to_hex(n), 32, '0')::uuid FROM generate_series(0, 999) n
+                UNION ALL SELECT rpad(to_hex(n), 32, 'f')::uuid FROM generate_series(0, 999) n) s;
+SELECT base, bool_and(idgen.uuid_from_base(idgen.to_base(id, base), base) = id) AS round_trip,
+       min(length(idgen.to_base(id, base))), max(length(idgen.to_base(id, base))),
+       bool_and(idgen.uuid_from_base(trimmed, base) = id) AS unpadded,
+       array_agg(id ORDER BY id) = array_agg(id ORDER BY idgen.to_base(id, base) COLLATE "C") AS same_order
+FROM sample, unnest('{16,32,36,58,62}'::int[]) base,
+     LATERAL (SELECT regexp_replace(idgen.to_base(id, base), CASE base WHEN 58 THEN '^1+(?=.)' ELSE '^0+(?=.)' END, '') AS trimmed) t
+GROUP BY base ORDER BY base;
+
+-- every power of two, and one less
+SELECT base, count(*) AS numbers, bool_and(idgen.bigint_from_base(idgen.to_base(n, base), base) = n) AS round_trip
+FROM (SELECT (1::bigint << k) - d AS n FROM generate_series(0, 62) k, generate_series(0, 1) d
+      UNION ALL VALUES (9223372036854775807)) s, unnest('{16,32,36,58,62}'::int[]) base
+GROUP BY base ORDER BY base;
+SELECT base, idgen.to_base(n, base)
+FROM unnest('{16,32,36,58,62}'::int[]) base, (VALUES (0::bigint), (57), (61), (9223372036854775807)) v (n) ORDER BY base, n;
+
+-- cases and confusable characters
+SELECT idgen.bigint_from_base('7F', 16) AS upper_16, idgen.bigint_from_base('7f', 16) AS lower_16,
+       idgen.bigint_from_base('Zz', 36) AS both_36, idgen.bigint_from_base('iIlLoO', 32) AS confusable,
+       idgen.bigint_from_base('111100', 32) AS as_these, idgen.bigint_from_base('aZ', 32) AS lower_a,
+       idgen.bigint_from_base('aA', 58) AS lower_upper_58, idgen.bigint_from_base('Aa', 58) AS upper_lower_58,
+       idgen.bigint_from_base('aA', 62) AS lower_upper_62, idgen.bigint_from_base('Aa', 62) AS upper_lower_62;
+SELECT idgen.uuid_from_base('1', 58) AS zero_58, idgen.uuid_from_base('0', 62) AS zero_62, idgen.uuid_from_base('z', 36) AS thirty_five;
+
+-- every character in every base: a digit or an error, and never another digit
+SELECT base, count(*) FILTER (WHERE state IS NULL) AS digits, count(*) FILTER (WHERE state = '22P02') AS foreign_characters, count(*) AS characters
+FROM unnest('{16,32,36,58,62}'::int[]) base, generate_series(1, 127) c,
+     LATERAL failure(format('SELECT idgen.bigint_from_base(%L, %s)', chr(c), base)) f
+GROUP BY base ORDER BY base;
+
+-- strict: foreign characters, overflow, empty text, wrong length
+\pset format unaligned
+\pset fieldsep '\n    '
+\pset tuples_only on
+SELECT input, f.* FROM (VALUES
+    ($$uuid_from_base('', 36)$$), ($$uuid_from_base('3e6wlko0bp8e7-9916hklbnd', 36)$$), ($$uuid_from_base(' 1', 36)$$),
+    ($$uuid_from_base('1 ', 36)$$), ($$uuid_from_base('+1', 36)$$), ($$uuid_from_base('u', 32)$$), ($$uuid_from_base('0', 58)$$),
+    ($$uuid_from_base('1l', 58)$$), ($$uuid_from_base('g', 16)$$),
+    ($$uuid_from_base('00000000000000000000000000', 36)$$),
+    ($$uuid_from_base('f5lxx1zz5pnorynqglhzmsp33', 36)$$), ($$uuid_from_base('f5lxx1zz5pnorynqglhzmsp34', 36)$$),
+    ($$uuid_from_base('zzzzzzzzzzzzzzzzzzzzzzzzz', 36)$$),
+    ($$uuid_from_base('7ZZZZZZZZZZZZZZZZZZZZZZZZZ', 32)$$), ($$uuid_from_base('80000000000000000000000000', 32)$$),
+    ($$uuid_from_base('YcVfxkQb6JRzqk5kF2tNLv', 58)$$), ($$uuid_from_base('YcVfxkQb6JRzqk5kF2tNLw', 58)$$),
+    ($$uuid_from_base('7n42DGM5Tflk9n8mt7Fhc7', 62)$$), ($$uuid_from_base('7n42DGM5Tflk9n8mt7Fhc8', 62)$$),
+    ($$uuid_from_base('ffffffffffffffffffffffffffffffff', 16)$$), ($$uuid_from_base('100000000000000000000000000000000', 16)$$),
+    ($$bigint_from_base('7fffffffffffffff', 16)$$), ($$bigint_from_base('8000000000000000', 16)$$),
+    ($$bigint_from_base('10000000000000000', 16)$$), ($$bigint_from_base('AzL8n0Y58m8', 62)$$), ($$bigint_from_base('', 16)$$),
+    ($$bigint_from_base('-1', 16)$$), ($$to_base(-1, 16)$$), ($$to_base(1, 10)$$), ($$to_base(1, 64)$$),
+    ($$to_base('017f22e2-79b0-7cc3-98c4-dc0c0c07398f'::uuid, 0)$$), ($$uuid_from_base('1', 2)$$), ($$bigint_from_base('1', -36)$$),
+    ($$uuid_from_base(repeat('0', 10000000), 36)$$)) v (input),
+    failure('SELECT idgen.' || input) f;
+\pset tuples_only off
+\pset format aligned
+
+--
+-- Prefixed ids
+--
+SELECT idgen.prefixed_id('acct', '017f22e2-79b0-7cc3-98c4-dc0c0c07398f'),
+       idgen.prefixed_id('a', '00000000-0000-0000-0000-000000000000'),
+       idgen.prefixed_id('line_item2', 'ffffffff-ffff-ffff-ffff-ffffffffffff'),
+       length(idgen.prefixed_id(repeat('p', 63), 'ffffffff-ffff-ffff-ffff-ffffffffffff')) AS longest;
+SELECT idgen.prefixed_id_uuid('acct_3e6wlko0bp8e7c9916hklbnd') AS id, idgen.uuid_version(idgen.prefixed_id_uuid('acct_3e6wlko0bp8e7c9916hklbnd')) AS version,
+       idgen.prefixed_id_prefix('acct_3e6wlko0bp8e7c9916hklbnd') AS prefix;
+SELECT idgen.prefixed_id_uuid('line_item2_f5lxx1zz5pnorynqglhzmsp33', 'line_item2') AS last_underscore,
+       idgen.prefixed_id_prefix('line_item2_f5lxx1zz5pnorynqglhzmsp33') AS prefix,
+       idgen.prefixed_id_uuid('acct_F5LXX1ZZ5PNORYNQGLHZMSP33') AS upper_case;
+SELECT idgen.is_uuid_v7(idgen.prefixed_id_uuid(idgen.prefixed_id('acct'))) AS default_is_v7,
+       count(DISTINCT idgen.prefixed_id('acct')) AS distinct_ids
+FROM generate_series(1, 1000);
+SELECT bool_and(idgen.prefixed_id_uuid(idgen.prefixed_id('p', id), 'p') = id) AS round_trip FROM sample;
+
+\pset format unaligned
+\pset tuples_only on
+SELECT input, f.* FROM (VALUES
+    ($$prefixed_id('')$$), ($$prefixed_id('Acct')$$), ($$prefixed_id('1a')$$), ($$prefixed_id('_a')$$), ($$prefixed_id('a_')$$),
+    ($$prefixed_id('a-b')$$), ($$prefixed_id(repeat('a', 64))$$), ($$prefixed_id('a b')$$),
+    ($$prefixed_id_uuid('')$$), ($$prefixed_id_uuid('_')$$), ($$prefixed_id_uuid('acct')$$), ($$prefixed_id_uuid('acct_')$$), ($$prefixed_id_uuid('_1')$$),
+    ($$prefixed_id_uuid('acct__1')$$), ($$prefixed_id_uuid('Acct_1')$$), ($$prefixed_id_uuid('acct_1-2')$$),
+    ($$prefixed_id_uuid('acct_f5lxx1zz5pnorynqglhzmsp34')$$), ($$prefixed_id_uuid('acct_00000000000000000000000000')$$),
+    ($$prefixed_id_uuid('acct_1', 'inv')$$), ($$prefixed_id_uuid('acct_1', 'acc')$$), ($$prefixed_id_uuid('acct_1', '')$$),
+    ($$prefixed_id_uuid(repeat('a', 64) || '_1')$$), ($$prefixed_id_uuid(repeat('a', 10000000))$$),
+    ($$prefixed_id_prefix('acct_!')$$), ($$prefixed_id_prefix('acct')$$)) v (input),
+    failure('SELECT idgen.' || input) f;
+\pset tuples_only off
+\pset format aligned
+
+--
+-- Domains
+--
+SELECT idgen.create_id_domain('account_id', 'acct'), idgen.create_id_domain('Invoice_ID', 'inv');
+CREATE TABLE account (id account_id PRIMARY KEY DEFAULT idgen.prefixed_id('acct'), note text);
+INSERT INTO account (note) VALUES ('default');
+INSERT INTO account VALUES ('acct_3e6wlko0bp8e7c9916hklbnd', 'given');
+INSERT INTO account VALUES ('inv_3e6wlko0bp8e7c9916hklbnd', 'of another type');
+INSERT INTO account VALUES ('acct_3e6wlko0bp8e7c9916hklbn!', 'not decodable');
+INSERT INTO account VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 'no prefix');
+INSERT INTO account VALUES (NULL, 'null');
+SELECT NULL::account_id IS NULL AS domain_takes_null;
+SELECT count(*) FROM account;
+SELECT * FROM idgen.parse_prefixed_id('acct_3e6wlko0bp8e7c9916hklbnd');
+SELECT * FROM idgen.parse_prefixed_id('cust_3e6wlko0bp8e7c9916hklbnd');
+SELECT * FROM idgen.parse_prefixed_id('acct_!');
+SELECT * FROM idgen.parse_prefixed_id(NULL);
+
+-- a prefix belongs to one domain, a name to one type
+SELECT idgen.create_id_domain('account_id2', 'acct');
+SELECT to_regtype('account_id2') IS NULL AS not_left_behind;
+SELECT idgen.create_id_domain('account_id', 'other');
+SELECT prefix, domain FROM idgen.id_prefixes ORDER BY prefix;
+
+-- names are quoted, qualified and looked for as in CREATE DOMAIN
+CREATE SCHEMA "Other";
+SELECT idgen.create_id_domain('"Other"."Weird ""Id"""', 'weird');
+SELECT 'weird_1'::"Other"."Weird ""Id""";
+SET search_path = "Other", public;
+SELECT idgen.create_id_domain('order_id', 'ord');
+SELECT 'ord_1'::"Other".order_id;
+RESET search_path;
+SELECT idgen.create_id_domain('nowhere.order_id', 'nowhere');
+SELECT idgen.create_id_domain('x.y.z.order_id', 'nowhere');
+SELECT idgen.create_id_domain('', 'nowhere');
+SELECT idgen.create_id_domain('a b', 'nowhere');
+SELECT idgen.create_id_domain('bad_prefix', 'x''); DROP TABLE account; --');
+SELECT idgen.create_id_domain(NULL, 'x') IS NULL AS null;
+
+-- renamed, the domain keeps its prefix; dropped, it frees it
+ALTER DOMAIN "Invoice_ID" RENAME TO bill_id;
+ALTER DOMAIN invoice_id RENAME TO bill_id;
+SELECT * FROM idgen.parse_prefixed_id('inv_1');
+DROP DOMAIN bill_id;
+SELECT * FROM idgen.parse_prefixed_id('inv_1');
+SELECT idgen.create_id_domain('invoice_id', 'inv');
+SELECT * FROM idgen.parse_prefixed_id('inv_1');
+
+-- the caller's rights
+CREATE ROLE regress_idgen_plain;
+SET ROLE regress_idgen_plain;
+SELECT idgen.prefixed_id_prefix(idgen.prefixed_id('acct'));
+SELECT 'acct_1'::account_id;
+SELECT * FROM idgen.parse_prefixed_id('acct_1');
+SELECT idgen.create_id_domain('public.mine', 'mine');
+RESET ROLE;
+GRANT CREATE ON SCHEMA "Other" TO regress_idgen_plain;
+GRANT USAGE ON SCHEMA "Other" TO regress_idgen_plain;
+SET ROLE regress_idgen_plain;
+SELECT idgen.create_id_domain('"Other".mine', 'mine');
+RESET ROLE;
+GRANT SELECT, INSERT, DELETE ON idgen.id_prefixes TO regress_idgen_plain;
+SET ROLE regress_idgen_plain;
+SELECT idgen.create_id_domain('"Other".mine', 'mine');
+RESET ROLE;
+SELECT pg_get_userbyid(typowner) AS owner FROM pg_type WHERE oid = '"Other".mine'::regtype;
+DROP TABLE account;
+DROP DOMAIN account_id, invoice_id;
+SET client_min_messages = warning;
+DROP SCHEMA "Other" CASCADE;
+RESET client_min_messages;
+REVOKE ALL ON idgen.id_prefixes FROM regress_idgen_plain;
+DROP ROLE regress_idgen_plain;
+DELETE FROM idgen.id_prefixes;
+
+--
+-- TypeID: the specification's examples
+--
+SELECT name, idgen.typeid_prefix(typeid) = prefix AND idgen.typeid_to_uuid(typeid) = id AS decodes, idgen.typeid_from_uuid(prefix, id) = typeid AS encodes
+FROM (VALUES ('nil', '00000000000000000000000000', '', uuid '00000000-0000-0000-0000-000000000000'),
+             ('one', '00000000000000000000000001', '', '00000000-0000-0000-0000-000000000001'),
+             ('ten', '0000000000000000000000000a', '', '00000000-0000-0000-0000-00000000000a'),
+             ('sixteen', '0000000000000000000000000g', '', '00000000-0000-0000-0000-000000000010'),
+             ('thirty-two', '00000000000000000000000010', '', '00000000-0000-0000-0000-000000000020'),
+             ('max-valid', '7zzzzzzzzzzzzzzzzzzzzzzzzz', '', 'ffffffff-ffff-ffff-ffff-ffffffffffff'),
+             ('valid-alphabet', 'prefix_0123456789abcdefghjkmnpqrs', 'prefix', '0110c853-1d09-52d8-d73e-1194e95b5f19'),
+             ('valid-uuidv7', 'prefix_01h455vb4pex5vsknk084sn02q', 'prefix', '01890a5d-ac96-774b-bcce-b302099a8057'),
+             ('prefix-underscore', 'pre_fix_00000000000000000000000000', 'pre_fix', '00000000-0000-0000-0000-000000000000')) v (name, typeid, prefix, id);
+\pset format unaligned
+\pset tuples_only on
+SELECT left(typeid, 100), f.* FROM (VALUES
+    ('PREFIX_00000000000000000000000000'), ('12345_00000000000000000000000000'), ('pre.fix_00000000000000000000000000'),
+    ('  prefix_00000000000000000000000000'), (repeat('a', 64) || '_00000000000000000000000000'),
+    ('_00000000000000000000000000'), ('_'), (''), ('prefix_1234567890123456789012345'), ('prefix_123456789012345678901234567'),
+    ('prefix_1234567890123456789012345 '), ('prefix_0123456789ABCDEFGHJKMNPQRS'), ('prefix_123456789-123456789-123456'),
+    ('prefix_ooooooiiiiiiuuuuuuulllllll'), ('prefix_i23456789ol23456789oi23456'), ('prefix_123456789-0123456789-0123456'),
+    ('prefix_8zzzzzzzzzzzzzzzzzzzzzzzzz'), ('_prefix_00000000000000000000000000'), ('prefix__00000000000000000000000000'),
+    (repeat('x', 1000000))) v (typeid),
+    LATERAL (SELECT (failure(format('SELECT idgen.typeid_to_uuid(%L)', typeid))).*) f;
+SELECT input, f.* FROM (VALUES ($$typeid('Prefix')$$), ($$typeid('a1')$$), ($$typeid('a_')$$), ($$typeid('_a')$$), ($$typeid(repeat('a', 64))$$)) v (input),
+    failure('SELECT idgen.' || input) f;
+\pset tuples_only off
+\pset format aligned
+SELECT idgen.is_uuid_v7(idgen.typeid_to_uuid(idgen.typeid('user'))) AS v7, idgen.typeid_prefix(idgen.typeid('user')) AS prefix,
+       length(idgen.typeid()) AS without_prefix, length(idgen.typeid(repeat('a', 63))) AS longest, idgen.typeid(NULL) IS NULL AS null;
+SELECT count(DISTINCT id) AS ids, count(*) FILTER (WHERE id <= previous) AS not_increasing
+FROM (SELECT id, lag(id) OVER (ORDER BY n) AS previous FROM (SELECT n, idgen.typeid('t') COLLATE "C" AS id FROM generate_series(1, 10000) n OFFSET 0) s) t;
+SELECT bool_and(idgen.typeid_to_uuid(idgen.typeid_from_uuid('p', id)) = id) AS round_trip FROM sample;
+
+--
+-- ULID
+--
+SELECT idgen.ulid_to_uuid('01ARZ3NDEKTSV4RRFFQ69G5FAV') AS id, idgen.ulid_timestamp('01ARZ3NDEKTSV4RRFFQ69G5FAV') AS timestamp,
+       idgen.ulid_from_uuid('01563e3a-b5d3-d676-4c61-efb99302bd5b') AS back, idgen.ulid_to_uuid('o1arz3ndektsv4rrffq69g5fav') AS lower_case;
+SELECT idgen.ulid_timestamp('00000000000000000000000000') AS first, idgen.ulid_timestamp('7ZZZZZZZZZZZZZZZZZZZZZZZZZ') AS last;
+SELECT count(*) AS ids, bool_and(length(id) = 26) AS length, count(*) FILTER (WHERE id <= previous) AS not_increasing,
+       bool_and(abs(extract(epoch FROM idgen.ulid_timestamp(id) - clock_timestamp())) < 60) AS now
+FROM (SELECT id, lag(id) OVER (ORDER BY n) AS previous FROM (SELECT n, idgen.ulid() COLLATE "C" AS id FROM generate_series(1, 200000) n OFFSET 0) s) t;
+-- within a millisecond the last one plus one, in the next one random bits anew
+SELECT bool_and(step = 1) FILTER (WHERE same_ms) AS plus_one, count(*) FILTER (WHERE same_ms) > 1000 AS some_within,
+       count(DISTINCT tail) FILTER (WHERE NOT same_ms) = count(*) FILTER (WHERE NOT same_ms) AS random_anew
+FROM (SELECT left(id, 10) = left(previous, 10) AS same_ms, right(id, 16) AS tail,
+             idgen.bigint_from_base(right(id, 12), 32) - idgen.bigint_from_base(right(previous, 12), 32) AS step
+      FROM (SELECT id, lag(id) OVER (ORDER BY n) AS previous FROM (SELECT n, idgen.ulid() AS id FROM generate_series(1, 20000) n OFFSET 0) s) t
+      WHERE previous IS NOT NULL) u
+WHERE step > 0 OR NOT same_ms;
+SELECT bool_and(idgen.ulid_to_uuid(idgen.ulid_from_uuid(id)) = id) AS round_trip FROM sample;
+\pset format unaligned
+\pset tuples_only on
+SELECT input, f.* FROM (VALUES
+    ($$ulid_to_uuid('')$$), ($$ulid_to_uuid('01ARZ3NDEKTSV4RRFFQ69G5FA')$$), ($$ulid_to_uuid('01ARZ3NDEKTSV4RRFFQ69G5FAVX')$$),
+    ($$ulid_to_uuid('81ARZ3NDEKTSV4RRFFQ69G5FAV')$$), ($$ulid_to_uuid('01ARZ3NDEKTSV4RRFFQ69G5FAU')$$), ($$ulid_timestamp('x')$$)) v (input),
+    failure('SELECT idgen.' || input) f;
+\pset tuples_only off
+\pset format aligned
+
+SELECT idgen.to_base(NULL::uuid, 36) IS NULL AND idgen.to_base(NULL::bigint, 36) IS NULL AND idgen.uuid_from_base(NULL, 36) IS NULL
+   AND idgen.bigint_from_base(NULL, 36) IS NULL AND idgen.prefixed_id(NULL) IS NULL AND idgen.prefixed_id('a', NULL) IS NULL
+   AND idgen.prefixed_id_uuid(NULL) IS NULL AND idgen.prefixed_id_prefix(NULL) IS NULL AND idgen.typeid_to_uuid(NULL) IS NULL
+   AND idgen.typeid_prefix(NULL) IS NULL AND idgen.typeid_from_uuid(NULL, NULL) IS NULL AND idgen.ulid_to_uuid(NULL) IS NULL
+   AND idgen.ulid_from_uuid(NULL) IS NULL AND idgen.ulid_timestamp(NULL) IS NULL AS all_null;
+DROP FUNCTION failure;

@@ -1,0 +1,165 @@
+/*-------------------------------------------------------------------------
+ *
+ * convert.c
+ *	  One layout of a 128-bit identifier into another, and back.
+ *
+ * No bit is lost: each conversion is the exact inverse of its partner.  One
+ * that needs a version refuses any other, since the result would tell a wrong
+ * time.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "utils/builtins.h"
+#include "utils/uuid.h"
+
+#include "uuid_bits.h"
+
+/* The argument, which must be of a version. */
+static const pg_uuid_t *
+uuid_of_version(FunctionCallInfo fcinfo, int version)
+{
+	const pg_uuid_t *id = PG_GETARG_UUID_P(0);
+
+	if (!uuid_is_version(id, version))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("uuid is not of version %d", version),
+				 uuid_is_rfc_variant(id) ?
+				 errdetail("%s has version %d.",
+						   DatumGetCString(DirectFunctionCall1(uuid_out, UUIDPGetDatum(id))),
+						   uuid_version_nibble(id)) :
+				 errdetail("%s is of variant %s.",
+						   DatumGetCString(DirectFunctionCall1(uuid_out, UUIDPGetDatum(id))),
+						   uuid_variant_name(id))));
+	return id;
+}
+
+/* The same node and clock sequence under another version and timestamp. */
+static Datum
+with_high(const pg_uuid_t *id, int version, uint64 high)
+{
+	pg_uuid_t  *result = palloc(sizeof(pg_uuid_t));
+
+	uuid_pack(result, version, high, uuid_low(id));
+	PG_RETURN_UUID_P(result);
+}
+
+/*
+ * uuid_v1_to_v6(id uuid), uuid_v6_to_v1(id uuid) return uuid
+ *
+ * RFC 9562 section 5.6.
+ */
+PG_FUNCTION_INFO_V1(idgen_uuid_v1_to_v6);
+Datum
+idgen_uuid_v1_to_v6(PG_FUNCTION_ARGS)
+{
+	const pg_uuid_t *id = uuid_of_version(fcinfo, 1);
+
+	return with_high(id, 6, uuid_v1_ticks(uuid_high(id)));
+}
+
+PG_FUNCTION_INFO_V1(idgen_uuid_v6_to_v1);
+Datum
+idgen_uuid_v6_to_v1(PG_FUNCTION_ARGS)
+{
+	const pg_uuid_t *id = uuid_of_version(fcinfo, 6);
+
+	return with_high(id, 1, uuid_v1_high(uuid_high(id)));
+}
+
+/*
+ * uuid_v1_to_lambert_comb(id uuid), lambert_comb_to_uuid_v1(id uuid)
+ *	return uuid
+ */
+PG_FUNCTION_INFO_V1(idgen_uuid_v1_to_lambert_comb);
+Datum
+idgen_uuid_v1_to_lambert_comb(PG_FUNCTION_ARGS)
+{
+	const pg_uuid_t *id = uuid_of_version(fcinfo, 1);
+
+	return with_high(id, UUID_VERSION_LAMBERT, uuid_v1_ticks(uuid_high(id)));
+}
+
+PG_FUNCTION_INFO_V1(idgen_lambert_comb_to_uuid_v1);
+Datum
+idgen_lambert_comb_to_uuid_v1(PG_FUNCTION_ARGS)
+{
+	const pg_uuid_t *id = uuid_of_version(fcinfo, UUID_VERSION_LAMBERT);
+
+	return with_high(id, 1, uuid_v1_high(uuid_high(id)));
+}
+
+static void
+swap_bytes(pg_uuid_t *id, int one, int other, int count)
+{
+	for (int i = 0; i < count; i++)
+	{
+		unsigned char byte = id->data[one + i];
+
+		id->data[one + i] = id->data[other + i];
+		id->data[other + i] = byte;
+	}
+}
+
+static pg_uuid_t *
+copy_argument(FunctionCallInfo fcinfo)
+{
+	pg_uuid_t  *copy = palloc(sizeof(pg_uuid_t));
+
+	*copy = *PG_GETARG_UUID_P(0);
+	return copy;
+}
+
+/*
+ * swap_guid_bytes(id uuid) returns uuid
+ *
+ * Reverses the bytes of the first three fields (4, 2 and 2 bytes), which
+ * SQL Server stores in the order of a little-endian machine.  Its own inverse.
+ */
+PG_FUNCTION_INFO_V1(idgen_swap_guid_bytes);
+Datum
+idgen_swap_guid_bytes(PG_FUNCTION_ARGS)
+{
+	pg_uuid_t  *id = copy_argument(fcinfo);
+
+	swap_bytes(id, 0, 3, 1);
+	swap_bytes(id, 1, 2, 1);
+	swap_bytes(id, 4, 5, 1);
+	swap_bytes(id, 6, 7, 1);
+	PG_RETURN_UUID_P(id);
+}
+
+/*
+ * prefix_to_suffix(id uuid), suffix_to_prefix(id uuid) return uuid
+ *
+ * Exchanges bytes 0 to 5 with bytes 10 to 15: a COMB in PostgreSQL's order
+ * and in SQL Server's.  The exchange is its own inverse; the two names say
+ * which way an identifier goes.
+ */
+PG_FUNCTION_INFO_V1(idgen_prefix_to_suffix);
+Datum
+idgen_prefix_to_suffix(PG_FUNCTION_ARGS)
+{
+	pg_uuid_t  *id = copy_argument(fcinfo);
+
+	swap_bytes(id, 0, 10, 6);
+	PG_RETURN_UUID_P(id);
+}
+
+/*
+ * short_prefix_to_suffix(id uuid), short_suffix_to_prefix(id uuid) return uuid
+ *
+ * The same for a short COMB: bytes 0 and 1 with bytes 10 and 11.
+ */
+PG_FUNCTION_INFO_V1(idgen_short_prefix_to_suffix);
+Datum
+idgen_short_prefix_to_suffix(PG_FUNCTION_ARGS)
+{
+	pg_uuid_t  *id = copy_argument(fcinfo);
+
+	swap_bytes(id, 0, 10, 2);
+	PG_RETURN_UUID_P(id);
+}

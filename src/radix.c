@@ -1,0 +1,232 @@
+/*-------------------------------------------------------------------------
+ *
+ * radix.c
+ *	  Positional notation for 128-bit numbers.
+ *
+ * A number is held in limbs of 32 bits.  A chunk is as many digits as fit a
+ * limb; one pass over the limbs divides by, or multiplies with, the value of
+ * a whole chunk, so that a uuid takes five passes, whatever the base.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "radix.h"
+
+#define LIMBS	4				/* most significant first */
+
+/* what a character that is no digit reads as */
+#define NO_DIGIT	0xFF
+
+struct Radix
+{
+	int			base;
+	int			width;			/* digits of 128 bits */
+	const char *digits;
+	bool		both_cases;		/* reads the other case of a digit, too */
+	bool		confusable;		/* reads i, l and o as 1, 1 and 0 */
+	uint8		values[256];	/* of each character; made at first use */
+	bool		ready;
+};
+
+/*
+ * Digits stand in the order of their codes, so that the text order of numbers
+ * of equal width is their own (in collation "C").
+ */
+static Radix base_16 =
+{.base = 16, .width = 32, .both_cases = true,
+.digits = "0123456789abcdef"};
+static Radix base_32 =
+{.base = 32, .width = 26, .both_cases = true, .confusable = true,
+.digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"};
+static Radix base_32_typeid =
+{.base = 32, .width = 26,
+.digits = "0123456789abcdefghjkmnpqrstvwxyz"};
+static Radix base_36 =
+{.base = 36, .width = 25, .both_cases = true,
+.digits = "0123456789abcdefghijklmnopqrstuvwxyz"};
+static Radix base_58 =
+{.base = 58, .width = 22,
+.digits = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"};
+static Radix base_62 =
+{.base = 62, .width = 22,
+.digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"};
+
+const Radix *const radix_36 = &base_36;
+const Radix *const radix_crockford = &base_32;
+const Radix *const radix_typeid = &base_32_typeid;
+
+const Radix *
+radix_of_base(int32 base)
+{
+	switch (base)
+	{
+		case 16:
+			return &base_16;
+		case 32:
+			return &base_32;
+		case 36:
+			return &base_36;
+		case 58:
+			return &base_58;
+		case 62:
+			return &base_62;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("base %d is not supported", base),
+			 errhint("The bases are 16, 32, 36, 58 and 62.")));
+}
+
+int
+radix_width(const Radix *radix)
+{
+	return radix->width;
+}
+
+/*
+ * Write a number's digits from the last to the first.  The arguments are
+ * constants where this is called, so that the compiler divides by
+ * multiplication: that is what makes it as cheap as uuid's own output.
+ */
+static pg_attribute_always_inline void
+encode_limbs(uint32 *limbs, uint32 base, uint32 chunk_value, int chunk_digits,
+			 const char *alphabet, int width, char *digits)
+{
+	int			first = 0;		/* the first limb that may not be zero */
+
+	while (width > 0)
+	{
+		uint64		remainder = 0;
+		uint32		chunk;
+
+		for (int i = first; i < LIMBS; i++)
+		{
+			remainder = remainder << 32 | limbs[i];
+			limbs[i] = (uint32) (remainder / chunk_value);
+			remainder %= chunk_value;
+		}
+		if (first < LIMBS && limbs[first] == 0)
+			first++;
+
+		chunk = (uint32) remainder;
+		for (int i = 0; i < chunk_digits && width > 0; i++)
+		{
+			digits[--width] = alphabet[chunk % base];
+			chunk /= base;
+		}
+	}
+}
+
+void
+radix_encode(const Radix *radix, uint64 high, uint64 low, char *digits)
+{
+	uint32		limbs[LIMBS] = {high >> 32, high, low >> 32, low};
+
+	switch (radix->base)
+	{
+		case 16:
+			encode_limbs(limbs, 16, 0x10000000, 7, radix->digits, 32, digits);
+			break;
+		case 32:
+			encode_limbs(limbs, 32, 0x40000000, 6, radix->digits, 26, digits);
+			break;
+		case 36:
+			encode_limbs(limbs, 36, 2176782336U, 6, radix->digits, 25, digits);
+			break;
+		case 58:
+			encode_limbs(limbs, 58, 656356768, 5, radix->digits, 22, digits);
+			break;
+		case 62:
+			encode_limbs(limbs, 62, 916132832, 5, radix->digits, 22, digits);
+			break;
+	}
+}
+
+/* The table from characters to values; made once per process. */
+static const uint8 *
+digit_values(const Radix *radix)
+{
+	Radix	   *own = unconstify(Radix *, radix);
+
+	if (own->ready)
+		return own->values;
+
+	memset(own->values, NO_DIGIT, sizeof(own->values));
+	for (int i = 0; i < own->base; i++)
+	{
+		uint8		digit = own->digits[i];
+
+		own->values[digit] = i;
+		if (own->both_cases && digit > '9')
+			own->values[digit ^ 0x20] = i;
+	}
+	if (own->confusable)
+	{
+		own->values['i'] = own->values['I'] = 1;
+		own->values['l'] = own->values['L'] = 1;
+		own->values['o'] = own->values['O'] = 0;
+	}
+	own->ready = true;
+	return own->values;
+}
+
+bool
+radix_decode(const Radix *radix, const char *digits, int length,
+			 int first_position, uint64 *high, uint64 *low, char **problem)
+{
+	const uint8 *values = digit_values(radix);
+	uint32		base = radix->base;
+	uint32		limbs[LIMBS] = {0};
+	int			i = 0;
+
+	if (length == 0)
+	{
+		*problem = psprintf("There is no digit at position %d.", first_position);
+		return false;
+	}
+	if (length > radix->width)
+	{
+		*problem = psprintf("The number of digits is %d; position %d is beyond the %d that 128 bits take.",
+							length, first_position + radix->width, radix->width);
+		return false;
+	}
+
+	while (i < length)
+	{
+		uint64		carry = 0;	/* the chunk, then what overflows a limb */
+		uint64		scale = 1;
+
+		/* the next chunk: digits as long as their scale fits a limb */
+		for (; i < length && scale * base <= PG_UINT32_MAX; i++)
+		{
+			uint8		value = values[(uint8) digits[i]];
+
+			if (value == NO_DIGIT)
+			{
+				*problem = psprintf("The character at position %d is not a digit of base %d.",
+									first_position + i, radix->base);
+				return false;
+			}
+			carry = carry * base + value;
+			scale *= base;
+		}
+
+		for (int limb = LIMBS - 1; limb >= 0; limb--)
+		{
+			carry += limbs[limb] * scale;
+			limbs[limb] = (uint32) carry;
+			carry >>= 32;
+		}
+		if (carry != 0)
+		{
+			*problem = psprintf("The digits from position %d on are more than 128 bits.",
+								first_position);
+			return false;
+		}
+	}
+
+	*high = (uint64) limbs[0] << 32 | limbs[1];
+	*low = (uint64) limbs[2] << 32 | limbs[3];
+	return true;
+}
