@@ -15,7 +15,7 @@
 # or the schema and the extensions that bench_open created are dropped.
 
 BENCH=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-# shellcheck source=../scripts/lib.sh
+# shellcheck source-path=SCRIPTDIR source=../scripts/lib.sh
 . "$BENCH/../scripts/lib.sh"
 
 # what psql, pgbench and awk print is read again

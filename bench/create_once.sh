@@ -15,7 +15,7 @@
 # Rounds go through all scripts, so that a busy moment hits all alike.
 
 set -uo pipefail
-# shellcheck source=common.sh
+# shellcheck source-path=SCRIPTDIR source=common.sh
 . "$(dirname "$0")/common.sh"
 
 transactions=10000

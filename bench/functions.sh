@@ -16,7 +16,7 @@
 # Rounds go through all functions, so that a busy moment hits all alike.
 
 set -uo pipefail
-# shellcheck source=common.sh
+# shellcheck source-path=SCRIPTDIR source=common.sh
 . "$(dirname "$0")/common.sh"
 
 calls=1000000

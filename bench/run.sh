@@ -31,7 +31,7 @@
 
 set -uo pipefail
 command_line="$(basename "$0") $*"
-# shellcheck source=common.sh
+# shellcheck source-path=SCRIPTDIR source=common.sh
 . "$(dirname "$0")/common.sh"
 
 scene=all
