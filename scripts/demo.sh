@@ -81,11 +81,12 @@ compare_keys() {
 finish() {
     local status=$?
 
+    set +e      # whatever fails here, the rest of it must be done
     trap - EXIT
     trap '' INT TERM HUP
     if [ -n "$comparison" ]; then
-        kill "$comparison" 2>/dev/null || true
-        wait "$comparison" || true
+        kill "$comparison" 2>/dev/null
+        wait "$comparison"
     fi
     (exit $status)
     idgen_cleanup

@@ -55,7 +55,7 @@ request('random UUID', $command[7], short_comb($now + 32768 * MINUTE), order('Id
 
 request('line 1 retried with a new id', $command[1], short_comb($now), order('Ada', '12.50'));
 request('line 2 retried but changed', $command[2], short_comb($now), order('Ben', '0.99'));
-request('line 4 retried by a right clock', $command[4], short_comb($now), order('Fay', '20.00'));
+request('line 4 retried in due time', $command[4], short_comb($now), order('Fay', '20.00'));
 request('order id stolen from line 3', $command[8], $eve_id, order('Mal', '1.00'));
 request('request is no JSON', $command[9], short_comb($now), 'one pizza, please');
 
