@@ -1,4 +1,4 @@
-# uuid_v7 while the server's clock steps back, stands still and jumps ahead.
+# What is ordered by time, while the server's clock steps back, stands still and jumps ahead.
 #
 # libfaketime gives the server a clock that this test sets through a file, also
 # for a backend that is running. Skipped where it is not installed
@@ -49,6 +49,9 @@ $node->safe_psql(
 		phase text,
 		clock timestamptz DEFAULT clock_timestamp(),
 		v7 uuid,
+		v6 uuid,
+		lambert uuid,
+		v1 uuid,
 		comb uuid);
 	CREATE VIEW phase AS
 		SELECT phase, count(*) AS ids,
@@ -65,8 +68,8 @@ sub make
 	my ($phase, $count) = @_;
 
 	$backend->query_safe(
-		"INSERT INTO made (phase, v7, comb)
-		 SELECT '$phase', idgen.uuid_v7(), idgen.comb()
+		"INSERT INTO made (phase, v7, v6, lambert, v1, comb)
+		 SELECT '$phase', idgen.uuid_v7(), idgen.uuid_v6(), idgen.lambert_comb(), idgen.uuid_v1(), idgen.comb()
 		 FROM generate_series(1, $count)");
 	$ids += $count;
 }
@@ -110,12 +113,15 @@ is( ask(q{SELECT count(*) FROM made
 		  WHERE abs(extract(epoch FROM idgen.comb_timestamp(comb) - clock)) > 1}),
 	'0', 'comb() is made at the time of the clock');
 
-# Version 7 does not follow it back.
-is(ask('SELECT count(DISTINCT v7) FROM made'), $ids, 'no uuid_v7 is repeated');
-is( ask(q{SELECT phase, place FROM
-			(SELECT phase, place, v7 <= lag(v7) OVER (ORDER BY place) AS falls FROM made) m
-		  WHERE falls ORDER BY place LIMIT 1}),
-	'', 'every uuid_v7 is greater than the one before');
+# The others do not follow it back. Version 1 counts ticks as version 6 does.
+for my $id ('v7', 'v6', 'lambert', 'idgen.uuid_v1_to_v6(v1)')
+{
+	is(ask("SELECT count(DISTINCT $id) FROM made"), $ids, "no $id is repeated");
+	is( ask("SELECT phase, place FROM
+				(SELECT phase, place, $id <= lag($id) OVER (ORDER BY place) AS falls FROM made) m
+			  WHERE falls ORDER BY place LIMIT 1"),
+		'', "every $id is greater than the one before");
+}
 
 # While the clock is behind, one identifier is a 4096th of a millisecond.
 is( ask(q{SELECT p.last - b.last < interval '2 ms' FROM phase p, phase b
@@ -125,11 +131,20 @@ is( ask(q{SELECT extract(epoch FROM last - first) * 1000 FROM phase WHERE phase 
 	  + 0,
 	2, '10000 in one instant run ahead by the milliseconds that they fill');
 
+# Versions 6, 1 and 13 share their ticks of 100 ns: three for each row.
+is( ask(q{SELECT extract(epoch FROM max(idgen.uuid_timestamp(v1)) - min(idgen.uuid_timestamp(v6))) * 1000000
+		  FROM made WHERE phase = 'standing still'})
+	  + 0,
+	2999, 'as do 30000 by their ticks');
+
 # Where it goes ahead, so do they.
 is( ask(q{SELECT first >= date_trunc('milliseconds', first_clock) - interval '1 ms'
 			AND last <= last_clock + interval '1 ms'
 		  FROM phase WHERE phase = 'ahead an hour'}),
 	't', 'ahead of the last one, the clock is followed at once');
+is( ask(q{SELECT count(*) FROM made
+		  WHERE phase = 'ahead an hour' AND abs(extract(epoch FROM idgen.uuid_timestamp(v6) - clock)) > 1}),
+	'0', 'by ticks, too');
 
 # The order is a backend's own: a new one starts at the clock.
 is( ask(q{SELECT abs(extract(epoch FROM idgen.uuid_timestamp(idgen.uuid_v7()) - clock_timestamp())) < 1}),

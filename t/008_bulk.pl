@@ -56,6 +56,7 @@ is($after - $before, 0, 'and the table was never read from end to end');
 # until then, all that is kept for a session comes to be there.
 $node->safe_psql(
 	'postgres', q{
+	CREATE SEQUENCE numbers;
 	CREATE FUNCTION memory() RETURNS bigint LANGUAGE plpgsql VOLATILE
 		AS 'BEGIN RETURN (SELECT sum(total_bytes) FROM pg_backend_memory_contexts); END'});
 
@@ -87,7 +88,12 @@ for my $call (
 	q{idgen.short_comb(period => make_interval(secs => i % 20 + 1), run_length => 100)},
 	'idgen.check_short_comb(idgen.short_comb())',
 	'idgen.is_comb(idgen.comb())',
-	'idgen.uuid_timestamp(idgen.uuid_v7())',
+	'idgen.lambert_comb()',
+	'idgen.suffix_comb()',
+	q{idgen.sequence_comb('numbers')},
+	'idgen.inspect(idgen.uuid_v7())',
+	'idgen.uuid_from_base(idgen.to_base(idgen.uuid_v7(), 58), 58)',
+	q{idgen.prefixed_id_uuid(idgen.prefixed_id('acct'), 'acct')},
 	q{idgen.remember_command(array_fill(idgen.uuid_v4(), ARRAY[20]), idgen.uuid_v4())})
 {
 	my $bytes = growth($call, 300000);
