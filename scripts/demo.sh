@@ -63,8 +63,9 @@ compare_keys() {
     exec {progress}> >(grep --line-buffered -vE '^\[.*(: (loading|inserting|reading) |\] (done|PostgreSQL))')
     filter=$!
     # not in the foreground, where bash would not look at signals meanwhile
-    "$IDGEN_SOURCE/bench/run.sh" --server --scene all --rows 800000 --inserts 4000 \
-        --bulk-rows 400000 --bulk-inserts 10000 --out "$out" \
+    "$IDGEN_SOURCE/bench/run.sh" --server --scene all \
+        --keys bigint,gen_random_uuid,uuid_v4,uuid_v7,comb,short_comb,short_comb_run \
+        --rows 800000 --inserts 4000 --bulk-rows 400000 --bulk-inserts 10000 --out "$out" \
         >"$IDGEN_WORK/comparison.log" 2>&"$progress" &
     comparison=$!
     exec {progress}>&-
