@@ -7,7 +7,7 @@
 # to its files, and idgen. PostgreSQL finds its files relative to where its
 # programs are, so the copy sees idgen as installed, and the original does not.
 #
-#   idgen_install_packages         install what is missing (apt)
+#   idgen_install_packages [tests] install what is missing (apt), also for tests
 #   idgen_build [MAKE-ARG ...]     build and install into the private folder
 #   idgen_start [SETTING=VALUE ...]  start the cluster; sets PGHOST, PGPORT ...
 #   idgen_restart                  restart it, with empty shared buffers
@@ -66,8 +66,11 @@ idgen_install_packages() {
     command -v gcc >/dev/null || command -v clang >/dev/null || missing+=(gcc libc6-dev)
     command -v make >/dev/null || missing+=(make)
     command -v prove >/dev/null || missing+=(perl)
-    perl -MIPC::Run -e 1 2>/dev/null || missing+=(libipc-run-perl)
-    ls /usr/lib*/*/faketime/libfaketime.so.1 >/dev/null 2>&1 || missing+=(faketime)
+    if [ "${1:-}" = tests ]; then
+        perl -MIPC::Run -e 1 2>/dev/null || missing+=(libipc-run-perl)
+        ls /usr/lib*/*/faketime/libfaketime.so.1 >/dev/null 2>&1 || missing+=(faketime)
+        command -v python3 >/dev/null || missing+=(python3)
+    fi
 
     if [ -z "$(idgen_find_pg_config)" ]; then
         [ -z "${PG_CONFIG:-}" ] || idgen_die "PG_CONFIG=$PG_CONFIG is not there"

@@ -52,7 +52,7 @@ finish() {
     exit
 }
 
-idgen_install_packages
+idgen_install_packages tests
 idgen_say "Building for $("$PG_CONFIG" --version), warnings as errors"
 if idgen_build COPT=-Werror; then
     passed=1
