@@ -643,7 +643,7 @@ CREATE FUNCTION idgen.purge_creations(
     AS 'MODULE_PATHNAME', 'idgen_purge_creations';
 
 COMMENT ON FUNCTION idgen.purge_creations(interval, bigint) IS
-'Forgets creations older than that, the oldest first and at most batch_size in one call; their number. Call it, each time in a transaction of its own, until it returns less than batch_size. A retry that comes later than this creates anew. Needs SELECT and DELETE on idgen.creation_identifiers. A negative older_than or a batch_size below 1 is an error (22023).';
+'Forgets creations older than that, the oldest first and at most batch_size in one call; their number. Call it, each time in a transaction of its own, until it returns less than batch_size, from one session at a time: a second one waits for the first, and then finds less. A retry that comes later than this creates anew. Needs SELECT and DELETE on idgen.creation_identifiers. A negative older_than or a batch_size below 1 is an error (22023).';
 
 CREATE FUNCTION idgen.trim_creations(
     keep bigint,

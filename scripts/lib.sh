@@ -44,6 +44,20 @@ idgen_find_pg_config() {
         [ -x "$candidate" ] && [ -e "$("$candidate" --pgxs)" ] &&
             [ -x "$("$candidate" --bindir)/postgres" ] && { echo "$candidate"; return; }
     done
+    return 0
+}
+
+# The newest server that is installed, or else the one that apt would install;
+# nothing where there is neither.
+idgen_major_version() {
+    local installed
+    installed=$(ls /usr/lib/postgresql 2>/dev/null | sort -n | tail -n 1) || true
+    if [ -n "$installed" ]; then
+        echo "$installed"
+    else
+        apt-cache depends postgresql 2>/dev/null |
+            sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p' || true
+    fi
 }
 
 idgen_apt_install() {
@@ -74,14 +88,11 @@ idgen_install_packages() {
 
     if [ -z "$(idgen_find_pg_config)" ]; then
         [ -z "${PG_CONFIG:-}" ] || idgen_die "PG_CONFIG=$PG_CONFIG is not there"
-        # the server that is there, or else the distribution's
-        major=$(ls /usr/lib/postgresql 2>/dev/null | sort -n | tail -n 1)
-        [ -n "$major" ] ||
-            major=$(apt-cache depends postgresql 2>/dev/null | sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p')
+        major=$(idgen_major_version)
         if [ -z "$major" ]; then
             # a new machine may have no package lists yet
             idgen_apt_install ca-certificates
-            major=$(apt-cache depends postgresql | sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p')
+            major=$(idgen_major_version)
         fi
         missing+=("postgresql-$major" "postgresql-server-dev-$major")
     fi

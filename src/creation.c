@@ -336,6 +336,21 @@ index_to_read(Relation table)
 	return table->rd_pkindex;
 }
 
+/*
+ * A SERIALIZABLE transaction that records a command anew, which its snapshot
+ * still holds but somebody else has forgotten since, sees both rows.  Which of
+ * them is right depends on who came first, so nobody did (40001).
+ */
+static void
+refuse_second_row(Datum command_id)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+			 errmsg("could not serialize access due to concurrent delete"),
+			 errdetail("Command id \"%s\" was forgotten while this transaction recorded it.",
+					   DatumGetCString(DirectFunctionCall1(uuid_out, command_id)))));
+}
+
 /* What the table says about a command, from the index and the row. */
 static bool
 read_index(Relation table, Oid index, Datum command_id, Creation *found)
@@ -344,6 +359,7 @@ read_index(Relation table, Oid index, Datum command_id, Creation *found)
 	Snapshot	snapshot;
 	SysScanDesc scan;
 	HeapTuple	row;
+	bool		known;
 
 	/* see what this statement did before, as a statement of SPI does */
 	CommandCounterIncrement();
@@ -352,12 +368,17 @@ read_index(Relation table, Oid index, Datum command_id, Creation *found)
 	ScanKeyInit(&key, ATTNUM_COMMAND_ID, BTEqualStrategyNumber, F_UUID_EQ, command_id);
 	scan = systable_beginscan(table, index, true, snapshot, 1, &key);
 	row = systable_getnext(scan);
-	if (HeapTupleIsValid(row))
+	known = HeapTupleIsValid(row);
+	if (known)
+	{
 		read_creation(row, RelationGetDescr(table), found);
+		if (IsolationUsesXactSnapshot() && HeapTupleIsValid(systable_getnext(scan)))
+			refuse_second_row(command_id);
+	}
 
 	systable_endscan(scan);
 	UnregisterSnapshot(snapshot);
-	return HeapTupleIsValid(row);
+	return known;
 }
 
 /* What the table says about a command; false if it does not know it. */
@@ -380,6 +401,8 @@ find_creation(Datum command_id, Creation *found)
 		{
 			MemoryContext spi = MemoryContextSwitchTo(caller);
 
+			if (SPI_processed > 1)
+				refuse_second_row(command_id);
 			read_creation(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, found);
 			MemoryContextSwitchTo(spi);
 		}
@@ -504,7 +527,7 @@ create_or_replay(Datum command_id, Creation *creation)
 
 	/* Not time, but a policy that hides the row, would bring us here. */
 	ereport(ERROR,
-			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 			 errmsg("could neither find nor record command id \"%s\"",
 					DatumGetCString(DirectFunctionCall1(uuid_out, command_id))),
 			 errhint("A row security policy on idgen.creation_identifiers may hide it.")));
