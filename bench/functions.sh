@@ -11,8 +11,9 @@
 #   --help            this text
 #
 # The time is net: that of a query with the function, less that of the same
-# query with pg_backend_pid() in its place, the cheapest of functions. A check is
-# made for each row of a table of identifiers, less the same query without it.
+# query with pg_backend_pid() in its place, the cheapest of functions. A check
+# or a conversion is made for each row of a table of identifiers, less the same
+# query without it.
 # Rounds go through all functions, so that a busy moment hits all alike.
 
 set -uo pipefail
@@ -45,23 +46,32 @@ bench_progress "timing $rounds rounds of $(bench_number "$calls") calls"
 bench_psql -F '|' -v calls="$calls" -v rounds="$rounds" -f "$BENCH/functions.sql" \
     > "$bench_scratch/times" || idgen_die "the timing failed"
 
-echo "Net time of a call, best of $rounds rounds of $(bench_number "$calls")"
-echo
-echo "| function | ns | : gen_random_uuid() | : short_comb() |"
-echo "|---|--:|--:|--:|"
-awk -F'|' '
-    { name[NR] = $1; ns[$1] = $2 }
-    END {
-        for (i = 1; i <= NR; i++)
-            printf "| `%s` | %.1f | %.3f | %.3f |\n", name[i], ns[name[i]],
-                ns[name[i]] / ns["gen_random_uuid()"], ns[name[i]] / ns["idgen.short_comb()"]
-    }' "$bench_scratch/times"
+# Print the calls of some kinds, with their ratios to two of them.
+report() {
+    local kinds=$1 title=$2 one=$3 other=$4
+    echo
+    echo "$title: net time of a call, best of $rounds rounds of $(bench_number "$calls")"
+    echo
+    echo "| call | ns | : $one | : $other |"
+    echo "|---|--:|--:|--:|"
+    awk -F'|' -v kinds="$kinds" -v one="$one" -v other="$other" '
+        { ns[$2] = $3; if ($1 ~ kinds) name[++n] = $2 }
+        END {
+            for (i = 1; i <= n; i++)
+                printf "| `%s` | %.1f | %.3f | %.3f |\n", name[i], ns[name[i]],
+                    ns[name[i]] / ns[one], ns[name[i]] / ns[other]
+        }' "$bench_scratch/times"
+}
+
+report '^(generator|check)$' 'Making and checking' 'gen_random_uuid()' 'idgen.short_comb()'
+report '^text$' 'Writing and reading text' 'id::text' 'text::uuid'
 echo
 echo "Growth of the server process over $(bench_number "$memory_calls") calls in one statement, in kB"
 echo
 echo "| function | memory contexts | most ever held | held |"
 echo "|---|--:|--:|--:|"
-while IFS='|' read -r call _; do
+while IFS='|' read -r kind call _; do
+    [ "$kind" != text ] || continue
     [[ $call != *'(id)' ]] || call="idgen.is_short_comb(idgen.short_comb())"
     bench_progress "$(bench_number "$memory_calls") calls of $call"
     bench_psql -v call="$call" -v calls="$memory_calls" -f "$BENCH/memory.sql" \

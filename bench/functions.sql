@@ -2,20 +2,33 @@
 -- best time of each in seconds. A generator is called :calls times in one
 -- statement; where the calls read identifiers, it is once for each row of ids.
 CREATE TABLE idgen_bench.ids AS
-    SELECT idgen.short_comb() AS id FROM generate_series(1, :calls);
+    SELECT id, id::text AS text, idgen.to_base(id, 16) AS base_16, idgen.to_base(id, 32) AS base_32,
+           idgen.to_base(id, 36) AS base_36, idgen.to_base(id, 58) AS base_58, idgen.to_base(id, 62) AS base_62
+    FROM (SELECT idgen.short_comb() AS id FROM generate_series(1, :calls) OFFSET 0) made;
 VACUUM ANALYZE idgen_bench.ids;
 
+-- kind: of a generator, a check or a text form; none where it is only a baseline
 -- baseline: the query that costs what this one costs beside the function
-CREATE TABLE idgen_bench.calls (name text PRIMARY KEY, number serial, query text, baseline text, best float8);
-INSERT INTO idgen_bench.calls (name, query, baseline)
-SELECT call,
+CREATE TABLE idgen_bench.calls (name text PRIMARY KEY, number serial, kind text, query text, baseline text, best float8);
+INSERT INTO idgen_bench.calls (name, kind, query, baseline)
+SELECT call, CASE WHEN call <> 'pg_backend_pid()' THEN 'generator' END,
        format('SELECT count(%s) FROM (SELECT generate_series(1, %s)) calls', call, :calls),
        CASE WHEN call <> 'pg_backend_pid()' THEN 'pg_backend_pid()' END
 FROM unnest(ARRAY['pg_backend_pid()', 'gen_random_uuid()', 'idgen.uuid_v4()', 'idgen.uuid_v7()',
-                  'idgen.comb()', 'idgen.short_comb()', 'idgen.short_comb(run_length => 1024)']) call;
-INSERT INTO idgen_bench.calls (name, query, baseline)
-VALUES ('id', 'SELECT count(id) FROM idgen_bench.ids', NULL),
-       ('idgen.is_short_comb(id)', 'SELECT count(idgen.is_short_comb(id)) FROM idgen_bench.ids', 'id');
+                  'idgen.comb()', 'idgen.short_comb()', 'idgen.short_comb(run_length => 1024)',
+                  'idgen.uuid_v1()', 'idgen.uuid_v6()', 'idgen.lambert_comb()', 'idgen.suffix_comb()',
+                  'idgen.short_suffix_comb()', 'idgen.ulid()']) call;
+INSERT INTO idgen_bench.calls (name, kind, query, baseline)
+SELECT call, CASE WHEN call ~ '^idgen.is' THEN 'check' WHEN baseline IS NOT NULL THEN 'text' END,
+       format('SELECT count(%s) FROM idgen_bench.ids', call), baseline
+FROM (VALUES ('id', NULL), ('idgen.is_short_comb(id)', 'id'), ('id::text', 'id'),
+             ('idgen.to_base(id, 16)', 'id'), ('idgen.to_base(id, 32)', 'id'), ('idgen.to_base(id, 36)', 'id'),
+             ('idgen.to_base(id, 58)', 'id'), ('idgen.to_base(id, 62)', 'id'),
+             ('text', NULL), ('base_16', NULL), ('base_32', NULL), ('base_36', NULL), ('base_58', NULL), ('base_62', NULL),
+             ('text::uuid', 'text'),
+             ('idgen.uuid_from_base(base_16, 16)', 'base_16'), ('idgen.uuid_from_base(base_32, 32)', 'base_32'),
+             ('idgen.uuid_from_base(base_36, 36)', 'base_36'), ('idgen.uuid_from_base(base_58, 58)', 'base_58'),
+             ('idgen.uuid_from_base(base_62, 62)', 'base_62')) v (call, baseline);
 
 CREATE FUNCTION idgen_bench.time_calls() RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -34,7 +47,7 @@ $$;
 
 SELECT count(idgen_bench.time_calls()) FROM generate_series(1, :rounds) \g /dev/null
 
--- name, net nanoseconds a call
-SELECT c.name, 1e9 * (c.best - b.best) / :calls
+-- kind, name, net nanoseconds a call
+SELECT c.kind, c.name, 1e9 * (c.best - b.best) / :calls
 FROM idgen_bench.calls c JOIN idgen_bench.calls b ON b.name = c.baseline
 ORDER BY c.number;
