@@ -2,7 +2,8 @@
 #
 # test.sh: set up everything and run every test, on a private cluster.
 #
-#   scripts/test.sh [t/NAME.pl ...]    only these TAP tests, and nothing else
+#   scripts/test.sh                    everything
+#   scripts/test.sh t/NAME.pl ...      only these TAP tests
 #
 # Installs what is missing, builds with warnings as errors, then runs
 # pg_regress, the isolation specs and the TAP tests. Ends with a line
@@ -67,7 +68,8 @@ if [ $# -eq 0 ]; then
     run_make "pg_regress and isolation tests" installcheck installcheck
     [ "$failed" -eq 0 ] || cat "$IDGEN_BUILD"/regression.diffs "$IDGEN_BUILD"/output_iso/regression.diffs 2>/dev/null
     idgen_stop
-    set -- t/*.pl
+    mapfile -t tests < <(cd "$IDGEN_SOURCE" && printf '%s\n' t/*.pl)
+    set -- "${tests[@]}"
 fi
 
 tap_modules=$("$PG_CONFIG" --pkglibdir)/pgxs/src/test/perl
