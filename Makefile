@@ -3,7 +3,7 @@
 #   make && make install && make installcheck
 #
 # PG_CONFIG=/path/to/pg_config chooses the server; COPT=-Werror makes warnings
-# errors; "make prove" runs the TAP tests, which start servers of their own.
+# errors. The TAP tests start servers of their own: see scripts/test.sh.
 
 PG_CONFIG ?= pg_config
 
