@@ -15,8 +15,16 @@
 
 #define LIMBS	4				/* most significant first */
 
-/* what a character that is no digit reads as */
-#define NO_DIGIT	0xFF
+/* what a character that is no digit reads as, and what tells it from one */
+#define NO_DIGIT		0xFF
+#define NOT_A_DIGIT_BIT 0x80
+
+/* Each base, the value of a chunk, which fits a limb, and its digits. */
+#define BASE_16		16, 0x10000000U, 7
+#define BASE_32		32, 0x40000000U, 6
+#define BASE_36		36, 2176782336U, 6
+#define BASE_58		58, 656356768U, 5
+#define BASE_62		62, 916132832U, 5
 
 struct Radix
 {
@@ -85,13 +93,13 @@ radix_width(const Radix *radix)
 }
 
 /*
- * Write a number's digits from the last to the first.  The arguments are
- * constants where this is called, so that the compiler divides by
+ * Write a number's digits from the last to the first.  The arguments from base
+ * on are constants where this is called, so that the compiler divides by
  * multiplication: that is what makes it as cheap as uuid's own output.
  */
 static pg_attribute_always_inline void
-encode_limbs(uint32 *limbs, uint32 base, uint32 chunk_value, int chunk_digits,
-			 const char *alphabet, int width, char *digits)
+encode_limbs(uint32 *limbs, const char *alphabet, int width, char *digits,
+			 uint32 base, uint32 chunk_value, int chunk_digits)
 {
 	int			first = 0;		/* the first limb that may not be zero */
 
@@ -126,19 +134,19 @@ radix_encode(const Radix *radix, uint64 high, uint64 low, char *digits)
 	switch (radix->base)
 	{
 		case 16:
-			encode_limbs(limbs, 16, 0x10000000, 7, radix->digits, 32, digits);
+			encode_limbs(limbs, radix->digits, 32, digits, BASE_16);
 			break;
 		case 32:
-			encode_limbs(limbs, 32, 0x40000000, 6, radix->digits, 26, digits);
+			encode_limbs(limbs, radix->digits, 26, digits, BASE_32);
 			break;
 		case 36:
-			encode_limbs(limbs, 36, 2176782336U, 6, radix->digits, 25, digits);
+			encode_limbs(limbs, radix->digits, 25, digits, BASE_36);
 			break;
 		case 58:
-			encode_limbs(limbs, 58, 656356768, 5, radix->digits, 22, digits);
+			encode_limbs(limbs, radix->digits, 22, digits, BASE_58);
 			break;
 		case 62:
-			encode_limbs(limbs, 62, 916132832, 5, radix->digits, 22, digits);
+			encode_limbs(limbs, radix->digits, 22, digits, BASE_62);
 			break;
 	}
 }
@@ -171,14 +179,51 @@ digit_values(const Radix *radix)
 	return own->values;
 }
 
+/*
+ * Read digits into limbs; false for a foreign character or more than 128 bits.
+ * Foreign characters are looked for at the end only, all at once.  As above,
+ * the arguments from base on are constants.
+ */
+static pg_attribute_always_inline bool
+decode_limbs(const uint8 *values, const char *digits, int length, uint32 *limbs,
+			 uint32 base, uint32 chunk_value, int chunk_digits)
+{
+	int			end = (length - 1) % chunk_digits + 1;	/* of the first chunk */
+	int			i = 0;
+	uint8		seen = 0;
+
+	while (i < length)
+	{
+		uint64		carry = 0;	/* the chunk, then what overflows a limb */
+
+		for (; i < end; i++)
+		{
+			uint8		value = values[(uint8) digits[i]];
+
+			seen |= value;
+			carry = carry * base + value;
+		}
+		end += chunk_digits;
+
+		for (int limb = LIMBS - 1; limb >= 0; limb--)
+		{
+			carry += (uint64) limbs[limb] * chunk_value;
+			limbs[limb] = (uint32) carry;
+			carry >>= 32;
+		}
+		if (carry != 0)
+			return false;
+	}
+	return (seen & NOT_A_DIGIT_BIT) == 0;
+}
+
 bool
 radix_decode(const Radix *radix, const char *digits, int length,
 			 int first_position, uint64 *high, uint64 *low, char **problem)
 {
 	const uint8 *values = digit_values(radix);
-	uint32		base = radix->base;
 	uint32		limbs[LIMBS] = {0};
-	int			i = 0;
+	bool		good = false;
 
 	if (length == 0)
 	{
@@ -192,38 +237,39 @@ radix_decode(const Radix *radix, const char *digits, int length,
 		return false;
 	}
 
-	while (i < length)
+	switch (radix->base)
 	{
-		uint64		carry = 0;	/* the chunk, then what overflows a limb */
-		uint64		scale = 1;
+		case 16:
+			good = decode_limbs(values, digits, length, limbs, BASE_16);
+			break;
+		case 32:
+			good = decode_limbs(values, digits, length, limbs, BASE_32);
+			break;
+		case 36:
+			good = decode_limbs(values, digits, length, limbs, BASE_36);
+			break;
+		case 58:
+			good = decode_limbs(values, digits, length, limbs, BASE_58);
+			break;
+		case 62:
+			good = decode_limbs(values, digits, length, limbs, BASE_62);
+			break;
+	}
 
-		/* the next chunk: digits as long as their scale fits a limb */
-		for (; i < length && scale * base <= PG_UINT32_MAX; i++)
+	if (!good)
+	{
+		for (int i = 0; i < length; i++)
 		{
-			uint8		value = values[(uint8) digits[i]];
-
-			if (value == NO_DIGIT)
+			if (values[(uint8) digits[i]] == NO_DIGIT)
 			{
 				*problem = psprintf("The character at position %d is not a digit of base %d.",
 									first_position + i, radix->base);
 				return false;
 			}
-			carry = carry * base + value;
-			scale *= base;
 		}
-
-		for (int limb = LIMBS - 1; limb >= 0; limb--)
-		{
-			carry += limbs[limb] * scale;
-			limbs[limb] = (uint32) carry;
-			carry >>= 32;
-		}
-		if (carry != 0)
-		{
-			*problem = psprintf("The digits from position %d on are more than 128 bits.",
-								first_position);
-			return false;
-		}
+		*problem = psprintf("The digits from position %d on are more than 128 bits.",
+							first_position);
+		return false;
 	}
 
 	*high = (uint64) limbs[0] << 32 | limbs[1];
