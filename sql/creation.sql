@@ -207,3 +207,11 @@ SELECT idgen.remember_command(ARRAY[NULL, 'c0000000-0000-4000-8000-000000000001'
 -- long, so that it is stored out of line, and a slice with bounds of its own
 SELECT cardinality(idgen.remember_command(array_agg(gen_random_uuid()), 'c0000000-0000-4000-8000-000000000001', 100000)) AS long FROM generate_series(1, 10000);
 SELECT idgen.remember_command('[5:6]={c0000000-0000-4000-8000-000000000001,c0000000-0000-4000-8000-000000000002}', 'c0000000-0000-4000-8000-000000000003', 2) AS bounds;
+-- a long name, which is stored out of line, is recorded and compared whole; a
+-- message shows its beginning
+SELECT string_agg(md5(n::text), '' ORDER BY n) AS long FROM generate_series(1, 1000) n \gset
+SELECT created FROM idgen.create_once('c0000000-0000-7000-8000-00000000000a', 1, :'long');
+SELECT created FROM idgen.create_once('c0000000-0000-7000-8000-00000000000a', 1, :'long');
+SELECT command_name = :'long' AS whole FROM idgen.find_creation('c0000000-0000-7000-8000-00000000000a');
+SELECT created FROM idgen.create_once('c0000000-0000-7000-8000-00000000000a', 1, left(:'long', 31999) || 'y');
+SELECT idgen.forget_creation('c0000000-0000-7000-8000-00000000000a');

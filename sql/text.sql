@@ -105,7 +105,7 @@ SELECT input, f.* FROM (VALUES
     ($$prefixed_id_uuid('')$$), ($$prefixed_id_uuid('_')$$), ($$prefixed_id_uuid('acct')$$), ($$prefixed_id_uuid('acct_')$$), ($$prefixed_id_uuid('_1')$$),
     ($$prefixed_id_uuid('acct__1')$$), ($$prefixed_id_uuid('Acct_1')$$), ($$prefixed_id_uuid('acct_1-2')$$),
     ($$prefixed_id_uuid('acct_f5lxx1zz5pnorynqglhzmsp34')$$), ($$prefixed_id_uuid('acct_00000000000000000000000000')$$),
-    ($$prefixed_id_uuid('acct_1', 'inv')$$), ($$prefixed_id_uuid('acct_1', 'acc')$$), ($$prefixed_id_uuid('acct_1', '')$$),
+    ($$prefixed_id_uuid('acct_1', 'inv')$$), ($$prefixed_id_uuid('acct_1', 'acc')$$), ($$prefixed_id_uuid('acct_1', '')$$), ($$prefixed_id_uuid('acct_1', repeat('b', 1000))$$),
     ($$prefixed_id_uuid(repeat('a', 64) || '_1')$$), ($$prefixed_id_uuid(repeat('a', 10000000))$$),
     ($$prefixed_id_prefix('acct_!')$$), ($$prefixed_id_prefix('acct')$$)) v (input),
     failure('SELECT idgen.' || input) f;

@@ -29,6 +29,7 @@
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "funcapi.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "port/pg_bswap.h"
@@ -100,6 +101,9 @@ static KeptStatement purge_older =
 {PURGE_OLDER, 2, {INTERVALOID, INT8OID}, NULL};
 static KeptStatement trim_beyond =
 {TRIM_BEYOND, 2, {INT8OID, TEXTOID}, NULL};
+
+/* Bytes of a command name that a message shows. */
+#define MAX_SHOWN_NAME	200
 
 /* Whether an entity is known by a uuid or by a number. */
 typedef enum EntityKind
@@ -455,12 +459,15 @@ same_request(const Creation *one, const Creation *other)
 		(!one->has_request || one->request_hash == other->request_hash);
 }
 
-/* A command as an error's DETAIL shows it. */
+/* A command as an error's DETAIL shows it, with a long name cut. */
 static char *
 describe_command(const Creation *creation)
 {
+	const char *name = VARDATA_ANY(creation->command_name);
+	int			length = VARSIZE_ANY_EXHDR(creation->command_name);
+
 	return psprintf("command name \"%s\", %s, %s",
-					text_to_cstring(creation->command_name),
+					pnstrdup(name, pg_mbcliplen(name, length, MAX_SHOWN_NAME)),
 					creation->kind == ENTITY_UUID ? "a uuid" : "a bigint",
 					creation->has_request ?
 					psprintf("request hash %016llx",

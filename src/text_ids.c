@@ -245,6 +245,13 @@ prefix_problem(const char *prefix, int length, bool digits_allowed)
 	return NULL;
 }
 
+/* As much of a text of any length as a message should show. */
+static char *
+clipped(const char *bytes, int length)
+{
+	return pnstrdup(bytes, pg_mbcliplen(bytes, length, MAX_PREFIXED_LENGTH));
+}
+
 /* A prefix that the caller gives must be a good one (22023). */
 static void
 require_prefix(const char *prefix, int length, bool digits_allowed)
@@ -254,8 +261,7 @@ require_prefix(const char *prefix, int length, bool digits_allowed)
 	if (problem != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid prefix: \"%s\"",
-						pnstrdup(prefix, pg_mbcliplen(prefix, length, MAX_PREFIXED_LENGTH))),
+				 errmsg("invalid prefix: \"%s\"", clipped(prefix, length)),
 				 errdetail_internal("%s", problem)));
 }
 
@@ -333,7 +339,7 @@ idgen_prefixed_id_uuid(PG_FUNCTION_ARGS)
 					(errcode(ERRCODE_CHECK_VIOLATION),
 					 errmsg("prefixed id has the prefix \"%s\", not \"%s\"",
 							pnstrdup(reading.bytes, prefix_length),
-							text_to_cstring(expected)),
+							clipped(VARDATA_ANY(expected), VARSIZE_ANY_EXHDR(expected))),
 					 errdetail("The prefixed id is \"%s\".",
 							   pnstrdup(reading.bytes, reading.length))));
 	}
