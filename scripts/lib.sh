@@ -1,3 +1,5 @@
+# shellcheck shell=bash
+#
 # lib.sh: what demo.sh, test.sh and the benchmarks share. To be sourced.
 #
 # It builds idgen in a private folder and starts a private PostgreSQL cluster
