@@ -110,10 +110,6 @@ bench_drop() {
 }
 
 bench_close() {
-    local status=$?
-
-    trap - EXIT
-    trap '' INT TERM HUP
     [ -z "$bench_child" ] || kill "$bench_child" 2>/dev/null
     if [ "$bench_server" = 1 ] && [ -n "$bench_schema" ]; then
         # away from the terminal, whose Ctrl-C would reach psql, too
@@ -123,8 +119,6 @@ bench_close() {
     [ -z "$bench_scratch" ] || rm -rf "$bench_scratch"
     # where there are no results, there is no folder for them either
     [ -z "${bench_out:-}" ] || rmdir -p --ignore-fail-on-non-empty "$bench_out" 2>/dev/null
-    (exit $status)
-    idgen_cleanup
 }
 
 # Create what is missing, and remember it.
@@ -147,19 +141,14 @@ bench_extension() {
 bench_open() {
     local where
 
-    if [ "$bench_server" = 1 ]; then
-        trap bench_close EXIT
-        trap 'exit 130' INT
-        trap 'exit 143' TERM
-        trap 'exit 129' HUP
-    else
+    if [ "$bench_server" = 0 ]; then
         bench_progress "building idgen and starting a private cluster"
         idgen_install_packages >&2
         # shellcheck disable=SC2119
         idgen_build >&2 || idgen_die "idgen could not be built"
-        trap bench_close EXIT
-        idgen_start "$@"
     fi
+    idgen_at_exit bench_close
+    [ "$bench_server" = 1 ] || idgen_start "$@"
     bench_scratch=$(mktemp -d /tmp/idgen.bench.XXXXXX)
 
     # the caller's settings, and then what every benchmark wants

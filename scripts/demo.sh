@@ -78,19 +78,12 @@ compare_keys() {
     demo_psql -v room="$((width - 55))" -v block="$block" -f "$demo/comparison.sql"
 }
 
-# On exit, also when interrupted: the comparison ends before its cluster does.
-finish() {
-    local status=$?
-
-    set +e      # whatever fails here, the rest of it must be done
-    trap - EXIT
-    trap '' INT TERM HUP
+# The comparison ends before its cluster does.
+end_comparison() {
     if [ -n "$comparison" ]; then
         kill "$comparison" 2>/dev/null
         wait "$comparison"
     fi
-    (exit $status)
-    idgen_cleanup
 }
 
 # Leave the cluster to the user, and say how to reach it and how to be rid of it.
@@ -114,7 +107,7 @@ psql_on_path=$(command -v psql || true)
 idgen_install_packages
 idgen_say "Building idgen for $("$PG_CONFIG" --version), and starting a cluster for it in /tmp"
 idgen_build || idgen_die "idgen could not be built"
-trap finish EXIT
+idgen_at_exit end_comparison
 # the comparison wants no checkpoints but its own
 idgen_start shared_buffers=256MB autovacuum=off checkpoint_timeout=1h max_wal_size=16GB
 createdb demo

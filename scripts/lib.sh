@@ -14,6 +14,7 @@
 #   idgen_start [SETTING=VALUE ...]  start the cluster; sets PGHOST, PGPORT ...
 #   idgen_restart                  restart it, with empty shared buffers
 #   idgen_stop                     stop it
+#   idgen_at_exit FUNCTION         call it on exit, before what was said earlier
 #   as_server_user COMMAND ...     run something as the cluster's owner
 #
 # The folder is $IDGEN_WORK. On exit, also when interrupted, the cluster is
@@ -30,6 +31,31 @@ idgen_say() {
 }
 
 idgen_die() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; exit 1; }
+
+# --- the end ----------------------------------------------------------------
+
+idgen_exit_steps=()
+
+idgen_at_exit() {
+    if [ ${#idgen_exit_steps[@]} -eq 0 ]; then
+        trap idgen_exit EXIT
+        # a signal ends the script by way of the EXIT trap
+        trap 'exit 130' INT
+        trap 'exit 143' TERM
+        trap 'exit 129' HUP
+    fi
+    idgen_exit_steps=("$1" "${idgen_exit_steps[@]}")
+}
+
+idgen_exit() {
+    local status=$? step
+
+    set +e      # whatever fails here, the rest of it must be done
+    trap - EXIT
+    trap '' INT TERM HUP
+    for step in "${idgen_exit_steps[@]}"; do "$step"; done
+    exit $status
+}
 
 # --- packages ---------------------------------------------------------------
 
@@ -114,26 +140,17 @@ as_server_user() {
     fi
 }
 
-idgen_cleanup() {
-    local status=$?
-
-    trap - EXIT
-    trap '' INT TERM HUP
-    if [ -n "$IDGEN_WORK" ] && [ "$IDGEN_KEEP" != 1 ]; then
+idgen_remove_work_folder() {
+    if [ "$IDGEN_KEEP" != 1 ]; then
         idgen_stop
         rm -rf "$IDGEN_WORK"
     fi
-    exit $status
 }
 
 idgen_make_work_folder() {
     [ -z "$IDGEN_WORK" ] || return 0
     IDGEN_WORK=$(mktemp -d /tmp/idgen.XXXXXX)
-    trap idgen_cleanup EXIT
-    # a signal ends the script by way of the EXIT trap
-    trap 'exit 130' INT
-    trap 'exit 143' TERM
-    trap 'exit 129' HUP
+    idgen_at_exit idgen_remove_work_folder
     chmod 755 "$IDGEN_WORK"
     [ "$(id -u)" -ne 0 ] || chown postgres "$IDGEN_WORK"
 }
