@@ -62,9 +62,8 @@ idgen_comb(PG_FUNCTION_ARGS)
 	pg_uuid_t  *id = palloc(sizeof(pg_uuid_t));
 	uint64		ms = clock_unix_ms48(clock_argument(fcinfo, 0));
 
-	uuid_pack(id, 4,
-			  ms << UUID_CUSTOM_B_BITS | (entropy_uint64() & UUID_CUSTOM_B_MASK),
-			  entropy_uint64() >> (64 - UUID_LOW_BITS));
+	uuid_pack_ms(id, 4, ms, entropy_uint64() & UUID_CUSTOM_B_MASK,
+				 entropy_uint64() >> (64 - UUID_LOW_BITS));
 	PG_RETURN_UUID_P(id);
 }
 
@@ -78,7 +77,7 @@ idgen_comb_floor(PG_FUNCTION_ARGS)
 	pg_uuid_t  *id = palloc(sizeof(pg_uuid_t));
 	uint64		ms = clock_unix_ms48(PG_GETARG_TIMESTAMPTZ(0));
 
-	uuid_pack(id, 4, ms << UUID_CUSTOM_B_BITS, 0);
+	uuid_pack_ms(id, 4, ms, 0, 0);
 	PG_RETURN_UUID_P(id);
 }
 
@@ -89,7 +88,7 @@ idgen_comb_ceil(PG_FUNCTION_ARGS)
 	pg_uuid_t  *id = palloc(sizeof(pg_uuid_t));
 	uint64		ms = clock_unix_ms48(PG_GETARG_TIMESTAMPTZ(0));
 
-	uuid_pack(id, 4, ms << UUID_CUSTOM_B_BITS | UUID_CUSTOM_B_MASK, UUID_LOW_MAX);
+	uuid_pack_ms(id, 4, ms, UUID_CUSTOM_B_MASK, UUID_LOW_MAX);
 	PG_RETURN_UUID_P(id);
 }
 
@@ -238,8 +237,8 @@ PG_FUNCTION_INFO_V1(idgen_short_suffix_comb);
 Datum
 idgen_short_suffix_comb(PG_FUNCTION_ARGS)
 {
-	ShortPrefix prefix = PG_ARGISNULL(0) ? short_prefix_default() :
-		short_prefix_make(PG_GETARG_INTERVAL_P(0), SHORT_SUFFIX_BITS / BITS_PER_BYTE);
+	ShortPrefix prefix = short_prefix_make(PG_ARGISNULL(0) ? NULL : PG_GETARG_INTERVAL_P(0),
+										   SHORT_SUFFIX_BITS / BITS_PER_BYTE);
 	TimestampTz clock = clock_argument(fcinfo, 1);
 	pg_uuid_t  *id = palloc(sizeof(pg_uuid_t));
 	uint64		suffix;

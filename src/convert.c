@@ -29,11 +29,9 @@ uuid_of_version(FunctionCallInfo fcinfo, int version)
 				 errmsg("uuid is not of version %d", version),
 				 uuid_is_rfc_variant(id) ?
 				 errdetail("%s has version %d.",
-						   DatumGetCString(DirectFunctionCall1(uuid_out, UUIDPGetDatum(id))),
-						   uuid_version_nibble(id)) :
+						   uuid_text(id), uuid_version_nibble(id)) :
 				 errdetail("%s is of variant %s.",
-						   DatumGetCString(DirectFunctionCall1(uuid_out, UUIDPGetDatum(id))),
-						   uuid_variant_name(id))));
+						   uuid_text(id), uuid_variant_name(id))));
 	return id;
 }
 

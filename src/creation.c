@@ -47,6 +47,9 @@
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
 
+#include "clock.h"
+#include "uuid_bits.h"
+
 /*
  * Operators are written out, so that no schema in front of pg_catalog in the
  * caller's search_path can slip in one of its own.
@@ -352,7 +355,7 @@ refuse_second_row(Datum command_id)
 			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 			 errmsg("could not serialize access due to concurrent delete"),
 			 errdetail("Command id \"%s\" was forgotten while this transaction recorded it.",
-					   DatumGetCString(DirectFunctionCall1(uuid_out, command_id)))));
+					   uuid_text(DatumGetUUIDP(command_id)))));
 }
 
 /* What the table says about a command, from the index and the row. */
@@ -490,7 +493,7 @@ require_same_command(Datum command_id, const Creation *recorded,
 	ereport(ERROR,
 			(errcode(ERRCODE_UNIQUE_VIOLATION),
 			 errmsg("command id \"%s\" was used for another command",
-					DatumGetCString(DirectFunctionCall1(uuid_out, command_id))),
+					uuid_text(DatumGetUUIDP(command_id))),
 			 errdetail("It was recorded with %s; now it comes with %s.",
 					   describe_command(recorded), describe_command(proposed)),
 			 errhint("A retry repeats the command as it was; a new command needs a new command id.")));
@@ -536,7 +539,7 @@ create_or_replay(Datum command_id, Creation *creation)
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 			 errmsg("could neither find nor record command id \"%s\"",
-					DatumGetCString(DirectFunctionCall1(uuid_out, command_id))),
+					uuid_text(DatumGetUUIDP(command_id))),
 			 errhint("A row security policy on idgen.creation_identifiers may hide it.")));
 }
 
@@ -658,8 +661,7 @@ idgen_purge_creations(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("older_than must not be negative"),
 				 errdetail("The value is %s.",
-						   DatumGetCString(DirectFunctionCall1(interval_out,
-															   values[0])))));
+						   clock_interval_text(PG_GETARG_INTERVAL_P(0)))));
 	if (PG_GETARG_INT64(1) < 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

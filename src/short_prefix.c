@@ -31,14 +31,14 @@ short_prefix_default(void)
 }
 
 /*
- * Check a period and a width.  The period must be a positive whole number of
+ * Check a period, NULL being a minute, and a width.  The period must be a positive whole number of
  * milliseconds, and so short that the cycle of all prefixes is less than 2^64
  * of them (22023).
  */
 ShortPrefix
 short_prefix_make(const Interval *period, int32 prefix_bytes)
 {
-	ShortPrefix prefix;
+	ShortPrefix prefix = short_prefix_default();
 	int64		period_us;
 	uint64		longest_ms;
 
@@ -48,6 +48,11 @@ short_prefix_make(const Interval *period, int32 prefix_bytes)
 				 errmsg("prefix_bytes must be between %d and %d",
 						MIN_PREFIX_BYTES, MAX_PREFIX_BYTES),
 				 errdetail("The value is %d.", prefix_bytes)));
+	prefix.bits = prefix_bytes * BITS_PER_BYTE;
+
+	/* a minute is short enough for every width */
+	if (period == NULL)
+		return prefix;
 
 	period_us = clock_interval_us(period, "period");
 	if (period_us <= 0)
@@ -62,7 +67,6 @@ short_prefix_make(const Interval *period, int32 prefix_bytes)
 				 errdetail("The period is %s.", clock_interval_text(period))));
 
 	prefix.period_ms = period_us / 1000;
-	prefix.bits = prefix_bytes * BITS_PER_BYTE;
 
 	longest_ms = PG_UINT64_MAX >> prefix.bits;
 	if ((uint64) prefix.period_ms > longest_ms)
@@ -81,12 +85,7 @@ short_prefix_make(const Interval *period, int32 prefix_bytes)
 ShortPrefix
 short_prefix_arguments(FunctionCallInfo fcinfo, int period_argno, int bytes_argno)
 {
-	Interval	minute = {.time = USECS_PER_MINUTE};
-
-	if (PG_ARGISNULL(period_argno) && PG_ARGISNULL(bytes_argno))
-		return short_prefix_default();
-
-	return short_prefix_make(PG_ARGISNULL(period_argno) ? &minute :
+	return short_prefix_make(PG_ARGISNULL(period_argno) ? NULL :
 							 PG_GETARG_INTERVAL_P(period_argno),
 							 PG_ARGISNULL(bytes_argno) ? DEFAULT_PREFIX_BYTES :
 							 PG_GETARG_INT32(bytes_argno));

@@ -14,7 +14,9 @@
 #ifndef IDGEN_UUID_BITS_H
 #define IDGEN_UUID_BITS_H
 
+#include "fmgr.h"
 #include "port/pg_bswap.h"
+#include "utils/fmgrprotos.h"
 #include "utils/uuid.h"
 
 #define UUID_HIGH_BITS	60		/* custom_a and custom_b of section 5.8 */
@@ -72,6 +74,13 @@ uuid_pack(pg_uuid_t *id, int version, uint64 high, uint64 low)
 				  (uint64) version << UUID_CUSTOM_B_BITS |
 				  (high & UUID_CUSTOM_B_MASK));
 	uuid_set_half(id, 1, (uint64) UUID_VARIANT_RFC << UUID_LOW_BITS | low);
+}
+
+/* The same where the first 48 bits are Unix milliseconds: COMB and version 7. */
+static inline void
+uuid_pack_ms(pg_uuid_t *id, int version, uint64 ms, uint64 custom_b, uint64 low)
+{
+	uuid_pack(id, version, ms << UUID_CUSTOM_B_BITS | custom_b, low);
 }
 
 /* The 48 bits before the version and the 12 behind it. */
@@ -153,6 +162,13 @@ uuid_variant_name(const pg_uuid_t *id)
 	if ((field & 0xE0) == 0xC0)
 		return "Microsoft";
 	return "future";
+}
+
+/* Its canonical text, for messages. */
+static inline char *
+uuid_text(const pg_uuid_t *id)
+{
+	return DatumGetCString(DirectFunctionCall1(uuid_out, UUIDPGetDatum(id)));
 }
 
 #endif							/* IDGEN_UUID_BITS_H */

@@ -88,7 +88,7 @@ idgen_uuid_v7_floor(PG_FUNCTION_ARGS)
 	pg_uuid_t  *id = palloc(sizeof(pg_uuid_t));
 	uint64		ms = clock_unix_ms48(PG_GETARG_TIMESTAMPTZ(0));
 
-	uuid_pack(id, 7, ms << SUBMS_BITS, 0);
+	uuid_pack_ms(id, 7, ms, 0, 0);
 	PG_RETURN_UUID_P(id);
 }
 
@@ -104,7 +104,7 @@ idgen_uuid_v7_ceil(PG_FUNCTION_ARGS)
 	pg_uuid_t  *id = palloc(sizeof(pg_uuid_t));
 	uint64		ms = clock_unix_ms48(PG_GETARG_TIMESTAMPTZ(0));
 
-	uuid_pack(id, 7, ms << SUBMS_BITS | UUID_CUSTOM_B_MASK, UUID_LOW_MAX);
+	uuid_pack_ms(id, 7, ms, UUID_CUSTOM_B_MASK, UUID_LOW_MAX);
 	PG_RETURN_UUID_P(id);
 }
 

@@ -284,8 +284,7 @@ static char *
 describe_violation(const Rule *rule, const pg_uuid_t *id, TimestampTz clock)
 {
 	Window		window = window_around(rule, clock);
-	char	   *id_text = DatumGetCString(DirectFunctionCall1(uuid_out,
-															  UUIDPGetDatum(id)));
+	char	   *id_text = uuid_text(id);
 	char	   *first_text = pstrdup(timestamptz_to_str(window.first));
 	char	   *last_text = pstrdup(timestamptz_to_str(window.last));
 
@@ -522,7 +521,6 @@ rule_from_trigger(const Trigger *trigger)
 	Scheme		scheme;
 	bool		is_short;
 	int			past_argno;
-	Interval	minute = {.time = USECS_PER_MINUTE};
 	ShortPrefix prefix = short_prefix_default();
 
 	scheme = scheme_by_name(trigger->tgargs[1]);
@@ -539,10 +537,9 @@ rule_from_trigger(const Trigger *trigger)
 
 	if (is_short)
 	{
-		const Interval *period = trigger_interval(trigger, 3);
 		const char *bytes = trigger_argument(trigger, 4);
 
-		prefix = short_prefix_make(period ? period : &minute,
+		prefix = short_prefix_make(trigger_interval(trigger, 3),
 								   bytes ? pg_strtoint32(bytes) :
 								   prefix.bits / BITS_PER_BYTE);
 	}
