@@ -16,9 +16,11 @@ OBJS = \
 	src/entropy.o \
 	src/idgen.o \
 	src/inspect.o \
+	src/int_ids.o \
 	src/radix.o \
 	src/short_prefix.o \
 	src/text_ids.o \
+	src/ticker.o \
 	src/uuid_random.o \
 	src/uuid_time.o \
 	src/validate.o

@@ -25,6 +25,13 @@ CREATE FUNCTION idgen.uuid_v7(clock timestamptz DEFAULT NULL) RETURNS uuid
 COMMENT ON FUNCTION idgen.uuid_v7(timestamptz) IS
 'A time-ordered UUID, version 7 (RFC 9562 section 5.7): 48 bits of Unix milliseconds, 12 bits for the fraction of the millisecond, 62 random bits. Tells its creation time. Without a clock, every one is greater than all that this session made before, also when the server''s clock steps back; a session that makes more than 4096 in a millisecond runs ahead of the clock. With a clock, one of that instant, in no particular order. A clock before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
 
+CREATE FUNCTION idgen.uuid_v7_ordered() RETURNS uuid
+    LANGUAGE C VOLATILE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_uuid_v7_ordered';
+
+COMMENT ON FUNCTION idgen.uuid_v7_ordered() IS
+'A UUID of version 7, greater than every one that any session of this database got from this function before, also after a crash, a clock set back or a failover. Runs ahead of the clock where more than 4096 are asked for in a millisecond or the clock was set back, by idgen.max_ahead at most; then waits. Refused in a read-only transaction and on a standby (25006).';
+
 CREATE FUNCTION idgen.uuid_v1() RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_uuid_v1';
@@ -360,6 +367,199 @@ CREATE FUNCTION idgen.check_on_insert() RETURNS trigger
 
 COMMENT ON FUNCTION idgen.check_on_insert() IS
 'Trigger function, BEFORE INSERT FOR EACH ROW: refuses (23514) a row whose identifier was not made at about this time. Arguments: (column, ''short_comb'', tolerance, period, prefix_bytes, past_tolerance, future_tolerance), or (column, ''comb'' or ''uuid_v7'', tolerance, past_tolerance, future_tolerance); all but the first two can be left out, and an empty one stands for its default. The clock is the setting idgen.clock where it is set, otherwise the server''s. A NULL identifier passes.';
+
+-- ---------------------------------------------------------------------------
+-- Identifiers of 63 and 53 bits
+-- ---------------------------------------------------------------------------
+
+-- How far each ticker may have come: every identifier that was handed out is
+-- below last_value, which is written ahead of them.
+CREATE SEQUENCE idgen.snowflake_ticker;
+CREATE SEQUENCE idgen.trace_id_ticker;
+CREATE SEQUENCE idgen.js_id_ticker;
+CREATE SEQUENCE idgen.decimal_id_ticker;
+CREATE SEQUENCE idgen.uuid_v7_ordered_ticker;
+
+-- a restored database goes on above what the dumped one handed out
+SELECT pg_catalog.pg_extension_config_dump('idgen.snowflake_ticker', '');
+SELECT pg_catalog.pg_extension_config_dump('idgen.trace_id_ticker', '');
+SELECT pg_catalog.pg_extension_config_dump('idgen.js_id_ticker', '');
+SELECT pg_catalog.pg_extension_config_dump('idgen.decimal_id_ticker', '');
+SELECT pg_catalog.pg_extension_config_dump('idgen.uuid_v7_ordered_ticker', '');
+
+-- pg_dump reads them as whoever installed the extension
+ALTER SEQUENCE idgen.snowflake_ticker OWNER TO @extowner@;
+ALTER SEQUENCE idgen.trace_id_ticker OWNER TO @extowner@;
+ALTER SEQUENCE idgen.js_id_ticker OWNER TO @extowner@;
+ALTER SEQUENCE idgen.decimal_id_ticker OWNER TO @extowner@;
+ALTER SEQUENCE idgen.uuid_v7_ordered_ticker OWNER TO @extowner@;
+
+COMMENT ON SEQUENCE idgen.snowflake_ticker IS
+'Above all that idgen.snowflake() has handed out, without the node; written ahead by it. See the view idgen.tickers. Never set it to less. PUBLIC has no rights on it.';
+COMMENT ON SEQUENCE idgen.trace_id_ticker IS
+'Above all that idgen.trace_id() has handed out, without the node; written ahead by it. See the view idgen.tickers. Never set it to less. PUBLIC has no rights on it.';
+COMMENT ON SEQUENCE idgen.js_id_ticker IS
+'Above all that idgen.js_id() has handed out, without the node; written ahead by it. See the view idgen.tickers. Never set it to less. PUBLIC has no rights on it.';
+COMMENT ON SEQUENCE idgen.decimal_id_ticker IS
+'Above all that idgen.decimal_id() has handed out, without the node; written ahead by it. See the view idgen.tickers. Never set it to less. PUBLIC has no rights on it.';
+COMMENT ON SEQUENCE idgen.uuid_v7_ordered_ticker IS
+'Above all that idgen.uuid_v7_ordered() has handed out, without the node; written ahead by it. See the view idgen.tickers. Never set it to less. PUBLIC has no rights on it.';
+
+CREATE FUNCTION idgen.snowflake() RETURNS bigint
+    LANGUAGE C VOLATILE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_snowflake';
+
+COMMENT ON FUNCTION idgen.snowflake() IS
+'Twitter''s Snowflake, 1 to 2^63 - 1: 41 bits of milliseconds since idgen.snowflake_epoch, 10 bits of idgen.node_id (0 to 1023), 12 bits of counter. Tells its creation time, the server, and how many were made in the millisecond. Greater than every one that any session of this database got from it before, also after a crash, a clock set back or a failover. Where more than 4096 are asked for in a millisecond, or the clock was set back, it runs ahead of the clock, by idgen.max_ahead at most; then waits. idgen.node_id must be set (55000). Refused in a read-only transaction and on a standby (25006).';
+
+CREATE FUNCTION idgen.snowflake_timestamp(id bigint, epoch timestamptz DEFAULT NULL) RETURNS timestamptz
+    LANGUAGE C STABLE PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'idgen_snowflake_timestamp';
+
+COMMENT ON FUNCTION idgen.snowflake_timestamp(bigint, timestamptz) IS
+'When a snowflake() was made, to the millisecond, counted from epoch, or from idgen.snowflake_epoch where that is NULL. NULL for a number below 1.';
+
+CREATE FUNCTION idgen.snowflake_node(id bigint) RETURNS int
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_snowflake_node';
+
+COMMENT ON FUNCTION idgen.snowflake_node(bigint) IS
+'The node that made a snowflake(), 0 to 1023. NULL for a number below 1.';
+
+CREATE FUNCTION idgen.snowflake_counter(id bigint) RETURNS int
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_snowflake_counter';
+
+COMMENT ON FUNCTION idgen.snowflake_counter(bigint) IS
+'The counter of a snowflake() within its millisecond, 0 to 4095. NULL for a number below 1.';
+
+CREATE FUNCTION idgen.snowflake_floor(instant timestamptz, epoch timestamptz DEFAULT NULL) RETURNS bigint
+    LANGUAGE C STABLE PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'idgen_snowflake_floor';
+
+COMMENT ON FUNCTION idgen.snowflake_floor(timestamptz, timestamptz) IS
+'The smallest snowflake() of the instant''s millisecond, over all nodes, counted from epoch, or from idgen.snowflake_epoch where that is NULL: the lower bound of a range by time. An instant before the epoch or more than 2^41 - 1 ms (69.7 years) after it is an error (22008).';
+
+CREATE FUNCTION idgen.snowflake_ceil(instant timestamptz, epoch timestamptz DEFAULT NULL) RETURNS bigint
+    LANGUAGE C STABLE PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'idgen_snowflake_ceil';
+
+COMMENT ON FUNCTION idgen.snowflake_ceil(timestamptz, timestamptz) IS
+'The greatest snowflake() of the instant''s millisecond, over all nodes: the upper, inclusive bound of a range by time. Otherwise as snowflake_floor().';
+
+CREATE FUNCTION idgen.trace_id() RETURNS bigint
+    LANGUAGE C VOLATILE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_trace_id';
+
+COMMENT ON FUNCTION idgen.trace_id() IS
+'A TraceId, 1 to 2^63 - 1: the low 25 bits of Unix seconds, 16 bits of idgen.node_id (0 to 65535), 22 bits of counter from 1. Begins again every 388 days: for logs and traces that are kept for less. Within that time greater than every one that any session of this database got from it before, also after a crash, a clock set back or a failover. Where more than 4194303 are asked for in a second, or the clock was set back, it runs ahead of the clock, by idgen.max_ahead at most; then waits. idgen.node_id must be set (55000). Refused in a read-only transaction and on a standby (25006).';
+
+CREATE FUNCTION idgen.trace_id_timestamp(id bigint, clock timestamptz DEFAULT NULL) RETURNS timestamptz
+    LANGUAGE C STABLE PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'idgen_trace_id_timestamp';
+
+COMMENT ON FUNCTION idgen.trace_id_timestamp(bigint, timestamptz) IS
+'When a trace_id() was made, to the second: the latest second with these 25 bits that is at most a day after the clock. NULL for a number that is no trace_id().';
+
+CREATE FUNCTION idgen.trace_id_node(id bigint) RETURNS int
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_trace_id_node';
+
+COMMENT ON FUNCTION idgen.trace_id_node(bigint) IS
+'The node that made a trace_id(), 0 to 65535. NULL for a number that is no trace_id().';
+
+CREATE FUNCTION idgen.trace_id_counter(id bigint) RETURNS int
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_trace_id_counter';
+
+COMMENT ON FUNCTION idgen.trace_id_counter(bigint) IS
+'The counter of a trace_id() within its second, 1 to 4194303. NULL for a number that is no trace_id().';
+
+CREATE FUNCTION idgen.js_id() RETURNS bigint
+    LANGUAGE C VOLATILE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_js_id';
+
+COMMENT ON FUNCTION idgen.js_id() IS
+'An identifier that a JavaScript number has exactly, 1 to 2^53 - 1: 32 bits of seconds since idgen.snowflake_epoch, 5 bits of idgen.node_id (0 to 31), 16 bits of counter. Tells its creation time, the server, and how many were made in the second. Greater than every one that any session of this database got from it before, also after a crash, a clock set back or a failover. Where more than 65536 are asked for in a second, or the clock was set back, it runs ahead of the clock, by idgen.max_ahead at most; then waits. idgen.node_id must be set (55000). Refused in a read-only transaction and on a standby (25006).';
+
+CREATE FUNCTION idgen.js_id_timestamp(id bigint, epoch timestamptz DEFAULT NULL) RETURNS timestamptz
+    LANGUAGE C STABLE PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'idgen_js_id_timestamp';
+
+COMMENT ON FUNCTION idgen.js_id_timestamp(bigint, timestamptz) IS
+'When a js_id() was made, to the second, counted from epoch, or from idgen.snowflake_epoch where that is NULL. NULL for a number that is no js_id().';
+
+CREATE FUNCTION idgen.js_id_node(id bigint) RETURNS int
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_js_id_node';
+
+COMMENT ON FUNCTION idgen.js_id_node(bigint) IS
+'The node that made a js_id(), 0 to 31. NULL for a number that is no js_id().';
+
+CREATE FUNCTION idgen.js_id_counter(id bigint) RETURNS int
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_js_id_counter';
+
+COMMENT ON FUNCTION idgen.js_id_counter(bigint) IS
+'The counter of a js_id() within its second, 0 to 65535. NULL for a number that is no js_id().';
+
+CREATE FUNCTION idgen.js_id_floor(instant timestamptz, epoch timestamptz DEFAULT NULL) RETURNS bigint
+    LANGUAGE C STABLE PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'idgen_js_id_floor';
+
+COMMENT ON FUNCTION idgen.js_id_floor(timestamptz, timestamptz) IS
+'The smallest js_id() of the instant''s second, over all nodes, counted from epoch, or from idgen.snowflake_epoch where that is NULL: the lower bound of a range by time. An instant before the epoch or more than 2^32 - 1 s (136 years) after it is an error (22008).';
+
+CREATE FUNCTION idgen.js_id_ceil(instant timestamptz, epoch timestamptz DEFAULT NULL) RETURNS bigint
+    LANGUAGE C STABLE PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'idgen_js_id_ceil';
+
+COMMENT ON FUNCTION idgen.js_id_ceil(timestamptz, timestamptz) IS
+'The greatest js_id() of the instant''s second, over all nodes: the upper, inclusive bound of a range by time. Otherwise as js_id_floor().';
+
+CREATE FUNCTION idgen.decimal_id() RETURNS bigint
+    LANGUAGE C VOLATILE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_decimal_id';
+
+COMMENT ON FUNCTION idgen.decimal_id() IS
+'An identifier whose parts can be read in its decimal digits, 1 to 2^63 - 1: counter (1 to 922337202) * 10^10 + generator (0 to 99999) * 10^5 + idgen.launch_id (1 to 99999; 0 for tests). The counter goes up with each one, over all sessions and restarts of the database, also after a crash or a failover; after its last value it begins again under the next generator. A restart skips up to 4000000 values. idgen.launch_id must be set (55000). Refused in a read-only transaction and on a standby (25006).';
+
+CREATE FUNCTION idgen.decimal_id_parts(id bigint, OUT counter int, OUT generator int, OUT launch int)
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_decimal_id_parts';
+
+COMMENT ON FUNCTION idgen.decimal_id_parts(bigint) IS
+'Counter, generator and launch of a decimal_id(). NULL for a number that is none.';
+
+CREATE FUNCTION idgen.ticker_state(layout text, OUT last_value bigint, OUT last_time timestamptz, OUT ahead interval, OUT reserved_value bigint, OUT reserved_until timestamptz)
+    LANGUAGE C VOLATILE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_ticker_state';
+
+COMMENT ON FUNCTION idgen.ticker_state(text) IS
+'A row of the view idgen.tickers, whose columns tell what it says. A layout that is none is an error (22023).';
+
+CREATE VIEW idgen.tickers AS
+    SELECT layout, last_value, last_time, ahead, reserved_value, reserved_until
+    FROM pg_catalog.unnest(ARRAY['snowflake', 'trace_id', 'js_id', 'decimal_id', 'uuid_v7_ordered']) layout,
+         idgen.ticker_state(layout);
+
+ALTER VIEW idgen.tickers OWNER TO @extowner@;
+GRANT SELECT ON idgen.tickers TO PUBLIC;
+
+COMMENT ON VIEW idgen.tickers IS
+'How far the functions have come that never repeat an identifier in this database, and what they reserved. A value is an identifier''s time and counter as one number, without the node.';
+COMMENT ON COLUMN idgen.tickers.layout IS
+'The function: snowflake, trace_id, js_id, decimal_id or uuid_v7_ordered.';
+COMMENT ON COLUMN idgen.tickers.last_value IS
+'The value handed out last. NULL where none was since the server started, and on a standby.';
+COMMENT ON COLUMN idgen.tickers.last_time IS
+'The time in that value. NULL for decimal_id, which has none.';
+COMMENT ON COLUMN idgen.tickers.ahead IS
+'How far that time is ahead of the clock. At idgen.max_ahead the function begins to wait.';
+COMMENT ON COLUMN idgen.tickers.reserved_value IS
+'Values below this one may have been handed out; after a restart or a failover it goes on from here. NULL where the function was never called.';
+COMMENT ON COLUMN idgen.tickers.reserved_until IS
+'The time in that value. NULL for decimal_id.';
 
 -- ---------------------------------------------------------------------------
 -- Text forms

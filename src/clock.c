@@ -38,7 +38,14 @@
 #define TICKS_PER_SECOND	INT64CONST(10000000)
 #define NS_PER_TICK			100
 
+/* Before version 16, malloc() was what settings were made with. */
+#if PG_VERSION_NUM < 160000
+#define guc_malloc(elevel, size)	malloc(size)
+#endif
+
 char	   *clock_setting = NULL;
+char	   *clock_epoch_setting = NULL;
+int64		clock_epoch_ms;
 
 /* Division that rounds down, also before the epoch. */
 static inline int64
@@ -84,6 +91,18 @@ clock_argument_stable(FunctionCallInfo fcinfo, int argno)
 {
 	return PG_ARGISNULL(argno) ? GetCurrentStatementStartTimestamp() :
 		require_finite(PG_GETARG_TIMESTAMPTZ(argno));
+}
+
+/*
+ * The SQL argument "epoch", in Unix milliseconds: argument argno, or
+ * idgen.snowflake_epoch where that is NULL.  An infinite one is an error
+ * (22008).
+ */
+int64
+clock_epoch_argument(FunctionCallInfo fcinfo, int argno)
+{
+	return PG_ARGISNULL(argno) ? clock_epoch_ms :
+		clock_unix_ms(require_finite(PG_GETARG_TIMESTAMPTZ(argno)));
 }
 
 /*
@@ -221,13 +240,11 @@ clock_interval_us(const Interval *length, const char *name)
 }
 
 /*
- * Check hook of idgen.clock: empty, or text that is a finite timestamptz.
- * Words that move with the real clock are refused as recovery_target_time
- * refuses them.  Text without a time zone is allowed; like everywhere in
- * PostgreSQL it is read in the session's TimeZone, each time it is used.
+ * Read a setting's text as a finite timestamptz, for a check hook.  Words that
+ * move with the real clock are refused as recovery_target_time refuses them.
  */
-bool
-clock_setting_check(char **newval, void **extra, GucSource source)
+static bool
+setting_to_instant(const char *text, TimestampTz *instant)
 {
 	static const char *const moving[] = {"now", "today", "tomorrow", "yesterday"};
 	char		workbuf[MAXDATELEN + MAXDATEFIELDS];
@@ -238,7 +255,6 @@ clock_setting_check(char **newval, void **extra, GucSource source)
 	struct pg_tm tm;
 	fsec_t		fsec;
 	int			tz;
-	TimestampTz instant;
 #if PG_VERSION_NUM >= 160000
 	DateTimeErrorExtra error_extra;
 #define DECODE_DATE_TIME_EXTRA , &error_extra
@@ -246,29 +262,74 @@ clock_setting_check(char **newval, void **extra, GucSource source)
 #define DECODE_DATE_TIME_EXTRA
 #endif
 
-	(void) extra;
-	(void) source;
-
-	if (**newval == '\0')
-		return true;
-
 	for (int i = 0; i < (int) lengthof(moving); i++)
-		if (pg_strcasecmp(*newval, moving[i]) == 0)
+		if (pg_strcasecmp(text, moving[i]) == 0)
 			return false;
 
-	if (ParseDateTime(*newval, workbuf, sizeof(workbuf),
+	if (ParseDateTime(text, workbuf, sizeof(workbuf),
 					  field, ftype, MAXDATEFIELDS, &nfields) != 0 ||
 		DecodeDateTime(field, ftype, nfields, &dtype, &tm, &fsec,
 					   &tz DECODE_DATE_TIME_EXTRA) != 0 ||
 		dtype != DTK_DATE)
 		return false;
 
-	if (tm2timestamp(&tm, fsec, &tz, &instant) != 0)
+	if (tm2timestamp(&tm, fsec, &tz, instant) != 0)
 	{
-		GUC_check_errdetail("Timestamp out of range: \"%s\".", *newval);
+		GUC_check_errdetail("Timestamp out of range: \"%s\".", text);
 		return false;
 	}
 	return true;
+}
+
+/*
+ * Check hook of idgen.clock: empty, or an instant.  Text without a time zone
+ * is allowed; like everywhere in PostgreSQL it is read in the session's
+ * TimeZone, each time it is used.
+ */
+bool
+clock_setting_check(char **newval, void **extra, GucSource source)
+{
+	TimestampTz instant;
+
+	(void) extra;
+	(void) source;
+
+	return **newval == '\0' || setting_to_instant(*newval, &instant);
+}
+
+/*
+ * Check hook of idgen.snowflake_epoch: an instant.  It must be the same in
+ * every session, so text without a time zone is in UTC.
+ */
+bool
+clock_epoch_check(char **newval, void **extra, GucSource source)
+{
+	pg_tz	   *session = session_timezone;
+	TimestampTz instant;
+	bool		valid;
+	int64	   *epoch_ms;
+
+	(void) source;
+
+	session_timezone = pg_tzset("GMT");
+	valid = setting_to_instant(*newval, &instant);
+	session_timezone = session;
+	if (!valid)
+		return false;
+
+	epoch_ms = guc_malloc(LOG, sizeof(int64));
+	if (epoch_ms == NULL)
+		return false;
+	*epoch_ms = clock_unix_ms(instant);
+	*extra = epoch_ms;
+	return true;
+}
+
+void
+clock_epoch_assign(const char *newval, void *extra)
+{
+	(void) newval;
+	clock_epoch_ms = *(int64 *) extra;
 }
 
 /*

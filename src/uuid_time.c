@@ -12,6 +12,7 @@
 
 #include "clock.h"
 #include "entropy.h"
+#include "ticker.h"
 #include "uuid_bits.h"
 
 /*
@@ -72,6 +73,25 @@ idgen_uuid_v7(PG_FUNCTION_ARGS)
 		submillis = clock_unix_submillis(PG_GETARG_TIMESTAMPTZ(0));
 
 	uuid_pack(id, 7, submillis, entropy_uint64() >> (64 - UUID_LOW_BITS));
+	PG_RETURN_UUID_P(id);
+}
+
+/*
+ * uuid_v7_ordered() returns uuid
+ *
+ * Version 7 whose timestamp and fraction come from a ticker: greater than
+ * every one that any session of the database made before.
+ */
+PG_FUNCTION_INFO_V1(idgen_uuid_v7_ordered);
+Datum
+idgen_uuid_v7_ordered(PG_FUNCTION_ARGS)
+{
+	pg_uuid_t  *id = palloc(sizeof(pg_uuid_t));
+
+	(void) fcinfo;
+
+	uuid_pack(id, 7, ticker_next(TICKER_UUID_V7),
+			  entropy_uint64() >> (64 - UUID_LOW_BITS));
 	PG_RETURN_UUID_P(id);
 }
 

@@ -1,0 +1,446 @@
+/*-------------------------------------------------------------------------
+ *
+ * int_ids.c
+ *	  Identifiers that fit into a bigint: Snowflake and its kin.
+ *
+ * From high to low: time, node, counter, with as many bits each as
+ * ticker_layouts says; or decimal places: counter, generator, launch.  Time
+ * and counter, or counter and generator, are the words of a ticker.
+ *
+ * A reading is NULL where a number is no such identifier.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "utils/timestamp.h"
+
+#include "clock.h"
+#include "int_ids.h"
+#include "ticker.h"
+
+
+
+/* decimal_id: counter, then five places of generator, then five of launch */
+#define DECIMAL_LAUNCHES	(DECIMAL_LAUNCH_MAX + 1)
+
+/*
+ * trace_id's time has room for 388 days.  Which ones is told by a clock that
+ * identifiers may be ahead of: by a day, the default of idgen.max_ahead.
+ */
+#define TRACE_ID_AHEAD		SECS_PER_DAY
+
+#define MS_PER_SECOND		1000
+
+int			node_id_setting = NODE_UNSET;
+int			launch_id_setting = LAUNCH_UNSET;
+
+/* The greatest number of so many bits. */
+static inline int64
+max_of_bits(int bits)
+{
+	return (INT64CONST(1) << bits) - 1;
+}
+
+/* ------------------------------------------------------------------------
+ * Time, node and counter
+ * ------------------------------------------------------------------------
+ */
+
+static inline int64
+int_id_pack(const TickerLayout *layout, int64 tick, int64 node, int64 counter)
+{
+	return ((tick & max_of_bits(layout->tick_bits)) << layout->node_bits | node)
+		<< layout->counter_bits | counter;
+}
+
+static inline int64
+int_id_tick(const TickerLayout *layout, int64 id)
+{
+	return id >> (layout->node_bits + layout->counter_bits);
+}
+
+static inline int32
+int_id_node(const TickerLayout *layout, int64 id)
+{
+	return (id >> layout->counter_bits) & max_of_bits(layout->node_bits);
+}
+
+static inline int32
+int_id_counter(const TickerLayout *layout, int64 id)
+{
+	return id & max_of_bits(layout->counter_bits);
+}
+
+static bool
+int_id_is_valid(const TickerLayout *layout, int64 id)
+{
+	return id >= 1 &&
+		int_id_tick(layout, id) <= max_of_bits(layout->tick_bits) &&
+		int_id_counter(layout, id) >= layout->min_counter;
+}
+
+/* This server's number, idgen.node_id. */
+static int
+require_node(const TickerLayout *layout)
+{
+	int64		max = max_of_bits(layout->node_bits);
+
+	if (unlikely(node_id_setting == NODE_UNSET))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("idgen.node_id is not set"),
+				 errdetail("An identifier of %s() bears the number of the server that made it.",
+						   layout->name),
+				 errhint("Set idgen.node_id to a number that no other server has, from 0 to " INT64_FORMAT ", in postgresql.conf or with ALTER SYSTEM or ALTER DATABASE.",
+						 max)));
+	if (unlikely(node_id_setting > max))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("idgen.node_id is out of range for %s()", layout->name),
+				 errdetail("The value is %d, and the identifier has %d bits for it: 0 to " INT64_FORMAT ".",
+						   node_id_setting, layout->node_bits, max)));
+	return node_id_setting;
+}
+
+static Datum
+next_int_id(TickerKind kind)
+{
+	const TickerLayout *layout = &ticker_layouts[kind];
+	int			node = require_node(layout);
+	uint64		word = ticker_next(kind);
+
+	PG_RETURN_INT64(int_id_pack(layout, ticker_tick(layout, word), node,
+								ticker_counter(layout, word)));
+}
+
+/*
+ * The start of the identifier's tick, its ticks counted from argument 1 or,
+ * where that is NULL, from idgen.snowflake_epoch.
+ */
+static Datum
+int_id_timestamp(FunctionCallInfo fcinfo, TickerKind kind)
+{
+	const TickerLayout *layout = &ticker_layouts[kind];
+	int64		id;
+	TimestampTz instant;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+
+	id = PG_GETARG_INT64(0);
+	if (!int_id_is_valid(layout, id) ||
+		!clock_from_unix_ms(clock_epoch_argument(fcinfo, 1) +
+							int_id_tick(layout, id) * layout->ms_per_tick, &instant))
+		PG_RETURN_NULL();
+	PG_RETURN_TIMESTAMPTZ(instant);
+}
+
+static Datum
+int_id_node_reading(FunctionCallInfo fcinfo, TickerKind kind)
+{
+	const TickerLayout *layout = &ticker_layouts[kind];
+	int64		id = PG_GETARG_INT64(0);
+
+	if (!int_id_is_valid(layout, id))
+		PG_RETURN_NULL();
+	PG_RETURN_INT32(int_id_node(layout, id));
+}
+
+static Datum
+int_id_counter_reading(FunctionCallInfo fcinfo, TickerKind kind)
+{
+	const TickerLayout *layout = &ticker_layouts[kind];
+	int64		id = PG_GETARG_INT64(0);
+
+	if (!int_id_is_valid(layout, id))
+		PG_RETURN_NULL();
+	PG_RETURN_INT32(int_id_counter(layout, id));
+}
+
+/*
+ * The tick of a range bound's instant (argument 0), counted as in
+ * int_id_timestamp().
+ */
+static int64
+bound_tick(FunctionCallInfo fcinfo, const TickerLayout *layout)
+{
+	int64		epoch_ms = clock_epoch_argument(fcinfo, 1);
+	int64		ms = clock_unix_ms(clock_argument(fcinfo, 0)) - epoch_ms;
+
+	if (ms < 0 || ms / layout->ms_per_tick > max_of_bits(layout->tick_bits))
+	{
+		TimestampTz epoch;
+
+		clock_from_unix_ms(epoch_ms, &epoch);
+		ereport(ERROR,
+				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
+				 errmsg("timestamp is out of range for %s()", layout->name),
+				 errdetail("The timestamp is %s, and the identifier has %d bits for the %s since the epoch, %s.",
+						   pstrdup(timestamptz_to_str(PG_GETARG_TIMESTAMPTZ(0))),
+						   layout->tick_bits,
+						   layout->ms_per_tick == 1 ? "milliseconds" : "seconds",
+						   pstrdup(timestamptz_to_str(epoch)))));
+	}
+	return ms / layout->ms_per_tick;
+}
+
+static Datum
+int_id_floor(FunctionCallInfo fcinfo, TickerKind kind)
+{
+	const TickerLayout *layout = &ticker_layouts[kind];
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	PG_RETURN_INT64(int_id_pack(layout, bound_tick(fcinfo, layout), 0, 0));
+}
+
+static Datum
+int_id_ceil(FunctionCallInfo fcinfo, TickerKind kind)
+{
+	const TickerLayout *layout = &ticker_layouts[kind];
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	PG_RETURN_INT64(int_id_pack(layout, bound_tick(fcinfo, layout),
+								max_of_bits(layout->node_bits),
+								max_of_bits(layout->counter_bits)));
+}
+
+/*
+ * snowflake() returns bigint
+ *
+ * 41 bits of milliseconds since idgen.snowflake_epoch, 10 of node, 12 of
+ * counter: Twitter's Snowflake of 2010.
+ */
+PG_FUNCTION_INFO_V1(idgen_snowflake);
+Datum
+idgen_snowflake(PG_FUNCTION_ARGS)
+{
+	(void) fcinfo;
+	return next_int_id(TICKER_SNOWFLAKE);
+}
+
+/* snowflake_timestamp(id bigint, epoch timestamptz DEFAULT NULL) returns timestamptz */
+PG_FUNCTION_INFO_V1(idgen_snowflake_timestamp);
+Datum
+idgen_snowflake_timestamp(PG_FUNCTION_ARGS)
+{
+	return int_id_timestamp(fcinfo, TICKER_SNOWFLAKE);
+}
+
+/* snowflake_node(id bigint) returns int */
+PG_FUNCTION_INFO_V1(idgen_snowflake_node);
+Datum
+idgen_snowflake_node(PG_FUNCTION_ARGS)
+{
+	return int_id_node_reading(fcinfo, TICKER_SNOWFLAKE);
+}
+
+/* snowflake_counter(id bigint) returns int */
+PG_FUNCTION_INFO_V1(idgen_snowflake_counter);
+Datum
+idgen_snowflake_counter(PG_FUNCTION_ARGS)
+{
+	return int_id_counter_reading(fcinfo, TICKER_SNOWFLAKE);
+}
+
+/*
+ * snowflake_floor(instant timestamptz, epoch timestamptz DEFAULT NULL) returns bigint
+ *
+ * The smallest one of the instant's millisecond, over all nodes.
+ */
+PG_FUNCTION_INFO_V1(idgen_snowflake_floor);
+Datum
+idgen_snowflake_floor(PG_FUNCTION_ARGS)
+{
+	return int_id_floor(fcinfo, TICKER_SNOWFLAKE);
+}
+
+/*
+ * snowflake_ceil(instant timestamptz, epoch timestamptz DEFAULT NULL) returns bigint
+ *
+ * The greatest one of the instant's millisecond, over all nodes.
+ */
+PG_FUNCTION_INFO_V1(idgen_snowflake_ceil);
+Datum
+idgen_snowflake_ceil(PG_FUNCTION_ARGS)
+{
+	return int_id_ceil(fcinfo, TICKER_SNOWFLAKE);
+}
+
+/*
+ * js_id() returns bigint
+ *
+ * 32 bits of seconds since idgen.snowflake_epoch, 5 of node, 16 of counter:
+ * below 2^53, so that a JavaScript number has it exactly.
+ */
+PG_FUNCTION_INFO_V1(idgen_js_id);
+Datum
+idgen_js_id(PG_FUNCTION_ARGS)
+{
+	(void) fcinfo;
+	return next_int_id(TICKER_JS_ID);
+}
+
+/* js_id_timestamp(id bigint, epoch timestamptz DEFAULT NULL) returns timestamptz */
+PG_FUNCTION_INFO_V1(idgen_js_id_timestamp);
+Datum
+idgen_js_id_timestamp(PG_FUNCTION_ARGS)
+{
+	return int_id_timestamp(fcinfo, TICKER_JS_ID);
+}
+
+/* js_id_node(id bigint) returns int */
+PG_FUNCTION_INFO_V1(idgen_js_id_node);
+Datum
+idgen_js_id_node(PG_FUNCTION_ARGS)
+{
+	return int_id_node_reading(fcinfo, TICKER_JS_ID);
+}
+
+/* js_id_counter(id bigint) returns int */
+PG_FUNCTION_INFO_V1(idgen_js_id_counter);
+Datum
+idgen_js_id_counter(PG_FUNCTION_ARGS)
+{
+	return int_id_counter_reading(fcinfo, TICKER_JS_ID);
+}
+
+/* js_id_floor(instant timestamptz, epoch timestamptz DEFAULT NULL) returns bigint */
+PG_FUNCTION_INFO_V1(idgen_js_id_floor);
+Datum
+idgen_js_id_floor(PG_FUNCTION_ARGS)
+{
+	return int_id_floor(fcinfo, TICKER_JS_ID);
+}
+
+/* js_id_ceil(instant timestamptz, epoch timestamptz DEFAULT NULL) returns bigint */
+PG_FUNCTION_INFO_V1(idgen_js_id_ceil);
+Datum
+idgen_js_id_ceil(PG_FUNCTION_ARGS)
+{
+	return int_id_ceil(fcinfo, TICKER_JS_ID);
+}
+
+/*
+ * trace_id() returns bigint
+ *
+ * The low 25 bits of Unix seconds, 16 of node, 22 of counter from 1.
+ */
+PG_FUNCTION_INFO_V1(idgen_trace_id);
+Datum
+idgen_trace_id(PG_FUNCTION_ARGS)
+{
+	(void) fcinfo;
+	return next_int_id(TICKER_TRACE_ID);
+}
+
+/*
+ * trace_id_timestamp(id bigint, clock timestamptz DEFAULT NULL) returns timestamptz
+ *
+ * The latest second with the identifier's 25 bits that is at most a day after
+ * the clock, which is the start of the statement where it is NULL.
+ */
+PG_FUNCTION_INFO_V1(idgen_trace_id_timestamp);
+Datum
+idgen_trace_id_timestamp(PG_FUNCTION_ARGS)
+{
+	const TickerLayout *layout = &ticker_layouts[TICKER_TRACE_ID];
+	int64		id;
+	int64		second;
+	TimestampTz instant;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+
+	id = PG_GETARG_INT64(0);
+	second = clock_unix_ms(clock_argument_stable(fcinfo, 1)) / MS_PER_SECOND + TRACE_ID_AHEAD;
+	second -= (second - int_id_tick(layout, id)) & max_of_bits(layout->tick_bits);
+
+	if (!int_id_is_valid(layout, id) ||
+		!clock_from_unix_ms(second * MS_PER_SECOND, &instant))
+		PG_RETURN_NULL();
+	PG_RETURN_TIMESTAMPTZ(instant);
+}
+
+/* trace_id_node(id bigint) returns int */
+PG_FUNCTION_INFO_V1(idgen_trace_id_node);
+Datum
+idgen_trace_id_node(PG_FUNCTION_ARGS)
+{
+	return int_id_node_reading(fcinfo, TICKER_TRACE_ID);
+}
+
+/* trace_id_counter(id bigint) returns int */
+PG_FUNCTION_INFO_V1(idgen_trace_id_counter);
+Datum
+idgen_trace_id_counter(PG_FUNCTION_ARGS)
+{
+	return int_id_counter_reading(fcinfo, TICKER_TRACE_ID);
+}
+
+/* ------------------------------------------------------------------------
+ * Decimal places
+ * ------------------------------------------------------------------------
+ */
+
+/*
+ * decimal_id() returns bigint
+ *
+ * counter (1 to 922337202) * 10^10 + generator (0 to 99999) * 10^5 +
+ * idgen.launch_id.  The counter goes on over restarts; when it has come to
+ * its end it begins anew under the next generator.
+ */
+PG_FUNCTION_INFO_V1(idgen_decimal_id);
+Datum
+idgen_decimal_id(PG_FUNCTION_ARGS)
+{
+	uint64		number;
+	int64		counter;
+	int64		generator;
+
+	(void) fcinfo;
+
+	if (unlikely(launch_id_setting == LAUNCH_UNSET))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("idgen.launch_id is not set"),
+				 errdetail("An identifier of decimal_id() bears the number of the launch that made it."),
+				 errhint("Set idgen.launch_id to a number that no other server uses, from 1 to %d, or to 0 for tests.",
+						 DECIMAL_LAUNCH_MAX)));
+
+	number = ticker_next(TICKER_DECIMAL_ID) - 1;
+	counter = number % DECIMAL_COUNTERS + 1;
+	generator = number / DECIMAL_COUNTERS;
+	PG_RETURN_INT64((counter * DECIMAL_GENERATORS + generator) * DECIMAL_LAUNCHES +
+					launch_id_setting);
+}
+
+/*
+ * decimal_id_parts(id bigint, OUT counter int, OUT generator int,
+ *					OUT launch int)
+ */
+PG_FUNCTION_INFO_V1(idgen_decimal_id_parts);
+Datum
+idgen_decimal_id_parts(PG_FUNCTION_ARGS)
+{
+	int64		id = PG_GETARG_INT64(0);
+	int64		counter = id / DECIMAL_LAUNCHES / DECIMAL_GENERATORS;
+	TupleDesc	tupdesc;
+	Datum		values[3];
+	bool		nulls[3] = {false, false, false};
+
+	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	if (counter < 1 || counter > DECIMAL_COUNTERS)
+		PG_RETURN_NULL();
+
+	values[0] = Int32GetDatum(counter);
+	values[1] = Int32GetDatum(id / DECIMAL_LAUNCHES % DECIMAL_GENERATORS);
+	values[2] = Int32GetDatum(id % DECIMAL_LAUNCHES);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc), values, nulls)));
+}
