@@ -32,7 +32,7 @@ DATA = idgen--1.0.sql
 PG_CPPFLAGS = -I$(srcdir)/src -isystem $(shell $(PG_CONFIG) --includedir-server)
 PG_CFLAGS = -Wall -Wextra -Wshadow
 
-REGRESS = install generate schemes randomness bounds decode text validate trigger creation errors
+REGRESS = install generate schemes randomness bounds decode int_ids text validate trigger creation errors
 ISOLATION = create_once create_once_snapshot forget_creation
 ISOLATION_OPTS = --load-extension=idgen
 

@@ -25,10 +25,10 @@ WHERE d.refclassid = 'pg_extension'::regclass
   AND d.classid <> 'pg_type'::regclass
   AND obj_description(d.objid, d.classid::regclass::name) IS NULL;
 
-SELECT attname AS column_without_comment
-FROM pg_attribute
-WHERE attrelid = 'idgen.creation_identifiers'::regclass AND attnum > 0
-  AND col_description(attrelid, attnum) IS NULL;
+SELECT c.relname, a.attname AS column_without_comment
+FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+WHERE c.relnamespace = 'idgen'::regnamespace AND c.relkind IN ('r', 'v') AND a.attnum > 0
+  AND col_description(c.oid, a.attnum) IS NULL;
 
 -- everybody may use the schema, nobody else the table, which pg_dump keeps
 SELECT has_schema_privilege('public', 'idgen', 'USAGE') AS usage,
@@ -36,7 +36,11 @@ SELECT has_schema_privilege('public', 'idgen', 'USAGE') AS usage,
        has_table_privilege('public', 'idgen.creation_identifiers',
                            'SELECT, INSERT, UPDATE, DELETE') AS table_rights,
        has_table_privilege('public', 'idgen.id_prefixes',
-                           'SELECT, INSERT, UPDATE, DELETE') AS prefix_rights;
+                           'SELECT, INSERT, UPDATE, DELETE') AS prefix_rights,
+       has_table_privilege('public', 'idgen.tickers', 'SELECT') AS tickers;
+
+SELECT relname, has_sequence_privilege('public', oid, 'SELECT, USAGE, UPDATE') AS rights
+FROM pg_class WHERE relnamespace = 'idgen'::regnamespace AND relkind = 'S' ORDER BY relname COLLATE "C";
 
 SELECT unnest(extconfig)::regclass AS dumped, unnest(extcondition) AS condition
 FROM pg_extension WHERE extname = 'idgen';

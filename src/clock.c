@@ -115,8 +115,15 @@ clock_unix_ms(TimestampTz instant)
 	return floor_div(instant, US_PER_MS) + UNIX_EPOCH_DAYS * MS_PER_DAY;
 }
 
+/* The same in seconds. */
+int64
+clock_unix_seconds(TimestampTz instant)
+{
+	return floor_div(instant, USECS_PER_SEC) + UNIX_EPOCH_DAYS * SECS_PER_DAY;
+}
+
 /*
- * The same for a field of 48 bits; an instant that does not fit is an error
+ * Unix milliseconds for a field of 48 bits; an instant that does not fit is an error
  * (22008).
  */
 int64

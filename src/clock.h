@@ -28,6 +28,7 @@ extern TimestampTz clock_argument_stable(FunctionCallInfo fcinfo, int argno);
 extern int64 clock_epoch_argument(FunctionCallInfo fcinfo, int argno);
 
 extern int64 clock_unix_ms(TimestampTz instant);
+extern int64 clock_unix_seconds(TimestampTz instant);
 extern int64 clock_unix_ms48(TimestampTz instant);
 extern uint64 clock_unix_submillis(TimestampTz instant);
 extern uint64 clock_wall_submillis(void);

@@ -358,7 +358,7 @@ idgen_trace_id_timestamp(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 
 	id = PG_GETARG_INT64(0);
-	second = clock_unix_ms(clock_argument_stable(fcinfo, 1)) / MS_PER_SECOND + TRACE_ID_AHEAD;
+	second = clock_unix_seconds(clock_argument_stable(fcinfo, 1)) + TRACE_ID_AHEAD;
 	second -= (second - int_id_tick(layout, id)) & max_of_bits(layout->tick_bits);
 
 	if (!int_id_is_valid(layout, id) ||

@@ -649,6 +649,7 @@ attach(TickerKind kind)
 {
 	const TickerLayout *layout = &ticker_layouts[kind];
 	TickerSlot *slot;
+	uint64		next;
 
 	use_table();
 	slot = find_or_take_slot(kind);
@@ -666,7 +667,10 @@ attach(TickerKind kind)
 				 table->size < MANY_SLOTS ?
 				 errhint("Add idgen to shared_preload_libraries to make room for %d.", MANY_SLOTS) : 0));
 
-	move_mark(kind, slot, Max(pg_atomic_read_u64(&slot->last) + 1, present_word(layout)));
+	next = Max(pg_atomic_read_u64(&slot->last) + 1, present_word(layout));
+	if (next > layout->max_word)
+		out_of_range(layout);
+	move_mark(kind, slot, next);
 	slots[kind] = slot;
 	return slot;
 }

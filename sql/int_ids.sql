@@ -1,0 +1,207 @@
+-- Identifiers that fit into a bigint.
+SET timezone = 'UTC';
+SET datestyle = 'ISO, YMD';
+\set VERBOSITY default
+
+-- nothing goes without a node or a launch
+SELECT idgen.snowflake();
+SELECT idgen.trace_id();
+SELECT idgen.js_id();
+SELECT idgen.decimal_id();
+SET idgen.node_id = 1024;
+SELECT idgen.snowflake();
+SELECT idgen.js_id();
+SET idgen.node_id = 65536;
+SET idgen.launch_id = 100000;
+
+-- what went in can be read
+SET idgen.node_id = 21;
+SET idgen.launch_id = 65;
+CREATE FUNCTION about_now(instant timestamptz) RETURNS boolean
+    LANGUAGE SQL RETURN instant BETWEEN statement_timestamp() - interval '2 s' AND clock_timestamp() + interval '1 h';
+SELECT idgen.snowflake_node(id), idgen.snowflake_counter(id) BETWEEN 0 AND 4095 AS counter,
+       about_now(idgen.snowflake_timestamp(id)) AS now, id BETWEEN 1 AND 9223372036854775807 AS domain
+FROM idgen.snowflake() id;
+SELECT idgen.trace_id_node(id), idgen.trace_id_counter(id) BETWEEN 1 AND 4194303 AS counter,
+       about_now(idgen.trace_id_timestamp(id)) AS now, id BETWEEN 1 AND 9223372036854775807 AS domain
+FROM idgen.trace_id() id;
+SELECT idgen.js_id_node(id), idgen.js_id_counter(id) BETWEEN 0 AND 65535 AS counter,
+       about_now(idgen.js_id_timestamp(id)) AS now, id BETWEEN 1 AND 9007199254740991 AS domain
+FROM idgen.js_id() id;
+SELECT parts.counter >= 1 AS counter, parts.generator, parts.launch,
+       id = parts.counter * 10000000000 + parts.generator * 100000 + parts.launch AS formula
+FROM idgen.decimal_id() id, idgen.decimal_id_parts(id) parts;
+SELECT idgen.uuid_version(id), about_now(idgen.uuid_timestamp(id)) AS now FROM idgen.uuid_v7_ordered() id;
+
+-- decimal_id() counts
+SELECT b.counter - a.counter AS step
+FROM idgen.decimal_id_parts(idgen.decimal_id()) a, idgen.decimal_id_parts(idgen.decimal_id()) b;
+
+-- in one statement, more than a millisecond or a second has room for
+SELECT count(*) AS n, count(*) FILTER (WHERE snowflake > last_snowflake) AS snowflakes,
+       count(*) FILTER (WHERE trace_id > last_trace_id) AS trace_ids,
+       count(*) FILTER (WHERE js_id > last_js_id) AS js_ids,
+       count(*) FILTER (WHERE decimal_id > last_decimal_id) AS decimal_ids,
+       count(*) FILTER (WHERE uuid > last_uuid) AS uuids
+FROM (SELECT *, lag(snowflake, 1, 0::bigint) OVER w AS last_snowflake, lag(trace_id, 1, 0::bigint) OVER w AS last_trace_id,
+             lag(js_id, 1, 0::bigint) OVER w AS last_js_id, lag(decimal_id, 1, 0::bigint) OVER w AS last_decimal_id,
+             lag(uuid, 1, '00000000-0000-0000-0000-000000000000') OVER w AS last_uuid
+      FROM (SELECT n, idgen.snowflake() AS snowflake, idgen.trace_id() AS trace_id, idgen.js_id() AS js_id,
+                   idgen.decimal_id() AS decimal_id, idgen.uuid_v7_ordered() AS uuid
+            FROM generate_series(1, 200000) n OFFSET 0) made
+      WINDOW w AS (ORDER BY n)) ordered;
+SELECT bool_and(idgen.trace_id_counter(id) > 0) AS counters_from_1
+FROM (SELECT idgen.trace_id() AS id FROM generate_series(1, 100000)) made;
+
+-- somebody else's: Twitter's (2022-06-28 16:07:40.105), Discord's (2016-04-30 11:18:25.796)
+SELECT idgen.snowflake_timestamp(1541815603606036480, '2010-11-04 01:42:54.657+00') AS twitter,
+       idgen.snowflake_node(1541815603606036480) AS node, idgen.snowflake_counter(1541815603606036480) AS counter;
+SELECT idgen.snowflake_timestamp(175928847299117063, '2015-01-01 00:00:00+00') AS discord,
+       idgen.snowflake_node(175928847299117063) AS node, idgen.snowflake_counter(175928847299117063) AS counter;
+-- Instagram's has one bit more below the time: 13 of shard, 10 of counter
+SELECT idgen.snowflake_timestamp(((1387263000::bigint << 23) | (1341 << 10) | 905) >> 1, '2011-08-24 21:07:01.721+00') AS instagram;
+SET idgen.snowflake_epoch = '2010-11-04 01:42:54.657+00';
+SELECT idgen.snowflake_timestamp(1541815603606036480);
+RESET idgen.snowflake_epoch;
+
+-- the bit table and the formulas of TraceId and DecimalId
+SELECT idgen.trace_id_node(id), idgen.trace_id_counter(id), idgen.trace_id_timestamp(id, '2026-11-21 12:00:00+00')
+FROM (VALUES ((1795262400::bigint & 33554431) * 2^38::bigint::numeric + 4711 * 2^22::bigint::numeric + 42)) v (n),
+     LATERAL (SELECT n::bigint) b (id);
+SELECT * FROM idgen.decimal_id_parts(14150009200065);
+
+-- trace_id's time begins again every 388 days; the clock tells which ones are meant
+SELECT clock, idgen.trace_id_timestamp(1000::bigint << 38 | 1, clock)
+FROM (VALUES (timestamptz '1970-01-01 00:00:00+00'), ('1970-01-01 00:16:40+00'), ('1971-01-23 00:53:51+00'),
+             ('1971-01-23 00:53:52+00'), ('1969-12-31 00:16:40.5+00'), ('1969-12-31 00:16:39.5+00'), ('1969-12-31 00:16:39+00'),
+             ('2026-11-21 12:00:00+00'), ('294276-12-30 00:00:00+00'), ('4713-01-01 00:00:00+00 BC')) v (clock);
+
+-- bounds: the smallest and the greatest of a tick
+SELECT at, idgen.snowflake_floor(at), idgen.snowflake_ceil(at), idgen.js_id_floor(at), idgen.js_id_ceil(at)
+FROM (VALUES (timestamptz '2020-01-01 00:00:00+00'), ('2020-01-01 00:00:00.001999+00'), ('2026-11-21 12:00:00.123456+00'),
+             ('2089-09-06 15:47:35.551999+00')) v (at);
+SELECT idgen.js_id_floor('2156-02-07 06:28:15.999999+00'), idgen.js_id_ceil('2156-02-07 06:28:15.999999+00');
+SELECT idgen.snowflake_floor('2010-11-04 01:42:54.658+00', '2010-11-04 01:42:54.657+00');
+SELECT idgen.snowflake_timestamp(idgen.snowflake_ceil('2089-09-06 15:47:35.551+00'));
+SELECT bool_and(id BETWEEN idgen.snowflake_floor(idgen.snowflake_timestamp(id)) AND idgen.snowflake_ceil(idgen.snowflake_timestamp(id)))
+FROM (SELECT idgen.snowflake() AS id FROM generate_series(1, 1000) OFFSET 0) made;
+SELECT idgen.snowflake_floor('2019-12-31 23:59:59.999999+00');
+SELECT idgen.snowflake_ceil('2089-09-06 15:47:35.552+00');
+SELECT idgen.js_id_floor('2019-12-31 23:59:59.999999+00');
+SELECT idgen.js_id_ceil('2156-02-07 06:28:16+00');
+SELECT idgen.snowflake_floor('infinity');
+SELECT idgen.snowflake_floor('-infinity');
+SELECT idgen.snowflake_floor(now(), 'infinity');
+SELECT idgen.snowflake_floor('294276-12-31 23:59:59.999999+00', '4713-01-01 00:00:00+00 BC');
+SELECT idgen.snowflake_timestamp(1, '-infinity');
+SELECT idgen.snowflake_timestamp(9223372036854775807, '294276-12-31 23:59:59+00') IS NULL AS beyond_timestamptz;
+SELECT idgen.trace_id_timestamp(1, 'infinity');
+
+-- partitions by time, and a scan that meets one of them
+CREATE TABLE events (id bigint PRIMARY KEY DEFAULT idgen.snowflake(), n int) PARTITION BY RANGE (id);
+CREATE TABLE events_2026_01 PARTITION OF events
+    FOR VALUES FROM (idgen.snowflake_floor('2026-01-01 00:00:00+00')) TO (idgen.snowflake_floor('2026-02-01 00:00:00+00'));
+CREATE TABLE events_2026_02 PARTITION OF events
+    FOR VALUES FROM (idgen.snowflake_floor('2026-02-01 00:00:00+00')) TO (idgen.snowflake_floor('2026-03-01 00:00:00+00'));
+CREATE TABLE events_later PARTITION OF events DEFAULT;
+INSERT INTO events
+SELECT idgen.snowflake_floor(timestamptz '2026-01-01 00:00:00+00' + n * interval '1 hour'), n
+FROM generate_series(0, 59 * 24 - 1) n;
+INSERT INTO events (n) SELECT generate_series(1, 3);
+SELECT tableoid::regclass AS partition, count(*) FROM events GROUP BY 1 ORDER BY 1;
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+EXPLAIN (COSTS OFF)
+SELECT count(*) FROM events_2026_02
+WHERE id BETWEEN idgen.snowflake_floor('2026-02-10 00:00:00+00') AND idgen.snowflake_ceil('2026-02-10 23:59:59.999+00');
+SELECT count(*) FROM events
+WHERE id BETWEEN idgen.snowflake_floor('2026-02-10 00:00:00+00') AND idgen.snowflake_ceil('2026-02-10 23:59:59.999+00');
+RESET enable_seqscan;
+RESET enable_bitmapscan;
+DROP TABLE events;
+
+-- the ends of the domains, and what is outside
+SELECT id, idgen.snowflake_timestamp(id) AS "timestamp", idgen.snowflake_node(id) AS node, idgen.snowflake_counter(id) AS counter
+FROM (VALUES (9223372036854775807), (1), (0), (-1), (-9223372036854775808)) v (id);
+SELECT id, idgen.trace_id_timestamp(id, '2000-01-01 00:00:00+00') AS "timestamp", idgen.trace_id_node(id) AS node, idgen.trace_id_counter(id) AS counter
+FROM (VALUES (9223372036854775807), (4194304), (1), (0), (-1), (-9223372036854775808)) v (id);
+SELECT id, idgen.js_id_timestamp(id) AS "timestamp", idgen.js_id_node(id) AS node, idgen.js_id_counter(id) AS counter
+FROM (VALUES (9223372036854775807), (9007199254740992), (9007199254740991), (1), (0), (-1), (-9223372036854775808)) v (id);
+SELECT id, parts.*
+FROM (VALUES (9223372036854775807), (9223372029999999999), (9223372030000000000), (10000000000), (9999999999), (0), (-10000000000), (-9223372036854775808)) v (id),
+     idgen.decimal_id_parts(id) parts;
+
+-- NULL
+SELECT num_nulls(idgen.snowflake_timestamp(NULL), idgen.snowflake_node(NULL), idgen.snowflake_counter(NULL),
+                 idgen.snowflake_floor(NULL), idgen.snowflake_ceil(NULL), idgen.trace_id_timestamp(NULL),
+                 idgen.trace_id_node(NULL), idgen.trace_id_counter(NULL), idgen.js_id_timestamp(NULL), idgen.js_id_node(NULL),
+                 idgen.js_id_counter(NULL), idgen.js_id_floor(NULL), idgen.js_id_ceil(NULL)) AS thirteen,
+       (SELECT num_nulls(counter, generator, launch) FROM idgen.decimal_id_parts(NULL)) AS three;
+
+-- the epoch
+SET idgen.snowflake_epoch = '';
+SET idgen.snowflake_epoch = 'today';
+SET idgen.snowflake_epoch = 'infinity';
+SET idgen.snowflake_epoch = '2020-13-01';
+\set VERBOSITY terse
+SET idgen.snowflake_epoch = '2999-01-01';
+SELECT idgen.snowflake();
+SELECT idgen.js_id();
+SET idgen.snowflake_epoch = '1950-01-01';
+SELECT idgen.snowflake();
+-- ... and that does not move the ticker, nor in a session that begins with it
+\c -
+SET idgen.snowflake_epoch = '1950-01-01';
+SET idgen.node_id = 21;
+SELECT idgen.snowflake();
+SELECT reserved_until < '1970-01-01' AS unmoved FROM idgen.tickers WHERE layout = 'snowflake';
+RESET idgen.snowflake_epoch;
+SET idgen.launch_id = 65;
+-- without a time zone it is in UTC
+SET timezone = 'Asia/Kolkata';
+SET idgen.snowflake_epoch = '2020-01-01 00:00:00';
+SELECT idgen.snowflake_timestamp(1) AT TIME ZONE 'UTC' AS utc;
+SET timezone = 'UTC';
+RESET idgen.snowflake_epoch;
+
+-- no repetition by way of a setting: the ticker keeps what it handed out, and waits
+SET idgen.snowflake_epoch = '2021-01-01';
+SET statement_timeout = '200ms';
+\set VERBOSITY terse
+SELECT idgen.snowflake();
+RESET statement_timeout;
+RESET idgen.snowflake_epoch;
+SELECT idgen.snowflake() > 0 AS goes_on;
+
+-- read-only transactions
+\set VERBOSITY default
+START TRANSACTION READ ONLY;
+SELECT idgen.snowflake();
+ROLLBACK;
+START TRANSACTION READ ONLY;
+SELECT idgen.uuid_v7_ordered();
+ROLLBACK;
+START TRANSACTION READ ONLY;
+SELECT count(*) FROM idgen.tickers;
+COMMIT;
+
+-- the tickers
+SELECT layout, last_value > 0 AS started, about_now(last_time) AS now, ahead >= '0' AS ahead,
+       reserved_value > last_value AS reserved, reserved_until > last_time AS reserved_longer
+FROM idgen.tickers;
+SELECT t.layout, t.reserved_value = s.last_value AS in_its_sequence
+FROM idgen.tickers t JOIN pg_sequences s ON s.schemaname = 'idgen' AND s.sequencename = t.layout || '_ticker' ORDER BY 1;
+SELECT last_value = (SELECT idgen.snowflake_floor(idgen.snowflake_timestamp(id)) >> 10 | idgen.snowflake_counter(id)) AS time_and_counter
+FROM (SELECT idgen.snowflake() AS id OFFSET 0) made, LATERAL (SELECT last_value FROM idgen.ticker_state('snowflake') WHERE id > 0) state;
+SELECT * FROM idgen.ticker_state('sonnenblume');
+
+-- a rollback takes nothing back, and a transaction that creates the extension may use it
+BEGIN;
+SELECT idgen.decimal_id() AS before \gset
+SAVEPOINT s;
+SELECT idgen.decimal_id() AS within \gset
+ROLLBACK TO s;
+SELECT idgen.decimal_id() AS after \gset
+ROLLBACK;
+SELECT idgen.decimal_id() > :after AND :after > :within AND :within > :before AS forward;
+DROP FUNCTION about_now;
