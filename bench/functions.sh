@@ -40,7 +40,7 @@ while [ $# -gt 0 ]; do
     shift 2
 done
 
-bench_open shared_buffers=256MB autovacuum=off checkpoint_timeout=1h
+bench_open shared_buffers=256MB autovacuum=off checkpoint_timeout=1h idgen.node_id=1 idgen.launch_id=0
 
 bench_progress "timing $rounds rounds of $(bench_number "$calls") calls"
 bench_psql -F '|' -v calls="$calls" -v rounds="$rounds" -f "$BENCH/functions.sql" \
@@ -64,6 +64,7 @@ report() {
 }
 
 report '^(generator|check)$' 'Making and checking' 'gen_random_uuid()' 'idgen.short_comb()'
+report '^counter$' 'Counting over all sessions, and ObjectId' "nextval('idgen_bench.numbers')" 'gen_random_uuid()'
 report '^text$' 'Writing and reading text' 'id::text' 'text::uuid'
 echo
 echo "Growth of the server process over $(bench_number "$memory_calls") calls in one statement, in kB"

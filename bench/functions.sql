@@ -18,6 +18,18 @@ FROM unnest(ARRAY['pg_backend_pid()', 'gen_random_uuid()', 'idgen.uuid_v4()', 'i
                   'idgen.comb()', 'idgen.short_comb()', 'idgen.short_comb(run_length => 1024)',
                   'idgen.uuid_v1()', 'idgen.uuid_v6()', 'idgen.lambert_comb()', 'idgen.suffix_comb()',
                   'idgen.short_suffix_comb()', 'idgen.ulid()']) call;
+CREATE SEQUENCE idgen_bench.numbers CACHE 1;
+INSERT INTO idgen_bench.calls (name, kind, query, baseline)
+SELECT call, 'counter', format('SELECT count(%s) FROM (SELECT generate_series(1, %s)) calls', call, :calls), 'pg_backend_pid()'
+FROM unnest(ARRAY['nextval(''idgen_bench.numbers'')', 'idgen.snowflake()', 'idgen.trace_id()', 'idgen.js_id()',
+                  'idgen.decimal_id()', 'idgen.uuid_v7_ordered()', 'idgen.object_id()']) call
+WHERE CASE call
+      -- on a server that has no number, nobody but a superuser can give it one
+      WHEN 'idgen.snowflake()' THEN current_setting('idgen.node_id')::int BETWEEN 0 AND 1023
+      WHEN 'idgen.trace_id()' THEN current_setting('idgen.node_id')::int >= 0
+      WHEN 'idgen.js_id()' THEN current_setting('idgen.node_id')::int BETWEEN 0 AND 31
+      WHEN 'idgen.decimal_id()' THEN current_setting('idgen.launch_id')::int >= 0
+      ELSE true END;
 INSERT INTO idgen_bench.calls (name, kind, query, baseline)
 SELECT call, CASE WHEN call ~ '^idgen.is' THEN 'check' WHEN baseline IS NOT NULL THEN 'text' END,
        format('SELECT count(%s) FROM idgen_bench.ids', call), baseline
