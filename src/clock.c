@@ -4,8 +4,9 @@
  *	  The one place that reads the clock and converts between its units.
  *
  * Identifiers count in Unix milliseconds (COMB, version 7), in 4096ths of one
- * (version 7's order within a backend) and in 100 ns ticks since the
- * Gregorian reform (versions 1 and 6); SQL speaks timestamptz and interval.
+ * (version 7's order within a backend), in Unix seconds (ObjectId) and in
+ * 100 ns ticks since the Gregorian reform (versions 1 and 6); SQL speaks
+ * timestamptz and interval.
  *
  *-------------------------------------------------------------------------
  */
@@ -174,6 +175,34 @@ clock_wall_submillis(void)
 }
 
 /*
+ * Seconds since 1970-01-01 00:00:00 UTC, rounded down, for a field of 32
+ * bits; an instant that does not fit is an error (22008).
+ */
+int64
+clock_unix_seconds32(TimestampTz instant)
+{
+	int64		seconds = clock_unix_seconds(require_finite(instant));
+
+	if (seconds < 0 || seconds > UNIX_SECONDS32_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
+				 errmsg("timestamp is out of range for 32 bits of Unix seconds"),
+				 errdetail("The timestamp is %s; it must be from 1970-01-01 00:00:00+00 to 2106-02-07 06:28:15.999999+00.",
+						   timestamptz_to_str(instant))));
+	return seconds;
+}
+
+/* The wall clock in the same unit, whatever it says. */
+int64
+clock_wall_unix_seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec;
+}
+
+/*
  * The wall clock in 100 ns ticks since 1582-10-15 (RFC 9562 section 5.1).
  */
 uint64
@@ -198,6 +227,13 @@ clock_from_unix_ms(int64 unix_ms, TimestampTz *instant)
 	return !pg_sub_s64_overflow(unix_ms, UNIX_EPOCH_DAYS * MS_PER_DAY, &ms) &&
 		!pg_mul_s64_overflow(ms, US_PER_MS, instant) &&
 		IS_VALID_TIMESTAMP(*instant);
+}
+
+/* The instant of so many Unix seconds; all 32 bits of them fit. */
+TimestampTz
+clock_from_unix_seconds32(uint32 seconds)
+{
+	return seconds * USECS_PER_SEC - UNIX_EPOCH_DAYS * USECS_PER_DAY;
 }
 
 /*

@@ -18,6 +18,9 @@
 /* Unix milliseconds fill 48 bits until 10889-08-02 05:31:50.655+00. */
 #define UNIX_MS48_MAX		((INT64CONST(1) << 48) - 1)
 
+/* Unix seconds fill 32 bits until 2106-02-07 06:28:15+00. */
+#define UNIX_SECONDS32_MAX	INT64CONST(0xFFFFFFFF)
+
 /* the SQL argument "clock", NULL being the server's wall clock */
 extern TimestampTz clock_argument(FunctionCallInfo fcinfo, int argno);
 
@@ -32,9 +35,12 @@ extern int64 clock_unix_seconds(TimestampTz instant);
 extern int64 clock_unix_ms48(TimestampTz instant);
 extern uint64 clock_unix_submillis(TimestampTz instant);
 extern uint64 clock_wall_submillis(void);
+extern int64 clock_unix_seconds32(TimestampTz instant);
+extern int64 clock_wall_unix_seconds(void);
 extern uint64 clock_wall_gregorian_ticks(void);
 
 extern bool clock_from_unix_ms(int64 unix_ms, TimestampTz *instant);
+extern TimestampTz clock_from_unix_seconds32(uint32 seconds);
 extern TimestampTz clock_from_gregorian_ticks(uint64 ticks);
 
 /* lengths of time */
