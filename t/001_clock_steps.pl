@@ -52,6 +52,7 @@ $node->safe_psql(
 		v6 uuid,
 		lambert uuid,
 		v1 uuid,
+		object_id idgen.objectid,
 		comb uuid);
 	CREATE VIEW phase AS
 		SELECT phase, count(*) AS ids,
@@ -68,8 +69,8 @@ sub make
 	my ($phase, $count) = @_;
 
 	$backend->query_safe(
-		"INSERT INTO made (phase, v7, v6, lambert, v1, comb)
-		 SELECT '$phase', idgen.uuid_v7(), idgen.uuid_v6(), idgen.lambert_comb(), idgen.uuid_v1(), idgen.comb()
+		"INSERT INTO made (phase, v7, v6, lambert, v1, object_id, comb)
+		 SELECT '$phase', idgen.uuid_v7(), idgen.uuid_v6(), idgen.lambert_comb(), idgen.uuid_v1(), idgen.object_id(), idgen.comb()
 		 FROM generate_series(1, $count)");
 	$ids += $count;
 }
@@ -114,7 +115,7 @@ is( ask(q{SELECT count(*) FROM made
 	'0', 'comb() is made at the time of the clock');
 
 # The others do not follow it back. Version 1 counts ticks as version 6 does.
-for my $id ('v7', 'v6', 'lambert', 'idgen.uuid_v1_to_v6(v1)')
+for my $id ('v7', 'v6', 'lambert', 'idgen.uuid_v1_to_v6(v1)', 'object_id::text')
 {
 	is(ask("SELECT count(DISTINCT $id) FROM made"), $ids, "no $id is repeated");
 	is( ask("SELECT phase, place FROM
@@ -151,5 +152,32 @@ is( ask(q{SELECT abs(extract(epoch FROM idgen.uuid_timestamp(idgen.uuid_v7()) - 
 	't', 'another backend starts at the clock');
 
 $backend->quit;
+$node->stop;
+
+# The last second but one that 32 bits hold. As many ObjectIds as the counter
+# has values, and one, are in two seconds, wherever the counter begins.
+{
+	local %ENV = (
+		%ENV,
+		LD_PRELOAD => $libfaketime,
+		FAKETIME => '2106-02-07 06:28:14',
+		FAKETIME_DONT_FAKE_MONOTONIC => 1,
+		TZ => 'UTC');
+	$node->start;
+}
+$backend = $node->background_psql('postgres', on_error_stop => 0);
+$backend->query(
+	q{CREATE FUNCTION number(idgen.objectid) RETURNS bigint LANGUAGE sql
+		RETURN idgen.bigint_from_base(left($1::text, 8) || right($1::text, 6), 16)});
+my $full = 'SELECT idgen.object_id() AS id FROM (SELECT generate_series(0, 16777216)) n';
+is( $backend->query(
+		qq{SELECT count, number(last) - number(first), idgen.objectid_timestamp(first), idgen.objectid_timestamp(last)
+		   FROM (SELECT count(*), idgen.min(id) AS first, idgen.max(id) AS last FROM ($full) m) s}),
+	'16777217|16777216|2106-02-07 06:28:14+00|2106-02-07 06:28:15+00',
+	'a full counter carries into the seconds');
+$backend->query("SELECT count(*) FROM ($full) m");
+like($backend->{stderr}, qr/timestamp is out of range for the identifier/, 'and not beyond the last one');
+$backend->quit;
+
 $node->stop;
 done_testing();

@@ -24,7 +24,7 @@ $node->safe_psql(
 	CREATE FUNCTION process_id() RETURNS int
 		LANGUAGE internal VOLATILE PARALLEL SAFE AS 'pg_backend_pid';
 	CREATE TABLE source WITH (parallel_workers = 3) AS SELECT generate_series(1, 40000) AS i;
-	CREATE TABLE everything (id uuid PRIMARY KEY, generator text);
+	CREATE TABLE everything (id text PRIMARY KEY, generator text);
 	ANALYZE source});
 
 my %generators = (
@@ -37,6 +37,7 @@ my %generators = (
 	'short_suffix_comb' => 'idgen.short_suffix_comb()',
 	'comb' => 'idgen.comb()',
 	'short_comb' => 'idgen.short_comb()',
+	'object_id' => 'idgen.object_id()',
 	'run' => 'idgen.short_comb(run_length => 1024)');
 
 # A transaction of each of the sessions
@@ -120,11 +121,11 @@ for my $loaded ('loaded on demand', 'loaded by the postmaster')
 }
 
 # What a process makes in a row (Gather keeps each worker's rows in order)
-for my $ordered ('uuid_v7', 'uuid_v6', 'lambert_comb')
+for my $ordered ('uuid_v7', 'uuid_v6', 'lambert_comb', 'object_id')
 {
 	check_parallel_plan($ordered, 'in order');
 	is( ask(q{SELECT count(*) FROM
-				(SELECT id <= lag(id) OVER (PARTITION BY pid ORDER BY ctid) AS falls FROM made) m
+				(SELECT id::text <= lag(id::text) OVER (PARTITION BY pid ORDER BY ctid) AS falls FROM made) m
 			  WHERE falls}),
 		'0', "$ordered: strictly increasing within each worker, too");
 }

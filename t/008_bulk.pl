@@ -89,6 +89,7 @@ for my $call (
 	'idgen.check_short_comb(idgen.short_comb())',
 	'idgen.is_comb(idgen.comb())',
 	'idgen.lambert_comb()',
+	'idgen.object_id()::text::idgen.objectid',
 	'idgen.suffix_comb()',
 	q{idgen.sequence_comb('numbers')},
 	'idgen.inspect(idgen.uuid_v7())',
