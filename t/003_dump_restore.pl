@@ -39,7 +39,7 @@ my $rows = q{
 	SELECT * FROM idgen.creation_identifiers ORDER BY command_id};
 my $grants = q{
 	SELECT grantee, privilege_type FROM information_schema.role_table_grants
-		WHERE table_schema = 'idgen' AND grantee <> 'postgres' AND grantee <> current_user
+		WHERE table_schema = 'idgen' AND grantee <> 'postgres' AND grantee NOT IN (current_user, 'PUBLIC')
 	UNION ALL
 	SELECT grantee, column_name || ' ' || privilege_type FROM information_schema.role_column_grants
 		WHERE table_schema = 'idgen' AND grantee = 'auditor'
