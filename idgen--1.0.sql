@@ -1163,3 +1163,45 @@ CREATE FUNCTION idgen.has_command(history uuid[], command_id uuid) RETURNS boole
 
 COMMENT ON FUNCTION idgen.has_command(uuid[], uuid) IS
 'Whether a command id is in an entity''s command history, so that its command was done before. A NULL history is an empty one.';
+
+-- ---------------------------------------------------------------------------
+-- What a key costs
+-- ---------------------------------------------------------------------------
+
+CREATE FUNCTION idgen.expected_key_cost(
+    kind text,
+    index_rows float8,
+    rows_per_checkpoint float8,
+    rows_per_period float8 DEFAULT NULL,
+    prefix_bytes int DEFAULT 2,
+    run_length int DEFAULT 1,
+    key_bytes int DEFAULT 16,
+    rows_in_period float8 DEFAULT NULL,
+    OUT page_images_per_row float8,
+    OUT image_bytes_per_row float8,
+    OUT record_bytes_per_row float8
+)
+    LANGUAGE C IMMUTABLE PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'idgen_expected_key_cost';
+
+COMMENT ON FUNCTION idgen.expected_key_cost(text, float8, float8, float8, int, int, int, float8) IS
+'What an insert of a key is expected to write to the WAL for its B-tree index: full-page images of leaf pages and their bytes (with wal_compression off), and the bytes of the records of inserts and splits; derived in docs/performance.md. kind is random, ordered or short_comb; a short_comb needs rows_per_period. index_rows is what the index holds at the checkpoint, rows_per_checkpoint what comes between two of them. rows_in_period is what the period of the checkpoint holds already, half of rows_per_period unless given. An argument out of range is an error (22023).';
+
+CREATE FUNCTION idgen.advise_short_comb(
+    rows_per_second float8,
+    index_rows bigint,
+    cache bigint DEFAULT NULL,
+    checkpoint interval DEFAULT NULL,
+    OUT period interval,
+    OUT prefix_bytes int,
+    OUT run_length int,
+    OUT cycle interval,
+    OUT page_images_per_row float8,
+    OUT default_page_images_per_row float8,
+    OUT active_bytes bigint
+)
+    LANGUAGE C STABLE PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'idgen_advise_short_comb';
+
+COMMENT ON FUNCTION idgen.advise_short_comb(float8, bigint, bigint, interval) IS
+'Arguments for short_comb() on a table that gets so many rows a second and whose index has, or will have, so many: those nearest to the defaults whose expected cost is at most a quarter above the best. cache is the memory in bytes that there is for this index and its table, shared_buffers unless given; checkpoint the time between two checkpoints, checkpoint_timeout unless given. Tells the cycle after which prefixes begin again, the full-page images a row that expected_key_cost() expects with these arguments and with the defaults, and the bytes of the leaves that the keys of one period may fall on. A cycle longer than the table lives tells when a row was made, to the period. An argument out of range is an error (22023).';

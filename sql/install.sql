@@ -10,11 +10,14 @@ FROM pg_available_extension_versions
 WHERE name = 'idgen' AND version = '1.0';
 
 -- exact volatility and parallel marks
+\pset format unaligned
 SELECT proname, pg_get_function_identity_arguments(oid) AS arguments,
        provolatile AS vol, proparallel AS par, proisstrict AS strict, prosecdef AS secdef
 FROM pg_proc
 WHERE pronamespace = 'idgen'::regnamespace
 ORDER BY proname COLLATE "C", pg_get_function_identity_arguments(oid) COLLATE "C";
+
+\pset format aligned
 
 -- every object has a comment
 SELECT pg_describe_object(d.classid, d.objid, d.objsubid) AS object_without_comment
