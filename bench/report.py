@@ -568,7 +568,9 @@ def bars(run, name, title, rows_of_panels):
                 colour = run.looks[key].colour
                 plots.append(picture.box(row, scale.low if scale.log else 0.0, stat.median, "solid 1.0", colour, key, half=0.33))
                 if stat.high > stat.low:
-                    plots.append(picture.segment(row, stat.low, stat.high, INK, key))
+                    # with an edge, to be seen on a dark bar too
+                    plots += [picture.segment(row, stat.low, stat.high, "#ffffff", key, 3),
+                              picture.segment(row, stat.low, stat.high, INK, key)]
                 picture.text(box[0] + (box[2] - box[0]) * scale.at(max(stat.high, scale.low)) + 6, y, figure(stat.median))
             picture.panel(box, scale, rows, plots, title=heading + (" (log scale)" if scale.log else ""), grid="x", yticks=False)
         top += height + 76
