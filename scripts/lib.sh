@@ -112,6 +112,7 @@ idgen_install_packages() {
         perl -MIPC::Run -e 1 2>/dev/null || missing+=(libipc-run-perl)
         ls /usr/lib*/*/faketime/libfaketime.so.1 >/dev/null 2>&1 || missing+=(faketime)
         command -v python3 >/dev/null || missing+=(python3)
+        command -v gnuplot >/dev/null || missing+=(gnuplot-nox)
     fi
 
     if [ -z "$(idgen_find_pg_config)" ]; then

@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""A run's folder as the benchmark leaves it, with figures that are made up but
+believable: sample.py FOLDER. The same at each call."""
+
+import csv
+import math
+import os
+import random
+import sys
+
+REPETITIONS = 3
+SWEPT = ["bigint", "gen_random_uuid", "uuid_v7", "short_comb", "short_comb_run", "pg_ulid"]
+KEYS = {    # label, type; WAL and images of a row in steady, in bulk; density
+    "bigint": ("bigint identity", "bigint", 171, 0.0, 136, 0.0, 90),
+    "gen_random_uuid": ("gen_random_uuid()", "uuid", 4231, 0.677, 444, 0.048, 70),
+    "uuid_v4": ("idgen.uuid_v4()", "uuid", 4233, 0.682, 450, 0.048, 70),
+    "uuid_v7": ("idgen.uuid_v7()", "uuid", 185, 0.0, 150, 0.0, 90),
+    "comb": ("idgen.comb()", "uuid", 185, 0.0, 160, 0.0, 90),
+    "short_comb": ("idgen.short_comb()", "uuid", 201, 0.001, 446, 0.049, 61),
+    "short_comb_run": ("idgen.short_comb(run_length => 1024)", "uuid", 201, 0.001, 177, 0.002, 58),
+    "snowflake": ("idgen.snowflake()", "bigint", 172, 0.0, 137, 0.0, 90),
+    "ulid": ("idgen.ulid()", "text", 197, 0.0, 165, 0.0, 88),
+    # named by the user
+    "pg_ulid": ("f('a|b', \"x\" < 3 && true)", "uuid", 190, 0.0, 160, 0.0, 89),
+}
+
+out = sys.argv[1]
+os.makedirs(out, exist_ok=True)
+chance = random.Random(4122)
+lines = []
+
+
+def add(scene, key, series, x, noise=0.02, **metrics):
+    for repetition in range(1, REPETITIONS + 1):
+        for metric, value in metrics.items():
+            value *= 1 + chance.uniform(-noise, noise) * (4 if "us_" in metric or "_per_s" in metric else 1)
+            lines.append([scene, key, series, x, repetition, metric, f"{value:.6g}"])
+
+
+def exactly(scene, key, metric, values):
+    for repetition, value in enumerate(values, 1):
+        lines.append([scene, key, "", "", repetition, metric, value])
+
+
+for key, (label, type_, wal, images, bulk_wal, bulk_images, density) in KEYS.items():
+    for scene, bytes_, fpi, time in (("steady", wal, images, 60 + 0.03 * wal), ("bulk", bulk_wal, bulk_images, 2 + bulk_wal / 100)):
+        if scene == "steady" and key == "bigint":
+            # the median is neither the mean nor the first nor the last
+            exactly(scene, key, "wal_bytes_per_row", (175, 170, 171))
+        elif scene == "steady" and key == "gen_random_uuid":
+            exactly(scene, key, "wal_bytes_per_row", (4104, 4275, 4000))
+        else:
+            add(scene, key, "", "", wal_bytes_per_row=bytes_)
+        images_bytes = fpi * 6000
+        rest = bytes_ - images_bytes
+        add(scene, key, "", "", us_per_row=time, rows_per_s=1e6 / time, fpi_per_row=fpi, fpi_bytes_per_row=images_bytes,
+            wal_heap_bytes_per_row=rest * 0.45, wal_btree_bytes_per_row=rest * 0.4, wal_other_bytes_per_row=rest * 0.15,
+            index_bytes=5e6 * 24 / density * 100, leaf_density=density, leaf_fragmentation=abs(70 - density),
+            hit_ratio=0.661 if fpi > 0.1 else 0.99)
+
+for key in SWEPT:
+    wal, spread = KEYS[key][2], key == "gen_random_uuid"
+    for x in (0.25, 0.5, 1, 2, 4):
+        miss = max(0, 1 - 0.9 / x) if spread else 0.001
+        add("outgrow", key, "", x, rows_per_s=14000 / (1 + 6 * miss), wal_bytes_per_row=wal * (1 + (0.5 * math.log2(4 * x) / 4 if spread else 0)),
+            reads_per_row=miss, us_per_row=1e6 / 14000 * (1 + 6 * miss))
+    for x in (1000, 3000, 10000, 30000, 100000, 300000, 1000000):
+        pages = 20000 * (1 - math.exp(-x / 20000)) if spread else 20 + x / (200 if key != "short_comb" else 120)
+        add("checkpoint", key, "", x, wal_bytes_per_row=170 + 8000 * pages / x, fpi_per_row=pages / x)
+    for x in (1, 2, 4, 8, 16, 32):
+        add("clients", key, "", x, rows_per_s=9000 * x / (1 + x / (4 if spread else 9)), wal_bytes_per_row=wal * (0.8 if spread else 1.0))
+    for series, time, reads in (("recent", 3.0, 0.002), ("random", 14, 0.6), ("range", 0.6, 0.01)):
+        if series != "range" or key in ("uuid_v7", "bigint"):
+            cold = 4 if spread and series == "recent" else 1
+            add("read", key, series, "", us_per_row=time * cold, reads_per_row=0.7 if cold > 1 else reads, hit_ratio=0.66 if cold > 1 else 0.99 - reads / 2)
+    for step in range(0, 13):
+        x = step / 4
+        grow = {"gen_random_uuid": 1.05, "short_comb": 1.35, "short_comb_run": 1.45}.get(key, 1.02)
+        size = 30e6 * (1 if key != "bigint" else 0.7) * (1 + (grow - 1) * (1 - math.exp(-2 * x)))
+        add("delete", key, "", x, 0.01, index_bytes=size, leaf_density=min(90, 90 / (size / 30e6)), heap_bytes=64e6 * (1 + 0.08 * (1 - math.exp(-x))))
+
+for rate in (100, 1000, 10000):
+    for run in (1, 16, 256, 4096):
+        for period in (1, 10, 60, 600, 3600):
+            rows = period * rate
+            pages = min(20000, rows / 120) / min(run, max(rows, 1)) + rate / 100
+            add("period", "short_comb", f"run_length={run} rate={rate}", period, wal_bytes_per_row=180 + 4000 * (1 - math.exp(-pages / 4000)))
+
+for key in ("short_comb", "short_comb_run"):
+    for lap in (1, 2):
+        for step in range(0 if lap == 1 else 1, 11):
+            x = step / 10
+            done = x if lap == 1 else 1 + 0.55 * x
+            add("wrap", key, f"lap {lap}", x, 0.01, wal_bytes_per_row=200 + (60 if lap == 2 else 0) + (10 if key == "short_comb" else 0),
+                fpi_per_row=0.001 * lap, index_bytes=4e6 + 220e6 * done, leaf_density=(61 if lap == 1 else 61 + 16 * x) - (3 if key != "short_comb" else 0))
+
+touches = []
+for key in SWEPT:
+    blocks = 24000
+    for i in range(2000):
+        row = i * 10
+        if key == "gen_random_uuid":
+            at = chance.random()
+        elif key.startswith("short_comb"):
+            at = 0.66 + 0.002 * (i // 400) + (chance.random() * 0.0015 if key == "short_comb" else (i % 100) * 1e-5)
+        else:
+            at = 1 - 0.004 * (1 - i / 2000)
+        touches.append([key, row, round(at * blocks), blocks, f"{at:.5f}"])
+
+
+def write(name, head, rows):
+    with open(os.path.join(out, name), "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(head)
+        writer.writerows(rows)
+
+
+write("measurements.csv", ["scene", "key", "series", "x", "repetition", "metric", "value"], lines)
+write("keys.csv", ["key", "label", "type"], [[key, *KEYS[key][:2]] for key in KEYS])
+write("touches.csv", ["key", "row", "block", "blocks", "position"], touches)
+write("settings.csv", ["name", "value"], [
+    ["server_version", "15.20 (Debian 15.20-0+deb12u1)"], ["date", "2031-02-03 04:05 UTC"], ["cores", "2"], ["memory", "8388608 kB"],
+    ["command", "run.sh --quick --key 'pg_ulid=uuid:f(1)'"], ["shared_buffers", "256MB"], ["full_page_writes", "on"],
+    ["steady.rows", "5000000"]])
