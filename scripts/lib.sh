@@ -9,7 +9,8 @@
 # to its files, and idgen. PostgreSQL finds its files relative to where its
 # programs are, so the copy sees idgen as installed, and the original does not.
 #
-#   idgen_install_packages [tests] install what is missing (apt), also for tests
+#   idgen_install_packages [tests|bench] install what is missing (apt), also for
+#                                  tests or for the report of the benchmarks
 #   idgen_build [MAKE-ARG ...]     build and install into the private folder
 #   idgen_start [SETTING=VALUE ...]  start the cluster; sets PGHOST, PGPORT ...
 #   idgen_restart                  restart it, with empty shared buffers
@@ -113,6 +114,10 @@ idgen_install_packages() {
         ls /usr/lib*/*/faketime/libfaketime.so.1 >/dev/null 2>&1 || missing+=(faketime)
         command -v python3 >/dev/null || missing+=(python3)
         command -v gnuplot >/dev/null || missing+=(gnuplot-nox)
+    fi
+    if [ "${1:-}" = bench ]; then
+        command -v gnuplot >/dev/null || missing+=(gnuplot-nox)
+        command -v python3 >/dev/null || missing+=(python3)
     fi
 
     if [ -z "$(idgen_find_pg_config)" ]; then
