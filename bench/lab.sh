@@ -13,6 +13,7 @@
 #   lab_pgbench KEY ROWS CLIENTS  insert rows, one a transaction, at the server's time
 #   lab_before KEY, lab_after KEY around the measured inserts
 #   lab_record SCENE KEY SERIES X REPETITION   append what lab_after found to measurements.csv
+#   lab_predict                   append what idgen.expected_key_cost() expects
 #
 # lab_load and lab_pgbench set inserted and took, in rows and seconds.
 
@@ -150,8 +151,11 @@ lab_read() {
 }
 
 lab_before() {
+    local by_prefix=false
+
+    [[ ${key_history[$1]} != *.short_comb\(* ]] || by_prefix=true
     # the counters from another session, when that one has told what it read
-    lab_sql before "$1" > "$bench_scratch/before" && lab_sql counts "$1" >> "$bench_scratch/before" &&
+    lab_sql before "$1" -v by_prefix="$by_prefix" > "$bench_scratch/before" && lab_sql counts "$1" >> "$bench_scratch/before" &&
         lab_read before "$bench_scratch/before" || return 1
     index_rows=${lab_rows[$1]}
 }
@@ -183,6 +187,8 @@ lab_after() {
             show("inserted_rows", rows)
             show("index_rows", index_rows)
             show("leaf_pages", value["before_leaf_pages"])
+            if ("before_prefix_rows" in value)
+                show("prefix_rows", value["before_prefix_rows"])
             show("us_per_row", 1e6 * seconds / rows)
             show("rows_per_s", rows / seconds)
             show("wal_bytes_per_row", (value["after_wal_bytes"] - value["before_wal_bytes"]) / rows)
@@ -216,6 +222,19 @@ lab_record() {
     awk -v labels="$1,$2,$3,$4,$5" '{ print labels "," $1 "," $2 }' "$bench_scratch/metrics" \
         >> "$out/measurements.csv" || return 1
     wal=$(awk '$1 == "wal_bytes_per_row" { printf "%d", $2 + 0.5 }' "$bench_scratch/metrics")
+}
+
+# Append what the model expects of each measurement.
+lab_predict() {
+    {
+        echo "CREATE TEMPORARY TABLE measured (scene text, key text, series text, x float8, repetition int, metric text, value float8);"
+        echo "COPY measured FROM STDIN (FORMAT csv, HEADER);"
+        cat "$out/measurements.csv"
+        echo "\\."
+        cat "$BENCH/sql/model.sql"
+    } | bench_psql -F , -v checkpoint_rate="${size[checkpoint_rate]}" -v outgrow_rate="${size[outgrow_rate]}" \
+        -v wrap_rows="${size[wrap_rows]}" > "$bench_scratch/predictions" &&
+        cat "$bench_scratch/predictions" >> "$out/measurements.csv"
 }
 
 # Append the strip that lab_after made.

@@ -383,6 +383,7 @@ for index in "${!plan_calls[@]}"; do
     "${call[@]}" || idgen_die "$scene: ${call[*]} failed"
     plan_done=$((plan_done + plan_weights[index]))
 done
+lab_predict || idgen_die "the model's predictions could not be made"
 finished=1
 
 if [ "$csv" = 1 ]; then

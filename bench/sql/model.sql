@@ -1,0 +1,50 @@
+-- What idgen.expected_key_cost() expects of each measurement in the table
+-- measured, as further lines of measurements.csv. docs/performance.md derives it.
+WITH measurement AS (
+    SELECT scene, key, series, x, repetition,
+           max(value) FILTER (WHERE metric = 'index_rows') AS index_rows,
+           max(value) FILTER (WHERE metric = 'inserted_rows') AS inserted_rows,
+           max(value) FILTER (WHERE metric = 'rows_per_s') AS rows_per_s,
+           max(value) FILTER (WHERE metric = 'prefix_rows') AS prefix_rows
+    FROM measured
+    WHERE scene IN ('steady', 'bulk', 'outgrow', 'checkpoint', 'period', 'wrap')
+    GROUP BY scene, key, series, x, repetition
+), key_kind (key, kind, run_length, key_bytes, row_bytes, sequence_bytes) AS (
+    -- row_bytes: key and payload in the table, with what aligns them;
+    -- sequence_bytes: the share of a record for 32 values
+    VALUES ('bigint', 'ordered', 1, 8, 12, 99 / 32.0),
+           ('snowflake', 'ordered', 1, 8, 12, 0), ('js_id', 'ordered', 1, 8, 12, 0),
+           ('trace_id', 'ordered', 1, 8, 12, 0), ('decimal_id', 'ordered', 1, 8, 12, 0),
+           ('uuid_v7', 'ordered', 1, 16, 20, 0), ('uuid_v7_ordered', 'ordered', 1, 16, 20, 0), ('uuidv7', 'ordered', 1, 16, 20, 0),
+           ('uuid_v6', 'ordered', 1, 16, 20, 0), ('lambert_comb', 'ordered', 1, 16, 20, 0), ('comb', 'ordered', 1, 16, 20, 0),
+           ('object_id', 'ordered', 1, 12, 16, 0), ('ulid', 'ordered', 1, 27, 32, 0),
+           ('typeid', 'ordered', 1, 32, 36, 0), ('prefixed_id', 'ordered', 1, 31, 36, 0),
+           ('gen_random_uuid', 'random', 1, 16, 20, 0), ('uuid_v4', 'random', 1, 16, 20, 0),
+           ('suffix_comb', 'random', 1, 16, 20, 0), ('short_suffix_comb', 'random', 1, 16, 20, 0),
+           ('short_comb', 'short_comb', 1, 16, 20, 0), ('short_comb_run', 'short_comb', 1024, 16, 20, 0)
+), rows_per_minute (scene, of_scene) AS (
+    VALUES ('checkpoint', 60.0 * :checkpoint_rate), ('outgrow', 60.0 * :outgrow_rate), ('wrap', :wrap_rows)
+), period AS (
+    SELECT m.*, k.kind, k.key_bytes, k.row_bytes, k.sequence_bytes,
+           coalesce(substring(series FROM 'run_length=([0-9]+)')::int, k.run_length) AS run_length,
+           CASE scene
+               WHEN 'steady' THEN rows_per_s * 60
+               WHEN 'bulk' THEN index_rows + inserted_rows
+               WHEN 'period' THEN x * substring(series FROM 'rate=([0-9]+)')::int
+               ELSE of_scene
+           END AS period_rows
+    FROM measurement m JOIN key_kind k USING (key) LEFT JOIN rows_per_minute USING (scene)
+), expected AS (
+    SELECT p.*, c.*,
+           -- heap records; a commit for each row; the image of the heap's last page
+           55 + row_bytes + sequence_bytes + CASE scene WHEN 'steady' THEN 34 ELSE 0 END + 4100 / inserted_rows AS other_bytes
+    FROM period p,
+         idgen.expected_key_cost(kind, index_rows, inserted_rows, period_rows, 2, run_length, key_bytes,
+             least(greatest(prefix_rows - floor(index_rows / (period_rows * 65536)) * period_rows, 0), period_rows)) c
+)
+SELECT scene, key, series, x, repetition, 'predicted_wal_bytes_per_row', round((image_bytes_per_row + record_bytes_per_row + other_bytes)::numeric, 2)
+FROM expected
+UNION ALL
+SELECT scene, key, series, x, repetition, 'predicted_fpi_per_row', round(page_images_per_row::numeric, 6)
+FROM expected
+ORDER BY 1, 2, 3, 4, 5;
