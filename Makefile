@@ -15,9 +15,11 @@ OBJS = \
 	src/creation.o \
 	src/entropy.o \
 	src/idgen.o \
+	src/index_report.o \
 	src/inspect.o \
 	src/int_ids.o \
 	src/key_cost.o \
+	src/key_kind.o \
 	src/objectid.o \
 	src/radix.o \
 	src/short_prefix.o \
@@ -34,7 +36,7 @@ DATA = idgen--1.0.sql
 PG_CPPFLAGS = -I$(srcdir)/src -isystem $(shell $(PG_CONFIG) --includedir-server)
 PG_CFLAGS = -Wall -Wextra -Wshadow
 
-REGRESS = install generate schemes randomness bounds decode int_ids text objectid validate trigger creation key_cost errors
+REGRESS = install generate schemes randomness bounds decode int_ids text objectid validate trigger creation key_cost advisor errors
 ISOLATION = create_once create_once_snapshot forget_creation
 ISOLATION_OPTS = --load-extension=idgen
 

@@ -1205,3 +1205,30 @@ CREATE FUNCTION idgen.advise_short_comb(
 
 COMMENT ON FUNCTION idgen.advise_short_comb(float8, bigint, bigint, interval) IS
 'Arguments for short_comb() on a table that gets so many rows a second and whose index has, or will have, so many: those nearest to the defaults whose expected cost is at most a quarter above the best. cache is the memory in bytes that there is for this index and its table, shared_buffers unless given; checkpoint the time between two checkpoints, checkpoint_timeout unless given. Tells the cycle after which prefixes begin again, the full-page images a row that expected_key_cost() expects with these arguments and with the defaults, and the bytes of the leaves that the keys of one period may fall on. A cycle longer than the table lives tells when a row was made, to the period. An argument out of range is an error (22023).';
+
+-- ---------------------------------------------------------------------------
+-- The advisor
+-- ---------------------------------------------------------------------------
+
+CREATE FUNCTION idgen.index_report(
+    index regclass,
+    newest_rows int DEFAULT 2000,
+    clock timestamptz DEFAULT NULL,
+    OUT key_kind text,
+    OUT period interval,
+    OUT index_rows bigint,
+    OUT leaf_pages bigint,
+    OUT leaf_density float8,
+    OUT fragmentation float8,
+    OUT heap_correlation float8,
+    OUT newest_leaf_share float8,
+    OUT rows_per_second float8,
+    OUT rows_per_checkpoint float8,
+    OUT page_images_per_row float8,
+    OUT advice text
+)
+    LANGUAGE C VOLATILE PARALLEL RESTRICTED
+    AS 'MODULE_PATHNAME', 'idgen_index_report';
+
+COMMENT ON FUNCTION idgen.index_report(regclass, int, timestamptz) IS
+'What the first column of a B-tree index holds and what that costs, in one row; for a table''s name, its primary key. Reads at most 400 pages of the index and the last 2000 blocks of the heap, from where it looks up the newest_rows (1 to 100000) last rows; locks no more than a SELECT, and writes nothing. key_kind is told from how the keys go on from row to row, NULL keys left out; of several kinds it tells the shares. period is a short COMB''s, found by the clock, which must be of the time of the newest rows; NULL where it cannot be told. index_rows and leaf_pages are estimates. leaf_density and fragmentation (leaf pages whose next one lies before them) are percentages, as in pgstatindex(). heap_correlation is of the order of keys with that of the heap''s blocks, -1 to 1. newest_leaf_share is the share of leaf pages that the newest rows are on, 0 to 1; the newest rows are the last ones by their place in the heap, which is not their age where deleted rows made room, and NULL with index expressions. rows_per_second counts inserts since the statistics of the database, or of the server, began, and rows_per_checkpoint the same by checkpoints; from these come the full-page images that an inserted row is expected to cost in this index. What is not known is NULL. Needs SELECT on the table or on the column, where no row security policy applies, or membership in pg_stat_scan_tables (42501). Another access method or type is an error (0A000), as is anything but an index or a table with a primary key (42809) and an invalid index (55000).';

@@ -1,0 +1,171 @@
+# The advisor on a server at work: who may ask, how long it takes, that it can
+# be cancelled, that it reads where nothing can be written, and that what it
+# estimates is what a full count finds.
+
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(time);
+
+my $rows = 1_000_000;
+
+my $primary = PostgreSQL::Test::Cluster->new('primary');
+$primary->init(allows_streaming => 1);
+# checkpoints come when the test asks for them; no statistics change behind it
+$primary->append_conf('postgresql.conf', q{
+	autovacuum = off
+	checkpoint_timeout = 1h
+	max_wal_size = 10GB
+	fsync = off});
+$primary->start;
+$primary->backup('base');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($primary, 'base', has_streaming => 1);
+$standby->start;
+
+my $version = $primary->safe_psql('postgres', 'SHOW server_version_num');
+
+sub outcome
+{
+	my ($node, $query, $role) = @_;
+	my ($found, $errors);
+
+	$node->psql(
+		'postgres', $query,
+		stdout => \$found,
+		stderr => \$errors,
+		extra_params => [ '--set=VERBOSITY=sqlstate', $role ? ('--username', $role) : () ]);
+	return $errors =~ /ERROR:  (\w{5})/ ? $1 : $found;
+}
+
+$primary->safe_psql(
+	'postgres', qq{
+	CREATE EXTENSION idgen;
+	CREATE TABLE v4 (id uuid PRIMARY KEY, note int);
+	INSERT INTO v4 SELECT idgen.uuid_v4(), i FROM generate_series(1, $rows) i;
+	CREATE TABLE v7 (id uuid PRIMARY KEY, note int);
+	INSERT INTO v7 SELECT idgen.uuid_v7(), i FROM generate_series(1, $rows / 10) i;
+	CREATE UNLOGGED TABLE unlogged (id uuid PRIMARY KEY)});
+
+# Time
+for my $newest (100, 2000)
+{
+	my $start = time;
+	my $kind = outcome($primary, "SELECT key_kind FROM idgen.index_report('v4_pkey', $newest)");
+	my $seconds = time - $start;
+
+	is($kind, 'random (UUID v4)', "random keys, by the newest $newest of a million rows");
+	cmp_ok($seconds, '<', 2, "within two seconds ($seconds)");
+}
+
+# It can be cancelled, among the index's pages as among the rows
+is(outcome($primary, "SET statement_timeout = '20ms'; SELECT idgen.index_report('v4_pkey', 100000)"), '57014', 'it can be cancelled');
+
+# Estimates, and a full count
+SKIP:
+{
+	skip 'pgstattuple is not there', 6
+	  unless $primary->safe_psql('postgres', q{SELECT count(*) FROM pg_available_extensions WHERE name = 'pgstattuple'});
+
+	$primary->safe_psql('postgres', 'CREATE EXTENSION pgstattuple');
+	for my $table ('v4', 'v7')
+	{
+		my ($pages, $density, $fragmentation) = split /\|/, $primary->safe_psql(
+			'postgres', qq{
+			SELECT r.leaf_pages / s.leaf_pages::float8, r.leaf_density - s.avg_leaf_density, r.fragmentation - s.leaf_fragmentation
+			FROM idgen.index_report('$table') r, pgstatindex('${table}_pkey') s});
+
+		cmp_ok(abs($pages - 1), '<', 0.02, "leaf pages of $table: 1 to $pages");
+		cmp_ok(abs($density), '<', 4, "density of $table: off by $density");
+		cmp_ok(abs($fragmentation), '<', 12, "fragmentation of $table: off by $fragmentation");
+	}
+}
+
+# What it costs, by the rates that the server measured: three checkpoints,
+# each after a thousand rows
+$primary->safe_psql('postgres', 'SELECT pg_stat_reset(), pg_stat_reset_shared(' . ($version < 170000 ? q{'bgwriter'} : q{'checkpointer'}) . ')');
+is(outcome($primary, "SELECT rows_per_second IS NULL, page_images_per_row IS NULL FROM idgen.index_report('v4')"), 't|t', 'without rates, no costs');
+for my $round (1 .. 3)
+{
+	$primary->safe_psql('postgres', "INSERT INTO $_ SELECT idgen.uuid_$_(), i FROM generate_series(1, 1000) i") for ('v4', 'v7');
+	$primary->safe_psql('postgres', 'CHECKPOINT');
+}
+$primary->poll_query_until('postgres', q{SELECT pg_stat_get_tuples_inserted('v4'::regclass) = 3000 AND pg_stat_get_tuples_inserted('v7'::regclass) = 3000});
+# the checkpointer tells its count a moment after
+my $checkpoints = $version < 170000 ? 'pg_stat_get_bgwriter_requested_checkpoints()' : 'pg_stat_get_checkpointer_num_requested()';
+$primary->poll_query_until('postgres', "SELECT $checkpoints = 3");
+my ($per_checkpoint, $images, $leaves, $advice) = split /\|/, $primary->safe_psql('postgres',
+	q{SELECT rows_per_checkpoint, page_images_per_row, leaf_pages, advice FROM idgen.index_report('v4')});
+cmp_ok(abs($per_checkpoint - 1000), '<', 50, "a thousand rows between checkpoints ($per_checkpoint)");
+my $expected = $leaves * (1 - (1 - 1 / $leaves)**$per_checkpoint) / $per_checkpoint;
+cmp_ok(abs($images / $expected - 1), '<', 0.001, "the full-page images of a row ($images)");
+like($advice, qr/^Random keys: each insert meets another leaf page \(0\.[89]\d full-page images a row\)\. New rows with short_comb\(\)/, 'and the advice names them');
+($images, $advice) = split /\|/, $primary->safe_psql('postgres', q{SELECT page_images_per_row, advice FROM idgen.index_report('v7')});
+cmp_ok($images, '<', 0.005, "ordered keys cost next to none ($images)");
+is($advice, 'Keys are time-ordered: nothing to gain.', 'and need no advice');
+
+# Rights
+$primary->safe_psql(
+	'postgres', q{
+	CREATE ROLE reader LOGIN;
+	CREATE ROLE id_reader LOGIN;
+	CREATE ROLE note_reader LOGIN;
+	CREATE ROLE monitor LOGIN IN ROLE pg_stat_scan_tables;
+	CREATE ROLE stranger LOGIN;
+	GRANT SELECT ON v7 TO reader;
+	GRANT SELECT (id) ON v7 TO id_reader;
+	GRANT SELECT (note) ON v7 TO note_reader;
+	CREATE INDEX v7_part ON v7 (id) WHERE note > 0;
+	CREATE INDEX v7_turned ON v7 ((idgen.prefix_to_suffix(id)))});
+my $ask = "SELECT key_kind FROM idgen.index_report('v7_pkey')";
+is(outcome($primary, $ask, 'reader'), 'UUID v7', 'who reads the table may ask');
+is(outcome($primary, "SELECT key_kind FROM idgen.index_report('v7')", 'reader'), 'UUID v7', 'also by its name');
+is(outcome($primary, $ask, 'id_reader'), 'UUID v7', 'who reads the column, too');
+is(outcome($primary, $ask, 'monitor'), 'UUID v7', 'and who may scan tables for statistics');
+is(outcome($primary, $ask, 'note_reader'), '42501', 'not who reads another column');
+is(outcome($primary, $ask, 'stranger'), '42501', 'nor who reads nothing');
+is(outcome($primary, "SELECT key_kind FROM idgen.index_report('v7_part')", 'id_reader'), '42501', 'a predicate is of more than one column');
+is(outcome($primary, "SELECT key_kind FROM idgen.index_report('v7_turned')", 'id_reader'), '42501', 'and an expression of any');
+$primary->safe_psql(
+	'postgres', q{
+	ALTER TABLE v7 ENABLE ROW LEVEL SECURITY;
+	CREATE POLICY few ON v7 USING (note > 10)});
+is(outcome($primary, $ask, 'reader'), '42501', 'who sees some rows only may not ask');
+is(outcome($primary, $ask, 'monitor'), 'UUID v7', 'but who monitors');
+is(outcome($primary, $ask), 'UUID v7', 'and the owner');
+$primary->safe_psql('postgres', 'ALTER TABLE v7 DISABLE ROW LEVEL SECURITY; DROP INDEX v7_part, v7_turned');
+
+# Nothing is written
+is(outcome($primary, "BEGIN READ ONLY; $ask"), 'UUID v7', 'in a read-only transaction');
+$primary->wait_for_catchup($standby);
+is(outcome($standby, $ask), 'UUID v7', 'on a standby');
+is(outcome($standby, "SELECT page_images_per_row IS NULL FROM idgen.index_report('v7_pkey')"), 't', 'which counts no inserts');
+is(outcome($standby, "SELECT key_kind FROM idgen.index_report('unlogged')"), '0A000', 'and has no unlogged tables');
+
+# Another session's temporary table
+my $session = $primary->background_psql('postgres');
+$session->query_safe('CREATE TEMPORARY TABLE passing (id uuid PRIMARY KEY)');
+my $temporary = $primary->safe_psql('postgres', q{SELECT oid FROM pg_class WHERE relname = 'passing_pkey'});
+is(outcome($primary, "SELECT idgen.index_report($temporary)"), '0A000', 'a temporary table is for its own session');
+$session->quit;
+
+# While rows come and go, and pages with them
+$primary->safe_psql('postgres', 'CREATE TABLE busy (id uuid PRIMARY KEY); INSERT INTO busy SELECT idgen.short_comb() FROM generate_series(1, 20000)');
+$primary->pgbench(
+	'--no-vacuum --client=4 --transactions=60',
+	0,
+	[qr/processed: 240\/240/],
+	[qr/^$/],
+	'reports beside inserts, deletes and VACUUM',
+	{
+		'020_insert@4' => q{INSERT INTO busy SELECT idgen.short_comb('1 second') FROM generate_series(1, 500);},
+		'020_delete@3' => q{DELETE FROM busy WHERE id IN (SELECT id FROM busy ORDER BY id LIMIT 2000 FOR UPDATE SKIP LOCKED);},
+		'020_vacuum@1' => q{VACUUM busy;},
+		'020_report@4' => q{SELECT 1 / (key_kind IS NOT NULL)::int FROM idgen.index_report('busy', 500);}
+	});
+
+$standby->stop;
+$primary->stop;
+done_testing();
