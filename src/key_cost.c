@@ -86,7 +86,8 @@ image_bytes(const LeafShape *shape, double items)
 
 /*
  * Add the images of leaves that hold so many rows and are met so many times,
- * evenly over the rows.
+ * evenly over the rows.  Leaves that came into being after the checkpoint need
+ * none, so the rows are those that were there before it.
  */
 static void
 add_images(KeyCost *cost, const LeafShape *shape, double rows, double meetings)
@@ -117,6 +118,21 @@ add_images(KeyCost *cost, const LeafShape *shape, double rows, double meetings)
 	}
 }
 
+/*
+ * The same for runs of inserts that go to one place each, with what splits
+ * them: a leaf that splits is also linked to its right sibling anew, and its
+ * parent gets an entry.
+ */
+static void
+add_runs(KeyCost *cost, const LeafShape *shape, double rows, double runs, double run_length)
+{
+	double		leaf_rows = shape->capacity * LEAF_MEAN_FILL;
+	double		splits = runs * Min(run_length / leaf_rows, 1);
+
+	add_images(cost, shape, rows, runs + splits);
+	add_images(cost, shape, rows / leaf_rows, splits);
+}
+
 /* Add the records of so many inserts in random or in ascending order. */
 static void
 add_records(KeyCost *cost, const LeafShape *shape, double inserts, bool ascending)
@@ -137,8 +153,7 @@ random_cost(int key_bytes, double index_rows, double inserts)
 	LeafShape	shape = leaf_shape(key_bytes);
 	KeyCost		cost = {0};
 
-	/* the index grows while it is written to */
-	add_images(&cost, &shape, index_rows + inserts / 2, inserts);
+	add_runs(&cost, &shape, index_rows, inserts, 1);
 	add_records(&cost, &shape, inserts, false);
 	return cost;
 }
@@ -174,13 +189,13 @@ short_comb_cost(int key_bytes, double index_rows, double inserts,
 	double		run = Max(Min(run_length, period_rows), 1); /* a period ends a run */
 
 	/* what is left of the period in which the checkpoint was */
-	add_images(&cost, &shape, Min(period_rows_before + of_old_laps, index_rows) + first / 2,
-			   first / run);
+	add_runs(&cost, &shape, Min(period_rows_before + of_old_laps, index_rows),
+			 first / run, run);
 	/* the periods after it; without old laps, their leaves are new */
 	if (inserts > first)
-		add_images(&cost, &shape,
-				   Min(of_old_laps * (inserts - first) / period_rows, index_rows),
-				   (inserts - first) / run);
+		add_runs(&cost, &shape,
+				 Min(of_old_laps * (inserts - first) / period_rows, index_rows),
+				 (inserts - first) / run, run);
 	add_records(&cost, &shape, inserts, false);
 	return cost;
 }
