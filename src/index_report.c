@@ -45,6 +45,7 @@
 
 #include "clock.h"
 #include "entropy.h"
+#include "key_cost.h"
 #include "key_kind.h"
 
 #if PG_VERSION_NUM < 150000
@@ -835,15 +836,10 @@ measure_rates(Relation table)
 static double
 expected_page_images(double leaf_pages, double rows_per_checkpoint)
 {
-	double		met;
-
 	if (isnan(leaf_pages) || isnan(rows_per_checkpoint) || rows_per_checkpoint <= 0)
 		return NAN;
-	if (leaf_pages <= 1)
-		met = Min(1.0, leaf_pages);
-	else
-		met = -leaf_pages * expm1(rows_per_checkpoint * log1p(-1 / leaf_pages));
-	return met / Max(rows_per_checkpoint, 1.0);
+	return key_cost_page_images(leaf_pages, rows_per_checkpoint) /
+		Max(rows_per_checkpoint, 1.0);
 }
 
 /*

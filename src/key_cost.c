@@ -28,6 +28,7 @@
 #include "utils/uuid.h"
 
 #include "clock.h"
+#include "key_cost.h"
 
 /*
  * A leaf that is filled in random order splits in the middle when it is full,
@@ -119,7 +120,20 @@ add_images(KeyCost *cost, const LeafShape *shape, double rows, double meetings)
 }
 
 /*
- * The same for runs of inserts that go to one place each, with what splits
+ * How many of so many leaves inserts meet that fall on all of them evenly.
+ */
+double
+key_cost_page_images(double leaf_pages, double inserts)
+{
+	LeafShape	shape = leaf_shape(UUID_LEN);
+	KeyCost		cost = {0};
+
+	add_images(&cost, &shape, leaf_pages * shape.capacity * LEAF_MEAN_FILL, inserts);
+	return cost.images;
+}
+
+/*
+ * Add the images for runs of inserts that go to one place each, with what splits
  * them: a leaf that splits is also linked to its right sibling anew, and its
  * parent gets an entry.
  */
