@@ -74,25 +74,7 @@ bench_pgbench() { bench_run pgbench -n -M prepared "$@"; }
 bench_value() { psql -X -q -A -t -F ' ' -v ON_ERROR_STOP=1 -c "$1"; }
 
 # Until the sessions before are gone, and their statistics with them known to all.
-bench_settle() {
-    bench_psql -f - <<'SQL'
-DO $$
-BEGIN
-    WHILE EXISTS (SELECT FROM pg_stat_activity
-                  WHERE application_name = current_setting('application_name')
-                    AND pid <> pg_backend_pid())
-    LOOP
-        PERFORM pg_sleep(0.01);
-        PERFORM pg_stat_clear_snapshot();
-    END LOOP;
-    -- the collector of version 14 writes what it was told twice a second
-    IF current_setting('server_version_num')::int < 150000 THEN
-        PERFORM pg_sleep(1);
-    END IF;
-END
-$$;
-SQL
-}
+bench_settle() { bench_psql -f "$BENCH/sql/settle.sql"; }
 
 # --- beginning and end ------------------------------------------------------
 
@@ -143,6 +125,7 @@ bench_open() {
 
     if [ "$bench_server" = 0 ]; then
         bench_progress "building idgen and starting a private cluster"
+        # shellcheck disable=SC2119
         idgen_install_packages >&2
         # shellcheck disable=SC2119
         idgen_build >&2 || idgen_die "idgen could not be built"

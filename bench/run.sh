@@ -1,103 +1,159 @@
 #!/usr/bin/env bash
 #
-# run.sh: what a kind of primary key costs on a B-tree index.
+# run.sh: the laboratory: what a kind of primary key costs on a B-tree index.
 #
 #   bench/run.sh [OPTION ...]
 #
-#   --scene NAME         steady, bulk or all (default all)
-#   --keys A,B,...       which keys, by their names in keys.txt (default all)
-#   --rows N             steady: rows of history (default 5000000)
-#   --days N             steady: days that the history spans (default 30)
-#   --inserts N          steady: measured inserts, one a transaction (default 20000)
-#   --seconds N          steady: insert for so long instead
-#   --clients N          steady: sessions that insert (default 1)
-#   --bulk-rows N        bulk: rows that the minute holds already (default 1000000)
-#   --bulk-inserts N     bulk: measured rows of one INSERT (default 100000)
-#   --reads N            recent rows that are read afterwards (default 2000)
+#   --scene NAME,...     which scenes (default all): steady, bulk, outgrow, checkpoint,
+#                        period, clients, read, wrap, delete
+#   --quick              all of it with small sizes, in less than 3 minutes
+#   --repetitions N      how often each is measured (default 3, with --quick 1)
+#   --keys A,B,...       which keys, by their names in keys.txt (default: all in
+#                        steady and bulk, five in the other scenes)
+#   --key NAME=TYPE:EXPRESSION
+#                        one more, in all scenes; where the expression can take
+#                        a clock, it is called moment. Can be repeated
+#   --SCENE.SIZE VALUE   a size that sizes.txt lists, as --steady.rows 5000000
 #   --shared-buffers S   of the private cluster (default 256MB)
-#   --out FOLDER         where results.csv and results.md go (default bench/out/DATE)
-#   --csv                print the CSV instead of Markdown
+#   --out FOLDER         where the results go (default bench/out/DATE)
+#   --csv                print measurements.csv instead of Markdown
 #   --server             run on the server that PGHOST, PGPORT ... name, not on a
 #                        private cluster; needs CHECKPOINT and pgstattuple
 #   --quiet              no progress
 #   --help               this text
 #
-# steady: a table with a history, a checkpoint, and then one row a transaction.
-# bulk:   a table whose rows are of one minute, a checkpoint, and then many more
-#         rows of that minute with one INSERT.
-#
-# Progress goes to stderr, the result to stdout and to the folder. A run leaves
-# nothing else behind, also when it is interrupted.
+# README.md tells what the scenes are. Progress goes to stderr, a table to stdout,
+# everything to the folder: measurements.csv, keys.csv, settings.csv, touches.csv,
+# and a report. A run leaves nothing else behind. When it is interrupted, what was
+# measured is in the folder.
 
 set -uo pipefail
 command_line="$(basename "$0") $*"
 # shellcheck source-path=SCRIPTDIR source=common.sh
 . "$(dirname "$0")/common.sh"
+# shellcheck source-path=SCRIPTDIR source=lab.sh
+. "$BENCH/lab.sh"
 
-scene=all
-keys=
-rows=5000000
-days=30
-inserts=20000
-seconds=
-clients=1
-bulk_rows=1000000
-bulk_inserts=100000
-reads=2000
+all_scenes=(steady bulk outgrow checkpoint period clients read wrap delete)
+# the keys of the other scenes
+sweep_names=(bigint gen_random_uuid uuid_v7 short_comb short_comb_run)
+
+scenes=("${all_scenes[@]}")
+quick=0
+repetitions=
+keys_wanted=
+own_keys=()
 shared_buffers=256MB
 out=
 csv=0
+quiet=0
+cores=$(nproc)
+
+# --- sizes and options ------------------------------------------------------
+
+declare -A size size_quick size_given
+
+# The lines of a list without comments, its columns trimmed and with | between.
+list() { sed -E 's/^#.*//; /^[[:space:]]*$/d; s/[[:space:]]*\|[[:space:]]*/|/g; s/[[:space:]]+$//' "$BENCH/$1"; }
+
+while IFS='|' read -r name full small _; do
+    # a dot is not for the names of variables
+    size[${name/./_}]=$full
+    size_quick[${name/./_}]=$small
+done < <(list sizes.txt)
+
+need_size() {
+    case $1 in
+        *.shared_buffers) [[ $2 =~ ^[0-9]+[kMG]B$ ]] || idgen_die "--$1 wants a size like 64MB, not \"$2\"" ;;
+        *.ratios) [[ $2 =~ ^[0-9]+(\.[0-9]+)?(,[0-9]+(\.[0-9]+)?)*$ ]] || idgen_die "--$1 wants numbers with commas, not \"$2\"" ;;
+        *.counts|*.runs|*.periods|*.rates|checkpoint.inserts)
+            [[ $2 =~ ^[1-9][0-9]*(,[1-9][0-9]*)*$ ]] || idgen_die "--$1 wants whole numbers with commas, not \"$2\"" ;;
+        *) bench_need_number "--$1" "$2" ;;
+    esac
+}
 
 while [ $# -gt 0 ]; do
-    # --name=value is --name value
-    case $1 in --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;; esac
+    # --name=value is --name value, but the value of --key has a = of its own
+    case $1 in --key=*|--[!=]*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;; esac
     case $1 in
         --server) bench_server=1; shift; continue ;;
+        --quick) quick=1; shift; continue ;;
         --csv) csv=1; shift; continue ;;
-        --quiet) bench_progress() { :; }; bench_flicker() { :; }; shift; continue ;;
+        --quiet) quiet=1; shift; continue ;;
         --help|-h) bench_help; exit 0 ;;
     esac
     [ $# -ge 2 ] || idgen_die "$1 is no option, or wants a value; see --help"
     case $1 in
-        --scene) scene=$2 ;;
-        --keys) keys=$2 ;;
-        --rows) bench_need_number "$1" "$2"; rows=$2 ;;
-        --days) bench_need_number "$1" "$2"; days=$2 ;;
-        --inserts) bench_need_number "$1" "$2"; inserts=$2 ;;
-        --seconds) bench_need_number "$1" "$2"; seconds=$2 ;;
-        --clients) bench_need_number "$1" "$2"; clients=$2 ;;
-        --bulk-rows) bench_need_number "$1" "$2"; bulk_rows=$2 ;;
-        --bulk-inserts) bench_need_number "$1" "$2"; bulk_inserts=$2 ;;
-        --reads) bench_need_number "$1" "$2"; reads=$2 ;;
-        --shared-buffers) shared_buffers=$2 ;;
+        --scene) [ "$2" = all ] || IFS=, read -ra scenes <<<"$2" ;;
+        --repetitions) bench_need_number "$1" "$2"; repetitions=$2 ;;
+        --keys) keys_wanted=$2 ;;
+        --key) own_keys+=("$2") ;;
+        --shared-buffers) need_size x.shared_buffers "$2"; shared_buffers=$2 ;;
         --out) out=$2 ;;
+        --*.*)
+            name=${1#--}
+            [ -n "${size[${name/./_}]:-}" ] || idgen_die "no size $name; see sizes.txt"
+            need_size "$name" "$2"
+            size_given[${name/./_}]=$2 ;;
         *) idgen_die "unknown option $1; see --help" ;;
     esac
     shift 2
 done
 
-case $scene in
-    steady|bulk) scenes=("$scene") ;;
-    all) scenes=(steady bulk) ;;
-    *) idgen_die "--scene is steady, bulk or all, not \"$scene\"" ;;
-esac
+[ "$quick" = 0 ] || for name in "${!size[@]}"; do size[$name]=${size_quick[$name]}; done
+for name in "${!size_given[@]}"; do size[$name]=${size_given[$name]}; done
+[ -n "$repetitions" ] || repetitions=$((quick ? 1 : 3))
+
+for scene in "${scenes[@]}"; do
+    [[ " ${all_scenes[*]} " = *" $scene "* ]] || idgen_die "no scene \"$scene\"; there are: ${all_scenes[*]}"
+    # shellcheck disable=SC1090
+    . "$BENCH/scenes/$scene.sh"
+done
+# what a scene takes from another's file
+for scene in steady checkpoint; do
+    # shellcheck disable=SC1090
+    . "$BENCH/scenes/$scene.sh"
+done
 
 # --- the keys ---------------------------------------------------------------
 
-declare -A key_type key_column key_history key_bulk
+declare -A key_type key_column key_history key_bulk key_bounds
 known=()
-while IFS='|' read -r name type column history bulk; do
-    read -r name <<<"${name%%#*}"
-    [ -n "$name" ] || continue
+while IFS='|' read -r name type column history bulk bounds; do
     known+=("$name")
-    read -r "key_type[$name]" <<<"$type"
-    read -r "key_column[$name]" <<<"$column"
-    read -r "key_history[$name]" <<<"$history"
-    read -r "key_bulk[$name]" <<<"$bulk"
-done < "$BENCH/keys.txt"
+    key_type[$name]=$type
+    key_column[$name]=$column
+    key_history[$name]=$history
+    key_bulk[$name]=$bulk
+    key_bounds[$name]=$bounds
+done < <(list keys.txt)
 
-IFS=, read -ra chosen <<<"${keys:-$(IFS=,; echo "${known[*]}")}"
-for name in "${chosen[@]}"; do
+for definition in "${own_keys[@]}"; do
+    [[ $definition =~ ^([a-z][a-z0-9_]*)=([^:]+):(.+)$ ]] ||
+        idgen_die "--key wants NAME=TYPE:EXPRESSION, not \"$definition\""
+    name=${BASH_REMATCH[1]}
+    expression=${BASH_REMATCH[3]}
+    [ -z "${key_type[$name]:-}" ] || idgen_die "there is a key \"$name\" in keys.txt"
+    known+=("$name")
+    sweep_names+=("$name")
+    key_type[$name]=${BASH_REMATCH[2]}
+    key_column[$name]="DEFAULT $(sed -E 's/\bmoment\b/clock_timestamp()/g' <<<"$expression")"
+    key_history[$name]=default
+    [[ ! $expression =~ (^|[^a-z0-9_])moment($|[^a-z0-9_]) ]] || key_history[$name]=$expression
+    key_bulk[$name]=default
+    # shellcheck disable=SC2034    # read.sh takes it
+    key_bounds[$name]=
+done
+
+keys=("${known[@]}")
+if [ -n "$keys_wanted" ]; then
+    IFS=, read -ra keys <<<"$keys_wanted"
+    for definition in "${own_keys[@]}"; do
+        [[ ",$keys_wanted," = *",${definition%%=*},"* ]] || keys+=("${definition%%=*}")
+    done
+    sweep_names=("${keys[@]}")
+fi
+for name in "${keys[@]}"; do
     [ -n "${key_type[$name]:-}" ] || idgen_die "no key \"$name\"; there are: ${known[*]}"
 done
 
@@ -109,229 +165,226 @@ label() {
     esac
 }
 
-# --- one measurement --------------------------------------------------------
+is_sweep_key() { [[ " ${sweep_names[*]} " = *" $1 "* ]]; }
 
-# The counters that a measurement is the difference of: bytes of WAL records,
-# full-page images, and the latest checkpoint, which ought to stay the same.
-counters() {
-    bench_settle &&
-        bench_psql -c "SELECT wal_bytes, wal_fpi,
-                              (SELECT redo_lsn FROM pg_control_checkpoint())
-                       FROM pg_stat_wal" > "$bench_scratch/counters" &&
-        read -r "$1[0]" "$1[1]" "$1[2]" < "$bench_scratch/counters"
-}
+# Leave out what the server cannot make, unless it was asked for by name.
+choose_keys() {
+    local name columns values able=()
 
-# Blocks of the primary key's index that were found in shared buffers, and not.
-index_blocks() {
-    bench_settle &&
-        bench_psql -c "SELECT idx_blks_hit, idx_blks_read FROM pg_statio_user_indexes
-                       WHERE schemaname = 'idgen_bench' AND indexrelname = 'keys_pkey'" \
-            > "$bench_scratch/blocks" &&
-        read -r "$1[0]" "$1[1]" < "$bench_scratch/blocks"
-}
-
-# Insert rows FIRST to LAST of ROWS, their keys made by the expression, their
-# moments spread over DAYS from MOMENT on.
-load() {
-    local expression=$1 moment=$2 days=$3 rows=$4 first=$5 last=$6
-    local columns='id, payload' values="$expression, 0"
-
-    [ "$expression" != default ] || { columns=payload; values=0; }
-    bench_psql -f "$BENCH/load.sql" -v columns="$columns" -v values="$values" \
-        -v moment="$moment" -v days="$days" -v rows="$rows" -v first="$first" -v last="$last"
-}
-
-# The rows that are there before; in pieces, to show how far it is.
-load_history() {
-    local expression=$1 moment=$2 days=$3 rows=$4 first last
-
-    for ((first = 1; first <= rows; first = last + 1)); do
-        last=$((first + 249999 < rows ? first + 249999 : rows))
-        bench_flicker "$step loading, $((100 * first / rows))%"
-        load "$expression" "$moment" "$days" "$rows" "$first" "$last" || return 1
+    for name in "${keys[@]}"; do
+        columns='id, payload' values="${key_history[$name]}, 0"
+        [ "${key_history[$name]}" != default ] || { columns=payload; values=0; }
+        if bench_psql -f "$BENCH/sql/can_make.sql" -v type="${key_type[$name]}" -v column="${key_column[$name]}" \
+            -v columns="$columns" -v values="$values" \
+            2> "$bench_scratch/error"; then
+            able+=("$name")
+        elif [ -n "$keys_wanted" ] || [[ " ${own_keys[*]%%=*} " = *" $name "* ]]; then
+            idgen_die "$name cannot be made here: $(grep -m 1 ERROR: "$bench_scratch/error" | sed 's/.*ERROR: *//')"
+        else
+            bench_progress "without $name: $(grep -m 1 ERROR: "$bench_scratch/error" | sed 's/.*ERROR: *//')"
+        fi
+    done
+    keys=("${able[@]}")
+    sweep_keys=()
+    for name in "${keys[@]}"; do
+        ! is_sweep_key "$name" || sweep_keys+=("$name")
     done
 }
 
-# Each of these inserts sets inserted and rows_per_s.
-insert_steady() {
-    local amount=(-t "$(((inserts + clients - 1) / clients))") log=$bench_scratch/pgbench
+# --- the plan ---------------------------------------------------------------
 
-    [ -z "$seconds" ] || amount=(-T "$seconds")
-    bench_pgbench -c "$clients" -j "$clients" "${amount[@]}" -f "$BENCH/steady.pgbench" \
-        > "$log" 2>&1 || { cat "$log" >&2; return 1; }
-    inserted=$(sed -n 's/^number of transactions actually processed: \([0-9]*\).*/\1/p' "$log")
-    rows_per_s=$(sed -n 's/^tps = \([0-9.]*\).*without initial.*/\1/p' "$log")
-    [ -n "$inserted" ] && [ -n "$rows_per_s" ]
+# Each scene says beforehand which steps it has, and how many milliseconds each
+# will take, about; from how long the first ones took follows what is left.
+plan_calls=()
+plan_scenes=()
+plan_weights=()
+plan_total=0
+
+plan() {
+    plan_weights+=("$1")
+    plan_scenes+=("$scene")
+    plan_calls+=("${*:2}")
+    plan_total=$((plan_total + $1))
 }
 
-insert_bulk() {
-    local from=$EPOCHREALTIME
+plan_load() { echo $((400 + $1 * 4 / 1000)); }
+plan_insert() { echo $((900 + $1 * 8 / 1000)); }
+plan_transactions() { echo $((1100 + $1 / 8)); }
 
-    load "${key_bulk[$1]}" "$moment" 0 1 1 "$bulk_inserts" || return 1
-    inserted=$bulk_inserts
-    rows_per_s=$(awk -v from="$from" -v to="$EPOCHREALTIME" -v rows="$inserted" \
-        'BEGIN { print rows / (to - from) }')
+# Inserts before a measurement: a twentieth.
+warmup() { echo $(($1 < 20 ? 1 : $1 / 20)); }
+
+# Microseconds between rows that come at a rate per second.
+spacing() { echo $((1000000 / $1)); }
+
+# Add the time left to the step's number.
+remaining() {
+    local minutes
+    minutes=$(awk -v passed="$((SECONDS - plan_started))" -v planned="$plan_done" -v total="$plan_total" \
+        'BEGIN { printf "%d", (total - planned) / 1000 * (passed + 20) / (planned / 1000 + 20) / 60 + 0.5 }')
+    case $minutes in
+        0) echo "less than a minute left" ;;
+        1) echo "about a minute left" ;;
+        *) echo "about $minutes minutes left" ;;
+    esac
 }
 
-# Measure one key in one scene, and add a line to the raw results.
-measure() {
-    local scene=$1 key=$2 moment history inserted rows_per_s before after blocks_before blocks_after
-    local cache=cold wal hit_ratio index
-
-    bench_psql -f "$BENCH/table.sql" -v type="${key_type[$key]}" -v column="${key_column[$key]}" ||
-        return 1
-    if [ "$scene" = steady ]; then
-        history=$rows
-        bench_progress "$step loading $(bench_number "$rows") rows of $days days"
-        moment=$(bench_value "SELECT now() - interval '$days days'")
-        load_history "${key_history[$key]}" "$moment" "$days" "$rows" || return 1
-    else
-        history=$bulk_rows
-        bench_progress "$step loading $(bench_number "$bulk_rows") rows of one minute"
-        moment=$(bench_value "SELECT now()")
-        load_history "${key_bulk[$key]}" "$moment" 0 "$bulk_rows" || return 1
-    fi
-    # afterwards no reader has anything to write to these pages
-    bench_psql -c "VACUUM idgen_bench.keys" && bench_psql -c CHECKPOINT || return 1
-
-    counters before || return 1
-    if [ "$scene" = steady ]; then
-        bench_progress "$step inserting $(bench_number "${seconds:-$inserts}") ${seconds:+seconds of }rows, one a transaction"
-        insert_steady || return 1
-    else
-        bench_progress "$step inserting $(bench_number "$bulk_inserts") rows at once"
-        insert_bulk "$key" || return 1
-    fi
-    counters after || return 1
-    [ "${before[2]}" = "${after[2]}" ] ||
-        echo "warning: $scene, $key: a checkpoint came in between; raise max_wal_size or insert less" >&2
-
-    bench_psql -f "$BENCH/index.sql" -v pgstattuple="$pgstattuple" > "$bench_scratch/index" || return 1
-    read -r index < "$bench_scratch/index"
-
-    bench_progress "$step reading $(bench_number "$reads") recent rows"
-    bench_psql -f "$BENCH/recent.sql" -v reads="$reads" || return 1
-    if [ "$bench_server" = 1 ]; then
-        cache=warm
-    else
-        idgen_restart || return 1
-    fi
-    index_blocks blocks_before || return 1
-    bench_psql -o /dev/null -f "$BENCH/read.sql" || return 1
-    index_blocks blocks_after || return 1
-    hit_ratio=$(awk -v hit=$((blocks_after[0] - blocks_before[0])) \
-        -v read=$((blocks_after[1] - blocks_before[1])) \
-        'BEGIN { printf "%.4f", hit + read ? hit / (hit + read) : 1 }')
-
-    wal=$((after[0] - before[0]))
-    echo "$scene $key $history $inserted $rows_per_s $wal $((after[1] - before[1])) $index $hit_ratio $cache" \
-        >> "$bench_scratch/raw"
-    bench_progress "$step $((wal / inserted)) bytes of WAL a row"
-    bench_psql -c "DROP TABLE idgen_bench.keys, idgen_bench.recent"
+# What the step does: a line for a log, for a terminal one that overwrites itself.
+say() {
+    step="step $number/${#plan_calls[@]}, $(remaining): $scene, $*"
+    if [ -t 2 ]; then bench_flicker "$step"; else bench_progress "$step"; fi
 }
+
+# A result worth a line of its own.
+found() { bench_progress "$scene, $*"; }
+
+say_once() { bench_progress "$*"; }
 
 # --- the results ------------------------------------------------------------
 
-csv() {
-    local key
-    echo "scene,key,expression,history_rows,inserted_rows,rows_per_s,us_per_row,wal_bytes_per_row,fpi_per_row,index_bytes,leaf_density,leaf_fragmentation,recent_hit_ratio,cache,wal_vs_bigint,wal_vs_random,time_vs_bigint"
+# A text as it is in a CSV file.
+quoted() { echo "\"${1//\"/\"\"}\""; }
+
+# With the first measurement, so that there is no folder without any.
+lab_begin_results() {
+    local name
+
+    [ ! -e "$out/measurements.csv" ] || return 0
     {
-        for key in "${known[@]}"; do echo "$key $(label "$key")"; done
-        echo
-        cat "$bench_scratch/raw"
-    } | awk '
-        function ratio(a, b) { return b > 0 ? sprintf("%.3f", a / b) : "" }
-        !raw && NF == 0 { raw = 1; next }
-        !raw { key = $1; sub(/^[^ ]+ /, ""); label[key] = $0; next }
-        {
-            line[++lines] = $0
-            wal[$1, $2] = $6 / $4
-            time[$1, $2] = 1e6 / $5
-        }
-        END {
-            for (i = 1; i <= lines; i++) {
-                split(line[i], f, " ")
-                s = f[1]; k = f[2]
-                printf "%s,%s,%s,%d,%d,%.0f,%.2f,%.1f,%.4f,%s,%s,%s,%s,%s,%s,%s,%s\n",
-                    s, k, label[k], f[3], f[4], f[5], time[s, k], wal[s, k], f[7] / f[4],
-                    f[8], f[9], f[10], f[11], f[12],
-                    ratio(wal[s, k], wal[s, "bigint"]), ratio(wal[s, k], wal[s, "gen_random_uuid"]),
-                    ratio(time[s, k], time[s, "bigint"])
-            }
-        }'
+        echo "key,label,type"
+        for name in "${keys[@]}"; do
+            echo "$name,$(quoted "$(label "$name")"),$(quoted "${key_type[$name]}")"
+        done
+    } > "$out/keys.csv"
+    cp "$bench_scratch/settings" "$out/settings.csv" &&
+        echo "scene,key,series,x,repetition,metric,value" > "$out/measurements.csv"
 }
 
+settings() {
+    local name
+    echo "name,value"
+    echo "command,$(quoted "$command_line")"
+    echo "date,$(date -u '+%Y-%m-%d %H:%M UTC')"
+    echo "cores,$cores"
+    echo "processor,$(quoted "$(sed -n '/^model name/ { s/.*: //p; q }' /proc/cpuinfo 2>/dev/null)")"
+    echo "memory,$(sed -nE '/^MemTotal/ s/.*: *//p' /proc/meminfo 2>/dev/null)"
+    echo "system,$(quoted "$(uname -sr)")"
+    echo "server,$(if [ "$bench_server" = 1 ]; then echo "the user's"; else echo private; fi)"
+    echo "repetitions,$repetitions"
+    bench_psql -f "$BENCH/sql/settings.sql" || return 1
+    for name in "${!size[@]}"; do
+        [[ " ${scenes[*]} " != *" ${name%%_*} "* ]] || echo "${name/_/.},$(quoted "${size[$name]}")"
+    done | sort
+}
+
+# The first metrics of a scene, the median of the repetitions.
 scene_table() {
     awk -F, -v scene="$1" '
-        function shown(value) { return value == "" ? "-" : value }
-        NR == 1 {
-            print "| key | rows/s | µs/row | WAL bytes/row | full-page images/row | index MB | leaf density % | fragmentation % | hit ratio of recent rows % | WAL : bigint | WAL : random | time : bigint |"
-            print "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
+        # the two or three first columns of a CSV line with quoted ones
+        function columns(line, name,    rest) {
+            name = line; sub(/,.*/, "", name)
+            rest = substr(line, length(name) + 3)
+            sub(/",.*/, "", rest); gsub(/""/, "\"", rest)
+            label[name] = rest
+            order[++keys] = name
         }
-        $1 == scene {
-            printf "| `%s` | %d | %.1f | %.0f | %.3f | %.1f | %.1f | %.1f | %.1f | %s | %s | %s |\n",
-                $3, $6, $7, $8, $9, $10 / 1048576, $11, $12, 100 * $13,
-                shown($15), shown($16), shown($17)
-        }' "$out/results.csv"
+        function median(key, metric,    n, i, j, v, x) {
+            n = split(values[key, metric], v, " ")
+            for (i = 2; i <= n; i++)
+                for (j = i; j > 1 && v[j - 1] + 0 > v[j] + 0; j--) { x = v[j]; v[j] = v[j - 1]; v[j - 1] = x }
+            return n == 0 ? "" : n % 2 ? v[(n + 1) / 2] : (v[n / 2] + v[n / 2 + 1]) / 2
+        }
+        FNR == 1 { file++; next }
+        file == 1 { columns($0) }
+        file == 2 && $1 == scene { values[$2, $6] = values[$2, $6] " " $7 }
+        END {
+            print "| key | WAL bytes/row | : bigint | full pages/row | µs/row | index MB | leaf density |"
+            print "|---|--:|--:|--:|--:|--:|--:|"
+            base = median("bigint", "wal_bytes_per_row")
+            for (i = 1; i <= keys; i++) {
+                k = order[i]
+                if (values[k, "wal_bytes_per_row"] == "") continue
+                w = median(k, "wal_bytes_per_row")
+                printf "| `%s` | %.0f | %s | %.3f | %.1f | %.1f | %.0f %% |\n", label[k], w,
+                    base > 0 ? sprintf("%.2f", w / base) : "-", median(k, "fpi_per_row"), median(k, "us_per_row"),
+                    median(k, "index_bytes") / 1048576, median(k, "leaf_density")
+            }
+        }' "$out/keys.csv" "$out/measurements.csv"
 }
 
-markdown() {
-    local scene cache="empty (the server was restarted)"
+# What there is at the end, also an early one: after the cluster is gone.
+lab_finish() {
+    local status=$?
 
-    [ "$bench_server" = 0 ] || cache="as the inserts left them"
-    echo "# Primary keys compared"
-    echo
-    echo "\`$command_line\` on $(date -u '+%Y-%m-%d %H:%M UTC'), $(nproc) cores, $version"
-    for scene in "${scenes[@]}"; do
-        echo
-        if [ "$scene" = steady ]; then
-            echo "## Steady: $(bench_number "$rows") rows of $days days, then one row a transaction"
+    [ -n "$out" ] && [ -e "$out/measurements.csv" ] || return 0
+    if [ -e "$BENCH/report.py" ] && command -v python3 >/dev/null && command -v gnuplot >/dev/null; then
+        if python3 "$BENCH/report.py" "$out" >"$out/report.log" 2>&1; then
+            rm -f "$out/report.log"
+            bench_progress "the report: $out/report.html and report.md"
         else
-            echo "## Bulk: $(bench_number "$bulk_rows") rows of one minute, then $(bench_number "$bulk_inserts") more of it in one INSERT"
+            echo "the report could not be made, see $out/report.log" >&2
+            [ "$status" -ne 0 ] || status=1
         fi
-        echo
-        scene_table "$scene"
-    done
-    echo
-    echo "Random is \`gen_random_uuid()\`. Before the $(bench_number "$reads") newest rows were looked up by their key, shared buffers were $cache."
-    echo
-    echo "| setting | value |"
-    echo "|---|---|"
-    cat "$bench_scratch/settings"
+    fi
+    [ "$finished" = 1 ] || bench_progress "interrupted; what was measured is in $out"
+    [ "$finished" = 0 ] || bench_progress "done: $out"
+    return "$status"
 }
 
 # --- the run ----------------------------------------------------------------
 
-# Only our own checkpoints, and WAL as a server with default settings writes it.
+[ "$quiet" = 0 ] || {
+    bench_progress() { :; }
+    bench_flicker() { :; }
+    say() { :; }
+}
+
+finished=0
+idgen_at_exit lab_finish
+# Only our own checkpoints, WAL as a server with default settings writes it, and
+# a number for the keys that need one.
 bench_open shared_buffers="$shared_buffers" autovacuum=off \
     checkpoint_timeout=1h max_wal_size=64GB min_wal_size=1GB \
-    full_page_writes=on wal_compression=off
+    full_page_writes=on wal_compression=off max_connections=100 \
+    idgen.node_id=1 idgen.launch_id=0
 
 [ -n "$out" ] || out=$BENCH/out/$(date '+%Y-%m-%d_%H%M%S')
+[ ! -e "$out/measurements.csv" ] || idgen_die "there are measurements in $out already"
 mkdir -p "$out" || exit 1
 bench_out=$out
 
-bench_extension pgstattuple
-pgstattuple=$(bench_value "SELECT extnamespace::regnamespace FROM pg_extension WHERE extname = 'pgstattuple'")
-version=$(bench_value "SELECT 'PostgreSQL ' || current_setting('server_version')")
-bench_value CHECKPOINT || idgen_die "the comparison needs the right to CHECKPOINT"
-bench_value "SELECT '| ' || name || ' | ' || current_setting(name) || ' |' FROM pg_settings
-             WHERE name IN ('autovacuum', 'block_size', 'checkpoint_timeout', 'data_checksums',
-                            'fsync', 'full_page_writes', 'max_wal_size', 'shared_buffers',
-                            'synchronous_commit', 'wal_compression', 'wal_level', 'wal_log_hints')
-             ORDER BY name" > "$bench_scratch/settings"
-: > "$bench_scratch/raw"
+lab_open
+bench_value CHECKPOINT || idgen_die "the laboratory needs the right to CHECKPOINT"
+choose_keys
+[ ${#keys[@]} -gt 0 ] || idgen_die "no keys"
+settings > "$bench_scratch/settings" || idgen_die "could not read the settings"
 
+for scene in "${scenes[@]}"; do "${scene}_plan"; done
+
+plan_started=$SECONDS
+plan_done=0
 number=0
-for scene in "${scenes[@]}"; do
-    for key in "${chosen[@]}"; do
-        number=$((number + 1))
-        step="$number/$((${#scenes[@]} * ${#chosen[@]})) $scene, $key:"
-        measure "$scene" "$key" || idgen_die "$scene, $key: the measurement failed"
-    done
+last_scene=
+for index in "${!plan_calls[@]}"; do
+    scene=${plan_scenes[$index]}
+    number=$((number + 1))
+    if [ "$scene" != "$last_scene" ]; then
+        bench_psql -f "$BENCH/sql/drop.sql" || idgen_die "could not drop the tables of $last_scene"
+        [ "$scene" = outgrow ] || lab_shared_buffers "$shared_buffers" || idgen_die "could not restart the server"
+        ! declare -F "${scene}_begin" >/dev/null || "${scene}_begin" || idgen_die "$scene: could not begin"
+        bench_progress "scene $scene"
+        last_scene=$scene
+    fi
+    read -ra call <<<"${plan_calls[$index]}"
+    "${call[@]}" || idgen_die "$scene: ${call[*]} failed"
+    plan_done=$((plan_done + plan_weights[index]))
 done
+finished=1
 
-csv > "$out/results.csv"
-markdown > "$out/results.md"
-if [ "$csv" = 1 ]; then cat "$out/results.csv"; else cat "$out/results.md"; fi
-bench_progress "done: $out/results.md and results.csv"
+if [ "$csv" = 1 ]; then
+    cat "$out/measurements.csv"
+else
+    for scene in "${scenes[@]}"; do
+        case $scene in steady|bulk) echo "## $scene"; echo; scene_table "$scene"; echo ;; esac
+    done
+fi

@@ -1,0 +1,37 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2004,SC2034,SC2154    # variables of run.sh and lab.sh
+#
+# bulk: a table whose rows are all of one minute, and many more rows of that
+# minute with one INSERT after a checkpoint.
+
+bulk_plan() {
+    local key repetition
+
+    for key in "${keys[@]}"; do
+        plan "$(plan_load "${size[bulk_rows]}")" bulk_fill "$key"
+    done
+    for ((repetition = 1; repetition <= repetitions; repetition++)); do
+        for key in "${keys[@]}"; do
+            plan "$(plan_insert "${size[bulk_inserts]}")" bulk_measure "$key" "$repetition"
+        done
+    done
+}
+
+bulk_fill() {
+    local key=$1 rows=${size[bulk_rows]}
+
+    say "$key: loading $(bench_number "$rows") rows of one minute"
+    lab_table "$key" || return 1
+    lab_clock_before_now "$key" 0
+    lab_load_bulk "$key" "$rows" && bench_psql -c "VACUUM idgen_bench.keys_$key"
+}
+
+bulk_measure() {
+    local key=$1 repetition=$2 rows=${size[bulk_inserts]}
+
+    say "$key: inserting $(bench_number "$rows") rows at once"
+    lab_load_bulk "$key" "$(warmup "$rows")" && lab_before "$key" &&
+        lab_load_bulk "$key" "$rows" && lab_after "$key" touches &&
+        lab_record bulk "$key" '' '' "$repetition" || return 1
+    found "$key: $wal bytes of WAL a row"
+}

@@ -1,0 +1,11 @@
+-- What keys.txt needs: a UUID of version 6 of an instant, the bits behind the
+-- time random, as idgen.uuid_v6() makes it of now. 122192928000000000 is 1970
+-- in 100 ns since 1582-10-15 (RFC 9562, section 5.1).
+CREATE FUNCTION idgen_bench.uuid_v6_at(moment timestamptz) RETURNS uuid
+LANGUAGE sql VOLATILE AS $$
+    SELECT (substr(to_hex((date_part('epoch', moment) * 1e7)::bigint + 122192928000000000), 1, 12)
+            || '6' || substr(to_hex((date_part('epoch', moment) * 1e7)::bigint + 122192928000000000), 13)
+            || substr(idgen.uuid_v4()::text, 20))::uuid
+$$;
+-- For sequence_comb().
+CREATE SEQUENCE idgen_bench.numbers;
