@@ -22,6 +22,7 @@ BENCH=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export LC_ALL=C
 
 bench_server=0          # 1: the server of the PG* variables
+bench_packages=         # "bench": also what the report needs
 bench_child=            # the client under way
 bench_scratch=          # a folder for intermediate results
 bench_schema=           # what there is to drop in the end
@@ -125,8 +126,7 @@ bench_open() {
 
     if [ "$bench_server" = 0 ]; then
         bench_progress "building idgen and starting a private cluster"
-        # shellcheck disable=SC2119
-        idgen_install_packages >&2
+        idgen_install_packages "${bench_packages:-}" >&2
         # shellcheck disable=SC2119
         idgen_build >&2 || idgen_die "idgen could not be built"
     fi

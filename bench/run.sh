@@ -17,6 +17,7 @@
 #   --shared-buffers S   of the private cluster (default 256MB)
 #   --out FOLDER         where the results go (default bench/out/DATE)
 #   --csv                print measurements.csv instead of Markdown
+#   --no-report          only the CSV files
 #   --server             run on the server that PGHOST, PGPORT ... name, not on a
 #                        private cluster; needs CHECKPOINT and pgstattuple
 #   --quiet              no progress
@@ -46,6 +47,7 @@ own_keys=()
 shared_buffers=256MB
 out=
 csv=0
+report=1
 quiet=0
 cores=$(nproc)
 
@@ -79,6 +81,7 @@ while [ $# -gt 0 ]; do
         --server) bench_server=1; shift; continue ;;
         --quick) quick=1; shift; continue ;;
         --csv) csv=1; shift; continue ;;
+        --no-report) report=0; shift; continue ;;
         --quiet) quiet=1; shift; continue ;;
         --help|-h) bench_help; exit 0 ;;
     esac
@@ -269,7 +272,7 @@ settings() {
     echo "processor,$(quoted "$(sed -n '/^model name/ { s/.*: //p; q }' /proc/cpuinfo 2>/dev/null)")"
     echo "memory,$(sed -nE '/^MemTotal/ s/.*: *//p' /proc/meminfo 2>/dev/null)"
     echo "system,$(quoted "$(uname -sr)")"
-    echo "server,$(if [ "$bench_server" = 1 ]; then echo "the user's"; else echo private; fi)"
+    echo "server,$(if [ "$bench_server" = 1 ]; then echo theirs; else echo private; fi)"
     echo "repetitions,$repetitions"
     bench_psql -f "$BENCH/sql/settings.sql" || return 1
     for name in "${!size[@]}"; do
@@ -306,29 +309,29 @@ scene_table() {
                 if (values[k, "wal_bytes_per_row"] == "") continue
                 w = median(k, "wal_bytes_per_row")
                 printf "| `%s` | %.0f | %s | %.3f | %.1f | %.1f | %.0f %% |\n", label[k], w,
-                    base > 0 ? sprintf("%.2f", w / base) : "-", median(k, "fpi_per_row"), median(k, "us_per_row"),
+                    (base > 0 ? sprintf("%.2f", w / base) : "-"), median(k, "fpi_per_row"), median(k, "us_per_row"),
                     median(k, "index_bytes") / 1048576, median(k, "leaf_density")
             }
         }' "$out/keys.csv" "$out/measurements.csv"
 }
 
-# What there is at the end, also an early one: after the cluster is gone.
+# At the end, also an early one, when the cluster is gone: the report of what
+# was measured.
 lab_finish() {
-    local status=$?
-
-    [ -n "$out" ] && [ -e "$out/measurements.csv" ] || return 0
-    if [ -e "$BENCH/report.py" ] && command -v python3 >/dev/null && command -v gnuplot >/dev/null; then
-        if python3 "$BENCH/report.py" "$out" >"$out/report.log" 2>&1; then
-            rm -f "$out/report.log"
-            bench_progress "the report: $out/report.html and report.md"
+    [ -n "${bench_out:-}" ] && [ -e "$bench_out/measurements.csv" ] || return 0
+    if [ "$report" = 1 ] && [ -e "$BENCH/report.py" ] && command -v python3 >/dev/null && command -v gnuplot >/dev/null; then
+        if python3 "$BENCH/report.py" "$bench_out" >"$bench_out/report.log" 2>&1; then
+            rm -f "$bench_out/report.log"
+            bench_progress "the report: $bench_out/report.html and report.md"
         else
-            echo "the report could not be made, see $out/report.log" >&2
-            [ "$status" -ne 0 ] || status=1
+            echo "the report could not be made, see $bench_out/report.log" >&2
         fi
     fi
-    [ "$finished" = 1 ] || bench_progress "interrupted; what was measured is in $out"
-    [ "$finished" = 0 ] || bench_progress "done: $out"
-    return "$status"
+    if [ "$finished" = 1 ]; then
+        bench_progress "done: $bench_out"
+    else
+        bench_progress "ended early; what was measured is in $bench_out"
+    fi
 }
 
 # --- the run ----------------------------------------------------------------
@@ -340,6 +343,7 @@ lab_finish() {
 }
 
 finished=0
+[ "$report" = 0 ] || [ ! -e "$BENCH/report.py" ] || bench_packages=bench
 idgen_at_exit lab_finish
 # Only our own checkpoints, WAL as a server with default settings writes it, and
 # a number for the keys that need one.

@@ -60,12 +60,12 @@ compare_keys() {
     local out=$IDGEN_WORK/comparison block='#' progress filter
 
     [ "$(locale charmap)" != UTF-8 ] || block='█'
-    exec {progress}> >(grep --line-buffered -vE '^\[.*(: (loading|inserting|reading) |\] (done|PostgreSQL))')
+    exec {progress}> >(grep --line-buffered -E '^\[.*(steady|bulk), [a-z_0-9]+: [0-9]+ bytes')
     filter=$!
     # not in the foreground, where bash would not look at signals meanwhile
-    "$IDGEN_SOURCE/bench/run.sh" --server --scene all \
+    "$IDGEN_SOURCE/bench/run.sh" --server --scene steady,bulk --repetitions 1 --no-report \
         --keys bigint,gen_random_uuid,uuid_v4,uuid_v7,comb,short_comb,short_comb_run \
-        --rows 800000 --inserts 4000 --bulk-rows 400000 --bulk-inserts 10000 --out "$out" \
+        --steady.rows 800000 --steady.inserts 4000 --bulk.rows 400000 --bulk.inserts 10000 --out "$out" \
         >"$IDGEN_WORK/comparison.log" 2>&"$progress" &
     comparison=$!
     exec {progress}>&-
@@ -73,8 +73,10 @@ compare_keys() {
     comparison=
     wait "$filter" || true
 
-    demo_psql -c "CREATE TABLE comparison ($(head -n 1 "$out/results.csv" | sed 's/,/ text, /g') text)"
-    demo_psql -c "COPY comparison FROM STDIN (FORMAT csv, HEADER)" <"$out/results.csv"
+    demo_psql -c "CREATE TABLE measured (scene text, key text, series text, x text, repetition int, metric text, value numeric)"
+    demo_psql -c "COPY measured FROM STDIN (FORMAT csv, HEADER)" <"$out/measurements.csv"
+    demo_psql -c "CREATE TABLE key (name text, expression text, type text, number serial)"
+    demo_psql -c "COPY key (name, expression, type) FROM STDIN (FORMAT csv, HEADER)" <"$out/keys.csv"
     demo_psql -v room="$((width - 55))" -v block="$block" -f "$demo/comparison.sql"
 }
 

@@ -9,7 +9,8 @@
 # to its files, and idgen. PostgreSQL finds its files relative to where its
 # programs are, so the copy sees idgen as installed, and the original does not.
 #
-#   idgen_install_packages [tests] install what is missing (apt), also for tests
+#   idgen_install_packages [tests|bench] install what is missing (apt), also for
+#                                  tests or for the report of the benchmarks
 #   idgen_build [MAKE-ARG ...]     build and install into the private folder
 #   idgen_start [SETTING=VALUE ...]  start the cluster; sets PGHOST, PGPORT ...
 #   idgen_restart                  restart it, with empty shared buffers
@@ -111,6 +112,10 @@ idgen_install_packages() {
     if [ "${1:-}" = tests ]; then
         perl -MIPC::Run -e 1 2>/dev/null || missing+=(libipc-run-perl)
         ls /usr/lib*/*/faketime/libfaketime.so.1 >/dev/null 2>&1 || missing+=(faketime)
+        command -v python3 >/dev/null || missing+=(python3)
+    fi
+    if [ "${1:-}" = bench ]; then
+        command -v gnuplot >/dev/null || missing+=(gnuplot-nox)
         command -v python3 >/dev/null || missing+=(python3)
     fi
 

@@ -3,23 +3,34 @@
 
 \pset footer off
 
+CREATE VIEW pg_temp.comparison AS
+SELECT scene, expression, number,
+       min(value) FILTER (WHERE metric = 'wal_bytes_per_row') AS wal,
+       min(value) FILTER (WHERE metric = 'fpi_per_row') AS pages,
+       min(value) FILTER (WHERE metric = 'us_per_row') AS us,
+       min(value) FILTER (WHERE metric = 'index_bytes') AS bytes,
+       min(value) FILTER (WHERE metric = 'leaf_density') AS density
+FROM measured JOIN key ON key.name = measured.key
+GROUP BY scene, expression, number;
+
 CREATE FUNCTION pg_temp.bars(of_scene text, room int, block text) RETURNS SETOF text
 LANGUAGE sql AS $$
     SELECT rpad(replace(expression, 'idgen.', ''), 31)
            || repeat(block, greatest(1, round(room * wal / max(wal) OVER ())::int))
-           || ' ' || round(wal) || '  (' || round(ratio, 1) || ' x bigint)'
-    FROM (SELECT *, wal_bytes_per_row::numeric AS wal, wal_vs_bigint::numeric AS ratio
-          FROM comparison WHERE scene = of_scene) AS c
+           || ' ' || round(wal) || '  ('
+           || round(wal / min(wal) FILTER (WHERE expression = 'bigint identity') OVER (), 1) || ' x bigint)'
+    FROM pg_temp.comparison WHERE scene = of_scene
+    ORDER BY number
 $$;
 
 CREATE FUNCTION pg_temp.numbers(of_scene text)
 RETURNS TABLE (key text, "WAL B/row" int, "pages/row" numeric, "us/row" numeric,
                "index MB" numeric, "full %" int)
 LANGUAGE sql AS $$
-    SELECT replace(expression, 'idgen.', ''), wal_bytes_per_row::numeric::int,
-           round(fpi_per_row::numeric, 3), round(us_per_row::numeric, 1),
-           round(index_bytes::numeric / 1048576, 1), leaf_density::numeric::int
-    FROM comparison WHERE scene = of_scene
+    SELECT replace(expression, 'idgen.', ''), wal::int, round(pages, 3), round(us, 1),
+           round(bytes / 1048576, 1), density::int
+    FROM pg_temp.comparison WHERE scene = of_scene
+    ORDER BY number
 $$;
 
 \echo
