@@ -210,9 +210,9 @@ plan() {
     plan_total=$((plan_total + $1))
 }
 
-plan_load() { echo $((400 + $1 * 4 / 1000)); }
-plan_insert() { echo $((900 + $1 * 8 / 1000)); }
-plan_transactions() { echo $((1100 + $1 / 8)); }
+plan_load() { echo $((300 + $1 * 4 / 1000)); }
+plan_insert() { echo $((500 + $1 * 5 / 1000)); }
+plan_transactions() { echo $((700 + $1 / 10)); }
 
 # Inserts before a measurement: a twentieth.
 warmup() { echo $(($1 < 20 ? 1 : $1 / 20)); }

@@ -119,6 +119,10 @@ idgen_install_packages() {
         command -v gnuplot >/dev/null || missing+=(gnuplot-nox)
         command -v python3 >/dev/null || missing+=(python3)
     fi
+    if [ "${1:-}" = bench ]; then
+        command -v gnuplot >/dev/null || missing+=(gnuplot-nox)
+        command -v python3 >/dev/null || missing+=(python3)
+    fi
 
     if [ -z "$(idgen_find_pg_config)" ]; then
         [ -z "${PG_CONFIG:-}" ] || idgen_die "PG_CONFIG=$PG_CONFIG is not there"
