@@ -118,6 +118,9 @@ for scene in steady checkpoint; do
     . "$BENCH/scenes/$scene.sh"
 done
 
+[ -n "$out" ] || out=$BENCH/out/$(date '+%Y-%m-%d_%H%M%S')
+[ ! -e "$out/measurements.csv" ] || idgen_die "there are measurements in $out already"
+
 # --- the keys ---------------------------------------------------------------
 
 declare -A key_type key_column key_history key_bulk key_bounds
@@ -319,7 +322,7 @@ scene_table() {
 # was measured.
 lab_finish() {
     [ -n "${bench_out:-}" ] && [ -e "$bench_out/measurements.csv" ] || return 0
-    if [ "$report" = 1 ] && [ -e "$BENCH/report.py" ] && command -v python3 >/dev/null && command -v gnuplot >/dev/null; then
+    if [ "$report" = 1 ] && [ -e "$BENCH/report.py" ] && command -v python3 >/dev/null; then
         if python3 "$BENCH/report.py" "$bench_out" >"$bench_out/report.log" 2>&1; then
             rm -f "$bench_out/report.log"
             bench_progress "the report: $bench_out/report.html and report.md"
@@ -352,8 +355,6 @@ bench_open shared_buffers="$shared_buffers" autovacuum=off \
     full_page_writes=on wal_compression=off max_connections=100 \
     idgen.node_id=1 idgen.launch_id=0
 
-[ -n "$out" ] || out=$BENCH/out/$(date '+%Y-%m-%d_%H%M%S')
-[ ! -e "$out/measurements.csv" ] || idgen_die "there are measurements in $out already"
 mkdir -p "$out" || exit 1
 bench_out=$out
 
