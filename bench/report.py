@@ -451,6 +451,13 @@ class Picture:
         plots.append(f"{data} using 1:2 with points pt {look.point} ps 0.85 lc rgb '{look.colour}' title {quoted(title)}")
         return plots
 
+    def expectation(self, points, look, title):
+        """What the model expects: a pale band behind the line of what was measured."""
+        if not points:
+            return []
+        data = self.block([f"{x!r} {stat.median!r}" for x, stat in points])
+        return [f"{data} using 1:2 with lines lw 9 lc rgb '#C8{look.colour[1:]}' title {quoted(title + ', expected')}"]
+
     def box(self, row, low, high, fill, colour, title, half=0.36, border=False):
         data = self.block([f"{low!r} {row!r} {low!r} {high!r} {row - half!r} {row + half!r}"])
         edge = f"border lc rgb '{INK}'" if border else "noborder"
@@ -637,6 +644,7 @@ def lines(run, name, title, curves, metrics, xlabel, xlog=0, xtext=short, ylog=N
         plots, ends = [], []
         for key, curve in mine.items():
             look = run.looks[key]
+            plots += picture.expectation(curves(key, "predicted_" + metric), look, key)
             plots += picture.line(curve, look, key)
             end = curve[-1][1].median
             ends.append((top + height * (1 - yscale.at(end)), f"{shortened(key, 20)} {figure(end)}", look.colour))
@@ -1092,6 +1100,42 @@ def sweep_section(run, scene, heading, about, says, metrics, xname, xlabel, more
             + sweep_tables(run, scene, list(metrics) + list(more), xname, xtext, ratios))
 
 
+MODEL_SCENES = ("steady", "bulk", "outgrow", "checkpoint", "period", "wrap")
+MODEL_LIMIT = 0.15
+
+
+def model_section(run):
+    """How near the model comes, scene by scene."""
+    rows, worst = [], []
+    for scene in MODEL_SCENES:
+        ratios = []
+        for at in run.values:
+            if at[0] != scene or at[4] != "wal_bytes_per_row":
+                continue
+            expected = run.stat(scene, at[1], "predicted_wal_bytes_per_row", at[2], at[3])
+            measured = run.stat(scene, at[1], "wal_bytes_per_row", at[2], at[3])
+            if expected and measured.median > 0:
+                ratio = expected.median / measured.median
+                ratios.append(ratio)
+                if abs(ratio - 1) > MODEL_LIMIT:
+                    worst.append([scene, code(at[1]), " ".join(filter(None, [at[2], "" if at[3] is None else short(at[3])])),
+                                  figure(expected.median), figure(measured.median), f"{ratio:.2f}"])
+        if ratios:
+            near = sum(abs(ratio - 1) <= MODEL_LIMIT for ratio in ratios)
+            rows.append([scene, str(len(ratios)), f"{min(ratios):.2f}", f"{statistics.median(ratios):.2f}", f"{max(ratios):.2f}",
+                         f"{near} of {len(ratios)}"])
+    if not rows:
+        return []
+    blocks = [Heading(2, "Model and measurement"),
+              Paragraph("What `idgen.expected_key_cost()` expects an inserted row to write to the WAL, divided by what it wrote; medians of the repetitions. "
+                        "In the pictures, the pale bands are what it expects."),
+              Table(["scene", "points", "least", "median", "greatest", f"within {MODEL_LIMIT * 100:.0f} %"], rows)]
+    if worst:
+        blocks += [Heading(3, f"Further away than {MODEL_LIMIT * 100:.0f} %"),
+                   Table(["scene", "key", "point", "expected", "measured", "ratio"], worst, "text")]
+    return blocks
+
+
 def in_gigabytes(text):
     """Of a size in kB, as the system says it; other text as it is."""
     size = re.fullmatch(r"(\d+) kB", text)
@@ -1197,6 +1241,8 @@ def report_blocks(run):
         "Turnover 1 is when as many rows were deleted as the window holds.",
         say_ends(run, "delete", "index_bytes", lambda x: f"a turnover of {short(x)}", short, "the size of the index is multiplied by"),
         ["index_bytes", "leaf_density", "heap_bytes"], "turnover", "rows deleted : rows held")
+
+    blocks += model_section(run)
 
     if run.settings:
         blocks += [Heading(2, "Settings"),
