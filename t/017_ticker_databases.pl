@@ -223,6 +223,36 @@ crash_and_set_back($session, $other);
 go_on('after a crash, the clock behind', make('undecided', 100));
 right_clock();
 
+# The mark of a sequence that is rolled back is none for the old sequence, and
+# the session that goes on has no reason to look.
+new_database('regretted');
+$node->safe_psql('postgres', 'ALTER DATABASE regretted SET idgen.reserve_ahead = 2');
+$session = $node->background_psql('regretted');
+$other = $node->background_psql('regretted');
+begin_story('two sessions', background_make($session) . "\n" . background_make($other));
+go_on('dropped, created and much used',
+	$session->query_safe("BEGIN; DROP EXTENSION idgen; CREATE EXTENSION idgen; $many; " . values_query(100)));
+$session->query_safe('ROLLBACK');
+go_on('that rolled back, the other session', background_make($other));
+crash_and_set_back($session, $other);
+go_on('after a crash, the clock behind', make('regretted', 100));
+right_clock();
+
+# --- A mark that moves ------------------------------------------------------
+
+# It moves long before it is reached, and nothing is skipped: the time in what
+# is made then is the clock's.
+new_database('punctual');
+begin_story('before the mark moves', make('punctual'));
+my $marks_of = q{SELECT string_agg(reserved_value::text, ' ' ORDER BY layout) FROM idgen.tickers WHERE layout <> 'decimal_id'};
+my $marks_before = $node->safe_psql('punctual', $marks_of);
+set_clock($node, '+7');
+go_on('and after', make('punctual'));
+isnt($node->safe_psql('punctual', $marks_of), $marks_before, 'the marks moved');
+is( $node->safe_psql('punctual', q{SELECT string_agg(layout, ' ') FROM idgen.tickers WHERE ahead > '0.5 s'}),
+	'', 'and none is ahead of the clock for it');
+right_clock();
+
 # --- A copy of a database ---------------------------------------------------
 
 new_database('model');

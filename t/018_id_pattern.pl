@@ -97,6 +97,10 @@ is(join(' ', map { $_->[0] } @decimal), join(' ', 1 .. 10000), 'DecimalId: count
 is(values_of(1, @decimal), '0', 'DecimalId: generator_id is the first one');
 is(values_of(2, @decimal), '65', 'DecimalId: launch_id is idgen.launch_id');
 
+# also when more are made than are reserved at once
+ask('SELECT count(idgen.decimal_id()) FROM generate_series(1, 2500000)');
+is((decoded('decimal', ask('SELECT idgen.decimal_id()')))[0][0], 2_510_001, 'DecimalId: no counter is left out');
+
 # The counter has an end, and the next generator begins.
 ask(q{SELECT setval('idgen.decimal_id_ticker', 922337202 - 4)});
 is( join(',', map { "@$_" } decoded('decimal', ask('SELECT idgen.decimal_id() FROM generate_series(1, 10)'))),
