@@ -1,0 +1,423 @@
+# One ticker for many: sessions, parallel workers, two nodes, and two sessions
+# that hand a token back and forth while others press. Nothing is repeated,
+# and what is made later is greater. Then the settings, and who may change
+# them.
+
+use strict;
+use warnings;
+use IPC::Run;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my @functions = qw(snowflake trace_id js_id decimal_id uuid_v7_ordered);
+my @with_node = qw(snowflake trace_id js_id);
+
+my $node = PostgreSQL::Test::Cluster->new('office');
+$node->init;
+$node->append_conf('postgresql.conf', q{
+max_worker_processes = 8
+max_parallel_workers = 4
+log_statement = none
+idgen.node_id = 7
+idgen.launch_id = 42
+});
+$node->start;
+my $version = $node->safe_psql('postgres', 'SHOW server_version_num');
+
+$node->safe_psql(
+	'postgres', q{
+	CREATE EXTENSION idgen;
+	CREATE FUNCTION process_id() RETURNS int
+		LANGUAGE internal VOLATILE PARALLEL SAFE AS 'pg_backend_pid';
+	CREATE TABLE source WITH (parallel_workers = 3) AS SELECT generate_series(1, 40000) AS i;
+	ANALYZE source;
+	-- who made how many in a row, in each transaction
+	CREATE TABLE made (story text, snowflake bigint[], trace_id bigint[], js_id bigint[], decimal_id bigint[], uuid_v7_ordered uuid[])});
+
+sub ask
+{
+	my ($query, $database) = @_;
+
+	return $node->safe_psql($database || 'postgres', $query);
+}
+
+# Rows, or the SQLSTATE of the error, and what was said besides
+sub as_role
+{
+	my ($role, $query, $database) = @_;
+	my ($rows, $errors);
+
+	$node->psql(
+		$database || 'postgres', $query,
+		stdout => \$rows,
+		stderr => \$errors,
+		extra_params => [ '--username', $role, '--set=VERBOSITY=sqlstate' ]);
+	die "$role cannot connect: $errors" if $errors =~ /^psql: error/m;
+	return $errors =~ /ERROR:  (\w{5})/ ? $1 : $rows;
+}
+
+my $superuser = ask('SELECT current_user');
+
+sub outcome
+{
+	return as_role($superuser, @_);
+}
+
+# An array of each function's values in the order of their making; MATERIALIZED
+# rows so that each value is made once.
+sub arrays_of
+{
+	my ($count) = @_;
+
+	return 'SELECT ' . join(', ', map { "array_agg($_)" } @functions)
+	  . ' FROM (SELECT ' . join(', ', map { "idgen.$_() AS $_" } @functions)
+	  . " FROM generate_series(1, $count) OFFSET 0) m";
+}
+
+# A script of a transaction for pgbench
+my $scripts = PostgreSQL::Test::Utils::tempdir();
+
+sub script
+{
+	my ($name, $sql) = @_;
+
+	append_to_file("$scripts/$name.sql", "$sql;\n");
+	return "--file=$scripts/$name.sql";
+}
+
+# What a story made: so many, no two the same, each transaction's in order
+sub check_made
+{
+	my ($story, $count) = @_;
+
+	for my $function (@functions)
+	{
+		is( ask("SELECT count(*), count(DISTINCT id) FROM made, unnest($function) id WHERE story = '$story'"),
+			"$count|$count", "$story, $function: no two are the same");
+		is( ask("SELECT count(*) FROM (
+					SELECT id <= lag(id) OVER (PARTITION BY made.ctid ORDER BY place) AS falls
+					FROM made, unnest($function) WITH ORDINALITY u (id, place) WHERE story = '$story') m
+				 WHERE falls"),
+			'0', "$story, $function: each transaction's increase");
+	}
+}
+
+# --- Sessions, and parallel workers -----------------------------------------
+
+my $force = ask(q{SELECT name FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query')});
+my $parallel = qq{
+	SET $force = on;
+	SET parallel_setup_cost = 0;
+	SET parallel_tuple_cost = 0;
+	SET min_parallel_table_scan_size = 0;
+	SET max_parallel_workers_per_gather = 3;
+	SET idgen.reserve_ahead = 2};
+my $values = join(', ', map { "idgen.$_() AS $_" } @functions);
+
+sub check_parallel
+{
+	my ($story) = @_;
+	my $query = "SELECT process_id() AS pid, $values FROM source";
+
+	# The leader only gathers: the workers start the tickers, and move their
+	# marks. Who gets how much of the scan is up to the machine: again, until
+	# three processes had a share.
+	for my $leader ('off', 'on')
+	{
+		for my $attempt (1 .. 50)
+		{
+			ask("$parallel; SET parallel_leader_participation = $leader;
+				 DROP TABLE IF EXISTS by_workers; CREATE TABLE by_workers AS $query");
+			last if ask('SELECT count(DISTINCT pid) FROM by_workers') >= 3;
+		}
+		cmp_ok(ask('SELECT count(DISTINCT pid) FROM by_workers'),
+			'>=', 3, "$story, leader $leader: made by several processes");
+		is( ask('SELECT ' . join(', ', map { "count(DISTINCT $_)" } @functions) . ' FROM by_workers'),
+			join('|', (40000) x @functions), "$story, leader $leader: no two are the same");
+		is( ask('SELECT ' . join(', ', map { "count(*) FILTER (WHERE ${_}_falls)" } @functions) . ' FROM (SELECT '
+				. join(', ', map { "$_ <= lag($_) OVER w AS ${_}_falls" } @functions)
+				. ' FROM by_workers WINDOW w AS (PARTITION BY pid ORDER BY ctid)) m'),
+			join('|', (0) x @functions), "$story, leader $leader: each process's increase");
+		ask("INSERT INTO made SELECT '$story, in parallel', "
+			  . join(', ', map { "array_agg($_ ORDER BY $_)" } @functions) . ' FROM by_workers');
+	}
+	check_made("$story, in parallel", 80000);
+}
+
+sub check_sessions
+{
+	my ($story) = @_;
+	my $script = script($story =~ s/ /_/gr, "INSERT INTO made SELECT '$story', * FROM (" . arrays_of(1000) . ') m');
+
+	$node->command_like(
+		[ 'pgbench', '--no-vacuum', '--client=32', '--jobs=2', '--transactions=6', $script, 'postgres' ],
+		qr{processed: 192/192}, "$story: 32 sessions at once");
+	check_made($story, 192_000);
+}
+
+for my $story ('loaded on demand', 'loaded by the postmaster')
+{
+	if ($story ne 'loaded on demand')
+	{
+		$node->append_conf('postgresql.conf', "shared_preload_libraries = 'idgen'");
+		$node->restart;
+	}
+
+	check_parallel($story);
+	check_sessions($story);
+}
+
+for my $function (@functions)
+{
+	is( ask("SELECT count(*), count(DISTINCT id) FROM made, unnest($function) id"),
+		'544000|544000', "$function: nor any in another story");
+	is( ask("SELECT (SELECT id FROM made, unnest($function) id WHERE story LIKE 'loaded by%' ORDER BY id LIMIT 1)
+				  > (SELECT id FROM made, unnest($function) id WHERE story LIKE 'loaded on%' ORDER BY id DESC LIMIT 1)"),
+		't', "$function: goes on above after the restart");
+}
+
+# --- A token goes back and forth --------------------------------------------
+
+# A session takes its turn when it gets lock number TURN, which the other one
+# holds until its own turn is over; before it lets go, it takes the lock that
+# ends its next turn. The sequence proves that they did take turns.
+$node->safe_psql(
+	'postgres', q{
+	CREATE SEQUENCE turns MINVALUE 0;
+	CREATE TABLE taken (player text, turn bigint, snowflake bigint, trace_id bigint, js_id bigint, decimal_id bigint, uuid_v7_ordered uuid);
+	CREATE FUNCTION play(player text, first_turn int, turns int) RETURNS void LANGUAGE plpgsql AS $$
+	BEGIN
+		FOR turn IN first_turn .. turns - 1 BY 2 LOOP
+			PERFORM pg_advisory_lock(turn);
+			INSERT INTO taken SELECT player, nextval('turns'),
+				idgen.snowflake(), idgen.trace_id(), idgen.js_id(), idgen.decimal_id(), idgen.uuid_v7_ordered();
+			PERFORM pg_advisory_lock(turn + 3), pg_advisory_unlock(turn + 1), pg_advisory_unlock(turn);
+		END LOOP;
+	END $$});
+
+my $turns = 2000;
+my $load = IPC::Run::start(
+	[
+		'pgbench', '--no-vacuum', '--client=8', '--jobs=1', '--rate=400',
+		"--time=$PostgreSQL::Test::Utils::timeout_default", script('load', arrays_of(100)), $node->connstr('postgres') . ' application_name=load'
+	],
+	'>', \my $load_output, '2>', \my $load_errors);
+$node->poll_query_until('postgres', q{SELECT count(*) >= 8 FROM pg_stat_activity WHERE application_name = 'load'})
+  or die 'no load';
+
+my $alice = $node->background_psql('postgres');
+my $bob = $node->background_psql('postgres');
+$alice->query_safe('SELECT pg_advisory_lock(1)');
+$bob->query_safe('SELECT pg_advisory_lock(0), pg_advisory_lock(2)');
+$alice->query_until(qr/begins/, "\\echo begins\nSELECT play('alice', 0, $turns);\n");
+$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted})
+  or die 'no one waits for the token';
+is(ask('SELECT is_called FROM turns'), 'f', 'without the token, no one plays');
+$bob->query_until(qr/begins/, "\\echo begins\nSELECT pg_advisory_unlock(0);\nSELECT play('bob', 1, $turns);\n");
+$alice->query_safe('SELECT pg_advisory_unlock_all()');
+$bob->query_safe('SELECT pg_advisory_unlock_all()');
+
+ok($load->pumpable, 'all the time, others pressed');
+$load->signal('TERM');
+$load->finish;
+
+is( ask(q{SELECT count(*), count(DISTINCT turn), min(turn), max(turn),
+				 count(*) FILTER (WHERE player = CASE turn % 2 WHEN 0 THEN 'alice' ELSE 'bob' END)
+		  FROM taken}),
+	"$turns|$turns|0|" . ($turns - 1) . "|$turns", 'Alice and Bob took turns');
+is( ask('SELECT ' . join(', ', map { "count(*) FILTER (WHERE ${_}_rises)" } @functions) . ' FROM (SELECT '
+		. join(', ', map { "$_ > lag($_) OVER w AS ${_}_rises" } @functions)
+		. ' FROM taken WINDOW w AS (ORDER BY turn)) m'),
+	join('|', ($turns - 1) x @functions), 'each one got more than the other before');
+cmp_ok(ask('SELECT (max(decimal_id) - min(decimal_id)) / 10000000000 FROM taken'),
+	'>', 2 * $turns, 'and between their turns, others got theirs');
+$alice->quit;
+$bob->quit;
+
+# --- Two nodes --------------------------------------------------------------
+
+# The clock of neither is past the hour that both tickers are set to: they
+# hand out the same words at the same time, and only the node tells them
+# apart.
+my $ahead = ask(q{
+	SELECT format('SELECT setval(''idgen.snowflake_ticker'', %s), setval(''idgen.trace_id_ticker'', %s), setval(''idgen.js_id_ticker'', %s)',
+		   (extract(epoch FROM t - '2020-01-01 00:00:00+00')::bigint * 1000) << 12, extract(epoch FROM t)::bigint << 22,
+		   extract(epoch FROM t - '2020-01-01 00:00:00+00')::bigint << 16)
+	FROM (SELECT now() + interval '1 hour' AS t) c});
+my %number_of = (west => 3, east => 31);
+
+for my $place ('west', 'east')
+{
+	ask("CREATE DATABASE $place");
+	ask("ALTER DATABASE $place SET idgen.node_id = $number_of{$place};
+		 ALTER DATABASE $place SET idgen.launch_id = 10$number_of{$place}");
+	ask('CREATE EXTENSION idgen', $place);
+	ask('CREATE TABLE made (' . join(', ', map { $_ . ($_ eq 'uuid_v7_ordered' ? ' uuid[]' : ' bigint[]') } @functions) . ')',
+		$place);
+	ask($ahead, $place);
+}
+
+my $insert = script('insert', 'INSERT INTO made ' . arrays_of(1000));
+my @running = map {
+	IPC::Run::start(
+		[ 'pgbench', '--no-vacuum', '--client=4', '--jobs=1', '--transactions=10', $insert, $node->connstr($_) ],
+		'>', '/dev/null', '2>', \my $errors)
+} 'west', 'east';
+$_->finish or die 'pgbench failed' for @running;
+
+# merged, with a primary key to refuse what both have made
+ask('CREATE TABLE merged (function text, id text, PRIMARY KEY (function, id))');
+for my $place ('west', 'east')
+{
+	for my $function (@functions)
+	{
+		$node->safe_psql($place, "\\copy (SELECT '$function', unnest($function) FROM made) TO '$scripts/$place.$function'");
+		is( outcome("\\copy merged FROM '$scripts/$place.$function'"), '', "$place, $function: merged");
+	}
+}
+is( ask('SELECT function, count(*) FROM merged GROUP BY function ORDER BY function'),
+	join("\n", map { "$_|80000" } sort @functions), 'all are there');
+my $parts = q{
+	SELECT 'snowflake' AS function, id::bigint >> 22 AS tick, idgen.snowflake_counter(id::bigint) AS counter, idgen.snowflake_node(id::bigint) AS node
+		FROM merged WHERE function = 'snowflake'
+	UNION ALL SELECT 'trace_id', id::bigint >> 38, idgen.trace_id_counter(id::bigint), idgen.trace_id_node(id::bigint)
+		FROM merged WHERE function = 'trace_id'
+	UNION ALL SELECT 'js_id', id::bigint >> 21, idgen.js_id_counter(id::bigint), idgen.js_id_node(id::bigint)
+		FROM merged WHERE function = 'js_id'
+	UNION ALL SELECT 'decimal_id', p.generator, p.counter, p.launch
+		FROM merged, idgen.decimal_id_parts(id::bigint) p WHERE function = 'decimal_id'};
+is( ask("SELECT function, count(*) FROM (
+			SELECT function, tick, counter FROM ($parts) p GROUP BY 1, 2, 3
+			HAVING count(*) = 2 AND array_agg(node ORDER BY node) IN ('{3,31}', '{103,1031}')) w
+		 GROUP BY function ORDER BY function"),
+	"decimal_id|40000\njs_id|40000\nsnowflake|40000\ntrace_id|40000", 'only the node, or the launch, told them apart');
+
+# --- The settings -----------------------------------------------------------
+
+ask('CREATE ROLE clerk LOGIN');
+ask('CREATE DATABASE settings');
+ask('CREATE EXTENSION idgen', 'settings');
+ask($_) for map { "ALTER DATABASE settings SET idgen.$_ = -1" } 'node_id', 'launch_id';
+
+# Call a function, and tell all of the error or the warning
+sub complaint
+{
+	my ($query, $database) = @_;
+	my $errors;
+
+	$node->psql($database || 'settings', $query,
+		stderr => \$errors, extra_params => [ '--set=VERBOSITY=verbose' ]);
+	return $errors;
+}
+
+for my $function (@with_node)
+{
+	my ($most) = { snowflake => 1023, trace_id => 65535, js_id => 31 }->{$function};
+
+	like( complaint("SELECT idgen.$function()"),
+		qr/ERROR:  55000: idgen\.node_id is not set\n.*HINT:  Set idgen\.node_id to .*, from 0 to $most,/s,
+		"$function: not without a node, and the hint tells how to set it");
+	is( outcome("SET idgen.node_id = $most; SELECT idgen.${function}_node(idgen.$function());
+				 SET idgen.node_id = 0; SELECT idgen.${function}_node(idgen.$function())", 'settings'),
+		"$most\n0", "$function: from 0 to $most");
+}
+like( complaint('SELECT idgen.decimal_id()'),
+	qr/ERROR:  55000: idgen\.launch_id is not set\n.*HINT:  Set idgen\.launch_id to /s,
+	'decimal_id: not without a launch, and the hint tells how to set it');
+is( outcome('SET idgen.launch_id = 99999; SELECT (idgen.decimal_id_parts(idgen.decimal_id())).launch;
+			 SET idgen.launch_id = 0; SELECT (idgen.decimal_id_parts(idgen.decimal_id())).launch', 'settings'),
+	"99999\n0", 'decimal_id: from 0 to 99999');
+like( complaint('SET idgen.node_id = 1024; SELECT idgen.snowflake()'),
+	qr/ERROR:  22023: .*DETAIL:  The value is 1024, .*: 0 to 1023\./s, 'snowflake: 1024 is too much');
+like( complaint('SET idgen.node_id = 32; SELECT idgen.js_id()'),
+	qr/ERROR:  22023: .*DETAIL:  The value is 32, .*: 0 to 31\./s, 'js_id: 32 is too much');
+is( outcome('SET idgen.node_id = 1024; SELECT idgen.trace_id_node(idgen.trace_id())', 'settings'), '1024', 'but not for trace_id');
+is( outcome('LOAD $$idgen$$; SET idgen.node_id = 65536', 'settings'), '22023', '65536 is too much for all');
+is( outcome('LOAD $$idgen$$; SET idgen.launch_id = 100000', 'settings'), '22023', 'and 100000 for a launch');
+
+# Who may
+my $load_library = 'SELECT FROM idgen.uuid_v4();';
+for my $setting ('node_id = 5', 'launch_id = 5', q{snowflake_epoch = '2021-01-01'}, 'max_ahead = 1', 'reserve_ahead = 3')
+{
+	is(as_role('clerk', "$load_library SET idgen.$setting"), '42501', "a plain role may not SET idgen.$setting");
+	is(as_role('clerk', 'ALTER ROLE clerk SET idgen.' . $setting), '42501', 'nor for later');
+}
+for my $sequence (map { "idgen.${_}_ticker" } @functions)
+{
+	is(as_role('clerk', "SELECT last_value FROM $sequence"), '42501', "nor read $sequence");
+	is(as_role('clerk', "SELECT nextval('$sequence')"), '42501', 'nor take from it');
+	is(as_role('clerk', "SELECT setval('$sequence', 1)"), '42501', 'nor set it');
+}
+is( as_role('clerk', 'SELECT ' . join(', ', map { "idgen.$_() IS NOT NULL" } @functions)),
+	't|t|t|t|t', 'but may call the functions');
+is( as_role('clerk', q{SELECT string_agg(layout, ' '), bool_and(last_value < reserved_value) FROM idgen.tickers}),
+	'snowflake trace_id js_id decimal_id uuid_v7_ordered|t', 'and read the view');
+
+# The epoch
+ask('ALTER DATABASE settings SET idgen.node_id = 7');
+for my $epoch ('', 'today', 'now', 'infinity', '2020-13-01', 'soon')
+{
+	is(outcome("$load_library SET idgen.snowflake_epoch = '$epoch'", 'settings'), '22023', "epoch '$epoch' is refused");
+}
+is( outcome(q{SET idgen.snowflake_epoch = '2020-06-01 12:00:00';
+			  SET timezone = 'Pacific/Auckland';
+			  SELECT idgen.snowflake_timestamp(1) = '2020-06-01 12:00:00+00';
+			  SET idgen.snowflake_epoch = '2020-06-02';
+			  SELECT idgen.snowflake_timestamp(1) = '2020-06-02 00:00:00+00';
+			  SET idgen.snowflake_epoch = '2020-06-02 12:00:00+12';
+			  SELECT idgen.snowflake_timestamp(1) = '2020-06-02 00:00:00+00'}, 'settings'),
+	"t\nt\nt", 'an epoch without a time zone is in UTC, wherever the session is');
+
+my $year = ask('SELECT extract(year FROM now())');
+for my $function ('snowflake', 'js_id')
+{
+	# This database's ticker, for now and for later
+	my $made = ask("SELECT idgen.$function()", 'settings');
+	my $future = $year + 2;
+
+	like( complaint("SET idgen.snowflake_epoch = '$future-01-01'; SELECT idgen.$function()"),
+		qr/ERROR:  22008: timestamp is out of range for $function\(\)\n.*HINT:  Look at .*idgen\.snowflake_epoch/s,
+		"$function: none before the epoch");
+
+	# Later by years: the ticker keeps its values, and is ahead of the clock.
+	# The time does not come within the timeout.
+	my $waiting = complaint("SET idgen.snowflake_epoch = '2023-01-01'; SET statement_timeout = '100ms'; SELECT idgen.$function()");
+	like($waiting, qr/WARNING:  01000: $function\(\) waits, .*HINT:  See the view idgen\.tickers/s,
+		"$function: with the epoch moved it waits, and says so");
+	like($waiting, qr/ERROR:  57014/, "$function: for as long as one likes");
+	is(ask("SELECT idgen.$function() > $made", 'settings'), 't', "$function: with the epoch back it goes on, above");
+}
+
+# Earlier by so much that the time does not fit. That does not hurt the ticker
+# of a database, whether it began with it or not.
+for my $case ([ 'snowflake', '1950-01-01' ], [ 'js_id', '1880-01-01' ])
+{
+	my ($function, $epoch) = @$case;
+
+	for my $database ('west', 'ancient_' . $function)
+	{
+		if ($database ne 'west')
+		{
+			ask("CREATE DATABASE $database");
+			ask('CREATE EXTENSION idgen', $database);
+		}
+		my $last = $database eq 'west' ? ask("SELECT idgen.$function()", $database) : 0;
+
+		like( complaint("SET idgen.snowflake_epoch = '$epoch'; SELECT idgen.$function()", $database),
+			qr/ERROR:  22008: timestamp is out of range for $function\(\)\n.*since $epoch/s, "$database, $function: no room for the time since $epoch");
+		my $next = ask("SELECT idgen.$function()", $database);
+		cmp_ok($next, '>', $last, "$database, $function: with the epoch back it goes on");
+	}
+}
+$node->restart;
+for my $case ([ 'west', 'snowflake' ], [ 'west', 'js_id' ], [ 'ancient_snowflake', 'snowflake' ], [ 'ancient_js_id', 'js_id' ])
+{
+	my ($database, $function) = @$case;
+
+	is(outcome("SET statement_timeout = '1s'; SELECT idgen.$function() IS NOT NULL", $database),
+		't', "$database, $function: also after a restart");
+}
+
+$node->stop;
+done_testing();
