@@ -148,8 +148,8 @@ static bool preloaded = false;
 static TickerSlot *slots[TICKER_KINDS];
 static Oid	sequences[TICKER_KINDS];
 
-static TickerSlot *attach(TickerKind kind);
-static void move_mark(TickerKind kind, TickerSlot *slot, uint64 next);
+static TickerSlot *attach(TickerKind kind, uint64 *own_mark);
+static uint64 move_mark(TickerKind kind, TickerSlot *slot, uint64 next);
 
 /* ------------------------------------------------------------------------
  * The words
@@ -279,12 +279,13 @@ ticker_next(TickerKind kind)
 {
 	const TickerLayout *layout = &ticker_layouts[kind];
 	TickerSlot *slot = slots[kind];
+	uint64		own_mark = 0;
 	bool		told = false;
 
 	if (unlikely(XactReadOnly))
 		refuse_read_only(layout);
 	if (unlikely(slot == NULL))
-		slot = attach(kind);
+		slot = attach(kind, &own_mark);
 
 	for (;;)
 	{
@@ -300,7 +301,7 @@ ticker_next(TickerKind kind)
 			next = Max(last + 1, now);
 			if (ticker_counter(layout, next) < (uint64) layout->min_counter)
 				next++;
-			renew_at = pg_atomic_read_u64(&slot->renew_at);
+			renew_at = own_mark != 0 ? own_mark : pg_atomic_read_u64(&slot->renew_at);
 			too_far_ms = too_far_ahead_ms(layout, next, now);
 			if (unlikely(next >= renew_at || too_far_ms > 0))
 				break;
@@ -321,9 +322,9 @@ ticker_next(TickerKind kind)
 		 * fail, whoever reaches the mark does it.
 		 */
 		reserved = pg_atomic_read_u64(&slot->reserved);
-		if (next >= reserved ||
+		if (own_mark != 0 || next >= reserved ||
 			pg_atomic_compare_exchange_u64(&slot->renew_at, &renew_at, reserved))
-			move_mark(kind, slot, next);
+			own_mark = move_mark(kind, slot, next);
 	}
 }
 
@@ -365,23 +366,47 @@ sequence_data(Page page)
 }
 
 /*
+ * Whether this transaction made the sequence, or changed what pg_class says of
+ * it (to another file, say), so that nobody else sees it so, and a rollback
+ * takes it back.
+ */
+static bool
+is_changed_here(Relation sequence)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(RelationGetRelid(sequence)));
+	bool		changed = !HeapTupleIsValid(tuple) ||
+		TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data));
+
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	return changed;
+}
+
+/*
  * Make sure that the mark is far enough above the word "next", and that the
  * sequence has it: it would not if somebody set it, or created the extension
  * anew.  Starts the ticker.
  *
+ * In a transaction that made or changed the sequence, the mark is not for the
+ * other sessions, as it goes with a rollback.  Then it is the result, which is
+ * 0 otherwise: this transaction may go on to it, but has to ask for each word.
+ * The mark of the others stays where it is meanwhile, because they cannot lock
+ * the sequence.
+ *
  * The lock on the sequence comes before the light-weight lock, because one
  * may have to wait for the former as long as a transaction lasts.
  */
-static void
+static uint64
 move_mark(TickerKind kind, TickerSlot *slot, uint64 next)
 {
 	const TickerLayout *layout = &ticker_layouts[kind];
 	uint64		ahead = layout->ms_per_tick == 0 ? RESERVE_WORDS :
 		words_of_ticks(layout, ticker_reserve_ahead_setting * MS_PER_SECOND / layout->ms_per_tick);
 	Relation	sequence = open_sequence(kind, RowExclusiveLock);
+	bool		own = is_changed_here(sequence);
 	uint64		reserved;
 	uint64		stored;
-	uint64		last;
+	uint64		mark;
 	Buffer		buffer;
 
 	LWLockAcquire(&slot->lock, LW_EXCLUSIVE);
@@ -390,21 +415,22 @@ move_mark(TickerKind kind, TickerSlot *slot, uint64 next)
 
 	reserved = pg_atomic_read_u64(&slot->reserved);
 	stored = sequence_data(BufferGetPage(buffer))->last_value;
+	mark = stored;
 
-	if (stored != reserved ||
-		(next + ahead / 2 >= reserved && reserved <= layout->max_word))
+	if (own ? next >= stored || reserved > stored :
+		stored != reserved || (next + ahead / 2 >= reserved && reserved <= layout->max_word))
 	{
 		GenericXLogState *state;
 		Form_pg_sequence_data data;
 		XLogRecPtr	lsn;
 
 		/* above what was given out, and what somebody set the sequence to */
-		reserved = Max(reserved, Max(next, stored) + ahead);
-		reserved = Max(stored, Min(reserved, layout->max_word + 1));
+		mark = Max(reserved, Max(next, stored) + ahead);
+		mark = Max(stored, Min(mark, layout->max_word + 1));
 
 		state = GenericXLogStart(sequence);
 		data = sequence_data(GenericXLogRegisterBuffer(state, buffer, 0));
-		data->last_value = reserved;
+		data->last_value = mark;
 		data->log_cnt = 0;
 		data->is_called = true;
 		lsn = GenericXLogFinish(state);
@@ -417,21 +443,29 @@ move_mark(TickerKind kind, TickerSlot *slot, uint64 next)
 		 */
 		if (!XLogRecPtrIsInvalid(lsn))
 			XLogFlush(lsn);
-
-		last = pg_atomic_read_u64(&slot->last);
-		while (last < stored - 1 &&
-			   !pg_atomic_compare_exchange_u64(&slot->last, &last, stored - 1))
-			;
-		pg_memory_barrier();
-		pg_atomic_write_u64(&slot->reserved, reserved);
 	}
 	else
 		UnlockReleaseBuffer(buffer);
 
-	pg_atomic_write_u64(&slot->renew_at,
-						reserved > layout->max_word ? reserved : reserved - ahead / 2);
+	if (!own)
+	{
+		/* a mark that this ticker did not set: it starts, or starts anew, there */
+		if (stored > reserved)
+		{
+			uint64		last = pg_atomic_read_u64(&slot->last);
+
+			while (last < stored - 1 &&
+				   !pg_atomic_compare_exchange_u64(&slot->last, &last, stored - 1))
+				;
+		}
+		pg_memory_barrier();
+		pg_atomic_write_u64(&slot->reserved, mark);
+		pg_atomic_write_u64(&slot->renew_at,
+							mark > layout->max_word ? mark : mark - ahead / 2);
+	}
 	LWLockRelease(&slot->lock);
 	relation_close(sequence, RowExclusiveLock);
+	return own ? mark : 0;
 }
 
 /* ------------------------------------------------------------------------
@@ -642,10 +676,10 @@ free_slots(void)
 
 /*
  * Find this database's ticker, and see that it is started and that the mark is
- * where it should be.
+ * where it should be.  Sets *own_mark to what move_mark() says.
  */
 static TickerSlot *
-attach(TickerKind kind)
+attach(TickerKind kind, uint64 *own_mark)
 {
 	const TickerLayout *layout = &ticker_layouts[kind];
 	TickerSlot *slot;
@@ -670,8 +704,9 @@ attach(TickerKind kind)
 	next = Max(pg_atomic_read_u64(&slot->last) + 1, present_word(layout));
 	if (next > layout->max_word)
 		out_of_range(layout);
-	move_mark(kind, slot, next);
-	slots[kind] = slot;
+	*own_mark = move_mark(kind, slot, next);
+	if (*own_mark == 0)
+		slots[kind] = slot;
 	return slot;
 }
 
