@@ -204,4 +204,20 @@ ROLLBACK TO s;
 SELECT idgen.decimal_id() AS after \gset
 ROLLBACK;
 SELECT idgen.decimal_id() > :after AND :after > :within AND :within > :before AS forward;
+
+-- created, restored to a mark, used and rolled back in one transaction: the
+-- others' mark stays, and the values are above what was restored
+SELECT last_value + 10000000000 AS restored, reserved_value AS mark FROM idgen.ticker_state('snowflake') \gset
+BEGIN;
+DROP EXTENSION idgen;
+CREATE EXTENSION idgen;
+SELECT setval('idgen.snowflake_ticker', :restored) = :restored AS restored;
+SELECT idgen.snowflake() >> 22 >= :restored >> 12 AS above;
+SELECT ((b >> 22) - (a >> 22)) * 4096 + (b & 4095) - (a & 4095) BETWEEN 1 AND 4096 AS next
+FROM idgen.snowflake() a, idgen.snowflake() b;
+ROLLBACK;
+SELECT reserved_value = :mark AS untouched FROM idgen.ticker_state('snowflake');
+SELECT idgen.snowflake() >> 22 >= :restored >> 12 AS above;
+SELECT reserved_value > :restored AS reserved_anew FROM idgen.ticker_state('snowflake');
+
 DROP FUNCTION about_now;

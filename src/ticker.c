@@ -112,6 +112,7 @@ typedef struct TickerSlot
 	pg_atomic_uint64 last;		/* the word given out last */
 	pg_atomic_uint64 reserved;	/* the mark: words are below it */
 	pg_atomic_uint64 renew_at;	/* who comes to here moves the mark */
+	uint64		own_mark;		/* see move_mark() */
 } TickerSlot;
 
 /* Each one has a cache line of its own. */
@@ -406,6 +407,7 @@ move_mark(TickerKind kind, TickerSlot *slot, uint64 next)
 	bool		own = is_changed_here(sequence);
 	uint64		reserved;
 	uint64		stored;
+	uint64		known;
 	uint64		mark;
 	Buffer		buffer;
 
@@ -415,7 +417,18 @@ move_mark(TickerKind kind, TickerSlot *slot, uint64 next)
 
 	reserved = pg_atomic_read_u64(&slot->reserved);
 	stored = sequence_data(BufferGetPage(buffer))->last_value;
+	known = own ? slot->own_mark : reserved;
 	mark = stored;
+
+	/* a mark of somebody else's: the ticker starts there, or starts anew */
+	if (stored != known)
+	{
+		uint64		last = pg_atomic_read_u64(&slot->last);
+
+		while (last < stored - 1 &&
+			   !pg_atomic_compare_exchange_u64(&slot->last, &last, stored - 1))
+			;
+	}
 
 	if (own ? next >= stored || reserved > stored :
 		stored != reserved || (next + ahead / 2 >= reserved && reserved <= layout->max_word))
@@ -447,17 +460,10 @@ move_mark(TickerKind kind, TickerSlot *slot, uint64 next)
 	else
 		UnlockReleaseBuffer(buffer);
 
-	if (!own)
+	if (own)
+		slot->own_mark = mark;
+	else
 	{
-		/* a mark that this ticker did not set: it starts, or starts anew, there */
-		if (stored > reserved)
-		{
-			uint64		last = pg_atomic_read_u64(&slot->last);
-
-			while (last < stored - 1 &&
-				   !pg_atomic_compare_exchange_u64(&slot->last, &last, stored - 1))
-				;
-		}
 		pg_memory_barrier();
 		pg_atomic_write_u64(&slot->reserved, mark);
 		pg_atomic_write_u64(&slot->renew_at,
@@ -640,6 +646,7 @@ find_or_take_slot(TickerKind kind)
 		pg_atomic_init_u64(&slot->last, 0);
 		pg_atomic_init_u64(&slot->reserved, 0);
 		pg_atomic_init_u64(&slot->renew_at, 0);
+		slot->own_mark = 0;
 		slot->kind = kind;
 		slot->database = MyDatabaseId;
 	}
