@@ -1,5 +1,7 @@
 -- Read ranges of time by their bounds, one after another. Says how many rows were
 -- found and how long it took, after one lookup that loads the catalogs.
+-- where the operators of idgen.objectid are
+SELECT set_config('search_path', current_setting('search_path') || ', idgen', false) \g /dev/null
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
 SET enable_hashjoin = off;

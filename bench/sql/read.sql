@@ -1,5 +1,7 @@
 -- Look rows up, one after another, by their primary key. Says how many were
 -- found and how long it took, after one lookup that loads the catalogs.
+-- where the operators of idgen.objectid are
+SELECT set_config('search_path', current_setting('search_path') || ', idgen', false) \g /dev/null
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
 SET enable_hashjoin = off;
