@@ -76,7 +76,7 @@ _PG_init(void)
 
 	DefineCustomIntVariable("idgen.reserve_ahead",
 							"How much time identifiers are reserved for at once in the write-ahead log.",
-							"After a crash they begin above what was reserved. A standby may lag behind by half of this and still know all that the primary may have handed out.",
+							"After a crash they begin above what was reserved. While identifiers are made, a standby may lag behind by half of this and still know a mark above them.",
 							&ticker_reserve_ahead_setting,
 							10, 2, SECS_PER_HOUR,
 							PGC_SUSET,

@@ -16,12 +16,14 @@
  * each ticker has a sequence, whose last_value is the mark that all its words
  * were below.  The mark is written and flushed to the WAL before words come
  * near it, some seconds' worth of words at a time, and a ticker that starts,
- * after a crash or on a standby that was promoted, starts at the mark.  A new
- * mark is written when half of the words are left, so that a standby may lag
- * behind by as much and still know a mark above all words.
+ * after a crash or on a standby that was promoted, starts at the mark.  While a
+ * ticker is in use, a new mark is written when half of the words are left, so
+ * that a standby may lag behind by as much and still know a mark above all
+ * words.  After a pause it is written just before the first word; what an
+ * asynchronous standby has not got then, only its clock can make up for.
  *
  * The mark belongs to no transaction: a rollback does not take it back.  It
- * is written without a transaction id, so that parallel workers can do it.
+ * needs no transaction id, so that parallel workers can move it.
  *
  *-------------------------------------------------------------------------
  */
@@ -100,6 +102,9 @@ const TickerLayout ticker_layouts[TICKER_KINDS] = {
 #define RESERVE_WORDS		4000000
 
 #define MS_PER_SECOND		INT64CONST(1000)
+
+/* Who waits for the clock looks at it so often; it may be set meanwhile. */
+#define WAIT_MS_MAX			INT64CONST(100)
 
 /*
  * A ticker.  The words are 0 until it starts.
@@ -255,7 +260,7 @@ wait_for_clock(const TickerLayout *layout, int64 ms, bool *told)
 
 	CHECK_FOR_INTERRUPTS();
 	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-					 Min(ms, MS_PER_SECOND), wait_event);
+					 Min(ms, WAIT_MS_MAX), wait_event);
 	ResetLatch(MyLatch);
 	CHECK_FOR_INTERRUPTS();
 }
@@ -409,6 +414,7 @@ move_mark(TickerKind kind, TickerSlot *slot, uint64 next)
 	uint64		stored;
 	uint64		known;
 	uint64		mark;
+	bool		written = false;
 	Buffer		buffer;
 
 	LWLockAcquire(&slot->lock, LW_EXCLUSIVE);
@@ -448,6 +454,7 @@ move_mark(TickerKind kind, TickerSlot *slot, uint64 next)
 		data->is_called = true;
 		lsn = GenericXLogFinish(state);
 		UnlockReleaseBuffer(buffer);
+		written = true;
 
 		/*
 		 * A crash must not lose what words are given out on the strength of.
@@ -471,6 +478,13 @@ move_mark(TickerKind kind, TickerSlot *slot, uint64 next)
 	}
 	LWLockRelease(&slot->lock);
 	relation_close(sequence, RowExclusiveLock);
+
+	/*
+	 * With a transaction id, the commit waits for a synchronous standby to get
+	 * the mark, as that of nextval() does.
+	 */
+	if (written && !IsInParallelMode())
+		(void) GetTopTransactionId();
 	return own ? mark : 0;
 }
 

@@ -154,5 +154,5 @@ $handed_out->wait_for_more;
 $third->stop;
 $handed_out->clients_end;
 
-$handed_out->check_never_twice(2000);
+$handed_out->check_never_twice(1_000);
 done_testing();

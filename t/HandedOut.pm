@@ -8,7 +8,7 @@
 #   $handed_out->clients_begin('before', $node);    # values are fetched
 #   $handed_out->wait_for_more;                     # by every client
 #   $handed_out->clients_end;                       # the server ended them
-#   $handed_out->check_never_twice(20_000);
+#   $handed_out->check_never_twice(5_000);
 
 package HandedOut;
 
