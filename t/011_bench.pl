@@ -151,6 +151,9 @@ like(slurp_file("$out/keys.csv"), qr/^key,label,type\nbigint,"bigint identity","
 like($stdout, qr/^\| `idgen\.short_comb\(\)` \| \d+ \| \d+\.\d\d \|/m, 'a Markdown table is printed');
 is($node->safe_psql('postgres', $left), '', 'nothing is left behind');
 
+# a shell's background job has these ignored, and so would what it starts
+$SIG{$_} = 'DEFAULT' for qw(TERM INT HUP);
+
 # Interrupted while it works
 for my $signal (qw(TERM INT HUP))
 {
