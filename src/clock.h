@@ -12,6 +12,9 @@
 #include "fmgr.h"
 #include "utils/guc.h"
 
+#define MS_PER_SECOND		INT64CONST(1000)
+#define MS_PER_DAY			(SECS_PER_DAY * MS_PER_SECOND)
+
 /* RFC 9562 section 6.2, method 3: 12 bits for the fraction of a millisecond */
 #define SUBMS_BITS			12
 

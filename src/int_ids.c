@@ -33,8 +33,6 @@
  */
 #define TRACE_ID_AHEAD		SECS_PER_DAY
 
-#define MS_PER_SECOND		1000
-
 int			node_id_setting = NODE_UNSET;
 int			launch_id_setting = LAUNCH_UNSET;
 

@@ -54,8 +54,6 @@
 
 /* Times before this are no creation times. */
 #define EARLIEST_MS			INT64CONST(631152000000)	/* 1990-01-01 */
-#define MS_PER_SECOND		INT64CONST(1000)
-#define MS_PER_DAY			(SECS_PER_DAY * MS_PER_SECOND)
 
 /*
  * Where the clock does not help, numbers with a time have this many different

@@ -50,11 +50,9 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
+#include "utils/wait_event.h"
 #if PG_VERSION_NUM >= 170000
 #include "storage/dsm_registry.h"
-#include "utils/wait_event.h"
-#else
-#include "utils/wait_event.h"
 #endif
 
 #include "clock.h"
@@ -100,8 +98,6 @@ const TickerLayout ticker_layouts[TICKER_KINDS] = {
  * up to as many of the 92 million million that decimal_id() has.
  */
 #define RESERVE_WORDS		4000000
-
-#define MS_PER_SECOND		INT64CONST(1000)
 
 /* Who waits for the clock looks at it so often; it may be set meanwhile. */
 #define WAIT_MS_MAX			INT64CONST(100)
