@@ -36,11 +36,13 @@ fill_simulated() {
 checkpoint_fill() { fill_simulated "$1" "${size[checkpoint_rows]}" "${size[checkpoint_days]}"; }
 
 checkpoint_measure() {
-    local key=$1 rows=$2 repetition=$3 apart
+    local key=$1 rows=$2 repetition=$3 apart want=
 
     say "$key: $(bench_number "$rows") rows after a checkpoint"
+    # it takes longer to find the touched leaves in the WAL than to write it
+    [ "$rows" -gt 100000 ] || [ "$repetition" -gt 1 ] || want=touches
     apart=$(spacing "${size[checkpoint_rate]}")
     lab_load "$key" 1000 "$apart" && lab_before "$key" &&
-        lab_load "$key" "$rows" "$apart" "$rows" && lab_after "$key" touches &&
+        lab_load "$key" "$rows" "$apart" "$rows" && lab_after "$key" "$want" &&
         lab_record checkpoint "$key" '' "$rows" "$repetition"
 }
