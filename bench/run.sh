@@ -109,11 +109,9 @@ for name in "${!size_given[@]}"; do size[$name]=${size_given[$name]}; done
 
 for scene in "${scenes[@]}"; do
     [[ " ${all_scenes[*]} " = *" $scene "* ]] || idgen_die "no scene \"$scene\"; there are: ${all_scenes[*]}"
-    # shellcheck disable=SC1090
-    . "$BENCH/scenes/$scene.sh"
 done
-# what a scene takes from another's file
-for scene in steady checkpoint; do
+# all of them: some take functions from another's file
+for scene in "${all_scenes[@]}"; do
     # shellcheck disable=SC1090
     . "$BENCH/scenes/$scene.sh"
 done
@@ -211,6 +209,21 @@ plan() {
     plan_scenes+=("$scene")
     plan_calls+=("${*:2}")
     plan_total=$((plan_total + $1))
+}
+
+# For a scene of all keys: a load of each, and then in each repetition a
+# measurement of each, so that the keys take turns.
+plan_turns() {
+    local load=$1 measurement=$2 key repetition
+
+    for key in "${keys[@]}"; do
+        plan "$load" "${scene}_fill" "$key"
+    done
+    for ((repetition = 1; repetition <= repetitions; repetition++)); do
+        for key in "${keys[@]}"; do
+            plan "$measurement" "${scene}_measure" "$key" "$repetition"
+        done
+    done
 }
 
 plan_load() { echo $((300 + $1 * 4 / 1000)); }

@@ -1,45 +1,21 @@
 # What is ordered by time, while the server's clock steps back, stands still and jumps ahead.
-#
-# libfaketime gives the server a clock that this test sets through a file, also
-# for a backend that is running. Skipped where it is not installed
-# (Debian, Ubuntu: the package faketime).
 
 use strict;
 use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use FakeClock;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::Local qw(timegm);
 
-my ($libfaketime) = glob('/usr/lib/*/faketime/libfaketime.so.1'
-	  . ' /usr/lib*/faketime/libfaketime.so.1');
-plan skip_all => 'libfaketime is not installed' unless $libfaketime;
+plan skip_all => 'libfaketime is not installed' unless FakeClock::is_installed();
 
-my $clock_file = PostgreSQL::Test::Utils::tempdir() . '/clock';
-
-# What the server takes for the time: an offset to the real one, or an instant
-# at which the clock stands still.
-sub set_clock
-{
-	my ($clock) = @_;
-
-	PostgreSQL::Test::Utils::append_to_file("$clock_file.new", "$clock\n");
-	rename "$clock_file.new", $clock_file or die "rename: $!";
-}
-
-set_clock('+0');
-
+my $clock = FakeClock->new('stepping');
 my $node = PostgreSQL::Test::Cluster->new('stepping');
 $node->init;
-{
-	local %ENV = (
-		%ENV,
-		LD_PRELOAD => $libfaketime,
-		FAKETIME_TIMESTAMP_FILE => $clock_file,
-		FAKETIME_NO_CACHE => 1,
-		FAKETIME_DONT_FAKE_MONOTONIC => 1,
-		TZ => 'UTC');
-	$node->start;
-}
+$clock->start($node);
 
 $node->safe_psql(
 	'postgres', q{
@@ -84,21 +60,21 @@ sub ask
 
 make('before', 2000);
 
-set_clock('-1h');
+$clock->run_ahead_by(-3600);
 make('back an hour', 2000);
 
 # nothing that a pooler does between two clients starts the order anew
 $backend->query_safe('DISCARD ALL');
 make('after discard', 2000);
 
-set_clock('+1h');
+$clock->run_ahead_by(3600);
 make('ahead an hour', 2000);
 
 # 10000 within one instant are more than a millisecond of version 7 holds
-set_clock('2060-01-01 00:00:00');
+$clock->stand_still_at(timegm(0, 0, 0, 1, 0, 2060));
 make('standing still', 10000);
 
-set_clock('+0');
+$clock->run_ahead_by(0);
 make('back by years', 2000);
 
 # The clock did what the story says, and idgen read it: COMBs follow it
@@ -156,15 +132,7 @@ $node->stop;
 
 # The last second but one that 32 bits hold. As many ObjectIds as the counter
 # has values, and one, are in two seconds, wherever the counter begins.
-{
-	local %ENV = (
-		%ENV,
-		LD_PRELOAD => $libfaketime,
-		FAKETIME => '2106-02-07 06:28:14',
-		FAKETIME_DONT_FAKE_MONOTONIC => 1,
-		TZ => 'UTC');
-	$node->start;
-}
+FakeClock::start_still($node, 2**32 - 2);
 $backend = $node->background_psql('postgres', on_error_stop => 0);
 $backend->query(
 	q{CREATE FUNCTION number(idgen.objectid) RETURNS bigint LANGUAGE sql

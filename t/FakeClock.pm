@@ -45,7 +45,14 @@ sub stand_still_at
 {
 	my ($self, $instant) = @_;
 
-	$self->_set(strftime('%Y-%m-%d %H:%M:%S', gmtime($instant)));
+	$self->_set(_still($instant));
+}
+
+sub _still
+{
+	my ($instant) = @_;
+
+	return strftime('%Y-%m-%d %H:%M:%S', gmtime($instant));
 }
 
 # Start a node that has this clock.
@@ -59,13 +66,20 @@ sub start
 		FAKETIME_NO_CACHE => 1);
 }
 
-# Start a node whose clock is always behind by so many seconds. Reading that
-# takes no file, and little time.
+# Start a node whose clock is always behind by so many seconds, or always stands
+# still. Reading that takes no file, and little time.
 sub start_behind
 {
 	my ($node, $seconds) = @_;
 
 	return _start_with($node, {}, FAKETIME => "-$seconds");
+}
+
+sub start_still
+{
+	my ($node, $instant) = @_;
+
+	return _start_with($node, {}, FAKETIME => _still($instant));
 }
 
 sub _start_with

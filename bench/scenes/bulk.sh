@@ -4,18 +4,7 @@
 # bulk: a table whose rows are all of one minute, and many more rows of that
 # minute with one INSERT after a checkpoint.
 
-bulk_plan() {
-    local key repetition
-
-    for key in "${keys[@]}"; do
-        plan "$(plan_load "${size[bulk_rows]}")" bulk_fill "$key"
-    done
-    for ((repetition = 1; repetition <= repetitions; repetition++)); do
-        for key in "${keys[@]}"; do
-            plan "$(plan_insert "${size[bulk_inserts]}")" bulk_measure "$key" "$repetition"
-        done
-    done
-}
+bulk_plan() { plan_turns "$(plan_load "${size[bulk_rows]}")" "$(plan_insert "${size[bulk_inserts]}")"; }
 
 bulk_fill() {
     local key=$1 rows=${size[bulk_rows]}

@@ -4,18 +4,7 @@
 # steady: a table with a history of days until now, then one row a transaction
 # after a checkpoint.
 
-steady_plan() {
-    local key repetition
-
-    for key in "${keys[@]}"; do
-        plan "$(plan_load "${size[steady_rows]}")" steady_fill "$key"
-    done
-    for ((repetition = 1; repetition <= repetitions; repetition++)); do
-        for key in "${keys[@]}"; do
-            plan "$(plan_transactions "${size[steady_inserts]}")" steady_measure "$key" "$repetition"
-        done
-    done
-}
+steady_plan() { plan_turns "$(plan_load "${size[steady_rows]}")" "$(plan_transactions "${size[steady_inserts]}")"; }
 
 # What other scenes with a history until now share: KEY ROWS DAYS.
 fill_until_now() {

@@ -1,11 +1,6 @@
 -- Look rows up, one after another, by their primary key. Says how many were
 -- found and how long it took, after one lookup that loads the catalogs.
--- where the operators of idgen.objectid are
-SELECT set_config('search_path', current_setting('search_path') || ', idgen', false) \g /dev/null
-SET enable_seqscan = off;
-SET enable_bitmapscan = off;
-SET enable_hashjoin = off;
-SET enable_mergejoin = off;
+\ir lookup_settings.sql
 SELECT payload FROM idgen_bench.:"table" WHERE id = (SELECT id FROM idgen_bench.:"wanted" LIMIT 1) \g /dev/null
 SELECT clock_timestamp() AS began \gset
 SELECT count(k.payload) AS found
