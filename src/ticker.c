@@ -610,15 +610,23 @@ forget_slots(Datum arg, Oid relation)
 			slots[kind] = NULL;
 }
 
+/*
+ * Find the table, once.  Should memory run out on the way, the next call does
+ * all of it again: a session with the table but no callback would not notice
+ * what happens to a sequence.
+ */
 static void
 use_table(void)
 {
+	TickerTable *found_table;
+
 	if (table != NULL)
 		return;
 
-	table = find_table();
-	REGISTER_TRANCHE(table->tranche);
+	found_table = find_table();
+	REGISTER_TRANCHE(found_table->tranche);
 	CacheRegisterRelcacheCallback(forget_slots, (Datum) 0);
+	table = found_table;
 }
 
 /*
