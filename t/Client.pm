@@ -111,7 +111,8 @@ sub _receive
 		}
 	}
 
-	while (length $self->{input} >= 5)
+	# what comes after the statement's end is for the next one
+	while ($self->{busy} && length $self->{input} >= 5)
 	{
 		my ($type, $length) = unpack('a N', $self->{input});
 		last if length $self->{input} < $length + 1;
