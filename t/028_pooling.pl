@@ -222,7 +222,8 @@ INSERT INTO made SELECT id, 'snowflake' FROM (SELECT idgen.snowflake() AS id) s;
 			FROM idgen.creation_identifiers WHERE command_id::text LIKE 'd%'}),
 		'0|t', 'each command has one row');
 
-	diag('figures: 40 clients on 3 sessions of PgBouncer, ' . keys(%value_twice) . " identifiers, 0 repeated; $commands commands by 5 clients each, $commands orders");
+	diag('figures: 40 clients on 3 sessions of PgBouncer, ' . keys(%value_twice) . ' identifiers, ' . @repeated . " repeated; $commands commands by 5 clients each, "
+		  . $node->safe_psql('postgres', 'SELECT count(*) FROM orders') . ' orders');
 	$_->quit for @clients, $stranger;
 	$pool->signal('TERM');
 	$pool->finish;

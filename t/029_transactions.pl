@@ -274,7 +274,7 @@ for my $crash ('no crash', 'a crash')
 # Many sessions do the same commands at the same time, in transactions that do
 # several, in any order: some wait, some deadlock, some cannot be serialized.
 # Each is tried until it is done.
-my (%retries, %tries);
+my (%retries, %tries, %orders);
 sub contend
 {
 	my ($isolation) = @_;
@@ -329,6 +329,7 @@ sub contend
 	is( join(' ', sort { $a <=> $b } map { (keys %$_)[0] } values %told),
 		$control->ask('SELECT string_agg(id::text, $$ $$ ORDER BY id) FROM orders'), "$isolation: of which they were told");
 	is( join(' ', grep { !/^(40001|40P01)$/ } sort keys %{ $retries{$isolation} }), '', "$isolation: nothing but what one tries again");
+	$orders{$isolation} = $control->ask('SELECT count(*) FROM orders');
 	$_->{session}->quit for @clients;
 }
 
@@ -339,7 +340,7 @@ cmp_ok($retries{'SERIALIZABLE'}{'40001'} // 0, '>', 0, 'SERIALIZABLE: some had t
 diag('figures: ' . join('; ', map {
 	my $isolation = $_;
 	"$isolation: 60 commands by 12 sessions, $tries{$isolation} transactions, "
-	  . join('', map { "$retries{$isolation}{$_} times $_, " } sort keys %{ $retries{$isolation} }) . '60 orders'
+	  . join('', map { "$retries{$isolation}{$_} times $_, " } sort keys %{ $retries{$isolation} }) . "$orders{$isolation} orders"
 } 'READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE'));
 
 $node->stop;

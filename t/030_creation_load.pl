@@ -191,7 +191,8 @@ while (1)
 
 # --- What came of it --------------------------------------------------------
 
-is($control->ask('SELECT count(*) FROM orders'), $commands, "$commands commands, and as many orders");
+my $orders = $control->ask('SELECT count(*) FROM orders');
+is($orders, $commands, "$commands commands, and as many orders");
 is($control->ask('SELECT count(DISTINCT command) FROM orders'), $commands, 'one for each command');
 is($control->ask('SELECT count(DISTINCT id) FROM orders'), $commands, 'each with its own id');
 is( $control->ask(q{SELECT count(*) FROM orders FULL JOIN idgen.creation_identifiers ON command_id = command AND entity_id = id
@@ -206,7 +207,7 @@ is( join(' ', map { s/error //r } grep { /^error/ && !/ (40001|40P01|57014)$/ } 
 cmp_ok($count{$_} // 0, '>', 10, "$_: $count{$_}") for qw(terminated cancelled vanished replays);
 
 diag("figures: $number_of_clients clients, $seconds seconds: $commands commands, " . join(', ', map { "$count{$_} $_" } sort keys %count)
-	  . ", $commands orders");
+	  . ", $orders orders");
 $_->quit for grep { defined $_ } map { $_->{session} } @clients;
 $node->stop;
 done_testing();
