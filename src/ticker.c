@@ -37,6 +37,7 @@
 #include "catalog/namespace.h"
 #include "commands/sequence.h"
 #include "funcapi.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "port/atomics.h"
 #include "storage/bufmgr.h"
@@ -768,7 +769,8 @@ ticker_kind_of_name(const char *name)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("there is no ticker of that name"),
-			 errdetail("The name is \"%.*s\".", NAMEDATALEN, name),
+			 errdetail("The name is \"%s\".",
+					   pnstrdup(name, pg_mbcliplen(name, strlen(name), NAMEDATALEN))),
 			 errhint("See the view idgen.tickers.")));
 }
 

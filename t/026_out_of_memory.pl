@@ -206,6 +206,18 @@ $session->ask(q{LOAD 'idgen'});
 my @answers = split /\n/, $session->ask('SELECT * FROM make_calls()');
 is($answers[$_] // 'none', $texts{$texts[$_]}, "$texts[$_], of $megabytes MB") for 0 .. $#texts;
 
+# Of a long text, a message shows whole characters only.
+$node->safe_psql('postgres', q{CREATE DATABASE utf8 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0});
+$node->safe_psql('utf8', 'CREATE EXTENSION idgen');
+my $western = Client->connect($node, database => 'utf8');
+$western->ask('SET client_encoding = LATIN1');
+for my $call ('ticker_state(TEXT)', 'expected_key_cost(TEXT, 1, 1)', 'uuid_from_base(TEXT, 62)', 'prefixed_id(TEXT)')
+{
+	is($western->ask('SELECT idgen.' . $call =~ s/TEXT/$_ || repeat(chr(228), 100)/r), $call =~ /uuid/ ? '22P02' : '22023', "$call, cut behind a character")
+	  for q{''}, q{'x'};
+}
+$western->quit;
+
 # The settings, whose values the server quotes in its message
 for my $setting ('clock', 'snowflake_epoch')
 {
