@@ -112,12 +112,9 @@ idgen_install_packages() {
     if [ "${1:-}" = tests ]; then
         perl -MIPC::Run -e 1 2>/dev/null || missing+=(libipc-run-perl)
         ls /usr/lib*/*/faketime/libfaketime.so.1 >/dev/null 2>&1 || missing+=(faketime)
+        [ -x /usr/sbin/pgbouncer ] || command -v pgbouncer >/dev/null || missing+=(pgbouncer)
         command -v python3 >/dev/null || missing+=(python3)
         command -v gnuplot >/dev/null || missing+=(gnuplot-nox)
-    fi
-    if [ "${1:-}" = bench ]; then
-        command -v gnuplot >/dev/null || missing+=(gnuplot-nox)
-        command -v python3 >/dev/null || missing+=(python3)
     fi
     if [ "${1:-}" = bench ]; then
         command -v gnuplot >/dev/null || missing+=(gnuplot-nox)

@@ -203,6 +203,9 @@ request_hash(Jsonb *request)
 
 	while ((token = JsonbIteratorNext(&iterator, &value, false)) != WJB_DONE)
 	{
+		/* there may be millions of them */
+		CHECK_FOR_INTERRUPTS();
+
 		switch (token)
 		{
 			case WJB_BEGIN_ARRAY:

@@ -20,6 +20,7 @@
 #include "access/xlogrecord.h"
 #include "fmgr.h"
 #include "funcapi.h"
+#include "mb/pg_wchar.h"
 #include "postmaster/bgwriter.h"
 #include "storage/bufmgr.h"
 #include "utils/builtins.h"
@@ -295,7 +296,8 @@ idgen_expected_key_cost(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("kind must be random, ordered or short_comb"),
-				 errdetail("The value is \"%.*s\".", NAMEDATALEN, kind)));
+				 errdetail("The value is \"%s\".",
+						   pnstrdup(kind, pg_mbcliplen(kind, strlen(kind), NAMEDATALEN)))));
 
 	values[0] = Float8GetDatum(cost.images / inserts);
 	values[1] = Float8GetDatum(cost.image_bytes / inserts);

@@ -37,6 +37,7 @@
 #include "catalog/namespace.h"
 #include "commands/sequence.h"
 #include "funcapi.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "port/atomics.h"
 #include "storage/bufmgr.h"
@@ -98,6 +99,12 @@ const TickerLayout ticker_layouts[TICKER_KINDS] = {
  * up to as many of the 92 million million that decimal_id() has.
  */
 #define RESERVE_WORDS		4000000
+
+/*
+ * What log_cnt says in a sequence whose mark a ticker wrote.  Whoever sets the
+ * sequence leaves 0 there, also where the value is the one that it had.
+ */
+#define OUR_LOG_CNT			1
 
 /* Who waits for the clock looks at it so often; it may be set meanwhile. */
 #define WAIT_MS_MAX			INT64CONST(100)
@@ -410,6 +417,7 @@ move_mark(TickerKind kind, TickerSlot *slot, uint64 next)
 	uint64		stored;
 	uint64		known;
 	uint64		mark;
+	bool		is_ours;
 	bool		written = false;
 	Buffer		buffer;
 
@@ -419,11 +427,12 @@ move_mark(TickerKind kind, TickerSlot *slot, uint64 next)
 
 	reserved = pg_atomic_read_u64(&slot->reserved);
 	stored = sequence_data(BufferGetPage(buffer))->last_value;
+	is_ours = sequence_data(BufferGetPage(buffer))->log_cnt == OUR_LOG_CNT;
 	known = own ? slot->own_mark : reserved;
 	mark = stored;
 
 	/* a mark of somebody else's: the ticker starts there, or starts anew */
-	if (stored != known)
+	if (stored != known || !is_ours)
 	{
 		uint64		last = pg_atomic_read_u64(&slot->last);
 
@@ -432,8 +441,9 @@ move_mark(TickerKind kind, TickerSlot *slot, uint64 next)
 			;
 	}
 
-	if (own ? next >= stored || reserved > stored :
-		stored != reserved || (next + ahead / 2 >= reserved && reserved <= layout->max_word))
+	if (!is_ours ||
+		(own ? next >= stored || reserved > stored :
+		 stored != reserved || (next + ahead / 2 >= reserved && reserved <= layout->max_word)))
 	{
 		GenericXLogState *state;
 		Form_pg_sequence_data data;
@@ -446,7 +456,7 @@ move_mark(TickerKind kind, TickerSlot *slot, uint64 next)
 		state = GenericXLogStart(sequence);
 		data = sequence_data(GenericXLogRegisterBuffer(state, buffer, 0));
 		data->last_value = mark;
-		data->log_cnt = 0;
+		data->log_cnt = OUR_LOG_CNT;
 		data->is_called = true;
 		lsn = GenericXLogFinish(state);
 		UnlockReleaseBuffer(buffer);
@@ -610,15 +620,23 @@ forget_slots(Datum arg, Oid relation)
 			slots[kind] = NULL;
 }
 
+/*
+ * Find the table, once.  Should memory run out on the way, the next call does
+ * all of it again: a session with the table but no callback would not notice
+ * what happens to a sequence.
+ */
 static void
 use_table(void)
 {
+	TickerTable *found_table;
+
 	if (table != NULL)
 		return;
 
-	table = find_table();
-	REGISTER_TRANCHE(table->tranche);
+	found_table = find_table();
+	REGISTER_TRANCHE(found_table->tranche);
 	CacheRegisterRelcacheCallback(forget_slots, (Datum) 0);
+	table = found_table;
 }
 
 /*
@@ -751,7 +769,8 @@ ticker_kind_of_name(const char *name)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("there is no ticker of that name"),
-			 errdetail("The name is \"%.*s\".", NAMEDATALEN, name),
+			 errdetail("The name is \"%s\".",
+					   pnstrdup(name, pg_mbcliplen(name, strlen(name), NAMEDATALEN))),
 			 errhint("See the view idgen.tickers.")));
 }
 

@@ -1,0 +1,241 @@
+# Clients' sessions, as many as a test likes, driven by one process. They speak
+# the protocol themselves, over the server's socket, so that a test can lose
+# one at any moment, from either side, and knows what it was told until then.
+#
+#   my $client = Client->connect($node) or die;   # undef: nobody listens
+#   $client->send('SELECT ...');
+#   for my $done (Client::wait_for_any([$client, ...], 1)) { $done->{rows} ... }
+#   $client->ask('SELECT ...');                   # both, for one of them
+#   $client->vanish;                              # without a word
+#
+# When a statement is done, {rows} has what it returned, {sqlstate} its error
+# or nothing, {status} I, T or E (in no, in a good, in a failed transaction),
+# and {gone} is whether the session is over.
+
+package Client;
+
+use strict;
+use warnings;
+use IO::Select;
+use PostgreSQL::Test::Utils;
+use Socket qw(PF_UNIX SOCK_STREAM pack_sockaddr_un);
+use Time::HiRes qw(time);
+
+# A server that is gone must not end the test.
+$SIG{PIPE} = 'IGNORE';
+
+# A node, or a host (the socket's folder) and a port
+sub connect
+{
+	my ($class, $node, %where) = @_;
+	my $host = $where{host} // $node->host;
+	my $port = $where{port} // $node->port;
+	my %startup = (
+		user => $where{user} // (getpwuid($<))[0],
+		database => $where{database} // 'postgres',
+		application_name => $where{name} // 'client',
+		client_encoding => 'UTF8');
+
+	socket(my $socket, PF_UNIX, SOCK_STREAM, 0) or die "socket: $!";
+	CORE::connect($socket, pack_sockaddr_un("$host/.s.PGSQL.$port")) or return;
+	$socket->blocking(0);
+
+	my $self = bless { socket => $socket, input => '', gone => 0 }, $class;
+	$self->_begin;
+	$self->_write(pack('N', 3 << 16) . join('', map { "$_\0$startup{$_}\0" } sort keys %startup) . "\0", '');
+	return $self;
+}
+
+sub _begin
+{
+	my ($self) = @_;
+
+	$self->{busy} = 1;
+	$self->{rows} = [];
+	$self->{sqlstate} = undef;
+	$self->{message} = undef;
+	$self->{notices} = [];
+	$self->{complete} = 0;
+}
+
+sub _write
+{
+	my ($self, $body, $type) = @_;
+	my $output = $type . pack('N', 4 + length $body) . $body;
+
+	while (length $output)
+	{
+		my $written = syswrite($self->{socket}, $output);
+
+		if (defined $written)
+		{
+			substr($output, 0, $written) = '';
+		}
+		elsif ($!{EAGAIN})
+		{
+			IO::Select->new($self->{socket})->can_write(1);
+		}
+		else
+		{
+			last;    # what the server said before is read yet
+		}
+	}
+}
+
+# One or more statements; wait_for_any() tells when they are done.
+sub send
+{
+	my ($self, $sql) = @_;
+
+	die 'the client is busy' if $self->{busy};
+	$self->_begin;
+	$self->_write("$sql\0", 'Q');
+}
+
+sub is_busy { return $_[0]->{busy} && !$_[0]->{gone} }
+
+# Take in what has come; whether the statement is done, or the session.
+sub _receive
+{
+	my ($self) = @_;
+
+	while (1)
+	{
+		my $count = sysread($self->{socket}, $self->{input}, 65536, length $self->{input});
+
+		last if !defined $count && ($!{EAGAIN} || $!{EINTR});
+		if (!$count)
+		{
+			$self->{gone} = 1;
+			last;
+		}
+	}
+
+	# what comes after the statement's end is for the next one
+	while ($self->{busy} && length $self->{input} >= 5)
+	{
+		my ($type, $length) = unpack('a N', $self->{input});
+		last if length $self->{input} < $length + 1;
+		my $body = substr($self->{input}, 5, $length - 4);
+
+		substr($self->{input}, 0, $length + 1) = '';
+		if ($type eq 'D')
+		{
+			my ($columns, @row) = (unpack('n', $body));
+			my $at = 2;
+
+			for (1 .. $columns)
+			{
+				my $size = unpack('l>', substr($body, $at, 4));
+
+				$at += 4;
+				push @row, $size < 0 ? undef : substr($body, $at, $size);
+				$at += $size if $size > 0;
+			}
+			push @{ $self->{rows} }, \@row;
+		}
+		elsif ($type eq 'E' || $type eq 'N')
+		{
+			my %field = map { substr($_, 0, 1) => substr($_, 1) } split /\0/, $body;
+
+			if ($type eq 'N')
+			{
+				push @{ $self->{notices} }, $field{M};
+			}
+			else
+			{
+				$self->{sqlstate} //= $field{C};
+				$self->{message} //= $field{M};
+			}
+		}
+		elsif ($type eq 'C')
+		{
+			$self->{complete}++;
+		}
+		elsif ($type eq 'K')
+		{
+			$self->{pid} = unpack('N', $body);
+		}
+		elsif ($type eq 'R')
+		{
+			die 'the server asks for a password' if unpack('N', $body) != 0;
+		}
+		elsif ($type eq 'Z')
+		{
+			$self->{status} = $body;
+			$self->{busy} = 0;
+		}
+	}
+	close $self->{socket} if $self->{gone};
+	return $self->{gone} || !$self->{busy};
+}
+
+# The clients of those that are busy that got an answer or lost their session,
+# in no more than so many seconds
+sub wait_for_any
+{
+	my ($clients, $seconds) = @_;
+	my %of_socket = map { fileno($_->{socket}) => $_ } grep { $_->is_busy } @$clients;
+	my $until = time + $seconds;
+	my @done;
+
+	return unless %of_socket;
+	my $select = IO::Select->new(map { $_->{socket} } values %of_socket);
+	until (@done)
+	{
+		my $left = $until - time;
+
+		push @done, grep { $_->_receive } map { $of_socket{ fileno $_ } } $select->can_read($left > 0 ? $left : 0);
+		last if $left <= 0;
+	}
+	return @done;
+}
+
+# Wait until the statement is done, and tell its error.
+sub wait
+{
+	my ($self) = @_;
+
+	$self->is_busy or return $self->{sqlstate} // ($self->{gone} ? 'gone' : '');
+	wait_for_any([$self], $PostgreSQL::Test::Utils::timeout_default) or die 'no answer';
+	return $self->{sqlstate} // ($self->{gone} ? 'gone' : '');
+}
+
+# The rows, like those of psql -At; or the error's SQLSTATE, or "gone"
+sub ask
+{
+	my ($self, $sql) = @_;
+
+	$self->wait if $self->is_busy;
+	return 'gone' if $self->{gone};
+	$self->send($sql);
+	return $self->answer;
+}
+
+sub answer
+{
+	my ($self) = @_;
+	my $error = $self->wait;
+
+	return $error ne '' ? $error : join("\n", map { join('|', map { $_ // '' } @$_) } @{ $self->{rows} });
+}
+
+# The client's end of the session is suddenly gone.
+sub vanish
+{
+	my ($self) = @_;
+
+	close $self->{socket} unless $self->{gone};
+	$self->{gone} = 1;
+	$self->{busy} = 0;
+}
+
+sub quit
+{
+	my ($self) = @_;
+
+	$self->_write('', 'X') unless $self->{gone};
+	$self->vanish;
+}
+
+1;

@@ -1,0 +1,348 @@
+# Many clients at work, whatever happens to the server: some insert rows whose
+# identifiers are defaults, some only take identifiers, some create orders with
+# create_once() and send a command again until they are told.
+#
+# All that a client saw is kept: an identifier must not be seen twice, also
+# where its transaction came to nothing; what a client was told is committed
+# must be there; and each command has made one order.
+#
+#   my $load = MixedLoad->new($node);
+#   $load->go_on(sub { $load->answers > 1000 });   # until that is so
+#   $load->check;
+
+package MixedLoad;
+
+use strict;
+use warnings;
+use Client;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(time usleep);
+
+# What a row of "things" gets by default; the first of them are on a ticker,
+# and increase.
+our @ordered = qw(snowflake js_id decimal_id uuid_v7_ordered);
+our @functions = (@ordered, qw(trace_id uuid_v4 uuid_v7 uuid_v6 comb short_comb object_id ulid));
+my %type_of = (
+	(map { $_ => 'bigint' } qw(snowflake js_id decimal_id trace_id)),
+	(map { $_ => 'uuid' } qw(uuid_v7_ordered uuid_v4 uuid_v7 uuid_v6 comb short_comb)),
+	object_id => 'idgen.objectid',
+	ulid => 'text');
+my $columns = join(', ', @functions);
+my $calls = join(', ', map { "idgen.$_()" } @functions);
+
+# A node needs idgen.node_id and idgen.launch_id.
+sub new
+{
+	my ($class, $node, %how_many) = @_;
+	my $self = bless {
+		node => $node,
+		clients => [],
+		answers => 0,
+		errors => {},
+		seen => { map { $_ => {} } @functions },
+		repeated => [],
+		fallen => [],
+		phase_max => {}, last_phase_max => {},
+		told => [],
+		undone => [],
+		commands => 0,
+		entity_of => {},
+		sends => 0,
+		replays => 0,
+		taken => 0,
+		lost => 0 }, $class;
+
+	$node->safe_psql('postgres', join(";\n",
+		'CREATE EXTENSION IF NOT EXISTS idgen',
+		'CREATE TABLE things (place bigint GENERATED ALWAYS AS IDENTITY, '
+		  . join(', ', map { "$_ $type_of{$_} DEFAULT idgen.$_()" } @functions) . ')',
+		'CREATE TABLE orders (id uuid, command uuid, filler text DEFAULT repeat(md5(random()::text), 8))'));
+	push @{ $self->{clients} }, { work => \&_insert } for 1 .. $how_many{inserting} // 4;
+	push @{ $self->{clients} }, { work => \&_take } for 1 .. $how_many{taking} // 2;
+	push @{ $self->{clients} }, { work => \&_create } for 1 .. $how_many{creating} // 6;
+	return $self;
+}
+
+# How many statements were answered
+sub answers { return $_[0]->{answers} }
+
+# The sessions that are at work
+sub sessions
+{
+	my ($self) = @_;
+
+	return grep { defined $_ } map { $_->{session} } @{ $self->{clients} };
+}
+
+# The server is gone, or on its way: hear what each client is told to the end.
+# Identifiers after that are greater than those before.
+sub lose_all
+{
+	my ($self) = @_;
+
+	while (my @sessions = $self->sessions)
+	{
+		my %done = map { $_ => 1 } Client::wait_for_any(\@sessions, $PostgreSQL::Test::Utils::timeout_default);
+
+		%done or die 'the sessions do not end';
+		$self->_handle($_) for grep { $_->{session} && $done{ $_->{session} } } @{ $self->{clients} };
+	}
+	$self->{last_phase_max} = { %{ $self->{last_phase_max} }, %{ $self->{phase_max} } };
+	$self->{phase_max} = {};
+}
+
+# Let the clients work until a condition holds; who lost the session connects
+# again.
+sub go_on
+{
+	my ($self, $until) = @_;
+	my $deadline = time + $PostgreSQL::Test::Utils::timeout_default;
+
+	until ($until->())
+	{
+		die 'the load does not get on: ' . join(', ', %{ $self->{errors} }) if time > $deadline;
+		for my $client (grep { !$_->{session} } @{ $self->{clients} })
+		{
+			$client->{session} = Client->connect($self->{node}) or last;
+			$client->{doing} = 'connect';
+		}
+		my @sessions = $self->sessions;
+
+		usleep(20_000) unless @sessions;
+		my %done = map { $_ => 1 } Client::wait_for_any(\@sessions, 1);
+		$self->_handle($_) for grep { $_->{session} && $done{ $_->{session} } } @{ $self->{clients} };
+	}
+}
+
+sub _handle
+{
+	my ($self, $client) = @_;
+	my $session = $client->{session};
+
+	if ($session->{sqlstate})
+	{
+		$self->{errors}{ $session->{sqlstate} }++;
+		$self->{message}{ $session->{sqlstate} } //= $session->{message};
+	}
+	if ($session->{gone})
+	{
+		$self->{lost}++ if $client->{doing} ne 'connect';
+		$client->{work}->($self, $client, 'lost') if $client->{doing} ne 'connect';
+		$client->{session} = undef;
+		usleep(20_000) if $client->{doing} eq 'connect';
+		return;
+	}
+	$self->{answers}++ unless $session->{sqlstate};
+	if ($client->{doing} eq 'connect' || $client->{doing} eq 'recover')
+	{
+		$client->{work}->($self, $client, 'begin');
+	}
+	elsif ($session->{sqlstate})
+	{
+		$client->{work}->($self, $client, 'lost');
+		$self->_do($client, 'recover', 'ROLLBACK');
+	}
+	else
+	{
+		$client->{work}->($self, $client, $client->{doing});
+	}
+}
+
+sub _do
+{
+	my ($self, $client, $doing, $sql) = @_;
+
+	$client->{doing} = $doing;
+	$client->{session}->send($sql);
+}
+
+# Remember what a client saw.
+sub _see
+{
+	my ($self, $session) = @_;
+
+	for my $row (grep { @$_ == @functions } @{ $session->{rows} })
+	{
+		for my $i (0 .. $#functions)
+		{
+			my ($function, $value) = ($functions[$i], $row->[$i]);
+
+			push @{ $self->{repeated} }, "$function: $value" if $self->{seen}{$function}{$value}++;
+			next if $i > $#ordered;
+
+			my $number = _number($value);
+			my $before = $self->{last_phase_max}{$function};
+			push @{ $self->{fallen} }, "$function: $value" if defined $before && $number <= $before;
+			$self->{phase_max}{$function} = $number
+			  if $number > ($self->{phase_max}{$function} // $before // -1);
+		}
+	}
+}
+
+# As a number that increases: a uuid's time and the fraction behind it
+sub _number
+{
+	my ($value) = @_;
+	no warnings 'portable';
+
+	return $value =~ /^(.{8})-(.{4})-7(.{3})-/ ? hex("$1$2$3") : $value;
+}
+
+# Rows of identifiers: in a statement of their own, or in a transaction that
+# ends in one way or the other.
+sub _insert
+{
+	my ($self, $client, $what) = @_;
+	my $insert = 'INSERT INTO things (snowflake) SELECT idgen.snowflake() FROM generate_series(1, '
+	  . (1 + int rand 10) . ") RETURNING $columns";
+
+	$self->_see($client->{session}) if $client->{doing} =~ /insert/;
+	if ($what eq 'lost')
+	{
+		$client->{rows} = undef;
+		return;
+	}
+	if ($what eq 'insert in a transaction')
+	{
+		$client->{rows} = [ map { $_->[0] } @{ $client->{session}{rows} } ];
+		$self->_do($client, rand() < 0.3 ? ('roll back', 'ROLLBACK') : ('commit', 'COMMIT'));
+		return;
+	}
+	push @{ $self->{told} }, map { $_->[0] } @{ $client->{session}{rows} } if $what eq 'insert';
+	push @{ $self->{told} }, @{ $client->{rows} } if $what eq 'commit';
+	push @{ $self->{undone} }, @{ $client->{rows} } if $what eq 'roll back';
+	$client->{rows} = undef;
+	return if $self->{ending};
+	$self->_do($client, rand() < 0.5 ? ('insert', $insert) : ('insert in a transaction', "BEGIN; $insert"));
+}
+
+# Identifiers for nothing
+sub _take
+{
+	my ($self, $client, $what) = @_;
+
+	$self->_see($client->{session}) if $client->{doing} eq 'take';
+	$self->{taken} += @{ $client->{session}{rows} } if $what eq 'take';
+	$self->_do($client, 'take', "SELECT $calls FROM generate_series(1, 10)") 
+	  unless $what eq 'lost' || $self->{ending};
+}
+
+# A command, again and again until it is answered, and at times once more. The
+# order is made by the same statement, or by the next one.
+sub _create
+{
+	my ($self, $client, $what) = @_;
+	my $session = $client->{session};
+
+	return if $what eq 'lost';
+	if ($what eq 'create in a transaction')
+	{
+		my ($id, $created) = @{ $session->{rows}[0] };
+
+		$client->{answer} = [ $id, $created ];
+		$self->_do($client, 'finish',
+			$created eq 't' ? "INSERT INTO orders (id, command) VALUES ('$id', '$client->{command}'); COMMIT" : 'COMMIT');
+		return;
+	}
+	if ($what eq 'create' || $what eq 'finish')
+	{
+		my ($id, $created) = $what eq 'create' ? @{ $session->{rows}[0] } : @{ $client->{answer} };
+		my $known = $self->{entity_of}{ $client->{command} } //= $id;
+
+		$self->{replays}++ if $created eq 'f';
+		push @{ $self->{repeated} }, "command $client->{command}: $known, then $id" if $known ne $id;
+		$client->{command} = undef if $self->{ending} || rand() < 0.6;
+	}
+	return if $self->{ending} && !defined $client->{command};
+
+	$client->{command} //= sprintf('c0000000-0000-4000-8000-%012x', ++$self->{commands});
+	$self->{sends}++;
+	my $create = "idgen.create_once('$client->{command}', idgen.uuid_v7(), 'order', '{\"number\": \"$client->{command}\"}')";
+
+	if (rand() < 0.5)
+	{
+		$self->_do($client, 'create',
+			"WITH o AS (SELECT * FROM $create),
+			 i AS (INSERT INTO orders (id, command) SELECT entity_id, '$client->{command}' FROM o WHERE created)
+			 SELECT entity_id, created FROM o");
+	}
+	else
+	{
+		$self->_do($client, 'create in a transaction', "BEGIN; SELECT * FROM $create");
+	}
+}
+
+# Each client comes to the end of what it does: no transaction is open, and all
+# commands are answered.
+sub finish
+{
+	my ($self) = @_;
+
+	$self->{ending} = 1;
+	$self->go_on(sub { !grep { !$_->{session} || $_->{session}->is_busy } @{ $self->{clients} } });
+	$_->quit for $self->sessions;
+	$_->{session} = undef for @{ $self->{clients} };
+	$self->{ending} = 0;
+}
+
+# How many of these rows there are
+sub _count_there
+{
+	my ($self, $numbers) = @_;
+	my $file = PostgreSQL::Test::Utils::tempdir() . '/numbers';
+
+	append_to_file($file, join('', map { "$_\n" } @$numbers));
+	return $self->{node}->safe_psql('postgres',
+		"CREATE TEMP TABLE numbers (snowflake bigint);\n\\copy numbers FROM '$file'\n"
+		  . 'SELECT count(*) FROM numbers JOIN things USING (snowflake)');
+}
+
+# Nothing came twice, nothing that was told is lost, each command made one
+# order.
+sub check
+{
+	my ($self) = @_;
+	my $node = $self->{node};
+
+	$self->finish;
+	for my $function (@functions)
+	{
+		is( $node->safe_psql('postgres', "SELECT count(*) - count(DISTINCT $function) FROM things"),
+			'0', "$function: none is in the table twice, of " . keys(%{ $self->{seen}{$function} }) . ' that were seen');
+	}
+	is(_first($self->{repeated}), '0', 'nor was any seen twice, also of those that came to nothing');
+	is(_first($self->{fallen}), '0', 'and those on a ticker are greater than all before the fault');
+
+	is($self->_count_there($self->{told}), scalar @{ $self->{told} }, 'all ' . @{ $self->{told} } . ' rows that clients were told of are there');
+	is($self->_count_there($self->{undone}), '0', 'and none of the ' . @{ $self->{undone} } . ' that were rolled back');
+
+	my $file = PostgreSQL::Test::Utils::tempdir() . '/answers';
+	append_to_file($file, join('', map { "$_\t$self->{entity_of}{$_}\n" } sort keys %{ $self->{entity_of} }));
+	is( $node->safe_psql('postgres', qq{
+			CREATE TEMP TABLE answers (command uuid, id uuid);
+			\\copy answers FROM '$file'
+			SELECT count(*), count(o.id), count(DISTINCT o.id), count(c.entity_id), (SELECT count(*) FROM orders),
+				   (SELECT count(*) FROM idgen.creation_identifiers)
+			FROM answers a LEFT JOIN orders o USING (command, id)
+			LEFT JOIN idgen.creation_identifiers c ON c.command_id = a.command AND c.entity_id = a.id}),
+		join('|', ($self->{commands}) x 6), 'each command has made one order, the one that its client was told of');
+}
+
+sub _first
+{
+	my ($found) = @_;
+
+	return @$found . (@$found ? ": $found->[0]" : '');
+}
+
+sub figures
+{
+	my ($self) = @_;
+
+	return sprintf('%d rows of %d identifiers seen, %d repeated; %d rows told of; %d commands sent %d times, %d answered as replays; %d sessions lost',
+		scalar keys %{ $self->{seen}{snowflake} }, scalar @functions, scalar @{ $self->{repeated} }, scalar @{ $self->{told} },
+		$self->{commands}, $self->{sends}, $self->{replays}, $self->{lost});
+}
+
+1;

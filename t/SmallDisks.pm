@@ -1,0 +1,40 @@
+# Disks that a test can fill: small ones in memory, in a namespace of its own,
+# for which no root is needed.
+#
+#   use SmallDisks (data => 160, wal => 40);    # megabytes; before Test::More
+#   plan skip_all => '...' unless SmallDisks::folder();
+#   ... SmallDisks::folder() . '/data' ...
+#
+# The test is started anew in the namespace: as root there, to mount the disks,
+# and from there as the caller again, since no server runs as root.
+
+package SmallDisks;
+
+use strict;
+use warnings;
+use Cwd qw(abs_path);
+use File::Temp;
+
+sub folder { return $ENV{IDGEN_SMALL_DISKS} }
+
+sub import
+{
+	my ($class, %megabytes) = @_;
+
+	return if !%megabytes || folder();
+
+	my $disks = File::Temp::tempdir('idgen_disks_XXXX', TMPDIR => 1, CLEANUP => 1);
+	my $mount = join(' && ',
+		map { "mkdir -p $disks/$_ && mount -t tmpfs -o size=$megabytes{$_}m,mode=700 $_ $disks/$_" } sort keys %megabytes);
+	my ($user, $group) = ($<, (split ' ', $()[0]);
+	my @start = ('unshare', '--map-root-user', '--mount', 'sh', '-c',
+		"ulimit -c 0; $mount && exec unshare --user --map-user=$user --map-group=$group \"\$@\"", 'sh');
+
+	return if system('sh', '-c', '"$@" 2>/dev/null', 'sh', @start, 'true') != 0;
+
+	local $ENV{IDGEN_SMALL_DISKS} = $disks;
+	my $status = system(@start, $^X, (map { "-I$_" } @INC), abs_path($0));
+	exit($status == 0 ? 0 : $status >> 8 || 1);
+}
+
+1;
