@@ -122,6 +122,7 @@ check_format() {
             perl "$statements" >"$IDGEN_WORK/shall" &&
             diff -U 1 --label "${source#"$IDGEN_SOURCE"/}" --label 'as it shall be' \
                 "$IDGEN_WORK/is" "$IDGEN_WORK/shall" || status=1
+        ! grep -Hn '[[:blank:]]$' "$source" || status=1
     done
     return $status
 }
