@@ -347,6 +347,16 @@ for my $loaded ('not loaded', 'loaded', 'loaded by the postmaster')
 		'0', "$loaded: nothing of it was kept");
 }
 
+# The owner of a mark may set it, also to the end.
+is( as_role($superuser, q{
+		SET idgen.launch_id = 1;
+		SELECT setval('idgen.decimal_id_ticker', 922337202 * 100000::bigint);
+		SELECT idgen.decimal_id();
+		SELECT idgen.decimal_id()}, 'own'),
+	'2200H', 'a ticker that has come to its end says so');
+is( $node->safe_psql('own', q{SELECT last_value = reserved_value - 1, reserved_value FROM idgen.ticker_state('decimal_id')}),
+	't|92233720200001', 'after the last identifier of all');
+
 # The extension goes and comes back under a session that has its plans.
 is( as_role($superuser, "
 		DROP TABLE public.orders;
