@@ -220,4 +220,12 @@ SELECT reserved_value = :mark AS untouched FROM idgen.ticker_state('snowflake');
 SELECT idgen.snowflake() >> 22 >= :restored >> 12 AS above;
 SELECT reserved_value > :restored AS reserved_anew FROM idgen.ticker_state('snowflake');
 
+-- a sequence that somebody took away
+BEGIN;
+ALTER EXTENSION idgen DROP SEQUENCE idgen.js_id_ticker;
+DROP SEQUENCE idgen.js_id_ticker;
+SELECT idgen.js_id();
+ROLLBACK;
+SELECT idgen.js_id_node(idgen.js_id()) AS node;
+
 DROP FUNCTION about_now;

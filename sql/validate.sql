@@ -141,6 +141,9 @@ CREATE TEMP TABLE brought (id uuid CHECK (idgen.is_uuid_v7(id, clock => '2022-02
 INSERT INTO brought VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f');
 INSERT INTO brought VALUES ('027f22e2-79b0-7cc3-98c4-dc0c0c07398f');
 
+-- ten periods that reach beyond all time
+SELECT idgen.is_short_comb('00000000-0000-4000-8000-000000000000', clock => '1970-01-01 00:00:00+00', period => '50000000 days', prefix_bytes => 1);
+
 -- NULL identifiers
 SELECT idgen.is_uuid(NULL) IS NULL AND idgen.is_short_comb(NULL) IS NULL AND idgen.is_comb(NULL) IS NULL
    AND idgen.is_uuid_v7(NULL) IS NULL AND idgen.check_short_comb(NULL) IS NULL

@@ -664,8 +664,10 @@ index_tuple_of(Relation index, Relation table, HeapTuple row)
 static bool
 page_points_to(Page page, ItemPointer tid)
 {
+	OffsetNumber last = PageGetMaxOffsetNumber(page);
+
 	for (OffsetNumber offset = P_FIRSTDATAKEY(BTPageGetOpaque(page));
-		 offset <= PageGetMaxOffsetNumber(page); offset++)
+		 offset <= last; offset++)
 	{
 		IndexTuple	item = (IndexTuple) PageGetItem(page, PageGetItemId(page, offset));
 

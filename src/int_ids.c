@@ -23,7 +23,6 @@
 #include "ticker.h"
 
 
-
 /* decimal_id: counter, then five places of generator, then five of launch */
 #define DECIMAL_LAUNCHES	(DECIMAL_LAUNCH_MAX + 1)
 

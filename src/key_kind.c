@@ -367,15 +367,15 @@ typedef struct Progress
 static bool
 steps_are_alike(const int *counts, int steps)
 {
-	int			in_range = 0;
+	int			inside = 0;
 
 	for (int i = 0; i < STEP_RANGE; i++)
-		in_range += counts[i];
+		inside += counts[i];
 	for (int first = 0; first < 256; first++)
 	{
-		if (in_range >= steps * ALIKE_SHARE)
+		if (inside >= steps * ALIKE_SHARE)
 			return true;
-		in_range += counts[(first + STEP_RANGE) % 256] - counts[first];
+		inside += counts[(first + STEP_RANGE) % 256] - counts[first];
 	}
 	return false;
 }

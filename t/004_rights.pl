@@ -1,6 +1,7 @@
 # Who may do what: a plain user installs the extension and hands out rights;
-# nobody gets at the commands by another way, be it a schema of look-alikes,
-# a row security policy or a setting.
+# nobody gets at the commands, the prefixes and the tickers' marks by another
+# way, be it a schema of look-alikes, a row security policy or a setting. (Who
+# may call which function: see 033_secrets.pl.)
 
 use strict;
 use warnings;
@@ -78,10 +79,48 @@ for my $refused (
 	"SELECT idgen.forget_creation_of(1)",
 	'SELECT idgen.purge_creations()',
 	'SELECT idgen.trim_creations(0)',
-	"CREATE TABLE idgen.mine ()")
+	"CREATE TABLE idgen.mine ()",
+	'SELECT count(*) FROM idgen.id_prefixes',
+	"INSERT INTO idgen.id_prefixes VALUES ('mine', 'text')",
+	"UPDATE idgen.id_prefixes SET prefix = 'mine'",
+	'DELETE FROM idgen.id_prefixes',
+	'TRUNCATE idgen.id_prefixes',
+	"SELECT idgen.create_id_domain('pg_temp.mine', 'mine')",
+	"SELECT * FROM idgen.parse_prefixed_id('mine_1')",
+	(map {
+		my $relation = "idgen.$_";
+		("BEGIN; LOCK TABLE $relation IN ACCESS SHARE MODE", "ALTER TABLE $relation OWNER TO stranger",
+			"ALTER TABLE $relation ADD mine int", "DROP TABLE $relation", "CREATE INDEX ON $relation ((1))",
+			"COPY $relation TO STDOUT", "COPY $relation FROM '/dev/null'",
+			"CREATE TRIGGER mine BEFORE INSERT ON $relation EXECUTE FUNCTION suppress_redundant_updates_trigger()",
+			"GRANT SELECT ON $relation TO stranger")
+	} qw(creation_identifiers id_prefixes)))
 {
 	is(as_role('stranger', $refused), '42501', "a stranger may not: $refused");
 }
+
+# The marks of the tickers: everybody moves them by making identifiers, and by
+# nothing else.
+my @tickers = map { "${_}_ticker" } qw(snowflake trace_id js_id decimal_id uuid_v7_ordered);
+my $marks = join(' UNION ALL ', map { "SELECT '$_', last_value, is_called FROM idgen.$_" } @tickers);
+is($node->safe_psql('shop', "SELECT count(*) FROM ($marks) m"), scalar @tickers, 'each ticker has its mark');
+is(as_role('stranger', 'SELECT idgen.is_uuid_v7(idgen.uuid_v7_ordered())'), 't', 'a stranger makes an identifier of a ticker');
+my $before = $node->safe_psql('shop', $marks);
+like($before, qr/^uuid_v7_ordered_ticker\|\d{15,}\|t$/m, 'which moved its mark');
+for my $ticker (@tickers)
+{
+	for my $refused (
+		"SELECT nextval('idgen.$ticker')", "SELECT setval('idgen.$ticker', 1)",
+		"SELECT setval('idgen.$ticker', 1, false)", "SELECT currval('idgen.$ticker')",
+		"SELECT * FROM idgen.$ticker", "SELECT idgen.sequence_comb('idgen.$ticker')",
+		"ALTER SEQUENCE idgen.$ticker RESTART", "ALTER SEQUENCE idgen.$ticker OWNER TO stranger",
+		"DROP SEQUENCE idgen.$ticker", "GRANT USAGE ON SEQUENCE idgen.$ticker TO stranger")
+	{
+		is(as_role('stranger', $refused), '42501', "a stranger may not: $refused");
+	}
+	is(as_role('stranger', "SELECT last_value FROM pg_sequences WHERE sequencename = '$ticker'"), '', "nor see it in a view: $ticker");
+}
+is($node->safe_psql('shop', $marks), $before, 'and the marks are where they were');
 
 # The installer grants
 is(as_role('installer', "GRANT SELECT, INSERT ON $table TO application;
@@ -205,6 +244,118 @@ SKIP:
 	is(as_role('application', "$load $old_clock $old_order"), '', 'the grantee sets it, and the trigger heeds it');
 	is(as_role('janitor', "$load $old_clock"), '42501', 'others still do not');
 }
+
+# None of the settings is for a plain role, by whatever way it may be set: not
+# before the library is loaded, not when it is, and not where the postmaster
+# loaded it.
+my %settings = (
+	'clock' => q{'2020-02-02 00:00:00+00'},
+	'node_id' => 7,
+	'launch_id' => 7,
+	'snowflake_epoch' => q{'2021-01-01 00:00:00+00'},
+	'max_ahead' => 77,
+	'reserve_ahead' => 77);
+is( $node->safe_psql('shop', q{SELECT idgen.uuid_v4(); SELECT string_agg(substr(name, 7), ' ' ORDER BY name)
+							   FROM pg_settings WHERE name LIKE 'idgen.%'}) =~ s/.*\n//r,
+	join(' ', sort keys %settings), 'these are all settings');
+
+$node->safe_psql('postgres', 'CREATE DATABASE own OWNER application');
+$node->safe_psql('own', 'CREATE EXTENSION idgen');
+my %default = map {
+	$_ => $node->safe_psql('own', "SELECT idgen.uuid_v4(); SHOW idgen.$_") =~ s/.*\n//r
+} keys %settings;
+
+# What a role gets that asks for a setting in the connection string
+sub connected_with
+{
+	my ($role, $options, $query) = @_;
+	my ($rows, $errors);
+
+	local $ENV{PGOPTIONS} = $options;
+	$node->psql('own', $query, stdout => \$rows, stderr => \$errors, extra_params => [ '--username', $role ]);
+	return $rows . $errors;
+}
+
+for my $loaded ('not loaded', 'loaded', 'loaded by the postmaster')
+{
+	if ($loaded eq 'loaded by the postmaster')
+	{
+		$node->safe_psql('postgres', 'REVOKE SET ON PARAMETER idgen.clock FROM application') if $version >= 150000;
+		$node->append_conf('postgresql.conf', "shared_preload_libraries = 'idgen'");
+		$node->restart;
+	}
+	elsif ($loaded eq 'not loaded')
+	{
+		$node->safe_psql('postgres', 'REVOKE SET ON PARAMETER idgen.clock FROM application') if $version >= 150000;
+	}
+	my $first = $loaded eq 'loaded' ? 'DO $$ BEGIN PERFORM idgen.uuid_v4(); END $$;' : '';
+
+	for my $name (sort keys %settings)
+	{
+		my ($setting, $value) = ("idgen.$name", $settings{$name});
+		my $text = $value =~ s/'//gr;
+		my $show = "DO \$\$ BEGIN PERFORM idgen.uuid_v4(); END \$\$; SHOW $setting";
+
+		for my $refused (
+			"ALTER ROLE application SET $setting = $value",
+			"ALTER DATABASE own SET $setting = $value",
+			"ALTER ROLE application IN DATABASE own SET $setting = $value",
+			"ALTER SYSTEM SET $setting = $value",
+			"CREATE FUNCTION pg_temp.with_setting() RETURNS int LANGUAGE sql SET $setting = $value AS 'SELECT 1'")
+		{
+			is(as_role('application', "$first $refused", 'own'), '42501', "$loaded, refused: $refused");
+		}
+		for my $set (
+			"SET $setting = $value", "SET SESSION $setting = $value",
+			"BEGIN; SET LOCAL $setting = $value",
+			"DO \$\$ BEGIN PERFORM set_config('$setting', '$text', false); END \$\$")
+		{
+			if ($loaded eq 'not loaded')
+			{
+				# anybody may set such a name, for nothing
+				is(as_role('application', "$set; $show", 'own'), $default{$name}, "$loaded, void: $set");
+			}
+			else
+			{
+				is(as_role('application', "$first $set", 'own'), '42501', "$loaded, refused: $set");
+			}
+		}
+		if ($loaded ne 'not loaded')
+		{
+			is(as_role('application', "$first UPDATE pg_settings SET setting = '$text' WHERE name = '$setting'", 'own'),
+				'42501', "$loaded, refused: $setting through pg_settings");
+			is(as_role('application', "$first RESET $setting", 'own'), '42501', "$loaded, refused: RESET $setting");
+		}
+
+		my $options = "-c $setting=" . $text =~ s/ /\\ /gr;
+		if ($loaded eq 'loaded by the postmaster')
+		{
+			like(connected_with('application', $options, $show), qr/FATAL:  permission denied to set parameter "$setting"/,
+				"$loaded, no connection with $setting");
+		}
+		else
+		{
+			like(connected_with('application', $options, $show), qr/^\Q$default{$name}\E(\n|WARNING|psql|$)/,
+				"$loaded, void: $setting in the connection string");
+		}
+
+		# it is the rights that are in the way
+		is(as_role($superuser, "$first SET $setting = $value; $show", 'own') =~ s/[ a-z]+$//r, $text, "$loaded, a superuser sets $setting");
+		like(connected_with($superuser, $options, $show), qr/^\Q$text\E/, "$loaded, also in the connection string");
+	}
+	is( $node->safe_psql('own', q{SELECT count(*) FROM pg_db_role_setting}),
+		'0', "$loaded: nothing of it was kept");
+}
+
+# The owner of a mark may set it, also to the end.
+is( as_role($superuser, q{
+		SET idgen.launch_id = 1;
+		SELECT setval('idgen.decimal_id_ticker', 922337202 * 100000::bigint);
+		SELECT idgen.decimal_id();
+		SELECT idgen.decimal_id()}, 'own'),
+	'2200H', 'a ticker that has come to its end says so');
+is( $node->safe_psql('own', q{SELECT last_value = reserved_value - 1, reserved_value FROM idgen.ticker_state('decimal_id')}),
+	't|92233720200001', 'after the last identifier of all');
 
 # The extension goes and comes back under a session that has its plans.
 is( as_role($superuser, "
