@@ -1,0 +1,198 @@
+# shellcheck shell=bash
+#
+# debian.sh: PostgreSQL versions that the machine does not have, each in a
+# folder with a Debian of its own. To be sourced after lib.sh.
+#
+# A folder is made with debootstrap and kept for the next time; remove it to
+# have it made anew. Commands run in it as root, with chroot, in mount and
+# process namespaces of their own: what they mount and start is gone when they
+# end, and also when the script is interrupted or killed.
+#
+#   debian_has MAJOR             is this PostgreSQL installed here, for extensions?
+#   debian_make MAJOR            make the folder, where it is not there; sets
+#                                DEBIAN_ROOT, or returns 1 and sets DEBIAN_WHY
+#   debian_copy_sources          put idgen's sources into it, at /idgen
+#   debian_add_major MAJOR       install another, older PostgreSQL there, too
+#   debian_run COMMAND ...       run a command in it
+#   debian_leave                 let others use it again
+#
+# The folders are in $IDGEN_MATRIX, with the logs of how they were made.
+
+IDGEN_MATRIX=$(realpath -m "${IDGEN_MATRIX:-${XDG_CACHE_HOME:-/var/cache}/idgen-matrix}")
+
+DEBIAN_ROOT=
+DEBIAN_WHY=
+debian_child=
+debian_lock=
+
+debian_has() {
+    local pg_config=/usr/lib/postgresql/$1/bin/pg_config
+    [ -x "$pg_config" ] && [ -e "$("$pg_config" --pgxs)" ] && [ -x "$("$pg_config" --bindir)/postgres" ]
+}
+
+# The release that has this PostgreSQL. 19 is in experimental, on top of sid.
+debian_release() {
+    case $1 in
+        15) echo bookworm ;;
+        17) echo trixie ;;
+        18) echo forky ;;
+        19) echo sid ;;
+        *) return 1 ;;
+    esac
+}
+
+# The mirror that the machine itself uses, or Debian's usual one.
+debian_mirror() {
+    local site
+    # shellcheck disable=SC2016  # apt's own placeholders
+    site=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 'Label: Debian' 2>/dev/null | head -n 1)
+    echo "${site:-http://deb.debian.org/debian}"
+}
+
+# --- running ----------------------------------------------------------------
+
+# The child is the first process of its namespace, and all others end with it.
+debian_end_child() {
+    [ -z "$debian_child" ] || kill -KILL "$debian_child" 2>/dev/null
+    debian_child=
+}
+
+# Run a command in namespaces of its own, where it can be interrupted.
+debian_isolated() {
+    local status
+
+    unshare --mount --pid --fork --kill-child -- "$@" </dev/null &
+    debian_child=$!
+    wait "$debian_child"
+    status=$?
+    debian_child=
+    return $status
+}
+
+debian_run() {
+    # shellcheck disable=SC2016  # for the inner shell
+    debian_isolated bash -c '
+        root=$1
+        shift
+        mkdir -p "$root/dev/shm"
+        mount -t proc proc "$root/proc" &&
+            mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm" &&
+            mount -t devpts -o newinstance,mode=620,ptmxmode=666 devpts "$root/dev/pts" || exit
+        chroot "$root" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+            HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
+            ${http_proxy:+"http_proxy=$http_proxy"} ${https_proxy:+"https_proxy=$https_proxy"} \
+            "$@"
+        exit' bash "$DEBIAN_ROOT" "$@"
+}
+
+# --- making -----------------------------------------------------------------
+
+debian_why() {
+    # shellcheck disable=SC2034  # it is for the caller
+    DEBIAN_WHY=$*
+    return 1
+}
+
+debian_apt_source() {
+    echo "deb $(debian_mirror) $1 main" >"$DEBIAN_ROOT/etc/apt/sources.list.d/$1.list"
+}
+
+debian_bootstrap() {
+    local major=$1 release=$2 script=$2 packages
+
+    packages=ca-certificates,gcc,libc6-dev,make,perl,libipc-run-perl,faketime,python3,gnuplot-nox
+    [ "$major" = 19 ] || packages+=,postgresql-$major,postgresql-server-dev-$major
+    # an older debootstrap makes a newer release as it makes sid
+    [ -e "/usr/share/debootstrap/scripts/$release" ] || script=sid
+
+    debian_isolated debootstrap --variant=minbase --include="$packages" \
+        "$release" "$DEBIAN_ROOT" "$(debian_mirror)" "$script" || return
+
+    printf '#!/bin/sh\nexit 101\n' >"$DEBIAN_ROOT/usr/sbin/policy-rc.d"
+    chmod 755 "$DEBIAN_ROOT/usr/sbin/policy-rc.d"
+    # the lists of experimental may be older than they say is right
+    echo 'Acquire::Check-Valid-Until "false";' >"$DEBIAN_ROOT/etc/apt/apt.conf.d/90idgen"
+
+    [ "$major" != 19 ] || debian_apt_source experimental
+    debian_run apt-get -q update || return
+    [ "$major" != 19 ] ||
+        debian_run apt-get -q install -y --no-install-recommends -t experimental \
+            "postgresql-$major" "postgresql-server-dev-$major" || return
+    # a test uses it where there is one for this version
+    debian_run apt-get -q install -y --no-install-recommends "postgresql-$major-cron" || true
+}
+
+debian_leave() {
+    [ -z "$debian_lock" ] || exec {debian_lock}>&-
+    debian_lock=
+}
+
+debian_make() {
+    local major=$1 release folder=$IDGEN_MATRIX/$1
+
+    release=$(debian_release "$major") ||
+        { debian_why "no Debian release has PostgreSQL $major"; return; }
+    [ "$(id -u)" -eq 0 ] ||
+        { debian_why "only root can use a Debian folder"; return; }
+    { command -v debootstrap && [ -e /usr/share/keyrings/debian-archive-keyring.gpg ]; } >/dev/null ||
+        (idgen_apt_install debootstrap debian-archive-keyring) ||
+        { debian_why "there is no debootstrap"; return; }
+    unshare --mount true 2>/dev/null ||
+        { debian_why "this machine lets nobody mount"; return; }
+    mkdir -p "$IDGEN_MATRIX" ||
+        { debian_why "$IDGEN_MATRIX cannot be made"; return; }
+    exec {debian_lock}>"$folder.lock"
+    flock -n "$debian_lock" ||
+        { debian_leave; debian_why "$folder is in use"; return; }
+
+    if [ ! -d "$folder" ]; then
+        echo "Making $folder, Debian $release; the log is $folder.log"
+        DEBIAN_ROOT=$folder.new
+        rm -rf --one-file-system "$DEBIAN_ROOT"
+        debian_bootstrap "$major" "$release" >"$folder.log" 2>&1 ||
+            { debian_why "$folder could not be made, see $folder.log"; return; }
+        mv "$DEBIAN_ROOT" "$folder"
+    fi
+
+    DEBIAN_ROOT=$folder
+    # what was left behind by a run that was killed
+    rm -rf --one-file-system "${DEBIAN_ROOT:?}"/tmp/*
+}
+
+# What git would commit, as it is now; or everything but what was built.
+debian_copy_sources() {
+    local file
+
+    rm -rf --one-file-system "$DEBIAN_ROOT/idgen"
+    mkdir "$DEBIAN_ROOT/idgen"
+    (
+        cd "$IDGEN_SOURCE" || exit
+        if git rev-parse --git-dir >/dev/null 2>&1; then
+            git ls-files -z --cached --others --exclude-standard |
+                while IFS= read -r -d '' file; do
+                    [ ! -e "$file" ] || printf '%s\0' "$file"
+                done |
+                tar cf - --null --no-recursion --files-from=-
+        else
+            tar cf - --exclude=./.git --exclude='*.o' --exclude='*.so' --exclude='*.bc' .
+        fi
+    ) | tar xf - --no-same-owner -C "$DEBIAN_ROOT/idgen"
+}
+
+debian_add_major() {
+    local major=$1 release
+
+    [ ! -e "$DEBIAN_ROOT/usr/lib/postgresql/$major/lib/pgxs" ] || return 0
+    release=$(debian_release "$major") ||
+        { debian_why "no Debian release has PostgreSQL $major"; return; }
+    echo "Installing PostgreSQL $major in $DEBIAN_ROOT; the log is $DEBIAN_ROOT.$major.log"
+    debian_apt_source "$release"
+    {
+        debian_run apt-get -q update &&
+            debian_run apt-get -q install -y --no-install-recommends \
+                "postgresql-$major" "postgresql-server-dev-$major"
+    } >"$DEBIAN_ROOT.$major.log" 2>&1 ||
+        debian_why "PostgreSQL $major could not be installed in $DEBIAN_ROOT, see $DEBIAN_ROOT.$major.log"
+}
+
+idgen_at_exit debian_end_child

@@ -1,0 +1,117 @@
+# pg_cron purges recorded commands, by a role that may do that and no more:
+# all that are old, also more than one call takes, and no younger one. The job
+# of a role that may not purge fails, and says so.
+#
+# Skipped where pg_cron is not installed (Debian: postgresql-15-cron and so on).
+
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(usleep);
+
+my ($sharedir) = run_command([ 'pg_config', '--sharedir' ]);
+my ($control) = -e "$sharedir/extension/pg_cron.control" ? slurp_file("$sharedir/extension/pg_cron.control") : ();
+plan skip_all => 'pg_cron is not installed' unless defined $control;
+
+# Since 1.5 a job can run every second; before, this test waits for the minute.
+my ($minor) = $control =~ /^default_version = '1\.(\d+)/m or die 'no version';
+my $schedule = $minor >= 5 ? '1 second' : '* * * * *';
+
+my $node = PostgreSQL::Test::Cluster->new('cron');
+$node->init;
+$node->append_conf('postgresql.conf', q{
+shared_preload_libraries = 'pg_cron'
+cron.database_name = 'postgres'
+cron.use_background_workers = on
+});
+$node->start;
+
+# More commands are old than a call takes, and five are not.
+$node->safe_psql(
+	'postgres', q{
+	CREATE EXTENSION pg_cron;
+	CREATE EXTENSION idgen;
+	INSERT INTO idgen.creation_identifiers (command_id, entity_number, created_at)
+		SELECT idgen.uuid_v7(), i, now() - interval '25 hours' FROM generate_series(1, 25000) i;
+	SELECT idgen.create_once(('c0000000-0000-4000-8000-00000000000' || i)::uuid, 25000 + i) FROM generate_series(1, 5) i;
+
+	CREATE ROLE janitor LOGIN;
+	GRANT SELECT, DELETE ON idgen.creation_identifiers TO janitor;
+	GRANT USAGE ON SCHEMA cron TO janitor;
+	CREATE ROLE guest LOGIN;
+	GRANT SELECT ON idgen.creation_identifiers TO guest;
+	GRANT USAGE ON SCHEMA cron TO guest});
+
+sub schedule
+{
+	my ($role, $name) = @_;
+
+	return $node->safe_psql(
+		'postgres', qq{
+		SET ROLE $role;
+		SELECT cron.schedule('$name', '$schedule', \$job\$
+			DO \$\$
+			BEGIN
+				WHILE idgen.purge_creations('24 hours') >= 10000 LOOP
+					COMMIT;
+				END LOOP;
+			END
+			\$\$ \$job\$)});
+}
+
+# Until so many runs of the job have ended
+sub wait_for_runs
+{
+	my ($job, $runs) = @_;
+	my $attempts = 10 * $PostgreSQL::Test::Utils::timeout_default;
+
+	while ($node->safe_psql('postgres',
+			"SELECT count(*) FROM cron.job_run_details WHERE jobid = $job AND status IN ('succeeded', 'failed')") < $runs)
+	{
+		die "job $job does not run: " . $node->safe_psql('postgres', 'TABLE cron.job_run_details') if $attempts-- <= 0;
+		usleep(100_000);
+	}
+}
+
+sub counts
+{
+	return $node->safe_psql('postgres',
+		q{SELECT count(*) FILTER (WHERE entity_number <= 25000), count(*) FILTER (WHERE entity_number > 25000) FROM idgen.creation_identifiers});
+}
+
+sub first_run
+{
+	my ($job) = @_;
+
+	return $node->safe_psql('postgres',
+		"SELECT database, username, status, split_part(return_message, E'\\n', 1) FROM cron.job_run_details WHERE jobid = $job ORDER BY runid LIMIT 1");
+}
+
+my %job = (
+	guest => schedule('guest', 'not mine to purge'),
+	janitor => schedule('janitor', 'purge creations'));
+wait_for_runs($_, 1) for values %job;
+
+like(first_run($job{guest}), qr/^postgres\|guest\|failed\|ERROR: +permission denied for table creation_identifiers$/,
+	'who may not delete fails, and it is on record');
+is($node->safe_psql('postgres', q{SET ROLE guest; SELECT cron.unschedule('not mine to purge')}), 't', 'the job goes');
+like(first_run($job{janitor}), qr/^postgres\|janitor\|succeeded\|/, 'who may delete succeeds');
+is(counts(), '0|5', 'all old commands are purged in one run, and no younger one');
+
+# A retry of what is still known is a replay.
+is( $node->safe_psql('postgres', q{SELECT count(*), min(entity_number) FROM generate_series(1, 5) i,
+		idgen.create_once(('c0000000-0000-4000-8000-00000000000' || i)::uuid, -1::bigint) c WHERE NOT created}),
+	'5|25001', 'the younger ones are answered');
+if ($schedule =~ /second/)
+{
+	$node->safe_psql('postgres', q{UPDATE idgen.creation_identifiers SET created_at = created_at - interval '25 hours' WHERE entity_number = 25005});
+	wait_for_runs($job{janitor}, 2 + $node->safe_psql('postgres', "SELECT count(*) FROM cron.job_run_details WHERE jobid = $job{janitor}"));
+	is(counts(), '0|4', 'and what has become old goes with a later run');
+}
+is( $node->safe_psql('postgres', "SELECT count(*) FROM cron.job_run_details WHERE jobid = $job{janitor} AND status = 'failed'"),
+	'0', 'no run failed');
+
+$node->stop;
+done_testing();

@@ -1,0 +1,181 @@
+# A database that uses idgen in every way that leaves something behind in it:
+# keys of all kinds, recorded commands, an id domain, rights, settings, the
+# tickers' marks. To see whether it survives what is done to it.
+#
+#   InUse::create($node, 'shop');
+#   my $before = InUse::contents($node, 'shop');
+#   ...
+#   is(InUse::contents($node, 'shop'), $before, 'all of it is there');
+#   InUse::goes_on($node, 'shop', 'afterwards');
+
+package InUse;
+
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use Test::More;
+
+# What each of these functions made, as something that is greater than all of
+# before. trace_id() begins again every 388 days, so that its order is that of
+# the way from the first one.
+my %ordered = (
+	snowflake => 'id',
+	uuid_v7_ordered => 'event::text COLLATE "C"',
+	trace_id => '(trace - (SELECT trace FROM orders ORDER BY id LIMIT 1)::numeric + 9223372036854775808) % 9223372036854775808',
+	js_id => 'page',
+	decimal_id => 'ticket');
+my $rows_at_once = 2000;
+my $node_id = 21;
+my $epoch = '2024-01-01 00:00:00+00';
+my $request = q{'{"customer": 7, "lines": [1, 2.50]}'};
+
+# For a server whose databases have no settings of their own
+our $settings = qq{
+idgen.node_id = $node_id
+idgen.launch_id = 12345
+idgen.snowflake_epoch = '$epoch'
+};
+
+sub _fill
+{
+	my ($round) = @_;
+
+	return "SET ROLE app; INSERT INTO orders (round) SELECT $round FROM generate_series(1, $rows_at_once);";
+}
+
+# The extension belongs to the owner of the database, who is no superuser. The
+# settings are the database's, unless the server has them.
+sub create
+{
+	my ($node, $database, %params) = @_;
+	my $version = defined $params{version} ? "VERSION '$params{version}'" : '';
+
+	for my $role ('shopkeeper', 'app', 'auditor')
+	{
+		$node->safe_psql('postgres', "CREATE ROLE $role")
+		  if $node->safe_psql('postgres', "SELECT count(*) FROM pg_roles WHERE rolname = '$role'") == 0;
+	}
+	$node->safe_psql('postgres', "CREATE DATABASE $database OWNER shopkeeper");
+	if (!$params{server_has_settings})
+	{
+		$node->safe_psql('postgres', qq{
+			ALTER DATABASE $database SET idgen.node_id = $node_id;
+			ALTER DATABASE $database SET idgen.launch_id = 12345;
+			ALTER DATABASE $database SET idgen.snowflake_epoch = '$epoch'});
+	}
+	$node->safe_psql(
+		$database, qq{
+		GRANT CREATE ON SCHEMA public TO shopkeeper;
+		SET ROLE shopkeeper;
+		CREATE EXTENSION idgen $version;
+		GRANT SELECT, INSERT ON idgen.creation_identifiers TO app;
+		GRANT SELECT (command_id, created_at) ON idgen.creation_identifiers TO auditor;
+		GRANT SELECT ON idgen.id_prefixes TO app;
+		SELECT idgen.create_id_domain('account_id', 'acct');
+		CREATE TABLE orders (
+			id bigint PRIMARY KEY DEFAULT idgen.snowflake(),
+			event uuid NOT NULL UNIQUE DEFAULT idgen.uuid_v7_ordered(),
+			trace bigint NOT NULL UNIQUE DEFAULT idgen.trace_id(),
+			page bigint NOT NULL UNIQUE DEFAULT idgen.js_id(),
+			ticket bigint NOT NULL UNIQUE DEFAULT idgen.decimal_id(),
+			public_id uuid NOT NULL UNIQUE DEFAULT idgen.short_comb(),
+			document idgen.objectid NOT NULL UNIQUE DEFAULT idgen.object_id(),
+			account account_id NOT NULL UNIQUE DEFAULT idgen.prefixed_id('acct'),
+			type_id text NOT NULL UNIQUE DEFAULT idgen.typeid('order'),
+			round int NOT NULL,
+			CHECK (idgen.uuid_version(public_id) = 4));
+		CREATE INDEX orders_document_hash ON orders USING hash (document);
+		CREATE INDEX orders_event_time ON orders (idgen.uuid_timestamp(event));
+		CREATE TRIGGER orders_public_id BEFORE INSERT ON orders
+			FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('public_id', 'short_comb', '10 minutes');
+		GRANT SELECT, INSERT ON orders TO app;
+		RESET ROLE;
+		REVOKE EXECUTE ON FUNCTION idgen.uuid_v1() FROM PUBLIC;
+		REVOKE EXECUTE ON FUNCTION idgen.typeid(text) FROM PUBLIC;
+		GRANT EXECUTE ON FUNCTION idgen.typeid(text) TO app;
+		SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000a', 'e0000000-0000-4000-8000-00000000000a'::uuid, 'order', $request);
+		SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000b', 42, 'invoice')});
+	$node->safe_psql($database, _fill(1));
+}
+
+# Everything that is there, as text. Makes no identifier.
+sub contents
+{
+	my ($node, $database) = @_;
+
+	return $node->safe_psql(
+		$database, q{
+		SET timezone = 'UTC';
+		SELECT 'orders', count(*), md5(string_agg(o::text, ' ' ORDER BY id)) FROM orders o;
+		SELECT 'by index', count(*) FROM orders o WHERE EXISTS (SELECT FROM orders i WHERE i.document OPERATOR(idgen.=) o.document);
+		SELECT command_id, command_name, entity_id, entity_number, request_hash, created_at FROM idgen.creation_identifiers ORDER BY 1;
+		SELECT prefix, domain FROM idgen.id_prefixes;
+		SELECT layout, reserved_value FROM idgen.tickers ORDER BY 1;
+		SELECT unnest(setconfig) FROM pg_db_role_setting s JOIN pg_database d ON d.oid = s.setdatabase WHERE datname = current_database() ORDER BY 1;
+		SELECT c.relname, a.grantee::regrole, a.privilege_type FROM pg_class c, aclexplode(c.relacl) a
+			WHERE c.relnamespace = 'idgen'::regnamespace AND a.grantee <> c.relowner ORDER BY c.relname, a.grantee::regrole::text, a.privilege_type;
+		SELECT t.attrelid::regclass, t.attname, a.grantee::regrole, a.privilege_type FROM pg_attribute t, aclexplode(t.attacl) a
+			WHERE t.attrelid = 'idgen.creation_identifiers'::regclass ORDER BY t.attnum;
+		SELECT has_function_privilege('app', 'idgen.uuid_v1()', 'EXECUTE'), has_function_privilege('app', 'idgen.typeid(text)', 'EXECUTE'),
+			has_function_privilege('auditor', 'idgen.typeid(text)', 'EXECUTE')});
+}
+
+sub sqlstate_of
+{
+	my ($node, $database, $query) = @_;
+	my $errors;
+
+	$node->psql($database, $query,
+		stderr => \$errors, extra_params => [ '--set=VERBOSITY=sqlstate' ]);
+	return $errors =~ /ERROR:  (\w{5})$/m ? $1 : "no error: $errors";
+}
+
+# It does what it did before, and what it makes is above what it made.
+sub goes_on
+{
+	my ($node, $database, $when) = @_;
+	my $round = 1 + $node->safe_psql($database, 'SELECT max(round) FROM orders');
+
+	# a retry, its request written differently
+	is( $node->safe_psql($database,
+			q{SET ROLE app;
+			  SELECT * FROM idgen.create_once('c0000000-0000-4000-8000-00000000000a', idgen.uuid_v7(), 'order',
+				'{"lines": [1.0, 2.5], "customer": 7}')}),
+		'e0000000-0000-4000-8000-00000000000a|f', "$when: a retry is answered with the entity of old");
+	is( $node->safe_psql($database,
+			q{SELECT * FROM idgen.create_once('c0000000-0000-4000-8000-00000000000b', 43, 'invoice')}),
+		'42|f', "$when: and with the number of old");
+	is( sqlstate_of($node, $database,
+			q{SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000a', idgen.uuid_v7(), 'order', '{"customer": 8}')}),
+		'23505', "$when: another request is refused");
+
+	$node->safe_psql($database, _fill($round));
+	is( $node->safe_psql($database, "SELECT count(*) FROM orders WHERE round = $round"),
+		$rows_at_once, "$when: $rows_at_once more rows, none with a key of old");
+	for my $function (sort keys %ordered)
+	{
+		is( $node->safe_psql($database,
+				"SELECT (SELECT min($ordered{$function}) FROM orders WHERE round = $round) > (SELECT max($ordered{$function}) FROM orders WHERE round < $round)"),
+			't', "$when: $function is above all of before");
+	}
+	is( $node->safe_psql($database,
+			"SELECT bool_and(idgen.snowflake_node(id) = $node_id),
+				bool_and(abs(extract(epoch FROM idgen.snowflake_timestamp(id) - clock_timestamp())) < 7200)
+			 FROM orders WHERE round = $round"),
+		't|t', "$when: with the node and the epoch of before");
+	is( $node->safe_psql($database,
+			q{SET ROLE app; SELECT DISTINCT p.domain, p.prefix FROM orders, idgen.parse_prefixed_id(account) p}),
+		'account_id|acct', "$when: the accounts' prefix names their domain");
+	is( sqlstate_of($node, $database, "INSERT INTO orders (round, account) VALUES (0, idgen.prefixed_id('order'))"),
+		'23514', "$when: the domain refuses another prefix");
+	is( sqlstate_of($node, $database, "SELECT idgen.create_id_domain('other_id', 'acct')"),
+		'23505', "$when: which is taken");
+	is( sqlstate_of($node, $database, q{INSERT INTO orders (round, public_id) VALUES (0, idgen.short_comb(clock => now() - interval '11 minutes'))}),
+		'23514', "$when: the trigger refuses an old key");
+	is( sqlstate_of($node, $database, 'SET ROLE app; SELECT idgen.uuid_v1()'),
+		'42501', "$when: who must not call a function still must not");
+	is( sqlstate_of($node, $database, 'SET ROLE auditor; SELECT entity_id FROM idgen.creation_identifiers'),
+		'42501', "$when: or read a column");
+}
+
+1;
