@@ -1,0 +1,88 @@
+/*
+ * fuzz_short_comb.c
+ *	  short_comb() with any arguments: an error for those that are documented
+ *	  as such and no other; otherwise the prefix of the clock's period, which
+ *	  the check accepts and the reading finds, and one tag in a run.
+ */
+#include "wide.h"
+
+#define TAG_BITS	32
+
+/* The 32 bits behind the prefix, without the version and the variant. */
+static uint32
+tag_of(const pg_uuid_t *id, int prefix_bytes)
+{
+	uint32		tag = 0;
+	int			bits = 0;
+
+	for (int bit = 8 * prefix_bytes; bits < TAG_BITS; bit++)
+	{
+		if ((bit >= 48 && bit < 52) || bit == 64 || bit == 65)
+			continue;
+		tag = tag << 1 | (id->data[bit / 8] >> (7 - bit % 8) & 1);
+		bits++;
+	}
+	return tag;
+}
+
+void
+fuzz_target(Input *input)
+{
+	Interval	period = take_interval(input);
+	uint8		way = take(input, 1);
+	int32		prefix_bytes = way & 8 ? way % 8 : (int8) take(input, 1);
+	int32		run_length = way & 16 ? 3 : (int16) take(input, 2);
+	TimestampTz clock = take_instant(input);
+	Interval	no_time = {0};
+	Wide		period_ms;
+	Wide		number;
+	bool		valid;
+	pg_uuid_t	ids[3];
+	Outcome		suffix;
+
+	valid = wide_period(&period, prefix_bytes, &period_ms);
+	for (int i = 0; i < (int) lengthof(ids); i++)
+	{
+		Outcome		made = CALL(idgen_short_comb, interval_arg(&period), int32_arg(prefix_bytes),
+								int32_arg(run_length), instant_arg(clock));
+
+		if (!valid || run_length < 1)
+		{
+			CHECK(made.sqlstate == ERRCODE_INVALID_PARAMETER_VALUE);
+			return;
+		}
+		ids[i] = *DatumGetUUIDP(value_of(made));
+	}
+
+	/* whichever of them begins a new run */
+	if (run_length >= 3)
+		CHECK(tag_of(&ids[0], prefix_bytes) == tag_of(&ids[1], prefix_bytes) ||
+			  tag_of(&ids[1], prefix_bytes) == tag_of(&ids[2], prefix_bytes));
+
+	number = wide_floor(wide_unix_ms(clock), period_ms);
+	for (int i = 0; i < (int) lengthof(ids); i++)
+	{
+		Outcome		start = CALL(idgen_short_comb_timestamp, uuid_arg(&ids[i]), instant_arg(clock),
+								 interval_arg(&period), int32_arg(prefix_bytes));
+
+		CHECK(is_version(&ids[i], 4));
+		CHECK(wide_bytes(&ids[i], 0, prefix_bytes) == wide_modulo(number, (Wide) 1 << 8 * prefix_bytes));
+		CHECK(DatumGetBool(CALL_VALUE(idgen_is_short_comb, uuid_arg(&ids[i]), interval_arg(&no_time), instant_arg(clock),
+									  interval_arg(&period), int32_arg(prefix_bytes), null_arg(), null_arg())));
+		CHECK(start.sqlstate == 0);
+		CHECK(start.isnull == !wide_is_instant(wide_instant(number * period_ms)));
+		CHECK(start.isnull || DatumGetTimestampTz(start.value) == wide_instant(number * period_ms));
+	}
+
+	/* the same in SQL Server's place */
+	suffix = CALL(idgen_short_suffix_comb, interval_arg(&period), instant_arg(clock));
+	if (wide_period(&period, 2, &period_ms))
+	{
+		ids[0] = *DatumGetUUIDP(value_of(suffix));
+		CHECK(is_version(&ids[0], 4));
+		/* its variant is in byte 8, before the prefix */
+		CHECK(wide_bytes(&ids[0], 10, 2) == wide_modulo(number, 65536));
+	}
+	else
+		CHECK(suffix.sqlstate == ERRCODE_INVALID_PARAMETER_VALUE);
+}

@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+#
+# test-sanitized.sh: run the tests on an idgen that is built with
+# UndefinedBehaviorSanitizer.
+#
+#   scripts/test-sanitized.sh                    pg_regress, isolation, some TAP tests
+#   scripts/test-sanitized.sh t/NAME.pl ...      only these TAP tests
+#
+# Ends with a line "N passed, N failed"; what the sanitizer reports is
+# printed, and fails. See scripts/sanitized.sh for what it sees. PG_CONFIG=/path/to/pg_config chooses the server.
+
+set -uo pipefail
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=sanitized.sh
+. "$(dirname "$0")/sanitized.sh"
+
+some_tests=(t/001_clock_steps.pl t/002_processes.pl t/006_crash.pl t/010_id_domains.pl t/014_ticker_clock.pl
+            t/018_id_pattern.pl t/032_properties.pl)
+
+passed=0
+failed=0
+
+verdict() {
+    local good=$1 what=$2
+    if [ "$good" -eq 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+    printf '%s %d - %s\n' "$([ "$good" -eq 0 ] && echo ok || echo not ok)" $((passed + failed)) "$what"
+}
+
+# Run a command; each verdict in what it prints counts.
+run() {
+    local title=$1 log=$IDGEN_WORK/$2.log status ok bad
+    shift 2
+    idgen_say "$title"
+    as_server_user "$@" 2>&1 | tee "$log" | grep -E '^(ok|not ok|test |#|t/)'
+    status=${PIPESTATUS[0]}
+    ok=$(grep -cE '^(ok [0-9]+|test [^ ]+ +\.\.\. ok)' "$log")
+    bad=$(grep -cE '^(not ok [0-9]+|test [^ ]+ +\.\.\. FAILED)' "$log")
+    [ "$status" -eq 0 ] || [ "$bad" -gt 0 ] || { bad=1; tail -n 20 "$log"; }
+    passed=$((passed + ok))
+    failed=$((failed + bad))
+}
+
+idgen_install_packages tests
+idgen_say "Building for $("$PG_CONFIG" --version), with the sanitizer"
+sanitized_build || idgen_die "could not build"
+
+# shellcheck disable=SC2119
+idgen_start
+sanitized_probe
+verdict $? "the sanitizer is at work"
+
+if [ $# -eq 0 ]; then
+    run "pg_regress and isolation tests" installcheck \
+        make -s -C "$IDGEN_BUILD" PG_CONFIG="$PG_CONFIG" with_llvm=no installcheck
+    [ "$failed" -eq 0 ] || cat "$IDGEN_BUILD"/regression.diffs "$IDGEN_BUILD"/output_iso/regression.diffs 2>/dev/null
+    set -- "${some_tests[@]}"
+fi
+idgen_stop
+
+tap_modules=$("$PG_CONFIG" --pkglibdir)/pgxs/src/test/perl
+run "TAP tests" tap env -C "$IDGEN_BUILD" -u PGHOST -u PGPORT -u PGUSER -u PGDATABASE \
+    PG_CONFIG="$PG_CONFIG" PG_REGRESS="$("$PG_CONFIG" --pkglibdir)/pgxs/src/test/regress/pg_regress" \
+    TESTDIR="$IDGEN_BUILD" TESTDATADIR="$IDGEN_BUILD/tmp_check" \
+    TESTLOGDIR="$IDGEN_BUILD/tmp_check/log" \
+    prove --verbose -I "$tap_modules" "$@"
+
+idgen_say "Reports"
+! sanitized_show_reports
+verdict $? "no report"
+
+printf '\n%d passed, %d failed\n' "$passed" "$failed"
+[ "$failed" -eq 0 ]
