@@ -134,6 +134,12 @@ idgen_install_packages() {
     [ ${#missing[@]} -eq 0 ] || idgen_apt_install "${missing[@]}"
     PG_CONFIG=$(idgen_find_pg_config)
     [ -n "$PG_CONFIG" ] || idgen_die "no PostgreSQL server with its development files found"
+
+    # a test purges with pg_cron, where there is a package of it for this server
+    if [ "${1:-}" = tests ] && [ ! -e "$("$PG_CONFIG" --sharedir)/extension/pg_cron.control" ]; then
+        major=$("$PG_CONFIG" --version | sed -E 's/^[^0-9]*([0-9]+).*/\1/')
+        [ -z "$(apt-cache policy "postgresql-$major-cron" 2>/dev/null)" ] || idgen_apt_install "postgresql-$major-cron"
+    fi
 }
 
 # --- the private folder -----------------------------------------------------

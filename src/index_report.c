@@ -97,7 +97,7 @@
 #define FEW_IMAGES			0.05
 
 /* From this share of a page a row on, a short COMB's rows are too scattered. */
-#define SCATTERED			0.25
+#define SCATTERED			0.2
 
 /* Below this, REINDEX makes an index a good deal smaller. */
 #define LOW_DENSITY			50.0

@@ -9,6 +9,7 @@ use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::HiRes qw(usleep);
 
 my $bench = dirname(__FILE__) . '/../bench';
 my $out = PostgreSQL::Test::Utils::tempdir() . '/out';
@@ -162,6 +163,11 @@ for my $signal (qw(TERM INT HUP))
 	($stdout, $stderr) = ('', '');
 	my $run = IPC::Run::start([ "$bench/run.sh", '--server', '--no-report', '--keys', 'short_comb', @rows, '--out', "$out.$signal" ],
 		'<', \undef, '>', \$stdout, '2>', \$stderr);
+	if ($signal eq 'INT')
+	{
+		my $attempts = 100 * $PostgreSQL::Test::Utils::timeout_default;
+		usleep(10_000) while !-e "$out.INT/measurements.csv" && $run->pumpable && $attempts-- > 0;
+	}
 	$node->poll_query_until('postgres', q{SELECT count(*) > 0 FROM pg_stat_activity
 		WHERE query ~ 'INSERT INTO idgen_bench' AND now() - query_start > '0.1 s' AND pid <> pg_backend_pid()})
 	  or die "run.sh does not work: $stderr";
