@@ -21,7 +21,8 @@ sub import
 {
 	my ($class, %megabytes) = @_;
 
-	return if !%megabytes || folder();
+	# $^C: perl -c only compiles
+	return if !%megabytes || folder() || $^C;
 
 	my $disks = File::Temp::tempdir('idgen_disks_XXXX', TMPDIR => 1, CLEANUP => 1);
 	my $mount = join(' && ',
