@@ -77,6 +77,6 @@ run "TAP tests" tap env -C "$IDGEN_BUILD" -u PGHOST -u PGPORT -u PGUSER -u PGDAT
     PG_CONFIG="$PG_CONFIG" PG_REGRESS="$("$PG_CONFIG" --pkglibdir)/pgxs/src/test/regress/pg_regress" \
     TESTDIR="$IDGEN_BUILD" TESTDATADIR="$IDGEN_BUILD/tmp_check" \
     TESTLOGDIR="$IDGEN_BUILD/tmp_check/log" \
-    prove --verbose --timer -I "$tap_modules" "$@"
+    prove --jobs 2 --verbose --timer -I "$tap_modules" "$@"
 
 finish
