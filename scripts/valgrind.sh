@@ -2,7 +2,8 @@
 #
 # valgrind.sh: does the library read or write memory that it must not?
 #
-#   scripts/valgrind.sh [TEST ...]     tests of pg_regress; all unless given
+#   scripts/valgrind.sh [TEST ...]     tests of pg_regress, after its first one,
+#                                      install; all unless given
 #
 # Runs pg_regress against a private server under valgrind's memcheck. Every
 # error in a process of the server is a failure, but for what PostgreSQL means
@@ -132,7 +133,8 @@ pg_isready -q || { tail -n 20 "$IDGEN_WORK/server.log" >&2; idgen_die "the serve
 
 idgen_say "pg_regress"
 arguments=(ISOLATION=)
-[ $# -eq 0 ] || arguments+=("REGRESS=$*")
+# install leaves the extension there for the others
+[ $# -eq 0 ] || arguments+=("REGRESS=install $*")
 as_server_user make -s -C "$IDGEN_BUILD" PG_CONFIG="$PG_CONFIG" with_llvm=no \
     "${arguments[@]}" installcheck 2>&1 | tee "$IDGEN_WORK/regress.log"
 # A test whose statements take seconds finds identifiers that are not of now;
