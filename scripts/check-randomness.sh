@@ -27,6 +27,8 @@
 
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=verdicts.sh
+. "$(dirname "$0")/verdicts.sh"
 
 megabytes=8     # of random bits of each kind
 kinds=()
@@ -39,9 +41,6 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
-
-passed=0
-failed=0
 
 # name|query of one identifier|its random bits, from 0 for the highest
 schemes=(
@@ -82,19 +81,7 @@ dieharder_tests=(
     '203 rgb_lagged_sum 1 20000'
 )
 
-# --- verdicts ---------------------------------------------------------------
-
-verdict() {
-    local ok=$1
-    shift
-    if [ "$ok" = yes ]; then
-        passed=$((passed + 1))
-        echo "ok      $*"
-    else
-        failed=$((failed + 1))
-        echo "FAILED  $*"
-    fi
-}
+# --- the suites -------------------------------------------------------------
 
 # The least number of failures that a mean of MEAN gives in fewer than one of
 # 10^9 cases (Poisson).
@@ -185,25 +172,25 @@ fill() {
 # --- the tests of a kind ----------------------------------------------------
 
 try_rngtest() {
-    local name=$1 bad blocks limit ok
+    local name=$1 bad blocks limit
     read -r bad blocks < <(rngtest_counts "$IDGEN_WORK/$name")
     limit=$(least_suspicious "$(awk -v n="$blocks" 'BEGIN {print n / 1000}')")
-    [ "$blocks" -gt 0 ] && [ "$bad" -lt "$limit" ] && ok=yes || ok=no
-    verdict "$ok" "$name: rngtest, $bad of $blocks blocks fail, $limit would be suspicious"
+    [ "$blocks" -gt 0 ] && [ "$bad" -lt "$limit" ]
+    verdict $? "$name: rngtest, $bad of $blocks blocks fail, $limit would be suspicious"
 }
 
 try_dieharder() {
-    local name=$1 expression=$2 ranges=$3 number title words samples p attempt ok
+    local name=$1 expression=$2 ranges=$3 number title words samples p attempt status
     while read -r number title words samples; do
         for attempt in 1 2 3; do
-            ok=yes
+            status=0
             p=$(dieharder_p "$number" "$words" "$samples" "$IDGEN_WORK/$name")
             [ -n "$p" ] || continue 2
             below "$p" 0.001 || break
-            ok=no
+            status=1
             [ "$attempt" -eq 3 ] || fill "$name" "$expression" "$ranges"
         done
-        verdict "$ok" "$name: $title, p = $p$([ "$attempt" -eq 1 ] || echo ", attempt $attempt")"
+        verdict "$status" "$name: $title, p = $p$([ "$attempt" -eq 1 ] || echo ", attempt $attempt")"
     done < <(printf '%s\n' "${dieharder_tests[@]}")
 }
 
@@ -240,11 +227,11 @@ idgen_say "Random bits, $megabytes MB of each kind"
 if wanted control; then
     fill control 'idgen.uuid_v4()' '0-127'
     read -r bad blocks < <(rngtest_counts "$IDGEN_WORK/control")
-    [ "$bad" -gt $((blocks / 2)) ] && ok=yes || ok=no
-    verdict "$ok" "control: rngtest finds a version among random bits, $bad of $blocks blocks fail"
+    [ "$bad" -gt $((blocks / 2)) ]
+    verdict $? "control: rngtest finds a version among random bits, $bad of $blocks blocks fail"
     p=$(dieharder_p 102 1 20000 "$IDGEN_WORK/control")
-    below "${p:-1}" 0.001 && ok=yes || ok=no
-    verdict "$ok" "control: so does dieharder, p = $p"
+    below "${p:-1}" 0.001
+    verdict $? "control: so does dieharder, p = $p"
 fi
 
 for scheme in "${schemes[@]}" "${slow_schemes[@]}"; do
@@ -256,5 +243,4 @@ for scheme in "${schemes[@]}" "${slow_schemes[@]}"; do
     rm -f "$IDGEN_WORK/$name"
 done
 
-printf '\n%d passed, %d failed\n' "$passed" "$failed"
-[ "$failed" -eq 0 ]
+end_of_verdicts

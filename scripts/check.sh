@@ -17,10 +17,10 @@
 
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=verdicts.sh
+. "$(dirname "$0")/verdicts.sh"
 
 all_checks=(gcc clang clang-tidy cppcheck format shell perl python)
-passed=0
-failed=0
 
 # --- the tools --------------------------------------------------------------
 
@@ -48,14 +48,8 @@ install_tools() {
 check() {
     local title=$1 log=$IDGEN_WORK/check.log
     shift
-    if "$@" >"$log" 2>&1; then
-        passed=$((passed + 1))
-        echo "ok      $title"
-    else
-        failed=$((failed + 1))
-        echo "FAILED  $title"
-        cat "$log"
-    fi
+    "$@" >"$log" 2>&1
+    verdict $? "$title" || cat "$log"
 }
 
 # --- the sources ------------------------------------------------------------
@@ -175,5 +169,4 @@ for name in "${checks[@]}"; do
     esac
 done
 
-printf '\n%d passed, %d failed\n' "$passed" "$failed"
-[ "$failed" -eq 0 ]
+end_of_verdicts

@@ -48,12 +48,7 @@ idgen_stop
 
 if [ ${#tests[@]} -gt 0 ]; then
     idgen_say "TAP tests"
-    libraries=$("$PG_CONFIG" --pkglibdir)/pgxs/src/test
-    as_server_user env -C "$IDGEN_BUILD" -u PGHOST -u PGPORT -u PGUSER -u PGDATABASE \
-        PG_CONFIG="$PG_CONFIG" PG_REGRESS="$libraries/regress/pg_regress" \
-        TESTDIR="$IDGEN_BUILD" TESTDATADIR="$IDGEN_BUILD/tmp_check" \
-        TESTLOGDIR="$IDGEN_BUILD/tmp_check/log" \
-        prove -I "$libraries/perl" "${tests[@]}" || status=1
+    as_server_user "${idgen_prove[@]}" "${tests[@]}" || status=1
 fi
 
 # gcov writes, for each source, lines of "COUNT: LINE: SOURCE", where COUNT is

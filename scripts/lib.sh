@@ -11,7 +11,8 @@
 #
 #   idgen_install_packages [tests|bench] install what is missing (apt), also for
 #                                  tests or for the report of the benchmarks
-#   idgen_build [MAKE-ARG ...]     build and install into the private folder
+#   idgen_build [MAKE-ARG ...]     build and install into the private folder; sets
+#                                  idgen_prove, the command that runs TAP tests
 #   idgen_start [SETTING=VALUE ...]  start the cluster; sets PGHOST, PGPORT ...
 #   idgen_restart                  restart it, with empty shared buffers
 #   idgen_stop                     stop it
@@ -170,7 +171,7 @@ idgen_make_work_folder() {
 
 # Build idgen from a copy of the sources, and put it into a copy of the server.
 idgen_build() {
-    local bindir sharedir pkglibdir root
+    local bindir sharedir pkglibdir root libraries
 
     idgen_make_work_folder
     bindir=$("$PG_CONFIG" --bindir)
@@ -196,6 +197,13 @@ idgen_build() {
             DESTDIR="$root" install >/dev/null || return 1
 
     PATH=$root$bindir:$PATH
+
+    libraries=$pkglibdir/pgxs/src/test
+    # shellcheck disable=SC2034  # it is for the caller
+    idgen_prove=(env -C "$IDGEN_BUILD" -u PGHOST -u PGPORT -u PGUSER -u PGDATABASE
+        PG_CONFIG="$PG_CONFIG" PG_REGRESS="$libraries/regress/pg_regress"
+        TESTDIR="$IDGEN_BUILD" TESTDATADIR="$IDGEN_BUILD/tmp_check" TESTLOGDIR="$IDGEN_BUILD/tmp_check/log"
+        prove -I "$libraries/perl")
 }
 
 # --- the private cluster ----------------------------------------------------

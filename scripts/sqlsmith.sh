@@ -17,6 +17,8 @@
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=verdicts.sh
+. "$(dirname "$0")/verdicts.sh"
 # shellcheck source-path=SCRIPTDIR source=sanitized.sh
 . "$(dirname "$0")/sanitized.sh"
 
@@ -33,14 +35,6 @@ while [ $# -gt 0 ]; do
     case $1 in --seconds) seconds=$2 ;; --seed) seed=$2 ;; esac
     shift 2
 done
-
-passed=0
-failed=0
-verdict() {
-    local good=$1 what=$2
-    if [ "$good" -eq 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
-    printf '%s %d - %s\n' "$([ "$good" -eq 0 ] && echo ok || echo not ok)" $((passed + failed)) "$what"
-}
 
 ask() { as_server_user psql -X -q -A -t -v ON_ERROR_STOP=1 "$@"; }
 
@@ -135,5 +129,4 @@ verdict $? "no internal error"
 ! sanitized_show_reports
 verdict $? "no report of the sanitizer"
 
-printf '\n%d passed, %d failed\n' "$passed" "$failed"
-[ "$failed" -eq 0 ]
+end_of_verdicts

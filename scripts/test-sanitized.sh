@@ -12,20 +12,13 @@
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=verdicts.sh
+. "$(dirname "$0")/verdicts.sh"
 # shellcheck source-path=SCRIPTDIR source=sanitized.sh
 . "$(dirname "$0")/sanitized.sh"
 
 some_tests=(t/001_clock_steps.pl t/002_processes.pl t/006_crash.pl t/010_id_domains.pl t/014_ticker_clock.pl
             t/018_id_pattern.pl t/032_properties.pl)
-
-passed=0
-failed=0
-
-verdict() {
-    local good=$1 what=$2
-    if [ "$good" -eq 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
-    printf '%s %d - %s\n' "$([ "$good" -eq 0 ] && echo ok || echo not ok)" $((passed + failed)) "$what"
-}
 
 # Run a command; each verdict in what it prints counts.
 run() {
@@ -58,16 +51,10 @@ if [ $# -eq 0 ]; then
 fi
 idgen_stop
 
-tap_modules=$("$PG_CONFIG" --pkglibdir)/pgxs/src/test/perl
-run "TAP tests" tap env -C "$IDGEN_BUILD" -u PGHOST -u PGPORT -u PGUSER -u PGDATABASE \
-    PG_CONFIG="$PG_CONFIG" PG_REGRESS="$("$PG_CONFIG" --pkglibdir)/pgxs/src/test/regress/pg_regress" \
-    TESTDIR="$IDGEN_BUILD" TESTDATADIR="$IDGEN_BUILD/tmp_check" \
-    TESTLOGDIR="$IDGEN_BUILD/tmp_check/log" \
-    prove --verbose -I "$tap_modules" "$@"
+run "TAP tests" tap "${idgen_prove[@]}" --verbose "$@"
 
 idgen_say "Reports"
 ! sanitized_show_reports
 verdict $? "no report"
 
-printf '\n%d passed, %d failed\n' "$passed" "$failed"
-[ "$failed" -eq 0 ]
+end_of_verdicts

@@ -72,11 +72,6 @@ if [ $# -eq 0 ]; then
     set -- "${tests[@]}"
 fi
 
-tap_modules=$("$PG_CONFIG" --pkglibdir)/pgxs/src/test/perl
-run "TAP tests" tap env -C "$IDGEN_BUILD" -u PGHOST -u PGPORT -u PGUSER -u PGDATABASE \
-    PG_CONFIG="$PG_CONFIG" PG_REGRESS="$("$PG_CONFIG" --pkglibdir)/pgxs/src/test/regress/pg_regress" \
-    TESTDIR="$IDGEN_BUILD" TESTDATADIR="$IDGEN_BUILD/tmp_check" \
-    TESTLOGDIR="$IDGEN_BUILD/tmp_check/log" \
-    prove --jobs 2 --verbose --timer -I "$tap_modules" "$@"
+run "TAP tests" tap "${idgen_prove[@]}" --jobs 2 --verbose --timer "$@"
 
 finish

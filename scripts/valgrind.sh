@@ -17,20 +17,8 @@
 
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
-
-passed=0
-failed=0
-verdict() {
-    local ok=$1
-    shift
-    if [ "$ok" = yes ]; then
-        passed=$((passed + 1))
-        echo "ok      $*"
-    else
-        failed=$((failed + 1))
-        echo "FAILED  $*"
-    fi
-}
+# shellcheck source-path=SCRIPTDIR source=verdicts.sh
+. "$(dirname "$0")/verdicts.sh"
 
 command -v valgrind >/dev/null || idgen_apt_install valgrind libc6-dbg
 idgen_install_packages
@@ -143,10 +131,10 @@ tests=0
 for result in "$IDGEN_BUILD"/results/*.out; do
     [ -e "$result" ] || continue
     tests=$((tests + 1))
-    ! grep -qE 'server closed the connection|connection to server was lost|could not connect' "$result" && ok=yes || ok=no
-    verdict "$ok" "$(basename "$result" .out): the server ran to the end"
+    ! grep -qE 'server closed the connection|connection to server was lost|could not connect' "$result"
+    verdict $? "$(basename "$result" .out): the server ran to the end"
 done
-[ "$tests" -gt 0 ] || verdict no "pg_regress ran no test"
+[ "$tests" -gt 0 ] || verdict 1 "pg_regress ran no test"
 [ ! -e "$IDGEN_BUILD/regression.diffs" ] || cat "$IDGEN_BUILD/regression.diffs"
 control=$(psql -X -q -At -v ON_ERROR_STOP=1 <<SQL
 CREATE FUNCTION control(int) RETURNS int LANGUAGE c STRICT AS '$IDGEN_BUILD/control/control';
@@ -161,12 +149,11 @@ idgen_say "What memcheck found"
 # from BEGIN to END is one error
 errors() { awk '/BEGIN$/ {inside = 1} inside {print} /END$/ {inside = 0}' "$@"; }
 control_log=$logs/${control%%[!0-9]*}.log
-[ -e "$control_log" ] && [ -n "$(errors "$control_log")" ] && ok=yes || ok=no
-verdict "$ok" "memcheck tells of a function that uses what was never set"
+[ -e "$control_log" ] && [ -n "$(errors "$control_log")" ]
+verdict $? "memcheck tells of a function that uses what was never set"
 rm -f "$control_log"
 errors "$logs"/*.log | tee "$IDGEN_WORK/errors"
-[ ! -s "$IDGEN_WORK/errors" ] && ok=yes || ok=no
-verdict "$ok" "memcheck: no error in $(find "$logs" -name '*.log' | wc -l) processes"
+[ ! -s "$IDGEN_WORK/errors" ]
+verdict $? "memcheck: no error in $(find "$logs" -name '*.log' | wc -l) processes"
 
-printf '\n%d passed, %d failed\n' "$passed" "$failed"
-[ "$failed" -eq 0 ]
+end_of_verdicts
