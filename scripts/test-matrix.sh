@@ -13,12 +13,13 @@
 # FOLDER/MAJOR, by default $IDGEN_MATRIX or /var/cache/idgen-matrix (2 GB each).
 # That takes root; a version that cannot be had is skipped.
 #
-# Prints a line for each, keeps the logs, and ends with a line "N passed,
-# N failed", over all tests, and ", N skipped" where versions were. The exit
-# status is 0 when tests passed and none failed.
+# Prints a line for each, and what failed in it, keeps the logs, and ends with a
+# line "N passed, N failed", over all tests, and ", N skipped" where versions
+# were. The exit status is 0 when tests passed and none failed.
 
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/verdicts.sh"
 
 while [ $# -gt 0 ]; do
     case $1 in
@@ -37,8 +38,6 @@ done
 
 . "$(dirname "$0")/debian.sh"
 
-passed=0
-failed=0
 skipped=0
 logs=$(mktemp -d /tmp/idgen-matrix.XXXXXX)
 
@@ -92,9 +91,11 @@ step() {
             verdict+=", but exit status $status"
         fi
         echo "$verdict  ($duration)"
+        show_failures "$log"
     else
         failed=$((failed + 1))
         echo "FAILED: did not come to a verdict, exit status $status  ($duration)"
+        tail -n 30 "$log"
     fi
 }
 
