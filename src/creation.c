@@ -512,9 +512,9 @@ require_same_command(Datum command_id, const Creation *recorded,
  * again, or it rolls back, and the row is ours.  In a REPEATABLE READ
  * transaction the INSERT raises 40001 instead of looking past its snapshot.
  *
- * A SERIALIZABLE transaction that may write does not look first.  What it did not find would
- * be a predicate lock on the index page that all the commands of the moment
- * go to, and any two of them would look like a conflict.
+ * A SERIALIZABLE transaction that may write does not look first.  What it did
+ * not find would be a predicate lock on the index page that all the commands
+ * of the moment go to, and any two of them would look like a conflict.
  */
 static bool
 create_or_replay(Datum command_id, Creation *creation)

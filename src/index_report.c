@@ -87,8 +87,11 @@
 #define NEWEST_ROWS_DEFAULT	2000
 #define NEWEST_ROWS_MAX		100000
 
-/* A row with a longer value in the key is passed over. */
-#define MAX_KEY_BYTES		1000
+/*
+ * A row with a longer key is passed over.  Of a partial index it may be longer
+ * than an index tuple can be.
+ */
+#define MAX_KEY_BYTES		2000
 
 /* An index of so few pages stays in memory whatever its keys are. */
 #define FEW_LEAF_PAGES		100
@@ -630,8 +633,8 @@ count_distinct_blocks(BlockNumber *blocks, int count)
 }
 
 /*
- * The index tuple that a row should have, or NULL where a value is too long to
- * be that of an identifier.
+ * The index tuple that a row should have, or NULL where the key is too long to
+ * be an identifier.
  */
 static IndexTuple
 index_tuple_of(Relation index, Relation table, HeapTuple row)
@@ -639,6 +642,7 @@ index_tuple_of(Relation index, Relation table, HeapTuple row)
 	TupleDesc	columns = RelationGetDescr(index);
 	Datum		values[INDEX_MAX_KEYS];
 	bool		isnull[INDEX_MAX_KEYS];
+	Size		key_bytes = 0;
 	IndexTuple	item;
 
 	for (int i = 0; i < columns->natts; i++)
@@ -652,10 +656,11 @@ index_tuple_of(Relation index, Relation table, HeapTuple row)
 		}
 		values[i] = heap_getattr(row, index->rd_index->indkey.values[i],
 								 RelationGetDescr(table), &isnull[i]);
-		if (!isnull[i] && TupleDescAttr(columns, i)->attlen == -1 &&
-			toast_raw_datum_size(values[i]) > MAX_KEY_BYTES)
-			return NULL;
+		if (!isnull[i] && TupleDescAttr(columns, i)->attlen == -1)
+			key_bytes += toast_raw_datum_size(values[i]);
 	}
+	if (key_bytes > MAX_KEY_BYTES)
+		return NULL;
 	item = index_form_tuple(columns, values, isnull);
 	item->t_tid = row->t_self;
 	return item;
