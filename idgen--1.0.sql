@@ -632,45 +632,47 @@ CREATE CAST (idgen.objectid AS bytea) WITH FUNCTION idgen.objectid_to_bytea(idge
 COMMENT ON CAST (idgen.objectid AS bytea) IS
 'The 12 bytes of an objectid.';
 
--- Its order: operators, operator classes, min and max
+-- Its order: operators, operator classes, min and max. Comparing tells nothing
+-- of what is compared, so that indexes are used also where a row security policy
+-- must be checked first.
 
 CREATE FUNCTION idgen.objectid_eq(idgen.objectid, idgen.objectid) RETURNS boolean
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT LEAKPROOF
     AS 'MODULE_PATHNAME', 'idgen_objectid_eq';
 
 COMMENT ON FUNCTION idgen.objectid_eq(idgen.objectid, idgen.objectid) IS
 'Implementation of the operator =.';
 
 CREATE FUNCTION idgen.objectid_ne(idgen.objectid, idgen.objectid) RETURNS boolean
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT LEAKPROOF
     AS 'MODULE_PATHNAME', 'idgen_objectid_ne';
 
 COMMENT ON FUNCTION idgen.objectid_ne(idgen.objectid, idgen.objectid) IS
 'Implementation of the operator <>.';
 
 CREATE FUNCTION idgen.objectid_lt(idgen.objectid, idgen.objectid) RETURNS boolean
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT LEAKPROOF
     AS 'MODULE_PATHNAME', 'idgen_objectid_lt';
 
 COMMENT ON FUNCTION idgen.objectid_lt(idgen.objectid, idgen.objectid) IS
 'Implementation of the operator <.';
 
 CREATE FUNCTION idgen.objectid_le(idgen.objectid, idgen.objectid) RETURNS boolean
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT LEAKPROOF
     AS 'MODULE_PATHNAME', 'idgen_objectid_le';
 
 COMMENT ON FUNCTION idgen.objectid_le(idgen.objectid, idgen.objectid) IS
 'Implementation of the operator <=.';
 
 CREATE FUNCTION idgen.objectid_gt(idgen.objectid, idgen.objectid) RETURNS boolean
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT LEAKPROOF
     AS 'MODULE_PATHNAME', 'idgen_objectid_gt';
 
 COMMENT ON FUNCTION idgen.objectid_gt(idgen.objectid, idgen.objectid) IS
 'Implementation of the operator >.';
 
 CREATE FUNCTION idgen.objectid_ge(idgen.objectid, idgen.objectid) RETURNS boolean
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT LEAKPROOF
     AS 'MODULE_PATHNAME', 'idgen_objectid_ge';
 
 COMMENT ON FUNCTION idgen.objectid_ge(idgen.objectid, idgen.objectid) IS
@@ -732,7 +734,7 @@ COMMENT ON OPERATOR idgen.>= (idgen.objectid, idgen.objectid) IS
 'Greater than or equal, by the bytes.';
 
 CREATE FUNCTION idgen.objectid_cmp(idgen.objectid, idgen.objectid) RETURNS int
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT LEAKPROOF
     AS 'MODULE_PATHNAME', 'idgen_objectid_cmp';
 
 COMMENT ON FUNCTION idgen.objectid_cmp(idgen.objectid, idgen.objectid) IS

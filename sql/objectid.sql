@@ -188,10 +188,15 @@ SELECT plan($$SELECT * FROM made WHERE id = '507f1f77bcf86cd799439011'$$);
 SELECT plan($$SELECT * FROM made WHERE id BETWEEN objectid_floor('2012-10-17 21:13:27+00') AND objectid_ceil('2012-10-17 21:14:00+00')$$);
 SELECT plan('SELECT id FROM made ORDER BY id DESC');
 SELECT count(*) AS found, sum(n) = 3 * 39999 AS right_ones FROM made WHERE id = (SELECT id FROM made WHERE n = 39999 LIMIT 1);
+-- also behind what must be checked first, such as a row security policy
+CREATE VIEW guarded WITH (security_barrier) AS SELECT * FROM made WHERE n > 0;
+SELECT plan($$SELECT * FROM guarded WHERE id = '507f1f77bcf86cd799439011'$$);
 DROP INDEX made_id;
 CREATE INDEX made_id_hash ON made USING hash (id);
 SELECT plan($$SELECT * FROM made WHERE id = '507f1f77bcf86cd799439011'$$);
 SELECT count(*) AS found, sum(n) = 3 * 39999 AS right_ones FROM made WHERE id = (SELECT id FROM made WHERE n = 39999 LIMIT 1);
+SELECT plan($$SELECT * FROM guarded WHERE id = '507f1f77bcf86cd799439011'$$);
+DROP VIEW guarded;
 RESET enable_seqscan;
 RESET enable_bitmapscan;
 DROP TABLE made;
