@@ -20,6 +20,8 @@ set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=verdicts.sh
 . "$(dirname "$0")/verdicts.sh"
 
+idgen_no_options "$@"
+
 all_checks=(gcc clang clang-tidy cppcheck format shell perl python)
 
 # --- the tools --------------------------------------------------------------

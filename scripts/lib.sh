@@ -16,6 +16,7 @@
 #   idgen_start [SETTING=VALUE ...]  start the cluster; sets PGHOST, PGPORT ...
 #   idgen_restart                  restart it, with empty shared buffers
 #   idgen_stop                     stop it
+#   idgen_no_options ARGUMENT ...  print the script's --help, or refuse options
 #   idgen_at_exit FUNCTION         call it on exit, before what was said earlier
 #   as_server_user COMMAND ...     run something as the cluster's owner
 #
@@ -33,6 +34,17 @@ idgen_say() {
 }
 
 idgen_die() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; exit 1; }
+
+# For a script that takes names only: print its first comment, or refuse.
+idgen_no_options() {
+    local argument
+    for argument; do
+        case $argument in
+            --help | -h) sed -n '3,/^$/s/^# \{0,1\}//p' "$0"; exit ;;
+            -*) idgen_die "unknown argument $argument; see --help" ;;
+        esac
+    done
+}
 
 # --- the end ----------------------------------------------------------------
 

@@ -7,7 +7,14 @@
 set -uo pipefail
 
 source=$(cd "$(dirname "$0")/.." && pwd)
-major=$1
+major=${1:-}
+
+# test-package.sh puts the sources there; who is elsewhere has called by mistake
+[[ $source = /idgen && $major =~ ^[1-9][0-9]$ ]] || {
+    echo "package-steps.sh: only for the folder of scripts/test-package.sh, which see" >&2
+    exit 1
+}
+
 package=postgresql-$major-idgen
 work=/package
 export PG_SUPPORTED_VERSIONS=$major

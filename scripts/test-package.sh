@@ -15,6 +15,7 @@
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
 
+idgen_no_options "$@"
 major=${1:-17}
 [[ $major =~ ^[1-9][0-9]$ ]] || idgen_die "not a major version: $major"
 

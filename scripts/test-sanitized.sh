@@ -17,6 +17,8 @@ set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=sanitized.sh
 . "$(dirname "$0")/sanitized.sh"
 
+idgen_no_options "$@"
+
 some_tests=(t/001_clock_steps.pl t/002_processes.pl t/006_crash.pl t/010_id_domains.pl t/014_ticker_clock.pl
             t/018_id_pattern.pl t/032_properties.pl)
 

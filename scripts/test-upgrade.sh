@@ -13,6 +13,7 @@
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
 
+idgen_no_options "$@"
 [[ $# -eq 2 && $1 =~ ^[1-9][0-9]$ && $2 =~ ^[1-9][0-9]$ ]] || idgen_die "say which: $(basename "$0") OLD NEW"
 old=$1
 new=$2

@@ -13,6 +13,8 @@
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
 
+idgen_no_options "$@"
+
 passed=0
 failed=0
 

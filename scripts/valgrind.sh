@@ -20,6 +20,8 @@ set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=verdicts.sh
 . "$(dirname "$0")/verdicts.sh"
 
+idgen_no_options "$@"
+
 command -v valgrind >/dev/null || idgen_apt_install valgrind libc6-dbg
 idgen_install_packages
 idgen_say "Building for $("$PG_CONFIG" --version), with symbols"
