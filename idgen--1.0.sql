@@ -5,7 +5,7 @@
 GRANT USAGE ON SCHEMA idgen TO PUBLIC;
 
 COMMENT ON SCHEMA idgen IS
-'Identifiers for primary keys: generate, validate, create once, compare. Everywhere in this schema, the argument "clock" is the caller''s idea of now, NULL being the server''s.';
+'Identifiers for primary keys: generate, validate, create once, compare. Everywhere in this schema, the argument "clock" is the caller''s idea of now, NULL being the server''s; an infinite one is an error (22008).';
 
 -- ---------------------------------------------------------------------------
 -- Identifiers of 128 bits: generators
@@ -70,7 +70,7 @@ CREATE FUNCTION idgen.short_comb(
     AS 'MODULE_PATHNAME', 'idgen_short_comb';
 
 COMMENT ON FUNCTION idgen.short_comb(interval, int, int, timestamptz) IS
-'A short-prefix COMB: a UUID of version 4 whose first prefix_bytes bytes (1 to 6) are floor(Unix ms / period in ms) mod 256^prefix_bytes, the rest random; with the defaults 106 random bits and a prefix that begins again every 45.5 days. New keys lie together in a B-tree index, and a key does not tell when its row was made. run_length above 1 puts the same 32-bit random tag behind the prefix for so many keys of a session in a row, which keeps a bulk load within one period local, too. The period must be a positive whole number of milliseconds without months, and the cycle of all prefixes shorter than 2^64 ms (22023).';
+'A short-prefix COMB: a UUID of version 4 whose first prefix_bytes bytes (1 to 6) are floor(Unix ms / period in ms) mod 256^prefix_bytes, the rest random; with the defaults 106 random bits and a prefix that begins again every 45.5 days. New keys lie together in a B-tree index, and a key does not tell when its row was made. run_length above 1 puts the same 32-bit random tag behind the prefix for so many keys of a session in a row, which keeps a bulk load within one period local, too. A prefix_bytes or run_length out of range is an error (22023). The period must be a positive whole number of milliseconds without months, and the cycle of all prefixes shorter than 2^64 ms (22023).';
 
 CREATE FUNCTION idgen.suffix_comb(clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL SAFE
@@ -87,7 +87,7 @@ CREATE FUNCTION idgen.short_suffix_comb(
     AS 'MODULE_PATHNAME', 'idgen_short_suffix_comb';
 
 COMMENT ON FUNCTION idgen.short_suffix_comb(interval, timestamptz) IS
-'short_comb() for SQL Server: the 16-bit prefix stands in bytes 10 and 11, the other 106 bits are random. Scatters over a PostgreSQL index: keep short_comb() here and convert with short_prefix_to_suffix().';
+'short_comb() for SQL Server: the 16-bit prefix stands in bytes 10 and 11, the other 106 bits are random. Scatters over a PostgreSQL index: keep short_comb() here and convert with short_prefix_to_suffix(). The period is as in short_comb() (22023).';
 
 CREATE FUNCTION idgen.sequence_comb(
     seq regclass,
@@ -216,7 +216,7 @@ CREATE FUNCTION idgen.short_comb_timestamp(
     AS 'MODULE_PATHNAME', 'idgen_short_comb_timestamp';
 
 COMMENT ON FUNCTION idgen.short_comb_timestamp(uuid, timestamptz, interval, int) IS
-'The start of the latest period, not after the clock (default: the start of the statement), in which short_comb(period, prefix_bytes) gave this prefix. An identifier older than a whole cycle reads as a younger one. NULL for an identifier that is not of version 4, and where the period would be before timestamptz begins.';
+'The start of the latest period, not after the clock (default: the start of the statement), in which short_comb(period, prefix_bytes) gave this prefix. An identifier older than a whole cycle reads as a younger one. NULL for an identifier that is not of version 4, and where the period would be before timestamptz begins. A period or prefix_bytes that short_comb() refuses is an error (22023).';
 
 CREATE FUNCTION idgen.inspect(
     id uuid,
@@ -277,7 +277,7 @@ CREATE FUNCTION idgen.is_uuid(id text, version int DEFAULT NULL) RETURNS boolean
     AS 'MODULE_PATHNAME', 'idgen_is_uuid';
 
 COMMENT ON FUNCTION idgen.is_uuid(text, int) IS
-'Whether the text is a UUID in canonical form: 36 characters, dashes in place, hexadecimal digits of either case, the RFC''s variant, and the given version (0 to 15), or one from 1 to 8 where none is given. Never raises an error on bad text.';
+'Whether the text is a UUID in canonical form: 36 characters, dashes in place, hexadecimal digits of either case, the RFC''s variant, and the given version (0 to 15), or one from 1 to 8 where none is given. Never raises an error on bad text; another version to ask for is one (22023).';
 
 CREATE FUNCTION idgen.is_short_comb(
     id uuid,
@@ -891,7 +891,7 @@ CREATE FUNCTION idgen.prefixed_id(prefix text, id uuid DEFAULT idgen.uuid_v7()) 
     AS 'MODULE_PATHNAME', 'idgen_prefixed_id';
 
 COMMENT ON FUNCTION idgen.prefixed_id(text, uuid) IS
-'A typed identifier: the prefix, an underscore and the uuids 25 digits of base 36. The prefix is 1 to 63 of a-z, 0-9 and underscore, begins with a letter and does not end in an underscore (22023).';
+'A typed identifier: the prefix, an underscore and the uuid''s 25 digits of base 36. The prefix is 1 to 63 of a-z, 0-9 and underscore, begins with a letter and does not end in an underscore (22023).';
 
 CREATE FUNCTION idgen.prefixed_id_uuid(id text, expected_prefix text DEFAULT NULL) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE
@@ -955,7 +955,7 @@ CREATE FUNCTION idgen.typeid_from_uuid(prefix text, id uuid) RETURNS text
     AS 'MODULE_PATHNAME', 'idgen_typeid_from_uuid';
 
 COMMENT ON FUNCTION idgen.typeid_from_uuid(text, uuid) IS
-'A TypeID (version 0.3 of its specification): the prefix, an underscore and the uuids 26 digits of base 32 in lower case. The prefix is at most 63 of a-z and underscore, begins and ends with a letter (22023), or is empty; then there is no underscore.';
+'A TypeID (version 0.3 of its specification): the prefix, an underscore and the uuid''s 26 digits of base 32 in lower case. The prefix is at most 63 of a-z and underscore, begins and ends with a letter (22023), or is empty; then there is no underscore.';
 
 CREATE FUNCTION idgen.typeid(prefix text DEFAULT '') RETURNS text
     LANGUAGE SQL VOLATILE PARALLEL SAFE
@@ -983,7 +983,7 @@ CREATE FUNCTION idgen.ulid() RETURNS text
     AS 'MODULE_PATHNAME', 'idgen_ulid';
 
 COMMENT ON FUNCTION idgen.ulid() IS
-'A ULID: 48 bits of Unix milliseconds and 80 random bits as 26 digits of Crockfords base 32. Tells its creation time. Strictly increasing within a session: in the same millisecond, or where the clock steps back, it is the last one plus one (the specifications monotonic mode), which is easy to guess.';
+'A ULID: 48 bits of Unix milliseconds and 80 random bits as 26 digits of Crockford''s base 32. Tells its creation time. Strictly increasing within a session: in the same millisecond, or where the clock steps back, it is the last one plus one (the specification''s monotonic mode), which is easy to guess.';
 
 CREATE FUNCTION idgen.ulid_to_uuid(id text) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -1059,7 +1059,7 @@ CREATE FUNCTION idgen.create_once(
     AS 'MODULE_PATHNAME', 'idgen_create_once_uuid';
 
 COMMENT ON FUNCTION idgen.create_once(uuid, uuid, text, jsonb) IS
-'Makes a creation command safe to retry. The first call with a command id records the proposed id and says created; every later one gets the recorded id back. A session with the same command id as one under way waits for it: it commits, and the recorded id comes back, or it rolls back, and this session''s own is recorded. A known command id with another name, kind of id or request is an error (23505). Under REPEATABLE READ and SERIALIZABLE, a concurrent creation can be a serialization failure (40001). Needs SELECT and INSERT on idgen.creation_identifiers.';
+'Makes a creation command safe to retry. The first call with a command id records the proposed id and says created; every later one gets the recorded id back. A session with the same command id as one under way waits for it: it commits, and the recorded id comes back, or it rolls back, and this session''s own is recorded. A known command id with another name, kind of id or request is an error (23505). Under REPEATABLE READ and SERIALIZABLE, a concurrent creation can be a serialization failure (40001). A NULL command_id, proposed_id or command_name is an error (22004). Needs SELECT and INSERT on idgen.creation_identifiers.';
 
 CREATE FUNCTION idgen.create_once(
     command_id uuid,
@@ -1136,7 +1136,7 @@ CREATE FUNCTION idgen.purge_creations(
     AS 'MODULE_PATHNAME', 'idgen_purge_creations';
 
 COMMENT ON FUNCTION idgen.purge_creations(interval, bigint) IS
-'Forgets creations older than that, the oldest first and at most batch_size in one call; their number. Call it, each time in a transaction of its own, until it returns less than batch_size, from one session at a time: a second one waits for the first, and then finds less. A retry that comes later than this creates anew. Needs SELECT and DELETE on idgen.creation_identifiers. A negative older_than or a batch_size below 1 is an error (22023).';
+'Forgets creations older than that, the oldest first and at most batch_size in one call; their number. Call it, each time in a transaction of its own, until it returns less than batch_size, from one session at a time: a second one waits for the first, and then finds less. A retry that comes later than this creates anew. Needs SELECT and DELETE on idgen.creation_identifiers. A negative older_than or a batch_size below 1 is an error (22023), as is NULL (22004).';
 
 CREATE FUNCTION idgen.trim_creations(
     keep bigint,
@@ -1146,7 +1146,7 @@ CREATE FUNCTION idgen.trim_creations(
     AS 'MODULE_PATHNAME', 'idgen_trim_creations';
 
 COMMENT ON FUNCTION idgen.trim_creations(bigint, text) IS
-'Forgets all creations but the newest "keep", of one command name or, where that is NULL, of all; the number forgotten. Needs SELECT and DELETE on idgen.creation_identifiers. A keep below zero is an error (22023).';
+'Forgets all creations but the newest "keep", of one command name or, where that is NULL, of all; the number forgotten. Needs SELECT and DELETE on idgen.creation_identifiers. A keep below zero is an error (22023), as is NULL (22004).';
 
 CREATE FUNCTION idgen.remember_command(
     history uuid[],
@@ -1157,7 +1157,7 @@ CREATE FUNCTION idgen.remember_command(
     AS 'MODULE_PATHNAME', 'idgen_remember_command';
 
 COMMENT ON FUNCTION idgen.remember_command(uuid[], uuid, int) IS
-'The command history of an entity with one more command id: newest last, and no more than the newest "keep". One that is there already stays in its place. A NULL history is an empty one. For a column of the entity''s own row. A keep below zero is an error (22023).';
+'The command history of an entity with one more command id: newest last, and no more than the newest "keep". One that is there already stays in its place. A NULL history is an empty one. For a column of the entity''s own row. A keep below zero is an error (22023), as is a NULL keep or command_id (22004).';
 
 CREATE FUNCTION idgen.has_command(history uuid[], command_id uuid) RETURNS boolean
     LANGUAGE C IMMUTABLE PARALLEL SAFE
