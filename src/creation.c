@@ -20,6 +20,7 @@
 
 #include "access/genam.h"
 #include "access/htup_details.h"
+#include "access/sysattr.h"
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/pg_type.h"
@@ -55,7 +56,9 @@
  * caller's search_path can slip in one of its own.
  */
 #define FIND_COMMAND \
-	"SELECT command_id, command_name, entity_id, entity_number, request_hash" \
+	"SELECT command_id::pg_catalog.uuid, command_name::pg_catalog.text," \
+	" entity_id::pg_catalog.uuid, entity_number::pg_catalog.int8," \
+	" request_hash::pg_catalog.int8" \
 	" FROM idgen.creation_identifiers" \
 	" WHERE command_id OPERATOR(pg_catalog.=) $1"
 
@@ -86,6 +89,19 @@
 #define ATTNUM_ENTITY_ID		3
 #define ATTNUM_ENTITY_NUMBER	4
 #define ATTNUM_REQUEST_HASH		5
+
+static const struct
+{
+	const char *name;
+	Oid			type;
+}			table_columns[] =
+{
+	{"command_id", UUIDOID},
+	{"command_name", TEXTOID},
+	{"entity_id", UUIDOID},
+	{"entity_number", INT8OID},
+	{"request_hash", INT8OID},
+};
 
 /* A statement, planned at its first use and kept. */
 typedef struct KeptStatement
@@ -320,11 +336,45 @@ read_creation(HeapTuple row, TupleDesc columns, Creation *found)
 														  columns, &isnull));
 	}
 
-	found->command_name = DatumGetTextPCopy(heap_getattr(row, ATTNUM_COMMAND_NAME,
-														 columns, &isnull));
+	/* not null, unless the table's owner has allowed that */
+	value = heap_getattr(row, ATTNUM_COMMAND_NAME, columns, &isnull);
+	found->command_name = isnull ? cstring_to_text("") : DatumGetTextPCopy(value);
+
 	found->request_hash = DatumGetInt64(heap_getattr(row, ATTNUM_REQUEST_HASH,
 													 columns, &isnull));
 	found->has_request = !isnull;
+}
+
+/*
+ * Is it a table as the extension makes it?  Its owner, who need not be a
+ * superuser, may have put another one in its place: partitioned, or with
+ * columns of other types.
+ */
+static bool
+is_as_made(Relation table)
+{
+	TupleDesc	columns = RelationGetDescr(table);
+	Bitmapset  *key;
+	bool		as_made;
+
+	if (table->rd_rel->relkind != RELKIND_RELATION || table->rd_rel->relhassubclass ||
+		columns->natts < (int) lengthof(table_columns))
+		return false;
+
+	for (int i = 0; i < (int) lengthof(table_columns); i++)
+	{
+		Form_pg_attribute column = TupleDescAttr(columns, i);
+
+		if (column->attisdropped || column->atttypid != table_columns[i].type ||
+			strcmp(NameStr(column->attname), table_columns[i].name) != 0)
+			return false;
+	}
+
+	key = RelationGetIndexAttrBitmap(table, INDEX_ATTR_BITMAP_PRIMARY_KEY);
+	as_made = bms_membership(key) == BMS_SINGLETON &&
+		bms_is_member(ATTNUM_COMMAND_ID - FirstLowInvalidHeapAttributeNumber, key);
+	bms_free(key);
+	return as_made;
 }
 
 /*
@@ -339,7 +389,8 @@ index_to_read(Relation table)
 
 	if (ExecutorCheckPerms_hook != NULL ||
 		pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) != ACLCHECK_OK ||
-		check_enable_rls(relid, InvalidOid, true) == RLS_ENABLED)
+		check_enable_rls(relid, InvalidOid, true) == RLS_ENABLED ||
+		!is_as_made(table))
 		return InvalidOid;
 
 	list_free(RelationGetIndexList(table));

@@ -372,5 +372,50 @@ is( as_role($superuser, "
 	  . "e0000000-0000-4000-8000-00000000000a|f\n0|1",
 	'a session goes on with an extension that was dropped and created');
 
+# The installer owns the table, and may put another one in its place. It is
+# read as what it is.
+$node->safe_psql('postgres', 'CREATE DATABASE replaced OWNER installer');
+as_role('installer', "
+	CREATE EXTENSION idgen;
+	ALTER EXTENSION idgen DROP TABLE $table;
+	ALTER TABLE $table RENAME TO made;
+	CREATE TABLE idgen.template (LIKE idgen.made INCLUDING DEFAULTS INCLUDING CONSTRAINTS)", 'replaced');
+
+my $replay = "SELECT entity_id, created FROM idgen.create_once($command, $entity)";
+my $row = "e0000000-0000-4000-8000-00000000000a";
+my $columns = 'command_id, command_name, entity_id, entity_number, request_hash';
+for my $case (
+	[ 'partitioned', "$row|t\n$row|f", "
+		CREATE TABLE $table (LIKE idgen.template INCLUDING ALL, PRIMARY KEY (command_id)) PARTITION BY HASH (command_id);
+		CREATE TABLE idgen.part PARTITION OF $table FOR VALUES WITH (MODULUS 1, REMAINDER 0)" ],
+	[ 'with a child that has the row', "$row|f\n$row|f", "
+		CREATE TABLE $table (LIKE idgen.template INCLUDING ALL, PRIMARY KEY (command_id));
+		CREATE TABLE idgen.child () INHERITS ($table);
+		INSERT INTO idgen.child (command_id, entity_id) VALUES ($command, $entity)" ],
+	[ 'in another order', "$row|t\n$row|f", "
+		CREATE TABLE $table (created_at timestamptz DEFAULT now(), request_hash bigint, entity_number bigint,
+			entity_id uuid, command_name text, command_id uuid PRIMARY KEY)" ],
+	[ 'with another primary key', "$row|t\n$row|f", "
+		CREATE TABLE $table (LIKE idgen.template INCLUDING ALL, UNIQUE (command_id), id serial PRIMARY KEY)" ],
+	[ 'with a name that is null', "$row|f\n$row|f", "
+		CREATE TABLE $table (LIKE idgen.template INCLUDING ALL, PRIMARY KEY (command_id));
+		ALTER TABLE $table ALTER command_name DROP NOT NULL;
+		INSERT INTO $table (command_id, command_name, entity_id) VALUES ($command, NULL, $entity)" ],
+	[ 'with a number for the uuid', '42846', "
+		CREATE TABLE $table (command_id uuid PRIMARY KEY, command_name text, entity_id bigint, entity_number bigint, request_hash bigint);
+		INSERT INTO $table VALUES ($command, '', 4711)" ],
+	[ 'with a number for the name', '23505', "
+		CREATE TABLE $table (command_id uuid PRIMARY KEY, command_name oid, entity_id uuid, entity_number bigint, request_hash bigint);
+		INSERT INTO $table VALUES ($command, 4711, $entity)" ])
+{
+	my ($what, $expected, $create) = @$case;
+
+	as_role('installer', "DROP TABLE IF EXISTS $table CASCADE; $create;
+		GRANT SELECT ($columns), INSERT ON $table TO application;
+		GRANT USAGE ON ALL SEQUENCES IN SCHEMA idgen TO application", 'replaced');
+	is(as_role('installer', "$replay; $replay", 'replaced'), $expected, "another table, $what");
+	is(as_role('application', $replay, 'replaced'), $expected =~ s/.*\n//r, "the same, by single columns' rights");
+}
+
 $node->stop;
 done_testing();
