@@ -31,6 +31,7 @@
 
 #include "access/generic_xlog.h"
 #include "access/htup_details.h"
+#include "access/parallel.h"
 #include "access/relation.h"
 #include "access/xact.h"
 #include "access/xlog.h"
@@ -58,6 +59,13 @@
 
 #include "clock.h"
 #include "ticker.h"
+
+/* The subtransaction that gave a relation another file first. */
+#if PG_VERSION_NUM >= 160000
+#define NEW_FILE_SUBID	rd_firstRelfilelocatorSubid
+#else
+#define NEW_FILE_SUBID	rd_firstRelfilenodeSubid
+#endif
 
 const TickerLayout ticker_layouts[TICKER_KINDS] = {
 	[TICKER_SNOWFLAKE] = {
@@ -375,17 +383,23 @@ sequence_data(Page page)
 }
 
 /*
- * Whether this transaction made the sequence, or changed what pg_class says of
- * it (to another file, say), so that nobody else sees it so, and a rollback
- * takes it back.
+ * Whether this transaction made the sequence, or gave it another file, so that
+ * nobody else sees it so, and a rollback takes it back.  A parallel worker does
+ * not know of files; to it, any change of the row in pg_class is one.
  */
 static bool
 is_changed_here(Relation sequence)
 {
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(RelationGetRelid(sequence)));
-	bool		changed = !HeapTupleIsValid(tuple) ||
-		TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data));
+	HeapTuple	tuple;
+	bool		changed;
 
+	if (!IsParallelWorker())
+		return sequence->rd_createSubid != InvalidSubTransactionId ||
+			sequence->NEW_FILE_SUBID != InvalidSubTransactionId;
+
+	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(RelationGetRelid(sequence)));
+	changed = !HeapTupleIsValid(tuple) ||
+		TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data));
 	if (HeapTupleIsValid(tuple))
 		ReleaseSysCache(tuple);
 	return changed;
@@ -396,7 +410,7 @@ is_changed_here(Relation sequence)
  * sequence has it: it would not if somebody set it, or created the extension
  * anew.  Starts the ticker.
  *
- * In a transaction that made or changed the sequence, the mark is not for the
+ * In a transaction that made the sequence or its file, the mark is not for the
  * other sessions, as it goes with a rollback.  Then it is the result, which is
  * 0 otherwise: this transaction may go on to it, but has to ask for each word.
  * The mark of the others stays where it is meanwhile, because they cannot lock

@@ -238,6 +238,26 @@ crash_and_set_back($session, $other);
 go_on('after a crash, the clock behind', make('regretted', 100));
 right_clock();
 
+# Rights on a sequence leave its marks as they are, for all sessions alike:
+# who grants them in a transaction skips nothing, and makes nobody skip.
+new_database('granted');
+$session = $node->background_psql('granted');
+$other = $node->background_psql('granted');
+begin_story('two sessions', background_make($session) . "\n" . background_make($other));
+$session->query_safe('BEGIN; GRANT SELECT ON ALL SEQUENCES IN SCHEMA idgen TO PUBLIC');
+for (1 .. 5)
+{
+	go_on('the one that grants rights', background_make($session));
+	go_on('the other session', background_make($other));
+}
+is( $session->query_safe(q{SELECT string_agg(layout, ' ') FROM idgen.tickers WHERE ahead > '0.5 s'}),
+	'', 'no ticker is ahead of the clock for it');
+$session->query_safe('ROLLBACK');
+go_on('that rolled back, the other session', background_make($other));
+crash_and_set_back($session, $other);
+go_on('after a crash, the clock behind', make('granted', 100));
+right_clock();
+
 # --- A mark that moves ------------------------------------------------------
 
 # It moves long before it is reached, and nothing is skipped: the time in what
