@@ -141,6 +141,7 @@ SELECT num_nulls(idgen.snowflake_timestamp(NULL), idgen.snowflake_node(NULL), id
 -- the epoch
 SET idgen.snowflake_epoch = '';
 SET idgen.snowflake_epoch = 'today';
+SET idgen.snowflake_epoch = 'Tomorrow UTC';
 SET idgen.snowflake_epoch = 'infinity';
 SET idgen.snowflake_epoch = '2020-13-01';
 \set VERBOSITY terse

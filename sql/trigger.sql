@@ -64,6 +64,8 @@ RESET idgen.clock;
 -- what the setting refuses
 SET idgen.clock = 'yesterday';
 SET idgen.clock = 'Now';
+SET idgen.clock = ' now';
+SET idgen.clock = 'today 12:00';
 SET idgen.clock = 'infinity';
 SET idgen.clock = 'epoch';
 SET idgen.clock = 'noon';

@@ -282,7 +282,7 @@ clock_interval_us(const Interval *length, const char *name)
 
 /*
  * Read a setting's text as a finite timestamptz, for a check hook.  Words that
- * move with the real clock are refused as recovery_target_time refuses them.
+ * move with the real clock are refused, which recovery_target_time refuses too.
  */
 static bool
 setting_to_instant(const char *text, TimestampTz *instant)
@@ -303,13 +303,17 @@ setting_to_instant(const char *text, TimestampTz *instant)
 #define DECODE_DATE_TIME_EXTRA
 #endif
 
-	for (int i = 0; i < (int) lengthof(moving); i++)
-		if (pg_strcasecmp(text, moving[i]) == 0)
-			return false;
-
 	if (ParseDateTime(text, workbuf, sizeof(workbuf),
-					  field, ftype, MAXDATEFIELDS, &nfields) != 0 ||
-		DecodeDateTime(field, ftype, nfields, &dtype, &tm, &fsec,
+					  field, ftype, MAXDATEFIELDS, &nfields) != 0)
+		return false;
+
+	/* wherever they stand, as in "today 12:00"; fields are in lower case */
+	for (int i = 0; i < nfields; i++)
+		for (int k = 0; k < (int) lengthof(moving); k++)
+			if (strcmp(field[i], moving[k]) == 0)
+				return false;
+
+	if (DecodeDateTime(field, ftype, nfields, &dtype, &tm, &fsec,
 					   &tz DECODE_DATE_TIME_EXTRA) != 0 ||
 		dtype != DTK_DATE)
 		return false;
