@@ -468,7 +468,9 @@ move_mark(TickerKind kind, TickerSlot *slot, uint64 next)
 		mark = Max(stored, Min(mark, layout->max_word + 1));
 
 		state = GenericXLogStart(sequence);
-		data = sequence_data(GenericXLogRegisterBuffer(state, buffer, 0));
+		/* nextval() may have changed the page without a record of it */
+		data = sequence_data(GenericXLogRegisterBuffer(state, buffer,
+													   is_ours ? 0 : GENERIC_XLOG_FULL_IMAGE));
 		data->last_value = mark;
 		data->log_cnt = OUR_LOG_CNT;
 		data->is_called = true;
