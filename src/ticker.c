@@ -440,7 +440,8 @@ move_mark(TickerKind kind, TickerSlot *slot, uint64 next)
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 
 	reserved = pg_atomic_read_u64(&slot->reserved);
-	stored = sequence_data(BufferGetPage(buffer))->last_value;
+	/* words begin with 1, even if the sequence does not */
+	stored = Max(sequence_data(BufferGetPage(buffer))->last_value, 1);
 	is_ours = sequence_data(BufferGetPage(buffer))->log_cnt == OUR_LOG_CNT;
 	known = own ? slot->own_mark : reserved;
 	mark = stored;

@@ -424,6 +424,13 @@ $node->safe_psql('dumped', join('; ', map { "SELECT setval('idgen.${_}_ticker', 
 	extra_params => $as_owner);
 go_on('set to less, a new session goes on', make('dumped'));
 go_on('and so does the one of before', background_make($session));
+for my $least (0, -5)
+{
+	$node->safe_psql('dumped', join('; ', map { "ALTER SEQUENCE idgen.${_}_ticker MINVALUE $least RESTART $least" } @functions),
+		extra_params => $as_owner);
+	go_on("begun anew at $least, a new session goes on", make('dumped'));
+	go_on('and so does the one of before', background_make($session));
+}
 crash_and_set_back($session);
 go_on('and all after a crash', make('dumped'));
 right_clock();
