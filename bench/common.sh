@@ -51,9 +51,6 @@ bench_need_number() {
     [[ $2 =~ ^[1-9][0-9]{0,17}$ ]] || idgen_die "$1 wants a positive whole number, not \"$2\""
 }
 
-# The comment at the head of a script is its manual.
-bench_help() { sed -n '3,/^$/s/^# \{0,1\}//p' "$0"; }
-
 # --- clients ----------------------------------------------------------------
 
 # Run a client in the background and wait for it, because bash does not look

@@ -24,7 +24,7 @@ known=100000
 
 while [ $# -gt 0 ]; do
     case $1 in --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;; esac
-    case $1 in --help|-h) bench_help; exit 0 ;; esac
+    case $1 in --help|-h) idgen_help; exit 0 ;; esac
     [ $# -ge 2 ] || idgen_die "$1 is no option, or wants a value; see --help"
     case $1 in
         --transactions) bench_need_number "$1" "$2"; transactions=$2 ;;

@@ -28,7 +28,7 @@ while [ $# -gt 0 ]; do
     case $1 in --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;; esac
     case $1 in
         --server) bench_server=1; shift; continue ;;
-        --help|-h) bench_help; exit 0 ;;
+        --help|-h) idgen_help; exit 0 ;;
     esac
     [ $# -ge 2 ] || idgen_die "$1 is no option, or wants a value; see --help"
     case $1 in

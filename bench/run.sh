@@ -83,7 +83,7 @@ while [ $# -gt 0 ]; do
         --csv) csv=1; shift; continue ;;
         --no-report) report=0; shift; continue ;;
         --quiet) quiet=1; shift; continue ;;
-        --help|-h) bench_help; exit 0 ;;
+        --help|-h) idgen_help; exit 0 ;;
     esac
     [ $# -ge 2 ] || idgen_die "$1 is no option, or wants a value; see --help"
     case $1 in

@@ -25,7 +25,7 @@ rounds=5
 
 while [ $# -gt 0 ]; do
     case $1 in --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;; esac
-    case $1 in --help|-h) bench_help; exit 0 ;; esac
+    case $1 in --help|-h) idgen_help; exit 0 ;; esac
     [ $# -ge 2 ] || idgen_die "$1 is no option, or wants a value; see --help"
     case $1 in
         --clients) [[ $2 =~ ^[1-9][0-9]{0,3}(,[1-9][0-9]{0,3})*$ ]] || idgen_die "$1 wants numbers, as 1,2,32"

@@ -89,6 +89,7 @@ void	  **LocalBufferBlockPointers;
 void	   *MainLWLockArray;
 unsigned int MyDatabaseId;
 void	   *MyLatch;
+int			ParallelWorkerNumber = -1;
 bool		XactReadOnly;
 bool		process_shared_preload_libraries_in_progress;
 void	   *session_timezone;

@@ -35,7 +35,7 @@ kinds=()
 while [ $# -gt 0 ]; do
     case $1 in
         --long) megabytes=80 ;;
-        --help | -h) sed -n '3,/^$/s/^# \{0,1\}//p' "$0"; exit ;;
+        --help | -h) idgen_help; exit ;;
         -*) idgen_die "unknown argument $1; see --help" ;;
         *) kinds+=("$1") ;;
     esac

@@ -21,7 +21,7 @@ tests=()
 while [ $# -gt 0 ]; do
     case $1 in
         --uncovered) uncovered=1 ;;
-        --help | -h) sed -n '3,/^$/s/^# \{0,1\}//p' "$0"; exit ;;
+        --help | -h) idgen_help; exit ;;
         -*) idgen_die "unknown argument $1; see --help" ;;
         *) tests+=("$1") ;;
     esac

@@ -16,6 +16,7 @@
 # shellcheck disable=SC2119    # the functions of lib.sh need no arguments
 
 set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 keep=
 compare=1
@@ -24,12 +25,11 @@ for argument in "$@"; do
     case $argument in
         --keep) keep=1 ;;
         --quick) compare= ;;
-        --help | -h) sed -n '3,/^$/s/^# \{0,1\}//p' "$0"; exit ;;
-        *) echo "demo.sh: unknown argument $argument; see --help" >&2; exit 2 ;;
+        --help | -h) idgen_help; exit ;;
+        *) idgen_die "unknown argument $argument; see --help" ;;
     esac
 done
 
-. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 demo=$IDGEN_SOURCE/scripts/demo
 
 # As wide as the terminal, within reason; a pipe or file has room for a table.

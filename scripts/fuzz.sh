@@ -50,7 +50,7 @@ need_number() {
 while [ $# -gt 0 ]; do
     case $1 in --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;; esac
     case $1 in
-        --help|-h) sed -n '3,/^$/s/^# \{0,1\}//p' "$0"; exit 0 ;;
+        --help|-h) idgen_help; exit 0 ;;
         --list) list_targets; exit 0 ;;
         --*) [ $# -ge 2 ] || idgen_die "$1 is no option, or wants a value; see --help" ;;
         *) break ;;

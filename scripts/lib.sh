@@ -16,7 +16,8 @@
 #   idgen_start [SETTING=VALUE ...]  start the cluster; sets PGHOST, PGPORT ...
 #   idgen_restart                  restart it, with empty shared buffers
 #   idgen_stop                     stop it
-#   idgen_no_options ARGUMENT ...  print the script's --help, or refuse options
+#   idgen_help                     print what the script's first comment says
+#   idgen_no_options ARGUMENT ...  do so for --help, and refuse other options
 #   idgen_at_exit FUNCTION         call it on exit, before what was said earlier
 #   as_server_user COMMAND ...     run something as the cluster's owner
 #
@@ -35,12 +36,15 @@ idgen_say() {
 
 idgen_die() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; exit 1; }
 
-# For a script that takes names only: print its first comment, or refuse.
+# The script's first comment, which tells how to call it.
+idgen_help() { sed -n '3,/^$/s/^# \{0,1\}//p' "$0"; }
+
+# For a script that takes names only.
 idgen_no_options() {
     local argument
     for argument; do
         case $argument in
-            --help | -h) sed -n '3,/^$/s/^# \{0,1\}//p' "$0"; exit ;;
+            --help | -h) idgen_help; exit ;;
             -*) idgen_die "unknown argument $argument; see --help" ;;
         esac
     done

@@ -28,7 +28,7 @@ seed=$RANDOM
 while [ $# -gt 0 ]; do
     case $1 in --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;; esac
     case $1 in
-        --help|-h) sed -n '3,/^$/s/^# \{0,1\}//p' "$0"; exit 0 ;;
+        --help|-h) idgen_help; exit 0 ;;
         --seconds|--seed) [[ ${2:-} =~ ^[1-9][0-9]{0,8}$ ]] || idgen_die "$1 wants a number from 1 on" ;;
         *) idgen_die "unknown option $1; see --help" ;;
     esac

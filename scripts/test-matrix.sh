@@ -25,7 +25,7 @@ while [ $# -gt 0 ]; do
     case $1 in
         --folder) [ $# -ge 2 ] || idgen_die "--folder needs a folder"; export IDGEN_MATRIX=$2; shift 2 ;;
         --folder=*) export IDGEN_MATRIX=${1#*=}; shift ;;
-        -h | --help) sed -n '3,/^$/s/^# \{0,1\}//p' "$0"; exit 0 ;;
+        -h | --help) idgen_help; exit 0 ;;
         -*) idgen_die "unknown option $1; see --help" ;;
         *) break ;;
     esac
