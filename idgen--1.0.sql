@@ -366,7 +366,7 @@ CREATE FUNCTION idgen.check_on_insert() RETURNS trigger
     AS 'MODULE_PATHNAME', 'idgen_check_on_insert';
 
 COMMENT ON FUNCTION idgen.check_on_insert() IS
-'Trigger function, BEFORE INSERT FOR EACH ROW: refuses (23514) a row whose identifier was not made at about this time. Arguments: (column, ''short_comb'', tolerance, period, prefix_bytes, past_tolerance, future_tolerance), or (column, ''comb'' or ''uuid_v7'', tolerance, past_tolerance, future_tolerance); all but the first two can be left out, and an empty one stands for its default. The clock is the setting idgen.clock where it is set, otherwise the server''s. A NULL identifier passes. PostgreSQL calls it also where INSERT ... ON CONFLICT meets a row that is there, and where an UPDATE moves a row to another partition.';
+'Trigger function, BEFORE INSERT FOR EACH ROW: refuses (23514) a row whose identifier was not made at about this time. Arguments: (column, ''short_comb'', tolerance, period, prefix_bytes, past_tolerance, future_tolerance), or (column, ''comb'' or ''uuid_v7'', tolerance, past_tolerance, future_tolerance); all but the first two can be left out, and an empty one stands for its default. The clock is the setting idgen.clock where it is set, otherwise the server''s. A NULL identifier passes. A generated column has no value yet, and is refused (0A000). PostgreSQL calls it also where INSERT ... ON CONFLICT meets a row that is there, and where an UPDATE moves a row to another partition.';
 
 -- ---------------------------------------------------------------------------
 -- Identifiers of 63 and 53 bits

@@ -735,8 +735,9 @@ read_newest_rows(Relation index, Relation table, KeyType key_type, int limit)
 	row_context = AllocSetContextCreate(CurrentMemoryContext, "idgen newest row",
 										ALLOCSET_DEFAULT_SIZES);
 
-	scan = table_beginscan_strat(table, GetActiveSnapshot(), 0, NULL, true, false);
+	/* first, because the scan does not go beyond what it finds at its begin */
 	blocks = RelationGetNumberOfBlocks(table);
+	scan = table_beginscan_strat(table, GetActiveSnapshot(), 0, NULL, true, false);
 	if (blocks > NEWEST_BLOCKS)
 		heap_setscanlimits(scan, blocks - NEWEST_BLOCKS, NEWEST_BLOCKS);
 

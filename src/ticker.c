@@ -80,7 +80,7 @@ const TickerLayout ticker_layouts[TICKER_KINDS] = {
 		.tick_bits = 25, .node_bits = 16, .counter_bits = 22,
 		.min_counter = 1,
 		.ms_per_tick = 1000,
-		.max_word = PG_INT64_MAX	/* words keep the whole time */
+		.max_word = PG_INT64_MAX - 1	/* words keep the whole time */
 	},
 	[TICKER_JS_ID] = {
 		.name = "js_id",
@@ -326,13 +326,13 @@ ticker_next(TickerKind kind)
 				return next;
 		}
 
+		if (next > layout->max_word)
+			out_of_range(layout);
 		if (too_far_ms > 0)
 		{
 			wait_for_clock(layout, too_far_ms, &told);
 			continue;
 		}
-		if (next > layout->max_word)
-			out_of_range(layout);
 
 		/*
 		 * One session moves the mark while the others go on to it.  Should it
@@ -405,6 +405,32 @@ is_changed_here(Relation sequence)
 	return changed;
 }
 
+/* A mark must outlast a crash. */
+static void
+require_logged(const TickerLayout *layout, Relation sequence)
+{
+	if (sequence->rd_rel->relpersistence != RELPERSISTENCE_PERMANENT)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("sequence \"idgen.%s\" is not logged", sequence_name(layout)),
+				 errdetail("After a crash, %s() would not know what it has given out.", layout->name),
+				 errhint("Use ALTER SEQUENCE ... SET LOGGED.")));
+}
+
+/* Nobody could go on from there; and it is put right while nobody has. */
+static void
+require_mark_in_range(const TickerLayout *layout, uint64 mark)
+{
+	if (mark > layout->max_word + 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("value of sequence \"idgen.%s\" is out of range for %s()",
+						sequence_name(layout), layout->name),
+				 errdetail("The value is " UINT64_FORMAT ", and the greatest one is " UINT64_FORMAT ".",
+						   mark, layout->max_word + 1),
+				 errhint("Set it with setval() to where %s() should go on.", layout->name)));
+}
+
 /*
  * Make sure that the mark is far enough above the word "next", and that the
  * sequence has it: it would not if somebody set it, or created the extension
@@ -435,6 +461,7 @@ move_mark(TickerKind kind, TickerSlot *slot, uint64 next)
 	bool		written = false;
 	Buffer		buffer;
 
+	require_logged(layout, sequence);
 	LWLockAcquire(&slot->lock, LW_EXCLUSIVE);
 	buffer = ReadBuffer(sequence, 0);
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
@@ -442,6 +469,7 @@ move_mark(TickerKind kind, TickerSlot *slot, uint64 next)
 	reserved = pg_atomic_read_u64(&slot->reserved);
 	/* words begin with 1, even if the sequence does not */
 	stored = Max(sequence_data(BufferGetPage(buffer))->last_value, 1);
+	require_mark_in_range(layout, stored);
 	is_ours = sequence_data(BufferGetPage(buffer))->log_cnt == OUR_LOG_CNT;
 	known = own ? slot->own_mark : reserved;
 	mark = stored;

@@ -490,7 +490,10 @@ trigger_interval(const Trigger *trigger, int argno)
 												 Int32GetDatum(-1)));
 }
 
-/* The number of the column that a trigger names, which must be a uuid's. */
+/*
+ * The number of the column that a trigger names, which must be a uuid's.  One
+ * that is generated has no value yet.
+ */
 static int
 uuid_column(Relation relation, const char *column)
 {
@@ -506,6 +509,13 @@ uuid_column(Relation relation, const char *column)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("column \"%s\" of relation \"%s\" is not of type uuid",
 						column, RelationGetRelationName(relation)),
+				 errtablecol(relation, attnum)));
+	if (TupleDescAttr(RelationGetDescr(relation), attnum - 1)->attgenerated != '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("column \"%s\" of relation \"%s\" is a generated column",
+						column, RelationGetRelationName(relation)),
+				 errdetail("A generated column has no value yet where a trigger is called before the insert."),
 				 errtablecol(relation, attnum)));
 	return attnum;
 }

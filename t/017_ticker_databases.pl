@@ -394,6 +394,18 @@ for my $function (@functions)
 $greatest = $from_dumped;
 go_on('all that is made then', make('dumped', 100));
 
+# How a statement fails that must not wait
+sub refusal
+{
+	my ($statement) = @_;
+	my $error;
+
+	$node->psql('dumped', "SET statement_timeout = '20s'; $statement",
+		stderr => \$error,
+		extra_params => [ '--set=VERBOSITY=verbose' ]);
+	return $error =~ /ERROR:  (.*)/ ? $1 : 'none';
+}
+
 # --- setval() ---------------------------------------------------------------
 
 # The owner knows of identifiers from elsewhere: half an hour ahead.
@@ -431,9 +443,44 @@ for my $least (0, -5)
 	go_on("begun anew at $least, a new session goes on", make('dumped'));
 	go_on('and so does the one of before', background_make($session));
 }
+
+# A value that no word can have is refused until it is put right, as nobody has
+# gone on from it then. (The words of trace_id have all of bigint.)
+for my $function (grep { $_ ne 'trace_id' } @functions)
+{
+	my $far = '9223372036854775807';
+	$node->safe_psql('dumped', "SELECT setval('idgen.${function}_ticker', $far)", extra_params => $as_owner);
+	is(refusal("SELECT idgen.$function()"), "55000: value of sequence \"idgen.${function}_ticker\" is out of range for $function()", "$function() does not go beyond its range");
+	$node->safe_psql('dumped', "SELECT setval('idgen.${function}_ticker', 1)", extra_params => $as_owner);
+}
+go_on('put right, a new session goes on', make('dumped'));
+go_on('and so does the one of before', background_make($session));
+
+# A mark that a crash would lose
+if ($version >= 150000)
+{
+	for my $function (@functions)
+	{
+		my $alter = "ALTER SEQUENCE idgen.${function}_ticker SET";
+		$node->safe_psql('dumped', "$alter UNLOGGED", extra_params => $as_owner);
+		is(refusal("SELECT idgen.$function()"), "55000: sequence \"idgen.${function}_ticker\" is not logged", "$function() wants its sequence logged");
+		$node->safe_psql('dumped', "$alter LOGGED", extra_params => $as_owner);
+	}
+	go_on('logged again, a new session goes on', make('dumped'));
+	go_on('and so does the one of before', background_make($session));
+}
 crash_and_set_back($session);
 go_on('and all after a crash', make('dumped'));
 right_clock();
+
+# The greatest value there is, of the function whose words have all of bigint
+$node->safe_psql('dumped', q{SELECT setval('idgen.trace_id_ticker', 9223372036854775807)}, extra_params => $as_owner);
+for my $when ('set to the end', 'after a restart')
+{
+	is(refusal('SELECT idgen.trace_id()'), '22008: timestamp is out of range for trace_id()', "trace_id(), $when");
+	$node->stop;
+	start_with_clock($node, '+0');
+}
 
 # --- Many databases ---------------------------------------------------------
 
