@@ -15,7 +15,7 @@
 #                        a clock, it is called moment. Can be repeated
 #   --SCENE.SIZE VALUE   a size that sizes.txt lists, as --steady.rows 5000000
 #   --shared-buffers S   of the private cluster (default 256MB)
-#   --out FOLDER         where the results go (default bench/out/DATE)
+#   --out FOLDER         where the results go (default bench/report/DATE)
 #   --csv                print measurements.csv instead of Markdown
 #   --no-report          only the CSV files
 #   --server             run on the server that PGHOST, PGPORT ... name, not on a
@@ -116,7 +116,7 @@ for scene in "${all_scenes[@]}"; do
     . "$BENCH/scenes/$scene.sh"
 done
 
-[ -n "$out" ] || out=$BENCH/out/$(date '+%Y-%m-%d_%H%M%S')
+[ -n "$out" ] || out=$BENCH/report/$(date '+%Y-%m-%d_%H%M%S')
 [ ! -e "$out/measurements.csv" ] || idgen_die "there are measurements in $out already"
 
 # --- the keys ---------------------------------------------------------------
