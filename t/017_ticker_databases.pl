@@ -79,6 +79,15 @@ sub values_query
 
 my $greatest;
 
+# trace_id begins again every 388 days: what is nearer goes on.
+sub is_greater
+{
+	my ($function, $value, $before) = @_;
+	my $ahead = $function eq 'trace_id' ? ($value - $before) % (1 << 63) : $value cmp $before;
+
+	return $ahead > 0 && $ahead < 1 << 62;
+}
+
 # To begin a story, with what a session makes at its beginning
 sub begin_story
 {
@@ -104,7 +113,7 @@ sub go_on
 		for my $i (0 .. $#functions)
 		{
 			push @falls, "$functions[$i]: $value[$i] after $greatest->[$i]"
-			  if $greatest && $value[$i] le $greatest->[$i];
+			  if $greatest && !is_greater($functions[$i], $value[$i], $greatest->[$i]);
 		}
 		$greatest = \@value;
 	}
