@@ -53,6 +53,8 @@ sub new_server
 	$node->init;
 	$node->append_conf('postgresql.conf', q{
 log_statement = none
+# recovery compares each page that it puts together with the one that was
+wal_consistency_checking = 'generic, sequence'
 idgen.node_id = 7
 idgen.launch_id = 42
 });

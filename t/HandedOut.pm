@@ -69,6 +69,8 @@ idgen.node_id = 21
 idgen.launch_id = 12345
 log_statement = none
 autovacuum = off
+# recovery compares each page that it puts together with the one that was
+wal_consistency_checking = 'generic, sequence'
 });
 }
 
