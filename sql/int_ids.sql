@@ -18,7 +18,7 @@ SET idgen.launch_id = 100000;
 SET idgen.node_id = 21;
 SET idgen.launch_id = 65;
 CREATE FUNCTION about_now(instant timestamptz) RETURNS boolean
-    LANGUAGE SQL RETURN instant BETWEEN statement_timestamp() - interval '2 s' AND clock_timestamp() + interval '1 h';
+    LANGUAGE SQL RETURN instant BETWEEN statement_timestamp() - interval '1 minute' AND clock_timestamp() + interval '1 h';
 SELECT idgen.snowflake_node(id), idgen.snowflake_counter(id) BETWEEN 0 AND 4095 AS counter,
        about_now(idgen.snowflake_timestamp(id)) AS now, id BETWEEN 1 AND 9223372036854775807 AS domain
 FROM idgen.snowflake() id;
