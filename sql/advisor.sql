@@ -212,6 +212,14 @@ INSERT INTO same SELECT 1 FROM generate_series(1, 150);
 CREATE INDEX same_id ON same (id);
 SELECT key_kind FROM idgen.index_report('same_id');
 
+-- rows of a partial index after HOT updates, which it does not point to
+CREATE TABLE hot (id uuid DEFAULT idgen.short_comb(), live boolean, n int) WITH (fillfactor = 40);
+CREATE INDEX hot_id ON hot (id) WHERE live;
+INSERT INTO hot SELECT idgen.short_comb(clock => '2026-03-01 12:00:00+00'), i % 2 = 0, 0 FROM generate_series(1, 2000) i;
+UPDATE hot SET n = 1;
+SELECT key_kind, newest_leaf_share FROM idgen.index_report('hot_id', clock => '2026-03-01 12:00:00+00');
+DROP TABLE hot;
+
 -- rows that a partial index leaves out, and could not hold
 CREATE TABLE wide (id uuid, a text, b text, c text, d text, e text, f text, g text, h text, i text);
 DO $$

@@ -666,8 +666,13 @@ index_tuple_of(Relation index, Relation table, HeapTuple row)
 	return item;
 }
 
+/*
+ * Has the leaf page a tuple of this key for the row, or for an earlier version
+ * of it?  One that a HOT update made is reached by way of the first version,
+ * which is in the same block.
+ */
 static bool
-page_points_to(Page page, ItemPointer tid)
+page_has_row(Relation index, BTScanInsert key, Page page, ItemPointer tid)
 {
 	OffsetNumber last = PageGetMaxOffsetNumber(page);
 
@@ -678,7 +683,8 @@ page_points_to(Page page, ItemPointer tid)
 
 		for (int n = 0; n < row_count(item); n++)
 		{
-			if (ItemPointerEquals(row_pointer(item, n), tid))
+			if (ItemPointerGetBlockNumber(row_pointer(item, n)) == ItemPointerGetBlockNumber(tid) &&
+				_bt_compare(index, key, page, offset) == 0)
 				return true;
 		}
 	}
@@ -700,9 +706,11 @@ leaf_of(Relation index, Relation table, IndexTuple item, bool partial)
 	if (key->heapkeyspace)
 		key->scantid = &item->t_tid;
 	(void) find_leaf(index, table, key, &leaf);
+	/* from here on, equal keys are equal wherever their rows are */
+	key->scantid = NULL;
 	if (BufferIsValid(leaf))
 	{
-		if (!partial || page_points_to(BufferGetPage(leaf), &item->t_tid))
+		if (!partial || page_has_row(index, key, BufferGetPage(leaf), &item->t_tid))
 			block = BufferGetBlockNumber(leaf);
 		_bt_relbuf(index, leaf);
 	}
