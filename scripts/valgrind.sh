@@ -7,7 +7,7 @@
 #
 # Runs pg_regress against a private server under valgrind's memcheck. Every
 # error in a process of the server is a failure, but for what PostgreSQL means
-# to do (see the suppressions below). Takes some twenty minutes, because every
+# to do (see the suppressions below). Takes half an hour, because every
 # process of the server runs thirty times slower. Ends with a line
 # "N passed, N failed".
 #
