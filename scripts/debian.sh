@@ -41,12 +41,12 @@ debian_release() {
     esac
 }
 
-# The mirror that the machine itself uses, or Debian's usual one.
+# The mirror that the machine itself uses, or the one that debootstrap would.
 debian_mirror() {
     local site
     # shellcheck disable=SC2016  # apt's own placeholders
     site=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 'Label: Debian' 2>/dev/null | head -n 1)
-    echo "${site:-http://deb.debian.org/debian}"
+    echo "${site:-$(sed -n 's/^DEF_MIRROR="\(.*\)"$/\1/p' "$(command -v debootstrap)")}"
 }
 
 # --- running ----------------------------------------------------------------
