@@ -8,6 +8,9 @@
 
 use strict;
 use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use HandedOut;
 use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -81,15 +84,6 @@ sub values_query
 
 my $greatest;
 
-# trace_id begins again every 388 days: what is nearer goes on.
-sub is_greater
-{
-	my ($function, $value, $before) = @_;
-	my $ahead = $function eq 'trace_id' ? ($value - $before) % (1 << 63) : $value cmp $before;
-
-	return $ahead > 0 && $ahead < 1 << 62;
-}
-
 # To begin a story, with what a session makes at its beginning
 sub begin_story
 {
@@ -115,7 +109,7 @@ sub go_on
 		for my $i (0 .. $#functions)
 		{
 			push @falls, "$functions[$i]: $value[$i] after $greatest->[$i]"
-			  if $greatest && !is_greater($functions[$i], $value[$i], $greatest->[$i]);
+			  if $greatest && HandedOut::number($functions[$i], $value[$i]) <= HandedOut::number($functions[$i], $greatest->[$i]);
 		}
 		$greatest = \@value;
 	}
@@ -405,19 +399,27 @@ for my $function (@functions)
 $greatest = $from_dumped;
 go_on('all that is made then', make('dumped', 100));
 
-# How a statement fails that must not wait
+# --- setval() ---------------------------------------------------------------
+
+# Statements of the owner, one for each function, TICKER being its sequence
+sub owner_runs
+{
+	my ($statement, @tickers) = @_;
+
+	$node->safe_psql('dumped', join('; ', map { $statement =~ s/TICKER/idgen.${_}_ticker/gr } @tickers), extra_params => $as_owner);
+}
+
+# How a function fails that must not wait
 sub refusal
 {
-	my ($statement) = @_;
+	my ($function) = @_;
 	my $error;
 
-	$node->psql('dumped', "SET statement_timeout = '20s'; $statement",
+	$node->psql('dumped', "SET statement_timeout = '20s'; SELECT idgen.$function()",
 		stderr => \$error,
 		extra_params => [ '--set=VERBOSITY=verbose' ]);
 	return $error =~ /ERROR:  (.*)/ ? $1 : 'none';
 }
-
-# --- setval() ---------------------------------------------------------------
 
 # The owner knows of identifiers from elsewhere: half an hour ahead.
 $session = $node->background_psql('dumped');
@@ -431,8 +433,7 @@ my %word_of = (
 	js_id => $seconds[1] << 16,
 	decimal_id => 900_000_000,
 	uuid_v7_ordered => $seconds[0] * 1000 << 12);
-$node->safe_psql('dumped', join('; ', map { "SELECT setval('idgen.${_}_ticker', $word_of{$_})" } @functions),
-	extra_params => $as_owner);
+owner_runs("SELECT setval('TICKER', $word_of{$_})", $_) for @functions;
 my $new = make('dumped');
 go_on('a new session after it', $new);
 is( $node->safe_psql('dumped',
@@ -443,40 +444,32 @@ is( $node->safe_psql('dumped',
 go_on('and so is the one of before', background_make($session));
 
 # down has no effect while the server runs
-$node->safe_psql('dumped', join('; ', map { "SELECT setval('idgen.${_}_ticker', 1)" } @functions),
-	extra_params => $as_owner);
+owner_runs("SELECT setval('TICKER', 1)", @functions);
 go_on('set to less, a new session goes on', make('dumped'));
 go_on('and so does the one of before', background_make($session));
 for my $least (0, -5)
 {
-	$node->safe_psql('dumped', join('; ', map { "ALTER SEQUENCE idgen.${_}_ticker MINVALUE $least RESTART $least" } @functions),
-		extra_params => $as_owner);
+	owner_runs("ALTER SEQUENCE TICKER MINVALUE $least RESTART $least", @functions);
 	go_on("begun anew at $least, a new session goes on", make('dumped'));
 	go_on('and so does the one of before', background_make($session));
 }
 
 # A value that no word can have is refused until it is put right, as nobody has
 # gone on from it then. (The words of trace_id have all of bigint.)
-for my $function (grep { $_ ne 'trace_id' } @functions)
-{
-	my $far = '9223372036854775807';
-	$node->safe_psql('dumped', "SELECT setval('idgen.${function}_ticker', $far)", extra_params => $as_owner);
-	is(refusal("SELECT idgen.$function()"), "55000: value of sequence \"idgen.${function}_ticker\" is out of range for $function()", "$function() does not go beyond its range");
-	$node->safe_psql('dumped', "SELECT setval('idgen.${function}_ticker', 1)", extra_params => $as_owner);
-}
+my @shorter = grep { $_ ne 'trace_id' } @functions;
+my $greatest_bigint = '9223372036854775807';
+owner_runs("SELECT setval('TICKER', $greatest_bigint)", @shorter);
+is(refusal($_), "55000: value of sequence \"idgen.${_}_ticker\" is out of range for $_()", "$_() does not go beyond its range") for @shorter;
+owner_runs("SELECT setval('TICKER', 1)", @shorter);
 go_on('put right, a new session goes on', make('dumped'));
 go_on('and so does the one of before', background_make($session));
 
 # A mark that a crash would lose
 if ($version >= 150000)
 {
-	for my $function (@functions)
-	{
-		my $alter = "ALTER SEQUENCE idgen.${function}_ticker SET";
-		$node->safe_psql('dumped', "$alter UNLOGGED", extra_params => $as_owner);
-		is(refusal("SELECT idgen.$function()"), "55000: sequence \"idgen.${function}_ticker\" is not logged", "$function() wants its sequence logged");
-		$node->safe_psql('dumped', "$alter LOGGED", extra_params => $as_owner);
-	}
+	owner_runs('ALTER SEQUENCE TICKER SET UNLOGGED', @functions);
+	is(refusal($_), "55000: sequence \"idgen.${_}_ticker\" is not logged", "$_() wants its sequence logged") for @functions;
+	owner_runs('ALTER SEQUENCE TICKER SET LOGGED', @functions);
 	go_on('logged again, a new session goes on', make('dumped'));
 	go_on('and so does the one of before', background_make($session));
 }
@@ -485,10 +478,10 @@ go_on('and all after a crash', make('dumped'));
 right_clock();
 
 # The greatest value there is, of the function whose words have all of bigint
-$node->safe_psql('dumped', q{SELECT setval('idgen.trace_id_ticker', 9223372036854775807)}, extra_params => $as_owner);
+owner_runs("SELECT setval('TICKER', $greatest_bigint)", 'trace_id');
 for my $when ('set to the end', 'after a restart')
 {
-	is(refusal('SELECT idgen.trace_id()'), '22008: timestamp is out of range for trace_id()', "trace_id(), $when");
+	is(refusal('trace_id'), '22008: timestamp is out of range for trace_id()', "trace_id(), $when");
 	$node->stop;
 	start_with_clock($node, '+0');
 }

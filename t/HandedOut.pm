@@ -9,6 +9,7 @@
 #   $handed_out->wait_for_more;                     # by every client
 #   $handed_out->clients_end;                       # the server ended them
 #   $handed_out->check_never_twice(5_000);
+#   HandedOut::number('trace_id', $value);          # to compare it by
 
 package HandedOut;
 
@@ -159,10 +160,11 @@ sub record
 	$phase->{files}{$client} = $file;
 }
 
-# A value without what tells no two of them apart, as a number
+# A value without what tells no two of them apart, as a number that is greater
+# for each one that comes after it
 my $trace_id_start;
 
-sub _number
+sub number
 {
 	my ($function, $value) = @_;
 
@@ -210,7 +212,7 @@ sub check_never_twice
 			while (my $line = <$file>)
 			{
 				my ($function, $value) = $line =~ /^(\w+)\t(\S+)\n/ or next;
-				my $number = _number($function, $value);
+				my $number = number($function, $value);
 
 				$count{$function}++;
 				push @{ $repeated{$function} }, "$value ($where)"

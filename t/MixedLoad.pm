@@ -15,6 +15,7 @@ package MixedLoad;
 use strict;
 use warnings;
 use Client;
+use HandedOut;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(time usleep);
@@ -171,22 +172,13 @@ sub _see
 			push @{ $self->{repeated} }, "$function: $value" if $self->{seen}{$function}{$value}++;
 			next if $i > $#ordered;
 
-			my $number = _number($value);
+			my $number = HandedOut::number($function, $value);
 			my $before = $self->{last_phase_max}{$function};
 			push @{ $self->{fallen} }, "$function: $value" if defined $before && $number <= $before;
 			$self->{phase_max}{$function} = $number
 			  if $number > ($self->{phase_max}{$function} // $before // -1);
 		}
 	}
-}
-
-# As a number that increases: a uuid's time and the fraction behind it
-sub _number
-{
-	my ($value) = @_;
-	no warnings 'portable';
-
-	return $value =~ /^(.{8})-(.{4})-7(.{3})-/ ? hex("$1$2$3") : $value;
 }
 
 # Rows of identifiers: in a statement of their own, or in a transaction that
