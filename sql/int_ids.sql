@@ -18,7 +18,7 @@ SET idgen.launch_id = 100000;
 SET idgen.node_id = 21;
 SET idgen.launch_id = 65;
 CREATE FUNCTION about_now(instant timestamptz) RETURNS boolean
-    LANGUAGE SQL RETURN instant BETWEEN statement_timestamp() - interval '1 minute' AND clock_timestamp() + interval '1 h';
+    LANGUAGE SQL RETURN instant BETWEEN statement_timestamp() - interval '2 s' AND clock_timestamp() + interval '1 h';
 SELECT idgen.snowflake_node(id), idgen.snowflake_counter(id) BETWEEN 0 AND 4095 AS counter,
        about_now(idgen.snowflake_timestamp(id)) AS now, id BETWEEN 1 AND 9223372036854775807 AS domain
 FROM idgen.snowflake() id;
@@ -186,8 +186,9 @@ START TRANSACTION READ ONLY;
 SELECT count(*) FROM idgen.tickers;
 COMMIT;
 
--- the tickers
-SELECT layout, last_value > 0 AS started, about_now(last_time) AS now, ahead >= '0' AS ahead,
+-- the tickers, where the last calls were not long ago
+SELECT statement_timestamp() AS began, num_nonnulls(idgen.snowflake(), idgen.trace_id(), idgen.js_id(), idgen.decimal_id(), idgen.uuid_v7_ordered()) AS made \gset
+SELECT layout, last_value > 0 AS started, last_time BETWEEN :'began'::timestamptz - interval '2 s' AND clock_timestamp() + interval '1 h' AS now, ahead >= '0' AS ahead,
        reserved_value > last_value AS reserved, reserved_until > last_time AS reserved_longer
 FROM idgen.tickers;
 SELECT t.layout, t.reserved_value = s.last_value AS in_its_sequence
