@@ -80,7 +80,7 @@ const TickerLayout ticker_layouts[TICKER_KINDS] = {
 		.tick_bits = 25, .node_bits = 16, .counter_bits = 22,
 		.min_counter = 1,
 		.ms_per_tick = 1000,
-		.max_word = PG_INT64_MAX - 1	/* words keep the whole time */
+		.max_word = PG_INT64_MAX - 1	/* words keep the whole time; a mark is above */
 	},
 	[TICKER_JS_ID] = {
 		.name = "js_id",
