@@ -26,7 +26,7 @@ COMMENT ON FUNCTION idgen.uuid_v7(timestamptz) IS
 'A time-ordered UUID, version 7 (RFC 9562 section 5.7): 48 bits of Unix milliseconds, 12 bits for the fraction of the millisecond, 62 random bits. Tells its creation time. Without a clock, every one is greater than all that this session made before, also when the server''s clock steps back; a session that makes more than 4096 in a millisecond runs ahead of the clock. With a clock, one of that instant, in no particular order. A clock before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
 
 CREATE FUNCTION idgen.uuid_v7_ordered() RETURNS uuid
-    LANGUAGE C VOLATILE PARALLEL SAFE STRICT
+    LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_uuid_v7_ordered';
 
 COMMENT ON FUNCTION idgen.uuid_v7_ordered() IS
@@ -372,8 +372,8 @@ COMMENT ON FUNCTION idgen.check_on_insert() IS
 -- Identifiers of 63 and 53 bits
 -- ---------------------------------------------------------------------------
 
--- How far each ticker may have come: every identifier that was handed out is
--- below last_value, which is written ahead of them.
+-- The high-water mark of each ticker: every value that was handed out is below
+-- last_value, which is written ahead of them.
 CREATE SEQUENCE idgen.snowflake_ticker;
 CREATE SEQUENCE idgen.trace_id_ticker;
 CREATE SEQUENCE idgen.js_id_ticker;
@@ -395,29 +395,29 @@ ALTER SEQUENCE idgen.decimal_id_ticker OWNER TO @extowner@;
 ALTER SEQUENCE idgen.uuid_v7_ordered_ticker OWNER TO @extowner@;
 
 COMMENT ON SEQUENCE idgen.snowflake_ticker IS
-'Above all that idgen.snowflake() has handed out, without the node; written ahead by it. See the view idgen.tickers. Never set it to less. PUBLIC has no rights on it.';
+'The high-water mark of idgen.snowflake(): every value that it handed out is below it. Written by the function; raise it with idgen.raise_ticker().';
 COMMENT ON SEQUENCE idgen.trace_id_ticker IS
-'Above all that idgen.trace_id() has handed out, without the node; written ahead by it. See the view idgen.tickers. Never set it to less. PUBLIC has no rights on it.';
+'The high-water mark of idgen.trace_id(): every value that it handed out is below it. Written by the function; raise it with idgen.raise_ticker().';
 COMMENT ON SEQUENCE idgen.js_id_ticker IS
-'Above all that idgen.js_id() has handed out, without the node; written ahead by it. See the view idgen.tickers. Never set it to less. PUBLIC has no rights on it.';
+'The high-water mark of idgen.js_id(): every value that it handed out is below it. Written by the function; raise it with idgen.raise_ticker().';
 COMMENT ON SEQUENCE idgen.decimal_id_ticker IS
-'Above all that idgen.decimal_id() has handed out, without the node; written ahead by it. See the view idgen.tickers. Never set it to less. PUBLIC has no rights on it.';
+'The high-water mark of idgen.decimal_id(): every value that it handed out is below it. Written by the function; raise it with idgen.raise_ticker().';
 COMMENT ON SEQUENCE idgen.uuid_v7_ordered_ticker IS
-'Above all that idgen.uuid_v7_ordered() has handed out, without the node; written ahead by it. See the view idgen.tickers. Never set it to less. PUBLIC has no rights on it.';
+'The high-water mark of idgen.uuid_v7_ordered(): every value that it handed out is below it. Written by the function; raise it with idgen.raise_ticker().';
 
-CREATE FUNCTION idgen.snowflake() RETURNS bigint
-    LANGUAGE C VOLATILE PARALLEL SAFE STRICT
+CREATE FUNCTION idgen.snowflake(epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') RETURNS bigint
+    LANGUAGE C VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'idgen_snowflake';
 
-COMMENT ON FUNCTION idgen.snowflake() IS
-'Twitter''s Snowflake, 1 to 2^63 - 1: 41 bits of milliseconds since idgen.snowflake_epoch, 10 bits of idgen.node_id (0 to 1023), 12 bits of counter. Tells its creation time, the server, and how many were made in the millisecond. Greater than every one that any session of this database got from it before, also after a crash, a clock set back or a failover. Where more than 4096 are asked for in a millisecond, or the clock was set back, it runs ahead of the clock, by idgen.max_ahead at most; then waits. idgen.node_id must be set (55000). Refused in a read-only transaction and on a standby (25006).';
+COMMENT ON FUNCTION idgen.snowflake(timestamptz) IS
+'Twitter''s Snowflake, 1 to 2^63 - 1: 41 bits of milliseconds since the epoch (69.7 years), 10 bits of idgen.node_id (0 to 1023), 12 bits of counter; it reveals its creation time and the server. Greater than every one that a session of this database got before with the same epoch, also after a crash, a clock set back or a failover; errors: 55000 without idgen.node_id, 25006 in a read-only transaction and on a standby, 22008 where the time does not fit.';
 
-CREATE FUNCTION idgen.snowflake_timestamp(id bigint, epoch timestamptz DEFAULT NULL) RETURNS timestamptz
-    LANGUAGE C STABLE PARALLEL SAFE
+CREATE FUNCTION idgen.snowflake_timestamp(id bigint, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') RETURNS timestamptz
+    LANGUAGE C IMMUTABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_snowflake_timestamp';
 
 COMMENT ON FUNCTION idgen.snowflake_timestamp(bigint, timestamptz) IS
-'When a snowflake() was made, to the millisecond, counted from epoch, or from idgen.snowflake_epoch where that is NULL. NULL for a number below 1.';
+'The creation time of a snowflake() with this epoch, to the millisecond. NULL for a number below 1.';
 
 CREATE FUNCTION idgen.snowflake_node(id bigint) RETURNS int
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -433,22 +433,22 @@ CREATE FUNCTION idgen.snowflake_counter(id bigint) RETURNS int
 COMMENT ON FUNCTION idgen.snowflake_counter(bigint) IS
 'The counter of a snowflake() within its millisecond, 0 to 4095. NULL for a number below 1.';
 
-CREATE FUNCTION idgen.snowflake_floor(instant timestamptz, epoch timestamptz DEFAULT NULL) RETURNS bigint
-    LANGUAGE C STABLE PARALLEL SAFE
+CREATE FUNCTION idgen.snowflake_floor(instant timestamptz, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') RETURNS bigint
+    LANGUAGE C IMMUTABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_snowflake_floor';
 
 COMMENT ON FUNCTION idgen.snowflake_floor(timestamptz, timestamptz) IS
-'The smallest snowflake() of the instant''s millisecond, over all nodes, counted from epoch, or from idgen.snowflake_epoch where that is NULL: the lower bound of a range by time. An instant before the epoch or more than 2^41 - 1 ms (69.7 years) after it is an error (22008).';
+'The smallest snowflake() with this epoch in the timestamp''s millisecond, over all nodes: the lower bound of a range of time. A timestamp before the epoch or more than 2^41 - 1 ms (69.7 years) after it is an error (22008).';
 
-CREATE FUNCTION idgen.snowflake_ceil(instant timestamptz, epoch timestamptz DEFAULT NULL) RETURNS bigint
-    LANGUAGE C STABLE PARALLEL SAFE
+CREATE FUNCTION idgen.snowflake_ceil(instant timestamptz, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') RETURNS bigint
+    LANGUAGE C IMMUTABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_snowflake_ceil';
 
 COMMENT ON FUNCTION idgen.snowflake_ceil(timestamptz, timestamptz) IS
-'The greatest snowflake() of the instant''s millisecond, over all nodes: the upper, inclusive bound of a range by time. Otherwise as snowflake_floor().';
+'The greatest snowflake() with this epoch in the timestamp''s millisecond, over all nodes: the upper, inclusive bound of a range of time. Otherwise as snowflake_floor().';
 
 CREATE FUNCTION idgen.trace_id() RETURNS bigint
-    LANGUAGE C VOLATILE PARALLEL SAFE STRICT
+    LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_trace_id';
 
 COMMENT ON FUNCTION idgen.trace_id() IS
@@ -475,19 +475,19 @@ CREATE FUNCTION idgen.trace_id_counter(id bigint) RETURNS int
 COMMENT ON FUNCTION idgen.trace_id_counter(bigint) IS
 'The counter of a trace_id() within its second, 1 to 4194303. NULL for a number that is no trace_id().';
 
-CREATE FUNCTION idgen.js_id() RETURNS bigint
-    LANGUAGE C VOLATILE PARALLEL SAFE STRICT
+CREATE FUNCTION idgen.js_id(epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') RETURNS bigint
+    LANGUAGE C VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'idgen_js_id';
 
-COMMENT ON FUNCTION idgen.js_id() IS
-'An identifier that a JavaScript number has exactly, 1 to 2^53 - 1: 32 bits of seconds since idgen.snowflake_epoch, 5 bits of idgen.node_id (0 to 31), 16 bits of counter. Tells its creation time, the server, and how many were made in the second. Greater than every one that any session of this database got from it before, also after a crash, a clock set back or a failover. Where more than 65536 are asked for in a second, or the clock was set back, it runs ahead of the clock, by idgen.max_ahead at most; then waits. idgen.node_id must be set (55000). Refused in a read-only transaction and on a standby (25006).';
+COMMENT ON FUNCTION idgen.js_id(timestamptz) IS
+'An identifier that a JavaScript number represents exactly, 1 to 2^53 - 1: 32 bits of seconds since the epoch (136 years), 5 bits of idgen.node_id (0 to 31), 16 bits of counter; it reveals its creation time and the server. Greater than every one that a session of this database got before with the same epoch, also after a crash, a clock set back or a failover; errors: 55000 without idgen.node_id, 25006 in a read-only transaction and on a standby, 22008 where the time does not fit.';
 
-CREATE FUNCTION idgen.js_id_timestamp(id bigint, epoch timestamptz DEFAULT NULL) RETURNS timestamptz
-    LANGUAGE C STABLE PARALLEL SAFE
+CREATE FUNCTION idgen.js_id_timestamp(id bigint, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') RETURNS timestamptz
+    LANGUAGE C IMMUTABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_js_id_timestamp';
 
 COMMENT ON FUNCTION idgen.js_id_timestamp(bigint, timestamptz) IS
-'When a js_id() was made, to the second, counted from epoch, or from idgen.snowflake_epoch where that is NULL. NULL for a number that is no js_id().';
+'The creation time of a js_id() with this epoch, to the second. NULL for a number that is not a js_id().';
 
 CREATE FUNCTION idgen.js_id_node(id bigint) RETURNS int
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -503,22 +503,22 @@ CREATE FUNCTION idgen.js_id_counter(id bigint) RETURNS int
 COMMENT ON FUNCTION idgen.js_id_counter(bigint) IS
 'The counter of a js_id() within its second, 0 to 65535. NULL for a number that is no js_id().';
 
-CREATE FUNCTION idgen.js_id_floor(instant timestamptz, epoch timestamptz DEFAULT NULL) RETURNS bigint
-    LANGUAGE C STABLE PARALLEL SAFE
+CREATE FUNCTION idgen.js_id_floor(instant timestamptz, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') RETURNS bigint
+    LANGUAGE C IMMUTABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_js_id_floor';
 
 COMMENT ON FUNCTION idgen.js_id_floor(timestamptz, timestamptz) IS
-'The smallest js_id() of the instant''s second, over all nodes, counted from epoch, or from idgen.snowflake_epoch where that is NULL: the lower bound of a range by time. An instant before the epoch or more than 2^32 - 1 s (136 years) after it is an error (22008).';
+'The smallest js_id() with this epoch in the timestamp''s second, over all nodes: the lower bound of a range of time. A timestamp before the epoch or more than 2^32 - 1 s (136 years) after it is an error (22008).';
 
-CREATE FUNCTION idgen.js_id_ceil(instant timestamptz, epoch timestamptz DEFAULT NULL) RETURNS bigint
-    LANGUAGE C STABLE PARALLEL SAFE
+CREATE FUNCTION idgen.js_id_ceil(instant timestamptz, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') RETURNS bigint
+    LANGUAGE C IMMUTABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_js_id_ceil';
 
 COMMENT ON FUNCTION idgen.js_id_ceil(timestamptz, timestamptz) IS
-'The greatest js_id() of the instant''s second, over all nodes: the upper, inclusive bound of a range by time. Otherwise as js_id_floor().';
+'The greatest js_id() with this epoch in the timestamp''s second, over all nodes: the upper, inclusive bound of a range of time. Otherwise as js_id_floor().';
 
 CREATE FUNCTION idgen.decimal_id() RETURNS bigint
-    LANGUAGE C VOLATILE PARALLEL SAFE STRICT
+    LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_decimal_id';
 
 COMMENT ON FUNCTION idgen.decimal_id() IS
@@ -532,11 +532,18 @@ COMMENT ON FUNCTION idgen.decimal_id_parts(bigint) IS
 'Counter, generator and launch of a decimal_id(). NULL for a number that is none.';
 
 CREATE FUNCTION idgen.ticker_state(layout text, OUT last_value bigint, OUT last_time timestamptz, OUT ahead interval, OUT reserved_value bigint, OUT reserved_until timestamptz)
-    LANGUAGE C VOLATILE PARALLEL SAFE STRICT
+    LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_ticker_state';
 
 COMMENT ON FUNCTION idgen.ticker_state(text) IS
 'A row of the view idgen.tickers, whose columns tell what it says. A layout that is none is an error (22023).';
+
+CREATE FUNCTION idgen.raise_ticker(layout text, value bigint) RETURNS void
+    LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_raise_ticker';
+
+COMMENT ON FUNCTION idgen.raise_ticker(text, bigint) IS
+'Raises a ticker and its sequence, so that its function hands out only values above this one, as in the view idgen.tickers; never lowers it. Needs UPDATE on the sequence (42501); a value out of range, or further ahead of the clock than idgen.max_ahead, is an error (22003).';
 
 CREATE VIEW idgen.tickers AS
     SELECT layout, last_value, last_time, ahead, reserved_value, reserved_until

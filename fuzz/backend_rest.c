@@ -75,23 +75,8 @@ HeapTupleHeaderGetDatum(void *row)
 
 NEVER_CALLED(interval_in)
 NEVER_CALLED(nextval_oid)
-NEVER_CALLED(timestamp_mi)
 NEVER_CALLED(timestamptz_in)
 
 /* variables */
-void	   *AddinShmemInitLock;
-void	   *BufferBlocks;
 char	   *GUC_check_errdetail_string;
-int			InterruptPending;
-int			NBuffers;
-int			NLocBuffer;
-void	  **LocalBufferBlockPointers;
-void	   *MainLWLockArray;
-unsigned int MyDatabaseId;
-void	   *MyLatch;
-int			ParallelWorkerNumber = -1;
-bool		XactReadOnly;
-bool		process_shared_preload_libraries_in_progress;
 void	   *session_timezone;
-void	   *shmem_request_hook;
-void	   *shmem_startup_hook;

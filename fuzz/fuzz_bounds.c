@@ -46,7 +46,7 @@ call_with_epoch(const Kind *kind, PGFunction function, NullableDatum argument, T
 static bool
 bounds(const Kind *kind, TimestampTz instant, TimestampTz epoch, Wide *tick, Datum *low, Datum *high)
 {
-	Wide		begin = kind->has_epoch ? wide_unix_ms(epoch) : 0;
+	Wide		begin = kind->has_epoch ? wide_floor(wide_unix_ms(epoch), kind->ms_per_tick) * kind->ms_per_tick : 0;
 	Outcome		floor = call_with_epoch(kind, kind->floor, instant_arg(instant), epoch);
 	Outcome		ceil = call_with_epoch(kind, kind->ceil, instant_arg(instant), epoch);
 

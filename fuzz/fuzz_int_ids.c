@@ -18,7 +18,7 @@ check_timed(int64 id, bool valid, int node_bits, int counter_bits, int ms_per_ti
 			PGFunction node, PGFunction counter, PGFunction read, PGFunction floor, PGFunction ceil)
 {
 	Wide		tick = wide_floor(id, (Wide) 1 << (node_bits + counter_bits));
-	Wide		instant = wide_instant(wide_unix_ms(epoch) + tick * ms_per_tick);
+	Wide		instant = wide_instant((wide_floor(wide_unix_ms(epoch), ms_per_tick) + tick) * ms_per_tick);
 	Outcome		reading = CALL(read, int64_arg(id), instant_arg(epoch));
 
 	CHECK(is_part(CALL(counter, int64_arg(id)), valid, wide_modulo(id, (Wide) 1 << counter_bits)));

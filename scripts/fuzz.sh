@@ -26,8 +26,8 @@ set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# the sources that the targets are made of; ticker.c for its table of layouts
-sources=(clock comb convert entropy inspect int_ids objectid radix short_prefix text_ids ticker
+# the sources that the targets are made of
+sources=(clock comb convert entropy inspect int_ids objectid radix short_prefix text_ids
          uuid_random uuid_time validate)
 
 seconds=5

@@ -60,9 +60,8 @@ SELECT idgen.snowflake_timestamp(175928847299117063, '2015-01-01 00:00:00+00') A
        idgen.snowflake_node(175928847299117063) AS node, idgen.snowflake_counter(175928847299117063) AS counter;
 -- Instagram's has one bit more below the time: 13 of shard, 10 of counter
 SELECT idgen.snowflake_timestamp(((1387263000::bigint << 23) | (1341 << 10) | 905) >> 1, '2011-08-24 21:07:01.721+00') AS instagram;
-SET idgen.snowflake_epoch = '2010-11-04 01:42:54.657+00';
-SELECT idgen.snowflake_timestamp(1541815603606036480);
-RESET idgen.snowflake_epoch;
+-- NULL is the default epoch
+SELECT idgen.snowflake_timestamp(1541815603606036480, NULL), idgen.js_id_timestamp(1 << 21, NULL);
 
 -- the bit table and the formulas of TraceId and DecimalId
 SELECT idgen.trace_id_node(id), idgen.trace_id_counter(id), idgen.trace_id_timestamp(id, '2026-11-21 12:00:00+00')
@@ -138,41 +137,35 @@ SELECT num_nulls(idgen.snowflake_timestamp(NULL), idgen.snowflake_node(NULL), id
                  idgen.js_id_counter(NULL), idgen.js_id_floor(NULL), idgen.js_id_ceil(NULL)) AS thirteen,
        (SELECT num_nulls(counter, generator, launch) FROM idgen.decimal_id_parts(NULL)) AS three;
 
--- the epoch
-SET idgen.snowflake_epoch = '';
-SET idgen.snowflake_epoch = 'today';
-SET idgen.snowflake_epoch = 'Tomorrow UTC';
-SET idgen.snowflake_epoch = 'infinity';
-SET idgen.snowflake_epoch = '2020-13-01';
-\set VERBOSITY terse
-SET idgen.snowflake_epoch = '2999-01-01';
-SELECT idgen.snowflake();
-SELECT idgen.js_id();
-SET idgen.snowflake_epoch = '1950-01-01';
-SELECT idgen.snowflake();
--- ... and that does not move the ticker, nor in a session that begins with it
-\c -
-SET idgen.snowflake_epoch = '1950-01-01';
-SET idgen.node_id = 21;
-SELECT idgen.snowflake();
-SELECT reserved_until < '1970-01-01' AS unmoved FROM idgen.tickers WHERE layout = 'snowflake';
-RESET idgen.snowflake_epoch;
-SET idgen.launch_id = 65;
--- without a time zone it is in UTC
-SET timezone = 'Asia/Kolkata';
-SET idgen.snowflake_epoch = '2020-01-01 00:00:00';
-SELECT idgen.snowflake_timestamp(1) AT TIME ZONE 'UTC' AS utc;
-SET timezone = 'UTC';
-RESET idgen.snowflake_epoch;
-
--- no repetition by way of a setting: the ticker keeps what it handed out, and waits
-SET idgen.snowflake_epoch = '2021-01-01';
-SET statement_timeout = '200ms';
-\set VERBOSITY terse
-SELECT idgen.snowflake();
-RESET statement_timeout;
-RESET idgen.snowflake_epoch;
-SELECT idgen.snowflake() > 0 AS goes_on;
+-- the epoch: an argument of generator, reader and bounds alike
+SELECT epoch, about_now(idgen.snowflake_timestamp(idgen.snowflake(epoch), epoch)) AS snowflake,
+       about_now(idgen.js_id_timestamp(idgen.js_id(epoch), epoch)) AS js_id
+FROM (VALUES (NULL), (timestamptz '2020-01-01 00:00:00+00'), ('2015-01-01 00:00:00+00'), ('2024-02-29 12:34:56.789999+05:30'),
+             (date_trunc('day', now(), 'UTC')), ('1970-01-01 00:00:00+00')) v (epoch);
+SELECT idgen.snowflake_timestamp(idgen.snowflake(NULL)) - idgen.snowflake_timestamp(idgen.snowflake()) < '1 h' AS default_epoch;
+-- it is rounded down to the identifier's unit of time, as the timestamp is
+SELECT idgen.snowflake_floor('2024-01-01 00:00:00.0005+00', '2024-01-01 00:00:00.0009+00') AS same_ms,
+       idgen.snowflake_timestamp(1, '2024-01-01 00:00:00.0009+00') AS ms,
+       idgen.js_id_floor('2024-01-01 00:00:00.5+00', '2024-01-01 00:00:00.9+00') AS same_second,
+       idgen.js_id_timestamp(1, '2024-01-01 00:00:00.9+00') AS second;
+-- no time before the epoch, nor more than there are bits for
+\set VERBOSITY sqlstate
+SELECT idgen.snowflake('2999-01-01 00:00:00+00');
+SELECT idgen.js_id('2999-01-01 00:00:00+00');
+SELECT idgen.snowflake('1950-01-01 00:00:00+00');
+SELECT idgen.js_id('1880-01-01 00:00:00+00');
+SELECT idgen.snowflake('infinity');
+SELECT idgen.js_id('-infinity');
+\set VERBOSITY default
+SELECT idgen.snowflake_floor('1949-12-31 00:00:00+00', '1950-01-01 00:00:00+00');
+-- ... and no epoch moves the ticker
+SELECT ahead < '1 h' AS unmoved FROM idgen.tickers WHERE layout IN ('snowflake', 'js_id');
+-- readers and bounds are immutable: for generated columns, indexes, partitions
+CREATE TABLE dated (id bigint PRIMARY KEY,
+    made timestamptz GENERATED ALWAYS AS (idgen.snowflake_timestamp(id, '2015-01-01 00:00:00+00')) STORED);
+CREATE INDEX ON dated (idgen.js_id_timestamp(id));
+INSERT INTO dated VALUES (175928847299117063) RETURNING made;
+DROP TABLE dated;
 
 -- read-only transactions
 \set VERBOSITY default
@@ -193,7 +186,7 @@ SELECT layout, last_value > 0 AS started, last_time BETWEEN :'began'::timestampt
 FROM idgen.tickers;
 SELECT t.layout, t.reserved_value = s.last_value AS in_its_sequence
 FROM idgen.tickers t JOIN pg_sequences s ON s.schemaname = 'idgen' AND s.sequencename = t.layout || '_ticker' ORDER BY 1;
-SELECT last_value = (SELECT idgen.snowflake_floor(idgen.snowflake_timestamp(id)) >> 10 | idgen.snowflake_counter(id)) AS time_and_counter
+SELECT last_value = (extract(epoch FROM idgen.snowflake_timestamp(id)) * 1000)::bigint << 12 | idgen.snowflake_counter(id) AS time_and_counter
 FROM (SELECT idgen.snowflake() AS id OFFSET 0) made, LATERAL (SELECT last_value FROM idgen.ticker_state('snowflake') WHERE id > 0) state;
 SELECT * FROM idgen.ticker_state('sonnenblume');
 
@@ -214,15 +207,53 @@ BEGIN;
 DROP EXTENSION idgen;
 CREATE EXTENSION idgen;
 SELECT setval('idgen.snowflake_ticker', :restored) = :restored AS restored;
-SELECT idgen.snowflake() >> 22 >= :restored >> 12 AS above;
+SELECT last_value >= :restored AS above FROM idgen.snowflake() id, LATERAL (SELECT last_value FROM idgen.ticker_state('snowflake') WHERE id > 0) s;
 SELECT ((b >> 22) - (a >> 22)) * 4096 + (b & 4095) - (a & 4095) BETWEEN 1 AND 4096 AS next
 FROM idgen.snowflake() a, idgen.snowflake() b;
 ROLLBACK;
 SELECT reserved_value = :mark AS untouched FROM idgen.ticker_state('snowflake');
-SELECT idgen.snowflake() >> 22 >= :restored >> 12 AS above;
+SELECT last_value >= :restored AS above FROM idgen.snowflake() id, LATERAL (SELECT last_value FROM idgen.ticker_state('snowflake') WHERE id > 0) s;
 SELECT reserved_value > :restored AS reserved_anew FROM idgen.ticker_state('snowflake');
 
--- a sequence that somebody took away
+-- raised, ticker and mark together, and never lowered
+SELECT idgen.decimal_id() AS before \gset
+SELECT last_value + 5000000 AS foreign_value FROM idgen.ticker_state('decimal_id') \gset
+SELECT idgen.raise_ticker('decimal_id', :foreign_value);
+SELECT last_value >= :foreign_value AS ticker, reserved_value > :foreign_value AS mark FROM idgen.ticker_state('decimal_id');
+SELECT parts.counter = :foreign_value + 1 AS next FROM idgen.decimal_id_parts(idgen.decimal_id()) parts;
+SELECT idgen.raise_ticker('decimal_id', 1);
+SELECT parts.counter = :foreign_value + 2 AS next FROM idgen.decimal_id_parts(idgen.decimal_id()) parts;
+SELECT idgen.raise_ticker('snowflake', (extract(epoch FROM now() + interval '10 minutes') * 1000)::bigint << 12);
+SELECT idgen.snowflake_timestamp(idgen.snowflake()) >= date_trunc('milliseconds', now() + interval '10 minutes') AS raised;
+\set VERBOSITY default
+SELECT idgen.raise_ticker('decimal_id', 0);
+SELECT idgen.raise_ticker('decimal_id', 92233720200001);
+\set VERBOSITY terse
+SELECT idgen.raise_ticker('snowflake', (extract(epoch FROM now() + interval '2 days') * 1000)::bigint << 12);
+SELECT idgen.raise_ticker('js_id', 9223372036854775807);
+SELECT idgen.raise_ticker('sunflower', 1);
+SELECT idgen.raise_ticker('decimal_id', NULL) IS NULL AS nothing;
+START TRANSACTION READ ONLY;
+SELECT idgen.raise_ticker('decimal_id', 1);
+ROLLBACK;
+CREATE ROLE regress_idgen_clerk;
+SET ROLE regress_idgen_clerk;
+SELECT idgen.raise_ticker('decimal_id', 1);
+RESET ROLE;
+GRANT UPDATE ON SEQUENCE idgen.decimal_id_ticker TO regress_idgen_clerk;
+SET ROLE regress_idgen_clerk;
+SELECT idgen.raise_ticker('decimal_id', 1);
+RESET ROLE;
+REVOKE ALL ON SEQUENCE idgen.decimal_id_ticker FROM regress_idgen_clerk;
+DROP ROLE regress_idgen_clerk;
+\set VERBOSITY default
+
+-- parallel plans leave these functions to the leader, and a worker refuses them
+SELECT count(*) FROM pg_proc
+WHERE pronamespace = 'idgen'::regnamespace AND proparallel <> 'u'
+  AND proname IN ('snowflake', 'trace_id', 'js_id', 'decimal_id', 'uuid_v7_ordered', 'raise_ticker', 'ticker_state');
+
+-- a sequence that was dropped
 BEGIN;
 ALTER EXTENSION idgen DROP SEQUENCE idgen.js_id_ticker;
 DROP SEQUENCE idgen.js_id_ticker;

@@ -43,8 +43,6 @@
 #endif
 
 char	   *clock_setting = NULL;
-char	   *clock_epoch_setting = NULL;
-int64		clock_epoch_ms;
 
 /* Division that rounds down, also before the epoch. */
 static inline int64
@@ -56,8 +54,8 @@ floor_div(int64 dividend, int64 divisor)
 }
 
 /* An infinite instant has no place in an identifier (22008). */
-static TimestampTz
-require_finite(TimestampTz instant)
+TimestampTz
+clock_require_finite(TimestampTz instant)
 {
 	if (TIMESTAMP_NOT_FINITE(instant))
 		ereport(ERROR,
@@ -76,7 +74,7 @@ TimestampTz
 clock_argument(FunctionCallInfo fcinfo, int argno)
 {
 	return PG_ARGISNULL(argno) ? GetCurrentTimestamp() :
-		require_finite(PG_GETARG_TIMESTAMPTZ(argno));
+		clock_require_finite(PG_GETARG_TIMESTAMPTZ(argno));
 }
 
 /*
@@ -89,19 +87,7 @@ TimestampTz
 clock_argument_stable(FunctionCallInfo fcinfo, int argno)
 {
 	return PG_ARGISNULL(argno) ? GetCurrentStatementStartTimestamp() :
-		require_finite(PG_GETARG_TIMESTAMPTZ(argno));
-}
-
-/*
- * The SQL argument "epoch", in Unix milliseconds: argument argno, or
- * idgen.snowflake_epoch where that is NULL.  An infinite one is an error
- * (22008).
- */
-int64
-clock_epoch_argument(FunctionCallInfo fcinfo, int argno)
-{
-	return PG_ARGISNULL(argno) ? clock_epoch_ms :
-		clock_unix_ms(require_finite(PG_GETARG_TIMESTAMPTZ(argno)));
+		clock_require_finite(PG_GETARG_TIMESTAMPTZ(argno));
 }
 
 /*
@@ -128,7 +114,7 @@ clock_unix_seconds(TimestampTz instant)
 int64
 clock_unix_ms48(TimestampTz instant)
 {
-	int64		ms = clock_unix_ms(require_finite(instant));
+	int64		ms = clock_unix_ms(clock_require_finite(instant));
 
 	if (ms < 0 || ms > UNIX_MS48_MAX)
 		ereport(ERROR,
@@ -179,7 +165,7 @@ clock_wall_submillis(void)
 int64
 clock_unix_seconds32(TimestampTz instant)
 {
-	int64		seconds = clock_unix_seconds(require_finite(instant));
+	int64		seconds = clock_unix_seconds(clock_require_finite(instant));
 
 	if (seconds < 0 || seconds > UNIX_SECONDS32_MAX)
 		ereport(ERROR,
@@ -343,41 +329,6 @@ clock_setting_check(char **newval, void **extra, GucSource source)
 }
 
 /*
- * Check hook of idgen.snowflake_epoch: an instant.  It must be the same in
- * every session, so text without a time zone is in UTC.
- */
-bool
-clock_epoch_check(char **newval, void **extra, GucSource source)
-{
-	pg_tz	   *session = session_timezone;
-	TimestampTz instant;
-	bool		valid;
-	int64	   *epoch_ms;
-
-	(void) source;
-
-	session_timezone = pg_tzset("GMT");
-	valid = setting_to_instant(*newval, &instant);
-	session_timezone = session;
-	if (!valid)
-		return false;
-
-	epoch_ms = guc_malloc(LOG, sizeof(int64));
-	if (epoch_ms == NULL)
-		return false;
-	*epoch_ms = clock_unix_ms(instant);
-	*extra = epoch_ms;
-	return true;
-}
-
-void
-clock_epoch_assign(const char *newval, void *extra)
-{
-	(void) newval;
-	clock_epoch_ms = *(int64 *) extra;
-}
-
-/*
  * The clock for a trigger, which has no argument for one: the setting
  * idgen.clock, or the wall clock where that is not set.
  */
@@ -387,7 +338,7 @@ clock_setting_or_wall(void)
 	if (clock_setting == NULL || *clock_setting == '\0')
 		return GetCurrentTimestamp();
 
-	return require_finite(DatumGetTimestampTz(DirectFunctionCall3(timestamptz_in,
+	return clock_require_finite(DatumGetTimestampTz(DirectFunctionCall3(timestamptz_in,
 																CStringGetDatum(clock_setting),
 																ObjectIdGetDatum(InvalidOid),
 																Int32GetDatum(-1))));

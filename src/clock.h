@@ -30,8 +30,8 @@ extern TimestampTz clock_argument(FunctionCallInfo fcinfo, int argno);
 /* the same in a STABLE function: NULL is the start of the statement */
 extern TimestampTz clock_argument_stable(FunctionCallInfo fcinfo, int argno);
 
-/* the SQL argument "epoch" in Unix milliseconds, NULL being the setting */
-extern int64 clock_epoch_argument(FunctionCallInfo fcinfo, int argno);
+/* an infinite timestamp is an error (22008) */
+extern TimestampTz clock_require_finite(TimestampTz instant);
 
 extern int64 clock_unix_ms(TimestampTz instant);
 extern int64 clock_unix_seconds(TimestampTz instant);
@@ -54,11 +54,5 @@ extern char *clock_interval_text(const Interval *length);
 extern char *clock_setting;
 extern bool clock_setting_check(char **newval, void **extra, GucSource source);
 extern TimestampTz clock_setting_or_wall(void);
-
-/* the setting idgen.snowflake_epoch, and the same in Unix milliseconds */
-extern char *clock_epoch_setting;
-extern int64 clock_epoch_ms;
-extern bool clock_epoch_check(char **newval, void **extra, GucSource source);
-extern void clock_epoch_assign(const char *newval, void *extra);
 
 #endif							/* IDGEN_CLOCK_H */

@@ -12,7 +12,7 @@
 
 #include "clock.h"
 #include "int_ids.h"
-#include "ticker.h"
+#include "uuid_time.h"
 
 PG_MODULE_MAGIC;
 
@@ -54,17 +54,6 @@ _PG_init(void)
 							0,
 							NULL, NULL, NULL);
 
-	DefineCustomStringVariable("idgen.snowflake_epoch",
-							   "The instant that snowflake() and js_id() count the time from.",
-							   "Choose it before the first identifier is made, and keep it. Without a time zone, it is in UTC.",
-							   &clock_epoch_setting,
-							   "2020-01-01 00:00:00+00",
-							   PGC_SUSET,
-							   0,
-							   clock_epoch_check,
-							   clock_epoch_assign,
-							   NULL);
-
 	DefineCustomIntVariable("idgen.max_ahead",
 							"How far identifiers may run ahead of the clock.",
 							"They do where more are asked for than fit into the time, or where the clock was set back. Past this, their functions wait.",
@@ -83,6 +72,11 @@ _PG_init(void)
 							GUC_UNIT_S,
 							NULL, NULL, NULL);
 
+	ticker_register(&snowflake_ticker);
+	ticker_register(&trace_id_ticker);
+	ticker_register(&js_id_ticker);
+	ticker_register(&decimal_id_ticker);
+	ticker_register(&uuid_v7_ticker);
 	ticker_request_shared_memory();
 
 	MarkGUCPrefixReserved("idgen");

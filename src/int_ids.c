@@ -1,13 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * int_ids.c
- *	  Identifiers that fit into a bigint: Snowflake and its kin.
+ *	  Identifiers that fit into a bigint: Snowflake and similar layouts.
  *
- * From high to low: time, node, counter, with as many bits each as
- * ticker_layouts says; or decimal places: counter, generator, launch.  Time
- * and counter, or counter and generator, are the words of a ticker.
+ * From high to low: time, node, counter, with the number of bits that the
+ * layout gives each; or decimal places: counter, generator, launch.
+ * Time and counter, or counter and generator, are the values of a ticker.
  *
- * A reading is NULL where a number is no such identifier.
+ * A ticker counts in Unix time.  The time in snowflake() and js_id() counts
+ * from an epoch, an argument of generators, readers and bounds, rounded down
+ * to the layout's tick.  So no setting changes what an identifier means, and
+ * no epoch of one session moves the ticker of all.
+ *
+ * Reading a number that is not such an identifier gives NULL.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,10 +25,7 @@
 
 #include "clock.h"
 #include "int_ids.h"
-#include "ticker.h"
 
-
-/* decimal_id: counter, then five places of generator, then five of launch */
 #define DECIMAL_LAUNCHES	(DECIMAL_LAUNCH_MAX + 1)
 
 /*
@@ -32,10 +34,46 @@
  */
 #define TRACE_ID_AHEAD		SECS_PER_DAY
 
+Ticker		snowflake_ticker = {
+	.layout = {
+		.name = "snowflake",
+		.tick_bits = 41, .node_bits = 10, .counter_bits = 12,
+		.ms_per_tick = 1,
+		.max_value = (UINT64CONST(1) << (48 + 12)) - 1
+	}
+};
+
+Ticker		trace_id_ticker = {
+	.layout = {
+		.name = "trace_id",
+		.tick_bits = 25, .node_bits = 16, .counter_bits = 22,
+		.min_counter = 1,
+		.ms_per_tick = 1000,
+		.max_value = PG_INT64_MAX - 1	/* the mark is one above */
+	}
+};
+
+Ticker		js_id_ticker = {
+	.layout = {
+		.name = "js_id",
+		.tick_bits = 32, .node_bits = 5, .counter_bits = 16,
+		.ms_per_tick = 1000,
+		.max_value = PG_INT64_MAX - 1
+	}
+};
+
+/* Values are the counters, 1 to DECIMAL_COUNTERS, under each generator in turn. */
+Ticker		decimal_id_ticker = {
+	.layout = {
+		.name = "decimal_id",
+		.max_value = (uint64) DECIMAL_COUNTERS * DECIMAL_GENERATORS
+	}
+};
+
 int			node_id_setting = NODE_UNSET;
 int			launch_id_setting = LAUNCH_UNSET;
 
-/* The greatest number of so many bits. */
+/* The greatest number of this many bits. */
 static inline int64
 max_of_bits(int bits)
 {
@@ -90,7 +128,7 @@ require_node(const TickerLayout *layout)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("idgen.node_id is not set"),
-				 errdetail("An identifier of %s() bears the number of the server that made it.",
+				 errdetail("An identifier of %s() contains the number of the server that made it.",
 						   layout->name),
 				 errhint("Set idgen.node_id to a number that no other server has, from 0 to " INT64_FORMAT ", in postgresql.conf or with ALTER SYSTEM or ALTER DATABASE.",
 						 max)));
@@ -103,43 +141,87 @@ require_node(const TickerLayout *layout)
 	return node_id_setting;
 }
 
-static Datum
-next_int_id(TickerKind kind)
+/* A timestamp in Unix time, in ticks of the layout, rounded down. */
+static inline int64
+unix_ticks(const TickerLayout *layout, TimestampTz timestamp)
 {
-	const TickerLayout *layout = &ticker_layouts[kind];
-	int			node = require_node(layout);
-	uint64		word = ticker_next(kind);
-
-	PG_RETURN_INT64(int_id_pack(layout, ticker_tick(layout, word), node,
-								ticker_counter(layout, word)));
+	return layout->ms_per_tick == 1 ? clock_unix_ms(timestamp) :
+		clock_unix_seconds(timestamp);
 }
 
 /*
- * The start of the identifier's tick, its ticks counted from argument 1 or,
- * where that is NULL, from idgen.snowflake_epoch.
+ * The tick that an identifier counts from: that of argument argno, or of the
+ * default epoch if it is NULL.  An infinite epoch is an error (22008).
  */
-static Datum
-int_id_timestamp(FunctionCallInfo fcinfo, TickerKind kind)
+static inline int64
+epoch_argument(FunctionCallInfo fcinfo, int argno, const TickerLayout *layout)
 {
-	const TickerLayout *layout = &ticker_layouts[kind];
+	return PG_ARGISNULL(argno) ? DEFAULT_EPOCH_MS / layout->ms_per_tick :
+		unix_ticks(layout, clock_require_finite(PG_GETARG_TIMESTAMPTZ(argno)));
+}
+
+/*
+ * The time field of a Unix tick; one before the epoch, or with more bits than
+ * the identifier has for it, is an error (22008).
+ */
+static inline int64
+tick_since(const TickerLayout *layout, int64 unix_tick, int64 epoch)
+{
+	int64		tick = unix_tick - epoch;
+
+	if (unlikely(tick < 0 || tick > max_of_bits(layout->tick_bits)))
+	{
+		TimestampTz begin;
+		TimestampTz timestamp;
+
+		(void) clock_from_unix_ms(epoch * layout->ms_per_tick, &begin);
+		(void) clock_from_unix_ms(unix_tick * layout->ms_per_tick, &timestamp);
+		ereport(ERROR,
+				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
+				 errmsg("timestamp is out of range for %s()", layout->name),
+				 errdetail("The timestamp is %s, and the identifier has %d bits for the %s since the epoch, %s.",
+						   pstrdup(timestamptz_to_str(timestamp)),
+						   layout->tick_bits,
+						   layout->ms_per_tick == 1 ? "milliseconds" : "seconds",
+						   pstrdup(timestamptz_to_str(begin)))));
+	}
+	return tick;
+}
+
+/* A new identifier whose time counts from this tick. */
+static inline Datum
+next_int_id(Ticker *ticker, int64 epoch)
+{
+	const TickerLayout *layout = &ticker->layout;
+	int			node = require_node(layout);
+	uint64		value = ticker_next(ticker);
+
+	PG_RETURN_INT64(int_id_pack(layout,
+								tick_since(layout, ticker_tick(layout, value), epoch),
+								node, ticker_counter(layout, value)));
+}
+
+/* The start of the identifier's tick, counted from argument 1. */
+static Datum
+int_id_timestamp(FunctionCallInfo fcinfo, const TickerLayout *layout)
+{
 	int64		id;
-	TimestampTz instant;
+	TimestampTz timestamp;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 
 	id = PG_GETARG_INT64(0);
 	if (!int_id_is_valid(layout, id) ||
-		!clock_from_unix_ms(clock_epoch_argument(fcinfo, 1) +
-							int_id_tick(layout, id) * layout->ms_per_tick, &instant))
+		!clock_from_unix_ms((epoch_argument(fcinfo, 1, layout) + int_id_tick(layout, id)) *
+							layout->ms_per_tick, &timestamp))
 		PG_RETURN_NULL();
-	PG_RETURN_TIMESTAMPTZ(instant);
+	PG_RETURN_TIMESTAMPTZ(timestamp);
 }
 
 static Datum
-int_id_node_reading(FunctionCallInfo fcinfo, TickerKind kind)
+int_id_node_reading(FunctionCallInfo fcinfo, const TickerLayout *layout)
 {
-	const TickerLayout *layout = &ticker_layouts[kind];
 	int64		id = PG_GETARG_INT64(0);
 
 	if (!int_id_is_valid(layout, id))
@@ -148,9 +230,8 @@ int_id_node_reading(FunctionCallInfo fcinfo, TickerKind kind)
 }
 
 static Datum
-int_id_counter_reading(FunctionCallInfo fcinfo, TickerKind kind)
+int_id_counter_reading(FunctionCallInfo fcinfo, const TickerLayout *layout)
 {
-	const TickerLayout *layout = &ticker_layouts[kind];
 	int64		id = PG_GETARG_INT64(0);
 
 	if (!int_id_is_valid(layout, id))
@@ -158,48 +239,25 @@ int_id_counter_reading(FunctionCallInfo fcinfo, TickerKind kind)
 	PG_RETURN_INT32(int_id_counter(layout, id));
 }
 
-/*
- * The tick of a range bound's instant (argument 0), counted as in
- * int_id_timestamp().
- */
+/* The time field of a range bound's timestamp, argument 0, counted from argument 1. */
 static int64
 bound_tick(FunctionCallInfo fcinfo, const TickerLayout *layout)
 {
-	int64		epoch_ms = clock_epoch_argument(fcinfo, 1);
-	int64		ms = clock_unix_ms(clock_argument(fcinfo, 0)) - epoch_ms;
-
-	if (ms < 0 || ms / layout->ms_per_tick > max_of_bits(layout->tick_bits))
-	{
-		TimestampTz epoch;
-
-		clock_from_unix_ms(epoch_ms, &epoch);
-		ereport(ERROR,
-				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
-				 errmsg("timestamp is out of range for %s()", layout->name),
-				 errdetail("The timestamp is %s, and the identifier has %d bits for the %s since the epoch, %s.",
-						   pstrdup(timestamptz_to_str(PG_GETARG_TIMESTAMPTZ(0))),
-						   layout->tick_bits,
-						   layout->ms_per_tick == 1 ? "milliseconds" : "seconds",
-						   pstrdup(timestamptz_to_str(epoch)))));
-	}
-	return ms / layout->ms_per_tick;
+	return tick_since(layout, unix_ticks(layout, clock_argument(fcinfo, 0)),
+					  epoch_argument(fcinfo, 1, layout));
 }
 
 static Datum
-int_id_floor(FunctionCallInfo fcinfo, TickerKind kind)
+int_id_floor(FunctionCallInfo fcinfo, const TickerLayout *layout)
 {
-	const TickerLayout *layout = &ticker_layouts[kind];
-
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	PG_RETURN_INT64(int_id_pack(layout, bound_tick(fcinfo, layout), 0, 0));
 }
 
 static Datum
-int_id_ceil(FunctionCallInfo fcinfo, TickerKind kind)
+int_id_ceil(FunctionCallInfo fcinfo, const TickerLayout *layout)
 {
-	const TickerLayout *layout = &ticker_layouts[kind];
-
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	PG_RETURN_INT64(int_id_pack(layout, bound_tick(fcinfo, layout),
@@ -208,25 +266,25 @@ int_id_ceil(FunctionCallInfo fcinfo, TickerKind kind)
 }
 
 /*
- * snowflake() returns bigint
+ * snowflake(epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') returns bigint
  *
- * 41 bits of milliseconds since idgen.snowflake_epoch, 10 of node, 12 of
- * counter: Twitter's Snowflake of 2010.
+ * 41 bits of milliseconds since the epoch, 10 of node, 12 of counter: Twitter's
+ * Snowflake of 2010.
  */
 PG_FUNCTION_INFO_V1(idgen_snowflake);
 Datum
 idgen_snowflake(PG_FUNCTION_ARGS)
 {
-	(void) fcinfo;
-	return next_int_id(TICKER_SNOWFLAKE);
+	return next_int_id(&snowflake_ticker,
+					   epoch_argument(fcinfo, 0, &snowflake_ticker.layout));
 }
 
-/* snowflake_timestamp(id bigint, epoch timestamptz DEFAULT NULL) returns timestamptz */
+/* snowflake_timestamp(id bigint, epoch timestamptz DEFAULT ...) returns timestamptz */
 PG_FUNCTION_INFO_V1(idgen_snowflake_timestamp);
 Datum
 idgen_snowflake_timestamp(PG_FUNCTION_ARGS)
 {
-	return int_id_timestamp(fcinfo, TICKER_SNOWFLAKE);
+	return int_id_timestamp(fcinfo, &snowflake_ticker.layout);
 }
 
 /* snowflake_node(id bigint) returns int */
@@ -234,7 +292,7 @@ PG_FUNCTION_INFO_V1(idgen_snowflake_node);
 Datum
 idgen_snowflake_node(PG_FUNCTION_ARGS)
 {
-	return int_id_node_reading(fcinfo, TICKER_SNOWFLAKE);
+	return int_id_node_reading(fcinfo, &snowflake_ticker.layout);
 }
 
 /* snowflake_counter(id bigint) returns int */
@@ -242,11 +300,11 @@ PG_FUNCTION_INFO_V1(idgen_snowflake_counter);
 Datum
 idgen_snowflake_counter(PG_FUNCTION_ARGS)
 {
-	return int_id_counter_reading(fcinfo, TICKER_SNOWFLAKE);
+	return int_id_counter_reading(fcinfo, &snowflake_ticker.layout);
 }
 
 /*
- * snowflake_floor(instant timestamptz, epoch timestamptz DEFAULT NULL) returns bigint
+ * snowflake_floor(instant timestamptz, epoch timestamptz DEFAULT ...) returns bigint
  *
  * The smallest one of the instant's millisecond, over all nodes.
  */
@@ -254,11 +312,11 @@ PG_FUNCTION_INFO_V1(idgen_snowflake_floor);
 Datum
 idgen_snowflake_floor(PG_FUNCTION_ARGS)
 {
-	return int_id_floor(fcinfo, TICKER_SNOWFLAKE);
+	return int_id_floor(fcinfo, &snowflake_ticker.layout);
 }
 
 /*
- * snowflake_ceil(instant timestamptz, epoch timestamptz DEFAULT NULL) returns bigint
+ * snowflake_ceil(instant timestamptz, epoch timestamptz DEFAULT ...) returns bigint
  *
  * The greatest one of the instant's millisecond, over all nodes.
  */
@@ -266,29 +324,29 @@ PG_FUNCTION_INFO_V1(idgen_snowflake_ceil);
 Datum
 idgen_snowflake_ceil(PG_FUNCTION_ARGS)
 {
-	return int_id_ceil(fcinfo, TICKER_SNOWFLAKE);
+	return int_id_ceil(fcinfo, &snowflake_ticker.layout);
 }
 
 /*
- * js_id() returns bigint
+ * js_id(epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') returns bigint
  *
- * 32 bits of seconds since idgen.snowflake_epoch, 5 of node, 16 of counter:
- * below 2^53, so that a JavaScript number has it exactly.
+ * 32 bits of seconds since the epoch, 5 of node, 16 of counter: below 2^53, so
+ * that a JavaScript number represents it exactly.
  */
 PG_FUNCTION_INFO_V1(idgen_js_id);
 Datum
 idgen_js_id(PG_FUNCTION_ARGS)
 {
-	(void) fcinfo;
-	return next_int_id(TICKER_JS_ID);
+	return next_int_id(&js_id_ticker,
+					   epoch_argument(fcinfo, 0, &js_id_ticker.layout));
 }
 
-/* js_id_timestamp(id bigint, epoch timestamptz DEFAULT NULL) returns timestamptz */
+/* js_id_timestamp(id bigint, epoch timestamptz DEFAULT ...) returns timestamptz */
 PG_FUNCTION_INFO_V1(idgen_js_id_timestamp);
 Datum
 idgen_js_id_timestamp(PG_FUNCTION_ARGS)
 {
-	return int_id_timestamp(fcinfo, TICKER_JS_ID);
+	return int_id_timestamp(fcinfo, &js_id_ticker.layout);
 }
 
 /* js_id_node(id bigint) returns int */
@@ -296,7 +354,7 @@ PG_FUNCTION_INFO_V1(idgen_js_id_node);
 Datum
 idgen_js_id_node(PG_FUNCTION_ARGS)
 {
-	return int_id_node_reading(fcinfo, TICKER_JS_ID);
+	return int_id_node_reading(fcinfo, &js_id_ticker.layout);
 }
 
 /* js_id_counter(id bigint) returns int */
@@ -304,23 +362,23 @@ PG_FUNCTION_INFO_V1(idgen_js_id_counter);
 Datum
 idgen_js_id_counter(PG_FUNCTION_ARGS)
 {
-	return int_id_counter_reading(fcinfo, TICKER_JS_ID);
+	return int_id_counter_reading(fcinfo, &js_id_ticker.layout);
 }
 
-/* js_id_floor(instant timestamptz, epoch timestamptz DEFAULT NULL) returns bigint */
+/* js_id_floor(instant timestamptz, epoch timestamptz DEFAULT ...) returns bigint */
 PG_FUNCTION_INFO_V1(idgen_js_id_floor);
 Datum
 idgen_js_id_floor(PG_FUNCTION_ARGS)
 {
-	return int_id_floor(fcinfo, TICKER_JS_ID);
+	return int_id_floor(fcinfo, &js_id_ticker.layout);
 }
 
-/* js_id_ceil(instant timestamptz, epoch timestamptz DEFAULT NULL) returns bigint */
+/* js_id_ceil(instant timestamptz, epoch timestamptz DEFAULT ...) returns bigint */
 PG_FUNCTION_INFO_V1(idgen_js_id_ceil);
 Datum
 idgen_js_id_ceil(PG_FUNCTION_ARGS)
 {
-	return int_id_ceil(fcinfo, TICKER_JS_ID);
+	return int_id_ceil(fcinfo, &js_id_ticker.layout);
 }
 
 /*
@@ -332,8 +390,14 @@ PG_FUNCTION_INFO_V1(idgen_trace_id);
 Datum
 idgen_trace_id(PG_FUNCTION_ARGS)
 {
+	const TickerLayout *layout = &trace_id_ticker.layout;
+	int			node = require_node(layout);
+	uint64		value = ticker_next(&trace_id_ticker);
+
 	(void) fcinfo;
-	return next_int_id(TICKER_TRACE_ID);
+	/* the low bits of the time */
+	PG_RETURN_INT64(int_id_pack(layout, ticker_tick(layout, value), node,
+								ticker_counter(layout, value)));
 }
 
 /*
@@ -346,7 +410,7 @@ PG_FUNCTION_INFO_V1(idgen_trace_id_timestamp);
 Datum
 idgen_trace_id_timestamp(PG_FUNCTION_ARGS)
 {
-	const TickerLayout *layout = &ticker_layouts[TICKER_TRACE_ID];
+	const TickerLayout *layout = &trace_id_ticker.layout;
 	int64		id;
 	int64		second;
 	TimestampTz instant;
@@ -369,7 +433,7 @@ PG_FUNCTION_INFO_V1(idgen_trace_id_node);
 Datum
 idgen_trace_id_node(PG_FUNCTION_ARGS)
 {
-	return int_id_node_reading(fcinfo, TICKER_TRACE_ID);
+	return int_id_node_reading(fcinfo, &trace_id_ticker.layout);
 }
 
 /* trace_id_counter(id bigint) returns int */
@@ -377,7 +441,7 @@ PG_FUNCTION_INFO_V1(idgen_trace_id_counter);
 Datum
 idgen_trace_id_counter(PG_FUNCTION_ARGS)
 {
-	return int_id_counter_reading(fcinfo, TICKER_TRACE_ID);
+	return int_id_counter_reading(fcinfo, &trace_id_ticker.layout);
 }
 
 /* ------------------------------------------------------------------------
@@ -406,11 +470,11 @@ idgen_decimal_id(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("idgen.launch_id is not set"),
-				 errdetail("An identifier of decimal_id() bears the number of the launch that made it."),
+				 errdetail("An identifier of decimal_id() contains the number of the launch that made it."),
 				 errhint("Set idgen.launch_id to a number that no other server uses, from 1 to %d, or to 0 for tests.",
 						 DECIMAL_LAUNCH_MAX)));
 
-	number = ticker_next(TICKER_DECIMAL_ID) - 1;
+	number = ticker_next(&decimal_id_ticker) - 1;
 	counter = number % DECIMAL_COUNTERS + 1;
 	generator = number / DECIMAL_COUNTERS;
 	PG_RETURN_INT64((counter * DECIMAL_GENERATORS + generator) * DECIMAL_LAUNCHES +

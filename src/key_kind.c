@@ -30,7 +30,7 @@
 #include "key_kind.h"
 #include "radix.h"
 #include "short_prefix.h"
-#include "ticker.h"
+#include "int_ids.h"
 #include "uuid_bits.h"
 
 /* Where this share of the keys is alike, all are. */
@@ -300,7 +300,7 @@ number_of(const SampledKey *key)
 static int64
 trace_tick_of(const SampledKey *key)
 {
-	const TickerLayout *layout = &ticker_layouts[TICKER_TRACE_ID];
+	const TickerLayout *layout = &trace_id_ticker.layout;
 
 	return key->number >> (layout->node_bits + layout->counter_bits);
 }
@@ -665,7 +665,7 @@ node_and_counter_bits(const TickerLayout *layout)
 static int64
 number_at(const TickerLayout *layout, int64 unix_ms)
 {
-	int64		tick = (unix_ms - ticker_epoch_ms(layout)) / layout->ms_per_tick;
+	int64		tick = (unix_ms - DEFAULT_EPOCH_MS) / layout->ms_per_tick;
 
 	tick = Max(tick, 0);
 	tick = Min(tick, max_of_bits(layout->tick_bits));
@@ -679,7 +679,7 @@ ends_at_clock(const KeySample *sample, const TickerLayout *layout, TimestampTz c
 	int64		ms = clock_unix_ms(clock);
 	int64		last = sample->keys[sample->count - 1].number;
 
-	if (layout == &ticker_layouts[TICKER_TRACE_ID])
+	if (layout == &trace_id_ticker.layout)
 	{
 		int64		second = ms / MS_PER_SECOND + SECS_PER_DAY;
 
@@ -733,7 +733,7 @@ has_time(const KeySample *sample, const KeySample *spread,
 		 const TickerLayout *layout, TimestampTz clock)
 {
 	/* a number of the epoch's first day could be any */
-	int64		low = number_at(layout, ticker_epoch_ms(layout) + MS_PER_DAY);
+	int64		low = number_at(layout, DEFAULT_EPOCH_MS + MS_PER_DAY);
 	int64		high = number_at(layout, clock_unix_ms(clock) + MS_PER_DAY);
 
 	return in_range(sample, number_of, low, high) &&
@@ -746,7 +746,7 @@ has_time(const KeySample *sample, const KeySample *spread,
 static bool
 are_trace_ids(const KeySample *sample, const KeySample *spread, TimestampTz clock)
 {
-	const TickerLayout *layout = &ticker_layouts[TICKER_TRACE_ID];
+	const TickerLayout *layout = &trace_id_ticker.layout;
 
 	/* below its first tick are the sequences */
 	return in_range(sample, number_of,
@@ -800,13 +800,13 @@ classify_numbers(KeyKind *kind, const KeySample *newest, const KeySample *spread
 
 	kind->placement = PLACEMENT_ORDERED;
 	is_snowflake = is_bigint &&
-		has_time(sample, spread, &ticker_layouts[TICKER_SNOWFLAKE], clock);
+		has_time(sample, spread, &snowflake_ticker.layout, clock);
 
 	if (is_bigint && are_decimal_ids(sample))
 		kind->name = "decimal_id";
-	else if (is_bigint && has_time(sample, spread, &ticker_layouts[TICKER_JS_ID], clock))
+	else if (is_bigint && has_time(sample, spread, &js_id_ticker.layout, clock))
 		kind->name = "js_id";
-	else if (is_snowflake && ends_at_clock(sample, &ticker_layouts[TICKER_SNOWFLAKE], clock))
+	else if (is_snowflake && ends_at_clock(sample, &snowflake_ticker.layout, clock))
 		kind->name = "Snowflake";
 	else if (is_bigint && are_trace_ids(sample, spread, clock))
 		kind->name = "trace_id";

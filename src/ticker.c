@@ -3,54 +3,52 @@
  * ticker.c
  *	  Counters in shared memory that follow the clock and never repeat.
  *
- * A ticker gives out words: the clock's ticks with a counter below them, or
- * only a counter.  For each database and layout there is one, whose state is
- * the word given out last.  The next one is max(last + 1, now), put in its
- * place by compare-and-swap; so words increase strictly over all sessions,
- * without a lock.  Where more are asked for than a tick has, or where the
- * clock was set back, a ticker runs ahead of the clock, and waits when it is
- * ahead by more than idgen.max_ahead.
+ * There is one ticker for each database and layout.  Its values are Unix time
+ * in ticks of the layout with a counter below them, or only a counter.  The
+ * next value is max(last + 1, now), stored by compare-and-swap, so that values
+ * increase strictly over all sessions without a lock: a hybrid logical clock.
+ * If more values are requested than a tick has, or if the clock was set back,
+ * a ticker runs ahead of the clock, and waits when it is ahead by more than
+ * idgen.max_ahead.
  *
- * Shared memory is gone after a restart, and the clock alone does not tell
- * where a ticker was: it may have been set back, or be another machine's.  So
- * each ticker has a sequence, whose last_value is the mark that all its words
- * were below.  The mark is written and flushed to the WAL before words come
- * near it, some seconds' worth of words at a time, and a ticker that starts,
- * after a crash or on a standby that was promoted, starts at the mark.  While a
- * ticker is in use, a new mark is written when half of the words are left, so
- * that a standby may lag behind by as much and still know a mark above all
- * words.  After a pause it is written just before the first word; what an
- * asynchronous standby has not got then, only its clock can make up for.
+ * Shared memory is lost at a restart, and the clock alone does not say where a
+ * ticker was: it may have been set back, or be another machine's.  Therefore
+ * each ticker has a sequence, whose last_value is a high-water mark: all values
+ * handed out are below it.  The mark is written by setval() and flushed to the
+ * WAL before values reach it, some seconds' worth of values at a time, and a
+ * ticker that starts, after a crash or on a promoted standby, starts at the
+ * mark.  While a ticker is in use, a new mark is written when half of the
+ * values are left, so that a standby may lag behind by that much and still know
+ * a mark above all values.  After a pause it is written just before the first
+ * value; if an asynchronous standby misses that record, only its clock
+ * protects it.
  *
- * The mark belongs to no transaction: a rollback does not take it back.  It
- * needs no transaction id, so that parallel workers can move it.
+ * A sequence that was never called (is_called is false) has no mark.  As with
+ * nextval(), a rollback does not take the mark back.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/generic_xlog.h"
-#include "access/htup_details.h"
-#include "access/parallel.h"
 #include "access/relation.h"
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/namespace.h"
-#include "commands/sequence.h"
 #include "funcapi.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "port/atomics.h"
-#include "storage/bufmgr.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "storage/lwlock.h"
+#include "storage/procarray.h"
 #include "storage/shmem.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/syscache.h"
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
 #if PG_VERSION_NUM >= 170000
@@ -67,68 +65,24 @@
 #define NEW_FILE_SUBID	rd_firstRelfilenodeSubid
 #endif
 
-const TickerLayout ticker_layouts[TICKER_KINDS] = {
-	[TICKER_SNOWFLAKE] = {
-		.name = "snowflake",
-		.tick_bits = 41, .node_bits = 10, .counter_bits = 12,
-		.ms_per_tick = 1,
-		.epoch_is_set = true,
-		.max_word = (UINT64CONST(1) << (41 + 12)) - 1
-	},
-	[TICKER_TRACE_ID] = {
-		.name = "trace_id",
-		.tick_bits = 25, .node_bits = 16, .counter_bits = 22,
-		.min_counter = 1,
-		.ms_per_tick = 1000,
-		.max_word = PG_INT64_MAX - 1	/* words keep the whole time; a mark is above */
-	},
-	[TICKER_JS_ID] = {
-		.name = "js_id",
-		.tick_bits = 32, .node_bits = 5, .counter_bits = 16,
-		.ms_per_tick = 1000,
-		.epoch_is_set = true,
-		.max_word = (UINT64CONST(1) << (32 + 16)) - 1
-	},
-	[TICKER_DECIMAL_ID] = {
-		.name = "decimal_id",
-		.max_word = (uint64) DECIMAL_COUNTERS * DECIMAL_GENERATORS
-	},
-	[TICKER_UUID_V7] = {
-		.name = "uuid_v7_ordered",
-		.tick_bits = 48, .counter_bits = SUBMS_BITS,
-		.ms_per_tick = 1,
-		.counter_is_fraction = true,
-		.max_word = (UINT64CONST(1) << (48 + SUBMS_BITS)) - 1
-	}
-};
-
 /*
- * Where there is no clock to go by, so many words at a time.  A restart skips
- * up to as many of the 92 million million that decimal_id() has.
+ * Values reserved at a time by a layout without a clock.  A restart skips up
+ * to that many of the 92 million million that decimal_id() has.
  */
-#define RESERVE_WORDS		4000000
+#define RESERVE_VALUES		4000000
 
-/*
- * What log_cnt says in a sequence whose mark a ticker wrote.  Whoever sets the
- * sequence leaves 0 there, also where the value is the one that it had.
- */
-#define OUR_LOG_CNT			1
-
-/* Who waits for the clock looks at it so often; it may be set meanwhile. */
+/* A session that waits for the clock looks at it this often at least. */
 #define WAIT_MS_MAX			INT64CONST(100)
 
-/*
- * A ticker.  The words are 0 until it starts.
- */
+/* A ticker.  The values are 0 until it starts. */
 typedef struct TickerSlot
 {
-	Oid			database;		/* InvalidOid: nobody's */
-	TickerKind	kind;
+	Oid			database;		/* InvalidOid if the slot is free */
+	int			number;			/* of the ticker */
 	LWLock		lock;			/* held to start it and to move the mark */
-	pg_atomic_uint64 last;		/* the word given out last */
-	pg_atomic_uint64 reserved;	/* the mark: words are below it */
-	pg_atomic_uint64 renew_at;	/* who comes to here moves the mark */
-	uint64		own_mark;		/* see move_mark() */
+	pg_atomic_uint64 last;		/* the value handed out last */
+	pg_atomic_uint64 reserved;	/* the high-water mark: values are below it */
+	pg_atomic_uint64 renew_at;	/* the session that gets here moves the mark */
 } TickerSlot;
 
 /* Each one has a cache line of its own. */
@@ -147,8 +101,8 @@ typedef struct TickerTable
 } TickerTable;
 
 /*
- * How many tickers there can be in a server.  Where idgen is not loaded by
- * the postmaster, versions before 17 have but little memory to share.
+ * The number of tickers that a server has room for.  If idgen is not loaded by
+ * the postmaster, versions before 17 have little memory to share.
  */
 #define MANY_SLOTS	4096
 #define FEW_SLOTS	128
@@ -161,56 +115,37 @@ static TickerTable *table = NULL;	/* in shared memory */
 static bool preloaded = false;
 #endif
 
-/* This backend's tickers; NULL until it needs one, or to look again. */
-static TickerSlot *slots[TICKER_KINDS];
-static Oid	sequences[TICKER_KINDS];
+static Ticker *tickers = NULL;	/* all that are registered */
 
-static TickerSlot *attach(TickerKind kind, uint64 *own_mark);
-static uint64 move_mark(TickerKind kind, TickerSlot *slot, uint64 next);
+static TickerSlot *attach(Ticker *ticker, uint64 *own_mark);
+static uint64 move_mark(Ticker *ticker, TickerSlot *slot, uint64 next);
+
+void
+ticker_register(Ticker *ticker)
+{
+	ticker->number = tickers == NULL ? 0 : tickers->number + 1;
+	ticker->next = tickers;
+	tickers = ticker;
+}
 
 /* ------------------------------------------------------------------------
- * The words
+ * Values
  * ------------------------------------------------------------------------
  */
 
-int64
-ticker_epoch_ms(const TickerLayout *layout)
-{
-	return layout->epoch_is_set ? clock_epoch_ms : 0;
-}
-
-/* So many ticks, as a difference between words. */
+/* The difference between two values that are this many ticks apart. */
 static inline uint64
-words_of_ticks(const TickerLayout *layout, uint64 ticks)
+values_of_ticks(const TickerLayout *layout, uint64 ticks)
 {
 	return ticks << layout->counter_bits;
 }
 
-static void
-out_of_range(const TickerLayout *layout)
-{
-	if (layout->ms_per_tick == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
-				 errmsg("%s() has given out its last identifier", layout->name)));
-	ereport(ERROR,
-			(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
-			 errmsg("timestamp is out of range for %s()", layout->name),
-			 errdetail("The clock says %s, and the identifier has %d bits for the time since %s.",
-					   pstrdup(timestamptz_to_str(GetCurrentTimestamp())),
-					   layout->tick_bits,
-					   layout->epoch_is_set ? clock_epoch_setting : "1970-01-01 00:00:00+00"),
-			 layout->epoch_is_set ?
-			 errhint("Look at the server's clock and at idgen.snowflake_epoch.") :
-			 errhint("Look at the server's clock.")));
-}
-
-/* The first word of this moment; 0 where the layout has no clock. */
+/* The first value of the present tick; 0 if the layout has no clock. */
 static inline uint64
-present_word(const TickerLayout *layout)
+present_value(const TickerLayout *layout)
 {
 	uint64		submillis;
-	int64		ms;
+	uint64		ms;
 
 	if (layout->ms_per_tick == 0)
 		return 0;
@@ -219,37 +154,50 @@ present_word(const TickerLayout *layout)
 	if (layout->counter_is_fraction)
 		return submillis;
 
-	ms = (int64) (submillis >> SUBMS_BITS) - ticker_epoch_ms(layout);
-	if (unlikely(ms < 0))
-		out_of_range(layout);
-	/* a division by a constant is a fraction of the cost */
-	return words_of_ticks(layout,
-						  layout->ms_per_tick == 1 ? ms : ms / MS_PER_SECOND);
+	/* division by a constant is a fraction of the cost */
+	ms = submillis >> SUBMS_BITS;
+	return values_of_ticks(layout,
+						   layout->ms_per_tick == 1 ? ms : ms / MS_PER_SECOND);
 }
 
-/* A transaction that must not write could not move the mark. */
 static void
-refuse_read_only(const TickerLayout *layout)
+require_in_range(const TickerLayout *layout, uint64 next)
+{
+	if (next > layout->max_value)
+		ereport(ERROR,
+				(errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
+				 errmsg("%s() has handed out its last identifier", layout->name)));
+}
+
+/*
+ * A transaction that must not write cannot move the mark (25006), nor can one
+ * in parallel mode, which does not know of changes of the sequence (25000).
+ */
+static void
+refuse_to_write(const char *function)
 {
 	bool		standby = RecoveryInProgress();
+
+	if (!XactReadOnly)
+		PreventCommandIfParallelMode(psprintf("%s()", function));
 
 	ereport(ERROR,
 			(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
 			 standby ?
-			 errmsg("cannot execute %s() during recovery", layout->name) :
-			 errmsg("cannot execute %s() in a read-only transaction", layout->name),
-			 errdetail("It records in a sequence how far it has come, so as never to repeat an identifier."),
+			 errmsg("cannot execute %s() during recovery", function) :
+			 errmsg("cannot execute %s() in a read-only transaction", function),
+			 errdetail("A ticker records in a sequence which values are reserved, so that no identifier repeats."),
 			 standby ?
-			 errhint("Make the identifier on the primary.") :
-			 errhint("Make the identifier in a transaction that may write.")));
+			 errhint("Call it on the primary.") :
+			 errhint("Call it in a read-write transaction.")));
 }
 
 /*
  * Wait until the clock has come nearer to a ticker that is too far ahead of
- * it, by this many milliseconds.  Tells so once where that takes long.
+ * it, by this many milliseconds.  Raises one WARNING if that takes long.
  */
 static void
-wait_for_clock(const TickerLayout *layout, int64 ms, bool *told)
+wait_for_clock(const TickerLayout *layout, int64 ms, bool *warned)
 {
 #if PG_VERSION_NUM >= 170000
 	static uint32 wait_event = 0;
@@ -260,13 +208,13 @@ wait_for_clock(const TickerLayout *layout, int64 ms, bool *told)
 	const uint32 wait_event = PG_WAIT_EXTENSION;
 #endif
 
-	if (ms > MS_PER_SECOND && !*told)
+	if (ms > MS_PER_SECOND && !*warned)
 	{
-		*told = true;
+		*warned = true;
 		ereport(WARNING,
 				(errmsg("%s() waits, because it is too far ahead of the clock", layout->name),
-				 errdetail("It can go on in " INT64_FORMAT " seconds.", ms / MS_PER_SECOND),
-				 errhint("See the view idgen.tickers. If the clock is right now, a greater idgen.max_ahead lets it go on at once.")));
+				 errdetail("It can continue in " INT64_FORMAT " seconds.", ms / MS_PER_SECOND),
+				 errhint("See the view idgen.tickers. If the clock is right now, a greater idgen.max_ahead lets it continue at once.")));
 	}
 
 	CHECK_FOR_INTERRUPTS();
@@ -276,11 +224,11 @@ wait_for_clock(const TickerLayout *layout, int64 ms, bool *told)
 	CHECK_FOR_INTERRUPTS();
 }
 
-/* By how many milliseconds the word is further ahead of now than it may be. */
+/* The milliseconds by which a value exceeds idgen.max_ahead; 0 or less if it does not. */
 static inline int64
-too_far_ahead_ms(const TickerLayout *layout, uint64 next, uint64 now)
+too_far_ahead_ms(const TickerLayout *layout, uint64 value, uint64 now)
 {
-	int64		ticks = ticker_tick(layout, next) - ticker_tick(layout, now);
+	int64		ticks = ticker_tick(layout, value) - ticker_tick(layout, now);
 
 	if (layout->ms_per_tick == 0)
 		return 0;
@@ -288,25 +236,25 @@ too_far_ahead_ms(const TickerLayout *layout, uint64 next, uint64 now)
 }
 
 /*
- * A word that nobody has got, greater than every one that anybody got before
- * the call.  May wait for the clock.
+ * A new value, greater than every value that any session got before the call.
+ * May wait for the clock.
  */
 uint64
-ticker_next(TickerKind kind)
+ticker_next(Ticker *ticker)
 {
-	const TickerLayout *layout = &ticker_layouts[kind];
-	TickerSlot *slot = slots[kind];
+	const TickerLayout *layout = &ticker->layout;
+	TickerSlot *slot = ticker->slot;
 	uint64		own_mark = 0;
-	bool		told = false;
+	bool		warned = false;
 
-	if (unlikely(XactReadOnly))
-		refuse_read_only(layout);
+	if (unlikely(XactReadOnly || IsInParallelMode()))
+		refuse_to_write(layout->name);
 	if (unlikely(slot == NULL))
-		slot = attach(kind, &own_mark);
+		slot = attach(ticker, &own_mark);
 
 	for (;;)
 	{
-		uint64		now = present_word(layout);
+		uint64		now = present_value(layout);
 		uint64		last = pg_atomic_read_u64(&slot->last);
 		uint64		next;
 		uint64		renew_at;
@@ -326,27 +274,37 @@ ticker_next(TickerKind kind)
 				return next;
 		}
 
-		if (next > layout->max_word)
-			out_of_range(layout);
+		require_in_range(layout, next);
 		if (too_far_ms > 0)
 		{
-			wait_for_clock(layout, too_far_ms, &told);
+			wait_for_clock(layout, too_far_ms, &warned);
 			continue;
 		}
 
 		/*
-		 * One session moves the mark while the others go on to it.  Should it
-		 * fail, whoever reaches the mark does it.
+		 * One session moves the mark while the others use the values up to
+		 * it.  Should it fail, the session that reaches the mark does it.
 		 */
 		reserved = pg_atomic_read_u64(&slot->reserved);
 		if (own_mark != 0 || next >= reserved ||
 			pg_atomic_compare_exchange_u64(&slot->renew_at, &renew_at, reserved))
-			own_mark = move_mark(kind, slot, next);
+			own_mark = move_mark(ticker, slot, next);
 	}
 }
 
+/* Make sure that no value up to this one is handed out from now on. */
+static void
+raise_last(TickerSlot *slot, uint64 value)
+{
+	uint64		last = pg_atomic_read_u64(&slot->last);
+
+	while (last < value &&
+		   !pg_atomic_compare_exchange_u64(&slot->last, &last, value))
+		;
+}
+
 /* ------------------------------------------------------------------------
- * The mark
+ * The high-water mark
  * ------------------------------------------------------------------------
  */
 
@@ -357,9 +315,9 @@ sequence_name(const TickerLayout *layout)
 }
 
 static Relation
-open_sequence(TickerKind kind, LOCKMODE lockmode)
+open_sequence(Ticker *ticker, LOCKMODE lockmode)
 {
-	char	   *name = sequence_name(&ticker_layouts[kind]);
+	char	   *name = sequence_name(&ticker->layout);
 	Oid			oid = get_relname_relid(name, get_namespace_oid("idgen", false));
 	Relation	sequence = OidIsValid(oid) ? try_relation_open(oid, lockmode) : NULL;
 
@@ -367,45 +325,24 @@ open_sequence(TickerKind kind, LOCKMODE lockmode)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("sequence \"idgen.%s\" does not exist", name),
-				 errhint("It belongs to the extension idgen; dropping and creating that makes it anew.")));
-	sequences[kind] = oid;
+				 errhint("Create it again with CREATE SEQUENCE idgen.%s. If the server was restarted since it was lost, raise it above all identifiers with idgen.raise_ticker().",
+						 name)));
+	ticker->sequence = oid;
 	return sequence;
 }
 
-/* The one row of a sequence, in its page. */
-static Form_pg_sequence_data
-sequence_data(Page page)
-{
-	HeapTupleData tuple;
-
-	tuple.t_data = (HeapTupleHeader) PageGetItem(page, PageGetItemId(page, FirstOffsetNumber));
-	return (Form_pg_sequence_data) GETSTRUCT(&tuple);
-}
-
 /*
- * Whether this transaction made the sequence, or gave it another file, so that
- * nobody else sees it so, and a rollback takes it back.  A parallel worker does
- * not know of files; to it, any change of the row in pg_class is one.
+ * Did this transaction create the sequence, or give it another file?  Then no
+ * other session sees it, and a rollback takes it back.
  */
 static bool
 is_changed_here(Relation sequence)
 {
-	HeapTuple	tuple;
-	bool		changed;
-
-	if (!IsParallelWorker())
-		return sequence->rd_createSubid != InvalidSubTransactionId ||
-			sequence->NEW_FILE_SUBID != InvalidSubTransactionId;
-
-	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(RelationGetRelid(sequence)));
-	changed = !HeapTupleIsValid(tuple) ||
-		TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data));
-	if (HeapTupleIsValid(tuple))
-		ReleaseSysCache(tuple);
-	return changed;
+	return sequence->rd_createSubid != InvalidSubTransactionId ||
+		sequence->NEW_FILE_SUBID != InvalidSubTransactionId;
 }
 
-/* A mark must outlast a crash. */
+/* The mark must survive a crash. */
 static void
 require_logged(const TickerLayout *layout, Relation sequence)
 {
@@ -413,129 +350,137 @@ require_logged(const TickerLayout *layout, Relation sequence)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("sequence \"idgen.%s\" is not logged", sequence_name(layout)),
-				 errdetail("After a crash, %s() would not know what it has given out.", layout->name),
+				 errdetail("After a crash, %s() would not know which values were handed out.", layout->name),
 				 errhint("Use ALTER SEQUENCE ... SET LOGGED.")));
 }
 
-/* Nobody could go on from there; and it is put right while nobody has. */
+/* A mark that cannot be, set by setval(), which can be corrected as well. */
 static void
 require_mark_in_range(const TickerLayout *layout, uint64 mark)
 {
-	if (mark > layout->max_word + 1)
+	if (mark > layout->max_value + 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("value of sequence \"idgen.%s\" is out of range for %s()",
 						sequence_name(layout), layout->name),
 				 errdetail("The value is " UINT64_FORMAT ", and the greatest one is " UINT64_FORMAT ".",
-						   mark, layout->max_word + 1),
-				 errhint("Set it with setval() to where %s() should go on.", layout->name)));
+						   mark, layout->max_value + 1),
+				 errhint("Set it with setval() to the value at which %s() should continue.", layout->name)));
 }
 
 /*
- * Make sure that the mark is far enough above the word "next", and that the
- * sequence has it: it would not if somebody set it, or created the extension
- * anew.  Starts the ticker.
- *
- * In a transaction that made the sequence or its file, the mark is not for the
- * other sessions, as it goes with a rollback.  Then it is the result, which is
- * 0 otherwise: this transaction may go on to it, but has to ask for each word.
- * The mark of the others stays where it is meanwhile, because they cannot lock
- * the sequence.
- *
- * The lock on the sequence comes before the light-weight lock, because one
- * may have to wait for the former as long as a transaction lasts.
+ * The mark that the sequence holds, 0 if it has none.  It is read and written
+ * by the server's own functions, with the rights of the sequence's owner;
+ * nothing that another role could have defined runs meanwhile.
  */
 static uint64
-move_mark(TickerKind kind, TickerSlot *slot, uint64 next)
+read_mark(Relation sequence)
 {
-	const TickerLayout *layout = &ticker_layouts[kind];
-	uint64		ahead = layout->ms_per_tick == 0 ? RESERVE_WORDS :
-		words_of_ticks(layout, ticker_reserve_ahead_setting * MS_PER_SECOND / layout->ms_per_tick);
-	Relation	sequence = open_sequence(kind, RowExclusiveLock);
+	LOCAL_FCINFO(call, 1);
+	Oid			caller;
+	int			security;
+	int64		mark;
+
+	InitFunctionCallInfoData(*call, NULL, 1, InvalidOid, NULL, NULL);
+	call->args[0].value = ObjectIdGetDatum(RelationGetRelid(sequence));
+	call->args[0].isnull = false;
+
+	GetUserIdAndSecContext(&caller, &security);
+	SetUserIdAndSecContext(sequence->rd_rel->relowner,
+						   security | SECURITY_LOCAL_USERID_CHANGE);
+	mark = DatumGetInt64(pg_sequence_last_value(call));
+	SetUserIdAndSecContext(caller, security);
+
+	return call->isnull ? 0 : Max(mark, 0);
+}
+
+/* Store a mark and flush it, because values below it are handed out next. */
+static void
+write_mark(Relation sequence, uint64 mark)
+{
+	Oid			caller;
+	int			security;
+
+	GetUserIdAndSecContext(&caller, &security);
+	SetUserIdAndSecContext(sequence->rd_rel->relowner,
+						   security | SECURITY_LOCAL_USERID_CHANGE);
+	(void) DirectFunctionCall2(setval_oid,
+							   ObjectIdGetDatum(RelationGetRelid(sequence)),
+							   Int64GetDatum((int64) mark));
+	SetUserIdAndSecContext(caller, security);
+
+	XLogFlush(XactLastRecEnd);
+}
+
+/*
+ * Make sure that the mark is far enough above the value "next", and that the
+ * sequence holds it, which it does not after a setval() or when the extension
+ * was created anew.  Starts the ticker.
+ *
+ * In a transaction that created the sequence or its file, the mark is not
+ * valid for the other sessions, because a rollback removes it.  Then it is the
+ * result, which is 0 otherwise: this transaction may use values up to it, but
+ * has to attach for each value.  The mark of the others does not change
+ * meanwhile, because they cannot lock the sequence.
+ *
+ * The lock on the sequence is kept to the end of the transaction, as by
+ * nextval(), and comes before the lightweight lock, because acquiring it may
+ * take as long as a transaction lasts.
+ */
+static uint64
+move_mark(Ticker *ticker, TickerSlot *slot, uint64 next)
+{
+	const TickerLayout *layout = &ticker->layout;
+	uint64		ahead = layout->ms_per_tick == 0 ? RESERVE_VALUES :
+		values_of_ticks(layout, ticker_reserve_ahead_setting * MS_PER_SECOND / layout->ms_per_tick);
+	Relation	sequence = open_sequence(ticker, RowExclusiveLock);
 	bool		own = is_changed_here(sequence);
 	uint64		reserved;
 	uint64		stored;
-	uint64		known;
 	uint64		mark;
-	bool		is_ours;
-	bool		written = false;
-	Buffer		buffer;
+	bool		was_set;
+	bool		is_short;
 
 	require_logged(layout, sequence);
 	LWLockAcquire(&slot->lock, LW_EXCLUSIVE);
-	buffer = ReadBuffer(sequence, 0);
-	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 
 	reserved = pg_atomic_read_u64(&slot->reserved);
-	/* words begin with 1, even if the sequence does not */
-	stored = Max(sequence_data(BufferGetPage(buffer))->last_value, 1);
+	/* values begin with 1, even if the sequence does not */
+	stored = Max(read_mark(sequence), 1);
 	require_mark_in_range(layout, stored);
-	is_ours = sequence_data(BufferGetPage(buffer))->log_cnt == OUR_LOG_CNT;
-	known = own ? slot->own_mark : reserved;
-	mark = stored;
 
-	/* a mark of somebody else's: the ticker starts there, or starts anew */
-	if (stored != known || !is_ours)
-	{
-		uint64		last = pg_atomic_read_u64(&slot->last);
+	/* a mark that this ticker did not write: values begin there */
+	was_set = stored != (own ? ticker->own_mark : reserved);
+	if (was_set)
+		raise_last(slot, stored - 1);
 
-		while (last < stored - 1 &&
-			   !pg_atomic_compare_exchange_u64(&slot->last, &last, stored - 1))
-			;
-	}
-
-	if (!is_ours ||
-		(own ? next >= stored || reserved > stored :
-		 stored != reserved || (next + ahead / 2 >= reserved && reserved <= layout->max_word)))
-	{
-		GenericXLogState *state;
-		Form_pg_sequence_data data;
-		XLogRecPtr	lsn;
-
-		/* above what was given out, and what somebody set the sequence to */
-		mark = Max(reserved, Max(next, stored) + ahead);
-		mark = Max(stored, Min(mark, layout->max_word + 1));
-
-		state = GenericXLogStart(sequence);
-		/* nextval() may have changed the page without a record of it */
-		data = sequence_data(GenericXLogRegisterBuffer(state, buffer,
-													   is_ours ? 0 : GENERIC_XLOG_FULL_IMAGE));
-		data->last_value = mark;
-		data->log_cnt = OUR_LOG_CNT;
-		data->is_called = true;
-		lsn = GenericXLogFinish(state);
-		UnlockReleaseBuffer(buffer);
-		written = true;
-
-		/*
-		 * A crash must not lose what words are given out on the strength of.
-		 * (Without an LSN, the sequence is one that this transaction created
-		 * under wal_level minimal.)
-		 */
-		if (!XLogRecPtrIsInvalid(lsn))
-			XLogFlush(lsn);
-	}
+	/* half of the values are used up; or all, where nobody else waits for more */
+	if (own)
+		is_short = next >= stored || reserved > stored;
 	else
-		UnlockReleaseBuffer(buffer);
+		is_short = was_set ||
+			(next + ahead / 2 >= reserved && reserved <= layout->max_value);
+
+	mark = stored;
+	if (is_short)
+	{
+		/* above the values handed out, and above a mark that was set */
+		mark = Max(reserved, Max(next, stored) + ahead);
+		mark = Max(stored, Min(mark, layout->max_value + 1));
+		write_mark(sequence, mark);
+	}
 
 	if (own)
-		slot->own_mark = mark;
+		ticker->own_mark = mark;
 	else
 	{
 		pg_memory_barrier();
 		pg_atomic_write_u64(&slot->reserved, mark);
 		pg_atomic_write_u64(&slot->renew_at,
-							mark > layout->max_word ? mark : mark - ahead / 2);
+							mark > layout->max_value ? mark : mark - ahead / 2);
 	}
 	LWLockRelease(&slot->lock);
-	relation_close(sequence, RowExclusiveLock);
-
-	/*
-	 * With a transaction id, the commit waits for a synchronous standby to get
-	 * the mark, as that of nextval() does.
-	 */
-	if (written && !IsInParallelMode())
-		(void) GetTopTransactionId();
+	relation_close(sequence, NoLock);
 	return own ? mark : 0;
 }
 
@@ -544,7 +489,7 @@ move_mark(TickerKind kind, TickerSlot *slot, uint64 next)
  * ------------------------------------------------------------------------
  */
 
-/* The lock's names differ between versions, and so does who remembers them. */
+/* From version 19 on, a tranche gets its name when its id is allocated. */
 #if PG_VERSION_NUM >= 190000
 #define NEW_TRANCHE()			LWLockNewTrancheId("idgen")
 #define REGISTER_TRANCHE(id)	((void) (id))
@@ -592,7 +537,7 @@ initialize_segment(void *segment)
 void
 ticker_request_shared_memory(void)
 {
-	/* a segment is made when somebody needs it */
+	/* the segment is made at the first use */
 }
 
 static TickerTable *
@@ -605,7 +550,6 @@ find_table(void)
 
 #else							/* PG_VERSION_NUM < 170000 */
 
-#if PG_VERSION_NUM >= 150000
 static shmem_request_hook_type previous_shmem_request_hook = NULL;
 
 static void
@@ -615,12 +559,11 @@ request_table(void)
 		previous_shmem_request_hook();
 	RequestAddinShmemSpace(table_size(MANY_SLOTS));
 }
-#endif
 
 /*
- * To be called while the library is loaded.  Where the postmaster does that,
- * the tickers get memory of their own, or else they make do with a little of
- * what the server has left over.
+ * To be called while the library is loaded.  If the postmaster does that, the
+ * tickers get memory of their own; otherwise they use a little of the server's
+ * spare shared memory.
  */
 void
 ticker_request_shared_memory(void)
@@ -629,12 +572,8 @@ ticker_request_shared_memory(void)
 		return;
 
 	preloaded = true;
-#if PG_VERSION_NUM >= 150000
 	previous_shmem_request_hook = shmem_request_hook;
 	shmem_request_hook = request_table;
-#else
-	RequestAddinShmemSpace(table_size(MANY_SLOTS));
-#endif
 }
 
 static TickerTable *
@@ -654,21 +593,26 @@ find_table(void)
 
 #endif
 
-/* A backend looks again where something happened to a sequence. */
+/* A backend attaches again after DDL on a sequence. */
 static void
 forget_slots(Datum arg, Oid relation)
 {
 	(void) arg;
 
-	for (int kind = 0; kind < TICKER_KINDS; kind++)
-		if (!OidIsValid(relation) || relation == sequences[kind])
-			slots[kind] = NULL;
+	for (Ticker *ticker = tickers; ticker != NULL; ticker = ticker->next)
+	{
+		if (!OidIsValid(relation) || relation == ticker->sequence)
+		{
+			ticker->slot = NULL;
+			ticker->own_mark = 0;
+		}
+	}
 }
 
 /*
- * Find the table, once.  Should memory run out on the way, the next call does
- * all of it again: a session with the table but no callback would not notice
- * what happens to a sequence.
+ * Find the table, once.  If memory runs out on the way, the next call does all
+ * of it again: a session with the table but without the callback would not
+ * notice DDL on a sequence.
  */
 static void
 use_table(void)
@@ -685,138 +629,173 @@ use_table(void)
 }
 
 /*
- * The slot of a ticker of this database, or NULL.  To be called with the
+ * The slot of a ticker of this database, or NULL.  The caller holds the
  * table's lock.
  */
 static TickerSlot *
-find_slot(Oid database, TickerKind kind)
+find_slot(Ticker *ticker)
 {
 	for (int i = 0; i < table->size; i++)
 	{
 		TickerSlot *slot = &table->slots[i].slot;
 
-		if (slot->database == database &&
-			(!OidIsValid(database) || slot->kind == kind))
+		if (slot->database == MyDatabaseId && slot->number == ticker->number)
 			return slot;
 	}
 	return NULL;
 }
 
 /*
- * The same, or a free slot that is now this ticker's, or NULL where there is
- * none.
+ * A free slot, or that of a database to which no backend is connected, such as
+ * one that was dropped; or NULL.  The caller holds the table's lock
+ * exclusively, and a backend is connected before it looks for a slot, so that
+ * no backend has a pointer to this one.  A ticker that loses its slot starts
+ * at its mark, as after a restart.
  */
 static TickerSlot *
-find_or_take_slot(TickerKind kind)
+find_unused_slot(void)
+{
+	for (int i = 0; i < table->size; i++)
+	{
+		if (!OidIsValid(table->slots[i].slot.database))
+			return &table->slots[i].slot;
+	}
+	for (int i = 0; i < table->size; i++)
+	{
+		Oid			database = table->slots[i].slot.database;
+
+		if (database != MyDatabaseId && CountDBBackends(database) == 0)
+			return &table->slots[i].slot;
+	}
+	return NULL;
+}
+
+/* The slot of a ticker of this database, old or new. */
+static TickerSlot *
+find_or_take_slot(Ticker *ticker)
 {
 	TickerSlot *slot;
 
 	LWLockAcquire(&table->lock, LW_EXCLUSIVE);
-	slot = find_slot(MyDatabaseId, kind);
-	if (slot == NULL && (slot = find_slot(InvalidOid, kind)) != NULL)
+	slot = find_slot(ticker);
+	if (slot == NULL && (slot = find_unused_slot()) != NULL)
 	{
 		LWLockInitialize(&slot->lock, table->tranche);
 		pg_atomic_init_u64(&slot->last, 0);
 		pg_atomic_init_u64(&slot->reserved, 0);
 		pg_atomic_init_u64(&slot->renew_at, 0);
-		slot->own_mark = 0;
-		slot->kind = kind;
+		slot->number = ticker->number;
 		slot->database = MyDatabaseId;
 	}
 	LWLockRelease(&table->lock);
+
+	if (slot == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+				 errmsg("too many databases of this server use %s() and similar functions",
+						ticker->layout.name),
+				 errdetail("The limit is %d; each database and each function counts as one.",
+						   table->size),
+				 table->size < MANY_SLOTS ?
+				 errhint("Add idgen to shared_preload_libraries to raise the limit to %d.", MANY_SLOTS) : 0));
 	return slot;
 }
 
 /*
- * Free the slots of databases that were dropped.  Nobody is connected to
- * those, so that nobody has a pointer to such a slot.
- */
-static void
-free_slots(void)
-{
-	for (int i = 0; i < table->size; i++)
-	{
-		TickerSlot *slot = &table->slots[i].slot;
-		Oid			database;
-
-		LWLockAcquire(&table->lock, LW_SHARED);
-		database = slot->database;
-		LWLockRelease(&table->lock);
-
-		if (!OidIsValid(database) ||
-			SearchSysCacheExists1(DATABASEOID, ObjectIdGetDatum(database)))
-			continue;
-
-		LWLockAcquire(&table->lock, LW_EXCLUSIVE);
-		if (slot->database == database)
-			slot->database = InvalidOid;
-		LWLockRelease(&table->lock);
-	}
-}
-
-/*
- * Find this database's ticker, and see that it is started and that the mark is
- * where it should be.  Sets *own_mark to what move_mark() says.
+ * Find this database's ticker, and make sure that it is started and that its
+ * mark is high enough.  Sets *own_mark to the result of move_mark().
  */
 static TickerSlot *
-attach(TickerKind kind, uint64 *own_mark)
+attach(Ticker *ticker, uint64 *own_mark)
 {
-	const TickerLayout *layout = &ticker_layouts[kind];
+	const TickerLayout *layout = &ticker->layout;
 	TickerSlot *slot;
 	uint64		next;
 
 	use_table();
-	slot = find_or_take_slot(kind);
-	if (slot == NULL)
-	{
-		free_slots();
-		slot = find_or_take_slot(kind);
-	}
-	if (slot == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-				 errmsg("too many databases of this server use %s() and its kin", layout->name),
-				 errdetail("There is room for %d, each database and each function counting as one.",
-						   table->size),
-				 table->size < MANY_SLOTS ?
-				 errhint("Add idgen to shared_preload_libraries to make room for %d.", MANY_SLOTS) : 0));
+	slot = find_or_take_slot(ticker);
 
-	next = Max(pg_atomic_read_u64(&slot->last) + 1, present_word(layout));
-	if (next > layout->max_word)
-		out_of_range(layout);
-	*own_mark = move_mark(kind, slot, next);
+	next = Max(pg_atomic_read_u64(&slot->last) + 1, present_value(layout));
+	require_in_range(layout, next);
+	*own_mark = move_mark(ticker, slot, next);
 	if (*own_mark == 0)
-		slots[kind] = slot;
+		ticker->slot = slot;
 	return slot;
 }
 
 /* ------------------------------------------------------------------------
- * The view
+ * SQL functions
  * ------------------------------------------------------------------------
  */
 
-/* Where a layout's word lies in time; false where it has no clock. */
+/* The start of a value's tick; false if the layout has no clock. */
 static bool
-instant_of_word(const TickerLayout *layout, uint64 word, TimestampTz *instant)
+timestamp_of_value(const TickerLayout *layout, uint64 value, TimestampTz *result)
 {
 	return layout->ms_per_tick > 0 &&
-		clock_from_unix_ms((int64) ticker_tick(layout, word) * layout->ms_per_tick +
-						   ticker_epoch_ms(layout), instant);
+		clock_from_unix_ms((int64) ticker_tick(layout, value) * layout->ms_per_tick,
+						   result);
 }
 
-static TickerKind
-ticker_kind_of_name(const char *name)
+static Ticker *
+ticker_of_name(const char *name)
 {
-	for (int kind = 0; kind < TICKER_KINDS; kind++)
-		if (strcmp(name, ticker_layouts[kind].name) == 0)
-			return kind;
+	for (Ticker *ticker = tickers; ticker != NULL; ticker = ticker->next)
+		if (strcmp(name, ticker->layout.name) == 0)
+			return ticker;
 
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("there is no ticker of that name"),
-			 errdetail("The name is \"%s\".",
-					   pnstrdup(name, pg_mbcliplen(name, strlen(name), NAMEDATALEN))),
+			 errmsg("ticker \"%s\" does not exist",
+					pnstrdup(name, pg_mbcliplen(name, strlen(name), NAMEDATALEN))),
 			 errhint("See the view idgen.tickers.")));
+}
+
+/*
+ * raise_ticker(layout text, value bigint) returns void
+ *
+ * From now on, the ticker hands out values above this one only.  Never lowers
+ * it.
+ */
+PG_FUNCTION_INFO_V1(idgen_raise_ticker);
+Datum
+idgen_raise_ticker(PG_FUNCTION_ARGS)
+{
+	Ticker	   *ticker = ticker_of_name(text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	const TickerLayout *layout = &ticker->layout;
+	int64		value = PG_GETARG_INT64(1);
+	Relation	sequence;
+	AclResult	right;
+	TickerSlot *slot;
+	uint64		own_mark;
+
+	if (XactReadOnly || IsInParallelMode())
+		refuse_to_write("raise_ticker");
+
+	sequence = open_sequence(ticker, RowExclusiveLock);
+	right = pg_class_aclcheck(RelationGetRelid(sequence), GetUserId(), ACL_UPDATE);
+	if (right != ACLCHECK_OK)
+		aclcheck_error(right, OBJECT_SEQUENCE, RelationGetRelationName(sequence));
+	relation_close(sequence, NoLock);
+
+	if (value < 1 || (uint64) value > layout->max_value)
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("value is out of range for ticker \"%s\"", layout->name),
+				 errdetail("The value is " INT64_FORMAT "; it must be from 1 to " UINT64_FORMAT ".",
+						   value, layout->max_value)));
+	if (too_far_ahead_ms(layout, value, present_value(layout)) > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("value is too far ahead of the clock for ticker \"%s\"", layout->name),
+				 errdetail("%s() would have to wait until the clock is within idgen.max_ahead of it, and a ticker cannot be lowered.",
+						   layout->name),
+				 errhint("Check the value's unit, or raise idgen.max_ahead first.")));
+
+	slot = attach(ticker, &own_mark);
+	raise_last(slot, value);
+	(void) move_mark(ticker, slot, (uint64) value + 1);
+	PG_RETURN_VOID();
 }
 
 /*
@@ -824,15 +803,15 @@ ticker_kind_of_name(const char *name)
  *				OUT ahead interval, OUT reserved_value bigint,
  *				OUT reserved_until timestamptz)
  *
- * What this server knows of a ticker of this database (NULL until it starts),
- * and the mark in its sequence, which a standby has, too.
+ * The state of a ticker of this database in this server's memory (NULL until
+ * it starts), and the mark in its sequence, which a standby has as well.
  */
 PG_FUNCTION_INFO_V1(idgen_ticker_state);
 Datum
 idgen_ticker_state(PG_FUNCTION_ARGS)
 {
-	TickerKind	kind = ticker_kind_of_name(text_to_cstring(PG_GETARG_TEXT_PP(0)));
-	const TickerLayout *layout = &ticker_layouts[kind];
+	Ticker	   *ticker = ticker_of_name(text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	const TickerLayout *layout = &ticker->layout;
 	TupleDesc	tupdesc;
 	Datum		values[5];
 	bool		nulls[5] = {true, true, true, true, true};
@@ -840,39 +819,33 @@ idgen_ticker_state(PG_FUNCTION_ARGS)
 	uint64		last = 0;
 	uint64		reserved;
 	Relation	sequence;
-	Buffer		buffer;
-	Form_pg_sequence_data data;
-	TimestampTz instant;
+	TimestampTz timestamp;
 
 	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 
 	use_table();
 	LWLockAcquire(&table->lock, LW_SHARED);
-	slot = find_slot(MyDatabaseId, kind);
+	slot = find_slot(ticker);
 	if (slot != NULL)
 		last = pg_atomic_read_u64(&slot->last);
 	LWLockRelease(&table->lock);
 
-	sequence = open_sequence(kind, AccessShareLock);
-	buffer = ReadBuffer(sequence, 0);
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	data = sequence_data(BufferGetPage(buffer));
-	reserved = data->is_called ? data->last_value : 0;
-	UnlockReleaseBuffer(buffer);
+	sequence = open_sequence(ticker, AccessShareLock);
+	reserved = read_mark(sequence);
 	relation_close(sequence, AccessShareLock);
 
 	if (last != 0)
 	{
 		values[0] = Int64GetDatum((int64) last);
 		nulls[0] = false;
-		if (instant_of_word(layout, last, &instant))
+		if (timestamp_of_value(layout, last, &timestamp))
 		{
 			TimestampTz now = GetCurrentTimestamp();
 
-			values[1] = TimestampTzGetDatum(instant);
+			values[1] = TimestampTzGetDatum(timestamp);
 			values[2] = DirectFunctionCall2(timestamp_mi,
-											TimestampGetDatum(Max(instant, now)),
+											TimestampGetDatum(Max(timestamp, now)),
 											TimestampGetDatum(now));
 			nulls[1] = nulls[2] = false;
 		}
@@ -881,9 +854,9 @@ idgen_ticker_state(PG_FUNCTION_ARGS)
 	{
 		values[3] = Int64GetDatum((int64) reserved);
 		nulls[3] = false;
-		if (instant_of_word(layout, reserved, &instant))
+		if (timestamp_of_value(layout, reserved, &timestamp))
 		{
-			values[4] = TimestampTzGetDatum(instant);
+			values[4] = TimestampTzGetDatum(timestamp);
 			nulls[4] = false;
 		}
 	}

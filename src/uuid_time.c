@@ -12,8 +12,18 @@
 
 #include "clock.h"
 #include "entropy.h"
-#include "ticker.h"
 #include "uuid_bits.h"
+#include "uuid_time.h"
+
+Ticker		uuid_v7_ticker = {
+	.layout = {
+		.name = "uuid_v7_ordered",
+		.tick_bits = 48, .counter_bits = SUBMS_BITS,
+		.ms_per_tick = 1,
+		.counter_is_fraction = true,
+		.max_value = (UINT64CONST(1) << (48 + SUBMS_BITS)) - 1
+	}
+};
 
 /*
  * The next reading of a clock that must not stand still or step back: the
@@ -90,7 +100,7 @@ idgen_uuid_v7_ordered(PG_FUNCTION_ARGS)
 
 	(void) fcinfo;
 
-	uuid_pack(id, 7, ticker_next(TICKER_UUID_V7),
+	uuid_pack(id, 7, ticker_next(&uuid_v7_ticker),
 			  entropy_uint64() >> (64 - UUID_LOW_BITS));
 	PG_RETURN_UUID_P(id);
 }

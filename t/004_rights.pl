@@ -252,7 +252,6 @@ my %settings = (
 	'clock' => q{'2020-02-02 00:00:00+00'},
 	'node_id' => 7,
 	'launch_id' => 7,
-	'snowflake_epoch' => q{'2021-01-01 00:00:00+00'},
 	'max_ahead' => 77,
 	'reserve_ahead' => 77);
 is( $node->safe_psql('shop', q{SELECT idgen.uuid_v4(); SELECT string_agg(substr(name, 7), ' ' ORDER BY name)

@@ -110,7 +110,7 @@ for my $function (@with_time)
 {
 	my $errors = errors("$impatient SELECT idgen.$function()");
 
-	like($errors, qr/WARNING:  01000: $function\(\) waits.*DETAIL:  It can go on in 3\d\d\d seconds\.\n.*HINT:  See the view idgen\.tickers\./s, "$function waits, and says so");
+	like($errors, qr/WARNING:  01000: $function\(\) waits.*DETAIL:  It can continue in 3\d\d\d seconds\.\n.*HINT:  See the view idgen\.tickers\./s, "$function waits, and says so");
 	like($errors, qr/ERROR:  57014: .*statement timeout/, "$function: statement_timeout ends that");
 	is(scalar(() = $errors =~ /WARNING/g), 1, "$function: it says so once");
 }

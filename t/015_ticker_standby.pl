@@ -62,7 +62,7 @@ sub check_refused
 sub check_read_only
 {
 	my ($when) = @_;
-	my $hint = 'Make the identifier in a transaction that may write.';
+	my $hint = 'Call it in a read-write transaction.';
 
 	check_refused($primary, 'BEGIN READ ONLY;', $hint, "$when, a read-only transaction");
 	check_refused($primary, 'SET default_transaction_read_only = on;', $hint, "$when, default_transaction_read_only");
@@ -84,7 +84,7 @@ $handed_out->wait_for_more;
 $handed_out->clients_terminate($primary);
 check_read_only('some made');
 check_refused($primary, 'SELECT idgen.FUNCTION(); BEGIN READ ONLY;',
-	'Make the identifier in a transaction that may write.', 'a session that made one, a read-only transaction');
+	'Call it in a read-write transaction.', 'a session that made one, a read-only transaction');
 
 for my $standby ($second, $third)
 {
@@ -94,7 +94,7 @@ for my $standby ($second, $third)
 			'postgres', 'SELECT layout, last_value, reserved_value FROM idgen.tickers ORDER BY layout',
 			tickers($primary, 'NULL, reserved_value')),
 		"the $name knows what the primary reserved");
-	check_refused($standby, '', 'Make the identifier on the primary.', "the $name, a hot standby");
+	check_refused($standby, '', 'Call it on the primary.', "the $name, a hot standby");
 }
 is( $second->safe_psql('postgres', q{SELECT min(reserved_until) - clock_timestamp() > '59 min' FROM idgen.tickers}),
 	't', 'the clock of the second is an hour behind');

@@ -56,6 +56,7 @@ sub new_server
 	$node->init;
 	$node->append_conf('postgresql.conf', q{
 log_statement = none
+max_connections = 60
 # recovery compares each page that it puts together with the one that was
 wal_consistency_checking = 'generic, sequence'
 idgen.node_id = 7
@@ -278,18 +279,26 @@ is( $node->safe_psql('punctual', q{SELECT string_agg(layout, ' ') FROM idgen.tic
 	'', 'and none is ahead of the clock for it');
 right_clock();
 
-# nextval(), for which nobody has a reason, changes a sequence without WAL. The
-# mark that follows is the same after a crash.
-new_database('taken');
-my $all_marks = join(' UNION ALL ', map { "SELECT last_value FROM idgen.${_}_ticker" } @functions);
-$node->safe_psql('taken', 'CHECKPOINT');
-make('taken');
-$node->safe_psql('taken', join('; ', map { "SELECT nextval('idgen.${_}_ticker')" } @functions));
-make('taken');
-$marks_before = $node->safe_psql('taken', $all_marks);
-$node->stop('immediate');
-start_with_clock($node, '+0');
-is($node->safe_psql('taken', $all_marks), $marks_before, 'after a nextval() and a crash, the marks are what they were');
+# nextval(), which has no use on these sequences, changes them without WAL for
+# 32 values. The mark that follows is the same after a crash.
+for my $calls (1, 32, 33, 65)
+{
+	new_database("taken_$calls");
+	my $all_marks = join(' UNION ALL ', map { "SELECT last_value FROM idgen.${_}_ticker" } @functions);
+	make("taken_$calls");
+	$node->safe_psql("taken_$calls", 'CHECKPOINT');
+	# far above, and not a multiple of a byte's values
+	$node->safe_psql("taken_$calls", join('; ', map { "SELECT setval('idgen.${_}_ticker', last_value + 222) FROM idgen.${_}_ticker" } @functions));
+	begin_story("$calls times nextval()", make("taken_$calls"));
+	$node->safe_psql("taken_$calls",
+		join('; ', map { "SELECT max(nextval('idgen.${_}_ticker')) FROM generate_series(1, $calls)" } @functions));
+	go_on('after it', make("taken_$calls"));
+	$marks_before = $node->safe_psql("taken_$calls", $all_marks);
+	$node->stop('immediate');
+	start_with_clock($node, '+0');
+	is($node->safe_psql("taken_$calls", $all_marks), $marks_before, "after $calls times nextval() and a crash, the marks are the same");
+	go_on('and the values greater', make("taken_$calls"));
+}
 
 # --- A copy of a database ---------------------------------------------------
 
@@ -424,15 +433,13 @@ sub refusal
 # The owner knows of identifiers from elsewhere: half an hour ahead.
 $session = $node->background_psql('dumped');
 begin_story('a session before setval()', background_make($session));
-my @seconds = split /\|/, $node->safe_psql('dumped', q{
-	SELECT extract(epoch FROM now() + interval '30 minutes')::bigint,
-		   extract(epoch FROM now() + interval '30 minutes' - '2020-01-01 00:00:00+00')::bigint});
+my $second = $node->safe_psql('dumped', q{SELECT extract(epoch FROM now() + interval '30 minutes')::bigint});
 my %word_of = (
-	snowflake => $seconds[1] * 1000 << 12,
-	trace_id => $seconds[0] << 22,
-	js_id => $seconds[1] << 16,
+	snowflake => $second * 1000 << 12,
+	trace_id => $second << 22,
+	js_id => $second << 16,
 	decimal_id => 900_000_000,
-	uuid_v7_ordered => $seconds[0] * 1000 << 12);
+	uuid_v7_ordered => $second * 1000 << 12);
 owner_runs("SELECT setval('TICKER', $word_of{$_})", $_) for @functions;
 my $new = make('dumped');
 go_on('a new session after it', $new);
@@ -454,9 +461,10 @@ for my $least (0, -5)
 	go_on('and so does the one of before', background_make($session));
 }
 
-# A value that no word can have is refused until it is put right, as nobody has
-# gone on from it then. (The words of trace_id have all of bigint.)
-my @shorter = grep { $_ ne 'trace_id' } @functions;
+# A mark out of range is refused until it is corrected. (The values of trace_id
+# and js_id have the range of bigint.)
+my @longer = ('trace_id', 'js_id');
+my @shorter = grep { $_ !~ /^(trace|js)_id$/ } @functions;
 my $greatest_bigint = '9223372036854775807';
 owner_runs("SELECT setval('TICKER', $greatest_bigint)", @shorter);
 is(refusal($_), "55000: value of sequence \"idgen.${_}_ticker\" is out of range for $_()", "$_() does not go beyond its range") for @shorter;
@@ -477,41 +485,90 @@ crash_and_set_back($session);
 go_on('and all after a crash', make('dumped'));
 right_clock();
 
-# The greatest value there is, of the function whose words have all of bigint
-owner_runs("SELECT setval('TICKER', $greatest_bigint)", 'trace_id');
+# The greatest mark that there is
+owner_runs("SELECT setval('TICKER', $greatest_bigint)", @longer);
 for my $when ('set to the end', 'after a restart')
 {
-	is(refusal('trace_id'), '22008: timestamp is out of range for trace_id()', "trace_id(), $when");
+	is(refusal($_), "2200H: $_() has handed out its last identifier", "$_(), $when") for @longer;
 	$node->stop;
 	start_with_clock($node, '+0');
 }
 
+# --- raise_ticker() ----------------------------------------------------------
+
+# Identifiers of another source are in a table: greater than those of this
+# database, less than what it has reserved. A session that uses what was
+# reserved before passes them, too, and after a crash nothing is repeated.
+new_database('joined');
+$session = $node->background_psql('joined');
+begin_story('a session', background_make($session, 10));
+my ($reserved, $foreign) = split /\|/, $node->safe_psql('joined',
+	q{SELECT reserved_value, last_value + 1000 FROM idgen.ticker_state('decimal_id')});
+cmp_ok($foreign, '<', $reserved, 'there are identifiers of another source, below the mark');
+$node->safe_psql('joined', "SELECT idgen.raise_ticker('decimal_id', $foreign)");
+my $values = background_make($session, 20_000);
+go_on('the ticker was raised above them, the session makes more', $values);
+cmp_ok(HandedOut::number('decimal_id', (split /\|/, (split /\n/, $values)[0])[3]), '>', $foreign, 'all of them greater');
+crash_and_set_back($session);
+go_on('after a crash, the clock behind', make('joined', 20_000));
+right_clock();
+
+# in a transaction that is rolled back, too, and by a session that has not used it
+$foreign += 10_000_000;
+$node->safe_psql('joined', "BEGIN; SELECT idgen.raise_ticker('decimal_id', $foreign); ROLLBACK");
+$node->stop('immediate');
+start_with_clock($node, '+0');
+$values = make('joined');
+go_on('raised in a transaction that was rolled back, then a crash', $values);
+cmp_ok(HandedOut::number('decimal_id', (split /\|/, $values)[3]), '>', $foreign, 'greater than what it was raised to');
+
 # --- Many databases ---------------------------------------------------------
 
-# Before version 17 there is room for 128 tickers, those of 25 databases. When
-# some are dropped, there is room again.
+# Before version 17 there is room for 128 tickers, those of 25 databases. A
+# database to which no session is connected makes room for another, and goes on
+# from its marks when it is used again.
 SKIP:
 {
-	skip 'there is room for thousands', 5 if $version >= 170000;
+	skip 'there is room for thousands', 7 if $version >= 170000;
 
-	my ($number, $error) = (0);
-	do
-	{
-		$number++;
-		$node->safe_psql('postgres', "CREATE DATABASE shop_$number TEMPLATE model");
-	} while ($node->psql("shop_$number", "SELECT $five", stderr => \$error) == 0 && $number < 30);
-	like($error, qr/ERROR:  too many databases .*There is room for 128.*shared_preload_libraries/s,
+	$node->safe_psql('postgres', "CREATE DATABASE shop_$_ TEMPLATE model") for 1 .. 30;
+	begin_story('the first of 30 databases', make('shop_1'));
+	$node->safe_psql("shop_$_", "SELECT $five") for 2 .. 30;
+	go_on('which are used one after the other', make('shop_1'));
+
+	# 25 databases and 3 functions of another, with sessions that stay connected
+	my %session = map { $_ => $node->background_psql("shop_$_", on_error_stop => 0) } 1 .. 26;
+	$session{$_}->query_safe("SELECT $five") for 1 .. 25;
+	my $last = $session{26};
+	$last->query_safe('SELECT idgen.decimal_id(), idgen.js_id(), idgen.snowflake()');
+	$last->query('SELECT idgen.trace_id()');
+	like($last->{stderr}, qr/ERROR:  too many databases .*\n.*The limit is 128.*\n.*shared_preload_libraries/,
 		'too many databases at once are refused');
+	$last->{stderr} = '';
 
-	$node->safe_psql('postgres', "DROP DATABASE shop_$_") for 1 .. 3;
-	begin_story('with others gone, the last one', make("shop_$number"));
-	for (1 .. 8)
-	{
-		$node->safe_psql('postgres', 'CREATE DATABASE fleeting TEMPLATE model');
-		$node->safe_psql('fleeting', "SELECT $five");
-		$node->safe_psql('postgres', 'DROP DATABASE fleeting');
-	}
-	begin_story('and those that were there all the time', make('model'));
+	# A database is dropped, and in one statement the last session takes one of
+	# its five places, and then asks for another. Between the two, a new database
+	# of the same OID has come to use the other four.
+	my $oid = $node->safe_psql('postgres', q{SELECT oid FROM pg_database WHERE datname = 'shop_1'});
+	my $holder = $node->background_psql('shop_26');
+	$holder->query_safe('SELECT pg_advisory_lock(1)');
+	(delete $session{1})->quit;
+	$node->safe_psql('postgres', 'DROP DATABASE shop_1');
+	$last->query_until(qr/begins/,
+		"\\echo begins\nSELECT 'made', idgen.trace_id(), pg_advisory_lock(1), idgen.uuid_v7_ordered();\n");
+	$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted})
+	  or die 'the statement does not wait';
+	$node->safe_psql('postgres', "CREATE DATABASE reborn TEMPLATE model OID $oid");
+	my @reborn = map { $node->background_psql('reborn') } 1 .. 2;
+	my @made = map { $reborn[0]->query_safe('SELECT idgen.decimal_id()') } 1 .. 3;
+	$reborn[0]->query_safe('SELECT idgen.js_id(), idgen.trace_id()');
+	$holder->query_safe('SELECT pg_advisory_unlock(1)');
+	$last->query('\echo');
+	like($last->{stderr}, qr/ERROR:  too many databases/, 'the places of a live database are not taken');
+	$last->{stderr} = '';
+	push @made, map { $_->query_safe('SELECT idgen.decimal_id()') } (@reborn) x 3;
+	is(join(' ', @made), join(' ', sort { $a <=> $b } @made), 'and its sessions have one ticker');
+	$_->quit for values %session, $holder, @reborn;
 }
 
 $node->stop;

@@ -180,9 +180,9 @@ check_waiting('index_report()', q{SELECT key_kind IS NOT NULL FROM idgen.index_r
 
 # The tickers are ahead of it by an hour.
 $control->ask(q{
-	SELECT setval('idgen.snowflake_ticker', (extract(epoch FROM t - '2020-01-01 00:00:00+00')::bigint * 1000) << 12),
+	SELECT setval('idgen.snowflake_ticker', (extract(epoch FROM t)::bigint * 1000) << 12),
 		   setval('idgen.trace_id_ticker', extract(epoch FROM t)::bigint << 22),
-		   setval('idgen.js_id_ticker', extract(epoch FROM t - '2020-01-01 00:00:00+00')::bigint << 16),
+		   setval('idgen.js_id_ticker', extract(epoch FROM t)::bigint << 16),
 		   setval('idgen.uuid_v7_ordered_ticker', (extract(epoch FROM t)::bigint * 1000) << 12)
 	FROM (SELECT now() + interval '1 hour' AS t) c});
 for my $function (grep { $_ ne 'decimal_id' } @HandedOut::functions)

@@ -219,7 +219,7 @@ for my $call ('ticker_state(TEXT)', 'expected_key_cost(TEXT, 1, 1)', 'uuid_from_
 $western->quit;
 
 # The settings, whose values the server quotes in its message
-for my $setting ('clock', 'snowflake_epoch')
+for my $setting ('clock')
 {
 	is($session->ask("SELECT set_config('idgen.$setting', repeat('a', 10000000), true)"), '22023', "idgen.$setting, of 10 MB");
 }

@@ -240,9 +240,9 @@ is( $west->safe_psql('whole', q{
 ask($west, "DROP SUBSCRIPTION $_") for 'of_east', 'wide', 'kinds', 'commands', $version < 160000 ? () : 'shared_from_east';
 my @last = split /\|/, ask($east, 'SELECT idgen.snowflake(), idgen.js_id(), idgen.decimal_id(), idgen.trace_id(), idgen.uuid_v7_ordered()');
 my $take_over = ask($east, q{
-	SELECT format('SELECT setval(%L, %s);', 'idgen.' || layout || '_ticker', reserved_value)
+	SELECT format('SELECT idgen.raise_ticker(%L, %s);', layout, reserved_value)
 	FROM idgen.tickers WHERE reserved_value IS NOT NULL});
-is(scalar(() = $take_over =~ /setval/g), 5, 'the east tells where its five tickers are');
+is(scalar(() = $take_over =~ /raise_ticker/g), 5, 'the east tells where its five tickers are');
 ask($west, $take_over);
 my @next = split /\|/, ask($west,
 	q{SET idgen.node_id = 1; SET idgen.launch_id = 101; SELECT idgen.snowflake(), idgen.js_id(), idgen.decimal_id(), idgen.trace_id(), idgen.uuid_v7_ordered()});

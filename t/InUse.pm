@@ -33,7 +33,6 @@ my $request = q{'{"customer": 7, "lines": [1, 2.50]}'};
 our $settings = qq{
 idgen.node_id = $node_id
 idgen.launch_id = 12345
-idgen.snowflake_epoch = '$epoch'
 };
 
 sub _fill
@@ -60,8 +59,7 @@ sub create
 	{
 		$node->safe_psql('postgres', qq{
 			ALTER DATABASE $database SET idgen.node_id = $node_id;
-			ALTER DATABASE $database SET idgen.launch_id = 12345;
-			ALTER DATABASE $database SET idgen.snowflake_epoch = '$epoch'});
+			ALTER DATABASE $database SET idgen.launch_id = 12345});
 	}
 	$node->safe_psql(
 		$database, qq{
@@ -73,10 +71,10 @@ sub create
 		GRANT SELECT ON idgen.id_prefixes TO app;
 		SELECT idgen.create_id_domain('account_id', 'acct');
 		CREATE TABLE orders (
-			id bigint PRIMARY KEY DEFAULT idgen.snowflake(),
+			id bigint PRIMARY KEY DEFAULT idgen.snowflake('$epoch'),
 			event uuid NOT NULL UNIQUE DEFAULT idgen.uuid_v7_ordered(),
 			trace bigint NOT NULL UNIQUE DEFAULT idgen.trace_id(),
-			page bigint NOT NULL UNIQUE DEFAULT idgen.js_id(),
+			page bigint NOT NULL UNIQUE DEFAULT idgen.js_id('$epoch'),
 			ticket bigint NOT NULL UNIQUE DEFAULT idgen.decimal_id(),
 			public_id uuid NOT NULL UNIQUE DEFAULT idgen.short_comb(),
 			document idgen.objectid NOT NULL UNIQUE DEFAULT idgen.object_id(),
@@ -160,7 +158,7 @@ sub goes_on
 	}
 	is( $node->safe_psql($database,
 			"SELECT bool_and(idgen.snowflake_node(id) = $node_id),
-				bool_and(abs(extract(epoch FROM idgen.snowflake_timestamp(id) - clock_timestamp())) < 7200)
+				bool_and(abs(extract(epoch FROM idgen.snowflake_timestamp(id, '$epoch') - clock_timestamp())) < 7200)
 			 FROM orders WHERE round = $round"),
 		't|t', "$when: with the node and the epoch of before");
 	is( $node->safe_psql($database,
