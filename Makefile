@@ -33,8 +33,8 @@ EXTENSION = idgen
 DATA = idgen--1.0.sql
 
 # The server's headers count as system headers: their warnings are not ours.
-PG_CPPFLAGS = -I$(srcdir)/src -isystem $(shell $(PG_CONFIG) --includedir-server)
-PG_CFLAGS = -Wall -Wextra -Wshadow
+PG_CPPFLAGS = -I$(srcdir)/src -isystem $(shell $(PG_CONFIG) --includedir-server) -include exports.h
+PG_CFLAGS = -Wall -Wextra -Wshadow -fvisibility=hidden
 
 REGRESS = install generate schemes randomness bounds decode int_ids text objectid validate trigger creation key_cost advisor errors
 ISOLATION = create_once create_once_snapshot forget_creation

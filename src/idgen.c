@@ -20,8 +20,6 @@ PG_MODULE_MAGIC;
 #define MarkGUCPrefixReserved(prefix) EmitWarningsOnPlaceholders(prefix)
 #endif
 
-void		_PG_init(void);
-
 void
 _PG_init(void)
 {

@@ -7,8 +7,12 @@
  * reads some hundreds of leaf pages, spread evenly over the file, and the last
  * blocks of the table; it takes no lock but those of a SELECT, holds a page
  * for as long as copying it takes, can be cancelled between any two pages, and
- * writes nothing.  It calls no function of an index expression or a predicate,
- * which could be anybody's.
+ * writes nothing.
+ *
+ * It runs no code of the index's owner as its caller.  So it compares keys only
+ * by built-in functions, and learns from pg_index whether there are a predicate
+ * or expressions: the relation cache would fold their constants, which calls
+ * functions.
  *
  * The newest rows are those at the end of the heap.
  *
@@ -26,11 +30,13 @@
 #include "access/relation.h"
 #include "access/table.h"
 #include "access/tableam.h"
+#include "access/transam.h"
 #include "access/xlog.h"
 #include "catalog/index.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_namespace.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
@@ -38,6 +44,7 @@
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/rls.h"
 #include "utils/snapmgr.h"
@@ -61,6 +68,14 @@
 #else
 #define find_leaf(index, table, key, leaf) \
 	_bt_search(index, key, leaf, BT_READ, NULL)
+#endif
+
+#if PG_VERSION_NUM >= 160000
+#define schema_aclcheck(schema, role, mode) \
+	object_aclcheck(NamespaceRelationId, schema, role, mode)
+#else
+#define schema_aclcheck(schema, role, mode) \
+	pg_namespace_aclcheck(schema, role, mode)
 #endif
 
 #if PG_VERSION_NUM >= 170000
@@ -104,6 +119,9 @@
 
 /* Below this, REINDEX makes an index a good deal smaller. */
 #define LOW_DENSITY			50.0
+
+/* The comparison of type idgen.objectid. */
+extern PGDLLEXPORT Datum idgen_objectid_cmp(PG_FUNCTION_ARGS);
 
 /* The columns of the result. */
 typedef enum ReportColumn
@@ -170,9 +188,16 @@ typedef struct Rates
  * ------------------------------------------------------------------------
  */
 
+static bool
+is_partial(Relation index)
+{
+	return !heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL);
+}
+
 /*
  * Whoever may read the table or the key's column may know this much of it, if
  * no policy hides rows; who monitors the server may know it of all tables.
+ * The schema is resolve_index()'s to check.
  */
 static void
 require_rights(Relation table, Relation index)
@@ -185,8 +210,7 @@ require_rights(Relation table, Relation index)
 		return;
 
 	result = pg_class_aclcheck(relid, GetUserId(), ACL_SELECT);
-	if (result != ACLCHECK_OK && column != 0 &&
-		RelationGetIndexPredicate(index) == NIL)
+	if (result != ACLCHECK_OK && column != 0 && !is_partial(index))
 		result = pg_attribute_aclcheck(relid, column, GetUserId(), ACL_SELECT);
 	if (result != ACLCHECK_OK)
 		aclcheck_error(result, get_relkind_objtype(table->rd_rel->relkind),
@@ -208,16 +232,25 @@ refuse_missing(Oid relid)
 			 errmsg("relation with OID %u does not exist", relid)));
 }
 
-/* The index to report on, given itself or a table with a primary key. */
+/*
+ * The index to report on, given itself or a table with a primary key, in a
+ * schema that the caller may use.
+ */
 static Oid
 resolve_index(Oid relid)
 {
 	Relation	relation = try_relation_open(relid, AccessShareLock);
 	Oid			index = relid;
 	char		relkind;
+	AclResult	result;
 
 	if (relation == NULL)
 		refuse_missing(relid);
+
+	result = schema_aclcheck(RelationGetNamespace(relation), GetUserId(), ACL_USAGE);
+	if (result != ACLCHECK_OK)
+		aclcheck_error(result, OBJECT_SCHEMA,
+					   get_namespace_name(RelationGetNamespace(relation)));
 
 	relkind = relation->rd_rel->relkind;
 	switch (relkind)
@@ -253,6 +286,21 @@ resolve_index(Oid relid)
 	return index;
 }
 
+/*
+ * Is an index column compared by a built-in function, that of its type?  An
+ * array, a row or a range is compared by the functions of what it holds.
+ */
+static bool
+is_compared_safely(Relation index, int column)
+{
+	Oid			type = getBaseType(TupleDescAttr(RelationGetDescr(index), column)->atttypid);
+	FmgrInfo   *compare = index_getprocinfo(index, column + 1, BTORDER_PROC);
+
+	return compare->fn_addr == idgen_objectid_cmp ||
+		(compare->fn_oid < FirstUnpinnedObjectId &&
+		 (type < FirstUnpinnedObjectId || type_is_enum(type)));
+}
+
 /* Refuse what we cannot read; how to read the keys of the rest. */
 static KeyType
 require_readable(Relation index)
@@ -281,12 +329,22 @@ require_readable(Relation index)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("index \"%s\" is not valid", name),
 				 errhint("Wait until it is built, or REINDEX it.")));
+	if (!heap_attisnull(index->rd_indextuple, Anum_pg_index_indexprs, NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("index \"%s\" contains expressions", name),
+				 errdetail("The advisor does not evaluate expressions.")));
 	if (key_type == KEY_TYPE_NONE)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot tell identifiers of type %s", format_type_be(type)),
 				 errdetail("It is the type of the first column of index \"%s\".", name),
 				 errhint("The types are uuid, bigint, integer, smallint, text and idgen.objectid.")));
+	if (!is_compared_safely(index, 0))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("operator class of the first column of index \"%s\" is not built in", name),
+				 errdetail("The advisor does not call functions of other operator classes.")));
 	return key_type;
 }
 
@@ -720,13 +778,13 @@ leaf_of(Relation index, Relation table, IndexTuple item, bool partial)
 /*
  * Read the last rows of the heap, from its end, and look up their leaf pages.
  *
- * Without the values of an expression there is nothing to look up; other
- * table access methods have another idea of an end.
+ * None is looked up where that would call a comparison function that is not
+ * built in; other table access methods have another idea of an end.
  */
 static NewestRows
 read_newest_rows(Relation index, Relation table, KeyType key_type, int limit)
 {
-	bool		partial = RelationGetIndexPredicate(index) != NIL;
+	bool		partial = is_partial(index);
 	NewestRows	newest = {0};
 	TableScanDesc scan;
 	HeapTuple	row;
@@ -734,9 +792,13 @@ read_newest_rows(Relation index, Relation table, KeyType key_type, int limit)
 	BlockNumber *leaves;
 	MemoryContext row_context;
 
-	if (RelationGetIndexExpressions(index) != NIL ||
-		table->rd_tableam != GetHeapamTableAmRoutine())
+	if (table->rd_tableam != GetHeapamTableAmRoutine())
 		return newest;
+	for (int i = 0; i < IndexRelationGetNumberOfKeyAttributes(index); i++)
+	{
+		if (!is_compared_safely(index, i))
+			return newest;
+	}
 
 	newest.keys.keys = palloc(sizeof(SampledKey) * limit);
 	leaves = palloc(sizeof(BlockNumber) * limit);

@@ -142,6 +142,89 @@ is(outcome($primary, $ask, 'monitor'), 'UUID v7', 'but who monitors');
 is(outcome($primary, $ask), 'UUID v7', 'and the owner');
 $primary->safe_psql('postgres', 'ALTER TABLE v7 DISABLE ROW LEVEL SECURITY; DROP INDEX v7_part, v7_turned');
 
+# The code of others: an index owner's functions do not run as the caller. Hers
+# raise TRAP0 for every role but herself.
+$primary->safe_psql('postgres', 'CREATE ROLE attacker LOGIN; GRANT CREATE ON DATABASE postgres TO attacker');
+is( outcome(
+		$primary, q{
+		SET client_min_messages = warning;
+		CREATE SCHEMA hers;
+		GRANT USAGE ON SCHEMA hers TO id_reader;
+		CREATE FUNCTION hers.trap(a int DEFAULT 0, b int DEFAULT 0) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$
+		BEGIN
+			IF current_user <> 'attacker' THEN
+				RAISE EXCEPTION 'run as %', current_user USING ERRCODE = 'TRAP0';
+			END IF;
+			RETURN btint4cmp(a, b);
+		END $$;
+		CREATE FUNCTION hers.less(a int, b int) RETURNS boolean IMMUTABLE LANGUAGE sql RETURN hers.trap(a, b) < 0;
+		CREATE FUNCTION hers.equal(a int, b int) RETURNS boolean IMMUTABLE LANGUAGE sql RETURN hers.trap(a, b) = 0;
+		CREATE OPERATOR hers.< (LEFTARG = int, RIGHTARG = int, FUNCTION = hers.less);
+		CREATE OPERATOR hers.= (LEFTARG = int, RIGHTARG = int, FUNCTION = hers.equal);
+		CREATE TYPE hers.pair AS (a int, b int);
+		CREATE FUNCTION hers.trap(a hers.pair, b hers.pair) RETURNS int IMMUTABLE LANGUAGE sql RETURN hers.trap(a.a, b.a);
+		CREATE FUNCTION hers.less(a hers.pair, b hers.pair) RETURNS boolean IMMUTABLE LANGUAGE sql RETURN hers.trap(a, b) < 0;
+		CREATE FUNCTION hers.equal(a hers.pair, b hers.pair) RETURNS boolean IMMUTABLE LANGUAGE sql RETURN hers.trap(a, b) = 0;
+		CREATE OPERATOR hers.< (LEFTARG = hers.pair, RIGHTARG = hers.pair, FUNCTION = hers.less);
+		CREATE OPERATOR hers.= (LEFTARG = hers.pair, RIGHTARG = hers.pair, FUNCTION = hers.equal);
+		CREATE TYPE hers.mood AS ENUM ('happy', 'sad')}, 'attacker'),
+	'', 'a role with CREATE on the database sets traps');
+# a superuser who makes operator classes of them helps
+$primary->safe_psql(
+	'postgres', q{
+	CREATE OPERATOR CLASS hers.int_ops FOR TYPE int USING btree AS
+		OPERATOR 1 hers.<, OPERATOR 3 hers.=, FUNCTION 1 hers.trap(int, int);
+	CREATE OPERATOR CLASS hers.pair_ops DEFAULT FOR TYPE hers.pair USING btree AS
+		OPERATOR 1 hers.<, OPERATOR 3 hers.=, FUNCTION 1 hers.trap(hers.pair, hers.pair)});
+for my $case (
+	[ 'a predicate', '(id) WHERE hers.trap() = 0', 'integer, sequential|f', '42501' ],
+	[ 'an expression', '((hers.trap()))', '0A000', '42501' ],
+	[ 'an expression behind a column', '(id, (hers.trap()))', '0A000', '0A000' ],
+	[ 'an operator class', '(id hers.int_ops)', '0A000', '0A000' ],
+	[ 'an operator class behind a column', '(id, note hers.int_ops)', 'integer, sequential|t', 'integer, sequential|t' ],
+	[ 'the operator class of a type', '(id, p)', 'integer, sequential|t', 'integer, sequential|t' ],
+	[ 'that of a type in an array', '(id, ps)', 'integer, sequential|t', 'integer, sequential|t' ],
+	[ 'nothing', '(id, m, note) INCLUDE (p)', 'integer, sequential|f', 'integer, sequential|f' ])
+{
+	my ($what, $index, $superuser, $reader) = @$case;
+
+	is( outcome(
+			$primary, qq{
+			SET client_min_messages = warning;
+			DROP TABLE IF EXISTS hers.t;
+			CREATE TABLE hers.t (id int, note int, m hers.mood, p hers.pair, ps hers.pair[]);
+			INSERT INTO hers.t SELECT i / 2, i, 'sad', (1, i)::hers.pair, ARRAY[(1, i)::hers.pair] FROM generate_series(1, 1000) i;
+			GRANT SELECT (id) ON hers.t TO id_reader;
+			CREATE INDEX i ON hers.t $index}, 'attacker'),
+		'', "a trap in $what");
+	my $ask_her = q{SELECT key_kind, newest_leaf_share IS NULL FROM idgen.index_report('hers.i')};
+	is(outcome($primary, $ask_her), $superuser, 'a superuser does not run it');
+	is(outcome($primary, $ask_her, 'id_reader'), $reader, 'nor does a reader of the column');
+	is(outcome($primary, 'SELECT FROM hers.t WHERE id = 7 ORDER BY id'), 'TRAP0', 'where a query does')
+	  if $what eq 'a predicate' || $what eq 'an expression';
+}
+
+# A schema is closed, whatever the rights on its tables
+my $hidden = $primary->safe_psql('postgres', q{
+	CREATE TABLE hers.hidden (id uuid PRIMARY KEY);
+	REVOKE ALL ON SCHEMA hers FROM PUBLIC;
+	GRANT SELECT ON hers.hidden TO reader;
+	GRANT USAGE ON SCHEMA hers TO note_reader;
+	SELECT 'hers.hidden'::regclass::oid, 'hers.hidden_pkey'::regclass::oid});
+is(outcome($primary, 'SELECT idgen.index_report(' . $primary->safe_psql('postgres', q{SELECT 'hers.t'::regclass::oid}) . ')', 'reader'),
+	'42501', 'without USAGE on the schema, a role does not learn that a table has no primary key');
+for my $oid (split /\|/, $hidden)
+{
+	my $ask_hidden = "SELECT key_kind FROM idgen.index_report($oid)";
+
+	is(outcome($primary, $ask_hidden, 'reader'), '42501', 'nor may a reader of the table ask');
+	is(outcome($primary, $ask_hidden, 'monitor'), '42501', 'nor may who monitors');
+	is(outcome($primary, $ask_hidden, 'note_reader'), '42501', 'USAGE alone is not enough');
+	is(outcome($primary, $ask_hidden), 'unknown (too few rows)', 'a superuser may');
+}
+$primary->safe_psql('postgres', 'GRANT USAGE ON SCHEMA hers TO reader');
+is(outcome($primary, "SELECT key_kind FROM idgen.index_report('hers.hidden')", 'reader'), 'unknown (too few rows)', 'with it, the reader may');
+
 # Nothing is written
 is(outcome($primary, "BEGIN READ ONLY; $ask"), 'UUID v7', 'in a read-only transaction');
 $primary->wait_for_catchup($standby);
