@@ -224,15 +224,18 @@ uses_grants('shop', 'granted');
 
 # --- Dumped and restored -----------------------------------------------------
 
-$node->safe_psql('shop', 'DROP TABLE hers.bait');
+$node->safe_psql('shop', q{DROP TABLE hers.bait; DROP DOMAIN account_id; DELETE FROM idgen.id_prefixes WHERE prefix = 'acct'});
 my $contents = q{
 	SELECT command_id, entity_id, entity_number FROM idgen.creation_identifiers ORDER BY 1;
 	SELECT prefix, domain FROM idgen.id_prefixes ORDER BY 1;
 	SELECT layout, reserved_value FROM idgen.tickers ORDER BY 1};
 my $rights = q{
-	SELECT c.relname, attname, a.grantor::regrole, a.grantee::regrole, a.privilege_type, a.is_grantable
-	FROM pg_class c LEFT JOIN pg_attribute t ON attrelid = c.oid AND attacl IS NOT NULL, aclexplode(coalesce(attacl, relacl)) a
-	WHERE relnamespace = 'idgen'::regnamespace ORDER BY 1, 2, 3, 4, 5};
+	SELECT relname, '', a.grantor::regrole, a.grantee::regrole, a.privilege_type, a.is_grantable
+	FROM pg_class, aclexplode(relacl) a WHERE relnamespace = 'idgen'::regnamespace
+	UNION ALL
+	SELECT relname, attname, a.grantor::regrole, a.grantee::regrole, a.privilege_type, a.is_grantable
+	FROM pg_class c JOIN pg_attribute ON attrelid = c.oid, aclexplode(attacl) a WHERE relnamespace = 'idgen'::regnamespace
+	ORDER BY 1, 2, 3, 4, 5};
 my $contents_before = $node->safe_psql('shop', $contents);
 my $rights_before = $node->safe_psql('shop', $rights);
 
@@ -273,26 +276,143 @@ for my $dump ("$superuser.plain", "$superuser.custom", 'installer.plain', 'insta
 	new_database($database);
 	is(restore($superuser, $database, $dump), '', "a superuser restores $dump without an error");
 	is_restored($database, "restored from $dump");
-	is(restore($superuser, $database, $dump, '--clean', '--if-exists'), '', "and again, over itself") or next
-	  if $dump =~ /custom/;
-	is_restored($database, "restored over itself from $dump") if $dump =~ /custom/;
+	next if $dump =~ /plain$/;
+	is(restore($superuser, $database, $dump, '--clean', '--if-exists'), '', 'and again, over itself');
+	is_restored($database, "restored over itself from $dump");
 }
 
 # The installer's prints errors on what the superuser owns, and on the rights
-# that the installer has already. docs/operations.md lists them.
-my $rights_it_has = '7 grant options cannot be granted back to your own grantor';
-my $new_owner = qr/^1 (must be member of role|must be able to SET ROLE) "\Q$superuser\E"$/;
-for my $dump ('installer.plain', 'installer.custom')
+# that the installer has already, as docs/operations.md says. With these rights,
+# pg_restore gives up the grants to others on the same object, psql does not.
+my $no_owner = '(must be member of role|must be able to SET ROLE) "' . $superuser . '"';
+my $owned = 'must be owner of schema idgen';
+my $exists = 'schema "idgen" already exists';
+my $rights_it_has = 'grant options cannot be granted back to your own grantor';
+system_or_bail('pg_restore', "--file=$backup/restored.plain", "$backup/installer.custom");
+for my $case (
+	[ 'installer.plain', [], "7 $rights_it_has\n1 $no_owner" ],
+	[ 'restored.plain', [], "7 $rights_it_has\n1 $no_owner" ],
+	[ 'installer.custom', [], "7 $rights_it_has\n1 $no_owner" ],
+	[ 'installer.custom', ['--no-owner'], "7 $rights_it_has" ],
+	[ 'installer.custom', [ '--no-owner', '--no-privileges' ], '' ])
 {
-	my $database = 'by_' . $dump =~ s/\W/_/gr;
+	my ($dump, $options, $errors) = @$case;
+	my $what = join(' ', $dump, @$options);
+	my $database = "by_installer_" . $what =~ s/\W/_/gr;
+	my $others = qr/^\w+\|\w*\|installer\|application\|.*\n?/m;
 
 	new_database($database);
 	$node->safe_psql($database, 'GRANT CREATE ON SCHEMA public TO installer');
-	my @messages = split /\n/, restore('installer', $database, $dump);
-	is($messages[0], $rights_it_has, "the installer restores $dump");
-	like($messages[1], $new_owner, 'with an error on the owner of the schema');
-	is(@messages, 2, 'and no other');
-	is_restored($database, "restored by the installer from $dump");
+	like(restore('installer', $database, $dump, @$options), qr/^$errors$/, "the installer restores $what, with the errors that it prints");
+	if ($dump =~ /plain$/)
+	{
+		is_restored($database, "restored by the installer, $what");
+		next;
+	}
+	is($node->safe_psql($database, $contents), $contents_before, "$what: everything is there");
+	is($node->safe_psql($database, $rights) =~ s/$others//gr, $rights_before =~ s/$others//gr, "$what: and the installer's rights");
+
+	like(restore('installer', $database, $dump, '--clean', @$options),
+		(grep { $_ eq '--no-privileges' } @$options) ? qr/^2 $owned\n1 $exists$/ : qr/^7 $rights_it_has\n2 $owned\n1 $exists$/, "$what, over itself");
+	is($node->safe_psql($database, $contents), $contents_before, "$what, over itself: everything is there");
 }
 
+# --- Dropped and created -----------------------------------------------------
+
+my $schema = q{
+	SELECT pg_get_userbyid(nspowner), string_agg(grantee::regrole || '=' || privilege_type, ' ' ORDER BY grantee, privilege_type)
+	FROM pg_namespace, aclexplode(nspacl) WHERE nspname = 'idgen' GROUP BY nspowner};
+my $schema_made = $node->safe_psql('shop', $schema);
+is($schema_made, "$superuser|-=USAGE $superuser=CREATE $superuser=USAGE", 'the schema is for the superuser to create in');
+is(as_role('installer', 'shop', 'DROP DOMAIN hers.invoice_id; DROP EXTENSION idgen'), '', 'the installer drops the extension');
+is(as_role('installer', 'shop', 'CREATE TABLE idgen.mine ()'), '42501', 'which leaves the schema to the superuser');
+is(as_role('installer', 'shop', 'DROP SCHEMA idgen'), '42501', 'which it cannot drop');
+as_role('stranger', 'shop', 'ALTER DEFAULT PRIVILEGES IN SCHEMA idgen GRANT ALL ON TABLES TO PUBLIC');
+is(as_role('installer', 'shop', 'CREATE EXTENSION idgen'), '', 'the installer creates it again');
+is($node->safe_psql('shop', $schema), $schema_made, 'in the same schema');
+is( $node->safe_psql('shop', $rights), $rights_before =~ s/^\w+\|\w*\|installer\|.*\n?//gmr, 'with the same rights of its own');
+is(as_role('installer', 'shop', "SELECT created FROM idgen.create_once($command, $entity)"), 't', 'and uses it');
+is(as_role('stranger', 'shop', "SELECT idgen.create_once($command, $entity)"), '42501', 'alone');
+
+# A superuser's extension has nothing of other roles.
+$node->safe_psql('shop', 'DROP EXTENSION idgen; CREATE EXTENSION idgen');
+is($node->safe_psql('shop', q{SELECT count(*) FROM pg_class WHERE relnamespace = 'idgen'::regnamespace AND relacl IS NOT NULL AND relkind <> 'v'}),
+	'0', 'a superuser who installs grants nothing to itself');
+
+# --- A schema that was there before ------------------------------------------
+
+# Another role made the schema, and put objects into it: refused, and none of
+# its operators and functions runs before that.
+new_database('premade');
+for my $object (
+	'FUNCTION idgen.index_report(text) RETURNS int LANGUAGE sql AS $$ SELECT 1 $$',
+	'FUNCTION idgen.purge_creations(interval, int) RETURNS int LANGUAGE sql AS $$ SELECT 1 $$',
+	'TABLE idgen.t ()', 'SEQUENCE idgen.s', 'VIEW idgen.v AS SELECT 1', 'TYPE idgen.t AS ENUM ()', 'DOMAIN idgen.d AS int',
+	'COLLATION idgen.c FROM "C"', 'TEXT SEARCH DICTIONARY idgen.d (TEMPLATE = simple)')
+{
+	is(as_role('installer', 'premade', "CREATE SCHEMA idgen; CREATE $object"), '', "a schema with $object");
+	for my $role ($superuser, 'installer')
+	{
+		is(as_role($role, 'premade', 'CREATE EXTENSION idgen'), '55000', "$role does not create the extension there");
+	}
+	is(as_role('installer', 'premade', 'DROP SCHEMA idgen CASCADE'), '', 'it is the same as before');
+}
+as_role('installer', 'premade', q{
+	CREATE SCHEMA idgen;
+	DO $do$
+	DECLARE
+		f regprocedure;
+		o record;
+	BEGIN
+		FOR f IN
+			SELECT oid FROM pg_proc p WHERE pronamespace = 'pg_catalog'::regnamespace AND prokind = 'f' AND NOT proretset
+			AND proname IN ('pg_describe_object', 'format', 'oideq', 'oidne', 'nameeq', 'namene', 'texteq', 'textne', 'now', 'unnest')
+			AND provariadic = 0
+		LOOP
+			EXECUTE format($$ CREATE FUNCTION idgen.%s RETURNS %s LANGUAGE plpgsql
+				AS 'BEGIN RAISE EXCEPTION ''trapped'' USING ERRCODE = ''TRAP0''; END' $$,
+				f::text, (SELECT prorettype::regtype FROM pg_proc WHERE oid = f));
+		END LOOP;
+		FOR o IN
+			SELECT DISTINCT oprname AS name, l.typ AS l, r.typ AS r
+			FROM pg_operator, unnest('{oid,regclass,regnamespace,name,text,int4,"\"char\""}'::text[]) l(typ),
+				unnest('{oid,regclass,regnamespace,name,text,int4,"\"char\""}'::text[]) r(typ)
+			WHERE oprname IN ('=', '<>')
+		LOOP
+			EXECUTE format($$ CREATE FUNCTION idgen.%I(%s, %s) RETURNS bool LANGUAGE plpgsql
+				AS 'BEGIN RAISE EXCEPTION ''trapped'' USING ERRCODE = ''TRAP0''; END' $$, o.name, o.l, o.r);
+			EXECUTE format($$ CREATE OPERATOR idgen.%s (LEFTARG = %s, RIGHTARG = %s, FUNCTION = idgen.%I) $$, o.name, o.l, o.r, o.name);
+		END LOOP;
+	END $do$});
+is(as_role($superuser, 'premade', q{SET search_path = idgen; SELECT 1::oid = 'pg_class'::regclass}), 'TRAP0', 'operators that spring');
+my $refusal;
+$node->psql('premade', 'CREATE EXTENSION idgen', stderr => \$refusal);
+like($refusal, qr/ERROR:  schema "idgen" is not empty\nDETAIL:  It contains (function|operator) .*\.\nHINT:  Drop the schema, then create the extension again\.\n/,
+	'the refusal says what is there, and what to do');
+is(as_role('installer', 'premade', 'DROP SCHEMA idgen CASCADE'), '', 'all that is dropped');
+
+# An empty one is taken over, with all that was granted on it gone.
+for my $role ($superuser, 'installer')
+{
+	for my $grants (
+		'',
+		'REVOKE ALL ON SCHEMA idgen FROM installer',
+		q{GRANT ALL ON SCHEMA idgen TO PUBLIC; GRANT ALL ON SCHEMA idgen TO application, "a ""strange"" role" WITH GRANT OPTION;
+		  SET SESSION AUTHORIZATION application; GRANT ALL ON SCHEMA idgen TO stranger WITH GRANT OPTION;
+		  SET SESSION AUTHORIZATION stranger; GRANT ALL ON SCHEMA idgen TO installer})
+	{
+		$node->safe_psql('premade', qq{
+			DO \$\$ BEGIN CREATE ROLE "a ""strange"" role"; EXCEPTION WHEN duplicate_object THEN NULL; END \$\$;
+			SET SESSION AUTHORIZATION installer; CREATE SCHEMA idgen; $grants});
+		is(as_role($role, 'premade', 'CREATE EXTENSION idgen'), '', "$role creates the extension in a schema that the installer made: $grants");
+		is(as_role($_, 'premade', 'CREATE TABLE idgen.mine ()'), '42501', "and $_ cannot create there") for 'installer', 'application', 'stranger';
+		is( $node->safe_psql('premade', q{SELECT pg_get_userbyid(nspowner), bool_and(grantee = nspowner OR grantee = 0 AND privilege_type = 'USAGE')
+			FROM pg_namespace, aclexplode(nspacl) WHERE nspname = 'idgen' GROUP BY nspowner}),
+			"$superuser|t", 'it is the superuser\'s, and the rights that were granted on it are gone');
+		is(as_role('stranger', 'premade', 'SELECT idgen.uuid_version(idgen.uuid_v4())'), '4', 'it is for everybody to use');
+		$node->safe_psql('premade', 'DROP EXTENSION idgen; DROP SCHEMA idgen');
+	}
+}
+
+$node->stop;
 done_testing();
