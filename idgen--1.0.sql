@@ -2,6 +2,47 @@
 
 \echo Use "CREATE EXTENSION idgen" to load this file. \quit
 
+-- The schema, and everything in it, belongs to the role that runs this script:
+-- for a trusted extension the bootstrap superuser, not the installer. A role
+-- that made the schema before could have put functions and operators into it
+-- that match a call better than those below. So every name in this block has
+-- its schema: the search_path contains idgen.
+DO $$
+DECLARE
+    object pg_catalog.text;
+    grantee pg_catalog.name;
+BEGIN
+    SELECT pg_catalog.pg_describe_object(d.classid, d.objid, d.objsubid) INTO object
+    FROM pg_catalog.pg_depend d         -- default privileges, which any role can set, are no object
+    WHERE d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_namespace'::pg_catalog.regclass
+      AND d.refobjid OPERATOR(pg_catalog.=) 'idgen'::pg_catalog.regnamespace
+      AND d.classid OPERATOR(pg_catalog.<>) 'pg_catalog.pg_default_acl'::pg_catalog.regclass
+      AND NOT EXISTS (SELECT FROM pg_catalog.pg_extension e
+                      WHERE e.extname OPERATOR(pg_catalog.=) 'idgen'
+                        AND d.classid OPERATOR(pg_catalog.=) e.tableoid
+                        AND d.objid OPERATOR(pg_catalog.=) e.oid)
+    LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'schema "idgen" is not empty'
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  DETAIL = pg_catalog.format('It contains %s.', object),
+                  HINT = 'Drop the schema, then create the extension again.';
+    END IF;
+
+    ALTER SCHEMA idgen OWNER TO CURRENT_USER;
+    FOR grantee IN
+        SELECT r.rolname
+        FROM pg_catalog.pg_namespace n, pg_catalog.aclexplode(n.nspacl) a, pg_catalog.pg_authid r
+        WHERE n.oid OPERATOR(pg_catalog.=) 'idgen'::pg_catalog.regnamespace
+          AND r.oid OPERATOR(pg_catalog.=) a.grantee
+          AND r.oid OPERATOR(pg_catalog.<>) n.nspowner
+    LOOP
+        EXECUTE pg_catalog.format('REVOKE ALL ON SCHEMA idgen FROM %I CASCADE', grantee);
+    END LOOP;
+    REVOKE ALL ON SCHEMA idgen FROM PUBLIC;
+END
+$$;
+
 GRANT USAGE ON SCHEMA idgen TO PUBLIC;
 
 COMMENT ON SCHEMA idgen IS
@@ -372,6 +413,15 @@ COMMENT ON FUNCTION idgen.check_on_insert() IS
 -- Identifiers of 63 and 53 bits
 -- ---------------------------------------------------------------------------
 
+-- What the installer may do with the extension's sequences and tables, and grant
+-- to others. These are default privileges while the objects are created, instead
+-- of GRANT, because pg_dump leaves out what an extension's script grants: where
+-- another role restores, the installer would have no rights, and its own grants
+-- would fail. A superuser who installs is the owner, and needs no grants.
+ALTER DEFAULT PRIVILEGES IN SCHEMA idgen
+    GRANT SELECT, UPDATE ON SEQUENCES TO @extowner@ WITH GRANT OPTION;
+ALTER DEFAULT PRIVILEGES IN SCHEMA idgen REVOKE ALL ON SEQUENCES FROM CURRENT_USER;
+
 -- The high-water mark of each ticker: every value that was handed out is below
 -- last_value, which is written ahead of them.
 CREATE SEQUENCE idgen.snowflake_ticker;
@@ -380,19 +430,14 @@ CREATE SEQUENCE idgen.js_id_ticker;
 CREATE SEQUENCE idgen.decimal_id_ticker;
 CREATE SEQUENCE idgen.uuid_v7_ordered_ticker;
 
+ALTER DEFAULT PRIVILEGES IN SCHEMA idgen REVOKE ALL ON SEQUENCES FROM @extowner@;
+
 -- a restored database goes on above what the dumped one handed out
 SELECT pg_catalog.pg_extension_config_dump('idgen.snowflake_ticker', '');
 SELECT pg_catalog.pg_extension_config_dump('idgen.trace_id_ticker', '');
 SELECT pg_catalog.pg_extension_config_dump('idgen.js_id_ticker', '');
 SELECT pg_catalog.pg_extension_config_dump('idgen.decimal_id_ticker', '');
 SELECT pg_catalog.pg_extension_config_dump('idgen.uuid_v7_ordered_ticker', '');
-
--- pg_dump reads them as whoever installed the extension
-ALTER SEQUENCE idgen.snowflake_ticker OWNER TO @extowner@;
-ALTER SEQUENCE idgen.trace_id_ticker OWNER TO @extowner@;
-ALTER SEQUENCE idgen.js_id_ticker OWNER TO @extowner@;
-ALTER SEQUENCE idgen.decimal_id_ticker OWNER TO @extowner@;
-ALTER SEQUENCE idgen.uuid_v7_ordered_ticker OWNER TO @extowner@;
 
 COMMENT ON SEQUENCE idgen.snowflake_ticker IS
 'The high-water mark of idgen.snowflake(): every value that it handed out is below it. Written by the function; raise it with idgen.raise_ticker().';
@@ -550,7 +595,6 @@ CREATE VIEW idgen.tickers AS
     FROM pg_catalog.unnest(ARRAY['snowflake', 'trace_id', 'js_id', 'decimal_id', 'uuid_v7_ordered']) layout,
          idgen.ticker_state(layout);
 
-ALTER VIEW idgen.tickers OWNER TO @extowner@;
 GRANT SELECT ON idgen.tickers TO PUBLIC;
 
 COMMENT ON VIEW idgen.tickers IS
@@ -914,16 +958,22 @@ CREATE FUNCTION idgen.prefixed_id_prefix(id text) RETURNS text
 COMMENT ON FUNCTION idgen.prefixed_id_prefix(text) IS
 'The prefix of a prefixed id: what stands before the last underscore. A text that is no prefixed id is an error (22P02) that tells the position.';
 
+-- as with the sequences
+ALTER DEFAULT PRIVILEGES IN SCHEMA idgen
+    GRANT SELECT, INSERT, UPDATE, DELETE, TRUNCATE ON TABLES TO @extowner@ WITH GRANT OPTION;
+ALTER DEFAULT PRIVILEGES IN SCHEMA idgen REVOKE ALL ON TABLES FROM CURRENT_USER;
+
 CREATE TABLE idgen.id_prefixes (
     prefix text PRIMARY KEY,
     domain regtype NOT NULL
 );
 
-ALTER TABLE idgen.id_prefixes OWNER TO @extowner@;
-
--- a row whose domain was dropped is nothing to restore
+-- Of a dropped domain, pg_dump would write the OID, which may be another type's
+-- where it is restored; so the dump needs a filter. The superuser who dumps runs
+-- it, and the planner looks at the table's indexes for it: nothing in it is from
+-- outside pg_catalog, and no other role can alter the table.
 SELECT pg_catalog.pg_extension_config_dump('idgen.id_prefixes',
-    'WHERE EXISTS (SELECT FROM pg_catalog.pg_type t WHERE t.oid OPERATOR(pg_catalog.=) domain)');
+    'WHERE EXISTS (SELECT FROM pg_catalog.pg_type t WHERE t.oid OPERATOR(pg_catalog.=) id_prefixes.domain)');
 
 COMMENT ON TABLE idgen.id_prefixes IS
 'Which domain each prefix belongs to. Written by idgen.create_id_domain(). A row whose domain was dropped does not count, and goes when its prefix is registered again. PUBLIC has no rights on it.';
@@ -1026,16 +1076,15 @@ CREATE TABLE idgen.creation_identifiers (
     created_at timestamptz NOT NULL DEFAULT pg_catalog.now(),
     CONSTRAINT creation_identifiers_one_entity
         CHECK (pg_catalog.num_nonnulls(entity_id, entity_number) = 1)
-);
+) WITH (autovacuum_vacuum_scale_factor = 0.02);     -- rows are purged all the time
+
+ALTER DEFAULT PRIVILEGES IN SCHEMA idgen REVOKE ALL ON TABLES FROM @extowner@;
 
 CREATE INDEX creation_identifiers_created_at ON idgen.creation_identifiers (created_at);
 CREATE INDEX creation_identifiers_entity_id ON idgen.creation_identifiers (entity_id)
     WHERE entity_id IS NOT NULL;
 CREATE INDEX creation_identifiers_entity_number ON idgen.creation_identifiers (entity_number)
     WHERE entity_number IS NOT NULL;
-
--- whoever installs a trusted extension must be able to grant rights on its table
-ALTER TABLE idgen.creation_identifiers OWNER TO @extowner@;
 
 SELECT pg_catalog.pg_extension_config_dump('idgen.creation_identifiers', '');
 

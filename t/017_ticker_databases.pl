@@ -328,10 +328,11 @@ $node->safe_psql('dumped', 'CREATE EXTENSION idgen; CREATE TABLE public.goods (i
 begin_story('a database to be dumped', make_many('dumped'));
 my $from_dumped = $greatest;
 
+my @without_superuser = ('--no-owner', '--no-privileges');
 for my $format ('plain', 'custom')
 {
 	$node->command_ok(
-		[ 'pg_dump', @$as_owner, "--format=$format", '--file', "$scratch/$format", $node->connstr('dumped') ],
+		[ 'pg_dump', @$as_owner, ($format eq 'plain' ? @without_superuser : ()), "--format=$format", '--file', "$scratch/$format", $node->connstr('dumped') ],
 		"$format: the owner dumps");
 }
 my @marks = slurp_file("$scratch/plain") =~ /setval\('idgen\.(\w+)_ticker', \d{2,}, true\)/g;
@@ -346,7 +347,7 @@ for my $format ('plain', 'custom')
 	$second->command_ok(
 		$format eq 'plain'
 		? [ 'psql', '--no-psqlrc', '--quiet', '--set=ON_ERROR_STOP=1', '--output=/dev/null', @$as_owner, '--file', "$scratch/plain", $second->connstr('plain') ]
-		: [ 'pg_restore', '--exit-on-error', @$as_owner, '--dbname', $second->connstr('custom'), "$scratch/custom" ],
+		: [ 'pg_restore', '--exit-on-error', @without_superuser, @$as_owner, '--dbname', $second->connstr('custom'), "$scratch/custom" ],
 		"$format: the owner restores");
 	$greatest = $from_dumped;
 	go_on("$format: restored on a server whose clock is behind", make($format, 100, $second));
@@ -355,8 +356,8 @@ is( $second->safe_psql('custom', 'SELECT clock_timestamp() < idgen.snowflake_tim
 	't', 'which it is');
 $second->stop;
 
-# Over itself, while sessions are at work. What they make goes to a table that
-# the dump does not have.
+# Over itself, while sessions are at work, by a superuser, who can drop the
+# schema, too. What they make goes to a table that the dump does not have.
 $node->safe_psql(
 	'dumped', q{
 	CREATE TABLE kept (session int DEFAULT pg_backend_pid(), place bigint GENERATED ALWAYS AS IDENTITY,
@@ -391,7 +392,7 @@ wait_for_more('kept');
 for my $time (1 .. 2)
 {
 	$node->command_ok(
-		[ 'pg_restore', @$as_owner, '--clean', '--exit-on-error', '--dbname', $node->connstr('dumped'), "$scratch/custom" ],
+		[ 'pg_restore', '--clean', '--exit-on-error', '--dbname', $node->connstr('dumped'), "$scratch/custom" ],
 		"restored over itself, while sessions are at work");
 	wait_for_more('kept');
 }
@@ -410,12 +411,14 @@ go_on('all that is made then', make('dumped', 100));
 
 # --- setval() ---------------------------------------------------------------
 
-# Statements of the owner, one for each function, TICKER being its sequence
+# Statements of the owner, or of a superuser where they alter a sequence, one for
+# each function, TICKER being its sequence
 sub owner_runs
 {
 	my ($statement, @tickers) = @_;
 
-	$node->safe_psql('dumped', join('; ', map { $statement =~ s/TICKER/idgen.${_}_ticker/gr } @tickers), extra_params => $as_owner);
+	$node->safe_psql('dumped', join('; ', map { $statement =~ s/TICKER/idgen.${_}_ticker/gr } @tickers),
+		extra_params => $statement =~ /^ALTER/ ? [] : $as_owner);
 }
 
 # How a function fails that must not wait

@@ -2,6 +2,9 @@
 # adds a column: a database in use keeps everything and goes on, also in the
 # sessions that are open meanwhile, and so does one that stays at the old
 # version, with the same library. The updated one goes through pg_dump.
+#
+# The update script is a sample: it may run as a superuser, so it trusts nothing
+# that other roles could have put on the tables.
 
 use strict;
 use warnings;
@@ -59,6 +62,28 @@ is(versions('shop'), "1.0\n1.0", 'version 1.0, and no other');
 append_to_file("$extension/idgen--1.0--1.0.1.sql", q{
 \echo Use "ALTER EXTENSION idgen UPDATE TO '1.0.1'" to load this file. \quit
 
+-- Where another role owns an object, because an earlier version or a superuser
+-- gave it away, take it back; that role keeps its rights by grants.
+DO $$
+DECLARE
+    object pg_catalog.record;
+BEGIN
+    ALTER SCHEMA idgen OWNER TO CURRENT_USER;
+    FOR object IN
+        SELECT c.oid::pg_catalog.regclass AS name, c.relkind OPERATOR(pg_catalog.=) 'S' AS is_sequence, r.rolname AS owner
+        FROM pg_catalog.pg_class c JOIN pg_catalog.pg_roles r ON r.oid OPERATOR(pg_catalog.=) c.relowner
+        WHERE c.relnamespace OPERATOR(pg_catalog.=) 'idgen'::pg_catalog.regnamespace
+          AND c.relkind OPERATOR(pg_catalog.=) ANY ('{r,v,S}'::pg_catalog."char"[])
+          AND r.rolname OPERATOR(pg_catalog.<>) CURRENT_USER AND NOT r.rolsuper
+    LOOP
+        EXECUTE pg_catalog.format('ALTER TABLE %s OWNER TO CURRENT_USER', object.name);
+        EXECUTE pg_catalog.format('GRANT %s ON %s TO %I WITH GRANT OPTION',
+            CASE WHEN object.is_sequence THEN 'SELECT, UPDATE' ELSE 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE' END,
+            object.name, object.owner);
+    END LOOP;
+END
+$$;
+
 CREATE FUNCTION idgen.entity_of(command_id uuid) RETURNS uuid
     LANGUAGE SQL STABLE PARALLEL SAFE STRICT
     BEGIN ATOMIC
@@ -76,6 +101,9 @@ CREATE OR REPLACE FUNCTION idgen.typeid(prefix text DEFAULT '') RETURNS text
     LANGUAGE SQL VOLATILE PARALLEL SAFE
     RETURN idgen.typeid_from_uuid(prefix, idgen.uuid_v7_ordered());
 
+-- The default is a constant, so that no row is touched: an INSERT, UPDATE or
+-- DELETE, or a rewrite of the table, would run other roles' triggers, rules and
+-- expressions in indexes and constraints, as a superuser.
 ALTER TABLE idgen.creation_identifiers ADD COLUMN note text NOT NULL DEFAULT 'none';
 
 -- it returns the table's row, whose columns it has by name
@@ -153,6 +181,40 @@ for my $database ('shop', 'old_shop')
 	check_new_version($database, sub { $node->safe_psql($database, "SET ROLE app; $_[0]") }) if $database eq 'shop';
 	InUse::goes_on($node, $database, "$database, restored");
 }
+
+# A role that owns the tables, as installers did in development versions, has put
+# its code on them. The update takes them back, and runs none of it.
+$node->safe_psql('postgres', 'CREATE ROLE installer; CREATE DATABASE owned; GRANT CREATE ON DATABASE owned TO installer');
+$node->safe_psql('owned', q{
+	CREATE EXTENSION idgen VERSION '1.0';
+	SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000a', 1);
+	ALTER SCHEMA idgen OWNER TO installer;
+	ALTER TABLE idgen.creation_identifiers OWNER TO installer;
+	ALTER TABLE idgen.snowflake_ticker OWNER TO installer;
+	ALTER TABLE idgen.tickers OWNER TO installer;
+	SET SESSION AUTHORIZATION installer;
+	CREATE SCHEMA hers;
+	CREATE FUNCTION hers.spy() RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$
+	BEGIN
+		IF current_user <> 'installer' THEN RAISE EXCEPTION 'trapped'; END IF;
+		RETURN 1;
+	END $$;
+	CREATE FUNCTION hers.spring() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN hers.spy(); END';
+	CREATE TRIGGER hers BEFORE INSERT OR UPDATE OR DELETE ON idgen.creation_identifiers FOR EACH ROW EXECUTE FUNCTION hers.spring();
+	ALTER TABLE idgen.creation_identifiers ENABLE ALWAYS TRIGGER hers;
+	CREATE INDEX ON idgen.creation_identifiers (command_id) WHERE hers.spy() = 1;
+	ALTER TABLE idgen.creation_identifiers ADD CHECK (hers.spy() = 1);
+	CREATE POLICY hers ON idgen.creation_identifiers USING (hers.spy() = 1)});
+my $superuser = $node->safe_psql('owned', 'SELECT current_user');
+$node->safe_psql('owned', 'ALTER EXTENSION idgen UPDATE');
+is($node->safe_psql('owned', q{
+	SELECT DISTINCT pg_get_userbyid(relowner) FROM pg_class WHERE relnamespace = 'idgen'::regnamespace
+	UNION SELECT pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = 'idgen'}),
+	$superuser, 'the update takes the tables, sequences, view and schema back');
+is(InUse::sqlstate_of($node, 'owned', q{UPDATE idgen.creation_identifiers SET note = 'new'}),
+	'P0001', "where another role's code would run");
+is($node->safe_psql('owned', q{SET ROLE installer; SELECT setval('idgen.snowflake_ticker', 1); SELECT count(*) FROM idgen.creation_identifiers}),
+	"1\n1", 'which keeps its rights');
 
 # And who installs it now gets it by way of the old version.
 $node->safe_psql('postgres', 'CREATE EXTENSION idgen');
