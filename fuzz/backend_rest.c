@@ -82,6 +82,8 @@ NEVER_CALLED(timestamptz_in)
 void	   *AddinShmemInitLock;
 void	   *BufferBlocks;
 char	   *GUC_check_errdetail_string;
+char	   *GUC_check_errhint_string;
+bool		InitializingParallelWorker;
 int			InterruptPending;
 int			NBuffers;
 int			NLocBuffer;
@@ -91,6 +93,7 @@ unsigned int MyDatabaseId;
 void	   *MyLatch;
 int			ParallelWorkerNumber = -1;
 bool		XactReadOnly;
+int			day_tab[2][13];
 bool		process_shared_preload_libraries_in_progress;
 void	   *session_timezone;
 void	   *shmem_request_hook;

@@ -27,14 +27,15 @@ _PG_init(void)
 {
 	DefineCustomStringVariable("idgen.clock",
 							   "The time that idgen.check_on_insert() takes for now.",
-							   "A late batch or a retry sets it to the time at which it made its identifiers. Empty means the server's wall clock.",
+							   "A late batch or a retry sets it to the time at which it made its identifiers, in ISO 8601; without a time zone, it is in UTC. Empty means the server's wall clock.",
 							   &clock_setting,
 							   "",
 							   PGC_SUSET,
 							   0,
 							   clock_setting_check,
-							   NULL,
+							   clock_setting_assign,
 							   NULL);
+	clock_setting_defined();
 
 	DefineCustomIntVariable("idgen.node_id",
 							"The number of this server in the identifiers that bear one.",
