@@ -79,4 +79,8 @@ NEVER_CALLED(timestamptz_in)
 
 /* variables */
 char	   *GUC_check_errdetail_string;
+char	   *GUC_check_errhint_string;
+bool		InitializingParallelWorker;
+int			day_tab[2][13];
+bool		process_shared_preload_libraries_in_progress;
 void	   *session_timezone;

@@ -53,25 +53,107 @@ COPY orders FROM stdin;
 RESET idgen.clock;
 SELECT count(*) FROM orders;
 
--- text without a time zone is read in the session's
+-- ISO 8601, and UTC where there is no time zone, whatever the session's TimeZone
+-- and DateStyle; to the millisecond, as the identifiers of the one before and
+-- the one after it show
+CREATE TABLE exact (id uuid);
+CREATE TRIGGER check_id BEFORE INSERT ON exact
+    FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('id', 'uuid_v7', '0');
+CREATE FUNCTION accepted(instant timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO exact VALUES (idgen.uuid_v7(instant));
+    RETURN true;
+EXCEPTION WHEN check_violation THEN
+    RETURN false;
+END $$;
+CREATE TABLE written (clock text, instant timestamptz);
+INSERT INTO written VALUES
+    ('2022-03-18', '2022-03-18 00:00:00+00'),
+    ('2022-03-18 03:44', '2022-03-18 03:44:00+00'),
+    ('2022-03-18T03:44', '2022-03-18 03:44:00+00'),
+    ('2022-03-18 03:44:05', '2022-03-18 03:44:05+00'),
+    ('2022-03-18 03:44:05.6', '2022-03-18 03:44:05.6+00'),
+    ('2022-03-18T03:44:05.678901', '2022-03-18 03:44:05.678901+00'),
+    ('2022-03-18T03:44:05.678901234Z', '2022-03-18 03:44:05.678901+00'),
+    ('2022-03-18T03:44Z', '2022-03-18 03:44:00+00'),
+    ('2022-03-18 03:44+00', '2022-03-18 03:44:00+00'),
+    ('2022-03-18 03:44:05-08', '2022-03-18 11:44:05+00'),
+    ('2022-03-18T03:44:05+05:30', '2022-03-17 22:14:05+00'),
+    ('2022-03-18T03:44:05-0330', '2022-03-18 07:14:05+00'),
+    ('2022-03-18 03:44:05.25+00:53:28', '2022-03-18 02:50:37.25+00'),
+    ('2022-03-18 03:44:05+15:59:59', '2022-03-17 11:44:06+00'),
+    ('2024-02-29 23:59:59', '2024-02-29 23:59:59+00'),
+    ('2000-02-29', '2000-02-29 00:00:00+00'),
+    ('2022-11-02 03:44', '2022-11-02 03:44:00+00'),
+    ('10889-08-02 05:31:50.654', '10889-08-02 05:31:50.654+00');
+CREATE FUNCTION misread() RETURNS SETOF written LANGUAGE plpgsql AS $$
+DECLARE
+    a written;
+BEGIN
+    FOR a IN SELECT * FROM written LOOP
+        PERFORM set_config('idgen.clock', a.clock, true);
+        IF accepted(a.instant - interval '1 ms') OR NOT accepted(a.instant) OR accepted(a.instant + interval '1 ms') THEN
+            RETURN NEXT a;
+        END IF;
+    END LOOP;
+END $$;
+SELECT * FROM misread();
 SET timezone = 'America/New_York';
-SET idgen.clock = '2022-03-17 23:44:00';
-INSERT INTO orders VALUES ('00000000-52d1-4320-9bac-f847db4148a8', 9);
-SET timezone = 'UTC';
-INSERT INTO orders VALUES ('00000001-52d1-4320-9bac-f847db4148a8', 10);
+SELECT * FROM misread();
+SET datestyle = 'SQL, DMY';
+SET timezone_abbreviations = 'Australia';
+SET intervalstyle = 'sql_standard';
+SELECT * FROM misread();
+
+-- the value stays what it was when it was set
+SET idgen.clock = '2022-11-02 03:44:00';
+SET timezone = 'Asia/Kolkata';
+SET datestyle = 'Postgres, YMD';
+SELECT accepted('2022-11-02 03:44:00+00');
+BEGIN;
+SET LOCAL idgen.clock = '2022-12-02 03:44:00';
+SELECT accepted('2022-11-02 03:44:00+00'), accepted('2022-12-02 03:44:00+00');
+ROLLBACK;
+SELECT accepted('2022-11-02 03:44:00+00'), accepted('2022-12-02 03:44:00+00');
+SET idgen.clock = '294276-12-31 23:59:59.999999Z';
+SET idgen.clock = '0001-01-01 00:00+15';
 RESET idgen.clock;
+SELECT accepted('2022-11-02 03:44:00+00');
+SET timezone = 'UTC';
+SET datestyle = 'ISO, YMD';
+SET intervalstyle = 'postgres';
+RESET timezone_abbreviations;
 
 -- what the setting refuses
 SET idgen.clock = 'yesterday';
-SET idgen.clock = 'Now';
-SET idgen.clock = ' now';
-SET idgen.clock = 'today 12:00';
-SET idgen.clock = 'infinity';
-SET idgen.clock = 'epoch';
-SET idgen.clock = 'noon';
-SET idgen.clock = '2022-02-30';
-SET idgen.clock = '294277-01-01';
-SET idgen.clock = '1647575040';
+SET idgen.clock = 'now';
+DO $$
+DECLARE
+    refused text;
+BEGIN
+    FOREACH refused IN ARRAY ARRAY[
+        'Now', ' now', 'today', 'tomorrow', 'today 12:00', 'infinity', '-infinity', 'epoch', 'noon', 'allballs',
+        '2022-02-30', '2022-02-29', '2100-02-29', '2022-13-01', '2022-00-10', '2022-01-00', '0000-01-01', '294277-01-01', '1000000-01-01',
+        '294276-12-31 23:59:59.999999-00:00:01', '2022-03-18 BC', '2022-03-18 03:44:00+00 BC', '-2022-03-18', '+2022-03-18',
+        '1647575040', '20220318', '22-03-18', '2022-3-18', '2022-03-8', '2022-03', '2022', '18/03/2022', '03/18/2022', '2022/03/18',
+        '2022-03-18 ', ' 2022-03-18', '2022-03-18Z', '2022-03-18+01', '2022-03-18T', '2022-03-18 03', '2022-03-18 3:44',
+        '2022-03-18  03:44', '2022-03-18t03:44', '2022-03-18_03:44', '2022-03-18 24:00', '2022-03-18 23:60', '2022-03-18 23:59:60',
+        '2022-03-18 03:44.5', '2022-03-18 03:44:', '2022-03-18 03:44:00.', '2022-03-18 03:44:00.Z', '2022-03-18 03:44:00,5', '2022-03-18 03:44:00. 5',
+        '2022-03-18 03:44 PM', '2022-03-18 03:44 UTC', '2022-03-18 03:44 EST', '2022-03-18 03:44 America/New_York', '2022-03-18 03:44 +00',
+        '2022-03-18 03:44z', '2022-03-18 03:44ZZ', '2022-03-18 03:44+', '2022-03-18 03:44+1', '2022-03-18 03:44+01:', '2022-03-18 03:44+01:0',
+        '2022-03-18 03:44+010', '2022-03-18 03:44+01000', '2022-03-18 03:44+0100:00', '2022-03-18 03:44+01:00:', '2022-03-18 03:44+01:00:00:00',
+        '2022-03-18 03:44+16', '2022-03-18 03:44+15:60', '2022-03-18 03:44+01:00 ', U&'\06F2\06F0\06F2\06F2-03-18']
+    LOOP
+        BEGIN
+            PERFORM set_config('idgen.clock', refused, false);
+            RAISE EXCEPTION 'accepted: %', refused;
+        EXCEPTION WHEN invalid_parameter_value THEN
+            NULL;
+        END;
+    END LOOP;
+END $$;
+ALTER ROLE CURRENT_USER SET idgen.clock = 'noon';
+ALTER SYSTEM SET idgen.clock = 'noon';
 SHOW idgen.clock;
 
 -- set before the session's first call, which loads the library and looks at the value
@@ -86,6 +168,9 @@ SET datestyle = 'ISO, YMD';
 SET idgen.clock = 'half past two';
 INSERT INTO orders VALUES (idgen.short_comb(), 12);
 SHOW idgen.clock;
+SET idgen.clock = 'half past two';
+RESET idgen.clock;
+INSERT INTO orders VALUES (idgen.short_comb(), 12);
 
 -- a NULL identifier is the column's own affair, and a default is checked like any other
 CREATE TABLE notes (note_id uuid DEFAULT idgen.uuid_v7(), text text);
@@ -133,5 +218,6 @@ CREATE TRIGGER check_copy BEFORE INSERT ON copies
     FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('copy', 'short_comb');
 INSERT INTO copies VALUES ('80000000-52d1-4320-9bac-f847db4148a8');
 
-DROP TABLE orders, notes, parts, split, copies;
+DROP FUNCTION misread, accepted;
+DROP TABLE orders, notes, parts, split, copies, exact, written;
 DROP DOMAIN order_id;

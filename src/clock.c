@@ -14,8 +14,10 @@
 
 #include <time.h>
 
+#include "access/parallel.h"
 #include "access/xact.h"
 #include "common/int.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/datetime.h"
 #include "utils/timestamp.h"
@@ -42,7 +44,19 @@
 #define guc_malloc(elevel, size)	malloc(size)
 #endif
 
+/* The last year of timestamptz. */
+#define LAST_YEAR			294276
+
 char	   *clock_setting = NULL;
+
+/*
+ * The value of idgen.clock, in memory that belongs to it ("extra"): NULL is
+ * the wall clock, -infinity stands for text that cannot be read.
+ */
+static const TimestampTz *clock_setting_instant = NULL;
+
+static bool clock_setting_loaded = false;
+static bool clock_setting_preloaded = false;
 
 /* Division that rounds down, also before the epoch. */
 static inline int64
@@ -267,79 +281,190 @@ clock_interval_us(const Interval *length, const char *name)
 }
 
 /*
- * Read a setting's text as a finite timestamptz, for a check hook.  Words that
- * move with the real clock are refused, which recovery_target_time refuses too.
+ * Read a separator, one of those given if any are, and a number of the given
+ * count of digits that lies within the bounds.
  */
 static bool
-setting_to_instant(const char *text, TimestampTz *instant)
+read_number(const char **text, const char *separators, int digits,
+			int least, int greatest, int *number)
 {
-	static const char *const moving[] = {"now", "today", "tomorrow", "yesterday"};
-	char		workbuf[MAXDATELEN + MAXDATEFIELDS];
-	char	   *field[MAXDATEFIELDS];
-	int			ftype[MAXDATEFIELDS];
-	int			nfields;
-	int			dtype;
-	struct pg_tm tm;
-	fsec_t		fsec;
-	int			tz;
-#if PG_VERSION_NUM >= 160000
-	DateTimeErrorExtra error_extra;
-#define DECODE_DATE_TIME_EXTRA , &error_extra
-#else
-#define DECODE_DATE_TIME_EXTRA
-#endif
-
-	if (ParseDateTime(text, workbuf, sizeof(workbuf),
-					  field, ftype, MAXDATEFIELDS, &nfields) != 0)
+	if (*separators != '\0' && (**text == '\0' || strchr(separators, *(*text)++) == NULL))
 		return false;
 
-	/* wherever they stand, as in "today 12:00"; fields are in lower case */
-	for (int i = 0; i < nfields; i++)
-		for (int k = 0; k < (int) lengthof(moving); k++)
-			if (strcmp(field[i], moving[k]) == 0)
-				return false;
-
-	if (DecodeDateTime(field, ftype, nfields, &dtype, &tm, &fsec,
-					   &tz DECODE_DATE_TIME_EXTRA) != 0 ||
-		dtype != DTK_DATE)
-		return false;
-
-	if (tm2timestamp(&tm, fsec, &tz, instant) != 0)
+	for (*number = 0; digits > 0; digits--, (*text)++)
 	{
-		GUC_check_errdetail("Timestamp out of range: \"%s\".", text);
-		return false;
+		if (**text < '0' || **text > '9')
+			return false;
+		*number = *number * 10 + (**text - '0');
 	}
-	return true;
+	return *number >= least && *number <= greatest;
 }
 
 /*
- * Check hook of idgen.clock: empty, or an instant.  Text without a time zone
- * is allowed; like everywhere in PostgreSQL it is read in the session's
- * TimeZone, each time it is used.
+ * Read the rest of a text as a time zone, in seconds east of UTC: Z,
+ * +hh[:mm[:ss]] or +hhmm, or nothing, which is UTC.
+ */
+static bool
+read_zone(const char *text, int *east)
+{
+	int			sign = *text == '-' ? -1 : 1;
+	int			hour;
+	int			minute = 0;
+	int			second = 0;
+
+	*east = 0;
+	if (*text == '\0' || strcmp(text, "Z") == 0)
+		return true;
+
+	if (!read_number(&text, "+-", 2, 0, MAX_TZDISP_HOUR, &hour))
+		return false;
+	if (*text == ':')
+	{
+		if (!read_number(&text, ":", 2, 0, MINS_PER_HOUR - 1, &minute) ||
+			(*text != '\0' && !read_number(&text, ":", 2, 0, SECS_PER_MINUTE - 1, &second)))
+			return false;
+	}
+	else if (*text != '\0' && !read_number(&text, "", 2, 0, MINS_PER_HOUR - 1, &minute))
+		return false;
+
+	*east = sign * (hour * SECS_PER_HOUR + minute * SECS_PER_MINUTE + second);
+	return *text == '\0';
+}
+
+/*
+ * Read an instant in ISO 8601: a date, YYYY-MM-DD, that a space or a T, a time
+ * of day, hh:mm[:ss[.ffffff]], and a time zone may follow.  PostgreSQL's own
+ * input depends on TimeZone, DateStyle and timezone_abbreviations, which every
+ * role can set.
+ */
+static bool
+iso_8601_to_instant(const char *text, TimestampTz *instant)
+{
+	int			year_digits = strspn(text, "0123456789");
+	int			year;
+	int			month;
+	int			day;
+	int			hour = 0;
+	int			minute = 0;
+	int			second = 0;
+	int			us = 0;
+	int			east = 0;
+
+	if (year_digits < 4 || year_digits > 6 ||
+		!read_number(&text, "", year_digits, 1, LAST_YEAR, &year) ||
+		!read_number(&text, "-", 2, 1, MONTHS_PER_YEAR, &month) ||
+		!read_number(&text, "-", 2, 1, day_tab[isleap(year)][month - 1], &day))
+		return false;
+
+	if (*text != '\0')
+	{
+		if (!read_number(&text, "T ", 2, 0, HOURS_PER_DAY - 1, &hour) ||
+			!read_number(&text, ":", 2, 0, MINS_PER_HOUR - 1, &minute))
+			return false;
+		if (*text == ':')
+		{
+			if (!read_number(&text, ":", 2, 0, SECS_PER_MINUTE - 1, &second))
+				return false;
+			/* digits below the microsecond are ignored */
+			if (*text == '.')
+				for (int unit = USECS_PER_SEC / 10; *++text >= '0' && *text <= '9'; unit /= 10)
+					us += (*text - '0') * unit;
+			if (text[-1] == '.')
+				return false;
+		}
+		if (!read_zone(text, &east))
+			return false;
+	}
+
+	*instant = (date2j(year, month, day) - POSTGRES_EPOCH_JDATE) * USECS_PER_DAY +
+		(hour * SECS_PER_HOUR + minute * SECS_PER_MINUTE + second - east) * USECS_PER_SEC + us;
+	return IS_VALID_TIMESTAMP(*instant);
+}
+
+/*
+ * May a value of idgen.clock come to the check hook that was not checked where
+ * it was set?  That is the case
+ *
+ *	- while the setting is being defined, for values from before that;
+ *	- in a parallel worker, which takes over the leader's values;
+ *	- at the start of a session, for values that ALTER DATABASE or ALTER ROLE
+ *	  has stored, perhaps in a session without the library;
+ *	- on a reload, where the postmaster does not have the library and accepts
+ *	  any text.  The source of ALTER SYSTEM is the same, but ALTER SYSTEM runs
+ *	  in a transaction and not in a transaction block.
+ */
+static bool
+may_be_unchecked(GucSource source)
+{
+	bool		is_alter_system = IsTransactionState() && !IsTransactionBlock();
+
+	return !clock_setting_loaded || InitializingParallelWorker ||
+		(source >= PGC_S_GLOBAL && source <= PGC_S_DATABASE_USER) ||
+		(source == PGC_S_FILE && !clock_setting_preloaded && !is_alter_system);
+}
+
+/*
+ * Check hook of idgen.clock: empty, or an instant.  Text that cannot be read
+ * is refused when it is set.  If it was not checked then, to refuse it now
+ * would replace it by the default, the wall clock; so it is kept, and
+ * check_on_insert() raises an error.
  */
 bool
 clock_setting_check(char **newval, void **extra, GucSource source)
 {
 	TimestampTz instant;
 
-	(void) extra;
-	(void) source;
+	if (**newval == '\0')
+		return true;
 
-	return **newval == '\0' || setting_to_instant(*newval, &instant);
+	if (!iso_8601_to_instant(*newval, &instant))
+	{
+		if (!may_be_unchecked(source))
+		{
+			GUC_check_errhint("Write a timestamp as ISO 8601 does, such as \"2026-11-20 03:44:00+00\". Without a time zone, it is in UTC.");
+			return false;
+		}
+		instant = DT_NOBEGIN;
+	}
+
+	*extra = guc_malloc(LOG, sizeof(TimestampTz));
+	if (*extra == NULL)
+		return false;
+	*(TimestampTz *) *extra = instant;
+	return true;
+}
+
+void
+clock_setting_assign(const char *newval, void *extra)
+{
+	(void) newval;
+	clock_setting_instant = extra;
+}
+
+/* To be called when idgen.clock has been defined. */
+void
+clock_setting_defined(void)
+{
+	clock_setting_loaded = true;
+	clock_setting_preloaded = process_shared_preload_libraries_in_progress;
 }
 
 /*
  * The clock for a trigger, which has no argument for one: the setting
- * idgen.clock, or the wall clock where that is not set.
+ * idgen.clock, or the wall clock where that is not set.  A setting that cannot
+ * be read is an error (22007).
  */
 TimestampTz
 clock_setting_or_wall(void)
 {
-	if (clock_setting == NULL || *clock_setting == '\0')
+	if (clock_setting_instant == NULL)
 		return GetCurrentTimestamp();
 
-	return clock_require_finite(DatumGetTimestampTz(DirectFunctionCall3(timestamptz_in,
-																CStringGetDatum(clock_setting),
-																ObjectIdGetDatum(InvalidOid),
-																Int32GetDatum(-1))));
+	if (TIMESTAMP_IS_NOBEGIN(*clock_setting_instant))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_DATETIME_FORMAT),
+				 errmsg("parameter \"idgen.clock\" is not a timestamp"),
+				 errdetail("The value is \"%s\".", clock_setting),
+				 errhint("Correct it where it is set, such as in postgresql.conf or with ALTER DATABASE or ALTER ROLE: write a timestamp as ISO 8601 does, such as \"2026-11-20 03:44:00+00\", or an empty string for the server's clock.")));
+	return *clock_setting_instant;
 }

@@ -53,6 +53,8 @@ extern char *clock_interval_text(const Interval *length);
 /* the setting idgen.clock */
 extern char *clock_setting;
 extern bool clock_setting_check(char **newval, void **extra, GucSource source);
+extern void clock_setting_assign(const char *newval, void *extra);
+extern void clock_setting_defined(void);
 extern TimestampTz clock_setting_or_wall(void);
 
 #endif							/* IDGEN_CLOCK_H */

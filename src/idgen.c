@@ -3,12 +3,21 @@
  * idgen.c
  *	  Load: the module's magic and its settings, and nothing else.
  *
+ * Before the library is loaded, every role can set any idgen.* parameter: the
+ * server keeps the text in a placeholder.  When a parameter is then defined,
+ * the server drops what its role had no right to set, with a mere warning,
+ * and the built-in default takes its place, not the value of postgresql.conf
+ * or ALTER DATABASE that the placeholder had replaced.  A client could so
+ * revert the administrator's settings; hence the library does not load then.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "utils/acl.h"
 #include "utils/guc.h"
+#include "utils/guc_tables.h"
 
 #include "clock.h"
 #include "int_ids.h"
@@ -16,23 +25,105 @@
 
 PG_MODULE_MAGIC;
 
+/* Older minor releases of 15 to 17 do not have it. */
+#ifndef GUC_ALLOW_IN_PARALLEL
+#define GUC_ALLOW_IN_PARALLEL	0
+#endif
+
 #if PG_VERSION_NUM < 150000
 #define MarkGUCPrefixReserved(prefix) EmitWarningsOnPlaceholders(prefix)
 #endif
 
+/* all settings, which are PGC_SUSET */
+static const char *const settings[] = {
+	"idgen.clock",
+	"idgen.node_id",
+	"idgen.launch_id",
+	"idgen.max_ahead",
+	"idgen.reserve_ahead"
+};
+
+/* The server's record of a parameter, or NULL. */
+static const struct config_generic *
+find_parameter(const char *name)
+{
+#if PG_VERSION_NUM >= 160000
+	return find_option(name, false, true, ERROR);
+#else
+	struct config_generic **variables = get_guc_variables();
+
+	for (int i = 0; i < GetNumConfigOptions(); i++)
+		if (pg_strcasecmp(variables[i]->name, name) == 0)
+			return variables[i];
+	return NULL;
+#endif
+}
+
+/* Would the server let this role set the parameter?  See set_config_option(). */
+static bool
+may_set(const char *name, GucContext context, Oid role)
+{
+	return (context != PGC_USERSET && context != PGC_BACKEND) ||
+		pg_parameter_aclcheck(name, role, ACL_SET) == ACLCHECK_OK;
+}
+
+/*
+ * Refuse a session in which a role without the right has set one of the
+ * settings.  All values of the placeholder count, because the server applies
+ * them all: the current one, the one for RESET, and those that it returns to
+ * at the end of transactions, savepoints and functions.
+ */
+static void
+refuse_values_without_right(void)
+{
+	for (int i = 0; i < (int) lengthof(settings); i++)
+	{
+		const char *name = settings[i];
+		const struct config_generic *parameter = find_parameter(name);
+		bool		allowed;
+
+		if (parameter == NULL || !(parameter->flags & GUC_CUSTOM_PLACEHOLDER))
+			continue;
+
+		allowed = may_set(name, parameter->scontext, parameter->srole) &&
+			may_set(name, parameter->reset_scontext, parameter->reset_srole);
+		for (const GucStack *level = parameter->stack; level != NULL && allowed; level = level->prev)
+			allowed = may_set(name, level->scontext, level->srole) &&
+				(level->state != GUC_SET_LOCAL ||
+				 may_set(name, level->masked_scontext, level->masked_srole));
+
+		if (!allowed)
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+					 errmsg("permission denied to set parameter \"%s\"", name),
+					 errdetail("It was set before the library \"idgen\" was loaded, by a role that is not allowed to set it."),
+					 errhint("Reset the parameter, or reconnect without it where the connection's options set it.")));
+	}
+}
+
 void
 _PG_init(void)
 {
+	/* before anything is defined, so that the next try begins anew */
+	refuse_values_without_right();
+
+	/*
+	 * GUC_ALLOW_IN_PARALLEL is for a query that loads the library during a
+	 * parallel operation: without it, the server would refuse all values then,
+	 * and the session would keep the built-in defaults.
+	 */
+
 	DefineCustomStringVariable("idgen.clock",
 							   "The time that idgen.check_on_insert() takes for now.",
-							   "A late batch or a retry sets it to the time at which it made its identifiers. Empty means the server's wall clock.",
+							   "A late batch or a retry sets it to the time at which it made its identifiers, in ISO 8601; without a time zone, it is in UTC. Empty means the server's wall clock.",
 							   &clock_setting,
 							   "",
 							   PGC_SUSET,
-							   0,
+							   GUC_ALLOW_IN_PARALLEL,
 							   clock_setting_check,
-							   NULL,
+							   clock_setting_assign,
 							   NULL);
+	clock_setting_defined();
 
 	DefineCustomIntVariable("idgen.node_id",
 							"The number of this server in the identifiers that bear one.",
@@ -40,7 +131,7 @@ _PG_init(void)
 							&node_id_setting,
 							NODE_UNSET, NODE_UNSET, NODE_MAX,
 							PGC_SUSET,
-							0,
+							GUC_ALLOW_IN_PARALLEL,
 							NULL, NULL, NULL);
 
 	DefineCustomIntVariable("idgen.launch_id",
@@ -49,7 +140,7 @@ _PG_init(void)
 							&launch_id_setting,
 							LAUNCH_UNSET, LAUNCH_UNSET, DECIMAL_LAUNCH_MAX,
 							PGC_SUSET,
-							0,
+							GUC_ALLOW_IN_PARALLEL,
 							NULL, NULL, NULL);
 
 	DefineCustomIntVariable("idgen.max_ahead",
@@ -58,7 +149,7 @@ _PG_init(void)
 							&ticker_max_ahead_setting,
 							SECS_PER_DAY, 0, PG_INT32_MAX,
 							PGC_SUSET,
-							GUC_UNIT_S,
+							GUC_UNIT_S | GUC_ALLOW_IN_PARALLEL,
 							NULL, NULL, NULL);
 
 	DefineCustomIntVariable("idgen.reserve_ahead",
@@ -67,7 +158,7 @@ _PG_init(void)
 							&ticker_reserve_ahead_setting,
 							10, 2, SECS_PER_HOUR,
 							PGC_SUSET,
-							GUC_UNIT_S,
+							GUC_UNIT_S | GUC_ALLOW_IN_PARALLEL,
 							NULL, NULL, NULL);
 
 	ticker_register(&snowflake_ticker);

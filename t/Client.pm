@@ -34,7 +34,8 @@ sub connect
 		user => $where{user} // (getpwuid($<))[0],
 		database => $where{database} // 'postgres',
 		application_name => $where{name} // 'client',
-		client_encoding => 'UTF8');
+		client_encoding => 'UTF8',
+		$where{options} ? (options => $where{options}) : ());
 
 	socket(my $socket, PF_UNIX, SOCK_STREAM, 0) or die "socket: $!";
 	CORE::connect($socket, pack_sockaddr_un("$host/.s.PGSQL.$port")) or return;
