@@ -1087,43 +1087,22 @@ COMMENT ON FUNCTION idgen.find_creation(uuid) IS
 'What is recorded about a command: one row, or none. Needs SELECT on idgen.creation_identifiers.';
 
 CREATE FUNCTION idgen.forget_creation(command_id uuid) RETURNS boolean
-    LANGUAGE SQL VOLATILE PARALLEL UNSAFE STRICT
-    BEGIN ATOMIC
-        WITH forgotten AS (
-            DELETE FROM idgen.creation_identifiers c
-            WHERE c.command_id OPERATOR(pg_catalog.=) forget_creation.command_id
-            RETURNING c.command_id
-        )
-        SELECT EXISTS (SELECT FROM forgotten);
-    END;
+    LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_forget_creation';
 
 COMMENT ON FUNCTION idgen.forget_creation(uuid) IS
 'Forgets a command, so that the next call with its id creates anew; whether it was known. Needs SELECT and DELETE on idgen.creation_identifiers.';
 
 CREATE FUNCTION idgen.forget_creation_of(entity_id uuid) RETURNS bigint
-    LANGUAGE SQL VOLATILE PARALLEL UNSAFE STRICT
-    BEGIN ATOMIC
-        WITH forgotten AS (
-            DELETE FROM idgen.creation_identifiers c
-            WHERE c.entity_id OPERATOR(pg_catalog.=) forget_creation_of.entity_id
-            RETURNING c.command_id
-        )
-        SELECT pg_catalog.count(*) FROM forgotten;
-    END;
+    LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_forget_creation_of_uuid';
 
 COMMENT ON FUNCTION idgen.forget_creation_of(uuid) IS
 'Forgets the commands that created an entity, for example when its first later command shows that the client knows its id; their number. Needs SELECT and DELETE on idgen.creation_identifiers.';
 
 CREATE FUNCTION idgen.forget_creation_of(entity_number bigint) RETURNS bigint
-    LANGUAGE SQL VOLATILE PARALLEL UNSAFE STRICT
-    BEGIN ATOMIC
-        WITH forgotten AS (
-            DELETE FROM idgen.creation_identifiers c
-            WHERE c.entity_number OPERATOR(pg_catalog.=) forget_creation_of.entity_number
-            RETURNING c.command_id
-        )
-        SELECT pg_catalog.count(*) FROM forgotten;
-    END;
+    LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_forget_creation_of_bigint';
 
 COMMENT ON FUNCTION idgen.forget_creation_of(bigint) IS
 'As forget_creation_of(uuid), for entities that a bigint identifies.';
