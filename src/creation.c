@@ -107,9 +107,10 @@ static KeptStatement record_command =
 {RECORD_COMMAND, CURSOR_OPT_GENERIC_PLAN, 5, {UUIDOID, UUIDOID, INT8OID, TEXTOID, INT8OID}, NULL};
 static KeptStatement forget_command =
 {FORGET_WHERE "command_id OPERATOR(pg_catalog.=) $1", 0, 1, {UUIDOID}, NULL};
+/* IS TRUE keeps the index on created_at out, which has the ids in no order */
 static KeptStatement forget_commands =
 {FORGET_WHERE "command_id OPERATOR(pg_catalog.=) ANY ($1)"
-" AND created_at OPERATOR(pg_catalog.<=) $2", 0, 2, {UUIDARRAYOID, TIMESTAMPTZOID}, NULL};
+" AND (created_at OPERATOR(pg_catalog.<=) $2) IS TRUE", 0, 2, {UUIDARRAYOID, TIMESTAMPTZOID}, NULL};
 static KeptStatement forget_entity =
 {FORGET_WHERE "entity_id OPERATOR(pg_catalog.=) $1", 0, 1, {UUIDOID}, NULL};
 static KeptStatement forget_number =
@@ -281,29 +282,28 @@ run_statement(KeptStatement *statement, Datum *values, const char *nulls)
 	return SPI_processed;
 }
 
-/*
- * Discourage sequential scans, until AtEOXact_GUC() gets the level returned.
- * A session keeps its plans while the table grows from nothing to millions of
- * rows, perhaps within one transaction, before any statistics tell; and what
- * it looks for has an index.
- */
-static int
-discourage_seqscan(void)
+/* Discourage a scan method, until the caller leaves its GUC nest level. */
+static void
+discourage(const char *method)
 {
-	int			guc_level = NewGUCNestLevel();
-
-	(void) set_config_option("enable_seqscan", "off", PGC_USERSET, PGC_S_SESSION,
+	(void) set_config_option(method, "off", PGC_USERSET, PGC_S_SESSION,
 							 GUC_ACTION_SAVE, true, 0, false);
-	return guc_level;
 }
 
-/* The same for a statement that looks for rows. */
+/*
+ * Run a statement that looks for rows, without a sequential scan.  A session
+ * keeps its plan while the table grows from nothing to millions of rows,
+ * perhaps within one transaction, before any statistics tell; and what it
+ * looks for has an index.
+ */
 static uint64
 run_search(KeptStatement *statement, Datum *values)
 {
-	int			guc_level = discourage_seqscan();
-	uint64		processed = run_statement(statement, values, NULL);
+	int			guc_level = NewGUCNestLevel();
+	uint64		processed;
 
+	discourage("enable_seqscan");
+	processed = run_statement(statement, values, NULL);
 	AtEOXact_GUC(true, guc_level);
 	return processed;
 }
@@ -619,11 +619,14 @@ forget_selected(const char *query, Oid *argtypes, Datum *values, const char *nul
 {
 	int64		forgotten = 0;
 	uint64		fetched;
-	int			guc_level;
+	int			guc_level = NewGUCNestLevel();
 	Portal		commands;
 
+	/* index scans only, which lock the rows of a batch in the order of ids */
+	discourage("enable_seqscan");
+	discourage("enable_bitmapscan");
+
 	connect_spi();
-	guc_level = discourage_seqscan();
 	commands = SPI_cursor_open_with_args(NULL, query, 2, argtypes, values, nulls, false,
 										 CURSOR_OPT_CUSTOM_PLAN | CURSOR_OPT_NO_SCROLL);
 
@@ -657,8 +660,8 @@ forget_selected(const char *query, Oid *argtypes, Datum *values, const char *nul
 	} while (fetched == FORGET_AT_ONCE);
 
 	SPI_cursor_close(commands);
-	AtEOXact_GUC(true, guc_level);
 	SPI_finish();
+	AtEOXact_GUC(true, guc_level);
 	return forgotten;
 }
 
