@@ -1089,7 +1089,7 @@ CREATE INDEX creation_identifiers_entity_number ON idgen.creation_identifiers (e
 SELECT pg_catalog.pg_extension_config_dump('idgen.creation_identifiers', '');
 
 COMMENT ON TABLE idgen.creation_identifiers IS
-'Which entity each creation command made, so that a retried command can be answered instead of repeated. Written by idgen.create_once(). PUBLIC has no rights on it.';
+'Which entity each creation command made, so that a retried command can be answered instead of repeated. Written by idgen.create_once(). An unlogged table loses all commands in a crash, and each retry then creates anew. PUBLIC has no rights on it.';
 COMMENT ON COLUMN idgen.creation_identifiers.command_id IS
 'The id that the client gave the command, the same in every retry. One that begins with the time, such as UUID version 7, keeps the index local.';
 COMMENT ON COLUMN idgen.creation_identifiers.command_name IS
@@ -1115,7 +1115,7 @@ CREATE FUNCTION idgen.create_once(
     AS 'MODULE_PATHNAME', 'idgen_create_once_uuid';
 
 COMMENT ON FUNCTION idgen.create_once(uuid, uuid, text, jsonb) IS
-'Makes a creation command safe to retry. The first call with a command id records the proposed id and says created; every later one gets the recorded id back. A session with the same command id as one under way waits for it: it commits, and the recorded id comes back, or it rolls back, and this session''s own is recorded. A known command id with another name, kind of id or request is an error (23505). Under REPEATABLE READ and SERIALIZABLE, a concurrent creation can be a serialization failure (40001). A NULL command_id, proposed_id or command_name is an error (22004). Needs SELECT and INSERT on idgen.creation_identifiers.';
+'Makes a creation command safe to retry. The first call with a command id records the proposed id and says created; every later one gets the recorded id back. A session with the same command id as one under way waits for it: it commits, and the recorded id comes back, or it rolls back, and this session''s own is recorded. A known command id with another name, kind of id or request is an error (23505). Under REPEATABLE READ and SERIALIZABLE, a concurrent creation can be a serialization failure (40001). Set synchronous_commit to on in the transaction that creates: a crash can lose an asynchronous commit that a replay has already reported. A NULL command_id, proposed_id or command_name is an error (22004). Needs SELECT and INSERT on idgen.creation_identifiers.';
 
 CREATE FUNCTION idgen.create_once(
     command_id uuid,
@@ -1143,43 +1143,22 @@ COMMENT ON FUNCTION idgen.find_creation(uuid) IS
 'What is recorded about a command: one row, or none. Needs SELECT on idgen.creation_identifiers.';
 
 CREATE FUNCTION idgen.forget_creation(command_id uuid) RETURNS boolean
-    LANGUAGE SQL VOLATILE PARALLEL UNSAFE STRICT
-    BEGIN ATOMIC
-        WITH forgotten AS (
-            DELETE FROM idgen.creation_identifiers c
-            WHERE c.command_id OPERATOR(pg_catalog.=) forget_creation.command_id
-            RETURNING c.command_id
-        )
-        SELECT EXISTS (SELECT FROM forgotten);
-    END;
+    LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_forget_creation';
 
 COMMENT ON FUNCTION idgen.forget_creation(uuid) IS
 'Forgets a command, so that the next call with its id creates anew; whether it was known. Needs SELECT and DELETE on idgen.creation_identifiers.';
 
 CREATE FUNCTION idgen.forget_creation_of(entity_id uuid) RETURNS bigint
-    LANGUAGE SQL VOLATILE PARALLEL UNSAFE STRICT
-    BEGIN ATOMIC
-        WITH forgotten AS (
-            DELETE FROM idgen.creation_identifiers c
-            WHERE c.entity_id OPERATOR(pg_catalog.=) forget_creation_of.entity_id
-            RETURNING c.command_id
-        )
-        SELECT pg_catalog.count(*) FROM forgotten;
-    END;
+    LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_forget_creation_of_uuid';
 
 COMMENT ON FUNCTION idgen.forget_creation_of(uuid) IS
 'Forgets the commands that created an entity, for example when its first later command shows that the client knows its id; their number. Needs SELECT and DELETE on idgen.creation_identifiers.';
 
 CREATE FUNCTION idgen.forget_creation_of(entity_number bigint) RETURNS bigint
-    LANGUAGE SQL VOLATILE PARALLEL UNSAFE STRICT
-    BEGIN ATOMIC
-        WITH forgotten AS (
-            DELETE FROM idgen.creation_identifiers c
-            WHERE c.entity_number OPERATOR(pg_catalog.=) forget_creation_of.entity_number
-            RETURNING c.command_id
-        )
-        SELECT pg_catalog.count(*) FROM forgotten;
-    END;
+    LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_forget_creation_of_bigint';
 
 COMMENT ON FUNCTION idgen.forget_creation_of(bigint) IS
 'As forget_creation_of(uuid), for entities that a bigint identifies.';
@@ -1192,7 +1171,7 @@ CREATE FUNCTION idgen.purge_creations(
     AS 'MODULE_PATHNAME', 'idgen_purge_creations';
 
 COMMENT ON FUNCTION idgen.purge_creations(interval, bigint) IS
-'Forgets creations older than that, the oldest first and at most batch_size in one call; their number. Call it, each time in a transaction of its own, until it returns less than batch_size, from one session at a time: a second one waits for the first, and then finds less. A retry that comes later than this creates anew. Needs SELECT and DELETE on idgen.creation_identifiers. A negative older_than or a batch_size below 1 is an error (22023), as is NULL (22004).';
+'Forgets creations older than that, the oldest first and at most batch_size in one call; their number. Call it, each time in a transaction of its own, until it returns less than batch_size, from one session at a time: a second one waits for the first, and then finds less. A retry of a forgotten command creates anew, so older_than must exceed the time in which clients retry plus the longest transaction that creates: created_at is the start of the transaction. Needs SELECT and DELETE on idgen.creation_identifiers. A negative older_than or a batch_size below 1 is an error (22023), as is NULL (22004).';
 
 CREATE FUNCTION idgen.trim_creations(
     keep bigint,
@@ -1202,7 +1181,7 @@ CREATE FUNCTION idgen.trim_creations(
     AS 'MODULE_PATHNAME', 'idgen_trim_creations';
 
 COMMENT ON FUNCTION idgen.trim_creations(bigint, text) IS
-'Forgets all creations but the newest "keep", of one command name or, where that is NULL, of all; the number forgotten. Needs SELECT and DELETE on idgen.creation_identifiers. A keep below zero is an error (22023), as is NULL (22004).';
+'Forgets all creations but the newest "keep", of one command name or, where that is NULL, of all; the number forgotten. A retry of a forgotten command creates anew. Needs SELECT and DELETE on idgen.creation_identifiers. A keep below zero is an error (22023), as is NULL (22004).';
 
 CREATE FUNCTION idgen.remember_command(
     history uuid[],

@@ -5,11 +5,11 @@
  *
  * A client that got no answer sends its command again, under the same command
  * id.  The table idgen.creation_identifiers remembers which identifier the
- * first call was given; create_once() gives it back to every later one.  What
- * is asked of the table goes through SPI with plans kept for the session, so
- * that the caller's rights, policies and triggers apply; only a replay, which
- * shall cost no more than a SELECT, reads the primary key's index itself where
- * none of these has a say.
+ * first call was given; create_once() gives it back to every later one.  The
+ * table is read and written through SPI only, so that the caller's rights,
+ * policies and triggers apply, and so that the table may be any that behaves
+ * like the one that the extension makes: partitioned, or distributed over
+ * several servers.
  *
  * The history functions do the same for later commands on one entity, which
  * keeps the ids of its last commands in an array of its own row.
@@ -18,33 +18,23 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
 #include "access/htup_details.h"
-#include "access/sysattr.h"
-#include "access/table.h"
 #include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "common/cryptohash.h"
 #include "common/sha2.h"
-#include "executor/executor.h"
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
 #include "port/pg_bswap.h"
-#include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/jsonb.h"
 #include "utils/memutils.h"
 #include "utils/numeric.h"
-#include "utils/rel.h"
-#include "utils/rls.h"
-#include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
 
@@ -56,9 +46,8 @@
  * caller's search_path can slip in one of its own.
  */
 #define FIND_COMMAND \
-	"SELECT command_id::pg_catalog.uuid, command_name::pg_catalog.text," \
-	" entity_id::pg_catalog.uuid, entity_number::pg_catalog.int8," \
-	" request_hash::pg_catalog.int8" \
+	"SELECT entity_id::pg_catalog.uuid, entity_number::pg_catalog.int8," \
+	" command_name::pg_catalog.text, request_hash::pg_catalog.int8" \
 	" FROM idgen.creation_identifiers" \
 	" WHERE command_id OPERATOR(pg_catalog.=) $1"
 
@@ -68,58 +57,64 @@
 	" VALUES ($1, $2, $3, $4, $5)" \
 	" ON CONFLICT (command_id) DO NOTHING"
 
-#define PURGE_OLDER \
-	"DELETE FROM idgen.creation_identifiers" \
-	" WHERE command_id OPERATOR(pg_catalog.=) ANY (ARRAY(" \
-	"  SELECT command_id FROM idgen.creation_identifiers" \
-	"  WHERE created_at OPERATOR(pg_catalog.<)" \
-	"   (pg_catalog.now() OPERATOR(pg_catalog.-) $1)" \
-	"  ORDER BY created_at LIMIT $2))"
+#define FORGET_WHERE \
+	"DELETE FROM idgen.creation_identifiers WHERE "
 
-#define TRIM_BEYOND \
-	"DELETE FROM idgen.creation_identifiers" \
-	" WHERE command_id OPERATOR(pg_catalog.=) ANY (ARRAY(" \
-	"  SELECT command_id FROM idgen.creation_identifiers" \
-	"  WHERE $2 IS NULL OR command_name OPERATOR(pg_catalog.=) $2" \
-	"  ORDER BY created_at DESC, command_id DESC OFFSET $1))"
+/*
+ * The commands to forget, sorted, so that sessions that forget the same ones
+ * lock their rows in the same order.
+ */
+#define COMMANDS_OF(oldest) \
+	"SELECT id, made FROM (" \
+	" SELECT command_id::pg_catalog.uuid, created_at::pg_catalog.timestamptz" \
+	" FROM idgen.creation_identifiers WHERE " oldest ") AS found (id, made)" \
+	" WHERE id IS NOT NULL AND made IS NOT NULL ORDER BY id"
 
-/* The table's columns, and those of FIND_COMMAND. */
-#define ATTNUM_COMMAND_ID		1
-#define ATTNUM_COMMAND_NAME		2
-#define ATTNUM_ENTITY_ID		3
-#define ATTNUM_ENTITY_NUMBER	4
-#define ATTNUM_REQUEST_HASH		5
+#define OLDER_COMMANDS COMMANDS_OF( \
+	"created_at OPERATOR(pg_catalog.<) $1 ORDER BY created_at LIMIT $2")
 
-static const struct
-{
-	const char *name;
-	Oid			type;
-}			table_columns[] =
-{
-	{"command_id", UUIDOID},
-	{"command_name", TEXTOID},
-	{"entity_id", UUIDOID},
-	{"entity_number", INT8OID},
-	{"request_hash", INT8OID},
-};
+#define COMMANDS_BEYOND COMMANDS_OF( \
+	"$2 IS NULL OR command_name OPERATOR(pg_catalog.=) $2" \
+	" ORDER BY created_at DESC, command_id DESC OFFSET $1")
 
-/* A statement, planned at its first use and kept. */
+/* How many commands one DELETE forgets. */
+#define FORGET_AT_ONCE	1000
+
+/* The columns of FIND_COMMAND. */
+#define ATTNUM_ENTITY_ID		1
+#define ATTNUM_ENTITY_NUMBER	2
+#define ATTNUM_COMMAND_NAME		3
+#define ATTNUM_REQUEST_HASH		4
+
+/* A statement, prepared at its first use and kept. */
 typedef struct KeptStatement
 {
 	const char *text;
+	int			options;		/* CURSOR_OPT_... */
 	int			nargs;
 	Oid			argtypes[5];
 	SPIPlanPtr	plan;
 } KeptStatement;
 
+/*
+ * One plan serves all values where it names the row's key.  The others are
+ * planned as the server sees fit: a distributed table may refuse a plan that
+ * does not know the values.
+ */
 static KeptStatement find_command =
-{FIND_COMMAND, 1, {UUIDOID}, NULL};
+{FIND_COMMAND, CURSOR_OPT_GENERIC_PLAN, 1, {UUIDOID}, NULL};
 static KeptStatement record_command =
-{RECORD_COMMAND, 5, {UUIDOID, UUIDOID, INT8OID, TEXTOID, INT8OID}, NULL};
-static KeptStatement purge_older =
-{PURGE_OLDER, 2, {INTERVALOID, INT8OID}, NULL};
-static KeptStatement trim_beyond =
-{TRIM_BEYOND, 2, {INT8OID, TEXTOID}, NULL};
+{RECORD_COMMAND, CURSOR_OPT_GENERIC_PLAN, 5, {UUIDOID, UUIDOID, INT8OID, TEXTOID, INT8OID}, NULL};
+static KeptStatement forget_command =
+{FORGET_WHERE "command_id OPERATOR(pg_catalog.=) $1", 0, 1, {UUIDOID}, NULL};
+/* IS TRUE keeps the index on created_at out, which has the ids in no order */
+static KeptStatement forget_commands =
+{FORGET_WHERE "command_id OPERATOR(pg_catalog.=) ANY ($1)"
+" AND (created_at OPERATOR(pg_catalog.<=) $2) IS TRUE", 0, 2, {UUIDARRAYOID, TIMESTAMPTZOID}, NULL};
+static KeptStatement forget_entity =
+{FORGET_WHERE "entity_id OPERATOR(pg_catalog.=) $1", 0, 1, {UUIDOID}, NULL};
+static KeptStatement forget_number =
+{FORGET_WHERE "entity_number OPERATOR(pg_catalog.=) $1", 0, 1, {INT8OID}, NULL};
 
 /* Bytes of a command name that a message shows. */
 #define MAX_SHOWN_NAME	200
@@ -137,7 +132,7 @@ typedef struct Creation
 	EntityKind	kind;
 	pg_uuid_t	entity_id;		/* of ENTITY_UUID */
 	int64		entity_number;	/* of ENTITY_NUMBER */
-	text	   *command_name;
+	text	   *command_name;	/* of a recorded one, until SPI_finish() */
 	bool		has_request;
 	int64		request_hash;
 } Creation;
@@ -262,7 +257,7 @@ request_hash(Jsonb *request)
 
 /*
  * Run a statement between SPI_connect() and SPI_finish(); the number of rows
- * it returned or changed.  Its plan is made without regard to the values.
+ * it returned or changed.
  */
 static uint64
 run_statement(KeptStatement *statement, Datum *values, const char *nulls)
@@ -272,8 +267,7 @@ run_statement(KeptStatement *statement, Datum *values, const char *nulls)
 	if (statement->plan == NULL)
 	{
 		SPIPlanPtr	plan = SPI_prepare_cursor(statement->text, statement->nargs,
-											  statement->argtypes,
-											  CURSOR_OPT_GENERIC_PLAN);
+											  statement->argtypes, statement->options);
 
 		if (plan == NULL || SPI_keepplan(plan) != 0)
 			elog(ERROR, "could not keep a plan for \"%s\": %s", statement->text,
@@ -288,21 +282,28 @@ run_statement(KeptStatement *statement, Datum *values, const char *nulls)
 	return SPI_processed;
 }
 
+/* Discourage a scan method, until the caller leaves its GUC nest level. */
+static void
+discourage(const char *method)
+{
+	(void) set_config_option(method, "off", PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+}
+
 /*
- * The same for a statement that looks for rows, with sequential scans
- * discouraged.  A session keeps its plan while the table grows from nothing
- * to millions of rows, perhaps within one transaction, before any statistics
- * tell; and what it looks for has an index.
+ * Run a statement that looks for rows, without a sequential scan.  A session
+ * keeps its plan while the table grows from nothing to millions of rows,
+ * perhaps within one transaction, before any statistics tell; and what it
+ * looks for has an index.
  */
 static uint64
-run_search(KeptStatement *statement, Datum *values, const char *nulls)
+run_search(KeptStatement *statement, Datum *values)
 {
 	int			guc_level = NewGUCNestLevel();
 	uint64		processed;
 
-	(void) set_config_option("enable_seqscan", "off", PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_SAVE, true, 0, false);
-	processed = run_statement(statement, values, nulls);
+	discourage("enable_seqscan");
+	processed = run_statement(statement, values, NULL);
 	AtEOXact_GUC(true, guc_level);
 	return processed;
 }
@@ -314,14 +315,33 @@ connect_spi(void)
 		elog(ERROR, "SPI_connect failed");
 }
 
-/*
- * A row of the table as a Creation, in the current memory context.
- */
-static void
-read_creation(HeapTuple row, TupleDesc columns, Creation *found)
+/* What the table says about a command; false if it does not know it. */
+static bool
+find_creation(Datum command_id, Creation *found)
 {
+	uint64		rows = run_search(&find_command, &command_id);
+	HeapTuple	row;
+	TupleDesc	columns;
 	Datum		value;
 	bool		isnull;
+
+	if (rows == 0)
+		return false;
+
+	/*
+	 * A SERIALIZABLE transaction that records a command anew, which its
+	 * snapshot still holds but another session has forgotten since, sees both
+	 * rows.  Which of them is right depends on who came first, so nobody did.
+	 */
+	if (rows > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("could not serialize access due to concurrent delete"),
+				 errdetail("Command id \"%s\" was forgotten while this transaction recorded it.",
+						   uuid_text(DatumGetUUIDP(command_id)))));
+
+	row = SPI_tuptable->vals[0];
+	columns = SPI_tuptable->tupdesc;
 
 	value = heap_getattr(row, ATTNUM_ENTITY_ID, columns, &isnull);
 	if (!isnull)
@@ -338,140 +358,12 @@ read_creation(HeapTuple row, TupleDesc columns, Creation *found)
 
 	/* not null, unless the table's owner has allowed that */
 	value = heap_getattr(row, ATTNUM_COMMAND_NAME, columns, &isnull);
-	found->command_name = isnull ? cstring_to_text("") : DatumGetTextPCopy(value);
+	found->command_name = isnull ? cstring_to_text("") : DatumGetTextPP(value);
 
 	found->request_hash = DatumGetInt64(heap_getattr(row, ATTNUM_REQUEST_HASH,
 													 columns, &isnull));
 	found->has_request = !isnull;
-}
-
-/*
- * Is it a table as the extension makes it?  Its owner, who need not be a
- * superuser, may have put another one in its place: partitioned, or with
- * columns of other types.
- */
-static bool
-is_as_made(Relation table)
-{
-	TupleDesc	columns = RelationGetDescr(table);
-	Bitmapset  *key;
-	bool		as_made;
-
-	if (table->rd_rel->relkind != RELKIND_RELATION || table->rd_rel->relhassubclass ||
-		columns->natts < (int) lengthof(table_columns))
-		return false;
-
-	for (int i = 0; i < (int) lengthof(table_columns); i++)
-	{
-		Form_pg_attribute column = TupleDescAttr(columns, i);
-
-		if (column->attisdropped || column->atttypid != table_columns[i].type ||
-			strcmp(NameStr(column->attname), table_columns[i].name) != 0)
-			return false;
-	}
-
-	key = RelationGetIndexAttrBitmap(table, INDEX_ATTR_BITMAP_PRIMARY_KEY);
-	as_made = bms_membership(key) == BMS_SINGLETON &&
-		bms_is_member(ATTNUM_COMMAND_ID - FirstLowInvalidHeapAttributeNumber, key);
-	bms_free(key);
-	return as_made;
-}
-
-/*
- * The table's primary key's index, if reading it is all that a SELECT would
- * do for this user: a table with its primary key in place, SELECT granted as
- * a whole, no policy, and no module that watches what is read.
- */
-static Oid
-index_to_read(Relation table)
-{
-	Oid			relid = RelationGetRelid(table);
-
-	if (ExecutorCheckPerms_hook != NULL ||
-		pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) != ACLCHECK_OK ||
-		check_enable_rls(relid, InvalidOid, true) == RLS_ENABLED ||
-		!is_as_made(table))
-		return InvalidOid;
-
-	list_free(RelationGetIndexList(table));
-	return table->rd_pkindex;
-}
-
-/*
- * A SERIALIZABLE transaction that records a command anew, which its snapshot
- * still holds but somebody else has forgotten since, sees both rows.  Which of
- * them is right depends on who came first, so nobody did (40001).
- */
-static void
-refuse_second_row(Datum command_id)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-			 errmsg("could not serialize access due to concurrent delete"),
-			 errdetail("Command id \"%s\" was forgotten while this transaction recorded it.",
-					   uuid_text(DatumGetUUIDP(command_id)))));
-}
-
-/* What the table says about a command, from the index and the row. */
-static bool
-read_index(Relation table, Oid index, Datum command_id, Creation *found)
-{
-	ScanKeyData key;
-	Snapshot	snapshot;
-	SysScanDesc scan;
-	HeapTuple	row;
-	bool		known;
-
-	/* see what this statement did before, as a statement of SPI does */
-	CommandCounterIncrement();
-	snapshot = RegisterSnapshot(GetTransactionSnapshot());
-
-	ScanKeyInit(&key, ATTNUM_COMMAND_ID, BTEqualStrategyNumber, F_UUID_EQ, command_id);
-	scan = systable_beginscan(table, index, true, snapshot, 1, &key);
-	row = systable_getnext(scan);
-	known = HeapTupleIsValid(row);
-	if (known)
-	{
-		read_creation(row, RelationGetDescr(table), found);
-		if (IsolationUsesXactSnapshot() && HeapTupleIsValid(systable_getnext(scan)))
-			refuse_second_row(command_id);
-	}
-
-	systable_endscan(scan);
-	UnregisterSnapshot(snapshot);
-	return known;
-}
-
-/* What the table says about a command; false if it does not know it. */
-static bool
-find_creation(Datum command_id, Creation *found)
-{
-	Relation	table = table_openrv(makeRangeVar("idgen", "creation_identifiers", -1),
-									 AccessShareLock);
-	Oid			index = index_to_read(table);
-	MemoryContext caller = CurrentMemoryContext;
-	bool		known;
-
-	if (OidIsValid(index))
-		known = read_index(table, index, command_id, found);
-	else
-	{
-		connect_spi();
-		known = run_search(&find_command, &command_id, NULL) > 0;
-		if (known)
-		{
-			MemoryContext spi = MemoryContextSwitchTo(caller);
-
-			if (SPI_processed > 1)
-				refuse_second_row(command_id);
-			read_creation(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, found);
-			MemoryContextSwitchTo(spi);
-		}
-		SPI_finish();
-	}
-
-	table_close(table, NoLock);
-	return known;
+	return true;
 }
 
 /*
@@ -483,7 +375,6 @@ record_creation(Datum command_id, const Creation *creation)
 {
 	Datum		values[5];
 	char		nulls[5];
-	uint64		recorded;
 
 	values[0] = command_id;
 	values[1] = UUIDPGetDatum(&creation->entity_id);
@@ -495,10 +386,7 @@ record_creation(Datum command_id, const Creation *creation)
 	if (!creation->has_request)
 		nulls[4] = 'n';
 
-	connect_spi();
-	recorded = run_statement(&record_command, values, nulls);
-	SPI_finish();
-	return recorded == 1;
+	return run_statement(&record_command, values, nulls) == 1;
 }
 
 static bool
@@ -645,7 +533,9 @@ create_once(FunctionCallInfo fcinfo, EntityKind kind)
 
 	columns = result_columns(fcinfo, kind);
 
+	connect_spi();
 	created = create_or_replay(PG_GETARG_DATUM(0), &creation);
+	SPI_finish();
 
 	result[0] = kind == ENTITY_UUID ? UUIDPGetDatum(&creation.entity_id) :
 		Int64GetDatum(creation.entity_number);
@@ -677,17 +567,102 @@ idgen_create_once_bigint(PG_FUNCTION_ARGS)
 	return create_once(fcinfo, ENTITY_NUMBER);
 }
 
-/* Run a DELETE of two arguments; the number of rows that are gone. */
-static Datum
-delete_rows(KeptStatement *statement, Datum *values, const char *nulls)
+/* Forget the commands that one value selects; their number. */
+static int64
+forget(KeptStatement *statement, Datum value)
 {
-	uint64		deleted;
+	int64		forgotten;
 
 	connect_spi();
-	deleted = run_search(statement, values, nulls);
+	forgotten = run_search(statement, &value);
 	SPI_finish();
+	return forgotten;
+}
 
-	PG_RETURN_INT64((int64) deleted);
+/* forget_creation(command_id uuid) returns boolean */
+PG_FUNCTION_INFO_V1(idgen_forget_creation);
+Datum
+idgen_forget_creation(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(forget(&forget_command, PG_GETARG_DATUM(0)) > 0);
+}
+
+/* forget_creation_of(entity_id uuid) returns bigint */
+PG_FUNCTION_INFO_V1(idgen_forget_creation_of_uuid);
+Datum
+idgen_forget_creation_of_uuid(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT64(forget(&forget_entity, PG_GETARG_DATUM(0)));
+}
+
+/* forget_creation_of(entity_number bigint) returns bigint */
+PG_FUNCTION_INFO_V1(idgen_forget_creation_of_bigint);
+Datum
+idgen_forget_creation_of_bigint(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT64(forget(&forget_number, PG_GETARG_DATUM(0)));
+}
+
+/*
+ * Forget the commands that a query of two arguments selects; their number.
+ *
+ * They are fetched and deleted in batches, each by its ids, because a
+ * distributed table refuses a DELETE that selects its rows with a LIMIT; and
+ * because the memory that it takes does not depend on their number.
+ *
+ * Between the query and the DELETE, another session may have forgotten one of
+ * them, and a late retry may have recorded it anew.  That row is younger than
+ * all that the query selected, and stays.
+ */
+static int64
+forget_selected(const char *query, Oid *argtypes, Datum *values, const char *nulls)
+{
+	int64		forgotten = 0;
+	uint64		fetched;
+	int			guc_level = NewGUCNestLevel();
+	Portal		commands;
+
+	/* index scans only, which lock the rows of a batch in the order of ids */
+	discourage("enable_seqscan");
+	discourage("enable_bitmapscan");
+
+	connect_spi();
+	commands = SPI_cursor_open_with_args(NULL, query, 2, argtypes, values, nulls, false,
+										 CURSOR_OPT_CUSTOM_PLAN | CURSOR_OPT_NO_SCROLL);
+
+	/* at least one DELETE, which checks rights and the transaction's mode */
+	do
+	{
+		Datum		ids[FORGET_AT_ONCE];
+		TimestampTz newest = DT_NOBEGIN;
+		Datum		batch[2];
+		SPITupleTable *rows;
+		bool		isnull;
+
+		SPI_cursor_fetch(commands, true, FORGET_AT_ONCE);
+		fetched = SPI_processed;
+		rows = SPI_tuptable;
+		for (uint64 i = 0; i < fetched; i++)
+		{
+			TimestampTz made = DatumGetTimestampTz(SPI_getbinval(rows->vals[i], rows->tupdesc,
+																 2, &isnull));
+
+			ids[i] = SPI_getbinval(rows->vals[i], rows->tupdesc, 1, &isnull);
+			newest = Max(newest, made);
+		}
+
+		batch[0] = PointerGetDatum(construct_array(ids, (int) fetched, UUIDOID, UUID_LEN,
+												   false, TYPALIGN_CHAR));
+		batch[1] = TimestampTzGetDatum(newest);
+		SPI_freetuptable(rows);
+		forgotten += run_statement(&forget_commands, batch, NULL);
+		pfree(DatumGetPointer(batch[0]));
+	} while (fetched == FORGET_AT_ONCE);
+
+	SPI_cursor_close(commands);
+	SPI_finish();
+	AtEOXact_GUC(true, guc_level);
+	return forgotten;
 }
 
 /*
@@ -701,15 +676,14 @@ PG_FUNCTION_INFO_V1(idgen_purge_creations);
 Datum
 idgen_purge_creations(PG_FUNCTION_ARGS)
 {
+	Oid			argtypes[2] = {TIMESTAMPTZOID, INT8OID};
 	Interval	zero = {0};
 	Datum		values[2];
 
 	require_argument(fcinfo, 0, "older_than");
 	require_argument(fcinfo, 1, "batch_size");
-	values[0] = PG_GETARG_DATUM(0);
-	values[1] = PG_GETARG_DATUM(1);
 
-	if (DatumGetBool(DirectFunctionCall2(interval_lt, values[0],
+	if (DatumGetBool(DirectFunctionCall2(interval_lt, PG_GETARG_DATUM(0),
 										 IntervalPGetDatum(&zero))))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -723,7 +697,12 @@ idgen_purge_creations(PG_FUNCTION_ARGS)
 				 errdetail("The value is %lld.",
 						   (long long) PG_GETARG_INT64(1))));
 
-	return delete_rows(&purge_older, values, NULL);
+	/* a value, as a distributed table's servers have clocks of their own */
+	values[0] = DirectFunctionCall2(timestamptz_mi_interval,
+									TimestampTzGetDatum(GetCurrentTransactionStartTimestamp()),
+									PG_GETARG_DATUM(0));
+	values[1] = PG_GETARG_DATUM(1);
+	PG_RETURN_INT64(forget_selected(OLDER_COMMANDS, argtypes, values, NULL));
 }
 
 /* A number of things to keep, which must not be negative. */
@@ -747,6 +726,7 @@ PG_FUNCTION_INFO_V1(idgen_trim_creations);
 Datum
 idgen_trim_creations(PG_FUNCTION_ARGS)
 {
+	Oid			argtypes[2] = {INT8OID, TEXTOID};
 	Datum		values[2];
 	char		nulls[2] = {' ', ' '};
 
@@ -757,7 +737,7 @@ idgen_trim_creations(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(1))
 		nulls[1] = 'n';
 
-	return delete_rows(&trim_beyond, values, nulls);
+	PG_RETURN_INT64(forget_selected(COMMANDS_BEYOND, argtypes, values, nulls));
 }
 
 /* ----------

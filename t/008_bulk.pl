@@ -109,5 +109,29 @@ $bytes = growth(q{idgen.create_once(idgen.uuid_v7(), i, 'order', '[1]')}, 30000)
 ok(length $bytes && $bytes < $flat, '30000 records leave no memory behind')
   or diag("growth is $bytes bytes");
 
+# Nor does forgetting more at once take more memory: a trigger samples it after
+# each DELETE of one call.
+$node->safe_psql(
+	'postgres', q{
+	CREATE TABLE sample (n serial, bytes bigint);
+	CREATE FUNCTION take_sample() RETURNS trigger LANGUAGE plpgsql
+		AS 'BEGIN INSERT INTO sample (bytes) VALUES (memory()); RETURN NULL; END';
+	CREATE TRIGGER take_sample AFTER DELETE ON idgen.creation_identifiers EXECUTE FUNCTION take_sample()});
+for my $call (q{purge_creations('0', 1000000)}, 'trim_creations(0)')
+{
+	my ($forgotten, $samples, $growth) = split /\||\n/, $node->safe_psql(
+		'postgres', qq{
+		TRUNCATE idgen.creation_identifiers;
+		TRUNCATE sample RESTART IDENTITY;
+		INSERT INTO idgen.creation_identifiers (command_id, entity_number) SELECT idgen.uuid_v4(), i FROM generate_series(1, 50000) i;
+		SET work_mem = '64kB';
+		SELECT idgen.$call;
+		SELECT count(*), max(bytes) FILTER (WHERE n > 25) - max(bytes) FILTER (WHERE n <= 25) FROM sample});
+
+	is($forgotten, '50000', "$call forgets them all");
+	cmp_ok($samples, '>=', 50, 'a batch at a time');
+	cmp_ok($growth, '<', $flat, 'and leaves no memory behind');
+}
+
 $node->stop;
 done_testing();

@@ -1,0 +1,109 @@
+# Recorded commands are read and written by the executor only, so that a table
+# of another shape, or one that is spread over several servers, serves as well
+# as the one that the extension makes.
+
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('tables');
+$node->init;
+$node->start;
+$node->safe_psql('postgres', 'CREATE EXTENSION idgen');
+
+my $table = 'idgen.creation_identifiers';
+my $command = q{'c0000000-0000-4000-8000-00000000000a'};
+my $replay = "SELECT created FROM idgen.create_once($command, 1)";
+
+# What a call has the executor do, as auto_explain reports it
+sub executed
+{
+	my ($call) = @_;
+	my ($answer, $notices);
+
+	$node->psql(
+		'postgres', qq{
+		LOAD 'auto_explain';
+		SET auto_explain.log_min_duration = 0;
+		SET auto_explain.log_nested_statements = on;
+		SET auto_explain.log_level = notice;
+		$call},
+		stdout => \$answer,
+		stderr => \$notices);
+	return join("\n", $answer, $notices =~ /^Query Text: (\w+) .*$table/mg);
+}
+
+is(executed($replay), "t\nSELECT\nINSERT", 'a first call looks and records');
+is(executed($replay), "f\nSELECT", 'a replay looks');
+is(executed("BEGIN READ ONLY; $replay"), "f\nSELECT", 'a replay in a read-only transaction looks');
+is(executed("BEGIN ISOLATION LEVEL SERIALIZABLE; $replay"), "f\nINSERT\nSELECT", 'a serializable one tries to record, and looks');
+
+# All that there is to do with commands, and what it answers. Of 2600 commands,
+# 2500 are old, and those are more than one batch.
+my $story = qq{
+	SELECT entity_number, created FROM idgen.create_once($command, 1, 'order', '[1]');
+	SELECT entity_number, created FROM idgen.create_once($command, 2, 'order', '[1.0]');
+	BEGIN READ ONLY;
+	SELECT entity_number, created FROM idgen.create_once($command, 3, 'order', '[1]');
+	COMMIT;
+	SELECT idgen.create_once($command, 4, 'invoice');
+	SELECT entity_id, created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000b', $command\::uuid);
+	SELECT entity_id, created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000b', idgen.uuid_v4());
+	SELECT idgen.forget_creation($command), idgen.forget_creation($command);
+	SELECT idgen.forget_creation_of($command\::uuid), idgen.forget_creation_of($command\::uuid);
+	SELECT count(*) FROM generate_series(1, 2600) i, idgen.create_once(md5(i::text)::uuid, i::bigint) WHERE created;
+	SELECT count(*) FROM generate_series(1, 2600) i, idgen.create_once(md5(i::text)::uuid, 0::bigint) WHERE entity_number = i;
+	SELECT sum(idgen.forget_creation_of(i)) FROM generate_series(1, 10) i;
+	UPDATE $table SET created_at = created_at - (2600 - entity_number) * interval '1 minute'
+		- CASE WHEN entity_number <= 2510 THEN interval '1 day' ELSE interval '0' END;
+	SELECT idgen.purge_creations('1 day', 1500);
+	SELECT count(*), min(entity_number), max(entity_number) FROM $table;
+	SELECT idgen.purge_creations('1 day', 1500), idgen.purge_creations('1 day');
+	SELECT idgen.trim_creations(80, 'another'), idgen.trim_creations(80), idgen.trim_creations(80, '');
+	SELECT count(*), min(entity_number), max(entity_number) FROM $table;
+	SELECT idgen.trim_creations(0)};
+my $answers = q{1|t
+1|f
+1|f
+c0000000-0000-4000-8000-00000000000a|t
+c0000000-0000-4000-8000-00000000000a|f
+t|f
+1|0
+2600
+2600
+10
+1500
+1090|1511|2600
+1000|0
+0|10|0
+80|2521|2600
+80};
+my $columns = q{command_name text NOT NULL, entity_id uuid, entity_number bigint, request_hash bigint,
+	created_at timestamptz NOT NULL DEFAULT now()};
+
+for my $case (
+	[ 'as it was made', "ALTER TABLE idgen.made RENAME TO creation_identifiers" ],
+	[ 'partitioned', "CREATE TABLE $table (LIKE idgen.made INCLUDING ALL) PARTITION BY HASH (command_id)",
+		map { "CREATE TABLE idgen.part_$_ PARTITION OF $table FOR VALUES WITH (MODULUS 3, REMAINDER $_)" } 0 .. 2 ],
+	[ 'with nothing but a key', "CREATE TABLE $table (command_id uuid PRIMARY KEY, $columns)" ],
+	[ 'whose key includes more', "CREATE TABLE $table (command_id uuid, $columns, PRIMARY KEY (command_id) INCLUDE (entity_id, command_name))" ],
+	[ 'with a unique index for a key', "CREATE TABLE $table (serial bigserial PRIMARY KEY, $columns, command_id uuid)",
+		"CREATE INDEX ON $table USING hash (command_id)", "CREATE UNIQUE INDEX ON $table (command_id)" ],
+	[ 'behind a view', "CREATE TABLE idgen.kept (LIKE idgen.made INCLUDING ALL)", "CREATE VIEW $table AS SELECT * FROM idgen.kept" ])
+{
+	my ($what, @create) = @$case;
+	my ($stdout, $stderr);
+
+	$node->safe_psql('postgres', 'DROP DATABASE IF EXISTS other');
+	$node->safe_psql('postgres', 'CREATE DATABASE other');
+	$node->safe_psql('other', join(';', 'CREATE EXTENSION idgen', "ALTER TABLE $table RENAME TO made", @create));
+	$node->psql('other', $story, stdout => \$stdout, stderr => \$stderr, on_error_stop => 0);
+	is($stdout, $answers, "a table $what does all");
+	is(join('|', $stderr =~ /ERROR:  (.*)/g),
+		'command id "c0000000-0000-4000-8000-00000000000a" was used for another command', 'and refuses another command');
+}
+
+$node->stop;
+done_testing();
