@@ -320,7 +320,7 @@ CREATE FUNCTION idgen.is_uuid(id text, version int DEFAULT NULL) RETURNS boolean
 COMMENT ON FUNCTION idgen.is_uuid(text, int) IS
 'Whether the text is a UUID in canonical form: 36 characters, dashes in place, hexadecimal digits of either case, the RFC''s variant, and the given version (0 to 15), or one from 1 to 8 where none is given. Never raises an error on bad text; another version to ask for is one (22023).';
 
-CREATE FUNCTION idgen.is_short_comb(
+CREATE FUNCTION idgen.is_recent_short_comb(
     id uuid,
     tolerance interval DEFAULT NULL,
     clock timestamptz DEFAULT NULL,
@@ -330,12 +330,12 @@ CREATE FUNCTION idgen.is_short_comb(
     future_tolerance interval DEFAULT NULL
 ) RETURNS boolean
     LANGUAGE C STABLE PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'idgen_is_short_comb';
+    AS 'MODULE_PATHNAME', 'idgen_is_recent_short_comb';
 
-COMMENT ON FUNCTION idgen.is_short_comb(uuid, interval, timestamptz, interval, int, interval, interval) IS
+COMMENT ON FUNCTION idgen.is_recent_short_comb(uuid, interval, timestamptz, interval, int, interval, interval) IS
 'Whether the identifier is a UUID of version 4 with a prefix that short_comb(period, prefix_bytes) gives at some instant from clock - tolerance to clock + tolerance, also where the prefixes begin again. The tolerance is ten periods unless given; past_tolerance and future_tolerance override one side. The clock is the start of the statement unless given. A tolerance that is negative, has months, or is as wide as the whole cycle is an error (22023).';
 
-CREATE FUNCTION idgen.is_comb(
+CREATE FUNCTION idgen.is_recent_comb(
     id uuid,
     tolerance interval DEFAULT '10 minutes',
     clock timestamptz DEFAULT NULL,
@@ -343,12 +343,12 @@ CREATE FUNCTION idgen.is_comb(
     future_tolerance interval DEFAULT NULL
 ) RETURNS boolean
     LANGUAGE C STABLE PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'idgen_is_comb';
+    AS 'MODULE_PATHNAME', 'idgen_is_recent_comb';
 
-COMMENT ON FUNCTION idgen.is_comb(uuid, interval, timestamptz, interval, interval) IS
+COMMENT ON FUNCTION idgen.is_recent_comb(uuid, interval, timestamptz, interval, interval) IS
 'Whether the identifier is a UUID of version 4 whose first 48 bits are a time from clock - tolerance to clock + tolerance; past_tolerance and future_tolerance override one side. The clock is the start of the statement unless given. A tolerance that is negative or has months is an error (22023).';
 
-CREATE FUNCTION idgen.is_uuid_v7(
+CREATE FUNCTION idgen.is_recent_uuid_v7(
     id uuid,
     tolerance interval DEFAULT '10 minutes',
     clock timestamptz DEFAULT NULL,
@@ -356,12 +356,12 @@ CREATE FUNCTION idgen.is_uuid_v7(
     future_tolerance interval DEFAULT NULL
 ) RETURNS boolean
     LANGUAGE C STABLE PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'idgen_is_uuid_v7';
+    AS 'MODULE_PATHNAME', 'idgen_is_recent_uuid_v7';
 
-COMMENT ON FUNCTION idgen.is_uuid_v7(uuid, interval, timestamptz, interval, interval) IS
+COMMENT ON FUNCTION idgen.is_recent_uuid_v7(uuid, interval, timestamptz, interval, interval) IS
 'Whether the identifier is a UUID of version 7 with a time from clock - tolerance to clock + tolerance; past_tolerance and future_tolerance override one side. The clock is the start of the statement unless given. A tolerance that is negative or has months is an error (22023).';
 
-CREATE FUNCTION idgen.check_short_comb(
+CREATE FUNCTION idgen.check_recent_short_comb(
     id uuid,
     tolerance interval DEFAULT NULL,
     clock timestamptz DEFAULT NULL,
@@ -371,12 +371,12 @@ CREATE FUNCTION idgen.check_short_comb(
     future_tolerance interval DEFAULT NULL
 ) RETURNS uuid
     LANGUAGE C STABLE PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'idgen_check_short_comb';
+    AS 'MODULE_PATHNAME', 'idgen_check_recent_short_comb';
 
-COMMENT ON FUNCTION idgen.check_short_comb(uuid, interval, timestamptz, interval, int, interval, interval) IS
-'The identifier, if is_short_comb() holds for it with the same arguments; otherwise an error (23514) that shows the window and the value found.';
+COMMENT ON FUNCTION idgen.check_recent_short_comb(uuid, interval, timestamptz, interval, int, interval, interval) IS
+'The identifier, if is_recent_short_comb() holds for it with the same arguments; otherwise an error (23514) that shows the window and the value found.';
 
-CREATE FUNCTION idgen.check_comb(
+CREATE FUNCTION idgen.check_recent_comb(
     id uuid,
     tolerance interval DEFAULT '10 minutes',
     clock timestamptz DEFAULT NULL,
@@ -384,12 +384,12 @@ CREATE FUNCTION idgen.check_comb(
     future_tolerance interval DEFAULT NULL
 ) RETURNS uuid
     LANGUAGE C STABLE PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'idgen_check_comb';
+    AS 'MODULE_PATHNAME', 'idgen_check_recent_comb';
 
-COMMENT ON FUNCTION idgen.check_comb(uuid, interval, timestamptz, interval, interval) IS
-'The identifier, if is_comb() holds for it with the same arguments; otherwise an error (23514) that shows the window and the value found.';
+COMMENT ON FUNCTION idgen.check_recent_comb(uuid, interval, timestamptz, interval, interval) IS
+'The identifier, if is_recent_comb() holds for it with the same arguments; otherwise an error (23514) that shows the window and the value found.';
 
-CREATE FUNCTION idgen.check_uuid_v7(
+CREATE FUNCTION idgen.check_recent_uuid_v7(
     id uuid,
     tolerance interval DEFAULT '10 minutes',
     clock timestamptz DEFAULT NULL,
@@ -397,10 +397,10 @@ CREATE FUNCTION idgen.check_uuid_v7(
     future_tolerance interval DEFAULT NULL
 ) RETURNS uuid
     LANGUAGE C STABLE PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'idgen_check_uuid_v7';
+    AS 'MODULE_PATHNAME', 'idgen_check_recent_uuid_v7';
 
-COMMENT ON FUNCTION idgen.check_uuid_v7(uuid, interval, timestamptz, interval, interval) IS
-'The identifier, if is_uuid_v7() holds for it with the same arguments; otherwise an error (23514) that shows the window and the value found.';
+COMMENT ON FUNCTION idgen.check_recent_uuid_v7(uuid, interval, timestamptz, interval, interval) IS
+'The identifier, if is_recent_uuid_v7() holds for it with the same arguments; otherwise an error (23514) that shows the window and the value found.';
 
 CREATE FUNCTION idgen.check_on_insert() RETURNS trigger
     LANGUAGE C VOLATILE PARALLEL SAFE
@@ -909,18 +909,18 @@ COMMENT ON FUNCTION idgen.objectid_ceil(timestamptz) IS
 -- Text forms
 -- ---------------------------------------------------------------------------
 
-CREATE FUNCTION idgen.to_base(id uuid, base int) RETURNS text
+CREATE FUNCTION idgen.uuid_to_base(id uuid, base int) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_uuid_to_base';
 
-COMMENT ON FUNCTION idgen.to_base(uuid, int) IS
+COMMENT ON FUNCTION idgen.uuid_to_base(uuid, int) IS
 'The uuid as digits of a base: 16, 32 (Crockford), 36, 58 (Bitcoin) or 62. Always as many as 128 bits take (32, 26, 25, 22 or 22), so that text order is uuid order; for 58 and 62, whose digits are case-sensitive, in collation "C". Another base is an error (22023).';
 
-CREATE FUNCTION idgen.to_base(value bigint, base int) RETURNS text
+CREATE FUNCTION idgen.bigint_to_base(value bigint, base int) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_bigint_to_base';
 
-COMMENT ON FUNCTION idgen.to_base(bigint, int) IS
+COMMENT ON FUNCTION idgen.bigint_to_base(bigint, int) IS
 'The number as digits of a base: 16, 32 (Crockford), 36, 58 (Bitcoin) or 62, without leading zeros. A negative number or another base is an error (22023).';
 
 CREATE FUNCTION idgen.uuid_from_base(digits text, base int) RETURNS uuid
@@ -928,14 +928,14 @@ CREATE FUNCTION idgen.uuid_from_base(digits text, base int) RETURNS uuid
     AS 'MODULE_PATHNAME', 'idgen_uuid_from_base';
 
 COMMENT ON FUNCTION idgen.uuid_from_base(text, int) IS
-'The uuid that to_base(uuid, base) writes so; leading zeros can be left out. Bases 16, 32 and 36 read both cases, and 32 reads i, l and o as 1, 1 and 0. A foreign character, no digit, too many, or more than 128 bits is an error (22P02) that tells the position.';
+'The uuid that uuid_to_base(id, base) writes so; leading zeros can be left out. Bases 16, 32 and 36 read both cases, and 32 reads i, l and o as 1, 1 and 0. A foreign character, no digit, too many, or more than 128 bits is an error (22P02) that tells the position.';
 
 CREATE FUNCTION idgen.bigint_from_base(digits text, base int) RETURNS bigint
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_bigint_from_base';
 
 COMMENT ON FUNCTION idgen.bigint_from_base(text, int) IS
-'The number that to_base(bigint, base) writes so; read as by uuid_from_base(). More than a bigint holds is an error (22P02).';
+'The number that bigint_to_base(value, base) writes so; read as by uuid_from_base(). More than a bigint holds is an error (22P02).';
 
 CREATE FUNCTION idgen.prefixed_id(prefix text, id uuid DEFAULT idgen.uuid_v7()) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -944,11 +944,11 @@ CREATE FUNCTION idgen.prefixed_id(prefix text, id uuid DEFAULT idgen.uuid_v7()) 
 COMMENT ON FUNCTION idgen.prefixed_id(text, uuid) IS
 'A typed identifier: the prefix, an underscore and the uuid''s 25 digits of base 36. The prefix is 1 to 63 of a-z, 0-9 and underscore, begins with a letter and does not end in an underscore (22023).';
 
-CREATE FUNCTION idgen.prefixed_id_uuid(id text, expected_prefix text DEFAULT NULL) RETURNS uuid
+CREATE FUNCTION idgen.prefixed_id_to_uuid(id text, expected_prefix text DEFAULT NULL) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'idgen_prefixed_id_uuid';
+    AS 'MODULE_PATHNAME', 'idgen_prefixed_id_to_uuid';
 
-COMMENT ON FUNCTION idgen.prefixed_id_uuid(text, text) IS
+COMMENT ON FUNCTION idgen.prefixed_id_to_uuid(text, text) IS
 'The uuid in a prefixed id; its digits may lack leading zeros and be of either case. A text that is none is an error (22P02) that tells the position, one with a prefix other than the one expected is another (23514) that names both.';
 
 CREATE FUNCTION idgen.prefixed_id_prefix(id text) RETURNS text
@@ -1001,7 +1001,7 @@ CREATE FUNCTION idgen.parse_prefixed_id(
                 WHERE p.prefix OPERATOR(pg_catalog.=) idgen.prefixed_id_prefix(parse_prefixed_id.id)
                   AND EXISTS (SELECT FROM pg_catalog.pg_type t WHERE t.oid OPERATOR(pg_catalog.=) p.domain)),
                idgen.prefixed_id_prefix(parse_prefixed_id.id),
-               idgen.prefixed_id_uuid(parse_prefixed_id.id);
+               idgen.prefixed_id_to_uuid(parse_prefixed_id.id);
     END;
 
 COMMENT ON FUNCTION idgen.parse_prefixed_id(text) IS
@@ -1117,7 +1117,7 @@ CREATE FUNCTION idgen.create_once(
 COMMENT ON FUNCTION idgen.create_once(uuid, uuid, text, jsonb) IS
 'Makes a creation command safe to retry. The first call with a command id records the proposed id and says created; every later one gets the recorded id back. A session with the same command id as one under way waits for it: it commits, and the recorded id comes back, or it rolls back, and this session''s own is recorded. A known command id with another name, kind of id or request is an error (23505). Under REPEATABLE READ and SERIALIZABLE, a concurrent creation can be a serialization failure (40001). Set synchronous_commit to on in the transaction that creates: a crash can lose an asynchronous commit that a replay has already reported. A NULL command_id, proposed_id or command_name is an error (22004). Needs SELECT and INSERT on idgen.creation_identifiers.';
 
-CREATE FUNCTION idgen.create_once(
+CREATE FUNCTION idgen.create_once_bigint(
     command_id uuid,
     proposed_id bigint,
     command_name text DEFAULT '',
@@ -1128,8 +1128,8 @@ CREATE FUNCTION idgen.create_once(
     LANGUAGE C VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'idgen_create_once_bigint';
 
-COMMENT ON FUNCTION idgen.create_once(uuid, bigint, text, jsonb) IS
-'As create_once(uuid, uuid, text, jsonb), for entities that a bigint identifies.';
+COMMENT ON FUNCTION idgen.create_once_bigint(uuid, bigint, text, jsonb) IS
+'As create_once(), for entities that a bigint identifies.';
 
 CREATE FUNCTION idgen.find_creation(command_id uuid)
     RETURNS SETOF idgen.creation_identifiers
@@ -1156,12 +1156,12 @@ CREATE FUNCTION idgen.forget_creation_of(entity_id uuid) RETURNS bigint
 COMMENT ON FUNCTION idgen.forget_creation_of(uuid) IS
 'Forgets the commands that created an entity, for example when its first later command shows that the client knows its id; their number. Needs SELECT and DELETE on idgen.creation_identifiers.';
 
-CREATE FUNCTION idgen.forget_creation_of(entity_number bigint) RETURNS bigint
+CREATE FUNCTION idgen.forget_creation_of_bigint(entity_number bigint) RETURNS bigint
     LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_forget_creation_of_bigint';
 
-COMMENT ON FUNCTION idgen.forget_creation_of(bigint) IS
-'As forget_creation_of(uuid), for entities that a bigint identifies.';
+COMMENT ON FUNCTION idgen.forget_creation_of_bigint(bigint) IS
+'As forget_creation_of(), for entities that a bigint identifies.';
 
 CREATE FUNCTION idgen.purge_creations(
     older_than interval DEFAULT '24 hours',

@@ -73,7 +73,7 @@ echo "| function | memory contexts | most ever held | held |"
 echo "|---|--:|--:|--:|"
 while IFS='|' read -r kind call _; do
     [ "$kind" != text ] || continue
-    [[ $call != *'(id)' ]] || call="idgen.is_short_comb(idgen.short_comb())"
+    [[ $call != *'(id)' ]] || call="idgen.is_recent_short_comb(idgen.short_comb())"
     bench_progress "$(bench_number "$memory_calls") calls of $call"
     bench_psql -v call="$call" -v calls="$memory_calls" -f "$BENCH/memory.sql" \
         > "$bench_scratch/memory" || idgen_die "the memory check failed"

@@ -2,8 +2,8 @@
 -- best time of each in seconds. A generator is called :calls times in one
 -- statement; where the calls read identifiers, it is once for each row of ids.
 CREATE TABLE idgen_bench.ids AS
-    SELECT id, id::text AS text, idgen.to_base(id, 16) AS base_16, idgen.to_base(id, 32) AS base_32,
-           idgen.to_base(id, 36) AS base_36, idgen.to_base(id, 58) AS base_58, idgen.to_base(id, 62) AS base_62
+    SELECT id, id::text AS text, idgen.uuid_to_base(id, 16) AS base_16, idgen.uuid_to_base(id, 32) AS base_32,
+           idgen.uuid_to_base(id, 36) AS base_36, idgen.uuid_to_base(id, 58) AS base_58, idgen.uuid_to_base(id, 62) AS base_62
     FROM (SELECT idgen.short_comb() AS id FROM generate_series(1, :calls) OFFSET 0) made;
 VACUUM ANALYZE idgen_bench.ids;
 
@@ -33,9 +33,9 @@ WHERE CASE call
 INSERT INTO idgen_bench.calls (name, kind, query, baseline)
 SELECT call, CASE WHEN call ~ '^idgen.is' THEN 'check' WHEN baseline IS NOT NULL THEN 'text' END,
        format('SELECT count(%s) FROM idgen_bench.ids', call), baseline
-FROM (VALUES ('id', NULL), ('idgen.is_short_comb(id)', 'id'), ('id::text', 'id'),
-             ('idgen.to_base(id, 16)', 'id'), ('idgen.to_base(id, 32)', 'id'), ('idgen.to_base(id, 36)', 'id'),
-             ('idgen.to_base(id, 58)', 'id'), ('idgen.to_base(id, 62)', 'id'),
+FROM (VALUES ('id', NULL), ('idgen.is_recent_short_comb(id)', 'id'), ('id::text', 'id'),
+             ('idgen.uuid_to_base(id, 16)', 'id'), ('idgen.uuid_to_base(id, 32)', 'id'), ('idgen.uuid_to_base(id, 36)', 'id'),
+             ('idgen.uuid_to_base(id, 58)', 'id'), ('idgen.uuid_to_base(id, 62)', 'id'),
              ('text', NULL), ('base_16', NULL), ('base_32', NULL), ('base_36', NULL), ('base_58', NULL), ('base_62', NULL),
              ('text::uuid', 'text'),
              ('idgen.uuid_from_base(base_16, 16)', 'base_16'), ('idgen.uuid_from_base(base_32, 32)', 'base_32'),

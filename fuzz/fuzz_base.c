@@ -1,6 +1,6 @@
 /*
  * fuzz_base.c
- *	  to_base(), uuid_from_base() and bigint_from_base() on any text: what one
+ *	  uuid_to_base(), bigint_to_base(), uuid_from_base() and bigint_from_base() on any text: what one
  *	  reads, the other writes; a bigint and a uuid of the same digits are the
  *	  same number; and only documented errors.
  */
@@ -10,7 +10,7 @@
 
 static const int32 some_bases[] = {16, 32, 36, 58, 62, 0, -1, 10, 64, PG_INT32_MIN};
 
-/* Read a text again that to_base() wrote. */
+/* Read a text again that uuid_to_base() or bigint_to_base() wrote. */
 static Outcome
 read_again(PGFunction reader, Datum written, int32 base)
 {

@@ -40,9 +40,9 @@ check_written(const char *prefix, size_t prefix_length, const pg_uuid_t *id, boo
 	CHECK(memcmp(VARDATA_ANY(result), prefix, prefix_length) == 0);
 	CHECK(VARDATA_ANY(result)[prefix_length] == '_');
 
-	again = CALL_VALUE(idgen_prefixed_id_uuid, value_arg(written.value), text_arg(prefix, prefix_length, !short_header));
+	again = CALL_VALUE(idgen_prefixed_id_to_uuid, value_arg(written.value), text_arg(prefix, prefix_length, !short_header));
 	CHECK(memcmp(DatumGetUUIDP(again), id, UUID_LEN) == 0);
-	CHECK(CALL(idgen_prefixed_id_uuid, value_arg(written.value), text_arg(prefix, prefix_length - 1, short_header)).sqlstate ==
+	CHECK(CALL(idgen_prefixed_id_to_uuid, value_arg(written.value), text_arg(prefix, prefix_length - 1, short_header)).sqlstate ==
 		  ERRCODE_CHECK_VIOLATION);
 	again = CALL_VALUE(idgen_prefixed_id_prefix, value_arg(written.value));
 	CHECK(VARSIZE_ANY_EXHDR(DatumGetTextPP(again)) == prefix_length);
@@ -61,7 +61,7 @@ fuzz_target(Input *input)
 	pg_uuid_t	uuid;
 
 	memcpy(bytes, input->bytes, length);
-	id = CALL(idgen_prefixed_id_uuid, text_arg(bytes, length, short_header), null_arg());
+	id = CALL(idgen_prefixed_id_to_uuid, text_arg(bytes, length, short_header), null_arg());
 	prefix = CALL(idgen_prefixed_id_prefix, text_arg(bytes, length, short_header));
 	CHECK(id.sqlstate == prefix.sqlstate);
 
@@ -84,7 +84,7 @@ fuzz_target(Input *input)
 			if (bytes[i] > '9')
 				bytes[i] ^= 0x20;
 		}
-		CHECK(memcmp(DatumGetUUIDP(CALL_VALUE(idgen_prefixed_id_uuid, text_arg(bytes, length, short_header), null_arg())),
+		CHECK(memcmp(DatumGetUUIDP(CALL_VALUE(idgen_prefixed_id_to_uuid, text_arg(bytes, length, short_header), null_arg())),
 					 &uuid, UUID_LEN) == 0);
 
 		/* an upper-case letter in the prefix is none of it */

@@ -67,7 +67,7 @@ fuzz_target(Input *input)
 
 		CHECK(is_version(&ids[i], 4));
 		CHECK(wide_bytes(&ids[i], 0, prefix_bytes) == wide_modulo(number, (Wide) 1 << 8 * prefix_bytes));
-		CHECK(DatumGetBool(CALL_VALUE(idgen_is_short_comb, uuid_arg(&ids[i]), interval_arg(&no_time), instant_arg(clock),
+		CHECK(DatumGetBool(CALL_VALUE(idgen_is_recent_short_comb, uuid_arg(&ids[i]), interval_arg(&no_time), instant_arg(clock),
 									  interval_arg(&period), int32_arg(prefix_bytes), null_arg(), null_arg())));
 		CHECK(start.sqlstate == 0);
 		CHECK(start.isnull == !wide_is_instant(wide_instant(number * period_ms)));

@@ -1,6 +1,6 @@
 /*
  * fuzz_window.c
- *	  is_short_comb(), is_comb() and is_uuid_v7() with any identifier, clock and
+ *	  is_recent_short_comb(), is_recent_comb() and is_recent_uuid_v7() with any identifier, clock and
  *	  tolerances: the same verdict as arithmetic of 128 bits gives, and the same
  *	  from their check_...().
  */
@@ -58,20 +58,20 @@ fuzz_target(Input *input)
 
 	if (scheme == 0)
 	{
-		verdict = CALL(idgen_is_short_comb, uuid_arg(&id), has_tolerance ? interval_arg(&tolerance) : null_arg(), instant_arg(clock),
+		verdict = CALL(idgen_is_recent_short_comb, uuid_arg(&id), has_tolerance ? interval_arg(&tolerance) : null_arg(), instant_arg(clock),
 					   interval_arg(&period), int32_arg(prefix_bytes),
 					   has_past ? interval_arg(&past) : null_arg(), has_future ? interval_arg(&future) : null_arg());
-		check = CALL(idgen_check_short_comb, uuid_arg(&id), has_tolerance ? interval_arg(&tolerance) : null_arg(), instant_arg(clock),
+		check = CALL(idgen_check_recent_short_comb, uuid_arg(&id), has_tolerance ? interval_arg(&tolerance) : null_arg(), instant_arg(clock),
 					 interval_arg(&period), int32_arg(prefix_bytes),
 					 has_past ? interval_arg(&past) : null_arg(), has_future ? interval_arg(&future) : null_arg());
 		valid = wide_period(&period, prefix_bytes, &period_ms);
 	}
 	else
 	{
-		verdict = CALL(scheme == 1 ? idgen_is_comb : idgen_is_uuid_v7,
+		verdict = CALL(scheme == 1 ? idgen_is_recent_comb : idgen_is_recent_uuid_v7,
 					   uuid_arg(&id), has_tolerance ? interval_arg(&tolerance) : null_arg(), instant_arg(clock),
 					   has_past ? interval_arg(&past) : null_arg(), has_future ? interval_arg(&future) : null_arg());
-		check = CALL(scheme == 1 ? idgen_check_comb : idgen_check_uuid_v7,
+		check = CALL(scheme == 1 ? idgen_check_recent_comb : idgen_check_recent_uuid_v7,
 					 uuid_arg(&id), has_tolerance ? interval_arg(&tolerance) : null_arg(), instant_arg(clock),
 					 has_past ? interval_arg(&past) : null_arg(), has_future ? interval_arg(&future) : null_arg());
 	}

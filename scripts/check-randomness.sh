@@ -57,7 +57,7 @@ schemes=(
     'short_suffix_comb|idgen.short_suffix_comb()|0-47 52-63 66-79 96-127'
     "sequence_comb|idgen.sequence_comb('numbers')|16-47 52-63 66-127"
     "typeid|idgen.typeid_to_uuid(idgen.typeid('user'))|66-127"
-    "prefixed_id|idgen.prefixed_id_uuid(idgen.prefixed_id('user'))|66-127"
+    "prefixed_id|idgen.prefixed_id_to_uuid(idgen.prefixed_id('user'))|66-127"
 )
 # Not so many of these can be had: the tag of a run, of which each second
 # identifier is taken; the first ULID of each millisecond; an ObjectId from

@@ -93,9 +93,9 @@ use_idgen() {
         as_postgres -c "ALTER SYSTEM SET idgen.node_id = 5" -c "SELECT pg_reload_conf()" >/dev/null &&
         as_postgres -c "CREATE TABLE visits (id bigint PRIMARY KEY DEFAULT idgen.snowflake(), key uuid UNIQUE DEFAULT idgen.short_comb())" &&
         as_postgres -c "INSERT INTO visits SELECT FROM generate_series(1, 1000)" &&
-        expect '1000|t|t' as_postgres -c "SELECT count(*), bool_and(idgen.is_short_comb(key)), bool_and(idgen.snowflake_node(id) = 5) FROM visits" &&
-        expect '42|t' as_postgres -c "SELECT * FROM idgen.create_once('018f0000-0000-7000-8000-000000000001', 42)" &&
-        expect '42|f' as_postgres -c "SELECT * FROM idgen.create_once('018f0000-0000-7000-8000-000000000001', 43)"
+        expect '1000|t|t' as_postgres -c "SELECT count(*), bool_and(idgen.is_recent_short_comb(key)), bool_and(idgen.snowflake_node(id) = 5) FROM visits" &&
+        expect '42|t' as_postgres -c "SELECT * FROM idgen.create_once_bigint('018f0000-0000-7000-8000-000000000001', 42)" &&
+        expect '42|f' as_postgres -c "SELECT * FROM idgen.create_once_bigint('018f0000-0000-7000-8000-000000000001', 43)"
 }
 
 package_tests() { (cd "$work/idgen" && sh debian/tests/installcheck); }

@@ -14,10 +14,10 @@ SELECT * FROM idgen.create_once(command_id => 'c0000000-0000-7000-8000-000000000
                                 proposed_id => 'e0000000-0000-4000-8000-000000000003'::uuid);
 
 -- with a bigint
-SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000002', 42);
-SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000002', 43);
-SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000003', -9223372036854775808);
-SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000003', 0::bigint);
+SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000002', 42);
+SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000002', 43);
+SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000003', -9223372036854775808);
+SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000003', 0::bigint);
 
 -- with a name and a request
 SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000004', 'e0000000-0000-4000-8000-000000000004'::uuid, 'open account', '{"owner": "Ada", "limit": 1.50}');
@@ -31,60 +31,60 @@ SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000004', 'e000000
 SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000004', 'e0000000-0000-4000-8000-000000000005'::uuid, 'close account', '{"owner": "Ada", "limit": 1.50}');
 SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000004', 'e0000000-0000-4000-8000-000000000005'::uuid, 'open account');
 SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000001', 'e0000000-0000-4000-8000-000000000005'::uuid, request => 'null');
-SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000001', 42);
+SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000001', 42);
 SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000002', 'e0000000-0000-4000-8000-000000000005'::uuid);
 
 -- many in one statement, some of them twice
 SELECT count(*) FILTER (WHERE created) AS created, count(*) FILTER (WHERE NOT created) AS replayed,
        bool_and(entity_number = k) AS right_id
 FROM (SELECT n, CASE WHEN n <= 100 THEN n ELSE n - 100 END AS k FROM generate_series(1, 200) n ORDER BY n) s,
-     LATERAL idgen.create_once(md5('many' || k)::uuid, n::bigint);
+     LATERAL idgen.create_once_bigint(md5('many' || k)::uuid, n::bigint);
 
 -- rolled back with its transaction, and with its savepoint
 BEGIN;
-SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000005', 5);
-SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000005', 6);
+SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000005', 5);
+SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000005', 6);
 ROLLBACK;
 BEGIN;
 SAVEPOINT one;
-SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000005', 7);
+SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000005', 7);
 ROLLBACK TO one;
-SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000005', 8);
+SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000005', 8);
 COMMIT;
-SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000005', 9);
+SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000005', 9);
 
 -- under each isolation level
 BEGIN ISOLATION LEVEL REPEATABLE READ;
-SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000006', 1);
-SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000006', 2);
+SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000006', 1);
+SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000006', 2);
 COMMIT;
 BEGIN ISOLATION LEVEL SERIALIZABLE;
-SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000006', 3);
-SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000007', 4);
-SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000007', 5);
+SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000006', 3);
+SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000007', 4);
+SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000007', 5);
 COMMIT;
 
 -- a replay goes through in a read-only transaction, a creation does not
 BEGIN READ ONLY;
-SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000006', 3);
-SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000008', 3);
+SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000006', 3);
+SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000008', 3);
 ROLLBACK;
 BEGIN READ ONLY ISOLATION LEVEL SERIALIZABLE;
-SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000006', 3);
+SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000006', 3);
 ROLLBACK;
 
 -- the setting that its statements run under is back afterwards, also after an error
 SHOW enable_seqscan;
 DO $$
 BEGIN
-    PERFORM idgen.create_once('c0000000-0000-7000-8000-000000000006', 1, 'another name');
+    PERFORM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000006', 1, 'another name');
 EXCEPTION WHEN unique_violation THEN
     RAISE NOTICE 'enable_seqscan is %', current_setting('enable_seqscan');
 END $$;
 DO $$
 BEGIN
     SET LOCAL transaction_read_only = on;
-    PERFORM idgen.create_once('c0000000-0000-7000-8000-0000000000ff', 1);
+    PERFORM idgen.create_once_bigint('c0000000-0000-7000-8000-0000000000ff', 1);
 EXCEPTION WHEN read_only_sql_transaction THEN
     RAISE NOTICE 'enable_seqscan is %', current_setting('enable_seqscan');
 END $$;
@@ -97,7 +97,7 @@ DECLARE
     id uuid := gen_random_uuid();
     hash text;
 BEGIN
-    PERFORM idgen.create_once(id, 1, request => request);
+    PERFORM idgen.create_once_bigint(id, 1, request => request);
     DELETE FROM idgen.creation_identifiers WHERE command_id = id
     RETURNING lpad(to_hex(request_hash), 16, '0') INTO hash;
     RETURN hash;
@@ -138,7 +138,7 @@ SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000004', 'e000000
 SELECT created FROM idgen.create_once('c0000000-0000-7000-8000-000000000009', 'e0000000-0000-4000-8000-000000000006'::uuid);
 SELECT idgen.forget_creation_of('e0000000-0000-4000-8000-000000000006'::uuid) AS two,
        idgen.forget_creation_of('e0000000-0000-4000-8000-0000000000ff'::uuid) AS none;
-SELECT idgen.forget_creation_of(42) AS one, idgen.forget_creation_of(42) AS gone, idgen.forget_creation_of(NULL::bigint) AS null;
+SELECT idgen.forget_creation_of_bigint(42) AS one, idgen.forget_creation_of_bigint(42) AS gone, idgen.forget_creation_of_bigint(NULL::bigint) AS null;
 
 --
 -- purge, trim
@@ -210,8 +210,8 @@ SELECT idgen.remember_command('[5:6]={c0000000-0000-4000-8000-000000000001,c0000
 -- a long name, which is stored out of line, is recorded and compared whole; a
 -- message shows its beginning
 SELECT string_agg(md5(n::text), '' ORDER BY n) AS long FROM generate_series(1, 1000) n \gset
-SELECT created FROM idgen.create_once('c0000000-0000-7000-8000-00000000000a', 1, :'long');
-SELECT created FROM idgen.create_once('c0000000-0000-7000-8000-00000000000a', 1, :'long');
+SELECT created FROM idgen.create_once_bigint('c0000000-0000-7000-8000-00000000000a', 1, :'long');
+SELECT created FROM idgen.create_once_bigint('c0000000-0000-7000-8000-00000000000a', 1, :'long');
 SELECT command_name = :'long' AS whole FROM idgen.find_creation('c0000000-0000-7000-8000-00000000000a');
-SELECT created FROM idgen.create_once('c0000000-0000-7000-8000-00000000000a', 1, left(:'long', 31999) || 'y');
+SELECT created FROM idgen.create_once_bigint('c0000000-0000-7000-8000-00000000000a', 1, left(:'long', 31999) || 'y');
 SELECT idgen.forget_creation('c0000000-0000-7000-8000-00000000000a');

@@ -63,35 +63,35 @@ SELECT input, f.* FROM (VALUES
     ($$short_comb_timestamp('919108f7-52d1-4320-9bac-f847db4148a8', prefix_bytes => 7)$$),
     ($$is_uuid('x', -1)$$),
     ($$is_uuid('x', 16)$$),
-    ($$is_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', '-1 minute')$$),
-    ($$is_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', past_tolerance => '-1 microsecond')$$),
-    ($$is_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', future_tolerance => '-1 day')$$),
-    ($$is_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', '1 month')$$),
-    ($$is_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', '32768 minutes')$$),
-    ($$is_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', past_tolerance => '65536 minutes', future_tolerance => '0')$$),
-    ($$is_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', past_tolerance => '0', future_tolerance => '65534 minutes 1 microsecond')$$),
-    ($$is_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', past_tolerance => '0', future_tolerance => '65534 minutes')$$),
-    ($$is_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', '100000000 days')$$),
-    ($$is_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', '2147483647 days')$$),
-    ($$is_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', '127 minutes 1 second', prefix_bytes => 1)$$),
-    ($$is_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', clock => 'infinity')$$),
-    ($$is_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', period => '-1 minute')$$),
-    ($$is_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', prefix_bytes => 0)$$),
-    ($$is_comb('919108f7-52d1-4320-9bac-f847db4148a8', '-1 minute')$$),
-    ($$is_comb('919108f7-52d1-4320-9bac-f847db4148a8', clock => '-infinity')$$),
-    ($$is_comb('919108f7-52d1-4320-9bac-f847db4148a8', '100000000 days', '294276-12-31 23:59:59+00')$$),
-    ($$is_uuid_v7('919108f7-52d1-4320-9bac-f847db4148a8', '10 minutes', past_tolerance => '-1 minute')$$),
-    ($$is_uuid_v7('919108f7-52d1-4320-9bac-f847db4148a8', future_tolerance => '1 year')$$),
-    ($$check_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', '-1 minute')$$),
-    ($$check_comb('017f22e2-79b0-4cc3-98c4-dc0c0c07398f', '1 minute', '2022-02-22 19:24:00+00')$$),
-    ($$check_uuid_v7('017f22e2-79b0-4cc3-98c4-dc0c0c07398f', '1 minute', '2022-02-22 19:24:00+00')$$)) v (input),
+    ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', '-1 minute')$$),
+    ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', past_tolerance => '-1 microsecond')$$),
+    ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', future_tolerance => '-1 day')$$),
+    ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', '1 month')$$),
+    ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', '32768 minutes')$$),
+    ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', past_tolerance => '65536 minutes', future_tolerance => '0')$$),
+    ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', past_tolerance => '0', future_tolerance => '65534 minutes 1 microsecond')$$),
+    ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', past_tolerance => '0', future_tolerance => '65534 minutes')$$),
+    ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', '100000000 days')$$),
+    ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', '2147483647 days')$$),
+    ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', '127 minutes 1 second', prefix_bytes => 1)$$),
+    ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', clock => 'infinity')$$),
+    ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', period => '-1 minute')$$),
+    ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', prefix_bytes => 0)$$),
+    ($$is_recent_comb('919108f7-52d1-4320-9bac-f847db4148a8', '-1 minute')$$),
+    ($$is_recent_comb('919108f7-52d1-4320-9bac-f847db4148a8', clock => '-infinity')$$),
+    ($$is_recent_comb('919108f7-52d1-4320-9bac-f847db4148a8', '100000000 days', '294276-12-31 23:59:59+00')$$),
+    ($$is_recent_uuid_v7('919108f7-52d1-4320-9bac-f847db4148a8', '10 minutes', past_tolerance => '-1 minute')$$),
+    ($$is_recent_uuid_v7('919108f7-52d1-4320-9bac-f847db4148a8', future_tolerance => '1 year')$$),
+    ($$check_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', '-1 minute')$$),
+    ($$check_recent_comb('017f22e2-79b0-4cc3-98c4-dc0c0c07398f', '1 minute', '2022-02-22 19:24:00+00')$$),
+    ($$check_recent_uuid_v7('017f22e2-79b0-4cc3-98c4-dc0c0c07398f', '1 minute', '2022-02-22 19:24:00+00')$$)) v (input),
     failure('SELECT idgen.' || input) f;
 
 -- infinite intervals are there from version 17 on
 SELECT current_setting('server_version_num')::int < 170000
     OR bool_and(((failure(statement)).state) = '22023') AS infinite_intervals_refused
 FROM (VALUES ($$SELECT idgen.short_comb('infinity')$$), ($$SELECT idgen.short_comb('-infinity')$$),
-             ($$SELECT idgen.is_comb('919108f7-52d1-4320-9bac-f847db4148a8', 'infinity')$$)) v (statement);
+             ($$SELECT idgen.is_recent_comb('919108f7-52d1-4320-9bac-f847db4148a8', 'infinity')$$)) v (statement);
 
 --
 -- The trigger
@@ -123,9 +123,9 @@ DROP TABLE t;
 SELECT input, f.* FROM (VALUES
     ($$create_once(NULL, idgen.uuid_v4())$$),
     ($$create_once('919108f7-52d1-4320-9bac-f847db4148a8', NULL::uuid)$$),
-    ($$create_once(NULL, 1)$$),
-    ($$create_once('919108f7-52d1-4320-9bac-f847db4148a8', NULL::bigint)$$),
-    ($$create_once('919108f7-52d1-4320-9bac-f847db4148a8', 1, NULL)$$),
+    ($$create_once_bigint(NULL, 1)$$),
+    ($$create_once_bigint('919108f7-52d1-4320-9bac-f847db4148a8', NULL::bigint)$$),
+    ($$create_once_bigint('919108f7-52d1-4320-9bac-f847db4148a8', 1, NULL)$$),
     ($$purge_creations('-1 second')$$),
     ($$purge_creations(NULL)$$),
     ($$purge_creations(batch_size => 0)$$),
@@ -142,11 +142,11 @@ SELECT input, f.* FROM (VALUES
     failure('SELECT idgen.' || input) f;
 
 -- a replay with another request, name or kind of id
-SELECT created FROM idgen.create_once('919108f7-52d1-4320-9bac-f847db4148a8', 1, 'pay', '{"amount": 5}');
-SELECT input, f.* FROM (VALUES
-    ($$1, 'pay', '{"amount": 6}'$$), ($$1, 'refund', '{"amount": 5}'$$), ($$1, 'pay'$$),
-    ($$idgen.uuid_v4(), 'pay', '{"amount": 5}'$$)) v (input),
-    failure($$SELECT idgen.create_once('919108f7-52d1-4320-9bac-f847db4148a8', $$ || input || ')') f;
+SELECT created FROM idgen.create_once_bigint('919108f7-52d1-4320-9bac-f847db4148a8', 1, 'pay', '{"amount": 5}');
+SELECT kind, input, f.* FROM (VALUES
+    ('_bigint', $$1, 'pay', '{"amount": 6}'$$), ('_bigint', $$1, 'refund', '{"amount": 5}'$$), ('_bigint', $$1, 'pay'$$),
+    ('', $$idgen.uuid_v4(), 'pay', '{"amount": 5}'$$)) v (kind, input),
+    failure(format($$SELECT idgen.create_once%s('919108f7-52d1-4320-9bac-f847db4148a8', %s)$$, kind, input)) f;
 SELECT idgen.forget_creation('919108f7-52d1-4320-9bac-f847db4148a8');
 
 -- what the table itself refuses

@@ -162,8 +162,8 @@ FROM sample;
 DROP FUNCTION stamped;
 
 -- what is made here converts, and passes for what it became
-SELECT idgen.is_comb(idgen.suffix_to_prefix(idgen.suffix_comb())) AS comb,
-       idgen.is_short_comb(idgen.short_suffix_to_prefix(idgen.short_suffix_comb())) AS short_comb;
+SELECT idgen.is_recent_comb(idgen.suffix_to_prefix(idgen.suffix_comb())) AS comb,
+       idgen.is_recent_short_comb(idgen.short_suffix_to_prefix(idgen.short_suffix_comb())) AS short_comb;
 
 -- a converter that needs a version refuses any other
 SELECT idgen.uuid_v1_to_v6('1ec9414c-232a-6b00-b3c8-9f6bdeced846');

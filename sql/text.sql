@@ -14,7 +14,7 @@ END $$;
 --
 -- Bases
 --
-SELECT base, idgen.to_base(id, base)
+SELECT base, idgen.uuid_to_base(id, base)
 FROM unnest('{16,32,36,58,62}'::int[]) base,
      (VALUES (uuid '00000000-0000-0000-0000-000000000000'), ('00000000-0000-0000-0000-000000000001'),
              ('00000000-0000-0000-0000-00000000003a'), ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f'),
@@ -26,20 +26,20 @@ CREATE TEMP TABLE sample AS
 SELECT id FROM (SELECT gen_random_uuid() AS id FROM generate_series(1, 5000)
                 UNION ALL SELECT lpad(to_hex(n), 32, '0')::uuid FROM generate_series(0, 999) n
                 UNION ALL SELECT rpad(to_hex(n), 32, 'f')::uuid FROM generate_series(0, 999) n) s;
-SELECT base, bool_and(idgen.uuid_from_base(idgen.to_base(id, base), base) = id) AS round_trip,
-       min(length(idgen.to_base(id, base))), max(length(idgen.to_base(id, base))),
+SELECT base, bool_and(idgen.uuid_from_base(idgen.uuid_to_base(id, base), base) = id) AS round_trip,
+       min(length(idgen.uuid_to_base(id, base))), max(length(idgen.uuid_to_base(id, base))),
        bool_and(idgen.uuid_from_base(trimmed, base) = id) AS unpadded,
-       array_agg(id ORDER BY id) = array_agg(id ORDER BY idgen.to_base(id, base) COLLATE "C") AS same_order
+       array_agg(id ORDER BY id) = array_agg(id ORDER BY idgen.uuid_to_base(id, base) COLLATE "C") AS same_order
 FROM sample, unnest('{16,32,36,58,62}'::int[]) base,
-     LATERAL (SELECT regexp_replace(idgen.to_base(id, base), CASE base WHEN 58 THEN '^1+(?=.)' ELSE '^0+(?=.)' END, '') AS trimmed) t
+     LATERAL (SELECT regexp_replace(idgen.uuid_to_base(id, base), CASE base WHEN 58 THEN '^1+(?=.)' ELSE '^0+(?=.)' END, '') AS trimmed) t
 GROUP BY base ORDER BY base;
 
 -- every power of two, and one less
-SELECT base, count(*) AS numbers, bool_and(idgen.bigint_from_base(idgen.to_base(n, base), base) = n) AS round_trip
+SELECT base, count(*) AS numbers, bool_and(idgen.bigint_from_base(idgen.bigint_to_base(n, base), base) = n) AS round_trip
 FROM (SELECT (1::bigint << k) - d AS n FROM generate_series(0, 62) k, generate_series(0, 1) d
       UNION ALL VALUES (9223372036854775807)) s, unnest('{16,32,36,58,62}'::int[]) base
 GROUP BY base ORDER BY base;
-SELECT base, idgen.to_base(n, base)
+SELECT base, idgen.bigint_to_base(n, base)
 FROM unnest('{16,32,36,58,62}'::int[]) base, (VALUES (0::bigint), (57), (61), (9223372036854775807)) v (n) ORDER BY base, n;
 
 -- cases and confusable characters
@@ -73,8 +73,8 @@ SELECT input, f.* FROM (VALUES
     ($$uuid_from_base('ffffffffffffffffffffffffffffffff', 16)$$), ($$uuid_from_base('100000000000000000000000000000000', 16)$$),
     ($$bigint_from_base('7fffffffffffffff', 16)$$), ($$bigint_from_base('8000000000000000', 16)$$),
     ($$bigint_from_base('10000000000000000', 16)$$), ($$bigint_from_base('AzL8n0Y58m8', 62)$$), ($$bigint_from_base('', 16)$$),
-    ($$bigint_from_base('-1', 16)$$), ($$to_base(-1, 16)$$), ($$to_base(1, 10)$$), ($$to_base(1, 64)$$),
-    ($$to_base('017f22e2-79b0-7cc3-98c4-dc0c0c07398f'::uuid, 0)$$), ($$uuid_from_base('1', 2)$$), ($$bigint_from_base('1', -36)$$),
+    ($$bigint_from_base('-1', 16)$$), ($$bigint_to_base(-1, 16)$$), ($$bigint_to_base(1, 10)$$), ($$bigint_to_base(1, 64)$$),
+    ($$uuid_to_base('017f22e2-79b0-7cc3-98c4-dc0c0c07398f'::uuid, 0)$$), ($$uuid_from_base('1', 2)$$), ($$bigint_from_base('1', -36)$$),
     ($$uuid_from_base(repeat('0', 10000000), 36)$$)) v (input),
     failure('SELECT idgen.' || input) f;
 \pset tuples_only off
@@ -87,26 +87,26 @@ SELECT idgen.prefixed_id('acct', '017f22e2-79b0-7cc3-98c4-dc0c0c07398f'),
        idgen.prefixed_id('a', '00000000-0000-0000-0000-000000000000'),
        idgen.prefixed_id('line_item2', 'ffffffff-ffff-ffff-ffff-ffffffffffff'),
        length(idgen.prefixed_id(repeat('p', 63), 'ffffffff-ffff-ffff-ffff-ffffffffffff')) AS longest;
-SELECT idgen.prefixed_id_uuid('acct_3e6wlko0bp8e7c9916hklbnd') AS id, idgen.uuid_version(idgen.prefixed_id_uuid('acct_3e6wlko0bp8e7c9916hklbnd')) AS version,
+SELECT idgen.prefixed_id_to_uuid('acct_3e6wlko0bp8e7c9916hklbnd') AS id, idgen.uuid_version(idgen.prefixed_id_to_uuid('acct_3e6wlko0bp8e7c9916hklbnd')) AS version,
        idgen.prefixed_id_prefix('acct_3e6wlko0bp8e7c9916hklbnd') AS prefix;
-SELECT idgen.prefixed_id_uuid('line_item2_f5lxx1zz5pnorynqglhzmsp33', 'line_item2') AS last_underscore,
+SELECT idgen.prefixed_id_to_uuid('line_item2_f5lxx1zz5pnorynqglhzmsp33', 'line_item2') AS last_underscore,
        idgen.prefixed_id_prefix('line_item2_f5lxx1zz5pnorynqglhzmsp33') AS prefix,
-       idgen.prefixed_id_uuid('acct_F5LXX1ZZ5PNORYNQGLHZMSP33') AS upper_case;
-SELECT idgen.is_uuid_v7(idgen.prefixed_id_uuid(idgen.prefixed_id('acct'))) AS default_is_v7,
+       idgen.prefixed_id_to_uuid('acct_F5LXX1ZZ5PNORYNQGLHZMSP33') AS upper_case;
+SELECT idgen.is_recent_uuid_v7(idgen.prefixed_id_to_uuid(idgen.prefixed_id('acct'))) AS default_is_v7,
        count(DISTINCT idgen.prefixed_id('acct')) AS distinct_ids
 FROM generate_series(1, 1000);
-SELECT bool_and(idgen.prefixed_id_uuid(idgen.prefixed_id('p', id), 'p') = id) AS round_trip FROM sample;
+SELECT bool_and(idgen.prefixed_id_to_uuid(idgen.prefixed_id('p', id), 'p') = id) AS round_trip FROM sample;
 
 \pset format unaligned
 \pset tuples_only on
 SELECT input, f.* FROM (VALUES
     ($$prefixed_id('')$$), ($$prefixed_id('Acct')$$), ($$prefixed_id('1a')$$), ($$prefixed_id('_a')$$), ($$prefixed_id('a_')$$),
     ($$prefixed_id('a-b')$$), ($$prefixed_id(repeat('a', 64))$$), ($$prefixed_id('a b')$$),
-    ($$prefixed_id_uuid('')$$), ($$prefixed_id_uuid('_')$$), ($$prefixed_id_uuid('acct')$$), ($$prefixed_id_uuid('acct_')$$), ($$prefixed_id_uuid('_1')$$),
-    ($$prefixed_id_uuid('acct__1')$$), ($$prefixed_id_uuid('Acct_1')$$), ($$prefixed_id_uuid('acct_1-2')$$),
-    ($$prefixed_id_uuid('acct_f5lxx1zz5pnorynqglhzmsp34')$$), ($$prefixed_id_uuid('acct_00000000000000000000000000')$$),
-    ($$prefixed_id_uuid('acct_1', 'inv')$$), ($$prefixed_id_uuid('acct_1', 'acc')$$), ($$prefixed_id_uuid('acct_1', '')$$), ($$prefixed_id_uuid('acct_1', repeat('b', 1000))$$),
-    ($$prefixed_id_uuid(repeat('a', 64) || '_1')$$), ($$prefixed_id_uuid(repeat('a', 10000000))$$),
+    ($$prefixed_id_to_uuid('')$$), ($$prefixed_id_to_uuid('_')$$), ($$prefixed_id_to_uuid('acct')$$), ($$prefixed_id_to_uuid('acct_')$$), ($$prefixed_id_to_uuid('_1')$$),
+    ($$prefixed_id_to_uuid('acct__1')$$), ($$prefixed_id_to_uuid('Acct_1')$$), ($$prefixed_id_to_uuid('acct_1-2')$$),
+    ($$prefixed_id_to_uuid('acct_f5lxx1zz5pnorynqglhzmsp34')$$), ($$prefixed_id_to_uuid('acct_00000000000000000000000000')$$),
+    ($$prefixed_id_to_uuid('acct_1', 'inv')$$), ($$prefixed_id_to_uuid('acct_1', 'acc')$$), ($$prefixed_id_to_uuid('acct_1', '')$$), ($$prefixed_id_to_uuid('acct_1', repeat('b', 1000))$$),
+    ($$prefixed_id_to_uuid(repeat('a', 64) || '_1')$$), ($$prefixed_id_to_uuid(repeat('a', 10000000))$$),
     ($$prefixed_id_prefix('acct_!')$$), ($$prefixed_id_prefix('acct')$$)) v (input),
     failure('SELECT idgen.' || input) f;
 \pset tuples_only off
@@ -215,7 +215,7 @@ SELECT input, f.* FROM (VALUES ($$typeid('Prefix')$$), ($$typeid('a1')$$), ($$ty
     failure('SELECT idgen.' || input) f;
 \pset tuples_only off
 \pset format aligned
-SELECT idgen.is_uuid_v7(idgen.typeid_to_uuid(idgen.typeid('user'))) AS v7, idgen.typeid_prefix(idgen.typeid('user')) AS prefix,
+SELECT idgen.is_recent_uuid_v7(idgen.typeid_to_uuid(idgen.typeid('user'))) AS v7, idgen.typeid_prefix(idgen.typeid('user')) AS prefix,
        length(idgen.typeid()) AS without_prefix, length(idgen.typeid(repeat('a', 63))) AS longest, idgen.typeid(NULL) IS NULL AS null;
 SELECT count(DISTINCT id) AS ids, count(*) FILTER (WHERE id <= previous) AS not_increasing
 FROM (SELECT id, lag(id) OVER (ORDER BY n) AS previous FROM (SELECT n, idgen.typeid('t') COLLATE "C" AS id FROM generate_series(1, 10000) n OFFSET 0) s) t;
@@ -248,9 +248,9 @@ SELECT input, f.* FROM (VALUES
 \pset tuples_only off
 \pset format aligned
 
-SELECT idgen.to_base(NULL::uuid, 36) IS NULL AND idgen.to_base(NULL::bigint, 36) IS NULL AND idgen.uuid_from_base(NULL, 36) IS NULL
+SELECT idgen.uuid_to_base(NULL::uuid, 36) IS NULL AND idgen.bigint_to_base(NULL::bigint, 36) IS NULL AND idgen.uuid_from_base(NULL, 36) IS NULL
    AND idgen.bigint_from_base(NULL, 36) IS NULL AND idgen.prefixed_id(NULL) IS NULL AND idgen.prefixed_id('a', NULL) IS NULL
-   AND idgen.prefixed_id_uuid(NULL) IS NULL AND idgen.prefixed_id_prefix(NULL) IS NULL AND idgen.typeid_to_uuid(NULL) IS NULL
+   AND idgen.prefixed_id_to_uuid(NULL) IS NULL AND idgen.prefixed_id_prefix(NULL) IS NULL AND idgen.typeid_to_uuid(NULL) IS NULL
    AND idgen.typeid_prefix(NULL) IS NULL AND idgen.typeid_from_uuid(NULL, NULL) IS NULL AND idgen.ulid_to_uuid(NULL) IS NULL
    AND idgen.ulid_from_uuid(NULL) IS NULL AND idgen.ulid_timestamp(NULL) IS NULL AS all_null;
 DROP FUNCTION failure;

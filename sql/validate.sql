@@ -37,19 +37,19 @@ INSERT INTO long_text VALUES (repeat('f', 10000000)), (repeat('919108f7-52d1-432
 SELECT idgen.is_uuid(id), length(id) FROM long_text;
 
 --
--- is_short_comb: the window, at the wrap (2022-03-18 03:44 has prefix 0000)
+-- is_recent_short_comb: the window, at the wrap (2022-03-18 03:44 has prefix 0000)
 --
 CREATE FUNCTION with_prefix(prefix text) RETURNS uuid LANGUAGE sql IMMUTABLE AS $$
     SELECT (prefix || substr('919108f7-52d1-4320-9bac-f847db4148a8', length(prefix) + 1))::uuid
 $$;
 
 SELECT prefix,
-       idgen.is_short_comb(with_prefix(prefix), '10 minutes', clock) AS ten_minutes,
-       idgen.is_short_comb(with_prefix(prefix), clock => clock) AS ten_periods,
-       idgen.is_short_comb(with_prefix(prefix), clock => clock, past_tolerance => '3 minutes', future_tolerance => '5 minutes') AS past_3_future_5,
-       idgen.is_short_comb(with_prefix(prefix), '10 minutes', clock, past_tolerance => '3 minutes') AS past_3,
-       idgen.is_short_comb(with_prefix(prefix), '10 minutes', clock, future_tolerance => '0') AS future_0,
-       idgen.is_short_comb(with_prefix(prefix), '0', clock) AS exactly
+       idgen.is_recent_short_comb(with_prefix(prefix), '10 minutes', clock) AS ten_minutes,
+       idgen.is_recent_short_comb(with_prefix(prefix), clock => clock) AS ten_periods,
+       idgen.is_recent_short_comb(with_prefix(prefix), clock => clock, past_tolerance => '3 minutes', future_tolerance => '5 minutes') AS past_3_future_5,
+       idgen.is_recent_short_comb(with_prefix(prefix), '10 minutes', clock, past_tolerance => '3 minutes') AS past_3,
+       idgen.is_recent_short_comb(with_prefix(prefix), '10 minutes', clock, future_tolerance => '0') AS future_0,
+       idgen.is_recent_short_comb(with_prefix(prefix), '0', clock) AS exactly
 FROM (VALUES ('fff5'), ('fff6'), ('fffc'), ('fffd'), ('ffff'), ('0000'), ('0001'), ('0005'), ('0006'), ('000a'), ('000b'), ('8000')) v (prefix),
      (SELECT timestamptz '2022-03-18 03:44:00+00' AS clock) c;
 
@@ -60,22 +60,22 @@ FROM (SELECT clock, tolerance, (p + 32768) % 65536 - 32768 AS n
       FROM generate_series(0, 65535) p,
            (VALUES (timestamptz '2022-03-18 03:44:00+00'), ('2022-03-18 03:44:00.000001+00'), ('2022-03-18 03:44:59.999999+00')) c (clock),
            (VALUES (interval '0'), ('1 millisecond'), ('1 minute'), ('90 seconds')) t (tolerance)
-      WHERE idgen.is_short_comb(with_prefix(lpad(to_hex(p), 4, '0')), tolerance, clock)) s
+      WHERE idgen.is_recent_short_comb(with_prefix(lpad(to_hex(p), 4, '0')), tolerance, clock)) s
 GROUP BY clock, tolerance ORDER BY clock, tolerance;
 
 -- ten periods, whatever their length
-SELECT prefix, idgen.is_short_comb(with_prefix(prefix), clock => '1970-01-01 00:10:00+00', period => '30 seconds', prefix_bytes => 1) AS ok
+SELECT prefix, idgen.is_recent_short_comb(with_prefix(prefix), clock => '1970-01-01 00:10:00+00', period => '30 seconds', prefix_bytes => 1) AS ok
 FROM (VALUES ('09'), ('0a'), ('14'), ('1e'), ('1f')) v (prefix);
 
 -- before the epoch
-SELECT prefix, idgen.is_short_comb(with_prefix(prefix), '2 minutes', '1970-01-01 00:00:00+00') AS ok
+SELECT prefix, idgen.is_recent_short_comb(with_prefix(prefix), '2 minutes', '1970-01-01 00:00:00+00') AS ok
 FROM (VALUES ('fffd'), ('fffe'), ('0002'), ('0003')) v (prefix);
 
 -- every width: its own product passes, that of eleven periods ago does not
 SELECT bytes,
-       bool_and(idgen.is_short_comb(idgen.short_comb('10 seconds', bytes, clock => clock), NULL, clock, '10 seconds', bytes)) AS own,
-       bool_or(idgen.is_short_comb(idgen.short_comb('10 seconds', bytes, clock => clock - interval '110 seconds'), NULL, clock, '10 seconds', bytes)) AS too_old,
-       bool_or(idgen.is_short_comb(idgen.short_comb('10 seconds', bytes, clock => clock + interval '110 seconds'), NULL, clock, '10 seconds', bytes)) AS too_new
+       bool_and(idgen.is_recent_short_comb(idgen.short_comb('10 seconds', bytes, clock => clock), NULL, clock, '10 seconds', bytes)) AS own,
+       bool_or(idgen.is_recent_short_comb(idgen.short_comb('10 seconds', bytes, clock => clock - interval '110 seconds'), NULL, clock, '10 seconds', bytes)) AS too_old,
+       bool_or(idgen.is_recent_short_comb(idgen.short_comb('10 seconds', bytes, clock => clock + interval '110 seconds'), NULL, clock, '10 seconds', bytes)) AS too_new
 FROM generate_series(1, 6) bytes,
      (SELECT timestamptz '1969-12-31 23:58:20+00' + n * interval '9.7 seconds' AS clock FROM generate_series(0, 99) n) c
 GROUP BY bytes ORDER BY bytes;
@@ -84,28 +84,28 @@ GROUP BY bytes ORDER BY bytes;
 SELECT clock, count(*) AS passing
 FROM generate_series(0, 255) p,
      (VALUES (timestamptz '2022-03-18 03:44:00+00'), ('2022-03-18 03:44:59.999999+00')) c (clock)
-WHERE idgen.is_short_comb(with_prefix(lpad(to_hex(p), 2, '0')), '127 minutes', clock, prefix_bytes => 1)
+WHERE idgen.is_recent_short_comb(with_prefix(lpad(to_hex(p), 2, '0')), '127 minutes', clock, prefix_bytes => 1)
 GROUP BY clock ORDER BY clock;
 
 -- version and variant count
-SELECT idgen.is_short_comb('00009af1-52d1-7320-9bac-f847db4148a8', clock => '2022-03-18 03:44:00+00') AS version_7,
-       idgen.is_short_comb('00009af1-52d1-4320-dbac-f847db4148a8', clock => '2022-03-18 03:44:00+00') AS microsoft,
-       idgen.is_short_comb('00009af1-52d1-4320-9bac-f847db4148a8', clock => '2022-03-18 03:44:00+00') AS good;
+SELECT idgen.is_recent_short_comb('00009af1-52d1-7320-9bac-f847db4148a8', clock => '2022-03-18 03:44:00+00') AS version_7,
+       idgen.is_recent_short_comb('00009af1-52d1-4320-dbac-f847db4148a8', clock => '2022-03-18 03:44:00+00') AS microsoft,
+       idgen.is_recent_short_comb('00009af1-52d1-4320-9bac-f847db4148a8', clock => '2022-03-18 03:44:00+00') AS good;
 
 -- the clock is the statement's where none is given
-SELECT idgen.is_short_comb(idgen.short_comb()) AS now,
-       idgen.is_short_comb(idgen.short_comb(run_length => 1024)) AS run,
-       idgen.is_short_comb(idgen.short_comb(clock => now() - interval '1 hour')) AS hour_ago,
-       idgen.is_short_comb(idgen.short_comb(clock => now() - interval '1 hour'), '2 hours') AS within_two;
+SELECT idgen.is_recent_short_comb(idgen.short_comb()) AS now,
+       idgen.is_recent_short_comb(idgen.short_comb(run_length => 1024)) AS run,
+       idgen.is_recent_short_comb(idgen.short_comb(clock => now() - interval '1 hour')) AS hour_ago,
+       idgen.is_recent_short_comb(idgen.short_comb(clock => now() - interval '1 hour'), '2 hours') AS within_two;
 
 --
--- is_comb, is_uuid_v7
+-- is_recent_comb, is_recent_uuid_v7
 --
 SELECT name,
-       idgen.is_comb(idgen.comb(clock + delta), clock => clock) AS comb,
-       idgen.is_uuid_v7(idgen.uuid_v7(clock + delta), clock => clock) AS v7,
-       idgen.is_comb(idgen.comb(clock + delta), '1 second', clock, past_tolerance => '1 hour') AS comb_past_hour,
-       idgen.is_uuid_v7(idgen.uuid_v7(clock + delta), '1 second', clock, future_tolerance => '1 hour') AS v7_future_hour
+       idgen.is_recent_comb(idgen.comb(clock + delta), clock => clock) AS comb,
+       idgen.is_recent_uuid_v7(idgen.uuid_v7(clock + delta), clock => clock) AS v7,
+       idgen.is_recent_comb(idgen.comb(clock + delta), '1 second', clock, past_tolerance => '1 hour') AS comb_past_hour,
+       idgen.is_recent_uuid_v7(idgen.uuid_v7(clock + delta), '1 second', clock, future_tolerance => '1 hour') AS v7_future_hour
 FROM (VALUES ('-1 h 1 ms', interval '-1 hour -1 millisecond'), ('-1 h', '-1 hour'),
              ('-10 min 1 ms', '-10 minutes -1 millisecond'), ('-10 min', '-10 minutes'),
              ('-1 s', '-1 second'), ('0', '0'), ('+1 s', '1 second'),
@@ -114,39 +114,39 @@ FROM (VALUES ('-1 h 1 ms', interval '-1 hour -1 millisecond'), ('-1 h', '-1 hour
      (SELECT timestamptz '2022-02-22 19:22:22+00' AS clock) c;
 
 -- NULL tolerance is ten minutes; a window may reach before 1970
-SELECT idgen.is_comb(idgen.comb('2022-02-22 19:32:22+00'), NULL, '2022-02-22 19:22:22+00') AS comb,
-       idgen.is_uuid_v7(idgen.uuid_v7('2022-02-22 19:32:22.001+00'), NULL, '2022-02-22 19:22:22+00') AS v7,
-       idgen.is_comb(idgen.comb('1970-01-01 00:00:00+00'), '1 day', '1969-12-31 12:00:00+00') AS before_1970;
+SELECT idgen.is_recent_comb(idgen.comb('2022-02-22 19:32:22+00'), NULL, '2022-02-22 19:22:22+00') AS comb,
+       idgen.is_recent_uuid_v7(idgen.uuid_v7('2022-02-22 19:32:22.001+00'), NULL, '2022-02-22 19:22:22+00') AS v7,
+       idgen.is_recent_comb(idgen.comb('1970-01-01 00:00:00+00'), '1 day', '1969-12-31 12:00:00+00') AS before_1970;
 
 -- one is not the other
-SELECT idgen.is_comb(idgen.uuid_v7()) AS v7_as_comb, idgen.is_uuid_v7(idgen.comb()) AS comb_as_v7,
-       idgen.is_comb(idgen.comb()) AS comb, idgen.is_uuid_v7(idgen.uuid_v7()) AS v7;
+SELECT idgen.is_recent_comb(idgen.uuid_v7()) AS v7_as_comb, idgen.is_recent_uuid_v7(idgen.comb()) AS comb_as_v7,
+       idgen.is_recent_comb(idgen.comb()) AS comb, idgen.is_recent_uuid_v7(idgen.uuid_v7()) AS v7;
 
 --
 -- check_...: the identifier, or an error that shows the window and the value
 --
-SELECT idgen.check_short_comb('00009af1-52d1-4320-9bac-f847db4148a8', clock => '2022-03-18 03:44:00+00');
-SELECT idgen.check_comb('017f22e2-79b0-4cc3-98c4-dc0c0c07398f', clock => '2022-02-22 19:30:00+00');
-SELECT idgen.check_uuid_v7('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', clock => '2022-02-22 19:30:00+00');
-SELECT idgen.check_short_comb('000b9af1-52d1-4320-9bac-f847db4148a8', '10 minutes', '2022-03-18 03:44:00+00');
-SELECT idgen.check_short_comb('0b9af108-52d1-4320-9bac-f847db4148a8', '10 minutes', '2022-03-18 03:44:00+00', prefix_bytes => 1);
-SELECT idgen.check_short_comb('00009af1-52d1-7320-9bac-f847db4148a8', clock => '2022-03-18 03:44:00+00');
-SELECT idgen.check_short_comb('00009af1-52d1-4320-dbac-f847db4148a8', clock => '2022-03-18 03:44:00+00');
-SELECT idgen.check_comb('017f22e2-79b0-4cc3-98c4-dc0c0c07398f', clock => '2022-02-22 19:40:00+00');
-SELECT idgen.check_uuid_v7('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', '1 minute', '2022-02-22 19:21:00+00');
-SELECT idgen.check_uuid_v7('017f22e2-79b0-4cc3-98c4-dc0c0c07398f', '1 minute', '2022-02-22 19:21:00+00');
+SELECT idgen.check_recent_short_comb('00009af1-52d1-4320-9bac-f847db4148a8', clock => '2022-03-18 03:44:00+00');
+SELECT idgen.check_recent_comb('017f22e2-79b0-4cc3-98c4-dc0c0c07398f', clock => '2022-02-22 19:30:00+00');
+SELECT idgen.check_recent_uuid_v7('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', clock => '2022-02-22 19:30:00+00');
+SELECT idgen.check_recent_short_comb('000b9af1-52d1-4320-9bac-f847db4148a8', '10 minutes', '2022-03-18 03:44:00+00');
+SELECT idgen.check_recent_short_comb('0b9af108-52d1-4320-9bac-f847db4148a8', '10 minutes', '2022-03-18 03:44:00+00', prefix_bytes => 1);
+SELECT idgen.check_recent_short_comb('00009af1-52d1-7320-9bac-f847db4148a8', clock => '2022-03-18 03:44:00+00');
+SELECT idgen.check_recent_short_comb('00009af1-52d1-4320-dbac-f847db4148a8', clock => '2022-03-18 03:44:00+00');
+SELECT idgen.check_recent_comb('017f22e2-79b0-4cc3-98c4-dc0c0c07398f', clock => '2022-02-22 19:40:00+00');
+SELECT idgen.check_recent_uuid_v7('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', '1 minute', '2022-02-22 19:21:00+00');
+SELECT idgen.check_recent_uuid_v7('017f22e2-79b0-4cc3-98c4-dc0c0c07398f', '1 minute', '2022-02-22 19:21:00+00');
 
 -- in a CHECK constraint
-CREATE TEMP TABLE brought (id uuid CHECK (idgen.is_uuid_v7(id, clock => '2022-02-22 19:22:22+00')));
+CREATE TEMP TABLE brought (id uuid CHECK (idgen.is_recent_uuid_v7(id, clock => '2022-02-22 19:22:22+00')));
 INSERT INTO brought VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f');
 INSERT INTO brought VALUES ('027f22e2-79b0-7cc3-98c4-dc0c0c07398f');
 
 -- ten periods that reach beyond all time
-SELECT idgen.is_short_comb('00000000-0000-4000-8000-000000000000', clock => '1970-01-01 00:00:00+00', period => '50000000 days', prefix_bytes => 1);
+SELECT idgen.is_recent_short_comb('00000000-0000-4000-8000-000000000000', clock => '1970-01-01 00:00:00+00', period => '50000000 days', prefix_bytes => 1);
 
 -- NULL identifiers
-SELECT idgen.is_uuid(NULL) IS NULL AND idgen.is_short_comb(NULL) IS NULL AND idgen.is_comb(NULL) IS NULL
-   AND idgen.is_uuid_v7(NULL) IS NULL AND idgen.check_short_comb(NULL) IS NULL
-   AND idgen.check_comb(NULL) IS NULL AND idgen.check_uuid_v7(NULL) IS NULL AS all_null;
+SELECT idgen.is_uuid(NULL) IS NULL AND idgen.is_recent_short_comb(NULL) IS NULL AND idgen.is_recent_comb(NULL) IS NULL
+   AND idgen.is_recent_uuid_v7(NULL) IS NULL AND idgen.check_recent_short_comb(NULL) IS NULL
+   AND idgen.check_recent_comb(NULL) IS NULL AND idgen.check_recent_uuid_v7(NULL) IS NULL AS all_null;
 
 DROP FUNCTION with_prefix(text);

@@ -595,7 +595,7 @@ idgen_forget_creation_of_uuid(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64(forget(&forget_entity, PG_GETARG_DATUM(0)));
 }
 
-/* forget_creation_of(entity_number bigint) returns bigint */
+/* forget_creation_of_bigint(entity_number bigint) returns bigint */
 PG_FUNCTION_INFO_V1(idgen_forget_creation_of_bigint);
 Datum
 idgen_forget_creation_of_bigint(PG_FUNCTION_ARGS)

@@ -139,7 +139,7 @@ make_text(const char *prefix, int prefix_length, const pg_uuid_t *id,
  */
 
 /*
- * to_base(id uuid, base int) returns text
+ * uuid_to_base(id uuid, base int) returns text
  *
  * All the digits, with leading zeros, so that text order is uuid order.
  */
@@ -151,7 +151,7 @@ idgen_uuid_to_base(PG_FUNCTION_ARGS)
 }
 
 /*
- * to_base(value bigint, base int) returns text
+ * bigint_to_base(value bigint, base int) returns text
  *
  * As few digits as the value needs; it must not be negative (22023).
  */
@@ -313,14 +313,14 @@ idgen_prefixed_id(PG_FUNCTION_ARGS)
 }
 
 /*
- * prefixed_id_uuid(id text, expected_prefix text DEFAULT NULL) returns uuid
+ * prefixed_id_to_uuid(id text, expected_prefix text DEFAULT NULL) returns uuid
  *
  * The uuid in a prefixed id; one with another prefix than expected is an
  * error (23514).
  */
-PG_FUNCTION_INFO_V1(idgen_prefixed_id_uuid);
+PG_FUNCTION_INFO_V1(idgen_prefixed_id_to_uuid);
 Datum
-idgen_prefixed_id_uuid(PG_FUNCTION_ARGS)
+idgen_prefixed_id_to_uuid(PG_FUNCTION_ARGS)
 {
 	Reading		reading;
 	int			prefix_length;
@@ -402,7 +402,7 @@ idgen_create_id_domain(PG_FUNCTION_ARGS)
 
 	execute(psprintf("CREATE DOMAIN %s AS pg_catalog.text COLLATE pg_catalog.\"C\""
 					 " CHECK (VALUE IS NULL OR"
-					 " idgen.prefixed_id_uuid(VALUE, %s) IS NOT NULL)",
+					 " idgen.prefixed_id_to_uuid(VALUE, %s) IS NOT NULL)",
 					 quote_qualified_identifier(get_namespace_name(schema_oid),
 												domain->relname),
 					 quote_literal_cstr(prefix)),

@@ -379,7 +379,7 @@ check_scheme(FunctionCallInfo fcinfo, Scheme scheme)
 }
 
 /*
- * is_short_comb(id uuid, tolerance interval DEFAULT NULL,
+ * is_recent_short_comb(id uuid, tolerance interval DEFAULT NULL,
  *				 clock timestamptz DEFAULT NULL,
  *				 period interval DEFAULT '1 minute', prefix_bytes int DEFAULT 2,
  *				 past_tolerance interval DEFAULT NULL,
@@ -388,55 +388,55 @@ check_scheme(FunctionCallInfo fcinfo, Scheme scheme)
  * Whether it is a version 4 UUID with a prefix that some instant from
  * clock - past to clock + future gives, also where the prefixes begin again.
  */
-PG_FUNCTION_INFO_V1(idgen_is_short_comb);
+PG_FUNCTION_INFO_V1(idgen_is_recent_short_comb);
 Datum
-idgen_is_short_comb(PG_FUNCTION_ARGS)
+idgen_is_recent_short_comb(PG_FUNCTION_ARGS)
 {
 	return is_scheme(fcinfo, SCHEME_SHORT_COMB);
 }
 
 /*
- * is_comb(id uuid, tolerance interval DEFAULT '10 minutes',
+ * is_recent_comb(id uuid, tolerance interval DEFAULT '10 minutes',
  *		   clock timestamptz DEFAULT NULL,
  *		   past_tolerance interval DEFAULT NULL,
  *		   future_tolerance interval DEFAULT NULL) returns bool
  */
-PG_FUNCTION_INFO_V1(idgen_is_comb);
+PG_FUNCTION_INFO_V1(idgen_is_recent_comb);
 Datum
-idgen_is_comb(PG_FUNCTION_ARGS)
+idgen_is_recent_comb(PG_FUNCTION_ARGS)
 {
 	return is_scheme(fcinfo, SCHEME_COMB);
 }
 
-/* is_uuid_v7(), with the arguments of is_comb() */
-PG_FUNCTION_INFO_V1(idgen_is_uuid_v7);
+/* is_recent_uuid_v7(), with the arguments of is_recent_comb() */
+PG_FUNCTION_INFO_V1(idgen_is_recent_uuid_v7);
 Datum
-idgen_is_uuid_v7(PG_FUNCTION_ARGS)
+idgen_is_recent_uuid_v7(PG_FUNCTION_ARGS)
 {
 	return is_scheme(fcinfo, SCHEME_UUID_V7);
 }
 
 /*
- * check_short_comb(), check_comb(), check_uuid_v7(): the arguments of is_...();
+ * check_recent_short_comb(), check_recent_comb(), check_recent_uuid_v7(): the arguments of is_...();
  * return the identifier, or raise 23514.
  */
-PG_FUNCTION_INFO_V1(idgen_check_short_comb);
+PG_FUNCTION_INFO_V1(idgen_check_recent_short_comb);
 Datum
-idgen_check_short_comb(PG_FUNCTION_ARGS)
+idgen_check_recent_short_comb(PG_FUNCTION_ARGS)
 {
 	return check_scheme(fcinfo, SCHEME_SHORT_COMB);
 }
 
-PG_FUNCTION_INFO_V1(idgen_check_comb);
+PG_FUNCTION_INFO_V1(idgen_check_recent_comb);
 Datum
-idgen_check_comb(PG_FUNCTION_ARGS)
+idgen_check_recent_comb(PG_FUNCTION_ARGS)
 {
 	return check_scheme(fcinfo, SCHEME_COMB);
 }
 
-PG_FUNCTION_INFO_V1(idgen_check_uuid_v7);
+PG_FUNCTION_INFO_V1(idgen_check_recent_uuid_v7);
 Datum
-idgen_check_uuid_v7(PG_FUNCTION_ARGS)
+idgen_check_recent_uuid_v7(PG_FUNCTION_ARGS)
 {
 	return check_scheme(fcinfo, SCHEME_UUID_V7);
 }

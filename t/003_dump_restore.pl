@@ -30,7 +30,7 @@ $node->safe_psql(
 	INSERT INTO orders DEFAULT VALUES;
 
 	SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000a', 'e0000000-0000-4000-8000-00000000000a'::uuid, 'order', $request);
-	SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000b', 42, 'invoice');
+	SELECT idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000b', 42, 'invoice');
 	SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000c', 'e0000000-0000-4000-8000-00000000000c'::uuid)});
 
 # Everything, with the rows' order and the times' text fixed
@@ -93,14 +93,14 @@ for my $format ('plain', 'custom')
 		'e0000000-0000-4000-8000-00000000000a|f',
 		"$format: a retry is answered with the entity of old");
 	is( $node->safe_psql($database,
-			q{SELECT * FROM idgen.create_once('c0000000-0000-4000-8000-00000000000b', 43, 'invoice')}),
+			q{SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000b', 43, 'invoice')}),
 		'42|f', "$format: and with the number of old");
 	is( sqlstate_of($database,
 			q{SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000a', idgen.uuid_v7(), 'order', '{"customer": 8}')}),
 		'23505', "$format: another request is refused");
 
 	is( $node->safe_psql($database,
-			q{INSERT INTO orders DEFAULT VALUES RETURNING idgen.is_short_comb(id), idgen.is_uuid_v7(event), document IS NOT NULL}),
+			q{INSERT INTO orders DEFAULT VALUES RETURNING idgen.is_recent_short_comb(id), idgen.is_recent_uuid_v7(event), document IS NOT NULL}),
 		't|t|t', "$format: the defaults work");
 	is( sqlstate_of($database,
 			q{INSERT INTO orders (id) VALUES (idgen.short_comb(clock => now() - interval '11 minutes'))}),

@@ -56,9 +56,9 @@ is( $node->safe_psql('shop', "SELECT DISTINCT tableowner FROM pg_tables WHERE sc
 # Without grants
 for my $call (
 	'uuid_version(idgen.uuid_v4()) = 4',
-	'is_uuid_v7(idgen.uuid_v7())',
-	'is_comb(idgen.comb())',
-	'is_short_comb(idgen.short_comb(run_length => 10))',
+	'is_recent_uuid_v7(idgen.uuid_v7())',
+	'is_recent_comb(idgen.comb())',
+	'is_recent_short_comb(idgen.short_comb(run_length => 10))',
 	'has_command(idgen.remember_command(NULL, idgen.uuid_nil()), idgen.uuid_nil())')
 {
 	my $query = "SELECT idgen.$call";
@@ -72,11 +72,11 @@ for my $refused (
 	"DELETE FROM $table",
 	"TRUNCATE $table",
 	"SELECT idgen.create_once($command, $entity)",
-	"SELECT idgen.create_once($command, 1)",
+	"SELECT idgen.create_once_bigint($command, 1)",
 	"SELECT * FROM idgen.find_creation($command)",
 	"SELECT idgen.forget_creation($command)",
 	"SELECT idgen.forget_creation_of($entity)",
-	"SELECT idgen.forget_creation_of(1)",
+	"SELECT idgen.forget_creation_of_bigint(1)",
 	'SELECT idgen.purge_creations()',
 	'SELECT idgen.trim_creations(0)',
 	"CREATE TABLE idgen.mine ()",
@@ -104,7 +104,7 @@ for my $refused (
 my @tickers = map { "${_}_ticker" } qw(snowflake trace_id js_id decimal_id uuid_v7_ordered);
 my $marks = join(' UNION ALL ', map { "SELECT '$_', last_value, is_called FROM idgen.$_" } @tickers);
 is($node->safe_psql('shop', "SELECT count(*) FROM ($marks) m"), scalar @tickers, 'each ticker has its mark');
-is(as_role('stranger', 'SELECT idgen.is_uuid_v7(idgen.uuid_v7_ordered())'), 't', 'a stranger makes an identifier of a ticker');
+is(as_role('stranger', 'SELECT idgen.is_recent_uuid_v7(idgen.uuid_v7_ordered())'), 't', 'a stranger makes an identifier of a ticker');
 my $before = $node->safe_psql('shop', $marks);
 like($before, qr/^uuid_v7_ordered_ticker\|\d{15,}\|t$/m, 'which moved its mark');
 for my $ticker (@tickers)
@@ -132,7 +132,7 @@ is(as_role('application', "SELECT * FROM idgen.create_once($command, idgen.uuid_
 is(as_role('application', "SELECT count(*) FROM idgen.find_creation($command)"), '1', 'and find_creation() find');
 is(as_role('application', "SELECT idgen.forget_creation($command)"), '42501', 'but not forget_creation() forget');
 is(as_role('application', 'SELECT idgen.purge_creations()'), '42501', 'nor purge_creations()');
-is(as_role('janitor', "SELECT * FROM idgen.create_once(idgen.uuid_v4(), 1)"), '42501', 'SELECT and DELETE do not let create_once() record');
+is(as_role('janitor', "SELECT * FROM idgen.create_once_bigint(idgen.uuid_v4(), 1)"), '42501', 'SELECT and DELETE do not let create_once() record');
 is(as_role('janitor', "SELECT idgen.purge_creations()"), '0', 'but purge_creations() purge');
 is(as_role('janitor', "SELECT idgen.trim_creations(0)"), '1', 'and trim_creations() trim');
 is(as_role('janitor', "SELECT idgen.forget_creation($command)"), 'f', 'and forget_creation() forget');
@@ -181,12 +181,12 @@ is(as_role('application', "$trapped SELECT entity_id FROM idgen.find_creation($c
 is(as_role('janitor', "$trapped SELECT idgen.forget_creation($command)"), 't', 'nor in forget_creation()');
 is(as_role('application', "$trapped SELECT created FROM idgen.create_once($command, $entity)"), 't', 'nor the next time');
 is(as_role('janitor', "$trapped SELECT idgen.forget_creation_of($entity)"), '1', 'nor in forget_creation_of()');
-is(as_role('janitor', "$trapped SELECT idgen.forget_creation_of(1)"), '0', 'nor in the one for numbers');
+is(as_role('janitor', "$trapped SELECT idgen.forget_creation_of_bigint(1)"), '0', 'nor in the one for numbers');
 $node->safe_psql('shop',
 	"INSERT INTO $table SELECT idgen.uuid_v4(), 'old', NULL, i, NULL, '2001-01-01' FROM generate_series(1, 5) i");
 is(as_role('janitor', "$trapped SELECT idgen.purge_creations(batch_size => 2)"), '2', 'nor in purge_creations()');
 is(as_role('janitor', "$trapped SELECT idgen.trim_creations(1, 'old')"), '2', 'nor in trim_creations()');
-is(as_role('stranger', "$trapped SELECT idgen.is_uuid_v7(idgen.uuid_v7())"), 't', 'nor in a validator');
+is(as_role('stranger', "$trapped SELECT idgen.is_recent_uuid_v7(idgen.uuid_v7())"), 't', 'nor in a validator');
 
 # Row security: a policy that hides a recorded command is an error, soon.
 # The policy goes by the time, so that a new command is not hidden from its
@@ -215,7 +215,7 @@ is(as_role('application', "SELECT created FROM idgen.create_once('c0000000-0000-
 is(as_role('janitor', 'SELECT idgen.purge_creations()'), '0', 'purge_creations() does not see through a policy');
 is(as_role('application', "SELECT count(*) FROM idgen.find_creation($command)"), '0', 'nor does find_creation()');
 $node->safe_psql('shop', "DROP POLICY anything ON $table");
-is(as_role('application', "SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000c', 1)"),
+is(as_role('application', "SELECT idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000c', 1)"),
 	'42501', 'create_once() does not record past a policy');
 $node->safe_psql('shop', "ALTER TABLE $table DISABLE ROW LEVEL SECURITY");
 

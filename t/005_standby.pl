@@ -55,8 +55,8 @@ for my $where (sort keys %read_only)
 {
 	my ($node, $begin) = @{ $read_only{$where} };
 
-	is( outcome($node, "$begin SELECT idgen.uuid_version(idgen.uuid_v4()), idgen.is_uuid_v7(idgen.uuid_v7()),
-			idgen.is_comb(idgen.comb()), idgen.is_short_comb(idgen.short_comb(run_length => 9))"),
+	is( outcome($node, "$begin SELECT idgen.uuid_version(idgen.uuid_v4()), idgen.is_recent_uuid_v7(idgen.uuid_v7()),
+			idgen.is_recent_comb(idgen.comb()), idgen.is_recent_short_comb(idgen.short_comb(run_length => 9))"),
 		'4|t|t|t', "$where: the generators and validators work");
 	is( outcome($node, "$begin SELECT entity_id, command_name FROM idgen.find_creation($known)"),
 		'e0000000-0000-4000-8000-00000000000a|order', "$where: a known command is found");

@@ -20,7 +20,7 @@ sub create_once
 {
 	my ($command, $entity) = @_;
 
-	return "SELECT * FROM idgen.create_once('c0000000-0000-4000-8000-00000000${crash}00$command', $entity, 'order', '[1]')";
+	return "SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-00000000${crash}00$command', $entity, 'order', '[1]')";
 }
 
 # A client's session with one command committed and one under way

@@ -33,7 +33,7 @@ sub create_once
 {
 	my ($command, $number) = @_;
 
-	return "SELECT * FROM idgen.create_once('c0000000-0000-4000-8000-00000000000$command', $number)";
+	return "SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000$command', $number)";
 }
 
 # A second session calls create_once(), and is waiting when this returns.

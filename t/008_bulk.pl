@@ -25,17 +25,17 @@ my $scans = q{SELECT seq_scan FROM pg_stat_xact_user_tables
 	WHERE relid = 'idgen.creation_identifiers'::regclass};
 my @lines = split /\n/, $node->safe_psql(
 	'postgres', qq{
-	SELECT FROM idgen.create_once(idgen.uuid_v4(), 0);
+	SELECT FROM idgen.create_once_bigint(idgen.uuid_v4(), 0);
 	VACUUM ANALYZE idgen.creation_identifiers;
 	CREATE TABLE command (n int PRIMARY KEY, id uuid);
 	BEGIN;
 	INSERT INTO command SELECT i, idgen.uuid_v7() FROM generate_series(1, 50000) i;
 	$scans;
-	SELECT count(*) FROM command, idgen.create_once(id, n) o WHERE o.created;
-	SELECT count(*) FROM command, idgen.create_once(id, 0) o WHERE o.entity_number = n AND NOT o.created;
+	SELECT count(*) FROM command, idgen.create_once_bigint(id, n) o WHERE o.created;
+	SELECT count(*) FROM command, idgen.create_once_bigint(id, 0) o WHERE o.entity_number = n AND NOT o.created;
 	SELECT count(*) FROM command, idgen.find_creation(id) f WHERE n <= 1000 AND f.entity_number = n;
 	SELECT count(*) FILTER (WHERE idgen.forget_creation(id)) FROM command WHERE n <= 1000;
-	SELECT sum(idgen.forget_creation_of(n)) FROM command WHERE n BETWEEN 1001 AND 2000;
+	SELECT sum(idgen.forget_creation_of_bigint(n)) FROM command WHERE n BETWEEN 1001 AND 2000;
 	SELECT idgen.purge_creations('0', 1000);
 	$scans;
 	SELECT count(*) FROM idgen.creation_identifiers;
@@ -86,22 +86,22 @@ for my $call (
 	'idgen.comb()',
 	'idgen.short_comb()',
 	q{idgen.short_comb(period => make_interval(secs => i % 20 + 1), run_length => 100)},
-	'idgen.check_short_comb(idgen.short_comb())',
-	'idgen.is_comb(idgen.comb())',
+	'idgen.check_recent_short_comb(idgen.short_comb())',
+	'idgen.is_recent_comb(idgen.comb())',
 	'idgen.lambert_comb()',
 	'idgen.object_id()::text::idgen.objectid',
 	'idgen.suffix_comb()',
 	q{idgen.sequence_comb('numbers')},
 	'idgen.inspect(idgen.uuid_v7())',
-	'idgen.uuid_from_base(idgen.to_base(idgen.uuid_v7(), 58), 58)',
-	q{idgen.prefixed_id_uuid(idgen.prefixed_id('acct'), 'acct')},
+	'idgen.uuid_from_base(idgen.uuid_to_base(idgen.uuid_v7(), 58), 58)',
+	q{idgen.prefixed_id_to_uuid(idgen.prefixed_id('acct'), 'acct')},
 	q{idgen.remember_command(array_fill(idgen.uuid_v4(), ARRAY[20]), idgen.uuid_v4())})
 {
 	my $bytes = growth($call, 300000);
 	ok(length $bytes && $bytes < $flat, "300000 calls leave no memory behind: $call")
 	  or diag("growth is $bytes bytes");
 }
-my $replay = q{idgen.create_once('c0000000-0000-4000-8000-00000000000a', 1, 'order', jsonb_build_object('n', 1, 'lines', '[1, 2.50]'::jsonb))};
+my $replay = q{idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000a', 1, 'order', jsonb_build_object('n', 1, 'lines', '[1, 2.50]'::jsonb))};
 my $bytes = growth($replay, 30000, "SELECT FROM $replay;");
 ok(length $bytes && $bytes < $flat, '30000 answers leave no memory behind')
   or diag("growth is $bytes bytes");

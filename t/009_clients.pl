@@ -23,8 +23,8 @@ my $file = PostgreSQL::Test::Utils::tempdir() . '/ids';
 # 10,000 random values and every edge: no bits, all bits, each bit, and the
 # values around it, with all their leading zeros and ones
 my $forms = q{
-	SELECT id, idgen.to_base(id, 16), idgen.to_base(id, 32), idgen.to_base(id, 36), idgen.to_base(id, 58),
-	       idgen.to_base(id, 62), idgen.prefixed_id('line_item', id), idgen.typeid_from_uuid('line_item', id),
+	SELECT id, idgen.uuid_to_base(id, 16), idgen.uuid_to_base(id, 32), idgen.uuid_to_base(id, 36), idgen.uuid_to_base(id, 58),
+	       idgen.uuid_to_base(id, 62), idgen.prefixed_id('line_item', id), idgen.typeid_from_uuid('line_item', id),
 	       idgen.ulid_from_uuid(id)
 	FROM (SELECT gen_random_uuid() AS id FROM generate_series(1, 10000)
 	      UNION ALL
@@ -92,7 +92,7 @@ SKIP:
 			SELECT count(*),
 			       count(*) FILTER (WHERE idgen.uuid_from_base(b16, 16) = id AND idgen.uuid_from_base(b32, 32) = id
 			                          AND idgen.uuid_from_base(b36, 36) = id AND idgen.uuid_from_base(b58, 58) = id
-			                          AND idgen.uuid_from_base(b62, 62) = id AND idgen.prefixed_id_uuid(prefixed, 'line_item') = id
+			                          AND idgen.uuid_from_base(b62, 62) = id AND idgen.prefixed_id_to_uuid(prefixed, 'line_item') = id
 			                          AND idgen.typeid_to_uuid(typeid) = id AND idgen.typeid_prefix(typeid) = 'line_item'
 			                          AND idgen.ulid_to_uuid(ulid) = id)
 			FROM made}),
@@ -100,8 +100,8 @@ SKIP:
 		'the server reads what Python writes');
 	is( $node->safe_psql('postgres', q{
 			SELECT count(*) FROM made
-			WHERE idgen.to_base(id, 16) <> b16 OR idgen.to_base(id, 32) <> b32 OR idgen.to_base(id, 36) <> b36
-			   OR idgen.to_base(id, 58) <> b58 OR idgen.to_base(id, 62) <> b62}),
+			WHERE idgen.uuid_to_base(id, 16) <> b16 OR idgen.uuid_to_base(id, 32) <> b32 OR idgen.uuid_to_base(id, 36) <> b36
+			   OR idgen.uuid_to_base(id, 58) <> b58 OR idgen.uuid_to_base(id, 62) <> b62}),
 		'0',
 		'and writes it the same way');
 

@@ -147,7 +147,7 @@ sub check_new_version
 		't', "$name: the function that was replaced");
 	is( $ask->(q{SELECT entity_number, note FROM idgen.find_creation('c0000000-0000-4000-8000-00000000000b')}),
 		'42|none', "$name: the column that was added");
-	is( $ask->(q{SELECT * FROM idgen.create_once('c0000000-0000-4000-8000-00000000000b', 43, 'invoice')}),
+	is( $ask->(q{SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000b', 43, 'invoice')}),
 		'42|f', "$name: a retry is answered");
 }
 
@@ -158,7 +158,7 @@ check_new_version('a session of before', sub { $session{shop}->query_safe($_[0])
 InUse::goes_on($node, 'shop', 'updated');
 
 is( $session{old_shop}->query_safe(
-		q{SELECT * FROM idgen.create_once('c0000000-0000-4000-8000-00000000000b', 43, 'invoice')}),
+		q{SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000b', 43, 'invoice')}),
 	'42|f', 'a session at the old version goes on');
 InUse::goes_on($node, 'old_shop', 'at the old version, with the library of the new');
 is(InUse::sqlstate_of($node, 'old_shop', 'SELECT idgen.random_id()'), '42883', 'which has only what it had');
@@ -187,7 +187,7 @@ for my $database ('shop', 'old_shop')
 $node->safe_psql('postgres', 'CREATE ROLE installer; CREATE DATABASE owned; GRANT CREATE ON DATABASE owned TO installer');
 $node->safe_psql('owned', q{
 	CREATE EXTENSION idgen VERSION '1.0';
-	SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000a', 1);
+	SELECT idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000a', 1);
 	ALTER SCHEMA idgen OWNER TO installer;
 	ALTER TABLE idgen.creation_identifiers OWNER TO installer;
 	ALTER TABLE idgen.snowflake_ticker OWNER TO installer;

@@ -35,7 +35,7 @@ $node->safe_psql(
 	CREATE EXTENSION idgen;
 	INSERT INTO idgen.creation_identifiers (command_id, entity_number, created_at)
 		SELECT idgen.uuid_v7(), i, now() - interval '25 hours' FROM generate_series(1, 25000) i;
-	SELECT idgen.create_once(('c0000000-0000-4000-8000-00000000000' || i)::uuid, 25000 + i) FROM generate_series(1, 5) i;
+	SELECT idgen.create_once_bigint(('c0000000-0000-4000-8000-00000000000' || i)::uuid, 25000 + i) FROM generate_series(1, 5) i;
 
 	CREATE ROLE janitor LOGIN;
 	GRANT SELECT, DELETE ON idgen.creation_identifiers TO janitor;
@@ -102,7 +102,7 @@ is(counts(), '0|5', 'all old commands are purged in one run, and no younger one'
 
 # A retry of what is still known is a replay.
 is( $node->safe_psql('postgres', q{SELECT count(*), min(entity_number) FROM generate_series(1, 5) i,
-		idgen.create_once(('c0000000-0000-4000-8000-00000000000' || i)::uuid, -1::bigint) c WHERE NOT created}),
+		idgen.create_once_bigint(('c0000000-0000-4000-8000-00000000000' || i)::uuid, -1::bigint) c WHERE NOT created}),
 	'5|25001', 'the younger ones are answered');
 if ($schedule =~ /second/)
 {

@@ -64,9 +64,9 @@ my %calls = (
 	(map { ("$_()" => [ "SELECT idgen.$_() IS NOT NULL", 't' ]) }
 		@HandedOut::functions, qw(uuid_v4 uuid_v7 uuid_v1 short_comb ulid typeid object_id)),
 	'sequence_comb()' => [ q{SELECT idgen.uuid_version(idgen.sequence_comb('blocks'))}, '4' ],
-	'create_once()' => [ q{SELECT entity_number FROM idgen.create_once('COMMAND', NUMBER, 'order', '{"a": [1, "b", null]}')}, 'NUMBER' ],
+	'create_once()' => [ q{SELECT entity_number FROM idgen.create_once_bigint('COMMAND', NUMBER, 'order', '{"a": [1, "b", null]}')}, 'NUMBER' ],
 	'create_once() in a transaction' =>
-	  [ q{BEGIN; SELECT entity_number FROM idgen.create_once('COMMAND', NUMBER); COMMIT}, 'NUMBER' ],
+	  [ q{BEGIN; SELECT entity_number FROM idgen.create_once_bigint('COMMAND', NUMBER); COMMIT}, 'NUMBER' ],
 	'forget_creation()' => [ q{SELECT idgen.forget_creation('COMMAND')}, 'f' ],
 	'purge_creations()' => [ 'SELECT idgen.purge_creations()', '0' ],
 	'trim_creations()' => [ q{SELECT idgen.trim_creations(0, 'nothing')}, '0' ],
@@ -146,12 +146,12 @@ is( $node->safe_psql('postgres', q{
 # --- Many prepared statements -----------------------------------------------
 
 my $session = session();
-$session->ask(q{LOAD 'idgen'; SELECT created FROM idgen.create_once('c1000000-0000-4000-8000-000000000001', 1)});
+$session->ask(q{LOAD 'idgen'; SELECT created FROM idgen.create_once_bigint('c1000000-0000-4000-8000-000000000001', 1)});
 limit($session, 30_000);
 my ($prepared, $result) = (0, '');
 while ($prepared < 100_000)
 {
-	$result = $session->ask("PREPARE p$prepared AS SELECT created, idgen.snowflake(), idgen.typeid('user') FROM idgen.create_once(\$1, 1)");
+	$result = $session->ask("PREPARE p$prepared AS SELECT created, idgen.snowflake(), idgen.typeid('user') FROM idgen.create_once_bigint(\$1, 1)");
 	last if $result ne '';
 	$result = $session->ask("EXECUTE p$prepared ('c1000000-0000-4000-8000-000000000001')");
 	last if $result =~ /^\w{5}$/;
@@ -160,7 +160,7 @@ while ($prepared < 100_000)
 cmp_ok($prepared, '>', 100, "$prepared statements were prepared");
 is($result, '53200', 'then, memory ran out');
 $session->ask('DEALLOCATE ALL');
-is( $session->ask(q{SELECT created FROM idgen.create_once('c1000000-0000-4000-8000-000000000001', 1)}), 'f', 'and without them the session works on');
+is( $session->ask(q{SELECT created FROM idgen.create_once_bigint('c1000000-0000-4000-8000-000000000001', 1)}), 'f', 'and without them the session works on');
 $session->quit;
 
 # --- The greatest arguments -------------------------------------------------
@@ -169,14 +169,14 @@ $session->quit;
 my $megabytes = $large ? 1024 : 256;
 my %texts = (
 	(map { ("idgen.$_" => '22P02') }
-		'uuid_from_base($1, 36)', 'uuid_from_base($1, 58)', 'bigint_from_base($1, 36)', 'prefixed_id_uuid($1)',
+		'uuid_from_base($1, 36)', 'uuid_from_base($1, 58)', 'bigint_from_base($1, 36)', 'prefixed_id_to_uuid($1)',
 		'prefixed_id_prefix($1)', 'typeid_to_uuid($1)', 'typeid_prefix($1)', 'ulid_to_uuid($1)', 'ulid_timestamp($1)'),
 	'(idgen.parse_prefixed_id($1)).prefix' => '22P02',
 	'idgen.is_uuid($1)' => 'false',
 	'idgen.prefixed_id($1, idgen.uuid_v4())' => '22023',
 	'idgen.typeid_from_uuid($1, idgen.uuid_v4())' => '22023',
 	'idgen.typeid($1)' => '22023',
-	q{idgen.prefixed_id_uuid('acct_1', $1)} => '23514',
+	q{idgen.prefixed_id_to_uuid('acct_1', $1)} => '23514',
 	q{idgen.create_id_domain('big_id', $1)} => '22023',
 	'(idgen.ticker_state($1)).last_value' => '22023',
 	'(idgen.expected_key_cost($1, 1, 1)).page_images_per_row' => '22023',
@@ -235,7 +235,7 @@ sub outcome
 	return $answer;
 }
 
-my $create = q{SELECT created FROM idgen.create_once('c2000000-0000-4000-8000-0000000000%02d', 1, %s, %s)};
+my $create = q{SELECT created FROM idgen.create_once_bigint('c2000000-0000-4000-8000-0000000000%02d', 1, %s, %s)};
 $number = 0;
 
 for my $size (100, $large ? (250, 1000) : ())
@@ -258,7 +258,7 @@ for my $count (1_000_000, $large ? 60_000_000 : 8_000_000)
 	like(outcome("SELECT array_length(idgen.remember_command(h, idgen.uuid_v4(), 2000000000), 1) FROM $history"),
 		qr/^(@{[$count + 1]}|53200|54000|XX000)$/, "remember_command(), to keep all of $count");
 }
-is($session->ask('SELECT created FROM idgen.create_once(idgen.uuid_v4(), 1)'), 't', 'the session works on');
+is($session->ask('SELECT created FROM idgen.create_once_bigint(idgen.uuid_v4(), 1)'), 't', 'the session works on');
 $session->quit;
 
 is($node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()'), $started, 'and nothing has crashed');

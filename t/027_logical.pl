@@ -185,7 +185,7 @@ sub create_once
 {
 	my ($node, $entity) = @_;
 
-	return ask($node, "SELECT * FROM idgen.create_once($command, $entity)");
+	return ask($node, "SELECT * FROM idgen.create_once_bigint($command, $entity)");
 }
 
 ask($east, 'CREATE PUBLICATION commands FOR TABLE idgen.creation_identifiers');
@@ -219,18 +219,18 @@ for my $node ($east, $west)
 }
 $east->safe_psql('whole', q{
 	INSERT INTO users SELECT FROM generate_series(1, 10);
-	SELECT idgen.create_once('c0000000-0000-4000-8000-000000000001', 1);
+	SELECT idgen.create_once_bigint('c0000000-0000-4000-8000-000000000001', 1);
 	CREATE PUBLICATION whole FOR ALL TABLES});
 $west->safe_psql('whole', 'DELETE FROM idgen.id_prefixes');
 $west->safe_psql('whole', q{CREATE SUBSCRIPTION whole CONNECTION '} . $east->connstr . q{ dbname=whole' PUBLICATION whole});
 $west->wait_for_subscription_sync($east, 'whole', 'whole');
-$west->safe_psql('whole', q{CREATE DOMAIN team_id AS text CHECK (idgen.prefixed_id_uuid(VALUE, 'team') IS NOT NULL)});
+$west->safe_psql('whole', q{CREATE DOMAIN team_id AS text CHECK (idgen.prefixed_id_to_uuid(VALUE, 'team') IS NOT NULL)});
 $east->safe_psql('whole', q{SELECT idgen.create_id_domain('team_id', 'team')});
 $east->wait_for_catchup('whole');
 is( $west->safe_psql('whole', q{
 		SELECT count(*), count(DISTINCT p.uuid), min(p.domain::text) FROM users, idgen.parse_prefixed_id(id) p;
 		SELECT domain FROM idgen.parse_prefixed_id('team_1');
-		SELECT * FROM idgen.create_once('c0000000-0000-4000-8000-000000000001', 2)}),
+		SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-000000000001', 2)}),
 	"10|10|user_id\nteam_id\n1|f", 'where all tables are replicated, prefixes and commands are known');
 
 # --- The other one takes over -----------------------------------------------

@@ -40,7 +40,7 @@ sub create_once
 {
 	my ($number, $entity) = @_;
 
-	return sprintf("SELECT * FROM idgen.create_once('c0000000-0000-4000-8000-%012d', %s)", $number, $entity);
+	return sprintf("SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-%012d', %s)", $number, $entity);
 }
 
 # --- DISCARD ALL ------------------------------------------------------------
@@ -208,7 +208,7 @@ $prepared});
 	# Statements with parameters, as drivers send them
 	append_to_file("$folder/order.sql", q{
 \set number random(1, 300)
-SELECT entity_number, created FROM idgen.create_once(('d0000000-0000-4000-8000-' || lpad(:number::text, 12, '0'))::uuid, :number::bigint);
+SELECT entity_number, created FROM idgen.create_once_bigint(('d0000000-0000-4000-8000-' || lpad(:number::text, 12, '0'))::uuid, :number::bigint);
 INSERT INTO made SELECT id, 'snowflake' FROM (SELECT idgen.snowflake() AS id) s;
 });
 	for my $protocol ('simple', 'extended', $version >= 121 ? 'prepared' : ())

@@ -33,7 +33,7 @@ $node->safe_psql(
 	DECLARE
 		o record;
 	BEGIN
-		SELECT * INTO o FROM idgen.create_once(command, number, 'place order');
+		SELECT * INTO o FROM idgen.create_once_bigint(command, number, 'place order');
 		IF o.created THEN
 			INSERT INTO orders VALUES (o.entity_number, command);
 		END IF;
@@ -171,7 +171,7 @@ is( $control->ask(sprintf(q{
 				IF place_order('%s', 3) <> 3 THEN RAISE 'it was there still'; END IF;
 			END;
 			BEGIN
-				PERFORM idgen.create_once('%s', 4, 'another command');
+				PERFORM idgen.create_once_bigint('%s', 4, 'another command');
 				RAISE 'it was not refused';
 			EXCEPTION WHEN unique_violation THEN
 				IF place_order('%s', 5) <> 1 THEN RAISE 'the first one is lost'; END IF;
@@ -194,7 +194,7 @@ is($control->ask(q{SELECT count(*) FROM idgen.creation_identifiers WHERE command
 begin_story('cursors');
 $one->ask(q{BEGIN; DECLARE c CURSOR FOR
 	SELECT entity_number, created, idgen.snowflake() FROM generate_series(1, 1000) i,
-	LATERAL idgen.create_once(('c0000000-0000-4000-8000-' || lpad(i::text, 12, '0'))::uuid, i::bigint)});
+	LATERAL idgen.create_once_bigint(('c0000000-0000-4000-8000-' || lpad(i::text, 12, '0'))::uuid, i::bigint)});
 is($one->ask('FETCH 3 FROM c') =~ s/\|\d+$//mgr, "1|t\n2|t\n3|t", 'a cursor creates as it is read');
 $one->ask('SAVEPOINT s');
 is($one->ask('FETCH 2 FROM c') =~ s/\|\d+$//mgr, "4|t\n5|t", 'behind a savepoint, too');

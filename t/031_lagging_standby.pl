@@ -40,7 +40,7 @@ $primary->safe_psql(
 	ANALYZE goods;
 	CREATE SEQUENCE blocks;
 	SELECT idgen.create_id_domain('account_id', 'acct');
-	SELECT idgen.create_once($known, 7, 'order')});
+	SELECT idgen.create_once_bigint($known, 7, 'order')});
 $primary->wait_for_catchup($standby);
 
 my $v1 = q{'c232ab00-9414-11ec-b3c8-9f6bdeced846'::uuid};
@@ -60,9 +60,9 @@ my %reads = (
 		snowflake_floor uuid_v7_ceil uuid_v7_floor)),
 	(map { ($_ => "idgen.$_(123456789012345)") } qw(js_id_counter js_id_node js_id_timestamp snowflake_counter snowflake_node
 		snowflake_timestamp trace_id_counter trace_id_node)),
-	(map { ($_ => "idgen.$_($v4, clock => $at)") } qw(check_comb is_comb is_short_comb short_comb_timestamp)),
-	(map { ($_ => "idgen.$_($v7, clock => $at)") } qw(check_uuid_v7 is_uuid_v7)),
-	check_short_comb => "idgen.check_short_comb($v4, clock => idgen.short_comb_timestamp($v4, $at))",
+	(map { ($_ => "idgen.$_($v4, clock => $at)") } qw(check_recent_comb is_recent_comb is_recent_short_comb short_comb_timestamp)),
+	(map { ($_ => "idgen.$_($v7, clock => $at)") } qw(check_recent_uuid_v7 is_recent_uuid_v7)),
+	check_recent_short_comb => "idgen.check_recent_short_comb($v4, clock => idgen.short_comb_timestamp($v4, $at))",
 	trace_id_timestamp => "idgen.trace_id_timestamp(123456789012345, $at)",
 	decimal_id_parts => 'idgen.decimal_id_parts(14150009200065)',
 	lambert_comb_to_uuid_v1 => "idgen.lambert_comb_to_uuid_v1($v13)",
@@ -71,11 +71,11 @@ my %reads = (
 	uuid_v6_to_v1 => "idgen.uuid_v6_to_v1($v6)",
 	bigint_from_base => q{idgen.bigint_from_base('zz', 36)},
 	uuid_from_base => q{idgen.uuid_from_base('zz', 36)},
-	to_base => "idgen.to_base($v7, 58), idgen.to_base(12345, 62)",
+	to_base => "idgen.uuid_to_base($v7, 58), idgen.bigint_to_base(12345, 62)",
 	is_uuid => q{idgen.is_uuid('017f22e2-79b0-7cc3-98c4-dc0c0c07398f')},
 	prefixed_id => "idgen.prefixed_id('acct', $v7)",
 	prefixed_id_prefix => q{idgen.prefixed_id_prefix('acct_1')},
-	prefixed_id_uuid => q{idgen.prefixed_id_uuid('acct_1', 'acct')},
+	prefixed_id_to_uuid => q{idgen.prefixed_id_to_uuid('acct_1', 'acct')},
 	parse_prefixed_id => q{idgen.parse_prefixed_id('acct_1'), 'acct_1'::account_id},
 	typeid_from_uuid => "idgen.typeid_from_uuid('user', $v7)",
 	typeid_prefix => q{idgen.typeid_prefix('user_01h455vb4pex5vsknk084sn02q')},
@@ -107,7 +107,7 @@ for my $query (
 	'SELECT layout, reserved_value FROM idgen.tickers ORDER BY layout',
 	q{SELECT key_kind, index_rows, leaf_pages, round(leaf_density) FROM idgen.index_report('goods')},
 	"SELECT count(*), min(object_id), max(object_id) FROM (SELECT object_id, object_id = $object FROM things ORDER BY object_id) t",
-	"SELECT * FROM idgen.create_once($known, 8, 'order')")
+	"SELECT * FROM idgen.create_once_bigint($known, 8, 'order')")
 {
 	is($standby->safe_psql('postgres', "SET search_path = public, idgen; $query"),
 		$primary->safe_psql('postgres', "SET search_path = public, idgen; $query"), 'the standby answers the same: ' . substr($query, 0, 60));
@@ -120,9 +120,9 @@ is( $standby->safe_psql('postgres', 'SELECT ' . join(', ', map { "count(DISTINCT
 my $lagging = Client->connect($standby);
 $lagging->wait;
 for my $call (
-	q{forget_creation('c1000000-0000-4000-8000-000000000001')}, 'forget_creation_of(7)', "forget_creation_of($v7)",
+	q{forget_creation('c1000000-0000-4000-8000-000000000001')}, 'forget_creation_of_bigint(7)', "forget_creation_of($v7)",
 	'purge_creations()', 'trim_creations(0)', q{sequence_comb('blocks')}, q{create_id_domain('user_id', 'user')},
-	q{create_once('c1000000-0000-4000-8000-000000000002', 1)})
+	q{create_once_bigint('c1000000-0000-4000-8000-000000000002', 1)})
 {
 	is($lagging->ask("SELECT idgen.$call"), '25006', "$call is refused");
 }

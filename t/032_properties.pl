@@ -37,12 +37,12 @@ suffix_comb_timestamp(uuid)
 short_comb_timestamp(uuid,timestamptz,interval,integer) 22023 22008
 inspect(uuid)
 is_uuid(text,integer) 22023
-is_short_comb(uuid,interval,timestamptz,interval,integer,interval,interval) 22023 22008
-is_comb(uuid,interval,timestamptz,interval,interval) 22023 22008
-is_uuid_v7(uuid,interval,timestamptz,interval,interval) 22023 22008
-check_short_comb(uuid,interval,timestamptz,interval,integer,interval,interval) 22023 22008 23514
-check_comb(uuid,interval,timestamptz,interval,interval) 22023 22008 23514
-check_uuid_v7(uuid,interval,timestamptz,interval,interval) 22023 22008 23514
+is_recent_short_comb(uuid,interval,timestamptz,interval,integer,interval,interval) 22023 22008
+is_recent_comb(uuid,interval,timestamptz,interval,interval) 22023 22008
+is_recent_uuid_v7(uuid,interval,timestamptz,interval,interval) 22023 22008
+check_recent_short_comb(uuid,interval,timestamptz,interval,integer,interval,interval) 22023 22008 23514
+check_recent_comb(uuid,interval,timestamptz,interval,interval) 22023 22008 23514
+check_recent_uuid_v7(uuid,interval,timestamptz,interval,interval) 22023 22008 23514
 snowflake_timestamp(bigint,timestamptz) 22008
 snowflake_node(bigint)
 snowflake_counter(bigint)
@@ -71,12 +71,12 @@ objectid_larger(idgen.objectid,idgen.objectid)
 objectid_hash(idgen.objectid)
 objectid_hash_extended(idgen.objectid,bigint)
 objectid_timestamp(idgen.objectid)
-to_base(uuid,integer) 22023
-to_base(bigint,integer) 22023
+uuid_to_base(uuid,integer) 22023
+bigint_to_base(bigint,integer) 22023
 uuid_from_base(text,integer) 22023 22P02
 bigint_from_base(text,integer) 22023 22P02
 prefixed_id(text,uuid) 22023
-prefixed_id_uuid(text,text) 22P02 23514
+prefixed_id_to_uuid(text,text) 22P02 23514
 prefixed_id_prefix(text) 22P02
 create_id_domain(text,text) 22023 23505 42710 42602 42601 3F000 0A000 42501
 parse_prefixed_id(text) 22P02
@@ -88,11 +88,11 @@ ulid_to_uuid(text) 22P02
 ulid_from_uuid(uuid)
 ulid_timestamp(text) 22P02
 create_once(uuid,uuid,text,jsonb) 22004 23505
-create_once(uuid,bigint,text,jsonb) 22004 23505
+create_once_bigint(uuid,bigint,text,jsonb) 22004 23505
 find_creation(uuid)
 forget_creation(uuid)
 forget_creation_of(uuid)
-forget_creation_of(bigint)
+forget_creation_of_bigint(bigint)
 purge_creations(interval,bigint) 22004 22023 22008
 trim_creations(bigint,text) 22004 22023
 remember_command(uuid[],uuid,integer) 22004 22023 2202E
@@ -106,30 +106,30 @@ END
 # values that were made up (see below); uuids.id, texts.t and so on.
 my @properties = (
 	[ 'digits are read as they are written',
-	  'uuids, bases', 'idgen.uuid_from_base(idgen.to_base(id, base), base) = id' ],
+	  'uuids, bases', 'idgen.uuid_from_base(idgen.uuid_to_base(id, base), base) = id' ],
 	[ 'digits have the width of 128 bits',
-	  'uuids, bases', 'length(idgen.to_base(id, base)) = ceil(128 / log(2.0, base))' ],
+	  'uuids, bases', 'length(idgen.uuid_to_base(id, base)) = ceil(128 / log(2.0, base))' ],
 	[ 'digits have the order of uuids',
-	  '(SELECT base, idgen.to_base(id, base) AS here, idgen.to_base(lead(id) OVER (PARTITION BY base ORDER BY id), base) AS next
+	  '(SELECT base, idgen.uuid_to_base(id, base) AS here, idgen.uuid_to_base(lead(id) OVER (PARTITION BY base ORDER BY id), base) AS next
 		FROM uuids, bases) s WHERE next IS NOT NULL', 'here COLLATE "C" < next COLLATE "C"' ],
 	[ 'numbers are read as they are written',
-	  'numbers, bases WHERE n >= 0', 'idgen.bigint_from_base(idgen.to_base(n, base), base) = n' ],
+	  'numbers, bases WHERE n >= 0', 'idgen.bigint_from_base(idgen.bigint_to_base(n, base), base) = n' ],
 	[ 'numbers below zero are not written',
-	  'numbers, bases WHERE n < 0', q{tried.to_base(n, base) = '!22023'} ],
+	  'numbers, bases WHERE n < 0', q{tried.bigint_to_base(n, base) = '!22023'} ],
 	[ 'a text is read where its digits are those of the base',
-	  'texts, bases', q{CASE WHEN t ~ alphabet AND octet_length(t) < width THEN ltrim(idgen.to_base(tried.uuid_from_base(t, base)::uuid, base), zero) = ltrim(written(t, base), zero)
+	  'texts, bases', q{CASE WHEN t ~ alphabet AND octet_length(t) < width THEN ltrim(idgen.uuid_to_base(tried.uuid_from_base(t, base)::uuid, base), zero) = ltrim(written(t, base), zero)
 						ELSE tried.uuid_from_base(t, base) = '!22P02' OR octet_length(t) = width END} ],
 	[ 'a bigint and a uuid of the same digits are the same',
 	  'texts, bases', q{CASE WHEN tried.uuid_from_base(t, base) ~ '^0{8}-0{4}-0{4}-[0-7]' THEN ('x' || right(translate(tried.uuid_from_base(t, base), '-', ''), 16))::bit(64)::bigint = idgen.bigint_from_base(t, base)
 						ELSE tried.bigint_from_base(t, base) = '!22P02' END} ],
 	[ 'a prefixed id has its prefix and its uuid',
-	  'prefixes, few_uuids', q{idgen.prefixed_id_prefix(idgen.prefixed_id(prefix, id)) = prefix AND idgen.prefixed_id_uuid(idgen.prefixed_id(prefix, id), prefix) = id} ],
+	  'prefixes, few_uuids', q{idgen.prefixed_id_prefix(idgen.prefixed_id(prefix, id)) = prefix AND idgen.prefixed_id_to_uuid(idgen.prefixed_id(prefix, id), prefix) = id} ],
 	[ 'a text is a prefixed id, or is none, for all that read it',
-	  'texts', q{CASE WHEN tried.prefixed_id_prefix(t) = '!22P02' THEN tried.prefixed_id_uuid(t, NULL) = '!22P02' AND tried.parse_prefixed_id(t) = '!22P02'
-				 ELSE t LIKE tried.prefixed_id_prefix(t) || '\_%' AND idgen.prefixed_id_uuid(t) = idgen.prefixed_id_uuid(idgen.prefixed_id(idgen.prefixed_id_prefix(t), idgen.prefixed_id_uuid(t)))
-				   AND (idgen.parse_prefixed_id(t)).uuid = idgen.prefixed_id_uuid(t) AND (idgen.parse_prefixed_id(t)).prefix = idgen.prefixed_id_prefix(t) END} ],
+	  'texts', q{CASE WHEN tried.prefixed_id_prefix(t) = '!22P02' THEN tried.prefixed_id_to_uuid(t, NULL) = '!22P02' AND tried.parse_prefixed_id(t) = '!22P02'
+				 ELSE t LIKE tried.prefixed_id_prefix(t) || '\_%' AND idgen.prefixed_id_to_uuid(t) = idgen.prefixed_id_to_uuid(idgen.prefixed_id(idgen.prefixed_id_prefix(t), idgen.prefixed_id_to_uuid(t)))
+				   AND (idgen.parse_prefixed_id(t)).uuid = idgen.prefixed_id_to_uuid(t) AND (idgen.parse_prefixed_id(t)).prefix = idgen.prefixed_id_prefix(t) END} ],
 	[ 'another prefix is refused',
-	  'prefixes p, prefixes other, few_uuids WHERE p.prefix <> other.prefix', q{tried.prefixed_id_uuid(idgen.prefixed_id(p.prefix, id), other.prefix) = '!23514'} ],
+	  'prefixes p, prefixes other, few_uuids WHERE p.prefix <> other.prefix', q{tried.prefixed_id_to_uuid(idgen.prefixed_id(p.prefix, id), other.prefix) = '!23514'} ],
 	[ 'any text is a prefix, or is none',
 	  'texts', q{CASE WHEN t ~ '^[a-z]([a-z0-9_]{0,61}[a-z0-9])?$' THEN length(tried.prefixed_id(t, '0123e567-e89b-12d3-a456-426655440000')) = length(t) + 26
 				 ELSE tried.prefixed_id(t, '0123e567-e89b-12d3-a456-426655440000') = '!22023' END} ],
@@ -176,26 +176,26 @@ my @properties = (
 	[ 'a short COMB is of the latest period, not after the clock, that has its prefix',
 	  'instants, few_uuids WHERE isfinite(at) AND idgen.uuid_version(id) = 4 AND at > \'4000-01-01 BC\'',
 	  q{idgen.short_comb_timestamp(id, at) <= at AND idgen.short_comb_timestamp(id, at) > at - interval '1 minute' * 65536
-		AND idgen.is_short_comb(id, '0', idgen.short_comb_timestamp(id, at)) AND left(idgen.short_comb(clock => idgen.short_comb_timestamp(id, at))::text, 4) = left(id::text, 4)} ],
+		AND idgen.is_recent_short_comb(id, '0', idgen.short_comb_timestamp(id, at)) AND left(idgen.short_comb(clock => idgen.short_comb_timestamp(id, at))::text, 4) = left(id::text, 4)} ],
 	[ 'a short COMB that is made is accepted, and one of the other half of the cycle is not',
 	  q{instants, (VALUES (1), (2), (3), (6)) b (bytes) WHERE isfinite(at) AND at BETWEEN '4000-01-01 BC' AND '290000-01-01'},
-	  q{idgen.is_short_comb(idgen.short_comb(prefix_bytes => bytes, clock => at), '0', at, prefix_bytes => bytes)
-		AND tried.check_short_comb(idgen.short_comb(clock => at), NULL, at, NULL, NULL, NULL, NULL) NOT LIKE '!%'
-		AND NOT idgen.is_short_comb(idgen.short_comb(clock => at), NULL, at + interval '1 minute' * 32768)} ],
+	  q{idgen.is_recent_short_comb(idgen.short_comb(prefix_bytes => bytes, clock => at), '0', at, prefix_bytes => bytes)
+		AND tried.check_recent_short_comb(idgen.short_comb(clock => at), NULL, at, NULL, NULL, NULL, NULL) NOT LIKE '!%'
+		AND NOT idgen.is_recent_short_comb(idgen.short_comb(clock => at), NULL, at + interval '1 minute' * 32768)} ],
 	[ 'checks agree with their verdicts',
-	  'random_windows', q{CASE WHEN tried.is_short_comb(id, tolerance, at, NULL, NULL, NULL, NULL) = 'true' THEN tried.check_short_comb(id, tolerance, at, NULL, NULL, NULL, NULL) = id::text
-							   WHEN tried.is_short_comb(id, tolerance, at, NULL, NULL, NULL, NULL) = 'false' THEN tried.check_short_comb(id, tolerance, at, NULL, NULL, NULL, NULL) = '!23514'
-							   ELSE tried.check_short_comb(id, tolerance, at, NULL, NULL, NULL, NULL) = tried.is_short_comb(id, tolerance, at, NULL, NULL, NULL, NULL) END
-						  AND CASE WHEN tried.is_comb(id, tolerance, at, NULL, NULL) = 'true' THEN tried.check_comb(id, tolerance, at, NULL, NULL) = id::text
-							   WHEN tried.is_comb(id, tolerance, at, NULL, NULL) = 'false' THEN tried.check_comb(id, tolerance, at, NULL, NULL) = '!23514'
-							   ELSE tried.check_comb(id, tolerance, at, NULL, NULL) = tried.is_comb(id, tolerance, at, NULL, NULL) END
-						  AND CASE WHEN tried.is_uuid_v7(id, tolerance, at, NULL, NULL) = 'true' THEN tried.check_uuid_v7(id, tolerance, at, NULL, NULL) = id::text
-							   WHEN tried.is_uuid_v7(id, tolerance, at, NULL, NULL) = 'false' THEN tried.check_uuid_v7(id, tolerance, at, NULL, NULL) = '!23514'
-							   ELSE tried.check_uuid_v7(id, tolerance, at, NULL, NULL) = tried.is_uuid_v7(id, tolerance, at, NULL, NULL) END} ],
+	  'random_windows', q{CASE WHEN tried.is_recent_short_comb(id, tolerance, at, NULL, NULL, NULL, NULL) = 'true' THEN tried.check_recent_short_comb(id, tolerance, at, NULL, NULL, NULL, NULL) = id::text
+							   WHEN tried.is_recent_short_comb(id, tolerance, at, NULL, NULL, NULL, NULL) = 'false' THEN tried.check_recent_short_comb(id, tolerance, at, NULL, NULL, NULL, NULL) = '!23514'
+							   ELSE tried.check_recent_short_comb(id, tolerance, at, NULL, NULL, NULL, NULL) = tried.is_recent_short_comb(id, tolerance, at, NULL, NULL, NULL, NULL) END
+						  AND CASE WHEN tried.is_recent_comb(id, tolerance, at, NULL, NULL) = 'true' THEN tried.check_recent_comb(id, tolerance, at, NULL, NULL) = id::text
+							   WHEN tried.is_recent_comb(id, tolerance, at, NULL, NULL) = 'false' THEN tried.check_recent_comb(id, tolerance, at, NULL, NULL) = '!23514'
+							   ELSE tried.check_recent_comb(id, tolerance, at, NULL, NULL) = tried.is_recent_comb(id, tolerance, at, NULL, NULL) END
+						  AND CASE WHEN tried.is_recent_uuid_v7(id, tolerance, at, NULL, NULL) = 'true' THEN tried.check_recent_uuid_v7(id, tolerance, at, NULL, NULL) = id::text
+							   WHEN tried.is_recent_uuid_v7(id, tolerance, at, NULL, NULL) = 'false' THEN tried.check_recent_uuid_v7(id, tolerance, at, NULL, NULL) = '!23514'
+							   ELSE tried.check_recent_uuid_v7(id, tolerance, at, NULL, NULL) = tried.is_recent_uuid_v7(id, tolerance, at, NULL, NULL) END} ],
 	[ 'a COMB and a version 7 are accepted in a window around their time only',
 	  q{(SELECT at, idgen.comb(at) AS comb, idgen.uuid_v7(at) AS v7 FROM instants WHERE at BETWEEN '1970-01-02' AND '10889-08-01') s},
-	  q{idgen.is_comb(comb, '1 ms', at) AND NOT idgen.is_comb(comb, '1 ms', at + interval '3 ms') AND NOT idgen.is_comb(comb, '1 ms', at - interval '3 ms') AND NOT idgen.is_comb(v7, '1 ms', at)
-		AND idgen.is_uuid_v7(v7, '1 ms', at) AND NOT idgen.is_uuid_v7(v7, '1 ms', at + interval '3 ms') AND NOT idgen.is_uuid_v7(v7, '1 ms', at - interval '3 ms') AND NOT idgen.is_uuid_v7(comb, '1 ms', at)} ],
+	  q{idgen.is_recent_comb(comb, '1 ms', at) AND NOT idgen.is_recent_comb(comb, '1 ms', at + interval '3 ms') AND NOT idgen.is_recent_comb(comb, '1 ms', at - interval '3 ms') AND NOT idgen.is_recent_comb(v7, '1 ms', at)
+		AND idgen.is_recent_uuid_v7(v7, '1 ms', at) AND NOT idgen.is_recent_uuid_v7(v7, '1 ms', at + interval '3 ms') AND NOT idgen.is_recent_uuid_v7(v7, '1 ms', at - interval '3 ms') AND NOT idgen.is_recent_uuid_v7(comb, '1 ms', at)} ],
 	[ 'is_uuid() is a pattern',
 	  'texts, generate_series(0, 15) version', q{idgen.is_uuid(t, version) = (t ~ ('^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-' || to_hex(version) || '[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$')
 																				OR t ~ ('^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-' || upper(to_hex(version)) || '[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$'))} ],
@@ -249,12 +249,12 @@ my @properties = (
 		 FROM few_uuids, LATERAL idgen.create_once(id, idgen.swap_guid_bytes(id), 'a') first, LATERAL idgen.create_once(id, idgen.uuid_v4(), CASE WHEN first.created THEN 'a' END) again) s},
 	  q{first AND NOT again AND found = idgen.swap_guid_bytes(id)} ],
 	[ 'and found, and refused to another command',
-	  'few_uuids', q{(SELECT f.entity_id = idgen.swap_guid_bytes(id) FROM idgen.find_creation(id) f) AND tried.create_once(id, id, 'b', NULL) = '!23505' AND tried.create_once(id, 1, 'a', NULL) = '!23505'} ],
+	  'few_uuids', q{(SELECT f.entity_id = idgen.swap_guid_bytes(id) FROM idgen.find_creation(id) f) AND tried.create_once(id, id, 'b', NULL) = '!23505' AND tried.create_once_bigint(id, 1, 'a', NULL) = '!23505'} ],
 	[ 'and forgotten, by the command or by what it created',
 	  q{(SELECT id, row_number() OVER () AS k FROM few_uuids) s}, q{CASE WHEN k % 2 = 0 THEN idgen.forget_creation(id) AND NOT idgen.forget_creation(id)
 		ELSE idgen.forget_creation_of(idgen.swap_guid_bytes(id)) = 1 AND idgen.forget_creation_of(idgen.swap_guid_bytes(id)) = 0 END} ],
 	[ 'so it is with a number',
-	  q{(SELECT id, row_number() OVER () AS k FROM few_uuids) s, LATERAL idgen.create_once(id, k) first}, q{created AND entity_number = k AND idgen.forget_creation_of(k) = 1 AND idgen.forget_creation_of(k) = 0} ],
+	  q{(SELECT id, row_number() OVER () AS k FROM few_uuids) s, LATERAL idgen.create_once_bigint(id, k) first}, q{created AND entity_number = k AND idgen.forget_creation_of_bigint(k) = 1 AND idgen.forget_creation_of_bigint(k) = 0} ],
 	[ 'and there is nothing left', '(VALUES (0)) v (keep)', q{idgen.trim_creations(keep) = 0 AND idgen.purge_creations('0') = 0} ],
 	[ 'a history has the newest ones, each once',
 	  'histories, few_uuids', q{idgen.has_command(history, id) = coalesce(id = ANY (history), false)
@@ -358,7 +358,7 @@ my $setup = qq{
 
 	-- texts: forms of identifiers, and the same with something changed
 	CREATE TABLE forms AS SELECT DISTINCT t FROM (
-		SELECT idgen.to_base(id, base) AS t FROM few_uuids, bases
+		SELECT idgen.uuid_to_base(id, base) AS t FROM few_uuids, bases
 		UNION ALL SELECT idgen.prefixed_id(prefix, id) FROM few_uuids, prefixes UNION ALL SELECT idgen.typeid_from_uuid(prefix, id) FROM few_uuids, prefixes WHERE prefix !~ '[0-9]'
 		UNION ALL SELECT idgen.typeid_from_uuid('', id) FROM few_uuids UNION ALL SELECT id::text FROM few_uuids UNION ALL SELECT upper(id::text) FROM few_uuids
 		UNION ALL SELECT encode(bytes, 'hex') FROM objectids WHERE k < 40 UNION ALL SELECT n::text FROM numbers

@@ -73,12 +73,12 @@ my @functions = (
 	[ anybody => 'comb_ceil(timestamptz)', $instant ],
 
 	[ anybody => 'is_uuid(text,int4)', $v4 ],
-	[ anybody => 'is_short_comb(uuid,interval,timestamptz,interval,int4,interval,interval)', "$minute_0, '1 hour', '1970-01-01 00:05:00+00'" ],
-	[ anybody => 'is_comb(uuid,interval,timestamptz,interval,interval)', "idgen.comb_floor($instant), '1 hour', $instant" ],
-	[ anybody => 'is_uuid_v7(uuid,interval,timestamptz,interval,interval)', "idgen.uuid_v7_floor($instant), '1 hour', $instant" ],
-	[ anybody => 'check_short_comb(uuid,interval,timestamptz,interval,int4,interval,interval)', "$minute_0, '1 hour', '1970-01-01 00:05:00+00'" ],
-	[ anybody => 'check_comb(uuid,interval,timestamptz,interval,interval)', "idgen.comb_floor($instant), '1 hour', $instant" ],
-	[ anybody => 'check_uuid_v7(uuid,interval,timestamptz,interval,interval)', "idgen.uuid_v7_floor($instant), '1 hour', $instant" ],
+	[ anybody => 'is_recent_short_comb(uuid,interval,timestamptz,interval,int4,interval,interval)', "$minute_0, '1 hour', '1970-01-01 00:05:00+00'" ],
+	[ anybody => 'is_recent_comb(uuid,interval,timestamptz,interval,interval)', "idgen.comb_floor($instant), '1 hour', $instant" ],
+	[ anybody => 'is_recent_uuid_v7(uuid,interval,timestamptz,interval,interval)', "idgen.uuid_v7_floor($instant), '1 hour', $instant" ],
+	[ anybody => 'check_recent_short_comb(uuid,interval,timestamptz,interval,int4,interval,interval)', "$minute_0, '1 hour', '1970-01-01 00:05:00+00'" ],
+	[ anybody => 'check_recent_comb(uuid,interval,timestamptz,interval,interval)', "idgen.comb_floor($instant), '1 hour', $instant" ],
+	[ anybody => 'check_recent_uuid_v7(uuid,interval,timestamptz,interval,interval)', "idgen.uuid_v7_floor($instant), '1 hour', $instant" ],
 	[ server => 'check_on_insert()' ],
 
 	[ anybody => 'snowflake()', '' ],
@@ -118,12 +118,12 @@ my @functions = (
 	[ anybody => 'objectid_floor(timestamptz)', $instant ],
 	[ anybody => 'objectid_ceil(timestamptz)', $instant ],
 
-	[ anybody => 'to_base(uuid,int4)', "$v4\::pg_catalog.uuid, 58" ],
-	[ anybody => 'to_base(int8,int4)', '12345, 36' ],
+	[ anybody => 'uuid_to_base(uuid,int4)', "$v4\::pg_catalog.uuid, 58" ],
+	[ anybody => 'bigint_to_base(int8,int4)', '12345, 36' ],
 	[ anybody => 'uuid_from_base(text,int4)', q{'c0ffee', 32} ],
 	[ anybody => 'bigint_from_base(text,int4)', q{'c0ffee', 62} ],
 	[ anybody => 'prefixed_id(text,uuid)', "'acct', $v7" ],
-	[ anybody => 'prefixed_id_uuid(text,text)', q{'acct_3e6wlko0bp8e7c9916hklbnd', 'acct'} ],
+	[ anybody => 'prefixed_id_to_uuid(text,text)', q{'acct_3e6wlko0bp8e7c9916hklbnd', 'acct'} ],
 	[ anybody => 'prefixed_id_prefix(text)', q{'acct_3e6wlko0bp8e7c9916hklbnd'} ],
 	[ prefixes => 'create_id_domain(text,text)', q{'public.thing_id', 'thing'} ],
 	[ prefixes => 'parse_prefixed_id(text)', q{'acct_3e6wlko0bp8e7c9916hklbnd'} ],
@@ -137,11 +137,11 @@ my @functions = (
 	[ anybody => 'ulid_timestamp(text)', $ulid ],
 
 	[ creations => 'create_once(uuid,uuid,text,jsonb)', qq{$v4, $v7\::pg_catalog.uuid, 'order', '{"a": [1, 2.50, "x", null, true]}'} ],
-	[ creations => 'create_once(uuid,int8,text,jsonb)', qq{$v7, 7, 'order', '{"a": [1, 2.50, "x", null, true]}'} ],
+	[ creations => 'create_once_bigint(uuid, int8,text,jsonb)', qq{$v7, 7, 'order', '{"a": [1, 2.50, "x", null, true]}'} ],
 	[ creations => 'find_creation(uuid)', $v4 ],
 	[ creations => 'forget_creation(uuid)', $v1 ],
 	[ creations => 'forget_creation_of(uuid)', "$v1\::pg_catalog.uuid" ],
-	[ creations => 'forget_creation_of(int8)', '8' ],
+	[ creations => 'forget_creation_of_bigint(int8)', '8' ],
 	[ creations => 'purge_creations(interval,int8)', q{'1 hour', 10} ],
 	[ creations => 'trim_creations(int8,text)', q{1000, 'order'} ],
 	[ anybody => 'remember_command(_uuid,uuid,int4)', "'{}', $v4" ],
@@ -349,10 +349,10 @@ my %more = (
 	'domain' => q{SELECT idgen.create_id_domain('public.thing_id', 'thing'); SELECT 'thing_1'::public.thing_id},
 	'known prefix' => q{SELECT idgen.create_id_domain('public.thing_id', 'thing'); SELECT * FROM idgen.parse_prefixed_id('thing_1')},
 	'objectid' => "SELECT id FROM public.objects WHERE id OPERATOR(idgen.=) $object ORDER BY id",
-	'replay' => "SELECT * FROM idgen.create_once($v1, 1); SELECT * FROM idgen.create_once($v1, 2)",
-	'forget' => "SELECT * FROM idgen.create_once($v1, 1); SELECT * FROM idgen.forget_creation($v1); SELECT * FROM idgen.find_creation($v1)",
-	'purge' => "SELECT * FROM idgen.create_once($v1, 1); SELECT * FROM idgen.purge_creations('0')",
-	'trim' => "SELECT * FROM idgen.create_once($v1, 1); SELECT * FROM idgen.trim_creations(0)");
+	'replay' => "SELECT * FROM idgen.create_once_bigint($v1, 1); SELECT * FROM idgen.create_once_bigint($v1, 2)",
+	'forget' => "SELECT * FROM idgen.create_once_bigint($v1, 1); SELECT * FROM idgen.forget_creation($v1); SELECT * FROM idgen.find_creation($v1)",
+	'purge' => "SELECT * FROM idgen.create_once_bigint($v1, 1); SELECT * FROM idgen.purge_creations('0')",
+	'trim' => "SELECT * FROM idgen.create_once_bigint($v1, 1); SELECT * FROM idgen.trim_creations(0)");
 
 my %expected = results($superuser, 'SELECT 1', %statement, %more);
 ask('ALTER SEQUENCE hostile.used RESTART');

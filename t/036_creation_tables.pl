@@ -15,7 +15,7 @@ $node->safe_psql('postgres', 'CREATE EXTENSION idgen');
 
 my $table = 'idgen.creation_identifiers';
 my $command = q{'c0000000-0000-4000-8000-00000000000a'};
-my $replay = "SELECT created FROM idgen.create_once($command, 1)";
+my $replay = "SELECT created FROM idgen.create_once_bigint($command, 1)";
 
 # What a call has the executor do, as auto_explain reports it
 sub executed
@@ -43,19 +43,19 @@ is(executed("BEGIN ISOLATION LEVEL SERIALIZABLE; $replay"), "f\nINSERT\nSELECT",
 # All that there is to do with commands, and what it answers. Of 2600 commands,
 # 2500 are old, and those are more than one batch.
 my $story = qq{
-	SELECT entity_number, created FROM idgen.create_once($command, 1, 'order', '[1]');
-	SELECT entity_number, created FROM idgen.create_once($command, 2, 'order', '[1.0]');
+	SELECT entity_number, created FROM idgen.create_once_bigint($command, 1, 'order', '[1]');
+	SELECT entity_number, created FROM idgen.create_once_bigint($command, 2, 'order', '[1.0]');
 	BEGIN READ ONLY;
-	SELECT entity_number, created FROM idgen.create_once($command, 3, 'order', '[1]');
+	SELECT entity_number, created FROM idgen.create_once_bigint($command, 3, 'order', '[1]');
 	COMMIT;
-	SELECT idgen.create_once($command, 4, 'invoice');
+	SELECT idgen.create_once_bigint($command, 4, 'invoice');
 	SELECT entity_id, created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000b', $command\::uuid);
 	SELECT entity_id, created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000b', idgen.uuid_v4());
 	SELECT idgen.forget_creation($command), idgen.forget_creation($command);
 	SELECT idgen.forget_creation_of($command\::uuid), idgen.forget_creation_of($command\::uuid);
-	SELECT count(*) FROM generate_series(1, 2600) i, idgen.create_once(md5(i::text)::uuid, i::bigint) WHERE created;
-	SELECT count(*) FROM generate_series(1, 2600) i, idgen.create_once(md5(i::text)::uuid, 0::bigint) WHERE entity_number = i;
-	SELECT sum(idgen.forget_creation_of(i)) FROM generate_series(1, 10) i;
+	SELECT count(*) FROM generate_series(1, 2600) i, idgen.create_once_bigint(md5(i::text)::uuid, i::bigint) WHERE created;
+	SELECT count(*) FROM generate_series(1, 2600) i, idgen.create_once_bigint(md5(i::text)::uuid, 0::bigint) WHERE entity_number = i;
+	SELECT sum(idgen.forget_creation_of_bigint(i)) FROM generate_series(1, 10) i;
 	UPDATE $table SET created_at = created_at - (2600 - entity_number) * interval '1 minute'
 		- CASE WHEN entity_number <= 2510 THEN interval '1 day' ELSE interval '0' END;
 	SELECT idgen.purge_creations('1 day', 1500);

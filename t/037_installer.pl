@@ -186,7 +186,7 @@ $node->command_ok([ 'pg_dump', '--format=custom', "--file=$backup/after_attacks"
 # --- What the installer can do -----------------------------------------------
 
 for my $call (
-	'SELECT created FROM idgen.create_once(idgen.uuid_v4(), 1)',
+	'SELECT created FROM idgen.create_once_bigint(idgen.uuid_v4(), 1)',
 	"SELECT NOT created FROM idgen.create_once($command, $entity)",
 	'SELECT idgen.trim_creations(1000) = 0',
 	'SELECT idgen.purge_creations() = 0',
@@ -195,7 +195,7 @@ for my $call (
 	q{SELECT domain::text = 'hers.invoice_id' FROM idgen.parse_prefixed_id('inv_1')},
 	(map { "SELECT setval('idgen.$_', last_value + 1) > 0 FROM idgen.$_" } @sequences),
 	'SELECT count(*) = 5 FROM idgen.tickers',
-	'SELECT idgen.is_uuid_v7(idgen.uuid_v7_ordered())')
+	'SELECT idgen.is_recent_uuid_v7(idgen.uuid_v7_ordered())')
 {
 	is(as_role('installer', 'shop', $call), 't', "the installer runs: $call");
 }
@@ -209,7 +209,7 @@ sub uses_grants
 	my ($database, $when) = @_;
 
 	for my $call (
-		'SELECT created FROM idgen.create_once(idgen.uuid_v4(), 1)',
+		'SELECT created FROM idgen.create_once_bigint(idgen.uuid_v4(), 1)',
 		"SELECT NOT created FROM idgen.create_once($command, $entity)",
 		'SELECT idgen.purge_creations() = 0',
 		q{SELECT domain IS NOT NULL FROM idgen.parse_prefixed_id('inv_1')},

@@ -92,7 +92,7 @@ sub create
 		REVOKE EXECUTE ON FUNCTION idgen.typeid(text) FROM PUBLIC;
 		GRANT EXECUTE ON FUNCTION idgen.typeid(text) TO app;
 		SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000a', 'e0000000-0000-4000-8000-00000000000a'::uuid, 'order', $request);
-		SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000b', 42, 'invoice')});
+		SELECT idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000b', 42, 'invoice')});
 	$node->safe_psql($database, _fill(1));
 }
 
@@ -141,7 +141,7 @@ sub goes_on
 				'{"lines": [1.0, 2.5], "customer": 7}')}),
 		'e0000000-0000-4000-8000-00000000000a|f', "$when: a retry is answered with the entity of old");
 	is( $node->safe_psql($database,
-			q{SELECT * FROM idgen.create_once('c0000000-0000-4000-8000-00000000000b', 43, 'invoice')}),
+			q{SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000b', 43, 'invoice')}),
 		'42|f', "$when: and with the number of old");
 	is( sqlstate_of($node, $database,
 			q{SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000a', idgen.uuid_v7(), 'order', '{"customer": 8}')}),

@@ -28,6 +28,6 @@ FROM generate_series(0, 3) AS n;
 SELECT left(id::text, 4) AS prefix,
        idgen.uuid_version(id) AS version,
        idgen.short_comb_timestamp(id) AS made_in_the_minute,
-       idgen.is_short_comb(id) AS made_about_now,
-       idgen.is_short_comb(gen_random_uuid()) AS random_passes
+       idgen.is_recent_short_comb(id) AS made_about_now,
+       idgen.is_recent_short_comb(gen_random_uuid()) AS random_passes
 FROM orders LIMIT 1;

@@ -26,7 +26,7 @@ BEGIN
         v.reason := 'command id is not a UUID';
     ELSIF idgen.is_uuid(r.order_id) IS NOT TRUE THEN
         v.reason := 'order id is not a UUID';
-    ELSIF NOT idgen.is_short_comb(r.order_id::uuid, clock => r.batch_clock::timestamptz) THEN
+    ELSIF NOT idgen.is_recent_short_comb(r.order_id::uuid, clock => r.batch_clock::timestamptz) THEN
         v.reason := 'order id is not of this time';
     ELSE
         was := idgen.create_once(r.command_id::uuid, r.order_id::uuid,
