@@ -436,13 +436,13 @@ sub refusal
 # The owner knows of identifiers from elsewhere: half an hour ahead.
 $session = $node->background_psql('dumped');
 begin_story('a session before setval()', background_make($session));
-my $second = $node->safe_psql('dumped', q{SELECT extract(epoch FROM now() + interval '30 minutes')::bigint});
+my $later = $node->safe_psql('dumped', q{SELECT extract(epoch FROM now() + interval '30 minutes')::bigint});
 my %word_of = (
-	snowflake => $second * 1000 << 12,
-	trace_id => $second << 22,
-	js_id => $second << 16,
+	snowflake => $later * 1000 << 12,
+	trace_id => $later << 22,
+	js_id => $later << 16,
 	decimal_id => 900_000_000,
-	uuid_v7_ordered => $second * 1000 << 12);
+	uuid_v7_ordered => $later * 1000 << 12);
 owner_runs("SELECT setval('TICKER', $word_of{$_})", $_) for @functions;
 my $new = make('dumped');
 go_on('a new session after it', $new);
