@@ -376,7 +376,7 @@ append_to_file("$scratch/keep.sql", q{
 my $workers = IPC::Run::start(
 	[
 		'pgbench', '--no-vacuum', '--client=4', '--jobs=1', '--rate=200',
-		"--time=$PostgreSQL::Test::Utils::timeout_default", "--file=$scratch/keep.sql", $node->connstr('dumped')
+		'--time=1000000', "--file=$scratch/keep.sql", $node->connstr('dumped')
 	],
 	'>', \my $workers_output, '2>', \my $workers_errors);
 
@@ -427,7 +427,7 @@ sub refusal
 	my ($function) = @_;
 	my $error;
 
-	$node->psql('dumped', "SET statement_timeout = '20s'; SELECT idgen.$function()",
+	$node->psql('dumped', "SET statement_timeout = '${PostgreSQL::Test::Utils::timeout_default}s'; SELECT idgen.$function()",
 		stderr => \$error,
 		extra_params => [ '--set=VERBOSITY=verbose' ]);
 	return $error =~ /ERROR:  (.*)/ ? $1 : 'none';

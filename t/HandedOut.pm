@@ -151,16 +151,19 @@ sub at_most
 	return $most;
 }
 
-# Until each client has got some more values of each function
+# Until each client has got some more values of each function, from now on or, the
+# first time in a phase, from its beginning on
 my $some = 50;
 
 sub wait_for_more
 {
 	my ($self) = @_;
-	my $files = $self->{phases}[-1]{files};
+	my $phase = $self->{phases}[-1];
+	my $files = $phase->{files};
+	my $later = $phase->{waited}++;
 	my $attempts = 100 * $PostgreSQL::Test::Utils::timeout_default;
 
-	for my $count (map { { client => $_, file => $files->{$_}, from => -s $files->{$_}, map { $_ => 0 } @functions } } sort keys %clients)
+	for my $count (map { { client => $_, file => $files->{$_}, from => $later ? -s $files->{$_} : 0, map { $_ => 0 } @functions } } sort keys %clients)
 	{
 		while (my @few = grep { $count->{$_} < $some } @functions)
 		{
