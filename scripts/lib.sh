@@ -217,7 +217,7 @@ idgen_build() {
     libraries=$pkglibdir/pgxs/src/test
     # shellcheck disable=SC2034  # it is for the caller
     idgen_prove=(env -C "$IDGEN_BUILD" -u PGHOST -u PGPORT -u PGUSER -u PGDATABASE
-        PG_CONFIG="$PG_CONFIG" PG_REGRESS="$libraries/regress/pg_regress"
+        PGCTLTIMEOUT="${PG_TEST_TIMEOUT_DEFAULT:-180}" PG_CONFIG="$PG_CONFIG" PG_REGRESS="$libraries/regress/pg_regress"
         TESTDIR="$IDGEN_BUILD" TESTDATADIR="$IDGEN_BUILD/tmp_check" TESTLOGDIR="$IDGEN_BUILD/tmp_check/log"
         prove -I "$libraries/perl")
 }

@@ -82,7 +82,7 @@ FROM (VALUES (interval '1 second', 2), ('30 seconds', 1), ('1 minute', 2), ('1 h
 GROUP BY period, bytes ORDER BY period, bytes;
 
 -- the clock is the statement's where none is given
-SELECT idgen.short_comb_timestamp(idgen.short_comb(), NULL, NULL, NULL) > now() - interval '5 minutes' AS recent;
+SELECT idgen.short_comb_timestamp(idgen.short_comb(), NULL, NULL, NULL) >= statement_timestamp() - interval '1 minute' AS recent;
 
 -- where the period would be before timestamptz begins
 SELECT idgen.short_comb_timestamp('ffffffff-ffff-4000-8000-000000000000', '2022-03-18', prefix_bytes => 6) AS minute_before_epoch,

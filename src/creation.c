@@ -445,11 +445,12 @@ require_same_command(Datum command_id, const Creation *recorded,
  * Record the proposed creation, or replace it by the one recorded before.
  * Returns whether it was recorded now.
  *
- * Looking first makes a replay as cheap as a SELECT, and lets it through in a
- * read-only transaction.  Where somebody else records the command after we
- * looked, the INSERT waits for that transaction: it commits, and we look
- * again, or it rolls back, and the row is ours.  In a REPEATABLE READ
- * transaction the INSERT raises 40001 instead of looking past its snapshot.
+ * Looking first makes a replay cost little more than a SELECT, and lets it
+ * through in a read-only transaction.  Where another session records the
+ * command after we looked, the INSERT waits for that transaction: it commits,
+ * and we look again, or it rolls back, and the row is ours.  In a REPEATABLE
+ * READ transaction the INSERT raises 40001 instead of looking past its
+ * snapshot.
  *
  * A SERIALIZABLE transaction that may write does not look first.  What it did
  * not find would be a predicate lock on the index page that all the commands

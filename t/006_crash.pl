@@ -49,6 +49,7 @@ is(kill('KILL', $pid), 1, 'a backend is killed');
 
 # the server takes every session down and recovers
 $client->{run}->finish;
+$node->wait_for_log(qr/database system was not properly shut down/);
 $node->poll_query_until('postgres', 'SELECT NOT pg_is_in_recovery()') or die 'no recovery';
 is($node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()'), $postmaster_start, 'under the same postmaster');
 like(slurp_file($node->logfile), qr/was terminated by signal 9.*database system was not properly shut down/s, 'through recovery');

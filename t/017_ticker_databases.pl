@@ -376,7 +376,7 @@ append_to_file("$scratch/keep.sql", q{
 my $workers = IPC::Run::start(
 	[
 		'pgbench', '--no-vacuum', '--client=4', '--jobs=1', '--rate=200',
-		"--time=$PostgreSQL::Test::Utils::timeout_default", "--file=$scratch/keep.sql", $node->connstr('dumped')
+		'--time=1000000', "--file=$scratch/keep.sql", $node->connstr('dumped')
 	],
 	'>', \my $workers_output, '2>', \my $workers_errors);
 
@@ -427,7 +427,7 @@ sub refusal
 	my ($function) = @_;
 	my $error;
 
-	$node->psql('dumped', "SET statement_timeout = '20s'; SELECT idgen.$function()",
+	$node->psql('dumped', "SET statement_timeout = '${PostgreSQL::Test::Utils::timeout_default}s'; SELECT idgen.$function()",
 		stderr => \$error,
 		extra_params => [ '--set=VERBOSITY=verbose' ]);
 	return $error =~ /ERROR:  (.*)/ ? $1 : 'none';
@@ -436,13 +436,13 @@ sub refusal
 # The owner knows of identifiers from elsewhere: half an hour ahead.
 $session = $node->background_psql('dumped');
 begin_story('a session before setval()', background_make($session));
-my $second = $node->safe_psql('dumped', q{SELECT extract(epoch FROM now() + interval '30 minutes')::bigint});
+my $later = $node->safe_psql('dumped', q{SELECT extract(epoch FROM now() + interval '30 minutes')::bigint});
 my %word_of = (
-	snowflake => $second * 1000 << 12,
-	trace_id => $second << 22,
-	js_id => $second << 16,
+	snowflake => $later * 1000 << 12,
+	trace_id => $later << 22,
+	js_id => $later << 16,
 	decimal_id => 900_000_000,
-	uuid_v7_ordered => $second * 1000 << 12);
+	uuid_v7_ordered => $later * 1000 << 12);
 owner_runs("SELECT setval('TICKER', $word_of{$_})", $_) for @functions;
 my $new = make('dumped');
 go_on('a new session after it', $new);

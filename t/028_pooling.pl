@@ -140,6 +140,15 @@ $prepared});
 	my (%pids, %value_twice, @repeated);
 
 	$_->wait for @clients;
+
+	# three at a time begin and end together, which takes three sessions
+	for my $first (map { 3 * $_ } 0 .. 12)
+	{
+		my @three = @clients[ $first .. $first + 2 ];
+
+		$pids{ $_->ask('BEGIN; SELECT pg_backend_pid()') }{$_} = 1 for @three;
+		$_->ask('COMMIT') for @three;
+	}
 	for my $turn (1 .. 10)
 	{
 		$_->send("SELECT pg_backend_pid(), $row, idgen.short_comb(run_length => 1024)") for @clients;

@@ -54,6 +54,7 @@ trace_id_node(bigint)
 trace_id_counter(bigint)
 decimal_id_parts(bigint)
 ticker_state(text) 22023
+raise_ticker(text,bigint) 22023 22003
 objectid_in(cstring) 22P02
 objectid_out(idgen.objectid)
 objectid_send(idgen.objectid)
@@ -224,7 +225,10 @@ my @properties = (
 	[ 'a DecimalId is its parts',
 	  'numbers', q{CASE WHEN n < 10000000000 OR n >= 9223372030000000000 THEN idgen.decimal_id_parts(n) IS NULL
 					ELSE (SELECT (p.counter * 100000::bigint + p.generator) * 100000 + p.launch = n AND p.generator BETWEEN 0 AND 99999 AND p.launch BETWEEN 0 AND 99999 FROM idgen.decimal_id_parts(n) p) END} ],
-	[ 'there are so many tickers',
+	[ 'a ticker is raised to a value in its range, and not lowered',
+	  'numbers', q{CASE WHEN n < 1 OR n > 92233720200000 THEN tried.raise_ticker('decimal_id', n) = '!22003'
+					WHEN coalesce(tried.raise_ticker('decimal_id', n), '') = '' THEN (SELECT s.last_value >= n AND s.reserved_value > n FROM idgen.ticker_state(CASE WHEN n > 0 THEN 'decimal_id' END) s) END} ],
+	[ 'these are the tickers',
 	  'texts', q{(tried.ticker_state(t) <> '!22023') = (t IN ('snowflake', 'trace_id', 'js_id', 'decimal_id', 'uuid_v7_ordered'))} ],
 	[ 'an objectid has one form of each kind',
 	  'objectids', q{idgen.objectid_from_bytea(bytes)::text::idgen.objectid OPERATOR(idgen.=) o AND idgen.objectid_to_bytea(o) = bytes AND idgen.objectid_send(o) = bytes

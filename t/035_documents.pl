@@ -42,7 +42,7 @@ sub prepare
 		CREATE UNLOGGED TABLE notes (id uuid PRIMARY KEY);
 		ANALYZE});
 	# in the tour, the reader makes it
-	$node->safe_psql($database, 'CREATE TABLE orders (id bigint PRIMARY KEY)') unless $database eq 'readme';
+	$node->safe_psql($database, 'CREATE TABLE orders (id bigint PRIMARY KEY); CREATE TABLE tickets (id bigint PRIMARY KEY)') unless $database eq 'readme';
 }
 
 $node->safe_psql('postgres', "CREATE ROLE $_") for qw(app janitor developer);

@@ -9,6 +9,8 @@ use strict;
 use warnings;
 use POSIX qw(strftime);
 use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(time);
 
 my ($libfaketime) = glob('/usr/lib/*/faketime/libfaketime.so.1'
 	  . ' /usr/lib*/faketime/libfaketime.so.1');
@@ -73,6 +75,17 @@ sub start_behind
 	my ($node, $seconds) = @_;
 
 	return _start_with($node, {}, FAKETIME => "-$seconds");
+}
+
+# That it is: the time that it says is one between now and then
+sub check_behind
+{
+	my ($node, $seconds, $name) = @_;
+	my $before = time;
+	my $clock = $node->safe_psql('postgres', 'SELECT extract(epoch FROM clock_timestamp())') + $seconds;
+	my $after = time;
+
+	ok($before <= $clock && $clock <= $after, $name) or diag("$clock, between $before and $after");
 }
 
 sub start_still

@@ -8,7 +8,7 @@
 #   $handed_out->clients_begin('before', $node);    # values are fetched
 #   $handed_out->wait_for_more;                     # by every client
 #   $handed_out->clients_end;                       # the server ended them
-#   $handed_out->check_never_twice(5_000);
+#   $handed_out->check_never_twice;
 #   HandedOut::number('trace_id', $value);          # to compare it by
 
 package HandedOut;
@@ -49,13 +49,14 @@ my %clients = (
 sub new
 {
 	my ($class) = @_;
-	my $self = bless { folder => PostgreSQL::Test::Utils::tempdir(), phases => [] }, $class;
+	my $self = bless { folder => PostgreSQL::Test::Utils::tempdir(), phases => [], waited_for => 0 }, $class;
 
 	while (my ($name, $script) = each %clients)
 	{
 		my $file = $self->_script($name);
 
 		append_to_file($file, "$script\\i '$file'\n");
+		append_to_file("$file.once", $script);
 	}
 	return $self;
 }
@@ -92,9 +93,12 @@ sub begin_phase
 	return $phase;
 }
 
+# Each client runs its script again and again, or once: that gives them 70310
+# values of each function, all together.
 sub clients_begin
 {
-	my ($self, $name, $node) = @_;
+	my ($self, $name, $node, %how) = @_;
+	my $end = $how{once} ? '.once' : '';
 	my $phase = $self->begin_phase($name);
 
 	for my $client (sort keys %clients)
@@ -106,26 +110,69 @@ sub clients_begin
 			[
 				'psql', '--no-psqlrc', '--quiet', '--tuples-only', '--no-align',
 				"--field-separator=\t", '--dbname=' . $node->connstr('postgres') . ' application_name=handed_out',
-				'--file=' . $self->_script($client)
+				'--file=' . $self->_script($client) . $end
 			],
 			'>', $file, '2>', "$file.errors");
 		$phase->{files}{$client} = $file;
 	}
 }
 
-# Until each client has got some more values of each function
+# Count the values of each function in what has come to a file since the last
+# count, or since the time that it was so long.
+sub _count_on
+{
+	my ($count) = @_;
+	my $size = (-s $count->{file}) - $count->{from};
+
+	open my $file, '<', $count->{file} or die "$count->{file}: $!";
+	seek($file, $count->{from}, 0);
+	read($file, my $text, $size);
+	close $file;
+
+	# a line is there when its end is
+	$text =~ s/[^\n]*\z//;
+	$count->{from} += length $text;
+	for my $function (@functions)
+	{
+		$count->{$function} += () = $text =~ /^$function\t/mg;
+	}
+	return $count;
+}
+
+# No more values of a function than these were handed out: those that are
+# written, and those that each client may have on the way, of one statement and
+# in its buffer.
+sub at_most
+{
+	my ($self, $function) = @_;
+	my $most = 0;
+
+	$most += 2_000 + _count_on({ file => $_, from => 0 })->{$function} for map { values %{ $_->{files} } } @{ $self->{phases} };
+	return $most;
+}
+
+# Until each client has got some more values of each function, from now on or, the
+# first time in a phase, from its beginning on
+my $some = 50;
+
 sub wait_for_more
 {
 	my ($self) = @_;
-	my %files = %{ $self->{phases}[-1]{files} };
-	my %enough = map { $_ => (-s $files{$_}) + 6_000 } keys %clients;
+	my $phase = $self->{phases}[-1];
+	my $files = $phase->{files};
+	my $later = $phase->{waited}++;
 	my $attempts = 100 * $PostgreSQL::Test::Utils::timeout_default;
 
-	while (my @few = grep { -s $files{$_} < $enough{$_} } sort keys %clients)
+	for my $count (map { { client => $_, file => $files->{$_}, from => $later ? -s $files->{$_} : 0, map { $_ => 0 } @functions } } sort keys %clients)
 	{
-		die "no values for the client $few[0]: " . slurp_file("$files{$few[0]}.errors")
-		  if $attempts-- <= 0;
-		usleep(10_000);
+		while (my @few = grep { $count->{$_} < $some } @functions)
+		{
+			die "no values of $few[0] for the client $count->{client}: " . slurp_file("$count->{file}.errors")
+			  if $attempts-- <= 0;
+			usleep(10_000);
+			_count_on($count);
+		}
+		$self->{waited_for} += $some;
 	}
 }
 
@@ -192,11 +239,11 @@ sub _none
 	is(@$found . $first, '0', $name);
 }
 
-# Each function handed out so many values at least, and none of them twice, and
-# each client's and each phase's are greater than those before.
+# Each function handed out as many values as were waited for, and none of them
+# twice, and each client's and each phase's are greater than those before.
 sub check_never_twice
 {
-	my ($self, $at_least) = @_;
+	my ($self) = @_;
 	my (%count, %seen, %last_phase_max, %repeated, %client_falls, %phase_falls);
 
 	for my $phase (@{ $self->{phases} })
@@ -231,7 +278,7 @@ sub check_never_twice
 
 	for my $function (@functions)
 	{
-		cmp_ok($count{$function}, '>=', $at_least, "$function: $count{$function} values were handed out");
+		cmp_ok($count{$function}, '>=', $self->{waited_for}, "$function: $count{$function} values were handed out");
 		_none($repeated{$function} // [], "$function: none of them twice");
 		_none($client_falls{$function} // [], "$function: each one greater than its client's last");
 		_none($phase_falls{$function} // [], "$function: and than all of the time before");
