@@ -133,6 +133,9 @@ SELECT input, f.* FROM (VALUES
     ($$create_once_bigint('919108f7-52d1-4320-9bac-f847db4148a8', NULL::bigint)$$),
     ($$create_once_bigint('919108f7-52d1-4320-9bac-f847db4148a8', 1, NULL)$$),
     ($$purge_creations('-1 second')$$),
+    ($$purge_creations('1 month')$$),
+    ($$purge_creations('100000000 days')$$),
+    ($$purge_creations('2147483647 days')$$),
     ($$purge_creations(NULL)$$),
     ($$purge_creations(batch_size => 0)$$),
     ($$purge_creations(batch_size => -1)$$),
@@ -153,6 +156,28 @@ SELECT kind, input, f.* FROM (VALUES
     ('_bigint', $$1, 'pay', '{"amount": 6}'$$), ('_bigint', $$1, 'refund', '{"amount": 5}'$$), ('_bigint', $$1, 'pay'$$),
     ('', $$idgen.uuid_v4(), 'pay', '{"amount": 5}'$$)) v (kind, input),
     failure(format($$SELECT idgen.create_once%s('919108f7-52d1-4320-9bac-f847db4148a8', %s)$$, kind, input)) f;
+
+-- it carries the fields of a violated constraint
+DO $$
+DECLARE
+    the_schema text;
+    the_table text;
+    the_constraint text;
+BEGIN
+    PERFORM idgen.create_once_bigint('919108f7-52d1-4320-9bac-f847db4148a8', 1, 'refund', '{"amount": 5}');
+EXCEPTION WHEN unique_violation THEN
+    GET STACKED DIAGNOSTICS the_schema = SCHEMA_NAME, the_table = TABLE_NAME, the_constraint = CONSTRAINT_NAME;
+    RAISE NOTICE 'schema %, table %, constraint %', the_schema, the_table, the_constraint;
+END $$;
+
+-- a read-only transaction: a replay is answered, a new command is not recorded
+BEGIN READ ONLY;
+SELECT created FROM idgen.create_once_bigint('919108f7-52d1-4320-9bac-f847db4148a8', 2, 'pay', '{"amount": 5}');
+SELECT input, f.* FROM (VALUES
+    ($$create_once_bigint('c0000000-0000-7000-8000-000000000008', 3)$$),
+    ($$create_once('c0000000-0000-7000-8000-000000000008', idgen.uuid_v4())$$)) v (input),
+    failure('SELECT idgen.' || input) f;
+ROLLBACK;
 SELECT idgen.forget_creation('919108f7-52d1-4320-9bac-f847db4148a8');
 
 -- what the table itself refuses
