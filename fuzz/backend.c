@@ -578,12 +578,14 @@ estimateHyperLogLog(hyperLogLogState *cState)
 	return 1;
 }
 
+#if PG_VERSION_NUM >= 150000
 int
 ssup_datum_unsigned_cmp(Datum x, Datum y, SortSupport ssup)
 {
 	(void) ssup;
 	return (x > y) - (x < y);
 }
+#endif
 
 /* ----------
  * The entry

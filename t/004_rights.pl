@@ -13,8 +13,6 @@ my $node = PostgreSQL::Test::Cluster->new('rights');
 $node->init;
 $node->start;
 
-my $version = $node->safe_psql('postgres', 'SHOW server_version_num');
-
 $node->safe_psql(
 	'postgres', q{
 	CREATE ROLE installer LOGIN;
