@@ -36,7 +36,7 @@ DATA = idgen--1.0.sql
 PG_CPPFLAGS = -I$(srcdir)/src -isystem $(shell $(PG_CONFIG) --includedir-server) -include exports.h
 PG_CFLAGS = -Wall -Wextra -Wshadow -fvisibility=hidden
 
-REGRESS = install generate schemes randomness bounds decode int_ids text objectid validate trigger creation key_cost advisor errors
+REGRESS = install callable generate schemes randomness bounds decode int_ids text objectid validate trigger creation key_cost advisor errors
 ISOLATION = create_once create_once_snapshot forget_creation
 ISOLATION_OPTS = --load-extension=idgen
 

@@ -64,7 +64,7 @@ CREATE FUNCTION idgen.uuid_v7(clock timestamptz DEFAULT NULL) RETURNS uuid
     AS 'MODULE_PATHNAME', 'idgen_uuid_v7';
 
 COMMENT ON FUNCTION idgen.uuid_v7(timestamptz) IS
-'A time-ordered UUID, version 7 (RFC 9562 section 5.7): 48 bits of Unix milliseconds, 12 bits for the fraction of the millisecond, 62 random bits. Tells its creation time. Without a clock, every one is greater than all that this session made before, also when the server''s clock steps back; a session that makes more than 4096 in a millisecond runs ahead of the clock. With a clock, one of that instant, in no particular order. A clock before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
+'A UUID of version 7 (RFC 9562 section 5.7) that reveals its creation time: 48 bits of Unix milliseconds, 12 bits for the fraction of the millisecond, 62 random bits; without a clock, greater than all that this session made before, also when the server''s clock is set back. With a clock, one of that time, outside the session''s order; a clock before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
 
 CREATE FUNCTION idgen.uuid_v7_ordered() RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
@@ -111,7 +111,7 @@ CREATE FUNCTION idgen.short_comb(
     AS 'MODULE_PATHNAME', 'idgen_short_comb';
 
 COMMENT ON FUNCTION idgen.short_comb(interval, int, int, timestamptz) IS
-'A short-prefix COMB: a UUID of version 4 whose first prefix_bytes bytes (1 to 6) are floor(Unix ms / period in ms) mod 256^prefix_bytes, the rest random; with the defaults 106 random bits and a prefix that begins again every 45.5 days. New keys lie together in a B-tree index, and a key does not tell when its row was made. run_length above 1 puts the same 32-bit random tag behind the prefix for so many keys of a session in a row, which keeps a bulk load within one period local, too. A prefix_bytes or run_length out of range is an error (22023). The period must be a positive whole number of milliseconds without months, and the cycle of all prefixes shorter than 2^64 ms (22023).';
+'A short COMB: a UUID of version 4 whose first prefix_bytes bytes (1 to 6) are floor(Unix ms / period in ms) mod 256^prefix_bytes, the rest random, the first 32 bits behind the prefix shared by run_length successive ones of a session. The period is a whole number of milliseconds up to 365250 days (1000 years), without months; an argument out of range is an error (22023).';
 
 CREATE FUNCTION idgen.suffix_comb(clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL SAFE
@@ -128,7 +128,7 @@ CREATE FUNCTION idgen.short_suffix_comb(
     AS 'MODULE_PATHNAME', 'idgen_short_suffix_comb';
 
 COMMENT ON FUNCTION idgen.short_suffix_comb(interval, timestamptz) IS
-'short_comb() for SQL Server: the 16-bit prefix stands in bytes 10 and 11, the other 106 bits are random. Scatters over a PostgreSQL index: keep short_comb() here and convert with short_prefix_to_suffix(). The period is as in short_comb() (22023).';
+'short_comb() for SQL Server: the 16-bit prefix is in bytes 10 and 11, the other 106 bits are random. Scatters over a PostgreSQL index: keep short_comb() here and convert with short_prefix_to_suffix(); the period has the limits of short_comb() (22023).';
 
 CREATE FUNCTION idgen.sequence_comb(
     seq regclass,
@@ -333,7 +333,7 @@ CREATE FUNCTION idgen.is_recent_short_comb(
     AS 'MODULE_PATHNAME', 'idgen_is_recent_short_comb';
 
 COMMENT ON FUNCTION idgen.is_recent_short_comb(uuid, interval, timestamptz, interval, int, interval, interval) IS
-'Whether the identifier is a UUID of version 4 with a prefix that short_comb(period, prefix_bytes) gives at some instant from clock - tolerance to clock + tolerance, also where the prefixes begin again. The tolerance is ten periods unless given; past_tolerance and future_tolerance override one side. The clock is the start of the statement unless given. A tolerance that is negative, has months, or is as wide as the whole cycle is an error (22023).';
+'Whether the identifier is a UUID of version 4 with a prefix that short_comb(period, prefix_bytes) gives at some time from clock - past_tolerance to clock + future_tolerance, each of them tolerance unless given, and that ten periods unless given; the clock is the start of the statement unless given. A tolerance that is negative or has months is an error (22023), as are tolerances that together exceed the cycle of prefixes less two periods: a wider window could contain every prefix.';
 
 CREATE FUNCTION idgen.is_recent_comb(
     id uuid,
@@ -346,7 +346,7 @@ CREATE FUNCTION idgen.is_recent_comb(
     AS 'MODULE_PATHNAME', 'idgen_is_recent_comb';
 
 COMMENT ON FUNCTION idgen.is_recent_comb(uuid, interval, timestamptz, interval, interval) IS
-'Whether the identifier is a UUID of version 4 whose first 48 bits are a time from clock - tolerance to clock + tolerance; past_tolerance and future_tolerance override one side. The clock is the start of the statement unless given. A tolerance that is negative or has months is an error (22023).';
+'Whether the identifier is a UUID of version 4 whose first 48 bits are a time from clock - past_tolerance to clock + future_tolerance, both rounded down to the millisecond; each tolerance is "tolerance" unless given, the clock the start of the statement. A tolerance that is negative or has months is an error (22023).';
 
 CREATE FUNCTION idgen.is_recent_uuid_v7(
     id uuid,
@@ -359,7 +359,7 @@ CREATE FUNCTION idgen.is_recent_uuid_v7(
     AS 'MODULE_PATHNAME', 'idgen_is_recent_uuid_v7';
 
 COMMENT ON FUNCTION idgen.is_recent_uuid_v7(uuid, interval, timestamptz, interval, interval) IS
-'Whether the identifier is a UUID of version 7 with a time from clock - tolerance to clock + tolerance; past_tolerance and future_tolerance override one side. The clock is the start of the statement unless given. A tolerance that is negative or has months is an error (22023).';
+'Whether the identifier is a UUID of version 7 with a time from clock - past_tolerance to clock + future_tolerance, both rounded down to the millisecond; each tolerance is "tolerance" unless given, the clock the start of the statement. A tolerance that is negative or has months is an error (22023).';
 
 CREATE FUNCTION idgen.check_recent_short_comb(
     id uuid,
@@ -374,7 +374,7 @@ CREATE FUNCTION idgen.check_recent_short_comb(
     AS 'MODULE_PATHNAME', 'idgen_check_recent_short_comb';
 
 COMMENT ON FUNCTION idgen.check_recent_short_comb(uuid, interval, timestamptz, interval, int, interval, interval) IS
-'The identifier, if is_recent_short_comb() holds for it with the same arguments; otherwise an error (23514) that shows the window and the value found.';
+'The identifier, if is_recent_short_comb() is true for it with the same arguments; otherwise an error (23514) that shows the window and the value found. The function''s name is the error''s constraint name.';
 
 CREATE FUNCTION idgen.check_recent_comb(
     id uuid,
@@ -387,7 +387,7 @@ CREATE FUNCTION idgen.check_recent_comb(
     AS 'MODULE_PATHNAME', 'idgen_check_recent_comb';
 
 COMMENT ON FUNCTION idgen.check_recent_comb(uuid, interval, timestamptz, interval, interval) IS
-'The identifier, if is_recent_comb() holds for it with the same arguments; otherwise an error (23514) that shows the window and the value found.';
+'The identifier, if is_recent_comb() is true for it with the same arguments; otherwise an error (23514) that shows the window and the value found. The function''s name is the error''s constraint name.';
 
 CREATE FUNCTION idgen.check_recent_uuid_v7(
     id uuid,
@@ -400,14 +400,14 @@ CREATE FUNCTION idgen.check_recent_uuid_v7(
     AS 'MODULE_PATHNAME', 'idgen_check_recent_uuid_v7';
 
 COMMENT ON FUNCTION idgen.check_recent_uuid_v7(uuid, interval, timestamptz, interval, interval) IS
-'The identifier, if is_recent_uuid_v7() holds for it with the same arguments; otherwise an error (23514) that shows the window and the value found.';
+'The identifier, if is_recent_uuid_v7() is true for it with the same arguments; otherwise an error (23514) that shows the window and the value found. The function''s name is the error''s constraint name.';
 
 CREATE FUNCTION idgen.check_on_insert() RETURNS trigger
     LANGUAGE C VOLATILE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_check_on_insert';
 
 COMMENT ON FUNCTION idgen.check_on_insert() IS
-'Trigger function, BEFORE INSERT FOR EACH ROW: refuses (23514) a row whose identifier was not made at about this time. Arguments: (column, ''short_comb'', tolerance, period, prefix_bytes, past_tolerance, future_tolerance), or (column, ''comb'' or ''uuid_v7'', tolerance, past_tolerance, future_tolerance); all but the first two can be left out, and an empty one stands for its default. The clock is the setting idgen.clock where it is set, otherwise the server''s. A NULL identifier passes. A generated column has no value yet, and is refused (0A000). PostgreSQL calls it also where INSERT ... ON CONFLICT meets a row that is there, and where an UPDATE moves a row to another partition.';
+'Trigger function, BEFORE INSERT FOR EACH ROW, with the arguments (column, ''short_comb'', tolerance, period, prefix_bytes, past_tolerance, future_tolerance) or (column, ''comb'' or ''uuid_v7'', tolerance, past_tolerance, future_tolerance), of which all but the first two can be left out or empty: refuses a row whose identifier was not made at about the time of idgen.clock, or of the server''s clock where that is not set. The error (23514) carries the table, the column and, as constraint name, the trigger''s name; a NULL identifier passes.';
 
 -- ---------------------------------------------------------------------------
 -- Identifiers of 63 and 53 bits
@@ -1115,7 +1115,7 @@ CREATE FUNCTION idgen.create_once(
     AS 'MODULE_PATHNAME', 'idgen_create_once_uuid';
 
 COMMENT ON FUNCTION idgen.create_once(uuid, uuid, text, jsonb) IS
-'Makes a creation command safe to retry. The first call with a command id records the proposed id and says created; every later one gets the recorded id back. A session with the same command id as one under way waits for it: it commits, and the recorded id comes back, or it rolls back, and this session''s own is recorded. A known command id with another name, kind of id or request is an error (23505). Under REPEATABLE READ and SERIALIZABLE, a concurrent creation can be a serialization failure (40001). Set synchronous_commit to on in the transaction that creates: a crash can lose an asynchronous commit that a replay has already reported. A NULL command_id, proposed_id or command_name is an error (22004). Needs SELECT and INSERT on idgen.creation_identifiers.';
+'Makes a creation command safe to retry: the first call with a command id records the proposed id, and later ones, also those that waited for it, get the recorded id back. A known command id with another name, kind of id or request is an error (23505, creation_identifiers_same_command), as are a concurrent creation under REPEATABLE READ and SERIALIZABLE (40001), a new command in a read-only transaction or on a standby (25006) and a NULL command_id, proposed_id or command_name (22004).';
 
 CREATE FUNCTION idgen.create_once_bigint(
     command_id uuid,
@@ -1171,7 +1171,7 @@ CREATE FUNCTION idgen.purge_creations(
     AS 'MODULE_PATHNAME', 'idgen_purge_creations';
 
 COMMENT ON FUNCTION idgen.purge_creations(interval, bigint) IS
-'Forgets creations older than that, the oldest first and at most batch_size in one call; their number. Call it, each time in a transaction of its own, until it returns less than batch_size, from one session at a time: a second one waits for the first, and then finds less. A retry of a forgotten command creates anew, so older_than must exceed the time in which clients retry plus the longest transaction that creates: created_at is the start of the transaction. Needs SELECT and DELETE on idgen.creation_identifiers. A negative older_than or a batch_size below 1 is an error (22023), as is NULL (22004).';
+'Forgets creations older than that, a day being 24 hours, the oldest first and at most batch_size in one call; their number. A negative older_than, one with months or a batch_size below 1 is an error (22023), as is NULL (22004).';
 
 CREATE FUNCTION idgen.trim_creations(
     keep bigint,
@@ -1192,7 +1192,7 @@ CREATE FUNCTION idgen.remember_command(
     AS 'MODULE_PATHNAME', 'idgen_remember_command';
 
 COMMENT ON FUNCTION idgen.remember_command(uuid[], uuid, int) IS
-'The command history of an entity with one more command id: newest last, and no more than the newest "keep". One that is there already stays in its place. A NULL history is an empty one. For a column of the entity''s own row. A keep below zero is an error (22023), as is a NULL keep or command_id (22004).';
+'The command history of an entity, which is a column of its row, with one more command id: newest last, cut to "keep" commands, of which the given one always is one; a command id that is there already stays in its place. With keep 0 the history is empty; a keep below zero is an error (22023), as is a NULL keep or command_id (22004).';
 
 CREATE FUNCTION idgen.has_command(history uuid[], command_id uuid) RETURNS boolean
     LANGUAGE C IMMUTABLE PARALLEL SAFE

@@ -136,11 +136,11 @@ bench_open() {
  -c statement_timeout=0 -c max_parallel_workers_per_gather=0 -c jit=off"
     export PGAPPNAME=idgen_bench_$$
 
-    where=$(bench_value "SELECT current_setting('server_version_num')::int >= 140000,
+    where=$(bench_value "SELECT current_setting('server_version_num')::int >= 150000,
                          to_regnamespace('idgen_bench') IS NULL,
                          current_setting('server_version'), current_database()") ||
         idgen_die "no connection to the server"
-    [[ $where != f* ]] || idgen_die "the server is older than PostgreSQL 14"
+    [[ $where != f* ]] || idgen_die "the server is older than PostgreSQL 15"
     [[ $where != 't f'* ]] ||
         idgen_die "there is a schema idgen_bench already: another run, or something of yours"
     bench_schema=idgen_bench

@@ -156,7 +156,21 @@ SELECT idgen.purge_creations('72 hours', 10) AS purged;
 SELECT count(*), min(entity_number), max(entity_number) FROM idgen.creation_identifiers;
 SELECT idgen.purge_creations() AS purged;
 SELECT count(*), min(entity_number), max(entity_number) FROM idgen.creation_identifiers;
-SELECT idgen.purge_creations('1 month') AS purged;
+SELECT idgen.purge_creations('30 days') AS purged;
+SELECT idgen.purge_creations('100000000 days') AS purged;
+
+-- a day is 24 hours, also in a time zone whose clocks have changed since: of two
+-- commands within the hour that has come or gone, only the older one is purged
+BEGIN;
+SET LOCAL timezone = 'America/New_York';
+SELECT n AS days FROM generate_series(1, 366) n
+WHERE now() - n * interval '1 day' <> now() - n * interval '24 hours' LIMIT 1 \gset
+INSERT INTO idgen.creation_identifiers (command_id, entity_number, created_at)
+SELECT md5('zone' || minutes)::uuid, 1000 + minutes, now() - (:days * interval '24 hours' + minutes * interval '1 minute')
+FROM (VALUES (-30), (30)) v (minutes);
+SELECT idgen.purge_creations(:days * interval '1 day') AS purged;
+SELECT entity_number FROM idgen.creation_identifiers WHERE entity_number > 900;
+ROLLBACK;
 
 -- the newest are kept, by name or of all
 SELECT idgen.trim_creations(5, 'even') AS trimmed;
@@ -200,6 +214,10 @@ FROM entity;
 SELECT idgen.remember_command('{}', 'c0000000-0000-4000-8000-000000000001', 0) AS keep_none,
        idgen.remember_command(history, 'c0000000-0000-4000-8000-000000000003', 1) AS known_but_cut
 FROM entity;
+-- a known command is kept, though it is not among the newest ones
+SELECT keep, ARRAY(SELECT right(id::text, 1) FROM unnest(idgen.remember_command(history, command_id, keep)) id) AS history
+FROM (SELECT array_agg(('c0000000-0000-4000-8000-00000000000' || n)::uuid ORDER BY n) AS history FROM generate_series(1, 5) n) h,
+     (VALUES ('c0000000-0000-4000-8000-000000000002'::uuid)) c (command_id), generate_series(0, 6) keep;
 -- elements that are null do not count
 SELECT idgen.remember_command(ARRAY[NULL, 'c0000000-0000-4000-8000-000000000001', NULL, NULL]::uuid[], 'c0000000-0000-4000-8000-000000000002') AS remembered,
        idgen.has_command(ARRAY[NULL, 'c0000000-0000-4000-8000-000000000001', NULL]::uuid[], 'c0000000-0000-4000-8000-000000000001') AS has,

@@ -29,10 +29,10 @@ SELECT input, f.* FROM (VALUES
     ($$period => '1 month -30 days'$$),
     ($$period => '1500 microseconds'$$),
     ($$period => '1 microsecond'$$),
-    ($$period => '281474976710 seconds 656 milliseconds'$$),
-    ($$period => '65536 milliseconds', prefix_bytes => 6$$),
-    ($$period => '1 minute', prefix_bytes => 6$$),
-    ($$period => '1 hour', prefix_bytes => 6$$),
+    ($$period => '365250 days'$$),
+    ($$period => '365250 days', prefix_bytes => 6$$),
+    ($$period => '365250 days 1 millisecond'$$),
+    ($$period => '365251 days', prefix_bytes => 1$$),
     ($$period => '2147483647 days', prefix_bytes => 1$$),
     ($$period => '-2147483648 days', prefix_bytes => 1$$),
     ($$prefix_bytes => 0$$),
@@ -61,6 +61,12 @@ SELECT input, f.* FROM (VALUES
     ($$short_comb_timestamp('919108f7-52d1-4320-9bac-f847db4148a8', 'infinity')$$),
     ($$short_comb_timestamp('919108f7-52d1-4320-9bac-f847db4148a8', period => '0')$$),
     ($$short_comb_timestamp('919108f7-52d1-4320-9bac-f847db4148a8', prefix_bytes => 7)$$),
+    ($$short_comb_timestamp('919108f7-52d1-4320-9bac-f847db4148a8', period => '365251 days')$$),
+    ($$short_suffix_comb('365251 days')$$),
+    ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', period => '365251 days')$$),
+    ($$check_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', period => '50000000 days', prefix_bytes => 1)$$),
+    ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', '365250 days', period => '1 millisecond', prefix_bytes => 6)$$),
+    ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', '100000000 days', period => '1 millisecond', prefix_bytes => 6)$$),
     ($$is_uuid('x', -1)$$),
     ($$is_uuid('x', 16)$$),
     ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', '-1 minute')$$),
@@ -101,7 +107,7 @@ SELECT arguments, f.* FROM (VALUES
     ($$$$), ($$'id'$$), ($$'nothing', 'short_comb'$$), ($$'n', 'short_comb'$$), ($$'ctid', 'short_comb'$$),
     ($$'id', 'serial'$$), ($$'id', ''$$), ($$'id', 'Short_Comb'$$),
     ($$'id', 'short_comb', '-1 minute'$$), ($$'id', 'short_comb', 'soon'$$), ($$'id', 'short_comb', '', '0'$$),
-    ($$'id', 'short_comb', '', '', '9'$$), ($$'id', 'short_comb', '', '', 'two'$$),
+    ($$'id', 'short_comb', '', '365251 days'$$), ($$'id', 'short_comb', '', '', '9'$$), ($$'id', 'short_comb', '', '', 'two'$$),
     ($$'id', 'short_comb', '', '', '', '1 day', '100 days'$$),
     ($$'id', 'short_comb', '', '', '', '', '', ''$$),
     ($$'id', 'comb', '', '', '', ''$$),
@@ -127,6 +133,9 @@ SELECT input, f.* FROM (VALUES
     ($$create_once_bigint('919108f7-52d1-4320-9bac-f847db4148a8', NULL::bigint)$$),
     ($$create_once_bigint('919108f7-52d1-4320-9bac-f847db4148a8', 1, NULL)$$),
     ($$purge_creations('-1 second')$$),
+    ($$purge_creations('1 month')$$),
+    ($$purge_creations('100000000 days')$$),
+    ($$purge_creations('2147483647 days')$$),
     ($$purge_creations(NULL)$$),
     ($$purge_creations(batch_size => 0)$$),
     ($$purge_creations(batch_size => -1)$$),
@@ -147,6 +156,28 @@ SELECT kind, input, f.* FROM (VALUES
     ('_bigint', $$1, 'pay', '{"amount": 6}'$$), ('_bigint', $$1, 'refund', '{"amount": 5}'$$), ('_bigint', $$1, 'pay'$$),
     ('', $$idgen.uuid_v4(), 'pay', '{"amount": 5}'$$)) v (kind, input),
     failure(format($$SELECT idgen.create_once%s('919108f7-52d1-4320-9bac-f847db4148a8', %s)$$, kind, input)) f;
+
+-- it carries the fields of a violated constraint
+DO $$
+DECLARE
+    the_schema text;
+    the_table text;
+    the_constraint text;
+BEGIN
+    PERFORM idgen.create_once_bigint('919108f7-52d1-4320-9bac-f847db4148a8', 1, 'refund', '{"amount": 5}');
+EXCEPTION WHEN unique_violation THEN
+    GET STACKED DIAGNOSTICS the_schema = SCHEMA_NAME, the_table = TABLE_NAME, the_constraint = CONSTRAINT_NAME;
+    RAISE NOTICE 'schema %, table %, constraint %', the_schema, the_table, the_constraint;
+END $$;
+
+-- a read-only transaction: a replay is answered, a new command is not recorded
+BEGIN READ ONLY;
+SELECT created FROM idgen.create_once_bigint('919108f7-52d1-4320-9bac-f847db4148a8', 2, 'pay', '{"amount": 5}');
+SELECT input, f.* FROM (VALUES
+    ($$create_once_bigint('c0000000-0000-7000-8000-000000000008', 3)$$),
+    ($$create_once('c0000000-0000-7000-8000-000000000008', idgen.uuid_v4())$$)) v (input),
+    failure('SELECT idgen.' || input) f;
+ROLLBACK;
 SELECT idgen.forget_creation('919108f7-52d1-4320-9bac-f847db4148a8');
 
 -- what the table itself refuses

@@ -31,17 +31,20 @@ COMMIT;
 SHOW idgen.clock;
 SELECT n FROM orders ORDER BY n;
 
--- the error names the relation and the column
+-- the error names schema, table and column, and the trigger as the constraint
 DO $$
 DECLARE
+    the_schema text;
     the_table text;
     the_column text;
+    the_constraint text;
 BEGIN
     PERFORM set_config('idgen.clock', '2022-03-18 03:44:00+00', true);
     INSERT INTO orders VALUES ('000b08f7-52d1-4320-9bac-f847db4148a8', 6);
 EXCEPTION WHEN check_violation THEN
-    GET STACKED DIAGNOSTICS the_table = TABLE_NAME, the_column = COLUMN_NAME;
-    RAISE NOTICE 'table %, column %', the_table, the_column;
+    GET STACKED DIAGNOSTICS the_schema = SCHEMA_NAME, the_table = TABLE_NAME, the_column = COLUMN_NAME,
+        the_constraint = CONSTRAINT_NAME;
+    RAISE NOTICE 'schema %, table %, column %, constraint %', the_schema, the_table, the_column, the_constraint;
 END $$;
 
 -- COPY goes through it, too, and the clock may change between its rows' batches

@@ -141,8 +141,31 @@ CREATE TEMP TABLE brought (id uuid CHECK (idgen.is_recent_uuid_v7(id, clock => '
 INSERT INTO brought VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f');
 INSERT INTO brought VALUES ('027f22e2-79b0-7cc3-98c4-dc0c0c07398f');
 
--- ten periods that reach beyond all time
-SELECT idgen.is_recent_short_comb('00000000-0000-4000-8000-000000000000', clock => '1970-01-01 00:00:00+00', period => '50000000 days', prefix_bytes => 1);
+-- the longest period, with a cycle of up to 2^64 ms and more: ten of them pass
+SELECT bytes, periods,
+       idgen.is_recent_short_comb(idgen.short_comb('365250 days', bytes, clock => timestamptz '2000-01-01 00:00:00+00' + periods * interval '365250 days'),
+                                  clock => '2000-01-01 00:00:00+00', period => '365250 days', prefix_bytes => bytes) AS ok
+FROM (VALUES (1), (2), (6)) b (bytes), (VALUES (-5), (0), (10), (11), (200)) p (periods) ORDER BY bytes, periods;
+
+-- the fields of an error of check_...(): the constraint is the function
+DO $$
+DECLARE
+    scheme text;
+    the_constraint text;
+    the_hint text;
+BEGIN
+    FOREACH scheme IN ARRAY ARRAY['short_comb', 'comb', 'uuid_v7'] LOOP
+        FOR version IN 1..7 BY 3 LOOP
+            BEGIN
+                EXECUTE format('SELECT idgen.check_recent_%s(%L, clock => %L)', scheme,
+                               '80000000-0000-' || version || '000-8000-000000000000', '2022-03-18 03:44:00+00');
+            EXCEPTION WHEN check_violation THEN
+                GET STACKED DIAGNOSTICS the_constraint = CONSTRAINT_NAME, the_hint = PG_EXCEPTION_HINT;
+                RAISE NOTICE 'version %: %: %', version, the_constraint, the_hint;
+            END;
+        END LOOP;
+    END LOOP;
+END $$;
 
 -- NULL identifiers
 SELECT idgen.is_uuid(NULL) IS NULL AND idgen.is_recent_short_comb(NULL) IS NULL AND idgen.is_recent_comb(NULL) IS NULL

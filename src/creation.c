@@ -20,6 +20,7 @@
 
 #include "access/htup_details.h"
 #include "access/xact.h"
+#include "access/xlog.h"
 #include "catalog/pg_type.h"
 #include "common/cryptohash.h"
 #include "common/sha2.h"
@@ -389,6 +390,22 @@ record_creation(Datum command_id, const Creation *creation)
 	return run_statement(&record_command, values, nulls) == 1;
 }
 
+/* A command that is not recorded, in a transaction that cannot write. */
+static void
+refuse_to_record(Datum command_id, const Creation *creation)
+{
+	const char *function = creation->kind == ENTITY_UUID ? "create_once" : "create_once_bigint";
+
+	ereport(ERROR,
+			(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
+			 RecoveryInProgress() ?
+			 errmsg("cannot execute %s() during recovery", function) :
+			 errmsg("cannot execute %s() in a read-only transaction", function),
+			 errdetail("Command id \"%s\" is not recorded here, and %s() records it in the table idgen.creation_identifiers.",
+					   uuid_text(DatumGetUUIDP(command_id)), function),
+			 errhint("Call it on the primary, in a read-write transaction.")));
+}
+
 static bool
 same_name(const Creation *one, const Creation *other)
 {
@@ -438,7 +455,10 @@ require_same_command(Datum command_id, const Creation *recorded,
 					uuid_text(DatumGetUUIDP(command_id))),
 			 errdetail("It was recorded with %s; now it comes with %s.",
 					   describe_command(recorded), describe_command(proposed)),
-			 errhint("A retry repeats the command as it was; a new command needs a new command id.")));
+			 errhint("A retry repeats the command as it was; a new command needs a new command id."),
+			 err_generic_string(PG_DIAG_SCHEMA_NAME, "idgen"),
+			 err_generic_string(PG_DIAG_TABLE_NAME, "creation_identifiers"),
+			 err_generic_string(PG_DIAG_CONSTRAINT_NAME, "creation_identifiers_same_command")));
 }
 
 /*
@@ -470,6 +490,8 @@ create_or_replay(Datum command_id, Creation *creation)
 			*creation = recorded;
 			return false;
 		}
+		if (XactReadOnly)
+			refuse_to_record(command_id, creation);
 		if (record_creation(command_id, creation))
 			return true;
 
@@ -671,21 +693,22 @@ forget_selected(const char *query, Oid *argtypes, Datum *values, const char *nul
  *				   batch_size bigint DEFAULT 10000) returns bigint
  *
  * Forget the oldest creations, at most batch_size of those older than that;
- * the number forgotten.
+ * the number forgotten.  A day is 24 hours, whatever TimeZone is.
  */
 PG_FUNCTION_INFO_V1(idgen_purge_creations);
 Datum
 idgen_purge_creations(PG_FUNCTION_ARGS)
 {
 	Oid			argtypes[2] = {TIMESTAMPTZOID, INT8OID};
-	Interval	zero = {0};
+	int64		older_than_us;
+	TimestampTz cutoff;
 	Datum		values[2];
 
 	require_argument(fcinfo, 0, "older_than");
 	require_argument(fcinfo, 1, "batch_size");
 
-	if (DatumGetBool(DirectFunctionCall2(interval_lt, PG_GETARG_DATUM(0),
-										 IntervalPGetDatum(&zero))))
+	older_than_us = clock_interval_us(PG_GETARG_INTERVAL_P(0), "older_than");
+	if (older_than_us < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("older_than must not be negative"),
@@ -699,9 +722,8 @@ idgen_purge_creations(PG_FUNCTION_ARGS)
 						   (long long) PG_GETARG_INT64(1))));
 
 	/* a value, as a distributed table's servers have clocks of their own */
-	values[0] = DirectFunctionCall2(timestamptz_mi_interval,
-									TimestampTzGetDatum(GetCurrentTransactionStartTimestamp()),
-									PG_GETARG_DATUM(0));
+	cutoff = Max(GetCurrentTransactionStartTimestamp() - older_than_us, MIN_TIMESTAMP);
+	values[0] = TimestampTzGetDatum(cutoff);
 	values[1] = PG_GETARG_DATUM(1);
 	PG_RETURN_INT64(forget_selected(OLDER_COMMANDS, argtypes, values, NULL));
 }
@@ -772,16 +794,17 @@ history_ids(FunctionCallInfo fcinfo, int argno, int *count)
 	return ids;
 }
 
-static bool
-history_has(const pg_uuid_t *ids, int count, const pg_uuid_t *command_id)
+/* The place of a command in a history, or -1. */
+static int
+history_place(const pg_uuid_t *ids, int count, const pg_uuid_t *command_id)
 {
 	/* a retry comes soon after the command, so look at the newest first */
 	while (count-- > 0)
 	{
 		if (memcmp(&ids[count], command_id, sizeof(pg_uuid_t)) == 0)
-			return true;
+			break;
 	}
-	return false;
+	return count;
 }
 
 /*
@@ -798,15 +821,16 @@ idgen_has_command(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 
 	ids = history_ids(fcinfo, 0, &count);
-	PG_RETURN_BOOL(history_has(ids, count, PG_GETARG_UUID_P(1)));
+	PG_RETURN_BOOL(history_place(ids, count, PG_GETARG_UUID_P(1)) >= 0);
 }
 
 /*
  * remember_command(history uuid[], command_id uuid, keep int DEFAULT 20)
  *	returns uuid[]
  *
- * The history with the command at its end, cut at its beginning to the newest
- * "keep".  A command that is there already stays where it is.
+ * The history with the command at its end, cut at its beginning to "keep"
+ * commands.  A command that is there already stays where it is, and is never
+ * cut off unless "keep" is 0, which gives an empty history.
  */
 PG_FUNCTION_INFO_V1(idgen_remember_command);
 Datum
@@ -816,6 +840,7 @@ idgen_remember_command(PG_FUNCTION_ARGS)
 	pg_uuid_t  *command_id;
 	int64		keep;
 	int			count;
+	int			place;
 	int			total;
 	int			dropped;
 	Datum	   *elements;
@@ -827,12 +852,15 @@ idgen_remember_command(PG_FUNCTION_ARGS)
 	require_keep(keep);
 
 	ids = history_ids(fcinfo, 0, &count);
-	total = history_has(ids, count, command_id) ? count : count + 1;
+	place = history_place(ids, count, command_id);
+	total = place >= 0 ? count : count + 1;
 	dropped = Max(total - keep, 0);
 
 	elements = palloc(sizeof(Datum) * total);
 	for (int i = 0; i < total; i++)
 		elements[i] = UUIDPGetDatum(i < count ? &ids[i] : command_id);
+	if (place >= 0 && place < dropped && dropped < total)
+		elements[dropped] = UUIDPGetDatum(command_id);
 
 	PG_RETURN_ARRAYTYPE_P(construct_array(elements + dropped, total - dropped,
 										  UUIDOID, UUID_LEN, false, TYPALIGN_CHAR));

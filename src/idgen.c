@@ -30,10 +30,6 @@ PG_MODULE_MAGIC;
 #define GUC_ALLOW_IN_PARALLEL	0
 #endif
 
-#if PG_VERSION_NUM < 150000
-#define MarkGUCPrefixReserved(prefix) EmitWarningsOnPlaceholders(prefix)
-#endif
-
 /* all settings, which are PGC_SUSET */
 static const char *const settings[] = {
 	"idgen.clock",

@@ -55,10 +55,6 @@
 #include "key_cost.h"
 #include "key_kind.h"
 
-#if PG_VERSION_NUM < 150000
-#define BTPageGetOpaque(page) ((BTPageOpaque) PageGetSpecialPointer(page))
-#endif
-
 #if PG_VERSION_NUM >= 190000
 #define find_leaf(index, table, key, leaf) \
 	_bt_search(index, table, key, leaf, BT_READ, false)

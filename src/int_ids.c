@@ -70,6 +70,10 @@ Ticker		decimal_id_ticker = {
 	}
 };
 
+/* In the HINT of a setting that is missing. */
+#define WHO_MAY_SET \
+	"Only superusers and roles with the privilege SET (for ALTER SYSTEM, the privilege ALTER SYSTEM) on the parameter can set it."
+
 int			node_id_setting = NODE_UNSET;
 int			launch_id_setting = LAUNCH_UNSET;
 
@@ -130,7 +134,7 @@ require_node(const TickerLayout *layout)
 				 errmsg("idgen.node_id is not set"),
 				 errdetail("An identifier of %s() contains the number of the server that made it.",
 						   layout->name),
-				 errhint("Set idgen.node_id to a number that no other server has, from 0 to " INT64_FORMAT ", in postgresql.conf or with ALTER SYSTEM or ALTER DATABASE.",
+				 errhint("Set idgen.node_id to a number that no other server has, from 0 to " INT64_FORMAT ", in postgresql.conf or with ALTER SYSTEM or ALTER DATABASE. " WHO_MAY_SET,
 						 max)));
 	if (unlikely(node_id_setting > max))
 		ereport(ERROR,
@@ -471,7 +475,7 @@ idgen_decimal_id(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("idgen.launch_id is not set"),
 				 errdetail("An identifier of decimal_id() contains the number of the launch that made it."),
-				 errhint("Set idgen.launch_id to a number that no other server uses, from 1 to %d, or to 0 for tests.",
+				 errhint("Set idgen.launch_id to a number that no other server uses, from 1 to %d, or to 0 for tests, in postgresql.conf or with ALTER SYSTEM or ALTER DATABASE. " WHO_MAY_SET,
 						 DECIMAL_LAUNCH_MAX)));
 
 	number = ticker_next(&decimal_id_ticker) - 1;

@@ -23,6 +23,12 @@
 #define MIN_PREFIX_BYTES		1
 #define MAX_PREFIX_BYTES		6	/* the bytes before the version nibble */
 
+/*
+ * The longest period, 1000 years of 365.25 days.  Ten of them, the default
+ * tolerance, are far from the end of int64.
+ */
+#define MAX_PERIOD_DAYS			365250
+
 /* One minute, two bytes. */
 ShortPrefix
 short_prefix_default(void)
@@ -31,16 +37,14 @@ short_prefix_default(void)
 }
 
 /*
- * Check a period, NULL being a minute, and a width.  The period must be a positive whole number of
- * milliseconds, and so short that the cycle of all prefixes is less than 2^64
- * of them (22023).
+ * Check a period, NULL being a minute, and a width.  The period must be a
+ * positive whole number of milliseconds, and at most 1000 years (22023).
  */
 ShortPrefix
 short_prefix_make(const Interval *period, int32 prefix_bytes)
 {
 	ShortPrefix prefix = short_prefix_default();
 	int64		period_us;
-	uint64		longest_ms;
 
 	if (prefix_bytes < MIN_PREFIX_BYTES || prefix_bytes > MAX_PREFIX_BYTES)
 		ereport(ERROR,
@@ -50,7 +54,6 @@ short_prefix_make(const Interval *period, int32 prefix_bytes)
 				 errdetail("The value is %d.", prefix_bytes)));
 	prefix.bits = prefix_bytes * BITS_PER_BYTE;
 
-	/* a minute is short enough for every width */
 	if (period == NULL)
 		return prefix;
 
@@ -60,6 +63,11 @@ short_prefix_make(const Interval *period, int32 prefix_bytes)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("period must be greater than zero"),
 				 errdetail("The period is %s.", clock_interval_text(period))));
+	if (period_us > MAX_PERIOD_DAYS * USECS_PER_DAY)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("period must be at most %d days", MAX_PERIOD_DAYS),
+				 errdetail("The period is %s.", clock_interval_text(period))));
 	if (period_us % 1000 != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -67,14 +75,6 @@ short_prefix_make(const Interval *period, int32 prefix_bytes)
 				 errdetail("The period is %s.", clock_interval_text(period))));
 
 	prefix.period_ms = period_us / 1000;
-
-	longest_ms = PG_UINT64_MAX >> prefix.bits;
-	if ((uint64) prefix.period_ms > longest_ms)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("period is too long for a prefix of %d bytes", prefix_bytes),
-				 errdetail("The period is %s; the cycle of all %d-byte prefixes must be shorter than 2^64 ms, so the period can be at most " UINT64_FORMAT " ms.",
-						   clock_interval_text(period), prefix_bytes, longest_ms)));
 	return prefix;
 }
 

@@ -41,7 +41,7 @@ typedef enum Scheme
 
 static const struct
 {
-	const char *name;			/* as an argument of check_on_insert() */
+	const char *name;			/* an argument of check_on_insert(), a generator */
 	const char *noun;			/* in messages */
 	int			version;
 }			schemes[] =
@@ -165,22 +165,25 @@ tolerance_us(const Interval *tolerance, const char *name, int64 default_us)
 }
 
 /*
- * A window must leave out some prefix, wherever the clock stands in its
- * period; with a width of cycle - 2 periods it always does.
+ * A window must leave out some prefix, wherever the clock is in its period.
+ * One that is wider than n - 1 periods can touch n + 1 of them, so the width
+ * is limited to the cycle less 2 periods.
  */
 static void
 require_window_within_cycle(const Rule *rule)
 {
+	uint64		period_us = (uint64) rule->prefix.period_ms * 1000;
 	uint64		width_us = (uint64) rule->past_us + (uint64) rule->future_us;
-	uint64		width_ms = width_us / 1000 + (width_us % 1000 != 0);
-	uint64		widest_ms = (short_prefix_cycle(&rule->prefix) - 2) * rule->prefix.period_ms;
+	uint64		width_periods = width_us / period_us + (width_us % period_us != 0);
+	uint64		widest_periods = short_prefix_cycle(&rule->prefix) - 2;
 
-	if (width_ms > widest_ms)
+	if (width_periods > widest_periods)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("tolerance covers the whole cycle of prefixes"),
-				 errdetail("The window is " UINT64_FORMAT " ms wide and the cycle " UINT64_FORMAT " ms, so every prefix could pass.",
-						   width_ms, widest_ms + 2 * rule->prefix.period_ms),
+				 errmsg("tolerance is too wide for the cycle of prefixes"),
+				 errdetail("Past and future tolerance together are " UINT64_FORMAT " ms; they can be at most " UINT64_FORMAT " periods of " INT64_FORMAT " ms, the cycle less 2, because a wider window could contain every prefix.",
+						   width_us / 1000 + (width_us % 1000 != 0),
+						   widest_periods, rule->prefix.period_ms),
 				 errhint("Use a smaller tolerance, a longer period or more prefix bytes.")));
 }
 
@@ -197,10 +200,8 @@ make_rule(Scheme scheme, ShortPrefix prefix, const Interval *tolerance,
 	int64		default_us = DEFAULT_TOLERANCE_US;
 	int64		both_us;
 
-	if (scheme == SCHEME_SHORT_COMB &&
-		pg_mul_s64_overflow(prefix.period_ms,
-							1000 * DEFAULT_TOLERANCE_PERIODS, &default_us))
-		default_us = PG_INT64_MAX;
+	if (scheme == SCHEME_SHORT_COMB)
+		default_us = prefix.period_ms * 1000 * DEFAULT_TOLERANCE_PERIODS;
 
 	both_us = tolerance_us(tolerance, "tolerance", default_us);
 	rule.scheme = scheme;
@@ -325,12 +326,15 @@ describe_violation(const Rule *rule, const pg_uuid_t *id, TimestampTz clock)
 }
 
 /*
- * Raise 23514 for an identifier that the rule does not accept; in a trigger,
- * with the relation and the column.
+ * Raise 23514 for an identifier that the rule does not accept.  "constraint"
+ * is the trigger or the function that checks; a trigger adds the relation and
+ * the column.  "batch_hint" is how a batch that is late can pass the time of
+ * its identifiers.
  */
 static void
 rule_check(const Rule *rule, const pg_uuid_t *id, TimestampTz clock,
-		   const char *hint, Relation relation, int attnum)
+		   const char *batch_hint, const char *constraint,
+		   Relation relation, int attnum)
 {
 	if (likely(rule_accepts(rule, id, clock)))
 		return;
@@ -341,8 +345,11 @@ rule_check(const Rule *rule, const pg_uuid_t *id, TimestampTz clock,
 					schemes[rule->scheme].noun),
 			 errdetail_internal("%s", describe_violation(rule, id, clock)),
 			 uuid_is_version(id, schemes[rule->scheme].version) ?
-			 errhint("%s", hint) : 0,
-			 relation ? errtablecol(relation, attnum) : 0));
+			 errhint("Make a new identifier. %s", batch_hint) :
+			 errhint("Make a new identifier with idgen.%s().",
+					 schemes[rule->scheme].name),
+			 relation ? errtablecol(relation, attnum) : 0,
+			 err_generic_string(PG_DIAG_CONSTRAINT_NAME, constraint)));
 }
 
 /* ----------
@@ -373,8 +380,8 @@ check_scheme(FunctionCallInfo fcinfo, Scheme scheme)
 
 	rule = rule_from_arguments(fcinfo, scheme);
 	rule_check(&rule, PG_GETARG_UUID_P(0), clock_argument_stable(fcinfo, 2),
-			   "A late batch can pass the time at which it made its identifiers as \"clock\".",
-			   NULL, 0);
+			   "For a batch that is late, pass the time at which its identifiers were made as \"clock\".",
+			   psprintf("check_recent_%s", schemes[scheme].name), NULL, 0);
 	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 }
 
@@ -617,8 +624,8 @@ idgen_check_on_insert(PG_FUNCTION_ARGS)
 					  RelationGetDescr(data->tg_relation), &isnull);
 	if (!isnull)
 		rule_check(&kept->rule, DatumGetUUIDP(id), clock_setting_or_wall(),
-				   "A late batch can set idgen.clock to the time at which it made its identifiers.",
-				   data->tg_relation, kept->attnum);
+				   "For a batch that is late, set idgen.clock to the time at which its identifiers were made.",
+				   data->tg_trigger->tgname, data->tg_relation, kept->attnum);
 
 	return PointerGetDatum(data->tg_trigtuple);
 }

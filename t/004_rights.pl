@@ -13,8 +13,6 @@ my $node = PostgreSQL::Test::Cluster->new('rights');
 $node->init;
 $node->start;
 
-my $version = $node->safe_psql('postgres', 'SHOW server_version_num');
-
 $node->safe_psql(
 	'postgres', q{
 	CREATE ROLE installer LOGIN;
@@ -237,13 +235,9 @@ is(as_role('application', $old_order), '23514', 'and the trigger refuses what is
 is(as_role('application', "$old_clock $load"), '42501', 'nor before the library is loaded');
 is(as_role('application', "$old_clock $old_order"), '42501', 'where the trigger cannot be called');
 is(as_role($superuser, "$old_clock $old_order"), '', 'a superuser sets it at any time');
-SKIP:
-{
-	skip 'GRANT ON PARAMETER came with PostgreSQL 15', 2 if $version < 150000;
-	$node->safe_psql('shop', 'GRANT SET ON PARAMETER idgen.clock TO application');
-	is(as_role('application', "$load $old_clock $old_order"), '', 'the grantee sets it, and the trigger heeds it');
-	is(as_role('janitor', "$load $old_clock"), '42501', 'others still do not');
-}
+$node->safe_psql('shop', 'GRANT SET ON PARAMETER idgen.clock TO application');
+is(as_role('application', "$load $old_clock $old_order"), '', 'the grantee sets it, and the trigger heeds it');
+is(as_role('janitor', "$load $old_clock"), '42501', 'others still do not');
 
 # None of the settings is for a plain role, by whatever way it may be set: not
 # before the library is loaded, not when it is, and not where the postmaster
@@ -276,13 +270,13 @@ for my $loaded ('not loaded', 'loaded', 'loaded by the postmaster')
 {
 	if ($loaded eq 'loaded by the postmaster')
 	{
-		$node->safe_psql('postgres', 'REVOKE SET ON PARAMETER idgen.clock FROM application') if $version >= 150000;
+		$node->safe_psql('postgres', 'REVOKE SET ON PARAMETER idgen.clock FROM application');
 		$node->append_conf('postgresql.conf', "shared_preload_libraries = 'idgen'");
 		$node->restart;
 	}
 	elsif ($loaded eq 'not loaded')
 	{
-		$node->safe_psql('postgres', 'REVOKE SET ON PARAMETER idgen.clock FROM application') if $version >= 150000;
+		$node->safe_psql('postgres', 'REVOKE SET ON PARAMETER idgen.clock FROM application');
 	}
 	my $first = $loaded eq 'loaded' ? 'DO $$ BEGIN PERFORM idgen.uuid_v4(); END $$;' : '';
 

@@ -330,14 +330,14 @@ for my $function (@with_node)
 	my ($most) = { snowflake => 1023, trace_id => 65535, js_id => 31 }->{$function};
 
 	like( complaint("SELECT idgen.$function()"),
-		qr/ERROR:  55000: idgen\.node_id is not set\n.*HINT:  Set idgen\.node_id to .*, from 0 to $most,/s,
+		qr/ERROR:  55000: idgen\.node_id is not set\n.*HINT:  Set idgen\.node_id to .*, from 0 to $most, .*Only superusers and roles with the privilege SET /s,
 		"$function: not without a node, and the hint tells how to set it");
 	is( outcome("SET idgen.node_id = $most; SELECT idgen.${function}_node(idgen.$function());
 				 SET idgen.node_id = 0; SELECT idgen.${function}_node(idgen.$function())", 'settings'),
 		"$most\n0", "$function: from 0 to $most");
 }
 like( complaint('SELECT idgen.decimal_id()'),
-	qr/ERROR:  55000: idgen\.launch_id is not set\n.*HINT:  Set idgen\.launch_id to /s,
+	qr/ERROR:  55000: idgen\.launch_id is not set\n.*HINT:  Set idgen\.launch_id to .*Only superusers and roles with the privilege SET /s,
 	'decimal_id: not without a launch, and the hint tells how to set it');
 is( outcome('SET idgen.launch_id = 99999; SELECT (idgen.decimal_id_parts(idgen.decimal_id())).launch;
 			 SET idgen.launch_id = 0; SELECT (idgen.decimal_id_parts(idgen.decimal_id())).launch', 'settings'),

@@ -476,14 +476,11 @@ go_on('put right, a new session goes on', make('dumped'));
 go_on('and so does the one of before', background_make($session));
 
 # A mark that a crash would lose
-if ($version >= 150000)
-{
-	owner_runs('ALTER SEQUENCE TICKER SET UNLOGGED', @functions);
-	is(refusal($_), "55000: sequence \"idgen.${_}_ticker\" is not logged", "$_() wants its sequence logged") for @functions;
-	owner_runs('ALTER SEQUENCE TICKER SET LOGGED', @functions);
-	go_on('logged again, a new session goes on', make('dumped'));
-	go_on('and so does the one of before', background_make($session));
-}
+owner_runs('ALTER SEQUENCE TICKER SET UNLOGGED', @functions);
+is(refusal($_), "55000: sequence \"idgen.${_}_ticker\" is not logged", "$_() wants its sequence logged") for @functions;
+owner_runs('ALTER SEQUENCE TICKER SET LOGGED', @functions);
+go_on('logged again, a new session goes on', make('dumped'));
+go_on('and so does the one of before', background_make($session));
 crash_and_set_back($session);
 go_on('and all after a crash', make('dumped'));
 right_clock();

@@ -94,7 +94,7 @@ find_creation(uuid)
 forget_creation(uuid)
 forget_creation_of(uuid)
 forget_creation_of_bigint(bigint)
-purge_creations(interval,bigint) 22004 22023 22008
+purge_creations(interval,bigint) 22004 22023
 trim_creations(bigint,text) 22004 22023
 remember_command(uuid[],uuid,integer) 22004 22023 2202E
 has_command(uuid[],uuid) 2202E
@@ -260,10 +260,10 @@ my @properties = (
 	[ 'so it is with a number',
 	  q{(SELECT id, row_number() OVER () AS k FROM few_uuids) s, LATERAL idgen.create_once_bigint(id, k) first}, q{created AND entity_number = k AND idgen.forget_creation_of_bigint(k) = 1 AND idgen.forget_creation_of_bigint(k) = 0} ],
 	[ 'and there is nothing left', '(VALUES (0)) v (keep)', q{idgen.trim_creations(keep) = 0 AND idgen.purge_creations('0') = 0} ],
-	[ 'a history has the newest ones, each once',
+	[ 'a history has the newest ones and the command, each once',
 	  'histories, few_uuids', q{idgen.has_command(history, id) = coalesce(id = ANY (history), false)
 		AND idgen.remember_command(history, id, keep) = coalesce((SELECT array_agg(e ORDER BY o) FROM (SELECT e, o FROM unnest(CASE WHEN id = ANY (history) THEN history ELSE history || id END) WITH ORDINALITY u (e, o)
-			ORDER BY o DESC LIMIT keep) newest), '{}')} ],
+			ORDER BY (e = id) IS TRUE DESC, o DESC LIMIT keep) newest), '{}')} ],
 	[ 'costs are numbers from 0 on, or an argument is out of range',
 	  q{(VALUES ('random'), ('ordered'), ('short_comb')) k (kind), reals r, reals c, reals p, (VALUES (1), (6)) b (bytes), (VALUES (1), (1024)) l (length),
 		LATERAL (SELECT tried.expected_key_cost(kind, r.x, c.x, p.x, bytes, length, 16, NULL) AS said) t},

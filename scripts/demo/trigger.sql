@@ -16,7 +16,7 @@ INSERT INTO invoices SELECT order_id::uuid, line FROM request WHERE line IN (13,
 
 \echo
 \echo 'Whoever loads the batch sets the clock to the time recorded with it. It takes a'
-\echo 'superuser, or from PostgreSQL 15 on GRANT SET ON PARAMETER idgen.clock:'
+\echo 'superuser, or GRANT SET ON PARAMETER idgen.clock:'
 \echo
 
 \set ECHO none
