@@ -25,6 +25,8 @@ OBJS = \
 	src/short_prefix.o \
 	src/text_ids.o \
 	src/ticker.o \
+	src/uuid_name.o \
+	src/uuid_order.o \
 	src/uuid_random.o \
 	src/uuid_time.o \
 	src/validate.o
@@ -36,7 +38,7 @@ DATA = idgen--1.0.sql
 PG_CPPFLAGS = -I$(srcdir)/src -isystem $(shell $(PG_CONFIG) --includedir-server) -include exports.h
 PG_CFLAGS = -Wall -Wextra -Wshadow -fvisibility=hidden
 
-REGRESS = install callable generate schemes randomness bounds decode int_ids text objectid validate trigger creation key_cost advisor errors
+REGRESS = install callable generate schemes randomness bounds within decode int_ids text objectid validate trigger creation key_cost advisor errors
 ISOLATION = create_once create_once_snapshot forget_creation
 ISOLATION_OPTS = --load-extension=idgen
 

@@ -59,6 +59,13 @@ CREATE FUNCTION idgen.uuid_v4() RETURNS uuid
 COMMENT ON FUNCTION idgen.uuid_v4() IS
 'A random UUID, version 4 (RFC 9562 section 5.4): 122 random bits from the server''s CSPRNG, as gen_random_uuid() makes them, at a fraction of its cost. Its keys scatter over a B-tree index.';
 
+CREATE FUNCTION idgen.uuid_v5(namespace uuid, name text) RETURNS uuid
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_uuid_v5';
+
+COMMENT ON FUNCTION idgen.uuid_v5(uuid, text) IS
+'A UUID of version 5 (RFC 9562 section 5.5): 122 bits of SHA-1 over the namespace and the name in UTF-8, so that the same arguments always give the same UUID.';
+
 CREATE FUNCTION idgen.uuid_v7(clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_uuid_v7';
@@ -233,6 +240,13 @@ CREATE FUNCTION idgen.uuid_timestamp(id uuid) RETURNS timestamptz
 COMMENT ON FUNCTION idgen.uuid_timestamp(uuid) IS
 'The time in a UUID of version 1, 6 or 13 (Lambert''s COMB), rounded down to the microsecond, or of version 7, to the millisecond; NULL for any other.';
 
+CREATE FUNCTION idgen.uuid_text_timestamp(id text) RETURNS timestamptz
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
+    RETURN idgen.uuid_timestamp(id::pg_catalog.uuid);
+
+COMMENT ON FUNCTION idgen.uuid_text_timestamp(text) IS
+'As uuid_timestamp(), for a UUID as text, such as a time decoder of pg_partman gets. Text that is not a uuid is an error (22P02).';
+
 CREATE FUNCTION idgen.comb_timestamp(id uuid) RETURNS timestamptz
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_comb_timestamp';
@@ -308,6 +322,63 @@ CREATE FUNCTION idgen.comb_ceil(instant timestamptz) RETURNS uuid
 
 COMMENT ON FUNCTION idgen.comb_ceil(timestamptz) IS
 'The greatest COMB with this instant''s millisecond. An instant before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
+
+-- Half-open ranges of time, which the planner inlines into index conditions and
+-- partition pruning. STRICT functions would not be inlined.
+
+CREATE FUNCTION idgen.uuid_v7_within(id uuid, start timestamptz, stop timestamptz) RETURNS boolean
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE
+    RETURN id OPERATOR(pg_catalog.>=) idgen.uuid_v7_floor(start)
+       AND id OPERATOR(pg_catalog.<) idgen.uuid_v7_floor(stop);
+
+COMMENT ON FUNCTION idgen.uuid_v7_within(uuid, timestamptz, timestamptz) IS
+'Whether a UUID of version 7 is from start on and before stop: id >= uuid_v7_floor(start) AND id < uuid_v7_floor(stop), which uses an index and prunes partitions. Never true where start or stop is NULL.';
+
+CREATE FUNCTION idgen.comb_within(id uuid, start timestamptz, stop timestamptz) RETURNS boolean
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE
+    RETURN id OPERATOR(pg_catalog.>=) idgen.comb_floor(start)
+       AND id OPERATOR(pg_catalog.<) idgen.comb_floor(stop);
+
+COMMENT ON FUNCTION idgen.comb_within(uuid, timestamptz, timestamptz) IS
+'Whether a COMB is from start on and before stop: id >= comb_floor(start) AND id < comb_floor(stop), which uses an index and prunes partitions. Never true where start or stop is NULL.';
+
+-- Aggregates over all uuids
+
+CREATE FUNCTION idgen.uuid_smaller(uuid, uuid) RETURNS uuid
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_uuid_smaller';
+
+COMMENT ON FUNCTION idgen.uuid_smaller(uuid, uuid) IS
+'The smaller of two uuids.';
+
+CREATE FUNCTION idgen.uuid_larger(uuid, uuid) RETURNS uuid
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_uuid_larger';
+
+COMMENT ON FUNCTION idgen.uuid_larger(uuid, uuid) IS
+'The larger of two uuids.';
+
+CREATE AGGREGATE idgen.min(uuid) (
+    SFUNC = idgen.uuid_smaller,
+    STYPE = uuid,
+    COMBINEFUNC = idgen.uuid_smaller,
+    SORTOP = OPERATOR(pg_catalog.<),
+    PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE idgen.min(uuid) IS
+'The smallest uuid; from one end of an index where there is one.';
+
+CREATE AGGREGATE idgen.max(uuid) (
+    SFUNC = idgen.uuid_larger,
+    STYPE = uuid,
+    COMBINEFUNC = idgen.uuid_larger,
+    SORTOP = OPERATOR(pg_catalog.>),
+    PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE idgen.max(uuid) IS
+'The greatest uuid; from one end of an index where there is one.';
 
 -- ---------------------------------------------------------------------------
 -- Checking what clients bring
@@ -492,6 +563,19 @@ CREATE FUNCTION idgen.snowflake_ceil(instant timestamptz, epoch timestamptz DEFA
 COMMENT ON FUNCTION idgen.snowflake_ceil(timestamptz, timestamptz) IS
 'The greatest snowflake() with this epoch in the timestamp''s millisecond, over all nodes: the upper, inclusive bound of a range of time. Otherwise as snowflake_floor().';
 
+CREATE FUNCTION idgen.snowflake_within(
+    id bigint,
+    start timestamptz,
+    stop timestamptz,
+    epoch timestamptz DEFAULT '2020-01-01 00:00:00+00'
+) RETURNS boolean
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE
+    RETURN id OPERATOR(pg_catalog.>=) idgen.snowflake_floor(start, epoch)
+       AND id OPERATOR(pg_catalog.<) idgen.snowflake_floor(stop, epoch);
+
+COMMENT ON FUNCTION idgen.snowflake_within(bigint, timestamptz, timestamptz, timestamptz) IS
+'Whether a snowflake() with this epoch is from start on and before stop: id >= snowflake_floor(start, epoch) AND id < snowflake_floor(stop, epoch), which uses an index and prunes partitions. Never true where start or stop is NULL.';
+
 CREATE FUNCTION idgen.trace_id() RETURNS bigint
     LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_trace_id';
@@ -561,6 +645,19 @@ CREATE FUNCTION idgen.js_id_ceil(instant timestamptz, epoch timestamptz DEFAULT 
 
 COMMENT ON FUNCTION idgen.js_id_ceil(timestamptz, timestamptz) IS
 'The greatest js_id() with this epoch in the timestamp''s second, over all nodes: the upper, inclusive bound of a range of time. Otherwise as js_id_floor().';
+
+CREATE FUNCTION idgen.js_id_within(
+    id bigint,
+    start timestamptz,
+    stop timestamptz,
+    epoch timestamptz DEFAULT '2020-01-01 00:00:00+00'
+) RETURNS boolean
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE
+    RETURN id OPERATOR(pg_catalog.>=) idgen.js_id_floor(start, epoch)
+       AND id OPERATOR(pg_catalog.<) idgen.js_id_floor(stop, epoch);
+
+COMMENT ON FUNCTION idgen.js_id_within(bigint, timestamptz, timestamptz, timestamptz) IS
+'Whether a js_id() with this epoch is from start on and before stop: id >= js_id_floor(start, epoch) AND id < js_id_floor(stop, epoch), which uses an index and prunes partitions. Never true where start or stop is NULL.';
 
 CREATE FUNCTION idgen.decimal_id() RETURNS bigint
     LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
@@ -1062,6 +1159,29 @@ CREATE FUNCTION idgen.ulid_timestamp(id text) RETURNS timestamptz
 
 COMMENT ON FUNCTION idgen.ulid_timestamp(text) IS
 'The time in a ULID, to the millisecond. A text that is no ULID is an error (22P02).';
+
+CREATE FUNCTION idgen.ulid_floor(instant timestamptz) RETURNS text
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_ulid_floor';
+
+COMMENT ON FUNCTION idgen.ulid_floor(timestamptz) IS
+'The smallest ULID with this timestamp''s millisecond. A timestamp before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
+
+CREATE FUNCTION idgen.ulid_ceil(instant timestamptz) RETURNS text
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_ulid_ceil';
+
+COMMENT ON FUNCTION idgen.ulid_ceil(timestamptz) IS
+'The greatest ULID with this timestamp''s millisecond. A timestamp before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
+
+-- The body is a string because only then the comparisons take the collation of
+-- the column, and so its index: in RETURN they have the default one.
+CREATE FUNCTION idgen.ulid_within(id text, start timestamptz, stop timestamptz) RETURNS boolean
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE
+    AS 'SELECT id OPERATOR(pg_catalog.>=) idgen.ulid_floor(start) AND id OPERATOR(pg_catalog.<) idgen.ulid_floor(stop)';
+
+COMMENT ON FUNCTION idgen.ulid_within(text, timestamptz, timestamptz) IS
+'Whether a ULID is from start on and before stop: id >= ulid_floor(start) AND id < ulid_floor(stop) in the collation of id, which should be "C"; it uses an index and prunes partitions. Never true where start or stop is NULL.';
 
 -- ---------------------------------------------------------------------------
 -- Retry-safe creation

@@ -200,6 +200,8 @@ FUNCTION(idgen_typeid_from_uuid);
 FUNCTION(idgen_typeid_prefix);
 FUNCTION(idgen_typeid_to_uuid);
 FUNCTION(idgen_ulid);
+FUNCTION(idgen_ulid_ceil);
+FUNCTION(idgen_ulid_floor);
 FUNCTION(idgen_ulid_from_uuid);
 FUNCTION(idgen_ulid_timestamp);
 FUNCTION(idgen_ulid_to_uuid);

@@ -16,6 +16,16 @@ FROM (VALUES (timestamptz '1970-01-01 00:00:00+00'),
              ('2022-02-22 19:22:22.001+00'),
              ('10889-08-02 05:31:50.655999+00')) v (at);
 
+SELECT at, idgen.ulid_floor(at), idgen.ulid_ceil(at)
+FROM (VALUES (timestamptz '1970-01-01 00:00:00+00'),
+             ('2022-02-22 19:22:22+00'),
+             ('2022-02-22 19:22:22.000999+00'),
+             ('2022-02-22 19:22:22.001+00'),
+             ('10889-08-02 05:31:50.655999+00')) v (at);
+SELECT idgen.ulid_timestamp(idgen.ulid_floor('2022-02-22 19:22:22.001999+00')) AS floor,
+       idgen.ulid_timestamp(idgen.ulid_ceil('2022-02-22 19:22:22.001999+00')) AS ceil,
+       idgen.ulid() COLLATE "C" BETWEEN idgen.ulid_floor(now() - interval '1 hour') AND idgen.ulid_ceil(now() + interval '1 hour') AS within;
+
 -- every identifier of an instant lies between its bounds, and outside those of
 -- the milliseconds beside it
 SELECT count(*) AS ids,
@@ -36,7 +46,8 @@ SELECT '017f22e2-79b0-7cc3-98c4-dc0c0c07398f'
 
 -- NULL
 SELECT idgen.uuid_v7_floor(NULL) IS NULL AND idgen.uuid_v7_ceil(NULL) IS NULL
-   AND idgen.comb_floor(NULL) IS NULL AND idgen.comb_ceil(NULL) IS NULL AS all_null;
+   AND idgen.comb_floor(NULL) IS NULL AND idgen.comb_ceil(NULL) IS NULL
+   AND idgen.ulid_floor(NULL) IS NULL AND idgen.ulid_ceil(NULL) IS NULL AS all_null;
 
 -- partitions by time, and a scan that meets one of them
 CREATE TABLE events (id uuid PRIMARY KEY, n int) PARTITION BY RANGE (id);

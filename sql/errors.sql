@@ -53,6 +53,10 @@ SELECT call, clock, f.* FROM (VALUES
     ('294276-12-31 23:59:59.999999+00')) c (clock),
     (VALUES ('uuid_v7'), ('comb'), ('uuid_v7_floor'), ('uuid_v7_ceil'), ('comb_floor'), ('comb_ceil')) g (call),
     failure(format('SELECT idgen.%s(%L)', call, clock)) f;
+SELECT input, f.* FROM (VALUES
+    ($$ulid_floor('infinity')$$), ($$ulid_ceil('-infinity')$$),
+    ($$ulid_floor('1969-12-31 23:59:59.999999+00')$$), ($$ulid_ceil('10889-08-02 05:31:50.656+00')$$)) v (input),
+    failure('SELECT idgen.' || input) f;
 
 --
 -- Reading and checking

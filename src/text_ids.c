@@ -574,3 +574,40 @@ idgen_ulid_timestamp(PG_FUNCTION_ARGS)
 	(void) clock_from_unix_ms(uuid_first_48_bits(id), &instant);
 	PG_RETURN_TIMESTAMPTZ(instant);
 }
+
+/* The ULID of an instant's millisecond whose other bits are all 0 or all 1. */
+static Datum
+ulid_bound(TimestampTz instant, uint64 other_bits)
+{
+	pg_uuid_t	id;
+
+	uuid_set_half(&id, 0,
+				  (uint64) clock_unix_ms48(instant) << ULID_RANDOM_HIGH_BITS |
+				  other_bits >> (64 - ULID_RANDOM_HIGH_BITS));
+	uuid_set_half(&id, 1, other_bits);
+	return make_text(NULL, 0, &id, radix_crockford);
+}
+
+/*
+ * ulid_floor(instant timestamptz) returns text
+ *
+ * The smallest ULID of the instant's millisecond.
+ */
+PG_FUNCTION_INFO_V1(idgen_ulid_floor);
+Datum
+idgen_ulid_floor(PG_FUNCTION_ARGS)
+{
+	return ulid_bound(PG_GETARG_TIMESTAMPTZ(0), 0);
+}
+
+/*
+ * ulid_ceil(instant timestamptz) returns text
+ *
+ * The greatest ULID of the instant's millisecond.
+ */
+PG_FUNCTION_INFO_V1(idgen_ulid_ceil);
+Datum
+idgen_ulid_ceil(PG_FUNCTION_ARGS)
+{
+	return ulid_bound(PG_GETARG_TIMESTAMPTZ(0), PG_UINT64_MAX);
+}

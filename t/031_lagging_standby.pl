@@ -58,13 +58,17 @@ my %reads = (
 		swap_guid_bytes ulid_from_uuid uuid_timestamp uuid_variant uuid_version)),
 	(map { ($_ => "idgen.$_($v4)") } qw(comb_timestamp suffix_comb_timestamp)),
 	(map { ($_ => "idgen.$_($at)") } qw(comb_ceil comb_floor js_id_ceil js_id_floor objectid_ceil objectid_floor snowflake_ceil
-		snowflake_floor uuid_v7_ceil uuid_v7_floor)),
+		snowflake_floor ulid_ceil ulid_floor uuid_v7_ceil uuid_v7_floor)),
 	(map { ($_ => "idgen.$_(123456789012345)") } qw(js_id_counter js_id_node js_id_timestamp snowflake_counter snowflake_node
 		snowflake_timestamp trace_id_counter trace_id_node)),
 	(map { ($_ => "idgen.$_($v4, clock => $at)") } qw(check_recent_comb is_recent_comb is_recent_short_comb short_comb_timestamp)),
 	(map { ($_ => "idgen.$_($v7, clock => $at)") } qw(check_recent_uuid_v7 is_recent_uuid_v7)),
 	check_recent_short_comb => "idgen.check_recent_short_comb($v4, clock => idgen.short_comb_timestamp($v4, $at))",
 	trace_id_timestamp => "idgen.trace_id_timestamp(123456789012345, $at)",
+	(map { ("${_}_within" => "idgen.${_}_within(idgen.${_}_floor($at), $at, $at + interval '1 s')") } qw(comb js_id snowflake ulid uuid_v7)),
+	uuid_text_timestamp => "idgen.uuid_text_timestamp($v7\::text)",
+	uuid_v5 => "idgen.uuid_v5($v1, 'name')",
+	(map { ($_ => "idgen.$_($v6, $v7)") } qw(uuid_larger uuid_smaller)),
 	decimal_id_parts => 'idgen.decimal_id_parts(14150009200065)',
 	lambert_comb_to_uuid_v1 => "idgen.lambert_comb_to_uuid_v1($v13)",
 	uuid_v1_to_lambert_comb => "idgen.uuid_v1_to_lambert_comb($v1)",

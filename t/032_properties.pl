@@ -32,6 +32,12 @@ short_suffix_to_prefix(uuid)
 uuid_version(uuid)
 uuid_variant(uuid)
 uuid_timestamp(uuid)
+uuid_text_timestamp(text) 22P02
+uuid_v5(uuid,text) 22021
+uuid_v7_within(uuid,timestamptz,timestamptz) 22008
+comb_within(uuid,timestamptz,timestamptz) 22008
+uuid_smaller(uuid,uuid)
+uuid_larger(uuid,uuid)
 comb_timestamp(uuid)
 suffix_comb_timestamp(uuid)
 short_comb_timestamp(uuid,timestamptz,interval,integer) 22023 22008
@@ -44,9 +50,11 @@ check_recent_short_comb(uuid,interval,timestamptz,interval,integer,interval,inte
 check_recent_comb(uuid,interval,timestamptz,interval,interval) 22023 22008 23514
 check_recent_uuid_v7(uuid,interval,timestamptz,interval,interval) 22023 22008 23514
 snowflake_timestamp(bigint,timestamptz) 22008
+snowflake_within(bigint,timestamptz,timestamptz,timestamptz) 22008
 snowflake_node(bigint)
 snowflake_counter(bigint)
 js_id_timestamp(bigint,timestamptz) 22008
+js_id_within(bigint,timestamptz,timestamptz,timestamptz) 22008
 js_id_node(bigint)
 js_id_counter(bigint)
 trace_id_timestamp(bigint,timestamptz) 22008
@@ -88,6 +96,7 @@ typeid_prefix(text) 22P02
 ulid_to_uuid(text) 22P02
 ulid_from_uuid(uuid)
 ulid_timestamp(text) 22P02
+ulid_within(text,timestamptz,timestamptz) 22008
 create_once(uuid,uuid,text,jsonb) 22004 23505
 create_once_bigint(uuid,bigint,text,jsonb) 22004 23505
 find_creation(uuid)
@@ -205,6 +214,29 @@ my @properties = (
 	  q{idgen.uuid_v7(at) BETWEEN idgen.uuid_v7_floor(at) AND idgen.uuid_v7_ceil(at) AND idgen.comb(at) BETWEEN idgen.comb_floor(at) AND idgen.comb_ceil(at)
 		AND idgen.uuid_timestamp(idgen.uuid_v7_floor(at)) = date_trunc('ms', at) AND idgen.uuid_timestamp(idgen.uuid_v7_ceil(at)) = date_trunc('ms', at)
 		AND idgen.comb_timestamp(idgen.comb_floor(at)) = date_trunc('ms', at) AND idgen.comb_timestamp(idgen.comb_ceil(at)) = date_trunc('ms', at)} ],
+	[ 'so it is with ULIDs',
+	  q{instants WHERE at BETWEEN '1970-01-01 00:00+00' AND '10889-08-02 05:31:50.655999+00'},
+	  q{idgen.ulid_from_uuid(idgen.uuid_v7(at)) COLLATE "C" BETWEEN idgen.ulid_floor(at) AND idgen.ulid_ceil(at)
+		AND idgen.ulid_timestamp(idgen.ulid_floor(at)) = date_trunc('ms', at) AND idgen.ulid_timestamp(idgen.ulid_ceil(at)) = date_trunc('ms', at)} ],
+	[ 'what is within a time is not below its start, and below its stop',
+	  q{few_uuids, (SELECT at AS start, lead(at, 7) OVER (ORDER BY md5(at::text)) AS stop FROM instants WHERE at BETWEEN '1970-01-01' AND '2090-01-01') s},
+	  q{idgen.uuid_v7_within(id, start, stop) IS NOT DISTINCT FROM (id >= idgen.uuid_v7_floor(start) AND id < idgen.uuid_v7_floor(stop))
+		AND idgen.comb_within(id, start, stop) IS NOT DISTINCT FROM (id >= idgen.comb_floor(start) AND id < idgen.comb_floor(stop))
+		AND idgen.ulid_within(idgen.ulid_from_uuid(id) COLLATE "C", start, stop) IS NOT DISTINCT FROM idgen.uuid_v7_within(id, start, stop)
+		OR substr(id::text, 1, 13) IN (left(idgen.uuid_v7_floor(start)::text, 13), left(idgen.uuid_v7_floor(stop)::text, 13))} ],
+	[ 'so it is with numbers, since any epoch',
+	  q{numbers, (SELECT at AS start, lead(at, 7) OVER (ORDER BY md5(at::text)) AS stop FROM instants WHERE at BETWEEN '2020-01-01' AND '2080-01-01') s},
+	  q{idgen.snowflake_within(n, start, stop, '2015-01-01 00:00+00') IS NOT DISTINCT FROM (n >= idgen.snowflake_floor(start, '2015-01-01 00:00+00') AND n < idgen.snowflake_floor(stop, '2015-01-01 00:00+00'))
+		AND idgen.js_id_within(n, start, stop) IS NOT DISTINCT FROM (n >= idgen.js_id_floor(start) AND n < idgen.js_id_floor(stop))} ],
+	[ 'a uuid as text has the time of the uuid',
+	  'uuids', q{idgen.uuid_text_timestamp(id::text) IS NOT DISTINCT FROM idgen.uuid_timestamp(id)} ],
+	[ 'other text has none',
+	  q{texts WHERE t !~ '^[{]?[0-9a-fA-F]{4}(-?[0-9a-fA-F]{4}){7}[}]?$'}, q{tried.uuid_text_timestamp(t) = '!22P02'} ],
+	[ 'of two uuids, one is the smaller and the other the larger',
+	  'few_uuids a, few_uuids b', q{idgen.uuid_smaller(a.id, b.id) = least(a.id, b.id) AND idgen.uuid_larger(a.id, b.id) = greatest(a.id, b.id)} ],
+	[ 'a name has one uuid of version 5 in each namespace, or is not text',
+	  'texts, (SELECT id FROM few_uuids LIMIT 3) s', q{tried.uuid_v5(id, t) = '!22021' OR tried.uuid_v5(id, t) ~ '^.{14}5.{4}[89ab]' AND tried.uuid_v5(id, t) <> idgen.uuid_v5(id, t || 'a')::text
+				 AND idgen.uuid_v5(id, t) <> idgen.uuid_v5(idgen.uuid_v5(id, t), t)} ],
 	[ 'bounds have the order of time',
 	  q{(SELECT at, lag(at) OVER (ORDER BY at) AS before FROM instants WHERE at BETWEEN '1970-01-01 00:00+00' AND '2089-01-01 00:00+00') s WHERE date_trunc('s', before) < date_trunc('s', at)},
 	  q{idgen.uuid_v7_ceil(before) < idgen.uuid_v7_floor(at) AND idgen.comb_ceil(before) < idgen.comb_floor(at) AND idgen.objectid_lt(idgen.objectid_ceil(before), idgen.objectid_floor(at))
@@ -483,6 +515,18 @@ for my $encoding (sort keys %characters)
 		is($found, 't|0', "$encoding: $name (IDGEN_SEED=$seed)") or diag($node->safe_psql($database, qq{
 			SELECT left(s::text, 1000) FROM (SELECT *, ($condition) AS held FROM $source) s WHERE held IS NOT TRUE LIMIT 3}));
 	}
+}
+
+# --- what does not depend on the encoding -----------------------------------
+
+$node->safe_psql('postgres', q{CREATE DATABASE latin1 ENCODING latin1 LOCALE 'C' TEMPLATE template0});
+$node->safe_psql('latin1', 'CREATE EXTENSION idgen');
+for my $database (qw(latin1 utf8 sql_ascii))
+{
+	my $bytes = $database eq 'latin1' ? '\\xdc6ee9' : '\\xc39c6ec3a9';
+
+	is( $node->safe_psql($database, qq{SELECT idgen.uuid_v5('6ba7b810-9dad-11d1-80b4-00c04fd430c8', convert_from('$bytes', getdatabaseencoding()))}),
+		'077b01b5-0f89-51cf-9467-11fa3bef8be8', "$database: a name has the same uuid of version 5 in each encoding");
 }
 
 # --- what nothing is said of ------------------------------------------------

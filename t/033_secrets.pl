@@ -39,6 +39,7 @@ my $ulid = q{'01ARZ3NDEKTSV4RRFFQ69G5FAV'};
 # server: not to be called from SQL at all
 my @functions = (
 	[ anybody => 'uuid_v4()', '' ],
+	[ anybody => 'uuid_v5(uuid,text)', "$v4, 'name'" ],
 	[ anybody => 'uuid_v7(timestamptz)', '' ],
 	[ anybody => 'uuid_v7_ordered()', '' ],
 	[ anybody => 'uuid_v1()', '' ],
@@ -63,6 +64,7 @@ my @functions = (
 	[ anybody => 'uuid_version(uuid)', $v4 ],
 	[ anybody => 'uuid_variant(uuid)', $v4 ],
 	[ anybody => 'uuid_timestamp(uuid)', $v7 ],
+	[ anybody => 'uuid_text_timestamp(text)', $v7 ],
 	[ anybody => 'comb_timestamp(uuid)', $v4 ],
 	[ anybody => 'suffix_comb_timestamp(uuid)', $v4 ],
 	[ anybody => 'short_comb_timestamp(uuid,timestamptz,interval,int4)', "$v4, $instant" ],
@@ -71,6 +73,12 @@ my @functions = (
 	[ anybody => 'uuid_v7_ceil(timestamptz)', $instant ],
 	[ anybody => 'comb_floor(timestamptz)', $instant ],
 	[ anybody => 'comb_ceil(timestamptz)', $instant ],
+	[ anybody => 'uuid_v7_within(uuid,timestamptz,timestamptz)', "$v7, $instant, $instant" ],
+	[ anybody => 'comb_within(uuid,timestamptz,timestamptz)', "$v4, $instant, $instant" ],
+	[ anybody => 'uuid_smaller(uuid,uuid)', "$v4, $v7" ],
+	[ anybody => 'uuid_larger(uuid,uuid)', "$v4, $v7" ],
+	[ anybody => 'min(uuid)', "$v4\::pg_catalog.uuid" ],
+	[ anybody => 'max(uuid)', "$v4\::pg_catalog.uuid" ],
 
 	[ anybody => 'is_uuid(text,int4)', $v4 ],
 	[ anybody => 'is_recent_short_comb(uuid,interval,timestamptz,interval,int4,interval,interval)', "$minute_0, '1 hour', '1970-01-01 00:05:00+00'" ],
@@ -87,6 +95,7 @@ my @functions = (
 	[ anybody => 'snowflake_counter(int8)', '175928847299117063' ],
 	[ anybody => 'snowflake_floor(timestamptz,timestamptz)', $instant ],
 	[ anybody => 'snowflake_ceil(timestamptz,timestamptz)', $instant ],
+	[ anybody => 'snowflake_within(int8,timestamptz,timestamptz,timestamptz)', "175928847299117063, $instant, $instant" ],
 	[ anybody => 'trace_id()', '' ],
 	[ anybody => 'trace_id_timestamp(int8,timestamptz)', "175928847299117063, $instant" ],
 	[ anybody => 'trace_id_node(int8)', '175928847299117063' ],
@@ -97,6 +106,7 @@ my @functions = (
 	[ anybody => 'js_id_counter(int8)', '175928847299117' ],
 	[ anybody => 'js_id_floor(timestamptz,timestamptz)', $instant ],
 	[ anybody => 'js_id_ceil(timestamptz,timestamptz)', $instant ],
+	[ anybody => 'js_id_within(int8,timestamptz,timestamptz,timestamptz)', "175928847299117, $instant, $instant" ],
 	[ anybody => 'decimal_id()', '' ],
 	[ anybody => 'decimal_id_parts(int8)', '14150009200065' ],
 	[ anybody => 'ticker_state(text)', q{'snowflake'} ],
@@ -136,6 +146,9 @@ my @functions = (
 	[ anybody => 'ulid_to_uuid(text)', $ulid ],
 	[ anybody => 'ulid_from_uuid(uuid)', $v7 ],
 	[ anybody => 'ulid_timestamp(text)', $ulid ],
+	[ anybody => 'ulid_floor(timestamptz)', $instant ],
+	[ anybody => 'ulid_ceil(timestamptz)', $instant ],
+	[ anybody => 'ulid_within(text,timestamptz,timestamptz)', "$ulid, $instant, $instant" ],
 
 	[ creations => 'create_once(uuid,uuid,text,jsonb)', qq{$v4, $v7\::pg_catalog.uuid, 'order', '{"a": [1, 2.50, "x", null, true]}'} ],
 	[ creations => 'create_once_bigint(uuid, int8,text,jsonb)', qq{$v7, 7, 'order', '{"a": [1, 2.50, "x", null, true]}'} ],
@@ -254,8 +267,9 @@ is( ask(q{SELECT count(*) FROM pg_proc
 	'0', 'no function has the rights of its owner without a search_path of its own');
 is( ask(q{SELECT count(*) FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
 		  WHERE pronamespace = 'idgen'::regnamespace AND prokind = 'f'
-		  AND lanname <> 'c' AND NOT (lanname = 'sql' AND prosqlbody IS NOT NULL)}),
-	'0', 'names in functions that are not C are looked up once and for all');
+		  AND lanname <> 'c' AND NOT (lanname = 'sql' AND prosqlbody IS NOT NULL)
+		  AND proname <> 'ulid_within'}),
+	'0', 'names in functions that are not C are looked up once and for all, but for the one that takes the collation of its caller');
 
 # A double of every operator and function of pg_catalog and idgen over the types
 # that occur here, and of the names of tables and types. Whichever is used

@@ -1,0 +1,54 @@
+/*-------------------------------------------------------------------------
+ *
+ * uuid_name.c
+ *	  UUID version 5: made from a name, the same each time.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"	/* for varatt.h, which 15 does not have */
+#include "common/cryptohash.h"
+#include "common/sha1.h"
+#include "fmgr.h"
+#include "mb/pg_wchar.h"
+
+#include "uuid_bits.h"
+
+/*
+ * uuid_v5(namespace uuid, name text) returns uuid
+ *
+ * RFC 9562 section 5.5: the first 128 bits of SHA-1 over the namespace's bytes
+ * and the name's, which are UTF-8 here in every server encoding.
+ */
+PG_FUNCTION_INFO_V1(idgen_uuid_v5);
+Datum
+idgen_uuid_v5(PG_FUNCTION_ARGS)
+{
+	pg_uuid_t  *namespace = PG_GETARG_UUID_P(0);
+	text	   *name = PG_GETARG_TEXT_PP(1);
+	char	   *server_name = VARDATA_ANY(name);
+	char	   *utf8_name;
+	size_t		length = VARSIZE_ANY_EXHDR(name);
+	uint8		digest[SHA1_DIGEST_LENGTH];
+	pg_cryptohash_ctx *hash;
+	pg_uuid_t  *id = palloc(sizeof(pg_uuid_t));
+
+	utf8_name = pg_server_to_any(server_name, (int) length, PG_UTF8);
+	if (utf8_name != server_name)
+		length = strlen(utf8_name);
+
+	hash = pg_cryptohash_create(PG_SHA1);
+	if (hash == NULL ||
+		pg_cryptohash_init(hash) < 0 ||
+		pg_cryptohash_update(hash, namespace->data, UUID_LEN) < 0 ||
+		pg_cryptohash_update(hash, (const uint8 *) utf8_name, length) < 0 ||
+		pg_cryptohash_final(hash, digest, sizeof(digest)) < 0)
+		elog(ERROR, "could not compute %s of the name: %s", "SHA-1",
+			 pg_cryptohash_error(hash));
+	pg_cryptohash_free(hash);
+
+	memcpy(id->data, digest, UUID_LEN);
+	uuid_pack(id, 5, uuid_high(id), uuid_low(id));
+	PG_RETURN_UUID_P(id);
+}

@@ -1,0 +1,45 @@
+/*-------------------------------------------------------------------------
+ *
+ * uuid_order.c
+ *	  The aggregates min(uuid) and max(uuid), which PostgreSQL has from 19 on.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+
+#include "uuid_bits.h"
+
+/* as uuid_cmp() does */
+static inline int
+compare(const pg_uuid_t *one, const pg_uuid_t *other)
+{
+	return memcmp(one->data, other->data, UUID_LEN);
+}
+
+/*
+ * uuid_smaller(uuid, uuid) returns uuid
+ */
+PG_FUNCTION_INFO_V1(idgen_uuid_smaller);
+Datum
+idgen_uuid_smaller(PG_FUNCTION_ARGS)
+{
+	pg_uuid_t  *one = PG_GETARG_UUID_P(0);
+	pg_uuid_t  *other = PG_GETARG_UUID_P(1);
+
+	PG_RETURN_UUID_P(compare(one, other) < 0 ? one : other);
+}
+
+/*
+ * uuid_larger(uuid, uuid) returns uuid
+ */
+PG_FUNCTION_INFO_V1(idgen_uuid_larger);
+Datum
+idgen_uuid_larger(PG_FUNCTION_ARGS)
+{
+	pg_uuid_t  *one = PG_GETARG_UUID_P(0);
+	pg_uuid_t  *other = PG_GETARG_UUID_P(1);
+
+	PG_RETURN_UUID_P(compare(one, other) > 0 ? one : other);
+}
