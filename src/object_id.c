@@ -87,7 +87,7 @@ refuse_object_id(Datum id)
 							&high, &low, &problem);
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-			 errmsg("invalid ObjectId: \"%s\"", text_to_cstring(value)),
+			 errmsg("invalid ObjectId: \"%s\"", pnstrdup(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value))),
 			 errdetail_internal("%s", problem)));
 }
 
