@@ -554,7 +554,7 @@ classify_v4(KeyKind *kind, const KeySample *newest, const KeySample *spread,
 }
 
 /* ------------------------------------------------------------------------
- * UUIDs and ObjectIds
+ * UUIDs
  * ------------------------------------------------------------------------
  */
 

@@ -87,7 +87,8 @@ refuse_object_id(Datum id)
 							&high, &low, &problem);
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-			 errmsg("invalid ObjectId: \"%s\"", pnstrdup(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value))),
+			 errmsg("invalid ObjectId: \"%s\"",
+					pnstrdup(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value))),
 			 errdetail_internal("%s", problem)));
 }
 
