@@ -20,7 +20,7 @@ OBJS = \
 	src/int_ids.o \
 	src/key_cost.o \
 	src/key_kind.o \
-	src/objectid.o \
+	src/object_id.o \
 	src/radix.o \
 	src/short_prefix.o \
 	src/text_ids.o \
@@ -38,7 +38,7 @@ DATA = idgen--1.0.sql
 PG_CPPFLAGS = -I$(srcdir)/src -isystem $(shell $(PG_CONFIG) --includedir-server) -include exports.h
 PG_CFLAGS = -Wall -Wextra -Wshadow -fvisibility=hidden
 
-REGRESS = install callable generate schemes randomness bounds within decode int_ids text objectid validate trigger creation key_cost advisor errors
+REGRESS = install callable generate schemes randomness bounds within decode int_ids text object_id validate trigger creation key_cost advisor errors
 ISOLATION = create_once create_once_snapshot forget_creation
 ISOLATION_OPTS = --load-extension=idgen
 

@@ -713,294 +713,40 @@ COMMENT ON COLUMN idgen.tickers.reserved_until IS
 -- Identifiers of 96 bits: ObjectId
 -- ---------------------------------------------------------------------------
 
-CREATE TYPE idgen.objectid;
-
-CREATE FUNCTION idgen.objectid_in(cstring) RETURNS idgen.objectid
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_objectid_in';
-
-COMMENT ON FUNCTION idgen.objectid_in(cstring) IS
-'Input of objectid: exactly 24 hexadecimal digits of either case (22P02).';
-
-CREATE FUNCTION idgen.objectid_out(idgen.objectid) RETURNS cstring
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_objectid_out';
-
-COMMENT ON FUNCTION idgen.objectid_out(idgen.objectid) IS
-'Output of objectid: 24 hexadecimal digits in lower case.';
-
-CREATE FUNCTION idgen.objectid_recv(internal) RETURNS idgen.objectid
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_objectid_recv';
-
-COMMENT ON FUNCTION idgen.objectid_recv(internal) IS
-'Binary input of objectid: the 12 bytes.';
-
-CREATE FUNCTION idgen.objectid_send(idgen.objectid) RETURNS bytea
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_objectid_send';
-
-COMMENT ON FUNCTION idgen.objectid_send(idgen.objectid) IS
-'Binary output of objectid: the 12 bytes.';
-
-CREATE TYPE idgen.objectid (
-    INPUT = idgen.objectid_in,
-    OUTPUT = idgen.objectid_out,
-    RECEIVE = idgen.objectid_recv,
-    SEND = idgen.objectid_send,
-    INTERNALLENGTH = 12,
-    ALIGNMENT = char,
-    STORAGE = plain
-);
-
-COMMENT ON TYPE idgen.objectid IS
-'MongoDB''s ObjectId: 32 bits of Unix seconds (until 2106-02-07 06:28:15+00), 40 bits that are random for each process, a counter of 24 bits. Written as 24 hexadecimal digits; ordered by its bytes, and so by the second. To compare with = or < by name, put the schema idgen on the search_path.';
-
-CREATE FUNCTION idgen.objectid_from_bytea(bytes bytea) RETURNS idgen.objectid
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_objectid_from_bytea';
-
-COMMENT ON FUNCTION idgen.objectid_from_bytea(bytea) IS
-'The objectid of these 12 bytes. Another number of bytes is an error (22023).';
-
-CREATE FUNCTION idgen.objectid_to_bytea(id idgen.objectid) RETURNS bytea
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_objectid_to_bytea';
-
-COMMENT ON FUNCTION idgen.objectid_to_bytea(idgen.objectid) IS
-'The 12 bytes of an objectid.';
-
-CREATE CAST (bytea AS idgen.objectid) WITH FUNCTION idgen.objectid_from_bytea(bytea);
-
-COMMENT ON CAST (bytea AS idgen.objectid) IS
-'The objectid of these 12 bytes. Another number of bytes is an error (22023).';
-
-CREATE CAST (idgen.objectid AS bytea) WITH FUNCTION idgen.objectid_to_bytea(idgen.objectid);
-
-COMMENT ON CAST (idgen.objectid AS bytea) IS
-'The 12 bytes of an objectid.';
-
--- Its order: operators, operator classes, min and max. Comparing tells nothing
--- of what is compared, so that indexes are used also where a row security policy
--- must be checked first.
-
-CREATE FUNCTION idgen.objectid_eq(idgen.objectid, idgen.objectid) RETURNS boolean
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT LEAKPROOF
-    AS 'MODULE_PATHNAME', 'idgen_objectid_eq';
-
-COMMENT ON FUNCTION idgen.objectid_eq(idgen.objectid, idgen.objectid) IS
-'Implementation of the operator =.';
-
-CREATE FUNCTION idgen.objectid_ne(idgen.objectid, idgen.objectid) RETURNS boolean
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT LEAKPROOF
-    AS 'MODULE_PATHNAME', 'idgen_objectid_ne';
-
-COMMENT ON FUNCTION idgen.objectid_ne(idgen.objectid, idgen.objectid) IS
-'Implementation of the operator <>.';
-
-CREATE FUNCTION idgen.objectid_lt(idgen.objectid, idgen.objectid) RETURNS boolean
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT LEAKPROOF
-    AS 'MODULE_PATHNAME', 'idgen_objectid_lt';
-
-COMMENT ON FUNCTION idgen.objectid_lt(idgen.objectid, idgen.objectid) IS
-'Implementation of the operator <.';
-
-CREATE FUNCTION idgen.objectid_le(idgen.objectid, idgen.objectid) RETURNS boolean
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT LEAKPROOF
-    AS 'MODULE_PATHNAME', 'idgen_objectid_le';
-
-COMMENT ON FUNCTION idgen.objectid_le(idgen.objectid, idgen.objectid) IS
-'Implementation of the operator <=.';
-
-CREATE FUNCTION idgen.objectid_gt(idgen.objectid, idgen.objectid) RETURNS boolean
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT LEAKPROOF
-    AS 'MODULE_PATHNAME', 'idgen_objectid_gt';
-
-COMMENT ON FUNCTION idgen.objectid_gt(idgen.objectid, idgen.objectid) IS
-'Implementation of the operator >.';
-
-CREATE FUNCTION idgen.objectid_ge(idgen.objectid, idgen.objectid) RETURNS boolean
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT LEAKPROOF
-    AS 'MODULE_PATHNAME', 'idgen_objectid_ge';
-
-COMMENT ON FUNCTION idgen.objectid_ge(idgen.objectid, idgen.objectid) IS
-'Implementation of the operator >=.';
-
-CREATE OPERATOR idgen.= (
-    LEFTARG = idgen.objectid, RIGHTARG = idgen.objectid, FUNCTION = idgen.objectid_eq,
-    COMMUTATOR = OPERATOR(idgen.=), NEGATOR = OPERATOR(idgen.<>),
-    RESTRICT = pg_catalog.eqsel, JOIN = pg_catalog.eqjoinsel,
-    HASHES, MERGES
-);
-
-COMMENT ON OPERATOR idgen.= (idgen.objectid, idgen.objectid) IS
-'Equal, by the bytes.';
-
-CREATE OPERATOR idgen.<> (
-    LEFTARG = idgen.objectid, RIGHTARG = idgen.objectid, FUNCTION = idgen.objectid_ne,
-    COMMUTATOR = OPERATOR(idgen.<>), NEGATOR = OPERATOR(idgen.=),
-    RESTRICT = pg_catalog.neqsel, JOIN = pg_catalog.neqjoinsel
-);
-
-COMMENT ON OPERATOR idgen.<> (idgen.objectid, idgen.objectid) IS
-'Not equal, by the bytes.';
-
-CREATE OPERATOR idgen.< (
-    LEFTARG = idgen.objectid, RIGHTARG = idgen.objectid, FUNCTION = idgen.objectid_lt,
-    COMMUTATOR = OPERATOR(idgen.>), NEGATOR = OPERATOR(idgen.>=),
-    RESTRICT = pg_catalog.scalarltsel, JOIN = pg_catalog.scalarltjoinsel
-);
-
-COMMENT ON OPERATOR idgen.< (idgen.objectid, idgen.objectid) IS
-'Less than, by the bytes.';
-
-CREATE OPERATOR idgen.<= (
-    LEFTARG = idgen.objectid, RIGHTARG = idgen.objectid, FUNCTION = idgen.objectid_le,
-    COMMUTATOR = OPERATOR(idgen.>=), NEGATOR = OPERATOR(idgen.>),
-    RESTRICT = pg_catalog.scalarlesel, JOIN = pg_catalog.scalarlejoinsel
-);
-
-COMMENT ON OPERATOR idgen.<= (idgen.objectid, idgen.objectid) IS
-'Less than or equal, by the bytes.';
-
-CREATE OPERATOR idgen.> (
-    LEFTARG = idgen.objectid, RIGHTARG = idgen.objectid, FUNCTION = idgen.objectid_gt,
-    COMMUTATOR = OPERATOR(idgen.<), NEGATOR = OPERATOR(idgen.<=),
-    RESTRICT = pg_catalog.scalargtsel, JOIN = pg_catalog.scalargtjoinsel
-);
-
-COMMENT ON OPERATOR idgen.> (idgen.objectid, idgen.objectid) IS
-'Greater than, by the bytes.';
-
-CREATE OPERATOR idgen.>= (
-    LEFTARG = idgen.objectid, RIGHTARG = idgen.objectid, FUNCTION = idgen.objectid_ge,
-    COMMUTATOR = OPERATOR(idgen.<=), NEGATOR = OPERATOR(idgen.<),
-    RESTRICT = pg_catalog.scalargesel, JOIN = pg_catalog.scalargejoinsel
-);
-
-COMMENT ON OPERATOR idgen.>= (idgen.objectid, idgen.objectid) IS
-'Greater than or equal, by the bytes.';
-
-CREATE FUNCTION idgen.objectid_cmp(idgen.objectid, idgen.objectid) RETURNS int
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT LEAKPROOF
-    AS 'MODULE_PATHNAME', 'idgen_objectid_cmp';
-
-COMMENT ON FUNCTION idgen.objectid_cmp(idgen.objectid, idgen.objectid) IS
-'Less than, equal to or greater than 0, as the first is to the second.';
-
-CREATE FUNCTION idgen.objectid_sortsupport(internal) RETURNS void
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_objectid_sortsupport';
-
-COMMENT ON FUNCTION idgen.objectid_sortsupport(internal) IS
-'Sort support, with the first 8 bytes as abbreviated key.';
-
-CREATE OPERATOR CLASS idgen.objectid_ops
-    DEFAULT FOR TYPE idgen.objectid USING btree AS
-    OPERATOR 1 idgen.<,
-    OPERATOR 2 idgen.<=,
-    OPERATOR 3 idgen.=,
-    OPERATOR 4 idgen.>=,
-    OPERATOR 5 idgen.>,
-    FUNCTION 1 idgen.objectid_cmp(idgen.objectid, idgen.objectid),
-    FUNCTION 2 idgen.objectid_sortsupport(internal),
-    FUNCTION 4 pg_catalog.btequalimage(oid);
-
-COMMENT ON OPERATOR CLASS idgen.objectid_ops USING btree IS
-'The order of objectid: by the bytes.';
-COMMENT ON OPERATOR FAMILY idgen.objectid_ops USING btree IS
-'The order of objectid: by the bytes.';
-
-CREATE FUNCTION idgen.objectid_hash(idgen.objectid) RETURNS int
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_objectid_hash';
-
-COMMENT ON FUNCTION idgen.objectid_hash(idgen.objectid) IS
-'Hash of 32 bits.';
-
-CREATE FUNCTION idgen.objectid_hash_extended(idgen.objectid, bigint) RETURNS bigint
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_objectid_hash_extended';
-
-COMMENT ON FUNCTION idgen.objectid_hash_extended(idgen.objectid, bigint) IS
-'Hash of 64 bits, with a seed.';
-
-CREATE OPERATOR CLASS idgen.objectid_ops
-    DEFAULT FOR TYPE idgen.objectid USING hash AS
-    OPERATOR 1 idgen.=,
-    FUNCTION 1 idgen.objectid_hash(idgen.objectid),
-    FUNCTION 2 idgen.objectid_hash_extended(idgen.objectid, bigint);
-
-COMMENT ON OPERATOR CLASS idgen.objectid_ops USING hash IS
-'Hashes of objectid.';
-COMMENT ON OPERATOR FAMILY idgen.objectid_ops USING hash IS
-'Hashes of objectid.';
-
-CREATE FUNCTION idgen.objectid_smaller(idgen.objectid, idgen.objectid) RETURNS idgen.objectid
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_objectid_smaller';
-
-COMMENT ON FUNCTION idgen.objectid_smaller(idgen.objectid, idgen.objectid) IS
-'The smaller of the two.';
-
-CREATE FUNCTION idgen.objectid_larger(idgen.objectid, idgen.objectid) RETURNS idgen.objectid
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_objectid_larger';
-
-COMMENT ON FUNCTION idgen.objectid_larger(idgen.objectid, idgen.objectid) IS
-'The larger of the two.';
-
-CREATE AGGREGATE idgen.min(idgen.objectid) (
-    SFUNC = idgen.objectid_smaller,
-    STYPE = idgen.objectid,
-    COMBINEFUNC = idgen.objectid_smaller,
-    SORTOP = OPERATOR(idgen.<),
-    PARALLEL = SAFE
-);
-
-COMMENT ON AGGREGATE idgen.min(idgen.objectid) IS
-'The smallest objectid; from an index where there is one.';
-
-CREATE AGGREGATE idgen.max(idgen.objectid) (
-    SFUNC = idgen.objectid_larger,
-    STYPE = idgen.objectid,
-    COMBINEFUNC = idgen.objectid_larger,
-    SORTOP = OPERATOR(idgen.>),
-    PARALLEL = SAFE
-);
-
-COMMENT ON AGGREGATE idgen.max(idgen.objectid) IS
-'The greatest objectid; from an index where there is one.';
-
--- Making and reading
-
-CREATE FUNCTION idgen.object_id() RETURNS idgen.objectid
+CREATE FUNCTION idgen.object_id() RETURNS text
     LANGUAGE C VOLATILE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_object_id';
 
 COMMENT ON FUNCTION idgen.object_id() IS
-'A new ObjectId: 32 bits of Unix seconds, 40 random bits of this process, a counter of 24 bits that begins at random. Tells its creation time, and which others the same process made. Strictly increasing within a session, also when the server''s clock steps back; a session that makes more than 16777216 in a second runs ahead of the clock. Next to one that is known, others are easy to guess. Where the server''s clock is before 1970 or after 2106-02-07 06:28:15.999999+00, it is an error (22008).';
+'A new ObjectId as 24 hexadecimal digits: 32 bits of Unix seconds (until 2106-02-07 06:28:15+00), 40 random bits of this session, a counter of 24 bits that begins at random. Strictly increasing within a session, in a column with COLLATE "C".';
 
-CREATE FUNCTION idgen.objectid_timestamp(id idgen.objectid) RETURNS timestamptz
+CREATE FUNCTION idgen.is_object_id(id text) RETURNS boolean
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_objectid_timestamp';
+    AS 'MODULE_PATHNAME', 'idgen_is_object_id';
 
-COMMENT ON FUNCTION idgen.objectid_timestamp(idgen.objectid) IS
-'The time in an objectid, to the second.';
+COMMENT ON FUNCTION idgen.is_object_id(text) IS
+'Whether the text is 24 hexadecimal digits, of either case. Never raises an error.';
 
-CREATE FUNCTION idgen.objectid_floor(instant timestamptz) RETURNS idgen.objectid
+CREATE FUNCTION idgen.object_id_timestamp(id text) RETURNS timestamptz
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_objectid_floor';
+    AS 'MODULE_PATHNAME', 'idgen_object_id_timestamp';
 
-COMMENT ON FUNCTION idgen.objectid_floor(timestamptz) IS
-'The smallest objectid with this instant''s second. An instant before 1970 or after 2106-02-07 06:28:15.999999+00 is an error (22008).';
+COMMENT ON FUNCTION idgen.object_id_timestamp(text) IS
+'The time in an ObjectId, to the second. Text that is not 24 hexadecimal digits, of either case, is an error (22P02).';
 
-CREATE FUNCTION idgen.objectid_ceil(instant timestamptz) RETURNS idgen.objectid
+CREATE FUNCTION idgen.object_id_floor(instant timestamptz) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_objectid_ceil';
+    AS 'MODULE_PATHNAME', 'idgen_object_id_floor';
 
-COMMENT ON FUNCTION idgen.objectid_ceil(timestamptz) IS
-'The greatest objectid with this instant''s second. An instant before 1970 or after 2106-02-07 06:28:15.999999+00 is an error (22008).';
+COMMENT ON FUNCTION idgen.object_id_floor(timestamptz) IS
+'The smallest ObjectId with this timestamp''s second: the lower bound of a range of time. A timestamp before 1970 or after 2106-02-07 06:28:15.999999+00 is an error (22008).';
+
+CREATE FUNCTION idgen.object_id_ceil(instant timestamptz) RETURNS text
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_object_id_ceil';
+
+COMMENT ON FUNCTION idgen.object_id_ceil(timestamptz) IS
+'The greatest ObjectId with this timestamp''s second: the upper, inclusive bound of a range of time. A timestamp before 1970 or after 2106-02-07 06:28:15.999999+00 is an error (22008).';
 
 -- ---------------------------------------------------------------------------
 -- Text forms

@@ -17,12 +17,8 @@
 #include <setjmp.h>
 #include <time.h>
 
-#include "common/hashfn.h"
-#include "lib/hyperloglog.h"
-#include "libpq/pqformat.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
-#include "utils/sortsupport.h"
 
 #include "backend.h"
 
@@ -220,23 +216,6 @@ errfinish(const char *filename, int lineno, const char *funcname)
 		check_failed("no internal error", filename, lineno);
 	siglongjmp(*caller, 1);
 }
-
-#if PG_VERSION_NUM >= 160000
-bool
-errsave_start(struct Node *context, const char *domain)
-{
-	(void) context;
-	return errstart(ERROR, domain);
-}
-
-void
-errsave_finish(struct Node *context, const char *filename, int lineno,
-			   const char *funcname)
-{
-	(void) context;
-	errfinish(filename, lineno, funcname);
-}
-#endif
 
 void
 ExceptionalCondition(const char *conditionName,
@@ -474,6 +453,13 @@ pg_mbcliplen(const char *mbstr, int len, int limit)
 	return strnlen(mbstr, Min(len, limit));
 }
 
+int
+pg_mbstrlen_with_len(const char *mbstr, int limit)
+{
+	(void) mbstr;
+	return limit;
+}
+
 /* not canonical: it only goes into messages */
 Datum
 uuid_out(PG_FUNCTION_ARGS)
@@ -503,89 +489,6 @@ timestamptz_to_str(TimestampTz t)
 	snprintf(shown, sizeof(shown), "%lld us", (long long) t);
 	return shown;
 }
-
-void
-pq_copymsgbytes(StringInfo msg, char *buf, int datalen)
-{
-	if (datalen < 0 || datalen > msg->len - msg->cursor)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROTOCOL_VIOLATION),
-				 errmsg("insufficient data left in message")));
-	memcpy(buf, &msg->data[msg->cursor], datalen);
-	msg->cursor += datalen;
-}
-
-void
-pq_begintypsend(StringInfo buf)
-{
-	memset(buf, 0, sizeof(*buf));
-}
-
-void
-pq_sendbytes(StringInfo buf,
-#if PG_VERSION_NUM >= 160000
-			 const void *data,
-#else
-			 const char *data,
-#endif
-			 int datalen)
-{
-	buf->data = palloc(datalen);
-	memcpy(buf->data, data, datalen);
-	buf->len = datalen;
-}
-
-bytea *
-pq_endtypsend(StringInfo buf)
-{
-	return cstring_to_text_with_len(buf->data, buf->len);
-}
-
-uint32
-hash_bytes(const unsigned char *k, int keylen)
-{
-	uint32		hash = 2166136261U;
-
-	for (int i = 0; i < keylen; i++)
-		hash = (hash ^ k[i]) * 16777619U;
-	return hash;
-}
-
-uint64
-hash_bytes_extended(const unsigned char *k, int keylen, uint64 seed)
-{
-	return hash_bytes(k, keylen) + seed;
-}
-
-void
-initHyperLogLog(hyperLogLogState *cState, uint8 bwidth)
-{
-	memset(cState, 0, sizeof(*cState));
-	cState->registerWidth = bwidth;
-}
-
-void
-addHyperLogLog(hyperLogLogState *cState, uint32 hash)
-{
-	(void) cState;
-	(void) hash;
-}
-
-double
-estimateHyperLogLog(hyperLogLogState *cState)
-{
-	(void) cState;
-	return 1;
-}
-
-#if PG_VERSION_NUM >= 150000
-int
-ssup_datum_unsigned_cmp(Datum x, Datum y, SortSupport ssup)
-{
-	(void) ssup;
-	return (x > y) - (x < y);
-}
-#endif
 
 /* ----------
  * The entry

@@ -13,7 +13,7 @@ typedef struct Kind
 	PGFunction	floor;
 	PGFunction	ceil;
 	PGFunction	read;
-	int			length;			/* bytes; 0: a bigint */
+	int			length;			/* bytes, with a text's header; 0: a bigint */
 	bool		has_epoch;
 	int			ms_per_tick;
 	Wide		max_tick;
@@ -25,7 +25,7 @@ static const Kind kinds[] =
 	{idgen_comb, idgen_comb_floor, idgen_comb_ceil, idgen_comb_timestamp, 16, false, 1, ((Wide) 1 << 48) - 1},
 	/* text, with the header that all of one length have */
 	{NULL, idgen_ulid_floor, idgen_ulid_ceil, idgen_ulid_timestamp, VARHDRSZ + 26, false, 1, ((Wide) 1 << 48) - 1},
-	{NULL, idgen_objectid_floor, idgen_objectid_ceil, idgen_objectid_timestamp, 12, false, 1000, ((Wide) 1 << 32) - 1},
+	{NULL, idgen_object_id_floor, idgen_object_id_ceil, idgen_object_id_timestamp, VARHDRSZ + 24, false, 1000, ((Wide) 1 << 32) - 1},
 	{NULL, idgen_snowflake_floor, idgen_snowflake_ceil, idgen_snowflake_timestamp, 0, true, 1, ((Wide) 1 << 41) - 1},
 	{NULL, idgen_js_id_floor, idgen_js_id_ceil, idgen_js_id_timestamp, 0, true, 1000, ((Wide) 1 << 32) - 1}
 };

@@ -74,7 +74,7 @@ fuzz_target(Input *input)
 					check_increases(kind, VARDATA_ANY(DatumGetTextPP(CALL_VALUE(idgen_ulid))), 26);
 					break;
 				case 5:
-					check_increases(kind, DatumGetPointer(CALL_VALUE(idgen_object_id)), 12);
+					check_increases(kind, VARDATA_ANY(DatumGetTextPP(CALL_VALUE(idgen_object_id))), 24);
 					break;
 			}
 			CHECK(is_version(DatumGetUUIDP(CALL_VALUE(idgen_uuid_v4)), 4));

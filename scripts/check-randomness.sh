@@ -152,7 +152,7 @@ make_slow_bits() {
         object_id)
             pgbench --no-vacuum --connect --client=4 --transactions=1000 \
                 --file="$IDGEN_WORK/object_id.sql" >/dev/null 2>&1
-            copy_bits "$file" 'SELECT id::bytea FROM objects' "$range"
+            copy_bits "$file" "SELECT decode(id, 'hex') FROM objects" "$range"
             psql -X -q -c 'TRUNCATE objects'
             ;;
     esac
@@ -216,7 +216,7 @@ psql -X -q -v ON_ERROR_STOP=1 <<'SQL' || exit
 CREATE EXTENSION idgen;
 CREATE SEQUENCE numbers CACHE 1000;
 CREATE TABLE made (id uuid);
-CREATE TABLE objects (id idgen.objectid);
+CREATE TABLE objects (id text);
 SQL
 echo 'INSERT INTO objects VALUES (idgen.object_id());' >"$IDGEN_WORK/object_id.sql"
 

@@ -70,7 +70,9 @@ INSERT INTO schemes (scheme, type, expression) VALUES
     ('snowflake', 'bigint', 'idgen.snowflake_floor(at, ''2020-01-01 00:00:00+00'') + (7::bigint << 12)'),
     ('js_id', 'bigint', 'idgen.js_id_floor(at, ''2020-01-01 00:00:00+00'') + (3 << 16)'),
     ('trace_id', 'bigint', '((extract(epoch FROM at)::bigint & 33554431) << 38) + (9::bigint << 22) + 1'),
-    ('objectid', 'idgen.objectid', 'idgen.objectid_floor(at)'),
+    ('object_id', 'text', 'idgen.object_id_floor(at)'),
+    ('object_id_upper', 'varchar(24)', 'upper(idgen.object_id_floor(at))'),
+    ('hash_text', 'text', 'left(md5(i::text), 24)'),
     ('decimal_id', 'bigint', 'i * 10000000000::bigint + 9200065'),
     ('mixed', 'uuid', 'CASE WHEN i % 5 < 2 THEN idgen.uuid_v7(at) ELSE idgen.uuid_v4() END'),
     ('changed', 'uuid', 'CASE WHEN i > 60000 THEN idgen.uuid_v7(at) ELSE idgen.uuid_v4() END');

@@ -116,9 +116,6 @@
 /* Below this, REINDEX makes an index a good deal smaller. */
 #define LOW_DENSITY			50.0
 
-/* The comparison of type idgen.objectid. */
-extern PGDLLEXPORT Datum idgen_objectid_cmp(PG_FUNCTION_ARGS);
-
 /* The columns of the result. */
 typedef enum ReportColumn
 {
@@ -292,9 +289,8 @@ is_compared_safely(Relation index, int column)
 	Oid			type = getBaseType(TupleDescAttr(RelationGetDescr(index), column)->atttypid);
 	FmgrInfo   *compare = index_getprocinfo(index, column + 1, BTORDER_PROC);
 
-	return compare->fn_addr == idgen_objectid_cmp ||
-		(compare->fn_oid < FirstUnpinnedObjectId &&
-		 (type < FirstUnpinnedObjectId || type_is_enum(type)));
+	return compare->fn_oid < FirstUnpinnedObjectId &&
+		(type < FirstUnpinnedObjectId || type_is_enum(type));
 }
 
 /* Refuse what we cannot read; how to read the keys of the rest. */
@@ -335,7 +331,7 @@ require_readable(Relation index)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot tell identifiers of type %s", format_type_be(type)),
 				 errdetail("It is the type of the first column of index \"%s\".", name),
-				 errhint("The types are uuid, bigint, integer, smallint, text and idgen.objectid.")));
+				 errhint("The types are uuid, bigint, integer, smallint and text.")));
 	if (!is_compared_safely(index, 0))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

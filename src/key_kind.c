@@ -18,12 +18,10 @@
 
 #include "access/detoast.h"
 #include "access/htup_details.h"
-#include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "lib/stringinfo.h"
 #include "utils/lsyscache.h"
-#include "utils/syscache.h"
 #include "utils/timestamp.h"
 
 #include "clock.h"
@@ -89,7 +87,7 @@ static const int period_seconds[] =
 #define MAX_PREFIX_BYTES		6
 
 #define UUID_TEXT_LENGTH		36
-#define OBJECTID_LENGTH			12
+#define OBJECT_ID_DIGITS		24
 #define MAX_READ_TEXT			100 /* no identifier is longer */
 
 /* Keys that are alike in form and version. */
@@ -101,26 +99,11 @@ static const int period_seconds[] =
  * ------------------------------------------------------------------------
  */
 
-/* Is it the type idgen.objectid, in the form of 12 bytes? */
-static bool
-is_objectid(Oid type)
-{
-	Oid			schema = get_namespace_oid("idgen", true);
-
-	return OidIsValid(schema) &&
-		type == GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
-								CStringGetDatum("objectid"),
-								ObjectIdGetDatum(schema)) &&
-		get_typlen(type) == OBJECTID_LENGTH;
-}
-
 /* How to read a type's values; a domain's are those of its base. */
 KeyType
 key_type_of(Oid type)
 {
-	type = getBaseType(type);
-
-	switch (type)
+	switch (getBaseType(type))
 	{
 		case UUIDOID:
 			return KEY_TYPE_UUID;
@@ -135,18 +118,16 @@ key_type_of(Oid type)
 		case BPCHAROID:
 			return KEY_TYPE_TEXT;
 	}
-	return is_objectid(type) ? KEY_TYPE_OBJECTID : KEY_TYPE_NONE;
+	return KEY_TYPE_NONE;
 }
 
 static bool
-read_digits(const Radix *radix, const char *digits, int length, pg_uuid_t *id)
+read_number(const Radix *radix, const char *digits, int length, pg_uuid_t *id)
 {
 	uint64		high;
 	uint64		low;
 	char	   *problem;
 
-	if (length != radix_width(radix))
-		return false;
 	if (!radix_decode(radix, digits, length, 1, &high, &low, &problem))
 	{
 		pfree(problem);
@@ -155,6 +136,13 @@ read_digits(const Radix *radix, const char *digits, int length, pg_uuid_t *id)
 	uuid_set_half(id, 0, high);
 	uuid_set_half(id, 1, low);
 	return true;
+}
+
+/* The same where no digit may be left out. */
+static bool
+read_digits(const Radix *radix, const char *digits, int length, pg_uuid_t *id)
+{
+	return length == radix_width(radix) && read_number(radix, digits, length, id);
 }
 
 /* The canonical text, in either case. */
@@ -215,6 +203,9 @@ read_text(Datum value, SampledKey *key)
 		key->form = FORM_TYPEID;	/* of no prefix */
 	else if (read_digits(radix_crockford, bytes, length, &key->id))
 		key->form = FORM_ULID;
+	else if (length == OBJECT_ID_DIGITS &&
+			 read_number(radix_of_base(16), bytes, length, &key->id))
+		key->form = FORM_OBJECT_ID;
 }
 
 /* Read a value; false where it is none of a known type. */
@@ -238,11 +229,6 @@ key_read(KeyType type, Datum value, SampledKey *key)
 		case KEY_TYPE_BIGINT:
 			key->form = FORM_NUMBER;
 			key->number = DatumGetInt64(value);
-			return true;
-		case KEY_TYPE_OBJECTID:
-			key->form = FORM_OBJECTID;
-			memset(&key->id, 0, sizeof(key->id));
-			memcpy(&key->id, DatumGetPointer(value), OBJECTID_LENGTH);
 			return true;
 		case KEY_TYPE_TEXT:
 			read_text(value, key);
@@ -286,9 +272,9 @@ gregorian_ticks_of_v1(const SampledKey *key)
 }
 
 static int64
-objectid_seconds(const SampledKey *key)
+object_id_ms(const SampledKey *key)
 {
-	return uuid_half(&key->id, 0) >> 32;
+	return uuid_half(&key->id, 0) * MS_PER_SECOND;
 }
 
 static int64
@@ -568,7 +554,7 @@ classify_v4(KeyKind *kind, const KeySample *newest, const KeySample *spread,
 }
 
 /* ------------------------------------------------------------------------
- * UUIDs and ObjectIds
+ * UUIDs
  * ------------------------------------------------------------------------
  */
 
@@ -854,6 +840,17 @@ keys_of_group(const KeySample *sample, int group)
 	return result;
 }
 
+/* Digits with a time, unless too many of the times are impossible. */
+static void
+classify_text(KeyKind *kind, const char *name, const KeySample *sample,
+			  KeyMeasure measure_ms, TimestampTz clock)
+{
+	if (are_creation_ms(sample, measure_ms, clock))
+		set_time_ordered(kind, name, sample, measure_ms);
+	else
+		kind->name = "text";
+}
+
 static void
 classify_group(KeyKind *kind, int group, const KeySample *all_newest,
 			   const KeySample *all_spread, TimestampTz clock)
@@ -881,18 +878,13 @@ classify_group(KeyKind *kind, int group, const KeySample *all_newest,
 				kind->name = psprintf("TypeID, %s", kind->name);
 			break;
 		case FORM_ULID:
-			set_time_ordered(kind, "ULID", sample, first_48_bits);
-			if (!are_creation_ms(sample, first_48_bits, clock))
-			{
-				kind->name = "text";
-				kind->placement = PLACEMENT_UNKNOWN;
-			}
+			classify_text(kind, "ULID", sample, first_48_bits, clock);
 			break;
 		case FORM_ULID_UUID:
 			set_time_ordered(kind, "ULID as uuid", sample, first_48_bits);
 			break;
-		case FORM_OBJECTID:
-			set_time_ordered(kind, "ObjectId", sample, objectid_seconds);
+		case FORM_OBJECT_ID:
+			classify_text(kind, "ObjectId", sample, object_id_ms, clock);
 			break;
 		case FORM_NUMBER:
 			if (sample->count > 0)

@@ -22,8 +22,7 @@ typedef enum KeyType
 	KEY_TYPE_SMALLINT,
 	KEY_TYPE_INTEGER,
 	KEY_TYPE_BIGINT,
-	KEY_TYPE_TEXT,
-	KEY_TYPE_OBJECTID
+	KEY_TYPE_TEXT
 } KeyType;
 
 /* How a single key is written. */
@@ -35,7 +34,7 @@ typedef enum KeyForm
 	FORM_TYPEID,
 	FORM_ULID,
 	FORM_ULID_UUID,				/* a ULID's bytes in a uuid */
-	FORM_OBJECTID,
+	FORM_OBJECT_ID,
 	FORM_NUMBER,
 	FORM_TEXT					/* any other */
 } KeyForm;
@@ -46,7 +45,7 @@ typedef struct SampledKey
 	uint64		place;			/* grows with the place in the heap */
 	KeyForm		form;
 	pg_uuid_t	id;				/* but for FORM_NUMBER and FORM_TEXT; of
-								 * FORM_OBJECTID the first 12 bytes */
+								 * FORM_OBJECT_ID the last 12 bytes */
 	int64		number;			/* of FORM_NUMBER */
 } SampledKey;
 

@@ -89,7 +89,7 @@ for my $call (
 	'idgen.check_recent_short_comb(idgen.short_comb())',
 	'idgen.is_recent_comb(idgen.comb())',
 	'idgen.lambert_comb()',
-	'idgen.object_id()::text::idgen.objectid',
+	'idgen.object_id_timestamp(idgen.object_id())',
 	'idgen.suffix_comb()',
 	q{idgen.sequence_comb('numbers')},
 	'idgen.inspect(idgen.uuid_v7())',

@@ -115,7 +115,7 @@ is_deeply(
 	'period: runs, rates and periods');
 is_deeply(series('clients mine', 'rows_per_s'), [ ',1', ',3' ], 'clients: sessions');
 is_deeply(series('read uuid_v7', 'us_per_row'), [ 'random,', 'range,', 'recent,' ], 'read: three ways');
-is_deeply(series('read object_id', 'us_per_row'), [ 'random,', 'range,', 'recent,' ], 'read: also of a type of idgen');
+is_deeply(series('read object_id', 'us_per_row'), [ 'random,', 'range,', 'recent,' ], 'read: also of text');
 is_deeply(series('read bigint', 'us_per_row'), [ 'random,', 'recent,' ], 'read: ranges need bounds');
 is_deeply(series('wrap mine', 'index_bytes'), [ 'lap 1,0', 'lap 1,0.5', 'lap 2,0', 'lap 2,0.5' ], 'wrap: two laps');
 is_deeply(series('delete mine', 'heap_bytes'), [ ',0', ',0.5', ',1' ], 'delete: turnover');

@@ -1,4 +1,4 @@
-# Every function of idgen that takes an identifier, text, bytes or a number gets
+# Every function of idgen that takes an identifier, text or a number gets
 # thousands of values that nobody chose, and some that somebody did: it returns,
 # or raises an error that is documented. And what must hold for all values holds.
 # IDGEN_SEED makes the same values again.
@@ -15,7 +15,7 @@ my $trials = 1000;
 note("IDGEN_SEED=$seed");
 
 # The types whose functions are meant
-my @types = qw(uuid text bytea bigint cstring uuid[] idgen.objectid);
+my @types = qw(uuid text bigint uuid[]);
 
 # What each function may raise. One that is not here makes the test fail: say
 # what it raises, and what holds for it, in @properties.
@@ -63,23 +63,8 @@ trace_id_counter(bigint)
 decimal_id_parts(bigint)
 ticker_state(text) 22023
 raise_ticker(text,bigint) 22023 22003
-objectid_in(cstring) 22P02
-objectid_out(idgen.objectid)
-objectid_send(idgen.objectid)
-objectid_from_bytea(bytea) 22023
-objectid_to_bytea(idgen.objectid)
-objectid_eq(idgen.objectid,idgen.objectid)
-objectid_ne(idgen.objectid,idgen.objectid)
-objectid_lt(idgen.objectid,idgen.objectid)
-objectid_le(idgen.objectid,idgen.objectid)
-objectid_gt(idgen.objectid,idgen.objectid)
-objectid_ge(idgen.objectid,idgen.objectid)
-objectid_cmp(idgen.objectid,idgen.objectid)
-objectid_smaller(idgen.objectid,idgen.objectid)
-objectid_larger(idgen.objectid,idgen.objectid)
-objectid_hash(idgen.objectid)
-objectid_hash_extended(idgen.objectid,bigint)
-objectid_timestamp(idgen.objectid)
+is_object_id(text)
+object_id_timestamp(text) 22P02
 uuid_to_base(uuid,integer) 22023
 bigint_to_base(bigint,integer) 22023
 uuid_from_base(text,integer) 22023 22P02
@@ -239,7 +224,7 @@ my @properties = (
 				 AND idgen.uuid_v5(id, t) <> idgen.uuid_v5(idgen.uuid_v5(id, t), t)} ],
 	[ 'bounds have the order of time',
 	  q{(SELECT at, lag(at) OVER (ORDER BY at) AS before FROM instants WHERE at BETWEEN '1970-01-01 00:00+00' AND '2089-01-01 00:00+00') s WHERE date_trunc('s', before) < date_trunc('s', at)},
-	  q{idgen.uuid_v7_ceil(before) < idgen.uuid_v7_floor(at) AND idgen.comb_ceil(before) < idgen.comb_floor(at) AND idgen.objectid_lt(idgen.objectid_ceil(before), idgen.objectid_floor(at))
+	  q{idgen.uuid_v7_ceil(before) < idgen.uuid_v7_floor(at) AND idgen.comb_ceil(before) < idgen.comb_floor(at) AND idgen.object_id_ceil(before) COLLATE "C" < idgen.object_id_floor(at)
 		AND (before < '2020-01-01 00:00+00' OR idgen.snowflake_ceil(before) < idgen.snowflake_floor(at) AND idgen.js_id_ceil(before) < idgen.js_id_floor(at))} ],
 	[ 'a Snowflake is its parts, and within the bounds of its time',
 	  'numbers', q{CASE WHEN n < 1 THEN num_nonnulls(idgen.snowflake_timestamp(n), idgen.snowflake_node(n), idgen.snowflake_counter(n)) = 0
@@ -262,24 +247,11 @@ my @properties = (
 					WHEN coalesce(tried.raise_ticker('decimal_id', n), '') = '' THEN (SELECT s.last_value >= n AND s.reserved_value > n FROM idgen.ticker_state(CASE WHEN n > 0 THEN 'decimal_id' END) s) END} ],
 	[ 'these are the tickers',
 	  'texts', q{(tried.ticker_state(t) <> '!22023') = (t IN ('snowflake', 'trace_id', 'js_id', 'decimal_id', 'uuid_v7_ordered'))} ],
-	[ 'an objectid has one form of each kind',
-	  'objectids', q{idgen.objectid_from_bytea(bytes)::text::idgen.objectid OPERATOR(idgen.=) o AND idgen.objectid_to_bytea(o) = bytes AND idgen.objectid_send(o) = bytes
-					 AND o::text = encode(bytes, 'hex') AND idgen.objectid_out(o)::text = o::text AND tried.objectid_in(upper(o::text)) = o::text} ],
-	[ 'a text is an objectid, or is none',
-	  'texts', q{CASE WHEN t ~ '^[0-9a-fA-F]{24}$' THEN tried.objectid_in(t) = lower(t) ELSE tried.objectid_in(t) = '!22P02' END} ],
-	[ 'bytes are an objectid, or are none',
-	  'byte_strings', q{CASE WHEN length(b) = 12 THEN tried.objectid_from_bytea(b) = encode(b, 'hex') ELSE tried.objectid_from_bytea(b) = '!22023' END} ],
-	[ 'objectids have the order of their bytes',
-	  'objectids a, objectids b WHERE a.k % 40 = 0',
-	  q{idgen.objectid_eq(a.o, b.o) = (a.bytes = b.bytes) AND idgen.objectid_ne(a.o, b.o) = (a.bytes <> b.bytes) AND idgen.objectid_lt(a.o, b.o) = (a.bytes < b.bytes) AND idgen.objectid_le(a.o, b.o) = (a.bytes <= b.bytes)
-		AND idgen.objectid_gt(a.o, b.o) = (a.bytes > b.bytes) AND idgen.objectid_ge(a.o, b.o) = (a.bytes >= b.bytes) AND sign(idgen.objectid_cmp(a.o, b.o)) = sign((a.bytes > b.bytes)::int - (a.bytes < b.bytes)::int)
-		AND idgen.objectid_smaller(a.o, b.o)::bytea = least(a.bytes, b.bytes) AND idgen.objectid_larger(a.o, b.o)::bytea = greatest(a.bytes, b.bytes)} ],
-	[ 'their hashes are of their bytes, and the two kinds agree',
-	  'objectids', q{idgen.objectid_hash(o) = idgen.objectid_hash(bytes::idgen.objectid) AND idgen.objectid_hash_extended(o, 0) & 4294967295 = idgen.objectid_hash(o)::bigint & 4294967295
-					 AND (idgen.objectid_hash_extended(o, 1) <> idgen.objectid_hash_extended(o, 0))} ],
-	[ 'an objectid is within the bounds of its second',
-	  'objectids', q{idgen.objectid_timestamp(o) = to_timestamp(('x' || encode(substr(bytes, 1, 4), 'hex'))::bit(32)::bigint & 4294967295)
-					 AND idgen.objectid_le(idgen.objectid_floor(idgen.objectid_timestamp(o)), o) AND idgen.objectid_ge(idgen.objectid_ceil(idgen.objectid_timestamp(o) + interval '999 ms'), o)} ],
+	[ 'a text is an ObjectId, or is none, for all that read it',
+	  'texts', q{CASE WHEN t ~ '^[0-9a-fA-F]{24}$' THEN idgen.is_object_id(t) AND idgen.object_id_timestamp(t) = to_timestamp(('x' || left(t, 8))::bit(32)::bigint & 4294967295)
+				 ELSE NOT idgen.is_object_id(t) AND tried.object_id_timestamp(t) = '!22P02' END} ],
+	[ 'an ObjectId is within the bounds of its second',
+	  'object_ids', q{o COLLATE "C" BETWEEN idgen.object_id_floor(idgen.object_id_timestamp(o)) AND idgen.object_id_ceil(idgen.object_id_timestamp(o) + interval '999 ms')} ],
 	[ 'a creation is made once, and then answered',
 	  q{(SELECT id, first.created AS first, again.created AS again, again.entity_id AS found
 		 FROM few_uuids, LATERAL idgen.create_once(id, idgen.swap_guid_bytes(id), 'a') first, LATERAL idgen.create_once(id, idgen.uuid_v4(), CASE WHEN first.created THEN 'a' END) again) s},
@@ -378,13 +350,8 @@ my $setup = qq{
 		UNION ALL VALUES ('0'::interval), ('1 us'), ('1 ms'), ('-1 ms'), ('1 s'), ('1 minute'), ('30 seconds'), ('-1 minute'), ('1 hour'), ('10 days'), ('1 month'), ('-1 month 31 days'), ('1500 us'),
 			('65536 ms'), ('281474976710 seconds 656 ms'), ('2147483647 days'), ('-2147483648 days'), ('106751991 days'), ('106751992 days'), ('2562047788:00:54.775807'), ('-2562047788:00:54.775807'), ('178000000 years'), ('32767 minutes')) s;
 
-	CREATE TABLE objectids AS SELECT k, bytes, bytes::idgen.objectid AS o FROM (
-		SELECT k, decode(substr(any_hex('objectid', k), 1, 24), 'hex') AS bytes FROM generate_series(1, 400) k
-		UNION ALL SELECT k, overlay(decode(substr(any_hex('objectid', k % 40), 1, 24), 'hex') PLACING decode(lpad(to_hex(k % 3), 2, '0'), 'hex') FROM k % 12 + 1) FROM generate_series(401, 500) k
-		UNION ALL VALUES (0, decode(repeat('00', 12), 'hex')), (0, decode(repeat('ff', 12), 'hex'))) s;
-
-	CREATE TABLE byte_strings AS SELECT decode(repeat('a5', k), 'hex') AS b FROM generate_series(0, 40) k
-		UNION ALL SELECT bytes FROM objectids UNION ALL VALUES (decode(repeat('00', 1000000), 'hex'));
+	CREATE TABLE object_ids AS SELECT k, substr(any_hex('object_id', k), 1, 24) AS o FROM generate_series(1, 400) k
+		UNION ALL VALUES (0, repeat('0', 24)), (0, repeat('f', 24));
 
 	CREATE TABLE histories AS SELECT history, keep FROM (SELECT '{}'::uuid[] AS history UNION ALL SELECT NULL
 			UNION ALL SELECT (SELECT array_agg(id) FROM (SELECT id FROM uuids ORDER BY md5(k || id::text) LIMIT k) s) FROM generate_series(1, 30, 7) k
@@ -397,7 +364,7 @@ my $setup = qq{
 		SELECT idgen.uuid_to_base(id, base) AS t FROM few_uuids, bases
 		UNION ALL SELECT idgen.prefixed_id(prefix, id) FROM few_uuids, prefixes UNION ALL SELECT idgen.typeid_from_uuid(prefix, id) FROM few_uuids, prefixes WHERE prefix !~ '[0-9]'
 		UNION ALL SELECT idgen.typeid_from_uuid('', id) FROM few_uuids UNION ALL SELECT id::text FROM few_uuids UNION ALL SELECT upper(id::text) FROM few_uuids
-		UNION ALL SELECT encode(bytes, 'hex') FROM objectids WHERE k < 40 UNION ALL SELECT n::text FROM numbers
+		UNION ALL SELECT o FROM object_ids WHERE k < 40 UNION ALL SELECT upper(o) FROM object_ids WHERE k < 40 UNION ALL SELECT n::text FROM numbers
 		UNION ALL SELECT prefix FROM prefixes UNION ALL SELECT repeat(c, k) FROM regexp_split_to_table('0179afzAFZ_-', '') c, generate_series(0, 37) k
 		UNION ALL SELECT repeat(c, k) FROM regexp_split_to_table('a_', '') c, (VALUES (62), (63), (64), (95), (96), (97), (10000), (1000000)) v (k)
 		UNION ALL VALUES (''), ('_'), ('a_'), ('_a'), ('a_1'), ('a__1'), ('A_1'), ('snowflake'), ('uuid_v7_ordered'), ('random'), ('short_comb'), ('a.b'), ('a.b.c'), ('"'), ('"a'), ('""'), ('pg_catalog.x'),
@@ -433,11 +400,11 @@ my $setup = qq{
 		parameters text;
 	BEGIN
 		FOR f IN SELECT * FROM functions LOOP
-			SELECT string_agg(CASE t WHEN 'cstring'::regtype THEN 'text' ELSE t::regtype::text END, ', ' ORDER BY i) INTO parameters
+			SELECT string_agg(t::regtype::text, ', ' ORDER BY i) INTO parameters
 			FROM pg_proc p, unnest(p.proargtypes) WITH ORDINALITY u (t, i) WHERE p.oid = f.oid;
 			EXECUTE format('CREATE FUNCTION tried.%I(%s) RETURNS text LANGUAGE plpgsql AS %L', f.proname, parameters, format(
 				'BEGIN RETURN (SELECT r::text FROM idgen.%I(%s) r); EXCEPTION WHEN OTHERS THEN RETURN ''!'' || SQLSTATE; END', f.proname,
-				(SELECT string_agg('\$' || i || CASE t WHEN 'cstring'::regtype THEN '::cstring' ELSE '' END, ', ' ORDER BY i) FROM pg_proc p, unnest(p.proargtypes) WITH ORDINALITY u (t, i) WHERE p.oid = f.oid)));
+				(SELECT string_agg('\$' || i, ', ' ORDER BY i) FROM pg_proc p, unnest(p.proargtypes) WITH ORDINALITY u (t, i) WHERE p.oid = f.oid)));
 		END LOOP;
 	END \$\$;
 
@@ -445,8 +412,8 @@ my $setup = qq{
 	CREATE FUNCTION values_of(type regtype, OUT query text) LANGUAGE plpgsql AS \$\$
 	BEGIN
 		query := CASE type::text
-			WHEN 'uuid' THEN 'SELECT id FROM uuids' WHEN 'text' THEN 'SELECT t FROM texts' WHEN 'cstring' THEN 'SELECT t FROM texts' WHEN 'bytea' THEN 'SELECT b FROM byte_strings' WHEN 'bigint' THEN 'SELECT n FROM numbers'
-			WHEN 'timestamp with time zone' THEN 'SELECT at FROM instants' WHEN 'interval' THEN 'SELECT span FROM spans' WHEN 'idgen.objectid' THEN 'SELECT o FROM objectids' WHEN 'uuid[]' THEN
+			WHEN 'uuid' THEN 'SELECT id FROM uuids' WHEN 'text' THEN 'SELECT t FROM texts' WHEN 'bigint' THEN 'SELECT n FROM numbers'
+			WHEN 'timestamp with time zone' THEN 'SELECT at FROM instants' WHEN 'interval' THEN 'SELECT span FROM spans' WHEN 'uuid[]' THEN
 				'SELECT history::text FROM histories UNION ALL SELECT (ARRAY[[id]])::text FROM few_uuids UNION ALL SELECT (ARRAY[id, NULL])::text FROM few_uuids'
 			WHEN 'double precision' THEN 'SELECT x FROM reals' WHEN 'jsonb' THEN 'SELECT to_jsonb(t)::text FROM (SELECT t FROM texts WHERE length(t) < 100 LIMIT 100) s'
 			WHEN 'integer' THEN 'SELECT n FROM unnest(ARRAY[0, 1, -1, 2, 3, 6, 7, 8, 15, 16, 20, 32, 36, 58, 62, 16, 32, 36, 58, 62, 1024, 2147483647, -2147483648]) n' END;
@@ -458,7 +425,7 @@ my $setup = qq{
 		arguments text;
 		pools text;
 	BEGIN
-		SELECT string_agg(format('CASE WHEN k %% 29 = %s THEN NULL ELSE p%s.v[1 + up_to(%L, k, cardinality(p%s.v))] END::%s', i + 1, i, f.signature || i, i, CASE t::regtype::text WHEN 'cstring' THEN 'text' ELSE t::regtype::text END), ', ' ORDER BY i),
+		SELECT string_agg(format('CASE WHEN k %% 29 = %s THEN NULL ELSE p%s.v[1 + up_to(%L, k, cardinality(p%s.v))] END::%s', i + 1, i, f.signature || i, i, t::regtype::text), ', ' ORDER BY i),
 			string_agg(format(', (SELECT array_agg(v::text) AS v FROM (%s) s (v) WHERE v IS NOT NULL) p%s', values_of(t), i), '' ORDER BY i)
 			INTO arguments, pools
 			FROM pg_proc p, unnest(p.proargtypes) WITH ORDINALITY u (t, i) WHERE p.oid = f.oid;

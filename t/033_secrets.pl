@@ -112,22 +112,11 @@ my @functions = (
 	[ anybody => 'ticker_state(text)', q{'snowflake'} ],
 	[ tickers => 'raise_ticker(text,int8)', q{'decimal_id', 1} ],
 
-	[ anybody => 'objectid_in(cstring)', "$object\::pg_catalog.cstring" ],
-	[ anybody => 'objectid_out(objectid)', $object ],
-	[ server => 'objectid_recv(internal)' ],
-	[ anybody => 'objectid_send(objectid)', $object ],
-	[ anybody => 'objectid_from_bytea(bytea)', q{'\x507f1f77bcf86cd799439011'} ],
-	[ anybody => 'objectid_to_bytea(objectid)', $object ],
-	(map { [ anybody => "objectid_$_(objectid,objectid)", "$object, $object" ] } qw(eq ne lt le gt ge cmp smaller larger)),
-	[ server => 'objectid_sortsupport(internal)' ],
-	[ anybody => 'objectid_hash(objectid)', $object ],
-	[ anybody => 'objectid_hash_extended(objectid,int8)', "$object, 7" ],
-	[ anybody => 'min(objectid)', "$object" ],
-	[ anybody => 'max(objectid)', "$object" ],
 	[ anybody => 'object_id()', '' ],
-	[ anybody => 'objectid_timestamp(objectid)', $object ],
-	[ anybody => 'objectid_floor(timestamptz)', $instant ],
-	[ anybody => 'objectid_ceil(timestamptz)', $instant ],
+	[ anybody => 'is_object_id(text)', $object ],
+	[ anybody => 'object_id_timestamp(text)', $object ],
+	[ anybody => 'object_id_floor(timestamptz)', $instant ],
+	[ anybody => 'object_id_ceil(timestamptz)', $instant ],
 
 	[ anybody => 'uuid_to_base(uuid,int4)', "$v4\::pg_catalog.uuid, 58" ],
 	[ anybody => 'bigint_to_base(int8,int4)', '12345, 36' ],
@@ -223,8 +212,6 @@ ask(q{
 	CREATE TABLE public.guarded (id uuid);
 	CREATE TRIGGER guarded_id BEFORE INSERT ON public.guarded
 		FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('id', 'short_comb', '1 hour');
-	CREATE TABLE public.objects (id idgen.objectid PRIMARY KEY);
-	INSERT INTO public.objects VALUES ('507f1f77bcf86cd799439011');
 	ANALYZE});
 my $superuser = ask('SELECT current_user');
 
@@ -286,7 +273,7 @@ ask(q{
 	CREATE TABLE public.types AS
 		SELECT t.oid FROM pg_type t
 		WHERE t.oid = ANY ('{uuid,text,int2,int4,int8,timestamptz,timestamp,interval,boolean,bytea,float8,numeric,
-			oid,regclass,regtype,name,jsonb,"char",uuid[],text[],anyarray,anyelement,idgen.objectid}'::regtype[]);
+			oid,regclass,regtype,name,jsonb,"char",uuid[],text[],anyarray,anyelement}'::regtype[]);
 	DO $do$
 	DECLARE
 		double record;
@@ -321,7 +308,7 @@ for my $table (qw(creation_identifiers id_prefixes tickers))
 {
 	ask("CREATE VIEW hostile.$table AS SELECT * FROM hostile.spring_rows()");
 }
-for my $type (qw(uuid text objectid regtype regclass timestamptz int8 int4 interval jsonb float8 bytea))
+for my $type (qw(uuid text regtype regclass timestamptz int8 int4 interval jsonb float8 bytea))
 {
 	ask(qq{CREATE DOMAIN hostile.$type AS pg_catalog.text CHECK (hostile.spring_value(VALUE))});
 }
@@ -332,7 +319,7 @@ cmp_ok(ask(q{SELECT count(*) FROM pg_proc WHERE pronamespace = 'hostile'::regnam
 # types are looked for; and that one first of all.
 my $hostile = join(";\n",
 	(map { "CREATE TEMP VIEW $_ AS SELECT * FROM hostile.spring_rows()" } qw(creation_identifiers id_prefixes tickers)),
-	(map { "CREATE DOMAIN pg_temp.$_ AS pg_catalog.text CHECK (hostile.spring_value(VALUE))" } qw(uuid text objectid regtype interval)),
+	(map { "CREATE DOMAIN pg_temp.$_ AS pg_catalog.text CHECK (hostile.spring_value(VALUE))" } qw(uuid text regtype interval)),
 	'SET search_path = pg_temp, hostile, pg_catalog, public');
 
 my %bait = (
@@ -363,7 +350,6 @@ my %more = (
 	'view' => 'TABLE idgen.tickers',
 	'domain' => q{SELECT idgen.create_id_domain('public.thing_id', 'thing'); SELECT 'thing_1'::public.thing_id},
 	'known prefix' => q{SELECT idgen.create_id_domain('public.thing_id', 'thing'); SELECT * FROM idgen.parse_prefixed_id('thing_1')},
-	'objectid' => "SELECT id FROM public.objects WHERE id OPERATOR(idgen.=) $object ORDER BY id",
 	'replay' => "SELECT * FROM idgen.create_once_bigint($v1, 1); SELECT * FROM idgen.create_once_bigint($v1, 2)",
 	'forget' => "SELECT * FROM idgen.create_once_bigint($v1, 1); SELECT * FROM idgen.forget_creation($v1); SELECT * FROM idgen.find_creation($v1)",
 	'purge' => "SELECT * FROM idgen.create_once_bigint($v1, 1); SELECT * FROM idgen.purge_creations('0')",
@@ -391,7 +377,7 @@ for my $name (sort keys %expected)
 is(ask('SELECT is_called FROM hostile.used'), 'f', 'none of the look-alikes was used');
 
 # Also the extension itself comes from what it names.
-ask(q{DROP TABLE public.things, public.guarded, public.objects; DROP EXTENSION idgen CASCADE});
+ask(q{DROP TABLE public.things, public.guarded; DROP EXTENSION idgen CASCADE});
 my %made = results($superuser, $hostile, 'create' => q{CREATE EXTENSION idgen; COMMIT});
 is($made{create}, '', 'the extension is created among look-alikes');
 is( ask(q{SELECT count(*) FROM pg_depend d JOIN pg_depend e ON d.classid = e.classid AND d.objid = e.objid

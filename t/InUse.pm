@@ -77,7 +77,7 @@ sub create
 			page bigint NOT NULL UNIQUE DEFAULT idgen.js_id('$epoch'),
 			ticket bigint NOT NULL UNIQUE DEFAULT idgen.decimal_id(),
 			public_id uuid NOT NULL UNIQUE DEFAULT idgen.short_comb(),
-			document idgen.objectid NOT NULL UNIQUE DEFAULT idgen.object_id(),
+			document text COLLATE "C" NOT NULL UNIQUE DEFAULT idgen.object_id(),
 			account account_id NOT NULL UNIQUE DEFAULT idgen.prefixed_id('acct'),
 			type_id text NOT NULL UNIQUE DEFAULT idgen.typeid('order'),
 			round int NOT NULL,
@@ -105,7 +105,7 @@ sub contents
 		$database, q{
 		SET timezone = 'UTC';
 		SELECT 'orders', count(*), md5(string_agg(o::text, ' ' ORDER BY id)) FROM orders o;
-		SELECT 'by index', count(*) FROM orders o WHERE EXISTS (SELECT FROM orders i WHERE i.document OPERATOR(idgen.=) o.document);
+		SELECT 'by index', count(*) FROM orders o WHERE EXISTS (SELECT FROM orders i WHERE i.document = o.document);
 		SELECT command_id, command_name, entity_id, entity_number, request_hash, created_at FROM idgen.creation_identifiers ORDER BY 1;
 		SELECT prefix, domain FROM idgen.id_prefixes;
 		SELECT layout, reserved_value FROM idgen.tickers ORDER BY 1;

@@ -17,7 +17,7 @@ WITH measurement AS (
            ('trace_id', 'ordered', 1, 8, 12, 0), ('decimal_id', 'ordered', 1, 8, 12, 0),
            ('uuid_v7', 'ordered', 1, 16, 20, 0), ('uuid_v7_ordered', 'ordered', 1, 16, 20, 0), ('uuidv7', 'ordered', 1, 16, 20, 0),
            ('uuid_v6', 'ordered', 1, 16, 20, 0), ('lambert_comb', 'ordered', 1, 16, 20, 0), ('comb', 'ordered', 1, 16, 20, 0),
-           ('object_id', 'ordered', 1, 12, 16, 0), ('ulid', 'ordered', 1, 27, 32, 0),
+           ('object_id', 'ordered', 1, 25, 32, 0), ('ulid', 'ordered', 1, 27, 32, 0),
            ('typeid', 'ordered', 1, 32, 36, 0), ('prefixed_id', 'ordered', 1, 31, 36, 0),
            ('gen_random_uuid', 'random', 1, 16, 20, 0), ('uuid_v4', 'random', 1, 16, 20, 0),
            ('suffix_comb', 'random', 1, 16, 20, 0), ('short_suffix_comb', 'random', 1, 16, 20, 0),
