@@ -526,14 +526,14 @@ CREATE FUNCTION idgen.snowflake(epoch timestamptz DEFAULT '2020-01-01 00:00:00+0
     AS 'MODULE_PATHNAME', 'idgen_snowflake';
 
 COMMENT ON FUNCTION idgen.snowflake(timestamptz) IS
-'Twitter''s Snowflake, 1 to 2^63 - 1: 41 bits of milliseconds since the epoch (69.7 years), 10 bits of idgen.node_id (0 to 1023), 12 bits of counter; it reveals its creation time and the server. Greater than every one that a session of this database got before with the same epoch, also after a crash, a clock set back or a failover; errors: 55000 without idgen.node_id, 25006 in a read-only transaction and on a standby, 22008 where the time does not fit.';
+'Twitter''s Snowflake, 1 to 2^63 - 1: 41 bits of milliseconds since the epoch, which is rounded down to the millisecond (69.7 years), 10 bits of idgen.node_id (0 to 1023), 12 bits of counter; it reveals its creation time and the server. Greater than every one that a session of this database got before with the same epoch, also after a crash, a clock set back or a failover; errors: 55000 without idgen.node_id, 25006 in a read-only transaction and on a standby, 22008 where the time does not fit.';
 
 CREATE FUNCTION idgen.snowflake_timestamp(id bigint, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') RETURNS timestamptz
     LANGUAGE C IMMUTABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_snowflake_timestamp';
 
 COMMENT ON FUNCTION idgen.snowflake_timestamp(bigint, timestamptz) IS
-'The creation time of a snowflake() with this epoch, to the millisecond. NULL for a number below 1.';
+'The creation time of a snowflake() with this epoch, which is rounded down to the millisecond, as the time is. NULL for a number below 1.';
 
 CREATE FUNCTION idgen.snowflake_node(id bigint) RETURNS int
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -554,7 +554,7 @@ CREATE FUNCTION idgen.snowflake_floor(instant timestamptz, epoch timestamptz DEF
     AS 'MODULE_PATHNAME', 'idgen_snowflake_floor';
 
 COMMENT ON FUNCTION idgen.snowflake_floor(timestamptz, timestamptz) IS
-'The smallest snowflake() with this epoch in the timestamp''s millisecond, over all nodes: the lower bound of a range of time. A timestamp before the epoch or more than 2^41 - 1 ms (69.7 years) after it is an error (22008).';
+'The smallest value that snowflake() with this epoch can have in the timestamp''s millisecond, over all nodes: the lower bound of a range of time, and 0 in the epoch''s first millisecond, although the smallest identifier is 1. Both arguments are rounded down to the millisecond; a timestamp before the epoch or more than 2^41 - 1 ms (69.7 years) after it is an error (22008).';
 
 CREATE FUNCTION idgen.snowflake_ceil(instant timestamptz, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') RETURNS bigint
     LANGUAGE C IMMUTABLE PARALLEL SAFE
@@ -609,14 +609,14 @@ CREATE FUNCTION idgen.js_id(epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') 
     AS 'MODULE_PATHNAME', 'idgen_js_id';
 
 COMMENT ON FUNCTION idgen.js_id(timestamptz) IS
-'An identifier that a JavaScript number represents exactly, 1 to 2^53 - 1: 32 bits of seconds since the epoch (136 years), 5 bits of idgen.node_id (0 to 31), 16 bits of counter; it reveals its creation time and the server. Greater than every one that a session of this database got before with the same epoch, also after a crash, a clock set back or a failover; errors: 55000 without idgen.node_id, 25006 in a read-only transaction and on a standby, 22008 where the time does not fit.';
+'An identifier that a JavaScript number represents exactly, 1 to 2^53 - 1: 32 bits of seconds since the epoch, which is rounded down to the second (136 years), 5 bits of idgen.node_id (0 to 31), 16 bits of counter; it reveals its creation time and the server. Greater than every one that a session of this database got before with the same epoch, also after a crash, a clock set back or a failover; errors: 55000 without idgen.node_id, 25006 in a read-only transaction and on a standby, 22008 where the time does not fit.';
 
 CREATE FUNCTION idgen.js_id_timestamp(id bigint, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') RETURNS timestamptz
     LANGUAGE C IMMUTABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_js_id_timestamp';
 
 COMMENT ON FUNCTION idgen.js_id_timestamp(bigint, timestamptz) IS
-'The creation time of a js_id() with this epoch, to the second. NULL for a number that is not a js_id().';
+'The creation time of a js_id() with this epoch, which is rounded down to the second, as the time is. NULL for a number that is not a js_id().';
 
 CREATE FUNCTION idgen.js_id_node(id bigint) RETURNS int
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -637,7 +637,7 @@ CREATE FUNCTION idgen.js_id_floor(instant timestamptz, epoch timestamptz DEFAULT
     AS 'MODULE_PATHNAME', 'idgen_js_id_floor';
 
 COMMENT ON FUNCTION idgen.js_id_floor(timestamptz, timestamptz) IS
-'The smallest js_id() with this epoch in the timestamp''s second, over all nodes: the lower bound of a range of time. A timestamp before the epoch or more than 2^32 - 1 s (136 years) after it is an error (22008).';
+'The smallest value that js_id() with this epoch can have in the timestamp''s second, over all nodes: the lower bound of a range of time, and 0 in the epoch''s first second, although the smallest identifier is 1. Both arguments are rounded down to the second; a timestamp before the epoch or more than 2^32 - 1 s (136 years) after it is an error (22008).';
 
 CREATE FUNCTION idgen.js_id_ceil(instant timestamptz, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') RETURNS bigint
     LANGUAGE C IMMUTABLE PARALLEL SAFE
@@ -757,49 +757,56 @@ CREATE FUNCTION idgen.uuid_to_base(id uuid, base int) RETURNS text
     AS 'MODULE_PATHNAME', 'idgen_uuid_to_base';
 
 COMMENT ON FUNCTION idgen.uuid_to_base(uuid, int) IS
-'The uuid as digits of a base: 16, 32 (Crockford), 36, 58 (Bitcoin) or 62. Always as many as 128 bits take (32, 26, 25, 22 or 22), so that text order is uuid order; for 58 and 62, whose digits are case-sensitive, in collation "C". Another base is an error (22023).';
+'The uuid as digits of a base: 16, 32 (Crockford), 36, 58 (Bitcoin) or 62. Always all the digits of 128 bits (32, 26, 25, 22 or 22), in lower case for 16 and 36, in upper case for 32, so that text order is uuid order in COLLATE "C"; another base is an error (22023).';
 
 CREATE FUNCTION idgen.bigint_to_base(value bigint, base int) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_bigint_to_base';
 
 COMMENT ON FUNCTION idgen.bigint_to_base(bigint, int) IS
-'The number as digits of a base: 16, 32 (Crockford), 36, 58 (Bitcoin) or 62, without leading zeros. A negative number or another base is an error (22023).';
+'The number as digits of a base: 16, 32 (Crockford), 36, 58 (Bitcoin) or 62, of the same case as by uuid_to_base(), without leading zeros. A negative number or another base is an error (22023).';
 
 CREATE FUNCTION idgen.uuid_from_base(digits text, base int) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_uuid_from_base';
 
 COMMENT ON FUNCTION idgen.uuid_from_base(text, int) IS
-'The uuid that uuid_to_base(id, base) writes so; leading zeros can be left out. Bases 16, 32 and 36 read both cases, and 32 reads i, l and o as 1, 1 and 0. A foreign character, no digit, too many, or more than 128 bits is an error (22P02) that tells the position.';
+'The uuid of these digits, where leading zeros can be left out; bases 16, 32 and 36 read letters of either case, 32 also i, l and o as 1, 1 and 0, and in 58 and 62 the two cases are different digits. An invalid character, no digit, more digits than uuid_to_base() writes, or more than 128 bits is an error (22P02).';
 
 CREATE FUNCTION idgen.bigint_from_base(digits text, base int) RETURNS bigint
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_bigint_from_base';
 
 COMMENT ON FUNCTION idgen.bigint_from_base(text, int) IS
-'The number that bigint_to_base(value, base) writes so; read as by uuid_from_base(). More than a bigint holds is an error (22P02).';
+'The number of these digits, read as by uuid_from_base(): leading zeros are allowed, up to as many digits as a uuid has. A number out of range for bigint is an error (22P02).';
 
 CREATE FUNCTION idgen.prefixed_id(prefix text, id uuid DEFAULT idgen.uuid_v7()) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_prefixed_id';
 
 COMMENT ON FUNCTION idgen.prefixed_id(text, uuid) IS
-'A typed identifier: the prefix, an underscore and the uuid''s 25 digits of base 36. The prefix is 1 to 63 of a-z, 0-9 and underscore, begins with a letter and does not end in an underscore (22023).';
+'A typed identifier: the prefix, an underscore and the uuid''s 25 digits of base 36 in lower case; its order is that of the uuid in COLLATE "C". The prefix consists of 1 to 63 characters of a-z, 0-9 and underscore, begins with a letter and does not end with an underscore (22023).';
 
 CREATE FUNCTION idgen.prefixed_id_to_uuid(id text, expected_prefix text DEFAULT NULL) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_prefixed_id_to_uuid';
 
 COMMENT ON FUNCTION idgen.prefixed_id_to_uuid(text, text) IS
-'The uuid in a prefixed id; its digits may lack leading zeros and be of either case. A text that is none is an error (22P02) that tells the position, one with a prefix other than the one expected is another (23514) that names both.';
+'The uuid in a prefixed id, whose digits can lack leading zeros and be of either case. Text that is not a prefixed id is an error (22P02), one with a prefix other than the expected one is another (23514), and an expected prefix that is impossible a third (22023).';
+
+CREATE FUNCTION idgen.is_prefixed_id(id text, prefix text) RETURNS boolean
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_is_prefixed_id';
+
+COMMENT ON FUNCTION idgen.is_prefixed_id(text, text) IS
+'Whether a text is a prefixed id of this prefix in canonical form, exactly as prefixed_id() writes it: lower case, all 25 digits. An impossible prefix is an error (22023).';
 
 CREATE FUNCTION idgen.prefixed_id_prefix(id text) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_prefixed_id_prefix';
 
 COMMENT ON FUNCTION idgen.prefixed_id_prefix(text) IS
-'The prefix of a prefixed id: what stands before the last underscore. A text that is no prefixed id is an error (22P02) that tells the position.';
+'The prefix of a prefixed id: the text before the last underscore. Text that is not a prefixed id is an error (22P02).';
 
 -- as with the sequences
 ALTER DEFAULT PRIVILEGES IN SCHEMA idgen
@@ -830,7 +837,7 @@ CREATE FUNCTION idgen.create_id_domain(domain_name text, prefix text) RETURNS re
     AS 'MODULE_PATHNAME', 'idgen_create_id_domain';
 
 COMMENT ON FUNCTION idgen.create_id_domain(text, text) IS
-'Creates a domain over text that accepts prefixed ids of this prefix only, and registers the prefix in idgen.id_prefixes; a prefix that another domain has is an error (23505). The name is read as in CREATE DOMAIN: folded to lower case unless quoted, in the first schema of the search path unless qualified. DROP DOMAIN makes the prefix free again. Needs CREATE on the schema and SELECT, INSERT and DELETE on idgen.id_prefixes.';
+'Creates a domain over text COLLATE "C" whose constraint prefixed_id_check is is_prefixed_id(VALUE, prefix), and registers the prefix in idgen.id_prefixes until the domain is dropped; a prefix in use is an error (23505) that names its domain. The name is read as in CREATE DOMAIN; needs CREATE on the schema and SELECT, INSERT and DELETE on idgen.id_prefixes.';
 
 CREATE FUNCTION idgen.parse_prefixed_id(
     id text,
@@ -855,35 +862,35 @@ CREATE FUNCTION idgen.typeid_from_uuid(prefix text, id uuid) RETURNS text
     AS 'MODULE_PATHNAME', 'idgen_typeid_from_uuid';
 
 COMMENT ON FUNCTION idgen.typeid_from_uuid(text, uuid) IS
-'A TypeID (version 0.3 of its specification): the prefix, an underscore and the uuid''s 26 digits of base 32 in lower case. The prefix is at most 63 of a-z and underscore, begins and ends with a letter (22023), or is empty; then there is no underscore.';
+'A TypeID (version 0.3 of its specification): the prefix, an underscore and the uuid''s 26 digits of base 32 in lower case; its order is that of the uuid in COLLATE "C". The prefix consists of at most 63 characters of a-z and underscore, begins and ends with a letter (22023), or is empty; then there is no underscore.';
 
 CREATE FUNCTION idgen.typeid(prefix text DEFAULT '') RETURNS text
     LANGUAGE SQL VOLATILE PARALLEL SAFE
     RETURN idgen.typeid_from_uuid(prefix, idgen.uuid_v7());
 
 COMMENT ON FUNCTION idgen.typeid(text) IS
-'A new TypeID: typeid_from_uuid(prefix, uuid_v7()). Tells its creation time.';
+'A new TypeID: typeid_from_uuid(prefix, uuid_v7()); it contains its creation time. Keep it in a column of type text COLLATE "C", whose order is that of time.';
 
 CREATE FUNCTION idgen.typeid_to_uuid(id text) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_typeid_to_uuid';
 
 COMMENT ON FUNCTION idgen.typeid_to_uuid(text) IS
-'The uuid in a TypeID, read as strictly as its specification demands: lower case, all 26 digits, the first at most 7. Anything else is an error (22P02) that tells the position.';
+'The uuid in a TypeID, read as strictly as its specification demands: lower case, all 26 digits, the first at most 7. Anything else is an error (22P02).';
 
 CREATE FUNCTION idgen.typeid_prefix(id text) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_typeid_prefix';
 
 COMMENT ON FUNCTION idgen.typeid_prefix(text) IS
-'The prefix of a TypeID, empty where it has none. A text that is no TypeID is an error (22P02) that tells the position.';
+'The prefix of a TypeID, empty where it has none. Text that is not a TypeID is an error (22P02).';
 
 CREATE FUNCTION idgen.ulid() RETURNS text
     LANGUAGE C VOLATILE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_ulid';
 
 COMMENT ON FUNCTION idgen.ulid() IS
-'A ULID: 48 bits of Unix milliseconds and 80 random bits as 26 digits of Crockford''s base 32. Tells its creation time. Strictly increasing within a session: in the same millisecond, or where the clock steps back, it is the last one plus one (the specification''s monotonic mode), which is easy to guess.';
+'A ULID: 48 bits of Unix milliseconds and 80 random bits as 26 digits of Crockford''s base 32; it contains its creation time. Strictly increasing within a session, as text COLLATE "C": in the same millisecond, or where the clock steps back, it is the last one plus one (the specification''s monotonic mode), which is easy to guess.';
 
 CREATE FUNCTION idgen.ulid_to_uuid(id text) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -897,7 +904,7 @@ CREATE FUNCTION idgen.ulid_from_uuid(id uuid) RETURNS text
     AS 'MODULE_PATHNAME', 'idgen_ulid_from_uuid';
 
 COMMENT ON FUNCTION idgen.ulid_from_uuid(uuid) IS
-'The 16 bytes of a uuid as ULID.';
+'The 16 bytes of a uuid as ULID, in upper case; its order is that of the uuid in COLLATE "C".';
 
 CREATE FUNCTION idgen.ulid_timestamp(id text) RETURNS timestamptz
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT

@@ -446,7 +446,13 @@ cstring_to_text(const char *s)
 	return cstring_to_text_with_len(s, strlen(s));
 }
 
-/* as in an encoding of one byte a character */
+/* an encoding of one byte a character */
+int
+pg_database_encoding_max_length(void)
+{
+	return 1;
+}
+
 int
 pg_mbcliplen(const char *mbstr, int len, int limit)
 {

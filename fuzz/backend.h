@@ -145,6 +145,7 @@ FUNCTION(idgen_comb_floor);
 FUNCTION(idgen_comb_timestamp);
 FUNCTION(idgen_decimal_id_parts);
 FUNCTION(idgen_is_object_id);
+FUNCTION(idgen_is_prefixed_id);
 FUNCTION(idgen_is_recent_comb);
 FUNCTION(idgen_is_recent_short_comb);
 FUNCTION(idgen_is_uuid);

@@ -1,8 +1,9 @@
 /*
  * fuzz_prefixed_id.c
- *	  Prefixed ids: a text is accepted or refused alike by all that read it;
- *	  what is accepted can be written again from its prefix and its uuid, and
- *	  the digits but not the prefix may be of either case.
+ *	  Prefixed ids: a text is accepted or refused alike by all functions that
+ *	  read it; an accepted text can be written again from its prefix and its
+ *	  uuid, and the digits but not the prefix can be of either case.
+ *	  is_prefixed_id() accepts exactly what prefixed_id() writes.
  */
 #include "backend.h"
 
@@ -21,6 +22,14 @@ is_prefix(const char *text, size_t length)
 			return false;
 	}
 	return text[0] != '\0';
+}
+
+/* is_prefixed_id() of two texts, the second being a prefix */
+static bool
+is_canonical(const char *bytes, size_t length, const char *prefix, size_t prefix_length, bool short_header)
+{
+	return DatumGetBool(CALL_VALUE(idgen_is_prefixed_id, text_arg(bytes, length, short_header),
+								   text_arg(prefix, prefix_length, short_header)));
 }
 
 static void
@@ -43,7 +52,9 @@ check_written(const char *prefix, size_t prefix_length, const pg_uuid_t *id, boo
 	again = CALL_VALUE(idgen_prefixed_id_to_uuid, value_arg(written.value), text_arg(prefix, prefix_length, !short_header));
 	CHECK(memcmp(DatumGetUUIDP(again), id, UUID_LEN) == 0);
 	CHECK(CALL(idgen_prefixed_id_to_uuid, value_arg(written.value), text_arg(prefix, prefix_length - 1, short_header)).sqlstate ==
-		  ERRCODE_CHECK_VIOLATION);
+		  (is_prefix(prefix, prefix_length - 1) ? ERRCODE_CHECK_VIOLATION : ERRCODE_INVALID_PARAMETER_VALUE));
+	CHECK(is_canonical(VARDATA_ANY(result), VARSIZE_ANY_EXHDR(result), prefix, prefix_length, short_header));
+	CHECK(!is_canonical(VARDATA_ANY(result), VARSIZE_ANY_EXHDR(result) - 1, prefix, prefix_length, short_header));
 	again = CALL_VALUE(idgen_prefixed_id_prefix, value_arg(written.value));
 	CHECK(VARSIZE_ANY_EXHDR(DatumGetTextPP(again)) == prefix_length);
 	CHECK(memcmp(VARDATA_ANY(DatumGetTextPP(again)), prefix, prefix_length) == 0);
@@ -58,6 +69,7 @@ fuzz_target(Input *input)
 	size_t		separator = length;
 	Outcome		id;
 	Outcome		prefix;
+	text	   *canonical;
 	pg_uuid_t	uuid;
 
 	memcpy(bytes, input->bytes, length);
@@ -76,6 +88,9 @@ fuzz_target(Input *input)
 		CHECK(VARSIZE_ANY_EXHDR(DatumGetTextPP(prefix.value)) == separator - 1);
 		CHECK(memcmp(VARDATA_ANY(DatumGetTextPP(prefix.value)), bytes, separator - 1) == 0);
 		uuid = *DatumGetUUIDP(id.value);
+		canonical = DatumGetTextPP(CALL_VALUE(idgen_prefixed_id, value_arg(prefix.value), uuid_arg(&uuid)));
+		CHECK(is_canonical(bytes, length, bytes, separator - 1, short_header) ==
+			  (VARSIZE_ANY_EXHDR(canonical) == length && memcmp(VARDATA_ANY(canonical), bytes, length) == 0));
 		check_written(bytes, separator - 1, &uuid, short_header);
 
 		/* the digits in the other case are the same */
@@ -93,7 +108,13 @@ fuzz_target(Input *input)
 			  ERRCODE_INVALID_TEXT_REPRESENTATION);
 	}
 	else
+	{
 		CHECK(id.sqlstate == ERRCODE_INVALID_TEXT_REPRESENTATION);
+		CHECK(!is_canonical(bytes, length, "a", 1, short_header));
+		/* also with an expected prefix, even another one */
+		CHECK(CALL(idgen_prefixed_id_to_uuid, text_arg(bytes, length, short_header), text_arg("a", 1, short_header)).sqlstate ==
+			  ERRCODE_INVALID_TEXT_REPRESENTATION);
+	}
 
 	/* any prefix, and any uuid */
 	uuid = take_uuid(input);

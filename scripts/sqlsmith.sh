@@ -64,7 +64,7 @@ SELECT id, n, t, b, at, span, small, real, history, request
 FROM (SELECT row_number() OVER () AS k, id FROM (VALUES ('00000000-0000-0000-0000-000000000000'::uuid), ('ffffffff-ffff-ffff-ffff-ffffffffffff'), (idgen.uuid_v1()), (idgen.uuid_v6()),
         (idgen.lambert_comb()), (idgen.uuid_v7()), (idgen.comb()), (idgen.short_comb()), (idgen.uuid_v4()), (NULL)) v (id)) ids
   JOIN (SELECT row_number() OVER () AS k, n FROM (VALUES (0::bigint), (1), (-1), (9223372036854775807), (-9223372036854775808), (14150009200065), (9007199254740991), (4194305), (idgen.snowflake()), (NULL)) v (n)) numbers USING (k)
-  JOIN (SELECT row_number() OVER () AS k, t FROM (VALUES (''), ('acct_3e6wlko0bp8e7c9916hklbnd'), (idgen.typeid('user')), (idgen.ulid()), (idgen.uuid_to_base(idgen.uuid_v4(), 58)), ('acct'), (idgen.object_id()), ('short_comb'), (repeat('a', 3000)), (NULL)) v (t)) texts USING (k)
+  JOIN (SELECT row_number() OVER () AS k, t FROM (VALUES (''), ('acct_03e6wlko0bp8e7c9916hklbnd'), (idgen.typeid('user')), (idgen.ulid()), (idgen.uuid_to_base(idgen.uuid_v4(), 58)), ('acct'), (idgen.object_id()), ('short_comb'), (repeat('a', 3000)), (NULL)) v (t)) texts USING (k)
   JOIN (SELECT k, decode(repeat('a5', 7 + k::int), 'hex') AS b FROM generate_series(1, 10) k) byte_strings USING (k)
   JOIN (SELECT row_number() OVER () AS k, at FROM (VALUES ('epoch'::timestamptz), ('infinity'), ('-infinity'), ('4714-11-24 BC'), ('294276-12-31'), ('10889-08-02'), ('2106-02-07 06:28:16+00'), ('2020-01-01 00:00+00'), (now()), (NULL)) v (at)) instants USING (k)
   JOIN (SELECT row_number() OVER () AS k, span FROM (VALUES ('0'::interval), ('1 ms'), ('1 minute'), ('-1 minute'), ('1 month'), ('1500 us'), ('2147483647 days'), ('10 days'), ('30 seconds'), (NULL)) v (span)) spans USING (k)

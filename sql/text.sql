@@ -75,7 +75,8 @@ SELECT input, f.* FROM (VALUES
     ($$bigint_from_base('10000000000000000', 16)$$), ($$bigint_from_base('AzL8n0Y58m8', 62)$$), ($$bigint_from_base('', 16)$$),
     ($$bigint_from_base('-1', 16)$$), ($$bigint_to_base(-1, 16)$$), ($$bigint_to_base(1, 10)$$), ($$bigint_to_base(1, 64)$$),
     ($$uuid_to_base('017f22e2-79b0-7cc3-98c4-dc0c0c07398f'::uuid, 0)$$), ($$uuid_from_base('1', 2)$$), ($$bigint_from_base('1', -36)$$),
-    ($$uuid_from_base(repeat('0', 10000000), 36)$$)) v (input),
+    ($$uuid_from_base(repeat('0', 10000000), 36)$$), ($$bigint_from_base(repeat('0', 25), 36)$$),
+    ($$uuid_from_base(repeat('0', 25) || '!', 36)$$)) v (input),
     failure('SELECT idgen.' || input) f;
 \pset tuples_only off
 \pset format aligned
@@ -87,8 +88,8 @@ SELECT idgen.prefixed_id('acct', '017f22e2-79b0-7cc3-98c4-dc0c0c07398f'),
        idgen.prefixed_id('a', '00000000-0000-0000-0000-000000000000'),
        idgen.prefixed_id('line_item2', 'ffffffff-ffff-ffff-ffff-ffffffffffff'),
        length(idgen.prefixed_id(repeat('p', 63), 'ffffffff-ffff-ffff-ffff-ffffffffffff')) AS longest;
-SELECT idgen.prefixed_id_to_uuid('acct_3e6wlko0bp8e7c9916hklbnd') AS id, idgen.uuid_version(idgen.prefixed_id_to_uuid('acct_3e6wlko0bp8e7c9916hklbnd')) AS version,
-       idgen.prefixed_id_prefix('acct_3e6wlko0bp8e7c9916hklbnd') AS prefix;
+SELECT idgen.prefixed_id_to_uuid('acct_03e6wlko0bp8e7c9916hklbnd') AS id, idgen.uuid_version(idgen.prefixed_id_to_uuid('acct_03e6wlko0bp8e7c9916hklbnd')) AS version,
+       idgen.prefixed_id_prefix('acct_03e6wlko0bp8e7c9916hklbnd') AS prefix;
 SELECT idgen.prefixed_id_to_uuid('line_item2_f5lxx1zz5pnorynqglhzmsp33', 'line_item2') AS last_underscore,
        idgen.prefixed_id_prefix('line_item2_f5lxx1zz5pnorynqglhzmsp33') AS prefix,
        idgen.prefixed_id_to_uuid('acct_F5LXX1ZZ5PNORYNQGLHZMSP33') AS upper_case;
@@ -106,11 +107,28 @@ SELECT input, f.* FROM (VALUES
     ($$prefixed_id_to_uuid('acct__1')$$), ($$prefixed_id_to_uuid('Acct_1')$$), ($$prefixed_id_to_uuid('acct_1-2')$$),
     ($$prefixed_id_to_uuid('acct_f5lxx1zz5pnorynqglhzmsp34')$$), ($$prefixed_id_to_uuid('acct_00000000000000000000000000')$$),
     ($$prefixed_id_to_uuid('acct_1', 'inv')$$), ($$prefixed_id_to_uuid('acct_1', 'acc')$$), ($$prefixed_id_to_uuid('acct_1', '')$$), ($$prefixed_id_to_uuid('acct_1', repeat('b', 1000))$$),
+    ($$prefixed_id_to_uuid('acct_1', 'Acct')$$), ($$prefixed_id_to_uuid('acct_!', 'inv')$$), ($$prefixed_id_to_uuid('acct', 'inv')$$), ($$prefixed_id_to_uuid('acct_', 'inv')$$),
     ($$prefixed_id_to_uuid(repeat('a', 64) || '_1')$$), ($$prefixed_id_to_uuid(repeat('a', 10000000))$$),
-    ($$prefixed_id_prefix('acct_!')$$), ($$prefixed_id_prefix('acct')$$)) v (input),
+    ($$prefixed_id_prefix('acct_!')$$), ($$prefixed_id_prefix('acct')$$),
+    ($$is_prefixed_id('acct_1', '')$$), ($$is_prefixed_id('acct_1', 'Acct')$$), ($$is_prefixed_id('a_', 'a_')$$)) v (input),
     failure('SELECT idgen.' || input) f;
 \pset tuples_only off
 \pset format aligned
+
+-- one identifier has one canonical text
+SELECT id, idgen.is_prefixed_id(id, 'acct')
+FROM (VALUES ('acct_03e6wlko0bp8e7c9916hklbnd'), ('acct_0000000000000000000000000'), ('acct_f5lxx1zz5pnorynqglhzmsp33'), ('acct_f5lxx1zz5pnorynqglhzmsp34'),
+             ('acct_03e6wlko0bp8e7c9916hklbnD'), ('Acct_03e6wlko0bp8e7c9916hklbnd'), ('acct_3e6wlko0bp8e7c9916hklbnd'), ('acct_003e6wlko0bp8e7c9916hklbnd'),
+             ('acct_03e6wlko0bp8e7c9916hklbn!'), ('acct_03e6wlko0bp8e7c9916hklbnd '), (' acct_03e6wlko0bp8e7c9916hklbnd'), ('acct-03e6wlko0bp8e7c9916hklbnd'),
+             ('inv_03e6wlko0bp8e7c9916hklbnd'), ('acct2_03e6wlko0bp8e7c9916hklbnd'), ('acct_'), ('acct'), (''), (NULL)) v (id);
+SELECT bool_and(idgen.is_prefixed_id(canonical, prefix)) AS written,
+       bool_or(idgen.is_prefixed_id(upper(canonical), prefix)) FILTER (WHERE canonical <> upper(canonical)) AS upper_case,
+       bool_or(idgen.is_prefixed_id(short, prefix)) FILTER (WHERE canonical <> short) AS without_zeros,
+       count(*) FILTER (WHERE canonical <> short) > 100 AS some_have_zeros,
+       bool_and(idgen.prefixed_id_to_uuid(short) = id) AS all_can_be_read
+FROM sample, unnest('{p,line_item2}'::text[]) prefix, idgen.prefixed_id(prefix, id) canonical, regexp_replace(canonical, '_0+(?=.)', '_') short;
+SELECT idgen.is_prefixed_id(idgen.prefixed_id(repeat('p', 63)), repeat('p', 63)) AS longest, idgen.is_prefixed_id(repeat('a', 10000000), 'acct') AS too_long,
+       idgen.is_prefixed_id('acct_1', NULL) IS NULL AS no_prefix;
 
 --
 -- Domains
@@ -118,31 +136,51 @@ SELECT input, f.* FROM (VALUES
 SELECT idgen.create_id_domain('account_id', 'acct'), idgen.create_id_domain('Invoice_ID', 'inv');
 CREATE TABLE account (id account_id PRIMARY KEY DEFAULT idgen.prefixed_id('acct'), note text);
 INSERT INTO account (note) VALUES ('default');
-INSERT INTO account VALUES ('acct_3e6wlko0bp8e7c9916hklbnd', 'given');
-INSERT INTO account VALUES ('inv_3e6wlko0bp8e7c9916hklbnd', 'of another type');
-INSERT INTO account VALUES ('acct_3e6wlko0bp8e7c9916hklbn!', 'not decodable');
+INSERT INTO account VALUES ('acct_03e6wlko0bp8e7c9916hklbnd', 'given');
+INSERT INTO account VALUES ('inv_03e6wlko0bp8e7c9916hklbnd', 'of another type');
+INSERT INTO account VALUES ('acct_03e6wlko0bp8e7c9916hklbn!', 'not decodable');
 INSERT INTO account VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 'no prefix');
+INSERT INTO account VALUES ('acct_1', 'no leading zeros');
+INSERT INTO account VALUES ('acct_03E6WLKO0BP8E7C9916HKLBND', 'upper case');
 INSERT INTO account VALUES (NULL, 'null');
+-- a driver can tell the violation
+CREATE FUNCTION violation(statement text, OUT state text, OUT message text, OUT detail text, OUT schema text, OUT "table" text, OUT type text, OUT "constraint" text)
+LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE statement;
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, schema = SCHEMA_NAME, "table" = TABLE_NAME,
+        type = PG_DATATYPE_NAME, "constraint" = CONSTRAINT_NAME;
+END $$;
+\x on
+SELECT * FROM violation($$INSERT INTO account VALUES ('inv_03e6wlko0bp8e7c9916hklbnd')$$);
+SELECT * FROM violation($$SELECT idgen.create_id_domain('account_id2', 'acct')$$);
+\x off
+SELECT pg_get_constraintdef(c.oid), collname FROM pg_constraint c JOIN pg_type t ON t.oid = contypid JOIN pg_collation l ON l.oid = typcollation
+WHERE contypid = 'account_id'::regtype;
 SELECT NULL::account_id IS NULL AS domain_takes_null;
 SELECT count(*) FROM account;
-SELECT * FROM idgen.parse_prefixed_id('acct_3e6wlko0bp8e7c9916hklbnd');
-SELECT * FROM idgen.parse_prefixed_id('cust_3e6wlko0bp8e7c9916hklbnd');
+SELECT * FROM idgen.parse_prefixed_id('acct_03e6wlko0bp8e7c9916hklbnd');
+SELECT * FROM idgen.parse_prefixed_id('cust_03e6wlko0bp8e7c9916hklbnd');
 SELECT * FROM idgen.parse_prefixed_id('acct_!');
 SELECT * FROM idgen.parse_prefixed_id(NULL);
 
 -- a prefix belongs to one domain, a name to one type
 SELECT idgen.create_id_domain('account_id2', 'acct');
 SELECT to_regtype('account_id2') IS NULL AS not_left_behind;
+SET search_path = pg_catalog;
+SELECT idgen.create_id_domain('public.account_id2', 'acct');
+RESET search_path;
 SELECT idgen.create_id_domain('account_id', 'other');
 SELECT prefix, domain FROM idgen.id_prefixes ORDER BY prefix;
 
 -- names are quoted, qualified and looked for as in CREATE DOMAIN
 CREATE SCHEMA "Other";
 SELECT idgen.create_id_domain('"Other"."Weird ""Id"""', 'weird');
-SELECT 'weird_1'::"Other"."Weird ""Id""";
+SELECT idgen.prefixed_id('weird', '017f22e2-79b0-7cc3-98c4-dc0c0c07398f')::"Other"."Weird ""Id""";
 SET search_path = "Other", public;
 SELECT idgen.create_id_domain('order_id', 'ord');
-SELECT 'ord_1'::"Other".order_id;
+SELECT idgen.prefixed_id('ord', '017f22e2-79b0-7cc3-98c4-dc0c0c07398f')::"Other".order_id;
 RESET search_path;
 SELECT idgen.create_id_domain('nowhere.order_id', 'nowhere');
 SELECT idgen.create_id_domain('x.y.z.order_id', 'nowhere');
@@ -164,7 +202,7 @@ SELECT * FROM idgen.parse_prefixed_id('inv_1');
 CREATE ROLE regress_idgen_plain;
 SET ROLE regress_idgen_plain;
 SELECT idgen.prefixed_id_prefix(idgen.prefixed_id('acct'));
-SELECT 'acct_1'::account_id;
+SELECT 'acct_03e6wlko0bp8e7c9916hklbnd'::account_id;
 SELECT * FROM idgen.parse_prefixed_id('acct_1');
 SELECT idgen.create_id_domain('public.mine', 'mine');
 RESET ROLE;
@@ -250,7 +288,7 @@ SELECT input, f.* FROM (VALUES
 
 SELECT idgen.uuid_to_base(NULL::uuid, 36) IS NULL AND idgen.bigint_to_base(NULL::bigint, 36) IS NULL AND idgen.uuid_from_base(NULL, 36) IS NULL
    AND idgen.bigint_from_base(NULL, 36) IS NULL AND idgen.prefixed_id(NULL) IS NULL AND idgen.prefixed_id('a', NULL) IS NULL
-   AND idgen.prefixed_id_to_uuid(NULL) IS NULL AND idgen.prefixed_id_prefix(NULL) IS NULL AND idgen.typeid_to_uuid(NULL) IS NULL
+   AND idgen.prefixed_id_to_uuid(NULL) IS NULL AND idgen.is_prefixed_id(NULL, 'acct') IS NULL AND idgen.prefixed_id_prefix(NULL) IS NULL AND idgen.typeid_to_uuid(NULL) IS NULL
    AND idgen.typeid_prefix(NULL) IS NULL AND idgen.typeid_from_uuid(NULL, NULL) IS NULL AND idgen.ulid_to_uuid(NULL) IS NULL
    AND idgen.ulid_from_uuid(NULL) IS NULL AND idgen.ulid_timestamp(NULL) IS NULL AS all_null;
-DROP FUNCTION failure;
+DROP FUNCTION failure, violation;

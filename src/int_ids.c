@@ -310,7 +310,8 @@ idgen_snowflake_counter(PG_FUNCTION_ARGS)
 /*
  * snowflake_floor(instant timestamptz, epoch timestamptz DEFAULT ...) returns bigint
  *
- * The smallest one of the instant's millisecond, over all nodes.
+ * The smallest value of the instant's millisecond, over all nodes: 0 in the
+ * epoch's first millisecond, where the smallest identifier is 1.
  */
 PG_FUNCTION_INFO_V1(idgen_snowflake_floor);
 Datum

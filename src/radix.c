@@ -227,13 +227,8 @@ radix_decode(const Radix *radix, const char *digits, int length,
 
 	if (length == 0)
 	{
-		*problem = psprintf("There is no digit at position %d.", first_position);
-		return false;
-	}
-	if (length > radix->width)
-	{
-		*problem = psprintf("The number of digits is %d; position %d is beyond the %d that 128 bits take.",
-							length, first_position + radix->width, radix->width);
+		*problem = psprintf("A digit of base %d is expected at position %d.",
+							radix->base, first_position);
 		return false;
 	}
 
@@ -256,19 +251,21 @@ radix_decode(const Radix *radix, const char *digits, int length,
 			break;
 	}
 
-	if (!good)
+	if (!good || length > radix->width)
 	{
 		for (int i = 0; i < length; i++)
 		{
 			if (values[(uint8) digits[i]] == NO_DIGIT)
 			{
-				*problem = psprintf("The character at position %d is not a digit of base %d.",
+				*problem = psprintf("Invalid character at position %d; a digit of base %d is expected.",
 									first_position + i, radix->base);
 				return false;
 			}
 		}
-		*problem = psprintf("The digits from position %d on are more than 128 bits.",
-							first_position);
+		if (length > radix->width)
+			*problem = psprintf("At most %d digits are allowed.", radix->width);
+		else
+			*problem = pstrdup("The value of the digits exceeds 128 bits.");
 		return false;
 	}
 

@@ -35,7 +35,9 @@ extern void radix_encode(const Radix *radix, uint64 high, uint64 low,
 /*
  * Read digits; false, with *problem saying what is wrong and where, for an
  * empty text, a foreign character, too many digits, or more than 128 bits.
- * Positions count from first_position.
+ * A foreign character is reported before anything else, so that all before its
+ * position, which counts from first_position, is ASCII: a position in bytes is
+ * one in characters.
  */
 extern bool radix_decode(const Radix *radix, const char *digits, int length,
 						 int first_position, uint64 *high, uint64 *low,

@@ -3,8 +3,10 @@
  * text_ids.c
  *	  Identifiers as text: in a base, with a prefix, as TypeID and as ULID.
  *
- * Reading is strict.  What is not exactly such an identifier is an error
- * (22P02) that says at which position.
+ * Text that is not such an identifier is an error (22P02).  Its DETAIL counts
+ * characters: it names the position of the first character that is invalid,
+ * all before it being ASCII, and it compares with a limit only text that is
+ * ASCII.
  *
  *-------------------------------------------------------------------------
  */
@@ -32,8 +34,10 @@
 #define MAX_PREFIX_LENGTH	63	/* of prefixed ids and of TypeID alike */
 #define SEPARATOR			'_'
 
-/* prefix, separator and the longest body */
-#define MAX_PREFIXED_LENGTH	(MAX_PREFIX_LENGTH + 1 + RADIX_MAX_WIDTH)
+/* as much of a text of any length as a message shows, in bytes */
+#define MAX_SHOWN_LENGTH	96
+
+#define ID_DOMAIN_CONSTRAINT	"prefixed_id_check"	/* documented */
 
 /* Text that is being read: where it lies and what it is to be. */
 typedef struct Reading
@@ -55,24 +59,30 @@ refuse_text(const Reading *reading, const char *problem)
 }
 
 /*
- * Begin to read an argument.  One that is longer than any such identifier is
- * refused without looking at it.
+ * Begin to read argument 0.  Text that has more characters than any such
+ * identifier, whatever they are, is refused without looking at it.
  */
 static Reading
-read_argument(FunctionCallInfo fcinfo, int argno, const char *noun, int longest)
+read_argument(FunctionCallInfo fcinfo, const char *noun, int max_characters)
 {
-	Size		length = toast_raw_datum_size(PG_GETARG_DATUM(argno)) - VARHDRSZ;
+	Size		length = toast_raw_datum_size(PG_GETARG_DATUM(0)) - VARHDRSZ;
 	text	   *value;
 
-	if (length > (Size) longest)
+	if (length > (Size) max_characters * pg_database_encoding_max_length())
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("invalid %s", noun),
-				 errdetail("It is %zu bytes long; position %d is beyond the longest one.",
-						   length, longest + 1)));
+				 errdetail("At most %d characters are allowed.", max_characters)));
 
-	value = PG_GETARG_TEXT_PP(argno);
+	value = PG_GETARG_TEXT_PP(0);
 	return (Reading) {VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value), noun};
+}
+
+/* The same for text that can have a prefix. */
+static Reading
+read_prefixed_argument(FunctionCallInfo fcinfo, const char *noun, const Radix *radix)
+{
+	return read_argument(fcinfo, noun, MAX_PREFIX_LENGTH + 1 + radix_width(radix));
 }
 
 /* Read the digits from an offset to the end of the text. */
@@ -105,13 +115,11 @@ read_uuid(const Reading *reading, int offset, const Radix *radix)
 static Datum
 read_full_uuid(const Reading *reading, int offset, const Radix *radix)
 {
-	int			digits = reading->length - offset;
+	Datum		id = read_uuid(reading, offset, radix);
 
-	if (digits < radix_width(radix))
-		refuse_text(reading,
-					psprintf("The number of digits from position %d on is %d, not %d.",
-							 offset + 1, digits, radix_width(radix)));
-	return read_uuid(reading, offset, radix);
+	if (reading->length - offset < radix_width(radix))
+		refuse_text(reading, psprintf("Exactly %d digits are required.", radix_width(radix)));
+	return id;
 }
 
 /* Text of a prefix, a separator where there is a prefix, and a uuid's digits. */
@@ -189,26 +197,28 @@ Datum
 idgen_uuid_from_base(PG_FUNCTION_ARGS)
 {
 	const Radix *radix = radix_of_base(PG_GETARG_INT32(1));
-	Reading		reading = read_argument(fcinfo, 0, "uuid digits", radix_width(radix));
+	Reading		reading = read_argument(fcinfo, "uuid digits", radix_width(radix));
 
 	return read_uuid(&reading, 0, radix);
 }
 
 /*
  * bigint_from_base(digits text, base int) returns bigint
+ *
+ * Leading zeros are read, up to the number of digits of a uuid.
  */
 PG_FUNCTION_INFO_V1(idgen_bigint_from_base);
 Datum
 idgen_bigint_from_base(PG_FUNCTION_ARGS)
 {
 	const Radix *radix = radix_of_base(PG_GETARG_INT32(1));
-	Reading		reading = read_argument(fcinfo, 0, "bigint digits", radix_width(radix));
+	Reading		reading = read_argument(fcinfo, "bigint digits", radix_width(radix));
 	uint64		high;
 	uint64		low;
 
 	read_digits(&reading, 0, radix, &high, &low);
 	if (high != 0 || low > PG_INT64_MAX)
-		refuse_text(&reading, "The digits from position 1 on are more than a bigint holds.");
+		refuse_text(&reading, "The value of the digits is out of range for type bigint.");
 	PG_RETURN_INT64((int64) low);
 }
 
@@ -220,36 +230,38 @@ idgen_bigint_from_base(PG_FUNCTION_ARGS)
 /*
  * What is wrong with a prefix, or NULL.  It is 1 to 63 lower-case letters,
  * underscores and, but for TypeID, digits; it begins with a letter and does
- * not end in an underscore.
+ * not end with an underscore.
  */
 static const char *
 prefix_problem(const char *prefix, int length, bool digits_allowed)
 {
-	if (length == 0)
-		return "There is no prefix at position 1.";
-	if (length > MAX_PREFIX_LENGTH)
-		return psprintf("The prefix has %d characters; position %d is beyond the longest one.",
-						length, MAX_PREFIX_LENGTH + 1);
-	if (prefix[0] < 'a' || prefix[0] > 'z')
-		return "A prefix begins with a lower-case letter, not with the character at position 1.";
+	int			i;
 
-	for (int i = 1; i < length; i++)
+	if (length == 0)
+		return "The prefix must not be empty.";
+	if (prefix[0] < 'a' || prefix[0] > 'z')
+		return "Invalid character at position 1; a prefix must begin with a lower-case letter.";
+
+	for (i = 1; i < length && i <= MAX_PREFIX_LENGTH; i++)
 	{
 		if (!((prefix[i] >= 'a' && prefix[i] <= 'z') || prefix[i] == SEPARATOR ||
 			  (digits_allowed && prefix[i] >= '0' && prefix[i] <= '9')))
-			return psprintf("A prefix has no character like the one at position %d.", i + 1);
+			return psprintf("Invalid character at position %d; a prefix must consist of lower-case letters%s.",
+							i + 1, digits_allowed ? ", digits and underscores" : " and underscores");
 	}
 
+	if (i > MAX_PREFIX_LENGTH)
+		return psprintf("At most %d characters are allowed in a prefix.", MAX_PREFIX_LENGTH);
 	if (prefix[length - 1] == SEPARATOR)
-		return psprintf("A prefix does not end in an underscore, as at position %d.", length);
+		return "A prefix must not end with an underscore.";
 	return NULL;
 }
 
-/* As much of a text of any length as a message should show. */
+/* As much of a text of any length as a message shows. */
 static char *
 clipped(const char *bytes, int length)
 {
-	return pnstrdup(bytes, pg_mbcliplen(bytes, length, MAX_PREFIXED_LENGTH));
+	return pnstrdup(bytes, pg_mbcliplen(bytes, length, MAX_SHOWN_LENGTH));
 }
 
 /* A prefix that the caller gives must be a good one (22023). */
@@ -283,13 +295,12 @@ find_prefix(const Reading *reading)
 static Reading
 read_prefixed_id(FunctionCallInfo fcinfo, int *prefix_length)
 {
-	Reading		reading = read_argument(fcinfo, 0, "prefixed id", MAX_PREFIXED_LENGTH);
+	Reading		reading = read_prefixed_argument(fcinfo, "prefixed id", radix_36);
 	const char *problem;
 
 	*prefix_length = find_prefix(&reading);
 	if (*prefix_length < 0)
-		refuse_text(&reading, psprintf("There is no underscore up to position %d.",
-									   reading.length));
+		refuse_text(&reading, "An underscore must separate the prefix from the digits.");
 	problem = prefix_problem(reading.bytes, *prefix_length, true);
 	if (problem != NULL)
 		refuse_text(&reading, problem);
@@ -316,7 +327,7 @@ idgen_prefixed_id(PG_FUNCTION_ARGS)
  * prefixed_id_to_uuid(id text, expected_prefix text DEFAULT NULL) returns uuid
  *
  * The uuid in a prefixed id; one with another prefix than expected is an
- * error (23514).
+ * error (23514).  Leading zeros can be left out, and digits be of either case.
  */
 PG_FUNCTION_INFO_V1(idgen_prefixed_id_to_uuid);
 Datum
@@ -324,26 +335,67 @@ idgen_prefixed_id_to_uuid(PG_FUNCTION_ARGS)
 {
 	Reading		reading;
 	int			prefix_length;
+	text	   *expected = NULL;
+	Datum		id;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-
-	reading = read_prefixed_id(fcinfo, &prefix_length);
 	if (!PG_ARGISNULL(1))
 	{
-		text	   *expected = PG_GETARG_TEXT_PP(1);
-
-		if ((int) VARSIZE_ANY_EXHDR(expected) != prefix_length ||
-			memcmp(VARDATA_ANY(expected), reading.bytes, prefix_length) != 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_CHECK_VIOLATION),
-					 errmsg("prefixed id has the prefix \"%s\", not \"%s\"",
-							pnstrdup(reading.bytes, prefix_length),
-							clipped(VARDATA_ANY(expected), VARSIZE_ANY_EXHDR(expected))),
-					 errdetail("The prefixed id is \"%s\".",
-							   pnstrdup(reading.bytes, reading.length))));
+		expected = PG_GETARG_TEXT_PP(1);
+		require_prefix(VARDATA_ANY(expected), VARSIZE_ANY_EXHDR(expected), true);
 	}
-	return read_uuid(&reading, prefix_length + 1, radix_36);
+
+	reading = read_prefixed_id(fcinfo, &prefix_length);
+	id = read_uuid(&reading, prefix_length + 1, radix_36);
+
+	if (expected != NULL &&
+		((int) VARSIZE_ANY_EXHDR(expected) != prefix_length ||
+		 memcmp(VARDATA_ANY(expected), reading.bytes, prefix_length) != 0))
+		ereport(ERROR,
+				(errcode(ERRCODE_CHECK_VIOLATION),
+				 errmsg("prefixed id has the prefix \"%s\", not \"%s\"",
+						pnstrdup(reading.bytes, prefix_length),
+						text_to_cstring(expected)),
+				 errdetail("The prefixed id is \"%s\".",
+						   pnstrdup(reading.bytes, reading.length))));
+	return id;
+}
+
+/*
+ * is_prefixed_id(id text, prefix text) returns boolean
+ *
+ * Whether the text is what prefixed_id() writes for this prefix and some uuid.
+ * No other text is accepted, so that each uuid has one.
+ */
+PG_FUNCTION_INFO_V1(idgen_is_prefixed_id);
+Datum
+idgen_is_prefixed_id(PG_FUNCTION_ARGS)
+{
+	Size		length = toast_raw_datum_size(PG_GETARG_DATUM(0)) - VARHDRSZ;
+	text	   *prefix = PG_GETARG_TEXT_PP(1);
+	int			prefix_length = VARSIZE_ANY_EXHDR(prefix);
+	int			width = radix_width(radix_36);
+	char		canonical[RADIX_MAX_WIDTH];
+	text	   *id;
+	const char *digits;
+	char	   *problem;
+	uint64		high;
+	uint64		low;
+
+	require_prefix(VARDATA_ANY(prefix), prefix_length, true);
+	if (length != (Size) (prefix_length + 1 + width))
+		PG_RETURN_BOOL(false);
+
+	id = PG_GETARG_TEXT_PP(0);
+	digits = VARDATA_ANY(id) + prefix_length + 1;
+	if (memcmp(VARDATA_ANY(id), VARDATA_ANY(prefix), prefix_length) != 0 ||
+		digits[-1] != SEPARATOR ||
+		!radix_decode(radix_36, digits, width, prefix_length + 2, &high, &low, &problem))
+		PG_RETURN_BOOL(false);
+
+	radix_encode(radix_36, high, low, canonical);
+	PG_RETURN_BOOL(memcmp(digits, canonical, width) == 0);
 }
 
 /*
@@ -373,11 +425,38 @@ execute(const char *statement, int nargs, Oid *argtypes, Datum *values)
 }
 
 /*
+ * Raise 23505 for a prefix in use.  The domain that has it is named where this
+ * transaction can see it; as execute() runs each statement with a snapshot of
+ * its own, READ COMMITTED sees also that of a session that has just committed.
+ */
+static void
+refuse_prefix(const char *prefix, Oid *argtypes, Datum *values)
+{
+	bool		isnull = true;
+	Datum		domain = 0;
+
+	execute("SELECT p.domain FROM idgen.id_prefixes p"
+			" WHERE p.prefix OPERATOR(pg_catalog.=) $1",
+			1, argtypes, values);
+	if (SPI_processed > 0)
+		domain = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_UNIQUE_VIOLATION),
+			 errmsg("prefix \"%s\" is already in use", prefix),
+			 isnull ? 0 : errdetail("It belongs to the domain %s.",
+									format_type_be(DatumGetObjectId(domain))),
+			 err_generic_string(PG_DIAG_SCHEMA_NAME, "idgen"),
+			 err_generic_string(PG_DIAG_TABLE_NAME, "id_prefixes"),
+			 err_generic_string(PG_DIAG_CONSTRAINT_NAME, "id_prefixes_pkey")));
+}
+
+/*
  * create_id_domain(domain_name text, prefix text) returns regtype
  *
  * A domain over text that accepts prefixed ids of one prefix, and that
  * prefix's row in idgen.id_prefixes.  A row whose domain was dropped is
- * cleared away here, where its prefix may be wanted again.
+ * removed here, where its prefix may be wanted again.
  */
 PG_FUNCTION_INFO_V1(idgen_create_id_domain);
 Datum
@@ -401,8 +480,8 @@ idgen_create_id_domain(PG_FUNCTION_ARGS)
 		elog(ERROR, "SPI_connect failed");
 
 	execute(psprintf("CREATE DOMAIN %s AS pg_catalog.text COLLATE pg_catalog.\"C\""
-					 " CHECK (VALUE IS NULL OR"
-					 " idgen.prefixed_id_to_uuid(VALUE, %s) IS NOT NULL)",
+					 " CONSTRAINT " ID_DOMAIN_CONSTRAINT
+					 " CHECK (idgen.is_prefixed_id(VALUE, %s))",
 					 quote_qualified_identifier(get_namespace_name(schema_oid),
 												domain->relname),
 					 quote_literal_cstr(prefix)),
@@ -418,8 +497,11 @@ idgen_create_id_domain(PG_FUNCTION_ARGS)
 			" (SELECT FROM pg_catalog.pg_type t"
 			"  WHERE t.oid OPERATOR(pg_catalog.=) p.domain)",
 			1, argtypes, values);
-	execute("INSERT INTO idgen.id_prefixes (prefix, domain) VALUES ($1, $2)",
+	execute("INSERT INTO idgen.id_prefixes (prefix, domain) VALUES ($1, $2)"
+			" ON CONFLICT (prefix) DO NOTHING",
 			2, argtypes, values);
+	if (SPI_processed == 0)
+		refuse_prefix(prefix, argtypes, values);
 
 	SPI_finish();
 	PG_RETURN_OID(domain_oid);
@@ -449,7 +531,7 @@ idgen_typeid_from_uuid(PG_FUNCTION_ARGS)
 static Reading
 read_typeid(FunctionCallInfo fcinfo, int *prefix_length, Datum *id)
 {
-	Reading		reading = read_argument(fcinfo, 0, "TypeID", MAX_PREFIXED_LENGTH);
+	Reading		reading = read_prefixed_argument(fcinfo, "TypeID", radix_typeid);
 	int			separator = find_prefix(&reading);
 	const char *problem;
 
@@ -535,7 +617,7 @@ idgen_ulid(PG_FUNCTION_ARGS)
 static Datum
 read_ulid(FunctionCallInfo fcinfo)
 {
-	Reading		reading = read_argument(fcinfo, 0, "ULID", radix_width(radix_crockford));
+	Reading		reading = read_argument(fcinfo, "ULID", radix_width(radix_crockford));
 
 	return read_full_uuid(&reading, 0, radix_crockford);
 }

@@ -22,7 +22,17 @@ $node->safe_psql('source', q{
 	SELECT idgen.create_id_domain('gone_id', 'gone');
 	DROP DOMAIN gone_id;
 	CREATE TABLE account (id account_id PRIMARY KEY DEFAULT idgen.prefixed_id('acct'), invoice "My Types"."Invoice Id");
-	INSERT INTO account VALUES ('acct_3e6wlko0bp8e7c9916hklbnd', 'inv_1'), (DEFAULT, NULL)});
+	INSERT INTO account VALUES ('acct_03e6wlko0bp8e7c9916hklbnd', 'inv_03e6wlko0bp8e7c9916hklbnd'), (DEFAULT, NULL)});
+
+# What the server says to a statement that fails, with the SQLSTATE and fields
+sub errors_of
+{
+	my ($database, $query) = @_;
+	my $errors;
+
+	$node->psql($database, $query, stderr => \$errors, extra_params => [ '--set=VERBOSITY=verbose' ]);
+	return $errors;
+}
 
 my $before = $node->safe_psql('source', 'SELECT * FROM account ORDER BY id');
 
@@ -50,30 +60,37 @@ for my $format (qw(plain custom))
 		'"My Types"."Invoice Id"|inv|00000000-0000-0000-0000-000000000001',
 		"$format: a prefixed id is parsed");
 
-	my (undef, undef, $errors) = $node->psql('target', q{INSERT INTO account VALUES ('inv_1')});
-	like($errors, qr/prefixed id has the prefix "inv", not "acct"/, "$format: the domain refuses another type's id");
-	(undef, undef, $errors) = $node->psql('target', q{SELECT idgen.create_id_domain('another', 'inv')});
-	like($errors, qr/duplicate key value.*\n.*\(prefix\)=\(inv\) already exists/, "$format: a prefix stays taken");
+	for my $id ('inv_03e6wlko0bp8e7c9916hklbnd', 'acct_1', 'acct_03E6WLKO0BP8E7C9916HKLBND')
+	{
+		like(errors_of('target', "INSERT INTO account VALUES ('$id')"),
+			qr/ERROR:  23514: value for domain account_id violates check constraint "prefixed_id_check"$/m, "$format: the domain refuses $id");
+	}
+	like(errors_of('target', q{SELECT idgen.create_id_domain('another', 'inv')}),
+		qr/ERROR:  23505: prefix "inv" is already in use\nDETAIL:  It belongs to the domain "My Types"."Invoice Id".$/m, "$format: a prefix stays taken");
 	is($node->safe_psql('target', q{SELECT idgen.create_id_domain('gone_id', 'gone')}), 'gone_id', "$format: a freed prefix is free");
 
 	$node->safe_psql('postgres', 'DROP DATABASE target');
 }
 
 # Two sessions that want one prefix: the second waits, and is refused or gets it.
-for my $end (qw(COMMIT ROLLBACK))
+my $named = qr/ERROR:  23505: prefix "race" is already in use\nDETAIL:  It belongs to the domain race_one\.\n(LOCATION.*\n)?.*CONSTRAINT NAME:  id_prefixes_pkey/s;
+for my $case ([ 'COMMIT', 'read committed', qr/$named/ ], [ 'ROLLBACK', 'read committed', qr/^$/ ],
+	[ 'COMMIT', 'repeatable read', qr/ERROR:  40001: / ], [ 'ROLLBACK', 'serializable', qr/^$/ ])
 {
+	my ($end, $isolation, $said) = @$case;
 	my $first = $node->background_psql('source', on_error_stop => 0);
 	$first->query_safe(qq{BEGIN; SELECT idgen.create_id_domain('race_one', 'race')});
 	my $second = $node->background_psql('source', on_error_stop => 0);
-	$second->query_until(qr/asked/, qq{\\echo asked\nSELECT idgen.create_id_domain('race_two', 'race');\n});
+	$second->query_until(qr/asked/, qq{\\set VERBOSITY verbose\nSET default_transaction_isolation = '$isolation';\n\\echo asked\nSELECT idgen.create_id_domain('race_two', 'race');\n});
 	$node->poll_query_until('source', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%race_two%'})
 	  or die 'the second session does not wait';
 	$first->query_safe($end);
 	$first->quit;
 	$second->quit;
+	like($second->{stderr}, $said, "$end, $isolation: what the second is told");
 	is( $node->safe_psql('source', q{SELECT domain FROM idgen.id_prefixes WHERE prefix = 'race'}),
 		$end eq 'COMMIT' ? 'race_one' : 'race_two',
-		"$end: the prefix belongs to one domain");
+		"$end, $isolation: the prefix belongs to one domain");
 	$node->safe_psql('source', 'DROP DOMAIN IF EXISTS race_one, race_two; DELETE FROM idgen.id_prefixes WHERE prefix = \'race\'');
 }
 

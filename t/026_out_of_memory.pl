@@ -177,12 +177,14 @@ my %texts = (
 	'idgen.prefixed_id($1, idgen.uuid_v4())' => '22023',
 	'idgen.typeid_from_uuid($1, idgen.uuid_v4())' => '22023',
 	'idgen.typeid($1)' => '22023',
-	q{idgen.prefixed_id_to_uuid('acct_1', $1)} => '23514',
+	q{idgen.prefixed_id_to_uuid('acct_1', $1)} => '22023',
+	q{idgen.is_prefixed_id($1, 'acct')} => 'false',
+	q{idgen.is_prefixed_id('acct_1', $1)} => '22023',
 	q{idgen.create_id_domain('big_id', $1)} => '22023',
 	'(idgen.ticker_state($1)).last_value' => '22023',
 	'(idgen.expected_key_cost($1, 1, 1)).page_images_per_row' => '22023',
 	'idgen.trim_creations(1, $1)' => '0',
-	'$1::account_id' => '22P02');
+	'$1::account_id' => '23514');
 my @texts = sort keys %texts;
 
 # One function makes the text, and all the calls.

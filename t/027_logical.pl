@@ -21,7 +21,7 @@ my $columns = q{
 	decimal_id bigint UNIQUE DEFAULT idgen.decimal_id(),
 	ordered uuid UNIQUE DEFAULT idgen.uuid_v7_ordered(),
 	short uuid UNIQUE DEFAULT idgen.short_comb(),
-	ulid text UNIQUE DEFAULT idgen.ulid(),
+	ulid text COLLATE "C" UNIQUE DEFAULT idgen.ulid(),
 	object text COLLATE "C" UNIQUE DEFAULT idgen.object_id(),
 	account account_id UNIQUE DEFAULT idgen.prefixed_id('acct'),
 	note text};
@@ -224,7 +224,7 @@ $east->safe_psql('whole', q{
 $west->safe_psql('whole', 'DELETE FROM idgen.id_prefixes');
 $west->safe_psql('whole', q{CREATE SUBSCRIPTION whole CONNECTION '} . $east->connstr . q{ dbname=whole' PUBLICATION whole});
 $west->wait_for_subscription_sync($east, 'whole', 'whole');
-$west->safe_psql('whole', q{CREATE DOMAIN team_id AS text CHECK (idgen.prefixed_id_to_uuid(VALUE, 'team') IS NOT NULL)});
+$west->safe_psql('whole', q{CREATE DOMAIN team_id AS text COLLATE "C" CONSTRAINT prefixed_id_check CHECK (idgen.is_prefixed_id(VALUE, 'team'))});
 $east->safe_psql('whole', q{SELECT idgen.create_id_domain('team_id', 'team')});
 $east->wait_for_catchup('whole');
 is( $west->safe_psql('whole', q{

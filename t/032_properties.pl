@@ -70,7 +70,8 @@ bigint_to_base(bigint,integer) 22023
 uuid_from_base(text,integer) 22023 22P02
 bigint_from_base(text,integer) 22023 22P02
 prefixed_id(text,uuid) 22023
-prefixed_id_to_uuid(text,text) 22P02 23514
+prefixed_id_to_uuid(text,text) 22P02 22023 23514
+is_prefixed_id(text,text) 22023
 prefixed_id_prefix(text) 22P02
 create_id_domain(text,text) 22023 23505 42710 42602 42601 3F000 0A000 42501
 parse_prefixed_id(text) 22P02
@@ -125,11 +126,16 @@ my @properties = (
 				   AND (idgen.parse_prefixed_id(t)).uuid = idgen.prefixed_id_to_uuid(t) AND (idgen.parse_prefixed_id(t)).prefix = idgen.prefixed_id_prefix(t) END} ],
 	[ 'another prefix is refused',
 	  'prefixes p, prefixes other, few_uuids WHERE p.prefix <> other.prefix', q{tried.prefixed_id_to_uuid(idgen.prefixed_id(p.prefix, id), other.prefix) = '!23514'} ],
+	[ 'of the texts of a prefixed id, the one that is written is canonical',
+	  'texts', q{CASE WHEN tried.prefixed_id_prefix(t) = '!22P02' THEN NOT idgen.is_prefixed_id(t, 'acct') AND tried.prefixed_id_to_uuid(t, 'acct') = '!22P02'
+				 ELSE idgen.is_prefixed_id(t, idgen.prefixed_id_prefix(t)) = (t = idgen.prefixed_id(idgen.prefixed_id_prefix(t), idgen.prefixed_id_to_uuid(t)))
+				   AND idgen.is_prefixed_id(t, 'other') = (idgen.prefixed_id_prefix(t) = 'other' AND idgen.is_prefixed_id(t, 'other')) END} ],
 	[ 'any text is a prefix, or is none',
 	  'texts', q{CASE WHEN t ~ '^[a-z]([a-z0-9_]{0,61}[a-z0-9])?$' THEN length(tried.prefixed_id(t, '0123e567-e89b-12d3-a456-426655440000')) = length(t) + 26
 				 ELSE tried.prefixed_id(t, '0123e567-e89b-12d3-a456-426655440000') = '!22023' END} ],
 	[ 'a domain takes the ids of its prefix and no other',
 	  'domains, few_uuids', q{taken_by(domain, idgen.prefixed_id(prefix, id)) AND NOT taken_by(domain, idgen.prefixed_id(prefix || 'x', id))
+		AND NOT taken_by(domain, prefix || '_0' || idgen.uuid_to_base(id, 36)) AND NOT taken_by(domain, prefix || '_' || upper(idgen.uuid_to_base(id, 36)) || '')
 		AND (idgen.parse_prefixed_id(idgen.prefixed_id(prefix, id))).domain = domain AND tried.create_id_domain('another', prefix) = '!23505'} ],
 	[ 'a TypeID has one writing',
 	  'texts', q{CASE WHEN tried.typeid_to_uuid(t) = '!22P02' THEN tried.typeid_prefix(t) = '!22P02'

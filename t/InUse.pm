@@ -79,7 +79,7 @@ sub create
 			public_id uuid NOT NULL UNIQUE DEFAULT idgen.short_comb(),
 			document text COLLATE "C" NOT NULL UNIQUE DEFAULT idgen.object_id(),
 			account account_id NOT NULL UNIQUE DEFAULT idgen.prefixed_id('acct'),
-			type_id text NOT NULL UNIQUE DEFAULT idgen.typeid('order'),
+			type_id text COLLATE "C" NOT NULL UNIQUE DEFAULT idgen.typeid('order'),
 			round int NOT NULL,
 			CHECK (idgen.uuid_version(public_id) = 4));
 		CREATE INDEX orders_document_hash ON orders USING hash (document);
