@@ -130,10 +130,9 @@ SELECT left(idgen.short_comb(NULL, NULL, NULL, '2022-03-18 03:44:00+00')::text, 
        left(idgen.short_comb(period => '2 minutes', prefix_bytes => NULL, clock => '2022-03-18 03:44:00+00')::text, 4) AS two_minutes,
        left(idgen.short_comb(period => NULL, prefix_bytes => 1, clock => '2022-03-18 03:45:00+00')::text, 2) AS one_byte;
 
--- the longest period for each width
-SELECT bytes, idgen.short_comb_timestamp(idgen.short_comb(period, bytes, clock => 'epoch'), 'epoch', period, bytes) AS start
-FROM (VALUES (6, interval '65535 milliseconds'), (5, '16777215 milliseconds'),
-             (2, '281474976710 seconds 655 milliseconds')) v (bytes, period);
+-- the longest period, with every width
+SELECT bytes, idgen.short_comb_timestamp(idgen.short_comb(period, bytes, clock => '2970-01-02 00:00:00+00'), '2970-01-02 00:00:00+00', period, bytes) AS start
+FROM generate_series(1, 6) bytes, (VALUES (interval '365250 days')) v (period);
 
 --
 -- Runs
