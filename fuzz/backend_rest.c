@@ -81,6 +81,8 @@ NEVER_CALLED(timestamptz_in)
 char	   *GUC_check_errdetail_string;
 char	   *GUC_check_errhint_string;
 bool		InitializingParallelWorker;
+uint64_t	SPI_processed;
+void	   *SPI_tuptable;
 int			day_tab[2][13];
 bool		process_shared_preload_libraries_in_progress;
 void	   *session_timezone;

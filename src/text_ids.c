@@ -356,7 +356,7 @@ idgen_prefixed_id_to_uuid(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_CHECK_VIOLATION),
 				 errmsg("prefixed id has the prefix \"%s\", not \"%s\"",
 						pnstrdup(reading.bytes, prefix_length),
-						text_to_cstring(expected)),
+						pnstrdup(VARDATA_ANY(expected), VARSIZE_ANY_EXHDR(expected))),
 				 errdetail("The prefixed id is \"%s\".",
 						   pnstrdup(reading.bytes, reading.length))));
 	return id;
