@@ -141,7 +141,7 @@ my @functions = (
 	[ anybody => 'ulid_within(text,timestamptz,timestamptz)', "$ulid, $instant, $instant" ],
 
 	[ creations => 'create_once(uuid,uuid,text,jsonb)', qq{$v4, $v7\::pg_catalog.uuid, 'order', '{"a": [1, 2.50, "x", null, true]}'} ],
-	[ creations => 'create_once_bigint(uuid, int8,text,jsonb)', qq{$v7, 7, 'order', '{"a": [1, 2.50, "x", null, true]}'} ],
+	[ creations => 'create_once_bigint(uuid,int8,text,jsonb)', qq{$v7, 7, 'order', '{"a": [1, 2.50, "x", null, true]}'} ],
 	[ creations => 'find_creation(uuid)', $v4 ],
 	[ creations => 'forget_creation(uuid)', $v1 ],
 	[ creations => 'forget_creation_of(uuid)', "$v1\::pg_catalog.uuid" ],
