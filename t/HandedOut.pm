@@ -132,10 +132,13 @@ sub _count_on
 	# a line is there when its end is
 	$text =~ s/[^\n]*\z//;
 	$count->{from} += length $text;
-	for my $function (@functions)
-	{
-		$count->{$function} += () = $text =~ /^$function\t/mg;
-	}
+	# each name has a letter that no other name and no value has, and there are
+	# millions of lines
+	$count->{snowflake} += $text =~ tr/k//;
+	$count->{trace_id} += $text =~ tr/t//;
+	$count->{js_id} += $text =~ tr/j//;
+	$count->{decimal_id} += $text =~ tr/m//;
+	$count->{uuid_v7_ordered} += $text =~ tr/v//;
 	return $count;
 }
 
@@ -147,7 +150,11 @@ sub at_most
 	my ($self, $function) = @_;
 	my $most = 0;
 
-	$most += 2_000 + _count_on({ file => $_, from => 0 })->{$function} for map { values %{ $_->{files} } } @{ $self->{phases} };
+	for my $file (map { values %{ $_->{files} } } @{ $self->{phases} })
+	{
+		$self->{counts}{$file} //= { file => $file, from => 0 };
+		$most += 2_000 + _count_on($self->{counts}{$file})->{$function};
+	}
 	return $most;
 }
 
