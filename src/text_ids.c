@@ -384,7 +384,7 @@ idgen_is_prefixed_id(PG_FUNCTION_ARGS)
 	uint64		low;
 
 	require_prefix(VARDATA_ANY(prefix), prefix_length, true);
-	if (length != (Size) (prefix_length + 1 + width))
+	if (length != (Size) prefix_length + 1 + width)
 		PG_RETURN_BOOL(false);
 
 	id = PG_GETARG_TEXT_PP(0);

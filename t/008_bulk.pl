@@ -95,6 +95,7 @@ for my $call (
 	'idgen.inspect(idgen.uuid_v7())',
 	'idgen.uuid_from_base(idgen.uuid_to_base(idgen.uuid_v7(), 58), 58)',
 	q{idgen.prefixed_id_to_uuid(idgen.prefixed_id('acct'), 'acct')},
+	q{idgen.is_prefixed_id(idgen.prefixed_id('acct'), 'acct') AND NOT idgen.is_prefixed_id(repeat('!', 30), 'acct')},
 	q{idgen.remember_command(array_fill(idgen.uuid_v4(), ARRAY[20]), idgen.uuid_v4())})
 {
 	my $bytes = growth($call, 300000);
