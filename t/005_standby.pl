@@ -63,6 +63,9 @@ for my $where (sort keys %read_only)
 	is(outcome($node, "$begin $retry"), $answer, "$where: and answered");
 	is(outcome($node, "$begin $differs"), '23505', "$where: or refused, if it differs");
 	is(outcome($node, "$begin $new"), '25006', "$where: an unknown one cannot be recorded");
+	$node->psql('postgres', "$begin $new", stderr => \my $complaint);
+	like($complaint, qr/cannot execute create_once\(\) @{[ $node == $standby ? 'during recovery' : 'in a read-only transaction' ]}\n.*HINT:  Call it on the primary,/s,
+		"$where: and the error says where it can");
 	is(outcome($node, "$begin SELECT idgen.forget_creation($known)"), '25006', "$where: nor a known one forgotten");
 }
 is($primary->safe_psql('postgres', 'SELECT count(*) FROM idgen.creation_identifiers'), '1', 'nothing was written');

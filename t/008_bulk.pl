@@ -106,7 +106,7 @@ my $replay = q{idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000a', 
 my $bytes = growth($replay, 30000, "SELECT FROM $replay;");
 ok(length $bytes && $bytes < $flat, '30000 answers leave no memory behind')
   or diag("growth is $bytes bytes");
-$bytes = growth(q{idgen.create_once(idgen.uuid_v7(), i, 'order', '[1]')}, 30000);
+$bytes = growth(q{idgen.create_once_bigint(idgen.uuid_v7(), i, 'order', '[1]')}, 30000);
 ok(length $bytes && $bytes < $flat, '30000 records leave no memory behind')
   or diag("growth is $bytes bytes");
 
