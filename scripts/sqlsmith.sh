@@ -74,7 +74,7 @@ FROM (SELECT row_number() OVER () AS k, id FROM (VALUES ('00000000-0000-0000-000
 CREATE TABLE things.keys AS SELECT idgen.short_comb() AS id FROM generate_series(1, 1000);
 ALTER TABLE things.keys ADD PRIMARY KEY (id);
 CREATE VIEW things.all_kept AS SELECT * FROM things.kept OFFSET 0;
-CREATE VIEW things.mixed AS SELECT a.id, b.n, c.t, a.b, b.at, c.span, d.small, a.real, b.history, c.request, 'things.keys'::regclass AS relation
+CREATE VIEW things.mixed AS SELECT a.id, b.n, c.t, a.b, b.at, c.span, b.small, a.real, b.history, c.request, 'things.keys'::regclass AS relation
     FROM things.kept a, things.kept b, things.kept c ORDER BY md5(a.ctid::text || b.ctid || c.ctid) LIMIT 200;
 CREATE SEQUENCE things.numbers;
 GRANT SELECT ON things.all_kept, things.mixed TO smith;
