@@ -63,17 +63,17 @@ wide_interval(const Interval *length, Wide *us)
 	return length->month == 0 && wide_is_int64(days_us) && wide_is_int64(*us);
 }
 
-/* Is this a period for prefixes of so many bytes? */
+/* Is this a valid period for prefixes of that many bytes? */
 static inline bool
 wide_period(const Interval *length, int32 prefix_bytes, Wide *ms)
 {
 	Wide		us;
 
-	if (!wide_interval(length, &us) || us <= 0 || us % 1000 != 0 ||
-		prefix_bytes < 1 || prefix_bytes > 6)
+	if (!wide_interval(length, &us))
 		return false;
 	*ms = us / 1000;
-	return *ms <= (Wide) (PG_UINT64_MAX >> 8 * prefix_bytes);
+	return us > 0 && us % 1000 == 0 && us <= (Wide) 365250 * 86400000000 &&
+		prefix_bytes >= 1 && prefix_bytes <= 6;
 }
 
 /* Bytes of an identifier as a number. */
