@@ -200,6 +200,14 @@ errdetail_internal(const char *fmt,...)
 }
 
 int
+err_generic_string(int field, const char *str)
+{
+	(void) field;
+	(void) str;
+	return 0;
+}
+
+int
 errhint(const char *fmt,...)
 {
 	SHOW_MESSAGE(fmt);
