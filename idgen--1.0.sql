@@ -138,7 +138,7 @@ COMMENT ON FUNCTION idgen.short_suffix_comb(interval, timestamptz) IS
 'short_comb() for SQL Server: the 16-bit prefix is in bytes 10 and 11, the other 106 bits are random. Scatters over a PostgreSQL index: keep short_comb() here and convert with short_prefix_to_suffix(); the period has the limits of short_comb() (22023).';
 
 CREATE FUNCTION idgen.sequence_comb(
-    seq regclass,
+    sequence regclass,
     block_size int DEFAULT 65536,
     block_count int DEFAULT 65536
 ) RETURNS uuid

@@ -255,7 +255,7 @@ idgen_short_suffix_comb(PG_FUNCTION_ARGS)
 }
 
 /*
- * sequence_comb(seq regclass, block_size int DEFAULT 65536,
+ * sequence_comb(sequence regclass, block_size int DEFAULT 65536,
  *				 block_count int DEFAULT 65536) returns uuid
  *
  * T. Vondra's sequential UUID: a prefix that goes up by one every block_size
