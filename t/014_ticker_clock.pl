@@ -225,7 +225,7 @@ ask('CREATE DATABASE hurry');
 my $still = time + 4 * $hour;
 $clock->stand_still_at($still);
 $waiter = $node->background_psql('hurry');
-$waiter->query_safe(q{CREATE EXTENSION idgen; SET idgen.max_ahead = '1s'});
+my $waiter_pid = $waiter->query_safe(q{CREATE EXTENSION idgen; SET idgen.max_ahead = '1s'; SELECT pg_backend_pid()});
 $waiter->query_until(qr/called/, q{\echo called
 	CREATE TABLE js_ids AS
 		SELECT i, id, idgen.js_id_timestamp(id) - clock_timestamp() AS ahead,
@@ -235,7 +235,12 @@ $waiter->query_until(qr/called/, q{\echo called
 });
 for my $second (1 .. 3)
 {
-	ok( $node->poll_query_until('postgres', q{SELECT wait_event_type = 'Extension' FROM pg_stat_activity WHERE datname = 'hurry'}),
+	# all that the second after this one has room for, and not just the wait before
+	my $used_up = (($still + $second) << 16) + 65535;
+
+	ok( $node->poll_query_until('hurry', qq{
+			SELECT last_value = $used_up AND wait_event_type = 'Extension'
+			FROM idgen.ticker_state('js_id'), pg_stat_activity WHERE pid = $waiter_pid}),
 		"js_id: after two seconds' worth, it waits");
 	$clock->stand_still_at($still + $second);
 }
