@@ -153,23 +153,40 @@ clock_unix_submillis(TimestampTz instant)
 	return (uint64) ms << SUBMS_BITS | (us << SUBMS_BITS) / US_PER_MS;
 }
 
+/* Read the wall clock; a time out of the range of 48 bits is an error (22008). */
+static inline int64
+read_wall_ms48(struct timespec *now)
+{
+	int64		ms;
+
+	clock_gettime(CLOCK_REALTIME, now);
+	ms = now->tv_sec * MS_PER_SECOND + now->tv_nsec / NS_PER_MS;
+	if (unlikely(ms < 0 || ms > UNIX_MS48_MAX))
+		clock_unix_ms48(GetCurrentTimestamp()); /* raises the error */
+	return ms;
+}
+
 /*
- * The wall clock in the same unit, with all that it gives below the
+ * The wall clock in 4096ths of a millisecond, with all that it gives below the
  * microsecond, where timestamptz ends.
  */
 uint64
 clock_wall_submillis(void)
 {
 	struct timespec now;
-	int64		ms;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	ms = now.tv_sec * MS_PER_SECOND + now.tv_nsec / NS_PER_MS;
-	if (unlikely(ms < 0 || ms > UNIX_MS48_MAX))
-		clock_unix_ms48(GetCurrentTimestamp()); /* raises the error */
+	int64		ms = read_wall_ms48(&now);
 
 	return (uint64) ms << SUBMS_BITS |
 		((uint64) (now.tv_nsec % NS_PER_MS) << SUBMS_BITS) / NS_PER_MS;
+}
+
+/* The wall clock in Unix milliseconds, in the range of 48 bits. */
+int64
+clock_wall_unix_ms(void)
+{
+	struct timespec now;
+
+	return read_wall_ms48(&now);
 }
 
 /*

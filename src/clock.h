@@ -38,6 +38,7 @@ extern int64 clock_unix_seconds(TimestampTz instant);
 extern int64 clock_unix_ms48(TimestampTz instant);
 extern uint64 clock_unix_submillis(TimestampTz instant);
 extern uint64 clock_wall_submillis(void);
+extern int64 clock_wall_unix_ms(void);
 extern int64 clock_unix_seconds32(TimestampTz instant);
 extern int64 clock_wall_unix_seconds(void);
 extern uint64 clock_wall_gregorian_ticks(void);

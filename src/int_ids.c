@@ -160,8 +160,12 @@ unix_ticks(const TickerLayout *layout, TimestampTz timestamp)
 static inline int64
 epoch_argument(FunctionCallInfo fcinfo, int argno, const TickerLayout *layout)
 {
-	return PG_ARGISNULL(argno) ? DEFAULT_EPOCH_MS / layout->ms_per_tick :
-		unix_ticks(layout, clock_require_finite(PG_GETARG_TIMESTAMPTZ(argno)));
+	/* without a division in the usual case */
+	if (PG_ARGISNULL(argno) || PG_GETARG_TIMESTAMPTZ(argno) == DEFAULT_EPOCH)
+		return layout->ms_per_tick == 1 ? DEFAULT_EPOCH_MS :
+			DEFAULT_EPOCH_MS / MS_PER_SECOND;
+
+	return unix_ticks(layout, clock_require_finite(PG_GETARG_TIMESTAMPTZ(argno)));
 }
 
 /*

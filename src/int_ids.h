@@ -10,7 +10,8 @@
 
 #include "ticker.h"
 
-/* 2020-01-01 00:00:00+00 in Unix milliseconds, the default of the argument "epoch" */
+/* The default of the argument "epoch", 2020-01-01 00:00:00+00, and in Unix ms */
+#define DEFAULT_EPOCH		INT64CONST(631152000000000)
 #define DEFAULT_EPOCH_MS	INT64CONST(1577836800000)
 
 /* decimal_id: counter, then five places of generator, then five of launch */

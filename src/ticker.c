@@ -145,18 +145,15 @@ values_of_ticks(const TickerLayout *layout, uint64 ticks)
 static inline uint64
 present_value(const TickerLayout *layout)
 {
-	uint64		submillis;
 	uint64		ms;
 
 	if (layout->ms_per_tick == 0)
 		return 0;
-
-	submillis = clock_wall_submillis();
 	if (layout->counter_is_fraction)
-		return submillis;
+		return clock_wall_submillis();
 
 	/* division by a constant is a fraction of the cost */
-	ms = submillis >> SUBMS_BITS;
+	ms = clock_wall_unix_ms();
 	return values_of_ticks(layout,
 						   layout->ms_per_tick == 1 ? ms : ms / MS_PER_SECOND);
 }
@@ -170,17 +167,11 @@ require_in_range(const TickerLayout *layout, uint64 next)
 				 errmsg("%s() has handed out its last identifier", layout->name)));
 }
 
-/*
- * A transaction that must not write cannot move the mark (25006), nor can one
- * in parallel mode, which does not know of changes of the sequence (25000).
- */
+/* A transaction that must not write cannot move the mark. */
 static void
 refuse_to_write(const char *function)
 {
 	bool		standby = RecoveryInProgress();
-
-	if (!XactReadOnly)
-		PreventCommandIfParallelMode(psprintf("%s()", function));
 
 	ereport(ERROR,
 			(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
@@ -248,7 +239,7 @@ ticker_next(Ticker *ticker)
 	uint64		own_mark = 0;
 	bool		warned = false;
 
-	if (unlikely(XactReadOnly || IsInParallelMode()))
+	if (unlikely(XactReadOnly))
 		refuse_to_write(layout->name);
 	if (unlikely(slot == NULL))
 		slot = attach(ticker, &own_mark);
@@ -713,6 +704,9 @@ attach(Ticker *ticker, uint64 *own_mark)
 	TickerSlot *slot;
 	uint64		next;
 
+	/* a parallel worker does not know of changes of the sequence */
+	PreventCommandIfParallelMode(psprintf("%s()", layout->name));
+
 	use_table();
 	slot = find_or_take_slot(ticker);
 
@@ -770,7 +764,7 @@ idgen_raise_ticker(PG_FUNCTION_ARGS)
 	TickerSlot *slot;
 	uint64		own_mark;
 
-	if (XactReadOnly || IsInParallelMode())
+	if (XactReadOnly)
 		refuse_to_write("raise_ticker");
 
 	sequence = open_sequence(ticker, RowExclusiveLock);
