@@ -34,45 +34,42 @@
  */
 #define TRACE_ID_AHEAD		SECS_PER_DAY
 
-Ticker		snowflake_ticker = {
-	.layout = {
-		.name = "snowflake",
-		.tick_bits = 41, .node_bits = 10, .counter_bits = 12,
-		.ms_per_tick = 1,
-		.max_value = (UINT64CONST(1) << (48 + 12)) - 1
-	}
+static const TickerLayout snowflake_layout = {
+	.name = "snowflake",
+	.tick_bits = 41, .node_bits = 10, .counter_bits = 12,
+	.ms_per_tick = 1,
+	.max_value = (UINT64CONST(1) << (48 + 12)) - 1
 };
 
-Ticker		trace_id_ticker = {
-	.layout = {
-		.name = "trace_id",
-		.tick_bits = 25, .node_bits = 16, .counter_bits = 22,
-		.min_counter = 1,
-		.ms_per_tick = 1000,
-		.max_value = PG_INT64_MAX - 1	/* the mark is one above */
-	}
+static const TickerLayout trace_id_layout = {
+	.name = "trace_id",
+	.tick_bits = 25, .node_bits = 16, .counter_bits = 22,
+	.min_counter = 1,
+	.ms_per_tick = 1000,
+	.max_value = PG_INT64_MAX - 1	/* the mark is one above */
 };
 
-Ticker		js_id_ticker = {
-	.layout = {
-		.name = "js_id",
-		.tick_bits = 32, .node_bits = 5, .counter_bits = 16,
-		.ms_per_tick = 1000,
-		.max_value = PG_INT64_MAX - 1
-	}
+static const TickerLayout js_id_layout = {
+	.name = "js_id",
+	.tick_bits = 32, .node_bits = 5, .counter_bits = 16,
+	.ms_per_tick = 1000,
+	.max_value = PG_INT64_MAX - 1
 };
 
 /* Values are the counters, 1 to DECIMAL_COUNTERS, under each generator in turn. */
-Ticker		decimal_id_ticker = {
-	.layout = {
-		.name = "decimal_id",
-		.max_value = (uint64) DECIMAL_COUNTERS * DECIMAL_GENERATORS
-	}
+static const TickerLayout decimal_id_layout = {
+	.name = "decimal_id",
+	.max_value = (uint64) DECIMAL_COUNTERS * DECIMAL_GENERATORS
 };
 
 /* In the HINT of a setting that is missing. */
 #define WHO_MAY_SET \
 	"Only superusers and roles with the privilege SET (for ALTER SYSTEM, the privilege ALTER SYSTEM) on the parameter can set it."
+
+Ticker		snowflake_ticker = {.layout = &snowflake_layout};
+Ticker		trace_id_ticker = {.layout = &trace_id_layout};
+Ticker		js_id_ticker = {.layout = &js_id_layout};
+Ticker		decimal_id_ticker = {.layout = &decimal_id_layout};
 
 int			node_id_setting = NODE_UNSET;
 int			launch_id_setting = LAUNCH_UNSET;
@@ -196,11 +193,10 @@ tick_since(const TickerLayout *layout, int64 unix_tick, int64 epoch)
 	return tick;
 }
 
-/* A new identifier whose time counts from this tick. */
+/* A new identifier of the ticker's layout, whose time counts from this tick. */
 static inline Datum
-next_int_id(Ticker *ticker, int64 epoch)
+next_int_id(Ticker *ticker, const TickerLayout *layout, int64 epoch)
 {
-	const TickerLayout *layout = &ticker->layout;
 	int			node = require_node(layout);
 	uint64		value = ticker_next(ticker);
 
@@ -283,8 +279,8 @@ PG_FUNCTION_INFO_V1(idgen_snowflake);
 Datum
 idgen_snowflake(PG_FUNCTION_ARGS)
 {
-	return next_int_id(&snowflake_ticker,
-					   epoch_argument(fcinfo, 0, &snowflake_ticker.layout));
+	return next_int_id(&snowflake_ticker, &snowflake_layout,
+					   epoch_argument(fcinfo, 0, &snowflake_layout));
 }
 
 /* snowflake_timestamp(id bigint, epoch timestamptz DEFAULT ...) returns timestamptz */
@@ -292,7 +288,7 @@ PG_FUNCTION_INFO_V1(idgen_snowflake_timestamp);
 Datum
 idgen_snowflake_timestamp(PG_FUNCTION_ARGS)
 {
-	return int_id_timestamp(fcinfo, &snowflake_ticker.layout);
+	return int_id_timestamp(fcinfo, &snowflake_layout);
 }
 
 /* snowflake_node(id bigint) returns int */
@@ -300,7 +296,7 @@ PG_FUNCTION_INFO_V1(idgen_snowflake_node);
 Datum
 idgen_snowflake_node(PG_FUNCTION_ARGS)
 {
-	return int_id_node_reading(fcinfo, &snowflake_ticker.layout);
+	return int_id_node_reading(fcinfo, &snowflake_layout);
 }
 
 /* snowflake_counter(id bigint) returns int */
@@ -308,7 +304,7 @@ PG_FUNCTION_INFO_V1(idgen_snowflake_counter);
 Datum
 idgen_snowflake_counter(PG_FUNCTION_ARGS)
 {
-	return int_id_counter_reading(fcinfo, &snowflake_ticker.layout);
+	return int_id_counter_reading(fcinfo, &snowflake_layout);
 }
 
 /*
@@ -321,7 +317,7 @@ PG_FUNCTION_INFO_V1(idgen_snowflake_floor);
 Datum
 idgen_snowflake_floor(PG_FUNCTION_ARGS)
 {
-	return int_id_floor(fcinfo, &snowflake_ticker.layout);
+	return int_id_floor(fcinfo, &snowflake_layout);
 }
 
 /*
@@ -333,7 +329,7 @@ PG_FUNCTION_INFO_V1(idgen_snowflake_ceil);
 Datum
 idgen_snowflake_ceil(PG_FUNCTION_ARGS)
 {
-	return int_id_ceil(fcinfo, &snowflake_ticker.layout);
+	return int_id_ceil(fcinfo, &snowflake_layout);
 }
 
 /*
@@ -346,8 +342,8 @@ PG_FUNCTION_INFO_V1(idgen_js_id);
 Datum
 idgen_js_id(PG_FUNCTION_ARGS)
 {
-	return next_int_id(&js_id_ticker,
-					   epoch_argument(fcinfo, 0, &js_id_ticker.layout));
+	return next_int_id(&js_id_ticker, &js_id_layout,
+					   epoch_argument(fcinfo, 0, &js_id_layout));
 }
 
 /* js_id_timestamp(id bigint, epoch timestamptz DEFAULT ...) returns timestamptz */
@@ -355,7 +351,7 @@ PG_FUNCTION_INFO_V1(idgen_js_id_timestamp);
 Datum
 idgen_js_id_timestamp(PG_FUNCTION_ARGS)
 {
-	return int_id_timestamp(fcinfo, &js_id_ticker.layout);
+	return int_id_timestamp(fcinfo, &js_id_layout);
 }
 
 /* js_id_node(id bigint) returns int */
@@ -363,7 +359,7 @@ PG_FUNCTION_INFO_V1(idgen_js_id_node);
 Datum
 idgen_js_id_node(PG_FUNCTION_ARGS)
 {
-	return int_id_node_reading(fcinfo, &js_id_ticker.layout);
+	return int_id_node_reading(fcinfo, &js_id_layout);
 }
 
 /* js_id_counter(id bigint) returns int */
@@ -371,7 +367,7 @@ PG_FUNCTION_INFO_V1(idgen_js_id_counter);
 Datum
 idgen_js_id_counter(PG_FUNCTION_ARGS)
 {
-	return int_id_counter_reading(fcinfo, &js_id_ticker.layout);
+	return int_id_counter_reading(fcinfo, &js_id_layout);
 }
 
 /* js_id_floor(instant timestamptz, epoch timestamptz DEFAULT ...) returns bigint */
@@ -379,7 +375,7 @@ PG_FUNCTION_INFO_V1(idgen_js_id_floor);
 Datum
 idgen_js_id_floor(PG_FUNCTION_ARGS)
 {
-	return int_id_floor(fcinfo, &js_id_ticker.layout);
+	return int_id_floor(fcinfo, &js_id_layout);
 }
 
 /* js_id_ceil(instant timestamptz, epoch timestamptz DEFAULT ...) returns bigint */
@@ -387,7 +383,7 @@ PG_FUNCTION_INFO_V1(idgen_js_id_ceil);
 Datum
 idgen_js_id_ceil(PG_FUNCTION_ARGS)
 {
-	return int_id_ceil(fcinfo, &js_id_ticker.layout);
+	return int_id_ceil(fcinfo, &js_id_layout);
 }
 
 /*
@@ -399,7 +395,7 @@ PG_FUNCTION_INFO_V1(idgen_trace_id);
 Datum
 idgen_trace_id(PG_FUNCTION_ARGS)
 {
-	const TickerLayout *layout = &trace_id_ticker.layout;
+	const TickerLayout *layout = &trace_id_layout;
 	int			node = require_node(layout);
 	uint64		value = ticker_next(&trace_id_ticker);
 
@@ -419,7 +415,7 @@ PG_FUNCTION_INFO_V1(idgen_trace_id_timestamp);
 Datum
 idgen_trace_id_timestamp(PG_FUNCTION_ARGS)
 {
-	const TickerLayout *layout = &trace_id_ticker.layout;
+	const TickerLayout *layout = &trace_id_layout;
 	int64		id;
 	int64		second;
 	TimestampTz instant;
@@ -442,7 +438,7 @@ PG_FUNCTION_INFO_V1(idgen_trace_id_node);
 Datum
 idgen_trace_id_node(PG_FUNCTION_ARGS)
 {
-	return int_id_node_reading(fcinfo, &trace_id_ticker.layout);
+	return int_id_node_reading(fcinfo, &trace_id_layout);
 }
 
 /* trace_id_counter(id bigint) returns int */
@@ -450,7 +446,7 @@ PG_FUNCTION_INFO_V1(idgen_trace_id_counter);
 Datum
 idgen_trace_id_counter(PG_FUNCTION_ARGS)
 {
-	return int_id_counter_reading(fcinfo, &trace_id_ticker.layout);
+	return int_id_counter_reading(fcinfo, &trace_id_layout);
 }
 
 /* ------------------------------------------------------------------------

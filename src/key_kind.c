@@ -286,7 +286,7 @@ number_of(const SampledKey *key)
 static int64
 trace_tick_of(const SampledKey *key)
 {
-	const TickerLayout *layout = &trace_id_ticker.layout;
+	const TickerLayout *layout = trace_id_ticker.layout;
 
 	return key->number >> (layout->node_bits + layout->counter_bits);
 }
@@ -665,7 +665,7 @@ ends_at_clock(const KeySample *sample, const TickerLayout *layout, TimestampTz c
 	int64		ms = clock_unix_ms(clock);
 	int64		last = sample->keys[sample->count - 1].number;
 
-	if (layout == &trace_id_ticker.layout)
+	if (layout == trace_id_ticker.layout)
 	{
 		int64		second = ms / MS_PER_SECOND + SECS_PER_DAY;
 
@@ -732,7 +732,7 @@ has_time(const KeySample *sample, const KeySample *spread,
 static bool
 are_trace_ids(const KeySample *sample, const KeySample *spread, TimestampTz clock)
 {
-	const TickerLayout *layout = &trace_id_ticker.layout;
+	const TickerLayout *layout = trace_id_ticker.layout;
 
 	/* below its first tick are the sequences */
 	return in_range(sample, number_of,
@@ -786,13 +786,13 @@ classify_numbers(KeyKind *kind, const KeySample *newest, const KeySample *spread
 
 	kind->placement = PLACEMENT_ORDERED;
 	is_snowflake = is_bigint &&
-		has_time(sample, spread, &snowflake_ticker.layout, clock);
+		has_time(sample, spread, snowflake_ticker.layout, clock);
 
 	if (is_bigint && are_decimal_ids(sample))
 		kind->name = "decimal_id";
-	else if (is_bigint && has_time(sample, spread, &js_id_ticker.layout, clock))
+	else if (is_bigint && has_time(sample, spread, js_id_ticker.layout, clock))
 		kind->name = "js_id";
-	else if (is_snowflake && ends_at_clock(sample, &snowflake_ticker.layout, clock))
+	else if (is_snowflake && ends_at_clock(sample, snowflake_ticker.layout, clock))
 		kind->name = "Snowflake";
 	else if (is_bigint && are_trace_ids(sample, spread, clock))
 		kind->name = "trace_id";

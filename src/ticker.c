@@ -234,7 +234,7 @@ too_far_ahead_ms(const TickerLayout *layout, uint64 value, uint64 now)
 uint64
 ticker_next(Ticker *ticker)
 {
-	const TickerLayout *layout = &ticker->layout;
+	const TickerLayout *layout = ticker->layout;
 	TickerSlot *slot = ticker->slot;
 	uint64		own_mark = 0;
 	bool		warned = false;
@@ -309,7 +309,7 @@ sequence_name(const TickerLayout *layout)
 static Relation
 open_sequence(Ticker *ticker, LOCKMODE lockmode)
 {
-	char	   *name = sequence_name(&ticker->layout);
+	char	   *name = sequence_name(ticker->layout);
 	Oid			oid = get_relname_relid(name, get_namespace_oid("idgen", false));
 	Relation	sequence = OidIsValid(oid) ? try_relation_open(oid, lockmode) : NULL;
 
@@ -422,7 +422,7 @@ write_mark(Relation sequence, uint64 mark)
 static uint64
 move_mark(Ticker *ticker, TickerSlot *slot, uint64 next)
 {
-	const TickerLayout *layout = &ticker->layout;
+	const TickerLayout *layout = ticker->layout;
 	uint64		ahead = layout->ms_per_tick == 0 ? RESERVE_VALUES :
 		values_of_ticks(layout, ticker_reserve_ahead_setting * MS_PER_SECOND / layout->ms_per_tick);
 	Relation	sequence = open_sequence(ticker, RowExclusiveLock);
@@ -685,7 +685,7 @@ find_or_take_slot(Ticker *ticker)
 		ereport(ERROR,
 				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 				 errmsg("too many databases of this server use %s() and similar functions",
-						ticker->layout.name),
+						ticker->layout->name),
 				 errdetail("The limit is %d; each database and each function counts as one.",
 						   table->size),
 				 table->size < MANY_SLOTS ?
@@ -700,7 +700,7 @@ find_or_take_slot(Ticker *ticker)
 static TickerSlot *
 attach(Ticker *ticker, uint64 *own_mark)
 {
-	const TickerLayout *layout = &ticker->layout;
+	const TickerLayout *layout = ticker->layout;
 	TickerSlot *slot;
 	uint64		next;
 
@@ -736,7 +736,7 @@ static Ticker *
 ticker_of_name(const char *name)
 {
 	for (Ticker *ticker = tickers; ticker != NULL; ticker = ticker->next)
-		if (strcmp(name, ticker->layout.name) == 0)
+		if (strcmp(name, ticker->layout->name) == 0)
 			return ticker;
 
 	ereport(ERROR,
@@ -757,7 +757,7 @@ Datum
 idgen_raise_ticker(PG_FUNCTION_ARGS)
 {
 	Ticker	   *ticker = ticker_of_name(text_to_cstring(PG_GETARG_TEXT_PP(0)));
-	const TickerLayout *layout = &ticker->layout;
+	const TickerLayout *layout = ticker->layout;
 	int64		value = PG_GETARG_INT64(1);
 	Relation	sequence;
 	AclResult	right;
@@ -806,7 +806,7 @@ Datum
 idgen_ticker_state(PG_FUNCTION_ARGS)
 {
 	Ticker	   *ticker = ticker_of_name(text_to_cstring(PG_GETARG_TEXT_PP(0)));
-	const TickerLayout *layout = &ticker->layout;
+	const TickerLayout *layout = ticker->layout;
 	TupleDesc	tupdesc;
 	Datum		values[5];
 	bool		nulls[5] = {true, true, true, true, true};

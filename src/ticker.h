@@ -34,7 +34,7 @@ typedef struct TickerLayout
  */
 typedef struct Ticker
 {
-	TickerLayout layout;
+	const TickerLayout *layout;
 	int			number;			/* in shared memory */
 	struct TickerSlot *slot;	/* NULL before the first use, and to attach
 								 * again */

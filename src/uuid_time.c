@@ -15,15 +15,15 @@
 #include "uuid_bits.h"
 #include "uuid_time.h"
 
-Ticker		uuid_v7_ticker = {
-	.layout = {
-		.name = "uuid_v7_ordered",
-		.tick_bits = 48, .counter_bits = SUBMS_BITS,
-		.ms_per_tick = 1,
-		.counter_is_fraction = true,
-		.max_value = (UINT64CONST(1) << (48 + SUBMS_BITS)) - 1
-	}
+static const TickerLayout uuid_v7_layout = {
+	.name = "uuid_v7_ordered",
+	.tick_bits = 48, .counter_bits = SUBMS_BITS,
+	.ms_per_tick = 1,
+	.counter_is_fraction = true,
+	.max_value = (UINT64CONST(1) << (48 + SUBMS_BITS)) - 1
 };
+
+Ticker		uuid_v7_ticker = {.layout = &uuid_v7_layout};
 
 /*
  * The next reading of a clock that must not stand still or step back: the
