@@ -370,7 +370,7 @@ for my $name (sort keys %expected)
 	# what is made anew each time, in a form that says what it is
 	if ($volatile{$function} && $class{$name} eq 'anybody' || $name =~ /^(default|view)/ || $name eq 'find_creation(uuid)')
 	{
-		s/-?[0-9a-zA-Z.]+(?:(?<=e)[-+]\d+)?/x/g for $expected, $got;
+		s/(?<![\w-])-?\d[\d.]*e[-+]\d+(?![\w-])|-?[0-9a-zA-Z.]+/x/g for $expected, $got;
 	}
 	unlike($expected{$name}, qr/^\w{5}\z/, "$name: works");
 	is($got, $expected, "$name: and does the same among look-alikes");
