@@ -138,10 +138,11 @@ SELECT num_nulls(idgen.snowflake_timestamp(NULL), idgen.snowflake_node(NULL), id
        (SELECT num_nulls(counter, generator, launch) FROM idgen.decimal_id_parts(NULL)) AS three;
 
 -- the epoch: an argument of generator, reader and bounds alike
-SELECT epoch, about_now(idgen.snowflake_timestamp(idgen.snowflake(epoch), epoch)) AS snowflake,
+SELECT name, about_now(idgen.snowflake_timestamp(idgen.snowflake(epoch), epoch)) AS snowflake,
        about_now(idgen.js_id_timestamp(idgen.js_id(epoch), epoch)) AS js_id
-FROM (VALUES (NULL), (timestamptz '2020-01-01 00:00:00+00'), ('2015-01-01 00:00:00+00'), ('2024-02-29 12:34:56.789999+05:30'),
-             (date_trunc('day', now(), 'UTC')), ('1970-01-01 00:00:00+00')) v (epoch);
+FROM (VALUES ('NULL', NULL), ('the default', timestamptz '2020-01-01 00:00:00+00'), ('before it', '2015-01-01 00:00:00+00'),
+             ('with microseconds', '2024-02-29 12:34:56.789999+05:30'), ('an hour ago', date_trunc('second', now() - interval '1 h')),
+             ('1970', '1970-01-01 00:00:00+00')) v (name, epoch);
 SELECT idgen.snowflake_timestamp(idgen.snowflake(NULL)) - idgen.snowflake_timestamp(idgen.snowflake()) < '1 h' AS default_epoch;
 -- it is rounded down to the identifier's unit of time, as the timestamp is
 SELECT idgen.snowflake_floor('2024-01-01 00:00:00.0005+00', '2024-01-01 00:00:00.0009+00') AS same_ms,
