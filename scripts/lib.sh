@@ -18,6 +18,8 @@
 #   idgen_stop                     stop it
 #   idgen_help                     print what the script's first comment says
 #   idgen_no_options ARGUMENT ...  do so for --help, and refuse other options
+#   idgen_seconds_and_seed ARGUMENT ...  read --seconds N (default 60) and --seed N
+#                                  (default random); sets seconds and seed
 #   idgen_at_exit FUNCTION         call it on exit, before what was said earlier
 #   as_server_user COMMAND ...     run something as the cluster's owner
 #
@@ -47,6 +49,23 @@ idgen_no_options() {
             --help | -h) idgen_help; exit ;;
             -*) idgen_die "unknown argument $argument; see --help" ;;
         esac
+    done
+}
+
+# For a script that tries at random for a while.
+idgen_seconds_and_seed() {
+    seconds=60
+    seed=$RANDOM
+    while [ $# -gt 0 ]; do
+        case $1 in --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;; esac
+        case $1 in
+            --help | -h) idgen_help; exit 0 ;;
+            --seconds | --seed) [[ ${2:-} =~ ^[1-9][0-9]{0,8}$ ]] || idgen_die "$1 requires a number from 1 on" ;;
+            *) idgen_die "unknown option $1; see --help" ;;
+        esac
+        # shellcheck disable=SC2034  # they are for the caller
+        case $1 in --seconds) seconds=$2 ;; --seed) seed=$2 ;; esac
+        shift 2
     done
 }
 

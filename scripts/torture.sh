@@ -22,19 +22,7 @@ set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=verdicts.sh
 . "$(dirname "$0")/verdicts.sh"
 
-seconds=60
-seed=$RANDOM
-
-while [ $# -gt 0 ]; do
-    case $1 in --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;; esac
-    case $1 in
-        --help|-h) idgen_help; exit 0 ;;
-        --seconds|--seed) [[ ${2:-} =~ ^[1-9][0-9]{0,8}$ ]] || idgen_die "$1 requires a number from 1 on" ;;
-        *) idgen_die "unknown option $1; see --help" ;;
-    esac
-    case $1 in --seconds) seconds=$2 ;; --seed) seed=$2 ;; esac
-    shift 2
-done
+idgen_seconds_and_seed "$@"
 
 idgen_install_packages tests
 idgen_say "Building for $("$PG_CONFIG" --version)"
