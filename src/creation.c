@@ -332,7 +332,8 @@ find_creation(Datum command_id, Creation *found)
 	/*
 	 * A SERIALIZABLE transaction that records a command anew, which its
 	 * snapshot still holds but another session has forgotten since, sees both
-	 * rows.  Which of them is right depends on who came first, so nobody did.
+	 * rows.  Which of them is right depends on the order of the two, and they
+	 * have none.
 	 */
 	if (rows > 1)
 		ereport(ERROR,

@@ -446,7 +446,7 @@ move_mark(Ticker *ticker, TickerSlot *slot, uint64 next)
 	if (was_set)
 		raise_last(slot, stored - 1);
 
-	/* half of the values are used up; or all, where nobody else waits for more */
+	/* half of the values are used up; in a file of this transaction, all of them */
 	if (own)
 		is_short = next >= stored || reserved > stored;
 	else

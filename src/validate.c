@@ -387,10 +387,11 @@ check_scheme(FunctionCallInfo fcinfo, Scheme scheme)
 
 /*
  * is_recent_short_comb(id uuid, tolerance interval DEFAULT NULL,
- *				 clock timestamptz DEFAULT NULL,
- *				 period interval DEFAULT '1 minute', prefix_bytes int DEFAULT 2,
- *				 past_tolerance interval DEFAULT NULL,
- *				 future_tolerance interval DEFAULT NULL) returns bool
+ *						clock timestamptz DEFAULT NULL,
+ *						period interval DEFAULT '1 minute',
+ *						prefix_bytes int DEFAULT 2,
+ *						past_tolerance interval DEFAULT NULL,
+ *						future_tolerance interval DEFAULT NULL) returns bool
  *
  * Whether it is a version 4 UUID with a prefix that some instant from
  * clock - past to clock + future gives, also where the prefixes begin again.
@@ -404,9 +405,9 @@ idgen_is_recent_short_comb(PG_FUNCTION_ARGS)
 
 /*
  * is_recent_comb(id uuid, tolerance interval DEFAULT '10 minutes',
- *		   clock timestamptz DEFAULT NULL,
- *		   past_tolerance interval DEFAULT NULL,
- *		   future_tolerance interval DEFAULT NULL) returns bool
+ *				  clock timestamptz DEFAULT NULL,
+ *				  past_tolerance interval DEFAULT NULL,
+ *				  future_tolerance interval DEFAULT NULL) returns bool
  */
 PG_FUNCTION_INFO_V1(idgen_is_recent_comb);
 Datum
@@ -424,8 +425,8 @@ idgen_is_recent_uuid_v7(PG_FUNCTION_ARGS)
 }
 
 /*
- * check_recent_short_comb(), check_recent_comb(), check_recent_uuid_v7(): the arguments of is_...();
- * return the identifier, or raise 23514.
+ * check_recent_short_comb(), check_recent_comb(), check_recent_uuid_v7(): with
+ * the arguments of is_recent_...(), return the identifier or raise 23514.
  */
 PG_FUNCTION_INFO_V1(idgen_check_recent_short_comb);
 Datum
