@@ -63,7 +63,7 @@ compare_keys() {
     exec {progress}> >(grep --line-buffered -E '^\[.*(steady|bulk), [a-z_0-9]+: [0-9]+ bytes')
     filter=$!
     # not in the foreground, where bash would not look at signals meanwhile
-    "$IDGEN_SOURCE/bench/run.sh" --server --scene steady,bulk --repetitions 1 --no-report \
+    "$IDGEN_SOURCE/bench/lab/run.sh" --server --scene steady,bulk --repetitions 1 --no-report \
         --keys bigint,gen_random_uuid,uuid_v4,uuid_v7,comb,short_comb,short_comb_run \
         --steady.rows 800000 --steady.inserts 4000 --bulk.rows 400000 --bulk.inserts 10000 --out "$out" \
         >"$IDGEN_WORK/comparison.log" 2>&"$progress" &

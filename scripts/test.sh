@@ -71,7 +71,7 @@ if [ $# -eq 0 ]; then
     run_make "pg_regress and isolation tests" installcheck installcheck
     [ "$failed" -eq 0 ] || cat "$IDGEN_BUILD"/regression.diffs "$IDGEN_BUILD"/output_iso/regression.diffs 2>/dev/null
     idgen_stop
-    mapfile -t tests < <(cd "$IDGEN_SOURCE" && printf '%s\n' t/*.pl)
+    mapfile -t tests < <(cd "$IDGEN_SOURCE" && printf '%s\n' t/*.pl t/tools/*.pl advisor/t/*.pl)
     set -- "${tests[@]}"
 fi
 

@@ -1,0 +1,150 @@
+# shellcheck shell=bash
+#
+# common.sh: what the benchmarks share. To be sourced.
+#
+# A benchmark runs on a private cluster (scripts/lib.sh) or, with --server, on
+# the server that the PG* variables name. There, everything that it makes is in
+# the schema idgen_bench, and an extension is created only where it is missing.
+#
+#   bench_open [SETTING=VALUE ...]   start the private cluster, or look at the server
+#   bench_psql, bench_pgbench        run a client; a signal ends it at once
+#   bench_value SQL                  one short query's result
+#   bench_progress TEXT              a line on stderr
+#
+# On exit, also when interrupted, the private cluster and its folder are removed,
+# or the schema and the extensions that bench_open created are dropped.
+
+BENCH=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source-path=SCRIPTDIR source=../../scripts/lib.sh
+. "$BENCH/../../scripts/lib.sh"
+
+# what psql, pgbench and awk print is read again
+export LC_ALL=C
+
+bench_server=0          # 1: the server of the PG* variables
+bench_packages=         # "bench": also what the report needs
+bench_child=            # the client under way
+bench_scratch=          # a folder for intermediate results
+bench_schema=           # what there is to drop in the end
+bench_extensions=()
+bench_idgen_schema=
+bench_started=$SECONDS
+
+# --- progress ---------------------------------------------------------------
+
+bench_elapsed() {
+    local seconds=$((SECONDS - bench_started))
+    printf '%d:%02d' $((seconds / 60)) $((seconds % 60))
+}
+
+bench_progress() { printf '[%s] %s\n' "$(bench_elapsed)" "$*" >&2; }
+
+# The same, on one line that overwrites itself; for terminals only.
+bench_flicker() { [ ! -t 2 ] || printf '\r[%s] %s\033[K\r' "$(bench_elapsed)" "$*" >&2; }
+
+# 5000000 as 5,000,000
+bench_number() { sed -E ':a; s/([0-9])([0-9]{3})($|,)/\1,\2\3/; ta' <<<"$1"; }
+
+# --- options ----------------------------------------------------------------
+
+bench_need_number() {
+    [[ $2 =~ ^[1-9][0-9]{0,17}$ ]] || idgen_die "$1 wants a positive whole number, not \"$2\""
+}
+
+# --- clients ----------------------------------------------------------------
+
+# Run a client in the background and wait for it, because bash does not look
+# at signals while it waits for a command in the foreground.
+bench_run() {
+    local status
+    "$@" <&0 &
+    bench_child=$!
+    wait "$bench_child"
+    status=$?
+    bench_child=
+    return $status
+}
+
+bench_psql() { bench_run psql -X -q -A -t -F ' ' -v ON_ERROR_STOP=1 "$@"; }
+
+bench_pgbench() { bench_run pgbench -n -M prepared "$@"; }
+
+bench_value() { psql -X -q -A -t -F ' ' -v ON_ERROR_STOP=1 -c "$1"; }
+
+# Until the sessions before are gone, and their statistics with them known to all.
+bench_settle() { bench_psql -f "$BENCH/sql/settle.sql"; }
+
+# --- beginning and end ------------------------------------------------------
+
+bench_drop() {
+    local extension
+    # a server process does not notice that its client is gone
+    echo "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+          WHERE application_name = current_setting('application_name')
+            AND pid <> pg_backend_pid();"
+    [ -z "$bench_schema" ] || echo "DROP SCHEMA IF EXISTS $bench_schema CASCADE;"
+    for extension in "${bench_extensions[@]}"; do
+        echo "DROP EXTENSION IF EXISTS $extension;"
+    done
+    [ -z "$bench_idgen_schema" ] || echo "DROP SCHEMA IF EXISTS idgen;"
+}
+
+bench_close() {
+    [ -z "$bench_child" ] || kill "$bench_child" 2>/dev/null
+    if [ "$bench_server" = 1 ] && [ -n "$bench_schema" ]; then
+        # away from the terminal, whose Ctrl-C would reach psql, too
+        bench_drop | setsid -w psql -X -q -o /dev/null -v ON_ERROR_STOP=1 ||
+            echo "could not clean up: please drop the schema $bench_schema" >&2
+    fi
+    [ -z "$bench_scratch" ] || rm -rf "$bench_scratch"
+    # where there are no results, there is no folder for them either
+    [ -z "${bench_out:-}" ] || rmdir -p --ignore-fail-on-non-empty "$bench_out" 2>/dev/null
+}
+
+# Create what is missing, and remember it.
+bench_extension() {
+    local name=$1
+    [ -z "$(bench_value "SELECT 1 FROM pg_extension WHERE extname = '$name'")" ] || return 0
+    if [ "$name" = idgen ]; then
+        # CREATE EXTENSION makes the schema, DROP EXTENSION leaves it
+        [ -n "$(bench_value "SELECT 1 FROM pg_namespace WHERE nspname = 'idgen'")" ] ||
+            bench_idgen_schema=1
+    fi
+    bench_extensions+=("$name")
+    if [ "$name" = idgen ]; then
+        bench_value "CREATE EXTENSION idgen"
+    else
+        bench_value "CREATE EXTENSION $name SCHEMA idgen_bench"
+    fi || idgen_die "the extension $name is not there, and could not be created"
+}
+
+bench_open() {
+    local where
+
+    if [ "$bench_server" = 0 ]; then
+        bench_progress "building idgen and starting a private cluster"
+        idgen_install_packages "${bench_packages:-}" >&2
+        # shellcheck disable=SC2119
+        idgen_build >&2 || idgen_die "idgen could not be built"
+    fi
+    idgen_at_exit bench_close
+    [ "$bench_server" = 1 ] || idgen_start "$@"
+    bench_scratch=$(mktemp -d /tmp/idgen.bench.XXXXXX)
+
+    # the caller's settings, and then what every benchmark wants
+    export PGOPTIONS="${PGOPTIONS:-} -c synchronous_commit=off -c client_min_messages=warning\
+ -c statement_timeout=0 -c max_parallel_workers_per_gather=0 -c jit=off"
+    export PGAPPNAME=idgen_bench_$$
+
+    where=$(bench_value "SELECT current_setting('server_version_num')::int >= 150000,
+                         to_regnamespace('idgen_bench') IS NULL,
+                         current_setting('server_version'), current_database()") ||
+        idgen_die "no connection to the server"
+    [[ $where != f* ]] || idgen_die "the server is older than PostgreSQL 15"
+    [[ $where != 't f'* ]] ||
+        idgen_die "there is a schema idgen_bench already: another run, or something of yours"
+    bench_schema=idgen_bench
+    bench_value "CREATE SCHEMA idgen_bench" || idgen_die "cannot create a schema here"
+    bench_extension idgen
+    bench_progress "PostgreSQL ${where#t t }"
+}

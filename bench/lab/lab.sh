@@ -1,0 +1,246 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154    # variables of run.sh and common.sh
+#
+# lab.sh: what the scenes measure with. To be sourced by run.sh.
+#
+# The table of a key is idgen_bench.keys_NAME. Those of all keys of a scene are
+# there at the same time, so that the keys can take turns.
+#
+#   lab_open                      find the parts that the server has
+#   lab_table KEY                 make the key's table, empty
+#   lab_load KEY ROWS SPACING     insert rows, SPACING microseconds of simulated time apart
+#   lab_load_bulk KEY ROWS        insert rows of one minute, as in the bulk scene
+#   lab_pgbench KEY ROWS CLIENTS  insert rows, one a transaction, at the server's time
+#   lab_before KEY, lab_after KEY around the measured inserts
+#   lab_record SCENE KEY SERIES X REPETITION   append what lab_after found to measurements.csv
+#   lab_predict                   append what idgen.expected_key_cost() expects
+#
+# lab_load and lab_pgbench set inserted and took, in rows and seconds.
+
+declare -A lab_rows         # how many rows the key's table has got
+declare -A lab_clock        # the simulated time of its last row, in microseconds since 1970
+declare -A before           # the counters before a measurement
+inserted=0
+took=0
+warned=
+lab_parts=()
+
+# --- the parts --------------------------------------------------------------
+
+# Create an extension where it is missing, and say whether FUNCTION may be called.
+lab_part() {
+    local name=$1 function=$2 schema
+    schema=$(bench_value "SELECT extnamespace::regnamespace FROM pg_extension WHERE extname = '$name'")
+    if [ -z "$schema" ]; then
+        bench_extensions+=("$name")
+        bench_value "CREATE EXTENSION $name SCHEMA idgen_bench" 2>/dev/null || return 1
+        schema=idgen_bench
+    fi
+    lab_parts+=(-v "$name=$schema")
+    [ "$(bench_value "SELECT has_function_privilege('$schema.$function', 'execute')" 2>/dev/null)" = t ]
+}
+
+# Each part but pgstattuple may be missing: then its metrics are.
+lab_open() {
+    local have
+
+    version_num=$(bench_value "SELECT current_setting('server_version_num')")
+    lab_part pgstattuple 'pgstatindex(text)' || idgen_die "the laboratory needs the extension pgstattuple"
+    have=false; ! lab_part pg_buffercache 'pg_buffercache_pages()' || have=true
+    lab_parts+=(-v "has_buffercache=$have")
+    have=false
+    ! lab_part pg_walinspect 'pg_get_wal_stats(pg_lsn, pg_lsn, boolean)' || have=true
+    lab_parts+=(-v "has_walinspect=$have")
+    has_pageinspect=false
+    [ "$(bench_value "SHOW is_superuser")" != on ] || ! lab_part pageinspect 'bt_page_stats(text, int8)' ||
+        has_pageinspect=true
+    if [ "$version_num" -ge 160000 ]; then have=true; else have=false; fi
+    lab_parts+=(-v "has_stat_io=$have" -v "has_block_info=$have")
+    bench_psql -f "$BENCH/sql/functions.sql" || idgen_die "could not create functions in idgen_bench"
+}
+
+# Restart the private cluster with other shared buffers, where they are others.
+lab_shared_buffers() {
+    [ "$bench_server" = 0 ] || return 0
+    [ "$(bench_value "SELECT current_setting('shared_buffers') = pg_size_pretty(pg_size_bytes('$1'))
+                      OR pg_size_bytes(current_setting('shared_buffers')) = pg_size_bytes('$1')")" != t ] || return 0
+    bench_value "ALTER SYSTEM SET shared_buffers = '$1'" && idgen_restart
+}
+
+# --- tables and rows --------------------------------------------------------
+
+lab_table() {
+    lab_rows[$1]=0
+    bench_psql -f "$BENCH/sql/table.sql" -v table="keys_$1" -v type="${key_type[$1]}" -v column="${key_column[$1]}"
+}
+
+# Set the simulated clock DAYS before now, in microseconds.
+lab_clock_before_now() { lab_clock[$1]=$((${EPOCHREALTIME/./} - $2 * 86400000000)); }
+
+# The instant at which the prefixes of a period, in microseconds, begin again
+# with 0, for the last time before 2026-02-02: always the same, and so that no
+# history meets a second lap by chance.
+lab_lap_start() {
+    local lap=$(($1 * 65536))
+    echo $((1770000000000000 - 1770000000000000 % lap))
+}
+
+# Insert ROWS rows, made by EXPRESSION, SPACING microseconds apart.
+lab_insert() {
+    local key=$1 expression=$2 rows=$3 spacing=$4 columns='id, payload' values="$2, i" seconds
+
+    [ "$expression" != default ] || { columns=payload; values=i; }
+    bench_psql -f "$BENCH/sql/load.sql" -v table="keys_$key" -v columns="$columns" -v values="$values" \
+        -v clock="${lab_clock[$key]}" -v spacing="$spacing" -v rows="$rows" -v number="${lab_rows[$key]}" \
+        > "$bench_scratch/load" || return 1
+    read -r seconds < "$bench_scratch/load"
+    took=$(awk -v a="$took" -v b="$seconds" 'BEGIN { print a + b }')
+    inserted=$((inserted + rows))
+    lab_rows[$key]=$((lab_rows[$key] + rows))
+    lab_clock[$key]=$((lab_clock[$key] + rows * spacing))
+}
+
+# In pieces, to show how far it is; a measured load is one piece.
+lab_load() {
+    local key=$1 rows=$2 spacing=$3 piece=${4:-250000} loaded
+
+    inserted=0
+    took=0
+    for ((loaded = 0; loaded < rows; loaded += piece)); do
+        [ "$loaded" -eq 0 ] || bench_flicker "$step, $((100 * loaded / rows))%"
+        lab_insert "$key" "${key_history[$key]}" "$((rows - loaded < piece ? rows - loaded : piece))" "$spacing" || return 1
+    done
+}
+
+lab_load_bulk() {
+    inserted=0
+    took=0
+    lab_insert "$1" "${key_bulk[$1]}" "$2" 0
+}
+
+lab_pgbench() {
+    local key=$1 rows=$2 clients=$3 log=$bench_scratch/pgbench tps
+
+    echo "INSERT INTO idgen_bench.keys_$key (payload) VALUES (0);" > "$bench_scratch/insert.pgbench"
+    bench_pgbench -c "$clients" -j "$((clients < cores ? clients : cores))" -t "$(((rows + clients - 1) / clients))" \
+        -f "$bench_scratch/insert.pgbench" > "$log" 2>&1 || { cat "$log" >&2; return 1; }
+    inserted=$(sed -n 's/^number of transactions actually processed: \([0-9]*\).*/\1/p' "$log")
+    tps=$(sed -n 's/^tps = \([0-9.]*\).*without initial.*/\1/p' "$log")
+    [ -n "$inserted" ] && [ -n "$tps" ] || return 1
+    took=$(awk -v rows="$inserted" -v tps="$tps" 'BEGIN { print rows / tps }')
+    lab_rows[$key]=$((lab_rows[$key] + inserted))
+}
+
+# --- one measurement --------------------------------------------------------
+
+# Run a file of bench/lab/sql on the key's table.
+lab_sql() {
+    local file=$1 key=$2
+    shift 2
+    bench_psql -f "$BENCH/sql/$file.sql" -v key="$key" -v table="keys_$key" -v index="keys_${key}_pkey" \
+        "${lab_parts[@]}" "$@"
+}
+
+# Read lines "name value" into the associative array of that name.
+lab_read() {
+    local -n values=$1
+    local name value
+
+    values=()
+    while read -r name value; do values["$name"]=$value; done < "$2"
+}
+
+lab_before() {
+    local by_prefix=false
+
+    [[ ${key_history[$1]} != *.short_comb\(* ]] || by_prefix=true
+    # the counters from another session, when that one has told what it read
+    lab_sql before "$1" -v by_prefix="$by_prefix" > "$bench_scratch/before" && lab_sql counts "$1" >> "$bench_scratch/before" &&
+        lab_read before "$bench_scratch/before" || return 1
+    index_rows=${lab_rows[$1]}
+}
+
+# Write the metrics of the inserts since lab_before, inserted rows that took so
+# many seconds, to a file, "name value" a line. The touched leaves are wanted
+# with "touches", also the strip in touches.csv with "strip".
+lab_after() {
+    local key=$1 want=${2:-} touches=false strip=false
+    local -A after
+
+    [ -z "$want" ] || touches=true
+    [ "$want" != strip ] || strip=$has_pageinspect
+    lab_sql counts "$key" > "$bench_scratch/counts" && lab_read after "$bench_scratch/counts" || return 1
+    lab_sql after "$key" -v lsn="${before[lsn]}" -v end_lsn="${after[lsn]}" -v want_touches="$touches" \
+        -v want_strip="$strip" -v strip="$bench_scratch/strip" -v points=400 > "$bench_scratch/after" || return 1
+    [ "${before[redo]}" = "${after[redo]}" ] || [ -n "$warned" ] || {
+        echo "warning: a checkpoint came into a measurement of $key; raise max_wal_size" >&2
+        warned=1
+    }
+    {
+        for name in "${!before[@]}"; do echo "before_$name ${before[$name]}"; done
+        for name in "${!after[@]}"; do echo "after_$name ${after[$name]}"; done
+        cat "$bench_scratch/after"
+    } | awk -v rows="$inserted" -v seconds="$took" -v index_rows="$index_rows" '
+        function show(name, value) { printf "%s %.10g\n", name, value }
+        { value[$1] = $2 }
+        END {
+            show("inserted_rows", rows)
+            show("index_rows", index_rows)
+            show("leaf_pages", value["before_leaf_pages"])
+            if ("before_prefix_rows" in value)
+                show("prefix_rows", value["before_prefix_rows"])
+            show("us_per_row", 1e6 * seconds / rows)
+            show("rows_per_s", rows / seconds)
+            show("wal_bytes_per_row", (value["after_wal_bytes"] - value["before_wal_bytes"]) / rows)
+            show("fpi_per_row", (value["after_wal_fpi"] - value["before_wal_fpi"]) / rows)
+            if ("total_fpi_bytes" in value) {
+                show("fpi_bytes_per_row", value["total_fpi_bytes"] / rows)
+                show("wal_heap_bytes_per_row", value["total_wal_heap"] / rows)
+                show("wal_btree_bytes_per_row", value["total_wal_btree"] / rows)
+                show("wal_other_bytes_per_row", value["total_wal_other"] / rows)
+            }
+            hit = value["after_hit"] - value["before_hit"]
+            read = value["after_read"] - value["before_read"]
+            if (hit + read > 0)
+                show("hit_ratio", hit / (hit + read))
+            show("reads_per_row", read / rows)
+            if ("after_writes" in value) {
+                show("io_writes_per_row", (value["after_writes"] - value["before_writes"]) / rows)
+                show("io_evictions_per_row", (value["after_evictions"] - value["before_evictions"]) / rows)
+            }
+            n = split("index_bytes leaf_density leaf_fragmentation cached_bytes touched_leaf_pages", names, " ")
+            for (i = 1; i <= n; i++)
+                if (names[i] in value)
+                    show(names[i], value[names[i]])
+        }' > "$bench_scratch/metrics"
+}
+
+# Append lines "name value" from a file to measurements.csv, which is there from
+# the first measurement on.
+lab_record() {
+    lab_begin_results || return 1
+    awk -v labels="$1,$2,$3,$4,$5" '{ print labels "," $1 "," $2 }' "$bench_scratch/metrics" \
+        >> "$out/measurements.csv" || return 1
+    wal=$(awk '$1 == "wal_bytes_per_row" { printf "%d", $2 + 0.5 }' "$bench_scratch/metrics")
+}
+
+# Append what the model expects of each measurement.
+lab_predict() {
+    {
+        echo "CREATE TEMPORARY TABLE measured (scene text, key text, series text, x float8, repetition int, metric text, value float8);"
+        echo "COPY measured FROM STDIN (FORMAT csv, HEADER);"
+        cat "$out/measurements.csv"
+        echo "\\."
+        cat "$BENCH/sql/model.sql"
+    } | bench_psql -F , -v checkpoint_rate="${size[checkpoint_rate]}" -v outgrow_rate="${size[outgrow_rate]}" \
+        -v wrap_rows="${size[wrap_rows]}" > "$bench_scratch/predictions" &&
+        cat "$bench_scratch/predictions" >> "$out/measurements.csv"
+}
+
+# Append the strip that lab_after made.
+lab_record_strip() {
+    [ -s "$bench_scratch/strip" ] || return 0
+    [ -e "$out/touches.csv" ] || echo "key,row,block,blocks,position" > "$out/touches.csv"
+    cat "$bench_scratch/strip" >> "$out/touches.csv"
+    rm -f "$bench_scratch/strip"
+}

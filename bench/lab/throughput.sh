@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+#
+# throughput.sh: identifiers a second that many sessions get at once from one
+# counter: the functions that order them over all sessions, beside nextval().
+#
+#   bench/lab/throughput.sh [OPTION ...]
+#
+#   --clients LIST    numbers of sessions (default 1,CORES,32)
+#   --seconds N       of one run (default 3)
+#   --rounds N        rounds, each with one run of every call (default 5)
+#   --help            this text
+#
+# Always on a private cluster, where idgen.node_id may be set. A statement makes
+# 100,000 identifiers, 50 in a row, so that little else is measured. The
+# sequence has CACHE 1.
+# Rounds go through all calls, so that a busy moment hits all alike.
+
+set -uo pipefail
+# shellcheck source-path=SCRIPTDIR source=common.sh
+. "$(dirname "$0")/common.sh"
+
+clients=1,$(nproc),32
+seconds=3
+rounds=5
+
+while [ $# -gt 0 ]; do
+    case $1 in --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;; esac
+    case $1 in --help|-h) idgen_help; exit 0 ;; esac
+    [ $# -ge 2 ] || idgen_die "$1 is no option, or wants a value; see --help"
+    case $1 in
+        --clients) [[ $2 =~ ^[1-9][0-9]{0,3}(,[1-9][0-9]{0,3})*$ ]] || idgen_die "$1 wants numbers, as 1,2,32"
+                   clients=$2 ;;
+        --seconds) bench_need_number "$1" "$2"; seconds=$2 ;;
+        --rounds) bench_need_number "$1" "$2"; rounds=$2 ;;
+        *) idgen_die "unknown option $1; see --help" ;;
+    esac
+    shift 2
+done
+
+baseline="nextval('idgen_bench.numbers')"
+calls=("$baseline" 'idgen.snowflake()' 'idgen.trace_id()' 'idgen.decimal_id()' 'idgen.uuid_v7_ordered()')
+
+# Prints the identifiers a second of so many sessions.
+throughput() {
+    local call=$1 sessions=$2 log=$bench_scratch/pgbench row
+    row=$(printf "$call, %.0s" {1..49})$call
+    echo "SELECT count(*) FROM (SELECT $row FROM generate_series(1, 2000) OFFSET 0) made" > "$bench_scratch/script"
+    bench_pgbench -c "$sessions" -j "$(nproc)" -T "$seconds" -f "$bench_scratch/script" > "$log" 2>&1 ||
+        { cat "$log" >&2; return 1; }
+    awk '/^tps/ { printf "%.0f\n", $3 * 100000 }' "$log"
+}
+
+bench_open idgen.node_id=1 idgen.launch_id=0 max_connections=1100 checkpoint_timeout=1h
+bench_value "CREATE SEQUENCE idgen_bench.numbers CACHE 1" || idgen_die "no sequence"
+
+for ((round = 1; round <= rounds; round++)); do
+    for sessions in ${clients//,/ }; do
+        bench_progress "round $round of $rounds, $sessions sessions"
+        for call in "${calls[@]}"; do
+            throughput "$call" "$sessions" > "$bench_scratch/rate" || idgen_die "$call failed"
+            echo "$sessions|$call|$(cat "$bench_scratch/rate")" >> "$bench_scratch/rates"
+        done
+    done
+done
+
+echo "Millions of identifiers a second over all sessions, best of $rounds rounds of $seconds s, and times nextval()"
+echo
+awk -F'|' -v order="$clients" '
+    !($2 in number) { number[$2] = ++n; name[n] = $2 }
+    !(($1, $2) in best) || $3 > best[$1, $2] { best[$1, $2] = $3 }
+    END {
+        m = split(order, sessions, ",")
+        head = "| call |"; line = "|---|"
+        for (j = 1; j <= m; j++) {
+            head = head sprintf(" %d sessions | : nextval |", sessions[j]); line = line "--:|--:|"
+        }
+        print head; print line
+        for (i = 1; i <= n; i++) {
+            printf "| `%s` |", name[i]
+            for (j = 1; j <= m; j++)
+                printf " %.2f | %.1f |", best[sessions[j], name[i]] / 1e6,
+                    best[sessions[j], name[i]] / best[sessions[j], name[1]]
+            print ""
+        }
+    }' "$bench_scratch/rates"

@@ -1,0 +1,246 @@
+#!/usr/bin/env bash
+#
+# check-randomness.sh: are the random bits of each kind of identifier random?
+#
+#   scripts/dev/check-randomness.sh [--long] [KIND ...]
+#
+#   --long    ten times as many bits
+#   KIND      only these, by the names that the script prints
+#
+# Makes identifiers on a private cluster, takes the bits out of them that are
+# said to be random, and gives them to rngtest (the tests of FIPS 140-2) and to
+# dieharder. Installs what is missing (rng-tools5 brings a service, which is not
+# needed here). Takes a minute or two. Ends with a line "N passed, N failed".
+#
+# Good bits fail a statistical test now and then; that many tests make a false
+# alarm less than once in a million runs is seen to like this:
+#
+#   rngtest     Of blocks of 20000 random bits, one in 1200 fails. A stream
+#               fails if so many blocks do as, with one in 1000 expected, come
+#               by chance less than once in 10^9 times.
+#   dieharder   Each test gives a p-value, evenly spread over 0 to 1 for random
+#               bits. One below 0.001 is tried again with new identifiers, and
+#               is a failure the third time in a row, which comes by chance
+#               once in 10^9 times. (A stream that is too even has too many
+#               p-values near 1 within a test, of which dieharder makes one
+#               near 0.)
+
+set -uo pipefail
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source-path=SCRIPTDIR source=verdicts.sh
+. "$(dirname "$0")/verdicts.sh"
+
+megabytes=8     # of random bits of each kind
+kinds=()
+while [ $# -gt 0 ]; do
+    case $1 in
+        --long) megabytes=80 ;;
+        --help | -h) idgen_help; exit ;;
+        -*) idgen_die "unknown argument $1; see --help" ;;
+        *) kinds+=("$1") ;;
+    esac
+    shift
+done
+
+# name|query of one identifier|its random bits, from 0 for the highest
+schemes=(
+    'uuid_v4|idgen.uuid_v4()|0-47 52-63 66-127'
+    'uuid_v7|idgen.uuid_v7()|66-127'
+    'uuid_v7_ordered|idgen.uuid_v7_ordered()|66-127'
+    'uuid_v1|idgen.uuid_v1()|66-86 88-127'
+    'uuid_v6|idgen.uuid_v6()|66-86 88-127'
+    'lambert_comb|idgen.lambert_comb()|66-86 88-127'
+    'comb|idgen.comb()|52-63 66-127'
+    'suffix_comb|idgen.suffix_comb()|0-47 52-63 66-79'
+    'short_comb|idgen.short_comb()|16-47 52-63 66-127'
+    'short_comb_run|idgen.short_comb(run_length => 1024)|52-63 66-127'
+    'short_suffix_comb|idgen.short_suffix_comb()|0-47 52-63 66-79 96-127'
+    "sequence_comb|idgen.sequence_comb('numbers')|16-47 52-63 66-127"
+    "typeid|idgen.typeid_to_uuid(idgen.typeid('user'))|66-127"
+    "prefixed_id|idgen.prefixed_id_to_uuid(idgen.prefixed_id('user'))|66-127"
+)
+# Not so many of these can be had: the tag of a run, of which each second
+# identifier is taken; the first ULID of each millisecond; an ObjectId from
+# each of many sessions.
+slow_schemes=(
+    'short_comb_tag||16-47'
+    'ulid||48-127'
+    'object_id||32-95'
+)
+
+# dieharder's tests, with as many samples as fit into the bits that there are:
+# number, name, words of 32 bits for a sample, samples for a p-value
+dieharder_tests=(
+    '0 diehard_birthdays 512 100'
+    '3 diehard_rank_6x8 6 10000'
+    '15 diehard_runs 1 20000'
+    '100 sts_monobit 1 20000'
+    '101 sts_runs 1 20000'
+    '102 sts_serial 1 20000'
+    '202 rgb_permutations 5 10000'
+    '203 rgb_lagged_sum 1 20000'
+)
+
+# --- the suites -------------------------------------------------------------
+
+# The least number of failures that a mean of MEAN gives in fewer than one of
+# 10^9 cases (Poisson).
+least_suspicious() {
+    awk -v mean="$1" 'BEGIN {
+        term = exp(-mean); rest = 1 - term; k = 0
+        while (rest > 1e-9) { k++; term *= mean / k; rest -= term }
+        print k + 1
+    }'
+}
+
+# Failures and blocks of a file.
+rngtest_counts() {
+    rngtest <"$1" 2>&1 | awk '/FIPS 140-2 successes/ {s = $NF} /FIPS 140-2 failures/ {f = $NF} END {print f + 0, s + f}'
+}
+
+# A test's p-value; of several, the least one times their number. Nothing where
+# there are too few bits for the test.
+dieharder_p() {
+    local number=$1 words=$2 samples=$3 file=$4 bytes p_samples out
+    bytes=$(stat -c %s "$file")
+    # dieharder reads the file also to see how fast that is
+    p_samples=$(awk -v w="$words" -v s="$samples" -v b="$bytes" 'BEGIN {n = int(b / 12 / (w * s)); print (n > 100 ? 100 : n)}')
+    [ "$p_samples" -ge 5 ] || return
+    out=$(dieharder -g 201 -f "$file" -d "$number" -t "$samples" -p "$p_samples" 2>&1)
+    # "The file ... was rewound": bits that come twice are not random
+    ! grep -q 'rewound [1-9]' <<<"$out" || idgen_die "dieharder's test $number needs more than $bytes bytes"
+    awk -F'|' '$5 ~ /^ *[0-9.e-]+ *$/ {n++; if (n == 1 || $5 + 0 < p) p = $5 + 0} END {if (n) print (n * p > 1 ? 1 : n * p)}' <<<"$out"
+}
+
+below() { awk -v a="$1" -v b="$2" 'BEGIN {exit !(a < b)}'; }
+
+# --- identifiers ------------------------------------------------------------
+
+# as_server_user keeps standard input; bits reads it
+copy_bits() {
+    local file=$1 query=$2
+    shift 2
+    psql -X -q -v ON_ERROR_STOP=1 -c "COPY ($query) TO STDOUT WITH (FORMAT binary)" |
+        "$IDGEN_WORK/bits" "$@" >"$file"
+}
+
+# So many identifiers as have the wanted number of bits.
+make_bits() {
+    local file=$1 expression=$2 bits=0 range
+    shift 2
+    for range; do bits=$((bits + ${range#*-} - ${range%-*} + 1)); done
+    copy_bits "$file" "SELECT $expression FROM generate_series(1, $((megabytes * 8000000 / bits + 1)))" "$@"
+}
+
+make_slow_bits() {
+    local file=$1 name=$2 range=$3
+    case $name in
+        short_comb_tag)
+            copy_bits "$file" "SELECT id FROM (SELECT n, idgen.short_comb(run_length => 2) AS id
+                                               FROM generate_series(1, 1000000) n OFFSET 0) s WHERE n % 2 = 0" "$range"
+            ;;
+        ulid)
+            # asleep for most of the time
+            psql -X -q -c 'TRUNCATE made'
+            for _ in {1..16}; do
+                psql -X -q -c "INSERT INTO made SELECT idgen.ulid_to_uuid(idgen.ulid())
+                               FROM generate_series(1, 4000) WHERE pg_sleep(0.0015) IS NOT NULL" &
+            done
+            wait
+            copy_bits "$file" 'SELECT id FROM made' "$range"
+            ;;
+        object_id)
+            pgbench --no-vacuum --connect --client=4 --transactions=1000 \
+                --file="$IDGEN_WORK/object_id.sql" >/dev/null 2>&1
+            copy_bits "$file" "SELECT decode(id, 'hex') FROM objects" "$range"
+            psql -X -q -c 'TRUNCATE objects'
+            ;;
+    esac
+}
+
+# A file of bits of a kind
+fill() {
+    local name=$1 expression=$2 list
+    read -ra list <<<"$3"
+    if [ -n "$expression" ]; then
+        make_bits "$IDGEN_WORK/$name" "$expression" "${list[@]}"
+    else
+        make_slow_bits "$IDGEN_WORK/$name" "$name" "${list[@]}"
+    fi || idgen_die "no identifiers of $name"
+}
+
+# --- the tests of a kind ----------------------------------------------------
+
+try_rngtest() {
+    local name=$1 bad blocks limit
+    read -r bad blocks < <(rngtest_counts "$IDGEN_WORK/$name")
+    limit=$(least_suspicious "$(awk -v n="$blocks" 'BEGIN {print n / 1000}')")
+    [ "$blocks" -gt 0 ] && [ "$bad" -lt "$limit" ]
+    verdict $? "$name: rngtest, $bad of $blocks blocks fail, $limit would be suspicious"
+}
+
+try_dieharder() {
+    local name=$1 expression=$2 ranges=$3 number title words samples p attempt status
+    while read -r number title words samples; do
+        for attempt in 1 2 3; do
+            status=0
+            p=$(dieharder_p "$number" "$words" "$samples" "$IDGEN_WORK/$name")
+            [ -n "$p" ] || continue 2
+            below "$p" 0.001 || break
+            status=1
+            [ "$attempt" -eq 3 ] || fill "$name" "$expression" "$ranges"
+        done
+        verdict "$status" "$name: $title, p = $p$([ "$attempt" -eq 1 ] || echo ", attempt $attempt")"
+    done < <(printf '%s\n' "${dieharder_tests[@]}")
+}
+
+wanted() {
+    local kind
+    [ ${#kinds[@]} -gt 0 ] || return 0
+    for kind in "${kinds[@]}"; do [ "$kind" != "$1" ] || return 0; done
+    return 1
+}
+
+# --- all of it --------------------------------------------------------------
+
+missing=()
+command -v rngtest >/dev/null || missing+=(rng-tools5)
+command -v dieharder >/dev/null || missing+=(dieharder)
+[ ${#missing[@]} -eq 0 ] || idgen_apt_install "${missing[@]}"
+idgen_install_packages
+idgen_say "Building for $("$PG_CONFIG" --version)"
+idgen_build || exit
+"${CC:-cc}" -O2 -Wall -Wextra -o "$IDGEN_WORK/bits" "$IDGEN_SOURCE/scripts/dev/check-randomness/bits.c" || exit
+idgen_start max_connections=40 fsync=off autovacuum=off
+psql -X -q -v ON_ERROR_STOP=1 <<'SQL' || exit
+CREATE EXTENSION idgen;
+CREATE SEQUENCE numbers CACHE 1000;
+CREATE TABLE made (id uuid);
+CREATE TABLE objects (id text);
+SQL
+echo 'INSERT INTO objects VALUES (idgen.object_id());' >"$IDGEN_WORK/object_id.sql"
+
+idgen_say "Random bits, $megabytes MB of each kind"
+
+# Whether the tests tell random bits from others: random identifiers with their
+# version and variant.
+if wanted control; then
+    fill control 'idgen.uuid_v4()' '0-127'
+    read -r bad blocks < <(rngtest_counts "$IDGEN_WORK/control")
+    [ "$bad" -gt $((blocks / 2)) ]
+    verdict $? "control: rngtest finds a version among random bits, $bad of $blocks blocks fail"
+    p=$(dieharder_p 102 1 20000 "$IDGEN_WORK/control")
+    below "${p:-1}" 0.001
+    verdict $? "control: so does dieharder, p = $p"
+fi
+
+for scheme in "${schemes[@]}" "${slow_schemes[@]}"; do
+    IFS='|' read -r name expression ranges <<<"$scheme"
+    wanted "$name" || continue
+    fill "$name" "$expression" "$ranges"
+    try_rngtest "$name"
+    try_dieharder "$name" "$expression" "$ranges"
+    rm -f "$IDGEN_WORK/$name"
+done
+
+end_of_verdicts

@@ -1,0 +1,174 @@
+#!/usr/bin/env bash
+#
+# check.sh: read the sources with compilers and other tools, run nothing.
+#
+#   scripts/dev/check.sh [CHECK ...]       all of them, or those that are named
+#
+#   gcc, clang       build with -Wall -Wextra -Wshadow, warnings being errors
+#   clang-tidy       the checks in .clang-tidy
+#   cppcheck         all of its checks but those left out below
+#   format           src/ is as clang-format makes it, but for columns: see
+#                    .clang-format and check/statements.pl
+#   shell            the warnings and errors of shellcheck
+#   perl, python     tests and scripts compile
+#
+# Installs what is missing, and changes nothing else. Ends with a line
+# "N passed, N failed".
+
+set -uo pipefail
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source-path=SCRIPTDIR source=verdicts.sh
+. "$(dirname "$0")/verdicts.sh"
+
+idgen_no_options "$@"
+
+all_checks=(gcc clang clang-tidy cppcheck format shell perl python)
+
+# --- the tools --------------------------------------------------------------
+
+install_tools() {
+    local check missing=()
+    for check in "${checks[@]}"; do
+        case $check in
+            gcc) command -v gcc >/dev/null || missing+=(gcc libc6-dev) ;;
+            clang) command -v clang >/dev/null || missing+=(clang) ;;
+            clang-tidy) command -v clang-tidy >/dev/null || missing+=(clang-tidy) ;;
+            cppcheck) command -v cppcheck >/dev/null || missing+=(cppcheck) ;;
+            format) command -v clang-format >/dev/null || missing+=(clang-format) ;;
+            shell) command -v shellcheck >/dev/null || missing+=(shellcheck) ;;
+            perl) perl -MIPC::Run -e 1 2>/dev/null || missing+=(libipc-run-perl) ;;
+            python) command -v python3 >/dev/null || missing+=(python3) ;;
+            *) idgen_die "unknown check $check; there are: ${all_checks[*]}" ;;
+        esac
+    done
+    [ ${#missing[@]} -eq 0 ] || idgen_apt_install "${missing[@]}"
+    idgen_install_packages
+}
+
+# Run a command, and count it as one check. What it prints is shown if it
+# fails.
+check() {
+    local title=$1 log=$IDGEN_WORK/check.log
+    shift
+    "$@" >"$log" 2>&1
+    verdict $? "$title" || cat "$log"
+}
+
+# --- the sources ------------------------------------------------------------
+
+# The sources as they are, in a folder of their own.
+copy_sources() {
+    mkdir "$IDGEN_WORK/$1"
+    (cd "$IDGEN_SOURCE" && tar cf - Makefile idgen.control ./*.sql src) | tar xf - -C "$IDGEN_WORK/$1"
+    rm -f "$IDGEN_WORK/$1"/src/*.o "$IDGEN_WORK/$1"/*.so
+}
+
+build_with() {
+    copy_sources "build-$1" &&
+        make -s -C "$IDGEN_WORK/build-$1" PG_CONFIG="$PG_CONFIG" with_llvm=no CC="$1" \
+            COPT="-Wall -Wextra -Wshadow -Werror $2" all &&
+        [ -e "$IDGEN_WORK/build-$1/idgen.so" ]
+}
+
+# As in the Makefile; the server's headers are no concern of ours.
+compiler_options() {
+    printf '%s\n' "-I$IDGEN_SOURCE/src" -isystem "$("$PG_CONFIG" --includedir-server)" \
+        -D_GNU_SOURCE -Wall -Wextra -Wshadow
+}
+
+clang_tidy() {
+    local options
+    mapfile -t options < <(compiler_options)
+    clang-tidy --quiet --warnings-as-errors='*' "$IDGEN_SOURCE"/src/*.c -- "${options[@]}"
+}
+
+# Left out of what cppcheck looks for:
+#   missingInclude...     the server's headers are not read, for speed; what
+#                         comes from them is unknown to cppcheck
+#   unknownMacro, unassignedVariable
+#                         which is also why it does not know that a member of
+#                         the server's types may be an array
+#   unusedStructMember    padding
+#   variableScope         declarations stand at the top of a block here
+#   constParameter...     functions that the server calls have its signature
+#   checkersReport, ...   what cppcheck says about itself
+run_cppcheck() {
+    local left_out=(missingInclude missingIncludeSystem unknownMacro unassignedVariable unusedStructMember
+        variableScope constParameter constParameterPointer constParameterCallback constVariablePointer
+        checkersReport normalCheckLevelMaxBranches unmatchedSuppression)
+    cppcheck --quiet --enable=warning,style,performance,portability --inline-suppr --std=c99 \
+        --error-exitcode=1 -j 2 -I "$IDGEN_SOURCE/src" -DPG_VERSION_NUM="$(version_number)" \
+        '-DPG_FUNCTION_INFO_V1(name)=' '-DPG_MODULE_MAGIC=' \
+        '-DFLEXIBLE_ARRAY_MEMBER=' '-DUINT64CONST(x)=(x##UL)' '-DINT64CONST(x)=(x##L)' \
+        "${left_out[@]/#/--suppress=}" "$IDGEN_SOURCE"/src
+}
+
+# 15.20 is 150020.
+version_number() {
+    "$PG_CONFIG" --version | sed -E 's/^[^0-9]*([0-9]+)(\.([0-9]+))?.*/\1 \3/' |
+        { read -r major minor; printf '%d%04d\n' "$major" "${minor:-0}"; }
+}
+
+# What clang-format changes but for columns, see check/statements.pl.
+check_format() {
+    local source statements=$IDGEN_SOURCE/scripts/dev/check/statements.pl status=0
+    for source in "$IDGEN_SOURCE"/src/*.[ch] "$IDGEN_SOURCE"/scripts/dev/*/*.c; do
+        perl "$statements" "$source" >"$IDGEN_WORK/is" &&
+            clang-format --style="file:$IDGEN_SOURCE/.clang-format" "$source" |
+            perl "$statements" >"$IDGEN_WORK/shall" &&
+            diff -U 1 --label "${source#"$IDGEN_SOURCE"/}" --label 'as it shall be' \
+                "$IDGEN_WORK/is" "$IDGEN_WORK/shall" || status=1
+        ! grep -Hn '[[:blank:]]$' "$source" || status=1
+    done
+    return $status
+}
+
+# --- scripts and tests ------------------------------------------------------
+
+run_shellcheck() { (cd "$IDGEN_SOURCE" && shellcheck --external-sources --source-path=SCRIPTDIR --severity=warning "$@"); }
+
+# PostgreSQL's test modules are where its development files are.
+compile_perl() {
+    local modules file status=0
+    modules=$(dirname "$("$PG_CONFIG" --pgxs)")/../../src/test/perl
+    for file in "$@"; do
+        # some tests skip all where a tool is missing, before they are compiled
+        (cd "$IDGEN_SOURCE" && perl -I "$modules" -I t/lib -c "$file") || status=1
+    done
+    return $status
+}
+
+compile_python() {
+    (cd "$IDGEN_SOURCE" && PYTHONPYCACHEPREFIX=$IDGEN_WORK/pycache python3 -W error -m py_compile "$@")
+}
+
+# --- all of it --------------------------------------------------------------
+
+checks=("${all_checks[@]}")
+[ $# -eq 0 ] || checks=("$@")
+install_tools
+idgen_make_work_folder
+
+shopt -s nullglob globstar
+cd "$IDGEN_SOURCE" || exit
+for name in "${checks[@]}"; do
+    case $name in
+        gcc) check "gcc: src builds without a warning" build_with gcc '' ;;
+        # the server was built with gcc, and its options come along
+        clang) check "clang: src builds without a warning" build_with clang '-Wno-ignored-optimization-argument -Wno-unknown-warning-option' ;;
+        clang-tidy) check "clang-tidy: src" clang_tidy ;;
+        cppcheck) check "cppcheck: src" run_cppcheck ;;
+        format) check "clang-format: src" check_format ;;
+        shell)
+            check "shellcheck: scripts" run_shellcheck scripts/**/*.sh .ci/run
+            check "shellcheck: bench" run_shellcheck bench/**/*.sh
+            ;;
+        perl)
+            check "perl: tests" compile_perl t/**/*.p[lm]
+            check "perl: scripts" compile_perl scripts/**/*.p[lm]
+            ;;
+        python) check "python: tests, scripts and benchmarks" compile_python {t,scripts,bench}/**/*.py ;;
+    esac
+done
+
+end_of_verdicts

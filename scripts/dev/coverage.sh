@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+#
+# coverage.sh: how much of src/ do the tests run?
+#
+#   scripts/dev/coverage.sh [--uncovered] [t/NAME.pl ...]
+#
+#   --uncovered    also print the lines that no test runs
+#   t/NAME.pl      of the TAP tests only these; "none" for none of them
+#
+# Builds with gcov's counters, runs pg_regress, the isolation specs and the TAP
+# tests on a private cluster, and prints for each file the share of lines that
+# were run. Takes as long as scripts/test.sh. Fails below 95 % in total, or if
+# the tests fail. (A process that is ended by kill -9 takes its counts along.)
+
+set -uo pipefail
+. "$(dirname "$0")/../lib.sh"
+
+least=95        # percent
+uncovered=
+tests=()
+while [ $# -gt 0 ]; do
+    case $1 in
+        --uncovered) uncovered=1 ;;
+        --help | -h) idgen_help; exit ;;
+        -*) idgen_die "unknown argument $1; see --help" ;;
+        *) tests+=("$1") ;;
+    esac
+    shift
+done
+[ ${#tests[@]} -gt 0 ] ||
+    mapfile -t tests < <(cd "$IDGEN_SOURCE" && printf '%s\n' t/*.pl)
+[ "${tests[*]}" != none ] || tests=()
+
+# The counters are gcc's, so that gcov reads them.
+command -v gcov >/dev/null || idgen_apt_install gcc libc6-dev
+idgen_install_packages tests
+idgen_say "Building for $("$PG_CONFIG" --version), with counters"
+# gcov's own functions stay inside, as idgen's do
+idgen_build CC=gcc COPT='--coverage -O0 -fno-inline -Wno-error' SHLIB_LINK=-Wl,--exclude-libs,ALL || exit
+
+status=0
+make_check() { as_server_user make -s -C "$IDGEN_BUILD" PG_CONFIG="$PG_CONFIG" with_llvm=no "$@"; }
+
+idgen_say "pg_regress and isolation tests"
+idgen_start
+make_check installcheck >"$IDGEN_WORK/regress.log" 2>&1 || status=1
+grep -E '^(not ok|test .*FAILED)|All .* tests passed|of .* failed' "$IDGEN_WORK/regress.log"
+idgen_stop
+
+if [ ${#tests[@]} -gt 0 ]; then
+    idgen_say "TAP tests"
+    as_server_user "${idgen_prove[@]}" "${tests[@]}" || status=1
+fi
+
+# gcov writes, for each source, lines of "COUNT: LINE: SOURCE", where COUNT is
+# "-" for what makes no code and "#####" for what was not run.
+idgen_say "Lines of src/ that were run"
+# shellcheck disable=SC2016    # $f is for the inner shell
+as_server_user env -C "$IDGEN_BUILD" sh -c \
+    'for f in src/*.c; do
+         mkdir -p "gcov/$f" && gcov --object-directory src "$f" >/dev/null && mv ./*.gcov "gcov/$f/"
+     done'
+# a header has counts for each source that includes it; the server's headers
+# are none of ours
+mapfile -t counted < <(
+    for source in "$IDGEN_BUILD"/src/*.[ch]; do
+        find "$IDGEN_BUILD/gcov" -name "${source##*/}.gcov"
+    done
+)
+awk -F: -v least="$least" -v uncovered="$uncovered" '
+    FNR == 1 {source = FILENAME; sub(/.*\//, "", source); sub(/\.gcov$/, "", source)}
+    $2 + 0 == 0 || $1 ~ /^ *-$/ {next}
+    {
+        # a header is read once for each file that includes it
+        line = source ":" ($2 + 0)
+        if (!(line in ran)) {order[++n] = line; file[line] = source; ran[line] = 0
+                             text[line] = $0; sub(/^[^:]*:[^:]*:/, "", text[line])}
+        if ($1 !~ /#####|=====/) ran[line] = 1
+    }
+    END {
+        for (i = 1; i <= n; i++) {
+            line = order[i]
+            if (!(file[line] in lines)) files[++m] = file[line]
+            lines[file[line]]++; all++
+            if (ran[line]) {hit[file[line]]++; all_hit++}
+            else if (uncovered) printf "not run: %s:%s\n", line, text[line]
+        }
+        printf "\n%-20s %6s %6s %8s\n", "file", "lines", "run", "share"
+        for (i = 1; i <= m; i++)
+            printf "%-20s %6d %6d %7.1f%%\n", files[i], lines[files[i]], hit[files[i]], 100 * hit[files[i]] / lines[files[i]]
+        printf "%-20s %6d %6d %7.1f%%\n", "all", all, all_hit, 100 * all_hit / all
+        exit all == 0 || 100 * all_hit / all < least
+    }' "${counted[@]}" || { echo "less than $least %"; status=1; }
+[ $status -eq 0 ] && echo '1 passed, 0 failed' || echo '0 passed, 1 failed'
+exit $status

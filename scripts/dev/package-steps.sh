@@ -1,0 +1,121 @@
+#!/usr/bin/env bash
+#
+# package-steps.sh: the steps of test-package.sh, run by it, as root, in a
+# Debian folder that can be thrown away. Not for a machine in use: it installs
+# packages, creates and drops a cluster "idgen", and removes the package.
+
+set -uo pipefail
+
+source=$(cd "$(dirname "$0")/../.." && pwd)
+major=${1:-}
+
+# test-package.sh puts the sources there; who is elsewhere has called by mistake
+[[ $source = /idgen && $major =~ ^[1-9][0-9]$ ]] || {
+    echo "package-steps.sh: only for the folder of scripts/dev/test-package.sh, which see" >&2
+    exit 1
+}
+
+package=postgresql-$major-idgen
+work=/package
+export PG_SUPPORTED_VERSIONS=$major
+
+passed=0
+failed=0
+
+# A step, whose command says by its exit status whether it went well
+step() {
+    local title=$1
+    shift
+    printf '\n== %s\n' "$title"
+    if "$@"; then
+        passed=$((passed + 1))
+        echo "ok: $title"
+    else
+        failed=$((failed + 1))
+        echo "not ok: $title"
+    fi
+}
+
+as_postgres() { runuser -u postgres -- psql --no-psqlrc --cluster "$major/idgen" --quiet --no-align --tuples-only --set=ON_ERROR_STOP=1 "$@"; }
+
+expect() {
+    local expected=$1 found
+    shift
+    found=$("$@")
+    [ "$found" = "$expected" ] || { printf 'expected: %s\nfound:    %s\n' "$expected" "$found"; return 1; }
+}
+
+install_tools() {
+    apt-get -q update &&
+        apt-get -q install -y --no-install-recommends dpkg-dev debhelper fakeroot postgresql-server-dev-all
+}
+
+# The sources without debian/ are the upstream tar file.
+unpack_sources() {
+    local version
+    rm -rf "$work" && mkdir -p "$work/idgen" && cp -r "$source/." "$work/idgen" &&
+        version=$(dpkg-parsechangelog -l "$work/idgen/debian/changelog" -S Version) &&
+        tar czf "$work/postgresql-idgen_${version%-*}.orig.tar.gz" -C "$work" --exclude=idgen/debian idgen
+}
+
+# debian/control names the release's PostgreSQL; this is for another one, too.
+install_build_packages() {
+    (cd "$work/idgen" && pg_buildext updatecontrol) &&
+        apt-get -q build-dep -y --no-install-recommends "$work/idgen"
+}
+
+build_packages() { (cd "$work/idgen" && dpkg-buildpackage -us -uc); }
+
+install_package() { apt-get -q install -y --no-install-recommends "$work/${package}"_*.deb; }
+
+# What users find: the extension, and where to read about it
+package_contents() {
+    dpkg --listfiles "$package" >"$work/contents"
+    cat "$work/contents"
+    for file in "/usr/lib/postgresql/$major/lib/idgen.so" \
+        "/usr/share/postgresql/$major/extension/idgen.control" \
+        "/usr/share/postgresql/$major/extension/idgen--1.0.sql" \
+        "/usr/share/doc/$package/copyright" \
+        "/usr/share/doc/$package/changelog.Debian.gz"; do
+        grep -qxF "$file" "$work/contents" || { echo "missing: $file"; return 1; }
+    done
+    grep -qE "^/usr/share/doc/$package/README" "$work/contents" || { echo "missing: README"; return 1; }
+}
+
+create_cluster() {
+    pg_dropcluster --stop "$major" idgen >/dev/null 2>&1 || true
+    pg_createcluster "$major" idgen --start
+}
+
+use_idgen() {
+    as_postgres -c "CREATE EXTENSION idgen" &&
+        expect 1.0 as_postgres -c "SELECT extversion FROM pg_extension WHERE extname = 'idgen'" &&
+        as_postgres -c "ALTER SYSTEM SET idgen.node_id = 5" -c "SELECT pg_reload_conf()" >/dev/null &&
+        as_postgres -c "CREATE TABLE visits (id bigint PRIMARY KEY DEFAULT idgen.snowflake(), key uuid UNIQUE DEFAULT idgen.short_comb())" &&
+        as_postgres -c "INSERT INTO visits SELECT FROM generate_series(1, 1000)" &&
+        expect '1000|t|t' as_postgres -c "SELECT count(*), bool_and(idgen.is_recent_short_comb(key)), bool_and(idgen.snowflake_node(id) = 5) FROM visits" &&
+        expect '42|t' as_postgres -c "SELECT * FROM idgen.create_once_bigint('018f0000-0000-7000-8000-000000000001', 42)" &&
+        expect '42|f' as_postgres -c "SELECT * FROM idgen.create_once_bigint('018f0000-0000-7000-8000-000000000001', 43)"
+}
+
+package_tests() { (cd "$work/idgen" && sh debian/tests/installcheck); }
+
+remove_package() {
+    pg_dropcluster --stop "$major" idgen &&
+        apt-get -q purge -y "$package" &&
+        [ ! -e "/usr/lib/postgresql/$major/lib/idgen.so" ]
+}
+
+step "Install the tools" install_tools
+step "Unpack the sources" unpack_sources
+step "Install what building takes" install_build_packages
+step "Build the packages" build_packages
+step "Install the package" install_package
+step "It holds what it should" package_contents
+step "Create a cluster" create_cluster
+step "Use idgen on it" use_idgen
+step "Run the tests of the installed package" package_tests
+step "Remove the package" remove_package
+
+printf '\n%d passed, %d failed\n' "$passed" "$failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,146 @@
+#!/usr/bin/env bash
+#
+# test-matrix.sh: every test on several versions of PostgreSQL.
+#
+#   scripts/dev/test-matrix.sh [--folder FOLDER] [MAJOR ...]     default: 15 17 18 19
+#
+# Runs scripts/test.sh on each; then pg_upgrade from the oldest of them to each
+# of the others (scripts/dev/test-upgrade.sh), and the Debian package where 17 is
+# among them (scripts/dev/test-package.sh).
+#
+# A version that is installed on the machine is tested right there. Any other
+# gets a Debian of its own, in a folder that is kept for the next time:
+# FOLDER/MAJOR, by default $IDGEN_MATRIX or /var/cache/idgen-matrix (2 GB each).
+# That takes root; a version that cannot be had is skipped.
+#
+# Prints a line for each, and what failed in it, keeps the logs, and ends with a
+# line "N passed, N failed", over all tests, and ", N skipped" where versions
+# were. The exit status is 0 when tests passed and none failed.
+
+set -uo pipefail
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/verdicts.sh"
+
+while [ $# -gt 0 ]; do
+    case $1 in
+        --folder) [ $# -ge 2 ] || idgen_die "--folder needs a folder"; export IDGEN_MATRIX=$2; shift 2 ;;
+        --folder=*) export IDGEN_MATRIX=${1#*=}; shift ;;
+        -h | --help) idgen_help; exit 0 ;;
+        -*) idgen_die "unknown option $1; see --help" ;;
+        *) break ;;
+    esac
+done
+majors=("$@")
+[ $# -gt 0 ] || majors=(15 17 18 19)
+for major in "${majors[@]}"; do
+    [[ $major =~ ^[1-9][0-9]$ ]] || idgen_die "not a major version: $major"
+done
+
+. "$(dirname "$0")/debian.sh"
+
+skipped=0
+logs=$(mktemp -d /tmp/idgen-matrix.XXXXXX)
+
+# --- one step ---------------------------------------------------------------
+
+step_child=
+
+# The scripts of a step clean up behind themselves when asked to end.
+end_step() {
+    if [ -n "$step_child" ]; then
+        kill -TERM -- "-$step_child" 2>/dev/null
+        wait "$step_child"
+    fi
+}
+idgen_at_exit end_step
+
+# Run a script of ours, in a process group of its own, which can be ended.
+in_group() {
+    local status
+
+    set -m
+    "$@" </dev/null &
+    step_child=$!
+    set +m
+    wait "$step_child"
+    status=$?
+    step_child=
+    return $status
+}
+
+# Run a command that ends with "N passed, N failed", or, with exit status 77,
+# says why it was skipped; print its verdict, and add it up.
+step() {
+    local title=$1 log=$logs/$2.log begin=$SECONDS status verdict duration
+    shift 2
+
+    printf '%-34s ' "$title"
+    "$@" >"$log" 2>&1
+    status=$?
+    duration=$(printf '%d:%02d min' $(((SECONDS - begin) / 60)) $(((SECONDS - begin) % 60)))
+    verdict=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1)
+    if [ "$status" -eq 77 ]; then
+        skipped=$((skipped + 1))
+        echo "SKIPPED: $(tail -n 1 "$log")"
+    elif [[ $verdict =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed ]]; then
+        passed=$((passed + BASH_REMATCH[1]))
+        failed=$((failed + BASH_REMATCH[2]))
+        # a script that fails without saying which test did
+        if [ "$status" -ne 0 ] && [ "${BASH_REMATCH[2]}" -eq 0 ]; then
+            failed=$((failed + 1))
+            verdict+=", but exit status $status"
+        fi
+        echo "$verdict  ($duration)"
+        show_failures "$log"
+    else
+        failed=$((failed + 1))
+        echo "FAILED: did not come to a verdict, exit status $status  ($duration)"
+        tail -n 30 "$log"
+    fi
+}
+
+# --- the steps --------------------------------------------------------------
+
+test_suite() {
+    local major=$1 pg_config=/usr/lib/postgresql/$1/bin/pg_config status
+
+    if debian_has "$major"; then
+        in_group env PG_CONFIG="$pg_config" "$IDGEN_SOURCE/scripts/test.sh"
+    else
+        debian_make "$major" || { echo "$DEBIAN_WHY"; return 77; }
+        debian_copy_sources
+        debian_run env PG_CONFIG="$pg_config" /idgen/scripts/test.sh
+        status=$?
+        debian_leave
+        return $status
+    fi
+}
+
+among() {
+    local major
+    for major in "${majors[@]}"; do [ "$major" != "$1" ] || return 0; done
+    return 1
+}
+
+upgrades() {
+    local old new sorted
+    mapfile -t sorted < <(printf '%s\n' "${majors[@]}" | sort -un)
+    old=${sorted[0]}
+    for new in "${sorted[@]:1}"; do
+        step "pg_upgrade $old to $new" "upgrade-$old-$new" \
+            in_group "$IDGEN_SOURCE/scripts/dev/test-upgrade.sh" "$old" "$new"
+    done
+}
+
+idgen_say "The logs are in $logs, the Debian folders in $IDGEN_MATRIX"
+for major in "${majors[@]}"; do
+    step "PostgreSQL $major" "$major" test_suite "$major"
+done
+upgrades
+! among 17 || step "Debian package on PostgreSQL 17" package-17 \
+    in_group "$IDGEN_SOURCE/scripts/dev/test-package.sh" 17
+
+printf '\n%d passed, %d failed' "$passed" "$failed"
+[ "$skipped" -eq 0 ] || printf ', %d skipped' "$skipped"
+echo
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+#
+# test-package.sh: does the Debian package build, and work where it is
+# installed?
+#
+#   scripts/dev/test-package.sh [MAJOR]        default: 17
+#
+# In the Debian folder of that version (see scripts/dev/test-matrix.sh): builds the
+# source and binary packages, installs the one for that version with apt, uses
+# idgen on a cluster of pg_createcluster, runs the package's own tests, and
+# removes it. Ends with a line "N passed, N failed"; the exit status is 0 when
+# nothing failed, and 77 when there is no such folder. The packages stay in
+# FOLDER/MAJOR/package.
+
+set -uo pipefail
+. "$(dirname "$0")/../lib.sh"
+
+idgen_no_options "$@"
+major=${1:-17}
+[[ $major =~ ^[1-9][0-9]$ ]] || idgen_die "not a major version: $major"
+
+. "$(dirname "$0")/debian.sh"
+
+debian_make "$major" || { echo "$DEBIAN_WHY"; exit 77; }
+debian_copy_sources
+debian_run /idgen/scripts/dev/package-steps.sh "$major"

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+#
+# torture.sh: what a superuser can do to a ticker's sequence, at random, while
+# sessions take values from the ticker and the server crashes.
+#
+#   scripts/dev/torture.sh [--seconds N] [--seed N]     default 60 seconds
+#
+# On a private server, three sessions call decimal_id(), which no clock protects
+# from repeating. Meanwhile another one chooses at random among ALTER SEQUENCE,
+# DROP and CREATE EXTENSION in a transaction that commits or rolls back,
+# GRANT with a query that could be parallel, nextval(), setval() to a greater
+# value, raise_ticker(), CHECKPOINT, and clean and immediate stops. Recovery
+# compares each page with the one that was (wal_consistency_checking). No value
+# may come twice, and each must be greater than every value returned before its
+# statement began. Values of a transaction that replaced the sequence and was
+# rolled back do not count: see docs/tickers.md. Ends with a line "N passed,
+# N failed".
+
+set -uo pipefail
+# shellcheck source-path=SCRIPTDIR source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source-path=SCRIPTDIR source=verdicts.sh
+. "$(dirname "$0")/verdicts.sh"
+
+idgen_seconds_and_seed "$@"
+
+idgen_install_packages tests
+idgen_say "Building for $("$PG_CONFIG" --version)"
+idgen_build || idgen_die "could not build"
+idgen_start idgen.node_id=7 idgen.launch_id=42 checkpoint_timeout=1h wal_consistency_checking=generic,sequence
+as_server_user psql -X -q -c 'CREATE EXTENSION idgen' \
+    -c 'CREATE TABLE source WITH (parallel_workers = 2) AS SELECT generate_series(1, 20000) i' -c 'ANALYZE source'
+
+idgen_say "Torture for $seconds s, --seed=$seed"
+as_server_user python3 "$IDGEN_BUILD/scripts/dev/torture/decimal_id.py" "$IDGEN_WORK" "$seconds" "$seed" >"$IDGEN_WORK/torture.out" 2>&1
+status=$?
+cat "$IDGEN_WORK/torture.out"
+[ $status -eq 0 ]
+verdict $? "no value came twice, and each was greater than all before"
+! grep -E 'PANIC|FATAL:  inconsistent page|was terminated by signal' "$IDGEN_WORK/server.log"
+verdict $? "no crash but those that were asked for, and recovery restored each page"
+
+end_of_verdicts

@@ -1,0 +1,161 @@
+#!/usr/bin/env bash
+#
+# valgrind.sh: does the library read or write memory that it must not?
+#
+#   scripts/dev/valgrind.sh [TEST ...]     tests of pg_regress, after its first one,
+#                                      install; all unless given
+#
+# Runs pg_regress against a private server under valgrind's memcheck. Every
+# error in a process of the server is a failure, but for what PostgreSQL means
+# to do (see the suppressions below). Takes half an hour, because every
+# process of the server runs thirty times slower. Ends with a line
+# "N passed, N failed".
+#
+# As Debian builds PostgreSQL, memcheck does not know of palloc() and pfree():
+# it sees what lies outside of the blocks that palloc() cuts up, and every use
+# of memory that was never set.
+
+set -uo pipefail
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source-path=SCRIPTDIR source=verdicts.sh
+. "$(dirname "$0")/verdicts.sh"
+
+idgen_no_options "$@"
+
+command -v valgrind >/dev/null || idgen_apt_install valgrind libc6-dbg
+idgen_install_packages
+idgen_say "Building for $("$PG_CONFIG" --version), with symbols"
+idgen_build COPT='-g -O1 -fno-omit-frame-pointer' || exit
+
+# A function that must be found out: it decides by a byte that was never set.
+as_server_user mkdir "$IDGEN_BUILD/control"
+as_server_user tee "$IDGEN_BUILD/control/control.c" >/dev/null <<'EOC'
+#include "postgres.h"
+#include "fmgr.h"
+
+PG_MODULE_MAGIC;
+PG_FUNCTION_INFO_V1(control);
+
+Datum
+control(PG_FUNCTION_ARGS)
+{
+	volatile char *bytes = malloc(100);
+	bool		set = bytes[PG_GETARG_INT32(0)] == 'x';
+
+	free((void *) bytes);
+	PG_RETURN_INT32(set ? 1 : 2);
+}
+EOC
+as_server_user "${CC:-cc}" -g -O1 -fPIC -shared -I "$("$PG_CONFIG" --includedir-server)" \
+    -o "$IDGEN_BUILD/control/control.so" "$IDGEN_BUILD/control/control.c" || exit
+
+# initdb by itself; then the same server again, under valgrind
+idgen_start fsync=off autovacuum=off max_connections=20 shared_buffers=16MB wal_level=minimal \
+    max_wal_senders=0 jit=off
+idgen_stop
+logs=$IDGEN_WORK/valgrind
+as_server_user mkdir "$logs"
+
+# What PostgreSQL means to do: bytes of padding that were never set are hashed
+# and written, but nothing depends on them. (Its own list is longer, see
+# src/tools/valgrind.supp in its sources.) In a stripped server only the
+# functions that others may call have names.
+as_server_user tee "$IDGEN_WORK/suppressions" >/dev/null <<'EOS'
+{
+   the checksum of a WAL record with bytes of padding
+   Memcheck:Value8
+   fun:pg_comp_crc32c*
+}
+{
+   WAL with bytes of padding
+   Memcheck:Param
+   pwrite64(buf)
+   ...
+   fun:XLogFlush
+}
+{
+   the same, where the buffers for WAL are full
+   Memcheck:Param
+   pwrite64(buf)
+   ...
+   fun:XLogInsertRecord
+}
+{
+   the same, by its own process
+   Memcheck:Param
+   pwrite64(buf)
+   ...
+   fun:XLogBackgroundFlush
+}
+{
+   pages with bytes of padding
+   Memcheck:Param
+   pwrite64(buf)
+   ...
+   fun:FileWrite
+}
+{
+   the cache of regular expressions moves up by one
+   Memcheck:Overlap
+   fun:__mem*_chk
+   fun:RE_compile_and_cache
+}
+{
+   files of caches and statistics
+   Memcheck:Param
+   write(buf)
+   fun:write
+   fun:_IO_file_write*
+}
+EOS
+
+idgen_say "Starting the server under valgrind"
+as_server_user valgrind --quiet --trace-children=yes --child-silent-after-fork=no --leak-check=no \
+    --track-origins=no --num-callers=30 --fullpath-after= --time-stamp=yes --error-markers=BEGIN,END \
+    --suppressions="$IDGEN_WORK/suppressions" --log-file="$logs/%p.log" \
+    "$(command -v postgres)" -D "$IDGEN_WORK/data" >"$IDGEN_WORK/server.log" 2>&1 &
+# idgen_stop ends it on exit
+for _ in {1..180}; do
+    pg_isready -q && break
+    sleep 1
+done
+pg_isready -q || { tail -n 20 "$IDGEN_WORK/server.log" >&2; idgen_die "the server did not start under valgrind"; }
+
+idgen_say "pg_regress"
+arguments=(ISOLATION=)
+# install leaves the extension there for the others
+[ $# -eq 0 ] || arguments+=("REGRESS=install $*")
+as_server_user make -s -C "$IDGEN_BUILD" PG_CONFIG="$PG_CONFIG" with_llvm=no \
+    "${arguments[@]}" installcheck 2>&1 | tee "$IDGEN_WORK/regress.log"
+# A test whose statements take seconds finds identifiers that are not of now;
+# what it must not find is a server that is gone.
+tests=0
+for result in "$IDGEN_BUILD"/results/*.out; do
+    [ -e "$result" ] || continue
+    tests=$((tests + 1))
+    ! grep -qE 'server closed the connection|connection to server was lost|could not connect' "$result"
+    verdict $? "$(basename "$result" .out): the server ran to the end"
+done
+[ "$tests" -gt 0 ] || verdict 1 "pg_regress ran no test"
+[ ! -e "$IDGEN_BUILD/regression.diffs" ] || cat "$IDGEN_BUILD/regression.diffs"
+control=$(psql -X -q -At -v ON_ERROR_STOP=1 <<SQL
+CREATE FUNCTION control(int) RETURNS int LANGUAGE c STRICT AS '$IDGEN_BUILD/control/control';
+SELECT pg_backend_pid();
+SELECT control(7);
+SQL
+)
+idgen_stop
+wait
+
+idgen_say "What memcheck found"
+# from BEGIN to END is one error
+errors() { awk '/BEGIN$/ {inside = 1} inside {print} /END$/ {inside = 0}' "$@"; }
+control_log=$logs/${control%%[!0-9]*}.log
+[ -e "$control_log" ] && [ -n "$(errors "$control_log")" ]
+verdict $? "memcheck tells of a function that uses what was never set"
+rm -f "$control_log"
+errors "$logs"/*.log | tee "$IDGEN_WORK/errors"
+[ ! -s "$IDGEN_WORK/errors" ]
+verdict $? "memcheck: no error in $(find "$logs" -name '*.log' | wc -l) processes"
+
+end_of_verdicts

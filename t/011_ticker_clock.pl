@@ -1,0 +1,270 @@
+# The server's clock is set back and ahead, under load and over restarts. No
+# value is handed out twice; functions that are too far ahead of the clock wait
+# for it, and can be kept from waiting on.
+
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+use FakeClock;
+use HandedOut;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+plan skip_all => 'libfaketime is not installed' unless FakeClock::is_installed();
+
+my $hour = 3600;
+my @with_time = grep { $_ ne 'decimal_id' } @HandedOut::functions;
+my $clock = FakeClock->new('stepping');
+my $handed_out = HandedOut->new;
+
+my $node = PostgreSQL::Test::Cluster->new('stepping');
+$node->init;
+HandedOut::configure($node);
+$clock->start($node);
+$node->safe_psql('postgres', 'CREATE EXTENSION idgen');
+
+my $offset = 0;
+
+sub step_clock
+{
+	my ($seconds) = @_;
+
+	$offset += $seconds;
+	$clock->run_ahead_by($offset);
+}
+
+sub ask
+{
+	my ($query, $database) = @_;
+
+	return $node->safe_psql($database // 'postgres', $query);
+}
+
+# Values that a tick, of so many milliseconds, has room for
+my %room = (snowflake => [ 1, 4096 ], trace_id => [ 1000, 4194303 ], js_id => [ 1000, 65536 ], uuid_v7_ordered => [ 1, 4096 ]);
+
+# How far ahead of the clock those with a time are: all of them from one number
+# of seconds to another? Where the clock was set back, it may have gone on from
+# there for as long as the test has been running. And a ticker is ahead by the
+# time that the values take up that were handed out.
+sub is_ahead
+{
+	my ($from, $to, $name) = @_;
+	my @ahead = split /\n/, ask('SELECT layout, extract(epoch FROM ahead) FROM idgen.tickers WHERE last_time IS NOT NULL');
+	my $least = $from > 0 ? $from - (time - $^T) : 0;
+	my @wrong;
+
+	for (@ahead)
+	{
+		my ($layout, $seconds) = split /\|/;
+		my ($ms, $values) = @{ $room{$layout} };
+		my $most = $to + $handed_out->at_most($layout) / $values * $ms / 1000;
+
+		push @wrong, "$layout by $seconds, not from $least to $most" if $seconds < $least || $seconds > $most;
+	}
+	is(join(', ', @wrong), '', $name);
+	is(scalar @ahead, 4, 'all of them');
+}
+
+# Under load
+$handed_out->clients_begin('load', $node);
+$handed_out->wait_for_more;
+is_ahead(0, 1, 'they go by the clock');
+
+# ten seconds are reserved at once, and more when half of them are over
+step_clock(6);
+$handed_out->wait_for_more;
+is_ahead(0, 1, 'also where more is reserved');
+
+step_clock($hour);
+$handed_out->wait_for_more;
+is_ahead(0, 1, 'and where it is set ahead by an hour');
+
+step_clock(-$hour);
+is_ahead($hour, $hour + 120, 'not where it is set back by an hour: then they are an hour ahead');
+$handed_out->wait_for_more;
+
+step_clock(-1);
+$handed_out->wait_for_more;
+is_ahead($hour, $hour + 120, 'nor by another second');
+
+# Over restarts, clean ones and others
+for my $mode ('fast', 'immediate')
+{
+	for my $step ($hour, -$hour, -1)
+	{
+		$node->stop($mode);
+		$handed_out->clients_end;
+		step_clock($step);
+		$clock->start($node);
+		$handed_out->clients_begin("$mode stop, $step s", $node);
+		$handed_out->wait_for_more;
+	}
+}
+$handed_out->clients_terminate($node);
+
+# Too far ahead: by an hour, where ten seconds are allowed. The timeout doubles
+# until there is time enough to say so.
+sub impatient_errors
+{
+	my ($function) = @_;
+	my $errors = '';
+
+	for (my $timeout = 100; $errors !~ /WARNING/ && $timeout < 1000 * $PostgreSQL::Test::Utils::timeout_default; $timeout *= 2)
+	{
+		$errors = errors("SET idgen.max_ahead = '10s'; SET statement_timeout = $timeout; SELECT idgen.$function()");
+	}
+	return $errors;
+}
+
+sub errors
+{
+	my ($query) = @_;
+	my $errors;
+
+	$node->psql(
+		'postgres', $query,
+		stderr => \$errors,
+		extra_params => [ '--set=VERBOSITY=verbose' ]);
+	return $errors;
+}
+
+is_ahead($hour, $hour + 120, 'the clock is an hour behind');
+for my $function (@with_time)
+{
+	my $errors = impatient_errors($function);
+	my ($seconds) = $errors =~ /WARNING:  01000: $function\(\) waits.*DETAIL:  It can continue in (\d+) seconds\.\n.*HINT:  See the view idgen\.tickers\./s;
+
+	cmp_ok($seconds // 0, '>', $hour - 10 - (time - $^T), "$function waits, and says so");
+	like($errors, qr/ERROR:  57014: .*statement timeout/, "$function: statement_timeout ends that");
+	is(scalar(() = $errors =~ /WARNING/g), 1, "$function: it says so once");
+}
+is(errors("SET idgen.max_ahead = '10s'; SELECT idgen.decimal_id()"), '', 'decimal_id has no clock to wait for');
+
+# A session calls a function, and is waiting when this returns.
+sub start_waiter
+{
+	my ($function) = @_;
+	my $waiter = $node->background_psql('postgres', on_error_stop => 0);
+	my $pid = $waiter->query_safe("SET idgen.max_ahead = '10s'; SELECT pg_backend_pid()");
+
+	$waiter->query_until(qr/called/, "\\set VERBOSITY verbose\n\\echo called\nSELECT E'$function\\t' || idgen.$function();\n");
+	$node->poll_query_until('postgres',
+		"SELECT wait_event_type = 'Extension' FROM pg_stat_activity WHERE pid = $pid")
+	  or die "$function does not wait";
+	return ($waiter, $pid);
+}
+
+sub answer
+{
+	my ($waiter) = @_;
+	my $rows = $waiter->query('\echo');
+
+	$rows =~ s/\s+$//;
+	return $rows;
+}
+
+my ($waiter, $pid) = start_waiter('snowflake');
+ask("SELECT pg_cancel_backend($pid)");
+answer($waiter);
+like($waiter->{stderr}, qr/ERROR:  57014: .*user request/, 'a session that waits can be cancelled');
+$waiter->{stderr} = '';
+is($waiter->query_safe('RESET idgen.max_ahead; SELECT idgen.snowflake_node(idgen.snowflake())'), 21, 'and goes on');
+$waiter->quit;
+
+($waiter, $pid) = start_waiter('uuid_v7_ordered');
+ask("SELECT pg_terminate_backend($pid)");
+$waiter->{run}->finish;
+ok($node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = $pid"),
+	'a session that waits can be terminated');
+
+# The clock comes near enough, first for nobody, then for all.
+my %waiters = map { $_ => (start_waiter($_))[0] } @with_time;
+
+step_clock($hour / 2);
+ok($node->poll_query_until('postgres', q{SELECT count(*) = 4 FROM pg_stat_activity WHERE wait_event_type = 'Extension'}),
+	'half an hour later, all wait on');
+step_clock($hour / 2 + 120);
+$handed_out->begin_phase('after the wait');
+for my $function (@with_time)
+{
+	my $answer = answer($waiters{$function});
+
+	like($answer, qr/^$function\t\S+$/, "$function: the clock ends the wait");
+	$handed_out->record($answer);
+	$waiters{$function}->quit;
+}
+is_ahead(0, 11, 'they are no further ahead than they may be');
+
+$handed_out->check_never_twice;
+
+# More than a tick holds. In another database, nothing was handed out yet.
+ask('CREATE DATABASE still');
+$clock->stand_still_at(time + 2 * $hour);
+$waiter = $node->background_psql('still');
+is( $waiter->query_safe(q{
+	CREATE EXTENSION idgen;
+	SET idgen.max_ahead = 0;
+	SELECT count(DISTINCT id), max(idgen.snowflake_counter(id)), min(idgen.snowflake_timestamp(id)) = max(clock_timestamp())
+	FROM (SELECT idgen.snowflake() AS id FROM generate_series(1, 4096) OFFSET 0) made}),
+	'4096|4095|t', 'snowflake: a millisecond holds 4096');
+$waiter->query_until(qr/called/, "\\echo called\nSELECT idgen.snowflake() AS id \\gset\n");
+ok( $node->poll_query_until('postgres',
+		q{SELECT wait_event_type = 'Extension' FROM pg_stat_activity WHERE datname = 'still'}),
+	'snowflake: one more waits');
+$clock->stand_still_at(time + 3 * $hour);
+is( $waiter->query_safe(q{SELECT idgen.snowflake_counter(:id), idgen.snowflake_timestamp(:id) = clock_timestamp()}),
+	'0|t', 'snowflake: for the next millisecond');
+$waiter->quit;
+
+# The clock stands still until all that a second more allows is handed out: in
+# that one and the next. Each time that the session waits, it goes on by one.
+ask('CREATE DATABASE hurry');
+my $still = time + 4 * $hour;
+$clock->stand_still_at($still);
+$waiter = $node->background_psql('hurry');
+my $waiter_pid = $waiter->query_safe(q{CREATE EXTENSION idgen; SET idgen.max_ahead = '1s'; SELECT pg_backend_pid()});
+$waiter->query_until(qr/called/, q{\echo called
+	CREATE TABLE js_ids AS
+		SELECT i, id, idgen.js_id_timestamp(id) - clock_timestamp() AS ahead,
+			CASE WHEN i % 1000 = 0 THEN
+				(SELECT t.ahead FROM idgen.ticker_state('js_id') t WHERE i > 0) END AS ticker_ahead
+		FROM (SELECT i, idgen.js_id() AS id FROM generate_series(1, 300000) i OFFSET 0) made;
+});
+for my $second (1 .. 3)
+{
+	# all that the second after this one has room for, and not just the wait before
+	my $used_up = (($still + $second) << 16) + 65535;
+
+	ok( $node->poll_query_until('hurry', qq{
+			SELECT last_value = $used_up AND wait_event_type = 'Extension'
+			FROM idgen.ticker_state('js_id'), pg_stat_activity WHERE pid = $waiter_pid}),
+		"js_id: after two seconds' worth, it waits");
+	$clock->stand_still_at($still + $second);
+}
+is( $waiter->query_safe(q{
+	SELECT count(DISTINCT id), max(ahead), max(ticker_ahead) <= '1 s',
+		count(ticker_ahead), max(idgen.js_id_counter(id)), count(DISTINCT idgen.js_id_timestamp(id))
+	FROM js_ids}),
+	'300000|00:00:01|t|300|65535|5', 'js_id: of 300000, none is ahead by more than the second it may be');
+$waiter->quit;
+is( ask(q{SELECT count(*) FROM (SELECT id <= lag(id) OVER (ORDER BY i) AS falls FROM js_ids) f WHERE falls}, 'hurry'),
+	0, 'js_id: and they increase');
+
+$node->stop;
+$node->start;
+is( ask(q{
+	SET idgen.max_ahead = 0;
+	CREATE TABLE snowflakes AS
+		SELECT i, id, idgen.snowflake_timestamp(id) - clock_timestamp() AS ahead, clock_timestamp() AS at
+		FROM (SELECT i, idgen.snowflake() AS id FROM generate_series(1, 200000) i OFFSET 0) made;
+	SELECT count(DISTINCT id), max(ahead) <= '0 s', max(at) - min(idgen.snowflake_timestamp(id)) >= '48 ms'
+	FROM snowflakes}, 'hurry'),
+	'200000|t|t', 'snowflake: of 200000, none is ahead where none may be');
+is( ask(q{SELECT count(*) FROM (SELECT id <= lag(id) OVER (ORDER BY i) AS falls FROM snowflakes) f WHERE falls}, 'hurry'),
+	0, 'snowflake: and they increase');
+
+$node->stop;
+done_testing();

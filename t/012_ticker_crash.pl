@@ -1,0 +1,86 @@
+# The postmaster is killed under load, again and again, and comes back to a
+# clock that is right, or behind, or stands still. No value is handed out twice.
+
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+use FakeClock;
+use HandedOut;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(usleep);
+
+plan skip_all => 'libfaketime is not installed' unless FakeClock::is_installed();
+
+my $hour = 3600;
+my $start = time;
+my $clock = FakeClock->new('crashing');
+my $handed_out = HandedOut->new;
+
+# What is not flushed on purpose is lost. Little is reserved at once.
+my $node = PostgreSQL::Test::Cluster->new('crashing');
+$node->init;
+HandedOut::configure($node);
+$node->append_conf('postgresql.conf', q{
+idgen.reserve_ahead = 2
+synchronous_commit = off
+wal_writer_delay = 10s
+jit = off
+});
+$clock->start($node);
+$node->safe_psql('postgres', 'CREATE EXTENSION idgen; CHECKPOINT');
+
+sub kill_postmaster
+{
+	my ($postmaster) = slurp_file($node->data_dir . '/postmaster.pid') =~ /^(\d+)/;
+	my $attempts = 100 * $PostgreSQL::Test::Utils::timeout_default;
+
+	$node->kill9;
+	usleep(10_000) while kill(0, $postmaster) && $attempts-- > 0;
+}
+
+# Its processes go when they notice; until then a new postmaster does not start.
+sub start_at_once
+{
+	my $attempts = 10 * $PostgreSQL::Test::Utils::timeout_default;
+
+	usleep(100_000) until $clock->start($node, fail_ok => 1) || $attempts-- <= 0;
+}
+
+# The clock of each fifth cycle is right but for some minutes, more each time,
+# so that it is ahead of all identifiers; then it is set back.
+my @clocks = (
+	sub { my ($cycle, $step) = @_; $clock->run_ahead_by(60 * $cycle + $step) },
+	(sub { my ($cycle, $step) = @_; $clock->run_ahead_by(-$hour + $step) }) x 2,
+	(sub { my ($cycle, $step) = @_; $clock->stand_still_at($start - $hour + $step) }) x 2);
+
+# decimal_id() has no clock: it reserves four million at once.
+my $more_than_reserved = q{SELECT E'decimal_id\t' || max(idgen.decimal_id()) FROM generate_series(1, 2000) a, generate_series(1, 2100) b};
+
+for my $cycle (1 .. 20)
+{
+	my $set_clock = $clocks[ ($cycle - 1) % @clocks ];
+
+	$set_clock->($cycle, 0);
+	start_at_once() if $cycle > 1;
+
+	$handed_out->clients_begin("cycle $cycle", $node);
+	$handed_out->wait_for_more;
+
+	# on beyond what was reserved: by time, and by number
+	$set_clock->($cycle, 3);
+	$handed_out->wait_for_more;
+	$handed_out->record($node->safe_psql('postgres', $more_than_reserved)) if $cycle % @clocks == 2;
+
+	kill_postmaster();
+	$handed_out->clients_end;
+}
+
+$clock->run_ahead_by(-$hour);
+start_at_once();
+$node->stop;
+
+$handed_out->check_never_twice;
+done_testing();

@@ -1,0 +1,358 @@
+# create_once() and the histories within transactions of every kind: behind
+# savepoints, in exception blocks and cursors, prepared for two-phase commit,
+# under all isolation levels, in deadlocks. What is rolled back never was, and
+# each command makes one entity, however often it is tried.
+
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+use Client;
+use HandedOut;
+use List::Util qw(shuffle);
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(time usleep);
+
+my $node = PostgreSQL::Test::Cluster->new('careful');
+$node->init;
+HandedOut::configure($node);
+$node->append_conf('postgresql.conf', q{
+max_prepared_transactions = 20
+max_connections = 60
+deadlock_timeout = 50ms
+});
+$node->start;
+$node->safe_psql(
+	'postgres', q{
+	CREATE EXTENSION idgen;
+	CREATE TABLE orders (id bigint, command uuid, history uuid[]);
+	-- an order, made once; what the command is told
+	CREATE FUNCTION place_order(command uuid, number bigint) RETURNS bigint LANGUAGE plpgsql AS $$
+	DECLARE
+		o record;
+	BEGIN
+		SELECT * INTO o FROM idgen.create_once_bigint(command, number, 'place order');
+		IF o.created THEN
+			INSERT INTO orders VALUES (o.entity_number, command);
+		END IF;
+		RETURN o.entity_number;
+	END $$});
+
+my $control = session();
+my $one = session();
+my $two = session();
+
+sub session
+{
+	my $session = Client->connect($node);
+
+	$session->wait and die 'no session';
+	return $session;
+}
+
+sub command
+{
+	my ($name) = @_;
+
+	return sprintf('c0000000-0000-4000-8000-%012x', $name);
+}
+
+sub place
+{
+	my ($name, $number) = @_;
+
+	return sprintf("SELECT place_order('%s', %s)", command($name), $number);
+}
+
+# The number of each command's entity, and of its orders
+sub orders
+{
+	return $control->ask(q{
+		SELECT ltrim(right(c.command_id::text, 12), '0') || '=' || entity_number || ':' || (SELECT count(*) FROM orders o WHERE o.command = command_id AND o.id = entity_number)
+		FROM idgen.creation_identifiers c ORDER BY command_id});
+}
+
+sub all_orders
+{
+	return orders() =~ s/\n/ /gr;
+}
+
+sub begin_story
+{
+	my ($name) = @_;
+
+	note "--- $name";
+	$control->ask('TRUNCATE idgen.creation_identifiers, orders');
+}
+
+sub wait_for_lock
+{
+	my ($session) = @_;
+	my $until = time + $PostgreSQL::Test::Utils::timeout_default;
+
+	until ($control->ask("SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = $session->{pid}") eq 't')
+	{
+		die 'the session does not wait' if time > $until;
+		usleep(10_000);
+	}
+}
+
+# --- Savepoints -------------------------------------------------------------
+
+begin_story('savepoints');
+$one->ask('BEGIN');
+is($one->ask(place(1, 10)), '10', 'a command is done');
+$one->ask('SAVEPOINT s');
+is($one->ask(place(1, 11)), '10', 'and known behind a savepoint');
+is($one->ask(place(2, 20)), '20', 'another one is done there');
+is($one->ask(place(2, 21)), '20', 'and known at once');
+$one->ask('ROLLBACK TO s');
+is($one->ask(place(2, 22)), '22', 'not after a rollback to it');
+$one->ask('SAVEPOINT t');
+is($one->ask(place(3, 30)), '30', 'a third one');
+$one->ask('RELEASE t');
+$one->ask('SAVEPOINT u');
+$one->ask(sprintf("SELECT idgen.forget_creation('%s')", command(3)));
+is($one->ask(place(3, 31)), '31', 'forgotten, it is done again');
+$one->ask('ROLLBACK TO u');
+is($one->ask(place(3, 32)), '30', 'unless that is rolled back');
+$one->ask('COMMIT');
+is(all_orders(), '1=10:1 2=22:1 3=30:1', 'what is left is what was not rolled back');
+
+# A creator gives up behind a savepoint while another one waits for it.
+for my $story ([ 'ROLLBACK TO s', '50:1', '50' ], [ 'RELEASE s', '40:1', '40' ])
+{
+	my ($end, $left, $answer) = @$story;
+
+	begin_story("a waiter, and $end");
+	$one->ask('BEGIN; SAVEPOINT s');
+	$one->ask(place(4, 40));
+	$two->send(place(4, 50));
+	wait_for_lock($two);
+	$one->ask($end);
+	if ($end eq 'RELEASE s')
+	{
+		wait_for_lock($two);
+		$one->ask('COMMIT');
+	}
+	is($two->answer, $answer, "$end: the one who waits takes its turn, or is told");
+	is($one->ask('COMMIT'), '', "$end: the other one goes on");
+	is(all_orders(), "4=$left", "$end: one order");
+}
+
+# The first one is rolled back while many wait: one of them is next.
+begin_story('a queue');
+my @queue = map { session() } 1 .. 8;
+$one->ask('BEGIN');
+$one->ask(place(5, 50));
+for my $i (0 .. $#queue)
+{
+	$queue[$i]->send(place(5, 51 + $i));
+	wait_for_lock($queue[$i]);
+}
+$one->ask('ROLLBACK');
+my %answers = map { $_->answer => 1 } @queue;
+is(scalar keys %answers, 1, 'of eight who wait, one takes its turn, and all are told of that');
+is(all_orders(), '5=' . (keys %answers)[0] . ':1', 'and there is one order');
+
+# --- PL/pgSQL ---------------------------------------------------------------
+
+begin_story('exception blocks');
+is( $control->ask(sprintf(q{
+		DO $$
+		BEGIN
+			PERFORM place_order('%s', 1);
+			BEGIN
+				PERFORM place_order('%s', 2);
+				PERFORM 1 / 0;
+			EXCEPTION WHEN division_by_zero THEN
+				IF place_order('%s', 3) <> 3 THEN RAISE 'it was there still'; END IF;
+			END;
+			BEGIN
+				PERFORM idgen.create_once_bigint('%s', 4, 'another command');
+				RAISE 'it was not refused';
+			EXCEPTION WHEN unique_violation THEN
+				IF place_order('%s', 5) <> 1 THEN RAISE 'the first one is lost'; END IF;
+			END;
+		END $$}, map { command($_) } 6, 7, 7, 6, 6)),
+	'', 'an exception takes back what its block did, and no more');
+is(all_orders(), '6=1:1 7=3:1', 'in the end, too');
+is( $control->ask(sprintf(q{
+		DO $$
+		BEGIN
+			FOR i IN 1 .. 20 LOOP
+				PERFORM place_order(('c0000000-0000-4000-8000-' || lpad(to_hex(256 + i), 12, '0'))::uuid, i);
+				IF i %% 2 = 0 THEN ROLLBACK; ELSE COMMIT; END IF;
+			END LOOP;
+		END $$})),
+	'', 'a procedure that ends transactions');
+is($control->ask(q{SELECT count(*), sum(id) FROM orders WHERE id % 2 = 1 AND command::text LIKE '%-0000000001__'}), '10|100', 'keeps what it committed');
+is($control->ask(q{SELECT count(*) FROM idgen.creation_identifiers WHERE command_id::text LIKE '%-0000000001__'}), '10', 'and nothing else');
+
+begin_story('cursors');
+$one->ask(q{BEGIN; DECLARE c CURSOR FOR
+	SELECT entity_number, created, idgen.snowflake() FROM generate_series(1, 1000) i,
+	LATERAL idgen.create_once_bigint(('c0000000-0000-4000-8000-' || lpad(i::text, 12, '0'))::uuid, i::bigint)});
+is($one->ask('FETCH 3 FROM c') =~ s/\|\d+$//mgr, "1|t\n2|t\n3|t", 'a cursor creates as it is read');
+$one->ask('SAVEPOINT s');
+is($one->ask('FETCH 2 FROM c') =~ s/\|\d+$//mgr, "4|t\n5|t", 'behind a savepoint, too');
+$one->ask('ROLLBACK TO s; CLOSE c; COMMIT');
+is($control->ask('SELECT string_agg(entity_number::text, $$ $$ ORDER BY entity_number) FROM idgen.creation_identifiers'), '1 2 3', 'what was read and not rolled back is created');
+
+# --- Histories --------------------------------------------------------------
+
+begin_story('histories');
+$control->ask('INSERT INTO orders (id) VALUES (1)');
+sub remember
+{
+	my ($name) = @_;
+	my $command = command($name);
+
+	return "UPDATE orders SET history = idgen.remember_command(history, '$command', 3)
+			WHERE id = 1 AND NOT idgen.has_command(history, '$command') RETURNING array_length(history, 1)";
+}
+is($one->ask('BEGIN; ' . remember(1)), '1', 'a later command is done');
+$one->ask('SAVEPOINT s');
+is($one->ask(remember(2)), '2', 'another one');
+$one->ask('ROLLBACK TO s');
+$two->send(remember(1));
+wait_for_lock($two);
+is($one->ask(remember(2)), '2', 'again, after a rollback to the savepoint');
+$one->ask('COMMIT');
+is($two->answer, '', 'a retry that waited does nothing');
+is($two->ask(remember(3)), '3', 'a new one does');
+is($two->ask(remember(4)), '3', 'and the oldest is dropped');
+is( $control->ask(q{SELECT string_agg(right(h::text, 1), ' ') FROM orders, unnest(history) h}), '2 3 4', 'the newest three are known');
+
+# --- Two-phase commit -------------------------------------------------------
+
+# One of each fate, over crashes before and after
+for my $crash ('no crash', 'a crash')
+{
+	begin_story("two-phase commit, $crash");
+	for my $fate ('commit', 'roll back', 'take back')
+	{
+		my $name = { commit => 1, 'roll back' => 2, 'take back' => 3 }->{$fate};
+
+		$one->ask('BEGIN; SAVEPOINT s; ' . place(9, 9) . '; ROLLBACK TO s');
+		is($one->ask(place($name, $name)), $name, "$crash, $fate: a command is done");
+		is($one->ask("SELECT idgen.snowflake() > 0; PREPARE TRANSACTION '$fate'"), 't', "$crash, $fate: and prepared");
+	}
+	is($two->ask("SET lock_timeout = '50ms'; " . place(1, 11)), '55P03', "$crash: one waits for its end");
+	is($two->ask(place(9, 99)), '99', "$crash: not for what was rolled back before");
+
+	if ($crash ne 'no crash')
+	{
+		$node->stop('immediate');
+		$node->start;
+		($control, $one, $two) = map { session() } 1 .. 3;
+		@queue = ();
+		is($two->ask("SET lock_timeout = '50ms'; " . place(1, 11)), '55P03', "$crash: one waits, still");
+	}
+	$two->ask('RESET lock_timeout');
+	is($control->ask("COMMIT PREPARED 'commit'"), '', "$crash: one is committed");
+	is($control->ask("ROLLBACK PREPARED 'roll back'"), '', "$crash: one is rolled back");
+	$two->send(place(3, 33));
+	wait_for_lock($two);
+	is($control->ask("ROLLBACK PREPARED 'take back'"), '', "$crash: one while somebody waits");
+	is($two->answer, '33', "$crash: who takes its turn");
+	if ($crash ne 'no crash')
+	{
+		$node->stop('immediate');
+		$node->start;
+		($control, $one, $two) = map { session() } 1 .. 3;
+	}
+	is($two->ask(place(1, 12)), '1', "$crash: the committed one is answered");
+	is($two->ask(place(2, 22)), '22', "$crash: the one rolled back is done anew");
+	is(all_orders(), '1=1:1 2=22:1 3=33:1 9=99:1', "$crash: one order each");
+}
+
+# --- Isolation levels -------------------------------------------------------
+
+# Many sessions do the same commands at the same time, in transactions that do
+# several, in any order: some wait, some deadlock, some cannot be serialized.
+# Each is tried until it is done. One of them sees the time before, and comes
+# when the others are done.
+my (%retries, %tries, %orders);
+sub contend
+{
+	my ($isolation) = @_;
+	my @clients = map { { session => session(), todo => [] } } 1 .. 12;
+	my $commands = 60;
+
+	begin_story($isolation);
+	for my $client (@clients)
+	{
+		my @names = shuffle(1 .. $commands);
+
+		push @{ $client->{todo} }, [ splice(@names, 0, 4) ] for 1 .. 15;
+	}
+
+	my $go = sub {
+		my ($client) = @_;
+		my $names = $client->{todo}[0] or return;
+
+		$tries{$isolation}++;
+		$client->{session}->send("BEGIN ISOLATION LEVEL $isolation; "
+			  . join('; ', map { place($_, 1000 * $_ + int rand 1000) } @$names) . '; COMMIT');
+	};
+
+	my %told;
+	my ($late, @others) = @clients;
+	$late->{session}->ask("BEGIN ISOLATION LEVEL $isolation; SELECT FROM orders");
+	$go->($_) for @others;
+	while (1)
+	{
+		my @busy = grep { $_->{session}->is_busy } @clients;
+
+		if (!@busy)
+		{
+			last if !@{ $late->{todo} };
+			$go->($late);
+			next;
+		}
+		my %done = map { $_ => 1 } Client::wait_for_any([ map { $_->{session} } @busy ], $PostgreSQL::Test::Utils::timeout_default);
+		%done or die 'they wait for ever';
+		for my $client (grep { $done{ $_->{session} } } @busy)
+		{
+			my $session = $client->{session};
+
+			if ($session->{sqlstate})
+			{
+				$retries{$isolation}{ $session->{sqlstate} }++;
+				$session->ask('ROLLBACK');
+			}
+			else
+			{
+				my $names = shift @{ $client->{todo} };
+
+				$told{ $names->[$_] }{ $session->{rows}[$_][0] } = 1 for 0 .. $#$names;
+			}
+			$go->($client);
+		}
+	}
+	is(scalar(keys %told), $commands, "$isolation: all commands are done");
+	is(join(' ', grep { keys %{ $told{$_} } != 1 } sort keys %told), '', "$isolation: all clients were told the same");
+	is( $control->ask('SELECT count(*), count(DISTINCT command), count(DISTINCT id) FROM orders'),
+		"$commands|$commands|$commands", "$isolation: and each made one order");
+	is( join(' ', sort { $a <=> $b } map { (keys %$_)[0] } values %told),
+		$control->ask('SELECT string_agg(id::text, $$ $$ ORDER BY id) FROM orders'), "$isolation: of which they were told");
+	is( join(' ', grep { !/^(40001|40P01)$/ } sort keys %{ $retries{$isolation} }), '', "$isolation: nothing but what one tries again");
+	$orders{$isolation} = $control->ask('SELECT count(*) FROM orders');
+	$_->{session}->quit for @clients;
+}
+
+contend($_) for 'READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE';
+cmp_ok($retries{'REPEATABLE READ'}{'40001'} // 0, '>', 0, 'REPEATABLE READ: some had to try again');
+cmp_ok($retries{'SERIALIZABLE'}{'40001'} // 0, '>', 0, 'SERIALIZABLE: some had to try again');
+
+diag('figures: ' . join('; ', map {
+	my $isolation = $_;
+	"$isolation: 60 commands by 12 sessions, $tries{$isolation} transactions, "
+	  . join('', map { "$retries{$isolation}{$_} times $_, " } sort keys %{ $retries{$isolation} }) . "$orders{$isolation} orders"
+} 'READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE'));
+
+$node->stop;
+done_testing();

@@ -1,0 +1,121 @@
+# The disk is full, under a mixed load: that of the data, then that of the WAL.
+# What cannot be written is an error, or takes the server down; identifiers
+# that need no room go on. With room again, nothing was repeated, nothing is
+# lost, and each command has made one order.
+
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+use SmallDisks (data => 160, wal => 40);
+use HandedOut;
+use MixedLoad;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(usleep);
+
+my $disks = SmallDisks::folder() or plan skip_all => 'no disks can be mounted in a namespace of its own';
+
+my $node = PostgreSQL::Test::Cluster->new('full');
+mkdir "$disks/data/pgdata", 0700 or die "mkdir: $!";
+symlink "$disks/data/pgdata", $node->data_dir or die "symlink: $!";
+$node->init(extra => [ '--waldir', "$disks/wal/pg_wal", '--wal-segsize', '1' ]);
+HandedOut::configure($node);
+$node->append_conf('postgresql.conf', q{
+restart_after_crash = on
+idgen.reserve_ahead = 2
+max_connections = 30
+shared_buffers = 16MB
+min_wal_size = 2MB
+max_wal_size = 10MB
+});
+$node->start;
+
+my $load = MixedLoad->new($node);
+
+# Write until there is no room.
+sub fill_disk
+{
+	my ($disk) = @_;
+	my $block = "\0" x 4096;
+
+	open my $file, '>', "$disks/$disk/filler" or die "open: $!";
+	1 while (syswrite($file, $block) // 0) > 0;
+	die "write: $!" unless $!{ENOSPC};
+	close $file;
+}
+
+sub make_room
+{
+	my ($disk) = @_;
+
+	unlink "$disks/$disk/filler" or die "unlink: $!";
+}
+
+sub errors
+{
+	my ($sqlstate) = @_;
+
+	return $load->{errors}{$sqlstate} // 0;
+}
+
+# Until all kinds of clients got some more answers
+sub work
+{
+	my ($answers) = @_;
+	my ($enough, $told, $commands) =
+	  ($load->answers + $answers, @{ $load->{told} } + 20, keys(%{ $load->{entity_of} }) + 5);
+
+	$load->go_on(sub {
+		$load->answers >= $enough && @{ $load->{told} } >= $told && keys %{ $load->{entity_of} } >= $commands;
+	});
+}
+
+work(300);
+
+# --- The data ---------------------------------------------------------------
+
+my $started = $node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()');
+
+for my $time (1 .. 3)
+{
+	my ($full, $taken) = (errors('53100'), $load->{taken});
+
+	fill_disk('data');
+	$load->go_on(sub { errors('53100') >= $full + 50 && $load->{taken} >= $taken + 2000 });
+	make_room('data');
+	work(200);
+	cmp_ok($load->{taken} - $taken, '>=', 2000, "time $time: without room for rows, identifiers go on");
+}
+is(join(' ', sort keys %{ $load->{errors} }), '53100', 'what finds no room is told so (53100)');
+is($load->{lost}, 0, 'no session was lost');
+is($node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()'), $started, 'nor the server');
+
+# --- The WAL ----------------------------------------------------------------
+
+for my $time (1 .. 3)
+{
+	my $log_size = -s $node->logfile;
+	my $panicked = sub { slurp_file($node->logfile, $log_size) =~ /PANIC: .*No space left on device/ };
+
+	fill_disk('wal');
+	$load->go_on($panicked);
+	$load->lose_all;
+	ok($panicked->(), "time $time: without room for the WAL, the server goes down");
+	make_room('wal');
+
+	# by now it may have gone for good
+	my $attempts = 10 * $PostgreSQL::Test::Utils::timeout_default;
+	$node->stop('immediate', fail_ok => 1);
+	usleep(100_000) until $node->start(fail_ok => 1) || $attempts-- <= 0;
+	work(200);
+}
+
+is( join(' ', grep { !/^(53100|57P01|57P02|57P03|53300)$/ } sort keys %{ $load->{errors} }),
+	'', 'no client met any other error than that the server goes or is not there');
+$load->check;
+diag('figures: full disks: data 3 times, ' . errors('53100') . ' errors; WAL 3 times; ' . $load->figures);
+
+$node->stop;
+done_testing();

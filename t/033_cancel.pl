@@ -1,0 +1,275 @@
+# Whoever waits can be stopped: by a cancel, a timeout, the end of the session,
+# or the client's disappearance. Afterwards the session is good for the same
+# call again, and so are all others.
+#
+# Calls that wait for others: all that write or read the tickers, create_once(),
+# find_creation(), forget_creation(), forget_creation_of(), purge_creations(),
+# trim_creations(), create_id_domain(), parse_prefixed_id(), sequence_comb(),
+# index_report(). For the clock: snowflake(), trace_id(), js_id(),
+# uuid_v7_ordered(). Calls whose work grows with what they are given:
+# create_once() with its request, purge_creations(), trim_creations(),
+# has_command(), remember_command(). All others do a bounded, small amount.
+
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+use Client;
+use HandedOut;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(time usleep);
+
+my $node = PostgreSQL::Test::Cluster->new('patient');
+$node->init;
+HandedOut::configure($node);
+$node->append_conf('postgresql.conf', "client_connection_check_interval = 100ms\n");
+$node->start;
+$node->safe_psql(
+	'postgres', q{
+	CREATE EXTENSION idgen;
+	CREATE TABLE goods (id uuid PRIMARY KEY DEFAULT idgen.uuid_v7());
+	INSERT INTO goods SELECT FROM generate_series(1, 1000);
+	CREATE SEQUENCE blocks;
+	SELECT idgen.create_id_domain('account_id', 'acct')});
+
+my $control = Client->connect($node);
+my $other = Client->connect($node);
+
+sub session
+{
+	my $session = Client->connect($node);
+
+	$session->wait and die 'no session';
+	return $session;
+}
+
+sub wait_until
+{
+	my ($query) = @_;
+	my $until = time + $PostgreSQL::Test::Utils::timeout_default;
+
+	while (time < $until)
+	{
+		return 1 if $control->ask($query) eq 't';
+		usleep(10_000);
+	}
+	die "never came true: $query";
+}
+
+my ($slowest, $slowest_name, $stops) = (0, '', 0);
+
+# How long it took from $since on, for the figures. That a call ended at all says
+# that it was stopped: what it waits for comes later.
+sub stopped
+{
+	my ($since, $name) = @_;
+	my $seconds = time - $since;
+
+	$stops++;
+	($slowest, $slowest_name) = ($seconds, $name) if $seconds > $slowest;
+}
+
+# Sessions make a call that waits, and are stopped in each way. In the end it
+# can go on, and the session that was cancelled gets what the call gives.
+sub check_waiting
+{
+	my ($name, $call, $gives, %story) = @_;
+	my $event = $story{event} // 'Lock';
+	my $settings = $story{settings} // 'SET search_path = public';
+
+	$control->ask($story{before}) if $story{before};
+	if ($story{blocked_by})
+	{
+		$other->ask("BEGIN; $story{blocked_by}");
+		$other->{status} eq 'T' or die "$name: $other->{message}";
+	}
+
+	my $start = sub {
+		my ($session) = @_;
+
+		$session->ask($settings);
+		$session->send($call);
+		wait_until("SELECT wait_event_type = '$event' FROM pg_stat_activity WHERE pid = $session->{pid}");
+		return $session;
+	};
+
+	my $cancelled = $start->(session());
+	my $since = time;
+	$control->ask("SELECT pg_cancel_backend($cancelled->{pid})");
+	is($cancelled->wait, '57014', "$name: is cancelled");
+	stopped($since, "$name: is cancelled");
+
+	for my $timeout ([ 'statement_timeout', '57014' ], $event eq 'Lock' ? [ 'lock_timeout', '55P03' ] : ())
+	{
+		my $impatient = session();
+
+		$impatient->ask("$settings; SET $timeout->[0] = '50ms'");
+		$since = time + 0.05;
+		is($impatient->ask($call), $timeout->[1], "$name: $timeout->[0] ends it");
+		stopped($since, "$name: $timeout->[0] ends it");
+		is($impatient->ask('SELECT idgen.uuid_version(idgen.uuid_v4())'), '4', "$name: and the session goes on");
+		$impatient->quit;
+	}
+
+	my $terminated = $start->(session());
+	$since = time;
+	$control->ask("SELECT pg_terminate_backend($terminated->{pid})");
+	is($terminated->wait, '57P01', "$name: is terminated");
+	stopped($since, "$name: is terminated");
+
+	my $vanished = $start->(session());
+	$since = time;
+	$vanished->vanish;
+	wait_until("SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $vanished->{pid})");
+	stopped($since, "$name: the client is gone");
+	pass("$name: the client is gone, and the session");
+
+	$other->ask('ROLLBACK') if $story{blocked_by};
+	$cancelled->ask($story{after}) if $story{after};
+	like($cancelled->ask($call), qr/^(?:$gives)$/, "$name: and then it works");
+	is($control->ask(q{SELECT count(*) FROM pg_locks WHERE NOT granted}), '0', "$name: nobody waits any more");
+	$cancelled->quit;
+}
+
+# --- For others -------------------------------------------------------------
+
+for my $function (@HandedOut::functions)
+{
+	check_waiting("$function()", "SELECT idgen.$function() IS NOT NULL", 't',
+		blocked_by => "ALTER SEQUENCE idgen.${function}_ticker CACHE 1");
+}
+check_waiting('the view tickers', 'SELECT count(*) FROM idgen.tickers', '5',
+	blocked_by => 'ALTER SEQUENCE idgen.js_id_ticker RENAME TO gone');
+check_waiting('sequence_comb()', q{SELECT idgen.uuid_version(idgen.sequence_comb('blocks'))}, '4',
+	blocked_by => 'ALTER SEQUENCE blocks CACHE 1');
+
+my $uuid = q{'e0000000-0000-4000-8000-000000000001'::uuid};
+my $command = q{'c0000000-0000-4000-8000-000000000001'};
+my %entity = ('' => $uuid, _bigint => 1);
+my $known = "TRUNCATE idgen.creation_identifiers; SELECT idgen.create_once_bigint($command, 1)";
+my $locked = 'SELECT FROM idgen.creation_identifiers FOR UPDATE';
+
+for my $kind (sort keys %entity)
+{
+	my $create = "idgen.create_once$kind($command, $entity{$kind})";
+
+	check_waiting("create_once$kind()", "SELECT created FROM $create", 't',
+		before => 'TRUNCATE idgen.creation_identifiers', blocked_by => "SELECT $create");
+	check_waiting("forget_creation_of$kind()", "SELECT idgen.forget_creation_of$kind($entity{$kind})", '1',
+		before => "TRUNCATE idgen.creation_identifiers; SELECT $create", blocked_by => $locked);
+}
+check_waiting('forget_creation()', "SELECT idgen.forget_creation($command)", 't', before => $known, blocked_by => $locked);
+check_waiting('purge_creations()', q{SELECT idgen.purge_creations('0 s')}, '1', before => $known, blocked_by => $locked);
+check_waiting('trim_creations()', 'SELECT idgen.trim_creations(0)', '1', before => $known, blocked_by => $locked);
+check_waiting('find_creation()', "SELECT count(*) FROM idgen.find_creation($command)", '1',
+	before => $known, blocked_by => 'LOCK TABLE idgen.creation_identifiers');
+check_waiting('a replay', "SELECT created FROM idgen.create_once_bigint($command, 2)", 'f',
+	before => $known, blocked_by => 'LOCK TABLE idgen.creation_identifiers');
+check_waiting('create_id_domain()', q{SELECT idgen.create_id_domain('user_id', 'user')}, 'user_id',
+	blocked_by => q{SELECT idgen.create_id_domain('member_id', 'user')});
+check_waiting('parse_prefixed_id()', q{SELECT domain FROM idgen.parse_prefixed_id('acct_1')}, 'account_id',
+	blocked_by => 'LOCK TABLE idgen.id_prefixes');
+check_waiting('index_report()', q{SELECT key_kind IS NOT NULL FROM idgen.index_report('goods')}, 't',
+	blocked_by => 'LOCK TABLE goods');
+
+# --- For the clock ----------------------------------------------------------
+
+# The tickers are ahead of it by an hour.
+$control->ask(q{
+	SELECT setval('idgen.snowflake_ticker', (extract(epoch FROM t)::bigint * 1000) << 12),
+		   setval('idgen.trace_id_ticker', extract(epoch FROM t)::bigint << 22),
+		   setval('idgen.js_id_ticker', extract(epoch FROM t)::bigint << 16),
+		   setval('idgen.uuid_v7_ordered_ticker', (extract(epoch FROM t)::bigint * 1000) << 12)
+	FROM (SELECT now() + interval '1 hour' AS t) c});
+for my $function (grep { $_ ne 'decimal_id' } @HandedOut::functions)
+{
+	check_waiting("$function(), for the clock", "SELECT idgen.$function() IS NOT NULL", 't',
+		event => 'Extension', settings => q{SET idgen.max_ahead = '10s'}, after => 'RESET idgen.max_ahead');
+}
+
+# --- Work that takes long ---------------------------------------------------
+
+# Rows in bulk: each generator within one statement
+for my $generator (
+	@HandedOut::functions, qw(uuid_v4 uuid_v7 uuid_v1 uuid_v6 lambert_comb comb short_comb suffix_comb short_suffix_comb
+	ulid typeid object_id))
+{
+	my $busy = session();
+
+	$busy->ask(q{SET idgen.max_ahead = '20000 d'});
+	$busy->send("SELECT count(idgen.$generator()) FROM (SELECT generate_series(1, 1000000000)) g");
+	wait_until("SELECT state = 'active' FROM pg_stat_activity WHERE pid = $busy->{pid} AND query LIKE '%$generator%'");
+	my $since = time;
+	$control->ask("SELECT pg_cancel_backend($busy->{pid})");
+	is($busy->wait, '57014', "$generator() in bulk: is cancelled");
+	stopped($since, "$generator() in bulk: is cancelled");
+	is($busy->ask("SELECT idgen.$generator() IS NOT NULL"), 't', "$generator(): and the session goes on");
+	$busy->quit;
+}
+
+# A timeout ends a call that takes long before such a share of its time has gone.
+# That time is measured here, in transactions that are rolled back. (Within DELETE, the server does not look up before it has sorted all ids.)
+sub check_working
+{
+	my ($name, $call, $share) = @_;
+	my $session = session();
+	my ($answer, $error, $whole, $ended);
+
+	my $measure = sub {
+		$session->ask('BEGIN');
+		my $since = time;
+		$answer = $session->ask($call);
+		my $seconds = time - $since;
+		$session->ask('ROLLBACK');
+		return $seconds;
+	};
+
+	# What slows a call down for a while must not count: the least of all is what
+	# it takes, and it is tried until the timeout came in time.
+	my $until = time + $PostgreSQL::Test::Utils::timeout_default;
+	do
+	{
+		my $before = $measure->();
+		$whole = $before if !defined $whole || $before < $whole;
+		$session->ask('SET statement_timeout = ' . (1 + int(250 * $whole)));
+		my $since = time;
+		$error = $session->ask($call);
+		$ended = time - $since;
+		$session->ask('RESET statement_timeout');
+		my $again = $measure->();
+		$whole = $again if $again < $whole;
+	} until $ended < $share * $whole || time > $until;
+	unlike($answer, qr/^\w{5}$/, "$name: works");
+	is($error, '57014', "$name: a timeout ends it");
+	cmp_ok($ended, '<', $share * $whole, sprintf('%s: which takes %.2f seconds, ends when the timeout says so', $name, $whole));
+	$session->quit;
+}
+
+$node->safe_psql(
+	'postgres', q{
+	CREATE TABLE requests (request jsonb);
+	ALTER TABLE requests ALTER request SET STORAGE EXTERNAL;
+	INSERT INTO requests SELECT jsonb_agg(i) FROM generate_series(1, 3000000) i;
+	TRUNCATE idgen.creation_identifiers;
+	INSERT INTO idgen.creation_identifiers (command_id, entity_number, created_at)
+		SELECT idgen.uuid_v4(), i, now() - interval '2 days' FROM generate_series(1, 100000) i});
+check_working('create_once() with a large request',
+	q{SELECT created FROM requests, idgen.create_once_bigint('c0000000-0000-4000-8000-000000000002', 2, 'order', request)}, 0.7);
+check_working('purge_creations()', q{SELECT 'n=' || idgen.purge_creations(batch_size => 200000)}, 1);
+check_working('trim_creations()', q{SELECT 'n=' || idgen.trim_creations(0)}, 1);
+is($control->ask('SELECT count(*) FROM idgen.creation_identifiers'), '100000', 'what was stopped left nothing behind');
+
+# A history of a million commands is searched once, not for each of them, which
+# would take hours.
+$control->ask("SET statement_timeout = '${PostgreSQL::Test::Utils::timeout_default}s'");
+for my $call ('has_command(h, idgen.uuid_v4())', 'remember_command(h, idgen.uuid_v4())')
+{
+	like($control->ask("SELECT idgen.$call FROM (SELECT array_fill(idgen.uuid_v4(), ARRAY[1000000]) AS h OFFSET 0) s"),
+		qr/^(f|\{.+\})$/, "$call works");
+}
+
+diag(sprintf('figures: %d calls stopped, the slowest after %.2f seconds (%s)', $stops, $slowest, $slowest_name));
+$node->stop;
+done_testing();

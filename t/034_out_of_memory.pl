@@ -1,0 +1,273 @@
+# Memory runs out: at any step of a call, in a session that may take only so
+# much; and by arguments of up to a gigabyte, the greatest that there are. Each
+# time that is an error, never a crash, and the session works on.
+
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+use Client;
+use HandedOut;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $large = ($ENV{PG_TEST_EXTRA} // '') =~ /\bidgen_large\b/;
+my ($prlimit) = grep { -x } map { "$_/prlimit" } split(/:/, $ENV{PATH}), '/usr/bin', '/bin';
+plan skip_all => 'prlimit (util-linux) is not there' unless $prlimit && -r "/proc/$$/status";
+
+my $node = PostgreSQL::Test::Cluster->new('tight');
+$node->init;
+HandedOut::configure($node);
+$node->append_conf('postgresql.conf', "shared_buffers = 16MB\n");
+$node->start;
+$node->safe_psql(
+	'postgres', q{
+	CREATE EXTENSION idgen;
+	CREATE SEQUENCE blocks;
+	SELECT idgen.create_id_domain('account_id', 'acct');
+	CREATE TABLE goods (id uuid PRIMARY KEY DEFAULT idgen.uuid_v7());
+	INSERT INTO goods SELECT FROM generate_series(1, 10000);
+	CREATE TABLE checked (id uuid);
+	CREATE TRIGGER check_id BEFORE INSERT ON checked
+		FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('id', 'uuid_v7');
+	ANALYZE});
+my $started = $node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()');
+
+sub session
+{
+	my $session = Client->connect($node);
+
+	$session->wait and die 'no session';
+	return $session;
+}
+
+# What a session's address space may grow by from now on, or to any size
+sub limit
+{
+	my ($session, $kilobytes) = @_;
+	my $limit = 'unlimited';
+
+	if (defined $kilobytes)
+	{
+		my ($size) = slurp_file("/proc/$session->{pid}/status") =~ /^VmSize:\s+(\d+) kB/m or die 'no VmSize';
+		$limit = ($size + $kilobytes) * 1024;
+	}
+	system($prlimit, '--pid', $session->{pid}, "--as=$limit:") == 0 or die 'prlimit failed';
+}
+
+# --- At any step ------------------------------------------------------------
+
+# What a call gives once there is memory. A call that writes does so for a
+# command of its own, again and again until it can.
+my %calls = (
+	(map { ("$_()" => [ "SELECT idgen.$_() IS NOT NULL", 't' ]) }
+		@HandedOut::functions, qw(uuid_v4 uuid_v7 uuid_v1 short_comb ulid typeid object_id)),
+	'sequence_comb()' => [ q{SELECT idgen.uuid_version(idgen.sequence_comb('blocks'))}, '4' ],
+	'create_once()' => [ q{SELECT entity_number FROM idgen.create_once_bigint('COMMAND', NUMBER, 'order', '{"a": [1, "b", null]}')}, 'NUMBER' ],
+	'create_once() in a transaction' =>
+	  [ q{BEGIN; SELECT entity_number FROM idgen.create_once_bigint('COMMAND', NUMBER); COMMIT}, 'NUMBER' ],
+	'forget_creation()' => [ q{SELECT idgen.forget_creation('COMMAND')}, 'f' ],
+	'purge_creations()' => [ 'SELECT idgen.purge_creations()', '0' ],
+	'trim_creations()' => [ q{SELECT idgen.trim_creations(0, 'nothing')}, '0' ],
+	'remember_command()' => [ q{SELECT idgen.remember_command(NULL, 'COMMAND') IS NOT NULL}, 't' ],
+	'parse_prefixed_id()' => [ q{SELECT domain FROM idgen.parse_prefixed_id('acct_1')}, 'account_id' ],
+	'create_id_domain()' => [ q{BEGIN; SELECT idgen.create_id_domain('other_id', 'other'); ROLLBACK}, 'other_id' ],
+	'check_on_insert()' => [ 'WITH i AS (INSERT INTO checked VALUES (idgen.uuid_v7()) RETURNING 1) SELECT count(*) FROM i', '1' ],
+	'the view tickers' => [ 'SELECT count(*) FROM idgen.tickers', '5' ],
+	'index_report()' => [ q{SELECT key_kind IS NOT NULL FROM idgen.index_report('goods')}, 't' ]);
+
+my ($number, $refused, $answered) = (0, 0, 0);
+my (%states, %given);
+
+# Make a call; whether it gave what it should, or nothing for an error.
+sub attempt
+{
+	my ($session, $name, $number) = @_;
+	my $command = sprintf('c0000000-0000-4000-8000-%012x', $number);
+	my ($call, $gives) = map { s/COMMAND/$command/gr =~ s/NUMBER/$number/gr } @{ $calls{$name} };
+	my $answer = $session->ask($call);
+
+	if ($answer =~ /^\w{5}$/ && $answer ne $gives)
+	{
+		$states{$answer}++;
+		$refused++;
+		$session->ask('ROLLBACK') if $session->{status} ne 'I';
+		return;
+	}
+	$answered++;
+	push @{ $given{$name} }, $answer if $answer ne $gives;
+	return 1;
+}
+
+for my $name (sort keys %calls)
+{
+	my $failed = 0;
+
+	# New sessions, with more and more memory until the call fits in
+	for (my ($done, $kilobytes) = (0, 0); $done < 2; $kilobytes += 128)
+	{
+		my $session = session();
+
+		$session->ask(q{LOAD 'idgen'});
+		limit($session, $kilobytes);
+		attempt($session, $name, ++$number) ? $done++ : $failed++;
+		limit($session, undef);
+		attempt($session, $name, $number) or push @{ $given{$name} }, 'an error without need';
+		$session->quit;
+	}
+
+	# One session that has none left, and gets back a bit at a time
+	my $session = session();
+	my $prepared = 0;
+
+	$session->ask(q{LOAD 'idgen'});
+	limit($session, 0);
+	$prepared++ while $session->ask("PREPARE p$prepared AS SELECT 1") eq '';
+	$number++;
+	for (my $done = 0; $done < 2 && $prepared > 0;)
+	{
+		$session->ask('DEALLOCATE p' . --$prepared);
+		attempt($session, $name, $number) ? $done++ : $failed++;
+	}
+	limit($session, undef);
+	attempt($session, $name, $number) or push @{ $given{$name} }, 'an error without need';
+	$session->quit;
+
+	is(join(' ', @{ $given{$name} // [] }), '', "$name: an error, or what it should give");
+	cmp_ok($failed, '>', 0, "$name: memory ran out $failed times");
+}
+is(join(' ', sort keys %states), '53200', 'all errors say that memory ran out');
+is( $node->safe_psql('postgres', q{
+		SELECT count(*), count(DISTINCT command_id), count(*) FILTER (WHERE ltrim(right(command_id::text, 12), '0') = to_hex(entity_number))
+		FROM idgen.creation_identifiers WHERE command_id::text LIKE 'c0%'}),
+	join('|', ($node->safe_psql('postgres', q{SELECT count(*) FROM idgen.creation_identifiers})) x 3), 'each command is recorded once, with its own entity');
+
+# --- Many prepared statements -----------------------------------------------
+
+my $session = session();
+$session->ask(q{LOAD 'idgen'; SELECT created FROM idgen.create_once_bigint('c1000000-0000-4000-8000-000000000001', 1)});
+limit($session, 30_000);
+my ($prepared, $result) = (0, '');
+while ($prepared < 100_000)
+{
+	$result = $session->ask("PREPARE p$prepared AS SELECT created, idgen.snowflake(), idgen.typeid('user') FROM idgen.create_once_bigint(\$1, 1)");
+	last if $result ne '';
+	$result = $session->ask("EXECUTE p$prepared ('c1000000-0000-4000-8000-000000000001')");
+	last if $result =~ /^\w{5}$/;
+	$prepared++;
+}
+cmp_ok($prepared, '>', 100, "$prepared statements were prepared");
+is($result, '53200', 'then, memory ran out');
+$session->ask('DEALLOCATE ALL');
+is( $session->ask(q{SELECT created FROM idgen.create_once_bigint('c1000000-0000-4000-8000-000000000001', 1)}), 'f', 'and without them the session works on');
+$session->quit;
+
+# --- The greatest arguments -------------------------------------------------
+
+# Long text, $1 of each call
+my $megabytes = $large ? 1024 : 256;
+my %texts = (
+	(map { ("idgen.$_" => '22P02') }
+		'uuid_from_base($1, 36)', 'uuid_from_base($1, 58)', 'bigint_from_base($1, 36)', 'prefixed_id_to_uuid($1)',
+		'prefixed_id_prefix($1)', 'typeid_to_uuid($1)', 'typeid_prefix($1)', 'ulid_to_uuid($1)', 'ulid_timestamp($1)'),
+	'idgen.uuid_text_timestamp($1)' => '22P02, and a long message',    # of uuid_in()
+	q{left(idgen.uuid_v5('6ba7b810-9dad-11d1-80b4-00c04fd430c8', $1)::text, 0) || 'hashed'} => 'hashed',
+	'(idgen.parse_prefixed_id($1)).prefix' => '22P02',
+	'idgen.is_uuid($1)' => 'false',
+	'idgen.prefixed_id($1, idgen.uuid_v4())' => '22023',
+	'idgen.typeid_from_uuid($1, idgen.uuid_v4())' => '22023',
+	'idgen.typeid($1)' => '22023',
+	q{idgen.prefixed_id_to_uuid('acct_1', $1)} => '22023',
+	q{idgen.is_prefixed_id($1, 'acct')} => 'false',
+	q{idgen.is_prefixed_id('acct_1', $1)} => '22023',
+	q{idgen.create_id_domain('big_id', $1)} => '22023',
+	'(idgen.ticker_state($1)).last_value' => '22023',
+	'(idgen.expected_key_cost($1, 1, 1)).page_images_per_row' => '22023',
+	'idgen.trim_creations(1, $1)' => '0',
+	'$1::account_id' => '23514');
+my @texts = sort keys %texts;
+
+# One function makes the text, and all the calls.
+$node->safe_psql('postgres',
+	q{CREATE FUNCTION make_calls() RETURNS SETOF text LANGUAGE plpgsql AS $make_calls$
+	DECLARE
+		long text := repeat(repeat('a', 1048576), } . ($megabytes - 1) . q{) || repeat('a', 1048576 - 5);
+		result text;
+	BEGIN
+	} . join('', map { my $call = s/\$1/long/gr; qq{
+		BEGIN
+			result := left(($call)::text, 20);
+		EXCEPTION WHEN OTHERS THEN
+			result := SQLSTATE || CASE WHEN length(SQLERRM) > 500 THEN ', and a long message' ELSE '' END;
+		END;
+		RETURN NEXT result;} } @texts)
+	  . q{
+	END $make_calls$});
+
+$session = session();
+$session->ask(q{LOAD 'idgen'});
+my @answers = split /\n/, $session->ask('SELECT * FROM make_calls()');
+is($answers[$_] // 'none', $texts{$texts[$_]}, "$texts[$_], of $megabytes MB") for 0 .. $#texts;
+
+# Of a long text, a message shows whole characters only.
+$node->safe_psql('postgres', q{CREATE DATABASE utf8 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0});
+$node->safe_psql('utf8', 'CREATE EXTENSION idgen');
+my $western = Client->connect($node, database => 'utf8');
+$western->ask('SET client_encoding = LATIN1');
+for my $call ('ticker_state(TEXT)', 'expected_key_cost(TEXT, 1, 1)', 'uuid_from_base(TEXT, 62)', 'prefixed_id(TEXT)')
+{
+	is($western->ask('SELECT idgen.' . $call =~ s/TEXT/$_ || repeat(chr(228), 100)/r), $call =~ /uuid/ ? '22P02' : '22023', "$call, cut behind a character")
+	  for q{''}, q{'x'};
+}
+$western->quit;
+
+# The settings, whose values the server quotes in its message
+for my $setting ('clock')
+{
+	is($session->ask("SELECT set_config('idgen.$setting', repeat('a', 10000000), true)"), '22023', "idgen.$setting, of 10 MB");
+}
+
+# Bytes, arrays, names of commands, requests: what fits works, what does not is
+# an error of the server's.
+sub outcome
+{
+	my ($sql) = @_;
+	my $answer = $session->ask($sql);
+
+	$session->ask('ROLLBACK') if $session->{status} && $session->{status} ne 'I';
+	return $answer;
+}
+
+my $create = q{SELECT created FROM idgen.create_once_bigint('c2000000-0000-4000-8000-0000000000%02d', 1, %s, %s)};
+$number = 0;
+
+for my $size (100, $large ? (250, 1000) : ())
+{
+	my $text = "repeat(repeat('a', 1048576), $size)";
+
+	is(outcome("SELECT idgen.object_id_timestamp($text)"), '22P02', "object_id_timestamp(), $size MB");
+	like(outcome(sprintf($create, ++$number, $text, 'NULL')), qr/^(t|53200|54000|XX000)$/, "create_once(), a name of $size MB");
+	like(outcome(sprintf($create, $number, $text, 'NULL')), qr/^(t|f|53200|54000|XX000)$/, 'and again');
+	like(outcome(sprintf($create, $number, q{'x'}, 'NULL')), qr/^(t|23505)$/, 'and under a name that is short');
+	like(outcome(sprintf($create, ++$number, q{'order'}, "to_jsonb($text)")), qr/^(t|53200|54000)$/, "create_once(), a request of $size MB");
+}
+for my $count (1_000_000, $large ? 60_000_000 : 8_000_000)
+{
+	my $history = "(SELECT array_fill(idgen.uuid_v4(), ARRAY[$count]) AS h OFFSET 0) s";
+
+	like(outcome("SELECT idgen.has_command(h, idgen.uuid_v4()) FROM $history"), qr/^(f|53200|54000)$/, "has_command(), of $count");
+	like(outcome("SELECT array_length(idgen.remember_command(h, idgen.uuid_v4()), 1) FROM $history"),
+		qr/^(20|53200|54000)$/, "remember_command(), of $count");
+	like(outcome("SELECT array_length(idgen.remember_command(h, idgen.uuid_v4(), 2000000000), 1) FROM $history"),
+		qr/^(@{[$count + 1]}|53200|54000|XX000)$/, "remember_command(), to keep all of $count");
+}
+is($session->ask('SELECT created FROM idgen.create_once_bigint(idgen.uuid_v4(), 1)'), 't', 'the session works on');
+$session->quit;
+
+is($node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()'), $started, 'and nothing has crashed');
+unlike(slurp_file($node->logfile), qr/PANIC|was terminated by signal/, 'nowhere');
+diag("figures: $refused calls ran out of memory, $answered did not; 0 crashes; " . @texts . " calls with $megabytes MB of text");
+
+$node->stop;
+done_testing();

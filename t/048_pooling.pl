@@ -1,0 +1,242 @@
+# Clients that share sessions: through DISCARD ALL, as a pool resets a session,
+# and through PgBouncer, which gives a session to another client after each
+# transaction. Nothing that one client set or began meets the next one, and
+# what they make and create is as if each had a session of its own.
+
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+use Client;
+use HandedOut;
+use IPC::Run;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(usleep);
+
+my ($pgbouncer) = grep { -x } map { "$_/pgbouncer" } split(/:/, $ENV{PATH}), '/usr/sbin', '/usr/bin';
+
+my $node = PostgreSQL::Test::Cluster->new('pooled');
+$node->init;
+HandedOut::configure($node);
+$node->append_conf('postgresql.conf', "max_prepared_transactions = 5\n");
+$node->start;
+$node->safe_psql(
+	'postgres', q{
+	CREATE EXTENSION idgen;
+	CREATE ROLE teller LOGIN;
+	CREATE ROLE stranger LOGIN;
+	GRANT SELECT, INSERT ON idgen.creation_identifiers TO teller;
+	CREATE TABLE checked (id uuid PRIMARY KEY);
+	CREATE TRIGGER check_id BEFORE INSERT ON checked
+		FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('id', 'uuid_v7');
+	GRANT INSERT ON checked TO teller;
+	CREATE TABLE made (id text, generator text, PRIMARY KEY (generator, id));
+	CREATE TABLE orders (id uuid, command uuid);
+	GRANT ALL ON made, orders TO teller});
+
+sub create_once
+{
+	my ($number, $entity) = @_;
+
+	return sprintf("SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-%012d', %s)", $number, $entity);
+}
+
+# --- DISCARD ALL ------------------------------------------------------------
+
+my $session = Client->connect($node);
+my @generators = (@HandedOut::functions, qw(uuid_v4 uuid_v7 uuid_v6 uuid_v1 comb short_comb object_id ulid));
+my $row = join(', ', map { "idgen.$_()" } @generators);
+my @made;
+
+for my $client (1 .. 50)
+{
+	push @made, $session->ask("SELECT $row");
+	$session->ask("PREPARE mine AS SELECT $row; SET idgen.max_ahead = '1 d'");
+	push @made, $session->ask('EXECUTE mine');
+	is($session->ask(create_once($client, $client)), "$client|t", "client $client: its command is recorded");
+	is($session->ask(create_once($client, 0)), "$client|f", "client $client: and answered");
+	is($session->ask('DISCARD ALL'), '', "client $client: gives the session back");
+}
+for my $i (0 .. $#generators)
+{
+	my @values = map { (split /\|/)[$i] } @made;
+	my %different = map { $_ => 1 } @values;
+
+	is(scalar keys %different, 100, "$generators[$i]: of 50 clients of one session, no value twice");
+	is(join(' ', @values), join(' ', sort { length $a <=> length $b || $a cmp $b } @values), "$generators[$i]: and in order")
+	  if $generators[$i] =~ /snowflake|js_id|decimal|v7|v6|object|ulid/;
+}
+
+# What a client sets goes with it: the clock, the node, a role, the read-only
+# mode. The plans that create_once() keeps serve the next role under its own
+# rights.
+my $old = q{INSERT INTO checked VALUES (idgen.uuid_v7('2021-01-01'))};
+is($session->ask("SET idgen.clock = '2021-01-01 00:00:00+00'; $old"), '', 'a late batch sets its clock');
+$session->ask('DISCARD ALL');
+is($session->ask($old), '23514', 'the next client has the clock of all');
+is($session->ask('SHOW idgen.clock'), '', 'as it was');
+$session->ask('SET idgen.node_id = 5');
+is($session->ask('SELECT idgen.snowflake_node(idgen.snowflake())'), '5', 'a session sets a node');
+$session->ask('RESET ALL');
+is($session->ask('SELECT idgen.snowflake_node(idgen.snowflake())'), '21', 'which RESET ALL takes back');
+$session->ask('SET SESSION AUTHORIZATION teller');
+is($session->ask(create_once(1, 0)), '1|f', 'a role that may is answered');
+is($session->ask(create_once(101, 101)), '101|t', 'and records');
+$session->ask($_) for 'DISCARD ALL', 'SET SESSION AUTHORIZATION stranger';
+is($session->ask(create_once(1, 0)), '42501', 'one that may not is not answered');
+is($session->ask(create_once(102, 102)), '42501', 'and records nothing');
+$session->ask($_) for 'DISCARD ALL', 'SET default_transaction_read_only = on';
+is($session->ask(create_once(103, 103)), '25006', 'a client that only reads');
+$session->ask('DISCARD ALL');
+is($session->ask(create_once(103, 103)), '103|t', 'leaves a session that writes');
+$session->ask('BEGIN; SET LOCAL idgen.clock = $$2021-01-01 00:00:00+00$$; ROLLBACK');
+is($session->ask($old), '23514', 'a clock that is SET LOCAL ends with the transaction');
+$session->quit;
+
+# --- PgBouncer --------------------------------------------------------------
+
+SKIP:
+{
+	skip 'pgbouncer is not installed', 1 unless $pgbouncer;
+
+	my ($version) = map { /PgBouncer (\d+)\.(\d+)/ ? $1 * 100 + $2 : 0 } scalar `$pgbouncer --version`;
+	my $folder = PostgreSQL::Test::Utils::tempdir();
+	my $socket = PostgreSQL::Test::Utils::tempdir_short();
+	my $superuser = $node->safe_psql('postgres', 'SELECT current_user');
+	my $prepared = $version >= 121 ? "max_prepared_statements = 20\n" : '';
+
+	append_to_file("$folder/users", qq{"$superuser" ""\n"teller" ""\n"stranger" ""\n});
+	append_to_file("$folder/pgbouncer.ini", qq{
+[databases]
+* = host=@{[$node->host]} port=@{[$node->port]}
+[pgbouncer]
+listen_addr =
+listen_port = 6432
+unix_socket_dir = $socket
+auth_type = trust
+auth_file = $folder/users
+pool_mode = transaction
+default_pool_size = 3
+max_client_conn = 200
+logfile = $folder/pgbouncer.log
+pidfile = $folder/pgbouncer.pid
+$prepared});
+	my $pool = IPC::Run::start([ $pgbouncer, '--quiet', "$folder/pgbouncer.ini" ], '>', '/dev/null', '2>', \my $errors);
+	my %where = (host => $socket, port => 6432);
+
+	my $attempts = 10 * $PostgreSQL::Test::Utils::timeout_default;
+	my $first;
+	until ($first = Client->connect(undef, %where))
+	{
+		die "pgbouncer does not start: $errors" if $attempts-- <= 0 || !$pool->pumpable;
+		usleep(100_000);
+	}
+
+	# 40 clients on 3 sessions: what each made in each transaction, and the
+	# process that made it
+	my @clients = ($first, map { Client->connect(undef, %where) } 2 .. 40);
+	my (%pids, %value_twice, @repeated);
+
+	$_->wait for @clients;
+
+	# three at a time begin and end together, which takes three sessions
+	for my $first (map { 3 * $_ } 0 .. 12)
+	{
+		my @three = @clients[ $first .. $first + 2 ];
+
+		$pids{ $_->ask('BEGIN; SELECT pg_backend_pid()') }{$_} = 1 for @three;
+		$_->ask('COMMIT') for @three;
+	}
+	for my $turn (1 .. 10)
+	{
+		$_->send("SELECT pg_backend_pid(), $row, idgen.short_comb(run_length => 1024)") for @clients;
+		for my $client (@clients)
+		{
+			$client->wait eq '' or die $client->{message};
+			my ($pid, @values) = @{ $client->{rows}[0] };
+
+			$pids{$pid}{$client} = 1;
+			for my $i (0 .. $#values)
+			{
+				push @repeated, $values[$i] if $value_twice{"$i $values[$i]"}++;
+			}
+		}
+	}
+	is(scalar keys %pids, 3, 'through PgBouncer, 40 clients share 3 sessions');
+	cmp_ok((sort { $a <=> $b } map { scalar keys %$_ } values %pids)[0], '>', 1, 'each of them serves several');
+	is(scalar @repeated, 0, 'of ' . keys(%value_twice) . ' identifiers, none is repeated');
+
+	# Settings of a transaction, while others come between
+	my ($batch, $clerk, @rest) = @clients;
+	is($batch->ask("BEGIN; SET LOCAL idgen.clock = '2021-01-01 00:00:00+00'"), '', 'a late batch begins');
+	is($clerk->ask($old), '23514', 'a clerk has the right clock, before,');
+	is($batch->ask($old), '', 'the batch its own,');
+	is($batch->ask('COMMIT'), '', 'up to its end');
+	is(join(' ', map { $_->ask($old) } @clients), join(' ', ('23514') x @clients), 'and then no client has it, on any session');
+
+	# Commands: each is sent by five clients at once, as one statement or as a
+	# transaction that others of the pool wait for.
+	my $commands = 60;
+	my (%answers, %created);
+	for my $command (1001 .. 1000 + $commands)
+	{
+		my @senders = @clients[ map { ($command * 5 + $_) % @clients } 0 .. 4 ];
+		my $id = sprintf('c0000000-0000-4000-8000-%012d', $command);
+		my $sql = "WITH o AS (SELECT * FROM idgen.create_once('$id', idgen.uuid_v7())),
+				 i AS (INSERT INTO orders SELECT entity_id, '$id' FROM o WHERE created)
+				 SELECT entity_id, created FROM o";
+
+		$_->send($command % 2 ? $sql : "BEGIN; $sql; COMMIT") for @senders;
+		for my $client (@senders)
+		{
+			my ($entity, $created) = split /\|/, $client->answer;
+
+			$answers{$command}{$entity} = 1;
+			$created{$command}++ if $created eq 't';
+		}
+	}
+	is(join(' ', grep { keys %{ $answers{$_} } != 1 || $created{$_} != 1 } sort keys %answers), '', "$commands commands, sent by five clients each: one answer");
+	is( $node->safe_psql('postgres', q{SELECT count(*), count(DISTINCT command), count(DISTINCT id) FROM orders}),
+		"$commands|$commands|$commands", 'and one order');
+
+	# Another user has a pool of its own, and no rights.
+	my $stranger = Client->connect(undef, %where, user => 'stranger');
+	$stranger->wait;
+	is($stranger->ask(create_once(1, 0)), '42501', 'a stranger is not answered');
+
+	# A client vanishes in the midst of a transaction: its session is rolled
+	# back, or closed, before another one gets it.
+	$rest[0]->ask('BEGIN; SET LOCAL idgen.node_id = 5; ' . create_once(2001, 2001));
+	$rest[0]->vanish;
+	is($rest[1]->ask(create_once(2001, 2002)), '2002|t', 'a client vanishes, and its command is free');
+	is(join(' ', map { $_->ask('SELECT idgen.snowflake_node(idgen.snowflake())') } @rest[ 1 .. 9 ]),
+		join(' ', (21) x 9), 'nor does anybody inherit what it set');
+
+	# Statements with parameters, as drivers send them
+	append_to_file("$folder/order.sql", q{
+\set number random(1, 300)
+SELECT entity_number, created FROM idgen.create_once_bigint(('d0000000-0000-4000-8000-' || lpad(:number::text, 12, '0'))::uuid, :number::bigint);
+INSERT INTO made SELECT id, 'snowflake' FROM (SELECT idgen.snowflake() AS id) s;
+});
+	for my $protocol ('simple', 'extended', $version >= 121 ? 'prepared' : ())
+	{
+		$node->command_like(
+			[ 'pgbench', '--no-vacuum', '--client=20', '--jobs=2', '--transactions=20', "--protocol=$protocol",
+				"--file=$folder/order.sql", "host=$socket port=6432 dbname=postgres user=$superuser" ],
+			qr{processed: 400/400}, "PgBouncer, protocol $protocol: 20 clients");
+	}
+	is( $node->safe_psql('postgres', q{SELECT count(*) - count(DISTINCT entity_number), count(*) > 200
+			FROM idgen.creation_identifiers WHERE command_id::text LIKE 'd%'}),
+		'0|t', 'each command has one row');
+
+	diag('figures: 40 clients on 3 sessions of PgBouncer, ' . keys(%value_twice) . ' identifiers, ' . @repeated . " repeated; $commands commands by 5 clients each, "
+		  . $node->safe_psql('postgres', 'SELECT count(*) FROM orders') . ' orders');
+	$_->quit for @clients, $stranger;
+	$pool->signal('TERM');
+	$pool->finish;
+}
+
+$node->stop;
+done_testing();

@@ -1,0 +1,112 @@
+# pg_upgrade carries a cluster over, by copies and by links: databases that use
+# idgen keep everything, and go on above all that was handed out, also where
+# the new server's clock is an hour behind. What was set with ALTER SYSTEM does
+# not come along, as pg_upgrade has it; without it, no identifier is made.
+#
+# From this version to itself, or from the one whose programs are in OLD_BINDIR
+# (see scripts/dev/test-upgrade.sh).
+
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+use FakeClock;
+use File::Basename qw(dirname);
+use InUse;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my ($new_bindir) = run_command([ 'pg_config', '--bindir' ]);
+my $old_bindir = $ENV{OLD_BINDIR} // $new_bindir;
+my @old_install = defined $ENV{OLD_BINDIR} ? (install_path => dirname($old_bindir)) : ();
+
+# pg_upgrade writes into the folder where it is started.
+chdir ${PostgreSQL::Test::Utils::tmp_check} or die "chdir: $!";
+
+sub new_node
+{
+	my ($name, @params) = @_;
+	my $node = PostgreSQL::Test::Cluster->new($name, @params);
+
+	# 18 has them unless told otherwise
+	$node->init(extra => ['--data-checksums']);
+	return $node;
+}
+
+# One database has settings of its own; the other one has those of the server.
+my $old = new_node('old', @old_install);
+$old->start;
+InUse::create($old, 'shop');
+$old->safe_psql('postgres', 'LOAD $$idgen$$; ' . ($_ =~ s/^(\S+) = (.*)$/ALTER SYSTEM SET $1 = $2/r))
+  for grep { /=/ } split /\n/, $InUse::settings;
+$old->restart;
+InUse::create($old, 'warehouse', server_has_settings => 1);
+
+my %before = map { $_ => InUse::contents($old, $_) } 'shop', 'warehouse';
+for my $database ('shop', 'warehouse')
+{
+	like($before{$database}, qr/^orders\|2000\|\w{32}\nby index\|2000\n(?:c0.*\n){2}acct\|account_id\n(?:\w+\|\d+\n){5}/,
+		"$database is in use");
+}
+my $auto_conf = slurp_file($old->data_dir . '/postgresql.auto.conf');
+like($auto_conf, qr/^idgen\.node_id = '21'$/m, 'the server has settings');
+note 'from ' . $old->safe_psql('postgres', 'SELECT version()');
+$old->stop;
+$old->backup_fs_cold('stopped');
+
+my %modes = (link => ['--link']);
+if (defined $ENV{OLD_BINDIR})
+{
+	my ($help) = run_command([ 'pg_upgrade', '--help' ]);
+
+	$modes{copy} = [];
+	$modes{swap} = ['--swap'] if $help =~ /--swap/;
+}
+
+for my $name (sort keys %modes)
+{
+	my $from = PostgreSQL::Test::Cluster->new("from_$name", @old_install);
+	my $to = new_node("to_$name");
+
+	$from->init_from_backup($old, 'stopped');
+	command_ok(
+		[
+			'pg_upgrade', @{ $modes{$name} },
+			'--old-datadir', $from->data_dir, '--new-datadir', $to->data_dir,
+			'--old-bindir', $old_bindir, '--new-bindir', $new_bindir,
+			'--old-port', $from->port, '--new-port', $to->port,
+			'--socketdir', $to->host
+		],
+		"$name: pg_upgrade");
+
+	if (FakeClock::is_installed())
+	{
+		FakeClock::start_behind($to, 3600);
+		FakeClock::check_behind($to, 3600, "$name: the new server's clock is an hour behind");
+		is( $to->safe_psql('shop', q{SELECT min(reserved_until) > clock_timestamp() FROM idgen.tickers}),
+			't', "$name: and behind what the old one has reserved");
+	}
+	else
+	{
+		$to->start;
+	}
+	note 'to ' . $to->safe_psql('postgres', 'SELECT version()');
+	is(InUse::contents($to, $_), $before{$_}, "$name: $_ has everything") for 'shop', 'warehouse';
+	is($to->safe_psql('shop', q{SELECT extversion FROM pg_extension WHERE extname = 'idgen'}), '1.0', "$name: and its version");
+	InUse::goes_on($to, 'shop', $name);
+
+	my $errors;
+	$to->psql('warehouse', 'SELECT idgen.snowflake()', stderr => \$errors, extra_params => ['--set=VERBOSITY=verbose']);
+	like($errors, qr/ERROR:  55000: .*\nHINT: /s, "$name: without the server's settings, no identifier is made");
+
+	# as a guide to upgrading would say: take the settings along
+	$to->append_conf('postgresql.auto.conf', $auto_conf);
+	$to->reload;
+	ok($to->poll_query_until('warehouse', 'SELECT idgen.uuid_v4() IS NOT NULL AND current_setting($$idgen.node_id$$) = $$21$$'),
+		"$name: they come along by hand");
+	InUse::goes_on($to, 'warehouse', $name);
+	$to->stop;
+}
+
+done_testing();
