@@ -1,19 +1,19 @@
-/* idgen--1.0.sql: the SQL face of idgen, in the order of its design */
+/* idgen--1.0.sql: the SQL objects, in the order of docs/reference.md */
 
 \echo Use "CREATE EXTENSION idgen" to load this file. \quit
 
--- The schema, and everything in it, belongs to the role that runs this script:
--- for a trusted extension the bootstrap superuser, not the installer. A role
--- that made the schema before could have put functions and operators into it
--- that match a call better than those below. So every name in this block has
--- its schema: the search_path contains idgen.
+-- The schema and everything in it belong to the role that runs this script: for a
+-- trusted extension the bootstrap superuser, not the installer. If another role
+-- created the schema, it may contain functions and operators that match a call
+-- better than the intended ones, and search_path contains idgen. So every name in
+-- this block is qualified.
 DO $$
 DECLARE
     object pg_catalog.text;
     grantee pg_catalog.name;
 BEGIN
     SELECT pg_catalog.pg_describe_object(d.classid, d.objid, d.objsubid) INTO object
-    FROM pg_catalog.pg_depend d         -- default privileges, which any role can set, are no object
+    FROM pg_catalog.pg_depend d         -- any role can set default privileges: not an object
     WHERE d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_namespace'::pg_catalog.regclass
       AND d.refobjid OPERATOR(pg_catalog.=) 'idgen'::pg_catalog.regnamespace
       AND d.classid OPERATOR(pg_catalog.<>) 'pg_catalog.pg_default_acl'::pg_catalog.regclass
@@ -46,10 +46,10 @@ $$;
 GRANT USAGE ON SCHEMA idgen TO PUBLIC;
 
 COMMENT ON SCHEMA idgen IS
-'Identifiers for primary keys: generate, validate, create once, compare. Everywhere in this schema, the argument "clock" is the caller''s idea of now, NULL being the server''s; an infinite one is an error (22008).';
+'Identifiers for primary keys: generate, check, create once. In all functions, the argument "clock" is a timestamp to use instead of the current time, and an infinite one is an error (22008).';
 
 -- ---------------------------------------------------------------------------
--- Identifiers of 128 bits: generators
+-- Random, name-based and time-based UUIDs
 -- ---------------------------------------------------------------------------
 
 CREATE FUNCTION idgen.uuid_v4() RETURNS uuid
@@ -57,56 +57,60 @@ CREATE FUNCTION idgen.uuid_v4() RETURNS uuid
     AS 'MODULE_PATHNAME', 'idgen_uuid_v4';
 
 COMMENT ON FUNCTION idgen.uuid_v4() IS
-'A random UUID, version 4 (RFC 9562 section 5.4): 122 random bits from the server''s CSPRNG, as gen_random_uuid() makes them, at a fraction of its cost. Its keys scatter over a B-tree index.';
+'A random UUID, version 4 (RFC 9562 section 5.4), with 122 random bits; its cost is a fraction of that of gen_random_uuid().';
 
 CREATE FUNCTION idgen.uuid_v5(namespace uuid, name text) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_uuid_v5';
 
 COMMENT ON FUNCTION idgen.uuid_v5(uuid, text) IS
-'A UUID of version 5 (RFC 9562 section 5.5): 122 bits of SHA-1 over the namespace and the name in UTF-8, so that the same arguments always give the same UUID.';
+'A name-based UUID, version 5 (RFC 9562 section 5.5): 122 bits of SHA-1 over the namespace and the name in UTF-8, always the same for the same arguments.';
 
 CREATE FUNCTION idgen.uuid_v7(clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_uuid_v7';
 
 COMMENT ON FUNCTION idgen.uuid_v7(timestamptz) IS
-'A UUID of version 7 (RFC 9562 section 5.7) that reveals its creation time: 48 bits of Unix milliseconds, 12 bits for the fraction of the millisecond, 62 random bits; without a clock, greater than all that this session made before, also when the server''s clock is set back. With a clock, one of that time, outside the session''s order; a clock before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
+'A UUID of version 7 (RFC 9562 section 5.7): 48 bits of Unix milliseconds, 12 bits of the fraction of the millisecond, 62 random bits; without a clock, greater than all that this session made before. A clock before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
 
 CREATE FUNCTION idgen.uuid_v7_ordered() RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_uuid_v7_ordered';
 
 COMMENT ON FUNCTION idgen.uuid_v7_ordered() IS
-'A UUID of version 7, greater than every one that any session of this database got from this function before, also after a crash, a clock set back or a failover. Runs ahead of the clock where more than 4096 are asked for in a millisecond or the clock was set back, by idgen.max_ahead at most; then waits. Refused in a read-only transaction and on a standby (25006).';
+'A UUID of version 7, greater than every one that any session of this database got from this function before, also after a crash, a clock that was set back or a failover. In a read-only transaction and on a standby it is an error (25006).';
 
 CREATE FUNCTION idgen.uuid_v1() RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_uuid_v1';
 
 COMMENT ON FUNCTION idgen.uuid_v1() IS
-'A UUID of version 1 (RFC 9562 section 5.1): 60 bits of 100 ns ticks since 1582-10-15, the low ones first, then 61 random bits for clock sequence and node. Tells its creation time. The ticks strictly increase within a session; they do not order the UUIDs, for that see uuid_v6().';
+'A UUID of version 1 (RFC 9562 section 5.1): 60 bits of 100 ns ticks since 1582-10-15, the low ones first, and 61 random bits for clock sequence and node. It reveals its creation time, but is not in its order.';
 
 CREATE FUNCTION idgen.uuid_v6() RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_uuid_v6';
 
 COMMENT ON FUNCTION idgen.uuid_v6() IS
-'A time-ordered UUID of version 6 (RFC 9562 section 5.6): version 1 with the high ticks first. Tells its creation time. Strictly increasing within a session.';
+'A time-ordered UUID of version 6 (RFC 9562 section 5.6): version 1 with the high ticks first, strictly increasing within a session. It reveals its creation time.';
 
 CREATE FUNCTION idgen.lambert_comb() RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_lambert_comb';
 
 COMMENT ON FUNCTION idgen.lambert_comb() IS
-'M. Lambert''s time-ordered UUID of 2012: the bits of version 6 under version number 13. Tells its creation time. Strictly increasing within a session.';
+'M. Lambert''s time-ordered UUID: the bits of version 6 with version number 13, strictly increasing within a session. It reveals its creation time.';
+
+-- ---------------------------------------------------------------------------
+-- COMB and short COMB
+-- ---------------------------------------------------------------------------
 
 CREATE FUNCTION idgen.comb(clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_comb';
 
 COMMENT ON FUNCTION idgen.comb(timestamptz) IS
-'A COMB: 48 bits of Unix milliseconds and 74 random bits, marked as a UUID of version 4. Tells its creation time. Ordered by the millisecond, random within it. A clock before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
+'A COMB: a UUID of version 4 with 48 bits of Unix milliseconds in bytes 0 to 5 and 74 random bits. A clock before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
 
 CREATE FUNCTION idgen.short_comb(
     period interval DEFAULT '1 minute',
@@ -118,14 +122,14 @@ CREATE FUNCTION idgen.short_comb(
     AS 'MODULE_PATHNAME', 'idgen_short_comb';
 
 COMMENT ON FUNCTION idgen.short_comb(interval, int, int, timestamptz) IS
-'A short COMB: a UUID of version 4 whose first prefix_bytes bytes (1 to 6) are floor(Unix ms / period in ms) mod 256^prefix_bytes, the rest random, the first 32 bits behind the prefix shared by run_length successive ones of a session. The period is a whole number of milliseconds up to 365250 days (1000 years), without months; an argument out of range is an error (22023).';
+'A short COMB: a UUID of version 4 whose first prefix_bytes (1 to 6) bytes are floor(Unix ms / period in ms) mod 256^prefix_bytes; run_length successive ones of a session share the 32 random bits behind the prefix. The period is a whole number of milliseconds up to 365250 days; an argument out of range is an error (22023).';
 
 CREATE FUNCTION idgen.suffix_comb(clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_suffix_comb';
 
 COMMENT ON FUNCTION idgen.suffix_comb(timestamptz) IS
-'J. Nilsson''s COMB for SQL Server: 74 random bits, then 48 bits of Unix milliseconds in bytes 10 to 15, where SQL Server''s order begins; a UUID of version 4. Scatters over a PostgreSQL index: keep comb() here and convert with prefix_to_suffix(). A clock before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
+'A COMB for SQL Server (J. Nilsson): a UUID of version 4 with 74 random bits, then 48 bits of Unix milliseconds in bytes 10 to 15. A clock before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
 
 CREATE FUNCTION idgen.short_suffix_comb(
     period interval DEFAULT '1 minute',
@@ -135,7 +139,7 @@ CREATE FUNCTION idgen.short_suffix_comb(
     AS 'MODULE_PATHNAME', 'idgen_short_suffix_comb';
 
 COMMENT ON FUNCTION idgen.short_suffix_comb(interval, timestamptz) IS
-'short_comb() for SQL Server: the 16-bit prefix is in bytes 10 and 11, the other 106 bits are random. Scatters over a PostgreSQL index: keep short_comb() here and convert with short_prefix_to_suffix(); the period has the limits of short_comb() (22023).';
+'A short COMB for SQL Server: a UUID of version 4 with a prefix of 16 bits in bytes 10 and 11 and 106 random bits. A period that short_comb() does not accept is an error (22023).';
 
 CREATE FUNCTION idgen.sequence_comb(
     sequence regclass,
@@ -146,77 +150,10 @@ CREATE FUNCTION idgen.sequence_comb(
     AS 'MODULE_PATHNAME', 'idgen_sequence_comb';
 
 COMMENT ON FUNCTION idgen.sequence_comb(regclass, int, int) IS
-'T. Vondra''s sequential UUID: like short_comb(), with blocks of a sequence''s values in place of periods of time. The prefix has as many whole bytes as block_count needs (0 to 4) and is ((nextval - 1) / block) mod 256^bytes, where block is block_size * block_count / 256^bytes, at least 1. Needs USAGE or UPDATE on the sequence; fails in a read-only transaction (25006) as nextval() does. A block_size or block_count below 1 is an error (22023).';
+'T. Vondra''s sequential UUID: as short_comb(), with the prefix ((nextval - 1) / block) mod 256^bytes, where bytes is what block_count needs (0 to 4) and block is block_size * block_count / 256^bytes. Needs USAGE or UPDATE on the sequence; a block_size or block_count below 1 is an error (22023).';
 
 -- ---------------------------------------------------------------------------
--- Identifiers of 128 bits: conversions
--- ---------------------------------------------------------------------------
-
-CREATE FUNCTION idgen.uuid_v1_to_v6(id uuid) RETURNS uuid
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_uuid_v1_to_v6';
-
-COMMENT ON FUNCTION idgen.uuid_v1_to_v6(uuid) IS
-'The UUID of version 6 with the ticks, clock sequence and node of this version 1 (RFC 9562 section 5.6). Another version is an error (22023).';
-
-CREATE FUNCTION idgen.uuid_v6_to_v1(id uuid) RETURNS uuid
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_uuid_v6_to_v1';
-
-COMMENT ON FUNCTION idgen.uuid_v6_to_v1(uuid) IS
-'The UUID of version 1 with the ticks, clock sequence and node of this version 6. Another version is an error (22023).';
-
-CREATE FUNCTION idgen.uuid_v1_to_lambert_comb(id uuid) RETURNS uuid
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_uuid_v1_to_lambert_comb';
-
-COMMENT ON FUNCTION idgen.uuid_v1_to_lambert_comb(uuid) IS
-'M. Lambert''s time-ordered UUID (version 13) of this version 1. Another version is an error (22023).';
-
-CREATE FUNCTION idgen.lambert_comb_to_uuid_v1(id uuid) RETURNS uuid
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_lambert_comb_to_uuid_v1';
-
-COMMENT ON FUNCTION idgen.lambert_comb_to_uuid_v1(uuid) IS
-'The UUID of version 1 of M. Lambert''s time-ordered one (version 13). Another version is an error (22023).';
-
-CREATE FUNCTION idgen.swap_guid_bytes(id uuid) RETURNS uuid
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_swap_guid_bytes';
-
-COMMENT ON FUNCTION idgen.swap_guid_bytes(uuid) IS
-'The bytes of the first three fields (4, 2 and 2 bytes) in reverse order, as SQL Server stores them: turns a NEWSEQUENTIALID() into version 1, and back. Its own inverse, for any uuid.';
-
-CREATE FUNCTION idgen.prefix_to_suffix(id uuid) RETURNS uuid
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_prefix_to_suffix';
-
-COMMENT ON FUNCTION idgen.prefix_to_suffix(uuid) IS
-'Bytes 0 to 5 exchanged with bytes 10 to 15: turns a comb() into a suffix_comb() in the order of SQL Server. For any uuid; the inverse is suffix_to_prefix().';
-
-CREATE FUNCTION idgen.suffix_to_prefix(id uuid) RETURNS uuid
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_prefix_to_suffix';
-
-COMMENT ON FUNCTION idgen.suffix_to_prefix(uuid) IS
-'Bytes 10 to 15 exchanged with bytes 0 to 5: turns a suffix_comb() into a comb(). For any uuid; the inverse is prefix_to_suffix().';
-
-CREATE FUNCTION idgen.short_prefix_to_suffix(id uuid) RETURNS uuid
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_short_prefix_to_suffix';
-
-COMMENT ON FUNCTION idgen.short_prefix_to_suffix(uuid) IS
-'Bytes 0 and 1 exchanged with bytes 10 and 11: turns a short_comb() into a short_suffix_comb() in the order of SQL Server. For any uuid; the inverse is short_suffix_to_prefix().';
-
-CREATE FUNCTION idgen.short_suffix_to_prefix(id uuid) RETURNS uuid
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_short_prefix_to_suffix';
-
-COMMENT ON FUNCTION idgen.short_suffix_to_prefix(uuid) IS
-'Bytes 10 and 11 exchanged with bytes 0 and 1: turns a short_suffix_comb() into a short_comb(). For any uuid; the inverse is short_prefix_to_suffix().';
-
--- ---------------------------------------------------------------------------
--- Identifiers of 128 bits: reading
+-- Reading and converting UUIDs
 -- ---------------------------------------------------------------------------
 
 CREATE FUNCTION idgen.uuid_version(id uuid) RETURNS int
@@ -224,7 +161,7 @@ CREATE FUNCTION idgen.uuid_version(id uuid) RETURNS int
     AS 'MODULE_PATHNAME', 'idgen_uuid_version';
 
 COMMENT ON FUNCTION idgen.uuid_version(uuid) IS
-'The version of a UUID, 0 to 15 (RFC 9562 section 4.2); NULL for a variant other than the RFC''s.';
+'The version of a UUID, 0 to 15 (RFC 9562 section 4.2); NULL for a variant other than that of the RFC.';
 
 CREATE FUNCTION idgen.uuid_variant(id uuid) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -245,21 +182,21 @@ CREATE FUNCTION idgen.uuid_text_timestamp(id text) RETURNS timestamptz
     RETURN idgen.uuid_timestamp(id::pg_catalog.uuid);
 
 COMMENT ON FUNCTION idgen.uuid_text_timestamp(text) IS
-'As uuid_timestamp(), for a UUID as text, such as a time decoder of pg_partman gets. Text that is not a uuid is an error (22P02).';
+'The same as uuid_timestamp() for a UUID as text, for example as a time decoder of pg_partman. Text that is not a uuid is an error (22P02).';
 
 CREATE FUNCTION idgen.comb_timestamp(id uuid) RETURNS timestamptz
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_comb_timestamp';
 
 COMMENT ON FUNCTION idgen.comb_timestamp(uuid) IS
-'The time in a COMB, to the millisecond: the first 48 bits of a UUID of version 4; NULL for any other. Nothing in a COMB tells it from a random UUID, whose bits read as some time, too.';
+'The time in a COMB, to the millisecond: the first 48 bits of a UUID of version 4, NULL for another version. A random UUID is also read as some time.';
 
 CREATE FUNCTION idgen.suffix_comb_timestamp(id uuid) RETURNS timestamptz
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_suffix_comb_timestamp';
 
 COMMENT ON FUNCTION idgen.suffix_comb_timestamp(uuid) IS
-'The time in a suffix COMB, to the millisecond: the last 48 bits of a UUID of version 4; NULL for any other. Nothing in a suffix COMB tells it from a random UUID, whose bits read as some time, too.';
+'The time in a suffix COMB, to the millisecond: the last 48 bits of a UUID of version 4, NULL for another version. A random UUID is also read as some time.';
 
 CREATE FUNCTION idgen.short_comb_timestamp(
     id uuid,
@@ -271,7 +208,7 @@ CREATE FUNCTION idgen.short_comb_timestamp(
     AS 'MODULE_PATHNAME', 'idgen_short_comb_timestamp';
 
 COMMENT ON FUNCTION idgen.short_comb_timestamp(uuid, timestamptz, interval, int) IS
-'The start of the latest period, not after the clock (default: the start of the statement), in which short_comb(period, prefix_bytes) gave this prefix. An identifier older than a whole cycle reads as a younger one. NULL for an identifier that is not of version 4, and where the period would be before timestamptz begins. A period or prefix_bytes that short_comb() refuses is an error (22023).';
+'The start of the latest period, not after the clock (the start of the statement unless given), in which short_comb(period, prefix_bytes) gave this prefix; NULL for a version other than 4. An identifier older than a cycle is read as a younger one.';
 
 CREATE FUNCTION idgen.inspect(
     id uuid,
@@ -291,40 +228,161 @@ CREATE FUNCTION idgen.inspect(
     END;
 
 COMMENT ON FUNCTION idgen.inspect(uuid) IS
-'Every reading of a UUID in one row: version, variant, the timestamps that its version can have (NULL for the others; a random UUID reads as some time, too), and the first two bytes, a short COMB''s prefix, in hexadecimal.';
+'All readings of a UUID in one row: version, variant, the timestamps that its version can contain, and its first two bytes in hexadecimal, which are the prefix of a short COMB.';
 
--- Range bounds, for scans and partitions by time
+CREATE FUNCTION idgen.uuid_v1_to_v6(id uuid) RETURNS uuid
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_uuid_v1_to_v6';
+
+COMMENT ON FUNCTION idgen.uuid_v1_to_v6(uuid) IS
+'The UUID of version 6 with the ticks, clock sequence and node of this version 1 (RFC 9562 section 5.6). Another version is an error (22023).';
+
+CREATE FUNCTION idgen.uuid_v6_to_v1(id uuid) RETURNS uuid
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_uuid_v6_to_v1';
+
+COMMENT ON FUNCTION idgen.uuid_v6_to_v1(uuid) IS
+'The UUID of version 1 with the ticks, clock sequence and node of this version 6. Another version is an error (22023).';
+
+CREATE FUNCTION idgen.uuid_v1_to_lambert_comb(id uuid) RETURNS uuid
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_uuid_v1_to_lambert_comb';
+
+COMMENT ON FUNCTION idgen.uuid_v1_to_lambert_comb(uuid) IS
+'M. Lambert''s time-ordered UUID (version 13) with the ticks, clock sequence and node of this version 1. Another version is an error (22023).';
+
+CREATE FUNCTION idgen.lambert_comb_to_uuid_v1(id uuid) RETURNS uuid
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_lambert_comb_to_uuid_v1';
+
+COMMENT ON FUNCTION idgen.lambert_comb_to_uuid_v1(uuid) IS
+'The UUID of version 1 with the ticks, clock sequence and node of M. Lambert''s time-ordered one (version 13). Another version is an error (22023).';
+
+CREATE FUNCTION idgen.swap_guid_bytes(id uuid) RETURNS uuid
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_swap_guid_bytes';
+
+COMMENT ON FUNCTION idgen.swap_guid_bytes(uuid) IS
+'The UUID with the bytes of its first three fields (4, 2 and 2 bytes) in reverse order, as SQL Server stores them; its own inverse. It converts a NEWSEQUENTIALID() to version 1 and back.';
+
+CREATE FUNCTION idgen.prefix_to_suffix(id uuid) RETURNS uuid
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_prefix_to_suffix';
+
+COMMENT ON FUNCTION idgen.prefix_to_suffix(uuid) IS
+'The UUID with bytes 0 to 5 and bytes 10 to 15 exchanged: converts a comb() to a suffix_comb(). The inverse is suffix_to_prefix().';
+
+CREATE FUNCTION idgen.suffix_to_prefix(id uuid) RETURNS uuid
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_prefix_to_suffix';
+
+COMMENT ON FUNCTION idgen.suffix_to_prefix(uuid) IS
+'The UUID with bytes 10 to 15 and bytes 0 to 5 exchanged: converts a suffix_comb() to a comb(). The inverse is prefix_to_suffix().';
+
+CREATE FUNCTION idgen.short_prefix_to_suffix(id uuid) RETURNS uuid
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_short_prefix_to_suffix';
+
+COMMENT ON FUNCTION idgen.short_prefix_to_suffix(uuid) IS
+'The UUID with bytes 0 and 1 and bytes 10 and 11 exchanged: converts a short_comb() to a short_suffix_comb(). The inverse is short_suffix_to_prefix().';
+
+CREATE FUNCTION idgen.short_suffix_to_prefix(id uuid) RETURNS uuid
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_short_prefix_to_suffix';
+
+COMMENT ON FUNCTION idgen.short_suffix_to_prefix(uuid) IS
+'The UUID with bytes 10 and 11 and bytes 0 and 1 exchanged: converts a short_suffix_comb() to a short_comb(). The inverse is short_prefix_to_suffix().';
+
+-- ---------------------------------------------------------------------------
+-- Ranges of time
+-- ---------------------------------------------------------------------------
 
 CREATE FUNCTION idgen.uuid_v7_floor(instant timestamptz) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_uuid_v7_floor';
 
 COMMENT ON FUNCTION idgen.uuid_v7_floor(timestamptz) IS
-'The smallest UUID of version 7 with this instant''s millisecond. An instant before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
+'The smallest UUID of version 7 with the millisecond of this timestamp. A timestamp before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
 
 CREATE FUNCTION idgen.uuid_v7_ceil(instant timestamptz) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_uuid_v7_ceil';
 
 COMMENT ON FUNCTION idgen.uuid_v7_ceil(timestamptz) IS
-'The greatest UUID of version 7 with this instant''s millisecond. An instant before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
+'The greatest UUID of version 7 with the millisecond of this timestamp. A timestamp before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
 
 CREATE FUNCTION idgen.comb_floor(instant timestamptz) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_comb_floor';
 
 COMMENT ON FUNCTION idgen.comb_floor(timestamptz) IS
-'The smallest COMB with this instant''s millisecond. An instant before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
+'The smallest COMB with the millisecond of this timestamp. A timestamp before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
 
 CREATE FUNCTION idgen.comb_ceil(instant timestamptz) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_comb_ceil';
 
 COMMENT ON FUNCTION idgen.comb_ceil(timestamptz) IS
-'The greatest COMB with this instant''s millisecond. An instant before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
+'The greatest COMB with the millisecond of this timestamp. A timestamp before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
 
--- Half-open ranges of time, which the planner inlines into index conditions and
--- partition pruning. STRICT functions would not be inlined.
+CREATE FUNCTION idgen.ulid_floor(instant timestamptz) RETURNS text
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_ulid_floor';
+
+COMMENT ON FUNCTION idgen.ulid_floor(timestamptz) IS
+'The smallest ULID with the millisecond of this timestamp. A timestamp before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
+
+CREATE FUNCTION idgen.ulid_ceil(instant timestamptz) RETURNS text
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_ulid_ceil';
+
+COMMENT ON FUNCTION idgen.ulid_ceil(timestamptz) IS
+'The greatest ULID with the millisecond of this timestamp. A timestamp before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
+
+CREATE FUNCTION idgen.object_id_floor(instant timestamptz) RETURNS text
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_object_id_floor';
+
+COMMENT ON FUNCTION idgen.object_id_floor(timestamptz) IS
+'The smallest ObjectId with the second of this timestamp. A timestamp before 1970 or after 2106-02-07 06:28:15.999999+00 is an error (22008).';
+
+CREATE FUNCTION idgen.object_id_ceil(instant timestamptz) RETURNS text
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_object_id_ceil';
+
+COMMENT ON FUNCTION idgen.object_id_ceil(timestamptz) IS
+'The greatest ObjectId with the second of this timestamp. A timestamp before 1970 or after 2106-02-07 06:28:15.999999+00 is an error (22008).';
+
+CREATE FUNCTION idgen.snowflake_floor(instant timestamptz, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') RETURNS bigint
+    LANGUAGE C IMMUTABLE PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'idgen_snowflake_floor';
+
+COMMENT ON FUNCTION idgen.snowflake_floor(timestamptz, timestamptz) IS
+'The lower bound of snowflake(epoch) in the millisecond of this timestamp, over all nodes; 0 in the first millisecond of the epoch. A timestamp before the epoch or more than 2^41 - 1 ms (69.7 years) after it is an error (22008).';
+
+CREATE FUNCTION idgen.snowflake_ceil(instant timestamptz, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') RETURNS bigint
+    LANGUAGE C IMMUTABLE PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'idgen_snowflake_ceil';
+
+COMMENT ON FUNCTION idgen.snowflake_ceil(timestamptz, timestamptz) IS
+'The greatest snowflake(epoch) in the millisecond of this timestamp, over all nodes. A timestamp before the epoch or more than 2^41 - 1 ms (69.7 years) after it is an error (22008).';
+
+CREATE FUNCTION idgen.js_id_floor(instant timestamptz, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') RETURNS bigint
+    LANGUAGE C IMMUTABLE PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'idgen_js_id_floor';
+
+COMMENT ON FUNCTION idgen.js_id_floor(timestamptz, timestamptz) IS
+'The lower bound of js_id(epoch) in the second of this timestamp, over all nodes; 0 in the first second of the epoch. A timestamp before the epoch or more than 2^32 - 1 s (136 years) after it is an error (22008).';
+
+CREATE FUNCTION idgen.js_id_ceil(instant timestamptz, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') RETURNS bigint
+    LANGUAGE C IMMUTABLE PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'idgen_js_id_ceil';
+
+COMMENT ON FUNCTION idgen.js_id_ceil(timestamptz, timestamptz) IS
+'The greatest js_id(epoch) in the second of this timestamp, over all nodes. A timestamp before the epoch or more than 2^32 - 1 s (136 years) after it is an error (22008).';
+
+-- The planner inlines these predicates into index conditions and partition
+-- pruning. It would not inline STRICT functions.
 
 CREATE FUNCTION idgen.uuid_v7_within(id uuid, start timestamptz, stop timestamptz) RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
@@ -332,7 +390,7 @@ CREATE FUNCTION idgen.uuid_v7_within(id uuid, start timestamptz, stop timestampt
        AND id OPERATOR(pg_catalog.<) idgen.uuid_v7_floor(stop);
 
 COMMENT ON FUNCTION idgen.uuid_v7_within(uuid, timestamptz, timestamptz) IS
-'Whether a UUID of version 7 is from start on and before stop: id >= uuid_v7_floor(start) AND id < uuid_v7_floor(stop), which uses an index and prunes partitions. Never true where start or stop is NULL.';
+'Whether a UUID of version 7 is at or after start and before stop: id >= uuid_v7_floor(start) AND id < uuid_v7_floor(stop), which uses an index and prunes partitions. Never true if start or stop is NULL.';
 
 CREATE FUNCTION idgen.comb_within(id uuid, start timestamptz, stop timestamptz) RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
@@ -340,45 +398,42 @@ CREATE FUNCTION idgen.comb_within(id uuid, start timestamptz, stop timestamptz) 
        AND id OPERATOR(pg_catalog.<) idgen.comb_floor(stop);
 
 COMMENT ON FUNCTION idgen.comb_within(uuid, timestamptz, timestamptz) IS
-'Whether a COMB is from start on and before stop: id >= comb_floor(start) AND id < comb_floor(stop), which uses an index and prunes partitions. Never true where start or stop is NULL.';
+'Whether a COMB is at or after start and before stop: id >= comb_floor(start) AND id < comb_floor(stop), which uses an index and prunes partitions. Never true if start or stop is NULL.';
 
--- Aggregates over all uuids
+-- The body is a string so that the comparisons have the collation of the column,
+-- and so use its index. In RETURN they would have the default collation.
+CREATE FUNCTION idgen.ulid_within(id text, start timestamptz, stop timestamptz) RETURNS boolean
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE
+    AS 'SELECT id OPERATOR(pg_catalog.>=) idgen.ulid_floor(start) AND id OPERATOR(pg_catalog.<) idgen.ulid_floor(stop)';
 
-CREATE FUNCTION idgen.uuid_smaller(uuid, uuid) RETURNS uuid
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_uuid_smaller';
+COMMENT ON FUNCTION idgen.ulid_within(text, timestamptz, timestamptz) IS
+'Whether a ULID is at or after start and before stop: id >= ulid_floor(start) AND id < ulid_floor(stop) in the collation of id, which should be "C"; it uses an index and prunes partitions. Never true if start or stop is NULL.';
 
-COMMENT ON FUNCTION idgen.uuid_smaller(uuid, uuid) IS
-'The smaller of two uuids.';
+CREATE FUNCTION idgen.snowflake_within(
+    id bigint,
+    start timestamptz,
+    stop timestamptz,
+    epoch timestamptz DEFAULT '2020-01-01 00:00:00+00'
+) RETURNS boolean
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE
+    RETURN id OPERATOR(pg_catalog.>=) idgen.snowflake_floor(start, epoch)
+       AND id OPERATOR(pg_catalog.<) idgen.snowflake_floor(stop, epoch);
 
-CREATE FUNCTION idgen.uuid_larger(uuid, uuid) RETURNS uuid
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_uuid_larger';
+COMMENT ON FUNCTION idgen.snowflake_within(bigint, timestamptz, timestamptz, timestamptz) IS
+'Whether a snowflake(epoch) is at or after start and before stop: id >= snowflake_floor(start, epoch) AND id < snowflake_floor(stop, epoch), which uses an index and prunes partitions. Never true if start or stop is NULL.';
 
-COMMENT ON FUNCTION idgen.uuid_larger(uuid, uuid) IS
-'The larger of two uuids.';
+CREATE FUNCTION idgen.js_id_within(
+    id bigint,
+    start timestamptz,
+    stop timestamptz,
+    epoch timestamptz DEFAULT '2020-01-01 00:00:00+00'
+) RETURNS boolean
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE
+    RETURN id OPERATOR(pg_catalog.>=) idgen.js_id_floor(start, epoch)
+       AND id OPERATOR(pg_catalog.<) idgen.js_id_floor(stop, epoch);
 
-CREATE AGGREGATE idgen.min(uuid) (
-    SFUNC = idgen.uuid_smaller,
-    STYPE = uuid,
-    COMBINEFUNC = idgen.uuid_smaller,
-    SORTOP = OPERATOR(pg_catalog.<),
-    PARALLEL = SAFE
-);
-
-COMMENT ON AGGREGATE idgen.min(uuid) IS
-'The smallest uuid; from one end of an index where there is one.';
-
-CREATE AGGREGATE idgen.max(uuid) (
-    SFUNC = idgen.uuid_larger,
-    STYPE = uuid,
-    COMBINEFUNC = idgen.uuid_larger,
-    SORTOP = OPERATOR(pg_catalog.>),
-    PARALLEL = SAFE
-);
-
-COMMENT ON AGGREGATE idgen.max(uuid) IS
-'The greatest uuid; from one end of an index where there is one.';
+COMMENT ON FUNCTION idgen.js_id_within(bigint, timestamptz, timestamptz, timestamptz) IS
+'Whether a js_id(epoch) is at or after start and before stop: id >= js_id_floor(start, epoch) AND id < js_id_floor(stop, epoch), which uses an index and prunes partitions. Never true if start or stop is NULL.';
 
 -- ---------------------------------------------------------------------------
 -- Checking what clients bring
@@ -389,7 +444,7 @@ CREATE FUNCTION idgen.is_uuid(id text, version int DEFAULT NULL) RETURNS boolean
     AS 'MODULE_PATHNAME', 'idgen_is_uuid';
 
 COMMENT ON FUNCTION idgen.is_uuid(text, int) IS
-'Whether the text is a UUID in canonical form: 36 characters, dashes in place, hexadecimal digits of either case, the RFC''s variant, and the given version (0 to 15), or one from 1 to 8 where none is given. Never raises an error on bad text; another version to ask for is one (22023).';
+'Whether a text is a UUID in canonical form: 36 characters, hexadecimal digits of either case, the variant of RFC 9562 and the given version, or one from 1 to 8 if none is given. Bad text never raises an error; a version outside 0 to 15 does (22023).';
 
 CREATE FUNCTION idgen.is_recent_short_comb(
     id uuid,
@@ -404,7 +459,7 @@ CREATE FUNCTION idgen.is_recent_short_comb(
     AS 'MODULE_PATHNAME', 'idgen_is_recent_short_comb';
 
 COMMENT ON FUNCTION idgen.is_recent_short_comb(uuid, interval, timestamptz, interval, int, interval, interval) IS
-'Whether the identifier is a UUID of version 4 with a prefix that short_comb(period, prefix_bytes) gives at some time from clock - past_tolerance to clock + future_tolerance, each of them tolerance unless given, and that ten periods unless given; the clock is the start of the statement unless given. A tolerance that is negative or has months is an error (22023), as are tolerances that together exceed the cycle of prefixes less two periods: a wider window could contain every prefix.';
+'Whether a UUID is of version 4 with a prefix that short_comb(period, prefix_bytes) gives at some time from clock - past_tolerance to clock + future_tolerance, each of them tolerance unless given, and that ten periods. A tolerance that is negative or has months, or both together above the cycle of prefixes less two periods, is an error (22023).';
 
 CREATE FUNCTION idgen.is_recent_comb(
     id uuid,
@@ -417,7 +472,7 @@ CREATE FUNCTION idgen.is_recent_comb(
     AS 'MODULE_PATHNAME', 'idgen_is_recent_comb';
 
 COMMENT ON FUNCTION idgen.is_recent_comb(uuid, interval, timestamptz, interval, interval) IS
-'Whether the identifier is a UUID of version 4 whose first 48 bits are a time from clock - past_tolerance to clock + future_tolerance, both rounded down to the millisecond; each tolerance is "tolerance" unless given, the clock the start of the statement. A tolerance that is negative or has months is an error (22023).';
+'Whether a UUID is of version 4 and its first 48 bits are a time from clock - past_tolerance to clock + future_tolerance, each of them tolerance unless given. Both ends are rounded down to the millisecond, the clock is the start of the statement unless given, and a tolerance that is negative or has months is an error (22023).';
 
 CREATE FUNCTION idgen.is_recent_uuid_v7(
     id uuid,
@@ -430,7 +485,7 @@ CREATE FUNCTION idgen.is_recent_uuid_v7(
     AS 'MODULE_PATHNAME', 'idgen_is_recent_uuid_v7';
 
 COMMENT ON FUNCTION idgen.is_recent_uuid_v7(uuid, interval, timestamptz, interval, interval) IS
-'Whether the identifier is a UUID of version 7 with a time from clock - past_tolerance to clock + future_tolerance, both rounded down to the millisecond; each tolerance is "tolerance" unless given, the clock the start of the statement. A tolerance that is negative or has months is an error (22023).';
+'Whether a UUID is of version 7 with a time from clock - past_tolerance to clock + future_tolerance, each of them tolerance unless given. Both ends are rounded down to the millisecond, the clock is the start of the statement unless given, and a tolerance that is negative or has months is an error (22023).';
 
 CREATE FUNCTION idgen.check_recent_short_comb(
     id uuid,
@@ -445,7 +500,7 @@ CREATE FUNCTION idgen.check_recent_short_comb(
     AS 'MODULE_PATHNAME', 'idgen_check_recent_short_comb';
 
 COMMENT ON FUNCTION idgen.check_recent_short_comb(uuid, interval, timestamptz, interval, int, interval, interval) IS
-'The identifier, if is_recent_short_comb() is true for it with the same arguments; otherwise an error (23514) that shows the window and the value found. The function''s name is the error''s constraint name.';
+'The identifier, if is_recent_short_comb() accepts it with the same arguments. Otherwise an error (23514) that shows the window and the value found, with the function''s name as constraint name.';
 
 CREATE FUNCTION idgen.check_recent_comb(
     id uuid,
@@ -458,7 +513,7 @@ CREATE FUNCTION idgen.check_recent_comb(
     AS 'MODULE_PATHNAME', 'idgen_check_recent_comb';
 
 COMMENT ON FUNCTION idgen.check_recent_comb(uuid, interval, timestamptz, interval, interval) IS
-'The identifier, if is_recent_comb() is true for it with the same arguments; otherwise an error (23514) that shows the window and the value found. The function''s name is the error''s constraint name.';
+'The identifier, if is_recent_comb() accepts it with the same arguments. Otherwise an error (23514) that shows the window and the value found, with the function''s name as constraint name.';
 
 CREATE FUNCTION idgen.check_recent_uuid_v7(
     id uuid,
@@ -471,30 +526,30 @@ CREATE FUNCTION idgen.check_recent_uuid_v7(
     AS 'MODULE_PATHNAME', 'idgen_check_recent_uuid_v7';
 
 COMMENT ON FUNCTION idgen.check_recent_uuid_v7(uuid, interval, timestamptz, interval, interval) IS
-'The identifier, if is_recent_uuid_v7() is true for it with the same arguments; otherwise an error (23514) that shows the window and the value found. The function''s name is the error''s constraint name.';
+'The identifier, if is_recent_uuid_v7() accepts it with the same arguments. Otherwise an error (23514) that shows the window and the value found, with the function''s name as constraint name.';
 
 CREATE FUNCTION idgen.check_on_insert() RETURNS trigger
     LANGUAGE C VOLATILE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_check_on_insert';
 
 COMMENT ON FUNCTION idgen.check_on_insert() IS
-'Trigger function, BEFORE INSERT FOR EACH ROW, with the arguments (column, ''short_comb'', tolerance, period, prefix_bytes, past_tolerance, future_tolerance) or (column, ''comb'' or ''uuid_v7'', tolerance, past_tolerance, future_tolerance), of which all but the first two can be left out or empty: refuses a row whose identifier was not made at about the time of idgen.clock, or of the server''s clock where that is not set. The error (23514) carries the table, the column and, as constraint name, the trigger''s name; a NULL identifier passes.';
+'Trigger function, BEFORE INSERT FOR EACH ROW, with the arguments (column, ''short_comb'', tolerance, period, prefix_bytes, past_tolerance, future_tolerance) or (column, ''comb'' or ''uuid_v7'', tolerance, past_tolerance, future_tolerance). It refuses an identifier that was not made at about the time of idgen.clock, or of the wall clock, with an error (23514) whose constraint name is the trigger''s name.';
 
 -- ---------------------------------------------------------------------------
--- Identifiers of 63 and 53 bits
+-- 64-bit identifiers
 -- ---------------------------------------------------------------------------
 
--- What the installer may do with the extension's sequences and tables, and grant
--- to others. These are default privileges while the objects are created, instead
--- of GRANT, because pg_dump leaves out what an extension's script grants: where
--- another role restores, the installer would have no rights, and its own grants
--- would fail. A superuser who installs is the owner, and needs no grants.
+-- The installer's rights on the sequences and tables, which it can grant to
+-- others. They are given by default privileges while the objects are created, not
+-- by GRANT: pg_dump omits what an extension's script grants, so that after a
+-- restore by another role the installer would have no rights, and its own grants
+-- would fail. A superuser who installs is the owner and needs no grants.
 ALTER DEFAULT PRIVILEGES IN SCHEMA idgen
     GRANT SELECT, UPDATE ON SEQUENCES TO @extowner@ WITH GRANT OPTION;
 ALTER DEFAULT PRIVILEGES IN SCHEMA idgen REVOKE ALL ON SEQUENCES FROM CURRENT_USER;
 
 -- The high-water mark of each ticker: every value that was handed out is below
--- last_value, which is written ahead of them.
+-- last_value, which is written first.
 CREATE SEQUENCE idgen.snowflake_ticker;
 CREATE SEQUENCE idgen.trace_id_ticker;
 CREATE SEQUENCE idgen.js_id_ticker;
@@ -503,7 +558,7 @@ CREATE SEQUENCE idgen.uuid_v7_ordered_ticker;
 
 ALTER DEFAULT PRIVILEGES IN SCHEMA idgen REVOKE ALL ON SEQUENCES FROM @extowner@;
 
--- a restored database goes on above what the dumped one handed out
+-- A restored database continues above the values that the dumped one handed out.
 SELECT pg_catalog.pg_extension_config_dump('idgen.snowflake_ticker', '');
 SELECT pg_catalog.pg_extension_config_dump('idgen.trace_id_ticker', '');
 SELECT pg_catalog.pg_extension_config_dump('idgen.js_id_ticker', '');
@@ -511,36 +566,36 @@ SELECT pg_catalog.pg_extension_config_dump('idgen.decimal_id_ticker', '');
 SELECT pg_catalog.pg_extension_config_dump('idgen.uuid_v7_ordered_ticker', '');
 
 COMMENT ON SEQUENCE idgen.snowflake_ticker IS
-'The high-water mark of idgen.snowflake(): every value that it handed out is below it. Written by the function; raise it with idgen.raise_ticker().';
+'The high-water mark of idgen.snowflake(): every value that was handed out is below last_value. Written by the function; raise it with idgen.raise_ticker().';
 COMMENT ON SEQUENCE idgen.trace_id_ticker IS
-'The high-water mark of idgen.trace_id(): every value that it handed out is below it. Written by the function; raise it with idgen.raise_ticker().';
+'The high-water mark of idgen.trace_id(): every value that was handed out is below last_value. Written by the function; raise it with idgen.raise_ticker().';
 COMMENT ON SEQUENCE idgen.js_id_ticker IS
-'The high-water mark of idgen.js_id(): every value that it handed out is below it. Written by the function; raise it with idgen.raise_ticker().';
+'The high-water mark of idgen.js_id(): every value that was handed out is below last_value. Written by the function; raise it with idgen.raise_ticker().';
 COMMENT ON SEQUENCE idgen.decimal_id_ticker IS
-'The high-water mark of idgen.decimal_id(): every value that it handed out is below it. Written by the function; raise it with idgen.raise_ticker().';
+'The high-water mark of idgen.decimal_id(): every value that was handed out is below last_value. Written by the function; raise it with idgen.raise_ticker().';
 COMMENT ON SEQUENCE idgen.uuid_v7_ordered_ticker IS
-'The high-water mark of idgen.uuid_v7_ordered(): every value that it handed out is below it. Written by the function; raise it with idgen.raise_ticker().';
+'The high-water mark of idgen.uuid_v7_ordered(): every value that was handed out is below last_value. Written by the function; raise it with idgen.raise_ticker().';
 
 CREATE FUNCTION idgen.snowflake(epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') RETURNS bigint
     LANGUAGE C VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'idgen_snowflake';
 
 COMMENT ON FUNCTION idgen.snowflake(timestamptz) IS
-'Twitter''s Snowflake, 1 to 2^63 - 1: 41 bits of milliseconds since the epoch, which is rounded down to the millisecond (69.7 years), 10 bits of idgen.node_id (0 to 1023), 12 bits of counter; it reveals its creation time and the server. Greater than every one that a session of this database got before with the same epoch, also after a crash, a clock set back or a failover; errors: 55000 without idgen.node_id, 25006 in a read-only transaction and on a standby, 22008 where the time does not fit.';
+'Twitter''s Snowflake, 1 to 2^63 - 1: 41 bits of milliseconds since the epoch (69.7 years), 10 bits of idgen.node_id, 12 bits of counter. Greater than every one that any session of this database got before with the same epoch, also after a crash, a clock that was set back or a failover.';
 
 CREATE FUNCTION idgen.snowflake_timestamp(id bigint, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') RETURNS timestamptz
     LANGUAGE C IMMUTABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_snowflake_timestamp';
 
 COMMENT ON FUNCTION idgen.snowflake_timestamp(bigint, timestamptz) IS
-'The creation time of a snowflake() with this epoch, which is rounded down to the millisecond, as the time is. NULL for a number below 1.';
+'The creation time of a snowflake(epoch), to the millisecond. NULL for a number below 1.';
 
 CREATE FUNCTION idgen.snowflake_node(id bigint) RETURNS int
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_snowflake_node';
 
 COMMENT ON FUNCTION idgen.snowflake_node(bigint) IS
-'The node that made a snowflake(), 0 to 1023. NULL for a number below 1.';
+'The node of a snowflake(), 0 to 1023. NULL for a number below 1.';
 
 CREATE FUNCTION idgen.snowflake_counter(id bigint) RETURNS int
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -549,143 +604,89 @@ CREATE FUNCTION idgen.snowflake_counter(id bigint) RETURNS int
 COMMENT ON FUNCTION idgen.snowflake_counter(bigint) IS
 'The counter of a snowflake() within its millisecond, 0 to 4095. NULL for a number below 1.';
 
-CREATE FUNCTION idgen.snowflake_floor(instant timestamptz, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') RETURNS bigint
-    LANGUAGE C IMMUTABLE PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'idgen_snowflake_floor';
-
-COMMENT ON FUNCTION idgen.snowflake_floor(timestamptz, timestamptz) IS
-'The smallest value that snowflake() with this epoch can have in the timestamp''s millisecond, over all nodes: the lower bound of a range of time, and 0 in the epoch''s first millisecond, although the smallest identifier is 1. Both arguments are rounded down to the millisecond; a timestamp before the epoch or more than 2^41 - 1 ms (69.7 years) after it is an error (22008).';
-
-CREATE FUNCTION idgen.snowflake_ceil(instant timestamptz, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') RETURNS bigint
-    LANGUAGE C IMMUTABLE PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'idgen_snowflake_ceil';
-
-COMMENT ON FUNCTION idgen.snowflake_ceil(timestamptz, timestamptz) IS
-'The greatest snowflake() with this epoch in the timestamp''s millisecond, over all nodes: the upper, inclusive bound of a range of time. Otherwise as snowflake_floor().';
-
-CREATE FUNCTION idgen.snowflake_within(
-    id bigint,
-    start timestamptz,
-    stop timestamptz,
-    epoch timestamptz DEFAULT '2020-01-01 00:00:00+00'
-) RETURNS boolean
-    LANGUAGE SQL IMMUTABLE PARALLEL SAFE
-    RETURN id OPERATOR(pg_catalog.>=) idgen.snowflake_floor(start, epoch)
-       AND id OPERATOR(pg_catalog.<) idgen.snowflake_floor(stop, epoch);
-
-COMMENT ON FUNCTION idgen.snowflake_within(bigint, timestamptz, timestamptz, timestamptz) IS
-'Whether a snowflake() with this epoch is from start on and before stop: id >= snowflake_floor(start, epoch) AND id < snowflake_floor(stop, epoch), which uses an index and prunes partitions. Never true where start or stop is NULL.';
-
-CREATE FUNCTION idgen.trace_id() RETURNS bigint
-    LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_trace_id';
-
-COMMENT ON FUNCTION idgen.trace_id() IS
-'A TraceId, 1 to 2^63 - 1: the low 25 bits of Unix seconds, 16 bits of idgen.node_id (0 to 65535), 22 bits of counter from 1. Begins again every 388 days: for logs and traces that are kept for less. Within that time greater than every one that any session of this database got from it before, also after a crash, a clock set back or a failover. Where more than 4194303 are asked for in a second, or the clock was set back, it runs ahead of the clock, by idgen.max_ahead at most; then waits. idgen.node_id must be set (55000). Refused in a read-only transaction and on a standby (25006).';
-
-CREATE FUNCTION idgen.trace_id_timestamp(id bigint, clock timestamptz DEFAULT NULL) RETURNS timestamptz
-    LANGUAGE C STABLE PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'idgen_trace_id_timestamp';
-
-COMMENT ON FUNCTION idgen.trace_id_timestamp(bigint, timestamptz) IS
-'When a trace_id() was made, to the second: the latest second with these 25 bits that is at most a day after the clock. NULL for a number that is no trace_id().';
-
-CREATE FUNCTION idgen.trace_id_node(id bigint) RETURNS int
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_trace_id_node';
-
-COMMENT ON FUNCTION idgen.trace_id_node(bigint) IS
-'The node that made a trace_id(), 0 to 65535. NULL for a number that is no trace_id().';
-
-CREATE FUNCTION idgen.trace_id_counter(id bigint) RETURNS int
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_trace_id_counter';
-
-COMMENT ON FUNCTION idgen.trace_id_counter(bigint) IS
-'The counter of a trace_id() within its second, 1 to 4194303. NULL for a number that is no trace_id().';
-
 CREATE FUNCTION idgen.js_id(epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') RETURNS bigint
     LANGUAGE C VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'idgen_js_id';
 
 COMMENT ON FUNCTION idgen.js_id(timestamptz) IS
-'An identifier that a JavaScript number represents exactly, 1 to 2^53 - 1: 32 bits of seconds since the epoch, which is rounded down to the second (136 years), 5 bits of idgen.node_id (0 to 31), 16 bits of counter; it reveals its creation time and the server. Greater than every one that a session of this database got before with the same epoch, also after a crash, a clock set back or a failover; errors: 55000 without idgen.node_id, 25006 in a read-only transaction and on a standby, 22008 where the time does not fit.';
+'An identifier that a JavaScript number represents exactly, 1 to 2^53 - 1: 32 bits of seconds since the epoch (136 years), 5 bits of idgen.node_id, 16 bits of counter. Greater than every one that any session of this database got before with the same epoch, also after a crash, a clock that was set back or a failover.';
 
 CREATE FUNCTION idgen.js_id_timestamp(id bigint, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') RETURNS timestamptz
     LANGUAGE C IMMUTABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_js_id_timestamp';
 
 COMMENT ON FUNCTION idgen.js_id_timestamp(bigint, timestamptz) IS
-'The creation time of a js_id() with this epoch, which is rounded down to the second, as the time is. NULL for a number that is not a js_id().';
+'The creation time of a js_id(epoch), to the second. NULL for a number that is not a js_id().';
 
 CREATE FUNCTION idgen.js_id_node(id bigint) RETURNS int
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_js_id_node';
 
 COMMENT ON FUNCTION idgen.js_id_node(bigint) IS
-'The node that made a js_id(), 0 to 31. NULL for a number that is no js_id().';
+'The node of a js_id(), 0 to 31. NULL for a number that is not a js_id().';
 
 CREATE FUNCTION idgen.js_id_counter(id bigint) RETURNS int
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_js_id_counter';
 
 COMMENT ON FUNCTION idgen.js_id_counter(bigint) IS
-'The counter of a js_id() within its second, 0 to 65535. NULL for a number that is no js_id().';
+'The counter of a js_id() within its second, 0 to 65535. NULL for a number that is not a js_id().';
 
-CREATE FUNCTION idgen.js_id_floor(instant timestamptz, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') RETURNS bigint
-    LANGUAGE C IMMUTABLE PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'idgen_js_id_floor';
+CREATE FUNCTION idgen.trace_id() RETURNS bigint
+    LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_trace_id';
 
-COMMENT ON FUNCTION idgen.js_id_floor(timestamptz, timestamptz) IS
-'The smallest value that js_id() with this epoch can have in the timestamp''s second, over all nodes: the lower bound of a range of time, and 0 in the epoch''s first second, although the smallest identifier is 1. Both arguments are rounded down to the second; a timestamp before the epoch or more than 2^32 - 1 s (136 years) after it is an error (22008).';
+COMMENT ON FUNCTION idgen.trace_id() IS
+'A TraceId, 1 to 2^63 - 1: the low 25 bits of Unix seconds (388 days), 16 bits of idgen.node_id, 22 bits of counter, which begins at 1. Within 388 days greater than every one that any session of this database got before, also after a crash, a clock that was set back or a failover.';
 
-CREATE FUNCTION idgen.js_id_ceil(instant timestamptz, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') RETURNS bigint
-    LANGUAGE C IMMUTABLE PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'idgen_js_id_ceil';
+CREATE FUNCTION idgen.trace_id_timestamp(id bigint, clock timestamptz DEFAULT NULL) RETURNS timestamptz
+    LANGUAGE C STABLE PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'idgen_trace_id_timestamp';
 
-COMMENT ON FUNCTION idgen.js_id_ceil(timestamptz, timestamptz) IS
-'The greatest js_id() with this epoch in the timestamp''s second, over all nodes: the upper, inclusive bound of a range of time. Otherwise as js_id_floor().';
+COMMENT ON FUNCTION idgen.trace_id_timestamp(bigint, timestamptz) IS
+'The creation time of a trace_id(), to the second: the latest second with these 25 bits that is at most a day after the clock. NULL for a number that is not a trace_id().';
 
-CREATE FUNCTION idgen.js_id_within(
-    id bigint,
-    start timestamptz,
-    stop timestamptz,
-    epoch timestamptz DEFAULT '2020-01-01 00:00:00+00'
-) RETURNS boolean
-    LANGUAGE SQL IMMUTABLE PARALLEL SAFE
-    RETURN id OPERATOR(pg_catalog.>=) idgen.js_id_floor(start, epoch)
-       AND id OPERATOR(pg_catalog.<) idgen.js_id_floor(stop, epoch);
+CREATE FUNCTION idgen.trace_id_node(id bigint) RETURNS int
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_trace_id_node';
 
-COMMENT ON FUNCTION idgen.js_id_within(bigint, timestamptz, timestamptz, timestamptz) IS
-'Whether a js_id() with this epoch is from start on and before stop: id >= js_id_floor(start, epoch) AND id < js_id_floor(stop, epoch), which uses an index and prunes partitions. Never true where start or stop is NULL.';
+COMMENT ON FUNCTION idgen.trace_id_node(bigint) IS
+'The node of a trace_id(), 0 to 65535. NULL for a number that is not a trace_id().';
+
+CREATE FUNCTION idgen.trace_id_counter(id bigint) RETURNS int
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_trace_id_counter';
+
+COMMENT ON FUNCTION idgen.trace_id_counter(bigint) IS
+'The counter of a trace_id() within its second, 1 to 4194303. NULL for a number that is not a trace_id().';
 
 CREATE FUNCTION idgen.decimal_id() RETURNS bigint
     LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_decimal_id';
 
 COMMENT ON FUNCTION idgen.decimal_id() IS
-'An identifier whose parts can be read in its decimal digits, 1 to 2^63 - 1: counter (1 to 922337202) * 10^10 + generator (0 to 99999) * 10^5 + idgen.launch_id (1 to 99999; 0 for tests). The counter goes up with each one, over all sessions and restarts of the database, also after a crash or a failover; after its last value it begins again under the next generator. A restart skips up to 4000000 values. idgen.launch_id must be set (55000). Refused in a read-only transaction and on a standby (25006).';
+'An identifier with parts in its decimal digits, 1 to 2^63 - 1: counter (1 to 922337202) * 10^10 + generator (0 to 99999) * 10^5 + idgen.launch_id (1 to 99999; 0 for tests). The counter increases over all sessions and restarts of the database; after its last value it begins again under the next generator.';
 
 CREATE FUNCTION idgen.decimal_id_parts(id bigint, OUT counter int, OUT generator int, OUT launch int)
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_decimal_id_parts';
 
 COMMENT ON FUNCTION idgen.decimal_id_parts(bigint) IS
-'Counter, generator and launch of a decimal_id(). NULL for a number that is none.';
+'The counter, generator and launch of a decimal_id(). NULL for a number that is not a decimal_id().';
 
 CREATE FUNCTION idgen.ticker_state(layout text, OUT last_value bigint, OUT last_time timestamptz, OUT ahead interval, OUT reserved_value bigint, OUT reserved_until timestamptz)
     LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_ticker_state';
 
 COMMENT ON FUNCTION idgen.ticker_state(text) IS
-'A row of the view idgen.tickers, whose columns tell what it says. A layout that is none is an error (22023).';
+'A row of the view idgen.tickers. An unknown layout is an error (22023).';
 
 CREATE FUNCTION idgen.raise_ticker(layout text, value bigint) RETURNS void
     LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_raise_ticker';
 
 COMMENT ON FUNCTION idgen.raise_ticker(text, bigint) IS
-'Raises a ticker and its sequence, so that its function hands out only values above this one, as in the view idgen.tickers; never lowers it. Needs UPDATE on the sequence (42501); a value out of range, or further ahead of the clock than idgen.max_ahead, is an error (22003).';
+'Raises a ticker and its sequence, so that its function hands out only values above this one, which is a value as in the view idgen.tickers; never lowers it. Needs UPDATE on the sequence (42501); a value out of range, or further ahead of the clock than idgen.max_ahead, is an error (22003).';
 
 CREATE VIEW idgen.tickers AS
     SELECT layout, last_value, last_time, ahead, reserved_value, reserved_until
@@ -695,22 +696,22 @@ CREATE VIEW idgen.tickers AS
 GRANT SELECT ON idgen.tickers TO PUBLIC;
 
 COMMENT ON VIEW idgen.tickers IS
-'How far the functions have come that never repeat an identifier in this database, and what they reserved. A value is an identifier''s time and counter as one number, without the node.';
+'The state of each function on a ticker in this database. A value is the time and counter of an identifier as one number, without the node.';
 COMMENT ON COLUMN idgen.tickers.layout IS
 'The function: snowflake, trace_id, js_id, decimal_id or uuid_v7_ordered.';
 COMMENT ON COLUMN idgen.tickers.last_value IS
-'The value handed out last. NULL where none was since the server started, and on a standby.';
+'The value that was handed out last. NULL if there was none since the server started, and on a standby.';
 COMMENT ON COLUMN idgen.tickers.last_time IS
 'The time in that value. NULL for decimal_id, which has none.';
 COMMENT ON COLUMN idgen.tickers.ahead IS
 'How far that time is ahead of the clock. At idgen.max_ahead the function begins to wait.';
 COMMENT ON COLUMN idgen.tickers.reserved_value IS
-'Values below this one may have been handed out; after a restart or a failover it goes on from here. NULL where the function was never called.';
+'Values below this one may have been handed out; after a restart or a failover, the function continues from here. NULL if the function was never called.';
 COMMENT ON COLUMN idgen.tickers.reserved_until IS
 'The time in that value. NULL for decimal_id.';
 
 -- ---------------------------------------------------------------------------
--- Identifiers of 96 bits: ObjectId
+-- ObjectId
 -- ---------------------------------------------------------------------------
 
 CREATE FUNCTION idgen.object_id() RETURNS text
@@ -718,38 +719,24 @@ CREATE FUNCTION idgen.object_id() RETURNS text
     AS 'MODULE_PATHNAME', 'idgen_object_id';
 
 COMMENT ON FUNCTION idgen.object_id() IS
-'A new ObjectId as 24 hexadecimal digits: 32 bits of Unix seconds (until 2106-02-07 06:28:15+00), 40 random bits of this session, a counter of 24 bits that begins at random. Strictly increasing within a session, in a column with COLLATE "C".';
-
-CREATE FUNCTION idgen.is_object_id(id text) RETURNS boolean
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_is_object_id';
-
-COMMENT ON FUNCTION idgen.is_object_id(text) IS
-'Whether the text is 24 hexadecimal digits, of either case. Never raises an error.';
+'A new ObjectId as 24 hexadecimal digits: 32 bits of Unix seconds (until 2106-02-07 06:28:15+00), 40 random bits of this session, a counter of 24 bits that begins at random. Strictly increasing within a session, in COLLATE "C".';
 
 CREATE FUNCTION idgen.object_id_timestamp(id text) RETURNS timestamptz
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_object_id_timestamp';
 
 COMMENT ON FUNCTION idgen.object_id_timestamp(text) IS
-'The time in an ObjectId, to the second. Text that is not 24 hexadecimal digits, of either case, is an error (22P02).';
+'The time in an ObjectId, to the second. Text that is not 24 hexadecimal digits is an error (22P02).';
 
-CREATE FUNCTION idgen.object_id_floor(instant timestamptz) RETURNS text
+CREATE FUNCTION idgen.is_object_id(id text) RETURNS boolean
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_object_id_floor';
+    AS 'MODULE_PATHNAME', 'idgen_is_object_id';
 
-COMMENT ON FUNCTION idgen.object_id_floor(timestamptz) IS
-'The smallest ObjectId with this timestamp''s second: the lower bound of a range of time. A timestamp before 1970 or after 2106-02-07 06:28:15.999999+00 is an error (22008).';
-
-CREATE FUNCTION idgen.object_id_ceil(instant timestamptz) RETURNS text
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_object_id_ceil';
-
-COMMENT ON FUNCTION idgen.object_id_ceil(timestamptz) IS
-'The greatest ObjectId with this timestamp''s second: the upper, inclusive bound of a range of time. A timestamp before 1970 or after 2106-02-07 06:28:15.999999+00 is an error (22008).';
+COMMENT ON FUNCTION idgen.is_object_id(text) IS
+'Whether a text is 24 hexadecimal digits, of either case. Never raises an error.';
 
 -- ---------------------------------------------------------------------------
--- Text forms
+-- Text forms: bases, prefixed ids, TypeID, ULID
 -- ---------------------------------------------------------------------------
 
 CREATE FUNCTION idgen.uuid_to_base(id uuid, base int) RETURNS text
@@ -757,49 +744,42 @@ CREATE FUNCTION idgen.uuid_to_base(id uuid, base int) RETURNS text
     AS 'MODULE_PATHNAME', 'idgen_uuid_to_base';
 
 COMMENT ON FUNCTION idgen.uuid_to_base(uuid, int) IS
-'The uuid as digits of a base: 16, 32 (Crockford), 36, 58 (Bitcoin) or 62. Always all the digits of 128 bits (32, 26, 25, 22 or 22), in lower case for 16 and 36, in upper case for 32, so that text order is uuid order in COLLATE "C"; another base is an error (22023).';
+'The uuid in digits of base 16, 32 (Crockford), 36, 58 (Bitcoin) or 62: always 32, 26, 25, 22 or 22 digits, so that text order in COLLATE "C" is uuid order. Another base is an error (22023).';
 
 CREATE FUNCTION idgen.bigint_to_base(value bigint, base int) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_bigint_to_base';
 
 COMMENT ON FUNCTION idgen.bigint_to_base(bigint, int) IS
-'The number as digits of a base: 16, 32 (Crockford), 36, 58 (Bitcoin) or 62, of the same case as by uuid_to_base(), without leading zeros. A negative number or another base is an error (22023).';
+'The number in digits of base 16, 32 (Crockford), 36, 58 (Bitcoin) or 62, without leading zeros. A negative number or another base is an error (22023).';
 
 CREATE FUNCTION idgen.uuid_from_base(digits text, base int) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_uuid_from_base';
 
 COMMENT ON FUNCTION idgen.uuid_from_base(text, int) IS
-'The uuid of these digits, where leading zeros can be left out; bases 16, 32 and 36 read letters of either case, 32 also i, l and o as 1, 1 and 0, and in 58 and 62 the two cases are different digits. An invalid character, no digit, more digits than uuid_to_base() writes, or more than 128 bits is an error (22P02).';
+'The uuid with these digits; leading zeros can be left out, and in bases 16, 32 and 36 letters can be of either case. An invalid character, no digits, too many digits or more than 128 bits is an error (22P02).';
 
 CREATE FUNCTION idgen.bigint_from_base(digits text, base int) RETURNS bigint
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_bigint_from_base';
 
 COMMENT ON FUNCTION idgen.bigint_from_base(text, int) IS
-'The number of these digits, read as by uuid_from_base(): leading zeros are allowed, up to as many digits as a uuid has. A number out of range for bigint is an error (22P02).';
+'The number with these digits, read as by uuid_from_base(). A number out of range for bigint is an error (22P02).';
 
 CREATE FUNCTION idgen.prefixed_id(prefix text, id uuid DEFAULT idgen.uuid_v7()) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_prefixed_id';
 
 COMMENT ON FUNCTION idgen.prefixed_id(text, uuid) IS
-'A typed identifier: the prefix, an underscore and the uuid''s 25 digits of base 36 in lower case; its order is that of the uuid in COLLATE "C". The prefix consists of 1 to 63 characters of a-z, 0-9 and underscore, begins with a letter and does not end with an underscore (22023).';
+'A typed identifier: the prefix, an underscore and the 25 digits of the uuid in base 36, in lower case. The prefix has 1 to 63 characters a-z, 0-9 and underscore, begins with a letter and does not end with an underscore (22023).';
 
 CREATE FUNCTION idgen.prefixed_id_to_uuid(id text, expected_prefix text DEFAULT NULL) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_prefixed_id_to_uuid';
 
 COMMENT ON FUNCTION idgen.prefixed_id_to_uuid(text, text) IS
-'The uuid in a prefixed id, whose digits can lack leading zeros and be of either case. Text that is not a prefixed id is an error (22P02), one with a prefix other than the expected one is another (23514), and an expected prefix that is impossible a third (22023).';
-
-CREATE FUNCTION idgen.is_prefixed_id(id text, prefix text) RETURNS boolean
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_is_prefixed_id';
-
-COMMENT ON FUNCTION idgen.is_prefixed_id(text, text) IS
-'Whether a text is a prefixed id of this prefix in canonical form, exactly as prefixed_id() writes it: lower case, all 25 digits. An impossible prefix is an error (22023).';
+'The uuid in a prefixed id, whose digits can lack leading zeros and be of either case. Text that is not a prefixed id is an error (22P02), as is a prefix other than the expected one (23514).';
 
 CREATE FUNCTION idgen.prefixed_id_prefix(id text) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -808,7 +788,14 @@ CREATE FUNCTION idgen.prefixed_id_prefix(id text) RETURNS text
 COMMENT ON FUNCTION idgen.prefixed_id_prefix(text) IS
 'The prefix of a prefixed id: the text before the last underscore. Text that is not a prefixed id is an error (22P02).';
 
--- as with the sequences
+CREATE FUNCTION idgen.is_prefixed_id(id text, prefix text) RETURNS boolean
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_is_prefixed_id';
+
+COMMENT ON FUNCTION idgen.is_prefixed_id(text, text) IS
+'Whether a text is exactly what prefixed_id() writes for this prefix and some uuid. An invalid prefix is an error (22023).';
+
+-- As for the sequences.
 ALTER DEFAULT PRIVILEGES IN SCHEMA idgen
     GRANT SELECT, INSERT, UPDATE, DELETE, TRUNCATE ON TABLES TO @extowner@ WITH GRANT OPTION;
 ALTER DEFAULT PRIVILEGES IN SCHEMA idgen REVOKE ALL ON TABLES FROM CURRENT_USER;
@@ -818,26 +805,26 @@ CREATE TABLE idgen.id_prefixes (
     domain regtype NOT NULL
 );
 
--- Of a dropped domain, pg_dump would write the OID, which may be another type's
--- where it is restored; so the dump needs a filter. The superuser who dumps runs
--- it, and the planner looks at the table's indexes for it: nothing in it is from
--- outside pg_catalog, and no other role can alter the table.
+-- The filter leaves out rows whose domain was dropped: pg_dump would write their
+-- OID, which may belong to another type after the restore. The superuser who dumps
+-- evaluates it, and the planner reads the table's indexes for it; so it uses only
+-- pg_catalog, and no other role can alter the table.
 SELECT pg_catalog.pg_extension_config_dump('idgen.id_prefixes',
     'WHERE EXISTS (SELECT FROM pg_catalog.pg_type t WHERE t.oid OPERATOR(pg_catalog.=) id_prefixes.domain)');
 
 COMMENT ON TABLE idgen.id_prefixes IS
-'Which domain each prefix belongs to. Written by idgen.create_id_domain(). A row whose domain was dropped does not count, and goes when its prefix is registered again. PUBLIC has no rights on it.';
+'The domain for which each prefix is registered, written by idgen.create_id_domain(). A row whose domain was dropped has no effect.';
 COMMENT ON COLUMN idgen.id_prefixes.prefix IS
-'What stands before the last underscore of the domain''s identifiers.';
+'The text before the last underscore of the domain''s identifiers.';
 COMMENT ON COLUMN idgen.id_prefixes.domain IS
-'The domain; it may be renamed.';
+'The domain, which may be renamed.';
 
 CREATE FUNCTION idgen.create_id_domain(domain_name text, prefix text) RETURNS regtype
     LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_create_id_domain';
 
 COMMENT ON FUNCTION idgen.create_id_domain(text, text) IS
-'Creates a domain over text COLLATE "C" whose constraint prefixed_id_check is is_prefixed_id(VALUE, prefix), and registers the prefix in idgen.id_prefixes until the domain is dropped; a prefix in use is an error (23505) that names its domain. The name is read as in CREATE DOMAIN; needs CREATE on the schema and SELECT, INSERT and DELETE on idgen.id_prefixes.';
+'Creates a domain over text COLLATE "C" whose constraint prefixed_id_check is is_prefixed_id(VALUE, prefix), and registers the prefix in idgen.id_prefixes until the domain is dropped. A prefix in use is an error (23505) that names its domain.';
 
 CREATE FUNCTION idgen.parse_prefixed_id(
     id text,
@@ -855,89 +842,66 @@ CREATE FUNCTION idgen.parse_prefixed_id(
     END;
 
 COMMENT ON FUNCTION idgen.parse_prefixed_id(text) IS
-'What a prefixed id says: the domain that its prefix is registered for (NULL where it is not), the prefix, and the uuid. A text that is no prefixed id is an error (22P02). Needs SELECT on idgen.id_prefixes.';
+'The parts of a prefixed id: the domain for which its prefix is registered, or NULL, the prefix and the uuid. Text that is not a prefixed id is an error (22P02).';
 
 CREATE FUNCTION idgen.typeid_from_uuid(prefix text, id uuid) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_typeid_from_uuid';
 
 COMMENT ON FUNCTION idgen.typeid_from_uuid(text, uuid) IS
-'A TypeID (version 0.3 of its specification): the prefix, an underscore and the uuid''s 26 digits of base 32 in lower case; its order is that of the uuid in COLLATE "C". The prefix consists of at most 63 characters of a-z and underscore, begins and ends with a letter (22023), or is empty; then there is no underscore.';
+'A TypeID (specification version 0.3): the prefix, an underscore and the 26 digits of the uuid in base 32, in lower case. The prefix has at most 63 characters a-z and underscore, and begins and ends with a letter (22023); if it is empty, there is no underscore.';
 
 CREATE FUNCTION idgen.typeid(prefix text DEFAULT '') RETURNS text
     LANGUAGE SQL VOLATILE PARALLEL SAFE
     RETURN idgen.typeid_from_uuid(prefix, idgen.uuid_v7());
 
 COMMENT ON FUNCTION idgen.typeid(text) IS
-'A new TypeID: typeid_from_uuid(prefix, uuid_v7()); it contains its creation time. Keep it in a column of type text COLLATE "C", whose order is that of time.';
+'A new TypeID: typeid_from_uuid(prefix, uuid_v7()). It reveals its creation time.';
 
 CREATE FUNCTION idgen.typeid_to_uuid(id text) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_typeid_to_uuid';
 
 COMMENT ON FUNCTION idgen.typeid_to_uuid(text) IS
-'The uuid in a TypeID, read as strictly as its specification demands: lower case, all 26 digits, the first at most 7. Anything else is an error (22P02).';
+'The uuid in a TypeID, read as strictly as the specification requires: lower case, all 26 digits, the first at most 7. Other text is an error (22P02).';
 
 CREATE FUNCTION idgen.typeid_prefix(id text) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_typeid_prefix';
 
 COMMENT ON FUNCTION idgen.typeid_prefix(text) IS
-'The prefix of a TypeID, empty where it has none. Text that is not a TypeID is an error (22P02).';
+'The prefix of a TypeID, empty if there is none. Text that is not a TypeID is an error (22P02).';
 
 CREATE FUNCTION idgen.ulid() RETURNS text
     LANGUAGE C VOLATILE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_ulid';
 
 COMMENT ON FUNCTION idgen.ulid() IS
-'A ULID: 48 bits of Unix milliseconds and 80 random bits as 26 digits of Crockford''s base 32; it contains its creation time. Strictly increasing within a session, as text COLLATE "C": in the same millisecond, or where the clock steps back, it is the last one plus one (the specification''s monotonic mode), which is easy to guess.';
+'A ULID: 48 bits of Unix milliseconds and 80 random bits as 26 digits of base 32 (Crockford). Strictly increasing within a session in COLLATE "C": in the same millisecond, or if the clock was set back, it is the last one plus one.';
 
 CREATE FUNCTION idgen.ulid_to_uuid(id text) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_ulid_to_uuid';
 
 COMMENT ON FUNCTION idgen.ulid_to_uuid(text) IS
-'The 16 bytes of a ULID as uuid, which has the same order. Read as by uuid_from_base(id, 32), but with all 26 digits (22P02).';
+'The 16 bytes of a ULID as uuid, which has the same order. Text that is not 26 digits as uuid_from_base(id, 32) reads them is an error (22P02).';
 
 CREATE FUNCTION idgen.ulid_from_uuid(id uuid) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_ulid_from_uuid';
 
 COMMENT ON FUNCTION idgen.ulid_from_uuid(uuid) IS
-'The 16 bytes of a uuid as ULID, in upper case; its order is that of the uuid in COLLATE "C".';
+'The 16 bytes of a uuid as ULID, in upper case; its order in COLLATE "C" is that of the uuid.';
 
 CREATE FUNCTION idgen.ulid_timestamp(id text) RETURNS timestamptz
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_ulid_timestamp';
 
 COMMENT ON FUNCTION idgen.ulid_timestamp(text) IS
-'The time in a ULID, to the millisecond. A text that is no ULID is an error (22P02).';
-
-CREATE FUNCTION idgen.ulid_floor(instant timestamptz) RETURNS text
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_ulid_floor';
-
-COMMENT ON FUNCTION idgen.ulid_floor(timestamptz) IS
-'The smallest ULID with this timestamp''s millisecond. A timestamp before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
-
-CREATE FUNCTION idgen.ulid_ceil(instant timestamptz) RETURNS text
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_ulid_ceil';
-
-COMMENT ON FUNCTION idgen.ulid_ceil(timestamptz) IS
-'The greatest ULID with this timestamp''s millisecond. A timestamp before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
-
--- The body is a string because only then the comparisons take the collation of
--- the column, and so its index: in RETURN they have the default one.
-CREATE FUNCTION idgen.ulid_within(id text, start timestamptz, stop timestamptz) RETURNS boolean
-    LANGUAGE SQL IMMUTABLE PARALLEL SAFE
-    AS 'SELECT id OPERATOR(pg_catalog.>=) idgen.ulid_floor(start) AND id OPERATOR(pg_catalog.<) idgen.ulid_floor(stop)';
-
-COMMENT ON FUNCTION idgen.ulid_within(text, timestamptz, timestamptz) IS
-'Whether a ULID is from start on and before stop: id >= ulid_floor(start) AND id < ulid_floor(stop) in the collation of id, which should be "C"; it uses an index and prunes partitions. Never true where start or stop is NULL.';
+'The time in a ULID, to the millisecond. Text that is not a ULID is an error (22P02).';
 
 -- ---------------------------------------------------------------------------
--- Retry-safe creation
+-- Creating once
 -- ---------------------------------------------------------------------------
 
 CREATE TABLE idgen.creation_identifiers (
@@ -949,7 +913,7 @@ CREATE TABLE idgen.creation_identifiers (
     created_at timestamptz NOT NULL DEFAULT pg_catalog.now(),
     CONSTRAINT creation_identifiers_one_entity
         CHECK (pg_catalog.num_nonnulls(entity_id, entity_number) = 1)
-) WITH (autovacuum_vacuum_scale_factor = 0.02);     -- rows are purged all the time
+) WITH (autovacuum_vacuum_scale_factor = 0.02);     -- rows are purged continuously
 
 ALTER DEFAULT PRIVILEGES IN SCHEMA idgen REVOKE ALL ON TABLES FROM @extowner@;
 
@@ -962,19 +926,19 @@ CREATE INDEX creation_identifiers_entity_number ON idgen.creation_identifiers (e
 SELECT pg_catalog.pg_extension_config_dump('idgen.creation_identifiers', '');
 
 COMMENT ON TABLE idgen.creation_identifiers IS
-'Which entity each creation command made, so that a retried command can be answered instead of repeated. Written by idgen.create_once(). An unlogged table loses all commands in a crash, and each retry then creates anew. PUBLIC has no rights on it.';
+'The entity that each creation command created, written by idgen.create_once(). Keep it a logged table: a crash empties an unlogged one, and each retry then creates anew.';
 COMMENT ON COLUMN idgen.creation_identifiers.command_id IS
-'The id that the client gave the command, the same in every retry. One that begins with the time, such as UUID version 7, keeps the index local.';
+'The id that the client gave the command, the same in every retry.';
 COMMENT ON COLUMN idgen.creation_identifiers.command_name IS
-'What kind of command it was, as the application calls it.';
+'The kind of the command, as the application calls it.';
 COMMENT ON COLUMN idgen.creation_identifiers.entity_id IS
-'The entity that the command created, where a uuid identifies it.';
+'The entity that the command created, if a uuid identifies it.';
 COMMENT ON COLUMN idgen.creation_identifiers.entity_number IS
-'The entity that the command created, where a bigint identifies it.';
+'The entity that the command created, if a bigint identifies it.';
 COMMENT ON COLUMN idgen.creation_identifiers.request_hash IS
-'The first 64 bits of a SHA-256 of the request; NULL where none was given. Equal jsonb values have equal hashes, on every server version and machine.';
+'The first 64 bits of a SHA-256 of the request, the same on every server version and machine. NULL if no request was given.';
 COMMENT ON COLUMN idgen.creation_identifiers.created_at IS
-'When the recording transaction began.';
+'The start of the transaction that recorded the command.';
 
 CREATE FUNCTION idgen.create_once(
     command_id uuid,
@@ -988,7 +952,7 @@ CREATE FUNCTION idgen.create_once(
     AS 'MODULE_PATHNAME', 'idgen_create_once_uuid';
 
 COMMENT ON FUNCTION idgen.create_once(uuid, uuid, text, jsonb) IS
-'Makes a creation command safe to retry: the first call with a command id records the proposed id, and later ones, also those that waited for it, get the recorded id back. A known command id with another name, kind of id or request is an error (23505, creation_identifiers_same_command), as are a concurrent creation under REPEATABLE READ and SERIALIZABLE (40001), a new command in a read-only transaction or on a standby (25006) and a NULL command_id, proposed_id or command_name (22004).';
+'Makes a creation command safe to retry: the first call with a command id records the proposed id, and later calls return the recorded id, with created = false. A known command id with another name, request or kind of id is an error (23505, constraint name creation_identifiers_same_command).';
 
 CREATE FUNCTION idgen.create_once_bigint(
     command_id uuid,
@@ -1002,7 +966,7 @@ CREATE FUNCTION idgen.create_once_bigint(
     AS 'MODULE_PATHNAME', 'idgen_create_once_bigint';
 
 COMMENT ON FUNCTION idgen.create_once_bigint(uuid, bigint, text, jsonb) IS
-'As create_once(), for entities that a bigint identifies.';
+'The same as create_once() for entities that a bigint identifies.';
 
 CREATE FUNCTION idgen.find_creation(command_id uuid)
     RETURNS SETOF idgen.creation_identifiers
@@ -1013,28 +977,28 @@ CREATE FUNCTION idgen.find_creation(command_id uuid)
     END;
 
 COMMENT ON FUNCTION idgen.find_creation(uuid) IS
-'What is recorded about a command: one row, or none. Needs SELECT on idgen.creation_identifiers.';
+'The recorded row of a command, or no row. Needs SELECT on idgen.creation_identifiers.';
 
 CREATE FUNCTION idgen.forget_creation(command_id uuid) RETURNS boolean
     LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_forget_creation';
 
 COMMENT ON FUNCTION idgen.forget_creation(uuid) IS
-'Forgets a command, so that the next call with its id creates anew; whether it was known. Needs SELECT and DELETE on idgen.creation_identifiers.';
+'Deletes a recorded command, so that the next call with its id creates anew; returns whether it was recorded. Needs SELECT and DELETE on idgen.creation_identifiers.';
 
 CREATE FUNCTION idgen.forget_creation_of(entity_id uuid) RETURNS bigint
     LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_forget_creation_of_uuid';
 
 COMMENT ON FUNCTION idgen.forget_creation_of(uuid) IS
-'Forgets the commands that created an entity, for example when its first later command shows that the client knows its id; their number. Needs SELECT and DELETE on idgen.creation_identifiers.';
+'Deletes the recorded commands that created an entity; returns their number. Needs SELECT and DELETE on idgen.creation_identifiers.';
 
 CREATE FUNCTION idgen.forget_creation_of_bigint(entity_number bigint) RETURNS bigint
     LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_forget_creation_of_bigint';
 
 COMMENT ON FUNCTION idgen.forget_creation_of_bigint(bigint) IS
-'As forget_creation_of(), for entities that a bigint identifies.';
+'The same as forget_creation_of() for entities that a bigint identifies.';
 
 CREATE FUNCTION idgen.purge_creations(
     older_than interval DEFAULT '24 hours',
@@ -1044,7 +1008,7 @@ CREATE FUNCTION idgen.purge_creations(
     AS 'MODULE_PATHNAME', 'idgen_purge_creations';
 
 COMMENT ON FUNCTION idgen.purge_creations(interval, bigint) IS
-'Forgets creations older than that, a day being 24 hours, the oldest first and at most batch_size in one call; their number. A negative older_than, one with months or a batch_size below 1 is an error (22023), as is NULL (22004).';
+'Deletes recorded commands older than older_than, a day being 24 hours, the oldest first and at most batch_size; returns their number. A negative older_than, one with months or a batch_size below 1 is an error (22023), as is NULL (22004).';
 
 CREATE FUNCTION idgen.trim_creations(
     keep bigint,
@@ -1054,7 +1018,7 @@ CREATE FUNCTION idgen.trim_creations(
     AS 'MODULE_PATHNAME', 'idgen_trim_creations';
 
 COMMENT ON FUNCTION idgen.trim_creations(bigint, text) IS
-'Forgets all creations but the newest "keep", of one command name or, where that is NULL, of all; the number forgotten. A retry of a forgotten command creates anew. Needs SELECT and DELETE on idgen.creation_identifiers. A keep below zero is an error (22023), as is NULL (22004).';
+'Deletes all recorded commands but the newest "keep", of one command name or, if that is NULL, of all; returns the number deleted. A negative keep is an error (22023), as is NULL (22004).';
 
 CREATE FUNCTION idgen.remember_command(
     history uuid[],
@@ -1065,14 +1029,54 @@ CREATE FUNCTION idgen.remember_command(
     AS 'MODULE_PATHNAME', 'idgen_remember_command';
 
 COMMENT ON FUNCTION idgen.remember_command(uuid[], uuid, int) IS
-'The command history of an entity, which is a column of its row, with one more command id: newest last, cut to "keep" commands, of which the given one always is one; a command id that is there already stays in its place. With keep 0 the history is empty; a keep below zero is an error (22023), as is a NULL keep or command_id (22004).';
+'The command history of an entity with one more command id: newest last, cut to "keep" commands, of which the given one always is one; a command id that is there already keeps its place. A negative keep is an error (22023), as is a NULL keep or command_id (22004).';
 
 CREATE FUNCTION idgen.has_command(history uuid[], command_id uuid) RETURNS boolean
     LANGUAGE C IMMUTABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_has_command';
 
 COMMENT ON FUNCTION idgen.has_command(uuid[], uuid) IS
-'Whether a command id is in an entity''s command history, so that its command was done before. A NULL history is an empty one.';
+'Whether a command id is in the command history of an entity. A NULL history is an empty one.';
+
+-- ---------------------------------------------------------------------------
+-- Minimum and maximum
+-- ---------------------------------------------------------------------------
+
+CREATE FUNCTION idgen.uuid_smaller(uuid, uuid) RETURNS uuid
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_uuid_smaller';
+
+COMMENT ON FUNCTION idgen.uuid_smaller(uuid, uuid) IS
+'The smaller of two uuids; transition function of min(uuid).';
+
+CREATE FUNCTION idgen.uuid_larger(uuid, uuid) RETURNS uuid
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_uuid_larger';
+
+COMMENT ON FUNCTION idgen.uuid_larger(uuid, uuid) IS
+'The larger of two uuids; transition function of max(uuid).';
+
+CREATE AGGREGATE idgen.min(uuid) (
+    SFUNC = idgen.uuid_smaller,
+    STYPE = uuid,
+    COMBINEFUNC = idgen.uuid_smaller,
+    SORTOP = OPERATOR(pg_catalog.<),
+    PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE idgen.min(uuid) IS
+'The smallest uuid, read from one end of an index if there is one.';
+
+CREATE AGGREGATE idgen.max(uuid) (
+    SFUNC = idgen.uuid_larger,
+    STYPE = uuid,
+    COMBINEFUNC = idgen.uuid_larger,
+    SORTOP = OPERATOR(pg_catalog.>),
+    PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE idgen.max(uuid) IS
+'The greatest uuid, read from one end of an index if there is one.';
 
 -- ---------------------------------------------------------------------------
 -- What a key costs

@@ -67,7 +67,7 @@ for my $path ("$folder/README.md", glob "$folder/docs/*.md")
 	unlike($stderr, qr/WARNING/, "$name: and no warnings");
 	$pasted{$name} = $stdout;
 }
-is_deeply([ sort keys %pasted ], [qw(README operations replication tickers)], 'the documents that have SQL');
+is_deeply([ sort keys %pasted ], [qw(README operations reference replication tickers)], 'the documents that have SQL');
 
 # Some of what they show
 like($pasted{README}, qr/^[0-9a-f-]{36}\|t\n[0-9a-f-]{36}\|t\nf$/m, 'README: the database knows its own keys from random ones');
