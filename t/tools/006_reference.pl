@@ -35,7 +35,7 @@ $signatures =~ s/\n +/ /g;
 my @documented = map {
 	my ($name, $arguments, $result) = /^(\w+)\((.*)\) → (.*)$/ or die "not a signature: $_";
 	{ name => $name, arguments => $arguments, result => $result }
-} split /\n/, $signatures;
+} split /\n+/, $signatures;
 
 for my $function (@documented)
 {
@@ -57,9 +57,10 @@ my @written = split /\n/, $node->safe_psql('postgres', sprintf $signatures_of, '
 cmp_ok(scalar @real, '>', 100, 'there are functions');
 is_deeply(\@written, \@real, 'every function is documented, with its signature');
 
-my %place;
-$place{ $documented[$_]{name} } = $_ for 0 .. $#documented;
-my @in_script = $script =~ /^CREATE (?:FUNCTION|AGGREGATE) idgen\.(\w+)/mg;
+# The advisor has a script of its own.
+my ($advisor) = grep { $documented[$_]{name} eq 'index_report' } 0 .. $#documented;
+my %place = map { $documented[$_]{name} => $_ } 0 .. $advisor - 1;
+my @in_script = grep { exists $place{$_} } $script =~ /^CREATE (?:FUNCTION|AGGREGATE) idgen\.(\w+)/mg;
 is_deeply(\@in_script, [ sort { $place{$a} <=> $place{$b} } @in_script ], 'the install script has the order of the page');
 
 # --- Tables, views, sequences and settings -----------------------------------
