@@ -21,9 +21,7 @@ $node->init;
 $node->start;
 $node->safe_psql('postgres', "CREATE ROLE $_") for qw(app janitor developer);
 $node->safe_psql('postgres', 'CREATE EXTENSION idgen');
-$node->safe_psql('postgres', 'CREATE EXTENSION idgen_advisor')
-  if $node->safe_psql('postgres', q{SELECT FROM pg_available_extensions WHERE name = 'idgen_advisor'}) ne ''
-  || -e "$folder/advisor/idgen_advisor.control";
+$node->safe_psql('postgres', 'CREATE EXTENSION idgen_advisor') if -e "$folder/advisor/idgen_advisor.control";
 
 # --- Functions ---------------------------------------------------------------
 
@@ -35,7 +33,7 @@ $signatures =~ s/\n +/ /g;
 my @documented = map {
 	my ($name, $arguments, $result) = /^(\w+)\((.*)\) → (.*)$/ or die "not a signature: $_";
 	{ name => $name, arguments => $arguments, result => $result }
-} split /\n+/, $signatures;
+} $signatures =~ /^.+$/mg;
 
 for my $function (@documented)
 {
