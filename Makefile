@@ -12,6 +12,7 @@ OBJS = \
 	src/base.o \
 	src/clock.o \
 	src/comb.o \
+	src/command_history.o \
 	src/convert.o \
 	src/creation.o \
 	src/entropy.o \
@@ -25,6 +26,7 @@ OBJS = \
 	src/object_id.o \
 	src/prefixed_id.o \
 	src/radix.o \
+	src/request_hash.o \
 	src/short_prefix.o \
 	src/ticker.o \
 	src/typeid.o \

@@ -9,6 +9,7 @@
 
 #include "utils/builtins.h"
 
+#include "arguments.h"
 #include "id_text.h"
 
 /*
@@ -39,12 +40,7 @@ idgen_bigint_to_base(PG_FUNCTION_ARGS)
 	char		zero[RADIX_MAX_WIDTH];
 	int			leading = 0;
 
-	if (value < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("value must not be negative"),
-				 errdetail("The value is %lld.", (long long) value)));
-
+	require_not_negative(value, "value");
 	radix_encode(radix, 0, 0, zero);
 	radix_encode(radix, 0, value, digits);
 	while (leading < radix_width(radix) - 1 && digits[leading] == zero[leading])

@@ -135,19 +135,19 @@ radix_encode(const Radix *radix, uint64 high, uint64 low, char *digits)
 	switch (radix->base)
 	{
 		case 16:
-			encode_limbs(limbs, radix->digits, 32, digits, BASE_16);
+			encode_limbs(limbs, radix->digits, radix->width, digits, BASE_16);
 			break;
 		case 32:
-			encode_limbs(limbs, radix->digits, 26, digits, BASE_32);
+			encode_limbs(limbs, radix->digits, radix->width, digits, BASE_32);
 			break;
 		case 36:
-			encode_limbs(limbs, radix->digits, 25, digits, BASE_36);
+			encode_limbs(limbs, radix->digits, radix->width, digits, BASE_36);
 			break;
 		case 58:
-			encode_limbs(limbs, radix->digits, 22, digits, BASE_58);
+			encode_limbs(limbs, radix->digits, radix->width, digits, BASE_58);
 			break;
 		case 62:
-			encode_limbs(limbs, radix->digits, 22, digits, BASE_62);
+			encode_limbs(limbs, radix->digits, radix->width, digits, BASE_62);
 			break;
 	}
 }
