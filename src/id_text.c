@@ -6,10 +6,10 @@
  * The schemes that are text use these functions: the digits of a uuid in some
  * base, optionally after a prefix and an underscore.
  *
- * Text that is not a valid identifier is an error (22P02).  Its DETAIL counts
- * characters, not bytes.  The two agree: the position of the first invalid
- * character follows ASCII characters only, and a limit is checked only for
- * text that is all ASCII.
+ * Text that is not a valid identifier is an error (22P02).  Positions and
+ * limits in its DETAIL are in characters.  The code counts bytes: it reports an
+ * invalid character before an excessive length, so that all the characters
+ * that it counts are ASCII.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,8 +25,8 @@
 #define MAX_SHOWN_LENGTH	96
 
 /*
- * Argument 0 as text to read.  Text of more than max_characters is an error;
- * if it must have more in the server encoding, it is not detoasted.
+ * Argument 0 as text to read.  If its length in bytes implies more than
+ * max_characters, it is an error, and the text is not detoasted.
  */
 IdText
 id_text_argument(FunctionCallInfo fcinfo, const char *noun, int max_characters)

@@ -63,27 +63,31 @@ idgen_prefixed_id_to_uuid(PG_FUNCTION_ARGS)
 {
 	IdText		id;
 	int			prefix_length;
-	text	   *expected = NULL;
+	const char *expected = NULL;
+	int			expected_length = 0;
 	pg_uuid_t  *uuid;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	if (!PG_ARGISNULL(1))
 	{
-		expected = PG_GETARG_TEXT_PP(1);
-		id_prefix_require(expected, true);
+		text	   *prefix = PG_GETARG_TEXT_PP(1);
+
+		id_prefix_require(prefix, true);
+		expected = VARDATA_ANY(prefix);
+		expected_length = VARSIZE_ANY_EXHDR(prefix);
 	}
 
 	id = read_prefixed_id(fcinfo, &prefix_length);
 	uuid = id_text_uuid(&id, prefix_length + 1, radix_36);
 
 	if (expected != NULL &&
-		((int) VARSIZE_ANY_EXHDR(expected) != prefix_length ||
-		 memcmp(VARDATA_ANY(expected), id.bytes, prefix_length) != 0))
+		(expected_length != prefix_length ||
+		 memcmp(expected, id.bytes, prefix_length) != 0))
 		ereport(ERROR,
 				(errcode(ERRCODE_CHECK_VIOLATION),
-				 errmsg("prefixed id has the prefix \"%.*s\", not \"%s\"",
-						prefix_length, id.bytes, text_to_cstring(expected)),
+				 errmsg("prefixed id has the prefix \"%.*s\", not \"%.*s\"",
+						prefix_length, id.bytes, expected_length, expected),
 				 errdetail("The prefixed id is \"%.*s\".", id.length, id.bytes)));
 	PG_RETURN_UUID_P(uuid);
 }
