@@ -10,6 +10,8 @@
 
 #include "fmgr.h"
 
+#include "clock.h"
+
 /* Raise 22004 if an argument is NULL. */
 static inline void
 require_not_null(FunctionCallInfo fcinfo, int argno, const char *name)
@@ -29,6 +31,20 @@ require_not_negative(int64 value, const char *name)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s must not be negative", name),
 				 errdetail("The value is %lld.", (long long) value)));
+}
+
+/* The microseconds of an interval; 22023 if it is negative or not a fixed time. */
+static inline int64
+require_duration_us(const Interval *duration, const char *name)
+{
+	int64		us = clock_interval_us(duration, name);
+
+	if (us < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must not be negative", name),
+				 errdetail("The value is %s.", clock_interval_text(duration))));
+	return us;
 }
 
 #endif							/* IDGEN_ARGUMENTS_H */

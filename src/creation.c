@@ -35,7 +35,6 @@
 #include "utils/uuid.h"
 
 #include "arguments.h"
-#include "clock.h"
 #include "request_hash.h"
 #include "uuid_bits.h"
 
@@ -195,13 +194,6 @@ run_search(KeptStatement *statement, Datum *values)
 	processed = run_statement(statement, values, NULL);
 	AtEOXact_GUC(true, guc_level);
 	return processed;
-}
-
-static void
-connect_spi(void)
-{
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
 }
 
 /* Find the row of a command; false if there is none. */
@@ -446,7 +438,7 @@ create_once(FunctionCallInfo fcinfo, EntityKind kind)
 
 	columns = result_columns(fcinfo, kind);
 
-	connect_spi();
+	SPI_connect();
 	created = create_or_replay(PG_GETARG_DATUM(0), &creation);
 	SPI_finish();
 
@@ -492,7 +484,7 @@ forget(KeptStatement *statement, Datum value)
 {
 	int64		forgotten;
 
-	connect_spi();
+	SPI_connect();
 	forgotten = run_search(statement, &value);
 	SPI_finish();
 	return forgotten;
@@ -576,7 +568,7 @@ forget_selected(const char *query, Oid *argtypes, Datum *values, const char *nul
 	disable("enable_seqscan");
 	disable("enable_bitmapscan");
 
-	connect_spi();
+	SPI_connect();
 	commands = SPI_cursor_open_with_args(NULL, query, 2, argtypes, values, nulls, false,
 										 CURSOR_OPT_CUSTOM_PLAN | CURSOR_OPT_NO_SCROLL);
 
@@ -618,13 +610,7 @@ idgen_purge_creations(PG_FUNCTION_ARGS)
 	require_not_null(fcinfo, 0, "older_than");
 	require_not_null(fcinfo, 1, "batch_size");
 
-	older_than_us = clock_interval_us(PG_GETARG_INTERVAL_P(0), "older_than");
-	if (older_than_us < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("older_than must not be negative"),
-				 errdetail("The value is %s.",
-						   clock_interval_text(PG_GETARG_INTERVAL_P(0)))));
+	older_than_us = require_duration_us(PG_GETARG_INTERVAL_P(0), "older_than");
 	if (PG_GETARG_INT64(1) < 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -208,9 +208,7 @@ idgen_create_id_domain(PG_FUNCTION_ARGS)
 	domain = makeRangeVarFromNameList(textToQualifiedNameList(name));
 	schema_oid = RangeVarGetCreationNamespace(domain);
 
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
-
+	SPI_connect();
 	execute(psprintf("CREATE DOMAIN %s AS pg_catalog.text COLLATE pg_catalog.\"C\""
 					 " CONSTRAINT " ID_DOMAIN_CONSTRAINT
 					 " CHECK (idgen.is_prefixed_id(VALUE, %s))",

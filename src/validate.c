@@ -28,6 +28,7 @@
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
 
+#include "arguments.h"
 #include "clock.h"
 #include "short_prefix.h"
 #include "uuid_bits.h"
@@ -142,18 +143,7 @@ idgen_is_uuid(PG_FUNCTION_ARGS)
 static int64
 tolerance_us(const Interval *tolerance, const char *name, int64 default_us)
 {
-	int64		us;
-
-	if (tolerance == NULL)
-		return default_us;
-
-	us = clock_interval_us(tolerance, name);
-	if (us < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s must not be negative", name),
-				 errdetail("The %s is %s.", name, clock_interval_text(tolerance))));
-	return us;
+	return tolerance == NULL ? default_us : require_duration_us(tolerance, name);
 }
 
 /*
