@@ -9,11 +9,14 @@ PG_CONFIG ?= pg_config
 
 MODULE_big = idgen
 OBJS = \
+	src/base.o \
 	src/clock.o \
 	src/comb.o \
+	src/command_history.o \
 	src/convert.o \
 	src/creation.o \
 	src/entropy.o \
+	src/id_text.o \
 	src/idgen.o \
 	src/index_report.o \
 	src/inspect.o \
@@ -21,10 +24,13 @@ OBJS = \
 	src/key_cost.o \
 	src/key_kind.o \
 	src/object_id.o \
+	src/prefixed_id.o \
 	src/radix.o \
+	src/request_hash.o \
 	src/short_prefix.o \
-	src/text_ids.o \
 	src/ticker.o \
+	src/typeid.o \
+	src/ulid.o \
 	src/uuid_name.o \
 	src/uuid_order.o \
 	src/uuid_random.o \

@@ -1,4 +1,4 @@
--- Range bounds: the smallest and the greatest identifier of a millisecond.
+-- Bounds: the smallest and the greatest identifier of a millisecond.
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 
@@ -26,8 +26,8 @@ SELECT idgen.ulid_timestamp(idgen.ulid_floor('2022-02-22 19:22:22.001999+00')) A
        idgen.ulid_timestamp(idgen.ulid_ceil('2022-02-22 19:22:22.001999+00')) AS ceil,
        idgen.ulid() COLLATE "C" BETWEEN idgen.ulid_floor(now() - interval '1 hour') AND idgen.ulid_ceil(now() + interval '1 hour') AS within;
 
--- every identifier of an instant lies between its bounds, and outside those of
--- the milliseconds beside it
+-- every identifier of an instant is within the bounds of its millisecond, and
+-- outside the bounds of the previous and the next millisecond
 SELECT count(*) AS ids,
        count(*) FILTER (WHERE v7 BETWEEN idgen.uuid_v7_floor(at) AND idgen.uuid_v7_ceil(at)
                           AND v7 > idgen.uuid_v7_ceil(at - interval '1 millisecond')
@@ -39,7 +39,7 @@ FROM (SELECT at, idgen.uuid_v7(at) AS v7, idgen.comb(at) AS comb
       FROM (SELECT timestamptz '2022-02-22 19:22:22.000123+00' + n * interval '1 day 01:02:03.456789' AS at
             FROM generate_series(0, 999) n) s) t;
 
--- a version 7 of another generator, with random bits for the fraction
+-- a version 7 UUID of another generator, with random bits instead of the fraction
 SELECT '017f22e2-79b0-7cc3-98c4-dc0c0c07398f'
        BETWEEN idgen.uuid_v7_floor('2022-02-22 19:22:22+00')
            AND idgen.uuid_v7_ceil('2022-02-22 19:22:22+00') AS within;
@@ -49,7 +49,7 @@ SELECT idgen.uuid_v7_floor(NULL) IS NULL AND idgen.uuid_v7_ceil(NULL) IS NULL
    AND idgen.comb_floor(NULL) IS NULL AND idgen.comb_ceil(NULL) IS NULL
    AND idgen.ulid_floor(NULL) IS NULL AND idgen.ulid_ceil(NULL) IS NULL AS all_null;
 
--- partitions by time, and a scan that meets one of them
+-- partitions by time, and a scan of one of them
 CREATE TABLE events (id uuid PRIMARY KEY, n int) PARTITION BY RANGE (id);
 CREATE TABLE events_2026_01 PARTITION OF events
     FOR VALUES FROM (idgen.uuid_v7_floor('2026-01-01 00:00:00+00')) TO (idgen.uuid_v7_floor('2026-02-01 00:00:00+00'));

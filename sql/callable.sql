@@ -1,5 +1,6 @@
--- Every function can be called with parameters that have no type, as most drivers
--- send them: it is found, and no other function of its name is called instead.
+-- Every function can be called with untyped parameters, which most drivers send:
+-- the call is not ambiguous, and does not resolve to another function of the same
+-- name.
 CREATE PROCEDURE check_calls(name_pattern text) LANGUAGE plpgsql AS $$
 DECLARE
     f record;
@@ -30,7 +31,8 @@ END
 $$;
 CALL check_calls('%');
 
--- the check finds two functions of one name, whether ambiguous or preferred
+-- the check itself: it reports functions of one name, whether the call is
+-- ambiguous or resolves to another function
 CREATE FUNCTION idgen.one_of_two(uuid) RETURNS int LANGUAGE sql AS 'SELECT 1';
 CREATE FUNCTION idgen.one_of_two(bigint, int DEFAULT 1) RETURNS int LANGUAGE sql AS 'SELECT 2';
 CREATE FUNCTION idgen.one_of_two(text, text) RETURNS int LANGUAGE sql AS 'SELECT 3';

@@ -1,5 +1,5 @@
--- Retry-safe creation, within one session. What two sessions do to each other
--- is in specs/create_once.spec.
+-- create_once() and related functions in one session. specs/create_once.spec tests
+-- concurrent sessions.
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 
@@ -7,7 +7,7 @@ SET datestyle = 'ISO, YMD';
 -- create_once
 --
 
--- the first call records the proposed id; later ones get it back
+-- the first call records the proposed id; later calls return it
 SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000001', 'e0000000-0000-4000-8000-000000000001'::uuid);
 SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000001', 'e0000000-0000-4000-8000-000000000002'::uuid);
 SELECT * FROM idgen.create_once(command_id => 'c0000000-0000-7000-8000-000000000001',
@@ -26,7 +26,7 @@ SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000004', 'e000000
 SELECT command_id, command_name, entity_id, entity_number, request_hash, created_at = now() AS created_now
 FROM idgen.creation_identifiers ORDER BY command_id;
 
--- a known command id with something else is not a retry
+-- a recorded command id with another request, name or type of id is an error
 SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000004', 'e0000000-0000-4000-8000-000000000005'::uuid, 'open account', '{"owner": "Bob", "limit": 1.50}');
 SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000004', 'e0000000-0000-4000-8000-000000000005'::uuid, 'close account', '{"owner": "Ada", "limit": 1.50}');
 SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000004', 'e0000000-0000-4000-8000-000000000005'::uuid, 'open account');
@@ -34,13 +34,13 @@ SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000001', 'e000000
 SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000001', 42);
 SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000002', 'e0000000-0000-4000-8000-000000000005'::uuid);
 
--- many in one statement, some of them twice
+-- many calls in one statement, half of them retries
 SELECT count(*) FILTER (WHERE created) AS created, count(*) FILTER (WHERE NOT created) AS replayed,
        bool_and(entity_number = k) AS right_id
 FROM (SELECT n, CASE WHEN n <= 100 THEN n ELSE n - 100 END AS k FROM generate_series(1, 200) n ORDER BY n) s,
      LATERAL idgen.create_once_bigint(md5('many' || k)::uuid, n::bigint);
 
--- rolled back with its transaction, and with its savepoint
+-- a recorded command is rolled back with its transaction or savepoint
 BEGIN;
 SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000005', 5);
 SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000005', 6);
@@ -53,7 +53,7 @@ SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000005', 8
 COMMIT;
 SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000005', 9);
 
--- under each isolation level
+-- at each isolation level
 BEGIN ISOLATION LEVEL REPEATABLE READ;
 SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000006', 1);
 SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000006', 2);
@@ -64,7 +64,7 @@ SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000007', 4
 SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000007', 5);
 COMMIT;
 
--- a replay goes through in a read-only transaction, a creation does not
+-- a read-only transaction accepts a replay and refuses a creation
 BEGIN READ ONLY;
 SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000006', 3);
 SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000008', 3);
@@ -73,7 +73,7 @@ BEGIN READ ONLY ISOLATION LEVEL SERIALIZABLE;
 SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000006', 3);
 ROLLBACK;
 
--- the setting that its statements run under is back afterwards, also after an error
+-- enable_seqscan is restored after the call, also after an error
 SHOW enable_seqscan;
 DO $$
 BEGIN
@@ -90,7 +90,7 @@ EXCEPTION WHEN read_only_sql_transaction THEN
 END $$;
 
 --
--- The fingerprint of a request: equal as jsonb, equal hash
+-- The hash of a request: equal jsonb values have equal hashes
 --
 CREATE FUNCTION hash_of(request jsonb) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -103,7 +103,7 @@ BEGIN
     RETURN hash;
 END $$;
 
--- known answers: the same on every version and machine
+-- expected hashes, which are the same on every version and machine
 SELECT request, hash_of(request)
 FROM (VALUES (jsonb 'null'), ('true'), ('false'), ('0'), ('""'), ('[]'), ('{}'), ('[[]]'), ('"a"'), ('["a"]'),
              ('{"a": [1, 2.50, -3e20, "x", null, true, {"b": {}}]}')) v (request);
@@ -115,7 +115,7 @@ FROM (VALUES (jsonb '1'), ('"1"'), ('[1]'), ('[[1]]'), ('{"1": 1}'), ('{"1": "1"
              ('-1'), ('10'), ('0.1'), ('[1, 1]'), ('[[1], 1]'), ('[1, [1]]'), ('[]'), ('[[], []]'), ('[[[]]]'),
              ('[{}]'), ('[{}, {}]'), ('{"a": {}}'), ('{"a": []}'), ('{"a": null}'), ('{"a": false}'),
              ('["ab", "c"]'), ('["a", "bc"]'), ('["abc"]'), ('{"a": "b"}'), ('["a", "b"]')) v (request);
--- elements that change places, near and far
+-- arrays that differ in the order of two elements
 SELECT count(*) AS requests, count(DISTINCT hash_of(request)) AS hashes
 FROM (SELECT jsonb_agg(CASE WHEN n = 0 THEN k WHEN n = k THEN 0 ELSE n END ORDER BY n) AS request
       FROM generate_series(0, 99) n, generate_series(0, 99) k GROUP BY k) s;
@@ -134,7 +134,7 @@ SELECT idgen.forget_creation('c0000000-0000-7000-8000-000000000004') AS known,
        idgen.forget_creation(NULL) AS null;
 SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000004', 'e0000000-0000-4000-8000-000000000006'::uuid);
 
--- several commands may name one entity
+-- several commands for one entity
 SELECT created FROM idgen.create_once('c0000000-0000-7000-8000-000000000009', 'e0000000-0000-4000-8000-000000000006'::uuid);
 SELECT idgen.forget_creation_of('e0000000-0000-4000-8000-000000000006'::uuid) AS two,
        idgen.forget_creation_of('e0000000-0000-4000-8000-0000000000ff'::uuid) AS none;
@@ -148,7 +148,7 @@ INSERT INTO idgen.creation_identifiers (command_id, command_name, entity_number,
 SELECT md5(n::text)::uuid, CASE WHEN n % 2 = 0 THEN 'even' ELSE 'odd' END, n, now() - n * interval '1 hour'
 FROM generate_series(1, 100) n;
 
--- the oldest first, a batch at a time, none that is younger
+-- the oldest commands first, at most batch_size of them, and none that is newer
 SELECT idgen.purge_creations('72 hours', 10) AS purged;
 SELECT count(*), min(entity_number), max(entity_number) FROM idgen.creation_identifiers;
 SELECT idgen.purge_creations('72 hours', 10) AS purged;
@@ -159,8 +159,8 @@ SELECT count(*), min(entity_number), max(entity_number) FROM idgen.creation_iden
 SELECT idgen.purge_creations('30 days') AS purged;
 SELECT idgen.purge_creations('100000000 days') AS purged;
 
--- a day is 24 hours, also in a time zone whose clocks have changed since: of two
--- commands within the hour that has come or gone, only the older one is purged
+-- a day is 24 hours, also in a time zone whose UTC offset has changed since: of two
+-- commands half an hour before and after the cutoff, only the older one is purged
 BEGIN;
 SET LOCAL timezone = 'America/New_York';
 SELECT n AS days FROM generate_series(1, 366) n
@@ -172,7 +172,7 @@ SELECT idgen.purge_creations(:days * interval '1 day') AS purged;
 SELECT entity_number FROM idgen.creation_identifiers WHERE entity_number > 900;
 ROLLBACK;
 
--- the newest are kept, by name or of all
+-- the newest commands are kept, of one name or of all names
 SELECT idgen.trim_creations(5, 'even') AS trimmed;
 SELECT command_name, count(*), min(entity_number), max(entity_number) FROM idgen.creation_identifiers GROUP BY 1 ORDER BY 1;
 SELECT idgen.trim_creations(3, 'unknown') AS trimmed;
@@ -214,19 +214,19 @@ FROM entity;
 SELECT idgen.remember_command('{}', 'c0000000-0000-4000-8000-000000000001', 0) AS keep_none,
        idgen.remember_command(history, 'c0000000-0000-4000-8000-000000000003', 1) AS known_but_cut
 FROM entity;
--- a known command is kept, though it is not among the newest ones
+-- a command that the history contains is kept, even if it is not among the newest
 SELECT keep, ARRAY(SELECT right(id::text, 1) FROM unnest(idgen.remember_command(history, command_id, keep)) id) AS history
 FROM (SELECT array_agg(('c0000000-0000-4000-8000-00000000000' || n)::uuid ORDER BY n) AS history FROM generate_series(1, 5) n) h,
      (VALUES ('c0000000-0000-4000-8000-000000000002'::uuid)) c (command_id), generate_series(0, 6) keep;
--- elements that are null do not count
+-- NULL elements are skipped
 SELECT idgen.remember_command(ARRAY[NULL, 'c0000000-0000-4000-8000-000000000001', NULL, NULL]::uuid[], 'c0000000-0000-4000-8000-000000000002') AS remembered,
        idgen.has_command(ARRAY[NULL, 'c0000000-0000-4000-8000-000000000001', NULL]::uuid[], 'c0000000-0000-4000-8000-000000000001') AS has,
        idgen.has_command(ARRAY[NULL]::uuid[], '00000000-0000-0000-0000-000000000000') AS has_not;
--- long, so that it is stored out of line, and a slice with bounds of its own
+-- a long history, and an array with a lower bound other than 1
 SELECT cardinality(idgen.remember_command(array_agg(gen_random_uuid()), 'c0000000-0000-4000-8000-000000000001', 100000)) AS long FROM generate_series(1, 10000);
 SELECT idgen.remember_command('[5:6]={c0000000-0000-4000-8000-000000000001,c0000000-0000-4000-8000-000000000002}', 'c0000000-0000-4000-8000-000000000003', 2) AS bounds;
--- a long name, which is stored out of line, is recorded and compared whole; a
--- message shows its beginning
+-- a long name, which is stored out of line, is recorded and compared completely;
+-- a message truncates it
 SELECT string_agg(md5(n::text), '' ORDER BY n) AS long FROM generate_series(1, 1000) n \gset
 SELECT created FROM idgen.create_once_bigint('c0000000-0000-7000-8000-00000000000a', 1, :'long');
 SELECT created FROM idgen.create_once_bigint('c0000000-0000-7000-8000-00000000000a', 1, :'long');

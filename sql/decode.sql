@@ -1,4 +1,5 @@
--- Reading identifiers: known answers, and NULL where there is nothing to read.
+-- Functions that read identifiers: known values, and NULL where an identifier does
+-- not contain the information.
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 
@@ -17,7 +18,7 @@ FROM (VALUES ('A.1', uuid 'c232ab00-9414-11ec-b3c8-9f6bdeced846'),
              ('nil', '00000000-0000-0000-0000-000000000000'),
              ('max', 'ffffffff-ffff-ffff-ffff-ffffffffffff')) v (source, id);
 
--- the ends of each timestamp field
+-- the smallest and the greatest value of each timestamp field
 SELECT id, idgen.uuid_timestamp(id) AS timestamp
 FROM (VALUES (uuid '00000000-0000-1000-8000-000000000000'),
              ('00000009-0000-1000-8000-000000000000'),
@@ -34,7 +35,7 @@ FROM (VALUES (uuid '00000000-0000-1000-8000-000000000000'),
              ('00000000-0001-7000-8000-000000000000'),
              ('ffffffff-ffff-7000-8000-000000000000')) v (id);
 
--- the variant field decides what the rest means
+-- version and timestamp depend on the variant
 SELECT digit AS "first digit of byte 8", idgen.uuid_variant(id) AS variant, idgen.uuid_version(id) AS version,
        idgen.uuid_timestamp(id) IS NOT NULL AS has_timestamp
 FROM (SELECT digit, ('017f22e2-79b0-7cc3-' || digit || '8c4-dc0c0c07398f')::uuid AS id
@@ -55,10 +56,11 @@ FROM (VALUES (uuid '017f22e2-79b0-4cc3-98c4-dc0c0c07398f'),
              ('017f22e2-79b0-4cc3-d8c4-dc0c0c07398f')) v (id);
 
 --
--- Short COMB: the latest period not after the clock with this prefix
+-- Short COMB: the start of the latest period with this prefix that does not begin
+-- after the clock
 --
 
--- the wrap at 2022-03-18 03:44
+-- around 2022-03-18 03:44, where the cycle of prefixes restarts
 SELECT prefix, clock, idgen.short_comb_timestamp((prefix || '0000-0000-4000-8000-000000000000')::uuid, clock) AS start
 FROM (VALUES ('0000', timestamptz '2022-03-18 03:44:00+00'),
              ('0000', '2022-03-18 03:44:59.999999+00'),
@@ -72,7 +74,7 @@ FROM (VALUES ('0000', timestamptz '2022-03-18 03:44:00+00'),
              ('ffff', '1969-12-31 23:59:59+00'),
              ('0000', '1969-12-31 23:59:59+00')) v (prefix, clock);
 
--- what short_comb() makes reads back as the start of its period
+-- short_comb_timestamp() returns the start of short_comb()'s period
 SELECT period, bytes, count(*) AS clocks,
        count(*) FILTER (WHERE idgen.short_comb_timestamp(idgen.short_comb(period, bytes, clock => at), at, period, bytes)
                               = to_timestamp(floor(extract(epoch FROM at) / extract(epoch FROM period)) * extract(epoch FROM period))) AS right_start
@@ -81,10 +83,10 @@ FROM (VALUES (interval '1 second', 2), ('30 seconds', 1), ('1 minute', 2), ('1 h
       FROM generate_series(0, 499) n) a
 GROUP BY period, bytes ORDER BY period, bytes;
 
--- the clock is the statement's where none is given
+-- the default clock is the start of the statement
 SELECT idgen.short_comb_timestamp(idgen.short_comb(), NULL, NULL, NULL) >= statement_timestamp() - interval '1 minute' AS recent;
 
--- where the period would be before timestamptz begins
+-- NULL if the period is before the range of timestamptz
 SELECT idgen.short_comb_timestamp('ffffffff-ffff-4000-8000-000000000000', '2022-03-18', prefix_bytes => 6) AS minute_before_epoch,
        idgen.short_comb_timestamp('7fffffff-ffff-4000-8000-000000000000', '2022-03-18', prefix_bytes => 6) AS before_time;
 

@@ -1,4 +1,4 @@
--- What bad input gets: SQLSTATE, message, DETAIL and HINT.
+-- Errors for invalid input: SQLSTATE, message, DETAIL and HINT.
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 SET intervalstyle = 'postgres';
@@ -46,7 +46,7 @@ SELECT input, f.* FROM (VALUES
     failure('SELECT idgen.short_comb(' || input || ')') f;
 
 --
--- Version 7 and COMB: a clock that 48 bits of Unix milliseconds cannot hold
+-- Version 7 and COMB: a clock out of range for 48 bits of Unix milliseconds
 --
 SELECT call, clock, f.* FROM (VALUES
     ('infinity'), ('-infinity'), ('1969-12-31 23:59:59.999999+00'), ('10889-08-02 05:31:50.656+00'), ('4714-11-24 00:00:00+00 BC'),
@@ -97,7 +97,7 @@ SELECT input, f.* FROM (VALUES
     ($$check_recent_uuid_v7('017f22e2-79b0-4cc3-98c4-dc0c0c07398f', '1 minute', '2022-02-22 19:24:00+00')$$)) v (input),
     failure('SELECT idgen.' || input) f;
 
--- infinite intervals are there from version 17 on
+-- infinite intervals exist from version 17 on
 SELECT current_setting('server_version_num')::int < 170000
     OR bool_and(((failure(statement)).state) = '22023') AS infinite_intervals_refused
 FROM (VALUES ($$SELECT idgen.short_comb('infinity')$$), ($$SELECT idgen.short_comb('-infinity')$$),
@@ -154,14 +154,14 @@ SELECT input, f.* FROM (VALUES
     ($$has_command('{{919108f7-52d1-4320-9bac-f847db4148a8}}', '919108f7-52d1-4320-9bac-f847db4148a8')$$)) v (input),
     failure('SELECT idgen.' || input) f;
 
--- a replay with another request, name or kind of id
+-- a replay with another request, name or type of id
 SELECT created FROM idgen.create_once_bigint('919108f7-52d1-4320-9bac-f847db4148a8', 1, 'pay', '{"amount": 5}');
 SELECT kind, input, f.* FROM (VALUES
     ('_bigint', $$1, 'pay', '{"amount": 6}'$$), ('_bigint', $$1, 'refund', '{"amount": 5}'$$), ('_bigint', $$1, 'pay'$$),
     ('', $$idgen.uuid_v4(), 'pay', '{"amount": 5}'$$)) v (kind, input),
     failure(format($$SELECT idgen.create_once%s('919108f7-52d1-4320-9bac-f847db4148a8', %s)$$, kind, input)) f;
 
--- it carries the fields of a violated constraint
+-- the error has the fields of a constraint violation
 DO $$
 DECLARE
     the_schema text;
@@ -174,7 +174,7 @@ EXCEPTION WHEN unique_violation THEN
     RAISE NOTICE 'schema %, table %, constraint %', the_schema, the_table, the_constraint;
 END $$;
 
--- a read-only transaction: a replay is answered, a new command is not recorded
+-- a read-only transaction accepts a replay and refuses a new command
 BEGIN READ ONLY;
 SELECT created FROM idgen.create_once_bigint('919108f7-52d1-4320-9bac-f847db4148a8', 2, 'pay', '{"amount": 5}');
 SELECT input, f.* FROM (VALUES
@@ -184,7 +184,7 @@ SELECT input, f.* FROM (VALUES
 ROLLBACK;
 SELECT idgen.forget_creation('919108f7-52d1-4320-9bac-f847db4148a8');
 
--- what the table itself refuses
+-- constraints of the table
 SELECT input, f.state, f.message FROM (VALUES
     ($$(command_id) VALUES (idgen.uuid_v4())$$),
     ($$(command_id, entity_id, entity_number) VALUES (idgen.uuid_v4(), idgen.uuid_v4(), 1)$$),

@@ -1,8 +1,8 @@
--- The generators: layouts, arguments, order.
+-- The generators of UUIDs: layouts, arguments, order.
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 
--- version and variant, over enough identifiers to see every bit move
+-- version and variant of many identifiers
 SELECT 'uuid_v4' AS generator, count(*), count(DISTINCT id) AS distinct_ids,
        min(idgen.uuid_version(id)) AS min_version, max(idgen.uuid_version(id)) AS max_version,
        min(idgen.uuid_variant(id)) AS min_variant, max(idgen.uuid_variant(id)) AS max_variant
@@ -48,18 +48,18 @@ DROP TABLE defaults;
 -- Version 7
 --
 
--- the wall clock's time: between this statement's beginning and its end
+-- the wall clock's time, between the start and the end of this statement
 SELECT idgen.uuid_timestamp(idgen.uuid_v7()) BETWEEN statement_timestamp() - interval '1 ms' AND clock_timestamp() AS v7_is_now,
        idgen.comb_timestamp(idgen.comb()) BETWEEN statement_timestamp() - interval '1 ms' AND clock_timestamp() AS comb_is_now,
        idgen.short_comb_timestamp(idgen.short_comb()) BETWEEN statement_timestamp() - interval '1 minute' AND clock_timestamp() AS short_comb_is_now;
 
--- strictly increasing within a backend, faster than the clock's ticks
+-- strictly increasing within a backend, also within one tick of the clock
 SELECT count(*) AS not_increasing
 FROM (SELECT id, lag(id) OVER (ORDER BY n) AS previous
       FROM (SELECT n, idgen.uuid_v7() AS id FROM generate_series(1, 200000) n) s) t
 WHERE id <= previous;
 
--- with a clock: that millisecond, and the fraction of it in 4096ths
+-- with a clock: its millisecond, and the fraction in 1/4096 of a millisecond
 SELECT at, idgen.uuid_timestamp(id) AS timestamp,
        substr(id::text, 1, 18) AS timestamp_and_fraction,
        floor(extract(microseconds FROM at) % 1000 * 4096 / 1000) AS fraction_expected,
@@ -72,7 +72,7 @@ FROM (SELECT at, idgen.uuid_v7(at) AS id
                    ('2022-02-22 19:22:22.000999+00'),
                    ('10889-08-02 05:31:50.655999+00')) v (at)) s;
 
--- a clock does not move the order of those without one
+-- a call with a clock does not affect the order of calls without one
 SELECT idgen.uuid_v7('10000-01-01 00:00:00+00') > idgen.uuid_v7() AS future_is_greater,
        idgen.uuid_timestamp(idgen.uuid_v7()) < '2200-01-01' AS and_forgotten;
 
@@ -96,7 +96,7 @@ FROM (SELECT at, idgen.comb(at) AS id
 -- Short COMB
 --
 
--- known answers for the prefix: the wrap, one millisecond before it, and before the epoch
+-- known prefixes: where the cycle restarts, one millisecond earlier, and before the epoch
 SELECT at, left(idgen.short_comb(clock => at)::text, 4) AS prefix
 FROM (VALUES (timestamptz '2022-03-18 03:44:00+00'),
              ('2022-03-18 03:43:59.999+00'),
@@ -110,7 +110,7 @@ FROM (VALUES (timestamptz '2022-03-18 03:44:00+00'),
              ('4714-11-24 00:00:00+00 BC'),
              ('294276-12-31 23:59:59.999999+00')) v (at);
 
--- against the formula, in numeric arithmetic
+-- compared with the formula in numeric arithmetic
 WITH cases AS (
     SELECT at, period, bytes,
            floor(floor(extract(epoch FROM at)::numeric * 1000) / (extract(epoch FROM period)::numeric * 1000)) AS number
@@ -130,7 +130,7 @@ SELECT left(idgen.short_comb(NULL, NULL, NULL, '2022-03-18 03:44:00+00')::text, 
        left(idgen.short_comb(period => '2 minutes', prefix_bytes => NULL, clock => '2022-03-18 03:44:00+00')::text, 4) AS two_minutes,
        left(idgen.short_comb(period => NULL, prefix_bytes => 1, clock => '2022-03-18 03:45:00+00')::text, 2) AS one_byte;
 
--- the longest period, with every width
+-- the longest period with each prefix_bytes
 SELECT bytes, idgen.short_comb_timestamp(idgen.short_comb(period, bytes, clock => '2970-01-02 00:00:00+00'), '2970-01-02 00:00:00+00', period, bytes) AS start
 FROM generate_series(1, 6) bytes, (VALUES (interval '365250 days')) v (period);
 
@@ -138,13 +138,13 @@ FROM generate_series(1, 6) bytes, (VALUES (interval '365250 days')) v (period);
 -- Runs
 --
 
--- the bits between the version and the variant and around them, without those
+-- all bits except the version and the variant
 CREATE FUNCTION free_bits(id uuid) RETURNS text LANGUAGE sql IMMUTABLE AS $$
     SELECT left(bits, 48) || substr(bits, 53, 12) || substr(bits, 67)
     FROM (SELECT ('x' || replace(id::text, '-', ''))::bit(128)::text AS bits) s
 $$;
 
--- for each width, the 32 bits behind the prefix change every run_length identifiers
+-- for each prefix_bytes, the 32 bits after the prefix change every run_length identifiers
 SELECT bytes, count(*) AS ids, count(DISTINCT tag) AS tags, count(DISTINCT rest) AS rests,
        bool_and(same_run = (n % 5 <> 1)) AS changes_every_fifth
 FROM (SELECT n, bytes, tag, rest,
@@ -155,23 +155,23 @@ FROM (SELECT n, bytes, tag, rest,
                   FROM generate_series(1, 6) bytes, generate_series(1, 50) n) s) t) u
 GROUP BY bytes ORDER BY bytes;
 
--- a run ends where the prefix changes
+-- a run ends when the prefix changes
 SELECT count(DISTINCT left(id::text, 13)) AS runs, count(DISTINCT left(id::text, 4)) AS prefixes
 FROM (SELECT idgen.short_comb(run_length => 1000, clock => '2022-03-18 03:44:00+00'::timestamptz + n * interval '6 seconds') AS id
       FROM generate_series(0, 99) n) s;
 
--- two tables with arguments of their own do not cut each other's runs short
+-- calls with different arguments do not end each other's runs
 SELECT count(DISTINCT left(a::text, 13)) AS runs_a, count(DISTINCT left(b::text, 13)) AS runs_b
 FROM (SELECT idgen.short_comb(run_length => 101, clock => '2022-03-18 03:44:00+00') AS a,
              idgen.short_comb(run_length => 102, clock => '2022-03-18 03:44:00+00') AS b
       FROM generate_series(1, 101) n) s;
 
--- more kinds of runs than a backend keeps: shorter runs, but right ones
+-- more different arguments than a backend keeps runs for: identifiers are still valid
 SELECT count(DISTINCT id) AS ids, bool_and(idgen.is_recent_short_comb(id, clock => '2022-03-18 03:44:00+00')) AS valid
 FROM (SELECT idgen.short_comb(run_length => 200 + n % 20, clock => '2022-03-18 03:44:00+00') AS id
       FROM generate_series(1, 1000) n) s;
 
--- without a run, nothing behind the prefix repeats
+-- without a run, the bits after the prefix do not repeat
 SELECT count(DISTINCT substr(id::text, 6, 8)) > 995 AS tags_differ
 FROM (SELECT idgen.short_comb() AS id FROM generate_series(1, 1000)) s;
 

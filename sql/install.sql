@@ -1,4 +1,4 @@
--- What CREATE EXTENSION leaves behind.
+-- The objects that CREATE EXTENSION creates.
 CREATE EXTENSION idgen;
 
 SELECT e.extversion, n.nspname, e.extrelocatable
@@ -9,7 +9,7 @@ SELECT trusted, relocatable, schema, requires
 FROM pg_available_extension_versions
 WHERE name = 'idgen' AND version = '1.0';
 
--- exact volatility and parallel marks
+-- volatility and parallel safety of each function
 \pset format unaligned
 SELECT proname, pg_get_function_identity_arguments(oid) AS arguments,
        provolatile AS vol, proparallel AS par, proisstrict AS strict, prosecdef AS secdef
@@ -33,7 +33,7 @@ FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
 WHERE c.relnamespace = 'idgen'::regnamespace AND c.relkind IN ('r', 'v') AND a.attnum > 0
   AND col_description(c.oid, a.attnum) IS NULL;
 
--- everybody may use the schema, nobody else the table, which pg_dump keeps
+-- PUBLIC has USAGE on the schema, but no privileges on the tables, which pg_dump dumps
 SELECT has_schema_privilege('public', 'idgen', 'USAGE') AS usage,
        has_schema_privilege('public', 'idgen', 'CREATE') AS "create",
        has_table_privilege('public', 'idgen.creation_identifiers',

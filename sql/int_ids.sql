@@ -3,7 +3,7 @@ SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 \set VERBOSITY default
 
--- nothing goes without a node or a launch
+-- the generators require idgen.node_id or idgen.launch_id
 SELECT idgen.snowflake();
 SELECT idgen.trace_id();
 SELECT idgen.js_id();
@@ -14,7 +14,7 @@ SELECT idgen.js_id();
 SET idgen.node_id = 65536;
 SET idgen.launch_id = 100000;
 
--- what went in can be read
+-- the readers return the parts of a new identifier
 SET idgen.node_id = 21;
 SET idgen.launch_id = 65;
 CREATE FUNCTION about_now(instant timestamptz) RETURNS boolean
@@ -33,11 +33,11 @@ SELECT parts.counter >= 1 AS counter, parts.generator, parts.launch,
 FROM idgen.decimal_id() id, idgen.decimal_id_parts(id) parts;
 SELECT idgen.uuid_version(id), about_now(idgen.uuid_timestamp(id)) AS now FROM idgen.uuid_v7_ordered() id;
 
--- decimal_id() counts
+-- decimal_id() increments its counter by one
 SELECT b.counter - a.counter AS step
 FROM idgen.decimal_id_parts(idgen.decimal_id()) a, idgen.decimal_id_parts(idgen.decimal_id()) b;
 
--- in one statement, more than a millisecond or a second has room for
+-- more in one statement than the counter has values for one millisecond or second
 SELECT count(*) AS n, count(*) FILTER (WHERE snowflake > last_snowflake) AS snowflakes,
        count(*) FILTER (WHERE trace_id > last_trace_id) AS trace_ids,
        count(*) FILTER (WHERE js_id > last_js_id) AS js_ids,
@@ -53,12 +53,12 @@ FROM (SELECT *, lag(snowflake, 1, 0::bigint) OVER w AS last_snowflake, lag(trace
 SELECT bool_and(idgen.trace_id_counter(id) > 0) AS counters_from_1
 FROM (SELECT idgen.trace_id() AS id FROM generate_series(1, 100000)) made;
 
--- somebody else's: Twitter's (2022-06-28 16:07:40.105), Discord's (2016-04-30 11:18:25.796)
+-- other issuers: Twitter (2022-06-28 16:07:40.105), Discord (2016-04-30 11:18:25.796)
 SELECT idgen.snowflake_timestamp(1541815603606036480, '2010-11-04 01:42:54.657+00') AS twitter,
        idgen.snowflake_node(1541815603606036480) AS node, idgen.snowflake_counter(1541815603606036480) AS counter;
 SELECT idgen.snowflake_timestamp(175928847299117063, '2015-01-01 00:00:00+00') AS discord,
        idgen.snowflake_node(175928847299117063) AS node, idgen.snowflake_counter(175928847299117063) AS counter;
--- Instagram's has one bit more below the time: 13 of shard, 10 of counter
+-- Instagram's identifiers have 23 bits after the time: 13 of shard, 10 of counter
 SELECT idgen.snowflake_timestamp(((1387263000::bigint << 23) | (1341 << 10) | 905) >> 1, '2011-08-24 21:07:01.721+00') AS instagram;
 -- NULL is the default epoch
 SELECT idgen.snowflake_timestamp(1541815603606036480, NULL), idgen.js_id_timestamp(1 << 21, NULL);
@@ -69,13 +69,13 @@ FROM (VALUES ((1795262400::bigint & 33554431) * 2^38::bigint::numeric + 4711 * 2
      LATERAL (SELECT n::bigint) b (id);
 SELECT * FROM idgen.decimal_id_parts(14150009200065);
 
--- trace_id's time begins again every 388 days; the clock tells which ones are meant
+-- trace_id's time restarts every 388 days; the clock selects the cycle
 SELECT clock, idgen.trace_id_timestamp(1000::bigint << 38 | 1, clock)
 FROM (VALUES (timestamptz '1970-01-01 00:00:00+00'), ('1970-01-01 00:16:40+00'), ('1971-01-23 00:53:51+00'),
              ('1971-01-23 00:53:52+00'), ('1969-12-31 00:16:40.5+00'), ('1969-12-31 00:16:39.5+00'), ('1969-12-31 00:16:39+00'),
              ('2026-11-21 12:00:00+00'), ('294276-12-30 00:00:00+00'), ('4713-01-01 00:00:00+00 BC')) v (clock);
 
--- bounds: the smallest and the greatest of a tick
+-- bounds: the smallest and the greatest identifier of a tick
 SELECT at, idgen.snowflake_floor(at), idgen.snowflake_ceil(at), idgen.js_id_floor(at), idgen.js_id_ceil(at)
 FROM (VALUES (timestamptz '2020-01-01 00:00:00+00'), ('2020-01-01 00:00:00.001999+00'), ('2026-11-21 12:00:00.123456+00'),
              ('2089-09-06 15:47:35.551999+00')) v (at);
@@ -96,7 +96,7 @@ SELECT idgen.snowflake_timestamp(1, '-infinity');
 SELECT idgen.snowflake_timestamp(9223372036854775807, '294276-12-31 23:59:59+00') IS NULL AS beyond_timestamptz;
 SELECT idgen.trace_id_timestamp(1, 'infinity');
 
--- partitions by time, and a scan that meets one of them
+-- partitions by time, and a scan of one of them
 CREATE TABLE events (id bigint PRIMARY KEY DEFAULT idgen.snowflake(), n int) PARTITION BY RANGE (id);
 CREATE TABLE events_2026_01 PARTITION OF events
     FOR VALUES FROM (idgen.snowflake_floor('2026-01-01 00:00:00+00')) TO (idgen.snowflake_floor('2026-02-01 00:00:00+00'));
@@ -119,7 +119,7 @@ RESET enable_seqscan;
 RESET enable_bitmapscan;
 DROP TABLE events;
 
--- the ends of the domains, and what is outside
+-- the smallest and the greatest identifier, and values out of range
 SELECT id, idgen.snowflake_timestamp(id) AS "timestamp", idgen.snowflake_node(id) AS node, idgen.snowflake_counter(id) AS counter
 FROM (VALUES (9223372036854775807), (1), (0), (-1), (-9223372036854775808)) v (id);
 SELECT id, idgen.trace_id_timestamp(id, '2000-01-01 00:00:00+00') AS "timestamp", idgen.trace_id_node(id) AS node, idgen.trace_id_counter(id) AS counter
@@ -137,19 +137,19 @@ SELECT num_nulls(idgen.snowflake_timestamp(NULL), idgen.snowflake_node(NULL), id
                  idgen.js_id_counter(NULL), idgen.js_id_floor(NULL), idgen.js_id_ceil(NULL)) AS thirteen,
        (SELECT num_nulls(counter, generator, launch) FROM idgen.decimal_id_parts(NULL)) AS three;
 
--- the epoch: an argument of generator, reader and bounds alike
+-- the epoch is an argument of generators, readers and bounds
 SELECT name, about_now(idgen.snowflake_timestamp(idgen.snowflake(epoch), epoch)) AS snowflake,
        about_now(idgen.js_id_timestamp(idgen.js_id(epoch), epoch)) AS js_id
 FROM (VALUES ('NULL', NULL), ('the default', timestamptz '2020-01-01 00:00:00+00'), ('before it', '2015-01-01 00:00:00+00'),
              ('with microseconds', '2024-02-29 12:34:56.789999+05:30'), ('an hour ago', date_trunc('second', now() - interval '1 h')),
              ('1970', '1970-01-01 00:00:00+00')) v (name, epoch);
 SELECT idgen.snowflake_timestamp(idgen.snowflake(NULL)) - idgen.snowflake_timestamp(idgen.snowflake()) < '1 h' AS default_epoch;
--- it is rounded down to the identifier's unit of time, as the timestamp is
+-- the epoch, like the timestamp, is rounded down to the identifier's unit of time
 SELECT idgen.snowflake_floor('2024-01-01 00:00:00.0005+00', '2024-01-01 00:00:00.0009+00') AS same_ms,
        idgen.snowflake_timestamp(1, '2024-01-01 00:00:00.0009+00') AS ms,
        idgen.js_id_floor('2024-01-01 00:00:00.5+00', '2024-01-01 00:00:00.9+00') AS same_second,
        idgen.js_id_timestamp(1, '2024-01-01 00:00:00.9+00') AS second;
--- no time before the epoch, nor more than there are bits for
+-- the time must not be before the epoch, nor exceed its bits
 \set VERBOSITY sqlstate
 SELECT idgen.snowflake('2999-01-01 00:00:00+00');
 SELECT idgen.js_id('2999-01-01 00:00:00+00');
@@ -159,9 +159,9 @@ SELECT idgen.snowflake('infinity');
 SELECT idgen.js_id('-infinity');
 \set VERBOSITY default
 SELECT idgen.snowflake_floor('1949-12-31 00:00:00+00', '1950-01-01 00:00:00+00');
--- ... and no epoch moves the ticker
+-- the epoch does not affect the ticker
 SELECT ahead < '1 h' AS unmoved FROM idgen.tickers WHERE layout IN ('snowflake', 'js_id');
--- readers and bounds are immutable: for generated columns, indexes, partitions
+-- readers and bounds are immutable: they can be used in generated columns and indexes
 CREATE TABLE dated (id bigint PRIMARY KEY,
     made timestamptz GENERATED ALWAYS AS (idgen.snowflake_timestamp(id, '2015-01-01 00:00:00+00')) STORED);
 CREATE INDEX ON dated (idgen.js_id_timestamp(id));
@@ -180,7 +180,7 @@ START TRANSACTION READ ONLY;
 SELECT count(*) FROM idgen.tickers;
 COMMIT;
 
--- the tickers, where the last calls were not long ago
+-- the view of the tickers, shortly after calls
 SELECT statement_timestamp() AS began, num_nonnulls(idgen.snowflake(), idgen.trace_id(), idgen.js_id(), idgen.decimal_id(), idgen.uuid_v7_ordered()) AS made \gset
 SELECT layout, last_value > 0 AS started, last_time BETWEEN :'began'::timestamptz - interval '2 s' AND clock_timestamp() + interval '1 h' AS now, ahead >= '0' AS ahead,
        reserved_value > last_value AS reserved, reserved_until > last_time AS reserved_longer
@@ -191,7 +191,7 @@ SELECT last_value = (extract(epoch FROM idgen.snowflake_timestamp(id)) * 1000)::
 FROM (SELECT idgen.snowflake() AS id OFFSET 0) made, LATERAL (SELECT last_value FROM idgen.ticker_state('snowflake') WHERE id > 0) state;
 SELECT * FROM idgen.ticker_state('sonnenblume');
 
--- a rollback takes nothing back, and a transaction that creates the extension may use it
+-- a rollback does not undo the ticker's changes
 BEGIN;
 SELECT idgen.decimal_id() AS before \gset
 SAVEPOINT s;
@@ -201,8 +201,9 @@ SELECT idgen.decimal_id() AS after \gset
 ROLLBACK;
 SELECT idgen.decimal_id() > :after AND :after > :within AND :within > :before AS forward;
 
--- created, restored to a mark, used and rolled back in one transaction: the
--- others' mark stays, and the values are above what was restored
+-- create the extension, restore a high-water mark, generate values and roll back in
+-- one transaction: the values are above the restored mark, and the high-water mark
+-- of other sessions does not change
 SELECT last_value + 10000000000 AS restored, reserved_value AS mark FROM idgen.ticker_state('snowflake') \gset
 BEGIN;
 DROP EXTENSION idgen;
@@ -216,7 +217,7 @@ SELECT reserved_value = :mark AS untouched FROM idgen.ticker_state('snowflake');
 SELECT last_value >= :restored AS above FROM idgen.snowflake() id, LATERAL (SELECT last_value FROM idgen.ticker_state('snowflake') WHERE id > 0) s;
 SELECT reserved_value > :restored AS reserved_anew FROM idgen.ticker_state('snowflake');
 
--- raised, ticker and mark together, and never lowered
+-- raise_ticker() raises the ticker and its high-water mark, and never lowers them
 SELECT idgen.decimal_id() AS before \gset
 SELECT last_value + 5000000 AS foreign_value FROM idgen.ticker_state('decimal_id') \gset
 SELECT idgen.raise_ticker('decimal_id', :foreign_value);
@@ -249,12 +250,12 @@ REVOKE ALL ON SEQUENCE idgen.decimal_id_ticker FROM regress_idgen_clerk;
 DROP ROLE regress_idgen_clerk;
 \set VERBOSITY default
 
--- parallel plans leave these functions to the leader, and a worker refuses them
+-- functions that use a ticker are parallel unsafe
 SELECT count(*) FROM pg_proc
 WHERE pronamespace = 'idgen'::regnamespace AND proparallel <> 'u'
   AND proname IN ('snowflake', 'trace_id', 'js_id', 'decimal_id', 'uuid_v7_ordered', 'raise_ticker', 'ticker_state');
 
--- a sequence that was dropped
+-- a ticker whose sequence was dropped
 BEGIN;
 ALTER EXTENSION idgen DROP SEQUENCE idgen.js_id_ticker;
 DROP SEQUENCE idgen.js_id_ticker;

@@ -1,4 +1,4 @@
--- ObjectIds: reading, bounds, and object_id().
+-- ObjectId: reading, bounds, and object_id().
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 
@@ -20,7 +20,7 @@ FROM (VALUES ('507f1f77bcf86cd799439011'), ('507F1F77BCF86CD799439011'), ('507f1
              ('000000000000000000000000'), ('7fffffffffffffffffffffff'), ('800000000000000000000000'),
              ('ffffffffffffffffffffffff'), ('FFFFFFFFFFFFFFFFFFFFFFFF'), ('0123456789abcdefABCDEF01')) v (id);
 
--- nothing else is read; positions count characters, and a long text is not shown
+-- errors: positions count characters, and a long text is not shown
 CREATE TABLE bad_texts (input text);
 INSERT INTO bad_texts VALUES
     (''), ('5'), ('507f1f77bcf86cd79943901'), ('507f1f77bcf86cd7994390111'), (' 507f1f77bcf86cd799439011'),
@@ -38,7 +38,7 @@ FROM bad_texts, failure(format('SELECT idgen.object_id_timestamp(%L)', input)) f
 \pset tuples_only off
 \pset fieldsep '|'
 \pset format aligned
--- of a stored value, too: out of line
+-- a value that is stored out of line
 SELECT length(input), idgen.is_object_id(input),
        (failure(format('SELECT idgen.object_id_timestamp(input) FROM bad_texts WHERE length(input) = %s', length(input)))).*
 FROM bad_texts WHERE length(input) = 100000;
@@ -56,7 +56,7 @@ SELECT at, f.* FROM (VALUES ('infinity'), ('-infinity'), ('1969-12-31 23:59:59.9
                             ('4714-11-24 00:00:00+00 BC'), ('294276-12-31 23:59:59.999999+00')) v (at),
     failure(format('SELECT idgen.object_id_floor(%L)', at)) f;
 
--- partitions by time, of which a query reads one
+-- partitions by time, and a scan of one of them
 CREATE TABLE events (id text COLLATE "C" PRIMARY KEY, n int) PARTITION BY RANGE (id);
 CREATE TABLE events_2026_01 PARTITION OF events
     FOR VALUES FROM (idgen.object_id_floor('2026-01-01 00:00:00+00')) TO (idgen.object_id_floor('2026-02-01 00:00:00+00'));

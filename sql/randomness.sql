@@ -1,8 +1,8 @@
--- Random bits must look random. The thresholds are six standard deviations,
--- so that all these checks together fail by chance less than once in a
--- hundred thousand runs; a stuck, biased or repeated bit is off by far more.
+-- Statistical tests of the random bits. The thresholds are six standard
+-- deviations: by chance, all these checks together fail less than once in
+-- 100,000 runs. A stuck, biased or repeated bit deviates by far more.
 
--- bit by bit: the identifier's bits 0 to 127, from high to low
+-- bit 0 is the identifier's highest bit, 127 its lowest
 CREATE TEMP VIEW kinds AS
     SELECT 'uuid_v4' AS kind, n, idgen.uuid_v4() AS id FROM generate_series(1, 5000) n
     UNION ALL
@@ -33,7 +33,7 @@ FROM (SELECT kind, bit, sum(get_bit(bits, bit)) AS ones
       GROUP BY kind, bit) s
 GROUP BY kind ORDER BY kind;
 
--- ... and differs from the same bit of the identifier before in half of them
+-- each random bit differs from that of the previous identifier in half of them
 SELECT kind, count(*) AS random_bits,
        count(*) FILTER (WHERE abs(changes - 2500) > 6 * sqrt(5000) / 2) AS suspicious
 FROM (SELECT kind, bit, sum(get_bit(bits # previous, bit)) AS changes
@@ -43,7 +43,7 @@ FROM (SELECT kind, bit, sum(get_bit(bits # previous, bit)) AS changes
       GROUP BY kind, bit) t
 GROUP BY kind ORDER BY kind;
 
--- ... and from its neighbour within the identifier
+-- adjacent random bits differ in half of the identifiers
 SELECT kind, count(*) AS pairs,
        count(*) FILTER (WHERE abs(changes - 2500) > 6 * sqrt(5000) / 2) AS suspicious
 FROM (SELECT kind, bit, sum(get_bit(bits, bit) # get_bit(bits, bit + 1)) AS changes
@@ -51,8 +51,8 @@ FROM (SELECT kind, bit, sum(get_bit(bits, bit) # get_bit(bits, bit + 1)) AS chan
       GROUP BY kind, bit) t
 GROUP BY kind ORDER BY kind;
 
--- bytes are spread evenly: chi-square with 255 degrees of freedom has mean 255
--- and standard deviation 22.6; the last six bytes of each identifier
+-- the last six bytes of each identifier are uniformly distributed: chi-square with
+-- 255 degrees of freedom has mean 255 and standard deviation 22.6
 SELECT kind, chi_square BETWEEN 255 - 6 * 22.6 AND 255 + 6 * 22.6 AS evenly
 FROM (SELECT kind, sum((observed - 30000 / 256.0) ^ 2 / (30000 / 256.0)) AS chi_square
       FROM (SELECT kind, value, count(*) AS observed
@@ -62,5 +62,5 @@ FROM (SELECT kind, sum((observed - 30000 / 256.0) ^ 2 / (30000 / 256.0)) AS chi_
       GROUP BY kind) t
 ORDER BY kind;
 
--- no 64 bits come twice, over all kinds: nothing is drawn from the pool twice
+-- no 62 random bits occur twice in all identifiers: the pool is not used twice
 SELECT count(*) - count(DISTINCT substring(bits FROM 67)) AS repeated FROM sample;

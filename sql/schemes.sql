@@ -1,10 +1,10 @@
--- Versions 1 and 6, Lambert's COMB, SQL Server's forms, sequence COMB, and
--- the conversions between them.
+-- Versions 1 and 6, Lambert's COMB, suffix forms for SQL Server, sequence COMB,
+-- and the conversions between them.
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 
 --
--- Versions 1 and 6, Lambert
+-- Versions 1 and 6, Lambert's COMB
 --
 SELECT name, count(*), count(DISTINCT id) AS distinct_ids, min(idgen.uuid_version(id)), max(idgen.uuid_version(id)),
        min(idgen.uuid_variant(id)) AS variant, max(idgen.uuid_variant(id)) AS variant_too,
@@ -15,7 +15,7 @@ FROM (SELECT 'v1' AS name, idgen.uuid_v1() AS id FROM generate_series(1, 5000)
       UNION ALL SELECT 'lambert', idgen.lambert_comb() FROM generate_series(1, 5000)) s
 GROUP BY name ORDER BY name;
 
--- more than the clock's ticks: a million in one statement, strictly increasing in time
+-- more identifiers than clock ticks in one statement: strictly increasing in time
 SELECT count(*) AS ids, count(DISTINCT id) AS distinct_ids,
        count(*) FILTER (WHERE v6 <= previous) AS not_increasing
 FROM (SELECT id, v6, lag(v6) OVER (ORDER BY n) AS previous
@@ -27,11 +27,11 @@ FROM (SELECT id, lag(id) OVER (ORDER BY n) AS previous
 SELECT count(*) FILTER (WHERE id <= previous) AS lambert_not_increasing
 FROM (SELECT id, lag(id) OVER (ORDER BY n) AS previous
       FROM (SELECT n, idgen.lambert_comb() AS id FROM generate_series(1, 100000) n OFFSET 0) s) t;
--- the three share one clock
+-- the three generators share one clock
 SELECT idgen.uuid_timestamp(a) <= idgen.uuid_timestamp(b) AND idgen.uuid_timestamp(b) <= idgen.uuid_timestamp(c) AS one_clock
 FROM (SELECT idgen.lambert_comb() AS a, idgen.uuid_v1() AS b, idgen.uuid_v6() AS c OFFSET 0) s;
 
--- the bits behind the variant are random, but for the multicast bit
+-- the bits after the variant are random, except for the multicast bit
 SELECT name, count(*) AS random_bits, count(*) FILTER (WHERE abs(ones - 2500) > 6 * sqrt(5000) / 2) AS suspicious
 FROM (SELECT name, bit, sum(get_bit(bits, bit)) AS ones
       FROM (SELECT 'v1' AS name, ('x' || replace(idgen.uuid_v1()::text, '-', ''))::bit(128) AS bits FROM generate_series(1, 5000)
@@ -43,7 +43,7 @@ FROM (SELECT name, bit, sum(get_bit(bits, bit)) AS ones
 GROUP BY name ORDER BY name;
 
 --
--- Version 5: known answers, of the RFC and of Python's uuid5()
+-- Version 5: known values from the RFC and from Python's uuid5()
 --
 SELECT idgen.uuid_v5('6ba7b810-9dad-11d1-80b4-00c04fd430c8', 'www.example.com') AS "RFC 9562 A.4";
 SELECT name, idgen.uuid_v5(namespace, name), expected
@@ -68,7 +68,7 @@ FROM (SELECT at, idgen.short_suffix_comb(clock => at) AS id
 SELECT substr(idgen.short_suffix_comb('30 seconds', '1970-01-01 01:00:00+00')::text, 25, 4) AS thirty_seconds,
        substr(idgen.short_suffix_comb(NULL, '2022-03-18 03:45:00+00')::text, 25, 4) AS default_period;
 
--- random elsewhere: bits 80 to 95 of the short one, 80 to 127 of the long one are the time
+-- the other bits are random: bits 80 to 95 (short) or 80 to 127 are the time
 SELECT name, count(*) AS random_bits, count(*) FILTER (WHERE abs(ones - 2500) > 6 * sqrt(5000) / 2) AS suspicious
 FROM (SELECT name, bit, sum(get_bit(bits, bit)) AS ones
       FROM (SELECT 'suffix_comb' AS name, ('x' || replace(idgen.suffix_comb()::text, '-', ''))::bit(128) AS bits FROM generate_series(1, 5000)
@@ -79,15 +79,15 @@ FROM (SELECT name, bit, sum(get_bit(bits, bit)) AS ones
 GROUP BY name ORDER BY name;
 
 --
--- Sequence COMB: T. Vondra's arithmetic
+-- Sequence COMB, with the arithmetic of T. Vondra's sequential-uuids
 --
 CREATE SEQUENCE blocks;
 SELECT n, left(replace(id::text, '-', ''), 4) AS prefix, idgen.uuid_version(id) AS version
 FROM (SELECT n, idgen.sequence_comb('blocks', 4, 65536) AS id FROM generate_series(1, 12) n OFFSET 0) s
 WHERE n IN (1, 4, 5, 8, 9, 12);
 
--- for each block_count: whole bytes, smaller blocks where it is not a power of
--- 256, a cycle of the same length; against the formula
+-- compared with the formula: the prefix has whole bytes, and if block_count is not
+-- a power of 256, blocks are smaller, so that the cycle has the same length
 CREATE FUNCTION right_prefix(value bigint, block_size int, block_count int) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     bytes int := CASE WHEN block_count > 16777216 THEN 4 WHEN block_count > 65536 THEN 3
@@ -107,11 +107,11 @@ FROM unnest('{1,2,255,256,257,1000,65535,65536,65537,1000000,16777216,16777217,2
      unnest('{1,2,256,257,65536,65537,123456789,9223372036854775807}'::bigint[]) value;
 DROP FUNCTION right_prefix;
 
--- below the first value, too
+-- a sequence with values below 1
 CREATE SEQUENCE down INCREMENT -1 MINVALUE -10 MAXVALUE 1;
 SELECT left(idgen.sequence_comb('down', 1, 256)::text, 2) AS prefix FROM generate_series(1, 4);
 
--- it is nextval: the rights, a read-only transaction, a limit
+-- privileges, read-only transactions and the sequence's limit are those of nextval()
 SELECT setval('blocks', 1, false);
 BEGIN READ ONLY;
 SELECT idgen.sequence_comb('blocks');
@@ -138,7 +138,7 @@ DROP SEQUENCE blocks, down;
 DROP ROLE regress_idgen_reader;
 
 --
--- Conversions: known answers
+-- Conversions: known values
 --
 SELECT idgen.uuid_v1_to_v6('c232ab00-9414-11ec-b3c8-9f6bdeced846') AS "RFC 9562 A.5",
        idgen.uuid_v6_to_v1('1ec9414c-232a-6b00-b3c8-9f6bdeced846') AS "RFC 9562 A.1";
@@ -151,7 +151,7 @@ SELECT idgen.prefix_to_suffix('00010203-0405-4607-8809-0a0b0c0d0e0f') AS suffix,
        idgen.short_prefix_to_suffix('00010203-0405-4607-8809-0a0b0c0d0e0f') AS short_suffix,
        idgen.short_suffix_to_prefix('0a0b0203-0405-4607-8809-00010c0d0e0f') AS short_prefix;
 
--- exact inverses, over random bits and the ends
+-- conversions are exact inverses, for random and for extreme values
 CREATE TEMP TABLE sample AS
 SELECT id FROM (SELECT gen_random_uuid() AS id FROM generate_series(1, 10000)
                 UNION ALL SELECT md5(n::text)::uuid FROM generate_series(1, 10000) n
@@ -175,11 +175,11 @@ SELECT bool_and(idgen.swap_guid_bytes(idgen.swap_guid_bytes(id)) = id) AS swap,
 FROM sample;
 DROP FUNCTION stamped;
 
--- what is made here converts, and passes for what it became
+-- converted suffix forms are valid COMBs and short COMBs
 SELECT idgen.is_recent_comb(idgen.suffix_to_prefix(idgen.suffix_comb())) AS comb,
        idgen.is_recent_short_comb(idgen.short_suffix_to_prefix(idgen.short_suffix_comb())) AS short_comb;
 
--- a converter that needs a version refuses any other
+-- a conversion from one version refuses other versions
 SELECT idgen.uuid_v1_to_v6('1ec9414c-232a-6b00-b3c8-9f6bdeced846');
 SELECT idgen.uuid_v6_to_v1('c232ab00-9414-11ec-b3c8-9f6bdeced846');
 SELECT idgen.uuid_v1_to_lambert_comb('1e1624e7-5e1f-d27f-a11d-ed65de8970f6');
@@ -189,7 +189,7 @@ SELECT idgen.uuid_v1_to_v6('c232ab00-9414-11ec-c3c8-9f6bdeced846');
 SELECT idgen.uuid_v1_to_v6('00000000-0000-0000-0000-000000000000');
 \set VERBOSITY default
 
--- inspect: every reading in a row
+-- inspect
 \x on
 SELECT version, variant, uuid_timestamp, comb_timestamp, suffix_comb_timestamp, short_comb_timestamp, short_prefix
 FROM idgen.inspect('c232ab00-9414-11ec-b3c8-9f6bdeced846');

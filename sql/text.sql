@@ -21,7 +21,7 @@ FROM unnest('{16,32,36,58,62}'::int[]) base,
              ('ffffffff-ffff-ffff-ffff-ffffffffffff')) v (id)
 ORDER BY base, id;
 
--- round trips, widths, and text order as uuid order
+-- round trips, lengths, and text order, which is uuid order
 CREATE TEMP TABLE sample AS
 SELECT id FROM (SELECT gen_random_uuid() AS id FROM generate_series(1, 5000)
                 UNION ALL SELECT lpad(to_hex(n), 32, '0')::uuid FROM generate_series(0, 999) n
@@ -34,7 +34,7 @@ FROM sample, unnest('{16,32,36,58,62}'::int[]) base,
      LATERAL (SELECT regexp_replace(idgen.uuid_to_base(id, base), CASE base WHEN 58 THEN '^1+(?=.)' ELSE '^0+(?=.)' END, '') AS trimmed) t
 GROUP BY base ORDER BY base;
 
--- every power of two, and one less
+-- each power of two, and each power of two minus one
 SELECT base, count(*) AS numbers, bool_and(idgen.bigint_from_base(idgen.bigint_to_base(n, base), base) = n) AS round_trip
 FROM (SELECT (1::bigint << k) - d AS n FROM generate_series(0, 62) k, generate_series(0, 1) d
       UNION ALL VALUES (9223372036854775807)) s, unnest('{16,32,36,58,62}'::int[]) base
@@ -42,7 +42,7 @@ GROUP BY base ORDER BY base;
 SELECT base, idgen.bigint_to_base(n, base)
 FROM unnest('{16,32,36,58,62}'::int[]) base, (VALUES (0::bigint), (57), (61), (9223372036854775807)) v (n) ORDER BY base, n;
 
--- cases and confusable characters
+-- upper and lower case, and confusable characters
 SELECT idgen.bigint_from_base('7F', 16) AS upper_16, idgen.bigint_from_base('7f', 16) AS lower_16,
        idgen.bigint_from_base('Zz', 36) AS both_36, idgen.bigint_from_base('iIlLoO', 32) AS confusable,
        idgen.bigint_from_base('111100', 32) AS as_these, idgen.bigint_from_base('aZ', 32) AS lower_a,
@@ -50,13 +50,13 @@ SELECT idgen.bigint_from_base('7F', 16) AS upper_16, idgen.bigint_from_base('7f'
        idgen.bigint_from_base('aA', 62) AS lower_upper_62, idgen.bigint_from_base('Aa', 62) AS upper_lower_62;
 SELECT idgen.uuid_from_base('1', 58) AS zero_58, idgen.uuid_from_base('0', 62) AS zero_62, idgen.uuid_from_base('z', 36) AS thirty_five;
 
--- every character in every base: a digit or an error, and never another digit
+-- each ASCII character in each base is a digit or an error
 SELECT base, count(*) FILTER (WHERE state IS NULL) AS digits, count(*) FILTER (WHERE state = '22P02') AS foreign_characters, count(*) AS characters
 FROM unnest('{16,32,36,58,62}'::int[]) base, generate_series(1, 127) c,
      LATERAL failure(format('SELECT idgen.bigint_from_base(%L, %s)', chr(c), base)) f
 GROUP BY base ORDER BY base;
 
--- strict: foreign characters, overflow, empty text, wrong length
+-- errors: invalid characters, overflow, empty text, wrong length
 \pset format unaligned
 \pset fieldsep '\n    '
 \pset tuples_only on
@@ -115,7 +115,7 @@ SELECT input, f.* FROM (VALUES
 \pset tuples_only off
 \pset format aligned
 
--- one identifier has one canonical text
+-- each identifier has exactly one canonical text
 SELECT id, idgen.is_prefixed_id(id, 'acct')
 FROM (VALUES ('acct_03e6wlko0bp8e7c9916hklbnd'), ('acct_0000000000000000000000000'), ('acct_f5lxx1zz5pnorynqglhzmsp33'), ('acct_f5lxx1zz5pnorynqglhzmsp34'),
              ('acct_03e6wlko0bp8e7c9916hklbnD'), ('Acct_03e6wlko0bp8e7c9916hklbnd'), ('acct_3e6wlko0bp8e7c9916hklbnd'), ('acct_003e6wlko0bp8e7c9916hklbnd'),
@@ -143,7 +143,7 @@ INSERT INTO account VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 'no prefix')
 INSERT INTO account VALUES ('acct_1', 'no leading zeros');
 INSERT INTO account VALUES ('acct_03E6WLKO0BP8E7C9916HKLBND', 'upper case');
 INSERT INTO account VALUES (NULL, 'null');
--- a driver can tell the violation
+-- the fields of the errors
 CREATE FUNCTION violation(statement text, OUT state text, OUT message text, OUT detail text, OUT schema text, OUT "table" text, OUT type text, OUT "constraint" text)
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -174,7 +174,7 @@ RESET search_path;
 SELECT idgen.create_id_domain('account_id', 'other');
 SELECT prefix, domain FROM idgen.id_prefixes ORDER BY prefix;
 
--- names are quoted, qualified and looked for as in CREATE DOMAIN
+-- names are quoted and qualified as in CREATE DOMAIN
 CREATE SCHEMA "Other";
 SELECT idgen.create_id_domain('"Other"."Weird ""Id"""', 'weird');
 SELECT idgen.prefixed_id('weird', '017f22e2-79b0-7cc3-98c4-dc0c0c07398f')::"Other"."Weird ""Id""";
@@ -189,7 +189,7 @@ SELECT idgen.create_id_domain('a b', 'nowhere');
 SELECT idgen.create_id_domain('bad_prefix', 'x''); DROP TABLE account; --');
 SELECT idgen.create_id_domain(NULL, 'x') IS NULL AS null;
 
--- renamed, the domain keeps its prefix; dropped, it frees it
+-- a renamed domain keeps its prefix; the prefix of a dropped domain can be used again
 ALTER DOMAIN "Invoice_ID" RENAME TO bill_id;
 ALTER DOMAIN invoice_id RENAME TO bill_id;
 SELECT * FROM idgen.parse_prefixed_id('inv_1');
@@ -198,7 +198,7 @@ SELECT * FROM idgen.parse_prefixed_id('inv_1');
 SELECT idgen.create_id_domain('invoice_id', 'inv');
 SELECT * FROM idgen.parse_prefixed_id('inv_1');
 
--- the caller's rights
+-- create_id_domain() has the privileges of its caller
 CREATE ROLE regress_idgen_plain;
 SET ROLE regress_idgen_plain;
 SELECT idgen.prefixed_id_prefix(idgen.prefixed_id('acct'));
@@ -268,7 +268,7 @@ SELECT idgen.ulid_timestamp('00000000000000000000000000') AS first, idgen.ulid_t
 SELECT count(*) AS ids, bool_and(length(id) = 26) AS length, count(*) FILTER (WHERE id <= previous) AS not_increasing,
        bool_and(idgen.ulid_timestamp(id) BETWEEN statement_timestamp() - interval '1 ms' AND clock_timestamp()) AS now
 FROM (SELECT id, lag(id) OVER (ORDER BY n) AS previous FROM (SELECT n, idgen.ulid() COLLATE "C" AS id FROM generate_series(1, 200000) n OFFSET 0) s) t;
--- within a millisecond the last one plus one, in the next one random bits anew
+-- within a millisecond, the previous ULID plus one; in a new millisecond, new random bits
 SELECT coalesce(bool_and(step = 1) FILTER (WHERE same_ms), true) AS plus_one,
        count(DISTINCT tail) FILTER (WHERE NOT same_ms) = count(*) FILTER (WHERE NOT same_ms) AS random_anew
 FROM (SELECT left(id, 10) = left(previous, 10) AS same_ms, right(id, 16) AS tail,

@@ -7,7 +7,7 @@ CREATE TABLE orders (id uuid PRIMARY KEY, n int);
 CREATE TRIGGER check_id BEFORE INSERT ON orders
     FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('id', 'short_comb');
 
--- without the setting, the clock is the server's
+-- without the setting, the clock is the wall clock
 INSERT INTO orders VALUES (idgen.short_comb(), 1);
 INSERT INTO orders SELECT idgen.short_comb(clock => now() - interval '5 minutes'), 2;
 SHOW idgen.clock;
@@ -18,7 +18,7 @@ EXCEPTION WHEN check_violation THEN
     RAISE NOTICE 'refused: %', SQLERRM;
 END $$;
 
--- a late batch: the clock that it recorded, for its transaction
+-- a late batch sets its recorded clock for its transaction
 BEGIN;
 SET LOCAL idgen.clock = '2022-03-18 03:44:00+00';
 INSERT INTO orders VALUES ('fff608f7-52d1-4320-9bac-f847db4148a8', 4), ('000a08f7-52d1-4320-9bac-f847db4148a8', 5);
@@ -31,7 +31,7 @@ COMMIT;
 SHOW idgen.clock;
 SELECT n FROM orders ORDER BY n;
 
--- the error names schema, table and column, and the trigger as the constraint
+-- the error has the fields schema, table and column, and the trigger as the constraint
 DO $$
 DECLARE
     the_schema text;
@@ -47,7 +47,7 @@ EXCEPTION WHEN check_violation THEN
     RAISE NOTICE 'schema %, table %, column %, constraint %', the_schema, the_table, the_column, the_constraint;
 END $$;
 
--- COPY goes through it, too, and the clock may change between its rows' batches
+-- COPY fires the trigger
 SET idgen.clock = '2022-03-18 03:44:00+00';
 COPY orders FROM stdin;
 00010000-52d1-4320-9bac-f847db4148a8	7
@@ -56,9 +56,9 @@ COPY orders FROM stdin;
 RESET idgen.clock;
 SELECT count(*) FROM orders;
 
--- ISO 8601, and UTC where there is no time zone, whatever the session's TimeZone
--- and DateStyle; to the millisecond, as the identifiers of the one before and
--- the one after it show
+-- the value is ISO 8601, in UTC if it has no time zone, whatever TimeZone and
+-- DateStyle are. It is exact: identifiers of the previous and of the next
+-- millisecond are refused.
 CREATE TABLE exact (id uuid);
 CREATE TRIGGER check_id BEFORE INSERT ON exact
     FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('id', 'uuid_v7', '0');
@@ -108,7 +108,7 @@ SET timezone_abbreviations = 'Australia';
 SET intervalstyle = 'sql_standard';
 SELECT * FROM misread();
 
--- the value stays what it was when it was set
+-- later changes of TimeZone and DateStyle do not affect the value
 SET idgen.clock = '2022-11-02 03:44:00';
 SET timezone = 'Asia/Kolkata';
 SET datestyle = 'Postgres, YMD';
@@ -127,7 +127,7 @@ SET datestyle = 'ISO, YMD';
 SET intervalstyle = 'postgres';
 RESET timezone_abbreviations;
 
--- what the setting refuses
+-- values that the setting refuses
 SET idgen.clock = 'yesterday';
 SET idgen.clock = 'now';
 DO $$
@@ -159,7 +159,8 @@ ALTER ROLE CURRENT_USER SET idgen.clock = 'noon';
 ALTER SYSTEM SET idgen.clock = 'noon';
 SHOW idgen.clock;
 
--- set before the session's first call, which loads the library and looks at the value
+-- a value that is set before the session's first call, which loads the library and
+-- checks the value
 \c -
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
@@ -175,7 +176,7 @@ SET idgen.clock = 'half past two';
 RESET idgen.clock;
 INSERT INTO orders VALUES (idgen.short_comb(), 12);
 
--- a NULL identifier is the column's own affair, and a default is checked like any other
+-- a NULL identifier is accepted; a default is checked like any other value
 CREATE TABLE notes (note_id uuid DEFAULT idgen.uuid_v7(), text text);
 CREATE TRIGGER check_id BEFORE INSERT ON notes
     FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('note_id', 'uuid_v7', '1 minute');
@@ -183,7 +184,7 @@ INSERT INTO notes VALUES (NULL, 'null');
 INSERT INTO notes (text) VALUES ('default');
 SELECT text FROM notes ORDER BY text;
 
--- every argument: tolerance, period, prefix_bytes, past, future; an empty one is the default
+-- all arguments: tolerance, period, prefix_bytes, past, future; an empty one is the default
 CREATE TABLE parts (id uuid, other uuid);
 CREATE TRIGGER check_id BEFORE INSERT ON parts
     FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('id', 'short_comb', '', '30 seconds', '1', '1 minute', '2 minutes');
@@ -199,7 +200,7 @@ INSERT INTO parts VALUES (NULL, idgen.comb_floor('1970-01-01 01:00:01.001+00'));
 SELECT count(*) FROM parts;
 RESET idgen.clock;
 
--- partitions, whose columns may lie elsewhere, and a domain over uuid
+-- partitions with columns in another order, and a domain over uuid
 CREATE DOMAIN order_id AS uuid;
 CREATE TABLE split (id order_id, at date) PARTITION BY RANGE (at);
 CREATE TABLE split_old (dropped int, at date, id order_id);
@@ -215,7 +216,7 @@ INSERT INTO split VALUES ('80000000-52d1-4320-9bac-f847db4148a8', '2022-05-05');
 SELECT tableoid::regclass, id FROM split ORDER BY id;
 RESET idgen.clock;
 
--- a generated column has no value yet when the trigger is called
+-- a generated column is refused
 CREATE TABLE copies (id uuid, copy uuid GENERATED ALWAYS AS (id) STORED);
 CREATE TRIGGER check_copy BEFORE INSERT ON copies
     FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('copy', 'short_comb');

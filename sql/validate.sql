@@ -1,10 +1,10 @@
--- Checking what clients bring.
+-- Checks of identifiers that clients generate.
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 SET intervalstyle = 'postgres';
 
 --
--- is_uuid: text
+-- is_uuid
 --
 SELECT id, idgen.is_uuid(id) AS any_version, idgen.is_uuid(id, 4) AS v4
 FROM (VALUES ('919108f7-52d1-4320-9bac-f847db4148a8'),
@@ -27,17 +27,18 @@ FROM (VALUES ('919108f7-52d1-4320-9bac-f847db4148a8'),
              (' 919108f7-52d1-4320-9bac-f847db4148a'),
              ('-'), (''), (NULL)) v (id);
 
--- every version
+-- each version
 SELECT v, idgen.is_uuid(id) AS any_version, idgen.is_uuid(id, v) AS this_version, idgen.is_uuid(id, (v + 1) % 16) AS next_version
 FROM (SELECT v, '919108f7-52d1-' || to_hex(v) || '320-9bac-f847db4148a8' AS id FROM generate_series(0, 15) v) s;
 
--- long and stored compressed
+-- long values that are stored compressed
 CREATE TEMP TABLE long_text (id text);
 INSERT INTO long_text VALUES (repeat('f', 10000000)), (repeat('919108f7-52d1-4320-9bac-f847db4148a8', 10000));
 SELECT idgen.is_uuid(id), length(id) FROM long_text;
 
 --
--- is_recent_short_comb: the window, at the wrap (2022-03-18 03:44 has prefix 0000)
+-- is_recent_short_comb: the window, around the restart of the cycle (2022-03-18 03:44
+-- has prefix 0000)
 --
 CREATE FUNCTION with_prefix(prefix text) RETURNS uuid LANGUAGE sql IMMUTABLE AS $$
     SELECT (prefix || substr('919108f7-52d1-4320-9bac-f847db4148a8', length(prefix) + 1))::uuid
@@ -53,7 +54,7 @@ SELECT prefix,
 FROM (VALUES ('fff5'), ('fff6'), ('fffc'), ('fffd'), ('ffff'), ('0000'), ('0001'), ('0005'), ('0006'), ('000a'), ('000b'), ('8000')) v (prefix),
      (SELECT timestamptz '2022-03-18 03:44:00+00' AS clock) c;
 
--- how many of all prefixes pass, and from which to which, for clocks within a minute
+-- the number and the range of prefixes that are accepted, for clocks within a minute
 SELECT clock, tolerance, count(*) AS passing,
        min(n) AS first, max(n) AS last
 FROM (SELECT clock, tolerance, (p + 32768) % 65536 - 32768 AS n
@@ -63,7 +64,7 @@ FROM (SELECT clock, tolerance, (p + 32768) % 65536 - 32768 AS n
       WHERE idgen.is_recent_short_comb(with_prefix(lpad(to_hex(p), 4, '0')), tolerance, clock)) s
 GROUP BY clock, tolerance ORDER BY clock, tolerance;
 
--- ten periods, whatever their length
+-- the default tolerance is ten periods, whatever their length
 SELECT prefix, idgen.is_recent_short_comb(with_prefix(prefix), clock => '1970-01-01 00:10:00+00', period => '30 seconds', prefix_bytes => 1) AS ok
 FROM (VALUES ('09'), ('0a'), ('14'), ('1e'), ('1f')) v (prefix);
 
@@ -71,7 +72,7 @@ FROM (VALUES ('09'), ('0a'), ('14'), ('1e'), ('1f')) v (prefix);
 SELECT prefix, idgen.is_recent_short_comb(with_prefix(prefix), '2 minutes', '1970-01-01 00:00:00+00') AS ok
 FROM (VALUES ('fffd'), ('fffe'), ('0002'), ('0003')) v (prefix);
 
--- every width: its own product passes, that of eleven periods ago does not
+-- each prefix_bytes: the clock's own period is accepted, one eleven periods away is not
 SELECT bytes,
        bool_and(idgen.is_recent_short_comb(idgen.short_comb('10 seconds', bytes, clock => clock), NULL, clock, '10 seconds', bytes)) AS own,
        bool_or(idgen.is_recent_short_comb(idgen.short_comb('10 seconds', bytes, clock => clock - interval '110 seconds'), NULL, clock, '10 seconds', bytes)) AS too_old,
@@ -80,19 +81,19 @@ FROM generate_series(1, 6) bytes,
      (SELECT timestamptz '1969-12-31 23:58:20+00' + n * interval '9.7 seconds' AS clock FROM generate_series(0, 99) n) c
 GROUP BY bytes ORDER BY bytes;
 
--- the widest window that is not an error leaves out a prefix, wherever the clock stands
+-- the widest window that is allowed excludes a prefix for every clock
 SELECT clock, count(*) AS passing
 FROM generate_series(0, 255) p,
      (VALUES (timestamptz '2022-03-18 03:44:00+00'), ('2022-03-18 03:44:59.999999+00')) c (clock)
 WHERE idgen.is_recent_short_comb(with_prefix(lpad(to_hex(p), 2, '0')), '127 minutes', clock, prefix_bytes => 1)
 GROUP BY clock ORDER BY clock;
 
--- version and variant count
+-- version and variant are checked
 SELECT idgen.is_recent_short_comb('00009af1-52d1-7320-9bac-f847db4148a8', clock => '2022-03-18 03:44:00+00') AS version_7,
        idgen.is_recent_short_comb('00009af1-52d1-4320-dbac-f847db4148a8', clock => '2022-03-18 03:44:00+00') AS microsoft,
        idgen.is_recent_short_comb('00009af1-52d1-4320-9bac-f847db4148a8', clock => '2022-03-18 03:44:00+00') AS good;
 
--- the clock is the statement's where none is given
+-- the default clock is the start of the statement
 SELECT idgen.is_recent_short_comb(idgen.short_comb()) AS now,
        idgen.is_recent_short_comb(idgen.short_comb(run_length => 1024)) AS run,
        idgen.is_recent_short_comb(idgen.short_comb(clock => now() - interval '1 hour')) AS hour_ago,
@@ -113,17 +114,17 @@ FROM (VALUES ('-1 h 1 ms', interval '-1 hour -1 millisecond'), ('-1 h', '-1 hour
              ('+1 h', '1 hour'), ('+1 h 1 ms', '1 hour 1 millisecond')) v (name, delta),
      (SELECT timestamptz '2022-02-22 19:22:22+00' AS clock) c;
 
--- NULL tolerance is ten minutes; a window may reach before 1970
+-- a NULL tolerance is ten minutes; a window can begin before 1970
 SELECT idgen.is_recent_comb(idgen.comb('2022-02-22 19:32:22+00'), NULL, '2022-02-22 19:22:22+00') AS comb,
        idgen.is_recent_uuid_v7(idgen.uuid_v7('2022-02-22 19:32:22.001+00'), NULL, '2022-02-22 19:22:22+00') AS v7,
        idgen.is_recent_comb(idgen.comb('1970-01-01 00:00:00+00'), '1 day', '1969-12-31 12:00:00+00') AS before_1970;
 
--- one is not the other
+-- a COMB is not a version 7 UUID, and vice versa
 SELECT idgen.is_recent_comb(idgen.uuid_v7()) AS v7_as_comb, idgen.is_recent_uuid_v7(idgen.comb()) AS comb_as_v7,
        idgen.is_recent_comb(idgen.comb()) AS comb, idgen.is_recent_uuid_v7(idgen.uuid_v7()) AS v7;
 
 --
--- check_...: the identifier, or an error that shows the window and the value
+-- check_recent_...: the result is the identifier, or an error that shows the window
 --
 SELECT idgen.check_recent_short_comb('00009af1-52d1-4320-9bac-f847db4148a8', clock => '2022-03-18 03:44:00+00');
 SELECT idgen.check_recent_comb('017f22e2-79b0-4cc3-98c4-dc0c0c07398f', clock => '2022-02-22 19:30:00+00');
@@ -141,13 +142,13 @@ CREATE TEMP TABLE brought (id uuid CHECK (idgen.is_recent_uuid_v7(id, clock => '
 INSERT INTO brought VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f');
 INSERT INTO brought VALUES ('027f22e2-79b0-7cc3-98c4-dc0c0c07398f');
 
--- the longest period, with a cycle of up to 2^64 ms and more: ten of them pass
+-- the longest period, with a cycle of more than 2^64 ms: ten periods are accepted
 SELECT bytes, periods,
        idgen.is_recent_short_comb(idgen.short_comb('365250 days', bytes, clock => timestamptz '2000-01-01 00:00:00+00' + periods * interval '365250 days'),
                                   clock => '2000-01-01 00:00:00+00', period => '365250 days', prefix_bytes => bytes) AS ok
 FROM (VALUES (1), (2), (6)) b (bytes), (VALUES (-5), (0), (10), (11), (200)) p (periods) ORDER BY bytes, periods;
 
--- the fields of an error of check_...(): the constraint is the function
+-- the fields of the error of check_recent_...(): the function is the constraint
 DO $$
 DECLARE
     scheme text;

@@ -1,9 +1,9 @@
--- Half-open ranges of time and min and max: what they find, and that they use
--- an index and prune partitions.
+-- Half-open ranges of time, and min and max: their results, and that they use an
+-- index and prune partitions.
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 
--- a million rows, one a second
+-- a million rows, one per second
 CREATE TEMP TABLE moments AS
 SELECT idgen.uuid_v7_floor(at) AS uuid_v7, idgen.comb_floor(at) AS comb, idgen.ulid_floor(at) COLLATE "C" AS ulid,
        idgen.snowflake_floor(at) AS snowflake, idgen.snowflake_floor(at, '2010-11-04 01:42:54.657+00') AS twitter,
@@ -19,7 +19,7 @@ CREATE INDEX moments_js_id ON moments (js_id);
 ANALYZE moments;
 
 --
--- An index condition for each
+-- Each is an index condition
 --
 SET enable_bitmapscan = off;
 EXPLAIN (COSTS OFF)
@@ -41,7 +41,7 @@ SELECT (SELECT count(*) FROM moments WHERE idgen.uuid_v7_within(uuid_v7, '2026-0
        (SELECT count(*) FROM moments WHERE idgen.snowflake_within(twitter, '2026-01-05 00:00:00+00', '2026-01-05 00:10:00+00', '2010-11-04 01:42:54.657+00')) AS twitter,
        (SELECT count(*) FROM moments WHERE idgen.js_id_within(js_id, '2026-01-05 00:00:00+00', '2026-01-05 00:10:00+00')) AS js_id;
 
--- for parameters, too, whatever the plan
+-- with parameters, in generic and custom plans
 PREPARE some_uuids (timestamptz, timestamptz) AS SELECT * FROM moments WHERE idgen.uuid_v7_within(uuid_v7, $1, $2);
 PREPARE some_ulids (timestamptz, timestamptz) AS SELECT * FROM moments WHERE idgen.ulid_within(ulid, $1, $2);
 PREPARE some_numbers (timestamptz, timestamptz, timestamptz) AS SELECT * FROM moments WHERE idgen.snowflake_within(snowflake, $1, $2, $3);
@@ -52,7 +52,7 @@ EXPLAIN (COSTS OFF) EXECUTE some_numbers ('2026-01-05 00:00:00+00', '2026-01-05 
 SET plan_cache_mode = force_custom_plan;
 EXPLAIN (COSTS OFF) EXECUTE some_uuids ('2026-01-05 00:00:00+00', '2026-01-05 00:10:00+00');
 RESET plan_cache_mode;
--- and for the current time
+-- with the current time
 EXPLAIN (COSTS OFF) SELECT * FROM moments WHERE idgen.uuid_v7_within(uuid_v7, now() - interval '1 minute', now());
 RESET enable_bitmapscan;
 
@@ -74,7 +74,7 @@ SELECT idgen.uuid_timestamp(idgen.min(uuid_v7)) AS min, idgen.uuid_timestamp(idg
 SELECT idgen.min(comb) = (SELECT comb FROM moments ORDER BY comb LIMIT 1) AS min,
        idgen.max(comb) = (SELECT comb FROM moments ORDER BY comb DESC LIMIT 1) AS max FROM moments;
 
--- without an index, in groups, of NULL, of nothing, in parallel
+-- without an index: in groups, with NULL, without rows, in parallel
 SELECT n % 3 AS remainder,
        idgen.min(id) = (array_agg(id ORDER BY id))[1] AS min, idgen.max(id) = (array_agg(id ORDER BY id DESC))[1] AS max
 FROM (SELECT n, md5(n::text)::uuid AS id FROM generate_series(1, 1000) n) s GROUP BY 1 ORDER BY 1;
@@ -113,11 +113,11 @@ BEGIN
         END LOOP;
     END LOOP;
 END $$;
--- February and March, but not their neighbours
+-- only February and March
 SELECT kind, (SELECT string_agg(DISTINCT substring(node FROM ' on (\w+_2026_\d\d)'), ', ') FROM nodes(
            format('SELECT * FROM by_%1$s WHERE idgen.%1$s_within(id, ''2026-02-01 00:00:00+00'', ''2026-04-01 00:00:00+00'')', kind)) node) AS partitions
 FROM unnest('{uuid_v7,comb,ulid,snowflake,js_id}'::text[]) kind;
--- with parameters: a custom plan, too; a generic one when it runs
+-- with parameters: when a custom plan is made, and when a generic plan is executed
 PREPARE february (timestamptz, timestamptz) AS SELECT * FROM by_ulid WHERE idgen.ulid_within(id, $1, $2);
 SET plan_cache_mode = force_custom_plan;
 SELECT DISTINCT substring(node FROM ' on (\w+_2026_\d\d)') AS partition FROM nodes($$EXECUTE february ('2026-02-01 00:00:00+00', '2026-03-01 00:00:00+00')$$) node;
@@ -127,9 +127,9 @@ RESET plan_cache_mode;
 DROP TABLE by_uuid_v7, by_comb, by_ulid, by_snowflake, by_js_id;
 
 --
--- What is within
+-- The ranges
 --
--- from start on and before stop, in whole milliseconds or seconds
+-- start is inclusive and stop exclusive, in whole milliseconds or seconds
 SELECT at, idgen.uuid_v7_within(idgen.uuid_v7_floor(at), start, stop) AS uuid_v7, idgen.comb_within(idgen.comb_ceil(at), start, stop) AS comb,
        idgen.ulid_within(idgen.ulid_ceil(at), start, stop) AS ulid, idgen.snowflake_within(idgen.snowflake_floor(at), start, stop) AS snowflake,
        idgen.js_id_within(idgen.js_id_ceil(at), start, stop) AS js_id
@@ -137,11 +137,11 @@ FROM (VALUES (timestamptz '2026-02-01 00:00:00.001+00', timestamptz '2026-02-01 
      (VALUES (timestamptz '2026-01-31 23:59:59.999999+00'), ('2026-02-01 00:00:00+00'), ('2026-02-01 00:00:00.001+00'),
              ('2026-02-01 00:00:01.999999+00'), ('2026-02-01 00:00:02.001999+00'), ('2026-02-01 00:00:02.002+00')) v (at)
 ORDER BY at;
--- nothing where stop is not after start
+-- the range is empty if stop is not after start
 SELECT count(*) FILTER (WHERE idgen.uuid_v7_within(uuid_v7, '2026-01-05 00:00:00+00', '2026-01-05 00:00:00+00')) AS same,
        count(*) FILTER (WHERE idgen.uuid_v7_within(uuid_v7, '2026-01-05 00:00:00+00', '2026-01-04 00:00:00+00')) AS reversed
 FROM moments;
--- the bounds, at random
+-- random ranges, compared with the bounds
 SELECT count(*) AS cases,
        count(*) FILTER (WHERE idgen.uuid_v7_within(v7, a, b) = (v7 >= idgen.uuid_v7_floor(a) AND v7 < idgen.uuid_v7_floor(b))) AS uuid_v7,
        count(*) FILTER (WHERE idgen.comb_within(comb, a, b) = (comb >= idgen.comb_floor(a) AND comb < idgen.comb_floor(b))) AS comb,
@@ -159,7 +159,7 @@ FROM (SELECT a, b, idgen.uuid_v7(at) AS v7, idgen.comb(at) AS comb,
                    timestamptz '2020-01-01 00:00:00+00' - random() * interval '1 year' AS c
             FROM generate_series(1, 5000) k OFFSET 0) s OFFSET 0) t;
 
--- a NULL bound finds nothing, as with BETWEEN; a NULL epoch is the default
+-- with a NULL bound nothing matches, as with BETWEEN; a NULL epoch is the default
 SELECT idgen.uuid_v7_within(NULL, '2026-01-01', '2027-01-01') IS NULL AS id,
        idgen.comb_within(idgen.comb('2026-01-01'), NULL, '2027-01-01') IS NULL AS start,
        idgen.ulid_within(idgen.ulid_floor('2026-01-01'), '2025-01-01', NULL) IS NULL AS stop,
@@ -168,7 +168,7 @@ SELECT idgen.uuid_v7_within(NULL, '2026-01-01', '2027-01-01') IS NULL AS id,
 SELECT count(*) FROM moments WHERE idgen.uuid_v7_within(uuid_v7, NULL, '2027-01-01') OR idgen.uuid_v7_within(uuid_v7, '2025-01-01', NULL);
 
 \set SHOW_CONTEXT never
--- the last millisecond has no timestamp after it to stop at
+-- errors: bounds that are out of range
 SELECT idgen.uuid_v7_within(idgen.uuid_v7_floor('2026-01-01'), '2026-01-01', '10889-08-02 05:31:50.656+00');
 SELECT idgen.comb_within(idgen.comb_floor('2026-01-01'), '1969-12-31 23:59:59.999+00', '2027-01-01');
 SELECT idgen.ulid_within('01ARZ3NDEKTSV4RRFFQ69G5FAV', '2016-01-01', 'infinity');
@@ -176,7 +176,7 @@ SELECT idgen.snowflake_within(1, '2020-01-01 00:00:00+00', '2089-09-06 15:47:35.
 SELECT idgen.js_id_within(1, '2019-12-31 23:59:59+00', '2026-01-01');
 \set SHOW_CONTEXT errors
 
--- text with the time of a uuid, as pg_partman's time decoder
+-- uuid_text_timestamp(), which pg_partman can use as its time decoder
 SELECT idgen.uuid_text_timestamp('017f22e2-79b0-7cc3-98c4-dc0c0c07398f') AS v7, idgen.uuid_text_timestamp('C232AB00-9414-11EC-B3C8-9F6BDECED846') AS v1,
        idgen.uuid_text_timestamp('919108f7-52d1-4320-9bac-f847db4148a8') IS NULL AS v4, idgen.uuid_text_timestamp(NULL) IS NULL AS null;
 \set SHOW_CONTEXT never

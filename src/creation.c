@@ -3,16 +3,15 @@
  * creation.c
  *	  Creation commands that are safe to retry.
  *
- * A client that got no answer sends its command again, under the same command
- * id.  The table idgen.creation_identifiers remembers which identifier the
- * first call was given; create_once() gives it back to every later one.  The
- * table is read and written through SPI only, so that the caller's rights,
- * policies and triggers apply, and so that the table may be any that behaves
- * like the one that the extension makes: partitioned, or distributed over
- * several servers.
+ * A client that received no answer sends its command again with the same
+ * command id.  The first call of create_once() records the identifier of the
+ * new entity in the table idgen.creation_identifiers; later calls return the
+ * recorded one.
  *
- * The history functions do the same for later commands on one entity, which
- * keeps the ids of its last commands in an array of its own row.
+ * The table is accessed only through SPI.  The caller's privileges, row-level
+ * security policies and triggers apply, and the table can be replaced by any
+ * that behaves like the extension's own, such as a partitioned or distributed
+ * one.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,29 +21,26 @@
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/pg_type.h"
-#include "common/cryptohash.h"
-#include "common/sha2.h"
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
-#include "port/pg_bswap.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/jsonb.h"
 #include "utils/memutils.h"
-#include "utils/numeric.h"
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
 
-#include "clock.h"
+#include "arguments.h"
+#include "request_hash.h"
 #include "uuid_bits.h"
 
 /*
- * Operators are written out, so that no schema in front of pg_catalog in the
- * caller's search_path can slip in one of its own.
+ * Operators, types and tables are qualified, so that the statements do not
+ * depend on the caller's search_path.
  */
 #define FIND_COMMAND \
 	"SELECT entity_id::pg_catalog.uuid, entity_number::pg_catalog.int8," \
@@ -62,32 +58,34 @@
 	"DELETE FROM idgen.creation_identifiers WHERE "
 
 /*
- * The commands to forget, sorted, so that sessions that forget the same ones
- * lock their rows in the same order.
+ * Commands to forget, sorted by id: sessions that forget the same commands
+ * lock the rows in the same order.
  */
-#define COMMANDS_OF(oldest) \
+#define SELECT_SORTED(condition) \
 	"SELECT id, made FROM (" \
 	" SELECT command_id::pg_catalog.uuid, created_at::pg_catalog.timestamptz" \
-	" FROM idgen.creation_identifiers WHERE " oldest ") AS found (id, made)" \
+	" FROM idgen.creation_identifiers WHERE " condition ") AS found (id, made)" \
 	" WHERE id IS NOT NULL AND made IS NOT NULL ORDER BY id"
 
-#define OLDER_COMMANDS COMMANDS_OF( \
+/* $1 is the time to purge before, $2 the number of commands */
+#define SELECT_OLD SELECT_SORTED( \
 	"created_at OPERATOR(pg_catalog.<) $1 ORDER BY created_at LIMIT $2")
 
-#define COMMANDS_BEYOND COMMANDS_OF( \
+/* $1 is the number of commands to keep, $2 their name or NULL */
+#define SELECT_SUPERFLUOUS SELECT_SORTED( \
 	"$2 IS NULL OR command_name OPERATOR(pg_catalog.=) $2" \
 	" ORDER BY created_at DESC, command_id DESC OFFSET $1")
 
-/* How many commands one DELETE forgets. */
-#define FORGET_AT_ONCE	1000
+/* the number of commands that one DELETE forgets */
+#define FORGET_BATCH_SIZE	1000
 
-/* The columns of FIND_COMMAND. */
+/* the columns of FIND_COMMAND */
 #define ATTNUM_ENTITY_ID		1
 #define ATTNUM_ENTITY_NUMBER	2
 #define ATTNUM_COMMAND_NAME		3
 #define ATTNUM_REQUEST_HASH		4
 
-/* A statement, prepared at its first use and kept. */
+/* A statement whose plan is prepared at its first use and then kept. */
 typedef struct KeptStatement
 {
 	const char *text;
@@ -98,9 +96,10 @@ typedef struct KeptStatement
 } KeptStatement;
 
 /*
- * One plan serves all values where it names the row's key.  The others are
- * planned as the server sees fit: a distributed table may refuse a plan that
- * does not know the values.
+ * Finding and recording a command use the primary key, so that a generic plan
+ * is right for all values.  The server chooses between a generic and a custom
+ * plan for the others, because a distributed table can reject a plan without
+ * the values.
  */
 static KeptStatement find_command =
 {FIND_COMMAND, CURSOR_OPT_GENERIC_PLAN, 1, {UUIDOID}, NULL};
@@ -108,7 +107,8 @@ static KeptStatement record_command =
 {RECORD_COMMAND, CURSOR_OPT_GENERIC_PLAN, 5, {UUIDOID, UUIDOID, INT8OID, TEXTOID, INT8OID}, NULL};
 static KeptStatement forget_command =
 {FORGET_WHERE "command_id OPERATOR(pg_catalog.=) $1", 0, 1, {UUIDOID}, NULL};
-/* IS TRUE keeps the index on created_at out, which has the ids in no order */
+
+/* IS TRUE excludes the index on created_at, which does not sort by id */
 static KeptStatement forget_commands =
 {FORGET_WHERE "command_id OPERATOR(pg_catalog.=) ANY ($1)"
 " AND (created_at OPERATOR(pg_catalog.<=) $2) IS TRUE", 0, 2, {UUIDARRAYOID, TIMESTAMPTZOID}, NULL};
@@ -117,148 +117,36 @@ static KeptStatement forget_entity =
 static KeptStatement forget_number =
 {FORGET_WHERE "entity_number OPERATOR(pg_catalog.=) $1", 0, 1, {INT8OID}, NULL};
 
-/* Bytes of a command name that a message shows. */
+/* the most bytes of a command name that a message shows */
 #define MAX_SHOWN_NAME	200
 
-/* Whether an entity is known by a uuid or by a number. */
+/* the type of an entity's identifier: uuid or bigint */
 typedef enum EntityKind
 {
 	ENTITY_UUID,
 	ENTITY_NUMBER
 } EntityKind;
 
-/* What the table says, or is to say, about a command. */
+/* A row of the table, without the command id. */
 typedef struct Creation
 {
 	EntityKind	kind;
-	pg_uuid_t	entity_id;		/* of ENTITY_UUID */
-	int64		entity_number;	/* of ENTITY_NUMBER */
-	text	   *command_name;	/* of a recorded one, until SPI_finish() */
+	pg_uuid_t	entity_id;		/* if ENTITY_UUID */
+	int64		entity_number;	/* if ENTITY_NUMBER */
+	text	   *command_name;	/* of a row that was found: until SPI_finish() */
 	bool		has_request;
 	int64		request_hash;
 } Creation;
 
-/* How often create_once() looks again when others remove what it waited for. */
+/*
+ * How often create_once() tries again because another session has removed the
+ * row that it waited for.
+ */
 #define MAX_ATTEMPTS	100
 
-/* An argument without which a function can do nothing. */
-static void
-require_argument(FunctionCallInfo fcinfo, int argno, const char *name)
-{
-	if (PG_ARGISNULL(argno))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("%s must not be null", name)));
-}
-
-/* ----------
- * The fingerprint of a request
- * ----------
- */
-
-/* One token of a jsonb value: what it is, its length, its bytes. */
-static void
-hash_token(pg_cryptohash_ctx *hash, uint8 kind, const char *bytes, uint32 length)
-{
-	uint32		length_be = pg_hton32(length);
-
-	if (pg_cryptohash_update(hash, &kind, sizeof(kind)) < 0 ||
-		pg_cryptohash_update(hash, (uint8 *) &length_be, sizeof(length_be)) < 0 ||
-		pg_cryptohash_update(hash, (const uint8 *) bytes, length) < 0)
-		elog(ERROR, "could not update SHA-256 of the request");
-}
-
-static void
-hash_scalar(pg_cryptohash_ctx *hash, const JsonbValue *scalar)
-{
-	char	   *number;
-
-	switch (scalar->type)
-	{
-		case jbvNull:
-			hash_token(hash, 'n', "", 0);
-			break;
-		case jbvBool:
-			hash_token(hash, scalar->val.boolean ? 't' : 'f', "", 0);
-			break;
-		case jbvString:
-			hash_token(hash, 's', scalar->val.string.val, scalar->val.string.len);
-			break;
-		case jbvNumeric:
-			/* equal numbers give equal text, whatever their scale */
-			number = numeric_normalize(scalar->val.numeric);
-			hash_token(hash, '#', number, strlen(number));
-			pfree(number);
-			break;
-		default:
-			elog(ERROR, "unexpected jsonb scalar type %d", (int) scalar->type);
-	}
-}
-
 /*
- * The first 64 bits of the SHA-256 of a request.  Values that are equal as
- * jsonb have the same hash, on every server version and every machine, since
- * the table that holds it is dumped, restored and replicated.
- */
-static int64
-request_hash(Jsonb *request)
-{
-	JsonbIterator *iterator = JsonbIteratorInit(&request->root);
-	JsonbIteratorToken token;
-	JsonbValue	value;
-	uint8		digest[PG_SHA256_DIGEST_LENGTH];
-	uint64		first_half;
-	pg_cryptohash_ctx *hash = pg_cryptohash_create(PG_SHA256);
-
-	if (hash == NULL || pg_cryptohash_init(hash) < 0)
-		elog(ERROR, "could not start SHA-256 of the request");
-
-	while ((token = JsonbIteratorNext(&iterator, &value, false)) != WJB_DONE)
-	{
-		/* there may be millions of them */
-		CHECK_FOR_INTERRUPTS();
-
-		switch (token)
-		{
-			case WJB_BEGIN_ARRAY:
-				/* a bare scalar is kept as an array of one */
-				hash_token(hash, value.val.array.rawScalar ? '=' : '[', "", 0);
-				break;
-			case WJB_BEGIN_OBJECT:
-				hash_token(hash, '{', "", 0);
-				break;
-			case WJB_END_ARRAY:
-				hash_token(hash, ']', "", 0);
-				break;
-			case WJB_END_OBJECT:
-				hash_token(hash, '}', "", 0);
-				break;
-			case WJB_KEY:
-			case WJB_VALUE:
-			case WJB_ELEM:
-				hash_scalar(hash, &value);
-				break;
-			default:
-				elog(ERROR, "unexpected jsonb iterator token %d", (int) token);
-		}
-	}
-
-	if (pg_cryptohash_final(hash, digest, sizeof(digest)) < 0)
-		elog(ERROR, "could not finish SHA-256 of the request");
-	pg_cryptohash_free(hash);
-
-	memcpy(&first_half, digest, sizeof(first_half));
-	return (int64) pg_ntoh64(first_half);
-}
-
-/* ----------
- * The table
- * ----------
- */
-
-/*
- * Run a statement between SPI_connect() and SPI_finish(); the number of rows
- * it returned or changed.
+ * Run a statement and return the number of rows that it returned or changed.
+ * The caller is connected to SPI.
  */
 static uint64
 run_statement(KeptStatement *statement, Datum *values, const char *nulls)
@@ -283,19 +171,18 @@ run_statement(KeptStatement *statement, Datum *values, const char *nulls)
 	return SPI_processed;
 }
 
-/* Discourage a scan method, until the caller leaves its GUC nest level. */
+/* Disable a scan method until the end of the caller's GUC nest level. */
 static void
-discourage(const char *method)
+disable(const char *method)
 {
 	(void) set_config_option(method, "off", PGC_USERSET, PGC_S_SESSION,
 							 GUC_ACTION_SAVE, true, 0, false);
 }
 
 /*
- * Run a statement that looks for rows, without a sequential scan.  A session
- * keeps its plan while the table grows from nothing to millions of rows,
- * perhaps within one transaction, before any statistics tell; and what it
- * looks for has an index.
+ * Run a statement that searches for rows, without a sequential scan.  The
+ * search has an index, but the table can grow from empty to millions of rows
+ * while the session keeps a plan, even before the table is analyzed.
  */
 static uint64
 run_search(KeptStatement *statement, Datum *values)
@@ -303,20 +190,13 @@ run_search(KeptStatement *statement, Datum *values)
 	int			guc_level = NewGUCNestLevel();
 	uint64		processed;
 
-	discourage("enable_seqscan");
+	disable("enable_seqscan");
 	processed = run_statement(statement, values, NULL);
 	AtEOXact_GUC(true, guc_level);
 	return processed;
 }
 
-static void
-connect_spi(void)
-{
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
-}
-
-/* What the table says about a command; false if it does not know it. */
+/* Find the row of a command; false if there is none. */
 static bool
 find_creation(Datum command_id, Creation *found)
 {
@@ -330,16 +210,16 @@ find_creation(Datum command_id, Creation *found)
 		return false;
 
 	/*
-	 * A SERIALIZABLE transaction that records a command anew, which its
-	 * snapshot still holds but another session has forgotten since, sees both
-	 * rows.  Which of them is right depends on the order of the two, and they
-	 * have none.
+	 * A SERIALIZABLE transaction sees two rows if its snapshot contains the
+	 * command, another session has forgotten the command since, and this
+	 * transaction has recorded it again.  No serial order of the two
+	 * transactions gives that result.
 	 */
 	if (rows > 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 				 errmsg("could not serialize access due to concurrent delete"),
-				 errdetail("Command id \"%s\" was forgotten while this transaction recorded it.",
+				 errdetail("Another session forgot command id \"%s\" while this transaction recorded it.",
 						   uuid_text(DatumGetUUIDP(command_id)))));
 
 	row = SPI_tuptable->vals[0];
@@ -358,7 +238,7 @@ find_creation(Datum command_id, Creation *found)
 														  columns, &isnull));
 	}
 
-	/* not null, unless the table's owner has allowed that */
+	/* NULL only if the owner has changed the table */
 	value = heap_getattr(row, ATTNUM_COMMAND_NAME, columns, &isnull);
 	found->command_name = isnull ? cstring_to_text("") : DatumGetTextPP(value);
 
@@ -369,8 +249,8 @@ find_creation(Datum command_id, Creation *found)
 }
 
 /*
- * Record a command.  False if it is there already; a session that is about to
- * record the same one is waited for.
+ * Record a command; false if it is recorded already.  Waits for a transaction
+ * that is recording the same command.
  */
 static bool
 record_creation(Datum command_id, const Creation *creation)
@@ -391,7 +271,7 @@ record_creation(Datum command_id, const Creation *creation)
 	return run_statement(&record_command, values, nulls) == 1;
 }
 
-/* A command that is not recorded, in a transaction that cannot write. */
+/* Raise 25006 for a new command in a transaction that cannot write. */
 static void
 refuse_to_record(Datum command_id, const Creation *creation)
 {
@@ -402,9 +282,9 @@ refuse_to_record(Datum command_id, const Creation *creation)
 			 RecoveryInProgress() ?
 			 errmsg("cannot execute %s() during recovery", function) :
 			 errmsg("cannot execute %s() in a read-only transaction", function),
-			 errdetail("Command id \"%s\" is not recorded here, and %s() records it in the table idgen.creation_identifiers.",
-					   uuid_text(DatumGetUUIDP(command_id)), function),
-			 errhint("Call it on the primary, in a read-write transaction.")));
+			 errdetail("Command id \"%s\" is not recorded, and recording it writes to table \"idgen.creation_identifiers\".",
+					   uuid_text(DatumGetUUIDP(command_id))),
+			 errhint("Call the function on the primary server, in a read-write transaction.")));
 }
 
 static bool
@@ -422,16 +302,16 @@ same_request(const Creation *one, const Creation *other)
 		(!one->has_request || one->request_hash == other->request_hash);
 }
 
-/* A command as an error's DETAIL shows it, with a long name cut. */
+/* A command as the DETAIL of an error shows it; a long name is truncated. */
 static char *
 describe_command(const Creation *creation)
 {
 	const char *name = VARDATA_ANY(creation->command_name);
 	int			length = VARSIZE_ANY_EXHDR(creation->command_name);
 
-	return psprintf("command name \"%s\", %s, %s",
-					pnstrdup(name, pg_mbcliplen(name, length, MAX_SHOWN_NAME)),
-					creation->kind == ENTITY_UUID ? "a uuid" : "a bigint",
+	return psprintf("the name \"%.*s\", a %s identifier and %s",
+					pg_mbcliplen(name, length, MAX_SHOWN_NAME), name,
+					creation->kind == ENTITY_UUID ? "uuid" : "bigint",
 					creation->has_request ?
 					psprintf("request hash %016llx",
 							 (unsigned long long) creation->request_hash) :
@@ -439,8 +319,9 @@ describe_command(const Creation *creation)
 }
 
 /*
- * A known command id must come with what it came with first; a client that
- * uses one twice must not be told that its second command was done.
+ * Raise 23505 if a command id is used again for a different command.  Returning
+ * the recorded entity would tell the client that its second command was
+ * executed.
  */
 static void
 require_same_command(Datum command_id, const Creation *recorded,
@@ -452,40 +333,40 @@ require_same_command(Datum command_id, const Creation *recorded,
 
 	ereport(ERROR,
 			(errcode(ERRCODE_UNIQUE_VIOLATION),
-			 errmsg("command id \"%s\" was used for another command",
+			 errmsg("command id \"%s\" was already used for a different command",
 					uuid_text(DatumGetUUIDP(command_id))),
-			 errdetail("It was recorded with %s; now it comes with %s.",
+			 errdetail("The recorded command has %s; this command has %s.",
 					   describe_command(recorded), describe_command(proposed)),
-			 errhint("A retry repeats the command as it was; a new command needs a new command id."),
+			 errhint("Retry a command with the same name and request, and use a new command id for a new command."),
 			 err_generic_string(PG_DIAG_SCHEMA_NAME, "idgen"),
 			 err_generic_string(PG_DIAG_TABLE_NAME, "creation_identifiers"),
 			 err_generic_string(PG_DIAG_CONSTRAINT_NAME, "creation_identifiers_same_command")));
 }
 
 /*
- * Record the proposed creation, or replace it by the one recorded before.
- * Returns whether it was recorded now.
+ * Record the proposed creation and return true, or replace it by the recorded
+ * one and return false.
  *
- * Looking first makes a replay cost little more than a SELECT, and lets it
- * through in a read-only transaction.  Where another session records the
- * command after we looked, the INSERT waits for that transaction: it commits,
- * and we look again, or it rolls back, and the row is ours.  In a REPEATABLE
- * READ transaction the INSERT raises 40001 instead of looking past its
- * snapshot.
+ * Searching before the INSERT makes a replay cost little more than a SELECT,
+ * and possible in a read-only transaction.  If another session records the
+ * command after the search, the INSERT waits for its transaction.  When that
+ * commits, the next search finds its row; when it rolls back, the INSERT
+ * succeeds.  In a REPEATABLE READ transaction, whose snapshot does not contain
+ * the new row, the INSERT raises 40001.
  *
- * A SERIALIZABLE transaction that may write does not look first.  What it did
- * not find would be a predicate lock on the index page that all the commands
- * of the moment go to, and any two of them would look like a conflict.
+ * A read-write SERIALIZABLE transaction does not search first.  A search that
+ * finds nothing takes a predicate lock on the index page that all concurrent
+ * commands insert into, so that any two of them would conflict.
  */
 static bool
 create_or_replay(Datum command_id, Creation *creation)
 {
-	bool		look = !IsolationIsSerializable() || XactReadOnly;
+	bool		search = !IsolationIsSerializable() || XactReadOnly;
 	Creation	recorded;
 
 	for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++)
 	{
-		if (look && find_creation(command_id, &recorded))
+		if (search && find_creation(command_id, &recorded))
 		{
 			require_same_command(command_id, &recorded, creation);
 			*creation = recorded;
@@ -496,22 +377,22 @@ create_or_replay(Datum command_id, Creation *creation)
 		if (record_creation(command_id, creation))
 			return true;
 
-		/* it is there, or it was until a moment ago */
-		look = true;
+		/* the INSERT met a row, which may be removed by now */
+		search = true;
 		CHECK_FOR_INTERRUPTS();
 	}
 
-	/* Not time, but a policy that hides the row, would bring us here. */
+	/* the likely cause is a policy that hides an existing row */
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 errmsg("could neither find nor record command id \"%s\"",
+			 errmsg("could not find or record command id \"%s\"",
 					uuid_text(DatumGetUUIDP(command_id))),
-			 errhint("A row security policy on idgen.creation_identifiers may hide it.")));
+			 errhint("A row-level security policy on table \"idgen.creation_identifiers\" may hide the row.")));
 }
 
 /*
- * The result row (entity, created) of a function, as a tuple descriptor that
- * lives as long as the session.
+ * The tuple descriptor (entity, created) of the calling function's result,
+ * which is kept for the session.
  */
 static TupleDesc
 result_columns(FunctionCallInfo fcinfo, EntityKind kind)
@@ -542,9 +423,9 @@ create_once(FunctionCallInfo fcinfo, EntityKind kind)
 	bool		created;
 	TupleDesc	columns;
 
-	require_argument(fcinfo, 0, "command_id");
-	require_argument(fcinfo, 1, "proposed_id");
-	require_argument(fcinfo, 2, "command_name");
+	require_not_null(fcinfo, 0, "command_id");
+	require_not_null(fcinfo, 1, "proposed_id");
+	require_not_null(fcinfo, 2, "command_name");
 
 	if (kind == ENTITY_UUID)
 		creation.entity_id = *PG_GETARG_UUID_P(1);
@@ -557,7 +438,7 @@ create_once(FunctionCallInfo fcinfo, EntityKind kind)
 
 	columns = result_columns(fcinfo, kind);
 
-	connect_spi();
+	SPI_connect();
 	created = create_or_replay(PG_GETARG_DATUM(0), &creation);
 	SPI_finish();
 
@@ -572,9 +453,9 @@ create_once(FunctionCallInfo fcinfo, EntityKind kind)
  *			   command_name text DEFAULT '', request jsonb DEFAULT NULL,
  *			   OUT entity_id uuid, OUT created boolean)
  *
- * The first call with a command id records the proposed id; every later one
- * gets the recorded id back.  Another name or request under a known command
- * id is an error (23505).
+ * The first call with a command id records and returns the proposed id; later
+ * calls return the recorded id.  A different name or request with a recorded
+ * command id is an error (23505).
  */
 PG_FUNCTION_INFO_V1(idgen_create_once_uuid);
 Datum
@@ -583,7 +464,13 @@ idgen_create_once_uuid(PG_FUNCTION_ARGS)
 	return create_once(fcinfo, ENTITY_UUID);
 }
 
-/* create_once() for entities that are known by a bigint. */
+/*
+ * create_once_bigint(command_id uuid, proposed_id bigint,
+ *					  command_name text DEFAULT '', request jsonb DEFAULT NULL,
+ *					  OUT entity_number bigint, OUT created boolean)
+ *
+ * create_once() for entities with a bigint identifier.
+ */
 PG_FUNCTION_INFO_V1(idgen_create_once_bigint);
 Datum
 idgen_create_once_bigint(PG_FUNCTION_ARGS)
@@ -591,13 +478,13 @@ idgen_create_once_bigint(PG_FUNCTION_ARGS)
 	return create_once(fcinfo, ENTITY_NUMBER);
 }
 
-/* Forget the commands that one value selects; their number. */
+/* Forget the commands that one value selects; return their number. */
 static int64
 forget(KeptStatement *statement, Datum value)
 {
 	int64		forgotten;
 
-	connect_spi();
+	SPI_connect();
 	forgotten = run_search(statement, &value);
 	SPI_finish();
 	return forgotten;
@@ -628,15 +515,46 @@ idgen_forget_creation_of_bigint(PG_FUNCTION_ARGS)
 }
 
 /*
- * Forget the commands that a query of two arguments selects; their number.
+ * Forget a batch of commands and return their number.  rows has their ids and
+ * times.
  *
- * They are fetched and deleted in batches, each by its ids, because a
- * distributed table refuses a DELETE that selects its rows with a LIMIT; and
- * because the memory that it takes does not depend on their number.
+ * Since the query, another session may have forgotten one of them, and a late
+ * retry may have recorded it again.  That row is newer than all in the batch,
+ * and is not deleted.
+ */
+static uint64
+forget_batch(const SPITupleTable *rows, uint64 count)
+{
+	Datum		ids[FORGET_BATCH_SIZE];
+	TimestampTz newest = DT_NOBEGIN;
+	Datum		values[2];
+	uint64		forgotten;
+	bool		isnull;
+
+	for (uint64 i = 0; i < count; i++)
+	{
+		TimestampTz made = DatumGetTimestampTz(SPI_getbinval(rows->vals[i], rows->tupdesc,
+															 2, &isnull));
+
+		ids[i] = SPI_getbinval(rows->vals[i], rows->tupdesc, 1, &isnull);
+		newest = Max(newest, made);
+	}
+
+	values[0] = PointerGetDatum(construct_array(ids, (int) count, UUIDOID, UUID_LEN,
+												false, TYPALIGN_CHAR));
+	values[1] = TimestampTzGetDatum(newest);
+	forgotten = run_statement(&forget_commands, values, NULL);
+	pfree(DatumGetPointer(values[0]));
+	return forgotten;
+}
+
+/*
+ * Forget the commands that a query with two parameters selects; return their
+ * number.
  *
- * Between the query and the DELETE, another session may have forgotten one of
- * them, and a late retry may have recorded it anew.  That row is younger than
- * all that the query selected, and stays.
+ * The commands are deleted in batches by id, because a distributed table
+ * rejects a DELETE whose rows a subquery with LIMIT selects, and to bound the
+ * memory used.
  */
 static int64
 forget_selected(const char *query, Oid *argtypes, Datum *values, const char *nulls)
@@ -646,42 +564,25 @@ forget_selected(const char *query, Oid *argtypes, Datum *values, const char *nul
 	int			guc_level = NewGUCNestLevel();
 	Portal		commands;
 
-	/* index scans only, which lock the rows of a batch in the order of ids */
-	discourage("enable_seqscan");
-	discourage("enable_bitmapscan");
+	/* only an index scan locks the rows of a batch in the order of ids */
+	disable("enable_seqscan");
+	disable("enable_bitmapscan");
 
-	connect_spi();
+	SPI_connect();
 	commands = SPI_cursor_open_with_args(NULL, query, 2, argtypes, values, nulls, false,
 										 CURSOR_OPT_CUSTOM_PLAN | CURSOR_OPT_NO_SCROLL);
 
-	/* at least one DELETE, which checks rights and the transaction's mode */
+	/* always execute a DELETE, to check privileges and the transaction's mode */
 	do
 	{
-		Datum		ids[FORGET_AT_ONCE];
-		TimestampTz newest = DT_NOBEGIN;
-		Datum		batch[2];
 		SPITupleTable *rows;
-		bool		isnull;
 
-		SPI_cursor_fetch(commands, true, FORGET_AT_ONCE);
+		SPI_cursor_fetch(commands, true, FORGET_BATCH_SIZE);
 		fetched = SPI_processed;
 		rows = SPI_tuptable;
-		for (uint64 i = 0; i < fetched; i++)
-		{
-			TimestampTz made = DatumGetTimestampTz(SPI_getbinval(rows->vals[i], rows->tupdesc,
-																 2, &isnull));
-
-			ids[i] = SPI_getbinval(rows->vals[i], rows->tupdesc, 1, &isnull);
-			newest = Max(newest, made);
-		}
-
-		batch[0] = PointerGetDatum(construct_array(ids, (int) fetched, UUIDOID, UUID_LEN,
-												   false, TYPALIGN_CHAR));
-		batch[1] = TimestampTzGetDatum(newest);
+		forgotten += forget_batch(rows, fetched);
 		SPI_freetuptable(rows);
-		forgotten += run_statement(&forget_commands, batch, NULL);
-		pfree(DatumGetPointer(batch[0]));
-	} while (fetched == FORGET_AT_ONCE);
+	} while (fetched == FORGET_BATCH_SIZE);
 
 	SPI_cursor_close(commands);
 	SPI_finish();
@@ -693,8 +594,9 @@ forget_selected(const char *query, Oid *argtypes, Datum *values, const char *nul
  * purge_creations(older_than interval DEFAULT '24 hours',
  *				   batch_size bigint DEFAULT 10000) returns bigint
  *
- * Forget the oldest creations, at most batch_size of those older than that;
- * the number forgotten.  A day is 24 hours, whatever TimeZone is.
+ * Forget the oldest commands that are older than the interval, at most
+ * batch_size of them; return their number.  A day is 24 hours, whatever
+ * TimeZone is.
  */
 PG_FUNCTION_INFO_V1(idgen_purge_creations);
 Datum
@@ -705,16 +607,10 @@ idgen_purge_creations(PG_FUNCTION_ARGS)
 	TimestampTz cutoff;
 	Datum		values[2];
 
-	require_argument(fcinfo, 0, "older_than");
-	require_argument(fcinfo, 1, "batch_size");
+	require_not_null(fcinfo, 0, "older_than");
+	require_not_null(fcinfo, 1, "batch_size");
 
-	older_than_us = clock_interval_us(PG_GETARG_INTERVAL_P(0), "older_than");
-	if (older_than_us < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("older_than must not be negative"),
-				 errdetail("The value is %s.",
-						   clock_interval_text(PG_GETARG_INTERVAL_P(0)))));
+	older_than_us = require_duration_us(PG_GETARG_INTERVAL_P(0), "older_than");
 	if (PG_GETARG_INT64(1) < 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -722,29 +618,18 @@ idgen_purge_creations(PG_FUNCTION_ARGS)
 				 errdetail("The value is %lld.",
 						   (long long) PG_GETARG_INT64(1))));
 
-	/* a value, as a distributed table's servers have clocks of their own */
+	/* not now() in the query: a distributed table's servers have other clocks */
 	cutoff = Max(GetCurrentTransactionStartTimestamp() - older_than_us, MIN_TIMESTAMP);
 	values[0] = TimestampTzGetDatum(cutoff);
 	values[1] = PG_GETARG_DATUM(1);
-	PG_RETURN_INT64(forget_selected(OLDER_COMMANDS, argtypes, values, NULL));
-}
-
-/* A number of things to keep, which must not be negative. */
-static void
-require_keep(int64 keep)
-{
-	if (keep < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("keep must not be negative"),
-				 errdetail("The value is %lld.", (long long) keep)));
+	PG_RETURN_INT64(forget_selected(SELECT_OLD, argtypes, values, NULL));
 }
 
 /*
  * trim_creations(keep bigint, command_name text DEFAULT NULL) returns bigint
  *
- * Forget all but the newest creations, of one command name or of all; the
- * number forgotten.
+ * Forget all but the newest commands, of one name or of all names; return
+ * their number.
  */
 PG_FUNCTION_INFO_V1(idgen_trim_creations);
 Datum
@@ -754,115 +639,12 @@ idgen_trim_creations(PG_FUNCTION_ARGS)
 	Datum		values[2];
 	char		nulls[2] = {' ', ' '};
 
-	require_argument(fcinfo, 0, "keep");
-	require_keep(PG_GETARG_INT64(0));
+	require_not_null(fcinfo, 0, "keep");
+	require_not_negative(PG_GETARG_INT64(0), "keep");
 	values[0] = PG_GETARG_DATUM(0);
 	values[1] = PG_GETARG_DATUM(1);
 	if (PG_ARGISNULL(1))
 		nulls[1] = 'n';
 
-	PG_RETURN_INT64(forget_selected(COMMANDS_BEYOND, argtypes, values, nulls));
-}
-
-/* ----------
- * The command history of an entity
- * ----------
- */
-
-/*
- * The command ids in a history, oldest first, and their number.  A missing
- * history is an empty one; elements that are null do not count.
- */
-static const pg_uuid_t *
-history_ids(FunctionCallInfo fcinfo, int argno, int *count)
-{
-	ArrayType  *history;
-	const pg_uuid_t *ids;
-
-	*count = 0;
-	if (PG_ARGISNULL(argno))
-		return NULL;
-
-	history = PG_GETARG_ARRAYTYPE_P(argno);
-	if (ARR_NDIM(history) > 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				 errmsg("history must be a one-dimensional array")));
-
-	/* a null takes no room among the elements, which need no alignment */
-	ids = (const pg_uuid_t *) ARR_DATA_PTR(history);
-	*count = (const pg_uuid_t *) ((char *) history + ARR_SIZE(history)) - ids;
-	return ids;
-}
-
-/* The place of a command in a history, or -1. */
-static int
-history_place(const pg_uuid_t *ids, int count, const pg_uuid_t *command_id)
-{
-	/* a retry comes soon after the command, so look at the newest first */
-	while (count-- > 0)
-	{
-		if (memcmp(&ids[count], command_id, sizeof(pg_uuid_t)) == 0)
-			break;
-	}
-	return count;
-}
-
-/*
- * has_command(history uuid[], command_id uuid) returns boolean
- */
-PG_FUNCTION_INFO_V1(idgen_has_command);
-Datum
-idgen_has_command(PG_FUNCTION_ARGS)
-{
-	const pg_uuid_t *ids;
-	int			count;
-
-	if (PG_ARGISNULL(1))
-		PG_RETURN_NULL();
-
-	ids = history_ids(fcinfo, 0, &count);
-	PG_RETURN_BOOL(history_place(ids, count, PG_GETARG_UUID_P(1)) >= 0);
-}
-
-/*
- * remember_command(history uuid[], command_id uuid, keep int DEFAULT 20)
- *	returns uuid[]
- *
- * The history with the command at its end, cut at its beginning to "keep"
- * commands.  A command that is there already stays where it is, and is never
- * cut off unless "keep" is 0, which gives an empty history.
- */
-PG_FUNCTION_INFO_V1(idgen_remember_command);
-Datum
-idgen_remember_command(PG_FUNCTION_ARGS)
-{
-	const pg_uuid_t *ids;
-	pg_uuid_t  *command_id;
-	int64		keep;
-	int			count;
-	int			place;
-	int			total;
-	int			dropped;
-	Datum	   *elements;
-
-	require_argument(fcinfo, 1, "command_id");
-	require_argument(fcinfo, 2, "keep");
-	command_id = PG_GETARG_UUID_P(1);
-	keep = PG_GETARG_INT32(2);
-	require_keep(keep);
-
-	ids = history_ids(fcinfo, 0, &count);
-	place = history_place(ids, count, command_id);
-	total = place >= 0 ? count : count + 1;
-	dropped = Max(total - keep, 0);
-
-	elements = palloc(sizeof(Datum) * total);
-	for (int i = 0; i < total; i++)
-		elements[i] = UUIDPGetDatum(i < count ? &ids[i] : command_id);
-	if (place >= 0 && place < dropped && dropped < total)
-		elements[dropped] = UUIDPGetDatum(command_id);
-
-	PG_RETURN_ARRAYTYPE_P(construct_array(elements + dropped, total - dropped,
-										  UUIDOID, UUID_LEN, false, TYPALIGN_CHAR));
+	PG_RETURN_INT64(forget_selected(SELECT_SUPERFLUOUS, argtypes, values, nulls));
 }

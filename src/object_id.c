@@ -3,16 +3,16 @@
  * object_id.c
  *	  MongoDB's ObjectId, an identifier of 96 bits, as text.
  *
- * From high to low, 32 bits of Unix seconds, 40 bits that are random for each
- * process, and a counter of 24 bits that begins at random.  The text is 24
- * hexadecimal digits, so that text order in collation "C" is the order of the
- * bytes.
+ * From high to low, an ObjectId is 32 bits of Unix seconds, 40 random bits per
+ * process, and a counter of 24 bits with a random start.  The text is 24
+ * hexadecimal digits; text order in collation "C" is the order of the bytes.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "access/detoast.h"
+#include "access/htup_details.h"	/* for varatt.h, which 15 does not have */
 #include "fmgr.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
@@ -21,96 +21,43 @@
 
 #include "clock.h"
 #include "entropy.h"
-#include "radix.h"
+#include "id_text.h"
 
 #define OBJECT_ID_DIGITS	24
 
 #define COUNTER_BITS		24
 #define COUNTER_MASK		((UINT64CONST(1) << COUNTER_BITS) - 1)
 
-/* Lay one out: the seconds, and the 64 bits behind them. */
+/* The text of an ObjectId, given its seconds and its other 64 bits. */
 static Datum
 make_object_id(uint32 seconds, uint64 low)
 {
 	char		digits[RADIX_MAX_WIDTH];
 
-	/* of the 32 digits of 128 bits, the last 24 */
+	/* the last 24 of the 32 digits of a 128-bit number */
 	radix_encode(radix_of_base(16), seconds, low, digits);
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(digits + RADIX_MAX_WIDTH - OBJECT_ID_DIGITS,
 											  OBJECT_ID_DIGITS));
 }
 
-/* Read one; false where the text is not 24 hexadecimal digits. */
-static bool
-read_object_id(Datum id, uint32 *seconds)
-{
-	text	   *digits;
-	uint64		high;
-	uint64		low;
-	char	   *problem;
-
-	if (toast_raw_datum_size(id) != VARHDRSZ + OBJECT_ID_DIGITS)
-		return false;
-
-	digits = DatumGetTextPP(id);
-	if (!radix_decode(radix_of_base(16), VARDATA_ANY(digits), OBJECT_ID_DIGITS, 1,
-					  &high, &low, &problem))
-		return false;
-	*seconds = (uint32) high;
-	return true;
-}
-
-/* Raise 22P02 for text that read_object_id() does not read. */
-static void
-refuse_object_id(Datum id)
-{
-	text	   *value;
-	int			length;
-	uint64		high;
-	uint64		low;
-	char	   *problem;
-
-	if (toast_raw_datum_size(id) > VARHDRSZ + OBJECT_ID_DIGITS * MAX_MULTIBYTE_CHAR_LEN)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				 errmsg("invalid ObjectId"),
-				 errdetail("The number of characters is greater than %d.", OBJECT_ID_DIGITS)));
-
-	value = DatumGetTextPP(id);
-	length = pg_mbstrlen_with_len(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
-
-	/* what is before the first character of more than a byte are digits */
-	if (length != OBJECT_ID_DIGITS)
-		problem = psprintf("The number of characters is %d, not %d.", length, OBJECT_ID_DIGITS);
-	else
-		(void) radix_decode(radix_of_base(16), VARDATA_ANY(value), OBJECT_ID_DIGITS, 1,
-							&high, &low, &problem);
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-			 errmsg("invalid ObjectId: \"%s\"",
-					pnstrdup(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value))),
-			 errdetail_internal("%s", problem)));
-}
-
 /*
  * object_id() returns text
  *
- * Greater than every one that this process made before.  When the clock's
- * second is over, the seconds follow it and the counter continues by one, from
- * its highest value to zero; within the second, and where the clock steps
- * back, the counter's carry goes into the seconds.
+ * The result is greater than all earlier ones of this process.  In a new
+ * second, the counter continues from its last value, and its overflow is
+ * dropped.  Within a second, or if the clock has gone back, an overflow of the
+ * counter increments the seconds.
  */
 PG_FUNCTION_INFO_V1(idgen_object_id);
 Datum
-idgen_object_id(PG_FUNCTION_ARGS)
+idgen_object_id(PG_FUNCTION_ARGS pg_attribute_unused())
 {
-	static int	owner = 0;		/* process that drew what follows */
-	static uint64 process = 0;	/* 40 random bits, above the counter's */
-	static uint64 last = 0;		/* seconds and counter */
+	static int	owner = 0;		/* the process that the next two belong to */
+	static uint64 process = 0;	/* 40 random bits, then 24 zeros */
+	static uint64 last = 0;		/* seconds and counter of the last result */
 	int64		now = clock_wall_unix_seconds();
 	uint64		next;
 
-	(void) fcinfo;
 	if (unlikely(owner != MyProcPid))
 	{
 		uint64		random = entropy_uint64();
@@ -134,15 +81,23 @@ idgen_object_id(PG_FUNCTION_ARGS)
 /*
  * is_object_id(id text) returns boolean
  *
- * Whether it is 24 hexadecimal digits, of either case.
+ * Whether the text is 24 hexadecimal digits, of either case.
  */
 PG_FUNCTION_INFO_V1(idgen_is_object_id);
 Datum
 idgen_is_object_id(PG_FUNCTION_ARGS)
 {
-	uint32		seconds;
+	text	   *id;
+	uint64		high;
+	uint64		low;
+	char	   *problem;
 
-	PG_RETURN_BOOL(read_object_id(PG_GETARG_DATUM(0), &seconds));
+	if (toast_raw_datum_size(PG_GETARG_DATUM(0)) != VARHDRSZ + OBJECT_ID_DIGITS)
+		PG_RETURN_BOOL(false);
+
+	id = PG_GETARG_TEXT_PP(0);
+	PG_RETURN_BOOL(radix_decode(radix_of_base(16), VARDATA_ANY(id), OBJECT_ID_DIGITS,
+								0, &high, &low, &problem));
 }
 
 /*
@@ -152,11 +107,16 @@ PG_FUNCTION_INFO_V1(idgen_object_id_timestamp);
 Datum
 idgen_object_id_timestamp(PG_FUNCTION_ARGS)
 {
-	uint32		seconds = 0;
+	IdText		id = id_text_argument(fcinfo, "ObjectId", OBJECT_ID_DIGITS);
+	int			characters = pg_mbstrlen_with_len(id.bytes, id.length);
+	uint64		high;
+	uint64		low;
 
-	if (!read_object_id(PG_GETARG_DATUM(0), &seconds))
-		refuse_object_id(PG_GETARG_DATUM(0));
-	PG_RETURN_TIMESTAMPTZ(clock_from_unix_seconds32(seconds));
+	if (characters != OBJECT_ID_DIGITS)
+		id_text_refuse(&id, psprintf("Exactly %d characters are required, but the text has %d.",
+									 OBJECT_ID_DIGITS, characters));
+	id_text_digits(&id, 0, radix_of_base(16), &high, &low);
+	PG_RETURN_TIMESTAMPTZ(clock_from_unix_seconds32((uint32) high));
 }
 
 /*

@@ -3,9 +3,10 @@
  * radix.c
  *	  Positional notation for 128-bit numbers.
  *
- * A number is held in limbs of 32 bits.  A chunk is as many digits as fit a
- * limb; one pass over the limbs divides by, or multiplies with, the value of
- * a whole chunk, so that a uuid takes five passes, whatever the base.
+ * A number consists of four limbs of 32 bits, and a chunk is the greatest
+ * number of digits whose value fits a limb.  One pass over the limbs divides
+ * or multiplies them by the value of a chunk, so that a uuid takes five passes
+ * in any base.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,11 +16,11 @@
 
 #define LIMBS	4				/* most significant first */
 
-/* what a character that is no digit reads as, and what tells it from one */
+/* the value of a character that is not a digit; no digit's has its high bit */
 #define NO_DIGIT		0xFF
-#define NOT_A_DIGIT_BIT 0x80
+#define NO_DIGIT_BIT	0x80
 
-/* Each base, the value of a chunk, which fits a limb, and its digits. */
+/* Each base, the value of a chunk, and the number of digits in a chunk. */
 #define BASE_16		16, 0x10000000U, 7
 #define BASE_32		32, 0x40000000U, 6
 #define BASE_36		36, 2176782336U, 6
@@ -29,17 +30,17 @@
 struct Radix
 {
 	int			base;
-	int			width;			/* digits of 128 bits */
+	int			width;			/* number of digits of 128 bits */
 	const char *digits;
-	bool		both_cases;		/* reads the other case of a digit, too */
+	bool		both_cases;		/* reads letters of either case */
 	bool		confusable;		/* reads i, l and o as 1, 1 and 0 */
-	uint8		values[256];	/* of each character; made at first use */
+	uint8		values[256];	/* value of each character, if ready */
 	bool		ready;
 };
 
 /*
- * Digits stand in the order of their codes, so that the text order of numbers
- * of equal width is their own (in collation "C").
+ * Digits are in ASCII order, so that in collation "C" the text order of numbers
+ * of equal width is their numeric order.
  */
 static Radix base_16 =
 {.base = 16, .width = 32, .both_cases = true,
@@ -83,7 +84,7 @@ radix_of_base(int32 base)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("base %d is not supported", base),
-			 errhint("The bases are 16, 32, 36, 58 and 62.")));
+			 errhint("Supported bases are 16, 32, 36, 58 and 62.")));
 }
 
 int
@@ -93,15 +94,15 @@ radix_width(const Radix *radix)
 }
 
 /*
- * Write a number's digits from the last to the first.  The arguments from base
- * on are constants where this is called, so that the compiler divides by
- * multiplication: that is what makes it as cheap as uuid's own output.
+ * Write a number's digits, last to first.  base, chunk_value and chunk_digits
+ * are constants in every call, so that the compiler replaces division by
+ * multiplication.
  */
 static pg_attribute_always_inline void
 encode_limbs(uint32 *limbs, const char *alphabet, int width, char *digits,
 			 uint32 base, uint32 chunk_value, int chunk_digits)
 {
-	int			first = 0;		/* the first limb that may not be zero */
+	int			first = 0;		/* all limbs before this one are zero */
 
 	while (width > 0)
 	{
@@ -134,24 +135,24 @@ radix_encode(const Radix *radix, uint64 high, uint64 low, char *digits)
 	switch (radix->base)
 	{
 		case 16:
-			encode_limbs(limbs, radix->digits, 32, digits, BASE_16);
+			encode_limbs(limbs, radix->digits, radix->width, digits, BASE_16);
 			break;
 		case 32:
-			encode_limbs(limbs, radix->digits, 26, digits, BASE_32);
+			encode_limbs(limbs, radix->digits, radix->width, digits, BASE_32);
 			break;
 		case 36:
-			encode_limbs(limbs, radix->digits, 25, digits, BASE_36);
+			encode_limbs(limbs, radix->digits, radix->width, digits, BASE_36);
 			break;
 		case 58:
-			encode_limbs(limbs, radix->digits, 22, digits, BASE_58);
+			encode_limbs(limbs, radix->digits, radix->width, digits, BASE_58);
 			break;
 		case 62:
-			encode_limbs(limbs, radix->digits, 22, digits, BASE_62);
+			encode_limbs(limbs, radix->digits, radix->width, digits, BASE_62);
 			break;
 	}
 }
 
-/* The table from characters to values; made once per process. */
+/* The value of each character; computed once per process. */
 static const uint8 *
 digit_values(const Radix *radix)
 {
@@ -180,9 +181,8 @@ digit_values(const Radix *radix)
 }
 
 /*
- * Read digits into limbs; false for a foreign character or more than 128 bits.
- * Foreign characters are looked for at the end only, all at once.  As above,
- * the arguments from base on are constants.
+ * Read digits into limbs; false for an invalid character or more than 128
+ * bits.  As in encode_limbs(), the last three arguments are constants.
  */
 static pg_attribute_always_inline bool
 decode_limbs(const uint8 *values, const char *digits, int length, uint32 *limbs,
@@ -190,11 +190,11 @@ decode_limbs(const uint8 *values, const char *digits, int length, uint32 *limbs,
 {
 	int			end = (length - 1) % chunk_digits + 1;	/* of the first chunk */
 	int			i = 0;
-	uint8		seen = 0;
+	uint8		seen = 0;		/* bitwise OR of all values */
 
 	while (i < length)
 	{
-		uint64		carry = 0;	/* the chunk, then what overflows a limb */
+		uint64		carry = 0;	/* the chunk, then the overflow of a limb */
 
 		for (; i < end; i++)
 		{
@@ -214,7 +214,7 @@ decode_limbs(const uint8 *values, const char *digits, int length, uint32 *limbs,
 		if (carry != 0)
 			return false;
 	}
-	return (seen & NOT_A_DIGIT_BIT) == 0;
+	return (seen & NO_DIGIT_BIT) == 0;
 }
 
 bool

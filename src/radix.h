@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * radix.h
- *	  128-bit numbers as digits of a base, and back.
+ *	  Positional notation for 128-bit numbers.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,34 +10,40 @@
 
 #include "uuid_bits.h"
 
-/* An alphabet: a base, its digits, and what reads as which of them. */
+/* A base, its digits, and the characters that are read as each digit. */
 typedef struct Radix Radix;
 
-extern const Radix *const radix_36; /* lower case; reads both */
-extern const Radix *const radix_crockford;	/* upper case; reads both, and i,
-											 * l, o as 1, 1, 0 */
-extern const Radix *const radix_typeid; /* the same digits in lower case;
-										 * reads nothing else */
+/* lower case; reads both cases */
+extern const Radix *const radix_36;
 
-/* the most digits of any base that a 128-bit number takes */
+/* upper case; reads both cases, I and L as 1, and O as 0 */
+extern const Radix *const radix_crockford;
+
+/* the digits of radix_crockford in lower case; reads nothing else */
+extern const Radix *const radix_typeid;
+
+/* the greatest radix_width() */
 #define RADIX_MAX_WIDTH		32
 
-/* The radix of a base that SQL names: 16, 32, 36, 58 or 62 (22023). */
+/* Base 16, 32, 36, 58 or 62; any other is an error (22023). */
 extern const Radix *radix_of_base(int32 base);
 
-/* How many digits a 128-bit number takes. */
+/* The number of digits of 128 bits. */
 extern int	radix_width(const Radix *radix);
 
-/* Write exactly radix_width() digits, high to low. */
+/* Write exactly radix_width() digits, most significant first. */
 extern void radix_encode(const Radix *radix, uint64 high, uint64 low,
 						 char *digits);
 
 /*
- * Read digits; false, with *problem saying what is wrong and where, for an
- * empty text, a foreign character, too many digits, or more than 128 bits.
- * A foreign character is reported before anything else, so that all before its
- * position, which counts from first_position, is ASCII: a position in bytes is
- * one in characters.
+ * Read digits, of which leading zeros can be omitted.  Returns false, and a
+ * sentence in *problem, if there is no digit, an invalid character, too many
+ * digits, or a number of more than 128 bits.
+ *
+ * first_position is the position of the first digit in the caller's text, for
+ * *problem.  An invalid character is reported before any other problem, so
+ * that only ASCII precedes it and its position is the same in bytes and in
+ * characters.
  */
 extern bool radix_decode(const Radix *radix, const char *digits, int length,
 						 int first_position, uint64 *high, uint64 *low,

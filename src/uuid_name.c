@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * uuid_name.c
- *	  UUID version 5: made from a name, the same each time.
+ *	  UUID version 5, which is computed from a namespace and a name.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,8 +18,9 @@
 /*
  * uuid_v5(namespace uuid, name text) returns uuid
  *
- * RFC 9562 section 5.5: the first 128 bits of SHA-1 over the namespace's bytes
- * and the name's, which are UTF-8 here in every server encoding.
+ * RFC 9562 section 5.5: the first 128 bits of the SHA-1 of the namespace and
+ * the name, with version and variant set.  The name is hashed in UTF-8,
+ * whatever the server encoding is.
  */
 PG_FUNCTION_INFO_V1(idgen_uuid_v5);
 Datum
@@ -44,7 +45,7 @@ idgen_uuid_v5(PG_FUNCTION_ARGS)
 		pg_cryptohash_update(hash, namespace->data, UUID_LEN) < 0 ||
 		pg_cryptohash_update(hash, (const uint8 *) utf8_name, length) < 0 ||
 		pg_cryptohash_final(hash, digest, sizeof(digest)) < 0)
-		elog(ERROR, "could not compute %s of the name: %s", "SHA-1",
+		elog(ERROR, "could not compute SHA-1 of the name: %s",
 			 pg_cryptohash_error(hash));
 	pg_cryptohash_free(hash);
 

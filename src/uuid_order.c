@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * uuid_order.c
- *	  The aggregates min(uuid) and max(uuid), which PostgreSQL has from 19 on.
+ *	  The transition functions of the aggregates min(uuid) and max(uuid), which
+ *	  PostgreSQL has from version 19 on.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,7 +12,7 @@
 
 #include "uuid_bits.h"
 
-/* as uuid_cmp() does */
+/* the order of uuid_cmp() */
 static inline int
 compare(const pg_uuid_t *one, const pg_uuid_t *other)
 {

@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * validate.c
- *	  Checking the identifiers that clients bring.
+ *	  Checking identifiers that clients generate.
  *
- * What can be checked is the form, and whether the time in an identifier lies
- * in a window around a clock: the server's, or one that a late batch has
- * recorded.  is_...() answers, check_...() returns the identifier or raises
- * 23514, and the trigger function check_on_insert() does that for a column.
- * All of them follow one Rule.
+ * The server can check the form of an identifier, and whether its time lies in
+ * a window around a clock.  The clock is the server's, or one that was
+ * recorded with a late batch.  is_recent_...() returns the result,
+ * check_recent_...() returns the identifier or raises 23514, and the trigger
+ * function check_on_insert() does the same for a column.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,39 +28,35 @@
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
 
+#include "arguments.h"
 #include "clock.h"
 #include "short_prefix.h"
 #include "uuid_bits.h"
 
-typedef enum Scheme
+/* A scheme of identifiers with a time. */
+typedef struct Scheme
 {
-	SCHEME_SHORT_COMB,
-	SCHEME_COMB,
-	SCHEME_UUID_V7
+	const char *name;			/* of the generator; argument of the trigger */
+	const char *noun;			/* for messages */
+	int			version;
 } Scheme;
 
-static const struct
-{
-	const char *name;			/* an argument of check_on_insert(), a generator */
-	const char *noun;			/* in messages */
-	int			version;
-}			schemes[] =
-{
-	[SCHEME_SHORT_COMB] = {"short_comb", "short COMB", 4},
-	[SCHEME_COMB] = {"comb", "COMB", 4},
-	[SCHEME_UUID_V7] = {"uuid_v7", "UUID version 7", 7},
-};
+static const Scheme short_comb = {"short_comb", "short COMB", 4};
+static const Scheme comb = {"comb", "COMB", 4};
+static const Scheme uuid_v7 = {"uuid_v7", "version 7 UUID", 7};
 
-/* What an identifier must be like, but for the clock. */
+static const Scheme *const schemes[] = {&short_comb, &comb, &uuid_v7};
+
+/* What a check requires, except for the clock. */
 typedef struct Rule
 {
-	Scheme		scheme;
-	ShortPrefix prefix;			/* SCHEME_SHORT_COMB only */
-	int64		past_us;		/* how far the window reaches to either side */
-	int64		future_us;
+	const Scheme *scheme;
+	ShortPrefix prefix;			/* for short COMBs only */
+	int64		past_us;		/* from the start of the window to the clock */
+	int64		future_us;		/* from the clock to the end of the window */
 } Rule;
 
-/* The instants from first to last, both included. */
+/* The instants from first to last, both inclusive. */
 typedef struct Window
 {
 	TimestampTz first;
@@ -73,22 +69,19 @@ typedef struct Window
 #define UUID_TEXT_LENGTH	36
 
 /* ----------
- * Text
+ * The form of a UUID
  * ----------
  */
 
-/* Is this the canonical form, RFC 9562 section 4, in either case? */
+/* Is this the text form of RFC 9562 section 4, in either case? */
 static bool
 is_canonical_uuid_text(const char *text)
 {
 	for (int i = 0; i < UUID_TEXT_LENGTH; i++)
 	{
-		if (i == 8 || i == 13 || i == 18 || i == 23)
-		{
-			if (text[i] != '-')
-				return false;
-		}
-		else if (!isxdigit((unsigned char) text[i]))
+		bool		is_hyphen_position = i == 8 || i == 13 || i == 18 || i == 23;
+
+		if (is_hyphen_position ? text[i] != '-' : !isxdigit((unsigned char) text[i]))
 			return false;
 	}
 	return true;
@@ -106,8 +99,8 @@ hex_digit_value(char digit)
  * is_uuid(id text, version int DEFAULT NULL) returns bool
  *
  * Whether the text is a UUID in canonical form, of the RFC's variant and of
- * the version asked for, or of one from 1 to 8.  Bad text never raises an
- * error, and long text is not read.
+ * the given version; without one, of any version from 1 to 8.  No text is an
+ * error, and text of another length is not detoasted.
  */
 PG_FUNCTION_INFO_V1(idgen_is_uuid);
 Datum
@@ -142,7 +135,7 @@ idgen_is_uuid(PG_FUNCTION_ARGS)
 }
 
 /* ----------
- * The rule
+ * The time of an identifier
  * ----------
  */
 
@@ -150,24 +143,13 @@ idgen_is_uuid(PG_FUNCTION_ARGS)
 static int64
 tolerance_us(const Interval *tolerance, const char *name, int64 default_us)
 {
-	int64		us;
-
-	if (tolerance == NULL)
-		return default_us;
-
-	us = clock_interval_us(tolerance, name);
-	if (us < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s must not be negative", name),
-				 errdetail("The %s is %s.", name, clock_interval_text(tolerance))));
-	return us;
+	return tolerance == NULL ? default_us : require_duration_us(tolerance, name);
 }
 
 /*
- * A window must leave out some prefix, wherever the clock is in its period.
- * One that is wider than n - 1 periods can touch n + 1 of them, so the width
- * is limited to the cycle less 2 periods.
+ * Raise 22023 if the window could contain every prefix for some clock.  A
+ * window of more than n - 1 periods can intersect n + 1 of them, so the limit
+ * is the cycle less 2 periods.
  */
 static void
 require_window_within_cycle(const Rule *rule)
@@ -181,26 +163,26 @@ require_window_within_cycle(const Rule *rule)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("tolerance is too wide for the cycle of prefixes"),
-				 errdetail("Past and future tolerance together are " UINT64_FORMAT " ms; they can be at most " UINT64_FORMAT " periods of " INT64_FORMAT " ms, the cycle less 2, because a wider window could contain every prefix.",
+				 errdetail("The past and future tolerances add up to " UINT64_FORMAT " ms. At most " UINT64_FORMAT " periods of " INT64_FORMAT " ms are allowed, 2 less than the cycle, because a wider window could contain every prefix.",
 						   width_us / 1000 + (width_us % 1000 != 0),
 						   widest_periods, rule->prefix.period_ms),
 				 errhint("Use a smaller tolerance, a longer period or more prefix bytes.")));
 }
 
 /*
- * Check what a rule is made of.  NULL tolerances are the defaults: ten periods
- * of a short COMB, ten minutes of the others; past and future each override
- * one side.
+ * Make a rule and check it.  The tolerance applies to both sides of the clock
+ * and is ten periods of a short COMB or ten minutes if NULL.  The past and the
+ * future tolerance, if not NULL, override it on one side.
  */
 static Rule
-make_rule(Scheme scheme, ShortPrefix prefix, const Interval *tolerance,
+make_rule(const Scheme *scheme, ShortPrefix prefix, const Interval *tolerance,
 		  const Interval *past, const Interval *future)
 {
 	Rule		rule;
 	int64		default_us = DEFAULT_TOLERANCE_US;
 	int64		both_us;
 
-	if (scheme == SCHEME_SHORT_COMB)
+	if (scheme == &short_comb)
 		default_us = prefix.period_ms * 1000 * DEFAULT_TOLERANCE_PERIODS;
 
 	both_us = tolerance_us(tolerance, "tolerance", default_us);
@@ -209,7 +191,7 @@ make_rule(Scheme scheme, ShortPrefix prefix, const Interval *tolerance,
 	rule.past_us = tolerance_us(past, "past_tolerance", both_us);
 	rule.future_us = tolerance_us(future, "future_tolerance", both_us);
 
-	if (scheme == SCHEME_SHORT_COMB)
+	if (scheme == &short_comb)
 		require_window_within_cycle(&rule);
 	return rule;
 }
@@ -221,14 +203,14 @@ interval_argument(FunctionCallInfo fcinfo, int argno)
 }
 
 /*
- * The rule from the arguments behind the identifier:
+ * The rule from the arguments that follow the identifier:
  *	short COMB: tolerance, clock, period, prefix_bytes, past, future
  *	others:		tolerance, clock, past, future
  */
 static Rule
-rule_from_arguments(FunctionCallInfo fcinfo, Scheme scheme)
+rule_from_arguments(FunctionCallInfo fcinfo, const Scheme *scheme)
 {
-	bool		is_short = scheme == SCHEME_SHORT_COMB;
+	bool		is_short = scheme == &short_comb;
 	int			past_argno = is_short ? 5 : 3;
 
 	return make_rule(scheme,
@@ -252,24 +234,23 @@ window_around(const Rule *rule, TimestampTz clock)
 	return window;
 }
 
-/* Does some instant of the window give the identifier's time? */
+/* Is the identifier of the scheme, with the time of an instant in the window? */
 static bool
 rule_accepts(const Rule *rule, const pg_uuid_t *id, TimestampTz clock)
 {
 	Window		window = window_around(rule, clock);
 
-	if (!uuid_is_version(id, schemes[rule->scheme].version))
+	if (!uuid_is_version(id, rule->scheme->version))
 		return false;
 
-	if (rule->scheme == SCHEME_SHORT_COMB)
+	if (rule->scheme == &short_comb)
 	{
-		/* modulo the cycle, the prefix may be so many periods after the first */
 		int64		first = short_prefix_period_number(&rule->prefix, window.first);
 		int64		last = short_prefix_period_number(&rule->prefix, window.last);
 		uint64		prefix = short_prefix_of_uuid(&rule->prefix, id);
+		uint64		periods_after_first = short_prefix_of_period(&rule->prefix, prefix - first);
 
-		return short_prefix_of_period(&rule->prefix, prefix - first) <=
-			(uint64) (last - first);
+		return periods_after_first <= (uint64) (last - first);
 	}
 	else
 	{
@@ -280,7 +261,14 @@ rule_accepts(const Rule *rule, const pg_uuid_t *id, TimestampTz clock)
 	}
 }
 
-/* What is wrong with an identifier that the rule does not accept. */
+/* A prefix in hexadecimal digits. */
+static char *
+prefix_text(const ShortPrefix *prefix, uint64 value)
+{
+	return psprintf("%0*llx", prefix->bits / 4, (unsigned long long) value);
+}
+
+/* Why the rule does not accept an identifier, as a sentence. */
 static char *
 describe_violation(const Rule *rule, const pg_uuid_t *id, TimestampTz clock)
 {
@@ -290,28 +278,24 @@ describe_violation(const Rule *rule, const pg_uuid_t *id, TimestampTz clock)
 	char	   *last_text = pstrdup(timestamptz_to_str(window.last));
 
 	if (!uuid_is_rfc_variant(id))
-		return psprintf("Identifier %s is of variant %s, not RFC 9562.",
+		return psprintf("Identifier %s has variant %s, not RFC 9562.",
 						id_text, uuid_variant_name(id));
 
-	if (!uuid_is_version(id, schemes[rule->scheme].version))
+	if (!uuid_is_version(id, rule->scheme->version))
 		return psprintf("Identifier %s has version %d, not %d.",
-						id_text, uuid_version_nibble(id),
-						schemes[rule->scheme].version);
+						id_text, uuid_version_nibble(id), rule->scheme->version);
 
-	if (rule->scheme == SCHEME_SHORT_COMB)
+	if (rule->scheme == &short_comb)
 	{
 		const ShortPrefix *prefix = &rule->prefix;
-		int			digits = prefix->bits / 4;
+		int64		first = short_prefix_period_number(prefix, window.first);
+		int64		last = short_prefix_period_number(prefix, window.last);
 
-		return psprintf("Identifier %s has prefix %0*llx; from %s to %s it may be %0*llx to %0*llx.",
-						id_text, digits,
-						(unsigned long long) short_prefix_of_uuid(prefix, id),
-						first_text, last_text, digits,
-						(unsigned long long) short_prefix_of_period(prefix,
-																	short_prefix_period_number(prefix, window.first)),
-						digits,
-						(unsigned long long) short_prefix_of_period(prefix,
-																	short_prefix_period_number(prefix, window.last)));
+		return psprintf("Identifier %s has prefix %s, but the prefixes from %s to %s are %s to %s.",
+						id_text, prefix_text(prefix, short_prefix_of_uuid(prefix, id)),
+						first_text, last_text,
+						prefix_text(prefix, short_prefix_of_period(prefix, first)),
+						prefix_text(prefix, short_prefix_of_period(prefix, last)));
 	}
 	else
 	{
@@ -319,17 +303,15 @@ describe_violation(const Rule *rule, const pg_uuid_t *id, TimestampTz clock)
 
 		/* 48 bits of milliseconds always fit timestamptz */
 		(void) clock_from_unix_ms(uuid_first_48_bits(id), &made_at);
-		return psprintf("Identifier %s has the time %s; it may be from %s to %s.",
-						id_text, timestamptz_to_str(made_at),
-						first_text, last_text);
+		return psprintf("Identifier %s contains the time %s, which is not between %s and %s.",
+						id_text, timestamptz_to_str(made_at), first_text, last_text);
 	}
 }
 
 /*
- * Raise 23514 for an identifier that the rule does not accept.  "constraint"
- * is the trigger or the function that checks; a trigger adds the relation and
- * the column.  "batch_hint" is how a batch that is late can pass the time of
- * its identifiers.
+ * Raise 23514 if the rule does not accept an identifier.  "constraint" is the
+ * name of the trigger or of the function that checks; a trigger also passes
+ * the relation and the column.  "batch_hint" says how to check a late batch.
  */
 static void
 rule_check(const Rule *rule, const pg_uuid_t *id, TimestampTz clock,
@@ -341,24 +323,19 @@ rule_check(const Rule *rule, const pg_uuid_t *id, TimestampTz clock,
 
 	ereport(ERROR,
 			(errcode(ERRCODE_CHECK_VIOLATION),
-			 errmsg("identifier is not a %s of the allowed time",
-					schemes[rule->scheme].noun),
+			 errmsg("identifier is not a %s from the allowed time range",
+					rule->scheme->noun),
 			 errdetail_internal("%s", describe_violation(rule, id, clock)),
-			 uuid_is_version(id, schemes[rule->scheme].version) ?
-			 errhint("Make a new identifier. %s", batch_hint) :
-			 errhint("Make a new identifier with idgen.%s().",
-					 schemes[rule->scheme].name),
+			 uuid_is_version(id, rule->scheme->version) ?
+			 errhint("Generate a new identifier. %s", batch_hint) :
+			 errhint("Generate a new identifier with idgen.%s().",
+					 rule->scheme->name),
 			 relation ? errtablecol(relation, attnum) : 0,
 			 err_generic_string(PG_DIAG_CONSTRAINT_NAME, constraint)));
 }
 
-/* ----------
- * Functions
- * ----------
- */
-
 static Datum
-is_scheme(FunctionCallInfo fcinfo, Scheme scheme)
+is_recent(FunctionCallInfo fcinfo, const Scheme *scheme)
 {
 	Rule		rule;
 
@@ -371,7 +348,7 @@ is_scheme(FunctionCallInfo fcinfo, Scheme scheme)
 }
 
 static Datum
-check_scheme(FunctionCallInfo fcinfo, Scheme scheme)
+check_recent(FunctionCallInfo fcinfo, const Scheme *scheme)
 {
 	Rule		rule;
 
@@ -380,8 +357,8 @@ check_scheme(FunctionCallInfo fcinfo, Scheme scheme)
 
 	rule = rule_from_arguments(fcinfo, scheme);
 	rule_check(&rule, PG_GETARG_UUID_P(0), clock_argument_stable(fcinfo, 2),
-			   "For a batch that is late, pass the time at which its identifiers were made as \"clock\".",
-			   psprintf("check_recent_%s", schemes[scheme].name), NULL, 0);
+			   "For a late batch, pass the time at which its identifiers were generated as \"clock\".",
+			   psprintf("check_recent_%s", scheme->name), NULL, 0);
 	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 }
 
@@ -393,14 +370,14 @@ check_scheme(FunctionCallInfo fcinfo, Scheme scheme)
  *						past_tolerance interval DEFAULT NULL,
  *						future_tolerance interval DEFAULT NULL) returns bool
  *
- * Whether it is a version 4 UUID with a prefix that some instant from
- * clock - past to clock + future gives, also where the prefixes begin again.
+ * Whether the identifier is a version 4 UUID with the prefix of an instant from
+ * clock - past_tolerance to clock + future_tolerance.
  */
 PG_FUNCTION_INFO_V1(idgen_is_recent_short_comb);
 Datum
 idgen_is_recent_short_comb(PG_FUNCTION_ARGS)
 {
-	return is_scheme(fcinfo, SCHEME_SHORT_COMB);
+	return is_recent(fcinfo, &short_comb);
 }
 
 /*
@@ -408,45 +385,49 @@ idgen_is_recent_short_comb(PG_FUNCTION_ARGS)
  *				  clock timestamptz DEFAULT NULL,
  *				  past_tolerance interval DEFAULT NULL,
  *				  future_tolerance interval DEFAULT NULL) returns bool
+ *
+ * Whether the identifier is a version 4 UUID with a time from
+ * clock - past_tolerance to clock + future_tolerance, in whole milliseconds.
  */
 PG_FUNCTION_INFO_V1(idgen_is_recent_comb);
 Datum
 idgen_is_recent_comb(PG_FUNCTION_ARGS)
 {
-	return is_scheme(fcinfo, SCHEME_COMB);
+	return is_recent(fcinfo, &comb);
 }
 
-/* is_recent_uuid_v7(), with the arguments of is_recent_comb() */
+/* The same for version 7, with the arguments of is_recent_comb(). */
 PG_FUNCTION_INFO_V1(idgen_is_recent_uuid_v7);
 Datum
 idgen_is_recent_uuid_v7(PG_FUNCTION_ARGS)
 {
-	return is_scheme(fcinfo, SCHEME_UUID_V7);
+	return is_recent(fcinfo, &uuid_v7);
 }
 
 /*
- * check_recent_short_comb(), check_recent_comb(), check_recent_uuid_v7(): with
- * the arguments of is_recent_...(), return the identifier or raise 23514.
+ * check_recent_short_comb(), check_recent_comb() and check_recent_uuid_v7()
+ * have the arguments of is_recent_...(), and return the identifier or raise
+ * 23514.
  */
 PG_FUNCTION_INFO_V1(idgen_check_recent_short_comb);
 Datum
 idgen_check_recent_short_comb(PG_FUNCTION_ARGS)
 {
-	return check_scheme(fcinfo, SCHEME_SHORT_COMB);
+	return check_recent(fcinfo, &short_comb);
 }
 
 PG_FUNCTION_INFO_V1(idgen_check_recent_comb);
 Datum
 idgen_check_recent_comb(PG_FUNCTION_ARGS)
 {
-	return check_scheme(fcinfo, SCHEME_COMB);
+	return check_recent(fcinfo, &comb);
 }
 
 PG_FUNCTION_INFO_V1(idgen_check_recent_uuid_v7);
 Datum
 idgen_check_recent_uuid_v7(PG_FUNCTION_ARGS)
 {
-	return check_scheme(fcinfo, SCHEME_UUID_V7);
+	return check_recent(fcinfo, &uuid_v7);
 }
 
 /* ----------
@@ -454,7 +435,7 @@ idgen_check_recent_uuid_v7(PG_FUNCTION_ARGS)
  * ----------
  */
 
-/* A trigger's arguments, read once per statement and kept in fn_extra. */
+/* The parsed arguments of a trigger, kept in fn_extra for the statement. */
 typedef struct TriggerRule
 {
 	Oid			trigger_oid;
@@ -462,21 +443,21 @@ typedef struct TriggerRule
 	Rule		rule;
 } TriggerRule;
 
-static Scheme
+static const Scheme *
 scheme_by_name(const char *name)
 {
 	for (int i = 0; i < (int) lengthof(schemes); i++)
 	{
-		if (strcmp(name, schemes[i].name) == 0)
-			return (Scheme) i;
+		if (strcmp(name, schemes[i]->name) == 0)
+			return schemes[i];
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("unknown identifier scheme \"%s\"", name),
-			 errhint("The schemes are short_comb, comb and uuid_v7.")));
+			 errhint("Supported schemes are short_comb, comb and uuid_v7.")));
 }
 
-/* The trigger's argument, NULL where it is left out or empty. */
+/* An argument of the trigger; NULL if it is omitted or empty. */
 static const char *
 trigger_argument(const Trigger *trigger, int argno)
 {
@@ -499,8 +480,8 @@ trigger_interval(const Trigger *trigger, int argno)
 }
 
 /*
- * The number of the column that a trigger names, which must be a uuid's.  One
- * that is generated has no value yet.
+ * The number of a column by its name.  It must be of type uuid, or a domain
+ * over it, and not generated.
  */
 static int
 uuid_column(Relation relation, const char *column)
@@ -523,33 +504,29 @@ uuid_column(Relation relation, const char *column)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("column \"%s\" of relation \"%s\" is a generated column",
 						column, RelationGetRelationName(relation)),
-				 errdetail("A generated column has no value yet where a trigger is called before the insert."),
+				 errdetail("Generated columns are computed after BEFORE triggers are called."),
 				 errtablecol(relation, attnum)));
 	return attnum;
 }
 
 /*
- * The rule from a trigger's arguments behind column and scheme:
+ * The rule from a trigger's arguments that follow column and scheme:
  *	short_comb: tolerance, period, prefix_bytes, past, future
  *	others:		tolerance, past, future
  */
 static Rule
 rule_from_trigger(const Trigger *trigger)
 {
-	Scheme		scheme;
-	bool		is_short;
-	int			past_argno;
+	const Scheme *scheme = scheme_by_name(trigger->tgargs[1]);
+	bool		is_short = scheme == &short_comb;
+	int			past_argno = is_short ? 5 : 3;
 	ShortPrefix prefix = short_prefix_default();
-
-	scheme = scheme_by_name(trigger->tgargs[1]);
-	is_short = scheme == SCHEME_SHORT_COMB;
-	past_argno = is_short ? 5 : 3;
 
 	if (trigger->tgnargs > past_argno + 2)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("too many arguments for check_on_insert with scheme \"%s\"",
-						schemes[scheme].name),
+						scheme->name),
 				 errhint("The arguments are (column, scheme, tolerance%s, past_tolerance, future_tolerance).",
 						 is_short ? ", period, prefix_bytes" : "")));
 
@@ -568,6 +545,7 @@ rule_from_trigger(const Trigger *trigger)
 					 trigger_interval(trigger, past_argno + 1));
 }
 
+/* The rule of the trigger that is fired. */
 static const TriggerRule *
 trigger_rule(FunctionCallInfo fcinfo, const TriggerData *data)
 {
@@ -581,7 +559,7 @@ trigger_rule(FunctionCallInfo fcinfo, const TriggerData *data)
 		if (trigger->tgnargs < 2)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("check_on_insert needs a column and a scheme as arguments"),
+					 errmsg("check_on_insert requires a column and a scheme as arguments"),
 					 errhint("For example, EXECUTE FUNCTION idgen.check_on_insert('id', 'short_comb').")));
 
 		made.trigger_oid = trigger->tgoid;
@@ -598,10 +576,11 @@ trigger_rule(FunctionCallInfo fcinfo, const TriggerData *data)
 /*
  * check_on_insert() returns trigger
  *
- * BEFORE INSERT FOR EACH ROW; arguments (column, scheme, tolerance, ...), the
- * ones of check_...() without the clock, an empty one being the default.  The
- * clock is the setting idgen.clock, or the wall clock.  A NULL identifier
- * passes: whether it may be NULL is for the column to say.
+ * For a trigger BEFORE INSERT FOR EACH ROW.  The trigger's arguments are the
+ * column, the scheme, and those of check_recent_...() without the clock; an
+ * empty one is the default.  The clock is the setting idgen.clock, or the wall
+ * clock if that is empty.  A NULL identifier is accepted, as by a CHECK
+ * constraint.
  */
 PG_FUNCTION_INFO_V1(idgen_check_on_insert);
 Datum
@@ -625,7 +604,7 @@ idgen_check_on_insert(PG_FUNCTION_ARGS)
 					  RelationGetDescr(data->tg_relation), &isnull);
 	if (!isnull)
 		rule_check(&kept->rule, DatumGetUUIDP(id), clock_setting_or_wall(),
-				   "For a batch that is late, set idgen.clock to the time at which its identifiers were made.",
+				   "For a late batch, set idgen.clock to the time at which its identifiers were generated.",
 				   data->tg_trigger->tgname, data->tg_relation, kept->attnum);
 
 	return PointerGetDatum(data->tg_trigtuple);

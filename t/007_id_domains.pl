@@ -66,14 +66,14 @@ for my $format (qw(plain custom))
 			qr/ERROR:  23514: value for domain account_id violates check constraint "prefixed_id_check"$/m, "$format: the domain refuses $id");
 	}
 	like(errors_of('target', q{SELECT idgen.create_id_domain('another', 'inv')}),
-		qr/ERROR:  23505: prefix "inv" is already in use\nDETAIL:  It belongs to the domain "My Types"."Invoice Id".$/m, "$format: a prefix stays taken");
+		qr/ERROR:  23505: prefix "inv" is already in use\nDETAIL:  The prefix belongs to domain "My Types"."Invoice Id".$/m, "$format: a prefix stays taken");
 	is($node->safe_psql('target', q{SELECT idgen.create_id_domain('gone_id', 'gone')}), 'gone_id', "$format: a freed prefix is free");
 
 	$node->safe_psql('postgres', 'DROP DATABASE target');
 }
 
 # Two sessions that want one prefix: the second waits, and is refused or gets it.
-my $named = qr/ERROR:  23505: prefix "race" is already in use\nDETAIL:  It belongs to the domain race_one\.\n(LOCATION.*\n)?.*CONSTRAINT NAME:  id_prefixes_pkey/s;
+my $named = qr/ERROR:  23505: prefix "race" is already in use\nDETAIL:  The prefix belongs to domain race_one\.\n(LOCATION.*\n)?.*CONSTRAINT NAME:  id_prefixes_pkey/s;
 for my $case ([ 'COMMIT', 'read committed', qr/$named/ ], [ 'ROLLBACK', 'read committed', qr/^$/ ],
 	[ 'COMMIT', 'repeatable read', qr/ERROR:  40001: / ], [ 'ROLLBACK', 'serializable', qr/^$/ ])
 {

@@ -102,7 +102,7 @@ for my $case (
 	$node->psql('other', $story, stdout => \$stdout, stderr => \$stderr, on_error_stop => 0);
 	is($stdout, $answers, "a table $what does all");
 	is(join('|', $stderr =~ /ERROR:  (.*)/g),
-		'command id "c0000000-0000-4000-8000-00000000000a" was used for another command', 'and refuses another command');
+		'command id "c0000000-0000-4000-8000-00000000000a" was already used for a different command', 'and refuses another command');
 }
 
 $node->stop;

@@ -204,7 +204,7 @@ $node->psql(
 	stderr => \$errors,
 	extra_params => [ '--username', 'application' ]);
 like( $errors,
-	qr/ERROR:  could neither find nor record command id "c0000000-0000-4000-8000-00000000000a"\n.*HINT:  A row security policy/s,
+	qr/ERROR:  could not find or record command id "c0000000-0000-4000-8000-00000000000a"\n.*HINT:  A row-level security policy/s,
 	'a hidden command is an error that says why');
 is(as_role('application', "SELECT created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000b', $entity)"),
 	't', 'others are recorded');

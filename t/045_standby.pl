@@ -64,7 +64,7 @@ for my $where (sort keys %read_only)
 	is(outcome($node, "$begin $differs"), '23505', "$where: or refused, if it differs");
 	is(outcome($node, "$begin $new"), '25006', "$where: an unknown one cannot be recorded");
 	$node->psql('postgres', "$begin $new", stderr => \my $complaint);
-	like($complaint, qr/cannot execute create_once\(\) @{[ $node == $standby ? 'during recovery' : 'in a read-only transaction' ]}\n.*HINT:  Call it on the primary,/s,
+	like($complaint, qr/cannot execute create_once\(\) @{[ $node == $standby ? 'during recovery' : 'in a read-only transaction' ]}\n.*HINT:  Call the function on the primary server,/s,
 		"$where: and the error says where it can");
 	is(outcome($node, "$begin SELECT idgen.forget_creation($known)"), '25006', "$where: nor a known one forgotten");
 }

@@ -1,0 +1,72 @@
+/*-------------------------------------------------------------------------
+ *
+ * typeid.c
+ *	  TypeID, version 0.3 of its specification.
+ *
+ * A TypeID is an optional prefix with an underscore, and the 26 digits of a
+ * uuid in base 32.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"	/* for varatt.h, which 15 does not have */
+#include "utils/builtins.h"
+
+#include "id_text.h"
+
+/*
+ * typeid_from_uuid(prefix text, id uuid) returns text
+ */
+PG_FUNCTION_INFO_V1(idgen_typeid_from_uuid);
+Datum
+idgen_typeid_from_uuid(PG_FUNCTION_ARGS)
+{
+	text	   *prefix = PG_GETARG_TEXT_PP(0);
+
+	if (VARSIZE_ANY_EXHDR(prefix) > 0)
+		id_prefix_require(prefix, false);
+	PG_RETURN_TEXT_P(id_text_make(prefix, PG_GETARG_UUID_P(1), radix_typeid));
+}
+
+/* Read argument 0; the length of its prefix is 0 if it has none. */
+static IdText
+read_typeid(FunctionCallInfo fcinfo, int *prefix_length, pg_uuid_t **uuid)
+{
+	IdText		id = id_text_argument(fcinfo, "TypeID", ID_TEXT_MAX_LENGTH(radix_typeid));
+	int			separator = id_text_prefix(&id, false);
+
+	*prefix_length = Max(separator, 0);
+	*uuid = id_text_full_uuid(&id, separator + 1, radix_typeid);
+	return id;
+}
+
+/*
+ * typeid_to_uuid(id text) returns uuid
+ */
+PG_FUNCTION_INFO_V1(idgen_typeid_to_uuid);
+Datum
+idgen_typeid_to_uuid(PG_FUNCTION_ARGS)
+{
+	int			prefix_length;
+	pg_uuid_t  *uuid;
+
+	(void) read_typeid(fcinfo, &prefix_length, &uuid);
+	PG_RETURN_UUID_P(uuid);
+}
+
+/*
+ * typeid_prefix(id text) returns text
+ *
+ * Empty if the TypeID has no prefix.
+ */
+PG_FUNCTION_INFO_V1(idgen_typeid_prefix);
+Datum
+idgen_typeid_prefix(PG_FUNCTION_ARGS)
+{
+	int			prefix_length;
+	pg_uuid_t  *uuid;
+	IdText		id = read_typeid(fcinfo, &prefix_length, &uuid);
+
+	PG_RETURN_TEXT_P(cstring_to_text_with_len(id.bytes, prefix_length));
+}

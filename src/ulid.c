@@ -1,0 +1,136 @@
+/*-------------------------------------------------------------------------
+ *
+ * ulid.c
+ *	  ULID: 48 bits of Unix milliseconds and 80 random bits, as text.
+ *
+ * The text is 26 digits of Crockford's base 32.  Text order in collation "C"
+ * is the order of the bits.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "utils/timestamp.h"
+
+#include "clock.h"
+#include "entropy.h"
+#include "id_text.h"
+
+/* the random bits in the first half of a ULID, after the 48 bits of time */
+#define RANDOM_HIGH_BITS	16
+
+/* The text of a ULID, given its time and its 80 other bits. */
+static text *
+make_ulid(uint64 high, uint64 low)
+{
+	pg_uuid_t	id;
+
+	uuid_set_half(&id, 0, high);
+	uuid_set_half(&id, 1, low);
+	return id_text_make(NULL, &id, radix_crockford);
+}
+
+/*
+ * ulid() returns text
+ *
+ * Within the millisecond of this backend's last ULID, or if the clock has gone
+ * back, the result is the last ULID plus one: the monotonic mode of the
+ * specification.  Where the specification has the 80 random bits overflow,
+ * the carry increments the milliseconds.
+ */
+PG_FUNCTION_INFO_V1(idgen_ulid);
+Datum
+idgen_ulid(PG_FUNCTION_ARGS pg_attribute_unused())
+{
+	static uint64 high = 0;
+	static uint64 low = 0;
+	uint64		now = clock_wall_submillis() >> SUBMS_BITS;
+
+	if (now > high >> RANDOM_HIGH_BITS)
+	{
+		uint64		random = entropy_uint64();
+
+		low = entropy_uint64();
+		high = now << RANDOM_HIGH_BITS | random >> (64 - RANDOM_HIGH_BITS);
+	}
+	else if (++low == 0)
+		high++;
+
+	PG_RETURN_TEXT_P(make_ulid(high, low));
+}
+
+/* Read argument 0, which must have all its digits. */
+static pg_uuid_t *
+read_ulid(FunctionCallInfo fcinfo)
+{
+	IdText		id = id_text_argument(fcinfo, "ULID", radix_width(radix_crockford));
+
+	return id_text_full_uuid(&id, 0, radix_crockford);
+}
+
+/*
+ * ulid_to_uuid(id text) returns uuid
+ *
+ * The 128 bits of the ULID.
+ */
+PG_FUNCTION_INFO_V1(idgen_ulid_to_uuid);
+Datum
+idgen_ulid_to_uuid(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_UUID_P(read_ulid(fcinfo));
+}
+
+/*
+ * ulid_from_uuid(id uuid) returns text
+ */
+PG_FUNCTION_INFO_V1(idgen_ulid_from_uuid);
+Datum
+idgen_ulid_from_uuid(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_TEXT_P(id_text_make(NULL, PG_GETARG_UUID_P(0), radix_crockford));
+}
+
+/*
+ * ulid_timestamp(id text) returns timestamptz
+ */
+PG_FUNCTION_INFO_V1(idgen_ulid_timestamp);
+Datum
+idgen_ulid_timestamp(PG_FUNCTION_ARGS)
+{
+	pg_uuid_t  *id = read_ulid(fcinfo);
+	TimestampTz instant = 0;
+
+	/* 48 bits of milliseconds always fit timestamptz */
+	(void) clock_from_unix_ms(uuid_first_48_bits(id), &instant);
+	PG_RETURN_TIMESTAMPTZ(instant);
+}
+
+/*
+ * ulid_floor(instant timestamptz) returns text
+ *
+ * The smallest ULID of the instant's millisecond.
+ */
+PG_FUNCTION_INFO_V1(idgen_ulid_floor);
+Datum
+idgen_ulid_floor(PG_FUNCTION_ARGS)
+{
+	uint64		ms = clock_unix_ms48(PG_GETARG_TIMESTAMPTZ(0));
+
+	PG_RETURN_TEXT_P(make_ulid(ms << RANDOM_HIGH_BITS, 0));
+}
+
+/*
+ * ulid_ceil(instant timestamptz) returns text
+ *
+ * The greatest ULID of the instant's millisecond.
+ */
+PG_FUNCTION_INFO_V1(idgen_ulid_ceil);
+Datum
+idgen_ulid_ceil(PG_FUNCTION_ARGS)
+{
+	uint64		ms = clock_unix_ms48(PG_GETARG_TIMESTAMPTZ(0));
+	uint64		random_high_max = (UINT64CONST(1) << RANDOM_HIGH_BITS) - 1;
+
+	PG_RETURN_TEXT_P(make_ulid(ms << RANDOM_HIGH_BITS | random_high_max,
+							   PG_UINT64_MAX));
+}
