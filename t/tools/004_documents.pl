@@ -95,7 +95,7 @@ sub anchors
 	} prose(shift) =~ /^#+ +(.*\S)/mg;
 }
 
-for my $path (map { glob "$folder/$_/*.md" } qw(. docs docs/report bench bench/lab))
+for my $path (map { glob "$folder/$_*.md" } '', qw(docs/ docs/report/ bench/ bench/lab/))
 {
 	my $text = prose($path);
 	my @dead;
@@ -109,7 +109,7 @@ for my $path (map { glob "$folder/$_/*.md" } qw(. docs docs/report bench bench/l
 		push @dead, $link
 		  unless -e $target && ($anchor eq '' || grep { $_ eq $anchor } anchors($target));
 	}
-	is("@dead", '', substr($path, length $folder) . ': every link leads to a file and a heading');
+	is("@dead", '', substr($path, 1 + length $folder) . ': every link leads to a file and a heading');
 }
 
 done_testing();
