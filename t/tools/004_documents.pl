@@ -1,5 +1,6 @@
-# The SQL in the documents does what they say: each block is pasted into psql,
-# on a database like one in use, and fails only where its text says so.
+# The documents: each SQL block can be pasted into psql, in a database like one
+# in use, and raises only the errors that its comments announce ("error 23514").
+# Every relative link leads to a file, and to a heading in it.
 
 use strict;
 use warnings;
@@ -11,20 +12,16 @@ use Test::More;
 
 my $folder = dirname(__FILE__) . '/../..';
 
-# What cannot be pasted: a form to fill in, and what t/025_cron does with pg_cron.
+# Blocks that cannot be pasted: a template, and the block for pg_cron, which
+# t/025_cron.pl covers.
 my $not_for_pasting = qr/create_once\(command_id, proposed_id|cron\.schedule/;
-
-# The errors that a block shows, by words that are in it.
-my @refused = (
-	[ qr/refused, and it says why/ => '23514' ],
-	[ qr/refused: of another type/ => '23514' ]);
 
 my $node = PostgreSQL::Test::Cluster->new('documents');
 $node->init;
 $node->start;
 
-# Each document has a database of its own, with keys of all sorts, some of
-# which the advisor does not read, and what the blocks name.
+# Each document has its own database, which contains keys of several types, some
+# of which the advisor does not support, and the tables that the blocks name.
 sub prepare
 {
 	my ($database) = @_;
@@ -41,7 +38,7 @@ sub prepare
 		INSERT INTO part SELECT idgen.short_comb() FROM generate_series(1, 1000);
 		CREATE UNLOGGED TABLE notes (id uuid PRIMARY KEY);
 		ANALYZE});
-	# in the tour, the reader makes it
+	# the README's quick start creates it
 	$node->safe_psql($database, 'CREATE TABLE orders (id bigint PRIMARY KEY); CREATE TABLE tickets (id bigint PRIMARY KEY)') unless $database eq 'readme';
 }
 
@@ -61,21 +58,58 @@ for my $path ("$folder/README.md", glob "$folder/docs/*.md")
 		stdout => \$stdout,
 		stderr => \$stderr,
 		extra_params => [ '--set=VERBOSITY=verbose' ]);
-	my @expected = map { $session =~ $_->[0] ? $_->[1] : () } @refused;
-	is_deeply([ $stderr =~ /ERROR:  (\w{5})/g ], \@expected, "$name: the errors are those that it tells of")
+	is_deeply([ $stderr =~ /ERROR:  (\w{5})/g ], [ $session =~ /-- error (\w{5})/g ], "$name: the SQL raises the errors that it announces")
 	  or diag($stderr);
 	unlike($stderr, qr/WARNING/, "$name: and no warnings");
 	$pasted{$name} = $stdout;
 }
-is_deeply([ sort keys %pasted ], [qw(README operations reference replication tickers)], 'the documents that have SQL');
+is_deeply([ grep { !exists $pasted{$_} } qw(README choosing operations replication security tickers) ], [], 'SQL was found in all documents that contain it');
 
-# Some of what they show
-like($pasted{README}, qr/^[0-9a-f-]{36}\|t\n[0-9a-f-]{36}\|t\nf$/m, 'README: the database knows its own keys from random ones');
+# Some of the results
 like($pasted{README}, qr/^([0-9a-f-]{36})\|t\n\1\|f$/m, 'README: a command that is sent twice creates once');
-like($pasted{README}, qr/^acct_[0-9a-z]{25}$/m, 'README: an id says what it is of');
-like($pasted{README}, qr/^\d+\|[^|]+\|1$/m, 'README: a snowflake says when and where');
-like($pasted{README}, qr/^unknown \(too few rows\)\|/m, 'README: the advisor answers');
-like($pasted{operations}, qr/^part_pkey\|short COMB\|1000\|/m, 'operations: so it does for all keys');
-unlike($pasted{operations}, qr/^(days|numbers|notes|parts)_pkey/m, 'operations: but for those that it does not read');
+like($pasted{README}, qr/^1\n\d+\|[^|]+\|1$/m, 'README: a time range contains its row; a snowflake reveals time and node');
+like($pasted{README}, qr/^acct_[0-9a-z]{25}$/m, 'README: a prefixed id');
+like($pasted{choosing}, qr/^unknown \(too few rows\)\|/m, 'choosing: the advisor reports on an index');
+like($pasted{operations}, qr/^part_pkey\|short COMB\|1000\|/m, 'operations: the advisor reports on all primary keys');
+unlike($pasted{operations}, qr/^(days|numbers|notes|parts)_pkey/m, 'operations: except those that it does not support');
+
+# The text of a document without its code.
+sub prose
+{
+	my $text = slurp_file(shift);
+
+	$text =~ s/^```.*?^```//msg;
+	return $text;
+}
+
+# The anchors that GitHub gives to the headings of a document.
+sub anchors
+{
+	my %seen;
+
+	return map {
+		my $anchor = lc;
+		$anchor =~ s/[^\w -]//g;
+		$anchor =~ tr/ /-/;
+		$anchor . ($seen{$anchor}++ ? '-' . ($seen{$anchor} - 1) : '');
+	} prose(shift) =~ /^#+ +(.*\S)/mg;
+}
+
+for my $path (map { glob "$folder/$_*.md" } '', qw(docs/ docs/report/ bench/ bench/lab/))
+{
+	my $text = prose($path);
+	my @dead;
+
+	$text =~ s/`[^`\n]*`//g;
+	for my $link ($text =~ /\]\(([^)\s]+)\)/g)
+	{
+		next if $link =~ /^\w+:/;
+		my ($file, $anchor) = $link =~ /^([^#]*)#?(.*)$/;
+		my $target = $file eq '' ? $path : dirname($path) . "/$file";
+		push @dead, $link
+		  unless -e $target && ($anchor eq '' || grep { $_ eq $anchor } anchors($target));
+	}
+	is("@dead", '', substr($path, 1 + length $folder) . ': every link leads to a file and a heading');
+}
 
 done_testing();
