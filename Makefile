@@ -35,7 +35,7 @@ EXTENSION = idgen
 DATA = idgen--1.0.sql
 
 # The server's headers count as system headers: their warnings are not ours.
-PG_CPPFLAGS = -I$(srcdir)/src -isystem $(shell $(PG_CONFIG) --includedir-server) -include exports.h
+PG_CPPFLAGS = -I$(srcdir)/src -isystem $(shell $(PG_CONFIG) --includedir-server) -include compat.h
 PG_CFLAGS = -Wall -Wextra -Wshadow -fvisibility=hidden
 
 REGRESS = install callable generate schemes randomness bounds within decode int_ids text object_id validate trigger creation key_cost advisor errors

@@ -23,6 +23,7 @@
 #include "utils/timestamp.h"
 
 #include "clock.h"
+#include "compat.h"
 
 #define US_PER_MS			INT64CONST(1000)
 #define NS_PER_MS			INT64CONST(1000000)
@@ -38,11 +39,6 @@
 #define TICKS_PER_US		10
 #define TICKS_PER_SECOND	INT64CONST(10000000)
 #define NS_PER_TICK			100
-
-/* Before version 16, malloc() was what settings were made with. */
-#if PG_VERSION_NUM < 160000
-#define guc_malloc(elevel, size)	malloc(size)
-#endif
 
 /* The last year of timestamptz. */
 #define LAST_YEAR			294276

@@ -20,15 +20,11 @@
 #include "utils/guc_tables.h"
 
 #include "clock.h"
+#include "compat.h"
 #include "int_ids.h"
 #include "uuid_time.h"
 
 PG_MODULE_MAGIC;
-
-/* Older minor releases of 15 to 17 do not have it. */
-#ifndef GUC_ALLOW_IN_PARALLEL
-#define GUC_ALLOW_IN_PARALLEL	0
-#endif
 
 /* all settings, which are PGC_SUSET */
 static const char *const settings[] = {
@@ -38,22 +34,6 @@ static const char *const settings[] = {
 	"idgen.max_ahead",
 	"idgen.reserve_ahead"
 };
-
-/* The server's record of a parameter, or NULL. */
-static const struct config_generic *
-find_parameter(const char *name)
-{
-#if PG_VERSION_NUM >= 160000
-	return find_option(name, false, true, ERROR);
-#else
-	struct config_generic **variables = get_guc_variables();
-
-	for (int i = 0; i < GetNumConfigOptions(); i++)
-		if (pg_strcasecmp(variables[i]->name, name) == 0)
-			return variables[i];
-	return NULL;
-#endif
-}
 
 /* Would the server let this role set the parameter?  See set_config_option(). */
 static bool
@@ -75,7 +55,7 @@ refuse_values_without_right(void)
 	for (int i = 0; i < (int) lengthof(settings); i++)
 	{
 		const char *name = settings[i];
-		const struct config_generic *parameter = find_parameter(name);
+		const struct config_generic *parameter = find_option(name, false, true, ERROR);
 		bool		allowed;
 
 		if (parameter == NULL || !(parameter->flags & GUC_CUSTOM_PLACEHOLDER))

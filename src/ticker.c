@@ -52,19 +52,10 @@
 #include "utils/rel.h"
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
-#if PG_VERSION_NUM >= 170000
-#include "storage/dsm_registry.h"
-#endif
 
 #include "clock.h"
+#include "compat.h"
 #include "ticker.h"
-
-/* The subtransaction that gave a relation another file first. */
-#if PG_VERSION_NUM >= 160000
-#define NEW_FILE_SUBID	rd_firstRelfilelocatorSubid
-#else
-#define NEW_FILE_SUBID	rd_firstRelfilenodeSubid
-#endif
 
 /*
  * Values reserved at a time by a layout without a clock.  A restart skips up
@@ -112,9 +103,7 @@ int			ticker_reserve_ahead_setting;
 int			ticker_max_ahead_setting;
 
 static TickerTable *table = NULL;	/* in shared memory */
-#if PG_VERSION_NUM < 170000
 static bool preloaded = false;
-#endif
 
 static Ticker *tickers = NULL;	/* all that are registered */
 
@@ -191,14 +180,10 @@ refuse_to_write(const char *function)
 static void
 wait_for_clock(const TickerLayout *layout, int64 ms, bool *warned)
 {
-#if PG_VERSION_NUM >= 170000
 	static uint32 wait_event = 0;
 
 	if (wait_event == 0)
 		wait_event = WaitEventExtensionNew("IdgenTickerAhead");
-#else
-	const uint32 wait_event = PG_WAIT_EXTENSION;
-#endif
 
 	if (ms > MS_PER_SECOND && !*warned)
 	{
@@ -481,66 +466,30 @@ move_mark(Ticker *ticker, TickerSlot *slot, uint64 next)
  * ------------------------------------------------------------------------
  */
 
-/* From version 19 on, a tranche gets its name when its id is allocated. */
-#if PG_VERSION_NUM >= 190000
-#define NEW_TRANCHE()			LWLockNewTrancheId("idgen")
-#define REGISTER_TRANCHE(id)	((void) (id))
-#else
-#define NEW_TRANCHE()			LWLockNewTrancheId()
-#define REGISTER_TRANCHE(id)	LWLockRegisterTranche(id, "idgen")
-#endif
-
 static Size
 table_size(int size)
 {
 	return offsetof(TickerTable, slots) + size * sizeof(TickerSlotPadded);
 }
 
-static void
-initialize_table(TickerTable *new_table, int size)
+/* The number of tickers that this server has room for. */
+static int
+table_slots(void)
 {
+	return HAVE_DSM_REGISTRY || preloaded ? MANY_SLOTS : FEW_SLOTS;
+}
+
+static void
+initialize_table(INIT_SEGMENT_ARGS)
+{
+	TickerTable *new_table = segment;
+	int			size = table_slots();
+
 	memset(new_table, 0, table_size(size));
 	new_table->size = size;
-	new_table->tranche = NEW_TRANCHE();
+	new_table->tranche = new_lwlock_tranche("idgen");
 	LWLockInitialize(&new_table->lock, new_table->tranche);
 }
-
-#if PG_VERSION_NUM >= 170000
-
-#if PG_VERSION_NUM >= 190000
-static void
-initialize_segment(void *segment, void *arg)
-{
-	(void) arg;
-	initialize_table(segment, MANY_SLOTS);
-}
-#define GET_SEGMENT(name, size, found) \
-	GetNamedDSMSegment(name, size, initialize_segment, found, NULL)
-#else
-static void
-initialize_segment(void *segment)
-{
-	initialize_table(segment, MANY_SLOTS);
-}
-#define GET_SEGMENT(name, size, found) \
-	GetNamedDSMSegment(name, size, initialize_segment, found)
-#endif
-
-void
-ticker_request_shared_memory(void)
-{
-	/* the segment is made at the first use */
-}
-
-static TickerTable *
-find_table(void)
-{
-	bool		found;
-
-	return GET_SEGMENT("idgen", table_size(MANY_SLOTS), &found);
-}
-
-#else							/* PG_VERSION_NUM < 170000 */
 
 static shmem_request_hook_type previous_shmem_request_hook = NULL;
 
@@ -553,37 +502,20 @@ request_table(void)
 }
 
 /*
- * To be called while the library is loaded.  If the postmaster does that, the
- * tickers get memory of their own; otherwise they use a little of the server's
- * spare shared memory.
+ * To be called while the library is loaded.  Where the amount of shared memory
+ * is fixed, the postmaster requests room for all tickers; a library that the
+ * postmaster does not load uses a little of the server's spare shared memory.
  */
 void
 ticker_request_shared_memory(void)
 {
-	if (!process_shared_preload_libraries_in_progress)
+	if (HAVE_DSM_REGISTRY || !process_shared_preload_libraries_in_progress)
 		return;
 
 	preloaded = true;
 	previous_shmem_request_hook = shmem_request_hook;
 	shmem_request_hook = request_table;
 }
-
-static TickerTable *
-find_table(void)
-{
-	int			size = preloaded ? MANY_SLOTS : FEW_SLOTS;
-	TickerTable *found_table;
-	bool		found;
-
-	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
-	found_table = ShmemInitStruct("idgen", table_size(size), &found);
-	if (!found)
-		initialize_table(found_table, size);
-	LWLockRelease(AddinShmemInitLock);
-	return found_table;
-}
-
-#endif
 
 /* A backend attaches again after DDL on a sequence. */
 static void
@@ -610,12 +542,14 @@ static void
 use_table(void)
 {
 	TickerTable *found_table;
+	bool		found;
 
 	if (table != NULL)
 		return;
 
-	found_table = find_table();
-	REGISTER_TRANCHE(found_table->tranche);
+	found_table = get_named_segment("idgen", table_size(table_slots()),
+									initialize_table, &found);
+	register_lwlock_tranche(found_table->tranche, "idgen");
 	CacheRegisterRelcacheCallback(forget_slots, (Datum) 0);
 	table = found_table;
 }
