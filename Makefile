@@ -1,9 +1,12 @@
 # idgen: identifiers for PostgreSQL, built with PGXS.
 #
-#   make && make install && make installcheck
+#   make && make install
+#   make installcheck                                    on a running server
+#   make installcheck REGRESS=validate ISOLATION=        one test of it
+#   make prove_installcheck PROVE_TESTS=t/001_clock_steps.pl
 #
-# PG_CONFIG=/path/to/pg_config chooses the server; COPT=-Werror makes warnings
-# errors. The TAP tests start servers of their own: see scripts/test.sh.
+# PG_CONFIG=/path/to/pg_config chooses the server. The TAP tests start servers
+# of their own and cannot run as root; scripts/test.sh runs all tests.
 
 PG_CONFIG ?= pg_config
 
@@ -34,15 +37,30 @@ OBJS = \
 EXTENSION = idgen
 DATA = idgen--1.0.sql
 
-# The server's headers count as system headers: their warnings are not ours.
+# With -isystem, compilers do not warn of the server's headers.
 PG_CPPFLAGS = -I$(srcdir)/src -isystem $(shell $(PG_CONFIG) --includedir-server) -include compat.h
-PG_CFLAGS = -Wall -Wextra -Wshadow -fvisibility=hidden
+PG_CFLAGS = -fvisibility=hidden
 
 REGRESS = install callable generate schemes randomness bounds within decode int_ids text object_id validate trigger creation key_cost advisor errors
+REGRESS_OPTS = --load-extension=idgen
 ISOLATION = create_once create_once_snapshot forget_creation
 ISOLATION_OPTS = --load-extension=idgen
+
+EXTRA_CLEAN = tmp_check
 
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
 $(OBJS): $(wildcard $(srcdir)/src/*.h)
+
+# The server may have been built without --enable-tap-tests.
+ifeq ($(PROVE),)
+PROVE = prove
+endif
+
+.PHONY: prove_installcheck
+prove_installcheck:
+	rm -rf '$(CURDIR)/tmp_check'
+	cd $(srcdir) && TESTDIR='$(CURDIR)' PATH="$(bindir):$$PATH" PG_CONFIG='$(PG_CONFIG)' \
+		PG_REGRESS='$(top_builddir)/src/test/regress/pg_regress' PGPORT='6$(DEF_PGPORT)' \
+		$(PROVE) $(PG_PROVE_FLAGS) $(PROVE_FLAGS) $(or $(PROVE_TESTS),t/*.pl t/tools/*.pl)

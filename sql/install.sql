@@ -1,4 +1,6 @@
 -- What CREATE EXTENSION leaves behind.
+-- pg_regress has created it already
+DROP EXTENSION idgen;
 CREATE EXTENSION idgen;
 
 SELECT e.extversion, n.nspname, e.extrelocatable
