@@ -16,6 +16,7 @@ OBJS = \
 	src/comb.o \
 	src/convert.o \
 	src/creation.o \
+	src/decimal_id.o \
 	src/entropy.o \
 	src/idgen.o \
 	src/index_report.o \
@@ -28,6 +29,7 @@ OBJS = \
 	src/short_prefix.o \
 	src/text_ids.o \
 	src/ticker.o \
+	src/ticker_slots.o \
 	src/uuid_name.o \
 	src/uuid_order.o \
 	src/uuid_random.o \

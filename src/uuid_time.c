@@ -17,7 +17,7 @@
 
 static const TickerLayout uuid_v7_layout = {
 	.name = "uuid_v7_ordered",
-	.tick_bits = 48, .counter_bits = SUBMS_BITS,
+	.counter_bits = SUBMS_BITS,
 	.ms_per_tick = 1,
 	.counter_is_fraction = true,
 	.max_value = (UINT64CONST(1) << (48 + SUBMS_BITS)) - 1

@@ -27,7 +27,7 @@ set -uo pipefail
 . "$(dirname "$0")/../lib.sh"
 
 # the sources that the targets are made of
-sources=(clock comb convert entropy inspect int_ids object_id radix short_prefix text_ids
+sources=(clock comb convert decimal_id entropy inspect int_ids object_id radix short_prefix text_ids
          uuid_random uuid_time validate)
 
 seconds=5
