@@ -32,7 +32,6 @@ OBJS = \
 	src/ticker_slots.o \
 	src/uuid_name.o \
 	src/uuid_order.o \
-	src/uuid_random.o \
 	src/uuid_time.o \
 	src/validate.o
 

@@ -28,7 +28,7 @@ set -uo pipefail
 
 # the sources that the targets are made of
 sources=(clock comb convert decimal_id entropy inspect int_ids object_id radix short_prefix text_ids
-         uuid_random uuid_time validate)
+         uuid_time validate)
 
 seconds=5
 runs=
