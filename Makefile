@@ -2,8 +2,9 @@
 #
 #   make && make install
 #   make installcheck                                    on a running server
-#   make installcheck REGRESS=validate ISOLATION=        one test of it
-#   make prove_installcheck PROVE_TESTS=t/001_clock_steps.pl
+#   make installcheck REGRESS=validate ISOLATION=        one regression test
+#   make installcheck REGRESS= ISOLATION=create_once     one isolation test
+#   make prove_installcheck PROVE_TESTS=t/006_id_pattern.pl
 #
 # PG_CONFIG=/path/to/pg_config chooses the server. The TAP tests start servers
 # of their own and cannot run as root; scripts/test.sh runs all tests.
