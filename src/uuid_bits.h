@@ -170,7 +170,7 @@ uuid_variant_name(const pg_uuid_t *id)
 	return "future";
 }
 
-/* The canonical text, for messages. */
+/* Its canonical text, for messages. */
 static inline char *
 uuid_text(const pg_uuid_t *id)
 {
