@@ -1,54 +1,46 @@
 # idgen: identifiers for PostgreSQL, built with PGXS.
 #
-#   make && make install && make installcheck
+#   make && make install
+#   make installcheck                                    on a running server
+#   make installcheck REGRESS=validate ISOLATION=        one regression test
+#   make installcheck REGRESS= ISOLATION=create_once     one isolation test
+#   make prove_installcheck PROVE_TESTS=t/006_id_pattern.pl
 #
-# PG_CONFIG=/path/to/pg_config chooses the server; COPT=-Werror makes warnings
-# errors. The TAP tests start servers of their own: see scripts/test.sh.
+# PG_CONFIG=/path/to/pg_config chooses the server. The TAP tests start servers
+# of their own and cannot run as root; scripts/test.sh runs all tests.
 
 PG_CONFIG ?= pg_config
 
 MODULE_big = idgen
-OBJS = \
-	src/base.o \
-	src/clock.o \
-	src/comb.o \
-	src/command_history.o \
-	src/convert.o \
-	src/creation.o \
-	src/entropy.o \
-	src/id_text.o \
-	src/idgen.o \
-	src/index_report.o \
-	src/inspect.o \
-	src/int_ids.o \
-	src/key_cost.o \
-	src/key_kind.o \
-	src/object_id.o \
-	src/prefixed_id.o \
-	src/radix.o \
-	src/request_hash.o \
-	src/short_prefix.o \
-	src/ticker.o \
-	src/typeid.o \
-	src/ulid.o \
-	src/uuid_name.o \
-	src/uuid_order.o \
-	src/uuid_random.o \
-	src/uuid_time.o \
-	src/validate.o
+OBJS = $(patsubst $(srcdir)/%.c,%.o,$(wildcard $(srcdir)/src/*.c))
 
 EXTENSION = idgen
 DATA = idgen--1.0.sql
 
-# The server's headers count as system headers: their warnings are not ours.
-PG_CPPFLAGS = -I$(srcdir)/src -isystem $(shell $(PG_CONFIG) --includedir-server) -include exports.h
-PG_CFLAGS = -Wall -Wextra -Wshadow -fvisibility=hidden
+# With -isystem, compilers do not warn of the server's headers.
+PG_CPPFLAGS = -I$(srcdir)/src -isystem $(shell $(PG_CONFIG) --includedir-server) -include compat.h
+PG_CFLAGS = -fvisibility=hidden
 
 REGRESS = install callable generate schemes randomness bounds within decode int_ids text object_id validate trigger creation key_cost advisor errors
+REGRESS_OPTS = --load-extension=idgen
 ISOLATION = create_once create_once_snapshot forget_creation
 ISOLATION_OPTS = --load-extension=idgen
+
+EXTRA_CLEAN = tmp_check
 
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
 $(OBJS): $(wildcard $(srcdir)/src/*.h)
+
+# The server may have been built without --enable-tap-tests.
+ifeq ($(PROVE),)
+PROVE = prove
+endif
+
+.PHONY: prove_installcheck
+prove_installcheck:
+	rm -rf '$(CURDIR)/tmp_check'
+	cd $(srcdir) && TESTDIR='$(CURDIR)' PATH="$(bindir):$$PATH" PG_CONFIG='$(PG_CONFIG)' \
+		PG_REGRESS='$(top_builddir)/src/test/regress/pg_regress' PGPORT='6$(DEF_PGPORT)' \
+		$(PROVE) $(PG_PROVE_FLAGS) $(PROVE_FLAGS) $(or $(PROVE_TESTS),t/*.pl t/tools/*.pl)

@@ -57,7 +57,7 @@ finish() {
 
 idgen_install_packages tests
 idgen_say "Building for $("$PG_CONFIG" --version), warnings as errors"
-if idgen_build COPT=-Werror; then
+if idgen_build COPT="-Wall -Wextra -Wshadow -Werror"; then
     passed=1
     echo "ok"
 else

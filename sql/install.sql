@@ -1,4 +1,6 @@
 -- The objects that CREATE EXTENSION creates.
+-- pg_regress has created it before.
+DROP EXTENSION idgen;
 CREATE EXTENSION idgen;
 
 SELECT e.extversion, n.nspname, e.extrelocatable

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * clock.c
- *	  The one place that reads the clock and converts between its units.
+ *	  Reading the clock, and conversion between units of time.
  *
- * Identifiers count in Unix milliseconds (COMB, version 7), in 4096ths of one
- * (version 7's order within a backend), in Unix seconds (ObjectId) and in
- * 100 ns ticks since the Gregorian reform (versions 1 and 6); SQL speaks
- * timestamptz and interval.
+ * Identifiers contain Unix time in milliseconds (COMB, version 7), in 4096ths
+ * of a millisecond (the order of version 7 within a backend), in seconds
+ * (ObjectId), and 100 ns ticks since the Gregorian reform (versions 1 and 6).
+ * SQL functions have timestamptz and interval.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,6 +23,7 @@
 #include "utils/timestamp.h"
 
 #include "clock.h"
+#include "compat.h"
 
 #define US_PER_MS			INT64CONST(1000)
 #define NS_PER_MS			INT64CONST(1000000)
@@ -39,35 +40,21 @@
 #define TICKS_PER_SECOND	INT64CONST(10000000)
 #define NS_PER_TICK			100
 
-/* Before version 16, malloc() was what settings were made with. */
-#if PG_VERSION_NUM < 160000
-#define guc_malloc(elevel, size)	malloc(size)
-#endif
-
 /* The last year of timestamptz. */
 #define LAST_YEAR			294276
 
 char	   *clock_setting = NULL;
 
 /*
- * The value of idgen.clock, in memory that belongs to it ("extra"): NULL is
- * the wall clock, -infinity stands for text that cannot be read.
+ * The parsed value of idgen.clock, which the server keeps with the setting
+ * ("extra"): NULL means the server's clock, -infinity invalid text.
  */
 static const TimestampTz *clock_setting_instant = NULL;
 
 static bool clock_setting_loaded = false;
 static bool clock_setting_preloaded = false;
 
-/* Division that rounds down, also before the epoch. */
-static inline int64
-floor_div(int64 dividend, int64 divisor)
-{
-	int64		quotient = dividend / divisor;
-
-	return quotient - (dividend % divisor < 0);
-}
-
-/* An infinite instant has no place in an identifier (22008). */
+/* No identifier can contain an infinite timestamp (22008). */
 TimestampTz
 clock_require_finite(TimestampTz instant)
 {
@@ -81,8 +68,8 @@ clock_require_finite(TimestampTz instant)
 }
 
 /*
- * The caller's idea of now: argument argno, or the wall clock where that is
- * NULL.  An infinite clock is an error (22008).
+ * Argument argno, or the server's clock if it is NULL.  An infinite timestamp
+ * is an error (22008).
  */
 TimestampTz
 clock_argument(FunctionCallInfo fcinfo, int argno)
@@ -92,10 +79,10 @@ clock_argument(FunctionCallInfo fcinfo, int argno)
 }
 
 /*
- * The same for a function that is STABLE, which must not see time pass within
- * a statement.  The start of the statement serves better than now(): in a
- * transaction that has been open for long, now() would call the identifiers
- * that were made since then identifiers from the future.
+ * The same for a STABLE function, whose result must not change within a
+ * statement: NULL means the start of the statement.  With now(), identifiers
+ * that were generated since the start of a long transaction would lie in the
+ * future.
  */
 TimestampTz
 clock_argument_stable(FunctionCallInfo fcinfo, int argno)
@@ -105,8 +92,8 @@ clock_argument_stable(FunctionCallInfo fcinfo, int argno)
 }
 
 /*
- * Milliseconds since 1970-01-01 00:00:00 UTC, rounded down.  Every finite
- * timestamptz has them.
+ * Milliseconds since 1970-01-01 00:00:00 UTC, rounded down.  They exist for
+ * every finite timestamptz.
  */
 int64
 clock_unix_ms(TimestampTz instant)
@@ -122,8 +109,8 @@ clock_unix_seconds(TimestampTz instant)
 }
 
 /*
- * Unix milliseconds for a field of 48 bits; an instant that does not fit is an error
- * (22008).
+ * Unix milliseconds for a field of 48 bits.  A timestamp that does not fit is an
+ * error (22008).
  */
 int64
 clock_unix_ms48(TimestampTz instant)
@@ -153,7 +140,7 @@ clock_unix_submillis(TimestampTz instant)
 	return (uint64) ms << SUBMS_BITS | (us << SUBMS_BITS) / US_PER_MS;
 }
 
-/* Read the wall clock; a time out of the range of 48 bits is an error (22008). */
+/* Read the server's clock.  A time that does not fit into 48 bits is an error (22008). */
 static inline int64
 read_wall_ms48(struct timespec *now)
 {
@@ -167,8 +154,8 @@ read_wall_ms48(struct timespec *now)
 }
 
 /*
- * The wall clock in 4096ths of a millisecond, with all that it gives below the
- * microsecond, where timestamptz ends.
+ * The server's clock in 4096ths of a millisecond.  Unlike timestamptz, it has
+ * a resolution below the microsecond.
  */
 uint64
 clock_wall_submillis(void)
@@ -180,7 +167,7 @@ clock_wall_submillis(void)
 		((uint64) (now.tv_nsec % NS_PER_MS) << SUBMS_BITS) / NS_PER_MS;
 }
 
-/* The wall clock in Unix milliseconds, in the range of 48 bits. */
+/* The server's clock in Unix milliseconds, which fit into 48 bits. */
 int64
 clock_wall_unix_ms(void)
 {
@@ -190,8 +177,8 @@ clock_wall_unix_ms(void)
 }
 
 /*
- * Seconds since 1970-01-01 00:00:00 UTC, rounded down, for a field of 32
- * bits; an instant that does not fit is an error (22008).
+ * Seconds since 1970-01-01 00:00:00 UTC, rounded down, for a field of 32 bits.
+ * A timestamp that does not fit is an error (22008).
  */
 int64
 clock_unix_seconds32(TimestampTz instant)
@@ -207,7 +194,7 @@ clock_unix_seconds32(TimestampTz instant)
 	return seconds;
 }
 
-/* The wall clock in the same unit, whatever it says. */
+/* The server's clock in Unix seconds, without a check of the range. */
 int64
 clock_wall_unix_seconds(void)
 {
@@ -217,9 +204,7 @@ clock_wall_unix_seconds(void)
 	return now.tv_sec;
 }
 
-/*
- * The wall clock in 100 ns ticks since 1582-10-15 (RFC 9562 section 5.1).
- */
+/* The server's clock in 100 ns ticks since 1582-10-15 (RFC 9562 section 5.1). */
 uint64
 clock_wall_gregorian_ticks(void)
 {
@@ -231,8 +216,8 @@ clock_wall_gregorian_ticks(void)
 }
 
 /*
- * The start of a Unix millisecond as timestamptz; false where timestamptz
- * does not reach.
+ * The start of a Unix millisecond as timestamptz; false if it is out of range
+ * for timestamptz.
  */
 bool
 clock_from_unix_ms(int64 unix_ms, TimestampTz *instant)
@@ -244,7 +229,7 @@ clock_from_unix_ms(int64 unix_ms, TimestampTz *instant)
 		IS_VALID_TIMESTAMP(*instant);
 }
 
-/* The instant of so many Unix seconds; all 32 bits of them fit. */
+/* The timestamp of a number of Unix seconds; all numbers of 32 bits are in range. */
 TimestampTz
 clock_from_unix_seconds32(uint32 seconds)
 {
@@ -252,8 +237,9 @@ clock_from_unix_seconds32(uint32 seconds)
 }
 
 /*
- * The instant of a 60-bit count of 100 ns ticks since 1582-10-15, rounded
- * down to the microsecond.  All 60 bits fit: the last one is in year 5236.
+ * The timestamp of a 60-bit number of 100 ns ticks since 1582-10-15, rounded
+ * down to the microsecond.  All numbers are in range: the last one is in the
+ * year 5236.
  */
 TimestampTz
 clock_from_gregorian_ticks(uint64 ticks)
@@ -262,7 +248,7 @@ clock_from_gregorian_ticks(uint64 ticks)
 		UNIX_EPOCH_DAYS * USECS_PER_DAY;
 }
 
-/* An interval as its output function writes it. */
+/* The text of an interval, for messages. */
 char *
 clock_interval_text(const Interval *length)
 {
@@ -271,9 +257,9 @@ clock_interval_text(const Interval *length)
 }
 
 /*
- * The length of an interval in microseconds, a day having 24 hours.  One that
- * has no fixed length (months, infinity) or that 64 bits cannot count is an
- * error (22023) that calls it by its argument's name.
+ * The length of an interval in microseconds, with days of 24 hours.  An interval
+ * without a fixed length (months, infinity), or one that does not fit into 64
+ * bits, is an error (22023), whose message contains the argument's name.
  */
 int64
 clock_interval_us(const Interval *length, const char *name)
@@ -298,12 +284,12 @@ clock_interval_us(const Interval *length, const char *name)
 }
 
 /*
- * Read a separator, one of those given if any are, and a number of the given
- * count of digits that lies within the bounds.
+ * Read one of the separators, if any are given, and then a number with the given
+ * count of digits, which must be within the bounds.
  */
 static bool
 read_number(const char **text, const char *separators, int digits,
-			int least, int greatest, int *number)
+			int min, int max, int *number)
 {
 	if (*separators != '\0' && (**text == '\0' || strchr(separators, *(*text)++) == NULL))
 		return false;
@@ -314,12 +300,12 @@ read_number(const char **text, const char *separators, int digits,
 			return false;
 		*number = *number * 10 + (**text - '0');
 	}
-	return *number >= least && *number <= greatest;
+	return *number >= min && *number <= max;
 }
 
 /*
  * Read the rest of a text as a time zone, in seconds east of UTC: Z,
- * +hh[:mm[:ss]] or +hhmm, or nothing, which is UTC.
+ * +hh[:mm[:ss]] or +hhmm; no text means UTC.
  */
 static bool
 read_zone(const char *text, int *east)
@@ -349,10 +335,10 @@ read_zone(const char *text, int *east)
 }
 
 /*
- * Read an instant in ISO 8601: a date, YYYY-MM-DD, that a space or a T, a time
- * of day, hh:mm[:ss[.ffffff]], and a time zone may follow.  PostgreSQL's own
- * input depends on TimeZone, DateStyle and timezone_abbreviations, which every
- * role can set.
+ * Read a timestamp in ISO 8601: a date, YYYY-MM-DD, optionally followed by a
+ * space or a T and a time of day, hh:mm[:ss[.ffffff]], and a time zone.  The
+ * input function of timestamptz depends on TimeZone, DateStyle and
+ * timezone_abbreviations, which every role can set.
  */
 static bool
 iso_8601_to_instant(const char *text, TimestampTz *instant)
@@ -399,16 +385,16 @@ iso_8601_to_instant(const char *text, TimestampTz *instant)
 }
 
 /*
- * May a value of idgen.clock come to the check hook that was not checked where
- * it was set?  That is the case
+ * Can the check hook get a value of idgen.clock that was not checked when it
+ * was set?  It can
  *
- *	- while the setting is being defined, for values from before that;
+ *	- while the setting is being defined, for values that were set before;
  *	- in a parallel worker, which takes over the leader's values;
  *	- at the start of a session, for values that ALTER DATABASE or ALTER ROLE
  *	  has stored, perhaps in a session without the library;
- *	- on a reload, where the postmaster does not have the library and accepts
- *	  any text.  The source of ALTER SYSTEM is the same, but ALTER SYSTEM runs
- *	  in a transaction and not in a transaction block.
+ *	- on a reload, if the postmaster has not loaded the library and accepts any
+ *	  text.  The source of ALTER SYSTEM is the same, but ALTER SYSTEM runs in a
+ *	  transaction and not in a transaction block.
  */
 static bool
 may_be_unchecked(GucSource source)
@@ -421,9 +407,9 @@ may_be_unchecked(GucSource source)
 }
 
 /*
- * Check hook of idgen.clock: empty, or an instant.  Text that cannot be read
- * is refused when it is set.  If it was not checked then, to refuse it now
- * would replace it by the default, the wall clock; so it is kept, and
+ * Check hook of idgen.clock: an empty string, or a timestamp.  Invalid text is
+ * rejected when it is set.  To reject text that was not checked then would
+ * replace it by the default, the server's clock; therefore it is kept, and
  * check_on_insert() raises an error.
  */
 bool
@@ -452,13 +438,12 @@ clock_setting_check(char **newval, void **extra, GucSource source)
 }
 
 void
-clock_setting_assign(const char *newval, void *extra)
+clock_setting_assign(const char *newval pg_attribute_unused(), void *extra)
 {
-	(void) newval;
 	clock_setting_instant = extra;
 }
 
-/* To be called when idgen.clock has been defined. */
+/* for _PG_init(), after idgen.clock has been defined */
 void
 clock_setting_defined(void)
 {
@@ -467,9 +452,8 @@ clock_setting_defined(void)
 }
 
 /*
- * The clock for a trigger, which has no argument for one: the setting
- * idgen.clock, or the wall clock where that is not set.  A setting that cannot
- * be read is an error (22007).
+ * The current time for a trigger: the setting idgen.clock, or the server's clock
+ * if it is empty.  Invalid text is an error (22007).
  */
 TimestampTz
 clock_setting_or_wall(void)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * clock.h
- *	  Instants and lengths of time, in the units that identifiers count in.
+ *	  Timestamps and intervals in the units of the identifiers.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,10 +24,17 @@
 /* Unix seconds fill 32 bits until 2106-02-07 06:28:15+00. */
 #define UNIX_SECONDS32_MAX	INT64CONST(0xFFFFFFFF)
 
-/* the SQL argument "clock", NULL being the server's wall clock */
+/* Division that rounds down, also for a negative dividend. */
+static inline int64
+floor_div(int64 dividend, int64 divisor)
+{
+	return dividend / divisor - (dividend % divisor < 0);
+}
+
+/* the SQL argument "clock"; NULL means the current time */
 extern TimestampTz clock_argument(FunctionCallInfo fcinfo, int argno);
 
-/* the same in a STABLE function: NULL is the start of the statement */
+/* the same in a STABLE function: NULL means the start of the statement */
 extern TimestampTz clock_argument_stable(FunctionCallInfo fcinfo, int argno);
 
 /* an infinite timestamp is an error (22008) */

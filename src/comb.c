@@ -1,13 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * comb.c
- *	  COMBs: version 4 UUIDs whose first bytes follow the time.
+ *	  UUIDs of version 4: random ones, and COMBs, which begin with the time.
  *
- * A COMB begins with the whole time in milliseconds; a short COMB with a few
- * bytes that stay the same for a period and begin again after a cycle.  Both
- * keep a B-tree's new entries together; the short one does it without telling
- * when a row was made.  The suffix forms have the time where SQL Server's
- * order begins, and a sequence COMB has a sequence's blocks in place of time.
+ * A COMB begins with the time in milliseconds.  A short COMB begins with a few
+ * bytes that stay the same for a period and repeat after a cycle.  Both keep
+ * the new entries of a B-tree together; a short COMB reveals the time of its
+ * creation only modulo the cycle.  The suffix forms contain the time where SQL
+ * Server's order begins.  A sequence COMB begins with the number of a block of
+ * a sequence's values instead of the time.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,7 +26,7 @@
 #define TAG_BITS	32
 
 /*
- * SQL Server compares a uniqueidentifier's last six bytes first.  In "low"
+ * SQL Server compares the last six bytes of a uniqueidentifier first.  In "low"
  * they follow 14 bits, and a short suffix is the first two of them.
  */
 #define SUFFIX_BITS			48
@@ -33,77 +34,86 @@
 #define SHORT_SUFFIX_SHIFT	(SUFFIX_BITS - SHORT_SUFFIX_BITS)
 
 /*
- * A run: identifiers that share a random tag behind their prefix.
+ * A run: identifiers that share a random tag, which follows their prefix.
  *
- * A backend may make keys for several tables with arguments of their own, so
- * it keeps a few runs apart; when there are more kinds than slots, the oldest
- * slot is taken over, which only makes runs shorter.
+ * A backend may generate keys for several tables with different arguments, and
+ * keeps MAX_RUNS runs apart.  If there are more, the oldest one is dropped, and
+ * the identifiers that follow begin a new run.
  */
 typedef struct Run
 {
 	ShortPrefix prefix;
 	int32		run_length;
-	uint64		prefix_value;	/* the prefix that the run began under */
+	uint64		prefix_value;	/* of the run's identifiers */
 	uint32		tag;
-	int32		left;			/* identifiers still to be made under it */
+	int32		left;			/* identifiers that are left in the run */
 } Run;
 
 #define MAX_RUNS	8
 
 /*
+ * uuid_v4() returns uuid
+ *
+ * 122 random bits, RFC 9562 section 5.4.
+ */
+PG_FUNCTION_INFO_V1(idgen_uuid_v4);
+Datum
+idgen_uuid_v4(PG_FUNCTION_ARGS pg_attribute_unused())
+{
+	return uuid_datum(4, entropy_bits(UUID_HIGH_BITS), entropy_bits(UUID_LOW_BITS));
+}
+
+/*
  * comb(clock timestamptz DEFAULT NULL) returns uuid
  *
- * 48 bits of Unix milliseconds and 74 random bits, marked as version 4.
+ * 48 bits of Unix milliseconds and 74 random bits, with version 4.
  */
 PG_FUNCTION_INFO_V1(idgen_comb);
 Datum
 idgen_comb(PG_FUNCTION_ARGS)
 {
-	pg_uuid_t  *id = palloc(sizeof(pg_uuid_t));
 	uint64		ms = clock_unix_ms48(clock_argument(fcinfo, 0));
 
-	uuid_pack_ms(id, 4, ms, entropy_uint64() & UUID_CUSTOM_B_MASK,
-				 entropy_uint64() >> (64 - UUID_LOW_BITS));
-	PG_RETURN_UUID_P(id);
+	return uuid_datum(4, uuid_high_of_ms(ms, entropy_bits(UUID_CUSTOM_B_BITS)),
+					  entropy_bits(UUID_LOW_BITS));
 }
 
 /*
- * The smallest and the greatest COMB of an instant's millisecond.
+ * comb_floor(instant timestamptz), comb_ceil(instant timestamptz) return uuid
+ *
+ * The smallest and the greatest COMB of the millisecond.
  */
 PG_FUNCTION_INFO_V1(idgen_comb_floor);
 Datum
 idgen_comb_floor(PG_FUNCTION_ARGS)
 {
-	pg_uuid_t  *id = palloc(sizeof(pg_uuid_t));
 	uint64		ms = clock_unix_ms48(PG_GETARG_TIMESTAMPTZ(0));
 
-	uuid_pack_ms(id, 4, ms, 0, 0);
-	PG_RETURN_UUID_P(id);
+	return uuid_datum(4, uuid_high_of_ms(ms, 0), 0);
 }
 
 PG_FUNCTION_INFO_V1(idgen_comb_ceil);
 Datum
 idgen_comb_ceil(PG_FUNCTION_ARGS)
 {
-	pg_uuid_t  *id = palloc(sizeof(pg_uuid_t));
 	uint64		ms = clock_unix_ms48(PG_GETARG_TIMESTAMPTZ(0));
 
-	uuid_pack_ms(id, 4, ms, UUID_CUSTOM_B_MASK, UUID_LOW_MAX);
-	PG_RETURN_UUID_P(id);
+	return uuid_datum(4, uuid_high_of_ms(ms, UUID_CUSTOM_B_MASK), UUID_LOW_MAX);
 }
 
-/* "high" that begins with a prefix of some bits and is random behind it. */
+/* "high" that consists of a prefix and random bits. */
 static inline uint64
-random_high_behind(uint64 prefix_value, int prefix_bits)
+random_high(uint64 prefix_value, int prefix_bits)
 {
-	return prefix_value << (UUID_HIGH_BITS - prefix_bits) |
-		entropy_uint64() >> (64 - UUID_HIGH_BITS + prefix_bits);
+	int			random_bits = UUID_HIGH_BITS - prefix_bits;
+
+	return prefix_value << random_bits | entropy_bits(random_bits);
 }
 
 /*
- * The tag for the next identifier with these arguments: the one of the run
- * under way, or a new random one after run_length identifiers and where the
- * prefix has changed.
+ * The tag for the next identifier with these arguments: that of the current
+ * run, or a new random one after run_length identifiers or if the prefix has
+ * changed.
  */
 static uint32
 next_tag(const ShortPrefix *prefix, int32 run_length, uint64 prefix_value)
@@ -134,7 +144,7 @@ next_tag(const ShortPrefix *prefix, int32 run_length, uint64 prefix_value)
 
 	if (run->left == 0 || run->prefix_value != prefix_value)
 	{
-		run->tag = entropy_uint64() >> (64 - TAG_BITS);
+		run->tag = entropy_bits(TAG_BITS);
 		run->prefix_value = prefix_value;
 		run->left = run_length;
 	}
@@ -143,14 +153,14 @@ next_tag(const ShortPrefix *prefix, int32 run_length, uint64 prefix_value)
 }
 
 /*
- * Put the tag right behind a prefix of some bits; what does not fit before
- * the variant goes behind it.
+ * Replace the bits after the prefix by the tag.  The bits of the tag that do
+ * not fit into "high" become the first bits of "low".
  */
 static void
 put_tag(uint32 tag, int prefix_bits, uint64 *high, uint64 *low)
 {
 	int			room = UUID_HIGH_BITS - prefix_bits;
-	int			spill = TAG_BITS - room;	/* bits that go behind the variant */
+	int			spill = TAG_BITS - room;	/* bits of the tag in "low" */
 
 	if (spill <= 0)
 	{
@@ -173,8 +183,8 @@ put_tag(uint32 tag, int prefix_bits, uint64 *high, uint64 *low)
  *	returns uuid
  *
  * A version 4 UUID whose first prefix_bytes bytes are the number of the
- * period, modulo 256^prefix_bytes.  With run_length > 1 the 32 bits behind
- * them are the same for so many identifiers in a row.
+ * period, modulo 256^prefix_bytes.  With run_length > 1, the next 32 bits are
+ * the same in that many consecutive identifiers.
  */
 PG_FUNCTION_INFO_V1(idgen_short_comb);
 Datum
@@ -183,7 +193,6 @@ idgen_short_comb(PG_FUNCTION_ARGS)
 	ShortPrefix prefix = short_prefix_arguments(fcinfo, 0, 1);
 	int32		run_length = PG_ARGISNULL(2) ? 1 : PG_GETARG_INT32(2);
 	TimestampTz clock = clock_argument(fcinfo, 3);
-	pg_uuid_t  *id;
 	uint64		prefix_value;
 	uint64		high;
 	uint64		low;
@@ -196,35 +205,30 @@ idgen_short_comb(PG_FUNCTION_ARGS)
 
 	prefix_value = short_prefix_of_period(&prefix,
 										  short_prefix_period_number(&prefix, clock));
-	high = random_high_behind(prefix_value, prefix.bits);
-	low = entropy_uint64() >> (64 - UUID_LOW_BITS);
+	high = random_high(prefix_value, prefix.bits);
+	low = entropy_bits(UUID_LOW_BITS);
 
 	if (run_length > 1)
 		put_tag(next_tag(&prefix, run_length, prefix_value),
 				prefix.bits, &high, &low);
 
-	id = palloc(sizeof(pg_uuid_t));
-	uuid_pack(id, 4, high, low);
-	PG_RETURN_UUID_P(id);
+	return uuid_datum(4, high, low);
 }
 
 /*
  * suffix_comb(clock timestamptz DEFAULT NULL) returns uuid
  *
- * J. Nilsson's COMB of 2002: the last 48 bits are Unix milliseconds, the rest
- * random, marked as version 4.
+ * J. Nilsson's COMB of 2002: the last 48 bits are Unix milliseconds, the others
+ * are random, with version 4.
  */
 PG_FUNCTION_INFO_V1(idgen_suffix_comb);
 Datum
 idgen_suffix_comb(PG_FUNCTION_ARGS)
 {
-	pg_uuid_t  *id = palloc(sizeof(pg_uuid_t));
 	uint64		ms = clock_unix_ms48(clock_argument(fcinfo, 0));
-	uint64		low = entropy_uint64() >> (64 - UUID_LOW_BITS);
+	uint64		random = entropy_bits(UUID_LOW_BITS - SUFFIX_BITS);
 
-	uuid_pack(id, 4, entropy_uint64() >> (64 - UUID_HIGH_BITS),
-			  (low >> SUFFIX_BITS) << SUFFIX_BITS | ms);
-	PG_RETURN_UUID_P(id);
+	return uuid_datum(4, entropy_bits(UUID_HIGH_BITS), random << SUFFIX_BITS | ms);
 }
 
 /*
@@ -240,28 +244,25 @@ idgen_short_suffix_comb(PG_FUNCTION_ARGS)
 	ShortPrefix prefix = short_prefix_make(PG_ARGISNULL(0) ? NULL : PG_GETARG_INTERVAL_P(0),
 										   SHORT_SUFFIX_BITS / BITS_PER_BYTE);
 	TimestampTz clock = clock_argument(fcinfo, 1);
-	pg_uuid_t  *id = palloc(sizeof(pg_uuid_t));
 	uint64		suffix;
 	uint64		low;
 
 	suffix = short_prefix_of_period(&prefix,
 									short_prefix_period_number(&prefix, clock));
-	low = entropy_uint64() >> (64 - UUID_LOW_BITS);
+	low = entropy_bits(UUID_LOW_BITS);
 	low &= ~(((UINT64CONST(1) << SHORT_SUFFIX_BITS) - 1) << SHORT_SUFFIX_SHIFT);
 
-	uuid_pack(id, 4, entropy_uint64() >> (64 - UUID_HIGH_BITS),
-			  low | suffix << SHORT_SUFFIX_SHIFT);
-	PG_RETURN_UUID_P(id);
+	return uuid_datum(4, entropy_bits(UUID_HIGH_BITS), low | suffix << SHORT_SUFFIX_SHIFT);
 }
 
 /*
  * sequence_comb(sequence regclass, block_size int DEFAULT 65536,
  *				 block_count int DEFAULT 65536) returns uuid
  *
- * T. Vondra's sequential UUID: a prefix that goes up by one every block_size
- * values of a sequence, and begins again after block_count blocks.  It has as
- * many whole bytes as block_count needs; where that is not a power of 256,
- * the blocks are made smaller so that the cycle keeps its length.
+ * T. Vondra's sequential UUID: a prefix that increases by one every block_size
+ * values of a sequence, and repeats after block_count blocks.  It has as many
+ * whole bytes as block_count needs.  If block_count is not a power of 256, the
+ * blocks are made smaller, so that the length of the cycle stays the same.
  */
 PG_FUNCTION_INFO_V1(idgen_sequence_comb);
 Datum
@@ -272,7 +273,6 @@ idgen_sequence_comb(PG_FUNCTION_ARGS)
 	int			prefix_bits = 0;
 	int64		value;
 	int64		block;
-	pg_uuid_t  *id;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
@@ -294,14 +294,11 @@ idgen_sequence_comb(PG_FUNCTION_ARGS)
 		prefix_bits += BITS_PER_BYTE;
 	block_size = Max(block_size * block_count >> prefix_bits, 1);
 
-	/* checks the caller's rights and refuses a read-only transaction */
+	/* checks the caller's privileges and rejects a read-only transaction */
 	value = DatumGetInt64(DirectFunctionCall1(nextval_oid, PG_GETARG_DATUM(0)));
-	block = (value - 1) / block_size - ((value - 1) % block_size < 0);
+	block = floor_div(value - 1, block_size);
 
-	id = palloc(sizeof(pg_uuid_t));
-	uuid_pack(id, 4,
-			  random_high_behind((uint64) block & ((UINT64CONST(1) << prefix_bits) - 1),
-								 prefix_bits),
-			  entropy_uint64() >> (64 - UUID_LOW_BITS));
-	PG_RETURN_UUID_P(id);
+	return uuid_datum(4, random_high((uint64) block & ((UINT64CONST(1) << prefix_bits) - 1),
+									 prefix_bits),
+					  entropy_bits(UUID_LOW_BITS));
 }

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * convert.c
- *	  One layout of a 128-bit identifier into another, and back.
+ *	  Conversions between layouts of UUIDs.
  *
- * No bit is lost: each conversion is the exact inverse of its partner.  One
- * that needs a version refuses any other, since the result would tell a wrong
+ * No bit is lost: the conversions of a pair are exact inverses.  A conversion
+ * for one version rejects all others, because the result would contain a wrong
  * time.
  *
  *-------------------------------------------------------------------------
@@ -17,7 +17,7 @@
 
 #include "uuid_bits.h"
 
-/* The argument, which must be of a version. */
+/* The argument, which must have the given version. */
 static const pg_uuid_t *
 uuid_of_version(FunctionCallInfo fcinfo, int version)
 {
@@ -35,14 +35,11 @@ uuid_of_version(FunctionCallInfo fcinfo, int version)
 	return id;
 }
 
-/* The same node and clock sequence under another version and timestamp. */
+/* The same clock sequence and node with another version and timestamp. */
 static Datum
 with_high(const pg_uuid_t *id, int version, uint64 high)
 {
-	pg_uuid_t  *result = palloc(sizeof(pg_uuid_t));
-
-	uuid_pack(result, version, high, uuid_low(id));
-	PG_RETURN_UUID_P(result);
+	return uuid_datum(version, high, uuid_low(id));
 }
 
 /*
@@ -114,8 +111,8 @@ copy_argument(FunctionCallInfo fcinfo)
 /*
  * swap_guid_bytes(id uuid) returns uuid
  *
- * Reverses the bytes of the first three fields (4, 2 and 2 bytes), which
- * SQL Server stores in the order of a little-endian machine.  Its own inverse.
+ * Reverses the bytes of the first three fields (4, 2 and 2 bytes), which SQL
+ * Server stores in little-endian order.  The function is its own inverse.
  */
 PG_FUNCTION_INFO_V1(idgen_swap_guid_bytes);
 Datum
@@ -133,9 +130,9 @@ idgen_swap_guid_bytes(PG_FUNCTION_ARGS)
 /*
  * prefix_to_suffix(id uuid), suffix_to_prefix(id uuid) return uuid
  *
- * Exchanges bytes 0 to 5 with bytes 10 to 15: a COMB in PostgreSQL's order
- * and in SQL Server's.  The exchange is its own inverse; the two names say
- * which way an identifier goes.
+ * Exchanges bytes 0 to 5 with bytes 10 to 15: converts a COMB between
+ * PostgreSQL's order and SQL Server's.  The exchange is its own inverse; the two
+ * names document the direction.
  */
 PG_FUNCTION_INFO_V1(idgen_prefix_to_suffix);
 Datum
@@ -150,7 +147,7 @@ idgen_prefix_to_suffix(PG_FUNCTION_ARGS)
 /*
  * short_prefix_to_suffix(id uuid), short_suffix_to_prefix(id uuid) return uuid
  *
- * The same for a short COMB: bytes 0 and 1 with bytes 10 and 11.
+ * The same for a short COMB: exchanges bytes 0 and 1 with bytes 10 and 11.
  */
 PG_FUNCTION_INFO_V1(idgen_short_prefix_to_suffix);
 Datum

@@ -1,16 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * entropy.c
- *	  The pool of random bits under every generator.
+ *	  A pool of random bits for the generators.
  *
- * pg_strong_random() costs about as much for 4 KiB as for 16 bytes, so each
- * backend draws a block at a time and hands it out word by word.  Two rules
- * keep that as safe as a call per identifier:
+ * pg_strong_random() costs about as much for 4 KiB as for 16 bytes.  Therefore
+ * each backend draws a block at a time and uses 64 bits of it per call.  Two
+ * rules make that as safe as one call of pg_strong_random() per identifier:
  *
- * - A word that was handed out is wiped, so that nothing read from the
- *   backend's memory later (a core file, say) tells an identifier made before.
- * - A pool is used only by the process that filled it.  A fork copies the
- *   pool; the copy knows by its process id that it has to draw a new one.
+ * - Bits are erased when they are used, so that memory of the backend that is
+ *   read later, for example in a core file, does not reveal an identifier.
+ * - A pool is used only by the process that filled it.  After a fork, the
+ *   child's copy of the pool has the parent's process id, and the child draws a
+ *   new block.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,16 +21,16 @@
 
 #include "entropy.h"
 
-#define POOL_WORDS	512			/* 4 KiB */
+#define POOL_SIZE	512			/* 4 KiB */
 
-static uint64 pool[POOL_WORDS];
-static int	pool_next = POOL_WORDS; /* first word that was not handed out */
-static int	pool_owner = 0;		/* process that filled the pool */
+static uint64 pool[POOL_SIZE];
+static int	pool_next = POOL_SIZE;	/* the first unused element */
+static int	pool_owner = 0;		/* the process that filled the pool */
 
 static void
 fill_pool(void)
 {
-	pool_next = POOL_WORDS;
+	pool_next = POOL_SIZE;
 	if (!pg_strong_random(pool, sizeof(pool)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR),
@@ -38,21 +39,19 @@ fill_pool(void)
 	pool_next = 0;
 }
 
-/*
- * 64 random bits that nobody has seen and nobody will see again.
- */
+/* 64 random bits that have not been used before. */
 uint64
 entropy_uint64(void)
 {
-	volatile uint64 *slot;
-	uint64		word;
+	volatile uint64 *element;
+	uint64		result;
 
-	if (unlikely(pool_next == POOL_WORDS || pool_owner != MyProcPid))
+	if (unlikely(pool_next == POOL_SIZE || pool_owner != MyProcPid))
 		fill_pool();
 
-	/* volatile, so that no compiler takes the wipe for a dead store */
-	slot = &pool[pool_next++];
-	word = *slot;
-	*slot = 0;
-	return word;
+	/* volatile, so that compilers do not remove the erasure as a dead store */
+	element = &pool[pool_next++];
+	result = *element;
+	*element = 0;
+	return result;
 }

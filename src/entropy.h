@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * entropy.h
- *	  Random bits from the server's CSPRNG, at a price that bulk loads can pay.
+ *	  Random bits from the server's cryptographic generator, drawn in blocks.
  *
  *-------------------------------------------------------------------------
  */
@@ -9,5 +9,12 @@
 #define IDGEN_ENTROPY_H
 
 extern uint64 entropy_uint64(void);
+
+/* The given number of random bits, 1 to 64. */
+static inline uint64
+entropy_bits(int bits)
+{
+	return entropy_uint64() >> (64 - bits);
+}
 
 #endif							/* IDGEN_ENTROPY_H */

@@ -16,7 +16,7 @@
 #include "postgres.h"
 
 #include "access/detoast.h"
-#include "access/htup_details.h"	/* for varatt.h, which 15 does not have */
+
 #include "mb/pg_wchar.h"
 
 #include "id_text.h"

@@ -1,14 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * idgen.c
- *	  Load: the module's magic and its settings, and nothing else.
+ *	  Initialization of the library: its settings and tickers.
  *
  * Before the library is loaded, every role can set any idgen.* parameter: the
- * server keeps the text in a placeholder.  When a parameter is then defined,
- * the server drops what its role had no right to set, with a mere warning,
- * and the built-in default takes its place, not the value of postgresql.conf
- * or ALTER DATABASE that the placeholder had replaced.  A client could so
- * revert the administrator's settings; hence the library does not load then.
+ * server keeps the text in a placeholder.  When the library then defines the
+ * parameter, the server drops a value that its role had no right to set, with
+ * only a warning.  The built-in default takes its place, not the value of
+ * postgresql.conf or ALTER DATABASE that the placeholder had replaced.  Thus a
+ * client could revert the administrator's settings; therefore the library
+ * refuses to load in such a session.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,17 +21,15 @@
 #include "utils/guc_tables.h"
 
 #include "clock.h"
+#include "compat.h"
+#include "decimal_id.h"
 #include "int_ids.h"
+#include "ticker_slots.h"
 #include "uuid_time.h"
 
 PG_MODULE_MAGIC;
 
-/* Older minor releases of 15 to 17 do not have it. */
-#ifndef GUC_ALLOW_IN_PARALLEL
-#define GUC_ALLOW_IN_PARALLEL	0
-#endif
-
-/* all settings, which are PGC_SUSET */
+/* all settings; they are PGC_SUSET */
 static const char *const settings[] = {
 	"idgen.clock",
 	"idgen.node_id",
@@ -38,22 +37,6 @@ static const char *const settings[] = {
 	"idgen.max_ahead",
 	"idgen.reserve_ahead"
 };
-
-/* The server's record of a parameter, or NULL. */
-static const struct config_generic *
-find_parameter(const char *name)
-{
-#if PG_VERSION_NUM >= 160000
-	return find_option(name, false, true, ERROR);
-#else
-	struct config_generic **variables = get_guc_variables();
-
-	for (int i = 0; i < GetNumConfigOptions(); i++)
-		if (pg_strcasecmp(variables[i]->name, name) == 0)
-			return variables[i];
-	return NULL;
-#endif
-}
 
 /* Would the server let this role set the parameter?  See set_config_option(). */
 static bool
@@ -64,18 +47,18 @@ may_set(const char *name, GucContext context, Oid role)
 }
 
 /*
- * Refuse a session in which a role without the right has set one of the
+ * Refuse a session in which a role without the privilege has set one of the
  * settings.  All values of the placeholder count, because the server applies
- * them all: the current one, the one for RESET, and those that it returns to
- * at the end of transactions, savepoints and functions.
+ * them all: the current one, the one for RESET, and those that it restores at
+ * the end of transactions, savepoints and functions.
  */
 static void
-refuse_values_without_right(void)
+refuse_values_without_privilege(void)
 {
 	for (int i = 0; i < (int) lengthof(settings); i++)
 	{
 		const char *name = settings[i];
-		const struct config_generic *parameter = find_parameter(name);
+		const struct config_generic *parameter = find_option(name, false, true, ERROR);
 		bool		allowed;
 
 		if (parameter == NULL || !(parameter->flags & GUC_CUSTOM_PLACEHOLDER))
@@ -100,18 +83,18 @@ refuse_values_without_right(void)
 void
 _PG_init(void)
 {
-	/* before anything is defined, so that the next try begins anew */
-	refuse_values_without_right();
+	/* before anything is defined, so that the next attempt starts afresh */
+	refuse_values_without_privilege();
 
 	/*
-	 * GUC_ALLOW_IN_PARALLEL is for a query that loads the library during a
-	 * parallel operation: without it, the server would refuse all values then,
-	 * and the session would keep the built-in defaults.
+	 * A query may load the library during a parallel operation.  Without
+	 * GUC_ALLOW_IN_PARALLEL, the server would then refuse all values, and the
+	 * session would keep the built-in defaults.
 	 */
 
 	DefineCustomStringVariable("idgen.clock",
-							   "The time that idgen.check_on_insert() takes for now.",
-							   "A late batch or a retry sets it to the time at which it made its identifiers, in ISO 8601; without a time zone, it is in UTC. Empty means the server's wall clock.",
+							   "Sets the time that idgen.check_on_insert() uses as the current time.",
+							   "A late batch or a retry sets it to the time at which its identifiers were generated, in ISO 8601; without a time zone, it is in UTC. An empty string means the server's clock.",
 							   &clock_setting,
 							   "",
 							   PGC_SUSET,
@@ -122,8 +105,8 @@ _PG_init(void)
 	clock_setting_defined();
 
 	DefineCustomIntVariable("idgen.node_id",
-							"The number of this server in the identifiers that bear one.",
-							"Give every server that makes identifiers for the same tables a number of its own: 0 to 1023 for snowflake(), to 31 for js_id(), to 65535 for trace_id(). -1 means that it is not set.",
+							"Sets the number of this server in identifiers that contain one.",
+							"Servers that generate identifiers for the same tables need different numbers: 0 to 1023 for snowflake(), 0 to 31 for js_id(), 0 to 65535 for trace_id(). -1 means that it is not set.",
 							&node_id_setting,
 							NODE_UNSET, NODE_UNSET, NODE_MAX,
 							PGC_SUSET,
@@ -131,7 +114,7 @@ _PG_init(void)
 							NULL, NULL, NULL);
 
 	DefineCustomIntVariable("idgen.launch_id",
-							"The last five decimal places of decimal_id().",
+							"Sets the last five decimal places of decimal_id().",
 							"1 to 99999; 0 is for tests. -1 means that it is not set.",
 							&launch_id_setting,
 							LAUNCH_UNSET, LAUNCH_UNSET, DECIMAL_LAUNCH_MAX,
@@ -140,8 +123,8 @@ _PG_init(void)
 							NULL, NULL, NULL);
 
 	DefineCustomIntVariable("idgen.max_ahead",
-							"How far identifiers may run ahead of the clock.",
-							"They do where more are asked for than fit into the time, or where the clock was set back. Past this, their functions wait.",
+							"Sets how far identifiers may run ahead of the clock.",
+							"They run ahead if more are requested than fit into the time, or if the clock was set back. Beyond this limit, their functions wait.",
 							&ticker_max_ahead_setting,
 							SECS_PER_DAY, 0, PG_INT32_MAX,
 							PGC_SUSET,
@@ -149,8 +132,8 @@ _PG_init(void)
 							NULL, NULL, NULL);
 
 	DefineCustomIntVariable("idgen.reserve_ahead",
-							"How much time identifiers are reserved for at once in the write-ahead log.",
-							"After a crash they begin above what was reserved. While identifiers are made, a standby may lag behind by half of this and still know a mark above them.",
+							"Sets the length of time for which identifiers are reserved at once in the write-ahead log.",
+							"After a crash they continue above the reserved ones. While identifiers are generated, a standby may lag behind by half of this and still continue above them.",
 							&ticker_reserve_ahead_setting,
 							10, 2, SECS_PER_HOUR,
 							PGC_SUSET,
@@ -162,7 +145,7 @@ _PG_init(void)
 	ticker_register(&js_id_ticker);
 	ticker_register(&decimal_id_ticker);
 	ticker_register(&uuid_v7_ticker);
-	ticker_request_shared_memory();
+	ticker_slots_request();
 
 	MarkGUCPrefixReserved("idgen");
 }

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * inspect.c
- *	  What a UUID tells to somebody who looks at it.
+ *	  Reading the version, variant and time of a UUID.
  *
- * A function gives NULL where an identifier has no such reading.
+ * The functions return NULL if an identifier does not contain the value.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,8 +21,8 @@
 /*
  * uuid_version(id uuid) returns int
  *
- * The version nibble, RFC 9562 section 4.2; NULL for another variant, where
- * these bits mean something else.
+ * The version nibble, RFC 9562 section 4.2; NULL for another variant, in which
+ * these bits have another meaning.
  */
 PG_FUNCTION_INFO_V1(idgen_uuid_version);
 Datum
@@ -38,7 +38,7 @@ idgen_uuid_version(PG_FUNCTION_ARGS)
 /*
  * uuid_variant(id uuid) returns text
  *
- * The family that the layout belongs to, RFC 9562 section 4.1.
+ * The name of the variant, RFC 9562 section 4.1.
  */
 PG_FUNCTION_INFO_V1(idgen_uuid_variant);
 Datum
@@ -52,8 +52,8 @@ idgen_uuid_variant(PG_FUNCTION_ARGS)
 /*
  * uuid_timestamp(id uuid) returns timestamptz
  *
- * The time in a UUID of version 1, 6, 7 or 13 (Lambert's COMB); version 7 to
- * the millisecond, the others to the microsecond.
+ * The time in a UUID of version 1, 6, 7 or 13 (Lambert's COMB): of version 7 in
+ * milliseconds, of the others in microseconds.
  */
 PG_FUNCTION_INFO_V1(idgen_uuid_timestamp);
 Datum
@@ -81,8 +81,8 @@ idgen_uuid_timestamp(PG_FUNCTION_ARGS)
 }
 
 /*
- * The Unix milliseconds in a version 4 UUID as timestamptz.  Whether they are
- * a COMB's or random bits, the identifier does not say.
+ * The Unix milliseconds in a version 4 UUID as timestamptz.  An identifier does
+ * not show whether they are those of a COMB or random bits.
  */
 static Datum
 comb_reading(FunctionCallInfo fcinfo, const pg_uuid_t *id, uint64 ms)
@@ -123,8 +123,8 @@ idgen_suffix_comb_timestamp(PG_FUNCTION_ARGS)
  *						period interval DEFAULT '1 minute',
  *						prefix_bytes int DEFAULT 2) returns timestamptz
  *
- * The start of the latest period not after the clock that has this prefix;
- * NULL where that is before timestamptz begins.
+ * The start of the latest period with this prefix that does not begin after the
+ * clock; NULL if that is out of range for timestamptz.
  */
 PG_FUNCTION_INFO_V1(idgen_short_comb_timestamp);
 Datum

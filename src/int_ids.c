@@ -1,127 +1,52 @@
 /*-------------------------------------------------------------------------
  *
  * int_ids.c
- *	  Identifiers that fit into a bigint: Snowflake and similar layouts.
+ *	  Snowflake and similar identifiers of 64 bits: time, node, counter.
  *
  * From high to low: time, node, counter, with the number of bits that the
- * layout gives each; or decimal places: counter, generator, launch.
- * Time and counter, or counter and generator, are the values of a ticker.
+ * layout gives each.  Time and counter are the values of a ticker.
  *
  * A ticker counts in Unix time.  The time in snowflake() and js_id() counts
- * from an epoch, an argument of generators, readers and bounds, rounded down
- * to the layout's tick.  So no setting changes what an identifier means, and
- * no epoch of one session moves the ticker of all.
+ * from an epoch, which is an argument of generators, readers and bounds,
+ * rounded down to the layout's tick.  Therefore no setting changes what an
+ * identifier means, and the epoch of one session does not affect the ticker
+ * that all sessions share.
  *
- * Reading a number that is not such an identifier gives NULL.
+ * The readers return NULL for a number that is not such an identifier.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "fmgr.h"
-#include "funcapi.h"
 #include "utils/timestamp.h"
 
 #include "clock.h"
 #include "int_ids.h"
 
-#define DECIMAL_LAUNCHES	(DECIMAL_LAUNCH_MAX + 1)
-
 /*
- * trace_id's time has room for 388 days.  Which ones is told by a clock that
- * identifiers may be ahead of: by a day, the default of idgen.max_ahead.
+ * The time of trace_id() repeats after 388 days.  It is read as the latest one
+ * that is at most this far ahead of the clock: the default of idgen.max_ahead.
  */
 #define TRACE_ID_AHEAD		SECS_PER_DAY
 
-static const TickerLayout snowflake_layout = {
-	.name = "snowflake",
-	.tick_bits = 41, .node_bits = 10, .counter_bits = 12,
-	.ms_per_tick = 1,
-	.max_value = (UINT64CONST(1) << (48 + 12)) - 1
-};
-
-static const TickerLayout trace_id_layout = {
-	.name = "trace_id",
-	.tick_bits = 25, .node_bits = 16, .counter_bits = 22,
-	.min_counter = 1,
-	.ms_per_tick = 1000,
-	.max_value = PG_INT64_MAX - 1	/* the mark is one above */
-};
-
-static const TickerLayout js_id_layout = {
-	.name = "js_id",
-	.tick_bits = 32, .node_bits = 5, .counter_bits = 16,
-	.ms_per_tick = 1000,
-	.max_value = PG_INT64_MAX - 1
-};
-
-/* Values are the counters, 1 to DECIMAL_COUNTERS, under each generator in turn. */
-static const TickerLayout decimal_id_layout = {
-	.name = "decimal_id",
-	.max_value = (uint64) DECIMAL_COUNTERS * DECIMAL_GENERATORS
-};
-
-/* In the HINT of a setting that is missing. */
-#define WHO_MAY_SET \
-	"Only superusers and roles with the privilege SET (for ALTER SYSTEM, the privilege ALTER SYSTEM) on the parameter can set it."
-
-Ticker		snowflake_ticker = {.layout = &snowflake_layout};
-Ticker		trace_id_ticker = {.layout = &trace_id_layout};
-Ticker		js_id_ticker = {.layout = &js_id_layout};
-Ticker		decimal_id_ticker = {.layout = &decimal_id_layout};
+Ticker		snowflake_ticker = {.layout = &snowflake_layout.ticker};
+Ticker		trace_id_ticker = {.layout = &trace_id_layout.ticker};
+Ticker		js_id_ticker = {.layout = &js_id_layout.ticker};
 
 int			node_id_setting = NODE_UNSET;
-int			launch_id_setting = LAUNCH_UNSET;
-
-/* The greatest number of this many bits. */
-static inline int64
-max_of_bits(int bits)
-{
-	return (INT64CONST(1) << bits) - 1;
-}
-
-/* ------------------------------------------------------------------------
- * Time, node and counter
- * ------------------------------------------------------------------------
- */
-
-static inline int64
-int_id_pack(const TickerLayout *layout, int64 tick, int64 node, int64 counter)
-{
-	return ((tick & max_of_bits(layout->tick_bits)) << layout->node_bits | node)
-		<< layout->counter_bits | counter;
-}
-
-static inline int64
-int_id_tick(const TickerLayout *layout, int64 id)
-{
-	return id >> (layout->node_bits + layout->counter_bits);
-}
-
-static inline int32
-int_id_node(const TickerLayout *layout, int64 id)
-{
-	return (id >> layout->counter_bits) & max_of_bits(layout->node_bits);
-}
-
-static inline int32
-int_id_counter(const TickerLayout *layout, int64 id)
-{
-	return id & max_of_bits(layout->counter_bits);
-}
 
 static bool
-int_id_is_valid(const TickerLayout *layout, int64 id)
+int_id_is_valid(const IntIdLayout *layout, int64 id)
 {
 	return id >= 1 &&
 		int_id_tick(layout, id) <= max_of_bits(layout->tick_bits) &&
-		int_id_counter(layout, id) >= layout->min_counter;
+		int_id_counter(layout, id) >= layout->ticker.min_counter;
 }
 
 /* This server's number, idgen.node_id. */
 static int
-require_node(const TickerLayout *layout)
+require_node(const IntIdLayout *layout)
 {
 	int64		max = max_of_bits(layout->node_bits);
 
@@ -129,14 +54,14 @@ require_node(const TickerLayout *layout)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("idgen.node_id is not set"),
-				 errdetail("An identifier of %s() contains the number of the server that made it.",
-						   layout->name),
-				 errhint("Set idgen.node_id to a number that no other server has, from 0 to " INT64_FORMAT ", in postgresql.conf or with ALTER SYSTEM or ALTER DATABASE. " WHO_MAY_SET,
+				 errdetail("An identifier of %s() contains the number of the server that generated it.",
+						   layout->ticker.name),
+				 errhint("Set idgen.node_id to a number that no other server has, from 0 to " INT64_FORMAT ", in postgresql.conf or with ALTER SYSTEM or ALTER DATABASE. " HINT_WHO_MAY_SET,
 						 max)));
 	if (unlikely(node_id_setting > max))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("idgen.node_id is out of range for %s()", layout->name),
+				 errmsg("idgen.node_id is out of range for %s()", layout->ticker.name),
 				 errdetail("The value is %d, and the identifier has %d bits for it: 0 to " INT64_FORMAT ".",
 						   node_id_setting, layout->node_bits, max)));
 	return node_id_setting;
@@ -144,9 +69,9 @@ require_node(const TickerLayout *layout)
 
 /* A timestamp in Unix time, in ticks of the layout, rounded down. */
 static inline int64
-unix_ticks(const TickerLayout *layout, TimestampTz timestamp)
+unix_ticks(const IntIdLayout *layout, TimestampTz timestamp)
 {
-	return layout->ms_per_tick == 1 ? clock_unix_ms(timestamp) :
+	return layout->ticker.ms_per_tick == 1 ? clock_unix_ms(timestamp) :
 		clock_unix_seconds(timestamp);
 }
 
@@ -155,22 +80,22 @@ unix_ticks(const TickerLayout *layout, TimestampTz timestamp)
  * default epoch if it is NULL.  An infinite epoch is an error (22008).
  */
 static inline int64
-epoch_argument(FunctionCallInfo fcinfo, int argno, const TickerLayout *layout)
+epoch_argument(FunctionCallInfo fcinfo, int argno, const IntIdLayout *layout)
 {
 	/* without a division in the usual case */
 	if (PG_ARGISNULL(argno) || PG_GETARG_TIMESTAMPTZ(argno) == DEFAULT_EPOCH)
-		return layout->ms_per_tick == 1 ? DEFAULT_EPOCH_MS :
+		return layout->ticker.ms_per_tick == 1 ? DEFAULT_EPOCH_MS :
 			DEFAULT_EPOCH_MS / MS_PER_SECOND;
 
 	return unix_ticks(layout, clock_require_finite(PG_GETARG_TIMESTAMPTZ(argno)));
 }
 
 /*
- * The time field of a Unix tick; one before the epoch, or with more bits than
- * the identifier has for it, is an error (22008).
+ * The time field for a Unix tick.  A tick before the epoch, or one that does
+ * not fit into the field, is an error (22008).
  */
 static inline int64
-tick_since(const TickerLayout *layout, int64 unix_tick, int64 epoch)
+tick_since(const IntIdLayout *layout, int64 unix_tick, int64 epoch)
 {
 	int64		tick = unix_tick - epoch;
 
@@ -179,35 +104,35 @@ tick_since(const TickerLayout *layout, int64 unix_tick, int64 epoch)
 		TimestampTz begin;
 		TimestampTz timestamp;
 
-		(void) clock_from_unix_ms(epoch * layout->ms_per_tick, &begin);
-		(void) clock_from_unix_ms(unix_tick * layout->ms_per_tick, &timestamp);
+		(void) clock_from_unix_ms(epoch * layout->ticker.ms_per_tick, &begin);
+		(void) clock_from_unix_ms(unix_tick * layout->ticker.ms_per_tick, &timestamp);
 		ereport(ERROR,
 				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
-				 errmsg("timestamp is out of range for %s()", layout->name),
+				 errmsg("timestamp is out of range for %s()", layout->ticker.name),
 				 errdetail("The timestamp is %s, and the identifier has %d bits for the %s since the epoch, %s.",
 						   pstrdup(timestamptz_to_str(timestamp)),
 						   layout->tick_bits,
-						   layout->ms_per_tick == 1 ? "milliseconds" : "seconds",
+						   layout->ticker.ms_per_tick == 1 ? "milliseconds" : "seconds",
 						   pstrdup(timestamptz_to_str(begin)))));
 	}
 	return tick;
 }
 
-/* A new identifier of the ticker's layout, whose time counts from this tick. */
+/* A new identifier, whose time counts from the tick "epoch". */
 static inline Datum
-next_int_id(Ticker *ticker, const TickerLayout *layout, int64 epoch)
+next_int_id(Ticker *ticker, const IntIdLayout *layout, int64 epoch)
 {
 	int			node = require_node(layout);
 	uint64		value = ticker_next(ticker);
 
 	PG_RETURN_INT64(int_id_pack(layout,
-								tick_since(layout, ticker_tick(layout, value), epoch),
-								node, ticker_counter(layout, value)));
+								tick_since(layout, ticker_tick(&layout->ticker, value), epoch),
+								node, ticker_counter(&layout->ticker, value)));
 }
 
 /* The start of the identifier's tick, counted from argument 1. */
 static Datum
-int_id_timestamp(FunctionCallInfo fcinfo, const TickerLayout *layout)
+int_id_timestamp(FunctionCallInfo fcinfo, const IntIdLayout *layout)
 {
 	int64		id;
 	TimestampTz timestamp;
@@ -218,13 +143,13 @@ int_id_timestamp(FunctionCallInfo fcinfo, const TickerLayout *layout)
 	id = PG_GETARG_INT64(0);
 	if (!int_id_is_valid(layout, id) ||
 		!clock_from_unix_ms((epoch_argument(fcinfo, 1, layout) + int_id_tick(layout, id)) *
-							layout->ms_per_tick, &timestamp))
+							layout->ticker.ms_per_tick, &timestamp))
 		PG_RETURN_NULL();
 	PG_RETURN_TIMESTAMPTZ(timestamp);
 }
 
 static Datum
-int_id_node_reading(FunctionCallInfo fcinfo, const TickerLayout *layout)
+int_id_node_reading(FunctionCallInfo fcinfo, const IntIdLayout *layout)
 {
 	int64		id = PG_GETARG_INT64(0);
 
@@ -234,7 +159,7 @@ int_id_node_reading(FunctionCallInfo fcinfo, const TickerLayout *layout)
 }
 
 static Datum
-int_id_counter_reading(FunctionCallInfo fcinfo, const TickerLayout *layout)
+int_id_counter_reading(FunctionCallInfo fcinfo, const IntIdLayout *layout)
 {
 	int64		id = PG_GETARG_INT64(0);
 
@@ -243,16 +168,16 @@ int_id_counter_reading(FunctionCallInfo fcinfo, const TickerLayout *layout)
 	PG_RETURN_INT32(int_id_counter(layout, id));
 }
 
-/* The time field of a range bound's timestamp, argument 0, counted from argument 1. */
+/* The time field for the timestamp of a bound, argument 0, counted from argument 1. */
 static int64
-bound_tick(FunctionCallInfo fcinfo, const TickerLayout *layout)
+bound_tick(FunctionCallInfo fcinfo, const IntIdLayout *layout)
 {
 	return tick_since(layout, unix_ticks(layout, clock_argument(fcinfo, 0)),
 					  epoch_argument(fcinfo, 1, layout));
 }
 
 static Datum
-int_id_floor(FunctionCallInfo fcinfo, const TickerLayout *layout)
+int_id_floor(FunctionCallInfo fcinfo, const IntIdLayout *layout)
 {
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
@@ -260,13 +185,13 @@ int_id_floor(FunctionCallInfo fcinfo, const TickerLayout *layout)
 }
 
 static Datum
-int_id_ceil(FunctionCallInfo fcinfo, const TickerLayout *layout)
+int_id_ceil(FunctionCallInfo fcinfo, const IntIdLayout *layout)
 {
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	PG_RETURN_INT64(int_id_pack(layout, bound_tick(fcinfo, layout),
 								max_of_bits(layout->node_bits),
-								max_of_bits(layout->counter_bits)));
+								max_of_bits(layout->ticker.counter_bits)));
 }
 
 /*
@@ -310,8 +235,8 @@ idgen_snowflake_counter(PG_FUNCTION_ARGS)
 /*
  * snowflake_floor(instant timestamptz, epoch timestamptz DEFAULT ...) returns bigint
  *
- * The smallest value of the instant's millisecond, over all nodes: 0 in the
- * epoch's first millisecond, where the smallest identifier is 1.
+ * The smallest value of the millisecond, over all nodes: 0 in the epoch's first
+ * millisecond, where the smallest identifier is 1.
  */
 PG_FUNCTION_INFO_V1(idgen_snowflake_floor);
 Datum
@@ -323,7 +248,7 @@ idgen_snowflake_floor(PG_FUNCTION_ARGS)
 /*
  * snowflake_ceil(instant timestamptz, epoch timestamptz DEFAULT ...) returns bigint
  *
- * The greatest one of the instant's millisecond, over all nodes.
+ * The greatest value of the millisecond, over all nodes.
  */
 PG_FUNCTION_INFO_V1(idgen_snowflake_ceil);
 Datum
@@ -389,36 +314,36 @@ idgen_js_id_ceil(PG_FUNCTION_ARGS)
 /*
  * trace_id() returns bigint
  *
- * The low 25 bits of Unix seconds, 16 of node, 22 of counter from 1.
+ * The low 25 bits of the Unix time in seconds, 16 of node, 22 of counter, which
+ * begins with 1.
  */
 PG_FUNCTION_INFO_V1(idgen_trace_id);
 Datum
-idgen_trace_id(PG_FUNCTION_ARGS)
+idgen_trace_id(PG_FUNCTION_ARGS pg_attribute_unused())
 {
-	const TickerLayout *layout = &trace_id_layout;
+	const IntIdLayout *layout = &trace_id_layout;
 	int			node = require_node(layout);
 	uint64		value = ticker_next(&trace_id_ticker);
 
-	(void) fcinfo;
-	/* the low bits of the time */
-	PG_RETURN_INT64(int_id_pack(layout, ticker_tick(layout, value), node,
-								ticker_counter(layout, value)));
+	/* the high bits of the tick are cut off */
+	PG_RETURN_INT64(int_id_pack(layout, ticker_tick(&layout->ticker, value), node,
+								ticker_counter(&layout->ticker, value)));
 }
 
 /*
  * trace_id_timestamp(id bigint, clock timestamptz DEFAULT NULL) returns timestamptz
  *
  * The latest second with the identifier's 25 bits that is at most a day after
- * the clock, which is the start of the statement where it is NULL.
+ * the clock.  A clock of NULL means the start of the statement.
  */
 PG_FUNCTION_INFO_V1(idgen_trace_id_timestamp);
 Datum
 idgen_trace_id_timestamp(PG_FUNCTION_ARGS)
 {
-	const TickerLayout *layout = &trace_id_layout;
+	const IntIdLayout *layout = &trace_id_layout;
 	int64		id;
 	int64		second;
-	TimestampTz instant;
+	TimestampTz timestamp;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
@@ -428,9 +353,9 @@ idgen_trace_id_timestamp(PG_FUNCTION_ARGS)
 	second -= (second - int_id_tick(layout, id)) & max_of_bits(layout->tick_bits);
 
 	if (!int_id_is_valid(layout, id) ||
-		!clock_from_unix_ms(second * MS_PER_SECOND, &instant))
+		!clock_from_unix_ms(second * MS_PER_SECOND, &timestamp))
 		PG_RETURN_NULL();
-	PG_RETURN_TIMESTAMPTZ(instant);
+	PG_RETURN_TIMESTAMPTZ(timestamp);
 }
 
 /* trace_id_node(id bigint) returns int */
@@ -447,66 +372,4 @@ Datum
 idgen_trace_id_counter(PG_FUNCTION_ARGS)
 {
 	return int_id_counter_reading(fcinfo, &trace_id_layout);
-}
-
-/* ------------------------------------------------------------------------
- * Decimal places
- * ------------------------------------------------------------------------
- */
-
-/*
- * decimal_id() returns bigint
- *
- * counter (1 to 922337202) * 10^10 + generator (0 to 99999) * 10^5 +
- * idgen.launch_id.  The counter goes on over restarts; when it has come to
- * its end it begins anew under the next generator.
- */
-PG_FUNCTION_INFO_V1(idgen_decimal_id);
-Datum
-idgen_decimal_id(PG_FUNCTION_ARGS)
-{
-	uint64		number;
-	int64		counter;
-	int64		generator;
-
-	(void) fcinfo;
-
-	if (unlikely(launch_id_setting == LAUNCH_UNSET))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("idgen.launch_id is not set"),
-				 errdetail("An identifier of decimal_id() contains the number of the launch that made it."),
-				 errhint("Set idgen.launch_id to a number that no other server uses, from 1 to %d, or to 0 for tests, in postgresql.conf or with ALTER SYSTEM or ALTER DATABASE. " WHO_MAY_SET,
-						 DECIMAL_LAUNCH_MAX)));
-
-	number = ticker_next(&decimal_id_ticker) - 1;
-	counter = number % DECIMAL_COUNTERS + 1;
-	generator = number / DECIMAL_COUNTERS;
-	PG_RETURN_INT64((counter * DECIMAL_GENERATORS + generator) * DECIMAL_LAUNCHES +
-					launch_id_setting);
-}
-
-/*
- * decimal_id_parts(id bigint, OUT counter int, OUT generator int,
- *					OUT launch int)
- */
-PG_FUNCTION_INFO_V1(idgen_decimal_id_parts);
-Datum
-idgen_decimal_id_parts(PG_FUNCTION_ARGS)
-{
-	int64		id = PG_GETARG_INT64(0);
-	int64		counter = id / DECIMAL_LAUNCHES / DECIMAL_GENERATORS;
-	TupleDesc	tupdesc;
-	Datum		values[3];
-	bool		nulls[3] = {false, false, false};
-
-	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-	if (counter < 1 || counter > DECIMAL_COUNTERS)
-		PG_RETURN_NULL();
-
-	values[0] = Int32GetDatum(counter);
-	values[1] = Int32GetDatum(id / DECIMAL_LAUNCHES % DECIMAL_GENERATORS);
-	values[2] = Int32GetDatum(id % DECIMAL_LAUNCHES);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc), values, nulls)));
 }

@@ -28,6 +28,7 @@
 #include "key_kind.h"
 #include "radix.h"
 #include "short_prefix.h"
+#include "decimal_id.h"
 #include "int_ids.h"
 #include "uuid_bits.h"
 
@@ -286,9 +287,9 @@ number_of(const SampledKey *key)
 static int64
 trace_tick_of(const SampledKey *key)
 {
-	const TickerLayout *layout = trace_id_ticker.layout;
+	const IntIdLayout *layout = &trace_id_layout;
 
-	return key->number >> (layout->node_bits + layout->counter_bits);
+	return key->number >> (layout->node_bits + layout->ticker.counter_bits);
 }
 
 static bool
@@ -630,28 +631,17 @@ are_ulids(const KeySample *sample, TimestampTz clock)
 		are_creation_ms(sample, first_48_bits, clock);
 }
 
-/* ------------------------------------------------------------------------
- * Numbers
- * ------------------------------------------------------------------------
- */
-
-static int64
-max_of_bits(int bits)
-{
-	return (INT64CONST(1) << bits) - 1;
-}
-
 static int
-node_and_counter_bits(const TickerLayout *layout)
+node_and_counter_bits(const IntIdLayout *layout)
 {
-	return layout->node_bits + layout->counter_bits;
+	return layout->node_bits + layout->ticker.counter_bits;
 }
 
 /* The number that an instant's tick begins with. */
 static int64
-number_at(const TickerLayout *layout, int64 unix_ms)
+number_at(const IntIdLayout *layout, int64 unix_ms)
 {
-	int64		tick = (unix_ms - DEFAULT_EPOCH_MS) / layout->ms_per_tick;
+	int64		tick = (unix_ms - DEFAULT_EPOCH_MS) / layout->ticker.ms_per_tick;
 
 	tick = Max(tick, 0);
 	tick = Min(tick, max_of_bits(layout->tick_bits));
@@ -660,12 +650,12 @@ number_at(const TickerLayout *layout, int64 unix_ms)
 
 /* Is the last row's time within a day of the clock? */
 static bool
-ends_at_clock(const KeySample *sample, const TickerLayout *layout, TimestampTz clock)
+ends_at_clock(const KeySample *sample, const IntIdLayout *layout, TimestampTz clock)
 {
 	int64		ms = clock_unix_ms(clock);
 	int64		last = sample->keys[sample->count - 1].number;
 
-	if (layout == trace_id_ticker.layout)
+	if (layout == &trace_id_layout)
 	{
 		int64		second = ms / MS_PER_SECOND + SECS_PER_DAY;
 
@@ -703,11 +693,11 @@ count_distinct(const KeySample *sample, int shift, int64 mask)
 
 /* Do the bits of ticks change, while those of nodes have but few values? */
 static bool
-ticks_change_and_nodes_stay(const KeySample *sample, const TickerLayout *layout)
+ticks_change_and_nodes_stay(const KeySample *sample, const IntIdLayout *layout)
 {
 	int			ticks = count_distinct(sample, node_and_counter_bits(layout),
 									   max_of_bits(layout->tick_bits));
-	int			nodes = count_distinct(sample, layout->counter_bits,
+	int			nodes = count_distinct(sample, layout->ticker.counter_bits,
 									   max_of_bits(layout->node_bits));
 
 	return ticks >= MIN_TICKS && nodes <= MAX_NODES;
@@ -716,7 +706,7 @@ ticks_change_and_nodes_stay(const KeySample *sample, const TickerLayout *layout)
 /* Time, node and counter, as in js_id and Snowflake? */
 static bool
 has_time(const KeySample *sample, const KeySample *spread,
-		 const TickerLayout *layout, TimestampTz clock)
+		 const IntIdLayout *layout, TimestampTz clock)
 {
 	/* a number of the epoch's first day could be any */
 	int64		low = number_at(layout, DEFAULT_EPOCH_MS + MS_PER_DAY);
@@ -732,7 +722,7 @@ has_time(const KeySample *sample, const KeySample *spread,
 static bool
 are_trace_ids(const KeySample *sample, const KeySample *spread, TimestampTz clock)
 {
-	const TickerLayout *layout = trace_id_ticker.layout;
+	const IntIdLayout *layout = &trace_id_layout;
 
 	/* below its first tick are the sequences */
 	return in_range(sample, number_of,
@@ -786,13 +776,13 @@ classify_numbers(KeyKind *kind, const KeySample *newest, const KeySample *spread
 
 	kind->placement = PLACEMENT_ORDERED;
 	is_snowflake = is_bigint &&
-		has_time(sample, spread, snowflake_ticker.layout, clock);
+		has_time(sample, spread, &snowflake_layout, clock);
 
 	if (is_bigint && are_decimal_ids(sample))
 		kind->name = "decimal_id";
-	else if (is_bigint && has_time(sample, spread, js_id_ticker.layout, clock))
+	else if (is_bigint && has_time(sample, spread, &js_id_layout, clock))
 		kind->name = "js_id";
-	else if (is_snowflake && ends_at_clock(sample, snowflake_ticker.layout, clock))
+	else if (is_snowflake && ends_at_clock(sample, &snowflake_layout, clock))
 		kind->name = "Snowflake";
 	else if (is_bigint && are_trace_ids(sample, spread, clock))
 		kind->name = "trace_id";

@@ -1,12 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * short_prefix.c
- *	  The arithmetic of the short COMB's prefix, for those who make, check and
- *	  read it.
+ *	  The prefix of short COMBs: its arguments and its arithmetic.
  *
- * Time is cut into periods of equal length, numbered from the Unix epoch; the
- * prefix is the low bytes of the number.  The default, a minute and two
- * bytes, begins again every 65536 minutes, 45.5 days.
+ * Time is divided into periods of equal length, which are numbered from the
+ * Unix epoch.  The prefix consists of the low bytes of the number.  With the
+ * default, a minute and two bytes, it repeats every 65536 minutes, 45.5 days.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,9 +18,6 @@
 
 #define DEFAULT_PERIOD_MS		60000
 #define DEFAULT_PREFIX_BYTES	2
-
-#define MIN_PREFIX_BYTES		1
-#define MAX_PREFIX_BYTES		6	/* the bytes before the version nibble */
 
 /*
  * The longest period, 1000 years of 365.25 days.  Ten of them, the default
@@ -37,8 +33,8 @@ short_prefix_default(void)
 }
 
 /*
- * Check a period, NULL being a minute, and a width.  The period must be a
- * positive whole number of milliseconds, and at most 1000 years (22023).
+ * Check a period and a width.  A period of NULL means a minute.  The period must
+ * be a positive whole number of milliseconds, and at most 1000 years (22023).
  */
 ShortPrefix
 short_prefix_make(const Interval *period, int32 prefix_bytes)
@@ -79,7 +75,7 @@ short_prefix_make(const Interval *period, int32 prefix_bytes)
 }
 
 /*
- * The same from the SQL arguments "period" and "prefix_bytes", NULL being the
+ * The same for the SQL arguments "period" and "prefix_bytes"; NULL means the
  * default.
  */
 ShortPrefix
@@ -92,13 +88,11 @@ short_prefix_arguments(FunctionCallInfo fcinfo, int period_argno, int bytes_argn
 }
 
 /*
- * The number of the period that an instant lies in, negative before the Unix
+ * The number of the period that contains a timestamp, negative before the Unix
  * epoch.
  */
 int64
 short_prefix_period_number(const ShortPrefix *prefix, TimestampTz instant)
 {
-	int64		ms = clock_unix_ms(instant);
-
-	return ms / prefix->period_ms - (ms % prefix->period_ms < 0);
+	return floor_div(clock_unix_ms(instant), prefix->period_ms);
 }

@@ -13,28 +13,31 @@
 
 #include "uuid_bits.h"
 
+#define MIN_PREFIX_BYTES	1
+#define MAX_PREFIX_BYTES	6	/* the bytes before the version nibble */
+
 typedef struct ShortPrefix
 {
-	int64		period_ms;		/* how long a prefix lasts */
+	int64		period_ms;		/* the time for which a prefix is used */
 	int			bits;			/* its width, 8 to 48 */
 } ShortPrefix;
 
-/* How many prefixes there are before they begin again. */
+/* The number of different prefixes. */
 static inline uint64
 short_prefix_cycle(const ShortPrefix *prefix)
 {
 	return UINT64CONST(1) << prefix->bits;
 }
 
-/* The prefix that a period's number, counted from the Unix epoch, gives. */
+/* The prefix of a period, which is numbered from the Unix epoch. */
 static inline uint64
 short_prefix_of_period(const ShortPrefix *prefix, int64 period_number)
 {
-	/* two's complement makes this right before the epoch, too */
+	/* also correct before the epoch, in two's complement */
 	return (uint64) period_number & (short_prefix_cycle(prefix) - 1);
 }
 
-/* The prefix that an identifier has. */
+/* The prefix of an identifier. */
 static inline uint64
 short_prefix_of_uuid(const ShortPrefix *prefix, const pg_uuid_t *id)
 {

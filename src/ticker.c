@@ -8,23 +8,23 @@
  * next value is max(last + 1, now), stored by compare-and-swap, so that values
  * increase strictly over all sessions without a lock: a hybrid logical clock.
  * If more values are requested than a tick has, or if the clock was set back,
- * a ticker runs ahead of the clock, and waits when it is ahead by more than
+ * a ticker runs ahead of the clock.  It waits when it is ahead by more than
  * idgen.max_ahead.
  *
- * Shared memory is lost at a restart, and the clock alone does not say where a
- * ticker was: it may have been set back, or be another machine's.  Therefore
- * each ticker has a sequence, whose last_value is a high-water mark: all values
- * handed out are below it.  The mark is written by setval() and flushed to the
- * WAL before values reach it, some seconds' worth of values at a time, and a
- * ticker that starts, after a crash or on a promoted standby, starts at the
- * mark.  While a ticker is in use, a new mark is written when half of the
- * values are left, so that a standby may lag behind by that much and still know
- * a mark above all values.  After a pause it is written just before the first
- * value; if an asynchronous standby misses that record, only its clock
- * protects it.
+ * Shared memory is lost at a restart, and the clock does not show where a
+ * ticker was: it may have been set back, or belong to another machine.
+ * Therefore each ticker has a sequence, whose last_value is a high-water mark:
+ * all values returned are below it.  The high-water mark is written by setval()
+ * and flushed to the WAL before values reach it, some seconds' worth of values
+ * at a time.  A ticker that starts, after a crash or on a promoted standby,
+ * starts at the high-water mark.  While a ticker is in use, a new one is
+ * written when half of the reserved values are left, so that a standby may lag
+ * behind by that much and still have a high-water mark above all values.  After
+ * a pause it is written just before the first value; if an asynchronous standby
+ * misses that record, only its clock protects it.
  *
- * A sequence that was never called (is_called is false) has no mark.  As with
- * nextval(), a rollback does not take the mark back.
+ * A sequence that was never called (is_called is false) has no high-water mark.
+ * As with nextval(), a rollback does not lower it.
  *
  *-------------------------------------------------------------------------
  */
@@ -38,12 +38,7 @@
 #include "funcapi.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
-#include "port/atomics.h"
-#include "storage/ipc.h"
 #include "storage/latch.h"
-#include "storage/lwlock.h"
-#include "storage/procarray.h"
-#include "storage/shmem.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
@@ -52,74 +47,22 @@
 #include "utils/rel.h"
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
-#if PG_VERSION_NUM >= 170000
-#include "storage/dsm_registry.h"
-#endif
 
 #include "clock.h"
+#include "compat.h"
 #include "ticker.h"
+#include "ticker_slots.h"
 
-/* The subtransaction that gave a relation another file first. */
-#if PG_VERSION_NUM >= 160000
-#define NEW_FILE_SUBID	rd_firstRelfilelocatorSubid
-#else
-#define NEW_FILE_SUBID	rd_firstRelfilenodeSubid
-#endif
-
-/*
- * Values reserved at a time by a layout without a clock.  A restart skips up
- * to that many of the 92 million million that decimal_id() has.
- */
-#define RESERVE_VALUES		4000000
-
-/* A session that waits for the clock looks at it this often at least. */
+/* A session that waits for the clock reads it at least this often. */
 #define WAIT_MS_MAX			INT64CONST(100)
-
-/* A ticker.  The values are 0 until it starts. */
-typedef struct TickerSlot
-{
-	Oid			database;		/* InvalidOid if the slot is free */
-	int			number;			/* of the ticker */
-	LWLock		lock;			/* held to start it and to move the mark */
-	pg_atomic_uint64 last;		/* the value handed out last */
-	pg_atomic_uint64 reserved;	/* the high-water mark: values are below it */
-	pg_atomic_uint64 renew_at;	/* the session that gets here moves the mark */
-} TickerSlot;
-
-/* Each one has a cache line of its own. */
-typedef union TickerSlotPadded
-{
-	TickerSlot	slot;
-	char		pad[PG_CACHE_LINE_SIZE];
-} TickerSlotPadded;
-
-typedef struct TickerTable
-{
-	LWLock		lock;			/* held to look for a slot, and to take one */
-	int			tranche;
-	int			size;
-	TickerSlotPadded slots[FLEXIBLE_ARRAY_MEMBER];
-} TickerTable;
-
-/*
- * The number of tickers that a server has room for.  If idgen is not loaded by
- * the postmaster, versions before 17 have little memory to share.
- */
-#define MANY_SLOTS	4096
-#define FEW_SLOTS	128
 
 int			ticker_reserve_ahead_setting;
 int			ticker_max_ahead_setting;
 
-static TickerTable *table = NULL;	/* in shared memory */
-#if PG_VERSION_NUM < 170000
-static bool preloaded = false;
-#endif
-
 static Ticker *tickers = NULL;	/* all that are registered */
 
-static TickerSlot *attach(Ticker *ticker, uint64 *own_mark);
-static uint64 move_mark(Ticker *ticker, TickerSlot *slot, uint64 next);
+static TickerSlot *attach(Ticker *ticker, uint64 *private_mark);
+static uint64 reserve_values(Ticker *ticker, TickerSlot *slot, uint64 next);
 
 void
 ticker_register(Ticker *ticker)
@@ -134,7 +77,7 @@ ticker_register(Ticker *ticker)
  * ------------------------------------------------------------------------
  */
 
-/* The difference between two values that are this many ticks apart. */
+/* The difference between two values that are the given number of ticks apart. */
 static inline uint64
 values_of_ticks(const TickerLayout *layout, uint64 ticks)
 {
@@ -152,7 +95,7 @@ present_value(const TickerLayout *layout)
 	if (layout->counter_is_fraction)
 		return clock_wall_submillis();
 
-	/* division by a constant is a fraction of the cost */
+	/* division by a constant costs a fraction of one by a variable */
 	ms = clock_wall_unix_ms();
 	return values_of_ticks(layout,
 						   layout->ms_per_tick == 1 ? ms : ms / MS_PER_SECOND);
@@ -167,7 +110,7 @@ require_in_range(const TickerLayout *layout, uint64 next)
 				 errmsg("%s() has handed out its last identifier", layout->name)));
 }
 
-/* A transaction that must not write cannot move the mark. */
+/* A transaction that must not write cannot reserve values. */
 static void
 refuse_to_write(const char *function)
 {
@@ -185,28 +128,25 @@ refuse_to_write(const char *function)
 }
 
 /*
- * Wait until the clock has come nearer to a ticker that is too far ahead of
- * it, by this many milliseconds.  Raises one WARNING if that takes long.
+ * Wait for the clock, which a ticker exceeds by the given number of
+ * milliseconds too much, and return after WAIT_MS_MAX at the latest.  Raises
+ * one WARNING if the whole wait takes long.
  */
 static void
 wait_for_clock(const TickerLayout *layout, int64 ms, bool *warned)
 {
-#if PG_VERSION_NUM >= 170000
 	static uint32 wait_event = 0;
 
 	if (wait_event == 0)
 		wait_event = WaitEventExtensionNew("IdgenTickerAhead");
-#else
-	const uint32 wait_event = PG_WAIT_EXTENSION;
-#endif
 
 	if (ms > MS_PER_SECOND && !*warned)
 	{
 		*warned = true;
 		ereport(WARNING,
-				(errmsg("%s() waits, because it is too far ahead of the clock", layout->name),
+				(errmsg("%s() is waiting because it is too far ahead of the clock", layout->name),
 				 errdetail("It can continue in " INT64_FORMAT " seconds.", ms / MS_PER_SECOND),
-				 errhint("See the view idgen.tickers. If the clock is right now, a greater idgen.max_ahead lets it continue at once.")));
+				 errhint("See the view idgen.tickers. If the clock is correct now, increase idgen.max_ahead to continue at once.")));
 	}
 
 	CHECK_FOR_INTERRUPTS();
@@ -216,7 +156,7 @@ wait_for_clock(const TickerLayout *layout, int64 ms, bool *warned)
 	CHECK_FOR_INTERRUPTS();
 }
 
-/* The milliseconds by which a value exceeds idgen.max_ahead; 0 or less if it does not. */
+/* The number of milliseconds by which a value exceeds idgen.max_ahead, if positive. */
 static inline int64
 too_far_ahead_ms(const TickerLayout *layout, uint64 value, uint64 now)
 {
@@ -236,13 +176,13 @@ ticker_next(Ticker *ticker)
 {
 	const TickerLayout *layout = ticker->layout;
 	TickerSlot *slot = ticker->slot;
-	uint64		own_mark = 0;
+	uint64		private_mark = 0;
 	bool		warned = false;
 
 	if (unlikely(XactReadOnly))
 		refuse_to_write(layout->name);
 	if (unlikely(slot == NULL))
-		slot = attach(ticker, &own_mark);
+		slot = attach(ticker, &private_mark);
 
 	for (;;)
 	{
@@ -252,13 +192,14 @@ ticker_next(Ticker *ticker)
 		uint64		renew_at;
 		uint64		reserved;
 		int64		too_far_ms;
+		bool		must_reserve;
 
 		for (;;)
 		{
 			next = Max(last + 1, now);
 			if (ticker_counter(layout, next) < (uint64) layout->min_counter)
 				next++;
-			renew_at = own_mark != 0 ? own_mark : pg_atomic_read_u64(&slot->renew_at);
+			renew_at = private_mark != 0 ? private_mark : pg_atomic_read_u64(&slot->renew_at);
 			too_far_ms = too_far_ahead_ms(layout, next, now);
 			if (unlikely(next >= renew_at || too_far_ms > 0))
 				break;
@@ -274,17 +215,20 @@ ticker_next(Ticker *ticker)
 		}
 
 		/*
-		 * One session moves the mark while the others use the values up to
-		 * it.  Should it fail, the session that reaches the mark does it.
+		 * One session reserves more values while the others use those that
+		 * are left.  If it fails, the session that reaches the high-water
+		 * mark does it.
 		 */
 		reserved = pg_atomic_read_u64(&slot->reserved);
-		if (own_mark != 0 || next >= reserved ||
-			pg_atomic_compare_exchange_u64(&slot->renew_at, &renew_at, reserved))
-			own_mark = move_mark(ticker, slot, next);
+		must_reserve = private_mark != 0 || next >= reserved;
+		if (!must_reserve)
+			must_reserve = pg_atomic_compare_exchange_u64(&slot->renew_at, &renew_at, reserved);
+		if (must_reserve)
+			private_mark = reserve_values(ticker, slot, next);
 	}
 }
 
-/* Make sure that no value up to this one is handed out from now on. */
+/* From now on, return values above this one only. */
 static void
 raise_last(TickerSlot *slot, uint64 value)
 {
@@ -325,16 +269,16 @@ open_sequence(Ticker *ticker, LOCKMODE lockmode)
 
 /*
  * Did this transaction create the sequence, or give it another file?  Then no
- * other session sees it, and a rollback takes it back.
+ * other session sees it, and a rollback removes it.
  */
 static bool
-is_changed_here(Relation sequence)
+is_private(Relation sequence)
 {
 	return sequence->rd_createSubid != InvalidSubTransactionId ||
 		sequence->NEW_FILE_SUBID != InvalidSubTransactionId;
 }
 
-/* The mark must survive a crash. */
+/* The high-water mark must survive a crash. */
 static void
 require_logged(const TickerLayout *layout, Relation sequence)
 {
@@ -342,11 +286,57 @@ require_logged(const TickerLayout *layout, Relation sequence)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("sequence \"idgen.%s\" is not logged", sequence_name(layout)),
-				 errdetail("After a crash, %s() would not know which values were handed out.", layout->name),
+				 errdetail("After a crash, %s() would not know which values it has returned.", layout->name),
 				 errhint("Use ALTER SEQUENCE ... SET LOGGED.")));
 }
 
-/* A mark that cannot be, set by setval(), which can be corrected as well. */
+/*
+ * Call one of the server's functions for sequences with the rights of the
+ * sequence's owner.  Nothing that another role could have defined runs
+ * meanwhile.
+ */
+static int64
+call_as_owner(PGFunction function, Relation sequence, int nargs, int64 value)
+{
+	LOCAL_FCINFO(call, 2);
+	Oid			caller;
+	int			security;
+	Datum		result;
+
+	InitFunctionCallInfoData(*call, NULL, nargs, InvalidOid, NULL, NULL);
+	call->args[0].value = ObjectIdGetDatum(RelationGetRelid(sequence));
+	call->args[0].isnull = false;
+	call->args[1].value = Int64GetDatum(value);
+	call->args[1].isnull = false;
+
+	GetUserIdAndSecContext(&caller, &security);
+	SetUserIdAndSecContext(sequence->rd_rel->relowner,
+						   security | SECURITY_LOCAL_USERID_CHANGE);
+	result = function(call);
+	SetUserIdAndSecContext(caller, security);
+
+	return call->isnull ? 0 : DatumGetInt64(result);
+}
+
+/* The high-water mark that the sequence contains, 0 if it has none. */
+static uint64
+read_high_water_mark(Relation sequence)
+{
+	return Max(call_as_owner(pg_sequence_last_value, sequence, 1, 0), 0);
+}
+
+/*
+ * Store a high-water mark, and flush it, because values below it are returned
+ * next.
+ */
+static void
+write_high_water_mark(Relation sequence, uint64 mark)
+{
+	(void) call_as_owner(setval_oid, sequence, 2, (int64) mark);
+	XLogFlush(XactLastRecEnd);
+}
+
+/* A setval() may have set an impossible value; another one can correct it. */
 static void
 require_mark_in_range(const TickerLayout *layout, uint64 mark)
 {
@@ -355,351 +345,139 @@ require_mark_in_range(const TickerLayout *layout, uint64 mark)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("value of sequence \"idgen.%s\" is out of range for %s()",
 						sequence_name(layout), layout->name),
-				 errdetail("The value is " UINT64_FORMAT ", and the greatest one is " UINT64_FORMAT ".",
+				 errdetail("The value is " UINT64_FORMAT "; the maximum is " UINT64_FORMAT ".",
 						   mark, layout->max_value + 1),
 				 errhint("Set it with setval() to the value at which %s() should continue.", layout->name)));
 }
 
+/* The number of values to reserve at a time. */
+static uint64
+values_ahead(const TickerLayout *layout)
+{
+	if (layout->ms_per_tick == 0)
+		return layout->values_ahead;
+	return values_of_ticks(layout, ticker_reserve_ahead_setting * MS_PER_SECOND / layout->ms_per_tick);
+}
+
 /*
- * The mark that the sequence holds, 0 if it has none.  It is read and written
- * by the server's own functions, with the rights of the sequence's owner;
- * nothing that another role could have defined runs meanwhile.
+ * Decide which high-water mark the sequence should contain: "stored", which it
+ * contains, if that is far enough above the value "next".  "reserved" is the
+ * one in shared memory.
  */
 static uint64
-read_mark(Relation sequence)
+choose_high_water_mark(const TickerLayout *layout, uint64 next, uint64 stored, uint64 reserved,
+					   bool private, bool set_elsewhere)
 {
-	LOCAL_FCINFO(call, 1);
-	Oid			caller;
-	int			security;
-	int64		mark;
+	uint64		ahead = values_ahead(layout);
+	bool		half_is_left = next + ahead / 2 < reserved;
+	bool		is_greatest = reserved > layout->max_value;
+	bool		is_high_enough;
+	uint64		mark;
 
-	InitFunctionCallInfoData(*call, NULL, 1, InvalidOid, NULL, NULL);
-	call->args[0].value = ObjectIdGetDatum(RelationGetRelid(sequence));
-	call->args[0].isnull = false;
+	if (private)
+		is_high_enough = next < stored && reserved <= stored;
+	else
+		is_high_enough = !set_elsewhere && (half_is_left || is_greatest);
+	if (is_high_enough)
+		return stored;
 
-	GetUserIdAndSecContext(&caller, &security);
-	SetUserIdAndSecContext(sequence->rd_rel->relowner,
-						   security | SECURITY_LOCAL_USERID_CHANGE);
-	mark = DatumGetInt64(pg_sequence_last_value(call));
-	SetUserIdAndSecContext(caller, security);
-
-	return call->isnull ? 0 : Max(mark, 0);
+	mark = Max(reserved, Max(next, stored) + ahead);
+	return Max(stored, Min(mark, layout->max_value + 1));
 }
 
-/* Store a mark and flush it, because values below it are handed out next. */
+/* Let all sessions use the values below a high-water mark. */
 static void
-write_mark(Relation sequence, uint64 mark)
+publish_high_water_mark(const TickerLayout *layout, TickerSlot *slot, uint64 mark)
 {
-	Oid			caller;
-	int			security;
+	bool		is_greatest = mark > layout->max_value;
 
-	GetUserIdAndSecContext(&caller, &security);
-	SetUserIdAndSecContext(sequence->rd_rel->relowner,
-						   security | SECURITY_LOCAL_USERID_CHANGE);
-	(void) DirectFunctionCall2(setval_oid,
-							   ObjectIdGetDatum(RelationGetRelid(sequence)),
-							   Int64GetDatum((int64) mark));
-	SetUserIdAndSecContext(caller, security);
-
-	XLogFlush(XactLastRecEnd);
+	/* a session that reads the new mark must not read an older last value */
+	pg_memory_barrier();
+	pg_atomic_write_u64(&slot->reserved, mark);
+	pg_atomic_write_u64(&slot->renew_at, is_greatest ? mark : mark - values_ahead(layout) / 2);
 }
 
 /*
- * Make sure that the mark is far enough above the value "next", and that the
- * sequence holds it, which it does not after a setval() or when the extension
- * was created anew.  Starts the ticker.
+ * Make sure that the high-water mark is far enough above the value "next", and
+ * that the sequence contains it: after a setval(), or if the extension was
+ * created anew, it does not.  Starts the ticker.
  *
- * In a transaction that created the sequence or its file, the mark is not
- * valid for the other sessions, because a rollback removes it.  Then it is the
- * result, which is 0 otherwise: this transaction may use values up to it, but
- * has to attach for each value.  The mark of the others does not change
- * meanwhile, because they cannot lock the sequence.
+ * In a transaction that created the sequence or its file, the high-water mark
+ * is private, because a rollback removes it.  Then it is the result, which is 0
+ * otherwise: this transaction may use values below it, but has to attach for
+ * each value.  The one in shared memory does not change meanwhile, because the
+ * other sessions cannot lock the sequence.
  *
  * The lock on the sequence is kept to the end of the transaction, as by
- * nextval(), and comes before the lightweight lock, because acquiring it may
- * take as long as a transaction lasts.
+ * nextval().  It comes before the lightweight lock, because acquiring it may
+ * take as long as a transaction.
  */
 static uint64
-move_mark(Ticker *ticker, TickerSlot *slot, uint64 next)
+reserve_values(Ticker *ticker, TickerSlot *slot, uint64 next)
 {
 	const TickerLayout *layout = ticker->layout;
-	uint64		ahead = layout->ms_per_tick == 0 ? RESERVE_VALUES :
-		values_of_ticks(layout, ticker_reserve_ahead_setting * MS_PER_SECOND / layout->ms_per_tick);
 	Relation	sequence = open_sequence(ticker, RowExclusiveLock);
-	bool		own = is_changed_here(sequence);
+	bool		private = is_private(sequence);
+	bool		set_elsewhere;
 	uint64		reserved;
 	uint64		stored;
 	uint64		mark;
-	bool		was_set;
-	bool		is_short;
 
 	require_logged(layout, sequence);
 	LWLockAcquire(&slot->lock, LW_EXCLUSIVE);
 
-	reserved = pg_atomic_read_u64(&slot->reserved);
 	/* values begin with 1, even if the sequence does not */
-	stored = Max(read_mark(sequence), 1);
+	stored = Max(read_high_water_mark(sequence), 1);
 	require_mark_in_range(layout, stored);
 
-	/* a mark that this ticker did not write: values begin there */
-	was_set = stored != (own ? ticker->own_mark : reserved);
-	if (was_set)
+	/* a high-water mark that this ticker did not write: values continue there */
+	reserved = pg_atomic_read_u64(&slot->reserved);
+	set_elsewhere = stored != (private ? ticker->private_mark : reserved);
+	if (set_elsewhere)
 		raise_last(slot, stored - 1);
 
-	/* half of the values are used up; in a file of this transaction, all of them */
-	if (own)
-		is_short = next >= stored || reserved > stored;
-	else
-		is_short = was_set ||
-			(next + ahead / 2 >= reserved && reserved <= layout->max_value);
+	mark = choose_high_water_mark(layout, next, stored, reserved, private, set_elsewhere);
+	if (mark > stored)
+		write_high_water_mark(sequence, mark);
 
-	mark = stored;
-	if (is_short)
-	{
-		/* above the values handed out, and above a mark that was set */
-		mark = Max(reserved, Max(next, stored) + ahead);
-		mark = Max(stored, Min(mark, layout->max_value + 1));
-		write_mark(sequence, mark);
-	}
-
-	if (own)
-		ticker->own_mark = mark;
+	if (private)
+		ticker->private_mark = mark;
 	else
-	{
-		pg_memory_barrier();
-		pg_atomic_write_u64(&slot->reserved, mark);
-		pg_atomic_write_u64(&slot->renew_at,
-							mark > layout->max_value ? mark : mark - ahead / 2);
-	}
+		publish_high_water_mark(layout, slot, mark);
+
 	LWLockRelease(&slot->lock);
 	relation_close(sequence, NoLock);
-	return own ? mark : 0;
+	return private ? mark : 0;
 }
 
 /* ------------------------------------------------------------------------
- * Shared memory
+ * Attaching
  * ------------------------------------------------------------------------
  */
 
-/* From version 19 on, a tranche gets its name when its id is allocated. */
-#if PG_VERSION_NUM >= 190000
-#define NEW_TRANCHE()			LWLockNewTrancheId("idgen")
-#define REGISTER_TRANCHE(id)	((void) (id))
-#else
-#define NEW_TRANCHE()			LWLockNewTrancheId()
-#define REGISTER_TRANCHE(id)	LWLockRegisterTranche(id, "idgen")
-#endif
-
-static Size
-table_size(int size)
-{
-	return offsetof(TickerTable, slots) + size * sizeof(TickerSlotPadded);
-}
-
-static void
-initialize_table(TickerTable *new_table, int size)
-{
-	memset(new_table, 0, table_size(size));
-	new_table->size = size;
-	new_table->tranche = NEW_TRANCHE();
-	LWLockInitialize(&new_table->lock, new_table->tranche);
-}
-
-#if PG_VERSION_NUM >= 170000
-
-#if PG_VERSION_NUM >= 190000
-static void
-initialize_segment(void *segment, void *arg)
-{
-	(void) arg;
-	initialize_table(segment, MANY_SLOTS);
-}
-#define GET_SEGMENT(name, size, found) \
-	GetNamedDSMSegment(name, size, initialize_segment, found, NULL)
-#else
-static void
-initialize_segment(void *segment)
-{
-	initialize_table(segment, MANY_SLOTS);
-}
-#define GET_SEGMENT(name, size, found) \
-	GetNamedDSMSegment(name, size, initialize_segment, found)
-#endif
-
-void
-ticker_request_shared_memory(void)
-{
-	/* the segment is made at the first use */
-}
-
-static TickerTable *
-find_table(void)
-{
-	bool		found;
-
-	return GET_SEGMENT("idgen", table_size(MANY_SLOTS), &found);
-}
-
-#else							/* PG_VERSION_NUM < 170000 */
-
-static shmem_request_hook_type previous_shmem_request_hook = NULL;
-
-static void
-request_table(void)
-{
-	if (previous_shmem_request_hook)
-		previous_shmem_request_hook();
-	RequestAddinShmemSpace(table_size(MANY_SLOTS));
-}
-
-/*
- * To be called while the library is loaded.  If the postmaster does that, the
- * tickers get memory of their own; otherwise they use a little of the server's
- * spare shared memory.
- */
-void
-ticker_request_shared_memory(void)
-{
-	if (!process_shared_preload_libraries_in_progress)
-		return;
-
-	preloaded = true;
-	previous_shmem_request_hook = shmem_request_hook;
-	shmem_request_hook = request_table;
-}
-
-static TickerTable *
-find_table(void)
-{
-	int			size = preloaded ? MANY_SLOTS : FEW_SLOTS;
-	TickerTable *found_table;
-	bool		found;
-
-	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
-	found_table = ShmemInitStruct("idgen", table_size(size), &found);
-	if (!found)
-		initialize_table(found_table, size);
-	LWLockRelease(AddinShmemInitLock);
-	return found_table;
-}
-
-#endif
-
 /* A backend attaches again after DDL on a sequence. */
 static void
-forget_slots(Datum arg, Oid relation)
+detach(Datum arg pg_attribute_unused(), Oid relation)
 {
-	(void) arg;
-
 	for (Ticker *ticker = tickers; ticker != NULL; ticker = ticker->next)
 	{
 		if (!OidIsValid(relation) || relation == ticker->sequence)
 		{
 			ticker->slot = NULL;
-			ticker->own_mark = 0;
+			ticker->private_mark = 0;
 		}
 	}
 }
 
 /*
- * Find the table, once.  If memory runs out on the way, the next call does all
- * of it again: a session with the table but without the callback would not
- * notice DDL on a sequence.
- */
-static void
-use_table(void)
-{
-	TickerTable *found_table;
-
-	if (table != NULL)
-		return;
-
-	found_table = find_table();
-	REGISTER_TRANCHE(found_table->tranche);
-	CacheRegisterRelcacheCallback(forget_slots, (Datum) 0);
-	table = found_table;
-}
-
-/*
- * The slot of a ticker of this database, or NULL.  The caller holds the
- * table's lock.
- */
-static TickerSlot *
-find_slot(Ticker *ticker)
-{
-	for (int i = 0; i < table->size; i++)
-	{
-		TickerSlot *slot = &table->slots[i].slot;
-
-		if (slot->database == MyDatabaseId && slot->number == ticker->number)
-			return slot;
-	}
-	return NULL;
-}
-
-/*
- * A free slot, or that of a database to which no backend is connected, such as
- * one that was dropped; or NULL.  The caller holds the table's lock
- * exclusively, and a backend is connected before it looks for a slot, so that
- * no backend has a pointer to this one.  A ticker that loses its slot starts
- * at its mark, as after a restart.
- */
-static TickerSlot *
-find_unused_slot(void)
-{
-	for (int i = 0; i < table->size; i++)
-	{
-		if (!OidIsValid(table->slots[i].slot.database))
-			return &table->slots[i].slot;
-	}
-	for (int i = 0; i < table->size; i++)
-	{
-		Oid			database = table->slots[i].slot.database;
-
-		if (database != MyDatabaseId && CountDBBackends(database) == 0)
-			return &table->slots[i].slot;
-	}
-	return NULL;
-}
-
-/* The slot of a ticker of this database, old or new. */
-static TickerSlot *
-find_or_take_slot(Ticker *ticker)
-{
-	TickerSlot *slot;
-
-	LWLockAcquire(&table->lock, LW_EXCLUSIVE);
-	slot = find_slot(ticker);
-	if (slot == NULL && (slot = find_unused_slot()) != NULL)
-	{
-		LWLockInitialize(&slot->lock, table->tranche);
-		pg_atomic_init_u64(&slot->last, 0);
-		pg_atomic_init_u64(&slot->reserved, 0);
-		pg_atomic_init_u64(&slot->renew_at, 0);
-		slot->number = ticker->number;
-		slot->database = MyDatabaseId;
-	}
-	LWLockRelease(&table->lock);
-
-	if (slot == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-				 errmsg("too many databases of this server use %s() and similar functions",
-						ticker->layout->name),
-				 errdetail("The limit is %d; each database and each function counts as one.",
-						   table->size),
-				 table->size < MANY_SLOTS ?
-				 errhint("Add idgen to shared_preload_libraries to raise the limit to %d.", MANY_SLOTS) : 0));
-	return slot;
-}
-
-/*
  * Find this database's ticker, and make sure that it is started and that its
- * mark is high enough.  Sets *own_mark to the result of move_mark().
+ * high-water mark is high enough.  Sets *private_mark to the result of
+ * reserve_values().
  */
 static TickerSlot *
-attach(Ticker *ticker, uint64 *own_mark)
+attach(Ticker *ticker, uint64 *private_mark)
 {
+	static bool notices_ddl = false;
 	const TickerLayout *layout = ticker->layout;
 	TickerSlot *slot;
 	uint64		next;
@@ -707,13 +485,17 @@ attach(Ticker *ticker, uint64 *own_mark)
 	/* a parallel worker does not know of changes of the sequence */
 	PreventCommandIfParallelMode(psprintf("%s()", layout->name));
 
-	use_table();
-	slot = find_or_take_slot(ticker);
+	if (!notices_ddl)
+	{
+		CacheRegisterRelcacheCallback(detach, (Datum) 0);
+		notices_ddl = true;
+	}
 
+	slot = ticker_slot(ticker->number, layout->name);
 	next = Max(pg_atomic_read_u64(&slot->last) + 1, present_value(layout));
 	require_in_range(layout, next);
-	*own_mark = move_mark(ticker, slot, next);
-	if (*own_mark == 0)
+	*private_mark = reserve_values(ticker, slot, next);
+	if (*private_mark == 0)
 		ticker->slot = slot;
 	return slot;
 }
@@ -749,8 +531,7 @@ ticker_of_name(const char *name)
 /*
  * raise_ticker(layout text, value bigint) returns void
  *
- * From now on, the ticker hands out values above this one only.  Never lowers
- * it.
+ * From now on, the ticker returns values above this one only.  Never lowers it.
  */
 PG_FUNCTION_INFO_V1(idgen_raise_ticker);
 Datum
@@ -762,7 +543,7 @@ idgen_raise_ticker(PG_FUNCTION_ARGS)
 	Relation	sequence;
 	AclResult	right;
 	TickerSlot *slot;
-	uint64		own_mark;
+	uint64		private_mark;
 
 	if (XactReadOnly)
 		refuse_to_write("raise_ticker");
@@ -787,9 +568,9 @@ idgen_raise_ticker(PG_FUNCTION_ARGS)
 						   layout->name),
 				 errhint("Check the value's unit, or raise idgen.max_ahead first.")));
 
-	slot = attach(ticker, &own_mark);
+	slot = attach(ticker, &private_mark);
 	raise_last(slot, value);
-	(void) move_mark(ticker, slot, (uint64) value + 1);
+	(void) reserve_values(ticker, slot, (uint64) value + 1);
 	PG_RETURN_VOID();
 }
 
@@ -799,7 +580,8 @@ idgen_raise_ticker(PG_FUNCTION_ARGS)
  *				OUT reserved_until timestamptz)
  *
  * The state of a ticker of this database in this server's memory (NULL until
- * it starts), and the mark in its sequence, which a standby has as well.
+ * it starts), and the high-water mark in its sequence, which a standby has,
+ * too.
  */
 PG_FUNCTION_INFO_V1(idgen_ticker_state);
 Datum
@@ -810,8 +592,7 @@ idgen_ticker_state(PG_FUNCTION_ARGS)
 	TupleDesc	tupdesc;
 	Datum		values[5];
 	bool		nulls[5] = {true, true, true, true, true};
-	TickerSlot *slot;
-	uint64		last = 0;
+	uint64		last = ticker_slot_last(ticker->number);
 	uint64		reserved;
 	Relation	sequence;
 	TimestampTz timestamp;
@@ -819,15 +600,8 @@ idgen_ticker_state(PG_FUNCTION_ARGS)
 	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 
-	use_table();
-	LWLockAcquire(&table->lock, LW_SHARED);
-	slot = find_slot(ticker);
-	if (slot != NULL)
-		last = pg_atomic_read_u64(&slot->last);
-	LWLockRelease(&table->lock);
-
 	sequence = open_sequence(ticker, AccessShareLock);
-	reserved = read_mark(sequence);
+	reserved = read_high_water_mark(sequence);
 	relation_close(sequence, AccessShareLock);
 
 	if (last != 0)

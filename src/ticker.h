@@ -9,37 +9,33 @@
 #define IDGEN_TICKER_H
 
 /*
- * The parts of an identifier, from high to low: ticks of the clock, node,
- * counter.  A ticker's values are Unix time in ticks, then the counter,
- * without the node: the value after a tick's last counter is the next tick's
- * first one.
+ * The values of a ticker: Unix time in ticks, and below it counter_bits of a
+ * counter.  After a tick's last counter comes the first one of the next tick.
  */
 typedef struct TickerLayout
 {
 	const char *name;			/* of the SQL function; its sequence is
 								 * idgen.NAME_ticker */
-	int			tick_bits;		/* in an identifier, not in a value */
-	int			node_bits;
 	int			counter_bits;
 	int			min_counter;	/* 0 or 1 */
-	int			ms_per_tick;	/* 0: no clock, only a counter */
+	int			ms_per_tick;	/* 1, 1000, or 0 for a counter without clock */
 	bool		counter_is_fraction;	/* a tick's counter begins at the
 										 * fraction of the tick */
 	uint64		max_value;
+	uint64		values_ahead;	/* to reserve at a time, without clock */
 } TickerLayout;
 
 /*
  * A ticker as one backend sees it.  The file of a scheme defines it with its
- * layout; the rest belongs to ticker.c.
+ * layout; the other members belong to ticker.c.
  */
 typedef struct Ticker
 {
 	const TickerLayout *layout;
 	int			number;			/* in shared memory */
-	struct TickerSlot *slot;	/* NULL before the first use, and to attach
-								 * again */
+	struct TickerSlot *slot;	/* NULL if the backend has to attach */
 	Oid			sequence;
-	uint64		own_mark;		/* see move_mark() */
+	uint64		private_mark;	/* see reserve_values() */
 	struct Ticker *next;
 } Ticker;
 
@@ -57,11 +53,14 @@ ticker_tick(const TickerLayout *layout, uint64 value)
 
 extern uint64 ticker_next(Ticker *ticker);
 
-/* for _PG_init(): always in the same order */
+/* for _PG_init(): in the same order in each process */
 extern void ticker_register(Ticker *ticker);
+
+/* the end of the HINT of a generator that requires a setting */
+#define HINT_WHO_MAY_SET \
+	"Only superusers and roles with the privilege SET (for ALTER SYSTEM, the privilege ALTER SYSTEM) on the parameter can set it."
 
 extern int	ticker_reserve_ahead_setting;
 extern int	ticker_max_ahead_setting;
-extern void ticker_request_shared_memory(void);
 
 #endif							/* IDGEN_TICKER_H */

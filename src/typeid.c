@@ -10,7 +10,7 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"	/* for varatt.h, which 15 does not have */
+
 #include "utils/builtins.h"
 
 #include "id_text.h"

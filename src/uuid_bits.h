@@ -3,11 +3,10 @@
  * uuid_bits.h
  *	  The fields of a 128-bit identifier.
  *
- * Every identifier of RFC 9562 (section 4) is, from high to low, 48 bits,
+ * An identifier of RFC 9562 (section 4) consists, from high to low, of 48 bits,
  * 4 bits of version, 12 bits, 2 bits of variant and 62 bits.  A scheme fills
- * the 48 + 12 bits, here "high", and the 62 bits, here "low"; this file alone
- * knows where they lie between the version and the variant, and in which
- * byte order.
+ * the 48 + 12 bits, called "high" here, and the 62 bits, called "low".  Only
+ * this file deals with their positions and their byte order.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,23 +24,20 @@
 #define UUID_HIGH_MAX	((UINT64CONST(1) << UUID_HIGH_BITS) - 1)
 #define UUID_LOW_MAX	((UINT64CONST(1) << UUID_LOW_BITS) - 1)
 
-/* The bits of "high" below the first 48, which lie behind the version. */
+/* The low bits of "high", which follow the version. */
 #define UUID_CUSTOM_B_BITS	12
 #define UUID_CUSTOM_B_MASK	((UINT64CONST(1) << UUID_CUSTOM_B_BITS) - 1)
 
-/* The variant field's two bits, section 4.1. */
+/* The two bits of the variant field, section 4.1. */
 #define UUID_VARIANT_RFC	2
 
-/*
- * M. Lambert's time-ordered UUID carries a version that RFC 9562 leaves
- * unassigned.
- */
+/* M. Lambert's time-ordered UUID has a version that RFC 9562 does not assign. */
 #define UUID_VERSION_LAMBERT	13
 
 /*
- * Versions 1 and 6: behind the variant lie 14 bits of clock sequence and 48 of
- * node, whose first octet's lowest bit tells a random node from a MAC address
- * (section 6.10).
+ * In versions 1 and 6, 14 bits of clock sequence and 48 of node follow the
+ * variant.  The lowest bit of the node's first octet distinguishes a random
+ * node from a MAC address (section 6.10).
  */
 #define UUID_NODE_MULTICAST	(UINT64CONST(1) << 40)
 
@@ -63,7 +59,7 @@ uuid_set_half(pg_uuid_t *id, int half, uint64 value)
 	memcpy(id->data + half * sizeof(uint64), &big_endian, sizeof(uint64));
 }
 
-/* Lay out an identifier of the RFC's variant. */
+/* Write an identifier of the RFC's variant. */
 static inline void
 uuid_pack(pg_uuid_t *id, int version, uint64 high, uint64 low)
 {
@@ -76,14 +72,24 @@ uuid_pack(pg_uuid_t *id, int version, uint64 high, uint64 low)
 	uuid_set_half(id, 1, (uint64) UUID_VARIANT_RFC << UUID_LOW_BITS | low);
 }
 
-/* The same where the first 48 bits are Unix milliseconds: COMB and version 7. */
-static inline void
-uuid_pack_ms(pg_uuid_t *id, int version, uint64 ms, uint64 custom_b, uint64 low)
+/* A new identifier of the RFC's variant. */
+static inline Datum
+uuid_datum(int version, uint64 high, uint64 low)
 {
-	uuid_pack(id, version, ms << UUID_CUSTOM_B_BITS | custom_b, low);
+	pg_uuid_t  *id = palloc(sizeof(pg_uuid_t));
+
+	uuid_pack(id, version, high, low);
+	return UUIDPGetDatum(id);
 }
 
-/* The 48 bits before the version and the 12 behind it. */
+/* "high" that begins with Unix milliseconds, as in a COMB and in version 7. */
+static inline uint64
+uuid_high_of_ms(uint64 ms, uint64 custom_b)
+{
+	return ms << UUID_CUSTOM_B_BITS | custom_b;
+}
+
+/* The 48 bits before the version and the 12 after it. */
 static inline uint64
 uuid_high(const pg_uuid_t *id)
 {
@@ -92,7 +98,7 @@ uuid_high(const pg_uuid_t *id)
 	return (half >> 16) << UUID_CUSTOM_B_BITS | (half & UUID_CUSTOM_B_MASK);
 }
 
-/* The 62 bits behind the variant. */
+/* The 62 bits after the variant. */
 static inline uint64
 uuid_low(const pg_uuid_t *id)
 {
@@ -100,9 +106,9 @@ uuid_low(const pg_uuid_t *id)
 }
 
 /*
- * Version 1 has the 60-bit timestamp of version 6 in another order: the 32
- * low bits first (time_low), then the 16 above them (time_mid), then the 12
- * highest (time_high), section 5.1.  To and from "high".
+ * Version 1 contains the 60-bit timestamp of version 6 in another order: the 32
+ * low bits (time_low), then the 16 above them (time_mid), then the 12 highest
+ * (time_high), section 5.1.  Conversion to and from "high".
  */
 static inline uint64
 uuid_v1_high(uint64 ticks)
@@ -123,14 +129,14 @@ uuid_first_48_bits(const pg_uuid_t *id)
 	return uuid_half(id, 0) >> 16;
 }
 
-/* The last 48 bits: where SQL Server's order begins. */
+/* The last 48 bits, which SQL Server compares first. */
 static inline uint64
 uuid_last_48_bits(const pg_uuid_t *id)
 {
 	return uuid_half(id, 1) & ((UINT64CONST(1) << 48) - 1);
 }
 
-/* The version nibble; it means something in the RFC's variant only. */
+/* The version nibble, which is meaningful only in the RFC's variant. */
 static inline int
 uuid_version_nibble(const pg_uuid_t *id)
 {
@@ -149,7 +155,7 @@ uuid_is_version(const pg_uuid_t *id, int version)
 	return uuid_is_rfc_variant(id) && uuid_version_nibble(id) == version;
 }
 
-/* What the variant field says, RFC 9562 section 4.1. */
+/* The name of the variant, RFC 9562 section 4.1. */
 static inline const char *
 uuid_variant_name(const pg_uuid_t *id)
 {

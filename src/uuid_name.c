@@ -7,7 +7,7 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"	/* for varatt.h, which 15 does not have */
+
 #include "common/cryptohash.h"
 #include "common/sha1.h"
 #include "fmgr.h"

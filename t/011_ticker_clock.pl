@@ -135,7 +135,7 @@ is_ahead($hour, $hour + 120, 'the clock is an hour behind');
 for my $function (@with_time)
 {
 	my $errors = impatient_errors($function);
-	my ($seconds) = $errors =~ /WARNING:  01000: $function\(\) waits.*DETAIL:  It can continue in (\d+) seconds\.\n.*HINT:  See the view idgen\.tickers\./s;
+	my ($seconds) = $errors =~ /WARNING:  01000: $function\(\) is waiting.*DETAIL:  It can continue in (\d+) seconds\.\n.*HINT:  See the view idgen\.tickers\./s;
 
 	cmp_ok($seconds // 0, '>', $hour - 10 - (time - $^T), "$function waits, and says so");
 	like($errors, qr/ERROR:  57014: .*statement timeout/, "$function: statement_timeout ends that");

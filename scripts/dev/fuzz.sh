@@ -27,8 +27,8 @@ set -uo pipefail
 . "$(dirname "$0")/../lib.sh"
 
 # the sources that the targets are made of
-sources=(base clock comb convert entropy id_text inspect int_ids object_id prefixed_id radix
-         short_prefix typeid ulid uuid_random uuid_time validate)
+sources=(base clock comb convert decimal_id entropy id_text inspect int_ids object_id prefixed_id radix
+         short_prefix typeid ulid uuid_time validate)
 
 seconds=5
 runs=

@@ -1,0 +1,97 @@
+/*-------------------------------------------------------------------------
+ *
+ * decimal_id.c
+ *	  Identifiers of 64 bits in decimal places: counter, generator, launch.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "fmgr.h"
+#include "funcapi.h"
+
+#include "decimal_id.h"
+
+/* The counters 1 to DECIMAL_COUNTERS, under each generator in turn. */
+static const TickerLayout decimal_id_layout = {
+	.name = "decimal_id",
+	.max_value = (uint64) DECIMAL_COUNTERS * DECIMAL_GENERATORS,
+	/* a restart skips up to this many of 92 million million */
+	.values_ahead = 4000000
+};
+
+Ticker		decimal_id_ticker = {.layout = &decimal_id_layout};
+
+int			launch_id_setting = LAUNCH_UNSET;
+
+/*
+ * decimal_id() returns bigint
+ *
+ * counter (1 to 922337202) * 10^10 + generator (0 to 99999) * 10^5 +
+ * idgen.launch_id.  The counter continues after a restart.  After the last
+ * counter comes the first one of the next generator.
+ */
+PG_FUNCTION_INFO_V1(idgen_decimal_id);
+Datum
+idgen_decimal_id(PG_FUNCTION_ARGS pg_attribute_unused())
+{
+	uint64		number;
+	int64		counter;
+	int64		generator;
+
+	if (unlikely(launch_id_setting == LAUNCH_UNSET))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("idgen.launch_id is not set"),
+				 errdetail("An identifier of decimal_id() contains the number of the launch that generated it."),
+				 errhint("Set idgen.launch_id to a number that no other server uses, from 1 to %d, or to 0 for tests, in postgresql.conf or with ALTER SYSTEM or ALTER DATABASE. " HINT_WHO_MAY_SET,
+						 DECIMAL_LAUNCH_MAX)));
+
+	number = ticker_next(&decimal_id_ticker) - 1;
+	counter = number % DECIMAL_COUNTERS + 1;
+	generator = number / DECIMAL_COUNTERS;
+	PG_RETURN_INT64((counter * DECIMAL_GENERATORS + generator) * DECIMAL_LAUNCHES +
+					launch_id_setting);
+}
+
+/*
+ * Counter, generator and launch of an identifier; false if the number is not
+ * one.
+ */
+static bool
+decimal_id_split(int64 id, int32 *parts)
+{
+	int64		counter = id / DECIMAL_LAUNCHES / DECIMAL_GENERATORS;
+
+	if (counter < 1 || counter > DECIMAL_COUNTERS)
+		return false;
+
+	parts[0] = counter;
+	parts[1] = id / DECIMAL_LAUNCHES % DECIMAL_GENERATORS;
+	parts[2] = id % DECIMAL_LAUNCHES;
+	return true;
+}
+
+/*
+ * decimal_id_parts(id bigint, OUT counter int, OUT generator int,
+ *					OUT launch int)
+ */
+PG_FUNCTION_INFO_V1(idgen_decimal_id_parts);
+Datum
+idgen_decimal_id_parts(PG_FUNCTION_ARGS)
+{
+	int32		parts[3];
+	TupleDesc	tupdesc;
+	Datum		values[3];
+	bool		nulls[3] = {false, false, false};
+
+	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	if (!decimal_id_split(PG_GETARG_INT64(0), parts))
+		PG_RETURN_NULL();
+
+	for (int i = 0; i < 3; i++)
+		values[i] = Int32GetDatum(parts[i]);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc), values, nulls)));
+}
