@@ -15,11 +15,8 @@ OBJS = \
 	src/creation.o \
 	src/entropy.o \
 	src/idgen.o \
-	src/index_report.o \
 	src/inspect.o \
 	src/int_ids.o \
-	src/key_cost.o \
-	src/key_kind.o \
 	src/object_id.o \
 	src/radix.o \
 	src/short_prefix.o \
@@ -38,7 +35,7 @@ DATA = idgen--1.0.sql
 PG_CPPFLAGS = -I$(srcdir)/src -isystem $(shell $(PG_CONFIG) --includedir-server) -include exports.h
 PG_CFLAGS = -Wall -Wextra -Wshadow -fvisibility=hidden
 
-REGRESS = install callable generate schemes randomness bounds within decode int_ids text object_id validate trigger creation key_cost advisor errors
+REGRESS = install callable generate schemes randomness bounds within decode int_ids text object_id validate trigger creation errors
 ISOLATION = create_once create_once_snapshot forget_creation
 ISOLATION_OPTS = --load-extension=idgen
 

@@ -26,41 +26,11 @@
 #include "clock.h"
 #include "int_ids.h"
 
-#define DECIMAL_LAUNCHES	(DECIMAL_LAUNCH_MAX + 1)
-
 /*
  * trace_id's time has room for 388 days.  Which ones is told by a clock that
  * identifiers may be ahead of: by a day, the default of idgen.max_ahead.
  */
 #define TRACE_ID_AHEAD		SECS_PER_DAY
-
-static const TickerLayout snowflake_layout = {
-	.name = "snowflake",
-	.tick_bits = 41, .node_bits = 10, .counter_bits = 12,
-	.ms_per_tick = 1,
-	.max_value = (UINT64CONST(1) << (48 + 12)) - 1
-};
-
-static const TickerLayout trace_id_layout = {
-	.name = "trace_id",
-	.tick_bits = 25, .node_bits = 16, .counter_bits = 22,
-	.min_counter = 1,
-	.ms_per_tick = 1000,
-	.max_value = PG_INT64_MAX - 1	/* the mark is one above */
-};
-
-static const TickerLayout js_id_layout = {
-	.name = "js_id",
-	.tick_bits = 32, .node_bits = 5, .counter_bits = 16,
-	.ms_per_tick = 1000,
-	.max_value = PG_INT64_MAX - 1
-};
-
-/* Values are the counters, 1 to DECIMAL_COUNTERS, under each generator in turn. */
-static const TickerLayout decimal_id_layout = {
-	.name = "decimal_id",
-	.max_value = (uint64) DECIMAL_COUNTERS * DECIMAL_GENERATORS
-};
 
 /* In the HINT of a setting that is missing. */
 #define WHO_MAY_SET \
@@ -74,42 +44,10 @@ Ticker		decimal_id_ticker = {.layout = &decimal_id_layout};
 int			node_id_setting = NODE_UNSET;
 int			launch_id_setting = LAUNCH_UNSET;
 
-/* The greatest number of this many bits. */
-static inline int64
-max_of_bits(int bits)
-{
-	return (INT64CONST(1) << bits) - 1;
-}
-
 /* ------------------------------------------------------------------------
  * Time, node and counter
  * ------------------------------------------------------------------------
  */
-
-static inline int64
-int_id_pack(const TickerLayout *layout, int64 tick, int64 node, int64 counter)
-{
-	return ((tick & max_of_bits(layout->tick_bits)) << layout->node_bits | node)
-		<< layout->counter_bits | counter;
-}
-
-static inline int64
-int_id_tick(const TickerLayout *layout, int64 id)
-{
-	return id >> (layout->node_bits + layout->counter_bits);
-}
-
-static inline int32
-int_id_node(const TickerLayout *layout, int64 id)
-{
-	return (id >> layout->counter_bits) & max_of_bits(layout->node_bits);
-}
-
-static inline int32
-int_id_counter(const TickerLayout *layout, int64 id)
-{
-	return id & max_of_bits(layout->counter_bits);
-}
 
 static bool
 int_id_is_valid(const TickerLayout *layout, int64 id)

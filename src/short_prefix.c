@@ -20,9 +20,6 @@
 #define DEFAULT_PERIOD_MS		60000
 #define DEFAULT_PREFIX_BYTES	2
 
-#define MIN_PREFIX_BYTES		1
-#define MAX_PREFIX_BYTES		6	/* the bytes before the version nibble */
-
 /*
  * The longest period, 1000 years of 365.25 days.  Ten of them, the default
  * tolerance, are far from the end of int64.

@@ -13,6 +13,9 @@
 
 #include "uuid_bits.h"
 
+#define MIN_PREFIX_BYTES	1
+#define MAX_PREFIX_BYTES	6	/* the bytes before the version nibble */
+
 typedef struct ShortPrefix
 {
 	int64		period_ms;		/* how long a prefix lasts */

@@ -13,8 +13,6 @@
  */
 #include "postgres.h"
 
-#include <ctype.h>
-
 #include "access/detoast.h"
 #include "access/htup_details.h"
 #include "catalog/pg_type.h"
@@ -70,37 +68,10 @@ typedef struct Window
 #define DEFAULT_TOLERANCE_PERIODS	10
 #define DEFAULT_TOLERANCE_US		(10 * USECS_PER_MINUTE)
 
-#define UUID_TEXT_LENGTH	36
-
 /* ----------
  * Text
  * ----------
  */
-
-/* Is this the canonical form, RFC 9562 section 4, in either case? */
-static bool
-is_canonical_uuid_text(const char *text)
-{
-	for (int i = 0; i < UUID_TEXT_LENGTH; i++)
-	{
-		if (i == 8 || i == 13 || i == 18 || i == 23)
-		{
-			if (text[i] != '-')
-				return false;
-		}
-		else if (!isxdigit((unsigned char) text[i]))
-			return false;
-	}
-	return true;
-}
-
-static int
-hex_digit_value(char digit)
-{
-	if (digit <= '9')
-		return digit - '0';
-	return (digit | 0x20) - 'a' + 10;
-}
 
 /*
  * is_uuid(id text, version int DEFAULT NULL) returns bool
@@ -113,10 +84,8 @@ PG_FUNCTION_INFO_V1(idgen_is_uuid);
 Datum
 idgen_is_uuid(PG_FUNCTION_ARGS)
 {
-	text	   *value;
-	const char *digits;
+	pg_uuid_t	id;
 	int			version;
-	int			variant;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
@@ -129,14 +98,11 @@ idgen_is_uuid(PG_FUNCTION_ARGS)
 	if (toast_raw_datum_size(PG_GETARG_DATUM(0)) != VARHDRSZ + UUID_TEXT_LENGTH)
 		PG_RETURN_BOOL(false);
 
-	value = PG_GETARG_TEXT_PP(0);
-	digits = VARDATA_ANY(value);
-	if (!is_canonical_uuid_text(digits))
+	if (!uuid_read_text(VARDATA_ANY(PG_GETARG_TEXT_PP(0)), &id))
 		PG_RETURN_BOOL(false);
 
-	version = hex_digit_value(digits[14]);
-	variant = hex_digit_value(digits[19]) >> 2;
-	PG_RETURN_BOOL(variant == UUID_VARIANT_RFC &&
+	version = uuid_version_nibble(&id);
+	PG_RETURN_BOOL(uuid_is_rfc_variant(&id) &&
 				   (PG_ARGISNULL(1) ? version >= 1 && version <= 8 :
 					version == PG_GETARG_INT32(1)));
 }

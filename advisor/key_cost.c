@@ -30,6 +30,7 @@
 
 #include "clock.h"
 #include "key_cost.h"
+#include "short_prefix.h"
 
 /*
  * A leaf that is filled in random order splits in the middle when it is full,
@@ -230,7 +231,6 @@ require_between(double value, double min, double max, const char *name)
 #define MAX_ROWS		1e15
 
 #define MAX_KEY_BYTES	1024
-#define MAX_PREFIX_BYTES	6
 
 /*
  * expected_key_cost(kind text, index_rows float8, rows_per_checkpoint float8,
@@ -284,7 +284,8 @@ idgen_expected_key_cost(PG_FUNCTION_ARGS)
 					 errmsg("rows_per_period must not be null for a short COMB")));
 		period_rows = require_between(PG_GETARG_FLOAT8(3), 1e-6, MAX_ROWS, "rows_per_period");
 		prefix_bytes = require_between(PG_ARGISNULL(4) ? 2 : PG_GETARG_INT32(4),
-									   1, MAX_PREFIX_BYTES, "prefix_bytes");
+									   MIN_PREFIX_BYTES, MAX_PREFIX_BYTES,
+									   "prefix_bytes");
 		run_length = require_between(PG_ARGISNULL(5) ? 1 : PG_GETARG_INT32(5),
 									 1, PG_INT32_MAX, "run_length");
 		rows_in_period = PG_ARGISNULL(7) ? period_rows / 2 :

@@ -37,6 +37,7 @@
 #include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_namespace.h"
+#include "common/pg_prng.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
@@ -51,9 +52,10 @@
 #include "utils/timestamp.h"
 
 #include "clock.h"
-#include "entropy.h"
 #include "key_cost.h"
 #include "key_kind.h"
+
+PG_MODULE_MAGIC;
 
 #if PG_VERSION_NUM >= 190000
 #define find_leaf(index, table, key, leaf) \
@@ -583,14 +585,6 @@ heap_correlation(Relation index, const IndexSample *sample)
 	return result;
 }
 
-/* From 0 to 1, which is left out. */
-static double
-random_fraction(void)
-{
-	/* as many bits as a double has */
-	return ldexp((double) (entropy_uint64() >> 11), -53);
-}
-
 /*
  * Read pages of the index from a random one of the first on, in equal steps;
  * block 0 is the metapage.
@@ -602,7 +596,7 @@ sample_index(Relation index, KeyType key_type)
 	BlockNumber candidates = blocks > 0 ? blocks - 1 : 0;
 	int			pages = Min(candidates, SAMPLED_PAGES);
 	double		stride = pages > 0 ? (double) candidates / pages : 0;
-	double		start = stride * random_fraction();
+	double		start = stride * pg_prng_double(&pg_global_prng_state);
 	BufferAccessStrategy strategy = GetAccessStrategy(BAS_BULKREAD);
 	PGAlignedBlock copy;
 	Page		page = (Page) copy.data;

@@ -26,6 +26,7 @@
 
 #include "clock.h"
 #include "key_kind.h"
+#include "object_id.h"
 #include "radix.h"
 #include "short_prefix.h"
 #include "int_ids.h"
@@ -84,10 +85,7 @@ static const int period_seconds[] =
 
 #define FIRST_BYTE_OF_PREFIX	0
 #define FIRST_BYTE_OF_SUFFIX	10
-#define MAX_PREFIX_BYTES		6
 
-#define UUID_TEXT_LENGTH		36
-#define OBJECT_ID_DIGITS		24
 #define MAX_READ_TEXT			100 /* no identifier is longer */
 
 /* Keys that are alike in form and version. */
@@ -121,13 +119,16 @@ key_type_of(Oid type)
 	return KEY_TYPE_NONE;
 }
 
+/* Read exactly the digits that 128 bits take. */
 static bool
-read_number(const Radix *radix, const char *digits, int length, pg_uuid_t *id)
+read_digits(const Radix *radix, const char *digits, int length, pg_uuid_t *id)
 {
 	uint64		high;
 	uint64		low;
 	char	   *problem;
 
+	if (length != radix_width(radix))
+		return false;
 	if (!radix_decode(radix, digits, length, 1, &high, &low, &problem))
 	{
 		pfree(problem);
@@ -138,36 +139,6 @@ read_number(const Radix *radix, const char *digits, int length, pg_uuid_t *id)
 	return true;
 }
 
-/* The same where no digit may be left out. */
-static bool
-read_digits(const Radix *radix, const char *digits, int length, pg_uuid_t *id)
-{
-	return length == radix_width(radix) && read_number(radix, digits, length, id);
-}
-
-/* The canonical text, in either case. */
-static bool
-read_uuid_text(const char *text, int length, pg_uuid_t *id)
-{
-	const Radix *radix = radix_of_base(16);
-	char		digits[RADIX_MAX_WIDTH];
-	int			count = 0;
-
-	if (length != UUID_TEXT_LENGTH)
-		return false;
-	for (int i = 0; i < length; i++)
-	{
-		if (i == 8 || i == 13 || i == 18 || i == 23)
-		{
-			if (text[i] != '-')
-				return false;
-		}
-		else
-			digits[count++] = text[i];
-	}
-	return read_digits(radix, digits, count, id);
-}
-
 static void
 read_text(Datum value, SampledKey *key)
 {
@@ -175,6 +146,7 @@ read_text(Datum value, SampledKey *key)
 	const char *bytes;
 	int			length;
 	int			body;
+	uint32		seconds;
 
 	key->form = FORM_TEXT;
 	if (toast_raw_datum_size(value) > VARHDRSZ + MAX_READ_TEXT)
@@ -189,7 +161,7 @@ read_text(Datum value, SampledKey *key)
 	for (body = length; body > 0 && bytes[body - 1] != '_'; body--)
 		;
 
-	if (read_uuid_text(bytes, length, &key->id))
+	if (length == UUID_TEXT_LENGTH && uuid_read_text(bytes, &key->id))
 		key->form = FORM_UUID_TEXT;
 	else if (body > 0)
 	{
@@ -203,9 +175,11 @@ read_text(Datum value, SampledKey *key)
 		key->form = FORM_TYPEID;	/* of no prefix */
 	else if (read_digits(radix_crockford, bytes, length, &key->id))
 		key->form = FORM_ULID;
-	else if (length == OBJECT_ID_DIGITS &&
-			 read_number(radix_of_base(16), bytes, length, &key->id))
+	else if (length == OBJECT_ID_DIGITS && object_id_read(bytes, &seconds))
+	{
 		key->form = FORM_OBJECT_ID;
+		key->number = seconds;
+	}
 }
 
 /* Read a value; false where it is none of a known type. */
@@ -274,7 +248,7 @@ gregorian_ticks_of_v1(const SampledKey *key)
 static int64
 object_id_ms(const SampledKey *key)
 {
-	return uuid_half(&key->id, 0) * MS_PER_SECOND;
+	return key->number * MS_PER_SECOND;
 }
 
 static int64
@@ -286,9 +260,7 @@ number_of(const SampledKey *key)
 static int64
 trace_tick_of(const SampledKey *key)
 {
-	const TickerLayout *layout = trace_id_ticker.layout;
-
-	return key->number >> (layout->node_bits + layout->counter_bits);
+	return int_id_tick(&trace_id_layout, key->number);
 }
 
 static bool
@@ -635,18 +607,6 @@ are_ulids(const KeySample *sample, TimestampTz clock)
  * ------------------------------------------------------------------------
  */
 
-static int64
-max_of_bits(int bits)
-{
-	return (INT64CONST(1) << bits) - 1;
-}
-
-static int
-node_and_counter_bits(const TickerLayout *layout)
-{
-	return layout->node_bits + layout->counter_bits;
-}
-
 /* The number that an instant's tick begins with. */
 static int64
 number_at(const TickerLayout *layout, int64 unix_ms)
@@ -655,7 +615,7 @@ number_at(const TickerLayout *layout, int64 unix_ms)
 
 	tick = Max(tick, 0);
 	tick = Min(tick, max_of_bits(layout->tick_bits));
-	return tick << node_and_counter_bits(layout);
+	return int_id_pack(layout, tick, 0, 0);
 }
 
 /* Is the last row's time within a day of the clock? */
@@ -665,11 +625,11 @@ ends_at_clock(const KeySample *sample, const TickerLayout *layout, TimestampTz c
 	int64		ms = clock_unix_ms(clock);
 	int64		last = sample->keys[sample->count - 1].number;
 
-	if (layout == trace_id_ticker.layout)
+	if (layout == &trace_id_layout)
 	{
 		int64		second = ms / MS_PER_SECOND + SECS_PER_DAY;
 
-		return ((second - (last >> node_and_counter_bits(layout))) &
+		return ((second - int_id_tick(layout, last)) &
 				max_of_bits(layout->tick_bits)) <= 2 * SECS_PER_DAY;
 	}
 	return last >= number_at(layout, ms - MS_PER_DAY) &&
@@ -705,7 +665,7 @@ count_distinct(const KeySample *sample, int shift, int64 mask)
 static bool
 ticks_change_and_nodes_stay(const KeySample *sample, const TickerLayout *layout)
 {
-	int			ticks = count_distinct(sample, node_and_counter_bits(layout),
+	int			ticks = count_distinct(sample, layout->node_bits + layout->counter_bits,
 									   max_of_bits(layout->tick_bits));
 	int			nodes = count_distinct(sample, layout->counter_bits,
 									   max_of_bits(layout->node_bits));
@@ -732,11 +692,11 @@ has_time(const KeySample *sample, const KeySample *spread,
 static bool
 are_trace_ids(const KeySample *sample, const KeySample *spread, TimestampTz clock)
 {
-	const TickerLayout *layout = trace_id_ticker.layout;
+	const TickerLayout *layout = &trace_id_layout;
 
 	/* below its first tick are the sequences */
 	return in_range(sample, number_of,
-					INT64CONST(1) << node_and_counter_bits(layout), PG_INT64_MAX) &&
+					int_id_pack(layout, 1, 0, 0), PG_INT64_MAX) &&
 		in_order(sample, trace_tick_of) &&
 		(ends_at_clock(sample, layout, clock) ||
 		 ticks_change_and_nodes_stay(spread, layout));
@@ -746,7 +706,7 @@ are_trace_ids(const KeySample *sample, const KeySample *spread, TimestampTz cloc
 static bool
 are_decimal_ids(const KeySample *sample)
 {
-	const int64 places = (int64) DECIMAL_GENERATORS * 100000;
+	const int64 places = (int64) DECIMAL_GENERATORS * DECIMAL_LAUNCHES;
 	const SampledKey *last = &sample->keys[sample->count - 1];
 	int			alike = 0;
 
@@ -786,13 +746,13 @@ classify_numbers(KeyKind *kind, const KeySample *newest, const KeySample *spread
 
 	kind->placement = PLACEMENT_ORDERED;
 	is_snowflake = is_bigint &&
-		has_time(sample, spread, snowflake_ticker.layout, clock);
+		has_time(sample, spread, &snowflake_layout, clock);
 
 	if (is_bigint && are_decimal_ids(sample))
 		kind->name = "decimal_id";
-	else if (is_bigint && has_time(sample, spread, js_id_ticker.layout, clock))
+	else if (is_bigint && has_time(sample, spread, &js_id_layout, clock))
 		kind->name = "js_id";
-	else if (is_snowflake && ends_at_clock(sample, snowflake_ticker.layout, clock))
+	else if (is_snowflake && ends_at_clock(sample, &snowflake_layout, clock))
 		kind->name = "Snowflake";
 	else if (is_bigint && are_trace_ids(sample, spread, clock))
 		kind->name = "trace_id";
