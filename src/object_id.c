@@ -43,8 +43,20 @@ make_object_id(uint32 seconds, uint64 low)
 static bool
 read_object_id(Datum id, uint32 *seconds)
 {
-	return toast_raw_datum_size(id) == VARHDRSZ + OBJECT_ID_DIGITS &&
-		object_id_read(VARDATA_ANY(DatumGetTextPP(id)), seconds);
+	text	   *digits;
+	uint64		high;
+	uint64		low;
+	char	   *problem;
+
+	if (toast_raw_datum_size(id) != VARHDRSZ + OBJECT_ID_DIGITS)
+		return false;
+
+	digits = DatumGetTextPP(id);
+	if (!radix_decode(radix_of_base(16), VARDATA_ANY(digits), OBJECT_ID_DIGITS, 1,
+					  &high, &low, &problem))
+		return false;
+	*seconds = (uint32) high;
+	return true;
 }
 
 /* Raise 22P02 for text that read_object_id() does not read. */

@@ -23,7 +23,7 @@ $node->append_conf('postgresql.conf', "shared_buffers = 16MB\n");
 $node->start;
 $node->safe_psql(
 	'postgres', q{
-	CREATE EXTENSION idgen;
+	CREATE EXTENSION idgen_advisor CASCADE;
 	CREATE SEQUENCE blocks;
 	SELECT idgen.create_id_domain('account_id', 'acct');
 	CREATE TABLE goods (id uuid PRIMARY KEY DEFAULT idgen.uuid_v7());
@@ -212,7 +212,7 @@ is($answers[$_] // 'none', $texts{$texts[$_]}, "$texts[$_], of $megabytes MB") f
 
 # Of a long text, a message shows whole characters only.
 $node->safe_psql('postgres', q{CREATE DATABASE utf8 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0});
-$node->safe_psql('utf8', 'CREATE EXTENSION idgen');
+$node->safe_psql('utf8', 'CREATE EXTENSION idgen_advisor CASCADE');
 my $western = Client->connect($node, database => 'utf8');
 $western->ask('SET client_encoding = LATIN1');
 for my $call ('ticker_state(TEXT)', 'expected_key_cost(TEXT, 1, 1)', 'uuid_from_base(TEXT, 62)', 'prefixed_id(TEXT)')

@@ -41,7 +41,7 @@ sub outcome
 
 $primary->safe_psql(
 	'postgres', qq{
-	CREATE EXTENSION idgen;
+	CREATE EXTENSION idgen_advisor CASCADE;
 	CREATE TABLE v4 (id uuid PRIMARY KEY, note int);
 	INSERT INTO v4 SELECT idgen.uuid_v4(), i FROM generate_series(1, $rows) i;
 	CREATE TABLE v7 (id uuid PRIMARY KEY, note int);
