@@ -109,7 +109,7 @@ for my $name (sort keys %calls)
 	{
 		my $session = session();
 
-		$session->ask(q{LOAD 'idgen'});
+		$session->ask(q{LOAD 'idgen'; LOAD 'idgen_advisor'});
 		limit($session, $kilobytes);
 		attempt($session, $name, ++$number) ? $done++ : $failed++;
 		limit($session, undef);
@@ -121,7 +121,7 @@ for my $name (sort keys %calls)
 	my $session = session();
 	my $prepared = 0;
 
-	$session->ask(q{LOAD 'idgen'});
+	$session->ask(q{LOAD 'idgen'; LOAD 'idgen_advisor'});
 	limit($session, 0);
 	$prepared++ while $session->ask("PREPARE p$prepared AS SELECT 1") eq '';
 	$number++;
@@ -206,7 +206,7 @@ $node->safe_psql('postgres',
 	END $make_calls$});
 
 $session = session();
-$session->ask(q{LOAD 'idgen'});
+$session->ask(q{LOAD 'idgen'; LOAD 'idgen_advisor'});
 my @answers = split /\n/, $session->ask('SELECT * FROM make_calls()');
 is($answers[$_] // 'none', $texts{$texts[$_]}, "$texts[$_], of $megabytes MB") for 0 .. $#texts;
 
