@@ -58,8 +58,11 @@ fi
 idgen_say "Lines of src/ and advisor/ that were run"
 # shellcheck disable=SC2016    # $f is for the inner shell
 as_server_user env -C "$IDGEN_BUILD" sh -c \
-    'for f in src/*.c advisor/*.c; do
-         mkdir -p "gcov/$f" && gcov --object-directory "${f%/*}" "$f" >/dev/null && mv ./*.gcov "gcov/$f/"
+    'for f in src/*.c; do
+         mkdir -p "gcov/$f" && gcov --object-directory src "$f" >/dev/null && mv ./*.gcov "gcov/$f/"
+     done
+     cd advisor && for f in *.c; do
+         mkdir -p "../gcov/advisor/$f" && gcov "$f" >/dev/null && mv ./*.gcov "../gcov/advisor/$f/"
      done'
 # a header has counts for each source that includes it; the server's headers
 # are none of ours
