@@ -11,7 +11,8 @@
 #
 #   idgen_install_packages [tests|bench] install what is missing (apt), also for
 #                                  tests or for the report of the benchmarks
-#   idgen_build [MAKE-ARG ...]     build and install into the private folder; sets
+#   idgen_build [MAKE-ARG ...]     build idgen and idgen_advisor, install both into
+#                                  the private folder; sets
 #                                  idgen_prove, the command that runs TAP tests
 #   idgen_start [SETTING=VALUE ...]  start the cluster; sets PGHOST, PGPORT ...
 #   idgen_restart                  restart it, with empty shared buffers
@@ -206,7 +207,7 @@ idgen_make_work_folder() {
 
 # Build idgen from a copy of the sources, and put it into a copy of the server.
 idgen_build() {
-    local bindir sharedir pkglibdir root libraries
+    local bindir sharedir pkglibdir root libraries folder
 
     idgen_make_work_folder
     bindir=$("$PG_CONFIG" --bindir)
@@ -224,12 +225,14 @@ idgen_build() {
     cp "$bindir"/* "$root$bindir"
     cp -rs "$sharedir"/. "$root$sharedir"
     cp -rs "$pkglibdir"/. "$root$pkglibdir"
-    rm -rf "$root$sharedir"/extension/idgen* "$root$pkglibdir"/idgen.so
+    rm -rf "$root$sharedir"/extension/idgen* "$root$pkglibdir"/idgen*.so
     [ "$(id -u)" -ne 0 ] || chown -R postgres "$IDGEN_BUILD" "$root"
 
-    as_server_user make -s -C "$IDGEN_BUILD" PG_CONFIG="$PG_CONFIG" with_llvm=no "$@" all &&
-        as_server_user make -s -C "$IDGEN_BUILD" PG_CONFIG="$PG_CONFIG" with_llvm=no \
-            DESTDIR="$root" install >/dev/null || return 1
+    for folder in "$IDGEN_BUILD" "$IDGEN_BUILD/advisor"; do
+        as_server_user make -s -C "$folder" PG_CONFIG="$PG_CONFIG" with_llvm=no "$@" all &&
+            as_server_user make -s -C "$folder" PG_CONFIG="$PG_CONFIG" with_llvm=no \
+                DESTDIR="$root" install >/dev/null || return 1
+    done
 
     PATH=$root$bindir:$PATH
 

@@ -69,7 +69,9 @@ if [ $# -eq 0 ]; then
     # no vacuum and no statistics but those that a test asks for
     idgen_start autovacuum=off
     run_make "pg_regress and isolation tests" installcheck installcheck
-    [ "$failed" -eq 0 ] || cat "$IDGEN_BUILD"/regression.diffs "$IDGEN_BUILD"/output_iso/regression.diffs 2>/dev/null
+    run_make "pg_regress tests of the advisor" advisor installcheck -C advisor
+    [ "$failed" -eq 0 ] ||
+        cat "$IDGEN_BUILD"/{,advisor/,output_iso/}regression.diffs 2>/dev/null
     idgen_stop
     mapfile -t tests < <(cd "$IDGEN_SOURCE" && printf '%s\n' t/*.pl t/tools/*.pl advisor/t/*.pl)
     set -- "${tests[@]}"

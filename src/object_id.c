@@ -22,8 +22,7 @@
 #include "clock.h"
 #include "entropy.h"
 #include "id_text.h"
-
-#define OBJECT_ID_DIGITS	24
+#include "object_id.h"
 
 #define COUNTER_BITS		24
 #define COUNTER_MASK		((UINT64CONST(1) << COUNTER_BITS) - 1)

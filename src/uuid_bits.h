@@ -13,6 +13,8 @@
 #ifndef IDGEN_UUID_BITS_H
 #define IDGEN_UUID_BITS_H
 
+#include <ctype.h>
+
 #include "fmgr.h"
 #include "port/pg_bswap.h"
 #include "utils/fmgrprotos.h"
@@ -168,6 +170,37 @@ uuid_variant_name(const pg_uuid_t *id)
 	if ((field & 0xE0) == 0xC0)
 		return "Microsoft";
 	return "future";
+}
+
+#define UUID_TEXT_LENGTH	36
+
+/*
+ * Read a UUID from UUID_TEXT_LENGTH characters in the canonical form of RFC
+ * 9562 section 4, in either case; false for any other text.
+ */
+static inline bool
+uuid_read_text(const char *text, pg_uuid_t *id)
+{
+	int			digits = 0;
+
+	memset(id, 0, sizeof(*id));
+	for (int i = 0; i < UUID_TEXT_LENGTH; i++)
+	{
+		unsigned char c = text[i];
+
+		if (i == 8 || i == 13 || i == 18 || i == 23)
+		{
+			if (c != '-')
+				return false;
+			continue;
+		}
+		if (!isxdigit(c))
+			return false;
+		id->data[digits / 2] = id->data[digits / 2] << 4 |
+			(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
+		digits++;
+	}
+	return true;
 }
 
 /* Its canonical text, for messages. */

@@ -13,8 +13,6 @@
  */
 #include "postgres.h"
 
-#include <ctype.h>
-
 #include "access/detoast.h"
 #include "access/htup_details.h"
 #include "catalog/pg_type.h"
@@ -66,34 +64,10 @@ typedef struct Window
 #define DEFAULT_TOLERANCE_PERIODS	10
 #define DEFAULT_TOLERANCE_US		(10 * USECS_PER_MINUTE)
 
-#define UUID_TEXT_LENGTH	36
-
 /* ----------
  * The form of a UUID
  * ----------
  */
-
-/* Is this the text form of RFC 9562 section 4, in either case? */
-static bool
-is_canonical_uuid_text(const char *text)
-{
-	for (int i = 0; i < UUID_TEXT_LENGTH; i++)
-	{
-		bool		is_hyphen_position = i == 8 || i == 13 || i == 18 || i == 23;
-
-		if (is_hyphen_position ? text[i] != '-' : !isxdigit((unsigned char) text[i]))
-			return false;
-	}
-	return true;
-}
-
-static int
-hex_digit_value(char digit)
-{
-	if (digit <= '9')
-		return digit - '0';
-	return (digit | 0x20) - 'a' + 10;
-}
 
 /*
  * is_uuid(id text, version int DEFAULT NULL) returns bool
@@ -106,10 +80,8 @@ PG_FUNCTION_INFO_V1(idgen_is_uuid);
 Datum
 idgen_is_uuid(PG_FUNCTION_ARGS)
 {
-	text	   *value;
-	const char *digits;
+	pg_uuid_t	id;
 	int			version;
-	int			variant;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
@@ -122,14 +94,11 @@ idgen_is_uuid(PG_FUNCTION_ARGS)
 	if (toast_raw_datum_size(PG_GETARG_DATUM(0)) != VARHDRSZ + UUID_TEXT_LENGTH)
 		PG_RETURN_BOOL(false);
 
-	value = PG_GETARG_TEXT_PP(0);
-	digits = VARDATA_ANY(value);
-	if (!is_canonical_uuid_text(digits))
+	if (!uuid_read_text(VARDATA_ANY(PG_GETARG_TEXT_PP(0)), &id))
 		PG_RETURN_BOOL(false);
 
-	version = hex_digit_value(digits[14]);
-	variant = hex_digit_value(digits[19]) >> 2;
-	PG_RETURN_BOOL(variant == UUID_VARIANT_RFC &&
+	version = uuid_version_nibble(&id);
+	PG_RETURN_BOOL(uuid_is_rfc_variant(&id) &&
 				   (PG_ARGISNULL(1) ? version >= 1 && version <= 8 :
 					version == PG_GETARG_INT32(1)));
 }

@@ -1,4 +1,4 @@
-# Every function of idgen that takes an identifier, text or a number gets
+# Every function of idgen and idgen_advisor that takes an identifier, text or a number gets
 # thousands of values that nobody chose, and some that somebody did: it returns,
 # or raises an error that is documented. And what must hold for all values holds.
 # IDGEN_SEED makes the same values again.
@@ -306,7 +306,7 @@ my $functions = qq{
 # In UTF8, a text has characters; in SQL_ASCII, it has any bytes but zero.
 my $setup = qq{
 	SET client_min_messages = warning;
-	CREATE EXTENSION idgen;
+	CREATE EXTENSION idgen_advisor CASCADE;
 	ALTER DATABASE :"DBNAME" SET search_path = public;
 	CREATE SCHEMA tried;
 	CREATE TABLE functions AS $functions;

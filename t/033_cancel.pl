@@ -28,7 +28,7 @@ $node->append_conf('postgresql.conf', "client_connection_check_interval = 100ms\
 $node->start;
 $node->safe_psql(
 	'postgres', q{
-	CREATE EXTENSION idgen;
+	CREATE EXTENSION idgen_advisor CASCADE;
 	CREATE TABLE goods (id uuid PRIMARY KEY DEFAULT idgen.uuid_v7());
 	INSERT INTO goods SELECT FROM generate_series(1, 1000);
 	CREATE SEQUENCE blocks;

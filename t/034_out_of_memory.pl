@@ -23,7 +23,7 @@ $node->append_conf('postgresql.conf', "shared_buffers = 16MB\n");
 $node->start;
 $node->safe_psql(
 	'postgres', q{
-	CREATE EXTENSION idgen;
+	CREATE EXTENSION idgen_advisor CASCADE;
 	CREATE SEQUENCE blocks;
 	SELECT idgen.create_id_domain('account_id', 'acct');
 	CREATE TABLE goods (id uuid PRIMARY KEY DEFAULT idgen.uuid_v7());
@@ -109,7 +109,7 @@ for my $name (sort keys %calls)
 	{
 		my $session = session();
 
-		$session->ask(q{LOAD 'idgen'});
+		$session->ask(q{LOAD 'idgen'; LOAD 'idgen_advisor'});
 		limit($session, $kilobytes);
 		attempt($session, $name, ++$number) ? $done++ : $failed++;
 		limit($session, undef);
@@ -121,7 +121,7 @@ for my $name (sort keys %calls)
 	my $session = session();
 	my $prepared = 0;
 
-	$session->ask(q{LOAD 'idgen'});
+	$session->ask(q{LOAD 'idgen'; LOAD 'idgen_advisor'});
 	limit($session, 0);
 	$prepared++ while $session->ask("PREPARE p$prepared AS SELECT 1") eq '';
 	$number++;
@@ -206,13 +206,13 @@ $node->safe_psql('postgres',
 	END $make_calls$});
 
 $session = session();
-$session->ask(q{LOAD 'idgen'});
+$session->ask(q{LOAD 'idgen'; LOAD 'idgen_advisor'});
 my @answers = split /\n/, $session->ask('SELECT * FROM make_calls()');
 is($answers[$_] // 'none', $texts{$texts[$_]}, "$texts[$_], of $megabytes MB") for 0 .. $#texts;
 
 # Of a long text, a message shows whole characters only.
 $node->safe_psql('postgres', q{CREATE DATABASE utf8 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0});
-$node->safe_psql('utf8', 'CREATE EXTENSION idgen');
+$node->safe_psql('utf8', 'CREATE EXTENSION idgen_advisor CASCADE');
 my $western = Client->connect($node, database => 'utf8');
 $western->ask('SET client_encoding = LATIN1');
 for my $call ('ticker_state(TEXT)', 'expected_key_cost(TEXT, 1, 1)', 'uuid_from_base(TEXT, 62)', 'prefixed_id(TEXT)')

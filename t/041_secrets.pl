@@ -203,7 +203,7 @@ sub ask
 }
 
 ask(q{
-	CREATE EXTENSION idgen;
+	CREATE EXTENSION idgen_advisor CASCADE;
 	CREATE ROLE stranger LOGIN;
 	CREATE SEQUENCE public.numbers;
 	GRANT USAGE ON SEQUENCE public.numbers TO PUBLIC;
@@ -379,15 +379,15 @@ is(ask('SELECT is_called FROM hostile.used'), 'f', 'none of the look-alikes was 
 
 # Also the extension itself comes from what it names.
 ask(q{DROP TABLE public.things, public.guarded; DROP EXTENSION idgen CASCADE});
-my %made = results($superuser, $hostile, 'create' => q{CREATE EXTENSION idgen; COMMIT});
-is($made{create}, '', 'the extension is created among look-alikes');
+my %made = results($superuser, $hostile, 'create' => q{CREATE EXTENSION idgen_advisor CASCADE; COMMIT});
+is($made{create}, '', 'the extensions are created among look-alikes');
 is( ask(q{SELECT count(*) FROM pg_depend d JOIN pg_depend e ON d.classid = e.classid AND d.objid = e.objid
-		  WHERE e.refclassid = 'pg_extension'::regclass AND e.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'idgen')
+		  WHERE e.refclassid = 'pg_extension'::regclass AND e.refobjid IN (SELECT oid FROM pg_extension WHERE extname IN ('idgen', 'idgen_advisor'))
 		  AND (d.refclassid = 'pg_proc'::regclass AND d.refobjid IN (SELECT oid FROM pg_proc WHERE pronamespace = 'hostile'::regnamespace)
 			OR d.refclassid = 'pg_operator'::regclass AND d.refobjid IN (SELECT oid FROM pg_operator WHERE oprnamespace = 'hostile'::regnamespace)
 			OR d.refclassid = 'pg_type'::regclass AND d.refobjid IN
 				(SELECT oid FROM pg_type WHERE typnamespace::regnamespace::text ~ '^(hostile|pg_temp)'))}),
-	'0', 'and depends on none of them');
+	'0', 'and depend on none of them');
 is(ask('SELECT is_called FROM hostile.used'), 'f', 'nor used one');
 %got = results('stranger', 'SELECT 1', 'uuid_version' => "SELECT idgen.uuid_version($v4)");
 is($got{uuid_version}, "4\n", 'and works');

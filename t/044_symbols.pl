@@ -1,6 +1,6 @@
-# The library's symbols: the server loads libraries with RTLD_GLOBAL, so that
-# each exported name could meet one of another library. Exported are the SQL
-# functions and what the server looks up in a library.
+# Exported symbols. The server loads libraries with RTLD_GLOBAL, so that each
+# exported name can clash with one of another library. The libraries export the
+# SQL functions and the symbols that the server looks up, and no others.
 
 use strict;
 use warnings;
@@ -11,22 +11,26 @@ use Test::More;
 my $node = PostgreSQL::Test::Cluster->new('symbols');
 $node->init;
 $node->start;
+$node->safe_psql('postgres', 'CREATE EXTENSION idgen_advisor CASCADE');
 
-my @functions = split /\n/, $node->safe_psql(
-	'postgres', q{
-	CREATE EXTENSION idgen;
-	SELECT DISTINCT prosrc FROM pg_proc p
-	JOIN pg_language l ON l.oid = p.prolang AND l.lanname = 'c'
-	JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
-	JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND e.oid = d.refobjid AND e.extname = 'idgen'});
-my %expected = map { $_ => 1 } 'Pg_magic_func', '_PG_init', map { ($_, "pg_finfo_$_") } @functions;
+my %looked_up = (idgen => [ 'Pg_magic_func', '_PG_init' ], idgen_advisor => ['Pg_magic_func']);
+for my $extension (sort keys %looked_up)
+{
+	my @functions = split /\n/, $node->safe_psql(
+		'postgres', qq{
+		SELECT DISTINCT prosrc FROM pg_proc p
+		JOIN pg_language l ON l.oid = p.prolang AND l.lanname = 'c'
+		JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
+		JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND e.oid = d.refobjid AND e.extname = '$extension'});
+	my %expected = map { $_ => 1 } @{ $looked_up{$extension} }, map { ($_, "pg_finfo_$_") } @functions;
 
-my $library = $node->config_data('--pkglibdir') . '/idgen.so';
-my ($symbols, $errors) = run_command([ 'nm', '-D', '--defined-only', '--format=posix', $library ]);
-my %exported = map { /^(\S+)/ => 1 } split /\n/, $symbols;
-is($errors, '', 'nm reads the library');
-is(join(' ', sort grep { !$exported{$_} } keys %expected), '', 'what the server looks up is exported');
-is(join(' ', sort grep { !$expected{$_} } keys %exported), '', 'and nothing else');
+	my $library = $node->config_data('--pkglibdir') . "/$extension.so";
+	my ($symbols, $errors) = run_command([ 'nm', '-D', '--defined-only', '--format=posix', $library ]);
+	my %exported = map { /^(\S+)/ => 1 } split /\n/, $symbols;
+	is($errors, '', "$extension: nm reads the library");
+	is(join(' ', sort grep { !$exported{$_} } keys %expected), '', "$extension: the symbols that the server looks up are exported");
+	is(join(' ', sort grep { !$expected{$_} } keys %exported), '', "$extension: no other symbol is");
+}
 
 $node->stop;
 done_testing();

@@ -36,6 +36,7 @@ $standby->start;
 my $known = q{'c1000000-0000-4000-8000-000000000001'};
 $primary->safe_psql(
 	'postgres', qq{
+	CREATE EXTENSION idgen_advisor;
 	CREATE TABLE goods (id uuid PRIMARY KEY);
 	INSERT INTO goods SELECT idgen.uuid_v7() FROM generate_series(1, 5000);
 	ANALYZE goods;

@@ -1,6 +1,6 @@
-# The advisor on a server at work: who may ask, how much it reads, that it can
-# be cancelled, that it reads where nothing can be written, and that what it
-# estimates is what a full count finds.
+# index_report() on a server in use: the rights that it requires, the pages that
+# it reads, cancellation, read-only servers, and the accuracy of its estimates.
+# Also installation, dump and restore of the extension.
 
 use strict;
 use warnings;
@@ -12,7 +12,7 @@ my $rows = 1_000_000;
 
 my $primary = PostgreSQL::Test::Cluster->new('primary');
 $primary->init(allows_streaming => 1);
-# checkpoints come when the test asks for them; no statistics change behind it
+# no checkpoints and statistics other than those of the test
 $primary->append_conf('postgresql.conf', q{
 	autovacuum = off
 	checkpoint_timeout = 1h
@@ -41,41 +41,41 @@ sub outcome
 
 $primary->safe_psql(
 	'postgres', qq{
-	CREATE EXTENSION idgen;
+	CREATE EXTENSION idgen_advisor CASCADE;
 	CREATE TABLE v4 (id uuid PRIMARY KEY, note int);
 	INSERT INTO v4 SELECT idgen.uuid_v4(), i FROM generate_series(1, $rows) i;
 	CREATE TABLE v7 (id uuid PRIMARY KEY, note int);
 	INSERT INTO v7 SELECT idgen.uuid_v7(), i FROM generate_series(1, $rows / 10) i;
 	CREATE UNLOGGED TABLE unlogged (id uuid PRIMARY KEY)});
 
-# What it reads: a few pages for each of the newest rows, and some hundred more,
-# of which the million rows have eleven thousand
+# It reads a few pages for each of the newest rows, and some hundreds of the
+# eleven thousand pages of the million rows.
 for my $newest (100, 2000)
 {
 	my $report = "SELECT key_kind FROM idgen.index_report('v4_pkey', $newest)";
 	my ($hit, $read) = outcome($primary, "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) $report")
 	  =~ /"Shared Hit Blocks": (\d+),\s+"Shared Read Blocks": (\d+)/ or die 'no buffers';
 
-	is(outcome($primary, $report), 'random (UUID v4)', "random keys, by the newest $newest of a million rows");
-	cmp_ok($hit + $read, '<', 1000 + 4 * $newest, 'by reading ' . ($hit + $read) . ' pages');
+	is(outcome($primary, $report), 'random (UUID v4)', "a report by the newest $newest of a million rows");
+	cmp_ok($hit + $read, '<', 1000 + 4 * $newest, 'reads ' . ($hit + $read) . ' pages');
 }
 
-# It can be cancelled, among the index's pages as among the rows: until it is
-# done within the timeout, whatever that takes
-my ($cancelled, $report) = (0, '');
+# It can be canceled while it reads pages and rows. The timeout is doubled until
+# the report is finished in time.
+my ($canceled, $report) = (0, '');
 for (my $timeout = 1; $report !~ /random/; $timeout *= 2)
 {
 	$report = outcome($primary, "SET statement_timeout = $timeout; SELECT key_kind FROM idgen.index_report('v4_pkey', 100000)");
 	last unless $report eq '57014';
-	$cancelled++;
+	$canceled++;
 }
-is($report, 'random (UUID v4)', 'in the end, it is done');
-cmp_ok($cancelled, '>', 0, "until then, it can be cancelled: $cancelled times");
+is($report, 'random (UUID v4)', 'a report is finished in the end');
+cmp_ok($canceled, '>', 0, "a report can be canceled: $canceled times");
 
-# Estimates, and a full count
+# The estimates compared with a full count
 SKIP:
 {
-	skip 'pgstattuple is not there', 6
+	skip 'pgstattuple is not installed', 6
 	  unless $primary->safe_psql('postgres', q{SELECT count(*) FROM pg_available_extensions WHERE name = 'pgstattuple'});
 
 	$primary->safe_psql('postgres', 'CREATE EXTENSION pgstattuple');
@@ -86,41 +86,40 @@ SKIP:
 			SELECT r.leaf_pages / s.leaf_pages::float8, r.leaf_density - s.avg_leaf_density, r.fragmentation - s.leaf_fragmentation
 			FROM idgen.index_report('$table') r, pgstatindex('${table}_pkey') s});
 
-		cmp_ok(abs($pages - 1), '<', 0.02, "leaf pages of $table: 1 to $pages");
-		cmp_ok(abs($density), '<', 4, "density of $table: off by $density");
-		cmp_ok(abs($fragmentation), '<', 12, "fragmentation of $table: off by $fragmentation");
+		cmp_ok(abs($pages - 1), '<', 0.02, "estimated leaf pages of $table by counted ones: $pages");
+		cmp_ok(abs($density), '<', 4, "error of the density of $table: $density");
+		cmp_ok(abs($fragmentation), '<', 12, "error of the fragmentation of $table: $fragmentation");
 	}
 }
 
-# What it costs, by the rates that the server measured: three checkpoints,
-# each after a thousand rows. What sessions of before have counted comes with
-# their end.
+# The cost by the server's statistics: three checkpoints, each after a thousand
+# rows. Earlier sessions report their statistics when they end.
 $primary->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = 'client backend'});
 $primary->safe_psql('postgres', 'SELECT pg_stat_reset(), pg_stat_reset_shared(' . ($version < 170000 ? q{'bgwriter'} : q{'checkpointer'}) . ')');
-is(outcome($primary, "SELECT rows_per_second IS NULL, page_images_per_row IS NULL FROM idgen.index_report('v4')"), 't|t', 'without rates, no costs');
+is(outcome($primary, "SELECT rows_per_second IS NULL, page_images_per_row IS NULL FROM idgen.index_report('v4')"), 't|t', 'without statistics, rates and costs are null');
 for my $round (1 .. 3)
 {
 	$primary->safe_psql('postgres', "INSERT INTO $_ SELECT idgen.uuid_$_(), i FROM generate_series(1, 1000) i") for ('v4', 'v7');
 	$primary->safe_psql('postgres', 'CHECKPOINT');
 }
 $primary->poll_query_until('postgres', q{SELECT pg_stat_get_tuples_inserted('v4'::regclass) = 3000 AND pg_stat_get_tuples_inserted('v7'::regclass) = 3000});
-# the checkpointer tells its count a moment after
+# the checkpointer reports its count later
 my $checkpoints = $version < 170000 ? 'pg_stat_get_bgwriter_requested_checkpoints()' : 'pg_stat_get_checkpointer_num_requested()';
 $primary->poll_query_until('postgres', "SELECT $checkpoints = 3");
 my ($per_checkpoint, $images, $leaves, $advice) = split /\|/, $primary->safe_psql('postgres',
 	q{SELECT rows_per_checkpoint, page_images_per_row, leaf_pages, advice FROM idgen.index_report('v4')});
 cmp_ok(abs($per_checkpoint - 1000), '<', 50, "a thousand rows between checkpoints ($per_checkpoint)");
-# the share of leaves that are met, summed over their fills, as in docs/performance.md
+# the share of leaves that change, integrated over their fills, as in docs/performance.md
 my $expected = 0;
 for my $fill (map { 0.5 + ($_ + 0.5) / 64 } 0 .. 31)
 {
 	$expected += $leaves / 64 / $fill**2 * (1 - exp(-$per_checkpoint * $fill / ($leaves * log(2)))) / $per_checkpoint;
 }
 cmp_ok(abs($images / $expected - 1), '<', 0.001, "the full-page images of a row ($images)");
-like($advice, qr/^Random keys: each insert meets another leaf page \(0\.[89]\d full-page images a row\)\. New rows with short_comb\(\)/, 'and the advice names them');
+like($advice, qr/^The keys are random, and each insert changes another leaf page \(0\.[89]\d full-page images a row\)\. With short_comb\(\)/, 'the advice contains them');
 ($images, $advice) = split /\|/, $primary->safe_psql('postgres', q{SELECT page_images_per_row, advice FROM idgen.index_report('v7')});
-cmp_ok($images, '<', 0.005, "ordered keys cost next to none ($images)");
-is($advice, 'Keys are time-ordered: nothing to gain.', 'and need no advice');
+cmp_ok($images, '<', 0.005, "the full-page images of a row with ordered keys ($images)");
+is($advice, 'The keys are in the order of time. No change is recommended.', 'the advice on ordered keys');
 
 # Rights
 $primary->safe_psql(
@@ -136,25 +135,25 @@ $primary->safe_psql(
 	CREATE INDEX v7_part ON v7 (id) WHERE note > 0;
 	CREATE INDEX v7_turned ON v7 ((idgen.prefix_to_suffix(id)))});
 my $ask = "SELECT key_kind FROM idgen.index_report('v7_pkey')";
-is(outcome($primary, $ask, 'reader'), 'UUID v7', 'who reads the table may ask');
-is(outcome($primary, "SELECT key_kind FROM idgen.index_report('v7')", 'reader'), 'UUID v7', 'also by its name');
-is(outcome($primary, $ask, 'id_reader'), 'UUID v7', 'who reads the column, too');
-is(outcome($primary, $ask, 'monitor'), 'UUID v7', 'and who may scan tables for statistics');
-is(outcome($primary, $ask, 'note_reader'), '42501', 'not who reads another column');
-is(outcome($primary, $ask, 'stranger'), '42501', 'nor who reads nothing');
-is(outcome($primary, "SELECT key_kind FROM idgen.index_report('v7_part')", 'id_reader'), '42501', 'a predicate is of more than one column');
-is(outcome($primary, "SELECT key_kind FROM idgen.index_report('v7_turned')", 'id_reader'), '42501', 'and an expression of any');
+is(outcome($primary, $ask, 'reader'), 'UUID v7', 'a role with SELECT on the table can call index_report()');
+is(outcome($primary, "SELECT key_kind FROM idgen.index_report('v7')", 'reader'), 'UUID v7', 'also with the name of the table');
+is(outcome($primary, $ask, 'id_reader'), 'UUID v7', 'a role with SELECT on the column can');
+is(outcome($primary, $ask, 'monitor'), 'UUID v7', 'a member of pg_stat_scan_tables can');
+is(outcome($primary, $ask, 'note_reader'), '42501', 'a role with SELECT on another column cannot');
+is(outcome($primary, $ask, 'stranger'), '42501', 'a role without SELECT cannot');
+is(outcome($primary, "SELECT key_kind FROM idgen.index_report('v7_part')", 'id_reader'), '42501', 'SELECT on the column is not sufficient for a partial index');
+is(outcome($primary, "SELECT key_kind FROM idgen.index_report('v7_turned')", 'id_reader'), '42501', 'nor for an index on an expression');
 $primary->safe_psql(
 	'postgres', q{
 	ALTER TABLE v7 ENABLE ROW LEVEL SECURITY;
 	CREATE POLICY few ON v7 USING (note > 10)});
-is(outcome($primary, $ask, 'reader'), '42501', 'who sees some rows only may not ask');
-is(outcome($primary, $ask, 'monitor'), 'UUID v7', 'but who monitors');
-is(outcome($primary, $ask), 'UUID v7', 'and the owner');
+is(outcome($primary, $ask, 'reader'), '42501', 'a role that sees some rows only cannot');
+is(outcome($primary, $ask, 'monitor'), 'UUID v7', 'a member of pg_stat_scan_tables can despite the policy');
+is(outcome($primary, $ask), 'UUID v7', 'the owner can');
 $primary->safe_psql('postgres', 'ALTER TABLE v7 DISABLE ROW LEVEL SECURITY; DROP INDEX v7_part, v7_turned');
 
-# The code of others: an index owner's functions do not run as the caller. Hers
-# raise TRAP0 for every role but herself.
+# Functions of the index's owner do not run as the caller. Those of the role
+# attacker raise TRAP0 for every other role.
 $primary->safe_psql('postgres', 'CREATE ROLE attacker LOGIN; GRANT CREATE ON DATABASE postgres TO attacker');
 is( outcome(
 		$primary, q{
@@ -179,8 +178,8 @@ is( outcome(
 		CREATE OPERATOR hers.< (LEFTARG = hers.pair, RIGHTARG = hers.pair, FUNCTION = hers.less);
 		CREATE OPERATOR hers.= (LEFTARG = hers.pair, RIGHTARG = hers.pair, FUNCTION = hers.equal);
 		CREATE TYPE hers.mood AS ENUM ('happy', 'sad')}, 'attacker'),
-	'', 'a role with CREATE on the database sets traps');
-# a superuser who makes operator classes of them helps
+	'', 'a role with CREATE on the database makes the functions');
+# only a superuser can make operator classes
 $primary->safe_psql(
 	'postgres', q{
 	CREATE OPERATOR CLASS hers.int_ops FOR TYPE int USING btree AS
@@ -195,7 +194,7 @@ for my $case (
 	[ 'an operator class behind a column', '(id, note hers.int_ops)', 'integer, sequential|t', 'integer, sequential|t' ],
 	[ 'the operator class of a type', '(id, p)', 'integer, sequential|t', 'integer, sequential|t' ],
 	[ 'that of a type in an array', '(id, ps)', 'integer, sequential|t', 'integer, sequential|t' ],
-	[ 'nothing', '(id, m, note) INCLUDE (p)', 'integer, sequential|f', 'integer, sequential|f' ])
+	[ 'no function', '(id, m, note) INCLUDE (p)', 'integer, sequential|f', 'integer, sequential|f' ])
 {
 	my ($what, $index, $superuser, $reader) = @$case;
 
@@ -207,15 +206,15 @@ for my $case (
 			INSERT INTO hers.t SELECT i / 2, i, 'sad', (1, i)::hers.pair, ARRAY[(1, i)::hers.pair] FROM generate_series(1, 1000) i;
 			GRANT SELECT (id) ON hers.t TO id_reader;
 			CREATE INDEX i ON hers.t $index}, 'attacker'),
-		'', "a trap in $what");
+		'', "an index with $what");
 	my $ask_her = q{SELECT key_kind, newest_leaf_share IS NULL FROM idgen.index_report('hers.i')};
-	is(outcome($primary, $ask_her), $superuser, 'a superuser does not run it');
-	is(outcome($primary, $ask_her, 'id_reader'), $reader, 'nor does a reader of the column');
-	is(outcome($primary, 'SELECT FROM hers.t WHERE id = 7 ORDER BY id'), 'TRAP0', 'where a query does')
+	is(outcome($primary, $ask_her), $superuser, 'a superuser does not run the function');
+	is(outcome($primary, $ask_her, 'id_reader'), $reader, 'a role with SELECT on the column does not either');
+	is(outcome($primary, 'SELECT FROM hers.t WHERE id = 7 ORDER BY id'), 'TRAP0', 'a query runs it')
 	  if $what eq 'a predicate' || $what eq 'an expression';
 }
 
-# A schema is closed, whatever the rights on its tables
+# USAGE on the schema is required in addition to rights on its tables.
 my $hidden = $primary->safe_psql('postgres', q{
 	CREATE TABLE hers.hidden (id uuid PRIMARY KEY);
 	REVOKE ALL ON SCHEMA hers FROM PUBLIC;
@@ -223,41 +222,41 @@ my $hidden = $primary->safe_psql('postgres', q{
 	GRANT USAGE ON SCHEMA hers TO note_reader;
 	SELECT 'hers.hidden'::regclass::oid, 'hers.hidden_pkey'::regclass::oid});
 is(outcome($primary, 'SELECT idgen.index_report(' . $primary->safe_psql('postgres', q{SELECT 'hers.t'::regclass::oid}) . ')', 'reader'),
-	'42501', 'without USAGE on the schema, a role does not learn that a table has no primary key');
+	'42501', 'without USAGE, a role does not learn that a table has no primary key');
 for my $oid (split /\|/, $hidden)
 {
 	my $ask_hidden = "SELECT key_kind FROM idgen.index_report($oid)";
 
-	is(outcome($primary, $ask_hidden, 'reader'), '42501', 'nor may a reader of the table ask');
-	is(outcome($primary, $ask_hidden, 'monitor'), '42501', 'nor may who monitors');
-	is(outcome($primary, $ask_hidden, 'note_reader'), '42501', 'USAGE alone is not enough');
-	is(outcome($primary, $ask_hidden), 'unknown (too few rows)', 'a superuser may');
+	is(outcome($primary, $ask_hidden, 'reader'), '42501', 'a role with SELECT on the table needs USAGE');
+	is(outcome($primary, $ask_hidden, 'monitor'), '42501', 'a member of pg_stat_scan_tables needs USAGE');
+	is(outcome($primary, $ask_hidden, 'note_reader'), '42501', 'a role with USAGE needs SELECT');
+	is(outcome($primary, $ask_hidden), 'unknown (too few rows)', 'a superuser needs neither');
 }
 $primary->safe_psql('postgres', 'GRANT USAGE ON SCHEMA hers TO reader');
-is(outcome($primary, "SELECT key_kind FROM idgen.index_report('hers.hidden')", 'reader'), 'unknown (too few rows)', 'with it, the reader may');
+is(outcome($primary, "SELECT key_kind FROM idgen.index_report('hers.hidden')", 'reader'), 'unknown (too few rows)', 'a role with USAGE and SELECT can');
 
-# Nothing is written
+# A report writes nothing.
 is(outcome($primary, "BEGIN READ ONLY; $ask"), 'UUID v7', 'in a read-only transaction');
 $primary->wait_for_catchup($standby);
 is(outcome($standby, $ask), 'UUID v7', 'on a standby');
-is(outcome($standby, "SELECT page_images_per_row IS NULL FROM idgen.index_report('v7_pkey')"), 't', 'which counts no inserts');
-is(outcome($standby, "SELECT key_kind FROM idgen.index_report('unlogged')"), '0A000', 'and has no unlogged tables');
+is(outcome($standby, "SELECT page_images_per_row IS NULL FROM idgen.index_report('v7_pkey')"), 't', 'a standby has no statistics of inserts');
+is(outcome($standby, "SELECT key_kind FROM idgen.index_report('unlogged')"), '0A000', 'nor unlogged tables');
 
 # Another session's temporary table
 my $session = $primary->background_psql('postgres');
 $session->query_safe('CREATE TEMPORARY TABLE passing (id uuid PRIMARY KEY)');
 my $temporary = $primary->safe_psql('postgres', q{SELECT oid FROM pg_class WHERE relname = 'passing_pkey'});
-is(outcome($primary, "SELECT idgen.index_report($temporary)"), '0A000', 'a temporary table is for its own session');
+is(outcome($primary, "SELECT idgen.index_report($temporary)"), '0A000', 'a temporary table of another session is an error');
 $session->quit;
 
-# While rows come and go, and pages with them
+# Concurrent inserts, deletions and VACUUM
 $primary->safe_psql('postgres', 'CREATE TABLE busy (id uuid PRIMARY KEY); INSERT INTO busy SELECT idgen.short_comb() FROM generate_series(1, 20000)');
 $primary->pgbench(
 	'--no-vacuum --client=4 --transactions=60',
 	0,
 	[qr/processed: 240\/240/],
 	[qr/^$/],
-	'reports beside inserts, deletes and VACUUM',
+	'reports during inserts, deletions and VACUUM',
 	{
 		'020_insert@4' => q{INSERT INTO busy SELECT idgen.short_comb('1 second') FROM generate_series(1, 500);},
 		'020_delete@3' => q{DELETE FROM busy WHERE id IN (SELECT id FROM busy ORDER BY id LIMIT 2000 FOR UPDATE SKIP LOCKED);},
@@ -266,5 +265,43 @@ $primary->pgbench(
 	});
 
 $standby->stop;
+
+# Both extensions are trusted. idgen does not need the files of idgen_advisor.
+$primary->safe_psql(
+	'postgres', q{
+	CREATE DATABASE owned;
+	CREATE ROLE installer LOGIN;
+	GRANT CREATE ON DATABASE owned TO installer});
+my $extensions = q{SELECT string_agg(extname, ' ' ORDER BY extname COLLATE "C") FROM pg_extension WHERE extname LIKE 'idgen%'};
+my $used = q{SELECT r.key_kind, (idgen.expected_key_cost('random', 1000000, 1000)).page_images_per_row > 0, prefix_bytes
+	FROM idgen.index_report('things') r, idgen.advise_short_comb(100, 1000000)};
+
+sub in_owned
+{
+	my ($sql, $role) = @_;
+	my $status = $primary->psql('owned', $sql, stdout => \my $rows, stderr => \my $errors,
+		extra_params => [ '--set=VERBOSITY=sqlstate', $role ? ('--username', $role) : () ]);
+
+	return $status ? $errors =~ s/.*ERROR:  (\w{5}).*/$1/sr : $rows;
+}
+
+is(in_owned('CREATE EXTENSION idgen_advisor', 'installer'), '42704', 'idgen_advisor requires idgen');
+is(in_owned('CREATE EXTENSION idgen', 'installer'), '', 'a role with CREATE on the database creates idgen');
+is(in_owned($extensions), 'idgen', 'which does not create idgen_advisor');
+is(in_owned('CREATE EXTENSION idgen_advisor; DROP EXTENSION idgen_advisor; DROP EXTENSION idgen; CREATE EXTENSION idgen_advisor CASCADE', 'installer'),
+	'', 'it creates and drops idgen_advisor, and creates both');
+is(in_owned($extensions), 'idgen idgen_advisor', 'with CASCADE');
+is(in_owned(q{CREATE TABLE things (id uuid PRIMARY KEY); INSERT INTO things SELECT idgen.uuid_v7() FROM generate_series(1, 200)}), '', 'a table');
+my $answer = in_owned($used);
+is($answer, 'UUID v7|t|2', 'the functions work');
+
+my $dump = PostgreSQL::Test::Utils::tempdir() . '/owned.sql';
+$primary->command_ok([ 'pg_dump', '--no-sync', '--file', $dump, $primary->connstr('owned') ], 'pg_dump');
+$primary->safe_psql('postgres', 'CREATE DATABASE restored');
+$primary->command_ok([ 'psql', '-X', '-q', '--set=ON_ERROR_STOP=1', '--file', $dump, $primary->connstr('restored') ], 'restore');
+is($primary->safe_psql('restored', $used), $answer, 'the functions work in the restored database');
+is(in_owned('DROP EXTENSION idgen', 'installer'), '2BP01', 'idgen is not dropped while idgen_advisor requires it');
+is(in_owned('DROP EXTENSION idgen CASCADE', 'installer'), '', 'with CASCADE it is');
+
 $primary->stop;
 done_testing();

@@ -110,12 +110,9 @@ bench_extension() {
         [ -n "$(bench_value "SELECT 1 FROM pg_namespace WHERE nspname = 'idgen'")" ] ||
             bench_idgen_schema=1
     fi
-    bench_extensions+=("$name")
-    if [ "$name" = idgen ]; then
-        bench_value "CREATE EXTENSION idgen"
-    else
-        bench_value "CREATE EXTENSION $name SCHEMA idgen_bench"
-    fi || idgen_die "the extension $name is not there, and could not be created"
+    # the last one first, for DROP: others may require those before
+    bench_extensions=("$name" "${bench_extensions[@]}")
+    bench_value "CREATE EXTENSION $name" || idgen_die "the extension $name is not there, and could not be created"
 }
 
 bench_open() {

@@ -45,6 +45,7 @@ lab_open() {
     local have
 
     version_num=$(bench_value "SELECT current_setting('server_version_num')")
+    bench_extension idgen_advisor
     lab_part pgstattuple 'pgstatindex(text)' || idgen_die "the laboratory needs the extension pgstattuple"
     have=false; ! lab_part pg_buffercache 'pg_buffercache_pages()' || have=true
     lab_parts+=(-v "has_buffercache=$have")

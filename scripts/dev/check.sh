@@ -7,7 +7,7 @@
 #   gcc, clang       build with -Wall -Wextra -Wshadow, warnings being errors
 #   clang-tidy       the checks in .clang-tidy
 #   cppcheck         all of its checks but those left out below
-#   format           src/ is as clang-format makes it, but for columns: see
+#   format           src/ and advisor/ are as clang-format makes it, but for columns: see
 #                    .clang-format and check/statements.pl
 #   shell            the warnings and errors of shellcheck
 #   perl, python     tests and scripts compile
@@ -59,27 +59,30 @@ check() {
 # The sources as they are, in a folder of their own.
 copy_sources() {
     mkdir "$IDGEN_WORK/$1"
-    (cd "$IDGEN_SOURCE" && tar cf - Makefile idgen.control ./*.sql src) | tar xf - -C "$IDGEN_WORK/$1"
-    rm -f "$IDGEN_WORK/$1"/src/*.o "$IDGEN_WORK/$1"/*.so
+    (cd "$IDGEN_SOURCE" && tar cf - --exclude='*.o' --exclude='*.so' Makefile idgen.control ./*.sql src advisor) |
+        tar xf - -C "$IDGEN_WORK/$1"
 }
 
 build_with() {
-    copy_sources "build-$1" &&
-        make -s -C "$IDGEN_WORK/build-$1" PG_CONFIG="$PG_CONFIG" with_llvm=no CC="$1" \
-            COPT="-Wall -Wextra -Wshadow -Werror $2" all &&
-        [ -e "$IDGEN_WORK/build-$1/idgen.so" ]
+    local folder build=$IDGEN_WORK/build-$1
+    copy_sources "build-$1" || return
+    for folder in "$build" "$build/advisor"; do
+        make -s -C "$folder" PG_CONFIG="$PG_CONFIG" with_llvm=no CC="$1" \
+            COPT="-Wall -Wextra -Wshadow -Werror $2" all || return
+    done
+    [ -e "$build/idgen.so" ] && [ -e "$build/advisor/idgen_advisor.so" ]
 }
 
 # As in the Makefile; the server's headers are no concern of ours.
 compiler_options() {
-    printf '%s\n' "-I$IDGEN_SOURCE/src" -isystem "$("$PG_CONFIG" --includedir-server)" \
+    printf '%s\n' "-I$IDGEN_SOURCE/src" "-I$IDGEN_SOURCE/advisor" -isystem "$("$PG_CONFIG" --includedir-server)" \
         -D_GNU_SOURCE -Wall -Wextra -Wshadow
 }
 
 clang_tidy() {
     local options
     mapfile -t options < <(compiler_options)
-    clang-tidy --quiet --warnings-as-errors='*' "$IDGEN_SOURCE"/src/*.c -- "${options[@]}"
+    clang-tidy --quiet --warnings-as-errors='*' "$IDGEN_SOURCE"/{src,advisor}/*.c -- "${options[@]}"
 }
 
 # Left out of what cppcheck looks for:
@@ -97,10 +100,10 @@ run_cppcheck() {
         variableScope constParameter constParameterPointer constParameterCallback constVariablePointer
         checkersReport normalCheckLevelMaxBranches unmatchedSuppression)
     cppcheck --quiet --enable=warning,style,performance,portability --inline-suppr --std=c99 \
-        --error-exitcode=1 -j 2 -I "$IDGEN_SOURCE/src" -DPG_VERSION_NUM="$(version_number)" \
+        --error-exitcode=1 -j 2 -I "$IDGEN_SOURCE/src" -I "$IDGEN_SOURCE/advisor" -DPG_VERSION_NUM="$(version_number)" \
         '-DPG_FUNCTION_INFO_V1(name)=' '-DPG_MODULE_MAGIC=' \
         '-DFLEXIBLE_ARRAY_MEMBER=' '-DUINT64CONST(x)=(x##UL)' '-DINT64CONST(x)=(x##L)' \
-        "${left_out[@]/#/--suppress=}" "$IDGEN_SOURCE"/src
+        "${left_out[@]/#/--suppress=}" "$IDGEN_SOURCE"/{src,advisor}
 }
 
 # 15.20 is 150020.
@@ -112,7 +115,7 @@ version_number() {
 # What clang-format changes but for columns, see check/statements.pl.
 check_format() {
     local source statements=$IDGEN_SOURCE/scripts/dev/check/statements.pl status=0
-    for source in "$IDGEN_SOURCE"/src/*.[ch] "$IDGEN_SOURCE"/scripts/dev/*/*.c; do
+    for source in "$IDGEN_SOURCE"/{src,advisor}/*.[ch] "$IDGEN_SOURCE"/scripts/dev/*/*.c; do
         perl "$statements" "$source" >"$IDGEN_WORK/is" &&
             clang-format --style="file:$IDGEN_SOURCE/.clang-format" "$source" |
             perl "$statements" >"$IDGEN_WORK/shall" &&
@@ -153,18 +156,18 @@ shopt -s nullglob globstar
 cd "$IDGEN_SOURCE" || exit
 for name in "${checks[@]}"; do
     case $name in
-        gcc) check "gcc: src builds without a warning" build_with gcc '' ;;
+        gcc) check "gcc: src and advisor build without a warning" build_with gcc '' ;;
         # the server was built with gcc, and its options come along
-        clang) check "clang: src builds without a warning" build_with clang '-Wno-ignored-optimization-argument -Wno-unknown-warning-option' ;;
-        clang-tidy) check "clang-tidy: src" clang_tidy ;;
-        cppcheck) check "cppcheck: src" run_cppcheck ;;
-        format) check "clang-format: src" check_format ;;
+        clang) check "clang: src and advisor build without a warning" build_with clang '-Wno-ignored-optimization-argument -Wno-unknown-warning-option' ;;
+        clang-tidy) check "clang-tidy: src and advisor" clang_tidy ;;
+        cppcheck) check "cppcheck: src and advisor" run_cppcheck ;;
+        format) check "clang-format: src and advisor" check_format ;;
         shell)
             check "shellcheck: scripts" run_shellcheck scripts/**/*.sh .ci/run
             check "shellcheck: bench" run_shellcheck bench/**/*.sh
             ;;
         perl)
-            check "perl: tests" compile_perl t/**/*.p[lm]
+            check "perl: tests" compile_perl {t,advisor/t}/**/*.p[lm]
             check "perl: scripts" compile_perl scripts/**/*.p[lm]
             ;;
         python) check "python: tests, scripts and benchmarks" compile_python {t,scripts,bench}/**/*.py ;;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 #
-# coverage.sh: how much of src/ do the tests run?
+# coverage.sh: how much of src/ and advisor/ do the tests run?
 #
 #   scripts/dev/coverage.sh [--uncovered] [t/NAME.pl ...]
 #
@@ -28,7 +28,7 @@ while [ $# -gt 0 ]; do
     shift
 done
 [ ${#tests[@]} -gt 0 ] ||
-    mapfile -t tests < <(cd "$IDGEN_SOURCE" && printf '%s\n' t/*.pl)
+    mapfile -t tests < <(cd "$IDGEN_SOURCE" && printf '%s\n' t/*.pl advisor/t/*.pl)
 [ "${tests[*]}" != none ] || tests=()
 
 # The counters are gcc's, so that gcov reads them.
@@ -44,6 +44,7 @@ make_check() { as_server_user make -s -C "$IDGEN_BUILD" PG_CONFIG="$PG_CONFIG" w
 idgen_say "pg_regress and isolation tests"
 idgen_start
 make_check installcheck >"$IDGEN_WORK/regress.log" 2>&1 || status=1
+make_check -C advisor installcheck >>"$IDGEN_WORK/regress.log" 2>&1 || status=1
 grep -E '^(not ok|test .*FAILED)|All .* tests passed|of .* failed' "$IDGEN_WORK/regress.log"
 idgen_stop
 
@@ -54,16 +55,19 @@ fi
 
 # gcov writes, for each source, lines of "COUNT: LINE: SOURCE", where COUNT is
 # "-" for what makes no code and "#####" for what was not run.
-idgen_say "Lines of src/ that were run"
+idgen_say "Lines of src/ and advisor/ that were run"
 # shellcheck disable=SC2016    # $f is for the inner shell
 as_server_user env -C "$IDGEN_BUILD" sh -c \
     'for f in src/*.c; do
          mkdir -p "gcov/$f" && gcov --object-directory src "$f" >/dev/null && mv ./*.gcov "gcov/$f/"
+     done
+     cd advisor && for f in *.c; do
+         mkdir -p "../gcov/advisor/$f" && gcov "$f" >/dev/null && mv ./*.gcov "../gcov/advisor/$f/"
      done'
 # a header has counts for each source that includes it; the server's headers
 # are none of ours
 mapfile -t counted < <(
-    for source in "$IDGEN_BUILD"/src/*.[ch]; do
+    for source in "$IDGEN_BUILD"/{src,advisor}/*.[ch]; do
         find "$IDGEN_BUILD/gcov" -name "${source##*/}.gcov"
     done
 )

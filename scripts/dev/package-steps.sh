@@ -75,6 +75,9 @@ package_contents() {
     for file in "/usr/lib/postgresql/$major/lib/idgen.so" \
         "/usr/share/postgresql/$major/extension/idgen.control" \
         "/usr/share/postgresql/$major/extension/idgen--1.0.sql" \
+        "/usr/lib/postgresql/$major/lib/idgen_advisor.so" \
+        "/usr/share/postgresql/$major/extension/idgen_advisor.control" \
+        "/usr/share/postgresql/$major/extension/idgen_advisor--1.0.sql" \
         "/usr/share/doc/$package/copyright" \
         "/usr/share/doc/$package/changelog.Debian.gz"; do
         grep -qxF "$file" "$work/contents" || { echo "missing: $file"; return 1; }
@@ -95,7 +98,9 @@ use_idgen() {
         as_postgres -c "INSERT INTO visits SELECT FROM generate_series(1, 1000)" &&
         expect '1000|t|t' as_postgres -c "SELECT count(*), bool_and(idgen.is_recent_short_comb(key)), bool_and(idgen.snowflake_node(id) = 5) FROM visits" &&
         expect '42|t' as_postgres -c "SELECT * FROM idgen.create_once_bigint('018f0000-0000-7000-8000-000000000001', 42)" &&
-        expect '42|f' as_postgres -c "SELECT * FROM idgen.create_once_bigint('018f0000-0000-7000-8000-000000000001', 43)"
+        expect '42|f' as_postgres -c "SELECT * FROM idgen.create_once_bigint('018f0000-0000-7000-8000-000000000001', 43)" &&
+        as_postgres -c "CREATE EXTENSION idgen_advisor" &&
+        expect 'Snowflake' as_postgres -c "SELECT key_kind FROM idgen.index_report('visits')"
 }
 
 package_tests() { (cd "$work/idgen" && sh debian/tests/installcheck); }

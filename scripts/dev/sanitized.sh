@@ -55,6 +55,6 @@ END
         echo "UndefinedBehaviorSanitizer does not report"
         return 1
     fi
-    # and idgen is one that could
-    grep -q __ubsan_handle "$IDGEN_BUILD/idgen.so"
+    # and the extensions are built with it
+    grep -q __ubsan_handle "$IDGEN_BUILD/idgen.so" && grep -q __ubsan_handle "$IDGEN_BUILD/advisor/idgen_advisor.so"
 }

@@ -40,7 +40,7 @@ verdict $? "the sanitizer is at work"
 ask -d postgres <<'END' || idgen_die "could not set up the database"
 CREATE DATABASE smith ENCODING UTF8 LOCALE 'C' TEMPLATE template0;
 \c smith
-CREATE EXTENSION idgen;
+CREATE EXTENSION idgen_advisor CASCADE;
 CREATE ROLE smith LOGIN;
 GRANT ALL ON idgen.creation_identifiers, idgen.id_prefixes TO smith;
 

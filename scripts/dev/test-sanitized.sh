@@ -48,7 +48,9 @@ verdict $? "the sanitizer is at work"
 if [ $# -eq 0 ]; then
     run "pg_regress and isolation tests" installcheck \
         make -s -C "$IDGEN_BUILD" PG_CONFIG="$PG_CONFIG" with_llvm=no installcheck
-    [ "$failed" -eq 0 ] || cat "$IDGEN_BUILD"/regression.diffs "$IDGEN_BUILD"/output_iso/regression.diffs 2>/dev/null
+    run "pg_regress tests of the advisor" advisor \
+        make -s -C "$IDGEN_BUILD/advisor" PG_CONFIG="$PG_CONFIG" with_llvm=no installcheck
+    [ "$failed" -eq 0 ] || cat "$IDGEN_BUILD"/{,advisor/,output_iso/}regression.diffs 2>/dev/null
     set -- "${some_tests[@]}"
 fi
 idgen_stop

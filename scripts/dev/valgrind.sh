@@ -127,17 +127,19 @@ arguments=(ISOLATION=)
 [ $# -eq 0 ] || arguments+=("REGRESS=install $*")
 as_server_user make -s -C "$IDGEN_BUILD" PG_CONFIG="$PG_CONFIG" with_llvm=no \
     "${arguments[@]}" installcheck 2>&1 | tee "$IDGEN_WORK/regress.log"
+[ $# -gt 0 ] || as_server_user make -s -C "$IDGEN_BUILD/advisor" PG_CONFIG="$PG_CONFIG" with_llvm=no \
+    installcheck 2>&1 | tee -a "$IDGEN_WORK/regress.log"
 # A test whose statements take seconds finds identifiers that are not of now;
 # what it must not find is a server that is gone.
 tests=0
-for result in "$IDGEN_BUILD"/results/*.out; do
+for result in "$IDGEN_BUILD"/{,advisor/}results/*.out; do
     [ -e "$result" ] || continue
     tests=$((tests + 1))
     ! grep -qE 'server closed the connection|connection to server was lost|could not connect' "$result"
     verdict $? "$(basename "$result" .out): the server ran to the end"
 done
 [ "$tests" -gt 0 ] || verdict 1 "pg_regress ran no test"
-[ ! -e "$IDGEN_BUILD/regression.diffs" ] || cat "$IDGEN_BUILD/regression.diffs"
+cat "$IDGEN_BUILD"/{,advisor/}regression.diffs 2>/dev/null
 control=$(psql -X -q -At -v ON_ERROR_STOP=1 <<SQL
 CREATE FUNCTION control(int) RETURNS int LANGUAGE c STRICT AS '$IDGEN_BUILD/control/control';
 SELECT pg_backend_pid();

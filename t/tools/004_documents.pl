@@ -29,7 +29,7 @@ sub prepare
 	$node->safe_psql('postgres', "CREATE DATABASE $database");
 	$node->safe_psql(
 		$database, q{
-		CREATE EXTENSION idgen;
+		CREATE EXTENSION idgen_advisor CASCADE;
 		CREATE TABLE days (day date PRIMARY KEY);
 		CREATE TABLE pairs (a int, b text, PRIMARY KEY (a, b));
 		CREATE TABLE numbers (id numeric PRIMARY KEY);

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * key_cost.c
- *	  What a kind of key costs on a B-tree index: a model on paper.
+ *	  A model of the cost of keys in a B-tree index.
  *
- * After a checkpoint, the first change of a page writes its image to the WAL.
- * So the cost of an insert depends on how many different leaf pages the
- * inserts between two checkpoints meet.  docs/performance.md derives the
- * formulas, and sets them beside measurements.
+ * The first change of a page after a checkpoint writes an image of the page to
+ * the WAL.  Therefore, the cost of an insert depends on the number of different
+ * leaf pages that the inserts of one checkpoint interval change.
+ * docs/performance.md derives the formulas and compares them with measurements.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,28 +30,29 @@
 
 #include "clock.h"
 #include "key_cost.h"
+#include "short_prefix.h"
 
 /*
  * A leaf that is filled in random order splits in the middle when it is full,
- * so its fill goes from a half to one.  A fill of u is found with density
- * 1 / u^2, on average ln 2.
+ * so that its fill is from one half to one.  The probability density of a fill
+ * u is proportional to 1 / u^2, and its mean is ln 2.
  */
 #define LEAF_MEAN_FILL		M_LN2
 #define FILL_STEPS			32
 
-/* Leaves filled from left to right are split where fillfactor says. */
+/* A leaf that is filled in ascending order splits at its fillfactor. */
 #define LEAF_ORDERED_FILL	(BTREE_DEFAULT_FILLFACTOR / 100.0)
 
 /*
- * A WAL record of an insert into a leaf: its header, one reference to a
- * block, the short form of the header of its data, the offset number.
+ * The WAL record of an insert into a leaf, without the tuple: record header,
+ * block reference, short data header, offset number.
  */
 #define INSERT_RECORD_BYTES	(SizeOfXLogRecord + 20 + 2 + 2)
 
-/* A split has three such references, and little of its own beside the tuples. */
+/* The WAL record of a split, without the tuples: it has three block references. */
 #define SPLIT_RECORD_BYTES	(SizeOfXLogRecord + 3 * 20 + 20)
 
-/* What keys cost, summed over the inserts between two checkpoints. */
+/* The cost of all inserts of one checkpoint interval. */
 typedef struct KeyCost
 {
 	double		images;			/* full-page images of leaves */
@@ -59,12 +60,12 @@ typedef struct KeyCost
 	double		record_bytes;	/* records of inserts and splits */
 } KeyCost;
 
-/* The index, as far as it matters. */
+/* The sizes of leaves and of their items. */
 typedef struct LeafShape
 {
 	double		item_bytes;		/* a tuple and its line pointer */
 	double		tuple_bytes;
-	double		capacity;		/* items of a full leaf, besides its high key */
+	double		capacity;		/* items of a full leaf, without its high key */
 } LeafShape;
 
 static LeafShape
@@ -87,42 +88,41 @@ image_bytes(const LeafShape *shape, double items)
 }
 
 /*
- * Add the images of leaves that hold so many rows and are met so many times,
- * evenly over the rows.  Leaves that came into being after the checkpoint need
- * none, so the rows are those that were there before it.
+ * Add the images of the leaves that contain the given number of rows, if the
+ * given number of changes is uniformly distributed over the rows.  Leaves that
+ * were created after the checkpoint need no image, so rows is the number of
+ * rows before it.
  */
 static void
-add_images(KeyCost *cost, const LeafShape *shape, double rows, double meetings)
+add_images(KeyCost *cost, const LeafShape *shape, double rows, double changes)
 {
 	double		leaves = rows / (shape->capacity * LEAF_MEAN_FILL);
 
-	if (rows <= 0 || meetings <= 0)
+	if (rows <= 0 || changes <= 0)
 		return;
 	if (leaves < 1)
 	{
-		double		images = -expm1(-meetings);
+		double		images = -expm1(-changes);
 
 		cost->images += images;
 		cost->image_bytes += images * image_bytes(shape, rows);
 		return;
 	}
 
-	/* over all fills, a leaf's share of the meetings being that of the rows */
+	/* integrate over all fills; a leaf's share of the changes is that of its rows */
 	for (int i = 0; i < FILL_STEPS; i++)
 	{
 		double		fill = 0.5 + 0.5 * (i + 0.5) / FILL_STEPS;
 		double		items = fill * shape->capacity;
 		double		images = leaves * 0.5 / FILL_STEPS / (fill * fill) *
-			-expm1(-meetings * items / rows);
+			-expm1(-changes * items / rows);
 
 		cost->images += images;
 		cost->image_bytes += images * image_bytes(shape, items);
 	}
 }
 
-/*
- * How many of so many leaves inserts meet that fall on all of them evenly.
- */
+/* The number of leaves that uniformly distributed inserts change. */
 double
 key_cost_page_images(double leaf_pages, double inserts)
 {
@@ -134,9 +134,9 @@ key_cost_page_images(double leaf_pages, double inserts)
 }
 
 /*
- * Add the images for runs of inserts that go to one place each, with what splits
- * them: a leaf that splits is also linked to its right sibling anew, and its
- * parent gets an entry.
+ * Add the images for runs of inserts.  The inserts of one run change the same
+ * leaf and the leaves that it splits into.  A split also changes the right
+ * sibling and the parent.
  */
 static void
 add_runs(KeyCost *cost, const LeafShape *shape, double rows, double runs, double run_length)
@@ -148,7 +148,7 @@ add_runs(KeyCost *cost, const LeafShape *shape, double rows, double runs, double
 	add_images(cost, shape, rows / leaf_rows, splits);
 }
 
-/* Add the records of so many inserts in random or in ascending order. */
+/* Add the WAL records of inserts in random or in ascending order. */
 static void
 add_records(KeyCost *cost, const LeafShape *shape, double inserts, bool ascending)
 {
@@ -161,7 +161,7 @@ add_records(KeyCost *cost, const LeafShape *shape, double inserts, bool ascendin
 		 (left * shape->capacity));
 }
 
-/* Keys that fall anywhere. */
+/* Keys in random order. */
 static KeyCost
 random_cost(int key_bytes, double index_rows, double inserts)
 {
@@ -173,7 +173,7 @@ random_cost(int key_bytes, double index_rows, double inserts)
 	return cost;
 }
 
-/* Keys each greater than the one before: only the last leaf is not new. */
+/* Keys in ascending order: of the leaves they change, only one is not new. */
 static KeyCost
 ordered_cost(int key_bytes, double index_rows, double inserts)
 {
@@ -186,10 +186,10 @@ ordered_cost(int key_bytes, double index_rows, double inserts)
 }
 
 /*
- * Short COMBs.  Within a period they are as random keys are, but on the leaves
- * of that period's prefix alone: those hold the rows that the period got before
- * the checkpoint, and those of the same prefix from the laps before.  A run of
- * keys with the same tag meets as few leaves as one key.
+ * Short COMBs.  Within a period, the keys are random, but change only the
+ * leaves of the period's prefix.  These contain the rows of the period before
+ * the checkpoint, and the rows of the same prefix in previous cycles.  A run
+ * of keys with the same tag changes as many leaves as a single key.
  */
 static KeyCost
 short_comb_cost(int key_bytes, double index_rows, double inserts,
@@ -198,18 +198,18 @@ short_comb_cost(int key_bytes, double index_rows, double inserts,
 {
 	LeafShape	shape = leaf_shape(key_bytes);
 	KeyCost		cost = {0};
-	double		laps_before = floor(index_rows / (period_rows * prefixes));
+	double		cycles_before = floor(index_rows / (period_rows * prefixes));
 	double		first = Min(inserts, period_rows - period_rows_before);
-	double		of_old_laps = laps_before * period_rows;
+	double		of_old_cycles = cycles_before * period_rows;
 	double		run = Max(Min(run_length, period_rows), 1); /* a period ends a run */
 
-	/* what is left of the period in which the checkpoint was */
-	add_runs(&cost, &shape, Min(period_rows_before + of_old_laps, index_rows),
+	/* the rest of the period of the checkpoint */
+	add_runs(&cost, &shape, Min(period_rows_before + of_old_cycles, index_rows),
 			 first / run, run);
-	/* the periods after it; without old laps, their leaves are new */
+	/* the next periods; without old cycles, their leaves are new */
 	if (inserts > first)
 		add_runs(&cost, &shape,
-				 Min(of_old_laps * (inserts - first) / period_rows, index_rows),
+				 Min(of_old_cycles * (inserts - first) / period_rows, index_rows),
 				 (inserts - first) / run, run);
 	add_records(&cost, &shape, inserts, false);
 	return cost;
@@ -226,11 +226,10 @@ require_between(double value, double min, double max, const char *name)
 	return value;
 }
 
-/* Beyond that, no table goes. */
+/* more than a table can contain */
 #define MAX_ROWS		1e15
 
 #define MAX_KEY_BYTES	1024
-#define MAX_PREFIX_BYTES	6
 
 /*
  * expected_key_cost(kind text, index_rows float8, rows_per_checkpoint float8,
@@ -240,7 +239,7 @@ require_between(double value, double min, double max, const char *name)
  *					 OUT image_bytes_per_row float8,
  *					 OUT record_bytes_per_row float8)
  *
- * What an insert writes to the WAL for an index on a key of a kind: 'random',
+ * The bytes of WAL per insert for an index on a kind of key: 'random',
  * 'ordered' or 'short_comb'.
  */
 PG_FUNCTION_INFO_V1(idgen_expected_key_cost);
@@ -284,7 +283,8 @@ idgen_expected_key_cost(PG_FUNCTION_ARGS)
 					 errmsg("rows_per_period must not be null for a short COMB")));
 		period_rows = require_between(PG_GETARG_FLOAT8(3), 1e-6, MAX_ROWS, "rows_per_period");
 		prefix_bytes = require_between(PG_ARGISNULL(4) ? 2 : PG_GETARG_INT32(4),
-									   1, MAX_PREFIX_BYTES, "prefix_bytes");
+									   MIN_PREFIX_BYTES, MAX_PREFIX_BYTES,
+									   "prefix_bytes");
 		run_length = require_between(PG_ARGISNULL(5) ? 1 : PG_GETARG_INT32(5),
 									 1, PG_INT32_MAX, "run_length");
 		rows_in_period = PG_ARGISNULL(7) ? period_rows / 2 :
@@ -310,7 +310,7 @@ idgen_expected_key_cost(PG_FUNCTION_ARGS)
  * ------------------------------------------------------------------------
  */
 
-/* What advise_short_comb() chooses from. */
+/* Arguments that advise_short_comb() chooses from. */
 typedef struct Choice
 {
 	int64		period_s;
@@ -324,27 +324,27 @@ static const int64 periods_s[] = {
 static const int prefix_sizes[] = {2, 3};
 static const int run_lengths[] = {1, 16, 64, 256, 1024};
 
-/* A choice before the best is taken where it costs at most so much more. */
+/* A preferred choice may cost this share more than the best one. */
 #define TOLERANCE	0.25
 
-/* An index has to share the cache, with its heap and with other tables. */
+/* The share of the cache for an index; its table and others need the rest. */
 #define CACHE_SHARE	0.5
 
-/* A uuid's bytes in the leaves that the keys of a period may fall on. */
+/* The bytes of the leaves that the keys of one period may change. */
 static double
 active_bytes(double index_rows, double rows_per_second, const Choice *choice)
 {
 	LeafShape	shape = leaf_shape(UUID_LEN);
 	double		period_rows = rows_per_second * choice->period_s;
-	double		laps_before = floor(index_rows / (period_rows * pow(256, choice->prefix_bytes)));
-	double		rows = Min(period_rows * (1 + laps_before), index_rows + period_rows);
+	double		cycles_before = floor(index_rows / (period_rows * pow(256, choice->prefix_bytes)));
+	double		rows = Min(period_rows * (1 + cycles_before), index_rows + period_rows);
 
 	return ceil(rows / choice->run_length / (shape.capacity * LEAF_MEAN_FILL)) * BLCKSZ;
 }
 
 /*
- * What an insert costs: bytes of WAL, and the page that has to be read where
- * the leaves do not stay in the cache.
+ * The cost of an insert: bytes of WAL, and the bytes of pages that must be read
+ * because the leaves do not stay in the cache.
  */
 static double
 cost_of_choice(double index_rows, double rows_per_second, double checkpoint_s,
@@ -364,8 +364,8 @@ cost_of_choice(double index_rows, double rows_per_second, double checkpoint_s,
 }
 
 /*
- * The choices in their order of preference: the defaults come first.  Runs come
- * last, because they help only where few sessions insert much.
+ * The choices in order of preference, with the defaults first.  Runs come last,
+ * because they help only if few sessions insert many rows.
  */
 static bool
 next_choice(int *number, Choice *choice)
@@ -390,8 +390,8 @@ next_choice(int *number, Choice *choice)
  *					 OUT default_page_images_per_row float8,
  *					 OUT active_bytes bigint)
  *
- * Arguments for short_comb().  Of those that cost little more than the best,
- * the ones nearest to the defaults.
+ * The most preferred arguments for short_comb() whose cost is close to the
+ * lowest.
  */
 PG_FUNCTION_INFO_V1(idgen_advise_short_comb);
 Datum

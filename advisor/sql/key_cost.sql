@@ -1,4 +1,4 @@
--- The model of what a key costs. docs/performance.md sets it beside measurements.
+-- The model of the cost of keys. docs/performance.md compares it with measurements.
 CREATE FUNCTION shown(cost record) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
     RETURN round(cost.page_images_per_row::numeric, 3) || ' images of '
@@ -12,17 +12,17 @@ FROM (VALUES ('random'), ('ordered'), ('short_comb')) k (kind), (VALUES (1e3), (
 -- the keys of one minute, with and without runs
 SELECT run_length, shown(c)
 FROM (VALUES (1), (16), (1024)) v (run_length), idgen.expected_key_cost('short_comb', 1e6, 1e5, 1.1e6, run_length => v.run_length, rows_in_period => 1e6) c;
--- laps: the leaves of a prefix fill up with rows of old laps
-SELECT laps, shown(c)
-FROM (VALUES (0.5), (1.5), (2.5), (10.5)) v (laps), idgen.expected_key_cost('short_comb', laps * 6000 * 65536, 30000, 6000) c;
--- a short COMB whose prefix never comes to an end is a random key at worst, and an ordered one at best
+-- the leaves of a prefix also contain the rows of previous cycles
+SELECT cycles, shown(c)
+FROM (VALUES (0.5), (1.5), (2.5), (10.5)) v (cycles), idgen.expected_key_cost('short_comb', cycles * 6000 * 65536, 30000, 6000) c;
+-- the cost of a short COMB is between that of an ordered and of a random key
 SELECT bool_and(o.image_bytes_per_row <= s.image_bytes_per_row + 25 AND s.image_bytes_per_row <= r.image_bytes_per_row + 25) AS between
 FROM (VALUES (1e5), (1e7), (1e9)) i (index_rows), (VALUES (1e3), (1e5)) v (n), (VALUES (1e1), (1e3), (1e5)) p (m),
      idgen.expected_key_cost('ordered', index_rows, n) o, idgen.expected_key_cost('random', index_rows, n) r,
      idgen.expected_key_cost('short_comb', index_rows, n, m) s;
--- a bigint's tuples are shorter, a text's longer
+-- the tuples of a bigint are shorter, and those of a text are longer
 SELECT key_bytes, shown(c) FROM (VALUES (8), (16), (27), (37)) v (key_bytes), idgen.expected_key_cost('random', 5e6, 20000, key_bytes => v.key_bytes) c;
--- an empty index, one row, as much as a table can hold
+-- an empty index, one row, the greatest number of rows
 SELECT index_rows, n, shown(c)
 FROM (VALUES (0), (1), (1e15)) v (index_rows), (VALUES (1), (1e15)) w (n), idgen.expected_key_cost('random', index_rows, n) c;
 SELECT shown(c) FROM idgen.expected_key_cost('short_comb', 1e15, 1e15, 1e-6, 6) c;
@@ -48,7 +48,7 @@ FROM (VALUES (1), (100), (10000), (100000)) r (rows_per_second), (VALUES (100000
 SELECT bool_and(a.page_images_per_row <= a.default_page_images_per_row) AS never_worse_than_the_default
 FROM (VALUES (0.01), (1), (100), (10000)) r (rows_per_second), (VALUES (0), (1000000), (100000000), (10000000000)) i (index_rows),
      idgen.advise_short_comb(rows_per_second, index_rows, 1000000000000, '5 minutes') a;
--- the defaults are the server's settings
+-- the defaults are settings of the server
 SELECT a = b AS same
 FROM idgen.advise_short_comb(100, 1000000000) a,
      idgen.advise_short_comb(100, 1000000000, pg_size_bytes(current_setting('shared_buffers')), current_setting('checkpoint_timeout')::interval) b;

@@ -1,16 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * key_kind.c
- *	  What kind of identifiers a sample of keys is.
+ *	  Recognizes the kind of identifiers in a sample of keys.
  *
- * One identifier tells its version at most; a COMB has the version of a
- * random UUID.  What tells them apart is how the keys go on from row to row:
- * so there are two samples, both in the order of the rows in the heap.  One is
- * of the newest rows, next to each other; the other is spread over the whole
- * table.
+ * A single identifier reveals its version at most, and a COMB has the version
+ * of a random UUID.  Kinds of one version differ in how keys change from row
+ * to row.  Therefore, there are two samples, both in the order of the rows in
+ * the heap: the newest rows, which are neighbors, and rows spread over the
+ * whole table.
  *
- * A byte that goes on with the rows is told from a random one by its steps,
- * which are alike: mostly small, or as far as the rows are apart.
+ * A byte of a time or a counter differs from a random byte in its steps from
+ * row to row, which are similar: mostly small, or as large as the distance of
+ * the sampled rows.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,50 +26,52 @@
 #include "utils/timestamp.h"
 
 #include "clock.h"
-#include "key_kind.h"
-#include "radix.h"
-#include "short_prefix.h"
 #include "decimal_id.h"
 #include "int_ids.h"
+#include "key_kind.h"
+#include "object_id.h"
+#include "radix.h"
+#include "short_prefix.h"
 #include "uuid_bits.h"
 
-/* Where this share of the keys is alike, all are. */
+/* Above this share, a sample is treated as homogeneous. */
 #define NEARLY_ALL			0.95
 
-/* Another kind is told of from this share on. */
-#define SHARE_TOLD			0.01
+/* The smallest share of a kind that is reported among several. */
+#define MIN_REPORTED_SHARE	0.01
 
 /*
- * A byte's steps from a row to the next are alike where half of them are in
- * one range of so many values of 255; a little backward counts as well, as
- * where sessions insert side by side.  That so many random steps are alike is
- * less probable than 1 in 10,000.
+ * The steps of a byte are similar if half of them are in one range of 40 of
+ * the 255 values.  The range may include small negative steps, because
+ * concurrent sessions do not insert exactly in order.  Random bytes pass with
+ * a probability below 1 in 10,000.
  */
 #define STEP_RANGE			40
 #define MIN_STEPS			40
-#define ALIKE_SHARE			0.5
+#define SIMILAR_SHARE		0.5
 
-/* Of random times, half are later than the one before. */
+/* Of random times, half are later than the previous one. */
 #define IN_ORDER_SHARE		0.7
 
-/* Times before this are no creation times. */
+/* Earlier times are not regarded as creation times. */
 #define EARLIEST_MS			INT64CONST(631152000000)	/* 1990-01-01 */
 
 /*
- * Where the clock does not help, numbers with a time have this many different
- * ones, and not more nodes than that.
+ * Numbers whose time is not near the clock must have at least this many
+ * different ticks, and at most this many different nodes.
  */
 #define MIN_TICKS			30
 #define MAX_NODES			8
 
-/* Steps of a sequence, with gaps, from a row to the next. */
+/* Steps of a sequence, which may have gaps, from row to row. */
 #define SEQUENTIAL_STEP		1000
 #define SEQUENTIAL_SHARE	0.9
 
 /*
- * A short COMB's period is found by the clock: a prefix that the newest row
- * may have, having come up to so many periods ago.  All candidates together
- * fit a foreign prefix of two bytes in 1 of 300 cases.
+ * The period of a short COMB is the one by which the prefix of a newest row
+ * would have been current at most PERIODS_BACK periods before the clock.  A
+ * random prefix of two bytes fits one of the periods below with a probability
+ * of 1 in 300.
  */
 #define PERIODS_BACK		3
 #define NEWEST_FOR_PERIOD	5
@@ -77,21 +80,19 @@ static const int period_seconds[] =
 {60, 1, 2, 5, 10, 15, 20, 30, 120, 300, 600, 900, 1200, 1800,
 3600, 7200, 14400, 21600, 43200, 86400, 604800};
 
-/* Who has a prefix narrower than this cannot tell its period by the clock. */
+/* A shorter prefix fits too many periods. */
 #define MIN_BYTES_FOR_PERIOD	2
 
-/* A new sequence's first blocks are found in so many rows. */
+/* The number of oldest rows that show the first blocks of a new sequence. */
 #define OLDEST_KEYS			30
 
 #define FIRST_BYTE_OF_PREFIX	0
 #define FIRST_BYTE_OF_SUFFIX	10
-#define MAX_PREFIX_BYTES		6
 
-#define UUID_TEXT_LENGTH		36
-#define OBJECT_ID_DIGITS		24
-#define MAX_READ_TEXT			100 /* no identifier is longer */
+/* Longer texts are not read; no identifier is that long. */
+#define MAX_READ_TEXT			100
 
-/* Keys that are alike in form and version. */
+/* Keys are grouped by form and, if they are UUIDs, by version. */
 #define NO_VERSION			16	/* another variant */
 #define VERSIONS			17
 
@@ -100,7 +101,7 @@ static const int period_seconds[] =
  * ------------------------------------------------------------------------
  */
 
-/* How to read a type's values; a domain's are those of its base. */
+/* The key type of a type or, for a domain, of its base type. */
 KeyType
 key_type_of(Oid type)
 {
@@ -122,51 +123,32 @@ key_type_of(Oid type)
 	return KEY_TYPE_NONE;
 }
 
+/* Read digits as a 128-bit number. */
 static bool
-read_number(const Radix *radix, const char *digits, int length, pg_uuid_t *id)
+read_number(const Radix *radix, const char *digits, int length,
+			uint64 *high, uint64 *low)
+{
+	char	   *problem;
+
+	if (radix_decode(radix, digits, length, 1, high, low, &problem))
+		return true;
+	pfree(problem);
+	return false;
+}
+
+/* The same for a UUID, whose leading zeros cannot be omitted. */
+static bool
+read_uuid(const Radix *radix, const char *digits, int length, pg_uuid_t *id)
 {
 	uint64		high;
 	uint64		low;
-	char	   *problem;
 
-	if (!radix_decode(radix, digits, length, 1, &high, &low, &problem))
-	{
-		pfree(problem);
+	if (length != radix_width(radix) ||
+		!read_number(radix, digits, length, &high, &low))
 		return false;
-	}
 	uuid_set_half(id, 0, high);
 	uuid_set_half(id, 1, low);
 	return true;
-}
-
-/* The same where no digit may be left out. */
-static bool
-read_digits(const Radix *radix, const char *digits, int length, pg_uuid_t *id)
-{
-	return length == radix_width(radix) && read_number(radix, digits, length, id);
-}
-
-/* The canonical text, in either case. */
-static bool
-read_uuid_text(const char *text, int length, pg_uuid_t *id)
-{
-	const Radix *radix = radix_of_base(16);
-	char		digits[RADIX_MAX_WIDTH];
-	int			count = 0;
-
-	if (length != UUID_TEXT_LENGTH)
-		return false;
-	for (int i = 0; i < length; i++)
-	{
-		if (i == 8 || i == 13 || i == 18 || i == 23)
-		{
-			if (text[i] != '-')
-				return false;
-		}
-		else
-			digits[count++] = text[i];
-	}
-	return read_digits(radix, digits, count, id);
 }
 
 static void
@@ -176,6 +158,8 @@ read_text(Datum value, SampledKey *key)
 	const char *bytes;
 	int			length;
 	int			body;
+	uint64		high;
+	uint64		low;
 
 	key->form = FORM_TEXT;
 	if (toast_raw_datum_size(value) > VARHDRSZ + MAX_READ_TEXT)
@@ -185,31 +169,34 @@ read_text(Datum value, SampledKey *key)
 	bytes = VARDATA_ANY(copy);
 	length = VARSIZE_ANY_EXHDR(copy);
 	while (length > 0 && bytes[length - 1] == ' ')
-		length--;				/* character(n) */
+		length--;				/* the padding of character(n) */
 
 	for (body = length; body > 0 && bytes[body - 1] != '_'; body--)
 		;
 
-	if (read_uuid_text(bytes, length, &key->id))
+	if (length == UUID_TEXT_LENGTH && uuid_read_text(bytes, &key->id))
 		key->form = FORM_UUID_TEXT;
 	else if (body > 0)
 	{
-		if (read_digits(radix_36, bytes + body, length - body, &key->id))
+		if (read_uuid(radix_36, bytes + body, length - body, &key->id))
 			key->form = FORM_PREFIXED_ID;
-		else if (read_digits(radix_typeid, bytes + body, length - body, &key->id))
+		else if (read_uuid(radix_typeid, bytes + body, length - body, &key->id))
 			key->form = FORM_TYPEID;
 	}
-	else if (read_digits(radix_typeid, bytes, length, &key->id) &&
+	else if (read_uuid(radix_typeid, bytes, length, &key->id) &&
 			 uuid_is_version(&key->id, 7))
-		key->form = FORM_TYPEID;	/* of no prefix */
-	else if (read_digits(radix_crockford, bytes, length, &key->id))
+		key->form = FORM_TYPEID;	/* without a prefix */
+	else if (read_uuid(radix_crockford, bytes, length, &key->id))
 		key->form = FORM_ULID;
 	else if (length == OBJECT_ID_DIGITS &&
-			 read_number(radix_of_base(16), bytes, length, &key->id))
+			 read_number(radix_of_base(16), bytes, length, &high, &low))
+	{
 		key->form = FORM_OBJECT_ID;
+		key->number = high;		/* the first 32 of the 96 bits */
+	}
 }
 
-/* Read a value; false where it is none of a known type. */
+/* Read a value; false if its type is not known. */
 bool
 key_read(KeyType type, Datum value, SampledKey *key)
 {
@@ -241,11 +228,11 @@ key_read(KeyType type, Datum value, SampledKey *key)
 }
 
 /* ------------------------------------------------------------------------
- * How keys go on from row to row
+ * Changes of keys from row to row
  * ------------------------------------------------------------------------
  */
 
-/* A key's time or number, in its own unit. */
+/* The time or number of a key, in the unit of its kind. */
 typedef int64 (*KeyMeasure) (const SampledKey *key);
 
 static int64
@@ -275,7 +262,7 @@ gregorian_ticks_of_v1(const SampledKey *key)
 static int64
 object_id_ms(const SampledKey *key)
 {
-	return uuid_half(&key->id, 0) * MS_PER_SECOND;
+	return key->number * MS_PER_SECOND;
 }
 
 static int64
@@ -287,9 +274,7 @@ number_of(const SampledKey *key)
 static int64
 trace_tick_of(const SampledKey *key)
 {
-	const IntIdLayout *layout = &trace_id_layout;
-
-	return key->number >> (layout->node_bits + layout->ticker.counter_bits);
+	return int_id_tick(&trace_id_layout, key->number);
 }
 
 static bool
@@ -298,14 +283,14 @@ reaches(int part, int whole, double share)
 	return whole > 0 && part >= whole * share;
 }
 
-/* Which of the samples to ask about what new rows are like. */
+/* The sample that represents new rows. */
 static const KeySample *
 newest_or_spread(const KeySample *newest, const KeySample *spread)
 {
 	return newest->count >= KEY_KIND_MIN_KEYS ? newest : spread;
 }
 
-/* Is a row's time mostly not before that of the row in front of it? */
+/* Are the keys of most rows not less than that of the previous row? */
 static bool
 in_order(const KeySample *sample, KeyMeasure measure)
 {
@@ -319,7 +304,7 @@ in_order(const KeySample *sample, KeyMeasure measure)
 	return reaches(forward, sample->count - 1, IN_ORDER_SHARE);
 }
 
-/* Are nearly all measures in a range? */
+/* Are nearly all measures in the range from low to high? */
 static bool
 in_range(const KeySample *sample, KeyMeasure measure, int64 low, int64 high)
 {
@@ -335,7 +320,7 @@ in_range(const KeySample *sample, KeyMeasure measure, int64 low, int64 high)
 	return reaches(inside, sample->count, NEARLY_ALL);
 }
 
-/* Could these be Unix milliseconds of the time up to the clock? */
+/* Can these be Unix milliseconds of creation times, up to the clock? */
 static bool
 are_creation_ms(const KeySample *sample, KeyMeasure measure, TimestampTz clock)
 {
@@ -343,16 +328,19 @@ are_creation_ms(const KeySample *sample, KeyMeasure measure, TimestampTz clock)
 					clock_unix_ms(clock) + MS_PER_DAY);
 }
 
-/* How many leading bytes stay or go on, before the first random one. */
+/* The leading bytes that are constant or progress, before a random byte. */
 typedef struct Progress
 {
 	int			bytes;
-	bool		ended;			/* the next byte is random */
+	bool		ended;			/* is the next byte random? */
 } Progress;
 
-/* Are half of the steps, counted by their size, in one circular range? */
+/*
+ * Given the number of steps of each size, is half of them in one circular
+ * range?
+ */
 static bool
-steps_are_alike(const int *counts, int steps)
+steps_are_similar(const int *counts, int steps)
 {
 	int			inside = 0;
 
@@ -360,7 +348,7 @@ steps_are_alike(const int *counts, int steps)
 		inside += counts[i];
 	for (int first = 0; first < 256; first++)
 	{
-		if (inside >= steps * ALIKE_SHARE)
+		if (inside >= steps * SIMILAR_SHARE)
 			return true;
 		inside += counts[(first + STEP_RANGE) % 256] - counts[first];
 	}
@@ -368,10 +356,10 @@ steps_are_alike(const int *counts, int steps)
 }
 
 /*
- * Each byte is looked at where those before it are the same in two rows that
- * follow one another.  One that seldom changes, as in a run of rows made at
- * the same time, counts as going on; where there are too few such rows, it is
- * not known where the prefix ends.
+ * Find the bytes that progress.  A byte is compared in two consecutive rows
+ * whose bytes before it are equal.  A byte that seldom changes, as in rows of
+ * the same time, counts as progressing.  If there are too few such rows, the
+ * end of the prefix is not known.
  */
 static Progress
 measure_progress(const KeySample *sample, int first_byte)
@@ -401,7 +389,7 @@ measure_progress(const KeySample *sample, int first_byte)
 
 		if (pairs < MIN_STEPS)
 			break;
-		if (steps >= MIN_STEPS && !steps_are_alike(counts, steps))
+		if (steps >= MIN_STEPS && !steps_are_similar(counts, steps))
 		{
 			progress.ended = true;
 			break;
@@ -411,7 +399,7 @@ measure_progress(const KeySample *sample, int first_byte)
 	return progress;
 }
 
-/* The same by both samples: the newest rows know best, if they know. */
+/* The same by both samples, preferably by the newest rows. */
 static Progress
 progress_of(const KeySample *newest, const KeySample *spread, int first_byte)
 {
@@ -426,8 +414,8 @@ progress_of(const KeySample *newest, const KeySample *spread, int first_byte)
 }
 
 /*
- * A table that was put in the order of its keys: the rows begin with the
- * lowest ones that there can be, and go up to the highest.
+ * Were the rows sorted by random keys?  Then the keys are in the order of the
+ * rows, and the first and the last ones are close to the ends of the range.
  */
 static bool
 is_sorted_by_key(const KeySample *spread)
@@ -450,17 +438,16 @@ is_sorted_by_key(const KeySample *spread)
  * ------------------------------------------------------------------------
  */
 
-/* A prefix of so many bits, wherever it stands. */
+/* The prefix of a key, or the suffix in its place. */
 static uint64
 prefix_of_key(const SampledKey *key, const ShortPrefix *prefix, int first_byte)
 {
-	uint64		bits = first_byte == FIRST_BYTE_OF_PREFIX ?
-		first_48_bits(key) : last_48_bits(key);
-
-	return bits >> (48 - prefix->bits);
+	return first_byte == FIRST_BYTE_OF_PREFIX ?
+		short_prefix_of_uuid(prefix, &key->id) :
+		uuid_last_48_bits(&key->id) >> (48 - prefix->bits);
 }
 
-/* The period whose prefixes have come to those of the newest rows; 0: none. */
+/* The period in ms by which the newest rows have current prefixes; 0 for none. */
 static int64
 find_period(const KeySample *newest, int bytes, int first_byte, TimestampTz clock)
 {
@@ -491,7 +478,7 @@ find_period(const KeySample *newest, int bytes, int first_byte, TimestampTz cloc
 	return found;
 }
 
-/* Did the prefixes begin with 0, as a new sequence's blocks do? */
+/* Do the prefixes of the oldest rows begin with 0, like the blocks of a sequence? */
 static bool
 begins_with_zero(const KeySample *spread, int bytes, int first_byte)
 {
@@ -532,7 +519,7 @@ classify_v4(KeyKind *kind, const KeySample *newest, const KeySample *spread,
 		return;
 	}
 
-	/* in a COMB the time goes on behind its first two bytes, too */
+	/* the time of a COMB also progresses after its first two bytes */
 	if (are_creation_ms(sample, is_suffix ? last_48_bits : first_48_bits, clock) &&
 		!(progress.ended && progress.bytes <= 2))
 	{
@@ -559,7 +546,7 @@ classify_v4(KeyKind *kind, const KeySample *newest, const KeySample *spread,
  * ------------------------------------------------------------------------
  */
 
-/* A kind whose keys begin with the time, if the rows keep to it. */
+/* A kind whose keys begin with a time, if most rows are in that order. */
 static void
 set_time_ordered(KeyKind *kind, const char *name, const KeySample *sample,
 				 KeyMeasure measure)
@@ -586,7 +573,7 @@ classify_uuid(KeyKind *kind, int version, const KeySample *newest,
 	{
 		case 1:
 			kind->name = "UUID v1";
-			kind->placement = PLACEMENT_LAPS;
+			kind->placement = PLACEMENT_CYCLIC;
 			if (!in_order(sample, gregorian_ticks_of_v1))
 				kind->name = "UUID v1, not in order of the rows";
 			break;
@@ -617,8 +604,8 @@ classify_uuid(KeyKind *kind, int version, const KeySample *newest,
 }
 
 /*
- * A ULID's bytes in a uuid have a time where a UUID has one, and random bits
- * where it has its variant.
+ * Are these the bytes of ULIDs in type uuid?  They begin with a time, like
+ * UUIDs of version 7, and have random bits in place of the variant.
  */
 static bool
 are_ulids(const KeySample *sample, TimestampTz clock)
@@ -631,13 +618,12 @@ are_ulids(const KeySample *sample, TimestampTz clock)
 		are_creation_ms(sample, first_48_bits, clock);
 }
 
-static int
-node_and_counter_bits(const IntIdLayout *layout)
-{
-	return layout->node_bits + layout->ticker.counter_bits;
-}
+/* ------------------------------------------------------------------------
+ * Numbers
+ * ------------------------------------------------------------------------
+ */
 
-/* The number that an instant's tick begins with. */
+/* The smallest number of a millisecond's tick. */
 static int64
 number_at(const IntIdLayout *layout, int64 unix_ms)
 {
@@ -645,10 +631,10 @@ number_at(const IntIdLayout *layout, int64 unix_ms)
 
 	tick = Max(tick, 0);
 	tick = Min(tick, max_of_bits(layout->tick_bits));
-	return tick << node_and_counter_bits(layout);
+	return int_id_pack(layout, tick, 0, 0);
 }
 
-/* Is the last row's time within a day of the clock? */
+/* Is the time of the last row within a day of the clock? */
 static bool
 ends_at_clock(const KeySample *sample, const IntIdLayout *layout, TimestampTz clock)
 {
@@ -659,7 +645,7 @@ ends_at_clock(const KeySample *sample, const IntIdLayout *layout, TimestampTz cl
 	{
 		int64		second = ms / MS_PER_SECOND + SECS_PER_DAY;
 
-		return ((second - (last >> node_and_counter_bits(layout))) &
+		return ((second - int_id_tick(layout, last)) &
 				max_of_bits(layout->tick_bits)) <= 2 * SECS_PER_DAY;
 	}
 	return last >= number_at(layout, ms - MS_PER_DAY) &&
@@ -675,7 +661,7 @@ compare_numbers(const void *one, const void *other)
 	return (a > b) - (a < b);
 }
 
-/* How many different values some bits of the numbers have. */
+/* The number of different values that some bits of the numbers have. */
 static int
 count_distinct(const KeySample *sample, int shift, int64 mask)
 {
@@ -691,11 +677,11 @@ count_distinct(const KeySample *sample, int shift, int64 mask)
 	return distinct;
 }
 
-/* Do the bits of ticks change, while those of nodes have but few values? */
+/* Are there many different ticks, but few different nodes? */
 static bool
-ticks_change_and_nodes_stay(const KeySample *sample, const IntIdLayout *layout)
+has_many_ticks_and_few_nodes(const KeySample *sample, const IntIdLayout *layout)
 {
-	int			ticks = count_distinct(sample, node_and_counter_bits(layout),
+	int			ticks = count_distinct(sample, layout->node_bits + layout->ticker.counter_bits,
 									   max_of_bits(layout->tick_bits));
 	int			nodes = count_distinct(sample, layout->ticker.counter_bits,
 									   max_of_bits(layout->node_bits));
@@ -703,40 +689,43 @@ ticks_change_and_nodes_stay(const KeySample *sample, const IntIdLayout *layout)
 	return ticks >= MIN_TICKS && nodes <= MAX_NODES;
 }
 
-/* Time, node and counter, as in js_id and Snowflake? */
+/* Do the numbers have the time, node and counter of js_id or Snowflake? */
 static bool
 has_time(const KeySample *sample, const KeySample *spread,
 		 const IntIdLayout *layout, TimestampTz clock)
 {
-	/* a number of the epoch's first day could be any */
+	/* small numbers, such as those of the first day, are of any kind */
 	int64		low = number_at(layout, DEFAULT_EPOCH_MS + MS_PER_DAY);
 	int64		high = number_at(layout, clock_unix_ms(clock) + MS_PER_DAY);
 
 	return in_range(sample, number_of, low, high) &&
 		in_order(sample, number_of) &&
 		(ends_at_clock(sample, layout, clock) ||
-		 ticks_change_and_nodes_stay(spread, layout));
+		 has_many_ticks_and_few_nodes(spread, layout));
 }
 
-/* The same for trace_id, whose time begins again. */
+/* The same for trace_id, whose time is cyclic. */
 static bool
 are_trace_ids(const KeySample *sample, const KeySample *spread, TimestampTz clock)
 {
 	const IntIdLayout *layout = &trace_id_layout;
 
-	/* below its first tick are the sequences */
+	/* numbers below the first tick are those of sequences */
 	return in_range(sample, number_of,
-					INT64CONST(1) << node_and_counter_bits(layout), PG_INT64_MAX) &&
+					int_id_pack(layout, 1, 0, 0), PG_INT64_MAX) &&
 		in_order(sample, trace_tick_of) &&
 		(ends_at_clock(sample, layout, clock) ||
-		 ticks_change_and_nodes_stay(spread, layout));
+		 has_many_ticks_and_few_nodes(spread, layout));
 }
 
-/* The places below the counter are the same in nearly all, and it goes on. */
+/*
+ * Do nearly all numbers have the same generator and launch, and a counter that
+ * ascends?
+ */
 static bool
 are_decimal_ids(const KeySample *sample)
 {
-	const int64 places = (int64) DECIMAL_GENERATORS * 100000;
+	const int64 places = (int64) DECIMAL_GENERATORS * DECIMAL_LAUNCHES;
 	const SampledKey *last = &sample->keys[sample->count - 1];
 	int			alike = 0;
 
@@ -756,7 +745,7 @@ is_sequential(const KeySample *sample)
 
 	for (int i = 1; i < sample->count; i++)
 	{
-		/* as unsigned numbers, they may be as far apart as they like */
+		/* the difference of unsigned numbers does not overflow */
 		uint64		step = (uint64) sample->keys[i].number - (uint64) sample->keys[i - 1].number;
 
 		small += step + SEQUENTIAL_STEP <= 2 * SEQUENTIAL_STEP;
@@ -804,7 +793,7 @@ classify_numbers(KeyKind *kind, const KeySample *newest, const KeySample *spread
  * ------------------------------------------------------------------------
  */
 
-/* Which group a key belongs to: those of its form and version. */
+/* The group of a key: its form and version. */
 static int
 group_of(const SampledKey *key)
 {
@@ -830,7 +819,7 @@ keys_of_group(const KeySample *sample, int group)
 	return result;
 }
 
-/* Digits with a time, unless too many of the times are impossible. */
+/* Texts that contain a time, unless too many of the times are impossible. */
 static void
 classify_text(KeyKind *kind, const char *name, const KeySample *sample,
 			  KeyMeasure measure_ms, TimestampTz clock)
@@ -888,9 +877,9 @@ classify_group(KeyKind *kind, int group, const KeySample *all_newest,
 	pfree(spread.keys);
 }
 
-/* Read the uuids as ULIDs. */
+/* Treat UUIDs as ULIDs. */
 static void
-mark_ulids(const KeySample *sample)
+treat_as_ulids(const KeySample *sample)
 {
 	for (int i = 0; i < sample->count; i++)
 		sample->keys[i].form = FORM_ULID_UUID;
@@ -918,62 +907,71 @@ greatest_group(const int *counts)
 }
 
 /*
- * The kind of all keys, by the sample that is spread over them; where there is
- * more than one, their shares.  The placement is that of the newest.
+ * Several kinds: the name contains the share of each group, by counts.  The
+ * placement is that of the newest rows if nearly all of them are of one kind.
+ */
+static void
+classify_mixture(KeyKind *kind, int *counts, const KeySample *newest,
+				 const KeySample *spread, TimestampTz clock)
+{
+	const char *separator = "mixed:";
+	int			group = greatest_group(counts);
+	StringInfoData name;
+
+	initStringInfo(&name);
+	for (; reaches(counts[group], spread->count, MIN_REPORTED_SHARE);
+		 group = greatest_group(counts))
+	{
+		classify_group(kind, group, newest, spread, clock);
+		appendStringInfo(&name, "%s %.0f %% %s", separator,
+						 100.0 * counts[group] / spread->count, kind->name);
+		counts[group] = 0;
+		separator = ",";
+	}
+
+	count_groups(newest, counts);
+	group = greatest_group(counts);
+	if (newest->count >= KEY_KIND_MIN_KEYS &&
+		reaches(counts[group], newest->count, NEARLY_ALL))
+	{
+		classify_group(kind, group, newest, spread, clock);
+		appendStringInfo(&name, "; the newest: %s", kind->name);
+	}
+	else
+	{
+		kind->placement = PLACEMENT_UNKNOWN;
+		kind->period_ms = 0;
+	}
+	kind->mixed = true;
+	kind->name = name.data;
+}
+
+/*
+ * The kind of the keys by the sample that is spread over the table, and the
+ * placement of the newest ones.
  */
 KeyKind
 key_kind_of(KeyType type, const KeySample *newest, const KeySample *spread,
 			TimestampTz clock)
 {
 	KeyKind		kind = {.name = "unknown (too few rows)", .type = type};
-	KeyKind		newest_kind;
 	int			counts[GROUPS];
 	int			group;
-	StringInfoData names;
 
 	if (spread->count < KEY_KIND_MIN_KEYS)
 		return kind;
 
 	if (type == KEY_TYPE_UUID && are_ulids(spread, clock))
 	{
-		mark_ulids(newest);
-		mark_ulids(spread);
+		treat_as_ulids(newest);
+		treat_as_ulids(spread);
 	}
 
 	count_groups(spread, counts);
 	group = greatest_group(counts);
 	if (reaches(counts[group], spread->count, NEARLY_ALL))
-	{
 		classify_group(&kind, group, newest, spread, clock);
-		return kind;
-	}
-
-	kind.mixed = true;
-	initStringInfo(&names);
-	appendStringInfoString(&names, "mixed:");
-	for (; reaches(counts[group], spread->count, SHARE_TOLD); group = greatest_group(counts))
-	{
-		classify_group(&kind, group, newest, spread, clock);
-		appendStringInfo(&names, "%s %.0f %% %s", names.data[names.len - 1] == ':' ? "" : ",",
-						 100.0 * counts[group] / spread->count, kind.name);
-		counts[group] = 0;
-	}
-
-	/* what new rows are like, if they are all alike */
-	kind.placement = PLACEMENT_UNKNOWN;
-	kind.period_ms = 0;
-	count_groups(newest, counts);
-	group = greatest_group(counts);
-	if (newest->count >= KEY_KIND_MIN_KEYS &&
-		reaches(counts[group], newest->count, NEARLY_ALL))
-	{
-		newest_kind = kind;
-		classify_group(&newest_kind, group, newest, spread, clock);
-		kind.placement = newest_kind.placement;
-		kind.period_ms = newest_kind.period_ms;
-		kind.form = newest_kind.form;
-		appendStringInfo(&names, "; the newest: %s", newest_kind.name);
-	}
-	kind.name = names.data;
+	else
+		classify_mixture(&kind, counts, newest, spread, clock);
 	return kind;
 }

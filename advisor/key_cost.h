@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * key_cost.h
- *	  What a kind of key costs on a B-tree index: a model on paper.
+ *	  A model of the cost of keys in a B-tree index.
  *
  *-------------------------------------------------------------------------
  */

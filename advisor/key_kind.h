@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * key_kind.h
- *	  What kind of identifiers a sample of keys is.
+ *	  Recognizes the kind of identifiers in a sample of keys.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,13 +11,13 @@
 #include "datatype/timestamp.h"
 #include "utils/uuid.h"
 
-/* Fewer keys than this tell nothing. */
+/* The kind of fewer keys than this is not determined. */
 #define KEY_KIND_MIN_KEYS	100
 
-/* What a column's keys can be read as. */
+/* The type of an indexed column. */
 typedef enum KeyType
 {
-	KEY_TYPE_NONE,				/* nothing that we know */
+	KEY_TYPE_NONE,				/* any other */
 	KEY_TYPE_UUID,
 	KEY_TYPE_SMALLINT,
 	KEY_TYPE_INTEGER,
@@ -25,7 +25,7 @@ typedef enum KeyType
 	KEY_TYPE_TEXT
 } KeyType;
 
-/* How a single key is written. */
+/* The format of a key. */
 typedef enum KeyForm
 {
 	FORM_UUID,
@@ -39,31 +39,31 @@ typedef enum KeyForm
 	FORM_TEXT					/* any other */
 } KeyForm;
 
-/* A key, and where its row lies. */
+/* A key and the position of its row. */
 typedef struct SampledKey
 {
-	uint64		place;			/* grows with the place in the heap */
+	uint64		position;		/* of the row in the heap */
 	KeyForm		form;
-	pg_uuid_t	id;				/* but for FORM_NUMBER and FORM_TEXT; of
-								 * FORM_OBJECT_ID the last 12 bytes */
-	int64		number;			/* of FORM_NUMBER */
+	pg_uuid_t	id;				/* if the key has 128 bits */
+	int64		number;			/* FORM_NUMBER; the seconds of FORM_OBJECT_ID */
 } SampledKey;
 
-/* Keys in the order of their places. */
+/* Keys in the order of their rows in the heap. */
 typedef struct KeySample
 {
 	SampledKey *keys;
 	int			count;
 } KeySample;
 
-/* Where in the order of keys new ones go. */
+/* The positions of new keys in the order of all keys. */
 typedef enum KeyPlacement
 {
 	PLACEMENT_UNKNOWN,
-	PLACEMENT_ORDERED,			/* to its end */
-	PLACEMENT_BY_PREFIX,		/* behind the prefix of the moment */
-	PLACEMENT_LAPS,				/* forward, all over it every few minutes */
-	PLACEMENT_SUFFIX,			/* anywhere; in SQL Server, to its end */
+	PLACEMENT_ORDERED,			/* at the end */
+	PLACEMENT_BY_PREFIX,		/* within the current prefix */
+	PLACEMENT_CYCLIC,			/* ascending, through all keys every few
+								 * minutes */
+	PLACEMENT_SUFFIX,			/* anywhere; in SQL Server's order, at the end */
 	PLACEMENT_RANDOM			/* anywhere */
 } KeyPlacement;
 
@@ -72,9 +72,9 @@ typedef struct KeyKind
 	const char *name;
 	KeyType		type;
 	KeyForm		form;			/* of most keys */
-	KeyPlacement placement;		/* of the newest ones */
+	KeyPlacement placement;		/* of the newest keys */
 	bool		mixed;
-	int64		period_ms;		/* of a short COMB; 0 where it is not known */
+	int64		period_ms;		/* of a short COMB; 0 if it is not known */
 } KeyKind;
 
 extern KeyType key_type_of(Oid type);

@@ -1,12 +1,12 @@
--- The advisor: what it says of each kind of key, on 100,000 rows.
+-- index_report() on tables of 100,000 rows with each kind of key.
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 SET intervalstyle = 'postgres';
 CREATE SCHEMA advisor;
 SET search_path = advisor, public;
 
--- Tables of 100,000 rows, ten seconds apart, the last one at noon. In the
--- expression, i is the row's number, and "at" its time.
+-- Make a table of rows with intervals of ten seconds, the last one at noon. In
+-- the expression, i is the number of the row, and "at" is its time.
 CREATE FUNCTION make(scheme text, type text, expression text, rows int DEFAULT 100000, rows_by text DEFAULT 'i') RETURNS regclass
     LANGUAGE plpgsql AS $$
 BEGIN
@@ -79,42 +79,42 @@ INSERT INTO schemes (scheme, type, expression) VALUES
 
 SELECT count(make(scheme, type, expression)) FROM (SELECT * FROM schemes ORDER BY number) s;
 
--- what it says; estimates are tested by how far they are off
+-- the reports; estimates are compared with the true values below
 CREATE VIEW reports AS
 SELECT number, scheme, key_kind, period, index_rows, leaf_pages, leaf_density, fragmentation, heap_correlation,
-       newest_leaf_share, page_images_per_row, regexp_replace(regexp_replace(advice, '\([^()]*\d[^()]*\)', '(...)'), 'lie on \d+', 'lie on N') AS advice
+       newest_leaf_share, page_images_per_row, regexp_replace(regexp_replace(advice, '\([^()]*\d[^()]*\)', '(...)'), 'are on \d+', 'are on N') AS advice
 FROM schemes, idgen.index_report(scheme::regclass, clock => CASE WHEN scheme NOT LIKE 'ulid%' THEN timestamptz '2026-03-01 12:00:00+00' END);
 CREATE TABLE reported AS SELECT * FROM reports;
 
 SELECT scheme, CASE WHEN key_kind LIKE 'mixed%' THEN regexp_replace(key_kind, '\d+ %', 'N %', 'g') ELSE key_kind END AS key_kind, period
 FROM reported ORDER BY number;
 
--- the shares of the mixed ones
+-- the shares of mixed kinds
 SELECT scheme, abs(substring(key_kind FROM '(\d+) % random')::int - 60) < 5 AS v4, abs(substring(key_kind FROM '(\d+) % UUID v7')::int - 40) < 5 AS v7
 FROM reported WHERE key_kind LIKE 'mixed%' ORDER BY number;
 
--- how dear random keys are depends on how many rows come between checkpoints
+-- the advice on random keys depends on the number of rows per checkpoint
 SELECT advice, string_agg(scheme, ', ' ORDER BY number) AS schemes
-FROM (SELECT number, scheme, regexp_replace(advice, 'Random keys.*', 'Random keys ...') AS advice FROM reported) s
+FROM (SELECT number, scheme, regexp_replace(advice, 'The keys are random.*', 'The keys are random ...') AS advice FROM reported) s
 GROUP BY advice ORDER BY min(number);
 
--- estimates that are far off: rows, and all pages but the metapage and a few inner ones
+-- incorrect estimates of rows, and of pages without the metapage and inner pages
 SELECT scheme, index_rows, leaf_pages, pages
 FROM reported, LATERAL (SELECT pg_relation_size(scheme || '_pkey') / current_setting('block_size')::int AS pages) s
 WHERE abs(index_rows - 100000) > 5000 OR leaf_pages NOT BETWEEN 0.95 * pages AND pages;
 
--- in order, pages are full; elsewhere they are split in the middle
+-- leaf pages are full if keys ascend, and split in the middle otherwise
 SELECT CASE WHEN leaf_density > 88 THEN 'full' WHEN leaf_density BETWEEN 45 AND 85 THEN 'split' ELSE leaf_density::text END AS pages,
        string_agg(scheme, ', ' ORDER BY number) AS schemes
 FROM reported WHERE scheme NOT IN ('short_comb_1s', 'uuid_v1', 'mixed', 'changed') GROUP BY 1 ORDER BY 1;
 
--- where the newest rows lie, and how key and heap agree
+-- the pages of the newest rows, and the correlation of key and heap order
 SELECT CASE WHEN newest_leaf_share > 0.5 THEN 'most' WHEN newest_leaf_share < 0.15 THEN 'few' ELSE 'some' END AS pages_of_newest,
        CASE WHEN abs(heap_correlation) < 0.1 THEN 'none' WHEN heap_correlation > 0.9 THEN 'in order' ELSE 'some' END AS correlation,
        string_agg(scheme, ', ' ORDER BY number) AS schemes
 FROM reported WHERE scheme NOT IN ('short_comb_30s', 'short_comb_7s', 'short_comb_bulk_runs', 'uuid_v1', 'changed') GROUP BY 1, 2 ORDER BY 1, 2;
 
--- a clock of another time finds no period
+-- the period cannot be found with a clock of another time
 SELECT key_kind, period FROM idgen.index_report('short_comb', clock => '2026-03-08 12:00:00+00');
 
 --
@@ -132,10 +132,10 @@ DELETE FROM few;
 SELECT newest_leaf_share FROM idgen.index_report('few');
 
 --
--- Indexes of all sorts
+-- Kinds of indexes
 --
 
--- functions in an index are not called; an expression is refused
+-- functions in an index are not called; an index on an expression is an error
 CREATE FUNCTION turn(id uuid) RETURNS uuid LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN idgen.short_suffix_to_prefix(id); END';
 CREATE FUNCTION is_even(note int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN note % 2 = 0; END';
 CREATE TABLE sorts (id uuid, number int, parent uuid, word text);
@@ -151,7 +151,8 @@ SELECT idgen.index_report('sorts_turned');
 SELECT key_kind, index_rows, round((newest_leaf_share * leaf_pages)::numeric) AS pages_of_newest FROM idgen.index_report('sorts_even', 300);
 DROP INDEX sorts_turned, sorts_even;
 
--- nor are those of an operator class that is not built in: no rows are looked up, and as the first column's it is refused
+-- functions of an operator class that is not built in are not called either:
+-- no newest rows are read; in the first column it is an error
 CREATE FUNCTION compare(int, int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN btint4cmp($1, $2); END';
 CREATE OPERATOR CLASS other_ops FOR TYPE int USING btree AS OPERATOR 1 <, OPERATOR 3 =, FUNCTION 1 compare(int, int);
 CREATE TABLE compared AS SELECT idgen.short_suffix_to_prefix(id) AS id, number / 2 AS number FROM sorts;
@@ -161,7 +162,7 @@ CREATE OR REPLACE FUNCTION compare(int, int) RETURNS int LANGUAGE plpgsql IMMUTA
 SELECT key_kind, period, abs(index_rows - 20000) < 1000 AS rows, newest_leaf_share, advice
 FROM idgen.index_report('compared_id', clock => '2026-03-01 12:00:00+00');
 
--- many rows of one key in one index tuple, and NULLs
+-- index tuples of many rows, and nulls
 CREATE INDEX sorts_parent ON sorts (parent);
 CREATE INDEX sorts_word ON sorts (word DESC, number);
 CREATE INDEX sorts_number ON sorts (number DESC NULLS LAST) INCLUDE (word);
@@ -185,18 +186,18 @@ CREATE TABLE part PARTITION OF parted DEFAULT;
 INSERT INTO parted SELECT idgen.uuid_v6() FROM generate_series(1, 1000);
 SELECT key_kind FROM idgen.index_report('part_pkey');
 
--- rows that were put in the order of random keys are no short COMBs
+-- rows sorted by random keys are not taken for short COMBs
 CREATE TABLE sorted (id uuid PRIMARY KEY);
 INSERT INTO sorted SELECT id FROM uuid_v4 ORDER BY id;
 SELECT key_kind, heap_correlation > 0.99 AS in_order FROM idgen.index_report('sorted');
 
--- pages without rows, before and after they are given up
+-- pages without rows, before and after VACUUM deletes them
 DELETE FROM uuid_v7 WHERE id < idgen.uuid_v7_floor('2026-02-28 12:00:00+00');
 SELECT key_kind, index_rows FROM idgen.index_report('uuid_v7');
 VACUUM uuid_v7;
 SELECT key_kind, abs(index_rows - 8641) < 2500 AS rows, abs(leaf_pages - 31) < 9 AS pages FROM idgen.index_report('uuid_v7');
 
--- in a transaction that must not write
+-- in a read-only transaction
 BEGIN TRANSACTION ISOLATION LEVEL SERIALIZABLE READ ONLY;
 SELECT key_kind FROM idgen.index_report('comb');
 COMMIT;
@@ -217,13 +218,13 @@ INSERT INTO schemes (scheme, type, expression) VALUES
 SELECT count(make(scheme, type, expression, 2000, CASE WHEN scheme LIKE '%shuffled' THEN 'md5(i::text)' ELSE 'i' END)) FROM schemes;
 SELECT scheme, key_kind, regexp_replace(advice, '\d+ leaf pages', 'N leaf pages') AS advice FROM schemes, idgen.index_report(scheme::regclass, clock => '2026-03-01 12:00:00+00') ORDER BY number;
 
--- always the same key
+-- equal keys
 CREATE TABLE same (id int);
 INSERT INTO same SELECT 1 FROM generate_series(1, 150);
 CREATE INDEX same_id ON same (id);
 SELECT key_kind FROM idgen.index_report('same_id');
 
--- rows of a partial index after HOT updates, which it does not point to
+-- a partial index after HOT updates, whose new row versions it does not point to
 CREATE TABLE hot (id uuid DEFAULT idgen.short_comb(), live boolean, n int) WITH (fillfactor = 40);
 CREATE INDEX hot_id ON hot (id) WHERE live;
 INSERT INTO hot SELECT idgen.short_comb(clock => '2026-03-01 12:00:00+00'), i % 2 = 0, 0 FROM generate_series(1, 2000) i;
@@ -231,7 +232,7 @@ UPDATE hot SET n = 1;
 SELECT key_kind, newest_leaf_share FROM idgen.index_report('hot_id', clock => '2026-03-01 12:00:00+00');
 DROP TABLE hot;
 
--- rows that a partial index leaves out, and could not hold
+-- rows that a partial index does not contain, with keys too long for it
 CREATE TABLE wide (id uuid, a text, b text, c text, d text, e text, f text, g text, h text, i text);
 DO $$
 BEGIN
@@ -244,10 +245,10 @@ INSERT INTO wide SELECT gen_random_uuid(), x, x, x, x, x, x, x, x, x
 FROM generate_series(1, 150) i, repeat(CASE WHEN i % 10 = 0 THEN 'x' ELSE 'a' END, CASE WHEN i % 10 = 0 THEN 980 ELSE 1 END) x;
 SELECT key_kind, index_rows FROM idgen.index_report('wide_id');
 
--- identifiers of another time than the clock's
+-- identifiers of another time than the clock
 SELECT scheme, key_kind FROM (VALUES ('snowflake'), ('ulid')) v (scheme), idgen.index_report(scheme::regclass, clock => '2025-03-01 12:00:00+00');
 
--- pages that were left half empty
+-- pages after the deletion of most rows
 DELETE FROM short_comb WHERE hashtext(id::text) % 3 <> 0;
 DELETE FROM comb WHERE hashtext(id::text) % 3 <> 0;
 VACUUM short_comb, comb;
@@ -255,7 +256,7 @@ SELECT scheme, leaf_density < 40 AS low, regexp_replace(advice, '\d+ %', 'N %') 
 FROM (VALUES ('short_comb'), ('comb')) v (scheme), idgen.index_report(scheme::regclass, clock => '2026-03-01 12:00:00+00');
 
 --
--- NULL, and what cannot be
+-- Null arguments and errors
 --
 SELECT * FROM idgen.index_report(NULL);
 SELECT key_kind FROM idgen.index_report('comb', NULL);

@@ -1,20 +1,19 @@
 /*-------------------------------------------------------------------------
  *
  * index_report.c
- *	  The advisor: what an index's keys are, and what they cost.
+ *	  The kind of keys in an index, and their cost.
  *
- * It looks at a running server's index and must not be felt there.  So it
- * reads some hundreds of leaf pages, spread evenly over the file, and the last
- * blocks of the table; it takes no lock but those of a SELECT, holds a page
- * for as long as copying it takes, can be cancelled between any two pages, and
- * writes nothing.
+ * The report must not disturb a server in use.  It reads some hundreds of leaf
+ * pages, evenly distributed over the file, and the last blocks of the table.
+ * It takes only the locks of a SELECT, locks a page while it copies it, can be
+ * canceled between any two pages, and writes nothing.
  *
- * It runs no code of the index's owner as its caller.  So it compares keys only
- * by built-in functions, and learns from pg_index whether there are a predicate
- * or expressions: the relation cache would fold their constants, which calls
- * functions.
+ * It runs no code of the index's owner as the caller.  Therefore, it compares
+ * keys by built-in functions only, and reads from pg_index whether there are a
+ * predicate or expressions: the relation cache would fold their constants,
+ * which calls functions.
  *
- * The newest rows are those at the end of the heap.
+ * The rows at the end of the heap are regarded as the newest.
  *
  *-------------------------------------------------------------------------
  */
@@ -37,6 +36,7 @@
 #include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_namespace.h"
+#include "common/pg_prng.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
@@ -50,70 +50,40 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
+#include "advisor_compat.h"
 #include "clock.h"
-#include "entropy.h"
 #include "key_cost.h"
 #include "key_kind.h"
 
-#if PG_VERSION_NUM >= 190000
-#define find_leaf(index, table, key, leaf) \
-	_bt_search(index, table, key, leaf, BT_READ, false)
-#elif PG_VERSION_NUM >= 160000
-#define find_leaf(index, table, key, leaf) \
-	_bt_search(index, table, key, leaf, BT_READ)
-#else
-#define find_leaf(index, table, key, leaf) \
-	_bt_search(index, key, leaf, BT_READ, NULL)
-#endif
+PG_MODULE_MAGIC;
 
-#if PG_VERSION_NUM >= 160000
-#define schema_aclcheck(schema, role, mode) \
-	object_aclcheck(NamespaceRelationId, schema, role, mode)
-#else
-#define schema_aclcheck(schema, role, mode) \
-	pg_namespace_aclcheck(schema, role, mode)
-#endif
-
-#if PG_VERSION_NUM >= 170000
-#define CHECKPOINTS_TIMED		F_PG_STAT_GET_CHECKPOINTER_NUM_TIMED
-#define CHECKPOINTS_REQUESTED	F_PG_STAT_GET_CHECKPOINTER_NUM_REQUESTED
-#define CHECKPOINTS_SINCE		F_PG_STAT_GET_CHECKPOINTER_STAT_RESET_TIME
-#else
-#define CHECKPOINTS_TIMED		F_PG_STAT_GET_BGWRITER_TIMED_CHECKPOINTS
-#define CHECKPOINTS_REQUESTED	F_PG_STAT_GET_BGWRITER_REQUESTED_CHECKPOINTS
-#define CHECKPOINTS_SINCE		F_PG_STAT_GET_BGWRITER_STAT_RESET_TIME
-#endif
-
-/*
- * What is read at most: pages of the index, and where these are many, but
- * every so many-th of their keys.
- */
+/* Limits of the sample; of more than MANY_PAGES, it takes every fourth key. */
 #define SAMPLED_PAGES		400
 #define MANY_PAGES			100
 #define ROWS_PER_KEY		4
 
-/* Of the table's end, so many blocks. */
+/* The number of blocks at the end of the table that are read. */
 #define NEWEST_BLOCKS		2000
 
 #define NEWEST_ROWS_DEFAULT	2000
 #define NEWEST_ROWS_MAX		100000
 
 /*
- * A row with a longer key is passed over.  Of a partial index it may be longer
- * than an index tuple can be.
+ * Rows with a longer key are ignored.  A row that a partial index does not
+ * contain can have a key that is too long for an index tuple.
  */
 #define MAX_KEY_BYTES		2000
 
-/* An index of so few pages stays in memory whatever its keys are. */
+/* An index of at most this many pages stays in memory with any keys. */
 #define FEW_LEAF_PAGES		100
 
-/* From so many full-page images a row on, random keys are dear. */
+/* Below this number of full-page images per row, random keys cost little. */
 #define FEW_IMAGES			0.05
 
-/* From this share of a page a row on, a short COMB's rows are too scattered. */
+/* Above this number of leaf pages per row, the rows of a short COMB scatter. */
 #define SCATTERED			0.2
 
-/* Below this, REINDEX makes an index a good deal smaller. */
+/* Below this density in percent, REINDEX makes an index much smaller. */
 #define LOW_DENSITY			50.0
 
 /* The columns of the result. */
@@ -134,26 +104,26 @@ typedef enum ReportColumn
 	REPORT_COLUMNS
 } ReportColumn;
 
-/* A sampled leaf page, as far as it matters to the order of pages. */
+/* A sampled leaf page: its place in the order of pages, and its keys. */
 typedef struct SampledLeaf
 {
 	Datum		first_key;
 	bool		first_key_is_null;
-	uint64		first_place;
-	int			first;			/* of its keys in the sample */
+	uint64		first_position;
+	int			first;			/* index of its first key in the sample */
 	int			count;
 } SampledLeaf;
 
-/* What the sampled pages say; NAN for what is not known. */
+/* The sampled pages; NAN for values that are not known. */
 typedef struct IndexSample
 {
 	SampledLeaf *leaves;
 	int			leaf_count;
-	uint64	   *places;			/* of the sampled rows, leaf by leaf */
-	int			place_count;
-	KeySample	keys;			/* of the same, but those that are null */
+	uint64	   *positions;			/* of the sampled rows, by leaf */
+	int			position_count;
+	KeySample	keys;			/* of the same rows, without null keys */
 	int			rows_per_key;
-	int64		rows_met;
+	int64		rows_read;
 	double		leaf_pages;
 	double		rows;
 	double		density;		/* percent */
@@ -161,15 +131,15 @@ typedef struct IndexSample
 	double		correlation;
 } IndexSample;
 
-/* What the newest rows say. */
+/* The newest rows. */
 typedef struct NewestRows
 {
 	KeySample	keys;
-	int			located;		/* rows whose leaf was looked up */
-	int			leaf_pages;		/* different ones */
+	int			located;		/* rows whose leaf page was found */
+	int			leaf_pages;		/* number of different leaf pages */
 } NewestRows;
 
-/* What the server's statistics say; NAN for what is not known. */
+/* Rates by the server's statistics; NAN for values that are not known. */
 typedef struct Rates
 {
 	double		rows_per_second;
@@ -177,7 +147,7 @@ typedef struct Rates
 } Rates;
 
 /* ------------------------------------------------------------------------
- * Which index, and may the caller
+ * The index and the rights of the caller
  * ------------------------------------------------------------------------
  */
 
@@ -188,9 +158,9 @@ is_partial(Relation index)
 }
 
 /*
- * Whoever may read the table or the key's column may know this much of it, if
- * no policy hides rows; who monitors the server may know it of all tables.
- * The schema is resolve_index()'s to check.
+ * The report requires SELECT on the table or on the column of the key, without
+ * a policy that hides rows, or the rights of a monitoring role.
+ * resolve_index() has checked the schema.
  */
 static void
 require_rights(Relation table, Relation index)
@@ -214,7 +184,7 @@ require_rights(Relation table, Relation index)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("row-level security hides rows of table \"%s\"",
 						RelationGetRelationName(table)),
-				 errhint("Ask as a member of pg_stat_scan_tables.")));
+				 errhint("Members of pg_stat_scan_tables can report on the index.")));
 }
 
 static void
@@ -226,8 +196,8 @@ refuse_missing(Oid relid)
 }
 
 /*
- * The index to report on, given itself or a table with a primary key, in a
- * schema that the caller may use.
+ * The index itself, or the primary key of a table.  The caller must have USAGE
+ * on its schema.
  */
 static Oid
 resolve_index(Oid relid)
@@ -259,7 +229,7 @@ resolve_index(Oid relid)
 						(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 						 errmsg("table \"%s\" has no primary key",
 								RelationGetRelationName(relation)),
-						 errhint("Name one of its indexes.")));
+						 errhint("Specify one of its indexes.")));
 			break;
 		case RELKIND_PARTITIONED_INDEX:
 		case RELKIND_PARTITIONED_TABLE:
@@ -267,7 +237,7 @@ resolve_index(Oid relid)
 					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 					 errmsg("\"%s\" is partitioned", RelationGetRelationName(relation)),
 					 errdetail("Each partition has an index of its own."),
-					 errhint("Name a partition's index.")));
+					 errhint("Specify the index of a partition.")));
 			break;
 		default:
 			ereport(ERROR,
@@ -280,8 +250,8 @@ resolve_index(Oid relid)
 }
 
 /*
- * Is an index column compared by a built-in function, that of its type?  An
- * array, a row or a range is compared by the functions of what it holds.
+ * Does only built-in code compare the values of an index column?  Arrays, rows
+ * and ranges are compared by the functions of their elements.
  */
 static bool
 is_compared_safely(Relation index, int column)
@@ -293,7 +263,7 @@ is_compared_safely(Relation index, int column)
 		(type < FirstUnpinnedObjectId || type_is_enum(type));
 }
 
-/* Refuse what we cannot read; how to read the keys of the rest. */
+/* The type of the keys; an index that cannot be read is an error. */
 static KeyType
 require_readable(Relation index)
 {
@@ -306,7 +276,7 @@ require_readable(Relation index)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("index \"%s\" is not a B-tree", name),
-				 errhint("The advisor reads B-tree indexes.")));
+				 errhint("Only B-tree indexes are supported.")));
 	if (RELATION_IS_OTHER_TEMP(index))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -320,23 +290,23 @@ require_readable(Relation index)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("index \"%s\" is not valid", name),
-				 errhint("Wait until it is built, or REINDEX it.")));
+				 errhint("Wait until the index is built, or run REINDEX.")));
 	if (!heap_attisnull(index->rd_indextuple, Anum_pg_index_indexprs, NULL))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("index \"%s\" contains expressions", name),
-				 errdetail("The advisor does not evaluate expressions.")));
+				 errdetail("Index expressions are not evaluated for a report.")));
 	if (key_type == KEY_TYPE_NONE)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot tell identifiers of type %s", format_type_be(type)),
-				 errdetail("It is the type of the first column of index \"%s\".", name),
-				 errhint("The types are uuid, bigint, integer, smallint and text.")));
+				 errmsg("cannot recognize identifiers of type %s", format_type_be(type)),
+				 errdetail("This is the type of the first column of index \"%s\".", name),
+				 errhint("Supported types are uuid, bigint, integer, smallint and text.")));
 	if (!is_compared_safely(index, 0))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("operator class of the first column of index \"%s\" is not built in", name),
-				 errdetail("The advisor does not call functions of other operator classes.")));
+				 errdetail("Functions of other operator classes are not called for a report.")));
 	return key_type;
 }
 
@@ -346,20 +316,20 @@ require_readable(Relation index)
  */
 
 static inline uint64
-place_of(ItemPointer tid)
+position_of(ItemPointer tid)
 {
 	return (uint64) ItemPointerGetBlockNumberNoCheck(tid) << 16 |
 		ItemPointerGetOffsetNumberNoCheck(tid);
 }
 
 static inline BlockNumber
-block_of_place(uint64 place)
+block_of_position(uint64 position)
 {
-	return place >> 16;
+	return position >> 16;
 }
 
 static int
-compare_places(const void *one, const void *other)
+compare_positions(const void *one, const void *other)
 {
 	uint64		a = *(const uint64 *) one;
 	uint64		b = *(const uint64 *) other;
@@ -368,13 +338,13 @@ compare_places(const void *one, const void *other)
 }
 
 static int
-compare_keys_by_place(const void *one, const void *other)
+compare_keys_by_position(const void *one, const void *other)
 {
-	return compare_places(&((const SampledKey *) one)->place,
-						  &((const SampledKey *) other)->place);
+	return compare_positions(&((const SampledKey *) one)->position,
+						  &((const SampledKey *) other)->position);
 }
 
-/* The rows that an index tuple of a leaf page points to. */
+/* The number of rows that an index tuple of a leaf page points to. */
 static inline int
 row_count(IndexTuple item)
 {
@@ -387,7 +357,7 @@ row_pointer(IndexTuple item, int n)
 	return BTreeTupleIsPosting(item) ? BTreeTupleGetPostingN(item, n) : &item->t_tid;
 }
 
-/* A page as it is at this moment; false for one that was never used. */
+/* Copy a page; false if it was never used. */
 static bool
 copy_page(Relation index, BlockNumber block, BufferAccessStrategy strategy,
 		  Page copy)
@@ -408,8 +378,8 @@ copy_page(Relation index, BlockNumber block, BufferAccessStrategy strategy,
 }
 
 /*
- * Add a leaf page's keys.  Every rows_per_key-th row of all that were met is
- * taken, so that full pages count for more.
+ * Add the keys of a leaf page.  The sample takes every rows_per_key-th row of
+ * all pages together, so that each row has the same weight.
  */
 static void
 sample_leaf(Relation index, Page page, KeyType key_type, IndexSample *sample)
@@ -420,7 +390,7 @@ sample_leaf(Relation index, Page page, KeyType key_type, IndexSample *sample)
 	SampledLeaf *leaf = &sample->leaves[sample->leaf_count];
 	int			rows = 0;
 
-	leaf->first = sample->place_count;
+	leaf->first = sample->position_count;
 	for (OffsetNumber offset = P_FIRSTDATAKEY(BTPageGetOpaque(page));
 		 offset <= last; offset++)
 	{
@@ -437,34 +407,34 @@ sample_leaf(Relation index, Page page, KeyType key_type, IndexSample *sample)
 		value = index_getattr(item, 1, columns, &isnull);
 		for (int n = 0; n < row_count(item); n++, rows++)
 		{
-			uint64		place = place_of(row_pointer(item, n));
+			uint64		position = position_of(row_pointer(item, n));
 
 			if (rows == 0)
 			{
-				leaf->first_place = place;
+				leaf->first_position = position;
 				leaf->first_key_is_null = isnull;
 				if (!isnull)
 					leaf->first_key = datumCopy(value, key_column->attbyval,
 												key_column->attlen);
 			}
-			if (sample->rows_met++ % sample->rows_per_key != 0)
+			if (sample->rows_read++ % sample->rows_per_key != 0)
 				continue;
 
-			sample->places[sample->place_count++] = place;
+			sample->positions[sample->position_count++] = position;
 			if (isnull)
 				continue;
 			if (!is_read)
 				is_read = key_read(key_type, value, &key);
-			key.place = place;
+			key.position = position;
 			sample->keys.keys[sample->keys.count++] = key;
 		}
 	}
-	leaf->count = sample->place_count - leaf->first;
+	leaf->count = sample->position_count - leaf->first;
 	if (rows > 0)
 		sample->leaf_count++;
 }
 
-/* The order of leaf pages, by their first keys; ties by the first row. */
+/* Compare leaf pages by their first keys, then by their first rows. */
 static int
 compare_leaves(const void *one, const void *other, void *arg)
 {
@@ -488,10 +458,10 @@ compare_leaves(const void *one, const void *other, void *arg)
 		if (option & INDOPTION_DESC)
 			INVERT_COMPARE_RESULT(result);
 	}
-	return result != 0 ? result : compare_places(&a->first_place, &b->first_place);
+	return result != 0 ? result : compare_positions(&a->first_position, &b->first_position);
 }
 
-/* Pearson's coefficient of an order, 0 to count - 1, and of what is at it. */
+/* Pearson's correlation of the values with their indexes. */
 static double
 correlation(const double *values, int count)
 {
@@ -514,11 +484,33 @@ correlation(const double *values, int count)
 	return sum / sqrt(square_order * square);
 }
 
-/* Between the order of the keys and the ranks of their heap blocks. */
+/* The number of sorted values that are less than a value. */
+static int
+count_less(const uint64 *sorted, int count, uint64 value)
+{
+	int			low = 0;
+	int			high = count;
+
+	while (low < high)
+	{
+		int			middle = (low + high) / 2;
+
+		if (sorted[middle] < value)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * The correlation of the order of the keys with the order of their heap
+ * blocks.  Rows of the same block have the mean of their ranks.
+ */
 static double
 heap_correlation(Relation index, const IndexSample *sample)
 {
-	int			count = sample->place_count;
+	int			count = sample->position_count;
 	uint64	   *blocks;
 	uint64	   *sorted;
 	double	   *ranks;
@@ -539,40 +531,14 @@ heap_correlation(Relation index, const IndexSample *sample)
 		const SampledLeaf *leaf = &sample->leaves[i];
 
 		for (int k = 0; k < leaf->count; k++)
-			blocks[n++] = block_of_place(sample->places[leaf->first + k]);
+			blocks[n++] = block_of_position(sample->positions[leaf->first + k]);
 	}
 
 	memcpy(sorted, blocks, sizeof(uint64) * count);
-	qsort(sorted, count, sizeof(uint64), compare_places);
+	qsort(sorted, count, sizeof(uint64), compare_positions);
 	for (int i = 0; i < count; i++)
-	{
-		/* rows of one block share the middle of their ranks */
-		int			low = 0;
-		int			high = count;
-		int			from;
-
-		while (low < high)
-		{
-			int			middle = (low + high) / 2;
-
-			if (sorted[middle] < blocks[i])
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		from = low;
-		high = count;
-		while (low < high)
-		{
-			int			middle = (low + high) / 2;
-
-			if (sorted[middle] <= blocks[i])
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		ranks[i] = (from + low - 1) / 2.0;
-	}
+		ranks[i] = (count_less(sorted, count, blocks[i]) +
+					count_less(sorted, count, blocks[i] + 1) - 1) / 2.0;
 
 	result = correlation(ranks, count);
 	if (index->rd_indoption[0] & INDOPTION_DESC)
@@ -583,17 +549,9 @@ heap_correlation(Relation index, const IndexSample *sample)
 	return result;
 }
 
-/* From 0 to 1, which is left out. */
-static double
-random_fraction(void)
-{
-	/* as many bits as a double has */
-	return ldexp((double) (entropy_uint64() >> 11), -53);
-}
-
 /*
- * Read pages of the index from a random one of the first on, in equal steps;
- * block 0 is the metapage.
+ * Read pages of the index in equal steps, from a random one of the first step.
+ * Block 0 is the metapage.
  */
 static IndexSample
 sample_index(Relation index, KeyType key_type)
@@ -602,7 +560,7 @@ sample_index(Relation index, KeyType key_type)
 	BlockNumber candidates = blocks > 0 ? blocks - 1 : 0;
 	int			pages = Min(candidates, SAMPLED_PAGES);
 	double		stride = pages > 0 ? (double) candidates / pages : 0;
-	double		start = stride * random_fraction();
+	double		start = stride * pg_prng_double(&pg_global_prng_state);
 	BufferAccessStrategy strategy = GetAccessStrategy(BAS_BULKREAD);
 	PGAlignedBlock copy;
 	Page		page = (Page) copy.data;
@@ -616,7 +574,7 @@ sample_index(Relation index, KeyType key_type)
 	sample.leaves = palloc0(sizeof(SampledLeaf) * Max(pages, 1));
 	sample.rows_per_key = pages < MANY_PAGES ? 1 : ROWS_PER_KEY;
 	capacity = pages * MaxTIDsPerBTreePage / sample.rows_per_key + 1;
-	sample.places = palloc(sizeof(uint64) * capacity);
+	sample.positions = palloc(sizeof(uint64) * capacity);
 	sample.keys.keys = palloc(sizeof(SampledKey) * capacity);
 
 	for (int i = 0; i < pages; i++)
@@ -631,7 +589,7 @@ sample_index(Relation index, KeyType key_type)
 		if (P_IGNORE(opaque) || !P_ISLEAF(opaque))
 			continue;
 
-		/* as pgstatindex() counts */
+		/* the same counts as in pgstatindex() */
 		leaves++;
 		space += ((PageHeader) page)->pd_special - SizeOfPageHeaderData;
 		free_space += PageGetFreeSpace(page);
@@ -642,18 +600,18 @@ sample_index(Relation index, KeyType key_type)
 
 	if (leaves == 0)
 	{
-		/* an index without a page has no rows; else none of its leaves was met */
+		/* the index has no rows, or the sample contains no leaf page */
 		sample.leaf_pages = sample.rows = candidates == 0 ? 0 : NAN;
 		sample.density = sample.fragmentation = sample.correlation = NAN;
 		return sample;
 	}
 
 	sample.leaf_pages = rint(candidates * ((double) leaves / pages));
-	sample.rows = rint((double) sample.rows_met / leaves * sample.leaf_pages);
+	sample.rows = rint((double) sample.rows_read / leaves * sample.leaf_pages);
 	sample.density = 100 - free_space / space * 100;
 	sample.fragmentation = 100.0 * backward / leaves;
 	sample.correlation = heap_correlation(index, &sample);
-	qsort(sample.keys.keys, sample.keys.count, sizeof(SampledKey), compare_keys_by_place);
+	qsort(sample.keys.keys, sample.keys.count, sizeof(SampledKey), compare_keys_by_position);
 	return sample;
 }
 
@@ -683,8 +641,7 @@ count_distinct_blocks(BlockNumber *blocks, int count)
 }
 
 /*
- * The index tuple that a row should have, or NULL where the key is too long to
- * be an identifier.
+ * The index tuple of a row, or NULL if the key is too long for an identifier.
  */
 static IndexTuple
 index_tuple_of(Relation index, Relation table, HeapTuple row)
@@ -697,7 +654,7 @@ index_tuple_of(Relation index, Relation table, HeapTuple row)
 
 	for (int i = 0; i < columns->natts; i++)
 	{
-		/* what is only included has no part in the order */
+		/* included columns do not affect the order */
 		if (i >= IndexRelationGetNumberOfKeyAttributes(index))
 		{
 			isnull[i] = true;
@@ -717,9 +674,9 @@ index_tuple_of(Relation index, Relation table, HeapTuple row)
 }
 
 /*
- * Has the leaf page a tuple of this key for the row, or for an earlier version
- * of it?  One that a HOT update made is reached by way of the first version,
- * which is in the same block.
+ * Does the leaf page have a tuple with this key for the row or for an earlier
+ * version of it?  The index points to the first version of a HOT chain, which
+ * is in the same block.
  */
 static bool
 page_has_row(Relation index, BTScanInsert key, Page page, ItemPointer tid)
@@ -742,8 +699,8 @@ page_has_row(Relation index, BTScanInsert key, Page page, ItemPointer tid)
 }
 
 /*
- * The leaf page on which a row's tuple is.  Of a partial index that may be
- * none; whether it is, the page says, as the predicate is not for us to run.
+ * The leaf page of a row's tuple.  A partial index may not contain the row.
+ * Because the predicate must not be evaluated, the page is searched instead.
  */
 static BlockNumber
 leaf_of(Relation index, Relation table, IndexTuple item, bool partial)
@@ -752,11 +709,10 @@ leaf_of(Relation index, Relation table, IndexTuple item, bool partial)
 	BlockNumber block = InvalidBlockNumber;
 	Buffer		leaf;
 
-	(void) table;				/* before version 16 */
 	if (key->heapkeyspace)
 		key->scantid = &item->t_tid;
 	(void) find_leaf(index, table, key, &leaf);
-	/* from here on, equal keys are equal wherever their rows are */
+	/* compare without the row's position from here on */
 	key->scantid = NULL;
 	if (BufferIsValid(leaf))
 	{
@@ -768,10 +724,11 @@ leaf_of(Relation index, Relation table, IndexTuple item, bool partial)
 }
 
 /*
- * Read the last rows of the heap, from its end, and look up their leaf pages.
+ * Read the last rows of the heap, beginning at its end, and find their leaf
+ * pages.
  *
- * None is looked up where that would call a comparison function that is not
- * built in; other table access methods have another idea of an end.
+ * The result is empty if that would call a comparison function that is not
+ * built in, or if the table access method is not heap.
  */
 static NewestRows
 read_newest_rows(Relation index, Relation table, KeyType key_type, int limit)
@@ -797,7 +754,7 @@ read_newest_rows(Relation index, Relation table, KeyType key_type, int limit)
 	row_context = AllocSetContextCreate(CurrentMemoryContext, "idgen newest row",
 										ALLOCSET_DEFAULT_SIZES);
 
-	/* first, because the scan does not go beyond what it finds at its begin */
+	/* must precede the scan, which reads only the blocks that exist when it begins */
 	blocks = RelationGetNumberOfBlocks(table);
 	scan = table_beginscan_strat(table, GetActiveSnapshot(), 0, NULL, true, false);
 	if (blocks > NEWEST_BLOCKS)
@@ -822,7 +779,7 @@ read_newest_rows(Relation index, Relation table, KeyType key_type, int limit)
 			leaves[newest.located++] = leaf;
 			if (!isnull && key_read(key_type, value, key))
 			{
-				key->place = place_of(&row->t_self);
+				key->position = position_of(&row->t_self);
 				newest.keys.count++;
 			}
 		}
@@ -832,17 +789,17 @@ read_newest_rows(Relation index, Relation table, KeyType key_type, int limit)
 	table_endscan(scan);
 	MemoryContextDelete(row_context);
 
-	qsort(newest.keys.keys, newest.keys.count, sizeof(SampledKey), compare_keys_by_place);
+	qsort(newest.keys.keys, newest.keys.count, sizeof(SampledKey), compare_keys_by_position);
 	newest.leaf_pages = count_distinct_blocks(leaves, newest.located);
 	return newest;
 }
 
 /* ------------------------------------------------------------------------
- * What it costs
+ * The cost of the keys
  * ------------------------------------------------------------------------
  */
 
-/* Call one of the server's statistics functions; false where it is NULL. */
+/* Call one of the server's statistics functions; false if it returns NULL. */
 static bool
 read_statistic(Oid function, Oid argument, Datum *value)
 {
@@ -857,7 +814,7 @@ read_statistic(Oid function, Oid argument, Datum *value)
 	return !fcinfo->isnull;
 }
 
-/* A count of events by the second, since they are counted. */
+/* The rate of events that were counted since a time. */
 static double
 events_per_second(double events, TimestampTz since)
 {
@@ -867,9 +824,9 @@ events_per_second(double events, TimestampTz since)
 }
 
 /*
- * Rows inserted into the table, and checkpoints, since the statistics began.
- * Where those of the database were never reset, they began with those of the
- * background writer, or later, if the database did.
+ * The rate of rows inserted into the table, and their number per checkpoint,
+ * since the statistics were reset.  If the statistics of the database were
+ * never reset, their beginning is taken from the background writer.
  */
 static Rates
 measure_rates(Relation table)
@@ -900,8 +857,8 @@ measure_rates(Relation table)
 }
 
 /*
- * The full-page images per row where the keys of one checkpoint's rows fall
- * uniformly on so many leaf pages: each page that is met has one image.
+ * The expected full-page images per row if the keys are uniformly distributed
+ * over the leaf pages: one image for each page that a checkpoint's rows change.
  */
 static double
 expected_page_images(double leaf_pages, double rows_per_checkpoint)
@@ -913,27 +870,27 @@ expected_page_images(double leaf_pages, double rows_per_checkpoint)
 }
 
 /*
- * The leaf pages that the rows of a checkpoint meet.  Random keys can meet
- * all.  Of the others, what the newest rows met says how many that many rows
- * would; but a page that came into being by a split since the checkpoint needs
- * no image, and of these there are as many as the rows fill.
+ * The leaf pages that the rows of one checkpoint interval may change.  Random
+ * keys can change all pages.  For other keys, the number is extrapolated from
+ * the newest rows, without the pages that the rows fill: a page that a split
+ * created after the checkpoint needs no image.
  */
 static double
 active_leaf_pages(const IndexSample *sample, const NewestRows *newest,
 				  KeyPlacement placement, double rows_per_checkpoint)
 {
-	double		met;
+	double		changed;
 	double		filled;
 
 	if (placement == PLACEMENT_RANDOM || placement == PLACEMENT_SUFFIX ||
-		placement == PLACEMENT_LAPS || isnan(sample->leaf_pages))
+		placement == PLACEMENT_CYCLIC || isnan(sample->leaf_pages))
 		return sample->leaf_pages;
 	if (newest->located == 0 || isnan(rows_per_checkpoint))
 		return NAN;
 
-	met = rows_per_checkpoint * newest->leaf_pages / newest->located;
+	changed = rows_per_checkpoint * newest->leaf_pages / newest->located;
 	filled = sample->rows > 0 ? rows_per_checkpoint * sample->leaf_pages / sample->rows : 0;
-	return Max(1.0, Min(met, sample->leaf_pages) - filled);
+	return Max(1.0, Min(changed, sample->leaf_pages) - filled);
 }
 
 /* ------------------------------------------------------------------------
@@ -941,14 +898,14 @@ active_leaf_pages(const IndexSample *sample, const NewestRows *newest,
  * ------------------------------------------------------------------------
  */
 
-/* What random keys do, as far as it was measured. */
+/* The measured cost of random keys, in parentheses. */
 static const char *
 describe_scatter(const NewestRows *newest, double images)
 {
 	if (!isnan(images))
 		return psprintf(" (%.2f full-page images a row)", images);
 	if (newest->located > 0)
-		return psprintf(" (the newest %d rows lie on %d)", newest->located,
+		return psprintf(" (the newest %d rows are on %d pages)", newest->located,
 						newest->leaf_pages);
 	return "";
 }
@@ -958,16 +915,16 @@ advise_random(const KeyKind *kind, const IndexSample *sample,
 			  const NewestRows *newest, double images)
 {
 	if (sample->leaf_pages <= FEW_LEAF_PAGES)
-		return "Random keys, but the index is small: nothing to gain yet.";
+		return "The keys are random, but the index is small. No change is recommended yet.";
 	if (images < FEW_IMAGES)
-		return psprintf("Random keys, but so many rows come between checkpoints that few pages are written in full for each (%.2f): little to gain.",
+		return psprintf("The keys are random, but with this many rows per checkpoint they cause few full-page images (%.2f a row). Other keys would cost little less.",
 						images);
 	if (kind->form == FORM_NUMBER)
-		return psprintf("Random keys: each insert meets another leaf page%s. A sequence or snowflake() would touch few pages; the type stays bigint.",
+		return psprintf("The keys are random, and each insert changes another leaf page%s. With a sequence or snowflake(), new rows would change few pages; the type remains bigint.",
 						describe_scatter(newest, images));
-	return psprintf("Random keys: each insert meets another leaf page%s. New rows with short_comb() would touch few pages%s.",
+	return psprintf("The keys are random, and each insert changes another leaf page%s. With short_comb(), new rows would change few pages%s.",
 					describe_scatter(newest, images),
-					kind->form == FORM_UUID ? "; the type stays uuid" : "");
+					kind->form == FORM_UUID ? "; the type remains uuid" : "");
 }
 
 static const char *
@@ -975,35 +932,46 @@ advise_by_prefix(const IndexSample *sample, const NewestRows *newest)
 {
 	if (newest->located > 0 && sample->leaf_pages > FEW_LEAF_PAGES &&
 		newest->leaf_pages > newest->located * SCATTERED)
-		return psprintf("So many rows share a prefix that they scatter over many leaf pages (the newest %d rows lie on %d). Use a shorter period, or run_length for bulk loads.",
+		return psprintf("Too many rows have the same prefix, and scatter over many leaf pages (the newest %d rows are on %d). Use a shorter period, or run_length for bulk loads.",
 						newest->located, newest->leaf_pages);
 	if (sample->density < LOW_DENSITY && sample->leaf_pages > FEW_LEAF_PAGES)
-		return psprintf("New rows meet few leaf pages, but these stay %.0f %% full. REINDEX INDEX CONCURRENTLY packs those of past periods.",
+		return psprintf("New rows change few leaf pages, but the leaf pages are only %.0f %% full. REINDEX INDEX CONCURRENTLY compacts those of past periods.",
 						sample->density);
 	if (newest->located == 0)
-		return "New rows share the prefix of the moment: where these are few, so are the leaf pages that they meet.";
-	return "New rows meet few leaf pages: nothing to gain.";
+		return "New rows have the current prefix. If few rows have the same prefix, they change few leaf pages.";
+	return "New rows change few leaf pages. No change is recommended.";
 }
 
 static const char *
 advise_ordered(const KeyKind *kind, const IndexSample *sample)
 {
 	if (sample->density < LOW_DENSITY && sample->leaf_pages > FEW_LEAF_PAGES)
-		return psprintf("Keys come in order, but the leaf pages are %.0f %% full, as after many deletes. REINDEX INDEX CONCURRENTLY packs them.",
+		return psprintf("The keys are ascending, but the leaf pages are only %.0f %% full, as after many deletions. REINDEX INDEX CONCURRENTLY compacts them.",
 						sample->density);
 	if (kind->form == FORM_NUMBER)
-		return "Keys come in order: nothing to gain.";
-	return "Keys are time-ordered: nothing to gain.";
+		return "The keys are ascending. No change is recommended.";
+	return "The keys are in the order of time. No change is recommended.";
+}
+
+static const char *
+advise_unknown(const KeyKind *kind, const NewestRows *newest)
+{
+	if (kind->mixed)
+		return "The index has keys of several kinds. Determine which source generates each kind.";
+	if (newest->located == 0)
+		return "There is no advice for keys of this kind.";
+	return psprintf("There is no advice for keys of this kind. The newest %d rows are on %d leaf pages.",
+					newest->located, newest->leaf_pages);
 }
 
 static const char *
 advise(const KeyKind *kind, const IndexSample *sample, const NewestRows *newest,
 	   double images)
 {
-	const char *advice;
+	const char *advice = NULL;
 
 	if (sample->keys.count < KEY_KIND_MIN_KEYS)
-		return "Too few rows to tell.";
+		return "The index has too few rows for advice.";
 
 	switch (kind->placement)
 	{
@@ -1011,10 +979,10 @@ advise(const KeyKind *kind, const IndexSample *sample, const NewestRows *newest,
 			advice = advise_random(kind, sample, newest, images);
 			break;
 		case PLACEMENT_SUFFIX:
-			advice = "The time stands where SQL Server's order begins, and new rows scatter here. Keep comb() or short_comb() in this database, and convert at its border.";
+			advice = "The time is in the last bytes, where the order of SQL Server begins, and new rows scatter over the index. Use comb() or short_comb() in this database, and convert keys that are exchanged with SQL Server.";
 			break;
-		case PLACEMENT_LAPS:
-			advice = "Version 1 begins with the low bits of the time. uuid_v6() or uuid_v7() for new rows keeps them together; uuid_v1_to_v6() converts the old ones.";
+		case PLACEMENT_CYCLIC:
+			advice = "UUID version 1 begins with the low bits of the time. With uuid_v6() or uuid_v7(), new rows would be next to each other; uuid_v1_to_v6() converts existing keys.";
 			break;
 		case PLACEMENT_BY_PREFIX:
 			advice = advise_by_prefix(sample, newest);
@@ -1022,16 +990,12 @@ advise(const KeyKind *kind, const IndexSample *sample, const NewestRows *newest,
 		case PLACEMENT_ORDERED:
 			advice = advise_ordered(kind, sample);
 			break;
-		default:
-			advice = kind->mixed ?
-				"Keys of several kinds come side by side. See which source makes which." :
-				newest->located == 0 ? "No advice for such keys." :
-				psprintf("No advice for such keys. The newest %d rows lie on %d leaf pages.",
-						 newest->located, newest->leaf_pages);
+		case PLACEMENT_UNKNOWN:
+			advice = advise_unknown(kind, newest);
 			break;
 	}
 	if (kind->form == FORM_UUID_TEXT)
-		advice = psprintf("Type uuid takes 16 bytes for a key that takes 37 as text. %s", advice);
+		advice = psprintf("A UUID takes 37 bytes as text and 16 bytes as type uuid. %s", advice);
 	return advice;
 }
 
@@ -1069,7 +1033,7 @@ newest_rows_argument(FunctionCallInfo fcinfo, int argno)
  * index_report(index regclass, newest_rows int DEFAULT 2000,
  *				clock timestamptz DEFAULT NULL, OUT ...)
  *
- * One row, whose columns are those of ReportColumn.
+ * One row with the columns of ReportColumn.
  */
 PG_FUNCTION_INFO_V1(idgen_index_report);
 Datum
@@ -1099,11 +1063,11 @@ idgen_index_report(PG_FUNCTION_ARGS)
 	if (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 
-	/* the table first, as everybody locks them */
+	/* lock the table before its index, like all other commands */
 	index_oid = resolve_index(PG_GETARG_OID(0));
 	table_oid = IndexGetRelation(index_oid, true);
 	if (!OidIsValid(table_oid))
-		refuse_missing(index_oid);	/* dropped a moment ago */
+		refuse_missing(index_oid);	/* dropped concurrently */
 	table = table_open(table_oid, AccessShareLock);
 	index = index_open(index_oid, AccessShareLock);
 	require_rights(table, index);
