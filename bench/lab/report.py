@@ -591,7 +591,7 @@ def stacked_wal(run, name, title, scene):
             if value > 0:
                 plots.append(picture.box(row, from_, from_ + value, fill, colour, f"{key}: {kind} {figure(value)}", half=0.33, border=True))
             from_ += value
-        picture.text(box[0] + (box[2] - box[0]) * scale.at(sums[key]) + 6, y, figure(sums[key]))
+        picture.text(box[0] + (box[2] - box[0]) * scale.at(sums[key]) + 6, y, figure(run.median(scene, key, "wal_bytes_per_row") or sums[key]))
     picture.text(14, 14, "WAL, bytes/row:")
     picture.panel(box, scale, rows, plots, grid="x", yticks=False)
     # the legend
