@@ -21,25 +21,10 @@ set -uo pipefail
 folder=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source-path=SCRIPTDIR source=lab/common.sh
 . "$folder/lab/common.sh"
-rows=500000 transactions=5000 clients=4 rounds=3 keys=bigint,random,short_comb,short_comb_run,comb,uuid_v7,snowflake,ulid
-chosen=0
-while [ $# -gt 0 ]; do
-    case $1 in --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;; esac
-    case $1 in
-        --server) bench_server=1; shift; continue ;;
-        --help | -h) idgen_help; exit 0 ;;
-    esac
-    [ $# -ge 2 ] || idgen_die "unknown option $1, or its value is missing; see --help"
-    case $1 in
-        --rows) bench_need_number "$1" "$2"; rows=$2 ;;
-        --transactions) bench_need_number "$1" "$2"; transactions=$2 ;;
-        --rounds) bench_need_number "$1" "$2"; rounds=$2 ;;
-        --clients) bench_need_number "$1" "$2"; clients=$2 ;;
-        --keys) keys=$2 chosen=1 ;;
-        *) idgen_die "unknown option $1; see --help" ;;
-    esac
-    shift 2
-done
+rows=500000 transactions=5000 clients=4 rounds=3 keys=
+bench_options "rows transactions rounds clients keys[] server" "$@"
+chosen=$keys
+[ -n "$keys" ] || keys=bigint,random,short_comb,short_comb_run,comb,uuid_v7,snowflake,ulid
 for key in ${keys//,/ }; do
     [ -e "$folder/$key.pgbench" ] || idgen_die "there is no script $key.pgbench in $folder"
 done
@@ -73,7 +58,7 @@ bench_psql -v rows="$rows" -f "$folder/setup.sql" >"$bench_scratch/setup" 2>&1 |
 for ((round = 1; round <= rounds; round++)); do
     bench_progress "round $round of $rounds"
     for key in ${keys//,/ }; do
-        measure "$key" >>"$bench_scratch/results" || [ "$chosen" = 0 ] || idgen_die "$key could not be measured"
+        measure "$key" >>"$bench_scratch/results" || [ -z "$chosen" ] || idgen_die "$key could not be measured"
     done
 done
 [ -s "$bench_scratch/results" ] || idgen_die "no key could be measured"

@@ -6,6 +6,7 @@
 # the server of the PG* variables. There, it creates everything in the schema
 # idgen_bench, and creates an extension only if it is missing.
 #
+#   bench_options NAMES ARGUMENT ... read options
 #   bench_open [SETTING=VALUE ...]   start the private cluster, or check the server
 #   bench_psql, bench_pgbench        run a client; a signal ends it at once
 #   bench_value SQL                  print the result of a short query
@@ -49,6 +50,32 @@ bench_number() { sed -E ':a; s/([0-9])([0-9]{3})($|,)/\1,\2\3/; ta' <<<"$1"; }
 
 bench_need_number() {
     [[ $2 =~ ^[1-9][0-9]{0,17}$ ]] || idgen_die "$1 requires a positive whole number, not \"$2\""
+}
+
+# Read options into variables. NAMES are the variables: NAME for --NAME NUMBER,
+# NAME[] for --NAME A,B,..., and "server" where --server is allowed.
+bench_options() {
+    local names=" $1 " name
+    shift
+    while [ $# -gt 0 ]; do
+        case $1 in --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;; esac
+        name=${1#--}
+        name=${name//-/_}
+        case $1 in
+            --help | -h) idgen_help; exit 0 ;;
+            --server) [[ $names != *" server "* ]] || { bench_server=1; shift; continue; } ;;
+            --*) [ $# -ge 2 ] || idgen_die "unknown option $1, or its value is missing; see --help" ;;
+        esac
+        if [[ $1 = --* && $names = *" ${name}[] "* ]]; then
+            [[ $2 =~ ^[a-z0-9_]+(,[a-z0-9_]+)*$ ]] || idgen_die "$1 requires values separated by commas, not \"$2\""
+        elif [[ $1 = --* && $1 != --server && $names = *" $name "* ]]; then
+            bench_need_number "$1" "$2"
+        else
+            idgen_die "unknown option $1; see --help"
+        fi
+        declare -g "$name=$2"
+        shift 2
+    done
 }
 
 # --- clients ----------------------------------------------------------------

@@ -22,18 +22,7 @@ transactions=10000
 rounds=9
 known=100000
 
-while [ $# -gt 0 ]; do
-    case $1 in --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;; esac
-    case $1 in --help|-h) idgen_help; exit 0 ;; esac
-    [ $# -ge 2 ] || idgen_die "unknown option $1, or its value is missing; see --help"
-    case $1 in
-        --transactions) bench_need_number "$1" "$2"; transactions=$2 ;;
-        --rounds) bench_need_number "$1" "$2"; rounds=$2 ;;
-        --known) bench_need_number "$1" "$2"; known=$2 ;;
-        *) idgen_die "unknown option $1; see --help" ;;
-    esac
-    shift 2
-done
+bench_options "transactions rounds known" "$@"
 
 # name of the script, title, and name of the script with which it is compared
 scripts=(

@@ -23,21 +23,7 @@ calls=1000000
 rounds=5
 memory_calls=10000000
 
-while [ $# -gt 0 ]; do
-    case $1 in --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;; esac
-    case $1 in
-        --server) bench_server=1; shift; continue ;;
-        --help|-h) idgen_help; exit 0 ;;
-    esac
-    [ $# -ge 2 ] || idgen_die "unknown option $1, or its value is missing; see --help"
-    case $1 in
-        --calls) bench_need_number "$1" "$2"; calls=$2 ;;
-        --rounds) bench_need_number "$1" "$2"; rounds=$2 ;;
-        --memory-calls) bench_need_number "$1" "$2"; memory_calls=$2 ;;
-        *) idgen_die "unknown option $1; see --help" ;;
-    esac
-    shift 2
-done
+bench_options "calls rounds memory_calls server" "$@"
 
 bench_open shared_buffers=256MB autovacuum=off checkpoint_timeout=1h idgen.node_id=1 idgen.launch_id=0
 

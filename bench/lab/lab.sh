@@ -88,7 +88,7 @@ lab_cycle_start() {
     echo $((1770000000000000 - 1770000000000000 % cycle))
 }
 
-# Insert ROWS rows, made by EXPRESSION, SPACING microseconds apart.
+# Insert ROWS rows, whose key is EXPRESSION, SPACING microseconds apart.
 lab_insert() {
     local key=$1 expression=$2 rows=$3 spacing=$4 columns='id, payload' values="$2, i" seconds
 

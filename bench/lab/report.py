@@ -204,10 +204,6 @@ class Run:
         have = {at[1] for at in self.values if at[0] == scene and metric in (None, at[4])}
         return [key for key in self.keys if key in have]
 
-    def scene_metrics(self, scene):
-        have = {at[4] for at in self.values if at[0] == scene}
-        return [metric for metric in METRICS if metric in have]
-
     def scene_series(self, scene):
         """The series of a scene, in the order of the file."""
         return list(dict.fromkeys(at[2] for at in self.values if at[0] == scene))

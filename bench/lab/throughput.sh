@@ -23,19 +23,7 @@ clients=1,$(nproc),32
 seconds=3
 rounds=5
 
-while [ $# -gt 0 ]; do
-    case $1 in --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;; esac
-    case $1 in --help|-h) idgen_help; exit 0 ;; esac
-    [ $# -ge 2 ] || idgen_die "unknown option $1, or its value is missing; see --help"
-    case $1 in
-        --clients) [[ $2 =~ ^[1-9][0-9]{0,3}(,[1-9][0-9]{0,3})*$ ]] || idgen_die "$1 requires numbers, such as 1,2,32"
-                   clients=$2 ;;
-        --seconds) bench_need_number "$1" "$2"; seconds=$2 ;;
-        --rounds) bench_need_number "$1" "$2"; rounds=$2 ;;
-        *) idgen_die "unknown option $1; see --help" ;;
-    esac
-    shift 2
-done
+bench_options "clients[] seconds rounds" "$@"
 
 baseline="nextval('idgen_bench.numbers')"
 calls=("$baseline" 'idgen.snowflake()' 'idgen.trace_id()' 'idgen.decimal_id()' 'idgen.uuid_v7_ordered()')
