@@ -1079,7 +1079,7 @@ def steady_section(run):
         + compare_at(run, "steady", "wal_bytes_per_row", "WAL bytes/row, one row a transaction")
         + compare_at(run, "steady", "index_bytes", "Index MB, one row a transaction"),
         "A table with a history of days, a checkpoint, and then one row in each transaction. A full-page image is a copy of a page, written at "
-        "its first change after a checkpoint; records describe the changes. Throughput differs less between keys than between repetitions.",
+        "its first change after a checkpoint; records describe the changes. Compare throughput, in the table, with its spread.",
         [stacked_wal(run, "steady", title, "steady") or bars(run, "steady", title, [("steady", "wal_bytes_per_row", "", metric_title("wal_bytes_per_row"))])],
         [table for metrics in (COST, INDEX, [kind[0] for kind in WAL_KINDS]) for table in columns_table(run, "steady", metrics)])
 
@@ -1199,7 +1199,7 @@ def sections(run):
     yield run.scene_has("clients") and sweep_section(
         run, "clients", "Many sessions", "WAL bytes of an inserted row by the number of sessions, by key",
         compare_last(run, "clients", "wal_bytes_per_row", "WAL bytes/row, {} sessions"),
-        "One row a transaction from several sessions at once. Throughput differs less between keys than between repetitions.",
+        "One row a transaction from several sessions at once. Compare throughput, in the table, with its spread.",
         ["wal_bytes_per_row"], ["rows_per_s"], "sessions", "sessions", xlog=2, height=240)
     yield run.scene_has("read") and read_section(run)
     yield run.scene_has("wrap") and wrap_section(run)
