@@ -1,15 +1,16 @@
 # shellcheck shell=bash
 #
-# common.sh: what the benchmarks share. To be sourced.
+# common.sh: functions of all benchmarks. To be sourced.
 #
 # A benchmark runs on a private cluster (scripts/lib.sh) or, with --server, on
-# the server that the PG* variables name. There, everything that it makes is in
-# the schema idgen_bench, and an extension is created only where it is missing.
+# the server of the PG* variables. There, it creates everything in the schema
+# idgen_bench, and creates an extension only if it is missing.
 #
-#   bench_open [SETTING=VALUE ...]   start the private cluster, or look at the server
+#   bench_options NAMES ARGUMENT ... read options
+#   bench_open [SETTING=VALUE ...]   start the private cluster, or check the server
 #   bench_psql, bench_pgbench        run a client; a signal ends it at once
-#   bench_value SQL                  one short query's result
-#   bench_progress TEXT              a line on stderr
+#   bench_value SQL                  print the result of a short query
+#   bench_progress TEXT              print a line to stderr
 #
 # On exit, also when interrupted, the private cluster and its folder are removed,
 # or the schema and the extensions that bench_open created are dropped.
@@ -18,14 +19,14 @@ BENCH=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source-path=SCRIPTDIR source=../../scripts/lib.sh
 . "$BENCH/../../scripts/lib.sh"
 
-# what psql, pgbench and awk print is read again
+# the output of psql, pgbench and awk is parsed
 export LC_ALL=C
 
-bench_server=0          # 1: the server of the PG* variables
-bench_packages=         # "bench": also what the report needs
-bench_child=            # the client under way
+bench_server=0          # 1: use the server of the PG* variables
+bench_packages=         # "bench": also install what the report requires
+bench_child=            # the client that is running
 bench_scratch=          # a folder for intermediate results
-bench_schema=           # what there is to drop in the end
+bench_schema=           # these are dropped at the end
 bench_extensions=()
 bench_idgen_schema=
 bench_started=$SECONDS
@@ -39,7 +40,7 @@ bench_elapsed() {
 
 bench_progress() { printf '[%s] %s\n' "$(bench_elapsed)" "$*" >&2; }
 
-# The same, on one line that overwrites itself; for terminals only.
+# The same, on a line that overwrites itself; only on a terminal.
 bench_flicker() { [ ! -t 2 ] || printf '\r[%s] %s\033[K\r' "$(bench_elapsed)" "$*" >&2; }
 
 # 5000000 as 5,000,000
@@ -48,13 +49,39 @@ bench_number() { sed -E ':a; s/([0-9])([0-9]{3})($|,)/\1,\2\3/; ta' <<<"$1"; }
 # --- options ----------------------------------------------------------------
 
 bench_need_number() {
-    [[ $2 =~ ^[1-9][0-9]{0,17}$ ]] || idgen_die "$1 wants a positive whole number, not \"$2\""
+    [[ $2 =~ ^[1-9][0-9]{0,17}$ ]] || idgen_die "$1 requires a positive whole number, not \"$2\""
+}
+
+# Read options into variables. NAMES are the variables: NAME for --NAME NUMBER,
+# NAME[] for --NAME A,B,..., and "server" where --server is allowed.
+bench_options() {
+    local names=" $1 " name
+    shift
+    while [ $# -gt 0 ]; do
+        case $1 in --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;; esac
+        name=${1#--}
+        name=${name//-/_}
+        case $1 in
+            --help | -h) idgen_help; exit 0 ;;
+            --server) [[ $names != *" server "* ]] || { bench_server=1; shift; continue; } ;;
+            --*) [ $# -ge 2 ] || idgen_die "unknown option $1, or its value is missing; see --help" ;;
+        esac
+        if [[ $1 = --* && $names = *" ${name}[] "* ]]; then
+            [[ $2 =~ ^[a-z0-9_]+(,[a-z0-9_]+)*$ ]] || idgen_die "$1 requires values separated by commas, not \"$2\""
+        elif [[ $1 = --* && $1 != --server && $names = *" $name "* ]]; then
+            bench_need_number "$1" "$2"
+        else
+            idgen_die "unknown option $1; see --help"
+        fi
+        declare -g "$name=$2"
+        shift 2
+    done
 }
 
 # --- clients ----------------------------------------------------------------
 
-# Run a client in the background and wait for it, because bash does not look
-# at signals while it waits for a command in the foreground.
+# Run a client in the background and wait for it, because bash does not handle
+# signals while it waits for a command in the foreground.
 bench_run() {
     local status
     "$@" <&0 &
@@ -71,14 +98,14 @@ bench_pgbench() { bench_run pgbench -n -M prepared "$@"; }
 
 bench_value() { psql -X -q -A -t -F ' ' -v ON_ERROR_STOP=1 -c "$1"; }
 
-# Until the sessions before are gone, and their statistics with them known to all.
+# Wait until earlier sessions have ended and reported their statistics.
 bench_settle() { bench_psql -f "$BENCH/sql/settle.sql"; }
 
 # --- beginning and end ------------------------------------------------------
 
 bench_drop() {
     local extension
-    # a server process does not notice that its client is gone
+    # a backend does not notice that its client has ended
     echo "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
           WHERE application_name = current_setting('application_name')
             AND pid <> pg_backend_pid();"
@@ -92,27 +119,27 @@ bench_drop() {
 bench_close() {
     [ -z "$bench_child" ] || kill "$bench_child" 2>/dev/null
     if [ "$bench_server" = 1 ] && [ -n "$bench_schema" ]; then
-        # away from the terminal, whose Ctrl-C would reach psql, too
+        # without the terminal, whose Ctrl-C would also end this psql
         bench_drop | setsid -w psql -X -q -o /dev/null -v ON_ERROR_STOP=1 ||
             echo "could not clean up: please drop the schema $bench_schema" >&2
     fi
     [ -z "$bench_scratch" ] || rm -rf "$bench_scratch"
-    # where there are no results, there is no folder for them either
+    # without results, remove the folder
     [ -z "${bench_out:-}" ] || rmdir -p --ignore-fail-on-non-empty "$bench_out" 2>/dev/null
 }
 
-# Create what is missing, and remember it.
+# Create an extension if it is missing, to be dropped at the end.
 bench_extension() {
     local name=$1
     [ -z "$(bench_value "SELECT 1 FROM pg_extension WHERE extname = '$name'")" ] || return 0
     if [ "$name" = idgen ]; then
-        # CREATE EXTENSION makes the schema, DROP EXTENSION leaves it
+        # CREATE EXTENSION creates the schema, DROP EXTENSION keeps it
         [ -n "$(bench_value "SELECT 1 FROM pg_namespace WHERE nspname = 'idgen'")" ] ||
             bench_idgen_schema=1
     fi
-    # the last one first, for DROP: others may require those before
+    # dropped in the reverse order, because an extension may require one before it
     bench_extensions=("$name" "${bench_extensions[@]}")
-    bench_value "CREATE EXTENSION $name" || idgen_die "the extension $name is not there, and could not be created"
+    bench_value "CREATE EXTENSION $name" || idgen_die "could not create the extension $name"
 }
 
 bench_open() {
@@ -128,7 +155,7 @@ bench_open() {
     [ "$bench_server" = 1 ] || idgen_start "$@"
     bench_scratch=$(mktemp -d /tmp/idgen.bench.XXXXXX)
 
-    # the caller's settings, and then what every benchmark wants
+    # the caller's settings, and then those of every benchmark
     export PGOPTIONS="${PGOPTIONS:-} -c synchronous_commit=off -c client_min_messages=warning\
  -c statement_timeout=0 -c max_parallel_workers_per_gather=0 -c jit=off"
     export PGAPPNAME=idgen_bench_$$
@@ -139,9 +166,9 @@ bench_open() {
         idgen_die "no connection to the server"
     [[ $where != f* ]] || idgen_die "the server is older than PostgreSQL 15"
     [[ $where != 't f'* ]] ||
-        idgen_die "there is a schema idgen_bench already: another run, or something of yours"
+        idgen_die "the schema idgen_bench already exists; another run uses it, or drop it"
     bench_schema=idgen_bench
-    bench_value "CREATE SCHEMA idgen_bench" || idgen_die "cannot create a schema here"
+    bench_value "CREATE SCHEMA idgen_bench" || idgen_die "could not create the schema idgen_bench"
     bench_extension idgen
     bench_progress "PostgreSQL ${where#t t }"
 }

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 #
-# create_once.sh: what create_once() costs beside the same by hand.
+# create_once.sh: compare create_once() with hand-written statements.
 #
 #   bench/lab/create_once.sh [OPTION ...]
 #
-#   --transactions N  in one run of one script (default 10000)
+#   --transactions N  transactions in one run of one script (default 10000)
 #   --rounds N        rounds, each with one run of every script (default 9)
-#   --known N         recorded commands, of which replays repeat one (default 100000)
+#   --known N         recorded commands, one of which a replay repeats (default 100000)
 #   --help            this text
 #
-# Always on a private cluster, because it fills idgen.creation_identifiers. In
-# every transaction, a statement fetches the ids, as an application has them at
-# hand, and the next one uses them; only the latency of that one counts.
-# Rounds go through all scripts, so that a busy moment hits all alike.
+# Uses a private cluster, because it fills idgen.creation_identifiers. In each
+# transaction, a first statement fetches the ids, which an application would have,
+# and a second one uses them; only the latency of the second is reported. Each
+# round runs all scripts, so that a busy moment affects all of them.
 
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=common.sh
@@ -22,20 +22,9 @@ transactions=10000
 rounds=9
 known=100000
 
-while [ $# -gt 0 ]; do
-    case $1 in --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;; esac
-    case $1 in --help|-h) idgen_help; exit 0 ;; esac
-    [ $# -ge 2 ] || idgen_die "$1 is no option, or wants a value; see --help"
-    case $1 in
-        --transactions) bench_need_number "$1" "$2"; transactions=$2 ;;
-        --rounds) bench_need_number "$1" "$2"; rounds=$2 ;;
-        --known) bench_need_number "$1" "$2"; known=$2 ;;
-        *) idgen_die "unknown option $1; see --help" ;;
-    esac
-    shift 2
-done
+bench_options "transactions rounds known" "$@"
 
-# name of the script, what it is called, and the script it is compared with
+# name of the script, title, and name of the script with which it is compared
 scripts=(
     "first_by_hand|first call, INSERT and SELECT by hand|first_by_hand"
     "first|first call, create_once()|first_by_hand"
@@ -44,7 +33,7 @@ scripts=(
     "replay|replay, create_once()|replay_select"
 )
 
-# Prints the latency of the last statement in milliseconds.
+# Print the latency of the last statement in milliseconds.
 latency() {
     local log=$bench_scratch/pgbench
     bench_pgbench -r -t "$transactions" -D known="$known" \
@@ -65,7 +54,7 @@ for ((round = 1; round <= rounds; round++)); do
     done
 done
 
-echo "Latency of the statement, $rounds rounds of $(bench_number "$transactions") transactions; ratios to the same by hand"
+echo "Latency of the statement, $rounds rounds of $(bench_number "$transactions") transactions; ratios to the hand-written statement"
 echo
 echo "| statement | best ms | median ms | best : best | median of the rounds' ratios |"
 echo "|---|--:|--:|--:|--:|"

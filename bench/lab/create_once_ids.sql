@@ -1,4 +1,4 @@
--- The commands that the replays repeat, already recorded.
+-- Record the commands that the replays repeat.
 CREATE TABLE idgen_bench.known AS
     SELECT n::int AS number, idgen.uuid_v7() AS command_id, idgen.short_comb() AS proposed_id
     FROM generate_series(1, :known) n;

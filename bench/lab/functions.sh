@@ -1,20 +1,19 @@
 #!/usr/bin/env bash
 #
-# functions.sh: what a call of each generator costs, in time and in memory.
+# functions.sh: measure the time and the memory of a call of each generator.
 #
 #   bench/lab/functions.sh [OPTION ...]
 #
 #   --calls N         calls in one timed statement (default 1000000)
-#   --rounds N        rounds, of which the best one counts (default 5)
-#   --memory-calls N  calls in the statement whose memory is watched (default 10000000)
-#   --server          run on the server that PGHOST, PGPORT ... name
+#   --rounds N        rounds, of which the fastest is reported (default 5)
+#   --memory-calls N  calls in the statement whose memory is measured (default 10000000)
+#   --server          use the server of PGHOST, PGPORT ... and not a private cluster
 #   --help            this text
 #
-# The time is net: that of a query with the function, less that of the same
-# query with pg_backend_pid() in its place, the cheapest of functions. A check
-# or a conversion is made for each row of a table of identifiers, less the same
-# query without it.
-# Rounds go through all functions, so that a busy moment hits all alike.
+# The time is net: that of a query with the function, minus that of the same query
+# with pg_backend_pid(), the fastest function. A check or a conversion is called for
+# each row of a table of identifiers, minus the same query without it. Each round
+# measures all functions, so that a busy moment affects all of them.
 
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=common.sh
@@ -24,21 +23,7 @@ calls=1000000
 rounds=5
 memory_calls=10000000
 
-while [ $# -gt 0 ]; do
-    case $1 in --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;; esac
-    case $1 in
-        --server) bench_server=1; shift; continue ;;
-        --help|-h) idgen_help; exit 0 ;;
-    esac
-    [ $# -ge 2 ] || idgen_die "$1 is no option, or wants a value; see --help"
-    case $1 in
-        --calls) bench_need_number "$1" "$2"; calls=$2 ;;
-        --rounds) bench_need_number "$1" "$2"; rounds=$2 ;;
-        --memory-calls) bench_need_number "$1" "$2"; memory_calls=$2 ;;
-        *) idgen_die "unknown option $1; see --help" ;;
-    esac
-    shift 2
-done
+bench_options "calls rounds memory_calls server" "$@"
 
 bench_open shared_buffers=256MB autovacuum=off checkpoint_timeout=1h idgen.node_id=1 idgen.launch_id=0
 
@@ -46,7 +31,7 @@ bench_progress "timing $rounds rounds of $(bench_number "$calls") calls"
 bench_psql -F '|' -v calls="$calls" -v rounds="$rounds" -f "$BENCH/functions.sql" \
     > "$bench_scratch/times" || idgen_die "the timing failed"
 
-# Print the calls of some kinds, with their ratios to two of them.
+# Print the calls of some kinds, with their ratios to two calls.
 report() {
     local kinds=$1 title=$2 one=$3 other=$4
     echo
@@ -63,21 +48,21 @@ report() {
         }' "$bench_scratch/times"
 }
 
-report '^(generator|check)$' 'Making and checking' 'gen_random_uuid()' 'idgen.short_comb()'
-report '^counter$' 'Counting over all sessions, and ObjectId' "nextval('idgen_bench.numbers')" 'gen_random_uuid()'
+report '^(generator|check)$' 'Generating and checking' 'gen_random_uuid()' 'idgen.short_comb()'
+report '^counter$' 'Counters of all sessions, and ObjectId' "nextval('idgen_bench.numbers')" 'gen_random_uuid()'
 report '^text$' 'Writing and reading text' 'id::text' 'text::uuid'
 echo
 echo "Growth of the server process over $(bench_number "$memory_calls") calls in one statement, in kB"
 echo
-echo "| function | memory contexts | most ever held | held |"
+echo "| function | memory contexts | peak resident size | resident size |"
 echo "|---|--:|--:|--:|"
 while IFS='|' read -r kind call _; do
     [ "$kind" != text ] || continue
     [[ $call != *'(id)' ]] || call="idgen.is_recent_short_comb(idgen.short_comb())"
     bench_progress "$(bench_number "$memory_calls") calls of $call"
     bench_psql -v call="$call" -v calls="$memory_calls" -f "$BENCH/memory.sql" \
-        > "$bench_scratch/memory" || idgen_die "the memory check failed"
-    # without /proc, as on another machine, the last two stay unknown
+        > "$bench_scratch/memory" || idgen_die "the memory measurement failed"
+    # without /proc, as with a server on another machine, the last two are unknown
     awk -v call="$call" '{
         printf "| `%s` | %.0f | %s | %s |\n", call, ($2 - $1) / 1024,
             NF == 6 ? $5 - $3 : "?", NF == 6 ? $6 - $4 : "?"

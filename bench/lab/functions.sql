@@ -1,14 +1,14 @@
 -- Time each query of idgen_bench.calls, in turn, :rounds times, and keep the
--- best time of each in seconds. A generator is called :calls times in one
--- statement; where the calls read identifiers, it is once for each row of ids.
+-- shortest time of each in seconds. A statement calls a generator :calls times; a
+-- function that reads identifiers, once for each row of ids.
 CREATE TABLE idgen_bench.ids AS
     SELECT id, id::text AS text, idgen.uuid_to_base(id, 16) AS base_16, idgen.uuid_to_base(id, 32) AS base_32,
            idgen.uuid_to_base(id, 36) AS base_36, idgen.uuid_to_base(id, 58) AS base_58, idgen.uuid_to_base(id, 62) AS base_62
     FROM (SELECT idgen.short_comb() AS id FROM generate_series(1, :calls) OFFSET 0) made;
 VACUUM ANALYZE idgen_bench.ids;
 
--- kind: of a generator, a check or a text form; none where it is only a baseline
--- baseline: the query that costs what this one costs beside the function
+-- kind: generator, counter, check or text; NULL for a baseline
+-- baseline: the same query without the function
 CREATE TABLE idgen_bench.calls (name text PRIMARY KEY, number serial, kind text, query text, baseline text, best float8);
 INSERT INTO idgen_bench.calls (name, kind, query, baseline)
 SELECT call, CASE WHEN call <> 'pg_backend_pid()' THEN 'generator' END,
@@ -24,7 +24,7 @@ SELECT call, 'counter', format('SELECT count(%s) FROM (SELECT generate_series(1,
 FROM unnest(ARRAY['nextval(''idgen_bench.numbers'')', 'idgen.snowflake()', 'idgen.trace_id()', 'idgen.js_id()',
                   'idgen.decimal_id()', 'idgen.uuid_v7_ordered()', 'idgen.object_id()']) call
 WHERE CASE call
-      -- on a server that has no number, nobody but a superuser can give it one
+      -- these settings can be changed only by a superuser
       WHEN 'idgen.snowflake()' THEN current_setting('idgen.node_id')::int BETWEEN 0 AND 1023
       WHEN 'idgen.trace_id()' THEN current_setting('idgen.node_id')::int >= 0
       WHEN 'idgen.js_id()' THEN current_setting('idgen.node_id')::int BETWEEN 0 AND 31

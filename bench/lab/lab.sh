@@ -1,33 +1,34 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154    # variables of run.sh and common.sh
 #
-# lab.sh: what the scenes measure with. To be sourced by run.sh.
+# lab.sh: the functions with which the scenes measure. To be sourced by run.sh.
 #
-# The table of a key is idgen_bench.keys_NAME. Those of all keys of a scene are
-# there at the same time, so that the keys can take turns.
+# The table of a key is idgen_bench.NAME. The tables of all keys of a scene exist
+# at the same time, so that the keys can take turns.
 #
-#   lab_open                      find the parts that the server has
-#   lab_table KEY                 make the key's table, empty
+#   lab_open                      find the extensions that the server has
+#   lab_table KEY                 create the key's table, empty
 #   lab_load KEY ROWS SPACING     insert rows, SPACING microseconds of simulated time apart
 #   lab_load_bulk KEY ROWS        insert rows of one minute, as in the bulk scene
 #   lab_pgbench KEY ROWS CLIENTS  insert rows, one a transaction, at the server's time
+#   lab_vacuum KEY                VACUUM the key's table
 #   lab_before KEY, lab_after KEY around the measured inserts
-#   lab_record SCENE KEY SERIES X REPETITION   append what lab_after found to measurements.csv
-#   lab_predict                   append what idgen.expected_key_cost() expects
+#   lab_record SCENE KEY SERIES X REPETITION   append the metrics of lab_after to measurements.csv
+#   lab_predict                   append the predictions of idgen.expected_key_cost()
 #
 # lab_load and lab_pgbench set inserted and took, in rows and seconds.
 
-declare -A lab_rows         # how many rows the key's table has got
-declare -A lab_clock        # the simulated time of its last row, in microseconds since 1970
+declare -A lab_rows         # the number of rows in the key's table
+declare -A lab_clock        # the simulated time of the last row, in microseconds since 1970
 declare -A before           # the counters before a measurement
 inserted=0
 took=0
 warned=
 lab_parts=()
 
-# --- the parts --------------------------------------------------------------
+# --- the extensions --------------------------------------------------------------
 
-# Create an extension where it is missing, and say whether FUNCTION may be called.
+# Create an extension if it is missing; succeed if FUNCTION may be called.
 lab_part() {
     local name=$1 function=$2 schema
     schema=$(bench_value "SELECT extnamespace::regnamespace FROM pg_extension WHERE extname = '$name'")
@@ -40,7 +41,7 @@ lab_part() {
     [ "$(bench_value "SELECT has_function_privilege('$schema.$function', 'execute')" 2>/dev/null)" = t ]
 }
 
-# Each part but pgstattuple may be missing: then its metrics are.
+# Without an extension other than pgstattuple, only its metrics are missing.
 lab_open() {
     local have
 
@@ -60,7 +61,7 @@ lab_open() {
     bench_psql -f "$BENCH/sql/functions.sql" || idgen_die "could not create functions in idgen_bench"
 }
 
-# Restart the private cluster with other shared buffers, where they are others.
+# Restart the private cluster with other shared buffers, if they differ.
 lab_shared_buffers() {
     [ "$bench_server" = 0 ] || return 0
     [ "$(bench_value "SELECT current_setting('shared_buffers') = pg_size_pretty(pg_size_bytes('$1'))
@@ -72,26 +73,28 @@ lab_shared_buffers() {
 
 lab_table() {
     lab_rows[$1]=0
-    bench_psql -f "$BENCH/sql/table.sql" -v table="keys_$1" -v type="${key_type[$1]}" -v column="${key_column[$1]}"
+    bench_psql -f "$BENCH/sql/table.sql" -v table="$1" -v type="${key_type[$1]}" -v column="${key_column[$1]}"
 }
 
-# Set the simulated clock DAYS before now, in microseconds.
+lab_vacuum() { bench_psql -c "VACUUM idgen_bench.$1"; }
+
+# Set the key's simulated clock to DAYS before now.
 lab_clock_before_now() { lab_clock[$1]=$((${EPOCHREALTIME/./} - $2 * 86400000000)); }
 
-# The instant at which the prefixes of a period, in microseconds, begin again
-# with 0, for the last time before 2026-02-02: always the same, and so that no
-# history meets a second lap by chance.
-lab_lap_start() {
-    local lap=$(($1 * 65536))
-    echo $((1770000000000000 - 1770000000000000 % lap))
+# The last instant before 2026-02-02 at which the prefix of a period, in
+# microseconds, starts again with 0. It is the same in each run, and no history
+# reaches a second cycle by chance.
+lab_cycle_start() {
+    local cycle=$(($1 * 65536))
+    echo $((1770000000000000 - 1770000000000000 % cycle))
 }
 
-# Insert ROWS rows, made by EXPRESSION, SPACING microseconds apart.
+# Insert ROWS rows, whose key is EXPRESSION, SPACING microseconds apart.
 lab_insert() {
     local key=$1 expression=$2 rows=$3 spacing=$4 columns='id, payload' values="$2, i" seconds
 
     [ "$expression" != default ] || { columns=payload; values=i; }
-    bench_psql -f "$BENCH/sql/load.sql" -v table="keys_$key" -v columns="$columns" -v values="$values" \
+    bench_psql -f "$BENCH/sql/load.sql" -v table="$key" -v columns="$columns" -v values="$values" \
         -v clock="${lab_clock[$key]}" -v spacing="$spacing" -v rows="$rows" -v number="${lab_rows[$key]}" \
         > "$bench_scratch/load" || return 1
     read -r seconds < "$bench_scratch/load"
@@ -101,7 +104,7 @@ lab_insert() {
     lab_clock[$key]=$((lab_clock[$key] + rows * spacing))
 }
 
-# In pieces, to show how far it is; a measured load is one piece.
+# Load in pieces, to show progress; a measured load is one piece.
 lab_load() {
     local key=$1 rows=$2 spacing=$3 piece=${4:-250000} loaded
 
@@ -120,11 +123,14 @@ lab_load_bulk() {
 }
 
 lab_pgbench() {
-    local key=$1 rows=$2 clients=$3 log=$bench_scratch/pgbench tps
+    local key=$1 rows=$2 clients=$3 log=$bench_scratch/pgbench script=$BENCH/../$1.pgbench tps
 
-    echo "INSERT INTO idgen_bench.keys_$key (payload) VALUES (0);" > "$bench_scratch/insert.pgbench"
+    if [ ! -e "$script" ]; then
+        script=$bench_scratch/insert.pgbench
+        echo "INSERT INTO idgen_bench.$key (payload) VALUES (0);" > "$script"
+    fi
     bench_pgbench -c "$clients" -j "$((clients < cores ? clients : cores))" -t "$(((rows + clients - 1) / clients))" \
-        -f "$bench_scratch/insert.pgbench" > "$log" 2>&1 || { cat "$log" >&2; return 1; }
+        -f "$script" > "$log" 2>&1 || { cat "$log" >&2; return 1; }
     inserted=$(sed -n 's/^number of transactions actually processed: \([0-9]*\).*/\1/p' "$log")
     tps=$(sed -n 's/^tps = \([0-9.]*\).*without initial.*/\1/p' "$log")
     [ -n "$inserted" ] && [ -n "$tps" ] || return 1
@@ -134,15 +140,15 @@ lab_pgbench() {
 
 # --- one measurement --------------------------------------------------------
 
-# Run a file of bench/lab/sql on the key's table.
+# Run a file of bench/lab/sql for the key's table.
 lab_sql() {
     local file=$1 key=$2
     shift 2
-    bench_psql -f "$BENCH/sql/$file.sql" -v key="$key" -v table="keys_$key" -v index="keys_${key}_pkey" \
+    bench_psql -f "$BENCH/sql/$file.sql" -v key="$key" -v table="$key" -v index="${key}_pkey" \
         "${lab_parts[@]}" "$@"
 }
 
-# Read lines "name value" into the associative array of that name.
+# Read lines "name value" of a file into an associative array.
 lab_read() {
     local -n values=$1
     local name value
@@ -155,15 +161,15 @@ lab_before() {
     local by_prefix=false
 
     [[ ${key_history[$1]} != *.short_comb\(* ]] || by_prefix=true
-    # the counters from another session, when that one has told what it read
+    # the counters from another session, so that they include the reads of the first
     lab_sql before "$1" -v by_prefix="$by_prefix" > "$bench_scratch/before" && lab_sql counts "$1" >> "$bench_scratch/before" &&
         lab_read before "$bench_scratch/before" || return 1
     index_rows=${lab_rows[$1]}
 }
 
-# Write the metrics of the inserts since lab_before, inserted rows that took so
-# many seconds, to a file, "name value" a line. The touched leaves are wanted
-# with "touches", also the strip in touches.csv with "strip".
+# Write the metrics of the inserts since lab_before to a file, "name value" a line.
+# With "touches" also the number of touched leaves, and with "strip" also the
+# lines of touches.csv.
 lab_after() {
     local key=$1 want=${2:-} touches=false strip=false
     local -A after
@@ -174,7 +180,7 @@ lab_after() {
     lab_sql after "$key" -v lsn="${before[lsn]}" -v end_lsn="${after[lsn]}" -v want_touches="$touches" \
         -v want_strip="$strip" -v strip="$bench_scratch/strip" -v points=400 > "$bench_scratch/after" || return 1
     [ "${before[redo]}" = "${after[redo]}" ] || [ -n "$warned" ] || {
-        echo "warning: a checkpoint came into a measurement of $key; raise max_wal_size" >&2
+        echo "warning: a checkpoint occurred during a measurement of $key; increase max_wal_size" >&2
         warned=1
     }
     {
@@ -216,8 +222,7 @@ lab_after() {
         }' > "$bench_scratch/metrics"
 }
 
-# Append lines "name value" from a file to measurements.csv, which is there from
-# the first measurement on.
+# Append the metrics to measurements.csv, which the first call creates.
 lab_record() {
     lab_begin_results || return 1
     awk -v labels="$1,$2,$3,$4,$5" '{ print labels "," $1 "," $2 }' "$bench_scratch/metrics" \
@@ -225,7 +230,7 @@ lab_record() {
     wal=$(awk '$1 == "wal_bytes_per_row" { printf "%d", $2 + 0.5 }' "$bench_scratch/metrics")
 }
 
-# Append what the model expects of each measurement.
+# Append the model's prediction for each measurement.
 lab_predict() {
     {
         echo "CREATE TEMPORARY TABLE measured (scene text, key text, series text, x float8, repetition int, metric text, value float8);"
@@ -238,7 +243,7 @@ lab_predict() {
         cat "$bench_scratch/predictions" >> "$out/measurements.csv"
 }
 
-# Append the strip that lab_after made.
+# Append the lines of lab_after to touches.csv.
 lab_record_strip() {
     [ -s "$bench_scratch/strip" ] || return 0
     [ -e "$out/touches.csv" ] || echo "key,row,block,blocks,position" > "$out/touches.csv"

@@ -1,11 +1,11 @@
--- How much the server process holds before and after :calls calls of :call in
--- one statement: its memory contexts, and what the system says, where it can
--- be asked (VmHWM is the most that the process ever held).
+-- Print the memory of the backend before and after :calls calls of :call in one
+-- statement: the size of its memory contexts, and VmHWM (the peak resident size)
+-- and VmRSS of the operating system, if /proc has them.
 \set before 'SELECT sum(total_bytes) AS contexts_before FROM pg_backend_memory_contexts'
 \set after 'SELECT sum(total_bytes) AS contexts_after FROM pg_backend_memory_contexts'
 SELECT pg_backend_pid() AS pid \gset
 \setenv BACKEND :pid
--- once before, so that everything is loaded that a call needs
+-- some calls before, so that everything that a call requires is loaded
 SELECT count(:call) FROM (SELECT generate_series(1, 10000)) calls \g /dev/null
 :before \gset
 \set system_before `awk '/^Vm(HWM|RSS)/ { printf "%s ", $2 }' /proc/$BACKEND/status 2>/dev/null`

@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
-"""report.py: the pages and pictures of one run of the benchmark.
+"""report.py: write the report and the pictures of one run of the laboratory.
 
-    bench/lab/report.py FOLDER [--out FOLDER]
+    bench/lab/report.py FOLDER [--out FOLDER | --summary]
 
-Reads what run.sh has left in the folder (measurements.csv, keys.csv,
+Reads the files that run.sh wrote to the folder (measurements.csv, keys.csv,
 settings.csv, touches.csv) and writes report.html, report.md and the pictures,
-*.svg, there or into --out. Prints the table of the scenes steady and bulk.
+*.svg, to the same folder or to --out. Prints a table of the scenes steady and
+bulk. With --summary it only prints the table.
 
-It takes what there is: an interrupted run has fewer scenes, keys and metrics,
-and its report fewer pictures. Every number and every conclusion on the pages
-is computed from the files. The same files give the same bytes.
+Missing files, scenes, keys and metrics are left out, so that an interrupted run
+has a report too. All numbers and conclusions are computed from the files. The
+same input gives the same output, byte for byte.
 
-The pictures are drawn by gnuplot; without it the report has only the tables.
+gnuplot draws the pictures; without it the report has only tables.
 """
 
 import argparse
@@ -29,15 +30,14 @@ from collections import namedtuple
 
 # --- what is known of keys, metrics and scenes ------------------------------
 
-# A key looks the same in every picture: its colour, its dashes, its point (as
-# gnuplot numbers the shapes). The two that the others are compared with are
-# black and grey. Dashes and points tell them apart where there is no colour.
+# A key has the same colour, dashes and point shape (gnuplot's number) in every
+# picture. The two keys that the others are compared with are black and grey.
 Look = namedtuple("Look", "colour dash point")
 
 SOLID = "solid"
 LOOKS = {
     "bigint":           Look("#1a1a1a", SOLID, 7),
-    "gen_random_uuid":  Look("#8a8a8a", SOLID, 5),
+    "random":           Look("#8a8a8a", SOLID, 5),
     "uuid_v4":          Look("#b5b5b5", "(2,3)", 4),
     "uuidv7":           Look("#5aa9e6", "(10,3)", 10),
     "uuid_v7":          Look("#1f6eb5", "(8,4)", 9),
@@ -60,17 +60,16 @@ LOOKS = {
     "decimal_id":       Look("#556b2f", "(12,2)", 5),
     "object_id":        Look("#9c5a8c", "(8,2,2,2)", 15),
 }
-# for the keys that the user names, in their order
+# for keys given with --key, in the order of their definition
 FREE_LOOKS = [
     Look("#c2185b", "(6,3)", 11), Look("#00796b", "(10,3,3,3)", 15),
     Look("#7b1fa2", "(4,3)", 12), Look("#5d4037", "(12,4)", 10),
     Look("#0277bd", "(2,2)", 4),  Look("#9e9d24", "(8,4,2,4)", 14),
 ]
 
-BASES = ("bigint", "gen_random_uuid")
-SHORT_NAMES = {"gen_random_uuid": "random"}     # in narrow columns
+BASES = ("bigint", "random")
 
-Metric = namedtuple("Metric", "title unit")     # a unit of MB is shown of bytes
+Metric = namedtuple("Metric", "title unit")     # MB: the measurements are in bytes
 
 METRICS = {
     "rows_per_s":            Metric("Throughput", "rows/s"),
@@ -96,7 +95,7 @@ METRICS = {
 SCALES = {"hit_ratio": 100, "index_bytes": 1 / 1048576,
           "heap_bytes": 1 / 1048576, "cached_bytes": 1 / 1048576}
 
-# What WAL consists of, from left to right, with gnuplot's fill.
+# The parts of the WAL, from left to right, with gnuplot's fill.
 WAL_KINDS = [
     ("fpi_bytes_per_row", "full-page images", "solid 1.0", "#444444"),
     ("wal_btree_bytes_per_row", "index records", "pattern 5", "#444444"),
@@ -115,7 +114,7 @@ def warn(message):
 
 
 def number(text):
-    """The number that a text is, or None."""
+    """Convert text to a finite number, or return None."""
     try:
         value = float(text)
     except (TypeError, ValueError):
@@ -124,21 +123,21 @@ def number(text):
 
 
 def read_csv(path):
-    """The lines of a CSV file as dicts; none where there is no such file. A
-    last line without its end was cut off with the run, and is left out."""
+    """Return the lines of a CSV file as dicts; an empty list if there is no such
+    file. An incomplete last line, of an interrupted run, is left out."""
     try:
         with open(path, encoding="utf-8", errors="replace", newline="") as file:
             text = file.read()
     except FileNotFoundError:
         return []
     if text and not text.endswith("\n"):
-        warn(f"{os.path.basename(path)}: the last line is cut off, left out")
+        warn(f"{os.path.basename(path)}: the last line is incomplete and was left out")
         text = text[:text.rfind("\n") + 1]
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
 class Run:
-    """What was measured in a folder."""
+    """The measurements in a folder."""
 
     def __init__(self, folder):
         self.values = {}        # (scene, key, series, x, metric): [value, ...]
@@ -172,7 +171,7 @@ class Run:
 
         measured = {key for _, key, _, _, _ in self.values} | set(self.touches)
         self.keys = [name for name in names if name in measured]
-        # a key keeps its look in a run in which others are missing
+        # the look of a key does not depend on which other keys were measured
         free = [name for name in names if name not in LOOKS]
         self.looks = dict(LOOKS)
         self.looks.update({name: FREE_LOOKS[i % len(FREE_LOOKS)] for i, name in enumerate(free)})
@@ -194,8 +193,8 @@ class Run:
             return None
         return Stat(statistics.median(values), min(values), max(values), len(values))
 
-    def median(self, *at, **more):
-        stat = self.stat(*at, **more)
+    def median(self, *at):
+        stat = self.stat(*at)
         return stat.median if stat else None
 
     def scene_has(self, scene, metric=None):
@@ -205,12 +204,8 @@ class Run:
         have = {at[1] for at in self.values if at[0] == scene and metric in (None, at[4])}
         return [key for key in self.keys if key in have]
 
-    def scene_metrics(self, scene):
-        have = {at[4] for at in self.values if at[0] == scene}
-        return [metric for metric in METRICS if metric in have]
-
     def scene_series(self, scene):
-        """The series of a scene, as they came."""
+        """The series of a scene, in the order of the file."""
         return list(dict.fromkeys(at[2] for at in self.values if at[0] == scene))
 
     def xs(self, scene, metric, series=None):
@@ -219,7 +214,7 @@ class Run:
                        and series in (None, at[2])})
 
     def curve(self, scene, key, metric, series=""):
-        """[(x, Stat), ...] by x."""
+        """Return [(x, Stat), ...], sorted by x."""
         points = [(x, self.stat(scene, key, metric, series, x))
                   for x in self.xs(scene, metric, series)]
         return [(x, stat) for x, stat in points if stat]
@@ -228,7 +223,7 @@ class Run:
 # --- numbers as text --------------------------------------------------------
 
 def figure(value):
-    """Three digits, or all of a whole number's."""
+    """Format a value with three significant digits, or as a whole number."""
     size = abs(value)
     if size == 0:
         return "0"
@@ -242,12 +237,12 @@ def figure(value):
 
 
 def short(value):
-    """The number at an axis."""
+    """Format a value for an axis."""
     return f"{value:,.0f}" if value == round(value) else f"{value:g}"
 
 
 def with_spread(stat, metric):
-    """The median and the spread; what is counted has no digits behind the point."""
+    """Format the median and the spread; counts have no decimals."""
     if stat is None:
         return "–"
     form = "{:,.0f}".format if METRICS[metric].unit in ("pages", "rows") else figure
@@ -287,11 +282,11 @@ INK, SOFT, FAINT = "#222222", "#666666", "#dddddd"
 
 
 class Scale:
-    """From values to 0..1 along an axis. Linear scales of quantities begin at
-    zero; log says by what base a scale is logarithmic (0: it is not)."""
+    """Map values to 0..1 along an axis. Linear scales of quantities begin at
+    zero; log is the base of a logarithmic scale, 0 for a linear one."""
 
     def __init__(self, values, log=0, ticks=None, tick_text=short, zero=True, pad=0.0):
-        if log:     # which has no place for others
+        if log:     # other values cannot be drawn
             values = [value for value in values if value > 0]
             ticks = ticks and [tick for tick in ticks if tick > 0]
         reached = [*values, *(ticks or ())] or [1.0]
@@ -325,7 +320,7 @@ class Scale:
 
     @staticmethod
     def log_ticks(low, high):
-        """Powers of ten; over a short span also 2 and 5 times these."""
+        """Powers of ten; for a short span also 2 and 5 times these."""
         first = math.floor(math.log10(low) + 1e-9)
         last = math.ceil(math.log10(high) - 1e-9)
         if last - first > 2:
@@ -342,10 +337,9 @@ class Scale:
         return (value - self.low) / (self.high - self.low)
 
 
-def needs_log(metric, values, times=50):
-    """Whether the small ones would not be seen beside the great ones, and are
-    worth it: of some figures, a small one is as good as none."""
-    return (metric in ("wal_bytes_per_row", "us_per_row", "rows_per_s")
+def needs_log(metric, values, times=10):
+    """Whether the largest values would flatten the others on a linear scale."""
+    return (metric in ("wal_bytes_per_row", "us_per_row")
             and bool(values) and min(values) > 0 and max(values) / min(values) > times)
 
 
@@ -358,7 +352,7 @@ def shortened(text, most=24):
 
 
 def apart(wanted, least, low, high):
-    """Places as near to the wanted ones as can be, at least so far from each other."""
+    """Return the places nearest to the wanted ones that are at least that far apart."""
     order = sorted(range(len(wanted)), key=lambda i: wanted[i])
     places = [0.0] * len(wanted)
     floor = low
@@ -373,23 +367,22 @@ def apart(wanted, least, low, high):
 
 
 class Picture:
-    """A picture in gnuplot's language. Places of panels and texts are pixels
-    from the left and from the top, so that texts can keep off each other."""
+    """A picture as a gnuplot script. Panels and texts are placed in pixels from
+    the left and from the top, so that texts do not overlap."""
 
     def __init__(self, name, height, title):
         self.name, self.height, self.title = name, height, title
+        self.about = ""         # a description, for readers who cannot see it
         self.script = []
         self.data = []
-        self.panels = 0
         self.labels = []
-        self.panel_texts = []
 
     def block(self, lines):
         self.data.append(f"$d{len(self.data)} << EOD\n" + "\n".join(lines) + "\nEOD")
         return f"$d{len(self.data) - 1}"
 
     def text(self, x, y, text, colour=INK, align="left", size=FONT):
-        """A text whose middle is at that height."""
+        """Place text, vertically centred on y."""
         self.labels.append(
             f"set label {quoted(text)} at screen {x / WIDTH:.5f}, screen {1 - y / self.height:.5f} "
             f"{align} front font ',{size}' tc rgb '{colour}'")
@@ -434,12 +427,11 @@ class Picture:
                   f"set bmargin at screen {1 - bottom / self.height:.5f}",
                   "plot " + ", \\\n     ".join(plots or ["NaN notitle"])]
         self.script += lines
-        self.panels += 1
 
     # plots for a panel
 
     def line(self, points, look, title, width=2):
-        """A line through the medians, thin bars for the spread."""
+        """A line through the medians, and thin bars for the spread."""
         dash = "" if look.dash == SOLID else f" dt {look.dash}"
         plots = []
         spread = [(x, stat) for x, stat in points if stat.high > stat.low]
@@ -452,7 +444,7 @@ class Picture:
         return plots
 
     def expectation(self, points, look, title):
-        """What the model expects: a pale band behind the line of what was measured."""
+        """The model's prediction: a pale band behind the measured line."""
         if not points:
             return []
         data = self.block([f"{x!r} {stat.median!r}" for x, stat in points])
@@ -468,7 +460,7 @@ class Picture:
         return f"{data} using 1:2 with lines lw {width} lc rgb '{colour}' title {quoted(title)}"
 
     def svg(self):
-        """The picture as gnuplot draws it, as text; it needs no file."""
+        """Run gnuplot and return the SVG."""
         script = "\n".join(
             [f"set terminal svg noenhanced size {WIDTH},{self.height} font 'Helvetica,{FONT}' background '#ffffff' name 'g'",
              "set encoding utf8", "unset key", "unset border", "unset tics"]
@@ -481,10 +473,13 @@ class Picture:
         return self.tidy(text)
 
     def tidy(self, text):
-        """What gnuplot wrote, in less, and fit to stand beside others in a page:
-        ids of its own, links as SVG 2 has them, a title, the reader's font."""
+        """Shorten gnuplot's SVG and prepare it for a page with other pictures: give
+        it a title, a description, unique ids, links as in SVG 2 and a common font."""
+        about = f"<desc>{html.escape(self.about)}</desc>" if self.about else ""
         text = text[text.index("<svg"):]
-        text = re.sub(r"<title>Gnuplot</title>\s*<desc>.*?</desc>", f"<title>{html.escape(self.title)}</title>", text, flags=re.S)
+        text = re.sub(r"<title>g_plot_\w+</title>", "", text)
+        text = re.sub(r"<title>.*?</title>\s*<desc>.*?</desc>",
+                      lambda match: f"<title>{html.escape(self.title)}</title>\n{about}", text, count=1, flags=re.S)
         text = re.sub(r"<svg\s+(.*?)\s*>", lambda match: "<svg " + " ".join(match.group(1).split()) + ' role="img">', text, count=1, flags=re.S)
         text = text.replace(' xmlns:xlink="http://www.w3.org/1999/xlink"', "").replace("xlink:href", "href")
         text = re.sub(r"<filter.*?</filter>\s*", "", text, flags=re.S)
@@ -507,7 +502,7 @@ class Picture:
     # whole pictures of a kind
 
     def end_labels(self, right, top, bottom, ends, size=FONT):
-        """Name lines at their right ends: ends = [(y, text, colour), ...]."""
+        """Label lines at their right ends: ends = [(y, text, colour), ...]."""
         places = apart([y for y, _, _ in ends], LINE - 1, top, bottom)
         for (y, text, colour), place in zip(ends, places):
             self.labels.append(
@@ -517,7 +512,7 @@ class Picture:
 
 
 def darker(colour):
-    """The colour for text: legible on white."""
+    """The colour, darkened until text is legible on white."""
     red, green, blue = (int(colour[i:i + 2], 16) for i in (1, 3, 5))
     light = (0.299 * red + 0.587 * green + 0.114 * blue) / 255
     by = min(1.0, 0.42 / light) if light else 1.0
@@ -529,63 +524,47 @@ def metric_title(metric, log=False):
     return f"{title}, {unit}" + (" (log scale)" if log else "")
 
 
-def bars(run, name, title, rows_of_panels):
-    """Bars of the keys side by side: rows_of_panels = [[(scene, metric, series,
-    heading), ...], ...]. Each key has its row, and its figure stands at its bar."""
-    rows_of_panels = [[panel for panel in panels if run.scene_keys(panel[0], panel[1])] for panels in rows_of_panels]
-    rows_of_panels = [panels for panels in rows_of_panels if panels]
-    if not rows_of_panels:
-        return None
-    keys = [key for key in run.keys
-            if any(run.stat(scene, key, metric, series)
-                   for panels in rows_of_panels for scene, metric, series, _ in panels)]
+def bars(run, name, title, panels):
+    """Panels of bars side by side: panels = [(scene, metric, series, heading),
+    ...]. Each key has a row, and its figure is written beside its bar."""
+    panels = [panel for panel in panels if any(run.stat(panel[0], key, panel[1], panel[2]) for key in run.keys)]
+    keys = [key for key in run.keys if any(run.stat(scene, key, metric, series) for scene, metric, series, _ in panels)]
     if not keys:
         return None
     names = 14 + 7.6 * max(len(shortened(key)) for key in keys)
     room = 26 if len(keys) <= 12 else 21
-    height = len(keys) * room
-    picture = Picture(name, sum([height + 76] * len(rows_of_panels)), title)
-    top = 42
-    for panels in rows_of_panels:
-        slot = (WIDTH - names) / len(panels)
-        values = {panel: {key: stat for key in keys if (stat := run.stat(panel[0], key, panel[1], panel[2]))}
-                  for panel in panels}
+    top, height = 42, len(keys) * room
+    picture = Picture(name, top + height + 34, title)
+    slot = (WIDTH - names) / len(panels)
+    for column, (scene, metric, series, heading) in enumerate(panels):
+        stats = {key: stat for key in keys if (stat := run.stat(scene, key, metric, series))}
         # panels of one metric have one scale, so that they can be compared
-        scales = {}
-        for metric in dict.fromkeys(panel[1] for panel in panels):
-            stats = [stat for panel in panels if panel[1] == metric for stat in values[panel].values()]
-            log = needs_log(metric, [stat.median for stat in stats], 100)
-            low = [min((stat.low for stat in stats if stat.low > 0), default=1) / 2] if log else []
-            scales[metric] = Scale([stat.high for stat in stats] + low, 10 if log else 0)
-        for column, panel in enumerate(panels):
-            scene, metric, series, heading = panel
-            scale = scales[metric]
-            box = (names + column * slot, top, names + (column + 1) * slot - 62, top + height)
-            rows = Scale([0], ticks=[], zero=False)
-            rows.low, rows.high = len(keys) - 0.5, -0.5
-            plots = []
-            for row, key in enumerate(keys):
-                y = top + (row + 0.5) * room
-                if column == 0:
-                    picture.text(names - 10, y, shortened(key), align="right")
-                stat = values[panel].get(key)
-                if stat is None:
-                    picture.text(box[0] + 6, y, "–", SOFT)
-                    continue
-                colour = run.looks[key].colour
-                plots.append(picture.box(row, scale.low if scale.log else 0.0, stat.median, "solid 1.0", colour, key, half=0.33))
-                if stat.high > stat.low:
-                    # with an edge, to be seen on a dark bar too
-                    plots += [picture.segment(row, stat.low, stat.high, "#ffffff", key, 3),
-                              picture.segment(row, stat.low, stat.high, INK, key)]
-                picture.text(box[0] + (box[2] - box[0]) * scale.at(max(stat.high, scale.low)) + 6, y, figure(stat.median))
-            picture.panel(box, scale, rows, plots, title=heading + (" (log scale)" if scale.log else ""), grid="x", yticks=False)
-        top += height + 76
+        scale = Scale([stat.high for panel in panels if panel[1] == metric for key in keys
+                       if (stat := run.stat(panel[0], key, metric, panel[2]))])
+        box = (names + column * slot, top, names + (column + 1) * slot - 62, top + height)
+        rows = Scale([0], ticks=[], zero=False)
+        rows.low, rows.high = len(keys) - 0.5, -0.5
+        plots = []
+        for row, key in enumerate(keys):
+            y = top + (row + 0.5) * room
+            if column == 0:
+                picture.text(names - 10, y, shortened(key), align="right")
+            stat = stats.get(key)
+            if stat is None:
+                picture.text(box[0] + 6, y, "–", SOFT)
+                continue
+            plots.append(picture.box(row, 0.0, stat.median, "solid 1.0", run.looks[key].colour, key, half=0.33))
+            if stat.high > stat.low:
+                # a white edge, to be visible on a dark bar
+                plots += [picture.segment(row, stat.low, stat.high, "#ffffff", key, 3),
+                          picture.segment(row, stat.low, stat.high, INK, key)]
+            picture.text(box[0] + (box[2] - box[0]) * scale.at(stat.high) + 6, y, figure(stat.median))
+        picture.panel(box, scale, rows, plots, title=heading, grid="x", yticks=False)
     return picture
 
 
 def stacked_wal(run, name, title, scene):
-    """What the WAL of a row consists of."""
+    """The parts of the WAL of a row, as one bar for each key."""
     keys = [key for key in run.keys if any(run.stat(scene, key, kind[0]) for kind in WAL_KINDS)]
     kinds = [kind for kind in WAL_KINDS if run.scene_has(scene, kind[0])]
     if len(kinds) < 2:
@@ -608,10 +587,10 @@ def stacked_wal(run, name, title, scene):
             if value > 0:
                 plots.append(picture.box(row, from_, from_ + value, fill, colour, f"{key}: {kind} {figure(value)}", half=0.33, border=True))
             from_ += value
-        picture.text(box[0] + (box[2] - box[0]) * scale.at(sums[key]) + 6, y, figure(sums[key]))
+        picture.text(box[0] + (box[2] - box[0]) * scale.at(sums[key]) + 6, y, figure(run.median(scene, key, "wal_bytes_per_row") or sums[key]))
     picture.text(14, 14, "WAL, bytes/row:")
     picture.panel(box, scale, rows, plots, grid="x", yticks=False)
-    # the kinds, in the order in which they stand
+    # the legend
     left = 144
     for metric, kind, fill, colour in kinds:
         unit = Scale([0, 1], ticks=[])
@@ -621,8 +600,8 @@ def stacked_wal(run, name, title, scene):
     return picture
 
 
-def lines(run, name, title, curves, metrics, xlabel, xlog=0, xtext=short, ylog=None, xticks=None, rules=(), height=170):
-    """Panels one above the other, a line for each key in each:
+def lines(run, name, title, curves, metrics, xlabel, xlog=0, xtext=short, xticks=None, rules=(), height=170):
+    """Panels one above the other, each with a line for each key:
     curves(key, metric) = [(x, Stat), ...]."""
     metrics = [metric for metric in metrics if any(curves(key, metric) for key in run.keys)]
     if not metrics:
@@ -635,8 +614,8 @@ def lines(run, name, title, curves, metrics, xlabel, xlog=0, xtext=short, ylog=N
     for metric in metrics:
         mine = {key: curve for key in run.keys if (curve := curves(key, metric))}
         values = [value for curve in mine.values() for _, stat in curve for value in stat[:3]]
-        log = 10 if ylog or (ylog is None and needs_log(metric, values)) else 0
-        if log:     # there is no zero on such a scale
+        log = 10 if needs_log(metric, values) else 0
+        if log:     # a logarithmic scale has no zero
             mine = {key: kept for key, curve in mine.items()
                     if (kept := [(x, stat) for x, stat in curve if stat.low > 0])}
         yscale = Scale(values, log)
@@ -656,57 +635,69 @@ def lines(run, name, title, curves, metrics, xlabel, xlog=0, xtext=short, ylog=N
 
 
 def heat_strips(run, name, title, keys, height, most):
-    """For each key, where in the index its rows went while they were inserted;
-    of each at most so many dots, as more would not show more."""
-    columns = math.ceil(len(keys) / math.ceil(len(keys) / 5))
-    left, gap = 78, 16
+    """For each key, the places in the index to which its rows went; at most that
+    many dots a key, because more would not show more."""
+    columns = math.ceil(len(keys) / math.ceil(len(keys) / 6))
+    left, gap, head = 78, 16, 82
     width = min(220, (WIDTH - left - 6 - gap * (columns - 1)) / columns)
-    picture = Picture(name, math.ceil(len(keys) / columns) * (height + 84), title)
+    picture = Picture(name, math.ceil(len(keys) / columns) * (height + head) + 22, title)
     last_row = max(touch.row for touches in run.touches.values() for touch in touches)
-    share = last_row <= 1       # rows are said as a part of all
     xscale = Scale([0, last_row], ticks=[], pad=0.02)
     yscale = Scale([0, 1], ticks=[], pad=0.03)
+    drawn = {key: run.touches[key][::math.ceil(len(run.touches[key]) / most)] for key in keys}
+    picture.text(left, 12, heat_caption(run, [len(drawn[key]) for key in keys]), SOFT, size=FONT - 1)
     for i, key in enumerate(keys):
         x = left + (i % columns) * (width + gap)
-        top = 54 + (i // columns) * (height + 84)
-        touches = run.touches[key]
-        drawn = touches[::math.ceil(len(touches) / most)]
-        size = 2.0 if len(drawn) > 800 else 2.6
+        top = head - 4 + (i // columns) * (height + head)
+        size = 2.0 if len(drawn[key]) > 800 else 2.6
         half = (xscale.high - xscale.low) / width * size / 2
         dots = "\n\n".join(f"{touch.row - half:.6g} {touch.position:.5g}\n{touch.row + half:.6g} {touch.position:.5g}"
-                           for touch in drawn)
+                           for touch in drawn[key])
         data = picture.block([dots])
         picture.text(x, top - 33, shortened(key, 20), darker(run.looks[key].colour), size=FONT + 1)
-        picture.text(x, top - 14, f"{len(pages(touches)):,} pages touched", SOFT, size=FONT - 1)
+        picture.text(x, top - 14, heat_pages(run, key), SOFT, size=FONT - 2)
         if i % columns == 0:
-            picture.text(left - 9, top + 9, "last page", SOFT, "right", FONT - 1)
-            picture.text(left - 9, top + height / 2 - 9, "place in", SOFT, "right", FONT - 1)
-            picture.text(left - 9, top + height / 2 + 9, "the index", SOFT, "right", FONT - 1)
-            picture.text(left - 9, top + height - 9, "first page", SOFT, "right", FONT - 1)
+            for y, text in ((9, "last page"), (height / 2 - 9, "place in"), (height / 2 + 9, "the index"), (height - 9, "first page")):
+                picture.text(left - 9, top + y, text, SOFT, "right", FONT - 1)
         for y in (0, 1):
             picture.labels.append(f"set arrow from graph 0, graph {y} to graph 1, graph {y} nohead back lw 1 lc rgb '#c4c4c4'")
             picture.labels.append(f"set arrow from graph {y}, graph 0 to graph {y}, graph 1 nohead back lw 1 lc rgb '#c4c4c4'")
-        picture.text(x, top + height + 13, "first" if share else "0", SOFT, "left", FONT - 1)
+        picture.text(x, top + height + 13, "first", SOFT, "left", FONT - 1)
         picture.text(x + width / 2, top + height + 13, "rows", SOFT, "center", FONT - 1)
-        picture.text(x + width, top + height + 13, "last" if share else f"{last_row:,.0f}", SOFT, "right", FONT - 1)
+        picture.text(x + width, top + height + 13, "last", SOFT, "right", FONT - 1)
         picture.panel((x, top, x + width, top + height), xscale, yscale,
                       [f"{data} using 1:2 with lines lw {size} lc rgb '{run.looks[key].colour}' title {quoted(key)}"],
                       xticks=False, yticks=False)
     return picture
 
 
+def heat_caption(run, counts):
+    """How many rows are drawn, and of how many."""
+    inserted = [value for key in run.touches if (value := run.median("steady", key, "inserted_rows"))]
+    of = f" of {inserted[0]:,.0f}" if inserted and min(inserted) == max(inserted) > max(counts) else ""
+    drawn = f"{min(counts):,}" if min(counts) == max(counts) else f"{min(counts):,} to {max(counts):,}"
+    return f"Each dot is an inserted row: {drawn}{of} rows are drawn for each key. Below its name: the leaf pages that the rows touched."
+
+
+def heat_pages(run, key):
+    """The number of pages that all rows touched, or those that are drawn."""
+    touched, pages_before = (run.median("steady", key, metric) for metric in ("touched_leaf_pages", "leaf_pages"))
+    return (f"{touched:,.0f} of {pages_before:,.0f} pages" if touched and pages_before
+            else f"{len(pages(run.touches[key])):,} pages touched")
+
+
 def pages(touches):
-    """The different pages of the touches."""
+    """The distinct pages of the touches."""
     return {touch.position if touch.block is None else touch.block for touch in touches}
 
 
-# The run lengths of the scene period are not keys: shades of one colour.
+# The run lengths of the scene period have shades of one colour.
 RUN_LOOKS = [Look("#5e1f07", SOLID, 7), Look("#d1460f", "(8,4)", 13), Look("#e89a3c", "(3,3)", 6),
              Look("#a88f6a", "(8,3,2,3)", 8), Look("#c9b79c", "(2,4)", 4)]
 
 
 def period_parts(series):
-    """run_length=R rate=N as numbers, as far as they are said."""
+    """Parse run_length=R rate=N; None for a missing number."""
     parts = dict(part.split("=", 1) for part in series.split() if "=" in part)
     return number(parts.get("run_length")), number(parts.get("rate"))
 
@@ -772,7 +763,7 @@ def code_to_html(text):
 
 
 def html_cell(tag, text, first, looks):
-    """A cell; the spread of a figure is smaller, a key has its colour beside it."""
+    """A table cell; the spread is in small type, and a key has a square of its colour."""
     body = code_to_html(text)
     if not first:
         body = re.sub(r"^([\d.,e-]+) (\([\d.,e–-]+\))$", r"\1 <small>\2</small>", body)
@@ -858,52 +849,55 @@ def markdown_table(table):
     return "\n".join([row(table.head), "|---|" + rest * (len(table.head) - 1)] + [row(cells) for cells in table.rows])
 
 
-# --- what the figures say ---------------------------------------------------
+# --- conclusions ------------------------------------------------------------
 
 def notable(run, keys):
-    """The keys that sentences name: those of the sweeps, and the user's."""
+    """The keys that conclusions name: those of the sweeps, and the user's."""
     return [key for key in keys
-            if key in ("gen_random_uuid", "uuid_v7", "short_comb", "short_comb_run") or key not in LOOKS]
+            if key in ("bigint", "random", "uuid_v7", "snowflake", "short_comb", "short_comb_run") or key not in LOOKS]
 
 
-def say_ratios(run, scene, metric, start, series=""):
-    """[sentence] of how the keys compare with bigint; none where that is missing."""
-    base = run.median(scene, "bigint", metric, series)
-    parts = [f"{code(key)} {figure(part)}" for key in notable(run, run.scene_keys(scene, metric))
-             if (part := ratio(run.median(scene, key, metric, series), base)) is not None]
-    return [f"{start}: {listed(parts)}."] if parts else []
+# A row of the table of conclusions; values is {key: number}.
+Comparison = namedtuple("Comparison", "title values")
 
 
-def say_ends(run, scene, metric, start, end, what):
-    """[sentence] of how much a figure changes from the first x to the last."""
-    parts, ends = [], set()
-    for key in [key for key in run.scene_keys(scene, metric) if key == "bigint"] + notable(run, run.scene_keys(scene, metric)):
-        curve = run.curve(scene, key, metric)
-        if len(curve) > 1 and curve[0][1].median:
-            parts.append(f"{code(key)} {figure(curve[-1][1].median / curve[0][1].median)}")
-            ends.add((curve[0][0], curve[-1][0]))
-    if not parts or len(ends) != 1:
-        return []
-    first, last = ends.pop()
-    return [f"From {start(first)} to {end(last)}, {what}: {listed(parts)}."]
+def compare(run, title, value):
+    """[Comparison] of the keys for which value(key) is a number."""
+    values = {key: number for key in notable(run, run.keys) if (number := value(key)) is not None}
+    return [Comparison(title, values)] if values else []
 
 
-def say_touches(run):
-    parts = [f"{code(key)} {len(run.touches[key]):,} on {len(pages(run.touches[key])):,}"
-             for key in run.keys if key in run.touches and (key == "bigint" or key in notable(run, run.keys))]
-    return [f"Rows, and on how many different leaf pages they fell: {listed(parts)}."] if parts else []
+def compare_at(run, scene, metric, title, series="", x=None):
+    return compare(run, title, lambda key: run.median(scene, key, metric, series, x))
 
 
-def say_checkpoint(run):
-    says = []
+def compare_last(run, scene, metric, title, xtext=short):
+    """At the last x, whose text is {} in the title."""
+    xs = run.xs(scene, metric)
+    return compare_at(run, scene, metric, title.format(xtext(xs[-1])), "", xs[-1]) if xs else []
+
+
+def say(run, scene, metric, text, one, other, x=None):
+    """[text], in which {} is the metric of one key, divided by that of the other."""
+    part = ratio(run.median(scene, one, metric, "", x), run.median(scene, other, metric, "", x))
+    return [] if part is None else [text.format(figure(part), f"`{one}`", f"`{other}`")]
+
+
+def say_last(run, scene, metric, text, one, other, xtext=short):
+    """The same at the last x, whose text is X."""
+    xs = run.xs(scene, metric)
+    return say(run, scene, metric, text.replace("X", xtext(xs[-1])), one, other, xs[-1]) if xs else []
+
+
+def compare_touches(run):
+    return compare(run, "Leaf pages to which new rows went", lambda key: run.touches.get(key) and (
+        run.median("steady", key, "touched_leaf_pages") or float(len(pages(run.touches[key])))))
+
+
+def compare_checkpoints(run):
     xs = run.xs("checkpoint", "wal_bytes_per_row")
-    for x in (xs[0], xs[-1]) if len(xs) > 1 else xs:
-        base = run.median("checkpoint", "bigint", "wal_bytes_per_row", "", x)
-        parts = [f"{code(key)} {figure(part)}" for key in notable(run, run.scene_keys("checkpoint"))
-                 if (part := ratio(run.median("checkpoint", key, "wal_bytes_per_row", "", x), base)) is not None]
-        if parts:
-            says.append(f"With {short(x)} rows from checkpoint to checkpoint, times the WAL of `bigint`: {listed(parts)}.")
-    return says
+    return [row for x in dict.fromkeys((xs[0], xs[-1]) if xs else ())
+            for row in compare_at(run, "checkpoint", "wal_bytes_per_row", f"WAL bytes/row, {short(x)} rows between checkpoints", "", x)]
 
 
 def say_period(run):
@@ -915,59 +909,63 @@ def say_period(run):
     def at(item):
         length, rate = period_parts(item[1])
         parts = [f"a period of {duration(item[2])}"]
-        parts += [f"runs of {short(length)}"] if length else []
+        parts += [f"a run length of {short(length)}"] if length else []
         parts += [f"{short(rate)} rows/s"] if rate else []
         return f"{figure(item[0])} bytes/row with {listed(parts)}"
-    return [f"Least WAL: {at(min(found))}. Most: {at(max(found))}."]
+    return [f"A short COMB writes the least WAL, {at(min(found))}, and the most, {at(max(found))}."]
 
 
-def lap_curve(run):
-    """The laps one after the other: x is in laps."""
+def cycle_curve(run):
+    """The cycles of the prefix one after the other: x is in cycles."""
     def curve(key, metric):
         points = {}
         for i, series in enumerate(sorted(run.scene_series("wrap"))):
             number_of = re.search(r"\d+", series)
-            lap = int(number_of.group()) - 1 if number_of else i
+            cycle = int(number_of.group()) - 1 if number_of else i
             for x, stat in run.curve("wrap", key, metric, series):
-                points.setdefault(lap + x, stat)
+                points.setdefault(cycle + x, stat)
         return sorted(points.items())
     return curve
 
 
-def lap_figures(run, key):
+def cycle_figures(run, key):
     """{series: (mean WAL, last index size, last leaf density)} of a key."""
     figures = {}
     for series in sorted(run.scene_series("wrap")):
         wal = [stat.median for _, stat in run.curve("wrap", key, "wal_bytes_per_row", series)]
-        size = run.curve("wrap", key, "index_bytes", series)
-        density = run.curve("wrap", key, "leaf_density", series)
-        figures[series] = (statistics.mean(wal) if wal else None,
-                           size[-1][1].median if size else None,
-                           density[-1][1].median if density else None)
+        last = [curve[-1][1].median if (curve := run.curve("wrap", key, metric, series)) else None
+                for metric in ("index_bytes", "leaf_density")]
+        figures[series] = (statistics.mean(wal) if wal else None, *last)
     return figures
 
 
-def say_wrap(run):
-    says = []
-    for key in run.scene_keys("wrap"):
-        laps = list(lap_figures(run, key).items())
-        if len(laps) < 2:
-            continue
-        (one, first), (two, second) = laps[0], laps[1]
-        parts = []
-        if (part := ratio(second[0], first[0])) is not None:
-            parts.append(f"{two} writes {figure(part)} times the WAL of {one}")
-        if first[1] is not None and second[1] is not None:
-            parts.append(f"the index has {figure(second[1])} MB when it is measured last, and {figure(first[1])} MB in {one}")
-        if parts:
-            says.append(f"{code(key)}: {listed(parts)}.")
-    return says
+def compare_cycles(run):
+    def second(column):
+        def value(key):
+            cycles = list(cycle_figures(run, key).values())
+            return ratio(cycles[1][column], cycles[0][column]) if len(cycles) > 1 and cycles[1][column] else None
+        return value
+    return compare(run, "WAL of the second cycle of the prefix, times that of the first", second(0))
+
+
+def conclusions(run, found):
+    """The sentences as a list, and the comparisons as one table."""
+    texts = [text for text in found if isinstance(text, str)]
+    rows = [row for row in found if isinstance(row, Comparison)]
+    keys = [key for key in run.keys if any(key in row.values for row in rows)]
+    cells = [[row.title] + ["–" if key not in row.values else figure(row.values[key]) if row.values[key] % 1 else f"{row.values[key]:,.0f}"
+                            for key in keys] for row in rows]
+    return (([Bullets(texts)] if texts else [])
+            + ([Table(["median"] + [code(key) for key in keys], cells)] if cells else []))
 
 
 # --- tables -----------------------------------------------------------------
 
-def columns_table(run, scene, metrics, ratios=(), series=""):
-    """A row for each key, a column for each metric and its ratios."""
+RATIOS = ("rows_per_s", "us_per_row", "wal_bytes_per_row", "index_bytes")    # the metrics with ratios
+
+
+def columns_table(run, scene, metrics, ratios=RATIOS[:3], series=""):
+    """A row for each key, and a column for each metric and ratio."""
     metrics = [metric for metric in metrics if any(run.stat(scene, key, metric, series) for key in run.keys)]
     keys = [key for key in run.keys if any(run.stat(scene, key, metric, series) for metric in metrics)]
     bases = [base for base in BASES if base in keys]
@@ -978,39 +976,39 @@ def columns_table(run, scene, metrics, ratios=(), series=""):
         head.append(metric_title(metric))
         columns.append(lambda key, metric=metric: with_spread(run.stat(scene, key, metric, series), metric))
         for base in bases if metric in ratios else ():
-            head.append(":\u00a0" + SHORT_NAMES.get(base, base))
+            head.append(":\u00a0" + base)
             columns.append(lambda key, metric=metric, base=base: ratio_text(
                 ratio(run.median(scene, key, metric, series), run.median(scene, base, metric, series))))
     return [Table(head, [[code(key)] + [column(key) for column in columns] for key in keys])]
 
 
 def some(items, most=8):
-    """At most so many of them, evenly, with the first and the last."""
+    """At most that many items, evenly spaced, with the first and the last."""
     if len(items) <= most:
         return items
     return [items[round(i * (len(items) - 1) / (most - 1))] for i in range(most)]
 
 
-def sweep_tables(run, scene, metrics, xname, xtext=short, ratios=True, series=""):
-    """A table for each metric: keys down, x across, and below the ratios."""
+def sweep_tables(run, scene, metrics, xname, xtext=short):
+    """A table for each metric: a row for each key and ratio, a column for each x."""
     blocks = []
     for metric in metrics:
-        xs = some(run.xs(scene, metric, series))
-        keys = [key for key in run.scene_keys(scene, metric) if any(run.stat(scene, key, metric, series, x) for x in xs)]
+        xs = some(run.xs(scene, metric))
+        keys = [key for key in run.scene_keys(scene, metric) if any(run.stat(scene, key, metric, "", x) for x in xs)]
         if not xs or not keys:
             continue
-        rows = [[code(key)] + [with_spread(run.stat(scene, key, metric, series, x), metric) for x in xs] for key in keys]
-        for base in BASES if ratios and metric not in ("hit_ratio", "leaf_density", "leaf_fragmentation") else ():
+        rows = [[code(key)] + [with_spread(run.stat(scene, key, metric, "", x), metric) for x in xs] for key in keys]
+        for base in BASES if metric in RATIOS else ():
             rows += [[f"{code(key)} : {code(base)}"]
-                     + [ratio_text(ratio(run.median(scene, key, metric, series, x),
-                                         run.median(scene, base, metric, series, x))) for x in xs]
+                     + [ratio_text(ratio(run.median(scene, key, metric, "", x),
+                                         run.median(scene, base, metric, "", x))) for x in xs]
                      for key in keys if base in keys and key != base and key not in BASES[:BASES.index(base)]]
         blocks += [Heading(3, metric_title(metric)), Table([xname] + [xtext(x) for x in xs], rows)]
     return blocks
 
 
-SUMMARY = [     # heading, metric, how it is written
-    ("rows/s", "rows_per_s", "{:.0f}"), ("µs/row", "us_per_row", "{:.1f}"),
+SUMMARY = [     # heading, metric, format
+    ("rows/s", "rows_per_s", "{:.0f}"),
     ("WAL bytes/row", "wal_bytes_per_row", "{:.0f}"), ("full-page images/row", "fpi_per_row", "{:.3f}"),
     ("index MB", "index_bytes", "{:.1f}"), ("leaf density %", "leaf_density", "{:.1f}"),
     ("fragmentation %", "leaf_fragmentation", "{:.1f}"), ("hit ratio %", "hit_ratio", "{:.1f}"),
@@ -1018,7 +1016,7 @@ SUMMARY = [     # heading, metric, how it is written
 
 
 def summary(run):
-    """The table that run.sh prints: the medians of steady and bulk."""
+    """The tables that run.sh prints: the medians of steady and bulk."""
     blocks = []
     for scene in ("steady", "bulk"):
         keys = run.scene_keys(scene)
@@ -1026,8 +1024,7 @@ def summary(run):
             continue
         shown = [column for column in SUMMARY if run.scene_has(scene, column[1])]
         ratios = [(name, metric, base) for name, metric, base in
-                  (("WAL : bigint", "wal_bytes_per_row", "bigint"), ("WAL : random", "wal_bytes_per_row", "gen_random_uuid"),
-                   ("time : bigint", "us_per_row", "bigint")) if run.scene_has(scene, metric)]
+                  (("WAL : bigint", "wal_bytes_per_row", "bigint"), ("WAL : random", "wal_bytes_per_row", "random")) if run.scene_has(scene, metric)]
         rows = []
         for key in keys:
             medians = [(run.median(scene, key, metric), form) for _, metric, form in shown]
@@ -1041,72 +1038,120 @@ def summary(run):
 
 # --- the report -------------------------------------------------------------
 
-COST = ["rows_per_s", "us_per_row", "wal_bytes_per_row", "fpi_per_row"]
+# A section: its heading, its conclusions (sentences and comparisons), its text,
+# its pictures (None where there is too little data) and its tables.
+Section = namedtuple("Section", "heading found about pictures tables")
+
+COST = ["rows_per_s", "wal_bytes_per_row", "fpi_per_row"]
 INDEX = ["index_bytes", "leaf_density", "leaf_fragmentation", "leaf_pages", "touched_leaf_pages",
          "hit_ratio", "reads_per_row", "cached_bytes"]
-
-
-def insert_scene(run, scene, heading, about):
-    """The scenes steady and bulk."""
-    if not run.scene_has(scene):
-        return []
-    picture = bars(run, scene, f"{heading}: WAL and time of a row, for each key",
-                   [[(scene, "wal_bytes_per_row", "", metric_title("wal_bytes_per_row")),
-                     (scene, "us_per_row", "", metric_title("us_per_row"))]])
-    says = (say_ratios(run, scene, "wal_bytes_per_row", "WAL, times that of `bigint`")
-            + say_ratios(run, scene, "us_per_row", "Time, times that of `bigint`"))
-    kinds = stacked_wal(run, f"{scene}-wal", f"{heading}: what the WAL of a row consists of, for each key", scene)
-    return ([Heading(2, heading), Paragraph(about)] + ([Bullets(says)] if says else [])
-            + ([picture] if picture else [])
-            + columns_table(run, scene, COST, ("us_per_row", "wal_bytes_per_row"))
-            + columns_table(run, scene, INDEX)
-            + ([Heading(3, "What the WAL consists of"),
-                Paragraph("A full-page image is a copy of a whole page, written at its first change after a checkpoint. "
-                          "Records are the changes themselves."),
-                kinds] + columns_table(run, scene, [kind[0] for kind in WAL_KINDS]) if kinds else []))
-
-
-def heat_section(run):
-    keys = [key for key in run.keys if run.touches.get(key)]
-    if not keys:
-        return []
-    title = "Where in the index each key's rows went, in the order of the inserts"
-    first = [key for key in keys if key == "bigint" or key in notable(run, keys)] or keys
-    others = [key for key in keys if key not in first]
-    picture = heat_strips(run, "heat", title, first, 240, 2000)
-    others = [heat_strips(run, "heat-others", title + ": the other keys", others, 130, 800)] if others else []
-    rows = []
-    for key in run.keys:
-        touches = run.touches.get(key)
-        if touches:
-            of = touches[-1].blocks
-            rows.append([code(key), f"{len(touches):,}", f"{len(pages(touches)):,}",
-                         figure(len(touches) / len(pages(touches))), "–" if of is None else f"{of:,.0f}"])
-    return [Heading(2, "Where new rows go in the index"),
-            Paragraph("Each dot is one inserted row. To the right is time; upwards is the place of its leaf page in the index, "
-                      "in the order of the keys. A key that falls anywhere snows over the whole index. "
-                      "One that follows the time draws a thin line: these few pages stay in memory, and a checkpoint makes no more "
-                      "than these be written whole again."),
-            *([Bullets(says)] if (says := say_touches(run)) else []), picture, *others,
-            Table(["key", "rows", "different pages", "rows on a page", "blocks of the index"], rows)]
-
-
-def sweep_section(run, scene, heading, about, says, metrics, xname, xlabel, more=(), curves=None, xtext=short, ratios=True, **options):
-    if not run.scene_has(scene):
-        return []
-    curves = curves or (lambda key, metric: run.curve(scene, key, metric))
-    picture = lines(run, scene, f"{heading}", curves, metrics, xlabel, xtext=xtext, **options)
-    return ([Heading(2, heading), Paragraph(about)] + ([Bullets(says)] if says else []) + ([picture] if picture else [])
-            + sweep_tables(run, scene, list(metrics) + list(more), xname, xtext, ratios))
-
-
 MODEL_SCENES = ("steady", "bulk", "outgrow", "checkpoint", "period", "wrap")
 MODEL_LIMIT = 0.15
 
 
+def times(value):
+    return f"{short(value)}×"
+
+
+def heat_section(run):
+    keys = [key for key in run.keys if run.touches.get(key)]
+    first = notable(run, keys) or keys
+    others = [key for key in keys if key not in first]
+    title = "Leaf page of the index to which each new row went, in the order of the inserts"
+    rows = [[code(key), f"{len(run.touches[key]):,}", f"{len(pages(run.touches[key])):,}",
+             "–" if (blocks := run.touches[key][-1].blocks) is None else f"{blocks:,.0f}"] for key in keys]
+    return Section(
+        "Where new rows go in the index", compare_touches(run),
+        "Time runs to the right; the place of the leaf page in the index, in key order, is upwards. Random keys go to all pages. Keys that follow "
+        "the time go to few pages, which stay in memory and of which a checkpoint causes few full-page images.",
+        [heat_strips(run, "heat", title + ", by key", first, 220, 2000),
+         heat_strips(run, "heat-others", title + ": the other keys", others, 130, 800) if others else None],
+        [Table(["key", "rows drawn", "different pages among these", "blocks of the index"], rows)])
+
+
+def steady_section(run):
+    heading = "One row a transaction"
+    title = heading + ": WAL bytes of an inserted row, by key"
+    return Section(
+        heading,
+        say(run, "steady", "wal_bytes_per_row", "With one row a transaction, {1} writes {0} times the WAL of {2}.", "random", "short_comb")
+        + say(run, "steady", "index_bytes", "The index of {1} is {0} times as large as that of {2}.", "short_comb", "random")
+        + compare_at(run, "steady", "wal_bytes_per_row", "WAL bytes/row, one row a transaction")
+        + compare_at(run, "steady", "index_bytes", "Index MB, one row a transaction"),
+        "A table with a history of days, a checkpoint, and then one row in each transaction. A full-page image is a copy of a page, written at "
+        "its first change after a checkpoint; records describe the changes. Compare throughput, in the table, with its spread.",
+        [stacked_wal(run, "steady", title, "steady") or bars(run, "steady", title, [("steady", "wal_bytes_per_row", "", metric_title("wal_bytes_per_row"))])],
+        [table for metrics in (COST, INDEX, [kind[0] for kind in WAL_KINDS]) for table in columns_table(run, "steady", metrics)])
+
+
+def bulk_section(run):
+    heading = "Many rows within one minute"
+    return Section(
+        heading,
+        say(run, "bulk", "wal_bytes_per_row", "In a bulk load within one minute, {1} writes {0} times the WAL of {2}.", "short_comb", "random")
+        + say(run, "bulk", "wal_bytes_per_row", "In that bulk load, {1} writes {0} times the WAL of {2}.", "short_comb_run", "random")
+        + compare_at(run, "bulk", "wal_bytes_per_row", "WAL bytes/row, bulk load within one minute"),
+        "A table whose rows are all of one minute, a checkpoint, and then many more rows of that minute in one INSERT. "
+        "Within its period, a short COMB without runs is random.",
+        [bars(run, "bulk", heading + ": WAL bytes of an inserted row, and rows inserted per second, by key",
+              [("bulk", metric, "", metric_title(metric)) for metric in ("wal_bytes_per_row", "rows_per_s")])],
+        [table for metrics in (COST, INDEX, [kind[0] for kind in WAL_KINDS]) for table in columns_table(run, "bulk", metrics)])
+
+
+def sweep_section(run, scene, heading, title, says, about, drawn, others, xname, xlabel, xtext=short, **options):
+    """A section of lines over x: a panel for each metric drawn, a table for each."""
+    picture = lines(run, scene, title, lambda key, metric: run.curve(scene, key, metric), drawn, xlabel, xtext=xtext, **options)
+    return Section(heading, says, about, [picture], sweep_tables(run, scene, drawn + others, xname, xtext))
+
+
+def period_section(run):
+    key = run.scene_keys("period")[0]
+    xs = run.xs("period", "wal_bytes_per_row")
+    rows = []
+    for series in sorted(run.scene_series("period"), key=lambda text: [part or 0 for part in reversed(period_parts(text))] + [text]):
+        stats = [run.stat("period", key, "wal_bytes_per_row", series, x) for x in xs]
+        if any(stats):
+            rows.append([series or "–"] + [with_spread(stat, "wal_bytes_per_row") for stat in stats])
+    return Section(
+        "Period and run length of a short COMB", say_period(run),
+        f"{code(key)} with several periods. The rows of a period are in random order, and so are runs: "
+        "the cost depends on how many pages the rows of a period fill.",
+        [period_lines(run, "period", "WAL bytes of an inserted row by the period of a short COMB, for each run length and insert rate")],
+        [Heading(3, metric_title("wal_bytes_per_row")), Table(["period"] + [duration(x) for x in xs], rows)] if rows else [])
+
+
+def read_section(run):
+    series = [name for name in ("recent", "random", "range") if name in run.scene_series("read")]
+    series += [name for name in run.scene_series("read") if name not in series]
+    panels = [("read", "us_per_row", "recent", "newest rows, µs/row"),
+              ("read", "reads_per_row", "recent", "newest rows, blocks/row"),
+              ("read", "reads_per_row", "random", "any rows, blocks/row")]
+    return Section(
+        "Reading", compare_at(run, "read", "us_per_row", "µs to read one of the newest rows", "recent"),
+        "The newest rows (recent), rows of any age (random) and the rows of a time range (range), looked up by their key, from empty shared buffers. "
+        "Blocks are those of the index that had to be read. Ranges need a key from which the time can be computed.",
+        [bars(run, "read", "Time and index blocks read to look up the newest rows, and index blocks for rows of any age, by key", panels)],
+        [block for name in series if (table := columns_table(run, "read", ["us_per_row", "hit_ratio", "reads_per_row"], series=name))
+         for block in (Heading(3, name.capitalize()), *table)])
+
+
+def wrap_section(run):
+    cycles = len(run.scene_series("wrap"))
+    metrics = ["wal_bytes_per_row", "index_bytes", "leaf_density"]
+    rows = [[f"{code(key)}, {series}"] + ["–" if value is None else figure(value) for value in values]
+            for key in run.scene_keys("wrap") for series, values in cycle_figures(run, key).items()]
+    return Section(
+        "The second cycle of the prefix", compare_cycles(run),
+        "The prefix of a short COMB starts again after its last value. In the second cycle, its rows go between those of the first. "
+        "The other keys have no cycles, and get as many rows.",
+        [lines(run, "wrap", "WAL bytes of a row, index size and leaf density over two cycles of the short COMB's prefix, by key", cycle_curve(run), metrics,
+               "cycles of the prefix", xticks=[cycle / 2 for cycle in range(2 * cycles + 1)], rules=range(1, cycles))],
+        [Table(["cycle", "mean " + metric_title("wal_bytes_per_row")] + [f"{metric_title(metric)}, last value" for metric in metrics[1:]], rows)])
+
+
 def model_section(run):
-    """How near the model comes, scene by scene."""
-    rows, worst = [], []
+    """How near the model's prediction is, scene by scene."""
+    rows, worst, points, near = [], [], 0, 0
     for scene in MODEL_SCENES:
         ratios = []
         for at in run.values:
@@ -1115,135 +1160,88 @@ def model_section(run):
             expected = run.stat(scene, at[1], "predicted_wal_bytes_per_row", at[2], at[3])
             measured = run.stat(scene, at[1], "wal_bytes_per_row", at[2], at[3])
             if expected and measured.median > 0:
-                ratio = expected.median / measured.median
-                ratios.append(ratio)
-                if abs(ratio - 1) > MODEL_LIMIT:
+                ratios.append(expected.median / measured.median)
+                if abs(ratios[-1] - 1) > MODEL_LIMIT:
                     worst.append([scene, code(at[1]), " ".join(filter(None, [at[2], "" if at[3] is None else short(at[3])])),
-                                  figure(expected.median), figure(measured.median), f"{ratio:.2f}"])
+                                  figure(expected.median), figure(measured.median), f"{ratios[-1]:.2f}"])
         if ratios:
-            near = sum(abs(ratio - 1) <= MODEL_LIMIT for ratio in ratios)
+            within = sum(abs(part - 1) <= MODEL_LIMIT for part in ratios)
+            points, near = points + len(ratios), near + within
             rows.append([scene, str(len(ratios)), f"{min(ratios):.2f}", f"{statistics.median(ratios):.2f}", f"{max(ratios):.2f}",
-                         f"{near} of {len(ratios)}"])
-    if not rows:
-        return []
-    blocks = [Heading(2, "Model and measurement"),
-              Paragraph("What `idgen.expected_key_cost()` expects an inserted row to write to the WAL, divided by what it wrote; medians of the repetitions. "
-                        "In the pictures, the pale bands are what it expects."),
-              Table(["scene", "points", "least", "median", "greatest", f"within {MODEL_LIMIT * 100:.0f} %"], rows)]
-    if worst:
-        blocks += [Heading(3, f"Further away than {MODEL_LIMIT * 100:.0f} %"),
-                   Table(["scene", "key", "point", "expected", "measured", "ratio"], worst, "text")]
-    return blocks
+                         f"{within} of {len(ratios)}"])
+    return rows and Section(
+        "Model and measurement", [f"`idgen.expected_key_cost()` predicts the WAL of a row within {MODEL_LIMIT * 100:.0f} % for {near} of {points} measurements."],
+        "The WAL bytes of a row that `idgen.expected_key_cost()` predicts, divided by the measured ones; medians of the repetitions.", [],
+        [Table(["scene", "points", "least", "median", "greatest", f"within {MODEL_LIMIT * 100:.0f} %"], rows)]
+        + ([Heading(3, f"Not within {MODEL_LIMIT * 100:.0f} %"), Table(["scene", "key", "point", "predicted", "measured", "ratio"], worst, "text")] if worst else []))
+
+
+def sections(run):
+    yield run.touches and heat_section(run)
+    yield run.scene_has("steady") and steady_section(run)
+    yield run.scene_has("bulk") and bulk_section(run)
+    yield run.scene_has("outgrow") and sweep_section(
+        run, "outgrow", "The index outgrows the memory", "Rows inserted per second and WAL bytes of a row as the index outgrows shared_buffers, by key",
+        say_last(run, "outgrow", "rows_per_s", "With an index of X shared_buffers, {1} inserts {0} times as many rows a second as {2}.", "random", "short_comb", times)
+        + say_last(run, "outgrow", "wal_bytes_per_row", "With an index of X shared_buffers, {1} writes {0} times the WAL of {2}.", "random", "short_comb", times)
+        + compare_last(run, "outgrow", "rows_per_s", "Rows/s, index of {} shared_buffers", times)
+        + compare_last(run, "outgrow", "wal_bytes_per_row", "WAL bytes/row, index of {} shared_buffers", times),
+        f"The same inserts into an index of a fraction to a multiple of shared_buffers ({run.setting('outgrow.shared_buffers') or 'see settings'} in this scene). "
+        "A page that is not in memory must be read before a row can be inserted into it.",
+        ["rows_per_s", "wal_bytes_per_row"], ["reads_per_row", "hit_ratio"],
+        "index : shared_buffers", "size of the index, divided by shared_buffers", times, xlog=2, height=190)
+    yield run.scene_has("checkpoint") and sweep_section(
+        run, "checkpoint", "Rows between checkpoints", "WAL bytes of an inserted row by the number of rows between two checkpoints, by key", compare_checkpoints(run),
+        "The first change of a page after a checkpoint writes the whole page to the WAL. "
+        "The more rows are inserted between two checkpoints, the more rows share this cost.",
+        ["wal_bytes_per_row"], ["fpi_per_row", "rows_per_s"], "rows between checkpoints", "rows between two checkpoints", xlog=10, height=330)
+    yield run.scene_has("period") and period_section(run)
+    yield run.scene_has("clients") and sweep_section(
+        run, "clients", "Many sessions", "WAL bytes of an inserted row by the number of sessions, by key",
+        compare_last(run, "clients", "wal_bytes_per_row", "WAL bytes/row, {} sessions"),
+        "One row a transaction from several sessions at once. Compare throughput, in the table, with its spread.",
+        ["wal_bytes_per_row"], ["rows_per_s"], "sessions", "sessions", xlog=2, height=240)
+    yield run.scene_has("read") and read_section(run)
+    yield run.scene_has("wrap") and wrap_section(run)
+    yield run.scene_has("delete") and sweep_section(
+        run, "delete", "Deleting old rows", "Index size and leaf density while old rows are deleted and new ones inserted, by key",
+        say_last(run, "delete", "index_bytes", "Where old rows are deleted, the index of {1} grows to {0} times the size of that of {2}.", "short_comb", "random")
+        + compare_last(run, "delete", "index_bytes", "Index MB, old rows deleted"),
+        "A table of constant size: the oldest rows are deleted, as many new ones are inserted, and VACUUM follows. "
+        "At turnover 1, as many rows were deleted as the table holds.",
+        ["index_bytes", "leaf_density"], ["heap_bytes"], "turnover", "deleted rows, divided by the rows of the table")
+    yield model_section(run)
 
 
 def in_gigabytes(text):
-    """Of a size in kB, as the system says it; other text as it is."""
+    """A size in kB, as the system reports it, in GB; other text unchanged."""
     size = re.fullmatch(r"(\d+) kB", text)
     return f"{figure(int(size.group(1)) / 1048576)} GB" if size else text
 
 
-def times(value):
-    return f"{short(value)}×"
-
-
 def report_blocks(run):
     """The report, as headings, texts, tables and pictures."""
-    blocks = [Heading(1, "What a primary key costs")]
-    named = [("server_version", "PostgreSQL {}"), ("date", "{}"), ("cores", "{} cores"),
-             ("memory", "{} of memory"), ("shared_buffers", "shared_buffers {}")]
+    have = [section for section in sections(run) if section]
+    named = [("date", "Measured {}"), ("server_version", "PostgreSQL {}"), ("cores", "{} cores"), ("memory", "{} of memory"),
+             ("shared_buffers", "shared_buffers {}"), ("synchronous_commit", "synchronous_commit {}"), ("full_page_writes", "full_page_writes {}")]
     facts = [form.format(in_gigabytes(run.setting(name))) for name, form in named if run.setting(name)]
-    if facts:
-        blocks.append(Paragraph(", ".join(facts) + "."))
-    blocks.append(Paragraph("Figures are medians, with the least and the greatest of the repetitions in brackets, and as thin bars in the pictures. "
-                            "Columns that begin with a colon are ratios to `bigint`, and to `gen_random_uuid()`, random for short. "
-                            "WAL and pages hardly change from run to run; times do."))
+    found = conclusions(run, [item for section in have for item in section.found])
 
+    blocks = [Heading(1, "What a primary key costs")]
+    blocks += [Paragraph(", ".join(facts) + ". All settings are at the end.")] if facts else []
+    blocks += [Heading(2, "Conclusions"), *found] if found else []
     blocks += [Heading(2, "The keys"),
+               Paragraph("Figures are medians, with the least and the greatest of the repetitions in brackets, and as thin bars in the pictures. "
+                         "Columns that begin with a colon are ratios to `bigint`, and to `gen_random_uuid()`, here called `random`. "
+                         "In the pictures, pale bands are predictions of `idgen.expected_key_cost()`. WAL and pages hardly change from run to run; times do."),
                Table(["key", "type", "expression"],
                      [[code(key), run.types.get(key, ""), code(run.label(key))] for key in run.keys], "text")]
-    blocks += heat_section(run)
-    blocks += insert_scene(run, "steady", "One row a transaction",
-                           "A table with a history, a checkpoint, and then one row after the other.")
-    blocks += insert_scene(run, "bulk", "Many rows within one minute",
-                           "A table whose rows are all of one minute, a checkpoint, and then many more rows of that minute in one INSERT.")
-    blocks += sweep_section(
-        run, "outgrow", "The index outgrows the memory",
-        "The same inserts into an index that is a part, and then a multiple, of shared_buffers. "
-        "What does not fit must be read back before a row can go in.",
-        say_ends(run, "outgrow", "rows_per_s", lambda x: f"{times(x)} shared_buffers", times, "rows per second are multiplied by"),
-        ["rows_per_s", "wal_bytes_per_row", "reads_per_row"], "index : shared_buffers", "size of the index : shared_buffers",
-        more=["us_per_row", "hit_ratio"], xtext=times, xlog=2)
-    blocks += sweep_section(
-        run, "checkpoint", "Rows from checkpoint to checkpoint",
-        "The first change of a page after a checkpoint writes the whole page to the WAL. "
-        "The more rows fall between two checkpoints, the more of them share this price. Both scales are logarithmic.",
-        say_checkpoint(run), ["wal_bytes_per_row"], "rows per checkpoint", "rows from one checkpoint to the next",
-        more=["fpi_per_row", "us_per_row"], xlog=10, ylog=True, height=330)
-
-    if run.scene_has("period"):
-        key = run.scene_keys("period")[0]
-        picture = period_lines(run, "period", "WAL of a row by period, run length and insert rate")
-        says = say_period(run)
-        blocks += [Heading(2, "Period and run length of a short COMB"),
-                   Paragraph(f"{code(key)} with other periods. All rows of a period are random among themselves, and so are runs: "
-                             "what counts is how many pages the rows of a period fill."),
-                   *([Bullets(says)] if says else []), *([picture] if picture else [])]
-        xs = run.xs("period", "wal_bytes_per_row")
-        rows = []
-        for series in sorted(run.scene_series("period"), key=lambda text: [part or 0 for part in reversed(period_parts(text))] + [text]):
-            stats = [run.stat("period", key, "wal_bytes_per_row", series, x) for x in xs]
-            if any(stats):
-                rows.append([series or "–"] + [with_spread(stat, "wal_bytes_per_row") for stat in stats])
-        if rows:
-            blocks += [Heading(3, metric_title("wal_bytes_per_row")), Table(["period"] + [duration(x) for x in xs], rows)]
-
-    blocks += sweep_section(
-        run, "clients", "Many sessions",
-        "One row a transaction from several sessions at once.",
-        say_ends(run, "clients", "rows_per_s", lambda x: f"{short(x)} session" + ("s" if x != 1 else ""), lambda x: f"{short(x)}", "rows per second are multiplied by"),
-        ["rows_per_s", "wal_bytes_per_row"], "sessions", "sessions", more=["us_per_row"], xlog=2)
-
-    if run.scene_has("read"):
-        series = [name for name in ("recent", "random", "range") if name in run.scene_series("read")]
-        series += [name for name in run.scene_series("read") if name not in series]
-        picture = bars(run, "read", "Reading recent rows, random rows and time ranges, for each key",
-                       [[("read", metric, name, f"{name}, {METRICS[metric].unit}") for name in series]
-                        for metric in ("us_per_row", "reads_per_row")])
-        says = [say for name in series
-                for say in say_ratios(run, "read", "us_per_row", f"Time of {name} rows, times that of `bigint`", name)]
-        blocks += [Heading(2, "Reading"),
-                   Paragraph("The newest rows, rows of any age, and the rows of a time range, looked up by their key. "
-                             "The upper row of the picture is time, the lower one the blocks of the index that were not in shared buffers. "
-                             "A range needs a key that can say it: the others have none."),
-                   *([Bullets(says)] if says else []), *([picture] if picture else [])]
-        for name in series:
-            blocks += [Heading(3, name.capitalize()),
-                       *columns_table(run, "read", ["us_per_row", "hit_ratio", "reads_per_row"], ("us_per_row",), name)]
-
-    if run.scene_has("wrap"):
-        curves, laps = lap_curve(run), len(run.scene_series("wrap"))
-        metrics = ["wal_bytes_per_row", "index_bytes", "leaf_density"]
-        picture = lines(run, "wrap", "WAL and index over two laps of the prefix", curves, metrics, "laps of the prefix",
-                        xticks=[lap / 2 for lap in range(2 * laps + 1)], rules=range(1, laps))
-        says = say_wrap(run)
-        rows = [[f"{code(key)}, {series}"] + ["–" if value is None else figure(value) for value in values]
-                for key in run.scene_keys("wrap") for series, values in lap_figures(run, key).items()]
-        blocks += [Heading(2, "The second lap of the prefix"),
-                   Paragraph("The prefix of a short COMB begins again when all its values were used. "
-                             "In the second lap, its rows go between those of the first. The other keys have no laps, and get as many rows."),
-                   *([Bullets(says)] if says else []), *([picture] if picture else []),
-                   Table(["lap", "mean " + metric_title("wal_bytes_per_row"), metric_title("index_bytes") + ", measured last",
-                          metric_title("leaf_density") + ", measured last"], rows)]
-
-    blocks += sweep_section(
-        run, "delete", "Old rows go while new ones come",
-        "A window of rows: the oldest are deleted, as many new ones come, and VACUUM runs between. "
-        "Turnover 1 is when as many rows were deleted as the window holds.",
-        say_ends(run, "delete", "index_bytes", lambda x: f"a turnover of {short(x)}", short, "the size of the index is multiplied by"),
-        ["index_bytes", "leaf_density", "heap_bytes"], "turnover", "rows deleted : rows held")
-
-    blocks += model_section(run)
-
+    for section in have:
+        blocks += [Heading(2, section.heading), Paragraph(section.about)]
+        for picture in filter(None, section.pictures):
+            picture.about = " ".join([section.about, *(text for text in section.found if isinstance(text, str))]).replace("`", "")
+            blocks.append(picture)
+        blocks += section.tables
     if run.settings:
         blocks += [Heading(2, "Settings"),
                    Table(["setting", "value"], [[code(name), value] for name, value in run.settings], "text")]
@@ -1251,12 +1249,12 @@ def report_blocks(run):
 
 
 def draw(blocks, out):
-    """Replace the pictures by (picture, their SVG), and write these."""
+    """Write the pictures, and replace each by (picture, SVG)."""
     pictures = [block for block in blocks if isinstance(block, Picture)]
     drawn = {}
     if not shutil.which("gnuplot"):
         if pictures:
-            warn("gnuplot is not there: the report has no pictures")
+            warn("gnuplot is not installed: the report has no pictures")
     else:
         for picture in pictures:
             drawn[picture.name] = picture.svg()
@@ -1267,9 +1265,10 @@ def draw(blocks, out):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Write the report of a run of the benchmark.")
-    parser.add_argument("folder", metavar="FOLDER", help="where run.sh has left its files")
-    parser.add_argument("--out", metavar="FOLDER", help="where the report goes (default: there)")
+    parser = argparse.ArgumentParser(description="Write the report of a run of the laboratory.")
+    parser.add_argument("folder", metavar="FOLDER", help="the output folder of run.sh")
+    parser.add_argument("--out", metavar="FOLDER", help="write the report to this folder (default: the same)")
+    parser.add_argument("--summary", action="store_true", help="only print the table of steady and bulk")
     arguments = parser.parse_args()
     out = arguments.out or arguments.folder
 
@@ -1277,14 +1276,15 @@ def main():
     if run.empty():
         warn(f"nothing was measured in {arguments.folder}")
         return 1
-    os.makedirs(out, exist_ok=True)
-    blocks = draw(report_blocks(run), out)
-    with open(os.path.join(out, "report.html"), "w", encoding="utf-8") as file:
-        file.write(render_html(blocks[0].text, blocks, run.looks))
-    with open(os.path.join(out, "report.md"), "w", encoding="utf-8") as file:
-        file.write(render_markdown(blocks))
     sys.stdout.reconfigure(encoding="utf-8")
     print(render_markdown(summary(run)), end="")
+    if arguments.summary:
+        return 0
+    os.makedirs(out, exist_ok=True)
+    blocks = draw(report_blocks(run), out)
+    for name, text in (("report.html", render_html(blocks[0].text, blocks, run.looks)), ("report.md", render_markdown(blocks))):
+        with open(os.path.join(out, name), "w", encoding="utf-8") as file:
+            file.write(text)
     return 0
 
 

@@ -1,32 +1,32 @@
 #!/usr/bin/env bash
 #
-# run.sh: the laboratory: what a kind of primary key costs on a B-tree index.
+# run.sh: the laboratory: measure the cost of each kind of primary key.
 #
 #   bench/lab/run.sh [OPTION ...]
 #
-#   --scene NAME,...     which scenes (default all): steady, bulk, outgrow, checkpoint,
+#   --scene NAME,...     scenes (default all): steady, bulk, outgrow, checkpoint,
 #                        period, clients, read, wrap, delete
-#   --quick              all of it with small sizes, in less than 3 minutes
-#   --repetitions N      how often each is measured (default 3, with --quick 1)
-#   --keys A,B,...       which keys, by their names in keys.txt (default: all in
-#                        steady and bulk, five in the other scenes)
+#   --quick              all scenes with small sizes, in less than 3 minutes
+#   --repetitions N      measurements of each point (default 3, with --quick 1)
+#   --keys A,B,...       keys, by their names in keys.txt (default: all in steady
+#                        and bulk, six in the other scenes)
 #   --key NAME=TYPE:EXPRESSION
-#                        one more, in all scenes; where the expression can take
-#                        a clock, it is called moment. Can be repeated
-#   --SCENE.SIZE VALUE   a size that sizes.txt lists, as --steady.rows 5000000
+#                        another key, in all scenes; a clock in the expression is
+#                        written as moment. Can be repeated
+#   --SCENE.SIZE VALUE   a size of sizes.txt, such as --steady.rows 5000000
 #   --shared-buffers S   of the private cluster (default 256MB)
-#   --out FOLDER         where the results go (default bench/lab/report/DATE)
+#   --out FOLDER         write the results there (default bench/lab/report/DATE)
 #   --csv                print measurements.csv instead of Markdown
 #   --no-report          only the CSV files
-#   --server             run on the server that PGHOST, PGPORT ... name, not on a
-#                        private cluster; needs CHECKPOINT and pgstattuple
+#   --server             use the server of PGHOST, PGPORT ... and not a private
+#                        cluster; requires CHECKPOINT and pgstattuple
 #   --quiet              no progress
 #   --help               this text
 #
-# README.md tells what the scenes are. Progress goes to stderr, a table to stdout,
-# everything to the folder: measurements.csv, keys.csv, settings.csv, touches.csv,
-# and a report. A run leaves nothing else behind. When it is interrupted, what was
-# measured is in the folder.
+# README.md describes the scenes. Progress is written to stderr, a table to stdout,
+# and measurements.csv, keys.csv, settings.csv, touches.csv and a report to the
+# folder; an interrupted run keeps its measurements there. Everything else that a
+# run creates is removed at the end.
 
 set -uo pipefail
 command_line="$(basename "$0") $*"
@@ -37,7 +37,7 @@ command_line="$(basename "$0") $*"
 
 all_scenes=(steady bulk outgrow checkpoint period clients read wrap delete)
 # the keys of the other scenes
-sweep_names=(bigint gen_random_uuid uuid_v7 short_comb short_comb_run)
+sweep_names=(bigint random uuid_v7 snowflake short_comb short_comb_run)
 
 scenes=("${all_scenes[@]}")
 quick=0
@@ -55,27 +55,27 @@ cores=$(nproc)
 
 declare -A size size_quick size_given
 
-# The lines of a list without comments, its columns trimmed and with | between.
+# The lines of a list without comments, with the columns trimmed and separated by |.
 list() { sed -E 's/^#.*//; /^[[:space:]]*$/d; s/[[:space:]]*\|[[:space:]]*/|/g; s/[[:space:]]+$//' "$BENCH/$1"; }
 
 while IFS='|' read -r name full small _; do
-    # a dot is not for the names of variables
+    # a key of the array has no dot, to be valid as an arithmetic expression
     size[${name/./_}]=$full
     size_quick[${name/./_}]=$small
 done < <(list sizes.txt)
 
 need_size() {
     case $1 in
-        *.shared_buffers) [[ $2 =~ ^[0-9]+[kMG]B$ ]] || idgen_die "--$1 wants a size like 64MB, not \"$2\"" ;;
-        *.ratios) [[ $2 =~ ^[0-9]+(\.[0-9]+)?(,[0-9]+(\.[0-9]+)?)*$ ]] || idgen_die "--$1 wants numbers with commas, not \"$2\"" ;;
+        *.shared_buffers) [[ $2 =~ ^[0-9]+[kMG]B$ ]] || idgen_die "--$1 requires a size such as 64MB, not \"$2\"" ;;
+        *.ratios) [[ $2 =~ ^[0-9]+(\.[0-9]+)?(,[0-9]+(\.[0-9]+)?)*$ ]] || idgen_die "--$1 requires numbers separated by commas, not \"$2\"" ;;
         *.counts|*.runs|*.periods|*.rates|checkpoint.inserts)
-            [[ $2 =~ ^[1-9][0-9]*(,[1-9][0-9]*)*$ ]] || idgen_die "--$1 wants whole numbers with commas, not \"$2\"" ;;
+            [[ $2 =~ ^[1-9][0-9]*(,[1-9][0-9]*)*$ ]] || idgen_die "--$1 requires whole numbers separated by commas, not \"$2\"" ;;
         *) bench_need_number "--$1" "$2" ;;
     esac
 }
 
 while [ $# -gt 0 ]; do
-    # --name=value is --name value, but the value of --key has a = of its own
+    # --name=value is --name value, but the value of --key contains a = itself
     case $1 in --key=*|--[!=]*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;; esac
     case $1 in
         --server) bench_server=1; shift; continue ;;
@@ -85,7 +85,7 @@ while [ $# -gt 0 ]; do
         --quiet) quiet=1; shift; continue ;;
         --help|-h) idgen_help; exit 0 ;;
     esac
-    [ $# -ge 2 ] || idgen_die "$1 is no option, or wants a value; see --help"
+    [ $# -ge 2 ] || idgen_die "unknown option $1, or its value is missing; see --help"
     case $1 in
         --scene) [ "$2" = all ] || IFS=, read -ra scenes <<<"$2" ;;
         --repetitions) bench_need_number "$1" "$2"; repetitions=$2 ;;
@@ -95,7 +95,7 @@ while [ $# -gt 0 ]; do
         --out) out=$2 ;;
         --*.*)
             name=${1#--}
-            [ -n "${size[${name/./_}]:-}" ] || idgen_die "no size $name; see sizes.txt"
+            [ -n "${size[${name/./_}]:-}" ] || idgen_die "unknown size $name; see sizes.txt"
             need_size "$name" "$2"
             size_given[${name/./_}]=$2 ;;
         *) idgen_die "unknown option $1; see --help" ;;
@@ -108,16 +108,16 @@ for name in "${!size_given[@]}"; do size[$name]=${size_given[$name]}; done
 [ -n "$repetitions" ] || repetitions=$((quick ? 1 : 3))
 
 for scene in "${scenes[@]}"; do
-    [[ " ${all_scenes[*]} " = *" $scene "* ]] || idgen_die "no scene \"$scene\"; there are: ${all_scenes[*]}"
+    [[ " ${all_scenes[*]} " = *" $scene "* ]] || idgen_die "unknown scene \"$scene\"; the scenes are: ${all_scenes[*]}"
 done
-# all of them: some take functions from another's file
+# all of them, because some use functions of others
 for scene in "${all_scenes[@]}"; do
     # shellcheck disable=SC1090
     . "$BENCH/scenes/$scene.sh"
 done
 
 [ -n "$out" ] || out=$BENCH/report/$(date '+%Y-%m-%d_%H%M%S')
-[ ! -e "$out/measurements.csv" ] || idgen_die "there are measurements in $out already"
+[ ! -e "$out/measurements.csv" ] || idgen_die "$out already contains measurements"
 
 # --- the keys ---------------------------------------------------------------
 
@@ -134,10 +134,10 @@ done < <(list keys.txt)
 
 for definition in "${own_keys[@]}"; do
     [[ $definition =~ ^([a-z][a-z0-9_]*)=([^:]+):(.+)$ ]] ||
-        idgen_die "--key wants NAME=TYPE:EXPRESSION, not \"$definition\""
+        idgen_die "--key requires NAME=TYPE:EXPRESSION, not \"$definition\""
     name=${BASH_REMATCH[1]}
     expression=${BASH_REMATCH[3]}
-    [ -z "${key_type[$name]:-}" ] || idgen_die "there is a key \"$name\" in keys.txt"
+    [ -z "${key_type[$name]:-}" ] || idgen_die "keys.txt already has a key \"$name\""
     known+=("$name")
     sweep_names+=("$name")
     key_type[$name]=${BASH_REMATCH[2]}
@@ -145,7 +145,7 @@ for definition in "${own_keys[@]}"; do
     key_history[$name]=default
     [[ ! $expression =~ (^|[^a-z0-9_])moment($|[^a-z0-9_]) ]] || key_history[$name]=$expression
     key_bulk[$name]=default
-    # shellcheck disable=SC2034    # read.sh takes it
+    # shellcheck disable=SC2034    # used in read.sh
     key_bounds[$name]=
 done
 
@@ -158,10 +158,10 @@ if [ -n "$keys_wanted" ]; then
     sweep_names=("${keys[@]}")
 fi
 for name in "${keys[@]}"; do
-    [ -n "${key_type[$name]:-}" ] || idgen_die "no key \"$name\"; there are: ${known[*]}"
+    [ -n "${key_type[$name]:-}" ] || idgen_die "unknown key \"$name\"; the keys are: ${known[*]}"
 done
 
-# What a key is called in the tables: its expression.
+# The name of a key in the tables: its expression.
 label() {
     case ${key_column[$1]} in
         DEFAULT*) echo "${key_column[$1]#DEFAULT }" ;;
@@ -171,7 +171,7 @@ label() {
 
 is_sweep_key() { [[ " ${sweep_names[*]} " = *" $1 "* ]]; }
 
-# Leave out what the server cannot make, unless it was asked for by name.
+# Leave out the keys that the server cannot generate, unless they were named as options.
 choose_keys() {
     local name columns values able=()
 
@@ -183,7 +183,7 @@ choose_keys() {
             2> "$bench_scratch/error"; then
             able+=("$name")
         elif [ -n "$keys_wanted" ] || [[ " ${own_keys[*]%%=*} " = *" $name "* ]]; then
-            idgen_die "$name cannot be made here: $(grep -m 1 ERROR: "$bench_scratch/error" | sed 's/.*ERROR: *//')"
+            idgen_die "this server cannot generate $name: $(grep -m 1 ERROR: "$bench_scratch/error" | sed 's/.*ERROR: *//')"
         else
             bench_progress "without $name: $(grep -m 1 ERROR: "$bench_scratch/error" | sed 's/.*ERROR: *//')"
         fi
@@ -197,8 +197,8 @@ choose_keys() {
 
 # --- the plan ---------------------------------------------------------------
 
-# Each scene says beforehand which steps it has, and how many milliseconds each
-# will take, about; from how long the first ones took follows what is left.
+# Each scene lists its steps beforehand, with an estimate of the milliseconds of
+# each. The time left is estimated from the time that the first steps took.
 plan_calls=()
 plan_scenes=()
 plan_weights=()
@@ -211,18 +211,20 @@ plan() {
     plan_total=$((plan_total + $1))
 }
 
-# For a scene of all keys: a load of each, and then in each repetition a
-# measurement of each, so that the keys take turns.
-plan_turns() {
-    local load=$1 measurement=$2 key repetition
+# A step of each key: plan_keys WEIGHT NAME [ARGUMENT ...] calls SCENE_NAME KEY
+# [ARGUMENT ...]. The keys take turns, so that a slow minute affects all of them.
+plan_keys() {
+    local key
+    for key in "${scene_keys[@]}"; do plan "$1" "${scene}_$2" "$key" "${@:3}"; done
+}
 
-    for key in "${keys[@]}"; do
-        plan "$load" "${scene}_fill" "$key"
-    done
+# Fill the table of each key, and measure each in each repetition.
+plan_turns() {
+    local repetition
+
+    plan_keys "$1" fill
     for ((repetition = 1; repetition <= repetitions; repetition++)); do
-        for key in "${keys[@]}"; do
-            plan "$measurement" "${scene}_measure" "$key" "$repetition"
-        done
+        plan_keys "$2" measure "$repetition"
     done
 }
 
@@ -230,13 +232,15 @@ plan_load() { echo $((300 + $1 * 4 / 1000)); }
 plan_insert() { echo $((500 + $1 * 5 / 1000)); }
 plan_transactions() { echo $((700 + $1 / 10)); }
 
-# Inserts before a measurement: a twentieth.
+# Inserts before a measurement: a twentieth of the measured ones.
 warmup() { echo $(($1 < 20 ? 1 : $1 / 20)); }
 
-# Microseconds between rows that come at a rate per second.
+# Microseconds between rows that arrive at a rate per second.
 spacing() { echo $((1000000 / $1)); }
 
-# Add the time left to the step's number.
+quotient() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.4g", a / b }'; }
+
+# The estimated time left.
 remaining() {
     local minutes
     minutes=$(awk -v passed="$((SECONDS - plan_started))" -v planned="$plan_done" -v total="$plan_total" \
@@ -248,23 +252,21 @@ remaining() {
     esac
 }
 
-# What the step does: a line for a log, for a terminal one that overwrites itself.
+# Describe the step: a line in a log; on a terminal, one that overwrites itself.
 say() {
     step="step $number/${#plan_calls[@]}, $(remaining): $scene, $*"
     if [ -t 2 ]; then bench_flicker "$step"; else bench_progress "$step"; fi
 }
 
-# A result worth a line of its own.
+# A result, on a line of its own.
 found() { bench_progress "$scene, $*"; }
-
-say_once() { bench_progress "$*"; }
 
 # --- the results ------------------------------------------------------------
 
-# A text as it is in a CSV file.
+# Quote a text for a CSV file.
 quoted() { echo "\"${1//\"/\"\"}\""; }
 
-# With the first measurement, so that there is no folder without any.
+# Called with the first measurement, so that no folder is without any.
 lab_begin_results() {
     local name
 
@@ -288,7 +290,7 @@ settings() {
     echo "processor,$(quoted "$(sed -n '/^model name/ { s/.*: //p; q }' /proc/cpuinfo 2>/dev/null)")"
     echo "memory,$(sed -nE '/^MemTotal/ s/.*: *//p' /proc/meminfo 2>/dev/null)"
     echo "system,$(quoted "$(uname -sr)")"
-    echo "server,$(if [ "$bench_server" = 1 ]; then echo theirs; else echo private; fi)"
+    echo "server,$(if [ "$bench_server" = 1 ]; then echo given; else echo private; fi)"
     echo "repetitions,$repetitions"
     bench_psql -f "$BENCH/sql/settings.sql" || return 1
     for name in "${!size[@]}"; do
@@ -296,57 +298,21 @@ settings() {
     done | sort
 }
 
-# The first metrics of a scene, the median of the repetitions.
-scene_table() {
-    awk -F, -v scene="$1" '
-        # the two or three first columns of a CSV line with quoted ones
-        function columns(line, name,    rest) {
-            name = line; sub(/,.*/, "", name)
-            rest = substr(line, length(name) + 3)
-            sub(/",.*/, "", rest); gsub(/""/, "\"", rest)
-            label[name] = rest
-            order[++keys] = name
-        }
-        function median(key, metric,    n, i, j, v, x) {
-            n = split(values[key, metric], v, " ")
-            for (i = 2; i <= n; i++)
-                for (j = i; j > 1 && v[j - 1] + 0 > v[j] + 0; j--) { x = v[j]; v[j] = v[j - 1]; v[j - 1] = x }
-            return n == 0 ? "" : n % 2 ? v[(n + 1) / 2] : (v[n / 2] + v[n / 2 + 1]) / 2
-        }
-        FNR == 1 { file++; next }
-        file == 1 { columns($0) }
-        file == 2 && $1 == scene { values[$2, $6] = values[$2, $6] " " $7 }
-        END {
-            print "| key | WAL bytes/row | : bigint | full pages/row | µs/row | index MB | leaf density |"
-            print "|---|--:|--:|--:|--:|--:|--:|"
-            base = median("bigint", "wal_bytes_per_row")
-            for (i = 1; i <= keys; i++) {
-                k = order[i]
-                if (values[k, "wal_bytes_per_row"] == "") continue
-                w = median(k, "wal_bytes_per_row")
-                printf "| `%s` | %.0f | %s | %.3f | %.1f | %.1f | %.0f %% |\n", label[k], w,
-                    (base > 0 ? sprintf("%.2f", w / base) : "-"), median(k, "fpi_per_row"), median(k, "us_per_row"),
-                    median(k, "index_bytes") / 1048576, median(k, "leaf_density")
-            }
-        }' "$out/keys.csv" "$out/measurements.csv"
-}
-
-# At the end, also an early one, when the cluster is gone: the report of what
-# was measured.
+# On exit, also when interrupted: write the report of the measurements.
 lab_finish() {
     [ -n "${bench_out:-}" ] && [ -e "$bench_out/measurements.csv" ] || return 0
-    if [ "$report" = 1 ] && [ -e "$BENCH/report.py" ] && command -v python3 >/dev/null; then
+    if [ "$report" = 1 ] && command -v python3 >/dev/null; then
         if python3 "$BENCH/report.py" "$bench_out" >"$bench_out/report.log" 2>&1; then
             rm -f "$bench_out/report.log"
-            bench_progress "the report: $bench_out/report.html and report.md"
+            bench_progress "report: $bench_out/report.html and report.md"
         else
-            echo "the report could not be made, see $bench_out/report.log" >&2
+            echo "the report could not be written; see $bench_out/report.log" >&2
         fi
     fi
     if [ "$finished" = 1 ]; then
-        bench_progress "done: $bench_out"
+        bench_progress "finished: $bench_out"
     else
-        bench_progress "ended early; what was measured is in $bench_out"
+        bench_progress "interrupted; the measurements so far are in $bench_out"
     fi
 }
 
@@ -359,10 +325,10 @@ lab_finish() {
 }
 
 finished=0
-[ "$report" = 0 ] || [ ! -e "$BENCH/report.py" ] || bench_packages=bench
+[ "$report" = 0 ] || bench_packages=bench
 idgen_at_exit lab_finish
-# Only our own checkpoints, WAL as a server with default settings writes it, and
-# a number for the keys that need one.
+# No checkpoints but those of the scenes, WAL as with default settings, and the
+# numbers that some keys require.
 bench_open shared_buffers="$shared_buffers" autovacuum=off \
     checkpoint_timeout=1h max_wal_size=64GB min_wal_size=1GB \
     full_page_writes=on wal_compression=off max_connections=100 \
@@ -372,12 +338,15 @@ mkdir -p "$out" || exit 1
 bench_out=$out
 
 lab_open
-bench_value CHECKPOINT || idgen_die "the laboratory needs the right to CHECKPOINT"
+bench_value CHECKPOINT || idgen_die "the laboratory requires the right to CHECKPOINT"
 choose_keys
-[ ${#keys[@]} -gt 0 ] || idgen_die "no keys"
+[ ${#keys[@]} -gt 0 ] || idgen_die "this server can generate none of the keys"
 settings > "$bench_scratch/settings" || idgen_die "could not read the settings"
 
-for scene in "${scenes[@]}"; do "${scene}_plan"; done
+for scene in "${scenes[@]}"; do
+    scene_keys=("${sweep_keys[@]}")
+    "${scene}_plan"
+done
 
 plan_started=$SECONDS
 plan_done=0
@@ -389,21 +358,19 @@ for index in "${!plan_calls[@]}"; do
     if [ "$scene" != "$last_scene" ]; then
         bench_psql -f "$BENCH/sql/drop.sql" || idgen_die "could not drop the tables of $last_scene"
         [ "$scene" = outgrow ] || lab_shared_buffers "$shared_buffers" || idgen_die "could not restart the server"
-        ! declare -F "${scene}_begin" >/dev/null || "${scene}_begin" || idgen_die "$scene: could not begin"
+        ! declare -F "${scene}_begin" >/dev/null || "${scene}_begin" || idgen_die "could not begin the scene $scene"
         bench_progress "scene $scene"
         last_scene=$scene
     fi
     read -ra call <<<"${plan_calls[$index]}"
-    "${call[@]}" || idgen_die "$scene: ${call[*]} failed"
+    "${call[@]}" || idgen_die "scene $scene: ${call[*]} failed"
     plan_done=$((plan_done + plan_weights[index]))
 done
-lab_predict || idgen_die "the model's predictions could not be made"
+lab_predict || idgen_die "could not compute the predictions"
 finished=1
 
 if [ "$csv" = 1 ]; then
     cat "$out/measurements.csv"
-else
-    for scene in "${scenes[@]}"; do
-        case $scene in steady|bulk) echo "## $scene"; echo; scene_table "$scene"; echo ;; esac
-    done
+elif command -v python3 >/dev/null; then
+    "$BENCH/report.py" "$out" --summary
 fi

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
 #
-# throughput.sh: identifiers a second that many sessions get at once from one
-# counter: the functions that order them over all sessions, beside nextval().
+# throughput.sh: measure the identifiers per second that many sessions get from one
+# counter: the functions that order identifiers over all sessions, and nextval().
 #
 #   bench/lab/throughput.sh [OPTION ...]
 #
 #   --clients LIST    numbers of sessions (default 1,CORES,32)
-#   --seconds N       of one run (default 3)
+#   --seconds N       duration of one run (default 3)
 #   --rounds N        rounds, each with one run of every call (default 5)
 #   --help            this text
 #
-# Always on a private cluster, where idgen.node_id may be set. A statement makes
-# 100,000 identifiers, 50 in a row, so that little else is measured. The
-# sequence has CACHE 1.
-# Rounds go through all calls, so that a busy moment hits all alike.
+# Uses a private cluster, because it sets idgen.node_id. A statement generates
+# 100,000 identifiers, 50 in each row of its result, so that little else is measured.
+# The sequence has CACHE 1. Each round measures all calls, so that a busy moment
+# affects all of them.
 
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=common.sh
@@ -23,24 +23,12 @@ clients=1,$(nproc),32
 seconds=3
 rounds=5
 
-while [ $# -gt 0 ]; do
-    case $1 in --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;; esac
-    case $1 in --help|-h) idgen_help; exit 0 ;; esac
-    [ $# -ge 2 ] || idgen_die "$1 is no option, or wants a value; see --help"
-    case $1 in
-        --clients) [[ $2 =~ ^[1-9][0-9]{0,3}(,[1-9][0-9]{0,3})*$ ]] || idgen_die "$1 wants numbers, as 1,2,32"
-                   clients=$2 ;;
-        --seconds) bench_need_number "$1" "$2"; seconds=$2 ;;
-        --rounds) bench_need_number "$1" "$2"; rounds=$2 ;;
-        *) idgen_die "unknown option $1; see --help" ;;
-    esac
-    shift 2
-done
+bench_options "clients[] seconds rounds" "$@"
 
 baseline="nextval('idgen_bench.numbers')"
 calls=("$baseline" 'idgen.snowflake()' 'idgen.trace_id()' 'idgen.decimal_id()' 'idgen.uuid_v7_ordered()')
 
-# Prints the identifiers a second of so many sessions.
+# Print the identifiers per second of a call with a number of sessions.
 throughput() {
     local call=$1 sessions=$2 log=$bench_scratch/pgbench row
     row=$(printf "$call, %.0s" {1..49})$call
@@ -51,7 +39,7 @@ throughput() {
 }
 
 bench_open idgen.node_id=1 idgen.launch_id=0 max_connections=1100 checkpoint_timeout=1h
-bench_value "CREATE SEQUENCE idgen_bench.numbers CACHE 1" || idgen_die "no sequence"
+bench_value "CREATE SEQUENCE idgen_bench.numbers CACHE 1" || idgen_die "could not create the sequence"
 
 for ((round = 1; round <= rounds; round++)); do
     for sessions in ${clients//,/ }; do
@@ -63,7 +51,7 @@ for ((round = 1; round <= rounds; round++)); do
     done
 done
 
-echo "Millions of identifiers a second over all sessions, best of $rounds rounds of $seconds s, and times nextval()"
+echo "Millions of identifiers per second of all sessions together, best of $rounds rounds of $seconds s, and ratios to nextval()"
 echo
 awk -F'|' -v order="$clients" '
     !($2 in number) { number[$2] = ++n; name[n] = $2 }

@@ -1,4 +1,4 @@
--- check.sql: is everything accounted for? Takes lines_in_file.
+-- check.sql: compare the results with the expected ones. Requires lines_in_file.
 
 CREATE VIEW account AS
 SELECT what, found, expected, found = expected AS holds

@@ -1,10 +1,10 @@
 #!/usr/bin/env perl
 #
-# clients.pl: the clients of the demo. Prints their requests as a CSV file.
+# clients.pl: print the requests of the demo's clients as a CSV file.
 #
-# They are not idgen's: they make their ids themselves, from the formula, as
-# an application far from the database would. The file's lines come in this
-# order; check.sql knows what has to become of each.
+# The clients do not use idgen: they generate their ids by the formula, as an
+# application without a connection to the database would. check.sql contains the
+# expected verdict of each line.
 
 use strict;
 use warnings;
@@ -26,8 +26,8 @@ sub short_comb {
 
 my $line = 0;
 
-# One line of the file: what is told about it, what the client sends, and the
-# time recorded with the batch it came in.
+# One line of the file: a note about it, the data that the client sends, and the time
+# recorded with its batch.
 sub request {
     my ($note, $command, $id, $order, $batch_clock) = @_;
     my @fields = (++$line, $note, $command, $id, $batch_clock // '', $order);
@@ -50,7 +50,7 @@ request('good', $command[3], $eve_id, order('Eve', '7.25'));
 request('clock three hours fast', $command[4], short_comb($now + 3 * HOUR), order('Fay', '20.00'));
 request('id cut short', $command[5], substr(short_comb($now), 0, 35), order('Gus', '5.00'));
 request('letter O for a zero', $command[6], short_comb($now) =~ s/.$/O/r, order('Hal', '6.00'));
-# as far from now as a short COMB can be, lest chance gives it this minute
+# as far from now as a short COMB can be, so that it cannot pass by chance
 request('random UUID', $command[7], short_comb($now + 32768 * MINUTE), order('Ida', '8.00'));
 
 request('line 1 retried with a new id', $command[1], short_comb($now), order('Ada', '12.50'));
@@ -63,4 +63,4 @@ my $yesterday = $now - DAY;
 my $recorded = strftime '%Y-%m-%d %H:%M:%SZ', gmtime $yesterday;
 request('from a batch of yesterday', $command[10], short_comb($yesterday), order('Joe', '30.00'), $recorded);
 request('from a batch of yesterday', $command[11], short_comb($yesterday), order('Kim', '40.00'), $recorded);
-request('same batch but time not told', $command[12], short_comb($yesterday), order('Lou', '50.00'));
+request('same batch but without its time', $command[12], short_comb($yesterday), order('Lou', '50.00'));

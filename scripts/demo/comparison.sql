@@ -1,5 +1,5 @@
--- comparison.sql: the comparison's results, as a table and as bars. Takes
--- room, the characters that the longest bar may have, and block, one of them.
+-- comparison.sql: print the results of the comparison as bars and as tables. Requires
+-- room, the length of the longest bar in characters, and block, the character.
 
 \pset footer off
 
@@ -42,7 +42,8 @@ SELECT pg_temp.bars('steady', :room, :'block');
 
 \echo
 \echo 'Many rows of one minute in one INSERT. Within its minute, a plain short_comb()'
-\echo 'is as random as any; with run_length, a session puts its rows side by side.'
+\echo 'is as random as gen_random_uuid(); with run_length, the rows of a session are'
+\echo 'side by side in the index.'
 \echo 'Bytes of WAL a row:'
 \echo
 SELECT pg_temp.bars('bulk', :room, :'block');
@@ -50,8 +51,8 @@ SELECT pg_temp.bars('bulk', :room, :'block');
 \pset tuples_only off
 
 \echo
-\echo 'The numbers: bytes of WAL and whole pages in it, microseconds (which vary much'
-\echo 'in so short a run), the size of the index, and how full its leaves are.'
+\echo 'The figures: bytes of WAL and full-page images in it, microseconds (which vary'
+\echo 'in such a short run), the size of the index, and how full its leaf pages are.'
 \echo 'One row a transaction:'
 \echo
 SELECT * FROM pg_temp.numbers('steady');

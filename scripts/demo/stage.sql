@@ -1,4 +1,4 @@
--- stage.sql: a table that takes any request, whatever is in it
+-- stage.sql: a table that accepts any request
 
 TRUNCATE orders;
 \echo

@@ -1,4 +1,4 @@
--- trigger.sql: a table that checks its ids itself, and a late batch for it
+-- trigger.sql: a table that checks its ids with a trigger, and a late batch
 
 CREATE TABLE invoices (id uuid PRIMARY KEY, line int);
 \echo
@@ -7,7 +7,7 @@ CREATE TRIGGER check_id BEFORE INSERT ON invoices
 FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('id', 'short_comb');
 
 \echo
-\echo 'Now the ids of yesterday do not get in:'
+\echo 'Now the table refuses the ids of yesterday:'
 \echo
 
 \set ON_ERROR_STOP off
@@ -15,8 +15,8 @@ INSERT INTO invoices SELECT order_id::uuid, line FROM request WHERE line IN (13,
 \set ON_ERROR_STOP on
 
 \echo
-\echo 'Whoever loads the batch sets the clock to the time recorded with it. It takes a'
-\echo 'superuser, or GRANT SET ON PARAMETER idgen.clock:'
+\echo 'The session that loads the batch sets the clock to the time recorded with it. This'
+\echo 'requires superuser rights, or GRANT SET ON PARAMETER idgen.clock:'
 \echo
 
 \set ECHO none

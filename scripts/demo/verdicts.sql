@@ -1,10 +1,10 @@
--- verdicts.sql: from the requests of clients to orders
+-- verdicts.sql: create orders from the requests of clients
 
-\echo 'Then one function takes a request. Is its order id a UUID? Was that made about'
-\echo 'now, or about the time that whoever collected the batch recorded with it? Then'
-\echo 'create_once() tells whether the command is new, and only a new one makes an'
-\echo 'order. Whatever fails half way is undone by the block with EXCEPTION, the record'
-\echo 'of the command included.'
+\echo 'One function handles a request. It checks that the order id is a UUID, and that its'
+\echo 'time is near the current time, or near the time recorded with the batch. Then'
+\echo 'create_once() returns whether the command is new; only a new command creates an'
+\echo 'order. If a step fails, the block with EXCEPTION rolls back all of them, including'
+\echo 'the record of the command.'
 \echo
 
 CREATE TABLE verdict (
@@ -27,7 +27,7 @@ BEGIN
     ELSIF idgen.is_uuid(r.order_id) IS NOT TRUE THEN
         v.reason := 'order id is not a UUID';
     ELSIF NOT idgen.is_recent_short_comb(r.order_id::uuid, clock => r.batch_clock::timestamptz) THEN
-        v.reason := 'order id is not of this time';
+        v.reason := 'order id has a wrong time';
     ELSE
         was := idgen.create_once(r.command_id::uuid, r.order_id::uuid,
                                  'create order', r.request::jsonb);
@@ -50,14 +50,15 @@ INSERT INTO verdict
 SELECT v.* FROM (SELECT r FROM request AS r ORDER BY line) AS next, take(next.r) AS v;
 
 \echo
-\echo 'Every line of the file got its verdict:'
+\echo 'The verdict of each line of the file:'
 \echo
 
 SELECT line, note, verdict, reason
 FROM request JOIN verdict AS v USING (line) ORDER BY line;
 
-\echo 'Line 8 was a retry: the client had not seen the answer, and asked again with'
-\echo 'another id. It got the id of its order back, and no second order was made:'
+\echo 'Line 8 was a retry: the client had not received the answer, and sent the command'
+\echo 'again with another id. It got the id of the first order, and no second order was'
+\echo 'created:'
 \echo
 
 SELECT line, left(r.command_id, 13) AS command, left(r.order_id, 13) AS proposed,

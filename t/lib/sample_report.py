@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A run's folder as the benchmark leaves it, with figures that are made up but
-believable: sample.py FOLDER. The same at each call."""
+"""sample_report.py FOLDER: write the files of a run of the laboratory, with
+invented but plausible figures. Each call writes the same files."""
 
 import csv
 import math
@@ -9,10 +9,10 @@ import random
 import sys
 
 REPETITIONS = 3
-SWEPT = ["bigint", "gen_random_uuid", "uuid_v7", "short_comb", "short_comb_run", "pg_ulid"]
+SWEPT = ["bigint", "random", "uuid_v7", "short_comb", "short_comb_run", "pg_ulid"]
 KEYS = {    # label, type; WAL and images of a row in steady, in bulk; density
     "bigint": ("bigint identity", "bigint", 171, 0.0, 136, 0.0, 90),
-    "gen_random_uuid": ("gen_random_uuid()", "uuid", 4231, 0.677, 444, 0.048, 70),
+    "random": ("gen_random_uuid()", "uuid", 4231, 0.677, 444, 0.048, 70),
     "uuid_v4": ("idgen.uuid_v4()", "uuid", 4233, 0.682, 450, 0.048, 70),
     "uuid_v7": ("idgen.uuid_v7()", "uuid", 185, 0.0, 150, 0.0, 90),
     "comb": ("idgen.comb()", "uuid", 185, 0.0, 160, 0.0, 90),
@@ -20,7 +20,7 @@ KEYS = {    # label, type; WAL and images of a row in steady, in bulk; density
     "short_comb_run": ("idgen.short_comb(run_length => 1024)", "uuid", 201, 0.001, 177, 0.002, 58),
     "snowflake": ("idgen.snowflake()", "bigint", 172, 0.0, 137, 0.0, 90),
     "ulid": ("idgen.ulid()", "text", 197, 0.0, 165, 0.0, 88),
-    # named by the user
+    # a key of the user
     "pg_ulid": ("f('a|b', \"x\" < 3 && true)", "uuid", 190, 0.0, 160, 0.0, 89),
 }
 
@@ -45,9 +45,9 @@ def exactly(scene, key, metric, values):
 for key, (label, type_, wal, images, bulk_wal, bulk_images, density) in KEYS.items():
     for scene, bytes_, fpi, time in (("steady", wal, images, 60 + 0.03 * wal), ("bulk", bulk_wal, bulk_images, 2 + bulk_wal / 100)):
         if scene == "steady" and key == "bigint":
-            # the median is neither the mean nor the first nor the last
+            # values whose median is neither the mean nor the first nor the last
             exactly(scene, key, "wal_bytes_per_row", (175, 170, 171))
-        elif scene == "steady" and key == "gen_random_uuid":
+        elif scene == "steady" and key == "random":
             exactly(scene, key, "wal_bytes_per_row", (4104, 4275, 4000))
         else:
             add(scene, key, "", "", wal_bytes_per_row=bytes_)
@@ -59,7 +59,7 @@ for key, (label, type_, wal, images, bulk_wal, bulk_images, density) in KEYS.ite
             hit_ratio=0.661 if fpi > 0.1 else 0.99)
 
 for key in SWEPT:
-    wal, spread = KEYS[key][2], key == "gen_random_uuid"
+    wal, spread = KEYS[key][2], key == "random"
     for x in (0.25, 0.5, 1, 2, 4):
         miss = max(0, 1 - 0.9 / x) if spread else 0.001
         add("outgrow", key, "", x, rows_per_s=14000 / (1 + 6 * miss), wal_bytes_per_row=wal * (1 + (0.5 * math.log2(4 * x) / 4 if spread else 0)),
@@ -75,7 +75,7 @@ for key in SWEPT:
             add("read", key, series, "", us_per_row=time * cold, reads_per_row=0.7 if cold > 1 else reads, hit_ratio=0.66 if cold > 1 else 0.99 - reads / 2)
     for step in range(0, 13):
         x = step / 4
-        grow = {"gen_random_uuid": 1.05, "short_comb": 1.35, "short_comb_run": 1.45}.get(key, 1.02)
+        grow = {"random": 1.05, "short_comb": 1.35, "short_comb_run": 1.45}.get(key, 1.02)
         size = 30e6 * (1 if key != "bigint" else 0.7) * (1 + (grow - 1) * (1 - math.exp(-2 * x)))
         add("delete", key, "", x, 0.01, index_bytes=size, leaf_density=min(90, 90 / (size / 30e6)), heap_bytes=64e6 * (1 + 0.08 * (1 - math.exp(-x))))
 
@@ -87,19 +87,19 @@ for rate in (100, 1000, 10000):
             add("period", "short_comb", f"run_length={run} rate={rate}", period, wal_bytes_per_row=180 + 4000 * (1 - math.exp(-pages / 4000)))
 
 for key in ("short_comb", "short_comb_run"):
-    for lap in (1, 2):
-        for step in range(0 if lap == 1 else 1, 11):
+    for cycle in (1, 2):
+        for step in range(0 if cycle == 1 else 1, 11):
             x = step / 10
-            done = x if lap == 1 else 1 + 0.55 * x
-            add("wrap", key, f"lap {lap}", x, 0.01, wal_bytes_per_row=200 + (60 if lap == 2 else 0) + (10 if key == "short_comb" else 0),
-                fpi_per_row=0.001 * lap, index_bytes=4e6 + 220e6 * done, leaf_density=(61 if lap == 1 else 61 + 16 * x) - (3 if key != "short_comb" else 0))
+            done = x if cycle == 1 else 1 + 0.55 * x
+            add("wrap", key, f"cycle {cycle}", x, 0.01, wal_bytes_per_row=200 + (60 if cycle == 2 else 0) + (10 if key == "short_comb" else 0),
+                fpi_per_row=0.001 * cycle, index_bytes=4e6 + 220e6 * done, leaf_density=(61 if cycle == 1 else 61 + 16 * x) - (3 if key != "short_comb" else 0))
 
 touches = []
 for key in SWEPT:
     blocks = 24000
     for i in range(2000):
         row = i * 10
-        if key == "gen_random_uuid":
+        if key == "random":
             at = chance.random()
         elif key.startswith("short_comb"):
             at = 0.66 + 0.002 * (i // 400) + (chance.random() * 0.0015 if key == "short_comb" else (i % 100) * 1e-5)

@@ -1,5 +1,5 @@
-# The laboratory on a user's own server: every scene measures every key, as
-# the files say, and leaves nothing behind, whether it ends or is interrupted.
+# The laboratory on a given server: every scene measures every key, writes its
+# files, and removes everything else, whether it ends or is interrupted.
 
 use strict;
 use warnings;
@@ -16,7 +16,7 @@ my $out = PostgreSQL::Test::Utils::tempdir() . '/out';
 
 my $node = PostgreSQL::Test::Cluster->new('server');
 $node->init;
-# no checkpoints but its own, and nothing else that writes WAL
+# no other checkpoints, and nothing else that writes WAL
 $node->append_conf('postgresql.conf', q{
 idgen.node_id = 1
 autovacuum = off
@@ -34,7 +34,7 @@ $ENV{PGDATABASE} = 'postgres';
 my $version = $node->safe_psql('postgres', q{SHOW server_version_num});
 my $walinspect = $node->safe_psql('postgres', q{SELECT count(*) FROM pg_available_extensions WHERE name IN ('pg_walinspect', 'pageinspect')}) == 2;
 
-# what there is besides what the server came with
+# the extensions, schemas and sessions that a new server does not have
 my $left = q{
 	SELECT 'extension ' || extname FROM pg_extension WHERE extname <> 'plpgsql'
 	UNION ALL SELECT 'schema ' || nspname FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname NOT IN ('public', 'information_schema')
@@ -48,7 +48,7 @@ sub laboratory
 	return IPC::Run::run([ "$bench/run.sh", '--server', '--no-report', @_ ], '<', \undef, '>', \$stdout, '2>', \$stderr);
 }
 
-# The lines of one of its files, without the header, each split
+# The lines of a CSV file, without the header, each as a list
 sub lines_of
 {
 	my @lines = map { [ split /,/, $_, -1 ] } split /\n/, slurp_file($_[0]);
@@ -63,7 +63,7 @@ sub read_measurements
 	push @{ $measured{"$_->[0] $_->[1]"}{ $_->[5] }{"$_->[2],$_->[3]"} }, $_->[6] for lines_of("$_[0]/measurements.csv");
 	return;
 }
-# The value of a metric, as measured once
+# The value of a metric in the first repetition
 sub value { my ($which, $metric, $at) = @_; return $measured{$which}{$metric}{ $at // ',' }[0] }
 
 my @size = map { ("--$_->[0]", $_->[1]) } (
@@ -77,22 +77,22 @@ my @size = map { ("--$_->[0]", $_->[1]) } (
 	[ 'wrap.rows', 1 ], [ 'wrap.slices', 2 ], [ 'wrap.inserts', 300 ],
 	[ 'delete.rows', 2000 ], [ 'delete.turnovers', 1 ], [ 'delete.slices', 2 ]);
 
-# Every key that this server can make
+# Every key that this server can generate
 ok(laboratory('--scene', 'steady', '--repetitions', 1, @size, '--out', "$out.keys"), 'the laboratory runs with all keys') or diag $stderr;
-my @keys = qw(bigint gen_random_uuid uuid_v4 uuid_v7 uuid_v7_ordered uuid_v6 uuid_v1 lambert_comb comb suffix_comb short_comb
+my @keys = qw(bigint random uuid_v4 uuid_v7 uuid_v7_ordered uuid_v6 uuid_v1 lambert_comb comb suffix_comb short_comb
   short_comb_run short_suffix_comb sequence_comb snowflake js_id trace_id object_id ulid prefixed_id typeid);
 push @keys, 'uuidv7' if $version >= 180000;
-is_deeply([ $stderr =~ /without (\w+):/g ], [ $version < 180000 ? 'uuidv7' : (), 'decimal_id' ], 'no others');
-like($stderr, qr/without decimal_id: idgen\.launch_id/, 'a key that cannot be made is skipped, and it is said why');
-is_deeply([ sort map { $_->[0] } lines_of("$out.keys/keys.csv") ], [ sort @keys ], 'all others are listed');
+is_deeply([ $stderr =~ /without (\w+):/g ], [ $version < 180000 ? 'uuidv7' : (), 'decimal_id' ], 'only keys that the server lacks are left out');
+like($stderr, qr/without decimal_id: idgen\.launch_id/, 'a key that cannot be generated is left out, with the reason');
+is_deeply([ sort map { $_->[0] } lines_of("$out.keys/keys.csv") ], [ sort @keys ], 'keys.csv lists all others');
 read_measurements("$out.keys");
-is_deeply([ sort keys %measured ], [ sort map { "steady $_" } @keys ], 'and measured');
-ok(!laboratory('--keys', 'bigint,decimal_id', '--out', "$out.no"), 'asked for by name, it is an error');
-like($stderr, qr/decimal_id cannot be made here: idgen\.launch_id/, 'that says why');
-ok(!-e "$out.no", 'and leaves no folder');
+is_deeply([ sort keys %measured ], [ sort map { "steady $_" } @keys ], 'all others are measured');
+ok(!laboratory('--keys', 'bigint,decimal_id', '--out', "$out.no"), 'such a key in --keys is an error');
+like($stderr, qr/this server cannot generate decimal_id: idgen\.launch_id/, 'the error names the reason');
+ok(!-e "$out.no", 'and no folder is left');
 
 # Every scene, with few keys
-@keys = qw(bigint gen_random_uuid short_comb uuid_v7 object_id);
+@keys = qw(bigint random short_comb uuid_v7 object_id);
 my $began = time;
 ok( laboratory('--repetitions', 1, '--keys', join(',', @keys), '--key', 'mine=uuid:idgen.comb(clock => moment)', @size, '--out', $out),
 	'every scene runs') or diag $stderr;
@@ -100,7 +100,7 @@ note 'in ' . (time - $began) . ' s';
 push @keys, 'mine';
 is((split /\n/, slurp_file("$out/measurements.csv"))[0], 'scene,key,series,x,repetition,metric,value', 'the header');
 is(scalar(grep { @$_ != 7 || $_->[6] !~ /^-?\d+(\.\d+)?(e-?\d+)?$/ } lines_of("$out/measurements.csv")), 0, 'every value is a number');
-like($stderr, qr/step 1\/(\d+), .* left: steady, bigint: .*step \1\/\1, [\w ]+ left: delete, mine: /s, 'progress tells what is left');
+like($stderr, qr/step 1\/(\d+), .* left: steady, bigint: .*step \1\/\1, [\w ]+ left: delete, mine: /s, 'progress reports the time left');
 read_measurements($out);
 is_deeply(
 	[ sort keys %measured ],
@@ -117,54 +117,54 @@ is_deeply(series('clients mine', 'rows_per_s'), [ ',1', ',3' ], 'clients: sessio
 is_deeply(series('read uuid_v7', 'us_per_row'), [ 'random,', 'range,', 'recent,' ], 'read: three ways');
 is_deeply(series('read object_id', 'us_per_row'), [ 'random,', 'range,', 'recent,' ], 'read: also of text');
 is_deeply(series('read bigint', 'us_per_row'), [ 'random,', 'recent,' ], 'read: ranges need bounds');
-is_deeply(series('wrap mine', 'index_bytes'), [ 'lap 1,0', 'lap 1,0.5', 'lap 2,0', 'lap 2,0.5' ], 'wrap: two laps');
+is_deeply(series('wrap mine', 'index_bytes'), [ 'cycle 1,0', 'cycle 1,0.5', 'cycle 2,0', 'cycle 2,0.5' ], 'wrap: two cycles');
 is_deeply(series('delete mine', 'heap_bytes'), [ ',0', ',0.5', ',1' ], 'delete: turnover');
 
-is(value('steady short_comb', 'index_rows'), 20015, 'after a history and a warm-up');
-is(value('steady short_comb', 'inserted_rows'), 300, 'row by row');
-is(value('bulk short_comb', 'inserted_rows'), 2000, 'and in bulk');
+is(value('steady short_comb', 'index_rows'), 20015, 'steady: rows of the history and the warm-up');
+is(value('steady short_comb', 'inserted_rows'), 300, 'steady: rows inserted one a transaction');
+is(value('bulk short_comb', 'inserted_rows'), 2000, 'bulk: rows inserted at once');
 cmp_ok(value('steady bigint', 'wal_bytes_per_row'), '>', 100, 'a row writes WAL');
-cmp_ok(value('steady bigint', 'wal_bytes_per_row'), '<', 1000, 'but not pages, with a bigint key');
-cmp_ok(value('steady gen_random_uuid', 'fpi_per_row'), '>', 5 * value('steady short_comb', 'fpi_per_row'),
-	'random keys write more pages than short COMBs');
+cmp_ok(value('steady bigint', 'wal_bytes_per_row'), '<', 1000, 'with a bigint key, few pages');
+cmp_ok(value('steady random', 'fpi_per_row'), '>', 5 * value('steady short_comb', 'fpi_per_row'),
+	'random keys write more full-page images than short COMBs');
 cmp_ok(value('bulk short_comb', 'fpi_per_row'), '>', 2 * value('bulk uuid_v7', 'fpi_per_row'),
-	'and within a minute, short COMBs more than keys in order');
-cmp_ok(value('checkpoint gen_random_uuid', 'wal_bytes_per_row', ',100'), '>', 2 * value('checkpoint gen_random_uuid', 'wal_bytes_per_row', ',2000'),
-	'the more rows after a checkpoint, the less a page costs each');
-is(value('read uuid_v7', 'read_rows', 'recent,'), 100, 'all rows are found');
-# bounds are those of the millisecond, and a range has both ends
-cmp_ok(abs(value('read uuid_v7', 'read_rows', 'range,') - 100), '<=', 10, 'also by ranges of time');
-cmp_ok(value('wrap short_comb', 'leaf_density', 'lap 2,0.5'), '<', value('wrap short_comb', 'leaf_density', 'lap 1,0.5') - 10,
-	'a second lap splits full pages');
-cmp_ok(value('delete gen_random_uuid', 'heap_bytes', ',1'), '<', 2 * value('delete gen_random_uuid', 'heap_bytes', ',0'),
-	'where rows are removed, the table does not grow for ever');
+	'within a minute, short COMBs write more than ordered keys');
+cmp_ok(value('checkpoint random', 'wal_bytes_per_row', ',100'), '>', 2 * value('checkpoint random', 'wal_bytes_per_row', ',2000'),
+	'with more rows after a checkpoint, each writes less WAL');
+is(value('read uuid_v7', 'read_rows', 'recent,'), 100, 'all rows are found by their key');
+# bounds have milliseconds, and a range includes both ends
+cmp_ok(abs(value('read uuid_v7', 'read_rows', 'range,') - 100), '<=', 10, 'rows are found by ranges of time');
+cmp_ok(value('wrap short_comb', 'leaf_density', 'cycle 2,0.5'), '<', value('wrap short_comb', 'leaf_density', 'cycle 1,0.5') - 10,
+	'a second cycle splits full pages');
+cmp_ok(value('delete random', 'heap_bytes', ',1'), '<', 2 * value('delete random', 'heap_bytes', ',0'),
+	'with deletes and VACUUM, the table does not keep growing');
 
 SKIP:
 {
 	skip 'no pg_walinspect, or no pageinspect', 4 unless $walinspect;
 	my $parts = 0;
 	$parts += value('steady bigint', $_) for qw(wal_heap_bytes_per_row wal_btree_bytes_per_row wal_other_bytes_per_row fpi_bytes_per_row);
-	cmp_ok(abs($parts / value('steady bigint', 'wal_bytes_per_row') - 1), '<', 0.1, 'the parts of the WAL are the whole');
+	cmp_ok(abs($parts / value('steady bigint', 'wal_bytes_per_row') - 1), '<', 0.1, 'the parts of the WAL add up to the whole');
 	my %strip;
 	push @{ $strip{ $_->[0] } }, $_ for lines_of("$out/touches.csv");
 	is_deeply([ sort keys %strip ], [ sort @keys ], 'touches.csv has the keys');
-	is(scalar(@{ $strip{bigint} }), 300, 'of each inserted row');
+	is(scalar(@{ $strip{bigint} }), 300, 'touches.csv has a line for each row');
 	is_deeply([ map { $_->[4] > 0.95 ? () : $_ } @{ $strip{bigint} } ], [], 'a bigint goes to the right end of the index');
 }
 
 my %setting = map { $_->[0] => $_->[1] } lines_of("$out/settings.csv");
-is_deeply([ @setting{qw(full_page_writes steady.rows server)} ], [ 'on', '"20000"', 'theirs' ], 'settings.csv tells what was run');
-like(slurp_file("$out/keys.csv"), qr/^key,label,type\nbigint,"bigint identity","bigint"\n.*^mine,"idgen.comb\(clock => clock_timestamp\(\)\)","uuid"$/ms, 'keys.csv tells the keys');
-like($stdout, qr/^\| `idgen\.short_comb\(\)` \| \d+ \| \d+\.\d\d \|/m, 'a Markdown table is printed');
-is($node->safe_psql('postgres', $left), '', 'nothing is left behind');
+is_deeply([ @setting{qw(full_page_writes steady.rows server)} ], [ 'on', '"20000"', 'given' ], 'settings.csv has settings, sizes and the kind of server');
+like(slurp_file("$out/keys.csv"), qr/^key,label,type\nbigint,"bigint identity","bigint"\n.*^mine,"idgen.comb\(clock => clock_timestamp\(\)\)","uuid"$/ms, 'keys.csv has the keys and their expressions');
+like($stdout, qr/^\| `idgen\.short_comb\(\)` \| \d+ \| \d+ \| \d+\.\d{3} \|/m, 'a Markdown table is printed');
+is($node->safe_psql('postgres', $left), '', 'nothing is left on the server');
 
-# a shell's background job has these ignored, and so would what it starts
+# a background job of a shell ignores these signals, and its children inherit that
 $SIG{$_} = 'DEFAULT' for qw(TERM INT HUP);
 
-# Interrupted while it works
+# Interrupted during a measurement
 for my $signal (qw(TERM INT HUP))
 {
-	# one of them when there is something to keep
+	# with INT, after a scene was measured
 	my @rows = $signal eq 'INT' ? (@size, '--bulk.rows', 5000000, '--scene', 'steady,bulk') : ('--steady.rows', 5000000);
 	($stdout, $stderr) = ('', '');
 	my $run = IPC::Run::start([ "$bench/run.sh", '--server', '--no-report', '--keys', 'short_comb', @rows, '--out', "$out.$signal" ],
@@ -176,30 +176,30 @@ for my $signal (qw(TERM INT HUP))
 	}
 	$node->poll_query_until('postgres', q{SELECT count(*) > 0 FROM pg_stat_activity
 		WHERE query ~ 'INSERT INTO idgen_bench' AND now() - query_start > '0.1 s' AND pid <> pg_backend_pid()})
-	  or die "run.sh does not work: $stderr";
+	  or die "run.sh does not insert rows: $stderr";
 	$run->signal($signal);
 	$run->finish;
-	isnt($run->result(0), 0, "$signal: the laboratory says that it was interrupted");
-	ok($node->poll_query_until('postgres', "SELECT count(*) = 0 FROM ($left) l"), "$signal: nothing is left behind");
+	isnt($run->result(0), 0, "$signal: the exit status reports the interruption");
+	ok($node->poll_query_until('postgres', "SELECT count(*) = 0 FROM ($left) l"), "$signal: nothing is left on the server");
 	if ($signal eq 'INT')
 	{
 		read_measurements("$out.$signal");
-		is(value('steady short_comb', 'inserted_rows'), 300, "$signal: what was measured is kept");
-		like($stderr, qr/ended early; what was measured is in /, "$signal: and it is said where");
+		is(value('steady short_comb', 'inserted_rows'), 300, "$signal: the measurements are kept");
+		like($stderr, qr/interrupted; the measurements so far are in /, "$signal: a message names their folder");
 	}
 	else
 	{
-		ok(!-e "$out.$signal", "$signal: not even an empty folder");
+		ok(!-e "$out.$signal", "$signal: no empty folder is left");
 	}
 }
 
-# What was there before stays
+# Extensions that existed before are kept
 $node->safe_psql('postgres', 'CREATE EXTENSION idgen; CREATE EXTENSION pgstattuple');
 my $before = $node->safe_psql('postgres', $left);
-ok(laboratory('--quiet', '--csv', '--scene', 'bulk', '--keys', 'comb', @size, '--out', "$out.there"), 'with the extensions there');
-is($node->safe_psql('postgres', $left), $before, 'they stay');
-like($stdout, qr/^bulk,comb,,,3,us_per_row,/m, '--csv prints the CSV, of three repetitions');
-is($stderr, '', '--quiet is quiet');
+ok(laboratory('--quiet', '--csv', '--scene', 'bulk', '--keys', 'comb', @size, '--out', "$out.there"), 'the laboratory runs where the extensions exist');
+is($node->safe_psql('postgres', $left), $before, 'the extensions are kept');
+like($stdout, qr/^bulk,comb,,,3,us_per_row,/m, '--csv prints the CSV file, with three repetitions');
+is($stderr, '', '--quiet prints no progress');
 
 $node->stop;
 done_testing();

@@ -1,5 +1,5 @@
-# The benchmark's report: from all of a run, and from what an interrupted run has
-# left. The figures are made up by lib/sample_report.py.
+# The report of the laboratory: of a complete run, and of interrupted runs. The
+# figures are invented by t/lib/sample_report.py.
 
 use strict;
 use warnings;
@@ -35,96 +35,110 @@ sub folder
 	return "$tmp/$name";
 }
 
-# What can be read as XML, and what it names: every id once, and no id that is not there.
+# Check that pictures are XML, have a title and a description, and define each id once
+# and all ids to which they refer.
 my $check_svg = <<'PYTHON';
 import re, sys, xml.etree.ElementTree as tree
 for path in sys.argv[1:]:
     text = open(path, encoding="utf-8").read()
-    ids = [item.get("id") for item in tree.fromstring(text).iter() if item.get("id")]
-    assert len(ids) == len(set(ids)), f"{path}: an id twice"
+    svg = tree.fromstring(text)
+    for name, least in (("title", 20), ("desc", 40)):
+        found = svg.findall("{http://www.w3.org/2000/svg}" + name)
+        assert len(found) == 1 and len(found[0].text) > least, f"{path}: no {name} that describes it"
+    assert text.count("<title>") == 1, f"{path}: more than one title"
+    ids = [item.get("id") for item in svg.iter() if item.get("id")]
+    assert len(ids) == len(set(ids)), f"{path}: a duplicate id"
     wanted = set(re.findall(r'href="#([^"]+)"', text) + re.findall(r"url\(#([^)]+)\)", text))
     assert wanted <= set(ids), f"{path}: {wanted - set(ids)}"
 PYTHON
 
-sub pictures_are_well
+sub check_pictures
 {
 	my ($out, $name, @expected) = @_;
 	my @pictures = glob "$out/*.svg";
 	is_deeply([ sort map { s{.*/(.*)\.svg}{$1}r } @pictures ], [ sort @expected ], "$name: the pictures");
 	my $err;
-	ok(IPC::Run::run([ 'python3', '-c', $check_svg, @pictures ], '2>', \$err), "$name: they are well-formed") or diag $err;
+	ok(IPC::Run::run([ 'python3', '-c', $check_svg, @pictures ], '2>', \$err), "$name: the pictures are well-formed and have titles") or diag $err;
 
 	my $html = slurp_file("$out/report.html");
 	my $markdown = slurp_file("$out/report.md");
-	is(scalar(() = $html =~ /<svg /g), scalar(@pictures), "$name: all are in the page");
-	like($markdown, qr/\($_\.svg\)/, "$name: the text shows $_") for @expected;
+	is(scalar(() = $html =~ /<svg /g), scalar(@pictures), "$name: the page contains all pictures");
+	like($markdown, qr/\($_\.svg\)/, "$name: the Markdown file links to $_") for @expected;
 	my %ids;
 	$ids{$_}++ for $html =~ /\sid=["']([^"']+)/g;
-	is_deeply([ grep { $ids{$_} > 1 } keys %ids ], [], "$name: the pictures in the page have no id in common");
+	is_deeply([ grep { $ids{$_} > 1 } keys %ids ], [], "$name: the pictures in the page have no ids in common");
 	(my $outside = $html) =~ s{xmlns="http://www\.w3\.org/2000/svg"}{}g;
-	unlike($outside, qr{https?://|<script|<link|\@import|\bsrc=|\bhref="(?!#)}, "$name: the page needs nothing from outside");
-	unlike("$html$markdown", qr/\b(?:nan|inf|None|NaN)\b/, "$name: no number that is none");
+	unlike($outside, qr{https?://|<script|<link|\@import|\bsrc=|\bhref="(?!#)}, "$name: the page is self-contained");
+	unlike("$html$markdown", qr/\b(?:nan|inf|None|NaN)\b/, "$name: no number is missing or infinite");
 }
 
-# Everything
+# A complete run
 my $all = "$tmp/all";
 system_or_bail('python3', "$here/../lib/sample_report.py", $all);
 my ($ok, $stdout, $stderr) = report($all, '--out', "$tmp/one");
-ok($ok, 'a whole run has a report') or diag $stderr;
-is($stderr, '', 'without complaints');
-pictures_are_well("$tmp/one", 'a whole run',
-	qw(bulk bulk-wal checkpoint clients delete heat outgrow period read steady steady-wal wrap));
+ok($ok, 'a complete run has a report') or diag $stderr;
+is($stderr, '', 'without warnings');
+check_pictures("$tmp/one", 'a complete run',
+	qw(bulk checkpoint clients delete heat outgrow period read steady wrap));
 
-# sample.py gives bigint 175, 170 and 171 bytes a row, gen_random_uuid() 4104, 4275 and 4000
+# sample_report.py gives bigint 175, 170 and 171 bytes a row, random 4104, 4275 and 4000
 my $markdown = slurp_file("$tmp/one/report.md");
 like($markdown, qr/^\| `bigint` \|.* \| 171 \(170–175\) \| 1\.00 \| 0\.042 \|/m, 'the median, its spread and the ratios');
-like($markdown, qr/^\| `gen_random_uuid` \|.* \| 4,104 \(4,000–4,275\) \| 24\.0 \| 1\.00 \|/m, 'also of random keys');
-like($markdown, qr/^- WAL, times that of `bigint`: `gen_random_uuid` 24\.0, /m, 'and in words');
-like(slurp_file("$tmp/one/steady.svg"), qr{<text>4,104</text>}, 'and in the picture');
-like($stdout, qr/^## Steady\n\n\| key \| rows\/s \|.*\n\|---.*\n\| `bigint identity` \| \d+ \|[^|]*\| 171 \|.*\| 1\.000 \| 0\.042 \|/m,
+like($markdown, qr/^\| `random` \|.* \| 4,104 \(4,000–4,275\) \| 24\.0 \| 1\.00 \|/m, 'the same of random keys');
+like($markdown, qr/^## Conclusions\n\n- With one row a transaction, `random` writes 20\.4 times the WAL of `short_comb`\.$/m, 'the report begins with conclusions');
+like($markdown, qr/^\| WAL bytes\/row, one row a transaction \| 171 \| 4,104 \| /m, 'which include a table of the main keys');
+like(slurp_file("$tmp/one/steady.svg"), qr{<text>4,104</text>}, 'the picture has the figures');
+like($stdout, qr/^## Steady\n\n\| key \| rows\/s \|.*\n\|---.*\n\| `bigint identity` \| \d+ \| 171 \|.*\| 1\.000 \| 0\.042 \|/m,
 	'the summary on stdout');
-like($stdout, qr/^## Bulk$/m, 'is of both scenes');
-like($markdown, qr/^\| `pg_ulid` \| uuid \| `f\('a\\\|b', "x" < 3 && true\)` \|$/m, 'a key with signs that a table knows');
-like(slurp_file("$tmp/one/report.html"), qr/f\(&#x27;a\|b&#x27;, &quot;x&quot; &lt; 3 &amp;&amp; true\)/, 'or HTML');
-like($markdown, qr/^\| `command` \| run\.sh --quick/m, 'the settings');
+like($stdout, qr/^## Bulk$/m, 'the summary has both scenes');
+like($markdown, qr/^\| `pg_ulid` \| uuid \| `f\('a\\\|b', "x" < 3 && true\)` \|$/m, 'special characters are escaped in Markdown');
+like(slurp_file("$tmp/one/report.html"), qr/f\(&#x27;a\|b&#x27;, &quot;x&quot; &lt; 3 &amp;&amp; true\)/, 'special characters are escaped in HTML');
+like($markdown, qr/^\| `command` \| run\.sh --quick/m, 'the report has the settings');
 
-# The same once more
+# Only the summary
+my $summary = $stdout;
+($ok, $stdout, $stderr) = report($all, '--summary');
+ok($ok, 'only the summary') or diag $stderr;
+is($stdout, $summary, 'the same table');
+ok(!-e "$all/report.md", 'and no report');
+
+# The same input again
 ($ok) = report($all, '--out', "$tmp/two");
-ok($ok, 'a second time');
-is(slurp_file("$tmp/two/$_"), slurp_file("$tmp/one/$_"), "$_ is the same")
+ok($ok, 'a second report');
+is(slurp_file("$tmp/two/$_"), slurp_file("$tmp/one/$_"), "$_ is the same in the second report")
   for map { s{.*/}{}r } glob "$tmp/one/*";
 
-# Interrupted: one scene, a key that was not reached, a line that is cut off
+# An interrupted run: one scene, a key that was not measured, an incomplete line
 my $cut = folder('cut',
 	'measurements.csv' => $head
 	  . "steady,bigint,,,1,wal_bytes_per_row,170\nsteady,short_comb,,,1,wal_bytes_per_row,204\n"
 	  . "steady,short_comb,,,2,wal_bytes_per_row,",
-	'keys.csv' => "key,label,type\nbigint,bigint identity,bigint\ngen_random_uuid,gen_random_uuid(),uuid\nshort_comb,idgen.short_comb(),uuid\n",
+	'keys.csv' => "key,label,type\nbigint,bigint identity,bigint\nrandom,gen_random_uuid(),uuid\nshort_comb,idgen.short_comb(),uuid\n",
 	'touches.csv' => "key,row,block,blocks,position\n",
 	'settings.csv' => "name,value\n");
 ($ok, $stdout, $stderr) = report($cut);
 ok($ok, 'an interrupted run has a report') or diag $stderr;
-pictures_are_well($cut, 'an interrupted run', 'steady');
-like($stderr, qr/measurements\.csv: the last line is cut off/, 'the line that is cut off is said');
-like($stdout, qr/^\| `idgen\.short_comb\(\)` \| 204 \| 1\.200 \| - \|$/m, 'the ratio to a key that is missing is left out');
-unlike(slurp_file("$cut/report.md"), qr/gen_random_uuid` \|/, 'and so is the key');
+check_pictures($cut, 'an interrupted run', 'steady');
+like($stderr, qr/measurements\.csv: the last line is incomplete/, 'a warning about the incomplete line');
+like($stdout, qr/^\| `idgen\.short_comb\(\)` \| 204 \| 1\.200 \| - \|$/m, 'a ratio to a missing key is left out');
+unlike(slurp_file("$cut/report.md"), qr/random` \|/, 'the missing key is left out');
 
-# One point of each sweep, and one file only; and zeros, which logarithmic scales have not
+# One point of each sweep, one file only, and zeros, which a logarithmic scale cannot show
 my $points = folder('points', 'measurements.csv' => $head . "checkpoint,mine,,0,1,wal_bytes_per_row,0\nclients,bigint,,0,1,wal_bytes_per_row,0\n" . join '',
 	map { "$_,1,wal_bytes_per_row,200\n" } 'outgrow,bigint,,0.25', 'checkpoint,mine,,1000', 'clients,bigint,,1', 'delete,bigint,,0',
-	'wrap,short_comb,lap 1,0', 'period,short_comb,run_length=1 rate=100,1', 'period,short_comb,other,60', 'read,bigint,recent,');
+	'wrap,short_comb,cycle 1,0', 'period,short_comb,run_length=1 rate=100,1', 'period,short_comb,other,60', 'read,bigint,recent,');
 ($ok, $stdout, $stderr) = report($points);
 ok($ok, 'single points have a report') or diag $stderr;
-pictures_are_well($points, 'single points', qw(checkpoint clients outgrow period wrap));
+check_pictures($points, 'single points', qw(checkpoint clients outgrow period wrap));
 
-# Only the touches
+# Only touches.csv
 my $touches = folder('touches',
 	'measurements.csv' => $head,
 	'touches.csv' => "key,row,block,blocks,position\nbigint,0,7,9,0.9\nbigint,0.5,7,9,0.9\nbigint,1,8,9,1\n");
 ($ok, $stdout, $stderr) = report($touches);
-ok($ok, 'touches alone have a report') or diag $stderr;
-pictures_are_well($touches, 'touches', 'heat');
-like(slurp_file("$touches/report.md"), qr/^\| `bigint` \| 3 \| 2 \|/m, 'rows and pages are counted');
+ok($ok, 'touches.csv alone has a report') or diag $stderr;
+check_pictures($touches, 'touches', 'heat');
+like(slurp_file("$touches/report.md"), qr/^\| `bigint` \| 3 \| 2 \| 9 \|/m, 'rows and pages are counted');
 
 # Nothing
 for ([ 'an empty folder', folder('empty') ], [ 'a header', folder('header', 'measurements.csv' => $head) ], [ 'no folder', "$tmp/none" ])
@@ -133,8 +147,8 @@ for ([ 'an empty folder', folder('empty') ], [ 'a header', folder('header', 'mea
 	($ok, $stdout, $stderr) = report($folder);
 	ok(!$ok, "$name has no report");
 	is($stdout, '', "$name: nothing on stdout");
-	like($stderr, qr/nothing was measured in \Q$folder\E/, "$name: it says so");
-	ok(!-e "$folder/report.html", "$name: no page");
+	like($stderr, qr/nothing was measured in \Q$folder\E/, "$name: the error message");
+	ok(!-e "$folder/report.html", "$name: no report is written");
 }
 
 done_testing();

@@ -1,4 +1,4 @@
-# The demonstration holds what it tells, and leaves nothing behind.
+# The demonstration gives each request the expected verdict, and removes its cluster.
 
 use strict;
 use warnings;
@@ -8,19 +8,19 @@ use IPC::Run;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-plan skip_all => 'PG_CONFIG does not say which server to demonstrate' unless $ENV{PG_CONFIG};
+plan skip_all => 'PG_CONFIG is not set' unless $ENV{PG_CONFIG};
 
 my $demo = dirname(__FILE__) . '/../../scripts/demo.sh';
 my ($stdout, $stderr);
 
-ok(IPC::Run::run([ $demo, '--quick' ], '<', \undef, '>', \$stdout, '2>', \$stderr), 'the demonstration ends well')
+ok(IPC::Run::run([ $demo, '--quick' ], '<', \undef, '>', \$stdout, '2>', \$stderr), 'the demonstration succeeds')
   or diag $stdout, $stderr;
 
 my %verdicts;
 $verdicts{$1}++ while $stdout =~ /^ +\d+ \| [^|]*\| (created|replayed|refused) +\|/gm;
-is_deeply(\%verdicts, { created => 6, replayed => 1, refused => 8 }, 'each of the fifteen requests has its verdict');
-is(scalar(() = $stdout =~ /^ (?:lines|line|orders|recorded)[^|]*\| +\d+ \| +\d+ \| t *$/gm), 9, 'everything is accounted for');
+is_deeply(\%verdicts, { created => 6, replayed => 1, refused => 8 }, 'the fifteen requests have the expected verdicts');
+is(scalar(() = $stdout =~ /^ (?:lines|line|orders|recorded)[^|]*\| +\d+ \| +\d+ \| t *$/gm), 9, 'all comparisons with the expected results hold');
 my ($folder) = $stdout =~ m{^ok, in (/tmp/idgen\.\w+)$}m;
-ok(defined $folder && !-e $folder, 'nothing is left behind');
+ok(defined $folder && !-e $folder, 'the folder of the cluster is removed');
 
 done_testing();

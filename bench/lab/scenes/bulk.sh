@@ -1,10 +1,13 @@
 # shellcheck shell=bash
-# shellcheck disable=SC2004,SC2034,SC2154    # variables of run.sh and lab.sh
+# shellcheck disable=SC2034,SC2154    # variables of run.sh and lab.sh
 #
-# bulk: a table whose rows are all of one minute, and many more rows of that
-# minute with one INSERT after a checkpoint.
+# bulk: a table whose rows are all of one minute, and one INSERT of many more rows
+# of that minute after a checkpoint.
 
-bulk_plan() { plan_turns "$(plan_load "${size[bulk_rows]}")" "$(plan_insert "${size[bulk_inserts]}")"; }
+bulk_plan() {
+    scene_keys=("${keys[@]}")
+    plan_turns "$(plan_load "${size[bulk_rows]}")" "$(plan_insert "${size[bulk_inserts]}")"
+}
 
 bulk_fill() {
     local key=$1 rows=${size[bulk_rows]}
@@ -12,7 +15,7 @@ bulk_fill() {
     say "$key: loading $(bench_number "$rows") rows of one minute"
     lab_table "$key" || return 1
     lab_clock_before_now "$key" 0
-    lab_load_bulk "$key" "$rows" && bench_psql -c "VACUUM idgen_bench.keys_$key"
+    lab_load_bulk "$key" "$rows" && lab_vacuum "$key"
 }
 
 bulk_measure() {

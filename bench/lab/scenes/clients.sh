@@ -1,20 +1,15 @@
 # shellcheck shell=bash
-# shellcheck disable=SC2004,SC2034,SC2154    # variables of run.sh and lab.sh
+# shellcheck disable=SC2154    # variables of run.sh and lab.sh
 #
 # clients: as steady, but with several sessions at once.
 
 clients_plan() {
-    local key repetition count
+    local repetition count
 
-    for key in "${sweep_keys[@]}"; do
-        plan "$(plan_load "${size[clients_rows]}")" clients_fill "$key"
-    done
-    IFS=, read -ra clients_counts <<<"${size[clients_counts]}"
+    plan_keys "$(plan_load "${size[clients_rows]}")" fill
     for ((repetition = 1; repetition <= repetitions; repetition++)); do
-        for count in "${clients_counts[@]}"; do
-            for key in "${sweep_keys[@]}"; do
-                plan "$(plan_transactions "${size[clients_inserts]}")" clients_measure "$key" "$count" "$repetition"
-            done
+        for count in ${size[clients_counts]//,/ }; do
+            plan_keys "$(plan_transactions "${size[clients_inserts]}")" measure "$count" "$repetition"
         done
     done
 }

@@ -1,21 +1,17 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2004,SC2034,SC2154    # variables of run.sh and lab.sh
 #
-# delete: a table that keeps its rows for so many days: new ones come, the
-# oldest are removed, and VACUUM follows. With 30 days and prefixes that begin
-# again after 45.5, a short COMB comes back to where its rows are long gone. The
+# delete: a table that keeps its rows for a number of days: new rows are inserted,
+# the oldest are deleted, and VACUUM follows. With 30 days, and prefixes that start
+# again after 45.5 days, a short COMB returns to places whose rows were deleted. The
 # WAL is that of inserts, deletes and VACUUM together, divided by the inserts.
 
 delete_plan() {
-    local key slice slices=$((size[delete_turnovers] * size[delete_slices]))
+    local slice slices=$((size[delete_turnovers] * size[delete_slices]))
 
-    for key in "${sweep_keys[@]}"; do
-        plan "$(plan_load "${size[delete_rows]}")" delete_fill "$key"
-    done
+    plan_keys "$(plan_load "${size[delete_rows]}")" fill
     for ((slice = 1; slice <= slices; slice++)); do
-        for key in "${sweep_keys[@]}"; do
-            plan "$(($(plan_insert "$((2 * size[delete_rows] / size[delete_slices]))") + 300))" delete_measure "$key" "$slice"
-        done
+        plan_keys "$(($(plan_insert "$((2 * size[delete_rows] / size[delete_slices]))") + 300))" measure "$slice"
     done
 }
 
@@ -36,10 +32,10 @@ delete_measure() {
         lab_after "$key" && delete_record "$key" "$slice"
 }
 
-# With the size of the table, at a turnover of so many slices.
+# Also record the size of the table; the turnover is the slice, divided by the slices of one.
 delete_record() {
     local key=$1 slice=$2
 
-    bench_psql -c "SELECT 'heap_bytes', pg_relation_size('idgen_bench.keys_$key')" >> "$bench_scratch/metrics" &&
-        lab_record delete "$key" '' "$(awk -v a="$slice" -v b="${size[delete_slices]}" 'BEGIN { printf "%.4g", a / b }')" 1
+    bench_psql -c "SELECT 'heap_bytes', pg_relation_size('idgen_bench.$key')" >> "$bench_scratch/metrics" &&
+        lab_record delete "$key" '' "$(quotient "$slice" "${size[delete_slices]}")" 1
 }

@@ -2,19 +2,17 @@
 # shellcheck disable=SC2004,SC2034,SC2154    # variables of run.sh and lab.sh
 #
 # period: short COMBs with several periods, run lengths and rates of rows. The
-# rows of the periods before are there, and each repetition begins at another
-# moment of the period: with three, after a sixth, a half and five sixths of its
-# rows. So the median is that of the middle, and the spread that of the period.
+# table holds the rows of earlier periods, and each repetition begins at another
+# point of the period: with three repetitions, after a sixth, a half and five sixths
+# of its rows. So the median is that of the middle of the period, and the spread
+# that of the whole period.
 
 period_plan() {
     local period run rate rows repetition
 
-    IFS=, read -ra period_periods <<<"${size[period_periods]}"
-    IFS=, read -ra period_runs <<<"${size[period_runs]}"
-    IFS=, read -ra period_rates <<<"${size[period_rates]}"
-    for rate in "${period_rates[@]}"; do
-        for period in "${period_periods[@]}"; do
-            for run in "${period_runs[@]}"; do
+    for rate in ${size[period_rates]//,/ }; do
+        for period in ${size[period_periods]//,/ }; do
+            for run in ${size[period_runs]//,/ }; do
                 rows=$((period * rate))
                 plan "$(plan_load "${size[period_rows]}")" period_fill "$period" "$run" "$rate"
                 for ((repetition = 1; repetition <= repetitions; repetition++)); do
@@ -35,9 +33,9 @@ period_fill() {
     key_history[period]="idgen.short_comb(period => '$period s', run_length => $run, clock => moment)"
     lab_table "$key" || return 1
     apart=$(spacing "$rate")
-    # so that a period begins with the first row behind these; the row of an
-    # instant that is the boundary itself would belong to the period that begins
-    lab_clock[$key]=$(($(lab_lap_start "$((period * 1000000))") +
+    # so that a period begins with the first row after these; a row exactly at the
+    # boundary would belong to the new period
+    lab_clock[$key]=$(($(lab_cycle_start "$((period * 1000000))") +
         (rows / (period * rate) + 1) * period * 1000000 - rows * apart - 1))
     period_first=$rows
     lab_load "$key" "$rows" "$apart"

@@ -1,42 +1,31 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2004,SC2034,SC2154    # variables of run.sh and lab.sh
 #
-# read: rows are looked up by their key: the newest, any, and those of ranges of
-# time, for keys that have bounds. The private cluster is restarted before, so
-# that each page that is needed must be read once; on another server the pages
-# are where they are.
-
-# The keys of the sweeps, and those that have bounds.
-read_keys() {
-    local key
-    for key in "${keys[@]}"; do
-        ! is_sweep_key "$key" && [ -z "${key_bounds[$key]}" ] || echo "$key"
-    done
-}
+# read: rows are looked up by their key: the newest rows, rows of any age, and, for
+# keys that have bounds, the rows of ranges of time. The private cluster is restarted
+# before each of these, so that its shared buffers are empty; another server is not.
 
 read_plan() {
     local key repetition series
 
-    for key in $(read_keys); do
-        plan "$(plan_load "${size[read_rows]}")" read_fill "$key"
+    # the keys of the sweeps, and those that have bounds
+    scene_keys=()
+    for key in "${keys[@]}"; do
+        ! is_sweep_key "$key" && [ -z "${key_bounds[$key]}" ] || scene_keys+=("$key")
     done
+    plan_keys "$(plan_load "${size[read_rows]}")" fill
     for ((repetition = 1; repetition <= repetitions; repetition++)); do
-        for key in $(read_keys); do
-            plan "$((400 + size[read_rows] / 1000))" read_choose "$key"
-        done
+        plan_keys "$((400 + size[read_rows] / 1000))" choose
         for series in recent random range; do
             plan 1500 read_restart "$series"
-            for key in $(read_keys); do
-                [ "$series" != range ] || [ -n "${key_bounds[$key]}" ] || continue
-                plan 300 read_measure "$key" "$series" "$repetition"
-            done
+            plan_keys 300 measure "$series" "$repetition"
         done
     done
 }
 
 read_fill() { fill_simulated "$1" "${size[read_rows]}" "${size[read_days]}"; }
 
-# The rows of this repetition.
+# Choose the rows of this repetition.
 read_choose() {
     local key=$1 rows=${size[read_rows]} bounds=${key_bounds[$1]} has=false apart
 
@@ -54,16 +43,17 @@ read_restart() {
 }
 
 read_measure() {
-    local key=$1 series=$2 repetition=$3 file=read rows seconds
+    local key=$1 series=$2 repetition=$3 condition='id = w.id' first='id = w.id' rows seconds
     local -A after
 
+    [ "$series" != range ] || [ -n "${key_bounds[$key]}" ] || return 0
     say "$key: reading $series rows"
-    [ "$series" != range ] || file=range
+    [ "$series" != range ] || { condition='id BETWEEN w.low AND w.high'; first='id = w.low'; }
     lab_sql counts "$key" > "$bench_scratch/counts" && lab_read before "$bench_scratch/counts" &&
-        lab_sql "$file" "$key" -v wanted="wanted_${series}_$key" > "$bench_scratch/read" &&
+        lab_sql read "$key" -v wanted="wanted_${series}_$key" -v condition="$condition" -v first="$first" > "$bench_scratch/read" &&
         lab_sql counts "$key" > "$bench_scratch/counts" && lab_read after "$bench_scratch/counts" || return 1
     read -r rows seconds < "$bench_scratch/read"
-    [ "$rows" -gt 0 ] || { echo "no rows found" >&2; return 1; }
+    [ "$rows" -gt 0 ] || { echo "$key: no $series rows were found" >&2; return 1; }
     awk -v rows="$rows" -v seconds="$seconds" -v hit="$((after[hit] - before[hit]))" -v read="$((after[read] - before[read]))" '
         BEGIN {
             printf "read_rows %d\nus_per_row %.10g\nreads_per_row %.10g\n", rows, 1e6 * seconds / rows, read / rows

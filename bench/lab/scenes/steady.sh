@@ -1,19 +1,22 @@
 # shellcheck shell=bash
-# shellcheck disable=SC2004,SC2034,SC2154    # variables of run.sh and lab.sh
+# shellcheck disable=SC2034,SC2154    # variables of run.sh and lab.sh
 #
-# steady: a table with a history of days until now, then one row a transaction
+# steady: a table with a history of days until now, and one row a transaction
 # after a checkpoint.
 
-steady_plan() { plan_turns "$(plan_load "${size[steady_rows]}")" "$(plan_transactions "${size[steady_inserts]}")"; }
+steady_plan() {
+    scene_keys=("${keys[@]}")
+    plan_turns "$(plan_load "${size[steady_rows]}")" "$(plan_transactions "${size[steady_inserts]}")"
+}
 
-# What other scenes with a history until now share: KEY ROWS DAYS.
+# Load a history of ROWS rows and DAYS days that ends now; also for other scenes.
 fill_until_now() {
     local key=$1 rows=$2 days=$3
 
     say "$key: loading $(bench_number "$rows") rows of $days days"
     lab_table "$key" || return 1
     lab_clock_before_now "$key" "$days"
-    lab_load "$key" "$rows" "$((days * 86400000000 / rows))" && bench_psql -c "VACUUM idgen_bench.keys_$key"
+    lab_load "$key" "$rows" "$((days * 86400000000 / rows))" && lab_vacuum "$key"
 }
 
 steady_fill() { fill_until_now "$1" "${size[steady_rows]}" "${size[steady_days]}"; }

@@ -1,6 +1,6 @@
--- What the index looks like after the inserts, and what they wrote, of which
--- the WAL from :lsn to :end_lsn (both in bytes) is read where that can be done.
--- A row is "name value"; totals are divided by the rows later.
+-- The state of the index after the inserts and, with pg_walinspect, the parts of
+-- the WAL from :lsn to :end_lsn (both in bytes). A row is "name value"; lab_after
+-- divides the totals by the number of rows.
 SELECT 'index_bytes', index_size FROM :pgstattuple.pgstatindex('idgen_bench.' || :'index')
 UNION ALL SELECT 'leaf_density', avg_leaf_density FROM :pgstattuple.pgstatindex('idgen_bench.' || :'index')
 UNION ALL SELECT 'leaf_fragmentation', leaf_fragmentation FROM :pgstattuple.pgstatindex('idgen_bench.' || :'index');
@@ -11,7 +11,7 @@ WHERE relfilenode = pg_relation_filenode('idgen_bench.' || :'index')
   AND reldatabase = (SELECT oid FROM pg_database WHERE datname = current_database());
 \endif
 \if :has_walinspect
--- what was inserted with synchronous_commit off may not be there yet
+-- flush the WAL of inserts with synchronous_commit off
 SET synchronous_commit = local;
 SELECT pg_logical_emit_message(true, 'idgen_bench', '') \g /dev/null
 CREATE TEMPORARY TABLE wal AS

@@ -1,4 +1,4 @@
--- Can this server make the key, in each way that keys.txt says?
+-- Fails if this server cannot generate the key in both ways of keys.txt.
 BEGIN;
 CREATE TEMPORARY TABLE made (id :type :column PRIMARY KEY, payload int);
 INSERT INTO made (payload) VALUES (0);

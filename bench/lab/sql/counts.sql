@@ -1,5 +1,5 @@
--- The counters that a measurement is the difference of, of all sessions before:
--- WAL of the whole server, the latest checkpoint, and blocks of the index.
+-- The counters whose difference is a measurement, after earlier sessions have
+-- ended: WAL of the whole server, the latest checkpoint, and blocks of the index.
 \ir settle.sql
 SELECT 'wal_bytes', wal_bytes FROM pg_stat_wal
 UNION ALL SELECT 'wal_fpi', wal_fpi FROM pg_stat_wal

@@ -1,7 +1,7 @@
--- Insert :rows rows, :spacing microseconds apart, the first that long after
--- :clock, in microseconds since 1970. They go in by their time, as they would
--- have come, so that the index has its natural shape. The payload is the row's
--- number, from :number + 1 on. Says how many seconds it took.
+-- Insert :rows rows of simulated time, :spacing microseconds apart, the first
+-- :spacing after :clock, in microseconds since 1970. They are inserted in the order
+-- of their time, so that the index has the shape that it would have got. The
+-- payload is the row's number, from :number + 1 on. Prints the seconds that it took.
 SELECT clock_timestamp() AS began \gset
 INSERT INTO idgen_bench.:"table" (:columns)
 SELECT :values

@@ -1,5 +1,5 @@
--- What idgen.expected_key_cost() expects of each measurement in the table
--- measured, as further lines of measurements.csv. docs/performance.md derives it.
+-- The prediction of idgen.expected_key_cost() for each measurement in the table
+-- measured, as lines of measurements.csv. docs/performance.md derives the model.
 WITH measurement AS (
     SELECT scene, key, series, x, repetition,
            max(value) FILTER (WHERE metric = 'index_rows') AS index_rows,
@@ -10,7 +10,7 @@ WITH measurement AS (
     WHERE scene IN ('steady', 'bulk', 'outgrow', 'checkpoint', 'period', 'wrap')
     GROUP BY scene, key, series, x, repetition
 ), key_kind (key, kind, run_length, key_bytes, row_bytes, sequence_bytes) AS (
-    -- row_bytes: key and payload in the table, with what aligns them;
+    -- row_bytes: key and payload in the table, with alignment;
     -- sequence_bytes: the share of a record for 32 values
     VALUES ('bigint', 'ordered', 1, 8, 12, 99 / 32.0),
            ('snowflake', 'ordered', 1, 8, 12, 0), ('js_id', 'ordered', 1, 8, 12, 0),
@@ -19,7 +19,7 @@ WITH measurement AS (
            ('uuid_v6', 'ordered', 1, 16, 20, 0), ('lambert_comb', 'ordered', 1, 16, 20, 0), ('comb', 'ordered', 1, 16, 20, 0),
            ('object_id', 'ordered', 1, 25, 32, 0), ('ulid', 'ordered', 1, 27, 32, 0),
            ('typeid', 'ordered', 1, 32, 36, 0), ('prefixed_id', 'ordered', 1, 31, 36, 0),
-           ('gen_random_uuid', 'random', 1, 16, 20, 0), ('uuid_v4', 'random', 1, 16, 20, 0),
+           ('random', 'random', 1, 16, 20, 0), ('uuid_v4', 'random', 1, 16, 20, 0),
            ('suffix_comb', 'random', 1, 16, 20, 0), ('short_suffix_comb', 'random', 1, 16, 20, 0),
            ('short_comb', 'short_comb', 1, 16, 20, 0), ('short_comb_run', 'short_comb', 1024, 16, 20, 0)
 ), rows_per_minute (scene, of_scene) AS (

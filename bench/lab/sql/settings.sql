@@ -1,4 +1,4 @@
--- What the figures depend on, as lines of a CSV file.
+-- The settings on which the figures depend, as lines of a CSV file.
 COPY (
     SELECT name, current_setting(name) FROM pg_settings
     WHERE name IN ('autovacuum', 'block_size', 'checkpoint_timeout', 'data_checksums', 'fsync', 'full_page_writes',

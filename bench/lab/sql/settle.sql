@@ -1,4 +1,4 @@
--- Until the sessions before are gone, and their statistics with them known to all.
+-- Wait until earlier sessions have ended and reported their statistics.
 DO $$
 BEGIN
     WHILE EXISTS (SELECT FROM pg_stat_activity

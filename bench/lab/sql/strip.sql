@@ -1,6 +1,6 @@
--- For the heat strip: of some :points rows, how far in the inserts it is (0 to 1),
--- the leaf block that it went to, the blocks of the index, and how far from left to
--- right in the index that leaf is (0 to 1).
+-- The lines of touches.csv, for some :points rows: the place of the row in the
+-- inserts (0 to 1), the leaf block to which it went, the blocks of the index, and
+-- the place of the leaf in the index from left to right (0 to 1).
 CREATE TEMPORARY TABLE leaf AS
 SELECT s.blkno AS block, s.btpo_prev AS previous, s.btpo_next AS next
 FROM generate_series(1, pg_relation_size('idgen_bench.' || :'index') / current_setting('block_size')::int - 1) b,

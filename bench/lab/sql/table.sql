@@ -1,6 +1,5 @@
--- The table under test. The payload is as small as a row can be, so that what
--- the key costs is not hidden by what the rest of a row costs. Autovacuum stays
--- away, so that only the inserts write.
+-- The table of a key. The payload is small, so that the cost of the key is not
+-- hidden by the rest of the row. Autovacuum is off, so that only the inserts write.
 DROP TABLE IF EXISTS idgen_bench.:"table";
 CREATE TABLE idgen_bench.:"table" (
     id :type :column PRIMARY KEY,

@@ -1,4 +1,4 @@
--- Which leaf each row went to, in the order of the rows: from 16 on.
+-- The leaf to which each row went, in the order of the rows: PostgreSQL 16 and later.
 -- A split puts the row into the left page, block 0, or into the right one, block 1.
 INSERT INTO touch
 SELECT row_number() OVER (ORDER BY start_lsn), relblocknumber

@@ -1,4 +1,4 @@
--- Which leaf each row went to, in the order of the rows: in 15, from text like
+-- The leaf to which each row went, in the order of the rows: PostgreSQL 15, from text like
 -- "blkref #0: rel 1663/5/16436 fork main blk 54 blkref #1: rel ...".
 -- A split puts the row into the left page, block 0, or into the right one, block 1.
 INSERT INTO touch

@@ -1,5 +1,5 @@
--- Which rows are looked up. Nothing was ever deleted, so the rows lie in the
--- order of their insertion.
+-- Choose the rows to look up. No row was deleted, so the table is in the order of
+-- insertion.
 DROP TABLE IF EXISTS idgen_bench.:"recent", idgen_bench.:"random";
 CREATE TABLE idgen_bench.:"recent" AS
     SELECT id
@@ -9,7 +9,7 @@ CREATE TABLE idgen_bench.:"random" AS
     SELECT id
     FROM (SELECT id FROM idgen_bench.:"table" ORDER BY random() LIMIT :reads) any_rows;
 \if :has_bounds
--- :ranges ranges of time anywhere among :rows rows, which hold :reads of them together
+-- :ranges ranges of time, at random places, that contain :reads rows together
 DROP TABLE IF EXISTS idgen_bench.:"range";
 CREATE TABLE idgen_bench.:"range" AS
     SELECT :floor(instant) AS low,

@@ -1,0 +1,106 @@
+# The pgbench scripts of bench/: each runs by hand after setup.sql, and compare.sh
+# prints one table, on a given server and on a private cluster.
+
+use strict;
+use warnings;
+
+use File::Basename qw(basename dirname);
+use IPC::Run;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $bench = dirname(__FILE__) . '/../../bench';
+my @keys = sort map { basename($_, '.pgbench') } glob "$bench/*.pgbench";
+my %of_laboratory = map { $_ => 1 } slurp_file("$bench/lab/keys.txt") =~ /^(\w+) +\|/mg;
+
+my $node = PostgreSQL::Test::Cluster->new('server');
+$node->init;
+# no other checkpoints, and nothing else that writes WAL
+$node->append_conf('postgresql.conf', q{
+idgen.node_id = 1
+autovacuum = off
+checkpoint_timeout = 1h
+});
+$node->start;
+@ENV{qw(PGHOST PGPORT PGDATABASE)} = ($node->host, $node->port, 'postgres');
+
+# By hand
+my $setup = [ 'psql', '-X', '-q', '-v', 'rows=1000', '-f', "$bench/setup.sql" ];
+command_ok($setup, 'setup.sql creates the tables');
+command_ok($setup, 'setup.sql replaces the tables');
+is_deeply(
+	[ split /\n/, $node->safe_psql('postgres', q{SELECT tablename FROM pg_tables WHERE schemaname = 'idgen_bench' ORDER BY tablename COLLATE "C"}) ],
+	\@keys, 'there is a table for each script');
+for my $key (@keys)
+{
+	ok($of_laboratory{$key}, "$key: the laboratory has the key");
+	like(slurp_file("$bench/$key.pgbench"), qr/^-- $key: /, "$key: the script begins with a description");
+	command_ok([ 'pgbench', '-n', '-t', 3, '-f', "$bench/$key.pgbench" ], "$key: the script runs with pgbench");
+	is($node->safe_psql('postgres', "SELECT count(*) FROM idgen_bench.$key"), 1003, "$key: it inserts a row in each transaction");
+}
+
+# The rows of the history are in the order of their time
+is($node->safe_psql('postgres', q{SELECT count(*) FROM (
+		SELECT id < lag(id) OVER (ORDER BY payload) AS descends FROM idgen_bench.uuid_v7 WHERE payload > 0) pairs WHERE descends}),
+	0, 'the history is in the order of time');
+$node->safe_psql('postgres', 'SET client_min_messages = warning; DROP SCHEMA idgen_bench CASCADE; DROP EXTENSION idgen; DROP SCHEMA idgen');
+
+my ($stdout, $stderr);
+sub compare
+{
+	return IPC::Run::run([ "$bench/compare.sh", '--rows', 20000, '--transactions', 200, '--clients', 2, '--rounds', 1, @_ ],
+		'<', \undef, '>', \$stdout, '2>', \$stderr);
+}
+
+# The cells of each key's row, by the heading of the column
+sub rows_of
+{
+	my ($head, $rule, @rows) = map { [ map { s/^ +| +$//gr } (split /\|/)[ 1 .. 9 ] ] } grep { /^\|/ } split /\n/, $_[0];
+	return map { my %row; @row{@$head} = @$_; ($row{key} => \%row) } @rows;
+}
+
+sub check_table
+{
+	my ($where, @expected) = @_;
+	my %rows = rows_of($stdout);
+
+	is_deeply([ $stdout =~ /^\| (\w+) +\| +\d+ \| +\d+\.\d{3} \| +\d+ \| +\d+\.\d \|(?: +(?:\d+\.\d\d|-) \|){4}$/mg ],
+		\@expected, "$where: one row of figures for each key, in order");
+	is($rows{bigint}{'WAL : bigint'}, '1.00', "$where: bigint is compared with itself");
+	is($rows{random}{'rows : random'}, '1.00', "$where: random is compared with itself");
+	cmp_ok($rows{random}{'WAL bytes/row'}, '>', 2 * $rows{bigint}{'WAL bytes/row'}, "$where: random keys write more WAL");
+	cmp_ok($rows{random}{'images/row'}, '>', 5 * $rows{bigint}{'images/row'}, "$where: because of full-page images");
+	return;
+}
+
+# On a given server
+ok(compare('--server'), 'compare.sh runs on a given server') or diag $stderr;
+check_table('a given server', qw(bigint random short_comb short_comb_run comb uuid_v7 snowflake ulid));
+is($node->safe_psql('postgres', q{
+		SELECT extname FROM pg_extension WHERE extname <> 'plpgsql'
+		UNION ALL SELECT nspname FROM pg_namespace WHERE nspname ~ '^idgen'}), '', 'nothing is left on the server');
+
+# Without the setting that a key requires
+$node->append_conf('postgresql.conf', 'idgen.node_id = -1');
+$node->reload;
+ok(compare('--server', '--keys', 'uuid_v7,random'), 'with two keys') or diag $stderr;
+like($stdout, qr/^\| uuid_v7 .* - \| +0\.\d\d \|.*\n\| random /m, 'a ratio to a key that was not measured is left out');
+ok(!compare('--server', '--keys', 'snowflake'), 'a key that the server cannot generate is an error');
+like($stderr, qr/idgen\.node_id.*snowflake could not be measured/s, 'which names the reason');
+ok(compare('--server'), 'without --keys, such a key is left out') or diag $stderr;
+unlike($stdout, qr/^\| snowflake/m, 'it has no row');
+ok(!compare('--keys', 'bigint,unknown'), 'a key without a script is an error');
+like($stderr, qr/there is no script unknown\.pgbench/, 'which names the script');
+$node->stop;
+
+# On a private cluster
+delete @ENV{qw(PGHOST PGPORT PGDATABASE)};
+SKIP:
+{
+	skip 'PG_CONFIG is not set', 6 unless $ENV{PG_CONFIG};
+	ok(compare('--keys', 'bigint,random'), 'compare.sh runs on a private cluster') or diag $stderr;
+	check_table('a private cluster', qw(bigint random));
+}
+
+done_testing();
