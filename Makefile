@@ -20,6 +20,8 @@ OBJS = \
 	src/int_ids.o \
 	src/key_cost.o \
 	src/key_kind.o \
+	src/mask.o \
+	src/mask_keys.o \
 	src/object_id.o \
 	src/radix.o \
 	src/short_prefix.o \
