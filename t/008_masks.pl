@@ -302,6 +302,11 @@ sub is_in_memory
 	return 0;
 }
 
+# many, so that the next keys are not put in the same place
+write_keys(join('', map { "key$_ $key{other}\n" } 1 .. 300) . "default $key{published}\n");
+my $former = $in_session->();
+$node->reload;
+wait_for_change($former);
 write_keys("default $key{orders}\n");
 my $before = $in_session->();
 $node->reload;
