@@ -196,6 +196,32 @@ my $query = 'SELECT count(DISTINCT idgen.mask_uuid_v7(id)), sum(idgen.permute(nu
 like($node->safe_psql('postgres', "$workers EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) $query"), qr/Workers Launched: [12]/, 'in parallel workers');
 is($node->safe_psql('postgres', "$workers $query"), $node->safe_psql('postgres', $query), 'with the same results');
 
+# The patterns of docs/masking.md, by a role that has no right on the tables
+$node->safe_psql('postgres', 'CREATE DATABASE masking');
+$node->safe_psql('masking', 'CREATE EXTENSION idgen');
+my $blocks = join "\n", slurp_file(dirname(__FILE__) . '/../docs/masking.md') =~ /^```sql\n(.*?)^```/msg;
+$node->safe_psql('masking', $blocks);
+$node->safe_psql(
+	'masking', q{
+	INSERT INTO parcels (receiver) SELECT i FROM generate_series(1, 1000) i;
+	REVOKE EXECUTE ON FUNCTION parcel_by_id FROM PUBLIC;
+	GRANT EXECUTE ON FUNCTION parcel_by_id TO caller});
+is($node->safe_psql('masking', q{
+	SELECT count(*), bool_and(idgen.uuid_version(p.id) = 4), count(idgen.uuid_timestamp(p.id)), bool_and(p.id <> s.id)
+	FROM parcels p JOIN parcels_stored s USING (receiver)}), '1001|t|0|t', 'the view shows identifiers of version 4, without a time');
+my $correlation = $node->safe_psql('masking', q{
+	SELECT corr(stored, shown) FROM (
+		SELECT rank() OVER (ORDER BY id) AS stored, rank() OVER (ORDER BY idgen.mask_uuid_v7(id)) AS shown FROM parcels_stored) ranks});
+cmp_ok(abs($correlation), '<', 0.2, 'whose order is not that of their creation');
+is($node->safe_psql('masking', q{SELECT max(number) > 900000000, min(number) > 100, corr(number, amount::int) BETWEEN -0.4 AND 0.4 FROM invoices}), 't|t|t',
+	'and numbers that say nothing about how many there are');
+my $known = $node->safe_psql('masking', q{SELECT id FROM parcels WHERE receiver = '7'});
+is(outcome("SELECT receiver FROM parcel_by_id('$known')", database => 'masking'), '7', 'a lookup by the masked identifier');
+like(outcome("SELECT $_", database => 'masking'), qr/^42501: permission denied/, "but not: $_")
+  for "idgen.unmask_uuid_v7('$known')", "idgen.mask_uuid_v7($v7)", 'id FROM parcels', 'number FROM invoices';
+$node->safe_psql('masking', q{UPDATE parcels SET receiver = 'seven' WHERE receiver = '7'; DELETE FROM parcels WHERE receiver = '8'});
+is($node->safe_psql('masking', qq{SELECT receiver, idgen.mask_uuid_v7(id) = '$known' FROM parcels_stored WHERE receiver IN ('7', '8', 'seven')}), 'seven|t', 'writes go to the rows');
+
 # ---------------------------------------------------------------------------
 # The setting
 # ---------------------------------------------------------------------------
