@@ -901,6 +901,40 @@ COMMENT ON FUNCTION idgen.ulid_timestamp(text) IS
 'The time in a ULID, to the millisecond. Text that is not a ULID is an error (22P02).';
 
 -- ---------------------------------------------------------------------------
+-- Masks and permutations
+-- ---------------------------------------------------------------------------
+
+CREATE FUNCTION idgen.mask_uuid_v7(id uuid, key_name text DEFAULT 'default') RETURNS uuid
+    LANGUAGE C STABLE PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'idgen_mask_uuid_v7';
+
+COMMENT ON FUNCTION idgen.mask_uuid_v7(uuid, text) IS
+'A UUID version 7 as one that looks like version 4: its time is encrypted with a key from idgen.mask_key_file (UUIDv47). Another version is an error (22023), and so is an unknown key (55000).';
+
+CREATE FUNCTION idgen.unmask_uuid_v7(masked uuid, key_name text DEFAULT 'default') RETURNS uuid
+    LANGUAGE C STABLE PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'idgen_unmask_uuid_v7';
+
+COMMENT ON FUNCTION idgen.unmask_uuid_v7(uuid, text) IS
+'The inverse of mask_uuid_v7() with the same key. Every UUID version 4 gives a version 7; another version is an error (22023).';
+
+CREATE FUNCTION idgen.permute(id bigint, max_value bigint DEFAULT 9223372036854775807,
+                              key_name text DEFAULT 'default') RETURNS bigint
+    LANGUAGE C STABLE PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'idgen_permute';
+
+COMMENT ON FUNCTION idgen.permute(bigint, bigint, text) IS
+'A permutation of the numbers from 1 to max_value, with a key from idgen.mask_key_file. A number outside of them is an error (22003), and so is an unknown key (55000).';
+
+CREATE FUNCTION idgen.unpermute(permuted bigint, max_value bigint DEFAULT 9223372036854775807,
+                                key_name text DEFAULT 'default') RETURNS bigint
+    LANGUAGE C STABLE PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'idgen_unpermute';
+
+COMMENT ON FUNCTION idgen.unpermute(bigint, bigint, text) IS
+'The inverse of permute() with the same max_value and key.';
+
+-- ---------------------------------------------------------------------------
 -- Creating once
 -- ---------------------------------------------------------------------------
 

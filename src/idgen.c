@@ -24,6 +24,7 @@
 #include "compat.h"
 #include "decimal_id.h"
 #include "int_ids.h"
+#include "mask_keys.h"
 #include "ticker_slots.h"
 #include "uuid_time.h"
 
@@ -139,6 +140,21 @@ _PG_init(void)
 							PGC_SUSET,
 							GUC_UNIT_S | GUC_ALLOW_IN_PARALLEL,
 							NULL, NULL, NULL);
+
+	/*
+	 * Only the configuration files set it.  What a client has set before is
+	 * dropped, and cannot put another file in its place.
+	 */
+	DefineCustomStringVariable("idgen.mask_key_file",
+							   "The file with the keys of mask_uuid_v7() and permute().",
+							   "Relative to the data directory. Each line is a name and a key of 32 hexadecimal digits. The group and others must not be able to read it.",
+							   &mask_key_file_setting,
+							   "",
+							   PGC_SIGHUP,
+							   GUC_ALLOW_IN_PARALLEL,
+							   NULL,
+							   mask_key_file_assign,
+							   NULL);
 
 	ticker_register(&snowflake_ticker);
 	ticker_register(&trace_id_ticker);

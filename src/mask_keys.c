@@ -1,0 +1,281 @@
+/*-------------------------------------------------------------------------
+ *
+ * mask_keys.c
+ *	  The secret keys of masks and permutations, from idgen.mask_key_file.
+ *
+ * Each line of the file is a name and a key of 32 hexadecimal digits; a "#"
+ * begins a comment.  A session reads the file when it first needs a key, and
+ * again after the server has reloaded its configuration.
+ *
+ * Keys must not leave this file.  No message contains a part of a line, and
+ * memory that held keys is overwritten before it is freed: hence the plain
+ * read(), because a buffer of stdio would keep a copy.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "storage/fd.h"
+#include "utils/memutils.h"
+
+#include "mask_keys.h"
+#include "siphash.h"
+
+#define MAX_FILE_BYTES	(1024 * 1024)
+#define MAX_NAME_BYTES	63
+
+#define WHITESPACE		" \t\r\v\f"
+
+typedef struct MaskKey
+{
+	char		name[MAX_NAME_BYTES + 1];
+	uint8		bytes[SIPHASH_KEY_BYTES];
+} MaskKey;
+
+char	   *mask_key_file_setting;
+
+static MaskKey *keys = NULL;
+static int	key_count = 0;
+static bool loaded = false;
+
+static void
+forget_keys(void)
+{
+	if (keys != NULL)
+	{
+		/* with the one that could not be read to its end */
+		explicit_bzero(keys, sizeof(MaskKey) * (key_count + 1));
+		pfree(keys);
+	}
+	keys = NULL;
+	key_count = 0;
+	loaded = false;
+}
+
+/* Called at each reload, also if the file's name is the same. */
+void
+mask_key_file_assign(const char *newval pg_attribute_unused(),
+					 void *extra pg_attribute_unused())
+{
+	forget_keys();
+}
+
+/* Refuse a file that others could read or replace, as for a server's private key. */
+static void
+require_private(const char *path, const struct stat *file)
+{
+	mode_t		forbidden = S_IRWXG | S_IRWXO;
+
+	if (!S_ISREG(file->st_mode))
+		ereport(ERROR,
+				(errcode(ERRCODE_CONFIG_FILE_ERROR),
+				 errmsg("mask key file \"%s\" is not a regular file", path)));
+	if (file->st_uid != geteuid() && file->st_uid != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONFIG_FILE_ERROR),
+				 errmsg("mask key file \"%s\" must be owned by the database user or root", path)));
+
+	/* root may let the server's group read it */
+	if (file->st_uid == 0)
+		forbidden = S_IWGRP | S_IXGRP | S_IRWXO;
+	if (file->st_mode & forbidden)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONFIG_FILE_ERROR),
+				 errmsg("mask key file \"%s\" has group or world access", path),
+				 errdetail("The file must have permissions u=rw (0600) or less if owned by the database user, or permissions u=rw,g=r (0640) or less if owned by root.")));
+}
+
+/* The file's content, with a zero byte at its end.  The caller erases it. */
+static char *
+read_key_file(const char *path, size_t *size)
+{
+	struct stat file;
+	char	   *content;
+	ssize_t		got;
+	size_t		length = 0;
+
+	/* not to wait for the writer of a named pipe */
+	int			fd = OpenTransientFile(path, O_RDONLY | O_NONBLOCK | PG_BINARY);
+
+	if (fd < 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not open mask key file \"%s\": %m", path)));
+	if (fstat(fd, &file) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not stat mask key file \"%s\": %m", path)));
+	require_private(path, &file);
+	if (file.st_size > MAX_FILE_BYTES)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONFIG_FILE_ERROR),
+				 errmsg("mask key file \"%s\" is too large", path),
+				 errdetail("At most %d bytes are allowed.", MAX_FILE_BYTES)));
+
+	*size = file.st_size + 1;
+	content = palloc0(*size);
+	while ((got = read(fd, content + length, file.st_size - length)) > 0)
+		length += got;
+	if (got < 0)
+	{
+		int			save_errno = errno;
+
+		explicit_bzero(content, *size);
+		errno = save_errno;
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not read mask key file \"%s\": %m", path)));
+	}
+	CloseTransientFile(fd);
+	return content;
+}
+
+static MaskKey *
+find_key(const char *name, int length)
+{
+	for (int i = 0; i < key_count; i++)
+	{
+		if (memcmp(keys[i].name, name, length) == 0 && keys[i].name[length] == '\0')
+			return &keys[i];
+	}
+	return NULL;
+}
+
+static int
+hex_digit(char digit)
+{
+	if (digit >= '0' && digit <= '9')
+		return digit - '0';
+	if (digit >= 'a' && digit <= 'f')
+		return digit - 'a' + 10;
+	if (digit >= 'A' && digit <= 'F')
+		return digit - 'A' + 10;
+	return -1;
+}
+
+/*
+ * Read one line, without its end, and append its key if it has one.  Returns
+ * the reason why it cannot be read, or NULL.
+ */
+static const char *
+parse_line(const char *line)
+{
+	size_t		name_length;
+	MaskKey    *key;
+
+	line += strspn(line, WHITESPACE);
+	if (*line == '\0' || *line == '#')
+		return NULL;
+
+	name_length = strcspn(line, WHITESPACE "#");
+	if (name_length > MAX_NAME_BYTES)
+		return "The name is longer than 63 bytes.";
+	if (find_key(line, name_length) != NULL)
+		return "The name occurs twice.";
+
+	key = &keys[key_count];
+	memcpy(key->name, line, name_length);
+	line += name_length;
+	line += strspn(line, WHITESPACE);
+	for (int i = 0; i < SIPHASH_KEY_BYTES; i++, line += 2)
+	{
+		/* the second digit is not looked at after the end of the line */
+		if (hex_digit(line[0]) < 0 || hex_digit(line[1]) < 0)
+			return "The key is not 32 hexadecimal digits.";
+		key->bytes[i] = hex_digit(line[0]) << 4 | hex_digit(line[1]);
+	}
+	if (strchr(WHITESPACE "#", *line) == NULL)
+		return "The key is not 32 hexadecimal digits.";
+	key_count++;
+
+	line += strspn(line, WHITESPACE);
+	return *line == '\0' || *line == '#' ? NULL : "There is text behind the key.";
+}
+
+/* Read all lines.  If one cannot be read, there are no keys. */
+static void
+parse_key_file(const char *path, char *content, size_t size)
+{
+	int			lines = 1;
+	char	   *next = content;
+
+	if (strlen(content) + 1 < size)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONFIG_FILE_ERROR),
+				 errmsg("mask key file \"%s\" contains a zero byte", path)));
+
+	for (const char *p = content; (p = strchr(p, '\n')) != NULL; p++)
+		lines++;
+	/* all at once, because a reallocation would leave a copy */
+	keys = MemoryContextAllocZero(TopMemoryContext, sizeof(MaskKey) * (lines + 1));
+
+	for (int number = 1; next != NULL; number++)
+	{
+		char	   *line = next;
+		const char *problem;
+
+		next = strchr(line, '\n');
+		if (next != NULL)
+			*next++ = '\0';
+		problem = parse_line(line);
+		if (problem != NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_CONFIG_FILE_ERROR),
+					 errmsg("invalid line %d in mask key file \"%s\"", number, path),
+					 errdetail_internal("%s", problem)));
+	}
+	loaded = true;
+}
+
+static void
+load_keys(void)
+{
+	const char *path = mask_key_file_setting;
+	char	   *content;
+	size_t		size;
+
+	if (path == NULL || path[0] == '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("idgen.mask_key_file is not set"),
+				 errhint("Set it in postgresql.conf to the name of a file that only the database user can read, and reload the configuration.")));
+
+	content = read_key_file(path, &size);
+	PG_TRY();
+	{
+		parse_key_file(path, content, size);
+	}
+	PG_FINALLY();
+	{
+		explicit_bzero(content, size);
+		if (!loaded)
+			forget_keys();
+	}
+	PG_END_TRY();
+	pfree(content);
+}
+
+/*
+ * The key of this name, SIPHASH_KEY_BYTES bytes, which stay valid until the
+ * next reload.
+ */
+const uint8 *
+mask_key(const char *name, int length)
+{
+	const MaskKey *key;
+
+	if (unlikely(!loaded))
+		load_keys();
+
+	key = length > MAX_NAME_BYTES ? NULL : find_key(name, length);
+	if (key == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("mask key \"%s\" does not exist", pnstrdup(name, length)),
+				 errhint("Add it to the file that idgen.mask_key_file names, and reload the configuration.")));
+	return key->bytes;
+}
