@@ -24,7 +24,7 @@ folder=$(cd "$(dirname "$0")" && pwd)
 rows=500000 transactions=5000 clients=4 rounds=3 keys=
 bench_options "rows transactions rounds clients keys[] server" "$@"
 chosen=$keys
-[ -n "$keys" ] || keys=bigint,random,short_comb,short_comb_run,comb,uuid_v7,snowflake,ulid
+[ -n "$keys" ] || keys=bigint,random,short_comb,short_comb_run,comb,uuid_v7,masked,snowflake,ulid
 for key in ${keys//,/ }; do
     [ -e "$folder/$key.pgbench" ] || idgen_die "there is no script $key.pgbench in $folder"
 done
@@ -50,7 +50,8 @@ measure() {
         "$(bench_value "SELECT pg_relation_size('idgen_bench.${key}_pkey')")"
 }
 
-bench_open shared_buffers=256MB autovacuum=off checkpoint_timeout=1h max_wal_size=16GB idgen.node_id=1
+bench_open shared_buffers=256MB autovacuum=off checkpoint_timeout=1h max_wal_size=16GB idgen.node_id=1 idgen.mask_key_file=idgen_mask_keys
+bench_mask_key
 bench_progress "creating tables of $(bench_number "$rows") rows"
 bench_psql -v rows="$rows" -f "$folder/setup.sql" >"$bench_scratch/setup" 2>&1 ||
     { cat "$bench_scratch/setup" >&2; idgen_die "setup.sql failed"; }

@@ -25,7 +25,9 @@ memory_calls=10000000
 
 bench_options "calls rounds memory_calls server" "$@"
 
-bench_open shared_buffers=256MB autovacuum=off checkpoint_timeout=1h idgen.node_id=1 idgen.launch_id=0
+bench_open shared_buffers=256MB autovacuum=off checkpoint_timeout=1h idgen.node_id=1 idgen.launch_id=0 \
+    idgen.mask_key_file=idgen_mask_keys
+bench_mask_key
 
 bench_progress "timing $rounds rounds of $(bench_number "$calls") calls"
 bench_psql -F '|' -v calls="$calls" -v rounds="$rounds" -f "$BENCH/functions.sql" \
@@ -50,6 +52,7 @@ report() {
 
 report '^(generator|check)$' 'Generating and checking' 'gen_random_uuid()' 'idgen.short_comb()'
 report '^counter$' 'Counters of all sessions, and ObjectId' "nextval('idgen_bench.numbers')" 'gen_random_uuid()'
+report '^mask$' 'Masks and permutations' 'gen_random_uuid()' 'idgen.uuid_v7()'
 report '^text$' 'Writing and reading text' 'id::text' 'text::uuid'
 echo
 echo "Growth of the server process over $(bench_number "$memory_calls") calls in one statement, in kB"
@@ -57,7 +60,7 @@ echo
 echo "| function | memory contexts | peak resident size | resident size |"
 echo "|---|--:|--:|--:|"
 while IFS='|' read -r kind call _; do
-    [ "$kind" != text ] || continue
+    case $kind in text | mask) continue ;; esac
     [[ $call != *'(id)' ]] || call="idgen.is_recent_short_comb(idgen.short_comb())"
     bench_progress "$(bench_number "$memory_calls") calls of $call"
     bench_psql -v call="$call" -v calls="$memory_calls" -f "$BENCH/memory.sql" \

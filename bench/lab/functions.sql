@@ -7,7 +7,7 @@ CREATE TABLE idgen_bench.ids AS
     FROM (SELECT idgen.short_comb() AS id FROM generate_series(1, :calls) OFFSET 0) made;
 VACUUM ANALYZE idgen_bench.ids;
 
--- kind: generator, counter, check or text; NULL for a baseline
+-- kind: generator, counter, check, mask or text; NULL for a baseline
 -- baseline: the same query without the function
 CREATE TABLE idgen_bench.calls (name text PRIMARY KEY, number serial, kind text, query text, baseline text, best float8);
 INSERT INTO idgen_bench.calls (name, kind, query, baseline)
@@ -42,6 +42,17 @@ FROM (VALUES ('id', NULL), ('idgen.is_recent_short_comb(id)', 'id'), ('id::text'
              ('idgen.uuid_from_base(base_16, 16)', 'base_16'), ('idgen.uuid_from_base(base_32, 32)', 'base_32'),
              ('idgen.uuid_from_base(base_36, 36)', 'base_36'), ('idgen.uuid_from_base(base_58, 58)', 'base_58'),
              ('idgen.uuid_from_base(base_62, 62)', 'base_62')) v (call, baseline);
+-- with the server's mask keys, if it has any
+INSERT INTO idgen_bench.calls (name, kind, query, baseline)
+SELECT call, CASE WHEN baseline IS NOT NULL THEN 'mask' END,
+       format('SELECT count(%s) FROM idgen_bench.masks', call), baseline
+FROM (VALUES ('number', NULL), ('idgen.mask_uuid_v7(v7)', 'number'), ('idgen.unmask_uuid_v7(v4)', 'number'),
+             ('idgen.permute(number)', 'number'), ('idgen.unpermute(number)', 'number'),
+             ('idgen.permute(number, 9007199254740991)', 'number')) v (call, baseline)
+WHERE current_setting('idgen.mask_key_file') <> '';
+CREATE TABLE idgen_bench.masks AS
+    SELECT idgen.uuid_v7() AS v7, idgen.uuid_v4() AS v4, number::bigint FROM generate_series(1, :calls) number;
+VACUUM ANALYZE idgen_bench.masks;
 
 CREATE FUNCTION idgen_bench.time_calls() RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
