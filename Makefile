@@ -8,28 +8,7 @@
 PG_CONFIG ?= pg_config
 
 MODULE_big = idgen
-OBJS = \
-	src/clock.o \
-	src/comb.o \
-	src/convert.o \
-	src/creation.o \
-	src/entropy.o \
-	src/idgen.o \
-	src/index_report.o \
-	src/inspect.o \
-	src/int_ids.o \
-	src/key_cost.o \
-	src/key_kind.o \
-	src/object_id.o \
-	src/radix.o \
-	src/short_prefix.o \
-	src/text_ids.o \
-	src/ticker.o \
-	src/uuid_name.o \
-	src/uuid_order.o \
-	src/uuid_random.o \
-	src/uuid_time.o \
-	src/validate.o
+OBJS = $(patsubst $(srcdir)/%.c,%.o,$(wildcard $(srcdir)/src/*.c))
 
 EXTENSION = idgen
 DATA = idgen--1.0.sql
