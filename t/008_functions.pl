@@ -16,8 +16,8 @@ $node->init;
 $node->start;
 Functions::install($node, 'postgres');
 
-my %installed = map { split /\|/ } split /\n/, $node->safe_psql('postgres', "SELECT signature, marks FROM ($Functions::installed) p");
-my %listed = map { $_->{signature} => $_->{marks} }
+my %installed = map { split /\|/ } split /\n/, $node->safe_psql('postgres', "SELECT signature, attributes FROM ($Functions::installed) p");
+my %listed = map { $_->{signature} => $_->{attributes} }
   grep { $_->{kind} ne 'advisor' || $installed{ $_->{signature} } } @Functions::functions;
 
 is(join("\n", grep { !exists $listed{$_} } sort keys %installed), '', 'each function has a row')

@@ -24,7 +24,7 @@ my $instant = q{'2026-01-01 00:00:00+00'};
 my $typeid = q{'user_01h455vb4pex5vsknk084sn02q'};
 my $ulid = q{'01ARZ3NDEKTSV4RRFFQ69G5FAV'};
 
-# signature | kind | marks | errors | arguments
+# signature | kind | attributes | errors | arguments
 #
 # kind        generator: makes identifiers; any role may call it
 #             ticker: a generator that takes its values from a ticker
@@ -33,7 +33,7 @@ my $ulid = q{'01ARZ3NDEKTSV4RRFFQ69G5FAV'};
 #             sequence
 #             trigger: called by the server only
 #             advisor: a reader in the extension idgen_advisor
-# marks       volatility (i, s, v), parallel safety (s, r, u), and "strict" and
+# attributes  volatility (i, s, v), parallel safety (s, r, u), and "strict" and
 #             "definer" where they apply
 # errors      SQLSTATEs that an argument can cause, or -
 # arguments   of a call that succeeds; with the types of pg_catalog, since t/041
@@ -166,14 +166,14 @@ advise_short_comb(float8,int8,int8,interval) | advisor | ss | 22023 | 100, 50000
 index_report(regclass,int4,timestamptz) | advisor | vr | - | 'public.things_pkey'
 END
 
-# Each function: its signature, name, kind, marks, errors (a list) and arguments
+# Each function: its signature, name, kind, attributes, errors (a list) and arguments
 our @functions = map {
-	my ($signature, $kind, $marks, $errors, $arguments) = split / *\| */;
+	my ($signature, $kind, $attributes, $errors, $arguments) = split / *\| */;
 	{
 		signature => $signature,
 		name => $signature =~ s/\(.*//r,
 		kind => $kind,
-		marks => $marks,
+		attributes => $attributes,
 		errors => [ grep { $_ ne '-' } split ' ', $errors ],
 		arguments => $arguments // ''
 	}
@@ -183,23 +183,34 @@ our @functions = map {
 our @tickers = map { $_->{name} } grep { $_->{kind} eq 'ticker' } @functions;
 my $ticker_names = join ', ', map { "'$_'" } @tickers;
 
-# The functions that are installed, each with its marks
+# The functions that are installed, each with its attributes
 our $installed = q{
 	SELECT p.proname || '(' || coalesce((SELECT string_agg(t.typname, ',' ORDER BY n)
 			FROM unnest(p.proargtypes) WITH ORDINALITY AS a (type, n) JOIN pg_type t ON t.oid = a.type), '') || ')' AS signature,
-		concat(provolatile, proparallel, CASE WHEN proisstrict THEN ' strict' END, CASE WHEN prosecdef THEN ' definer' END) AS marks,
+		concat(provolatile, proparallel, CASE WHEN proisstrict THEN ' strict' END, CASE WHEN prosecdef THEN ' definer' END) AS attributes,
 		p.*
 	FROM pg_proc p
 	WHERE pronamespace = 'idgen'::regnamespace};
 
-# Install idgen, and its advisor where there is one.
+# Install idgen, and idgen_advisor if it is available; return whether the functions
+# of the latter exist.
 sub install
 {
 	my ($node, $database) = @_;
 
-	$node->safe_psql($database, 'CREATE EXTENSION idgen');
+	$node->safe_psql($database, 'CREATE EXTENSION IF NOT EXISTS idgen');
 	$node->safe_psql($database, 'CREATE EXTENSION idgen_advisor')
 	  if $node->safe_psql($database, q{SELECT count(*) FROM pg_available_extensions WHERE name = 'idgen_advisor'});
+	return $node->safe_psql($database, q{SELECT to_regproc('idgen.index_report') IS NOT NULL}) eq 't';
+}
+
+# The functions of the list that are installed
+sub installed
+{
+	my ($node, $database) = @_;
+	my %installed = map { $_ => 1 } split /\n/, $node->safe_psql($database, "SELECT signature FROM ($installed) p");
+
+	return grep { $installed{ $_->{signature} } } @functions;
 }
 
 # The literals in the arguments, among them one text that each reader accepts
@@ -214,7 +225,7 @@ sub call
 }
 
 # Calls of all generators that need no ticker and no sequence
-our @independent = map { call($_) } grep { $_->{kind} eq 'generator' && $_->{marks} =~ /^vs/ } @functions;
+our @independent = map { call($_) } grep { $_->{kind} eq 'generator' && $_->{attributes} =~ /^vs/ } @functions;
 
 # What must hold, as [name, source of rows, condition for each row]. Sources are
 # the tables of random values that t/003 creates: uuids.id, texts.t, numbers.n,
