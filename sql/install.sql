@@ -11,16 +11,6 @@ SELECT trusted, relocatable, schema, requires
 FROM pg_available_extension_versions
 WHERE name = 'idgen' AND version = '1.0';
 
--- volatility and parallel safety of each function
-\pset format unaligned
-SELECT proname, pg_get_function_identity_arguments(oid) AS arguments,
-       provolatile AS vol, proparallel AS par, proisstrict AS strict, prosecdef AS secdef
-FROM pg_proc
-WHERE pronamespace = 'idgen'::regnamespace
-ORDER BY proname COLLATE "C", pg_get_function_identity_arguments(oid) COLLATE "C";
-
-\pset format aligned
-
 -- every object has a comment
 SELECT pg_describe_object(d.classid, d.objid, d.objsubid) AS object_without_comment
 FROM pg_depend d
@@ -35,7 +25,7 @@ FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
 WHERE c.relnamespace = 'idgen'::regnamespace AND c.relkind IN ('r', 'v') AND a.attnum > 0
   AND col_description(c.oid, a.attnum) IS NULL;
 
--- PUBLIC has USAGE on the schema, but no privileges on the tables, which pg_dump dumps
+-- PUBLIC has USAGE on the schema and no rights on the tables and sequences
 SELECT has_schema_privilege('public', 'idgen', 'USAGE') AS usage,
        has_schema_privilege('public', 'idgen', 'CREATE') AS "create",
        has_table_privilege('public', 'idgen.creation_identifiers',
@@ -44,11 +34,19 @@ SELECT has_schema_privilege('public', 'idgen', 'USAGE') AS usage,
                            'SELECT, INSERT, UPDATE, DELETE') AS prefix_rights,
        has_table_privilege('public', 'idgen.tickers', 'SELECT') AS tickers;
 
-SELECT relname, has_sequence_privilege('public', oid, 'SELECT, USAGE, UPDATE') AS rights
-FROM pg_class WHERE relnamespace = 'idgen'::regnamespace AND relkind = 'S' ORDER BY relname COLLATE "C";
+SELECT relname AS sequence_with_rights
+FROM pg_class
+WHERE relnamespace = 'idgen'::regnamespace
+  AND CASE WHEN relkind = 'S' THEN has_sequence_privilege('public', oid, 'SELECT, USAGE, UPDATE') END;
 
-SELECT unnest(extconfig)::regclass AS dumped, unnest(extcondition) AS condition
-FROM pg_extension WHERE extname = 'idgen';
+-- pg_dump includes each table and sequence
+SELECT c.oid::regclass AS relation_not_dumped
+FROM pg_class c, pg_extension e
+WHERE c.relnamespace = 'idgen'::regnamespace AND c.relkind IN ('r', 'S') AND e.extname = 'idgen' AND c.oid <> ALL (extconfig);
+
+SELECT dumped::regclass, condition
+FROM pg_extension, unnest(extconfig, extcondition) AS u (dumped, condition)
+WHERE extname = 'idgen' AND condition <> '';
 
 \d idgen.creation_identifiers
 \d idgen.id_prefixes

@@ -1,4 +1,5 @@
-# What is ordered by time, while the server's clock steps back, stands still and jumps ahead.
+# Generators whose values are ordered by time, while the server's clock steps
+# back, stands still and jumps ahead.
 
 use strict;
 use warnings;
@@ -41,8 +42,8 @@ $node->safe_psql(
 my $backend = $node->background_psql('postgres');
 my $ids = 0;
 
-# So many more of one backend's identifiers, in the order of their making, each
-# row between two readings of the clock
+# Insert rows with the next identifiers of one backend, in the order of calls,
+# each row between two readings of the clock.
 sub make
 {
 	my ($phase, $count) = @_;
@@ -67,82 +68,82 @@ make('before', 2000);
 $clock->run_ahead_by(-3600);
 make('back an hour', 2000);
 
-# nothing that a pooler does between two clients starts the order anew
+# The commands that a connection pooler sends between two clients keep the order.
 $backend->query_safe('DISCARD ALL');
 make('after discard', 2000);
 
 $clock->run_ahead_by(3600);
 make('ahead an hour', 2000);
 
-# 10000 within one instant are more than a millisecond of version 7 holds
+# 10000 values at one instant exceed one millisecond of version 7
 $clock->stand_still_at(timegm(0, 0, 0, 1, 0, 2060));
 make('standing still', 10000);
 
 $clock->run_ahead_by(0);
 make('back by years', 2000);
 
-# The clock did what the story says, and idgen read it: COMBs follow it
-# wherever it goes.
+# The fake clock did step, and idgen reads it: comb() follows it in both
+# directions.
 is( ask(q{SELECT string_agg(p.phase || ' ' || round(extract(epoch FROM p.first_clock - b.last_clock) / 3600), ', ' ORDER BY p.phase)
 		  FROM phase p, phase b
 		  WHERE p.phase IN ('back an hour', 'ahead an hour') AND b.phase = 'before'}),
 	'ahead an hour 1, back an hour -1',
 	'the clock of a running backend steps by an hour');
 is( ask(q{SELECT count(DISTINCT clock) FROM made WHERE phase = 'standing still'}),
-	'1', 'and stands still');
+	'1', 'the clock of a running backend stands still');
 is( ask(q{SELECT count(*) FROM made
 		  WHERE idgen.comb_timestamp(comb) NOT BETWEEN date_trunc('milliseconds', clock) AND clock_after}),
-	'0', 'comb() is made at the time of the clock');
+	'0', 'comb() contains the time of the clock');
 
-# The others do not follow it back. Version 1 counts ticks as version 6 does.
+# The others do not follow it back. Version 1 counts the same ticks as version 6.
 for my $id ('v7', 'v6', 'lambert', 'idgen.uuid_v1_to_v6(v1)', 'object_id', 'ulid')
 {
 	is(ask("SELECT count(DISTINCT $id) FROM made"), $ids, "no $id is repeated");
 	is( ask("SELECT phase, place FROM
 				(SELECT phase, place, $id <= lag($id) OVER (ORDER BY place) AS falls FROM made) m
 			  WHERE falls ORDER BY place LIMIT 1"),
-		'', "every $id is greater than the one before");
+		'', "each $id is greater than the one before");
 }
 
-# While the clock is behind, one identifier is a 4096th of a millisecond.
+# While the clock is behind, each identifier advances by 1/4096 of a millisecond.
 is( ask(q{SELECT p.last - b.last < interval '2 ms' FROM phase p, phase b
 		  WHERE p.phase = 'after discard' AND b.phase = 'before'}),
-	't', 'behind the clock, the time in them all but stands still');
+	't', 'while the clock is behind, timestamps advance by less than a millisecond');
 is( ask(q{SELECT extract(epoch FROM last - first) * 1000 FROM phase WHERE phase = 'standing still'})
 	  + 0,
-	2, '10000 in one instant run ahead by the milliseconds that they fill');
+	2, '10000 identifiers at one instant advance by the milliseconds that they fill');
 
-# A ULID is the last one plus one within a millisecond.
+# Within a millisecond, a ULID is the previous one plus one.
 is( ask(q{SELECT count(*) FROM (SELECT idgen.bigint_from_base(right(ulid, 12), 32) - idgen.bigint_from_base(right(lag(ulid) OVER (ORDER BY place), 12), 32) AS step
 			FROM made WHERE phase = 'standing still') s
 		  WHERE step <> 1 AND step <> 1 - (1::bigint << 60)}),
-	'0', 'a ULID is the last one plus one');
+	'0', 'a ULID is the previous one plus one within a millisecond');
 
-# Versions 6, 1 and 13 share their ticks of 100 ns: three for each row.
+# Versions 6, 1 and 13 share one counter of 100 ns ticks: three for each row.
 is( ask(q{SELECT extract(epoch FROM max(idgen.uuid_timestamp(v1)) - min(idgen.uuid_timestamp(v6))) * 1000000
 		  FROM made WHERE phase = 'standing still'})
 	  + 0,
-	2999, 'as do 30000 by their ticks');
+	2999, '10000 rows advance versions 1, 6 and 13 by one tick for each value');
 
-# Where it goes ahead, so do they.
+# When the clock is ahead of the last identifier, they follow it.
 is( ask(q{SELECT first >= date_trunc('milliseconds', first_clock)
 			AND last <= last_clock + interval '1 ms'
 		  FROM phase WHERE phase = 'ahead an hour'}),
-	't', 'ahead of the last one, the clock is followed at once');
+	't', 'when the clock is ahead of the last identifier, version 7 follows it');
 is( ask(q{SELECT count(*) FROM made
 		  WHERE phase = 'ahead an hour' AND idgen.uuid_timestamp(v6) NOT BETWEEN clock AND clock_after + interval '1 ms'}),
-	'0', 'by ticks, too');
+	'0', 'when the clock is ahead of the last identifier, version 6 follows it');
 
-# The order is a backend's own: a new one starts at the clock.
+# The order is kept for each backend: a new one starts at the clock.
 is( ask(q{SELECT idgen.uuid_timestamp(id) BETWEEN date_trunc('milliseconds', before) AND after
 		  FROM (SELECT clock_timestamp() AS before, idgen.uuid_v7() AS id, clock_timestamp() AS after OFFSET 0) made}),
-	't', 'another backend starts at the clock');
+	't', 'a new backend starts at the clock');
 
 $backend->quit;
 $node->stop;
 
-# The last second but one that 32 bits hold. As many ObjectIds as the counter
-# has values, and one, are in two seconds, wherever the counter begins.
+# The last second but one that 32 bits can hold. One ObjectId more than the counter
+# has values takes two seconds, whatever value the counter begins with.
 FakeClock::start_still($node, 2**32 - 2);
 $backend = $node->background_psql('postgres', on_error_stop => 0);
 $backend->query(
@@ -153,9 +154,9 @@ is( $backend->query(
 		qq{SELECT count, number(last) - number(first), idgen.object_id_timestamp(first), idgen.object_id_timestamp(last)
 		   FROM (SELECT count(*), min(id COLLATE "C") AS first, max(id COLLATE "C") AS last FROM ($full) m) s}),
 	'16777217|16777216|2106-02-07 06:28:14+00|2106-02-07 06:28:15+00',
-	'a full counter carries into the seconds');
+	'a counter overflow advances the seconds');
 $backend->query("SELECT count(*) FROM ($full) m");
-like($backend->{stderr}, qr/timestamp is out of range for the identifier/, 'and not beyond the last one');
+like($backend->{stderr}, qr/timestamp is out of range for the identifier/, 'an overflow of the last second is an error');
 $backend->quit;
 
 $node->stop;

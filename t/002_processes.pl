@@ -1,6 +1,6 @@
-# Many processes make identifiers at once: parallel workers, sessions, and
-# both again with the library loaded by the postmaster, from which every
-# process is a fork.
+# Many processes generate identifiers at the same time: parallel workers and
+# sessions, with the library loaded on demand and then by the postmaster, so
+# that every process is forked with it.
 
 use strict;
 use warnings;
@@ -40,7 +40,7 @@ my %generators = (
 	'object_id' => 'idgen.object_id()',
 	'run' => q{idgen.short_comb('1 day', run_length => 1024)});
 
-# A transaction of each of the sessions
+# The transaction that each session runs
 my $sessions = PostgreSQL::Test::Utils::tempdir() . '/sessions.sql';
 append_to_file($sessions,
 	join('', map { "INSERT INTO everything SELECT $generators{$_}, '$_' FROM generate_series(1, 50);\n" }
@@ -56,7 +56,7 @@ my $parallel = qq{
 	SET max_parallel_workers_per_gather = 3;
 	SET parallel_leader_participation = on};
 
-# The 32 bits behind a prefix of two bytes
+# The 32 bits after a prefix of two bytes
 my $tag = q{substr(replace(id::text, '-', ''), 5, 8)};
 
 sub ask
@@ -74,19 +74,19 @@ sub check_parallel_plan
 
 	like($plan, qr/Workers Launched: [1-9]/, "$loaded, $name: workers are launched");
 	like($plan, qr/Parallel Seq Scan on public\.source.*\n\s+Output: process_id\(\), idgen\./,
-		"$loaded, $name: and call the generator");
+		"$loaded, $name: workers call the generator");
 
-	# Who gets how much of the scan is up to the machine: again, until three
-	# processes had a share.
+# How the scan is divided depends on the machine: repeat until three processes
+# took part.
 	my $until = time + $PostgreSQL::Test::Utils::timeout_default;
 	do
 	{
 		ask("$parallel; DROP TABLE IF EXISTS made; CREATE TABLE made AS $query");
 	} until ask('SELECT count(DISTINCT pid) FROM made') >= 3 || time > $until;
 	cmp_ok(ask('SELECT count(DISTINCT pid) FROM made'),
-		'>=', 3, "$loaded, $name: made by several processes");
+		'>=', 3, "$loaded, $name: several processes generated values");
 	is( ask('SELECT count(DISTINCT id) FROM made'),
-		'40000', "$loaded, $name: no two are the same");
+		'40000', "$loaded, $name: all values are distinct");
 	ask("INSERT INTO everything SELECT id, '$name' FROM made");
 }
 
@@ -95,17 +95,17 @@ sub check_sessions
 	my ($loaded) = @_;
 	my $before = ask('SELECT count(*) FROM everything');
 
-	# The primary key refuses a repetition, and pgbench fails.
+	# The primary key rejects a repeated value, and pgbench fails.
 	$node->command_like(
 		[
 			'pgbench', '--no-vacuum', '--client=5', '--jobs=2', '--transactions=20',
 			"--file=$sessions", 'postgres'
 		],
 		qr{processed: 100/100},
-		"$loaded: five sessions at once");
+		"$loaded: five concurrent sessions");
 	is( ask('SELECT count(*) FROM everything') - $before,
 		100 * 50 * keys %generators,
-		"$loaded: every session's are there");
+		"$loaded: the rows of each session are there");
 }
 
 for my $loaded ('loaded on demand', 'loaded by the postmaster')
@@ -120,26 +120,26 @@ for my $loaded ('loaded on demand', 'loaded by the postmaster')
 	check_sessions($loaded);
 }
 
-# What a process makes in a row (Gather keeps each worker's rows in order)
+# The values of one process in order (Gather keeps the order of each worker)
 for my $ordered ('uuid_v7', 'uuid_v6', 'lambert_comb', 'object_id')
 {
 	check_parallel_plan($ordered, 'in order');
 	is( ask(q{SELECT count(*) FROM
 				(SELECT id::text <= lag(id::text) OVER (PARTITION BY pid ORDER BY ctid) AS falls FROM made) m
 			  WHERE falls}),
-		'0', "$ordered: strictly increasing within each worker, too");
+		'0', "$ordered: strictly increasing within each worker");
 }
 
 check_parallel_plan('run', 'in runs');
 is( ask("SELECT count(*) FROM
 			(SELECT $tag FROM made GROUP BY $tag HAVING count(DISTINCT pid) > 1) t"),
-	'0', 'runs: no two processes share a tag');
+	'0', 'run_length: no two processes share a tag');
 is( ask("SELECT max(n) FROM (SELECT count(*) AS n FROM made GROUP BY $tag) t"),
-	'1024', 'runs: a tag serves 1024 identifiers');
-# a process ends one run early, and each does once more if the day changes
+	'1024', 'run_length: 1024 identifiers share a tag');
+# one run of each process is incomplete at its end, and one more if the day changes
 cmp_ok(
 	ask("SELECT count(DISTINCT $tag) - 40000 / 1024 - 2 * count(DISTINCT pid) FROM made"),
-	'<=', 1, 'runs: and a process takes no more tags than it needs');
+	'<=', 1, 'run_length: each process uses the fewest tags possible');
 
 $node->stop;
 done_testing();

@@ -1,5 +1,5 @@
-# Text forms and times as clients see them that share no code with idgen:
-# Python's uuid and int(..., 36), where there is Python, and Perl's bignum.
+# Text forms and timestamps compared with independent implementations: Python's
+# uuid and int(..., 36), if Python is installed, and Perl's bignum.
 
 use strict;
 use warnings;
@@ -20,8 +20,8 @@ $node->safe_psql('postgres', 'CREATE EXTENSION idgen');
 
 my $file = PostgreSQL::Test::Utils::tempdir() . '/ids';
 
-# 10,000 random values and every edge: no bits, all bits, each bit, and the
-# values around it, with all their leading zeros and ones
+# 10,000 random values and boundary values: no bits, all bits, each single bit,
+# and the neighbours of these values
 my $forms = q{
 	SELECT id, idgen.uuid_to_base(id, 16), idgen.uuid_to_base(id, 32), idgen.uuid_to_base(id, 36), idgen.uuid_to_base(id, 58),
 	       idgen.uuid_to_base(id, 62), idgen.prefixed_id('line_item', id), idgen.typeid_from_uuid('line_item', id),
@@ -39,9 +39,9 @@ my $forms = q{
 
 my $written = $node->safe_psql('postgres', "COPY ($forms) TO STDOUT");
 my @lines = split /\n/, $written;
-cmp_ok(scalar(@lines), '>', 10300, 'random values and edges');
+cmp_ok(scalar(@lines), '>', 10300, 'random values and boundary values');
 
-# --- Perl: what the server writes, read as big integers ----------------------
+# --- Perl: read the server's output as big integers --------------------------
 
 my %alphabet = (
 	2 => join('', 0 .. 9, 'A' .. 'H', 'J', 'K', 'M', 'N', 'P' .. 'T', 'V' .. 'Z'),
@@ -50,7 +50,7 @@ my %alphabet = (
 	5 => join('', 0 .. 9, 'A' .. 'Z', 'a' .. 'z'));
 my %width = (2 => 26, 3 => 25, 4 => 22, 5 => 22);
 
-# Each conversion is slow, so Perl looks at every edge and 1,000 of the rest.
+# Conversions in Perl are slow: check all boundary values and 1,000 others.
 my $wrong = 0;
 for my $line (@lines[ 9_000 .. $#lines ])
 {
@@ -69,7 +69,7 @@ for my $line (@lines[ 9_000 .. $#lines ])
 	$wrong++ if $form[7] ne 'line_item_' . lc $form[2];
 	$wrong++ if $form[8] ne $form[2];
 }
-is($wrong, 0, 'Perl writes every form as the server does');
+is($wrong, 0, 'Perl writes each form as the server does');
 
 # --- Python ------------------------------------------------------------------
 
@@ -83,7 +83,7 @@ SKIP:
 		scalar(@lines) . " lines, 0 wrong\n",
 		'Python reads what the server writes');
 
-	# the other way: what Python writes, read by the server
+	# the other direction: the server reads what Python writes
 	system("$python $clients/client.py make 10000 > $file.made") == 0 or die;
 	$node->safe_psql('postgres', q{
 		CREATE TABLE made (id uuid, b16 text, b32 text, b36 text, b58 text, b62 text, prefixed text, typeid text, ulid text)});
@@ -103,9 +103,9 @@ SKIP:
 			WHERE idgen.uuid_to_base(id, 16) <> b16 OR idgen.uuid_to_base(id, 32) <> b32 OR idgen.uuid_to_base(id, 36) <> b36
 			   OR idgen.uuid_to_base(id, 58) <> b58 OR idgen.uuid_to_base(id, 62) <> b62}),
 		'0',
-		'and writes it the same way');
+		'the server writes it as Python does');
 
-	# times: the server's version 1, and version 6 and Lambert's by way of it
+	# timestamps: the server's version 1, and versions 6 and 13 converted to it
 	$node->safe_psql('postgres', q{
 		CREATE TABLE times AS
 		SELECT n, CASE n % 3 WHEN 0 THEN idgen.uuid_v1() WHEN 1 THEN idgen.uuid_v6_to_v1(idgen.uuid_v6())
@@ -122,21 +122,21 @@ SKIP:
 		$last = $ticks;
 	}
 	is("$good good, $increasing increasing", '10000 good, 10000 increasing',
-		'Python reads the version, the variant and ever later ticks');
+		'Python reads the version, the variant and increasing ticks');
 
 	my $values = join ', ', map { my ($id, $ticks) = split /\t/; "('$id'::uuid, $ticks)" } split /\n/, $theirs;
 	is( $node->safe_psql('postgres', qq{
 			SELECT count(*), count(*) FILTER (WHERE extract(epoch FROM idgen.uuid_timestamp(id)) * 1000000 = ticks / 10 - 12219292800000000)
 			FROM (VALUES $values) v (id, ticks)}),
 		'1000|1000',
-		"the server reads the time in Python's version 1");
+		"the server reads the timestamp of Python's version 1");
 
-	# and the ends of the field
+	# the limits of the timestamp field
 	is( $node->safe_psql('postgres', q{
 			SELECT string_agg(idgen.uuid_v1_to_v6(id)::text, ' ' ORDER BY id)
 			FROM (VALUES ('ffffffff-ffff-1fff-bfff-ffffffffffff'::uuid), ('00000000-0000-1000-8000-000000000000')) v (id)}),
 		'00000000-0000-6000-8000-000000000000 ffffffff-ffff-6fff-bfff-ffffffffffff',
-		'the ends of the timestamp field');
+		'the limits of the timestamp field');
 }
 
 $node->stop;

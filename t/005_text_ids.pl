@@ -1,6 +1,6 @@
-# Text identifiers in a UTF8 database: messages count characters, not bytes,
-# and text order is the order of uuids in COLLATE "C", which it is not in every
-# collation.
+# Text identifiers in a UTF8 database: error messages count characters, not
+# bytes, and the order of text is the order of uuids in COLLATE "C" but not in
+# every collation.
 
 use strict;
 use warnings;
@@ -18,7 +18,7 @@ $node->safe_psql('utf8', q{CREATE EXTENSION idgen; SELECT idgen.create_id_domain
 
 # --- Messages ---------------------------------------------------------------
 
-# U&'\00E4' is a character of two bytes, U&'\+01F600' one of four.
+# U&'\00E4' is a character of two bytes, U&'\+01F600' is one of four.
 for my $case (
 	[ q{uuid_from_base('12ä', 36)} => 'Invalid character at position 3; a digit of base 36 is expected.' ],
 	[ q{uuid_from_base(repeat('1', 12) || repeat('ä', 13), 36)} => 'Invalid character at position 13; a digit of base 36 is expected.' ],
@@ -47,18 +47,18 @@ for my $case (
 	my ($call, $detail) = @$case;
 	my $errors;
 
-	# the query is bytes to psql
+	# psql takes bytes
 	utf8::encode(my $query = "SET client_encoding = UTF8; SELECT idgen.$call");
 	$node->psql('utf8', $query, stderr => \$errors);
 	utf8::encode(my $name = $call);
 	like($errors, qr/^DETAIL:  \Q$detail\E$/m, $name);
 }
 utf8::encode(my $query = q{SET client_encoding = UTF8; SELECT idgen.is_prefixed_id('acct_' || repeat('ä', 12) || '1', 'acct'), idgen.is_prefixed_id('äcc_3e6wlko0bp8e7c9916hklbnd', 'acct')});
-is($node->safe_psql('utf8', $query), 'f|f', 'characters of two bytes are not those of a prefixed id');
+is($node->safe_psql('utf8', $query), 'f|f', 'is_prefixed_id() rejects characters of two bytes');
 
 # --- Order ------------------------------------------------------------------
 
-# In Estonian, z is between s and t.
+# In Estonian, z sorts between s and t.
 SKIP:
 {
 	skip 'the server has no ICU collations', 15
@@ -85,7 +85,7 @@ SKIP:
 		}
 	}
 
-	# a domain brings its own collation, whatever that of the database or query
+	# the collation of a domain overrides that of the database
 	is( $node->safe_psql('utf8', q{
 			CREATE TABLE account (id account_id PRIMARY KEY, uuid uuid);
 			INSERT INTO account SELECT idgen.prefixed_id('acct', id), id FROM (SELECT md5(n::text)::uuid AS id FROM generate_series(1, 2000) n) u;

@@ -1,5 +1,5 @@
-# Domains of prefixed ids go through pg_dump and come back with their
-# prefixes; a prefix whose domain was dropped stays behind.
+# pg_dump and restore keep domains of prefixed ids and their registered prefixes,
+# except prefixes whose domain was dropped.
 
 use strict;
 use warnings;
@@ -24,7 +24,7 @@ $node->safe_psql('source', q{
 	CREATE TABLE account (id account_id PRIMARY KEY DEFAULT idgen.prefixed_id('acct'), invoice "My Types"."Invoice Id");
 	INSERT INTO account VALUES ('acct_03e6wlko0bp8e7c9916hklbnd', 'inv_03e6wlko0bp8e7c9916hklbnd'), (DEFAULT, NULL)});
 
-# What the server says to a statement that fails, with the SQLSTATE and fields
+# The error messages of a statement, with SQLSTATE and fields
 sub errors_of
 {
 	my ($database, $query) = @_;
@@ -52,27 +52,27 @@ for my $format (qw(plain custom))
 			"$format: restored");
 	}
 
-	is($node->safe_psql('target', 'SELECT * FROM account ORDER BY id'), $before, "$format: the rows are back");
+	is($node->safe_psql('target', 'SELECT * FROM account ORDER BY id'), $before, "$format: the rows are restored");
 	is( $node->safe_psql('target', 'SELECT prefix, domain FROM idgen.id_prefixes ORDER BY prefix'),
 		qq{acct|account_id\ninv|"My Types"."Invoice Id"},
-		"$format: so are the prefixes of domains that exist, and no other");
+		"$format: the prefixes of existing domains are restored, no others");
 	is( $node->safe_psql('target', q{SELECT * FROM idgen.parse_prefixed_id('inv_1')}),
 		'"My Types"."Invoice Id"|inv|00000000-0000-0000-0000-000000000001',
-		"$format: a prefixed id is parsed");
+		"$format: parse_prefixed_id() finds the domain");
 
 	for my $id ('inv_03e6wlko0bp8e7c9916hklbnd', 'acct_1', 'acct_03E6WLKO0BP8E7C9916HKLBND')
 	{
 		like(errors_of('target', "INSERT INTO account VALUES ('$id')"),
-			qr/ERROR:  23514: value for domain account_id violates check constraint "prefixed_id_check"$/m, "$format: the domain refuses $id");
+			qr/ERROR:  23514: value for domain account_id violates check constraint "prefixed_id_check"$/m, "$format: the domain rejects $id");
 	}
 	like(errors_of('target', q{SELECT idgen.create_id_domain('another', 'inv')}),
 		qr/ERROR:  23505: prefix "inv" is already in use\nDETAIL:  The prefix belongs to domain "My Types"."Invoice Id".$/m, "$format: a prefix stays taken");
-	is($node->safe_psql('target', q{SELECT idgen.create_id_domain('gone_id', 'gone')}), 'gone_id', "$format: a freed prefix is free");
+	is($node->safe_psql('target', q{SELECT idgen.create_id_domain('gone_id', 'gone')}), 'gone_id', "$format: the prefix of a dropped domain is available");
 
 	$node->safe_psql('postgres', 'DROP DATABASE target');
 }
 
-# Two sessions that want one prefix: the second waits, and is refused or gets it.
+# Two sessions register one prefix: the second waits for the first.
 my $named = qr/ERROR:  23505: prefix "race" is already in use\nDETAIL:  The prefix belongs to domain race_one\.\n(LOCATION.*\n)?.*CONSTRAINT NAME:  id_prefixes_pkey/s;
 for my $case ([ 'COMMIT', 'read committed', qr/$named/ ], [ 'ROLLBACK', 'read committed', qr/^$/ ],
 	[ 'COMMIT', 'repeatable read', qr/ERROR:  40001: / ], [ 'ROLLBACK', 'serializable', qr/^$/ ])
@@ -87,7 +87,7 @@ for my $case ([ 'COMMIT', 'read committed', qr/$named/ ], [ 'ROLLBACK', 'read co
 	$first->query_safe($end);
 	$first->quit;
 	$second->quit;
-	like($second->{stderr}, $said, "$end, $isolation: what the second is told");
+	like($second->{stderr}, $said, "$end, $isolation: the result of the second session");
 	is( $node->safe_psql('source', q{SELECT domain FROM idgen.id_prefixes WHERE prefix = 'race'}),
 		$end eq 'COMMIT' ? 'race_one' : 'race_two',
 		"$end, $isolation: the prefix belongs to one domain");

@@ -1,6 +1,6 @@
-# The server's clock is set back and ahead, under load and over restarts. No
-# value is handed out twice; functions that are too far ahead of the clock wait
-# for it, and can be kept from waiting on.
+# The server's clock is set back and ahead, under load and across restarts. No
+# value is returned twice; a function that is too far ahead of the clock waits for
+# it, and the wait can be cancelled.
 
 use strict;
 use warnings;
@@ -42,13 +42,13 @@ sub ask
 	return $node->safe_psql($database // 'postgres', $query);
 }
 
-# Values that a tick, of so many milliseconds, has room for
+# The number of values per tick, and the length of a tick in milliseconds
 my %room = (snowflake => [ 1, 4096 ], trace_id => [ 1000, 4194303 ], js_id => [ 1000, 65536 ], uuid_v7_ordered => [ 1, 4096 ]);
 
-# How far ahead of the clock those with a time are: all of them from one number
-# of seconds to another? Where the clock was set back, it may have gone on from
-# there for as long as the test has been running. And a ticker is ahead by the
-# time that the values take up that were handed out.
+# Check that the functions with a time are ahead of the clock by a number of
+# seconds within a range. Where the clock was set back, they may have continued
+# from there for as long as the test has been running. And a ticker is ahead by
+# the time that the returned values occupy.
 sub is_ahead
 {
 	my ($from, $to, $name) = @_;
@@ -65,32 +65,32 @@ sub is_ahead
 		push @wrong, "$layout by $seconds, not from $least to $most" if $seconds < $least || $seconds > $most;
 	}
 	is(join(', ', @wrong), '', $name);
-	is(scalar @ahead, 4, 'all of them');
+	is(scalar @ahead, 4, 'all tickers with a time are ahead by the expected time');
 }
 
 # Under load
 $handed_out->clients_begin('load', $node);
 $handed_out->wait_for_more;
-is_ahead(0, 1, 'they go by the clock');
+is_ahead(0, 1, 'the tickers follow the clock');
 
-# ten seconds are reserved at once, and more when half of them are over
+# a reservation covers ten seconds and is renewed when half of them have passed
 step_clock(6);
 $handed_out->wait_for_more;
-is_ahead(0, 1, 'also where more is reserved');
+is_ahead(0, 1, 'the tickers follow the clock after a new reservation');
 
 step_clock($hour);
 $handed_out->wait_for_more;
-is_ahead(0, 1, 'and where it is set ahead by an hour');
+is_ahead(0, 1, 'the tickers follow a clock set ahead by an hour');
 
 step_clock(-$hour);
-is_ahead($hour, $hour + 120, 'not where it is set back by an hour: then they are an hour ahead');
+is_ahead($hour, $hour + 120, 'the tickers do not follow a clock set back by an hour');
 $handed_out->wait_for_more;
 
 step_clock(-1);
 $handed_out->wait_for_more;
-is_ahead($hour, $hour + 120, 'nor by another second');
+is_ahead($hour, $hour + 120, 'nor a clock set back by another second');
 
-# Over restarts, clean ones and others
+# Across clean and immediate restarts
 for my $mode ('fast', 'immediate')
 {
 	for my $step ($hour, -$hour, -1)
@@ -105,8 +105,8 @@ for my $mode ('fast', 'immediate')
 }
 $handed_out->clients_terminate($node);
 
-# Too far ahead: by an hour, where ten seconds are allowed. The timeout doubles
-# until there is time enough to say so.
+# Too far ahead: by an hour, where ten seconds are allowed. The timeout is doubled
+# until the warning was issued in time.
 sub impatient_errors
 {
 	my ($function) = @_;
@@ -131,19 +131,19 @@ sub errors
 	return $errors;
 }
 
-is_ahead($hour, $hour + 120, 'the clock is an hour behind');
+is_ahead($hour, $hour + 120, 'the tickers are an hour ahead');
 for my $function (@with_time)
 {
 	my $errors = impatient_errors($function);
 	my ($seconds) = $errors =~ /WARNING:  01000: $function\(\) is waiting.*DETAIL:  It can continue in (\d+) seconds\.\n.*HINT:  See the view idgen\.tickers\./s;
 
-	cmp_ok($seconds // 0, '>', $hour - 10 - (time - $^T), "$function waits, and says so");
-	like($errors, qr/ERROR:  57014: .*statement timeout/, "$function: statement_timeout ends that");
-	is(scalar(() = $errors =~ /WARNING/g), 1, "$function: it says so once");
+	cmp_ok($seconds // 0, '>', $hour - 10 - (time - $^T), "$function waits and issues a warning");
+	like($errors, qr/ERROR:  57014: .*statement timeout/, "$function: statement_timeout ends the wait");
+	is(scalar(() = $errors =~ /WARNING/g), 1, "$function: one warning is issued");
 }
-is(errors("SET idgen.max_ahead = '10s'; SELECT idgen.decimal_id()"), '', 'decimal_id has no clock to wait for');
+is(errors("SET idgen.max_ahead = '10s'; SELECT idgen.decimal_id()"), '', 'decimal_id() never waits, since it has no clock');
 
-# A session calls a function, and is waiting when this returns.
+# Start a session that calls a function, and return when it is waiting.
 sub start_waiter
 {
 	my ($function) = @_;
@@ -169,23 +169,23 @@ sub answer
 my ($waiter, $pid) = start_waiter('snowflake');
 ask("SELECT pg_cancel_backend($pid)");
 answer($waiter);
-like($waiter->{stderr}, qr/ERROR:  57014: .*user request/, 'a session that waits can be cancelled');
+like($waiter->{stderr}, qr/ERROR:  57014: .*user request/, 'a waiting session can be cancelled');
 $waiter->{stderr} = '';
-is($waiter->query_safe('RESET idgen.max_ahead; SELECT idgen.snowflake_node(idgen.snowflake())'), 21, 'and goes on');
+is($waiter->query_safe('RESET idgen.max_ahead; SELECT idgen.snowflake_node(idgen.snowflake())'), 21, 'the session continues');
 $waiter->quit;
 
 ($waiter, $pid) = start_waiter('uuid_v7_ordered');
 ask("SELECT pg_terminate_backend($pid)");
 $waiter->{run}->finish;
 ok($node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = $pid"),
-	'a session that waits can be terminated');
+	'a waiting session can be terminated');
 
-# The clock comes near enough, first for nobody, then for all.
+# The clock advances: first not far enough for any session, then for all.
 my %waiters = map { $_ => (start_waiter($_))[0] } @with_time;
 
 step_clock($hour / 2);
 ok($node->poll_query_until('postgres', q{SELECT count(*) = 4 FROM pg_stat_activity WHERE wait_event_type = 'Extension'}),
-	'half an hour later, all wait on');
+	'half an hour later, all sessions still wait');
 step_clock($hour / 2 + 120);
 $handed_out->begin_phase('after the wait');
 for my $function (@with_time)
@@ -196,11 +196,11 @@ for my $function (@with_time)
 	$handed_out->record($answer);
 	$waiters{$function}->quit;
 }
-is_ahead(0, 11, 'they are no further ahead than they may be');
+is_ahead(0, 11, 'the tickers are ahead by max_ahead at most');
 
 $handed_out->check_never_twice;
 
-# More than a tick holds. In another database, nothing was handed out yet.
+# More values than a tick holds, in a database where none were returned before
 ask('CREATE DATABASE still');
 $clock->stand_still_at(time + 2 * $hour);
 $waiter = $node->background_psql('still');
@@ -209,18 +209,19 @@ is( $waiter->query_safe(q{
 	SET idgen.max_ahead = 0;
 	SELECT count(DISTINCT id), max(idgen.snowflake_counter(id)), min(idgen.snowflake_timestamp(id)) = max(clock_timestamp())
 	FROM (SELECT idgen.snowflake() AS id FROM generate_series(1, 4096) OFFSET 0) made}),
-	'4096|4095|t', 'snowflake: a millisecond holds 4096');
+	'4096|4095|t', 'snowflake: 4096 values in a millisecond');
 $waiter->query_until(qr/called/, "\\echo called\nSELECT idgen.snowflake() AS id \\gset\n");
 ok( $node->poll_query_until('postgres',
 		q{SELECT wait_event_type = 'Extension' FROM pg_stat_activity WHERE datname = 'still'}),
-	'snowflake: one more waits');
+	'snowflake: the next call waits');
 $clock->stand_still_at(time + 3 * $hour);
 is( $waiter->query_safe(q{SELECT idgen.snowflake_counter(:id), idgen.snowflake_timestamp(:id) = clock_timestamp()}),
-	'0|t', 'snowflake: for the next millisecond');
+	'0|t', 'snowflake: it returns a value of the next millisecond');
 $waiter->quit;
 
-# The clock stands still until all that a second more allows is handed out: in
-# that one and the next. Each time that the session waits, it goes on by one.
+# The clock stands still until all values of the current and the next second, which
+# max_ahead allows, are used. Each time that the session waits, the clock
+# advances by one second.
 ask('CREATE DATABASE hurry');
 my $still = time + 4 * $hour;
 $clock->stand_still_at($still);
@@ -235,23 +236,23 @@ $waiter->query_until(qr/called/, q{\echo called
 });
 for my $second (1 .. 3)
 {
-	# all that the second after this one has room for, and not just the wait before
+	# all values of the second after this one, so that this is not the wait before
 	my $used_up = (($still + $second) << 16) + 65535;
 
 	ok( $node->poll_query_until('hurry', qq{
 			SELECT last_value = $used_up AND wait_event_type = 'Extension'
 			FROM idgen.ticker_state('js_id'), pg_stat_activity WHERE pid = $waiter_pid}),
-		"js_id: after two seconds' worth, it waits");
+		"js_id: waits after the values of two seconds");
 	$clock->stand_still_at($still + $second);
 }
 is( $waiter->query_safe(q{
 	SELECT count(DISTINCT id), max(ahead), max(ticker_ahead) <= '1 s',
 		count(ticker_ahead), max(idgen.js_id_counter(id)), count(DISTINCT idgen.js_id_timestamp(id))
 	FROM js_ids}),
-	'300000|00:00:01|t|300|65535|5', 'js_id: of 300000, none is ahead by more than the second it may be');
+	'300000|00:00:01|t|300|65535|5', 'js_id: of 300000 values, none is ahead by more than max_ahead');
 $waiter->quit;
 is( ask(q{SELECT count(*) FROM (SELECT id <= lag(id) OVER (ORDER BY i) AS falls FROM js_ids) f WHERE falls}, 'hurry'),
-	0, 'js_id: and they increase');
+	0, 'js_id: the values increase');
 
 $node->stop;
 $node->start;
@@ -262,9 +263,9 @@ is( ask(q{
 		FROM (SELECT i, idgen.snowflake() AS id FROM generate_series(1, 200000) i OFFSET 0) made;
 	SELECT count(DISTINCT id), max(ahead) <= '0 s', max(at) - min(idgen.snowflake_timestamp(id)) >= '48 ms'
 	FROM snowflakes}, 'hurry'),
-	'200000|t|t', 'snowflake: of 200000, none is ahead where none may be');
+	'200000|t|t', 'snowflake: of 200000 values, none is ahead with max_ahead = 0');
 is( ask(q{SELECT count(*) FROM (SELECT id <= lag(id) OVER (ORDER BY i) AS falls FROM snowflakes) f WHERE falls}, 'hurry'),
-	0, 'snowflake: and they increase');
+	0, 'snowflake: the values increase');
 
 $node->stop;
 done_testing();

@@ -1,5 +1,5 @@
-# The postmaster is killed under load, again and again, and comes back to a
-# clock that is right, or behind, or stands still. No value is handed out twice.
+# The postmaster is killed under load repeatedly, and restarts with a clock that is
+# right, behind or standing still. No value is returned twice.
 
 use strict;
 use warnings;
@@ -19,7 +19,7 @@ my $start = time;
 my $clock = FakeClock->new('crashing');
 my $handed_out = HandedOut->new;
 
-# What is not flushed on purpose is lost. Little is reserved at once.
+# Only explicitly flushed WAL survives. Reservations are small.
 my $node = PostgreSQL::Test::Cluster->new('crashing');
 $node->init;
 HandedOut::configure($node);
@@ -41,7 +41,7 @@ sub kill_postmaster
 	usleep(10_000) while kill(0, $postmaster) && $attempts-- > 0;
 }
 
-# Its processes go when they notice; until then a new postmaster does not start.
+# Its processes exit when they notice; until then a new postmaster does not start.
 sub start_at_once
 {
 	my $attempts = 10 * $PostgreSQL::Test::Utils::timeout_default;
@@ -49,14 +49,14 @@ sub start_at_once
 	usleep(100_000) until $clock->start($node, fail_ok => 1) || $attempts-- <= 0;
 }
 
-# The clock of each fifth cycle is right but for some minutes, more each time,
-# so that it is ahead of all identifiers; then it is set back.
+# In each fifth cycle the clock is ahead by some minutes, more each time, so that
+# it is ahead of all identifiers; then it is set back.
 my @clocks = (
 	sub { my ($cycle, $step) = @_; $clock->run_ahead_by(60 * $cycle + $step) },
 	(sub { my ($cycle, $step) = @_; $clock->run_ahead_by(-$hour + $step) }) x 2,
 	(sub { my ($cycle, $step) = @_; $clock->stand_still_at($start - $hour + $step) }) x 2);
 
-# decimal_id() has no clock: it reserves four million at once.
+# decimal_id() has no clock: a reservation has four million values.
 my $more_than_reserved = q{SELECT E'decimal_id\t' || max(idgen.decimal_id()) FROM generate_series(1, 2000) a, generate_series(1, 2100) b};
 
 for my $cycle (1 .. 20)
@@ -69,7 +69,7 @@ for my $cycle (1 .. 20)
 	$handed_out->clients_begin("cycle $cycle", $node);
 	$handed_out->wait_for_more;
 
-	# on beyond what was reserved: by time, and by number
+	# continue beyond the reservation: in time, and in number
 	$set_clock->($cycle, 3);
 	$handed_out->wait_for_more;
 	$handed_out->record($node->safe_psql('postgres', $more_than_reserved)) if $cycle % @clocks == 2;

@@ -1,6 +1,6 @@
-# Where functions on a ticker cannot write, they are refused. A standby that
-# takes over, with its clock behind, goes on above all that was handed out:
-# also without the last of what the primary wrote.
+# Functions on a ticker are rejected where they cannot write. A promoted standby,
+# even with its clock behind and without the last WAL of the primary, continues
+# above all values returned before.
 
 use strict;
 use warnings;
@@ -42,7 +42,7 @@ sub start_standby
 my $second = start_standby('second', $primary, $hour);
 my $third = start_standby('third', $second, 2 * $hour);
 
-# Where nothing can be written
+# Check the error where nothing can be written
 sub check_refused
 {
 	my ($node, $before, $hint, $where) = @_;
@@ -55,7 +55,7 @@ sub check_refused
 			'postgres', "$before SELECT idgen.$function()" =~ s/FUNCTION/$function/r,
 			stderr => \$errors,
 			extra_params => [ '--set=VERBOSITY=verbose' ]);
-		like($errors, qr/ERROR:  25006: .*$function\(\).*HINT:  \Q$hint\E/s, "$where: $function is refused");
+		like($errors, qr/ERROR:  25006: .*$function\(\).*HINT:  \Q$hint\E/s, "$where: $function is rejected");
 	}
 }
 
@@ -75,16 +75,16 @@ sub tickers
 	return $node->safe_psql('postgres', "SELECT layout, $columns FROM idgen.tickers ORDER BY layout");
 }
 
-check_read_only('nothing made yet');
+check_read_only('no values yet');
 is(tickers($primary, 'last_value, reserved_value'),
-	join("\n", map { "$_||" } sort @HandedOut::functions), 'and reserves nothing');
+	join("\n", map { "$_||" } sort @HandedOut::functions), 'rejected calls reserve nothing');
 
 $handed_out->clients_begin('the primary', $primary);
 $handed_out->wait_for_more;
 $handed_out->clients_terminate($primary);
-check_read_only('some made');
+check_read_only('after some values');
 check_refused($primary, 'SELECT idgen.FUNCTION(); BEGIN READ ONLY;',
-	'Call it in a read-write transaction.', 'a session that made one, a read-only transaction');
+	'Call it in a read-write transaction.', 'a session that has called them, a read-only transaction');
 
 for my $standby ($second, $third)
 {
@@ -93,13 +93,13 @@ for my $standby ($second, $third)
 	ok( $standby->poll_query_until(
 			'postgres', 'SELECT layout, last_value, reserved_value FROM idgen.tickers ORDER BY layout',
 			tickers($primary, 'NULL, reserved_value')),
-		"the $name knows what the primary reserved");
+		"the $name has the primary's reservations");
 	check_refused($standby, '', 'Call it on the primary.', "the $name, a hot standby");
 }
-FakeClock::check_behind($second, $hour, 'the clock of the second is an hour behind');
-FakeClock::check_behind($third, 2 * $hour, 'that of the third is two hours behind');
+FakeClock::check_behind($second, $hour, 'the clock of the second server is an hour behind');
+FakeClock::check_behind($third, 2 * $hour, 'the clock of the third server is two hours behind');
 
-# Until a standby streams, and knows what is reserved by now
+# Wait until a standby streams and has the current reservations
 sub wait_for_standby
 {
 	my ($from, $standby) = @_;
@@ -108,7 +108,7 @@ sub wait_for_standby
 	ok( $from->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_replication WHERE state = 'streaming'})
 		  && $standby->poll_query_until('postgres',
 			qq{SELECT bool_and(reserved_value >= by_now) FROM idgen.tickers JOIN (VALUES $reserved) r (layout, by_now) USING (layout)}),
-		$standby->name . ' knows what ' . $from->name . ' has reserved');
+		$standby->name . ' has the reservations of ' . $from->name);
 }
 
 # The primary is lost under load.
@@ -124,10 +124,10 @@ $handed_out->clients_begin('the second', $second);
 $handed_out->wait_for_more;
 wait_for_standby($second, $third);
 
-# The next one is lost, too, but its standby was cut off before. From then on,
-# half of what is reserved at once may be handed out: of js_id, 983040. More
-# than that is handed out before, which makes the second reserve in time, and
-# less afterwards: half a million, and what clients get that come to an end.
+# The second server is lost, too, but its standby was disconnected before. From
+# then on, half of a reservation may be used: of js_id, 983040 values. More than
+# that is used before, so that the second server reserves in time; less
+# afterwards: half a million, and the values of clients that run once.
 sub make_js_ids
 {
 	my ($count) = @_;
@@ -141,7 +141,7 @@ $handed_out->clients_terminate($second);
 wait_for_standby($second, $third);
 $third->append_conf('postgresql.conf', "primary_conninfo = ''");
 $third->reload;
-ok($second->poll_query_until('postgres', 'SELECT count(*) = 0 FROM pg_stat_replication'), 'the third is cut off');
+ok($second->poll_query_until('postgres', 'SELECT count(*) = 0 FROM pg_stat_replication'), 'the third server is disconnected');
 
 $handed_out->clients_begin('the second, alone', $second, once => 1);
 make_js_ids(500_000);

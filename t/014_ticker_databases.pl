@@ -1,6 +1,6 @@
-# The extension goes and comes back, the server dies, its clock is wrong, a
-# database is copied, dumped and restored: in each story, what the ticker
-# functions hand out is greater than all that came before, so that nothing is
+# The extension is dropped and created, the server crashes, its clock is wrong, a
+# database is copied, dumped and restored: in each story, the functions on a
+# ticker return values that are greater than all before, so that none is
 # repeated.
 #
 # libfaketime gives each server a clock that this test sets through a file.
@@ -57,7 +57,7 @@ sub new_server
 	$node->append_conf('postgresql.conf', q{
 log_statement = none
 max_connections = 60
-# recovery compares each page that it puts together with the one that was
+# recovery compares each page that it restores with the original
 wal_consistency_checking = 'generic, sequence'
 idgen.node_id = 7
 idgen.launch_id = 42
@@ -69,11 +69,11 @@ idgen.launch_id = 42
 my $node = new_server('first', '+0');
 my $version = $node->safe_psql('postgres', 'SHOW server_version_num');
 
-# --- What each story has made -----------------------------------------------
+# --- The values of a story --------------------------------------------------
 
-# A session's values, one of each function or so many, in the order of making:
-# the first and the last one, where they increase. Text sorts as the values do
-# when numbers get their zeros.
+# The values of a session, one of each function or the given number, in the order
+# of calls; or the first and the last one if they increase. Numbers are padded with
+# zeros so that text sorts as the values do.
 my $padded = join(', ', map { $_ eq 'uuid_v7_ordered' ? "idgen.$_()::text" : "lpad(idgen.$_()::text, 19, '0')" } @functions);
 
 sub values_query
@@ -85,18 +85,18 @@ sub values_query
 
 my $greatest;
 
-# To begin a story, with what a session makes at its beginning
+# Begin a story with the first values of a session
 sub begin_story
 {
 	my ($name, @rows) = @_;
 
 	note "--- $name";
 	$greatest = undef;
-	go_on($name, @rows);
+	check_continues($name, @rows);
 }
 
-# Rows of five values go on above all that the story has had so far.
-sub go_on
+# Check that rows of five values are greater than all values of the story so far.
+sub check_continues
 {
 	my ($name, $output) = @_;
 	my @falls;
@@ -114,8 +114,8 @@ sub go_on
 		}
 		$greatest = \@value;
 	}
-	cmp_ok($rows, '>', 0, "$name: something was made");
-	is(join("\n", @falls[ 0 .. ($#falls < 4 ? $#falls : 4) ]), '', "$name: and is greater than all before");
+	cmp_ok($rows, '>', 0, "$name: values were returned");
+	is(join("\n", @falls[ 0 .. ($#falls < 4 ? $#falls : 4) ]), '', "$name: values are greater than all before");
 }
 
 sub make
@@ -125,7 +125,7 @@ sub make
 	return ($server || $node)->safe_psql($database, values_query($count));
 }
 
-# So many, with so little reserved at a time, that a mark was moved
+# Many values with small reservations, so that each high-water mark was moved
 my $many = 'SET idgen.reserve_ahead = 2; SELECT count(idgen.js_id()) FROM generate_series(1, 150000)';
 
 sub make_many
@@ -143,7 +143,7 @@ sub background_make
 	return $rows;
 }
 
-# The server dies, and when it is back, its clock is behind by an hour.
+# Crash the server and restart it with its clock an hour behind.
 sub crash_and_set_back
 {
 	my (@sessions) = @_;
@@ -166,86 +166,86 @@ sub new_database
 	$node->safe_psql($database, 'CREATE EXTENSION idgen');
 }
 
-# --- The extension goes and comes back --------------------------------------
+# --- The extension is dropped and created ------------------------------------
 
 new_database('shop');
 my $session = $node->background_psql('shop', on_error_stop => 0);
 $session->query_safe("PREPARE five AS " . values_query());
 begin_story('a session', background_make($session, 100));
-go_on('its prepared statement', $session->query_safe('EXECUTE five'));
+check_continues('its prepared statement', $session->query_safe('EXECUTE five'));
 
 $node->safe_psql('shop', 'DROP EXTENSION idgen');
 my ($rows, $failed) = $session->query('SELECT idgen.snowflake()');
-like($session->{stderr}, qr/ERROR: /, 'without the extension, the session makes nothing');
+like($session->{stderr}, qr/ERROR: /, 'without the extension, the session gets no values');
 $session->{stderr} = '';
 
 $node->safe_psql('shop', 'CREATE EXTENSION idgen');
-go_on('the session, with the new extension', background_make($session, 100));
-go_on('its prepared statement, too', $session->query_safe('EXECUTE five'));
-go_on('another session', make('shop', 100));
+check_continues('the session, with the new extension', background_make($session, 100));
+check_continues('its prepared statement, too', $session->query_safe('EXECUTE five'));
+check_continues('another session', make('shop', 100));
 
 $node->safe_psql('shop', 'DROP EXTENSION idgen; CREATE EXTENSION idgen');
-go_on('once more', background_make($session, 100));
+check_continues('once more', background_make($session, 100));
 
-# The sequence is another one, which knew nothing until the last call.
+# The new sequence contained nothing before the last call.
 crash_and_set_back($session);
-go_on('after a crash, the clock behind', make('shop', 100));
+check_continues('after a crash, the clock behind', make('shop', 100));
 right_clock();
-go_on('the clock right again', make('shop', 100));
+check_continues('the clock right again', make('shop', 100));
 
-# without the call, only the memory knows
+# without this call, only shared memory has the high-water mark
 $node->safe_psql('shop', 'DROP EXTENSION idgen');
-go_on('created and used in one transaction',
+check_continues('created and used in one transaction',
 	$node->safe_psql('shop', 'BEGIN; CREATE EXTENSION idgen; ' . values_query(100) . '; COMMIT'));
 crash_and_set_back();
-go_on('after a crash, the clock behind', make('shop', 100));
+check_continues('after a crash, the clock behind', make('shop', 100));
 right_clock();
 
-# --- and a transaction is rolled back ---------------------------------------
+# --- The same in a transaction that is rolled back ---------------------------
 
 new_database('undecided');
 $session = $node->background_psql('undecided');
 my $other = $node->background_psql('undecided');
 begin_story('two sessions', background_make($session) . "\n" . background_make($other));
 
-go_on('dropped, in a transaction that is rolled back',
+check_continues('dropped, in a transaction that is rolled back',
 	$session->query_safe('BEGIN; DROP EXTENSION idgen; ROLLBACK; ' . values_query(100)));
-go_on('the other session', background_make($other, 100));
-go_on('dropped and created',
+check_continues('the other session', background_make($other, 100));
+check_continues('dropped and created',
 	$session->query_safe('BEGIN; DROP EXTENSION idgen; CREATE EXTENSION idgen; ' . values_query(100)));
 $session->query_safe('ROLLBACK');
-go_on('and that rolled back', background_make($session));
-go_on('the other session', background_make($other));
-go_on('dropped and created behind a savepoint',
+check_continues('and that rolled back', background_make($session));
+check_continues('the other session', background_make($other));
+check_continues('dropped and created behind a savepoint',
 	$session->query_safe('BEGIN; SAVEPOINT s; DROP EXTENSION idgen; CREATE EXTENSION idgen; '
 		  . values_query(100) . '; ROLLBACK TO s; ' . values_query(100) . '; COMMIT'));
-go_on('the other session', background_make($other));
+check_continues('the other session', background_make($other));
 
 $session->query_safe('DROP EXTENSION idgen');
-go_on('created', $session->query_safe('BEGIN; CREATE EXTENSION idgen; ' . values_query(100) . '; ROLLBACK'));
-go_on('rolled back, and created again', $session->query_safe('CREATE EXTENSION idgen; ' . values_query(100)));
-go_on('the other session', background_make($other, 100));
+check_continues('created', $session->query_safe('BEGIN; CREATE EXTENSION idgen; ' . values_query(100) . '; ROLLBACK'));
+check_continues('rolled back, and created again', $session->query_safe('CREATE EXTENSION idgen; ' . values_query(100)));
+check_continues('the other session', background_make($other, 100));
 crash_and_set_back($session, $other);
-go_on('after a crash, the clock behind', make('undecided', 100));
+check_continues('after a crash, the clock behind', make('undecided', 100));
 right_clock();
 
-# The mark of a sequence that is rolled back is none for the old sequence, and
-# the session that goes on has no reason to look.
+# A high-water mark written to a sequence that is rolled back does not count for the
+# old sequence, and the other session has no reason to read the old one again.
 new_database('regretted');
 $node->safe_psql('postgres', 'ALTER DATABASE regretted SET idgen.reserve_ahead = 2');
 $session = $node->background_psql('regretted');
 $other = $node->background_psql('regretted');
 begin_story('two sessions', background_make($session) . "\n" . background_make($other));
-go_on('dropped, created and much used',
+check_continues('dropped, created and much used',
 	$session->query_safe("BEGIN; DROP EXTENSION idgen; CREATE EXTENSION idgen; $many; " . values_query(100)));
 $session->query_safe('ROLLBACK');
-go_on('that rolled back, the other session', background_make($other));
+check_continues('that rolled back, the other session', background_make($other));
 crash_and_set_back($session, $other);
-go_on('after a crash, the clock behind', make('regretted', 100));
+check_continues('after a crash, the clock behind', make('regretted', 100));
 right_clock();
 
-# Rights on a sequence leave its marks as they are, for all sessions alike:
-# who grants them in a transaction skips nothing, and makes nobody skip.
+# GRANT on a sequence does not change its high-water mark for any session: neither
+# the granting transaction nor other sessions skip values.
 new_database('granted');
 $session = $node->background_psql('granted');
 $other = $node->background_psql('granted');
@@ -253,51 +253,51 @@ begin_story('two sessions', background_make($session) . "\n" . background_make($
 $session->query_safe('BEGIN; GRANT SELECT ON ALL SEQUENCES IN SCHEMA idgen TO PUBLIC');
 for (1 .. 5)
 {
-	go_on('the one that grants rights', background_make($session));
-	go_on('the other session', background_make($other));
+	check_continues('the one that grants rights', background_make($session));
+	check_continues('the other session', background_make($other));
 }
 is( $session->query_safe(q{SELECT string_agg(layout, ' ') FROM idgen.tickers WHERE ahead > '0.5 s'}),
-	'', 'no ticker is ahead of the clock for it');
+	'', 'GRANT does not put a ticker ahead of the clock');
 $session->query_safe('ROLLBACK');
-go_on('that rolled back, the other session', background_make($other));
+check_continues('that rolled back, the other session', background_make($other));
 crash_and_set_back($session, $other);
-go_on('after a crash, the clock behind', make('granted', 100));
+check_continues('after a crash, the clock behind', make('granted', 100));
 right_clock();
 
-# --- A mark that moves ------------------------------------------------------
+# --- A high-water mark that moves -------------------------------------------
 
-# It moves long before it is reached, and nothing is skipped: the time in what
-# is made then is the clock's.
+# It moves long before it is reached, and no values are skipped: the new values
+# contain the time of the clock.
 new_database('punctual');
-begin_story('before the mark moves', make('punctual'));
+begin_story('before the high-water mark moves', make('punctual'));
 my $marks_of = q{SELECT string_agg(reserved_value::text, ' ' ORDER BY layout) FROM idgen.tickers WHERE layout <> 'decimal_id'};
 my $marks_before = $node->safe_psql('punctual', $marks_of);
 set_clock($node, '+7');
-go_on('and after', make('punctual'));
-isnt($node->safe_psql('punctual', $marks_of), $marks_before, 'the marks moved');
+check_continues('and after', make('punctual'));
+isnt($node->safe_psql('punctual', $marks_of), $marks_before, 'the high-water marks moved');
 is( $node->safe_psql('punctual', q{SELECT string_agg(layout, ' ') FROM idgen.tickers WHERE ahead > '0.5 s'}),
-	'', 'and none is ahead of the clock for it');
+	'', 'no ticker is ahead of the clock because of it');
 right_clock();
 
-# nextval(), which has no use on these sequences, changes them without WAL for
-# 32 values. The mark that follows is the same after a crash.
+# nextval(), which is not useful on these sequences, changes them without WAL for
+# 32 values. The high-water mark after that is the same after a crash.
 for my $calls (1, 32, 33, 65)
 {
 	new_database("taken_$calls");
 	my $all_marks = join(' UNION ALL ', map { "SELECT last_value FROM idgen.${_}_ticker" } @functions);
 	make("taken_$calls");
 	$node->safe_psql("taken_$calls", 'CHECKPOINT');
-	# far above, and not a multiple of a byte's values
+	# far above, and not a multiple of 256
 	$node->safe_psql("taken_$calls", join('; ', map { "SELECT setval('idgen.${_}_ticker', last_value + 222) FROM idgen.${_}_ticker" } @functions));
 	begin_story("$calls times nextval()", make("taken_$calls"));
 	$node->safe_psql("taken_$calls",
 		join('; ', map { "SELECT max(nextval('idgen.${_}_ticker')) FROM generate_series(1, $calls)" } @functions));
-	go_on('after it', make("taken_$calls"));
+	check_continues('after it', make("taken_$calls"));
 	$marks_before = $node->safe_psql("taken_$calls", $all_marks);
 	$node->stop('immediate');
 	start_with_clock($node, '+0');
-	is($node->safe_psql("taken_$calls", $all_marks), $marks_before, "after $calls times nextval() and a crash, the marks are the same");
-	go_on('and the values greater', make("taken_$calls"));
+	is($node->safe_psql("taken_$calls", $all_marks), $marks_before, "after $calls calls of nextval() and a crash, the high-water marks are the same");
+	check_continues('the values after that', make("taken_$calls"));
 }
 
 # --- A copy of a database ---------------------------------------------------
@@ -306,20 +306,20 @@ new_database('model');
 begin_story('a database', make_many('model'));
 $node->safe_psql('postgres', 'CREATE DATABASE copy TEMPLATE model');
 my $from_model = $greatest;
-go_on('its copy', make('copy', 100));
+check_continues('its copy', make('copy', 100));
 
 $greatest = $from_model;
 $node->safe_psql('postgres', 'CREATE DATABASE later TEMPLATE model');
 $node->stop;
 start_with_clock($node, '-1h');
-go_on('a copy that is used only when the clock is behind', make('later', 100));
+check_continues('a copy that is used only when the clock is behind', make('later', 100));
 $greatest = $from_model;
-go_on('as is the database itself', make('model', 100));
+check_continues('as is the database itself', make('model', 100));
 right_clock();
 
-# --- Dumped here, restored there --------------------------------------------
+# --- Dump and restore --------------------------------------------------------
 
-# The owner is no superuser.
+# The owner is not a superuser.
 $node->safe_psql('postgres', 'CREATE ROLE owner LOGIN; CREATE DATABASE dumped OWNER owner; GRANT ALL ON SCHEMA public TO owner');
 $node->safe_psql('dumped', 'GRANT ALL ON SCHEMA public TO owner');
 my $as_owner = [ '--username', 'owner' ];
@@ -333,10 +333,10 @@ for my $format ('plain', 'custom')
 {
 	$node->command_ok(
 		[ 'pg_dump', @$as_owner, ($format eq 'plain' ? @without_superuser : ()), "--format=$format", '--file', "$scratch/$format", $node->connstr('dumped') ],
-		"$format: the owner dumps");
+		"$format: the owner can dump");
 }
 my @marks = slurp_file("$scratch/plain") =~ /setval\('idgen\.(\w+)_ticker', \d{2,}, true\)/g;
-is(join(' ', sort @marks), join(' ', sort @functions), 'the marks are in the dump');
+is(join(' ', sort @marks), join(' ', sort @functions), 'the dump has the high-water marks');
 
 my $second = new_server('second', '-1h');
 $second->safe_psql('postgres', 'CREATE ROLE owner LOGIN');
@@ -348,16 +348,16 @@ for my $format ('plain', 'custom')
 		$format eq 'plain'
 		? [ 'psql', '--no-psqlrc', '--quiet', '--set=ON_ERROR_STOP=1', '--output=/dev/null', @$as_owner, '--file', "$scratch/plain", $second->connstr('plain') ]
 		: [ 'pg_restore', '--exit-on-error', @without_superuser, @$as_owner, '--dbname', $second->connstr('custom'), "$scratch/custom" ],
-		"$format: the owner restores");
+		"$format: the owner can restore");
 	$greatest = $from_dumped;
-	go_on("$format: restored on a server whose clock is behind", make($format, 100, $second));
+	check_continues("$format: restored on a server whose clock is behind", make($format, 100, $second));
 }
 is( $second->safe_psql('custom', 'SELECT clock_timestamp() < idgen.snowflake_timestamp(idgen.snowflake())'),
-	't', 'which it is');
+	't', 'the clock of that server is behind');
 $second->stop;
 
-# Over itself, while sessions are at work, by a superuser, who can drop the
-# schema, too. What they make goes to a table that the dump does not have.
+# Restore over the same database, while sessions are working, as a superuser, who
+# can drop the schema, too. Their values go to a table that is not in the dump.
 $node->safe_psql(
 	'dumped', q{
 	CREATE TABLE kept (session int DEFAULT pg_backend_pid(), place bigint GENERATED ALWAYS AS IDENTITY,
@@ -393,26 +393,26 @@ for my $time (1 .. 2)
 {
 	$node->command_ok(
 		[ 'pg_restore', '--clean', '--exit-on-error', '--dbname', $node->connstr('dumped'), "$scratch/custom" ],
-		"restored over itself, while sessions are at work");
+		"the database is restored while sessions are working");
 	wait_for_more('kept');
 }
-ok($workers->pumpable, 'they are to the end');
+ok($workers->pumpable, 'the sessions worked until the end');
 $workers->signal('TERM');
 $workers->finish;
 for my $function (@functions)
 {
-	is($node->safe_psql('dumped', "SELECT count(*) - count(DISTINCT $function) FROM kept"), '0', "$function: none was repeated");
+	is($node->safe_psql('dumped', "SELECT count(*) - count(DISTINCT $function) FROM kept"), '0', "$function: no value was repeated");
 	is( $node->safe_psql('dumped',
 			"SELECT count(*) FROM (SELECT $function <= lag($function) OVER (PARTITION BY session ORDER BY place) AS falls FROM kept) k WHERE falls"),
-		'0', "$function: and each session's increase");
+		'0', "$function: the values of each session increase");
 }
 $greatest = $from_dumped;
-go_on('all that is made then', make('dumped', 100));
+check_continues('the values after that', make('dumped', 100));
 
 # --- setval() ---------------------------------------------------------------
 
-# Statements of the owner, or of a superuser where they alter a sequence, one for
-# each function, TICKER being its sequence
+# Statements of the owner, or of a superuser where they alter a sequence, for each
+# function, TICKER being its sequence
 sub owner_runs
 {
 	my ($statement, @tickers) = @_;
@@ -421,7 +421,7 @@ sub owner_runs
 		extra_params => $statement =~ /^ALTER/ ? [] : $as_owner);
 }
 
-# How a function fails that must not wait
+# The error of a function that must not wait
 sub refusal
 {
 	my ($function) = @_;
@@ -433,7 +433,7 @@ sub refusal
 	return $error =~ /ERROR:  (.*)/ ? $1 : 'none';
 }
 
-# The owner knows of identifiers from elsewhere: half an hour ahead.
+# The owner sets the tickers to half an hour ahead, for identifiers from elsewhere.
 $session = $node->background_psql('dumped');
 begin_story('a session before setval()', background_make($session));
 my $later = $node->safe_psql('dumped', q{SELECT extract(epoch FROM now() + interval '30 minutes')::bigint});
@@ -445,47 +445,47 @@ my %word_of = (
 	uuid_v7_ordered => $later * 1000 << 12);
 owner_runs("SELECT setval('TICKER', $word_of{$_})", $_) for @functions;
 my $new = make('dumped');
-go_on('a new session after it', $new);
+check_continues('a new session after it', $new);
 is( $node->safe_psql('dumped',
 		"SELECT count(*) FROM idgen.tickers, (VALUES "
 		  . join(', ', map { "('$_', $word_of{$_})" } @functions)
 		  . ') v (function, word) WHERE function = layout AND last_value >= word AND reserved_value > last_value'),
-	'5', 'it is above what the owner set');
-go_on('and so is the one of before', background_make($session));
+	'5', 'its values are above those that the owner set');
+check_continues('the old session after it', background_make($session));
 
-# down has no effect while the server runs
+# setting it to a smaller value has no effect while the server runs
 owner_runs("SELECT setval('TICKER', 1)", @functions);
-go_on('set to less, a new session goes on', make('dumped'));
-go_on('and so does the one of before', background_make($session));
+check_continues('set to a smaller value, a new session', make('dumped'));
+check_continues('set to a smaller value, the old session', background_make($session));
 for my $least (0, -5)
 {
 	owner_runs("ALTER SEQUENCE TICKER MINVALUE $least RESTART $least", @functions);
-	go_on("begun anew at $least, a new session goes on", make('dumped'));
-	go_on('and so does the one of before', background_make($session));
+	check_continues("restarted at $least, a new session", make('dumped'));
+	check_continues("restarted at $least, the old session", background_make($session));
 }
 
-# A mark out of range is refused until it is corrected. (The values of trace_id
-# and js_id have the range of bigint.)
+# A high-water mark out of range is an error until it is corrected. (trace_id and
+# js_id have the range of bigint.)
 my @longer = ('trace_id', 'js_id');
 my @shorter = grep { $_ !~ /^(trace|js)_id$/ } @functions;
 my $greatest_bigint = '9223372036854775807';
 owner_runs("SELECT setval('TICKER', $greatest_bigint)", @shorter);
-is(refusal($_), "55000: value of sequence \"idgen.${_}_ticker\" is out of range for $_()", "$_() does not go beyond its range") for @shorter;
+is(refusal($_), "55000: value of sequence \"idgen.${_}_ticker\" is out of range for $_()", "$_() rejects a high-water mark out of range") for @shorter;
 owner_runs("SELECT setval('TICKER', 1)", @shorter);
-go_on('put right, a new session goes on', make('dumped'));
-go_on('and so does the one of before', background_make($session));
+check_continues('corrected, a new session', make('dumped'));
+check_continues('corrected, the old session', background_make($session));
 
-# A mark that a crash would lose
+# A high-water mark that a crash would lose
 owner_runs('ALTER SEQUENCE TICKER SET UNLOGGED', @functions);
-is(refusal($_), "55000: sequence \"idgen.${_}_ticker\" is not logged", "$_() wants its sequence logged") for @functions;
+is(refusal($_), "55000: sequence \"idgen.${_}_ticker\" is not logged", "$_() rejects an unlogged sequence") for @functions;
 owner_runs('ALTER SEQUENCE TICKER SET LOGGED', @functions);
-go_on('logged again, a new session goes on', make('dumped'));
-go_on('and so does the one of before', background_make($session));
+check_continues('logged again, a new session', make('dumped'));
+check_continues('logged again, the old session', background_make($session));
 crash_and_set_back($session);
-go_on('and all after a crash', make('dumped'));
+check_continues('after a crash', make('dumped'));
 right_clock();
 
-# The greatest mark that there is
+# The greatest high-water mark possible
 owner_runs("SELECT setval('TICKER', $greatest_bigint)", @longer);
 for my $when ('set to the end', 'after a restart')
 {
@@ -496,37 +496,37 @@ for my $when ('set to the end', 'after a restart')
 
 # --- raise_ticker() ----------------------------------------------------------
 
-# Identifiers of another source are in a table: greater than those of this
-# database, less than what it has reserved. A session that uses what was
-# reserved before passes them, too, and after a crash nothing is repeated.
+# A table has identifiers from another source, greater than those of this database
+# and less than its reservation. A session that uses the reservation continues
+# above them, too, and no value is repeated after a crash.
 new_database('joined');
 $session = $node->background_psql('joined');
 begin_story('a session', background_make($session, 10));
 my ($reserved, $foreign) = split /\|/, $node->safe_psql('joined',
 	q{SELECT reserved_value, last_value + 1000 FROM idgen.ticker_state('decimal_id')});
-cmp_ok($foreign, '<', $reserved, 'there are identifiers of another source, below the mark');
+cmp_ok($foreign, '<', $reserved, 'the foreign identifiers are below the high-water mark');
 $node->safe_psql('joined', "SELECT idgen.raise_ticker('decimal_id', $foreign)");
 my $values = background_make($session, 20_000);
-go_on('the ticker was raised above them, the session makes more', $values);
-cmp_ok(HandedOut::number('decimal_id', (split /\|/, (split /\n/, $values)[0])[3]), '>', $foreign, 'all of them greater');
+check_continues('the same session after raise_ticker()', $values);
+cmp_ok(HandedOut::number('decimal_id', (split /\|/, (split /\n/, $values)[0])[3]), '>', $foreign, 'the values are greater than the foreign identifiers');
 crash_and_set_back($session);
-go_on('after a crash, the clock behind', make('joined', 20_000));
+check_continues('after a crash, the clock behind', make('joined', 20_000));
 right_clock();
 
-# in a transaction that is rolled back, too, and by a session that has not used it
+# raise_ticker() in a transaction that is rolled back, in a new session
 $foreign += 10_000_000;
 $node->safe_psql('joined', "BEGIN; SELECT idgen.raise_ticker('decimal_id', $foreign); ROLLBACK");
 $node->stop('immediate');
 start_with_clock($node, '+0');
 $values = make('joined');
-go_on('raised in a transaction that was rolled back, then a crash', $values);
-cmp_ok(HandedOut::number('decimal_id', (split /\|/, $values)[3]), '>', $foreign, 'greater than what it was raised to');
+check_continues('raise_ticker() rolled back, then a crash', $values);
+cmp_ok(HandedOut::number('decimal_id', (split /\|/, $values)[3]), '>', $foreign, 'the values are greater than the argument of raise_ticker()');
 
 # --- Many databases ---------------------------------------------------------
 
-# Before version 17 there is room for 128 tickers, those of 25 databases. A
-# database to which no session is connected makes room for another, and goes on
-# from its marks when it is used again.
+# Before version 17, shared memory has room for 128 tickers, those of 25 databases.
+# A database without connections gives up its place to another, and continues from
+# its high-water marks when it is used again.
 SKIP:
 {
 	skip 'there is room for thousands', 7 if $version >= 170000;
@@ -534,21 +534,21 @@ SKIP:
 	$node->safe_psql('postgres', "CREATE DATABASE shop_$_ TEMPLATE model") for 1 .. 30;
 	begin_story('the first of 30 databases', make('shop_1'));
 	$node->safe_psql("shop_$_", "SELECT $five") for 2 .. 30;
-	go_on('which are used one after the other', make('shop_1'));
+	check_continues('the first database after 29 others', make('shop_1'));
 
-	# 25 databases and 3 functions of another, with sessions that stay connected
+	# 25 databases and 3 functions of another one, with sessions that stay connected
 	my %session = map { $_ => $node->background_psql("shop_$_", on_error_stop => 0) } 1 .. 26;
 	$session{$_}->query_safe("SELECT $five") for 1 .. 25;
 	my $last = $session{26};
 	$last->query_safe('SELECT idgen.decimal_id(), idgen.js_id(), idgen.snowflake()');
 	$last->query('SELECT idgen.trace_id()');
 	like($last->{stderr}, qr/ERROR:  too many databases .*\n.*The limit is 128.*\n.*shared_preload_libraries/,
-		'too many databases at once are refused');
+		'too many databases at the same time are an error');
 	$last->{stderr} = '';
 
-	# A database is dropped, and in one statement the last session takes one of
-	# its five places, and then asks for another. Between the two, a new database
-	# of the same OID has come to use the other four.
+	# A database is dropped. In one statement, the last session takes one of its
+	# five places and then asks for another; meanwhile a new database with the same
+	# OID uses the other four.
 	my $oid = $node->safe_psql('postgres', q{SELECT oid FROM pg_database WHERE datname = 'shop_1'});
 	my $holder = $node->background_psql('shop_26');
 	$holder->query_safe('SELECT pg_advisory_lock(1)');
@@ -564,10 +564,10 @@ SKIP:
 	$reborn[0]->query_safe('SELECT idgen.js_id(), idgen.trace_id()');
 	$holder->query_safe('SELECT pg_advisory_unlock(1)');
 	$last->query('\echo');
-	like($last->{stderr}, qr/ERROR:  too many databases/, 'the places of a live database are not taken');
+	like($last->{stderr}, qr/ERROR:  too many databases/, 'the places of a connected database are not reused');
 	$last->{stderr} = '';
 	push @made, map { $_->query_safe('SELECT idgen.decimal_id()') } (@reborn) x 3;
-	is(join(' ', @made), join(' ', sort { $a <=> $b } @made), 'and its sessions have one ticker');
+	is(join(' ', @made), join(' ', sort { $a <=> $b } @made), 'the sessions of that database share one ticker');
 	$_->quit for values %session, $holder, @reborn;
 }
 

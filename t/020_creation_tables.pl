@@ -1,6 +1,6 @@
-# Recorded commands are read and written by the executor only, so that a table
-# of another shape, or one that is spread over several servers, serves as well
-# as the one that the extension makes.
+# Recorded commands are read and written through the executor only, so that a table
+# of another shape, or a distributed table, works as well as the one that the
+# extension creates.
 
 use strict;
 use warnings;
@@ -17,7 +17,7 @@ my $table = 'idgen.creation_identifiers';
 my $command = q{'c0000000-0000-4000-8000-00000000000a'};
 my $replay = "SELECT created FROM idgen.create_once_bigint($command, 1)";
 
-# What a call has the executor do, as auto_explain reports it
+# The plans that a call executes, as auto_explain reports them
 sub executed
 {
 	my ($call) = @_;
@@ -35,13 +35,13 @@ sub executed
 	return join("\n", $answer, $notices =~ /^Query Text: (\w+) .*$table/mg);
 }
 
-is(executed($replay), "t\nSELECT\nINSERT", 'a first call looks and records');
-is(executed($replay), "f\nSELECT", 'a replay looks');
-is(executed("BEGIN READ ONLY; $replay"), "f\nSELECT", 'a replay in a read-only transaction looks');
-is(executed("BEGIN ISOLATION LEVEL SERIALIZABLE; $replay"), "f\nINSERT\nSELECT", 'a serializable one tries to record, and looks');
+is(executed($replay), "t\nSELECT\nINSERT", 'a first call executes SELECT and INSERT');
+is(executed($replay), "f\nSELECT", 'a replay executes SELECT only');
+is(executed("BEGIN READ ONLY; $replay"), "f\nSELECT", 'a replay in a read-only transaction executes SELECT only');
+is(executed("BEGIN ISOLATION LEVEL SERIALIZABLE; $replay"), "f\nINSERT\nSELECT", 'a serializable replay executes INSERT, then SELECT');
 
-# All that there is to do with commands, and what it answers. Of 2600 commands,
-# 2500 are old, and those are more than one batch.
+# Every operation on recorded commands, and its result. Of 2600 commands, 2500 are
+# old, which is more than one batch.
 my $story = qq{
 	SELECT entity_number, created FROM idgen.create_once_bigint($command, 1, 'order', '[1]');
 	SELECT entity_number, created FROM idgen.create_once_bigint($command, 2, 'order', '[1.0]');
@@ -100,7 +100,7 @@ for my $case (
 	$node->safe_psql('postgres', 'CREATE DATABASE other');
 	$node->safe_psql('other', join(';', 'CREATE EXTENSION idgen', "ALTER TABLE $table RENAME TO made", @create));
 	$node->psql('other', $story, stdout => \$stdout, stderr => \$stderr, on_error_stop => 0);
-	is($stdout, $answers, "a table $what does all");
+	is($stdout, $answers, "all operations work on a table $what");
 	is(join('|', $stderr =~ /ERROR:  (.*)/g),
 		'command id "c0000000-0000-4000-8000-00000000000a" was already used for a different command', 'and refuses another command');
 }

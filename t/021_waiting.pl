@@ -1,5 +1,5 @@
-# A session waits for another one's command: for as long as it likes to, and
-# also for one that is prepared for two-phase commit.
+# A session waits for the command of another one, with or without a timeout, also
+# if that one is prepared for two-phase commit.
 
 use strict;
 use warnings;
@@ -36,7 +36,7 @@ sub create_once
 	return "SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000$command', $number)";
 }
 
-# A second session calls create_once(), and is waiting when this returns.
+# Start a second session that calls create_once(), and return when it is waiting.
 sub start_waiter
 {
 	my ($command, $number) = @_;
@@ -50,7 +50,7 @@ sub start_waiter
 	return ($waiter, $pid);
 }
 
-# The waiter's answer: rows or the SQLSTATE
+# The result of the waiting session: rows or the SQLSTATE
 sub answer
 {
 	my ($waiter) = @_;
@@ -69,35 +69,35 @@ sub table
 		  FROM idgen.creation_identifiers});
 }
 
-# Patience ends
+# Timeouts
 $first->query_safe('BEGIN');
-is($first->query_safe(create_once('a', 1)), '1|t', 'a command is under way');
-is(outcome("SET lock_timeout = '50ms'; " . create_once('a', 2)), '55P03', 'lock_timeout ends the wait for it');
-is(outcome("SET statement_timeout = '50ms'; " . create_once('a', 2)), '57014', 'so does statement_timeout');
+is($first->query_safe(create_once('a', 1)), '1|t', 'a command is in progress');
+is(outcome("SET lock_timeout = '50ms'; " . create_once('a', 2)), '55P03', 'lock_timeout ends the wait');
+is(outcome("SET statement_timeout = '50ms'; " . create_once('a', 2)), '57014', 'statement_timeout ends the wait');
 
 my ($waiter, $pid) = start_waiter('a', 2);
 is($node->safe_psql('postgres', "SELECT pg_cancel_backend($pid)"), 't', 'a waiting session is cancelled');
-is(answer($waiter), '57014', 'and gives up');
+is(answer($waiter), '57014', 'a waiting session can be cancelled');
 
-# The session goes on, and so does its transaction behind a savepoint.
-is( $waiter->query_safe(create_once('b', 2)), '2|t', 'it can record another command');
+# The session continues, and so does its transaction after a savepoint.
+is( $waiter->query_safe(create_once('b', 2)), '2|t', 'after the cancel, the session records another command');
 is( outcome("SET lock_timeout = '50ms'; BEGIN; " . create_once('c', 3)
 		. '; SAVEPOINT before; ' . create_once('a', 3)
 		. '; ROLLBACK TO before; ' . create_once('d', 4) . '; COMMIT'),
-	'55P03', 'one gives up within a transaction');
-is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_locks WHERE NOT granted}), '0', 'nobody waits any more');
+	'55P03', 'lock_timeout ends a wait within a transaction');
+is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_locks WHERE NOT granted}), '0', 'no session waits any more');
 $first->query_safe('ROLLBACK');
-is(table(), 'b=2 c=3 d=4', 'and nothing stays of those who gave up');
-is(outcome(create_once('a', 5)), '5|t', 'the command that was rolled back is free');
+is(table(), 'b=2 c=3 d=4', 'cancelled calls record nothing');
+is(outcome(create_once('a', 5)), '5|t', 'the command that was rolled back can be recorded');
 
-# A session that is terminated takes its command with it.
+# Terminating a session rolls back its command.
 $node->safe_psql('postgres', 'TRUNCATE idgen.creation_identifiers');
 my $doomed = $node->background_psql('postgres', on_error_stop => 0);
 my $doomed_pid = $doomed->query_safe('SELECT pg_backend_pid()');
 $doomed->query_safe('BEGIN; ' . create_once('a', 1));
 ($waiter) = start_waiter('a', 2);
 is($node->safe_psql('postgres', "SELECT pg_terminate_backend($doomed_pid)"), 't', 'the session with the command is terminated');
-is(answer($waiter), '2|t', 'and the one who waits takes its turn');
+is(answer($waiter), '2|t', 'the waiting session then records it');
 $doomed->{run}->finish;
 
 # Two-phase commit
@@ -105,9 +105,9 @@ for my $end ('COMMIT', 'ROLLBACK')
 {
 	$node->safe_psql('postgres', 'TRUNCATE idgen.creation_identifiers');
 	$node->safe_psql('postgres', 'BEGIN; ' . create_once('a', 1) . "; PREPARE TRANSACTION 'creation'");
-	is(outcome("SET lock_timeout = '50ms'; " . create_once('a', 2)), '55P03', "a prepared command is waited for");
+	is(outcome("SET lock_timeout = '50ms'; " . create_once('a', 2)), '55P03', "a prepared transaction makes others wait");
 
-	# and still after a restart, before which its session is long gone
+	# and still after a restart, when its session no longer exists
 	$waiter->quit;
 	$first->quit;
 	$node->restart;
@@ -116,8 +116,8 @@ for my $end ('COMMIT', 'ROLLBACK')
 
 	($waiter) = start_waiter('a', 2);
 	$node->safe_psql('postgres', "$end PREPARED 'creation'");
-	is(answer($waiter), $end eq 'COMMIT' ? '1|f' : '2|t', "$end PREPARED: the outcome decides");
-	is(table(), $end eq 'COMMIT' ? 'a=1' : 'a=2', "$end PREPARED: and is what is recorded");
+	is(answer($waiter), $end eq 'COMMIT' ? '1|f' : '2|t', "$end PREPARED: the waiting session gets the outcome");
+	is(table(), $end eq 'COMMIT' ? 'a=1' : 'a=2', "$end PREPARED: the recorded command");
 }
 
 $waiter->quit;

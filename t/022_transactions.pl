@@ -1,7 +1,7 @@
-# create_once() and the histories within transactions of every kind: behind
+# create_once() and the histories within transactions of all kinds: after
 # savepoints, in exception blocks and cursors, prepared for two-phase commit,
-# under all isolation levels, in deadlocks. What is rolled back never was, and
-# each command makes one entity, however often it is tried.
+# under each isolation level, in deadlocks. Rolled back commands leave nothing,
+# and each command creates one entity, however often it is repeated.
 
 use strict;
 use warnings;
@@ -28,7 +28,7 @@ $node->safe_psql(
 	'postgres', q{
 	CREATE EXTENSION idgen;
 	CREATE TABLE orders (id bigint, command uuid, history uuid[]);
-	-- an order, made once; what the command is told
+	-- make an order once; return the result of the command
 	CREATE FUNCTION place_order(command uuid, number bigint) RETURNS bigint LANGUAGE plpgsql AS $$
 	DECLARE
 		o record;
@@ -103,30 +103,30 @@ sub wait_for_lock
 
 begin_story('savepoints');
 $one->ask('BEGIN');
-is($one->ask(place(1, 10)), '10', 'a command is done');
+is($one->ask(place(1, 10)), '10', 'a command is recorded');
 $one->ask('SAVEPOINT s');
-is($one->ask(place(1, 11)), '10', 'and known behind a savepoint');
-is($one->ask(place(2, 20)), '20', 'another one is done there');
-is($one->ask(place(2, 21)), '20', 'and known at once');
+is($one->ask(place(1, 11)), '10', 'it is known after a savepoint');
+is($one->ask(place(2, 20)), '20', 'another command is recorded after the savepoint');
+is($one->ask(place(2, 21)), '20', 'it is known in the same transaction');
 $one->ask('ROLLBACK TO s');
-is($one->ask(place(2, 22)), '22', 'not after a rollback to it');
+is($one->ask(place(2, 22)), '22', 'it is not known after ROLLBACK TO');
 $one->ask('SAVEPOINT t');
-is($one->ask(place(3, 30)), '30', 'a third one');
+is($one->ask(place(3, 30)), '30', 'a third command is recorded');
 $one->ask('RELEASE t');
 $one->ask('SAVEPOINT u');
 $one->ask(sprintf("SELECT idgen.forget_creation('%s')", command(3)));
-is($one->ask(place(3, 31)), '31', 'forgotten, it is done again');
+is($one->ask(place(3, 31)), '31', 'after forget_creation(), it is recorded again');
 $one->ask('ROLLBACK TO u');
-is($one->ask(place(3, 32)), '30', 'unless that is rolled back');
+is($one->ask(place(3, 32)), '30', 'unless forget_creation() is rolled back');
 $one->ask('COMMIT');
-is(all_orders(), '1=10:1 2=22:1 3=30:1', 'what is left is what was not rolled back');
+is(all_orders(), '1=10:1 2=22:1 3=30:1', 'commands that were not rolled back remain');
 
-# A creator gives up behind a savepoint while another one waits for it.
+# A transaction rolls back to a savepoint while another session waits for it.
 for my $story ([ 'ROLLBACK TO s', '50:1', '50' ], [ 'RELEASE s', '40:1', '40' ])
 {
 	my ($end, $left, $answer) = @$story;
 
-	begin_story("a waiter, and $end");
+	begin_story("a waiting session, and $end");
 	$one->ask('BEGIN; SAVEPOINT s');
 	$one->ask(place(4, 40));
 	$two->send(place(4, 50));
@@ -137,12 +137,12 @@ for my $story ([ 'ROLLBACK TO s', '50:1', '50' ], [ 'RELEASE s', '40:1', '40' ])
 		wait_for_lock($two);
 		$one->ask('COMMIT');
 	}
-	is($two->answer, $answer, "$end: the one who waits takes its turn, or is told");
-	is($one->ask('COMMIT'), '', "$end: the other one goes on");
+	is($two->answer, $answer, "$end: the waiting session records the command, or gets the entity");
+	is($one->ask('COMMIT'), '', "$end: the first session continues");
 	is(all_orders(), "4=$left", "$end: one order");
 }
 
-# The first one is rolled back while many wait: one of them is next.
+# The first session rolls back while many wait: one of them is next.
 begin_story('a queue');
 my @queue = map { session() } 1 .. 8;
 $one->ask('BEGIN');
@@ -154,8 +154,8 @@ for my $i (0 .. $#queue)
 }
 $one->ask('ROLLBACK');
 my %answers = map { $_->answer => 1 } @queue;
-is(scalar keys %answers, 1, 'of eight who wait, one takes its turn, and all are told of that');
-is(all_orders(), '5=' . (keys %answers)[0] . ':1', 'and there is one order');
+is(scalar keys %answers, 1, 'one of eight waiting sessions records the command, and all get its entity');
+is(all_orders(), '5=' . (keys %answers)[0] . ':1', 'one order exists');
 
 # --- PL/pgSQL ---------------------------------------------------------------
 
@@ -168,17 +168,17 @@ is( $control->ask(sprintf(q{
 				PERFORM place_order('%s', 2);
 				PERFORM 1 / 0;
 			EXCEPTION WHEN division_by_zero THEN
-				IF place_order('%s', 3) <> 3 THEN RAISE 'it was there still'; END IF;
+				IF place_order('%s', 3) <> 3 THEN RAISE 'the command still exists'; END IF;
 			END;
 			BEGIN
 				PERFORM idgen.create_once_bigint('%s', 4, 'another command');
-				RAISE 'it was not refused';
+				RAISE 'another command was accepted';
 			EXCEPTION WHEN unique_violation THEN
-				IF place_order('%s', 5) <> 1 THEN RAISE 'the first one is lost'; END IF;
+				IF place_order('%s', 5) <> 1 THEN RAISE 'the first command is lost'; END IF;
 			END;
 		END $$}, map { command($_) } 6, 7, 7, 6, 6)),
-	'', 'an exception takes back what its block did, and no more');
-is(all_orders(), '6=1:1 7=3:1', 'in the end, too');
+	'', 'an exception rolls back its block only');
+is(all_orders(), '6=1:1 7=3:1', 'the same after commit');
 is( $control->ask(sprintf(q{
 		DO $$
 		BEGIN
@@ -187,19 +187,19 @@ is( $control->ask(sprintf(q{
 				IF i %% 2 = 0 THEN ROLLBACK; ELSE COMMIT; END IF;
 			END LOOP;
 		END $$})),
-	'', 'a procedure that ends transactions');
-is($control->ask(q{SELECT count(*), sum(id) FROM orders WHERE id % 2 = 1 AND command::text LIKE '%-0000000001__'}), '10|100', 'keeps what it committed');
-is($control->ask(q{SELECT count(*) FROM idgen.creation_identifiers WHERE command_id::text LIKE '%-0000000001__'}), '10', 'and nothing else');
+	'', 'a procedure with COMMIT and ROLLBACK');
+is($control->ask(q{SELECT count(*), sum(id) FROM orders WHERE id % 2 = 1 AND command::text LIKE '%-0000000001__'}), '10|100', 'a procedure keeps the orders that it committed');
+is($control->ask(q{SELECT count(*) FROM idgen.creation_identifiers WHERE command_id::text LIKE '%-0000000001__'}), '10', 'only committed commands are recorded');
 
 begin_story('cursors');
 $one->ask(q{BEGIN; DECLARE c CURSOR FOR
 	SELECT entity_number, created, idgen.snowflake() FROM generate_series(1, 1000) i,
 	LATERAL idgen.create_once_bigint(('c0000000-0000-4000-8000-' || lpad(i::text, 12, '0'))::uuid, i::bigint)});
-is($one->ask('FETCH 3 FROM c') =~ s/\|\d+$//mgr, "1|t\n2|t\n3|t", 'a cursor creates as it is read');
+is($one->ask('FETCH 3 FROM c') =~ s/\|\d+$//mgr, "1|t\n2|t\n3|t", 'a cursor records commands as it is fetched');
 $one->ask('SAVEPOINT s');
-is($one->ask('FETCH 2 FROM c') =~ s/\|\d+$//mgr, "4|t\n5|t", 'behind a savepoint, too');
+is($one->ask('FETCH 2 FROM c') =~ s/\|\d+$//mgr, "4|t\n5|t", 'also after a savepoint');
 $one->ask('ROLLBACK TO s; CLOSE c; COMMIT');
-is($control->ask('SELECT string_agg(entity_number::text, $$ $$ ORDER BY entity_number) FROM idgen.creation_identifiers'), '1 2 3', 'what was read and not rolled back is created');
+is($control->ask('SELECT string_agg(entity_number::text, $$ $$ ORDER BY entity_number) FROM idgen.creation_identifiers'), '1 2 3', 'commands fetched and not rolled back are recorded');
 
 # --- Histories --------------------------------------------------------------
 
@@ -213,22 +213,22 @@ sub remember
 	return "UPDATE orders SET history = idgen.remember_command(history, '$command', 3)
 			WHERE id = 1 AND NOT idgen.has_command(history, '$command') RETURNING array_length(history, 1)";
 }
-is($one->ask('BEGIN; ' . remember(1)), '1', 'a later command is done');
+is($one->ask('BEGIN; ' . remember(1)), '1', 'a command is remembered');
 $one->ask('SAVEPOINT s');
-is($one->ask(remember(2)), '2', 'another one');
+is($one->ask(remember(2)), '2', 'another command is remembered');
 $one->ask('ROLLBACK TO s');
 $two->send(remember(1));
 wait_for_lock($two);
-is($one->ask(remember(2)), '2', 'again, after a rollback to the savepoint');
+is($one->ask(remember(2)), '2', 'again after ROLLBACK TO');
 $one->ask('COMMIT');
-is($two->answer, '', 'a retry that waited does nothing');
-is($two->ask(remember(3)), '3', 'a new one does');
-is($two->ask(remember(4)), '3', 'and the oldest is dropped');
-is( $control->ask(q{SELECT string_agg(right(h::text, 1), ' ') FROM orders, unnest(history) h}), '2 3 4', 'the newest three are known');
+is($two->answer, '', 'a retry that waited changes nothing');
+is($two->ask(remember(3)), '3', 'a new command is remembered');
+is($two->ask(remember(4)), '3', 'the oldest command is dropped');
+is( $control->ask(q{SELECT string_agg(right(h::text, 1), ' ') FROM orders, unnest(history) h}), '2 3 4', 'the history has the newest three commands');
 
 # --- Two-phase commit -------------------------------------------------------
 
-# One of each fate, over crashes before and after
+# One transaction for each outcome, with and without crashes
 for my $crash ('no crash', 'a crash')
 {
 	begin_story("two-phase commit, $crash");
@@ -237,11 +237,11 @@ for my $crash ('no crash', 'a crash')
 		my $name = { commit => 1, 'roll back' => 2, 'take back' => 3 }->{$fate};
 
 		$one->ask('BEGIN; SAVEPOINT s; ' . place(9, 9) . '; ROLLBACK TO s');
-		is($one->ask(place($name, $name)), $name, "$crash, $fate: a command is done");
-		is($one->ask("SELECT idgen.snowflake() > 0; PREPARE TRANSACTION '$fate'"), 't', "$crash, $fate: and prepared");
+		is($one->ask(place($name, $name)), $name, "$crash, $fate: a command is recorded");
+		is($one->ask("SELECT idgen.snowflake() > 0; PREPARE TRANSACTION '$fate'"), 't', "$crash, $fate: the transaction is prepared");
 	}
-	is($two->ask("SET lock_timeout = '50ms'; " . place(1, 11)), '55P03', "$crash: one waits for its end");
-	is($two->ask(place(9, 99)), '99', "$crash: not for what was rolled back before");
+	is($two->ask("SET lock_timeout = '50ms'; " . place(1, 11)), '55P03', "$crash: a retry waits for the prepared transaction");
+	is($two->ask(place(9, 99)), '99', "$crash: a retry does not wait for a command rolled back before");
 
 	if ($crash ne 'no crash')
 	{
@@ -249,32 +249,32 @@ for my $crash ('no crash', 'a crash')
 		$node->start;
 		($control, $one, $two) = map { session() } 1 .. 3;
 		@queue = ();
-		is($two->ask("SET lock_timeout = '50ms'; " . place(1, 11)), '55P03', "$crash: one waits, still");
+		is($two->ask("SET lock_timeout = '50ms'; " . place(1, 11)), '55P03', "$crash: a retry still waits");
 	}
 	$two->ask('RESET lock_timeout');
-	is($control->ask("COMMIT PREPARED 'commit'"), '', "$crash: one is committed");
-	is($control->ask("ROLLBACK PREPARED 'roll back'"), '', "$crash: one is rolled back");
+	is($control->ask("COMMIT PREPARED 'commit'"), '', "$crash: COMMIT PREPARED");
+	is($control->ask("ROLLBACK PREPARED 'roll back'"), '', "$crash: ROLLBACK PREPARED");
 	$two->send(place(3, 33));
 	wait_for_lock($two);
-	is($control->ask("ROLLBACK PREPARED 'take back'"), '', "$crash: one while somebody waits");
-	is($two->answer, '33', "$crash: who takes its turn");
+	is($control->ask("ROLLBACK PREPARED 'take back'"), '', "$crash: ROLLBACK PREPARED while a session waits");
+	is($two->answer, '33', "$crash: the waiting session records the command");
 	if ($crash ne 'no crash')
 	{
 		$node->stop('immediate');
 		$node->start;
 		($control, $one, $two) = map { session() } 1 .. 3;
 	}
-	is($two->ask(place(1, 12)), '1', "$crash: the committed one is answered");
-	is($two->ask(place(2, 22)), '22', "$crash: the one rolled back is done anew");
+	is($two->ask(place(1, 12)), '1', "$crash: the committed command returns its entity");
+	is($two->ask(place(2, 22)), '22', "$crash: the command rolled back is recorded again");
 	is(all_orders(), '1=1:1 2=22:1 3=33:1 9=99:1', "$crash: one order each");
 }
 
 # --- Isolation levels -------------------------------------------------------
 
-# Many sessions do the same commands at the same time, in transactions that do
-# several, in any order: some wait, some deadlock, some cannot be serialized.
-# Each is tried until it is done. One of them sees the time before, and comes
-# when the others are done.
+# Many sessions issue the same commands at the same time, in transactions with
+# several commands in random order: some wait, some deadlock, some cannot be
+# serialized. Each transaction is retried until it succeeds. One session takes its
+# snapshot first and runs last.
 my (%retries, %tries, %orders);
 sub contend
 {
@@ -314,7 +314,7 @@ sub contend
 			next;
 		}
 		my %done = map { $_ => 1 } Client::wait_for_any([ map { $_->{session} } @busy ], $PostgreSQL::Test::Utils::timeout_default);
-		%done or die 'they wait for ever';
+		%done or die 'sessions wait forever';
 		for my $client (grep { $done{ $_->{session} } } @busy)
 		{
 			my $session = $client->{session};
@@ -333,20 +333,20 @@ sub contend
 			$go->($client);
 		}
 	}
-	is(scalar(keys %told), $commands, "$isolation: all commands are done");
-	is(join(' ', grep { keys %{ $told{$_} } != 1 } sort keys %told), '', "$isolation: all clients were told the same");
+	is(scalar(keys %told), $commands, "$isolation: all commands were executed");
+	is(join(' ', grep { keys %{ $told{$_} } != 1 } sort keys %told), '', "$isolation: all clients got the same entities");
 	is( $control->ask('SELECT count(*), count(DISTINCT command), count(DISTINCT id) FROM orders'),
-		"$commands|$commands|$commands", "$isolation: and each made one order");
+		"$commands|$commands|$commands", "$isolation: each command made one order");
 	is( join(' ', sort { $a <=> $b } map { (keys %$_)[0] } values %told),
-		$control->ask('SELECT string_agg(id::text, $$ $$ ORDER BY id) FROM orders'), "$isolation: of which they were told");
-	is( join(' ', grep { !/^(40001|40P01)$/ } sort keys %{ $retries{$isolation} }), '', "$isolation: nothing but what one tries again");
+		$control->ask('SELECT string_agg(id::text, $$ $$ ORDER BY id) FROM orders'), "$isolation: the clients got the ids of these orders");
+	is( join(' ', grep { !/^(40001|40P01)$/ } sort keys %{ $retries{$isolation} }), '', "$isolation: all errors can be retried");
 	$orders{$isolation} = $control->ask('SELECT count(*) FROM orders');
 	$_->{session}->quit for @clients;
 }
 
 contend($_) for 'READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE';
-cmp_ok($retries{'REPEATABLE READ'}{'40001'} // 0, '>', 0, 'REPEATABLE READ: some had to try again');
-cmp_ok($retries{'SERIALIZABLE'}{'40001'} // 0, '>', 0, 'SERIALIZABLE: some had to try again');
+cmp_ok($retries{'REPEATABLE READ'}{'40001'} // 0, '>', 0, 'REPEATABLE READ: some transactions were retried');
+cmp_ok($retries{'SERIALIZABLE'}{'40001'} // 0, '>', 0, 'SERIALIZABLE: some transactions were retried');
 
 diag('figures: ' . join('; ', map {
 	my $isolation = $_;

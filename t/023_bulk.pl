@@ -1,6 +1,5 @@
-# Very many in one statement, and in one transaction: the plans that
-# create_once() keeps fit a table that grows under them, and no call leaves
-# memory behind.
+# Very many commands in one statement and in one transaction: the saved plans of
+# create_once() suit a table that grows, and no call leaks memory.
 
 use strict;
 use warnings;
@@ -18,9 +17,9 @@ shared_buffers = 32MB
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION idgen');
 
-# Plans. The table's statistics say that it holds one row, where a sequential
-# scan is the cheapest; a plan for that would read 50,000 rows per call in the
-# end.
+# Plans. According to its statistics, the table has one row, for which a sequential
+# scan is the least expensive plan; such a plan would read 50,000 rows for each
+# call in the end.
 my $scans = q{SELECT seq_scan FROM pg_stat_xact_user_tables
 	WHERE relid = 'idgen.creation_identifiers'::regclass};
 my @lines = split /\n/, $node->safe_psql(
@@ -42,18 +41,18 @@ my @lines = split /\n/, $node->safe_psql(
 	COMMIT});
 my ($before, $created, $replayed, $found, $forgotten, $forgotten_of, $purged, $after, $left) = @lines;
 
-is($created, '50000', 'so many commands are recorded in one transaction');
-is($replayed, '50000', 'and answered');
-is($found, '1000', 'some are found');
-is($forgotten, '1000', 'and forgotten');
-is($forgotten_of, '1000', 'and forgotten by their entities');
-is($purged, '1', 'and those of before the transaction purged');
-is($left, '48000', 'and the others are there');
-is($after - $before, 0, 'and the table was never read from end to end');
+is($created, '50000', '50000 commands are recorded in one transaction');
+is($replayed, '50000', 'create_once() finds all of them');
+is($found, '1000', 'find_creation() finds some');
+is($forgotten, '1000', 'forget_creation() deletes some');
+is($forgotten_of, '1000', 'forget_creation_of() deletes some');
+is($purged, '1', 'purge_creations() deletes the command of an earlier transaction');
+is($left, '48000', 'the other commands remain');
+is($after - $before, 0, 'the table was never scanned sequentially');
 
-# Memory. One statement, and what the backend's memory contexts hold after
-# some of its calls and after the last ones. The first samples do not count:
-# until then, all that is kept for a session comes to be there.
+# Memory. The sizes of the backend's memory contexts are sampled after some calls
+# of one statement and after the last ones. The first samples do not count, since
+# the session builds its caches until then.
 $node->safe_psql(
 	'postgres', q{
 	CREATE SEQUENCE numbers;
@@ -75,10 +74,10 @@ sub growth
 	return $samples;
 }
 
-# Less than a byte per call. The measure works: what stays in memory shows.
+# Less than a byte for each call. The next check shows that the measurement works.
 my $flat = 16 * 1024;
 cmp_ok(growth('pg_try_advisory_lock(i)', 4000),
-	'>', $flat, 'four thousand locks that a session keeps show as growth');
+	'>', $flat, 'four thousand session locks count as growth');
 
 for my $call (
 	'idgen.uuid_v4()',
@@ -110,8 +109,8 @@ $bytes = growth(q{idgen.create_once_bigint(idgen.uuid_v7(), i, 'order', '[1]')},
 ok(length $bytes && $bytes < $flat, '30000 records leave no memory behind')
   or diag("growth is $bytes bytes");
 
-# Nor does forgetting more at once take more memory: a trigger samples it after
-# each DELETE of one call.
+# Deleting more commands in one call does not take more memory: a trigger samples it
+# after each DELETE of one call.
 $node->safe_psql(
 	'postgres', q{
 	CREATE TABLE sample (n serial, bytes bigint);
@@ -129,9 +128,9 @@ for my $call (q{purge_creations('0', 1000000)}, 'trim_creations(0)')
 		SELECT idgen.$call;
 		SELECT count(*), max(bytes) FILTER (WHERE n > 25) - max(bytes) FILTER (WHERE n <= 25) FROM sample});
 
-	is($forgotten, '50000', "$call forgets them all");
-	cmp_ok($samples, '>=', 50, 'a batch at a time');
-	cmp_ok($growth, '<', $flat, 'and leaves no memory behind');
+	is($forgotten, '50000', "$call deletes all commands");
+	cmp_ok($samples, '>=', 50, 'in batches');
+	cmp_ok($growth, '<', $flat, 'without a memory leak');
 }
 
 $node->stop;

@@ -1,10 +1,10 @@
-# 64 clients send creation commands, each command one to five times from
-# different clients, while sessions are terminated and cancelled and clients
-# vanish, all at random. Who gets no answer sends again. In the end each
-# command has made exactly one order, and all its senders were told of that.
+# 64 clients send creation commands, each command one to five times from different
+# clients, while sessions are terminated and cancelled and clients disconnect, all
+# at random. A client without an answer sends the command again. In the end each
+# command has made exactly one order, and all its senders got that order.
 #
-# IDGEN_LOAD_SECONDS: for how long, 15 seconds unless set; longer where there
-# were few accidents until then.
+# IDGEN_LOAD_SECONDS: duration, 15 seconds by default; the test runs longer until
+# there were enough faults.
 
 use strict;
 use warnings;
@@ -32,7 +32,7 @@ log_min_error_statement = panic
 });
 $node->start;
 
-# Nothing but create_once() keeps an order from being made twice.
+# Only create_once() prevents a second order for a command.
 $node->safe_psql(
 	'postgres', q{
 	CREATE EXTENSION idgen;
@@ -43,7 +43,7 @@ $node->safe_psql(
 my (@queue, %told, %count);
 my ($commands, $ending) = (0, 0);
 
-# New commands, each as often as it will be sent
+# Add new commands, each as often as it will be sent.
 sub more_commands
 {
 	my @sends;
@@ -58,16 +58,16 @@ sub more_commands
 
 my @isolation = (('READ COMMITTED') x 4, 'REPEATABLE READ', 'SERIALIZABLE');
 
-# A client sends the next command: as one statement, or as a transaction that
-# looks at the answer before it makes the order. One that lost its session
-# connects first.
-sub go_on
+# A client sends its next command: as one statement, or as a transaction that
+# reads the answer before it makes the order. A client without a session connects
+# first.
+sub send_next
 {
 	my ($client) = @_;
 
 	if (!$client->{session})
 	{
-		$client->{session} = Client->connect($node) or die 'nobody listens';
+		$client->{session} = Client->connect($node) or die 'the server does not accept connections';
 		$client->{doing} = 'connect';
 		return;
 	}
@@ -132,17 +132,17 @@ sub handle
 		$count{ $created eq 't' ? 'created' : 'replays' }++;
 		$client->{command} = undef;
 	}
-	go_on($client);
+	send_next($client);
 }
 
 my @clients = map { {} } 1 .. $number_of_clients;
 my $control = Client->connect($node);
 $control->wait;
-go_on($_) for @clients;
+send_next($_) for @clients;
 
-# --- The accidents ----------------------------------------------------------
+# --- Faults -----------------------------------------------------------------
 
-# Every some milliseconds to somebody who is at work
+# Every few milliseconds, a fault for a random busy client
 sub accident
 {
 	my @at_work = grep { $_->{session} && $_->{session}->is_busy && $_->{session}{pid} } @clients or return;
@@ -160,9 +160,9 @@ sub accident
 	else
 	{
 		$count{vanished}++;
-		$client->{session}->vanish;
+		$client->{session}->disconnect;
 		$client->{session} = undef;
-		go_on($client);
+		send_next($client);
 	}
 }
 
@@ -187,25 +187,25 @@ while (1)
 	my %done = map { $_ => 1 } Client::wait_for_any(\@sessions, 0.01);
 	handle($_) for grep { $_->{session} && $done{ $_->{session} } } @clients;
 
-	# who found nothing to do, and now there is again
-	go_on($_) for grep { @queue && $_->{session} && !$_->{session}->is_busy } @clients;
+	# clients that found nothing to do continue
+	send_next($_) for grep { @queue && $_->{session} && !$_->{session}->is_busy } @clients;
 }
 
-# --- What came of it --------------------------------------------------------
+# --- Results ----------------------------------------------------------------
 
 my $orders = $control->ask('SELECT count(*) FROM orders');
-is($orders, $commands, "$commands commands, and as many orders");
-is($control->ask('SELECT count(DISTINCT command) FROM orders'), $commands, 'one for each command');
-is($control->ask('SELECT count(DISTINCT id) FROM orders'), $commands, 'each with its own id');
+is($orders, $commands, "$commands commands made $commands orders");
+is($control->ask('SELECT count(DISTINCT command) FROM orders'), $commands, 'one order for each command');
+is($control->ask('SELECT count(DISTINCT id) FROM orders'), $commands, 'each order has its own id');
 is( $control->ask(q{SELECT count(*) FROM orders FULL JOIN idgen.creation_identifiers ON command_id = command AND entity_id = id
 		WHERE command IS NULL OR command_id IS NULL}),
-	'0', 'the one that is recorded');
-is(scalar keys %told, $commands, 'a sender of each command was told');
-is(join(' ', grep { keys %{ $told{$_} } != 1 } sort keys %told), '', 'and all senders the same');
+	'0', 'it is the id that is recorded');
+is(scalar keys %told, $commands, 'each command was answered');
+is(join(' ', grep { keys %{ $told{$_} } != 1 } sort keys %told), '', 'all senders of a command got the same id');
 is( $control->ask('SELECT md5(string_agg(command || $$ $$ || id, $$ $$ ORDER BY command)) FROM orders'),
-	md5_hex(join(' ', map { "$_ " . (keys %{ $told{$_} })[0] } sort keys %told)), 'the id that there is');
+	md5_hex(join(' ', map { "$_ " . (keys %{ $told{$_} })[0] } sort keys %told)), 'it is the id of the order');
 is( join(' ', map { s/error //r } grep { /^error/ && !/ (40001|40P01|57014)$/ } sort keys %count),
-	'', 'nobody met an error but those that call for another try');
+	'', 'all errors can be retried');
 cmp_ok($count{$_} // 0, '>', 10, "$_: $count{$_}") for @wanted;
 
 diag("figures: $number_of_clients clients, $seconds seconds: $commands commands, " . join(', ', map { "$count{$_} $_" } sort keys %count)

@@ -1,8 +1,8 @@
-# pg_cron purges recorded commands, by a role that may do that and no more:
-# all that are old, also more than one call takes, and no younger one. The job
-# of a role that may not purge fails, and says so.
+# pg_cron purges recorded commands with a role that has the rights for that only:
+# all old commands, more than one call deletes, and no recent ones. The job of a
+# role without these rights fails, which is logged.
 #
-# Skipped where pg_cron is not installed (Debian: postgresql-15-cron and so on).
+# Skipped if pg_cron is not installed (Debian: postgresql-15-cron and so on).
 
 use strict;
 use warnings;
@@ -15,7 +15,7 @@ my ($sharedir) = run_command([ 'pg_config', '--sharedir' ]);
 my ($control) = -e "$sharedir/extension/pg_cron.control" ? slurp_file("$sharedir/extension/pg_cron.control") : ();
 plan skip_all => 'pg_cron is not installed' unless defined $control;
 
-# Since 1.5 a job can run every second; before, this test waits for the minute.
+# Since 1.5 a job can run every second; earlier versions run it every minute.
 my ($minor) = $control =~ /^default_version = '1\.(\d+)/m or die 'no version';
 my $schedule = $minor >= 5 ? '1 second' : '* * * * *';
 
@@ -28,7 +28,7 @@ cron.use_background_workers = on
 });
 $node->start;
 
-# More commands are old than a call takes, and five are not.
+# More old commands than one call deletes, and five recent ones
 $node->safe_psql(
 	'postgres', q{
 	CREATE EXTENSION pg_cron;
@@ -61,7 +61,7 @@ sub schedule
 			\$\$ \$job\$)});
 }
 
-# Until so many runs of the job have ended
+# Wait until the given number of runs of the job have ended.
 sub wait_for_runs
 {
 	my ($job, $runs) = @_;
@@ -95,20 +95,20 @@ my %job = (
 wait_for_runs($_, 1) for values %job;
 
 like(first_run($job{guest}), qr/^postgres\|guest\|failed\|ERROR: +permission denied for table creation_identifiers$/,
-	'who may not delete fails, and it is on record');
-is($node->safe_psql('postgres', q{SET ROLE guest; SELECT cron.unschedule('not mine to purge')}), 't', 'the job goes');
-like(first_run($job{janitor}), qr/^postgres\|janitor\|succeeded\|/, 'who may delete succeeds');
-is(counts(), '0|5', 'all old commands are purged in one run, and no younger one');
+	'the job of a role without rights fails, which is logged');
+is($node->safe_psql('postgres', q{SET ROLE guest; SELECT cron.unschedule('not mine to purge')}), 't', 'its job can be removed');
+like(first_run($job{janitor}), qr/^postgres\|janitor\|succeeded\|/, 'the job of a role with rights succeeds');
+is(counts(), '0|5', 'one run purges all old commands and no recent ones');
 
-# A retry of what is still known is a replay.
+# A retry of a known command is a replay.
 is( $node->safe_psql('postgres', q{SELECT count(*), min(entity_number) FROM generate_series(1, 5) i,
 		idgen.create_once_bigint(('c0000000-0000-4000-8000-00000000000' || i)::uuid, -1::bigint) c WHERE NOT created}),
-	'5|25001', 'the younger ones are answered');
+	'5|25001', 'recent commands are still known');
 if ($schedule =~ /second/)
 {
 	$node->safe_psql('postgres', q{UPDATE idgen.creation_identifiers SET created_at = created_at - interval '25 hours' WHERE entity_number = 25005});
 	wait_for_runs($job{janitor}, 2 + $node->safe_psql('postgres', "SELECT count(*) FROM cron.job_run_details WHERE jobid = $job{janitor}"));
-	is(counts(), '0|4', 'and what has become old goes with a later run');
+	is(counts(), '0|4', 'a later run purges a command that has become old');
 }
 is( $node->safe_psql('postgres', "SELECT count(*) FROM cron.job_run_details WHERE jobid = $job{janitor} AND status = 'failed'"),
 	'0', 'no run failed');

@@ -1,6 +1,6 @@
-# Under a mixed load, the server dies again and again: all at once, by the
-# death of one session, by that of the postmaster. Clients insert rows, take
-# identifiers and send creation commands until they are told; afterwards
+# Under a mixed load, the server crashes repeatedly: by an immediate stop, by
+# kill -9 of one session and of the postmaster. Clients insert rows, fetch
+# identifiers and repeat creation commands until they are answered; afterwards
 # nothing was repeated, nothing is lost, and each command has made one order.
 
 use strict;
@@ -27,15 +27,15 @@ my $log_start = -s $node->logfile;
 
 my $load = MixedLoad->new($node);
 
-# Until the clients got some more answers, all together and each of a kind
+# Run the load until the clients got some more answers, in total and of each kind.
 sub work
 {
 	my ($answers) = @_;
 	my ($enough, $told, $commands) =
-	  ($load->answers + $answers, @{ $load->{told} } + 20, keys(%{ $load->{entity_of} }) + 5);
+	  ($load->answers + $answers, @{ $load->{reported} } + 20, keys(%{ $load->{entity_of} }) + 5);
 
-	$load->go_on(sub {
-		$load->answers >= $enough && @{ $load->{told} } >= $told && keys %{ $load->{entity_of} } >= $commands;
+	$load->run_until(sub {
+		$load->answers >= $enough && @{ $load->{reported} } >= $told && keys %{ $load->{entity_of} } >= $commands;
 	});
 }
 
@@ -46,7 +46,7 @@ sub immediate_stop
 	$node->start;
 }
 
-# The server takes every session down and recovers.
+# The server terminates all sessions and recovers.
 sub kill_backend
 {
 	my @busy = grep { $_->is_busy && $_->{pid} } $load->sessions;
@@ -55,7 +55,7 @@ sub kill_backend
 	$load->lose_all;
 }
 
-# Its processes go when they notice; until then a new postmaster does not start.
+# Its children exit when they notice; until then a new postmaster does not start.
 sub kill_postmaster
 {
 	my ($postmaster) = slurp_file($node->data_dir . '/postmaster.pid') =~ /^(\d+)/;
@@ -67,7 +67,7 @@ sub kill_postmaster
 	usleep(100_000) until $node->start(fail_ok => 1) || $attempts-- <= 0;
 }
 
-# How often the server came back without having been shut down
+# The number of recoveries from a crash
 sub recoveries
 {
 	return scalar(() = slurp_file($node->logfile, $log_start) =~ /database system was not properly shut down/g);
@@ -87,15 +87,15 @@ for my $round (1 .. 3)
 		$fault->[1]->();
 		$crashes++;
 		work(1);
-		is(recoveries(), $crashes, "round $round: the server recovered from $fault->[0], and all clients go on");
+		is(recoveries(), $crashes, "round $round: the server recovered from $fault->[0], and all clients continue");
 	}
 }
 
-# What was said on the way: that the server goes, is not there yet, or is full
-# of sessions that are about to go.
-is( join(' ', grep { !/^(57P01|57P02|57P03|53300)$/ } sort keys %{ $load->{errors} }), '', 'no client met any other error');
-cmp_ok($load->{lost}, '>=', $crashes, 'each time, sessions were lost at work');
-cmp_ok($load->{replays}, '>', 0, 'and some commands had been done, though nobody was told');
+# Expected errors: the server is terminating sessions, not accepting connections
+# yet, or full of sessions that are about to end.
+is( join(' ', grep { !/^(57P01|57P02|57P03|53300)$/ } sort keys %{ $load->{errors} }), '', 'clients met no other errors');
+cmp_ok($load->{lost}, '>=', $crashes, 'each crash ended busy sessions');
+cmp_ok($load->{replays}, '>', 0, 'some commands were committed without an answer to the client');
 $load->check;
 diag("figures: $crashes crashes; " . $load->figures);
 

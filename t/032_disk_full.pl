@@ -1,6 +1,6 @@
-# The disk is full, under a mixed load: that of the data, then that of the WAL.
-# What cannot be written is an error, or takes the server down; identifiers
-# that need no room go on. With room again, nothing was repeated, nothing is
+# The disk is full under a mixed load: first that of the data, then that of the WAL.
+# A failed write is an error or shuts down the server; identifiers that need no
+# disk space are still available. After that, nothing was repeated, nothing is
 # lost, and each command has made one order.
 
 use strict;
@@ -34,7 +34,7 @@ $node->start;
 
 my $load = MixedLoad->new($node);
 
-# Write until there is no room.
+# Write until the disk is full.
 sub fill_disk
 {
 	my ($disk) = @_;
@@ -60,15 +60,15 @@ sub errors
 	return $load->{errors}{$sqlstate} // 0;
 }
 
-# Until all kinds of clients got some more answers
+# Run the load until all kinds of clients got some more answers.
 sub work
 {
 	my ($answers) = @_;
 	my ($enough, $told, $commands) =
-	  ($load->answers + $answers, @{ $load->{told} } + 20, keys(%{ $load->{entity_of} }) + 5);
+	  ($load->answers + $answers, @{ $load->{reported} } + 20, keys(%{ $load->{entity_of} }) + 5);
 
-	$load->go_on(sub {
-		$load->answers >= $enough && @{ $load->{told} } >= $told && keys %{ $load->{entity_of} } >= $commands;
+	$load->run_until(sub {
+		$load->answers >= $enough && @{ $load->{reported} } >= $told && keys %{ $load->{entity_of} } >= $commands;
 	});
 }
 
@@ -83,14 +83,14 @@ for my $time (1 .. 3)
 	my ($full, $taken) = (errors('53100'), $load->{taken});
 
 	fill_disk('data');
-	$load->go_on(sub { errors('53100') >= $full + 50 && $load->{taken} >= $taken + 2000 });
+	$load->run_until(sub { errors('53100') >= $full + 50 && $load->{taken} >= $taken + 2000 });
 	make_room('data');
 	work(200);
-	cmp_ok($load->{taken} - $taken, '>=', 2000, "time $time: without room for rows, identifiers go on");
+	cmp_ok($load->{taken} - $taken, '>=', 2000, "time $time: without disk space for rows, identifiers are available");
 }
-is(join(' ', sort keys %{ $load->{errors} }), '53100', 'what finds no room is told so (53100)');
+is(join(' ', sort keys %{ $load->{errors} }), '53100', 'all errors are 53100');
 is($load->{lost}, 0, 'no session was lost');
-is($node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()'), $started, 'nor the server');
+is($node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()'), $started, 'the server did not restart');
 
 # --- The WAL ----------------------------------------------------------------
 
@@ -100,12 +100,12 @@ for my $time (1 .. 3)
 	my $panicked = sub { slurp_file($node->logfile, $log_size) =~ /PANIC: .*No space left on device/ };
 
 	fill_disk('wal');
-	$load->go_on($panicked);
+	$load->run_until($panicked);
 	$load->lose_all;
-	ok($panicked->(), "time $time: without room for the WAL, the server goes down");
+	ok($panicked->(), "time $time: without disk space for WAL, the server shuts down");
 	make_room('wal');
 
-	# by now it may have gone for good
+	# by now it may have shut down for good
 	my $attempts = 10 * $PostgreSQL::Test::Utils::timeout_default;
 	$node->stop('immediate', fail_ok => 1);
 	usleep(100_000) until $node->start(fail_ok => 1) || $attempts-- <= 0;
@@ -113,7 +113,7 @@ for my $time (1 .. 3)
 }
 
 is( join(' ', grep { !/^(53100|57P01|57P02|57P03|53300)$/ } sort keys %{ $load->{errors} }),
-	'', 'no client met any other error than that the server goes or is not there');
+	'', 'clients met no errors other than shutdown and refused connections');
 $load->check;
 diag('figures: full disks: data 3 times, ' . errors('53100') . ' errors; WAL 3 times; ' . $load->figures);
 

@@ -1,20 +1,21 @@
-# Whoever waits can be stopped: by a cancel, a timeout, the end of the session,
-# or the client's disappearance. Afterwards the session is good for the same
-# call again, and so are all others.
+# Each call that waits can be stopped: by a cancel, a timeout, the end of the
+# session, or the disappearance of the client. Afterwards the same call works in
+# the same session and in others.
 #
-# Calls that wait for others: all that write or read the tickers, create_once(),
-# find_creation(), forget_creation(), forget_creation_of(), purge_creations(),
-# trim_creations(), create_id_domain(), parse_prefixed_id(), sequence_comb(),
-# index_report(). For the clock: snowflake(), trace_id(), js_id(),
-# uuid_v7_ordered(). Calls whose work grows with what they are given:
-# create_once() with its request, purge_creations(), trim_creations(),
-# has_command(), remember_command(). All others do a bounded, small amount.
+# Calls that wait for other sessions: all that write or read the tickers,
+# create_once(), find_creation(), forget_creation(), forget_creation_of(),
+# purge_creations(), trim_creations(), create_id_domain(), parse_prefixed_id(),
+# sequence_comb(), index_report(). For the clock: snowflake(), trace_id(), js_id(),
+# uuid_v7_ordered(). Calls whose duration depends on their arguments: create_once()
+# with its request, purge_creations(), trim_creations(), has_command(),
+# remember_command(). All others take a short, bounded time.
 
 use strict;
 use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 use Client;
+use Functions;
 use HandedOut;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -26,9 +27,9 @@ $node->init;
 HandedOut::configure($node);
 $node->append_conf('postgresql.conf', "client_connection_check_interval = 100ms\n");
 $node->start;
+my $has_advisor = Functions::install($node, 'postgres');
 $node->safe_psql(
 	'postgres', q{
-	CREATE EXTENSION idgen_advisor CASCADE;
 	CREATE TABLE goods (id uuid PRIMARY KEY DEFAULT idgen.uuid_v7());
 	INSERT INTO goods SELECT FROM generate_series(1, 1000);
 	CREATE SEQUENCE blocks;
@@ -55,13 +56,13 @@ sub wait_until
 		return 1 if $control->ask($query) eq 't';
 		usleep(10_000);
 	}
-	die "never came true: $query";
+	die "never became true: $query";
 }
 
 my ($slowest, $slowest_name, $stops) = (0, '', 0);
 
-# How long it took from $since on, for the figures. That a call ended at all says
-# that it was stopped: what it waits for comes later.
+# Record the time from $since on, for the figures. That a call ended at all shows
+# that it was stopped, since the event that it waits for comes later.
 sub stopped
 {
 	my ($since, $name) = @_;
@@ -71,8 +72,8 @@ sub stopped
 	($slowest, $slowest_name) = ($seconds, $name) if $seconds > $slowest;
 }
 
-# Sessions make a call that waits, and are stopped in each way. In the end it
-# can go on, and the session that was cancelled gets what the call gives.
+# Sessions make a call that waits, and are stopped in each way. In the end the
+# event occurs, and the session that was cancelled gets the result.
 sub check_waiting
 {
 	my ($name, $call, $gives, %story) = @_;
@@ -98,8 +99,8 @@ sub check_waiting
 	my $cancelled = $start->(session());
 	my $since = time;
 	$control->ask("SELECT pg_cancel_backend($cancelled->{pid})");
-	is($cancelled->wait, '57014', "$name: is cancelled");
-	stopped($since, "$name: is cancelled");
+	is($cancelled->wait, '57014', "$name: can be cancelled");
+	stopped($since, "$name: can be cancelled");
 
 	for my $timeout ([ 'statement_timeout', '57014' ], $event eq 'Lock' ? [ 'lock_timeout', '55P03' ] : ())
 	{
@@ -109,38 +110,38 @@ sub check_waiting
 		$since = time + 0.05;
 		is($impatient->ask($call), $timeout->[1], "$name: $timeout->[0] ends it");
 		stopped($since, "$name: $timeout->[0] ends it");
-		is($impatient->ask('SELECT idgen.uuid_version(idgen.uuid_v4())'), '4', "$name: and the session goes on");
+		is($impatient->ask('SELECT idgen.uuid_version(idgen.uuid_v4())'), '4', "$name: the session continues");
 		$impatient->quit;
 	}
 
 	my $terminated = $start->(session());
 	$since = time;
 	$control->ask("SELECT pg_terminate_backend($terminated->{pid})");
-	is($terminated->wait, '57P01', "$name: is terminated");
-	stopped($since, "$name: is terminated");
+	is($terminated->wait, '57P01', "$name: can be terminated");
+	stopped($since, "$name: can be terminated");
 
 	my $vanished = $start->(session());
 	$since = time;
-	$vanished->vanish;
+	$vanished->disconnect;
 	wait_until("SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $vanished->{pid})");
 	stopped($since, "$name: the client is gone");
-	pass("$name: the client is gone, and the session");
+	pass("$name: the session ends when the client is gone");
 
 	$other->ask('ROLLBACK') if $story{blocked_by};
 	$cancelled->ask($story{after}) if $story{after};
-	like($cancelled->ask($call), qr/^(?:$gives)$/, "$name: and then it works");
-	is($control->ask(q{SELECT count(*) FROM pg_locks WHERE NOT granted}), '0', "$name: nobody waits any more");
+	like($cancelled->ask($call), qr/^(?:$gives)$/, "$name: the call works afterwards");
+	is($control->ask(q{SELECT count(*) FROM pg_locks WHERE NOT granted}), '0', "$name: no session waits any more");
 	$cancelled->quit;
 }
 
-# --- For others -------------------------------------------------------------
+# --- Waiting for other sessions ---------------------------------------------
 
 for my $function (@HandedOut::functions)
 {
 	check_waiting("$function()", "SELECT idgen.$function() IS NOT NULL", 't',
 		blocked_by => "ALTER SEQUENCE idgen.${function}_ticker CACHE 1");
 }
-check_waiting('the view tickers', 'SELECT count(*) FROM idgen.tickers', '5',
+check_waiting('the view tickers', 'SELECT count(*) FROM idgen.tickers', scalar @Functions::tickers,
 	blocked_by => 'ALTER SEQUENCE idgen.js_id_ticker RENAME TO gone');
 check_waiting('sequence_comb()', q{SELECT idgen.uuid_version(idgen.sequence_comb('blocks'))}, '4',
 	blocked_by => 'ALTER SEQUENCE blocks CACHE 1');
@@ -172,11 +173,11 @@ check_waiting('create_id_domain()', q{SELECT idgen.create_id_domain('user_id', '
 check_waiting('parse_prefixed_id()', q{SELECT domain FROM idgen.parse_prefixed_id('acct_1')}, 'account_id',
 	blocked_by => 'LOCK TABLE idgen.id_prefixes');
 check_waiting('index_report()', q{SELECT key_kind IS NOT NULL FROM idgen.index_report('goods')}, 't',
-	blocked_by => 'LOCK TABLE goods');
+	blocked_by => 'LOCK TABLE goods') if $has_advisor;
 
-# --- For the clock ----------------------------------------------------------
+# --- Waiting for the clock --------------------------------------------------
 
-# The tickers are ahead of it by an hour.
+# The tickers are an hour ahead of the clock.
 $control->ask(q{
 	SELECT setval('idgen.snowflake_ticker', (extract(epoch FROM t)::bigint * 1000) << 12),
 		   setval('idgen.trace_id_ticker', extract(epoch FROM t)::bigint << 22),
@@ -189,28 +190,27 @@ for my $function (grep { $_ ne 'decimal_id' } @HandedOut::functions)
 		event => 'Extension', settings => q{SET idgen.max_ahead = '10s'}, after => 'RESET idgen.max_ahead');
 }
 
-# --- Work that takes long ---------------------------------------------------
+# --- Long calls -------------------------------------------------------------
 
-# Rows in bulk: each generator within one statement
-for my $generator (
-	@HandedOut::functions, qw(uuid_v4 uuid_v7 uuid_v1 uuid_v6 lambert_comb comb short_comb suffix_comb short_suffix_comb
-	ulid typeid object_id))
+# Many rows: each generator within one statement
+for my $generator ((map { "idgen.$_()" } @Functions::tickers), @Functions::independent)
 {
 	my $busy = session();
 
 	$busy->ask(q{SET idgen.max_ahead = '20000 d'});
-	$busy->send("SELECT count(idgen.$generator()) FROM (SELECT generate_series(1, 1000000000)) g");
-	wait_until("SELECT state = 'active' FROM pg_stat_activity WHERE pid = $busy->{pid} AND query LIKE '%$generator%'");
+	$busy->send("SELECT count($generator) FROM (SELECT generate_series(1, 1000000000)) g");
+	wait_until("SELECT state = 'active' FROM pg_stat_activity WHERE pid = $busy->{pid} AND strpos(query, \$\$$generator\$\$) > 0");
 	my $since = time;
 	$control->ask("SELECT pg_cancel_backend($busy->{pid})");
-	is($busy->wait, '57014', "$generator() in bulk: is cancelled");
-	stopped($since, "$generator() in bulk: is cancelled");
-	is($busy->ask("SELECT idgen.$generator() IS NOT NULL"), 't', "$generator(): and the session goes on");
+	is($busy->wait, '57014', "$generator for many rows is cancelled");
+	stopped($since, "$generator for many rows is cancelled");
+	is($busy->ask("SELECT $generator IS NOT NULL"), 't', "$generator works in the same session");
 	$busy->quit;
 }
 
-# A timeout ends a call that takes long before such a share of its time has gone.
-# That time is measured here, in transactions that are rolled back. (Within DELETE, the server does not look up before it has sorted all ids.)
+# A timeout ends a long call before the given share of its duration has passed,
+# which is measured here in transactions that are rolled back. (DELETE does not
+# check for interrupts before it has sorted all ids.)
 sub check_working
 {
 	my ($name, $call, $share) = @_;
@@ -226,8 +226,8 @@ sub check_working
 		return $seconds;
 	};
 
-	# What slows a call down for a while must not count: the least of all is what
-	# it takes, and it is tried until the timeout came in time.
+	# A temporarily slow machine must not matter: compare with the shortest
+	# duration, and repeat until the timeout ended the call in time.
 	my $until = time + $PostgreSQL::Test::Utils::timeout_default;
 	do
 	{
@@ -259,10 +259,10 @@ check_working('create_once() with a large request',
 	q{SELECT created FROM requests, idgen.create_once_bigint('c0000000-0000-4000-8000-000000000002', 2, 'order', request)}, 0.7);
 check_working('purge_creations()', q{SELECT 'n=' || idgen.purge_creations(batch_size => 200000)}, 1);
 check_working('trim_creations()', q{SELECT 'n=' || idgen.trim_creations(0)}, 1);
-is($control->ask('SELECT count(*) FROM idgen.creation_identifiers'), '100000', 'what was stopped left nothing behind');
+is($control->ask('SELECT count(*) FROM idgen.creation_identifiers'), '100000', 'calls that were stopped changed nothing');
 
-# A history of a million commands is searched once, not for each of them, which
-# would take hours.
+# A history of a million commands is searched once, not once for each element,
+# which would take hours.
 $control->ask("SET statement_timeout = '${PostgreSQL::Test::Utils::timeout_default}s'");
 for my $call ('has_command(h, idgen.uuid_v4())', 'remember_command(h, idgen.uuid_v4())')
 {

@@ -1,12 +1,13 @@
-# Memory runs out: at any step of a call, in a session that may take only so
-# much; and by arguments of up to a gigabyte, the greatest that there are. Each
-# time that is an error, never a crash, and the session works on.
+# Memory runs out: at any step of a call, in a session whose memory is limited;
+# and with arguments of up to a gigabyte, the greatest size possible. Each time
+# the result is an error, never a crash, and the session continues.
 
 use strict;
 use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 use Client;
+use Functions;
 use HandedOut;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -21,9 +22,9 @@ $node->init;
 HandedOut::configure($node);
 $node->append_conf('postgresql.conf', "shared_buffers = 16MB\n");
 $node->start;
+my $has_advisor = Functions::install($node, 'postgres');
 $node->safe_psql(
 	'postgres', q{
-	CREATE EXTENSION idgen_advisor CASCADE;
 	CREATE SEQUENCE blocks;
 	SELECT idgen.create_id_domain('account_id', 'acct');
 	CREATE TABLE goods (id uuid PRIMARY KEY DEFAULT idgen.uuid_v7());
@@ -32,6 +33,10 @@ $node->safe_psql(
 	CREATE TRIGGER check_id BEFORE INSERT ON checked
 		FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('id', 'uuid_v7');
 	ANALYZE});
+# loading a library that does not fit into memory is not an error 53200
+my $load = $node->safe_psql('postgres', q{
+	SELECT string_agg(DISTINCT format('LOAD %L', probin), '; ') FROM pg_proc
+	WHERE pronamespace = 'idgen'::regnamespace AND probin IS NOT NULL});
 my $started = $node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()');
 
 sub session
@@ -42,7 +47,8 @@ sub session
 	return $session;
 }
 
-# What a session's address space may grow by from now on, or to any size
+# Limit the address space of a session to its present size and the given number of
+# kilobytes, or remove the limit.
 sub limit
 {
 	my ($session, $kilobytes) = @_;
@@ -56,13 +62,12 @@ sub limit
 	system($prlimit, '--pid', $session->{pid}, "--as=$limit:") == 0 or die 'prlimit failed';
 }
 
-# --- At any step ------------------------------------------------------------
+# --- Out of memory at any step ----------------------------------------------
 
-# What a call gives once there is memory. A call that writes does so for a
-# command of its own, again and again until it can.
+# Calls and their results with enough memory. A call that writes uses a command
+# of its own, and is repeated until it succeeds.
 my %calls = (
-	(map { ("$_()" => [ "SELECT idgen.$_() IS NOT NULL", 't' ]) }
-		@HandedOut::functions, qw(uuid_v4 uuid_v7 uuid_v1 short_comb ulid typeid object_id)),
+	(map { ($_ => [ "SELECT $_ IS NOT NULL", 't' ]) } (map { "idgen.$_()" } @Functions::tickers), @Functions::independent),
 	'sequence_comb()' => [ q{SELECT idgen.uuid_version(idgen.sequence_comb('blocks'))}, '4' ],
 	'create_once()' => [ q{SELECT entity_number FROM idgen.create_once_bigint('COMMAND', NUMBER, 'order', '{"a": [1, "b", null]}')}, 'NUMBER' ],
 	'create_once() in a transaction' =>
@@ -74,13 +79,13 @@ my %calls = (
 	'parse_prefixed_id()' => [ q{SELECT domain FROM idgen.parse_prefixed_id('acct_1')}, 'account_id' ],
 	'create_id_domain()' => [ q{BEGIN; SELECT idgen.create_id_domain('other_id', 'other'); ROLLBACK}, 'other_id' ],
 	'check_on_insert()' => [ 'WITH i AS (INSERT INTO checked VALUES (idgen.uuid_v7()) RETURNING 1) SELECT count(*) FROM i', '1' ],
-	'the view tickers' => [ 'SELECT count(*) FROM idgen.tickers', '5' ],
-	'index_report()' => [ q{SELECT key_kind IS NOT NULL FROM idgen.index_report('goods')}, 't' ]);
+	'the view tickers' => [ 'SELECT count(*) FROM idgen.tickers', scalar @Functions::tickers ],
+	$has_advisor ? ('index_report()' => [ q{SELECT key_kind IS NOT NULL FROM idgen.index_report('goods')}, 't' ]) : ());
 
 my ($number, $refused, $answered) = (0, 0, 0);
 my (%states, %given);
 
-# Make a call; whether it gave what it should, or nothing for an error.
+# Make a call; return whether it succeeded. A wrong result is kept in %given.
 sub attempt
 {
 	my ($session, $name, $number) = @_;
@@ -104,24 +109,24 @@ for my $name (sort keys %calls)
 {
 	my $failed = 0;
 
-	# New sessions, with more and more memory until the call fits in
+	# New sessions, with more and more memory until the call succeeds
 	for (my ($done, $kilobytes) = (0, 0); $done < 2; $kilobytes += 128)
 	{
 		my $session = session();
 
-		$session->ask(q{LOAD 'idgen'; LOAD 'idgen_advisor'});
+		$session->ask($load);
 		limit($session, $kilobytes);
 		attempt($session, $name, ++$number) ? $done++ : $failed++;
 		limit($session, undef);
-		attempt($session, $name, $number) or push @{ $given{$name} }, 'an error without need';
+		attempt($session, $name, $number) or push @{ $given{$name} }, 'an error without a limit';
 		$session->quit;
 	}
 
-	# One session that has none left, and gets back a bit at a time
+	# One session without free memory, which is released in small pieces
 	my $session = session();
 	my $prepared = 0;
 
-	$session->ask(q{LOAD 'idgen'; LOAD 'idgen_advisor'});
+	$session->ask($load);
 	limit($session, 0);
 	$prepared++ while $session->ask("PREPARE p$prepared AS SELECT 1") eq '';
 	$number++;
@@ -131,13 +136,13 @@ for my $name (sort keys %calls)
 		attempt($session, $name, $number) ? $done++ : $failed++;
 	}
 	limit($session, undef);
-	attempt($session, $name, $number) or push @{ $given{$name} }, 'an error without need';
+	attempt($session, $name, $number) or push @{ $given{$name} }, 'an error without a limit';
 	$session->quit;
 
-	is(join(' ', @{ $given{$name} // [] }), '', "$name: an error, or what it should give");
+	is(join(' ', @{ $given{$name} // [] }), '', "$name: an error or the correct result");
 	cmp_ok($failed, '>', 0, "$name: memory ran out $failed times");
 }
-is(join(' ', sort keys %states), '53200', 'all errors say that memory ran out');
+is(join(' ', sort keys %states), '53200', 'all errors are 53200');
 is( $node->safe_psql('postgres', q{
 		SELECT count(*), count(DISTINCT command_id), count(*) FILTER (WHERE ltrim(right(command_id::text, 12), '0') = to_hex(entity_number))
 		FROM idgen.creation_identifiers WHERE command_id::text LIKE 'c0%'}),
@@ -146,7 +151,7 @@ is( $node->safe_psql('postgres', q{
 # --- Many prepared statements -----------------------------------------------
 
 my $session = session();
-$session->ask(q{LOAD 'idgen'; SELECT created FROM idgen.create_once_bigint('c1000000-0000-4000-8000-000000000001', 1)});
+$session->ask(qq{$load; SELECT created FROM idgen.create_once_bigint('c1000000-0000-4000-8000-000000000001', 1)});
 limit($session, 30_000);
 my ($prepared, $result) = (0, '');
 while ($prepared < 100_000)
@@ -158,20 +163,20 @@ while ($prepared < 100_000)
 	$prepared++;
 }
 cmp_ok($prepared, '>', 100, "$prepared statements were prepared");
-is($result, '53200', 'then, memory ran out');
+is($result, '53200', 'then memory ran out');
 $session->ask('DEALLOCATE ALL');
-is( $session->ask(q{SELECT created FROM idgen.create_once_bigint('c1000000-0000-4000-8000-000000000001', 1)}), 'f', 'and without them the session works on');
+is( $session->ask(q{SELECT created FROM idgen.create_once_bigint('c1000000-0000-4000-8000-000000000001', 1)}), 'f', 'after DEALLOCATE ALL the session continues');
 $session->quit;
 
-# --- The greatest arguments -------------------------------------------------
+# --- The largest arguments --------------------------------------------------
 
-# Long text, $1 of each call
+# Long text: $1 of each call
 my $megabytes = $large ? 1024 : 256;
 my %texts = (
 	(map { ("idgen.$_" => '22P02') }
 		'uuid_from_base($1, 36)', 'uuid_from_base($1, 58)', 'bigint_from_base($1, 36)', 'prefixed_id_to_uuid($1)',
 		'prefixed_id_prefix($1)', 'typeid_to_uuid($1)', 'typeid_prefix($1)', 'ulid_to_uuid($1)', 'ulid_timestamp($1)'),
-	'idgen.uuid_text_timestamp($1)' => '22P02, and a long message',    # of uuid_in()
+	'idgen.uuid_text_timestamp($1)' => '22P02, and a long message',    # from uuid_in()
 	q{left(idgen.uuid_v5('6ba7b810-9dad-11d1-80b4-00c04fd430c8', $1)::text, 0) || 'hashed'} => 'hashed',
 	'(idgen.parse_prefixed_id($1)).prefix' => '22P02',
 	'idgen.is_uuid($1)' => 'false',
@@ -183,12 +188,12 @@ my %texts = (
 	q{idgen.is_prefixed_id('acct_1', $1)} => '22023',
 	q{idgen.create_id_domain('big_id', $1)} => '22023',
 	'(idgen.ticker_state($1)).last_value' => '22023',
-	'(idgen.expected_key_cost($1, 1, 1)).page_images_per_row' => '22023',
+	$has_advisor ? ('(idgen.expected_key_cost($1, 1, 1)).page_images_per_row' => '22023') : (),
 	'idgen.trim_creations(1, $1)' => '0',
 	'$1::account_id' => '23514');
 my @texts = sort keys %texts;
 
-# One function makes the text, and all the calls.
+# One function makes the text and all calls.
 $node->safe_psql('postgres',
 	q{CREATE FUNCTION make_calls() RETURNS SETOF text LANGUAGE plpgsql AS $make_calls$
 	DECLARE
@@ -206,30 +211,29 @@ $node->safe_psql('postgres',
 	END $make_calls$});
 
 $session = session();
-$session->ask(q{LOAD 'idgen'; LOAD 'idgen_advisor'});
+$session->ask($load);
 my @answers = split /\n/, $session->ask('SELECT * FROM make_calls()');
 is($answers[$_] // 'none', $texts{$texts[$_]}, "$texts[$_], of $megabytes MB") for 0 .. $#texts;
 
-# Of a long text, a message shows whole characters only.
+# A message quotes whole characters of a long text only.
 $node->safe_psql('postgres', q{CREATE DATABASE utf8 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0});
-$node->safe_psql('utf8', 'CREATE EXTENSION idgen_advisor CASCADE');
+Functions::install($node, 'utf8');
 my $western = Client->connect($node, database => 'utf8');
 $western->ask('SET client_encoding = LATIN1');
-for my $call ('ticker_state(TEXT)', 'expected_key_cost(TEXT, 1, 1)', 'uuid_from_base(TEXT, 62)', 'prefixed_id(TEXT)')
+for my $call ('ticker_state(TEXT)', $has_advisor ? 'expected_key_cost(TEXT, 1, 1)' : (), 'uuid_from_base(TEXT, 62)', 'prefixed_id(TEXT)')
 {
-	is($western->ask('SELECT idgen.' . $call =~ s/TEXT/$_ || repeat(chr(228), 100)/r), $call =~ /uuid/ ? '22P02' : '22023', "$call, cut behind a character")
+	is($western->ask('SELECT idgen.' . $call =~ s/TEXT/$_ || repeat(chr(228), 100)/r), $call =~ /uuid/ ? '22P02' : '22023', "$call, truncated after a character")
 	  for q{''}, q{'x'};
 }
 $western->quit;
 
-# The settings, whose values the server quotes in its message
+# Settings, whose values the server quotes in its messages
 for my $setting ('clock')
 {
 	is($session->ask("SELECT set_config('idgen.$setting', repeat('a', 10000000), true)"), '22023', "idgen.$setting, of 10 MB");
 }
 
-# Bytes, arrays, names of commands, requests: what fits works, what does not is
-# an error of the server's.
+# Bytes, arrays, names of commands, requests: a result, or an error of the server.
 sub outcome
 {
 	my ($sql) = @_;
@@ -247,26 +251,26 @@ for my $size (100, $large ? (250, 1000) : ())
 	my $text = "repeat(repeat('a', 1048576), $size)";
 
 	is(outcome("SELECT idgen.object_id_timestamp($text)"), '22P02', "object_id_timestamp(), $size MB");
-	like(outcome(sprintf($create, ++$number, $text, 'NULL')), qr/^(t|53200|54000|XX000)$/, "create_once(), a name of $size MB");
+	like(outcome(sprintf($create, ++$number, $text, 'NULL')), qr/^(t|53200|54000|XX000)$/, "create_once(), $size MB of command name");
 	like(outcome(sprintf($create, $number, $text, 'NULL')), qr/^(t|f|53200|54000|XX000)$/, 'and again');
-	like(outcome(sprintf($create, $number, q{'x'}, 'NULL')), qr/^(t|23505)$/, 'and under a name that is short');
-	like(outcome(sprintf($create, ++$number, q{'order'}, "to_jsonb($text)")), qr/^(t|53200|54000)$/, "create_once(), a request of $size MB");
+	like(outcome(sprintf($create, $number, q{'x'}, 'NULL')), qr/^(t|23505)$/, 'and with a short name');
+	like(outcome(sprintf($create, ++$number, q{'order'}, "to_jsonb($text)")), qr/^(t|53200|54000)$/, "create_once(), $size MB of request");
 }
 for my $count (1_000_000, $large ? 60_000_000 : 8_000_000)
 {
 	my $history = "(SELECT array_fill(idgen.uuid_v4(), ARRAY[$count]) AS h OFFSET 0) s";
 
-	like(outcome("SELECT idgen.has_command(h, idgen.uuid_v4()) FROM $history"), qr/^(f|53200|54000)$/, "has_command(), of $count");
+	like(outcome("SELECT idgen.has_command(h, idgen.uuid_v4()) FROM $history"), qr/^(f|53200|54000)$/, "has_command(), $count commands");
 	like(outcome("SELECT array_length(idgen.remember_command(h, idgen.uuid_v4()), 1) FROM $history"),
-		qr/^(20|53200|54000)$/, "remember_command(), of $count");
+		qr/^(20|53200|54000)$/, "remember_command(), $count commands");
 	like(outcome("SELECT array_length(idgen.remember_command(h, idgen.uuid_v4(), 2000000000), 1) FROM $history"),
-		qr/^(@{[$count + 1]}|53200|54000|XX000)$/, "remember_command(), to keep all of $count");
+		qr/^(@{[$count + 1]}|53200|54000|XX000)$/, "remember_command() that keeps all of $count commands");
 }
-is($session->ask('SELECT created FROM idgen.create_once_bigint(idgen.uuid_v4(), 1)'), 't', 'the session works on');
+is($session->ask('SELECT created FROM idgen.create_once_bigint(idgen.uuid_v4(), 1)'), 't', 'the session continues');
 $session->quit;
 
-is($node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()'), $started, 'and nothing has crashed');
-unlike(slurp_file($node->logfile), qr/PANIC|was terminated by signal/, 'nowhere');
+is($node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()'), $started, 'the server did not crash');
+unlike(slurp_file($node->logfile), qr/PANIC|was terminated by signal/, 'no crash in the log');
 diag("figures: $refused calls ran out of memory, $answered did not; 0 crashes; " . @texts . " calls with $megabytes MB of text");
 
 $node->stop;

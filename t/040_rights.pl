@@ -1,10 +1,14 @@
-# Who may do what: a plain user installs the extension and hands out rights;
-# nobody gets at the commands, the prefixes and the tickers' marks by another
-# way, be it a schema of look-alikes, a row security policy or a setting. (Who
-# may call which function: see 041_secrets.pl.)
+# Rights: a role without superuser rights installs the extension and grants
+# rights; no role can access the recorded commands, the prefixes and the tickers'
+# high-water marks in another way, such as a schema of objects with the same
+# names, a row security policy or a setting. (Rights on each function: see
+# 041_secrets.pl.)
 
 use strict;
 use warnings;
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+use Functions;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -23,10 +27,10 @@ $node->safe_psql(
 	CREATE DATABASE closed;
 	GRANT CREATE ON DATABASE shop TO installer});
 
-# The superuser is whoever runs the tests.
+# The role that runs the tests is a superuser.
 my $superuser = $node->safe_psql('postgres', 'SELECT current_user');
 
-# What a role gets to see: rows, or the SQLSTATE of the error
+# The rows that a role gets, or the SQLSTATE of the error
 sub as_role
 {
 	my ($role, $query, $database) = @_;
@@ -46,12 +50,12 @@ my $entity = q{'e0000000-0000-4000-8000-00000000000a'::uuid};
 my $table = 'idgen.creation_identifiers';
 
 # Installing
-is(as_role('installer', 'CREATE EXTENSION idgen', 'closed'), '42501', 'without CREATE on the database, no installing');
-is(as_role('installer', 'CREATE EXTENSION idgen'), '', 'with it, a user who is no superuser installs');
+is(as_role('installer', 'CREATE EXTENSION idgen', 'closed'), '42501', 'CREATE EXTENSION requires CREATE on the database');
+is(as_role('installer', 'CREATE EXTENSION idgen'), '', 'a role with CREATE on the database can create the extension');
 is( $node->safe_psql('shop', "SELECT DISTINCT tableowner FROM pg_tables WHERE schemaname = 'idgen'"),
-	$superuser, 'and a superuser owns the tables (see 042_installer.pl)');
+	$superuser, 'a superuser owns the tables (see 042_installer.pl)');
 
-# Without grants
+# Without rights on tables
 for my $call (
 	'uuid_version(idgen.uuid_v4()) = 4',
 	'is_recent_uuid_v7(idgen.uuid_v7())',
@@ -61,7 +65,7 @@ for my $call (
 {
 	my $query = "SELECT idgen.$call";
 	$query =~ s/idgen\.uuid_nil\(\)/$command/g;
-	is(as_role('stranger', $query), 't', "a stranger may: $call");
+	is(as_role('stranger', $query), 't', "without rights, accepted: $call");
 }
 for my $refused (
 	"SELECT count(*) FROM $table",
@@ -94,17 +98,17 @@ for my $refused (
 			"GRANT SELECT ON $relation TO stranger")
 	} qw(creation_identifiers id_prefixes)))
 {
-	is(as_role('stranger', $refused), '42501', "a stranger may not: $refused");
+	is(as_role('stranger', $refused), '42501', "without rights, rejected: $refused");
 }
 
-# The marks of the tickers: everybody moves them by making identifiers, and by
-# nothing else.
-my @tickers = map { "${_}_ticker" } qw(snowflake trace_id js_id decimal_id uuid_v7_ordered);
+# The tickers' high-water marks: roles without rights move them only by generating
+# identifiers.
+my @tickers = map { "${_}_ticker" } @Functions::tickers;
 my $marks = join(' UNION ALL ', map { "SELECT '$_', last_value, is_called FROM idgen.$_" } @tickers);
-is($node->safe_psql('shop', "SELECT count(*) FROM ($marks) m"), scalar @tickers, 'each ticker has its mark');
-is(as_role('stranger', 'SELECT idgen.is_recent_uuid_v7(idgen.uuid_v7_ordered())'), 't', 'a stranger makes an identifier of a ticker');
+is($node->safe_psql('shop', "SELECT count(*) FROM ($marks) m"), scalar @tickers, 'each ticker has a high-water mark');
+is(as_role('stranger', 'SELECT idgen.is_recent_uuid_v7(idgen.uuid_v7_ordered())'), 't', 'a role without rights can call a function on a ticker');
 my $before = $node->safe_psql('shop', $marks);
-like($before, qr/^uuid_v7_ordered_ticker\|\d{15,}\|t$/m, 'which moved its mark');
+like($before, qr/^uuid_v7_ordered_ticker\|\d{15,}\|t$/m, 'which moved its high-water mark');
 for my $ticker (@tickers)
 {
 	for my $refused (
@@ -114,29 +118,29 @@ for my $ticker (@tickers)
 		"ALTER SEQUENCE idgen.$ticker RESTART", "ALTER SEQUENCE idgen.$ticker OWNER TO stranger",
 		"DROP SEQUENCE idgen.$ticker", "GRANT USAGE ON SEQUENCE idgen.$ticker TO stranger")
 	{
-		is(as_role('stranger', $refused), '42501', "a stranger may not: $refused");
+		is(as_role('stranger', $refused), '42501', "without rights, rejected: $refused");
 	}
-	is(as_role('stranger', "SELECT last_value FROM pg_sequences WHERE sequencename = '$ticker'"), '', "nor see it in a view: $ticker");
+	is(as_role('stranger', "SELECT last_value FROM pg_sequences WHERE sequencename = '$ticker'"), '', "without rights, not visible in pg_sequences: $ticker");
 }
-is($node->safe_psql('shop', $marks), $before, 'and the marks are where they were');
+is($node->safe_psql('shop', $marks), $before, 'the high-water marks have not changed');
 
-# The installer grants
+# The installer grants rights.
 is(as_role('installer', "GRANT SELECT, INSERT ON $table TO application;
 						 GRANT SELECT, DELETE ON $table TO janitor"), '', 'the installer grants rights');
 is(as_role('application', "SELECT * FROM idgen.create_once($command, $entity)"),
-	'e0000000-0000-4000-8000-00000000000a|t', 'SELECT and INSERT let create_once() record');
+	'e0000000-0000-4000-8000-00000000000a|t', 'create_once() works with SELECT and INSERT');
 is(as_role('application', "SELECT * FROM idgen.create_once($command, idgen.uuid_v4())"),
-	'e0000000-0000-4000-8000-00000000000a|f', 'and answer');
-is(as_role('application', "SELECT count(*) FROM idgen.find_creation($command)"), '1', 'and find_creation() find');
-is(as_role('application', "SELECT idgen.forget_creation($command)"), '42501', 'but not forget_creation() forget');
-is(as_role('application', 'SELECT idgen.purge_creations()'), '42501', 'nor purge_creations()');
-is(as_role('janitor', "SELECT * FROM idgen.create_once_bigint(idgen.uuid_v4(), 1)"), '42501', 'SELECT and DELETE do not let create_once() record');
-is(as_role('janitor', "SELECT idgen.purge_creations()"), '0', 'but purge_creations() purge');
-is(as_role('janitor', "SELECT idgen.trim_creations(0)"), '1', 'and trim_creations() trim');
-is(as_role('janitor', "SELECT idgen.forget_creation($command)"), 'f', 'and forget_creation() forget');
+	'e0000000-0000-4000-8000-00000000000a|f', 'create_once() finds a recorded command with SELECT and INSERT');
+is(as_role('application', "SELECT count(*) FROM idgen.find_creation($command)"), '1', 'find_creation() works with SELECT and INSERT');
+is(as_role('application', "SELECT idgen.forget_creation($command)"), '42501', 'forget_creation() requires DELETE');
+is(as_role('application', 'SELECT idgen.purge_creations()'), '42501', 'purge_creations() requires DELETE');
+is(as_role('janitor', "SELECT * FROM idgen.create_once_bigint(idgen.uuid_v4(), 1)"), '42501', 'create_once_bigint() requires INSERT');
+is(as_role('janitor', "SELECT idgen.purge_creations()"), '0', 'purge_creations() works with SELECT and DELETE');
+is(as_role('janitor', "SELECT idgen.trim_creations(0)"), '1', 'trim_creations() works with SELECT and DELETE');
+is(as_role('janitor', "SELECT idgen.forget_creation($command)"), 'f', 'forget_creation() works with SELECT and DELETE');
 
-# A schema of look-alikes, first in the search_path. Every one raises an error
-# when it is called, and a statement that does not say pg_catalog calls it.
+# A schema of objects with the names of built-in ones, first in the search_path.
+# Each one raises an error when it is called by a statement without pg_catalog.
 $node->safe_psql(
 	'shop', q{
 	CREATE SCHEMA trap;
@@ -156,10 +160,10 @@ $node->safe_psql(
 			WHERE oprname IN ('=', '<>', '<', '>', '<=', '>=', '+', '-')
 			AND oprleft IN ('uuid'::regtype, 'timestamptz'::regtype, 'text'::regtype, 'int8'::regtype)
 		LOOP
-			EXECUTE format($$ CREATE FUNCTION trap.spring_%s(%s, %s) RETURNS %s LANGUAGE plpgsql
+			EXECUTE format($$ CREATE FUNCTION trap.trap_%s(%s, %s) RETURNS %s LANGUAGE plpgsql
 				AS 'BEGIN RAISE EXCEPTION ''operator trapped'' USING ERRCODE = ''TRAP0''; END' $$,
 				operator.oid, operator.l, operator.r, operator.result);
-			EXECUTE format($$ CREATE OPERATOR trap.%s (LEFTARG = %s, RIGHTARG = %s, FUNCTION = trap.spring_%s) $$,
+			EXECUTE format($$ CREATE OPERATOR trap.%s (LEFTARG = %s, RIGHTARG = %s, FUNCTION = trap.trap_%s) $$,
 				operator.name, operator.l, operator.r, operator.oid);
 		END LOOP;
 	END $do$});
@@ -168,27 +172,27 @@ for my $bait ("$command\::uuid = $command\::uuid", 'now()', 'now() < now()',
 	"'2020-01-01'::timestamptz < '2021-01-01'::timestamptz",
 	"'2020-01-01'::timestamptz - interval '1 day'", "'a'::text = 'a'::text")
 {
-	is(as_role('application', "$trapped SELECT $bait"), 'TRAP0', "the trap springs: $bait");
+	is(as_role('application', "$trapped SELECT $bait"), 'TRAP0', "trap objects are called by: $bait");
 }
 is(as_role('application', "$trapped SELECT entity_id, created FROM idgen.create_once($command, $entity)"),
-	'e0000000-0000-4000-8000-00000000000a|t', 'and not in create_once()');
+	'e0000000-0000-4000-8000-00000000000a|t', 'trap objects: not called by create_once()');
 is(as_role('application', "$trapped SELECT entity_id, created FROM idgen.create_once($command, $entity)"),
-	'e0000000-0000-4000-8000-00000000000a|f', 'nor in its answer');
+	'e0000000-0000-4000-8000-00000000000a|f', 'trap objects: not called by a replay');
 is(as_role('application', "$trapped SELECT entity_id FROM idgen.find_creation($command)"),
-	'e0000000-0000-4000-8000-00000000000a', 'nor in find_creation()');
-is(as_role('janitor', "$trapped SELECT idgen.forget_creation($command)"), 't', 'nor in forget_creation()');
-is(as_role('application', "$trapped SELECT created FROM idgen.create_once($command, $entity)"), 't', 'nor the next time');
-is(as_role('janitor', "$trapped SELECT idgen.forget_creation_of($entity)"), '1', 'nor in forget_creation_of()');
-is(as_role('janitor', "$trapped SELECT idgen.forget_creation_of_bigint(1)"), '0', 'nor in the one for numbers');
+	'e0000000-0000-4000-8000-00000000000a', 'trap objects: not called by find_creation()');
+is(as_role('janitor', "$trapped SELECT idgen.forget_creation($command)"), 't', 'trap objects: not called by forget_creation()');
+is(as_role('application', "$trapped SELECT created FROM idgen.create_once($command, $entity)"), 't', 'trap objects: not called by create_once() again');
+is(as_role('janitor', "$trapped SELECT idgen.forget_creation_of($entity)"), '1', 'trap objects: not called by forget_creation_of()');
+is(as_role('janitor', "$trapped SELECT idgen.forget_creation_of_bigint(1)"), '0', 'trap objects: not called by forget_creation_of_bigint()');
 $node->safe_psql('shop',
 	"INSERT INTO $table SELECT idgen.uuid_v4(), 'old', NULL, i, NULL, '2001-01-01' FROM generate_series(1, 5) i");
-is(as_role('janitor', "$trapped SELECT idgen.purge_creations(batch_size => 2)"), '2', 'nor in purge_creations()');
-is(as_role('janitor', "$trapped SELECT idgen.trim_creations(1, 'old')"), '2', 'nor in trim_creations()');
-is(as_role('stranger', "$trapped SELECT idgen.is_recent_uuid_v7(idgen.uuid_v7())"), 't', 'nor in a validator');
+is(as_role('janitor', "$trapped SELECT idgen.purge_creations(batch_size => 2)"), '2', 'trap objects: not called by purge_creations()');
+is(as_role('janitor', "$trapped SELECT idgen.trim_creations(1, 'old')"), '2', 'trap objects: not called by trim_creations()');
+is(as_role('stranger', "$trapped SELECT idgen.is_recent_uuid_v7(idgen.uuid_v7())"), 't', 'trap objects: not called by is_recent_uuid_v7()');
 
-# Row security: a policy that hides a recorded command is an error, soon.
-# The policy goes by the time, so that a new command is not hidden from its
-# own session.
+# Row security: a policy that hides a recorded command causes an error instead of
+# endless retries. The policy depends on the time, so that a new command is
+# visible in its own session.
 $node->safe_psql(
 	'shop', qq{
 	DELETE FROM $table;
@@ -205,19 +209,19 @@ $node->psql(
 	extra_params => [ '--username', 'application' ]);
 like( $errors,
 	qr/ERROR:  could not find or record command id "c0000000-0000-4000-8000-00000000000a"\n.*HINT:  A row-level security policy/s,
-	'a hidden command is an error that says why');
+	'a hidden command is an error whose hint names row security');
 is(as_role('application', "SELECT created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000b', $entity)"),
-	't', 'others are recorded');
+	't', 'other commands are recorded');
 is(as_role('application', "SELECT created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000b', $entity)"),
-	'f', 'and answered');
-is(as_role('janitor', 'SELECT idgen.purge_creations()'), '0', 'purge_creations() does not see through a policy');
-is(as_role('application', "SELECT count(*) FROM idgen.find_creation($command)"), '0', 'nor does find_creation()');
+	'f', 'and found');
+is(as_role('janitor', 'SELECT idgen.purge_creations()'), '0', 'purge_creations() obeys the policy');
+is(as_role('application', "SELECT count(*) FROM idgen.find_creation($command)"), '0', 'find_creation() obeys the policy');
 $node->safe_psql('shop', "DROP POLICY anything ON $table");
 is(as_role('application', "SELECT idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000c', 1)"),
-	'42501', 'create_once() does not record past a policy');
+	'42501', 'create_once() obeys an INSERT policy');
 $node->safe_psql('shop', "ALTER TABLE $table DISABLE ROW LEVEL SECURITY");
 
-# The batch's clock is for those who were granted it.
+# Setting idgen.clock for a batch requires a grant.
 $node->safe_psql(
 	'shop', q{
 	CREATE TABLE public.orders (id uuid PRIMARY KEY);
@@ -227,21 +231,20 @@ $node->safe_psql(
 my $load = q{SELECT FROM idgen.uuid_v4();};
 my $old_clock = q{SET idgen.clock = '2020-02-02 00:00:00+00';};
 my $old_order = q{INSERT INTO public.orders VALUES (idgen.short_comb(clock => '2020-02-02 00:10:00+00'));};
-is(as_role('installer', "$load $old_clock"), '42501', 'the clock is not for everybody to set');
-is(as_role('application', $old_order), '23514', 'and the trigger refuses what is old');
+is(as_role('installer', "$load $old_clock"), '42501', 'setting idgen.clock requires a grant');
+is(as_role('application', $old_order), '23514', 'the trigger rejects an old identifier');
 
-# Before the library is loaded, every role can set a name with a dot in it; the
-# library is not loaded then (more in 043_settings.pl).
-is(as_role('application', "$old_clock $load"), '42501', 'nor before the library is loaded');
-is(as_role('application', "$old_clock $old_order"), '42501', 'where the trigger cannot be called');
-is(as_role($superuser, "$old_clock $old_order"), '', 'a superuser sets it at any time');
+# Before the library is loaded, every role can set a parameter with a dot in its
+# name; loading the library then fails (more in 043_settings.pl).
+is(as_role('application', "$old_clock $load"), '42501', 'idgen.clock set without a grant: the library cannot be loaded');
+is(as_role('application', "$old_clock $old_order"), '42501', 'idgen.clock set without a grant: the trigger cannot be called');
+is(as_role($superuser, "$old_clock $old_order"), '', 'a superuser can set idgen.clock before the library is loaded');
 $node->safe_psql('shop', 'GRANT SET ON PARAMETER idgen.clock TO application');
-is(as_role('application', "$load $old_clock $old_order"), '', 'the grantee sets it, and the trigger heeds it');
-is(as_role('janitor', "$load $old_clock"), '42501', 'others still do not');
+is(as_role('application', "$load $old_clock $old_order"), '', 'a role with the grant sets idgen.clock, and the trigger uses it');
+is(as_role('janitor', "$load $old_clock"), '42501', 'other roles cannot set idgen.clock');
 
-# None of the settings is for a plain role, by whatever way it may be set: not
-# before the library is loaded, not when it is, and not where the postmaster
-# loaded it.
+# A role without rights cannot set any of the parameters in any way: before the
+# library is loaded, when it is loaded, or when the postmaster has loaded it.
 my %settings = (
 	'clock' => q{'2020-02-02 00:00:00+00'},
 	'node_id' => 7,
@@ -250,12 +253,12 @@ my %settings = (
 	'reserve_ahead' => 77);
 is( $node->safe_psql('shop', q{SELECT idgen.uuid_v4(); SELECT string_agg(substr(name, 7), ' ' ORDER BY name)
 							   FROM pg_settings WHERE name LIKE 'idgen.%'}) =~ s/.*\n//r,
-	join(' ', sort keys %settings), 'these are all settings');
+	join(' ', sort keys %settings), 'the list of settings is complete');
 
 $node->safe_psql('postgres', 'CREATE DATABASE own OWNER application');
 $node->safe_psql('own', 'CREATE EXTENSION idgen');
 
-# What a role gets that asks for a setting in the connection string
+# The result for a role that sets a parameter in the connection string
 sub connected_with
 {
 	my ($role, $options, $query) = @_;
@@ -293,7 +296,7 @@ for my $loaded ('not loaded', 'loaded', 'loaded by the postmaster')
 			"ALTER SYSTEM SET $setting = $value",
 			"CREATE FUNCTION pg_temp.with_setting() RETURNS int LANGUAGE sql SET $setting = $value AS 'SELECT 1'")
 		{
-			is(as_role('application', "$first $refused", 'own'), '42501', "$loaded, refused: $refused");
+			is(as_role('application', "$first $refused", 'own'), '42501', "$loaded, rejected: $refused");
 		}
 		for my $set (
 			"SET $setting = $value", "SET SESSION $setting = $value",
@@ -302,52 +305,52 @@ for my $loaded ('not loaded', 'loaded', 'loaded by the postmaster')
 		{
 			if ($loaded eq 'not loaded')
 			{
-				# any role may set such a name, but not load the library then
-				is(as_role('application', "$set; $show", 'own'), '42501', "$loaded, refused when it is loaded: $set");
+				# any role can set the parameter, but then not load the library
+				is(as_role('application', "$set; $show", 'own'), '42501', "$loaded, rejected by loading the library: $set");
 			}
 			else
 			{
-				is(as_role('application', "$first $set", 'own'), '42501', "$loaded, refused: $set");
+				is(as_role('application', "$first $set", 'own'), '42501', "$loaded, rejected: $set");
 			}
 		}
 		if ($loaded ne 'not loaded')
 		{
 			is(as_role('application', "$first UPDATE pg_settings SET setting = '$text' WHERE name = '$setting'", 'own'),
-				'42501', "$loaded, refused: $setting through pg_settings");
-			is(as_role('application', "$first RESET $setting", 'own'), '42501', "$loaded, refused: RESET $setting");
+				'42501', "$loaded, rejected: $setting through pg_settings");
+			is(as_role('application', "$first RESET $setting", 'own'), '42501', "$loaded, rejected: RESET $setting");
 		}
 
 		my $options = "-c $setting=" . $text =~ s/ /\\ /gr;
 		if ($loaded eq 'loaded by the postmaster')
 		{
 			like(connected_with('application', $options, $show), qr/FATAL:  permission denied to set parameter "$setting"/,
-				"$loaded, no connection with $setting");
+				"$loaded, the connection is rejected with $setting");
 		}
 		else
 		{
 			like(connected_with('application', $options, "$load $show"), qr/^psql:\S+ ERROR:  permission denied to set parameter "$setting"/,
-				"$loaded, refused when it is loaded: $setting in the connection string");
+				"$loaded, rejected by loading the library: $setting in the connection string");
 		}
 
-		# it is the rights that are in the way
-		is(as_role($superuser, "$first SET $setting = $value; $show", 'own') =~ s/[ a-z]+$//r, $text, "$loaded, a superuser sets $setting");
-		like(connected_with($superuser, $options, $show), qr/^\Q$text\E/, "$loaded, also in the connection string");
+		# the rights are the only obstacle
+		is(as_role($superuser, "$first SET $setting = $value; $show", 'own') =~ s/[ a-z]+$//r, $text, "$loaded, a superuser can set $setting");
+		like(connected_with($superuser, $options, $show), qr/^\Q$text\E/, "$loaded, a superuser can set $setting in the connection string");
 	}
 	is( $node->safe_psql('own', q{SELECT count(*) FROM pg_db_role_setting}),
-		'0', "$loaded: nothing of it was kept");
+		'0', "$loaded: no setting was stored");
 }
 
-# A mark may be set to the end.
+# A high-water mark can be set to the end of the range.
 is( as_role($superuser, q{
 		SET idgen.launch_id = 1;
 		SELECT setval('idgen.decimal_id_ticker', 922337202 * 100000::bigint);
 		SELECT idgen.decimal_id();
 		SELECT idgen.decimal_id()}, 'own'),
-	'2200H', 'a ticker that has come to its end says so');
+	'2200H', 'a ticker at the end of its range raises an error');
 is( $node->safe_psql('own', q{SELECT last_value = reserved_value - 1, reserved_value FROM idgen.ticker_state('decimal_id')}),
-	't|92233720200001', 'after the last identifier of all');
+	't|92233720200001', 'after the last identifier of its range');
 
-# The extension goes and comes back under a session that has its plans.
+# The extension is dropped and created in a session that has saved plans.
 is( as_role($superuser, "
 		DROP TABLE public.orders;
 		SELECT created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000d', $entity);
@@ -360,9 +363,9 @@ is( as_role($superuser, "
 	"t\n1|0\n"
 	  . "e0000000-0000-4000-8000-00000000000a|t\n"
 	  . "e0000000-0000-4000-8000-00000000000a|f\n0|1",
-	'a session goes on with an extension that was dropped and created');
+	'a session continues after the extension was dropped and created');
 
-# A superuser may put another table in its place. It is read as what it is.
+# A superuser may replace the table by one of another shape.
 $node->safe_psql('postgres', 'CREATE DATABASE replaced');
 as_role($superuser, "
 	CREATE EXTENSION idgen;
@@ -402,8 +405,8 @@ for my $case (
 	as_role($superuser, "DROP TABLE IF EXISTS $table CASCADE; $create;
 		GRANT SELECT ($columns), INSERT ON $table TO application;
 		GRANT USAGE ON ALL SEQUENCES IN SCHEMA idgen TO application", 'replaced');
-	is(as_role($superuser, "$replay; $replay", 'replaced'), $expected, "another table, $what");
-	is(as_role('application', $replay, 'replaced'), $expected =~ s/.*\n//r, "the same, by single columns' rights");
+	is(as_role($superuser, "$replay; $replay", 'replaced'), $expected, "replaced table, $what");
+	is(as_role('application', $replay, 'replaced'), $expected =~ s/.*\n//r, "replaced table, $what, with column privileges");
 }
 
 $node->stop;

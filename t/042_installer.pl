@@ -1,12 +1,15 @@
-# The role that installs the extension needs nothing but CREATE on the
-# database. It can use and grant everything, but cannot make others run its
-# code: it owns neither the tables, nor the sequences, nor the view, nor the
-# schema, even one that it made before. Dumps by a superuser and by the
-# installer, restored by either.
+# The role that creates the extension needs only CREATE on the database. It can use
+# the extension and grant rights on it, but cannot make other roles run its code:
+# it owns neither the tables, nor the sequences, nor the view, nor the schema, even
+# if it created the schema before. Dumps by a superuser and by the installer are
+# restored by either.
 
 use strict;
 use warnings;
 use IPC::Run;
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+use Functions;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -31,7 +34,7 @@ sub new_database
 	$node->safe_psql('postgres', "CREATE DATABASE $database; GRANT CREATE ON DATABASE $database TO installer");
 }
 
-# A role's rows, or the SQLSTATE of its first error
+# The rows that a role gets, or the SQLSTATE of its first error
 sub as_role
 {
 	my ($role, $database, $query) = @_;
@@ -46,8 +49,8 @@ sub as_role
 	return $errors =~ /ERROR:  (\w{5})/ ? $1 : $rows;
 }
 
-# What a program prints on standard error, without its hints and positions:
-# the messages, each once, with the number of times
+# The error messages of a program without hints and positions: each message once,
+# with its count
 sub messages
 {
 	my ($program, @arguments) = @_;
@@ -62,12 +65,12 @@ sub messages
 my $command = q{'c0000000-0000-4000-8000-00000000000a'};
 my $entity = q{'e0000000-0000-4000-8000-00000000000a'::uuid};
 my @tables = qw(creation_identifiers id_prefixes);
-my @sequences = map { "${_}_ticker" } qw(snowflake trace_id js_id decimal_id uuid_v7_ordered);
+my @sequences = map { "${_}_ticker" } @Functions::tickers;
 
-# --- Installed ---------------------------------------------------------------
+# --- Ownership ---------------------------------------------------------------
 
 new_database('shop');
-is(as_role('installer', 'shop', 'CREATE EXTENSION idgen'), '', 'a role with CREATE on the database installs');
+is(as_role('installer', 'shop', 'CREATE EXTENSION idgen'), '', 'a role with CREATE on the database can create the extension');
 is( $node->safe_psql('shop', q{
 		SELECT DISTINCT pg_get_userbyid(relowner) FROM pg_class WHERE relnamespace = 'idgen'::regnamespace
 		UNION SELECT pg_get_userbyid(proowner) FROM pg_proc WHERE pronamespace = 'idgen'::regnamespace
@@ -79,12 +82,12 @@ is( $node->safe_psql('shop', q{
 		FROM pg_class c, aclexplode(relacl) a
 		WHERE relnamespace = 'idgen'::regnamespace AND grantee = 'installer'::regrole GROUP BY 1 ORDER BY 1}),
 	"S|SELECT* UPDATE*\nr|DELETE* INSERT* SELECT* TRUNCATE* UPDATE*",
-	'the installer has rights that it may grant');
-is( $node->safe_psql('shop', q{SELECT count(*) FROM pg_default_acl}), '0', 'no default privileges are left behind');
+	'the installer has rights with grant option');
+is( $node->safe_psql('shop', q{SELECT count(*) FROM pg_default_acl}), '0', 'no default privileges remain');
 is( $node->safe_psql('shop', q{SELECT reloptions FROM pg_class WHERE oid = 'idgen.creation_identifiers'::regclass}),
-	'{autovacuum_vacuum_scale_factor=0.02}', 'autovacuum comes soon to the recorded commands');
+	'{autovacuum_vacuum_scale_factor=0.02}', 'creation_identifiers has its autovacuum setting');
 
-# Code of the installer's, which raises an error where it runs as another role
+# Code of the installer, which raises an error when another role runs it
 as_role('installer', 'shop', q{
 	CREATE SCHEMA hers;
 	GRANT USAGE ON SCHEMA hers TO PUBLIC;
@@ -95,7 +98,7 @@ as_role('installer', 'shop', q{
 		END IF;
 		RETURN 1;
 	END $$;
-	CREATE FUNCTION hers.spring() RETURNS trigger LANGUAGE plpgsql AS $$
+	CREATE FUNCTION hers.trap() RETURNS trigger LANGUAGE plpgsql AS $$
 	BEGIN
 		PERFORM hers.spy(1);
 		RETURN NEW;
@@ -103,9 +106,9 @@ as_role('installer', 'shop', q{
 	CREATE TABLE hers.bait (prefix text);
 	CREATE INDEX ON hers.bait (prefix) WHERE hers.spy(1) = 1;
 	GRANT SELECT ON hers.bait TO PUBLIC});
-is(as_role($superuser, 'shop', q{EXPLAIN SELECT FROM hers.bait WHERE prefix = 'a'}), 'TRAP0', 'the trap works');
+is(as_role($superuser, 'shop', q{EXPLAIN SELECT FROM hers.bait WHERE prefix = 'a'}), 'TRAP0', 'a superuser who reads a view of the installer runs the trap');
 
-# --- Attacks of the installer ------------------------------------------------
+# --- Attacks by the installer ------------------------------------------------
 
 for my $attack (
 	# on the tables
@@ -122,7 +125,7 @@ for my $attack (
 			"ALTER TABLE $table ADD CHECK (hers.spy(1) = 1)",
 			"ALTER TABLE $table ENABLE ROW LEVEL SECURITY",
 			"CREATE POLICY hers ON $table USING (hers.spy(1) = 1)",
-			"CREATE TRIGGER hers BEFORE INSERT ON $table FOR EACH ROW EXECUTE FUNCTION hers.spring()",
+			"CREATE TRIGGER hers BEFORE INSERT ON $table FOR EACH ROW EXECUTE FUNCTION hers.trap()",
 			"CREATE RULE hers AS ON INSERT TO $table DO ALSO SELECT hers.spy(1)",
 			"CREATE TABLE hers.child () INHERITS ($table)",
 			"CREATE TABLE hers.referring (id " . ($_ eq 'id_prefixes' ? 'text' : 'uuid') . " REFERENCES $table)",
@@ -138,7 +141,7 @@ for my $attack (
 	# on the view
 	'CREATE OR REPLACE VIEW idgen.tickers AS SELECT hers.spy(1)',
 	'CREATE RULE hers AS ON INSERT TO idgen.tickers DO INSTEAD SELECT hers.spy(1)',
-	'CREATE TRIGGER hers INSTEAD OF INSERT ON idgen.tickers FOR EACH ROW EXECUTE FUNCTION hers.spring()',
+	'CREATE TRIGGER hers INSTEAD OF INSERT ON idgen.tickers FOR EACH ROW EXECUTE FUNCTION hers.trap()',
 	'ALTER VIEW idgen.tickers ALTER COLUMN layout SET DEFAULT hers.spy(1)',
 	'ALTER VIEW idgen.tickers RENAME TO other',
 	'DROP VIEW idgen.tickers',
@@ -162,28 +165,28 @@ for my $attack (
 	'ALTER SCHEMA idgen OWNER TO installer',
 	'DROP SCHEMA idgen CASCADE')
 {
-	is(as_role('installer', 'shop', $attack), '42501', "refused: $attack");
+	is(as_role('installer', 'shop', $attack), '42501', "rejected: $attack");
 }
 as_role('installer', 'shop', 'GRANT ALL ON SCHEMA idgen TO installer');
 is( $node->safe_psql('shop', q{SELECT has_schema_privilege('installer', 'idgen', 'CREATE')}),
-	'f', 'the installer does not grant itself the schema');
+	'f', 'the installer cannot grant itself CREATE on the schema');
 
-# A more powerful caller runs none of it.
+# A superuser runs none of the installer's code.
 for my $call (
 	"SELECT created FROM idgen.create_once($command, $entity)",
 	"SELECT NOT created FROM idgen.create_once($command, $entity)",
 	"SELECT count(*) = 1 FROM idgen.find_creation($command)",
 	q{SELECT idgen.create_id_domain('account_id', 'acct')::text = 'account_id'},
 	q{SELECT domain::text = 'account_id' FROM idgen.parse_prefixed_id('acct_1')},
-	'SELECT count(*) = 5 FROM idgen.tickers',
+	'SELECT count(*) = ' . @Functions::tickers . ' FROM idgen.tickers',
 	'SELECT idgen.purge_creations() = 0')
 {
-	is(as_role($superuser, 'shop', $call), 't', "a superuser runs: $call");
+	is(as_role($superuser, 'shop', $call), 't', "a superuser can run: $call");
 }
 $node->command_ok([ 'pg_dump', '--format=custom', "--file=$backup/after_attacks", $node->connstr('shop') ],
-	'a superuser dumps the database');
+	'a superuser can dump the database');
 
-# --- What the installer can do -----------------------------------------------
+# --- Rights of the installer -------------------------------------------------
 
 for my $call (
 	'SELECT created FROM idgen.create_once_bigint(idgen.uuid_v4(), 1)',
@@ -194,16 +197,16 @@ for my $call (
 	q{SELECT idgen.create_id_domain('hers.invoice_id', 'inv')::text = 'hers.invoice_id'},
 	q{SELECT domain::text = 'hers.invoice_id' FROM idgen.parse_prefixed_id('inv_1')},
 	(map { "SELECT setval('idgen.$_', last_value + 1) > 0 FROM idgen.$_" } @sequences),
-	'SELECT count(*) = 5 FROM idgen.tickers',
+	'SELECT count(*) = ' . @Functions::tickers . ' FROM idgen.tickers',
 	'SELECT idgen.is_recent_uuid_v7(idgen.uuid_v7_ordered())')
 {
-	is(as_role('installer', 'shop', $call), 't', "the installer runs: $call");
+	is(as_role('installer', 'shop', $call), 't', "the installer can run: $call");
 }
 is( as_role('installer', 'shop', q{
 		GRANT SELECT, INSERT, DELETE ON idgen.creation_identifiers TO application;
 		GRANT SELECT (prefix, domain) ON idgen.id_prefixes TO application;
 		GRANT SELECT, UPDATE ON idgen.snowflake_ticker TO application}),
-	'', 'the installer grants');
+	'', 'the installer can grant rights');
 sub uses_grants
 {
 	my ($database, $when) = @_;
@@ -215,14 +218,14 @@ sub uses_grants
 		q{SELECT domain IS NOT NULL FROM idgen.parse_prefixed_id('inv_1')},
 		q{SELECT setval('idgen.snowflake_ticker', last_value) > 0 FROM idgen.snowflake_ticker})
 	{
-		is(as_role('application', $database, $call), 't', "$when, a grantee runs: $call");
+		is(as_role('application', $database, $call), 't', "$when, a role with grants can run: $call");
 	}
-	is(as_role('application', $database, 'TRUNCATE idgen.creation_identifiers'), '42501', "$when, and nothing else");
-	is(as_role('stranger', $database, "SELECT idgen.create_once($command, $entity)"), '42501', "$when, without grants nobody does");
+	is(as_role('application', $database, 'TRUNCATE idgen.creation_identifiers'), '42501', "$when, TRUNCATE is rejected");
+	is(as_role('stranger', $database, "SELECT idgen.create_once($command, $entity)"), '42501', "$when, a role without grants is rejected");
 }
 uses_grants('shop', 'granted');
 
-# --- Dumped and restored -----------------------------------------------------
+# --- Dump and restore --------------------------------------------------------
 
 $node->safe_psql('shop', q{DROP TABLE hers.bait; DROP DOMAIN account_id; DELETE FROM idgen.id_prefixes WHERE prefix = 'acct'});
 my $contents = q{
@@ -245,7 +248,7 @@ for my $role ($superuser, 'installer')
 	{
 		$node->command_ok(
 			[ 'pg_dump', '--username', $role, "--format=$format", "--file=$backup/$role.$format", $node->connstr('shop') ],
-			"$role dumps, $format");
+			"$role can dump, $format");
 	}
 }
 
@@ -262,38 +265,40 @@ sub is_restored
 {
 	my ($database, $when) = @_;
 
-	is($node->safe_psql($database, $contents), $contents_before, "$when, everything is there");
-	is($node->safe_psql($database, $rights), $rights_before, "$when, with all rights");
+	is($node->safe_psql($database, $contents), $contents_before, "$when, the contents are the same");
+	is($node->safe_psql($database, $rights), $rights_before, "$when, the rights are the same");
 	uses_grants($database, $when);
 	$node->safe_psql($database, 'TRUNCATE idgen.creation_identifiers');
 }
 
-# A superuser's restore prints nothing, whoever dumped.
+# A restore by a superuser prints no errors, whichever role made the dump.
 for my $dump ("$superuser.plain", "$superuser.custom", 'installer.plain', 'installer.custom')
 {
 	my $database = $dump =~ s/\W/_/gr;
 
 	new_database($database);
-	is(restore($superuser, $database, $dump), '', "a superuser restores $dump without an error");
+	is(restore($superuser, $database, $dump), '', "a superuser restores $dump without errors");
 	is_restored($database, "restored from $dump");
 	next if $dump =~ /plain$/;
-	is(restore($superuser, $database, $dump, '--clean', '--if-exists'), '', 'and again, over itself');
+	is(restore($superuser, $database, $dump, '--clean', '--if-exists'), '', "a superuser restores $dump over itself without errors");
 	is_restored($database, "restored over itself from $dump");
 }
 
-# The installer's prints errors on what the superuser owns, and on the rights
-# that the installer has already, as docs/operations.md says. With these rights,
-# pg_restore gives up the grants to others on the same object, psql does not.
+# A restore by the installer prints errors for the objects that the superuser owns,
+# and for the rights that the installer has already, as docs/operations.md says.
+# With these errors, pg_restore skips grants to other roles on the same object,
+# psql does not.
 my $no_owner = '(must be member of role|must be able to SET ROLE) "' . $superuser . '"';
 my $owned = 'must be owner of schema idgen';
 my $exists = 'schema "idgen" already exists';
-my $rights_it_has = 'grant options cannot be granted back to your own grantor';
+# for the two tables and each sequence
+my $rights_it_has = (2 + @sequences) . ' grant options cannot be granted back to your own grantor';
 system_or_bail('pg_restore', "--file=$backup/restored.plain", "$backup/installer.custom");
 for my $case (
-	[ 'installer.plain', [], "7 $rights_it_has\n1 $no_owner" ],
-	[ 'restored.plain', [], "7 $rights_it_has\n1 $no_owner" ],
-	[ 'installer.custom', [], "7 $rights_it_has\n1 $no_owner" ],
-	[ 'installer.custom', ['--no-owner'], "7 $rights_it_has" ],
+	[ 'installer.plain', [], "$rights_it_has\n1 $no_owner" ],
+	[ 'restored.plain', [], "$rights_it_has\n1 $no_owner" ],
+	[ 'installer.custom', [], "$rights_it_has\n1 $no_owner" ],
+	[ 'installer.custom', ['--no-owner'], "$rights_it_has" ],
 	[ 'installer.custom', [ '--no-owner', '--no-privileges' ], '' ])
 {
 	my ($dump, $options, $errors) = @$case;
@@ -303,46 +308,46 @@ for my $case (
 
 	new_database($database);
 	$node->safe_psql($database, 'GRANT CREATE ON SCHEMA public TO installer');
-	like(restore('installer', $database, $dump, @$options), qr/^$errors$/, "the installer restores $what, with the errors that it prints");
+	like(restore('installer', $database, $dump, @$options), qr/^$errors$/, "the installer restores $what, with the documented errors");
 	if ($dump =~ /plain$/)
 	{
 		is_restored($database, "restored by the installer, $what");
 		next;
 	}
-	is($node->safe_psql($database, $contents), $contents_before, "$what: everything is there");
-	is($node->safe_psql($database, $rights) =~ s/$others//gr, $rights_before =~ s/$others//gr, "$what: and the installer's rights");
+	is($node->safe_psql($database, $contents), $contents_before, "$what: the contents are the same");
+	is($node->safe_psql($database, $rights) =~ s/$others//gr, $rights_before =~ s/$others//gr, "$what: the installer's rights are the same");
 
 	like(restore('installer', $database, $dump, '--clean', @$options),
-		(grep { $_ eq '--no-privileges' } @$options) ? qr/^2 $owned\n1 $exists$/ : qr/^7 $rights_it_has\n2 $owned\n1 $exists$/, "$what, over itself");
-	is($node->safe_psql($database, $contents), $contents_before, "$what, over itself: everything is there");
+		(grep { $_ eq '--no-privileges' } @$options) ? qr/^2 $owned\n1 $exists$/ : qr/^$rights_it_has\n2 $owned\n1 $exists$/, "$what, over itself");
+	is($node->safe_psql($database, $contents), $contents_before, "$what, over itself: the contents are the same");
 }
 
-# --- Dropped and created -----------------------------------------------------
+# --- DROP and CREATE EXTENSION -----------------------------------------------
 
 my $schema = q{
 	SELECT pg_get_userbyid(nspowner), string_agg(grantee::regrole || '=' || privilege_type, ' ' ORDER BY grantee, privilege_type)
 	FROM pg_namespace, aclexplode(nspacl) WHERE nspname = 'idgen' GROUP BY nspowner};
 my $schema_made = $node->safe_psql('shop', $schema);
-is($schema_made, "$superuser|-=USAGE $superuser=CREATE $superuser=USAGE", 'the schema is for the superuser to create in');
-is(as_role('installer', 'shop', 'DROP DOMAIN hers.invoice_id; DROP EXTENSION idgen'), '', 'the installer drops the extension');
-is(as_role('installer', 'shop', 'CREATE TABLE idgen.mine ()'), '42501', 'which leaves the schema to the superuser');
-is(as_role('installer', 'shop', 'DROP SCHEMA idgen'), '42501', 'which it cannot drop');
+is($schema_made, "$superuser|-=USAGE $superuser=CREATE $superuser=USAGE", 'only the superuser has CREATE on the schema');
+is(as_role('installer', 'shop', 'DROP DOMAIN hers.invoice_id; DROP EXTENSION idgen'), '', 'the installer can drop the extension');
+is(as_role('installer', 'shop', 'CREATE TABLE idgen.mine ()'), '42501', 'the installer cannot create objects in the remaining schema');
+is(as_role('installer', 'shop', 'DROP SCHEMA idgen'), '42501', 'the installer cannot drop the schema');
 as_role('stranger', 'shop', 'ALTER DEFAULT PRIVILEGES IN SCHEMA idgen GRANT ALL ON TABLES TO PUBLIC');
-is(as_role('installer', 'shop', 'CREATE EXTENSION idgen'), '', 'the installer creates it again');
-is($node->safe_psql('shop', $schema), $schema_made, 'in the same schema');
-is( $node->safe_psql('shop', $rights), $rights_before =~ s/^\w+\|\w*\|installer\|.*\n?//gmr, 'with the same rights of its own');
-is(as_role('installer', 'shop', "SELECT created FROM idgen.create_once($command, $entity)"), 't', 'and uses it');
+is(as_role('installer', 'shop', 'CREATE EXTENSION idgen'), '', 'the installer can create the extension again');
+is($node->safe_psql('shop', $schema), $schema_made, 'the schema has the same owner and rights');
+is( $node->safe_psql('shop', $rights), $rights_before =~ s/^\w+\|\w*\|installer\|.*\n?//gmr, 'the installer has the same rights');
+is(as_role('installer', 'shop', "SELECT created FROM idgen.create_once($command, $entity)"), 't', 'the installer can call create_once()');
 is(as_role('stranger', 'shop', "SELECT idgen.create_once($command, $entity)"), '42501', 'alone');
 
-# A superuser's extension has nothing of other roles.
+# The extension of a superuser has no grants to other roles.
 $node->safe_psql('shop', 'DROP EXTENSION idgen; CREATE EXTENSION idgen');
 is($node->safe_psql('shop', q{SELECT count(*) FROM pg_class WHERE relnamespace = 'idgen'::regnamespace AND relacl IS NOT NULL AND relkind <> 'v'}),
-	'0', 'a superuser who installs grants nothing to itself');
+	'0', 'an installation by a superuser makes no grants to itself');
 
-# --- A schema that was there before ------------------------------------------
+# --- An existing schema ------------------------------------------------------
 
-# Another role made the schema, and put objects into it: refused, and none of
-# its operators and functions runs before that.
+# Another role has created the schema with objects in it: CREATE EXTENSION is
+# rejected before it calls any of the operators and functions there.
 new_database('premade');
 for my $object (
 	'FUNCTION idgen.index_report(text) RETURNS int LANGUAGE sql AS $$ SELECT 1 $$',
@@ -353,9 +358,9 @@ for my $object (
 	is(as_role('installer', 'premade', "CREATE SCHEMA idgen; CREATE $object"), '', "a schema with $object");
 	for my $role ($superuser, 'installer')
 	{
-		is(as_role($role, 'premade', 'CREATE EXTENSION idgen'), '55000', "$role does not create the extension there");
+		is(as_role($role, 'premade', 'CREATE EXTENSION idgen'), '55000', "$role cannot create the extension there");
 	}
-	is(as_role('installer', 'premade', 'DROP SCHEMA idgen CASCADE'), '', 'it is the same as before');
+	is(as_role('installer', 'premade', 'DROP SCHEMA idgen CASCADE'), '', 'the schema and its object still exist');
 }
 as_role('installer', 'premade', q{
 	CREATE SCHEMA idgen;
@@ -384,14 +389,14 @@ as_role('installer', 'premade', q{
 			EXECUTE format($$ CREATE OPERATOR idgen.%s (LEFTARG = %s, RIGHTARG = %s, FUNCTION = idgen.%I) $$, o.name, o.l, o.r, o.name);
 		END LOOP;
 	END $do$});
-is(as_role($superuser, 'premade', q{SET search_path = idgen; SELECT 1::oid = 'pg_class'::regclass}), 'TRAP0', 'operators that spring');
+is(as_role($superuser, 'premade', q{SET search_path = idgen; SELECT 1::oid = 'pg_class'::regclass}), 'TRAP0', 'operators of the schema are called');
 my $refusal;
 $node->psql('premade', 'CREATE EXTENSION idgen', stderr => \$refusal);
 like($refusal, qr/ERROR:  schema "idgen" is not empty\nDETAIL:  It contains (function|operator) .*\.\nHINT:  Drop the schema, then create the extension again\.\n/,
-	'the refusal says what is there, and what to do');
-is(as_role('installer', 'premade', 'DROP SCHEMA idgen CASCADE'), '', 'all that is dropped');
+	'the error names an object, and the hint says what to do');
+is(as_role('installer', 'premade', 'DROP SCHEMA idgen CASCADE'), '', 'the schema is dropped');
 
-# An empty one is taken over, with all that was granted on it gone.
+# An empty schema is taken over, and all grants on it are revoked.
 for my $role ($superuser, 'installer')
 {
 	for my $grants (
@@ -404,12 +409,12 @@ for my $role ($superuser, 'installer')
 		$node->safe_psql('premade', qq{
 			DO \$\$ BEGIN CREATE ROLE "a ""strange"" role"; EXCEPTION WHEN duplicate_object THEN NULL; END \$\$;
 			SET SESSION AUTHORIZATION installer; CREATE SCHEMA idgen; $grants});
-		is(as_role($role, 'premade', 'CREATE EXTENSION idgen'), '', "$role creates the extension in a schema that the installer made: $grants");
-		is(as_role($_, 'premade', 'CREATE TABLE idgen.mine ()'), '42501', "and $_ cannot create there") for 'installer', 'application', 'stranger';
+		is(as_role($role, 'premade', 'CREATE EXTENSION idgen'), '', "$role creates the extension in a schema of the installer: $grants");
+		is(as_role($_, 'premade', 'CREATE TABLE idgen.mine ()'), '42501', "$_ cannot create objects there") for 'installer', 'application', 'stranger';
 		is( $node->safe_psql('premade', q{SELECT pg_get_userbyid(nspowner), bool_and(grantee = nspowner OR grantee = 0 AND privilege_type = 'USAGE')
 			FROM pg_namespace, aclexplode(nspacl) WHERE nspname = 'idgen' GROUP BY nspowner}),
-			"$superuser|t", 'it is the superuser\'s, and the rights that were granted on it are gone');
-		is(as_role('stranger', 'premade', 'SELECT idgen.uuid_version(idgen.uuid_v4())'), '4', 'it is for everybody to use');
+			"$superuser|t", 'the superuser owns the schema, and other grants on it are revoked');
+		is(as_role('stranger', 'premade', 'SELECT idgen.uuid_version(idgen.uuid_v4())'), '4', 'PUBLIC can use the schema');
 		$node->safe_psql('premade', 'DROP EXTENSION idgen; DROP SCHEMA idgen');
 	}
 }

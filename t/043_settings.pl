@@ -1,9 +1,9 @@
-# Settings that came before the library: a parameter idgen.* that a role set
-# without the right to, in whatever way, keeps the library from being loaded,
-# and so cannot put a built-in default in the place of the administrator's
-# value; values that were set with the right are in force. And idgen.clock,
-# which no session's TimeZone or DateStyle moves, and which makes
-# check_on_insert() fail where it was stored and cannot be read.
+# Settings made before the library is loaded: a parameter idgen.* that a role set
+# without the right to do so, in any way, prevents the library from being loaded,
+# so that a built-in default cannot replace the administrator's value; values set
+# with the right take effect. And idgen.clock, which does not depend on TimeZone and
+# DateStyle, and which makes check_on_insert() fail if a stored value is not
+# a timestamp.
 
 use strict;
 use warnings;
@@ -44,8 +44,8 @@ $node->safe_psql(
 
 my $load = 'SELECT idgen.uuid_v4() IS NULL';
 
-# A new session, and the answer to the last of some statements in it, or to
-# the connection where that is refused
+# A new session; and the result of the last of some statements in it, or of the
+# connection if that is rejected
 sub connected
 {
 	my ($role, $options) = @_;
@@ -64,7 +64,7 @@ sub answer
 	return $answer;
 }
 
-# --- set without the right --------------------------------------------------
+# --- Set without the right --------------------------------------------------
 
 my @settings = split /\n/, $node->safe_psql('postgres', "$load \\g /dev/null\n" . q{SELECT name FROM pg_settings WHERE name LIKE 'idgen.%' ORDER BY 1});
 my %default = map { $_ => answer('application', '', $load, "SHOW $_") } @settings;
@@ -75,21 +75,21 @@ for my $name (@settings)
 {
 	my $show = "SHOW $name";
 
-	# 1 is a value for some, and no value for others
-	is(answer('application', "-c $name=1", $load), '42501', "$name: refused in the connection's options");
-	is(answer('application', "-c \U$name\E=1", $load), '42501', "$name: refused in capitals, too");
-	is(answer('application', '', "SET $name = 1", $load), '42501', "$name: refused after SET");
-	is(answer('application', '', "SET $name = 1", $load, $load), '42501', "$name: refused again on the next call");
-	is(answer('application', '', "SELECT set_config('$name', '1', false)", $load), '42501', "$name: refused after set_config()");
-	is(answer('application', '', 'BEGIN', "SET LOCAL $name = 1", $load), '42501', "$name: refused after SET LOCAL");
+	# 1 is valid for some parameters and invalid for others
+	is(answer('application', "-c $name=1", $load), '42501', "$name: rejected in the connection's options");
+	is(answer('application', "-c \U$name\E=1", $load), '42501', "$name: rejected in capital letters");
+	is(answer('application', '', "SET $name = 1", $load), '42501', "$name: rejected after SET");
+	is(answer('application', '', "SET $name = 1", $load, $load), '42501', "$name: rejected again on the next call");
+	is(answer('application', '', "SELECT set_config('$name', '1', false)", $load), '42501', "$name: rejected after set_config()");
+	is(answer('application', '', 'BEGIN', "SET LOCAL $name = 1", $load), '42501', "$name: rejected after SET LOCAL");
 	is( answer('application', '', 'BEGIN', "SET $name = 1", 'SAVEPOINT a', "RESET $name", $load),
-		'42501', "$name: refused where the value comes back after a savepoint");
+		'42501', "$name: rejected when ROLLBACK TO restores the value");
 	is( answer('superuser', '', 'BEGIN', 'SET ROLE application', "SET $name = 1", 'RESET ROLE', "SET LOCAL $name = 2", $load),
-		'42501', "$name: refused where the value comes back after the transaction");
+		'42501', "$name: rejected when the end of the transaction restores the value");
 	is( answer('application', "-c $name=1", "SELECT set_as_superuser('$name', '2')", $load),
-		'42501', "$name: refused where RESET gives the value");
+		'42501', "$name: rejected when RESET restores the value");
 
-	is(answer('application', "-c $name=1", "RESET $name", $load), '42501', "$name: RESET goes back to the connection's options");
+	is(answer('application', "-c $name=1", "RESET $name", $load), '42501', "$name: rejected when RESET restores the connection's options");
 	for my $reset ("RESET $name", "SET $name TO DEFAULT", 'RESET ALL', 'DISCARD ALL')
 	{
 		is(answer('application', '', "SET $name = 1", $load, $reset, $load, $show), $default{$name}, "$name: after $reset, the server's value");
@@ -97,26 +97,26 @@ for my $name (@settings)
 	is(answer('application', '', 'BEGIN', "SET $name = 1", $load, 'ROLLBACK', $load, $show), $default{$name}, "$name: after ROLLBACK, the server's value");
 }
 
-is(answer('application', '', 'SELECT with_setting()'), '42501', "refused in a function's SET clause");
-is(answer('application', '', 'SELECT with_setting()', $load, 'SHOW idgen.node_id'), 7, 'but not behind it');
-is(answer('superuser', '', 'SELECT with_setting()', 'SHOW idgen.node_id'), 7, 'and not where a superuser calls it');
-is(answer('batch', '-c idgen.launch_id=1', $load), '42501', 'the right to set one parameter is none to set another');
+is(answer('application', '', 'SELECT with_setting()'), '42501', "rejected in a function's SET clause");
+is(answer('application', '', 'SELECT with_setting()', $load, 'SHOW idgen.node_id'), 7, 'accepted after that function');
+is(answer('superuser', '', 'SELECT with_setting()', 'SHOW idgen.node_id'), 7, 'accepted in a SET clause when a superuser calls the function');
+is(answer('batch', '-c idgen.launch_id=1', $load), '42501', 'the right to set one parameter does not extend to another');
 
 my $errors;
 {
 	local $ENV{PGOPTIONS} = '-c idgen.node_id=1';
 	$node->psql('postgres', $load, stderr => \$errors, extra_params => [ '--username', 'application' ]);
 }
-like($errors, qr/^psql:<stdin>:1: ERROR:  permission denied to set parameter "idgen.node_id"\nDETAIL:  .*\nHINT:  .*reconnect/, 'the error says what to do');
+like($errors, qr/^psql:<stdin>:1: ERROR:  permission denied to set parameter "idgen.node_id"\nDETAIL:  .*\nHINT:  .*reconnect/, 'the hint says what to do');
 
 $node->safe_psql('postgres', q{ALTER ROLE application SET session_preload_libraries = 'idgen'});
-is(answer('application', '-c idgen.node_id=1', 'SELECT 1'), '42501', 'with session_preload_libraries, no connection');
-is(answer('application', '', 'SHOW idgen.node_id'), 7, 'but without the option');
+is(answer('application', '-c idgen.node_id=1', 'SELECT 1'), '42501', 'with session_preload_libraries, the connection is rejected');
+is(answer('application', '', 'SHOW idgen.node_id'), 7, 'with session_preload_libraries, a connection without the option is accepted');
 $node->safe_psql('postgres', q{ALTER ROLE application RESET session_preload_libraries});
 
-# A worker loads the library before it takes over the leader's settings where
-# the leader has it, and after that where the leader does not. The leader loads
-# it amid the parallel operation where there is no worker.
+# If the leader has the library, a worker loads it before it takes over the leader's
+# settings, otherwise after that. The leader loads it during the parallel operation
+# if there is no worker.
 sub is_in_worker
 {
 	my ($role, $options, $expected, $title, @statements) = @_;
@@ -132,21 +132,21 @@ sub is_in_worker
 		is( $client->ask("SELECT DISTINCT setting FROM (SELECT setting_in('idgen.node_id', $leader) AS setting FROM source OFFSET 0) s"),
 			$expected eq '42501' ? $expected : "$expected in $place",
 			"$title: in a parallel operation, after $first");
-		is($client->ask('SHOW idgen.node_id'), $expected, "$title: and after that") if $expected ne '42501';
+		is($client->ask('SHOW idgen.node_id'), $expected, "$title: the same after the parallel operation") if $expected ne '42501';
 		$client->quit;
 	}
 }
 
-# --- set with the right -----------------------------------------------------
+# --- Set with the right -----------------------------------------------------
 
-is(answer('superuser', '-c idgen.node_id=1', $load, 'SHOW idgen.node_id'), 1, "a superuser sets in the connection's options");
-is(answer('superuser', '', 'SET idgen.node_id = 1', 'SET ROLE application', $load, 'SHOW idgen.node_id'), 1, 'and with SET');
-is(answer('superuser', '', 'SET ROLE application', 'SET idgen.node_id = 1', $load), '42501', 'but not in a role without the right');
-is(answer('batch', '-c idgen.node_id=1', $load, 'SHOW idgen.node_id'), 1, "a role with SET on the parameter sets in the connection's options");
-is(answer('batch', '', 'SET idgen.node_id = 1', $load, 'SHOW idgen.node_id'), 1, 'and with SET');
-is(answer('batch', '', 'BEGIN', 'SET idgen.node_id = 1', 'SET LOCAL idgen.node_id = 2', $load, 'COMMIT', 'SHOW idgen.node_id'), 1, 'and with SET LOCAL');
-is(answer('application', '', q{SELECT set_as_superuser('idgen.node_id', '1')}, $load, 'SHOW idgen.node_id'), 1, 'and a function with its right');
-is(answer('application', '-c idgen.nothing=1', $load, 'SHOW idgen.node_id'), 7, 'a parameter that idgen does not have is for the server');
+is(answer('superuser', '-c idgen.node_id=1', $load, 'SHOW idgen.node_id'), 1, "a superuser can use the connection's options");
+is(answer('superuser', '', 'SET idgen.node_id = 1', 'SET ROLE application', $load, 'SHOW idgen.node_id'), 1, 'a superuser can use SET');
+is(answer('superuser', '', 'SET ROLE application', 'SET idgen.node_id = 1', $load), '42501', 'a superuser cannot use SET after SET ROLE to a role without the right');
+is(answer('batch', '-c idgen.node_id=1', $load, 'SHOW idgen.node_id'), 1, "a role with the right can use the connection's options");
+is(answer('batch', '', 'SET idgen.node_id = 1', $load, 'SHOW idgen.node_id'), 1, 'a role with the right can use SET');
+is(answer('batch', '', 'BEGIN', 'SET idgen.node_id = 1', 'SET LOCAL idgen.node_id = 2', $load, 'COMMIT', 'SHOW idgen.node_id'), 1, 'a role with the right can use SET LOCAL');
+is(answer('application', '', q{SELECT set_as_superuser('idgen.node_id', '1')}, $load, 'SHOW idgen.node_id'), 1, 'a SECURITY DEFINER function can use set_config()');
+is(answer('application', '-c idgen.nothing=1', $load, 'SHOW idgen.node_id'), 7, 'an unknown parameter idgen.* does not prevent loading the library');
 
 for my $place ('DATABASE postgres', 'ROLE application', 'ROLE application IN DATABASE postgres')
 {
@@ -158,17 +158,17 @@ for my $place ('DATABASE postgres', 'ROLE application', 'ROLE application IN DAT
 	$node->safe_psql('postgres', "ALTER $place RESET idgen.node_id");
 }
 
-# --- parallel workers -------------------------------------------------------
+# --- Parallel workers -------------------------------------------------------
 
 is_in_worker('application', '', 7, 'postgresql.conf');
 is_in_worker('superuser', '', 1, q{a superuser's SET}, 'SET idgen.node_id = 1');
 is_in_worker('superuser', '-c idgen.node_id=1', 1, q{a superuser's option});
 is_in_worker('batch', '', 1, q{a grantee's SET}, 'SET idgen.node_id = 1');
 is_in_worker('batch', '-c idgen.node_id=1', 1, q{a grantee's option});
-is_in_worker('superuser', '', 7, 'a clock that cannot be read', q{SET idgen.clock = 'half past two'});
+is_in_worker('superuser', '', 7, 'an invalid idgen.clock', q{SET idgen.clock = 'half past two'});
 is_in_worker('application', '-c idgen.node_id=1', '42501', q{a plain role's option});
 
-# All settings keep their values where the library is loaded amid a parallel
+# All settings keep their values if the library is loaded during a parallel
 # operation.
 my %type = map { split /\|/ } split /\n/, $node->safe_psql('postgres', "$load \\g /dev/null\n" . q{SELECT name, vartype FROM pg_settings WHERE name LIKE 'idgen.%'});
 for my $name (@settings)
@@ -184,7 +184,7 @@ for my $name (@settings)
 	$node->safe_psql('postgres', "ALTER DATABASE postgres RESET $name");
 }
 
-# --- the clock --------------------------------------------------------------
+# --- idgen.clock ------------------------------------------------------------
 
 my ($then, $now) = split /\|/, $node->safe_psql('postgres', q{SELECT idgen.uuid_v7('2022-11-02 03:44:00+00'), idgen.uuid_v7()});
 my $old_order = "INSERT INTO orders VALUES ('$then')";
@@ -192,88 +192,88 @@ my $order = 'INSERT INTO orders VALUES (idgen.uuid_v7())';
 my @unlike_iso = ('-c TimeZone=Asia/Kolkata', '-c DateStyle=SQL,DMY', '-c DateStyle=Postgres,MDY', '-c IntervalStyle=sql_standard', '-c timezone_abbreviations=India');
 
 is(answer('application', '', $order), '', 'the clock is the server\'s');
-is(answer('application', '', $old_order), '23514', 'and refuses what is old');
+is(answer('application', '', $old_order), '23514', 'the trigger rejects an old identifier');
 $node->safe_psql('postgres', q{ALTER DATABASE postgres SET idgen.clock = '2022-11-02 03:44'});
 for my $options ('', @unlike_iso)
 {
 	my $set = $options =~ s/-c (\w+)=(.*)/SET $1 = '$2'/r || 'SELECT 1';
 
-	is(answer('application', $options, $old_order), '', "$options: a clock without a time zone is in UTC");
-	is(answer('application', $options, $order), '23514', "$options: and no other");
-	is(answer('application', '', $load, $set, $old_order), '', "$set: the same");
+	is(answer('application', $options, $old_order), '', "$options: idgen.clock without a time zone is in UTC");
+	is(answer('application', $options, $order), '23514', "$options: and in no other time zone");
+	is(answer('application', '', $load, $set, $old_order), '', "$set: idgen.clock is in UTC");
 }
 $node->safe_psql('postgres', 'ALTER DATABASE postgres RESET idgen.clock');
 
-# Where the library is loaded, what cannot be read is refused.
+# With the library loaded, an invalid value is rejected.
 for my $refused (
 	"SET idgen.clock = 'half past two'",
 	"ALTER SYSTEM SET idgen.clock = 'half past two'",
 	"ALTER DATABASE postgres SET idgen.clock = 'half past two'",
 	"ALTER ROLE application SET idgen.clock = 'half past two'")
 {
-	is(answer('superuser', '', $load, $refused), '22023', "refused: $refused");
+	is(answer('superuser', '', $load, $refused), '22023', "rejected: $refused");
 }
 
-# Where it is not, the trigger fails.
+# An invalid value set before the library was loaded makes the trigger fail.
 my $unreadable = q{SET idgen.clock = '02.11.2022 03:44'};
-is(answer('superuser', '', $unreadable, $order), '22007', 'a clock that cannot be read, set before the library came');
-is(answer('superuser', '', $unreadable, $order, 'SHOW idgen.clock'), '02.11.2022 03:44', 'it is kept');
-is(answer('superuser', '', $unreadable, $order, 'RESET idgen.clock', $order), '', 'until it is taken away');
+is(answer('superuser', '', $unreadable, $order), '22007', 'an invalid idgen.clock set before the library was loaded');
+is(answer('superuser', '', $unreadable, $order, 'SHOW idgen.clock'), '02.11.2022 03:44', 'the invalid value is kept');
+is(answer('superuser', '', $unreadable, $order, 'RESET idgen.clock', $order), '', 'after RESET the trigger works');
 is(answer('superuser', '', $unreadable, 'INSERT INTO orders VALUES (NULL)'), '', 'a row without an identifier needs no clock');
-is(answer('superuser', '', 'BEGIN', $unreadable, q{SET LOCAL idgen.clock = '2022-11-02 03:44'}, $old_order, 'COMMIT', $order), '22007', 'below SET LOCAL, too');
+is(answer('superuser', '', 'BEGIN', $unreadable, q{SET LOCAL idgen.clock = '2022-11-02 03:44'}, $old_order, 'COMMIT', $order), '22007', 'the invalid value returns after SET LOCAL');
 is(answer('batch', '', 'BEGIN', q{SET LOCAL idgen.clock = '2022-11-02 03:44'}, $old_order), '', 'a late batch sets its clock');
 for my $place ('DATABASE postgres', 'ROLE application', 'ROLE application IN DATABASE postgres')
 {
 	$node->safe_psql('postgres', "ALTER $place $unreadable");
-	is(answer('application', '', $order), '22007', "a clock that cannot be read, by ALTER $place");
-	is(answer('application', '', $load, $order), '22007', "by ALTER $place, where something else loads the library");
+	is(answer('application', '', $order), '22007', "an invalid idgen.clock by ALTER $place");
+	is(answer('application', '', $load, $order), '22007', "by ALTER $place, when another function loads the library");
 	$node->psql('postgres', $order, stderr => \$errors, extra_params => [ '--username', 'application' ]);
-	like($errors, qr/ERROR:  parameter "idgen.clock" is not a timestamp\nDETAIL:  The value is "02.11.2022 03:44".\nHINT:  /, 'the error says what it is')
+	like($errors, qr/ERROR:  parameter "idgen.clock" is not a timestamp\nDETAIL:  The value is "02.11.2022 03:44".\nHINT:  /, 'the error message shows the value')
 	  if $place !~ /^ROLE/;
 	$node->safe_psql('postgres', "ALTER $place RESET idgen.clock");
 }
 
-# A postmaster without the library takes any text from its file: so do sessions
-# that were there before, in a transaction or not.
+# A postmaster without the library accepts any text from its configuration file; so do
+# existing sessions, within a transaction or not.
 my %earlier = map { $_ => connected('application', '') } 'idle', 'in a transaction';
 $_->ask($load) for values %earlier;
 $earlier{'in a transaction'}->ask('BEGIN');
 $node->append_conf('postgresql.conf', q{idgen.clock = 'half past two'});
 $node->reload;
 $node->poll_query_until('postgres', q{SELECT current_setting('idgen.clock') = 'half past two'}) or die 'no reload';
-is(answer('application', '', $order), '22007', 'a clock that cannot be read, in postgresql.conf');
+is(answer('application', '', $order), '22007', 'an invalid idgen.clock in postgresql.conf');
 for my $state (sort keys %earlier)
 {
 	my $shown = '';
 
-	# its signal may be on its way
+	# the signal may not have arrived yet
 	for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
 	{
 		$shown = $earlier{$state}->ask('SHOW idgen.clock');
 		last if $shown ne '';
 		select(undef, undef, undef, 0.1);
 	}
-	is($shown, 'half past two', "a session that was there before, $state, has it, too");
-	is($earlier{$state}->ask($order), '22007', 'and fails');
+	is($shown, 'half past two', "an existing session, $state, gets the invalid value");
+	is($earlier{$state}->ask($order), '22007', "an existing session, $state: the trigger fails");
 }
 
-# The same where the postmaster has the library
+# The same if the postmaster has the library
 $node->append_conf('postgresql.conf', q{shared_preload_libraries = 'idgen'});
 $node->restart;
-is(answer('application', '', $order), '22007', 'the same where the library is preloaded');
-is(answer('application', '-c idgen.node_id=1', $order), '42501', 'where the server refuses what a role may not set');
-is(answer('superuser', '', q{SET idgen.clock = '2022-11-02 03:44'}, $old_order), '', 'and what can be read is in force');
+is(answer('application', '', $order), '22007', 'an invalid idgen.clock with a preloaded library');
+is(answer('application', '-c idgen.node_id=1', $order), '42501', 'a preloaded library rejects a setting without the right');
+is(answer('superuser', '', q{SET idgen.clock = '2022-11-02 03:44'}, $old_order), '', 'a preloaded library accepts a valid value');
 
 $node->append_conf('postgresql.conf', q{idgen.clock = '2022-11-02 03:44'});
 $node->reload;
 $node->poll_query_until('postgres', q{SELECT current_setting('idgen.clock') = '2022-11-02 03:44'}) or die 'no reload';
-is(answer('application', '', $old_order), '', 'the file is put right');
+is(answer('application', '', $old_order), '', 'the value in postgresql.conf is corrected');
 my $log_offset = -s $node->logfile;
 $node->append_conf('postgresql.conf', q{idgen.clock = 'half past three'});
 $node->reload;
 ok( $node->poll_query_until('postgres', qq{SELECT pg_read_file('${\ $node->logfile }', $log_offset, 100000) ~ 'invalid value for parameter "idgen.clock": "half past three"'}),
-	'a preloaded library refuses on a reload what it cannot read');
-is(answer('application', '', $old_order), '', 'the value from before stays');
+	'a preloaded library rejects an invalid value on reload');
+is(answer('application', '', $old_order), '', 'the old value is still in effect');
 
 $node->append_conf('postgresql.conf', q{idgen.clock = ''});
 $node->append_conf('postgresql.conf', q{shared_preload_libraries = ''});
@@ -281,8 +281,8 @@ $node->restart;
 $node->safe_psql('postgres', "ALTER ROLE application $unreadable");
 $node->append_conf('postgresql.conf', q{shared_preload_libraries = 'idgen'});
 $node->restart;
-is(answer('application', '', $order), '22007', 'what ALTER ROLE stored before the library was preloaded makes the trigger fail');
-is(answer('superuser', '', $order), '', 'for that role');
+is(answer('application', '', $order), '22007', 'an invalid value stored by ALTER ROLE before the library was preloaded makes the trigger fail');
+is(answer('superuser', '', $order), '', 'for that role only');
 
 $node->stop;
 done_testing();

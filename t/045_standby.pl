@@ -1,6 +1,6 @@
-# Where nothing can be written: a hot standby, and a read-only transaction.
-# What is recorded is answered, what is not cannot be recorded. After a
-# failover the standby goes on where the primary stopped.
+# Where nothing can be written, on a hot standby and in a read-only transaction,
+# recorded commands are found and new ones are rejected. After a failover the
+# promoted standby continues where the primary stopped.
 
 use strict;
 use warnings;
@@ -60,27 +60,27 @@ for my $where (sort keys %read_only)
 		'4|t|t|t', "$where: the generators and validators work");
 	is( outcome($node, "$begin SELECT entity_id, command_name FROM idgen.find_creation($known)"),
 		'e0000000-0000-4000-8000-00000000000a|order', "$where: a known command is found");
-	is(outcome($node, "$begin $retry"), $answer, "$where: and answered");
-	is(outcome($node, "$begin $differs"), '23505', "$where: or refused, if it differs");
-	is(outcome($node, "$begin $new"), '25006', "$where: an unknown one cannot be recorded");
+	is(outcome($node, "$begin $retry"), $answer, "$where: a replay returns its entity");
+	is(outcome($node, "$begin $differs"), '23505', "$where: a different request is an error");
+	is(outcome($node, "$begin $new"), '25006', "$where: an unknown command cannot be recorded");
 	$node->psql('postgres', "$begin $new", stderr => \my $complaint);
 	like($complaint, qr/cannot execute create_once\(\) @{[ $node == $standby ? 'during recovery' : 'in a read-only transaction' ]}\n.*HINT:  Call the function on the primary server,/s,
 		"$where: and the error says where it can");
-	is(outcome($node, "$begin SELECT idgen.forget_creation($known)"), '25006', "$where: nor a known one forgotten");
+	is(outcome($node, "$begin SELECT idgen.forget_creation($known)"), '25006', "$where: a known command cannot be deleted");
 }
 is($primary->safe_psql('postgres', 'SELECT count(*) FROM idgen.creation_identifiers'), '1', 'nothing was written');
 
-# A kept plan serves a session in all kinds of transactions, one after another.
+# A saved plan serves a session in all kinds of transactions.
 is( outcome($primary, "BEGIN READ ONLY; $retry; COMMIT; $new; BEGIN READ ONLY; $new; COMMIT; SELECT idgen.forget_creation($unknown)"),
 	"$answer\ne0000000-0000-4000-8000-00000000000b|t\ne0000000-0000-4000-8000-00000000000b|f\nt",
-	'one session reads and writes in turn');
+	'one session alternates between read-only and read-write transactions');
 
-# The primary is lost. The client sends its command again, to the new one.
+# The primary is lost. The client repeats its command on the new primary.
 $primary->wait_for_catchup($standby);
 $primary->stop('immediate');
 $standby->promote;
-is(outcome($standby, $retry), $answer, 'after a failover, a retry is answered');
-is(outcome($standby, $new), 'e0000000-0000-4000-8000-00000000000b|t', 'and a new command is recorded');
+is(outcome($standby, $retry), $answer, 'after a failover, a retry returns its entity');
+is(outcome($standby, $new), 'e0000000-0000-4000-8000-00000000000b|t', 'after a failover, a new command is recorded');
 
 $standby->stop;
 done_testing();

@@ -1,7 +1,7 @@
-# Clients that share sessions: through DISCARD ALL, as a pool resets a session,
-# and through PgBouncer, which gives a session to another client after each
-# transaction. Nothing that one client set or began meets the next one, and
-# what they make and create is as if each had a session of its own.
+# Clients that share sessions: with DISCARD ALL, as a pool resets a session, and
+# with PgBouncer, which gives a session to another client after each transaction.
+# Nothing that one client set or began affects the next one, and identifiers and
+# commands are the same as if each client had a session of its own.
 
 use strict;
 use warnings;
@@ -56,43 +56,42 @@ for my $client (1 .. 50)
 	$session->ask("PREPARE mine AS SELECT $row; SET idgen.max_ahead = '1 d'");
 	push @made, $session->ask('EXECUTE mine');
 	is($session->ask(create_once($client, $client)), "$client|t", "client $client: its command is recorded");
-	is($session->ask(create_once($client, 0)), "$client|f", "client $client: and answered");
-	is($session->ask('DISCARD ALL'), '', "client $client: gives the session back");
+	is($session->ask(create_once($client, 0)), "$client|f", "client $client: a replay returns its entity");
+	is($session->ask('DISCARD ALL'), '', "client $client: DISCARD ALL");
 }
 for my $i (0 .. $#generators)
 {
 	my @values = map { (split /\|/)[$i] } @made;
 	my %different = map { $_ => 1 } @values;
 
-	is(scalar keys %different, 100, "$generators[$i]: of 50 clients of one session, no value twice");
-	is(join(' ', @values), join(' ', sort { length $a <=> length $b || $a cmp $b } @values), "$generators[$i]: and in order")
+	is(scalar keys %different, 100, "$generators[$i]: all values of 50 clients of one session are distinct");
+	is(join(' ', @values), join(' ', sort { length $a <=> length $b || $a cmp $b } @values), "$generators[$i]: the values increase")
 	  if $generators[$i] =~ /snowflake|js_id|decimal|v7|v6|object|ulid/;
 }
 
-# What a client sets goes with it: the clock, the node, a role, the read-only
-# mode. The plans that create_once() keeps serve the next role under its own
-# rights.
+# Settings of a client end with it: the clock, the node, the role, the read-only
+# mode. The saved plans of create_once() serve the next role with its own rights.
 my $old = q{INSERT INTO checked VALUES (idgen.uuid_v7('2021-01-01'))};
 is($session->ask("SET idgen.clock = '2021-01-01 00:00:00+00'; $old"), '', 'a late batch sets its clock');
 $session->ask('DISCARD ALL');
-is($session->ask($old), '23514', 'the next client has the clock of all');
-is($session->ask('SHOW idgen.clock'), '', 'as it was');
+is($session->ask($old), '23514', 'the next client uses the server clock');
+is($session->ask('SHOW idgen.clock'), '', 'idgen.clock is not set');
 $session->ask('SET idgen.node_id = 5');
 is($session->ask('SELECT idgen.snowflake_node(idgen.snowflake())'), '5', 'a session sets a node');
 $session->ask('RESET ALL');
-is($session->ask('SELECT idgen.snowflake_node(idgen.snowflake())'), '21', 'which RESET ALL takes back');
+is($session->ask('SELECT idgen.snowflake_node(idgen.snowflake())'), '21', 'RESET ALL restores the node');
 $session->ask('SET SESSION AUTHORIZATION teller');
-is($session->ask(create_once(1, 0)), '1|f', 'a role that may is answered');
-is($session->ask(create_once(101, 101)), '101|t', 'and records');
+is($session->ask(create_once(1, 0)), '1|f', 'a role with rights gets a replay');
+is($session->ask(create_once(101, 101)), '101|t', 'a role with rights records a command');
 $session->ask($_) for 'DISCARD ALL', 'SET SESSION AUTHORIZATION stranger';
-is($session->ask(create_once(1, 0)), '42501', 'one that may not is not answered');
-is($session->ask(create_once(102, 102)), '42501', 'and records nothing');
+is($session->ask(create_once(1, 0)), '42501', 'a role without rights gets no replay');
+is($session->ask(create_once(102, 102)), '42501', 'a role without rights records nothing');
 $session->ask($_) for 'DISCARD ALL', 'SET default_transaction_read_only = on';
-is($session->ask(create_once(103, 103)), '25006', 'a client that only reads');
+is($session->ask(create_once(103, 103)), '25006', 'a read-only client cannot record a command');
 $session->ask('DISCARD ALL');
-is($session->ask(create_once(103, 103)), '103|t', 'leaves a session that writes');
+is($session->ask(create_once(103, 103)), '103|t', 'after DISCARD ALL the session can write');
 $session->ask('BEGIN; SET LOCAL idgen.clock = $$2021-01-01 00:00:00+00$$; ROLLBACK');
-is($session->ask($old), '23514', 'a clock that is SET LOCAL ends with the transaction');
+is($session->ask($old), '23514', 'SET LOCAL idgen.clock ends with the transaction');
 $session->quit;
 
 # --- PgBouncer --------------------------------------------------------------
@@ -134,14 +133,14 @@ $prepared});
 		usleep(100_000);
 	}
 
-	# 40 clients on 3 sessions: what each made in each transaction, and the
-	# process that made it
+	# 40 clients on 3 sessions: the values of each transaction, and the server
+	# process that generated them
 	my @clients = ($first, map { Client->connect(undef, %where) } 2 .. 40);
 	my (%pids, %value_twice, @repeated);
 
 	$_->wait for @clients;
 
-	# three at a time begin and end together, which takes three sessions
+	# three transactions begin and end together, which requires three sessions
 	for my $first (map { 3 * $_ } 0 .. 12)
 	{
 		my @three = @clients[ $first .. $first + 2 ];
@@ -165,19 +164,19 @@ $prepared});
 		}
 	}
 	is(scalar keys %pids, 3, 'through PgBouncer, 40 clients share 3 sessions');
-	cmp_ok((sort { $a <=> $b } map { scalar keys %$_ } values %pids)[0], '>', 1, 'each of them serves several');
-	is(scalar @repeated, 0, 'of ' . keys(%value_twice) . ' identifiers, none is repeated');
+	cmp_ok((sort { $a <=> $b } map { scalar keys %$_ } values %pids)[0], '>', 1, 'each session serves several clients');
+	is(scalar @repeated, 0, 'none of ' . keys(%value_twice) . ' identifiers is repeated');
 
-	# Settings of a transaction, while others come between
+	# Settings of a transaction, with transactions of other clients in between
 	my ($batch, $clerk, @rest) = @clients;
 	is($batch->ask("BEGIN; SET LOCAL idgen.clock = '2021-01-01 00:00:00+00'"), '', 'a late batch begins');
-	is($clerk->ask($old), '23514', 'a clerk has the right clock, before,');
-	is($batch->ask($old), '', 'the batch its own,');
-	is($batch->ask('COMMIT'), '', 'up to its end');
-	is(join(' ', map { $_->ask($old) } @clients), join(' ', ('23514') x @clients), 'and then no client has it, on any session');
+	is($clerk->ask($old), '23514', 'another client uses the server clock');
+	is($batch->ask($old), '', 'the batch uses its own clock');
+	is($batch->ask('COMMIT'), '', 'the batch commits');
+	is(join(' ', map { $_->ask($old) } @clients), join(' ', ('23514') x @clients), 'no client has that clock afterwards, on any session');
 
-	# Commands: each is sent by five clients at once, as one statement or as a
-	# transaction that others of the pool wait for.
+	# Commands: each is sent by five clients at the same time, as one statement or
+	# as a transaction that others of the pool wait for.
 	my $commands = 60;
 	my (%answers, %created);
 	for my $command (1001 .. 1000 + $commands)
@@ -197,22 +196,22 @@ $prepared});
 			$created{$command}++ if $created eq 't';
 		}
 	}
-	is(join(' ', grep { keys %{ $answers{$_} } != 1 || $created{$_} != 1 } sort keys %answers), '', "$commands commands, sent by five clients each: one answer");
+	is(join(' ', grep { keys %{ $answers{$_} } != 1 || $created{$_} != 1 } sort keys %answers), '', "$commands commands, sent by five clients each: one result");
 	is( $node->safe_psql('postgres', q{SELECT count(*), count(DISTINCT command), count(DISTINCT id) FROM orders}),
-		"$commands|$commands|$commands", 'and one order');
+		"$commands|$commands|$commands", 'each command made one order');
 
 	# Another user has a pool of its own, and no rights.
 	my $stranger = Client->connect(undef, %where, user => 'stranger');
 	$stranger->wait;
-	is($stranger->ask(create_once(1, 0)), '42501', 'a stranger is not answered');
+	is($stranger->ask(create_once(1, 0)), '42501', 'a role without rights gets no replay');
 
-	# A client vanishes in the midst of a transaction: its session is rolled
-	# back, or closed, before another one gets it.
+	# A client disconnects within a transaction: its session is rolled back or closed
+	# before another client gets it.
 	$rest[0]->ask('BEGIN; SET LOCAL idgen.node_id = 5; ' . create_once(2001, 2001));
-	$rest[0]->vanish;
-	is($rest[1]->ask(create_once(2001, 2002)), '2002|t', 'a client vanishes, and its command is free');
+	$rest[0]->disconnect;
+	is($rest[1]->ask(create_once(2001, 2002)), '2002|t', 'after a client disconnects, its command can be recorded');
 	is(join(' ', map { $_->ask('SELECT idgen.snowflake_node(idgen.snowflake())') } @rest[ 1 .. 9 ]),
-		join(' ', (21) x 9), 'nor does anybody inherit what it set');
+		join(' ', (21) x 9), 'no other client has its settings');
 
 	# Statements with parameters, as drivers send them
 	append_to_file("$folder/order.sql", q{

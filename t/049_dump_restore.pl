@@ -1,5 +1,4 @@
-# A database goes through pg_dump and comes back: the commands that were
-# recorded are still answered, and who may ask is still who it was.
+# pg_dump and restore keep the recorded commands, and the rights on them.
 
 use strict;
 use warnings;
@@ -33,7 +32,7 @@ $node->safe_psql(
 	SELECT idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000b', 42, 'invoice');
 	SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000c', 'e0000000-0000-4000-8000-00000000000c'::uuid)});
 
-# Everything, with the rows' order and the times' text fixed
+# All commands, in a fixed order and with timestamps in a fixed form
 my $rows = q{
 	SET timezone = 'UTC';
 	SELECT * FROM idgen.creation_identifiers ORDER BY command_id};
@@ -52,7 +51,7 @@ like($rows_before, qr/^c0.*a\|order\|e0.*a\|\|-?\d+\|.*\nc0.*b\|invoice\|\|42\|\
 	'three commands are recorded');
 is( $grants_before,
 	"application|INSERT\napplication|SELECT\nauditor|command_id SELECT\nauditor|created_at SELECT",
-	'and two roles may read them');
+	'two roles have rights on them');
 
 sub sqlstate_of
 {
@@ -81,23 +80,23 @@ for my $format ('plain', 'custom')
 		: [ 'pg_restore', '--exit-on-error', '--dbname', $node->connstr($database), $file ],
 		"$format: restored");
 
-	is($node->safe_psql($database, $rows), $rows_before, "$format: the commands are there");
-	is($node->safe_psql($database, $grants), $grants_before, "$format: the grants are there");
-	is($node->safe_psql($database, 'SELECT * FROM orders'), $orders_before, "$format: the orders are there");
+	is($node->safe_psql($database, $rows), $rows_before, "$format: the commands are restored");
+	is($node->safe_psql($database, $grants), $grants_before, "$format: the grants are restored");
+	is($node->safe_psql($database, 'SELECT * FROM orders'), $orders_before, "$format: the orders are restored");
 
-	# a retry, its request written differently
+	# a retry whose request has another text form
 	is( $node->safe_psql($database,
 			q{SET ROLE application;
 			  SELECT * FROM idgen.create_once('c0000000-0000-4000-8000-00000000000a', idgen.uuid_v7(), 'order',
 				'{"lines": [1.0, 2.5], "customer": 7}')}),
 		'e0000000-0000-4000-8000-00000000000a|f',
-		"$format: a retry is answered with the entity of old");
+		"$format: a retry returns the recorded uuid");
 	is( $node->safe_psql($database,
 			q{SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000b', 43, 'invoice')}),
-		'42|f', "$format: and with the number of old");
+		'42|f', "$format: a retry returns the recorded number");
 	is( sqlstate_of($database,
 			q{SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000a', idgen.uuid_v7(), 'order', '{"customer": 8}')}),
-		'23505', "$format: another request is refused");
+		'23505', "$format: another request is an error");
 
 	is( $node->safe_psql($database,
 			q{INSERT INTO orders DEFAULT VALUES RETURNING idgen.is_recent_short_comb(id), idgen.is_recent_uuid_v7(event), document IS NOT NULL}),
@@ -107,12 +106,12 @@ for my $format ('plain', 'custom')
 		'23514', "$format: the trigger works");
 }
 
-# --clean drops and creates everything, the extension and its rows included.
+# --clean drops and creates all objects, including the extension and its rows.
 $node->safe_psql('restored_custom', 'TRUNCATE idgen.creation_identifiers');
 $node->command_ok(
 	[ 'pg_restore', '--clean', '--if-exists', '--exit-on-error', '--dbname', $node->connstr('restored_custom'), "$backup/custom.dump" ],
-	'restored over itself');
-is($node->safe_psql('restored_custom', $rows), $rows_before, 'the commands are there again');
+	'restored over the same database');
+is($node->safe_psql('restored_custom', $rows), $rows_before, 'the commands are restored with --clean');
 
 $node->stop;
 done_testing();

@@ -1,9 +1,9 @@
-# idgen is updated in place, to a version that adds a function, replaces two and
-# adds a column: a database in use keeps everything and goes on, also in the
-# sessions that are open meanwhile, and so does one that stays at the old
-# version, with the same library. The updated one goes through pg_dump.
+# ALTER EXTENSION idgen UPDATE to a version that adds a function, replaces two and
+# adds a column: a database in use keeps its contents and continues to work, also in
+# sessions that are open during the update; so does a database that stays at the
+# old version, with the same library. The updated one is dumped and restored.
 #
-# The update script is a sample: it may run as a superuser, so it trusts nothing
+# The update script is an example: it may run as a superuser, so it trusts nothing
 # that other roles could have put on the tables.
 
 use strict;
@@ -16,8 +16,8 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-# The new version comes into a copy of the server: its programs, which find
-# their files relative to where they are, and links to its files.
+# The new version is installed into a copy of the server: its programs, which find
+# their files relative to their own location, and links to its files.
 my $copy = PostgreSQL::Test::Utils::tempdir() . '/server';
 my %original;
 for my $folder ('bindir', 'sharedir', 'pkglibdir')
@@ -36,7 +36,7 @@ $node->start;
 InUse::create($node, 'shop');
 InUse::create($node, 'old_shop');
 
-# Sessions that have used everything before the update
+# Sessions that have used all functions before the update
 my %session;
 for my $database ('shop', 'old_shop')
 {
@@ -56,9 +56,9 @@ sub versions
 		  SELECT default_version FROM pg_available_extensions WHERE name = 'idgen'});
 }
 
-is(versions('shop'), "1.0\n1.0", 'version 1.0, and no other');
+is(versions('shop'), "1.0\n1.0", 'version 1.0 is the only one');
 
-# ... and here is a new one.
+# Install the new version.
 append_to_file("$extension/idgen--1.0--1.0.1.sql", q{
 \echo Use "ALTER EXTENSION idgen UPDATE TO '1.0.1'" to load this file. \quit
 
@@ -120,51 +120,51 @@ $control =~ s/^default_version = '1\.0'$/default_version = '1.0.1'/m or die 'no 
 unlink "$extension/idgen.control" or die "unlink: $!";
 append_to_file("$extension/idgen.control", $control);
 
-is(versions('shop'), "1.0\n1.0.1", 'version 1.0.1 is there');
-InUse::goes_on($node, 'shop', 'the new files are there');
+is(versions('shop'), "1.0\n1.0.1", 'version 1.0.1 is available');
+InUse::check_works($node, 'shop', 'with the new files installed');
 
 my $before = InUse::contents($node, 'shop');
 like($before, qr/^orders\|4000\|\w{32}\nby index\|4000\n(?:c0.*\n){2}acct\|account_id\n(?:\w+\|\d+\n){5}idgen\.launch_id=12345\n/m,
 	'the database is in use');
 is(InUse::sqlstate_of($node, 'shop', 'SET ROLE app; ALTER EXTENSION idgen UPDATE'),
-	'42501', 'not everybody updates it');
+	'42501', 'the update requires ownership of the extension');
 $node->safe_psql('shop', 'SET ROLE shopkeeper; ALTER EXTENSION idgen UPDATE');
-is(versions('shop'), "1.0.1\n1.0.1", 'its owner does');
-is(versions('old_shop'), "1.0\n1.0.1", 'another database is what it was');
+is(versions('shop'), "1.0.1\n1.0.1", 'the owner of the extension can update it');
+is(versions('old_shop'), "1.0\n1.0.1", 'another database stays at the old version');
 
-is(InUse::contents($node, 'shop'), $before, 'the update keeps everything');
+is(InUse::contents($node, 'shop'), $before, 'the update keeps the contents');
 
-# One that runs now was not there when the session began.
+# Check the new objects in a new session or one that began before the update.
 sub check_new_version
 {
 	my ($name, $ask) = @_;
 
 	is($ask->(q{SELECT idgen.entity_of('c0000000-0000-4000-8000-00000000000a')}),
-		'e0000000-0000-4000-8000-00000000000a', "$name: the function that was added");
-	is($ask->('SELECT idgen.uuid_version(idgen.random_id())'), '4', "$name: and the one in C");
+		'e0000000-0000-4000-8000-00000000000a', "$name: the new function");
+	is($ask->('SELECT idgen.uuid_version(idgen.random_id())'), '4', "$name: the new function in C");
 	is( $ask->(q{SELECT idgen.uuid_v7_ordered() < idgen.typeid_to_uuid(idgen.typeid('order'))
 		AND idgen.typeid_to_uuid(idgen.typeid('order')) < idgen.uuid_v7_ordered()}),
-		't', "$name: the function that was replaced");
+		't', "$name: the replaced function");
 	is( $ask->(q{SELECT entity_number, note FROM idgen.find_creation('c0000000-0000-4000-8000-00000000000b')}),
-		'42|none', "$name: the column that was added");
+		'42|none', "$name: the new column");
 	is( $ask->(q{SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000b', 43, 'invoice')}),
-		'42|f', "$name: a retry is answered");
+		'42|f', "$name: a retry returns the recorded number");
 }
 
-# so that typeid() is in the midst of uuid_v7_ordered() for no other reason
+# so that the grant is the only reason that typeid() works
 $node->safe_psql('shop', q{SELECT setval('idgen.uuid_v7_ordered_ticker', last_value + (3600000 << 12)) FROM idgen.uuid_v7_ordered_ticker});
 check_new_version('a new session', sub { $node->safe_psql('shop', "SET ROLE app; $_[0]") });
-check_new_version('a session of before', sub { $session{shop}->query_safe($_[0]) });
-InUse::goes_on($node, 'shop', 'updated');
+check_new_version('an old session', sub { $session{shop}->query_safe($_[0]) });
+InUse::check_works($node, 'shop', 'updated');
 
 is( $session{old_shop}->query_safe(
 		q{SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000b', 43, 'invoice')}),
-	'42|f', 'a session at the old version goes on');
-InUse::goes_on($node, 'old_shop', 'at the old version, with the library of the new');
-is(InUse::sqlstate_of($node, 'old_shop', 'SELECT idgen.random_id()'), '42883', 'which has only what it had');
+	'42|f', 'a session at the old version continues');
+InUse::check_works($node, 'old_shop', 'at the old version with the new library');
+is(InUse::sqlstate_of($node, 'old_shop', 'SELECT idgen.random_id()'), '42883', 'the old version does not have the new function');
 $_->quit for values %session;
 
-# Dumps of both versions, restored where the new one is
+# Dumps of both versions, restored with the new version installed
 my $backup = $node->backup_dir;
 mkdir $backup;
 for my $database ('shop', 'old_shop')
@@ -177,13 +177,13 @@ for my $database ('shop', 'old_shop')
 	$node->command_ok([ 'pg_restore', '--create', '--exit-on-error', '--dbname', $node->connstr('postgres'), "$backup/$database" ],
 		"$database: restored");
 	is(versions($database), "1.0.1\n1.0.1", "$database: it is at the new version");
-	is(InUse::contents($node, $database), $contents, "$database: everything is there");
+	is(InUse::contents($node, $database), $contents, "$database: the contents are the same");
 	check_new_version($database, sub { $node->safe_psql($database, "SET ROLE app; $_[0]") }) if $database eq 'shop';
-	InUse::goes_on($node, $database, "$database, restored");
+	InUse::check_works($node, $database, "$database, restored");
 }
 
 # A role that owns the tables, as installers did in development versions, has put
-# its code on them. The update takes them back, and runs none of it.
+# its own code on them. The update takes ownership and runs none of that code.
 $node->safe_psql('postgres', 'CREATE ROLE installer; CREATE DATABASE owned; GRANT CREATE ON DATABASE owned TO installer');
 $node->safe_psql('owned', q{
 	CREATE EXTENSION idgen VERSION '1.0';
@@ -199,8 +199,8 @@ $node->safe_psql('owned', q{
 		IF current_user <> 'installer' THEN RAISE EXCEPTION 'trapped'; END IF;
 		RETURN 1;
 	END $$;
-	CREATE FUNCTION hers.spring() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN hers.spy(); END';
-	CREATE TRIGGER hers BEFORE INSERT OR UPDATE OR DELETE ON idgen.creation_identifiers FOR EACH ROW EXECUTE FUNCTION hers.spring();
+	CREATE FUNCTION hers.trap() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN hers.spy(); END';
+	CREATE TRIGGER hers BEFORE INSERT OR UPDATE OR DELETE ON idgen.creation_identifiers FOR EACH ROW EXECUTE FUNCTION hers.trap();
 	ALTER TABLE idgen.creation_identifiers ENABLE ALWAYS TRIGGER hers;
 	CREATE INDEX ON idgen.creation_identifiers (command_id) WHERE hers.spy() = 1;
 	ALTER TABLE idgen.creation_identifiers ADD CHECK (hers.spy() = 1);
@@ -210,18 +210,18 @@ $node->safe_psql('owned', 'ALTER EXTENSION idgen UPDATE');
 is($node->safe_psql('owned', q{
 	SELECT DISTINCT pg_get_userbyid(relowner) FROM pg_class WHERE relnamespace = 'idgen'::regnamespace
 	UNION SELECT pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = 'idgen'}),
-	$superuser, 'the update takes the tables, sequences, view and schema back');
+	$superuser, 'the update takes ownership of the tables, sequences, view and schema');
 is(InUse::sqlstate_of($node, 'owned', q{UPDATE idgen.creation_identifiers SET note = 'new'}),
-	'P0001', "where another role's code would run");
+	'P0001', "the other role's code would run on UPDATE");
 is($node->safe_psql('owned', q{SET ROLE installer; SELECT setval('idgen.snowflake_ticker', 1); SELECT count(*) FROM idgen.creation_identifiers}),
-	"1\n1", 'which keeps its rights');
+	"1\n1", 'the other role keeps its rights');
 
-# And who installs it now gets it by way of the old version.
+# CREATE EXTENSION now installs the new version through the old one.
 $node->safe_psql('postgres', 'CREATE EXTENSION idgen');
-is(versions('postgres'), "1.0.1\n1.0.1", 'the new version, from scratch');
+is(versions('postgres'), "1.0.1\n1.0.1", 'CREATE EXTENSION installs the new version');
 is($node->safe_psql('postgres', q{SELECT string_agg(attname, ' ' ORDER BY attnum) FROM pg_attribute
 	WHERE attrelid = 'idgen.creation_identifiers'::regclass AND attnum > 0}),
-	'command_id command_name entity_id entity_number request_hash created_at note', 'with its column');
+	'command_id command_name entity_id entity_number request_hash created_at note', 'with the new column');
 
 $node->stop;
 done_testing();

@@ -1,9 +1,9 @@
-# pg_upgrade carries a cluster over, by copies and by links: databases that use
-# idgen keep everything, and go on above all that was handed out, also where
-# the new server's clock is an hour behind. What was set with ALTER SYSTEM does
-# not come along, as pg_upgrade has it; without it, no identifier is made.
+# pg_upgrade, by copy and by link: databases that use idgen keep their contents, and
+# continue above all identifiers returned before, also if the clock of the new
+# server is an hour behind. pg_upgrade does not transfer ALTER SYSTEM settings;
+# without these, functions that require a node raise an error.
 #
-# From this version to itself, or from the one whose programs are in OLD_BINDIR
+# From this version to itself, or from the version whose programs are in OLD_BINDIR
 # (see scripts/dev/test-upgrade.sh).
 
 use strict;
@@ -21,7 +21,7 @@ my ($new_bindir) = run_command([ 'pg_config', '--bindir' ]);
 my $old_bindir = $ENV{OLD_BINDIR} // $new_bindir;
 my @old_install = defined $ENV{OLD_BINDIR} ? (install_path => dirname($old_bindir)) : ();
 
-# pg_upgrade writes into the folder where it is started.
+# pg_upgrade writes into the current directory.
 chdir ${PostgreSQL::Test::Utils::tmp_check} or die "chdir: $!";
 
 sub new_node
@@ -29,12 +29,12 @@ sub new_node
 	my ($name, @params) = @_;
 	my $node = PostgreSQL::Test::Cluster->new($name, @params);
 
-	# 18 has them unless told otherwise
+	# version 18 enables checksums by default
 	$node->init(extra => ['--data-checksums']);
 	return $node;
 }
 
-# One database has settings of its own; the other one has those of the server.
+# One database has settings of its own; the other one uses those of the server.
 my $old = new_node('old', @old_install);
 $old->start;
 InUse::create($old, 'shop');
@@ -85,27 +85,27 @@ for my $name (sort keys %modes)
 		FakeClock::start_behind($to, 3600);
 		FakeClock::check_behind($to, 3600, "$name: the new server's clock is an hour behind");
 		is( $to->safe_psql('shop', q{SELECT min(reserved_until) > clock_timestamp() FROM idgen.tickers}),
-			't', "$name: and behind what the old one has reserved");
+			't', "$name: the clock is behind the reservations of the old server");
 	}
 	else
 	{
 		$to->start;
 	}
 	note 'to ' . $to->safe_psql('postgres', 'SELECT version()');
-	is(InUse::contents($to, $_), $before{$_}, "$name: $_ has everything") for 'shop', 'warehouse';
-	is($to->safe_psql('shop', q{SELECT extversion FROM pg_extension WHERE extname = 'idgen'}), '1.0', "$name: and its version");
-	InUse::goes_on($to, 'shop', $name);
+	is(InUse::contents($to, $_), $before{$_}, "$name: the contents of $_ are the same") for 'shop', 'warehouse';
+	is($to->safe_psql('shop', q{SELECT extversion FROM pg_extension WHERE extname = 'idgen'}), '1.0', "$name: the extension version is the same");
+	InUse::check_works($to, 'shop', $name);
 
 	my $errors;
 	$to->psql('warehouse', 'SELECT idgen.snowflake()', stderr => \$errors, extra_params => ['--set=VERBOSITY=verbose']);
-	like($errors, qr/ERROR:  55000: .*\nHINT: /s, "$name: without the server's settings, no identifier is made");
+	like($errors, qr/ERROR:  55000: .*\nHINT: /s, "$name: without the server's settings, functions that require a node raise an error");
 
-	# as a guide to upgrading would say: take the settings along
+	# transfer the settings by hand
 	$to->append_conf('postgresql.auto.conf', $auto_conf);
 	$to->reload;
 	ok($to->poll_query_until('warehouse', 'SELECT idgen.uuid_v4() IS NOT NULL AND current_setting($$idgen.node_id$$) = $$21$$'),
-		"$name: they come along by hand");
-	InUse::goes_on($to, 'warehouse', $name);
+		"$name: the settings are transferred");
+	InUse::check_works($to, 'warehouse', $name);
 	$to->stop;
 }
 

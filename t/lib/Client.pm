@@ -1,16 +1,16 @@
-# Clients' sessions, as many as a test likes, driven by one process. They speak
-# the protocol themselves, over the server's socket, so that a test can lose
-# one at any moment, from either side, and knows what it was told until then.
+# Client sessions, any number of them driven by one process. They implement the
+# protocol themselves, over the server's Unix-domain socket, so that a test can end
+# a session at any moment, from either side, and knows every answer received before.
 #
-#   my $client = Client->connect($node) or die;   # undef: nobody listens
+#   my $client = Client->connect($node) or die;   # undef: connection refused
 #   $client->send('SELECT ...');
 #   for my $done (Client::wait_for_any([$client, ...], 1)) { $done->{rows} ... }
-#   $client->ask('SELECT ...');                   # both, for one of them
-#   $client->vanish;                              # without a word
+#   $client->ask('SELECT ...');                   # send and wait
+#   $client->disconnect;                          # without a Terminate message
 #
-# When a statement is done, {rows} has what it returned, {sqlstate} its error
-# or nothing, {status} I, T or E (in no, in a good, in a failed transaction),
-# and {gone} is whether the session is over.
+# When a statement is done, {rows} has its rows, {sqlstate} its error or undef,
+# {status} is I, T or E (no transaction, in a transaction, in a failed
+# transaction), and {gone} is whether the session has ended.
 
 package Client;
 
@@ -21,10 +21,10 @@ use PostgreSQL::Test::Utils;
 use Socket qw(PF_UNIX SOCK_STREAM pack_sockaddr_un);
 use Time::HiRes qw(time);
 
-# A server that is gone must not end the test.
+# Writing to a closed socket must not end the test.
 $SIG{PIPE} = 'IGNORE';
 
-# A node, or a host (the socket's folder) and a port
+# Connect to a node, or to a host (the socket directory) and a port.
 sub connect
 {
 	my ($class, $node, %where) = @_;
@@ -83,7 +83,7 @@ sub _write
 	}
 }
 
-# One or more statements; wait_for_any() tells when they are done.
+# Send one or more statements; wait_for_any() returns when they are done.
 sub send
 {
 	my ($self, $sql) = @_;
@@ -95,7 +95,7 @@ sub send
 
 sub is_busy { return $_[0]->{busy} && !$_[0]->{gone} }
 
-# Take in what has come; whether the statement is done, or the session.
+# Read what has arrived; return whether the statement or the session is done.
 sub _receive
 {
 	my ($self) = @_;
@@ -112,7 +112,7 @@ sub _receive
 		}
 	}
 
-	# what comes after the statement's end is for the next one
+	# input after the end of this statement belongs to the next one
 	while ($self->{busy} && length $self->{input} >= 5)
 	{
 		my ($type, $length) = unpack('a N', $self->{input});
@@ -171,8 +171,8 @@ sub _receive
 	return $self->{gone} || !$self->{busy};
 }
 
-# The clients of those that are busy that got an answer or lost their session,
-# in no more than so many seconds
+# Wait for at most the given number of seconds; return the busy clients that got
+# an answer or lost their session.
 sub wait_for_any
 {
 	my ($clients, $seconds) = @_;
@@ -192,7 +192,7 @@ sub wait_for_any
 	return @done;
 }
 
-# Wait until the statement is done, and tell its error.
+# Wait until the statement is done, and return its error.
 sub wait
 {
 	my ($self) = @_;
@@ -202,7 +202,7 @@ sub wait
 	return $self->{sqlstate} // ($self->{gone} ? 'gone' : '');
 }
 
-# The rows, like those of psql -At; or the error's SQLSTATE, or "gone"
+# Send a statement; return its rows like psql -At, or the SQLSTATE, or "gone".
 sub ask
 {
 	my ($self, $sql) = @_;
@@ -221,8 +221,8 @@ sub answer
 	return $error ne '' ? $error : join("\n", map { join('|', map { $_ // '' } @$_) } @{ $self->{rows} });
 }
 
-# The client's end of the session is suddenly gone.
-sub vanish
+# Close the client's end of the session without notice.
+sub disconnect
 {
 	my ($self) = @_;
 
@@ -236,7 +236,7 @@ sub quit
 	my ($self) = @_;
 
 	$self->_write('', 'X') unless $self->{gone};
-	$self->vanish;
+	$self->disconnect;
 }
 
 1;

@@ -1,7 +1,7 @@
-# A clock for a server that the test sets, also while the server runs.
+# A fake clock for a server, which the test can change while the server runs.
 #
-# libfaketime gives it to the server's processes; they read it from a file.
-# (Debian, Ubuntu: the package faketime.)
+# libfaketime is preloaded into the server's processes and reads the time from a
+# file. (Debian, Ubuntu: the package faketime.)
 
 package FakeClock;
 
@@ -34,7 +34,7 @@ sub _set
 	rename "$self->{file}.new", $self->{file} or die "rename: $!";
 }
 
-# Seconds ahead of the real clock, or behind it
+# Set the clock ahead of the real one by a number of seconds, or behind it.
 sub run_ahead_by
 {
 	my ($self, $seconds) = @_;
@@ -42,7 +42,7 @@ sub run_ahead_by
 	$self->_set(sprintf('%+d', $seconds));
 }
 
-# Unix seconds
+# Stop the clock at a number of Unix seconds.
 sub stand_still_at
 {
 	my ($self, $instant) = @_;
@@ -57,7 +57,7 @@ sub _still
 	return strftime('%Y-%m-%d %H:%M:%S', gmtime($instant));
 }
 
-# Start a node that has this clock.
+# Start a node with this clock.
 sub start
 {
 	my ($self, $node, %params) = @_;
@@ -68,8 +68,8 @@ sub start
 		FAKETIME_NO_CACHE => 1);
 }
 
-# Start a node whose clock is always behind by so many seconds, or always stands
-# still. Reading that takes no file, and little time.
+# Start a node whose clock is always behind by the given number of seconds, or
+# always stands still. Reading it needs no file and takes little time.
 sub start_behind
 {
 	my ($node, $seconds) = @_;
@@ -77,7 +77,7 @@ sub start_behind
 	return _start_with($node, {}, FAKETIME => "-$seconds");
 }
 
-# That it is: the time that it says is one between now and then
+# Check that the clock of the server is behind by the given number of seconds.
 sub check_behind
 {
 	my ($node, $seconds, $name) = @_;

@@ -1,26 +1,28 @@
-# Every value that the functions on a ticker hand out, and whether one of them
-# was handed out twice.
+# Records the values that the functions on a ticker return, and checks that none
+# is returned twice.
 #
-# Clients fetch values without end and write them to files as they get them,
-# so that a value counts whatever becomes of its transaction and of the server.
+# Clients fetch values endlessly and write them to files as they receive them, so
+# that a value counts whether or not its transaction commits or the server
+# crashes.
 #
 #   my $handed_out = HandedOut->new;
-#   $handed_out->clients_begin('before', $node);    # values are fetched
-#   $handed_out->wait_for_more;                     # by every client
-#   $handed_out->clients_end;                       # the server ended them
+#   $handed_out->clients_begin('before', $node);    # clients fetch values
+#   $handed_out->wait_for_more;                     # until each has some more
+#   $handed_out->clients_end;                       # after the server has stopped
 #   $handed_out->check_never_twice;
-#   HandedOut::number('trace_id', $value);          # to compare it by
+#   HandedOut::number('trace_id', $value);          # a number that increases
 
 package HandedOut;
 
 use strict;
 use warnings;
+use Functions;
 use IPC::Run;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(usleep);
 
-our @functions = qw(snowflake trace_id js_id decimal_id uuid_v7_ordered);
+our @functions = @Functions::tickers;
 
 # A line is the function's name, a tab and the value.
 sub _each_function
@@ -37,8 +39,7 @@ sub _copy
 	return _each_function("COPY (SELECT 'FUNCTION', idgen.FUNCTION() FROM generate_series(1, $rows)) TO STDOUT;\n");
 }
 
-# No transaction has anything to commit, so that the server flushes no WAL but
-# what a ticker flushes.
+# No transaction has changes to commit, so that only the tickers flush WAL.
 my $single = _each_function("SELECT 'FUNCTION', idgen.FUNCTION();\n");
 my %clients = (
 	'one at a time' => $single x 100,
@@ -61,7 +62,7 @@ sub new
 	return $self;
 }
 
-# What a node needs so that all of the functions work.
+# Configure a node so that all of the functions work.
 sub configure
 {
 	my ($node) = @_;
@@ -71,7 +72,7 @@ idgen.node_id = 21
 idgen.launch_id = 12345
 log_statement = none
 autovacuum = off
-# recovery compares each page that it puts together with the one that was
+# recovery compares each page that it restores with the original
 wal_consistency_checking = 'generic, sequence'
 });
 }
@@ -83,7 +84,7 @@ sub _script
 	return "$self->{folder}/$client.sql" =~ s/ /_/gr;
 }
 
-# Values from now on are greater than those before.
+# Begin a phase: its values must be greater than those of the phases before.
 sub begin_phase
 {
 	my ($self, $name) = @_;
@@ -93,8 +94,8 @@ sub begin_phase
 	return $phase;
 }
 
-# Each client runs its script again and again, or once: that gives them 70310
-# values of each function, all together.
+# Start the clients. Each one repeats its script, or runs it once: all clients
+# together then fetch 70310 values of each function.
 sub clients_begin
 {
 	my ($self, $name, $node, %how) = @_;
@@ -117,8 +118,8 @@ sub clients_begin
 	}
 }
 
-# Count the values of each function in what has come to a file since the last
-# count, or since the time that it was so long.
+# Count the values of each function that were appended to a file since the last
+# count, beginning at the offset $count->{from}.
 sub _count_on
 {
 	my ($count) = @_;
@@ -129,22 +130,16 @@ sub _count_on
 	read($file, my $text, $size);
 	close $file;
 
-	# a line is there when its end is
+	# only complete lines count
 	$text =~ s/[^\n]*\z//;
 	$count->{from} += length $text;
-	# each name has a letter that no other name and no value has, and there are
-	# millions of lines
-	$count->{snowflake} += $text =~ tr/k//;
-	$count->{trace_id} += $text =~ tr/t//;
-	$count->{js_id} += $text =~ tr/j//;
-	$count->{decimal_id} += $text =~ tr/m//;
-	$count->{uuid_v7_ordered} += $text =~ tr/v//;
+	$count->{$1}++ while $text =~ /^(\w+)/mg;
 	return $count;
 }
 
-# No more values of a function than these were handed out: those that are
-# written, and those that each client may have on the way, of one statement and
-# in its buffer.
+# An upper limit of the values of a function that were returned: those written to
+# files, and those that each client may not have written yet, which are at most
+# one statement and one buffer.
 sub at_most
 {
 	my ($self, $function) = @_;
@@ -153,13 +148,13 @@ sub at_most
 	for my $file (map { values %{ $_->{files} } } @{ $self->{phases} })
 	{
 		$self->{counts}{$file} //= { file => $file, from => 0 };
-		$most += 2_000 + _count_on($self->{counts}{$file})->{$function};
+		$most += 2_000 + _count_on($self->{counts}{$file})->{$function} // 0;
 	}
 	return $most;
 }
 
-# Until each client has got some more values of each function, from now on or, the
-# first time in a phase, from its beginning on
+# Wait until each client has fetched some more values of each function, counted from
+# now on, or for the first call in a phase, from the beginning of the phase.
 my $some = 50;
 
 sub wait_for_more
@@ -183,7 +178,7 @@ sub wait_for_more
 	}
 }
 
-# To be called when the server ended their sessions.
+# Wait for the clients' end after the server has ended their sessions.
 sub clients_end
 {
 	my ($self) = @_;
@@ -191,7 +186,7 @@ sub clients_end
 	$_->finish for @{ $self->{phases}[-1]{running} };
 }
 
-# The same where the server goes on.
+# End the clients of a server that keeps running.
 sub clients_terminate
 {
 	my ($self, $node) = @_;
@@ -201,8 +196,8 @@ sub clients_terminate
 	$self->clients_end;
 }
 
-# Values that somebody else got, each with its function's name and a tab, as
-# one more client of the phase
+# Record values that the test itself fetched, each as function name, tab and value,
+# as those of one more client of the phase.
 sub record
 {
 	my ($self, $values) = @_;
@@ -214,8 +209,7 @@ sub record
 	$phase->{files}{$client} = $file;
 }
 
-# A value without what tells no two of them apart, as a number that is greater
-# for each one that comes after it
+# The increasing part of a value as a number that is greater for each later value
 my $trace_id_start;
 
 sub number
@@ -230,14 +224,14 @@ sub number
 	}
 	if ($function eq 'trace_id')
 	{
-		# they begin again every 388 days
+		# the values wrap around every 388 days
 		$trace_id_start //= $value;
 		return ($value + (1 << 62) - $trace_id_start) % (1 << 63);
 	}
 	return $value;
 }
 
-# Tell of the first one, and of how many there are.
+# Report the number of findings, and the first one.
 sub _none
 {
 	my ($found, $name) = @_;
@@ -246,8 +240,9 @@ sub _none
 	is(@$found . $first, '0', $name);
 }
 
-# Each function handed out as many values as were waited for, and none of them
-# twice, and each client's and each phase's are greater than those before.
+# Check that each function returned at least the number of values waited for, that
+# no value was returned twice, and that values increase for each client and from
+# phase to phase.
 sub check_never_twice
 {
 	my ($self) = @_;
@@ -285,10 +280,10 @@ sub check_never_twice
 
 	for my $function (@functions)
 	{
-		cmp_ok($count{$function}, '>=', $self->{waited_for}, "$function: $count{$function} values were handed out");
-		_none($repeated{$function} // [], "$function: none of them twice");
-		_none($client_falls{$function} // [], "$function: each one greater than its client's last");
-		_none($phase_falls{$function} // [], "$function: and than all of the time before");
+		cmp_ok($count{$function}, '>=', $self->{waited_for}, "$function: $count{$function} values were returned");
+		_none($repeated{$function} // [], "$function: no value was returned twice");
+		_none($client_falls{$function} // [], "$function: values increase for each client");
+		_none($phase_falls{$function} // [], "$function: values exceed those of earlier phases");
 	}
 }
 

@@ -1,12 +1,12 @@
-# A database that uses idgen in every way that leaves something behind in it:
-# keys of all kinds, recorded commands, an id domain, rights, settings, the
-# tickers' marks. To see whether it survives what is done to it.
+# A database that uses every part of idgen that stores something: keys of all
+# kinds, recorded commands, an id domain, rights, settings, the tickers' high-water
+# marks. Tests use it to check that all of it survives an operation.
 #
 #   InUse::create($node, 'shop');
 #   my $before = InUse::contents($node, 'shop');
 #   ...
-#   is(InUse::contents($node, 'shop'), $before, 'all of it is there');
-#   InUse::goes_on($node, 'shop', 'afterwards');
+#   is(InUse::contents($node, 'shop'), $before, 'the contents are the same');
+#   InUse::check_works($node, 'shop', 'afterwards');
 
 package InUse;
 
@@ -15,9 +15,9 @@ use warnings;
 use PostgreSQL::Test::Cluster;
 use Test::More;
 
-# What each of these functions made, as something that is greater than all of
-# before. trace_id() begins again every 388 days, so that its order is that of
-# the way from the first one.
+# For each function, an expression that increases with each new value. trace_id()
+# wraps around every 388 days, so its expression is the distance from the first
+# value.
 my %ordered = (
 	snowflake => 'id',
 	uuid_v7_ordered => 'event::text COLLATE "C"',
@@ -29,7 +29,7 @@ my $node_id = 21;
 my $epoch = '2024-01-01 00:00:00+00';
 my $request = q{'{"customer": 7, "lines": [1, 2.50]}'};
 
-# For a server whose databases have no settings of their own
+# Settings for a server whose databases have none
 our $settings = qq{
 idgen.node_id = $node_id
 idgen.launch_id = 12345
@@ -42,8 +42,8 @@ sub _fill
 	return "SET ROLE app; INSERT INTO orders (round) SELECT $round FROM generate_series(1, $rows_at_once);";
 }
 
-# The extension belongs to the owner of the database, who is no superuser. The
-# settings are the database's, unless the server has them.
+# The extension belongs to the owner of the database, who is not a superuser. The
+# settings are stored with the database, unless the server has them.
 sub create
 {
 	my ($node, $database, %params) = @_;
@@ -96,7 +96,7 @@ sub create
 	$node->safe_psql($database, _fill(1));
 }
 
-# Everything that is there, as text. Makes no identifier.
+# The contents of the database as text; generates no identifiers
 sub contents
 {
 	my ($node, $database) = @_;
@@ -128,52 +128,52 @@ sub sqlstate_of
 	return $errors =~ /ERROR:  (\w{5})$/m ? $1 : "no error: $errors";
 }
 
-# It does what it did before, and what it makes is above what it made.
-sub goes_on
+# Check that the database works as before, and that new identifiers are greater.
+sub check_works
 {
 	my ($node, $database, $when) = @_;
 	my $round = 1 + $node->safe_psql($database, 'SELECT max(round) FROM orders');
 
-	# a retry, its request written differently
+	# a retry whose request has another text form
 	is( $node->safe_psql($database,
 			q{SET ROLE app;
 			  SELECT * FROM idgen.create_once('c0000000-0000-4000-8000-00000000000a', idgen.uuid_v7(), 'order',
 				'{"lines": [1.0, 2.5], "customer": 7}')}),
-		'e0000000-0000-4000-8000-00000000000a|f', "$when: a retry is answered with the entity of old");
+		'e0000000-0000-4000-8000-00000000000a|f', "$when: a retry returns the recorded uuid");
 	is( $node->safe_psql($database,
 			q{SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000b', 43, 'invoice')}),
-		'42|f', "$when: and with the number of old");
+		'42|f', "$when: a retry returns the recorded number");
 	is( sqlstate_of($node, $database,
 			q{SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000a', idgen.uuid_v7(), 'order', '{"customer": 8}')}),
-		'23505', "$when: another request is refused");
+		'23505', "$when: another request is an error");
 
 	$node->safe_psql($database, _fill($round));
 	is( $node->safe_psql($database, "SELECT count(*) FROM orders WHERE round = $round"),
-		$rows_at_once, "$when: $rows_at_once more rows, none with a key of old");
+		$rows_at_once, "$when: $rows_at_once more rows with new keys");
 	for my $function (sort keys %ordered)
 	{
 		is( $node->safe_psql($database,
 				"SELECT (SELECT min($ordered{$function}) FROM orders WHERE round = $round) > (SELECT max($ordered{$function}) FROM orders WHERE round < $round)"),
-			't', "$when: $function is above all of before");
+			't', "$when: $function is greater than all before");
 	}
 	is( $node->safe_psql($database,
 			"SELECT bool_and(idgen.snowflake_node(id) = $node_id),
 				bool_and(abs(extract(epoch FROM idgen.snowflake_timestamp(id, '$epoch') - clock_timestamp())) < 7200)
 			 FROM orders WHERE round = $round"),
-		't|t', "$when: with the node and the epoch of before");
+		't|t', "$when: with the same node and epoch");
 	is( $node->safe_psql($database,
 			q{SET ROLE app; SELECT DISTINCT p.domain, p.prefix FROM orders, idgen.parse_prefixed_id(account) p}),
 		'account_id|acct', "$when: the accounts' prefix names their domain");
 	is( sqlstate_of($node, $database, "INSERT INTO orders (round, account) VALUES (0, idgen.prefixed_id('order'))"),
-		'23514', "$when: the domain refuses another prefix");
+		'23514', "$when: the domain rejects another prefix");
 	is( sqlstate_of($node, $database, "SELECT idgen.create_id_domain('other_id', 'acct')"),
-		'23505', "$when: which is taken");
+		'23505', "$when: its prefix is in use");
 	is( sqlstate_of($node, $database, q{INSERT INTO orders (round, public_id) VALUES (0, idgen.short_comb(clock => now() - interval '11 minutes'))}),
-		'23514', "$when: the trigger refuses an old key");
+		'23514', "$when: the trigger rejects an old key");
 	is( sqlstate_of($node, $database, 'SET ROLE app; SELECT idgen.uuid_v1()'),
-		'42501', "$when: who must not call a function still must not");
+		'42501', "$when: revoked EXECUTE is still rejected");
 	is( sqlstate_of($node, $database, 'SET ROLE auditor; SELECT entity_id FROM idgen.creation_identifiers'),
-		'42501', "$when: or read a column");
+		'42501', "$when: a column without a grant is still rejected");
 }
 
 1;

@@ -1,13 +1,13 @@
-# Many clients at work, whatever happens to the server: some insert rows whose
-# identifiers are defaults, some only take identifiers, some create orders with
-# create_once() and send a command again until they are told.
+# Many concurrent clients, which continue across server crashes: some insert rows
+# whose identifiers are column defaults, some only fetch identifiers, some create
+# orders with create_once() and repeat a command until it is answered.
 #
-# All that a client saw is kept: an identifier must not be seen twice, also
-# where its transaction came to nothing; what a client was told is committed
-# must be there; and each command has made one order.
+# All results are kept: an identifier must not be returned twice, even if its
+# transaction did not commit; rows reported as committed must exist; and each
+# command has made one order.
 #
 #   my $load = MixedLoad->new($node);
-#   $load->go_on(sub { $load->answers > 1000 });   # until that is so
+#   $load->run_until(sub { $load->answers > 1000 });
 #   $load->check;
 
 package MixedLoad;
@@ -20,8 +20,8 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(time usleep);
 
-# What a row of "things" gets by default; the first of them are on a ticker,
-# and increase.
+# The columns of "things", which are filled by default; the first of them are on a
+# ticker, and increase.
 our @ordered = qw(snowflake js_id decimal_id uuid_v7_ordered);
 our @functions = (@ordered, qw(trace_id uuid_v4 uuid_v7 uuid_v6 comb short_comb object_id ulid));
 my %type_of = (
@@ -32,7 +32,7 @@ my %type_of = (
 my $columns = join(', ', @functions);
 my $calls = join(', ', map { "idgen.$_()" } @functions);
 
-# A node needs idgen.node_id and idgen.launch_id.
+# The node needs the settings idgen.node_id and idgen.launch_id.
 sub new
 {
 	my ($class, $node, %how_many) = @_;
@@ -45,7 +45,7 @@ sub new
 		repeated => [],
 		fallen => [],
 		phase_max => {}, last_phase_max => {},
-		told => [],
+		reported => [],
 		undone => [],
 		commands => 0,
 		entity_of => {},
@@ -65,10 +65,10 @@ sub new
 	return $self;
 }
 
-# How many statements were answered
+# The number of statements that succeeded
 sub answers { return $_[0]->{answers} }
 
-# The sessions that are at work
+# The connected sessions
 sub sessions
 {
 	my ($self) = @_;
@@ -76,8 +76,8 @@ sub sessions
 	return grep { defined $_ } map { $_->{session} } @{ $self->{clients} };
 }
 
-# The server is gone, or on its way: hear what each client is told to the end.
-# Identifiers after that are greater than those before.
+# The server stops or has stopped: read the last answer of each client. Identifiers
+# after that are greater than those before.
 sub lose_all
 {
 	my ($self) = @_;
@@ -93,16 +93,16 @@ sub lose_all
 	$self->{phase_max} = {};
 }
 
-# Let the clients work until a condition holds; who lost the session connects
-# again.
-sub go_on
+# Let the clients work until a condition holds; a client without a session
+# connects again.
+sub run_until
 {
 	my ($self, $until) = @_;
 	my $deadline = time + $PostgreSQL::Test::Utils::timeout_default;
 
 	until ($until->())
 	{
-		die 'the load does not get on: ' . join(', ', %{ $self->{errors} }) if time > $deadline;
+		die 'the load makes no progress: ' . join(', ', %{ $self->{errors} }) if time > $deadline;
 		for my $client (grep { !$_->{session} } @{ $self->{clients} })
 		{
 			$client->{session} = Client->connect($self->{node}) or last;
@@ -158,7 +158,7 @@ sub _do
 	$client->{session}->send($sql);
 }
 
-# Remember what a client saw.
+# Record the identifiers that a client got.
 sub _see
 {
 	my ($self, $session) = @_;
@@ -181,8 +181,8 @@ sub _see
 	}
 }
 
-# Rows of identifiers: in a statement of their own, or in a transaction that
-# ends in one way or the other.
+# Insert rows: as a statement of its own, or in a transaction that commits or rolls
+# back.
 sub _insert
 {
 	my ($self, $client, $what) = @_;
@@ -201,15 +201,15 @@ sub _insert
 		$self->_do($client, rand() < 0.3 ? ('roll back', 'ROLLBACK') : ('commit', 'COMMIT'));
 		return;
 	}
-	push @{ $self->{told} }, map { $_->[0] } @{ $client->{session}{rows} } if $what eq 'insert';
-	push @{ $self->{told} }, @{ $client->{rows} } if $what eq 'commit';
+	push @{ $self->{reported} }, map { $_->[0] } @{ $client->{session}{rows} } if $what eq 'insert';
+	push @{ $self->{reported} }, @{ $client->{rows} } if $what eq 'commit';
 	push @{ $self->{undone} }, @{ $client->{rows} } if $what eq 'roll back';
 	$client->{rows} = undef;
 	return if $self->{ending};
 	$self->_do($client, rand() < 0.5 ? ('insert', $insert) : ('insert in a transaction', "BEGIN; $insert"));
 }
 
-# Identifiers for nothing
+# Fetch identifiers that are not stored.
 sub _take
 {
 	my ($self, $client, $what) = @_;
@@ -220,8 +220,8 @@ sub _take
 	  unless $what eq 'lost' || $self->{ending};
 }
 
-# A command, again and again until it is answered, and at times once more. The
-# order is made by the same statement, or by the next one.
+# Repeat a command until it is answered, and sometimes once more. The order is made
+# by the same statement or by the next one.
 sub _create
 {
 	my ($self, $client, $what) = @_;
@@ -265,20 +265,19 @@ sub _create
 	}
 }
 
-# Each client comes to the end of what it does: no transaction is open, and all
-# commands are answered.
+# Let each client finish: no transaction is open, and all commands are answered.
 sub finish
 {
 	my ($self) = @_;
 
 	$self->{ending} = 1;
-	$self->go_on(sub { !grep { !$_->{session} || $_->{session}->is_busy } @{ $self->{clients} } });
+	$self->run_until(sub { !grep { !$_->{session} || $_->{session}->is_busy } @{ $self->{clients} } });
 	$_->quit for $self->sessions;
 	$_->{session} = undef for @{ $self->{clients} };
 	$self->{ending} = 0;
 }
 
-# How many of these rows there are
+# The number of these rows that exist
 sub _count_there
 {
 	my ($self, $numbers) = @_;
@@ -290,8 +289,8 @@ sub _count_there
 		  . 'SELECT count(*) FROM numbers JOIN things USING (snowflake)');
 }
 
-# Nothing came twice, nothing that was told is lost, each command made one
-# order.
+# Check that nothing was repeated, nothing reported as committed is lost, and each
+# command made one order.
 sub check
 {
 	my ($self) = @_;
@@ -303,11 +302,11 @@ sub check
 		is( $node->safe_psql('postgres', "SELECT count(*) - count(DISTINCT $function) FROM things"),
 			'0', "$function: none is in the table twice, of " . keys(%{ $self->{seen}{$function} }) . ' that were seen');
 	}
-	is(_first($self->{repeated}), '0', 'nor was any seen twice, also of those that came to nothing');
-	is(_first($self->{fallen}), '0', 'and those on a ticker are greater than all before the fault');
+	is(_first($self->{repeated}), '0', 'no identifier was returned twice, including rolled back ones');
+	is(_first($self->{fallen}), '0', 'identifiers on a ticker are greater than all before the fault');
 
-	is($self->_count_there($self->{told}), scalar @{ $self->{told} }, 'all ' . @{ $self->{told} } . ' rows that clients were told of are there');
-	is($self->_count_there($self->{undone}), '0', 'and none of the ' . @{ $self->{undone} } . ' that were rolled back');
+	is($self->_count_there($self->{reported}), scalar @{ $self->{reported} }, 'all ' . @{ $self->{reported} } . ' rows reported as committed exist');
+	is($self->_count_there($self->{undone}), '0', 'and none of the ' . @{ $self->{undone} } . ' rolled back rows');
 
 	my $file = PostgreSQL::Test::Utils::tempdir() . '/answers';
 	append_to_file($file, join('', map { "$_\t$self->{entity_of}{$_}\n" } sort keys %{ $self->{entity_of} }));
@@ -318,7 +317,7 @@ sub check
 				   (SELECT count(*) FROM idgen.creation_identifiers)
 			FROM answers a LEFT JOIN orders o USING (command, id)
 			LEFT JOIN idgen.creation_identifiers c ON c.command_id = a.command AND c.entity_id = a.id}),
-		join('|', ($self->{commands}) x 6), 'each command has made one order, the one that its client was told of');
+		join('|', ($self->{commands}) x 6), 'each command has made one order, the one reported to its client');
 }
 
 sub _first
@@ -332,8 +331,8 @@ sub figures
 {
 	my ($self) = @_;
 
-	return sprintf('%d rows of %d identifiers seen, %d repeated; %d rows told of; %d commands sent %d times, %d answered as replays; %d sessions lost',
-		scalar keys %{ $self->{seen}{snowflake} }, scalar @functions, scalar @{ $self->{repeated} }, scalar @{ $self->{told} },
+	return sprintf('%d rows of %d identifiers seen, %d repeated; %d rows reported; %d commands sent %d times, %d answered as replays; %d sessions lost',
+		scalar keys %{ $self->{seen}{snowflake} }, scalar @functions, scalar @{ $self->{repeated} }, scalar @{ $self->{reported} },
 		$self->{commands}, $self->{sends}, $self->{replays}, $self->{lost});
 }
 

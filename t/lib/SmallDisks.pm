@@ -1,12 +1,12 @@
-# Disks that a test can fill: small ones in memory, in a namespace of its own,
-# for which no root is needed.
+# Small disks that a test can fill: tmpfs in a namespace of their own, which does not
+# require root.
 #
 #   use SmallDisks (data => 160, wal => 40);    # megabytes; before Test::More
 #   plan skip_all => '...' unless SmallDisks::folder();
 #   ... SmallDisks::folder() . '/data' ...
 #
-# The test is started anew in the namespace: as root there, to mount the disks,
-# and from there as the caller again, since no server runs as root.
+# The test is restarted in the namespace: as root there, to mount the disks, and
+# then as the calling user again, since a server refuses to run as root.
 
 package SmallDisks;
 
@@ -21,7 +21,7 @@ sub import
 {
 	my ($class, %megabytes) = @_;
 
-	# $^C: perl -c only compiles
+	# $^C: do nothing for perl -c
 	return if !%megabytes || folder() || $^C;
 
 	my $disks = File::Temp::tempdir('idgen_disks_XXXX', TMPDIR => 1, CLEANUP => 1);

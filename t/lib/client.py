@@ -1,7 +1,7 @@
-"""A client of idgen that shares no code with it: Python's uuid and integers.
+"""Text forms by an implementation independent of idgen: Python's uuid and integers.
 
-    client.py check < FILE    read what the server wrote, say what is wrong
-    client.py make N          write N random and all edge values as we see them
+    client.py check < FILE    check what the server wrote, print what is wrong
+    client.py make N          write N random and all boundary values
 
 A line is a uuid and its forms, separated by tabs: base 16, 32, 36, 58, 62,
 prefixed id, TypeID, ULID.

@@ -3,9 +3,9 @@ table of bits and its table of decimal places. No code is shared with idgen.
 
     id_pattern.py trace < FILE      decode: a line is an identifier
     id_pattern.py decimal < FILE
-    id_pattern.py make-trace        encode: every edge and 1000 at random,
+    id_pattern.py make-trace        encode: every boundary value and 1000 random ones,
     id_pattern.py make-decimal      each an identifier and its parts
-    id_pattern.py numbers < FILE    those that are no JavaScript number
+    id_pattern.py numbers < FILE    print those that are not JavaScript integers
 
 Parts are separated by tabs.
 """

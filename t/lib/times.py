@@ -1,6 +1,6 @@
-"""Times as Python's uuid reads them: on standard input uuids of version 1, on
-standard output each with its 60-bit count of 100 ns ticks; then, after a line
-"made", version 1 uuids that Python makes, with theirs.
+"""Timestamps as Python's uuid reads them. Standard input: uuids of version 1.
+Standard output: each one with its 60-bit count of 100 ns ticks; then, after a line
+"made", uuids of version 1 that Python generates, with their counts.
 """
 
 import sys

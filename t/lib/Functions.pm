@@ -1,0 +1,417 @@
+# The list of all SQL functions of idgen, which the tests read: what t/008
+# compares with pg_proc, which values t/003 calls each function with and what
+# must hold for the results, who may call it (t/041), whether a standby answers
+# it (t/046), and which generators are called under load.
+#
+# A new function needs one row in $table and, if it takes an identifier, text or
+# a number, one entry in @properties.
+
+package Functions;
+
+use strict;
+use warnings;
+
+# Sample arguments
+our $v1 = q{'c232ab00-9414-11ec-b3c8-9f6bdeced846'};
+our $v4 = q{'919108f7-52d1-4320-9bac-f847db4148a8'};
+my $v6 = q{'1ec9414c-232a-6b00-b3c8-9f6bdeced846'};
+my $v7 = q{'017f22e2-79b0-7cc3-98c4-dc0c0c07398f'};
+my $v13 = q{'1ec9414c-232a-db00-b3c8-9f6bdeced846'};
+our $minute_0 = q{'00000000-0000-4000-8000-000000000000'};
+my $object = q{'507f1f77bcf86cd799439011'};
+my $before = q{'2020-01-01 00:00:00+00'};
+my $instant = q{'2026-01-01 00:00:00+00'};
+my $typeid = q{'user_01h455vb4pex5vsknk084sn02q'};
+my $ulid = q{'01ARZ3NDEKTSV4RRFFQ69G5FAV'};
+
+# signature | kind | attributes | errors | arguments
+#
+# kind        generator: makes identifiers; any role may call it
+#             ticker: a generator that takes its values from a ticker
+#             reader: any other function that any role may call
+#             creations, prefixes, tickers: requires rights on that table or
+#             sequence
+#             trigger: called by the server only
+#             advisor: a reader in the extension idgen_advisor
+# attributes  volatility (i, s, v), parallel safety (s, r, u), and "strict" and
+#             "definer" where they apply
+# errors      SQLSTATEs that an argument can cause, or -
+# arguments   of a call that succeeds; with the types of pg_catalog, since t/041
+#             calls it with other types on the search path
+my $table = <<"END";
+# UUIDs
+uuid_v4() | generator | vs strict | - |
+uuid_v5(uuid,text) | reader | is strict | 22021 | $v4, 'name'
+uuid_v7(timestamptz) | generator | vs | - |
+uuid_v1() | generator | vs strict | - |
+uuid_v6() | generator | vs strict | - |
+lambert_comb() | generator | vs strict | - |
+comb(timestamptz) | generator | vs | - |
+short_comb(interval,int4,int4,timestamptz) | generator | vs | - | '30 seconds', 3, 100
+suffix_comb(timestamptz) | generator | vs | - |
+short_suffix_comb(interval,timestamptz) | generator | vs | - | '30 seconds'
+sequence_comb(regclass,int4,int4) | generator | vu | - | 'public.numbers'
+
+# Conversions
+uuid_v1_to_v6(uuid) | reader | is strict | 22023 | $v1
+uuid_v6_to_v1(uuid) | reader | is strict | 22023 | $v6
+uuid_v1_to_lambert_comb(uuid) | reader | is strict | 22023 | $v1
+lambert_comb_to_uuid_v1(uuid) | reader | is strict | 22023 | $v13
+swap_guid_bytes(uuid) | reader | is strict | - | $v4
+prefix_to_suffix(uuid) | reader | is strict | - | $v4
+suffix_to_prefix(uuid) | reader | is strict | - | $v4
+short_prefix_to_suffix(uuid) | reader | is strict | - | $v4
+short_suffix_to_prefix(uuid) | reader | is strict | - | $v4
+
+# Readers, bounds and order of UUIDs
+uuid_version(uuid) | reader | is strict | - | $v4
+uuid_variant(uuid) | reader | is strict | - | $v4
+uuid_timestamp(uuid) | reader | is strict | - | $v7
+uuid_text_timestamp(text) | reader | is strict | 22P02 | $v7
+comb_timestamp(uuid) | reader | is strict | - | $v4
+suffix_comb_timestamp(uuid) | reader | is strict | - | $v4
+short_comb_timestamp(uuid,timestamptz,interval,int4) | reader | ss | 22023 22008 | $v4, $instant
+inspect(uuid) | reader | ss strict | - | $v7
+uuid_v7_floor(timestamptz) | reader | is strict | - | $instant
+uuid_v7_ceil(timestamptz) | reader | is strict | - | $instant
+comb_floor(timestamptz) | reader | is strict | - | $instant
+comb_ceil(timestamptz) | reader | is strict | - | $instant
+uuid_v7_within(uuid,timestamptz,timestamptz) | reader | is | 22008 | $v7, $before, $instant
+comb_within(uuid,timestamptz,timestamptz) | reader | is | 22008 | $v4, $before, $instant
+uuid_smaller(uuid,uuid) | reader | is strict | - | $v4, $v7
+uuid_larger(uuid,uuid) | reader | is strict | - | $v4, $v7
+min(uuid) | reader | is | - | ${v4}::pg_catalog.uuid
+max(uuid) | reader | is | - | ${v4}::pg_catalog.uuid
+
+# Checks
+is_uuid(text,int4) | reader | is | 22023 | $v4
+is_recent_short_comb(uuid,interval,timestamptz,interval,int4,interval,interval) | reader | ss | 22023 22008 | $minute_0, '1 hour', '1970-01-01 00:05:00+00'
+is_recent_comb(uuid,interval,timestamptz,interval,interval) | reader | ss | 22023 22008 | idgen.comb_floor($instant), '1 hour', $instant
+is_recent_uuid_v7(uuid,interval,timestamptz,interval,interval) | reader | ss | 22023 22008 | idgen.uuid_v7_floor($instant), '1 hour', $instant
+check_recent_short_comb(uuid,interval,timestamptz,interval,int4,interval,interval) | reader | ss | 22023 22008 23514 | $minute_0, '1 hour', '1970-01-01 00:05:00+00'
+check_recent_comb(uuid,interval,timestamptz,interval,interval) | reader | ss | 22023 22008 23514 | idgen.comb_floor($instant), '1 hour', $instant
+check_recent_uuid_v7(uuid,interval,timestamptz,interval,interval) | reader | ss | 22023 22008 23514 | idgen.uuid_v7_floor($instant), '1 hour', $instant
+check_on_insert() | trigger | vs | - |
+
+# Identifiers on tickers
+snowflake(timestamptz) | ticker | vu | - |
+snowflake_timestamp(int8,timestamptz) | reader | is | 22008 | 175928847299117063
+snowflake_node(int8) | reader | is strict | - | 175928847299117063
+snowflake_counter(int8) | reader | is strict | - | 175928847299117063
+snowflake_floor(timestamptz,timestamptz) | reader | is | - | $instant
+snowflake_ceil(timestamptz,timestamptz) | reader | is | - | $instant
+snowflake_within(int8,timestamptz,timestamptz,timestamptz) | reader | is | 22008 | 175928847299117063, $before, $instant
+trace_id() | ticker | vu strict | - |
+trace_id_timestamp(int8,timestamptz) | reader | ss | 22008 | 175928847299117063, $instant
+trace_id_node(int8) | reader | is strict | - | 175928847299117063
+trace_id_counter(int8) | reader | is strict | - | 175928847299117063
+js_id(timestamptz) | ticker | vu | - |
+js_id_timestamp(int8,timestamptz) | reader | is | 22008 | 175928847299117
+js_id_node(int8) | reader | is strict | - | 175928847299117
+js_id_counter(int8) | reader | is strict | - | 175928847299117
+js_id_floor(timestamptz,timestamptz) | reader | is | - | $instant
+js_id_ceil(timestamptz,timestamptz) | reader | is | - | $instant
+js_id_within(int8,timestamptz,timestamptz,timestamptz) | reader | is | 22008 | 175928847299117, $before, $instant
+decimal_id() | ticker | vu strict | - |
+decimal_id_parts(int8) | reader | is strict | - | 14150009200065
+uuid_v7_ordered() | ticker | vu strict | - |
+ticker_state(text) | reader | vu strict | 22023 | 'snowflake'
+raise_ticker(text,int8) | tickers | vu strict | 22023 22003 | 'decimal_id', 1
+
+# ObjectId
+object_id() | generator | vs strict | - |
+is_object_id(text) | reader | is strict | - | $object
+object_id_timestamp(text) | reader | is strict | 22P02 | $object
+object_id_floor(timestamptz) | reader | is strict | - | $instant
+object_id_ceil(timestamptz) | reader | is strict | - | $instant
+
+# Text
+uuid_to_base(uuid,int4) | reader | is strict | 22023 | ${v4}::pg_catalog.uuid, 58
+bigint_to_base(int8,int4) | reader | is strict | 22023 | 12345, 36
+uuid_from_base(text,int4) | reader | is strict | 22023 22P02 | 'c0ffee', 32
+bigint_from_base(text,int4) | reader | is strict | 22023 22P02 | 'c0ffee', 62
+prefixed_id(text,uuid) | reader | is strict | 22023 | 'acct', $v7
+prefixed_id_to_uuid(text,text) | reader | is | 22P02 22023 23514 | 'acct_03e6wlko0bp8e7c9916hklbnd', 'acct'
+is_prefixed_id(text,text) | reader | is strict | 22023 | 'acct_03e6wlko0bp8e7c9916hklbnd', 'acct'
+prefixed_id_prefix(text) | reader | is strict | 22P02 | 'acct_03e6wlko0bp8e7c9916hklbnd'
+create_id_domain(text,text) | prefixes | vu strict | 22023 23505 42710 42602 42601 3F000 0A000 42501 | 'public.thing_id', 'thing'
+parse_prefixed_id(text) | prefixes | ss strict | 22P02 | 'acct_03e6wlko0bp8e7c9916hklbnd'
+typeid_from_uuid(text,uuid) | reader | is strict | 22023 | 'user', $v7
+typeid(text) | generator | vs | 22023 | 'user'
+typeid_to_uuid(text) | reader | is strict | 22P02 | $typeid
+typeid_prefix(text) | reader | is strict | 22P02 | $typeid
+ulid() | generator | vs strict | - |
+ulid_to_uuid(text) | reader | is strict | 22P02 | $ulid
+ulid_from_uuid(uuid) | reader | is strict | - | $v7
+ulid_timestamp(text) | reader | is strict | 22P02 | $ulid
+ulid_floor(timestamptz) | reader | is strict | - | $instant
+ulid_ceil(timestamptz) | reader | is strict | - | $instant
+ulid_within(text,timestamptz,timestamptz) | reader | is | 22008 | $ulid, $before, $instant
+
+# Creating once
+create_once(uuid,uuid,text,jsonb) | creations | vu | 22004 23505 | $v4, ${v7}::pg_catalog.uuid, 'order', '{"a": [1, 2.50, "x", null, true]}'
+create_once_bigint(uuid,int8,text,jsonb) | creations | vu | 22004 23505 | $v7, 7, 'order', '{"a": [1, 2.50, "x", null, true]}'
+find_creation(uuid) | creations | ss strict | - | $v4
+forget_creation(uuid) | creations | vu strict | - | $v1
+forget_creation_of(uuid) | creations | vu strict | - | ${v1}::pg_catalog.uuid
+forget_creation_of_bigint(int8) | creations | vu strict | - | 8
+purge_creations(interval,int8) | creations | vu | 22004 22023 | '1 hour', 10
+trim_creations(int8,text) | creations | vu | 22004 22023 | 1000, 'order'
+remember_command(_uuid,uuid,int4) | reader | is | 22004 22023 2202E | ARRAY[$v1, $v7]::pg_catalog._uuid, $v4
+has_command(_uuid,uuid) | reader | is | 2202E | ARRAY[$v1, $v7]::pg_catalog._uuid, $v7
+
+# The extension idgen_advisor, where it is installed
+expected_key_cost(text,float8,float8,float8,int4,int4,int4,float8) | advisor | is | 22004 22023 | 'random', 1000000, 1000
+advise_short_comb(float8,int8,int8,interval) | advisor | ss | 22023 | 100, 500000000
+index_report(regclass,int4,timestamptz) | advisor | vr | - | 'public.things_pkey'
+END
+
+# Each function: its signature, name, kind, attributes, errors (a list) and arguments
+our @functions = map {
+	my ($signature, $kind, $attributes, $errors, $arguments) = split / *\| */;
+	{
+		signature => $signature,
+		name => $signature =~ s/\(.*//r,
+		kind => $kind,
+		attributes => $attributes,
+		errors => [ grep { $_ ne '-' } split ' ', $errors ],
+		arguments => $arguments // ''
+	}
+} grep { /\|/ } split /\n/, $table;
+
+# The functions on a ticker
+our @tickers = map { $_->{name} } grep { $_->{kind} eq 'ticker' } @functions;
+my $ticker_names = join ', ', map { "'$_'" } @tickers;
+
+# The functions that are installed, each with its attributes
+our $installed = q{
+	SELECT p.proname || '(' || coalesce((SELECT string_agg(t.typname, ',' ORDER BY n)
+			FROM unnest(p.proargtypes) WITH ORDINALITY AS a (type, n) JOIN pg_type t ON t.oid = a.type), '') || ')' AS signature,
+		concat(provolatile, proparallel, CASE WHEN proisstrict THEN ' strict' END, CASE WHEN prosecdef THEN ' definer' END) AS attributes,
+		p.*
+	FROM pg_proc p
+	WHERE pronamespace = 'idgen'::regnamespace};
+
+# Install idgen, and idgen_advisor if it is available; return whether the functions
+# of the latter exist.
+sub install
+{
+	my ($node, $database) = @_;
+
+	$node->safe_psql($database, 'CREATE EXTENSION IF NOT EXISTS idgen');
+	$node->safe_psql($database, 'CREATE EXTENSION idgen_advisor')
+	  if $node->safe_psql($database, q{SELECT count(*) FROM pg_available_extensions WHERE name = 'idgen_advisor'});
+	return $node->safe_psql($database, q{SELECT to_regproc('idgen.index_report') IS NOT NULL}) eq 't';
+}
+
+# The functions of the list that are installed
+sub installed
+{
+	my ($node, $database) = @_;
+	my %installed = map { $_ => 1 } split /\n/, $node->safe_psql($database, "SELECT signature FROM ($installed) p");
+
+	return grep { $installed{ $_->{signature} } } @functions;
+}
+
+# The literals in the arguments, among them one text that each reader accepts
+our @literals = map { $_->{arguments} =~ /('[^']*')/g } @functions;
+
+# A call of a function of the list
+sub call
+{
+	my ($function) = @_;
+
+	return "idgen.$function->{name}($function->{arguments})";
+}
+
+# Calls of all generators that need no ticker and no sequence
+our @independent = map { call($_) } grep { $_->{kind} eq 'generator' && $_->{attributes} =~ /^vs/ } @functions;
+
+# What must hold, as [name, source of rows, condition for each row]. Sources are
+# the tables of random values that t/003 creates: uuids.id, texts.t, numbers.n,
+# instants.at and so on. tried.f() is idgen.f() as text, or "!" and the SQLSTATE
+# of its error.
+our @properties = (
+	[ 'uuid_from_base() inverts uuid_to_base()',
+	  'uuids, bases', 'idgen.uuid_from_base(idgen.uuid_to_base(id, base), base) = id' ],
+	[ 'uuid_to_base() pads to the width of 128 bits',
+	  'uuids, bases', 'length(idgen.uuid_to_base(id, base)) = ceil(128 / log(2.0, base))' ],
+	[ 'uuid_to_base() keeps the order of uuids',
+	  '(SELECT base, idgen.uuid_to_base(id, base) AS here, idgen.uuid_to_base(lead(id) OVER (PARTITION BY base ORDER BY id), base) AS next
+		FROM uuids, bases) s WHERE next IS NOT NULL', 'here COLLATE "C" < next COLLATE "C"' ],
+	[ 'bigint_from_base() inverts bigint_to_base()',
+	  'numbers, bases WHERE n >= 0', 'idgen.bigint_from_base(idgen.bigint_to_base(n, base), base) = n' ],
+	[ 'bigint_to_base() rejects negative numbers',
+	  'numbers, bases WHERE n < 0', q{tried.bigint_to_base(n, base) = '!22023'} ],
+	[ 'uuid_from_base() accepts the digits of the base only',
+	  'texts, bases', q{CASE WHEN t ~ alphabet AND octet_length(t) < width THEN ltrim(idgen.uuid_to_base(tried.uuid_from_base(t, base)::uuid, base), zero) = ltrim(written(t, base), zero)
+						ELSE tried.uuid_from_base(t, base) = '!22P02' OR octet_length(t) = width END} ],
+	[ 'bigint_from_base() and uuid_from_base() agree',
+	  'texts, bases', q{CASE WHEN tried.uuid_from_base(t, base) ~ '^0{8}-0{4}-0{4}-[0-7]' THEN ('x' || right(translate(tried.uuid_from_base(t, base), '-', ''), 16))::bit(64)::bigint = idgen.bigint_from_base(t, base)
+						ELSE tried.bigint_from_base(t, base) = '!22P02' END} ],
+	[ 'a prefixed id contains its prefix and its uuid',
+	  'prefixes, few_uuids', q{idgen.prefixed_id_prefix(idgen.prefixed_id(prefix, id)) = prefix AND idgen.prefixed_id_to_uuid(idgen.prefixed_id(prefix, id), prefix) = id} ],
+	[ 'the readers of prefixed ids agree on what a prefixed id is',
+	  'texts', q{CASE WHEN tried.prefixed_id_prefix(t) = '!22P02' THEN tried.prefixed_id_to_uuid(t, NULL) = '!22P02' AND tried.parse_prefixed_id(t) = '!22P02'
+				 ELSE t LIKE tried.prefixed_id_prefix(t) || '\_%' AND idgen.prefixed_id_to_uuid(t) = idgen.prefixed_id_to_uuid(idgen.prefixed_id(idgen.prefixed_id_prefix(t), idgen.prefixed_id_to_uuid(t)))
+				   AND (idgen.parse_prefixed_id(t)).uuid = idgen.prefixed_id_to_uuid(t) AND (idgen.parse_prefixed_id(t)).prefix = idgen.prefixed_id_prefix(t) END} ],
+	[ 'prefixed_id_to_uuid() rejects another prefix',
+	  'prefixes p, prefixes other, few_uuids WHERE p.prefix <> other.prefix', q{tried.prefixed_id_to_uuid(idgen.prefixed_id(p.prefix, id), other.prefix) = '!23514'} ],
+	[ 'is_prefixed_id() accepts the text that prefixed_id() returns only',
+	  'texts', q{CASE WHEN tried.prefixed_id_prefix(t) = '!22P02' THEN NOT idgen.is_prefixed_id(t, 'acct') AND tried.prefixed_id_to_uuid(t, 'acct') = '!22P02'
+				 ELSE idgen.is_prefixed_id(t, idgen.prefixed_id_prefix(t)) = (t = idgen.prefixed_id(idgen.prefixed_id_prefix(t), idgen.prefixed_id_to_uuid(t)))
+				   AND idgen.is_prefixed_id(t, 'other') = (idgen.prefixed_id_prefix(t) = 'other' AND idgen.is_prefixed_id(t, 'other')) END} ],
+	[ 'prefixed_id() accepts valid prefixes only',
+	  'texts', q{CASE WHEN t ~ '^[a-z]([a-z0-9_]{0,61}[a-z0-9])?$' THEN length(tried.prefixed_id(t, '0123e567-e89b-12d3-a456-426655440000')) = length(t) + 26
+				 ELSE tried.prefixed_id(t, '0123e567-e89b-12d3-a456-426655440000') = '!22023' END} ],
+	[ 'an id domain accepts canonical ids of its prefix only',
+	  'domains, few_uuids', q{taken_by(domain, idgen.prefixed_id(prefix, id)) AND NOT taken_by(domain, idgen.prefixed_id(prefix || 'x', id))
+		AND NOT taken_by(domain, prefix || '_0' || idgen.uuid_to_base(id, 36)) AND NOT taken_by(domain, prefix || '_' || upper(idgen.uuid_to_base(id, 36)) || '')
+		AND (idgen.parse_prefixed_id(idgen.prefixed_id(prefix, id))).domain = domain AND tried.create_id_domain('another', prefix) = '!23505'} ],
+	[ 'a TypeID has one text form',
+	  'texts', q{CASE WHEN tried.typeid_to_uuid(t) = '!22P02' THEN tried.typeid_prefix(t) = '!22P02'
+				 ELSE idgen.typeid_from_uuid(idgen.typeid_prefix(t), idgen.typeid_to_uuid(t)) = t END} ],
+	[ 'a TypeID contains its prefix and its uuid',
+	  q{prefixes, few_uuids WHERE prefix !~ '[0-9]'}, q{idgen.typeid_prefix(idgen.typeid_from_uuid(prefix, id)) = prefix AND idgen.typeid_to_uuid(idgen.typeid_from_uuid(prefix, id)) = id} ],
+	[ 'a new TypeID contains a version 7 uuid',
+	  q{prefixes WHERE prefix !~ '[0-9]'}, q{idgen.uuid_version(idgen.typeid_to_uuid(idgen.typeid(prefix))) = 7} ],
+	[ 'ulid_to_uuid() inverts ulid_from_uuid(), which keeps order and time',
+	  '(SELECT id, idgen.ulid_from_uuid(id) AS ulid, lag(idgen.ulid_from_uuid(id)) OVER (ORDER BY id) AS before FROM uuids) s',
+	  q{idgen.ulid_to_uuid(ulid) = id AND idgen.ulid_timestamp(ulid) = instant_of(first_48(id)) AND (before IS NULL OR before COLLATE "C" < ulid COLLATE "C")} ],
+	[ 'a ULID has 26 digits of base 32',
+	  'texts', q{CASE WHEN octet_length(t) = 26 THEN tried.ulid_to_uuid(t) = tried.uuid_from_base(t, 32) ELSE tried.ulid_to_uuid(t) = '!22P02' END
+				 AND (tried.ulid_timestamp(t) = '!22P02') = (tried.ulid_to_uuid(t) = '!22P02')} ],
+	[ 'conversions from version 1 have inverses and keep the time',
+	  'uuids', q{CASE WHEN idgen.uuid_version(id) = 1 THEN idgen.uuid_v6_to_v1(idgen.uuid_v1_to_v6(id)) = id AND idgen.lambert_comb_to_uuid_v1(idgen.uuid_v1_to_lambert_comb(id)) = id
+				   AND idgen.uuid_timestamp(idgen.uuid_v1_to_v6(id)) = idgen.uuid_timestamp(id) AND idgen.uuid_timestamp(idgen.uuid_v1_to_lambert_comb(id)) = idgen.uuid_timestamp(id)
+				 ELSE tried.uuid_v1_to_v6(id) = '!22023' AND tried.uuid_v1_to_lambert_comb(id) = '!22023' END} ],
+	[ 'conversions to version 1 have inverses',
+	  'uuids', q{CASE idgen.uuid_version(id) WHEN 6 THEN idgen.uuid_v1_to_v6(idgen.uuid_v6_to_v1(id)) = id WHEN 13 THEN idgen.uuid_v1_to_lambert_comb(idgen.lambert_comb_to_uuid_v1(id)) = id
+				 ELSE tried.uuid_v6_to_v1(id) = '!22023' AND tried.lambert_comb_to_uuid_v1(id) = '!22023' END} ],
+	[ 'byte exchanges have inverses and move the documented bytes',
+	  'uuids', q{idgen.swap_guid_bytes(idgen.swap_guid_bytes(id)) = id AND idgen.suffix_to_prefix(idgen.prefix_to_suffix(id)) = id AND idgen.prefix_to_suffix(idgen.suffix_to_prefix(id)) = id
+				 AND idgen.short_suffix_to_prefix(idgen.short_prefix_to_suffix(id)) = id AND idgen.short_prefix_to_suffix(idgen.short_suffix_to_prefix(id)) = id
+				 AND left(idgen.suffix_to_prefix(id)::text, 8) = substr(id::text, 25, 8) AND left(idgen.short_suffix_to_prefix(id)::text, 4) = substr(id::text, 25, 4)
+				 AND idgen.swap_guid_bytes(id)::text LIKE substr(id::text, 7, 2) || substr(id::text, 5, 2) || '%'} ],
+	[ 'uuid_version() and uuid_variant() return the digits',
+	  'uuids', q{idgen.uuid_variant(id) = CASE WHEN variant_digit(id) < 8 THEN 'NCS' WHEN variant_digit(id) < 12 THEN 'RFC 9562' WHEN variant_digit(id) < 14 THEN 'Microsoft' ELSE 'future' END
+				 AND idgen.uuid_version(id) IS NOT DISTINCT FROM CASE WHEN variant_digit(id) BETWEEN 8 AND 11 THEN hex_value(substr(id::text, 15, 1)) END} ],
+	[ 'timestamps are read from versions that contain one only',
+	  'uuids', q{(idgen.uuid_timestamp(id) IS NOT NULL) = (coalesce(idgen.uuid_version(id), 0) IN (1, 6, 7, 13))
+				 AND (idgen.uuid_version(id) IS DISTINCT FROM 7 OR idgen.uuid_timestamp(id) = instant_of(first_48(id)))
+				 AND idgen.comb_timestamp(id) IS NOT DISTINCT FROM CASE idgen.uuid_version(id) WHEN 4 THEN instant_of(first_48(id)) END
+				 AND idgen.suffix_comb_timestamp(id) IS NOT DISTINCT FROM CASE idgen.uuid_version(id) WHEN 4 THEN instant_of(first_48(idgen.suffix_to_prefix(id))) END} ],
+	[ 'inspect() agrees with the functions for single fields',
+	  'uuids, idgen.inspect(id) i', q{(i.version, i.variant, i.uuid_timestamp, i.comb_timestamp, i.suffix_comb_timestamp, i.short_comb_timestamp, i.short_prefix)
+				 IS NOT DISTINCT FROM (idgen.uuid_version(id), idgen.uuid_variant(id), idgen.uuid_timestamp(id), idgen.comb_timestamp(id), idgen.suffix_comb_timestamp(id),
+									   idgen.short_comb_timestamp(id), left(id::text, 4))} ],
+	[ 'short_comb_timestamp() returns the latest period with the prefix up to the clock',
+	  'instants, few_uuids WHERE isfinite(at) AND idgen.uuid_version(id) = 4 AND at > \'4000-01-01 BC\'',
+	  q{idgen.short_comb_timestamp(id, at) <= at AND idgen.short_comb_timestamp(id, at) > at - interval '1 minute' * 65536
+		AND idgen.is_recent_short_comb(id, '0', idgen.short_comb_timestamp(id, at)) AND left(idgen.short_comb(clock => idgen.short_comb_timestamp(id, at))::text, 4) = left(id::text, 4)} ],
+	[ 'a new short COMB is recent, and half a cycle later it is not',
+	  q{instants, (VALUES (1), (2), (3), (6)) b (bytes) WHERE isfinite(at) AND at BETWEEN '4000-01-01 BC' AND '290000-01-01'},
+	  q{idgen.is_recent_short_comb(idgen.short_comb(prefix_bytes => bytes, clock => at), '0', at, prefix_bytes => bytes)
+		AND tried.check_recent_short_comb(idgen.short_comb(clock => at), NULL, at, NULL, NULL, NULL, NULL) NOT LIKE '!%'
+		AND NOT idgen.is_recent_short_comb(idgen.short_comb(clock => at), NULL, at + interval '1 minute' * 32768)} ],
+	[ 'check_recent_*() raise an error if is_recent_*() return false',
+	  'random_windows', q{CASE WHEN tried.is_recent_short_comb(id, tolerance, at, NULL, NULL, NULL, NULL) = 'true' THEN tried.check_recent_short_comb(id, tolerance, at, NULL, NULL, NULL, NULL) = id::text
+							   WHEN tried.is_recent_short_comb(id, tolerance, at, NULL, NULL, NULL, NULL) = 'false' THEN tried.check_recent_short_comb(id, tolerance, at, NULL, NULL, NULL, NULL) = '!23514'
+							   ELSE tried.check_recent_short_comb(id, tolerance, at, NULL, NULL, NULL, NULL) = tried.is_recent_short_comb(id, tolerance, at, NULL, NULL, NULL, NULL) END
+						  AND CASE WHEN tried.is_recent_comb(id, tolerance, at, NULL, NULL) = 'true' THEN tried.check_recent_comb(id, tolerance, at, NULL, NULL) = id::text
+							   WHEN tried.is_recent_comb(id, tolerance, at, NULL, NULL) = 'false' THEN tried.check_recent_comb(id, tolerance, at, NULL, NULL) = '!23514'
+							   ELSE tried.check_recent_comb(id, tolerance, at, NULL, NULL) = tried.is_recent_comb(id, tolerance, at, NULL, NULL) END
+						  AND CASE WHEN tried.is_recent_uuid_v7(id, tolerance, at, NULL, NULL) = 'true' THEN tried.check_recent_uuid_v7(id, tolerance, at, NULL, NULL) = id::text
+							   WHEN tried.is_recent_uuid_v7(id, tolerance, at, NULL, NULL) = 'false' THEN tried.check_recent_uuid_v7(id, tolerance, at, NULL, NULL) = '!23514'
+							   ELSE tried.check_recent_uuid_v7(id, tolerance, at, NULL, NULL) = tried.is_recent_uuid_v7(id, tolerance, at, NULL, NULL) END} ],
+	[ 'a COMB and a version 7 uuid are recent within the tolerance only',
+	  q{(SELECT at, idgen.comb(at) AS comb, idgen.uuid_v7(at) AS v7 FROM instants WHERE at BETWEEN '1970-01-02' AND '10889-08-01') s},
+	  q{idgen.is_recent_comb(comb, '1 ms', at) AND NOT idgen.is_recent_comb(comb, '1 ms', at + interval '3 ms') AND NOT idgen.is_recent_comb(comb, '1 ms', at - interval '3 ms') AND NOT idgen.is_recent_comb(v7, '1 ms', at)
+		AND idgen.is_recent_uuid_v7(v7, '1 ms', at) AND NOT idgen.is_recent_uuid_v7(v7, '1 ms', at + interval '3 ms') AND NOT idgen.is_recent_uuid_v7(v7, '1 ms', at - interval '3 ms') AND NOT idgen.is_recent_uuid_v7(comb, '1 ms', at)} ],
+	[ 'is_uuid() agrees with a regular expression',
+	  'texts, generate_series(0, 15) version', q{idgen.is_uuid(t, version) = (t ~ ('^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-' || to_hex(version) || '[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$')
+																				OR t ~ ('^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-' || upper(to_hex(version)) || '[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$'))} ],
+	[ 'identifiers lie within the bounds of their instant, and bounds contain it',
+	  q{instants WHERE at BETWEEN '1970-01-01 00:00+00' AND '10889-08-02 05:31:50.655999+00'},
+	  q{idgen.uuid_v7(at) BETWEEN idgen.uuid_v7_floor(at) AND idgen.uuid_v7_ceil(at) AND idgen.comb(at) BETWEEN idgen.comb_floor(at) AND idgen.comb_ceil(at)
+		AND idgen.uuid_timestamp(idgen.uuid_v7_floor(at)) = date_trunc('ms', at) AND idgen.uuid_timestamp(idgen.uuid_v7_ceil(at)) = date_trunc('ms', at)
+		AND idgen.comb_timestamp(idgen.comb_floor(at)) = date_trunc('ms', at) AND idgen.comb_timestamp(idgen.comb_ceil(at)) = date_trunc('ms', at)} ],
+	[ 'ULIDs lie within the bounds of their instant, and bounds contain it',
+	  q{instants WHERE at BETWEEN '1970-01-01 00:00+00' AND '10889-08-02 05:31:50.655999+00'},
+	  q{idgen.ulid_from_uuid(idgen.uuid_v7(at)) COLLATE "C" BETWEEN idgen.ulid_floor(at) AND idgen.ulid_ceil(at)
+		AND idgen.ulid_timestamp(idgen.ulid_floor(at)) = date_trunc('ms', at) AND idgen.ulid_timestamp(idgen.ulid_ceil(at)) = date_trunc('ms', at)} ],
+	[ '*_within() are half-open ranges of uuids and ULIDs',
+	  q{few_uuids, (SELECT at AS start, lead(at, 7) OVER (ORDER BY md5(at::text)) AS stop FROM instants WHERE at BETWEEN '1970-01-01' AND '2090-01-01') s},
+	  q{idgen.uuid_v7_within(id, start, stop) IS NOT DISTINCT FROM (id >= idgen.uuid_v7_floor(start) AND id < idgen.uuid_v7_floor(stop))
+		AND idgen.comb_within(id, start, stop) IS NOT DISTINCT FROM (id >= idgen.comb_floor(start) AND id < idgen.comb_floor(stop))
+		AND idgen.ulid_within(idgen.ulid_from_uuid(id) COLLATE "C", start, stop) IS NOT DISTINCT FROM idgen.uuid_v7_within(id, start, stop)
+		OR substr(id::text, 1, 13) IN (left(idgen.uuid_v7_floor(start)::text, 13), left(idgen.uuid_v7_floor(stop)::text, 13))} ],
+	[ '*_within() are half-open ranges of numbers, for any epoch',
+	  q{numbers, (SELECT at AS start, lead(at, 7) OVER (ORDER BY md5(at::text)) AS stop FROM instants WHERE at BETWEEN '2020-01-01' AND '2080-01-01') s},
+	  q{idgen.snowflake_within(n, start, stop, '2015-01-01 00:00+00') IS NOT DISTINCT FROM (n >= idgen.snowflake_floor(start, '2015-01-01 00:00+00') AND n < idgen.snowflake_floor(stop, '2015-01-01 00:00+00'))
+		AND idgen.js_id_within(n, start, stop) IS NOT DISTINCT FROM (n >= idgen.js_id_floor(start) AND n < idgen.js_id_floor(stop))} ],
+	[ 'uuid_text_timestamp() agrees with uuid_timestamp()',
+	  'uuids', q{idgen.uuid_text_timestamp(id::text) IS NOT DISTINCT FROM idgen.uuid_timestamp(id)} ],
+	[ 'uuid_text_timestamp() rejects other text',
+	  q{texts WHERE t !~ '^[{]?[0-9a-fA-F]{4}(-?[0-9a-fA-F]{4}){7}[}]?$'}, q{tried.uuid_text_timestamp(t) = '!22P02'} ],
+	[ 'uuid_smaller() and uuid_larger() agree with least() and greatest()',
+	  'few_uuids a, few_uuids b', q{idgen.uuid_smaller(a.id, b.id) = least(a.id, b.id) AND idgen.uuid_larger(a.id, b.id) = greatest(a.id, b.id)} ],
+	[ 'uuid_v5() is of version 5 and differs by name and namespace',
+	  'texts, (SELECT id FROM few_uuids LIMIT 3) s', q{tried.uuid_v5(id, t) = '!22021' OR tried.uuid_v5(id, t) ~ '^.{14}5.{4}[89ab]' AND tried.uuid_v5(id, t) <> idgen.uuid_v5(id, t || 'a')::text
+				 AND idgen.uuid_v5(id, t) <> idgen.uuid_v5(idgen.uuid_v5(id, t), t)} ],
+	[ 'bounds keep the order of time',
+	  q{(SELECT at, lag(at) OVER (ORDER BY at) AS before FROM instants WHERE at BETWEEN '1970-01-01 00:00+00' AND '2089-01-01 00:00+00') s WHERE date_trunc('s', before) < date_trunc('s', at)},
+	  q{idgen.uuid_v7_ceil(before) < idgen.uuid_v7_floor(at) AND idgen.comb_ceil(before) < idgen.comb_floor(at) AND idgen.object_id_ceil(before) COLLATE "C" < idgen.object_id_floor(at)
+		AND (before < '2020-01-01 00:00+00' OR idgen.snowflake_ceil(before) < idgen.snowflake_floor(at) AND idgen.js_id_ceil(before) < idgen.js_id_floor(at))} ],
+	[ 'a Snowflake equals its parts and lies within the bounds of its time',
+	  'numbers', q{CASE WHEN n < 1 THEN num_nonnulls(idgen.snowflake_timestamp(n), idgen.snowflake_node(n), idgen.snowflake_counter(n)) = 0
+					ELSE ((extract(epoch FROM idgen.snowflake_timestamp(n)) - 1577836800) * 1000 * 1024 + idgen.snowflake_node(n)) * 4096 + idgen.snowflake_counter(n) = n
+					  AND n BETWEEN idgen.snowflake_floor(idgen.snowflake_timestamp(n)) AND idgen.snowflake_ceil(idgen.snowflake_timestamp(n)) END} ],
+	[ 'a js_id equals its parts and lies within the bounds of its time',
+	  'numbers', q{CASE WHEN n < 1 OR n >= 9007199254740992 THEN num_nonnulls(idgen.js_id_timestamp(n), idgen.js_id_node(n), idgen.js_id_counter(n)) = 0
+					ELSE ((extract(epoch FROM idgen.js_id_timestamp(n)) - 1577836800) * 32 + idgen.js_id_node(n)) * 65536 + idgen.js_id_counter(n) = n
+					  AND n BETWEEN idgen.js_id_floor(idgen.js_id_timestamp(n)) AND idgen.js_id_ceil(idgen.js_id_timestamp(n)) END} ],
+	[ 'a TraceId equals its parts, its time being within one cycle before the clock',
+	  q{numbers, instants WHERE at BETWEEN '1950-01-01' AND '9999-01-01'},
+	  q{CASE WHEN n < 1 OR n % 4194304 = 0 THEN num_nonnulls(idgen.trace_id_timestamp(n, at), idgen.trace_id_node(n), idgen.trace_id_counter(n)) = 0
+		ELSE (mod(mod(extract(epoch FROM idgen.trace_id_timestamp(n, at)), 33554432) + 33554432, 33554432) * 65536 + idgen.trace_id_node(n)) * 4194304 + idgen.trace_id_counter(n) = n
+		  AND idgen.trace_id_timestamp(n, at) <= at + interval '1 day' AND idgen.trace_id_timestamp(n, at) > at + interval '1 day' - interval '1 s' * 33554433 END} ],
+	[ 'a DecimalId equals its parts',
+	  'numbers', q{CASE WHEN n < 10000000000 OR n >= 9223372030000000000 THEN idgen.decimal_id_parts(n) IS NULL
+					ELSE (SELECT (p.counter * 100000::bigint + p.generator) * 100000 + p.launch = n AND p.generator BETWEEN 0 AND 99999 AND p.launch BETWEEN 0 AND 99999 FROM idgen.decimal_id_parts(n) p) END} ],
+	[ 'raise_ticker() accepts values in range and never lowers a ticker',
+	  'numbers', q{CASE WHEN n < 1 OR n > 92233720200000 THEN tried.raise_ticker('decimal_id', n) = '!22003'
+					WHEN coalesce(tried.raise_ticker('decimal_id', n), '') = '' THEN (SELECT s.last_value >= n AND s.reserved_value > n FROM idgen.ticker_state(CASE WHEN n > 0 THEN 'decimal_id' END) s) END} ],
+	[ 'ticker_state() accepts the names of tickers only',
+	  'texts', "(tried.ticker_state(t) <> '!22023') = (t IN ($ticker_names))" ],
+	[ 'the readers of ObjectIds agree on what an ObjectId is',
+	  'texts', q{CASE WHEN t ~ '^[0-9a-fA-F]{24}$' THEN idgen.is_object_id(t) AND idgen.object_id_timestamp(t) = to_timestamp(('x' || left(t, 8))::bit(32)::bigint & 4294967295)
+				 ELSE NOT idgen.is_object_id(t) AND tried.object_id_timestamp(t) = '!22P02' END} ],
+	[ 'an ObjectId lies within the bounds of its second',
+	  'object_ids', q{o COLLATE "C" BETWEEN idgen.object_id_floor(idgen.object_id_timestamp(o)) AND idgen.object_id_ceil(idgen.object_id_timestamp(o) + interval '999 ms')} ],
+	[ 'create_once() records a command once and then returns its entity',
+	  q{(SELECT id, first.created AS first, again.created AS again, again.entity_id AS found
+		 FROM few_uuids, LATERAL idgen.create_once(id, idgen.swap_guid_bytes(id), 'a') first, LATERAL idgen.create_once(id, idgen.uuid_v4(), CASE WHEN first.created THEN 'a' END) again) s},
+	  q{first AND NOT again AND found = idgen.swap_guid_bytes(id)} ],
+	[ 'find_creation() finds the command, and another name or type is an error',
+	  'few_uuids', q{(SELECT f.entity_id = idgen.swap_guid_bytes(id) FROM idgen.find_creation(id) f) AND tried.create_once(id, id, 'b', NULL) = '!23505' AND tried.create_once_bigint(id, 1, 'a', NULL) = '!23505'} ],
+	[ 'forget_creation() and forget_creation_of() delete the command',
+	  q{(SELECT id, row_number() OVER () AS k FROM few_uuids) s}, q{CASE WHEN k % 2 = 0 THEN idgen.forget_creation(id) AND NOT idgen.forget_creation(id)
+		ELSE idgen.forget_creation_of(idgen.swap_guid_bytes(id)) = 1 AND idgen.forget_creation_of(idgen.swap_guid_bytes(id)) = 0 END} ],
+	[ 'create_once_bigint() records a command, and forget_creation_of_bigint() deletes it',
+	  q{(SELECT id, row_number() OVER () AS k FROM few_uuids) s, LATERAL idgen.create_once_bigint(id, k) first}, q{created AND entity_number = k AND idgen.forget_creation_of_bigint(k) = 1 AND idgen.forget_creation_of_bigint(k) = 0} ],
+	[ 'trim_creations() and purge_creations() find no command left', '(VALUES (0)) v (keep)', q{idgen.trim_creations(keep) = 0 AND idgen.purge_creations('0') = 0} ],
+	[ 'remember_command() keeps the newest commands, each once',
+	  'histories, few_uuids', q{idgen.has_command(history, id) = coalesce(id = ANY (history), false)
+		AND idgen.remember_command(history, id, keep) = coalesce((SELECT array_agg(e ORDER BY o) FROM (SELECT e, o FROM unnest(CASE WHEN id = ANY (history) THEN history ELSE history || id END) WITH ORDINALITY u (e, o)
+			ORDER BY (e = id) IS TRUE DESC, o DESC LIMIT keep) newest), '{}')} ],
+	[ 'expected_key_cost() returns numbers from 0 on or an error',
+	  q{(VALUES ('random'), ('ordered'), ('short_comb')) k (kind), reals r, reals c, reals p, (VALUES (1), (6)) b (bytes), (VALUES (1), (1024)) l (length),
+		LATERAL (SELECT tried.expected_key_cost(kind, r.x, c.x, p.x, bytes, length, 16, NULL) AS said) t},
+	  q{said ~ '^![0-9]{5}$' OR said = '(,,)' OR said ~ '^\([0-9.e-]+,[0-9.e-]+,[0-9.e-]+\)$'} ],
+	[ 'advise_short_comb() returns arguments that short_comb() accepts',
+	  q{reals r, numbers, LATERAL idgen.advise_short_comb(x, n) a WHERE x BETWEEN 1e-6 AND 1e9 AND n BETWEEN 0 AND 1000000000000},
+	  q{page_images_per_row >= 0 AND default_page_images_per_row >= 0 AND active_bytes >= 0 AND cycle > period AND idgen.uuid_version(idgen.short_comb(period, prefix_bytes, run_length)) = 4} ],
+);
+
+1;
