@@ -26,6 +26,7 @@ log_min_error_statement = panic
 log_min_messages = fatal
 max_locks_per_transaction = 512
 });
+Functions::add_mask_key($node);
 $node->start;
 
 # Values to call the functions with. In UTF8, text consists of characters; in

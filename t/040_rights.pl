@@ -253,7 +253,7 @@ my %settings = (
 	'reserve_ahead' => 77);
 is( $node->safe_psql('shop', q{SELECT idgen.uuid_v4(); SELECT string_agg(substr(name, 7), ' ' ORDER BY name)
 							   FROM pg_settings WHERE name LIKE 'idgen.%'}) =~ s/.*\n//r,
-	join(' ', sort keys %settings), 'the list of settings is complete');
+	join(' ', sort 'mask_key_file', keys %settings), 'the list of settings is complete, but for one that only files set (see 009_masks.pl)');
 
 $node->safe_psql('postgres', 'CREATE DATABASE own OWNER application');
 $node->safe_psql('own', 'CREATE EXTENSION idgen');

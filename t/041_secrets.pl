@@ -20,6 +20,7 @@ idgen.launch_id = 1
 log_statement = none
 autovacuum = off
 });
+Functions::add_mask_key($node);
 $node->start;
 
 my ($v1, $v4, $minute_0) = ($Functions::v1, $Functions::v4, $Functions::minute_0);

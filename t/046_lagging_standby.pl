@@ -23,6 +23,7 @@ $primary->append_conf('postgresql.conf', q{
 max_connections = 30
 shared_buffers = 16MB
 });
+Functions::add_mask_key($primary);
 $primary->start;
 
 my $load = MixedLoad->new($primary);
@@ -30,6 +31,8 @@ my $load = MixedLoad->new($primary);
 $primary->backup('base');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
 $standby->init_from_backup($primary, 'base', has_streaming => 1);
+# the copy has the permissions of a new file
+chmod 0600, $standby->data_dir . '/idgen_mask_keys' or die;
 $standby->start;
 
 # --- Functions that only read -----------------------------------------------

@@ -10,6 +10,7 @@ package Functions;
 
 use strict;
 use warnings;
+use PostgreSQL::Test::Utils;
 
 # Sample arguments
 our $v1 = q{'c232ab00-9414-11ec-b3c8-9f6bdeced846'};
@@ -148,6 +149,12 @@ ulid_floor(timestamptz) | reader | is strict | - | $instant
 ulid_ceil(timestamptz) | reader | is strict | - | $instant
 ulid_within(text,timestamptz,timestamptz) | reader | is | 22008 | $ulid, $before, $instant
 
+# Masks and permutations
+mask_uuid_v7(uuid,text) | reader | ss | 22023 55000 | $v7
+unmask_uuid_v7(uuid,text) | reader | ss | 22023 55000 | $v4
+permute(int8,int8,text) | reader | ss | 22003 22023 55000 | 42, 1000
+unpermute(int8,int8,text) | reader | ss | 22003 22023 55000 | 42, 1000
+
 # Creating once
 create_once(uuid,uuid,text,jsonb) | creations | vu | 22004 23505 | $v4, ${v7}::pg_catalog.uuid, 'order', '{"a": [1, 2.50, "x", null, true]}'
 create_once_bigint(uuid,int8,text,jsonb) | creations | vu | 22004 23505 | $v7, 7, 'order', '{"a": [1, 2.50, "x", null, true]}'
@@ -204,6 +211,17 @@ sub install
 	return $node->safe_psql($database, q{SELECT to_regproc('idgen.index_report') IS NOT NULL}) eq 't';
 }
 
+# Give a node that is not running a key for mask_uuid_v7() and permute().
+sub add_mask_key
+{
+	my ($node) = @_;
+	my $file = $node->data_dir . '/idgen_mask_keys';
+
+	append_to_file($file, "default 000102030405060708090a0b0c0d0e0f\n");
+	chmod 0600, $file or die "chmod $file: $!";
+	$node->append_conf('postgresql.conf', 'idgen.mask_key_file = idgen_mask_keys');
+}
+
 # The functions of the list that are installed
 sub installed
 {
@@ -232,6 +250,15 @@ our @independent = map { call($_) } grep { $_->{kind} eq 'generator' && $_->{att
 # instants.at and so on. tried.f() is idgen.f() as text, or "!" and the SQLSTATE
 # of its error.
 our @properties = (
+	[ 'unmask_uuid_v7() inverts mask_uuid_v7(), which accepts version 7 only',
+	  'uuids', q{CASE WHEN idgen.uuid_version(id) = 7 THEN idgen.unmask_uuid_v7(idgen.mask_uuid_v7(id)) = id ELSE tried.mask_uuid_v7(id, NULL) = '!22023' END} ],
+	[ 'mask_uuid_v7() inverts unmask_uuid_v7(), which accepts version 4 only',
+	  'uuids', q{CASE WHEN idgen.uuid_version(id) = 4 THEN idgen.mask_uuid_v7(idgen.unmask_uuid_v7(id)) = id ELSE tried.unmask_uuid_v7(id, NULL) = '!22023' END} ],
+	[ 'permute() and unpermute() invert each other',
+	  'numbers', q{CASE WHEN n > 0 THEN idgen.unpermute(idgen.permute(n)) = n AND idgen.permute(idgen.unpermute(n)) = n
+				   ELSE tried.permute(n, NULL, NULL) = '!22003' AND tried.unpermute(n, NULL, NULL) = '!22003' END} ],
+	[ 'permute() stays within max_value',
+	  'numbers WHERE n > 1', q{idgen.permute(1, n) BETWEEN 1 AND n AND idgen.unpermute(idgen.permute(n, n), n) = n} ],
 	[ 'uuid_from_base() inverts uuid_to_base()',
 	  'uuids, bases', 'idgen.uuid_from_base(idgen.uuid_to_base(id, base), base) = id' ],
 	[ 'uuid_to_base() pads to the width of 128 bits',

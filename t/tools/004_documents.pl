@@ -6,6 +6,9 @@ use strict;
 use warnings;
 
 use File::Basename qw(dirname);
+use FindBin;
+use lib "$FindBin::RealBin/../lib";
+use Functions;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -18,9 +21,7 @@ my $not_for_pasting = qr/create_once\(command_id, proposed_id|cron\.schedule/;
 
 my $node = PostgreSQL::Test::Cluster->new('documents');
 $node->init;
-$node->append_conf('postgresql.conf', 'idgen.mask_key_file = idgen_mask_keys');
-append_to_file($node->data_dir . '/idgen_mask_keys', "default 000102030405060708090a0b0c0d0e0f\n");
-chmod 0600, $node->data_dir . '/idgen_mask_keys';
+Functions::add_mask_key($node);
 $node->start;
 
 # Each document has its own database, which contains keys of several types, some

@@ -6,6 +6,9 @@ use warnings;
 
 use File::Basename qw(basename dirname);
 use IPC::Run;
+use FindBin;
+use lib "$FindBin::RealBin/../lib";
+use Functions;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -21,10 +24,8 @@ $node->append_conf('postgresql.conf', q{
 idgen.node_id = 1
 autovacuum = off
 checkpoint_timeout = 1h
-idgen.mask_key_file = idgen_mask_keys
 });
-append_to_file($node->data_dir . '/idgen_mask_keys', "default 000102030405060708090a0b0c0d0e0f\n");
-chmod 0600, $node->data_dir . '/idgen_mask_keys';
+Functions::add_mask_key($node);
 $node->start;
 @ENV{qw(PGHOST PGPORT PGDATABASE)} = ($node->host, $node->port, 'postgres');
 
