@@ -30,13 +30,14 @@
 
 PG_MODULE_MAGIC;
 
-/* all settings; they are PGC_SUSET */
+/* all settings; they are PGC_SUSET, but for the last, which is PGC_SIGHUP */
 static const char *const settings[] = {
 	"idgen.clock",
 	"idgen.node_id",
 	"idgen.launch_id",
 	"idgen.max_ahead",
-	"idgen.reserve_ahead"
+	"idgen.reserve_ahead",
+	"idgen.mask_key_file"
 };
 
 /* Would the server let this role set the parameter?  See set_config_option(). */
@@ -142,8 +143,8 @@ _PG_init(void)
 							NULL, NULL, NULL);
 
 	/*
-	 * Only the configuration files set it.  What a client has set before is
-	 * dropped, and cannot put another file in its place.
+	 * Only configuration files set it.  If a superuser has set it in the
+	 * session before, the server ignores that value with a warning.
 	 */
 	DefineCustomStringVariable("idgen.mask_key_file",
 							   "The file with the keys of mask_uuid_v7() and permute().",

@@ -230,12 +230,12 @@ my $permuted = outcome('SELECT idgen.permute(1)');
 {
 	my ($rows, $errors) = ('', '');
 	$node->psql('postgres', q{SET idgen.mask_key_file = 'postgresql.conf'; SELECT idgen.permute(1)}, stdout => \$rows, stderr => \$errors, extra_params => [ '-U', 'caller' ]);
-	is($rows, $permuted, 'the file of the configuration is read');
-	like($errors, qr/WARNING.*parameter "idgen.mask_key_file" cannot be changed now/, 'and the role is told');
-	local $ENV{PGOPTIONS} = '-c idgen.mask_key_file=postgresql.conf';
-	$node->psql('postgres', q{SELECT idgen.permute(1)}, stdout => \$rows, stderr => \$errors, extra_params => [ '-U', 'caller' ]);
-	is($rows, '', 'nor does an option of the connection name another file');
-	like($errors, qr/idgen.mask_key_file is not set/, 'the session has none then');
+	like($errors, qr/permission denied to set parameter "idgen.mask_key_file"/, 'a role cannot name another file before the library is loaded');
+	$node->psql('postgres', q{SET idgen.mask_key_file = 'postgresql.conf'; SELECT idgen.permute(1)}, stdout => \$rows, stderr => \$errors);
+	is($rows, $permuted, 'nor can a superuser in a session: the file of the configuration is read');
+	like($errors, qr/WARNING.*parameter "idgen.mask_key_file" cannot be changed now/, 'with a warning');
+	$node->psql('postgres', q{LOAD 'idgen'; SET idgen.mask_key_file = 'postgresql.conf'}, stderr => \$errors);
+	like($errors, qr/ERROR.*parameter "idgen.mask_key_file" cannot be changed now/, 'nor after the library is loaded');
 }
 
 # ---------------------------------------------------------------------------
