@@ -30,7 +30,7 @@ check_failed(const char *condition, const char *file, int line)
 
 static const volatile void *pieces[MAX_PIECES];
 static size_t piece_count;
-static bool in_target;
+static __thread bool in_target; /* not in threads of libFuzzer */
 
 static void
 remember_piece(const volatile void *piece, size_t size pg_attribute_unused())

@@ -27,7 +27,7 @@
  * ----------
  */
 
-extern void check_failed(const char *condition, const char *file, int line) pg_attribute_noreturn();
+extern void check_failed(const char *condition, const char *file, int line) __attribute__((noreturn));
 
 #define CHECK(condition) \
 	((condition) ? (void) 0 : check_failed(#condition, __FILE__, __LINE__))

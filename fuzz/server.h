@@ -12,6 +12,9 @@
 #include "fuzz.h"
 
 #include "fmgr.h"
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
 
 #include "functions.h"			/* made by fuzz.sh: all SQL functions in src/ */
 
