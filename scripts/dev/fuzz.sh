@@ -66,7 +66,7 @@ done
 
 # --- building ---------------------------------------------------------------
 
-sanitizers=(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined)
+sanitizers=('-fsanitize=fuzzer-no-link,address,undefined' -fno-sanitize-recover=undefined)
 
 can_fuzz() {
     command -v clang >/dev/null &&
