@@ -21,10 +21,7 @@ check_failed(const char *condition, const char *file, int line)
 	abort();
 }
 
-/* ----------
- * Memory
- * ----------
- */
+/* --- Memory --- */
 
 #define MAX_PIECES	65536
 
@@ -79,10 +76,7 @@ LLVMFuzzerTestOneInput(const uint8 *bytes, size_t length)
 	return 0;
 }
 
-/* ----------
- * Input
- * ----------
- */
+/* --- Input --- */
 
 pg_uuid_t
 take_uuid(Input *input)
@@ -141,10 +135,7 @@ take_interval(Input *input)
 	return length;
 }
 
-/* ----------
- * Arithmetic
- * ----------
- */
+/* --- Arithmetic --- */
 
 /*
  * The length of an interval; false if it has no fixed length, or if 64 bits

@@ -22,20 +22,14 @@
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
 
-/* ----------
- * Checks
- * ----------
- */
+/* --- Checks --- */
 
 extern void check_failed(const char *condition, const char *file, int line) __attribute__((noreturn));
 
 #define CHECK(condition) \
 	((condition) ? (void) 0 : check_failed(#condition, __FILE__, __LINE__))
 
-/* ----------
- * Input: the bytes that were not taken yet; zeros follow the last one
- * ----------
- */
+/* --- Input: the bytes that were not taken yet; zeros follow the last one --- */
 
 typedef struct Input
 {
@@ -68,10 +62,7 @@ extern Interval take_interval(Input *input);
 /* The target: libFuzzer's entry point calls it with each input. */
 extern void fuzz_target(Input *input);
 
-/* ----------
- * Arithmetic in 128 bits, where no time overflows
- * ----------
- */
+/* --- Arithmetic in 128 bits, where no time overflows --- */
 
 typedef __int128 Wide;
 

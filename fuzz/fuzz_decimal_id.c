@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 
-#include "int_ids.c"
+#include "decimal_id.c"
 
 void
 fuzz_target(Input *input)

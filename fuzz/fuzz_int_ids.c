@@ -16,7 +16,7 @@ extern Datum idgen_##name##_ceil(PG_FUNCTION_ARGS) __attribute__((weak));
 
 static const struct
 {
-	__typeof__(&snowflake_layout) layout;
+	const IntIdLayout *layout;
 	const Ticker *ticker;
 	PGFunction	node;
 	PGFunction	counter;
@@ -49,7 +49,7 @@ fuzz_target(Input *input)
 
 	for (int i = 0; i < (int) lengthof(schemes); i++)
 	{
-		__typeof__(&snowflake_layout) layout = schemes[i].layout;
+		const IntIdLayout *layout = schemes[i].layout;
 		int			ms_per_tick = schemes[i].ticker->layout->ms_per_tick;
 		bool		valid = int_id_is_valid(layout, id);
 		bool		has_bounds = schemes[i].floor != NULL;

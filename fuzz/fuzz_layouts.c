@@ -10,7 +10,7 @@
 
 static const struct
 {
-	__typeof__(&snowflake_layout) layout;
+	const IntIdLayout *layout;
 	const Ticker *ticker;
 }			schemes[] =
 {
@@ -22,7 +22,7 @@ void
 fuzz_target(Input *input)
 {
 	int			which = take(input, 1) % lengthof(schemes);
-	__typeof__(&snowflake_layout) layout = schemes[which].layout;
+	const IntIdLayout *layout = schemes[which].layout;
 	const TickerLayout *values = schemes[which].ticker->layout;
 	/* -1 has all bits of each part */
 	int64		tick = take(input, 8) & int_id_tick(layout, int_id_pack(layout, -1, 0, 0));

@@ -19,10 +19,7 @@
 #include "utils/builtins.h"
 #include "utils/rel.h"
 
-/* ----------
- * Errors
- * ----------
- */
+/* --- Errors --- */
 
 static sigjmp_buf *caller;		/* receives errors */
 static int	error_code;
@@ -96,10 +93,7 @@ ExceptionalCondition(const char *conditionName,
 	check_failed(conditionName, fileName, lineNumber);
 }
 
-/* ----------
- * Calls
- * ----------
- */
+/* --- Calls --- */
 
 Outcome
 call_function(PGFunction function, int nargs, const NullableDatum *args)
@@ -165,10 +159,7 @@ text_is(Datum value, const char *bytes, size_t length)
 		memcmp(VARDATA_ANY(characters), bytes, length) == 0;
 }
 
-/* ----------
- * Clock and random bits
- * ----------
- */
+/* --- Clock and random bits --- */
 
 struct timespec server_clock;
 int			MyProcPid = 1;
@@ -207,10 +198,7 @@ pg_strong_random(void *buf, size_t len)
 	return true;
 }
 
-/* ----------
- * Text: not compressed, and of one byte a character
- * ----------
- */
+/* --- Text: not compressed, and of one byte a character --- */
 
 Size
 toast_raw_datum_size(Datum value)

@@ -487,24 +487,6 @@ idgen_decimal_id(PG_FUNCTION_ARGS)
 }
 
 /*
- * Counter, generator and launch of an identifier; false if the number is not
- * one.
- */
-static bool
-decimal_id_split(int64 id, int32 *parts)
-{
-	int64		counter = id / DECIMAL_LAUNCHES / DECIMAL_GENERATORS;
-
-	if (counter < 1 || counter > DECIMAL_COUNTERS)
-		return false;
-
-	parts[0] = counter;
-	parts[1] = id / DECIMAL_LAUNCHES % DECIMAL_GENERATORS;
-	parts[2] = id % DECIMAL_LAUNCHES;
-	return true;
-}
-
-/*
  * decimal_id_parts(id bigint, OUT counter int, OUT generator int,
  *					OUT launch int)
  */
@@ -512,17 +494,19 @@ PG_FUNCTION_INFO_V1(idgen_decimal_id_parts);
 Datum
 idgen_decimal_id_parts(PG_FUNCTION_ARGS)
 {
-	int32		parts[3];
+	int64		id = PG_GETARG_INT64(0);
+	int64		counter = id / DECIMAL_LAUNCHES / DECIMAL_GENERATORS;
 	TupleDesc	tupdesc;
 	Datum		values[3];
 	bool		nulls[3] = {false, false, false};
 
 	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	if (!decimal_id_split(PG_GETARG_INT64(0), parts))
+	if (counter < 1 || counter > DECIMAL_COUNTERS)
 		PG_RETURN_NULL();
 
-	for (int i = 0; i < 3; i++)
-		values[i] = Int32GetDatum(parts[i]);
+	values[0] = Int32GetDatum(counter);
+	values[1] = Int32GetDatum(id / DECIMAL_LAUNCHES % DECIMAL_GENERATORS);
+	values[2] = Int32GetDatum(id % DECIMAL_LAUNCHES);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc), values, nulls)));
 }
