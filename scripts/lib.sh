@@ -9,8 +9,8 @@
 # programs, links to its other files, and idgen. PostgreSQL finds its files
 # relative to its programs, so that idgen is installed for the copy only.
 #
-#   idgen_install_packages [tests|bench]  install missing packages (apt), also
-#                                  those of the tests or of the benchmarks' report
+#   idgen_install_packages [tests|bench] install what is missing (apt), also for
+#                                  tests or for the report of the benchmarks
 #   idgen_build [MAKE-ARG ...]     build and install into the private folder; sets
 #                                  idgen_prove, the command that runs TAP tests
 #   idgen_tap_tests                print the names of all TAP tests

@@ -7,7 +7,7 @@
 #
 #   gcc, clang       build with -Wall -Wextra -Wshadow, with warnings as errors
 #   clang-tidy       the checks in .clang-tidy
-#   cppcheck         all of its checks except those excluded below
+#   cppcheck         all of its checks but those left out below
 #   format           src/ is as clang-format makes it, but for columns: see
 #                    .clang-format and check/statements.pl
 #   shell            the warnings and errors of shellcheck
@@ -152,7 +152,7 @@ cd "$IDGEN_SOURCE" || exit
 for name in "${checks[@]}"; do
     case $name in
         gcc) check "gcc: src builds without a warning" build_with gcc '' ;;
-        # the server's makefiles add options of gcc
+        # the server was built with gcc, and its options come along
         clang) check "clang: src builds without a warning" build_with clang '-Wno-ignored-optimization-argument -Wno-unknown-warning-option' ;;
         clang-tidy) check "clang-tidy: src" clang_tidy ;;
         cppcheck) check "cppcheck: src" run_cppcheck ;;

@@ -53,8 +53,8 @@ if [ ${#tests[@]} -gt 0 ]; then
     as_server_user "${idgen_prove[@]}" "${tests[@]}" || status=1
 fi
 
-# gcov writes lines of "COUNT: LINE: SOURCE" for each source. COUNT is "-" for a
-# line without code and "#####" for one that was not run.
+# gcov writes, for each source, lines of "COUNT: LINE: SOURCE", where COUNT is
+# "-" for what makes no code and "#####" for what was not run.
 idgen_say "Lines of src/ that were run"
 # shellcheck disable=SC2016    # $f is for the inner shell
 as_server_user env -C "$IDGEN_BUILD" sh -c \
