@@ -1,8 +1,8 @@
 /*
  * fuzz_base.c
- *	  uuid_from_base() and bigint_from_base() on any text: each reads what
- *	  uuid_to_base() or bigint_to_base() writes; a bigint and a uuid of the
- *	  same digits are the same number; and only documented errors occur.
+ *	  uuid_from_base() and bigint_from_base() on any text: each reads the text
+ *	  of uuid_to_base() or bigint_to_base(); a bigint and a uuid of the same
+ *	  digits are the same number; and only documented errors occur.
  */
 #include "server.h"
 

@@ -1,8 +1,8 @@
 /*
  * fuzz_radix.c
  *	  Numbers as digits of a base: radix.c reads the same texts as a reader
- *	  that proceeds digit by digit, to the same numbers; it writes what it
- *	  reads, in the order of the numbers.
+ *	  that proceeds digit by digit, to the same numbers; it writes the digits
+ *	  that it reads, in the order of the numbers.
  */
 #include "fuzz.h"
 

@@ -8,7 +8,7 @@
 # A crash of the server, a report of the sanitizer and an internal error (XX000)
 # are failures. Prints the number of statements, of idgen's functions called and
 # of their calls, and the errors by SQLSTATE. Ends with a line "N passed, N
-# failed"; the exit status is 0 if nothing failed. Takes N seconds, and about 20
+# failed"; the exit status is 0 if nothing failed. Takes N seconds, and about 10
 # to build. Installs SQLsmith if it is missing.
 #
 # SQLsmith takes functions from pg_proc at random. So that it takes idgen's, its

@@ -8,8 +8,8 @@
 # source and binary packages, installs the one for that version with apt, uses
 # idgen in a cluster of pg_createcluster, runs the package's own tests, and
 # removes the package. Ends with a line "N passed, N failed"; the exit status is 0
-# if nothing failed, and 77 if the folder cannot be made. Takes a few minutes. The
-# packages remain in FOLDER/MAJOR/package.
+# if nothing failed, and 77 if the folder cannot be made. Takes about two minutes.
+# The packages remain in FOLDER/MAJOR/package.
 
 set -uo pipefail
 . "$(dirname "$0")/../lib.sh"

@@ -8,7 +8,7 @@
 # Builds idgen for both versions and runs t/051_pg_upgrade.pl; in the newer
 # version's Debian folder (see scripts/dev/test-matrix.sh) unless the machine has
 # both. Ends with a line "N passed, N failed"; the exit status is 0 if nothing
-# failed, and 77 if a version is not available. Takes about a minute.
+# failed, and 77 if a version is not available. Takes about half a minute.
 
 set -uo pipefail
 . "$(dirname "$0")/../lib.sh"

@@ -14,7 +14,7 @@
 # may occur twice, and each must be greater than every value returned before its
 # statement began. Values of a transaction that replaced the sequence and was
 # rolled back do not count: see docs/tickers.md. Ends with a line "N passed, N
-# failed"; the exit status is 0 if nothing failed. Takes N seconds, and about 20 to
+# failed"; the exit status is 0 if nothing failed. Takes N seconds, and about 10 to
 # build.
 
 set -uo pipefail
