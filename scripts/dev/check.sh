@@ -14,7 +14,7 @@
 #   perl, python     tests and scripts compile
 #
 # Installs missing tools. Ends with a line "N passed, N failed"; the exit status
-# is 0 if nothing failed. Takes about a minute and a half.
+# is 0 if nothing failed. Takes about a minute.
 
 set -uo pipefail
 . "$(dirname "$0")/../lib.sh"
