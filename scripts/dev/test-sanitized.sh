@@ -7,7 +7,8 @@
 #
 # Prints the sanitizer's reports, which are failures (see sanitized.sh for the
 # errors that it detects), and ends with a line "N passed, N failed"; the exit
-# status is 0 if nothing failed. PG_CONFIG=/path/to/pg_config chooses the server.
+# status is 0 if nothing failed. Takes three minutes. PG_CONFIG=/path/to/pg_config
+# chooses the server.
 
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=../lib.sh
