@@ -1,27 +1,33 @@
 /*
  * fuzz_clock_steps.c
- *	  A clock that steps anywhere: identifiers with order within a session go
- *	  on strictly increasing, and have the version that they should.
+ *	  A clock that steps by any amount: identifiers ordered within a session
+ *	  still increase strictly, and have their version.
  */
 #include <time.h>
 
-#include "wide.h"
-
-#define KINDS 6
+#include "server.h"
 
 #define NS_PER_SECOND	1000000000
 #define LAST_SECOND		INT64CONST(4290000000)	/* ObjectId ends in 2106 */
 
-/* What each generator made last, over all inputs, in its own order. */
-static uint8 last[KINDS][32];
-static struct timespec latest = {1577836800, 0};	/* 2020 */
-
-static void
-check_increases(int kind, const void *made, size_t length)
+static const struct
 {
-	CHECK(memcmp(made, last[kind], length) > 0);
-	memcpy(last[kind], made, length);
-}
+	PGFunction	function;
+	int			version;		/* 0: text */
+	int			length;			/* of the part that increases */
+}			generators[] =
+{
+	{idgen_uuid_v7, 7, UUID_LEN},
+	{idgen_uuid_v6, 6, 8},
+	{idgen_lambert_comb, 13, 8},
+	{idgen_uuid_v1, 1, 8},
+	{idgen_ulid, 0, 26},
+	{idgen_object_id, 0, 24}
+};
+
+/* The last result of each generator, over all inputs, and the latest time. */
+static uint8 last[lengthof(generators)][32];
+static struct timespec latest = {1577836800, 0};	/* 2020 */
 
 void
 fuzz_target(Input *input)
@@ -30,54 +36,33 @@ fuzz_target(Input *input)
 	{
 		uint8		way = take(input, 1);
 		int64		step_ns = take(input, 5);
-		pg_uuid_t  *id;
 
-		/* to either side of the latest time, by a millisecond or half a minute */
+		/* before or after the latest time, by a millisecond or half a minute */
 		step_ns /= way & 0x40 ? 32 : 1000000;
 		step_ns = latest.tv_nsec + (way & 0x80 ? -step_ns : step_ns);
-		backend_clock.tv_sec = latest.tv_sec + (int64) wide_floor(step_ns, NS_PER_SECOND);
-		backend_clock.tv_nsec = (int64) wide_modulo(step_ns, NS_PER_SECOND);
-		if (backend_clock.tv_sec > LAST_SECOND)
+		server_clock.tv_sec = latest.tv_sec + (int64) wide_floor(step_ns, NS_PER_SECOND);
+		server_clock.tv_nsec = (int64) wide_modulo(step_ns, NS_PER_SECOND);
+		if (server_clock.tv_sec > LAST_SECOND)
 			return;
-		if (backend_clock.tv_sec > latest.tv_sec ||
-			(backend_clock.tv_sec == latest.tv_sec && backend_clock.tv_nsec > latest.tv_nsec))
-			latest = backend_clock;
+		if (server_clock.tv_sec > latest.tv_sec ||
+			(server_clock.tv_sec == latest.tv_sec && server_clock.tv_nsec > latest.tv_nsec))
+			latest = server_clock;
 
-		for (int kind = 0; kind < KINDS; kind++)
+		for (int i = 0; i < (int) lengthof(generators); i++)
 		{
-			if ((way >> kind & 1) == 0)
+			Datum		made;
+			void	   *bytes;
+
+			if ((way >> i & 1) == 0)
 				continue;
-			switch (kind)
-			{
-				case 0:
-					id = DatumGetUUIDP(CALL_VALUE(idgen_uuid_v7, null_arg()));
-					CHECK(is_version(id, 7));
-					check_increases(kind, id, UUID_LEN);
-					break;
-				case 1:
-					id = DatumGetUUIDP(CALL_VALUE(idgen_uuid_v6));
-					CHECK(is_version(id, 6));
-					check_increases(kind, id, 8);
-					break;
-				case 2:
-					id = DatumGetUUIDP(CALL_VALUE(idgen_lambert_comb));
-					CHECK(is_version(id, 13));
-					check_increases(kind, id, 8);
-					break;
-				case 3:
-					id = DatumGetUUIDP(CALL_VALUE(idgen_uuid_v1));
-					CHECK(is_version(id, 1));
-					id = DatumGetUUIDP(CALL_VALUE(idgen_uuid_v1_to_v6, uuid_arg(id)));
-					check_increases(kind, id, 8);
-					break;
-				case 4:
-					check_increases(kind, VARDATA_ANY(DatumGetTextPP(CALL_VALUE(idgen_ulid))), 26);
-					break;
-				case 5:
-					check_increases(kind, VARDATA_ANY(DatumGetTextPP(CALL_VALUE(idgen_object_id))), 24);
-					break;
-			}
-			CHECK(is_version(DatumGetUUIDP(CALL_VALUE(idgen_uuid_v4)), 4));
+			made = CALL_VALUE(generators[i].function, null_arg());
+			CHECK(generators[i].version == 0 || is_version(DatumGetUUIDP(made), generators[i].version));
+			if (generators[i].version == 1)
+				made = CALL_VALUE(idgen_uuid_v1_to_v6, value_arg(made));
+			bytes = generators[i].version == 0 ? VARDATA_ANY(DatumGetTextPP(made)) : DatumGetPointer(made);
+			CHECK(memcmp(bytes, last[i], generators[i].length) > 0);
+			memcpy(last[i], bytes, generators[i].length);
 		}
+		CHECK(is_version(DatumGetUUIDP(CALL_VALUE(idgen_uuid_v4, null_arg())), 4));
 	}
 }

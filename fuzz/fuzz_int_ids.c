@@ -1,38 +1,43 @@
 /*
  * fuzz_int_ids.c
- *	  Any bigint read as a Snowflake, js_id, TraceId and DecimalId: NULL for all
- *	  of its parts or for none; parts that make the number again; and a time
- *	  whose bounds hold it.
+ *	  Any bigint read by the functions of each scheme with a node: NULL for all
+ *	  of its parts or for none, and a time between whose bounds it lies.
  */
-#include "wide.h"
+#include "server.h"
 
-static bool
-is_part(Outcome part, bool valid, Wide expected)
+/* A clock completes the time of an identifier that has no bounds. */
+#define SCHEME(name) \
+extern Datum idgen_##name##_floor(PG_FUNCTION_ARGS) __attribute__((weak)); \
+extern Datum idgen_##name##_ceil(PG_FUNCTION_ARGS) __attribute__((weak));
+#include "schemes.h"
+#undef SCHEME
+
+#include "int_ids.c"
+
+static const struct
 {
-	CHECK(part.sqlstate == 0);
-	return valid ? !part.isnull && DatumGetInt32(part.value) == expected : part.isnull;
-}
+	const IntIdLayout *layout;
+	const Ticker *ticker;
+	PGFunction	node;
+	PGFunction	counter;
+	PGFunction	timestamp;
+	PGFunction	floor;
+	PGFunction	ceil;
+}			schemes[] =
+{
+#define SCHEME(name) \
+	{&name##_layout, &name##_ticker, idgen_##name##_node, idgen_##name##_counter, \
+	 idgen_##name##_timestamp, idgen_##name##_floor, idgen_##name##_ceil},
+#include "schemes.h"
+};
 
 static void
-check_timed(int64 id, bool valid, int node_bits, int counter_bits, int ms_per_tick, TimestampTz epoch,
-			PGFunction node, PGFunction counter, PGFunction read, PGFunction floor, PGFunction ceil)
+check_part(PGFunction function, int64 id, bool valid, int32 expected)
 {
-	Wide		tick = wide_floor(id, (Wide) 1 << (node_bits + counter_bits));
-	Wide		instant = wide_instant((wide_floor(wide_unix_ms(epoch), ms_per_tick) + tick) * ms_per_tick);
-	Outcome		reading = CALL(read, int64_arg(id), instant_arg(epoch));
+	Outcome		part = CALL(function, int64_arg(id));
 
-	CHECK(is_part(CALL(counter, int64_arg(id)), valid, wide_modulo(id, (Wide) 1 << counter_bits)));
-	CHECK(is_part(CALL(node, int64_arg(id)), valid,
-				  wide_modulo(wide_floor(id, (Wide) 1 << counter_bits), (Wide) 1 << node_bits)));
-	CHECK(reading.sqlstate == 0);
-	if (!valid || !wide_is_instant(instant))
-	{
-		CHECK(reading.isnull);
-		return;
-	}
-	CHECK(DatumGetTimestampTz(value_of(reading)) == instant);
-	CHECK(DatumGetInt64(CALL_VALUE(floor, instant_arg(instant), instant_arg(epoch))) <= id);
-	CHECK(DatumGetInt64(CALL_VALUE(ceil, instant_arg(instant), instant_arg(epoch))) >= id);
+	CHECK(part.sqlstate == 0 && part.isnull == !valid);
+	CHECK(part.isnull || DatumGetInt32(part.value) == expected);
 }
 
 void
@@ -41,35 +46,38 @@ fuzz_target(Input *input)
 	int64		id = take(input, 8);
 	TimestampTz epoch = take_instant(input);
 	TimestampTz clock = take_instant(input);
-	Wide		places = (Wide) id / 100000;
-	Wide		second = wide_floor(wide_unix_ms(clock), 1000) + 86400;
-	bool		valid;
-	Outcome		outcome;
 
-	check_timed(id, id >= 1, 10, 12, 1, epoch, idgen_snowflake_node, idgen_snowflake_counter,
-				idgen_snowflake_timestamp, idgen_snowflake_floor, idgen_snowflake_ceil);
-	check_timed(id, id >= 1 && id < INT64CONST(1) << 53, 5, 16, 1000, epoch, idgen_js_id_node, idgen_js_id_counter,
-				idgen_js_id_timestamp, idgen_js_id_floor, idgen_js_id_ceil);
-
-	/* TraceId: the latest such second that is at most a day after the clock */
-	valid = id >= 1 && (id & 0x3FFFFF) != 0;
-	CHECK(is_part(CALL(idgen_trace_id_counter, int64_arg(id)), valid, id & 0x3FFFFF));
-	CHECK(is_part(CALL(idgen_trace_id_node, int64_arg(id)), valid, id >> 22 & 0xFFFF));
-	outcome = CALL(idgen_trace_id_timestamp, int64_arg(id), instant_arg(clock));
-	second -= wide_modulo(second - (id >> 38), 1 << 25);
-	CHECK(outcome.sqlstate == 0);
-	CHECK(outcome.isnull == !(valid && wide_is_instant(wide_instant(second * 1000))));
-	CHECK(outcome.isnull || DatumGetTimestampTz(outcome.value) == wide_instant(second * 1000));
-
-	/* DecimalId */
-	valid = id > 0 && places / 100000 >= 1 && places / 100000 <= 922337202;
-	outcome = CALL(idgen_decimal_id_parts, int64_arg(id));
-	CHECK(outcome.sqlstate == 0 && outcome.isnull == !valid);
-	if (valid)
+	for (int i = 0; i < (int) lengthof(schemes); i++)
 	{
-		CHECK(!row_nulls[0] && !row_nulls[1] && !row_nulls[2]);
-		CHECK(DatumGetInt32(row_values[1]) <= 99999 && DatumGetInt32(row_values[2]) <= 99999);
-		CHECK(((Wide) DatumGetInt32(row_values[0]) * 100000 + DatumGetInt32(row_values[1])) * 100000 +
-			  DatumGetInt32(row_values[2]) == id);
+		const IntIdLayout *layout = schemes[i].layout;
+		int			ms_per_tick = schemes[i].ticker->layout->ms_per_tick;
+		bool		valid = int_id_is_valid(layout, id);
+		bool		has_bounds = schemes[i].floor != NULL;
+		NullableDatum reference = instant_arg(has_bounds ? epoch : clock);
+		Outcome		reading = CALL(schemes[i].timestamp, int64_arg(id), reference);
+		Wide		tick = int_id_tick(layout, id);
+		Wide		instant;
+
+		check_part(schemes[i].node, id, valid, int_id_node(layout, id));
+		check_part(schemes[i].counter, id, valid, int_id_counter(layout, id));
+
+		if (has_bounds)
+			tick += wide_floor(wide_unix_ms(epoch), ms_per_tick);
+		else
+		{
+			/* the latest such second that is at most a day after the clock */
+			Wide		last = wide_floor(wide_unix_ms(clock), ms_per_tick) + 86400;
+
+			tick = last - wide_modulo(last - tick, (Wide) int_id_tick(layout, int_id_pack(layout, -1, 0, 0)) + 1);
+		}
+		instant = wide_instant(tick * ms_per_tick);
+		CHECK(reading.sqlstate == 0 && reading.isnull == !(valid && wide_is_instant(instant)));
+		CHECK(reading.isnull || DatumGetTimestampTz(reading.value) == instant);
+
+		if (has_bounds && !reading.isnull)
+		{
+			CHECK(DatumGetInt64(CALL_VALUE(schemes[i].floor, instant_arg(instant), reference)) <= id);
+			CHECK(DatumGetInt64(CALL_VALUE(schemes[i].ceil, instant_arg(instant), reference)) >= id);
+		}
 	}
 }

@@ -1,9 +1,9 @@
 /*
  * fuzz_is_uuid.c
- *	  is_uuid() on any text: true for the 36 characters that a pattern
- *	  describes, and an error only for a version that there cannot be.
+ *	  is_uuid() on any text: true for the 36 characters that the pattern
+ *	  describes, and an error only for a version out of range.
  */
-#include "backend.h"
+#include "server.h"
 
 #define PATTERN "xxxxxxxx-xxxx-Vxxx-Wxxx-xxxxxxxxxxxx"
 
@@ -15,15 +15,12 @@ fuzz_target(Input *input)
 	uint8		way = take(input, 1);
 	bool		any_version = way & 0x80;
 	int32		version = (way & 0x1F) - 4;
-	bool		short_header = way & 0x40;
-	char	   *bytes = palloc(input->left);
+	char	   *bytes = memcpy(palloc(input->left), input->bytes, input->left);
 	size_t		length = input->left;
 	bool		expected = length == strlen(PATTERN);
 	Outcome		outcome;
 
-	memcpy(bytes, input->bytes, length);
-
-	/* most texts of the right length get the dashes, so that the rest is looked at */
+	/* most texts of the right length get the pattern's form */
 	for (size_t i = 0; expected && way & 0x20 && i < length; i++)
 		bytes[i] = PATTERN[i] == '-' ? '-' : hex_digits[(uint8) bytes[i] % strlen(hex_digits)];
 
@@ -42,7 +39,7 @@ fuzz_target(Input *input)
 				version == (here <= '9' ? here - '0' : (here & 0xF) + 9);
 	}
 
-	outcome = CALL(idgen_is_uuid, text_arg(bytes, length, short_header),
+	outcome = CALL(idgen_is_uuid, text_arg(bytes, length, way & 0x40),
 				   any_version ? null_arg() : int32_arg(version));
 	if (!any_version && (version < 0 || version > 15))
 		CHECK(outcome.sqlstate == ERRCODE_INVALID_PARAMETER_VALUE);

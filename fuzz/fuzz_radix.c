@@ -1,47 +1,50 @@
 /*
  * fuzz_radix.c
- *	  Numbers as digits of a base, and back: beside a reader that goes digit by
- *	  digit, radix.c accepts the same texts and gives the same numbers; it
- *	  writes what it reads, in the order of the numbers.
+ *	  Numbers as digits of a base: radix.c reads the same texts as a reader
+ *	  that proceeds digit by digit, to the same numbers; it writes the digits
+ *	  that it reads, in the order of the numbers.
  */
-#include "backend.h"
+#include "fuzz.h"
 
-#include "radix.h"
+#include "radix.c"
 
 typedef unsigned __int128 Number;
 
-/* What each base's digits are; a second writing reads as the first. */
+#define TWO_CASES	"AaBbCcDdEeFfGgHhIiJjKkLlMmNnOoPpQqRrSsTtUuVvWwXxYyZz"
+
+/* The digits of each base; "also" pairs further characters with digits. */
 static const struct
 {
-	int32		base;
+	const Radix *radix;
+	int			base;
 	int			width;
 	const char *digits;
-	const char *also;			/* pairs: what is read, and as which digit */
+	const char *also;
 }			bases[] =
 {
-	{16, 32, "0123456789abcdef", "AaBbCcDdEeFf"},
-	{32, 26, "0123456789ABCDEFGHJKMNPQRSTVWXYZ",
+	{&base_16, 16, 32, "0123456789abcdef", TWO_CASES},
+	{&base_32, 32, 26, "0123456789ABCDEFGHJKMNPQRSTVWXYZ",
 	"aAbBcCdDeEfFgGhHjJkKmMnNpPqQrRsStTvVwWxXyYzZi1I1l1L1o0O0"},
-	{36, 25, "0123456789abcdefghijklmnopqrstuvwxyz",
-	"AaBbCcDdEeFfGgHhIiJjKkLlMmNnOoPpQqRrSsTtUuVvWwXxYyZz"},
-	{58, 22, "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz", ""},
-	{62, 22, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", ""}
+	{&base_36, 36, 25, "0123456789abcdefghijklmnopqrstuvwxyz", TWO_CASES},
+	{&base_58, 58, 22, "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz", ""},
+	{&base_62, 62, 22, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", ""}
 };
 
-/* The value of a character in a base, -1 where it is no digit. */
+/* The value of a character in a base, -1 if it is no digit. */
 static int
-value_of_character(int which, char character)
+digit_value(int which, char character)
 {
 	const char *digit;
 
-	if (character == '\0')
-		return -1;
 	for (const char *pair = bases[which].also; *pair != '\0'; pair += 2)
 	{
 		if (*pair == character)
+		{
 			character = pair[1];
+			break;
+		}
 	}
-	digit = strchr(bases[which].digits, character);
+	digit = character == '\0' ? NULL : strchr(bases[which].digits, character);
 	return digit == NULL ? -1 : (int) (digit - bases[which].digits);
 }
 
@@ -49,18 +52,15 @@ static bool
 read_slowly(int which, const char *digits, int length, Number *number)
 {
 	*number = 0;
-	if (length < 1 || length > bases[which].width)
-		return false;
 	for (int i = 0; i < length; i++)
 	{
-		int			value = value_of_character(which, digits[i]);
-		Number		next = *number * bases[which].base + Max(value, 0);
+		int			value = digit_value(which, digits[i]);
 
-		if (value < 0 || (next - value) / bases[which].base != *number || next < (Number) value)
+		if (value < 0 || *number > (~(Number) 0 - value) / bases[which].base)
 			return false;
-		*number = next;
+		*number = *number * bases[which].base + value;
 	}
-	return true;
+	return length >= 1 && length <= bases[which].width;
 }
 
 void
@@ -71,8 +71,8 @@ fuzz_target(Input *input)
 	bool		digits_only = way & 0x80;
 	uint64		other_high = take(input, 8);
 	uint64		other_low = take(input, 8);
-	const Radix *radix = radix_of_base(bases[which].base);
-	int			width = radix_width(radix);
+	const Radix *radix = bases[which].radix;
+	int			width = bases[which].width;
 	int			length = Min(input->left, (size_t) width + 2);
 	char	   *digits = palloc(length);
 	char	   *written = palloc(width);
@@ -89,7 +89,7 @@ fuzz_target(Input *input)
 			digits[i] = bases[which].digits[(uint8) digits[i] % bases[which].base];
 	}
 
-	CHECK(width == bases[which].width);
+	CHECK(radix_width(radix) == width);
 	if (!read_slowly(which, digits, length, &number))
 	{
 		CHECK(!radix_decode(radix, digits, length, 1, &high, &low, &problem));
@@ -99,15 +99,13 @@ fuzz_target(Input *input)
 	CHECK(radix_decode(radix, digits, length, 1, &high, &low, &problem));
 	CHECK(number == ((Number) high << 64 | low));
 
-	/* what it writes are all the digits, with leading zeros */
+	/* all the digits are written, with leading zeros */
 	radix_encode(radix, high, low, written);
-	for (int i = 0; i < width - length; i++)
-		CHECK(written[i] == bases[which].digits[0]);
-	for (int i = 0; i < length; i++)
-		CHECK(value_of_character(which, digits[i]) ==
-			  value_of_character(which, written[width - length + i]));
+	for (int i = 0; i < width; i++)
+		CHECK(digit_value(which, written[i]) ==
+			  (i < width - length ? 0 : digit_value(which, digits[i - width + length])));
 
-	/* and they have the order of the numbers */
+	/* their order is that of the numbers */
 	radix_encode(radix, other_high, other_low, other_written);
 	CHECK((memcmp(written, other_written, width) < 0) ==
 		  (number < ((Number) other_high << 64 | other_low)));

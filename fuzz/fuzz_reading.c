@@ -1,10 +1,10 @@
 /*
  * fuzz_reading.c
- *	  The times that are read in a uuid: each for its versions only, to the
- *	  unit that it has; and the period of a short COMB's prefix, which is the
+ *	  The times that are read from a uuid: each for its versions only, and with
+ *	  its precision; and the period of a short COMB's prefix, which is the
  *	  latest one not after the clock.
  */
-#include "wide.h"
+#include "server.h"
 
 #define UNIX_EPOCH_TICKS	((Wide) 0x01B21DD213814000)
 
@@ -33,27 +33,27 @@ fuzz_target(Input *input)
 	TimestampTz clock = take_instant(input);
 	int32		prefix_bytes = take(input, 1) % 8;
 	Interval	period = take_interval(input);
+	bool		is_rfc = id.data[8] >> 6 == 2;
 	Wide		period_ms;
-	Wide		ticks;
+	Wide		instant = 0;
 	Outcome		start;
 
 	switch (id.data[6] >> 4)
 	{
 		case 1:
-			ticks = (Wide) (id.data[6] & 0x0F) << 56 | (Wide) id.data[7] << 48 | wide_bytes(&id, 4, 2) << 32 | wide_bytes(&id, 0, 4);
-			check_reading(idgen_uuid_timestamp, &id, is_version(&id, 1), instant_of_ticks(ticks));
+			instant = instant_of_ticks((wide_bytes(&id, 6, 2) & 0x0FFF) << 48 | wide_bytes(&id, 4, 2) << 32 | wide_bytes(&id, 0, 4));
 			break;
 		case 6:
 		case 13:
-			ticks = wide_bytes(&id, 0, 6) << 12 | (wide_bytes(&id, 6, 2) & 0x0FFF);
-			check_reading(idgen_uuid_timestamp, &id, is_version(&id, 6) || is_version(&id, 13), instant_of_ticks(ticks));
+			instant = instant_of_ticks(wide_bytes(&id, 0, 6) << 12 | (wide_bytes(&id, 6, 2) & 0x0FFF));
 			break;
 		case 7:
-			check_reading(idgen_uuid_timestamp, &id, is_version(&id, 7), wide_instant(wide_bytes(&id, 0, 6)));
+			instant = wide_instant(wide_bytes(&id, 0, 6));
 			break;
 		default:
-			check_reading(idgen_uuid_timestamp, &id, false, 0);
+			is_rfc = false;
 	}
+	check_reading(idgen_uuid_timestamp, &id, is_rfc, instant);
 	check_reading(idgen_comb_timestamp, &id, is_version(&id, 4), wide_instant(wide_bytes(&id, 0, 6)));
 	check_reading(idgen_suffix_comb_timestamp, &id, is_version(&id, 4), wide_instant(wide_bytes(&id, 10, 6)));
 
@@ -67,8 +67,8 @@ fuzz_target(Input *input)
 		Wide		cycle = (Wide) 1 << 8 * prefix_bytes;
 		Wide		now = wide_floor(wide_unix_ms(clock), period_ms);
 		Wide		number = now - wide_modulo(now - wide_bytes(&id, 0, prefix_bytes), cycle);
-		Wide		instant = wide_instant(number * period_ms);
 
+		instant = wide_instant(number * period_ms);
 		CHECK(wide_modulo(number, cycle) == wide_bytes(&id, 0, prefix_bytes));
 		CHECK(instant <= clock && instant > clock - (cycle + 1) * period_ms * 1000);
 		CHECK(start.sqlstate == 0 && start.isnull == !wide_is_instant(instant));

@@ -1,14 +1,14 @@
 /*
  * fuzz_short_comb.c
- *	  short_comb() with any arguments: an error for those that are documented
- *	  as such and no other; otherwise the prefix of the clock's period, which
- *	  the check accepts and the reading finds, and one tag in a run.
+ *	  short_comb() with any arguments: the documented errors and no others;
+ *	  otherwise the prefix of the clock's period, which the check accepts and
+ *	  the reading returns, and one tag in a run.
  */
-#include "wide.h"
+#include "server.h"
 
 #define TAG_BITS	32
 
-/* The 32 bits behind the prefix, without the version and the variant. */
+/* The 32 bits after the prefix, without the version and the variant. */
 static uint32
 tag_of(const pg_uuid_t *id, int prefix_bytes)
 {
@@ -54,7 +54,7 @@ fuzz_target(Input *input)
 		ids[i] = *DatumGetUUIDP(value_of(made));
 	}
 
-	/* whichever of them begins a new run */
+	/* one of them may begin a new run */
 	if (run_length >= 3)
 		CHECK(tag_of(&ids[0], prefix_bytes) == tag_of(&ids[1], prefix_bytes) ||
 			  tag_of(&ids[1], prefix_bytes) == tag_of(&ids[2], prefix_bytes));
@@ -74,13 +74,12 @@ fuzz_target(Input *input)
 		CHECK(start.isnull || DatumGetTimestampTz(start.value) == wide_instant(number * period_ms));
 	}
 
-	/* the same in SQL Server's place */
+	/* the same at the position of SQL Server's order */
 	suffix = CALL(idgen_short_suffix_comb, interval_arg(&period), instant_arg(clock));
 	if (wide_period(&period, 2, &period_ms))
 	{
 		ids[0] = *DatumGetUUIDP(value_of(suffix));
 		CHECK(is_version(&ids[0], 4));
-		/* its variant is in byte 8, before the prefix */
 		CHECK(wide_bytes(&ids[0], 10, 2) == wide_modulo(number, 65536));
 	}
 	else

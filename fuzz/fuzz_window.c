@@ -1,12 +1,32 @@
 /*
  * fuzz_window.c
- *	  is_recent_short_comb(), is_recent_comb() and is_recent_uuid_v7() with any identifier, clock and
- *	  tolerances: the same verdict as arithmetic of 128 bits gives, and the same
- *	  from their check_...().
+ *	  is_recent_short_comb(), is_recent_comb() and is_recent_uuid_v7() with any
+ *	  identifier, clock and tolerances: their results are those of arithmetic
+ *	  in 128 bits, and check_recent_...() agree with them.
  */
-#include "wide.h"
+#include "server.h"
 
-/* A tolerance: of the argument, of "tolerance", or the default. */
+static const struct
+{
+	PGFunction	is;
+	PGFunction	check;
+}			functions[] =
+{
+	{idgen_is_recent_short_comb, idgen_check_recent_short_comb},
+	{idgen_is_recent_comb, idgen_check_recent_comb},
+	{idgen_is_recent_uuid_v7, idgen_check_recent_uuid_v7}
+};
+
+/* Only the functions of short COMBs have the arguments 3 and 4. */
+static Outcome
+call(PGFunction function, int scheme, const NullableDatum *args)
+{
+	if (scheme == 0)
+		return call_function(function, 7, args);
+	return CALL(function, args[0], args[1], args[2], args[5], args[6]);
+}
+
+/* The length of a tolerance, or the default; false if it is invalid. */
 static bool
 reach_of(bool given, const Interval *length, Wide otherwise, Wide *us)
 {
@@ -37,10 +57,11 @@ fuzz_target(Input *input)
 	Wide		both_us = 0;
 	Wide		past_us = 0;
 	Wide		future_us = 0;
-	bool		valid = true;
+	bool		valid;
 	bool		expected = false;
 	Outcome		verdict;
 	Outcome		check;
+	NullableDatum args[7];
 
 	/* an identifier of the right version, and sometimes of the right time */
 	if (way & 0x10)
@@ -56,27 +77,17 @@ fuzz_target(Input *input)
 			id.data[i] = ms >> (40 - 8 * i);
 	}
 
-	if (scheme == 0)
-	{
-		verdict = CALL(idgen_is_recent_short_comb, uuid_arg(&id), has_tolerance ? interval_arg(&tolerance) : null_arg(), instant_arg(clock),
-					   interval_arg(&period), int32_arg(prefix_bytes),
-					   has_past ? interval_arg(&past) : null_arg(), has_future ? interval_arg(&future) : null_arg());
-		check = CALL(idgen_check_recent_short_comb, uuid_arg(&id), has_tolerance ? interval_arg(&tolerance) : null_arg(), instant_arg(clock),
-					 interval_arg(&period), int32_arg(prefix_bytes),
-					 has_past ? interval_arg(&past) : null_arg(), has_future ? interval_arg(&future) : null_arg());
-		valid = wide_period(&period, prefix_bytes, &period_ms);
-	}
-	else
-	{
-		verdict = CALL(scheme == 1 ? idgen_is_recent_comb : idgen_is_recent_uuid_v7,
-					   uuid_arg(&id), has_tolerance ? interval_arg(&tolerance) : null_arg(), instant_arg(clock),
-					   has_past ? interval_arg(&past) : null_arg(), has_future ? interval_arg(&future) : null_arg());
-		check = CALL(scheme == 1 ? idgen_check_recent_comb : idgen_check_recent_uuid_v7,
-					 uuid_arg(&id), has_tolerance ? interval_arg(&tolerance) : null_arg(), instant_arg(clock),
-					 has_past ? interval_arg(&past) : null_arg(), has_future ? interval_arg(&future) : null_arg());
-	}
+	args[0] = uuid_arg(&id);
+	args[1] = has_tolerance ? interval_arg(&tolerance) : null_arg();
+	args[2] = instant_arg(clock);
+	args[3] = interval_arg(&period);
+	args[4] = int32_arg(prefix_bytes);
+	args[5] = has_past ? interval_arg(&past) : null_arg();
+	args[6] = has_future ? interval_arg(&future) : null_arg();
+	verdict = call(functions[scheme].is, scheme, args);
+	check = call(functions[scheme].check, scheme, args);
 
-	valid = valid &&
+	valid = (scheme != 0 || wide_period(&period, prefix_bytes, &period_ms)) &&
 		reach_of(has_tolerance, &tolerance,
 				 scheme == 0 ? Min(period_ms * 10000, (Wide) PG_INT64_MAX) : (Wide) 600000000, &both_us) &&
 		reach_of(has_past, &past, both_us, &past_us) &&

@@ -1,28 +1,29 @@
 # shellcheck shell=bash
 #
-# lib.sh: what demo.sh, test.sh and the benchmarks share. To be sourced.
+# lib.sh: functions that build idgen and start a private PostgreSQL cluster.
+# To be sourced.
 #
-# It builds idgen in a private folder and starts a private PostgreSQL cluster
-# there, as the user "postgres" where root started the script (PostgreSQL
-# refuses to run as root). Nothing of it goes into the system's own
-# PostgreSQL: the private folder holds a copy of the server's programs, links
-# to its files, and idgen. PostgreSQL finds its files relative to where its
-# programs are, so the copy sees idgen as installed, and the original does not.
+# The cluster is in a private folder and runs as the user "postgres" if root
+# started the script (PostgreSQL refuses to run as root). The system's own
+# PostgreSQL does not change: the private folder has a copy of the server's
+# programs, links to its other files, and idgen. PostgreSQL finds its files
+# relative to its programs, so that idgen is installed for the copy only.
 #
-#   idgen_install_packages [tests|bench] install what is missing (apt), also for
-#                                  tests or for the report of the benchmarks
+#   idgen_install_packages [tests|bench]  install missing packages (apt), also
+#                                  those of the tests or of the benchmarks' report
 #   idgen_build [MAKE-ARG ...]     build idgen and idgen_advisor, install both into
 #                                  the private folder; sets
 #                                  idgen_prove, the command that runs TAP tests
+#   idgen_tap_tests                print the names of all TAP tests
 #   idgen_start [SETTING=VALUE ...]  start the cluster; sets PGHOST, PGPORT ...
 #   idgen_restart                  restart it, with empty shared buffers
 #   idgen_stop                     stop it
-#   idgen_help                     print what the script's first comment says
-#   idgen_no_options ARGUMENT ...  do so for --help, and refuse other options
+#   idgen_help                     print the script's first comment
+#   idgen_no_options ARGUMENT ...  handle --help, and reject other options
 #   idgen_seconds_and_seed ARGUMENT ...  read --seconds N (default 60) and --seed N
 #                                  (default random); sets seconds and seed
-#   idgen_at_exit FUNCTION         call it on exit, before what was said earlier
-#   as_server_user COMMAND ...     run something as the cluster's owner
+#   idgen_at_exit FUNCTION         call it on exit, in reverse order of the calls
+#   as_server_user COMMAND ...     run a command as the cluster's owner
 #
 # The folder is $IDGEN_WORK. On exit, also when interrupted, the cluster is
 # stopped and the folder removed, unless IDGEN_KEEP=1.
@@ -39,21 +40,21 @@ idgen_say() {
 
 idgen_die() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; exit 1; }
 
-# The script's first comment, which tells how to call it.
+# The script's first comment is its usage text.
 idgen_help() { sed -n '3,/^$/s/^# \{0,1\}//p' "$0"; }
 
-# For a script that takes names only.
+# For a script without options.
 idgen_no_options() {
     local argument
     for argument; do
         case $argument in
             --help | -h) idgen_help; exit ;;
-            -*) idgen_die "unknown argument $argument; see --help" ;;
+            -*) idgen_die "unknown option $argument; see --help" ;;
         esac
     done
 }
 
-# For a script that tries at random for a while.
+# For a script that makes random attempts for a given time.
 idgen_seconds_and_seed() {
     seconds=60
     seed=$RANDOM
@@ -61,7 +62,7 @@ idgen_seconds_and_seed() {
         case $1 in --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;; esac
         case $1 in
             --help | -h) idgen_help; exit 0 ;;
-            --seconds | --seed) [[ ${2:-} =~ ^[1-9][0-9]{0,8}$ ]] || idgen_die "$1 requires a number from 1 on" ;;
+            --seconds | --seed) [[ ${2:-} =~ ^[1-9][0-9]{0,8}$ ]] || idgen_die "$1 requires a positive number" ;;
             *) idgen_die "unknown option $1; see --help" ;;
         esac
         # shellcheck disable=SC2034  # they are for the caller
@@ -88,7 +89,7 @@ idgen_at_exit() {
 idgen_exit() {
     local status=$? step
 
-    set +e      # whatever fails here, the rest of it must be done
+    set +e      # a failing step must not prevent the others
     trap - EXIT
     trap '' INT TERM HUP
     for step in "${idgen_exit_steps[@]}"; do "$step"; done
@@ -97,8 +98,8 @@ idgen_exit() {
 
 # --- packages ---------------------------------------------------------------
 
-# The newest PostgreSQL on the machine that extensions can be built for, or
-# the one whose pg_config the caller names in PG_CONFIG.
+# The pg_config that PG_CONFIG names, or that of the newest PostgreSQL on the
+# machine for which extensions can be built.
 idgen_find_pg_config() {
     local candidate
     if [ -n "${PG_CONFIG:-}" ]; then
@@ -113,8 +114,8 @@ idgen_find_pg_config() {
     return 0
 }
 
-# The newest server that is installed, or else the one that apt would install;
-# nothing where there is neither.
+# The newest version that is installed, or else the one that apt would install;
+# prints nothing if there is neither.
 idgen_major_version() {
     local installed
     installed=$(ls /usr/lib/postgresql 2>/dev/null | sort -n | tail -n 1) || true
@@ -159,7 +160,7 @@ idgen_install_packages() {
     fi
 
     if [ -z "$(idgen_find_pg_config)" ]; then
-        [ -z "${PG_CONFIG:-}" ] || idgen_die "PG_CONFIG=$PG_CONFIG is not there"
+        [ -z "${PG_CONFIG:-}" ] || idgen_die "PG_CONFIG=$PG_CONFIG does not exist"
         major=$(idgen_major_version)
         if [ -z "$major" ]; then
             # a new machine may have no package lists yet
@@ -172,7 +173,7 @@ idgen_install_packages() {
     PG_CONFIG=$(idgen_find_pg_config)
     [ -n "$PG_CONFIG" ] || idgen_die "no PostgreSQL server with its development files found"
 
-    # a test purges with pg_cron, where there is a package of it for this server
+    # a test uses pg_cron if there is a package of it for this server
     if [ "${1:-}" = tests ] && [ ! -e "$("$PG_CONFIG" --sharedir)/extension/pg_cron.control" ]; then
         major=$("$PG_CONFIG" --version | sed -E 's/^[^0-9]*([0-9]+).*/\1/')
         [ -z "$(apt-cache policy "postgresql-$major-cron" 2>/dev/null)" ] || idgen_apt_install "postgresql-$major-cron"
@@ -181,7 +182,7 @@ idgen_install_packages() {
 
 # --- the private folder -----------------------------------------------------
 
-# Who the server runs as: the caller, or "postgres" where that is root.
+# The server runs as the caller, or as "postgres" if the caller is root.
 as_server_user() {
     if [ "$(id -u)" -eq 0 ]; then
         (cd "$IDGEN_WORK" && HOME=$IDGEN_WORK exec runuser -u postgres -- "$@")
@@ -205,7 +206,10 @@ idgen_make_work_folder() {
     [ "$(id -u)" -ne 0 ] || chown postgres "$IDGEN_WORK"
 }
 
-# Build idgen from a copy of the sources, and put it into a copy of the server.
+# The TAP tests of the extensions, of the tools and of the documents.
+idgen_tap_tests() { (cd "$IDGEN_SOURCE" && printf '%s\n' t/*.pl t/tools/*.pl advisor/t/*.pl); }
+
+# Build idgen from a copy of the sources, and install it into a copy of the server.
 idgen_build() {
     local bindir sharedir pkglibdir root libraries folder
 
@@ -258,7 +262,7 @@ idgen_start() {
         done
     } | as_server_user tee -a "$data/postgresql.conf" >/dev/null
 
-    # only a socket in a folder of its own: the port never meets another's
+    # only a socket in a private folder: the port cannot conflict with another
     export PGHOST=$IDGEN_WORK PGPORT=5432 PGUSER=postgres PGDATABASE=postgres
     unset PGPASSWORD PGSERVICE PGOPTIONS PGHOSTADDR
     as_server_user pg_ctl -D "$data" -w -s -l "$IDGEN_WORK/server.log" start ||

@@ -1,29 +1,29 @@
 #!/usr/bin/env bash
 #
-# check-randomness.sh: are the random bits of each kind of identifier random?
+# check-randomness.sh: test the random bits of each kind of identifier.
 #
 #   scripts/dev/check-randomness.sh [--long] [KIND ...]
 #
 #   --long    ten times as many bits
-#   KIND      only these, by the names that the script prints
+#   KIND      only these kinds, by the names that the script prints
 #
-# Makes identifiers on a private cluster, takes the bits out of them that are
-# said to be random, and gives them to rngtest (the tests of FIPS 140-2) and to
-# dieharder. Installs what is missing (rng-tools5 brings a service, which is not
-# needed here). Takes a minute or two. Ends with a line "N passed, N failed".
+# Generates identifiers on a private cluster, extracts the bits that are documented
+# as random, and runs rngtest (the tests of FIPS 140-2) and dieharder on them.
+# Installs missing packages (rng-tools5 includes a service, which is not needed).
+# Takes one or two minutes. Ends with a line "N passed, N failed"; the exit status
+# is 0 if nothing failed.
 #
-# Good bits fail a statistical test now and then; that many tests make a false
-# alarm less than once in a million runs is seen to like this:
+# Random bits fail a statistical test occasionally. These rules keep false alarms
+# of all the tests below one in a million runs:
 #
-#   rngtest     Of blocks of 20000 random bits, one in 1200 fails. A stream
-#               fails if so many blocks do as, with one in 1000 expected, come
-#               by chance less than once in 10^9 times.
-#   dieharder   Each test gives a p-value, evenly spread over 0 to 1 for random
-#               bits. One below 0.001 is tried again with new identifiers, and
-#               is a failure the third time in a row, which comes by chance
-#               once in 10^9 times. (A stream that is too even has too many
-#               p-values near 1 within a test, of which dieharder makes one
-#               near 0.)
+#   rngtest     One in 1200 blocks of 20000 random bits fails. A stream fails if
+#               the number of its failed blocks has a probability below 10^-9
+#               when one in 1000 is expected.
+#   dieharder   The p-values of random bits are uniform from 0 to 1. A test with
+#               a p-value below 0.001 is repeated with new identifiers, and fails
+#               the third time in succession, whose probability is 10^-9. (For a
+#               stream that is too even, dieharder combines many p-values near 1
+#               into one near 0.)
 
 set -uo pipefail
 . "$(dirname "$0")/../lib.sh"
@@ -36,7 +36,7 @@ while [ $# -gt 0 ]; do
     case $1 in
         --long) megabytes=80 ;;
         --help | -h) idgen_help; exit ;;
-        -*) idgen_die "unknown argument $1; see --help" ;;
+        -*) idgen_die "unknown option $1; see --help" ;;
         *) kinds+=("$1") ;;
     esac
     shift
@@ -59,17 +59,17 @@ schemes=(
     "typeid|idgen.typeid_to_uuid(idgen.typeid('user'))|66-127"
     "prefixed_id|idgen.prefixed_id_to_uuid(idgen.prefixed_id('user'))|66-127"
 )
-# Not so many of these can be had: the tag of a run, of which each second
-# identifier is taken; the first ULID of each millisecond; an ObjectId from
-# each of many sessions.
+# Fewer bits are available of these: the tag of a run, from every second
+# identifier; the first ULID of each millisecond; one ObjectId from each of many
+# sessions.
 slow_schemes=(
     'short_comb_tag||16-47'
     'ulid||48-127'
     'object_id||32-95'
 )
 
-# dieharder's tests, with as many samples as fit into the bits that there are:
-# number, name, words of 32 bits for a sample, samples for a p-value
+# dieharder's tests: number, name, words of 32 bits in a sample, samples for a
+# p-value
 dieharder_tests=(
     '0 diehard_birthdays 512 100'
     '3 diehard_rank_6x8 6 10000'
@@ -83,8 +83,8 @@ dieharder_tests=(
 
 # --- the suites -------------------------------------------------------------
 
-# The least number of failures that a mean of MEAN gives in fewer than one of
-# 10^9 cases (Poisson).
+# The least number of failures whose probability is below 10^-9, for a given mean
+# (Poisson).
 least_suspicious() {
     awk -v mean="$1" 'BEGIN {
         term = exp(-mean); rest = 1 - term; k = 0
@@ -93,21 +93,21 @@ least_suspicious() {
     }'
 }
 
-# Failures and blocks of a file.
+# The numbers of failed blocks and of all blocks of a file.
 rngtest_counts() {
     rngtest <"$1" 2>&1 | awk '/FIPS 140-2 successes/ {s = $NF} /FIPS 140-2 failures/ {f = $NF} END {print f + 0, s + f}'
 }
 
-# A test's p-value; of several, the least one times their number. Nothing where
-# there are too few bits for the test.
+# The p-value of a test; of several p-values, the least one times their number.
+# Prints nothing if the file has too few bits for the test.
 dieharder_p() {
     local number=$1 words=$2 samples=$3 file=$4 bytes p_samples out
     bytes=$(stat -c %s "$file")
-    # dieharder reads the file also to see how fast that is
+    # dieharder also reads the file to measure its speed
     p_samples=$(awk -v w="$words" -v s="$samples" -v b="$bytes" 'BEGIN {n = int(b / 12 / (w * s)); print (n > 100 ? 100 : n)}')
     [ "$p_samples" -ge 5 ] || return
     out=$(dieharder -g 201 -f "$file" -d "$number" -t "$samples" -p "$p_samples" 2>&1)
-    # "The file ... was rewound": bits that come twice are not random
+    # "The file ... was rewound": bits that are read twice are not random
     ! grep -q 'rewound [1-9]' <<<"$out" || idgen_die "dieharder's test $number needs more than $bytes bytes"
     awk -F'|' '$5 ~ /^ *[0-9.e-]+ *$/ {n++; if (n == 1 || $5 + 0 < p) p = $5 + 0} END {if (n) print (n * p > 1 ? 1 : n * p)}' <<<"$out"
 }
@@ -116,7 +116,6 @@ below() { awk -v a="$1" -v b="$2" 'BEGIN {exit !(a < b)}'; }
 
 # --- identifiers ------------------------------------------------------------
 
-# as_server_user keeps standard input; bits reads it
 copy_bits() {
     local file=$1 query=$2
     shift 2
@@ -124,7 +123,7 @@ copy_bits() {
         "$IDGEN_WORK/bits" "$@" >"$file"
 }
 
-# So many identifiers as have the wanted number of bits.
+# Generate identifiers with the required number of bits.
 make_bits() {
     local file=$1 expression=$2 bits=0 range
     shift 2
@@ -140,7 +139,7 @@ make_slow_bits() {
                                                FROM generate_series(1, 1000000) n OFFSET 0) s WHERE n % 2 = 0" "$range"
             ;;
         ulid)
-            # asleep for most of the time
+            # these sessions mostly sleep
             psql -X -q -c 'TRUNCATE made'
             for _ in {1..16}; do
                 psql -X -q -c "INSERT INTO made SELECT idgen.ulid_to_uuid(idgen.ulid())
@@ -158,7 +157,7 @@ make_slow_bits() {
     esac
 }
 
-# A file of bits of a kind
+# Write the bits of a kind to a file.
 fill() {
     local name=$1 expression=$2 list
     read -ra list <<<"$3"
@@ -222,13 +221,13 @@ echo 'INSERT INTO objects VALUES (idgen.object_id());' >"$IDGEN_WORK/object_id.s
 
 idgen_say "Random bits, $megabytes MB of each kind"
 
-# Whether the tests tell random bits from others: random identifiers with their
-# version and variant.
+# The tests must reject bits that are not random: identifiers with their version
+# and variant.
 if wanted control; then
     fill control 'idgen.uuid_v4()' '0-127'
     read -r bad blocks < <(rngtest_counts "$IDGEN_WORK/control")
     [ "$bad" -gt $((blocks / 2)) ]
-    verdict $? "control: rngtest finds a version among random bits, $bad of $blocks blocks fail"
+    verdict $? "control: rngtest rejects bits with a version, $bad of $blocks blocks fail"
     p=$(dieharder_p 102 1 20000 "$IDGEN_WORK/control")
     below "${p:-1}" 0.001
     verdict $? "control: so does dieharder, p = $p"

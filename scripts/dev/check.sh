@@ -1,19 +1,21 @@
 #!/usr/bin/env bash
 #
-# check.sh: read the sources with compilers and other tools, run nothing.
+# check.sh: check the sources with compilers and other tools, without running
+# them.
 #
-#   scripts/dev/check.sh [CHECK ...]       all of them, or those that are named
+#   scripts/dev/check.sh [CHECK ...]       these checks, by default all
 #
-#   gcc, clang       build with -Wall -Wextra -Wshadow, warnings being errors
+#   gcc, clang       build with -Wall -Wextra -Wshadow, with warnings as errors
 #   clang-tidy       the checks in .clang-tidy
-#   cppcheck         all of its checks but those left out below
-#   format           src/ and advisor/ are as clang-format makes it, but for columns: see
+#   cppcheck         all of its checks except those excluded below
+#   format           src/ and advisor/ have the format of clang-format, except for
+#                    columns: see
 #                    .clang-format and check/statements.pl
 #   shell            the warnings and errors of shellcheck
 #   perl, python     tests and scripts compile
 #
-# Installs what is missing, and changes nothing else. Ends with a line
-# "N passed, N failed".
+# Installs missing tools. Ends with a line "N passed, N failed"; the exit status
+# is 0 if nothing failed. Takes about a minute.
 
 set -uo pipefail
 . "$(dirname "$0")/../lib.sh"
@@ -38,15 +40,14 @@ install_tools() {
             shell) command -v shellcheck >/dev/null || missing+=(shellcheck) ;;
             perl) perl -MIPC::Run -e 1 2>/dev/null || missing+=(libipc-run-perl) ;;
             python) command -v python3 >/dev/null || missing+=(python3) ;;
-            *) idgen_die "unknown check $check; there are: ${all_checks[*]}" ;;
+            *) idgen_die "unknown check $check; the checks are: ${all_checks[*]}" ;;
         esac
     done
     [ ${#missing[@]} -eq 0 ] || idgen_apt_install "${missing[@]}"
     idgen_install_packages
 }
 
-# Run a command, and count it as one check. What it prints is shown if it
-# fails.
+# Run a command, and count it as one check. Its output is shown if it fails.
 check() {
     local title=$1 log=$IDGEN_WORK/check.log
     shift
@@ -56,7 +57,7 @@ check() {
 
 # --- the sources ------------------------------------------------------------
 
-# The sources as they are, in a folder of their own.
+# A copy of the sources, without results of a build.
 copy_sources() {
     mkdir "$IDGEN_WORK/$1"
     (cd "$IDGEN_SOURCE" && tar cf - --exclude='*.o' --exclude='*.so' Makefile idgen.control ./*.sql src advisor) |
@@ -73,7 +74,7 @@ build_with() {
     [ -e "$build/idgen.so" ] && [ -e "$build/advisor/idgen_advisor.so" ]
 }
 
-# As in the Makefile; the server's headers are no concern of ours.
+# As in the Makefile; warnings of the server's headers are not reported.
 compiler_options() {
     printf '%s\n' "-I$IDGEN_SOURCE/src" "-I$IDGEN_SOURCE/advisor" -isystem "$("$PG_CONFIG" --includedir-server)" \
         -D_GNU_SOURCE -Wall -Wextra -Wshadow
@@ -85,16 +86,14 @@ clang_tidy() {
     clang-tidy --quiet --warnings-as-errors='*' "$IDGEN_SOURCE"/{src,advisor}/*.c -- "${options[@]}"
 }
 
-# Left out of what cppcheck looks for:
-#   missingInclude...     the server's headers are not read, for speed; what
-#                         comes from them is unknown to cppcheck
+# Excluded messages of cppcheck:
+#   missingInclude...     for speed, it does not read the server's headers
 #   unknownMacro, unassignedVariable
-#                         which is also why it does not know that a member of
-#                         the server's types may be an array
+#                         for the same reason, their macros and types are unknown
 #   unusedStructMember    padding
-#   variableScope         declarations stand at the top of a block here
-#   constParameter...     functions that the server calls have its signature
-#   checkersReport, ...   what cppcheck says about itself
+#   variableScope         declarations are at the top of a block
+#   constParameter...     the server prescribes the signatures of functions
+#   checkersReport, ...   messages about cppcheck itself
 run_cppcheck() {
     local left_out=(missingInclude missingIncludeSystem unknownMacro unassignedVariable unusedStructMember
         variableScope constParameter constParameterPointer constParameterCallback constVariablePointer
@@ -112,14 +111,14 @@ version_number() {
         { read -r major minor; printf '%d%04d\n' "$major" "${minor:-0}"; }
 }
 
-# What clang-format changes but for columns, see check/statements.pl.
+# The changes of clang-format other than to columns, see check/statements.pl.
 check_format() {
     local source statements=$IDGEN_SOURCE/scripts/dev/check/statements.pl status=0
     for source in "$IDGEN_SOURCE"/{src,advisor}/*.[ch] "$IDGEN_SOURCE"/scripts/dev/*/*.c; do
         perl "$statements" "$source" >"$IDGEN_WORK/is" &&
             clang-format --style="file:$IDGEN_SOURCE/.clang-format" "$source" |
             perl "$statements" >"$IDGEN_WORK/shall" &&
-            diff -U 1 --label "${source#"$IDGEN_SOURCE"/}" --label 'as it shall be' \
+            diff -U 1 --label "${source#"$IDGEN_SOURCE"/}" --label 'formatted' \
                 "$IDGEN_WORK/is" "$IDGEN_WORK/shall" || status=1
         ! grep -Hn '[[:blank:]]$' "$source" || status=1
     done
@@ -130,12 +129,12 @@ check_format() {
 
 run_shellcheck() { (cd "$IDGEN_SOURCE" && shellcheck --external-sources --source-path=SCRIPTDIR --severity=warning "$@"); }
 
-# PostgreSQL's test modules are where its development files are.
+# PostgreSQL's test modules are among its development files.
 compile_perl() {
     local modules file status=0
     modules=$(dirname "$("$PG_CONFIG" --pgxs)")/../../src/test/perl
     for file in "$@"; do
-        # some tests skip all where a tool is missing, before they are compiled
+        # a test that requires a missing tool skips all before it is compiled
         (cd "$IDGEN_SOURCE" && perl -I "$modules" -I t/lib -c "$file") || status=1
     done
     return $status
@@ -157,7 +156,7 @@ cd "$IDGEN_SOURCE" || exit
 for name in "${checks[@]}"; do
     case $name in
         gcc) check "gcc: src and advisor build without a warning" build_with gcc '' ;;
-        # the server was built with gcc, and its options come along
+        # the server's makefiles add options of gcc
         clang) check "clang: src and advisor build without a warning" build_with clang '-Wno-ignored-optimization-argument -Wno-unknown-warning-option' ;;
         clang-tidy) check "clang-tidy: src and advisor" clang_tidy ;;
         cppcheck) check "cppcheck: src and advisor" run_cppcheck ;;

@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
 #
-# coverage.sh: how much of src/ and advisor/ do the tests run?
+# coverage.sh: measure the share of src/ and advisor/ that the tests run.
 #
 #   scripts/dev/coverage.sh [--uncovered] [t/NAME.pl ...]
 #
 #   --uncovered    also print the lines that no test runs
-#   t/NAME.pl      of the TAP tests only these; "none" for none of them
+#   t/NAME.pl      run only these TAP tests; "none" for no TAP test
 #
-# Builds with gcov's counters, runs pg_regress, the isolation specs and the TAP
-# tests on a private cluster, and prints for each file the share of lines that
-# were run. Takes as long as scripts/test.sh. Fails below 95 % in total, or if
-# the tests fail. (A process that is ended by kill -9 takes its counts along.)
+# Builds with gcov's counters, runs pg_regress, the isolation tests and the TAP
+# tests on a private cluster, and prints the share of lines that were run in
+# each file. (The counts of a process that ends by kill -9 are lost.) Ends with
+# a line "N passed, N failed"; the exit status is 0 if no test failed and at
+# least 95 % of all lines were run. Takes somewhat longer than scripts/test.sh.
 
 set -uo pipefail
 . "$(dirname "$0")/../lib.sh"
@@ -22,20 +23,20 @@ while [ $# -gt 0 ]; do
     case $1 in
         --uncovered) uncovered=1 ;;
         --help | -h) idgen_help; exit ;;
-        -*) idgen_die "unknown argument $1; see --help" ;;
+        -*) idgen_die "unknown option $1; see --help" ;;
         *) tests+=("$1") ;;
     esac
     shift
 done
 [ ${#tests[@]} -gt 0 ] ||
-    mapfile -t tests < <(cd "$IDGEN_SOURCE" && printf '%s\n' t/*.pl advisor/t/*.pl)
+    mapfile -t tests < <(idgen_tap_tests)
 [ "${tests[*]}" != none ] || tests=()
 
 # The counters are gcc's, so that gcov reads them.
 command -v gcov >/dev/null || idgen_apt_install gcc libc6-dev
 idgen_install_packages tests
 idgen_say "Building for $("$PG_CONFIG" --version), with counters"
-# gcov's own functions stay inside, as idgen's do
+# gcov's functions are not exported, like idgen's
 idgen_build CC=gcc COPT='--coverage -O0 -fno-inline -Wno-error' SHLIB_LINK=-Wl,--exclude-libs,ALL || exit
 
 status=0
@@ -53,8 +54,8 @@ if [ ${#tests[@]} -gt 0 ]; then
     as_server_user "${idgen_prove[@]}" "${tests[@]}" || status=1
 fi
 
-# gcov writes, for each source, lines of "COUNT: LINE: SOURCE", where COUNT is
-# "-" for what makes no code and "#####" for what was not run.
+# gcov writes lines of "COUNT: LINE: SOURCE" for each source. COUNT is "-" for a
+# line without code and "#####" for one that was not run.
 idgen_say "Lines of src/ and advisor/ that were run"
 # shellcheck disable=SC2016    # $f is for the inner shell
 as_server_user env -C "$IDGEN_BUILD" sh -c \
@@ -64,8 +65,8 @@ as_server_user env -C "$IDGEN_BUILD" sh -c \
      cd advisor && for f in *.c; do
          mkdir -p "../gcov/advisor/$f" && gcov "$f" >/dev/null && mv ./*.gcov "../gcov/advisor/$f/"
      done'
-# a header has counts for each source that includes it; the server's headers
-# are none of ours
+# a header has counts for each source that includes it; the server's headers are
+# left out
 mapfile -t counted < <(
     for source in "$IDGEN_BUILD"/{src,advisor}/*.[ch]; do
         find "$IDGEN_BUILD/gcov" -name "${source##*/}.gcov"

@@ -1,22 +1,23 @@
 # shellcheck shell=bash
 #
-# debian.sh: PostgreSQL versions that the machine does not have, each in a
-# folder with a Debian of its own. To be sourced after lib.sh.
+# debian.sh: functions that install PostgreSQL versions which the machine does
+# not have, each in a Debian system in a folder. To be sourced after lib.sh.
 #
-# A folder is made with debootstrap and kept for the next time; remove it to
-# have it made anew. Commands run in it as root, with chroot, in mount and
-# process namespaces of their own: what they mount and start is gone when they
-# end, and also when the script is interrupted or killed.
+# debootstrap makes a folder, which is kept for later runs; remove it to have it
+# made again. Commands run in it as root, with chroot, in mount and process
+# namespaces of their own, so that their mounts and processes end with them,
+# also when the script is interrupted or killed.
 #
-#   debian_has MAJOR             is this PostgreSQL installed here, for extensions?
-#   debian_make MAJOR            make the folder, where it is not there; sets
-#                                DEBIAN_ROOT, or returns 1 and sets DEBIAN_WHY
-#   debian_copy_sources          put idgen's sources into it, at /idgen
-#   debian_add_major MAJOR       install another, older PostgreSQL there, too
+#   debian_has MAJOR             is this PostgreSQL installed on the machine, with
+#                                its development files?
+#   debian_make MAJOR            make the folder if it does not exist, and lock it;
+#                                sets DEBIAN_ROOT, or returns 1 and sets DEBIAN_WHY
+#   debian_copy_sources          copy idgen's sources to /idgen in it
+#   debian_add_major MAJOR       also install another, older PostgreSQL in it
 #   debian_run COMMAND ...       run a command in it
-#   debian_leave                 let others use it again
+#   debian_leave                 release the lock
 #
-# The folders are in $IDGEN_MATRIX, with the logs of how they were made.
+# The folders are in $IDGEN_MATRIX, with the logs of their installation.
 
 IDGEN_MATRIX=$(realpath -m "${IDGEN_MATRIX:-${XDG_CACHE_HOME:-/var/cache}/idgen-matrix}")
 
@@ -30,7 +31,8 @@ debian_has() {
     [ -x "$pg_config" ] && [ -e "$("$pg_config" --pgxs)" ] && [ -x "$("$pg_config" --bindir)/postgres" ]
 }
 
-# The release that has this PostgreSQL. 19 is in experimental, on top of sid.
+# The Debian release with this PostgreSQL. 19 is in experimental, an addition to
+# sid.
 debian_release() {
     case $1 in
         15) echo bookworm ;;
@@ -41,7 +43,7 @@ debian_release() {
     esac
 }
 
-# The mirror that the machine itself uses, or the one that debootstrap would.
+# The machine's own mirror, or the default of debootstrap.
 debian_mirror() {
     local site
     # shellcheck disable=SC2016  # apt's own placeholders
@@ -51,13 +53,13 @@ debian_mirror() {
 
 # --- running ----------------------------------------------------------------
 
-# The child is the first process of its namespace, and all others end with it.
+# The child is the first process of its namespace; all others end with it.
 debian_end_child() {
     [ -z "$debian_child" ] || kill -KILL "$debian_child" 2>/dev/null
     debian_child=
 }
 
-# Run a command in namespaces of its own, where it can be interrupted.
+# Run a command in namespaces of its own, so that it can be interrupted.
 debian_isolated() {
     local status
 
@@ -102,7 +104,7 @@ debian_bootstrap() {
 
     packages=ca-certificates,gcc,libc6-dev,make,perl,libipc-run-perl,faketime,python3,gnuplot-nox
     [ "$major" = 19 ] || packages+=,postgresql-$major,postgresql-server-dev-$major
-    # an older debootstrap makes a newer release as it makes sid
+    # debootstrap may be older than the release, and then uses its script for sid
     [ -e "/usr/share/debootstrap/scripts/$release" ] || script=sid
 
     debian_isolated debootstrap --variant=minbase --include="$packages" \
@@ -110,7 +112,7 @@ debian_bootstrap() {
 
     printf '#!/bin/sh\nexit 101\n' >"$DEBIAN_ROOT/usr/sbin/policy-rc.d"
     chmod 755 "$DEBIAN_ROOT/usr/sbin/policy-rc.d"
-    # the lists of experimental may be older than they say is right
+    # the package lists of experimental may have expired
     echo 'Acquire::Check-Valid-Until "false";' >"$DEBIAN_ROOT/etc/apt/apt.conf.d/90idgen"
 
     [ "$major" != 19 ] || debian_apt_source experimental
@@ -118,7 +120,7 @@ debian_bootstrap() {
     [ "$major" != 19 ] ||
         debian_run apt-get -q install -y --no-install-recommends -t experimental \
             "postgresql-$major" "postgresql-server-dev-$major" || return
-    # a test uses it where there is one for this version
+    # a test uses it if this version has it
     debian_run apt-get -q install -y --no-install-recommends "postgresql-$major-cron" || true
 }
 
@@ -136,30 +138,31 @@ debian_make() {
         { debian_why "only root can use a Debian folder"; return; }
     { command -v debootstrap && [ -e /usr/share/keyrings/debian-archive-keyring.gpg ]; } >/dev/null ||
         (idgen_apt_install debootstrap debian-archive-keyring) ||
-        { debian_why "there is no debootstrap"; return; }
+        { debian_why "debootstrap is not available"; return; }
     unshare --mount true 2>/dev/null ||
-        { debian_why "this machine lets nobody mount"; return; }
+        { debian_why "this machine does not allow mount namespaces"; return; }
     mkdir -p "$IDGEN_MATRIX" ||
-        { debian_why "$IDGEN_MATRIX cannot be made"; return; }
+        { debian_why "$IDGEN_MATRIX cannot be created"; return; }
     exec {debian_lock}>"$folder.lock"
     flock -n "$debian_lock" ||
         { debian_leave; debian_why "$folder is in use"; return; }
 
     if [ ! -d "$folder" ]; then
-        echo "Making $folder, Debian $release; the log is $folder.log"
+        echo "Creating $folder with Debian $release; the log is $folder.log"
         DEBIAN_ROOT=$folder.new
         rm -rf --one-file-system "$DEBIAN_ROOT"
         debian_bootstrap "$major" "$release" >"$folder.log" 2>&1 ||
-            { debian_why "$folder could not be made, see $folder.log"; return; }
+            { debian_why "$folder could not be created, see $folder.log"; return; }
         mv "$DEBIAN_ROOT" "$folder"
     fi
 
     DEBIAN_ROOT=$folder
-    # what was left behind by a run that was killed
+    # files of a run that was killed
     rm -rf --one-file-system "${DEBIAN_ROOT:?}"/tmp/*
 }
 
-# What git would commit, as it is now; or everything but what was built.
+# The files that git would commit, with their present content; or, outside of a
+# repository, all files but the results of a build.
 debian_copy_sources() {
     local file
 

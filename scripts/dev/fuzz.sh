@@ -1,34 +1,30 @@
 #!/usr/bin/env bash
 #
-# fuzz.sh: feed idgen's decoders, converters and checks with inputs that
-# libFuzzer makes up, under AddressSanitizer and UndefinedBehaviorSanitizer.
+# fuzz.sh: run the libFuzzer targets in fuzz/ on idgen's decoders, converters
+# and checks, under AddressSanitizer and UndefinedBehaviorSanitizer.
 #
 #   scripts/dev/fuzz.sh [OPTION ...] [TARGET ...]
 #
-#   --seconds N    for each target (default 5)
-#   --runs N       so many inputs for each target, instead of a time
-#   --corpus DIR   begin with the inputs in DIR/TARGET, and keep new ones there
-#   --list         names the targets
-#   --help         this text
+#   --seconds N    time for each target (default 5)
+#   --runs N       number of inputs for each target, instead of a time
+#   --corpus DIR   start from the inputs in DIR/TARGET, and save new ones there
+#   --input FILE   run the targets with this input only
+#   --list         list the targets
+#   --help         print this text
 #
-# A target is fuzz/fuzz_TARGET.c: it calls functions of src/, which are
-# compiled as they are, and checks what must hold for every input; see
-# fuzz/backend.h. Each begins with the inputs in fuzz/seeds/TARGET. Prints how
-# many inputs each target had, and ends with a line "N passed, N failed". An
-# input that fails is kept, and where it is is printed; run the target with it:
+# A target is fuzz/fuzz_TARGET.c, see fuzz/fuzz.h. It starts from the inputs in
+# fuzz/seeds/TARGET. Prints the number of inputs of each target, keeps an input
+# that fails, and ends with a line "N passed, N failed". The exit status is 0 if
+# nothing failed. All targets take about two minutes by default.
 #
-#   scripts/dev/fuzz.sh --input FILE TARGET
-#
-# Installs clang where it is missing. PG_CONFIG=/path/to/pg_config chooses the
-# server whose headers are used; none is started.
+# Installs clang and lld if they are missing. PG_CONFIG=/path/to/pg_config chooses
+# the server whose headers and libpgcommon are used; no server is started.
 
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
-
-# the sources that the targets are made of
-sources=(base clock comb convert decimal_id entropy id_text inspect int_ids object_id prefixed_id radix
-         short_prefix typeid ulid uuid_time validate)
+# shellcheck source-path=SCRIPTDIR source=verdicts.sh
+. "$(dirname "$0")/verdicts.sh"
 
 seconds=5
 runs=
@@ -44,7 +40,7 @@ list_targets() {
 }
 
 need_number() {
-    [[ $2 =~ ^[1-9][0-9]{0,9}$ ]] || idgen_die "$1 wants a number from 1 on"
+    [[ $2 =~ ^[1-9][0-9]{0,9}$ ]] || idgen_die "$1 requires a positive number"
 }
 
 while [ $# -gt 0 ]; do
@@ -52,7 +48,7 @@ while [ $# -gt 0 ]; do
     case $1 in
         --help|-h) idgen_help; exit 0 ;;
         --list) list_targets; exit 0 ;;
-        --*) [ $# -ge 2 ] || idgen_die "$1 is no option, or wants a value; see --help" ;;
+        --*) [ $# -ge 2 ] || idgen_die "unknown option $1, or its value is missing; see --help" ;;
         *) break ;;
     esac
     case $1 in
@@ -66,7 +62,7 @@ while [ $# -gt 0 ]; do
 done
 mapfile -t targets < <(list_targets)
 for target in "$@"; do
-    [ -r "$IDGEN_SOURCE/fuzz/fuzz_$target.c" ] || idgen_die "there is no target $target; see --list"
+    [ -r "$IDGEN_SOURCE/fuzz/fuzz_$target.c" ] || idgen_die "unknown target $target; see --list"
 done
 [ $# -eq 0 ] || targets=("$@")
 
@@ -77,34 +73,41 @@ sanitizers=('-fsanitize=fuzzer-no-link,address,undefined' -fno-sanitize-recover=
 can_fuzz() {
     command -v clang >/dev/null &&
         echo 'int LLVMFuzzerTestOneInput(const char *b, long n) { return b && n < 0; }' |
-        clang -x c - -fsanitize=fuzzer,address -o "$1" 2>/dev/null
+        clang -x c - -fuse-ld=lld -fsanitize=fuzzer,address -o "$1" 2>/dev/null
 }
 
 install_clang() {
     local probe=$1
     can_fuzz "$probe" && return
-    command -v clang >/dev/null || idgen_apt_install clang
+    command -v clang >/dev/null && command -v ld.lld >/dev/null || idgen_apt_install clang lld
     can_fuzz "$probe" && return
     idgen_apt_install "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"
     can_fuzz "$probe" || idgen_die "clang cannot make a fuzz target here"
 }
 
+# Functions of the server that a target does not reach may be missing: the
+# linker removes the sections that call them. The clock is that of server.c.
 compile() {
-    clang -c -g -O1 -fPIC "${sanitizers[@]}" -Wall -Wextra -Wshadow -DUSE_ASSERT_CHECKING=1 -D_GNU_SOURCE \
-        -I"$IDGEN_SOURCE/src" -I"$IDGEN_SOURCE/fuzz" -isystem "$("$PG_CONFIG" --includedir-server)" \
-        -Wno-unused-command-line-argument -o "$build/$(basename "$1" .c).o" "$1"
+    clang -c -g -O1 -ffunction-sections -fdata-sections "${sanitizers[@]}" -Wall -Wextra -Wshadow \
+        -DUSE_ASSERT_CHECKING=1 -D_GNU_SOURCE -Dclock_gettime=server_clock_gettime \
+        -I"$build" -I"$IDGEN_SOURCE/src" -I"$IDGEN_SOURCE/fuzz" \
+        -isystem "$("$PG_CONFIG" --includedir-server)" -o "$build/$(basename "$1" .c).o" "$1"
 }
 
-# idgen is a library that finds a server in the program that loads it, as ever.
-# What no target calls may be missing there; the clock is the target's.
-link_idgen() {
-    clang -shared -g "${sanitizers[@]}" -Wl,-z,lazy -Wl,--wrap=clock_gettime \
-        -o "$build/idgen.so" "${sources[@]/#/$build/}"
-}
-
+# A target that does not include server.h is linked without server.c.
 link_target() {
-    clang -rdynamic -fsanitize=fuzzer,address,undefined -Wl,-z,lazy -Wl,--allow-shlib-undefined \
-        -Wl,-rpath,"$build" -o "$build/$1" "$build/fuzz_$1.o" "$build"/backend.o "$build"/backend_rest.o "$build/idgen.so"
+    local server=()
+    ! grep -q '^#include "server.h"' "$IDGEN_SOURCE/fuzz/fuzz_$1.c" || server=("$build/server.o")
+    clang -fuse-ld=lld -fsanitize=fuzzer,address,undefined -Wl,--gc-sections -Wl,-z,start-stop-gc \
+        -o "$build/$1" "$build/fuzz_$1.o" "$build/fuzz.o" "${server[@]}" "$build/idgen.a" \
+        -L"$("$PG_CONFIG" --libdir)" -L"$("$PG_CONFIG" --pkglibdir)" -lpgcommon -lpgport
+}
+
+# Declarations of all SQL functions, and the schemes whose identifiers contain a
+# node: fuzz/server.h and the targets of bigint identifiers read them.
+make_headers() {
+    sed -n 's/^PG_FUNCTION_INFO_V1(\(idgen_.*\));.*/extern Datum \1(PG_FUNCTION_ARGS);/p' "$@" >"$build/functions.h"
+    sed -n 's/^PG_FUNCTION_INFO_V1(idgen_\(.*\)_node);.*/SCHEME(\1)/p' "$@" >"$build/schemes.h"
 }
 
 # shellcheck disable=SC2119
@@ -115,15 +118,14 @@ idgen_at_exit remove_build
 install_clang "$build/probe"
 
 idgen_say "Building for $("$PG_CONFIG" --version)"
-sources=("${sources[@]/%/.o}")
-{
-    for source in "${sources[@]}"; do echo "$IDGEN_SOURCE/src/${source%.o}.c"; done
-    for source in backend backend_rest "${targets[@]/#/fuzz_}"; do echo "$IDGEN_SOURCE/fuzz/$source.c"; done
-} > "$build/list"
+sources=("$IDGEN_SOURCE"/src/*.c)
+make_headers "${sources[@]}"
 export build IDGEN_SOURCE PG_CONFIG
 export -f compile
-xargs -P "$(nproc)" -I{} bash -c "sanitizers=(${sanitizers[*]}); compile {}" < "$build/list" || idgen_die "could not compile"
-link_idgen || idgen_die "could not link idgen"
+target_sources=("${targets[@]/#/$IDGEN_SOURCE/fuzz/fuzz_}")
+printf '%s\n' "${sources[@]}" "$IDGEN_SOURCE"/fuzz/{fuzz,server}.c "${target_sources[@]/%/.c}" |
+    xargs -P "$(nproc)" -I{} bash -c "sanitizers=(${sanitizers[*]}); compile {}" || idgen_die "could not compile"
+(cd "$build" && objects=("${sources[@]##*/}") && ar rc idgen.a "${objects[@]/%.c/.o}") || idgen_die "could not make idgen.a"
 for target in "${targets[@]}"; do
     link_target "$target" || idgen_die "could not link $target"
 done
@@ -142,8 +144,6 @@ if [ -n "$input" ]; then
 fi
 
 findings=$(mktemp -d /tmp/idgen-fuzz-findings.XXXXXX)
-passed=0
-failed=0
 total=0
 limit=(-max_total_time="$seconds")
 [ -z "$runs" ] || limit=(-runs="$runs")
@@ -160,19 +160,14 @@ for target in "${targets[@]}"; do
         -artifact_prefix="$findings/$target-" "${folders[@]}" > "$log" 2>&1
     status=$?
     inputs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
-    if [ "$status" -eq 0 ] && [ "${inputs:-0}" -gt 0 ]; then
-        passed=$((passed + 1))
-        total=$((total + inputs))
-        printf 'ok %d - %-12s %12d inputs\n' $((passed + failed)) "$target" "$inputs"
-    else
-        failed=$((failed + 1))
-        printf 'not ok %d - %s\n' $((passed + failed)) "$target"
+    total=$((total + ${inputs:-0}))
+    [ "$status" -eq 0 ] && [ "${inputs:-0}" -gt 0 ]
+    verdict $? "$(printf '%-12s %12d inputs' "$target" "${inputs:-0}")" || {
         cp "$log" "$findings/$target.log"
         grep -vE '^(INFO|#|stat::|\s*NEW_FUNC)' "$log" | head -n 60
-    fi
+    }
 done
-printf '%d inputs in all\n' "$total"
-rmdir "$findings" 2>/dev/null || printf 'What failed is in %s\n' "$findings"
+printf '%d inputs in total\n' "$total"
+rmdir "$findings" 2>/dev/null || printf 'The failing inputs are in %s\n' "$findings"
 
-printf '\n%d passed, %d failed\n' "$passed" "$failed"
-[ "$failed" -eq 0 ]
+end_of_verdicts

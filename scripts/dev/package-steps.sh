@@ -1,17 +1,23 @@
 #!/usr/bin/env bash
 #
-# package-steps.sh: the steps of test-package.sh, run by it, as root, in a
-# Debian folder that can be thrown away. Not for a machine in use: it installs
-# packages, creates and drops a cluster "idgen", and removes the package.
+# package-steps.sh: the steps of test-package.sh, which runs them as root in a
+# Debian folder.
+#
+#   /idgen/scripts/dev/package-steps.sh MAJOR
+#
+# Not for a machine in use: it installs packages, creates and drops a cluster
+# "idgen", and removes the package. Ends with a line "N passed, N failed"; the
+# exit status is 0 if nothing failed.
 
 set -uo pipefail
 
 source=$(cd "$(dirname "$0")/../.." && pwd)
 major=${1:-}
 
-# test-package.sh puts the sources there; who is elsewhere has called by mistake
+# test-package.sh copies the sources to /idgen: elsewhere, the call is a mistake
+[ "$major" != --help ] || { sed -n '3,/^$/s/^# \{0,1\}//p' "$0"; exit; }
 [[ $source = /idgen && $major =~ ^[1-9][0-9]$ ]] || {
-    echo "package-steps.sh: only for the folder of scripts/dev/test-package.sh, which see" >&2
+    echo "package-steps.sh: run scripts/dev/test-package.sh instead" >&2
     exit 1
 }
 
@@ -22,7 +28,7 @@ export PG_SUPPORTED_VERSIONS=$major
 passed=0
 failed=0
 
-# A step, whose command says by its exit status whether it went well
+# Run a command, and count it as one step.
 step() {
     local title=$1
     shift
@@ -58,7 +64,7 @@ unpack_sources() {
         tar czf "$work/postgresql-idgen_${version%-*}.orig.tar.gz" -C "$work" --exclude=idgen/debian idgen
 }
 
-# debian/control names the release's PostgreSQL; this is for another one, too.
+# debian/control names the release's own PostgreSQL, which may be another one.
 install_build_packages() {
     (cd "$work/idgen" && pg_buildext updatecontrol) &&
         apt-get -q build-dep -y --no-install-recommends "$work/idgen"
@@ -68,7 +74,7 @@ build_packages() { (cd "$work/idgen" && dpkg-buildpackage -us -uc); }
 
 install_package() { apt-get -q install -y --no-install-recommends "$work/${package}"_*.deb; }
 
-# What users find: the extension, and where to read about it
+# The files that users need: the extension and its documents
 package_contents() {
     dpkg --listfiles "$package" >"$work/contents"
     cat "$work/contents"
@@ -113,12 +119,12 @@ remove_package() {
 
 step "Install the tools" install_tools
 step "Unpack the sources" unpack_sources
-step "Install what building takes" install_build_packages
+step "Install the build dependencies" install_build_packages
 step "Build the packages" build_packages
 step "Install the package" install_package
-step "It holds what it should" package_contents
+step "Check its contents" package_contents
 step "Create a cluster" create_cluster
-step "Use idgen on it" use_idgen
+step "Use idgen in it" use_idgen
 step "Run the tests of the installed package" package_tests
 step "Remove the package" remove_package
 

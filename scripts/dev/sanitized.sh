@@ -1,20 +1,21 @@
 # shellcheck shell=bash
 #
-# sanitized.sh: idgen under UndefinedBehaviorSanitizer, in the private server.
-# To be sourced after lib.sh.
+# sanitized.sh: functions that run idgen with UndefinedBehaviorSanitizer in the
+# private server. To be sourced after lib.sh.
 #
-# It sees arithmetic that overflows, shifts and conversions out of range,
-# misaligned and null pointers, and indexes beyond an array. Accesses beyond
-# the end of memory are for fuzz.sh to find, which has AddressSanitizer, too:
-# that must be loaded ahead of all other libraries, and Debian's PostgreSQL
-# then hangs in bindtextdomain() before it has begun.
+# The sanitizer detects arithmetic overflow, shifts and conversions out of range,
+# misaligned and null pointers, and indexes beyond the end of an array. It does
+# not detect other accesses beyond the end of memory: fuzz.sh does, with
+# AddressSanitizer. Debian's PostgreSQL cannot run with AddressSanitizer, which
+# must be loaded before all other libraries: the server then hangs in
+# bindtextdomain() during its start.
 #
-#   sanitized_build            build and install idgen with it
-#   sanitized_probe            check that it tells; a server must be up
-#   sanitized_show_reports     print its reports; false where there are none
+#   sanitized_build            build and install idgen with the sanitizer
+#   sanitized_probe            check that it reports; requires a running server
+#   sanitized_show_reports     print its reports; false if there are none
 #
-# Reports go to where a server's error output goes, its log, and the process
-# goes on, so that one run finds all there is.
+# Reports are in the server's log. The process continues after one, so that one
+# run finds them all.
 
 sanitized_flags=('-fsanitize=undefined,float-cast-overflow,float-divide-by-zero' -fsanitize-recover=undefined -fno-wrapv)
 
@@ -27,8 +28,8 @@ sanitized_show_reports() {
     find "$IDGEN_WORK" -name '*.log' -type f -exec grep -a -h 'runtime error:' {} + | grep -a -v 'probe\.c'
 }
 
-# A sanitizer that is not at work reports nothing, either. A function that does
-# what it must not shows that this one does.
+# A function whose arithmetic overflows must be reported: otherwise the sanitizer
+# does not work.
 sanitized_probe() {
     local probe=$IDGEN_WORK/probe
     cat > "$probe.c" <<'END'
@@ -55,6 +56,6 @@ END
         echo "UndefinedBehaviorSanitizer does not report"
         return 1
     fi
-    # and the extensions are built with it
+    # the extensions must be built with it, too
     grep -q __ubsan_handle "$IDGEN_BUILD/idgen.so" && grep -q __ubsan_handle "$IDGEN_BUILD/advisor/idgen_advisor.so"
 }

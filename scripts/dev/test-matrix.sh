@@ -1,21 +1,22 @@
 #!/usr/bin/env bash
 #
-# test-matrix.sh: every test on several versions of PostgreSQL.
+# test-matrix.sh: run all tests on several versions of PostgreSQL.
 #
 #   scripts/dev/test-matrix.sh [--folder FOLDER] [MAJOR ...]     default: 15 17 18 19
 #
-# Runs scripts/test.sh on each; then pg_upgrade from the oldest of them to each
-# of the others (scripts/dev/test-upgrade.sh), and the Debian package where 17 is
-# among them (scripts/dev/test-package.sh).
+# Runs scripts/test.sh on each version, then pg_upgrade from the oldest version to
+# each of the others (scripts/dev/test-upgrade.sh), and tests the Debian package
+# (scripts/dev/test-package.sh) if 17 is among the versions.
 #
-# A version that is installed on the machine is tested right there. Any other
-# gets a Debian of its own, in a folder that is kept for the next time:
-# FOLDER/MAJOR, by default $IDGEN_MATRIX or /var/cache/idgen-matrix (2 GB each).
-# That takes root; a version that cannot be had is skipped.
+# A version that is installed on the machine is tested there. Any other version
+# is installed in a Debian system in FOLDER/MAJOR, which is kept for later runs
+# and takes 2 GB; FOLDER is $IDGEN_MATRIX or /var/cache/idgen-matrix by default.
+# This requires root; a version that is not available is skipped.
 #
-# Prints a line for each, and what failed in it, keeps the logs, and ends with a
-# line "N passed, N failed", over all tests, and ", N skipped" where versions
-# were. The exit status is 0 when tests passed and none failed.
+# Prints a line for each step, with its failures, keeps the logs, and ends with a
+# line "N passed, N failed" over all tests, with ", N skipped" if versions were
+# skipped. The exit status is 0 if tests passed and none failed. Takes 23 minutes
+# for the default versions, if their folders exist.
 
 set -uo pipefail
 . "$(dirname "$0")/../lib.sh"
@@ -23,7 +24,7 @@ set -uo pipefail
 
 while [ $# -gt 0 ]; do
     case $1 in
-        --folder) [ $# -ge 2 ] || idgen_die "--folder needs a folder"; export IDGEN_MATRIX=$2; shift 2 ;;
+        --folder) [ $# -ge 2 ] || idgen_die "--folder requires a folder"; export IDGEN_MATRIX=$2; shift 2 ;;
         --folder=*) export IDGEN_MATRIX=${1#*=}; shift ;;
         -h | --help) idgen_help; exit 0 ;;
         -*) idgen_die "unknown option $1; see --help" ;;
@@ -45,7 +46,7 @@ logs=$(mktemp -d /tmp/idgen-matrix.XXXXXX)
 
 step_child=
 
-# The scripts of a step clean up behind themselves when asked to end.
+# The scripts of a step clean up when they receive SIGTERM.
 end_step() {
     if [ -n "$step_child" ]; then
         kill -TERM -- "-$step_child" 2>/dev/null
@@ -54,7 +55,7 @@ end_step() {
 }
 idgen_at_exit end_step
 
-# Run a script of ours, in a process group of its own, which can be ended.
+# Run a script in a process group of its own, so that it can be ended.
 in_group() {
     local status
 
@@ -68,8 +69,8 @@ in_group() {
     return $status
 }
 
-# Run a command that ends with "N passed, N failed", or, with exit status 77,
-# says why it was skipped; print its verdict, and add it up.
+# Run a command that ends with "N passed, N failed", or, with exit status 77, with
+# the reason why it was skipped; print its result, and add it to the totals.
 step() {
     local title=$1 log=$logs/$2.log begin=$SECONDS status verdict duration
     shift 2
@@ -85,7 +86,7 @@ step() {
     elif [[ $verdict =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed ]]; then
         passed=$((passed + BASH_REMATCH[1]))
         failed=$((failed + BASH_REMATCH[2]))
-        # a script that fails without saying which test did
+        # a script that fails without a failed test
         if [ "$status" -ne 0 ] && [ "${BASH_REMATCH[2]}" -eq 0 ]; then
             failed=$((failed + 1))
             verdict+=", but exit status $status"
@@ -94,7 +95,7 @@ step() {
         show_failures "$log"
     else
         failed=$((failed + 1))
-        echo "FAILED: did not come to a verdict, exit status $status  ($duration)"
+        echo "FAILED: no result, exit status $status  ($duration)"
         tail -n 30 "$log"
     fi
 }

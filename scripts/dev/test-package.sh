@@ -1,16 +1,15 @@
 #!/usr/bin/env bash
 #
-# test-package.sh: does the Debian package build, and work where it is
-# installed?
+# test-package.sh: build the Debian package, install it and test it.
 #
 #   scripts/dev/test-package.sh [MAJOR]        default: 17
 #
-# In the Debian folder of that version (see scripts/dev/test-matrix.sh): builds the
+# In the Debian folder of that version (see scripts/dev/test-matrix.sh), builds the
 # source and binary packages, installs the one for that version with apt, uses
-# idgen on a cluster of pg_createcluster, runs the package's own tests, and
-# removes it. Ends with a line "N passed, N failed"; the exit status is 0 when
-# nothing failed, and 77 when there is no such folder. The packages stay in
-# FOLDER/MAJOR/package.
+# idgen in a cluster of pg_createcluster, runs the package's own tests, and
+# removes the package. Ends with a line "N passed, N failed"; the exit status is 0
+# if nothing failed, and 77 if the folder cannot be made. Takes about two minutes.
+# The packages remain in FOLDER/MAJOR/package.
 
 set -uo pipefail
 . "$(dirname "$0")/../lib.sh"

@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
 #
-# test-upgrade.sh: does pg_upgrade carry idgen from one version of PostgreSQL
-# to another?
+# test-upgrade.sh: test pg_upgrade of a database with idgen from one version of
+# PostgreSQL to another.
 #
 #   scripts/dev/test-upgrade.sh OLD NEW        for example 15 17
 #
-# Builds idgen for both and runs t/051_pg_upgrade.pl. Where one of them is not
-# on the machine, in the newer one's Debian folder (see scripts/dev/test-matrix.sh).
-# Ends with a line "N passed, N failed"; the exit status is 0 when nothing
-# failed, and 77 when a version cannot be had.
+# Builds idgen for both versions and runs t/051_pg_upgrade.pl; in the newer
+# version's Debian folder (see scripts/dev/test-matrix.sh) unless the machine has
+# both. Ends with a line "N passed, N failed"; the exit status is 0 if nothing
+# failed, and 77 if a version is not available. Takes about half a minute.
 
 set -uo pipefail
 . "$(dirname "$0")/../lib.sh"
 
 idgen_no_options "$@"
-[[ $# -eq 2 && $1 =~ ^[1-9][0-9]$ && $2 =~ ^[1-9][0-9]$ ]] || idgen_die "say which: $(basename "$0") OLD NEW"
+[[ $# -eq 2 && $1 =~ ^[1-9][0-9]$ && $2 =~ ^[1-9][0-9]$ ]] || idgen_die "two major versions are required, see --help"
 old=$1
 new=$2
 

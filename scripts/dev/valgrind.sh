@@ -1,19 +1,18 @@
 #!/usr/bin/env bash
 #
-# valgrind.sh: does the library read or write memory that it must not?
+# valgrind.sh: run pg_regress on a private server under valgrind's memcheck.
 #
-#   scripts/dev/valgrind.sh [TEST ...]     tests of pg_regress, after its first one,
-#                                      install; all unless given
+#   scripts/dev/valgrind.sh [TEST ...]     tests of pg_regress to run after "install";
+#                                          by default all
 #
-# Runs pg_regress against a private server under valgrind's memcheck. Every
-# error in a process of the server is a failure, but for what PostgreSQL means
-# to do (see the suppressions below). Takes half an hour, because every
-# process of the server runs thirty times slower. Ends with a line
-# "N passed, N failed".
+# Every error in a process of the server is a failure, except for the intended
+# behavior of PostgreSQL (see the suppressions below). Ends with a line "N passed,
+# N failed"; the exit status is 0 if nothing failed. All tests take half an hour,
+# because the processes of the server run thirty times slower.
 #
-# As Debian builds PostgreSQL, memcheck does not know of palloc() and pfree():
-# it sees what lies outside of the blocks that palloc() cuts up, and every use
-# of memory that was never set.
+# Debian builds PostgreSQL without support for memcheck, which therefore does not
+# know palloc() and pfree(). It detects accesses outside of the blocks that
+# palloc() divides, and every use of uninitialized memory.
 
 set -uo pipefail
 . "$(dirname "$0")/../lib.sh"
@@ -27,7 +26,7 @@ idgen_install_packages
 idgen_say "Building for $("$PG_CONFIG" --version), with symbols"
 idgen_build COPT='-g -O1 -fno-omit-frame-pointer' || exit
 
-# A function that must be found out: it decides by a byte that was never set.
+# A function whose error memcheck must report: it uses an uninitialized byte.
 as_server_user mkdir "$IDGEN_BUILD/control"
 as_server_user tee "$IDGEN_BUILD/control/control.c" >/dev/null <<'EOC'
 #include "postgres.h"
@@ -49,17 +48,16 @@ EOC
 as_server_user "${CC:-cc}" -g -O1 -fPIC -shared -I "$("$PG_CONFIG" --includedir-server)" \
     -o "$IDGEN_BUILD/control/control.so" "$IDGEN_BUILD/control/control.c" || exit
 
-# initdb by itself; then the same server again, under valgrind
+# initdb without valgrind; then the server with it
 idgen_start fsync=off autovacuum=off max_connections=20 shared_buffers=16MB wal_level=minimal \
     max_wal_senders=0 jit=off
 idgen_stop
 logs=$IDGEN_WORK/valgrind
 as_server_user mkdir "$logs"
 
-# What PostgreSQL means to do: bytes of padding that were never set are hashed
-# and written, but nothing depends on them. (Its own list is longer, see
-# src/tools/valgrind.supp in its sources.) In a stripped server only the
-# functions that others may call have names.
+# Intended behavior of PostgreSQL: uninitialized padding is hashed and written,
+# but nothing depends on it. (PostgreSQL's own list is src/tools/valgrind.supp in
+# its sources.) In a stripped server, only exported functions have names.
 as_server_user tee "$IDGEN_WORK/suppressions" >/dev/null <<'EOS'
 {
    the checksum of a WAL record with bytes of padding
@@ -74,14 +72,14 @@ as_server_user tee "$IDGEN_WORK/suppressions" >/dev/null <<'EOS'
    fun:XLogFlush
 }
 {
-   the same, where the buffers for WAL are full
+   the same, if the WAL buffers are full
    Memcheck:Param
    pwrite64(buf)
    ...
    fun:XLogInsertRecord
 }
 {
-   the same, by its own process
+   the same, by the WAL writer
    Memcheck:Param
    pwrite64(buf)
    ...
@@ -95,7 +93,7 @@ as_server_user tee "$IDGEN_WORK/suppressions" >/dev/null <<'EOS'
    fun:FileWrite
 }
 {
-   the cache of regular expressions moves up by one
+   the cache of regular expressions moves an entry
    Memcheck:Overlap
    fun:__mem*_chk
    fun:RE_compile_and_cache
@@ -123,20 +121,20 @@ pg_isready -q || { tail -n 20 "$IDGEN_WORK/server.log" >&2; idgen_die "the serve
 
 idgen_say "pg_regress"
 arguments=(ISOLATION=)
-# install leaves the extension there for the others
+# install leaves the extension in the database for the other tests
 [ $# -eq 0 ] || arguments+=("REGRESS=install $*")
 as_server_user make -s -C "$IDGEN_BUILD" PG_CONFIG="$PG_CONFIG" with_llvm=no \
     "${arguments[@]}" installcheck 2>&1 | tee "$IDGEN_WORK/regress.log"
 [ $# -gt 0 ] || as_server_user make -s -C "$IDGEN_BUILD/advisor" PG_CONFIG="$PG_CONFIG" with_llvm=no \
     installcheck 2>&1 | tee -a "$IDGEN_WORK/regress.log"
-# A test whose statements take seconds finds identifiers that are not of now;
-# what it must not find is a server that is gone.
+# A slow server makes tests fail that compare identifiers with the current time.
+# Only the loss of the server counts as a failure.
 tests=0
 for result in "$IDGEN_BUILD"/{,advisor/}results/*.out; do
     [ -e "$result" ] || continue
     tests=$((tests + 1))
     ! grep -qE 'server closed the connection|connection to server was lost|could not connect' "$result"
-    verdict $? "$(basename "$result" .out): the server ran to the end"
+    verdict $? "$(basename "$result" .out): the server survived"
 done
 [ "$tests" -gt 0 ] || verdict 1 "pg_regress ran no test"
 cat "$IDGEN_BUILD"/{,advisor/}regression.diffs 2>/dev/null
@@ -149,12 +147,12 @@ SQL
 idgen_stop
 wait
 
-idgen_say "What memcheck found"
-# from BEGIN to END is one error
+idgen_say "Errors that memcheck found"
+# the lines from BEGIN to END are one error
 errors() { awk '/BEGIN$/ {inside = 1} inside {print} /END$/ {inside = 0}' "$@"; }
 control_log=$logs/${control%%[!0-9]*}.log
 [ -e "$control_log" ] && [ -n "$(errors "$control_log")" ]
-verdict $? "memcheck tells of a function that uses what was never set"
+verdict $? "memcheck reports the use of uninitialized memory"
 rm -f "$control_log"
 errors "$logs"/*.log | tee "$IDGEN_WORK/errors"
 [ ! -s "$IDGEN_WORK/errors" ]

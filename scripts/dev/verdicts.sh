@@ -1,13 +1,15 @@
 # shellcheck shell=bash
 #
-# verdicts.sh: what the scripts share that check one thing after another. To be
-# sourced.
+# verdicts.sh: functions that print and count the results of checks and tests.
+# To be sourced.
 #
-#   verdict STATUS TITLE ...   print and count what went well (STATUS 0) or did
-#                              not; returns STATUS
-#   end_of_verdicts            print "N passed, N failed"; false where one failed
-#   show_failures LOG          what failed in the log of such a script, of prove
-#                              or of pg_regress, and what was said about it
+#   verdict STATUS TITLE ...   count a check as passed (STATUS 0) or failed, and
+#                              print it; returns STATUS
+#   run TITLE LOG COMMAND ...  run tests as the cluster's owner, with their output
+#                              also in $IDGEN_WORK/LOG.log, and count their results
+#   end_of_verdicts            print "N passed, N failed"; false if one failed
+#   show_failures LOG          print the failures in the log of such a script, of
+#                              prove or of pg_regress, with their messages
 
 passed=0
 failed=0
@@ -23,6 +25,23 @@ verdict() {
         echo "FAILED  $*"
     fi
     return "$status"
+}
+
+# pg_regress before version 16 prints "test NAME ... ok", later ones and prove
+# print TAP. A command that fails without a failed test counts as one failure.
+run() {
+    local title=$1 log=$IDGEN_WORK/$2.log status bad
+    shift 2
+    idgen_say "$title"
+    as_server_user "$@" 2>&1 | tee "$log"
+    status=${PIPESTATUS[0]}
+    passed=$((passed + $(grep -cE '^(ok [0-9]+|test [^ ]+ +\.\.\. ok)' "$log")))
+    bad=$(grep -cE '^(not ok [0-9]+|test [^ ]+ +\.\.\. FAILED)' "$log")
+    if [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; then
+        bad=1
+        echo "exit status $status"
+    fi
+    failed=$((failed + bad))
 }
 
 end_of_verdicts() {

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * bits.c
- *	  The random bits of identifiers, as one stream of bytes.
+ *	  Extracts the random bits of identifiers into one stream of bytes.
  *
- * Reads what COPY ... WITH (FORMAT binary) writes of one column of fixed
- * width.  Of each value it takes the bits that the arguments name, counted
- * from 0 for the highest ("66-127" and so on), and writes them one after the
- * other.  Bits at the end that make no whole byte are left out.
+ * Reads the output of COPY ... WITH (FORMAT binary) of one column of fixed
+ * width.  Writes the bits of each value that the arguments name, counted from 0
+ * for the highest ("66-127" and so on), without gaps.  An incomplete last byte
+ * is left out.
  *
  *-------------------------------------------------------------------------
  */
@@ -51,16 +51,16 @@ main(int argc, char **argv)
 
 	if (fread(header, 1, sizeof(header), stdin) != sizeof(header) ||
 		memcmp(header, "PGCOPY\n\377\r\n", 11) != 0)
-		fail("no binary COPY");
+		fail("input is not a binary COPY");
 
-	/* a row's number of columns; the last thing is -1, as 16 bits */
+	/* each row begins with its number of columns; -1 is the end */
 	while (read_number(2) == 1)
 	{
 		long		length = read_number(4);
 
 		if (length < 1 || length > MAX_VALUE ||
 			fread(value, 1, (size_t) length, stdin) != (size_t) length)
-			fail("no value of fixed width");
+			fail("value is not of fixed width");
 
 		for (int i = 1; i < argc; i++)
 		{
@@ -69,7 +69,7 @@ main(int argc, char **argv)
 			long		last = *end == '-' ? strtol(end + 1, NULL, 10) : first;
 
 			if (first < 0 || last < first || last >= 8 * length)
-				fail("no such bits");
+				fail("bits out of range");
 			for (long bit = first; bit <= last; bit++)
 			{
 				out = out << 1 | (value[bit / 8] >> (7 - bit % 8) & 1);

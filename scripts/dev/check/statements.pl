@@ -1,11 +1,11 @@
 #!/usr/bin/env perl
 #
-# statements.pl: the source, each statement on one line, for check.sh.
+# statements.pl: print a source with each statement on one line, for check.sh.
 #
-# clang-format knows most of pgindent's rules, but not the columns that it puts
-# the names of variables, comments and the rest of a statement into. So two
-# sources are compared by what is left of them here: every statement behind its
-# indentation, with braces on lines of their own, and with one blank for many.
+# clang-format has most of pgindent's rules, but not those for the columns of
+# variable names, comments and continued statements. This form of a source does
+# not depend on them: each statement after its indentation, braces on lines of
+# their own, and one blank in place of several.
 
 use strict;
 use warnings;
@@ -28,7 +28,7 @@ while (my $line = <>)
 {
 	$line =~ s/\s+$//;
 
-	# comments and the preprocessor's lines stand by themselves
+	# comments and preprocessor directives remain as they are
 	my $continued = $statement =~ /^\s*#.*\\$/;
 	if ($in_comment || $line eq '' || $line =~ m{^\s*/\*} && $line !~ m{\*/.*\S$} || $line =~ m{^\s*/\*.*\*/$} || $line =~ /^#/ || $continued)
 	{
@@ -50,7 +50,7 @@ while (my $line = <>)
 	}
 
 	my $code = $line =~ s{\s*/\*.*\*/$}{}r;
-	my $block = $code =~ /^\s*[{}]$/ && $statement !~ /=\s*(\{|$)/;	# and no list of values
+	my $block = $code =~ /^\s*[{}]$/ && $statement !~ /=\s*(\{|$)/;	# and not an initializer
 	flush_statement() if $block;
 	$statement = $statement eq '' ? $line : "$statement $line";
 

@@ -1,8 +1,8 @@
-"""decimal_id.py FOLDER SECONDS SEED: see scripts/torture.sh.
+"""decimal_id.py FOLDER SECONDS SEED: see scripts/dev/torture.sh.
 
-FOLDER holds the data folder and the server's log; PGHOST and so on name the
-server. Exits with status 1 if a value came twice or was not greater than the
-values before, or if nothing was tried.
+FOLDER contains the data folder and the server's log; PGHOST and so on name the
+server. Exits with status 1 if a value occurred twice or was not greater than
+the values before, or if no value was returned.
 """
 
 import collections
@@ -59,7 +59,7 @@ class History:
 
 
 class Session:
-    """A psql that is fed statements."""
+    """A psql process that runs statements."""
 
     def __init__(self, settings):
         self.psql = subprocess.Popen(PSQL, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -87,7 +87,7 @@ done = collections.Counter()
 
 
 def take_values(number):
-    """One of the sessions that use the ticker, through crashes of the server."""
+    """A session that uses the ticker, and reconnects after crashes of the server."""
     rng = random.Random(seed * 100 + number)
     session = None
     while not over.is_set():
@@ -115,7 +115,7 @@ def stop_and_start(mode):
 
 
 def statements(rng, what):
-    """The statements, and whether the values that they return are kept."""
+    """The statements, and whether their values count."""
     end = rng.choice(['COMMIT', 'ROLLBACK'])
     kept = end == 'COMMIT'
     use = use_up(rng.choice([1, 1000, 2500000, 4500000]))
@@ -139,7 +139,7 @@ def statements(rng, what):
         return [f"SELECT max(nextval('{SEQUENCE}')) FROM generate_series(1, {calls})",
                 rng.choice([values(2), 'SELECT 1'])], True
     if what == 'setval':
-        # so far up that no session moves the mark beyond it meanwhile
+        # more than the sessions can use up in the meantime
         return [f"SELECT setval('{SEQUENCE}', last_value + 100000222) FROM {SEQUENCE}"], True
     if what == 'raise':
         return ["SELECT idgen.raise_ticker('decimal_id', coalesce(last_value, 1) + "
@@ -163,7 +163,7 @@ def torture():
         result = subprocess.run([*PSQL, '-v', 'ON_ERROR_STOP=1', *sum((['-c', s] for s in sql), [])],
                                 capture_output=True, text=True, check=False)
         if result.returncode != 0:
-            # such as a deadlock with a session that waits
+            # for example, a deadlock with a waiting session
             done[what + ': ' + result.stderr.strip().split('\n')[0]] += 1
         elif kept:
             history.add(numbers(result.stdout.split()), before, what)
@@ -180,6 +180,6 @@ for thread in sessions:
 for what, times in sorted(done.items()):
     print(f'{times:6} {what}')
 print(f'{history.statements} statements returned {history.count.total()} values')
-print(f'{len(history.repeats())} came twice: {history.repeats()[:10]}')
+print(f'{len(history.repeats())} occurred twice: {history.repeats()[:10]}')
 print(f'{len(history.falls)} not greater than before: {history.falls[:10]}')
 sys.exit(bool(history.repeats() or history.falls or not history.count))
