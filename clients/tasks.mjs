@@ -1,4 +1,4 @@
-// What the JavaScript programs share and nobody needs to copy: a verdict for each task.
+// What the JavaScript programs share, apart from the generator: the verdict of a task.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
