@@ -26,7 +26,7 @@ def differences():
 
 
 with task("empty diff"):
-    with engine.begin() as connection:
+    with sa.create_engine("postgresql+psycopg2://").begin() as connection:
         connection.execute(sa.text("DROP SCHEMA IF EXISTS sqlalchemy CASCADE"))
         connection.execute(sa.text("CREATE SCHEMA sqlalchemy"))
     assert len(differences()) == 5
