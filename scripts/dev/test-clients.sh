@@ -18,20 +18,23 @@ set -uo pipefail
 idgen_no_options "$@"
 clients=$IDGEN_SOURCE/clients
 
-# A package that cannot be installed leaves its program without a runtime, which is
-# counted there.
+# Where not all can be installed together, each program's on their own: a program that is
+# left without a runtime is counted as failed.
 install_runtimes() {
-    local list packages missing
+    local list packages all=()
 
     mapfile -t list < <("$clients/run.sh" --packages "$@" | sort -u)
     for packages in ${list[@]+"${list[@]}"}; do
-        if [ "$packages" = npm ]; then
-            install_npm_packages
-        else
-            read -ra missing <<<"$packages"
-            (idgen_apt_install "${missing[@]}") || true
-        fi
+        # shellcheck disable=SC2206  # a list of names
+        [ "$packages" = npm ] || all+=($packages)
     done
+    if [ ${#all[@]} -gt 0 ] && ! (idgen_apt_install "${all[@]}"); then
+        for packages in "${list[@]}"; do
+            # shellcheck disable=SC2086  # a list of names
+            [ "$packages" = npm ] || (idgen_apt_install $packages)
+        done
+    fi
+    [[ " ${list[*]-} " != *" npm "* ]] || install_npm_packages
 }
 
 install_npm_packages() {
@@ -67,8 +70,8 @@ idgen_build || idgen_die "idgen could not be built"
 port=$(free_port)
 idgen_start listen_addresses=127.0.0.1 port="$port"
 export PGPORT=$port
-createdb clients && psql -q -X -d clients -f "$clients/setup.sql" >/dev/null ||
-    idgen_die "setup.sql failed"
+createdb clients || idgen_die "no database could be made"
+psql -q -X -d clients -f "$clients/setup.sql" >/dev/null || idgen_die "setup.sql failed"
 
 idgen_say "The programs of clients/"
 PGHOST=127.0.0.1 PGUSER=app PGDATABASE=clients "$clients/run.sh" --all "$@"
