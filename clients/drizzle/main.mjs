@@ -1,0 +1,103 @@
+// Drizzle, on pg. The driver's error is the cause of Drizzle's.
+
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { pushSchema } from 'drizzle-kit/api'
+import { eq, sql } from 'drizzle-orm'
+import { drizzle } from 'drizzle-orm/node-postgres'
+import pg from 'pg'
+import * as schema from './schema.mjs'
+import { shortComb } from '../short_comb.mjs'
+import { beyondDouble, hoursFromNow, knownAnswers, tasks } from '../tasks.mjs'
+
+const { orders, events, visits, clicks, accounts } = schema
+const task = tasks('drizzle')
+const pool = new pg.Pool() // PGHOST, PGPORT, PGUSER, PGDATABASE
+const db = drizzle(pool)
+
+await task('empty diff', async () => {
+  await db.execute(sql`DROP SCHEMA IF EXISTS drizzle CASCADE`)
+  const first = await pushSchema(schema, db, ['drizzle'])
+  assert.equal(first.statementsToExecute.length, 6)
+  await first.apply()
+  await db.execute(sql`
+    CREATE TRIGGER orders_id_is_recent BEFORE INSERT ON drizzle.orders
+    FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('id', 'short_comb', '10 minutes')`)
+
+  const second = await pushSchema(schema, db, ['drizzle'])
+  assert.deepEqual(second.statementsToExecute, [])
+})
+
+await task('generator', knownAnswers)
+
+const noteOf = async (table, id) =>
+  (await db.select({ note: table.note }).from(table).where(eq(table.id, id)))[0].note
+
+await task('default key', async () => {
+  const [{ id }] = await db.insert(orders).values({ note: 'made by the database' }).returning()
+  assert.equal(await noteOf(orders, id), 'made by the database')
+})
+
+await task('client key', async () => {
+  await db.insert(orders).values({ id: shortComb(), note: 'made by the client' })
+
+  const old = shortComb(hoursFromNow(-24))
+  await assert.rejects(db.insert(orders).values({ id: old, note: 'too old' }), ({ cause }) =>
+    cause.code === '23514' && cause.constraint === 'orders_id_is_recent')
+})
+
+// The client makes the command id once, and sends the same one in every retry.
+const createOrder = (command, note) => db.transaction(async (tx) => {
+  const { rows } = await tx.execute(sql`
+    SELECT entity_id, created
+    FROM idgen.create_once(${command}, ${shortComb()}, ${'create order'}, ${{ note }})`)
+  const { entity_id: id, created } = rows[0]
+  if (created) await tx.insert(orders).values({ id, note })
+  return { id, created }
+})
+
+await task('create once', async () => {
+  const command = randomUUID()
+  const first = await createOrder(command, 'a book')
+  const retry = await createOrder(command, 'a book')
+  assert(first.created && !retry.created)
+  assert.equal(retry.id, first.id)
+  assert.equal(await noteOf(orders, first.id), 'a book')
+
+  await assert.rejects(createOrder(command, 'another book'), ({ cause }) =>
+    cause.code === '23505' && cause.constraint === 'creation_identifiers_same_command')
+})
+
+await task('bigint keys', async () => {
+  const [{ id }] = await db.insert(visits).values({ note: 'a visit' }).returning()
+  assert(typeof id === 'bigint' && id > 2n ** 53n)
+  assert.equal(await noteOf(visits, id), 'a visit')
+
+  const [exact] = await db.insert(visits).values({ id: beyondDouble }).returning()
+  assert.equal(exact.id, beyondDouble)
+
+  const [click] = await db.insert(clicks).values({}).returning()
+  assert(Number.isSafeInteger(click.id))
+})
+
+await task('prefixed id', async () => {
+  const [{ id }] = await db.insert(accounts).values({ note: 'an account' }).returning()
+  assert.match(id, /^acct_[0-9a-z]{25}$/)
+  assert.equal(await noteOf(accounts, id), 'an account')
+
+  const other = id.replace('acct_', 'order_')
+  await assert.rejects(db.insert(accounts).values({ id: other }), ({ cause }) =>
+    cause.code === '23514' && cause.constraint === 'prefixed_id_check')
+})
+
+await task('range of time', async () => {
+  const [event] = await db.insert(events).values({}).returning()
+  const ids = async (start, stop) => {
+    const within = sql`idgen.uuid_v7_within(${events.id}, ${start}, ${stop})`
+    return (await db.select().from(events).where(within)).map((row) => row.id)
+  }
+  assert((await ids(hoursFromNow(-1), hoursFromNow(1))).includes(event.id))
+  assert(!(await ids(hoursFromNow(1), hoursFromNow(2))).includes(event.id))
+})
+
+await pool.end()

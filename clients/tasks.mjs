@@ -1,0 +1,33 @@
+// What the JavaScript programs share, apart from the generator: the verdict of a task.
+
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { shortComb } from './short_comb.mjs'
+
+// An integer that a double cannot hold: 2^53 + 1.
+export const beyondDouble = 9007199254740993n
+
+const hour = 3600e3
+export const hoursFromNow = (hours) => new Date(Date.now() + hours * hour)
+
+// Returns a function that runs a task and prints its verdict.
+export function tasks(program) {
+  return async (name, run) => {
+    try {
+      await run()
+      console.log(`ok ${program}: ${name}`)
+    } catch (error) {
+      console.log(`not ok ${program}: ${name}: ${String(error).replace(/\s+/g, ' ')}`)
+      process.exitCode = 1
+    }
+  }
+}
+
+export function knownAnswers() {
+  const lines = readFileSync(new URL('short_comb.txt', import.meta.url), 'utf8').match(/^\d.*$/gm)
+  assert(lines.length >= 10)
+  for (const line of lines) {
+    const [time, random, id] = line.split(' ')
+    assert.equal(shortComb(Number(time), Buffer.from(random, 'hex')), id)
+  }
+}

@@ -1,0 +1,50 @@
+"""What the Python programs share, apart from the generator: the verdict of a task."""
+
+import contextlib
+import datetime
+import pathlib
+import sys
+import time
+
+from short_comb import short_comb
+
+# An integer that a double cannot hold: 2^53 + 1.
+BEYOND_DOUBLE = 9007199254740993
+
+
+class Tasks:
+    """with task(NAME): ... runs a task and prints its verdict."""
+
+    def __init__(self, program):
+        self.program = program
+        self.failed = False
+
+    @contextlib.contextmanager
+    def __call__(self, name):
+        try:
+            yield
+            print(f"ok {self.program}: {name}")
+        except Exception as error:
+            self.failed = True
+            print(f"not ok {self.program}: {name}: {' '.join(repr(error).split())}")
+
+    def finish(self):
+        sys.exit(1 if self.failed else 0)
+
+
+def known_answers():
+    path = pathlib.Path(__file__).with_name("short_comb.txt")
+    lines = [line for line in path.read_text().splitlines() if not line.startswith("#")]
+    assert len(lines) >= 10
+    for line in lines:
+        unix_ms, random, expected = line.split()
+        assert str(short_comb(int(unix_ms), bytes.fromhex(random))) == expected, line
+
+
+def hours_from_now(hours):
+    return datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(hours=hours)
+
+
+def yesterday_short_comb():
+    """An old one, which check_on_insert() refuses."""
+    return short_comb(time.time_ns() // 1_000_000 - 24 * 3_600_000)

@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+#
+# test-clients.sh: every program of clients/, through its driver or ORM.
+#
+#   scripts/dev/test-clients.sh [NAME ...]     default: all of clients/programs.txt
+#
+# Installs their runtimes (Debian packages as root or with sudo, npm packages in the
+# versions of clients/package-lock.json), starts a private server and runs them. Ends with a
+# line "N passed, N failed"; the exit status is 0 when nothing failed. A program whose
+# runtime could not be installed has failed.
+#
+# The npm packages are kept for the next time, in $IDGEN_CLIENTS or
+# /var/cache/idgen-clients.
+
+set -uo pipefail
+. "$(dirname "$0")/../lib.sh"
+
+idgen_no_options "$@"
+clients=$IDGEN_SOURCE/clients
+
+# Where not all can be installed together, each program's on their own: a program that is
+# left without a runtime is counted as failed.
+install_runtimes() {
+    local list packages all=()
+
+    mapfile -t list < <("$clients/run.sh" --packages "$@" | sort -u)
+    for packages in ${list[@]+"${list[@]}"}; do
+        # shellcheck disable=SC2206  # a list of names
+        [ "$packages" = npm ] || all+=($packages)
+    done
+    if [ ${#all[@]} -gt 0 ] && ! (idgen_apt_install "${all[@]}"); then
+        for packages in "${list[@]}"; do
+            # shellcheck disable=SC2086  # a list of names
+            [ "$packages" = npm ] || (idgen_apt_install $packages)
+        done
+    fi
+    [[ " ${list[*]-} " != *" npm "* ]] || install_npm_packages
+}
+
+install_npm_packages() {
+    local cache lock new
+
+    command -v node >/dev/null || (idgen_apt_install nodejs) || return
+    command -v npm >/dev/null || (idgen_apt_install npm) || return
+    lock=$(sha256sum <"$clients/package-lock.json")
+    cache=${IDGEN_CLIENTS:-${XDG_CACHE_HOME:-/var/cache}/idgen-clients}
+    mkdir -p "$cache" || return
+    new=$(mktemp -d "$cache/new.XXXXXX") || return
+    cp "$clients/package.json" "$clients/package-lock.json" "$new"
+    idgen_say "Installing npm packages in $cache"
+    if (cd "$new" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error); then
+        chmod -R a+rX "$new"
+        rm -rf "${cache:?}/${lock:0:16}"
+        mv "$new" "$cache/${lock:0:16}"
+    else
+        rm -rf "$new"
+    fi
+}
+
+# Some drivers want TCP.
+free_port() {
+    perl -MIO::Socket::INET -e \
+        'print IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1:0")->sockport'
+}
+
+idgen_install_packages
+install_runtimes "$@"
+idgen_say "Building for $("$PG_CONFIG" --version)"
+idgen_build || idgen_die "idgen could not be built"
+port=$(free_port)
+idgen_start listen_addresses=127.0.0.1 port="$port"
+export PGPORT=$port
+createdb clients || idgen_die "no database could be made"
+psql -q -X -d clients -f "$clients/setup.sql" >/dev/null || idgen_die "setup.sql failed"
+
+idgen_say "The programs of clients/"
+PGHOST=127.0.0.1 PGUSER=app PGDATABASE=clients "$clients/run.sh" --all "$@"

@@ -1,0 +1,62 @@
+# The programs of clients/ whose runtime is installed work, and the known answers
+# of their generators are those of the server.
+
+use strict;
+use warnings;
+
+use File::Basename qw(dirname);
+use IPC::Run;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $clients = dirname(__FILE__) . '/../../clients';
+
+# the drivers connect by TCP
+my $node = PostgreSQL::Test::Cluster->new('clients');
+$node->init;
+$node->append_conf('postgresql.conf', "listen_addresses = '127.0.0.1'");
+$node->start;
+$node->safe_psql('postgres', 'CREATE DATABASE clients');
+$node->command_ok([ 'psql', '-XqAt', '-d', $node->connstr('clients'), '-f', "$clients/setup.sql" ], 'the tables are made');
+
+# --- known answers: the prefix, the version and the variant are the server's --
+
+my @answers = grep { /^\d/ } split /\n/, slurp_file("$clients/short_comb.txt");
+cmp_ok(scalar @answers, '>=', 10, 'there are known answers');
+for (@answers)
+{
+	my ($ms, $random, $id) = split / /;
+	is( $node->safe_psql(
+			'clients', qq{
+		SELECT left('$id', 4) = left(made::text, 4), idgen.uuid_version('$id') = idgen.uuid_version(made),
+			idgen.uuid_variant('$id') = idgen.uuid_variant(made), right(replace('$id', '-', ''), 15) = right('$random', 15)
+		FROM idgen.short_comb(clock => timestamptz '1970-01-01 00:00+00' + $ms * interval '1 ms') made}),
+		't|t|t|t', "at $ms ms, the prefix, version and variant are the server's, and the end is random");
+}
+
+# --- the programs -------------------------------------------------------------
+
+{
+	local $ENV{PGHOST} = '127.0.0.1';
+	local $ENV{PGPORT} = $node->port;
+	local $ENV{PGUSER} = 'app';
+	local $ENV{PGDATABASE} = 'clients';
+	my ($stdout, $stderr);
+	IPC::Run::run([ "$clients/run.sh" ], '<', \undef, '>', \$stdout, '2>', \$stderr);
+	my $status = $? >> 8;
+
+	my ($passed, $failed) = $stdout =~ /^(\d+) passed, (\d+) failed/m;
+	is($status . '|' . ($failed // 'no verdict'), '0|0', 'the programs end well') or diag $stdout, $stderr;
+	for (split /\n/, $stdout)
+	{
+		pass($1) if /^ok (.*)/;
+		fail($1) if /^not ok (.*)/;
+	}
+	for (split /\n/, $stdout)
+	{
+	  SKIP: { skip $1, 1 if /^skip (.*)/; }
+	}
+}
+
+done_testing();
