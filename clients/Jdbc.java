@@ -80,14 +80,18 @@ public class Jdbc {
         check(!ShortComb.next().equals(ShortComb.next()), "two short COMBs are equal");
     }
 
-    static void defaultKey(Connection db) throws SQLException {
-        var id = insertOrder(db, "one");
+    static String noteOfOrder(Connection db, UUID id) throws SQLException {
         try (var select = db.prepareStatement("SELECT note FROM orders WHERE id = ?")) {
             select.setObject(1, id);
             try (var row = select.executeQuery()) {
-                check(row.next() && row.getString("note").equals("one"), "no row " + id);
+                return row.next() ? row.getString("note") : "no order " + id;
             }
         }
+    }
+
+    static void defaultKey(Connection db) throws SQLException {
+        var note = noteOfOrder(db, insertOrder(db, "one"));
+        check(note.equals("one"), note);
     }
 
     static void clientKey(Connection db) throws SQLException {
@@ -107,6 +111,7 @@ public class Jdbc {
         check(first.created(), "the first call did not create");
         for (int retry = 1; retry <= 7; retry++)    // the server prepares the statement at the fifth
             check(createOrder(db, commandId, "four").equals(new Creation(first.entityId(), false)), "retry " + retry);
+        check(noteOfOrder(db, first.entityId()).equals("four"), "no order of the command");
         try {
             createOrder(db, commandId, "five");
         } catch (PSQLException e) {
@@ -123,6 +128,17 @@ public class Jdbc {
                             "INSERT INTO " + table + " DEFAULT VALUES RETURNING id, id::text AS digits")) {
                 row.next();
                 check(Long.toString(row.getLong("id")).equals(row.getString("digits")), table);
+            }
+        }
+        long beyondDouble = (1L << 53) + 1;
+        try (var delete = db.prepareStatement("DELETE FROM visits WHERE id = ?");
+                var insert = db.prepareStatement("INSERT INTO visits (id) VALUES (?) RETURNING id, id::text AS digits")) {
+            delete.setLong(1, beyondDouble);
+            delete.executeUpdate();
+            insert.setLong(1, beyondDouble);
+            try (var row = insert.executeQuery()) {
+                row.next();
+                check(row.getString("digits").equals("9007199254740993") && row.getLong("id") == beyondDouble, "2^53 + 1");
             }
         }
     }

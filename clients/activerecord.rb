@@ -100,6 +100,7 @@ task 'create once' do
   retried = create_order(command_id, 'four')
   check first['created'] && !retried['created'], 'created at the wrong call'
   check first['entity_id'] == retried['entity_id'], 'two ids'
+  check Order.find(first['entity_id']).note == 'four', 'no order of the command'
   refused(ActiveRecord::RecordNotUnique, '23505', 'creation_identifiers_same_command') { create_order(command_id, 'five') }
 end
 
@@ -109,6 +110,10 @@ task 'bigint keys' do
     digits = model.connection.select_value("SELECT id::text FROM #{model.table_name} WHERE id = #{id}")
     check digits == id.to_s, "#{model} #{id}"
   end
+  beyond_double = 2**53 + 1
+  Visit.where(id: beyond_double).delete_all
+  Visit.create!(id: beyond_double)
+  check Visit.find(beyond_double).id == beyond_double, '2^53 + 1'
 end
 
 task 'prefixed id' do

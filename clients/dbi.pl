@@ -27,6 +27,14 @@ sub insert_note
 	return $db->selectrow_array("INSERT INTO $table (note) VALUES (?) RETURNING id", {}, $note);
 }
 
+sub note_of_order
+{
+	my ($id) = @_;
+
+	my ($note) = $db->selectrow_array('SELECT note FROM orders WHERE id = ?', {}, $id);
+	return $note // '';
+}
+
 # Create an order once, however often the command is sent. Each call proposes a
 # new id. Returns the order's id, and whether this call created it.
 sub create_order
@@ -63,8 +71,7 @@ my @tasks = (
 
 	'default key' => sub {
 		my $id = insert_note('orders', 'one');
-		my ($note) = $db->selectrow_array('SELECT note FROM orders WHERE id = ?', {}, $id);
-		$note eq 'one' or die "no row $id\n";
+		note_of_order($id) eq 'one' or die "no row $id\n";
 	},
 
 	'client key' => sub {
@@ -79,6 +86,7 @@ my @tasks = (
 		my @retry = create_order($command_id, 'four');
 		$first[1] && !$retry[1] or die "created at the wrong call\n";
 		$first[0] eq $retry[0] or die "two ids\n";
+		note_of_order($first[0]) eq 'four' or die "no order of the command\n";
 		refused('23505 creation_identifiers_same_command', sub { create_order($command_id, 'five') });
 	},
 
@@ -89,6 +97,10 @@ my @tasks = (
 			my ($digits) = $db->selectrow_array("SELECT id::text FROM $table WHERE id = ?", {}, $id);
 			$id + 0 eq $digits or die "$table: $id\n";
 		}
+		my $beyond_double = (1 << 53) + 1;    # 2**53 is a double
+		$db->do('DELETE FROM visits WHERE id = ?', {}, $beyond_double);
+		my ($id) = $db->selectrow_array('INSERT INTO visits (id) VALUES (?) RETURNING id', {}, $beyond_double);
+		$id eq '9007199254740993' or die "$id\n";
 	},
 
 	'prefixed id' => sub {

@@ -43,6 +43,11 @@ function insert_note(PDO $db, string $table, string $note): string|int
     return execute($db, "INSERT INTO $table (note) VALUES (?) RETURNING id", [$note])->fetchColumn();
 }
 
+function note_of_order(PDO $db, string $id): string|false
+{
+    return execute($db, 'SELECT note FROM orders WHERE id = ?', [$id])->fetchColumn();
+}
+
 $tasks = [];
 
 $tasks['generator'] = function () {
@@ -59,7 +64,7 @@ $tasks['generator'] = function () {
 
 $tasks['default key'] = function () use ($db) {
     $id = insert_note($db, 'orders', 'one');
-    check(execute($db, 'SELECT note FROM orders WHERE id = ?', [$id])->fetchColumn() === 'one', "no row $id");
+    check(note_of_order($db, $id) === 'one', "no row $id");
 };
 
 $tasks['client key'] = function () use ($db) {
@@ -74,6 +79,7 @@ $tasks['create once'] = function () use ($db) {
     $retried = create_order($db, $command_id, 'four');
     check($first['created'] && !$retried['created'], 'created at the wrong call');
     check($first['entity_id'] === $retried['entity_id'], 'two ids');
+    check(note_of_order($db, $first['entity_id']) === 'four', 'no order of the command');
     refused('23505', 'already used for a different command', fn () => create_order($db, $command_id, 'five'));
 };
 
@@ -83,6 +89,10 @@ $tasks['bigint keys'] = function () use ($db) {
         $digits = execute($db, "SELECT id::text FROM $table WHERE id = ?", [$id])->fetchColumn();
         check(is_int($id) && "$id" === $digits, "$table: $id");
     }
+    $beyond_double = 2 ** 53 + 1;
+    execute($db, 'DELETE FROM visits WHERE id = ?', [$beyond_double]);
+    $id = execute($db, 'INSERT INTO visits (id) VALUES (?) RETURNING id', [$beyond_double])->fetchColumn();
+    check($id === $beyond_double, "$id");
 };
 
 $tasks['prefixed id'] = function () use ($db) {

@@ -80,9 +80,13 @@ func defaultKey(db *pgx.Conn) error {
 	if err := db.QueryRow(ctx, "INSERT INTO orders (note) VALUES ($1) RETURNING id", "one").Scan(&id); err != nil {
 		return err
 	}
+	return checkNote(db, id, "one")
+}
+
+func checkNote(db *pgx.Conn, id UUID, expected string) error {
 	var note string
 	err := db.QueryRow(ctx, "SELECT note FROM orders WHERE id = $1", id).Scan(&note)
-	return check(err, note == "one", note)
+	return check(err, note == expected, note)
 }
 
 func clientKey(db *pgx.Conn) error {
@@ -111,6 +115,9 @@ func createOnce(db *pgx.Conn) error {
 	if err = check(err, !created && retried == first, "the retry created"); err != nil {
 		return err
 	}
+	if err = checkNote(db, first, "four"); err != nil {
+		return err
+	}
 	_, _, err = createOrder(db, commandID, "five")
 	return check(nil, violation(err) == "23505 creation_identifiers_same_command", violation(err))
 }
@@ -124,7 +131,13 @@ func bigintKeys(db *pgx.Conn) error {
 			return err
 		}
 	}
-	return nil
+	const beyondDouble int64 = 1<<53 + 1
+	if _, err := db.Exec(ctx, "DELETE FROM visits WHERE id = $1", beyondDouble); err != nil {
+		return err
+	}
+	var id int64
+	err := db.QueryRow(ctx, "INSERT INTO visits (id) VALUES ($1) RETURNING id", beyondDouble).Scan(&id)
+	return check(err, id == beyondDouble, "2^53 + 1")
 }
 
 func prefixedID(db *pgx.Conn) error {
