@@ -12,9 +12,7 @@ class Order < ActiveRecord::Base; end
 class Event < ActiveRecord::Base; end
 class Visit < ActiveRecord::Base; end
 class Click < ActiveRecord::Base; end
-class Account < ActiveRecord::Base
-  attribute :id, :string # a domain, whose type ActiveRecord does not know
-end
+class Account < ActiveRecord::Base; end
 
 # The SQLSTATE of a refusal, and the name of the constraint that was violated.
 def violation(error)
