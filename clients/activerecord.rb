@@ -1,4 +1,4 @@
-# ActiveRecord 6.1 and later, with ruby-pg
+# ActiveRecord 6.1, with ruby-pg
 require 'active_record'
 require 'stringio'
 require_relative 'short_comb'
