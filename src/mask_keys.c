@@ -183,10 +183,12 @@ parse_line(const char *line)
 	line += strspn(line, WHITESPACE);
 	for (int i = 0; i < SIPHASH_KEY_BYTES; i++, line += 2)
 	{
-		/* the second digit is not looked at after the end of the line */
-		if (hex_digit(line[0]) < 0 || hex_digit(line[1]) < 0)
+		int			high = hex_digit(line[0]);
+		int			low = high < 0 ? -1 : hex_digit(line[1]);
+
+		if (high < 0 || low < 0)
 			return "The key is not 32 hexadecimal digits.";
-		key->bytes[i] = hex_digit(line[0]) << 4 | hex_digit(line[1]);
+		key->bytes[i] = high << 4 | low;
 	}
 	if (strchr(WHITESPACE "#", *line) == NULL)
 		return "The key is not 32 hexadecimal digits.";
@@ -272,10 +274,12 @@ mask_key(const char *name, int length)
 		load_keys();
 
 	key = length > MAX_NAME_BYTES ? NULL : find_key(name, length);
-	if (key == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("mask key \"%s\" does not exist", pnstrdup(name, length)),
-				 errhint("Add it to the file that idgen.mask_key_file names, and reload the configuration.")));
-	return key->bytes;
+	if (key != NULL)
+		return key->bytes;
+
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("mask key \"%s\" does not exist", pnstrdup(name, length)),
+			 errhint("Add it to the file that idgen.mask_key_file names, and reload the configuration.")));
+	return NULL;				/* not reached */
 }

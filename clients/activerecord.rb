@@ -1,0 +1,141 @@
+# ActiveRecord 6.1, with ruby-pg
+require 'active_record'
+require 'stringio'
+require_relative 'short_comb'
+
+ActiveRecord::Base.establish_connection(
+  adapter: 'postgresql', host: ENV['PGHOST'], port: ENV['PGPORT'], username: ENV['PGUSER'], database: ENV['PGDATABASE']
+)
+ActiveRecord::Migration.verbose = false
+
+class Order < ActiveRecord::Base; end
+class Event < ActiveRecord::Base; end
+class Visit < ActiveRecord::Base; end
+class Click < ActiveRecord::Base; end
+class Account < ActiveRecord::Base; end
+
+# The SQLSTATE of a refusal, and the name of the constraint that was violated.
+def violation(error)
+  [PG::Result::PG_DIAG_SQLSTATE, PG::Result::PG_DIAG_CONSTRAINT_NAME].map { |field| error.cause.result.error_field(field) }
+end
+
+# Creates an order once, however often the command is sent. Each call proposes a new id.
+def create_order(command_id, note)
+  Order.transaction do
+    # exec_query: the query cache would answer a second select_one
+    creation = Order.connection.exec_query(
+      'SELECT entity_id, created FROM idgen.create_once($1, $2, $3, $4)', 'create_once',
+      [command_id, short_comb, 'create order', { note: note }.to_json]
+    ).first
+    Order.create!(id: creation['entity_id'], note: note) if creation['created']
+    creation
+  end
+end
+
+# The tables of an application, in a schema of their own.
+class CreateTasks < ActiveRecord::Migration[6.1]
+  def change
+    create_table :tasks, id: :uuid, default: -> { 'idgen.short_comb()' } do |t|
+      t.text :note
+    end
+    create_table :customers, id: { type: :text, collation: 'C' }, default: -> { "idgen.prefixed_id('cust')" } do |t|
+      t.bigint :number, default: -> { 'idgen.snowflake()' }
+    end
+  end
+end
+
+def dump_schema
+  ActiveRecord::SchemaDumper.dump(ActiveRecord::Base.connection, StringIO.new).string
+end
+
+$failed = false
+
+def task(name)
+  yield
+  puts "ok activerecord: #{name}"
+rescue StandardError => e
+  puts "not ok activerecord: #{name}: #{e.message.tr("\n", ' ')}"
+  $failed = true
+end
+
+def check(holds, message)
+  raise message unless holds
+end
+
+def refused(error_class, *expected)
+  yield
+rescue error_class => e
+  check violation(e) == expected, violation(e).inspect
+else
+  raise 'accepted'
+end
+
+task 'generator' do
+  File.readlines('short_comb.txt', chomp: true).grep_v(/^#/).each do |line|
+    ms, random, expected = line.split
+    id = short_comb(Time.at(ms.to_i / 1000r), [random].pack('H*'))
+    check id == expected, "#{id} in place of #{expected}"
+  end
+  check short_comb != short_comb, 'two short COMBs are equal'
+end
+
+task 'default key' do
+  order = Order.create!(note: 'one')
+  check Order.find(order.id).note == 'one', "no row #{order.id}"
+  check Order.insert_all([{ note: 'one' }, { note: 'two' }]).rows.size == 2, 'insert_all'
+end
+
+task 'client key' do
+  Order.create!(id: short_comb, note: 'two')
+  refused(ActiveRecord::StatementInvalid, '23514', 'orders_id_is_recent') do
+    Order.create!(id: short_comb(1.day.ago), note: 'three')
+  end
+end
+
+task 'create once' do
+  command_id = SecureRandom.uuid
+  first = create_order(command_id, 'four')
+  retried = create_order(command_id, 'four')
+  check first['created'] && !retried['created'], 'created at the wrong call'
+  check first['entity_id'] == retried['entity_id'], 'two ids'
+  check Order.find(first['entity_id']).note == 'four', 'no order of the command'
+  refused(ActiveRecord::RecordNotUnique, '23505', 'creation_identifiers_same_command') { create_order(command_id, 'five') }
+end
+
+task 'bigint keys' do
+  [Visit, Click].each do |model|
+    id = model.create!(note: 'six').id
+    digits = model.connection.select_value("SELECT id::text FROM #{model.table_name} WHERE id = #{id}")
+    check digits == id.to_s, "#{model} #{id}"
+  end
+  beyond_double = 2**53 + 1
+  Visit.where(id: beyond_double).delete_all
+  Visit.create!(id: beyond_double)
+  check Visit.find(beyond_double).id == beyond_double, '2^53 + 1'
+end
+
+task 'prefixed id' do
+  id = Account.create!(note: 'seven').id
+  check id.match?(/\Aacct_[0-9a-z]{25}\z/) && Account.find(id).note == 'seven', id
+  refused(ActiveRecord::StatementInvalid, '23514', 'prefixed_id_check') { Account.create!(id: id.sub('acct', 'order')) }
+end
+
+task 'range of time' do
+  id = Event.create!(note: 'eight').id
+  within = ->(start, stop) { Event.where('idgen.uuid_v7_within(id, ?, ?)', start, stop).exists?(id) }
+  check within.(1.hour.ago, 1.hour.from_now) && !within.(1.hour.from_now, 2.hours.from_now), id
+end
+
+task 'empty diff' do
+  connection = ActiveRecord::Base.connection
+  connection.execute('DROP SCHEMA IF EXISTS rails CASCADE; CREATE SCHEMA rails')
+  connection.schema_search_path = 'rails'
+  CreateTasks.migrate(:up)
+  schema = dump_schema
+  check schema.include?('create_table "tasks", id: :uuid, default: -> { "idgen.short_comb()" }'), schema
+  ActiveRecord::Schema.verbose = false
+  eval schema # rubocop:disable Security/Eval
+  check dump_schema == schema, "the second dump differs: #{dump_schema}"
+end
+
+exit 1 if $failed
