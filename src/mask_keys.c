@@ -99,7 +99,7 @@ read_key_file(const char *path, size_t *size)
 	size_t		length = 0;
 
 	/* not to wait for the writer of a named pipe */
-	int			fd = OpenTransientFile(path, O_RDONLY | O_NONBLOCK | PG_BINARY);
+	int			fd = OpenTransientFile(path, O_RDONLY | O_NONBLOCK);
 
 	if (fd < 0)
 		ereport(ERROR,
