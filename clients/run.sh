@@ -47,8 +47,8 @@ if [ ! -d "$node_modules" ]; then
 fi
 [ ! -d "$node_modules" ] || ln -s "$node_modules" "$work/node_modules"
 
-# In sh, in the copy, with a home folder of its own.
-in_copy() { (cd "$work" && HOME=$work exec sh -c "$1" </dev/null); }
+# In sh, in the copy.
+in_copy() { (cd "$work" && exec sh -c "$1" </dev/null); }
 
 # NAME | TASKS | RUNTIME | PACKAGES | COMMAND; a runtime may contain "||"
 read_line() {

@@ -162,14 +162,14 @@ for name in "${checks[@]}"; do
         cppcheck) check "cppcheck: src and advisor" run_cppcheck ;;
         format) check "clang-format: src and advisor" check_format ;;
         shell)
-            check "shellcheck: scripts" run_shellcheck scripts/**/*.sh .ci/run
+            check "shellcheck: scripts" run_shellcheck scripts/**/*.sh clients/*.sh .ci/run
             check "shellcheck: bench" run_shellcheck bench/**/*.sh
             ;;
         perl)
             check "perl: tests" compile_perl {t,advisor/t}/**/*.p[lm]
             check "perl: scripts" compile_perl scripts/**/*.p[lm]
             ;;
-        python) check "python: tests, scripts and benchmarks" compile_python {t,scripts,bench}/**/*.py ;;
+        python) check "python: tests, scripts, benchmarks and clients" compile_python {t,scripts,bench,clients}/**/*.py ;;
     esac
 done
 

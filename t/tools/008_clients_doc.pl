@@ -50,7 +50,7 @@ is_deeply([ grep { !$in_page{$_} } map { @{ $_->[0] } } error_table(slurp_file("
 
 # The server's errors. Those of states that no statement brings about are raised
 # in other tests, or never.
-my @elsewhere = ('53400', '2200H', 'XX000', '22021', '22P05');
+my @elsewhere = ('53400', '2200H', 'XX000', '22021', '22P05', 'F0000', '58P01');
 
 my $node = PostgreSQL::Test::Cluster->new('errors');
 $node->init;
