@@ -140,7 +140,7 @@ idgen_apt_install() {
 }
 
 idgen_install_packages() {
-    local missing=() major extension package
+    local missing=() major extension package candidate
 
     command -v gcc >/dev/null || command -v clang >/dev/null || missing+=(gcc libc6-dev)
     command -v make >/dev/null || missing+=(make)
@@ -175,10 +175,11 @@ idgen_install_packages() {
     if [ "${1:-}" = tests ]; then
         missing=()
         major=$("$PG_CONFIG" --version | sed -E 's/^[^0-9]*([0-9]+).*/\1/')
-        for extension in cron:[1-9] partman:[5-9]; do
+        for extension in cron:1 partman:5; do
             package=postgresql-$major-${extension%:*}
+            candidate=$(LC_ALL=C apt-cache policy "$package" 2>/dev/null | sed -n 's/^ *Candidate: \([0-9]*\).*/\1/p') || true
             [ -e "$("$PG_CONFIG" --sharedir)/extension/pg_${extension%:*}.control" ] ||
-                ! apt-cache policy "$package" 2>/dev/null | grep -q "Candidate: ${extension#*:}" || missing+=("$package")
+                [ "${candidate:-0}" -lt "${extension#*:}" ] || missing+=("$package")
         done
         [ ${#missing[@]} -eq 0 ] || idgen_apt_install "${missing[@]}"
     fi

@@ -91,7 +91,7 @@ SKIP:
 	my $today;
 	my $day = sub { return query("SELECT to_char(date '$today' + $_[0], 'YYYYMMDD')") };
 
-	query($parents);
+	query("BEGIN; $parents COMMIT");    # on one day
 	$today = query(q{SELECT to_date(max(right(inhrelid::regclass::text, 8)), 'YYYYMMDD') - 2 FROM pg_inherits WHERE inhparent = 'visits'::regclass AND inhrelid::regclass::text !~ 'default'});
 	for my $table (qw(visits clicks))
 	{
