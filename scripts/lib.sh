@@ -142,7 +142,7 @@ idgen_apt_install() {
 }
 
 idgen_install_packages() {
-    local missing=() major
+    local missing=() major extension package candidate
 
     command -v gcc >/dev/null || command -v clang >/dev/null || missing+=(gcc libc6-dev)
     command -v make >/dev/null || missing+=(make)
@@ -173,10 +173,17 @@ idgen_install_packages() {
     PG_CONFIG=$(idgen_find_pg_config)
     [ -n "$PG_CONFIG" ] || idgen_die "no PostgreSQL server with its development files found"
 
-    # a test uses pg_cron if there is a package of it for this server
-    if [ "${1:-}" = tests ] && [ ! -e "$("$PG_CONFIG" --sharedir)/extension/pg_cron.control" ]; then
+    # tests use pg_cron, and pg_partman from version 5 on, if this server has packages of them
+    if [ "${1:-}" = tests ]; then
+        missing=()
         major=$("$PG_CONFIG" --version | sed -E 's/^[^0-9]*([0-9]+).*/\1/')
-        [ -z "$(apt-cache policy "postgresql-$major-cron" 2>/dev/null)" ] || idgen_apt_install "postgresql-$major-cron"
+        for extension in cron:1 partman:5; do
+            package=postgresql-$major-${extension%:*}
+            candidate=$(LC_ALL=C apt-cache policy "$package" 2>/dev/null | sed -n 's/^ *Candidate: \([0-9]*\).*/\1/p') || true
+            [ -e "$("$PG_CONFIG" --sharedir)/extension/pg_${extension%:*}.control" ] ||
+                [ "${candidate:-0}" -lt "${extension#*:}" ] || missing+=("$package")
+        done
+        [ ${#missing[@]} -eq 0 ] || idgen_apt_install "${missing[@]}"
     fi
 }
 

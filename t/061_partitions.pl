@@ -1,0 +1,148 @@
+# The SQL of docs/partitions.md: declarative partitions by a key of version 7 and
+# by ULIDs, and pg_partman with both. Every row is in the partition of its time,
+# and a query reads no other.
+#
+# The part for pg_partman is skipped where version 5.2 or a later one is not
+# installed (Debian: postgresql-17-partman and so on).
+
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+use Page;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $page = Page->new('partitions');
+my $node = PostgreSQL::Test::Cluster->new('partitions');
+$node->init;
+$node->append_conf('postgresql.conf', "timezone = 'UTC'\nautovacuum = off");
+$node->start;
+$node->safe_psql('postgres', 'CREATE EXTENSION idgen');
+
+sub query { return $node->safe_psql('postgres', @_) }
+
+# --- Declarative partitions -------------------------------------------------
+
+my ($create, $explain, $ulids, $move) = $page->blocks('Declarative partitions');
+
+is( query($create),
+	"measurements_2026_10|2026-10-31 23:59:59.999+00|3.5\nmeasurements_2026_11|2026-11-01 00:00:00+00|3.4",
+	'the bounds are half-open: a row is in the partition of its millisecond');
+like(query($explain), qr/measurements_2026_11/, 'a query for a range of time reads its partition');
+unlike(query($explain), qr/measurements_2026_10|default/, 'and no other one');
+is( query($explain) =~ s/^/ /mgr =~ s/^ +(Recheck|Index|Filter|->  Bitmap Index).*\n?//mgr =~ s/\s+$//r,
+	($page->section('Declarative partitions') =~ /^```text\n(.*?)^```/ms)[0] =~ s/\s+$//r,
+	'the plan is that of the page');
+my $later = $explain =~ s/'2026-11-01 00:00:00\+00'/now() + interval '50 years'/r =~ s/'2026-11-08 00:00:00\+00'/now() + interval '51 years'/r;
+like(query($later), qr/Subplans Removed: 2/, 'with a range that is not constant, partitions are pruned when the query begins');
+
+my $plan = query($ulids);
+like($plan, qr/readings_2026_11/, 'ULIDs: a query for a range of time reads its partition');
+unlike($plan, qr/readings_2026_10|default/, 'ULIDs: and no other one');
+query(q{INSERT INTO readings SELECT idgen.ulid_from_uuid(idgen.uuid_v7(t)) FROM unnest('{2026-09-30 23:59:59.999+00, 2026-10-01 00:00:00+00,
+	2026-10-31 23:59:59.999+00, 2026-11-01 00:00:00+00, 2026-11-30 23:59:59.999+00, 2026-12-01 00:00:00+00}'::timestamptz[]) t});
+is( query(q{SELECT string_agg(tableoid::regclass::text, ' ' ORDER BY id) FROM readings}),
+	'readings_default readings_2026_10 readings_2026_10 readings_2026_11 readings_2026_11 readings_default',
+	'ULIDs: each is in the partition of its millisecond');
+
+like(
+	($node->psql('postgres', ($move =~ /^(INSERT.*?;)/m)[0] . q{
+		CREATE TABLE measurements_2026_12 PARTITION OF measurements
+			FOR VALUES FROM (idgen.uuid_v7_floor('2026-12-01 00:00:00+00')) TO (idgen.uuid_v7_floor('2027-01-01 00:00:00+00'))}))[2],
+	qr/partition constraint for default partition "measurements_default" would be violated/,
+	'a row in the default partition prevents a partition for its time');
+query($move =~ s/^INSERT.*?;//mr);
+is( query('SELECT tableoid::regclass, idgen.uuid_timestamp(id) FROM measurements WHERE celsius < 0; SELECT count(*) FROM measurements_default'),
+	"measurements_2026_12|2026-12-24 18:00:00+00\n0", 'until it is moved');
+
+# --- pg_partman -------------------------------------------------------------
+
+my ($sharedir) = run_command([ 'pg_config', '--sharedir' ]);
+my ($version) = -e "$sharedir/extension/pg_partman.control" ? slurp_file("$sharedir/extension/pg_partman.control") =~ /^default_version = '(.*)'/m : ();
+my ($major, $minor) = ($version // 0) =~ /^(\d+)(?:\.(\d+))?/;
+
+sub at_least { return $major > 5 || $major == 5 && $minor >= shift }
+
+SKIP:
+{
+	skip 'pg_partman 5.2 or later is not installed', 1 unless at_least(2);
+	note("pg_partman $version");
+
+	my ($parents, $maintain, $move_default) = $page->blocks('pg_partman');
+	my %time_of = (visits => 'idgen.uuid_timestamp(id)', clicks => 'idgen.ulid_timestamp(id)');
+	my %id_at = (visits => 'idgen.uuid_v7(instant)', clicks => 'idgen.ulid_from_uuid(idgen.uuid_v7(instant))');
+	my %within = (visits => 'uuid_v7_within', clicks => 'ulid_within');
+
+	# The rows that are not in the partition whose name is their day
+	my $misplaced = sub {
+		my ($table) = @_;
+
+		return query(
+			"SELECT count(*) FROM $table WHERE tableoid::regclass::text NOT IN ('${table}_default', '${table}_p' || to_char($time_of{$table}, 'YYYYMMDD'))");
+	};
+	my $days = sub {
+		my ($table) = @_;
+
+		return split /\n/, query("SELECT right(inhrelid::regclass::text, 8) FROM pg_inherits WHERE inhparent = '$table'::regclass AND inhrelid::regclass::text !~ 'default' ORDER BY 1");
+	};
+	# The day some days from that on which the partitions were made
+	my $today;
+	my $day = sub { return query("SELECT to_char(date '$today' + $_[0], 'YYYYMMDD')") };
+
+	query("BEGIN; $parents COMMIT");    # on one day
+	$today = query(q{SELECT to_date(max(right(inhrelid::regclass::text, 8)), 'YYYYMMDD') - 2 FROM pg_inherits WHERE inhparent = 'visits'::regclass AND inhrelid::regclass::text !~ 'default'});
+	for my $table (qw(visits clicks))
+	{
+		is(join(' ', $days->($table)), join(' ', map { $day->($_) } -3 .. 2), "$table: partitions from three days ago to two days ahead");
+
+		# Rows of a month: some are before or behind all partitions.
+		query(qq{INSERT INTO $table SELECT $id_at{$table} FROM generate_series(timestamptz '$today' - interval '15 days', timestamptz '$today' + interval '14 days 23 hours', '1 hour') instant});
+		is($misplaced->($table), 0, "$table: each row is in the partition of its day, or in the default one");
+		is(query("SELECT count(*) FROM $table"), 30 * 24, "$table: all rows are there");
+		is(query("SELECT count(*) FROM ${table}_default"), 24 * 24, "$table: with those for which there is no partition");
+		my $plan = query(qq{EXPLAIN (COSTS OFF) SELECT FROM $table WHERE idgen.$within{$table}(id, '$today', timestamptz '$today' + interval '1 day')});
+		is(join(' ', sort { $a cmp $b } keys %{ { map { $_ => 1 } $plan =~ /(${table}_(?:p\d+|default))\b/g } }), "${table}_p" . $day->(0), "$table: a query for a day reads its partition only");
+	}
+
+  SKIP:
+	{
+		skip 'partition_data_time() knows uuid and text from pg_partman 5.3 on', 1 unless at_least(3);
+
+		for my $statement ($move_default =~ /(.*?;)/sg)
+		{
+			my ($table) = $statement =~ /public\.(\w+)/;
+			my $calls = 0;
+
+			# until there is nothing left to move, as the page says
+			while (query($statement) > 0) { die 'it does not end' if ++$calls > 100 }
+			is(query("SELECT count(*) FROM ONLY ${table}_default"), 0, "$table: the default partition is emptied");
+			is($misplaced->($table), 0, "$table: each row is in the partition of its day");
+			is(query("SELECT count(*) FROM $table"), 30 * 24, "$table: none is lost");
+			is(join(' ', $days->($table)), join(' ', map { $day->($_) } -15 .. 14), "$table: there is a partition for each day");
+		}
+	}
+	query("DELETE FROM ${_}_default") for qw(visits clicks);
+
+	# What the maintenance has to do is set by data: more partitions ahead, and rows
+	# older than the retention.
+	$maintain =~ s/'30 days'/'2 days'/ or die;
+	query('UPDATE partman.part_config SET premake = 20');
+	query($maintain);
+	for my $table (qw(visits clicks))
+	{
+		my @days = $days->($table);
+
+		# the day may have changed since
+		like($days[0], qr/^(@{[ join '|', map { $day->($_) } -3 .. 0 ]})$/, "$table: old partitions are dropped");
+		isnt($days[0], $day->(-3), "$table: that of three days ago, too");
+		is(query("SELECT count(*) FROM pg_class WHERE relname ~ '^${table}_p' AND relkind = 'r'"), scalar @days, "$table: they are dropped, not only detached");
+		cmp_ok($days[-1], 'ge', $day->(20), "$table: new ones are made ahead");
+		is(scalar(@days), query("SELECT to_date('$days[-1]', 'YYYYMMDD') - to_date('$days[0]', 'YYYYMMDD') + 1"), "$table: without a gap");
+		is($misplaced->($table), 0, "$table: each row is in the partition of its day");
+		is(query("INSERT INTO $table DEFAULT VALUES RETURNING tableoid::regclass::text ~ '_p\\d+\$'"), 't', "$table: a new row has its partition");
+	}
+}
+
+done_testing();
