@@ -8,17 +8,21 @@
 #ifndef IDGEN_ADVISOR_COMPAT_H
 #define IDGEN_ADVISOR_COMPAT_H
 
+#include "access/nbtree.h"
+
 /* Descend from the root to the leaf page of a key. */
+static inline void
+find_leaf(Relation index, Relation table pg_attribute_unused(),
+		  BTScanInsert key, Buffer *leaf)
+{
 #if PG_VERSION_NUM >= 190000
-#define find_leaf(index, table, key, leaf) \
-	_bt_search(index, table, key, leaf, BT_READ, false)
+	_bt_search(index, table, key, leaf, BT_READ, false);
 #elif PG_VERSION_NUM >= 160000
-#define find_leaf(index, table, key, leaf) \
-	_bt_search(index, table, key, leaf, BT_READ)
+	_bt_search(index, table, key, leaf, BT_READ);
 #else
-#define find_leaf(index, table, key, leaf) \
-	((void) (table), _bt_search(index, key, leaf, BT_READ, NULL))
+	_bt_search(index, key, leaf, BT_READ, NULL);
 #endif
+}
 
 /* The rights of a role on a schema. */
 #if PG_VERSION_NUM >= 160000

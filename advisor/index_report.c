@@ -711,7 +711,7 @@ leaf_of(Relation index, Relation table, IndexTuple item, bool partial)
 
 	if (key->heapkeyspace)
 		key->scantid = &item->t_tid;
-	(void) find_leaf(index, table, key, &leaf);
+	find_leaf(index, table, key, &leaf);
 	/* compare without the row's position from here on */
 	key->scantid = NULL;
 	if (BufferIsValid(leaf))
@@ -1009,7 +1009,7 @@ interval_of_ms(int64 ms)
 {
 	Interval   *interval = palloc0(sizeof(Interval));
 
-	interval->time = ms * 1000;
+	interval->time = ms * US_PER_MS;
 	return IntervalPGetDatum(interval);
 }
 

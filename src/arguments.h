@@ -11,6 +11,7 @@
 #include "fmgr.h"
 
 #include "clock.h"
+#include "uuid_bits.h"
 
 /* Raise 22004 if an argument is NULL. */
 static inline void
@@ -22,6 +23,17 @@ require_not_null(FunctionCallInfo fcinfo, int argno, const char *name)
 				 errmsg("%s must not be null", name)));
 }
 
+/* Raise 22023 if a number is less than the minimum. */
+static inline void
+require_at_least(int64 value, int64 min, const char *name)
+{
+	if (value < min)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must be at least " INT64_FORMAT, name, min),
+				 errdetail("The value is " INT64_FORMAT ".", value)));
+}
+
 /* Raise 22023 if a number is negative. */
 static inline void
 require_not_negative(int64 value, const char *name)
@@ -30,7 +42,7 @@ require_not_negative(int64 value, const char *name)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s must not be negative", name),
-				 errdetail("The value is %lld.", (long long) value)));
+				 errdetail("The value is " INT64_FORMAT ".", value)));
 }
 
 /* The microseconds of an interval; 22023 if it is negative or not a fixed time. */
@@ -45,6 +57,24 @@ require_duration_us(const Interval *duration, const char *name)
 				 errmsg("%s must not be negative", name),
 				 errdetail("The value is %s.", clock_interval_text(duration))));
 	return us;
+}
+
+/* A uuid argument; 22023 if it is not of the RFC's variant and the version. */
+static inline const pg_uuid_t *
+require_uuid_version(FunctionCallInfo fcinfo, int argno, int version)
+{
+	const pg_uuid_t *id = PG_GETARG_UUID_P(argno);
+
+	if (!uuid_is_version(id, version))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("uuid is not of version %d", version),
+				 uuid_is_rfc_variant(id) ?
+				 errdetail("The uuid is %s, of version %d.",
+						   uuid_text(id), uuid_version_nibble(id)) :
+				 errdetail("The uuid is %s, of variant %s.",
+						   uuid_text(id), uuid_variant_name(id))));
+	return id;
 }
 
 #endif							/* IDGEN_ARGUMENTS_H */

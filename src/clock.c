@@ -25,7 +25,6 @@
 #include "clock.h"
 #include "compat.h"
 
-#define US_PER_MS			INT64CONST(1000)
 #define NS_PER_MS			INT64CONST(1000000)
 
 #define UNIX_EPOCH_DAYS		(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE)

@@ -12,6 +12,7 @@
 #include "fmgr.h"
 #include "utils/guc.h"
 
+#define US_PER_MS			INT64CONST(1000)
 #define MS_PER_SECOND		INT64CONST(1000)
 #define MS_PER_DAY			(SECS_PER_DAY * MS_PER_SECOND)
 

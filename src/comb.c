@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * comb.c
- *	  UUIDs of version 4: random ones, and COMBs, which begin with the time.
+ *	  UUIDs of version 4: random ones and COMBs.
  *
  * A COMB begins with the time in milliseconds.  A short COMB begins with a few
  * bytes that stay the same for a period and repeat after a cycle.  Both keep
  * the new entries of a B-tree together; a short COMB reveals the time of its
- * creation only modulo the cycle.  The suffix forms contain the time where SQL
- * Server's order begins.  A sequence COMB begins with the number of a block of
+ * creation only modulo the cycle.  The suffix forms contain the time in the bytes
+ * that SQL Server compares first.  A sequence COMB begins with the number of a block of
  * a sequence's values instead of the time.
  *
  *-------------------------------------------------------------------------
@@ -18,12 +18,11 @@
 #include "utils/fmgrprotos.h"
 #include "utils/timestamp.h"
 
+#include "arguments.h"
 #include "clock.h"
 #include "entropy.h"
 #include "short_prefix.h"
 #include "uuid_bits.h"
-
-#define TAG_BITS	32
 
 /*
  * SQL Server compares the last six bytes of a uniqueidentifier first.  In "low"
@@ -33,18 +32,20 @@
 #define SHORT_SUFFIX_BITS	16
 #define SHORT_SUFFIX_SHIFT	(SUFFIX_BITS - SHORT_SUFFIX_BITS)
 
+#define TAG_BITS			32
+
 /*
  * A run: identifiers that share a random tag, which follows their prefix.
  *
  * A backend may generate keys for several tables with different arguments, and
- * keeps MAX_RUNS runs apart.  If there are more, the oldest one is dropped, and
+ * keeps MAX_RUNS runs.  If there are more, the oldest one is dropped, and
  * the identifiers that follow begin a new run.
  */
 typedef struct Run
 {
 	ShortPrefix prefix;
 	int32		run_length;
-	uint64		prefix_value;	/* of the run's identifiers */
+	uint64		prefix_value;	/* shared by the run's identifiers */
 	uint32		tag;
 	int32		left;			/* identifiers that are left in the run */
 } Run;
@@ -197,12 +198,7 @@ idgen_short_comb(PG_FUNCTION_ARGS)
 	uint64		high;
 	uint64		low;
 
-	if (run_length < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("run_length must be at least 1"),
-				 errdetail("The value is %d.", run_length)));
-
+	require_at_least(run_length, 1, "run_length");
 	prefix_value = short_prefix_of_period(&prefix,
 										  short_prefix_period_number(&prefix, clock));
 	high = random_high(prefix_value, prefix.bits);
@@ -279,16 +275,8 @@ idgen_sequence_comb(PG_FUNCTION_ARGS)
 	block_size = PG_ARGISNULL(1) ? 65536 : PG_GETARG_INT32(1);
 	block_count = PG_ARGISNULL(2) ? 65536 : PG_GETARG_INT32(2);
 
-	if (block_size < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("block_size must be at least 1"),
-				 errdetail("The value is %d.", (int) block_size)));
-	if (block_count < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("block_count must be at least 1"),
-				 errdetail("The value is %d.", (int) block_count)));
+	require_at_least(block_size, 1, "block_size");
+	require_at_least(block_count, 1, "block_count");
 
 	while (block_count - 1 >= INT64CONST(1) << prefix_bits)
 		prefix_bits += BITS_PER_BYTE;

@@ -130,7 +130,7 @@ get_named_segment(const char *name, Size size, void (*init) (void *), bool *foun
 /* From version 19 on, a tranche is named when its id is allocated. */
 #if PG_VERSION_NUM >= 190000
 #define new_lwlock_tranche(name)			LWLockNewTrancheId(name)
-#define register_lwlock_tranche(id, name)	((void) (id))
+#define register_lwlock_tranche(id, name)	((void) 0)
 #else
 #define new_lwlock_tranche(name)			LWLockNewTrancheId()
 #define register_lwlock_tranche(id, name)	LWLockRegisterTranche(id, name)

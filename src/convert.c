@@ -12,30 +12,11 @@
 #include "postgres.h"
 
 #include "fmgr.h"
-#include "utils/builtins.h"
-#include "utils/uuid.h"
 
+#include "arguments.h"
 #include "uuid_bits.h"
 
-/* The argument, which must have the given version. */
-static const pg_uuid_t *
-uuid_of_version(FunctionCallInfo fcinfo, int version)
-{
-	const pg_uuid_t *id = PG_GETARG_UUID_P(0);
-
-	if (!uuid_is_version(id, version))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("uuid is not of version %d", version),
-				 uuid_is_rfc_variant(id) ?
-				 errdetail("%s has version %d.",
-						   uuid_text(id), uuid_version_nibble(id)) :
-				 errdetail("%s is of variant %s.",
-						   uuid_text(id), uuid_variant_name(id))));
-	return id;
-}
-
-/* The same clock sequence and node with another version and timestamp. */
+/* The identifier with another version and timestamp, "high". */
 static Datum
 with_high(const pg_uuid_t *id, int version, uint64 high)
 {
@@ -51,7 +32,7 @@ PG_FUNCTION_INFO_V1(idgen_uuid_v1_to_v6);
 Datum
 idgen_uuid_v1_to_v6(PG_FUNCTION_ARGS)
 {
-	const pg_uuid_t *id = uuid_of_version(fcinfo, 1);
+	const pg_uuid_t *id = require_uuid_version(fcinfo, 0, 1);
 
 	return with_high(id, 6, uuid_v1_ticks(uuid_high(id)));
 }
@@ -60,7 +41,7 @@ PG_FUNCTION_INFO_V1(idgen_uuid_v6_to_v1);
 Datum
 idgen_uuid_v6_to_v1(PG_FUNCTION_ARGS)
 {
-	const pg_uuid_t *id = uuid_of_version(fcinfo, 6);
+	const pg_uuid_t *id = require_uuid_version(fcinfo, 0, 6);
 
 	return with_high(id, 1, uuid_v1_high(uuid_high(id)));
 }
@@ -73,7 +54,7 @@ PG_FUNCTION_INFO_V1(idgen_uuid_v1_to_lambert_comb);
 Datum
 idgen_uuid_v1_to_lambert_comb(PG_FUNCTION_ARGS)
 {
-	const pg_uuid_t *id = uuid_of_version(fcinfo, 1);
+	const pg_uuid_t *id = require_uuid_version(fcinfo, 0, 1);
 
 	return with_high(id, UUID_VERSION_LAMBERT, uuid_v1_ticks(uuid_high(id)));
 }
@@ -82,7 +63,7 @@ PG_FUNCTION_INFO_V1(idgen_lambert_comb_to_uuid_v1);
 Datum
 idgen_lambert_comb_to_uuid_v1(PG_FUNCTION_ARGS)
 {
-	const pg_uuid_t *id = uuid_of_version(fcinfo, UUID_VERSION_LAMBERT);
+	const pg_uuid_t *id = require_uuid_version(fcinfo, 0, UUID_VERSION_LAMBERT);
 
 	return with_high(id, 1, uuid_v1_high(uuid_high(id)));
 }

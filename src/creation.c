@@ -611,12 +611,7 @@ idgen_purge_creations(PG_FUNCTION_ARGS)
 	require_not_null(fcinfo, 1, "batch_size");
 
 	older_than_us = require_duration_us(PG_GETARG_INTERVAL_P(0), "older_than");
-	if (PG_GETARG_INT64(1) < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("batch_size must be at least 1"),
-				 errdetail("The value is %lld.",
-						   (long long) PG_GETARG_INT64(1))));
+	require_at_least(PG_GETARG_INT64(1), 1, "batch_size");
 
 	/* not now() in the query: a distributed table's servers have other clocks */
 	cutoff = Max(GetCurrentTransactionStartTimestamp() - older_than_us, MIN_TIMESTAMP);

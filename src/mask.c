@@ -3,7 +3,7 @@
  * mask.c
  *	  Ordered keys inside the database, opaque ones outside.
  *
- * mask_uuid_v7() is the public scheme UUIDv47: it encrypts the time of a UUID
+ * mask_uuid_v7() is the published scheme UUIDv47: it encrypts the time of a UUID
  * version 7 with a keyed hash of the random bits, and changes the version to 4.
  * permute() is a keyed permutation of the numbers from 1 to a given one.
  *
@@ -17,6 +17,7 @@
 #include "fmgr.h"
 #include "port/pg_bitutils.h"
 
+#include "arguments.h"
 #include "mask_keys.h"
 #include "siphash.h"
 #include "uuid_bits.h"
@@ -24,8 +25,8 @@
 #define DEFAULT_KEY_NAME	"default"
 
 /*
- * More rounds than the generic attacks on Feistel networks reach; NIST SP
- * 800-38G has ten for FF1, too.
+ * The known generic attacks on Feistel networks reach fewer rounds.  FF1 of
+ * NIST SP 800-38G has ten, too.
  */
 #define FEISTEL_ROUNDS		10
 
@@ -65,36 +66,27 @@ time_mask(const uint8 *key, const pg_uuid_t *id)
 	return siphash_finish(hash) & ((UINT64CONST(1) << 48) - 1);
 }
 
-/* From one version to the other, in both directions the same. */
+/* Mask or unmask a UUID: XOR its time with the mask, and change its version. */
 static Datum
 exchange_time(FunctionCallInfo fcinfo, int from_version, int to_version)
 {
 	const pg_uuid_t *id;
-	pg_uuid_t  *result;
 	const uint8 *key;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 
-	id = PG_GETARG_UUID_P(0);
-	if (!uuid_is_version(id, from_version))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("uuid is not of version %d", from_version),
-				 errdetail("The uuid is %s.", uuid_text(id))));
-
+	id = require_uuid_version(fcinfo, 0, from_version);
 	key = key_argument(fcinfo, 1);
-	result = palloc(sizeof(pg_uuid_t));
-	uuid_pack(result, to_version,
-			  uuid_high(id) ^ time_mask(key, id) << UUID_CUSTOM_B_BITS,
-			  uuid_low(id));
-	PG_RETURN_UUID_P(result);
+	return uuid_datum(to_version,
+					  uuid_high(id) ^ time_mask(key, id) << UUID_CUSTOM_B_BITS,
+					  uuid_low(id));
 }
 
 /*
  * mask_uuid_v7(id uuid, key_name text DEFAULT 'default') returns uuid
  *
- * Of another version: 22023.
+ * A UUID of another version is an error (22023).
  */
 PG_FUNCTION_INFO_V1(idgen_mask_uuid_v7);
 Datum
@@ -106,7 +98,8 @@ idgen_mask_uuid_v7(PG_FUNCTION_ARGS)
 /*
  * unmask_uuid_v7(masked uuid, key_name text DEFAULT 'default') returns uuid
  *
- * The inverse.  Every UUID version 4 has one, whether or not it was masked.
+ * The inverse of mask_uuid_v7().  It accepts every UUID of version 4, whether
+ * or not that was masked.
  */
 PG_FUNCTION_INFO_V1(idgen_unmask_uuid_v7);
 Datum
@@ -121,9 +114,9 @@ idgen_unmask_uuid_v7(PG_FUNCTION_ARGS)
  */
 
 /*
- * A permutation of the numbers from 0 to 2^bits - 1.  The halves of an odd
- * number of bits differ by one: a round replaces the left one, which then
- * becomes the right one.
+ * A Feistel network, which permutes the numbers from 0 to 2^bits - 1.  If the
+ * number of bits is odd, the right half has one more.  A round replaces the
+ * left half, and then exchanges the halves.
  */
 typedef struct Feistel
 {
@@ -132,7 +125,7 @@ typedef struct Feistel
 	uint64		masks[2];		/* of the half replaced in even and odd rounds */
 } Feistel;
 
-/* The smallest one that permutes "count" numbers. */
+/* The smallest network that permutes at least "count" numbers. */
 static Feistel
 feistel_make(const uint8 *key, uint64 count)
 {
@@ -207,11 +200,7 @@ permute(FunctionCallInfo fcinfo, uint64 (*step) (const Feistel *, uint64))
 	if (!PG_ARGISNULL(1))
 		max_value = PG_GETARG_INT64(1);
 
-	if (max_value < 2)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("max_value must be at least 2"),
-				 errdetail("The value is " INT64_FORMAT ".", max_value)));
+	require_at_least(max_value, 2, "max_value");
 	if (id < 1 || id > max_value)
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
@@ -221,8 +210,8 @@ permute(FunctionCallInfo fcinfo, uint64 (*step) (const Feistel *, uint64))
 	feistel = feistel_make(key_argument(fcinfo, 2), max_value);
 
 	/*
-	 * The network has up to twice as many numbers as the domain: follow the
-	 * cycle until it returns to the domain.
+	 * The network permutes up to twice as many numbers as the domain has.
+	 * Repeat the permutation until its result is in the domain.
 	 */
 	number = id - 1;
 	do
@@ -235,7 +224,7 @@ permute(FunctionCallInfo fcinfo, uint64 (*step) (const Feistel *, uint64))
  * permute(id bigint, max_value bigint DEFAULT 9223372036854775807,
  *		   key_name text DEFAULT 'default') returns bigint
  *
- * Outside of 1 to max_value: 22003.
+ * An id outside 1 to max_value is an error (22003).
  */
 PG_FUNCTION_INFO_V1(idgen_permute);
 Datum

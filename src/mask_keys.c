@@ -7,8 +7,8 @@
  * begins a comment.  A session reads the file when it first needs a key, and
  * again after the server has reloaded its configuration.
  *
- * Keys must not leave this file.  No message contains a part of a line, and
- * memory that held keys is overwritten before it is freed: hence the plain
+ * Keys must not leak.  No message contains a part of a line, and memory that
+ * contained keys is overwritten before it is freed.  The file is read with
  * read(), because a buffer of stdio would keep a copy.
  *
  *-------------------------------------------------------------------------
@@ -36,7 +36,7 @@ typedef struct MaskKey
 	uint8		bytes[SIPHASH_KEY_BYTES];
 } MaskKey;
 
-char	   *mask_key_file_setting;
+char	   *mask_key_file_setting = NULL;
 
 static MaskKey *keys = NULL;
 static int	key_count = 0;
@@ -47,7 +47,7 @@ forget_keys(void)
 {
 	if (keys != NULL)
 	{
-		/* with the one that could not be read to its end */
+		/* key_count does not include a key that was read in part */
 		explicit_bzero(keys, sizeof(MaskKey) * (key_count + 1));
 		pfree(keys);
 	}
@@ -56,7 +56,7 @@ forget_keys(void)
 	loaded = false;
 }
 
-/* Called at each reload, also if the file's name is the same. */
+/* Assign hook of idgen.mask_key_file, called at each reload of the configuration. */
 void
 mask_key_file_assign(const char *newval pg_attribute_unused(),
 					 void *extra pg_attribute_unused())
@@ -64,7 +64,7 @@ mask_key_file_assign(const char *newval pg_attribute_unused(),
 	forget_keys();
 }
 
-/* Refuse a file that others could read or replace, as for a server's private key. */
+/* Refuse a file that other roles of the system can access, as for an SSL key file. */
 static void
 require_private(const char *path, const struct stat *file)
 {
@@ -98,7 +98,7 @@ read_key_file(const char *path, size_t *size)
 	ssize_t		got;
 	size_t		length = 0;
 
-	/* not to wait for the writer of a named pipe */
+	/* O_NONBLOCK, so that a named pipe does not make open() wait */
 	int			fd = OpenTransientFile(path, O_RDONLY | O_NONBLOCK);
 
 	if (fd < 0)
@@ -173,7 +173,7 @@ parse_line(const char *line)
 
 	name_length = strcspn(line, WHITESPACE "#");
 	if (name_length > MAX_NAME_BYTES)
-		return "The name is longer than 63 bytes.";
+		return "The name is longer than " CppAsString2(MAX_NAME_BYTES) " bytes.";
 	if (find_key(line, name_length) != NULL)
 		return "The name occurs twice.";
 
@@ -195,7 +195,7 @@ parse_line(const char *line)
 	key_count++;
 
 	line += strspn(line, WHITESPACE);
-	return *line == '\0' || *line == '#' ? NULL : "There is text behind the key.";
+	return *line == '\0' || *line == '#' ? NULL : "There is text after the key.";
 }
 
 /* Read all lines.  If one cannot be read, there are no keys. */
@@ -263,7 +263,7 @@ load_keys(void)
 
 /*
  * The key of this name, SIPHASH_KEY_BYTES bytes, which stay valid until the
- * next reload.
+ * next reload.  An unknown name is an error (55000).
  */
 const uint8 *
 mask_key(const char *name, int length)
@@ -274,12 +274,10 @@ mask_key(const char *name, int length)
 		load_keys();
 
 	key = length > MAX_NAME_BYTES ? NULL : find_key(name, length);
-	if (key != NULL)
-		return key->bytes;
-
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("mask key \"%s\" does not exist", pnstrdup(name, length)),
-			 errhint("Add it to the file that idgen.mask_key_file names, and reload the configuration.")));
-	return NULL;				/* not reached */
+	if (key == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("mask key \"%s\" does not exist", pnstrdup(name, length)),
+				 errhint("Add it to the file that idgen.mask_key_file names, and reload the configuration.")));
+	return key->bytes;
 }

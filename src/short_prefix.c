@@ -64,13 +64,13 @@ short_prefix_make(const Interval *period, int32 prefix_bytes)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("period must be at most %d days", MAX_PERIOD_DAYS),
 				 errdetail("The period is %s.", clock_interval_text(period))));
-	if (period_us % 1000 != 0)
+	if (period_us % US_PER_MS != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("period must be a whole number of milliseconds"),
 				 errdetail("The period is %s.", clock_interval_text(period))));
 
-	prefix.period_ms = period_us / 1000;
+	prefix.period_ms = period_us / US_PER_MS;
 	return prefix;
 }
 

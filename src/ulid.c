@@ -35,8 +35,8 @@ make_ulid(uint64 high, uint64 low)
  *
  * Within the millisecond of this backend's last ULID, or if the clock has gone
  * back, the result is the last ULID plus one: the monotonic mode of the
- * specification.  Where the specification has the 80 random bits overflow,
- * the carry increments the milliseconds.
+ * specification.  If that overflows the 80 random bits, which is an error in
+ * the specification, the milliseconds are incremented.
  */
 PG_FUNCTION_INFO_V1(idgen_ulid);
 Datum
@@ -44,7 +44,7 @@ idgen_ulid(PG_FUNCTION_ARGS pg_attribute_unused())
 {
 	static uint64 high = 0;
 	static uint64 low = 0;
-	uint64		now = clock_wall_submillis() >> SUBMS_BITS;
+	uint64		now = clock_wall_unix_ms();
 
 	if (now > high >> RANDOM_HIGH_BITS)
 	{

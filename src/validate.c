@@ -123,7 +123,7 @@ tolerance_us(const Interval *tolerance, const char *name, int64 default_us)
 static void
 require_window_within_cycle(const Rule *rule)
 {
-	uint64		period_us = (uint64) rule->prefix.period_ms * 1000;
+	uint64		period_us = (uint64) rule->prefix.period_ms * US_PER_MS;
 	uint64		width_us = (uint64) rule->past_us + (uint64) rule->future_us;
 	uint64		width_periods = width_us / period_us + (width_us % period_us != 0);
 	uint64		widest_periods = short_prefix_cycle(&rule->prefix) - 2;
@@ -133,7 +133,7 @@ require_window_within_cycle(const Rule *rule)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("tolerance is too wide for the cycle of prefixes"),
 				 errdetail("The past and future tolerances add up to " UINT64_FORMAT " ms. At most " UINT64_FORMAT " periods of " INT64_FORMAT " ms are allowed, 2 less than the cycle, because a wider window could contain every prefix.",
-						   width_us / 1000 + (width_us % 1000 != 0),
+						   width_us / US_PER_MS + (width_us % US_PER_MS != 0),
 						   widest_periods, rule->prefix.period_ms),
 				 errhint("Use a smaller tolerance, a longer period or more prefix bytes.")));
 }
@@ -152,7 +152,7 @@ make_rule(const Scheme *scheme, ShortPrefix prefix, const Interval *tolerance,
 	int64		both_us;
 
 	if (scheme == &short_comb)
-		default_us = prefix.period_ms * 1000 * DEFAULT_TOLERANCE_PERIODS;
+		default_us = prefix.period_ms * US_PER_MS * DEFAULT_TOLERANCE_PERIODS;
 
 	both_us = tolerance_us(tolerance, "tolerance", default_us);
 	rule.scheme = scheme;

@@ -155,10 +155,10 @@ my $v4 = q{'2463c780-7fca-4def-8c3f-7b1a2c4d5e6f'};
 my $v7 = q{'018f2d9f-9a2a-7def-8c3f-7b1a2c4d5e6f'};
 
 for (
-	[ "mask_uuid_v7($v4)", "22023: uuid is not of version 7\nDETAIL:  The uuid is 2463c780-7fca-4def-8c3f-7b1a2c4d5e6f." ],
-	[ "unmask_uuid_v7($v7)", "22023: uuid is not of version 4\nDETAIL:  The uuid is 018f2d9f-9a2a-7def-8c3f-7b1a2c4d5e6f." ],
+	[ "mask_uuid_v7($v4)", "22023: uuid is not of version 7\nDETAIL:  The uuid is 2463c780-7fca-4def-8c3f-7b1a2c4d5e6f, of version 4." ],
+	[ "unmask_uuid_v7($v7)", "22023: uuid is not of version 4\nDETAIL:  The uuid is 018f2d9f-9a2a-7def-8c3f-7b1a2c4d5e6f, of version 7." ],
 	# version 7 of another variant
-	[ q{mask_uuid_v7('018f2d9f-9a2a-7def-cc3f-7b1a2c4d5e6f')}, "22023: uuid is not of version 7\nDETAIL:  The uuid is 018f2d9f-9a2a-7def-cc3f-7b1a2c4d5e6f." ],
+	[ q{mask_uuid_v7('018f2d9f-9a2a-7def-cc3f-7b1a2c4d5e6f')}, "22023: uuid is not of version 7\nDETAIL:  The uuid is 018f2d9f-9a2a-7def-cc3f-7b1a2c4d5e6f, of variant Microsoft." ],
 	[ 'permute(0)', "22003: id must be between 1 and 9223372036854775807\nDETAIL:  The value is 0." ],
 	[ 'permute(-9223372036854775808)', "22003: id must be between 1 and 9223372036854775807\nDETAIL:  The value is -9223372036854775808." ],
 	[ 'permute(11, 10)', "22003: id must be between 1 and 10\nDETAIL:  The value is 11." ],
@@ -269,7 +269,7 @@ for (
 	[ "\n\n000102030405060708090a0b0c0d0e0f", 'invalid line 3 in mask key file "mask_keys"', 'The key is not 32 hexadecimal digits.' ],
 	[ "default", 'invalid line 1 in mask key file "mask_keys"', 'The key is not 32 hexadecimal digits.' ],
 	[ "default # 000102030405060708090a0b0c0d0e0f", 'invalid line 1 in mask key file "mask_keys"', 'The key is not 32 hexadecimal digits.' ],
-	[ "default 000102030405060708090a0b0c0d0e0f 0f", 'invalid line 1 in mask key file "mask_keys"', 'There is text behind the key.' ],
+	[ "default 000102030405060708090a0b0c0d0e0f 0f", 'invalid line 1 in mask key file "mask_keys"', 'There is text after the key.' ],
 	[ "$long 000102030405060708090a0b0c0d0e0f", 'invalid line 1 in mask key file "mask_keys"', 'The name is longer than 63 bytes.' ],
 	[ "default 000102030405060708090a0b0c0d0e0f\0", 'mask key file "mask_keys" contains a zero byte', undef ],
 	[ '#' x (1024 * 1024 + 1), 'mask key file "mask_keys" is too large', 'At most 1048576 bytes are allowed.' ],
