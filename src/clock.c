@@ -4,9 +4,9 @@
  *	  Reading the clock, and conversion between units of time.
  *
  * Identifiers contain Unix time in milliseconds (COMB, version 7), in 4096ths
- * of a millisecond (the order of version 7 within a backend), in seconds
- * (ObjectId), and 100 ns ticks since the Gregorian reform (versions 1 and 6).
- * SQL functions have timestamptz and interval.
+ * of a millisecond (version 7 with a fraction) or in seconds (ObjectId), or
+ * 100 ns ticks since the Gregorian reform (versions 1 and 6).  SQL functions
+ * have timestamptz and interval.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,11 +29,7 @@
 
 #define UNIX_EPOCH_DAYS		(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE)
 
-/*
- * The Unix epoch in 100 ns ticks since 1582-10-15 00:00:00 UTC, RFC 9562
- * section 6.2 ("the number of 100 ns intervals between the UUID epoch and
- * the Unix epoch", appendix A.1).
- */
+/* The Unix epoch in 100 ns ticks since 1582-10-15 00:00:00 UTC, RFC 9562 appendix A. */
 #define UNIX_EPOCH_TICKS	INT64CONST(0x01B21DD213814000)
 #define TICKS_PER_US		10
 #define TICKS_PER_SECOND	INT64CONST(10000000)
@@ -53,7 +49,7 @@ static const TimestampTz *clock_setting_instant = NULL;
 static bool clock_setting_loaded = false;
 static bool clock_setting_preloaded = false;
 
-/* No identifier can contain an infinite timestamp (22008). */
+/* Raise 22008 if a timestamp is infinite, which no identifier can contain. */
 TimestampTz
 clock_require_finite(TimestampTz instant)
 {
@@ -139,7 +135,10 @@ clock_unix_submillis(TimestampTz instant)
 	return (uint64) ms << SUBMS_BITS | (us << SUBMS_BITS) / US_PER_MS;
 }
 
-/* Read the server's clock.  A time that does not fit into 48 bits is an error (22008). */
+/*
+ * Read the server's clock, and return its Unix milliseconds.  A time that does
+ * not fit into 48 bits is an error (22008).
+ */
 static inline int64
 read_wall_ms48(struct timespec *now)
 {
@@ -284,7 +283,8 @@ clock_interval_us(const Interval *length, const char *name)
 
 /*
  * Read one of the separators, if any are given, and then a number with the given
- * count of digits, which must be within the bounds.
+ * count of digits, and advance *text.  False if the text does not match, or if
+ * the number is out of bounds.
  */
 static bool
 read_number(const char **text, const char *separators, int digits,
@@ -304,7 +304,7 @@ read_number(const char **text, const char *separators, int digits,
 
 /*
  * Read the rest of a text as a time zone, in seconds east of UTC: Z,
- * +hh[:mm[:ss]] or +hhmm; no text means UTC.
+ * +hh[:mm[:ss]] or +hhmm, or - instead of +.  No text means UTC.
  */
 static bool
 read_zone(const char *text, int *east)
@@ -407,9 +407,9 @@ may_be_unchecked(GucSource source)
 
 /*
  * Check hook of idgen.clock: an empty string, or a timestamp.  Invalid text is
- * rejected when it is set.  To reject text that was not checked then would
- * replace it by the default, the server's clock; therefore it is kept, and
- * check_on_insert() raises an error.
+ * rejected when it is set.  If invalid text that was not checked then were
+ * rejected later, the server would replace it by the default, its own clock.
+ * Therefore it is kept, and check_on_insert() raises an error.
  */
 bool
 clock_setting_check(char **newval, void **extra, GucSource source)
@@ -442,7 +442,7 @@ clock_setting_assign(const char *newval pg_attribute_unused(), void *extra)
 	clock_setting_instant = extra;
 }
 
-/* for _PG_init(), after idgen.clock has been defined */
+/* To be called by _PG_init() after idgen.clock has been defined. */
 void
 clock_setting_defined(void)
 {

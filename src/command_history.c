@@ -42,7 +42,7 @@ history_ids(FunctionCallInfo fcinfo, int argno, int *count)
 	return ids;
 }
 
-/* The index of a command in a history, or -1. */
+/* The index of a command in a history, or -1 if it is not there. */
 static int
 find_command(const pg_uuid_t *ids, int count, const pg_uuid_t *command_id)
 {

@@ -41,7 +41,7 @@ CppConcat(pg_finfo_, funcname)(void) \
 extern int no_such_variable
 #endif
 
-/* The macros for values of variable length, which postgres.h contained. */
+/* The macros for values of variable length; before version 16, postgres.h has them. */
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"
 #endif

@@ -117,7 +117,7 @@ static KeptStatement forget_entity =
 static KeptStatement forget_number =
 {FORGET_WHERE "entity_number OPERATOR(pg_catalog.=) $1", 0, 1, {INT8OID}, NULL};
 
-/* the most bytes of a command name that a message shows */
+/* a message shows at most this many bytes of a command name */
 #define MAX_SHOWN_NAME	200
 
 /* the type of an entity's identifier: uuid or bigint */
@@ -133,7 +133,7 @@ typedef struct Creation
 	EntityKind	kind;
 	pg_uuid_t	entity_id;		/* if ENTITY_UUID */
 	int64		entity_number;	/* if ENTITY_NUMBER */
-	text	   *command_name;	/* of a row that was found: until SPI_finish() */
+	text	   *command_name;	/* of a found row: valid until SPI_finish() */
 	bool		has_request;
 	int64		request_hash;
 } Creation;
@@ -414,6 +414,7 @@ result_columns(FunctionCallInfo fcinfo, EntityKind kind)
 	return kept[kind];
 }
 
+/* create_once() for both kinds of identifier. */
 static Datum
 create_once(FunctionCallInfo fcinfo, EntityKind kind)
 {

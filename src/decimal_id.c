@@ -13,11 +13,11 @@
 
 #include "decimal_id.h"
 
-/* The counters 1 to DECIMAL_COUNTERS, under each generator in turn. */
+/* A value of the ticker is the number of a counter and generator, from 1. */
 static const TickerLayout decimal_id_layout = {
 	.name = "decimal_id",
 	.max_value = (uint64) DECIMAL_COUNTERS * DECIMAL_GENERATORS,
-	/* a restart skips up to this many of 92 million million */
+	/* a restart skips up to 1.5 times this many of 92 million million */
 	.values_ahead = 4000000
 };
 

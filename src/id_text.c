@@ -3,11 +3,12 @@
  * id_text.c
  *	  Reading and writing identifiers as text.
  *
- * The schemes that are text use these functions: the digits of a uuid in some
- * base, optionally after a prefix and an underscore.
+ * Schemes whose identifiers are text use these functions.  The text consists of
+ * the digits of a uuid in some base, optionally after a prefix and an
+ * underscore.
  *
- * Text that is not a valid identifier is an error (22P02).  Positions and
- * limits in its DETAIL are in characters.  The code counts bytes: it reports an
+ * Text that is not a valid identifier is an error (22P02), whose DETAIL contains
+ * positions and limits in characters.  The code counts bytes: it reports an
  * invalid character before an excessive length, so that all the characters
  * that it counts are ASCII.
  *
@@ -16,17 +17,17 @@
 #include "postgres.h"
 
 #include "access/detoast.h"
-
 #include "mb/pg_wchar.h"
 
 #include "id_text.h"
 
-/* the most bytes of a prefix of any length that a message shows */
+/* a message shows at most this many bytes of an invalid prefix */
 #define MAX_SHOWN_LENGTH	96
 
 /*
- * Argument 0 as text to read.  If its length in bytes implies more than
- * max_characters, it is an error, and the text is not detoasted.
+ * Argument 0 as text to read; "noun" names its kind in messages.  If its length
+ * in bytes implies more than max_characters, it is an error (22P02), and the
+ * text is not detoasted.
  */
 IdText
 id_text_argument(FunctionCallInfo fcinfo, const char *noun, int max_characters)
@@ -55,8 +56,8 @@ id_text_refuse(const IdText *id, const char *problem)
 }
 
 /*
- * What is wrong with a prefix, or NULL.  A prefix is 1 to 63 lower-case
- * letters, underscores and, unless it is a TypeID's, digits.  It begins with a
+ * The problem with a prefix, as a sentence, or NULL.  A prefix is 1 to 63
+ * lower-case letters, underscores and, unless it is a TypeID's, digits.  It begins with a
  * letter and does not end with an underscore.
  */
 static const char *
@@ -146,7 +147,7 @@ id_text_full_uuid(const IdText *id, int offset, const Radix *radix)
 	return uuid;
 }
 
-/* Raise 22023 unless a prefix that the caller passes is valid. */
+/* Raise 22023 unless a prefix that is an argument of its own is valid. */
 void
 id_prefix_require(const text *prefix, bool digits_allowed)
 {

@@ -30,7 +30,7 @@
 
 PG_MODULE_MAGIC;
 
-/* all settings; they are PGC_SUSET, but for the last, which is PGC_SIGHUP */
+/* all settings: PGC_SUSET, except for the last, which is PGC_SIGHUP */
 static const char *const settings[] = {
 	"idgen.clock",
 	"idgen.node_id",
@@ -85,15 +85,14 @@ refuse_values_without_privilege(void)
 void
 _PG_init(void)
 {
-	/* before anything is defined, so that the next attempt starts afresh */
+	/* must come first, so that a refused load has defined nothing */
 	refuse_values_without_privilege();
 
 	/*
-	 * A query may load the library during a parallel operation.  Without
-	 * GUC_ALLOW_IN_PARALLEL, the server would then refuse all values, and the
-	 * session would keep the built-in defaults.
+	 * All settings have GUC_ALLOW_IN_PARALLEL, because a query may load the
+	 * library during a parallel operation.  Without it, the server would then
+	 * refuse all values, and the session would keep the built-in defaults.
 	 */
-
 	DefineCustomStringVariable("idgen.clock",
 							   "Sets the time that idgen.check_on_insert() uses as the current time.",
 							   "A late batch or a retry sets it to the time at which its identifiers were generated, in ISO 8601; without a time zone, it is in UTC. An empty string means the server's clock.",

@@ -8,8 +8,8 @@
  *
  * A ticker counts in Unix time.  The time in snowflake() and js_id() counts
  * from an epoch, which is an argument of generators, readers and bounds,
- * rounded down to the layout's tick.  Therefore no setting changes what an
- * identifier means, and the epoch of one session does not affect the ticker
+ * rounded down to the layout's tick.  Therefore no setting changes the meaning
+ * of an identifier, and the epoch of one session does not affect the ticker
  * that all sessions share.
  *
  * The readers return NULL for a number that is not such an identifier.
@@ -67,7 +67,7 @@ require_node(const IntIdLayout *layout)
 	return node_id_setting;
 }
 
-/* A timestamp in Unix time, in ticks of the layout, rounded down. */
+/* A timestamp as Unix time in ticks of the layout, rounded down. */
 static inline int64
 unix_ticks(const IntIdLayout *layout, TimestampTz timestamp)
 {
@@ -82,7 +82,7 @@ unix_ticks(const IntIdLayout *layout, TimestampTz timestamp)
 static inline int64
 epoch_argument(FunctionCallInfo fcinfo, int argno, const IntIdLayout *layout)
 {
-	/* without a division in the usual case */
+	/* the default epoch needs no division */
 	if (PG_ARGISNULL(argno) || PG_GETARG_TIMESTAMPTZ(argno) == DEFAULT_EPOCH)
 		return layout->ticker.ms_per_tick == 1 ? DEFAULT_EPOCH_MS :
 			DEFAULT_EPOCH_MS / MS_PER_SECOND;

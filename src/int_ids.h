@@ -64,7 +64,7 @@ extern Ticker js_id_ticker;
 
 extern int	node_id_setting;
 
-/* The greatest number of the given number of bits. */
+/* The greatest number that has the given number of bits. */
 static inline int64
 max_of_bits(int bits)
 {

@@ -64,7 +64,7 @@ mask_key_file_assign(const char *newval pg_attribute_unused(),
 	forget_keys();
 }
 
-/* Refuse a file that other roles of the system can access, as for an SSL key file. */
+/* Refuse a file that other users could read or replace, as for an SSL key file. */
 static void
 require_private(const char *path, const struct stat *file)
 {

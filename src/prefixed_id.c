@@ -95,8 +95,8 @@ idgen_prefixed_id_to_uuid(PG_FUNCTION_ARGS)
 /*
  * is_prefixed_id(id text, prefix text) returns boolean
  *
- * Whether the text is what prefixed_id() returns for this prefix and some
- * uuid.
+ * Whether the text is exactly the result of prefixed_id() for this prefix and
+ * some uuid.
  */
 PG_FUNCTION_INFO_V1(idgen_is_prefixed_id);
 Datum
@@ -142,7 +142,7 @@ idgen_prefixed_id_prefix(PG_FUNCTION_ARGS)
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(id.bytes, prefix_length));
 }
 
-/* Run a statement of create_id_domain(), under the caller's rights. */
+/* Run a statement of create_id_domain(), with the caller's rights. */
 static void
 execute(const char *statement, int nargs, Oid *argtypes, Datum *values)
 {

@@ -16,7 +16,7 @@
 
 #define LIMBS	4				/* most significant first */
 
-/* the value of a character that is not a digit; no digit's has its high bit */
+/* the value of a character that is not a digit; values of digits lack its high bit */
 #define NO_DIGIT		0xFF
 #define NO_DIGIT_BIT	0x80
 
@@ -34,7 +34,7 @@ struct Radix
 	const char *digits;
 	bool		both_cases;		/* reads letters of either case */
 	bool		confusable;		/* reads i, l and o as 1, 1 and 0 */
-	uint8		values[256];	/* value of each character, if ready */
+	uint8		values[256];	/* value of each character, once it is ready */
 	bool		ready;
 };
 

@@ -28,7 +28,7 @@ extern const Radix *const radix_typeid;
 /* Base 16, 32, 36, 58 or 62; any other is an error (22023). */
 extern const Radix *radix_of_base(int32 base);
 
-/* The number of digits of 128 bits. */
+/* The number of digits of the greatest 128-bit number. */
 extern int	radix_width(const Radix *radix);
 
 /* Write exactly radix_width() digits, most significant first. */

@@ -95,12 +95,13 @@ present_value(const TickerLayout *layout)
 	if (layout->counter_is_fraction)
 		return clock_wall_submillis();
 
-	/* division by a constant costs a fraction of one by a variable */
+	/* division by a constant costs less than by a variable */
 	ms = clock_wall_unix_ms();
 	return values_of_ticks(layout,
 						   layout->ms_per_tick == 1 ? ms : ms / MS_PER_SECOND);
 }
 
+/* Raise 2200H if a layout has no more values. */
 static void
 require_in_range(const TickerLayout *layout, uint64 next)
 {
@@ -110,7 +111,7 @@ require_in_range(const TickerLayout *layout, uint64 next)
 				 errmsg("%s() has handed out its last identifier", layout->name)));
 }
 
-/* A transaction that must not write cannot reserve values. */
+/* Raise 25006: a transaction that must not write cannot reserve values. */
 static void
 refuse_to_write(const char *function)
 {
@@ -128,9 +129,9 @@ refuse_to_write(const char *function)
 }
 
 /*
- * Wait for the clock, which a ticker exceeds by the given number of
- * milliseconds too much, and return after WAIT_MS_MAX at the latest.  Raises
- * one WARNING if the whole wait takes long.
+ * Wait because a ticker exceeds idgen.max_ahead by the given number of
+ * milliseconds.  Returns after WAIT_MS_MAX at the latest.  If the caller's
+ * whole wait takes long, *warned becomes true after one WARNING.
  */
 static void
 wait_for_clock(const TickerLayout *layout, int64 ms, bool *warned)
@@ -250,6 +251,7 @@ sequence_name(const TickerLayout *layout)
 	return psprintf("%s_ticker", layout->name);
 }
 
+/* Open and lock a ticker's sequence; 42P01 if it does not exist. */
 static Relation
 open_sequence(Ticker *ticker, LOCKMODE lockmode)
 {
@@ -278,7 +280,7 @@ is_private(Relation sequence)
 		sequence->NEW_FILE_SUBID != InvalidSubTransactionId;
 }
 
-/* The high-water mark must survive a crash. */
+/* Raise 55000 if the high-water mark would not survive a crash. */
 static void
 require_logged(const TickerLayout *layout, Relation sequence)
 {
@@ -292,8 +294,8 @@ require_logged(const TickerLayout *layout, Relation sequence)
 
 /*
  * Call one of the server's functions for sequences with the rights of the
- * sequence's owner.  Nothing that another role could have defined runs
- * meanwhile.
+ * sequence's owner; 0 if it returns NULL.  The call runs no code that another
+ * role could have defined.
  */
 static int64
 call_as_owner(PGFunction function, Relation sequence, int nargs, int64 value)
@@ -318,7 +320,7 @@ call_as_owner(PGFunction function, Relation sequence, int nargs, int64 value)
 	return call->isnull ? 0 : DatumGetInt64(result);
 }
 
-/* The high-water mark that the sequence contains, 0 if it has none. */
+/* The high-water mark that the sequence contains; 0 if it has none. */
 static uint64
 read_high_water_mark(Relation sequence)
 {
@@ -336,7 +338,7 @@ write_high_water_mark(Relation sequence, uint64 mark)
 	XLogFlush(XactLastRecEnd);
 }
 
-/* A setval() may have set an impossible value; another one can correct it. */
+/* Raise 55000 if the sequence has an impossible value, as a setval() may set. */
 static void
 require_mark_in_range(const TickerLayout *layout, uint64 mark)
 {
@@ -360,9 +362,9 @@ values_ahead(const TickerLayout *layout)
 }
 
 /*
- * Decide which high-water mark the sequence should contain: "stored", which it
- * contains, if that is far enough above the value "next".  "reserved" is the
- * one in shared memory.
+ * The high-water mark that the sequence should contain.  "stored" is the one
+ * that it contains; it is the result if it is far enough above the value "next".
+ * "reserved" is the one in shared memory.
  */
 static uint64
 choose_high_water_mark(const TickerLayout *layout, uint64 next, uint64 stored, uint64 reserved,
@@ -391,7 +393,10 @@ publish_high_water_mark(const TickerLayout *layout, TickerSlot *slot, uint64 mar
 {
 	bool		is_greatest = mark > layout->max_value;
 
-	/* a session that reads the new mark must not read an older last value */
+	/*
+	 * A session that reads the new high-water mark must not read an older
+	 * last value.
+	 */
 	pg_memory_barrier();
 	pg_atomic_write_u64(&slot->reserved, mark);
 	pg_atomic_write_u64(&slot->renew_at, is_greatest ? mark : mark - values_ahead(layout) / 2);

@@ -28,7 +28,7 @@ extern void ticker_slots_request(void);
 /* the slot of this database's ticker; "function" is for the error message */
 extern TickerSlot *ticker_slot(int number, const char *function);
 
-/* the value that it returned last, 0 if it has not started */
+/* the value that a ticker returned last; 0 if it has not started */
 extern uint64 ticker_slot_last(int number);
 
 #endif							/* IDGEN_TICKER_SLOTS_H */

@@ -10,7 +10,6 @@
  */
 #include "postgres.h"
 
-
 #include "utils/builtins.h"
 
 #include "id_text.h"
@@ -29,7 +28,7 @@ idgen_typeid_from_uuid(PG_FUNCTION_ARGS)
 	PG_RETURN_TEXT_P(id_text_make(prefix, PG_GETARG_UUID_P(1), radix_typeid));
 }
 
-/* Read argument 0; the length of its prefix is 0 if it has none. */
+/* Read argument 0, its uuid, and the length of its prefix, 0 if it has none. */
 static IdText
 read_typeid(FunctionCallInfo fcinfo, int *prefix_length, pg_uuid_t **uuid)
 {

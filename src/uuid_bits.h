@@ -203,7 +203,7 @@ uuid_read_text(const char *text, pg_uuid_t *id)
 	return true;
 }
 
-/* Its canonical text, for messages. */
+/* The canonical text of a UUID, for messages. */
 static inline char *
 uuid_text(const pg_uuid_t *id)
 {

@@ -7,7 +7,6 @@
  */
 #include "postgres.h"
 
-
 #include "common/cryptohash.h"
 #include "common/sha1.h"
 #include "fmgr.h"

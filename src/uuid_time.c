@@ -26,8 +26,9 @@ static const TickerLayout uuid_v7_layout = {
 Ticker		uuid_v7_ticker = {.layout = &uuid_v7_layout};
 
 /*
- * The next reading of a clock that must increase strictly: that of the server's
- * clock, or the last reading plus one, whichever is greater.
+ * The next reading of a clock that must increase strictly: "now", or the last
+ * reading plus one, whichever is greater.  An overflow of 60 bits is an error
+ * (22008).
  */
 static inline uint64
 next_reading(uint64 *last, uint64 now)
@@ -67,8 +68,8 @@ next_gregorian_ticks(void)
  *
  * RFC 9562 section 5.7: 48 bits of Unix milliseconds, 12 bits of the fraction
  * of the millisecond, 62 random bits.  Without a clock, the result is greater
- * than all that this backend generated before; with one, it contains that
- * time, and there is no order within the same time.
+ * than all that this backend generated without a clock before.  With one, it
+ * contains that time, and results of the same time have no order.
  */
 PG_FUNCTION_INFO_V1(idgen_uuid_v7);
 Datum
@@ -88,7 +89,7 @@ idgen_uuid_v7(PG_FUNCTION_ARGS)
  * uuid_v7_ordered() returns uuid
  *
  * Version 7 whose timestamp and fraction are values of a ticker: greater than
- * all that any session of the database generated before.
+ * all that the function returned to any session of the database before.
  */
 PG_FUNCTION_INFO_V1(idgen_uuid_v7_ordered);
 Datum

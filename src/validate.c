@@ -45,7 +45,7 @@ static const Scheme uuid_v7 = {"uuid_v7", "version 7 UUID", 7};
 
 static const Scheme *const schemes[] = {&short_comb, &comb, &uuid_v7};
 
-/* What a check requires, except for the clock. */
+/* The requirements of a check, except for the clock. */
 typedef struct Rule
 {
 	const Scheme *scheme;
@@ -64,17 +64,17 @@ typedef struct Window
 #define DEFAULT_TOLERANCE_PERIODS	10
 #define DEFAULT_TOLERANCE_US		(10 * USECS_PER_MINUTE)
 
-/* ----------
+/* ------------------------------------------------------------------------
  * The form of a UUID
- * ----------
+ * ------------------------------------------------------------------------
  */
 
 /*
  * is_uuid(id text, version int DEFAULT NULL) returns bool
  *
  * Whether the text is a UUID in canonical form, of the RFC's variant and of
- * the given version; without one, of any version from 1 to 8.  No text is an
- * error, and text of another length is not detoasted.
+ * the given version; without one, of any version from 1 to 8.  No text raises
+ * an error, and text of another length is not detoasted.
  */
 PG_FUNCTION_INFO_V1(idgen_is_uuid);
 Datum
@@ -103,9 +103,9 @@ idgen_is_uuid(PG_FUNCTION_ARGS)
 					version == PG_GETARG_INT32(1)));
 }
 
-/* ----------
+/* ------------------------------------------------------------------------
  * The time of an identifier
- * ----------
+ * ------------------------------------------------------------------------
  */
 
 /* A tolerance in microseconds; NULL is the default. */
@@ -230,14 +230,14 @@ rule_accepts(const Rule *rule, const pg_uuid_t *id, TimestampTz clock)
 	}
 }
 
-/* A prefix in hexadecimal digits. */
+/* A prefix as hexadecimal digits. */
 static char *
 prefix_text(const ShortPrefix *prefix, uint64 value)
 {
 	return psprintf("%0*llx", prefix->bits / 4, (unsigned long long) value);
 }
 
-/* Why the rule does not accept an identifier, as a sentence. */
+/* The reason why a rule does not accept an identifier, as a sentence. */
 static char *
 describe_violation(const Rule *rule, const pg_uuid_t *id, TimestampTz clock)
 {
@@ -280,7 +280,7 @@ describe_violation(const Rule *rule, const pg_uuid_t *id, TimestampTz clock)
 /*
  * Raise 23514 if the rule does not accept an identifier.  "constraint" is the
  * name of the trigger or of the function that checks; a trigger also passes
- * the relation and the column.  "batch_hint" says how to check a late batch.
+ * the relation and the column.  "batch_hint" is the HINT for a late batch.
  */
 static void
 rule_check(const Rule *rule, const pg_uuid_t *id, TimestampTz clock,
@@ -399,9 +399,9 @@ idgen_check_recent_uuid_v7(PG_FUNCTION_ARGS)
 	return check_recent(fcinfo, &uuid_v7);
 }
 
-/* ----------
+/* ------------------------------------------------------------------------
  * The trigger
- * ----------
+ * ------------------------------------------------------------------------
  */
 
 /* The parsed arguments of a trigger, kept in fn_extra for the statement. */
@@ -514,7 +514,7 @@ rule_from_trigger(const Trigger *trigger)
 					 trigger_interval(trigger, past_argno + 1));
 }
 
-/* The rule of the trigger that is fired. */
+/* The rule of the trigger that was fired. */
 static const TriggerRule *
 trigger_rule(FunctionCallInfo fcinfo, const TriggerData *data)
 {
