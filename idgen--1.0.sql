@@ -3,19 +3,20 @@
 \echo Use "CREATE EXTENSION idgen" to load this file. \quit
 
 -- The schema and everything in it belong to the role that runs this script: for a
--- trusted extension the bootstrap superuser, not the installer. If another role
--- created the schema, it may contain functions and operators that match a call
--- better than the intended ones, and search_path contains idgen. So every name in
--- this block is qualified.
+-- trusted extension the bootstrap superuser, not the installer. Until this block
+-- has checked that the schema is empty, every name is qualified: search_path
+-- contains idgen, and if another role created the schema, it may contain functions
+-- and operators that match a call better than the intended ones.
 DO $$
 DECLARE
     object pg_catalog.text;
     grantee pg_catalog.name;
 BEGIN
     SELECT pg_catalog.pg_describe_object(d.classid, d.objid, d.objsubid) INTO object
-    FROM pg_catalog.pg_depend d         -- any role can set default privileges: not an object
+    FROM pg_catalog.pg_depend d
     WHERE d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_namespace'::pg_catalog.regclass
       AND d.refobjid OPERATOR(pg_catalog.=) 'idgen'::pg_catalog.regnamespace
+      -- default privileges, which any role can set, are not objects
       AND d.classid OPERATOR(pg_catalog.<>) 'pg_catalog.pg_default_acl'::pg_catalog.regclass
       AND NOT EXISTS (SELECT FROM pg_catalog.pg_extension e
                       WHERE e.extname OPERATOR(pg_catalog.=) 'idgen'
@@ -71,7 +72,7 @@ CREATE FUNCTION idgen.uuid_v7(clock timestamptz DEFAULT NULL) RETURNS uuid
     AS 'MODULE_PATHNAME', 'idgen_uuid_v7';
 
 COMMENT ON FUNCTION idgen.uuid_v7(timestamptz) IS
-'A UUID of version 7 (RFC 9562 section 5.7): 48 bits of Unix milliseconds, 12 bits of the fraction of the millisecond, 62 random bits; without a clock, greater than all that this session made before. A clock before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
+'A UUID of version 7 (RFC 9562 section 5.7): 48 bits of Unix milliseconds, 12 bits of the fraction of the millisecond, 62 random bits; without a clock, greater than all that this session generated without one before. A clock before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
 
 CREATE FUNCTION idgen.uuid_v7_ordered() RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
@@ -122,7 +123,7 @@ CREATE FUNCTION idgen.short_comb(
     AS 'MODULE_PATHNAME', 'idgen_short_comb';
 
 COMMENT ON FUNCTION idgen.short_comb(interval, int, int, timestamptz) IS
-'A short COMB: a UUID of version 4 whose first prefix_bytes (1 to 6) bytes are floor(Unix ms / period in ms) mod 256^prefix_bytes; run_length successive ones of a session share the 32 random bits behind the prefix. The period is a whole number of milliseconds up to 365250 days; an argument out of range is an error (22023).';
+'A short COMB: a UUID of version 4 whose first prefix_bytes (1 to 6) bytes are floor(Unix ms / period in ms) mod 256^prefix_bytes; run_length consecutive ones of a session share the 32 random bits after the prefix. The period is a whole number of milliseconds up to 365250 days; an argument out of range is an error (22023).';
 
 CREATE FUNCTION idgen.suffix_comb(clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL SAFE
@@ -150,7 +151,7 @@ CREATE FUNCTION idgen.sequence_comb(
     AS 'MODULE_PATHNAME', 'idgen_sequence_comb';
 
 COMMENT ON FUNCTION idgen.sequence_comb(regclass, int, int) IS
-'T. Vondra''s sequential UUID: as short_comb(), with the prefix ((nextval - 1) / block) mod 256^bytes, where bytes is what block_count needs (0 to 4) and block is block_size * block_count / 256^bytes. Needs USAGE or UPDATE on the sequence; a block_size or block_count below 1 is an error (22023).';
+'T. Vondra''s sequential UUID: as short_comb(), with the prefix ((nextval - 1) / block) mod 256^bytes, where bytes is the number of bytes that block_count needs (0 to 4) and block is block_size * block_count / 256^bytes. Needs USAGE or UPDATE on the sequence; a block_size or block_count below 1 is an error (22023).';
 
 -- ---------------------------------------------------------------------------
 -- Reading and converting UUIDs
@@ -400,8 +401,8 @@ CREATE FUNCTION idgen.comb_within(id uuid, start timestamptz, stop timestamptz) 
 COMMENT ON FUNCTION idgen.comb_within(uuid, timestamptz, timestamptz) IS
 'Whether a COMB is at or after start and before stop: id >= comb_floor(start) AND id < comb_floor(stop), which uses an index and prunes partitions. Never true if start or stop is NULL.';
 
--- The body is a string so that the comparisons have the collation of the column,
--- and so use its index. In RETURN they would have the default collation.
+-- The body is a string, so that the comparisons have the collation of the column
+-- and use its index. In RETURN they would have the default collation.
 CREATE FUNCTION idgen.ulid_within(id text, start timestamptz, stop timestamptz) RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
     AS 'SELECT id OPERATOR(pg_catalog.>=) idgen.ulid_floor(start) AND id OPERATOR(pg_catalog.<) idgen.ulid_floor(stop)';
@@ -459,7 +460,7 @@ CREATE FUNCTION idgen.is_recent_short_comb(
     AS 'MODULE_PATHNAME', 'idgen_is_recent_short_comb';
 
 COMMENT ON FUNCTION idgen.is_recent_short_comb(uuid, interval, timestamptz, interval, int, interval, interval) IS
-'Whether a UUID is of version 4 with a prefix that short_comb(period, prefix_bytes) gives at some time from clock - past_tolerance to clock + future_tolerance, each of them tolerance unless given, and that ten periods. A tolerance that is negative or has months, or both together above the cycle of prefixes less two periods, is an error (22023).';
+'Whether a UUID is of version 4 with a prefix that short_comb(period, prefix_bytes) gives at some time from clock - past_tolerance to clock + future_tolerance, each of them tolerance unless given; the default of tolerance is ten periods. A tolerance that is negative or has months, or both together above the cycle of prefixes less two periods, is an error (22023).';
 
 CREATE FUNCTION idgen.is_recent_comb(
     id uuid,
@@ -533,7 +534,7 @@ CREATE FUNCTION idgen.check_on_insert() RETURNS trigger
     AS 'MODULE_PATHNAME', 'idgen_check_on_insert';
 
 COMMENT ON FUNCTION idgen.check_on_insert() IS
-'Trigger function, BEFORE INSERT FOR EACH ROW, with the arguments (column, ''short_comb'', tolerance, period, prefix_bytes, past_tolerance, future_tolerance) or (column, ''comb'' or ''uuid_v7'', tolerance, past_tolerance, future_tolerance). It refuses an identifier that was not made at about the time of idgen.clock, or of the wall clock, with an error (23514) whose constraint name is the trigger''s name.';
+'Trigger function, BEFORE INSERT FOR EACH ROW, with the arguments (column, ''short_comb'', tolerance, period, prefix_bytes, past_tolerance, future_tolerance) or (column, ''comb'' or ''uuid_v7'', tolerance, past_tolerance, future_tolerance). It refuses an identifier whose time is not near that of idgen.clock, or of the wall clock if that is empty, with an error (23514) whose constraint name is the trigger''s name.';
 
 -- ---------------------------------------------------------------------------
 -- 64-bit identifiers
@@ -795,7 +796,7 @@ CREATE FUNCTION idgen.is_prefixed_id(id text, prefix text) RETURNS boolean
 COMMENT ON FUNCTION idgen.is_prefixed_id(text, text) IS
 'Whether a text is exactly what prefixed_id() writes for this prefix and some uuid. An invalid prefix is an error (22023).';
 
--- As for the sequences.
+-- The installer's rights on the tables, given like those on the sequences.
 ALTER DEFAULT PRIVILEGES IN SCHEMA idgen
     GRANT SELECT, INSERT, UPDATE, DELETE, TRUNCATE ON TABLES TO @extowner@ WITH GRANT OPTION;
 ALTER DEFAULT PRIVILEGES IN SCHEMA idgen REVOKE ALL ON TABLES FROM CURRENT_USER;
@@ -909,14 +910,14 @@ CREATE FUNCTION idgen.mask_uuid_v7(id uuid, key_name text DEFAULT 'default') RET
     AS 'MODULE_PATHNAME', 'idgen_mask_uuid_v7';
 
 COMMENT ON FUNCTION idgen.mask_uuid_v7(uuid, text) IS
-'A UUID version 7 as one that looks like version 4: its time is encrypted with a key from idgen.mask_key_file (UUIDv47). Another version is an error (22023), and so is an unknown key (55000).';
+'Masks a UUID of version 7 as one of version 4: its time is encrypted with a key from idgen.mask_key_file (UUIDv47). Another version is an error (22023), and so is an unknown key (55000).';
 
 CREATE FUNCTION idgen.unmask_uuid_v7(masked uuid, key_name text DEFAULT 'default') RETURNS uuid
     LANGUAGE C STABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_unmask_uuid_v7';
 
 COMMENT ON FUNCTION idgen.unmask_uuid_v7(uuid, text) IS
-'The inverse of mask_uuid_v7() with the same key. Every UUID version 4 gives a version 7; another version is an error (22023).';
+'The inverse of mask_uuid_v7() with the same key. Every UUID of version 4 is accepted; another version is an error (22023).';
 
 CREATE FUNCTION idgen.permute(id bigint, max_value bigint DEFAULT 9223372036854775807,
                               key_name text DEFAULT 'default') RETURNS bigint
@@ -1063,7 +1064,7 @@ CREATE FUNCTION idgen.remember_command(
     AS 'MODULE_PATHNAME', 'idgen_remember_command';
 
 COMMENT ON FUNCTION idgen.remember_command(uuid[], uuid, int) IS
-'The command history of an entity with one more command id: newest last, cut to "keep" commands, of which the given one always is one; a command id that is there already keeps its place. A negative keep is an error (22023), as is a NULL keep or command_id (22004).';
+'The command history of an entity with one more command id: newest last, cut to "keep" commands, which include the given one unless keep is 0; a command id that is there already keeps its place. A negative keep is an error (22023), as is a NULL keep or command_id (22004).';
 
 CREATE FUNCTION idgen.has_command(history uuid[], command_id uuid) RETURNS boolean
     LANGUAGE C IMMUTABLE PARALLEL SAFE

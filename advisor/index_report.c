@@ -57,7 +57,7 @@
 
 PG_MODULE_MAGIC;
 
-/* Limits of the sample; of more than MANY_PAGES, it takes every fourth key. */
+/* The limits of the sample; of MANY_PAGES or more, it takes every fourth key. */
 #define SAMPLED_PAGES		400
 #define MANY_PAGES			100
 #define ROWS_PER_KEY		4
@@ -139,7 +139,7 @@ typedef struct NewestRows
 	int			leaf_pages;		/* number of different leaf pages */
 } NewestRows;
 
-/* Rates by the server's statistics; NAN for values that are not known. */
+/* Rates from the server's statistics; NAN for values that are not known. */
 typedef struct Rates
 {
 	double		rows_per_second;
@@ -187,6 +187,7 @@ require_rights(Relation table, Relation index)
 				 errhint("Members of pg_stat_scan_tables can report on the index.")));
 }
 
+/* Raise 42P01 for a relation that does not exist, or was dropped concurrently. */
 static void
 refuse_missing(Oid relid)
 {
@@ -263,7 +264,7 @@ is_compared_safely(Relation index, int column)
 		(type < FirstUnpinnedObjectId || type_is_enum(type));
 }
 
-/* The type of the keys; an index that cannot be read is an error. */
+/* The type of the keys.  An index that cannot be read is an error. */
 static KeyType
 require_readable(Relation index)
 {
@@ -712,7 +713,7 @@ leaf_of(Relation index, Relation table, IndexTuple item, bool partial)
 	if (key->heapkeyspace)
 		key->scantid = &item->t_tid;
 	find_leaf(index, table, key, &leaf);
-	/* compare without the row's position from here on */
+	/* page_has_row() compares keys without the row's position */
 	key->scantid = NULL;
 	if (BufferIsValid(leaf))
 	{
@@ -754,7 +755,7 @@ read_newest_rows(Relation index, Relation table, KeyType key_type, int limit)
 	row_context = AllocSetContextCreate(CurrentMemoryContext, "idgen newest row",
 										ALLOCSET_DEFAULT_SIZES);
 
-	/* must precede the scan, which reads only the blocks that exist when it begins */
+	/* must be read before the scan begins, which reads only the blocks that then exist */
 	blocks = RelationGetNumberOfBlocks(table);
 	scan = table_beginscan_strat(table, GetActiveSnapshot(), 0, NULL, true, false);
 	if (blocks > NEWEST_BLOCKS)
@@ -898,7 +899,7 @@ active_leaf_pages(const IndexSample *sample, const NewestRows *newest,
  * ------------------------------------------------------------------------
  */
 
-/* The measured cost of random keys, in parentheses. */
+/* The measured cost of random keys, in parentheses; "" if it is not known. */
 static const char *
 describe_scatter(const NewestRows *newest, double images)
 {
@@ -1067,7 +1068,7 @@ idgen_index_report(PG_FUNCTION_ARGS)
 	index_oid = resolve_index(PG_GETARG_OID(0));
 	table_oid = IndexGetRelation(index_oid, true);
 	if (!OidIsValid(table_oid))
-		refuse_missing(index_oid);	/* dropped concurrently */
+		refuse_missing(index_oid);
 	table = table_open(table_oid, AccessShareLock);
 	index = index_open(index_oid, AccessShareLock);
 	require_rights(table, index);

@@ -173,7 +173,7 @@ random_cost(int key_bytes, double index_rows, double inserts)
 	return cost;
 }
 
-/* Keys in ascending order: of the leaves they change, only one is not new. */
+/* Keys in ascending order: all the leaves that they change are new, except one. */
 static KeyCost
 ordered_cost(int key_bytes, double index_rows, double inserts)
 {
@@ -215,18 +215,19 @@ short_comb_cost(int key_bytes, double index_rows, double inserts,
 	return cost;
 }
 
+/* Raise 22023 if a number is out of range or NaN; return it. */
 static double
 require_between(double value, double min, double max, const char *name)
 {
 	if (!(value >= min && value <= max))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s must be from %.15g to %.15g", name, min, max),
+				 errmsg("%s must be between %.15g and %.15g", name, min, max),
 				 errdetail("The value is %.15g.", value)));
 	return value;
 }
 
-/* more than a table can contain */
+/* a limit above the number of rows of any table */
 #define MAX_ROWS		1e15
 
 #define MAX_KEY_BYTES	1024
@@ -310,7 +311,7 @@ idgen_expected_key_cost(PG_FUNCTION_ARGS)
  * ------------------------------------------------------------------------
  */
 
-/* Arguments that advise_short_comb() chooses from. */
+/* Arguments of short_comb() among which advise_short_comb() chooses. */
 typedef struct Choice
 {
 	int64		period_s;
@@ -324,7 +325,7 @@ static const int64 periods_s[] = {
 static const int prefix_sizes[] = {2, 3};
 static const int run_lengths[] = {1, 16, 64, 256, 1024};
 
-/* A preferred choice may cost this share more than the best one. */
+/* A preferred choice may cost more than the best one by this share. */
 #define TOLERANCE	0.25
 
 /* The share of the cache for an index; its table and others need the rest. */

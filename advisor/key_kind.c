@@ -50,7 +50,7 @@
 #define MIN_STEPS			40
 #define SIMILAR_SHARE		0.5
 
-/* Of random times, half are later than the previous one. */
+/* Rows are in order if this share follows in time; of random times, half do. */
 #define IN_ORDER_SHARE		0.7
 
 /* Earlier times are not regarded as creation times. */
@@ -68,10 +68,10 @@
 #define SEQUENTIAL_SHARE	0.9
 
 /*
- * The period of a short COMB is the one by which the prefix of a newest row
- * would have been current at most PERIODS_BACK periods before the clock.  A
- * random prefix of two bytes fits one of the periods below with a probability
- * of 1 in 300.
+ * The period of a short COMB is the one with which the prefix of one of the
+ * newest rows was current at most PERIODS_BACK periods before the clock.  Of
+ * NEWEST_FOR_PERIOD random prefixes of two bytes, one fits one of the periods
+ * below with a probability of about 1 in 150.
  */
 #define PERIODS_BACK		3
 #define NEWEST_FOR_PERIOD	5
@@ -89,7 +89,7 @@ static const int period_seconds[] =
 #define FIRST_BYTE_OF_PREFIX	0
 #define FIRST_BYTE_OF_SUFFIX	10
 
-/* Longer texts are not read; no identifier is that long. */
+/* Longer texts are not read; identifiers are shorter. */
 #define MAX_READ_TEXT			100
 
 /* Keys are grouped by form and, if they are UUIDs, by version. */
@@ -196,7 +196,7 @@ read_text(Datum value, SampledKey *key)
 	}
 }
 
-/* Read a value; false if its type is not known. */
+/* Read a value; false if its type is not supported. */
 bool
 key_read(KeyType type, Datum value, SampledKey *key)
 {
@@ -232,7 +232,7 @@ key_read(KeyType type, Datum value, SampledKey *key)
  * ------------------------------------------------------------------------
  */
 
-/* The time or number of a key, in the unit of its kind. */
+/* A function that returns the time or number of a key, in the unit of its kind. */
 typedef int64 (*KeyMeasure) (const SampledKey *key);
 
 static int64
@@ -399,7 +399,7 @@ measure_progress(const KeySample *sample, int first_byte)
 	return progress;
 }
 
-/* The same by both samples, preferably by the newest rows. */
+/* The bytes that progress in both samples; the newest rows take precedence. */
 static Progress
 progress_of(const KeySample *newest, const KeySample *spread, int first_byte)
 {
@@ -447,7 +447,7 @@ prefix_of_key(const SampledKey *key, const ShortPrefix *prefix, int first_byte)
 		uuid_last_48_bits(&key->id) >> (48 - prefix->bits);
 }
 
-/* The period in ms by which the newest rows have current prefixes; 0 for none. */
+/* The period in ms with which the prefixes of the newest rows are current; 0 if none. */
 static int64
 find_period(const KeySample *newest, int bytes, int first_byte, TimestampTz clock)
 {
@@ -546,7 +546,7 @@ classify_v4(KeyKind *kind, const KeySample *newest, const KeySample *spread,
  * ------------------------------------------------------------------------
  */
 
-/* A kind whose keys begin with a time, if most rows are in that order. */
+/* Set a kind whose keys begin with a time; it is ordered if most rows are. */
 static void
 set_time_ordered(KeyKind *kind, const char *name, const KeySample *sample,
 				 KeyMeasure measure)
@@ -694,7 +694,7 @@ static bool
 has_time(const KeySample *sample, const KeySample *spread,
 		 const IntIdLayout *layout, TimestampTz clock)
 {
-	/* small numbers, such as those of the first day, are of any kind */
+	/* numbers of the first day are too small to distinguish from other kinds */
 	int64		low = number_at(layout, DEFAULT_EPOCH_MS + MS_PER_DAY);
 	int64		high = number_at(layout, clock_unix_ms(clock) + MS_PER_DAY);
 
@@ -907,8 +907,9 @@ greatest_group(const int *counts)
 }
 
 /*
- * Several kinds: the name contains the share of each group, by counts.  The
- * placement is that of the newest rows if nearly all of them are of one kind.
+ * The kind of a mixture.  Its name contains the share of each group; "counts"
+ * has the number of keys in each, and is overwritten.  The placement is that of
+ * the newest rows if nearly all of them are of one kind.
  */
 static void
 classify_mixture(KeyKind *kind, int *counts, const KeySample *newest,
@@ -947,7 +948,7 @@ classify_mixture(KeyKind *kind, int *counts, const KeySample *newest,
 }
 
 /*
- * The kind of the keys by the sample that is spread over the table, and the
+ * The kind of the keys in the sample that is spread over the table, and the
  * placement of the newest ones.
  */
 KeyKind

@@ -17,7 +17,7 @@
 /* The type of an indexed column. */
 typedef enum KeyType
 {
-	KEY_TYPE_NONE,				/* any other */
+	KEY_TYPE_NONE,				/* not supported */
 	KEY_TYPE_UUID,
 	KEY_TYPE_SMALLINT,
 	KEY_TYPE_INTEGER,
@@ -61,8 +61,7 @@ typedef enum KeyPlacement
 	PLACEMENT_UNKNOWN,
 	PLACEMENT_ORDERED,			/* at the end */
 	PLACEMENT_BY_PREFIX,		/* within the current prefix */
-	PLACEMENT_CYCLIC,			/* ascending, through all keys every few
-								 * minutes */
+	PLACEMENT_CYCLIC,			/* ascending, in a cycle of a few minutes */
 	PLACEMENT_SUFFIX,			/* anywhere; in SQL Server's order, at the end */
 	PLACEMENT_RANDOM			/* anywhere */
 } KeyPlacement;

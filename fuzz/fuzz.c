@@ -4,9 +4,9 @@
  *	  The entry point of a fuzz target, and the values that it takes from its
  *	  input.
  *
- * palloc() is that of libpgcommon: malloc(), so that AddressSanitizer sees
- * the ends of each piece of memory.  What a target did not free is freed after
- * each input.
+ * palloc() is that of libpgcommon: malloc(), so that AddressSanitizer knows
+ * the ends of each piece of memory.  Memory that a target did not free is freed
+ * after each input.
  *
  *-------------------------------------------------------------------------
  */
@@ -89,8 +89,8 @@ take_uuid(Input *input)
 }
 
 /*
- * A finite instant: any, one that 48 bits of milliseconds hold, or one near a
- * limit.
+ * A finite instant: any, one that fits into 48 bits of milliseconds, or one near
+ * a limit.
  */
 TimestampTz
 take_instant(Input *input)
@@ -138,8 +138,8 @@ take_interval(Input *input)
 /* --- Arithmetic --- */
 
 /*
- * The length of an interval; false if it has no fixed length, or if 64 bits
- * do not hold it or the length of its days.
+ * The length of an interval; false if it has no fixed length, or if it or the
+ * length of its days does not fit into 64 bits.
  */
 bool
 wide_interval(const Interval *length, Wide *us)
@@ -150,7 +150,7 @@ wide_interval(const Interval *length, Wide *us)
 	return length->month == 0 && days_us == (int64) days_us && *us == (int64) *us;
 }
 
-/* Is this a valid period for prefixes of that many bytes? */
+/* Are a period and a number of prefix bytes valid? */
 bool
 wide_period(const Interval *length, int32 prefix_bytes, Wide *ms)
 {

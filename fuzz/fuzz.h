@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * fuzz.h
- *	  What every fuzz target uses: its input, its checks, and arithmetic in
+ *	  The parts that every fuzz target uses: input, checks, and arithmetic in
  *	  128 bits to compare results with.
  *
  * A target takes its arguments from the input, calls functions of the
@@ -29,7 +29,7 @@ extern void check_failed(const char *condition, const char *file, int line) __at
 #define CHECK(condition) \
 	((condition) ? (void) 0 : check_failed(#condition, __FILE__, __LINE__))
 
-/* --- Input: the bytes that were not taken yet; zeros follow the last one --- */
+/* --- Input: the bytes that are left; zeros follow the last one --- */
 
 typedef struct Input
 {
@@ -91,6 +91,13 @@ static inline Wide
 wide_instant(Wide unix_ms)
 {
 	return (unix_ms + UNIX_EPOCH_MS) * 1000;
+}
+
+/* The instant of a number of 100 ns ticks since 1582-10-15. */
+static inline Wide
+wide_instant_of_ticks(Wide ticks)
+{
+	return wide_floor(ticks - (Wide) 0x01B21DD213814000, 10) + wide_instant(0);
 }
 
 static inline bool

@@ -1,11 +1,11 @@
 /*
  * fuzz_int_ids.c
  *	  Any bigint read by the functions of each scheme with a node: NULL for all
- *	  of its parts or for none, and a time between whose bounds it lies.
+ *	  of its parts or for none; the number is between the bounds of its time.
  */
 #include "server.h"
 
-/* A clock completes the time of an identifier that has no bounds. */
+/* A scheme whose time is cyclic, trace_id, has no bounds; its reader has a clock. */
 #define SCHEME(name) \
 extern Datum idgen_##name##_floor(PG_FUNCTION_ARGS) __attribute__((weak)); \
 extern Datum idgen_##name##_ceil(PG_FUNCTION_ARGS) __attribute__((weak));

@@ -6,9 +6,7 @@
  */
 #include "server.h"
 
-#define UNIX_EPOCH_TICKS	((Wide) 0x01B21DD213814000)
-
-/* A reading is this instant, or NULL. */
+/* Check that a reading is this instant, or NULL if it does not apply. */
 static void
 check_reading(PGFunction function, const pg_uuid_t *id, bool applies, Wide instant)
 {
@@ -17,13 +15,6 @@ check_reading(PGFunction function, const pg_uuid_t *id, bool applies, Wide insta
 	CHECK(reading.sqlstate == 0);
 	CHECK(reading.isnull == !applies);
 	CHECK(reading.isnull || DatumGetTimestampTz(reading.value) == instant);
-}
-
-/* The instant of 100 ns ticks. */
-static Wide
-instant_of_ticks(Wide ticks)
-{
-	return wide_floor(ticks - UNIX_EPOCH_TICKS, 10) + wide_instant(0);
 }
 
 void
@@ -41,11 +32,11 @@ fuzz_target(Input *input)
 	switch (id.data[6] >> 4)
 	{
 		case 1:
-			instant = instant_of_ticks((wide_bytes(&id, 6, 2) & 0x0FFF) << 48 | wide_bytes(&id, 4, 2) << 32 | wide_bytes(&id, 0, 4));
+			instant = wide_instant_of_ticks((wide_bytes(&id, 6, 2) & 0x0FFF) << 48 | wide_bytes(&id, 4, 2) << 32 | wide_bytes(&id, 0, 4));
 			break;
 		case 6:
 		case 13:
-			instant = instant_of_ticks(wide_bytes(&id, 0, 6) << 12 | (wide_bytes(&id, 6, 2) & 0x0FFF));
+			instant = wide_instant_of_ticks(wide_bytes(&id, 0, 6) << 12 | (wide_bytes(&id, 6, 2) & 0x0FFF));
 			break;
 		case 7:
 			instant = wide_instant(wide_bytes(&id, 0, 6));

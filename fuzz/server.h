@@ -12,10 +12,8 @@
 #include "fuzz.h"
 
 #include "fmgr.h"
-#if PG_VERSION_NUM >= 160000
-#include "varatt.h"
-#endif
 
+#include "compat.h"
 #include "functions.h"			/* made by fuzz.sh: all SQL functions in src/ */
 
 /* The result of a call. */
@@ -56,7 +54,7 @@ extern NullableDatum text_arg(const char *bytes, size_t length, bool short_heade
 #define uuid_arg(id)			copy_arg(id, UUID_LEN)
 #define interval_arg(length)	copy_arg(length, sizeof(Interval))
 
-/* Is the text just these bytes? */
+/* Does the text consist of these bytes? */
 extern bool text_is(Datum value, const char *bytes, size_t length);
 
 /* Is the uuid this one? */
