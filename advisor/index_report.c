@@ -72,7 +72,7 @@ PG_MODULE_MAGIC;
  * Rows with a longer key are ignored.  A row that a partial index does not
  * contain can have a key that is too long for an index tuple.
  */
-#define MAX_KEY_BYTES		2000
+#define MAX_READ_KEY_BYTES	2000
 
 /* An index of at most this many pages stays in memory with any keys. */
 #define FEW_LEAF_PAGES		100
@@ -667,7 +667,7 @@ index_tuple_of(Relation index, Relation table, HeapTuple row)
 		if (!isnull[i] && TupleDescAttr(columns, i)->attlen == -1)
 			key_bytes += toast_raw_datum_size(values[i]);
 	}
-	if (key_bytes > MAX_KEY_BYTES)
+	if (key_bytes > MAX_READ_KEY_BYTES)
 		return NULL;
 	item = index_form_tuple(columns, values, isnull);
 	item->t_tid = row->t_self;

@@ -232,6 +232,31 @@ require_between(double value, double min, double max, const char *name)
 
 #define MAX_KEY_BYTES	1024
 
+/* The cost of short COMBs by the arguments of expected_key_cost(). */
+static KeyCost
+short_comb_cost_argument(FunctionCallInfo fcinfo, int key_bytes, double index_rows,
+						 double inserts)
+{
+	double		period_rows;
+	double		rows_in_period;
+	int			prefix_bytes;
+	double		run_length;
+
+	if (PG_ARGISNULL(3))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("rows_per_period must not be null for a short COMB")));
+	period_rows = require_between(PG_GETARG_FLOAT8(3), 1e-6, MAX_ROWS, "rows_per_period");
+	prefix_bytes = require_between(PG_ARGISNULL(4) ? DEFAULT_PREFIX_BYTES : PG_GETARG_INT32(4),
+								   MIN_PREFIX_BYTES, MAX_PREFIX_BYTES, "prefix_bytes");
+	run_length = require_between(PG_ARGISNULL(5) ? 1 : PG_GETARG_INT32(5),
+								 1, PG_INT32_MAX, "run_length");
+	rows_in_period = PG_ARGISNULL(7) ? period_rows / 2 :
+		require_between(PG_GETARG_FLOAT8(7), 0, period_rows, "rows_in_period");
+	return short_comb_cost(key_bytes, index_rows, inserts, period_rows,
+						   rows_in_period, pow(256, prefix_bytes), run_length);
+}
+
 /*
  * expected_key_cost(kind text, index_rows float8, rows_per_checkpoint float8,
  *					 rows_per_period float8, prefix_bytes int, run_length int,
@@ -264,7 +289,7 @@ idgen_expected_key_cost(PG_FUNCTION_ARGS)
 	kind = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	index_rows = require_between(PG_GETARG_FLOAT8(1), 0, MAX_ROWS, "index_rows");
 	inserts = require_between(PG_GETARG_FLOAT8(2), 1, MAX_ROWS, "rows_per_checkpoint");
-	key_bytes = require_between(PG_ARGISNULL(6) ? 16 : PG_GETARG_INT32(6),
+	key_bytes = require_between(PG_ARGISNULL(6) ? UUID_LEN : PG_GETARG_INT32(6),
 								1, MAX_KEY_BYTES, "key_bytes");
 
 	if (strcmp(kind, "random") == 0)
@@ -272,27 +297,7 @@ idgen_expected_key_cost(PG_FUNCTION_ARGS)
 	else if (strcmp(kind, "ordered") == 0)
 		cost = ordered_cost(key_bytes, index_rows, inserts);
 	else if (strcmp(kind, "short_comb") == 0)
-	{
-		double		period_rows;
-		double		rows_in_period;
-		int			prefix_bytes;
-		double		run_length;
-
-		if (PG_ARGISNULL(3))
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("rows_per_period must not be null for a short COMB")));
-		period_rows = require_between(PG_GETARG_FLOAT8(3), 1e-6, MAX_ROWS, "rows_per_period");
-		prefix_bytes = require_between(PG_ARGISNULL(4) ? 2 : PG_GETARG_INT32(4),
-									   MIN_PREFIX_BYTES, MAX_PREFIX_BYTES,
-									   "prefix_bytes");
-		run_length = require_between(PG_ARGISNULL(5) ? 1 : PG_GETARG_INT32(5),
-									 1, PG_INT32_MAX, "run_length");
-		rows_in_period = PG_ARGISNULL(7) ? period_rows / 2 :
-			require_between(PG_GETARG_FLOAT8(7), 0, period_rows, "rows_in_period");
-		cost = short_comb_cost(key_bytes, index_rows, inserts, period_rows,
-							   rows_in_period, pow(256, prefix_bytes), run_length);
-	}
+		cost = short_comb_cost_argument(fcinfo, key_bytes, index_rows, inserts);
 	else
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -384,6 +389,33 @@ next_choice(int *number, Choice *choice)
 }
 
 /*
+ * The most preferred choice whose cost is close to the lowest, and its images
+ * and those of the defaults.
+ */
+static Choice
+choose(double index_rows, double rows_per_second, double checkpoint_s, double cache,
+	   double *images, double *default_images)
+{
+	double		best = get_float8_infinity();
+	Choice		choice;
+
+	for (int number = 0; next_choice(&number, &choice);)
+		best = Min(best, cost_of_choice(index_rows, rows_per_second, checkpoint_s,
+										cache, &choice, images));
+	for (int number = 0; next_choice(&number, &choice);)
+	{
+		double		cost = cost_of_choice(index_rows, rows_per_second, checkpoint_s,
+										  cache, &choice, images);
+
+		if (number == 1)
+			*default_images = *images;
+		if (cost <= best * (1 + TOLERANCE))
+			break;
+	}
+	return choice;
+}
+
+/*
  * advise_short_comb(rows_per_second float8, index_rows bigint, cache bigint,
  *					 checkpoint interval, OUT period interval,
  *					 OUT prefix_bytes int, OUT run_length int,
@@ -392,7 +424,8 @@ next_choice(int *number, Choice *choice)
  *					 OUT active_bytes bigint)
  *
  * The most preferred arguments for short_comb() whose cost is close to the
- * lowest.
+ * lowest.  By default, the cache and the checkpoint interval are those of the
+ * server's settings.
  */
 PG_FUNCTION_INFO_V1(idgen_advise_short_comb);
 Datum
@@ -402,8 +435,7 @@ idgen_advise_short_comb(PG_FUNCTION_ARGS)
 	double		index_rows;
 	double		cache;
 	double		checkpoint_s;
-	double		best = get_float8_infinity();
-	double		images;
+	double		images = 0;
 	double		default_images = 0;
 	Choice		choice;
 	Interval   *period = palloc0(sizeof(Interval));
@@ -426,20 +458,7 @@ idgen_advise_short_comb(PG_FUNCTION_ARGS)
 		require_between(clock_interval_us(PG_GETARG_INTERVAL_P(3), "checkpoint") /
 						(double) USECS_PER_SEC, 1, SECS_PER_YEAR, "checkpoint in seconds");
 
-	for (int number = 0; next_choice(&number, &choice);)
-		best = Min(best, cost_of_choice(index_rows, rows_per_second, checkpoint_s,
-										cache, &choice, &images));
-	for (int number = 0; next_choice(&number, &choice);)
-	{
-		double		cost = cost_of_choice(index_rows, rows_per_second, checkpoint_s,
-										  cache, &choice, &images);
-
-		if (number == 1)
-			default_images = images;
-		if (cost <= best * (1 + TOLERANCE))
-			break;
-	}
-
+	choice = choose(index_rows, rows_per_second, checkpoint_s, cache, &images, &default_images);
 	period->time = choice.period_s * USECS_PER_SEC;
 	cycle_s = choice.period_s << (BITS_PER_BYTE * choice.prefix_bytes);
 	cycle->day = cycle_s / SECS_PER_DAY;

@@ -34,6 +34,10 @@
 
 #define TAG_BITS			32
 
+/* the defaults of sequence_comb(): two bytes of prefix, a cycle of 2^32 values */
+#define DEFAULT_BLOCK_SIZE	65536
+#define DEFAULT_BLOCK_COUNT	65536
+
 /*
  * A run: identifiers that share a random tag, which follows their prefix.
  *
@@ -272,8 +276,8 @@ idgen_sequence_comb(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	block_size = PG_ARGISNULL(1) ? 65536 : PG_GETARG_INT32(1);
-	block_count = PG_ARGISNULL(2) ? 65536 : PG_GETARG_INT32(2);
+	block_size = PG_ARGISNULL(1) ? DEFAULT_BLOCK_SIZE : PG_GETARG_INT32(1);
+	block_count = PG_ARGISNULL(2) ? DEFAULT_BLOCK_COUNT : PG_GETARG_INT32(2);
 
 	require_at_least(block_size, 1, "block_size");
 	require_at_least(block_count, 1, "block_count");

@@ -157,6 +157,22 @@ hex_digit(char digit)
 	return -1;
 }
 
+/* Read a key from its digits; false if there are other characters or too few. */
+static bool
+read_key(const char *digits, uint8 *bytes)
+{
+	for (int i = 0; i < SIPHASH_KEY_BYTES; i++, digits += 2)
+	{
+		int			high = hex_digit(digits[0]);
+		int			low = high < 0 ? -1 : hex_digit(digits[1]);
+
+		if (high < 0 || low < 0)
+			return false;
+		bytes[i] = high << 4 | low;
+	}
+	return true;
+}
+
 /*
  * Read one line, without its end, and append its key if it has one.  Returns
  * the reason why it cannot be read, or NULL.
@@ -181,19 +197,12 @@ parse_line(const char *line)
 	memcpy(key->name, line, name_length);
 	line += name_length;
 	line += strspn(line, WHITESPACE);
-	for (int i = 0; i < SIPHASH_KEY_BYTES; i++, line += 2)
-	{
-		int			high = hex_digit(line[0]);
-		int			low = high < 0 ? -1 : hex_digit(line[1]);
-
-		if (high < 0 || low < 0)
-			return "The key is not 32 hexadecimal digits.";
-		key->bytes[i] = high << 4 | low;
-	}
-	if (strchr(WHITESPACE "#", *line) == NULL)
+	if (!read_key(line, key->bytes) ||
+		strchr(WHITESPACE "#", line[2 * SIPHASH_KEY_BYTES]) == NULL)
 		return "The key is not 32 hexadecimal digits.";
 	key_count++;
 
+	line += 2 * SIPHASH_KEY_BYTES;
 	line += strspn(line, WHITESPACE);
 	return *line == '\0' || *line == '#' ? NULL : "There is text after the key.";
 }

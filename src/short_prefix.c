@@ -17,7 +17,6 @@
 #include "short_prefix.h"
 
 #define DEFAULT_PERIOD_MS		60000
-#define DEFAULT_PREFIX_BYTES	2
 
 /*
  * The longest period, 1000 years of 365.25 days.  Ten of them, the default

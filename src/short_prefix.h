@@ -13,8 +13,9 @@
 
 #include "uuid_bits.h"
 
-#define MIN_PREFIX_BYTES	1
-#define MAX_PREFIX_BYTES	6	/* the bytes before the version nibble */
+#define MIN_PREFIX_BYTES		1
+#define MAX_PREFIX_BYTES		6	/* the bytes before the version nibble */
+#define DEFAULT_PREFIX_BYTES	2
 
 typedef struct ShortPrefix
 {
