@@ -17,7 +17,7 @@ OBJS = $(patsubst $(srcdir)/%.c,%.o,$(wildcard $(srcdir)/src/*.c))
 EXTENSION = idgen
 DATA = idgen--1.0.sql
 
-# With -isystem, compilers do not warn of the server's headers.
+# With -isystem, compilers do not warn about the server's headers.
 PG_CPPFLAGS = -I$(srcdir)/src -isystem $(shell $(PG_CONFIG) --includedir-server) -include compat.h
 PG_CFLAGS = -fvisibility=hidden
 

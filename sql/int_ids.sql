@@ -202,9 +202,9 @@ ROLLBACK;
 SELECT idgen.decimal_id() > :after AND :after > :within AND :within > :before AS forward;
 
 -- create the extension, restore a high-water mark, generate values and roll back in
--- one transaction: the values are above the restored mark, and the high-water mark
--- of other sessions does not change
-SELECT last_value + 10000000000 AS restored, reserved_value AS mark FROM idgen.ticker_state('snowflake') \gset
+-- one transaction: the values are above the restored high-water mark, and that of
+-- other sessions does not change
+SELECT last_value + 10000000000 AS restored, reserved_value AS high_water_mark FROM idgen.ticker_state('snowflake') \gset
 BEGIN;
 DROP EXTENSION idgen;
 CREATE EXTENSION idgen;
@@ -213,7 +213,7 @@ SELECT last_value >= :restored AS above FROM idgen.snowflake() id, LATERAL (SELE
 SELECT ((b >> 22) - (a >> 22)) * 4096 + (b & 4095) - (a & 4095) BETWEEN 1 AND 4096 AS next
 FROM idgen.snowflake() a, idgen.snowflake() b;
 ROLLBACK;
-SELECT reserved_value = :mark AS untouched FROM idgen.ticker_state('snowflake');
+SELECT reserved_value = :high_water_mark AS untouched FROM idgen.ticker_state('snowflake');
 SELECT last_value >= :restored AS above FROM idgen.snowflake() id, LATERAL (SELECT last_value FROM idgen.ticker_state('snowflake') WHERE id > 0) s;
 SELECT reserved_value > :restored AS reserved_anew FROM idgen.ticker_state('snowflake');
 
@@ -221,7 +221,7 @@ SELECT reserved_value > :restored AS reserved_anew FROM idgen.ticker_state('snow
 SELECT idgen.decimal_id() AS before \gset
 SELECT last_value + 5000000 AS foreign_value FROM idgen.ticker_state('decimal_id') \gset
 SELECT idgen.raise_ticker('decimal_id', :foreign_value);
-SELECT last_value >= :foreign_value AS ticker, reserved_value > :foreign_value AS mark FROM idgen.ticker_state('decimal_id');
+SELECT last_value >= :foreign_value AS ticker, reserved_value > :foreign_value AS high_water_mark FROM idgen.ticker_state('decimal_id');
 SELECT parts.counter = :foreign_value + 1 AS next FROM idgen.decimal_id_parts(idgen.decimal_id()) parts;
 SELECT idgen.raise_ticker('decimal_id', 1);
 SELECT parts.counter = :foreign_value + 2 AS next FROM idgen.decimal_id_parts(idgen.decimal_id()) parts;

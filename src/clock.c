@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * clock.c
- *	  Reading the clock, and conversion between units of time.
+ *	  Reading the clock, conversion between units of time, and the setting
+ *	  idgen.clock.
  *
  * Identifiers contain Unix time in milliseconds (COMB, version 7), in 4096ths
  * of a millisecond (version 7 with a fraction) or in seconds (ObjectId), or
