@@ -50,7 +50,7 @@ measure() {
         "$(bench_value "SELECT pg_relation_size('idgen_bench.${key}_pkey')")"
 }
 
-bench_open shared_buffers=256MB autovacuum=off checkpoint_timeout=1h max_wal_size=16GB idgen.node_id=1 idgen.mask_key_file=idgen_mask_keys
+bench_open shared_buffers=256MB autovacuum=off checkpoint_timeout=1h max_wal_size=16GB idgen.node_id=1 idgen.mask_key_file=mask_keys
 bench_mask_key
 bench_progress "creating tables of $(bench_number "$rows") rows"
 bench_psql -v rows="$rows" -f "$folder/setup.sql" >"$bench_scratch/setup" 2>&1 ||

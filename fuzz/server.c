@@ -21,7 +21,8 @@
 
 /* --- Errors --- */
 
-static sigjmp_buf *caller;		/* receives errors */
+sigjmp_buf *PG_exception_stack; /* receives errors: the call or a PG_TRY() in it */
+ErrorContextCallback *error_context_stack;
 static int	error_code;
 
 bool
@@ -64,6 +65,12 @@ MESSAGE_FUNCTION(errdetail_internal)
 MESSAGE_FUNCTION(errhint)
 
 int
+errcode_for_file_access(void)
+{
+	return errcode(ERRCODE_INTERNAL_ERROR);
+}
+
+int
 err_generic_string(int field pg_attribute_unused(), const char *str pg_attribute_unused())
 {
 	return 0;
@@ -78,9 +85,15 @@ errtablecol(Relation rel pg_attribute_unused(), int attnum pg_attribute_unused()
 void
 errfinish(const char *filename, int lineno, const char *funcname pg_attribute_unused())
 {
-	if (caller == NULL || error_code == ERRCODE_INTERNAL_ERROR)
+	if (PG_exception_stack == NULL || error_code == ERRCODE_INTERNAL_ERROR)
 		check_failed("no internal error", filename, lineno);
-	siglongjmp(*caller, 1);
+	pg_re_throw();
+}
+
+void
+pg_re_throw(void)
+{
+	siglongjmp(*PG_exception_stack, 1);
 }
 
 void
@@ -106,7 +119,7 @@ call_function(PGFunction function, int nargs, const NullableDatum *args)
 	memcpy(fcinfo->args, args, nargs * sizeof(NullableDatum));
 
 	memset(&outcome, 0, sizeof(outcome));
-	caller = &here;
+	PG_exception_stack = &here;
 	if (sigsetjmp(here, 0) == 0)
 	{
 		outcome.value = function(fcinfo);
@@ -114,7 +127,7 @@ call_function(PGFunction function, int nargs, const NullableDatum *args)
 	}
 	else
 		outcome.sqlstate = error_code;
-	caller = NULL;
+	PG_exception_stack = NULL;
 	return outcome;
 }
 

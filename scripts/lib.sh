@@ -16,6 +16,8 @@
 #                                  idgen_prove, the command that runs TAP tests
 #   idgen_tap_tests                print the names of all TAP tests
 #   idgen_start [SETTING=VALUE ...]  start the cluster; sets PGHOST, PGPORT ...
+#   idgen_mask_key HEX             give it the key "default", in the file mask_keys, which
+#                                  the setting idgen.mask_key_file must name
 #   idgen_restart                  restart it, with empty shared buffers
 #   idgen_stop                     stop it
 #   idgen_help                     print the script's first comment
@@ -218,7 +220,7 @@ idgen_tap_tests() { (cd "$IDGEN_SOURCE" && printf '%s\n' t/*.pl t/tools/*.pl adv
 
 # Build idgen from a copy of the sources, and install it into a copy of the server.
 idgen_build() {
-    local bindir sharedir pkglibdir root libraries folder
+    local bindir sharedir pkglibdir root libraries folder file
 
     idgen_make_work_folder
     bindir=$("$PG_CONFIG" --bindir)
@@ -237,7 +239,14 @@ idgen_build() {
     cp -rs "$sharedir"/. "$root$sharedir"
     cp -rs "$pkglibdir"/. "$root$pkglibdir"
     rm -rf "$root$sharedir"/extension/idgen* "$root$pkglibdir"/idgen*.so
-    [ "$(id -u)" -ne 0 ] || chown -R postgres "$IDGEN_BUILD" "$root"
+    if [ "$(id -u)" -eq 0 ]; then
+        chown -R postgres "$IDGEN_BUILD" "$root"
+        # t/009_masks.pl cannot make files of other users
+        for file in root.640 root.660 nobody.640; do
+            install -m "${file#*.}" -o "${file%.*}" -g postgres /dev/stdin "$IDGEN_BUILD/mask_keys.$file" \
+                <<<'default 000102030405060708090a0b0c0d0e0f'
+        done
+    fi
 
     for folder in "$IDGEN_BUILD" "$IDGEN_BUILD/advisor"; do
         as_server_user make -s -C "$folder" PG_CONFIG="$PG_CONFIG" with_llvm=no "$@" all &&
@@ -274,6 +283,10 @@ idgen_start() {
     unset PGPASSWORD PGSERVICE PGOPTIONS PGHOSTADDR
     as_server_user pg_ctl -D "$data" -w -s -l "$IDGEN_WORK/server.log" start ||
         { tail -n 20 "$IDGEN_WORK/server.log" >&2; idgen_die "the private cluster did not start"; }
+}
+
+idgen_mask_key() {
+    echo "default $1" | as_server_user sh -c "umask 077; cat >'$IDGEN_WORK/data/mask_keys'"
 }
 
 idgen_restart() {

@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "mb/pg_wchar.h"
 #include "storage/fd.h"
 #include "utils/memutils.h"
 
@@ -27,6 +28,9 @@
 
 #define MAX_FILE_BYTES	(1024 * 1024)
 #define MAX_NAME_BYTES	63
+
+/* the most bytes of an unknown name that a message shows */
+#define MAX_SHOWN_NAME	96
 
 #define WHITESPACE		" \t\r\v\f"
 
@@ -96,7 +100,7 @@ read_key_file(const char *path, size_t *size)
 	struct stat file;
 	char	   *content;
 	ssize_t		got;
-	size_t		length = 0;
+	off_t		length = 0;
 
 	/* O_NONBLOCK, so that a named pipe does not make open() wait */
 	int			fd = OpenTransientFile(path, O_RDONLY | O_NONBLOCK);
@@ -116,19 +120,24 @@ read_key_file(const char *path, size_t *size)
 				 errmsg("mask key file \"%s\" is too large", path),
 				 errdetail("At most %d bytes are allowed.", MAX_FILE_BYTES)));
 
+	/* one byte more than expected, in case the file grows */
 	*size = file.st_size + 1;
 	content = palloc0(*size);
-	while ((got = read(fd, content + length, file.st_size - length)) > 0)
+	while ((got = read(fd, content + length, *size - length)) > 0)
 		length += got;
-	if (got < 0)
+	if (length != file.st_size)
 	{
 		int			save_errno = errno;
 
 		explicit_bzero(content, *size);
 		errno = save_errno;
+		if (got < 0)
+			ereport(ERROR,
+					(errcode_for_file_access(),
+					 errmsg("could not read mask key file \"%s\": %m", path)));
 		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not read mask key file \"%s\": %m", path)));
+				(errcode(ERRCODE_CONFIG_FILE_ERROR),
+				 errmsg("mask key file \"%s\" changed while it was read", path)));
 	}
 	CloseTransientFile(fd);
 	return content;
@@ -286,7 +295,8 @@ mask_key(const char *name, int length)
 	if (key == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("mask key \"%s\" does not exist", pnstrdup(name, length)),
+				 errmsg("mask key \"%.*s\" does not exist",
+						pg_mbcliplen(name, length, MAX_SHOWN_NAME), name),
 				 errhint("Add it to the file that idgen.mask_key_file names, and reload the configuration.")));
 	return key->bytes;
 }

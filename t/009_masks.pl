@@ -6,7 +6,10 @@ use strict;
 use warnings;
 
 use File::Basename qw(dirname);
+use FindBin;
 use IPC::Run;
+use lib "$FindBin::RealBin/lib";
+use Client;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -48,7 +51,7 @@ sub outcome
 	return $errors =~ s/\n?LOCATION:.*//sr;
 }
 
-my $all_keys = "# name, key\n\n\t " . join('', map { "$_  $key{$_} \t# of a test\r\n" } sort keys %key) . '#';
+my $all_keys = "# name, key\n\n\t " . join('', map { "$_  $key{$_} \t# of a test\r\n" } sort keys %key) . "gr\303\274n $key{other}\n#";
 write_keys($all_keys);
 $node->start;
 $node->safe_psql(
@@ -176,7 +179,21 @@ for (
 	my ($call, $expected) = @$_;
 	is(outcome("SELECT idgen.$call"), $expected, $call);
 }
-like(outcome("SELECT idgen.permute(1, key_name => repeat('x', 100000000))"), qr/^55000: mask key "x+" does not exist/, 'a name of 100 MB');
+like(outcome("SELECT idgen.permute(1, key_name => repeat('x', 100000000))"), qr/^55000: mask key "x{96}" does not exist/, 'of a name of 100 MB, a message shows the first bytes');
+
+# Names are bytes, which messages show in the client's encoding.
+my %shown = (UTF8 => 47, LATIN1 => 95);
+for my $encoding (sort keys %shown)
+{
+	$node->safe_psql('postgres', qq{CREATE DATABASE "in_$encoding" ENCODING '$encoding' LOCALE 'C' TEMPLATE template0});
+	$node->safe_psql("in_$encoding", 'CREATE EXTENSION idgen');
+	my $in_encoding = sub { return outcome("SET client_encoding = 'UTF8'; SELECT idgen.permute(1, key_name => $_[0])", database => "in_$encoding") };
+	like($in_encoding->(q{'x' || repeat(chr(252), 1000)}), qr/^55000: mask key "x(\303\274){$shown{$encoding}}" does not exist\n/,
+		"$encoding: a message shows whole characters of a name");
+	my $found = $in_encoding->(q{'gr' || chr(252) || 'n'});
+	if ($encoding eq 'UTF8') { is($found, outcome("SELECT idgen.permute(1, key_name => 'other')"), 'UTF8: a name that is not ASCII') }
+	else { like($found, qr/^55000: mask key "gr\303\274n" does not exist\n/, "$encoding: the same characters in other bytes are another name") }
+}
 
 # ---------------------------------------------------------------------------
 # Where the functions are used
@@ -242,9 +259,13 @@ my $permuted = outcome('SELECT idgen.permute(1)');
 # The key file
 # ---------------------------------------------------------------------------
 
-my $session = $node->background_psql('postgres');
-my $pid = $session->query_safe('SELECT pg_backend_pid()');
-my $in_session = sub { return $session->query_safe($_[0] // 'SELECT idgen.permute(1)') };
+# From here on, all that a session can log
+$node->safe_psql('postgres', "ALTER ROLE ALL SET $_")
+  for 'log_min_messages = debug5', 'log_error_verbosity = verbose', 'debug_print_parse = on', 'debug_print_plan = on';
+my $session = Client->connect($node);
+$session->wait;
+my $pid = $session->ask('SELECT pg_backend_pid()');
+my $in_session = sub { return $session->ask($_[0] // 'SELECT idgen.permute(1)') };
 is($in_session->(), $permuted, 'a session reads the keys');
 
 # A session learns of a reload between two commands.
@@ -298,6 +319,38 @@ rmdir $file or die;
 system_or_bail('mkfifo', '-m', '600', $file);
 is(outcome('SELECT idgen.permute(1)'), qq{F0000: mask key file "mask_keys" is not a regular file}, 'refused: a named pipe');
 
+# The size of this file is 0, so that it seems to have grown.
+sub link_to
+{
+	my ($target) = @_;
+
+	unlink $file;
+	symlink $target, $file or die;
+}
+link_to('/proc/self/environ');
+is(outcome('SELECT idgen.permute(1)'), qq{F0000: mask key file "mask_keys" changed while it was read}, 'refused: a file that is longer than its size');
+link_to('mask_keys.target');
+append_to_file("$file.target", $all_keys);
+chmod 0644, "$file.target" or die;
+is(outcome('SELECT idgen.permute(1)'), qq{F0000: mask key file "mask_keys" has group or world access\n$private}, 'of a symbolic link, the permissions of the file count');
+chmod 0600, "$file.target" or die;
+is(outcome('SELECT idgen.permute(1)'), $permuted, 'and it is read');
+link_to('/etc/passwd');
+is(outcome('SELECT idgen.permute(1)'), qq{F0000: mask key file "mask_keys" has group or world access\n$private}, 'refused: a file of root that all can read');
+SKIP:
+{
+	skip 'only root can make files of other users', 3 if !-e "$ENV{TESTDIR}/mask_keys.root.640";
+	for (
+		[ 'root.640', $permuted ],
+		[ 'root.660', qq{F0000: mask key file "mask_keys" has group or world access\n$private} ],
+		[ 'nobody.640', 'F0000: mask key file "mask_keys" must be owned by the database user or root' ])
+	{
+		my ($which, $expected) = @$_;
+		link_to("$ENV{TESTDIR}/mask_keys.$which");
+		is(outcome('SELECT idgen.permute(1)'), $expected, "a file of another user: $which");
+	}
+}
+
 is($in_session->(), $permuted, 'the session has its keys until the next reload');
 write_keys("default $key{other}\nsecond $key{default}");
 $node->reload;
@@ -337,18 +390,89 @@ write_keys("default $key{orders}\n");
 my $before = $in_session->();
 $node->reload;
 wait_for_change($before);
+my $before_orders = $in_session->();
+my $many = join('', map { "key$_ $key{other}\n" } 1 .. 300);
+my @broken = (
+	[ "$many$key{other} default", 'a bad line at the end' ],
+	[ "${many}key7 $key{other}", 'a name twice' ],
+	[ "$many$key{other}\0", 'a zero byte' ]);
 SKIP:
 {
 	my $raw = sub { pack 'H*', $key{ $_[0] } };
-	skip "the memory of the server's processes cannot be read here", 5 if !is_in_memory($pid, $raw->('orders'));
+	my @texts = qw(orders other published default);
+	skip "the memory of the server's processes cannot be read here", 5 + 3 * @broken + 2 * @texts if !is_in_memory($pid, $raw->('orders'));
 	pass('the key in use is in memory');
-	ok(!is_in_memory($pid, $raw->('other')), 'the one before is not');
-	ok(!is_in_memory($pid, $key{$_}), "nor is the line of key $_") for qw(orders other default);
+	ok(!is_in_memory($pid, substr($raw->('other'), $_, 8)), "bytes $_ to @{[$_ + 7]} of the one before are not") for 0, 8;
+	ok(!is_in_memory($pid, $key{$_}), "nor is the line of key $_") for @texts;
+
+	# A file that is refused
+	for (@broken)
+	{
+		my ($content, $title) = @$_;
+		my $previous = $in_session->();
+
+		write_keys($content);
+		$node->reload;
+		wait_for_change($previous);
+		is($in_session->(), 'F0000', "$title: the session has no key");
+		ok(!is_in_memory($pid, $raw->($_)), "$title: nor $_ in memory") for qw(orders other);
+		write_keys("default $key{orders}\n");
+		$in_session->();
+	}
+	ok(!is_in_memory($pid, $key{$_}), "nor the line of key $_") for @texts;
+	is($in_session->(), $before_orders, 'the next call reads a file that was repaired');
+	is($in_session->('RESET ALL; SELECT idgen.permute(1)'), $before_orders, 'RESET ALL keeps the keys');
 }
 my $log = slurp_file($node->logfile);
-my $shown = $node->safe_psql('postgres', q{LOAD 'idgen'; SELECT * FROM pg_settings WHERE name LIKE 'idgen%'; SELECT * FROM pg_file_settings});
+my $shown = $node->safe_psql('postgres', q{LOAD 'idgen'; SELECT * FROM pg_settings WHERE name LIKE 'idgen%'; SELECT * FROM pg_file_settings; SELECT * FROM pg_stat_activity});
 ok(index(lc "$log$shown", lc substr $key{$_}, 0, 12) < 0, "key $_ is in no message and no setting") for sort keys %key;
 $session->quit;
+$node->safe_psql('postgres', "ALTER ROLE ALL RESET ALL");
+
+# ---------------------------------------------------------------------------
+# Parallel workers, and a library that is loaded at the server's start
+# ---------------------------------------------------------------------------
+
+$node->safe_psql(
+	'postgres', q{
+	GRANT SELECT ON events TO caller;
+	CREATE FUNCTION permute_in(n bigint, leader int) RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
+	BEGIN
+		RETURN idgen.permute(n) || CASE WHEN pg_backend_pid() <> leader THEN ' in a worker' ELSE ' in its leader' END;
+	END $$});
+
+# The planner of the leader does not load the library.
+sub first_in_worker
+{
+	my $client = Client->connect($node, user => 'caller');
+
+	$client->wait;
+	$client->ask($workers);
+	my $leader = $client->ask('SELECT pg_backend_pid()');
+	my $answer = $client->ask("SELECT DISTINCT answer FROM (SELECT permute_in(1, $leader) AS answer FROM events OFFSET 0) s");
+	$client->quit;
+	return $answer;
+}
+
+write_keys($all_keys);
+is(first_in_worker(), "$permuted in a worker", 'a worker that is the first to load the library reads the keys');
+write_keys("default none\n");
+is(first_in_worker(), 'F0000', 'and fails as its leader would');
+
+$node->append_conf('postgresql.conf', q{shared_preload_libraries = 'idgen'});
+unlink $file;
+$node->restart;
+is(outcome('SELECT idgen.permute(1)'), qq{58P01: could not open mask key file "mask_keys": No such file or directory}, 'the server starts with the library, but without the file');
+write_keys($all_keys);
+is(outcome('SELECT idgen.permute(1)'), $permuted, 'sessions read it when they need it');
+is(first_in_worker(), "$permuted in a worker", 'and so do workers');
+write_keys("default $key{other}\n");
+isnt(outcome('SELECT idgen.permute(1)'), $permuted, 'a new session inherits no keys');
+$node->reload;
+is(outcome('SELECT idgen.permute(1)'), outcome('SELECT idgen.permute(1)'), 'also after a reload');
+my ($postmaster) = split /\n/, slurp_file($node->data_dir . '/postmaster.pid');
+# the bytes from 0 to 15, the default key, are in the data of libraries
+is(is_in_memory($postmaster, pack 'H*', $key{$_}) // 0, 0, "the postmaster does not have key $_") for grep { $_ ne 'default' } sort keys %key;
 
 # ---------------------------------------------------------------------------
 # Copies

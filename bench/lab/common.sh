@@ -145,8 +145,7 @@ bench_extension() {
 # Give a private cluster a key for mask_uuid_v7() and permute(), which bench_open
 # has named in its settings.
 bench_mask_key() {
-    [ "$bench_server" = 1 ] || echo "default 000102030405060708090a0b0c0d0e0f" |
-        as_server_user sh -c "umask 077; cat >'$IDGEN_WORK/data/idgen_mask_keys'"
+    [ "$bench_server" = 1 ] || idgen_mask_key 000102030405060708090a0b0c0d0e0f
 }
 
 bench_open() {

@@ -26,7 +26,7 @@ memory_calls=10000000
 bench_options "calls rounds memory_calls server" "$@"
 
 bench_open shared_buffers=256MB autovacuum=off checkpoint_timeout=1h idgen.node_id=1 idgen.launch_id=0 \
-    idgen.mask_key_file=idgen_mask_keys
+    idgen.mask_key_file=mask_keys
 bench_mask_key
 
 bench_progress "timing $rounds rounds of $(bench_number "$calls") calls"

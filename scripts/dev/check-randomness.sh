@@ -8,7 +8,8 @@
 #   KIND      only these kinds, by the names that the script prints
 #
 # Generates identifiers on a private cluster, extracts the bits that are documented
-# as random, and runs rngtest (the tests of FIPS 140-2) and dieharder on them.
+# as random, or that a mask with a new key hides, and runs rngtest (the tests of
+# FIPS 140-2) and dieharder on them.
 # Installs missing packages (rng-tools5 includes a service, which is not needed).
 # Takes one or two minutes. Ends with a line "N passed, N failed"; the exit status
 # is 0 if nothing failed.
@@ -58,6 +59,8 @@ schemes=(
     "sequence_comb|idgen.sequence_comb('numbers')|16-47 52-63 66-127"
     "typeid|idgen.typeid_to_uuid(idgen.typeid('user'))|66-127"
     "prefixed_id|idgen.prefixed_id_to_uuid(idgen.prefixed_id('user'))|66-127"
+    "permute|idgen.permute(nextval('ids'))|1-63"
+    'mask_uuid_v7|idgen.mask_uuid_v7(idgen.uuid_v7())|0-47'
 )
 # Fewer bits are available of these: the tag of a run, from every second
 # identifier; the first ULID of each millisecond; one ObjectId from each of many
@@ -210,10 +213,12 @@ idgen_install_packages
 idgen_say "Building for $("$PG_CONFIG" --version)"
 idgen_build || exit
 "${CC:-cc}" -O2 -Wall -Wextra -o "$IDGEN_WORK/bits" "$IDGEN_SOURCE/scripts/dev/check-randomness/bits.c" || exit
-idgen_start max_connections=40 fsync=off autovacuum=off
+idgen_start max_connections=40 fsync=off autovacuum=off idgen.mask_key_file=mask_keys
+idgen_mask_key "$(od -An -v -tx1 -N16 /dev/urandom | tr -d ' ')"
 psql -X -q -v ON_ERROR_STOP=1 <<'SQL' || exit
 CREATE EXTENSION idgen;
 CREATE SEQUENCE numbers CACHE 1000;
+CREATE SEQUENCE ids;
 CREATE TABLE made (id uuid);
 CREATE TABLE objects (id text);
 SQL

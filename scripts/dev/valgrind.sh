@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 #
-# valgrind.sh: run pg_regress on a private server under valgrind's memcheck.
+# valgrind.sh: run pg_regress, and the functions that need a key file, on a private
+# server under valgrind's memcheck.
 #
 #   scripts/dev/valgrind.sh [TEST ...]     tests of pg_regress to run after "install";
 #                                          by default all
@@ -50,7 +51,8 @@ as_server_user "${CC:-cc}" -g -O1 -fPIC -shared -I "$("$PG_CONFIG" --includedir-
 
 # initdb without valgrind; then the server with it
 idgen_start fsync=off autovacuum=off max_connections=20 shared_buffers=16MB wal_level=minimal \
-    max_wal_senders=0 jit=off
+    max_wal_senders=0 jit=off idgen.mask_key_file=mask_keys
+idgen_mask_key 000102030405060708090a0b0c0d0e0f
 idgen_stop
 logs=$IDGEN_WORK/valgrind
 as_server_user mkdir "$logs"
@@ -138,6 +140,25 @@ for result in "$IDGEN_BUILD"/{,advisor/}results/*.out; do
 done
 [ "$tests" -gt 0 ] || verdict 1 "pg_regress ran no test"
 cat "$IDGEN_BUILD"/{,advisor/}regression.diffs 2>/dev/null
+
+idgen_say "Masks"
+# results, an unknown name, and a file that is refused
+masks=$(psql -X -q -At 2>&1 <<SQL
+CREATE EXTENSION idgen;
+SELECT bool_and(idgen.unmask_uuid_v7(idgen.mask_uuid_v7(id)) = id)
+FROM (SELECT idgen.uuid_v7() AS id FROM generate_series(1, 20) OFFSET 0) made;
+SELECT bool_and(idgen.unpermute(idgen.permute(id, g), g) = id)
+FROM unnest('{2,3,1000,9223372036854775807}'::bigint[]) g, generate_series(1, least(g, 20)) id;
+SELECT idgen.permute(1, key_name => repeat(chr(252), 100));
+\! echo 'default 00' >>'$IDGEN_WORK/data/mask_keys'
+\c
+SELECT idgen.permute(1);
+SQL
+)
+echo "$masks"
+[ "$(grep -c '^t$' <<<"$masks")" -eq 2 ] && grep -q 'mask key "ü*" does not exist' <<<"$masks" && grep -q 'invalid line 2' <<<"$masks"
+verdict $? "masks: results and errors are as expected"
+
 control=$(psql -X -q -At -v ON_ERROR_STOP=1 <<SQL
 CREATE FUNCTION control(int) RETURNS int LANGUAGE c STRICT AS '$IDGEN_BUILD/control/control';
 SELECT pg_backend_pid();
