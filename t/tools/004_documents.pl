@@ -67,7 +67,7 @@ for my $path ("$folder/README.md", glob "$folder/docs/*.md")
 	unlike($stderr, qr/WARNING/, "$name: and no warnings");
 	$pasted{$name} = $stdout;
 }
-is_deeply([ grep { !exists $pasted{$_} } qw(README choosing operations partitions recipes replication security tickers) ], [], 'SQL was found in all documents that contain it');
+is_deeply([ grep { !exists $pasted{$_} } qw(README choosing masking operations partitions recipes replication security tickers) ], [], 'SQL was found in all documents that contain it');
 
 # Some of the results
 like($pasted{README}, qr/^([0-9a-f-]{36})\|t\n\1\|f$/m, 'README: a command that is sent twice creates once');
@@ -99,7 +99,7 @@ sub anchors
 	} prose(shift) =~ /^#+ +(.*\S)/mg;
 }
 
-for my $path (map { glob "$folder/$_*.md" } '', qw(docs/ docs/report/ bench/ bench/lab/))
+for my $path (map { glob "$folder/$_*.md" } '', qw(docs/ docs/report/ bench/ bench/lab/ clients/))
 {
 	my $text = prose($path);
 	my @dead;
