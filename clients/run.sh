@@ -23,7 +23,7 @@ while [ $# -gt 0 ]; do
         --all) all=1 ;;
         --packages) packages_only=1 ;;
         -h | --help) sed -n '3,/^$/s/^# \{0,1\}//p' "$0"; exit 0 ;;
-        -*) echo "unknown option $1; see --help" >&2; exit 2 ;;
+        -*) echo "run.sh: unknown option $1; see --help" >&2; exit 2 ;;
         *) break ;;
     esac
     shift

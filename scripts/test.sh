@@ -8,8 +8,8 @@
 # Installs missing packages, builds with warnings as errors, then runs
 # pg_regress, the isolation tests and the TAP tests. Ends with a line
 # "N passed, N failed"; the exit status is 0 if nothing failed. All tests take
-# about seven minutes on two cores. PG_CONFIG=/path/to/pg_config chooses
-# the server.
+# about eight minutes on two cores. PG_CONFIG=/path/to/pg_config chooses the
+# server.
 
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"

@@ -1,6 +1,7 @@
 # The documents: each SQL block can be pasted into psql, in a database like one
 # in use, and raises only the errors that its comments announce ("error 23514").
-# Every relative link leads to a file, and to a heading in it.
+# Every relative link leads to a file, and to a heading in it. The README is short,
+# and CONTRIBUTING has a row for every folder and every script of scripts/dev.
 
 use strict;
 use warnings;
@@ -67,7 +68,7 @@ for my $path ("$folder/README.md", glob "$folder/docs/*.md")
 	unlike($stderr, qr/WARNING/, "$name: and no warnings");
 	$pasted{$name} = $stdout;
 }
-is_deeply([ grep { !exists $pasted{$_} } qw(README choosing operations partitions recipes replication security tickers) ], [], 'SQL was found in all documents that contain it');
+is_deeply([ grep { !exists $pasted{$_} } qw(README choosing masking operations partitions recipes replication tickers) ], [], 'SQL was found in all documents that contain it');
 
 # Some of the results
 like($pasted{README}, qr/^([0-9a-f-]{36})\|t\n\1\|f$/m, 'README: a command that is sent twice creates once');
@@ -99,7 +100,7 @@ sub anchors
 	} prose(shift) =~ /^#+ +(.*\S)/mg;
 }
 
-for my $path (map { glob "$folder/$_*.md" } '', qw(docs/ docs/report/ bench/ bench/lab/))
+for my $path (map { glob "$folder/$_*.md" } '', qw(docs/ docs/report/ bench/ bench/lab/ clients/))
 {
 	my $text = prose($path);
 	my @dead;
@@ -115,5 +116,12 @@ for my $path (map { glob "$folder/$_*.md" } '', qw(docs/ docs/report/ bench/ ben
 	}
 	is("@dead", '', substr($path, 1 + length $folder) . ': every link leads to a file and a heading');
 }
+
+cmp_ok(scalar(my @lines = split /\n/, slurp_file("$folder/README.md")), '<=', 200, 'README.md has at most 200 lines');
+
+my $contributing = slurp_file("$folder/CONTRIBUTING.md");
+my @names = map { substr($_, 1 + length $folder) . '/' } grep { -d && !/\/(results|output_iso|tmp_check)$/ } glob "$folder/*";
+push @names, map { s{.*/}{}r } glob "$folder/scripts/dev/*.sh";
+is_deeply([ grep { $contributing !~ /^\|[^|]*`\Q$_\E`/m } @names ], [], 'CONTRIBUTING.md has each folder and each script of scripts/dev in a table');
 
 done_testing();
