@@ -133,6 +133,10 @@ is( ask(q{SELECT first >= date_trunc('milliseconds', first_clock)
 is( ask(q{SELECT count(*) FROM made
 		  WHERE phase = 'ahead an hour' AND idgen.uuid_timestamp(v6) NOT BETWEEN clock AND clock_after + interval '1 ms'}),
 	'0', 'when the clock is ahead of the last identifier, version 6 follows it');
+is( ask(q{SELECT count(*) FROM made
+		  WHERE phase = 'ahead an hour' AND (idgen.ulid_timestamp(ulid) NOT BETWEEN date_trunc('milliseconds', clock) AND clock_after
+											 OR idgen.object_id_timestamp(object_id) NOT BETWEEN date_trunc('seconds', clock) AND clock_after)}),
+	'0', 'when the clock is ahead of the last identifier, ULID and ObjectId follow it');
 
 # The order is kept for each backend: a new one starts at the clock.
 is( ask(q{SELECT idgen.uuid_timestamp(id) BETWEEN date_trunc('milliseconds', before) AND after
