@@ -114,9 +114,9 @@ is( ask(q{SELECT extract(epoch FROM last - first) * 1000 FROM phase WHERE phase 
 	2, '10000 identifiers at one instant advance by the milliseconds that they fill');
 
 # Within a millisecond, a ULID is the previous one plus one.
-is( ask(q{SELECT count(*) FROM (SELECT idgen.bigint_from_base(right(ulid, 12), 32) - idgen.bigint_from_base(right(lag(ulid) OVER (ORDER BY place), 12), 32) AS step
-			FROM made WHERE phase = 'standing still') s
-		  WHERE step <> 1 AND step <> 1 - (1::bigint << 60)}),
+is( ask(q{SELECT count(*) FROM (SELECT ulid, lag(ulid) OVER (ORDER BY place) AS previous FROM made WHERE phase = 'standing still') s
+		  WHERE left(ulid, 14) <> left(previous, 14)
+			 OR idgen.bigint_from_base(right(ulid, 12), 32) - idgen.bigint_from_base(right(previous, 12), 32) <> 1}),
 	'0', 'a ULID is the previous one plus one within a millisecond');
 
 # Versions 6, 1 and 13 share one counter of 100 ns ticks: three for each row.
