@@ -164,4 +164,13 @@ like($backend->{stderr}, qr/timestamp is out of range for the identifier/, 'an o
 $backend->quit;
 
 $node->stop;
+
+# A clock before 1970, which no identifier with Unix milliseconds can contain
+FakeClock::start_still($node, -86400);
+for my $function (qw(uuid_v7 ulid comb object_id))
+{
+	$node->psql('postgres', "SELECT idgen.$function()", stderr => \my $error);
+	like($error, qr/ERROR:  timestamp is out of range for /, "$function() rejects a clock before 1970");
+}
+$node->stop;
 done_testing();
