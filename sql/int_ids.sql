@@ -32,6 +32,9 @@ SELECT parts.counter >= 1 AS counter, parts.generator, parts.launch,
        id = parts.counter * 10000000000 + parts.generator * 100000 + parts.launch AS formula
 FROM idgen.decimal_id() id, idgen.decimal_id_parts(id) parts;
 SELECT idgen.uuid_version(id), about_now(idgen.uuid_timestamp(id)) AS now FROM idgen.uuid_v7_ordered() id;
+-- its rand_a is the fraction of the millisecond, as that of uuid_v7(): no time is before the call
+SELECT bool_and(left(id::text, 18) COLLATE "C" >= left(idgen.uuid_v7(before)::text, 18)) AS fraction
+FROM (SELECT clock_timestamp() AS before, idgen.uuid_v7_ordered() AS id FROM generate_series(1, 1000) OFFSET 0) made;
 
 -- decimal_id() increments its counter by one
 SELECT b.counter - a.counter AS step
@@ -233,6 +236,10 @@ SELECT idgen.raise_ticker('decimal_id', 92233720200001);
 \set VERBOSITY terse
 SELECT idgen.raise_ticker('snowflake', (extract(epoch FROM now() + interval '2 days') * 1000)::bigint << 12);
 SELECT idgen.raise_ticker('js_id', 9223372036854775807);
+SELECT idgen.raise_ticker('snowflake', (1::bigint << 60) - 1);
+SELECT idgen.raise_ticker('snowflake', 1::bigint << 60);
+SELECT idgen.raise_ticker('uuid_v7_ordered', (1::bigint << 60) - 1);
+SELECT idgen.raise_ticker('uuid_v7_ordered', 1::bigint << 60);
 SELECT idgen.raise_ticker('sunflower', 1);
 SELECT idgen.raise_ticker('decimal_id', NULL) IS NULL AS nothing;
 START TRANSACTION READ ONLY;

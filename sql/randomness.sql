@@ -64,3 +64,20 @@ ORDER BY kind;
 
 -- no 62 random bits occur twice in all identifiers: the pool is not used twice
 SELECT count(*) - count(DISTINCT substring(bits FROM 67)) AS repeated FROM sample;
+
+-- a ULID has 80 new random bits in each millisecond
+CREATE FUNCTION pg_temp.ulids(n int) RETURNS SETOF bit(128) LANGUAGE plpgsql AS $$
+DECLARE
+    id text;
+    millisecond text := '';
+BEGIN
+    WHILE n > 0 LOOP
+        id := idgen.ulid();
+        CONTINUE WHEN left(id, 10) = millisecond;
+        millisecond := left(id, 10);
+        n := n - 1;
+        RETURN NEXT ('x' || replace(idgen.ulid_to_uuid(id)::text, '-', ''))::bit(128);
+    END LOOP;
+END $$;
+SELECT count(*) AS random_bits, count(*) FILTER (WHERE abs(ones - 100) > 6 * sqrt(200) / 2) AS suspicious
+FROM (SELECT bit, sum(get_bit(bits, bit)) AS ones FROM pg_temp.ulids(200) bits, generate_series(48, 127) bit GROUP BY bit) s;

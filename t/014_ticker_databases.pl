@@ -529,11 +529,14 @@ cmp_ok(HandedOut::number('decimal_id', (split /\|/, $values)[3]), '>', $foreign,
 # its high-water marks when it is used again.
 SKIP:
 {
-	skip 'there is room for thousands', 7 if $version >= 170000;
+	skip 'there is room for thousands', 9 if $version >= 170000;
 
 	$node->safe_psql('postgres', "CREATE DATABASE shop_$_ TEMPLATE model") for 1 .. 30;
 	begin_story('the first of 30 databases', make('shop_1'));
-	$node->safe_psql("shop_$_", "SELECT $five") for 2 .. 30;
+	$node->safe_psql("shop_$_", "SELECT $five") for 2 .. 29;
+	my ($mark, $first) = split /\n/, $node->safe_psql('shop_30',
+		q{SELECT coalesce(reserved_value, 1) FROM idgen.ticker_state('decimal_id'); SELECT counter FROM idgen.decimal_id_parts(idgen.decimal_id())});
+	is($first, $mark, 'in the place of another database, a ticker begins with its own high-water mark');
 	check_continues('the first database after 29 others', make('shop_1'));
 
 	# 25 databases and 3 functions of another one, with sessions that stay connected
@@ -569,6 +572,15 @@ SKIP:
 	push @made, map { $_->query_safe('SELECT idgen.decimal_id()') } (@reborn) x 3;
 	is(join(' ', @made), join(' ', sort { $a <=> $b } @made), 'the sessions of that database share one ticker');
 	$_->quit for values %session, $holder, @reborn;
+
+	# 26 databases at the same time
+	$node->stop;
+	$node->append_conf('postgresql.conf', "shared_preload_libraries = 'idgen'");
+	start_with_clock($node, '+0');
+	my @sessions = map { $node->background_psql("shop_$_", on_error_stop => 0) } 2 .. 27;
+	$_->query("SELECT $five") for @sessions;
+	is(join('', map { $_->{stderr} } @sessions), '', 'loaded by the postmaster, the library has room for more');
+	$_->quit for @sessions;
 }
 
 $node->stop;
