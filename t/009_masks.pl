@@ -310,7 +310,7 @@ for my $mode (0640, 0660, 0604, 0602, 0601, 0610)
 	is(outcome('SELECT idgen.permute(1)'), qq{F0000: mask key file "mask_keys" has group or world access\n$private}, sprintf('refused: mode %04o', $mode));
 }
 write_keys($all_keys, 0400);
-is(outcome('SELECT idgen.permute(1)'), $permuted, 'a file that nobody may write is read');
+is(outcome('SELECT idgen.permute(1)'), $permuted, 'a file without write permission is read');
 unlink $file;
 is(outcome('SELECT idgen.permute(1)'), qq{58P01: could not open mask key file "mask_keys": No such file or directory}, 'refused: a missing file');
 mkdir $file or die;
