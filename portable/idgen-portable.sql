@@ -13,7 +13,7 @@
  *	  uuid_v7_ordered(), and the functions that read them;
  *	- masks and permutations, and the extension idgen_advisor;
  *	- uuid_v1(), uuid_v6(), lambert_comb(), suffix COMBs, sequence_comb(), the
- *	  conversions, inspect(), ObjectId, bigint_to_base() and bigint_from_base().
+ *	  conversions, inspect() and ObjectId.
  *
  * Different from the extension:
  *	- uuid_v7() and ulid() are not strictly increasing within a session: two of one
@@ -137,17 +137,19 @@ CREATE OR REPLACE FUNCTION idgen.portable_us(length interval, name text) RETURNS
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT
     SET search_path = pg_catalog, pg_temp
     AS $$
+DECLARE
+    us numeric := extract(epoch FROM length) * 1000000;
 BEGIN
     IF extract(year FROM length) <> 0 OR extract(month FROM length) <> 0 THEN
         RAISE EXCEPTION '% must not have months or years', name
             USING ERRCODE = 'invalid_parameter_value',
                   DETAIL = format('The %s is %s, which has no fixed length.', name, length),
                   HINT = 'Give it in weeks, days, hours, minutes or seconds.';
+    ELSIF us NOT BETWEEN -9223372036854775808 AND 9223372036854775807 THEN
+        RAISE EXCEPTION '% is too long', name
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The %s is %s.', name, length);
     END IF;
-    RETURN extract(epoch FROM length) * 1000000;
-EXCEPTION WHEN numeric_value_out_of_range THEN
-    RAISE EXCEPTION '% is too long', name
-        USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The %s is %s.', name, length);
+    RETURN us;
 END
 $$;
 
@@ -959,6 +961,25 @@ CREATE OR REPLACE FUNCTION idgen.uuid_to_base(id uuid, base int) RETURNS text
 COMMENT ON FUNCTION idgen.uuid_to_base(uuid, int) IS
 'The uuid in digits of base 16, 32 (Crockford), 36, 58 (Bitcoin) or 62: always 32, 26, 25, 22 or 22 digits, so that text order in COLLATE "C" is uuid order. Another base is an error (22023).';
 
+CREATE OR REPLACE FUNCTION idgen.bigint_to_base(value bigint, base int) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    digits text := idgen.portable_digits(base);
+BEGIN
+    IF value < 0 THEN
+        RAISE EXCEPTION 'value must not be negative'
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The value is %s.', value);
+    END IF;
+    RETURN coalesce(nullif(ltrim(idgen.portable_encode(lpad(to_hex(value), 32, '0')::uuid, digits, 20), left(digits, 1)), ''),
+                    left(digits, 1));
+END
+$$;
+
+COMMENT ON FUNCTION idgen.bigint_to_base(bigint, int) IS
+'The number in digits of base 16, 32 (Crockford), 36, 58 (Bitcoin) or 62, without leading zeros. A negative number or another base is an error (22023).';
+
 CREATE OR REPLACE FUNCTION idgen.portable_prefix_problem(prefix text, digits_allowed boolean) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT
     SET search_path = pg_catalog, pg_temp
@@ -1082,6 +1103,25 @@ CREATE OR REPLACE FUNCTION idgen.uuid_from_base(digits text, base int) RETURNS u
 COMMENT ON FUNCTION idgen.uuid_from_base(text, int) IS
 'The uuid with these digits; leading zeros can be left out, and in bases 16, 32 and 36 letters can be of either case. An invalid character, no digits, too many digits or more than 128 bits is an error (22P02).';
 
+CREATE OR REPLACE FUNCTION idgen.bigint_from_base(digits text, base int) RETURNS bigint
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    bits bit(128) := idgen.portable_bits((idgen.portable_read(digits, 'bigint digits', idgen.portable_digits(base), 'bare')).id);
+BEGIN
+    IF strpos(left(bits::text, 65), '1') > 0 THEN
+        RAISE EXCEPTION 'invalid bigint digits: "%"', digits
+            USING ERRCODE = 'invalid_text_representation',
+                  DETAIL = 'The value of the digits is out of range for type bigint.';
+    END IF;
+    RETURN substring(bits FROM 65)::bigint;
+END
+$$;
+
+COMMENT ON FUNCTION idgen.bigint_from_base(text, int) IS
+'The number with these digits, read as by uuid_from_base(). A number out of range for bigint is an error (22P02).';
+
 CREATE OR REPLACE FUNCTION idgen.prefixed_id(prefix text, id uuid DEFAULT idgen.uuid_v7()) RETURNS text
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN idgen.portable_prefix(prefix, true) || '_' || idgen.uuid_to_base(id, 36);
@@ -1144,7 +1184,7 @@ COMMENT ON COLUMN idgen.id_prefixes.domain IS
 'The domain, which may be renamed.';
 
 CREATE OR REPLACE FUNCTION idgen.portable_domain_name(domain_name text) RETURNS text[]
-    LANGUAGE plpgsql STABLE PARALLEL SAFE STRICT
+    LANGUAGE plpgsql STABLE PARALLEL UNSAFE STRICT
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
@@ -1167,51 +1207,62 @@ $$;
 COMMENT ON FUNCTION idgen.portable_domain_name(text) IS
 'Internal. The schema, or NULL, and the name of a domain.';
 
-CREATE OR REPLACE FUNCTION idgen.portable_register_prefix(new_prefix text, schema_name text, domain_name text) RETURNS regtype
+-- DROP DOMAIN leaves its row, which is deleted when the prefix is used again.
+CREATE OR REPLACE FUNCTION idgen.portable_register_prefix(
+    new_prefix text,
+    schema_name text,
+    domain_name text,
+    OUT registered boolean,
+    OUT domain regtype
+)
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE STRICT
     SET search_path = pg_catalog, pg_temp
     AS $$
-DECLARE
-    new_domain regtype := (SELECT t.oid FROM pg_type t
-                           WHERE t.typname = domain_name AND t.typnamespace = quote_ident(schema_name)::regnamespace);
-    owner regtype;
+#variable_conflict use_column
 BEGIN
+    SELECT t.oid INTO portable_register_prefix.domain FROM pg_type t
+    WHERE t.typname = domain_name AND t.typnamespace = quote_ident(schema_name)::regnamespace;
     DELETE FROM idgen.id_prefixes p
     WHERE p.prefix = new_prefix AND NOT EXISTS (SELECT FROM pg_type t WHERE t.oid = p.domain);
-    INSERT INTO idgen.id_prefixes (prefix, domain) VALUES (new_prefix, new_domain) ON CONFLICT (prefix) DO NOTHING;
-    IF FOUND THEN
-        RETURN new_domain;
+    INSERT INTO idgen.id_prefixes VALUES (new_prefix, portable_register_prefix.domain) ON CONFLICT (prefix) DO NOTHING;
+    registered := FOUND;
+    IF NOT registered THEN
+        portable_register_prefix.domain := (SELECT p.domain FROM idgen.id_prefixes p WHERE p.prefix = new_prefix);
     END IF;
-    owner := (SELECT p.domain FROM idgen.id_prefixes p WHERE p.prefix = new_prefix);
-    IF owner IS NULL THEN       -- this transaction cannot see the row
-        RAISE EXCEPTION 'prefix "%" is already in use', new_prefix
-            USING ERRCODE = 'unique_violation',
-                  SCHEMA = 'idgen', TABLE = 'id_prefixes', CONSTRAINT = 'id_prefixes_pkey';
-    END IF;
-    RAISE EXCEPTION 'prefix "%" is already in use', new_prefix
-        USING ERRCODE = 'unique_violation', DETAIL = format('The prefix belongs to domain %s.', owner),
-              SCHEMA = 'idgen', TABLE = 'id_prefixes', CONSTRAINT = 'id_prefixes_pkey';
 END
 $$;
 
 COMMENT ON FUNCTION idgen.portable_register_prefix(text, text, text) IS
-'Internal. Registers the prefix of a domain, or raises an error (23505) that names its domain.';
+'Internal. Registers the prefix of a domain, or returns the domain that has it, NULL if this transaction cannot see it.';
 
--- No search_path of its own: the caller's is where an unqualified domain goes.
+-- No search_path of its own: the caller's is where an unqualified domain goes, and
+-- how a message names one.
 CREATE OR REPLACE FUNCTION idgen.create_id_domain(domain_name text, prefix text) RETURNS regtype
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE STRICT
     AS $$
 DECLARE
     checked pg_catalog.text := idgen.portable_prefix(prefix, true);
     names pg_catalog.text[] := idgen.portable_domain_name(domain_name);
-    creation pg_catalog.text := pg_catalog.format('AS pg_catalog.text COLLATE pg_catalog."C" CONSTRAINT prefixed_id_check CHECK (idgen.is_prefixed_id(VALUE, %L))', prefix);
+    definition pg_catalog.text := pg_catalog.format('AS pg_catalog.text COLLATE pg_catalog."C" CONSTRAINT prefixed_id_check CHECK (idgen.is_prefixed_id(VALUE, %L))', prefix);
+    result pg_catalog.record;
 BEGIN
     IF names[1] IS NULL AND pg_catalog.current_schema() IS NULL THEN
-        EXECUTE pg_catalog.format('CREATE DOMAIN %I %s', names[2], creation);   -- raises the error
+        EXECUTE pg_catalog.format('CREATE DOMAIN %I %s', names[2], definition);     -- raises the error
     END IF;
     names[1] := coalesce(names[1], pg_catalog.current_schema());
-    EXECUTE pg_catalog.format('CREATE DOMAIN %I.%I %s', names[1], names[2], creation);
-    RETURN idgen.portable_register_prefix(prefix, names[1], names[2]);
+    EXECUTE pg_catalog.format('CREATE DOMAIN %I.%I %s', names[1], names[2], definition);
+
+    result := idgen.portable_register_prefix(prefix, names[1], names[2]);
+    IF result.registered THEN
+        RETURN result.domain;
+    ELSIF result.domain IS NULL THEN
+        RAISE EXCEPTION 'prefix "%" is already in use', prefix
+            USING ERRCODE = 'unique_violation',
+                  SCHEMA = 'idgen', TABLE = 'id_prefixes', CONSTRAINT = 'id_prefixes_pkey';
+    END IF;
+    RAISE EXCEPTION 'prefix "%" is already in use', prefix
+        USING ERRCODE = 'unique_violation', DETAIL = pg_catalog.format('The prefix belongs to domain %s.', result.domain),
+              SCHEMA = 'idgen', TABLE = 'id_prefixes', CONSTRAINT = 'id_prefixes_pkey';
 END
 $$;
 
@@ -1413,30 +1464,30 @@ DECLARE
     serializable CONSTANT boolean := current_setting('transaction_isolation') = 'serializable';
     search boolean := read_only OR NOT serializable;
     hash CONSTANT bigint := idgen.portable_request_hash(request);
-    found record;
+    recorded record;
 BEGIN
     FOR attempt IN 1 .. 100 LOOP
         IF search THEN
-            SELECT c.entity_id, c.entity_number, coalesce(c.command_name, '') AS command_name, c.request_hash INTO found
+            SELECT c.entity_id, c.entity_number, coalesce(c.command_name, '') AS command_name, c.request_hash INTO recorded
             FROM idgen.creation_identifiers c WHERE c.command_id = command;
             IF FOUND THEN
                 IF serializable AND (SELECT count(*) FROM idgen.creation_identifiers c WHERE c.command_id = command) > 1 THEN
                     RAISE EXCEPTION 'could not serialize access due to concurrent delete'
                         USING ERRCODE = 'serialization_failure',
                               DETAIL = format('Another session forgot command id "%s" while this transaction recorded it.', command);
-                ELSIF (id IS NULL) <> (found.entity_id IS NULL) OR name <> found.command_name
-                   OR hash IS DISTINCT FROM found.request_hash THEN
+                ELSIF (id IS NULL) <> (recorded.entity_id IS NULL) OR name <> recorded.command_name
+                   OR hash IS DISTINCT FROM recorded.request_hash THEN
                     RAISE EXCEPTION 'command id "%" was already used for a different command', command
                         USING ERRCODE = 'unique_violation',
                               DETAIL = format('The recorded command has %s; this command has %s.',
-                                              idgen.portable_command(found.command_name, found.entity_id IS NOT NULL, found.request_hash),
+                                              idgen.portable_command(recorded.command_name, recorded.entity_id IS NOT NULL, recorded.request_hash),
                                               idgen.portable_command(name, id IS NOT NULL, hash)),
                               HINT = 'Retry a command with the same name and request, and use a new command id for a new command.',
                               SCHEMA = 'idgen', TABLE = 'creation_identifiers',
                               CONSTRAINT = 'creation_identifiers_same_command';
                 END IF;
-                id := found.entity_id;
-                number := found.entity_number;
+                id := recorded.entity_id;
+                number := recorded.entity_number;
                 created := false;
                 RETURN;
             END IF;
