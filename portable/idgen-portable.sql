@@ -1045,6 +1045,8 @@ DECLARE
     separator int := 0;     -- its position
     number text;
     rest text;
+    chunk_value CONSTANT numeric := base::numeric ^ 10;
+    chunk bigint := 0;
     n numeric := 0;
     problem text;
 BEGIN
@@ -1077,11 +1079,16 @@ BEGIN
                                     length(value) - length(rest) + 1, base)
         WHEN length(number) > width THEN format('At most %s digits are allowed.', width) END);
     IF problem IS NULL THEN
-        FOR i IN 1 .. length(number) LOOP
-            n := n * base + (strpos(digits, substr(number, i, 1)) - 1);
+        number := lpad(number, 40, left(digits, 1));
+        FOR i IN 1 .. 40 LOOP
+            chunk := chunk * base + strpos(digits, substr(number, i, 1)) - 1;
+            IF i % 10 = 0 THEN
+                n := n * chunk_value + chunk;
+                chunk := 0;
+            END IF;
         END LOOP;
         problem := CASE WHEN n >= 340282366920938463463374607431768211456 THEN 'The value of the digits exceeds 128 bits.'
-                        WHEN form IN ('full', 'optional') AND length(number) < width THEN format('Exactly %s digits are required.', width) END;
+                        WHEN form IN ('full', 'optional') AND length(value) - separator < width THEN format('Exactly %s digits are required.', width) END;
     END IF;
     IF problem IS NOT NULL THEN
         RAISE EXCEPTION 'invalid %: "%"', noun, value
@@ -1456,7 +1463,6 @@ CREATE OR REPLACE FUNCTION idgen.portable_create_once(
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     SET enable_seqscan = off
-    SET plan_cache_mode = force_generic_plan
     AS $$
 DECLARE
     function_name CONSTANT text := CASE WHEN id IS NULL THEN 'create_once_bigint' ELSE 'create_once' END;
@@ -1542,13 +1548,16 @@ CREATE OR REPLACE FUNCTION idgen.create_once(
 )
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     AS $$
+DECLARE
+    result pg_catalog.record;
 BEGIN
     IF command_id IS NULL OR proposed_id IS NULL OR command_name IS NULL THEN
         PERFORM idgen.portable_not_null(command_id, 'command_id'), idgen.portable_not_null(proposed_id, 'proposed_id'),
                 idgen.portable_not_null(command_name, 'command_name');
     END IF;
-    SELECT c.id, c.created INTO entity_id, created
-    FROM idgen.portable_create_once(command_id, proposed_id, NULL, command_name, request) c;
+    result := idgen.portable_create_once(command_id, proposed_id, NULL, command_name, request);
+    entity_id := result.id;
+    created := result.created;
 END
 $$;
 
@@ -1565,13 +1574,16 @@ CREATE OR REPLACE FUNCTION idgen.create_once_bigint(
 )
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     AS $$
+DECLARE
+    result pg_catalog.record;
 BEGIN
     IF command_id IS NULL OR proposed_id IS NULL OR command_name IS NULL THEN
         PERFORM idgen.portable_not_null(command_id, 'command_id'), idgen.portable_not_null(proposed_id, 'proposed_id'),
                 idgen.portable_not_null(command_name, 'command_name');
     END IF;
-    SELECT c.number, c.created INTO entity_number, created
-    FROM idgen.portable_create_once(command_id, NULL, proposed_id, command_name, request) c;
+    result := idgen.portable_create_once(command_id, NULL, proposed_id, command_name, request);
+    entity_number := result.number;
+    created := result.created;
 END
 $$;
 
