@@ -243,19 +243,19 @@ BEGIN
                 w[t] := ('x' || encode(substr(padded, 64 * block + 4 * t + 1, 4), 'hex'))::bit(32)::bigint;
             ELSE
                 x := w[t - 3] # w[t - 8] # w[t - 14] # w[t - 16];
-                w[t] := (x << 1 | x >> 31) & ones;
+                w[t] := ((x << 1) & ones) | (x >> 31);
             END IF;
         END LOOP;
         a := h[1]; b := h[2]; c := h[3]; d := h[4]; e := h[5];
         FOR t IN 0 .. 79 LOOP
-            f := CASE t / 20 WHEN 0 THEN (b & c | ~b & ones & d) + 1518500249
+            f := CASE t / 20 WHEN 0 THEN ((b & c) | ((b # ones) & d)) + 1518500249
                              WHEN 1 THEN (b # c # d) + 1859775393
-                             WHEN 2 THEN (b & c | b & d | c & d) + 2400959708
+                             WHEN 2 THEN ((b & c) | (b & d) | (c & d)) + 2400959708
                              ELSE (b # c # d) + 3395469782 END;
-            x := ((a << 5 & ones | a >> 27) + f + e + w[t]) & ones;
-            e := d; d := c; c := (b << 30 & ones) | b >> 2; b := a; a := x;
+            x := ((((a << 5) & ones) | (a >> 27)) + f + e + w[t]) & ones;
+            e := d; d := c; c := ((b << 30) & ones) | (b >> 2); b := a; a := x;
         END LOOP;
-        h := ARRAY[h[1] + a & ones, h[2] + b & ones, h[3] + c & ones, h[4] + d & ones, h[5] + e & ones];
+        h := ARRAY[(h[1] + a) & ones, (h[2] + b) & ones, (h[3] + c) & ones, (h[4] + d) & ones, (h[5] + e) & ones];
     END LOOP;
     RETURN substr(int8send(h[1]), 5) || substr(int8send(h[2]), 5) || substr(int8send(h[3]), 5)
         || substr(int8send(h[4]), 5) || substr(int8send(h[5]), 5);
@@ -272,8 +272,8 @@ CREATE OR REPLACE FUNCTION idgen.uuid_v5(namespace uuid, name text) RETURNS uuid
 DECLARE
     hash bytea := idgen.portable_sha1(uuid_send(namespace) || convert_to(name, 'UTF8'));
 BEGIN
-    hash := set_byte(hash, 6, 80 | get_byte(hash, 6) & 15);         -- version 5
-    hash := set_byte(hash, 8, 128 | get_byte(hash, 8) & 63);        -- variant
+    hash := set_byte(hash, 6, 80 | (get_byte(hash, 6) & 15));       -- version 5
+    hash := set_byte(hash, 8, 128 | (get_byte(hash, 8) & 63));      -- variant
     RETURN encode(substr(hash, 1, 16), 'hex');
 END
 $$;
@@ -616,9 +616,9 @@ COMMENT ON FUNCTION idgen.portable_is_version(uuid, int) IS
 CREATE OR REPLACE FUNCTION idgen.portable_prefix_accepted(id uuid, clock timestamptz, rule bigint[]) RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
     RETURN idgen.portable_is_version(id, 4)
-       AND ((idgen.portable_first_48_bits(id) >> (48 - rule[4])::int)
-            - idgen.portable_period_number(idgen.portable_unix_ms(clock, -rule[1]), rule[3])
-            & (1::bigint << rule[4]::int) - 1)
+       AND (((idgen.portable_first_48_bits(id) >> (48 - rule[4])::int)
+             - idgen.portable_period_number(idgen.portable_unix_ms(clock, -rule[1]), rule[3]))
+            & ((1::bigint << rule[4]::int) - 1))
            <= idgen.portable_period_number(idgen.portable_unix_ms(clock, rule[2]), rule[3])
             - idgen.portable_period_number(idgen.portable_unix_ms(clock, -rule[1]), rule[3]);
 
