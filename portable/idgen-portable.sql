@@ -7,24 +7,25 @@
  * names, arguments, results and errors as the extension's, which can replace them
  * later. Running it again replaces the functions and keeps the data.
  *
- * Not included, because they need shared memory, a session's memory or a file of
- * the server:
- *	- identifiers on a ticker: snowflake(), trace_id(), js_id(), decimal_id(),
- *	  uuid_v7_ordered(), and the functions that read them;
- *	- masks and permutations, and the extension idgen_advisor;
- *	- uuid_v1(), uuid_v6(), lambert_comb(), suffix COMBs, sequence_comb(), the
- *	  conversions, inspect() and ObjectId.
+ * Not included:
+ *   - identifiers on a ticker, which needs shared memory: snowflake(), trace_id(),
+ *     js_id(), decimal_id(), uuid_v7_ordered(), and the functions that read them;
+ *   - masks and permutations, which need a key file, and the extension idgen_advisor;
+ *   - uuid_v1(), uuid_v6(), lambert_comb(), suffix COMBs, sequence_comb(), the
+ *     conversions, inspect() and ObjectId.
  *
  * Different from the extension:
- *	- uuid_v7() and ulid() are not strictly increasing within a session: two of one
- *	  microsecond (ulid(): of one millisecond) are in random order;
- *	- short_comb() accepts no run_length other than 1;
- *	- check_on_insert() does not read the setting idgen.clock, which any role could
- *	  set. Check a late batch with check_recent_...() and its clock.
+ *   - uuid_v7() and ulid() are not strictly increasing within a session or a
+ *     transaction: two of one microsecond (ulid(): of one millisecond) are in random
+ *     order, and a clock that is set back repeats its times;
+ *   - short_comb() accepts no run_length other than 1;
+ *   - check_on_insert() does not read the setting idgen.clock, which no library
+ *     protects here. Check a late batch with check_recent_...() and its clock.
  *
- * Functions whose names begin with "portable_" are internal, and may change.
- * The order is that of docs/reference.md. Bodies are resolved here, under the
- * search_path below, or set their own, so that the caller's does not matter.
+ * Random bits come from gen_random_uuid() only. Functions whose names begin with
+ * "portable_" are internal, and may change. The order is that of docs/reference.md.
+ * Names in bodies are resolved here, under the search_path below, or under one that
+ * the function sets, or are qualified, so that the caller's does not matter.
  */
 
 BEGIN;
