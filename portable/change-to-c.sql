@@ -16,15 +16,12 @@
 
 DO $change$
 DECLARE
-    -- statements that define again what uses a function of the schema
-    statements text[];
+    caller_search_path text := current_setting('search_path');
     others text;
-    statement text;
-    valid boolean;
-    grants text[];
-    of_extension name;
+    routines text;
+    a record;
 BEGIN
-    -- names are then written with their schema
+    -- with this search_path, definitions are written with the schema of each name
     PERFORM set_config('search_path', 'pg_catalog, pg_temp', true);
 
     IF EXISTS (SELECT FROM pg_extension WHERE extname = 'idgen') THEN
@@ -49,6 +46,7 @@ BEGIN
       AND NOT (d.classid = 'pg_proc'::regclass
                AND d.objid IN (SELECT oid FROM pg_proc WHERE pronamespace = 'idgen'::regnamespace));
 
+    -- 1: drop; 3: define again; 4: validate, enable, grant
     CREATE TEMP TABLE idgen_again (step int, classid oid, objid oid, statement text) ON COMMIT DROP;
 
     -- defaults and generated columns
@@ -114,29 +112,44 @@ BEGIN
                   HINT = 'Drop them in the same transaction, and create them again after the change.';
     END IF;
 
-    SELECT array_agg(format('GRANT %s ON %s TO %s%s', a.privilege_type, c.oid::regclass,
-                            CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END,
-                            CASE WHEN a.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END))
-    INTO grants
-    FROM pg_class c, aclexplode(c.relacl) a
+    -- of both tables; the owner of the new ones may be another role
+    INSERT INTO idgen_again (step, statement)
+    SELECT 4, format('GRANT %s ON %s TO %s%s', a.privilege_type, c.oid::regclass,
+                     CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END,
+                     CASE WHEN a.is_grantable OR a.grantee = c.relowner THEN ' WITH GRANT OPTION' ELSE '' END)
+    FROM pg_class c, aclexplode(coalesce(c.relacl, acldefault('r', c.relowner))) a
     WHERE c.oid IN ('idgen.creation_identifiers'::regclass, 'idgen.id_prefixes'::regclass)
-      AND a.grantee <> c.relowner
+      AND a.grantee <> current_user::regrole
       AND a.privilege_type IN ('SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE');
-
-    SELECT e.extname INTO of_extension
-    FROM pg_depend d JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND e.oid = d.refobjid
-    WHERE d.classid = 'pg_class'::regclass AND d.objid = 'idgen.creation_identifiers'::regclass AND d.deptype = 'e';
 
     ALTER SCHEMA idgen RENAME TO idgen_portable;
     CREATE EXTENSION idgen;
     INSERT INTO idgen.creation_identifiers SELECT * FROM idgen_portable.creation_identifiers;
     INSERT INTO idgen.id_prefixes SELECT * FROM idgen_portable.id_prefixes;
 
-    FOR statement IN SELECT a.statement FROM idgen_again a WHERE step < 4 ORDER BY step LOOP
-        EXECUTE statement;
+    FOR a IN SELECT * FROM idgen_again ORDER BY step LOOP
+        BEGIN
+            EXECUTE a.statement;
+        EXCEPTION WHEN check_violation THEN
+            RAISE WARNING 'not validated: %', a.statement
+                USING DETAIL = SQLERRM;
+        END;
     END LOOP;
-    FOREACH statement IN ARRAY coalesce(grants, '{}') LOOP
-        EXECUTE statement;
-    END LOOP;
+
+    -- What another role put into the schema stops the change here.
+    IF EXISTS (SELECT FROM pg_extension WHERE extname = 'idgen_portable') THEN
+        DROP EXTENSION idgen_portable;
+    ELSE
+        SELECT string_agg(p.oid::regprocedure::text, ', ') INTO routines
+        FROM pg_proc p
+        WHERE pronamespace = 'idgen_portable'::regnamespace
+          AND (p.proname LIKE 'portable\_%'
+               OR to_regprocedure(regexp_replace(p.oid::regprocedure::text, '^idgen_portable', 'idgen')) IS NOT NULL);
+        EXECUTE 'DROP ROUTINE ' || routines;
+        DROP TABLE idgen_portable.creation_identifiers, idgen_portable.id_prefixes;
+    END IF;
+    DROP SCHEMA IF EXISTS idgen_portable;
+    DROP TABLE idgen_uses, idgen_again;
+    PERFORM set_config('search_path', caller_search_path, true);
 END
 $change$;
