@@ -23,9 +23,9 @@ PG_CPPFLAGS = -I$(srcdir)/src -isystem $(shell $(PG_CONFIG) --includedir-server)
 PG_CFLAGS = -fvisibility=hidden
 
 # The tests of what the portable edition has, too; they also run against it.
-PORTABLE = callable generate bounds within decode text validate trigger creation errors
+PORTABLE = callable generate bounds within decode bases text validate trigger creation errors
 
-REGRESS = install $(PORTABLE) schemes runs randomness within_numbers int_ids bases object_id clock
+REGRESS = install $(PORTABLE) schemes runs randomness within_numbers int_ids object_id clock
 REGRESS_OPTS = --load-extension=idgen
 ISOLATION = create_once create_once_snapshot forget_creation
 ISOLATION_OPTS = --load-extension=idgen

@@ -19,7 +19,7 @@ DECLARE
     caller_search_path text := current_setting('search_path');
     others text;
     routines text;
-    a record;
+    again record;
 BEGIN
     -- with this search_path, definitions are written with the schema of each name
     PERFORM set_config('search_path', 'pg_catalog, pg_temp', true);
@@ -127,11 +127,11 @@ BEGIN
     INSERT INTO idgen.creation_identifiers SELECT * FROM idgen_portable.creation_identifiers;
     INSERT INTO idgen.id_prefixes SELECT * FROM idgen_portable.id_prefixes;
 
-    FOR a IN SELECT * FROM idgen_again ORDER BY step LOOP
+    FOR again IN SELECT * FROM idgen_again ORDER BY step LOOP
         BEGIN
-            EXECUTE a.statement;
+            EXECUTE again.statement;
         EXCEPTION WHEN check_violation THEN
-            RAISE WARNING 'not validated: %', a.statement
+            RAISE WARNING 'not validated: %', again.statement
                 USING DETAIL = SQLERRM;
         END;
     END LOOP;

@@ -12,7 +12,7 @@ DECLARE
         'ulid_floor', 'ulid_ceil', 'ulid_within',
         'is_uuid', 'is_recent_short_comb', 'is_recent_comb', 'is_recent_uuid_v7',
         'check_recent_short_comb', 'check_recent_comb', 'check_recent_uuid_v7', 'check_on_insert',
-        'uuid_to_base', 'uuid_from_base', 'prefixed_id', 'prefixed_id_to_uuid', 'prefixed_id_prefix', 'is_prefixed_id',
+        'uuid_to_base', 'uuid_from_base', 'bigint_to_base', 'bigint_from_base', 'prefixed_id', 'prefixed_id_to_uuid', 'prefixed_id_prefix', 'is_prefixed_id',
         'create_id_domain', 'parse_prefixed_id', 'typeid', 'typeid_from_uuid', 'typeid_to_uuid', 'typeid_prefix',
         'ulid', 'ulid_to_uuid', 'ulid_from_uuid', 'ulid_timestamp',
         'create_once', 'create_once_bigint', 'find_creation', 'forget_creation', 'forget_creation_of',

@@ -1,4 +1,5 @@
--- All bases, for uuid and bigint. text.sql tests base 36 of uuid.
+-- Bases, for uuid and bigint.
+\set SHOW_CONTEXT never
 
 CREATE FUNCTION failure(statement text, OUT state text, OUT message text, OUT detail text)
 LANGUAGE plpgsql AS $$

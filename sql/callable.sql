@@ -14,6 +14,7 @@ BEGIN
         WHERE p.pronamespace = 'idgen'::regnamespace
           AND p.proname LIKE name_pattern
           AND p.prorettype <> 'trigger'::regtype
+          AND p.proname NOT LIKE 'portable\_%'     -- internal functions
           AND 'internal'::regtype <> ALL (p.proargtypes::oid[])
         ORDER BY p.oid, count
     LOOP

@@ -211,3 +211,6 @@ RESET idgen.clock;
 DROP FUNCTION misread, accepted;
 DROP TABLE orders, parts, split, exact, written;
 DROP DOMAIN order_id;
+
+-- the function is not called as a trigger
+SELECT idgen.check_on_insert();
