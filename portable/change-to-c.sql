@@ -12,7 +12,8 @@
 -- defined again with the same text. Anything else that uses them is an error that
 -- names it: drop it before, in the same transaction, and create it again after.
 --
--- Until the end of the transaction, create_once() waits in other sessions.
+-- Until the end of the transaction, create_once() waits in other sessions. A call that
+-- waited then fails, because its function is gone, and succeeds when it is sent again.
 
 DO $change$
 DECLARE
