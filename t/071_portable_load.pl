@@ -3,6 +3,7 @@
 use strict;
 use warnings;
 use FindBin;
+use PostgreSQL::Test::Cluster;		# has INIT blocks
 use PostgreSQL::Test::Utils;
 
 $ENV{IDGEN_PORTABLE} = 1;
