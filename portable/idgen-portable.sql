@@ -394,7 +394,7 @@ CREATE OR REPLACE FUNCTION idgen.short_comb_timestamp(
     AS $$
 DECLARE
     period_ms bigint;
-    bits int := 8 * coalesce(prefix_bytes, 2);
+    bits int;
     number bigint;
     start_ms numeric;
 BEGIN
@@ -402,6 +402,7 @@ BEGIN
         RETURN NULL;
     END IF;
     period_ms := idgen.portable_period_ms(period, prefix_bytes);
+    bits := 8 * coalesce(prefix_bytes, 2);
     number := idgen.portable_period_number(
         idgen.portable_unix_ms(coalesce(idgen.portable_finite(clock), statement_timestamp())), period_ms);
     IF idgen.uuid_version(id) IS DISTINCT FROM 4 THEN
@@ -556,8 +557,8 @@ CREATE OR REPLACE FUNCTION idgen.portable_rule(
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
-    bits int := 8 * coalesce(prefix_bytes, 2);
     period_ms bigint := idgen.portable_period_ms(period, prefix_bytes);
+    bits int := 8 * coalesce(prefix_bytes, 2);
     both_us bigint := coalesce(idgen.portable_tolerance_us(tolerance, 'tolerance'),
                                CASE scheme WHEN 'short_comb' THEN 10 * 1000 * period_ms ELSE 600000000 END);
     past_us bigint := coalesce(idgen.portable_tolerance_us(past_tolerance, 'past_tolerance'), both_us);
@@ -1170,7 +1171,7 @@ COMMENT ON FUNCTION idgen.prefixed_id_prefix(text) IS
 -- The last value is that of the uuid whose bits are all 1.
 CREATE OR REPLACE FUNCTION idgen.is_prefixed_id(id text, prefix text) RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
-    RETURN CASE WHEN idgen.portable_prefix(prefix, true) IS NOT NULL
+    RETURN CASE WHEN id IS NOT NULL AND idgen.portable_prefix(prefix, true) IS NOT NULL
            THEN octet_length(id) = octet_length(prefix) + 26
             AND starts_with(id, prefix || '_')
             AND right(id, 25) ~ '^[0-9a-z]*$' COLLATE "C"
