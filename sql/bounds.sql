@@ -1,5 +1,4 @@
 -- Bounds: the smallest and the greatest identifier of a millisecond.
-\set SHOW_CONTEXT never
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 
