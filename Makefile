@@ -4,6 +4,7 @@
 #   make installcheck                                    on a running server
 #   make installcheck REGRESS=validate ISOLATION=        one regression test
 #   make installcheck REGRESS= ISOLATION=create_once     one isolation test
+#   make portable-installcheck                           the portable edition
 #   make prove_installcheck PROVE_TESTS=t/006_id_pattern.pl
 #
 # PG_CONFIG=/path/to/pg_config chooses the server. The TAP tests start servers
@@ -21,17 +22,26 @@ DATA = idgen--1.0.sql
 PG_CPPFLAGS = -I$(srcdir)/src -isystem $(shell $(PG_CONFIG) --includedir-server) -include compat.h
 PG_CFLAGS = -fvisibility=hidden
 
-REGRESS = install callable generate schemes randomness bounds within decode int_ids text object_id validate trigger creation errors
+# The tests of what the portable edition has, too; they also run against it.
+PORTABLE = callable generate bounds within decode bases text validate trigger creation errors
+
+REGRESS = install $(PORTABLE) schemes runs randomness within_numbers int_ids object_id clock
 REGRESS_OPTS = --load-extension=idgen
 ISOLATION = create_once create_once_snapshot forget_creation
 ISOLATION_OPTS = --load-extension=idgen
 
-EXTRA_CLEAN = tmp_check
+EXTRA_CLEAN = tmp_check output_portable output_portable_iso
 
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
 $(OBJS): $(wildcard $(srcdir)/src/*.h)
+
+# The tests of the portable edition, which the first one installs.
+.PHONY: portable-installcheck
+portable-installcheck:
+	$(pg_regress_installcheck) --outputdir=output_portable --dbname=portable_regression portable_install $(PORTABLE)
+	$(pg_isolation_regress_installcheck) --outputdir=output_portable_iso --use-existing --dbname=portable_regression $(ISOLATION)
 
 # The server may have been built without --enable-tap-tests.
 ifeq ($(PROVE),)

@@ -33,9 +33,10 @@ if [ $# -eq 0 ]; then
     # vacuum and statistics only at a test's request
     idgen_start autovacuum=off
     run_make "pg_regress and isolation tests" installcheck installcheck
+    run_make "pg_regress and isolation tests of the portable edition" portable portable-installcheck
     run_make "pg_regress tests of the advisor" advisor installcheck -C advisor
     [ "$failed" -eq 0 ] ||
-        cat "$IDGEN_BUILD"/{,advisor/,output_iso/}regression.diffs 2>/dev/null
+        cat "$IDGEN_BUILD"/{,advisor/,output_iso/,output_portable/,output_portable_iso/}regression.diffs 2>/dev/null
     idgen_stop
     mapfile -t tests < <(idgen_tap_tests)
     set -- "${tests[@]}"

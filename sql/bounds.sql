@@ -1,4 +1,5 @@
 -- Bounds: the smallest and the greatest identifier of a millisecond.
+\set SHOW_CONTEXT never
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 

@@ -1,6 +1,7 @@
 -- Every function can be called with untyped parameters, which most drivers send:
 -- the call is not ambiguous, and does not resolve to another function of the same
 -- name.
+\set SHOW_CONTEXT never
 CREATE PROCEDURE check_calls(name_pattern text) LANGUAGE plpgsql AS $$
 DECLARE
     f record;
@@ -13,6 +14,7 @@ BEGIN
         WHERE p.pronamespace = 'idgen'::regnamespace
           AND p.proname LIKE name_pattern
           AND p.prorettype <> 'trigger'::regtype
+          AND p.proname NOT LIKE 'portable\_%'     -- internal functions
           AND 'internal'::regtype <> ALL (p.proargtypes::oid[])
         ORDER BY p.oid, count
     LOOP

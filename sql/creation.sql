@@ -1,5 +1,6 @@
 -- create_once() and related functions in one session. specs/create_once.spec tests
 -- concurrent sessions.
+\set SHOW_CONTEXT never
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 

@@ -1,5 +1,6 @@
 -- Functions that read identifiers: known values, and NULL where an identifier does
 -- not contain the information.
+\set SHOW_CONTEXT never
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 

@@ -1,4 +1,5 @@
 -- Errors for invalid input: SQLSTATE, message, DETAIL and HINT.
+\set SHOW_CONTEXT never
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 SET intervalstyle = 'postgres';
@@ -38,8 +39,6 @@ SELECT input, f.* FROM (VALUES
     ($$prefix_bytes => 0$$),
     ($$prefix_bytes => 7$$),
     ($$prefix_bytes => -2147483648$$),
-    ($$run_length => 0$$),
-    ($$run_length => -1$$),
     ($$clock => 'infinity'$$),
     ($$clock => '-infinity'$$),
     ($$clock => '1969-12-31 23:59:59+00'$$)) v (input),
@@ -66,7 +65,6 @@ SELECT input, f.* FROM (VALUES
     ($$short_comb_timestamp('919108f7-52d1-4320-9bac-f847db4148a8', period => '0')$$),
     ($$short_comb_timestamp('919108f7-52d1-4320-9bac-f847db4148a8', prefix_bytes => 7)$$),
     ($$short_comb_timestamp('919108f7-52d1-4320-9bac-f847db4148a8', period => '365251 days')$$),
-    ($$short_suffix_comb('365251 days')$$),
     ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', period => '365251 days')$$),
     ($$check_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', period => '50000000 days', prefix_bytes => 1)$$),
     ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', '365250 days', period => '1 millisecond', prefix_bytes => 6)$$),
@@ -124,7 +122,6 @@ SELECT timing, f.* FROM (VALUES
     failure('INSERT INTO t VALUES (idgen.short_comb());'
             'CREATE TRIGGER c ' || timing || $$ EXECUTE FUNCTION idgen.check_on_insert('id', 'short_comb');$$ ||
             'INSERT INTO t VALUES (idgen.short_comb()); UPDATE t SET n = 2; DELETE FROM t') f;
-SELECT f.* FROM failure('SELECT idgen.check_on_insert()') f;
 DROP TABLE t;
 
 --

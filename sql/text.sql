@@ -1,4 +1,5 @@
 -- Bases, prefixed ids, TypeID and ULID.
+\set SHOW_CONTEXT never
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 
@@ -14,47 +15,27 @@ END $$;
 --
 -- Bases
 --
-SELECT base, idgen.uuid_to_base(id, base)
-FROM unnest('{16,32,36,58,62}'::int[]) base,
-     (VALUES (uuid '00000000-0000-0000-0000-000000000000'), ('00000000-0000-0000-0000-000000000001'),
+SELECT idgen.uuid_to_base(id, 36)
+FROM (VALUES (uuid '00000000-0000-0000-0000-000000000000'), ('00000000-0000-0000-0000-000000000001'),
              ('00000000-0000-0000-0000-00000000003a'), ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f'),
              ('ffffffff-ffff-ffff-ffff-ffffffffffff')) v (id)
-ORDER BY base, id;
+ORDER BY id;
 
 -- round trips, lengths, and text order, which is uuid order
 CREATE TEMP TABLE sample AS
 SELECT id FROM (SELECT gen_random_uuid() AS id FROM generate_series(1, 5000)
                 UNION ALL SELECT lpad(to_hex(n), 32, '0')::uuid FROM generate_series(0, 999) n
                 UNION ALL SELECT rpad(to_hex(n), 32, 'f')::uuid FROM generate_series(0, 999) n) s;
-SELECT base, bool_and(idgen.uuid_from_base(idgen.uuid_to_base(id, base), base) = id) AS round_trip,
-       min(length(idgen.uuid_to_base(id, base))), max(length(idgen.uuid_to_base(id, base))),
-       bool_and(idgen.uuid_from_base(trimmed, base) = id) AS unpadded,
-       array_agg(id ORDER BY id) = array_agg(id ORDER BY idgen.uuid_to_base(id, base) COLLATE "C") AS same_order
-FROM sample, unnest('{16,32,36,58,62}'::int[]) base,
-     LATERAL (SELECT regexp_replace(idgen.uuid_to_base(id, base), CASE base WHEN 58 THEN '^1+(?=.)' ELSE '^0+(?=.)' END, '') AS trimmed) t
-GROUP BY base ORDER BY base;
+SELECT bool_and(idgen.uuid_from_base(idgen.uuid_to_base(id, 36), 36) = id) AS round_trip,
+       min(length(idgen.uuid_to_base(id, 36))), max(length(idgen.uuid_to_base(id, 36))),
+       bool_and(idgen.uuid_from_base(regexp_replace(idgen.uuid_to_base(id, 36), '^0+(?=.)', ''), 36) = id) AS unpadded,
+       array_agg(id ORDER BY id) = array_agg(id ORDER BY idgen.uuid_to_base(id, 36) COLLATE "C") AS same_order
+FROM sample;
 
--- each power of two, and each power of two minus one
-SELECT base, count(*) AS numbers, bool_and(idgen.bigint_from_base(idgen.bigint_to_base(n, base), base) = n) AS round_trip
-FROM (SELECT (1::bigint << k) - d AS n FROM generate_series(0, 62) k, generate_series(0, 1) d
-      UNION ALL VALUES (9223372036854775807)) s, unnest('{16,32,36,58,62}'::int[]) base
-GROUP BY base ORDER BY base;
-SELECT base, idgen.bigint_to_base(n, base)
-FROM unnest('{16,32,36,58,62}'::int[]) base, (VALUES (0::bigint), (57), (61), (9223372036854775807)) v (n) ORDER BY base, n;
-
--- upper and lower case, and confusable characters
-SELECT idgen.bigint_from_base('7F', 16) AS upper_16, idgen.bigint_from_base('7f', 16) AS lower_16,
-       idgen.bigint_from_base('Zz', 36) AS both_36, idgen.bigint_from_base('iIlLoO', 32) AS confusable,
-       idgen.bigint_from_base('111100', 32) AS as_these, idgen.bigint_from_base('aZ', 32) AS lower_a,
-       idgen.bigint_from_base('aA', 58) AS lower_upper_58, idgen.bigint_from_base('Aa', 58) AS upper_lower_58,
-       idgen.bigint_from_base('aA', 62) AS lower_upper_62, idgen.bigint_from_base('Aa', 62) AS upper_lower_62;
-SELECT idgen.uuid_from_base('1', 58) AS zero_58, idgen.uuid_from_base('0', 62) AS zero_62, idgen.uuid_from_base('z', 36) AS thirty_five;
-
--- each ASCII character in each base is a digit or an error
-SELECT base, count(*) FILTER (WHERE state IS NULL) AS digits, count(*) FILTER (WHERE state = '22P02') AS foreign_characters, count(*) AS characters
-FROM unnest('{16,32,36,58,62}'::int[]) base, generate_series(1, 127) c,
-     LATERAL failure(format('SELECT idgen.bigint_from_base(%L, %s)', chr(c), base)) f
-GROUP BY base ORDER BY base;
+-- upper and lower case; each ASCII character is a digit or an error
+SELECT idgen.uuid_from_base('Zz', 36) AS both, idgen.uuid_from_base('zZ', 36) AS same, idgen.uuid_from_base('z', 36) AS thirty_five;
+SELECT count(*) FILTER (WHERE state IS NULL) AS digits, count(*) FILTER (WHERE state = '22P02') AS foreign_characters, count(*) AS characters
+FROM generate_series(1, 127) c, LATERAL failure(format('SELECT idgen.uuid_from_base(%L, 36)', chr(c))) f;
 
 -- errors: invalid characters, overflow, empty text, wrong length
 \pset format unaligned
@@ -62,21 +43,11 @@ GROUP BY base ORDER BY base;
 \pset tuples_only on
 SELECT input, f.* FROM (VALUES
     ($$uuid_from_base('', 36)$$), ($$uuid_from_base('3e6wlko0bp8e7-9916hklbnd', 36)$$), ($$uuid_from_base(' 1', 36)$$),
-    ($$uuid_from_base('1 ', 36)$$), ($$uuid_from_base('+1', 36)$$), ($$uuid_from_base('u', 32)$$), ($$uuid_from_base('0', 58)$$),
-    ($$uuid_from_base('1l', 58)$$), ($$uuid_from_base('g', 16)$$),
+    ($$uuid_from_base('1 ', 36)$$), ($$uuid_from_base('+1', 36)$$),
     ($$uuid_from_base('00000000000000000000000000', 36)$$),
     ($$uuid_from_base('f5lxx1zz5pnorynqglhzmsp33', 36)$$), ($$uuid_from_base('f5lxx1zz5pnorynqglhzmsp34', 36)$$),
     ($$uuid_from_base('zzzzzzzzzzzzzzzzzzzzzzzzz', 36)$$),
-    ($$uuid_from_base('7ZZZZZZZZZZZZZZZZZZZZZZZZZ', 32)$$), ($$uuid_from_base('80000000000000000000000000', 32)$$),
-    ($$uuid_from_base('YcVfxkQb6JRzqk5kF2tNLv', 58)$$), ($$uuid_from_base('YcVfxkQb6JRzqk5kF2tNLw', 58)$$),
-    ($$uuid_from_base('7n42DGM5Tflk9n8mt7Fhc7', 62)$$), ($$uuid_from_base('7n42DGM5Tflk9n8mt7Fhc8', 62)$$),
-    ($$uuid_from_base('ffffffffffffffffffffffffffffffff', 16)$$), ($$uuid_from_base('100000000000000000000000000000000', 16)$$),
-    ($$bigint_from_base('7fffffffffffffff', 16)$$), ($$bigint_from_base('8000000000000000', 16)$$),
-    ($$bigint_from_base('10000000000000000', 16)$$), ($$bigint_from_base('AzL8n0Y58m8', 62)$$), ($$bigint_from_base('', 16)$$),
-    ($$bigint_from_base('-1', 16)$$), ($$bigint_to_base(-1, 16)$$), ($$bigint_to_base(1, 10)$$), ($$bigint_to_base(1, 64)$$),
-    ($$uuid_to_base('017f22e2-79b0-7cc3-98c4-dc0c0c07398f'::uuid, 0)$$), ($$uuid_from_base('1', 2)$$), ($$bigint_from_base('1', -36)$$),
-    ($$uuid_from_base(repeat('0', 10000000), 36)$$), ($$bigint_from_base(repeat('0', 25), 36)$$),
-    ($$uuid_from_base(repeat('0', 25) || '!', 36)$$)) v (input),
+    ($$uuid_from_base(repeat('0', 10000000), 36)$$), ($$uuid_from_base(repeat('0', 25) || '!', 36)$$)) v (input),
     failure('SELECT idgen.' || input) f;
 \pset tuples_only off
 \pset format aligned
@@ -255,8 +226,6 @@ SELECT input, f.* FROM (VALUES ($$typeid('Prefix')$$), ($$typeid('a1')$$), ($$ty
 \pset format aligned
 SELECT idgen.is_recent_uuid_v7(idgen.typeid_to_uuid(idgen.typeid('user'))) AS v7, idgen.typeid_prefix(idgen.typeid('user')) AS prefix,
        length(idgen.typeid()) AS without_prefix, length(idgen.typeid(repeat('a', 63))) AS longest, idgen.typeid(NULL) IS NULL AS null;
-SELECT count(DISTINCT id) AS ids, count(*) FILTER (WHERE id <= previous) AS not_increasing
-FROM (SELECT id, lag(id) OVER (ORDER BY n) AS previous FROM (SELECT n, idgen.typeid('t') COLLATE "C" AS id FROM generate_series(1, 10000) n OFFSET 0) s) t;
 SELECT bool_and(idgen.typeid_to_uuid(idgen.typeid_from_uuid('p', id)) = id) AS round_trip FROM sample;
 
 --
@@ -265,17 +234,9 @@ SELECT bool_and(idgen.typeid_to_uuid(idgen.typeid_from_uuid('p', id)) = id) AS r
 SELECT idgen.ulid_to_uuid('01ARZ3NDEKTSV4RRFFQ69G5FAV') AS id, idgen.ulid_timestamp('01ARZ3NDEKTSV4RRFFQ69G5FAV') AS timestamp,
        idgen.ulid_from_uuid('01563e3a-b5d3-d676-4c61-efb99302bd5b') AS back, idgen.ulid_to_uuid('o1arz3ndektsv4rrffq69g5fav') AS lower_case;
 SELECT idgen.ulid_timestamp('00000000000000000000000000') AS first, idgen.ulid_timestamp('7ZZZZZZZZZZZZZZZZZZZZZZZZZ') AS last;
-SELECT count(*) AS ids, bool_and(length(id) = 26) AS length, count(*) FILTER (WHERE id <= previous) AS not_increasing,
+SELECT count(DISTINCT id) AS ids, bool_and(length(id) = 26) AS length,
        bool_and(idgen.ulid_timestamp(id) BETWEEN statement_timestamp() - interval '1 ms' AND clock_timestamp()) AS now
-FROM (SELECT id, lag(id) OVER (ORDER BY n) AS previous FROM (SELECT n, idgen.ulid() COLLATE "C" AS id FROM generate_series(1, 200000) n OFFSET 0) s) t;
--- within a millisecond, the previous ULID plus one; in a new millisecond, new random bits
-SELECT coalesce(bool_and(step = 1) FILTER (WHERE same_ms), true) AS plus_one,
-       count(DISTINCT tail) FILTER (WHERE NOT same_ms) = count(*) FILTER (WHERE NOT same_ms) AS random_anew
-FROM (SELECT left(id, 10) = left(previous, 10) AS same_ms, right(id, 16) AS tail,
-             idgen.bigint_from_base(right(id, 12), 32) - idgen.bigint_from_base(right(previous, 12), 32) AS step
-      FROM (SELECT id, lag(id) OVER (ORDER BY n) AS previous FROM (SELECT n, idgen.ulid() AS id FROM generate_series(1, 20000) n OFFSET 0) s) t
-      WHERE previous IS NOT NULL) u
-WHERE step > 0 OR NOT same_ms;
+FROM (SELECT idgen.ulid() AS id FROM generate_series(1, 10000) OFFSET 0) s;
 SELECT bool_and(idgen.ulid_to_uuid(idgen.ulid_from_uuid(id)) = id) AS round_trip FROM sample;
 \pset format unaligned
 \pset tuples_only on
@@ -286,8 +247,7 @@ SELECT input, f.* FROM (VALUES
 \pset tuples_only off
 \pset format aligned
 
-SELECT idgen.uuid_to_base(NULL::uuid, 36) IS NULL AND idgen.bigint_to_base(NULL::bigint, 36) IS NULL AND idgen.uuid_from_base(NULL, 36) IS NULL
-   AND idgen.bigint_from_base(NULL, 36) IS NULL AND idgen.prefixed_id(NULL) IS NULL AND idgen.prefixed_id('a', NULL) IS NULL
+SELECT idgen.uuid_to_base(NULL::uuid, 36) IS NULL AND idgen.uuid_from_base(NULL, 36) IS NULL AND idgen.prefixed_id(NULL) IS NULL AND idgen.prefixed_id('a', NULL) IS NULL
    AND idgen.prefixed_id_to_uuid(NULL) IS NULL AND idgen.is_prefixed_id(NULL, 'acct') IS NULL AND idgen.prefixed_id_prefix(NULL) IS NULL AND idgen.typeid_to_uuid(NULL) IS NULL
    AND idgen.typeid_prefix(NULL) IS NULL AND idgen.typeid_from_uuid(NULL, NULL) IS NULL AND idgen.ulid_to_uuid(NULL) IS NULL
    AND idgen.ulid_from_uuid(NULL) IS NULL AND idgen.ulid_timestamp(NULL) IS NULL AS all_null;

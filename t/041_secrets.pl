@@ -255,6 +255,31 @@ is(ask('SELECT is_called FROM hostile.used'), 'f', 'CREATE EXTENSION used no hos
 %got = results('stranger', 'SELECT 1', 'uuid_version' => "SELECT idgen.uuid_version($v4)");
 is($got{uuid_version}, "4\n", 'the extension works after that');
 
+# Nor does the portable edition, when it is installed and when it is called.
+ask(q{DROP EXTENSION idgen CASCADE; DROP SCHEMA IF EXISTS idgen});
+%made = results($superuser, $hostile, 'create' => slurp_file("$FindBin::RealBin/../portable/idgen-portable.sql"));
+is($made{create}, '', 'the portable edition is installed with hostile objects on the search_path');
+my %in_portable = map { $_ => 1 } split /\n/, ask(q{SELECT proname FROM pg_proc WHERE pronamespace = 'idgen'::regnamespace});
+my %portable = map { $_ => $statement{$_} } grep { /^(\w+)/ && $in_portable{$1} } keys %statement;
+$portable{$_} = $more{$_} for 'default argument', 'domain', 'known prefix', 'replay', 'forget', 'purge', 'trim';
+s/run_length => \d+|'30 seconds', 3, 100/'30 seconds', 3/ for values %portable;
+%expected = results($superuser, 'SELECT 1', %portable);
+%got = results($superuser, $hostile, %portable);
+for my $name (sort keys %expected)
+{
+	my ($function) = $name =~ /^(\w+)/;
+	my ($expected, $got) = ($expected{$name}, $got{$name});
+
+	if ($volatile{$function} && $kind{$name} !~ $restricted || $name =~ /^default/ || $name eq 'find_creation(uuid)')
+	{
+		s/(?<![\w-])-?\d[\d.]*e[-+]\d+(?![\w-])|-?[0-9a-zA-Z.]+/x/g for $expected, $got;
+	}
+	unlike($expected{$name}, qr/^\w{5}\z/, "portable $name: returns a result");
+	is($got, $expected, "portable $name: same result with hostile objects on the search_path");
+}
+is(ask('SELECT is_called FROM hostile.used'), 'f', 'the portable edition used no hostile object');
+ask('DROP SCHEMA idgen CASCADE; CREATE EXTENSION idgen');
+
 # ---------------------------------------------------------------------------
 # The pool of random bits
 # ---------------------------------------------------------------------------

@@ -1,0 +1,87 @@
+-- What the library remembers in a session: the order of identifiers, and the runs of
+-- short COMBs.
+SET timezone = 'UTC';
+SET datestyle = 'ISO, YMD';
+
+--
+-- Order within a session
+--
+
+-- version 7: strictly increasing, also within one tick of the clock
+SELECT count(*) AS not_increasing
+FROM (SELECT id, lag(id) OVER (ORDER BY n) AS previous
+      FROM (SELECT n, idgen.uuid_v7() AS id FROM generate_series(1, 200000) n) s) t
+WHERE id <= previous;
+
+-- a call with a clock does not affect the order of calls without one
+SELECT idgen.uuid_v7('10000-01-01 00:00:00+00') > idgen.uuid_v7() AS future_is_greater,
+       idgen.uuid_timestamp(idgen.uuid_v7()) < '2200-01-01' AS and_forgotten;
+
+-- TypeID and ULID
+SELECT count(DISTINCT id) AS ids, count(*) FILTER (WHERE id <= previous) AS not_increasing
+FROM (SELECT id, lag(id) OVER (ORDER BY n) AS previous FROM (SELECT n, idgen.typeid('t') COLLATE "C" AS id FROM generate_series(1, 10000) n OFFSET 0) s) t;
+SELECT count(*) AS ids, bool_and(length(id) = 26) AS length, count(*) FILTER (WHERE id <= previous) AS not_increasing,
+       bool_and(idgen.ulid_timestamp(id) BETWEEN statement_timestamp() - interval '1 ms' AND clock_timestamp()) AS now
+FROM (SELECT id, lag(id) OVER (ORDER BY n) AS previous FROM (SELECT n, idgen.ulid() COLLATE "C" AS id FROM generate_series(1, 200000) n OFFSET 0) s) t;
+-- within a millisecond, the previous ULID plus one; in a new millisecond, new random bits
+SELECT coalesce(bool_and(step = 1) FILTER (WHERE same_ms), true) AS plus_one,
+       count(DISTINCT tail) FILTER (WHERE NOT same_ms) = count(*) FILTER (WHERE NOT same_ms) AS random_anew
+FROM (SELECT left(id, 10) = left(previous, 10) AS same_ms, right(id, 16) AS tail,
+             idgen.bigint_from_base(right(id, 12), 32) - idgen.bigint_from_base(right(previous, 12), 32) AS step
+      FROM (SELECT id, lag(id) OVER (ORDER BY n) AS previous FROM (SELECT n, idgen.ulid() AS id FROM generate_series(1, 20000) n OFFSET 0) s) t
+      WHERE previous IS NOT NULL) u
+WHERE step > 0 OR NOT same_ms;
+
+--
+-- Runs
+--
+
+-- version and variant, and runs as a column default
+SELECT count(*), count(DISTINCT id) AS distinct_ids,
+       min(idgen.uuid_version(id)) AS min_version, max(idgen.uuid_version(id)) AS max_version,
+       min(idgen.uuid_variant(id)) AS min_variant, max(idgen.uuid_variant(id)) AS max_variant
+FROM (SELECT idgen.short_comb(run_length => 1024) AS id FROM generate_series(1, 20000)) s;
+CREATE TABLE defaults (run uuid DEFAULT idgen.short_comb(run_length => 8), n int);
+INSERT INTO defaults (n) SELECT generate_series(1, 100);
+SELECT count(DISTINCT run) AS run FROM defaults;
+DROP TABLE defaults;
+SELECT idgen.is_recent_short_comb(idgen.short_comb(run_length => 1024)) AS recent;
+
+-- all bits except the version and the variant
+CREATE FUNCTION free_bits(id uuid) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT left(bits, 48) || substr(bits, 53, 12) || substr(bits, 67)
+    FROM (SELECT ('x' || replace(id::text, '-', ''))::bit(128)::text AS bits) s
+$$;
+
+-- for each prefix_bytes, the 32 bits after the prefix change every run_length identifiers
+SELECT bytes, count(*) AS ids, count(DISTINCT tag) AS tags, count(DISTINCT rest) AS rests,
+       bool_and(same_run = (n % 5 <> 1)) AS changes_every_fifth
+FROM (SELECT n, bytes, tag, rest,
+             tag IS NOT DISTINCT FROM lag(tag) OVER (PARTITION BY bytes ORDER BY n) AS same_run
+      FROM (SELECT n, bytes, substr(free_bits(id), 8 * bytes + 1, 32) AS tag,
+                   substr(free_bits(id), 8 * bytes + 33) AS rest
+            FROM (SELECT bytes, n, idgen.short_comb('30 seconds', bytes, 5, '2022-03-18 03:44:00+00') AS id
+                  FROM generate_series(1, 6) bytes, generate_series(1, 50) n) s) t) u
+GROUP BY bytes ORDER BY bytes;
+
+-- a run ends when the prefix changes
+SELECT count(DISTINCT left(id::text, 13)) AS runs, count(DISTINCT left(id::text, 4)) AS prefixes
+FROM (SELECT idgen.short_comb(run_length => 1000, clock => '2022-03-18 03:44:00+00'::timestamptz + n * interval '6 seconds') AS id
+      FROM generate_series(0, 99) n) s;
+
+-- calls with different arguments do not end each other's runs
+SELECT count(DISTINCT left(a::text, 13)) AS runs_a, count(DISTINCT left(b::text, 13)) AS runs_b
+FROM (SELECT idgen.short_comb(run_length => 101, clock => '2022-03-18 03:44:00+00') AS a,
+             idgen.short_comb(run_length => 102, clock => '2022-03-18 03:44:00+00') AS b
+      FROM generate_series(1, 101) n) s;
+
+-- more different arguments than a backend keeps runs for: identifiers are still valid
+SELECT count(DISTINCT id) AS ids, bool_and(idgen.is_recent_short_comb(id, clock => '2022-03-18 03:44:00+00')) AS valid
+FROM (SELECT idgen.short_comb(run_length => 200 + n % 20, clock => '2022-03-18 03:44:00+00') AS id
+      FROM generate_series(1, 1000) n) s;
+
+DROP FUNCTION free_bits(uuid);
+
+-- a run has one identifier or more
+SELECT idgen.short_comb(run_length => 0);
+SELECT idgen.short_comb(run_length => -1);

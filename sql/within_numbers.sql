@@ -1,0 +1,87 @@
+-- Half-open ranges of snowflakes and js_ids: their results, and that they use an index
+-- and prune partitions. within.sql has the same tests for uuids and ULIDs.
+SET timezone = 'UTC';
+SET datestyle = 'ISO, YMD';
+
+-- a million rows, one per second
+CREATE TEMP TABLE moments AS
+SELECT idgen.snowflake_floor(at) AS snowflake, idgen.snowflake_floor(at, '2010-11-04 01:42:54.657+00') AS twitter,
+       idgen.js_id_floor(at) AS js_id
+FROM (SELECT timestamptz '2026-01-01 00:00:00+00' + n * interval '1 second' AS at
+      FROM generate_series(0, 999999) n OFFSET 0) s;
+CREATE INDEX moments_snowflake ON moments (snowflake);
+CREATE INDEX moments_twitter ON moments (twitter);
+CREATE INDEX moments_js_id ON moments (js_id);
+ANALYZE moments;
+
+-- each is an index condition
+SET enable_bitmapscan = off;
+EXPLAIN (COSTS OFF)
+SELECT * FROM moments WHERE idgen.snowflake_within(snowflake, '2026-01-05 00:00:00+00', '2026-01-05 00:10:00+00');
+EXPLAIN (COSTS OFF)
+SELECT * FROM moments WHERE idgen.snowflake_within(twitter, '2026-01-05 00:00:00+00', '2026-01-05 00:10:00+00', '2010-11-04 01:42:54.657+00');
+EXPLAIN (COSTS OFF)
+SELECT * FROM moments WHERE idgen.js_id_within(js_id, '2026-01-05 00:00:00+00', '2026-01-05 00:10:00+00');
+SELECT (SELECT count(*) FROM moments WHERE idgen.snowflake_within(snowflake, '2026-01-05 00:00:00+00', '2026-01-05 00:10:00+00')) AS snowflake,
+       (SELECT count(*) FROM moments WHERE idgen.snowflake_within(twitter, '2026-01-05 00:00:00+00', '2026-01-05 00:10:00+00', '2010-11-04 01:42:54.657+00')) AS twitter,
+       (SELECT count(*) FROM moments WHERE idgen.js_id_within(js_id, '2026-01-05 00:00:00+00', '2026-01-05 00:10:00+00')) AS js_id;
+PREPARE some_numbers (timestamptz, timestamptz, timestamptz) AS SELECT * FROM moments WHERE idgen.snowflake_within(snowflake, $1, $2, $3);
+SET plan_cache_mode = force_generic_plan;
+EXPLAIN (COSTS OFF) EXECUTE some_numbers ('2026-01-05 00:00:00+00', '2026-01-05 00:10:00+00', NULL);
+RESET plan_cache_mode;
+RESET enable_bitmapscan;
+
+-- partitions are pruned when the query is planned: only February and March
+CREATE TABLE by_snowflake (id bigint PRIMARY KEY) PARTITION BY RANGE (id);
+CREATE TABLE by_js_id (id bigint PRIMARY KEY) PARTITION BY RANGE (id);
+DO $$
+DECLARE
+    kind text;
+BEGIN
+    FOREACH kind IN ARRAY '{snowflake,js_id}'::text[] LOOP
+        FOR month IN 1..4 LOOP
+            EXECUTE format('CREATE TABLE %1$I PARTITION OF %2$I FOR VALUES FROM (idgen.%3$s_floor(%4$L)) TO (idgen.%3$s_floor(%5$L))',
+                           format('%s_2026_0%s', kind, month), 'by_' || kind, kind,
+                           format('2026-0%s-01 00:00:00+00', month), format('2026-0%s-01 00:00:00+00', month + 1));
+        END LOOP;
+    END LOOP;
+END $$;
+SET enable_bitmapscan = off;
+SET enable_indexscan = off;
+SET enable_indexonlyscan = off;
+EXPLAIN (COSTS OFF)
+SELECT * FROM by_snowflake WHERE idgen.snowflake_within(id, '2026-02-01 00:00:00+00', '2026-04-01 00:00:00+00');
+EXPLAIN (COSTS OFF)
+SELECT * FROM by_js_id WHERE idgen.js_id_within(id, '2026-02-01 00:00:00+00', '2026-04-01 00:00:00+00');
+RESET enable_bitmapscan;
+RESET enable_indexscan;
+RESET enable_indexonlyscan;
+DROP TABLE by_snowflake, by_js_id;
+
+-- start is inclusive and stop exclusive, in whole milliseconds or seconds
+SELECT at, idgen.snowflake_within(idgen.snowflake_floor(at), start, stop) AS snowflake,
+       idgen.js_id_within(idgen.js_id_ceil(at), start, stop) AS js_id
+FROM (VALUES (timestamptz '2026-02-01 00:00:00.001+00', timestamptz '2026-02-01 00:00:02.002+00')) r (start, stop),
+     (VALUES (timestamptz '2026-01-31 23:59:59.999999+00'), ('2026-02-01 00:00:00+00'), ('2026-02-01 00:00:00.001+00'),
+             ('2026-02-01 00:00:01.999999+00'), ('2026-02-01 00:00:02.001999+00'), ('2026-02-01 00:00:02.002+00')) v (at)
+ORDER BY at;
+-- random ranges, compared with the bounds
+SELECT count(*) AS cases,
+       count(*) FILTER (WHERE idgen.snowflake_within(n, a, b, c) = (n >= idgen.snowflake_floor(a, c) AND n < idgen.snowflake_floor(b, c))) AS snowflake,
+       count(*) FILTER (WHERE idgen.js_id_within(n, a, b, c) = (n >= idgen.js_id_floor(a, c) AND n < idgen.js_id_floor(b, c))) AS js_id,
+       bool_or(idgen.js_id_within(n, a, b, c)) AS some_are, bool_and(idgen.js_id_within(n, a, b, c)) AS all_are
+FROM (SELECT a, b, CASE WHEN k % 2 = 0 THEN idgen.snowflake_ceil(at, c) ELSE idgen.js_id_ceil(at, c) END AS n, c
+      FROM (SELECT k, timestamptz '2020-01-01 00:00:00+00' + random() * interval '60 years' AS a,
+                   timestamptz '2020-01-01 00:00:00+00' + random() * interval '60 years' AS b,
+                   timestamptz '2020-01-01 00:00:00+00' + random() * interval '60 years' AS at,
+                   timestamptz '2020-01-01 00:00:00+00' - random() * interval '1 year' AS c
+            FROM generate_series(1, 5000) k OFFSET 0) s OFFSET 0) t;
+
+-- a NULL epoch is the default
+SELECT idgen.js_id_within(idgen.js_id_floor('2026-01-01'), NULL, '2025-01-01') AS start_and_after_stop,
+       idgen.snowflake_within(idgen.snowflake_floor('2026-01-01'), '2026-01-01', '2027-01-01', NULL) AS epoch;
+
+-- errors: bounds that are out of range
+\set SHOW_CONTEXT never
+SELECT idgen.snowflake_within(1, '2020-01-01 00:00:00+00', '2089-09-06 15:47:35.552+00');
+SELECT idgen.js_id_within(1, '2019-12-31 23:59:59+00', '2026-01-01');

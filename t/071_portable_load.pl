@@ -1,0 +1,11 @@
+# t/024_creation_load.pl with the portable edition: five seconds of load.
+
+use strict;
+use warnings;
+use FindBin;
+use PostgreSQL::Test::Cluster;		# has INIT blocks
+use PostgreSQL::Test::Utils;
+
+$ENV{IDGEN_PORTABLE} = 1;
+$ENV{IDGEN_LOAD_SECONDS} ||= 5;
+do "$FindBin::RealBin/024_creation_load.pl" or die $@ || $!;
