@@ -971,7 +971,7 @@ COMMENT ON COLUMN idgen.creation_identifiers.entity_id IS
 COMMENT ON COLUMN idgen.creation_identifiers.entity_number IS
 'The entity that the command created, if a bigint identifies it.';
 COMMENT ON COLUMN idgen.creation_identifiers.request_hash IS
-'The first 64 bits of a SHA-256 of the request, the same on every server version and machine. NULL if no request was given.';
+'The first 64 bits of the SHA-256 of the request''s text, without zeros at the end of a fraction, the same on every server version and machine. NULL if no request was given.';
 COMMENT ON COLUMN idgen.creation_identifiers.created_at IS
 'The start of the transaction that recorded the command.';
 

@@ -1387,69 +1387,27 @@ COMMENT ON COLUMN idgen.creation_identifiers.entity_id IS
 COMMENT ON COLUMN idgen.creation_identifiers.entity_number IS
 'The entity that the command created, if a bigint identifies it.';
 COMMENT ON COLUMN idgen.creation_identifiers.request_hash IS
-'The first 64 bits of a SHA-256 of the request, the same on every server version and machine. NULL if no request was given.';
+'The first 64 bits of the SHA-256 of the request''s text, without zeros at the end of a fraction, the same on every server version and machine. NULL if no request was given.';
 COMMENT ON COLUMN idgen.creation_identifiers.created_at IS
 'The start of the transaction that recorded the command.';
 
--- src/request_hash.c has the definition: kind, length and bytes of each token.
-CREATE OR REPLACE FUNCTION idgen.portable_token(kind text, bytes bytea DEFAULT '') RETURNS bytea
-    LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
-    RETURN kind::bytea || int4send(length(bytes)) || bytes;
-
-COMMENT ON FUNCTION idgen.portable_token(text, bytea) IS
-'Internal. A token of a jsonb value.';
-
--- Recursive, with the search_path of portable_request_hash().
-CREATE OR REPLACE FUNCTION idgen.portable_tokens(request jsonb) RETURNS bytea
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT
-    AS $$
-DECLARE
-    encoding CONSTANT name := getdatabaseencoding();
-BEGIN
-    CASE jsonb_typeof(request)
-        WHEN 'null' THEN
-            RETURN idgen.portable_token('n');
-        WHEN 'boolean' THEN
-            RETURN idgen.portable_token(left(request::text, 1));
-        WHEN 'number' THEN
-            RETURN idgen.portable_token('#', convert_to(trim_scale(request::numeric)::text, encoding));
-        WHEN 'string' THEN
-            RETURN idgen.portable_token('s', convert_to(request #>> '{}', encoding));
-        WHEN 'array' THEN
-            RETURN idgen.portable_token('[')
-                || (SELECT coalesce(string_agg(idgen.portable_tokens(e.value), '' ORDER BY e.n), '')
-                    FROM jsonb_array_elements(request) WITH ORDINALITY e (value, n))
-                || idgen.portable_token(']');
-        ELSE
-            RETURN idgen.portable_token('{')
-                || (SELECT coalesce(string_agg(idgen.portable_token('s', convert_to(e.key, encoding))
-                                               || idgen.portable_tokens(e.value), '' ORDER BY e.n), '')
-                    FROM jsonb_each(request) WITH ORDINALITY e (key, value, n))
-                || idgen.portable_token('}');
-    END CASE;
-END
-$$;
-
-COMMENT ON FUNCTION idgen.portable_tokens(jsonb) IS
-'Internal. The tokens of a jsonb value.';
-
--- A scalar is stored as an array of one element.
+-- As src/request_hash.c: the text of a jsonb value, without zeros at the end of a
+-- fraction. A string is matched so that nothing within it is.
 CREATE OR REPLACE FUNCTION idgen.portable_request_hash(request jsonb) RETURNS bigint
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT
-    SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
-    tokens bytea := idgen.portable_tokens(request);
+    request_text pg_catalog.text := request;
 BEGIN
-    IF jsonb_typeof(request) NOT IN ('array', 'object') THEN
-        tokens := idgen.portable_token('=') || tokens || idgen.portable_token(']');
+    IF request_text OPERATOR(pg_catalog.~) '\.[0-9]*0(?![0-9])' THEN
+        request_text := pg_catalog.regexp_replace(request_text, '("(?:[^"\\]|\\.)*")|(\.[0-9]*[1-9])0+(?![0-9])|\.0+(?![0-9])', '\1\2', 'g');
     END IF;
-    RETURN ('x' || encode(sha256(tokens), 'hex'))::bit(64)::bigint;
+    RETURN ('x' OPERATOR(pg_catalog.||) pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to(request_text, pg_catalog.getdatabaseencoding())), 'hex'))::pg_catalog.bit(64)::pg_catalog.int8;
 END
 $$;
 
 COMMENT ON FUNCTION idgen.portable_request_hash(jsonb) IS
-'Internal. The first 64 bits of the SHA-256 of the tokens.';
+'Internal. The first 64 bits of the SHA-256 of a request.';
 
 CREATE OR REPLACE FUNCTION idgen.portable_command(name text, is_uuid boolean, hash bigint) RETURNS text
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE

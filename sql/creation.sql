@@ -109,6 +109,14 @@ SELECT request, hash_of(request)
 FROM (VALUES (jsonb 'null'), ('true'), ('false'), ('0'), ('""'), ('[]'), ('{}'), ('[[]]'), ('"a"'), ('["a"]'),
              ('{"a": [1, 2.50, -3e20, "x", null, true, {"b": {}}]}')) v (request);
 
+-- the text that is hashed
+SELECT hashed, hash_of(request) = left(encode(sha256(convert_to(hashed, getdatabaseencoding())), 'hex'), 16) AS equal
+FROM (VALUES (jsonb ' [ 1.0,2.50 , -0.0 , 100, 0.001000, 10.0e1] ', '[1, 2.5, 0, 100, 0.001, 100]'),
+             ('{"bb":1.10, "a": {"c": [], "d": {}}}', '{"a": {"c": [], "d": {}}, "bb": 1.1}'),
+             ('["1.50", "\" 2.0", 3.0, "\\", 4.00, "\\\" 5.0"]', '["1.50", "\" 2.0", 3, "\\", 4, "\\\" 5.0"]'),
+             ('{"1.0": 1.0, "\"2.0": [2.0, [3.0]]}', '{"1.0": 1, "\"2.0": [2, [3]]}'),
+             ('1.50', '1.5'), ('"1.50"', '"1.50"'), ('"\u0001\n/"', '"\u0001\n/"')) v (request, hashed);
+
 SELECT count(DISTINCT hash_of(request)) AS hashes
 FROM (VALUES (jsonb '1'), ('1.0'), ('1.000'), ('1e0'), ('10e-1')) v (request);
 SELECT count(*) AS requests, count(DISTINCT hash_of(request)) AS hashes

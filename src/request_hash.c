@@ -13,46 +13,49 @@
 
 #include "common/cryptohash.h"
 #include "common/sha2.h"
+#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "port/pg_bswap.h"
+#include "utils/json.h"
 #include "utils/numeric.h"
 
 #include "request_hash.h"
 
-/* Add one token of a jsonb value: its kind, its length and its bytes. */
-static void
-hash_token(pg_cryptohash_ctx *hash, uint8 kind, const char *bytes, uint32 length)
-{
-	uint32		length_be = pg_hton32(length);
+#define HASHED_AT_ONCE 8192		/* bytes */
 
-	if (pg_cryptohash_update(hash, &kind, sizeof(kind)) < 0 ||
-		pg_cryptohash_update(hash, (uint8 *) &length_be, sizeof(length_be)) < 0 ||
-		pg_cryptohash_update(hash, (const uint8 *) bytes, length) < 0)
+/* Add some of the text to the hash, and empty the buffer. */
+static void
+hash_text(pg_cryptohash_ctx *hash, StringInfo text)
+{
+	if (pg_cryptohash_update(hash, (uint8 *) text->data, text->len) < 0)
 		elog(ERROR, "could not compute SHA-256 of the request: %s",
 			 pg_cryptohash_error(hash));
+	resetStringInfo(text);
 }
 
 static void
-hash_scalar(pg_cryptohash_ctx *hash, const JsonbValue *scalar)
+append_scalar(StringInfo text, const JsonbValue *scalar)
 {
-	char	   *number;
+	char	   *value;
 
 	switch (scalar->type)
 	{
 		case jbvNull:
-			hash_token(hash, 'n', "", 0);
+			appendStringInfoString(text, "null");
 			break;
 		case jbvBool:
-			hash_token(hash, scalar->val.boolean ? 't' : 'f', "", 0);
+			appendStringInfoString(text, scalar->val.boolean ? "true" : "false");
 			break;
 		case jbvString:
-			hash_token(hash, 's', scalar->val.string.val, scalar->val.string.len);
+			value = pnstrdup(scalar->val.string.val, scalar->val.string.len);
+			escape_json(text, value);
+			pfree(value);
 			break;
 		case jbvNumeric:
 			/* equal numbers have the same text, whatever their scale */
-			number = numeric_normalize(scalar->val.numeric);
-			hash_token(hash, '#', number, strlen(number));
-			pfree(number);
+			value = numeric_normalize(scalar->val.numeric);
+			appendStringInfoString(text, value);
+			pfree(value);
 			break;
 		default:
 			elog(ERROR, "unexpected jsonb scalar type %d", (int) scalar->type);
@@ -60,7 +63,8 @@ hash_scalar(pg_cryptohash_ctx *hash, const JsonbValue *scalar)
 }
 
 /*
- * The first 64 bits of the SHA-256 of the tokens of a jsonb value.
+ * The first 64 bits of the SHA-256 of the text of a jsonb value, as the server
+ * prints it, but without zeros at the end of a fraction.
  */
 int64
 request_hash(Jsonb *request)
@@ -68,48 +72,67 @@ request_hash(Jsonb *request)
 	JsonbIterator *iterator = JsonbIteratorInit(&request->root);
 	JsonbIteratorToken token;
 	JsonbValue	value;
+	bool		is_scalar = JB_ROOT_IS_SCALAR(request);
+	const char *separator = "";
 	uint8		digest[PG_SHA256_DIGEST_LENGTH];
 	uint64		first_half;
+	StringInfoData text;
 	pg_cryptohash_ctx *hash = pg_cryptohash_create(PG_SHA256);
 
 	if (hash == NULL || pg_cryptohash_init(hash) < 0)
 		elog(ERROR, "could not compute SHA-256 of the request: %s",
 			 pg_cryptohash_error(hash));
 
+	initStringInfo(&text);
 	while ((token = JsonbIteratorNext(&iterator, &value, false)) != WJB_DONE)
 	{
 		/* a value can have millions of tokens */
 		CHECK_FOR_INTERRUPTS();
 
+		if (token != WJB_END_ARRAY && token != WJB_END_OBJECT)
+			appendStringInfoString(&text, separator);
+		separator = ", ";
+
 		switch (token)
 		{
 			case WJB_BEGIN_ARRAY:
 				/* a scalar is stored as an array of one element */
-				hash_token(hash, value.val.array.rawScalar ? '=' : '[', "", 0);
+				if (!is_scalar)
+					appendStringInfoChar(&text, '[');
+				separator = "";
 				break;
 			case WJB_BEGIN_OBJECT:
-				hash_token(hash, '{', "", 0);
+				appendStringInfoChar(&text, '{');
+				separator = "";
 				break;
 			case WJB_END_ARRAY:
-				hash_token(hash, ']', "", 0);
+				if (!is_scalar)
+					appendStringInfoChar(&text, ']');
 				break;
 			case WJB_END_OBJECT:
-				hash_token(hash, '}', "", 0);
+				appendStringInfoChar(&text, '}');
 				break;
 			case WJB_KEY:
+				append_scalar(&text, &value);
+				separator = ": ";
+				break;
 			case WJB_VALUE:
 			case WJB_ELEM:
-				hash_scalar(hash, &value);
+				append_scalar(&text, &value);
 				break;
 			default:
 				elog(ERROR, "unexpected jsonb iterator token %d", (int) token);
 		}
+		if (text.len >= HASHED_AT_ONCE)
+			hash_text(hash, &text);
 	}
+	hash_text(hash, &text);
 
 	if (pg_cryptohash_final(hash, digest, sizeof(digest)) < 0)
 		elog(ERROR, "could not compute SHA-256 of the request: %s",
 			 pg_cryptohash_error(hash));
 	pg_cryptohash_free(hash);
+	pfree(text.data);
 
 	memcpy(&first_half, digest, sizeof(first_half));
 	return (int64) pg_ntoh64(first_half);

@@ -16,9 +16,11 @@ SELECT call, format('SELECT count(%s) FROM idgen_bench.edition_ids', call), 'SEL
 FROM unnest(ARRAY['idgen.is_recent_short_comb(id)', 'idgen.uuid_to_base(id, 36)', 'idgen.comb_timestamp(id)']) call;
 -- a round's replays repeat its first calls
 INSERT INTO idgen_bench.edition_calls (name, query, baseline)
-SELECT name, format('SELECT count(idgen.create_once(md5(n || '' #'')::uuid, ''919108f7-52d1-4320-9bac-f847db4148a8''::uuid)) FROM generate_series(1, %s) n', :calls),
+SELECT format('idgen.create_once(%s), %s', arguments, turn),
+       format('SELECT count(idgen.create_once(md5(n || '' # %s'')::uuid, ''919108f7-52d1-4320-9bac-f847db4148a8''::uuid%s)) FROM generate_series(1, %s) n', arguments, given, :calls),
        format('SELECT count(md5(n || '' #'')::uuid) FROM generate_series(1, %s) n', :calls)
-FROM unnest(ARRAY['idgen.create_once(), first call', 'idgen.create_once(), replay']) name;
+FROM (VALUES ('', ''), ('request', ', ''order'', jsonb_build_object(''item'', n, ''quantity'', 2, ''price'', 12.5)')) v (arguments, given),
+     unnest(ARRAY['first call', 'replay']) turn;
 
 CREATE FUNCTION idgen_bench.time_edition(round int) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
