@@ -600,10 +600,10 @@ COMMENT ON FUNCTION idgen.portable_check_window(timestamptz, bigint[]) IS
 
 CREATE OR REPLACE FUNCTION idgen.portable_window_clock(clock timestamptz, rule bigint[]) RETURNS timestamptz
     LANGUAGE SQL STABLE PARALLEL SAFE
-    RETURN coalesce(CASE WHEN (clock BETWEEN '1000-01-01 00:00:00+00' AND '10000-01-01 00:00:00+00') IS NOT FALSE
-                          AND greatest(rule[1], rule[2]) < 1000000000000000000
-                    THEN clock ELSE idgen.portable_check_window(clock, rule) END,
-                    statement_timestamp());
+    RETURN CASE WHEN (clock BETWEEN '1000-01-01 00:00:00+00' AND '10000-01-01 00:00:00+00') IS NOT FALSE
+                 AND greatest(rule[1], rule[2]) < 1000000000000000000
+           THEN coalesce(clock, statement_timestamp())
+           ELSE idgen.portable_check_window(coalesce(clock, statement_timestamp()), rule) END;
 
 COMMENT ON FUNCTION idgen.portable_window_clock(timestamptz, bigint[]) IS
 'Internal. The clock, the start of the statement if it is NULL; the usual case of portable_check_window() without a call.';

@@ -173,6 +173,7 @@ push @results, map { "(SELECT idgen.$_(id) FROM sample i WHERE i.n % 100 = sampl
 # Each is also called with invalid values; its SQLSTATE, message, DETAIL and HINT count.
 my @errors = map { s/^\s+//r } grep { /\S/ } split /\n/, q{
 	is_recent_short_comb(id, odd_interval, odd_at, odd_period, odd_bytes)
+	is_recent_uuid_v7(id, odd_interval)
 	check_recent_short_comb(id, odd_interval, at, period, bytes)
 	check_recent_short_comb(id, clock => at)
 	check_recent_comb(id, odd_interval, odd_at)
@@ -211,7 +212,7 @@ my $odd_samples = q{
 	CREATE TABLE odd AS
 	SELECT s.*,
 		CASE WHEN n % 4 <> 0 THEN s.at ELSE (ARRAY['infinity', '-infinity', '1969-12-31 23:59:59.999999+00', '10889-08-02 05:31:50.656+00', '4714-11-24 00:00+00 BC', '294000-12-31 23:59+00', '0001-06-01 00:00+00'])[1 + number(n, 'oa') % 7]::timestamptz END AS odd_at,
-		CASE WHEN n % 4 <> 1 THEN '0' ELSE (ARRAY['-1 us', '1 mon', '1 year -12 mons', '0', '100000000 days', '2147483647 days', '-1 day 24:00:00.000001', NULL, s.tolerance::text, '1 day -1 hour', '45 days'])[1 + number(n, 'oi') % 11]::interval END AS odd_interval,
+		CASE WHEN n % 4 <> 1 THEN '0' ELSE (ARRAY['-1 us', '1 mon', '1 year -12 mons', '0', '106751991 days', '2147483647 days', '-1 day 24:00:00.000001', NULL, s.tolerance::text, '1 day -1 hour', '45 days'])[1 + number(n, 'oi') % 11]::interval END AS odd_interval,
 		CASE WHEN n % 4 <> 2 THEN s.period ELSE (ARRAY['0', '-1 s', '1 mon', '1 us', '365250 days', '365251 days', '1.5 ms', NULL, '1 ms', '2147483647 days'])[1 + number(n, 'op') % 10]::interval END AS odd_period,
 		CASE WHEN n % 4 <> 3 THEN s.bytes ELSE (ARRAY[0, 7, -1, NULL, 2147483647, -2147483648, 3])[1 + number(n, 'ob') % 7] END AS odd_bytes,
 		CASE number(n, 'ot') % 9
@@ -304,6 +305,7 @@ sub use_it
 		CREATE TABLE account (id account_id PRIMARY KEY DEFAULT idgen.prefixed_id('acct'), at timestamptz DEFAULT now());
 		CREATE TABLE orders (id uuid DEFAULT idgen.uuid_v7() PRIMARY KEY, k key, client uuid CONSTRAINT from_client CHECK (idgen.is_recent_uuid_v7(client)),
 			CONSTRAINT ordered CHECK (idgen.uuid_timestamp(id) > '2020-01-01 00:00+00'), typed text DEFAULT idgen.typeid('user'));
+		ALTER TABLE orders ADD CONSTRAINT is_typed CHECK (idgen.typeid_prefix(typed) = 'user') NOT VALID;
 		CREATE INDEX orders_by_time ON orders (idgen.uuid_timestamp(id));
 		CREATE VIEW newest WITH (security_barrier) AS SELECT idgen.max(id) AS id FROM orders;
 		CREATE TRIGGER check_id BEFORE INSERT ON orders FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('id', 'uuid_v7');
@@ -345,6 +347,13 @@ use_it('upgraded');
 my $before = $node->safe_psql('upgraded', $state);
 is(run_file('upgraded', 'idgen-portable.sql'), '', 'the file runs again in a database in use');
 is($node->safe_psql('upgraded', $state), $before, 'and changes no data and nothing that uses it');
+
+$node->safe_psql('postgres', 'CREATE DATABASE restored TEMPLATE template0');
+my $restored = '';
+IPC::Run::run([ 'pg_dump', '-d', $node->connstr('upgraded') ], '|', [ 'psql', '-X', '-q', '-o', '/dev/null', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('restored') ],
+	'2>', \$restored);
+is($restored, '', 'a dump of the database is restored');
+is($node->safe_psql('restored', $state), $before, 'with all that uses idgen');
 
 # --- Removal ----------------------------------------------------------------
 
