@@ -15,6 +15,8 @@
 #                                  the private folder; sets
 #                                  idgen_prove, the command that runs TAP tests
 #   idgen_tap_tests                print the names of all TAP tests
+#   idgen_foreign_key_files        as root, make mask key files of other users, which
+#                                  t/009_masks.pl cannot make
 #   idgen_start [SETTING=VALUE ...]  start the cluster; sets PGHOST, PGPORT ...
 #   idgen_mask_key HEX             give it the key "default", in the file mask_keys, which
 #                                  the setting idgen.mask_key_file must name
@@ -218,9 +220,19 @@ idgen_make_work_folder() {
 # The TAP tests of the extensions, of the tools and of the documents.
 idgen_tap_tests() { (cd "$IDGEN_SOURCE" && printf '%s\n' t/*.pl t/tools/*.pl advisor/t/*.pl); }
 
+idgen_foreign_key_files() {
+    local name
+
+    [ "$(id -u)" -eq 0 ] || return 0
+    for name in root.640 root.660 daemon.640; do
+        install -m "${name#*.}" -o "${name%.*}" -g postgres /dev/stdin "$IDGEN_BUILD/mask_keys.$name" \
+            <<<'default 000102030405060708090a0b0c0d0e0f'
+    done
+}
+
 # Build idgen from a copy of the sources, and install it into a copy of the server.
 idgen_build() {
-    local bindir sharedir pkglibdir root libraries folder file
+    local bindir sharedir pkglibdir root libraries folder
 
     idgen_make_work_folder
     bindir=$("$PG_CONFIG" --bindir)
@@ -241,11 +253,6 @@ idgen_build() {
     rm -rf "$root$sharedir"/extension/idgen* "$root$pkglibdir"/idgen*.so
     if [ "$(id -u)" -eq 0 ]; then
         chown -R postgres "$IDGEN_BUILD" "$root"
-        # t/009_masks.pl cannot make files of other users
-        for file in root.640 root.660 nobody.640; do
-            install -m "${file#*.}" -o "${file%.*}" -g postgres /dev/stdin "$IDGEN_BUILD/mask_keys.$file" \
-                <<<'default 000102030405060708090a0b0c0d0e0f'
-        done
     fi
 
     for folder in "$IDGEN_BUILD" "$IDGEN_BUILD/advisor"; do

@@ -42,6 +42,7 @@ if [ $# -eq 0 ]; then
     set -- "${tests[@]}"
 fi
 
+idgen_foreign_key_files
 run "TAP tests" tap "${idgen_prove[@]}" --jobs 2 --verbose --timer "$@"
 
 end_of_verdicts

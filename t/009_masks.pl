@@ -343,7 +343,7 @@ SKIP:
 	for (
 		[ 'root.640', $permuted ],
 		[ 'root.660', qq{F0000: mask key file "mask_keys" has group or world access\n$private} ],
-		[ 'nobody.640', 'F0000: mask key file "mask_keys" must be owned by the database user or root' ])
+		[ 'daemon.640', 'F0000: mask key file "mask_keys" must be owned by the database user or root' ])
 	{
 		my ($which, $expected) = @$_;
 		link_to("$ENV{TESTDIR}/mask_keys.$which");

@@ -42,6 +42,7 @@ if [ $# -eq 0 ]; then
 fi
 idgen_stop
 
+idgen_foreign_key_files
 run "TAP tests" tap "${idgen_prove[@]}" --verbose "$@"
 
 idgen_say "Reports"

@@ -21,7 +21,7 @@ $node->init;
 $node->start;
 $node->safe_psql('postgres', "CREATE ROLE $_") for qw(app janitor developer);
 $node->safe_psql('postgres', 'CREATE EXTENSION idgen');
-$node->safe_psql('postgres', 'CREATE EXTENSION idgen_advisor') if -e "$folder/advisor/idgen_advisor.control";
+$node->safe_psql('postgres', 'CREATE EXTENSION idgen_advisor');
 
 # --- Functions ---------------------------------------------------------------
 
