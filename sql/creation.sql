@@ -116,6 +116,8 @@ FROM (VALUES (jsonb ' [ 1.0,2.50 , -0.0 , 100, 0.001000, 10.0e1] ', '[1, 2.5, 0,
              ('["1.50", "\" 2.0", 3.0, "\\", 4.00, "\\\" 5.0"]', '["1.50", "\" 2.0", 3, "\\", 4, "\\\" 5.0"]'),
              ('{"1.0": 1.0, "\"2.0": [2.0, [3.0]]}', '{"1.0": 1, "\"2.0": [2, [3]]}'),
              ('1.50', '1.5'), ('"1.50"', '"1.50"'), ('"\u0001\n/"', '"\u0001\n/"')) v (request, hashed);
+SELECT hash_of(request) = left(encode(sha256(convert_to(request::text, getdatabaseencoding())), 'hex'), 16) AS equal
+FROM (SELECT jsonb_agg(jsonb_build_object('n', n, 'name', repeat('x', n % 100))) AS request FROM generate_series(1, 1000) n) s;
 
 SELECT count(DISTINCT hash_of(request)) AS hashes
 FROM (VALUES (jsonb '1'), ('1.0'), ('1.000'), ('1e0'), ('10e-1')) v (request);
