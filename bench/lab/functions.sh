@@ -80,7 +80,7 @@ if [ "$bench_server" = 0 ]; then
         NR == FNR { extension[$1] = $2; next }
         FNR == 1 { one = $2 }
         { printf "| `%s` | %.0f | %.0f | %s | %.1f |\n", $1, extension[$1], $2,
-            extension[$1] > 0 ? sprintf("%.1f", $2 / extension[$1]) : "-", $2 / one }' \
+            (extension[$1] > 0 ? sprintf("%.1f", $2 / extension[$1]) : "-"), $2 / one }' \
         "$bench_scratch/extension" "$bench_scratch/portable"
 fi
 
