@@ -1436,7 +1436,7 @@ DECLARE
     function_name CONSTANT text := CASE WHEN id IS NULL THEN 'create_once_bigint' ELSE 'create_once' END;
     read_only CONSTANT boolean := current_setting('transaction_read_only');
     serializable CONSTANT boolean := current_setting('transaction_isolation') = 'serializable';
-    search boolean := read_only OR NOT serializable;
+    search boolean := read_only;        -- create_once() has searched, unless serializable
     recorded record;
 BEGIN
     FOR attempt IN 1 .. 100 LOOP
