@@ -944,9 +944,9 @@ BEGIN
     WHILE length(result) < width LOOP
         chunk := mod(rest, chunk_value);
         rest := div(rest, chunk_value);
-        FOR i IN 1 .. 10 LOOP
-            result := substr(digits, (chunk % base)::int + 1, 1) || result;
-            chunk := chunk / base;
+        FOR pair IN 1 .. 5 LOOP
+            result := substr(digits, (chunk / base % base)::int + 1, 1) || substr(digits, (chunk % base)::int + 1, 1) || result;
+            chunk := chunk / (base * base);
         END LOOP;
     END LOOP;
     RETURN right(result, width);
@@ -1048,7 +1048,7 @@ DECLARE
     number text;
     rest text;
     chunk_value CONSTANT numeric := base::numeric ^ 10;
-    chunk bigint := 0;
+    chunk bigint;
     n numeric := 0;
     problem text;
 BEGIN
@@ -1081,13 +1081,14 @@ BEGIN
                                     length(value) - length(rest) + 1, base)
         WHEN length(number) > width THEN format('At most %s digits are allowed.', width) END);
     IF problem IS NULL THEN
-        number := lpad(number, 40, left(digits, 1));
-        FOR i IN 1 .. 40 LOOP
-            chunk := chunk * base + strpos(digits, substr(number, i, 1)) - 1;
-            IF i % 10 = 0 THEN
-                n := n * chunk_value + chunk;
-                chunk := 0;
-            END IF;
+        number := lpad(number, (width + 9) / 10 * 10, left(digits, 1));
+        FOR chunk_start IN 1 .. length(number) BY 10 LOOP
+            chunk := 0;
+            FOR i IN chunk_start .. chunk_start + 9 BY 2 LOOP
+                chunk := (chunk * base + strpos(digits, substr(number, i, 1)) - 1) * base
+                       + strpos(digits, substr(number, i + 1, 1)) - 1;
+            END LOOP;
+            n := n * chunk_value + chunk;
         END LOOP;
         problem := CASE WHEN n >= 340282366920938463463374607431768211456 THEN 'The value of the digits exceeds 128 bits.'
                         WHEN form IN ('full', 'optional') AND length(value) - separator < width THEN format('Exactly %s digits are required.', width) END;
