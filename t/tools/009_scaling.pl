@@ -18,17 +18,29 @@ $node->append_conf('postgresql.conf', q{timezone = 'UTC'});
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION idgen_advisor CASCADE');
 
-for my $section ('Nodes, rates and end dates', 'A billion rows a day')
-{
-	for my $query ($page->blocks($section))
-	{
-		my $table = $node->safe_psql('postgres', $query) =~ s/^/| /mgr =~ s/$/ |/mgr =~ s/(?<=\S)\|/ | /gr =~ s/ +/ /gr;
+my ($limits, $costs) = ('Nodes, rates and end dates', 'A billion rows a day');
 
-		like($page->section($section) =~ tr/`//dr, qr/^\|[-:|]+\|\n\Q$table\E\n/m, "$section: the table is the result of the query")
-		  or diag("The page should show:\n$table");
-	}
+# Check that a section has a table with the result of a query.
+sub is_shown
+{
+	my ($section, $query, $name) = @_;
+	my $table = join "\n", map { s/ +/ /gr } map { '| ' . join(' | ', split /\|/) . ' |' } split /\n/, $node->safe_psql('postgres', $query);
+
+	like($page->section($section) =~ tr/`//dr, qr/^\|[-:|]+\|\n\Q$table\E\n/m, $name)
+	  or diag("The page should show:\n$table");
 }
-like($page->section('Nodes, rates and end dates'),
+
+# From the greatest identifier of each layout
+is_shown($limits, q{
+	SELECT l.* FROM (VALUES (9223372036854775807, 9007199254740991)) greatest (id, js_id), LATERAL (VALUES
+		('snowflake', idgen.snowflake_node(id) + 1, (idgen.snowflake_counter(id) + 1) * 1000, (idgen.snowflake_timestamp(id) + interval '1 ms')::text),
+		('js_id', idgen.js_id_node(js_id) + 1, idgen.js_id_counter(js_id) + 1, (idgen.js_id_timestamp(js_id) + interval '1 s')::text),
+		('trace_id', idgen.trace_id_node(id) + 1, idgen.trace_id_counter(id), 'never')) l}, 'the limits are those of the layouts');
+is_shown($limits, $page->blocks($limits), 'the probabilities are computed');
+my ($cost_query) = $page->blocks($costs);
+is_shown($costs, $cost_query, 'the costs are computed');
+is_shown($costs, $cost_query =~ s/11574/11574 \/ 16.0/gr =~ s/(?<=index_rows => )/1 \/ 16.0 * /r, 'they are the same on each of 16 shards');
+like($page->section($limits),
 	qr/99999 launch numbers.* each has 92,233,720,200,000 identifiers/s, 'the limits of decimal_id()');
 is( $node->safe_psql('postgres', 'SELECT p.launch, p.counter * (p.generator + 1::bigint) FROM idgen.decimal_id_parts(9223372029999999999) p'),
 	'99999|92233720200000', 'are those of its layout');
@@ -45,7 +57,7 @@ sub thousand_keys
 }
 
 is( $node->safe_psql('postgres', 'SELECT key, bit_count(bit_or(bits) # bit_and(bits)) FROM (' . thousand_keys('0') . ') k GROUP BY key ORDER BY key'),
-	join("\n", sort map { join '|', @$_[0, 1] } grep { $_->[0] =~ /^(uuid_v[47]|(short_)?comb)$/ } map { [ map { tr/`//dr } @$_ ] } $page->table('Nodes, rates and end dates')),
+	join("\n", sort map { join '|', @$_[0, 1] } grep { $_->[0] =~ /^(uuid_v[47]|(short_)?comb)$/ } map { [ map { tr/`//dr } @$_ ] } $page->table($limits)),
 	'the random bits are those of the keys');
 is( $node->safe_psql('postgres', 'SELECT key, count(DISTINCT bits::bit(6)) FROM (' . thousand_keys('1 ms') . ') k GROUP BY key ORDER BY key'),
 	"comb|1\nshort_comb|1\nuuid_v4|64\nuuid_v7|1", 'in one second, keys with a time fall into one of 64 ranges, random ones into all');
