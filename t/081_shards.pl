@@ -115,6 +115,10 @@ is(sqlstate($east, 'ALTER TABLE orders ADD PRIMARY KEY (id)'), '42809', 'there i
 is(sqlstate($east, "UPDATE orders_west SET id = $id WHERE id = $other_id"), '23514', 'no UPDATE moves a row from a foreign partition');
 is(sqlstate($east, "UPDATE orders SET id = $other_id WHERE id + 0 = $id"), '0A000', 'nor one to a foreign partition that it also reads');
 
+my $local_key = q{SELECT id FROM (SELECT idgen.snowflake() AS id FROM generate_series(1, 64)) s WHERE satisfies_hash_partition('orders'::regclass, 2, 0, id) LIMIT 1};
+is( ask($east, "WITH command AS (SELECT * FROM idgen.create_once_bigint(idgen.uuid_v7(), ($local_key)))
+	INSERT INTO orders SELECT entity_number FROM command WHERE created RETURNING tableoid::regclass"), 'orders_east', 'a command creates its entity in the local partition');
+
 # --- Ranges of time ---------------------------------------------------------
 
 my ($tables, @explain) = split /^(?=EXPLAIN)/m, $ranges;

@@ -35,7 +35,8 @@ is_shown($limits, q{
 	SELECT l.* FROM (VALUES (9223372036854775807, 9007199254740991)) greatest (id, js_id), LATERAL (VALUES
 		('snowflake', idgen.snowflake_node(id) + 1, (idgen.snowflake_counter(id) + 1) * 1000, (idgen.snowflake_timestamp(id) + interval '1 ms')::text),
 		('js_id', idgen.js_id_node(js_id) + 1, idgen.js_id_counter(js_id) + 1, (idgen.js_id_timestamp(js_id) + interval '1 s')::text),
-		('trace_id', idgen.trace_id_node(id) + 1, idgen.trace_id_counter(id), 'never')) l}, 'the limits are those of the layouts');
+		('trace_id', idgen.trace_id_node(id) + 1, idgen.trace_id_counter(id),
+			'every ' || round(9223372036854775807 / ((idgen.trace_id_node(id) + 1) * (idgen.trace_id_counter(id) + 1.0)) / 86400, 1) || ' days')) l}, 'the limits are those of the layouts');
 is_shown($limits, $page->blocks($limits), 'the probabilities are computed');
 my ($cost_query) = $page->blocks($costs);
 is_shown($costs, $cost_query, 'the costs are computed');
