@@ -16,9 +16,10 @@ use Test::More;
 
 my $folder = dirname(__FILE__) . '/../..';
 
-# Blocks that cannot be pasted: a template, and those for other extensions, which
-# t/025_cron.pl, t/060_recipes.pl and t/061_partitions.pl cover.
-my $not_for_pasting = qr/create_once\(command_id, proposed_id|cron\.schedule|partman\.|pg_dist_local_group/;
+# Blocks that cannot be pasted: a template, those for other extensions, which
+# t/025_cron.pl, t/060_recipes.pl and t/061_partitions.pl cover, and those for
+# several servers, which t/081_shards.pl covers.
+my $not_for_pasting = qr/create_once\(command_id, proposed_id|cron\.schedule|partman\.|pg_dist_local_group|FOREIGN TABLE/;
 
 my $node = PostgreSQL::Test::Cluster->new('documents');
 $node->init;
@@ -68,7 +69,7 @@ for my $path ("$folder/README.md", glob "$folder/docs/*.md")
 	unlike($stderr, qr/WARNING/, "$name: and no warnings");
 	$pasted{$name} = $stdout;
 }
-is_deeply([ grep { !exists $pasted{$_} } qw(README choosing masking operations partitions recipes replication tickers) ], [], 'SQL was found in all documents that contain it');
+is_deeply([ grep { !exists $pasted{$_} } qw(README choosing masking operations partitions recipes replication scaling tickers) ], [], 'SQL was found in all documents that contain it');
 
 # Some of the results
 like($pasted{README}, qr/^([0-9a-f-]{36})\|t\n\1\|f$/m, 'README: a command that is sent twice creates once');

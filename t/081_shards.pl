@@ -1,0 +1,253 @@
+# Two servers that share tables, as docs/scaling.md describes them: as foreign
+# partitions of postgres_fdw, in which each server inserts, and as independent
+# servers among which the client chooses by a hash of the key. No identifier
+# repeats over both, and each contains the number of the server that generated it.
+
+use strict;
+use warnings;
+use Digest::SHA qw(sha256_hex);
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+use InUse;
+use IPC::Run;
+use Page;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my @places = ('east', 'west');		# the shards 0 and 1
+my $page = Page->new('scaling');
+my %node_of;
+
+for my $place (@places)
+{
+	my $node = $node_of{$place} = PostgreSQL::Test::Cluster->new($place);
+
+	$node->init;
+	$node->append_conf('postgresql.conf',
+		'idgen.node_id = ' . ($place eq 'east' ? 1 : 2) . "\nidgen.launch_id = 101\nmax_connections = 40\ntimezone = 'UTC'");
+	$node->start;
+	$node->safe_psql('postgres', 'CREATE EXTENSION idgen');
+}
+my ($east, $west) = @node_of{@places};
+
+plan skip_all => 'postgres_fdw is not installed'
+  if $east->safe_psql('postgres', q{SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'}) eq '0';
+
+sub ask
+{
+	my ($node, $query) = @_;
+
+	return $node->safe_psql('postgres', $query);
+}
+
+sub sqlstate
+{
+	my ($node, $query) = @_;
+
+	return InUse::sqlstate_of($node, 'postgres', $query);
+}
+
+# Check that a number of rows is what an even distribution over two shards gives:
+# within eight standard deviations, which chance exceeds once in 10^15.
+sub is_half
+{
+	my ($count, $total, $name) = @_;
+
+	cmp_ok(abs($count - $total / 2), '<', 8 * sqrt($total) / 2, "$name: $count of $total");
+}
+
+# --- Foreign partitions -----------------------------------------------------
+
+my ($create, $ranges) = $page->blocks('Shards by postgres_fdw');
+
+# The block of the page for the east, or with local and foreign partitions exchanged.
+sub for_place
+{
+	my ($place, $block) = @_;
+	my $other = $node_of{ $place eq 'east' ? 'west' : 'east' };
+
+	if ($place eq 'west')
+	{
+		$block =~ s/CREATE FOREIGN TABLE (\w+) (PARTITION OF \w+)(.*?) SERVER west;/CREATE TABLE $1 $2 (PRIMARY KEY (id))$3;/gs;
+		$block =~ s/CREATE TABLE (\w+_east) (PARTITION OF \w+) \(PRIMARY KEY \(id\)\)(.*?);/CREATE FOREIGN TABLE $1 $2$3 SERVER east;/gs;
+		$block =~ s/SERVER west/SERVER east/g;
+	}
+	return $block =~ s/host '[^']+', dbname 'app'/sprintf q{host '%s', port '%s', dbname 'postgres'}, $other->host, $other->port/er;
+}
+my $payments = substr($create, index($create, 'CREATE TABLE')) =~ s/orders/payments/gr =~ s/bigint DEFAULT idgen.snowflake/uuid DEFAULT idgen.short_comb/r;
+ask($node_of{$_}, for_place($_, $create . $payments)) for @places;
+
+# Both servers insert at the same time; half of the rows are for the other one.
+my $script = PostgreSQL::Test::Utils::tempdir() . '/insert.sql';
+append_to_file($script, qq{INSERT INTO $_ (note) SELECT :place FROM generate_series(1, 10);\n}) for 'orders', 'payments';
+my @running = map {
+	IPC::Run::start([ 'pgbench', '--no-vacuum', '--client=4', '--transactions=25', "--define=place='$_'", "--file=$script",
+			$node_of{$_}->connstr('postgres') ], '>', '/dev/null', '2>', \my $errors)
+} @places;
+$_->finish or die 'pgbench failed' for @running;
+
+for my $table ('orders', 'payments')
+{
+	is(ask($_, "SELECT count(*), count(DISTINCT id) FROM $table"), '2000|2000', "$table: all rows exist, no key repeats") for $east, $west;
+	is_half(ask($east, "SELECT count(*) FROM ${table}_east"), 2000, "$table: the hash distributes the keys evenly");
+}
+is( ask($east, 'SELECT note, idgen.snowflake_node(id), count(*) FROM orders GROUP BY 1, 2 ORDER BY 1'),
+	"east|1|1000\nwest|2|1000", 'the default is evaluated on the server that runs the statement');
+is(ask($west, "SELECT count(*) > 0 FROM orders_west WHERE note = 'east'"), 't', 'also for rows that it sends to the other one');
+
+# Defaults of foreign tables that are not partitions
+ask($west, 'CREATE TABLE logs (id bigint PRIMARY KEY DEFAULT idgen.snowflake(), note text)');
+ask($east, q{CREATE FOREIGN TABLE logs (id bigint, note text) SERVER west;
+	CREATE FOREIGN TABLE notes (note text) SERVER west OPTIONS (table_name 'logs')});
+is(sqlstate($east, q{INSERT INTO logs (note) VALUES ('null')}), '23502', 'a foreign table without DEFAULT sends NULL');
+ask($east, q{INSERT INTO notes VALUES ('remote')});
+is(ask($west, 'SELECT idgen.snowflake_node(id) FROM logs'), '2', 'the remote default is evaluated for a column that is not sent');
+
+# Limits
+my ($id, $other_id) = map { ask($east, "SELECT min(id) FROM orders_$_") } @places;
+is(sqlstate($west, "INSERT INTO orders_west (id) VALUES ($id)"), '23514', 'a local partition rejects a key of another shard');
+is(sqlstate($east, "INSERT INTO orders_west (id) VALUES ($id)"), '23514', 'also if another server sends it');
+is(sqlstate($east, "INSERT INTO orders (id) VALUES ($other_id)"), '23505', 'a repeated key is an error on each shard');
+is(ask($east, "INSERT INTO orders (id) VALUES ($id), ($other_id) ON CONFLICT DO NOTHING RETURNING id"), '', 'ON CONFLICT DO NOTHING works');
+is(sqlstate($east, "INSERT INTO orders (id) VALUES ($id) ON CONFLICT (id) DO NOTHING"), '42P10', 'ON CONFLICT (id) does not');
+is(sqlstate($east, 'ALTER TABLE orders ADD PRIMARY KEY (id)'), '42809', 'there is no primary key over the shards');
+is(sqlstate($east, "UPDATE orders_west SET id = $id WHERE id = $other_id"), '23514', 'no UPDATE moves a row from a foreign partition');
+is(sqlstate($east, "UPDATE orders SET id = $other_id WHERE id + 0 = $id"), '0A000', 'nor one to a foreign partition that it also reads');
+
+my $local_key = q{SELECT id FROM (SELECT idgen.snowflake() AS id FROM generate_series(1, 64)) s WHERE satisfies_hash_partition('orders'::regclass, 2, 0, id) LIMIT 1};
+is( ask($east, "WITH command AS (SELECT * FROM idgen.create_once_bigint(idgen.uuid_v7(), ($local_key)))
+	INSERT INTO orders SELECT entity_number FROM command WHERE created RETURNING tableoid::regclass"), 'orders_east', 'a command creates its entity in the local partition');
+
+# --- Ranges of time ---------------------------------------------------------
+
+my ($tables, @explain) = split /^(?=EXPLAIN)/m, $ranges;
+ask($node_of{$_}, for_place($_, $tables)) for @places;
+ask($east, q{INSERT INTO measurements (id) SELECT idgen.uuid_v7(t) FROM generate_series('2026-10-01'::timestamptz, '2026-11-02', '1 hour') t; ANALYZE measurements_east});
+ask($west, 'ANALYZE measurements_west');
+
+sub remote_sql { return $_[0] =~ /Remote SQL: (.*)/ ? $1 : '' }
+
+my $bound = q{'[0-9a-f-]{36}'(?:::uuid)?};
+my ($constant, $computed) = map { ask($east, $_) } @explain;
+unlike($constant, qr/measurements_east/, 'a range of time reads only its shard');
+like(remote_sql($constant), qr/WHERE \(\(id >= $bound\)\) AND \(\(id < $bound\)\)$/, 'which is asked for constant bounds');
+like(ask($west, 'SET enable_seqscan = off; EXPLAIN (COSTS OFF) ' . remote_sql($constant)), qr/Index Cond: \(\(id >= .*\) AND \(id < .*\)\)/, 'and uses its index');
+like(remote_sql($computed), qr/WHERE \(\(id >= idgen\.uuid_v7_floor\(\$1/, 'bounds that are computed are sent, too');
+is( ask($east, q{SELECT count(*) FROM measurements WHERE idgen.uuid_v7_within(id, (SELECT '2026-10-31'::timestamptz), (SELECT '2026-11-02'::timestamptz))}),
+	'48', 'a range over both shards has the rows of both');
+unlike(
+	remote_sql(ask($east, q{EXPLAIN (VERBOSE) SELECT id FROM measurements WHERE idgen.uuid_v7_within(id, '2026-10-01'::timestamptz + (now() - now()), now())})),
+	qr/^$|WHERE/, 'bounds with now() outside of a SELECT of its own are not');
+ask($east, 'ALTER SERVER west OPTIONS (DROP extensions)');
+unlike(remote_sql(ask($east, $explain[1])), qr/^$|WHERE/, 'nor are computed ones without the option "extensions"');
+
+# --- Independent servers ----------------------------------------------------
+
+($tables) = $page->blocks('Shards chosen by the client');
+ask($east, $tables);
+ask($west, $tables =~ s/, 2\) = 0/, 2) = 1/gr);
+
+sub shard_of { return hex(substr(sha256_hex(shift), 0, 8)) % 2 }
+
+# One snowflake in each millisecond, as long as no other session takes any
+ask($_, q{
+	CREATE FUNCTION calm_ids(how_many int) RETURNS SETOF bigint LANGUAGE plpgsql AS $$
+	DECLARE
+		id bigint;
+	BEGIN
+		FOR i IN 1 .. how_many LOOP
+			WHILE clock_timestamp() < idgen.snowflake_timestamp(id) + interval '1 ms' LOOP
+			END LOOP;
+			id := idgen.snowflake();
+			RETURN NEXT id;
+		END LOOP;
+	END $$}) for $east, $west;
+
+my %keys = (
+	visits => [ map { split /\n/, ask($_, 'SELECT calm_ids(501) OFFSET 1') } $east, $west ],
+	accounts => [ map { split /\n/, ask($_, 'SELECT CASE WHEN i % 2 = 0 THEN idgen.short_comb() ELSE idgen.uuid_v7() END FROM generate_series(1, 500) i') } $east, $west ]);
+for my $table (sort keys %keys)
+{
+	my %distinct = map { $_ => 1 } @{ $keys{$table} };
+	my @of_shard = ([], []);
+
+	push @{ $of_shard[ shard_of($_) ] }, "('$_')" for keys %distinct;
+	ask($node_of{ $places[$_] }, "INSERT INTO $table (id) VALUES " . join(', ', @{ $of_shard[$_] })) for 0, 1;
+	is(scalar keys %distinct, 1000, "$table: no key repeats over the servers");
+	is_half(scalar @{ $of_shard[0] }, 1000, "$table: the hash distributes them evenly");
+	is(sqlstate($east, "INSERT INTO $table (id) VALUES $of_shard[1][0]"), '23514', "$table: a key on the wrong server is an error");
+}
+is(scalar(grep { $_ % 2 } @{ $keys{visits} }), 0, 'the same keys modulo 2 are all on one server');
+is( ask($east, q{SELECT count(DISTINCT id % 2) FROM (SELECT idgen.decimal_id() AS id FROM generate_series(1, 100)) s}),
+	'1', 'so are decimal_ids');
+
+# The node number as the shard: each server's default makes keys that stay there.
+ask($_, 'CREATE TABLE visits_by_node (id bigint PRIMARY KEY DEFAULT idgen.snowflake()); INSERT INTO visits_by_node SELECT FROM generate_series(1, 100)')
+  for $east, $west;
+is_deeply([ map { ask($_, 'SELECT DISTINCT (id >> 12) & 1023 FROM visits_by_node') } $east, $west ], [ 1, 2 ], 'the node number of a key is its server');
+
+# Three clients send the same commands at the same time, each with entities of its
+# own, which have the shard of the command.
+my ($new_key) = $tables =~ /^(SELECT id FROM .*);/m;
+my @commands = split /\n/, ask($west, 'SELECT idgen.uuid_v7() FROM generate_series(1, 100)');
+
+sub create
+{
+	my ($shard, $command) = @_;
+
+	return "WITH command AS (SELECT * FROM idgen.create_once('$command', (" . $new_key =~ s/= 0/= $shard/r . qq{))),
+		created AS (INSERT INTO accounts (id, note) SELECT entity_id, '$command' FROM command WHERE created)
+		SELECT '$command', entity_id FROM command;\n};
+}
+
+my @clients;
+for my $shard ((0, 1) x 3)
+{
+	my $statements = join '', map { create($shard, $_) } grep { shard_of($_) == $shard } @commands;
+	my ($answers, $errors) = ('', '');
+
+	push @clients,
+	  { answers => \$answers,
+		run => IPC::Run::start([ 'psql', '-XAtq', '-d', $node_of{ $places[$shard] }->connstr('postgres') ], '<', \$statements, '>', \$answers, '2>', \$errors) };
+}
+my %entities;
+for my $client (@clients)
+{
+	$client->{run}->finish;
+	$entities{ $_->[0] }{ $_->[1] }++ for map { [ split /\|/ ] } split /\n/, ${ $client->{answers} };
+}
+is_deeply([ map { values %{ $entities{$_} } } @commands ], [ (3) x @commands ], 'all clients get the same entity for a command');
+
+sub count_entities { return ask($east, 'SELECT count(note) FROM accounts') + ask($west, 'SELECT count(note) FROM accounts') }
+
+is(count_entities(), @commands, 'each command created one entity');
+my $wrong_shard = 1 - shard_of($commands[0]);
+ask($node_of{ $places[$wrong_shard] }, create($wrong_shard, $commands[0]));
+is(count_entities(), 1 + @commands, 'a command that is sent to the wrong server creates a second one');
+
+# --- Node numbers -----------------------------------------------------------
+
+# From the same value of the tickers, the node numbers make the difference.
+my $value = ask($east, q{SELECT (extract(epoch FROM now() + interval '1 hour') * 1000)::bigint << 12});
+ask($_, "SELECT idgen.raise_ticker('snowflake', $value)") for $east, $west;
+my @next = map { ask($_, 'SELECT idgen.snowflake()') } $east, $west;
+is($next[1] - $next[0], 1 << 12, 'two servers at the same time generate identifiers that differ in the node number');
+
+my ($loop) = $page->blocks('Node numbers', 'sh');
+$loop =~ s/for host in .*;/sprintf 'for port in %s %s;', $east->port, $west->port/e;
+$loop =~ s/-h "\$host" -d app/sprintf q{-h '%s' -p $port -d postgres}, $east->host/e;
+
+sub repeated_numbers { return (run_command([ 'sh', '-c', $loop ]))[0] }
+
+is(repeated_numbers(), '', 'the loop of the page finds no number that two servers have');
+$west->append_conf('postgresql.conf', 'idgen.node_id = 1');
+$west->reload;
+$west->poll_query_until('postgres', q{SELECT current_setting('idgen.node_id') = '1'}) or die 'not reloaded';
+is(repeated_numbers(), '1', 'and finds one that they have');
+@next = map { ask($_, 'SELECT idgen.snowflake()') } $east, $west;
+is($next[1], $next[0], 'with one number they generate the same identifier');
+
+diag('figures: 2 servers; 2000 rows of each of 2 foreign-partitioned tables by 8 sessions, 2000 keys by hash in the client, '
+	  . 3 * @commands . ' sends of ' . @commands . ' commands; 0 repeats');
+done_testing();
