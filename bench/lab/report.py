@@ -52,7 +52,7 @@ def summary(run):
             cells = [(run.median(scene, key, metric), form) for _, metric, form in shown]
             wal = [run.median(scene, name, "wal_bytes_per_row") for name in (key, *bases)]
             cells += [(wal[0] / base if wal[0] is not None and base else None, "{:.3f}") for base in wal[1:]]
-            rows.append([code(run.label(key))] + ["-" if value is None else form.format(value) for value, form in cells])
+            rows.append([f"`{run.label(key)}`"] + ["-" if value is None else form.format(value) for value, form in cells])
         blocks += [Heading(2, scene.capitalize()), Table(["key"] + [column[0] for column in shown] + [f"WAL : {base}" for base in bases], rows)]
     return blocks
 

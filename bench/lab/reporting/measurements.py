@@ -248,7 +248,7 @@ def figure(value):
         return f"{value:.1f}"
     if size >= 1 - 0.0005:
         return f"{value:.2f}"
-    return f"{value:.3f}" if size >= 0.0005 else f"{value:.1g}"
+    return f"{value:.3f}" if size >= 0.0005 else "<0.001"
 
 
 def short(value):

@@ -27,7 +27,7 @@ def html_row(cells, looks):
     for i, text in enumerate(cells):
         body = code_to_html(text)
         if i:
-            parts.append("<td>" + re.sub(r"^([\d.,e-]+) (\([\d.,e–-]+\))$", r"\1 <small>\2</small>", body) + "</td>")
+            parts.append("<td>" + re.sub(r"^([\d.,<]+) (\([\d.,<–]+\))$", r"\1 <small>\2</small>", body) + "</td>")
         else:
             key = re.match(r"`(\w+)`", text)
             square = f'<i style="background:{looks[key.group(1)].colour}"></i>' if key and key.group(1) in looks else ""
@@ -37,21 +37,23 @@ def html_row(cells, looks):
 
 STYLE = """
 :root { color-scheme: light; }
-body { margin: 0 auto; padding: 1rem; max-width: 54rem; background: #fff; color: #222;
+body { margin: 0 auto; padding: 1rem; max-width: 62rem; background: #fff; color: #222;
        font: 16px/1.5 Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif; }
 h1 { font-size: 1.7rem; line-height: 1.2; margin: .5rem 0; }
 h2 { font-size: 1.25rem; margin: 2.6rem 0 .4rem; padding-top: .6rem; border-top: 1px solid #ccc; }
 h3 { font-size: 1rem; margin: 1.4rem 0 .3rem; }
 p, ul { max-width: 44rem; margin: .5rem 0; }
 ul { padding-left: 1.2rem; }
-.lead { font-weight: bold; }
+.lead { border-left: 3px solid #1f6eb5; padding-left: .8rem; }
+nav ul { columns: 17rem 2; }
 a { color: #1f5f9e; }
 code { font: .92em/1.4 'DejaVu Sans Mono', Menlo, Consolas, monospace; overflow-wrap: anywhere; }
 figure, .wide { margin: 1rem 0; overflow-x: auto; }
+figure { max-width: 54rem; }
 svg { display: block; width: 100%; min-width: 600px; height: auto; }
 table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .2rem .7rem .2rem 0; text-align: right; vertical-align: baseline; white-space: nowrap; font-weight: normal; }
-thead th { border-bottom: 1px solid #888; color: #555; white-space: normal; vertical-align: bottom; }
+thead th { min-width: 4.5em; border-bottom: 1px solid #888; color: #555; white-space: normal; vertical-align: bottom; }
 th:first-child, .text th, .text td { text-align: left; }
 .text td { white-space: normal; overflow-wrap: anywhere; }
 tbody tr:nth-child(5n) > * { border-bottom: 1px solid #e4e4e4; }
@@ -107,7 +109,7 @@ def render_markdown(blocks):
         if isinstance(block, Heading):
             parts.append("#" * block.level + " " + block.text)
         elif isinstance(block, Paragraph):
-            parts.append(f"**{block.text}**" if block.kind else block.text)
+            parts.append(block.text)
         elif isinstance(block, Bullets):
             parts.append("\n".join(f"- {text}" for text in block.texts))
         elif isinstance(block, Contents):

@@ -303,7 +303,7 @@ def stacked_wal(run, name, title, scene):
         return None
     names = 14 + 7.6 * max(len(shortened(key)) for key in keys)
     room = 26 if len(keys) <= 12 else 21
-    height, top = len(keys) * room, 64
+    height, top = len(keys) * room, 44
     picture = Picture(name, top + height + 34, title)
     sums = {key: sum(run.median(scene, key, kind[0]) or 0 for kind in kinds) for key in keys}
     scale = Scale(sums.values())
@@ -357,7 +357,7 @@ def lines(name, title, drawn, metrics, xlabel, xlog=0, xtext=short, xticks=None,
             plots += picture.expectation(line.curve("predicted_" + metric), line.look, line.name)
             plots += picture.line(curve, line.look, line.name)
             end = curve[-1][1].median
-            ends.append((top + height * (1 - yscale.at(end)), f"{shortened(line.name, 20)} {figure(end)}", line.look.colour))
+            ends.append((top + height * (1 - yscale.at(end)), f"{shortened(line.name)} {figure(end)}", line.look.colour))
         picture.end_labels(right, top + 4, top + height + (-3 if last else 24), ends)
         picture.panel((left, top, right, top + height), xscale, yscale, plots,
                       title=metric_title(metric, log), xlabel=xlabel if last else "", xticks=last, rules=rules)
@@ -451,9 +451,9 @@ def period_lines(run, name, title, metrics):
     names = {length: "–" if length is None else short(length) for length in lengths}
     xs = sorted({x for curve, _ in curves.values() for x, _ in curve})
     xscale = Scale(xs, 10, ticks=xs, tick_text=duration, pad=0.04)
-    left, height, top = 66, 170, 66
+    left, height, top = 66, 170, 84
     slot = min(580, (WIDTH - left) / len(rates))
-    picture = Picture(name, top + len(metrics) * (height + 56) + 4, title)
+    picture = Picture(name, top + len(metrics) * (height + 78) - 18, title)
 
     # the legend
     at, unit, middle = left, Scale([0, 1], ticks=[]), Stat(.5, .5, .5, 1)
@@ -470,6 +470,7 @@ def period_lines(run, name, title, metrics):
         log = LOG_BASE if needs_log(values) else 0
         yscale = Scale(values, log)
         last = metric == metrics[-1]
+        picture.text(left, top - 2 * LINE, metric_title(metric, log))
         for i, rate in enumerate(rates):
             box = (left + i * slot, top, left + (i + 1) * slot - 56, top + height)
             plots, ends = [], []
@@ -480,8 +481,6 @@ def period_lines(run, name, title, metrics):
                     plots += picture.expectation(expected, looks[length], text) + picture.line(curve, looks[length], text)
                     ends.append((top + height * (1 - yscale.at(curve[-1][1].median)), names[length], looks[length].colour))
             picture.end_labels(box[2], top, top + height + 8, ends, size=FONT - 1)
-            heading = [metric_title(metric, log)] if i == 0 else []
-            heading += [f"{short(rate)} rows/s"] if rate else []
-            picture.panel(box, xscale, yscale, plots, title=", ".join(heading), xlabel="period" if last else "", yticks=i == 0)
-        top += height + 56
+            picture.panel(box, xscale, yscale, plots, title=f"{short(rate)} rows/s" if rate else "", xlabel="period" if last else "", yticks=i == 0)
+        top += height + 78
     return picture
