@@ -67,8 +67,9 @@ FACTS = {"date": "Measured {}", "server_version": "PostgreSQL {}", "cores": "{} 
          "shared_buffers": "shared_buffers {}", "synchronous_commit": "synchronous_commit {}", "full_page_writes": "full_page_writes {}"}
 
 
-def report_blocks(run):
-    """The report, as headings, texts, tables and pictures."""
+def report_blocks(run, all_keys):
+    """The report, as headings, texts, tables and pictures; with the summary of all
+    keys if it does not show all."""
     have = sections(run)
     facts = [form.format(in_gigabytes(run.settings[name])) for name, form in FACTS.items() if run.settings.get(name)]
     found = conclusions(have)
@@ -85,6 +86,9 @@ def report_blocks(run):
             picture.about = " ".join([*section.says, section.about]).replace("`", "")
             body.append(picture)
         body += [Paragraph(section.about), *section.tables]
+    if len(run.keys) < len(run.all_keys):
+        body += [Heading(2, "All keys"), Paragraph("Medians of the scenes of one row a transaction (steady) and many rows within one minute (bulk)."),
+                 *[block._replace(level=3) if isinstance(block, Heading) else block for block in all_keys]]
     if run.settings:
         body += [Heading(2, "Settings"), Table(["setting", "value"], [[code(name), value] for name, value in run.settings.items()], "text")]
     return ([Heading(1, "What a primary key costs")]
@@ -124,13 +128,13 @@ def main():
         warn(f"nothing was measured in {arguments.folder}")
         return 1
     sys.stdout.reconfigure(encoding="utf-8")
-    text = render_markdown(summary(run))
+    all_keys = summary(run)
     run.show(arguments.keys)
-    print(text, end="")
+    print(render_markdown(all_keys), end="")
     if arguments.summary:
         return 0
     os.makedirs(out, exist_ok=True)
-    blocks = draw(report_blocks(run), out)
+    blocks = draw(report_blocks(run, all_keys), out)
     for name, text in (("report.html", render_html(blocks, run.looks)), ("report.md", render_markdown(blocks))):
         with open(os.path.join(out, name), "w", encoding="utf-8") as file:
             file.write(text)

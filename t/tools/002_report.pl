@@ -98,7 +98,7 @@ my @conclusions = (
 is(conclusions("$tmp/one"), join("\n", @conclusions), 'the report begins with three conclusions');
 my @headings = $markdown =~ /^## (.*)/mg;
 is_deeply([ $markdown =~ /^- \[(.*)\]\(#/mg ], [ @headings[ 2 .. $#headings ] ], 'then it lists its contents');
-for my $scene (grep { !/^(Conclusions|Contents|How to read the figures|Settings)$/ } @headings)
+for my $scene (grep { !/^(Conclusions|Contents|How to read the figures|All keys|Settings)$/ } @headings)
 {
 	my $picture = $scene eq 'Model and measurement' ? '' : '!\[.*\]\(.*\)\n\n';
 	like($markdown, qr/^## \Q$scene\E\n\n[A-Z`].*\.\n\n$picture[A-Z`].*\.\n\n(?:### .*\n\n)?\| /m, "$scene: the sentence, the picture, the text, the table");
@@ -110,7 +110,9 @@ like($markdown, qr/the size of the index within 10 % for 60 of 60 measurements a
 # The keys of the report
 sub keys_of { return join ' ', slurp_file("$_[0]/report.md") =~ /^\| `(\w+)` \| \w+ \| `/mg }
 is(keys_of("$tmp/one"), 'bigint random uuid_v7 short_comb short_comb_run snowflake pg_ulid masked', 'six keys, and those of the user and of a scene');
+like($markdown, qr/^## All keys\n\nMedians .*\n\n### Steady\n\n(?:\|.*\n)+\| `idgen\.ulid\(\)` \| \d+ \| 196 \|/m, 'a summary has all keys');
 report($all, '--out', "$tmp/every", '--keys', 'all');
+unlike(slurp_file("$tmp/every/report.md"), qr/^## All keys/m, 'unless the report shows them');
 is(keys_of("$tmp/every"), 'bigint random uuid_v4 uuid_v7 comb short_comb short_comb_run snowflake ulid pg_ulid masked', 'all keys');
 report($all, '--out', "$tmp/two", '--keys', 'ulid,comb');
 is(keys_of("$tmp/two"), 'comb ulid', 'two keys');

@@ -17,6 +17,7 @@ def anchor(heading):
 
 
 def code_to_html(text):
+    text = re.sub(r"(\d) %", "\\1\u00a0%", text)
     return "".join(f"<code>{html.escape(part)}</code>" if i % 2 else html.escape(part)
                    for i, part in enumerate(text.split("`")))
 

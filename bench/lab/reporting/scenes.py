@@ -38,7 +38,7 @@ def columns_table(rows, metrics):
     head, cells = ["key"], [[code(key)] for key in rows]
     for metric in metrics:
         stats = {key: row(metric) for key, row in rows.items()}
-        bases = [base for base in rows if base in BASES and metric in RATIOS]
+        bases = [base for base in rows if base.split()[0] in BASES and metric in RATIOS]
         head += [metric_title(metric)] + [":\u00a0" + base for base in bases]
         for line, stat in zip(cells, stats.values()):
             line += [with_spread(stat, metric)] + [ratio_text(stat, stats[base]) for base in bases]
@@ -418,7 +418,7 @@ def model_section(run):
     return rows and Section(
         "model", "Model and measurement", [f"`idgen.expected_key_cost()` predicts {listed(parts)}."], [],
         "The figures that `idgen.expected_key_cost()` predicts, divided by the measured ones, of all measured keys; medians of the repetitions.",
-        [Table(["scene", "metric", "least", "median", "greatest", "near"], rows)]
+        [Table(["scene", "metric", "least", "median", "greatest", "near"], rows, "text")]
         + ([Heading(3, "Further away"), Table(["scene", "key", "point", "metric", "predicted", "measured", "ratio"], far, "text")] if far else []))
 
 
