@@ -77,7 +77,8 @@ def report_blocks(run, all_keys):
             Paragraph("Figures are medians, with the least and the greatest of the repetitions in brackets, and as thin bars in the pictures. "
                       "In tables, columns that begin with a colon are ratios to `bigint`, and to `gen_random_uuid()`, here called `random`; ~ means no "
                       "measurable difference. A difference is measurable if the ranges of the repetitions do not overlap, and the medians are further "
-                      "apart than the wider range is wide; with a single repetition, if one figure is at least twice the other. "
+                      "apart than the wider range is wide. Of a single repetition, times are not compared, and other figures if one is at least twice "
+                      "the other. "
                       "In the pictures, pale bands are predictions of `idgen.expected_key_cost()`."),
             Table(["key", "type", "expression"], [[code(key), run.types.get(key, ""), f"`{run.label(key)}`"] for key in run.keys], "text")]
     for section in have:

@@ -4,28 +4,30 @@ from collections import namedtuple
 
 from .measurements import METRICS, code, figure, value_text
 
-# With a single repetition, the spread is unknown: only this ratio is a difference.
+# With a single repetition, the spread is unknown. Counts differ if one is that many
+# times the other; times, which depend on what else the machine does, never do.
 SINGLE_RATIO = 2
+TIMES = ("rows_per_s", "us_per_row")
 
 
-def differ(one, other):
+def differ(metric, one, other):
     """Whether two figures differ by more than their spread: the ranges of their
     repetitions do not overlap, and the medians are further apart than the wider
-    range is wide. Where one has a single repetition, the greater must be at least
-    SINGLE_RATIO times the other."""
+    range is wide."""
     apart = abs(one.median - other.median)
     if min(one.count, other.count) == 1:
-        return apart > 0 and max(one.median, other.median) >= SINGLE_RATIO * min(one.median, other.median)
+        least, most = sorted((one.median, other.median))
+        return metric not in TIMES and apart > 0 and most >= SINGLE_RATIO * least
     return (one.low > other.high or other.low > one.high) and apart > max(one.high - one.low, other.high - other.low)
 
 
-def ratio_text(one, other):
+def ratio_text(metric, one, other):
     """The ratio of two figures; ~ if they do not differ, – if one is missing."""
     if one is None or other is None:
         return "–"
     if one is other:
         return "1"
-    if not differ(one, other):
+    if not differ(metric, one, other):
         return "~"
     return figure(one.median / other.median) if other.median else "–"
 
@@ -50,7 +52,7 @@ def compared(metric, name, one, other_name, other):
     """A clause that compares two figures, without more than they show."""
     words = WORDS[metric]
     figures = f"({value_text(one.median, metric)} and {value_text(other.median, metric)} {METRICS[metric].unit})"
-    if not differ(one, other):
+    if not differ(metric, one, other):
         return f"{name} and {other_name} have no measurable difference in {words.quantity} {figures}"
     if not other.median:
         how = words.more

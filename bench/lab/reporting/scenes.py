@@ -41,7 +41,7 @@ def columns_table(rows, metrics):
         bases = [base for base in rows if base.split()[0] in BASES and metric in RATIOS]
         head += [metric_title(metric)] + [":\u00a0" + base for base in bases]
         for line, stat in zip(cells, stats.values()):
-            line += [with_spread(stat, metric)] + [ratio_text(stat, stats[base]) for base in bases]
+            line += [with_spread(stat, metric)] + [ratio_text(metric, stat, stats[base]) for base in bases]
     return [Table(head, cells)] if cells else []
 
 
@@ -203,15 +203,14 @@ def outgrow_section(run):
 
 def memory_section(run):
     first, last = ends(run, "memory", "rows_per_s")
-    said, same = [], []
+    said = []
     for key in ("random", "short_comb", "uuid_v7"):
         stats = [run.stat("memory", key, "rows_per_s", "", x) for x in (first, last)]
-        if all(stats) and differ(*stats):
-            said.append(f"the throughput of {code(key)} {'falls' if stats[1].median < stats[0].median else 'rises'} to "
-                        f"{stats[1].median / stats[0].median * 100:.0f} % ({figure(stats[0].median)} and {figure(stats[1].median)} rows/s)")
-        elif all(stats):
-            same.append(code(key))
-    said += [f"there is no measurable difference with {listed(same)}"] if same else []
+        if all(stats):
+            change = stats[1].median / stats[0].median
+            said.append(f"the throughput of {code(key)} " + ("does not change measurably" if not differ("rows_per_s", *stats)
+                                                            else f"{'falls' if change < 1 else 'rises'} to {change * 100:.0f} %")
+                        + f" ({figure(stats[0].median)} and {figure(stats[1].median)} rows/s)")
     return sweep_section(
         run, "memory", "The index outgrows all memory",
         sentence(f"While the index grows from {times(first)} to {times(last)} shared_buffers, and nothing else has it in memory", said) if said else [],
@@ -250,7 +249,7 @@ def period_section(run):
         for series in [series for series in order if period_parts(series)[0] in (1, None) and len(rows[series]) > 1][-1:]:
             least, *more = sorted(rows[series], key=lambda x: rows[series][x].median)
             # the greatest that differs, if any does
-            most = next((x for x in reversed(more) if differ(rows[series][x], rows[series][least])), more[-1])
+            most = next((x for x in reversed(more) if differ(metric, rows[series][x], rows[series][least])), more[-1])
             rate = period_parts(series)[1]
             says += sentence(f"At {short(rate)} rows/s" if rate else "Without runs", [compared(
                 metric, f"a period of {duration(most)}", rows[series][most], f"one of {duration(least)}", rows[series][least])])
@@ -281,14 +280,13 @@ def contention_section(run):
     waits = {(x, key): stat for key in ORDERED for x, stat in run.curve("contention", key, "page_wait_share")}
     says = []
     if waits:
-        many = sorted(at for at, stat in waits.items() if stat.low > 50)
-        if many:
-            says = [f"From {short(many[0][0])} sessions on, more than half of those that insert {code(many[0][1])} keys wait for a page: "
-                    "the right edge of the index is the bottleneck."]
-        else:
-            says = [f"With up to {short(last)} sessions, at most {figure(max(stat.high for stat in waits.values()))} % of those that insert ordered keys "
-                    "wait for a page: the right edge of the index is not the bottleneck of this machine"
-                    + (f" ({cores} cores)." if (cores := run.settings.get("cores")) else ".")]
+        says = [f"With up to {short(last)} sessions, at most {figure(max(stat.high for stat in waits.values()))} % of those that insert "
+                f"{' or '.join(code(key) for key in dict.fromkeys(key for _, key in waits))} keys wait for a page"]
+        many = min((x for (x, _), stat in waits.items() if stat.low > 50), default=None)
+        if all(stat.count > 1 for stat in waits.values()):
+            says[0] += (f", and more than half from {short(many)} sessions on: the right edge of the index is the bottleneck" if many
+                        else ": the right edge of the index is not the bottleneck of this machine")
+        says[0] += "."
         says += sentence(f"With {short(last)} sessions", claims(run.stats("contention", "rows_per_s", "", last), "rows_per_s",
                                                               ("random", "bigint"), AGAINST_V7))
     section = sweep_section(
