@@ -38,22 +38,23 @@ SUMMARY = [     # heading, metric, format
 ]
 
 
-def summary(run):
-    """The tables that run.sh prints: the medians of steady and bulk."""
+def summary(run, bases=("bigint", "random")):
+    """The tables that run.sh prints: the medians of steady and bulk, and their ratios
+    to those of the bases."""
     blocks = []
     for scene in ("steady", "bulk"):
         keys = run.scene_keys(scene)
         if not keys:
             continue
         shown = [column for column in SUMMARY if run.scene_has(scene, column[1])]
-        bases = ["bigint", "random"] if run.scene_has(scene, "wal_bytes_per_row") else []
+        compared = bases if run.scene_has(scene, "wal_bytes_per_row") else ()
         rows = []
         for key in keys:
             cells = [(run.median(scene, key, metric), form) for _, metric, form in shown]
-            wal = [run.median(scene, name, "wal_bytes_per_row") for name in (key, *bases)]
+            wal = [run.median(scene, name, "wal_bytes_per_row") for name in (key, *compared)]
             cells += [(wal[0] / base if wal[0] is not None and base else None, "{:.3f}") for base in wal[1:]]
             rows.append([f"`{run.label(key)}`"] + ["-" if value is None else form.format(value) for value, form in cells])
-        blocks += [Heading(2, scene.capitalize()), Table(["key"] + [column[0] for column in shown] + [f"WAL : {base}" for base in bases], rows)]
+        blocks += [Heading(2, scene.capitalize()), Table(["key"] + [column[0] for column in shown] + [f"WAL : {base}" for base in compared], rows)]
     return blocks
 
 
@@ -129,9 +130,9 @@ def main():
         warn(f"nothing was measured in {arguments.folder}")
         return 1
     sys.stdout.reconfigure(encoding="utf-8")
-    all_keys = summary(run)
+    print(render_markdown(summary(run)), end="")
+    all_keys = summary(run, bases=())
     run.show(arguments.keys)
-    print(render_markdown(all_keys), end="")
     if arguments.summary:
         return 0
     os.makedirs(out, exist_ok=True)

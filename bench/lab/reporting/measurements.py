@@ -4,7 +4,6 @@ import csv
 import io
 import math
 import os
-import re
 import statistics
 import sys
 from collections import namedtuple
@@ -78,9 +77,9 @@ METRICS = {
     "leaf_fragmentation":    Metric("Leaf fragmentation", "%"),
     "growth_bytes_per_row":  Metric("Growth of the index", "bytes/row"),
     "failure_share":         Metric("Failed with 40001", "%"),
-    "page_wait_share":       Metric("Waiting for a page", "% of the sessions"),
-    "wal_wait_share":        Metric("Waiting for the WAL", "% of the sessions"),
-    "wait_share":            Metric("Waiting", "% of the sessions"),
+    "page_wait_share":       Metric("Sessions that wait for a page", "%"),
+    "wal_wait_share":        Metric("Sessions that wait for the WAL", "%"),
+    "wait_share":            Metric("Sessions that wait", "%"),
     "index_rows":            Metric("Rows before", "rows"),
     "inserted_rows":         Metric("Rows inserted", "rows"),
 }

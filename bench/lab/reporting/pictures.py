@@ -7,7 +7,7 @@ import re
 import subprocess
 from collections import namedtuple
 
-from .measurements import Look, SOLID, Stat, WAL_KINDS, duration, figure, metric_title, number, short
+from .measurements import METRICS, Look, SOLID, Stat, WAL_KINDS, duration, figure, metric_title, number, short
 
 WIDTH = 800
 FONT = 14
@@ -75,9 +75,10 @@ LOG_BASE = 10
 LOG_RATIO = 10      # of the largest value to the smallest
 
 
-def needs_log(values):
-    """Whether the largest values would flatten the others on a linear scale."""
-    return bool(values) and min(values) > 0 and max(values) / min(values) > LOG_RATIO
+def needs_log(metric, values):
+    """Whether the largest values would flatten the others on a linear scale. Sizes
+    and shares, which are parts of a whole, always have a linear one."""
+    return METRICS[metric].unit not in ("MB", "%") and min(values) > 0 and max(values) / min(values) > LOG_RATIO
 
 
 def quoted(text):
@@ -349,7 +350,7 @@ def lines(name, title, drawn, metrics, xlabel, xlog=0, xtext=short, xticks=None,
     for metric in metrics:
         curves = [(line, curve) for line in drawn if (curve := line.curve(metric))]
         values = [value for _, curve in curves for _, stat in curve for value in stat[:3]]
-        log = LOG_BASE if needs_log(values) else 0
+        log = LOG_BASE if needs_log(metric, values) else 0
         yscale = Scale(values, log)
         last = metric == metrics[-1]
         plots, ends = [], []
@@ -467,7 +468,7 @@ def period_lines(run, name, title, metrics):
 
     for metric in metrics:
         values = [value for at, (curve, _) in curves.items() if at[0] == metric for _, stat in curve for value in stat[:3]]
-        log = LOG_BASE if needs_log(values) else 0
+        log = LOG_BASE if needs_log(metric, values) else 0
         yscale = Scale(values, log)
         last = metric == metrics[-1]
         picture.text(left, top - 2 * LINE, metric_title(metric, log))

@@ -1,11 +1,10 @@
 """The sections of the report: a function for each scene."""
 
-import re
 import statistics
 from collections import namedtuple
 
 from .claims import claims, compared, differ, ratio_text, sentence
-from .measurements import (BASES, METRICS, MAIN_KEYS, WAL_KINDS, code, duration, figure, listed, metric_title, short, stat_of,
+from .measurements import (BASES, LOOKS, MAIN_KEYS, MASKED, WAL_KINDS, code, duration, figure, listed, metric_title, short, stat_of,
                            times, with_spread)
 from .pages import Heading, Table
 from .pictures import Line, bars, heat_strips, lines, pages, period_lines, period_parts, stacked_wal
@@ -23,12 +22,23 @@ RATIOS = COST[:2] + ["us_per_row"]      # the metrics with columns of ratios
 AGAINST_RANDOM = ("random", "short_comb")
 AGAINST_V7 = ("short_comb", "uuid_v7")
 
-# --- rows and tables ----------------------------------------------------------
+# --- parts of sections --------------------------------------------------------
 
 
-def rows_of(run, scene, series="", x=None):
+def compare(run, scene, metric, *pairs, series="", x=None):
+    """Clauses that compare pairs of keys at a point of a scene."""
+    return claims(run.stats(scene, metric, series, x), metric, *pairs)
+
+
+def ends(run, scene, metric="wal_bytes_per_row"):
+    """The first and the last x."""
+    xs = run.xs(scene, metric)
+    return (xs[0], xs[-1]) if xs else (None, None)
+
+
+def rows_of(run, scene, series=""):
     """{key: function of a metric that returns its Stat}, for columns_table."""
-    return {key: lambda metric, key=key: run.stat(scene, key, metric, series, x) for key in run.keys}
+    return {key: lambda metric, key=key: run.stat(scene, key, metric, series) for key in run.keys}
 
 
 def columns_table(rows, metrics):
@@ -45,10 +55,15 @@ def columns_table(rows, metrics):
     return [Table(head, cells)] if cells else []
 
 
-def wide_tables(run, scene, series=""):
+def wide_tables(run, scene):
     """The tables of the scenes in which a key has one point."""
-    return [table for metrics in (COST, INDEX, [kind[0] for kind in WAL_KINDS])
-            for table in columns_table(rows_of(run, scene, series), metrics)]
+    return [table for metrics in (COST, INDEX, [kind[0] for kind in WAL_KINDS]) for table in columns_table(rows_of(run, scene), metrics)]
+
+
+def series_tables(run, scene, metrics):
+    """A table for each series; metrics = {series: [metric, ...]}."""
+    return [block for series, shown in metrics.items() if (table := columns_table(rows_of(run, scene, series), shown))
+            for block in (Heading(3, series.capitalize()), *table)]
 
 
 def key_lines(run, scene):
@@ -75,19 +90,13 @@ def sweep_tables(drawn, metrics, xname, xtext=short):
     return blocks
 
 
-def ends(run, scene, metric="wal_bytes_per_row"):
-    """The first and the last x."""
-    xs = run.xs(scene, metric)
-    return (xs[0], xs[-1]) if xs else (None, None)
-
-
 # --- scenes of one point ------------------------------------------------------
 
 
 def heat_section(run):
     keys = [key for key in run.keys if run.touches.get(key)]
-    others = [key for key in keys if key in run.looks and key not in MAIN_KEYS] if len(keys) > 12 else []
-    first = [key for key in keys if key not in others]
+    first = [key for key in keys if key in MAIN_KEYS or key not in LOOKS] or keys
+    others = [key for key in keys if key not in first]
     title = "Leaf page of the index to which each new row went, in the order of the inserts"
     touched = {key: run.stat("steady", key, "touched_leaf_pages") or stat_of([float(len(pages(run.touches[key])))]) for key in keys}
     rows = [[code(key), f"{len(run.touches[key]):,}", f"{len(pages(run.touches[key])):,}",
@@ -103,15 +112,14 @@ def heat_section(run):
 
 
 def steady_section(run):
-    wal, size = (run.stats("steady", metric) for metric in ("wal_bytes_per_row", "index_bytes"))
-    against_random = claims(wal, "wal_bytes_per_row", AGAINST_RANDOM)
-    against_v7 = [clause for clause in claims(wal, "wal_bytes_per_row", AGAINST_V7) if clause not in against_random]
+    against_random = compare(run, "steady", "wal_bytes_per_row", AGAINST_RANDOM)
+    against_v7 = [clause for clause in compare(run, "steady", "wal_bytes_per_row", AGAINST_V7) if clause not in against_random]
     heading = "One row a transaction"
     title = heading + ": WAL bytes of an inserted row, by key"
     return Section(
         "steady", heading,
         sentence("With one row a transaction", against_random)
-        + sentence("With one row a transaction", against_v7, claims(size, "index_bytes", AGAINST_V7)),
+        + sentence("With one row a transaction", against_v7, compare(run, "steady", "index_bytes", AGAINST_V7)),
         [stacked_wal(run, "steady", title, "steady") or bars(run, "steady", title, [("steady", "wal_bytes_per_row", "", metric_title("wal_bytes_per_row"))])],
         "A table with a history of days, a checkpoint, and then one row in each transaction. A full-page image is a copy of a page, written at "
         "its first change after a checkpoint; records describe the changes.",
@@ -122,8 +130,8 @@ def bulk_section(run):
     heading = "Many rows within one minute"
     return Section(
         "bulk", heading,
-        sentence("In a bulk load within one minute", claims(
-            run.stats("bulk", "wal_bytes_per_row"), "wal_bytes_per_row", AGAINST_RANDOM, AGAINST_V7, ("short_comb_run", "uuid_v7"))),
+        sentence("In a bulk load within one minute", compare(
+            run, "bulk", "wal_bytes_per_row", AGAINST_RANDOM, AGAINST_V7, ("short_comb_run", "uuid_v7"))),
         [bars(run, "bulk", heading + ": WAL bytes of an inserted row, and rows inserted per second, by key",
               [("bulk", metric, "", metric_title(metric)) for metric in ("wal_bytes_per_row", "rows_per_s")])],
         "A table whose rows are all of one minute, a checkpoint, and then many more rows of that minute in one INSERT. "
@@ -139,43 +147,38 @@ def read_section(run):
               ("read", "reads_per_row", "random", "any rows, blocks/row")]
     return Section(
         "read", "Reading",
-        sentence("To look up the newest rows by their key", claims(run.stats("read", "us_per_row", "recent"), "us_per_row", AGAINST_RANDOM, AGAINST_V7)),
+        sentence("To look up the newest rows by their key", compare(run, "read", "us_per_row", AGAINST_RANDOM, AGAINST_V7, series="recent")),
         [bars(run, "read", "Time and index blocks read to look up the newest rows, and index blocks for rows of any age, by key", panels)],
         "The newest rows (recent), rows of any age (random) and the rows of a time range (range), looked up by their key, from empty shared buffers. "
         "Blocks are those of the index that had to be read. Ranges need a key from which the time can be computed.",
-        [block for name in series if (table := columns_table(rows_of(run, "read", name), ["us_per_row", "hit_ratio", "reads_per_row"]))
-         for block in (Heading(3, name.capitalize()), *table)])
+        series_tables(run, "read", dict.fromkeys(series, ["us_per_row", "hit_ratio", "reads_per_row"])))
 
 
 def serializable_section(run):
-    both = [name for name in ("read and insert", "insert") if name in run.scene_series("serializable")]
+    kinds = {"read and insert": "Of transactions that read the keys before their own", "insert": "Of transactions that only insert"}
     return Section(
         "serializable", "Serializable transactions",
-        [text for name, where in (("read and insert", "Of transactions that read the keys before their own"),
-                                  ("insert", "Of transactions that only insert"))
-         for text in sentence(where, claims(run.stats("serializable", "failure_share", name), "failure_share",
-                                            ("bigint", "random"), ("bigint", "short_comb")))],
+        [text for series, where in kinds.items() for text in sentence(where, compare(
+            run, "serializable", "failure_share", ("bigint", "random"), ("bigint", "short_comb"), series=series))],
         [bars(run, "serializable", "Share of serializable transactions that fail with 40001, by key",
-              [("serializable", "failure_share", name, f"{name}, % failed") for name in both])],
+              [("serializable", "failure_share", series, f"{series}, % failed") for series in kinds])],
         "Transactions of several sessions with the isolation level SERIALIZABLE insert one row each. In the first kind, each also reads the ten keys "
         "before its own. The share is that of the transactions that fail with a serialization failure (40001) and must be repeated.",
-        [block for name in both if (table := columns_table(rows_of(run, "serializable", name), ["failure_share", "rows_per_s", "us_per_row"]))
-         for block in (Heading(3, name.capitalize()), *table)])
+        series_tables(run, "serializable", dict.fromkeys(kinds, ["failure_share", "rows_per_s", "us_per_row"])))
 
 
 def masked_section(run):
-    says = lambda metric, other, series="insert": claims(run.stats("masked", metric, series), metric, ("masked", other))
+    says = lambda metric, other, series="insert": compare(run, "masked", metric, (MASKED, other), series=series)
     return Section(
         "masked", "Ordered inside, masked outside",
         sentence("", says("index_bytes", "short_comb"), says("wal_bytes_per_row", "short_comb"))
         + sentence("For an insert", says("us_per_row", "uuid_v7")) + sentence("For a lookup", says("us_per_row", "uuid_v7", "lookup")),
         [bars(run, "masked", "Index size, WAL, and time to insert and to look up a row, with masked keys and with others",
-              [("masked", metric, series, metric_title(metric) if series == "insert" and metric != "us_per_row" else f"{series}, µs/row")
-               for metric, series in (("index_bytes", "insert"), ("wal_bytes_per_row", "insert"), ("us_per_row", "insert"), ("us_per_row", "lookup"))])],
+              [("masked", metric, "insert", metric_title(metric)) for metric in ("index_bytes", "wal_bytes_per_row")]
+              + [("masked", "us_per_row", series, f"{series}, µs/row") for series in ("insert", "lookup")])],
         "The table of `masked` stores `uuid_v7()`, and clients see `mask_uuid_v7(id)`: the time of an insert includes the mask, "
         "that of a lookup its inverse.",
-        [block for name, metrics in (("insert", COST + ["us_per_row"] + INDEX[:2]), ("lookup", ["us_per_row", "reads_per_row", "hit_ratio"]))
-         if (table := columns_table(rows_of(run, "masked", name), metrics)) for block in (Heading(3, name.capitalize()), *table)])
+        series_tables(run, "masked", {"insert": COST + ["us_per_row"] + INDEX[:2], "lookup": ["us_per_row", "reads_per_row", "hit_ratio"]}))
 
 
 # --- scenes of lines ----------------------------------------------------------
@@ -193,7 +196,7 @@ def outgrow_section(run):
     return sweep_section(
         run, "outgrow", "The index outgrows shared_buffers",
         sentence(f"With an index of {times(last)} shared_buffers", *(
-            claims(run.stats("outgrow", metric, "", last), metric, AGAINST_RANDOM) for metric in ("rows_per_s", "wal_bytes_per_row"))) if last else [],
+            compare(run, "outgrow", metric, AGAINST_RANDOM, x=last) for metric in ("rows_per_s", "wal_bytes_per_row"))) if last else [],
         "Rows inserted per second and WAL bytes of a row as the index outgrows shared_buffers, by key",
         f"The same inserts into an index of a fraction to a multiple of shared_buffers ({run.settings.get('outgrow.shared_buffers') or 'see settings'} in this scene). "
         "A page that is not in memory must be read before a row can be inserted into it; the operating system may have it in memory.",
@@ -225,8 +228,8 @@ def checkpoint_section(run):
     return sweep_section(
         run, "checkpoint", "Rows between checkpoints",
         [text for x in dict.fromkeys(ends(run, "checkpoint")) if x
-         for text in sentence(f"With {short(x)} rows between two checkpoints", claims(
-             run.stats("checkpoint", "wal_bytes_per_row", "", x), "wal_bytes_per_row", AGAINST_RANDOM))],
+         for text in sentence(f"With {short(x)} rows between two checkpoints", compare(
+             run, "checkpoint", "wal_bytes_per_row", AGAINST_RANDOM, x=x))],
         "WAL bytes of an inserted row by the number of rows between two checkpoints, by key",
         "The first change of a page after a checkpoint writes the whole page to the WAL. "
         "The more rows are inserted between two checkpoints, the more rows share this cost.",
@@ -266,7 +269,7 @@ def clients_section(run):
     return sweep_section(
         run, "clients", "Many sessions",
         sentence(f"With {short(last)} sessions", *(
-            claims(run.stats("clients", metric, "", last), metric, AGAINST_RANDOM) for metric in ("wal_bytes_per_row", "rows_per_s"))) if last else [],
+            compare(run, "clients", metric, AGAINST_RANDOM, x=last) for metric in ("wal_bytes_per_row", "rows_per_s"))) if last else [],
         "WAL bytes of an inserted row by the number of sessions, by key",
         "One row a transaction from several sessions at once.",
         ["wal_bytes_per_row"], ["rows_per_s"], "sessions", "sessions", xlog=2, height=240)
@@ -287,8 +290,8 @@ def contention_section(run):
             says[0] += (f", and more than half from {short(many)} sessions on: the right edge of the index is the bottleneck" if many
                         else ": the right edge of the index is not the bottleneck of this machine")
         says[0] += "."
-        says += sentence(f"With {short(last)} sessions", claims(run.stats("contention", "rows_per_s", "", last), "rows_per_s",
-                                                              ("random", "bigint"), AGAINST_V7))
+        says += sentence(f"With {short(last)} sessions", compare(
+            run, "contention", "rows_per_s", ("random", "bigint"), AGAINST_V7, x=last))
     section = sweep_section(
         run, "contention", "Waiting for the same page", says,
         "Rows inserted per second, and the share of sessions that wait for a page, by the number of sessions and by key",
