@@ -7,7 +7,7 @@
 Reads the files that run.sh wrote to the folder (measurements.csv, keys.csv,
 settings.csv, touches.csv, advice.csv) and writes report.html, report.md and the
 pictures, *.svg, to the same folder or to --out. The report shows six keys and
-those of the user, unless --keys names others. Prints a table of the scenes steady
+those of the user, unless the run or --keys named others. Prints a table of the scenes steady
 and bulk with all keys; with --summary, nothing else.
 
 Missing files, scenes, keys and metrics are left out, so that an interrupted run

@@ -115,6 +115,9 @@ like($markdown, qr/^## All keys\n\nMedians .*\n\n### Steady\n\n(?:\|.*\n)+\| `id
 report($all, '--out', "$tmp/every", '--keys', 'all');
 unlike(slurp_file("$tmp/every/report.md"), qr/^## All keys/m, 'unless the report shows them');
 is(keys_of("$tmp/every"), 'bigint random uuid_v4 uuid_v7 comb short_comb short_comb_run snowflake ulid pg_ulid masked', 'all keys');
+my $named = folder('named', 'settings.csv' => "name,value\ncommand,run.sh --keys comb,ulid\n", map { $_ => slurp_file("$all/$_") } qw(measurements.csv keys.csv));
+report($named);
+is(keys_of($named), keys_of("$tmp/every"), 'the keys that the run named');
 report($all, '--out', "$tmp/two", '--keys', 'ulid,comb');
 is(keys_of("$tmp/two"), 'comb ulid', 'two keys');
 is(conclusions("$tmp/two"), '- With one row a transaction, `ulid` writes 6.8 % more WAL than `comb` (196 and 184 bytes/row).

@@ -185,15 +185,15 @@ class Run:
             touches.sort(key=lambda touch: touch.row)
 
     def show(self, wanted):
-        """Choose the keys of the report: a list, "all", or None for the main keys
-        and those of the user. All are shown if they are not more than the main ones."""
+        """Choose the keys of the report: a list, "all", or None for those that the
+        run named, else for the main keys and those of the user."""
         if wanted and wanted != "all":
             unknown = [key for key in wanted.split(",") if key not in self.all_keys]
             if unknown:
                 raise RuntimeError(f"key {unknown[0]} was not measured; the keys are: {', '.join(self.all_keys)}")
             self.keys = [key for key in self.all_keys if key in wanted.split(",")]
-        elif not wanted and len(self.all_keys) > len(MAIN_KEYS):
-            self.keys = [key for key in self.all_keys if key in (*MAIN_KEYS, MASKED) or key not in LOOKS]
+        elif not wanted and "--keys" not in self.settings.get("command", ""):
+            self.keys = [key for key in self.all_keys if key in (*MAIN_KEYS, MASKED) or key not in LOOKS] or self.all_keys
 
     def label(self, key):
         return self.labels.get(key, key)

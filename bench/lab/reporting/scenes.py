@@ -261,7 +261,7 @@ def period_section(run):
         [period_lines(run, "period", "WAL of an inserted row, leaf density and index size by the period of a short COMB, "
                                      "for each run length and insert rate", metrics)],
         f"{code(key)} with several periods. The rows of a period are in random order, and so are runs: "
-        "the WAL depends on how many pages the rows of a period fill. Where these are few, pages stay half full.", tables)
+        "the WAL, and how full the leaf pages become, depend on how many pages the rows of a period fill.", tables)
 
 
 def clients_section(run):
