@@ -32,7 +32,8 @@ def ratio_text(metric, one, other):
     return figure(one.median / other.median) if other.median else "–"
 
 
-# "a VERB MORE than OF b", with FORM for "N times AS as": words for each metric
+# The words of a metric: claim has places for the first key, for "N times" and
+# as_much, or "N %" and more or less, and for the second key.
 Words = namedtuple("Words", "claim as_much more less quantity")
 WORDS = {
     "wal_bytes_per_row": Words("{} writes {} {}", "as much WAL as", "more WAL than", "less WAL than", "WAL"),
