@@ -84,7 +84,11 @@ for rate in (100, 1000, 10000):
         for period in (1, 10, 60, 600, 3600):
             rows = period * rate
             pages = min(20000, rows / 120) / min(run, max(rows, 1)) + rate / 100
-            add("period", "short_comb", f"run_length={run} rate={rate}", period, wal_bytes_per_row=180 + 4000 * (1 - math.exp(-pages / 4000)))
+            density = 52 + 18 * (1 - math.exp(-rows / 2000))
+            size = (20000 + rows) * 24 / density * 100
+            add("period", "short_comb", f"run_length={run} rate={rate}", period, wal_bytes_per_row=180 + 4000 * (1 - math.exp(-pages / 4000)),
+                leaf_density=density, index_bytes=size, predicted_leaf_density=density * 1.03, predicted_index_bytes=size * 0.98,
+                index_rows=20000 + rows, inserted_rows=0)
 
 for key in ("short_comb", "short_comb_run"):
     for cycle in (1, 2):
@@ -93,6 +97,39 @@ for key in ("short_comb", "short_comb_run"):
             done = x if cycle == 1 else 1 + 0.55 * x
             add("wrap", key, f"cycle {cycle}", x, 0.01, wal_bytes_per_row=200 + (60 if cycle == 2 else 0) + (10 if key == "short_comb" else 0),
                 fpi_per_row=0.001 * cycle, index_bytes=4e6 + 220e6 * done, leaf_density=(61 if cycle == 1 else 61 + 16 * x) - (3 if key != "short_comb" else 0))
+
+for key, series in (("random", "unchanged"), ("uuid_v7", "changed"), ("short_comb", "changed"), ("short_comb_run", "changed"), ("uuid_v7", "from the start")):
+    wal = KEYS[key][2]
+    growth = {"unchanged": 38, "from the start": 27}.get(series, 54 if key == "uuid_v7" else 44)
+    for x in (0, 200000, 400000, 600000, 800000, 1000000):
+        add("changeover", key, series, x, 0.01, index_bytes=190e6 + growth * x, leaf_density=70 - (growth - 38) * x / 1e6)
+        if x:
+            add("changeover", key, series, x, rows_per_s=1e6 / (5 + wal / 40), wal_bytes_per_row=wal, fpi_per_row=KEYS[key][3],
+                growth_bytes_per_row=growth, predicted_wal_bytes_per_row=wal * 1.05)
+
+for key in ("bigint", "random", "uuid_v7", "short_comb"):
+    ordered = key in ("bigint", "uuid_v7")
+    for x in (1, 8, 32, 64):
+        waits = 0.7 * (1 - 1 / x) if ordered else 0.05 * (1 - 1 / x)
+        add("contention", key, "", x, rows_per_s=9000 * x / (1 + x / (5 if ordered else 9)), samples=1000 * x,
+            page_wait_share=waits, wal_wait_share=0.1 * (1 - 1 / x))
+        for event, share in (("LWLock:BufferContent", waits), ("LWLock:WALInsert", 0.1 * (1 - 1 / x)), ("none", 0.9 - waits), ("IO:DataFileExtend", 0.002)):
+            if share:
+                add("contention", key, event, x, wait_share=share)
+
+for key, share in (("bigint", 0.21), ("uuid_v7", 0.2), ("snowflake", 0.2), ("short_comb", 0.06), ("short_comb_run", 0.12), ("random", 0.004)):
+    for series, part in (("read and insert", share), ("insert", 0)):
+        add("serializable", key, series, "", failure_share=part, transactions=4000, failed=4000 * part, rows_per_s=5000 * (1 - part), us_per_row=1600)
+
+for key, mask in (("masked", 0.5), ("uuid_v7", 0), ("short_comb", 0)):
+    add("masked", key, "insert", "", 0.005, us_per_row=3 + mask, rows_per_s=1e6 / (3 + mask), wal_bytes_per_row=KEYS["short_comb" if key == "short_comb" else "uuid_v7"][2],
+        fpi_per_row=0.001, index_bytes=30e6 if key == "short_comb" else 21e6, leaf_density=61 if key == "short_comb" else 90)
+    add("masked", key, "lookup", "", 0.005, us_per_row=5 + mask, reads_per_row=0.3, hit_ratio=0.9)
+
+for key in SWEPT:
+    for x in (0.5, 2, 4):
+        fall = 1 + 5 * max(0, 1 - 0.5 / x) if key == "random" else 1
+        add("memory", key, "", x, rows_per_s=60000 / fall, wal_bytes_per_row=KEYS[key][2], reads_per_row=fall - 1)
 
 touches = []
 for key in SWEPT:
@@ -118,6 +155,9 @@ def write(name, head, rows):
 write("measurements.csv", ["scene", "key", "series", "x", "repetition", "metric", "value"], lines)
 write("keys.csv", ["key", "label", "type"], [[key, *KEYS[key][:2]] for key in KEYS])
 write("touches.csv", ["key", "row", "block", "blocks", "position"], touches)
+write("advice.csv", ["key", "series", "moment", "key_kind", "leaf_density", "newest_leaf_share", "advice"],
+      [[key, "changed", moment, kind, 69.8, 0.4, f"Advice, with a comma, {moment} the change."]
+       for key in ("uuid_v7", "short_comb") for moment, kind in (("before", "random"), ("after", "mixed"))])
 write("settings.csv", ["name", "value"], [
     ["server_version", "15.20 (Debian 15.20-0+deb12u1)"], ["date", "2031-02-03 04:05 UTC"], ["cores", "2"], ["memory", "8388608 kB"],
     ["command", "run.sh --quick --key 'pg_ulid=uuid:f(1)'"], ["shared_buffers", "256MB"], ["full_page_writes", "on"],

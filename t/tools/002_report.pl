@@ -72,6 +72,9 @@ sub check_pictures
 	unlike("$html$markdown", qr/\b(?:nan|inf|None|NaN)\b/, "$name: no number is missing or infinite");
 }
 
+# The list of conclusions
+sub conclusions { return join "\n", slurp_file("$_[0]/report.md") =~ /^(- [^\[].*)/mg }
+
 # A complete run
 my $all = "$tmp/all";
 system_or_bail('python3', "$here/../lib/sample_report.py", $all);
@@ -79,14 +82,53 @@ my ($ok, $stdout, $stderr) = report($all, '--out', "$tmp/one");
 ok($ok, 'a complete run has a report') or diag $stderr;
 is($stderr, '', 'without warnings');
 check_pictures("$tmp/one", 'a complete run',
-	qw(bulk checkpoint clients delete heat outgrow period read steady wrap));
+	qw(bulk changeover checkpoint clients contention delete heat masked memory outgrow period read serializable steady wrap));
 
 # sample_report.py gives bigint 175, 170 and 171 bytes a row, random 4104, 4275 and 4000
 my $markdown = slurp_file("$tmp/one/report.md");
-like($markdown, qr/^\| `bigint` \|.* \| 171 \(170–175\) \| 1\.00 \| 0\.042 \|/m, 'the median, its spread and the ratios');
-like($markdown, qr/^\| `random` \|.* \| 4,104 \(4,000–4,275\) \| 24\.0 \| 1\.00 \|/m, 'the same of random keys');
-like($markdown, qr/^## Conclusions\n\n- With one row a transaction, `random` writes 20\.4 times the WAL of `short_comb`\.$/m, 'the report begins with conclusions');
-like($markdown, qr/^\| WAL bytes\/row, one row a transaction \| 171 \| 4,104 \| /m, 'which include a table of the main keys');
+like($markdown, qr/^\| `bigint` \|.* \| 171 \(170–175\) \| 1 \| 0\.042 \|/m, 'the median, its spread and the ratios');
+like($markdown, qr/^\| `random` \|.* \| 4,104 \(4,000–4,275\) \| 24\.0 \| 1 \|/m, 'the same of random keys');
+like($markdown, qr/^\| `snowflake` \|.* \| 174 \(171–175\) \| ~ \| 0\.042 \|/m, 'a difference within the spread has no ratio');
+my @conclusions = (
+	'- With one row a transaction, `random` writes 20.4 times as much WAL as `short_comb` (4,104 and 201 bytes/row).',
+	'- With one row a transaction, `short_comb` writes 8.8 % more WAL than `uuid_v7` (201 and 185 bytes/row), '
+	  . 'and the index of `short_comb` is 48 % larger than that of `uuid_v7` (189 and 128 MB).',
+	'- While the index grows from 0.5× to 4× shared_buffers, and nothing else has it in memory, the throughput of `random` falls to 19 % '
+	  . '(56,917 and 10,962 rows/s), the throughput of `short_comb` does not change measurably (61,135 and 62,479 rows/s), '
+	  . 'and the throughput of `uuid_v7` does not change measurably (61,670 and 63,547 rows/s).');
+is(conclusions("$tmp/one"), join("\n", @conclusions), 'the report begins with three conclusions');
+my @headings = $markdown =~ /^## (.*)/mg;
+is_deeply([ $markdown =~ /^- \[(.*)\]\(#/mg ], [ @headings[ 2 .. $#headings ] ], 'then it lists its contents');
+for my $scene (grep { !/^(Conclusions|Contents|How to read the figures|All keys|Settings)$/ } @headings)
+{
+	my $picture = $scene eq 'Model and measurement' ? '' : '!\[.*\]\(.*\)\n\n';
+	like($markdown, qr/^## \Q$scene\E\n\n[A-Z`].*\.\n\n$picture[A-Z`].*\.\n\n(?:### .*\n\n)?\| /m, "$scene: the sentence, the picture, the text, the table");
+}
+like($markdown, qr/^With up to 64 sessions, at most 69\.4 % of those that insert `bigint` or `uuid_v7` keys wait for a page, and more than half from 8 sessions on: the right edge of the index is the bottleneck\. With 64 sessions, `random` inserts 64 % more rows/m, 'contention finds the bottleneck');
+like($markdown, qr/^\| `uuid_v7` \| changed \| before \| random \| 69\.8 \| 0\.4 \| Advice, with a comma, before the change\. \|$/m, 'changeover has the advice');
+like($markdown, qr/the size of the index within 10 % for 60 of 60 measurements and the density of its leaf pages within 10 % for 60 of 60/, 'the model predicts sizes');
+
+# The keys of the report
+sub keys_of { return join ' ', slurp_file("$_[0]/report.md") =~ /^\| `(\w+)` \| \w+ \| `/mg }
+is(keys_of("$tmp/one"), 'bigint random uuid_v7 short_comb short_comb_run snowflake pg_ulid masked', 'six keys, and those of the user and of a scene');
+like($markdown, qr/^## All keys\n\nMedians .*\n\n### Steady\n\n(?:\|.*\n)+\| `idgen\.ulid\(\)` \| \d+ \| 196 \|/m, 'a summary has all keys');
+report($all, '--out', "$tmp/every", '--keys', 'all');
+unlike(slurp_file("$tmp/every/report.md"), qr/^## All keys/m, 'unless the report shows them');
+is(keys_of("$tmp/every"), 'bigint random uuid_v4 uuid_v7 comb short_comb short_comb_run snowflake ulid pg_ulid masked', 'all keys');
+my $named = folder('named', 'settings.csv' => "name,value\ncommand,run.sh --keys comb,ulid\n", map { $_ => slurp_file("$all/$_") } qw(measurements.csv keys.csv));
+report($named);
+is(keys_of($named), keys_of("$tmp/every"), 'the keys that the run named');
+report($all, '--out', "$tmp/two", '--keys', 'ulid,comb');
+is(keys_of("$tmp/two"), 'comb ulid', 'two keys');
+is(conclusions("$tmp/two"), '- With one row a transaction, `ulid` writes 6.8 % more WAL than `comb` (196 and 184 bytes/row).
+- With one row a transaction, `ulid` and `comb` have no measurable difference in the size of the index (131 and 128 MB).
+- In a bulk load within one minute, `ulid` and `comb` have no measurable difference in WAL (166 and 163 bytes/row).', 'without the main keys, conclusions compare the extremes');
+($ok, undef, $stderr) = report($all, '--out', "$tmp/none", '--keys', 'ulid,lambert_comb');
+ok(!$ok, 'a key that was not measured is an error');
+like($stderr, qr/key lambert_comb was not measured; the keys are: bigint, random, /, 'which lists the keys');
+system_or_bail('rm', '-r', "$tmp/two");
+($ok, $stdout, $stderr) = report($all, '--out', "$tmp/one");
+
 like(slurp_file("$tmp/one/steady.svg"), qr{<text>4,104</text>}, 'the picture has the figures');
 like($stdout, qr/^## Steady\n\n\| key \| rows\/s \|.*\n\|---.*\n\| `bigint identity` \| \d+ \| 171 \|.*\| 1\.000 \| 0\.042 \|/m,
 	'the summary on stdout');
@@ -107,6 +149,44 @@ ok(!-e "$all/report.md", 'and no report');
 ok($ok, 'a second report');
 is(slurp_file("$tmp/two/$_"), slurp_file("$tmp/one/$_"), "$_ is the same in the second report")
   for map { s{.*/}{}r } glob "$tmp/one/*";
+
+# Which differences are stated: repetitions of random and of short_comb
+for (
+	[ 'the medians are further apart than the ranges are wide', [ 116, 121, 111 ], [ 105, 100, 110 ], 'writes 10 % more WAL than' ],
+	[ 'the medians are as far apart as the ranges are wide', [ 115, 121, 111 ], [ 105, 100, 110 ], undef ],
+	[ 'the ranges overlap', [ 109, 119, 120 ], [ 100, 100, 110 ], undef ],
+	[ 'the ranges touch', [ 110, 119, 120 ], [ 100, 100, 110 ], undef ],
+	[ 'the ranges do not touch', [ 110.1, 119, 120 ], [ 100, 100, 110 ], 'writes 19 % more WAL than' ],
+	[ 'less', [ 90, 90, 90 ], [ 100, 100, 100 ], 'writes 10 % less WAL than' ],
+	[ 'equal figures', [ 100, 100, 100 ], [ 100, 100, 100 ], undef ],
+	[ 'one repetition, less than twice', [199], [100], undef ],
+	[ 'one repetition, twice', [200], [100], 'writes 2.00 times as much WAL as' ],
+	[ 'one repetition, half', [100], [200], 'writes 50 % less WAL than' ],
+	[ 'one repetition of one key', [150], [ 100, 100, 100 ], undef ],
+	[ 'zeros', [0], [0], undef ],
+	[ 'zero', [1], [0], 'writes more WAL than' ])
+{
+	my ($name, $random, $short_comb, $expected) = @$_;
+	my %values = (random => $random, short_comb => $short_comb);
+	my $folder = folder("differ $name", 'measurements.csv' => $head . join '', map { my $key = $_;
+		map { "steady,$key,,,$_,wal_bytes_per_row,$values{$key}[ $_ - 1 ]\n" } 1 .. @{ $values{$key} } } sort keys %values);
+	report($folder);
+	$expected = $expected ? "`random` $expected `short_comb`" : '`random` and `short_comb` have no measurable difference in WAL';
+	like(conclusions($folder), qr/^- With one row a transaction, \Q$expected\E \([\d.]+ and [\d.]+ bytes\/row\)\.$/m, "differences: $name");
+	like(slurp_file("$folder/report.md"), qr/^\| `short_comb` \| [^|]+ \| ~ \|$/m, "$name: no ratio") if $expected =~ /no measurable/;
+}
+
+# Times of a single repetition are not compared; sharing a page is not judged by it
+my $once = folder('once', 'measurements.csv' => $head . join '', map { "$_\n" }
+	'read,random,recent,,1,us_per_row,100', 'read,short_comb,recent,,1,us_per_row,10',
+	'contention,bigint,,8,1,page_wait_share,0.7', 'contention,bigint,,8,1,rows_per_s,100', 'contention,random,,8,1,rows_per_s,900');
+report($once);
+is(conclusions($once), '- With up to 8 sessions, at most 70.0 % of those that insert `bigint` keys wait for a page.
+- With 8 sessions, `random` and `bigint` have no measurable difference in rows a second (900 and 100 rows/s).
+- To look up the newest rows by their key, `random` and `short_comb` have no measurable difference in time (100 and 10.0 µs/row).', 'times of a single repetition');
+my $few = folder('few', 'measurements.csv' => $head . join '', map { "contention,uuid_v7,,$_,page_wait_share,0.4\n" } '8,1', '8,2', '64,1', '64,2');
+report($few);
+is(conclusions($few), '- With up to 64 sessions, at most 40.0 % of those that insert `uuid_v7` keys wait for a page: the right edge of the index is not the bottleneck of this machine.', 'no bottleneck');
 
 # An interrupted run: one scene, a key that was not measured, an incomplete line
 my $cut = folder('cut',
