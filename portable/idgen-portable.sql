@@ -1585,9 +1585,12 @@ COMMENT ON FUNCTION idgen.create_once_bigint(uuid, bigint, text, jsonb) IS
 CREATE OR REPLACE FUNCTION idgen.find_creation(command_id uuid)
     RETURNS SETOF idgen.creation_identifiers
     LANGUAGE SQL STABLE PARALLEL SAFE STRICT ROWS 1
-    BEGIN ATOMIC
-        SELECT c.* FROM idgen.creation_identifiers c WHERE c.command_id = find_creation.command_id;
-    END;
+    -- by name: the table can be replaced by another one of this name
+    AS $$
+        SELECT c.command_id, c.command_name, c.entity_id, c.entity_number, c.request_hash, c.created_at
+        FROM idgen.creation_identifiers c
+        WHERE c.command_id OPERATOR(pg_catalog.=) find_creation.command_id
+    $$;
 
 COMMENT ON FUNCTION idgen.find_creation(uuid) IS
 'The recorded row of a command, or no row. Needs SELECT on idgen.creation_identifiers.';

@@ -49,6 +49,7 @@ my $story = qq{
 	SELECT entity_number, created FROM idgen.create_once_bigint($command, 3, 'order', '[1]');
 	COMMIT;
 	SELECT idgen.create_once_bigint($command, 4, 'invoice');
+	SELECT command_name, entity_number FROM idgen.find_creation($command);
 	SELECT entity_id, created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000b', $command\::uuid);
 	SELECT entity_id, created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000b', idgen.uuid_v4());
 	SELECT idgen.forget_creation($command), idgen.forget_creation($command);
@@ -67,6 +68,7 @@ my $story = qq{
 my $answers = q{1|t
 1|f
 1|f
+order|1
 c0000000-0000-4000-8000-00000000000a|t
 c0000000-0000-4000-8000-00000000000a|f
 t|f

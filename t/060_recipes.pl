@@ -403,7 +403,7 @@ sub file_of { return query("SELECT pg_relation_filenode('$_[0]')") }
 	# A table takes the place of that of Citus.
 	query('CREATE TABLE pg_dist_local_group (groupid int); INSERT INTO pg_dist_local_group VALUES (7)');
 	paste($page->blocks($heading), name => 'Citus');
-	ok($node->poll_query_until('postgres', 'SELECT idgen.snowflake_node(idgen.snowflake()) = 7'), 'a node of Citus gets the number of its group');
+	ok($node->poll_query_until('postgres', 'SELECT idgen.snowflake_node(idgen.snowflake()) = 8'), 'a node of Citus gets a number by its group');
 
 	# The command line takes precedence. The server is stopped whatever it says.
 	$node->stop;

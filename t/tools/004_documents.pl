@@ -17,9 +17,9 @@ use Test::More;
 my $folder = dirname(__FILE__) . '/../..';
 
 # Blocks that cannot be pasted: a template, those for other extensions, which
-# t/025_cron.pl, t/060_recipes.pl and t/061_partitions.pl cover, and those for
-# several servers, which t/081_shards.pl covers.
-my $not_for_pasting = qr/create_once\(command_id, proposed_id|cron\.schedule|partman\.|pg_dist_local_group|FOREIGN TABLE/;
+# t/025_cron.pl, t/060_recipes.pl, t/061_partitions.pl and t/080_citus.pl cover, and
+# those for several servers, which t/081_shards.pl covers.
+my $not_for_pasting = qr/create_once\(command_id, proposed_id|cron\.schedule|partman\.|pg_dist_|FOREIGN TABLE/;
 
 my $node = PostgreSQL::Test::Cluster->new('documents');
 $node->init;

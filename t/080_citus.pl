@@ -1,0 +1,451 @@
+# idgen on Citus: a coordinator, two workers and later a third one accept clients.
+# Each of them can evaluate a default, so each needs a number of its own. Commands
+# are recorded in a distributed or a reference table. The statements for the
+# administrator are those of the documentation.
+#
+# Skipped if Citus is not installed; scripts/dev/test-citus.sh builds it.
+
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+use Client;
+use Page;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(time);
+
+my ($libraries) = run_command([ 'pg_config', '--pkglibdir' ]);
+plan skip_all => 'Citus is not installed' unless -e "$libraries/citus.so";
+
+my ($set_numbers, $find_faults) = Page->new('citus')->blocks('Node numbers');
+my ($set_number_of_this_node) = Page->new('recipes')->blocks('Node numbers in containers');
+my $shards = 8;
+my @nodes;
+
+sub ask
+{
+	my ($node, $sql, $database) = @_;
+
+	return $node->safe_psql($database // 'postgres', $sql);
+}
+
+# The results of a query on all nodes
+sub everywhere
+{
+	my ($sql, $database) = @_;
+
+	return join(' ', map { ask($_, $sql, $database) } @nodes);
+}
+
+# The message and the fields of an error
+sub error_of
+{
+	my ($node, $sql, $database) = @_;
+	my ($status, undef, $error) = $node->psql($database // 'postgres', "\\set VERBOSITY verbose\n$sql");
+
+	return $status == 0 ? 'no error' : $error;
+}
+
+# --- The cluster --------------------------------------------------------------
+
+sub start_node
+{
+	my $node = PostgreSQL::Test::Cluster->new('node_' . (1 + @nodes));
+
+	$node->init(allows_streaming => 'logical');
+	$node->append_conf('postgresql.conf', qq{
+shared_preload_libraries = 'citus'
+listen_addresses = '127.0.0.1'
+max_prepared_transactions = 200
+max_connections = 200
+max_worker_processes = 40
+citus.node_conninfo = 'sslmode=disable'
+citus.shard_count = $shards
+citus.recover_2pc_interval = 500
+log_statement = none
+});
+	$node->start;
+	push @nodes, $node;
+}
+
+# Make the database on a node, unless it is "postgres", and add the node.
+sub add_to_database
+{
+	my ($node, $database) = @_;
+	my $add = $node == $nodes[0] ? 'citus_set_coordinator_host' : 'citus_add_node';
+
+	ask($node, "CREATE DATABASE $database") if $database ne 'postgres';
+	ask($node, 'CREATE EXTENSION citus', $database);
+	ask($nodes[0], "SELECT $add('127.0.0.1', " . $node->port . ')', $database);
+}
+
+sub make_database
+{
+	my ($database) = @_;
+
+	add_to_database($_, $database) for @nodes;
+	ask($nodes[0], 'CREATE EXTENSION idgen', $database);
+}
+
+start_node() for 1 .. 3;
+make_database('postgres');
+note(ask($nodes[0], 'SELECT citus_version()'));
+
+# --- Node numbers -------------------------------------------------------------
+
+sub set_numbers
+{
+	my ($node, $sql) = @_;
+
+	ask($node, $sql);
+	$_->poll_query_until('postgres', 'SELECT idgen.snowflake() > 0') or die 'no number' for @nodes;
+}
+
+sub addresses { return join(', ', map { '127.0.0.1:' . $_->port } @_) }
+
+is(ask($nodes[0], $find_faults), 'not set|' . addresses(@nodes), 'the query finds nodes without a number');
+set_numbers($nodes[0], $set_numbers);
+is(everywhere('SELECT idgen.snowflake_node(idgen.snowflake())'), '1 2 3', 'each node gets a number by its group');
+is(ask($nodes[0], $find_faults), '', 'the query finds no fault');
+ask($nodes[0], 'ALTER DATABASE postgres SET idgen.node_id = 7');
+is(ask($nodes[0], $find_faults), '7|' . addresses(@nodes), 'ALTER DATABASE gives its number to all nodes, which the query finds');
+ask($nodes[0], 'ALTER DATABASE postgres RESET idgen.node_id');
+
+# --- Default keys -------------------------------------------------------------
+
+# "id" is unique by constraint, "made_by" is not, and names the node that evaluated
+# the defaults.
+my %columns = (
+	short_comb => [ 'uuid', 'idgen.short_comb()' ],
+	uuid_v7 => [ 'uuid', 'idgen.uuid_v7()' ],
+	snowflake => [ 'bigint', 'idgen.snowflake()' ],
+	prefixed_id => [ 'account_id', q{idgen.prefixed_id('acct')} ],
+	typeid => [ 'text COLLATE "C"', q{idgen.typeid('user')} ]);
+my @keys = sort keys %columns;
+
+ask($nodes[0], q{SELECT idgen.create_id_domain('account_id', 'acct')});
+for my $key (@keys)
+{
+	my ($type, $default) = @{ $columns{$key} };
+
+	ask($nodes[0], qq{
+		CREATE TABLE $key (id $type PRIMARY KEY DEFAULT $default, made_by bigint DEFAULT idgen.snowflake(), sender int);
+		CREATE TABLE line_of_$key (id $type, n int, made_by bigint DEFAULT idgen.snowflake());
+		SELECT create_distributed_table('$key', 'id'), create_distributed_table('line_of_$key', 'id', colocate_with => '$key')});
+}
+
+# 100,000 rows by 8 sessions at the same time
+my @sessions = map { Client->connect($nodes[ $_ % 3 ]) } 0 .. 7;
+my $errors = join('', map { $_->wait } @sessions);
+for my $key ((@keys) x 5)
+{
+	$sessions[$_]->send("INSERT INTO $key (sender) SELECT 1 + $_ % 3 FROM generate_series(1, 500)") for 0 .. 7;
+	$errors .= join('', map { $_->wait } @sessions);
+}
+$_->quit for @sessions;
+is($errors, '', '8 sessions insert rows through all nodes');
+
+my $rows = '(' . join(' UNION ALL ', map { "SELECT made_by, sender FROM $_" } @keys) . ') r';
+my $repeats = ask($nodes[0], "SELECT count(*), count(*) - count(DISTINCT made_by) FROM $rows");
+is($repeats, '100000|0', 'no identifier repeats');
+note("figures: 8 sessions on 3 nodes, rows and repeats: $repeats");
+is( ask($nodes[0], "SELECT sender, idgen.snowflake_node(made_by), count(*) FROM $rows GROUP BY 1, 2 ORDER BY 1, 2"),
+	"1|1|37500\n2|2|37500\n3|3|25000", 'the node that receives the rows evaluates their defaults');
+
+for my $key (@keys)
+{
+	my $type = $columns{$key}[0];
+
+	for my $number (1 .. 3)
+	{
+		my $id = ":'id'::$type";
+
+		is( ask($nodes[ $number - 1 ], qq{
+				INSERT INTO $key DEFAULT VALUES RETURNING id \\gset
+				INSERT INTO $key (id) VALUES ($id) ON CONFLICT (id) DO NOTHING;
+				INSERT INTO $key (id) VALUES ($id) ON CONFLICT (id) DO UPDATE SET sender = 10 RETURNING sender;
+				SELECT count(*) FROM $key WHERE id = $id;
+				COPY $key (sender) FROM stdin;\n} . "20$number\n" x 100 . qq{\\.
+				SELECT count(*), min(idgen.snowflake_node(made_by)), max(idgen.snowflake_node(made_by)) FROM $key WHERE sender = 20$number}),
+			"10\n1\n100|$number|$number", "$key through node $number: RETURNING, ON CONFLICT and COPY");
+	}
+
+	ask($nodes[0], "INSERT INTO line_of_$key (id, n) SELECT id, n FROM $key, generate_series(1, 2) n");
+	my $join = "FROM $key k JOIN line_of_$key l USING (id)";
+	is( ask($nodes[1], "SELECT count(*), count(DISTINCT l.made_by), min(idgen.snowflake_node(l.made_by)), max(idgen.snowflake_node(l.made_by)) $join"),
+		'40606|40606|2|3', "$key: INSERT ... SELECT from a distributed table evaluates defaults where its rows are");
+	like(ask($nodes[1], "EXPLAIN SELECT count(*) $join"), qr/Task Count: $shards\n/, "$key: co-located tables are joined within their shards");
+}
+
+for my $key ('uuid_v7', 'snowflake')
+{
+	my $plan = ask($nodes[0], qq{SET citus.explain_all_tasks = on;
+		EXPLAIN SELECT FROM $key WHERE idgen.${key}_within(id, now() - interval '3 days', now() - interval '2 days')});
+
+	is(scalar(() = $plan =~ /Index Cond: \(\(id >= .*\) AND \(id < .*\)\)/g), $shards, "${key}_within() is an index condition in each shard");
+}
+
+# --- Prefixes and domains -----------------------------------------------------
+
+my $parse = q{SELECT coalesce(domain::text, 'none') FROM idgen.parse_prefixed_id('acct_0')};
+is(everywhere($parse), 'account_id none none', 'create_id_domain() registers the prefix on the coordinator only');
+ask($nodes[0], q{SELECT run_command_on_workers($$INSERT INTO idgen.id_prefixes VALUES ('acct', 'account_id')$$)});
+is(everywhere($parse), 'account_id account_id account_id', 'a statement registers it on the workers');
+
+my $account = ask($nodes[0], 'SELECT min(id) FROM prefixed_id');
+is(ask($nodes[0], "SELECT count(*) FROM prefixed_id WHERE id = '$account'"), 0, 'Citus does not find a constant in a distribution column of a domain');
+like(error_of($nodes[0], "INSERT INTO prefixed_id VALUES ('$account', 1, 1)"), qr/Cannot coerce text to account_id/, 'and does not insert it');
+ask($nodes[0], q{
+	CREATE TABLE accounts (id text COLLATE "C" PRIMARY KEY DEFAULT idgen.prefixed_id('acct') CHECK (idgen.is_prefixed_id(id, 'acct')), parent account_id);
+	SELECT create_distributed_table('accounts', 'id')});
+is( ask($nodes[1], "INSERT INTO accounts VALUES ('$account', '$account'); SELECT count(*) FROM accounts WHERE id = '$account' AND parent = '$account'"),
+	1, 'text with a check constraint as distribution column, and a domain as another column, need no cast');
+like(error_of($nodes[1], "INSERT INTO accounts VALUES ('order_0')"), qr/23514.*accounts_id_check/, 'the check constraint refuses another prefix');
+like(error_of($nodes[1], "INSERT INTO accounts (parent) VALUES ('order_0')"), qr/23514.*prefixed_id_check/, 'the domain does, too');
+my $duplicate = error_of($nodes[0], "INSERT INTO accounts VALUES ('$account')");
+ok($duplicate =~ /23505.*accounts_pkey_\d+/ && $duplicate !~ /CONSTRAINT NAME/, 'an error on another node has no constraint name');
+like(error_of($nodes[0], "INSERT INTO accounts SELECT '$account'"), qr/XX000.*accounts_pkey_/, 'and in INSERT ... SELECT another SQLSTATE');
+
+# --- Checks of clients' identifiers -------------------------------------------
+
+my $trigger = q{CREATE TRIGGER check_id BEFORE INSERT ON %s FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('id', 'short_comb')};
+like(error_of($nodes[0], sprintf($trigger, 'short_comb')), qr/triggers are not supported on distributed tables/, 'a distributed table has no triggers');
+ask($nodes[0], 'CREATE TABLE checked (id uuid PRIMARY KEY);' . sprintf($trigger, 'checked'));
+like(error_of($nodes[0], "SELECT create_$_"), qr/cannot distribute relation "checked" because it has triggers/, "a table with a trigger: create_$_")
+  for q{distributed_table('checked', 'id')}, q{reference_table('checked')};
+
+ask($nodes[0], 'CREATE DOMAIN recent_id AS uuid CONSTRAINT recent CHECK (idgen.is_recent_short_comb(VALUE))');
+for my $case ([ 'idgen.check_recent_short_comb($1)', 'check_recent_short_comb' ], [ '$1::recent_id', 'recent' ])
+{
+	my ($value, $constraint) = @$case;
+	my $insert = "PREPARE i(uuid) AS INSERT INTO short_comb (id) VALUES ($value) RETURNING 'inserted'; EXECUTE i";
+
+	for my $node (@nodes)
+	{
+		is(ask($node, "$insert(idgen.short_comb())"), 'inserted', "$value accepts a new identifier on " . $node->name);
+		like(error_of($node, "$insert(idgen.short_comb(clock => now() - interval '1 day'))"), qr/23514.*CONSTRAINT NAME:  $constraint\n/s, 'and refuses an old one');
+	}
+}
+
+# A table's constraint is evaluated again when a shard is copied.
+ask($nodes[0], q{
+	CREATE TABLE moved (id uuid PRIMARY KEY);
+	SELECT create_distributed_table('moved', 'id', shard_count => 1, colocate_with => 'none');
+	INSERT INTO moved VALUES (idgen.short_comb(clock => now() - interval '1 day'));
+	ALTER TABLE moved ADD CONSTRAINT recent CHECK (idgen.is_recent_short_comb(id)) NOT VALID});
+my $ports = $nodes[1]->port + $nodes[2]->port;
+my $move = qq{SELECT citus_move_shard_placement(shardid, '127.0.0.1', nodeport, '127.0.0.1', $ports - nodeport, 'block_writes')
+	FROM citus_shards WHERE table_name = 'moved'::regclass};
+like(error_of($nodes[0], $move), qr/violates check constraint "recent"/, 'a shard with a row that no longer passes a check constraint cannot move');
+ask($nodes[0], 'ALTER TABLE moved DROP CONSTRAINT recent');
+is(error_of($nodes[0], $move), 'no error', 'without the constraint it can');
+
+# --- Columns that are added ---------------------------------------------------
+
+ask($nodes[0], 'ALTER TABLE uuid_v7 ADD COLUMN added bigint DEFAULT idgen.snowflake()');
+is( ask($nodes[0], 'SELECT count(*) - count(DISTINCT added), min(idgen.snowflake_node(added)), max(idgen.snowflake_node(added)) FROM uuid_v7'),
+	'0|2|3', 'the workers evaluate the default of a new column');
+like(error_of($nodes[0], 'UPDATE uuid_v7 SET added = idgen.snowflake()'), qr/0A000.*must not be VOLATILE/, 'UPDATE cannot call a generator');
+
+my $copies = 'SELECT count(DISTINCT result) FROM run_command_on_all_nodes($$SELECT array_agg(c ORDER BY id) FROM countries c$$)';
+ask($nodes[0], q{CREATE TABLE countries (id bigint PRIMARY KEY DEFAULT idgen.snowflake()); SELECT create_reference_table('countries')});
+everywhere('INSERT INTO countries SELECT FROM generate_series(1, 10)');
+ask($nodes[0], q{
+	SELECT undistribute_table('countries');
+	ALTER TABLE countries ADD COLUMN tag uuid DEFAULT idgen.short_comb();
+	SELECT create_reference_table('countries')});
+is(ask($nodes[0], $copies), 1, 'all nodes have the same rows of a reference table');
+ask($nodes[0], 'ALTER TABLE countries ADD COLUMN another uuid DEFAULT idgen.short_comb()');
+is(ask($nodes[0], $copies), 3, 'except for a new column, whose default each node evaluates');
+
+# --- Recorded commands --------------------------------------------------------
+
+# Statements and their results; each is executed on another node.
+my $command = q{'c0000000-0000-4000-8000-000000000001'};
+my @story = (
+	"SELECT entity_number, created FROM idgen.create_once_bigint($command, 1, 'order', '[1]')" => '1|t',
+	("SELECT entity_number, created FROM idgen.create_once_bigint($command, 2, 'order', '[1.0]')" => '1|f') x 3,
+	(qq{\\set VERBOSITY verbose\nSELECT idgen.create_once_bigint($command, 1, 'invoice')} => '23505 creation_identifiers_same_command') x 3,
+	("SELECT command_name, entity_number FROM idgen.find_creation($command)" => 'order|1') x 3,
+	"SELECT idgen.forget_creation($command)" => 't',
+	"SELECT idgen.forget_creation($command)" => 'f',
+	"SELECT count(*) FROM idgen.find_creation($command)" => 0,
+	"SELECT entity_id, created FROM idgen.create_once($command, $command)" => 'c0000000-0000-4000-8000-000000000001|t',
+	"SELECT idgen.forget_creation_of($command), idgen.forget_creation_of($command)" => '1|0',
+	q{INSERT INTO idgen.creation_identifiers (command_id, entity_number, created_at)
+		SELECT md5(i::text)::uuid, i, now() - (1000 - i) * interval '1 minute' FROM generate_series(1, 1000) i} => '',
+	('SELECT count(*) FROM generate_series(1, 1000) i, idgen.create_once_bigint(md5(i::text)::uuid, 0::bigint) WHERE entity_number = i' => 1000) x 3,
+	'SELECT idgen.forget_creation_of_bigint(1), idgen.forget_creation_of_bigint(1)' => '1|0',
+	q{SELECT idgen.purge_creations('10 hours', 300), idgen.purge_creations('10 hours', 300)} => '300|99',
+	q{SELECT idgen.trim_creations(500, 'another'), idgen.trim_creations(500)} => '0|100',
+	('SELECT count(*), min(entity_number) FROM idgen.creation_identifiers' => '500|501') x 3,
+	'SELECT idgen.trim_creations(0)' => 500);
+
+# The statements whose results differ, if the given nodes execute them in turn
+sub differences
+{
+	my ($database, @executing) = @_;
+	my @differences;
+
+	for my $i (0 .. $#story / 2)
+	{
+		my $node = $executing[ $i % @executing ];
+		my ($sql, $expected) = @story[ 2 * $i, 2 * $i + 1 ];
+		my (undef, $result, $error) = $node->psql($database, $sql);
+
+		$result = "$1 $2" if $error =~ /ERROR:  (\w+):.*CONSTRAINT NAME:  (\w+)/s;
+		push @differences, $node->name . ": $sql: $result$error" if $result ne $expected;
+	}
+	return join("\n", @differences);
+}
+
+# Nine sessions on all nodes send each command at the same time, and again after an
+# error. During every tenth command, a worker crashes and restarts.
+sub create_concurrently
+{
+	my ($database, $commands) = @_;
+	my (@senders, %errors, @failed);
+
+	ask($nodes[0], "CREATE TABLE orders (id uuid, command uuid); SELECT create_distributed_table('orders', 'id')", $database);
+	for my $i (1 .. $commands)
+	{
+		my $id = sprintf('d0000000-0000-4000-8000-%012x', $i);
+		my ($crashes, @waiting) = ($i % 10 == 0, 0 .. 8);
+		my %answers = (t => 0);
+		my $deadline = time + $PostgreSQL::Test::Utils::timeout_default;
+
+		while (@waiting)
+		{
+			die "no answer to $id" if time > $deadline;
+			for my $n (@waiting)
+			{
+				$senders[$n] = Client->connect($nodes[ $n % 3 ], database => $database) if !$senders[$n] || $senders[$n]{gone};
+				$senders[$n]->wait;
+				$senders[$n]->send(qq{
+					WITH command AS (SELECT * FROM idgen.create_once('$id', idgen.uuid_v7(), 'order')),
+					inserted AS (INSERT INTO orders SELECT entity_id, '$id' FROM command WHERE created)
+					SELECT entity_id, created FROM command});
+			}
+			$nodes[2]->stop('immediate'), $nodes[2]->start if $crashes;
+			$crashes = 0;
+
+			my %result = map { $_ => $senders[$_]->answer } @waiting;
+			$result{$_} =~ /^(.{36})\|([tf])$/ ? map { $answers{$_}++ } $1, $2 : $errors{ $result{$_} }++ for @waiting;
+			@waiting = grep { $result{$_} !~ /\|/ } @waiting;
+		}
+		push @failed, $id if $answers{t} > 1 || 1 != grep { length > 1 } keys %answers;
+	}
+	$_->quit for @senders;
+	is("@failed", '', "$database: all senders of a command get the same answer, and at most one of them that it created");
+
+	# Citus ends the transactions that a crash left prepared.
+	$_->poll_query_until($database, 'SELECT count(*) = 0 FROM pg_prepared_xacts') or die 'not recovered' for @nodes;
+	is( ask($nodes[0], q{SELECT count(*), count(DISTINCT command), count(entity_id) FROM (TABLE orders OFFSET 0) o
+				LEFT JOIN (TABLE idgen.creation_identifiers OFFSET 0) c ON command_id = command AND entity_id = id}, $database),
+		"$commands|$commands|$commands", "$database: each command made one order, with the recorded id");
+	cmp_ok($errors{gone}, '>', 0, "$database: a worker crashed meanwhile");
+	note("figures: $database: $commands commands, each by 9 sessions on 3 nodes; errors: " . join(', ', map { "$errors{$_} $_" } sort keys %errors));
+}
+
+my $once = "SELECT created FROM idgen.create_once_bigint($command, 1)";
+is(everywhere($once), 't t t', 'if the table is not distributed, a command creates once on each node');
+everywhere('TRUNCATE idgen.creation_identifiers');
+
+make_database('managed');
+my $add = q{SELECT citus_add_local_table_to_metadata('idgen.creation_identifiers')};
+like(error_of($nodes[0], $add, 'managed'), qr/relation "creation_identifiers" already exists/, 'a managed local table conflicts with those of the workers');
+ask($nodes[0], "SET citus.enable_metadata_sync = off; $add", 'managed');
+is(differences('managed', $nodes[0]), '', 'unknown to the workers, it works on the coordinator');
+is(everywhere($once, 'managed'), 't t t', 'but workers have tables of their own');
+
+make_database('reference');
+ask($nodes[0], q{SELECT create_reference_table('idgen.creation_identifiers')}, 'reference');
+ask($nodes[0], q{SELECT create_distributed_table('idgen.creation_identifiers', 'command_id')});
+for my $database ('reference', 'postgres')
+{
+	is(differences($database, @nodes), '', "$database: all operations work through all nodes");
+	create_concurrently($database, 50);
+}
+
+# How many of 50 calls succeed, for known commands and new ones, while a worker is down
+sub successes
+{
+	my ($database) = @_;
+	my $session = Client->connect($nodes[0], database => $database);
+	my $call = q{SELECT idgen.create_once('%s0000000-0000-4000-8000-%012x', idgen.uuid_v4(), 'order')};
+
+	return join(' ', map { my $kind = $_; scalar grep { $session->ask(sprintf($call, $kind, $_)) =~ /^\(/ } 1 .. 50 } 'd', 'e');
+}
+
+$nodes[2]->stop('fast');
+is(successes('reference'), '50 0', 'reference: while a worker is down, replays succeed and new commands fail');
+like(successes('postgres'), qr/^(?!0|50)\d+ (?!0|50)\d+$/, 'postgres: both succeed for the commands of the other worker');
+$nodes[2]->start;
+
+# --- A new node, and shards that move to it -----------------------------------
+
+my $before = ask($nodes[0], 'SELECT count(*) FROM snowflake');
+my $inserted = 0;
+
+# Execute a function while sessions on three nodes insert.
+sub insert_during
+{
+	my ($function, $name) = @_;
+	my $control = Client->connect($nodes[0]);
+	my @inserting = map { Client->connect($nodes[ $_ % 3 ]) } 0 .. 5;
+	my $failed = join('', map { $_->wait } $control, @inserting);
+
+	$control->send("SELECT FROM $function");
+	while ($control->is_busy)
+	{
+		$_->send('INSERT INTO snowflake DEFAULT VALUES') for grep { !$_->is_busy } @inserting;
+		for my $done (grep { $_ != $control } Client::wait_for_any([ $control, @inserting ], 1))
+		{
+			$failed .= $done->wait;
+			$inserted++;
+		}
+	}
+	$inserted += grep { $_->is_busy } @inserting;
+	is($failed . join('', map { $_->wait } $control, @inserting), '', $name);
+	$_->quit for $control, @inserting;
+}
+
+start_node();
+my $new = $nodes[3];
+my $port = $new->port;
+ask($new, 'CREATE EXTENSION citus');
+insert_during("citus_add_node('127.0.0.1', $port)", 'sessions insert while a node is added');
+insert_during(q{rebalance_table_shards(shard_transfer_mode => 'force_logical')}, 'and while shards move to it');
+cmp_ok(ask($nodes[0], "SELECT count(*) FROM citus_shards WHERE nodeport = $port AND table_name = 'snowflake'::regclass"), '>', 0, 'it has shards');
+is( ask($nodes[0], 'SELECT count(*), count(*) - count(DISTINCT made_by) FROM snowflake'),
+	$before + $inserted . '|0', 'no row is lost, and no identifier repeats');
+note("figures: $inserted rows inserted meanwhile");
+
+my $from_shards = 'INSERT INTO line_of_snowflake (id) SELECT id FROM snowflake';
+like(error_of($new, 'INSERT INTO snowflake DEFAULT VALUES'), qr/55000.*idgen\.node_id is not set/, 'the new node does not generate snowflakes yet');
+like(error_of($nodes[0], $from_shards), qr/idgen\.node_id is not set/, 'nor does INSERT ... SELECT from its shards');
+is(ask($new, "INSERT INTO accounts DEFAULT VALUES RETURNING 'inserted'"), 'inserted', 'it generates keys that need no number');
+is(ask($nodes[0], $find_faults), 'not set|' . addresses($new), 'the query finds it');
+set_numbers($new, $set_number_of_this_node);
+is(ask($new, 'INSERT INTO snowflake DEFAULT VALUES RETURNING idgen.snowflake_node(id)'), 4, 'it generates snowflakes when it has its number');
+is(error_of($nodes[0], $from_shards), 'no error', 'so does INSERT ... SELECT');
+is(ask($nodes[0], $find_faults), '', 'the query finds no fault');
+set_numbers($nodes[0], $set_numbers);
+is(ask($new, 'SELECT idgen.snowflake_node(idgen.snowflake())'), 4, 'both statements give it the same number');
+
+add_to_database($new, 'reference');
+for my $database ('reference', 'postgres')
+{
+	is( ask($new, q{SELECT count(*) FROM generate_series(1, 50) i,
+				idgen.create_once(('d0000000-0000-4000-8000-' || lpad(to_hex(i), 12, '0'))::uuid, idgen.uuid_v4(), 'order') WHERE NOT created}, $database),
+		50, "$database: the new node knows the recorded commands");
+	like(error_of($new, 'SELECT idgen.create_once(command, id) FROM orders', $database),
+		qr/cannot execute a distributed query from a query on a shard/, "$database: a query on shards cannot call create_once()");
+	ask($nodes[0], 'SET client_min_messages = warning; DROP EXTENSION idgen CASCADE; CREATE EXTENSION idgen', $database);
+	is(ask($new, 'SELECT count(*) FROM idgen.creation_identifiers', $database), 0, "$database: DROP EXTENSION removes the table from all nodes");
+}
+
+$_->stop for @nodes;
+done_testing();
