@@ -44,17 +44,17 @@ changeover_fill() {
 }
 
 changeover_measure() {
-    local key=$1 number_of_step=$2 repetition=$3 rows=$changeover_part done
+    local key=$1 number_of_step=$2 repetition=$3 rows=$changeover_part total
 
     say "$key: inserting $(bench_number "$rows") rows, part $repetition of step $number_of_step"
     lab_before "$key" && lab_load "$key" "$rows" "$(spacing "${size[changeover_rate]}")" "$rows" && lab_after "$key" || return 1
-    done=$((lab_rows[$key] - size[changeover_rows]))
-    awk -v before="${changeover_bytes[$key]}" -v rows="$done" \
+    total=$((lab_rows[$key] - size[changeover_rows]))
+    awk -v before="${changeover_bytes[$key]}" -v rows="$total" \
         '$1 == "index_bytes" { printf "growth_bytes_per_row %.10g\n", ($2 - before) / rows }' \
         "$bench_scratch/metrics" > "$bench_scratch/growth" || return 1
     cat "$bench_scratch/growth" >> "$bench_scratch/metrics"
     changeover_record "$key" "$((number_of_step * repetitions * rows))" "$repetition" || return 1
-    [ "$done" -lt $((size[changeover_steps] * repetitions * rows)) ] || changeover_advice "$key" after
+    [ "$total" -lt $((size[changeover_steps] * repetitions * rows)) ] || changeover_advice "$key" after
 }
 
 # The key and the series of a table.
