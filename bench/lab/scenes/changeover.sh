@@ -38,7 +38,7 @@ changeover_fill() {
     lab_clock[$key]=$(lab_cycle_start 60000000)
     [ "$key" = changeover ] || local -A key_history=(["$key"]='gen_random_uuid()')
     lab_table "$key" && lab_load "$key" "$rows" "$(spacing "${size[changeover_rate]}")" && lab_vacuum "$key" &&
-        lab_sql after "$key" -v has_walinspect=false > "$bench_scratch/metrics" || return 1
+        bench_value CHECKPOINT && lab_sql after "$key" -v has_walinspect=false > "$bench_scratch/metrics" || return 1
     changeover_bytes[$key]=$(sed -n 's/^index_bytes //p' "$bench_scratch/metrics")
     changeover_record "$key" 0 1 && changeover_advice "$key" before
 }

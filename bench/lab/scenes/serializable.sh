@@ -42,8 +42,8 @@ serializable_measure() {
     {
         echo "BEGIN;"
         echo "INSERT INTO idgen_bench.$key ($columns) SELECT $values FROM" \
-            "(SELECT timestamptz 'epoch' + (${lab_clock[$key]} + i * $apart) * interval '1 microsecond' AS moment, i" \
-            "FROM (SELECT nextval('idgen_bench.arrivals') AS i) arrival) arrivals RETURNING id \\gset"
+            "(SELECT timestamptz 'epoch' + (${lab_clock[$key]} + n * $apart) * interval '1 microsecond' AS moment," \
+            "${lab_rows[$key]} + n AS i FROM (SELECT nextval('idgen_bench.arrivals') AS n) arrival) arrivals RETURNING id \\gset"
         [ "$series" = insert ] ||
             echo "SELECT count(*) FROM (SELECT FROM idgen_bench.$key WHERE id < :id ORDER BY id DESC LIMIT 10) neighbors;"
         echo "END;"
@@ -52,13 +52,17 @@ serializable_measure() {
         bench_pgbench -c "$clients" -j "$((clients < cores ? clients : cores))" -t "$transactions" --max-tries=1 \
             --failures-detailed -f "$bench_scratch/serializable.pgbench" > "$log" 2>&1 || { cat "$log" >&2; return 1; }
     lab_clock[$key]=$((lab_clock[$key] + transactions * clients * apart))
+    lab_rows[$key]=$((lab_rows[$key] + transactions * clients))
     awk -v transactions="$((transactions * clients))" '
+        /^number of transactions actually processed: / { processed = $6 + 0 }
         /^number of serialization failures: / { failed = $5 }
         /^tps = .* \(without initial/ { tps = $3 }
         END {
+            if (processed + failed != transactions)
+                exit 1      # a failure of another kind
             printf "transactions %d\nfailed %d\nfailure_share %.6g\nrows_per_s %.10g\n", transactions, failed, failed / transactions, tps
             if (tps > 0)
                 printf "us_per_row %.10g\n", 1e6 / tps
-        }' "$log" > "$bench_scratch/metrics"
+        }' "$log" > "$bench_scratch/metrics" || { cat "$log" >&2; return 1; }
     lab_record serializable "$key" "${series//_/ }" '' "$repetition" || return 1
 }
