@@ -79,9 +79,10 @@ lab_table() {
 }
 
 # VACUUM marks no page as all-visible whose last commit is asynchronous and not yet
-# flushed; a synchronous one flushes it.
+# flushed; a synchronous one that writes WAL flushes it.
 lab_vacuum() {
-    bench_psql -o /dev/null -c "SET synchronous_commit = local" -c "SELECT pg_current_xact_id()" -c "VACUUM idgen_bench.$1"
+    bench_psql -o /dev/null -c "SET synchronous_commit = local" -c "SELECT pg_logical_emit_message(true, 'idgen_bench', '')" \
+        -c "VACUUM idgen_bench.$1"
 }
 
 # Set the key's simulated clock to DAYS before now.
