@@ -21,6 +21,7 @@ changeover_plan() {
 
     plan_keys "$((2 * $(plan_load "${size[changeover_rows]}")))" fill
     changeover_part=$((size[changeover_inserts] / (size[changeover_steps] * repetitions)))
+    [ "$changeover_part" -gt 0 ] || idgen_die "--changeover.inserts must be at least $((size[changeover_steps] * repetitions))"
     for ((step = 1; step <= size[changeover_steps]; step++)); do
         for ((repetition = 1; repetition <= repetitions; repetition++)); do
             plan_keys "$((2 * $(plan_insert "$changeover_part")))" measure "$step" "$repetition"
@@ -29,6 +30,8 @@ changeover_plan() {
 }
 
 declare -A changeover_bytes     # the size of the index before the change
+
+index_bytes() { sed -n 's/^index_bytes //p' "$bench_scratch/metrics"; }
 
 changeover_fill() {
     local key=$1 rows=${size[changeover_rows]}
@@ -39,20 +42,18 @@ changeover_fill() {
     [ "$key" = changeover ] || local -A key_history=(["$key"]='gen_random_uuid()')
     lab_table "$key" && lab_load "$key" "$rows" "$(spacing "${size[changeover_rate]}")" && lab_vacuum "$key" &&
         bench_value CHECKPOINT && lab_sql after "$key" -v has_walinspect=false > "$bench_scratch/metrics" || return 1
-    changeover_bytes[$key]=$(sed -n 's/^index_bytes //p' "$bench_scratch/metrics")
+    changeover_bytes[$key]=$(index_bytes)
     changeover_record "$key" 0 1 && changeover_advice "$key" before
 }
 
 changeover_measure() {
-    local key=$1 number_of_step=$2 repetition=$3 rows=$changeover_part total
+    local key=$1 number_of_step=$2 repetition=$3 rows=$changeover_part total bytes
 
     say "$key: inserting $(bench_number "$rows") rows, part $repetition of step $number_of_step"
     lab_before "$key" && lab_load "$key" "$rows" "$(spacing "${size[changeover_rate]}")" "$rows" && lab_after "$key" || return 1
     total=$((lab_rows[$key] - size[changeover_rows]))
-    awk -v before="${changeover_bytes[$key]}" -v rows="$total" \
-        '$1 == "index_bytes" { printf "growth_bytes_per_row %.10g\n", ($2 - before) / rows }' \
-        "$bench_scratch/metrics" > "$bench_scratch/growth" || return 1
-    cat "$bench_scratch/growth" >> "$bench_scratch/metrics"
+    bytes=$(index_bytes)
+    echo "growth_bytes_per_row $(quotient "$((bytes - changeover_bytes[$key]))" "$total")" >> "$bench_scratch/metrics"
     changeover_record "$key" "$((number_of_step * repetitions * rows))" "$repetition" || return 1
     [ "$total" -lt $((size[changeover_steps] * repetitions * rows)) ] || changeover_advice "$key" after
 }
