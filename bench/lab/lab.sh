@@ -8,9 +8,11 @@
 #
 #   lab_open                      find the extensions that the server has
 #   lab_table KEY                 create the key's table, empty
-#   lab_load KEY ROWS SPACING     insert rows, SPACING microseconds of simulated time apart
+#   lab_load KEY ROWS SPACING [PIECE [RETURNING]]
+#                                 insert rows, SPACING microseconds of simulated time apart
 #   lab_load_bulk KEY ROWS        insert rows of one minute, as in the bulk scene
 #   lab_pgbench KEY ROWS CLIENTS  insert rows, one a transaction, at the server's time
+#   lab_lookups KEY WANTED CONDITION FIRST   look up rows, and write the metrics
 #   lab_vacuum KEY                VACUUM the key's table
 #   lab_before KEY, lab_after KEY around the measured inserts
 #   lab_record SCENE KEY SERIES X REPETITION   append the metrics of lab_after to measurements.csv
@@ -76,7 +78,12 @@ lab_table() {
     bench_psql -f "$BENCH/sql/table.sql" -v table="$1" -v type="${key_type[$1]}" -v column="${key_column[$1]}"
 }
 
-lab_vacuum() { bench_psql -c "VACUUM idgen_bench.$1"; }
+# VACUUM marks no page as all-visible whose last commit is asynchronous and not yet
+# flushed; a synchronous one that writes WAL flushes it.
+lab_vacuum() {
+    bench_psql -o /dev/null -c "SET synchronous_commit = local" -c "SELECT pg_logical_emit_message(true, 'idgen_bench', '')" \
+        -c "VACUUM idgen_bench.$1"
+}
 
 # Set the key's simulated clock to DAYS before now.
 lab_clock_before_now() { lab_clock[$1]=$((${EPOCHREALTIME/./} - $2 * 86400000000)); }
@@ -89,14 +96,14 @@ lab_cycle_start() {
     echo $((1770000000000000 - 1770000000000000 % cycle))
 }
 
-# Insert ROWS rows, whose key is EXPRESSION, SPACING microseconds apart.
+# Insert ROWS rows, whose key is EXPRESSION, SPACING microseconds apart; return RETURNING.
 lab_insert() {
-    local key=$1 expression=$2 rows=$3 spacing=$4 columns='id, payload' values="$2, i" seconds
+    local key=$1 expression=$2 rows=$3 spacing=$4 returning=${5:-} columns='id, payload' values="$2, i" seconds
 
     [ "$expression" != default ] || { columns=payload; values=i; }
     bench_psql -f "$BENCH/sql/load.sql" -v table="$key" -v columns="$columns" -v values="$values" \
         -v clock="${lab_clock[$key]}" -v spacing="$spacing" -v rows="$rows" -v number="${lab_rows[$key]}" \
-        > "$bench_scratch/load" || return 1
+        -v returning="${returning:+RETURNING $returning}" > "$bench_scratch/load" || return 1
     read -r seconds < "$bench_scratch/load"
     took=$(awk -v a="$took" -v b="$seconds" 'BEGIN { print a + b }')
     inserted=$((inserted + rows))
@@ -106,13 +113,13 @@ lab_insert() {
 
 # Load in pieces, to show progress; a measured load is one piece.
 lab_load() {
-    local key=$1 rows=$2 spacing=$3 piece=${4:-250000} loaded
+    local key=$1 rows=$2 spacing=$3 piece=${4:-250000} returning=${5:-} loaded
 
     inserted=0
     took=0
     for ((loaded = 0; loaded < rows; loaded += piece)); do
         [ "$loaded" -eq 0 ] || bench_flicker "$step, $((100 * loaded / rows))%"
-        lab_insert "$key" "${key_history[$key]}" "$((rows - loaded < piece ? rows - loaded : piece))" "$spacing" || return 1
+        lab_insert "$key" "${key_history[$key]}" "$((rows - loaded < piece ? rows - loaded : piece))" "$spacing" "$returning" || return 1
     done
 }
 
@@ -222,6 +229,25 @@ lab_after() {
         }' > "$bench_scratch/metrics"
 }
 
+# Look up the rows of the table WANTED one after another by CONDITION, the first one
+# by FIRST, which loads the catalogs, and write the metrics.
+lab_lookups() {
+    local key=$1 wanted=$2 condition=$3 first=$4 rows seconds
+    local -A after
+
+    lab_sql counts "$key" > "$bench_scratch/counts" && lab_read before "$bench_scratch/counts" &&
+        lab_sql read "$key" -v wanted="$wanted" -v condition="$condition" -v first="$first" > "$bench_scratch/read" &&
+        lab_sql counts "$key" > "$bench_scratch/counts" && lab_read after "$bench_scratch/counts" || return 1
+    read -r rows seconds < "$bench_scratch/read"
+    [ "$rows" -gt 0 ] || { echo "$key: no rows were found" >&2; return 1; }
+    awk -v rows="$rows" -v seconds="$seconds" -v hit="$((after[hit] - before[hit]))" -v read="$((after[read] - before[read]))" '
+        BEGIN {
+            printf "read_rows %d\nus_per_row %.10g\nreads_per_row %.10g\n", rows, 1e6 * seconds / rows, read / rows
+            if (hit + read > 0)
+                printf "hit_ratio %.10g\n", hit / (hit + read)
+        }' > "$bench_scratch/metrics"
+}
+
 # Append the metrics to measurements.csv, which the first call creates.
 lab_record() {
     lab_begin_results || return 1
@@ -237,9 +263,10 @@ lab_predict() {
         echo "COPY measured FROM STDIN (FORMAT csv, HEADER);"
         cat "$out/measurements.csv"
         echo "\\."
-        cat "$BENCH/sql/model.sql"
+        cat "$BENCH/sql/model.sql" "$BENCH/sql/model_changeover.sql"
     } | bench_psql -F , -v checkpoint_rate="${size[checkpoint_rate]}" -v outgrow_rate="${size[outgrow_rate]}" \
-        -v wrap_rows="${size[wrap_rows]}" > "$bench_scratch/predictions" &&
+        -v wrap_rows="${size[wrap_rows]}" -v changeover_rows="${size[changeover_rows]}" \
+        -v changeover_rate="${size[changeover_rate]}" > "$bench_scratch/predictions" &&
         cat "$bench_scratch/predictions" >> "$out/measurements.csv"
 }
 

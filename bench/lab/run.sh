@@ -5,7 +5,8 @@
 #   bench/lab/run.sh [OPTION ...]
 #
 #   --scene NAME,...     scenes (default all): steady, bulk, outgrow, checkpoint,
-#                        period, clients, read, wrap, delete
+#                        period, clients, read, wrap, delete, changeover,
+#                        contention, serializable, masked, memory
 #   --quick              all scenes with small sizes, in less than 3 minutes
 #   --repetitions N      measurements of each point (default 3, with --quick 1)
 #   --keys A,B,...       keys, by their names in keys.txt (default: all in steady
@@ -35,7 +36,8 @@ command_line="$(basename "$0") $*"
 # shellcheck source-path=SCRIPTDIR source=lab.sh
 . "$BENCH/lab.sh"
 
-all_scenes=(steady bulk outgrow checkpoint period clients read wrap delete)
+all_scenes=(steady bulk outgrow checkpoint period clients read wrap delete
+    changeover contention serializable masked memory)
 # the keys of the other scenes
 sweep_names=(bigint random uuid_v7 snowflake short_comb short_comb_run)
 
@@ -332,7 +334,8 @@ idgen_at_exit lab_finish
 bench_open shared_buffers="$shared_buffers" autovacuum=off \
     checkpoint_timeout=1h max_wal_size=64GB min_wal_size=1GB \
     full_page_writes=on wal_compression=off max_connections=100 \
-    idgen.node_id=1 idgen.launch_id=0
+    idgen.node_id=1 idgen.launch_id=0 idgen.mask_key_file=mask_keys
+bench_mask_key
 
 mkdir -p "$out" || exit 1
 bench_out=$out
@@ -347,6 +350,7 @@ for scene in "${scenes[@]}"; do
     scene_keys=("${sweep_keys[@]}")
     "${scene}_plan"
 done
+[ ${#plan_calls[@]} -gt 0 ] || idgen_die "this server can measure none of the scenes"
 
 plan_started=$SECONDS
 plan_done=0
@@ -356,6 +360,7 @@ for index in "${!plan_calls[@]}"; do
     scene=${plan_scenes[$index]}
     number=$((number + 1))
     if [ "$scene" != "$last_scene" ]; then
+        ! declare -F "${last_scene}_end" >/dev/null || "${last_scene}_end" || idgen_die "could not end the scene $last_scene"
         bench_psql -f "$BENCH/sql/drop.sql" || idgen_die "could not drop the tables of $last_scene"
         [ "$scene" = outgrow ] || lab_shared_buffers "$shared_buffers" || idgen_die "could not restart the server"
         ! declare -F "${scene}_begin" >/dev/null || "${scene}_begin" || idgen_die "could not begin the scene $scene"

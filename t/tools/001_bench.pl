@@ -5,7 +5,10 @@ use strict;
 use warnings;
 
 use File::Basename qw(dirname);
+use FindBin;
 use IPC::Run;
+use lib "$FindBin::RealBin/../lib";
+use Functions;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -16,6 +19,7 @@ my $out = PostgreSQL::Test::Utils::tempdir() . '/out';
 
 my $node = PostgreSQL::Test::Cluster->new('server');
 $node->init;
+Functions::add_mask_key($node);
 # no other checkpoints, and nothing else that writes WAL
 $node->append_conf('postgresql.conf', q{
 idgen.node_id = 1
@@ -75,7 +79,11 @@ my @size = map { ("--$_->[0]", $_->[1]) } (
 	[ 'clients.rows', 2000 ], [ 'clients.counts', '1,3' ], [ 'clients.inserts', 60 ],
 	[ 'read.rows', 20000 ], [ 'read.reads', 100 ], [ 'read.ranges', 5 ],
 	[ 'wrap.rows', 1 ], [ 'wrap.slices', 2 ], [ 'wrap.inserts', 300 ],
-	[ 'delete.rows', 2000 ], [ 'delete.turnovers', 1 ], [ 'delete.slices', 2 ]);
+	[ 'delete.rows', 2000 ], [ 'delete.turnovers', 1 ], [ 'delete.slices', 2 ],
+	[ 'changeover.rows', 20000 ], [ 'changeover.inserts', 4000 ], [ 'changeover.steps', 2 ],
+	[ 'contention.rows', 2000 ], [ 'contention.counts', '1,3' ], [ 'contention.inserts', 600 ],
+	[ 'serializable.rows', 20000 ], [ 'serializable.clients', 3 ], [ 'serializable.transactions', 90 ],
+	[ 'masked.rows', 2000 ], [ 'masked.inserts', 1000 ], [ 'masked.reads', 100 ]);
 
 # Every key that this server can generate
 ok(laboratory('--scene', 'steady', '--repetitions', 1, @size, '--out', "$out.keys"), 'the laboratory runs with all keys') or diag $stderr;
@@ -100,12 +108,15 @@ note 'in ' . (time - $began) . ' s';
 push @keys, 'mine';
 is((split /\n/, slurp_file("$out/measurements.csv"))[0], 'scene,key,series,x,repetition,metric,value', 'the header');
 is(scalar(grep { @$_ != 7 || $_->[6] !~ /^-?\d+(\.\d+)?(e-?\d+)?$/ } lines_of("$out/measurements.csv")), 0, 'every value is a number');
-like($stderr, qr/step 1\/(\d+), .* left: steady, bigint: .*step \1\/\1, [\w ]+ left: delete, mine: /s, 'progress reports the time left');
+like($stderr, qr/step 1\/(\d+), .* left: steady, bigint: .*step \1\/\1, [\w ]+ left: masked, short_comb: /s, 'progress reports the time left');
 read_measurements($out);
 is_deeply(
 	[ sort keys %measured ],
-	[ sort 'period short_comb', map { my $key = $_; map { "$_ $key" } qw(steady bulk outgrow checkpoint clients read wrap delete) } @keys ],
-	'every key is in every scene');
+	[ sort 'period short_comb', 'masked masked', 'masked uuid_v7', 'masked short_comb',
+		(map { "changeover $_" } qw(random short_comb uuid_v7 mine)),
+		map { my $key = $_; map { "$_ $key" } qw(steady bulk outgrow checkpoint clients read wrap delete contention serializable) } @keys ],
+	'every key is in every scene that measures its type');
+like($stderr, qr/without the scene memory: it restarts the server/, 'a scene that cannot be measured is left out, with the reason');
 sub series { my ($which, $metric) = @_; return [ sort keys %{ $measured{$which}{$metric} } ] }
 is_deeply(series('outgrow mine', 'reads_per_row'), [ ',0.004', ',0.01' ], 'outgrow: sizes of the index');
 is_deeply(series('checkpoint mine', 'wal_bytes_per_row'), [ ',100', ',2000' ], 'checkpoint: rows after a checkpoint');
@@ -119,6 +130,13 @@ is_deeply(series('read object_id', 'us_per_row'), [ 'random,', 'range,', 'recent
 is_deeply(series('read bigint', 'us_per_row'), [ 'random,', 'recent,' ], 'read: ranges need bounds');
 is_deeply(series('wrap mine', 'index_bytes'), [ 'cycle 1,0', 'cycle 1,0.5', 'cycle 2,0', 'cycle 2,0.5' ], 'wrap: two cycles');
 is_deeply(series('delete mine', 'heap_bytes'), [ ',0', ',0.5', ',1' ], 'delete: turnover');
+is_deeply(series('changeover mine', 'index_bytes'), [ 'changed,0', 'changed,2000', 'changed,4000' ], 'changeover: rows since the change');
+is_deeply(series('changeover random', 'growth_bytes_per_row'), [ 'unchanged,2000', 'unchanged,4000' ], 'changeover: beside random keys');
+is_deeply(series('changeover uuid_v7', 'growth_bytes_per_row'), [ map { ("$_,2000", "$_,4000") } 'changed', 'from the start' ],
+	'changeover: beside a table that was ordered from the start');
+is_deeply(series('contention mine', 'rows_per_s'), [ ',1', ',3' ], 'contention: sessions');
+is_deeply(series('serializable mine', 'failure_share'), [ 'insert,', 'read and insert,' ], 'serializable: two kinds of transactions');
+is_deeply(series('masked masked', 'us_per_row'), [ 'insert,', 'lookup,' ], 'masked: inserts and lookups');
 
 is(value('steady short_comb', 'index_rows'), 20015, 'steady: rows of the history and the warm-up');
 is(value('steady short_comb', 'inserted_rows'), 300, 'steady: rows inserted one a transaction');
@@ -138,6 +156,30 @@ cmp_ok(value('wrap short_comb', 'leaf_density', 'cycle 2,0.5'), '<', value('wrap
 	'a second cycle splits full pages');
 cmp_ok(value('delete random', 'heap_bytes', ',1'), '<', 2 * value('delete random', 'heap_bytes', ',0'),
 	'with deletes and VACUUM, the table does not keep growing');
+
+cmp_ok(value('changeover random', 'fpi_per_row', 'unchanged,4000'), '>', 5 * value("changeover $_", 'fpi_per_row', 'changed,4000'),
+	"changeover: with $_, new rows no longer write a page each") for qw(uuid_v7 mine);
+# ascending keys in the middle of the index split leaves in halves
+cmp_ok(value('changeover uuid_v7', 'growth_bytes_per_row', 'changed,4000'), '>',
+	1.5 * value('changeover uuid_v7', 'growth_bytes_per_row', 'from the start,4000'), 'changeover: the index grows more than that of a table with ordered keys');
+for my $key (qw(random short_comb uuid_v7))
+{
+	my @off = grep { my $at = $_; abs(value("changeover $key", 'predicted_wal_bytes_per_row', $at) / value("changeover $key", 'wal_bytes_per_row', $at) - 1) > 0.15 }
+	  @{ series("changeover $key", 'wal_bytes_per_row') };
+	is("@off", '', "changeover: the WAL of $key is as predicted");
+}
+my %advice = map { ("$_->[0] $_->[1] $_->[2]" => $_) } lines_of("$out/advice.csv");
+is_deeply([ sort keys %advice ], [ sort map { ("$_ before", "$_ after") } 'random unchanged', 'uuid_v7 from the start', map { "$_ changed" } qw(short_comb uuid_v7 mine) ],
+	'advice.csv has the advice before and after the change');
+my $shares = 0;
+$shares += value('contention bigint', 'wait_share', $_) for grep { /,3$/ } @{ series('contention bigint', 'wait_share') };
+is(sprintf('%.2f', $shares), value('contention bigint', 'samples', ',3') ? '1.00' : '0.00', 'contention: the shares of the events add up to 1');
+is($advice{'uuid_v7 changed before'}[3], 'random (UUID v4)', 'before the change, the keys are random');
+like(slurp_file("$out/advice.csv"), qr/^uuid_v7,changed,after,"[^"]*; the newest: UUID v7",/m, 'after it, the newest are ordered');
+is(value('serializable bigint', 'transactions', 'insert,'), 90, 'serializable: all transactions are counted');
+is(value("serializable $_", 'failure_share', 'insert,'), 0, "serializable: without reads, no transaction fails ($_)") for @keys;
+is(value('masked masked', 'read_rows', 'lookup,'), 100, 'masked: rows are found by the key that is shown');
+is(value('masked masked', 'index_bytes', 'insert,'), value('masked uuid_v7', 'index_bytes', 'insert,'), 'masked: the index is that of the key that is stored');
 
 SKIP:
 {
@@ -200,6 +242,26 @@ ok(laboratory('--quiet', '--csv', '--scene', 'bulk', '--keys', 'comb', @size, '-
 is($node->safe_psql('postgres', $left), $before, 'the extensions are kept');
 like($stdout, qr/^bulk,comb,,,3,us_per_row,/m, '--csv prints the CSV file, with three repetitions');
 is($stderr, '', '--quiet prints no progress');
+
+# The sampling of contention, with a session that waits for a lock
+$node->safe_psql('postgres', 'CREATE SCHEMA idgen_bench; CREATE TABLE idgen_bench.sampling_ends (at timestamptz); CREATE TABLE locked ()');
+my $holder = $node->background_psql('postgres');
+$holder->query_safe('BEGIN; LOCK locked');
+my @psql = ('psql', '-X', '-q', '-A', '-t', '-F', ' ');
+my $waiter = IPC::Run::start([ @psql, 'application_name=sampled', '-c', 'SELECT FROM locked' ], '<', \undef, '>', \my $waited);
+sub wait_for_event
+{
+	$node->poll_query_until('postgres', "SELECT count(*) = 1 FROM pg_stat_activity WHERE application_name = 'sampled' AND wait_event = '$_[0]'") or die "no session waits for $_[0]";
+}
+wait_for_event('relation');
+my $sampler = IPC::Run::start([ @psql, 'application_name=sampled', '-f', "$bench/sql/sample.sql" ], '<', \undef, '>', \my $samples);
+wait_for_event('PgSleep');
+$node->safe_psql('postgres', 'INSERT INTO idgen_bench.sampling_ends VALUES (now())');
+$sampler->finish;
+like($samples, qr/\ALock:relation [1-9]\d*\n\z/, 'the wait events of sessions are counted, without that of the sampler');
+$holder->query_safe('COMMIT');
+$holder->quit;
+$waiter->finish;
 
 $node->stop;
 done_testing();

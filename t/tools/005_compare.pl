@@ -86,6 +86,31 @@ is($node->safe_psql('postgres', q{
 		SELECT extname FROM pg_extension WHERE extname <> 'plpgsql'
 		UNION ALL SELECT nspname FROM pg_namespace WHERE nspname ~ '^idgen'}), '', 'nothing is left on the server');
 
+# The same case in the laboratory. With one session, the same rows, history and checkpoint,
+# both count the same WAL, whatever the speed.
+SKIP:
+{
+	my @keys = qw(bigint random short_comb short_comb_run comb uuid_v7 snowflake ulid);
+	skip 'no pgstattuple on this server', 1 + @keys
+	  if $node->safe_psql('postgres', q{SELECT count(*) FROM pg_available_extensions WHERE name = 'pgstattuple'}) == 0;
+	my @size = (20000, 5000);
+	my $out = PostgreSQL::Test::Utils::tempdir() . '/laboratory';
+
+	ok( compare('--server', '--rows', $size[0], '--transactions', $size[1], '--clients', 1)
+		  && IPC::Run::run([ "$bench/lab/run.sh", '--server', '--quiet', '--no-report', '--scene', 'steady', '--repetitions', 1,
+				'--keys', join(',', @keys), '--steady.rows', $size[0], '--steady.inserts', $size[1], '--out', $out ],
+			'<', \undef, '>', \my $table, '2>', \$stderr),
+		'compare.sh and the laboratory measure the same case') or diag $stderr;
+	my %rows = rows_of($stdout);
+	my %laboratory = slurp_file("$out/measurements.csv") =~ /^steady,(\w+),,,1,wal_bytes_per_row,(.*)$/mg;
+	for my $key (@keys)
+	{
+		my $ratio = $laboratory{$key} / $rows{$key}{'WAL bytes/row'};
+		cmp_ok(abs($ratio - 1), '<=', 0.05, "$key: they agree within 5 % on the WAL of a row") or diag "the ratio is $ratio";
+		note "$key: $laboratory{$key} / $rows{$key}{'WAL bytes/row'} = $ratio";
+	}
+}
+
 # Without the setting that a key requires
 $node->append_conf('postgresql.conf', 'idgen.node_id = -1');
 $node->reload;

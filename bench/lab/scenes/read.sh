@@ -43,22 +43,11 @@ read_restart() {
 }
 
 read_measure() {
-    local key=$1 series=$2 repetition=$3 condition='id = w.id' first='id = w.id' rows seconds
-    local -A after
+    local key=$1 series=$2 repetition=$3 condition='id = w.id' first='id = w.id'
 
     [ "$series" != range ] || [ -n "${key_bounds[$key]}" ] || return 0
     say "$key: reading $series rows"
     [ "$series" != range ] || { condition='id BETWEEN w.low AND w.high'; first='id = w.low'; }
-    lab_sql counts "$key" > "$bench_scratch/counts" && lab_read before "$bench_scratch/counts" &&
-        lab_sql read "$key" -v wanted="wanted_${series}_$key" -v condition="$condition" -v first="$first" > "$bench_scratch/read" &&
-        lab_sql counts "$key" > "$bench_scratch/counts" && lab_read after "$bench_scratch/counts" || return 1
-    read -r rows seconds < "$bench_scratch/read"
-    [ "$rows" -gt 0 ] || { echo "$key: no $series rows were found" >&2; return 1; }
-    awk -v rows="$rows" -v seconds="$seconds" -v hit="$((after[hit] - before[hit]))" -v read="$((after[read] - before[read]))" '
-        BEGIN {
-            printf "read_rows %d\nus_per_row %.10g\nreads_per_row %.10g\n", rows, 1e6 * seconds / rows, read / rows
-            if (hit + read > 0)
-                printf "hit_ratio %.10g\n", hit / (hit + read)
-        }' > "$bench_scratch/metrics"
-    lab_record read "$key" "$series" '' "$repetition"
+    lab_lookups "$key" "wanted_${series}_$key" "$condition" "$first" &&
+        lab_record read "$key" "$series" '' "$repetition"
 }

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+#
+# run-on.sh: run a command of the sources on another version of PostgreSQL.
+#
+#   scripts/dev/run-on.sh MAJOR COMMAND [ARGUMENT ...]
+#   scripts/dev/run-on.sh 19 bench/lab/run.sh --scene memory
+#
+# As test-matrix.sh does: in the Debian folder of that version, with a copy of the
+# sources. Reports of the laboratory are copied back to bench/lab/report. Requires
+# root; the exit status is that of the command, or 77 if the version is not available.
+
+set -uo pipefail
+. "$(dirname "$0")/../lib.sh"
+
+case ${1:-} in -h | --help) idgen_help; exit 0 ;; esac
+[ $# -ge 2 ] && [[ $1 =~ ^[1-9][0-9]$ ]] || idgen_die "a major version and a command are required; see --help"
+
+. "$(dirname "$0")/debian.sh"
+
+debian_make "$1" || { echo "$DEBIAN_WHY" >&2; exit 77; }
+debian_copy_sources
+reports=bench/lab/report
+debian_run env -C /idgen PG_CONFIG="/usr/lib/postgresql/$1/bin/pg_config" "${@:2}"
+status=$?
+[ ! -d "$DEBIAN_ROOT/idgen/$reports" ] || { mkdir -p "$IDGEN_SOURCE/$reports" && cp -r "$DEBIAN_ROOT/idgen/$reports/." "$IDGEN_SOURCE/$reports"; }
+debian_leave
+exit $status
