@@ -1,0 +1,226 @@
+/*-------------------------------------------------------------------------
+ *
+ * leaf_fill.c
+ *	  How full the leaves of a B-tree index become.
+ *
+ * There is no formula for keys that are random within a period: it depends on
+ * the rows of a period whether a leaf gets more rows after it was split, and
+ * whether that happens before or after the prefixes have begun again.
+ * Therefore, the inserts are simulated, on leaves that contain nothing but
+ * numbers, in the order of the keys and with nbtree's rules for splits.
+ *
+ * A large index is simulated as a smaller one with the same number of rows for
+ * a prefix, so that the cost does not depend on its size.  The random numbers
+ * are the same in each call: the result depends on the arguments only.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/nbtree.h"
+#include "common/pg_prng.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "leaf_fill.h"
+
+/* The rows of a simulation, in full leaves. */
+#define SIMULATED_LEAVES	700
+
+/* So many full leaves of one prefix, or of one cycle, behave as any number. */
+#define MANY_LEAVES			8
+
+/* A key has 32 bits of prefix, 16 of the run's tag, and 16 of its own. */
+#define MAX_PREFIXES		4294967296.0
+#define PREFIX_SHIFT		32
+#define TAG_SHIFT			16
+#define LOW_16_BITS			0xFFFF
+
+typedef struct Leaf
+{
+	int			count;
+	uint64		keys[FLEXIBLE_ARRAY_MEMBER];
+} Leaf;
+
+/* The leaves in the order of their keys. */
+typedef struct Leaves
+{
+	Leaf	  **leaves;
+	int			count;
+	int			allocated;
+	int			capacity;		/* of a leaf with a high key */
+} Leaves;
+
+static void
+add_leaf(Leaves *index, int place)
+{
+	if (index->count == index->allocated)
+	{
+		index->allocated *= 2;
+		index->leaves = repalloc(index->leaves, index->allocated * sizeof(Leaf *));
+	}
+	memmove(index->leaves + place + 1, index->leaves + place,
+			(index->count - place) * sizeof(Leaf *));
+	/* room for the key that does not fit, and for one instead of the high key */
+	index->leaves[place] = palloc(offsetof(Leaf, keys) +
+								  (index->capacity + 2) * sizeof(uint64));
+	index->leaves[place]->count = 0;
+	index->count++;
+}
+
+/*
+ * Split a leaf that has a key too many: the last one at its fillfactor, all
+ * others in the middle.
+ */
+static void
+split(Leaves *index, int place)
+{
+	Leaf	   *left = index->leaves[place];
+	bool		is_last = place == index->count - 1;
+	int			keep = is_last ? (index->capacity + 1) * BTREE_DEFAULT_FILLFACTOR / 100 :
+		left->count / 2;
+	Leaf	   *right;
+
+	keep = Max(keep, 1);
+	add_leaf(index, place + 1);
+	right = index->leaves[place + 1];
+	right->count = left->count - keep;
+	memcpy(right->keys, left->keys + keep, right->count * sizeof(uint64));
+	left->count = keep;
+}
+
+static void
+insert(Leaves *index, uint64 key)
+{
+	int			low = 0;
+	int			high = index->count - 1;
+	int			place;
+	Leaf	   *leaf;
+
+	/* the last leaf whose first key is not greater */
+	while (low < high)
+	{
+		int			middle = (low + high + 1) / 2;
+
+		if (index->leaves[middle]->keys[0] <= key)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	place = low;
+	leaf = index->leaves[place];
+
+	low = 0;
+	high = leaf->count;
+	while (low < high)
+	{
+		int			middle = (low + high) / 2;
+
+		if (leaf->keys[middle] < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	memmove(leaf->keys + low + 1, leaf->keys + low, (leaf->count - low) * sizeof(uint64));
+	leaf->keys[low] = key;
+	leaf->count++;
+
+	/* the last leaf has no high key */
+	if (leaf->count > index->capacity + (place == index->count - 1 ? 1 : 0))
+		split(index, place);
+}
+
+/*
+ * Halve the number of rows until they can be simulated.  Leave out other
+ * periods if a cycle has many leaves, rows of each period if a period alone
+ * has, and else entire cycles.  The current place in the period and in the
+ * cycle, and the number of rows up to powers of two, stay the same: the splits
+ * of leaves that were filled at the same time come in waves.
+ */
+static void
+scale_down(KeyOrder *order, int capacity)
+{
+	double		many_rows = MANY_LEAVES * capacity * M_LN2;
+
+	while (order->rows > SIMULATED_LEAVES * capacity)
+	{
+		double		cycle_rows = order->period_rows * order->prefixes;
+
+		if (order->period_rows > many_rows)
+		{
+			order->period_rows /= 2;
+			order->rows_in_cycle /= 2;
+			order->rows /= 2;
+		}
+		else if (cycle_rows > many_rows)
+		{
+			order->rows -= order->period_rows * round(order->rows / 2 / order->period_rows);
+			order->rows_in_cycle -= order->period_rows * round(order->rows_in_cycle / 2 / order->period_rows);
+			order->prefixes /= 2;
+		}
+		else
+			order->rows -= cycle_rows * ceil(order->rows / 2 / cycle_rows);
+	}
+}
+
+/* The number of leaves on which the keys are, with room for capacity keys each. */
+double
+leaf_fill_leaves(KeyOrder order, int capacity)
+{
+	double		rows = order.rows;
+	MemoryContext context;
+	MemoryContext old_context;
+	Leaves		index = {.allocated = 64,.capacity = capacity};
+	pg_prng_state random;
+	double		cycle_rows;
+	double		moment;			/* in periods since a cycle began */
+	double		period = -1;
+	double		rows_of_period = 0;
+	double		left_in_run = 0;
+	uint64		tag = 0;
+
+	if (order.prefixes > MAX_PREFIXES)
+	{
+		order.rows_in_cycle *= MAX_PREFIXES / order.prefixes;
+		order.prefixes = MAX_PREFIXES;
+	}
+	scale_down(&order, capacity);
+	if (order.rows < 1)
+		return Min(rows, 1);
+
+	context = AllocSetContextCreate(CurrentMemoryContext, "leaves", ALLOCSET_DEFAULT_SIZES);
+	old_context = MemoryContextSwitchTo(context);
+	index.leaves = palloc(index.allocated * sizeof(Leaf *));
+	add_leaf(&index, 0);
+	pg_prng_seed(&random, 0);
+
+	cycle_rows = order.period_rows * order.prefixes;
+	moment = order.rows_in_cycle - order.rows;
+	moment = (moment - floor(moment / cycle_rows) * cycle_rows) / order.period_rows;
+	for (int64 n = 0; n < (int64) order.rows; n++)
+	{
+		if (period != floor(moment))
+		{
+			period = floor(moment);
+			rows_of_period = order.period_rows *
+				(order.varies ? 0.5 + pg_prng_double(&random) : 1);
+			left_in_run = 0;
+		}
+		if (left_in_run < 1)
+		{
+			left_in_run = order.run_length;
+			tag = pg_prng_uint32(&random) & LOW_16_BITS;
+		}
+		left_in_run--;
+		insert(&index, (uint64) fmod(period, order.prefixes) << PREFIX_SHIFT |
+			   tag << TAG_SHIFT | (pg_prng_uint32(&random) & LOW_16_BITS));
+		moment += 1 / rows_of_period;
+		CHECK_FOR_INTERRUPTS();
+	}
+
+	MemoryContextSwitchTo(old_context);
+	MemoryContextDelete(context);
+	return rows / order.rows * index.count;
+}
