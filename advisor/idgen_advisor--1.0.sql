@@ -28,7 +28,7 @@ CREATE FUNCTION idgen.advise_short_comb(
     index_rows bigint,
     cache bigint DEFAULT NULL,
     checkpoint interval DEFAULT NULL,
-    tolerance interval DEFAULT '10 minutes',
+    tolerance interval DEFAULT NULL,
     run_length int DEFAULT 1,
     OUT recommended boolean,
     OUT period interval,

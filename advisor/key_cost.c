@@ -53,6 +53,10 @@
 /* The WAL record of a split, without the tuples: it has three block references. */
 #define SPLIT_RECORD_BYTES	(SizeOfXLogRecord + 3 * 20 + 20)
 
+/* The full leaves of a simulation; it is repeated for each of many choices. */
+#define SIMULATED_LEAVES			700
+#define SIMULATED_LEAVES_OF_CHOICE	300
+
 /* The cost of all inserts of one checkpoint interval, and the index before them. */
 typedef struct KeyCost
 {
@@ -199,6 +203,7 @@ random_cost(int key_bytes, double index_rows, double inserts)
 	order.period_rows = index_rows;
 	order.prefixes = 1;
 	order.run_length = 1;
+	order.simulated_leaves = SIMULATED_LEAVES;
 	set_size(&cost, &shape, index_rows, leaf_fill_leaves(order, shape.capacity));
 	return cost;
 }
@@ -268,7 +273,7 @@ require_between(double value, double min, double max, const char *name)
 static KeyOrder
 short_comb_order(FunctionCallInfo fcinfo, double index_rows)
 {
-	KeyOrder	order = {.rows = index_rows};
+	KeyOrder	order = {.rows = index_rows,.simulated_leaves = SIMULATED_LEAVES};
 	double		cycle_rows;
 	int			prefix_bytes;
 
@@ -373,6 +378,9 @@ static const int prefix_sizes[] = {1, 2, 3};
 /* More prefix bytes with the same period must save this share of the cost. */
 #define LEAST_SAVING	0.01
 
+/* The default of the argument tolerance. */
+#define DEFAULT_TOLERANCE_S	600
+
 /* The share of the cache for an index; its table and others need the rest. */
 #define CACHE_SHARE		0.5
 
@@ -408,7 +416,12 @@ set_costs(Choice *choice, KeyOrder order, double rows_per_second, double checkpo
 
 	order.period_rows = period_rows;
 	order.prefixes = pow(256, choice->prefix_bytes);
-	order.rows_in_cycle = (cycle_rows + period_rows) / 2;
+	/*
+	 * The middle of a period, and of the cycle, but not before the prefixes
+	 * have begun again, as they do for most rows of a table.
+	 */
+	order.rows_in_cycle = period_rows *
+		(floor(Min(0.9 * order.rows / period_rows, order.prefixes / 2)) + 0.5);
 	cost = short_comb_cost(UUID_LEN, order, inserts);
 
 	choice->wal_bytes = (cost.image_bytes + cost.record_bytes) / inserts;
@@ -460,6 +473,8 @@ find_choices(Choice *choices, KeyOrder order, double rows_per_second,
 {
 	int			count = 0;
 
+	order.varies = true;
+	order.simulated_leaves = SIMULATED_LEAVES_OF_CHOICE;
 	for (int i = 0; i < (int) CHOICES; i++)
 	{
 		Choice	   *choice = &choices[count];
@@ -480,6 +495,22 @@ find_choices(Choice *choices, KeyOrder order, double rows_per_second,
 	qsort(choices, count, sizeof(Choice), compare_choices);
 	recommend(choices, count);
 	return count;
+}
+
+/* The recommended choice with the server's settings. */
+KeyCostAdvice
+key_cost_advice(double index_rows, double rows_per_second)
+{
+	KeyOrder	order = {.rows = index_rows,.run_length = 1};
+	Choice		choices[CHOICES];
+	KeyCostAdvice advice;
+
+	find_choices(choices, order, rows_per_second, CheckPointTimeout,
+				 (double) NBuffers * BLCKSZ, DEFAULT_TOLERANCE_S);
+	advice.period_s = choices[0].period_s;
+	advice.prefix_bytes = choices[0].prefix_bytes;
+	advice.index_bytes = choices[0].index_bytes;
+	return advice;
 }
 
 static Datum
@@ -510,7 +541,7 @@ Datum
 idgen_advise_short_comb(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	KeyOrder	order = {.run_length = 1,.varies = true};
+	KeyOrder	order = {.run_length = 1};
 	double		rows_per_second;
 	double		cache;
 	double		checkpoint_s;
@@ -529,7 +560,7 @@ idgen_advise_short_comb(PG_FUNCTION_ARGS)
 	checkpoint_s = PG_ARGISNULL(3) ? CheckPointTimeout :
 		require_between(clock_interval_us(PG_GETARG_INTERVAL_P(3), "checkpoint") /
 						(double) USECS_PER_SEC, 1, SECS_PER_YEAR, "checkpoint in seconds");
-	tolerance_s = PG_ARGISNULL(4) ? 0 :
+	tolerance_s = PG_ARGISNULL(4) ? DEFAULT_TOLERANCE_S :
 		require_between(clock_interval_us(PG_GETARG_INTERVAL_P(4), "tolerance") /
 						(double) USECS_PER_SEC, 0, SECS_PER_YEAR, "tolerance in seconds");
 	if (!PG_ARGISNULL(5))

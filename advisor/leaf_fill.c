@@ -26,10 +26,10 @@
 
 #include "leaf_fill.h"
 
-/* The rows of a simulation, in full leaves. */
-#define SIMULATED_LEAVES	700
+/* Small simulations are repeated up to this number of times. */
+#define MAX_ROUNDS			8
 
-/* So many full leaves of one prefix, or of one cycle, behave as any number. */
+/* The rows of a prefix or of a cycle on more leaves than these may be halved. */
 #define MANY_LEAVES			8
 
 /* A key has 32 bits of prefix, 16 of the run's tag, and 16 of its own. */
@@ -144,7 +144,7 @@ scale_down(KeyOrder *order, int capacity)
 {
 	double		many_rows = MANY_LEAVES * capacity * M_LN2;
 
-	while (order->rows > SIMULATED_LEAVES * capacity)
+	while (order->rows > order->simulated_leaves * capacity)
 	{
 		double		cycle_rows = order->period_rows * order->prefixes;
 
@@ -165,62 +165,77 @@ scale_down(KeyOrder *order, int capacity)
 	}
 }
 
-/* The number of leaves on which the keys are, with room for capacity keys each. */
-double
-leaf_fill_leaves(KeyOrder order, int capacity)
+/* Insert the rows into an empty index; return its number of leaves. */
+static int
+fill(const KeyOrder *order, int capacity, pg_prng_state *random)
 {
-	double		rows = order.rows;
-	MemoryContext context;
-	MemoryContext old_context;
 	Leaves		index = {.allocated = 64,.capacity = capacity};
-	pg_prng_state random;
-	double		cycle_rows;
-	double		moment;			/* in periods since a cycle began */
+	double		cycle_rows = order->period_rows * order->prefixes;
+	double		first_row = order->rows_in_cycle - order->rows;
+	double		moment = (first_row - floor(first_row / cycle_rows) * cycle_rows) / order->period_rows;
 	double		period = -1;
 	double		rows_of_period = 0;
 	double		left_in_run = 0;
 	uint64		tag = 0;
 
-	if (order.prefixes > MAX_PREFIXES)
-	{
-		order.rows_in_cycle *= MAX_PREFIXES / order.prefixes;
-		order.prefixes = MAX_PREFIXES;
-	}
-	scale_down(&order, capacity);
-	if (order.rows < 1)
-		return Min(rows, 1);
-
-	context = AllocSetContextCreate(CurrentMemoryContext, "leaves", ALLOCSET_DEFAULT_SIZES);
-	old_context = MemoryContextSwitchTo(context);
 	index.leaves = palloc(index.allocated * sizeof(Leaf *));
 	add_leaf(&index, 0);
-	pg_prng_seed(&random, 0);
-
-	cycle_rows = order.period_rows * order.prefixes;
-	moment = order.rows_in_cycle - order.rows;
-	moment = (moment - floor(moment / cycle_rows) * cycle_rows) / order.period_rows;
-	for (int64 n = 0; n < (int64) order.rows; n++)
+	for (int64 n = 0; n < (int64) order->rows; n++)
 	{
 		if (period != floor(moment))
 		{
 			period = floor(moment);
-			rows_of_period = order.period_rows *
-				(order.varies ? 0.5 + pg_prng_double(&random) : 1);
+			rows_of_period = order->period_rows *
+				(order->varies ? 0.5 + pg_prng_double(random) : 1);
 			left_in_run = 0;
 		}
 		if (left_in_run < 1)
 		{
-			left_in_run = order.run_length;
-			tag = pg_prng_uint32(&random) & LOW_16_BITS;
+			left_in_run = order->run_length;
+			tag = pg_prng_uint32(random) & LOW_16_BITS;
 		}
 		left_in_run--;
-		insert(&index, (uint64) fmod(period, order.prefixes) << PREFIX_SHIFT |
-			   tag << TAG_SHIFT | (pg_prng_uint32(&random) & LOW_16_BITS));
+		insert(&index, (uint64) fmod(period, order->prefixes) << PREFIX_SHIFT |
+			   tag << TAG_SHIFT | (pg_prng_uint32(random) & LOW_16_BITS));
 		moment += 1 / rows_of_period;
 		CHECK_FOR_INTERRUPTS();
 	}
+	return index.count;
+}
 
-	MemoryContextSwitchTo(old_context);
+/*
+ * The number of leaves on which the keys are, with room for capacity keys each:
+ * the mean of several simulations if they are small.
+ */
+double
+leaf_fill_leaves(KeyOrder order, int capacity)
+{
+	double		rows = order.rows;
+	double		leaves = 0;
+	int			rounds;
+	MemoryContext context;
+	MemoryContext caller;
+	pg_prng_state random;
+
+	if (order.prefixes > MAX_PREFIXES)
+	{
+		order.prefixes = MAX_PREFIXES;
+		order.rows_in_cycle = Min(order.rows_in_cycle, order.period_rows * MAX_PREFIXES);
+	}
+	scale_down(&order, capacity);
+	if (order.rows < 1)
+		return rows > 0 ? 1 : 0;
+
+	context = AllocSetContextCreate(CurrentMemoryContext, "idgen leaves", ALLOCSET_DEFAULT_SIZES);
+	caller = MemoryContextSwitchTo(context);
+	pg_prng_seed(&random, 0);
+	rounds = Min(ceil(order.simulated_leaves * capacity / order.rows), MAX_ROUNDS);
+	for (int i = 0; i < rounds; i++)
+	{
+		leaves += (double) fill(&order, capacity, &random) / rounds;
+		MemoryContextReset(context);
+	}
+	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(context);
-	return rows / order.rows * index.count;
+	return rows / floor(order.rows) * leaves;
 }

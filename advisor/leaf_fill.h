@@ -22,6 +22,7 @@ typedef struct KeyOrder
 	double		rows_in_cycle;	/* rows that the current cycle has had */
 	double		run_length;		/* keys in a row that share a tag */
 	bool		varies;			/* periods have half to one and a half of the rows */
+	int			simulated_leaves;	/* a greater index is scaled down */
 } KeyOrder;
 
 extern double leaf_fill_leaves(KeyOrder order, int capacity);
