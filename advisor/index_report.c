@@ -87,7 +87,7 @@ PG_MODULE_MAGIC;
 #define LOW_DENSITY			50.0
 
 /* An index that would be smaller than this share of its size is worth advice. */
-#define SMALLER				0.9
+#define SMALLER				0.85
 
 /* The bytes of an index entry with its line pointer, for a UUID as text and as uuid. */
 #define TEXT_ENTRY_BYTES	52

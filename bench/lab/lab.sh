@@ -239,7 +239,7 @@ lab_predict() {
         echo "\\."
         cat "$BENCH/sql/model.sql"
     } | bench_psql -F , -v checkpoint_rate="${size[checkpoint_rate]}" -v outgrow_rate="${size[outgrow_rate]}" \
-        -v wrap_rows="${size[wrap_rows]}" > "$bench_scratch/predictions" &&
+        -v wrap_rows="${size[wrap_rows]}" -v steady_days="${size[steady_days]}" > "$bench_scratch/predictions" &&
         cat "$bench_scratch/predictions" >> "$out/measurements.csv"
 }
 
