@@ -372,8 +372,8 @@ static const int prefix_sizes[] = {1, 2, 3};
  */
 #define SIZE_WEIGHT		10
 
-/* A choice with fewer prefix bytes may cost this much more than the best one. */
-#define COST_MARGIN		2.0
+/* A choice with fewer prefix bytes may cost this much times the best one. */
+#define COST_MARGIN		1.25
 
 /* More prefix bytes with the same period must save this share of the cost. */
 #define LEAST_SAVING	0.01
