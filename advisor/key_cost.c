@@ -176,6 +176,7 @@ static void
 set_size(KeyCost *cost, const LeafShape *shape, double rows, double leaves)
 {
 	double		pages = leaves;
+	double		level = leaves;
 
 	if (leaves > 0)
 	{
@@ -184,8 +185,11 @@ set_size(KeyCost *cost, const LeafShape *shape, double rows, double leaves)
 		cost->leaf_density = 100 * items * shape->item_bytes /
 			(BLCKSZ - SizeOfPageHeaderData - MAXALIGN(sizeof(BTPageOpaqueData)));
 	}
-	for (double level = leaves; level > 1; pages += level)
+	while (level > 1)
+	{
 		level = ceil(level / (shape->capacity * LEAF_MEAN_FILL));
+		pages += level;
+	}
 	cost->index_bytes = (ceil(pages) + 1) * BLCKSZ;
 }
 
@@ -273,7 +277,7 @@ require_between(double value, double min, double max, const char *name)
 static KeyOrder
 short_comb_order(FunctionCallInfo fcinfo, double index_rows)
 {
-	KeyOrder	order = {.rows = index_rows,.simulated_leaves = SIMULATED_LEAVES};
+	KeyOrder	order = {.rows = index_rows, .simulated_leaves = SIMULATED_LEAVES};
 	double		cycle_rows;
 	int			prefix_bytes;
 
@@ -375,6 +379,9 @@ static const int prefix_sizes[] = {1, 2, 3};
 /* A choice with fewer prefix bytes may cost this much times the best one. */
 #define COST_MARGIN		1.25
 
+/* The defaults of short_comb() are kept if they cost this much times the choice. */
+#define DEFAULT_MARGIN	1.05
+
 /* More prefix bytes with the same period must save this share of the cost. */
 #define LEAST_SAVING	0.01
 
@@ -448,7 +455,7 @@ compare_choices(const void *one, const void *other)
  * Move the recommended choice to the front of those sorted by cost.  Prefix
  * bytes reveal the creation time to those who know it up to a cycle.
  * Therefore, it is one with the fewest of them that does not cost much more
- * than the best one.
+ * than the best one; and the defaults, if they have as few and are about as good.
  */
 static void
 recommend(Choice *choices, int count)
@@ -459,6 +466,13 @@ recommend(Choice *choices, int count)
 	for (int i = 1; i < count && choices[i].cost <= choices[0].cost * COST_MARGIN; i++)
 	{
 		if (choices[i].prefix_bytes < choices[best].prefix_bytes)
+			best = i;
+	}
+	for (int i = best + 1; i < count && choices[i].cost <= choices[best].cost * DEFAULT_MARGIN; i++)
+	{
+		if (choices[i].period_s * MS_PER_SECOND == short_prefix_default().period_ms &&
+			choices[i].prefix_bytes == DEFAULT_PREFIX_BYTES &&
+			choices[best].prefix_bytes == DEFAULT_PREFIX_BYTES)
 			best = i;
 	}
 	choice = choices[best];
@@ -501,7 +515,7 @@ find_choices(Choice *choices, KeyOrder order, double rows_per_second,
 KeyCostAdvice
 key_cost_advice(double index_rows, double rows_per_second)
 {
-	KeyOrder	order = {.rows = index_rows,.run_length = 1};
+	KeyOrder	order = {.rows = index_rows, .run_length = 1};
 	Choice		choices[CHOICES];
 	KeyCostAdvice advice;
 

@@ -169,7 +169,7 @@ scale_down(KeyOrder *order, int capacity)
 static int
 fill(const KeyOrder *order, int capacity, pg_prng_state *random)
 {
-	Leaves		index = {.allocated = 64,.capacity = capacity};
+	Leaves		index = {.allocated = 64, .capacity = capacity};
 	double		cycle_rows = order->period_rows * order->prefixes;
 	double		first_row = order->rows_in_cycle - order->rows;
 	double		moment = (first_row - floor(first_row / cycle_rows) * cycle_rows) / order->period_rows;

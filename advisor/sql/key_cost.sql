@@ -69,14 +69,14 @@ FROM idgen.advise_short_comb(rows_per_second, index_rows, 100000000, '5 minutes'
 -- a million rows of 30 days, where a minute has 23 rows
 SELECT * FROM advice(0.385, 1000000);
 SELECT r.rows_per_second AS rate, i.index_rows, a.*
-FROM (VALUES (1), (100), (10000), (100000)) r (rows_per_second), (VALUES (1000000), (100000000), (1000000000)) i (index_rows), advice(r.rows_per_second, i.index_rows) a
+FROM (VALUES (1), (100), (10000)) r (rows_per_second), (VALUES (1000000), (1000000000)) i (index_rows), advice(r.rows_per_second, i.index_rows) a
 WHERE ok;
 -- one row is recommended, and the others are in the order of their cost
 SELECT count(*) FILTER (WHERE recommended) AS recommended, count(*) = count(DISTINCT (period, prefix_bytes)) AS different
 FROM idgen.advise_short_comb(1, 1000000);
 -- with a longer tolerance, the cycle must be longer
 SELECT tolerance, period, bytes, cycle
-FROM (VALUES ('0'::interval), ('1 hour'), ('1 day'), ('30 days'), ('365 days')) t (tolerance), advice(100, 1000000, tolerance) WHERE ok;
+FROM (VALUES ('0'::interval), ('1 day'), ('30 days')) t (tolerance), advice(100, 1000000, tolerance) WHERE ok;
 -- runs change fewer leaf pages
 SELECT run_length, round(wal_bytes_per_row) AS wal, active_bytes
 FROM (VALUES (1), (1024)) v (run_length), idgen.advise_short_comb(100000, 1000000000, 100000000, '5 minutes', run_length => v.run_length)
