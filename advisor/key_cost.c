@@ -306,8 +306,8 @@ short_comb_order(FunctionCallInfo fcinfo, double index_rows)
  *					 OUT record_bytes_per_row float8,
  *					 OUT leaf_density float8, OUT index_bytes bigint)
  *
- * The bytes of WAL per insert for an index on a kind of key, and the size of
- * the index: 'random', 'ordered' or 'short_comb'.
+ * The bytes of WAL per insert for an index on a kind of key ('random',
+ * 'ordered' or 'short_comb'), and the size of the index.
  */
 PG_FUNCTION_INFO_V1(idgen_expected_key_cost);
 Datum
@@ -320,7 +320,7 @@ idgen_expected_key_cost(PG_FUNCTION_ARGS)
 	KeyCost		cost;
 	TupleDesc	tupdesc;
 	Datum		values[5];
-	bool		nulls[5] = {false, false, false};
+	bool		nulls[5] = {false};
 
 	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
@@ -410,7 +410,7 @@ typedef struct Choice
  */
 static void
 set_costs(Choice *choice, KeyOrder order, double rows_per_second, double checkpoint_s,
-	  double cache)
+		  double cache)
 {
 	LeafShape	shape = leaf_shape(UUID_LEN);
 	double		inserts = Max(rows_per_second * checkpoint_s, 1);
@@ -423,9 +423,11 @@ set_costs(Choice *choice, KeyOrder order, double rows_per_second, double checkpo
 
 	order.period_rows = period_rows;
 	order.prefixes = pow(256, choice->prefix_bytes);
+
 	/*
-	 * The middle of a period, and of the cycle, but not before the prefixes
-	 * have begun again, as they do for most rows of a table.
+	 * In the middle of a period and of the cycle.  If the table is younger,
+	 * nine tenths of its rows come after the prefixes have begun again, as
+	 * most rows of a table do.
 	 */
 	order.rows_in_cycle = period_rows *
 		(floor(Min(0.9 * order.rows / period_rows, order.prefixes / 2)) + 0.5);

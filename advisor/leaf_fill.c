@@ -135,44 +135,47 @@ insert(Leaves *index, uint64 key)
 /*
  * Halve the number of rows until they can be simulated.  Leave out other
  * periods if a cycle has many leaves, rows of each period if a period alone
- * has, and else entire cycles.  The current place in the period and in the
- * cycle, and the number of rows up to powers of two, stay the same: the splits
- * of leaves that were filled at the same time come in waves.
+ * has, and else entire cycles.  The places in the cycle and in the period of
+ * the first and of the last row, and the number of rows up to powers of two,
+ * stay the same: leaves that were filled at the same time are split at the
+ * same time.
  */
 static void
-scale_down(KeyOrder *order, int capacity)
+scale_down(KeyOrder *order, double *first_row, int capacity)
 {
 	double		many_rows = MANY_LEAVES * capacity * M_LN2;
 
 	while (order->rows > order->simulated_leaves * capacity)
 	{
-		double		cycle_rows = order->period_rows * order->prefixes;
+		double		period_rows = order->period_rows;
+		double		cycle_rows = period_rows * order->prefixes;
 
-		if (order->period_rows > many_rows)
+		if (period_rows > many_rows)
 		{
-			order->period_rows /= 2;
-			order->rows_in_cycle /= 2;
 			order->rows /= 2;
+			order->period_rows /= 2;
+			*first_row /= 2;
 		}
 		else if (cycle_rows > many_rows)
 		{
-			order->rows -= order->period_rows * round(order->rows / 2 / order->period_rows);
-			order->rows_in_cycle -= order->period_rows * round(order->rows_in_cycle / 2 / order->period_rows);
+			order->rows -= period_rows * round(order->rows / 2 / period_rows);
 			order->prefixes /= 2;
+			*first_row -= period_rows * round(*first_row / 2 / period_rows);
 		}
 		else
 			order->rows -= cycle_rows * ceil(order->rows / 2 / cycle_rows);
 	}
 }
 
-/* Insert the rows into an empty index; return its number of leaves. */
+/*
+ * Insert the rows into an empty index, from that place in the cycle on; return
+ * the number of leaves.
+ */
 static int
-fill(const KeyOrder *order, int capacity, pg_prng_state *random)
+fill(const KeyOrder *order, double first_row, int capacity, pg_prng_state *random)
 {
 	Leaves		index = {.allocated = 64, .capacity = capacity};
-	double		cycle_rows = order->period_rows * order->prefixes;
-	double		first_row = order->rows_in_cycle - order->rows;
-	double		moment = (first_row - floor(first_row / cycle_rows) * cycle_rows) / order->period_rows;
+	double		moment = first_row / order->period_rows;
 	double		period = -1;
 	double		rows_of_period = 0;
 	double		left_in_run = 0;
@@ -211,6 +214,8 @@ double
 leaf_fill_leaves(KeyOrder order, int capacity)
 {
 	double		rows = order.rows;
+	double		cycle_rows;
+	double		first_row;
 	double		leaves = 0;
 	int			rounds;
 	MemoryContext context;
@@ -222,9 +227,12 @@ leaf_fill_leaves(KeyOrder order, int capacity)
 		order.prefixes = MAX_PREFIXES;
 		order.rows_in_cycle = Min(order.rows_in_cycle, order.period_rows * MAX_PREFIXES);
 	}
-	scale_down(&order, capacity);
-	if (order.rows < 1)
+	if (rows < 1)
 		return rows > 0 ? 1 : 0;
+	cycle_rows = order.period_rows * order.prefixes;
+	first_row = order.rows_in_cycle - rows;
+	first_row -= floor(first_row / cycle_rows) * cycle_rows;
+	scale_down(&order, &first_row, capacity);
 
 	context = AllocSetContextCreate(CurrentMemoryContext, "idgen leaves", ALLOCSET_DEFAULT_SIZES);
 	caller = MemoryContextSwitchTo(context);
@@ -232,7 +240,7 @@ leaf_fill_leaves(KeyOrder order, int capacity)
 	rounds = Min(ceil(order.simulated_leaves * capacity / order.rows), MAX_ROUNDS);
 	for (int i = 0; i < rounds; i++)
 	{
-		leaves += (double) fill(&order, capacity, &random) / rounds;
+		leaves += (double) fill(&order, first_row, capacity, &random) / rounds;
 		MemoryContextReset(context);
 	}
 	MemoryContextSwitchTo(caller);
