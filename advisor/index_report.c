@@ -87,7 +87,7 @@ PG_MODULE_MAGIC;
 #define LOW_DENSITY			50.0
 
 /* An index that would be smaller than this share of its size is worth advice. */
-#define SMALLER				0.85
+#define SMALLER				0.9
 
 /* The bytes of an index entry with its line pointer, for a UUID as text and as uuid. */
 #define TEXT_ENTRY_BYTES	52
@@ -968,9 +968,11 @@ advise_period(const KeyKind *kind, const IndexSample *sample)
 {
 	double		bytes = sample->leaf_pages * BLCKSZ;
 	double		rate = kind->period_rows * MS_PER_SECOND / Max(kind->period_ms, 1);
+	bool		has_other_columns = sample->rows * UUID_ENTRY_BYTES < 0.9 * bytes * sample->density / 100;
 	KeyCostAdvice advice;
 
-	if (rate <= 0 || kind->form != FORM_UUID || sample->leaf_pages <= FEW_LEAF_PAGES)
+	if (rate <= 0 || kind->form != FORM_UUID || has_other_columns ||
+		sample->leaf_pages <= FEW_LEAF_PAGES)
 		return NULL;
 	advice = key_cost_advice(sample->rows, rate);
 	if (advice.index_bytes > bytes * SMALLER)
@@ -1056,8 +1058,8 @@ advise(const KeyKind *kind, const IndexSample *sample, const NewestRows *newest,
 	}
 	if (kind->form == FORM_UUID_TEXT)
 		advice = psprintf("A UUID takes 37 bytes as text and 16 bytes as type uuid, which would save about %s of this index. %s",
-						  describe_bytes(sample->leaf_pages * BLCKSZ *
-										 (1 - (double) UUID_ENTRY_BYTES / TEXT_ENTRY_BYTES)),
+						  describe_bytes(sample->rows * (TEXT_ENTRY_BYTES - UUID_ENTRY_BYTES) *
+										 100 / sample->density),
 						  advice);
 	return advice;
 }

@@ -26,6 +26,7 @@
 #include "utils/builtins.h"
 #include "utils/float.h"
 #include "utils/timestamp.h"
+#include "utils/tuplestore.h"
 #include "utils/uuid.h"
 
 #include "clock.h"

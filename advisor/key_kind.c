@@ -478,7 +478,7 @@ find_period(const KeySample *newest, int bytes, int first_byte, TimestampTz cloc
 	return found;
 }
 
-/* The rows per period of short COMBs; 0 if they are of one period. */
+/* The rows per period of short COMBs; 0 if they are of one period, or not in order. */
 static double
 rows_per_period(const KeySample *newest, int bytes)
 {
@@ -490,7 +490,9 @@ rows_per_period(const KeySample *newest, int bytes)
 	periods = short_prefix_of_period(&prefix,
 									 (int64) short_prefix_of_uuid(&prefix, &newest->keys[newest->count - 1].id) -
 									 (int64) short_prefix_of_uuid(&prefix, &newest->keys[0].id));
-	return periods == 0 ? 0 : (double) newest->count / periods;
+	if (periods == 0 || periods > short_prefix_cycle(&prefix) / 2)
+		return 0;
+	return (double) newest->count / periods;
 }
 
 /* Do the prefixes of the oldest rows begin with 0, like the blocks of a sequence? */
