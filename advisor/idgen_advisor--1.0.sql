@@ -10,35 +10,41 @@ CREATE FUNCTION idgen.expected_key_cost(
     prefix_bytes int DEFAULT 2,
     run_length int DEFAULT 1,
     key_bytes int DEFAULT 16,
-    rows_in_period float8 DEFAULT NULL,
+    rows_in_cycle float8 DEFAULT NULL,
     OUT page_images_per_row float8,
     OUT image_bytes_per_row float8,
-    OUT record_bytes_per_row float8
+    OUT record_bytes_per_row float8,
+    OUT leaf_density float8,
+    OUT index_bytes bigint
 )
     LANGUAGE C IMMUTABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_expected_key_cost';
 
 COMMENT ON FUNCTION idgen.expected_key_cost(text, float8, float8, float8, int, int, int, float8) IS
-'The full-page images of leaf pages, their bytes, and the bytes of WAL records that an insert is expected to write for a B-tree index on a key of the given kind: random, ordered or short_comb. An argument out of range is an error (22023).';
+'The full-page images of leaf pages, their bytes, and the bytes of WAL records that an insert is expected to write for a B-tree index on a key of the given kind (random, ordered or short_comb), and the leaf density in percent and the size that the index is expected to have. An argument out of range is an error (22023).';
 
 CREATE FUNCTION idgen.advise_short_comb(
     rows_per_second float8,
     index_rows bigint,
     cache bigint DEFAULT NULL,
     checkpoint interval DEFAULT NULL,
+    tolerance interval DEFAULT NULL,
+    run_length int DEFAULT 1,
+    OUT recommended boolean,
     OUT period interval,
     OUT prefix_bytes int,
-    OUT run_length int,
     OUT cycle interval,
-    OUT page_images_per_row float8,
-    OUT default_page_images_per_row float8,
+    OUT wal_bytes_per_row float8,
+    OUT leaf_density float8,
+    OUT index_bytes bigint,
     OUT active_bytes bigint
 )
-    LANGUAGE C STABLE PARALLEL SAFE
+    RETURNS SETOF record
+    LANGUAGE C STABLE PARALLEL SAFE ROWS 20
     AS 'MODULE_PATHNAME', 'idgen_advise_short_comb';
 
-COMMENT ON FUNCTION idgen.advise_short_comb(float8, bigint, bigint, interval) IS
-'Arguments for short_comb() on a table with the given insert rate and index size: those nearest to the defaults whose expected cost is at most a quarter above the lowest. An argument out of range is an error (22023).';
+COMMENT ON FUNCTION idgen.advise_short_comb(float8, bigint, bigint, interval, interval, int) IS
+'Arguments for short_comb() on a table with the given insert rate and index size, with what they are expected to cost: the recommended ones in the first row, then the others by cost. An argument out of range is an error (22023).';
 
 CREATE FUNCTION idgen.index_report(
     index regclass,

@@ -86,6 +86,13 @@ PG_MODULE_MAGIC;
 /* Below this density in percent, REINDEX makes an index much smaller. */
 #define LOW_DENSITY			50.0
 
+/* An index that would be smaller than this share of its size is worth advice. */
+#define SMALLER				0.9
+
+/* The bytes of an index entry with its line pointer, for a UUID as text and as uuid. */
+#define TEXT_ENTRY_BYTES	52
+#define UUID_ENTRY_BYTES	28
+
 /* The columns of the result. */
 typedef enum ReportColumn
 {
@@ -928,16 +935,70 @@ advise_random(const KeyKind *kind, const IndexSample *sample,
 					kind->form == FORM_UUID ? "; the type remains uuid" : "");
 }
 
-static const char *
-advise_by_prefix(const IndexSample *sample, const NewestRows *newest)
+static Datum
+interval_of_ms(int64 ms)
 {
+	Interval   *interval = palloc0(sizeof(Interval));
+
+	interval->time = ms * US_PER_MS;
+	return IntervalPGetDatum(interval);
+}
+
+static const char *
+describe_bytes(double bytes)
+{
+	return text_to_cstring(DatumGetTextPP(DirectFunctionCall1(pg_size_pretty,
+															  Int64GetDatum((int64) bytes))));
+}
+
+/* What REINDEX would save. */
+static const char *
+describe_reindex(const IndexSample *sample)
+{
+	return describe_bytes(sample->leaf_pages * BLCKSZ *
+						  (1 - sample->density / BTREE_DEFAULT_FILLFACTOR));
+}
+
+/*
+ * The advice on short COMBs that would take less room with other arguments;
+ * NULL if there are none.
+ */
+static const char *
+advise_period(const KeyKind *kind, const IndexSample *sample)
+{
+	double		bytes = sample->leaf_pages * BLCKSZ;
+	double		rate = kind->period_rows * MS_PER_SECOND / Max(kind->period_ms, 1);
+	bool		has_other_columns = sample->rows * UUID_ENTRY_BYTES < 0.9 * bytes * sample->density / 100;
+	KeyCostAdvice advice;
+
+	if (rate <= 0 || kind->form != FORM_UUID || has_other_columns ||
+		sample->leaf_pages <= FEW_LEAF_PAGES)
+		return NULL;
+	advice = key_cost_advice(sample->rows, rate);
+	if (advice.index_bytes > bytes * SMALLER)
+		return NULL;
+	return psprintf("New rows change few leaf pages, but a period has only %.0f rows, and the leaf pages are %.0f %% full. With short_comb('%s', %d), an index on this number of rows would take %s instead of %s. advise_short_comb(%.3g, %.0f) shows what each choice costs.",
+					kind->period_rows, sample->density,
+					clock_interval_text(DatumGetIntervalP(interval_of_ms(advice.period_s * MS_PER_SECOND))),
+					advice.prefix_bytes, describe_bytes(advice.index_bytes),
+					describe_bytes(bytes), rate, sample->rows);
+}
+
+static const char *
+advise_by_prefix(const KeyKind *kind, const IndexSample *sample,
+				 const NewestRows *newest)
+{
+	const char *advice;
+
 	if (newest->located > 0 && sample->leaf_pages > FEW_LEAF_PAGES &&
 		newest->leaf_pages > newest->located * SCATTERED)
 		return psprintf("Too many rows have the same prefix, and scatter over many leaf pages (the newest %d rows are on %d). Use a shorter period, or run_length for bulk loads.",
 						newest->located, newest->leaf_pages);
 	if (sample->density < LOW_DENSITY && sample->leaf_pages > FEW_LEAF_PAGES)
-		return psprintf("New rows change few leaf pages, but the leaf pages are only %.0f %% full. REINDEX INDEX CONCURRENTLY compacts those of past periods.",
-						sample->density);
+		return psprintf("New rows change few leaf pages, but the leaf pages are only %.0f %% full. REINDEX INDEX CONCURRENTLY compacts those of past periods, and saves about %s.",
+						sample->density, describe_reindex(sample));
+	if ((advice = advise_period(kind, sample)) != NULL)
+		return advice;
 	if (newest->located == 0)
 		return "New rows have the current prefix. If few rows have the same prefix, they change few leaf pages.";
 	return "New rows change few leaf pages. No change is recommended.";
@@ -947,8 +1008,8 @@ static const char *
 advise_ordered(const KeyKind *kind, const IndexSample *sample)
 {
 	if (sample->density < LOW_DENSITY && sample->leaf_pages > FEW_LEAF_PAGES)
-		return psprintf("The keys are ascending, but the leaf pages are only %.0f %% full, as after many deletions. REINDEX INDEX CONCURRENTLY compacts them.",
-						sample->density);
+		return psprintf("The keys are ascending, but the leaf pages are only %.0f %% full, as after many deletions. REINDEX INDEX CONCURRENTLY compacts them, and saves about %s.",
+						sample->density, describe_reindex(sample));
 	if (kind->form == FORM_NUMBER)
 		return "The keys are ascending. No change is recommended.";
 	return "The keys are in the order of time. No change is recommended.";
@@ -986,7 +1047,7 @@ advise(const KeyKind *kind, const IndexSample *sample, const NewestRows *newest,
 			advice = "UUID version 1 begins with the low bits of the time. With uuid_v6() or uuid_v7(), new rows would be next to each other; uuid_v1_to_v6() converts existing keys.";
 			break;
 		case PLACEMENT_BY_PREFIX:
-			advice = advise_by_prefix(sample, newest);
+			advice = advise_by_prefix(kind, sample, newest);
 			break;
 		case PLACEMENT_ORDERED:
 			advice = advise_ordered(kind, sample);
@@ -996,7 +1057,10 @@ advise(const KeyKind *kind, const IndexSample *sample, const NewestRows *newest,
 			break;
 	}
 	if (kind->form == FORM_UUID_TEXT)
-		advice = psprintf("A UUID takes 37 bytes as text and 16 bytes as type uuid. %s", advice);
+		advice = psprintf("A UUID takes 37 bytes as text and 16 bytes as type uuid, which would save about %s of this index. %s",
+						  describe_bytes(sample->rows * (TEXT_ENTRY_BYTES - UUID_ENTRY_BYTES) *
+										 100 / sample->density),
+						  advice);
 	return advice;
 }
 
@@ -1004,15 +1068,6 @@ advise(const KeyKind *kind, const IndexSample *sample, const NewestRows *newest,
  * The report
  * ------------------------------------------------------------------------
  */
-
-static Datum
-interval_of_ms(int64 ms)
-{
-	Interval   *interval = palloc0(sizeof(Interval));
-
-	interval->time = ms * US_PER_MS;
-	return IntervalPGetDatum(interval);
-}
 
 static int
 newest_rows_argument(FunctionCallInfo fcinfo, int argno)

@@ -26,10 +26,12 @@
 #include "utils/builtins.h"
 #include "utils/float.h"
 #include "utils/timestamp.h"
+#include "utils/tuplestore.h"
 #include "utils/uuid.h"
 
 #include "clock.h"
 #include "key_cost.h"
+#include "leaf_fill.h"
 #include "short_prefix.h"
 
 /*
@@ -52,12 +54,18 @@
 /* The WAL record of a split, without the tuples: it has three block references. */
 #define SPLIT_RECORD_BYTES	(SizeOfXLogRecord + 3 * 20 + 20)
 
-/* The cost of all inserts of one checkpoint interval. */
+/* The full leaves of a simulation; it is repeated for each of many choices. */
+#define SIMULATED_LEAVES			700
+#define SIMULATED_LEAVES_OF_CHOICE	300
+
+/* The cost of all inserts of one checkpoint interval, and the index before them. */
 typedef struct KeyCost
 {
 	double		images;			/* full-page images of leaves */
 	double		image_bytes;
 	double		record_bytes;	/* records of inserts and splits */
+	double		leaf_density;	/* percent, as in pgstatindex() */
+	double		index_bytes;
 } KeyCost;
 
 /* The sizes of leaves and of their items. */
@@ -161,15 +169,47 @@ add_records(KeyCost *cost, const LeafShape *shape, double inserts, bool ascendin
 		 (left * shape->capacity));
 }
 
+/*
+ * Set the size of an index with that many leaves.  The pages above them are
+ * filled in random order; the first page is the metapage.
+ */
+static void
+set_size(KeyCost *cost, const LeafShape *shape, double rows, double leaves)
+{
+	double		pages = leaves;
+	double		level = leaves;
+
+	if (leaves > 0)
+	{
+		double		items = (rows + leaves - 1) / leaves;	/* with high keys */
+
+		cost->leaf_density = 100 * items * shape->item_bytes /
+			(BLCKSZ - SizeOfPageHeaderData - MAXALIGN(sizeof(BTPageOpaqueData)));
+	}
+	while (level > 1)
+	{
+		level = ceil(level / (shape->capacity * LEAF_MEAN_FILL));
+		pages += level;
+	}
+	cost->index_bytes = (ceil(pages) + 1) * BLCKSZ;
+}
+
 /* Keys in random order. */
 static KeyCost
 random_cost(int key_bytes, double index_rows, double inserts)
 {
 	LeafShape	shape = leaf_shape(key_bytes);
 	KeyCost		cost = {0};
+	KeyOrder	order = {0};
 
 	add_runs(&cost, &shape, index_rows, inserts, 1);
 	add_records(&cost, &shape, inserts, false);
+	order.rows = index_rows;
+	order.period_rows = index_rows;
+	order.prefixes = 1;
+	order.run_length = 1;
+	order.simulated_leaves = SIMULATED_LEAVES;
+	set_size(&cost, &shape, index_rows, leaf_fill_leaves(order, shape.capacity));
 	return cost;
 }
 
@@ -182,6 +222,8 @@ ordered_cost(int key_bytes, double index_rows, double inserts)
 
 	add_images(&cost, &shape, Min(index_rows, shape.capacity / 2), inserts);
 	add_records(&cost, &shape, inserts, true);
+	set_size(&cost, &shape, index_rows,
+			 ceil(index_rows / (LEAF_ORDERED_FILL * (shape.capacity + 1))));
 	return cost;
 }
 
@@ -192,26 +234,26 @@ ordered_cost(int key_bytes, double index_rows, double inserts)
  * of keys with the same tag changes as many leaves as a single key.
  */
 static KeyCost
-short_comb_cost(int key_bytes, double index_rows, double inserts,
-				double period_rows, double period_rows_before,
-				double prefixes, double run_length)
+short_comb_cost(int key_bytes, KeyOrder order, double inserts)
 {
 	LeafShape	shape = leaf_shape(key_bytes);
 	KeyCost		cost = {0};
-	double		cycles_before = floor(index_rows / (period_rows * prefixes));
-	double		first = Min(inserts, period_rows - period_rows_before);
-	double		of_old_cycles = cycles_before * period_rows;
-	double		run = Max(Min(run_length, period_rows), 1); /* a period ends a run */
+	double		period_rows_before = fmod(order.rows_in_cycle, order.period_rows);
+	double		cycles_before = floor(order.rows / (order.period_rows * order.prefixes));
+	double		first = Min(inserts, order.period_rows - period_rows_before);
+	double		of_old_cycles = cycles_before * order.period_rows;
+	double		run = Max(Min(order.run_length, order.period_rows), 1); /* a period ends a run */
 
 	/* the rest of the period of the checkpoint */
-	add_runs(&cost, &shape, Min(period_rows_before + of_old_cycles, index_rows),
+	add_runs(&cost, &shape, Min(period_rows_before + of_old_cycles, order.rows),
 			 first / run, run);
 	/* the next periods; without old cycles, their leaves are new */
 	if (inserts > first)
 		add_runs(&cost, &shape,
-				 Min(of_old_cycles * (inserts - first) / period_rows, index_rows),
+				 Min(of_old_cycles * (inserts - first) / order.period_rows, order.rows),
 				 (inserts - first) / run, run);
 	add_records(&cost, &shape, inserts, false);
+	set_size(&cost, &shape, order.rows, leaf_fill_leaves(order, shape.capacity));
 	return cost;
 }
 
@@ -232,41 +274,41 @@ require_between(double value, double min, double max, const char *name)
 
 #define MAX_KEY_BYTES	1024
 
-/* The cost of short COMBs by the arguments of expected_key_cost(). */
-static KeyCost
-short_comb_cost_argument(FunctionCallInfo fcinfo, int key_bytes, double index_rows,
-						 double inserts)
+/* The order of short COMBs by the arguments of expected_key_cost(). */
+static KeyOrder
+short_comb_order(FunctionCallInfo fcinfo, double index_rows)
 {
-	double		period_rows;
-	double		rows_in_period;
+	KeyOrder	order = {.rows = index_rows, .simulated_leaves = SIMULATED_LEAVES};
+	double		cycle_rows;
 	int			prefix_bytes;
-	double		run_length;
 
 	if (PG_ARGISNULL(3))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("rows_per_period must not be null for a short COMB")));
-	period_rows = require_between(PG_GETARG_FLOAT8(3), 1e-6, MAX_ROWS, "rows_per_period");
+	order.period_rows = require_between(PG_GETARG_FLOAT8(3), 1e-6, MAX_ROWS, "rows_per_period");
 	prefix_bytes = require_between(PG_ARGISNULL(4) ? DEFAULT_PREFIX_BYTES : PG_GETARG_INT32(4),
 								   MIN_PREFIX_BYTES, MAX_PREFIX_BYTES, "prefix_bytes");
-	run_length = require_between(PG_ARGISNULL(5) ? 1 : PG_GETARG_INT32(5),
-								 1, PG_INT32_MAX, "run_length");
-	rows_in_period = PG_ARGISNULL(7) ? period_rows / 2 :
-		require_between(PG_GETARG_FLOAT8(7), 0, period_rows, "rows_in_period");
-	return short_comb_cost(key_bytes, index_rows, inserts, period_rows,
-						   rows_in_period, pow(256, prefix_bytes), run_length);
+	order.prefixes = pow(256, prefix_bytes);
+	order.run_length = require_between(PG_ARGISNULL(5) ? 1 : PG_GETARG_INT32(5),
+									   1, PG_INT32_MAX, "run_length");
+	cycle_rows = order.period_rows * order.prefixes;
+	order.rows_in_cycle = PG_ARGISNULL(7) ? (cycle_rows + order.period_rows) / 2 :
+		require_between(PG_GETARG_FLOAT8(7), 0, cycle_rows, "rows_in_cycle");
+	return order;
 }
 
 /*
  * expected_key_cost(kind text, index_rows float8, rows_per_checkpoint float8,
  *					 rows_per_period float8, prefix_bytes int, run_length int,
- *					 key_bytes int, rows_in_period float8,
+ *					 key_bytes int, rows_in_cycle float8,
  *					 OUT page_images_per_row float8,
  *					 OUT image_bytes_per_row float8,
- *					 OUT record_bytes_per_row float8)
+ *					 OUT record_bytes_per_row float8,
+ *					 OUT leaf_density float8, OUT index_bytes bigint)
  *
- * The bytes of WAL per insert for an index on a kind of key: 'random',
- * 'ordered' or 'short_comb'.
+ * The bytes of WAL per insert for an index on a kind of key ('random',
+ * 'ordered' or 'short_comb'), and the size of the index.
  */
 PG_FUNCTION_INFO_V1(idgen_expected_key_cost);
 Datum
@@ -278,8 +320,8 @@ idgen_expected_key_cost(PG_FUNCTION_ARGS)
 	int			key_bytes;
 	KeyCost		cost;
 	TupleDesc	tupdesc;
-	Datum		values[3];
-	bool		nulls[3] = {false, false, false};
+	Datum		values[5];
+	bool		nulls[5] = {false};
 
 	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
@@ -297,7 +339,7 @@ idgen_expected_key_cost(PG_FUNCTION_ARGS)
 	else if (strcmp(kind, "ordered") == 0)
 		cost = ordered_cost(key_bytes, index_rows, inserts);
 	else if (strcmp(kind, "short_comb") == 0)
-		cost = short_comb_cost_argument(fcinfo, key_bytes, index_rows, inserts);
+		cost = short_comb_cost(key_bytes, short_comb_order(fcinfo, index_rows), inserts);
 	else
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -308,6 +350,8 @@ idgen_expected_key_cost(PG_FUNCTION_ARGS)
 	values[0] = Float8GetDatum(cost.images / inserts);
 	values[1] = Float8GetDatum(cost.image_bytes / inserts);
 	values[2] = Float8GetDatum(cost.record_bytes / inserts);
+	values[3] = Float8GetDatum(cost.leaf_density);
+	values[4] = Int64GetDatum((int64) cost.index_bytes);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc), values, nulls)));
 }
 
@@ -317,159 +361,244 @@ idgen_expected_key_cost(PG_FUNCTION_ARGS)
  */
 
 /* Arguments of short_comb() among which advise_short_comb() chooses. */
-typedef struct Choice
-{
-	int64		period_s;
-	int			prefix_bytes;
-	int			run_length;
-} Choice;
+static const int periods_s[] = {1, 10, 60, 600, 3600, 6 * 3600, 24 * 3600};
+static const int prefix_sizes[] = {1, 2, 3};
+#define CHOICES		(lengthof(periods_s) * lengthof(prefix_sizes))
 
-static const int64 periods_s[] = {
-	60, 30, 300, 10, 600, 1800, 3600, 1, 3 * 3600, 6 * 3600, 12 * 3600, 24 * 3600
-};
-static const int prefix_sizes[] = {2, 3};
-static const int run_lengths[] = {1, 16, 64, 256, 1024};
+/*
+ * A check of a key's time accepts the keys of all times whose prefix is one of
+ * those within the tolerance.  They may be this share of the prefixes.
+ */
+#define ACCEPTED_SHARE	0.02
 
-/* A preferred choice may cost more than the best one by this share. */
-#define TOLERANCE	0.25
+/*
+ * The weight of a byte of the index beside a byte of WAL: the WAL is written
+ * once, the index is also kept, cached and backed up.
+ */
+#define SIZE_WEIGHT		10
+
+/* A choice with fewer prefix bytes may cost this much times the best one. */
+#define COST_MARGIN		1.25
+
+/* The defaults of short_comb() are kept if they cost this much times the choice. */
+#define DEFAULT_MARGIN	1.05
+
+/* More prefix bytes with the same period must save this share of the cost. */
+#define LEAST_SAVING	0.01
+
+/* The default of the argument tolerance. */
+#define DEFAULT_TOLERANCE_S	600
 
 /* The share of the cache for an index; its table and others need the rest. */
-#define CACHE_SHARE	0.5
+#define CACHE_SHARE		0.5
 
-/* The bytes of the leaves that the keys of one period may change. */
-static double
-active_bytes(double index_rows, double rows_per_second, const Choice *choice)
+/* What a choice costs. */
+typedef struct Choice
+{
+	int			period_s;
+	int			prefix_bytes;
+	int64		cycle_s;
+	double		wal_bytes;		/* of an insert */
+	double		leaf_density;
+	double		index_bytes;
+	double		active_bytes;	/* of the leaves that keys of one period may change */
+	double		cost;			/* weighted bytes of an insert */
+} Choice;
+
+/*
+ * Set the costs of a choice: the bytes of WAL, of the index, and of the pages
+ * that must be read because the leaves do not stay in the cache.
+ */
+static void
+set_costs(Choice *choice, KeyOrder order, double rows_per_second, double checkpoint_s,
+		  double cache)
 {
 	LeafShape	shape = leaf_shape(UUID_LEN);
-	double		period_rows = rows_per_second * choice->period_s;
-	double		cycles_before = floor(index_rows / (period_rows * pow(256, choice->prefix_bytes)));
-	double		rows = Min(period_rows * (1 + cycles_before), index_rows + period_rows);
-
-	return ceil(rows / choice->run_length / (shape.capacity * LEAF_MEAN_FILL)) * BLCKSZ;
-}
-
-/*
- * The cost of an insert: bytes of WAL, and the bytes of pages that must be read
- * because the leaves do not stay in the cache.
- */
-static double
-cost_of_choice(double index_rows, double rows_per_second, double checkpoint_s,
-			   double cache, const Choice *choice, double *images)
-{
 	double		inserts = Max(rows_per_second * checkpoint_s, 1);
+	double		cycle_rows = rows_per_second * choice->cycle_s;
 	double		period_rows = rows_per_second * choice->period_s;
-	KeyCost		cost = short_comb_cost(UUID_LEN, index_rows, inserts, period_rows,
-									   period_rows / 2, pow(256, choice->prefix_bytes),
-									   choice->run_length);
-	double		missing = 1 - cache * CACHE_SHARE /
-		active_bytes(index_rows, rows_per_second, choice);
+	double		active_rows = Min(period_rows * (1 + floor(order.rows / cycle_rows)),
+								  order.rows + period_rows);
+	double		missing;
+	KeyCost		cost;
 
-	*images = cost.images / inserts;
-	return (cost.image_bytes + cost.record_bytes) / inserts +
-		Max(missing, 0) * BLCKSZ / choice->run_length;
+	order.period_rows = period_rows;
+	order.prefixes = pow(256, choice->prefix_bytes);
+
+	/*
+	 * In the middle of a period and of the cycle.  If the table is younger,
+	 * nine tenths of its rows come after the prefixes have begun again, as
+	 * most rows of a table do.
+	 */
+	order.rows_in_cycle = period_rows *
+		(floor(Min(0.9 * order.rows / period_rows, order.prefixes / 2)) + 0.5);
+	cost = short_comb_cost(UUID_LEN, order, inserts);
+
+	choice->wal_bytes = (cost.image_bytes + cost.record_bytes) / inserts;
+	choice->leaf_density = cost.leaf_density;
+	choice->index_bytes = cost.index_bytes;
+	choice->active_bytes = BLCKSZ *
+		ceil(active_rows / order.run_length / (shape.capacity * LEAF_MEAN_FILL));
+	missing = 1 - cache * CACHE_SHARE / choice->active_bytes;
+	choice->cost = choice->wal_bytes +
+		SIZE_WEIGHT * cost.index_bytes / Max(order.rows, 1) +
+		Max(missing, 0) * BLCKSZ / order.run_length;
+}
+
+static int
+compare_choices(const void *one, const void *other)
+{
+	const Choice *a = one;
+	const Choice *b = other;
+
+	return (a->cost > b->cost) - (a->cost < b->cost);
 }
 
 /*
- * The choices in order of preference, with the defaults first.  Runs come last,
- * because they help only if few sessions insert many rows.
+ * Move the recommended choice to the front of those sorted by cost.  Prefix
+ * bytes reveal the creation time to those who know it up to a cycle.
+ * Therefore, it is one with the fewest of them that does not cost much more
+ * than the best one; and the defaults, if they have as few and are about as good.
  */
-static bool
-next_choice(int *number, Choice *choice)
+static void
+recommend(Choice *choices, int count)
 {
-	int			n = (*number)++;
-
-	choice->period_s = periods_s[n % (int) lengthof(periods_s)];
-	n /= (int) lengthof(periods_s);
-	choice->prefix_bytes = prefix_sizes[n % (int) lengthof(prefix_sizes)];
-	n /= (int) lengthof(prefix_sizes);
-	if (n >= (int) lengthof(run_lengths))
-		return false;
-	choice->run_length = run_lengths[n];
-	return true;
-}
-
-/*
- * The most preferred choice whose cost is close to the lowest, and its images
- * and those of the defaults.
- */
-static Choice
-choose(double index_rows, double rows_per_second, double checkpoint_s, double cache,
-	   double *images, double *default_images)
-{
-	double		best = get_float8_infinity();
+	int			best = 0;
 	Choice		choice;
 
-	for (int number = 0; next_choice(&number, &choice);)
-		best = Min(best, cost_of_choice(index_rows, rows_per_second, checkpoint_s,
-										cache, &choice, images));
-	for (int number = 0; next_choice(&number, &choice);)
+	for (int i = 1; i < count && choices[i].cost <= choices[0].cost * COST_MARGIN; i++)
 	{
-		double		cost = cost_of_choice(index_rows, rows_per_second, checkpoint_s,
-										  cache, &choice, images);
-
-		if (number == 1)
-			*default_images = *images;
-		if (cost <= best * (1 + TOLERANCE))
-			break;
+		if (choices[i].prefix_bytes < choices[best].prefix_bytes)
+			best = i;
 	}
-	return choice;
+	for (int i = best + 1; i < count && choices[i].cost <= choices[best].cost * DEFAULT_MARGIN; i++)
+	{
+		if (choices[i].period_s * MS_PER_SECOND == short_prefix_default().period_ms &&
+			choices[i].prefix_bytes == DEFAULT_PREFIX_BYTES &&
+			choices[best].prefix_bytes == DEFAULT_PREFIX_BYTES)
+			best = i;
+	}
+	choice = choices[best];
+	memmove(choices + 1, choices, best * sizeof(Choice));
+	choices[0] = choice;
+}
+
+/* Fill in the choices, the recommended one first; return their number. */
+static int
+find_choices(Choice *choices, KeyOrder order, double rows_per_second,
+			 double checkpoint_s, double cache, double tolerance_s)
+{
+	int			count = 0;
+
+	order.varies = true;
+	order.simulated_leaves = SIMULATED_LEAVES_OF_CHOICE;
+	for (int i = 0; i < (int) CHOICES; i++)
+	{
+		Choice	   *choice = &choices[count];
+		double		accepted_periods;
+
+		choice->period_s = periods_s[i / lengthof(prefix_sizes)];
+		choice->prefix_bytes = prefix_sizes[i % lengthof(prefix_sizes)];
+		choice->cycle_s = (int64) choice->period_s << (BITS_PER_BYTE * choice->prefix_bytes);
+		accepted_periods = ceil(2 * tolerance_s / choice->period_s) + 1;
+		if (accepted_periods > ACCEPTED_SHARE * pow(256, choice->prefix_bytes))
+			continue;
+		set_costs(choice, order, rows_per_second, checkpoint_s, cache);
+		if (count > 0 && choice->period_s == choices[count - 1].period_s &&
+			choice->cost > choices[count - 1].cost * (1 - LEAST_SAVING))
+			continue;
+		count++;
+	}
+	qsort(choices, count, sizeof(Choice), compare_choices);
+	recommend(choices, count);
+	return count;
+}
+
+/* The recommended choice with the server's settings. */
+KeyCostAdvice
+key_cost_advice(double index_rows, double rows_per_second)
+{
+	KeyOrder	order = {.rows = index_rows, .run_length = 1};
+	Choice		choices[CHOICES];
+	KeyCostAdvice advice;
+
+	find_choices(choices, order, rows_per_second, CheckPointTimeout,
+				 (double) NBuffers * BLCKSZ, DEFAULT_TOLERANCE_S);
+	advice.period_s = choices[0].period_s;
+	advice.prefix_bytes = choices[0].prefix_bytes;
+	advice.index_bytes = choices[0].index_bytes;
+	return advice;
+}
+
+static Datum
+interval_of_seconds(int64 seconds)
+{
+	Interval   *interval = palloc0(sizeof(Interval));
+
+	interval->day = seconds / SECS_PER_DAY;
+	interval->time = seconds % SECS_PER_DAY * USECS_PER_SEC;
+	return IntervalPGetDatum(interval);
 }
 
 /*
  * advise_short_comb(rows_per_second float8, index_rows bigint, cache bigint,
- *					 checkpoint interval, OUT period interval,
- *					 OUT prefix_bytes int, OUT run_length int,
- *					 OUT cycle interval, OUT page_images_per_row float8,
- *					 OUT default_page_images_per_row float8,
- *					 OUT active_bytes bigint)
+ *					 checkpoint interval, tolerance interval, run_length int,
+ *					 OUT recommended boolean, OUT period interval,
+ *					 OUT prefix_bytes int, OUT cycle interval,
+ *					 OUT wal_bytes_per_row float8, OUT leaf_density float8,
+ *					 OUT index_bytes bigint, OUT active_bytes bigint)
  *
- * The most preferred arguments for short_comb() whose cost is close to the
- * lowest.  By default, the cache and the checkpoint interval are those of the
- * server's settings.
+ * Arguments for short_comb() and what they cost, the recommended ones first.
+ * Those with which a check by the tolerance would accept too many keys of other
+ * times are left out.  By default, the cache and the checkpoint interval are
+ * those of the server's settings.
  */
 PG_FUNCTION_INFO_V1(idgen_advise_short_comb);
 Datum
 idgen_advise_short_comb(PG_FUNCTION_ARGS)
 {
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	KeyOrder	order = {.run_length = 1};
 	double		rows_per_second;
-	double		index_rows;
 	double		cache;
 	double		checkpoint_s;
-	double		images = 0;
-	double		default_images = 0;
-	Choice		choice;
-	Interval   *period = palloc0(sizeof(Interval));
-	Interval   *cycle = palloc0(sizeof(Interval));
-	int64		cycle_s;
-	TupleDesc	tupdesc;
-	Datum		values[7];
-	bool		nulls[7] = {false};
+	double		tolerance_s;
+	Choice		choices[CHOICES];
+	int			count;
 
-	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
+	InitMaterializedSRF(fcinfo, 0);
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
 
 	rows_per_second = require_between(PG_GETARG_FLOAT8(0), 1e-6, 1e9, "rows_per_second");
-	index_rows = require_between(PG_GETARG_INT64(1), 0, MAX_ROWS, "index_rows");
+	order.rows = require_between(PG_GETARG_INT64(1), 0, MAX_ROWS, "index_rows");
 	cache = PG_ARGISNULL(2) ? (double) NBuffers * BLCKSZ :
 		require_between(PG_GETARG_INT64(2), 0, 1e18, "cache");
 	checkpoint_s = PG_ARGISNULL(3) ? CheckPointTimeout :
 		require_between(clock_interval_us(PG_GETARG_INTERVAL_P(3), "checkpoint") /
 						(double) USECS_PER_SEC, 1, SECS_PER_YEAR, "checkpoint in seconds");
+	tolerance_s = PG_ARGISNULL(4) ? DEFAULT_TOLERANCE_S :
+		require_between(clock_interval_us(PG_GETARG_INTERVAL_P(4), "tolerance") /
+						(double) USECS_PER_SEC, 0, SECS_PER_YEAR, "tolerance in seconds");
+	if (!PG_ARGISNULL(5))
+		order.run_length = require_between(PG_GETARG_INT32(5), 1, PG_INT32_MAX, "run_length");
 
-	choice = choose(index_rows, rows_per_second, checkpoint_s, cache, &images, &default_images);
-	period->time = choice.period_s * USECS_PER_SEC;
-	cycle_s = choice.period_s << (BITS_PER_BYTE * choice.prefix_bytes);
-	cycle->day = cycle_s / SECS_PER_DAY;
-	cycle->time = cycle_s % SECS_PER_DAY * USECS_PER_SEC;
+	count = find_choices(choices, order, rows_per_second, checkpoint_s, cache, tolerance_s);
+	for (int i = 0; i < count; i++)
+	{
+		Choice	   *choice = &choices[i];
+		Datum		values[8];
+		bool		nulls[8] = {false};
 
-	values[0] = IntervalPGetDatum(period);
-	values[1] = Int32GetDatum(choice.prefix_bytes);
-	values[2] = Int32GetDatum(choice.run_length);
-	values[3] = IntervalPGetDatum(cycle);
-	values[4] = Float8GetDatum(images);
-	values[5] = Float8GetDatum(default_images);
-	values[6] = Int64GetDatum((int64) active_bytes(index_rows, rows_per_second, &choice));
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc), values, nulls)));
+		values[0] = BoolGetDatum(i == 0);
+		values[1] = interval_of_seconds(choice->period_s);
+		values[2] = Int32GetDatum(choice->prefix_bytes);
+		values[3] = interval_of_seconds(choice->cycle_s);
+		values[4] = Float8GetDatum(choice->wal_bytes);
+		values[5] = Float8GetDatum(choice->leaf_density);
+		values[6] = Int64GetDatum((int64) choice->index_bytes);
+		values[7] = Int64GetDatum((int64) choice->active_bytes);
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	}
+	PG_RETURN_NULL();
 }

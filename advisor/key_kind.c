@@ -478,6 +478,23 @@ find_period(const KeySample *newest, int bytes, int first_byte, TimestampTz cloc
 	return found;
 }
 
+/* The rows per period of short COMBs; 0 if they are of one period, or not in order. */
+static double
+rows_per_period(const KeySample *newest, int bytes)
+{
+	ShortPrefix prefix = {0, bytes * BITS_PER_BYTE};
+	uint64		periods;
+
+	if (newest->count == 0)
+		return 0;
+	periods = short_prefix_of_period(&prefix,
+									 (int64) short_prefix_of_uuid(&prefix, &newest->keys[newest->count - 1].id) -
+									 (int64) short_prefix_of_uuid(&prefix, &newest->keys[0].id));
+	if (periods == 0 || periods > short_prefix_cycle(&prefix) / 2)
+		return 0;
+	return (double) newest->count / periods;
+}
+
 /* Do the prefixes of the oldest rows begin with 0, like the blocks of a sequence? */
 static bool
 begins_with_zero(const KeySample *spread, int bytes, int first_byte)
@@ -534,7 +551,10 @@ classify_v4(KeyKind *kind, const KeySample *newest, const KeySample *spread,
 	if (is_suffix)
 		kind->name = with_bytes("short suffix COMB", bytes);
 	else if (kind->period_ms != 0)
+	{
 		kind->name = with_bytes("short COMB", bytes);
+		kind->period_rows = rows_per_period(newest, bytes);
+	}
 	else if (begins_with_zero(spread, bytes, first_byte))
 		kind->name = with_bytes("sequence COMB", bytes);
 	else

@@ -74,6 +74,7 @@ typedef struct KeyKind
 	KeyPlacement placement;		/* of the newest keys */
 	bool		mixed;
 	int64		period_ms;		/* of a short COMB; 0 if it is not known */
+	double		period_rows;	/* its newest rows per period; 0 if not known */
 } KeyKind;
 
 extern KeyType key_type_of(Oid type);

@@ -137,7 +137,7 @@ my $setup = qq{
 			SELECT string_agg(t::regtype::text, ', ' ORDER BY i) INTO parameters
 			FROM pg_proc p, unnest(p.proargtypes) WITH ORDINALITY u (t, i) WHERE p.oid = f.oid;
 			EXECUTE format('CREATE FUNCTION tried.%I(%s) RETURNS text LANGUAGE plpgsql AS %L', f.proname, parameters, format(
-				'BEGIN RETURN (SELECT r::text FROM idgen.%I(%s) r); EXCEPTION WHEN OTHERS THEN RETURN ''!'' || SQLSTATE; END', f.proname,
+				'BEGIN RETURN (SELECT r::text FROM idgen.%I(%s) r LIMIT 1); EXCEPTION WHEN OTHERS THEN RETURN ''!'' || SQLSTATE; END', f.proname,
 				(SELECT string_agg('\$' || i, ', ' ORDER BY i) FROM pg_proc p, unnest(p.proargtypes) WITH ORDINALITY u (t, i) WHERE p.oid = f.oid)));
 		END LOOP;
 	END \$\$;

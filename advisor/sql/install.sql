@@ -35,7 +35,7 @@ WHERE d.refclassid = 'pg_extension'::regclass
 
 -- a client can call each function with parameters that have no type
 PREPARE cost AS SELECT idgen.expected_key_cost($1, $2, $3, $4, $5, $6, $7, $8);
-PREPARE advice AS SELECT idgen.advise_short_comb($1, $2, $3, $4);
+PREPARE advice AS SELECT idgen.advise_short_comb($1, $2, $3, $4, $5, $6);
 PREPARE report AS SELECT idgen.index_report($1, $2, $3);
 SELECT name, parameter_types FROM pg_prepared_statements ORDER BY name COLLATE "C";
 

@@ -265,7 +265,7 @@ lab_predict() {
         echo "\\."
         cat "$BENCH/sql/model.sql" "$BENCH/sql/model_changeover.sql"
     } | bench_psql -F , -v checkpoint_rate="${size[checkpoint_rate]}" -v outgrow_rate="${size[outgrow_rate]}" \
-        -v wrap_rows="${size[wrap_rows]}" -v changeover_rows="${size[changeover_rows]}" \
+        -v wrap_rows="${size[wrap_rows]}" -v steady_days="${size[steady_days]}" -v changeover_rows="${size[changeover_rows]}" \
         -v changeover_rate="${size[changeover_rate]}" > "$bench_scratch/predictions" &&
         cat "$bench_scratch/predictions" >> "$out/measurements.csv"
 }

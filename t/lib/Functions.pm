@@ -169,7 +169,7 @@ has_command(_uuid,uuid) | reader | is | 2202E | ARRAY[$v1, $v7]::pg_catalog._uui
 
 # The extension idgen_advisor, where it is installed
 expected_key_cost(text,float8,float8,float8,int4,int4,int4,float8) | advisor | is | 22004 22023 | 'random', 1000000, 1000
-advise_short_comb(float8,int8,int8,interval) | advisor | ss | 22023 | 100, 500000000
+advise_short_comb(float8,int8,int8,interval,interval,int4) | advisor | ss | 22023 | 100, 500000000
 index_report(regclass,int4,timestamptz) | advisor | vr | - | 'public.things_pkey'
 END
 
@@ -433,12 +433,12 @@ our @properties = (
 		AND idgen.remember_command(history, id, keep) = coalesce((SELECT array_agg(e ORDER BY o) FROM (SELECT e, o FROM unnest(CASE WHEN id = ANY (history) THEN history ELSE history || id END) WITH ORDINALITY u (e, o)
 			ORDER BY (e = id) IS TRUE DESC, o DESC LIMIT keep) newest), '{}')} ],
 	[ 'expected_key_cost() returns numbers from 0 on or an error',
-	  q{(VALUES ('random'), ('ordered'), ('short_comb')) k (kind), reals r, reals c, reals p, (VALUES (1), (6)) b (bytes), (VALUES (1), (1024)) l (length),
+	  q{(VALUES ('random'), ('ordered'), ('short_comb')) k (kind), reals r, (VALUES (1::float8), (1e9), ('NaN')) c (x), (VALUES (1e-6::float8), (1000), (1e15), (NULL)) p (x), (VALUES (1, 1024), (6, 1)) b (bytes, length),
 		LATERAL (SELECT tried.expected_key_cost(kind, r.x, c.x, p.x, bytes, length, 16, NULL) AS said) t},
-	  q{said ~ '^![0-9]{5}$' OR said = '(,,)' OR said ~ '^\([0-9.e-]+,[0-9.e-]+,[0-9.e-]+\)$'} ],
+	  q{said ~ '^![0-9]{5}$' OR said = '(,,,,)' OR said ~ '^\([0-9.e-]+,[0-9.e-]+,[0-9.e-]+,[0-9.e-]+,[0-9]+\)$'} ],
 	[ 'advise_short_comb() returns arguments that short_comb() accepts',
-	  q{reals r, numbers, LATERAL idgen.advise_short_comb(x, n) a WHERE x BETWEEN 1e-6 AND 1e9 AND n BETWEEN 0 AND 1000000000000},
-	  q{page_images_per_row >= 0 AND default_page_images_per_row >= 0 AND active_bytes >= 0 AND cycle > period AND idgen.uuid_version(idgen.short_comb(period, prefix_bytes, run_length)) = 4} ],
+	  q{reals r, (VALUES (0), (1), (1000000), (1000000000000)) v (n), LATERAL idgen.advise_short_comb(x, n) a WHERE x BETWEEN 1e-6 AND 1e9},
+	  q{wal_bytes_per_row > 0 AND leaf_density BETWEEN 0 AND 100 AND index_bytes > 0 AND active_bytes >= 0 AND cycle > period AND idgen.uuid_version(idgen.short_comb(period, prefix_bytes)) = 4} ],
 );
 
 1;

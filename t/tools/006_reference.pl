@@ -39,10 +39,10 @@ for my $function (@documented)
 {
 	my ($arguments, $result) = ($function->{arguments}, $function->{result});
 
-	if ($result =~ /^\((.*)\)$/)
+	if ($result =~ /^(SETOF )?\((.*)\)$/)
 	{
-		$arguments = join ', ', grep { $_ ne '' } $arguments, map { "OUT $_" } split /, /, $1;
-		$result = 'record';
+		$result = ($1 // '') . 'record';
+		$arguments = join ', ', grep { $_ ne '' } $arguments, map { "OUT $_" } split /, /, $2;
 	}
 	$function->{sql} = "CREATE FUNCTION manual.$function->{name}($arguments) RETURNS $result LANGUAGE plpgsql AS '';";
 }

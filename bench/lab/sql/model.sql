@@ -34,17 +34,43 @@ WITH measurement AS (
                ELSE of_scene
            END AS period_rows
     FROM measurement m JOIN key_kind k USING (key) LEFT JOIN rows_per_minute USING (scene)
+), place AS (
+    SELECT p.*,
+           least(greatest(prefix_rows - floor(index_rows / (period_rows * 65536)) * period_rows, 0), period_rows * 0.999999) AS rows_in_period,
+           -- the history of steady has fewer rows a minute than the measured inserts
+           CASE scene WHEN 'steady' THEN index_rows / (:steady_days * 1440.0) ELSE period_rows END AS history_rows
+    FROM period p
 ), expected AS (
     SELECT p.*, c.*,
            -- heap records; a commit for each row; the image of the heap's last page
            55 + row_bytes + sequence_bytes + CASE scene WHEN 'steady' THEN 34 ELSE 0 END + 4100 / inserted_rows AS other_bytes
-    FROM period p,
-         idgen.expected_key_cost(kind, index_rows, inserted_rows, period_rows, 2, run_length, key_bytes,
-             least(greatest(prefix_rows - floor(index_rows / (period_rows * 65536)) * period_rows, 0), period_rows)) c
+    FROM place p,
+         idgen.expected_key_cost(kind, index_rows, inserted_rows, period_rows, 2, run_length, key_bytes, rows_in_period) c
+), size AS (
+    -- Of the index after the inserts. The history of steady ends now, the others begin
+    -- with a cycle, up to the last one in the place of its period. That of checkpoint has
+    -- other periods than its inserts, so that there is no prediction for short COMBs.
+    SELECT scene, key, series, x, repetition, leaf_density, index_bytes
+    FROM place,
+         LATERAL (SELECT history_rows * 65536 AS cycle_rows) c,
+         LATERAL (SELECT CASE scene
+                             WHEN 'steady' THEN history_rows * (mod(floor(extract(epoch FROM now()) / 60), 65536) + 0.5)
+                             ELSE rows_in_period + period_rows *
+                                  ceil((index_rows - floor(index_rows / cycle_rows) * cycle_rows - rows_in_period) / period_rows)
+                         END + inserted_rows AS rows) now_in_cycle,
+         idgen.expected_key_cost(kind, index_rows + inserted_rows, inserted_rows, history_rows, 2, run_length, key_bytes,
+             least(now_in_cycle.rows, cycle_rows))
+    WHERE scene <> 'checkpoint' OR kind <> 'short_comb'
 )
 SELECT scene, key, series, x, repetition, 'predicted_wal_bytes_per_row', round((image_bytes_per_row + record_bytes_per_row + other_bytes)::numeric, 2)
 FROM expected
 UNION ALL
 SELECT scene, key, series, x, repetition, 'predicted_fpi_per_row', round(page_images_per_row::numeric, 6)
 FROM expected
+UNION ALL
+SELECT scene, key, series, x, repetition, 'predicted_leaf_density', round(leaf_density::numeric, 2)
+FROM size
+UNION ALL
+SELECT scene, key, series, x, repetition, 'predicted_index_bytes', index_bytes
+FROM size
 ORDER BY 1, 2, 3, 4, 5;
