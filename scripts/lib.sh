@@ -243,7 +243,7 @@ idgen_build() {
 
     mkdir "$IDGEN_BUILD"
     (cd "$IDGEN_SOURCE" &&
-        tar cf - --exclude=./.git --exclude='*.o' --exclude='*.so' --exclude='*.bc' .) |
+        tar cf - --exclude=./.git --exclude=tmp_check --exclude='*.o' --exclude='*.so' --exclude='*.bc' .) |
         tar xf - -C "$IDGEN_BUILD"
 
     mkdir -p "$root$bindir" "$root$sharedir" "$root$pkglibdir"
