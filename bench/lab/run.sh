@@ -323,7 +323,7 @@ lab_finish() {
 [ "$quiet" = 0 ] || {
     bench_progress() { :; }
     bench_flicker() { :; }
-    say() { :; }
+    say() { step=; }
 }
 
 finished=0

@@ -242,6 +242,8 @@ ok(laboratory('--quiet', '--csv', '--scene', 'bulk', '--keys', 'comb', @size, '-
 is($node->safe_psql('postgres', $left), $before, 'the extensions are kept');
 like($stdout, qr/^bulk,comb,,,3,us_per_row,/m, '--csv prints the CSV file, with three repetitions');
 is($stderr, '', '--quiet prints no progress');
+ok(laboratory(qw(--quiet --scene steady --keys bigint --repetitions 1 --steady.rows 250001 --steady.inserts 10 --out), "$out.quiet"), 'a table that is loaded in pieces');
+is($stderr, '', 'prints none either');
 
 # The sampling of contention, with a session that waits for a lock
 $node->safe_psql('postgres', 'CREATE SCHEMA idgen_bench; CREATE TABLE idgen_bench.sampling_ends (at timestamptz); CREATE TABLE locked ()');
