@@ -120,7 +120,7 @@ BEGIN
                      CASE WHEN a.is_grantable OR a.grantee = c.relowner THEN ' WITH GRANT OPTION' ELSE '' END)
     FROM pg_class c, aclexplode(coalesce(c.relacl, acldefault('r', c.relowner))) a
     WHERE c.oid IN ('idgen.creation_identifiers'::regclass, 'idgen.id_prefixes'::regclass)
-      AND a.grantee <> current_user::regrole
+      AND pg_get_userbyid(a.grantee) <> current_user
       AND a.privilege_type IN ('SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE');
 
     ALTER SCHEMA idgen RENAME TO idgen_portable;

@@ -23,9 +23,11 @@
  *     protects here. Check a late batch with check_recent_...() and its clock.
  *
  * Random bits come from gen_random_uuid() only. Functions whose names begin with
- * "portable_" are internal, and may change. The order is that of docs/reference.md.
- * Names in bodies are resolved here, under the search_path below, or under one that
- * the function sets, or are qualified, so that the caller's does not matter.
+ * "portable_" are internal, and may change; if the result or the arguments do, under
+ * another name, because CREATE OR REPLACE cannot change them. The order is that of
+ * docs/reference.md. Names in bodies are resolved here, under the search_path below, or
+ * under one that the function sets, or are qualified, so that the caller's does not
+ * matter.
  */
 
 BEGIN;
@@ -42,7 +44,7 @@ BEGIN
                   DETAIL = 'Its functions have the names of the portable ones.';
     END IF;
     IF EXISTS (SELECT FROM pg_namespace n WHERE nspname = 'idgen'
-               AND (nspowner <> current_user::regrole
+               AND (pg_get_userbyid(nspowner) <> current_user
                     OR EXISTS (SELECT FROM pg_proc WHERE pronamespace = n.oid AND proowner <> nspowner)
                     OR EXISTS (SELECT FROM pg_class WHERE relnamespace = n.oid AND relowner <> nspowner)
                     OR EXISTS (SELECT FROM pg_operator WHERE oprnamespace = n.oid AND oprowner <> nspowner))) THEN
@@ -581,7 +583,7 @@ $$;
 COMMENT ON FUNCTION idgen.portable_rule(text, interval, interval, int, interval, interval) IS
 'Internal. The arguments of is_recent_...(), checked: past and future tolerance in microseconds, period in milliseconds, bits of the prefix.';
 
-CREATE OR REPLACE FUNCTION idgen.portable_check_window(clock timestamptz, rule bigint[]) RETURNS timestamptz
+CREATE OR REPLACE FUNCTION idgen.portable_check_window(clock timestamptz, rule bigint[]) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT COST 1
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -591,22 +593,21 @@ BEGIN
     IF us - rule[1] < -9223372036854775808 OR us + rule[2] > 9223372036854775807 THEN
         RAISE EXCEPTION 'timestamp out of range' USING ERRCODE = 'datetime_field_overflow';
     END IF;
-    RETURN clock;
+    RETURN true;
 END
 $$;
 
 COMMENT ON FUNCTION idgen.portable_check_window(timestamptz, bigint[]) IS
-'Internal. The clock, or an error (22008) if it is infinite or the window has no end.';
+'Internal. True, or an error (22008) if the clock is infinite or the window has no end.';
 
-CREATE OR REPLACE FUNCTION idgen.portable_window_clock(clock timestamptz, rule bigint[]) RETURNS timestamptz
+CREATE OR REPLACE FUNCTION idgen.portable_require_window(clock timestamptz, rule bigint[]) RETURNS boolean
     LANGUAGE SQL STABLE PARALLEL SAFE
-    RETURN CASE WHEN (clock BETWEEN '1000-01-01 00:00:00+00' AND '10000-01-01 00:00:00+00') IS NOT FALSE
-                 AND greatest(rule[1], rule[2]) < 1000000000000000000
-           THEN coalesce(clock, statement_timestamp())
-           ELSE idgen.portable_check_window(coalesce(clock, statement_timestamp()), rule) END;
+    RETURN ((clock BETWEEN '1000-01-01 00:00:00+00' AND '10000-01-01 00:00:00+00') IS NOT FALSE
+            AND greatest(rule[1], rule[2]) < 1000000000000000000)
+        OR idgen.portable_check_window(coalesce(clock, statement_timestamp()), rule);
 
-COMMENT ON FUNCTION idgen.portable_window_clock(timestamptz, bigint[]) IS
-'Internal. The clock, the start of the statement if it is NULL; the usual case of portable_check_window() without a call.';
+COMMENT ON FUNCTION idgen.portable_require_window(timestamptz, bigint[]) IS
+'Internal. The same as portable_check_window(), without a call in the usual case; a clock that is NULL is the start of the statement.';
 
 CREATE OR REPLACE FUNCTION idgen.portable_is_version(id uuid, version int) RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
@@ -655,8 +656,9 @@ CREATE OR REPLACE FUNCTION idgen.is_recent_short_comb(
     future_tolerance interval DEFAULT NULL
 ) RETURNS boolean
     LANGUAGE SQL STABLE PARALLEL SAFE
-    RETURN idgen.portable_accepted('short_comb', id, idgen.portable_window_clock(clock, idgen.portable_rule('short_comb', tolerance, period, prefix_bytes, past_tolerance, future_tolerance)),
-                                   idgen.portable_rule('short_comb', tolerance, period, prefix_bytes, past_tolerance, future_tolerance));
+    RETURN CASE WHEN id IS NOT NULL AND idgen.portable_require_window(clock, idgen.portable_rule('short_comb', tolerance, period, prefix_bytes, past_tolerance, future_tolerance))
+           THEN idgen.portable_accepted('short_comb', id, coalesce(clock, statement_timestamp()),
+                                        idgen.portable_rule('short_comb', tolerance, period, prefix_bytes, past_tolerance, future_tolerance)) END;
 
 COMMENT ON FUNCTION idgen.is_recent_short_comb(uuid, interval, timestamptz, interval, int, interval, interval) IS
 'Whether a UUID is of version 4 with a prefix that short_comb(period, prefix_bytes) gives at some time from clock - past_tolerance to clock + future_tolerance, each of them tolerance unless given, and that ten periods. A tolerance that is negative or has months, or both together above the cycle of prefixes less two periods, is an error (22023).';
@@ -669,8 +671,9 @@ CREATE OR REPLACE FUNCTION idgen.is_recent_comb(
     future_tolerance interval DEFAULT NULL
 ) RETURNS boolean
     LANGUAGE SQL STABLE PARALLEL SAFE
-    RETURN idgen.portable_accepted('comb', id, idgen.portable_window_clock(clock, idgen.portable_rule('comb', tolerance, NULL, NULL, past_tolerance, future_tolerance)),
-                                   idgen.portable_rule('comb', tolerance, NULL, NULL, past_tolerance, future_tolerance));
+    RETURN CASE WHEN id IS NOT NULL AND idgen.portable_require_window(clock, idgen.portable_rule('comb', tolerance, NULL, NULL, past_tolerance, future_tolerance))
+           THEN idgen.portable_accepted('comb', id, coalesce(clock, statement_timestamp()),
+                                        idgen.portable_rule('comb', tolerance, NULL, NULL, past_tolerance, future_tolerance)) END;
 
 COMMENT ON FUNCTION idgen.is_recent_comb(uuid, interval, timestamptz, interval, interval) IS
 'Whether a UUID is of version 4 and its first 48 bits are a time from clock - past_tolerance to clock + future_tolerance, each of them tolerance unless given. Both ends are rounded down to the millisecond, the clock is the start of the statement unless given, and a tolerance that is negative or has months is an error (22023).';
@@ -683,8 +686,9 @@ CREATE OR REPLACE FUNCTION idgen.is_recent_uuid_v7(
     future_tolerance interval DEFAULT NULL
 ) RETURNS boolean
     LANGUAGE SQL STABLE PARALLEL SAFE
-    RETURN idgen.portable_accepted('uuid_v7', id, idgen.portable_window_clock(clock, idgen.portable_rule('uuid_v7', tolerance, NULL, NULL, past_tolerance, future_tolerance)),
-                                   idgen.portable_rule('uuid_v7', tolerance, NULL, NULL, past_tolerance, future_tolerance));
+    RETURN CASE WHEN id IS NOT NULL AND idgen.portable_require_window(clock, idgen.portable_rule('uuid_v7', tolerance, NULL, NULL, past_tolerance, future_tolerance))
+           THEN idgen.portable_accepted('uuid_v7', id, coalesce(clock, statement_timestamp()),
+                                        idgen.portable_rule('uuid_v7', tolerance, NULL, NULL, past_tolerance, future_tolerance)) END;
 
 COMMENT ON FUNCTION idgen.is_recent_uuid_v7(uuid, interval, timestamptz, interval, interval) IS
 'Whether a UUID is of version 7 with a time from clock - past_tolerance to clock + future_tolerance, each of them tolerance unless given. Both ends are rounded down to the millisecond, the clock is the start of the statement unless given, and a tolerance that is negative or has months is an error (22023).';
