@@ -127,7 +127,7 @@ SELECT timestamptz 'epoch' + 456 * 65536 * interval '1 minute' + interval '65 ho
 INSERT INTO few_a_period
 SELECT idgen.short_comb(clock => :'last'::timestamptz - (100000 - i) * interval '1 minute' / 23), i, i FROM generate_series(1, 100000) i;
 SELECT i AS index, left(advice, 71) AS advice,
-       advice ~ 'With short_comb\(.*\), an index on this number of rows would take 4\d\d\d kB instead of 5\d\d\d kB\. advise_short_comb\(0\.383, \d+\)' AS names_sizes
+       advice ~ 'With short_comb\(.*\), an index on this number of rows would take (3[7-9]|4[0-5])\d\d kB instead of 5\d\d\d kB\. advise_short_comb\(0\.383, \d+\)' AS names_sizes
 FROM unnest('{few_a_period_id,few_a_period_pkey}'::regclass[]) i, idgen.index_report(i, clock => :'last');
 
 --
@@ -244,6 +244,14 @@ INSERT INTO hot SELECT idgen.short_comb(clock => '2026-03-01 12:00:00+00'), i % 
 UPDATE hot SET n = 1;
 SELECT key_kind, newest_leaf_share FROM idgen.index_report('hot_id', clock => '2026-03-01 12:00:00+00');
 DROP TABLE hot;
+
+-- a partial index on one row of each page
+CREATE TABLE sparse (id uuid DEFAULT idgen.uuid_v7(), live boolean, filler text);
+ALTER TABLE sparse ALTER filler SET STORAGE PLAIN;
+CREATE INDEX sparse_id ON sparse (id) WHERE live;
+INSERT INTO sparse (live, filler) SELECT i % 2 = 0, repeat('x', 5000) FROM generate_series(1, 300) i;
+SELECT index_rows, newest_leaf_share FROM idgen.index_report('sparse_id');
+DROP TABLE sparse;
 
 -- rows that a partial index does not contain, with keys too long for it
 CREATE TABLE wide (id uuid, a text, b text, c text, d text, e text, f text, g text, h text, i text);

@@ -77,6 +77,9 @@ FROM idgen.advise_short_comb(1, 1000000);
 -- with a longer tolerance, the cycle must be longer
 SELECT tolerance, period, bytes, cycle
 FROM (VALUES ('0'::interval), ('1 day'), ('30 days')) t (tolerance), advice(100, 1000000, tolerance) WHERE ok;
+-- a check would accept at most 2 % of the prefixes: 5 of 256
+SELECT tolerance, count(*) FILTER (WHERE period = '10 minutes' AND bytes = 1) AS ten_minutes
+FROM (VALUES ('20 minutes'::interval), ('20 minutes 1 second')) t (tolerance), advice(100, 1000000, tolerance) GROUP BY 1 ORDER BY 1;
 -- runs change fewer leaf pages
 SELECT run_length, round(wal_bytes_per_row) AS wal, active_bytes
 FROM (VALUES (1), (1024)) v (run_length), idgen.advise_short_comb(100000, 1000000000, 100000000, '5 minutes', run_length => v.run_length)
