@@ -6,6 +6,7 @@
 #   make installcheck REGRESS= ISOLATION=create_once     one isolation test
 #   make portable-installcheck                           the portable edition
 #   make prove_installcheck PROVE_TESTS=t/006_id_pattern.pl
+#   make dist                                            the PGXN archive of HEAD
 #
 # PG_CONFIG=/path/to/pg_config chooses the server. The TAP tests start servers
 # of their own and cannot run as root; scripts/test.sh runs all tests.
@@ -23,11 +24,11 @@ PG_CPPFLAGS = -I$(srcdir)/src -isystem $(shell $(PG_CONFIG) --includedir-server)
 PG_CFLAGS = -fvisibility=hidden
 
 # The tests of what the portable edition has, too; they also run against it.
-PORTABLE = callable generate bounds within decode bases text validate trigger creation errors
+PORTABLE = callable generate bounds within decode text validate creation
 
-REGRESS = install $(PORTABLE) schemes runs randomness within_numbers int_ids object_id clock
+REGRESS = install $(PORTABLE) schemes runs randomness within_numbers int_ids object_id uuid_name bases id_domains trigger command_history errors
 REGRESS_OPTS = --load-extension=idgen
-ISOLATION = create_once create_once_snapshot forget_creation
+ISOLATION = create_once create_once_snapshot forget_creation check_on_insert
 ISOLATION_OPTS = --load-extension=idgen
 
 EXTRA_CLEAN = tmp_check output_portable output_portable_iso
@@ -41,7 +42,7 @@ $(OBJS): $(wildcard $(srcdir)/src/*.h)
 .PHONY: portable-installcheck
 portable-installcheck:
 	$(pg_regress_installcheck) --outputdir=output_portable --dbname=portable_regression portable_install $(PORTABLE)
-	$(pg_isolation_regress_installcheck) --outputdir=output_portable_iso --use-existing --dbname=portable_regression $(ISOLATION)
+	$(pg_isolation_regress_installcheck) --outputdir=output_portable_iso --use-existing --dbname=portable_regression $(filter-out check_on_insert,$(ISOLATION))
 
 # The server may have been built without --enable-tap-tests.
 ifeq ($(PROVE),)
@@ -54,3 +55,13 @@ prove_installcheck:
 	cd $(srcdir) && TESTDIR='$(CURDIR)' PATH="$(bindir):$$PATH" PG_CONFIG='$(PG_CONFIG)' \
 		PG_REGRESS='$(top_builddir)/src/test/regress/pg_regress' PGPORT='6$(DEF_PGPORT)' \
 		$(PROVE) $(PG_PROVE_FLAGS) $(PROVE_FLAGS) $(or $(PROVE_TESTS),t/*.pl t/tools/*.pl)
+
+# The archive of a release, of what is committed: make dist REVISION=v1.0
+REVISION = HEAD
+DISTDIR = $(CURDIR)
+DISTVERSION = $(shell sed -n 's/^    "version": "\(.*\)",$$/\1/p' $(srcdir)/META.json)
+
+.PHONY: dist
+dist:
+	git -C $(srcdir) archive --format=zip --prefix='idgen-$(DISTVERSION)/' \
+		--output='$(DISTDIR)/idgen-$(DISTVERSION).zip' '$(REVISION)'

@@ -3,47 +3,10 @@
 \echo Use "CREATE EXTENSION idgen" to load this file. \quit
 
 -- The schema and everything in it belong to the role that runs this script: for a
--- trusted extension the bootstrap superuser, not the installer. Until this block
--- has checked that the schema is empty, every name is qualified: search_path
--- contains idgen, and if another role created the schema, it may contain functions
--- and operators that match a call better than the intended ones.
-DO $$
-DECLARE
-    object pg_catalog.text;
-    grantee pg_catalog.name;
-BEGIN
-    SELECT pg_catalog.pg_describe_object(d.classid, d.objid, d.objsubid) INTO object
-    FROM pg_catalog.pg_depend d
-    WHERE d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_namespace'::pg_catalog.regclass
-      AND d.refobjid OPERATOR(pg_catalog.=) 'idgen'::pg_catalog.regnamespace
-      -- default privileges, which any role can set, are not objects
-      AND d.classid OPERATOR(pg_catalog.<>) 'pg_catalog.pg_default_acl'::pg_catalog.regclass
-      AND NOT EXISTS (SELECT FROM pg_catalog.pg_extension e
-                      WHERE e.extname OPERATOR(pg_catalog.=) 'idgen'
-                        AND d.classid OPERATOR(pg_catalog.=) e.tableoid
-                        AND d.objid OPERATOR(pg_catalog.=) e.oid)
-    LIMIT 1;
-    IF FOUND THEN
-        RAISE EXCEPTION 'schema "idgen" is not empty'
-            USING ERRCODE = 'object_not_in_prerequisite_state',
-                  DETAIL = pg_catalog.format('It contains %s.', object),
-                  HINT = 'Drop the schema, then create the extension again.';
-    END IF;
-
-    ALTER SCHEMA idgen OWNER TO CURRENT_USER;
-    FOR grantee IN
-        SELECT r.rolname
-        FROM pg_catalog.pg_namespace n, pg_catalog.aclexplode(n.nspacl) a, pg_catalog.pg_authid r
-        WHERE n.oid OPERATOR(pg_catalog.=) 'idgen'::pg_catalog.regnamespace
-          AND r.oid OPERATOR(pg_catalog.=) a.grantee
-          AND r.oid OPERATOR(pg_catalog.<>) n.nspowner
-    LOOP
-        EXECUTE pg_catalog.format('REVOKE ALL ON SCHEMA idgen FROM %I CASCADE', grantee);
-    END LOOP;
-    REVOKE ALL ON SCHEMA idgen FROM PUBLIC;
-END
-$$;
-
+-- trusted extension the bootstrap superuser, not the installer. An existing schema
+-- is an error, and no other session sees the new one before the commit. So nothing
+-- of another role can be in it.
+CREATE SCHEMA idgen;
 GRANT USAGE ON SCHEMA idgen TO PUBLIC;
 
 COMMENT ON SCHEMA idgen IS
@@ -73,6 +36,13 @@ CREATE FUNCTION idgen.uuid_v7(clock timestamptz DEFAULT NULL) RETURNS uuid
 
 COMMENT ON FUNCTION idgen.uuid_v7(timestamptz) IS
 'A UUID of version 7 (RFC 9562 section 5.7): 48 bits of Unix milliseconds, 12 bits of the fraction of the millisecond, 62 random bits; without a clock, greater than all that this session generated without one before. A clock before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
+
+CREATE FUNCTION idgen.uuid_v7_ms(clock timestamptz DEFAULT NULL) RETURNS uuid
+    LANGUAGE C VOLATILE PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'idgen_uuid_v7_ms';
+
+COMMENT ON FUNCTION idgen.uuid_v7_ms(timestamptz) IS
+'A UUID of version 7 without a fraction: 48 bits of Unix milliseconds and 74 random bits, the form to store if masked keys are shown. A clock before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
 
 CREATE FUNCTION idgen.uuid_v7_ordered() RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
@@ -116,14 +86,14 @@ COMMENT ON FUNCTION idgen.comb(timestamptz) IS
 CREATE FUNCTION idgen.short_comb(
     period interval DEFAULT '1 minute',
     prefix_bytes int DEFAULT 2,
-    run_length int DEFAULT 1,
+    run_length int DEFAULT NULL,
     clock timestamptz DEFAULT NULL
 ) RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_short_comb';
 
 COMMENT ON FUNCTION idgen.short_comb(interval, int, int, timestamptz) IS
-'A short COMB: a UUID of version 4 whose first prefix_bytes (1 to 6) bytes are floor(Unix ms / period in ms) mod 256^prefix_bytes; run_length consecutive ones of a session share the 32 random bits after the prefix. The period is a whole number of milliseconds up to 365250 days; an argument out of range is an error (22023).';
+'A short COMB: a UUID of version 4 whose first prefix_bytes (1 to 6) bytes are floor(Unix ms / period in ms) mod 256^prefix_bytes; run_length consecutive ones of a session share the 32 random bits after the prefix, by default those of a transaction, 4096 at most, after the first 128 of the session in a period. The period is a whole number of milliseconds up to 365250 days; an argument out of range is an error (22023).';
 
 CREATE FUNCTION idgen.suffix_comb(clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL SAFE
@@ -201,14 +171,14 @@ COMMENT ON FUNCTION idgen.suffix_comb_timestamp(uuid) IS
 
 CREATE FUNCTION idgen.short_comb_timestamp(
     id uuid,
-    clock timestamptz DEFAULT NULL,
     period interval DEFAULT '1 minute',
-    prefix_bytes int DEFAULT 2
+    prefix_bytes int DEFAULT 2,
+    clock timestamptz DEFAULT NULL
 ) RETURNS timestamptz
     LANGUAGE C STABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_short_comb_timestamp';
 
-COMMENT ON FUNCTION idgen.short_comb_timestamp(uuid, timestamptz, interval, int) IS
+COMMENT ON FUNCTION idgen.short_comb_timestamp(uuid, interval, int, timestamptz) IS
 'The start of the latest period, not after the clock (the start of the statement unless given), in which short_comb(period, prefix_bytes) gave this prefix; NULL for a version other than 4. An identifier older than a cycle is read as a younger one.';
 
 CREATE FUNCTION idgen.inspect(
@@ -305,26 +275,12 @@ CREATE FUNCTION idgen.uuid_v7_floor(instant timestamptz) RETURNS uuid
 COMMENT ON FUNCTION idgen.uuid_v7_floor(timestamptz) IS
 'The smallest UUID of version 7 with the millisecond of this timestamp. A timestamp before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
 
-CREATE FUNCTION idgen.uuid_v7_ceil(instant timestamptz) RETURNS uuid
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_uuid_v7_ceil';
-
-COMMENT ON FUNCTION idgen.uuid_v7_ceil(timestamptz) IS
-'The greatest UUID of version 7 with the millisecond of this timestamp. A timestamp before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
-
 CREATE FUNCTION idgen.comb_floor(instant timestamptz) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_comb_floor';
 
 COMMENT ON FUNCTION idgen.comb_floor(timestamptz) IS
 'The smallest COMB with the millisecond of this timestamp. A timestamp before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
-
-CREATE FUNCTION idgen.comb_ceil(instant timestamptz) RETURNS uuid
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_comb_ceil';
-
-COMMENT ON FUNCTION idgen.comb_ceil(timestamptz) IS
-'The greatest COMB with the millisecond of this timestamp. A timestamp before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
 
 CREATE FUNCTION idgen.ulid_floor(instant timestamptz) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -333,26 +289,12 @@ CREATE FUNCTION idgen.ulid_floor(instant timestamptz) RETURNS text
 COMMENT ON FUNCTION idgen.ulid_floor(timestamptz) IS
 'The smallest ULID with the millisecond of this timestamp. A timestamp before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
 
-CREATE FUNCTION idgen.ulid_ceil(instant timestamptz) RETURNS text
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_ulid_ceil';
-
-COMMENT ON FUNCTION idgen.ulid_ceil(timestamptz) IS
-'The greatest ULID with the millisecond of this timestamp. A timestamp before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
-
 CREATE FUNCTION idgen.object_id_floor(instant timestamptz) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_object_id_floor';
 
 COMMENT ON FUNCTION idgen.object_id_floor(timestamptz) IS
 'The smallest ObjectId with the second of this timestamp. A timestamp before 1970 or after 2106-02-07 06:28:15.999999+00 is an error (22008).';
-
-CREATE FUNCTION idgen.object_id_ceil(instant timestamptz) RETURNS text
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_object_id_ceil';
-
-COMMENT ON FUNCTION idgen.object_id_ceil(timestamptz) IS
-'The greatest ObjectId with the second of this timestamp. A timestamp before 1970 or after 2106-02-07 06:28:15.999999+00 is an error (22008).';
 
 CREATE FUNCTION idgen.snowflake_floor(instant timestamptz, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') RETURNS bigint
     LANGUAGE C IMMUTABLE PARALLEL SAFE
@@ -361,26 +303,12 @@ CREATE FUNCTION idgen.snowflake_floor(instant timestamptz, epoch timestamptz DEF
 COMMENT ON FUNCTION idgen.snowflake_floor(timestamptz, timestamptz) IS
 'The lower bound of snowflake(epoch) in the millisecond of this timestamp, over all nodes; 0 in the first millisecond of the epoch. A timestamp before the epoch or more than 2^41 - 1 ms (69.7 years) after it is an error (22008).';
 
-CREATE FUNCTION idgen.snowflake_ceil(instant timestamptz, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') RETURNS bigint
-    LANGUAGE C IMMUTABLE PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'idgen_snowflake_ceil';
-
-COMMENT ON FUNCTION idgen.snowflake_ceil(timestamptz, timestamptz) IS
-'The greatest snowflake(epoch) in the millisecond of this timestamp, over all nodes. A timestamp before the epoch or more than 2^41 - 1 ms (69.7 years) after it is an error (22008).';
-
 CREATE FUNCTION idgen.js_id_floor(instant timestamptz, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') RETURNS bigint
     LANGUAGE C IMMUTABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_js_id_floor';
 
 COMMENT ON FUNCTION idgen.js_id_floor(timestamptz, timestamptz) IS
 'The lower bound of js_id(epoch) in the second of this timestamp, over all nodes; 0 in the first second of the epoch. A timestamp before the epoch or more than 2^32 - 1 s (136 years) after it is an error (22008).';
-
-CREATE FUNCTION idgen.js_id_ceil(instant timestamptz, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') RETURNS bigint
-    LANGUAGE C IMMUTABLE PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'idgen_js_id_ceil';
-
-COMMENT ON FUNCTION idgen.js_id_ceil(timestamptz, timestamptz) IS
-'The greatest js_id(epoch) in the second of this timestamp, over all nodes. A timestamp before the epoch or more than 2^32 - 1 s (136 years) after it is an error (22008).';
 
 -- The planner inlines these predicates into index conditions and partition
 -- pruning. It would not inline STRICT functions.
@@ -449,84 +377,84 @@ COMMENT ON FUNCTION idgen.is_uuid(text, int) IS
 
 CREATE FUNCTION idgen.is_recent_short_comb(
     id uuid,
-    tolerance interval DEFAULT NULL,
-    clock timestamptz DEFAULT NULL,
+    tolerance interval DEFAULT '10 minutes',
     period interval DEFAULT '1 minute',
     prefix_bytes int DEFAULT 2,
     past_tolerance interval DEFAULT NULL,
-    future_tolerance interval DEFAULT NULL
+    future_tolerance interval DEFAULT NULL,
+    clock timestamptz DEFAULT NULL
 ) RETURNS boolean
     LANGUAGE C STABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_is_recent_short_comb';
 
-COMMENT ON FUNCTION idgen.is_recent_short_comb(uuid, interval, timestamptz, interval, int, interval, interval) IS
-'Whether a UUID is of version 4 with a prefix that short_comb(period, prefix_bytes) gives at some time from clock - past_tolerance to clock + future_tolerance, each of them tolerance unless given; the default of tolerance is ten periods. A tolerance that is negative or has months, or both together above the cycle of prefixes less two periods, is an error (22023).';
+COMMENT ON FUNCTION idgen.is_recent_short_comb(uuid, interval, interval, int, interval, interval, timestamptz) IS
+'Whether a UUID is of version 4 with a prefix that short_comb(period, prefix_bytes) gives at some time from clock - past_tolerance to clock + future_tolerance, each of them tolerance unless given. A tolerance that is negative or has months, or both together above the cycle of prefixes less two periods, is an error (22023).';
 
 CREATE FUNCTION idgen.is_recent_comb(
     id uuid,
     tolerance interval DEFAULT '10 minutes',
-    clock timestamptz DEFAULT NULL,
     past_tolerance interval DEFAULT NULL,
-    future_tolerance interval DEFAULT NULL
+    future_tolerance interval DEFAULT NULL,
+    clock timestamptz DEFAULT NULL
 ) RETURNS boolean
     LANGUAGE C STABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_is_recent_comb';
 
-COMMENT ON FUNCTION idgen.is_recent_comb(uuid, interval, timestamptz, interval, interval) IS
+COMMENT ON FUNCTION idgen.is_recent_comb(uuid, interval, interval, interval, timestamptz) IS
 'Whether a UUID is of version 4 and its first 48 bits are a time from clock - past_tolerance to clock + future_tolerance, each of them tolerance unless given. Both ends are rounded down to the millisecond, the clock is the start of the statement unless given, and a tolerance that is negative or has months is an error (22023).';
 
 CREATE FUNCTION idgen.is_recent_uuid_v7(
     id uuid,
     tolerance interval DEFAULT '10 minutes',
-    clock timestamptz DEFAULT NULL,
     past_tolerance interval DEFAULT NULL,
-    future_tolerance interval DEFAULT NULL
+    future_tolerance interval DEFAULT NULL,
+    clock timestamptz DEFAULT NULL
 ) RETURNS boolean
     LANGUAGE C STABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_is_recent_uuid_v7';
 
-COMMENT ON FUNCTION idgen.is_recent_uuid_v7(uuid, interval, timestamptz, interval, interval) IS
+COMMENT ON FUNCTION idgen.is_recent_uuid_v7(uuid, interval, interval, interval, timestamptz) IS
 'Whether a UUID is of version 7 with a time from clock - past_tolerance to clock + future_tolerance, each of them tolerance unless given. Both ends are rounded down to the millisecond, the clock is the start of the statement unless given, and a tolerance that is negative or has months is an error (22023).';
 
 CREATE FUNCTION idgen.check_recent_short_comb(
     id uuid,
-    tolerance interval DEFAULT NULL,
-    clock timestamptz DEFAULT NULL,
+    tolerance interval DEFAULT '10 minutes',
     period interval DEFAULT '1 minute',
     prefix_bytes int DEFAULT 2,
     past_tolerance interval DEFAULT NULL,
-    future_tolerance interval DEFAULT NULL
+    future_tolerance interval DEFAULT NULL,
+    clock timestamptz DEFAULT NULL
 ) RETURNS uuid
     LANGUAGE C STABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_check_recent_short_comb';
 
-COMMENT ON FUNCTION idgen.check_recent_short_comb(uuid, interval, timestamptz, interval, int, interval, interval) IS
+COMMENT ON FUNCTION idgen.check_recent_short_comb(uuid, interval, interval, int, interval, interval, timestamptz) IS
 'The identifier, if is_recent_short_comb() accepts it with the same arguments. Otherwise an error (23514) that shows the window and the value found, with the function''s name as constraint name.';
 
 CREATE FUNCTION idgen.check_recent_comb(
     id uuid,
     tolerance interval DEFAULT '10 minutes',
-    clock timestamptz DEFAULT NULL,
     past_tolerance interval DEFAULT NULL,
-    future_tolerance interval DEFAULT NULL
+    future_tolerance interval DEFAULT NULL,
+    clock timestamptz DEFAULT NULL
 ) RETURNS uuid
     LANGUAGE C STABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_check_recent_comb';
 
-COMMENT ON FUNCTION idgen.check_recent_comb(uuid, interval, timestamptz, interval, interval) IS
+COMMENT ON FUNCTION idgen.check_recent_comb(uuid, interval, interval, interval, timestamptz) IS
 'The identifier, if is_recent_comb() accepts it with the same arguments. Otherwise an error (23514) that shows the window and the value found, with the function''s name as constraint name.';
 
 CREATE FUNCTION idgen.check_recent_uuid_v7(
     id uuid,
     tolerance interval DEFAULT '10 minutes',
-    clock timestamptz DEFAULT NULL,
     past_tolerance interval DEFAULT NULL,
-    future_tolerance interval DEFAULT NULL
+    future_tolerance interval DEFAULT NULL,
+    clock timestamptz DEFAULT NULL
 ) RETURNS uuid
     LANGUAGE C STABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_check_recent_uuid_v7';
 
-COMMENT ON FUNCTION idgen.check_recent_uuid_v7(uuid, interval, timestamptz, interval, interval) IS
+COMMENT ON FUNCTION idgen.check_recent_uuid_v7(uuid, interval, interval, interval, timestamptz) IS
 'The identifier, if is_recent_uuid_v7() accepts it with the same arguments. Otherwise an error (23514) that shows the window and the value found, with the function''s name as constraint name.';
 
 CREATE FUNCTION idgen.check_on_insert() RETURNS trigger
@@ -534,7 +462,20 @@ CREATE FUNCTION idgen.check_on_insert() RETURNS trigger
     AS 'MODULE_PATHNAME', 'idgen_check_on_insert';
 
 COMMENT ON FUNCTION idgen.check_on_insert() IS
-'Trigger function, BEFORE INSERT FOR EACH ROW, with the arguments (column, ''short_comb'', tolerance, period, prefix_bytes, past_tolerance, future_tolerance) or (column, ''comb'' or ''uuid_v7'', tolerance, past_tolerance, future_tolerance). It refuses an identifier whose time is not near that of idgen.clock, or of the wall clock if that is empty, with an error (23514) whose constraint name is the trigger''s name.';
+'Trigger function, BEFORE INSERT OR UPDATE OF the column FOR EACH ROW, with the arguments (column, ''short_comb'', tolerance, period, prefix_bytes, past_tolerance, future_tolerance) or (column, ''comb'' or ''uuid_v7'', tolerance, past_tolerance, future_tolerance). It refuses an identifier whose time is not near the wall clock with an error (23514) whose constraint name is the trigger''s name, unless a unique index on the column has the identifier already.';
+
+CREATE FUNCTION idgen.created_near(
+    created_at timestamptz,
+    id uuid,
+    tolerance interval DEFAULT '10 minutes'
+) RETURNS boolean
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE
+    -- in UTC, as timestamp, because timestamptz - interval is STABLE
+    RETURN created_at OPERATOR(pg_catalog.>=) pg_catalog.timezone('UTC', pg_catalog.timezone('UTC', idgen.uuid_timestamp(id)) OPERATOR(pg_catalog.-) tolerance)
+       AND created_at OPERATOR(pg_catalog.<=) pg_catalog.timezone('UTC', pg_catalog.timezone('UTC', idgen.uuid_timestamp(id)) OPERATOR(pg_catalog.+) tolerance);
+
+COMMENT ON FUNCTION idgen.created_near(timestamptz, uuid, interval) IS
+'Whether created_at is within the tolerance of uuid_timestamp(id), both ends included, which prunes partitions by created_at. Never true if an argument or the time is NULL.';
 
 -- ---------------------------------------------------------------------------
 -- 64-bit identifiers
@@ -567,15 +508,15 @@ SELECT pg_catalog.pg_extension_config_dump('idgen.decimal_id_ticker', '');
 SELECT pg_catalog.pg_extension_config_dump('idgen.uuid_v7_ordered_ticker', '');
 
 COMMENT ON SEQUENCE idgen.snowflake_ticker IS
-'The high-water mark of idgen.snowflake(): every value that was handed out is below last_value. Written by the function; raise it with idgen.raise_ticker().';
+'The high-water mark of idgen.snowflake(): every value that was returned is below last_value. Written by the function; raise it with idgen.raise_ticker().';
 COMMENT ON SEQUENCE idgen.trace_id_ticker IS
-'The high-water mark of idgen.trace_id(): every value that was handed out is below last_value. Written by the function; raise it with idgen.raise_ticker().';
+'The high-water mark of idgen.trace_id(): every value that was returned is below last_value. Written by the function; raise it with idgen.raise_ticker().';
 COMMENT ON SEQUENCE idgen.js_id_ticker IS
-'The high-water mark of idgen.js_id(): every value that was handed out is below last_value. Written by the function; raise it with idgen.raise_ticker().';
+'The high-water mark of idgen.js_id(): every value that was returned is below last_value. Written by the function; raise it with idgen.raise_ticker().';
 COMMENT ON SEQUENCE idgen.decimal_id_ticker IS
-'The high-water mark of idgen.decimal_id(): every value that was handed out is below last_value. Written by the function; raise it with idgen.raise_ticker().';
+'The high-water mark of idgen.decimal_id(): every value that was returned is below last_value. Written by the function; raise it with idgen.raise_decimal_id().';
 COMMENT ON SEQUENCE idgen.uuid_v7_ordered_ticker IS
-'The high-water mark of idgen.uuid_v7_ordered(): every value that was handed out is below last_value. Written by the function; raise it with idgen.raise_ticker().';
+'The high-water mark of idgen.uuid_v7_ordered(): every value that was returned is below last_value. Written by the function; raise it with idgen.raise_ticker().';
 
 CREATE FUNCTION idgen.snowflake(epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') RETURNS bigint
     LANGUAGE C VOLATILE PARALLEL UNSAFE
@@ -680,14 +621,21 @@ CREATE FUNCTION idgen.ticker_state(layout text, OUT last_value bigint, OUT last_
     AS 'MODULE_PATHNAME', 'idgen_ticker_state';
 
 COMMENT ON FUNCTION idgen.ticker_state(text) IS
-'A row of the view idgen.tickers. An unknown layout is an error (22023).';
+'A row of the view idgen.tickers. An unknown layout is an error (42704).';
 
-CREATE FUNCTION idgen.raise_ticker(layout text, value bigint) RETURNS void
+CREATE FUNCTION idgen.raise_ticker(layout text, above timestamptz) RETURNS void
     LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_raise_ticker';
 
-COMMENT ON FUNCTION idgen.raise_ticker(text, bigint) IS
-'Raises a ticker and its sequence, so that its function hands out only values above this one, which is a value as in the view idgen.tickers; never lowers it. Needs UPDATE on the sequence (42501); a value out of range, or further ahead of the clock than idgen.max_ahead, is an error (22003).';
+COMMENT ON FUNCTION idgen.raise_ticker(text, timestamptz) IS
+'Raises a ticker with a clock and its sequence, so that its function returns only identifiers of later times; never lowers it. Requires UPDATE on the sequence.';
+
+CREATE FUNCTION idgen.raise_decimal_id(above bigint) RETURNS void
+    LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_raise_decimal_id';
+
+COMMENT ON FUNCTION idgen.raise_decimal_id(bigint) IS
+'Raises the ticker of decimal_id() and its sequence, so that it returns only identifiers that come after this one; never lowers it. Requires UPDATE on the sequence.';
 
 CREATE VIEW idgen.tickers AS
     SELECT layout, last_value, last_time, ahead, reserved_value, reserved_until
@@ -766,9 +714,9 @@ CREATE FUNCTION idgen.bigint_from_base(digits text, base int) RETURNS bigint
     AS 'MODULE_PATHNAME', 'idgen_bigint_from_base';
 
 COMMENT ON FUNCTION idgen.bigint_from_base(text, int) IS
-'The number with these digits, read as by uuid_from_base(). A number out of range for bigint is an error (22P02).';
+'The number with these digits, read as by uuid_from_base(). A number out of range for bigint is an error (22003).';
 
-CREATE FUNCTION idgen.prefixed_id(prefix text, id uuid DEFAULT idgen.uuid_v7()) RETURNS text
+CREATE FUNCTION idgen.prefixed_id(prefix text, id uuid DEFAULT idgen.short_comb()) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_prefixed_id';
 
@@ -828,18 +776,18 @@ COMMENT ON FUNCTION idgen.create_id_domain(text, text) IS
 'Creates a domain over text COLLATE "C" whose constraint prefixed_id_check is is_prefixed_id(VALUE, prefix), and registers the prefix in idgen.id_prefixes until the domain is dropped. A prefix in use is an error (23505) that names its domain.';
 
 CREATE FUNCTION idgen.parse_prefixed_id(
-    id text,
+    prefixed text,
     OUT domain regtype,
     OUT prefix text,
-    OUT uuid uuid
+    OUT id uuid
 )
     LANGUAGE SQL STABLE PARALLEL SAFE STRICT
     BEGIN ATOMIC
         SELECT (SELECT p.domain FROM idgen.id_prefixes p
-                WHERE p.prefix OPERATOR(pg_catalog.=) idgen.prefixed_id_prefix(parse_prefixed_id.id)
+                WHERE p.prefix OPERATOR(pg_catalog.=) idgen.prefixed_id_prefix(prefixed)
                   AND EXISTS (SELECT FROM pg_catalog.pg_type t WHERE t.oid OPERATOR(pg_catalog.=) p.domain)),
-               idgen.prefixed_id_prefix(parse_prefixed_id.id),
-               idgen.prefixed_id_to_uuid(parse_prefixed_id.id);
+               idgen.prefixed_id_prefix(prefixed),
+               idgen.prefixed_id_to_uuid(prefixed);
     END;
 
 COMMENT ON FUNCTION idgen.parse_prefixed_id(text) IS
@@ -872,6 +820,13 @@ CREATE FUNCTION idgen.typeid_prefix(id text) RETURNS text
 
 COMMENT ON FUNCTION idgen.typeid_prefix(text) IS
 'The prefix of a TypeID, empty if there is none. Text that is not a TypeID is an error (22P02).';
+
+CREATE FUNCTION idgen.is_typeid(id text, prefix text DEFAULT NULL) RETURNS boolean
+    LANGUAGE C IMMUTABLE PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'idgen_is_typeid';
+
+COMMENT ON FUNCTION idgen.is_typeid(text, text) IS
+'Whether a text is a TypeID, and has this prefix if one is given. Bad text never raises an error; an invalid prefix does (22023).';
 
 CREATE FUNCTION idgen.ulid() RETURNS text
     LANGUAGE C VOLATILE PARALLEL SAFE STRICT
@@ -910,7 +865,7 @@ CREATE FUNCTION idgen.mask_uuid_v7(id uuid, key_name text DEFAULT 'default') RET
     AS 'MODULE_PATHNAME', 'idgen_mask_uuid_v7';
 
 COMMENT ON FUNCTION idgen.mask_uuid_v7(uuid, text) IS
-'Masks a UUID of version 7 as one of version 4: its time is encrypted with a key from idgen.mask_key_file (UUIDv47). Another version is an error (22023), and so is an unknown key (55000).';
+'Masks a UUID of version 7 as one of version 4: its time is encrypted with a key from idgen.mask_key_file (UUIDv47). Another version is an error (22023), and so is an unknown key (42704).';
 
 CREATE FUNCTION idgen.unmask_uuid_v7(masked uuid, key_name text DEFAULT 'default') RETURNS uuid
     LANGUAGE C STABLE PARALLEL SAFE
@@ -925,7 +880,7 @@ CREATE FUNCTION idgen.permute(id bigint, max_value bigint DEFAULT 92233720368547
     AS 'MODULE_PATHNAME', 'idgen_permute';
 
 COMMENT ON FUNCTION idgen.permute(bigint, bigint, text) IS
-'A permutation of the numbers from 1 to max_value, with a key from idgen.mask_key_file. A number outside of them is an error (22003), and so is an unknown key (55000).';
+'A permutation of the numbers from 1 to max_value, with a key from idgen.mask_key_file. A number outside of them is an error (22003), and so is an unknown key (42704).';
 
 CREATE FUNCTION idgen.unpermute(permuted bigint, max_value bigint DEFAULT 9223372036854775807,
                                 key_name text DEFAULT 'default') RETURNS bigint
@@ -971,7 +926,7 @@ COMMENT ON COLUMN idgen.creation_identifiers.entity_id IS
 COMMENT ON COLUMN idgen.creation_identifiers.entity_number IS
 'The entity that the command created, if a bigint identifies it.';
 COMMENT ON COLUMN idgen.creation_identifiers.request_hash IS
-'The first 64 bits of the SHA-256 of the request''s text, without zeros at the end of a fraction, the same on every server version and machine. NULL if no request was given.';
+'The first 64 bits of the SHA-256 of the request''s canonical text, the same on every server version and machine and in every encoding. NULL if no request was given.';
 COMMENT ON COLUMN idgen.creation_identifiers.created_at IS
 'The start of the transaction that recorded the command.';
 
@@ -987,7 +942,7 @@ CREATE FUNCTION idgen.create_once(
     AS 'MODULE_PATHNAME', 'idgen_create_once_uuid';
 
 COMMENT ON FUNCTION idgen.create_once(uuid, uuid, text, jsonb) IS
-'Makes a creation command safe to retry: the first call with a command id records the proposed id, and later calls return the recorded id, with created = false. A known command id with another name, request or kind of id is an error (23505, constraint name creation_identifiers_same_command).';
+'Makes a creation command safe to retry: the first call with a command id records the proposed id, and later calls return the recorded id, with created = false. A known command id with another name, request or kind of id is an error (23514, constraint name creation_identifiers_same_command).';
 
 CREATE FUNCTION idgen.create_once_bigint(
     command_id uuid,
@@ -1003,18 +958,24 @@ CREATE FUNCTION idgen.create_once_bigint(
 COMMENT ON FUNCTION idgen.create_once_bigint(uuid, bigint, text, jsonb) IS
 'The same as create_once() for entities that a bigint identifies.';
 
-CREATE FUNCTION idgen.find_creation(command_id uuid)
-    RETURNS SETOF idgen.creation_identifiers
+CREATE FUNCTION idgen.find_creation(
+    command_id uuid,
+    OUT command_name text,
+    OUT entity_id uuid,
+    OUT entity_number bigint,
+    OUT request_hash bigint,
+    OUT created_at timestamptz
+) RETURNS SETOF record
     LANGUAGE SQL STABLE PARALLEL SAFE STRICT ROWS 1
     -- by name: the table can be replaced by another one of this name
     AS $$
-        SELECT c.command_id, c.command_name, c.entity_id, c.entity_number, c.request_hash, c.created_at
+        SELECT c.command_name, c.entity_id, c.entity_number, c.request_hash, c.created_at
         FROM idgen.creation_identifiers c
         WHERE c.command_id OPERATOR(pg_catalog.=) find_creation.command_id
     $$;
 
 COMMENT ON FUNCTION idgen.find_creation(uuid) IS
-'The recorded row of a command, or no row. Needs SELECT on idgen.creation_identifiers.';
+'What is recorded about a command, or no row. Needs SELECT on idgen.creation_identifiers.';
 
 CREATE FUNCTION idgen.forget_creation(command_id uuid) RETURNS boolean
     LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
@@ -1060,12 +1021,12 @@ COMMENT ON FUNCTION idgen.trim_creations(bigint, text) IS
 CREATE FUNCTION idgen.remember_command(
     history uuid[],
     command_id uuid,
-    keep int DEFAULT 20
+    keep bigint DEFAULT 20
 ) RETURNS uuid[]
     LANGUAGE C IMMUTABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_remember_command';
 
-COMMENT ON FUNCTION idgen.remember_command(uuid[], uuid, int) IS
+COMMENT ON FUNCTION idgen.remember_command(uuid[], uuid, bigint) IS
 'The command history of an entity with one more command id: newest last, cut to "keep" commands, which include the given one unless keep is 0; a command id that is there already keeps its place. A negative keep is an error (22023), as is a NULL keep or command_id (22004).';
 
 CREATE FUNCTION idgen.has_command(history uuid[], command_id uuid) RETURNS boolean

@@ -1,6 +1,289 @@
-/* idgen_advisor--1.0.sql: the SQL objects of idgen_advisor */
+/* idgen_advisor--1.0.sql: the SQL objects of idgen_advisor, in the schema of idgen */
 
 \echo Use "CREATE EXTENSION idgen_advisor" to load this file. \quit
+
+CREATE FUNCTION idgen.index_sample(
+    index regclass,
+    rows_per_checkpoint bigint,
+    newest_rows int,
+    OUT rows float8,
+    OUT size_bytes float8,
+    OUT leaf_pages float8,
+    OUT leaf_density float8,
+    OUT fragmentation float8,
+    OUT fillfactor float8,
+    OUT reindex_saves_bytes float8,
+    OUT uuid_texts float8,
+    OUT uuid_saves_bytes float8,
+    OUT located_rows float8,
+    OUT newest_leaf_pages float8,
+    OUT images_per_row float8,
+    OUT wal_per_row float8,
+    OUT placement text
+)
+    LANGUAGE C VOLATILE PARALLEL RESTRICTED
+    AS 'MODULE_PATHNAME', 'idgen_index_sample';
+
+COMMENT ON FUNCTION idgen.index_sample(regclass, bigint, int) IS
+'The measurements on which index_report() is based, of a B-tree index.';
+
+CREATE FUNCTION idgen.index_report(
+    index regclass,
+    rows_per_checkpoint bigint DEFAULT NULL,
+    newest_rows int DEFAULT 2000,
+    OUT index_name regclass,
+    OUT table_name regclass,
+    OUT key_columns text,
+    OUT rows bigint,
+    OUT size_bytes bigint,
+    OUT leaf_pages bigint,
+    OUT leaf_density float8,
+    OUT fragmentation float8,
+    OUT reindex_saves_bytes bigint,
+    OUT newest_leaf_share float8,
+    OUT placement text,
+    OUT images_per_row float8,
+    OUT wal_per_row float8,
+    OUT advice text
+)
+    LANGUAGE sql VOLATILE PARALLEL RESTRICTED
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+SELECT i.indexrelid, i.indrelid, k.columns, s.rows, s.size_bytes, s.leaf_pages, s.leaf_density, s.fragmentation, s.reindex_saves_bytes,
+       CASE WHEN s.located_rows > 0 THEN least(1, s.newest_leaf_pages / s.leaf_pages) END, s.placement, s.images_per_row, s.wal_per_row,
+       -- an index of a hundred pages stays in memory with any keys
+       CASE WHEN s.leaf_pages <= 100 THEN NULL
+            WHEN s.uuid_texts >= 100
+            THEN format('All %s sampled values of column "%s" are UUIDs as text, and type uuid would save about %s of this index.',
+                        s.uuid_texts, a.attname, pg_size_pretty(s.uuid_saves_bytes::bigint))
+            -- random keys fill leaf pages by 69 % in the long run, so that less than that does not soon come back
+            WHEN s.leaf_density < 0.65 * s.fillfactor
+            THEN format('The leaf pages are only %s %% full, and REINDEX INDEX CONCURRENTLY would save about %s of %s.',
+                        round(s.leaf_density), pg_size_pretty(s.reindex_saves_bytes::bigint), pg_size_pretty(s.size_bytes::bigint))
+            -- keys that can change: uuids of the table's own, in no foreign key
+            WHEN s.placement = 'scattered' AND i.indisunique AND i.indpred IS NULL AND i.indnkeyatts = 1 AND a.atttypid = 'uuid'::regtype
+                 AND NOT EXISTS (SELECT FROM pg_constraint f WHERE f.conrelid = i.indrelid AND f.contype = 'f' AND i.indkey[0] = ANY (f.conkey))
+            THEN format('The newest %s rows are on %s leaf pages, and keys of idgen.short_comb() or idgen.uuid_v7() would be on few.',
+                        s.located_rows, s.newest_leaf_pages) END
+FROM (SELECT coalesce((SELECT indexrelid FROM pg_index WHERE indrelid = index AND indisprimary), index)::regclass) o (oid),
+     idgen.index_sample(o.oid, rows_per_checkpoint, newest_rows) s,
+     pg_index i JOIN pg_attribute a ON a.attrelid = i.indexrelid AND a.attnum = 1,
+     LATERAL (SELECT string_agg(pg_get_indexdef(i.indexrelid, n, true), ', ' ORDER BY n) FROM generate_series(1, i.indnkeyatts) n) k (columns)
+WHERE i.indexrelid = o.oid
+$$;
+
+COMMENT ON FUNCTION idgen.index_report(regclass, bigint, int) IS
+'Size, density and placement of new rows of a B-tree index, or of a table''s primary key, measured on a sample of its pages. Requires USAGE on the schema and either SELECT on the table or the key columns, or membership in pg_stat_scan_tables (42501).';
+
+CREATE FUNCTION idgen.index_reports(
+    min_size bigint DEFAULT 10485760,
+    OUT index_name regclass,
+    OUT table_name regclass,
+    OUT key_columns text,
+    OUT rows bigint,
+    OUT size_bytes bigint,
+    OUT leaf_pages bigint,
+    OUT leaf_density float8,
+    OUT fragmentation float8,
+    OUT reindex_saves_bytes bigint,
+    OUT newest_leaf_share float8,
+    OUT placement text,
+    OUT images_per_row float8,
+    OUT wal_per_row float8,
+    OUT advice text
+)
+    RETURNS SETOF record
+    LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED STRICT
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    FOR index_name, table_name, size_bytes IN
+        SELECT i.indexrelid, i.indrelid, s.size
+        FROM pg_index i
+             JOIN pg_class c ON c.oid = i.indexrelid
+             JOIN pg_am a ON a.oid = c.relam,
+             LATERAL (SELECT pg_relation_size(c.oid)) s (size)
+        WHERE a.amname = 'btree' AND c.relkind = 'i' AND s.size >= min_size
+        ORDER BY s.size DESC, i.indexrelid
+    LOOP
+        BEGIN
+            SELECT * INTO STRICT index_name, table_name, key_columns, rows, size_bytes, leaf_pages, leaf_density, fragmentation,
+                   reindex_saves_bytes, newest_leaf_share, placement, images_per_row, wal_per_row, advice
+            FROM idgen.index_report(index_name);
+        EXCEPTION WHEN OTHERS THEN
+            SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'not read: ' || SQLERRM
+            INTO key_columns, rows, leaf_pages, leaf_density, fragmentation, reindex_saves_bytes, newest_leaf_share, placement, advice;
+        END;
+        RETURN NEXT;
+    END LOOP;
+END $$;
+
+COMMENT ON FUNCTION idgen.index_reports(bigint) IS
+'index_report() of all B-tree indexes of the database that have at least the given size in bytes, largest first. For an index that cannot be read, the advice is the reason.';
+
+CREATE FUNCTION idgen.index_wal(
+    from_lsn pg_lsn,
+    to_lsn pg_lsn,
+    OUT relation regclass,
+    OUT is_index boolean,
+    OUT records bigint,
+    OUT bytes bigint,
+    OUT images bigint,
+    OUT image_bytes bigint,
+    OUT share float8
+)
+    RETURNS SETOF record
+    LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED STRICT
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    walinspect name := (SELECT n.nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_walinspect');
+    stop pg_lsn := least(to_lsn, CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_flush_lsn() END);
+    blocks text;
+BEGIN
+    IF walinspect IS NULL THEN
+        RAISE EXCEPTION 'extension "pg_walinspect" is not installed'
+            USING ERRCODE = 'object_not_in_prerequisite_state', HINT = 'Run CREATE EXTENSION pg_walinspect.';
+    END IF;
+    IF from_lsn > to_lsn THEN
+        RAISE EXCEPTION 'from_lsn must not be after to_lsn'
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('They are %s and %s.', from_lsn, to_lsn);
+    END IF;
+    IF from_lsn >= stop THEN
+        RETURN;
+    END IF;
+
+    -- the blocks of a record are those of one relation
+    IF current_setting('server_version_num')::int >= 160000 THEN
+        blocks := $sql$
+            SELECT reltablespace AS tablespace, reldatabase AS database, relfilenode AS file,
+                   count(*) FILTER (WHERE block_id = 0) AS records,
+                   sum(record_length) FILTER (WHERE block_id = 0) AS bytes,
+                   count(*) FILTER (WHERE block_fpi_length > 0) AS images,
+                   sum(block_fpi_length) AS image_bytes
+            FROM %I.pg_get_wal_block_info($1, $2, false)
+            GROUP BY 1, 2, 3 $sql$;
+    ELSE
+        -- the references are texts such as: blkref #0: rel 1663/5/16802 fork main blk 1 (FPW); hole: ...
+        blocks := $sql$
+            SELECT split_part(rel, '/', 1)::oid AS tablespace, split_part(rel, '/', 2)::oid AS database, split_part(rel, '/', 3)::oid AS file,
+                   records, bytes, images, image_bytes
+            FROM (SELECT split_part(block_ref, ' ', 4) AS rel, count(*) AS records, sum(record_length) AS bytes, sum(fpi_length) AS image_bytes,
+                         sum(CASE WHEN fpi_length > 0 THEN (length(block_ref) - length(replace(block_ref, 'FPW', ''))) / 3 ELSE 0 END) AS images
+                  FROM %I.pg_get_wal_records_info($1, $2)
+                  WHERE starts_with(block_ref, 'blkref')
+                  GROUP BY 1) f $sql$;
+    END IF;
+    RETURN QUERY EXECUTE format($sql$
+        WITH written AS (
+            SELECT c.oid::regclass AS relation, c.relkind = 'i' AS is_index, sum(b.records)::bigint AS records, sum(b.bytes)::bigint AS bytes,
+                   sum(b.images)::bigint AS images, sum(b.image_bytes)::bigint AS image_bytes
+            FROM ($sql$ || blocks || $sql$) b
+                 JOIN pg_class c ON c.oid = pg_filenode_relation(b.tablespace, b.file)
+            WHERE b.database IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
+            GROUP BY c.oid, c.relkind)
+        SELECT w.*, w.bytes / ($2 - $1)::float8 FROM written w
+        UNION ALL
+        SELECT NULL, NULL, NULL, r.rest, NULL, NULL, r.rest / ($2 - $1)::float8
+        FROM (SELECT greatest($2 - $1 - coalesce(sum(bytes), 0), 0)::bigint AS rest FROM written) r
+        ORDER BY 4 DESC, 1 $sql$, walinspect)
+    USING from_lsn, stop;
+END $$;
+
+COMMENT ON FUNCTION idgen.index_wal(pg_lsn, pg_lsn) IS
+'The WAL that each table and index wrote between two positions, as pg_walinspect reports it. The row without a relation contains everything else, such as commits and other databases.';
+
+CREATE FUNCTION idgen.key_plan(
+    rows_per_second numeric,
+    retention interval,
+    checkpoint interval DEFAULT '5 minutes',
+    row_bytes int DEFAULT 100,
+    OUT key text,
+    OUT recommended boolean,
+    OUT wal_per_day bigint,
+    OUT images_per_row float8,
+    OUT index_bytes bigint,
+    OUT leaf_density float8,
+    OUT cycle interval,
+    OUT reveals text,
+    OUT reason text
+)
+    RETURNS SETOF record
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+#variable_conflict use_column
+DECLARE
+    rate float8 := rows_per_second;
+    rows float8 := rate * extract(epoch FROM retention);
+    per_checkpoint float8 := greatest(rate * extract(epoch FROM checkpoint), 1);
+    -- the WAL record of a row of the table: header, reference to the block, and the row
+    row_record int := 55 + row_bytes;
+BEGIN
+    IF NOT rate BETWEEN 1e-6 AND 1e9 THEN
+        RAISE EXCEPTION 'rows_per_second must be between 0.000001 and 1000000000'
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The value is %s.', rows_per_second);
+    ELSIF extract(epoch FROM retention) NOT BETWEEN 1 AND 3155760000 THEN
+        RAISE EXCEPTION 'retention must be between 1 second and 100 years'
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The value is %s.', retention);
+    ELSIF extract(epoch FROM checkpoint) NOT BETWEEN 1 AND 31557600 THEN
+        RAISE EXCEPTION 'checkpoint must be between 1 second and 1 year'
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The value is %s.', checkpoint);
+    ELSIF row_bytes NOT BETWEEN 0 AND 1048576 THEN
+        RAISE EXCEPTION 'row_bytes must be between 0 and 1048576'
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The value is %s.', row_bytes);
+    END IF;
+
+    RETURN QUERY
+    WITH scheme (place, name, kind, key_bytes, period, bytes, reveals) AS (
+        VALUES (1, 'bigint', 'ordered', 8, NULL::interval, 2, 'the number of rows'),
+               (2, 'random', 'random', 16, NULL, 2, 'nothing'),
+               (3, 'uuid_v7()', 'ordered', 16, NULL, 2, 'the creation time to the millisecond')
+        UNION ALL
+        SELECT CASE WHEN p = '1 minute' AND b = 2 THEN 4 ELSE 5 END, format('short_comb(%L, %s)', p, b), 'short_comb', 16, p::interval, b,
+               format('the creation time to %s within a cycle', p)
+        FROM unnest('{10 seconds,1 minute,10 minutes,1 hour,6 hours,1 day}'::text[]) p, generate_series(1, 3) b
+        -- a check of the time, within ten minutes, accepts at most 2 % of all prefixes
+        WHERE ceil(1200 / extract(epoch FROM p::interval)) + 1 <= 0.02 * 256 ^ b
+        -- a period that is longer than the retention is that of random keys
+          AND p::interval <= greatest(retention, '1 minute')
+        -- a longer prefix makes a difference only if the prefixes begin again
+          AND (b <= 2 OR extract(epoch FROM retention) > extract(epoch FROM p::interval) * 256 ^ (b - 1) / 2)
+    ), cost AS (
+        SELECT s.*, c.page_images_per_row AS images, c.leaf_density AS density, c.index_bytes AS size,
+               c.image_bytes_per_row + c.record_bytes_per_row + row_record AS wal,
+               make_interval(secs => extract(epoch FROM s.period) * 256 ^ s.bytes) AS prefix_cycle,
+               -- a byte of the index counts as ten of WAL, as it is kept, cached and backed up
+               c.image_bytes_per_row + c.record_bytes_per_row + 10 * c.index_bytes / rows AS weight
+        FROM scheme s, idgen.expected_key_cost(s.kind, rows, per_checkpoint, rate * extract(epoch FROM s.period), s.bytes, 1, s.key_bytes) c
+    ), best AS (
+        -- of those that cost about as much, the one that reveals the least
+        SELECT DISTINCT ON (place) *
+        FROM (SELECT *, min(weight) OVER (PARTITION BY place) AS least FROM cost) c
+        WHERE weight <= 1.05 * least
+        ORDER BY place, bytes, period DESC
+    ), compared AS (
+        SELECT b.*, min(weight) FILTER (WHERE place >= 4) OVER () AS of_short_comb,
+               min(weight) FILTER (WHERE place = 4) OVER () AS of_default, min(weight) FILTER (WHERE place = 3) OVER () AS of_uuid_v7
+        FROM best b
+    ), chosen AS (
+        SELECT c.*, CASE WHEN of_short_comb > 1.5 * of_uuid_v7 THEN 3 WHEN of_default <= 1.1 * of_short_comb AND NOT loses THEN 4 ELSE 5 END AS choice
+        FROM compared c,
+             -- does the default lose in every column?
+             (SELECT EXISTS (SELECT FROM best d JOIN best o ON o.wal < d.wal AND o.images < d.images AND o.size < d.size AND o.density > d.density
+                             WHERE d.place = 4 AND o.place = 5)) e (loses)
+    )
+    SELECT name, place = choice, (wal * rate * 86400)::bigint, images, size, density, justify_interval(prefix_cycle), reveals,
+           CASE WHEN place <> choice THEN NULL
+                WHEN choice = 3 THEN 'WAL and index of a short COMB would cost more than one and a half times as much.'
+                WHEN choice = 4 THEN 'It reveals less than uuid_v7(), costs at most one and a half times as much, and no other period costs a tenth less, or less in every column.'
+                ELSE 'It reveals less than uuid_v7(), costs at most one and a half times as much, and a tenth less than the default period, or less in every column.' END
+    FROM chosen
+    ORDER BY place;
+END $$;
+
+COMMENT ON FUNCTION idgen.key_plan(numeric, interval, interval, int) IS
+'What each kind of key is expected to cost a table with the given rate of inserts when it is as old as the retention, and which is recommended. An argument out of range is an error (22023).';
 
 CREATE FUNCTION idgen.expected_key_cost(
     kind text,
@@ -11,60 +294,145 @@ CREATE FUNCTION idgen.expected_key_cost(
     run_length int DEFAULT 1,
     key_bytes int DEFAULT 16,
     rows_in_cycle float8 DEFAULT NULL,
+    random_rows float8 DEFAULT 0,
     OUT page_images_per_row float8,
     OUT image_bytes_per_row float8,
     OUT record_bytes_per_row float8,
     OUT leaf_density float8,
     OUT index_bytes bigint
 )
-    LANGUAGE C IMMUTABLE PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'idgen_expected_key_cost';
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    page float8 := current_setting('block_size');
+    leaf_bytes float8 := page - 40;                          -- without the page's header and special space
+    tuple_bytes float8 := 8 + ceil(coalesce(key_bytes, 16) / 8.0) * 8;
+    item_bytes float8 := tuple_bytes + 4;                    -- with the line pointer
+    capacity float8 := greatest(floor(leaf_bytes / item_bytes) - 1, 2); -- of a full leaf, without its high key
+    -- Leaves that are filled in random order split in the middle when they are full: their fill u has a density proportional to
+    -- 1 / u^2 between one half and one, and a mean of ln 2. Each split moves half of a leaf.
+    kept float8 := ln(2);
+    moved float8 := 0.5;
+    leaf_rows float8 := capacity * ln(2);
+    comb_rows float8 := 0;
+    cycle_rows float8;
+    varies boolean;
+    period_rows_before float8;
+    older_rows float8;
+    run float8 := 1;
+    -- inserts among these rows, and among those of later periods
+    near_rows float8 := index_rows;
+    near_inserts float8 := rows_per_checkpoint;
+    later_rows float8 := 0;
+    images float8;
+    bytes float8;
+    leaves float8;
+    pages float8;
+    argument record;
+BEGIN
+    IF kind IS NULL OR index_rows IS NULL OR rows_per_checkpoint IS NULL THEN
+        RETURN;
+    END IF;
+    random_rows := coalesce(random_rows, 0);
+    prefix_bytes := coalesce(prefix_bytes, 2);
+    run_length := coalesce(run_length, 1);
+    cycle_rows := CASE WHEN rows_per_period BETWEEN 1e-6 AND 1e15 AND prefix_bytes BETWEEN 1 AND 6 THEN rows_per_period * 256::float8 ^ prefix_bytes END;
+    FOR argument IN
+        SELECT * FROM (VALUES ('index_rows', index_rows, 0::float8, 1e15::float8, false), ('rows_per_checkpoint', rows_per_checkpoint, 1, 1e15, false),
+                              ('key_bytes', coalesce(key_bytes, 16), 1, 1024, false), ('random_rows', random_rows, 0, index_rows, false),
+                              ('rows_per_period', rows_per_period, 1e-6, 1e15, true), ('prefix_bytes', prefix_bytes, 1, 6, true),
+                              ('run_length', run_length, 1, 2147483647, true), ('rows_in_cycle', rows_in_cycle, 0, cycle_rows, true))
+            v (name, value, low, high, of_short_comb)
+        WHERE NOT value BETWEEN low AND high AND (kind = 'short_comb' OR NOT of_short_comb)
+    LOOP
+        RAISE EXCEPTION '% must be between % and %', argument.name, argument.low, argument.high
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The value is %s.', argument.value);
+    END LOOP;
 
-COMMENT ON FUNCTION idgen.expected_key_cost(text, float8, float8, float8, int, int, int, float8) IS
-'The full-page images of leaf pages, their bytes, and the bytes of WAL records that an insert is expected to write for a B-tree index on a key of the given kind (random, ordered or short_comb), and the leaf density in percent and the size that the index is expected to have. An argument out of range is an error (22023).';
+    IF kind = 'random' THEN
+        leaves := idgen.filled_leaves(index_rows, greatest(index_rows, 1), 1, 0, 1, false, capacity::int);
+    ELSIF kind = 'ordered' THEN
+        -- the last leaf splits at its fillfactor; leaves among random keys split in halves that get no other keys
+        kept := CASE WHEN random_rows > 0 THEN 0.5 ELSE 0.9 END;
+        moved := 1 - kept;
+        leaves := idgen.filled_leaves(random_rows, greatest(random_rows, 1), 1, 0, 1, false, capacity::int)
+            + ceil((index_rows - random_rows) / (kept * (capacity + 1)));
+        near_inserts := 0;
+    ELSIF kind = 'short_comb' THEN
+        IF rows_per_period IS NULL THEN
+            RAISE EXCEPTION 'rows_per_period must not be null for a short COMB' USING ERRCODE = 'null_value_not_allowed';
+        END IF;
+        -- The keys of a period change only the leaves of its prefix. These contain the rows of the period before the checkpoint,
+        -- those of the same prefix in previous cycles, and random keys with that prefix. A period ends a run.
+        comb_rows := index_rows - random_rows;
+        varies := rows_in_cycle IS NULL;
+        rows_in_cycle := coalesce(rows_in_cycle, (cycle_rows + rows_per_period) / 2);
+        leaves := idgen.filled_leaves(comb_rows, rows_per_period, 256::float8 ^ prefix_bytes, rows_in_cycle, run_length, varies, capacity::int)
+            + idgen.filled_leaves(random_rows, greatest(random_rows, 1), 1, 0, 1, false, capacity::int);
+        period_rows_before := greatest(rows_in_cycle - floor(rows_in_cycle / rows_per_period) * rows_per_period, 0);
+        older_rows := floor(comb_rows / cycle_rows) * rows_per_period + random_rows / 256::float8 ^ prefix_bytes;
+        run := greatest(least(run_length, rows_per_period), 1);
+        near_rows := least(period_rows_before + older_rows, index_rows);
+        near_inserts := least(rows_per_checkpoint, rows_per_period - period_rows_before);
+        later_rows := least(older_rows * (rows_per_checkpoint - near_inserts) / rows_per_period, index_rows);
+    ELSE
+        RAISE EXCEPTION 'kind must be random, ordered or short_comb'
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The value is "%s".', left(kind, 63));
+    END IF;
 
-CREATE FUNCTION idgen.advise_short_comb(
-    rows_per_second float8,
-    index_rows bigint,
-    cache bigint DEFAULT NULL,
-    checkpoint interval DEFAULT NULL,
-    tolerance interval DEFAULT NULL,
-    run_length int DEFAULT 1,
-    OUT recommended boolean,
-    OUT period interval,
-    OUT prefix_bytes int,
-    OUT cycle interval,
-    OUT wal_bytes_per_row float8,
-    OUT leaf_density float8,
-    OUT index_bytes bigint,
-    OUT active_bytes bigint
+    -- The images of leaves with these rows, if the changes are uniformly distributed over the rows. The inserts of a run change the
+    -- same leaf and those that it splits into; a split also changes the right sibling and the parent. Leaves that were created
+    -- after the checkpoint need no image.
+    SELECT coalesce(sum(n), 0), coalesce(sum(n * (page - leaf_bytes + (items + 1) * item_bytes)), 0) INTO images, bytes
+    FROM (VALUES (near_rows, near_inserts / run, CASE WHEN comb_rows > 0 THEN capacity / 2 END),
+                 (later_rows, (rows_per_checkpoint - near_inserts) / run, NULL)) v (rows, runs, next_leaf),
+         LATERAL (VALUES (rows, runs * (1 + least(run / leaf_rows, 1))), (rows / leaf_rows, runs * least(run / leaf_rows, 1)),
+                         -- the first split also changes the leaf after those of the prefix
+                         (next_leaf, rows_per_checkpoint / leaf_rows)) g (of_rows, changes),
+         LATERAL (SELECT of_rows, 1::float8 WHERE of_rows > 0 AND of_rows < leaf_rows
+                  UNION ALL
+                  SELECT fill * capacity, of_rows / leaf_rows / 64 / fill ^ 2
+                  FROM generate_series(0, 31) i, LATERAL (VALUES (0.5 + (i + 0.5::float8) / 64)) f (fill) WHERE of_rows >= leaf_rows) l (items, leaves),
+         LATERAL (SELECT changes * items / of_rows) e (expected),
+         LATERAL (SELECT l.leaves * CASE WHEN expected < 1e-6 THEN expected ELSE 1 - exp(-least(expected, 700)) END) c (n)
+    WHERE kind <> 'ordered' AND changes > 0;
+    -- keys that continue on a leaf change it and, if it splits, the page above
+    IF kind = 'ordered' AND index_rows > 0 OR comb_rows > capacity THEN
+        images := greatest(images, 1 + least(rows_per_checkpoint / (kept * capacity), 1));
+        bytes := greatest(bytes, images * (page - leaf_bytes + (least(index_rows, capacity / 2) + 1) * item_bytes));
+    END IF;
+
+    page_images_per_row := images / rows_per_checkpoint;
+    image_bytes_per_row := bytes / rows_per_checkpoint;
+    -- the record of an insert has 48 bytes without the tuple, that of a split 104
+    record_bytes_per_row := 48 + tuple_bytes + (104 + moved * capacity * tuple_bytes) / (kept * capacity);
+    -- all leaves but the last have a high key
+    leaf_density := CASE WHEN leaves > 0 THEN 100 * (index_rows + leaves - 1) / leaves * item_bytes / leaf_bytes ELSE 0 END;
+    -- the metapage, the leaves, and the pages above them
+    pages := 1 + ceil(leaves);
+    WHILE leaves > 1 LOOP
+        leaves := ceil(leaves / leaf_rows);
+        pages := pages + leaves;
+    END LOOP;
+    index_bytes := pages * page;
+END $$;
+
+COMMENT ON FUNCTION idgen.expected_key_cost(text, float8, float8, float8, int, int, int, float8, float8) IS
+'The full-page images, their bytes, and the bytes of WAL records that an insert is expected to write for a B-tree index on a key of the given kind (random, ordered or short_comb), and the leaf density in percent and the size that the index is expected to have. An argument out of range is an error (22023).';
+
+CREATE FUNCTION idgen.filled_leaves(
+    rows float8,
+    rows_per_period float8,
+    prefixes float8,
+    rows_in_cycle float8,
+    run_length float8,
+    varies boolean,
+    capacity int
 )
-    RETURNS SETOF record
-    LANGUAGE C STABLE PARALLEL SAFE ROWS 20
-    AS 'MODULE_PATHNAME', 'idgen_advise_short_comb';
+    RETURNS float8
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_filled_leaves';
 
-COMMENT ON FUNCTION idgen.advise_short_comb(float8, bigint, bigint, interval, interval, int) IS
-'Arguments for short_comb() on a table with the given insert rate and index size, with what they are expected to cost: the recommended ones in the first row, then the others by cost. An argument out of range is an error (22023).';
-
-CREATE FUNCTION idgen.index_report(
-    index regclass,
-    newest_rows int DEFAULT 2000,
-    clock timestamptz DEFAULT NULL,
-    OUT key_kind text,
-    OUT period interval,
-    OUT index_rows bigint,
-    OUT leaf_pages bigint,
-    OUT leaf_density float8,
-    OUT fragmentation float8,
-    OUT heap_correlation float8,
-    OUT newest_leaf_share float8,
-    OUT rows_per_second float8,
-    OUT rows_per_checkpoint float8,
-    OUT page_images_per_row float8,
-    OUT advice text
-)
-    LANGUAGE C VOLATILE PARALLEL RESTRICTED
-    AS 'MODULE_PATHNAME', 'idgen_index_report';
-
-COMMENT ON FUNCTION idgen.index_report(regclass, int, timestamptz) IS
-'The kind of keys in the first column of a B-tree index, or of a table''s primary key, and what they cost, estimated from a sample that is read without writing anything. Requires USAGE on the schema and either SELECT on the table or the column, or membership in pg_stat_scan_tables (42501).';
+COMMENT ON FUNCTION idgen.filled_leaves(float8, float8, float8, float8, float8, boolean, int) IS
+'The number of leaf pages that keys with the given order fill, by a simulation of their splits, on which expected_key_cost() is based.';

@@ -19,56 +19,57 @@
 
 #include <math.h>
 
+#include "access/itup.h"
 #include "access/nbtree.h"
 #include "common/pg_prng.h"
+#include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "leaf_fill.h"
+#include "advisor.h"
 
-/* Small simulations are repeated up to this number of times. */
-#define MAX_ROUNDS			8
+/* The full leaves of an index that is not scaled down, and of one that is. */
+#define EXACT_LEAVES		700
+#define SIMULATED_LEAVES	240
 
 /* The rows of a prefix or of a cycle on more leaves than these may be halved. */
 #define MANY_LEAVES			8
 
-/* A key has 32 bits of prefix, 16 of the run's tag, and 16 of its own. */
+/* The fraction of a key must have 20 bits. */
 #define MAX_PREFIXES		4294967296.0
-#define PREFIX_SHIFT		32
-#define TAG_SHIFT			16
-#define LOW_16_BITS			0xFFFF
 
+/* a limit above the number of rows of any table */
+#define MAX_ROWS			1e15
+
+/*
+ * The order in which keys arrive.  Those of a period share a prefix and are
+ * random behind it; the prefixes ascend, and begin again after a cycle.
+ * Random keys are those of one period.
+ */
+typedef struct KeyOrder
+{
+	double		rows;
+	double		period_rows;	/* rows of one period */
+	double		prefixes;		/* periods of a cycle */
+	double		rows_in_cycle;	/* rows that the current cycle has had */
+	double		run_length;		/* keys in a row that share a tag */
+	bool		varies;			/* periods have half to one and a half of the rows */
+} KeyOrder;
+
+/* A leaf and its keys: the number of the prefix, and a random fraction. */
 typedef struct Leaf
 {
 	int			count;
-	uint64		keys[FLEXIBLE_ARRAY_MEMBER];
+	double	   *keys;
 } Leaf;
 
 /* The leaves in the order of their keys. */
 typedef struct Leaves
 {
-	Leaf	  **leaves;
+	Leaf	   *leaves;
 	int			count;
-	int			allocated;
 	int			capacity;		/* of a leaf with a high key */
 } Leaves;
-
-static void
-add_leaf(Leaves *index, int place)
-{
-	if (index->count == index->allocated)
-	{
-		index->allocated *= 2;
-		index->leaves = repalloc(index->leaves, index->allocated * sizeof(Leaf *));
-	}
-	memmove(index->leaves + place + 1, index->leaves + place,
-			(index->count - place) * sizeof(Leaf *));
-	/* room for the key that does not fit, and for one instead of the high key */
-	index->leaves[place] = palloc(offsetof(Leaf, keys) +
-								  (index->capacity + 2) * sizeof(uint64));
-	index->leaves[place]->count = 0;
-	index->count++;
-}
 
 /*
  * Split a leaf that has a key too many: the last one at its fillfactor, all
@@ -77,42 +78,41 @@ add_leaf(Leaves *index, int place)
 static void
 split(Leaves *index, int place)
 {
-	Leaf	   *left = index->leaves[place];
-	bool		is_last = place == index->count - 1;
-	int			keep = is_last ? (index->capacity + 1) * BTREE_DEFAULT_FILLFACTOR / 100 :
-		left->count / 2;
-	Leaf	   *right;
+	Leaf	   *left = &index->leaves[place];
+	Leaf	   *right = left + 1;
+	int			keep = left->count / 2;
 
-	keep = Max(keep, 1);
-	add_leaf(index, place + 1);
-	right = index->leaves[place + 1];
+	if (place == index->count - 1)
+		keep = Max((index->capacity + 1) * BTREE_DEFAULT_FILLFACTOR / 100, 1);
+	memmove(right + 1, right, (index->count - place - 1) * sizeof(Leaf));
+	index->count++;
 	right->count = left->count - keep;
-	memcpy(right->keys, left->keys + keep, right->count * sizeof(uint64));
+	/* room for the key that does not fit, and for one instead of the high key */
+	right->keys = palloc((index->capacity + 2) * sizeof(double));
+	memcpy(right->keys, left->keys + keep, right->count * sizeof(double));
 	left->count = keep;
 }
 
 static void
-insert(Leaves *index, uint64 key)
+insert(Leaves *index, double key)
 {
+	int			place = 0;
 	int			low = 0;
-	int			high = index->count - 1;
-	int			place;
+	int			high = index->count;
 	Leaf	   *leaf;
 
 	/* the last leaf whose first key is not greater */
-	while (low < high)
+	while (high - place > 1)
 	{
-		int			middle = (low + high + 1) / 2;
+		int			middle = (place + high) / 2;
 
-		if (index->leaves[middle]->keys[0] <= key)
-			low = middle;
+		if (index->leaves[middle].keys[0] <= key)
+			place = middle;
 		else
-			high = middle - 1;
+			high = middle;
 	}
-	place = low;
-	leaf = index->leaves[place];
 
-	low = 0;
+	leaf = &index->leaves[place];
 	high = leaf->count;
 	while (low < high)
 	{
@@ -123,7 +123,7 @@ insert(Leaves *index, uint64 key)
 		else
 			high = middle;
 	}
-	memmove(leaf->keys + low + 1, leaf->keys + low, (leaf->count - low) * sizeof(uint64));
+	memmove(leaf->keys + low + 1, leaf->keys + low, (leaf->count - low) * sizeof(double));
 	leaf->keys[low] = key;
 	leaf->count++;
 
@@ -145,7 +145,9 @@ scale_down(KeyOrder *order, double *first_row, int capacity)
 {
 	double		many_rows = MANY_LEAVES * capacity * M_LN2;
 
-	while (order->rows > order->simulated_leaves * capacity)
+	if (order->rows <= EXACT_LEAVES * capacity)
+		return;
+	while (order->rows > SIMULATED_LEAVES * capacity)
 	{
 		double		period_rows = order->period_rows;
 		double		cycle_rows = period_rows * order->prefixes;
@@ -172,78 +174,90 @@ scale_down(KeyOrder *order, double *first_row, int capacity)
  * the number of leaves.
  */
 static int
-fill(const KeyOrder *order, double first_row, int capacity, pg_prng_state *random)
+fill(const KeyOrder *order, double first_row, int capacity)
 {
-	Leaves		index = {.allocated = 64, .capacity = capacity};
+	Leaves		index = {.count = 1, .capacity = capacity};
+	int			half = (capacity + 1) / 2;
 	double		moment = first_row / order->period_rows;
 	double		period = -1;
-	double		rows_of_period = 0;
+	double		step = 0;
 	double		left_in_run = 0;
-	uint64		tag = 0;
+	double		tag = 0;
+	pg_prng_state random;
 
-	index.leaves = palloc(index.allocated * sizeof(Leaf *));
-	add_leaf(&index, 0);
-	for (int64 n = 0; n < (int64) order->rows; n++)
+	pg_prng_seed(&random, 0);
+	/* all leaves but the last are at least half full */
+	index.leaves = palloc(((int) order->rows / half + 3) * sizeof(Leaf));
+	index.leaves[0].count = 0;
+	index.leaves[0].keys = palloc((capacity + 2) * sizeof(double));
+	for (int n = 0; n < (int) order->rows; n++)
 	{
 		if (period != floor(moment))
 		{
 			period = floor(moment);
-			rows_of_period = order->period_rows *
-				(order->varies ? 0.5 + pg_prng_double(random) : 1);
+			step = 1 / (order->period_rows * (order->varies ? 0.5 + pg_prng_double(&random) : 1));
 			left_in_run = 0;
 		}
 		if (left_in_run < 1)
 		{
 			left_in_run = order->run_length;
-			tag = pg_prng_uint32(random) & LOW_16_BITS;
+			tag = pg_prng_uint32(&random) & 0xFFFF;
 		}
 		left_in_run--;
-		insert(&index, (uint64) fmod(period, order->prefixes) << PREFIX_SHIFT |
-			   tag << TAG_SHIFT | (pg_prng_uint32(random) & LOW_16_BITS));
-		moment += 1 / rows_of_period;
+		insert(&index, fmod(period, order->prefixes) + (tag + pg_prng_double(&random)) / 0x10000);
+		moment += step;
 		CHECK_FOR_INTERRUPTS();
 	}
 	return index.count;
 }
 
-/*
- * The number of leaves on which the keys are, with room for capacity keys each:
- * the mean of several simulations if they are small.
- */
+/* Raise 22023 if a number is out of range or NaN; return it. */
 double
-leaf_fill_leaves(KeyOrder order, int capacity)
+require_between(double value, double min, double max, const char *name)
 {
-	double		rows = order.rows;
-	double		cycle_rows;
-	double		first_row;
-	double		leaves = 0;
-	int			rounds;
+	if (!(value >= min && value <= max))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must be between %.15g and %.15g", name, min, max),
+				 errdetail("The value is %.15g.", value)));
+	return value;
+}
+
+/*
+ * filled_leaves(rows float8, rows_per_period float8, prefixes float8,
+ *				 rows_in_cycle float8, run_length float8, varies boolean,
+ *				 capacity int)
+ *
+ * The number of leaves on which the keys are, with room for capacity keys each.
+ */
+PG_FUNCTION_INFO_V1(idgen_filled_leaves);
+Datum
+idgen_filled_leaves(PG_FUNCTION_ARGS)
+{
+	double		rows = require_between(PG_GETARG_FLOAT8(0), 0, MAX_ROWS, "rows");
+	KeyOrder	order = {
+		.rows = rows,
+		.period_rows = require_between(PG_GETARG_FLOAT8(1), 1e-6, MAX_ROWS, "rows_per_period"),
+		.prefixes = Min(require_between(PG_GETARG_FLOAT8(2), 1, MAX_ROWS, "prefixes"), MAX_PREFIXES),
+		.rows_in_cycle = require_between(PG_GETARG_FLOAT8(3), 0, MAX_ROWS * MAX_ROWS, "rows_in_cycle"),
+		.run_length = require_between(PG_GETARG_FLOAT8(4), 1, PG_INT32_MAX, "run_length"),
+		.varies = PG_GETARG_BOOL(5)};
+	int			capacity = require_between(PG_GETARG_INT32(6), 2, MaxIndexTuplesPerPage, "capacity");
+	double		cycle_rows = order.period_rows * order.prefixes;
+	double		first_row = order.rows_in_cycle - rows;
+	int			leaves;
 	MemoryContext context;
 	MemoryContext caller;
-	pg_prng_state random;
 
-	if (order.prefixes > MAX_PREFIXES)
-	{
-		order.prefixes = MAX_PREFIXES;
-		order.rows_in_cycle = Min(order.rows_in_cycle, order.period_rows * MAX_PREFIXES);
-	}
 	if (rows < 1)
-		return rows > 0 ? 1 : 0;
-	cycle_rows = order.period_rows * order.prefixes;
-	first_row = order.rows_in_cycle - rows;
+		PG_RETURN_FLOAT8(rows > 0 ? 1 : 0);
 	first_row -= floor(first_row / cycle_rows) * cycle_rows;
 	scale_down(&order, &first_row, capacity);
 
 	context = AllocSetContextCreate(CurrentMemoryContext, "idgen leaves", ALLOCSET_DEFAULT_SIZES);
 	caller = MemoryContextSwitchTo(context);
-	pg_prng_seed(&random, 0);
-	rounds = Min(ceil(order.simulated_leaves * capacity / order.rows), MAX_ROUNDS);
-	for (int i = 0; i < rounds; i++)
-	{
-		leaves += (double) fill(&order, first_row, capacity, &random) / rounds;
-		MemoryContextReset(context);
-	}
+	leaves = fill(&order, first_row, capacity);
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(context);
-	return rows / floor(order.rows) * leaves;
+	PG_RETURN_FLOAT8(rows / floor(order.rows) * leaves);
 }

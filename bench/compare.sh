@@ -4,8 +4,12 @@
 #
 #   bench/compare.sh [OPTION ...]
 #
-#   --rows N          rows in each table before the measurement (default 500000)
-#   --transactions N  inserts of each key in a round, one a transaction (default 5000)
+#   --rows N          rows in each table before the measurement (default 300000)
+#   --days N          days that these span (default 30)
+#   --rows-per-checkpoint N
+#                     inserts of each key after a checkpoint, one a transaction
+#                     (default 5000)
+#   --rate N          inserts per second, as pgbench --rate (default: as fast as possible)
 #   --rounds N        rounds, in which the keys take turns (default 3)
 #   --clients N       sessions that insert (default 4)
 #   --keys A,B,...    which scripts (default: all that the server can run)
@@ -14,15 +18,17 @@
 #   --help            this text
 #
 # Creates the tables of setup.sql and, for each key, makes a checkpoint, runs the
-# script with pgbench, and reads pg_stat_wal. Prints one table. All of it is removed
-# at the end. WAL is counted for the whole server, where nothing else should write.
+# script with pgbench, and reads pg_stat_wal. Prints one table of medians, with the
+# least and the greatest of the rounds; a ratio is ~ if these ranges overlap. All of it
+# is removed at the end. WAL is counted for the whole server, where nothing else should
+# write.
 
 set -uo pipefail
 folder=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source-path=SCRIPTDIR source=lab/common.sh
 . "$folder/lab/common.sh"
-rows=500000 transactions=5000 clients=4 rounds=3 keys=
-bench_options "rows transactions rounds clients keys[] server" "$@"
+rows=300000 days=30 rows_per_checkpoint=5000 rate='' clients=4 rounds=3 keys=
+bench_options "rows days rows_per_checkpoint rate rounds clients keys[] server" "$@"
 chosen=$keys
 [ -n "$keys" ] || keys=bigint,random,short_comb,short_comb_run,comb,uuid_v7,masked,snowflake,ulid
 for key in ${keys//,/ }; do
@@ -33,27 +39,28 @@ counters() { bench_settle && bench_value "SELECT wal_bytes, wal_fpi FROM pg_stat
 
 # Insert about the given number of rows.
 insert() {
-    bench_pgbench -c "$clients" -j "$(nproc)" -t "$((($2 + clients - 1) / clients))" -f "$folder/$1.pgbench" \
+    bench_pgbench ${rate:+-R "$rate"} -c "$clients" -j "$(nproc)" -t "$((($2 + clients - 1) / clients))" -f "$folder/$1.pgbench" \
         >"$bench_scratch/pgbench" 2>&1 || { grep -m 1 error: "$bench_scratch/pgbench" >&2; return 1; }
 }
 
-# Print "KEY BYTES IMAGES ROWS ROWS/S INDEX_BYTES" of the inserts of one key.
+# Print "KEY BYTES/ROW IMAGES/ROW ROWS/S INDEX_BYTES" of the inserts of one key.
 measure() {
-    local key=$1 before after
-    insert "$key" "$((transactions / 10 + 1))" && bench_value CHECKPOINT || return 1    # a warm-up first
+    local key=$1 before after inserted
+    insert "$key" "$((rows_per_checkpoint / 10 + 1))" && bench_value CHECKPOINT || return 1    # a warm-up first
     read -ra before <<<"$(counters)"
-    insert "$key" "$transactions" || return 1
+    insert "$key" "$rows_per_checkpoint" || return 1
     read -ra after <<<"$(counters)"
-    echo "$key $((after[0] - before[0])) $((after[1] - before[1]))" \
-        "$(sed -n 's/^number of transactions actually processed: \([0-9]*\).*/\1/p' "$bench_scratch/pgbench")" \
-        "$(sed -n 's/^tps = \([0-9.]*\).*without initial.*/\1/p' "$bench_scratch/pgbench")" \
-        "$(bench_value "SELECT pg_relation_size('idgen_bench.${key}_pkey')")"
+    inserted=$(sed -n 's/^number of transactions actually processed: \([0-9]*\).*/\1/p' "$bench_scratch/pgbench")
+    awk -v key="$key" -v bytes="$((after[0] - before[0]))" -v images="$((after[1] - before[1]))" -v rows="$inserted" \
+        -v tps="$(sed -n 's/^tps = \([0-9.]*\).*without initial.*/\1/p' "$bench_scratch/pgbench")" \
+        -v size="$(bench_value "SELECT pg_relation_size('idgen_bench.${key}_pkey')")" \
+        'BEGIN { print key, bytes / rows, images / rows, tps, size }'
 }
 
 bench_open shared_buffers=256MB autovacuum=off checkpoint_timeout=1h max_wal_size=16GB idgen.node_id=1 idgen.mask_key_file=mask_keys
 bench_mask_key
 bench_progress "creating tables of $(bench_number "$rows") rows"
-bench_psql -v rows="$rows" -f "$folder/setup.sql" >"$bench_scratch/setup" 2>&1 ||
+bench_psql -v rows="$rows" -v days="$days" -f "$folder/setup.sql" >"$bench_scratch/setup" 2>&1 ||
     { cat "$bench_scratch/setup" >&2; idgen_die "setup.sql failed"; }
 
 for ((round = 1; round <= rounds; round++)); do
@@ -64,22 +71,39 @@ for ((round = 1; round <= rounds; round++)); do
 done
 [ -s "$bench_scratch/results" ] || idgen_die "no key could be measured"
 
-printf '%s rows in each table, then %s rounds of %s rows, one a transaction, %s sessions, synchronous_commit off\n\n' \
-    "$(bench_number "$rows")" "$rounds" "$(bench_number "$transactions")" "$clients"
-awk '
-    function times(value, base) { return base > 0 ? sprintf("%.2f", value / base) : "-" }
-    !($1 in size) { name[++n] = $1 }
-    { bytes[$1] += $2; pages[$1] += $3; rows[$1] += $4; seconds[$1] += $4 / $5; size[$1] = $6 / 1048576 }
+printf '%s rows of %s days in each table, then %s rounds of %s rows after a checkpoint, one a transaction, %s sessions%s, synchronous_commit off\n\n' \
+    "$(bench_number "$rows")" "$days" "$rounds" "$(bench_number "$rows_per_checkpoint")" "$clients" "${rate:+, $rate rows/s}"
+sort -s -k 1,1 "$bench_scratch/results" | awk -v order="$keys" '
+    function sorted(k, m,    i, j, v) {     # the values of a metric, ascending, in s
+        for (i = 1; i <= n[k]; i++) {
+            v = value[k, m, i]
+            for (j = i; j > 1 && s[j - 1] > v; j--) s[j] = s[j - 1]
+            s[j] = v
+        }
+        low = s[1]; high = s[n[k]]; median = (s[int((n[k] + 1) / 2)] + s[int(n[k] / 2) + 1]) / 2
+    }
+    function cell(k, m, form,    text, range) {
+        sorted(k, m)
+        text = sprintf(form, median); range = sprintf(form, low) "-" sprintf(form, high)
+        return range == text "-" text ? text : text " (" range ")"
+    }
+    function ratio(k, base, m,    l, h, mid) {
+        if (!(base in n)) return "-"
+        if (k == base) return "1.00"
+        sorted(k, m); l = low; h = high; mid = median
+        sorted(base, m)
+        return l <= high && low <= h ? "~" : sprintf("%.2f", mid / median)
+    }
+    { n[$1]++; for (m = 2; m <= 5; m++) value[$1, m, n[$1]] = m == 5 ? $5 / 1048576 : $m }
     END {
-        form = "| %-14s | %13s | %10s | %7s | %8s | %12s | %12s | %13s | %14s |\n"
+        form = "| %-14s | %-22s | %-10s | %-24s | %-8s | %-12s | %-12s | %-13s | %-14s |\n"
         printf form, "key", "WAL bytes/row", "images/row", "rows/s", "index MB",
             "WAL : bigint", "WAL : random", "rows : random", "index : random"
         print "|---|--:|--:|--:|--:|--:|--:|--:|--:|"
-        for (k in rows) { wal[k] = bytes[k] / rows[k]; rate[k] = rows[k] / seconds[k] }
-        for (i = 1; i <= n; i++) {
-            k = name[i]
-            printf form, k, sprintf("%.0f", wal[k]), sprintf("%.3f", pages[k] / rows[k]), sprintf("%.0f", rate[k]),
-                sprintf("%.1f", size[k]), times(wal[k], wal["bigint"]), times(wal[k], wal["random"]),
-                times(rate[k], rate["random"]), times(size[k], size["random"])
+        count = split(order, names, ",")
+        for (i = 1; i <= count; i++) if ((k = names[i]) in n) {
+            sorted(k, 3); images = median; sorted(k, 5); size = median
+            printf form, k, cell(k, 2, "%.0f"), sprintf("%.3f", images), cell(k, 4, "%.0f"), sprintf("%.1f", size),
+                ratio(k, "bigint", 2), ratio(k, "random", 2), ratio(k, "random", 4), ratio(k, "random", 5)
         }
-    }' "$bench_scratch/results"
+    }'

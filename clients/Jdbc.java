@@ -115,7 +115,7 @@ public class Jdbc {
         try {
             createOrder(db, commandId, "five");
         } catch (PSQLException e) {
-            check(violation(e).equals("23505 creation_identifiers_same_command"), violation(e));
+            check(violation(e).equals("23514 creation_identifiers_same_command"), violation(e));
             return;
         }
         check(false, "a reused command id was accepted");

@@ -99,7 +99,7 @@ task 'create once' do
   check first['created'] && !retried['created'], 'created at the wrong call'
   check first['entity_id'] == retried['entity_id'], 'two ids'
   check Order.find(first['entity_id']).note == 'four', 'no order of the command'
-  refused(ActiveRecord::RecordNotUnique, '23505', 'creation_identifiers_same_command') { create_order(command_id, 'five') }
+  refused(ActiveRecord::StatementInvalid, '23514', 'creation_identifiers_same_command') { create_order(command_id, 'five') }
 end
 
 task 'bigint keys' do

@@ -57,8 +57,8 @@ async def main():
         try:
             await create_order(connection, command, "another book")
             raise AssertionError("a reused command was accepted")
-        except asyncpg.UniqueViolationError as error:
-            assert error.sqlstate == "23505"
+        except asyncpg.CheckViolationError as error:
+            assert error.sqlstate == "23514"
             assert error.constraint_name == "creation_identifiers_same_command"
 
     with task("bigint keys"):

@@ -87,7 +87,7 @@ my @tasks = (
 		$first[1] && !$retry[1] or die "created at the wrong call\n";
 		$first[0] eq $retry[0] or die "two ids\n";
 		note_of_order($first[0]) eq 'four' or die "no order of the command\n";
-		refused('23505 creation_identifiers_same_command', sub { create_order($command_id, 'five') });
+		refused('23514 creation_identifiers_same_command', sub { create_order($command_id, 'five') });
 	},
 
 	'bigint keys' => sub {

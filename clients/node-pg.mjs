@@ -54,7 +54,7 @@ await task('create once', async () => {
   assert.equal(rows[0].note, 'a book')
 
   await assert.rejects(createOrder(command, 'another book'), (error) =>
-    error.code === '23505' && error.constraint === 'creation_identifiers_same_command')
+    error.code === '23514' && error.constraint === 'creation_identifiers_same_command')
 })
 
 await task('bigint keys', async () => {

@@ -70,7 +70,7 @@ $tasks['default key'] = function () use ($db) {
 $tasks['client key'] = function () use ($db) {
     $sql = 'INSERT INTO orders (id, note) VALUES (?, ?)';
     execute($db, $sql, [short_comb(), 'two']);
-    refused('23514', 'from the allowed time range', fn () => execute($db, $sql, [short_comb(time() - 86400), 'three']));
+    refused('23514', 'outside the accepted time window', fn () => execute($db, $sql, [short_comb(time() - 86400), 'three']));
 };
 
 $tasks['create once'] = function () use ($db) {
@@ -80,7 +80,7 @@ $tasks['create once'] = function () use ($db) {
     check($first['created'] && !$retried['created'], 'created at the wrong call');
     check($first['entity_id'] === $retried['entity_id'], 'two ids');
     check(note_of_order($db, $first['entity_id']) === 'four', 'no order of the command');
-    refused('23505', 'already used for a different command', fn () => create_order($db, $command_id, 'five'));
+    refused('23514', 'already used for a different command', fn () => create_order($db, $command_id, 'five'));
 };
 
 $tasks['bigint keys'] = function () use ($db) {

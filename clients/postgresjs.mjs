@@ -45,7 +45,7 @@ await task('create once', async () => {
   assert.equal(order.note, 'a book')
 
   await assert.rejects(createOrder(command, 'another book'), (error) =>
-    error.code === '23505' && error.constraint_name === 'creation_identifiers_same_command')
+    error.code === '23514' && error.constraint_name === 'creation_identifiers_same_command')
 })
 
 await task('bigint keys', async () => {

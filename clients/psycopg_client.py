@@ -57,8 +57,8 @@ with task("create once"):
     try:
         create_order(command, "another book")
         raise AssertionError("a reused command was accepted")
-    except psycopg.errors.UniqueViolation as error:
-        assert error.sqlstate == "23505"
+    except psycopg.errors.CheckViolation as error:
+        assert error.sqlstate == "23514"
         assert error.diag.constraint_name == "creation_identifiers_same_command"
 
 with task("bigint keys"):

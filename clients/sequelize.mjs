@@ -57,7 +57,7 @@ await task('create once', async () => {
   assert.equal((await Order.findByPk(first.id)).note, 'a book')
 
   await assert.rejects(createOrder(command, 'another book'), (error) =>
-    error.original.code === '23505' && error.original.constraint === 'creation_identifiers_same_command')
+    error.original.code === '23514' && error.original.constraint === 'creation_identifiers_same_command')
 })
 
 await task('bigint keys', async () => {

@@ -45,5 +45,5 @@ fuzz_target(Input *input)
 	if (uuid_half(&id, 0) == 0 && uuid_half(&id, 1) <= PG_INT64_MAX)
 		CHECK(DatumGetInt64(value_of(as_bigint)) == (int64) uuid_half(&id, 1));
 	else
-		CHECK(as_bigint.sqlstate == ERRCODE_INVALID_TEXT_REPRESENTATION);
+		CHECK(as_bigint.sqlstate == ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE);
 }

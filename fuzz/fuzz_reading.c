@@ -48,7 +48,7 @@ fuzz_target(Input *input)
 	check_reading(idgen_comb_timestamp, &id, is_version(&id, 4), wide_instant(wide_bytes(&id, 0, 6)));
 	check_reading(idgen_suffix_comb_timestamp, &id, is_version(&id, 4), wide_instant(wide_bytes(&id, 10, 6)));
 
-	start = CALL(idgen_short_comb_timestamp, uuid_arg(&id), instant_arg(clock), interval_arg(&period), int32_arg(prefix_bytes));
+	start = CALL(idgen_short_comb_timestamp, uuid_arg(&id), interval_arg(&period), int32_arg(prefix_bytes), instant_arg(clock));
 	if (!wide_period(&period, prefix_bytes, &period_ms))
 		CHECK(start.sqlstate == ERRCODE_INVALID_PARAMETER_VALUE);
 	else if (!is_version(&id, 4))

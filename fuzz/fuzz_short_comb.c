@@ -32,6 +32,7 @@ fuzz_target(Input *input)
 	uint8		way = take(input, 1);
 	int32		prefix_bytes = way & 8 ? way % 8 : (int8) take(input, 1);
 	int32		run_length = way & 16 ? 3 : (int16) take(input, 2);
+	NullableDatum run_length_arg = way & 32 ? null_arg() : int32_arg(run_length);
 	TimestampTz clock = take_instant(input);
 	Interval	no_time = {0};
 	Wide		period_ms;
@@ -44,9 +45,9 @@ fuzz_target(Input *input)
 	for (int i = 0; i < (int) lengthof(ids); i++)
 	{
 		Outcome		made = CALL(idgen_short_comb, interval_arg(&period), int32_arg(prefix_bytes),
-								int32_arg(run_length), instant_arg(clock));
+								run_length_arg, instant_arg(clock));
 
-		if (!valid || run_length < 1)
+		if (!valid || (!run_length_arg.isnull && run_length < 1))
 		{
 			CHECK(made.sqlstate == ERRCODE_INVALID_PARAMETER_VALUE);
 			return;
@@ -55,20 +56,20 @@ fuzz_target(Input *input)
 	}
 
 	/* one of them may begin a new run */
-	if (run_length >= 3)
+	if (!run_length_arg.isnull && run_length >= 3)
 		CHECK(tag_of(&ids[0], prefix_bytes) == tag_of(&ids[1], prefix_bytes) ||
 			  tag_of(&ids[1], prefix_bytes) == tag_of(&ids[2], prefix_bytes));
 
 	number = wide_floor(wide_unix_ms(clock), period_ms);
 	for (int i = 0; i < (int) lengthof(ids); i++)
 	{
-		Outcome		start = CALL(idgen_short_comb_timestamp, uuid_arg(&ids[i]), instant_arg(clock),
-								 interval_arg(&period), int32_arg(prefix_bytes));
+		Outcome		start = CALL(idgen_short_comb_timestamp, uuid_arg(&ids[i]),
+								 interval_arg(&period), int32_arg(prefix_bytes), instant_arg(clock));
 
 		CHECK(is_version(&ids[i], 4));
 		CHECK(wide_bytes(&ids[i], 0, prefix_bytes) == wide_modulo(number, (Wide) 1 << 8 * prefix_bytes));
-		CHECK(DatumGetBool(CALL_VALUE(idgen_is_recent_short_comb, uuid_arg(&ids[i]), interval_arg(&no_time), instant_arg(clock),
-									  interval_arg(&period), int32_arg(prefix_bytes), null_arg(), null_arg())));
+		CHECK(DatumGetBool(CALL_VALUE(idgen_is_recent_short_comb, uuid_arg(&ids[i]), interval_arg(&no_time),
+									  interval_arg(&period), int32_arg(prefix_bytes), null_arg(), null_arg(), instant_arg(clock))));
 		CHECK(start.sqlstate == 0);
 		CHECK(start.isnull == !wide_is_instant(wide_instant(number * period_ms)));
 		CHECK(start.isnull || DatumGetTimestampTz(start.value) == wide_instant(number * period_ms));

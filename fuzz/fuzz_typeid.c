@@ -2,7 +2,7 @@
  * fuzz_typeid.c
  *	  A TypeID has one text: the text that is accepted is the one that is
  *	  written for its prefix and its uuid, so no other case and no missing
- *	  leading zero.
+ *	  leading zero; is_typeid() accepts the same texts as the readers.
  */
 #include "server.h"
 
@@ -19,6 +19,7 @@ fuzz_target(Input *input)
 	pg_uuid_t	uuid;
 
 	CHECK(id.sqlstate == prefix.sqlstate);
+	CHECK(DatumGetBool(CALL_VALUE(idgen_is_typeid, any, null_arg())) == (id.sqlstate == 0));
 	if (id.sqlstate == 0)
 		CHECK(text_is(CALL_VALUE(idgen_typeid_from_uuid, value_arg(prefix.value), value_arg(id.value)), bytes, length));
 	else

@@ -17,13 +17,13 @@ static const struct
 	{idgen_is_recent_uuid_v7, idgen_check_recent_uuid_v7}
 };
 
-/* Only the functions of short COMBs have the arguments 3 and 4. */
+/* Only the functions of short COMBs have the arguments 2 and 3. */
 static Outcome
 call(PGFunction function, int scheme, const NullableDatum *args)
 {
 	if (scheme == 0)
 		return call_function(function, 7, args);
-	return CALL(function, args[0], args[1], args[2], args[5], args[6]);
+	return CALL(function, args[0], args[1], args[4], args[5], args[6]);
 }
 
 /* The length of a tolerance, or the default; false if it is invalid. */
@@ -79,23 +79,27 @@ fuzz_target(Input *input)
 
 	args[0] = uuid_arg(&id);
 	args[1] = has_tolerance ? interval_arg(&tolerance) : null_arg();
-	args[2] = instant_arg(clock);
-	args[3] = interval_arg(&period);
-	args[4] = int32_arg(prefix_bytes);
-	args[5] = has_past ? interval_arg(&past) : null_arg();
-	args[6] = has_future ? interval_arg(&future) : null_arg();
+	args[2] = interval_arg(&period);
+	args[3] = int32_arg(prefix_bytes);
+	args[4] = has_past ? interval_arg(&past) : null_arg();
+	args[5] = has_future ? interval_arg(&future) : null_arg();
+	args[6] = instant_arg(clock);
 	verdict = call(functions[scheme].is, scheme, args);
 	check = call(functions[scheme].check, scheme, args);
 
 	valid = (scheme != 0 || wide_period(&period, prefix_bytes, &period_ms)) &&
-		reach_of(has_tolerance, &tolerance,
-				 scheme == 0 ? Min(period_ms * 10000, (Wide) PG_INT64_MAX) : (Wide) 600000000, &both_us) &&
+		reach_of(true, &tolerance, 0, &both_us) &&
 		reach_of(has_past, &past, both_us, &past_us) &&
 		reach_of(has_future, &future, both_us, &future_us);
 	if (valid && scheme == 0)
 		valid = wide_floor(past_us + future_us + 999, 1000) <= (((Wide) 1 << 8 * prefix_bytes) - 2) * period_ms;
 
 	CHECK(check.sqlstate == verdict.sqlstate || check.sqlstate == ERRCODE_CHECK_VIOLATION);
+	if (!has_tolerance)
+	{
+		CHECK(verdict.sqlstate == ERRCODE_NULL_VALUE_NOT_ALLOWED);
+		return;
+	}
 	if (!valid)
 	{
 		CHECK(verdict.sqlstate == ERRCODE_INVALID_PARAMETER_VALUE);

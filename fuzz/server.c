@@ -16,6 +16,7 @@
 #include <time.h>
 
 #include "mb/pg_wchar.h"
+#include "storage/proc.h"
 #include "utils/builtins.h"
 #include "utils/rel.h"
 
@@ -176,6 +177,9 @@ text_is(Datum value, const char *bytes, size_t length)
 
 struct timespec server_clock;
 int			MyProcPid = 1;
+
+static PGPROC process;
+PGPROC	   *MyProc = &process;
 
 TimestampTz
 GetCurrentTimestamp(void)

@@ -113,6 +113,7 @@ idgen_find_pg_config() {
     for candidate in $(ls -d /usr/lib/postgresql/*/bin/pg_config 2>/dev/null | sort -t/ -k5,5nr) \
                      "$(command -v pg_config)"; do
         [ -x "$candidate" ] && [ -e "$("$candidate" --pgxs)" ] &&
+            [ -e "$("$candidate" --includedir-server)/postgres.h" ] &&
             [ -x "$("$candidate" --bindir)/postgres" ] && { echo "$candidate"; return; }
     done
     return 0
@@ -156,10 +157,8 @@ idgen_install_packages() {
         ls /usr/lib*/*/faketime/libfaketime.so.1 >/dev/null 2>&1 || missing+=(faketime)
         [ -x /usr/sbin/pgbouncer ] || command -v pgbouncer >/dev/null || missing+=(pgbouncer)
         command -v python3 >/dev/null || missing+=(python3)
-        command -v gnuplot >/dev/null || missing+=(gnuplot-nox)
     fi
     if [ "${1:-}" = bench ]; then
-        command -v gnuplot >/dev/null || missing+=(gnuplot-nox)
         command -v python3 >/dev/null || missing+=(python3)
     fi
 

@@ -2,8 +2,10 @@
 #
 # test.sh: build idgen and run its tests on a private cluster.
 #
-#   scripts/test.sh                    all tests
-#   scripts/test.sh t/NAME.pl ...      only these TAP tests
+#   scripts/test.sh                              all tests
+#   scripts/test.sh t/NAME.pl ...                only these TAP tests
+#   scripts/test.sh --regress [t/NAME.pl ...]    the regression and isolation
+#                                                tests, and these TAP tests
 #
 # Installs missing packages, builds with warnings as errors, then runs
 # pg_regress, the isolation tests and the TAP tests. Ends with a line
@@ -16,6 +18,10 @@ set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=dev/verdicts.sh
 . "$(dirname "$0")/dev/verdicts.sh"
 
+regress=no
+all=no
+[ $# -gt 0 ] || { regress=yes; all=yes; }
+[ "${1:-}" != --regress ] || { regress=yes; shift; }
 idgen_no_options "$@"
 
 run_make() {
@@ -29,7 +35,7 @@ idgen_say "Building for $("$PG_CONFIG" --version), warnings as errors"
 idgen_build COPT="-Wall -Wextra -Wshadow -Werror"
 verdict $? "idgen builds" || { end_of_verdicts; exit; }
 
-if [ $# -eq 0 ]; then
+if [ $regress = yes ]; then
     # vacuum and statistics only at a test's request
     idgen_start autovacuum=off
     run_make "pg_regress and isolation tests" installcheck installcheck
@@ -38,11 +44,12 @@ if [ $# -eq 0 ]; then
     [ "$failed" -eq 0 ] ||
         cat "$IDGEN_BUILD"/{,advisor/,output_iso/,output_portable/,output_portable_iso/}regression.diffs 2>/dev/null
     idgen_stop
-    mapfile -t tests < <(idgen_tap_tests)
-    set -- "${tests[@]}"
 fi
 
-idgen_foreign_key_files
-run "TAP tests" tap "${idgen_prove[@]}" --jobs 2 --verbose --timer "$@"
+[ $all = no ] || { mapfile -t tests < <(idgen_tap_tests); set -- "${tests[@]}"; }
+if [ $# -gt 0 ]; then
+    idgen_foreign_key_files
+    run "TAP tests" tap "${idgen_prove[@]}" --jobs 2 --verbose --timer "$@"
+fi
 
 end_of_verdicts

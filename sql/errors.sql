@@ -38,6 +38,8 @@ SELECT input, f.* FROM (VALUES
     ($$period => '-2147483648 days', prefix_bytes => 1$$),
     ($$prefix_bytes => 0$$),
     ($$prefix_bytes => 7$$),
+    ($$period => NULL$$),
+    ($$prefix_bytes => NULL$$),
     ($$prefix_bytes => -2147483648$$),
     ($$clock => 'infinity'$$),
     ($$clock => '-infinity'$$),
@@ -50,18 +52,20 @@ SELECT input, f.* FROM (VALUES
 SELECT call, clock, f.* FROM (VALUES
     ('infinity'), ('-infinity'), ('1969-12-31 23:59:59.999999+00'), ('10889-08-02 05:31:50.656+00'), ('4714-11-24 00:00:00+00 BC'),
     ('294276-12-31 23:59:59.999999+00')) c (clock),
-    (VALUES ('uuid_v7'), ('comb'), ('uuid_v7_floor'), ('uuid_v7_ceil'), ('comb_floor'), ('comb_ceil')) g (call),
+    (VALUES ('uuid_v7'), ('uuid_v7_ms'), ('comb'), ('uuid_v7_floor'), ('comb_floor')) g (call),
     failure(format('SELECT idgen.%s(%L)', call, clock)) f;
 SELECT input, f.* FROM (VALUES
-    ($$ulid_floor('infinity')$$), ($$ulid_ceil('-infinity')$$),
-    ($$ulid_floor('1969-12-31 23:59:59.999999+00')$$), ($$ulid_ceil('10889-08-02 05:31:50.656+00')$$)) v (input),
+    ($$ulid_floor('infinity')$$), ($$ulid_floor('-infinity')$$),
+    ($$ulid_floor('1969-12-31 23:59:59.999999+00')$$), ($$ulid_floor('10889-08-02 05:31:50.656+00')$$)) v (input),
     failure('SELECT idgen.' || input) f;
 
 --
 -- Reading and checking
 --
 SELECT input, f.* FROM (VALUES
-    ($$short_comb_timestamp('919108f7-52d1-4320-9bac-f847db4148a8', 'infinity')$$),
+    ($$short_comb_timestamp('919108f7-52d1-4320-9bac-f847db4148a8', clock => 'infinity')$$),
+    ($$short_comb_timestamp('919108f7-52d1-4320-9bac-f847db4148a8', NULL)$$),
+    ($$short_comb_timestamp('919108f7-52d1-4320-9bac-f847db4148a8', prefix_bytes => NULL)$$),
     ($$short_comb_timestamp('919108f7-52d1-4320-9bac-f847db4148a8', period => '0')$$),
     ($$short_comb_timestamp('919108f7-52d1-4320-9bac-f847db4148a8', prefix_bytes => 7)$$),
     ($$short_comb_timestamp('919108f7-52d1-4320-9bac-f847db4148a8', period => '365251 days')$$),
@@ -85,14 +89,20 @@ SELECT input, f.* FROM (VALUES
     ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', clock => 'infinity')$$),
     ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', period => '-1 minute')$$),
     ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', prefix_bytes => 0)$$),
+    ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', NULL)$$),
+    ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', period => NULL)$$),
+    ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', prefix_bytes => NULL)$$),
+    ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', period => '1 second', prefix_bytes => 1)$$),
+    ($$is_recent_comb('919108f7-52d1-4320-9bac-f847db4148a8', NULL)$$),
+    ($$check_recent_uuid_v7('919108f7-52d1-4320-9bac-f847db4148a8', NULL)$$),
     ($$is_recent_comb('919108f7-52d1-4320-9bac-f847db4148a8', '-1 minute')$$),
     ($$is_recent_comb('919108f7-52d1-4320-9bac-f847db4148a8', clock => '-infinity')$$),
-    ($$is_recent_comb('919108f7-52d1-4320-9bac-f847db4148a8', '100000000 days', '294276-12-31 23:59:59+00')$$),
+    ($$is_recent_comb('919108f7-52d1-4320-9bac-f847db4148a8', '100000000 days', clock => '294276-12-31 23:59:59+00')$$),
     ($$is_recent_uuid_v7('919108f7-52d1-4320-9bac-f847db4148a8', '10 minutes', past_tolerance => '-1 minute')$$),
     ($$is_recent_uuid_v7('919108f7-52d1-4320-9bac-f847db4148a8', future_tolerance => '1 year')$$),
     ($$check_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', '-1 minute')$$),
-    ($$check_recent_comb('017f22e2-79b0-4cc3-98c4-dc0c0c07398f', '1 minute', '2022-02-22 19:24:00+00')$$),
-    ($$check_recent_uuid_v7('017f22e2-79b0-4cc3-98c4-dc0c0c07398f', '1 minute', '2022-02-22 19:24:00+00')$$)) v (input),
+    ($$check_recent_comb('017f22e2-79b0-4cc3-98c4-dc0c0c07398f', '1 minute', clock => '2022-02-22 19:24:00+00')$$),
+    ($$check_recent_uuid_v7('017f22e2-79b0-4cc3-98c4-dc0c0c07398f', '1 minute', clock => '2022-02-22 19:24:00+00')$$)) v (input),
     failure('SELECT idgen.' || input) f;
 
 -- infinite intervals exist from version 17 on
@@ -117,11 +127,11 @@ SELECT arguments, f.* FROM (VALUES
     failure('CREATE TRIGGER c BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert(' || arguments || ');'
             'INSERT INTO t VALUES (idgen.uuid_v4(), 1)') f;
 SELECT timing, f.* FROM (VALUES
-    ('BEFORE UPDATE ON t FOR EACH ROW'), ('BEFORE INSERT OR UPDATE ON t FOR EACH ROW'),
-    ('AFTER INSERT ON t FOR EACH ROW'), ('BEFORE INSERT ON t'), ('BEFORE DELETE ON t FOR EACH ROW')) v (timing),
+    ('AFTER INSERT ON t FOR EACH ROW'), ('AFTER UPDATE ON t FOR EACH ROW'), ('BEFORE INSERT ON t'), ('BEFORE UPDATE ON t'),
+    ('BEFORE DELETE ON t FOR EACH ROW'), ('BEFORE TRUNCATE ON t')) v (timing),
     failure('INSERT INTO t VALUES (idgen.short_comb());'
             'CREATE TRIGGER c ' || timing || $$ EXECUTE FUNCTION idgen.check_on_insert('id', 'short_comb');$$ ||
-            'INSERT INTO t VALUES (idgen.short_comb()); UPDATE t SET n = 2; DELETE FROM t') f;
+            'INSERT INTO t VALUES (idgen.short_comb()); UPDATE t SET n = 2; DELETE FROM t; TRUNCATE t') f;
 DROP TABLE t;
 
 --
@@ -166,10 +176,14 @@ DECLARE
     the_constraint text;
 BEGIN
     PERFORM idgen.create_once_bigint('919108f7-52d1-4320-9bac-f847db4148a8', 1, 'refund', '{"amount": 5}');
-EXCEPTION WHEN unique_violation THEN
+EXCEPTION WHEN check_violation THEN
     GET STACKED DIAGNOSTICS the_schema = SCHEMA_NAME, the_table = TABLE_NAME, the_constraint = CONSTRAINT_NAME;
     RAISE NOTICE 'schema %, table %, constraint %', the_schema, the_table, the_constraint;
 END $$;
+
+-- a number of too many digits in a request
+SELECT number, f.* FROM (VALUES ('1e1000'), ('-1e1000'), ('1e-1001'), ('-1.1e-1000'), ('1e131071'), ('[{"a": 1e131071}]')) v (number),
+    failure(format('SELECT idgen.create_once_bigint(idgen.uuid_v4(), 1, request => %L)', number)) f;
 
 -- a read-only transaction accepts a replay and refuses a new command
 BEGIN READ ONLY;

@@ -63,8 +63,12 @@ SELECT idgen.snowflake_timestamp(175928847299117063, '2015-01-01 00:00:00+00') A
        idgen.snowflake_node(175928847299117063) AS node, idgen.snowflake_counter(175928847299117063) AS counter;
 -- Instagram's identifiers have 23 bits after the time: 13 of shard, 10 of counter
 SELECT idgen.snowflake_timestamp(((1387263000::bigint << 23) | (1341 << 10) | 905) >> 1, '2011-08-24 21:07:01.721+00') AS instagram;
--- NULL is the default epoch
-SELECT idgen.snowflake_timestamp(1541815603606036480, NULL), idgen.js_id_timestamp(1 << 21, NULL);
+-- NULL is not the default epoch
+SELECT idgen.snowflake_timestamp(1541815603606036480, NULL);
+SELECT idgen.js_id_timestamp(0, NULL);
+SELECT idgen.snowflake_floor('2026-01-01', NULL);
+SELECT idgen.js_id_floor(NULL, NULL) IS NULL AS null;
+SELECT idgen.snowflake(NULL);
 
 -- the bit table and the formulas of TraceId and DecimalId
 SELECT idgen.trace_id_node(id), idgen.trace_id_counter(id), idgen.trace_id_timestamp(id, '2026-11-21 12:00:00+00')
@@ -78,19 +82,19 @@ FROM (VALUES (timestamptz '1970-01-01 00:00:00+00'), ('1970-01-01 00:16:40+00'),
              ('1971-01-23 00:53:52+00'), ('1969-12-31 00:16:40.5+00'), ('1969-12-31 00:16:39.5+00'), ('1969-12-31 00:16:39+00'),
              ('2026-11-21 12:00:00+00'), ('294276-12-30 00:00:00+00'), ('4713-01-01 00:00:00+00 BC')) v (clock);
 
--- bounds: the smallest and the greatest identifier of a tick
-SELECT at, idgen.snowflake_floor(at), idgen.snowflake_ceil(at), idgen.js_id_floor(at), idgen.js_id_ceil(at)
+-- bounds: the smallest identifier of a tick
+SELECT at, idgen.snowflake_floor(at), idgen.js_id_floor(at)
 FROM (VALUES (timestamptz '2020-01-01 00:00:00+00'), ('2020-01-01 00:00:00.001999+00'), ('2026-11-21 12:00:00.123456+00'),
              ('2089-09-06 15:47:35.551999+00')) v (at);
-SELECT idgen.js_id_floor('2156-02-07 06:28:15.999999+00'), idgen.js_id_ceil('2156-02-07 06:28:15.999999+00');
+SELECT idgen.js_id_floor('2156-02-07 06:28:15.999999+00');
 SELECT idgen.snowflake_floor('2010-11-04 01:42:54.658+00', '2010-11-04 01:42:54.657+00');
-SELECT idgen.snowflake_timestamp(idgen.snowflake_ceil('2089-09-06 15:47:35.551+00'));
-SELECT bool_and(id BETWEEN idgen.snowflake_floor(idgen.snowflake_timestamp(id)) AND idgen.snowflake_ceil(idgen.snowflake_timestamp(id)))
+SELECT idgen.snowflake_timestamp(idgen.snowflake_floor('2089-09-06 15:47:35.551+00'));
+SELECT bool_and(idgen.snowflake_within(id, idgen.snowflake_timestamp(id), idgen.snowflake_timestamp(id) + interval '1 ms'))
 FROM (SELECT idgen.snowflake() AS id FROM generate_series(1, 1000) OFFSET 0) made;
 SELECT idgen.snowflake_floor('2019-12-31 23:59:59.999999+00');
-SELECT idgen.snowflake_ceil('2089-09-06 15:47:35.552+00');
+SELECT idgen.snowflake_floor('2089-09-06 15:47:35.552+00');
 SELECT idgen.js_id_floor('2019-12-31 23:59:59.999999+00');
-SELECT idgen.js_id_ceil('2156-02-07 06:28:16+00');
+SELECT idgen.js_id_floor('2156-02-07 06:28:16+00');
 SELECT idgen.snowflake_floor('infinity');
 SELECT idgen.snowflake_floor('-infinity');
 SELECT idgen.snowflake_floor(now(), 'infinity');
@@ -115,9 +119,9 @@ SET enable_seqscan = off;
 SET enable_bitmapscan = off;
 EXPLAIN (COSTS OFF)
 SELECT count(*) FROM events_2026_02
-WHERE id BETWEEN idgen.snowflake_floor('2026-02-10 00:00:00+00') AND idgen.snowflake_ceil('2026-02-10 23:59:59.999+00');
+WHERE id >= idgen.snowflake_floor('2026-02-10 00:00:00+00') AND id < idgen.snowflake_floor('2026-02-11 00:00:00+00');
 SELECT count(*) FROM events
-WHERE id BETWEEN idgen.snowflake_floor('2026-02-10 00:00:00+00') AND idgen.snowflake_ceil('2026-02-10 23:59:59.999+00');
+WHERE id >= idgen.snowflake_floor('2026-02-10 00:00:00+00') AND id < idgen.snowflake_floor('2026-02-11 00:00:00+00');
 RESET enable_seqscan;
 RESET enable_bitmapscan;
 DROP TABLE events;
@@ -135,18 +139,17 @@ FROM (VALUES (9223372036854775807), (9223372029999999999), (9223372030000000000)
 
 -- NULL
 SELECT num_nulls(idgen.snowflake_timestamp(NULL), idgen.snowflake_node(NULL), idgen.snowflake_counter(NULL),
-                 idgen.snowflake_floor(NULL), idgen.snowflake_ceil(NULL), idgen.trace_id_timestamp(NULL),
+                 idgen.snowflake_floor(NULL), idgen.trace_id_timestamp(NULL),
                  idgen.trace_id_node(NULL), idgen.trace_id_counter(NULL), idgen.js_id_timestamp(NULL), idgen.js_id_node(NULL),
-                 idgen.js_id_counter(NULL), idgen.js_id_floor(NULL), idgen.js_id_ceil(NULL)) AS thirteen,
+                 idgen.js_id_counter(NULL), idgen.js_id_floor(NULL)) AS eleven,
        (SELECT num_nulls(counter, generator, launch) FROM idgen.decimal_id_parts(NULL)) AS three;
 
 -- the epoch is an argument of generators, readers and bounds
 SELECT name, about_now(idgen.snowflake_timestamp(idgen.snowflake(epoch), epoch)) AS snowflake,
        about_now(idgen.js_id_timestamp(idgen.js_id(epoch), epoch)) AS js_id
-FROM (VALUES ('NULL', NULL), ('the default', timestamptz '2020-01-01 00:00:00+00'), ('before it', '2015-01-01 00:00:00+00'),
+FROM (VALUES ('the default', timestamptz '2020-01-01 00:00:00+00'), ('before it', '2015-01-01 00:00:00+00'),
              ('with microseconds', '2024-02-29 12:34:56.789999+05:30'), ('an hour ago', date_trunc('second', now() - interval '1 h')),
              ('1970', '1970-01-01 00:00:00+00')) v (name, epoch);
-SELECT idgen.snowflake_timestamp(idgen.snowflake(NULL)) - idgen.snowflake_timestamp(idgen.snowflake()) < '1 h' AS default_epoch;
 -- the epoch, like the timestamp, is rounded down to the identifier's unit of time
 SELECT idgen.snowflake_floor('2024-01-01 00:00:00.0005+00', '2024-01-01 00:00:00.0009+00') AS same_ms,
        idgen.snowflake_timestamp(1, '2024-01-01 00:00:00.0009+00') AS ms,
@@ -220,47 +223,76 @@ SELECT reserved_value = :high_water_mark AS untouched FROM idgen.ticker_state('s
 SELECT last_value >= :restored AS above FROM idgen.snowflake() id, LATERAL (SELECT last_value FROM idgen.ticker_state('snowflake') WHERE id > 0) s;
 SELECT reserved_value > :restored AS reserved_anew FROM idgen.ticker_state('snowflake');
 
--- raise_ticker() raises the ticker and its high-water mark, and never lowers them
+-- raise_ticker() and raise_decimal_id() raise a ticker and its high-water mark, and
+-- never lower them
 SELECT idgen.decimal_id() AS before \gset
-SELECT last_value + 5000000 AS foreign_value FROM idgen.ticker_state('decimal_id') \gset
-SELECT idgen.raise_ticker('decimal_id', :foreign_value);
-SELECT last_value >= :foreign_value AS ticker, reserved_value > :foreign_value AS high_water_mark FROM idgen.ticker_state('decimal_id');
-SELECT parts.counter = :foreign_value + 1 AS next FROM idgen.decimal_id_parts(idgen.decimal_id()) parts;
-SELECT idgen.raise_ticker('decimal_id', 1);
-SELECT parts.counter = :foreign_value + 2 AS next FROM idgen.decimal_id_parts(idgen.decimal_id()) parts;
-SELECT idgen.raise_ticker('snowflake', (extract(epoch FROM now() + interval '10 minutes') * 1000)::bigint << 12);
-SELECT idgen.snowflake_timestamp(idgen.snowflake()) >= date_trunc('milliseconds', now() + interval '10 minutes') AS raised;
+SELECT last_value + 5000000 AS foreign_counter, (last_value + 5000000) * 10000000000 + 99999 AS foreign_id FROM idgen.ticker_state('decimal_id') \gset
+SELECT idgen.raise_decimal_id(:foreign_id);
+SELECT last_value >= :foreign_counter AS ticker, reserved_value > :foreign_counter AS high_water_mark FROM idgen.ticker_state('decimal_id');
+SELECT parts.counter = :foreign_counter + 1 AS next FROM idgen.decimal_id_parts(idgen.decimal_id()) parts;
+SELECT idgen.raise_decimal_id(10000000000);
+SELECT parts.counter = :foreign_counter + 2 AS next FROM idgen.decimal_id_parts(idgen.decimal_id()) parts;
 \set VERBOSITY default
-SELECT idgen.raise_ticker('decimal_id', 0);
-SELECT idgen.raise_ticker('decimal_id', 92233720200001);
+SELECT idgen.raise_decimal_id(9999999999);
 \set VERBOSITY terse
-SELECT idgen.raise_ticker('snowflake', (extract(epoch FROM now() + interval '2 days') * 1000)::bigint << 12);
-SELECT idgen.raise_ticker('js_id', 9223372036854775807);
-SELECT idgen.raise_ticker('snowflake', (1::bigint << 60) - 1);
-SELECT idgen.raise_ticker('snowflake', 1::bigint << 60);
-SELECT idgen.raise_ticker('uuid_v7_ordered', (1::bigint << 60) - 1);
-SELECT idgen.raise_ticker('uuid_v7_ordered', 1::bigint << 60);
-SELECT idgen.raise_ticker('sunflower', 1);
-SELECT idgen.raise_ticker('decimal_id', NULL) IS NULL AS nothing;
+SELECT idgen.raise_decimal_id(0);
+SELECT idgen.raise_decimal_id(9223372030000000000);
+SELECT idgen.raise_decimal_id(NULL) IS NULL AS nothing;
+SELECT now() + interval '10 minutes' AS later \gset
+SELECT layout, idgen.raise_ticker(layout, :'later')
+FROM unnest(ARRAY['snowflake', 'trace_id', 'js_id', 'uuid_v7_ordered']) layout;
+SELECT idgen.snowflake_timestamp(idgen.snowflake()) > :'later' AS snowflake,
+	idgen.trace_id_timestamp(idgen.trace_id()) > :'later' AS trace_id,
+	idgen.js_id_timestamp(idgen.js_id()) > :'later' AS js_id,
+	idgen.uuid_timestamp(idgen.uuid_v7_ordered()) > :'later' AS uuid_v7_ordered;
+-- above an identifier's time: greater than all of that millisecond
+SELECT idgen.snowflake() AS last_one \gset
+SELECT idgen.raise_ticker('snowflake', idgen.snowflake_timestamp(:last_one));
+SELECT idgen.snowflake_timestamp(idgen.snowflake()) > idgen.snowflake_timestamp(:last_one) AS later;
+-- a time that has passed
+SELECT idgen.raise_ticker('snowflake', '1960-01-01 00:00:00+00'), idgen.raise_ticker('js_id', '4714-11-24 00:00:00+00 BC');
+SELECT idgen.snowflake() > :last_one AS not_lowered;
+SELECT layout, idgen.raise_ticker(layout, NULL) IS NULL AS nothing FROM unnest(ARRAY['snowflake', 'decimal_id']) layout;
+\set VERBOSITY default
+SELECT idgen.raise_ticker('snowflake', now() + interval '2 days');
+\set VERBOSITY terse
+SELECT idgen.raise_ticker('js_id', '294276-12-31 23:59:59+00');
+SELECT idgen.raise_ticker('trace_id', '294276-12-31 23:59:59+00');
+SELECT idgen.raise_ticker('uuid_v7_ordered', '10889-08-02 05:31:50.655+00');
+SELECT idgen.raise_ticker('uuid_v7_ordered', 'infinity');
+SELECT idgen.raise_ticker('uuid_v7_ordered', '-infinity');
+\set VERBOSITY default
+SELECT idgen.raise_ticker('decimal_id', now());
+\set VERBOSITY sqlstate
+SELECT idgen.raise_ticker('sunflower', now());
+SELECT idgen.ticker_state('sunflower');
+\set VERBOSITY terse
 START TRANSACTION READ ONLY;
-SELECT idgen.raise_ticker('decimal_id', 1);
+SELECT idgen.raise_decimal_id(10000000000);
+ROLLBACK;
+START TRANSACTION READ ONLY;
+SELECT idgen.raise_ticker('js_id', now());
 ROLLBACK;
 CREATE ROLE regress_idgen_clerk;
 SET ROLE regress_idgen_clerk;
-SELECT idgen.raise_ticker('decimal_id', 1);
+SELECT idgen.raise_decimal_id(10000000000);
+SELECT idgen.raise_ticker('js_id', now());
 RESET ROLE;
 GRANT UPDATE ON SEQUENCE idgen.decimal_id_ticker TO regress_idgen_clerk;
 SET ROLE regress_idgen_clerk;
-SELECT idgen.raise_ticker('decimal_id', 1);
+SELECT idgen.raise_decimal_id(10000000000);
 RESET ROLE;
 REVOKE ALL ON SEQUENCE idgen.decimal_id_ticker FROM regress_idgen_clerk;
 DROP ROLE regress_idgen_clerk;
 \set VERBOSITY default
+-- the generator counts more than the counter
+SELECT idgen.raise_decimal_id(10000300007);
+SELECT counter, generator FROM idgen.decimal_id_parts(idgen.decimal_id());
 
 -- functions that use a ticker are parallel unsafe
 SELECT count(*) FROM pg_proc
 WHERE pronamespace = 'idgen'::regnamespace AND proparallel <> 'u'
-  AND proname IN ('snowflake', 'trace_id', 'js_id', 'decimal_id', 'uuid_v7_ordered', 'raise_ticker', 'ticker_state');
+  AND proname IN ('snowflake', 'trace_id', 'js_id', 'decimal_id', 'uuid_v7_ordered', 'raise_ticker', 'raise_decimal_id', 'ticker_state');
 
 -- a ticker whose sequence was dropped
 BEGIN;

@@ -2,8 +2,18 @@
 -- that follow are those of the C edition.
 \set ECHO none
 \getenv folder PG_ABS_SRCDIR
-\set file :folder '/portable/idgen-portable.sql'
-\i :file
-\i :file
+\set uuids :folder '/portable/uuids.sql'
+\set text_ids :folder '/portable/text_ids.sql'
+\set create_once :folder '/portable/create_once.sql'
+BEGIN;
+\i :uuids
+\i :text_ids
+\i :create_once
+COMMIT;
+BEGIN;
+\i :uuids
+\i :text_ids
+\i :create_once
+COMMIT;
 \set ECHO all
 SELECT count(*) AS extensions FROM pg_extension WHERE extname = 'idgen';

@@ -85,3 +85,38 @@ DROP FUNCTION free_bits(uuid);
 -- a run has one identifier or more
 SELECT idgen.short_comb(run_length => 0);
 SELECT idgen.short_comb(run_length => -1);
+
+--
+-- Without run_length
+--
+
+-- The first 128 identifiers of the session in a period are random; then come runs of
+-- 4096.  The clock's period counts, and so do its arguments.
+CREATE TEMP TABLE made (n int, id uuid);
+INSERT INTO made SELECT n, idgen.short_comb(clock => '2022-03-18 03:44:00+00') FROM generate_series(1, 128 + 4096 + 100) n;
+SELECT count(*) AS ids, count(DISTINCT id) AS distinct_ids, count(DISTINCT right(id::text, 16)) AS random_ends,
+       bool_and(idgen.is_recent_short_comb(id, '0', clock => '2022-03-18 03:44:00+00')) AS valid FROM made;
+SELECT count(*) AS ids, min(n) AS first, max(n) AS last
+FROM made GROUP BY left(id::text, 13) HAVING count(*) > 1 ORDER BY first;
+SELECT count(DISTINCT left(id::text, 13)) AS tags FROM made WHERE n <= 128;
+
+-- another transaction has another run, and other arguments begin with random ones
+INSERT INTO made SELECT 5000, idgen.short_comb(clock => '2022-03-18 03:44:59+00') FROM generate_series(1, 100);
+INSERT INTO made SELECT 6000, idgen.short_comb(prefix_bytes => 3, clock => '2022-03-18 03:44:00+00') FROM generate_series(1, 100);
+INSERT INTO made SELECT 7000, idgen.short_comb('2 minutes', clock => '2022-03-18 03:44:00+00') FROM generate_series(1, 100);
+SELECT n, count(DISTINCT left(id::text, 13)) AS tags, count(DISTINCT left(id::text, 13)) FILTER (WHERE left(id::text, 13) IN (SELECT left(id::text, 13) FROM made WHERE n < 5000)) AS of_before
+FROM made WHERE n >= 5000 GROUP BY n ORDER BY n;
+BEGIN;
+SAVEPOINT one;
+SELECT count(DISTINCT left(id::text, 13)) AS same_transaction FROM (SELECT idgen.short_comb(clock => '2022-03-18 03:44:00+00') AS id FROM generate_series(1, 10) OFFSET 0) s \gset
+SELECT left(idgen.short_comb(clock => '2022-03-18 03:44:00+00')::text, 13) AS tag \gset
+ROLLBACK TO one;
+SELECT :same_transaction AS same_transaction, left(idgen.short_comb(clock => '2022-03-18 03:44:00+00')::text, 13) = :'tag' AS also_after_savepoint;
+ROLLBACK;
+SELECT left(idgen.short_comb(clock => '2022-03-18 03:44:00+00')::text, 13) = :'tag' AS after_rollback;
+
+-- so does another period, and the same one after it; a run_length of 1 has no runs
+SELECT count(DISTINCT left(id::text, 13)) AS tags FROM (SELECT idgen.short_comb(clock => '2022-03-18 03:45:00+00') AS id FROM generate_series(1, 128) OFFSET 0) s;
+SELECT count(DISTINCT left(id::text, 13)) AS tags FROM (SELECT idgen.short_comb(clock => '2022-03-18 03:44:00+00') AS id FROM generate_series(1, 128) OFFSET 0) s;
+SELECT count(DISTINCT left(id::text, 13)) > 990 AS no_runs FROM (SELECT idgen.short_comb(run_length => 1, clock => '2022-03-18 03:44:00+00') AS id FROM generate_series(1, 1000) OFFSET 0) s;
+DROP TABLE made;

@@ -52,9 +52,10 @@ SELECT at, substr(id::text, 25, 4) AS suffix, idgen.uuid_version(id) AS version,
 FROM (SELECT at, idgen.short_suffix_comb(clock => at) AS id
       FROM (VALUES (timestamptz '2022-03-18 03:44:00+00'), ('2022-03-18 03:43:59.999+00'), ('1969-12-31 23:59:59+00')) v (at)) s;
 SELECT substr(idgen.short_suffix_comb('30 seconds', '1970-01-01 01:00:00+00')::text, 25, 4) AS thirty_seconds,
-       substr(idgen.short_suffix_comb(NULL, '2022-03-18 03:45:00+00')::text, 25, 4) AS default_period;
+       substr(idgen.short_suffix_comb(clock => '2022-03-18 03:45:00+00')::text, 25, 4) AS default_period;
 
 SELECT idgen.short_suffix_comb('365251 days');
+SELECT idgen.short_suffix_comb(NULL);
 
 -- the other bits are random: bits 80 to 95 (short) or 80 to 127 are the time
 SELECT name, count(*) AS random_bits, count(*) FILTER (WHERE abs(ones - 2500) > 6 * sqrt(5000) / 2) AS suspicious
@@ -122,6 +123,8 @@ SELECT idgen.sequence_comb('blocks', 0);
 SELECT idgen.sequence_comb('blocks', -1);
 SELECT idgen.sequence_comb('blocks', 1, 0);
 SELECT idgen.sequence_comb(NULL) IS NULL AS null;
+SELECT idgen.sequence_comb('blocks', NULL);
+SELECT idgen.sequence_comb('blocks', block_count => NULL);
 DROP SEQUENCE blocks, down;
 DROP ROLE regress_idgen_reader;
 

@@ -113,8 +113,8 @@ DROP TABLE by_uuid_v7, by_comb, by_ulid;
 -- The ranges
 --
 -- start is inclusive and stop exclusive, in whole milliseconds
-SELECT at, idgen.uuid_v7_within(idgen.uuid_v7_floor(at), start, stop) AS uuid_v7, idgen.comb_within(idgen.comb_ceil(at), start, stop) AS comb,
-       idgen.ulid_within(idgen.ulid_ceil(at), start, stop) AS ulid
+SELECT at, idgen.uuid_v7_within(idgen.uuid_v7_floor(at), start, stop) AS uuid_v7, idgen.comb_within(idgen.comb(at), start, stop) AS comb,
+       idgen.ulid_within(idgen.ulid_from_uuid(idgen.comb(at)), start, stop) AS ulid
 FROM (VALUES (timestamptz '2026-02-01 00:00:00.001+00', timestamptz '2026-02-01 00:00:02.002+00')) r (start, stop),
      (VALUES (timestamptz '2026-01-31 23:59:59.999999+00'), ('2026-02-01 00:00:00+00'), ('2026-02-01 00:00:00.001+00'),
              ('2026-02-01 00:00:01.999999+00'), ('2026-02-01 00:00:02.001999+00'), ('2026-02-01 00:00:02.002+00')) v (at)

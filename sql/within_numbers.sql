@@ -27,7 +27,7 @@ SELECT (SELECT count(*) FROM moments WHERE idgen.snowflake_within(snowflake, '20
        (SELECT count(*) FROM moments WHERE idgen.js_id_within(js_id, '2026-01-05 00:00:00+00', '2026-01-05 00:10:00+00')) AS js_id;
 PREPARE some_numbers (timestamptz, timestamptz, timestamptz) AS SELECT * FROM moments WHERE idgen.snowflake_within(snowflake, $1, $2, $3);
 SET plan_cache_mode = force_generic_plan;
-EXPLAIN (COSTS OFF) EXECUTE some_numbers ('2026-01-05 00:00:00+00', '2026-01-05 00:10:00+00', NULL);
+EXPLAIN (COSTS OFF) EXECUTE some_numbers ('2026-01-05 00:00:00+00', '2026-01-05 00:10:00+00', '2020-01-01 00:00:00+00');
 RESET plan_cache_mode;
 RESET enable_bitmapscan;
 
@@ -60,7 +60,7 @@ DROP TABLE by_snowflake, by_js_id;
 
 -- start is inclusive and stop exclusive, in whole milliseconds or seconds
 SELECT at, idgen.snowflake_within(idgen.snowflake_floor(at), start, stop) AS snowflake,
-       idgen.js_id_within(idgen.js_id_ceil(at), start, stop) AS js_id
+       idgen.js_id_within(idgen.js_id_floor(at + interval '1 second') - 1, start, stop) AS js_id
 FROM (VALUES (timestamptz '2026-02-01 00:00:00.001+00', timestamptz '2026-02-01 00:00:02.002+00')) r (start, stop),
      (VALUES (timestamptz '2026-01-31 23:59:59.999999+00'), ('2026-02-01 00:00:00+00'), ('2026-02-01 00:00:00.001+00'),
              ('2026-02-01 00:00:01.999999+00'), ('2026-02-01 00:00:02.001999+00'), ('2026-02-01 00:00:02.002+00')) v (at)
@@ -70,18 +70,18 @@ SELECT count(*) AS cases,
        count(*) FILTER (WHERE idgen.snowflake_within(n, a, b, c) = (n >= idgen.snowflake_floor(a, c) AND n < idgen.snowflake_floor(b, c))) AS snowflake,
        count(*) FILTER (WHERE idgen.js_id_within(n, a, b, c) = (n >= idgen.js_id_floor(a, c) AND n < idgen.js_id_floor(b, c))) AS js_id,
        bool_or(idgen.js_id_within(n, a, b, c)) AS some_are, bool_and(idgen.js_id_within(n, a, b, c)) AS all_are
-FROM (SELECT a, b, CASE WHEN k % 2 = 0 THEN idgen.snowflake_ceil(at, c) ELSE idgen.js_id_ceil(at, c) END AS n, c
+FROM (SELECT a, b, CASE WHEN k % 2 = 0 THEN idgen.snowflake_floor(at + interval '1 ms', c) - 1 ELSE idgen.js_id_floor(at + interval '1 second', c) - 1 END AS n, c
       FROM (SELECT k, timestamptz '2020-01-01 00:00:00+00' + random() * interval '60 years' AS a,
                    timestamptz '2020-01-01 00:00:00+00' + random() * interval '60 years' AS b,
                    timestamptz '2020-01-01 00:00:00+00' + random() * interval '60 years' AS at,
                    timestamptz '2020-01-01 00:00:00+00' - random() * interval '1 year' AS c
             FROM generate_series(1, 5000) k OFFSET 0) s OFFSET 0) t;
 
--- a NULL epoch is the default
-SELECT idgen.js_id_within(idgen.js_id_floor('2026-01-01'), NULL, '2025-01-01') AS start_and_after_stop,
-       idgen.snowflake_within(idgen.snowflake_floor('2026-01-01'), '2026-01-01', '2027-01-01', NULL) AS epoch;
+-- NULL
+SELECT idgen.js_id_within(idgen.js_id_floor('2026-01-01'), NULL, '2025-01-01') AS start_and_after_stop;
 
--- errors: bounds that are out of range
+-- errors: bounds that are out of range, and no epoch
 \set SHOW_CONTEXT never
+SELECT idgen.snowflake_within(1, '2026-01-01', '2027-01-01', NULL);
 SELECT idgen.snowflake_within(1, '2020-01-01 00:00:00+00', '2089-09-06 15:47:35.552+00');
 SELECT idgen.js_id_within(1, '2019-12-31 23:59:59+00', '2026-01-01');

@@ -67,7 +67,8 @@ idgen_uuid_from_base(PG_FUNCTION_ARGS)
 /*
  * bigint_from_base(digits text, base int) returns bigint
  *
- * Leading zeros are allowed, up to the number of digits of a uuid.
+ * Leading zeros are allowed, up to the number of digits of a uuid.  A number
+ * out of range for bigint is an error (22003).
  */
 PG_FUNCTION_INFO_V1(idgen_bigint_from_base);
 Datum
@@ -80,6 +81,9 @@ idgen_bigint_from_base(PG_FUNCTION_ARGS)
 
 	id_text_digits(&digits, 0, radix, &high, &low);
 	if (high != 0 || low > PG_INT64_MAX)
-		id_text_refuse(&digits, "The value of the digits is out of range for type bigint.");
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("value \"%.*s\" in base %d is out of range for type %s",
+						digits.length, digits.bytes, PG_GETARG_INT32(1), "bigint")));
 	PG_RETURN_INT64((int64) low);
 }

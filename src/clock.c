@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * clock.c
- *	  Reading the clock, conversion between units of time, and the setting
- *	  idgen.clock.
+ *	  Reading the clock, and conversion between units of time.
  *
  * Identifiers contain Unix time in milliseconds (COMB, version 7), in 4096ths
  * of a millisecond (version 7 with a fraction) or in seconds (ObjectId), or
@@ -15,16 +14,13 @@
 
 #include <time.h>
 
-#include "access/parallel.h"
 #include "access/xact.h"
 #include "common/int.h"
-#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/datetime.h"
 #include "utils/timestamp.h"
 
 #include "clock.h"
-#include "compat.h"
 
 #define NS_PER_MS			INT64CONST(1000000)
 
@@ -35,20 +31,6 @@
 #define TICKS_PER_US		10
 #define TICKS_PER_SECOND	INT64CONST(10000000)
 #define NS_PER_TICK			100
-
-/* The last year of timestamptz. */
-#define LAST_YEAR			294276
-
-char	   *clock_setting = NULL;
-
-/*
- * The parsed value of idgen.clock, which the server keeps with the setting
- * ("extra"): NULL means the server's clock, -infinity invalid text.
- */
-static const TimestampTz *clock_setting_instant = NULL;
-
-static bool clock_setting_loaded = false;
-static bool clock_setting_preloaded = false;
 
 /* Raise 22008 if a timestamp is infinite, which no identifier can contain. */
 TimestampTz
@@ -280,192 +262,4 @@ clock_interval_us(const Interval *length, const char *name)
 				 errmsg("%s is too long", name),
 				 errdetail("The %s is %s.", name, clock_interval_text(length))));
 	return us;
-}
-
-/*
- * Read one of the separators, if any are given, and then a number with the given
- * count of digits, and advance *text.  False if the text does not match, or if
- * the number is out of bounds.
- */
-static bool
-read_number(const char **text, const char *separators, int digits,
-			int min, int max, int *number)
-{
-	if (*separators != '\0' && (**text == '\0' || strchr(separators, *(*text)++) == NULL))
-		return false;
-
-	for (*number = 0; digits > 0; digits--, (*text)++)
-	{
-		if (**text < '0' || **text > '9')
-			return false;
-		*number = *number * 10 + (**text - '0');
-	}
-	return *number >= min && *number <= max;
-}
-
-/*
- * Read the rest of a text as a time zone, in seconds east of UTC: Z,
- * +hh[:mm[:ss]] or +hhmm, or - instead of +.  No text means UTC.
- */
-static bool
-read_zone(const char *text, int *east)
-{
-	int			sign = *text == '-' ? -1 : 1;
-	int			hour;
-	int			minute = 0;
-	int			second = 0;
-
-	*east = 0;
-	if (*text == '\0' || strcmp(text, "Z") == 0)
-		return true;
-
-	if (!read_number(&text, "+-", 2, 0, MAX_TZDISP_HOUR, &hour))
-		return false;
-	if (*text == ':')
-	{
-		if (!read_number(&text, ":", 2, 0, MINS_PER_HOUR - 1, &minute) ||
-			(*text != '\0' && !read_number(&text, ":", 2, 0, SECS_PER_MINUTE - 1, &second)))
-			return false;
-	}
-	else if (*text != '\0' && !read_number(&text, "", 2, 0, MINS_PER_HOUR - 1, &minute))
-		return false;
-
-	*east = sign * (hour * SECS_PER_HOUR + minute * SECS_PER_MINUTE + second);
-	return *text == '\0';
-}
-
-/*
- * Read a timestamp in ISO 8601: a date, YYYY-MM-DD, optionally followed by a
- * space or a T and a time of day, hh:mm[:ss[.ffffff]], and a time zone.  The
- * input function of timestamptz depends on TimeZone, DateStyle and
- * timezone_abbreviations, which every role can set.
- */
-static bool
-iso_8601_to_instant(const char *text, TimestampTz *instant)
-{
-	int			year_digits = strspn(text, "0123456789");
-	int			year;
-	int			month;
-	int			day;
-	int			hour = 0;
-	int			minute = 0;
-	int			second = 0;
-	int			us = 0;
-	int			east = 0;
-
-	if (year_digits < 4 || year_digits > 6 ||
-		!read_number(&text, "", year_digits, 1, LAST_YEAR, &year) ||
-		!read_number(&text, "-", 2, 1, MONTHS_PER_YEAR, &month) ||
-		!read_number(&text, "-", 2, 1, day_tab[isleap(year)][month - 1], &day))
-		return false;
-
-	if (*text != '\0')
-	{
-		if (!read_number(&text, "T ", 2, 0, HOURS_PER_DAY - 1, &hour) ||
-			!read_number(&text, ":", 2, 0, MINS_PER_HOUR - 1, &minute))
-			return false;
-		if (*text == ':')
-		{
-			if (!read_number(&text, ":", 2, 0, SECS_PER_MINUTE - 1, &second))
-				return false;
-			/* digits below the microsecond are ignored */
-			if (*text == '.')
-				for (int unit = USECS_PER_SEC / 10; *++text >= '0' && *text <= '9'; unit /= 10)
-					us += (*text - '0') * unit;
-			if (text[-1] == '.')
-				return false;
-		}
-		if (!read_zone(text, &east))
-			return false;
-	}
-
-	*instant = (date2j(year, month, day) - POSTGRES_EPOCH_JDATE) * USECS_PER_DAY +
-		(hour * SECS_PER_HOUR + minute * SECS_PER_MINUTE + second - east) * USECS_PER_SEC + us;
-	return IS_VALID_TIMESTAMP(*instant);
-}
-
-/*
- * Can the check hook get a value of idgen.clock that was not checked when it
- * was set?  It can
- *
- *	- while the setting is being defined, for values that were set before;
- *	- in a parallel worker, which takes over the leader's values;
- *	- at the start of a session, for values that ALTER DATABASE or ALTER ROLE
- *	  has stored, perhaps in a session without the library;
- *	- on a reload, if the postmaster has not loaded the library and accepts any
- *	  text.  The source of ALTER SYSTEM is the same, but ALTER SYSTEM runs in a
- *	  transaction and not in a transaction block.
- */
-static bool
-may_be_unchecked(GucSource source)
-{
-	bool		is_alter_system = IsTransactionState() && !IsTransactionBlock();
-
-	return !clock_setting_loaded || InitializingParallelWorker ||
-		(source >= PGC_S_GLOBAL && source <= PGC_S_DATABASE_USER) ||
-		(source == PGC_S_FILE && !clock_setting_preloaded && !is_alter_system);
-}
-
-/*
- * Check hook of idgen.clock: an empty string, or a timestamp.  Invalid text is
- * rejected when it is set.  If invalid text that was not checked then were
- * rejected later, the server would replace it by the default, its own clock.
- * Therefore it is kept, and check_on_insert() raises an error.
- */
-bool
-clock_setting_check(char **newval, void **extra, GucSource source)
-{
-	TimestampTz instant;
-
-	if (**newval == '\0')
-		return true;
-
-	if (!iso_8601_to_instant(*newval, &instant))
-	{
-		if (!may_be_unchecked(source))
-		{
-			GUC_check_errhint("Write a timestamp as ISO 8601 does, such as \"2026-11-20 03:44:00+00\". Without a time zone, it is in UTC.");
-			return false;
-		}
-		instant = DT_NOBEGIN;
-	}
-
-	*extra = guc_malloc(LOG, sizeof(TimestampTz));
-	if (*extra == NULL)
-		return false;
-	*(TimestampTz *) *extra = instant;
-	return true;
-}
-
-void
-clock_setting_assign(const char *newval pg_attribute_unused(), void *extra)
-{
-	clock_setting_instant = extra;
-}
-
-/* To be called by _PG_init() after idgen.clock has been defined. */
-void
-clock_setting_defined(void)
-{
-	clock_setting_loaded = true;
-	clock_setting_preloaded = process_shared_preload_libraries_in_progress;
-}
-
-/*
- * The current time for a trigger: the setting idgen.clock, or the server's clock
- * if it is empty.  Invalid text is an error (22007).
- */
-TimestampTz
-clock_setting_or_wall(void)
-{
-	if (clock_setting_instant == NULL)
-		return GetCurrentTimestamp();
-
-	if (TIMESTAMP_IS_NOBEGIN(*clock_setting_instant))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_DATETIME_FORMAT),
-				 errmsg("parameter \"idgen.clock\" is not a timestamp"),
-				 errdetail("The value is \"%s\".", clock_setting),
-				 errhint("Correct it where it is set, such as in postgresql.conf or with ALTER DATABASE or ALTER ROLE: write a timestamp as ISO 8601 does, such as \"2026-11-20 03:44:00+00\", or an empty string for the server's clock.")));
-	return *clock_setting_instant;
 }

@@ -10,7 +10,6 @@
 
 #include "datatype/timestamp.h"
 #include "fmgr.h"
-#include "utils/guc.h"
 
 #define US_PER_MS			INT64CONST(1000)
 #define MS_PER_SECOND		INT64CONST(1000)
@@ -58,12 +57,5 @@ extern TimestampTz clock_from_gregorian_ticks(uint64 ticks);
 /* lengths of time */
 extern int64 clock_interval_us(const Interval *length, const char *name);
 extern char *clock_interval_text(const Interval *length);
-
-/* the setting idgen.clock */
-extern char *clock_setting;
-extern bool clock_setting_check(char **newval, void **extra, GucSource source);
-extern void clock_setting_assign(const char *newval, void *extra);
-extern void clock_setting_defined(void);
-extern TimestampTz clock_setting_or_wall(void);
 
 #endif							/* IDGEN_CLOCK_H */

@@ -75,7 +75,7 @@ idgen_has_command(PG_FUNCTION_ARGS)
 }
 
 /*
- * remember_command(history uuid[], command_id uuid, keep int DEFAULT 20)
+ * remember_command(history uuid[], command_id uuid, keep bigint DEFAULT 20)
  *	returns uuid[]
  *
  * Append the command and remove the oldest ones, so that "keep" remain.  A
@@ -98,7 +98,7 @@ idgen_remember_command(PG_FUNCTION_ARGS)
 	require_not_null(fcinfo, 1, "command_id");
 	require_not_null(fcinfo, 2, "keep");
 	command_id = PG_GETARG_UUID_P(1);
-	keep = PG_GETARG_INT32(2);
+	keep = PG_GETARG_INT64(2);
 	require_not_negative(keep, "keep");
 
 	ids = history_ids(fcinfo, 0, &count);

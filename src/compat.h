@@ -46,6 +46,13 @@ extern int no_such_variable
 #include "varatt.h"
 #endif
 
+/* The number of this backend's transaction, which needs <storage/proc.h>. */
+#if PG_VERSION_NUM >= 170000
+#define MY_LOCAL_TRANSACTION_ID	MyProc->vxid.lxid
+#else
+#define MY_LOCAL_TRANSACTION_ID	MyProc->lxid
+#endif
+
 /* The subtransaction that first gave a relation another file. */
 #if PG_VERSION_NUM >= 160000
 #define NEW_FILE_SUBID	rd_firstRelfilelocatorSubid
@@ -54,14 +61,11 @@ extern int no_such_variable
 #endif
 
 /*
- * Settings.  Version 15 allocates their values with malloc(), and exports only
- * the array of all settings.  GUC_ALLOW_IN_PARALLEL came with minor releases
- * of versions 15 to 17.
+ * Settings.  Version 15 exports only the array of all settings.
+ * GUC_ALLOW_IN_PARALLEL came with minor releases of versions 15 to 17.
  */
 #if PG_VERSION_NUM < 160000
 #include "utils/guc_tables.h"
-
-#define guc_malloc(elevel, size)	malloc(size)
 
 static inline struct config_generic *
 find_option(const char *name, bool create_placeholders pg_attribute_unused(),
@@ -134,6 +138,25 @@ get_named_segment(const char *name, Size size, void (*init) (void *), bool *foun
 #else
 #define new_lwlock_tranche(name)			LWLockNewTrancheId()
 #define register_lwlock_tranche(id, name)	LWLockRegisterTranche(id, name)
+#endif
+
+/* Building a jsonb value. */
+#include "utils/jsonb.h"
+
+#if PG_VERSION_NUM >= 190000
+#define push_jsonb_value	pushJsonbValue
+#else
+typedef struct JsonbInState
+{
+	JsonbValue *result;
+	JsonbParseState *levels;
+} JsonbInState;
+
+static inline void
+push_jsonb_value(JsonbInState *state, JsonbIteratorToken token, JsonbValue *value)
+{
+	state->result = pushJsonbValue(&state->levels, token, value);
+}
 #endif
 
 #endif							/* IDGEN_COMPAT_H */

@@ -21,20 +21,17 @@
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/pg_type.h"
-#include "executor/spi.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
 #include "utils/jsonb.h"
 #include "utils/memutils.h"
-#include "utils/timestamp.h"
 #include "utils/uuid.h"
 
 #include "arguments.h"
+#include "kept_statement.h"
 #include "request_hash.h"
 #include "uuid_bits.h"
 
@@ -54,68 +51,20 @@
 	" VALUES ($1, $2, $3, $4, $5)" \
 	" ON CONFLICT (command_id) DO NOTHING"
 
-#define FORGET_WHERE \
-	"DELETE FROM idgen.creation_identifiers WHERE "
-
-/*
- * Commands to forget, sorted by id: sessions that forget the same commands
- * lock the rows in the same order.
- */
-#define SELECT_SORTED(condition) \
-	"SELECT id, made FROM (" \
-	" SELECT command_id::pg_catalog.uuid, created_at::pg_catalog.timestamptz" \
-	" FROM idgen.creation_identifiers WHERE " condition ") AS found (id, made)" \
-	" WHERE id IS NOT NULL AND made IS NOT NULL ORDER BY id"
-
-/* $1 is the time to purge before, $2 the number of commands */
-#define SELECT_OLD SELECT_SORTED( \
-	"created_at OPERATOR(pg_catalog.<) $1 ORDER BY created_at LIMIT $2")
-
-/* $1 is the number of commands to keep, $2 their name or NULL */
-#define SELECT_SUPERFLUOUS SELECT_SORTED( \
-	"$2 IS NULL OR command_name OPERATOR(pg_catalog.=) $2" \
-	" ORDER BY created_at DESC, command_id DESC OFFSET $1")
-
-/* the number of commands that one DELETE forgets */
-#define FORGET_BATCH_SIZE	1000
-
 /* the columns of FIND_COMMAND */
 #define ATTNUM_ENTITY_ID		1
 #define ATTNUM_ENTITY_NUMBER	2
 #define ATTNUM_COMMAND_NAME		3
 #define ATTNUM_REQUEST_HASH		4
 
-/* A statement whose plan is prepared at its first use and then kept. */
-typedef struct KeptStatement
-{
-	const char *text;
-	int			options;		/* CURSOR_OPT_... */
-	int			nargs;
-	Oid			argtypes[5];
-	SPIPlanPtr	plan;
-} KeptStatement;
-
 /*
  * Finding and recording a command use the primary key, so that a generic plan
- * is right for all values.  The server chooses between a generic and a custom
- * plan for the others, because a distributed table can reject a plan without
- * the values.
+ * is right for all values.
  */
 static KeptStatement find_command =
 {FIND_COMMAND, CURSOR_OPT_GENERIC_PLAN, 1, {UUIDOID}, NULL};
 static KeptStatement record_command =
 {RECORD_COMMAND, CURSOR_OPT_GENERIC_PLAN, 5, {UUIDOID, UUIDOID, INT8OID, TEXTOID, INT8OID}, NULL};
-static KeptStatement forget_command =
-{FORGET_WHERE "command_id OPERATOR(pg_catalog.=) $1", 0, 1, {UUIDOID}, NULL};
-
-/* IS TRUE excludes the index on created_at, which does not sort by id */
-static KeptStatement forget_commands =
-{FORGET_WHERE "command_id OPERATOR(pg_catalog.=) ANY ($1)"
-" AND (created_at OPERATOR(pg_catalog.<=) $2) IS TRUE", 0, 2, {UUIDARRAYOID, TIMESTAMPTZOID}, NULL};
-static KeptStatement forget_entity =
-{FORGET_WHERE "entity_id OPERATOR(pg_catalog.=) $1", 0, 1, {UUIDOID}, NULL};
-static KeptStatement forget_number =
-{FORGET_WHERE "entity_number OPERATOR(pg_catalog.=) $1", 0, 1, {INT8OID}, NULL};
 
 /* a message shows at most this many bytes of a command name */
 #define MAX_SHOWN_NAME	200
@@ -143,58 +92,6 @@ typedef struct Creation
  * row that it waited for.
  */
 #define MAX_ATTEMPTS	100
-
-/*
- * Run a statement and return the number of rows that it returned or changed.
- * The caller is connected to SPI.
- */
-static uint64
-run_statement(KeptStatement *statement, Datum *values, const char *nulls)
-{
-	int			result;
-
-	if (statement->plan == NULL)
-	{
-		SPIPlanPtr	plan = SPI_prepare_cursor(statement->text, statement->nargs,
-											  statement->argtypes, statement->options);
-
-		if (plan == NULL || SPI_keepplan(plan) != 0)
-			elog(ERROR, "could not keep a plan for \"%s\": %s", statement->text,
-				 SPI_result_code_string(SPI_result));
-		statement->plan = plan;
-	}
-
-	result = SPI_execute_plan(statement->plan, values, nulls, false, 0);
-	if (result < 0)
-		elog(ERROR, "could not run \"%s\": %s", statement->text,
-			 SPI_result_code_string(result));
-	return SPI_processed;
-}
-
-/* Disable a scan method until the end of the caller's GUC nest level. */
-static void
-disable(const char *method)
-{
-	(void) set_config_option(method, "off", PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_SAVE, true, 0, false);
-}
-
-/*
- * Run a statement that searches for rows, without a sequential scan.  The
- * search has an index, but the table can grow from empty to millions of rows
- * while the session keeps a plan, even before the table is analyzed.
- */
-static uint64
-run_search(KeptStatement *statement, Datum *values)
-{
-	int			guc_level = NewGUCNestLevel();
-	uint64		processed;
-
-	disable("enable_seqscan");
-	processed = run_statement(statement, values, NULL);
-	AtEOXact_GUC(true, guc_level);
-	return processed;
-}
 
 /* Find the row of a command; false if there is none. */
 static bool
@@ -226,26 +123,52 @@ find_creation(Datum command_id, Creation *found)
 	columns = SPI_tuptable->tupdesc;
 
 	value = heap_getattr(row, ATTNUM_ENTITY_ID, columns, &isnull);
+	found->kind = isnull ? ENTITY_NUMBER : ENTITY_UUID;
 	if (!isnull)
-	{
-		found->kind = ENTITY_UUID;
 		found->entity_id = *DatumGetUUIDP(value);
-	}
 	else
 	{
-		found->kind = ENTITY_NUMBER;
-		found->entity_number = DatumGetInt64(heap_getattr(row, ATTNUM_ENTITY_NUMBER,
-														  columns, &isnull));
+		value = heap_getattr(row, ATTNUM_ENTITY_NUMBER, columns, &isnull);
+		if (isnull)				/* the owner has dropped the constraint */
+			ereport(ERROR,
+					(errcode(ERRCODE_DATA_CORRUPTED),
+					 errmsg("command id \"%s\" is recorded without an entity",
+							uuid_text(DatumGetUUIDP(command_id)))));
+		found->entity_number = DatumGetInt64(value);
 	}
 
 	/* NULL only if the owner has changed the table */
 	value = heap_getattr(row, ATTNUM_COMMAND_NAME, columns, &isnull);
 	found->command_name = isnull ? cstring_to_text("") : DatumGetTextPP(value);
 
-	found->request_hash = DatumGetInt64(heap_getattr(row, ATTNUM_REQUEST_HASH,
-													 columns, &isnull));
+	value = heap_getattr(row, ATTNUM_REQUEST_HASH, columns, &isnull);
 	found->has_request = !isnull;
+	found->request_hash = isnull ? 0 : DatumGetInt64(value);
 	return true;
+}
+
+/*
+ * REINDEX CONCURRENTLY has a second unique index for a while, which ON CONFLICT
+ * does not consider.  If two sessions record the same command at that time, one
+ * of them can get a unique violation, which its client could read as success.
+ * Replace it by 40001.  The primary key itself is violated only then, too: its
+ * new index takes its name while a session still knows the old one.
+ */
+static void
+replace_reindex_error(const char *index, Datum command_id)
+{
+	if (index == NULL ||
+		(strcmp(index, "creation_identifiers_pkey") != 0 &&
+		 strstr(index, "_ccnew") == NULL && strstr(index, "_ccold") == NULL))
+		return;
+
+	FlushErrorState();
+	ereport(ERROR,
+			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+			 errmsg("could not record command id \"%s\" due to a concurrent reindex",
+					uuid_text(DatumGetUUIDP(command_id))),
+			 errdetail("Another transaction has recorded the command in index \"%s\".", index),
+			 errhint("Retry the transaction with the same command id.")));
 }
 
 /*
@@ -255,8 +178,10 @@ find_creation(Datum command_id, Creation *found)
 static bool
 record_creation(Datum command_id, const Creation *creation)
 {
+	MemoryContext caller = CurrentMemoryContext;
 	Datum		values[5];
 	char		nulls[5];
+	volatile bool recorded = false;
 
 	values[0] = command_id;
 	values[1] = UUIDPGetDatum(&creation->entity_id);
@@ -268,7 +193,19 @@ record_creation(Datum command_id, const Creation *creation)
 	if (!creation->has_request)
 		nulls[4] = 'n';
 
-	return run_statement(&record_command, values, nulls) == 1;
+	PG_TRY();
+	{
+		recorded = run_statement(&record_command, values, nulls) == 1;
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(caller);
+		if (geterrcode() == ERRCODE_UNIQUE_VIOLATION)
+			replace_reindex_error(CopyErrorData()->constraint_name, command_id);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	return recorded;
 }
 
 /* Raise 25006 for a new command in a transaction that cannot write. */
@@ -319,9 +256,9 @@ describe_command(const Creation *creation)
 }
 
 /*
- * Raise 23505 if a command id is used again for a different command.  Returning
+ * Raise 23514 if a command id is used again for a different command.  Returning
  * the recorded entity would tell the client that its second command was
- * executed.
+ * executed, and some libraries take a unique violation to mean the same.
  */
 static void
 require_same_command(Datum command_id, const Creation *recorded,
@@ -332,7 +269,7 @@ require_same_command(Datum command_id, const Creation *recorded,
 		return;
 
 	ereport(ERROR,
-			(errcode(ERRCODE_UNIQUE_VIOLATION),
+			(errcode(ERRCODE_CHECK_VIOLATION),
 			 errmsg("command id \"%s\" was already used for a different command",
 					uuid_text(DatumGetUUIDP(command_id))),
 			 errdetail("The recorded command has %s; this command has %s.",
@@ -456,7 +393,7 @@ create_once(FunctionCallInfo fcinfo, EntityKind kind)
  *
  * The first call with a command id records and returns the proposed id; later
  * calls return the recorded id.  A different name or request with a recorded
- * command id is an error (23505).
+ * command id is an error (23514).
  */
 PG_FUNCTION_INFO_V1(idgen_create_once_uuid);
 Datum
@@ -477,170 +414,4 @@ Datum
 idgen_create_once_bigint(PG_FUNCTION_ARGS)
 {
 	return create_once(fcinfo, ENTITY_NUMBER);
-}
-
-/* Forget the commands that one value selects; return their number. */
-static int64
-forget(KeptStatement *statement, Datum value)
-{
-	int64		forgotten;
-
-	SPI_connect();
-	forgotten = run_search(statement, &value);
-	SPI_finish();
-	return forgotten;
-}
-
-/* forget_creation(command_id uuid) returns boolean */
-PG_FUNCTION_INFO_V1(idgen_forget_creation);
-Datum
-idgen_forget_creation(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(forget(&forget_command, PG_GETARG_DATUM(0)) > 0);
-}
-
-/* forget_creation_of(entity_id uuid) returns bigint */
-PG_FUNCTION_INFO_V1(idgen_forget_creation_of_uuid);
-Datum
-idgen_forget_creation_of_uuid(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_INT64(forget(&forget_entity, PG_GETARG_DATUM(0)));
-}
-
-/* forget_creation_of_bigint(entity_number bigint) returns bigint */
-PG_FUNCTION_INFO_V1(idgen_forget_creation_of_bigint);
-Datum
-idgen_forget_creation_of_bigint(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_INT64(forget(&forget_number, PG_GETARG_DATUM(0)));
-}
-
-/*
- * Forget a batch of commands and return their number.  rows has their ids and
- * times.
- *
- * Since the query, another session may have forgotten one of them, and a late
- * retry may have recorded it again.  That row is newer than all in the batch,
- * and is not deleted.
- */
-static uint64
-forget_batch(const SPITupleTable *rows, uint64 count)
-{
-	Datum		ids[FORGET_BATCH_SIZE];
-	TimestampTz newest = DT_NOBEGIN;
-	Datum		values[2];
-	uint64		forgotten;
-	bool		isnull;
-
-	for (uint64 i = 0; i < count; i++)
-	{
-		TimestampTz made = DatumGetTimestampTz(SPI_getbinval(rows->vals[i], rows->tupdesc,
-															 2, &isnull));
-
-		ids[i] = SPI_getbinval(rows->vals[i], rows->tupdesc, 1, &isnull);
-		newest = Max(newest, made);
-	}
-
-	values[0] = PointerGetDatum(construct_array(ids, (int) count, UUIDOID, UUID_LEN,
-												false, TYPALIGN_CHAR));
-	values[1] = TimestampTzGetDatum(newest);
-	forgotten = run_statement(&forget_commands, values, NULL);
-	pfree(DatumGetPointer(values[0]));
-	return forgotten;
-}
-
-/*
- * Forget the commands that a query with two parameters selects; return their
- * number.
- *
- * The commands are deleted in batches by id, because a distributed table
- * rejects a DELETE whose rows a subquery with LIMIT selects, and to bound the
- * memory used.
- */
-static int64
-forget_selected(const char *query, Oid *argtypes, Datum *values, const char *nulls)
-{
-	int64		forgotten = 0;
-	uint64		fetched;
-	int			guc_level = NewGUCNestLevel();
-	Portal		commands;
-
-	/* only an index scan locks the rows of a batch in the order of ids */
-	disable("enable_seqscan");
-	disable("enable_bitmapscan");
-
-	SPI_connect();
-	commands = SPI_cursor_open_with_args(NULL, query, 2, argtypes, values, nulls, false,
-										 CURSOR_OPT_CUSTOM_PLAN | CURSOR_OPT_NO_SCROLL);
-
-	/* always execute a DELETE, to check privileges and the transaction's mode */
-	do
-	{
-		SPITupleTable *rows;
-
-		SPI_cursor_fetch(commands, true, FORGET_BATCH_SIZE);
-		fetched = SPI_processed;
-		rows = SPI_tuptable;
-		forgotten += forget_batch(rows, fetched);
-		SPI_freetuptable(rows);
-	} while (fetched == FORGET_BATCH_SIZE);
-
-	SPI_cursor_close(commands);
-	SPI_finish();
-	AtEOXact_GUC(true, guc_level);
-	return forgotten;
-}
-
-/*
- * purge_creations(older_than interval DEFAULT '24 hours',
- *				   batch_size bigint DEFAULT 10000) returns bigint
- *
- * Forget the oldest commands that are older than the interval, at most
- * batch_size of them; return their number.  A day is 24 hours, whatever
- * TimeZone is.
- */
-PG_FUNCTION_INFO_V1(idgen_purge_creations);
-Datum
-idgen_purge_creations(PG_FUNCTION_ARGS)
-{
-	Oid			argtypes[2] = {TIMESTAMPTZOID, INT8OID};
-	int64		older_than_us;
-	TimestampTz cutoff;
-	Datum		values[2];
-
-	require_not_null(fcinfo, 0, "older_than");
-	require_not_null(fcinfo, 1, "batch_size");
-
-	older_than_us = require_duration_us(PG_GETARG_INTERVAL_P(0), "older_than");
-	require_at_least(PG_GETARG_INT64(1), 1, "batch_size");
-
-	/* not now() in the query: a distributed table's servers have other clocks */
-	cutoff = Max(GetCurrentTransactionStartTimestamp() - older_than_us, MIN_TIMESTAMP);
-	values[0] = TimestampTzGetDatum(cutoff);
-	values[1] = PG_GETARG_DATUM(1);
-	PG_RETURN_INT64(forget_selected(SELECT_OLD, argtypes, values, NULL));
-}
-
-/*
- * trim_creations(keep bigint, command_name text DEFAULT NULL) returns bigint
- *
- * Forget all but the newest commands, of one name or of all names; return
- * their number.
- */
-PG_FUNCTION_INFO_V1(idgen_trim_creations);
-Datum
-idgen_trim_creations(PG_FUNCTION_ARGS)
-{
-	Oid			argtypes[2] = {INT8OID, TEXTOID};
-	Datum		values[2];
-	char		nulls[2] = {' ', ' '};
-
-	require_not_null(fcinfo, 0, "keep");
-	require_not_negative(PG_GETARG_INT64(0), "keep");
-	values[0] = PG_GETARG_DATUM(0);
-	values[1] = PG_GETARG_DATUM(1);
-	if (PG_ARGISNULL(1))
-		nulls[1] = 'n';
-
-	PG_RETURN_INT64(forget_selected(SELECT_SUPERFLUOUS, argtypes, values, nulls));
 }

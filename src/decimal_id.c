@@ -3,6 +3,10 @@
  * decimal_id.c
  *	  Identifiers of 64 bits in decimal places: counter, generator, launch.
  *
+ * The launch is the number of a deployment of the application, which the
+ * administrator sets on the server (idgen.launch_id).  Servers that generate
+ * identifiers for the same tables have different ones.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -44,7 +48,7 @@ idgen_decimal_id(PG_FUNCTION_ARGS pg_attribute_unused())
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("idgen.launch_id is not set"),
-				 errdetail("An identifier of decimal_id() contains the number of the launch that generated it."),
+				 errdetail("An identifier of decimal_id() contains the number of the launch, that is, of the deployment that generated it."),
 				 errhint("Set idgen.launch_id to a number that no other server uses, from 1 to %d, or to 0 for tests, in postgresql.conf or with ALTER SYSTEM or ALTER DATABASE. " HINT_WHO_MAY_SET,
 						 DECIMAL_LAUNCH_MAX)));
 
@@ -94,4 +98,27 @@ idgen_decimal_id_parts(PG_FUNCTION_ARGS)
 	for (int i = 0; i < 3; i++)
 		values[i] = Int32GetDatum(parts[i]);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc), values, nulls)));
+}
+
+/*
+ * raise_decimal_id(above bigint) returns void
+ *
+ * From now on, decimal_id() returns only identifiers that come after this one,
+ * of whatever launch.  Never lowers the ticker.
+ */
+PG_FUNCTION_INFO_V1(idgen_raise_decimal_id);
+Datum
+idgen_raise_decimal_id(PG_FUNCTION_ARGS)
+{
+	int64		above = PG_GETARG_INT64(0);
+	int32		parts[3];
+
+	if (!decimal_id_split(above, parts))
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg(INT64_FORMAT " is not an identifier of decimal_id()", above)));
+
+	ticker_raise(&decimal_id_ticker, (uint64) parts[1] * DECIMAL_COUNTERS + parts[0],
+				 "raise_decimal_id");
+	PG_RETURN_VOID();
 }

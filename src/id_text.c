@@ -147,6 +147,12 @@ id_text_full_uuid(const IdText *id, int offset, const Radix *radix)
 	return uuid;
 }
 
+bool
+id_prefix_is_valid(const char *prefix, int length, bool digits_allowed)
+{
+	return prefix_problem(prefix, length, digits_allowed) == NULL;
+}
+
 /* Raise 22023 unless a prefix that is an argument of its own is valid. */
 void
 id_prefix_require(const text *prefix, bool digits_allowed)

@@ -15,12 +15,12 @@
  */
 #include "postgres.h"
 
+#include "datatype/timestamp.h"
 #include "fmgr.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
 #include "utils/guc_tables.h"
 
-#include "clock.h"
 #include "compat.h"
 #include "decimal_id.h"
 #include "int_ids.h"
@@ -30,15 +30,48 @@
 
 PG_MODULE_MAGIC;
 
-/* all settings: PGC_SUSET, except for the last, which is PGC_SIGHUP */
-static const char *const settings[] = {
-	"idgen.clock",
-	"idgen.node_id",
-	"idgen.launch_id",
-	"idgen.max_ahead",
-	"idgen.reserve_ahead",
-	"idgen.mask_key_file"
+/* A setting that is a number, PGC_SUSET. */
+typedef struct NumberSetting
+{
+	const char *name;
+	const char *short_description;
+	const char *long_description;
+	int		   *value;
+	int			initial;
+	int			min;
+	int			max;
+	int			unit;			/* a flag GUC_UNIT_..., or 0 */
+} NumberSetting;
+
+static const NumberSetting numbers[] = {
+	{
+		"idgen.node_id",
+		"Sets the number of this server in identifiers that contain one.",
+		"Servers that generate identifiers for the same tables need different numbers: 0 to 1023 for snowflake(), 0 to 31 for js_id(), 0 to 65535 for trace_id(). -1 means that it is not set.",
+		&node_id_setting, NODE_UNSET, NODE_UNSET, NODE_MAX, 0
+	},
+	{
+		"idgen.launch_id",
+		"Sets the last five decimal places of decimal_id().",
+		"1 to 99999; 0 is for tests. -1 means that it is not set.",
+		&launch_id_setting, LAUNCH_UNSET, LAUNCH_UNSET, DECIMAL_LAUNCH_MAX, 0
+	},
+	{
+		"idgen.max_ahead",
+		"Sets how far identifiers may run ahead of the clock.",
+		"They run ahead if more are requested than fit into the time, or if the clock was set back. Beyond this limit, their functions wait.",
+		&ticker_max_ahead_setting, SECS_PER_DAY, 0, PG_INT32_MAX, GUC_UNIT_S
+	},
+	{
+		"idgen.reserve_ahead",
+		"Sets the length of time for which identifiers are reserved at once in the write-ahead log.",
+		"After a crash they continue above the reserved ones. While identifiers are generated, a standby may lag behind by half of this and still continue above them.",
+		&ticker_reserve_ahead_setting, 10, 2, SECS_PER_HOUR, GUC_UNIT_S
+	}
 };
+
+/* the only other setting */
+#define MASK_KEY_FILE	"idgen.mask_key_file"
 
 /* Would the server let this role set the parameter?  See set_config_option(). */
 static bool
@@ -49,112 +82,71 @@ may_set(const char *name, GucContext context, Oid role)
 }
 
 /*
- * Refuse a session in which a role without the privilege has set one of the
- * settings.  All values of the placeholder count, because the server applies
- * them all: the current one, the one for RESET, and those that it restores at
- * the end of transactions, savepoints and functions.
+ * Refuse a session in which a role without the privilege has set the parameter.
+ * All values of the placeholder count, because the server applies them all: the
+ * current one, the one for RESET, and those that it restores at the end of
+ * transactions, savepoints and functions.
  */
 static void
-refuse_values_without_privilege(void)
+refuse_value_without_privilege(const char *name)
 {
-	for (int i = 0; i < (int) lengthof(settings); i++)
-	{
-		const char *name = settings[i];
-		const struct config_generic *parameter = find_option(name, false, true, ERROR);
-		bool		allowed;
+	const struct config_generic *parameter = find_option(name, false, true, ERROR);
+	bool		allowed;
 
-		if (parameter == NULL || !(parameter->flags & GUC_CUSTOM_PLACEHOLDER))
-			continue;
+	if (parameter == NULL || !(parameter->flags & GUC_CUSTOM_PLACEHOLDER))
+		return;
 
-		allowed = may_set(name, parameter->scontext, parameter->srole) &&
-			may_set(name, parameter->reset_scontext, parameter->reset_srole);
-		for (const GucStack *level = parameter->stack; level != NULL && allowed; level = level->prev)
-			allowed = may_set(name, level->scontext, level->srole) &&
-				(level->state != GUC_SET_LOCAL ||
-				 may_set(name, level->masked_scontext, level->masked_srole));
+	allowed = may_set(name, parameter->scontext, parameter->srole) &&
+		may_set(name, parameter->reset_scontext, parameter->reset_srole);
+	for (const GucStack *level = parameter->stack; level != NULL && allowed; level = level->prev)
+		allowed = may_set(name, level->scontext, level->srole) &&
+			(level->state != GUC_SET_LOCAL ||
+			 may_set(name, level->masked_scontext, level->masked_srole));
 
-		if (!allowed)
-			ereport(ERROR,
-					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-					 errmsg("permission denied to set parameter \"%s\"", name),
-					 errdetail("It was set before the library \"idgen\" was loaded, by a role that is not allowed to set it."),
-					 errhint("Reset the parameter, or reconnect without it where the connection's options set it.")));
-	}
+	if (!allowed)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied to set parameter \"%s\"", name),
+				 errdetail("It was set before the library \"idgen\" was loaded, by a role that is not allowed to set it."),
+				 errhint("Reset the parameter, or reconnect without it where the connection's options set it.")));
 }
 
 void
 _PG_init(void)
 {
 	/* must come first, so that a refused load has defined nothing */
-	refuse_values_without_privilege();
+	for (int i = 0; i < (int) lengthof(numbers); i++)
+		refuse_value_without_privilege(numbers[i].name);
+	refuse_value_without_privilege(MASK_KEY_FILE);
 
 	/*
 	 * All settings have GUC_ALLOW_IN_PARALLEL, because a query may load the
 	 * library during a parallel operation.  Without it, the server would then
 	 * refuse all values, and the session would keep the built-in defaults.
 	 */
-	DefineCustomStringVariable("idgen.clock",
-							   "Sets the time that idgen.check_on_insert() uses as the current time.",
-							   "A late batch or a retry sets it to the time at which its identifiers were generated, in ISO 8601; without a time zone, it is in UTC. An empty string means the server's clock.",
-							   &clock_setting,
-							   "",
-							   PGC_SUSET,
-							   GUC_ALLOW_IN_PARALLEL,
-							   clock_setting_check,
-							   clock_setting_assign,
-							   NULL);
-	clock_setting_defined();
+	for (int i = 0; i < (int) lengthof(numbers); i++)
+	{
+		const NumberSetting *number = &numbers[i];
 
-	DefineCustomIntVariable("idgen.node_id",
-							"Sets the number of this server in identifiers that contain one.",
-							"Servers that generate identifiers for the same tables need different numbers: 0 to 1023 for snowflake(), 0 to 31 for js_id(), 0 to 65535 for trace_id(). -1 means that it is not set.",
-							&node_id_setting,
-							NODE_UNSET, NODE_UNSET, NODE_MAX,
-							PGC_SUSET,
-							GUC_ALLOW_IN_PARALLEL,
-							NULL, NULL, NULL);
-
-	DefineCustomIntVariable("idgen.launch_id",
-							"Sets the last five decimal places of decimal_id().",
-							"1 to 99999; 0 is for tests. -1 means that it is not set.",
-							&launch_id_setting,
-							LAUNCH_UNSET, LAUNCH_UNSET, DECIMAL_LAUNCH_MAX,
-							PGC_SUSET,
-							GUC_ALLOW_IN_PARALLEL,
-							NULL, NULL, NULL);
-
-	DefineCustomIntVariable("idgen.max_ahead",
-							"Sets how far identifiers may run ahead of the clock.",
-							"They run ahead if more are requested than fit into the time, or if the clock was set back. Beyond this limit, their functions wait.",
-							&ticker_max_ahead_setting,
-							SECS_PER_DAY, 0, PG_INT32_MAX,
-							PGC_SUSET,
-							GUC_UNIT_S | GUC_ALLOW_IN_PARALLEL,
-							NULL, NULL, NULL);
-
-	DefineCustomIntVariable("idgen.reserve_ahead",
-							"Sets the length of time for which identifiers are reserved at once in the write-ahead log.",
-							"After a crash they continue above the reserved ones. While identifiers are generated, a standby may lag behind by half of this and still continue above them.",
-							&ticker_reserve_ahead_setting,
-							10, 2, SECS_PER_HOUR,
-							PGC_SUSET,
-							GUC_UNIT_S | GUC_ALLOW_IN_PARALLEL,
-							NULL, NULL, NULL);
+		DefineCustomIntVariable(number->name, number->short_description,
+								number->long_description, number->value,
+								number->initial, number->min, number->max,
+								PGC_SUSET, number->unit | GUC_ALLOW_IN_PARALLEL,
+								NULL, NULL, NULL);
+	}
 
 	/*
 	 * Only configuration files set it.  If a superuser has set it in the
 	 * session before, the server ignores that value with a warning.
 	 */
-	DefineCustomStringVariable("idgen.mask_key_file",
+	DefineCustomStringVariable(MASK_KEY_FILE,
 							   "The file with the keys of mask_uuid_v7() and permute().",
 							   "Relative to the data directory. Each line is a name and a key of 32 hexadecimal digits. The group and others must not be able to read it.",
 							   &mask_key_file_setting,
 							   "",
 							   PGC_SIGHUP,
 							   GUC_ALLOW_IN_PARALLEL,
-							   NULL,
-							   mask_key_file_assign,
-							   NULL);
+							   NULL, NULL, NULL);
 
 	ticker_register(&snowflake_ticker);
 	ticker_register(&trace_id_ticker);

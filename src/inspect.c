@@ -119,9 +119,9 @@ idgen_suffix_comb_timestamp(PG_FUNCTION_ARGS)
 }
 
 /*
- * short_comb_timestamp(id uuid, clock timestamptz DEFAULT NULL,
- *						period interval DEFAULT '1 minute',
- *						prefix_bytes int DEFAULT 2) returns timestamptz
+ * short_comb_timestamp(id uuid, period interval DEFAULT '1 minute',
+ *						prefix_bytes int DEFAULT 2,
+ *						clock timestamptz DEFAULT NULL) returns timestamptz
  *
  * The start of the latest period with this prefix that does not begin after the
  * clock; NULL if that is out of range for timestamptz.
@@ -141,8 +141,8 @@ idgen_short_comb_timestamp(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 
 	id = PG_GETARG_UUID_P(0);
-	clock = clock_argument_stable(fcinfo, 1);
-	prefix = short_prefix_arguments(fcinfo, 2, 3);
+	prefix = short_prefix_arguments(fcinfo, 1, 2);
+	clock = clock_argument_stable(fcinfo, 3);
 
 	if (!uuid_is_version(id, 4))
 		PG_RETURN_NULL();

@@ -21,6 +21,7 @@
 #include "fmgr.h"
 #include "utils/timestamp.h"
 
+#include "arguments.h"
 #include "clock.h"
 #include "int_ids.h"
 
@@ -76,14 +77,16 @@ unix_ticks(const IntIdLayout *layout, TimestampTz timestamp)
 }
 
 /*
- * The tick that an identifier counts from: that of argument argno, or of the
- * default epoch if it is NULL.  An infinite epoch is an error (22008).
+ * The tick that an identifier counts from: that of argument argno.  An epoch
+ * of NULL is an error (22004), and so is an infinite one (22008).
  */
 static inline int64
 epoch_argument(FunctionCallInfo fcinfo, int argno, const IntIdLayout *layout)
 {
+	require_not_null(fcinfo, argno, "epoch");
+
 	/* the default epoch needs no division */
-	if (PG_ARGISNULL(argno) || PG_GETARG_TIMESTAMPTZ(argno) == DEFAULT_EPOCH)
+	if (PG_GETARG_TIMESTAMPTZ(argno) == DEFAULT_EPOCH)
 		return layout->ticker.ms_per_tick == 1 ? DEFAULT_EPOCH_MS :
 			DEFAULT_EPOCH_MS / MS_PER_SECOND;
 
@@ -135,15 +138,17 @@ static Datum
 int_id_timestamp(FunctionCallInfo fcinfo, const IntIdLayout *layout)
 {
 	int64		id;
+	int64		epoch;
 	TimestampTz timestamp;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 
 	id = PG_GETARG_INT64(0);
+	epoch = epoch_argument(fcinfo, 1, layout);
 	if (!int_id_is_valid(layout, id) ||
-		!clock_from_unix_ms((epoch_argument(fcinfo, 1, layout) + int_id_tick(layout, id)) *
-							layout->ticker.ms_per_tick, &timestamp))
+		!clock_from_unix_ms((epoch + int_id_tick(layout, id)) * layout->ticker.ms_per_tick,
+							&timestamp))
 		PG_RETURN_NULL();
 	PG_RETURN_TIMESTAMPTZ(timestamp);
 }
@@ -172,7 +177,9 @@ int_id_counter_reading(FunctionCallInfo fcinfo, const IntIdLayout *layout)
 static int64
 bound_tick(FunctionCallInfo fcinfo, const IntIdLayout *layout)
 {
-	return tick_since(layout, unix_ticks(layout, clock_argument(fcinfo, 0)),
+	TimestampTz instant = clock_require_finite(PG_GETARG_TIMESTAMPTZ(0));
+
+	return tick_since(layout, unix_ticks(layout, instant),
 					  epoch_argument(fcinfo, 1, layout));
 }
 
@@ -182,16 +189,6 @@ int_id_floor(FunctionCallInfo fcinfo, const IntIdLayout *layout)
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	PG_RETURN_INT64(int_id_pack(layout, bound_tick(fcinfo, layout), 0, 0));
-}
-
-static Datum
-int_id_ceil(FunctionCallInfo fcinfo, const IntIdLayout *layout)
-{
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	PG_RETURN_INT64(int_id_pack(layout, bound_tick(fcinfo, layout),
-								max_of_bits(layout->node_bits),
-								max_of_bits(layout->ticker.counter_bits)));
 }
 
 /*
@@ -246,18 +243,6 @@ idgen_snowflake_floor(PG_FUNCTION_ARGS)
 }
 
 /*
- * snowflake_ceil(instant timestamptz, epoch timestamptz DEFAULT ...) returns bigint
- *
- * The greatest value of the millisecond, over all nodes.
- */
-PG_FUNCTION_INFO_V1(idgen_snowflake_ceil);
-Datum
-idgen_snowflake_ceil(PG_FUNCTION_ARGS)
-{
-	return int_id_ceil(fcinfo, &snowflake_layout);
-}
-
-/*
  * js_id(epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') returns bigint
  *
  * 32 bits of seconds since the epoch, 5 of node, 16 of counter: below 2^53, so
@@ -301,14 +286,6 @@ Datum
 idgen_js_id_floor(PG_FUNCTION_ARGS)
 {
 	return int_id_floor(fcinfo, &js_id_layout);
-}
-
-/* js_id_ceil(instant timestamptz, epoch timestamptz DEFAULT ...) returns bigint */
-PG_FUNCTION_INFO_V1(idgen_js_id_ceil);
-Datum
-idgen_js_id_ceil(PG_FUNCTION_ARGS)
-{
-	return int_id_ceil(fcinfo, &js_id_layout);
 }
 
 /*

@@ -22,22 +22,19 @@
 #include "siphash.h"
 #include "uuid_bits.h"
 
-#define DEFAULT_KEY_NAME	"default"
-
 /*
  * The known generic attacks on Feistel networks reach fewer rounds.  FF1 of
  * NIST SP 800-38G has ten, too.
  */
 #define FEISTEL_ROUNDS		10
 
-/* The key that the argument "key_name" names, NULL being the default. */
+/* The key that the argument "key_name" names. */
 static const uint8 *
 key_argument(FunctionCallInfo fcinfo, int argno)
 {
 	const text *name;
 
-	if (PG_ARGISNULL(argno))
-		return mask_key(DEFAULT_KEY_NAME, strlen(DEFAULT_KEY_NAME));
+	require_not_null(fcinfo, argno, "key_name");
 	name = PG_GETARG_TEXT_PP(argno);
 	return mask_key(VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name));
 }
@@ -190,15 +187,15 @@ static Datum
 permute(FunctionCallInfo fcinfo, uint64 (*step) (const Feistel *, uint64))
 {
 	int64		id;
-	int64		max_value = PG_INT64_MAX;
+	int64		max_value;
 	Feistel		feistel;
 	uint64		number;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
+	require_not_null(fcinfo, 1, "max_value");
 	id = PG_GETARG_INT64(0);
-	if (!PG_ARGISNULL(1))
-		max_value = PG_GETARG_INT64(1);
+	max_value = PG_GETARG_INT64(1);
 
 	require_at_least(max_value, 2, "max_value");
 	if (id < 1 || id > max_value)

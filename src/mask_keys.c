@@ -22,6 +22,7 @@
 #include "mb/pg_wchar.h"
 #include "storage/fd.h"
 #include "utils/memutils.h"
+#include "utils/timestamp.h"
 
 #include "mask_keys.h"
 #include "siphash.h"
@@ -45,6 +46,7 @@ char	   *mask_key_file_setting = NULL;
 static MaskKey *keys = NULL;
 static int	key_count = 0;
 static bool loaded = false;
+static TimestampTz loaded_after;	/* the last reload before the file was read */
 
 static void
 forget_keys(void)
@@ -58,14 +60,6 @@ forget_keys(void)
 	keys = NULL;
 	key_count = 0;
 	loaded = false;
-}
-
-/* Assign hook of idgen.mask_key_file, called at each reload of the configuration. */
-void
-mask_key_file_assign(const char *newval pg_attribute_unused(),
-					 void *extra pg_attribute_unused())
-{
-	forget_keys();
 }
 
 /* Refuse a file that other users could read or replace, as for an SSL key file. */
@@ -262,8 +256,10 @@ load_keys(void)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("idgen.mask_key_file is not set"),
+				 errdetail("Only the server's configuration can set it. A value of ALTER DATABASE, ALTER ROLE or the connection hides that of the configuration, and is ignored."),
 				 errhint("Set it in postgresql.conf to the name of a file that only the database user can read, and reload the configuration.")));
 
+	loaded_after = PgReloadTime;
 	content = read_key_file(path, &size);
 	PG_TRY();
 	{
@@ -281,20 +277,24 @@ load_keys(void)
 
 /*
  * The key of this name, SIPHASH_KEY_BYTES bytes, which stay valid until the
- * next reload.  An unknown name is an error (55000).
+ * next reload.  An unknown name is an error (42704).
  */
 const uint8 *
 mask_key(const char *name, int length)
 {
 	const MaskKey *key;
 
-	if (unlikely(!loaded))
+	/* an assign hook would not learn of a reload if the command line sets the file */
+	if (unlikely(!loaded || loaded_after != PgReloadTime))
+	{
+		forget_keys();
 		load_keys();
+	}
 
 	key = length > MAX_NAME_BYTES ? NULL : find_key(name, length);
 	if (key == NULL)
 		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("mask key \"%.*s\" does not exist",
 						pg_mbcliplen(name, length, MAX_SHOWN_NAME), name),
 				 errhint("Add it to the file that idgen.mask_key_file names, and reload the configuration.")));

@@ -10,7 +10,6 @@
 
 extern char *mask_key_file_setting;
 
-extern void mask_key_file_assign(const char *newval, void *extra);
 extern const uint8 *mask_key(const char *name, int length);
 
 #endif							/* IDGEN_MASK_KEYS_H */

@@ -128,15 +128,3 @@ idgen_object_id_floor(PG_FUNCTION_ARGS)
 {
 	return make_object_id(clock_unix_seconds32(PG_GETARG_TIMESTAMPTZ(0)), 0);
 }
-
-/*
- * object_id_ceil(instant timestamptz) returns text
- *
- * The greatest ObjectId of the instant's second.
- */
-PG_FUNCTION_INFO_V1(idgen_object_id_ceil);
-Datum
-idgen_object_id_ceil(PG_FUNCTION_ARGS)
-{
-	return make_object_id(clock_unix_seconds32(PG_GETARG_TIMESTAMPTZ(0)), PG_UINT64_MAX);
-}

@@ -40,7 +40,7 @@ read_prefixed_id(FunctionCallInfo fcinfo, int *prefix_length)
 }
 
 /*
- * prefixed_id(prefix text, id uuid DEFAULT idgen.uuid_v7()) returns text
+ * prefixed_id(prefix text, id uuid DEFAULT idgen.short_comb()) returns text
  */
 PG_FUNCTION_INFO_V1(idgen_prefixed_id);
 Datum

@@ -4,8 +4,8 @@
  *	  A hash of a request, which is a jsonb value.
  *
  * Values that are equal as jsonb have the same hash, on every server version
- * and on every machine: create_once() stores it in a table that can be dumped,
- * restored and replicated.
+ * and machine and in every server encoding: create_once() stores it in a table
+ * that can be dumped, restored and replicated.  docs/reference.md defines it.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,14 +14,25 @@
 #include "common/cryptohash.h"
 #include "common/sha2.h"
 #include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "port/pg_bswap.h"
+#include "utils/fmgrprotos.h"
 #include "utils/json.h"
+#include "utils/memutils.h"
 #include "utils/numeric.h"
 
+#include "compat.h"
 #include "request_hash.h"
 
 #define HASHED_AT_ONCE 8192		/* bytes */
+
+/*
+ * The most digits of a number before, and also after, its decimal point.  A
+ * few bytes of JSON can denote a number of more than 100,000 digits.
+ */
+#define MAX_DIGITS		1000
+#define TOO_LARGE		"1e1000"
 
 /* Add some of the text to the hash, and empty the buffer. */
 static void
@@ -33,10 +44,88 @@ hash_text(pg_cryptohash_ctx *hash, StringInfo text)
 	resetStringInfo(text);
 }
 
+/* Convert a string from the server's encoding. */
+static void
+string_to_utf8(JsonbValue *string)
+{
+	char	   *server = string->val.string.val;
+	char	   *utf8 = pg_server_to_any(server, string->val.string.len, PG_UTF8);
+
+	if (utf8 != server)
+	{
+		string->val.string.val = utf8;
+		string->val.string.len = (int) strlen(utf8);
+	}
+}
+
+/*
+ * The same value with all strings in UTF-8.  Its keys are in the order of
+ * their UTF-8 form, because jsonb sorts keys by length and bytes.
+ */
+static Jsonb *
+request_in_utf8(Jsonb *request)
+{
+	JsonbIterator *iterator = JsonbIteratorInit(&request->root);
+	JsonbValue	value;
+	JsonbIteratorToken token = JsonbIteratorNext(&iterator, &value, false);
+	JsonbInState converted = {0};
+
+	do
+	{
+		bool		has_value = token == WJB_KEY || token == WJB_VALUE || token == WJB_ELEM;
+
+		CHECK_FOR_INTERRUPTS();
+		if (has_value && value.type == jbvString)
+			string_to_utf8(&value);
+		push_jsonb_value(&converted, token, has_value ? &value : NULL);
+		token = JsonbIteratorNext(&iterator, &value, false);
+	} while (token != WJB_DONE);
+
+	if (JB_ROOT_IS_SCALAR(request))
+		converted.result->val.array.rawScalar = true;
+	return JsonbValueToJsonb(converted.result);
+}
+
+/* Append a number without an exponent and without zeros at its end. */
+static void
+append_number(StringInfo text, Numeric number)
+{
+	static Numeric too_large = NULL;
+	Datum		trimmed = DirectFunctionCall1(numeric_trim_scale, NumericGetDatum(number));
+	Datum		magnitude = DirectFunctionCall1(numeric_abs, trimmed);
+	char	   *digits;
+
+	if (too_large == NULL)
+	{
+		MemoryContext caller = MemoryContextSwitchTo(TopMemoryContext);
+
+		too_large = DatumGetNumeric(DirectFunctionCall3(numeric_in, CStringGetDatum(TOO_LARGE),
+														ObjectIdGetDatum(InvalidOid),
+														Int32GetDatum(-1)));
+		MemoryContextSwitchTo(caller);
+	}
+
+	if (DatumGetInt32(DirectFunctionCall1(numeric_scale, trimmed)) > MAX_DIGITS ||
+		DatumGetBool(DirectFunctionCall2(numeric_ge, magnitude, NumericGetDatum(too_large))))
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("request contains a number of more than %d digits", MAX_DIGITS),
+				 errdetail("At most %d digits before and %d digits after the decimal point are allowed.",
+						   MAX_DIGITS, MAX_DIGITS)));
+
+	digits = DatumGetCString(DirectFunctionCall1(numeric_out, trimmed));
+	appendStringInfoString(text, digits);
+
+	/* a request can have millions of numbers */
+	pfree(digits);
+	pfree(DatumGetPointer(magnitude));
+	pfree(DatumGetPointer(trimmed));
+}
+
 static void
 append_scalar(StringInfo text, const JsonbValue *scalar)
 {
-	char	   *value;
+	char	   *string;
 
 	switch (scalar->type)
 	{
@@ -47,15 +136,12 @@ append_scalar(StringInfo text, const JsonbValue *scalar)
 			appendStringInfoString(text, scalar->val.boolean ? "true" : "false");
 			break;
 		case jbvString:
-			value = pnstrdup(scalar->val.string.val, scalar->val.string.len);
-			escape_json(text, value);
-			pfree(value);
+			string = pnstrdup(scalar->val.string.val, scalar->val.string.len);
+			escape_json(text, string);
+			pfree(string);
 			break;
 		case jbvNumeric:
-			/* equal numbers have the same text, whatever their scale */
-			value = numeric_normalize(scalar->val.numeric);
-			appendStringInfoString(text, value);
-			pfree(value);
+			append_number(text, scalar->val.numeric);
 			break;
 		default:
 			elog(ERROR, "unexpected jsonb scalar type %d", (int) scalar->type);
@@ -63,25 +149,18 @@ append_scalar(StringInfo text, const JsonbValue *scalar)
 }
 
 /*
- * The first 64 bits of the SHA-256 of the text of a jsonb value, as the server
- * prints it, but without zeros at the end of a fraction.
+ * Add the text of a request to the hash.  In the encoding UTF8 it is the text
+ * that the server prints, but without zeros at the end of a fraction.
  */
-int64
-request_hash(Jsonb *request)
+static void
+hash_request(pg_cryptohash_ctx *hash, Jsonb *request)
 {
 	JsonbIterator *iterator = JsonbIteratorInit(&request->root);
 	JsonbIteratorToken token;
 	JsonbValue	value;
 	bool		is_scalar = JB_ROOT_IS_SCALAR(request);
 	const char *separator = "";
-	uint8		digest[PG_SHA256_DIGEST_LENGTH];
-	uint64		first_half;
 	StringInfoData text;
-	pg_cryptohash_ctx *hash = pg_cryptohash_create(PG_SHA256);
-
-	if (hash == NULL || pg_cryptohash_init(hash) < 0)
-		elog(ERROR, "could not compute SHA-256 of the request: %s",
-			 pg_cryptohash_error(hash));
 
 	initStringInfo(&text);
 	while ((token = JsonbIteratorNext(&iterator, &value, false)) != WJB_DONE)
@@ -127,12 +206,29 @@ request_hash(Jsonb *request)
 			hash_text(hash, &text);
 	}
 	hash_text(hash, &text);
+	pfree(text.data);
+}
+
+/* The first 64 bits of the SHA-256 of a request's canonical text in UTF-8. */
+int64
+request_hash(Jsonb *request)
+{
+	pg_cryptohash_ctx *hash = pg_cryptohash_create(PG_SHA256);
+	uint8		digest[PG_SHA256_DIGEST_LENGTH];
+	uint64		first_half;
+
+	if (hash == NULL || pg_cryptohash_init(hash) < 0)
+		elog(ERROR, "could not compute SHA-256 of the request: %s",
+			 pg_cryptohash_error(hash));
+
+	if (GetDatabaseEncoding() != PG_UTF8)
+		request = request_in_utf8(request);
+	hash_request(hash, request);
 
 	if (pg_cryptohash_final(hash, digest, sizeof(digest)) < 0)
 		elog(ERROR, "could not compute SHA-256 of the request: %s",
 			 pg_cryptohash_error(hash));
 	pg_cryptohash_free(hash);
-	pfree(text.data);
 
 	memcpy(&first_half, digest, sizeof(first_half));
 	return (int64) pg_ntoh64(first_half);

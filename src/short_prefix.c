@@ -13,14 +13,14 @@
 
 #include "utils/timestamp.h"
 
+#include "arguments.h"
 #include "clock.h"
 #include "short_prefix.h"
 
 #define DEFAULT_PERIOD_MS		60000
 
 /*
- * The longest period, 1000 years of 365.25 days.  Ten of them, the default
- * tolerance, are far from the end of int64.
+ * The longest period, 1000 years of 365.25 days.
  */
 #define MAX_PERIOD_DAYS			365250
 
@@ -73,16 +73,13 @@ short_prefix_make(const Interval *period, int32 prefix_bytes)
 	return prefix;
 }
 
-/*
- * The same for the SQL arguments "period" and "prefix_bytes"; NULL means the
- * default.
- */
+/* The same for the SQL arguments "period" and "prefix_bytes"; NULL is an error (22004). */
 ShortPrefix
 short_prefix_arguments(FunctionCallInfo fcinfo, int period_argno, int bytes_argno)
 {
-	return short_prefix_make(PG_ARGISNULL(period_argno) ? NULL :
-							 PG_GETARG_INTERVAL_P(period_argno),
-							 PG_ARGISNULL(bytes_argno) ? DEFAULT_PREFIX_BYTES :
+	require_not_null(fcinfo, period_argno, "period");
+	require_not_null(fcinfo, bytes_argno, "prefix_bytes");
+	return short_prefix_make(PG_GETARG_INTERVAL_P(period_argno),
 							 PG_GETARG_INT32(bytes_argno));
 }
 

@@ -35,7 +35,7 @@ typedef struct Ticker
 	int			number;			/* in shared memory */
 	struct TickerSlot *slot;	/* NULL if the backend has to attach */
 	Oid			sequence;
-	uint64		private_mark;	/* see reserve_values() */
+	uint64		private_mark;	/* see ticker_reserve() */
 	struct Ticker *next;
 } Ticker;
 
@@ -51,7 +51,11 @@ ticker_tick(const TickerLayout *layout, uint64 value)
 	return value >> layout->counter_bits;
 }
 
+/* a new value, greater than all that any session got before */
 extern uint64 ticker_next(Ticker *ticker);
+
+/* from now on, only values above this one; "function" is for messages */
+extern void ticker_raise(Ticker *ticker, uint64 above, const char *function);
 
 /* for _PG_init(): in the same order in each process */
 extern void ticker_register(Ticker *ticker);

@@ -9,14 +9,12 @@
 #define IDGEN_TICKER_SLOTS_H
 
 #include "port/atomics.h"
-#include "storage/lwlock.h"
 
 /* A ticker of one database.  The values are 0 until it starts. */
 typedef struct TickerSlot
 {
-	Oid			database;		/* InvalidOid if the slot is free */
+	Oid			database;
 	int			number;			/* of the ticker */
-	LWLock		lock;			/* held to start the ticker and to reserve values */
 	pg_atomic_uint64 last;		/* the value returned last */
 	pg_atomic_uint64 reserved;	/* high-water mark: values are below it */
 	pg_atomic_uint64 renew_at;	/* from this value on, reserve more */

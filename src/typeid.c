@@ -10,6 +10,7 @@
  */
 #include "postgres.h"
 
+#include "access/detoast.h"
 #include "utils/builtins.h"
 
 #include "id_text.h"
@@ -38,6 +39,54 @@ read_typeid(FunctionCallInfo fcinfo, int *prefix_length, pg_uuid_t **uuid)
 	*prefix_length = Max(separator, 0);
 	*uuid = id_text_full_uuid(&id, separator + 1, radix_typeid);
 	return id;
+}
+
+/* Are the bytes a TypeID?  If so, the length of its prefix. */
+static bool
+scan_typeid(const char *bytes, int length, int *prefix_length)
+{
+	int			digits = length - radix_width(radix_typeid);
+	uint64		high;
+	uint64		low;
+	char	   *problem;
+
+	*prefix_length = Max(digits - 1, 0);
+	if (digits > 0 &&
+		(bytes[digits - 1] != ID_PREFIX_SEPARATOR ||
+		 !id_prefix_is_valid(bytes, *prefix_length, false)))
+		return false;
+	return digits >= 0 &&
+		radix_decode(radix_typeid, bytes + digits, length - digits, 0,
+					 &high, &low, &problem);
+}
+
+/*
+ * is_typeid(id text, prefix text DEFAULT NULL) returns boolean
+ *
+ * Whether the text is a TypeID, and has the prefix if one is given.  No text
+ * raises an error, and one that is too long is not detoasted.
+ */
+PG_FUNCTION_INFO_V1(idgen_is_typeid);
+Datum
+idgen_is_typeid(PG_FUNCTION_ARGS)
+{
+	const text *prefix = PG_ARGISNULL(1) ? NULL : PG_GETARG_TEXT_PP(1);
+	const text *id;
+	int			prefix_length;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	if (prefix != NULL && VARSIZE_ANY_EXHDR(prefix) > 0)
+		id_prefix_require(prefix, false);
+	if (toast_raw_datum_size(PG_GETARG_DATUM(0)) > (Size) VARHDRSZ + ID_TEXT_MAX_LENGTH(radix_typeid))
+		PG_RETURN_BOOL(false);
+
+	id = PG_GETARG_TEXT_PP(0);
+	if (!scan_typeid(VARDATA_ANY(id), VARSIZE_ANY_EXHDR(id), &prefix_length))
+		PG_RETURN_BOOL(false);
+	PG_RETURN_BOOL(prefix == NULL ||
+				   ((int) VARSIZE_ANY_EXHDR(prefix) == prefix_length &&
+					memcmp(VARDATA_ANY(prefix), VARDATA_ANY(id), prefix_length) == 0));
 }
 
 /*

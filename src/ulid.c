@@ -118,19 +118,3 @@ idgen_ulid_floor(PG_FUNCTION_ARGS)
 
 	PG_RETURN_TEXT_P(make_ulid(ms << RANDOM_HIGH_BITS, 0));
 }
-
-/*
- * ulid_ceil(instant timestamptz) returns text
- *
- * The greatest ULID of the instant's millisecond.
- */
-PG_FUNCTION_INFO_V1(idgen_ulid_ceil);
-Datum
-idgen_ulid_ceil(PG_FUNCTION_ARGS)
-{
-	uint64		ms = clock_unix_ms48(PG_GETARG_TIMESTAMPTZ(0));
-	uint64		random_high_max = (UINT64CONST(1) << RANDOM_HIGH_BITS) - 1;
-
-	PG_RETURN_TEXT_P(make_ulid(ms << RANDOM_HIGH_BITS | random_high_max,
-							   PG_UINT64_MAX));
-}

@@ -86,6 +86,22 @@ idgen_uuid_v7(PG_FUNCTION_ARGS)
 }
 
 /*
+ * uuid_v7_ms(clock timestamptz DEFAULT NULL) returns uuid
+ *
+ * RFC 9562 section 5.7 without a fraction: 48 bits of Unix milliseconds and 74
+ * random bits.  Results of the same millisecond have no order.
+ */
+PG_FUNCTION_INFO_V1(idgen_uuid_v7_ms);
+Datum
+idgen_uuid_v7_ms(PG_FUNCTION_ARGS)
+{
+	uint64		ms = clock_unix_ms48(clock_argument(fcinfo, 0));
+
+	return uuid_datum(7, uuid_high_of_ms(ms, entropy_bits(UUID_CUSTOM_B_BITS)),
+					  entropy_bits(UUID_LOW_BITS));
+}
+
+/*
  * uuid_v7_ordered() returns uuid
  *
  * Version 7 whose timestamp and fraction are values of a ticker: greater than
@@ -99,12 +115,10 @@ idgen_uuid_v7_ordered(PG_FUNCTION_ARGS pg_attribute_unused())
 }
 
 /*
- * uuid_v7_floor(instant timestamptz), uuid_v7_ceil(instant timestamptz)
- *	return uuid
+ * uuid_v7_floor(instant timestamptz) returns uuid
  *
- * The smallest and the greatest UUID of version 7 of the millisecond.  Bounds
- * are those of whole milliseconds, because other generators fill rand_a with
- * random bits.
+ * The smallest UUID of version 7 of the millisecond.  The bound is that of a
+ * whole millisecond, because other generators fill rand_a with random bits.
  */
 PG_FUNCTION_INFO_V1(idgen_uuid_v7_floor);
 Datum
@@ -113,15 +127,6 @@ idgen_uuid_v7_floor(PG_FUNCTION_ARGS)
 	uint64		ms = clock_unix_ms48(PG_GETARG_TIMESTAMPTZ(0));
 
 	return uuid_datum(7, uuid_high_of_ms(ms, 0), 0);
-}
-
-PG_FUNCTION_INFO_V1(idgen_uuid_v7_ceil);
-Datum
-idgen_uuid_v7_ceil(PG_FUNCTION_ARGS)
-{
-	uint64		ms = clock_unix_ms48(PG_GETARG_TIMESTAMPTZ(0));
-
-	return uuid_datum(7, uuid_high_of_ms(ms, UUID_CUSTOM_B_MASK), UUID_LOW_MAX);
 }
 
 /*

@@ -14,15 +14,23 @@
 #include "postgres.h"
 
 #include "access/detoast.h"
+#include "access/genam.h"
 #include "access/htup_details.h"
+#include "access/stratnum.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_index.h"
 #include "catalog/pg_type.h"
 #include "commands/trigger.h"
 #include "common/int.h"
 #include "executor/spi.h"
 #include "fmgr.h"
+#include "storage/lmgr.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/relcache.h"
+#include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
 
@@ -31,25 +39,13 @@
 #include "short_prefix.h"
 #include "uuid_bits.h"
 
-/* A scheme of identifiers with a time. */
-typedef struct Scheme
-{
-	const char *name;			/* of the generator; argument of the trigger */
-	const char *noun;			/* for messages */
-	int			version;
-} Scheme;
-
-static const Scheme short_comb = {"short_comb", "short COMB", 4};
-static const Scheme comb = {"comb", "COMB", 4};
-static const Scheme uuid_v7 = {"uuid_v7", "version 7 UUID", 7};
-
-static const Scheme *const schemes[] = {&short_comb, &comb, &uuid_v7};
+typedef struct Scheme Scheme;
 
 /* The requirements of a check, except for the clock. */
 typedef struct Rule
 {
 	const Scheme *scheme;
-	ShortPrefix prefix;			/* for short COMBs only */
+	ShortPrefix prefix;			/* for a scheme with a prefix */
 	int64		past_us;		/* from the start of the window to the clock */
 	int64		future_us;		/* from the clock to the end of the window */
 } Rule;
@@ -61,7 +57,22 @@ typedef struct Window
 	TimestampTz last;
 } Window;
 
-#define DEFAULT_TOLERANCE_PERIODS	10
+/* A scheme of identifiers with a time. */
+struct Scheme
+{
+	const char *name;			/* of the generator; argument of the trigger */
+	const char *noun;			/* for messages */
+	int			version;
+	bool		has_prefix;		/* has the arguments period and prefix_bytes */
+
+	/* Is the time of an identifier of this version in the window? */
+	bool		(*accepts) (const Rule *rule, const pg_uuid_t *id, const Window *window);
+
+	/* the reason why it is not, as a sentence */
+	char	   *(*describe) (const Rule *rule, const pg_uuid_t *id, const Window *window);
+};
+
+/* "tolerance" of a trigger that does not give one, as of the SQL functions */
 #define DEFAULT_TOLERANCE_US		(10 * USECS_PER_MINUTE)
 
 /* ------------------------------------------------------------------------
@@ -104,16 +115,86 @@ idgen_is_uuid(PG_FUNCTION_ARGS)
 }
 
 /* ------------------------------------------------------------------------
- * The time of an identifier
+ * The schemes
  * ------------------------------------------------------------------------
  */
 
-/* A tolerance in microseconds; NULL is the default. */
-static int64
-tolerance_us(const Interval *tolerance, const char *name, int64 default_us)
+/* The first and the last period that the window intersects. */
+static void
+window_periods(const Rule *rule, const Window *window, int64 *first, int64 *last)
 {
-	return tolerance == NULL ? default_us : require_duration_us(tolerance, name);
+	*first = short_prefix_period_number(&rule->prefix, window->first);
+	*last = short_prefix_period_number(&rule->prefix, window->last);
 }
+
+static bool
+prefix_accepts(const Rule *rule, const pg_uuid_t *id, const Window *window)
+{
+	uint64		prefix = short_prefix_of_uuid(&rule->prefix, id);
+	int64		first;
+	int64		last;
+
+	window_periods(rule, window, &first, &last);
+	return short_prefix_of_period(&rule->prefix, prefix - first) <= (uint64) (last - first);
+}
+
+/* A prefix as hexadecimal digits. */
+static char *
+prefix_text(const ShortPrefix *prefix, uint64 value)
+{
+	return psprintf("%0*llx", prefix->bits / 4, (unsigned long long) value);
+}
+
+static char *
+prefix_describe(const Rule *rule, const pg_uuid_t *id, const Window *window)
+{
+	const ShortPrefix *prefix = &rule->prefix;
+	char	   *first_text = pstrdup(timestamptz_to_str(window->first));
+	int64		first;
+	int64		last;
+
+	window_periods(rule, window, &first, &last);
+	return psprintf("Identifier %s has prefix %s, but the prefixes from %s to %s are %s to %s.",
+					uuid_text(id),
+					prefix_text(prefix, short_prefix_of_uuid(prefix, id)),
+					first_text, timestamptz_to_str(window->last),
+					prefix_text(prefix, short_prefix_of_period(prefix, first)),
+					prefix_text(prefix, short_prefix_of_period(prefix, last)));
+}
+
+static bool
+time_accepts(const Rule *rule pg_attribute_unused(), const pg_uuid_t *id,
+			 const Window *window)
+{
+	int64		ms = uuid_first_48_bits(id);
+
+	return ms >= clock_unix_ms(window->first) && ms <= clock_unix_ms(window->last);
+}
+
+static char *
+time_describe(const Rule *rule pg_attribute_unused(), const pg_uuid_t *id,
+			  const Window *window)
+{
+	char	   *first_text = pstrdup(timestamptz_to_str(window->first));
+	char	   *last_text = pstrdup(timestamptz_to_str(window->last));
+	TimestampTz made_at = 0;
+
+	/* 48 bits of milliseconds always fit timestamptz */
+	(void) clock_from_unix_ms(uuid_first_48_bits(id), &made_at);
+	return psprintf("Identifier %s contains the time %s, which is not between %s and %s.",
+					uuid_text(id), timestamptz_to_str(made_at), first_text, last_text);
+}
+
+static const Scheme short_comb = {"short_comb", "short COMB", 4, true, prefix_accepts, prefix_describe};
+static const Scheme comb = {"comb", "COMB", 4, false, time_accepts, time_describe};
+static const Scheme uuid_v7 = {"uuid_v7", "version 7 UUID", 7, false, time_accepts, time_describe};
+
+static const Scheme *const schemes[] = {&short_comb, &comb, &uuid_v7};
+
+/* ------------------------------------------------------------------------
+ * The time of an identifier
+ * ------------------------------------------------------------------------
+ */
 
 /*
  * Raise 22023 if the window could contain every prefix for some clock.  A
@@ -138,56 +219,32 @@ require_window_within_cycle(const Rule *rule)
 				 errhint("Use a smaller tolerance, a longer period or more prefix bytes.")));
 }
 
+/* A tolerance in microseconds, or the default if it is NULL. */
+static int64
+tolerance_us(const Interval *tolerance, const char *name, int64 default_us)
+{
+	return tolerance == NULL ? default_us : require_duration_us(tolerance, name);
+}
+
 /*
- * Make a rule and check it.  The tolerance applies to both sides of the clock
- * and is ten periods of a short COMB or ten minutes if NULL.  The past and the
- * future tolerance, if not NULL, override it on one side.
+ * Make a rule and check it.  The tolerance applies to both sides of the clock;
+ * the past and the future tolerance, if not NULL, override it on one side.
  */
 static Rule
 make_rule(const Scheme *scheme, ShortPrefix prefix, const Interval *tolerance,
 		  const Interval *past, const Interval *future)
 {
+	int64		both_us = tolerance_us(tolerance, "tolerance", DEFAULT_TOLERANCE_US);
 	Rule		rule;
-	int64		default_us = DEFAULT_TOLERANCE_US;
-	int64		both_us;
 
-	if (scheme == &short_comb)
-		default_us = prefix.period_ms * US_PER_MS * DEFAULT_TOLERANCE_PERIODS;
-
-	both_us = tolerance_us(tolerance, "tolerance", default_us);
 	rule.scheme = scheme;
 	rule.prefix = prefix;
 	rule.past_us = tolerance_us(past, "past_tolerance", both_us);
 	rule.future_us = tolerance_us(future, "future_tolerance", both_us);
 
-	if (scheme == &short_comb)
+	if (scheme->has_prefix)
 		require_window_within_cycle(&rule);
 	return rule;
-}
-
-static const Interval *
-interval_argument(FunctionCallInfo fcinfo, int argno)
-{
-	return PG_ARGISNULL(argno) ? NULL : PG_GETARG_INTERVAL_P(argno);
-}
-
-/*
- * The rule from the arguments that follow the identifier:
- *	short COMB: tolerance, clock, period, prefix_bytes, past, future
- *	others:		tolerance, clock, past, future
- */
-static Rule
-rule_from_arguments(FunctionCallInfo fcinfo, const Scheme *scheme)
-{
-	bool		is_short = scheme == &short_comb;
-	int			past_argno = is_short ? 5 : 3;
-
-	return make_rule(scheme,
-					 is_short ? short_prefix_arguments(fcinfo, 3, 4) :
-					 short_prefix_default(),
-					 interval_argument(fcinfo, 1),
-					 interval_argument(fcinfo, past_argno),
-					 interval_argument(fcinfo, past_argno + 1));
 }
 
 static Window
@@ -203,141 +260,163 @@ window_around(const Rule *rule, TimestampTz clock)
 	return window;
 }
 
-/* Is the identifier of the scheme, with the time of an instant in the window? */
+/* Is the identifier of the scheme, with a time in the window? */
 static bool
-rule_accepts(const Rule *rule, const pg_uuid_t *id, TimestampTz clock)
+rule_accepts(const Rule *rule, const pg_uuid_t *id, const Window *window)
 {
-	Window		window = window_around(rule, clock);
-
-	if (!uuid_is_version(id, rule->scheme->version))
-		return false;
-
-	if (rule->scheme == &short_comb)
-	{
-		int64		first = short_prefix_period_number(&rule->prefix, window.first);
-		int64		last = short_prefix_period_number(&rule->prefix, window.last);
-		uint64		prefix = short_prefix_of_uuid(&rule->prefix, id);
-		uint64		periods_after_first = short_prefix_of_period(&rule->prefix, prefix - first);
-
-		return periods_after_first <= (uint64) (last - first);
-	}
-	else
-	{
-		int64		ms = uuid_first_48_bits(id);
-
-		return ms >= clock_unix_ms(window.first) &&
-			ms <= clock_unix_ms(window.last);
-	}
+	return uuid_is_version(id, rule->scheme->version) &&
+		rule->scheme->accepts(rule, id, window);
 }
 
-/* A prefix as hexadecimal digits. */
+/* A period as text, in the longest unit of which it is a multiple. */
 static char *
-prefix_text(const ShortPrefix *prefix, uint64 value)
+period_text(int64 ms)
 {
-	return psprintf("%0*llx", prefix->bits / 4, (unsigned long long) value);
+	static const struct
+	{
+		const char *name;
+		int64		ms;
+	}			units[] = {
+		{"day", MS_PER_DAY},
+		{"hour", SECS_PER_HOUR * MS_PER_SECOND},
+		{"minute", SECS_PER_MINUTE * MS_PER_SECOND},
+		{"second", MS_PER_SECOND},
+		{"millisecond", 1}
+	};
+	int			i = 0;
+
+	while (ms % units[i].ms != 0)
+		i++;
+	return psprintf(INT64_FORMAT " %s%s", ms / units[i].ms, units[i].name,
+					ms == units[i].ms ? "" : "s");
 }
 
-/* The reason why a rule does not accept an identifier, as a sentence. */
+/* The call that generates identifiers for which the rule was made. */
 static char *
-describe_violation(const Rule *rule, const pg_uuid_t *id, TimestampTz clock)
+generator_call(const Rule *rule)
 {
-	Window		window = window_around(rule, clock);
-	char	   *id_text = uuid_text(id);
-	char	   *first_text = pstrdup(timestamptz_to_str(window.first));
-	char	   *last_text = pstrdup(timestamptz_to_str(window.last));
+	ShortPrefix usual = short_prefix_default();
 
-	if (!uuid_is_rfc_variant(id))
-		return psprintf("Identifier %s has variant %s, not RFC 9562.",
-						id_text, uuid_variant_name(id));
+	if (rule->prefix.period_ms == usual.period_ms && rule->prefix.bits == usual.bits)
+		return psprintf("idgen.%s()", rule->scheme->name);
+	return psprintf("idgen.%s('%s', %d)", rule->scheme->name,
+					period_text(rule->prefix.period_ms),
+					rule->prefix.bits / BITS_PER_BYTE);
+}
 
-	if (!uuid_is_version(id, rule->scheme->version))
-		return psprintf("Identifier %s has version %d, not %d.",
-						id_text, uuid_version_nibble(id), rule->scheme->version);
-
-	if (rule->scheme == &short_comb)
-	{
-		const ShortPrefix *prefix = &rule->prefix;
-		int64		first = short_prefix_period_number(prefix, window.first);
-		int64		last = short_prefix_period_number(prefix, window.last);
-
-		return psprintf("Identifier %s has prefix %s, but the prefixes from %s to %s are %s to %s.",
-						id_text, prefix_text(prefix, short_prefix_of_uuid(prefix, id)),
-						first_text, last_text,
-						prefix_text(prefix, short_prefix_of_period(prefix, first)),
-						prefix_text(prefix, short_prefix_of_period(prefix, last)));
-	}
-	else
-	{
-		TimestampTz made_at = 0;
-
-		/* 48 bits of milliseconds always fit timestamptz */
-		(void) clock_from_unix_ms(uuid_first_48_bits(id), &made_at);
-		return psprintf("Identifier %s contains the time %s, which is not between %s and %s.",
-						id_text, timestamptz_to_str(made_at), first_text, last_text);
-	}
+/* Raise 23514 for an identifier that is not of the scheme. */
+static void
+refuse_form(const Rule *rule, const pg_uuid_t *id, const char *constraint,
+			Relation relation, int attnum)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_CHECK_VIOLATION),
+			 errmsg("identifier is not a %s", rule->scheme->noun),
+			 uuid_is_rfc_variant(id) ?
+			 errdetail("Identifier %s has version %d, not %d.", uuid_text(id),
+					   uuid_version_nibble(id), rule->scheme->version) :
+			 errdetail("Identifier %s has variant %s, not RFC 9562.",
+					   uuid_text(id), uuid_variant_name(id)),
+			 errhint("Generate a new identifier with %s.", generator_call(rule)),
+			 relation ? errtablecol(relation, attnum) : 0,
+			 err_generic_string(PG_DIAG_CONSTRAINT_NAME, constraint)));
 }
 
 /*
- * Raise 23514 if the rule does not accept an identifier.  "constraint" is the
- * name of the trigger or of the function that checks; a trigger also passes
- * the relation and the column.  "batch_hint" is the HINT for a late batch.
+ * Raise 23514 for an identifier that the rule does not accept.  "constraint"
+ * is the name of the trigger or of the function that checks.  A trigger also
+ * passes the relation and the column; a function has the argument "clock".
  */
 static void
-rule_check(const Rule *rule, const pg_uuid_t *id, TimestampTz clock,
-		   const char *batch_hint, const char *constraint,
-		   Relation relation, int attnum)
+refuse(const Rule *rule, const pg_uuid_t *id, const Window *window,
+	   const char *constraint, Relation relation, int attnum)
 {
-	if (likely(rule_accepts(rule, id, clock)))
-		return;
+	if (!uuid_is_version(id, rule->scheme->version))
+		refuse_form(rule, id, constraint, relation, attnum);
 
 	ereport(ERROR,
 			(errcode(ERRCODE_CHECK_VIOLATION),
-			 errmsg("identifier is not a %s from the allowed time range",
-					rule->scheme->noun),
-			 errdetail_internal("%s", describe_violation(rule, id, clock)),
-			 uuid_is_version(id, rule->scheme->version) ?
-			 errhint("Generate a new identifier. %s", batch_hint) :
-			 errhint("Generate a new identifier with idgen.%s().",
-					 rule->scheme->name),
+			 errmsg("identifier is outside the accepted time window"),
+			 errdetail_internal("%s", rule->scheme->describe(rule, id, window)),
+			 relation ?
+			 errhint("Generate a new identifier with %s.", generator_call(rule)) :
+			 errhint("Generate a new identifier with %s. For a late batch, pass the time at which its identifiers were generated as \"clock\".",
+					 generator_call(rule)),
 			 relation ? errtablecol(relation, attnum) : 0,
 			 err_generic_string(PG_DIAG_CONSTRAINT_NAME, constraint)));
+}
+
+/* ------------------------------------------------------------------------
+ * is_recent_...(), check_recent_...()
+ * ------------------------------------------------------------------------
+ */
+
+static const Interval *
+interval_argument(FunctionCallInfo fcinfo, int argno)
+{
+	return PG_ARGISNULL(argno) ? NULL : PG_GETARG_INTERVAL_P(argno);
+}
+
+/*
+ * The rule and the window from the arguments that follow the identifier:
+ * tolerance, period and prefix_bytes if the scheme has them, past_tolerance,
+ * future_tolerance, clock.
+ */
+static Rule
+rule_from_arguments(FunctionCallInfo fcinfo, const Scheme *scheme, Window *window)
+{
+	int			clock_argno = PG_NARGS() - 1;
+	Rule		rule;
+
+	require_not_null(fcinfo, 1, "tolerance");
+	rule = make_rule(scheme,
+					 scheme->has_prefix ? short_prefix_arguments(fcinfo, 2, 3) :
+					 short_prefix_default(),
+					 PG_GETARG_INTERVAL_P(1),
+					 interval_argument(fcinfo, clock_argno - 2),
+					 interval_argument(fcinfo, clock_argno - 1));
+	*window = window_around(&rule, clock_argument_stable(fcinfo, clock_argno));
+	return rule;
 }
 
 static Datum
 is_recent(FunctionCallInfo fcinfo, const Scheme *scheme)
 {
+	Window		window;
 	Rule		rule;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 
-	rule = rule_from_arguments(fcinfo, scheme);
-	PG_RETURN_BOOL(rule_accepts(&rule, PG_GETARG_UUID_P(0),
-								clock_argument_stable(fcinfo, 2)));
+	rule = rule_from_arguments(fcinfo, scheme, &window);
+	PG_RETURN_BOOL(rule_accepts(&rule, PG_GETARG_UUID_P(0), &window));
 }
 
 static Datum
 check_recent(FunctionCallInfo fcinfo, const Scheme *scheme)
 {
+	const pg_uuid_t *id;
+	Window		window;
 	Rule		rule;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 
-	rule = rule_from_arguments(fcinfo, scheme);
-	rule_check(&rule, PG_GETARG_UUID_P(0), clock_argument_stable(fcinfo, 2),
-			   "For a late batch, pass the time at which its identifiers were generated as \"clock\".",
+	id = PG_GETARG_UUID_P(0);
+	rule = rule_from_arguments(fcinfo, scheme, &window);
+	if (!rule_accepts(&rule, id, &window))
+		refuse(&rule, id, &window,
 			   psprintf("check_recent_%s", scheme->name), NULL, 0);
 	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 }
 
 /*
- * is_recent_short_comb(id uuid, tolerance interval DEFAULT NULL,
- *						clock timestamptz DEFAULT NULL,
+ * is_recent_short_comb(id uuid, tolerance interval DEFAULT '10 minutes',
  *						period interval DEFAULT '1 minute',
  *						prefix_bytes int DEFAULT 2,
  *						past_tolerance interval DEFAULT NULL,
- *						future_tolerance interval DEFAULT NULL) returns bool
+ *						future_tolerance interval DEFAULT NULL,
+ *						clock timestamptz DEFAULT NULL) returns bool
  *
  * Whether the identifier is a version 4 UUID with the prefix of an instant from
  * clock - past_tolerance to clock + future_tolerance.
@@ -351,9 +430,9 @@ idgen_is_recent_short_comb(PG_FUNCTION_ARGS)
 
 /*
  * is_recent_comb(id uuid, tolerance interval DEFAULT '10 minutes',
- *				  clock timestamptz DEFAULT NULL,
  *				  past_tolerance interval DEFAULT NULL,
- *				  future_tolerance interval DEFAULT NULL) returns bool
+ *				  future_tolerance interval DEFAULT NULL,
+ *				  clock timestamptz DEFAULT NULL) returns bool
  *
  * Whether the identifier is a version 4 UUID with a time from
  * clock - past_tolerance to clock + future_tolerance, in whole milliseconds.
@@ -480,15 +559,14 @@ uuid_column(Relation relation, const char *column)
 
 /*
  * The rule from a trigger's arguments that follow column and scheme:
- *	short_comb: tolerance, period, prefix_bytes, past, future
- *	others:		tolerance, past, future
+ * tolerance, period and prefix_bytes if the scheme has them, past_tolerance,
+ * future_tolerance.
  */
 static Rule
 rule_from_trigger(const Trigger *trigger)
 {
 	const Scheme *scheme = scheme_by_name(trigger->tgargs[1]);
-	bool		is_short = scheme == &short_comb;
-	int			past_argno = is_short ? 5 : 3;
+	int			past_argno = scheme->has_prefix ? 5 : 3;
 	ShortPrefix prefix = short_prefix_default();
 
 	if (trigger->tgnargs > past_argno + 2)
@@ -497,15 +575,14 @@ rule_from_trigger(const Trigger *trigger)
 				 errmsg("too many arguments for check_on_insert with scheme \"%s\"",
 						scheme->name),
 				 errhint("The arguments are (column, scheme, tolerance%s, past_tolerance, future_tolerance).",
-						 is_short ? ", period, prefix_bytes" : "")));
+						 scheme->has_prefix ? ", period, prefix_bytes" : "")));
 
-	if (is_short)
+	if (scheme->has_prefix)
 	{
 		const char *bytes = trigger_argument(trigger, 4);
 
 		prefix = short_prefix_make(trigger_interval(trigger, 3),
-								   bytes ? pg_strtoint32(bytes) :
-								   prefix.bits / BITS_PER_BYTE);
+								   bytes ? pg_strtoint32(bytes) : DEFAULT_PREFIX_BYTES);
 	}
 
 	return make_rule(scheme, prefix,
@@ -543,13 +620,105 @@ trigger_rule(FunctionCallInfo fcinfo, const TriggerData *data)
 }
 
 /*
+ * A unique index on the column alone, whose violations are found when a row is
+ * inserted; InvalidOid if there is none.
+ */
+static Oid
+unique_index_on(Relation relation, int attnum)
+{
+	List	   *indexes = RelationGetIndexList(relation);
+	Oid			found = InvalidOid;
+
+	for (int i = 0; i < list_length(indexes) && !OidIsValid(found); i++)
+	{
+		Relation	index = index_open(list_nth_oid(indexes, i), AccessShareLock);
+		const FormData_pg_index *form = index->rd_index;
+
+		if (form->indisunique && form->indimmediate && form->indisvalid &&
+			form->indnkeyatts == 1 && form->indkey.values[0] == attnum &&
+			heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL) &&
+			index->rd_rel->relam == BTREE_AM_OID &&
+			get_opcode(get_opfamily_member(index->rd_opfamily[0], UUIDOID, UUIDOID,
+										   BTEqualStrategyNumber)) == F_UUID_EQ)
+			found = RelationGetRelid(index);
+		index_close(index, AccessShareLock);
+	}
+	list_free(indexes);
+	return found;
+}
+
+/*
+ * Would the identifier conflict with a row of the table?
+ *
+ * As the unique check itself does, this reads the index without regard to the
+ * transaction's snapshot, to privileges and to row-level security, and waits
+ * for a transaction that has inserted or deleted such a row.  No function or
+ * operator is looked up by name, and no other code of a role is executed.
+ */
+static bool
+conflicts_with_row(Relation relation, int attnum, const pg_uuid_t *id)
+{
+	Oid			index = unique_index_on(relation, attnum);
+	TransactionId in_progress;
+	bool		found;
+
+	if (!OidIsValid(index))
+		return false;
+
+	do
+	{
+		SnapshotData snapshot;
+		ScanKeyData key;
+		SysScanDesc scan;
+		HeapTuple	tuple;
+		ItemPointerData tid;
+
+		InitDirtySnapshot(snapshot);
+		ScanKeyInit(&key, attnum, BTEqualStrategyNumber, F_UUID_EQ, UUIDPGetDatum(id));
+		scan = systable_beginscan(relation, index, true, &snapshot, 1, &key);
+		tuple = systable_getnext(scan);
+		found = HeapTupleIsValid(tuple);
+		in_progress = InvalidTransactionId;
+		if (found)
+		{
+			/* the scan has set them if a transaction in progress made the row, or deleted it */
+			in_progress = TransactionIdIsValid(snapshot.xmin) ? snapshot.xmin : snapshot.xmax;
+			tid = tuple->t_self;
+		}
+		systable_endscan(scan);
+
+		if (TransactionIdIsValid(in_progress))
+			XactLockTableWait(in_progress, relation, &tid, XLTW_InsertIndex);
+	} while (TransactionIdIsValid(in_progress));
+
+	return found;
+}
+
+/* Is the identifier of an updated row the same as before? */
+static bool
+is_unchanged(const TriggerData *data, int attnum, const pg_uuid_t *id)
+{
+	Datum		old;
+	bool		isnull;
+
+	if (!TRIGGER_FIRED_BY_UPDATE(data->tg_event))
+		return false;
+	old = heap_getattr(data->tg_trigtuple, attnum,
+					   RelationGetDescr(data->tg_relation), &isnull);
+	return !isnull && memcmp(DatumGetUUIDP(old), id, UUID_LEN) == 0;
+}
+
+/*
  * check_on_insert() returns trigger
  *
- * For a trigger BEFORE INSERT FOR EACH ROW.  The trigger's arguments are the
- * column, the scheme, and those of check_recent_...() without the clock; an
- * empty one is the default.  The clock is the setting idgen.clock, or the wall
- * clock if that is empty.  A NULL identifier is accepted, as by a CHECK
- * constraint.
+ * For a trigger BEFORE INSERT OR UPDATE FOR EACH ROW.  The trigger's arguments
+ * are the column, the scheme, and those of check_recent_...() without the
+ * clock, which is the wall clock; an empty one is the default.  A NULL
+ * identifier is accepted, as by a CHECK constraint.
+ *
+ * A client that repeats an INSERT must learn that the row is there already.
+ * Therefore an identifier that will conflict with a row is left to the unique
+ * index, which raises 23505 or applies ON CONFLICT.
  */
 PG_FUNCTION_INFO_V1(idgen_check_on_insert);
 Datum
@@ -557,24 +726,32 @@ idgen_check_on_insert(PG_FUNCTION_ARGS)
 {
 	TriggerData *data = (TriggerData *) fcinfo->context;
 	const TriggerRule *kept;
-	Datum		id;
+	HeapTuple	row;
+	Datum		datum;
 	bool		isnull;
 
 	if (!CALLED_AS_TRIGGER(fcinfo) ||
 		!TRIGGER_FIRED_BEFORE(data->tg_event) ||
 		!TRIGGER_FIRED_FOR_ROW(data->tg_event) ||
-		!TRIGGER_FIRED_BY_INSERT(data->tg_event))
+		!(TRIGGER_FIRED_BY_INSERT(data->tg_event) ||
+		  TRIGGER_FIRED_BY_UPDATE(data->tg_event)))
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("function \"check_on_insert\" must be fired BEFORE INSERT FOR EACH ROW")));
+				 errmsg("function \"check_on_insert\" must be fired BEFORE INSERT OR UPDATE FOR EACH ROW")));
 
+	row = TRIGGER_FIRED_BY_UPDATE(data->tg_event) ? data->tg_newtuple : data->tg_trigtuple;
 	kept = trigger_rule(fcinfo, data);
-	id = heap_getattr(data->tg_trigtuple, kept->attnum,
-					  RelationGetDescr(data->tg_relation), &isnull);
+	datum = heap_getattr(row, kept->attnum, RelationGetDescr(data->tg_relation), &isnull);
 	if (!isnull)
-		rule_check(&kept->rule, DatumGetUUIDP(id), clock_setting_or_wall(),
-				   "For a late batch, set idgen.clock to the time at which its identifiers were generated.",
-				   data->tg_trigger->tgname, data->tg_relation, kept->attnum);
+	{
+		const pg_uuid_t *id = DatumGetUUIDP(datum);
+		Window		window = window_around(&kept->rule, GetCurrentTimestamp());
 
-	return PointerGetDatum(data->tg_trigtuple);
+		if (!rule_accepts(&kept->rule, id, &window) &&
+			!is_unchanged(data, kept->attnum, id) &&
+			!conflicts_with_row(data->tg_relation, kept->attnum, id))
+			refuse(&kept->rule, id, &window, data->tg_trigger->tgname,
+				   data->tg_relation, kept->attnum);
+	}
+	return PointerGetDatum(row);
 }

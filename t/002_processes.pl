@@ -38,6 +38,7 @@ my %generators = (
 	'comb' => 'idgen.comb()',
 	'short_comb' => 'idgen.short_comb()',
 	'object_id' => 'idgen.object_id()',
+	'bulk' => q{idgen.short_comb('1 day')},
 	'run' => q{idgen.short_comb('1 day', run_length => 1024)});
 
 # The transaction that each session runs
@@ -140,6 +141,13 @@ is( ask("SELECT max(n) FROM (SELECT count(*) AS n FROM made GROUP BY $tag) t"),
 cmp_ok(
 	ask("SELECT count(DISTINCT $tag) - 40000 / 1024 - 2 * count(DISTINCT pid) FROM made"),
 	'<=', 1, 'run_length: each process uses the fewest tags possible');
+
+check_parallel_plan('bulk', 'in runs');
+is( ask("SELECT count(*) FROM
+			(SELECT $tag FROM made GROUP BY $tag HAVING count(*) > 2 AND count(DISTINCT pid) > 1) t"),
+	'0', 'short_comb(): no two processes share a run');
+is( ask("SELECT max(n) FROM (SELECT count(*) AS n FROM made GROUP BY $tag) t"),
+	'4096', 'short_comb(): 4096 identifiers share a tag');
 
 $node->stop;
 done_testing();

@@ -10,6 +10,7 @@ use FindBin;
 use IPC::Run;
 use lib "$FindBin::RealBin/lib";
 use Client;
+use Page;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -168,18 +169,20 @@ for (
 	[ 'unpermute(11, 10)', "22003: id must be between 1 and 10\nDETAIL:  The value is 11." ],
 	[ 'permute(1, 1)', "22023: max_value must be at least 2\nDETAIL:  The value is 1." ],
 	[ 'unpermute(1, -9223372036854775808)', "22023: max_value must be at least 2\nDETAIL:  The value is -9223372036854775808." ],
-	[ q{permute(1, key_name => 'none')}, qq{55000: mask key "none" does not exist\nHINT:  Add it to the file that idgen.mask_key_file names, and reload the configuration.} ],
-	[ q{permute(1, key_name => '')}, qq{55000: mask key "" does not exist\nHINT:  Add it to the file that idgen.mask_key_file names, and reload the configuration.} ],
-	[ q{permute(1, key_name => 'defaul')}, qq{55000: mask key "defaul" does not exist\nHINT:  Add it to the file that idgen.mask_key_file names, and reload the configuration.} ],
+	[ q{permute(1, key_name => 'none')}, qq{42704: mask key "none" does not exist\nHINT:  Add it to the file that idgen.mask_key_file names, and reload the configuration.} ],
+	[ q{permute(1, key_name => '')}, qq{42704: mask key "" does not exist\nHINT:  Add it to the file that idgen.mask_key_file names, and reload the configuration.} ],
+	[ q{permute(1, key_name => 'defaul')}, qq{42704: mask key "defaul" does not exist\nHINT:  Add it to the file that idgen.mask_key_file names, and reload the configuration.} ],
 	[ q{mask_uuid_v7(NULL, 'none')}, '' ],
 	[ q{permute(NULL, 1, 'none')}, '' ],
-	[ 'permute(5, NULL, NULL) = idgen.permute(5)', 't' ],
-	[ "mask_uuid_v7($v7, NULL) = idgen.mask_uuid_v7($v7)", 't' ])
+	[ 'permute(5, NULL)', '22004: max_value must not be null' ],
+	[ 'unpermute(5, key_name => NULL)', '22004: key_name must not be null' ],
+	[ "mask_uuid_v7($v7, NULL)", '22004: key_name must not be null' ],
+	[ "unmask_uuid_v7($v4, NULL)", '22004: key_name must not be null' ])
 {
 	my ($call, $expected) = @$_;
 	is(outcome("SELECT idgen.$call"), $expected, $call);
 }
-like(outcome("SELECT idgen.permute(1, key_name => repeat('x', 100000000))"), qr/^55000: mask key "x{96}" does not exist/, 'of a name of 100 MB, a message shows the first bytes');
+like(outcome("SELECT idgen.permute(1, key_name => repeat('x', 100000000))"), qr/^42704: mask key "x{96}" does not exist/, 'of a name of 100 MB, a message shows the first bytes');
 
 # Names are bytes, which messages show in the client's encoding.
 my %shown = (UTF8 => 47, LATIN1 => 95);
@@ -188,11 +191,11 @@ for my $encoding (sort keys %shown)
 	$node->safe_psql('postgres', qq{CREATE DATABASE "in_$encoding" ENCODING '$encoding' LOCALE 'C' TEMPLATE template0});
 	$node->safe_psql("in_$encoding", 'CREATE EXTENSION idgen');
 	my $in_encoding = sub { return outcome("SET client_encoding = 'UTF8'; SELECT idgen.permute(1, key_name => $_[0])", database => "in_$encoding") };
-	like($in_encoding->(q{'x' || repeat(chr(252), 1000)}), qr/^55000: mask key "x(\303\274){$shown{$encoding}}" does not exist\n/,
+	like($in_encoding->(q{'x' || repeat(chr(252), 1000)}), qr/^42704: mask key "x(\303\274){$shown{$encoding}}" does not exist\n/,
 		"$encoding: a message shows whole characters of a name");
 	my $found = $in_encoding->(q{'gr' || chr(252) || 'n'});
 	if ($encoding eq 'UTF8') { is($found, outcome("SELECT idgen.permute(1, key_name => 'other')"), 'UTF8: a name that is not ASCII') }
-	else { like($found, qr/^55000: mask key "gr\303\274n" does not exist\n/, "$encoding: the same characters in other bytes are another name") }
+	else { like($found, qr/^42704: mask key "gr\303\274n" does not exist\n/, "$encoding: the same characters in other bytes are another name") }
 }
 
 # ---------------------------------------------------------------------------
@@ -216,8 +219,34 @@ is($node->safe_psql('postgres', "$workers $query"), $node->safe_psql('postgres',
 # The patterns of docs/masking.md, by a role that has no right on the tables
 $node->safe_psql('postgres', 'CREATE DATABASE masking');
 $node->safe_psql('masking', 'CREATE EXTENSION idgen');
-my $blocks = join "\n", slurp_file(dirname(__FILE__) . '/../docs/masking.md') =~ /^```sql\n(.*?)^```/msg;
-$node->safe_psql('masking', $blocks);
+my $page = Page->new('masking');
+my @headings = ('A table behind a view', 'A client that brings the identifier', 'Replacing the key', 'Numbers', 'Roles that write SQL');
+
+# Paste the blocks of a section into psql
+sub paste
+{
+	my ($heading) = @_;
+	my $sql = join "\n", $page->blocks($heading);
+	my $errors = '';
+
+	$node->psql('masking', $sql, on_error_stop => 0, stderr => \$errors, extra_params => ['--set=VERBOSITY=verbose']);
+	is_deeply([ $errors =~ /ERROR:  (\w{5})/g ], [ $sql =~ /-- error (\w{5})/g ], "$heading: the errors are those announced") or diag($errors);
+}
+
+# What psql prints for a statement with a section's prepared ones: rows, and the command's tag
+sub tags
+{
+	my ($heading, $sql) = @_;
+	my $prepared = join '', map { /^(PREPARE.*?;)/msg } $page->blocks($heading);
+
+	# safe_psql is quiet, and shows no tags
+	my ($rows, $errors) = ('', '');
+	IPC::Run::run([ 'psql', '-XAt', '-d', $node->connstr('masking'), '-v', 'VERBOSITY=sqlstate', '-c', $prepared, '-c', $sql ], '>', \$rows, '2>', \$errors);
+	chomp(my $answer = ($rows =~ s/^PREPARE\n//gmr) . $errors);
+	return $answer;
+}
+
+paste($_) for @headings[ 0, 3, 4 ];
 $node->safe_psql(
 	'masking', q{
 	INSERT INTO parcels (receiver) SELECT i FROM generate_series(1, 1000) i;
@@ -236,8 +265,63 @@ my $known = $node->safe_psql('masking', q{SELECT id FROM parcels WHERE receiver 
 is(outcome("SELECT receiver FROM parcel_by_id('$known')", database => 'masking'), '7', 'a lookup by the masked identifier');
 like(outcome("SELECT $_", database => 'masking'), qr/^42501: permission denied/, "but not: $_")
   for "idgen.unmask_uuid_v7('$known')", "idgen.mask_uuid_v7($v7)", 'id FROM parcels', 'number FROM invoices';
-$node->safe_psql('masking', q{UPDATE parcels SET receiver = 'seven' WHERE receiver = '7'; DELETE FROM parcels WHERE receiver = '8'});
-is($node->safe_psql('masking', qq{SELECT receiver, idgen.mask_uuid_v7(id) = '$known' FROM parcels_stored WHERE receiver IN ('7', '8', 'seven')}), 'seven|t', 'writes go to the rows');
+
+# Writes through the view, and by the masked identifier
+my $unknown = $node->safe_psql('masking', 'SELECT idgen.mask_uuid_v7(idgen.uuid_v7_ms())');
+for (
+	[ "UPDATE parcels SET receiver = 'seven' WHERE id = '$known' RETURNING id", "$known\nUPDATE 1" ],
+	[ "UPDATE parcels SET receiver = 'none' WHERE id = '$unknown'", 'UPDATE 0' ],
+	[ q{DELETE FROM parcels WHERE receiver = '8'}, 'DELETE 1' ],
+	[ "DELETE FROM parcels WHERE id = '$unknown'", 'DELETE 0' ],
+	[ "UPDATE parcels SET id = '$unknown' WHERE id = '$known'", 'ERROR:  0A000' ],
+	[ "EXECUTE find_parcel('$known')", 'seven' ],
+	[ "EXECUTE change_parcel('$known', '7')", 'UPDATE 1' ],
+	[ "EXECUTE change_parcel('$unknown', '7')", 'UPDATE 0' ],
+	[ "EXECUTE delete_parcel('$unknown')", 'DELETE 0' ])
+{
+	my ($sql, $expected) = @$_;
+	is(tags('A table behind a view', $sql), $expected, $sql =~ s/'[0-9a-f-]{36}'/…/gr);
+}
+is($node->safe_psql('masking', qq{SELECT receiver, idgen.mask_uuid_v7(id) = '$known' FROM parcels_stored WHERE receiver IN ('7', '8', 'seven')}), '7|t', 'writes go to the rows');
+
+# Two sessions that write the same row
+{
+	my @writers = map { Client->connect($node, database => 'masking') } 1 .. 2;
+	$_->wait for @writers;
+	my $row = $node->safe_psql('masking', q{SELECT id FROM parcels WHERE receiver = '9'});
+	$writers[0]->ask("BEGIN; DELETE FROM parcels WHERE receiver = '9'");
+	$writers[1]->send("UPDATE parcels SET receiver = 'nine' WHERE id = '$row' RETURNING id");
+	$node->poll_query_until('postgres', "SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = $writers[1]{pid}");
+	$writers[0]->ask('COMMIT');
+	is($writers[1]->answer, '', 'an UPDATE that waited for a DELETE of the row finds none');
+	$_->quit for @writers;
+}
+
+paste($headings[1]);
+my $insert = "EXECUTE create_parcel('$unknown', 'Hopper')";
+is(tags($headings[1], $insert), 'INSERT 0 1', 'a client brings the identifier that it was given');
+is(tags($headings[1], $insert), 'INSERT 0 0', 'and repeats its INSERT');
+is($node->safe_psql('masking', "SELECT receiver FROM parcels WHERE id = '$unknown'"), 'Hopper', 'the row has it');
+my $late = $node->safe_psql('masking', q{SELECT idgen.mask_uuid_v7(idgen.uuid_v7_ms(now() - interval '2 hours'))});
+is(tags($headings[1], "EXECUTE create_parcel($_, 'late')"), 'ERROR:  23514', 'refused: one that was given long ago, or by nobody') for "'$late'", $v4;
+
+write_keys($all_keys . "\nv2 $key{orders}\n");
+$node->reload;
+paste($headings[2]);
+my $shown = $node->safe_psql('masking', q{SELECT id FROM parcels WHERE receiver = '7'});
+isnt($shown, $known, 'with a new key, the view shows another identifier');
+is(tags($headings[2], "EXECUTE find_parcel_by_either_key('$_')"), '7', 'and the row is found by both') for $shown, $known;
+is(tags('A table behind a view', "UPDATE parcels SET receiver = 'seven' WHERE id = '$_'"), $_ eq $shown ? 'UPDATE 1' : 'UPDATE 0', 'writes answer the truth') for $known, $shown;
+is($node->safe_psql('masking', qq{SELECT receiver FROM parcels WHERE id = '$shown'}), 'seven', 'and are done');
+$node->safe_psql('masking', 'ANALYZE parcels_stored');
+my %statements = (
+	'A table behind a view' => [ "find_parcel('$known')", "change_parcel('$known', '7')", "delete_parcel('$known')" ],
+	'Replacing the key' => ["find_parcel_by_either_key('$known')"]);
+for my $heading (sort keys %statements)
+{
+	like(tags($heading, "EXPLAIN (COSTS OFF) EXECUTE $_"), qr/parcels_stored_pkey.*Index Cond|Bitmap Index Scan on parcels_stored_pkey/s, s/\(.*//r . ' uses the primary key')
+	  for @{ $statements{$heading} };
+}
 
 # ---------------------------------------------------------------------------
 # The setting
@@ -253,6 +337,16 @@ my $permuted = outcome('SELECT idgen.permute(1)');
 	like($errors, qr/WARNING.*parameter "idgen.mask_key_file" cannot be changed now/, 'with a warning');
 	$node->psql('postgres', q{LOAD 'idgen'; SET idgen.mask_key_file = 'postgresql.conf'}, stderr => \$errors);
 	like($errors, qr/ERROR.*parameter "idgen.mask_key_file" cannot be changed now/, 'nor after the library is loaded');
+
+	# the server accepts it for a database while the library is not loaded
+	$node->safe_psql('postgres', q{ALTER DATABASE "in_UTF8" SET idgen.mask_key_file = 'postgresql.conf'});
+	is(outcome('SELECT idgen.permute(1)', database => 'in_UTF8'),
+		"55000: idgen.mask_key_file is not set\n"
+		  . "DETAIL:  Only the server's configuration can set it. A value of ALTER DATABASE, ALTER ROLE or the connection hides that of the configuration, and is ignored.\n"
+		  . 'HINT:  Set it in postgresql.conf to the name of a file that only the database user can read, and reload the configuration.',
+		'nor the setting of a database, as the message says');
+	$node->safe_psql('postgres', q{ALTER DATABASE "in_UTF8" RESET idgen.mask_key_file});
+	is(outcome('SELECT idgen.permute(1)', database => 'in_UTF8'), $permuted, 'which can be reset');
 }
 
 # ---------------------------------------------------------------------------
@@ -298,7 +392,7 @@ for (
 {
 	my ($content, $message, $detail) = @$_;
 	my $expected = defined $message ? "F0000: $message" . (defined $detail ? "\nDETAIL:  $detail" : '') :
-	  qq{55000: mask key "default" does not exist\nHINT:  Add it to the file that idgen.mask_key_file names, and reload the configuration.};
+	  qq{42704: mask key "default" does not exist\nHINT:  Add it to the file that idgen.mask_key_file names, and reload the configuration.};
 
 	write_keys($content);
 	is(outcome('SELECT idgen.permute(1)'), $expected, 'refused: ' . ($detail // $message // 'an empty file'));
@@ -475,11 +569,35 @@ my ($postmaster) = split /\n/, slurp_file($node->data_dir . '/postmaster.pid');
 is(is_in_memory($postmaster, pack 'H*', $key{$_}) // 0, 0, "the postmaster does not have key $_") for grep { $_ ne 'default' } sort keys %key;
 
 # ---------------------------------------------------------------------------
+# A command line that names the file
+# ---------------------------------------------------------------------------
+
+sub start_with
+{
+	my (@options) = @_;
+
+	$node->stop;
+	system_or_bail('pg_ctl', '-w', '-D', $node->data_dir, '-l', $node->logfile, @options, 'start');
+	$node->_update_pid(1);
+}
+
+write_keys($all_keys);
+start_with('-o', '-c idgen.mask_key_file=mask_keys');
+$session = Client->connect($node);
+$session->wait;
+is($in_session->(), $permuted, 'a session reads the keys of a file that the command line names');
+write_keys("default $key{other}\n");
+$node->reload;
+wait_for_change($permuted);
+is($in_session->(), outcome('SELECT idgen.permute(1)'), 'and reads them again after a reload');
+$session->quit;
+
+# ---------------------------------------------------------------------------
 # Copies
 # ---------------------------------------------------------------------------
 
 write_keys($all_keys);
-$node->reload;
+start_with();
 is(outcome('SELECT idgen.permute(1)'), $permuted, 'the first keys again');
 unlike($node->safe_psql('postgres', 'SELECT 1') . `pg_dumpall -h @{[$node->host]} -p @{[$node->port]}`, qr/mask_keys|$key{default}/, 'a dump has neither the file nor its name');
 

@@ -107,5 +107,26 @@ for my $case (
 		'command id "c0000000-0000-4000-8000-00000000000a" was already used for a different command', 'and refuses another command');
 }
 
+# A unique violation of the second index that REINDEX CONCURRENTLY has for a while,
+# here of an index with its name, must not look like one of the application. At last,
+# the second index has the name of the primary key.
+$node->safe_psql('postgres', "TRUNCATE $table; ALTER INDEX idgen.creation_identifiers_pkey RENAME TO key");
+for my $index ('creation_identifiers_pkey_ccnew', 'creation_identifiers_pkey_ccold1', 'creation_identifiers_pkey', 'other')
+{
+	$node->safe_psql('postgres', "CREATE UNIQUE INDEX $index ON $table (command_name);
+		SELECT idgen.create_once_bigint(idgen.uuid_v4(), 1, 'one')");
+	$node->psql('postgres', "\\set VERBOSITY verbose\nSELECT idgen.create_once_bigint($command, 2, 'one')", stderr => \my $error);
+	like($error, $index eq 'other' ? qr/ERROR:  23505: .*CONSTRAINT NAME:  other/s :
+		qr/ERROR:  40001: could not record command id .* due to a concurrent reindex\nDETAIL:  .*"$index"\.\nHINT:  Retry/,
+		"$index: the expected error");
+	is($node->safe_psql('postgres', "DROP INDEX idgen.$index; SELECT created FROM idgen.create_once_bigint($command, 2, 'one')"), 't', "$index: a retry records the command");
+	$node->safe_psql('postgres', "TRUNCATE $table");
+}
+
+# A row without an entity, which the table's constraint prevents
+$node->safe_psql('postgres', "ALTER TABLE $table DROP CONSTRAINT creation_identifiers_one_entity; INSERT INTO $table (command_id) VALUES ($command)");
+$node->psql('postgres', "\\set VERBOSITY sqlstate\n$replay", stderr => \my $error);
+like($error, qr/ERROR:  XX001$/, 'a row without an entity is an error');
+
 $node->stop;
 done_testing();

@@ -173,7 +173,7 @@ is( $control->ask(sprintf(q{
 			BEGIN
 				PERFORM idgen.create_once_bigint('%s', 4, 'another command');
 				RAISE 'another command was accepted';
-			EXCEPTION WHEN unique_violation THEN
+			EXCEPTION WHEN check_violation THEN
 				IF place_order('%s', 5) <> 1 THEN RAISE 'the first command is lost'; END IF;
 			END;
 		END $$}, map { command($_) } 6, 7, 7, 6, 6)),

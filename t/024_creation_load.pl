@@ -34,7 +34,7 @@ $node->start;
 
 # Only create_once() prevents a second order for a command.
 $node->safe_psql('postgres',
-	$ENV{IDGEN_PORTABLE} ? slurp_file("$FindBin::RealBin/../portable/idgen-portable.sql") : 'CREATE EXTENSION idgen');
+	$ENV{IDGEN_PORTABLE} ? join('', 'BEGIN;', (map { slurp_file("$FindBin::RealBin/../portable/$_.sql") } qw(uuids create_once)), 'COMMIT') : 'CREATE EXTENSION idgen');
 $node->safe_psql('postgres', 'CREATE TABLE orders (id uuid, command uuid, amount int)');
 
 # --- The clients ------------------------------------------------------------

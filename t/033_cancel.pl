@@ -172,18 +172,15 @@ check_waiting('create_id_domain()', q{SELECT idgen.create_id_domain('user_id', '
 	blocked_by => q{SELECT idgen.create_id_domain('member_id', 'user')});
 check_waiting('parse_prefixed_id()', q{SELECT domain FROM idgen.parse_prefixed_id('acct_1')}, 'account_id',
 	blocked_by => 'LOCK TABLE idgen.id_prefixes');
-check_waiting('index_report()', q{SELECT key_kind IS NOT NULL FROM idgen.index_report('goods')}, 't',
+check_waiting('index_report()', q{SELECT placement IS NOT NULL FROM idgen.index_report('goods')}, 't',
 	blocked_by => 'LOCK TABLE goods') if $has_advisor;
 
 # --- Waiting for the clock --------------------------------------------------
 
 # The tickers are an hour ahead of the clock.
 $control->ask(q{
-	SELECT setval('idgen.snowflake_ticker', (extract(epoch FROM t)::bigint * 1000) << 12),
-		   setval('idgen.trace_id_ticker', extract(epoch FROM t)::bigint << 22),
-		   setval('idgen.js_id_ticker', extract(epoch FROM t)::bigint << 16),
-		   setval('idgen.uuid_v7_ordered_ticker', (extract(epoch FROM t)::bigint * 1000) << 12)
-	FROM (SELECT now() + interval '1 hour' AS t) c});
+	SELECT idgen.raise_ticker(layout, now() + interval '1 hour')
+	FROM unnest(ARRAY['snowflake', 'trace_id', 'js_id', 'uuid_v7_ordered']) layout});
 for my $function (grep { $_ ne 'decimal_id' } @HandedOut::functions)
 {
 	check_waiting("$function(), for the clock", "SELECT idgen.$function() IS NOT NULL", 't',

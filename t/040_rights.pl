@@ -221,32 +221,35 @@ is(as_role('application', "SELECT idgen.create_once_bigint('c0000000-0000-4000-8
 	'42501', 'create_once() obeys an INSERT policy');
 $node->safe_psql('shop', "ALTER TABLE $table DISABLE ROW LEVEL SECURITY");
 
-# Setting idgen.clock for a batch requires a grant.
+# The trigger needs no rights: a role that may only insert gets 23514 for an old
+# identifier, and 23505 if the table has it.
 $node->safe_psql(
 	'shop', q{
 	CREATE TABLE public.orders (id uuid PRIMARY KEY);
+	INSERT INTO public.orders VALUES ('00000000-0000-4000-8000-000000000000');
 	CREATE TRIGGER orders_id BEFORE INSERT ON public.orders
-		FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('id', 'short_comb', '1 hour');
+		FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('id', 'short_comb', '1 hour', '1 day', '6');
+	ALTER TABLE public.orders ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+	CREATE POLICY inserts ON public.orders FOR INSERT WITH CHECK (true);
 	GRANT INSERT ON public.orders TO PUBLIC});
-my $load = q{SELECT FROM idgen.uuid_v4();};
-my $old_clock = q{SET idgen.clock = '2020-02-02 00:00:00+00';};
-my $old_order = q{INSERT INTO public.orders VALUES (idgen.short_comb(clock => '2020-02-02 00:10:00+00'));};
-is(as_role('installer', "$load $old_clock"), '42501', 'setting idgen.clock requires a grant');
-is(as_role('application', $old_order), '23514', 'the trigger rejects an old identifier');
+is(as_role('stranger', q{INSERT INTO public.orders VALUES ('00000000-0000-4000-8000-000000000001')}), '23514', 'the trigger rejects an old identifier');
+is(as_role('stranger', q{INSERT INTO public.orders VALUES ('00000000-0000-4000-8000-000000000000')}), '23505', 'the unique index rejects one that the table has');
+is(as_role('stranger', 'SELECT FROM public.orders'), '42501', 'the role cannot read the table');
 
 # Before the library is loaded, every role can set a parameter with a dot in its
 # name; loading the library then fails (more in 043_settings.pl).
-is(as_role('application', "$old_clock $load"), '42501', 'idgen.clock set without a grant: the library cannot be loaded');
-is(as_role('application', "$old_clock $old_order"), '42501', 'idgen.clock set without a grant: the trigger cannot be called');
-is(as_role($superuser, "$old_clock $old_order"), '', 'a superuser can set idgen.clock before the library is loaded');
-$node->safe_psql('shop', 'GRANT SET ON PARAMETER idgen.clock TO application');
-is(as_role('application', "$load $old_clock $old_order"), '', 'a role with the grant sets idgen.clock, and the trigger uses it');
-is(as_role('janitor', "$load $old_clock"), '42501', 'other roles cannot set idgen.clock');
+my $load = q{SELECT FROM idgen.uuid_v4();};
+my $new_node = q{SET idgen.node_id = 3;};
+is(as_role('installer', "$load $new_node"), '42501', 'setting a parameter requires a grant');
+is(as_role('application', "$new_node $load"), '42501', 'a parameter set without a grant: the library cannot be loaded');
+is(as_role($superuser, "$new_node $load"), '', 'a superuser can set one before the library is loaded');
+$node->safe_psql('shop', 'GRANT SET ON PARAMETER idgen.node_id TO application');
+is(as_role('application', "$load $new_node"), '', 'a role with the grant sets it');
+is(as_role('janitor', "$load $new_node"), '42501', 'other roles cannot set it');
 
 # A role without rights cannot set any of the parameters in any way: before the
 # library is loaded, when it is loaded, or when the postmaster has loaded it.
 my %settings = (
-	'clock' => q{'2020-02-02 00:00:00+00'},
 	'node_id' => 7,
 	'launch_id' => 7,
 	'max_ahead' => 77,
@@ -273,13 +276,13 @@ for my $loaded ('not loaded', 'loaded', 'loaded by the postmaster')
 {
 	if ($loaded eq 'loaded by the postmaster')
 	{
-		$node->safe_psql('postgres', 'REVOKE SET ON PARAMETER idgen.clock FROM application');
+		$node->safe_psql('postgres', 'REVOKE SET ON PARAMETER idgen.node_id FROM application');
 		$node->append_conf('postgresql.conf', "shared_preload_libraries = 'idgen'");
 		$node->restart;
 	}
 	elsif ($loaded eq 'not loaded')
 	{
-		$node->safe_psql('postgres', 'REVOKE SET ON PARAMETER idgen.clock FROM application');
+		$node->safe_psql('postgres', 'REVOKE SET ON PARAMETER idgen.node_id FROM application');
 	}
 	my $first = $loaded eq 'loaded' ? 'DO $$ BEGIN PERFORM idgen.uuid_v4(); END $$;' : '';
 
@@ -396,7 +399,7 @@ for my $case (
 	[ 'with a number for the uuid', '42846', "
 		CREATE TABLE $table (command_id uuid PRIMARY KEY, command_name text, entity_id bigint, entity_number bigint, request_hash bigint);
 		INSERT INTO $table VALUES ($command, '', 4711)" ],
-	[ 'with a number for the name', '23505', "
+	[ 'with a number for the name', '23514', "
 		CREATE TABLE $table (command_id uuid PRIMARY KEY, command_name oid, entity_id uuid, entity_number bigint, request_hash bigint);
 		INSERT INTO $table VALUES ($command, 4711, $entity)" ])
 {

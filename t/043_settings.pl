@@ -1,9 +1,7 @@
 # Settings made before the library is loaded: a parameter idgen.* that a role set
 # without the right to do so, in any way, prevents the library from being loaded,
 # so that a built-in default cannot replace the administrator's value; values set
-# with the right take effect. And idgen.clock, which does not depend on TimeZone and
-# DateStyle, and which makes check_on_insert() fail if a stored value is not
-# a timestamp.
+# with the right take effect.
 
 use strict;
 use warnings;
@@ -25,10 +23,7 @@ $node->safe_psql(
 	CREATE EXTENSION idgen;
 	CREATE ROLE application LOGIN;
 	CREATE ROLE batch LOGIN;
-	GRANT SET ON PARAMETER idgen.clock, idgen.node_id TO batch;
-	CREATE TABLE orders (id uuid);
-	CREATE TRIGGER check_id BEFORE INSERT ON orders FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('id', 'uuid_v7');
-	GRANT INSERT ON orders TO application, batch;
+	GRANT SET ON PARAMETER idgen.node_id TO batch;
 	CREATE FUNCTION set_as_superuser(text, text) RETURNS text LANGUAGE sql SECURITY DEFINER
 		RETURN set_config($1, $2, false);
 	CREATE FUNCTION with_setting() RETURNS uuid LANGUAGE plpgsql SET idgen.node_id = 3
@@ -165,124 +160,27 @@ is_in_worker('superuser', '', 1, q{a superuser's SET}, 'SET idgen.node_id = 1');
 is_in_worker('superuser', '-c idgen.node_id=1', 1, q{a superuser's option});
 is_in_worker('batch', '', 1, q{a grantee's SET}, 'SET idgen.node_id = 1');
 is_in_worker('batch', '-c idgen.node_id=1', 1, q{a grantee's option});
-is_in_worker('superuser', '', 7, 'an invalid idgen.clock', q{SET idgen.clock = 'half past two'});
 is_in_worker('application', '-c idgen.node_id=1', '42501', q{a plain role's option});
 
 # Settings keep their values if the library is loaded during a parallel
 # operation.
-my %type = map { split /\|/ } split /\n/, $node->safe_psql('postgres', "$load \\g /dev/null\n" . q{SELECT name, vartype FROM pg_settings WHERE name LIKE 'idgen.%'});
 for my $name (grep { $_ ne 'idgen.mask_key_file' } @settings)	# which is set in files only
 {
-	my $value = $type{$name} eq 'string' ? '2022-11-02' : 20;
-
-	$node->safe_psql('postgres', "ALTER DATABASE postgres SET $name = '$value'");
+	$node->safe_psql('postgres', "ALTER DATABASE postgres SET $name = 20");
 	like( answer(
 			'application', '',
 			'SET max_parallel_workers = 0; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0',
 			q{SELECT count(setting_in('application_name', 0)) FROM source}, "SHOW $name"),
-		qr/^${value}s?$/, "$name: not reverted by a parallel query");
+		qr/^20s?$/, "$name: not reverted by a parallel query");
 	$node->safe_psql('postgres', "ALTER DATABASE postgres RESET $name");
 }
 
-# --- idgen.clock ------------------------------------------------------------
+# --- A preloaded library ----------------------------------------------------
 
-my ($then, $now) = split /\|/, $node->safe_psql('postgres', q{SELECT idgen.uuid_v7('2022-11-02 03:44:00+00'), idgen.uuid_v7()});
-my $old_order = "INSERT INTO orders VALUES ('$then')";
-my $order = 'INSERT INTO orders VALUES (idgen.uuid_v7())';
-my @unlike_iso = ('-c TimeZone=Asia/Kolkata', '-c DateStyle=SQL,DMY', '-c DateStyle=Postgres,MDY', '-c IntervalStyle=sql_standard', '-c timezone_abbreviations=India');
-
-is(answer('application', '', $order), '', 'the clock is the server\'s');
-is(answer('application', '', $old_order), '23514', 'the trigger rejects an old identifier');
-$node->safe_psql('postgres', q{ALTER DATABASE postgres SET idgen.clock = '2022-11-02 03:44'});
-for my $options ('', @unlike_iso)
-{
-	my $set = $options =~ s/-c (\w+)=(.*)/SET $1 = '$2'/r || 'SELECT 1';
-
-	is(answer('application', $options, $old_order), '', "$options: idgen.clock without a time zone is in UTC");
-	is(answer('application', $options, $order), '23514', "$options: and in no other time zone");
-	is(answer('application', '', $load, $set, $old_order), '', "$set: idgen.clock is in UTC");
-}
-$node->safe_psql('postgres', 'ALTER DATABASE postgres RESET idgen.clock');
-
-# With the library loaded, an invalid value is rejected.
-for my $refused (
-	"SET idgen.clock = 'half past two'",
-	"ALTER SYSTEM SET idgen.clock = 'half past two'",
-	"ALTER DATABASE postgres SET idgen.clock = 'half past two'",
-	"ALTER ROLE application SET idgen.clock = 'half past two'")
-{
-	is(answer('superuser', '', $load, $refused), '22023', "rejected: $refused");
-}
-
-# An invalid value set before the library was loaded makes the trigger fail.
-my $unreadable = q{SET idgen.clock = '02.11.2022 03:44'};
-is(answer('superuser', '', $unreadable, $order), '22007', 'an invalid idgen.clock set before the library was loaded');
-is(answer('superuser', '', $unreadable, $order, 'SHOW idgen.clock'), '02.11.2022 03:44', 'the invalid value is kept');
-is(answer('superuser', '', $unreadable, $order, 'RESET idgen.clock', $order), '', 'after RESET the trigger works');
-is(answer('superuser', '', $unreadable, 'INSERT INTO orders VALUES (NULL)'), '', 'a row without an identifier needs no clock');
-is(answer('superuser', '', 'BEGIN', $unreadable, q{SET LOCAL idgen.clock = '2022-11-02 03:44'}, $old_order, 'COMMIT', $order), '22007', 'the invalid value returns after SET LOCAL');
-is(answer('batch', '', 'BEGIN', q{SET LOCAL idgen.clock = '2022-11-02 03:44'}, $old_order), '', 'a late batch sets its clock');
-for my $place ('DATABASE postgres', 'ROLE application', 'ROLE application IN DATABASE postgres')
-{
-	$node->safe_psql('postgres', "ALTER $place $unreadable");
-	is(answer('application', '', $order), '22007', "an invalid idgen.clock by ALTER $place");
-	is(answer('application', '', $load, $order), '22007', "by ALTER $place, when another function loads the library");
-	$node->psql('postgres', $order, stderr => \$errors, extra_params => [ '--username', 'application' ]);
-	like($errors, qr/ERROR:  parameter "idgen.clock" is not a timestamp\nDETAIL:  The value is "02.11.2022 03:44".\nHINT:  /, 'the error message shows the value')
-	  if $place !~ /^ROLE/;
-	$node->safe_psql('postgres', "ALTER $place RESET idgen.clock");
-}
-
-# A postmaster without the library accepts any text from its configuration file; so do
-# existing sessions, within a transaction or not.
-my %earlier = map { $_ => connected('application', '') } 'idle', 'in a transaction';
-$_->ask($load) for values %earlier;
-$earlier{'in a transaction'}->ask('BEGIN');
-$node->append_conf('postgresql.conf', q{idgen.clock = 'half past two'});
-$node->reload;
-$node->poll_query_until('postgres', q{SELECT current_setting('idgen.clock') = 'half past two'}) or die 'no reload';
-is(answer('application', '', $order), '22007', 'an invalid idgen.clock in postgresql.conf');
-for my $state (sort keys %earlier)
-{
-	my $shown = '';
-
-	# the signal may not have arrived yet
-	for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
-	{
-		$shown = $earlier{$state}->ask('SHOW idgen.clock');
-		last if $shown ne '';
-		select(undef, undef, undef, 0.1);
-	}
-	is($shown, 'half past two', "an existing session, $state, gets the invalid value");
-	is($earlier{$state}->ask($order), '22007', "an existing session, $state: the trigger fails");
-}
-
-# The same if the postmaster has the library
 $node->append_conf('postgresql.conf', q{shared_preload_libraries = 'idgen'});
 $node->restart;
-is(answer('application', '', $order), '22007', 'an invalid idgen.clock with a preloaded library');
-is(answer('application', '-c idgen.node_id=1', $order), '42501', 'a preloaded library rejects a setting without the right');
-is(answer('superuser', '', q{SET idgen.clock = '2022-11-02 03:44'}, $old_order), '', 'a preloaded library accepts a valid value');
-
-$node->append_conf('postgresql.conf', q{idgen.clock = '2022-11-02 03:44'});
-$node->reload;
-$node->poll_query_until('postgres', q{SELECT current_setting('idgen.clock') = '2022-11-02 03:44'}) or die 'no reload';
-is(answer('application', '', $old_order), '', 'the value in postgresql.conf is corrected');
-my $log_offset = -s $node->logfile;
-$node->append_conf('postgresql.conf', q{idgen.clock = 'half past three'});
-$node->reload;
-ok( $node->poll_query_until('postgres', qq{SELECT pg_read_file('${\ $node->logfile }', $log_offset, 100000) ~ 'invalid value for parameter "idgen.clock": "half past three"'}),
-	'a preloaded library rejects an invalid value on reload');
-is(answer('application', '', $old_order), '', 'the old value is still in effect');
-
-$node->append_conf('postgresql.conf', q{idgen.clock = ''});
-$node->append_conf('postgresql.conf', q{shared_preload_libraries = ''});
-$node->restart;
-$node->safe_psql('postgres', "ALTER ROLE application $unreadable");
-$node->append_conf('postgresql.conf', q{shared_preload_libraries = 'idgen'});
-$node->restart;
-is(answer('application', '', $order), '22007', 'an invalid value stored by ALTER ROLE before the library was preloaded makes the trigger fail');
-is(answer('superuser', '', $order), '', 'for that role only');
+is(answer('application', '-c idgen.node_id=1', 'SELECT 1'), '42501', 'a preloaded library rejects a setting without the right');
+is(answer('application', '', 'SHOW idgen.node_id'), 7, 'a session without it has the value of postgresql.conf');
 
 $node->stop;
 done_testing();

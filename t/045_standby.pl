@@ -61,7 +61,7 @@ for my $where (sort keys %read_only)
 	is( outcome($node, "$begin SELECT entity_id, command_name FROM idgen.find_creation($known)"),
 		'e0000000-0000-4000-8000-00000000000a|order', "$where: a known command is found");
 	is(outcome($node, "$begin $retry"), $answer, "$where: a replay returns its entity");
-	is(outcome($node, "$begin $differs"), '23505', "$where: a different request is an error");
+	is(outcome($node, "$begin $differs"), '23514', "$where: a different request is an error");
 	is(outcome($node, "$begin $new"), '25006', "$where: an unknown command cannot be recorded");
 	$node->psql('postgres', "$begin $new", stderr => \my $complaint);
 	like($complaint, qr/cannot execute create_once\(\) @{[ $node == $standby ? 'during recovery' : 'in a read-only transaction' ]}\n.*HINT:  Call the function on the primary server,/s,

@@ -62,7 +62,7 @@ for my $function (@reads)
 for my $query (
 	'SELECT layout, reserved_value FROM idgen.tickers ORDER BY layout',
 	q{SELECT 'acct_03e6wlko0bp8e7c9916hklbnd'::account_id},
-	$has_advisor ? q{SELECT key_kind, index_rows, leaf_pages, round(leaf_density) FROM idgen.index_report('goods')} : (),
+	$has_advisor ? q{SELECT placement, rows, leaf_pages, round(leaf_density) FROM idgen.index_report('goods')} : (),
 	"SELECT count(*), min(object_id), max(object_id) FROM things WHERE object_id > $object",
 	"SELECT * FROM idgen.create_once_bigint($known, 8, 'order')")
 {

@@ -228,7 +228,7 @@ $west->safe_psql('whole', q{CREATE DOMAIN team_id AS text COLLATE "C" CONSTRAINT
 $east->safe_psql('whole', q{SELECT idgen.create_id_domain('team_id', 'team')});
 $east->wait_for_catchup('whole');
 is( $west->safe_psql('whole', q{
-		SELECT count(*), count(DISTINCT p.uuid), min(p.domain::text) FROM users, idgen.parse_prefixed_id(id) p;
+		SELECT count(*), count(DISTINCT p.id), min(p.domain::text) FROM users, idgen.parse_prefixed_id(id) p;
 		SELECT domain FROM idgen.parse_prefixed_id('team_1');
 		SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-000000000001', 2)}),
 	"10|10|user_id\nteam_id\n1|f", 'if all tables are replicated, prefixes and commands are known');
@@ -240,9 +240,10 @@ is( $west->safe_psql('whole', q{
 ask($west, "DROP SUBSCRIPTION $_") for 'of_east', 'wide', 'kinds', 'commands', $version < 160000 ? () : 'shared_from_east';
 my @last = split /\|/, ask($east, 'SELECT idgen.snowflake(), idgen.js_id(), idgen.decimal_id(), idgen.trace_id(), idgen.uuid_v7_ordered()');
 my $take_over = ask($east, q{
-	SELECT format('SELECT idgen.raise_ticker(%L, %s);', layout, reserved_value)
-	FROM idgen.tickers WHERE reserved_value IS NOT NULL});
-is(scalar(() = $take_over =~ /raise_ticker/g), 5, 'the east prints a raise_ticker() call for each ticker');
+	SELECT format('SELECT idgen.raise_ticker(%L, %L);', layout, reserved_until)
+	FROM idgen.tickers WHERE reserved_until IS NOT NULL
+	UNION ALL SELECT format('SELECT idgen.raise_decimal_id(%s);', idgen.decimal_id())});
+is(scalar(() = $take_over =~ /raise_(ticker|decimal_id)/g), 5, 'the east prints a call for each ticker');
 ask($west, $take_over);
 my @next = split /\|/, ask($west,
 	q{SET idgen.node_id = 1; SET idgen.launch_id = 101; SELECT idgen.snowflake(), idgen.js_id(), idgen.decimal_id(), idgen.trace_id(), idgen.uuid_v7_ordered()});

@@ -106,12 +106,13 @@ CREATE OR REPLACE FUNCTION idgen.typeid(prefix text DEFAULT '') RETURNS text
 -- expressions in indexes and constraints, as a superuser.
 ALTER TABLE idgen.creation_identifiers ADD COLUMN note text NOT NULL DEFAULT 'none';
 
--- it returns the table's row, whose columns it has by name
-CREATE OR REPLACE FUNCTION idgen.find_creation(command_id uuid)
-    RETURNS SETOF idgen.creation_identifiers
+-- other columns: DROP and CREATE, since REPLACE keeps them
+DROP FUNCTION idgen.find_creation(uuid);
+CREATE FUNCTION idgen.find_creation(command_id uuid, OUT entity_number bigint, OUT note text)
+    RETURNS SETOF record
     LANGUAGE SQL STABLE PARALLEL SAFE STRICT ROWS 1
     BEGIN ATOMIC
-        SELECT c.* FROM idgen.creation_identifiers c
+        SELECT c.entity_number, c.note FROM idgen.creation_identifiers c
         WHERE c.command_id OPERATOR(pg_catalog.=) find_creation.command_id;
     END;
 });

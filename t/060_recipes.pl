@@ -1,5 +1,5 @@
 # The recipes of docs/recipes.md do what the page says. The SQL is that of the
-# page.
+# page. t/062_keys_in_use.pl has the tables with foreign keys.
 
 use strict;
 use warnings;
@@ -87,13 +87,16 @@ sub payment
 {
 	my ($stdout, $stderr) = paste($page->blocks('HTTP idempotency keys'), name => 'idempotency keys');
 	like($stdout, qr/^(\{.*"status": "accepted"\})\|t\n\1\|f$/m, 'a repeated request gets the first answer');
-	like($stderr, qr/23505.*CONSTRAINT NAME:  creation_identifiers_same_command.*23514.*CONSTRAINT NAME:  idempotency_key_check/s,
-		'a reused key and a long one are told apart by the constraint');
+	is_deeply([ $stderr =~ /CONSTRAINT NAME:  (\S+)/g ], [qw(creation_identifiers_same_command idempotency_key_check payment_amount_check)],
+		'a reused key, a missing one and a bad amount are told apart by the constraint');
 
-	is(outcome(payment('')), '23514 idempotency_key_check', 'an empty key is refused');
+	is(outcome(payment($_)), '23514 idempotency_key_check', 'refused: a key of ' . length($_) . ' characters') for '', 'k' x 256;
+	is(outcome(payment('bad', amount => $_)), '23514 payment_amount_check', "refused: the amount $_")
+	  for qw(NULL 0 -1 'NaN' 'Infinity' 1e12 0.001 1e131071);
+	like(outcome(payment('good', amount => $_)), $_ eq '1.5' ? qr/\|t$/ : qr/\|f$/, "accepted: the amount $_") for qw(1.5 1.500 15e-1);
 	like(outcome(payment('k' x 255)), qr/\|t$/, 'a key of 255 characters is not');
 	like(outcome(payment('k' x 254)), qr/\|t$/, 'and each character counts');
-	is(outcome(payment('k' x 255, amount => 7)), '23505 creation_identifiers_same_command', 'a key for another request is refused');
+	is(outcome(payment('k' x 255, amount => 7)), '23514 creation_identifiers_same_command', 'a key for another request is refused');
 	like(outcome(payment('k' x 255, tenant => 2, amount => 7)), qr/\|t$/, 'another tenant may use it');
 
 	# A request that is still running
@@ -114,10 +117,133 @@ sub payment
 	is(outcome(payment('rolled back', proposed => $old)), '23514 check_id', 'then a repeated request with an old proposed id is refused');
 	like(outcome(payment('rolled back')), qr/\|t$/, 'with a new one it is done');
 	like(outcome(payment('rolled back', proposed => $old)), qr/\|f$/, 'once done, the proposed id is not used');
-	is(query('SELECT count(*) FROM payments'), 7, 'each request made one payment');
+	is(query('SELECT count(*) FROM payments'), 8, 'each request made one payment');
+
+	# Another tenant that guesses the key, and a role with the page's rights
+	my $command = "idgen.create_once(idgen.uuid_v5('5ca1ab1e-0000-4000-8000-000000000001', 'good'), idgen.short_comb(), 'create payment',";
+	is(outcome("SELECT * FROM $command '$_')"), '23514 creation_identifiers_same_command', 'another tenant gets no answer for a guessed command id')
+	  for '{"amount": 1.5}', '{"tenant": "5ca1ab1e-0000-4000-8000-000000000002", "amount": 1.5}';
+	like(outcome('SET ROLE payment_service; ' . payment('by the service')), qr/\|t$/, 'the rights suffice for a payment');
+	like(outcome('SET ROLE payment_service; ' . payment('by the service')), qr/\|f$/, 'and for a repeated request');
+	is(outcome("SET ROLE payment_service; $_"), '42501', "but not for: $_") for 'DELETE FROM payments', 'DELETE FROM idgen.creation_identifiers';
+
+	# A payment that was deleted
+	my $delete = q{DELETE FROM payments WHERE tenant = '5ca1ab1e-0000-4000-8000-000000000001' AND amount = 1.5 RETURNING id};
+	my $deleted = query($delete);
+	is(outcome(payment('good', amount => 1.5)), '|f', 'the answer of a deleted payment is empty');
+	is(query("SELECT idgen.forget_creation_of('$deleted')"), 1, 'its command can be forgotten');
+	like(outcome(payment('good', amount => 1.5)), qr/\|t$/, 'and then it is created again');
+
+	# A crash between the call of a service and the commit
+	my %service;
+	my $attempt = sub {
+		my ($session) = @_;
+
+		$session->ask('BEGIN');
+		my $answer = $session->ask(payment('crash'));
+		$service{ $session->ask("SELECT idgen.uuid_v5('5ca1ab1e-0000-4000-8000-000000000001', 'crash')") }++;
+		return $answer;
+	};
+	my $lost = $attempt->($one);
+	query("SELECT pg_terminate_backend($one->{pid}, 60000)");
+	is(query("SELECT count(*) FROM payments WHERE id = '" . ($lost =~ s/\|.*//r) . "'"), 0, 'the first attempt crashes before its commit');
+	my $kept = $attempt->($two);
+	$two->ask('COMMIT');
+	like($kept, qr/\|t$/, 'the second one creates the payment');
+	isnt($kept, $lost, 'with another id');
+	is_deeply([ values %service ], [2], 'but the service gets the same idempotency key');
+
+	# The lease
+	my $lease = ($page->blocks('Calls to other services'))[0];
+	paste($lease, name => 'lease');
+	$lease = join '', $lease =~ /^(PREPARE.*?;)/msg;
+	my ($id) = split /\|/, outcome(payment('leased'));
+	my @workers = map { session() } 1 .. 2;
+	$_->ask("SET ROLE payment_service; $lease") for @workers;
+	my $take = sub { return $_[0]->ask("EXECUTE take_lease('$id', '$_[1]')") };
+	my $record = sub { return $_[0]->ask("EXECUTE record_receipt('$id', $_[1], 'receipt $_[1]')") };
+	$workers[0]->ask('BEGIN');
+	is($take->($workers[0], '1 hour'), 1, 'a worker takes a lease');
+	$workers[1]->send("EXECUTE take_lease('$id', '1 hour')");
+	$node->poll_query_until('postgres', "SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = $workers[1]{pid}");
+	$workers[0]->ask('COMMIT');
+	is($workers[1]->answer, '', 'another one, which waited for it, gets none');
+	query("UPDATE payments SET leased_until = clock_timestamp() - interval '1 second' WHERE id = '$id'");
+	is($take->($workers[1], '1 hour'), 2, 'when it has ended, it takes over');
+	is($record->($workers[0], 1), '', 'the result of the first one changes nothing');
+	is($record->($workers[1], 2), $id, 'that of the second is recorded');
+	is($record->($workers[1], 2), '', 'once');
+	query("UPDATE payments SET leased_until = clock_timestamp() - interval '1 second' WHERE id = '$id'");
+	is($take->($workers[0], '1 hour'), '', 'then nobody gets a lease');
+	is(query("SELECT receipt FROM payments WHERE id = '$id'"), 'receipt 2', 'and the receipt stays');
+	$_->quit for @workers, $two;
 
 	is( query("SELECT idgen.uuid_v5(idgen.uuid_v5('$zero', 'a'), 'bc') = idgen.uuid_v5(idgen.uuid_v5('$zero', 'ab'), 'c')"),
 		'f', 'a tenant that is a text and a key are not run together');
+}
+
+# What PostgREST does for a POST: it sets the request, and calls the function.
+sub post
+{
+	my ($session, %request) = @_;
+	my $headers = exists $request{key} ? "{\"idempotency-key\": \"$request{key}\"}" : '{}';
+	my $tenant = $request{tenant} // 1;
+	my $method = $request{method} // 'POST';
+
+	$session->ask('ROLLBACK');
+	$session->ask("BEGIN; SELECT set_config('request.method', '$method', true), set_config('request.path', '/bookings', true),
+		set_config('request.headers', '$headers', true), set_config('role', 'booking_user', true),
+		set_config('request.jwt.claims', '{\"tenant\": \"5ca1ab1e-0000-4000-8000-00000000000$tenant\"}', true)");
+	my $answer = $session->ask('SELECT record_request()');
+	return $answer if $answer ne '' || $method ne 'POST';
+	return $session->ask('INSERT INTO bookings (seats) VALUES (2) RETURNING id');
+}
+
+{
+	paste($page->blocks('PostgREST'), name => 'PostgREST');
+	my ($one, $two) = map { session() } 1 .. 2;
+
+	my $id = post($one, key => 'first');
+	is(post($two, key => 'first'), 'PGRST', 'a repeated request does not wait for long');
+	like($two->{message}, qr/still running/, 'it is told that the first is running');
+	like(post($two, key => 'first', tenant => 2), qr/^[0-9a-f-]{36}$/, "another tenant's does not wait");
+	$two->ask('COMMIT');
+	$one->ask('COMMIT');
+	is(post($two, key => 'first'), 'PGRST', 'a repeated request ends');
+	is($two->{detail}, "{\"status\" : 303, \"headers\" : {\"Location\" : \"/bookings?id=eq.$id\"}}", 'with the address of the first row');
+	is(post($two), 'P0001', 'a request without a key is refused');
+	is(post($two, key => 'k' x 256), 'P0001', 'and one with a long key');
+	is(post($two, method => 'PATCH'), '', 'other requests need no key');
+	is($two->ask('SELECT id FROM bookings'), $id, 'a tenant sees its own rows');
+	is($two->ask("INSERT INTO bookings (id, seats) VALUES ('$zero', 2)"), '42501', 'the user cannot choose the id');
+	post($two, method => 'PATCH');
+	is($two->ask("INSERT INTO bookings (seats) VALUES (2)"), '23502', 'nor insert without a recorded request');
+	$two->ask('ROLLBACK');
+
+	# A request whose INSERT fails leaves nothing.
+	post($one, key => 'fails');
+	is($one->ask('INSERT INTO bookings (seats) VALUES (3)'), '23505', 'a request makes one row');
+	$one->ask('ROLLBACK');
+	like(post($one, key => 'fails'), qr/^[0-9a-f-]{36}$/, 'what was rolled back can be repeated');
+	$one->ask('COMMIT');
+	is(query('SELECT count(*), count(DISTINCT tenant) FROM bookings'), '3|2', 'each request made one booking');
+	$_->quit for $one, $two;
+}
+
+# --- A client that repeats its INSERT ---------------------------------------
+
+{
+	my $heading = 'A client that repeats its INSERT';
+	my $old = '017f22e2-79b0-7cc3-98c4-dc0c0c07398f';
+	my $create = prepared($heading);
+
+	paste($page->blocks($heading), name => 'repeated INSERT');
+	my $id = query('SELECT idgen.uuid_v7()');
+	is(outcome("$create EXECUTE create_report('$id', 'one'); EXECUTE create_report('$id', 'two'); SELECT body FROM reports"), 'one', 'a repeated INSERT changes nothing');
+	is(outcome("$create EXECUTE create_report('$old', 'late')"), '23514 check_id', 'a late repetition of what was rolled back is refused');
+	query("ALTER TABLE reports DISABLE TRIGGER check_id; INSERT INTO reports VALUES ('$old', 'then'); ALTER TABLE reports ENABLE TRIGGER check_id");
+	is(outcome("$create EXECUTE create_report('$old', 'late')"), '', 'a late repetition of what was committed succeeds');
+	is(query("SELECT body FROM reports WHERE id = '$old'"), 'then', 'and changes nothing');
 }
 
 # --- An event feed that loses nothing ---------------------------------------
@@ -318,7 +444,7 @@ sub file_of { return query("SELECT pg_relation_filenode('$_[0]')") }
 	is(query("SELECT idgen.is_recent_short_comb('$id', '1 day')"), 't', 'a new one is a short COMB');
 }
 {
-	my ($stdout, $stderr) = paste($page->blocks('From bigserial'), name => 'bigserial');
+	my ($stdout, $stderr) = paste($page->blocks('From bigserial or identity'), name => 'bigserial');
 	my $settings = 'SET idgen.node_id = 1; ';
 
 	cmp_ok($stdout, '>', 1000, 'the next key is a snowflake');
@@ -333,23 +459,6 @@ sub file_of { return query("SELECT pg_relation_filenode('$_[0]')") }
 	is(outcome("$settings CALL change_to_snowflake('far', 'id')"), '', 'an empty table with an identity column is changed');
 	is(query("$settings INSERT INTO far DEFAULT VALUES RETURNING id > 1000000"), 't', 'and gets snowflakes');
 	is(outcome("$settings CALL change_to_snowflake('far', 'di')"), '42703', 'a column that does not exist is an error');
-}
-{
-	my $heading = 'Adding keys of version 7 from created_at';
-	my ($backfill, $exchange) = $page->blocks($heading);
-	my $file = file_of('invoices');
-	my (undef, $stderr) = paste($backfill, name => 'backfill', options => '-c client_min_messages=debug1');
-
-	is(file_of('invoices'), $file, 'the table is not rewritten');
-	like($stderr, qr/existing constraints on column "invoices.uid" are sufficient to prove that it does not contain nulls/, 'SET NOT NULL reads no rows');
-	is( query(q{SELECT count(*), bool_and(idgen.uuid_timestamp(uid) = date_trunc('milliseconds', created_at)) FROM invoices}),
-		'1001|t', 'each row has a key with its time');
-	is( query('SELECT array_agg(created_at ORDER BY uid) = array_agg(created_at ORDER BY created_at) FROM invoices'),
-		't', 'in the order of time');
-	paste($exchange, name => 'exchanged keys');
-	is(query('SET idgen.node_id = 1; INSERT INTO invoices DEFAULT VALUES RETURNING idgen.uuid_version(uid)'), 7, 'a new row gets both keys');
-	is( query(q{SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 'invoices'::regclass AND contype = 'p'}),
-		'PRIMARY KEY (uid)', 'and version 7 is the primary key');
 }
 
 # --- Coming from another extension ------------------------------------------

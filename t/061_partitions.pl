@@ -57,6 +57,62 @@ query($move =~ s/^INSERT.*?;//mr);
 is( query('SELECT tableoid::regclass, idgen.uuid_timestamp(id) FROM measurements WHERE celsius < 0; SELECT count(*) FROM measurements_default'),
 	"measurements_2026_12|2026-12-24 18:00:00+00\n0", 'until it is moved');
 
+# --- Partitions by creation time --------------------------------------------
+
+my ($shipments) = $page->blocks('Partitions by creation time');
+
+like(query($shipments), qr/shipments_2026_11/, 'created_near: a query for an id reads its partition');
+unlike(query('EXPLAIN ' . ($shipments =~ /^EXPLAIN \(COSTS OFF\) (.*)/ms)[0]), qr/shipments_(2026_10|default)/, 'created_near: and no other one');
+
+# 365 partitions of a day, and 100,000 rows of clients whose clocks are wrong by up to
+# the tolerance; more, of clocks that are wrong by up to 15 minutes, one by one.
+query(q{
+	DROP TABLE shipments_2026_10, shipments_2026_11, shipments_default;
+	DO $$
+	BEGIN
+		FOR day IN -182 .. 182 LOOP
+			EXECUTE format('CREATE TABLE shipments_%s PARTITION OF shipments FOR VALUES FROM (%L) TO (%L)', day + 183, current_date + day, current_date + day + 1);
+		END LOOP;
+	END $$;
+	CREATE TABLE sent (id uuid, stored boolean);
+	WITH stored AS (
+		INSERT INTO shipments SELECT idgen.uuid_v7(clock_timestamp() + make_interval(secs => n % 1189 - 594)), clock_timestamp()
+		FROM generate_series(1, 100000) n RETURNING id)
+	INSERT INTO sent SELECT id, true FROM stored;
+	DO $$
+	DECLARE
+		id uuid;
+	BEGIN
+		FOR second IN -900 .. 900 LOOP
+			id := idgen.uuid_v7(clock_timestamp() + make_interval(secs => second));
+			BEGIN
+				INSERT INTO shipments VALUES (id, clock_timestamp());
+				INSERT INTO sent VALUES (id, true);
+			EXCEPTION WHEN check_violation THEN
+				INSERT INTO sent VALUES (id, false);
+			END;
+		END LOOP;
+	END $$});
+is( query(q{SET enable_nestloop = off; SELECT count(*), count(*) FILTER (WHERE stored AND o.id IS NULL), count(*) FILTER (WHERE NOT stored AND o.id IS NOT NULL),
+			count(*) FILTER (WHERE stored) > 100000, count(*) FILTER (WHERE NOT stored) > 0
+			FROM sent s LEFT JOIN shipments o ON o.id = s.id AND idgen.created_near(o.created_at, s.id)}),
+	'101801|0|0|t|t', 'created_near: of 101,801 rows, no stored one is missed');
+query('ANALYZE shipments');
+
+for my $bound ('noon', 'midnight')
+{
+	my $at = $bound eq 'noon' ? q{current_date + time '12:00'} : q{current_date + time '00:00'};
+	my ($id) = query("SELECT idgen.uuid_v7($at)");
+	my $find = 'SELECT * FROM shipments WHERE id = %s AND idgen.created_near(created_at, %s)';
+	my $expected = $bound eq 'noon' ? 1 : 2;
+	my %plan = (
+		constant => query('EXPLAIN (COSTS OFF) ' . sprintf($find, ("'$id'") x 2)),
+		generic => query('SET plan_cache_mode = force_generic_plan; PREPARE find(uuid) AS ' . sprintf($find, ('$1') x 2) . "; EXPLAIN (COSTS OFF) EXECUTE find('$id')"));
+
+	is(scalar(() = $plan{$_} =~ /Scan/g), $expected, "created_near, $_: partitions of 365 that are read at $bound: $expected") for sort keys %plan;
+	like($plan{generic}, qr/Subplans Removed: @{[ 365 - $expected ]}/, "created_near, generic: the others are removed when the query begins, $bound");
+}
+
 # --- pg_partman -------------------------------------------------------------
 
 my ($sharedir) = run_command([ 'pg_config', '--sharedir' ]);

@@ -229,8 +229,8 @@ is(count_entities(), 1 + @commands, 'a command that is sent to the wrong server 
 # --- Node numbers -----------------------------------------------------------
 
 # From the same value of the tickers, the node numbers make the difference.
-my $value = ask($east, q{SELECT (extract(epoch FROM now() + interval '1 hour') * 1000)::bigint << 12});
-ask($_, "SELECT idgen.raise_ticker('snowflake', $value)") for $east, $west;
+my $hour_ahead = ask($east, q{SELECT now() + interval '1 hour'});
+ask($_, "SELECT idgen.raise_ticker('snowflake', '$hour_ahead')") for $east, $west;
 my @next = map { ask($_, 'SELECT idgen.snowflake()') } $east, $west;
 is($next[1] - $next[0], 1 << 12, 'two servers at the same time generate identifiers that differ in the node number');
 

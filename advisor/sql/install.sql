@@ -34,9 +34,13 @@ WHERE d.refclassid = 'pg_extension'::regclass
   AND d.deptype = 'e' AND d.classid <> 'pg_proc'::regclass;
 
 -- a client can call each function with parameters that have no type
-PREPARE cost AS SELECT idgen.expected_key_cost($1, $2, $3, $4, $5, $6, $7, $8);
-PREPARE advice AS SELECT idgen.advise_short_comb($1, $2, $3, $4, $5, $6);
+PREPARE cost AS SELECT idgen.expected_key_cost($1, $2, $3, $4, $5, $6, $7, $8, $9);
+PREPARE plan AS SELECT idgen.key_plan($1, $2, $3, $4);
 PREPARE report AS SELECT idgen.index_report($1, $2, $3);
+PREPARE reports AS SELECT idgen.index_reports($1);
+PREPARE sample AS SELECT idgen.index_sample($1, $2, $3);
+PREPARE leaves AS SELECT idgen.filled_leaves($1, $2, $3, $4, $5, $6, $7);
+PREPARE wal AS SELECT idgen.index_wal($1, $2);
 SELECT name, parameter_types FROM pg_prepared_statements ORDER BY name COLLATE "C";
 
 -- idgen cannot be dropped alone

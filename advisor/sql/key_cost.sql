@@ -21,7 +21,7 @@ FROM (VALUES (1e5), (1e7), (1e9)) i (index_rows), (VALUES (1e3), (1e5)) v (n), (
      idgen.expected_key_cost('ordered', index_rows, n) o, idgen.expected_key_cost('random', index_rows, n) r,
      idgen.expected_key_cost('short_comb', index_rows, n, m) s;
 -- the tuples of a bigint are shorter, and those of a text are longer
-SELECT key_bytes, shown(c) FROM (VALUES (8), (16), (27), (37)) v (key_bytes), idgen.expected_key_cost('random', 5e6, 20000, key_bytes => v.key_bytes) c;
+SELECT key_bytes, shown(c) FROM (VALUES (8), (16), (37)) v (key_bytes), idgen.expected_key_cost('random', 5e6, 20000, key_bytes => v.key_bytes) c;
 -- an empty index, one row, the greatest number of rows
 SELECT index_rows, n, shown(c)
 FROM (VALUES (0), (1), (1e15)) v (index_rows), (VALUES (1), (1e15)) w (n), idgen.expected_key_cost('random', index_rows, n) c;
@@ -49,6 +49,7 @@ SELECT size(c) FROM idgen.expected_key_cost('random', 1, 1) c UNION ALL
 SELECT size(c) FROM idgen.expected_key_cost('random', 1e15, 1, key_bytes => 1024) c;
 
 SELECT c.* FROM idgen.expected_key_cost(NULL, 1, 1) c;
+\set SHOW_CONTEXT never
 SELECT idgen.expected_key_cost('COMB', 1, 1);
 SELECT idgen.expected_key_cost('random', -1, 1);
 SELECT idgen.expected_key_cost('random', 'NaN', 1);
@@ -61,41 +62,34 @@ SELECT idgen.expected_key_cost('short_comb', 1, 1, 1, 7);
 SELECT idgen.expected_key_cost('short_comb', 1, 1, 1, run_length => 0);
 SELECT idgen.expected_key_cost('random', 1, 1, key_bytes => 0);
 
--- advice
-CREATE FUNCTION advice(rows_per_second float8, index_rows bigint, tolerance interval DEFAULT NULL)
-RETURNS TABLE (ok boolean, period interval, bytes int, cycle interval, wal numeric, density numeric, size text, active text) LANGUAGE sql AS
-$$SELECT recommended, period, prefix_bytes, cycle, round(wal_bytes_per_row), round(leaf_density), pg_size_pretty(index_bytes), pg_size_pretty(active_bytes)
-FROM idgen.advise_short_comb(rows_per_second, index_rows, 100000000, '5 minutes', tolerance)$$;
--- a million rows of 30 days, where a minute has 23 rows
-SELECT * FROM advice(0.385, 1000000);
-SELECT r.rows_per_second AS rate, i.index_rows, a.*
-FROM (VALUES (1), (100), (10000)) r (rows_per_second), (VALUES (1000000), (1000000000)) i (index_rows), advice(r.rows_per_second, i.index_rows) a
-WHERE ok;
--- one row is recommended, and the others are in the order of their cost
-SELECT count(*) FILTER (WHERE recommended) AS recommended, count(*) = count(DISTINCT (period, prefix_bytes)) AS different
-FROM idgen.advise_short_comb(1, 1000000);
--- with a longer tolerance, the cycle must be longer
-SELECT tolerance, period, bytes, cycle
-FROM (VALUES ('0'::interval), ('1 day'), ('30 days')) t (tolerance), advice(100, 1000000, tolerance) WHERE ok;
--- a check would accept at most 2 % of the prefixes: 5 of 256
-SELECT tolerance, count(*) FILTER (WHERE period = '10 minutes' AND bytes = 1) AS ten_minutes
-FROM (VALUES ('20 minutes'::interval), ('20 minutes 1 second')) t (tolerance), advice(100, 1000000, tolerance) GROUP BY 1 ORDER BY 1;
--- runs change fewer leaf pages
-SELECT run_length, round(wal_bytes_per_row) AS wal, active_bytes
-FROM (VALUES (1), (1024)) v (run_length), idgen.advise_short_comb(100000, 1000000000, 100000000, '5 minutes', run_length => v.run_length)
-WHERE period = '1 minute' AND prefix_bytes = 2;
--- the defaults are settings of the server
-SELECT a FROM idgen.advise_short_comb(100, 1000000000) a
-EXCEPT
-SELECT a FROM idgen.advise_short_comb(100, 1000000000, pg_size_bytes(current_setting('shared_buffers')), current_setting('checkpoint_timeout')::interval, '10 minutes', 1) a;
-SELECT a.* FROM idgen.advise_short_comb(NULL, 1) a;
-SELECT idgen.advise_short_comb(0, 1);
-SELECT idgen.advise_short_comb(1, -1);
-SELECT idgen.advise_short_comb(1, 1, -1);
-SELECT idgen.advise_short_comb(1, 1, 1, '0');
-SELECT idgen.advise_short_comb(1, 1, 1, '1 month');
-SELECT idgen.advise_short_comb(1, 1, tolerance => '-1 s');
-SELECT idgen.advise_short_comb(1, 1, tolerance => '1 month');
-SELECT idgen.advise_short_comb(1, 1, run_length => 0);
-SELECT count(*) > 0 AS at_the_end FROM idgen.advise_short_comb(1e9, 1000000000000000, 0, '365 d', '365 d');
-DROP FUNCTION shown, size, advice;
+-- keys in order among random ones of before split leaves in halves; short COMBs also change the leaves of random keys with their prefix
+SELECT kind, random_rows, shown(c), size(c)
+FROM (VALUES ('ordered'), ('short_comb')) k (kind), (VALUES (0), (5e6)) v (random_rows),
+     idgen.expected_key_cost(kind, 6e6, 66666, 60000, random_rows => v.random_rows, rows_in_cycle => 1e6) c;
+SELECT idgen.expected_key_cost('ordered', 1, 1, random_rows => 2);
+
+-- a plan: the costs are those of expected_key_cost() at the end of the retention
+CREATE FUNCTION plan(rows_per_second numeric, retention interval) RETURNS TABLE (key text, ok boolean, wal text, images numeric, size text, density numeric, cycle interval) LANGUAGE sql AS
+$$SELECT key, recommended, pg_size_pretty(wal_per_day), round(images_per_row::numeric, 3), pg_size_pretty(index_bytes), round(leaf_density), cycle
+FROM idgen.key_plan(rows_per_second, retention)$$;
+SELECT * FROM plan(1000, '100 days');
+SELECT * FROM plan(1000, '200 seconds');
+SELECT * FROM plan(0.1, '30 days');
+-- one key is recommended, with a reason, and no other one costs less in each column and reveals as little
+SELECT r.rows_per_second, t.retention, count(*) AS keys, count(*) FILTER (WHERE p.recommended) AS recommended,
+       count(*) FILTER (WHERE p.recommended = (p.reason IS NULL)) AS without_reason,
+       bool_or(EXISTS (SELECT FROM idgen.key_plan(r.rows_per_second, t.retention) o
+                       WHERE p.recommended AND o.key LIKE 'short%' AND o.wal_per_day < p.wal_per_day AND o.images_per_row < p.images_per_row
+                         AND o.index_bytes < p.index_bytes AND o.leaf_density > p.leaf_density)) AS loses
+FROM (VALUES (1), (1000)) r (rows_per_second), (VALUES ('1 hour'::interval), ('1 year')) t (retention), idgen.key_plan(r.rows_per_second, t.retention) p
+GROUP BY 1, 2 ORDER BY 1, 2;
+-- a row of the table has 200 bytes more
+SELECT count(*) AS keys, min(b.wal_per_day - a.wal_per_day), max(b.wal_per_day - a.wal_per_day)
+FROM idgen.key_plan(1, '1 day', row_bytes => 0) a JOIN idgen.key_plan(1, '1 day', row_bytes => 200) b USING (key);
+SELECT count(*) FROM idgen.key_plan(NULL, '1 day');
+SELECT idgen.key_plan(0, '1 day');
+SELECT idgen.key_plan('NaN', '1 day');
+SELECT idgen.key_plan(1, '0');
+SELECT idgen.key_plan(1, '1 day', '-1 s');
+SELECT idgen.key_plan(1, '1 day', row_bytes => -1);
+DROP FUNCTION shown, size, plan;

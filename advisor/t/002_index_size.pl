@@ -60,7 +60,7 @@ compare(@$_) for (
 	[ 'uuid_v7()', 'uuid', 'idgen.uuid_v7()', 100_000, q{'ordered', 100000, 1000} ],
 	[ 'comb()', 'uuid', q{idgen.comb('2026-01-01 00:00:00+00'::timestamptz + i * interval '1 s')}, 100_000, q{'ordered', 100000, 1000} ],
 	[ 'ulid()', 'text COLLATE "C"', 'idgen.ulid()', 100_000, q{'ordered', 100000, 1000, key_bytes => 27} ],
-	[ 'prefixed_id()', 'text COLLATE "C"', q{idgen.prefixed_id('acct')}, 100_000, q{'ordered', 100000, 1000, key_bytes => 31} ],
+	[ 'prefixed_id()', 'text COLLATE "C"', q{idgen.prefixed_id('acct', idgen.uuid_v7())}, 100_000, q{'ordered', 100000, 1000, key_bytes => 31} ],
 	[ 'uuid_v4()', 'uuid', 'idgen.uuid_v4()', 200_000, q{'random', 200000, 1000} ],
 	[ 'more of them than a simulation has', 'uuid', 'idgen.uuid_v4()', 420_000, q{'random', 420000, 1000} ],
 	[ 'one full leaf page', 'uuid', 'idgen.uuid_v4()', 290, q{'random', 290, 1000} ],

@@ -11,6 +11,7 @@
 #   bench_psql, bench_pgbench        run a client; a signal ends it at once
 #   bench_value SQL                  print the result of a short query
 #   bench_progress TEXT              print a line to stderr
+#   bench_settings                   print the lines of settings.csv
 #
 # On exit, also when interrupted, the private cluster and its folder are removed,
 # or the schema and the extensions that bench_open created are dropped.
@@ -28,8 +29,8 @@ bench_child=            # the client that is running
 bench_scratch=          # a folder for intermediate results
 bench_schema=           # these are dropped at the end
 bench_extensions=()
-bench_idgen_schema=
 bench_started=$SECONDS
+bench_command="$(basename "$0") $*"
 
 # --- progress ---------------------------------------------------------------
 
@@ -39,9 +40,6 @@ bench_elapsed() {
 }
 
 bench_progress() { printf '[%s] %s\n' "$(bench_elapsed)" "$*" >&2; }
-
-# The same, on a line that overwrites itself; only on a terminal.
-bench_flicker() { [ ! -t 2 ] || printf '\r[%s] %s\033[K\r' "$(bench_elapsed)" "$*" >&2; }
 
 # 5000000 as 5,000,000
 bench_number() { sed -E ':a; s/([0-9])([0-9]{3})($|,)/\1,\2\3/; ta' <<<"$1"; }
@@ -101,6 +99,22 @@ bench_value() { psql -X -q -A -t -F ' ' -v ON_ERROR_STOP=1 -c "$1"; }
 # Wait until earlier sessions have ended and reported their statistics.
 bench_settle() { bench_psql -f "$BENCH/sql/settle.sql"; }
 
+# Quote a text for a CSV file.
+bench_quoted() { echo "\"${1//\"/\"\"}\""; }
+
+# The lines of settings.csv: the machine, and the settings on which figures depend.
+bench_settings() {
+    echo "name,value"
+    echo "command,$(bench_quoted "$bench_command")"
+    echo "date,$(date -u '+%Y-%m-%d')"
+    echo "cores,$(nproc)"
+    echo "processor,$(bench_quoted "$(sed -n '/^model name/ { s/.*: //p; q }' /proc/cpuinfo 2>/dev/null)")"
+    echo "memory,$(sed -nE '/^MemTotal/ s/.*: *//p' /proc/meminfo 2>/dev/null)"
+    echo "system,$(bench_quoted "$(uname -sr)")"
+    echo "server,$(if [ "$bench_server" = 1 ]; then echo given; else echo private; fi)"
+    bench_psql -f "$BENCH/sql/settings.sql"
+}
+
 # --- beginning and end ------------------------------------------------------
 
 bench_drop() {
@@ -113,7 +127,6 @@ bench_drop() {
     for extension in "${bench_extensions[@]}"; do
         echo "DROP EXTENSION IF EXISTS $extension;"
     done
-    [ -z "$bench_idgen_schema" ] || echo "DROP SCHEMA IF EXISTS idgen;"
 }
 
 bench_close() {
@@ -132,11 +145,6 @@ bench_close() {
 bench_extension() {
     local name=$1
     [ -z "$(bench_value "SELECT 1 FROM pg_extension WHERE extname = '$name'")" ] || return 0
-    if [ "$name" = idgen ]; then
-        # CREATE EXTENSION creates the schema, DROP EXTENSION keeps it
-        [ -n "$(bench_value "SELECT 1 FROM pg_namespace WHERE nspname = 'idgen'")" ] ||
-            bench_idgen_schema=1
-    fi
     # dropped in the reverse order, because an extension may require one before it
     bench_extensions=("$name" "${bench_extensions[@]}")
     bench_value "CREATE EXTENSION $name" || idgen_die "could not create the extension $name"

@@ -68,7 +68,8 @@ if [ "$bench_server" = 0 ]; then
     bench_progress "timing both editions, $rounds rounds of $(bench_number "$edition_calls") calls"
     editions "$PGDATABASE" > "$bench_scratch/extension"
     bench_value "CREATE DATABASE portable"
-    PGDATABASE=portable bench_psql -f "$BENCH/../../portable/idgen-portable.sql" -c 'CREATE SCHEMA idgen_bench' ||
+    PGDATABASE=portable bench_psql -1 -f "$BENCH/../../portable/uuids.sql" -f "$BENCH/../../portable/text_ids.sql" \
+        -f "$BENCH/../../portable/create_once.sql" -c 'CREATE SCHEMA idgen_bench' ||
         idgen_die "the portable edition could not be installed"
     editions portable > "$bench_scratch/portable"
     echo

@@ -8,11 +8,10 @@
 #
 #   lab_open                      find the extensions that the server has
 #   lab_table KEY                 create the key's table, empty
-#   lab_load KEY ROWS SPACING [PIECE [RETURNING]]
+#   lab_load KEY ROWS SPACING [PIECE]
 #                                 insert rows, SPACING microseconds of simulated time apart
 #   lab_load_bulk KEY ROWS        insert rows of one minute, as in the bulk scene
 #   lab_pgbench KEY ROWS CLIENTS  insert rows, one a transaction, at the server's time
-#   lab_lookups KEY WANTED CONDITION FIRST   look up rows, and write the metrics
 #   lab_vacuum KEY                VACUUM the key's table
 #   lab_before KEY, lab_after KEY around the measured inserts
 #   lab_record SCENE KEY SERIES X REPETITION   append the metrics of lab_after to measurements.csv
@@ -50,8 +49,6 @@ lab_open() {
     version_num=$(bench_value "SELECT current_setting('server_version_num')")
     bench_extension idgen_advisor
     lab_part pgstattuple 'pgstatindex(text)' || idgen_die "the laboratory needs the extension pgstattuple"
-    have=false; ! lab_part pg_buffercache 'pg_buffercache_pages()' || have=true
-    lab_parts+=(-v "has_buffercache=$have")
     have=false
     ! lab_part pg_walinspect 'pg_get_wal_stats(pg_lsn, pg_lsn, boolean)' || have=true
     lab_parts+=(-v "has_walinspect=$have")
@@ -59,7 +56,7 @@ lab_open() {
     [ "$(bench_value "SHOW is_superuser")" != on ] || ! lab_part pageinspect 'bt_page_stats(text, int8)' ||
         has_pageinspect=true
     if [ "$version_num" -ge 160000 ]; then have=true; else have=false; fi
-    lab_parts+=(-v "has_stat_io=$have" -v "has_block_info=$have")
+    lab_parts+=(-v "has_block_info=$have")
     bench_psql -f "$BENCH/sql/functions.sql" || idgen_die "could not create functions in idgen_bench"
 }
 
@@ -96,14 +93,13 @@ lab_cycle_start() {
     echo $((1770000000000000 - 1770000000000000 % cycle))
 }
 
-# Insert ROWS rows, whose key is EXPRESSION, SPACING microseconds apart; return RETURNING.
+# Insert ROWS rows, whose key is EXPRESSION, SPACING microseconds apart.
 lab_insert() {
-    local key=$1 expression=$2 rows=$3 spacing=$4 returning=${5:-} columns='id, payload' values="$2, i" seconds
+    local key=$1 expression=$2 rows=$3 spacing=$4 columns='id, payload' values="$2, i" seconds
 
     [ "$expression" != default ] || { columns=payload; values=i; }
     bench_psql -f "$BENCH/sql/load.sql" -v table="$key" -v columns="$columns" -v values="$values" \
-        -v clock="${lab_clock[$key]}" -v spacing="$spacing" -v rows="$rows" -v number="${lab_rows[$key]}" \
-        -v returning="${returning:+RETURNING $returning}" > "$bench_scratch/load" || return 1
+        -v clock="${lab_clock[$key]}" -v spacing="$spacing" -v rows="$rows" -v number="${lab_rows[$key]}" > "$bench_scratch/load" || return 1
     read -r seconds < "$bench_scratch/load"
     took=$(awk -v a="$took" -v b="$seconds" 'BEGIN { print a + b }')
     inserted=$((inserted + rows))
@@ -111,15 +107,14 @@ lab_insert() {
     lab_clock[$key]=$((lab_clock[$key] + rows * spacing))
 }
 
-# Load in pieces, to show progress; a measured load is one piece.
+# Load in pieces, whose transactions are not too large; a measured load is one piece.
 lab_load() {
-    local key=$1 rows=$2 spacing=$3 piece=${4:-250000} returning=${5:-} loaded
+    local key=$1 rows=$2 spacing=$3 piece=${4:-250000} loaded
 
     inserted=0
     took=0
     for ((loaded = 0; loaded < rows; loaded += piece)); do
-        [ "$loaded" -eq 0 ] || bench_flicker "$step, $((100 * loaded / rows))%"
-        lab_insert "$key" "${key_history[$key]}" "$((rows - loaded < piece ? rows - loaded : piece))" "$spacing" "$returning" || return 1
+        lab_insert "$key" "${key_history[$key]}" "$((rows - loaded < piece ? rows - loaded : piece))" "$spacing" || return 1
     done
 }
 
@@ -145,6 +140,16 @@ lab_pgbench() {
     lab_rows[$key]=$((lab_rows[$key] + inserted))
 }
 
+# Load a simulated history of ROWS rows and DAYS days that begins with a cycle.
+fill_simulated() {
+    local key=$1 rows=$2 days=$3
+
+    say "$key: loading $(bench_number "$rows") rows of $days simulated days"
+    lab_table "$key" || return 1
+    lab_clock[$key]=$(lab_cycle_start 60000000)
+    lab_load "$key" "$rows" "$((days * 86400000000 / rows))" && lab_vacuum "$key"
+}
+
 # --- one measurement --------------------------------------------------------
 
 # Run a file of bench/lab/sql for the key's table.
@@ -167,7 +172,7 @@ lab_read() {
 lab_before() {
     local by_prefix=false
 
-    [[ ${key_history[$1]} != *.short_comb\(* ]] || by_prefix=true
+    [[ ${key_type[$1]} != uuid || ${key_history[$1]} != *.short_comb\(* ]] || by_prefix=true
     # the counters from another session, so that they include the reads of the first
     lab_sql before "$1" -v by_prefix="$by_prefix" > "$bench_scratch/before" && lab_sql counts "$1" >> "$bench_scratch/before" &&
         lab_read before "$bench_scratch/before" || return 1
@@ -207,44 +212,11 @@ lab_after() {
             show("rows_per_s", rows / seconds)
             show("wal_bytes_per_row", (value["after_wal_bytes"] - value["before_wal_bytes"]) / rows)
             show("fpi_per_row", (value["after_wal_fpi"] - value["before_wal_fpi"]) / rows)
-            if ("total_fpi_bytes" in value) {
-                show("fpi_bytes_per_row", value["total_fpi_bytes"] / rows)
-                show("wal_heap_bytes_per_row", value["total_wal_heap"] / rows)
-                show("wal_btree_bytes_per_row", value["total_wal_btree"] / rows)
-                show("wal_other_bytes_per_row", value["total_wal_other"] / rows)
-            }
-            hit = value["after_hit"] - value["before_hit"]
-            read = value["after_read"] - value["before_read"]
-            if (hit + read > 0)
-                show("hit_ratio", hit / (hit + read))
-            show("reads_per_row", read / rows)
-            if ("after_writes" in value) {
-                show("io_writes_per_row", (value["after_writes"] - value["before_writes"]) / rows)
-                show("io_evictions_per_row", (value["after_evictions"] - value["before_evictions"]) / rows)
-            }
-            n = split("index_bytes leaf_density leaf_fragmentation cached_bytes touched_leaf_pages", names, " ")
+            show("reads_per_row", (value["after_read"] - value["before_read"]) / rows)
+            n = split("index_bytes leaf_density touched_leaf_pages", names, " ")
             for (i = 1; i <= n; i++)
                 if (names[i] in value)
                     show(names[i], value[names[i]])
-        }' > "$bench_scratch/metrics"
-}
-
-# Look up the rows of the table WANTED one after another by CONDITION, the first one
-# by FIRST, which loads the catalogs, and write the metrics.
-lab_lookups() {
-    local key=$1 wanted=$2 condition=$3 first=$4 rows seconds
-    local -A after
-
-    lab_sql counts "$key" > "$bench_scratch/counts" && lab_read before "$bench_scratch/counts" &&
-        lab_sql read "$key" -v wanted="$wanted" -v condition="$condition" -v first="$first" > "$bench_scratch/read" &&
-        lab_sql counts "$key" > "$bench_scratch/counts" && lab_read after "$bench_scratch/counts" || return 1
-    read -r rows seconds < "$bench_scratch/read"
-    [ "$rows" -gt 0 ] || { echo "$key: no rows were found" >&2; return 1; }
-    awk -v rows="$rows" -v seconds="$seconds" -v hit="$((after[hit] - before[hit]))" -v read="$((after[read] - before[read]))" '
-        BEGIN {
-            printf "read_rows %d\nus_per_row %.10g\nreads_per_row %.10g\n", rows, 1e6 * seconds / rows, read / rows
-            if (hit + read > 0)
-                printf "hit_ratio %.10g\n", hit / (hit + read)
         }' > "$bench_scratch/metrics"
 }
 
@@ -264,9 +236,8 @@ lab_predict() {
         cat "$out/measurements.csv"
         echo "\\."
         cat "$BENCH/sql/model.sql" "$BENCH/sql/model_changeover.sql"
-    } | bench_psql -F , -v checkpoint_rate="${size[checkpoint_rate]}" -v outgrow_rate="${size[outgrow_rate]}" \
-        -v wrap_rows="${size[wrap_rows]}" -v steady_days="${size[steady_days]}" -v changeover_rows="${size[changeover_rows]}" \
-        -v changeover_rate="${size[changeover_rate]}" > "$bench_scratch/predictions" &&
+    } | bench_psql -F , -v curve_interval="${size[curve_interval]}" -v wrap_rows="${size[wrap_rows]}" -v steady_days="${size[steady_days]}" \
+        -v changeover_rows="${size[changeover_rows]}" -v changeover_rate="${size[changeover_rate]}" > "$bench_scratch/predictions" &&
         cat "$bench_scratch/predictions" >> "$out/measurements.csv"
 }
 

@@ -1,145 +1,297 @@
 #!/usr/bin/env python3
-"""report.py: write the report and the pictures of one run of the laboratory.
+"""report.py: write the report and the pictures of runs of the laboratory.
 
-    bench/lab/report.py FOLDER [--out FOLDER] [--keys A,B,...|all]
-    bench/lab/report.py FOLDER --summary
+    bench/lab/report.py FOLDER ... --out FOLDER [--keys A,B,...|all]
+    bench/lab/report.py FOLDER ... --summary
 
-Reads the files that run.sh wrote to the folder (measurements.csv, keys.csv,
-settings.csv, touches.csv, advice.csv) and writes report.html, report.md and the
-pictures, *.svg, to the same folder or to --out. The report shows six keys and
-those of the user, unless the run or --keys named others. Prints a table of the scenes steady
-and bulk with all keys; with --summary, nothing else.
+Reads the files that run.sh and long.sh wrote to the folders and to the folders in
+them (measurements.csv, keys.csv, settings.csv, touches.csv), and writes report.md and
+the pictures, *.svg. The report shows the main keys and those of the user, unless the
+run or --keys named others. With --summary, prints a table of the scenes steady and
+bulk with all keys, and nothing else.
 
 Missing files, scenes, keys and metrics are left out, so that an interrupted run
-has a report too. All numbers and sentences are computed from the files. The
-same input gives the same output, byte for byte.
-
-gnuplot draws the pictures; without it the report has only tables.
+has a report too. The same input gives the same output, byte for byte.
 """
 
 import argparse
 import os
 import re
-import shutil
 import sys
 
 sys.dont_write_bytecode = True      # no files beside the sources
 
-from reporting.measurements import Run, code, figure, warn
-from reporting.pages import Bullets, Contents, Heading, Paragraph, Table, render_html, render_markdown
-from reporting.pictures import Picture
-from reporting.scenes import conclusions, sections
+from reporting import pictures
+from reporting.measurements import BASES, Run, metric_title, ratio, short, stat_of, warn, with_spread
 
 SUMMARY = [     # heading, metric, format
-    ("rows/s", "rows_per_s", "{:.0f}"),
     ("WAL bytes/row", "wal_bytes_per_row", "{:.0f}"), ("full-page images/row", "fpi_per_row", "{:.3f}"),
-    ("index MB", "index_bytes", "{:.1f}"), ("leaf density %", "leaf_density", "{:.1f}"),
-    ("fragmentation %", "leaf_fragmentation", "{:.1f}"), ("hit ratio %", "hit_ratio", "{:.1f}"),
-]
+    ("index MB", "index_bytes", "{:.1f}"), ("leaf density %", "leaf_density", "{:.1f}")]
+COST = ["wal_bytes_per_row", "fpi_per_row"]
+INDEX = ["index_bytes", "leaf_density", "leaf_pages", "touched_leaf_pages"]
 
 
-def summary(run, bases=("bigint", "random")):
-    """The tables that run.sh prints: the medians of steady and bulk, and their ratios
-    to those of the bases."""
+def code(key):
+    return f"`{key}`"
+
+
+def table(head, rows):
+    line = lambda cells: "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+    return "\n".join([line(head), "|---|" + "--:|" * (len(head) - 1), *map(line, rows)])
+
+
+def summary(run, bases=BASES):
+    """The tables of the medians of steady and bulk, and their ratios to those of the bases."""
     blocks = []
-    for scene in ("steady", "bulk"):
-        keys = run.scene_keys(scene)
-        if not keys:
-            continue
+    for scene in filter(run.scene_has, ("steady", "bulk")):
         shown = [column for column in SUMMARY if run.scene_has(scene, column[1])]
-        compared = bases if run.scene_has(scene, "wal_bytes_per_row") else ()
         rows = []
-        for key in keys:
+        for key in run.scene_keys(scene):
+            wal = [run.median(scene, name, "wal_bytes_per_row") for name in (key, *bases)]
             cells = [(run.median(scene, key, metric), form) for _, metric, form in shown]
-            wal = [run.median(scene, name, "wal_bytes_per_row") for name in (key, *compared)]
             cells += [(wal[0] / base if wal[0] is not None and base else None, "{:.3f}") for base in wal[1:]]
-            rows.append([f"`{run.label(key)}`"] + ["-" if value is None else form.format(value) for value, form in cells])
-        blocks += [Heading(2, scene.capitalize()), Table(["key"] + [column[0] for column in shown] + [f"WAL : {base}" for base in compared], rows)]
+            rows.append([code(run.label(key))] + ["-" if value is None else form.format(value) for value, form in cells])
+        blocks += [f"## {scene.capitalize()}", table(["key"] + [column[0] for column in shown] + [f"WAL : {base}" for base in bases], rows)]
     return blocks
 
 
-def in_gigabytes(text):
-    """A size in kB, as the system reports it, in GB; other text unchanged."""
-    size = re.fullmatch(r"(\d+) kB", text)
-    return f"{figure(int(size.group(1)) / 1048576)} GB" if size else text
+# --- parts of sections --------------------------------------------------------
 
 
-FACTS = {"date": "Measured {}", "server_version": "PostgreSQL {}", "cores": "{} cores", "memory": "{} of memory",
-         "shared_buffers": "shared_buffers {}", "synchronous_commit": "synchronous_commit {}", "full_page_writes": "full_page_writes {}"}
+def of_keys(run, scene, metrics, series=""):
+    """[a table] with a row for each key and a column for each metric; those of costs
+    have columns of ratios to the bases."""
+    metrics = [metric for metric in metrics if any(run.stat(scene, key, metric, series) for key in run.keys)]
+    keys = [key for key in run.keys if any(run.stat(scene, key, metric, series) for metric in metrics)]
+    head, rows = ["key"], [[code(key)] for key in keys]
+    for metric in metrics:
+        bases = [base for base in BASES if base in keys and metric in ("wal_bytes_per_row", "rows_per_s")]
+        head += [metric_title(metric)] + [": " + base for base in bases]
+        for row, key in zip(rows, keys):
+            stat = run.stat(scene, key, metric, series)
+            row += [with_spread(stat, metric)] + [ratio(metric, stat, run.stat(scene, base, metric, series)) if base != key else "1" for base in bases]
+    return [table(head, rows)] if rows else []
 
 
-def report_blocks(run, all_keys):
-    """The report, as headings, texts, tables and pictures; with the summary of all
-    keys if it does not show all."""
-    have = sections(run)
-    facts = [form.format(in_gigabytes(run.settings[name])) for name, form in FACTS.items() if run.settings.get(name)]
-    found = conclusions(have)
-    body = [Heading(2, "How to read the figures"),
-            Paragraph("Figures are medians, with the least and the greatest of the repetitions in brackets, and as thin bars in the pictures. "
-                      "In tables, columns that begin with a colon are ratios to `bigint`, and to `gen_random_uuid()`, here called `random`; ~ means no "
-                      "measurable difference. A difference is measurable if the ranges of the repetitions do not overlap, and the medians are further "
-                      "apart than the wider range is wide. Of a single repetition, times are not compared, and other figures if one is at least twice "
-                      "the other. "
-                      "In the pictures, pale bands are predictions of `idgen.expected_key_cost()`."),
-            Table(["key", "type", "expression"], [[code(key), run.types.get(key, ""), f"`{run.label(key)}`"] for key in run.keys], "text")]
-    for section in have:
-        body += [Heading(2, section.heading)] + ([Paragraph(" ".join(section.says), "lead")] if section.says else [])
-        for picture in filter(None, section.pictures):
-            picture.about = " ".join([*section.says, section.about]).replace("`", "")
-            body.append(picture)
-        body += [Paragraph(section.about), *section.tables]
+def by_x(run, scene, metrics, xname, series=("",), pairs=()):
+    """A table for each metric: a row for each key and series, a column for each x, and
+    rows of the ratios of the pairs of keys."""
+    blocks = []
+    for metric in metrics:
+        rows = {(key, name): dict(curve) for key in run.keys for name in series if (curve := run.curve(scene, key, metric, name))}
+        xs = sorted({x for row in rows.values() for x in row})
+        if not xs:
+            continue
+        cells = [[" ".join(filter(None, [code(key), name]))] + [with_spread(row.get(x), metric) for x in xs] for (key, name), row in rows.items()]
+        cells += [[f"{code(one)} : {code(other)}"] + [ratio(metric, rows[one, ""].get(x), rows[other, ""].get(x)) for x in xs]
+                  for one, other in pairs if metric == "wal_bytes_per_row" and {(one, ""), (other, "")} <= set(rows)]
+        blocks += [f"**{metric_title(metric)}**", table([xname] + [short(x) for x in xs], cells)]
+    return blocks
+
+
+def curves(run, scene, metric, series=""):
+    return {key: curve for key in run.keys if (curve := run.curve(scene, key, metric, series))}
+
+
+def stats(run, scene, metric, series=""):
+    return {key: stat for key in run.keys if (stat := run.stat(scene, key, metric, series))}
+
+
+def conditions(run, scene):
+    """The server, the machine and the sizes of the runs in which a scene was measured."""
+    facts = []
+    for settings in run.settings.get(scene, []):
+        of = {name.split(".", 1)[1].replace("_", " "): value for name, value in settings.items() if name.startswith(scene + ".")}
+        buffers = of.pop("shared buffers", settings.get("shared_buffers", ""))
+        memory = re.fullmatch(r"(\d+) kB", settings.get("memory", ""))
+        parts = [settings.get("date", ""), f"PostgreSQL {settings['server_version'].split()[0]}" if settings.get("server_version") else "",
+                 f"{settings['cores']} cores" if settings.get("cores") else "", f"{int(memory.group(1)) / 1048576:.1f} GB of memory" if memory else "",
+                 f"shared_buffers {buffers}" if buffers else ""]
+        parts += [f"{name} {settings[name]}" for name in ("synchronous_commit", "full_page_writes", "wal_compression", "autovacuum") if settings.get(name)]
+        parts += [f"{name} {', '.join(short(float(part)) if part.isdigit() else part for part in value.split(','))}" for name, value in of.items()]
+        facts.append("; ".join(filter(None, parts)))
+    return ["Conditions: " + ". ".join(dict.fromkeys(facts)) + "."] if any(facts) else []
+
+
+# --- scenes: (heading, how it was measured, picture or None, tables) -------------
+
+
+def curve(run):
+    pairs = [("random", "short_comb"), ("random", "uuid_v7"), ("short_comb", "uuid_v7")]
+    about = ("The first change of a page after a checkpoint writes the whole page to the WAL; the more rows are inserted between two checkpoints, "
+             "the more rows share that. Each point is an interval between two checkpoints, at the rate that fills it with the given number of "
+             "rows; the same table is loaded anew for each point, at that rate, and the prefix of the short COMBs starts again with 0 in its "
+             "middle. Shared buffers are smaller than the index: a random key must also read a block for nearly every row, at any interval.")
+    return ("How many rows do you insert between two checkpoints?", about,
+            pictures.lines("curve", "WAL of an inserted row and index blocks read for it, by the number of rows between two checkpoints", about, run.colours,
+                           [(None, metric, curves(run, "curve", metric)) for metric in ("wal_bytes_per_row", "reads_per_row")],
+                           "rows inserted between two checkpoints (log scale)", xlog=True, height=230),
+            by_x(run, "curve", ["wal_bytes_per_row", "fpi_per_row", "reads_per_row", "index_bytes_per_row", "leaf_density"], "rows between checkpoints", pairs=pairs))
+
+
+def long(run):
+    about = ("Several sessions insert for many minutes, one row of about 150 bytes a transaction, with autovacuum and regular checkpoints, into an index "
+             "larger than the memory that the server may use. The spread is that of the intervals, and that of latencies that of all rounds. "
+             "A series names synchronous_commit and the number of secondary indexes.")
+    series = run.scene_series("long")
+    first = ["rows_per_s", "latency_p50_ms", "latency_p99_ms", "latency_p999_ms", "wal_bytes_per_row", "fpi_per_row"]
+    then = ["reads_per_row", "heap_reads_per_row", "checkpoint_bytes", "backend_bytes", "checkpoints", "index_bytes", "heap_bytes", "replica_lag_ms"]
+    return ("A long run", about,
+            pictures.lines("long", "Rows inserted per second over the time of a long run", about, run.colours,
+                           [(name, "rows_per_s", curves(run, "long", "rows_per_s", name)) for name in series], "seconds since the warm-up"),
+            [block for name in series for block in (f"**{name}**", *of_keys(run, "long", first, name), *of_keys(run, "long", then, name))])
+
+
+def places(run):
+    shown = {key: run.touches[key] for key in ("random", "short_comb", "uuid_v7") if key in run.touches}
+    shown = shown or {key: run.touches[key] for key in list(run.touches)[:3]}
+    pages = {}
+    for key, touches in shown.items():
+        touched, before = (run.median("steady", key, metric) for metric in ("touched_leaf_pages", "leaf_pages"))
+        pages[key] = f"{touched:,.0f} of {before:,.0f} pages" if touched and before else f"{len({touch.block for touch in touches}):,} pages"
+    about = ("Each dot is an inserted row; some hundred are drawn. Random keys go to all leaf pages of the index; those of a short COMB to the "
+             "pages of the current minute, and those of version 7 to the right edge. Few pages stay in memory, and cause few full-page images.")
+    return ("Where new rows go in the index", about,
+            pictures.heat("heat", "Leaf page of the index to which each new row went, in the order of the inserts, by key", about, run.colours,
+                          {key: (touches, pages[key]) for key, touches in shown.items()}),
+            [table(["key", "rows drawn", "pages that all rows touched"], [[code(key), f"{len(touches):,}", pages[key]] for key, touches in shown.items()])])
+
+
+def steady(run):
+    about = "A table with a history of days, a checkpoint, and then one row in each transaction."
+    return ("One row a transaction", about,
+            pictures.bars("steady", "One row a transaction: WAL of an inserted row, and size of the index, by key", about, run.colours,
+                          [(metric_title(metric), stats(run, "steady", metric)) for metric in ("wal_bytes_per_row", "index_bytes")]),
+            of_keys(run, "steady", COST) + of_keys(run, "steady", INDEX))
+
+
+def bulk(run):
+    about = "A table whose rows are all of one minute, a checkpoint, and then many more rows of that minute in one INSERT."
+    return ("Many rows within one minute", about, None, of_keys(run, "bulk", COST) + of_keys(run, "bulk", INDEX))
+
+
+def contention(run):
+    about = ("One row a transaction from several sessions, whose waits are sampled from `pg_stat_activity`. Ordered keys go to the last leaf page of the "
+             "index, which one session at a time can change.")
+    return ("Waiting for the same page", about,
+            pictures.lines("contention", "Rows inserted per second, and share of the sessions that wait for a page, by the number of sessions", about, run.colours,
+                           [(None, metric, curves(run, "contention", metric)) for metric in ("rows_per_s", "page_wait_share")], "sessions (log scale)", xlog=True),
+            by_x(run, "contention", ["rows_per_s", "page_wait_share", "wal_wait_share"], "sessions"))
+
+
+def serializable(run):
+    kinds = ["read and insert", "insert"]
+    about = ("Sessions insert one row in each transaction of the isolation level SERIALIZABLE, and also read the ten keys before it, or not. The share is "
+             "that of the transactions that fail with a serialization failure and must be repeated.")
+    return ("Serializable transactions", about, None,
+            [block for kind in kinds if (found := of_keys(run, "serializable", ["failure_share", "rows_per_s"], kind)) for block in (f"**{kind}**", *found)])
+
+
+def wrap(run):
+    about = ("The prefix of a short COMB starts again after its last value, and the rows of the second cycle go between those of the first. Other keys have "
+             "no cycles, and get as many rows. The WAL is measured several times in a cycle; size and density are those at its last measurement.")
+    cells = []
+    for key in run.scene_keys("wrap"):
+        for cycle in sorted(run.scene_series("wrap")):
+            found = {metric: run.curve("wrap", key, metric, cycle) for metric in ("wal_bytes_per_row", "index_bytes", "leaf_density")}
+            wal = [stat.median for _, stat in found["wal_bytes_per_row"]]
+            cells.append([f"{code(key)}, {cycle}", with_spread(stat_of(wal) if wal else None, "wal_bytes_per_row")]
+                         + [with_spread(curve[-1][1] if curve else None, metric) for metric, curve in list(found.items())[1:]])
+    return ("The second cycle of the prefix", about, None, [table(["key"] + [metric_title(name) for name in ("wal_bytes_per_row", "index_bytes", "leaf_density")], cells)])
+
+
+def delete(run):
+    about = ("A table of constant size: the oldest rows are deleted, as many new ones are inserted, and VACUUM follows. At turnover 1, as many rows were "
+             "deleted as the table holds.")
+    return ("Deleting old rows", about, None, by_x(run, "delete", ["index_bytes", "leaf_density", "heap_bytes"], "turnover"))
+
+
+def changeover(run):
+    about = ("A table has random keys of version 4, and its default changes to another key. Beside it, one keeps its random keys (unchanged), and one had "
+             "keys of version 7 from the start. Growth is that of the index since the change, divided by the rows since then; the spread of a step includes its growth.")
+    return ("Changing the default of a table with random keys", about, None,
+            by_x(run, "changeover", COST + ["growth_bytes_per_row", "leaf_density"], "rows since the change", run.scene_series("changeover")))
+
+
+# How near a prediction must be.
+LIMITS = {"wal_bytes_per_row": 0.15, "index_bytes": 0.10, "leaf_density": 0.10}
+
+
+def model(run):
+    """How near the predictions of the model are, scene by scene; of all keys."""
+    rows = []
+    for metric, limit in LIMITS.items():
+        points = {}     # {scene: [ratio, ...]}
+        for scene, key, series, x, name in run.values:
+            if name == "predicted_" + metric and (measured := run.median(scene, key, metric, series, x)):
+                points.setdefault(scene, []).append(run.median(scene, key, name, series, x) / measured)
+        rows += [[scene, metric_title(metric), f"{min(found):.2f}", f"{stat_of(found).median:.2f}", f"{max(found):.2f}",
+                  f"{sum(abs(part - 1) <= limit for part in found)} of {len(found)} within {limit * 100:.0f} %"] for scene, found in points.items()]
+    return ("Model and measurement", "What `idgen.expected_key_cost()` predicts, divided by what was measured, of all measured keys; medians of the repetitions.",
+            None, [table(["scene", "metric", "least", "median", "greatest", "near"], rows)] if rows else [])
+
+
+# --- the report -----------------------------------------------------------------
+
+SCENES = {"curve": curve, "long": long, "heat": places, "steady": steady, "bulk": bulk, "contention": contention, "serializable": serializable,
+          "wrap": wrap, "delete": delete, "changeover": changeover, "model": model}
+ABOUT = ("Figures are medians, with the least and the greatest of the repetitions in brackets, and as thin bars in the pictures. Columns that begin with a "
+         "colon are ratios; ~ means that the ranges overlap, and – that there is no such figure, or only one measurement of a time. Each scene has "
+         "its conditions.")
+
+
+def anchor(heading):
+    """The anchor of a heading, as GitHub makes it."""
+    return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+
+
+def write_report(run, out):
+    body, headings = [], ["Keys"]
+    for scene, write in SCENES.items():
+        if not (run.touches if scene == "heat" else run.scene_has(scene) or scene == "model"):
+            continue
+        heading, about, picture, tables = write(run)
+        if not tables:
+            continue
+        headings.append(heading)
+        body += [f"## {heading}", about]
+        if picture:
+            with open(os.path.join(out, picture.name + ".svg"), "w", encoding="utf-8") as file:
+                file.write(picture.svg())
+            body.append(f"![{picture.title}]({picture.name}.svg)")
+        body += conditions(run, "steady" if scene == "heat" else scene) + tables
     if len(run.keys) < len(run.all_keys):
-        body += [Heading(2, "All keys"), Paragraph("Medians of the scenes of one row a transaction (steady) and many rows within one minute (bulk)."),
-                 *[block._replace(level=3) if isinstance(block, Heading) else block for block in all_keys]]
-    if run.settings:
-        body += [Heading(2, "Settings"), Table(["setting", "value"], [[code(name), value] for name, value in run.settings.items()], "text")]
-    return ([Heading(1, "What a primary key costs")]
-            + ([Paragraph(", ".join(facts) + ". All settings are at the end.")] if facts else [])
-            + ([Heading(2, "Conclusions"), Bullets(found)] if found else [])
-            + [Heading(2, "Contents"), Contents([block.text for block in body if isinstance(block, Heading) and block.level == 2])]
-            + body)
-
-
-def draw(blocks, out):
-    """Write the pictures, and replace each by (picture, SVG)."""
-    if not shutil.which("gnuplot"):
-        warn("gnuplot is not installed: the report has no pictures")
-        return [block for block in blocks if not isinstance(block, Picture)]
-    drawn = []
-    for block in blocks:
-        if isinstance(block, Picture):
-            svg = block.svg()
-            with open(os.path.join(out, block.name + ".svg"), "w", encoding="utf-8") as file:
-                file.write(svg)
-            block = (block, svg)
-        drawn.append(block)
-    return drawn
+        run.keys = run.all_keys
+        if rest := summary(run, bases=()):
+            headings.append("All keys")
+            body += ["## All keys", "Medians of the scenes of one row a transaction (steady) and many rows within one minute (bulk).",
+                     *(block.replace("## ", "### ", 1) for block in rest)]
+    keys = ["## Keys", table(["key", "type", "expression"], [[code(key), run.types.get(key, ""), code(run.label(key))] for key in run.keys])]
+    blocks = ["# What a primary key costs", ABOUT, "\n".join(f"- [{heading}](#{anchor(heading)})" for heading in headings), *keys, *body]
+    with open(os.path.join(out, "report.md"), "w", encoding="utf-8") as file:
+        file.write("\n\n".join(blocks) + "\n")
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Write the report of a run of the laboratory.")
-    parser.add_argument("folder", metavar="FOLDER", help="the output folder of run.sh")
-    parser.add_argument("--out", metavar="FOLDER", help="write the report to this folder (default: the same)")
-    parser.add_argument("--keys", metavar="A,B,...", help="the keys of the report, or all (default: six, and those of the user)")
+    parser = argparse.ArgumentParser(description="Write the report of runs of the laboratory.")
+    parser.add_argument("folders", metavar="FOLDER", nargs="+", help="a folder of run.sh or long.sh, or one of such folders")
+    parser.add_argument("--out", metavar="FOLDER", help="write the report to this folder (default: the first)")
+    parser.add_argument("--keys", metavar="A,B,...", help="the keys of the report, or all (default: the main keys, and those of the user)")
     parser.add_argument("--summary", action="store_true", help="only print the table of steady and bulk")
     arguments = parser.parse_args()
-    out = arguments.out or arguments.folder
 
-    run = Run(arguments.folder)
+    run = Run(arguments.folders)
     if not run.keys:
-        warn(f"nothing was measured in {arguments.folder}")
+        warn(f"nothing was measured in {', '.join(arguments.folders)}")
         return 1
-    sys.stdout.reconfigure(encoding="utf-8")
-    print(render_markdown(summary(run)), end="")
-    all_keys = summary(run, bases=())
-    run.show(arguments.keys)
     if arguments.summary:
+        sys.stdout.reconfigure(encoding="utf-8")
+        print("\n\n".join(summary(run)))
         return 0
+    out = arguments.out or arguments.folders[0]
     os.makedirs(out, exist_ok=True)
-    blocks = draw(report_blocks(run, all_keys), out)
-    for name, text in (("report.html", render_html(blocks, run.looks)), ("report.md", render_markdown(blocks))):
-        with open(os.path.join(out, name), "w", encoding="utf-8") as file:
-            file.write(text)
+    run.show(arguments.keys)
+    write_report(run, out)
     return 0
 
 

@@ -4,10 +4,9 @@
 #
 #   bench/lab/run.sh [OPTION ...]
 #
-#   --scene NAME,...     scenes (default all): steady, bulk, outgrow, checkpoint,
-#                        period, clients, read, wrap, delete, changeover,
-#                        contention, serializable, masked, memory
-#   --quick              all scenes with small sizes, in less than 3 minutes
+#   --scene NAME,...     scenes (default all): curve, steady, bulk, wrap, delete,
+#                        changeover, contention, serializable
+#   --quick              small sizes
 #   --repetitions N      measurements of each point (default 3, with --quick 1)
 #   --keys A,B,...       keys, by their names in keys.txt (default: all in steady
 #                        and bulk, six in the other scenes)
@@ -17,7 +16,6 @@
 #   --SCENE.SIZE VALUE   a size of sizes.txt, such as --steady.rows 5000000
 #   --shared-buffers S   of the private cluster (default 256MB)
 #   --out FOLDER         write the results there (default bench/lab/report/DATE)
-#   --csv                print measurements.csv instead of Markdown
 #   --no-report          only the CSV files
 #   --server             use the server of PGHOST, PGPORT ... and not a private
 #                        cluster; requires CHECKPOINT and pgstattuple
@@ -30,14 +28,12 @@
 # run creates is removed at the end.
 
 set -uo pipefail
-command_line="$(basename "$0") $*"
 # shellcheck source-path=SCRIPTDIR source=common.sh
 . "$(dirname "$0")/common.sh"
 # shellcheck source-path=SCRIPTDIR source=lab.sh
 . "$BENCH/lab.sh"
 
-all_scenes=(steady bulk outgrow checkpoint period clients read wrap delete
-    changeover contention serializable masked memory)
+all_scenes=(curve steady bulk wrap delete changeover contention serializable)
 # the keys of the other scenes
 sweep_names=(bigint random uuid_v7 snowflake short_comb short_comb_run)
 
@@ -48,7 +44,6 @@ keys_wanted=
 own_keys=()
 shared_buffers=256MB
 out=
-csv=0
 report=1
 quiet=0
 cores=$(nproc)
@@ -69,8 +64,7 @@ done < <(list sizes.txt)
 need_size() {
     case $1 in
         *.shared_buffers) [[ $2 =~ ^[0-9]+[kMG]B$ ]] || idgen_die "--$1 requires a size such as 64MB, not \"$2\"" ;;
-        *.ratios) [[ $2 =~ ^[0-9]+(\.[0-9]+)?(,[0-9]+(\.[0-9]+)?)*$ ]] || idgen_die "--$1 requires numbers separated by commas, not \"$2\"" ;;
-        *.counts|*.runs|*.periods|*.rates|checkpoint.inserts)
+        *.counts | curve.inserts)
             [[ $2 =~ ^[1-9][0-9]*(,[1-9][0-9]*)*$ ]] || idgen_die "--$1 requires whole numbers separated by commas, not \"$2\"" ;;
         *) bench_need_number "--$1" "$2" ;;
     esac
@@ -82,7 +76,6 @@ while [ $# -gt 0 ]; do
     case $1 in
         --server) bench_server=1; shift; continue ;;
         --quick) quick=1; shift; continue ;;
-        --csv) csv=1; shift; continue ;;
         --no-report) report=0; shift; continue ;;
         --quiet) quiet=1; shift; continue ;;
         --help|-h) idgen_help; exit 0 ;;
@@ -123,15 +116,14 @@ done
 
 # --- the keys ---------------------------------------------------------------
 
-declare -A key_type key_column key_history key_bulk key_bounds
+declare -A key_type key_column key_history key_bulk
 known=()
-while IFS='|' read -r name type column history bulk bounds; do
+while IFS='|' read -r name type column history bulk; do
     known+=("$name")
     key_type[$name]=$type
     key_column[$name]=$column
     key_history[$name]=$history
     key_bulk[$name]=$bulk
-    key_bounds[$name]=$bounds
 done < <(list keys.txt)
 
 for definition in "${own_keys[@]}"; do
@@ -147,8 +139,6 @@ for definition in "${own_keys[@]}"; do
     key_history[$name]=default
     [[ ! $expression =~ (^|[^a-z0-9_])moment($|[^a-z0-9_]) ]] || key_history[$name]=$expression
     key_bulk[$name]=default
-    # shellcheck disable=SC2034    # used in read.sh
-    key_bounds[$name]=
 done
 
 keys=("${known[@]}")
@@ -199,40 +189,29 @@ choose_keys() {
 
 # --- the plan ---------------------------------------------------------------
 
-# Each scene lists its steps beforehand, with an estimate of the milliseconds of
-# each. The time left is estimated from the time that the first steps took.
+# Each scene lists its steps beforehand.
 plan_calls=()
 plan_scenes=()
-plan_weights=()
-plan_total=0
 
-plan() {
-    plan_weights+=("$1")
-    plan_scenes+=("$scene")
-    plan_calls+=("${*:2}")
-    plan_total=$((plan_total + $1))
-}
-
-# A step of each key: plan_keys WEIGHT NAME [ARGUMENT ...] calls SCENE_NAME KEY
-# [ARGUMENT ...]. The keys take turns, so that a slow minute affects all of them.
+# A step of each key: plan_keys NAME [ARGUMENT ...] calls SCENE_NAME KEY [ARGUMENT ...].
+# The keys take turns, so that a slow minute affects all of them.
 plan_keys() {
     local key
-    for key in "${scene_keys[@]}"; do plan "$1" "${scene}_$2" "$key" "${@:3}"; done
+    for key in "${scene_keys[@]}"; do
+        plan_scenes+=("$scene")
+        plan_calls+=("${scene}_$1 $key ${*:2}")
+    done
 }
 
 # Fill the table of each key, and measure each in each repetition.
 plan_turns() {
     local repetition
 
-    plan_keys "$1" fill
+    plan_keys fill
     for ((repetition = 1; repetition <= repetitions; repetition++)); do
-        plan_keys "$2" measure "$repetition"
+        plan_keys measure "$repetition"
     done
 }
-
-plan_load() { echo $((300 + $1 * 4 / 1000)); }
-plan_insert() { echo $((500 + $1 * 5 / 1000)); }
-plan_transactions() { echo $((700 + $1 / 10)); }
 
 # Inserts before a measurement: a twentieth of the measured ones.
 warmup() { echo $(($1 < 20 ? 1 : $1 / 20)); }
@@ -242,31 +221,13 @@ spacing() { echo $((1000000 / $1)); }
 
 quotient() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.4g", a / b }'; }
 
-# The estimated time left.
-remaining() {
-    local minutes
-    minutes=$(awk -v passed="$((SECONDS - plan_started))" -v planned="$plan_done" -v total="$plan_total" \
-        'BEGIN { printf "%d", (total - planned) / 1000 * (passed + 20) / (planned / 1000 + 20) / 60 + 0.5 }')
-    case $minutes in
-        0) echo "less than a minute left" ;;
-        1) echo "about a minute left" ;;
-        *) echo "about $minutes minutes left" ;;
-    esac
-}
-
-# Describe the step: a line in a log; on a terminal, one that overwrites itself.
-say() {
-    step="step $number/${#plan_calls[@]}, $(remaining): $scene, $*"
-    if [ -t 2 ]; then bench_flicker "$step"; else bench_progress "$step"; fi
-}
+# Describe the step.
+say() { bench_progress "step $number/${#plan_calls[@]}: $scene, $*"; }
 
 # A result, on a line of its own.
 found() { bench_progress "$scene, $*"; }
 
 # --- the results ------------------------------------------------------------
-
-# Quote a text for a CSV file.
-quoted() { echo "\"${1//\"/\"\"}\""; }
 
 # Called with the first measurement, so that no folder is without any.
 lab_begin_results() {
@@ -276,7 +237,7 @@ lab_begin_results() {
     {
         echo "key,label,type"
         for name in "${keys[@]}"; do
-            echo "$name,$(quoted "$(label "$name")"),$(quoted "${key_type[$name]}")"
+            echo "$name,$(bench_quoted "$(label "$name")"),$(bench_quoted "${key_type[$name]}")"
         done
     } > "$out/keys.csv"
     cp "$bench_scratch/settings" "$out/settings.csv" &&
@@ -285,32 +246,16 @@ lab_begin_results() {
 
 settings() {
     local name
-    echo "name,value"
-    echo "command,$(quoted "$command_line")"
-    echo "date,$(date -u '+%Y-%m-%d %H:%M UTC')"
-    echo "cores,$cores"
-    echo "processor,$(quoted "$(sed -n '/^model name/ { s/.*: //p; q }' /proc/cpuinfo 2>/dev/null)")"
-    echo "memory,$(sed -nE '/^MemTotal/ s/.*: *//p' /proc/meminfo 2>/dev/null)"
-    echo "system,$(quoted "$(uname -sr)")"
-    echo "server,$(if [ "$bench_server" = 1 ]; then echo given; else echo private; fi)"
-    echo "repetitions,$repetitions"
-    bench_psql -f "$BENCH/sql/settings.sql" || return 1
+    bench_settings && echo "repetitions,$repetitions" || return 1
     for name in "${!size[@]}"; do
-        [[ " ${scenes[*]} " != *" ${name%%_*} "* ]] || echo "${name/_/.},$(quoted "${size[$name]}")"
+        [[ " ${scenes[*]} " != *" ${name%%_*} "* ]] || echo "${name/_/.},$(bench_quoted "${size[$name]}")"
     done | sort
 }
 
 # On exit, also when interrupted: write the report of the measurements.
 lab_finish() {
     [ -n "${bench_out:-}" ] && [ -e "$bench_out/measurements.csv" ] || return 0
-    if [ "$report" = 1 ] && command -v python3 >/dev/null; then
-        if python3 "$BENCH/report.py" "$bench_out" >"$bench_out/report.log" 2>&1; then
-            rm -f "$bench_out/report.log"
-            bench_progress "report: $bench_out/report.html and report.md"
-        else
-            echo "the report could not be written; see $bench_out/report.log" >&2
-        fi
-    fi
+    [ "$report" = 0 ] || ! command -v python3 >/dev/null || "$BENCH/report.py" "$bench_out" >&2
     if [ "$finished" = 1 ]; then
         bench_progress "finished: $bench_out"
     else
@@ -320,11 +265,7 @@ lab_finish() {
 
 # --- the run ----------------------------------------------------------------
 
-[ "$quiet" = 0 ] || {
-    bench_progress() { :; }
-    bench_flicker() { :; }
-    say() { step=; }
-}
+[ "$quiet" = 0 ] || bench_progress() { :; }
 
 finished=0
 [ "$report" = 0 ] || bench_packages=bench
@@ -352,30 +293,22 @@ for scene in "${scenes[@]}"; do
 done
 [ ${#plan_calls[@]} -gt 0 ] || idgen_die "this server can measure none of the scenes"
 
-plan_started=$SECONDS
-plan_done=0
 number=0
 last_scene=
 for index in "${!plan_calls[@]}"; do
     scene=${plan_scenes[$index]}
     number=$((number + 1))
     if [ "$scene" != "$last_scene" ]; then
-        ! declare -F "${last_scene}_end" >/dev/null || "${last_scene}_end" || idgen_die "could not end the scene $last_scene"
         bench_psql -f "$BENCH/sql/drop.sql" || idgen_die "could not drop the tables of $last_scene"
-        [ "$scene" = outgrow ] || lab_shared_buffers "$shared_buffers" || idgen_die "could not restart the server"
+        [ "$scene" = curve ] || lab_shared_buffers "$shared_buffers" || idgen_die "could not restart the server"
         ! declare -F "${scene}_begin" >/dev/null || "${scene}_begin" || idgen_die "could not begin the scene $scene"
         bench_progress "scene $scene"
         last_scene=$scene
     fi
     read -ra call <<<"${plan_calls[$index]}"
     "${call[@]}" || idgen_die "scene $scene: ${call[*]} failed"
-    plan_done=$((plan_done + plan_weights[index]))
 done
 lab_predict || idgen_die "could not compute the predictions"
 finished=1
 
-if [ "$csv" = 1 ]; then
-    cat "$out/measurements.csv"
-elif command -v python3 >/dev/null; then
-    "$BENCH/report.py" "$out" --summary
-fi
+! command -v python3 >/dev/null || "$BENCH/report.py" "$out" --summary

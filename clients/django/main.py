@@ -89,7 +89,7 @@ with task("create once"):
         create_order(command, "another book")
         raise AssertionError("a reused command was accepted")
     except IntegrityError as error:
-        assert error.__cause__.pgcode == "23505"
+        assert error.__cause__.pgcode == "23514"
         assert error.__cause__.diag.constraint_name == "creation_identifiers_same_command"
 
 with task("bigint keys"):

@@ -65,7 +65,7 @@ await task('create once', async () => {
   assert.equal(await noteOf(orders, first.id), 'a book')
 
   await assert.rejects(createOrder(command, 'another book'), ({ cause }) =>
-    cause.code === '23505' && cause.constraint === 'creation_identifiers_same_command')
+    cause.code === '23514' && cause.constraint === 'creation_identifiers_same_command')
 })
 
 await task('bigint keys', async () => {

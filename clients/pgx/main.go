@@ -119,7 +119,7 @@ func createOnce(db *pgx.Conn) error {
 		return err
 	}
 	_, _, err = createOrder(db, commandID, "five")
-	return check(nil, violation(err) == "23505 creation_identifiers_same_command", violation(err))
+	return check(nil, violation(err) == "23514 creation_identifiers_same_command", violation(err))
 }
 
 func bigintKeys(db *pgx.Conn) error {

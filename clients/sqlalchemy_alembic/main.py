@@ -80,7 +80,7 @@ with task("create once"):
         create_order(command, "another book")
         raise AssertionError("a reused command was accepted")
     except sa.exc.IntegrityError as error:
-        assert error.orig.pgcode == "23505"
+        assert error.orig.pgcode == "23514"
         assert error.orig.diag.constraint_name == "creation_identifiers_same_command"
 
 with task("bigint keys"), Session(engine) as session:

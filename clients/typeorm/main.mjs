@@ -71,7 +71,7 @@ await task('create once', async () => {
   assert.equal((await orders.findOneBy({ id: first.id })).note, 'a book')
 
   await assert.rejects(createOrder(command, 'another book'), ({ driverError }) =>
-    driverError.code === '23505' && driverError.constraint === 'creation_identifiers_same_command')
+    driverError.code === '23514' && driverError.constraint === 'creation_identifiers_same_command')
 })
 
 await task('bigint keys', async () => {

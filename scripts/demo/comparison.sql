@@ -41,9 +41,8 @@ $$;
 SELECT pg_temp.bars('steady', :room, :'block');
 
 \echo
-\echo 'Many rows of one minute in one INSERT. Within its minute, a plain short_comb()'
-\echo 'is as random as gen_random_uuid(); with run_length, the rows of a session are'
-\echo 'side by side in the index.'
+\echo 'Many rows of one minute in one INSERT. After the first ones, the keys of'
+\echo 'short_comb() are in runs, which are side by side in the index.'
 \echo 'Bytes of WAL a row:'
 \echo
 SELECT pg_temp.bars('bulk', :room, :'block');

@@ -47,20 +47,22 @@ done
 schemes=(
     'uuid_v4|idgen.uuid_v4()|0-47 52-63 66-127'
     'uuid_v7|idgen.uuid_v7()|66-127'
+    'uuid_v7_ms|idgen.uuid_v7_ms()|52-63 66-127'
     'uuid_v7_ordered|idgen.uuid_v7_ordered()|66-127'
     'uuid_v1|idgen.uuid_v1()|66-86 88-127'
     'uuid_v6|idgen.uuid_v6()|66-86 88-127'
     'lambert_comb|idgen.lambert_comb()|66-86 88-127'
     'comb|idgen.comb()|52-63 66-127'
     'suffix_comb|idgen.suffix_comb()|0-47 52-63 66-79'
-    'short_comb|idgen.short_comb()|16-47 52-63 66-127'
+    'short_comb|idgen.short_comb(run_length => 1)|16-47 52-63 66-127'
+    'short_comb_bulk|idgen.short_comb()|52-63 66-127'
     'short_comb_run|idgen.short_comb(run_length => 1024)|52-63 66-127'
     'short_suffix_comb|idgen.short_suffix_comb()|0-47 52-63 66-79 96-127'
     "sequence_comb|idgen.sequence_comb('numbers')|16-47 52-63 66-127"
     "typeid|idgen.typeid_to_uuid(idgen.typeid('user'))|66-127"
     "prefixed_id|idgen.prefixed_id_to_uuid(idgen.prefixed_id('user'))|66-127"
     "permute|idgen.permute(nextval('ids'))|1-63"
-    'mask_uuid_v7|idgen.mask_uuid_v7(idgen.uuid_v7())|0-47'
+    'mask_uuid_v7|idgen.mask_uuid_v7(idgen.uuid_v7_ms())|0-47 52-63 66-127'
 )
 # Fewer bits are available of these: the tag of a run, from every second
 # identifier; the first ULID of each millisecond; one ObjectId from each of many

@@ -8,6 +8,7 @@
 # namespaces of their own, so that their mounts and processes end with them,
 # also when the script is interrupted or killed.
 #
+#   debian_pg_config MAJOR       print the path of its pg_config
 #   debian_has MAJOR             is this PostgreSQL installed on the machine, with
 #                                its development files?
 #   debian_make MAJOR            make the folder if it does not exist, and lock it;
@@ -16,6 +17,9 @@
 #   debian_add_major MAJOR       also install another, older PostgreSQL in it
 #   debian_run COMMAND ...       run a command in it
 #   debian_leave                 release the lock
+#
+# MAJOR may have the suffix of another architecture, which the machine can execute:
+# 15-i386, or 17-s390x with qemu-user-static registered in binfmt_misc.
 #
 # The folders are in $IDGEN_MATRIX, with the logs of their installation.
 
@@ -26,15 +30,20 @@ DEBIAN_WHY=
 debian_child=
 debian_lock=
 
+debian_pg_config() { echo "/usr/lib/postgresql/${1%-*}/bin/pg_config"; }
+
 debian_has() {
-    local pg_config=/usr/lib/postgresql/$1/bin/pg_config
-    [ -x "$pg_config" ] && [ -e "$("$pg_config" --pgxs)" ] && [ -x "$("$pg_config" --bindir)/postgres" ]
+    local pg_config
+    [[ $1 != *-* ]] || return 1
+    pg_config=$(debian_pg_config "$1")
+    [ -x "$pg_config" ] && [ -e "$("$pg_config" --includedir-server)/postgres.h" ] &&
+        [ -x "$("$pg_config" --bindir)/postgres" ]
 }
 
 # The Debian release with this PostgreSQL. 19 is in experimental, an addition to
 # sid.
 debian_release() {
-    case $1 in
+    case ${1%-*} in
         15) echo bookworm ;;
         17) echo trixie ;;
         18) echo forky ;;
@@ -100,14 +109,16 @@ debian_apt_source() {
 }
 
 debian_bootstrap() {
-    local major=$1 release=$2 script=$2 packages
+    local major=${1%-*} release=$2 script=$2 packages architecture=()
 
-    packages=ca-certificates,gcc,libc6-dev,make,perl,libipc-run-perl,faketime,python3,gnuplot-nox
+    [[ $1 != *-* ]] || architecture=(--arch="${1#*-}")
+
+    packages=ca-certificates,gcc,libc6-dev,make,perl,libipc-run-perl,faketime,python3
     [ "$major" = 19 ] || packages+=,postgresql-$major,postgresql-server-dev-$major
     # debootstrap may be older than the release, and then uses its script for sid
     [ -e "/usr/share/debootstrap/scripts/$release" ] || script=sid
 
-    debian_isolated debootstrap --variant=minbase --include="$packages" \
+    debian_isolated debootstrap "${architecture[@]}" --variant=minbase --include="$packages" \
         "$release" "$DEBIAN_ROOT" "$(debian_mirror)" "$script" || return
 
     printf '#!/bin/sh\nexit 101\n' >"$DEBIAN_ROOT/usr/sbin/policy-rc.d"

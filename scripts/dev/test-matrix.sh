@@ -5,8 +5,8 @@
 #   scripts/dev/test-matrix.sh [--folder FOLDER] [MAJOR ...]     default: 15 17 18 19
 #
 # Runs scripts/test.sh on each version, then pg_upgrade from the oldest version to
-# each of the others (scripts/dev/test-upgrade.sh), and tests the Debian package
-# (scripts/dev/test-package.sh) if 17 is among the versions.
+# each of the others (scripts/dev/test-upgrade.sh). A version may have the suffix of
+# an architecture: 15-i386.
 #
 # A version that is installed on the machine is tested there. Any other version
 # is installed in a Debian system in FOLDER/MAJOR, which is kept for later runs
@@ -34,7 +34,7 @@ done
 majors=("$@")
 [ $# -gt 0 ] || majors=(15 17 18 19)
 for major in "${majors[@]}"; do
-    [[ $major =~ ^[1-9][0-9]$ ]] || idgen_die "not a major version: $major"
+    [[ $major =~ ^[1-9][0-9](-[a-z0-9]+)?$ ]] || idgen_die "not a major version: $major"
 done
 
 . "$(dirname "$0")/debian.sh"
@@ -103,8 +103,9 @@ step() {
 # --- the steps --------------------------------------------------------------
 
 test_suite() {
-    local major=$1 pg_config=/usr/lib/postgresql/$1/bin/pg_config status
+    local major=$1 pg_config status
 
+    pg_config=$(debian_pg_config "$major")
     if debian_has "$major"; then
         in_group env PG_CONFIG="$pg_config" "$IDGEN_SOURCE/scripts/test.sh"
     else
@@ -117,15 +118,9 @@ test_suite() {
     fi
 }
 
-among() {
-    local major
-    for major in "${majors[@]}"; do [ "$major" != "$1" ] || return 0; done
-    return 1
-}
-
 upgrades() {
     local old new sorted
-    mapfile -t sorted < <(printf '%s\n' "${majors[@]}" | sort -un)
+    mapfile -t sorted < <(printf '%s\n' "${majors[@]}" | grep -v -e - | sort -un)
     old=${sorted[0]}
     for new in "${sorted[@]:1}"; do
         step "pg_upgrade $old to $new" "upgrade-$old-$new" \
@@ -138,8 +133,6 @@ for major in "${majors[@]}"; do
     step "PostgreSQL $major" "$major" test_suite "$major"
 done
 upgrades
-! among 17 || step "Debian package on PostgreSQL 17" package-17 \
-    in_group "$IDGEN_SOURCE/scripts/dev/test-package.sh" 17
 
 printf '\n%d passed, %d failed' "$passed" "$failed"
 [ "$skipped" -eq 0 ] || printf ', %d skipped' "$skipped"

@@ -10,9 +10,13 @@
 #   end_of_verdicts            print "N passed, N failed"; false if one failed
 #   show_failures LOG          print the failures in the log of such a script, of
 #                              prove or of pg_regress, with their messages
+#   run_script SCRIPT ...      run a script that ends with such a line, and add its
+#                              results; exit status 77 counts as skipped
+#   end_of_scripts             print the failures of all scripts, and the totals
 
 passed=0
 failed=0
+skipped=0
 
 verdict() {
     local status=$1
@@ -56,4 +60,33 @@ show_failures() {
          /^# +Failed test/ { of_a_test = 30 }
          !/^#/ { of_a_test = 0 }
          of_a_diff-- > 0 || of_a_test-- > 0' "$1"
+}
+
+failures=()
+
+run_script() {
+    local log status found
+    log=$(mktemp)
+    "$@" </dev/null 2>&1 | tee "$log"
+    status=${PIPESTATUS[0]}
+    [[ $(grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1) =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed(,\ ([0-9]+)\ skipped)?$ ]] || :
+    passed=$((passed + ${BASH_REMATCH[1]:-0}))
+    failed=$((failed + ${BASH_REMATCH[2]:-0}))
+    skipped=$((skipped + ${BASH_REMATCH[4]:-0}))
+    if [ "$status" -eq 77 ]; then
+        skipped=$((skipped + 1))
+    elif [ "$status" -ne 0 ] && [ "${BASH_REMATCH[2]:-0}" -eq 0 ]; then
+        failed=$((failed + 1))
+        echo "FAILED  $* ended with status $status" | tee -a "$log"
+    fi
+    found=$(show_failures "$log")
+    [ -z "$found" ] || failures+=("$*:"$'\n'"$found")
+    rm "$log"
+}
+
+end_of_scripts() {
+    [ ${#failures[@]} -eq 0 ] || printf '\n== Failures\n'
+    [ ${#failures[@]} -eq 0 ] || printf '%s\n' "${failures[@]}"
+    [ "$skipped" -eq 0 ] || printf '\n%d skipped, because their requirements are not available\n' "$skipped"
+    end_of_verdicts
 }

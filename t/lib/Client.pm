@@ -55,6 +55,7 @@ sub _begin
 	$self->{rows} = [];
 	$self->{sqlstate} = undef;
 	$self->{message} = undef;
+	$self->{detail} = undef;
 	$self->{notices} = [];
 	$self->{complete} = 0;
 }
@@ -147,6 +148,7 @@ sub _receive
 			{
 				$self->{sqlstate} //= $field{C};
 				$self->{message} //= $field{M};
+				$self->{detail} //= $field{D};
 			}
 		}
 		elsif ($type eq 'C')

@@ -44,6 +44,7 @@ my $table = <<"END";
 uuid_v4() | generator | vs strict | - |
 uuid_v5(uuid,text) | reader | is strict | 22021 | $v4, 'name'
 uuid_v7(timestamptz) | generator | vs | - |
+uuid_v7_ms(timestamptz) | generator | vs | - |
 uuid_v1() | generator | vs strict | - |
 uuid_v6() | generator | vs strict | - |
 lambert_comb() | generator | vs strict | - |
@@ -71,12 +72,10 @@ uuid_timestamp(uuid) | reader | is strict | - | $v7
 uuid_text_timestamp(text) | reader | is strict | 22P02 | $v7
 comb_timestamp(uuid) | reader | is strict | - | $v4
 suffix_comb_timestamp(uuid) | reader | is strict | - | $v4
-short_comb_timestamp(uuid,timestamptz,interval,int4) | reader | ss | 22023 22008 | $v4, $instant
+short_comb_timestamp(uuid,interval,int4,timestamptz) | reader | ss | 22004 22023 22008 | $v4, clock => $instant
 inspect(uuid) | reader | ss strict | - | $v7
 uuid_v7_floor(timestamptz) | reader | is strict | - | $instant
-uuid_v7_ceil(timestamptz) | reader | is strict | - | $instant
 comb_floor(timestamptz) | reader | is strict | - | $instant
-comb_ceil(timestamptz) | reader | is strict | - | $instant
 uuid_v7_within(uuid,timestamptz,timestamptz) | reader | is | 22008 | $v7, $before, $instant
 comb_within(uuid,timestamptz,timestamptz) | reader | is | 22008 | $v4, $before, $instant
 uuid_smaller(uuid,uuid) | reader | is strict | - | $v4, $v7
@@ -86,51 +85,50 @@ max(uuid) | reader | is | - | ${v4}::pg_catalog.uuid
 
 # Checks
 is_uuid(text,int4) | reader | is | 22023 | $v4
-is_recent_short_comb(uuid,interval,timestamptz,interval,int4,interval,interval) | reader | ss | 22023 22008 | $minute_0, '1 hour', '1970-01-01 00:05:00+00'
-is_recent_comb(uuid,interval,timestamptz,interval,interval) | reader | ss | 22023 22008 | idgen.comb_floor($instant), '1 hour', $instant
-is_recent_uuid_v7(uuid,interval,timestamptz,interval,interval) | reader | ss | 22023 22008 | idgen.uuid_v7_floor($instant), '1 hour', $instant
-check_recent_short_comb(uuid,interval,timestamptz,interval,int4,interval,interval) | reader | ss | 22023 22008 23514 | $minute_0, '1 hour', '1970-01-01 00:05:00+00'
-check_recent_comb(uuid,interval,timestamptz,interval,interval) | reader | ss | 22023 22008 23514 | idgen.comb_floor($instant), '1 hour', $instant
-check_recent_uuid_v7(uuid,interval,timestamptz,interval,interval) | reader | ss | 22023 22008 23514 | idgen.uuid_v7_floor($instant), '1 hour', $instant
+is_recent_short_comb(uuid,interval,interval,int4,interval,interval,timestamptz) | reader | ss | 22023 22008 22004 | $minute_0, '1 hour', clock => '1970-01-01 00:05:00+00'
+is_recent_comb(uuid,interval,interval,interval,timestamptz) | reader | ss | 22023 22008 22004 | idgen.comb_floor($instant), '1 hour', clock => $instant
+is_recent_uuid_v7(uuid,interval,interval,interval,timestamptz) | reader | ss | 22023 22008 22004 | idgen.uuid_v7_floor($instant), '1 hour', clock => $instant
+check_recent_short_comb(uuid,interval,interval,int4,interval,interval,timestamptz) | reader | ss | 22023 22008 22004 23514 | $minute_0, '1 hour', clock => '1970-01-01 00:05:00+00'
+check_recent_comb(uuid,interval,interval,interval,timestamptz) | reader | ss | 22023 22008 22004 23514 | idgen.comb_floor($instant), '1 hour', clock => $instant
+check_recent_uuid_v7(uuid,interval,interval,interval,timestamptz) | reader | ss | 22023 22008 22004 23514 | idgen.uuid_v7_floor($instant), '1 hour', clock => $instant
 check_on_insert() | trigger | vs | - |
+created_near(timestamptz,uuid,interval) | reader | is | 22008 | $instant, $v7
 
 # Identifiers on tickers
 snowflake(timestamptz) | ticker | vu | - |
-snowflake_timestamp(int8,timestamptz) | reader | is | 22008 | 175928847299117063
+snowflake_timestamp(int8,timestamptz) | reader | is | 22004 22008 | 175928847299117063
 snowflake_node(int8) | reader | is strict | - | 175928847299117063
 snowflake_counter(int8) | reader | is strict | - | 175928847299117063
 snowflake_floor(timestamptz,timestamptz) | reader | is | - | $instant
-snowflake_ceil(timestamptz,timestamptz) | reader | is | - | $instant
-snowflake_within(int8,timestamptz,timestamptz,timestamptz) | reader | is | 22008 | 175928847299117063, $before, $instant
+snowflake_within(int8,timestamptz,timestamptz,timestamptz) | reader | is | 22004 22008 | 175928847299117063, $before, $instant
 trace_id() | ticker | vu strict | - |
 trace_id_timestamp(int8,timestamptz) | reader | ss | 22008 | 175928847299117063, $instant
 trace_id_node(int8) | reader | is strict | - | 175928847299117063
 trace_id_counter(int8) | reader | is strict | - | 175928847299117063
 js_id(timestamptz) | ticker | vu | - |
-js_id_timestamp(int8,timestamptz) | reader | is | 22008 | 175928847299117
+js_id_timestamp(int8,timestamptz) | reader | is | 22004 22008 | 175928847299117
 js_id_node(int8) | reader | is strict | - | 175928847299117
 js_id_counter(int8) | reader | is strict | - | 175928847299117
 js_id_floor(timestamptz,timestamptz) | reader | is | - | $instant
-js_id_ceil(timestamptz,timestamptz) | reader | is | - | $instant
-js_id_within(int8,timestamptz,timestamptz,timestamptz) | reader | is | 22008 | 175928847299117, $before, $instant
+js_id_within(int8,timestamptz,timestamptz,timestamptz) | reader | is | 22004 22008 | 175928847299117, $before, $instant
 decimal_id() | ticker | vu strict | - |
 decimal_id_parts(int8) | reader | is strict | - | 14150009200065
 uuid_v7_ordered() | ticker | vu strict | - |
-ticker_state(text) | reader | vu strict | 22023 | 'snowflake'
-raise_ticker(text,int8) | tickers | vu strict | 22023 22003 | 'decimal_id', 1
+ticker_state(text) | reader | vu strict | 42704 | 'snowflake'
+raise_ticker(text,timestamptz) | tickers | vu strict | 42704 22023 22008 | 'snowflake', '2026-01-01 00:00:00+00'
+raise_decimal_id(int8) | tickers | vu strict | 22003 | 10000000000
 
 # ObjectId
 object_id() | generator | vs strict | - |
 is_object_id(text) | reader | is strict | - | $object
 object_id_timestamp(text) | reader | is strict | 22P02 | $object
 object_id_floor(timestamptz) | reader | is strict | - | $instant
-object_id_ceil(timestamptz) | reader | is strict | - | $instant
 
 # Text
 uuid_to_base(uuid,int4) | reader | is strict | 22023 | ${v4}::pg_catalog.uuid, 58
 bigint_to_base(int8,int4) | reader | is strict | 22023 | 12345, 36
 uuid_from_base(text,int4) | reader | is strict | 22023 22P02 | 'c0ffee', 32
-bigint_from_base(text,int4) | reader | is strict | 22023 22P02 | 'c0ffee', 62
+bigint_from_base(text,int4) | reader | is strict | 22003 22023 22P02 | 'c0ffee', 62
 prefixed_id(text,uuid) | reader | is strict | 22023 | 'acct', $v7
 prefixed_id_to_uuid(text,text) | reader | is | 22P02 22023 23514 | 'acct_03e6wlko0bp8e7c9916hklbnd', 'acct'
 is_prefixed_id(text,text) | reader | is strict | 22023 | 'acct_03e6wlko0bp8e7c9916hklbnd', 'acct'
@@ -139,6 +137,7 @@ create_id_domain(text,text) | prefixes | vu strict | 22023 23505 42710 42602 426
 parse_prefixed_id(text) | prefixes | ss strict | 22P02 | 'acct_03e6wlko0bp8e7c9916hklbnd'
 typeid_from_uuid(text,uuid) | reader | is strict | 22023 | 'user', $v7
 typeid(text) | generator | vs | 22023 | 'user'
+is_typeid(text,text) | reader | is | 22023 | $typeid, 'user'
 typeid_to_uuid(text) | reader | is strict | 22P02 | $typeid
 typeid_prefix(text) | reader | is strict | 22P02 | $typeid
 ulid() | generator | vs strict | - |
@@ -146,31 +145,34 @@ ulid_to_uuid(text) | reader | is strict | 22P02 | $ulid
 ulid_from_uuid(uuid) | reader | is strict | - | $v7
 ulid_timestamp(text) | reader | is strict | 22P02 | $ulid
 ulid_floor(timestamptz) | reader | is strict | - | $instant
-ulid_ceil(timestamptz) | reader | is strict | - | $instant
 ulid_within(text,timestamptz,timestamptz) | reader | is | 22008 | $ulid, $before, $instant
 
 # Masks and permutations
-mask_uuid_v7(uuid,text) | reader | ss | 22023 55000 | $v7
-unmask_uuid_v7(uuid,text) | reader | ss | 22023 55000 | $v4
-permute(int8,int8,text) | reader | ss | 22003 22023 55000 | 42, 1000
-unpermute(int8,int8,text) | reader | ss | 22003 22023 55000 | 42, 1000
+mask_uuid_v7(uuid,text) | reader | ss | 22004 22023 42704 | $v7
+unmask_uuid_v7(uuid,text) | reader | ss | 22004 22023 42704 | $v4
+permute(int8,int8,text) | reader | ss | 22003 22004 22023 42704 | 42, 1000
+unpermute(int8,int8,text) | reader | ss | 22003 22004 22023 42704 | 42, 1000
 
 # Creating once
-create_once(uuid,uuid,text,jsonb) | creations | vu | 22004 23505 | $v4, ${v7}::pg_catalog.uuid, 'order', '{"a": [1, 2.50, "x", null, true]}'
-create_once_bigint(uuid,int8,text,jsonb) | creations | vu | 22004 23505 | $v7, 7, 'order', '{"a": [1, 2.50, "x", null, true]}'
+create_once(uuid,uuid,text,jsonb) | creations | vu | 22003 22004 22021 23514 | $v4, ${v7}::pg_catalog.uuid, 'order', '{"a": [1, 2.50, "x", null, true]}'
+create_once_bigint(uuid,int8,text,jsonb) | creations | vu | 22003 22004 22021 23514 | $v7, 7, 'order', '{"a": [1, 2.50, "x", null, true]}'
 find_creation(uuid) | creations | ss strict | - | $v4
 forget_creation(uuid) | creations | vu strict | - | $v1
 forget_creation_of(uuid) | creations | vu strict | - | ${v1}::pg_catalog.uuid
 forget_creation_of_bigint(int8) | creations | vu strict | - | 8
 purge_creations(interval,int8) | creations | vu | 22004 22023 | '1 hour', 10
 trim_creations(int8,text) | creations | vu | 22004 22023 | 1000, 'order'
-remember_command(_uuid,uuid,int4) | reader | is | 22004 22023 2202E | ARRAY[$v1, $v7]::pg_catalog._uuid, $v4
+remember_command(_uuid,uuid,int8) | reader | is | 22004 22023 2202E | ARRAY[$v1, $v7]::pg_catalog._uuid, $v4
 has_command(_uuid,uuid) | reader | is | 2202E | ARRAY[$v1, $v7]::pg_catalog._uuid, $v7
 
 # The extension idgen_advisor, where it is installed
-expected_key_cost(text,float8,float8,float8,int4,int4,int4,float8) | advisor | is | 22004 22023 | 'random', 1000000, 1000
-advise_short_comb(float8,int8,int8,interval,interval,int4) | advisor | ss | 22023 | 100, 500000000
-index_report(regclass,int4,timestamptz) | advisor | vr | - | 'public.things_pkey'
+expected_key_cost(text,float8,float8,float8,int4,int4,int4,float8,float8) | advisor | is | 22004 22023 | 'random', 1000000, 1000
+filled_leaves(float8,float8,float8,float8,float8,bool,int4) | advisor | is strict | 22023 | 1000000, 1000, 65536, 0, 1, false, 291
+index_report(regclass,int8,int4) | advisor | vr | 22004 22023 | 'public.things_pkey'
+index_reports(int8) | advisor | vr strict | - | 1000000000000
+index_sample(regclass,int8,int4) | advisor | vr | 22004 22023 | 'public.things_pkey', NULL, 2000
+index_wal(pg_lsn,pg_lsn) | advisor | vr strict | 22023 55000 | -
+key_plan(numeric,interval,interval,int4) | advisor | is strict | 22023 | 100, '1 hour'
 END
 
 # Each function: its signature, name, kind, attributes, errors (a list) and arguments
@@ -217,7 +219,7 @@ sub add_mask_key
 	my ($node) = @_;
 	my $file = $node->data_dir . '/idgen_mask_keys';
 
-	append_to_file($file, "default 000102030405060708090a0b0c0d0e0f\n");
+	append_to_file($file, "default 000102030405060708090a0b0c0d0e0f\nv2 fedcba98765432100123456789abcdef\n");
 	chmod 0600, $file or die "chmod $file: $!";
 	$node->append_conf('postgresql.conf', 'idgen.mask_key_file = idgen_mask_keys');
 }
@@ -251,12 +253,12 @@ our @independent = map { call($_) } grep { $_->{kind} eq 'generator' && $_->{att
 # of its error.
 our @properties = (
 	[ 'unmask_uuid_v7() inverts mask_uuid_v7(), which accepts version 7 only',
-	  'uuids', q{CASE WHEN idgen.uuid_version(id) = 7 THEN idgen.unmask_uuid_v7(idgen.mask_uuid_v7(id)) = id ELSE tried.mask_uuid_v7(id, NULL) = '!22023' END} ],
+	  'uuids', q{CASE WHEN idgen.uuid_version(id) = 7 THEN idgen.unmask_uuid_v7(idgen.mask_uuid_v7(id)) = id ELSE tried.mask_uuid_v7(id, 'default') = '!22023' END} ],
 	[ 'mask_uuid_v7() inverts unmask_uuid_v7(), which accepts version 4 only',
-	  'uuids', q{CASE WHEN idgen.uuid_version(id) = 4 THEN idgen.mask_uuid_v7(idgen.unmask_uuid_v7(id)) = id ELSE tried.unmask_uuid_v7(id, NULL) = '!22023' END} ],
+	  'uuids', q{CASE WHEN idgen.uuid_version(id) = 4 THEN idgen.mask_uuid_v7(idgen.unmask_uuid_v7(id)) = id ELSE tried.unmask_uuid_v7(id, 'default') = '!22023' END} ],
 	[ 'permute() and unpermute() invert each other',
 	  'numbers', q{CASE WHEN n > 0 THEN idgen.unpermute(idgen.permute(n)) = n AND idgen.permute(idgen.unpermute(n)) = n
-				   ELSE tried.permute(n, NULL, NULL) = '!22003' AND tried.unpermute(n, NULL, NULL) = '!22003' END} ],
+				   ELSE tried.permute(n, 9, 'default') = '!22003' AND tried.unpermute(n, 9, 'default') = '!22003' END} ],
 	[ 'permute() stays within max_value',
 	  'numbers WHERE n > 1', q{idgen.permute(1, n) BETWEEN 1 AND n AND idgen.unpermute(idgen.permute(n, n), n) = n} ],
 	[ 'uuid_from_base() inverts uuid_to_base()',
@@ -268,6 +270,9 @@ our @properties = (
 		FROM uuids, bases) s WHERE next IS NOT NULL', 'here COLLATE "C" < next COLLATE "C"' ],
 	[ 'bigint_from_base() inverts bigint_to_base()',
 	  'numbers, bases WHERE n >= 0', 'idgen.bigint_from_base(idgen.bigint_to_base(n, base), base) = n' ],
+	[ 'NULL for an argument without the default NULL is an error, and NULL for the identifier is not',
+	  'numbers', q{tried.snowflake_timestamp(n, NULL) = '!22004' AND tried.js_id_timestamp(n, NULL) = '!22004' AND tried.permute(n, NULL, 'default') = '!22004' AND tried.unpermute(n, 9, NULL) IN ('!22004', '!22003')
+		AND num_nonnulls(tried.snowflake_timestamp(NULL, NULL), tried.js_id_timestamp(NULL, NULL), tried.permute(NULL, NULL, NULL), tried.mask_uuid_v7(NULL, NULL)) = 0} ],
 	[ 'bigint_to_base() rejects negative numbers',
 	  'numbers, bases WHERE n < 0', q{tried.bigint_to_base(n, base) = '!22023'} ],
 	[ 'uuid_from_base() accepts the digits of the base only',
@@ -275,13 +280,13 @@ our @properties = (
 						ELSE tried.uuid_from_base(t, base) = '!22P02' OR octet_length(t) = width END} ],
 	[ 'bigint_from_base() and uuid_from_base() agree',
 	  'texts, bases', q{CASE WHEN tried.uuid_from_base(t, base) ~ '^0{8}-0{4}-0{4}-[0-7]' THEN ('x' || right(translate(tried.uuid_from_base(t, base), '-', ''), 16))::bit(64)::bigint = idgen.bigint_from_base(t, base)
-						ELSE tried.bigint_from_base(t, base) = '!22P02' END} ],
+						ELSE tried.bigint_from_base(t, base) = CASE WHEN tried.uuid_from_base(t, base) = '!22P02' THEN '!22P02' ELSE '!22003' END END} ],
 	[ 'a prefixed id contains its prefix and its uuid',
 	  'prefixes, few_uuids', q{idgen.prefixed_id_prefix(idgen.prefixed_id(prefix, id)) = prefix AND idgen.prefixed_id_to_uuid(idgen.prefixed_id(prefix, id), prefix) = id} ],
 	[ 'the readers of prefixed ids agree on what a prefixed id is',
 	  'texts', q{CASE WHEN tried.prefixed_id_prefix(t) = '!22P02' THEN tried.prefixed_id_to_uuid(t, NULL) = '!22P02' AND tried.parse_prefixed_id(t) = '!22P02'
 				 ELSE t LIKE tried.prefixed_id_prefix(t) || '\_%' AND idgen.prefixed_id_to_uuid(t) = idgen.prefixed_id_to_uuid(idgen.prefixed_id(idgen.prefixed_id_prefix(t), idgen.prefixed_id_to_uuid(t)))
-				   AND (idgen.parse_prefixed_id(t)).uuid = idgen.prefixed_id_to_uuid(t) AND (idgen.parse_prefixed_id(t)).prefix = idgen.prefixed_id_prefix(t) END} ],
+				   AND (idgen.parse_prefixed_id(t)).id = idgen.prefixed_id_to_uuid(t) AND (idgen.parse_prefixed_id(t)).prefix = idgen.prefixed_id_prefix(t) END} ],
 	[ 'prefixed_id_to_uuid() rejects another prefix',
 	  'prefixes p, prefixes other, few_uuids WHERE p.prefix <> other.prefix', q{tried.prefixed_id_to_uuid(idgen.prefixed_id(p.prefix, id), other.prefix) = '!23514'} ],
 	[ 'is_prefixed_id() accepts the text that prefixed_id() returns only',
@@ -298,6 +303,8 @@ our @properties = (
 	[ 'a TypeID has one text form',
 	  'texts', q{CASE WHEN tried.typeid_to_uuid(t) = '!22P02' THEN tried.typeid_prefix(t) = '!22P02'
 				 ELSE idgen.typeid_from_uuid(idgen.typeid_prefix(t), idgen.typeid_to_uuid(t)) = t END} ],
+	[ 'is_typeid() accepts what the readers accept',
+	  'texts', q{idgen.is_typeid(t) = (tried.typeid_to_uuid(t) <> '!22P02') AND idgen.is_typeid(t, 'user') = (tried.typeid_prefix(t) = 'user') AND idgen.is_typeid(t, '') = (tried.typeid_prefix(t) = '')} ],
 	[ 'a TypeID contains its prefix and its uuid',
 	  q{prefixes, few_uuids WHERE prefix !~ '[0-9]'}, q{idgen.typeid_prefix(idgen.typeid_from_uuid(prefix, id)) = prefix AND idgen.typeid_to_uuid(idgen.typeid_from_uuid(prefix, id)) = id} ],
 	[ 'a new TypeID contains a version 7 uuid',
@@ -334,39 +341,44 @@ our @properties = (
 									   idgen.short_comb_timestamp(id), left(id::text, 4))} ],
 	[ 'short_comb_timestamp() returns the latest period with the prefix up to the clock',
 	  'instants, few_uuids WHERE isfinite(at) AND idgen.uuid_version(id) = 4 AND at > \'4000-01-01 BC\'',
-	  q{idgen.short_comb_timestamp(id, at) <= at AND idgen.short_comb_timestamp(id, at) > at - interval '1 minute' * 65536
-		AND idgen.is_recent_short_comb(id, '0', idgen.short_comb_timestamp(id, at)) AND left(idgen.short_comb(clock => idgen.short_comb_timestamp(id, at))::text, 4) = left(id::text, 4)} ],
+	  q{idgen.short_comb_timestamp(id, clock => at) <= at AND idgen.short_comb_timestamp(id, clock => at) > at - interval '1 minute' * 65536
+		AND idgen.is_recent_short_comb(id, '0', clock => idgen.short_comb_timestamp(id, clock => at)) AND left(idgen.short_comb(clock => idgen.short_comb_timestamp(id, clock => at))::text, 4) = left(id::text, 4)} ],
 	[ 'a new short COMB is recent, and half a cycle later it is not',
 	  q{instants, (VALUES (1), (2), (3), (6)) b (bytes) WHERE isfinite(at) AND at BETWEEN '4000-01-01 BC' AND '290000-01-01'},
-	  q{idgen.is_recent_short_comb(idgen.short_comb(prefix_bytes => bytes, clock => at), '0', at, prefix_bytes => bytes)
-		AND tried.check_recent_short_comb(idgen.short_comb(clock => at), NULL, at, NULL, NULL, NULL, NULL) NOT LIKE '!%'
-		AND NOT idgen.is_recent_short_comb(idgen.short_comb(clock => at), NULL, at + interval '1 minute' * 32768)} ],
+	  q{idgen.is_recent_short_comb(idgen.short_comb(prefix_bytes => bytes, clock => at), '0', prefix_bytes => bytes, clock => at)
+		AND tried.check_recent_short_comb(idgen.short_comb(clock => at), '10 minutes', '1 minute', 2, NULL, NULL, at) NOT LIKE '!%'
+		AND NOT idgen.is_recent_short_comb(idgen.short_comb(clock => at), clock => at + interval '1 minute' * 32768)} ],
 	[ 'check_recent_*() raise an error if is_recent_*() return false',
-	  'random_windows', q{CASE WHEN tried.is_recent_short_comb(id, tolerance, at, NULL, NULL, NULL, NULL) = 'true' THEN tried.check_recent_short_comb(id, tolerance, at, NULL, NULL, NULL, NULL) = id::text
-							   WHEN tried.is_recent_short_comb(id, tolerance, at, NULL, NULL, NULL, NULL) = 'false' THEN tried.check_recent_short_comb(id, tolerance, at, NULL, NULL, NULL, NULL) = '!23514'
-							   ELSE tried.check_recent_short_comb(id, tolerance, at, NULL, NULL, NULL, NULL) = tried.is_recent_short_comb(id, tolerance, at, NULL, NULL, NULL, NULL) END
-						  AND CASE WHEN tried.is_recent_comb(id, tolerance, at, NULL, NULL) = 'true' THEN tried.check_recent_comb(id, tolerance, at, NULL, NULL) = id::text
-							   WHEN tried.is_recent_comb(id, tolerance, at, NULL, NULL) = 'false' THEN tried.check_recent_comb(id, tolerance, at, NULL, NULL) = '!23514'
-							   ELSE tried.check_recent_comb(id, tolerance, at, NULL, NULL) = tried.is_recent_comb(id, tolerance, at, NULL, NULL) END
-						  AND CASE WHEN tried.is_recent_uuid_v7(id, tolerance, at, NULL, NULL) = 'true' THEN tried.check_recent_uuid_v7(id, tolerance, at, NULL, NULL) = id::text
-							   WHEN tried.is_recent_uuid_v7(id, tolerance, at, NULL, NULL) = 'false' THEN tried.check_recent_uuid_v7(id, tolerance, at, NULL, NULL) = '!23514'
-							   ELSE tried.check_recent_uuid_v7(id, tolerance, at, NULL, NULL) = tried.is_recent_uuid_v7(id, tolerance, at, NULL, NULL) END} ],
+	  'random_windows', q{CASE WHEN tried.is_recent_short_comb(id, tolerance, '1 minute', 2, NULL, NULL, at) = 'true' THEN tried.check_recent_short_comb(id, tolerance, '1 minute', 2, NULL, NULL, at) = id::text
+							   WHEN tried.is_recent_short_comb(id, tolerance, '1 minute', 2, NULL, NULL, at) = 'false' THEN tried.check_recent_short_comb(id, tolerance, '1 minute', 2, NULL, NULL, at) = '!23514'
+							   ELSE tried.check_recent_short_comb(id, tolerance, '1 minute', 2, NULL, NULL, at) = tried.is_recent_short_comb(id, tolerance, '1 minute', 2, NULL, NULL, at) END
+						  AND CASE WHEN tried.is_recent_comb(id, tolerance, NULL, NULL, at) = 'true' THEN tried.check_recent_comb(id, tolerance, NULL, NULL, at) = id::text
+							   WHEN tried.is_recent_comb(id, tolerance, NULL, NULL, at) = 'false' THEN tried.check_recent_comb(id, tolerance, NULL, NULL, at) = '!23514'
+							   ELSE tried.check_recent_comb(id, tolerance, NULL, NULL, at) = tried.is_recent_comb(id, tolerance, NULL, NULL, at) END
+						  AND CASE WHEN tried.is_recent_uuid_v7(id, tolerance, NULL, NULL, at) = 'true' THEN tried.check_recent_uuid_v7(id, tolerance, NULL, NULL, at) = id::text
+							   WHEN tried.is_recent_uuid_v7(id, tolerance, NULL, NULL, at) = 'false' THEN tried.check_recent_uuid_v7(id, tolerance, NULL, NULL, at) = '!23514'
+							   ELSE tried.check_recent_uuid_v7(id, tolerance, NULL, NULL, at) = tried.is_recent_uuid_v7(id, tolerance, NULL, NULL, at) END} ],
 	[ 'a COMB and a version 7 uuid are recent within the tolerance only',
 	  q{(SELECT at, idgen.comb(at) AS comb, idgen.uuid_v7(at) AS v7 FROM instants WHERE at BETWEEN '1970-01-02' AND '10889-08-01') s},
-	  q{idgen.is_recent_comb(comb, '1 ms', at) AND NOT idgen.is_recent_comb(comb, '1 ms', at + interval '3 ms') AND NOT idgen.is_recent_comb(comb, '1 ms', at - interval '3 ms') AND NOT idgen.is_recent_comb(v7, '1 ms', at)
-		AND idgen.is_recent_uuid_v7(v7, '1 ms', at) AND NOT idgen.is_recent_uuid_v7(v7, '1 ms', at + interval '3 ms') AND NOT idgen.is_recent_uuid_v7(v7, '1 ms', at - interval '3 ms') AND NOT idgen.is_recent_uuid_v7(comb, '1 ms', at)} ],
+	  q{idgen.is_recent_comb(comb, '1 ms', clock => at) AND NOT idgen.is_recent_comb(comb, '1 ms', clock => at + interval '3 ms') AND NOT idgen.is_recent_comb(comb, '1 ms', clock => at - interval '3 ms') AND NOT idgen.is_recent_comb(v7, '1 ms', clock => at)
+		AND idgen.is_recent_uuid_v7(v7, '1 ms', clock => at) AND NOT idgen.is_recent_uuid_v7(v7, '1 ms', clock => at + interval '3 ms') AND NOT idgen.is_recent_uuid_v7(v7, '1 ms', clock => at - interval '3 ms') AND NOT idgen.is_recent_uuid_v7(comb, '1 ms', clock => at)} ],
+	[ 'created_near() compares with the time in the identifier, both ends included',
+	  q{(SELECT idgen.uuid_timestamp(id) AS made, id, interval '1 ms' * n AS span FROM uuids, (VALUES (0), (1), (90000000)) v (n) WHERE idgen.uuid_version(id) IN (1, 6, 7, 13)) s},
+	  q{idgen.created_near(made + span, id, span) AND idgen.created_near(made - span, id, span)
+		AND NOT idgen.created_near(made + span + interval '1 us', id, span) AND NOT idgen.created_near(made - span - interval '1 us', id, span)} ],
 	[ 'is_uuid() agrees with a regular expression',
 	  'texts, generate_series(0, 15) version', q{idgen.is_uuid(t, version) = (t ~ ('^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-' || to_hex(version) || '[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$')
 																				OR t ~ ('^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-' || upper(to_hex(version)) || '[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$'))} ],
-	[ 'identifiers lie within the bounds of their instant, and bounds contain it',
-	  q{instants WHERE at BETWEEN '1970-01-01 00:00+00' AND '10889-08-02 05:31:50.655999+00'},
-	  q{idgen.uuid_v7(at) BETWEEN idgen.uuid_v7_floor(at) AND idgen.uuid_v7_ceil(at) AND idgen.comb(at) BETWEEN idgen.comb_floor(at) AND idgen.comb_ceil(at)
-		AND idgen.uuid_timestamp(idgen.uuid_v7_floor(at)) = date_trunc('ms', at) AND idgen.uuid_timestamp(idgen.uuid_v7_ceil(at)) = date_trunc('ms', at)
-		AND idgen.comb_timestamp(idgen.comb_floor(at)) = date_trunc('ms', at) AND idgen.comb_timestamp(idgen.comb_ceil(at)) = date_trunc('ms', at)} ],
-	[ 'ULIDs lie within the bounds of their instant, and bounds contain it',
-	  q{instants WHERE at BETWEEN '1970-01-01 00:00+00' AND '10889-08-02 05:31:50.655999+00'},
-	  q{idgen.ulid_from_uuid(idgen.uuid_v7(at)) COLLATE "C" BETWEEN idgen.ulid_floor(at) AND idgen.ulid_ceil(at)
-		AND idgen.ulid_timestamp(idgen.ulid_floor(at)) = date_trunc('ms', at) AND idgen.ulid_timestamp(idgen.ulid_ceil(at)) = date_trunc('ms', at)} ],
+	[ 'identifiers lie between the floors of their millisecond and the next, which contain it',
+	  q{(SELECT at, at + interval '1 ms' AS next FROM instants WHERE at >= '1970-01-01 00:00+00' AND at < '10889-08-02 05:31:50.655+00') s},
+	  q{idgen.uuid_v7(at) >= idgen.uuid_v7_floor(at) AND idgen.uuid_v7(at) < idgen.uuid_v7_floor(next)
+		AND idgen.comb(at) >= idgen.comb_floor(at) AND idgen.comb(at) < idgen.comb_floor(next)
+		AND idgen.ulid_from_uuid(idgen.uuid_v7(at)) COLLATE "C" >= idgen.ulid_floor(at) AND idgen.ulid_from_uuid(idgen.uuid_v7(at)) COLLATE "C" < idgen.ulid_floor(next)
+		AND idgen.uuid_timestamp(idgen.uuid_v7_floor(at)) = date_trunc('ms', at) AND idgen.comb_timestamp(idgen.comb_floor(at)) = date_trunc('ms', at)
+		AND idgen.ulid_timestamp(idgen.ulid_floor(at)) = date_trunc('ms', at)} ],
+	[ 'uuid_v7_ms() contains its millisecond and 74 random bits',
+	  q{(SELECT at, idgen.uuid_v7_ms(at) AS id, idgen.uuid_v7_ms(at) AS other FROM instants WHERE at >= '1970-01-01 00:00+00' AND at < '10889-08-02 05:31:50.655+00') s},
+	  q{idgen.uuid_version(id) = 7 AND idgen.uuid_timestamp(id) = date_trunc('ms', at) AND right(id::text, 17) <> right(other::text, 17)} ],
 	[ '*_within() are half-open ranges of uuids and ULIDs',
 	  q{few_uuids, (SELECT at AS start, lead(at, 7) OVER (ORDER BY md5(at::text)) AS stop FROM instants WHERE at BETWEEN '1970-01-01' AND '2090-01-01') s},
 	  q{idgen.uuid_v7_within(id, start, stop) IS NOT DISTINCT FROM (id >= idgen.uuid_v7_floor(start) AND id < idgen.uuid_v7_floor(stop))
@@ -386,18 +398,18 @@ our @properties = (
 	[ 'uuid_v5() is of version 5 and differs by name and namespace',
 	  'texts, (SELECT id FROM few_uuids LIMIT 3) s', q{tried.uuid_v5(id, t) = '!22021' OR tried.uuid_v5(id, t) ~ '^.{14}5.{4}[89ab]' AND tried.uuid_v5(id, t) <> idgen.uuid_v5(id, t || 'a')::text
 				 AND idgen.uuid_v5(id, t) <> idgen.uuid_v5(idgen.uuid_v5(id, t), t)} ],
-	[ 'bounds keep the order of time',
+	[ 'floors keep the order of time',
 	  q{(SELECT at, lag(at) OVER (ORDER BY at) AS before FROM instants WHERE at BETWEEN '1970-01-01 00:00+00' AND '2089-01-01 00:00+00') s WHERE date_trunc('s', before) < date_trunc('s', at)},
-	  q{idgen.uuid_v7_ceil(before) < idgen.uuid_v7_floor(at) AND idgen.comb_ceil(before) < idgen.comb_floor(at) AND idgen.object_id_ceil(before) COLLATE "C" < idgen.object_id_floor(at)
-		AND (before < '2020-01-01 00:00+00' OR idgen.snowflake_ceil(before) < idgen.snowflake_floor(at) AND idgen.js_id_ceil(before) < idgen.js_id_floor(at))} ],
-	[ 'a Snowflake equals its parts and lies within the bounds of its time',
+	  q{idgen.uuid_v7_floor(before) < idgen.uuid_v7_floor(at) AND idgen.comb_floor(before) < idgen.comb_floor(at) AND idgen.object_id_floor(before) COLLATE "C" < idgen.object_id_floor(at)
+		AND (before < '2020-01-01 00:00+00' OR idgen.snowflake_floor(before) < idgen.snowflake_floor(at) AND idgen.js_id_floor(before) < idgen.js_id_floor(at))} ],
+	[ 'a Snowflake equals its parts and is not below the floor of its time',
 	  'numbers', q{CASE WHEN n < 1 THEN num_nonnulls(idgen.snowflake_timestamp(n), idgen.snowflake_node(n), idgen.snowflake_counter(n)) = 0
 					ELSE ((extract(epoch FROM idgen.snowflake_timestamp(n)) - 1577836800) * 1000 * 1024 + idgen.snowflake_node(n)) * 4096 + idgen.snowflake_counter(n) = n
-					  AND n BETWEEN idgen.snowflake_floor(idgen.snowflake_timestamp(n)) AND idgen.snowflake_ceil(idgen.snowflake_timestamp(n)) END} ],
-	[ 'a js_id equals its parts and lies within the bounds of its time',
+					  AND n - idgen.snowflake_floor(idgen.snowflake_timestamp(n)) BETWEEN 0 AND 4194303 END} ],
+	[ 'a js_id equals its parts and is not below the floor of its time',
 	  'numbers', q{CASE WHEN n < 1 OR n >= 9007199254740992 THEN num_nonnulls(idgen.js_id_timestamp(n), idgen.js_id_node(n), idgen.js_id_counter(n)) = 0
 					ELSE ((extract(epoch FROM idgen.js_id_timestamp(n)) - 1577836800) * 32 + idgen.js_id_node(n)) * 65536 + idgen.js_id_counter(n) = n
-					  AND n BETWEEN idgen.js_id_floor(idgen.js_id_timestamp(n)) AND idgen.js_id_ceil(idgen.js_id_timestamp(n)) END} ],
+					  AND n - idgen.js_id_floor(idgen.js_id_timestamp(n)) BETWEEN 0 AND 2097151 END} ],
 	[ 'a TraceId equals its parts, its time being within one cycle before the clock',
 	  q{numbers, instants WHERE at BETWEEN '1950-01-01' AND '9999-01-01'},
 	  q{CASE WHEN n < 1 OR n % 4194304 = 0 THEN num_nonnulls(idgen.trace_id_timestamp(n, at), idgen.trace_id_node(n), idgen.trace_id_counter(n)) = 0
@@ -406,22 +418,27 @@ our @properties = (
 	[ 'a DecimalId equals its parts',
 	  'numbers', q{CASE WHEN n < 10000000000 OR n >= 9223372030000000000 THEN idgen.decimal_id_parts(n) IS NULL
 					ELSE (SELECT (p.counter * 100000::bigint + p.generator) * 100000 + p.launch = n AND p.generator BETWEEN 0 AND 99999 AND p.launch BETWEEN 0 AND 99999 FROM idgen.decimal_id_parts(n) p) END} ],
-	[ 'raise_ticker() accepts values in range and never lowers a ticker',
-	  'numbers', q{CASE WHEN n < 1 OR n > 92233720200000 THEN tried.raise_ticker('decimal_id', n) = '!22003'
-					WHEN coalesce(tried.raise_ticker('decimal_id', n), '') = '' THEN (SELECT s.last_value >= n AND s.reserved_value > n FROM idgen.ticker_state(CASE WHEN n > 0 THEN 'decimal_id' END) s) END} ],
+	[ 'raise_decimal_id() accepts identifiers and never lowers the ticker',
+	  'numbers', q{CASE WHEN idgen.decimal_id_parts(n) IS NULL THEN tried.raise_decimal_id(n) = '!22003'
+					WHEN coalesce(tried.raise_decimal_id(n), '') = '' THEN (SELECT s.last_value >= p.generator * 922337202::bigint + p.counter AND s.reserved_value > s.last_value
+						FROM idgen.decimal_id_parts(n) p, idgen.ticker_state(CASE WHEN n > 0 THEN 'decimal_id' END) s) END} ],
+	[ 'raise_ticker() accepts times that are not far ahead and never lowers a ticker',
+	  'instants', q{CASE WHEN at IN ('infinity', '-infinity') OR at > now() + interval '25 hours' THEN tried.raise_ticker('js_id', at) = '!22008'
+					WHEN coalesce(tried.raise_ticker('js_id', at), '') = '' THEN (SELECT s.last_time >= date_trunc('second', at) AND s.reserved_value > s.last_value
+						FROM idgen.ticker_state(CASE WHEN at IS NOT NULL THEN 'js_id' END) s) END} ],
 	[ 'ticker_state() accepts the names of tickers only',
-	  'texts', "(tried.ticker_state(t) <> '!22023') = (t IN ($ticker_names))" ],
+	  'texts', "(tried.ticker_state(t) <> '!42704') = (t IN ($ticker_names))" ],
 	[ 'the readers of ObjectIds agree on what an ObjectId is',
 	  'texts', q{CASE WHEN t ~ '^[0-9a-fA-F]{24}$' THEN idgen.is_object_id(t) AND idgen.object_id_timestamp(t) = to_timestamp(('x' || left(t, 8))::bit(32)::bigint & 4294967295)
 				 ELSE NOT idgen.is_object_id(t) AND tried.object_id_timestamp(t) = '!22P02' END} ],
-	[ 'an ObjectId lies within the bounds of its second',
-	  'object_ids', q{o COLLATE "C" BETWEEN idgen.object_id_floor(idgen.object_id_timestamp(o)) AND idgen.object_id_ceil(idgen.object_id_timestamp(o) + interval '999 ms')} ],
+	[ 'the floor of an ObjectId has its first eight digits',
+	  'object_ids', q{idgen.object_id_floor(idgen.object_id_timestamp(o) + interval '999 ms') = rpad(left(lower(o), 8), 24, '0')} ],
 	[ 'create_once() records a command once and then returns its entity',
 	  q{(SELECT id, first.created AS first, again.created AS again, again.entity_id AS found
 		 FROM few_uuids, LATERAL idgen.create_once(id, idgen.swap_guid_bytes(id), 'a') first, LATERAL idgen.create_once(id, idgen.uuid_v4(), CASE WHEN first.created THEN 'a' END) again) s},
 	  q{first AND NOT again AND found = idgen.swap_guid_bytes(id)} ],
 	[ 'find_creation() finds the command, and another name or type is an error',
-	  'few_uuids', q{(SELECT f.entity_id = idgen.swap_guid_bytes(id) FROM idgen.find_creation(id) f) AND tried.create_once(id, id, 'b', NULL) = '!23505' AND tried.create_once_bigint(id, 1, 'a', NULL) = '!23505'} ],
+	  'few_uuids', q{(SELECT f.entity_id = idgen.swap_guid_bytes(id) FROM idgen.find_creation(id) f) AND tried.create_once(id, id, 'b', NULL) = '!23514' AND tried.create_once_bigint(id, 1, 'a', NULL) = '!23514'} ],
 	[ 'forget_creation() and forget_creation_of() delete the command',
 	  q{(SELECT id, row_number() OVER () AS k FROM few_uuids) s}, q{CASE WHEN k % 2 = 0 THEN idgen.forget_creation(id) AND NOT idgen.forget_creation(id)
 		ELSE idgen.forget_creation_of(idgen.swap_guid_bytes(id)) = 1 AND idgen.forget_creation_of(idgen.swap_guid_bytes(id)) = 0 END} ],
@@ -434,11 +451,11 @@ our @properties = (
 			ORDER BY (e = id) IS TRUE DESC, o DESC LIMIT keep) newest), '{}')} ],
 	[ 'expected_key_cost() returns numbers from 0 on or an error',
 	  q{(VALUES ('random'), ('ordered'), ('short_comb')) k (kind), reals r, (VALUES (1::float8), (1e9), ('NaN')) c (x), (VALUES (1e-6::float8), (1000), (1e15), (NULL)) p (x), (VALUES (1, 1024), (6, 1)) b (bytes, length),
-		LATERAL (SELECT tried.expected_key_cost(kind, r.x, c.x, p.x, bytes, length, 16, NULL) AS said) t},
+		LATERAL (SELECT tried.expected_key_cost(kind, r.x, c.x, p.x, bytes, length, 16, NULL, 0) AS said) t},
 	  q{said ~ '^![0-9]{5}$' OR said = '(,,,,)' OR said ~ '^\([0-9.e-]+,[0-9.e-]+,[0-9.e-]+,[0-9.e-]+,[0-9]+\)$'} ],
-	[ 'advise_short_comb() returns arguments that short_comb() accepts',
-	  q{reals r, (VALUES (0), (1), (1000000), (1000000000000)) v (n), LATERAL idgen.advise_short_comb(x, n) a WHERE x BETWEEN 1e-6 AND 1e9},
-	  q{wal_bytes_per_row > 0 AND leaf_density BETWEEN 0 AND 100 AND index_bytes > 0 AND active_bytes >= 0 AND cycle > period AND idgen.uuid_version(idgen.short_comb(period, prefix_bytes)) = 4} ],
+	[ 'index_report() takes any positive number of rows in a checkpoint interval', q{numbers, LATERAL idgen.index_report('idgen.creation_identifiers_pkey', n) r WHERE n >= 1}, q{r.rows >= 0} ],
+	[ 'index_sample() takes any positive number of rows in a checkpoint interval', q{numbers, LATERAL idgen.index_sample('idgen.creation_identifiers_pkey', n, 1) r WHERE n >= 1}, q{r.rows >= 0 AND r.located_rows <= 1} ],
+	[ 'index_reports() returns indexes of the given size', q{(VALUES (0::bigint), (65536)) v (n), LATERAL idgen.index_reports(n) r}, q{r.size_bytes >= n} ],
 );
 
 1;

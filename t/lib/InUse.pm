@@ -145,7 +145,7 @@ sub check_works
 		'42|f', "$when: a retry returns the recorded number");
 	is( sqlstate_of($node, $database,
 			q{SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000a', idgen.uuid_v7(), 'order', '{"customer": 8}')}),
-		'23505', "$when: another request is an error");
+		'23514', "$when: another request is an error");
 
 	$node->safe_psql($database, _fill($round));
 	is( $node->safe_psql($database, "SELECT count(*) FROM orders WHERE round = $round"),

@@ -2,7 +2,7 @@
 # users paste.
 #
 #   my $page = Page->new('recipes');
-#   $page->blocks('From bigserial');          # the blocks of ```sql there
+#   $page->blocks('Store a uuid');            # the blocks of ```sql there
 #   $page->blocks('Node numbers', 'sh');      # or of another language
 #   $page->table('Store a uuid');             # the cells of the tables' rows
 

@@ -49,46 +49,26 @@ for key, (label, type_, wal, images, bulk_wal, bulk_images, density) in KEYS.ite
             exactly(scene, key, "wal_bytes_per_row", (175, 170, 171))
         elif scene == "steady" and key == "random":
             exactly(scene, key, "wal_bytes_per_row", (4104, 4275, 4000))
+        elif scene == "steady" and key == "snowflake":
+            exactly(scene, key, "wal_bytes_per_row", (174, 171, 175))
         else:
             add(scene, key, "", "", wal_bytes_per_row=bytes_)
-        images_bytes = fpi * 6000
-        rest = bytes_ - images_bytes
-        add(scene, key, "", "", us_per_row=time, rows_per_s=1e6 / time, fpi_per_row=fpi, fpi_bytes_per_row=images_bytes,
-            wal_heap_bytes_per_row=rest * 0.45, wal_btree_bytes_per_row=rest * 0.4, wal_other_bytes_per_row=rest * 0.15,
-            index_bytes=5e6 * 24 / density * 100, leaf_density=density, leaf_fragmentation=abs(70 - density),
-            hit_ratio=0.661 if fpi > 0.1 else 0.99)
+        add(scene, key, "", "", us_per_row=time, rows_per_s=1e6 / time, fpi_per_row=fpi,
+            index_bytes=5e6 * 24 / density * 100, leaf_density=density)
 
 for key in SWEPT:
     wal, spread = KEYS[key][2], key == "random"
-    for x in (0.25, 0.5, 1, 2, 4):
-        miss = max(0, 1 - 0.9 / x) if spread else 0.001
-        add("outgrow", key, "", x, rows_per_s=14000 / (1 + 6 * miss), wal_bytes_per_row=wal * (1 + (0.5 * math.log2(4 * x) / 4 if spread else 0)),
-            reads_per_row=miss, us_per_row=1e6 / 14000 * (1 + 6 * miss))
-    for x in (1000, 3000, 10000, 30000, 100000, 300000, 1000000):
+    for x in (1000, 5000, 10000, 30000, 100000, 300000, 1000000):
         pages = 20000 * (1 - math.exp(-x / 20000)) if spread else 20 + x / (200 if key != "short_comb" else 120)
-        add("checkpoint", key, "", x, wal_bytes_per_row=170 + 8000 * pages / x, fpi_per_row=pages / x)
-    for x in (1, 2, 4, 8, 16, 32):
-        add("clients", key, "", x, rows_per_s=9000 * x / (1 + x / (4 if spread else 9)), wal_bytes_per_row=wal * (0.8 if spread else 1.0))
-    for series, time, reads in (("recent", 3.0, 0.002), ("random", 14, 0.6), ("range", 0.6, 0.01)):
-        if series != "range" or key in ("uuid_v7", "bigint"):
-            cold = 4 if spread and series == "recent" else 1
-            add("read", key, series, "", us_per_row=time * cold, reads_per_row=0.7 if cold > 1 else reads, hit_ratio=0.66 if cold > 1 else 0.99 - reads / 2)
-    for step in range(0, 13):
-        x = step / 4
-        grow = {"random": 1.05, "short_comb": 1.35, "short_comb_run": 1.45}.get(key, 1.02)
-        size = 30e6 * (1 if key != "bigint" else 0.7) * (1 + (grow - 1) * (1 - math.exp(-2 * x)))
-        add("delete", key, "", x, 0.01, index_bytes=size, leaf_density=min(90, 90 / (size / 30e6)), heap_bytes=64e6 * (1 + 0.08 * (1 - math.exp(-x))))
-
-for rate in (100, 1000, 10000):
-    for run in (1, 16, 256, 4096):
-        for period in (1, 10, 60, 600, 3600):
-            rows = period * rate
-            pages = min(20000, rows / 120) / min(run, max(rows, 1)) + rate / 100
-            density = 52 + 18 * (1 - math.exp(-rows / 2000))
-            size = (20000 + rows) * 24 / density * 100
-            add("period", "short_comb", f"run_length={run} rate={rate}", period, wal_bytes_per_row=180 + 4000 * (1 - math.exp(-pages / 4000)),
-                leaf_density=density, index_bytes=size, predicted_leaf_density=density * 1.03, predicted_index_bytes=size * 0.98,
-                index_rows=20000 + rows, inserted_rows=0)
+        add("curve", key, "", x, wal_bytes_per_row=170 + 8000 * pages / x, fpi_per_row=pages / x, reads_per_row=0.78 if spread else 0.004,
+            index_bytes=80e6, leaf_density=69, index_rows=2000000, inserted_rows=x)
+    for step in range(0, 4):
+        add("delete", key, "", step, 0.01, index_bytes=30e6 + 4e6 * step, leaf_density=90 - 8 * step, heap_bytes=64e6)
+    for series in ("synchronous_commit off, 0 secondary indexes", "synchronous_commit on, 2 secondary indexes"):
+        for x in range(60, 660, 60):
+            add("long", key, series, x, 0.05, rows_per_s=9000 if spread else 30000)
+        add("long", key, series, "", 0.05, rows_per_s=9000 if spread else 30000, latency_p50_ms=0.5, latency_p99_ms=3, latency_p999_ms=20, checkpoints=5,
+            wal_bytes_per_row=wal * 3, reads_per_row=0.8 if spread else 0.01, index_bytes=2e9, checkpoint_bytes=4e9, backend_bytes=1e9, replica_lag_ms=12)
 
 for key in ("short_comb", "short_comb_run"):
     for cycle in (1, 2):
@@ -113,23 +93,10 @@ for key in ("bigint", "random", "uuid_v7", "short_comb"):
         waits = 0.7 * (1 - 1 / x) if ordered else 0.05 * (1 - 1 / x)
         add("contention", key, "", x, rows_per_s=9000 * x / (1 + x / (5 if ordered else 9)), samples=1000 * x,
             page_wait_share=waits, wal_wait_share=0.1 * (1 - 1 / x))
-        for event, share in (("LWLock:BufferContent", waits), ("LWLock:WALInsert", 0.1 * (1 - 1 / x)), ("none", 0.9 - waits), ("IO:DataFileExtend", 0.002)):
-            if share:
-                add("contention", key, event, x, wait_share=share)
 
 for key, share in (("bigint", 0.21), ("uuid_v7", 0.2), ("snowflake", 0.2), ("short_comb", 0.06), ("short_comb_run", 0.12), ("random", 0.004)):
     for series, part in (("read and insert", share), ("insert", 0)):
         add("serializable", key, series, "", failure_share=part, transactions=4000, failed=4000 * part, rows_per_s=5000 * (1 - part), us_per_row=1600)
-
-for key, mask in (("masked", 0.5), ("uuid_v7", 0), ("short_comb", 0)):
-    add("masked", key, "insert", "", 0.005, us_per_row=3 + mask, rows_per_s=1e6 / (3 + mask), wal_bytes_per_row=KEYS["short_comb" if key == "short_comb" else "uuid_v7"][2],
-        fpi_per_row=0.001, index_bytes=30e6 if key == "short_comb" else 21e6, leaf_density=61 if key == "short_comb" else 90)
-    add("masked", key, "lookup", "", 0.005, us_per_row=5 + mask, reads_per_row=0.3, hit_ratio=0.9)
-
-for key in SWEPT:
-    for x in (0.5, 2, 4):
-        fall = 1 + 5 * max(0, 1 - 0.5 / x) if key == "random" else 1
-        add("memory", key, "", x, rows_per_s=60000 / fall, wal_bytes_per_row=KEYS[key][2], reads_per_row=fall - 1)
 
 touches = []
 for key in SWEPT:
@@ -155,9 +122,6 @@ def write(name, head, rows):
 write("measurements.csv", ["scene", "key", "series", "x", "repetition", "metric", "value"], lines)
 write("keys.csv", ["key", "label", "type"], [[key, *KEYS[key][:2]] for key in KEYS])
 write("touches.csv", ["key", "row", "block", "blocks", "position"], touches)
-write("advice.csv", ["key", "series", "moment", "key_kind", "leaf_density", "newest_leaf_share", "advice"],
-      [[key, "changed", moment, kind, 69.8, 0.4, f"Advice, with a comma, {moment} the change."]
-       for key in ("uuid_v7", "short_comb") for moment, kind in (("before", "random"), ("after", "mixed"))])
 write("settings.csv", ["name", "value"], [
     ["server_version", "15.20 (Debian 15.20-0+deb12u1)"], ["date", "2031-02-03 04:05 UTC"], ["cores", "2"], ["memory", "8388608 kB"],
     ["command", "run.sh --quick --key 'pg_ulid=uuid:f(1)'"], ["shared_buffers", "256MB"], ["full_page_writes", "on"],

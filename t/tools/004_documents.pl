@@ -17,9 +17,10 @@ use Test::More;
 my $folder = dirname(__FILE__) . '/../..';
 
 # Blocks that cannot be pasted: a template, those for other extensions, which
-# t/025_cron.pl, t/060_recipes.pl, t/061_partitions.pl and t/080_citus.pl cover, and
+# t/025_cron.pl, t/060_recipes.pl, t/061_partitions.pl, t/080_citus.pl and
+# t/082_pgtle.pl cover, and
 # those for several servers, which t/081_shards.pl covers.
-my $not_for_pasting = qr/create_once\(command_id, proposed_id|cron\.schedule|partman\.|pg_dist_|FOREIGN TABLE/;
+my $not_for_pasting = qr/create_once\(command_id, proposed_id|cron\.schedule|partman\.|pgtle\.|pg_dist_|FOREIGN TABLE/;
 
 my $node = PostgreSQL::Test::Cluster->new('documents');
 $node->init;
@@ -75,9 +76,8 @@ is_deeply([ grep { !exists $pasted{$_} } qw(README choosing masking operations p
 like($pasted{README}, qr/^([0-9a-f-]{36})\|t\n\1\|f$/m, 'README: a command that is sent twice creates once');
 like($pasted{README}, qr/^1\n\d+\|[^|]+\|1$/m, 'README: a time range contains its row; a snowflake reveals time and node');
 like($pasted{README}, qr/^acct_[0-9a-z]{25}$/m, 'README: a prefixed id');
-like($pasted{choosing}, qr/^unknown \(too few rows\)\|/m, 'choosing: the advisor reports on an index');
-like($pasted{operations}, qr/^part_pkey\|short COMB\|1000\|/m, 'operations: the advisor reports on all primary keys');
-unlike($pasted{operations}, qr/^(days|numbers|notes|parts)_pkey/m, 'operations: except those that it does not support');
+like($pasted{choosing}, qr/^orders_pkey\|orders\|id\|/m, 'choosing: the advisor reports on an index');
+like($pasted{operations}, qr/^part_pkey\|\d+ kB\|/m, 'operations: the advisor reports on all indexes');
 
 # The text of a document without its code.
 sub prose

@@ -49,12 +49,12 @@ for my $key (@keys)
 is($node->safe_psql('postgres', q{SELECT count(*) FROM (
 		SELECT id < lag(id) OVER (ORDER BY payload) AS descends FROM idgen_bench.uuid_v7 WHERE payload > 0) pairs WHERE descends}),
 	0, 'the history is in the order of time');
-$node->safe_psql('postgres', 'SET client_min_messages = warning; DROP SCHEMA idgen_bench CASCADE; DROP EXTENSION idgen; DROP SCHEMA idgen');
+$node->safe_psql('postgres', 'SET client_min_messages = warning; DROP SCHEMA idgen_bench CASCADE; DROP EXTENSION idgen');
 
 my ($stdout, $stderr);
 sub compare
 {
-	return IPC::Run::run([ "$bench/compare.sh", '--rows', 20000, '--transactions', 200, '--clients', 2, '--rounds', 1, @_ ],
+	return IPC::Run::run([ "$bench/compare.sh", '--rows', 20000, '--rows-per-checkpoint', 200, '--clients', 2, '--rounds', 1, @_ ],
 		'<', \undef, '>', \$stdout, '2>', \$stderr);
 }
 
@@ -70,7 +70,7 @@ sub check_table
 	my ($where, @expected) = @_;
 	my %rows = rows_of($stdout);
 
-	is_deeply([ $stdout =~ /^\| (\w+) +\| +\d+ \| +\d+\.\d{3} \| +\d+ \| +\d+\.\d \|(?: +(?:\d+\.\d\d|-) \|){4}$/mg ],
+	is_deeply([ $stdout =~ /^\| (\w+) +\| \d+ +\| \d+\.\d{3} +\| \d+ +\| \d+\.\d +\|(?: (?:\d+\.\d\d|-|~) +\|){4}$/mg ],
 		\@expected, "$where: one row of figures for each key, in order");
 	is($rows{bigint}{'WAL : bigint'}, '1.00', "$where: bigint is compared with itself");
 	is($rows{random}{'rows : random'}, '1.00', "$where: random is compared with itself");
@@ -96,7 +96,7 @@ SKIP:
 	my @size = (20000, 5000);
 	my $out = PostgreSQL::Test::Utils::tempdir() . '/laboratory';
 
-	ok( compare('--server', '--rows', $size[0], '--transactions', $size[1], '--clients', 1)
+	ok( compare('--server', '--rows', $size[0], '--rows-per-checkpoint', $size[1], '--clients', 1)
 		  && IPC::Run::run([ "$bench/lab/run.sh", '--server', '--quiet', '--no-report', '--scene', 'steady', '--repetitions', 1,
 				'--keys', join(',', @keys), '--steady.rows', $size[0], '--steady.inserts', $size[1], '--out', $out ],
 			'<', \undef, '>', \my $table, '2>', \$stderr),
@@ -115,7 +115,10 @@ SKIP:
 $node->append_conf('postgresql.conf', 'idgen.node_id = -1');
 $node->reload;
 ok(compare('--server', '--keys', 'uuid_v7,random'), 'with two keys') or diag $stderr;
-like($stdout, qr/^\| uuid_v7 .* - \| +0\.\d\d \|.*\n\| random /m, 'a ratio to a key that was not measured is left out');
+like($stdout, qr/^\| uuid_v7 .* - +\| +0\.\d\d +\|.*\n\| random /m, 'a ratio to a key that was not measured is left out');
+ok(compare('--server', '--keys', 'bigint,random', '--rounds', 3, '--rate', 1000, '--days', 2), 'with three rounds, a rate and days') or diag $stderr;
+like($stdout, qr/^20,000 rows of 2 days in each table, then 3 rounds of 200 rows after a checkpoint, .* 1000 rows\/s,/m, 'the conditions are printed');
+like($stdout, qr/^\| random +\| \d+ \(\d+-\d+\) +\| \d+\.\d{3} +\| \d+ \(\d+-\d+\) +\|/m, 'each figure has its range');
 ok(!compare('--server', '--keys', 'snowflake'), 'a key that the server cannot generate is an error');
 like($stderr, qr/idgen\.node_id.*snowflake could not be measured/s, 'which names the reason');
 ok(compare('--server'), 'without --keys, such a key is left out') or diag $stderr;

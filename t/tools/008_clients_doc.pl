@@ -83,9 +83,10 @@ for (
 	[ '23514', 'prefixed_id_check', q{SELECT idgen.prefixed_id('order')::account_id} ],
 	[ '23514', '', q{SELECT idgen.prefixed_id_to_uuid(idgen.prefixed_id('order'), 'acct')} ],
 	[ '22P02', '', q{SELECT idgen.prefixed_id_to_uuid('acct')} ],
-	[ '23505', 'creation_identifiers_same_command', "SELECT idgen.create_once($known_command, 'create invoice')" ],
+	[ '23514', 'creation_identifiers_same_command', "SELECT idgen.create_once($known_command, 'create invoice')" ],
 	[ '23505', 'orders_pkey', q{WITH new AS (SELECT idgen.short_comb() AS id) INSERT INTO orders SELECT id FROM new, generate_series(1, 2)} ],
 	[ '23505', 'id_prefixes_pkey', q{SELECT idgen.create_id_domain('other_id', 'acct')} ],
+	[ '22003', '', q{SELECT idgen.create_once(idgen.uuid_v7(), idgen.uuid_v7(), '', '1e1000')} ],
 	[ '40001', '', "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1;\n"
 			. meanwhile("SELECT idgen.create_once($new_command)") . "SELECT idgen.create_once($new_command)" ],
 	[ '55P03', '', "BEGIN; SELECT idgen.create_once('018f0000-0000-7000-8000-000000000004', idgen.uuid_v7());\n"
@@ -98,8 +99,8 @@ for (
 	[ '22008', '', q{SELECT idgen.uuid_v7('1900-01-01')} ],
 	[ '22023', '', q{SELECT idgen.short_comb('1 month')} ],
 	[ '2202E', '', q{SELECT idgen.remember_command(ARRAY[ARRAY[idgen.uuid_v7()]], idgen.uuid_v7())} ],
-	[ '22007', '', q{SET idgen.clock = 'noon'; LOAD 'idgen'; INSERT INTO orders VALUES (idgen.short_comb())} ],
-	[ '22003', '', q{SELECT idgen.raise_ticker('snowflake', -1)} ],
+	[ '22003', '', q{SELECT idgen.raise_decimal_id(0)} ],
+	[ '42704', '', q{SELECT idgen.ticker_state('sunflower')} ],
 	[ '42703', '', "BEGIN; $checked_at('key', 'comb'); INSERT INTO orders VALUES (idgen.short_comb())" ],
 	[ '42804', '', "BEGIN; $checked_at('number', 'comb'); INSERT INTO orders VALUES (idgen.short_comb())" ],
 	[ '0A000', '', "BEGIN; $checked_at('made', 'comb'); INSERT INTO orders VALUES (idgen.short_comb())" ],
@@ -107,6 +108,7 @@ for (
 		INSERT INTO orders VALUES (idgen.short_comb())} ],
 	[ '42501', '', "SET ROLE app; SELECT idgen.create_once($known_command)" ],
 	[ '55000', '', q{SELECT idgen.snowflake()} ],
+	[ '42P06', '', q{BEGIN; SET client_min_messages = error; DROP EXTENSION idgen CASCADE; CREATE SCHEMA idgen; CREATE EXTENSION idgen} ],
 	[ '42P01', '', q{BEGIN; ALTER SEQUENCE idgen.uuid_v7_ordered_ticker RENAME TO other; SELECT idgen.uuid_v7_ordered()} ])
 {
 	my ($sqlstate, $constraint, $statement) = @$_;

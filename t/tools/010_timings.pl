@@ -33,4 +33,19 @@ for (
 	}
 }
 
+# The long run, for a second: its raw numbers are kept, and a run that is there is not repeated.
+my $out = PostgreSQL::Test::Utils::tempdir() . '/long';
+my @long = ("$lab/long.sh", qw(--seconds 2 --interval 1 --rows 2000 --clients 2 --configurations on_2 --out),
+	$out, '--keys', 'bigint_and_uuid,short_comb');
+for my $time (1, 2)
+{
+	my ($stdout, $stderr) = ('', '');
+	ok(IPC::Run::run(\@long, '<', \undef, '>', \$stdout, '2>', \$stderr), "long.sh succeeds, time $time") or diag $stderr;
+	like($stderr, qr/^\[\d+:\d\d\] memory: (?:cgroup|direct I\/O|not limited)/m, 'it says how the memory is limited') if $time == 1;
+	is(scalar(() = $stderr =~ /: is there already$/mg), $time == 1 ? 0 : 2, 'what is there already is not measured again');
+	my ($text) = map { slurp_file("$out/short_comb.on_2.1/$_") } 'measurements.csv';
+	like($text, qr/^long,short_comb,synchronous_commit on; 2 secondary indexes,,1,$_,\d/m, "it measures $_")
+	  for qw(rows_per_s latency_p50_ms latency_p999_ms wal_bytes_per_row reads_per_row heap_reads_per_row checkpoint_bytes backend_bytes index_bytes heap_bytes);
+}
+
 done_testing();

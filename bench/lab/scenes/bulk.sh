@@ -6,7 +6,7 @@
 
 bulk_plan() {
     scene_keys=("${keys[@]}")
-    plan_turns "$(plan_load "${size[bulk_rows]}")" "$(plan_insert "${size[bulk_inserts]}")"
+    plan_turns
 }
 
 bulk_fill() {

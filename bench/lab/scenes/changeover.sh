@@ -19,12 +19,12 @@ changeover_plan() {
     key_column[changeover]=
     key_history[changeover]=${key_history[uuid_v7]}
 
-    plan_keys "$((2 * $(plan_load "${size[changeover_rows]}")))" fill
+    plan_keys fill
     changeover_part=$((size[changeover_inserts] / (size[changeover_steps] * repetitions)))
     [ "$changeover_part" -gt 0 ] || idgen_die "--changeover.inserts must be at least $((size[changeover_steps] * repetitions))"
     for ((step = 1; step <= size[changeover_steps]; step++)); do
         for ((repetition = 1; repetition <= repetitions; repetition++)); do
-            plan_keys "$((2 * $(plan_insert "$changeover_part")))" measure "$step" "$repetition"
+            plan_keys measure "$step" "$repetition"
         done
     done
 }
@@ -43,7 +43,7 @@ changeover_fill() {
     lab_table "$key" && lab_load "$key" "$rows" "$(spacing "${size[changeover_rate]}")" && lab_vacuum "$key" &&
         bench_value CHECKPOINT && lab_sql after "$key" -v has_walinspect=false > "$bench_scratch/metrics" || return 1
     changeover_bytes[$key]=$(index_bytes)
-    changeover_record "$key" 0 1 && changeover_advice "$key" before
+    changeover_record "$key" 0 1
 }
 
 changeover_measure() {
@@ -54,8 +54,7 @@ changeover_measure() {
     total=$((lab_rows[$key] - size[changeover_rows]))
     bytes=$(index_bytes)
     echo "growth_bytes_per_row $(quotient "$((bytes - changeover_bytes[$key]))" "$total")" >> "$bench_scratch/metrics"
-    changeover_record "$key" "$((number_of_step * repetitions * rows))" "$repetition" || return 1
-    [ "$total" -lt $((size[changeover_steps] * repetitions * rows)) ] || changeover_advice "$key" after
+    changeover_record "$key" "$((number_of_step * repetitions * rows))" "$repetition"
 }
 
 # The key and the series of a table.
@@ -71,10 +70,4 @@ changeover_record() {
     local name
     name=$(changeover_name "$1")
     lab_record changeover "${name%,*}" "${name#*,}" "$2" "$3"
-}
-
-# Append the advisor's report, before or after the measured rows, to advice.csv.
-changeover_advice() {
-    [ -e "$out/advice.csv" ] || echo "key,series,moment,key_kind,leaf_density,newest_leaf_share,advice" > "$out/advice.csv"
-    lab_sql advice "$1" -v names="$(changeover_name "$1"),$2" >> "$out/advice.csv"
 }

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154    # variables of run.sh and lab.sh
 #
-# contention: as clients, with more sessions, whose wait events are sampled: where do
-# sessions wait that all insert at the right edge of the index?
+# contention: as steady, with several sessions, whose wait events are sampled: where
+# do sessions wait that all insert at the right edge of the index?
 
 contention_plan() {
     local repetition count key
@@ -14,10 +14,10 @@ contention_plan() {
             [[ $key = snowflake || $key = short_comb_run ]] || scene_keys+=("$key")
         done
     fi
-    plan_keys "$(plan_load "${size[contention_rows]}")" fill
+    plan_keys fill
     for ((repetition = 1; repetition <= repetitions; repetition++)); do
         for count in ${size[contention_counts]//,/ }; do
-            plan_keys "$(plan_transactions "${size[contention_inserts]}")" measure "$count" "$repetition"
+            plan_keys measure "$count" "$repetition"
         done
     done
 }
@@ -28,7 +28,7 @@ contention_begin() { bench_value "CREATE UNLOGGED TABLE idgen_bench.sampling_end
 contention_fill() { fill_until_now "$1" "${size[contention_rows]}" "${size[contention_days]}"; }
 
 contention_measure() {
-    local key=$1 count=$2 repetition=$3 samples=$bench_scratch/samples sampler event share
+    local key=$1 count=$2 repetition=$3 samples=$bench_scratch/samples sampler
 
     say "$key: $count sessions inserting"
     lab_pgbench "$key" "$(warmup "${size[contention_inserts]}")" "$count" && lab_before "$key" || return 1
@@ -43,11 +43,5 @@ contention_measure() {
             if (samples > 0)
                 printf "page_wait_share %.6g\nwal_wait_share %.6g\n", waits["page"] / samples, waits["wal"] / samples
         }' "$samples" >> "$bench_scratch/metrics"
-    lab_record contention "$key" '' "$count" "$repetition" || return 1
-    awk '{ samples += $2; count[$1] = $2 } END { for (event in count) printf "%s %.6g\n", event, count[event] / samples }' \
-        "$samples" | sort > "$bench_scratch/shares"
-    while read -r event share; do
-        echo "wait_share $share" > "$bench_scratch/metrics"
-        lab_record contention "$key" "$event" "$count" "$repetition" || return 1
-    done < "$bench_scratch/shares"
+    lab_record contention "$key" '' "$count" "$repetition"
 }

@@ -9,9 +9,9 @@
 delete_plan() {
     local slice slices=$((size[delete_turnovers] * size[delete_slices]))
 
-    plan_keys "$(plan_load "${size[delete_rows]}")" fill
+    plan_keys fill
     for ((slice = 1; slice <= slices; slice++)); do
-        plan_keys "$(($(plan_insert "$((2 * size[delete_rows] / size[delete_slices]))") + 300))" measure "$slice"
+        plan_keys measure "$slice"
     done
 }
 

@@ -10,10 +10,10 @@
 serializable_plan() {
     local repetition series
 
-    plan_keys "$(plan_load "${size[serializable_rows]}")" fill
+    plan_keys fill
     for ((repetition = 1; repetition <= repetitions; repetition++)); do
         for series in read_and_insert insert; do
-            plan_keys "$(plan_transactions "${size[serializable_transactions]}")" measure "$series" "$repetition"
+            plan_keys measure "$series" "$repetition"
         done
     done
 }

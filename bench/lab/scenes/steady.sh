@@ -6,7 +6,7 @@
 
 steady_plan() {
     scene_keys=("${keys[@]}")
-    plan_turns "$(plan_load "${size[steady_rows]}")" "$(plan_transactions "${size[steady_inserts]}")"
+    plan_turns
 }
 
 # Load a history of ROWS rows and DAYS days that ends now; also for other scenes.

@@ -11,15 +11,14 @@ wrap_plan() {
 
     for cycle in 1 2; do
         for ((slice = 0; slice < size[wrap_slices]; slice++)); do
-            plan_keys "$(($(plan_load "$((size[wrap_rows] * 65536 / size[wrap_slices]))") + $(plan_insert "${size[wrap_inserts]}")))" \
-                measure "$cycle" "$slice"
+            plan_keys measure "$cycle" "$slice"
         done
     done
 }
 
 wrap_begin() { begin_cycle; }
 
-# An empty table for each key, and a clock at the start of a cycle; also for outgrow.
+# An empty table for each key, and a clock at the start of a cycle.
 begin_cycle() {
     local key
     for key in "${sweep_keys[@]}"; do

@@ -7,7 +7,7 @@ WITH measurement AS (
            max(value) FILTER (WHERE metric = 'rows_per_s') AS rows_per_s,
            max(value) FILTER (WHERE metric = 'prefix_rows') AS prefix_rows
     FROM measured
-    WHERE scene IN ('steady', 'bulk', 'outgrow', 'checkpoint', 'period', 'wrap')
+    WHERE scene IN ('curve', 'steady', 'bulk', 'wrap')
     GROUP BY scene, key, series, x, repetition
 ), key_kind (key, kind, run_length, key_bytes, row_bytes, sequence_bytes) AS (
     -- row_bytes: key and payload in the table, with alignment;
@@ -18,22 +18,22 @@ WITH measurement AS (
            ('uuid_v7', 'ordered', 1, 16, 20, 0), ('uuid_v7_ordered', 'ordered', 1, 16, 20, 0), ('uuidv7', 'ordered', 1, 16, 20, 0),
            ('uuid_v6', 'ordered', 1, 16, 20, 0), ('lambert_comb', 'ordered', 1, 16, 20, 0), ('comb', 'ordered', 1, 16, 20, 0),
            ('object_id', 'ordered', 1, 25, 32, 0), ('ulid', 'ordered', 1, 27, 32, 0),
-           ('typeid', 'ordered', 1, 32, 36, 0), ('prefixed_id', 'ordered', 1, 31, 36, 0),
+           ('typeid', 'ordered', 1, 32, 36, 0),
            ('random', 'random', 1, 16, 20, 0), ('uuid_v4', 'random', 1, 16, 20, 0),
            ('suffix_comb', 'random', 1, 16, 20, 0), ('short_suffix_comb', 'random', 1, 16, 20, 0),
            ('short_comb', 'short_comb', 1, 16, 20, 0), ('short_comb_run', 'short_comb', 1024, 16, 20, 0)
-), rows_per_minute (scene, of_scene) AS (
-    VALUES ('checkpoint', 60.0 * :checkpoint_rate), ('outgrow', 60.0 * :outgrow_rate), ('wrap', :wrap_rows)
 ), period AS (
     SELECT m.*, k.kind, k.key_bytes, k.row_bytes, k.sequence_bytes,
-           coalesce(substring(series FROM 'run_length=([0-9]+)')::int, k.run_length) AS run_length,
+           -- the runs of short_comb() in a transaction of many rows
+           CASE WHEN key = 'short_comb' AND scene = 'bulk' THEN 4096
+                ELSE coalesce(substring(series FROM 'run_length=([0-9]+)')::int, k.run_length) END AS run_length,
            CASE scene
                WHEN 'steady' THEN rows_per_s * 60
                WHEN 'bulk' THEN index_rows + inserted_rows
-               WHEN 'period' THEN x * substring(series FROM 'rate=([0-9]+)')::int
-               ELSE of_scene
+               WHEN 'curve' THEN x * 60.0 / :curve_interval
+               ELSE :wrap_rows
            END AS period_rows
-    FROM measurement m JOIN key_kind k USING (key) LEFT JOIN rows_per_minute USING (scene)
+    FROM measurement m JOIN key_kind k USING (key)
 ), place AS (
     SELECT p.*,
            least(greatest(prefix_rows - floor(index_rows / (period_rows * 65536)) * period_rows, 0), period_rows * 0.999999) AS rows_in_period,
@@ -47,20 +47,20 @@ WITH measurement AS (
     FROM place p,
          idgen.expected_key_cost(kind, index_rows, inserted_rows, period_rows, 2, run_length, key_bytes, rows_in_period) c
 ), size AS (
-    -- Of the index after the inserts. The history of steady ends now, the others begin
-    -- with a cycle, up to the last one in the place of its period. That of checkpoint has
-    -- other periods than its inserts, so that there is no prediction for short COMBs.
+    -- Of the index after the inserts. The history of steady ends now; a cycle begins in
+    -- the middle of that of curve; the others begin with a cycle, up to the last one in the
+    -- place of its period.
     SELECT scene, key, series, x, repetition, leaf_density, index_bytes
     FROM place,
          LATERAL (SELECT history_rows * 65536 AS cycle_rows) c,
          LATERAL (SELECT CASE scene
                              WHEN 'steady' THEN history_rows * (mod(floor(extract(epoch FROM now()) / 60), 65536) + 0.5)
+                             WHEN 'curve' THEN index_rows / 2
                              ELSE rows_in_period + period_rows *
                                   ceil((index_rows - floor(index_rows / cycle_rows) * cycle_rows - rows_in_period) / period_rows)
                          END + inserted_rows AS rows) now_in_cycle,
          idgen.expected_key_cost(kind, index_rows + inserted_rows, inserted_rows, history_rows, 2, run_length, key_bytes,
              least(now_in_cycle.rows, cycle_rows))
-    WHERE scene <> 'checkpoint' OR kind <> 'short_comb'
 )
 SELECT scene, key, series, x, repetition, 'predicted_wal_bytes_per_row', round((image_bytes_per_row + record_bytes_per_row + other_bytes)::numeric, 2)
 FROM expected

@@ -15,6 +15,8 @@ import time
 
 folder, seconds, seed = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
 SEQUENCE = 'idgen.decimal_id_ticker'
+# as many as have more tickers than a server before version 17 has room for
+OTHER_DATABASES = [f'other_{number}' for number in range(1, 31)]
 PSQL = ['psql', '-X', '-q', '-A', '-t']
 LEAVE_AFTER = 60    # seconds for a session to notice the end
 
@@ -81,6 +83,30 @@ class Session:
         self.psql.wait()
 
 
+def replace_sequence(how):
+    """A statement that replaces the sequence as docs/tickers.md says: with a value above its mark."""
+    return f"""DO $do$
+        DECLARE
+            mark bigint;
+        BEGIN
+            ALTER SEQUENCE {SEQUENCE} CACHE 1;  -- keeps the other sessions out
+            SELECT coalesce(reserved_value, 1) - 1 INTO mark FROM idgen.ticker_state('decimal_id');
+            {how}
+            EXECUTE format('SELECT idgen.raise_decimal_id(%s)',
+                           (mark % 922337202 + 1) * 10000000000 + mark / 922337202 * 100000);
+        END
+        $do$"""
+
+
+REPLACEMENTS = {
+    'extension': 'DROP EXTENSION idgen; CREATE EXTENSION idgen;',
+    'drop': f'ALTER EXTENSION idgen DROP SEQUENCE {SEQUENCE}; DROP SEQUENCE {SEQUENCE};'
+            f' CREATE SEQUENCE {SEQUENCE}; ALTER EXTENSION idgen ADD SEQUENCE {SEQUENCE};',
+    'rename': f'ALTER EXTENSION idgen DROP SEQUENCE {SEQUENCE}; DROP SEQUENCE IF EXISTS public.former;'
+              f' ALTER SEQUENCE {SEQUENCE} RENAME TO former; ALTER SEQUENCE idgen.former SET SCHEMA public;'
+              f' CREATE SEQUENCE {SEQUENCE}; ALTER EXTENSION idgen ADD SEQUENCE {SEQUENCE};'}
+
+
 history = History()
 over = threading.Event()
 done = collections.Counter()
@@ -114,7 +140,7 @@ def stop_and_start(mode):
     subprocess.run([*control, '-l', f'{folder}/server.log', 'start'], check=True)
 
 
-def statements(rng, what):
+def statements(rng, what, restarted):
     """The statements, and whether their values count."""
     end = rng.choice(['COMMIT', 'ROLLBACK'])
     kept = end == 'COMMIT'
@@ -128,8 +154,16 @@ def statements(rng, what):
         again = rng.choice([f'ALTER SEQUENCE {SEQUENCE} CACHE 1', 'SELECT 1'])
         return ['BEGIN', 'SAVEPOINT s', f'ALTER SEQUENCE {SEQUENCE} INCREMENT 1', use, values(2), way,
                 values(2), again, values(2), end], kept and way == 'RELEASE s'
-    if what == 'extension':
-        return ['BEGIN', 'DROP EXTENSION idgen', 'CREATE EXTENSION idgen', use, values(2), end], kept
+    if what == 'extension' and not restarted and rng.random() < 0.5:
+        # memory has the values, because they are used in the transaction
+        return ['BEGIN', f'ALTER SEQUENCE {SEQUENCE} CACHE 1', 'SELECT idgen.decimal_id()',
+                'DROP EXTENSION idgen', 'CREATE EXTENSION idgen', use, values(2), end], kept
+    if what in REPLACEMENTS:
+        return ['BEGIN', replace_sequence(REPLACEMENTS[what]), use, values(2), end], kept
+    if what == 'owner':
+        rights = rng.choice([f'REVOKE ALL ON SEQUENCE {SEQUENCE} FROM keeper', 'SELECT 1'])
+        owner = rng.choice(['keeper', 'keeper', 'CURRENT_USER'])
+        return ['BEGIN', f'ALTER SEQUENCE {SEQUENCE} OWNER TO {owner}', rights, values(2), end], True
     if what == 'grant':
         return ['SET parallel_setup_cost = 0', 'SET parallel_tuple_cost = 0', 'SET min_parallel_table_scan_size = 0',
                 'BEGIN', f'GRANT SELECT ON {SEQUENCE} TO PUBLIC', 'SELECT count(idgen.decimal_id()) FROM source',
@@ -142,23 +176,46 @@ def statements(rng, what):
         # more than the sessions can use up in the meantime
         return [f"SELECT setval('{SEQUENCE}', last_value + 100000222) FROM {SEQUENCE}"], True
     if what == 'raise':
-        return ["SELECT idgen.raise_ticker('decimal_id', coalesce(last_value, 1) + "
-                f"{rng.choice([0, 1, 1000, 3000000])}) FROM idgen.ticker_state('decimal_id')", values(2)], True
+        return ['SELECT idgen.raise_decimal_id(idgen.decimal_id() + '
+                f'{rng.choice([0, 1, 1000, 3000000])} * 10000000000)', values(2)], True
     return ['CHECKPOINT'], True
+
+
+greatest_in = dict.fromkeys(OTHER_DATABASES, 0)
+
+
+def visit_databases():
+    """Take a value in each of the other databases, whose tickers take each other's place."""
+    for database, before in greatest_in.items():
+        result = subprocess.run([*PSQL, '-d', database, '-c', 'SELECT idgen.snowflake(), idgen.trace_id(), idgen.js_id(),'
+                                 ' idgen.uuid_v7_ordered()', '-c', values(1)],
+                                capture_output=True, text=True, check=False)
+        for value in numbers(result.stdout.split()):
+            if value <= before:
+                history.falls.append(f'{database}: {value} after {before}')
+            greatest_in[database] = value
 
 
 def torture():
     rng = random.Random(seed)
-    kinds = ['alter', 'alter', 'savepoint', 'extension', 'grant', 'nextval', 'nextval', 'setval', 'raise',
-             'checkpoint', 'immediate', 'immediate', 'fast']
+    kinds = ['alter', 'alter', 'savepoint', 'extension', 'drop', 'rename', 'owner', 'grant', 'nextval', 'nextval',
+             'setval', 'raise', 'checkpoint', 'immediate', 'immediate', 'fast', 'databases']
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         what = rng.choice(kinds)
+        restarted = what in ('immediate', 'fast')
         done[what] += 1
-        if what in ('immediate', 'fast'):
-            stop_and_start(what)
+        if what == 'databases':
+            visit_databases()
             continue
-        sql, kept = statements(rng, what)
+        if restarted:
+            stop_and_start(what)
+            if rng.random() < 0.5:
+                continue
+            # the first statement after the start, unless a session is faster
+            what = rng.choice(list(REPLACEMENTS))
+            done[what + ' after a restart'] += 1
+        sql, kept = statements(rng, what, restarted)
         before = history.begin()
         result = subprocess.run([*PSQL, '-v', 'ON_ERROR_STOP=1', *sum((['-c', s] for s in sql), [])],
                                 capture_output=True, text=True, check=False)

@@ -1,0 +1,56 @@
+/*-------------------------------------------------------------------------
+ *
+ * advisor.h
+ *	  What the parts of index_report() know of an index.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef IDGEN_ADVISOR_H
+#define IDGEN_ADVISOR_H
+
+#include "storage/bufpage.h"
+#include "utils/rel.h"
+
+/* Leaf pages of an index, sampled; NAN for values that are not known. */
+typedef struct LeafSample
+{
+	double		leaf_pages;
+	double		rows;
+	double		density;		/* percent */
+	double		fragmentation;	/* percent */
+	double		image_bytes;	/* of the image of a leaf page */
+	double		tuple_bytes;	/* of a tuple for one row */
+	double		rebuilt_bytes;	/* the size of the index after REINDEX */
+	int			uuid_texts;		/* sampled values that are UUIDs as text ... */
+	int			values;			/* ... among those that are not null */
+	double		uuid_saves;		/* bytes that type uuid would save */
+} LeafSample;
+
+/* Where the newest rows are in the order of the keys. */
+typedef enum Placement
+{
+	PLACEMENT_UNKNOWN,
+	PLACEMENT_ORDERED,			/* one after the other */
+	PLACEMENT_LOCAL,			/* on few leaf pages */
+	PLACEMENT_SCATTERED,		/* anywhere */
+	PLACEMENT_MIXED				/* a part on few leaf pages, a part anywhere */
+} Placement;
+
+/* The leaf pages of the newest rows. */
+typedef struct NewestRows
+{
+	Placement	placement;
+	int			located;		/* rows whose leaf page was found */
+	int			leaf_pages;		/* different leaf pages */
+	double		images;			/* images of rows_per_checkpoint rows; NAN: not known */
+} NewestRows;
+
+extern double require_between(double value, double min, double max, const char *name);
+extern bool copy_page(Relation relation, BlockNumber block,
+					  BufferAccessStrategy strategy, Page copy);
+extern LeafSample sample_leaves(Relation index);
+extern NewestRows read_newest_rows(Relation index, Relation table,
+								   const LeafSample *sample, int limit,
+								   double rows_per_checkpoint);
+
+#endif							/* IDGEN_ADVISOR_H */

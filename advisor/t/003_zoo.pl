@@ -1,0 +1,231 @@
+# What index_report() says of tables that were not prepared for it, compared with what is
+# measured: the full-page images and the WAL of the next rows, the leaf density,
+# and what REINDEX saves. Then index_wal() is compared with pg_waldump, and
+# key_plan() with tables that were filled.
+
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $rows = 40_000;
+my $next = 1000;
+
+my $node = PostgreSQL::Test::Cluster->new('zoo');
+$node->init(allows_streaming => 1);
+# no checkpoints, vacuum or statistics other than those of the test
+$node->append_conf('postgresql.conf', q{
+	autovacuum = off
+	fsync = off
+	checkpoint_timeout = 1h
+	max_wal_size = 10GB});
+$node->start;
+plan skip_all => 'pg_walinspect or pgstattuple is not installed'
+  unless $node->safe_psql('postgres', q{SELECT count(*) = 2 FROM pg_available_extensions WHERE name IN ('pg_walinspect', 'pgstattuple')}) eq 't';
+$node->safe_psql('postgres', q{
+	CREATE EXTENSION idgen_advisor CASCADE;
+	CREATE SCHEMA inspect;
+	CREATE EXTENSION pg_walinspect SCHEMA inspect;
+	CREATE EXTENSION pgstattuple;
+	CREATE SEQUENCE blocks;
+	CREATE TABLE parents (id int PRIMARY KEY);
+	INSERT INTO parents SELECT generate_series(0, 99)});
+
+sub sql { return $node->safe_psql('postgres', shift) }
+
+# The statement that inserts rows. In the expression, i is the row's number, and
+# "at" its time: a hundred rows a second.
+sub insertion
+{
+	my ($table, $expression, $first, $last) = @_;
+
+	return qq{INSERT INTO $table SELECT i, $expression, i % 100, repeat('x', i % 30) FROM
+		(SELECT i, timestamptz '2026-03-01 12:00:00+00' + i * interval '10 ms' AS at FROM generate_series($first, $last) i OFFSET 0) s};
+}
+
+# name => [ placement, type, expression, { index => columns, unique => 0, after => statements, unlogged => 1 } ]
+my $v4 = 'gen_random_uuid()';
+my $v7 = 'idgen.uuid_v7(at)';
+my @zoo = (
+	[ 'identity', 'ordered', 'bigint', 'i' ],
+	[ 'integer', 'ordered', 'int', 'i' ],
+	[ 'descending', 'ordered', 'bigint', '-i' ],
+	[ 'descending index', 'ordered', 'bigint', 'i', { index => '(k DESC)' } ],
+	[ 'timestamptz', 'ordered', 'timestamptz', 'at' ],
+	[ 'version 4', 'scattered', 'uuid', $v4 ],
+	[ 'version 7', 'ordered', 'uuid', $v7 ],
+	[ 'version 6', 'ordered', 'uuid', 'idgen.uuid_v6()' ],
+	[ 'jitter of 150 ms', 'ordered', 'uuid', q{idgen.uuid_v7(at + random() * interval '150 ms')} ],
+	[ 'sequential-uuids: blocks of a sequence', 'scattered|mixed', 'uuid', q{idgen.sequence_comb('blocks')} ],
+	[ 'sequential-uuids: blocks of time', 'local', 'uuid', 'idgen.short_comb(clock => at)' ],
+	[ 'a short COMB with few rows a period', 'ordered|local', 'uuid', q{idgen.short_comb('1 second', clock => at)} ],
+	[ 'SQL Server order', 'scattered', 'uuid', 'idgen.suffix_comb(at)' ],
+	[ 'md5', 'scattered', 'text', 'md5(i::text)' ],
+	[ 'UUID as text', 'scattered', 'text', "$v4\::text" ],
+	[ 'UUID as varchar', 'scattered', 'varchar(40)', "$v4\::text" ],
+	[ 'UUID as char', 'scattered', 'char(36)', "$v4\::text" ],
+	[ 'ULID', 'ordered', 'text', 'idgen.ulid()' ],
+	[ 'ObjectId', 'ordered', 'text', q{idgen.object_id_floor('epoch'::timestamptz + i * interval '1 s')} ],
+	[ 'nanoid', 'scattered', 'text', q{translate(encode(uuid_send(gen_random_uuid()), 'base64'), '+/=', '-_')} ],
+	[ 'bytea', 'scattered', 'bytea', 'substr(sha256(i::text::bytea), 1, 16)' ],
+	[ 'random bigint', 'scattered', 'bigint', '(random() * 9e18)::bigint' ],
+	[ 'composite of version 4', 'scattered', 'uuid', $v4, { index => '(t, k)' } ],
+	# its new rows go to the fullest leaves, which split sooner than the average
+	[ 'composite of version 7', 'local|mixed', 'uuid', $v7, { index => '(t, k)', accuracy => 0.6 } ],
+	[ 'foreign key', 'scattered', 'int REFERENCES parents', 'i * 37 % 100', { unique => 0 } ],
+	[ 'few values', 'local|mixed|scattered', 'int', 'i % 3', { unique => 0 } ],
+	[ 'half of version 4', 'mixed', 'uuid', "CASE WHEN i % 2 = 0 THEN $v4 ELSE $v7 END" ],
+	[ 'changed to version 7', 'ordered', 'uuid', "CASE WHEN i <= $rows - 2000 THEN $v4 ELSE $v7 END" ],
+	[ 'updated', 'ordered', 'bigint', 'i', { after => q{UPDATE %t SET k = k WHERE i % 80 = 0; UPDATE %t SET note = note || 'y' WHERE i % 81 = 0} } ],
+	[ 'restored', 'scattered', 'uuid', $v4, { after => 'CREATE TABLE r AS SELECT * FROM %t; TRUNCATE %t; DROP INDEX %i; INSERT INTO %t SELECT * FROM r; CREATE UNIQUE INDEX %i ON %t (k); DROP TABLE r' } ],
+	[ 'fillfactor 45', 'scattered', 'uuid', $v4, { index => '(k) WITH (fillfactor = 45)', after => 'REINDEX INDEX %i' } ],
+	[ 'after deletes', 'scattered', 'uuid', $v4, { after => 'DELETE FROM %t WHERE i % 3 <> 0; VACUUM %t' } ],
+	[ 'old rows deleted, and their room filled', 'ordered', 'bigint', 'i', { after => 'DELETE FROM %t WHERE i <= 20000; VACUUM %t; INSERT INTO %t SELECT i, i, i % 100 FROM generate_series(40001, 45000) i', last => 45_000 } ],
+	[ 'partial', 'scattered', 'uuid', $v4, { index => '(k) WHERE i % 2 = 0' } ],
+	[ 'INCLUDE', 'ordered', 'uuid', $v7, { index => '(k) INCLUDE (note)' } ],
+	[ 'unlogged', 'scattered', 'uuid', $v4, { unlogged => 1 } ],
+	[ 'expression', 'unknown', 'text', 'md5(i::text)', { index => '(upper(k))' } ],);
+
+sub near
+{
+	my ($predicted, $measured, $relative, $absolute) = @_;
+
+	return abs($predicted - $measured) <= $relative * $measured + $absolute;
+}
+
+# index_wal() of one relation, while a statement runs
+sub wal_of
+{
+	my ($relation, $statement) = @_;
+
+	sql('CHECKPOINT');
+	my $from = sql('SELECT pg_current_wal_flush_lsn()');
+	sql($statement);
+	my $to = sql('SELECT pg_current_wal_flush_lsn()');
+	return (split(/\|/, sql("SELECT coalesce(sum(images), 0), coalesce(sum(bytes), 0) FROM idgen.index_wal('$from', '$to') WHERE relation = '$relation'::regclass")), $from, $to);
+}
+
+my $number = 0;
+for my $animal (@zoo)
+{
+	my ($title, $placement, $type, $expression, $how) = @$animal;
+	my ($table, $index) = ('zoo' . ++$number, "zoo${number}_k");
+	my $last = $how->{last} // $rows;
+	my $unlogged = $how->{unlogged} ? 'UNLOGGED' : '';
+	my $unique = $how->{unique} // 1 ? 'UNIQUE' : '';
+
+	sql("CREATE $unlogged TABLE $table (i int, k $type, t int, note text); CREATE $unique INDEX $index ON $table " . ($how->{index} // '(k)'));
+	# transactions of different sizes
+	sql(insertion($table, $expression, 1, $rows - 3000));
+	sql(insertion($table, $expression, $rows - 3000 + 500 * $_ + 1, $rows - 2500 + 500 * $_)) for 0 .. 5;
+	for my $statement (split /; /, $how->{after} // '')
+	{
+		$statement =~ s/%t/$table/g;
+		$statement =~ s/%i/$index/g;
+		sql($statement);
+	}
+
+	my ($found, $images, $wal, $density, $size, $tuples) = split /\|/, sql(
+		qq{SELECT placement, images_per_row, wal_per_row, r.leaf_density - s.avg_leaf_density, r.size_bytes - s.index_size, r.rows
+		FROM idgen.index_report('$index', $next) r, pgstatindex('$index') s});
+	like($found, qr/^(?:$placement)$/, "$title: $found");
+	cmp_ok(abs($density), '<', 1, "$title: density (difference $density)");
+	is($size, 0, "$title: size");
+
+	my ($measured_images, $measured_wal) = wal_of($index, insertion($table, $expression, $last + 1, $last + $next));
+	$_ /= $next for $measured_images, $measured_wal;
+	if ($found eq 'unknown')
+	{
+		is("$images$wal", '', "$title: no images and no WAL are predicted");
+	}
+	else
+	{
+		ok(near($images, $measured_images, $how->{accuracy} // 0.2, 0.01), sprintf '%s: %.3f images a row, measured %.3f', $title, $images, $measured_images);
+		ok(near($wal, $measured_wal, $how->{accuracy} // 0.25, 50), sprintf '%s: %.0f bytes of WAL a row, measured %.0f', $title, $wal, $measured_wal);
+	}
+
+	my ($saves, $before) = split /\|/, sql("SELECT reindex_saves_bytes, size_bytes FROM idgen.index_report('$index')");
+	sql("REINDEX INDEX $index");
+	my $saved = $before - sql("SELECT pg_relation_size('$index')");
+	$saved = 0 if $saved < 0;
+	ok(near($saves, $saved, 0.1, 6 * 8192), "$title: REINDEX would save $saves of $before bytes, saved $saved");
+}
+
+# The same on a standby
+$node->backup('base');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($node, 'base', has_streaming => 1);
+$standby->start;
+$node->wait_for_catchup($standby);
+my $report = q{SELECT index_name, rows, size_bytes, leaf_density, placement FROM unnest('{zoo1_k,zoo6_k,zoo7_k}'::regclass[]) i, idgen.index_report(i)};
+is($standby->safe_psql('postgres', $report), sql($report), 'a standby reports the same');
+like($standby->safe_psql('postgres', q{SELECT advice FROM idgen.index_reports(0) WHERE table_name = (SELECT oid FROM pg_class WHERE relpersistence = 'u' AND relkind = 'r')}),
+	qr/^not read: cannot access temporary or unlogged relations during recovery$/, 'but not on an unlogged table');
+my $late = sql('SELECT pg_current_wal_flush_lsn()');
+sql('CREATE TABLE late AS SELECT generate_series(1, 1000) i');
+$node->wait_for_catchup($standby);
+is($standby->safe_psql('postgres', qq{SELECT records > 0 FROM idgen.index_wal('$late', 'FFFFFFFF/FFFFFFFF') WHERE relation = 'late'::regclass}), 't', 'and the WAL that it has')
+  if sql('SHOW server_version_num') >= 160000;
+$standby->stop;
+
+# index_wal() and pg_waldump: records, and images, of each relation
+sql('CREATE TABLE billed (id uuid PRIMARY KEY, number int UNIQUE, word text); CREATE INDEX billed_word ON billed (word)');
+sql(q{INSERT INTO billed SELECT gen_random_uuid(), i, md5(i::text) FROM generate_series(1, 20000) i});
+my (undef, undef, $from, $to) = wal_of('billed', q{INSERT INTO billed SELECT gen_random_uuid(), i, md5(i::text) FROM generate_series(20001, 25000) i; DELETE FROM billed WHERE number < 1000; UPDATE billed SET word = '' WHERE number < 2000});
+my ($dump, $errors) = run_command([ 'pg_waldump', '--path', $node->data_dir . '/pg_wal', '--start', $from, '--end', $to ]);
+my (%records, %bytes, %images);
+for my $line (split /\n/, $dump)
+{
+	my ($length) = $line =~ m{len \(rec/tot\):\s*\d+/\s*(\d+)} or next;
+	my ($file) = $line =~ m{blkref #\d+: rel \d+/\d+/(\d+)} or next;
+
+	$records{$file}++;
+	$bytes{$file} += $length;
+	$images{$file} += () = $line =~ /FPW/g;
+}
+for my $relation ('billed', 'billed_pkey', 'billed_number_key', 'billed_word')
+{
+	my ($file, $records, $bytes, $images, $is_index) = split /\|/, sql(
+		"SELECT pg_relation_filenode(relation), records, bytes, images, is_index FROM idgen.index_wal('$from', '$to') WHERE relation = '$relation'::regclass");
+
+	is("$records|$bytes|$images", "$records{$file}|$bytes{$file}|$images{$file}", "index_wal() of $relation: records|bytes|images as pg_waldump");
+	is($is_index, $relation eq 'billed' ? 'f' : 't', 'table or index');
+}
+cmp_ok(abs(sql("SELECT sum(share) FROM idgen.index_wal('$from', '$to')") - 1), '<', 0.0001, 'the shares are those of the whole');
+is(sql("SELECT string_agg(relation::text, ' ' ORDER BY bytes DESC) = string_agg(relation::text, ' ') FROM idgen.index_wal('$from', '$to')"), 't', 'the largest is the first');
+for my $case ([ "SELECT idgen.index_wal('$to', '$from')", '22023' ], [ 'DROP EXTENSION pg_walinspect; SELECT idgen.index_wal(\'0/1\', \'0/2\')', '55000' ], [ "SET ROLE pg_read_all_data; SELECT idgen.index_wal('$from', '$to')", '42501' ])
+{
+	my ($statement, $state) = @$case;
+	my (undef, undef, $message) = $node->psql('postgres', "BEGIN; $statement", extra_params => ['--set=VERBOSITY=sqlstate']);
+
+	like($message, qr/ERROR:  (?:$state)/, "an error of $state");
+}
+
+# key_plan() and tables that are as old as the retention: images of the index, its
+# size and density. Rates and clocks are simulated.
+for my $plan (
+	[ 'bigint', 'i', 100, 1000 ], [ 'random', $v4, 100, 1000 ], [ 'uuid_v7()', $v7, 100, 1000 ],
+	[ q{short_comb('1 minute', 2)}, 'idgen.short_comb(run_length => 1, clock => at)', 100, 1000 ],
+	[ q{short_comb('1 minute', 2)}, 'idgen.short_comb(run_length => 1, clock => at)', 100, 10_000 ],
+	[ 'random', $v4, 100, 10_000 ])
+{
+	my ($key, $expression, $rate, $interval_rows) = @$plan;
+	my $type = $key eq 'bigint' ? 'bigint' : 'uuid';
+	my $count = 63_000;    # ends in the middle of a minute
+
+	sql("DROP TABLE IF EXISTS planned; CREATE TABLE planned (i int, k $type PRIMARY KEY, t int, note text)");
+	sql(insertion('planned', $expression, 1, $count));
+	my ($images, $size, $density) = split /\|/, sql(
+		qq{SELECT p.images_per_row, p.index_bytes::float8 / s.index_size, p.leaf_density / s.avg_leaf_density
+		FROM idgen.key_plan($rate, interval '1 s' * $count / $rate, interval '1 s' * $interval_rows / $rate) p, pgstatindex('planned_pkey') s
+		WHERE p.key = \$\$$key\$\$});
+	my ($measured) = wal_of('planned_pkey', insertion('planned', $expression, $count + 1, $count + $interval_rows));
+
+	ok(near($images, $measured / $interval_rows, 0.2, 0.01), "key_plan() of $key, $interval_rows rows a checkpoint: $images images a row, measured " . $measured / $interval_rows);
+	cmp_ok(abs($size - 1), '<', 0.1, "its size by the measured one: $size");
+	cmp_ok(abs($density - 1), '<', 0.1, "its density by the measured one: $density");
+}
+
+$node->stop;
+done_testing();

@@ -1,0 +1,74 @@
+/*
+ * drop.sql: removes what uuids.sql, text_ids.sql and create_once.sql created, with the
+ * recorded commands.
+ *
+ *   psql -v ON_ERROR_STOP=1 -f drop.sql
+ *
+ * It is one statement, which drops exactly these functions and this table, and nothing
+ * with CASCADE: if a column, constraint, trigger or view uses one of them, the server's
+ * error names it, and nothing changes. Other objects in the schema stay, and then the
+ * schema, too.
+ */
+
+DO $drop$
+DECLARE
+    caller_path CONSTANT pg_catalog.text := pg_catalog.current_setting('search_path');
+    signatures CONSTANT pg_catalog.text[] := ARRAY[
+        'uuid_v4()', 'uuid_v7(timestamptz)', 'uuid_v7_ms(timestamptz)', 'comb(timestamptz)',
+        'short_comb(interval,int,int,timestamptz)', 'uuid_version(uuid)', 'uuid_variant(uuid)', 'uuid_timestamp(uuid)',
+        'uuid_text_timestamp(text)', 'comb_timestamp(uuid)', 'short_comb_timestamp(uuid,interval,int,timestamptz)',
+        'uuid_v7_floor(timestamptz)', 'comb_floor(timestamptz)', 'uuid_v7_within(uuid,timestamptz,timestamptz)',
+        'comb_within(uuid,timestamptz,timestamptz)', 'is_uuid(text,int)',
+        'is_recent_short_comb(uuid,interval,interval,int,interval,interval,timestamptz)',
+        'is_recent_comb(uuid,interval,interval,interval,timestamptz)',
+        'is_recent_uuid_v7(uuid,interval,interval,interval,timestamptz)',
+        'check_recent_short_comb(uuid,interval,interval,int,interval,interval,timestamptz)',
+        'check_recent_comb(uuid,interval,interval,interval,timestamptz)',
+        'check_recent_uuid_v7(uuid,interval,interval,interval,timestamptz)', 'check_on_insert()',
+        'created_near(timestamptz,uuid,interval)', 'uuid_smaller(uuid,uuid)', 'uuid_larger(uuid,uuid)', 'min(uuid)',
+        'max(uuid)', 'uuid_to_base(uuid,int)', 'uuid_from_base(text,int)', 'prefixed_id(text,uuid)',
+        'prefixed_id_to_uuid(text,text)', 'prefixed_id_prefix(text)', 'is_prefixed_id(text,text)',
+        'typeid_from_uuid(text,uuid)', 'typeid(text)', 'typeid_to_uuid(text)', 'typeid_prefix(text)',
+        'is_typeid(text,text)', 'ulid_to_uuid(text)', 'ulid_from_uuid(uuid)', 'ulid()', 'ulid_timestamp(text)',
+        'ulid_floor(timestamptz)', 'ulid_within(text,timestamptz,timestamptz)', 'create_once(uuid,uuid,text,jsonb)',
+        'create_once_bigint(uuid,bigint,text,jsonb)', 'find_creation(uuid)', 'forget_creation(uuid)',
+        'forget_creation_of(uuid)', 'forget_creation_of_bigint(bigint)', 'purge_creations(interval,bigint)',
+        'trim_creations(bigint,text)', 'portable_version()', 'portable_file_uuids()',
+        'portable_unix_ms(timestamptz,bigint)', 'portable_finite(timestamptz)', 'portable_refuse_clock(timestamptz)',
+        'portable_submillis(timestamptz)', 'portable_with_version_7(bigint)', 'portable_v7_half(timestamptz)',
+        'portable_passes(text,uuid,timestamptz,bigint[])', 'portable_bits(uuid)', 'portable_part(bit,int,int)',
+        'portable_number(bit)', 'portable_8_of_32(bigint)', 'portable_join_32(bigint,bigint,bigint,bigint,text)',
+        'portable_encode_32(uuid,text)', 'portable_6_of_36(bigint)', 'portable_join_36(bigint,bigint,bigint)',
+        'portable_encode_36(uuid)', 'portable_valid_prefix(text,text,bool)', 'portable_instant(timestamp,bigint)', 'portable_first_48_bits(uuid)',
+        'portable_us(interval,text)', 'portable_period_ms(interval,int)', 'portable_period_number(bigint,bigint)',
+        'portable_require_no_run(int)', 'portable_rule(text,interval,interval,interval,interval,int)',
+        'portable_check_window(timestamptz,bigint[])', 'portable_require_window(timestamptz,bigint[])',
+        'portable_is_version(uuid,int)', 'portable_prefix_accepted(uuid,timestamptz,bigint[])',
+        'portable_time_accepted(uuid,int,timestamptz,bigint[])', 'portable_text(timestamptz,bigint)',
+        'portable_refuse(text,uuid,timestamptz,bigint[],text,text,text,text)', 'portable_file_text_ids()',
+        'portable_digits(int)', 'portable_width(text)', 'portable_encode(uuid,text,int)',
+        'portable_prefix_problem(text,bool)', 'portable_prefix(text,bool)', 'portable_read(text,text,text,text)',
+        'portable_file_create_once()', 'portable_request_text(jsonb)', 'portable_request_hash(jsonb)',
+        'portable_command(text,bool,bigint)', 'portable_create_once(uuid,uuid,bigint,text,bigint,text)',
+        'portable_forget(uuid[],timestamptz)'];
+    found pg_catalog.text;
+BEGIN
+    PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+    IF to_regprocedure('idgen.portable_version()') IS NULL THEN
+        RAISE NOTICE 'the portable edition of idgen is not installed, skipping';
+    ELSE
+        SELECT string_agg('idgen.' || s, ', ') INTO found
+        FROM unnest(signatures) s WHERE to_regprocedure('idgen.' || s) IS NOT NULL;
+        EXECUTE 'DROP ROUTINE ' || found;
+        IF to_regclass('idgen.creation_identifiers') IS NOT NULL THEN
+            DROP TABLE idgen.creation_identifiers;
+        END IF;
+        BEGIN
+            DROP SCHEMA idgen;
+        EXCEPTION WHEN dependent_objects_still_exist THEN
+            RAISE NOTICE 'schema "idgen" contains other objects and stays';
+        END;
+    END IF;
+    PERFORM set_config('search_path', caller_path, true);
+END
+$drop$;

@@ -1,0 +1,400 @@
+/*
+ * text_ids.sql: the text forms of identifiers of idgen without a C library: bases,
+ * prefixed ids, TypeID and ULID. Needs uuids.sql, which has the rest of this comment.
+ *
+ *   psql -1 -v ON_ERROR_STOP=1 -f uuids.sql -f text_ids.sql
+ *
+ * Local variables have COLLATE "C", since the collation of an argument may be
+ * nondeterministic, which some functions of the server do not support.
+ */
+
+DO $$
+BEGIN
+    PERFORM pg_catalog.set_config('idgen_portable.search_path', pg_catalog.current_setting('search_path'), true),
+            pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+END $$;
+
+DO $$
+BEGIN
+    IF pg_catalog.current_setting('search_path') OPERATOR(pg_catalog.<>) 'pg_catalog, pg_temp' THEN
+        RAISE EXCEPTION 'this file must run in one transaction'
+            USING ERRCODE = 'no_active_sql_transaction', HINT = 'Use psql -1 -v ON_ERROR_STOP=1 -f, or one call of a driver.';
+    ELSIF EXISTS (SELECT FROM pg_extension WHERE extname = 'idgen') THEN
+        RAISE EXCEPTION 'extension "idgen" is installed'
+            USING ERRCODE = 'duplicate_object', DETAIL = 'Its functions have the names of the portable ones.';
+    ELSIF to_regprocedure('idgen.portable_file_uuids()') IS NULL THEN
+        RAISE EXCEPTION 'uuids.sql is not installed'
+            USING ERRCODE = 'undefined_function', HINT = 'Run portable/uuids.sql before this file.';
+    ELSIF EXISTS (SELECT FROM pg_namespace n
+                  WHERE nspname = 'idgen'
+                    AND (pg_get_userbyid(nspowner) <> current_user
+                         OR EXISTS (SELECT FROM aclexplode(nspacl) WHERE privilege_type = 'CREATE' AND grantee <> nspowner)
+                         OR EXISTS (SELECT FROM pg_proc WHERE pronamespace = n.oid AND proowner <> nspowner)
+                         OR EXISTS (SELECT FROM pg_class WHERE relnamespace = n.oid AND relowner <> nspowner))) THEN
+        RAISE EXCEPTION 'schema "idgen" is not only yours'
+            USING ERRCODE = 'insufficient_privilege',
+                  DETAIL = 'Another role owns it, has the privilege CREATE on it, or owns a function or relation in it.',
+                  HINT = 'Run this file as the owner of the schema, revoke the privilege, or drop the schema.';
+    END IF;
+END $$;
+
+CREATE OR REPLACE FUNCTION idgen.portable_file_text_ids() RETURNS text
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE RETURN '1.0'::text;
+COMMENT ON FUNCTION idgen.portable_file_text_ids() IS 'Internal. The version of text_ids.sql, as portable_version() shows it.';
+
+-- ---- Bases ----
+
+-- A base is represented by its digits, from which the internal functions derive all.
+CREATE OR REPLACE FUNCTION idgen.portable_digits(base int) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    CASE base
+        WHEN 16 THEN RETURN '0123456789abcdef';
+        WHEN 32 THEN RETURN '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+        WHEN 36 THEN RETURN '0123456789abcdefghijklmnopqrstuvwxyz';
+        WHEN 58 THEN RETURN '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
+        WHEN 62 THEN RETURN '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+        ELSE
+            RAISE EXCEPTION 'base % is not supported', base
+                USING ERRCODE = 'invalid_parameter_value', HINT = 'Supported bases are 16, 32, 36, 58 and 62.';
+    END CASE;
+END $$;
+COMMENT ON FUNCTION idgen.portable_digits(int) IS 'Internal. The digits of a base.';
+
+CREATE OR REPLACE FUNCTION idgen.portable_width(digits text) RETURNS int
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
+    RETURN ceil(128 / log(2, length(digits)))::int;
+COMMENT ON FUNCTION idgen.portable_width(text) IS 'Internal. The number of digits of 128 bits.';
+
+CREATE OR REPLACE FUNCTION idgen.portable_bits(id uuid) RETURNS bit
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
+    RETURN ('x' || encode(uuid_send(id), 'hex'))::bit(128);
+COMMENT ON FUNCTION idgen.portable_bits(uuid) IS 'Internal. The bits of a uuid.';
+
+CREATE OR REPLACE FUNCTION idgen.portable_part(bits bit, start int, count int) RETURNS bigint
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
+    RETURN substring(bits FROM start FOR count)::bigint;
+COMMENT ON FUNCTION idgen.portable_part(bit, int, int) IS 'Internal. Successive bits as a number; start is from 1.';
+
+CREATE OR REPLACE FUNCTION idgen.portable_number(bits bit) RETURNS numeric
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
+    RETURN idgen.portable_part(bits, 1, 60) * 295147905179352825856     -- 2^68
+           + idgen.portable_part(bits, 61, 60) * 256::numeric
+           + idgen.portable_part(bits, 121, 8);
+COMMENT ON FUNCTION idgen.portable_number(bit) IS 'Internal. 128 bits as a number.';
+
+CREATE OR REPLACE FUNCTION idgen.portable_encode(id uuid, digits text, width int) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    base int := length(digits);
+    rest numeric := idgen.portable_number(idgen.portable_bits(id));
+    result text := '';
+BEGIN
+    FOR i IN 1 .. width LOOP
+        result := substr(digits, mod(rest, base)::int + 1, 1) || result;
+        rest := div(rest, base);
+    END LOOP;
+    RETURN result;
+END $$;
+COMMENT ON FUNCTION idgen.portable_encode(uuid, text, int) IS 'Internal. A uuid in the digits of any base.';
+
+-- Bases 32 and 36 have functions of their own, since new identifiers have them. Each
+-- digit is put into a byte of a bigint. The expressions are in functions in SQL, whose
+-- names are resolved now and which the planner inlines, since their arguments are
+-- variables of the caller; so the caller needs no search_path, which would be slower.
+CREATE OR REPLACE FUNCTION idgen.portable_8_of_32(bits bigint) RETURNS bytea
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
+    RETURN int8send((bits & 31) | ((bits & (31 << 5)) << 3) | ((bits & (31 << 10)) << 6) | ((bits & (31 << 15)) << 9)
+                    | ((bits & (31 << 20)) << 12) | ((bits & (31::bigint << 25)) << 15)
+                    | ((bits & (31::bigint << 30)) << 18) | ((bits & (31::bigint << 35)) << 21)
+                    | 6944656592455360608);         -- 0x6060606060606060: ASCII characters
+COMMENT ON FUNCTION idgen.portable_8_of_32(bigint) IS 'Internal. 40 bits as 8 characters from ` (0) to DEL (31).';
+
+CREATE OR REPLACE FUNCTION idgen.portable_join_32(bits_1 bigint, bits_9 bigint, bits_49 bigint, bits_89 bigint, digits text) RETURNS text
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
+    RETURN translate(encode(substr(idgen.portable_8_of_32(bits_1), 7) || idgen.portable_8_of_32(bits_9)
+                            || idgen.portable_8_of_32(bits_49) || idgen.portable_8_of_32(bits_89), 'escape'),
+                     '`abcdefghijklmnopqrstuvwxyz{|}~' || chr(127), digits);
+COMMENT ON FUNCTION idgen.portable_join_32(bigint, bigint, bigint, bigint, text) IS 'Internal. 128 bits as 26 of the digits.';
+
+CREATE OR REPLACE FUNCTION idgen.portable_encode_32(id uuid, digits text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT AS $$
+DECLARE
+    bits bit(128) := idgen.portable_bits(id);
+    bits_1 bigint := idgen.portable_part(bits, 1, 8);
+    bits_9 bigint := idgen.portable_part(bits, 9, 40);
+    bits_49 bigint := idgen.portable_part(bits, 49, 40);
+    bits_89 bigint := idgen.portable_part(bits, 89, 40);
+BEGIN
+    RETURN idgen.portable_join_32(bits_1, bits_9, bits_49, bits_89, digits);
+END $$;
+COMMENT ON FUNCTION idgen.portable_encode_32(uuid, text) IS 'Internal. A uuid in 26 of these 32 digits.';
+
+CREATE OR REPLACE FUNCTION idgen.portable_6_of_36(n bigint) RETURNS bytea
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
+    RETURN substr(int8send(52983525027888           -- 0x303030303030: ASCII characters
+                           + ((n / 60466176) << 40) + ((n / 1679616 % 36) << 32) + ((n / 46656 % 36) << 24)
+                           + ((n / 1296 % 36) << 16) + ((n / 36 % 36) << 8) + n % 36), 3);
+COMMENT ON FUNCTION idgen.portable_6_of_36(bigint) IS 'Internal. A number below 36^6 as 6 characters from 0 to S (35).';
+
+CREATE OR REPLACE FUNCTION idgen.portable_join_36(first bigint, middle bigint, last bigint) RETURNS text
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
+    RETURN to_hex(first)
+        || translate(encode(idgen.portable_6_of_36(middle / 2176782336) || idgen.portable_6_of_36(middle % 2176782336)
+                            || idgen.portable_6_of_36(last / 2176782336) || idgen.portable_6_of_36(last % 2176782336), 'escape'),
+                     ':;<=>?@ABCDEFGHIJKLMNOPQRS', 'abcdefghijklmnopqrstuvwxyz');
+COMMENT ON FUNCTION idgen.portable_join_36(bigint, bigint, bigint) IS 'Internal. 1, 12 and 12 digits of base 36.';
+
+-- 4738381338321616896 is 36^12; the first of 25 digits is at most f.
+CREATE OR REPLACE FUNCTION idgen.portable_encode_36(id uuid) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT AS $$
+DECLARE
+    bits bit(128) := idgen.portable_bits(id);
+    rest numeric := idgen.portable_number(bits);
+    last bigint := pg_catalog.mod(rest, 4738381338321616896);
+    middle bigint;
+BEGIN
+    rest := pg_catalog.div(rest, 4738381338321616896);
+    middle := pg_catalog.mod(rest, 4738381338321616896);
+    RETURN idgen.portable_join_36(pg_catalog.div(rest, 4738381338321616896)::pg_catalog.int8, middle, last);
+END $$;
+COMMENT ON FUNCTION idgen.portable_encode_36(uuid) IS 'Internal. A uuid in 25 digits of base 36.';
+
+CREATE OR REPLACE FUNCTION idgen.uuid_to_base(id uuid, base int) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    digits text := idgen.portable_digits(base);
+BEGIN
+    RETURN idgen.portable_encode(id, digits, idgen.portable_width(digits));
+END $$;
+COMMENT ON FUNCTION idgen.uuid_to_base(uuid, int) IS 'The uuid in digits of base 16, 32 (Crockford), 36, 58 (Bitcoin) or 62: always 32, 26, 25, 22 or 22 digits, so that text order in COLLATE "C" is uuid order. Another base is an error (22023).';
+
+CREATE OR REPLACE FUNCTION idgen.portable_prefix_problem(prefix text, digits_allowed boolean) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    start text COLLATE "C" := left(prefix, 64);
+    rest text COLLATE "C" := ltrim(start, 'abcdefghijklmnopqrstuvwxyz_' || CASE WHEN digits_allowed THEN '0123456789' ELSE '' END);
+BEGIN
+    RETURN CASE
+        WHEN start = '' THEN 'The prefix must not be empty.'
+        WHEN start !~ '^[a-z]' THEN 'Invalid character at position 1; a prefix must begin with a lower-case letter.'
+        WHEN rest <> '' THEN
+            format('Invalid character at position %s; a prefix must consist of lower-case letters%s.',
+                   length(start) - length(rest) + 1,
+                   CASE WHEN digits_allowed THEN ', digits and underscores' ELSE ' and underscores' END)
+        WHEN length(start) > 63 THEN 'At most 63 characters are allowed in a prefix.'
+        WHEN right(start, 1) = '_' THEN 'A prefix must not end with an underscore.' END;
+END $$;
+COMMENT ON FUNCTION idgen.portable_prefix_problem(text, boolean) IS 'Internal. What is wrong with a prefix, as a sentence, or NULL.';
+
+CREATE OR REPLACE FUNCTION idgen.portable_prefix(prefix text, digits_allowed boolean) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    problem text := idgen.portable_prefix_problem(prefix, digits_allowed);
+BEGIN
+    IF problem IS NOT NULL THEN
+        RAISE EXCEPTION 'invalid prefix: "%"', (SELECT left(prefix, max(n)) FROM generate_series(0, 96) n WHERE octet_length(left(prefix, n)) <= 96)
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = problem;
+    END IF;
+    RETURN prefix;
+END $$;
+COMMENT ON FUNCTION idgen.portable_prefix(text, boolean) IS 'Internal. The prefix, or an error (22023) if it is not valid.';
+
+CREATE OR REPLACE FUNCTION idgen.portable_valid_prefix(prefix text, pattern text, digits_allowed boolean) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT AS $$
+BEGIN
+    IF pg_catalog.octet_length(prefix) OPERATOR(pg_catalog.>) 63 OR prefix OPERATOR(pg_catalog.!~) pattern COLLATE pg_catalog."C" THEN
+        PERFORM idgen.portable_prefix(prefix, digits_allowed);
+    END IF;
+    RETURN prefix;
+END $$;
+COMMENT ON FUNCTION idgen.portable_valid_prefix(text, text, boolean) IS 'Internal. The same as portable_prefix(), faster for a prefix that matches the pattern.';
+
+-- form is 'bare': digits only; 'full': digits only, all of them; 'prefixed'; or
+-- 'optional': all digits, and an optional prefix of letters.
+CREATE OR REPLACE FUNCTION idgen.portable_read(value text, noun text, digits text, form text, OUT prefix text, OUT id uuid)
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    base int := length(digits);
+    width int := idgen.portable_width(digits);
+    longest int := width + CASE WHEN form IN ('prefixed', 'optional') THEN 64 ELSE 0 END;
+    separator int := 0;     -- its position
+    number text COLLATE "C";
+    rest text COLLATE "C";
+    chunk_value CONSTANT numeric := base::numeric ^ 10;
+    chunk bigint;
+    n numeric := 0;
+    problem text;
+BEGIN
+    IF octet_length(value) > longest * pg_encoding_max_length(pg_char_to_encoding(getdatabaseencoding())) THEN
+        RAISE EXCEPTION 'invalid %', noun
+            USING ERRCODE = 'invalid_text_representation', DETAIL = format('At most %s characters are allowed.', longest);
+    END IF;
+
+    prefix := '';
+    IF form IN ('prefixed', 'optional') AND strpos(value COLLATE "C", '_') > 0 THEN
+        separator := length(value) - strpos(reverse(value) COLLATE "C", '_') + 1;
+        prefix := left(value, separator - 1);
+        problem := idgen.portable_prefix_problem(prefix, form = 'prefixed');
+    ELSIF form = 'prefixed' THEN
+        problem := 'An underscore must separate the prefix from the digits.';
+    END IF;
+
+    -- ASCII only, as lower() depends on the locale
+    number := substr(value, separator + 1);
+    IF base IN (16, 36) THEN
+        number := translate(number, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz');
+    ELSIF base = 32 AND form <> 'optional' THEN
+        number := translate(number, 'abcdefghijklmnopqrstuvwxyzILO', 'ABCDEFGH1JK1MN0PQRSTUVWXYZ110');
+    END IF;
+    rest := ltrim(number, digits);
+    problem := coalesce(problem, CASE
+        WHEN number = '' THEN format('A digit of base %s is expected at position %s.', base, separator + 1)
+        WHEN rest <> '' THEN format('Invalid character at position %s; a digit of base %s is expected.',
+                                    length(value) - length(rest) + 1, base)
+        WHEN length(number) > width THEN format('At most %s digits are allowed.', width) END);
+    IF problem IS NULL THEN
+        number := lpad(number, (width + 9) / 10 * 10, left(digits, 1));
+        FOR chunk_start IN 1 .. length(number) BY 10 LOOP
+            chunk := 0;
+            FOR i IN chunk_start .. chunk_start + 9 BY 2 LOOP
+                chunk := (chunk * base + strpos(digits COLLATE "C", substr(number, i, 1)) - 1) * base
+                       + strpos(digits COLLATE "C", substr(number, i + 1, 1)) - 1;
+            END LOOP;
+            n := n * chunk_value + chunk;
+        END LOOP;
+        problem := CASE WHEN n >= 340282366920938463463374607431768211456 THEN 'The value of the digits exceeds 128 bits.'
+                        WHEN form IN ('full', 'optional') AND length(value) - separator < width THEN format('Exactly %s digits are required.', width) END;
+    END IF;
+    IF problem IS NOT NULL THEN
+        RAISE EXCEPTION 'invalid %: "%"', noun, value USING ERRCODE = 'invalid_text_representation', DETAIL = problem;
+    END IF;
+    id := lpad(to_hex(div(n, 1208925819614629174706176)::bigint), 12, '0')
+       || lpad(to_hex(mod(div(n, 1099511627776), 1099511627776)::bigint), 10, '0')
+       || lpad(to_hex(mod(n, 1099511627776)::bigint), 10, '0');
+END $$;
+COMMENT ON FUNCTION idgen.portable_read(text, text, text, text) IS 'Internal. The prefix and the uuid of a text, or an error (22P02).';
+
+CREATE OR REPLACE FUNCTION idgen.uuid_from_base(digits text, base int) RETURNS uuid
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN (idgen.portable_read(digits, 'uuid digits', idgen.portable_digits(base), 'bare')).id;
+END $$;
+COMMENT ON FUNCTION idgen.uuid_from_base(text, int) IS 'The uuid with these digits; leading zeros can be left out, and in bases 16, 32 and 36 letters can be of either case. An invalid character, no digits, too many digits or more than 128 bits is an error (22P02).';
+
+-- ---- Prefixed ids ----
+
+CREATE OR REPLACE FUNCTION idgen.prefixed_id(prefix text, id uuid DEFAULT idgen.short_comb()) RETURNS text
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
+    RETURN idgen.portable_valid_prefix(prefix, '^[a-z]([a-z0-9_]*[a-z0-9])?$', true) || '_' || idgen.portable_encode_36(id);
+COMMENT ON FUNCTION idgen.prefixed_id(text, uuid) IS 'A typed identifier: the prefix, an underscore and the 25 digits of the uuid in base 36, in lower case. The prefix has 1 to 63 characters a-z, 0-9 and underscore, begins with a letter and does not end with an underscore (22023).';
+
+CREATE OR REPLACE FUNCTION idgen.prefixed_id_to_uuid(id text, expected_prefix text DEFAULT NULL) RETURNS uuid
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    parts record;
+BEGIN
+    IF id IS NULL THEN
+        RETURN NULL;
+    END IF;
+    PERFORM idgen.portable_prefix(expected_prefix, true);
+    parts := idgen.portable_read(id, 'prefixed id', '0123456789abcdefghijklmnopqrstuvwxyz', 'prefixed');
+    IF parts.prefix <> expected_prefix COLLATE "C" THEN
+        RAISE EXCEPTION 'prefixed id has the prefix "%", not "%"', parts.prefix, expected_prefix
+            USING ERRCODE = 'check_violation', DETAIL = format('The prefixed id is "%s".', id);
+    END IF;
+    RETURN parts.id;
+END $$;
+COMMENT ON FUNCTION idgen.prefixed_id_to_uuid(text, text) IS 'The uuid in a prefixed id, whose digits can lack leading zeros and be of either case. Text that is not a prefixed id is an error (22P02), as is a prefix other than the expected one (23514).';
+
+CREATE OR REPLACE FUNCTION idgen.prefixed_id_prefix(id text) RETURNS text
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
+    RETURN (idgen.portable_read(id, 'prefixed id', '0123456789abcdefghijklmnopqrstuvwxyz', 'prefixed')).prefix;
+COMMENT ON FUNCTION idgen.prefixed_id_prefix(text) IS 'The prefix of a prefixed id: the text before the last underscore. Text that is not a prefixed id is an error (22P02).';
+
+-- The last value is that of the uuid whose bits are all 1.
+CREATE OR REPLACE FUNCTION idgen.is_prefixed_id(id text, prefix text) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    PERFORM idgen.portable_valid_prefix(prefix, '^[a-z]([a-z0-9_]*[a-z0-9])?$', true);
+    RETURN octet_length(id) = octet_length(prefix) + 26
+       AND left(id, -25) = (prefix || '_') COLLATE "C"
+       AND right(id, 25) ~ '^[0-9a-z]*$' COLLATE "C"
+       AND right(id, 25) <= 'f5lxx1zz5pnorynqglhzmsp33' COLLATE "C";
+END $$;
+COMMENT ON FUNCTION idgen.is_prefixed_id(text, text) IS 'Whether a text is exactly what prefixed_id() writes for this prefix and some uuid. An invalid prefix is an error (22023).';
+
+-- ---- TypeID ----
+
+CREATE OR REPLACE FUNCTION idgen.typeid_from_uuid(prefix text, id uuid) RETURNS text
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
+    RETURN ltrim(idgen.portable_valid_prefix(prefix, '^([a-z]([a-z_]*[a-z])?)?$', false) || '_', '_')
+        || idgen.portable_encode_32(id, '0123456789abcdefghjkmnpqrstvwxyz');
+COMMENT ON FUNCTION idgen.typeid_from_uuid(text, uuid) IS 'A TypeID (specification version 0.3): the prefix, an underscore and the 26 digits of the uuid in base 32, in lower case. The prefix has at most 63 characters a-z and underscore, and begins and ends with a letter (22023); if it is empty, there is no underscore.';
+
+CREATE OR REPLACE FUNCTION idgen.typeid(prefix text DEFAULT '') RETURNS text
+    LANGUAGE SQL VOLATILE PARALLEL SAFE
+    RETURN idgen.typeid_from_uuid(prefix, idgen.uuid_v7());
+COMMENT ON FUNCTION idgen.typeid(text) IS 'A new TypeID: typeid_from_uuid(prefix, uuid_v7()). It reveals its creation time.';
+
+CREATE OR REPLACE FUNCTION idgen.typeid_to_uuid(id text) RETURNS uuid
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
+    RETURN (idgen.portable_read(id, 'TypeID', '0123456789abcdefghjkmnpqrstvwxyz', 'optional')).id;
+COMMENT ON FUNCTION idgen.typeid_to_uuid(text) IS 'The uuid in a TypeID, read as strictly as the specification requires: lower case, all 26 digits, the first at most 7. Other text is an error (22P02).';
+
+CREATE OR REPLACE FUNCTION idgen.typeid_prefix(id text) RETURNS text
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
+    RETURN (idgen.portable_read(id, 'TypeID', '0123456789abcdefghjkmnpqrstvwxyz', 'optional')).prefix;
+COMMENT ON FUNCTION idgen.typeid_prefix(text) IS 'The prefix of a TypeID, empty if there is none. Text that is not a TypeID is an error (22P02).';
+
+CREATE OR REPLACE FUNCTION idgen.is_typeid(id text, prefix text DEFAULT NULL) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF id IS NOT NULL AND octet_length(prefix) > 0 THEN
+        PERFORM idgen.portable_prefix(prefix, false);
+    END IF;
+    RETURN octet_length(id) <= 90
+       AND id ~ '^([a-z]([a-z_]*[a-z])?_)?[0-7][0-9a-hjkmnp-tv-z]{25}$' COLLATE "C"
+       AND (prefix IS NULL OR rtrim(left(id, -26), '_') = prefix COLLATE "C");
+END $$;
+COMMENT ON FUNCTION idgen.is_typeid(text, text) IS 'Whether a text is a TypeID, and has this prefix if one is given. Bad text never raises an error; an invalid prefix does (22023).';
+
+-- ---- ULID ----
+
+CREATE OR REPLACE FUNCTION idgen.ulid_to_uuid(id text) RETURNS uuid
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
+    RETURN (idgen.portable_read(id, 'ULID', '0123456789ABCDEFGHJKMNPQRSTVWXYZ', 'full')).id;
+COMMENT ON FUNCTION idgen.ulid_to_uuid(text) IS 'The 16 bytes of a ULID as uuid, which has the same order. Text that is not 26 digits as uuid_from_base(id, 32) reads them is an error (22P02).';
+
+CREATE OR REPLACE FUNCTION idgen.ulid_from_uuid(id uuid) RETURNS text
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
+    RETURN idgen.portable_encode_32(id, '0123456789ABCDEFGHJKMNPQRSTVWXYZ');
+COMMENT ON FUNCTION idgen.ulid_from_uuid(uuid) IS 'The 16 bytes of a uuid as ULID, in upper case; its order in COLLATE "C" is that of the uuid.';
+
+-- The random bits are the first 48 and the last 32 of a random UUID.
+CREATE OR REPLACE FUNCTION idgen.ulid() RETURNS text
+    LANGUAGE SQL VOLATILE PARALLEL SAFE STRICT
+    RETURN idgen.ulid_from_uuid((lpad(to_hex(idgen.portable_submillis(clock_timestamp()) >> 12), 12, '0')
+                                 || overlay(gen_random_uuid()::text PLACING '' FROM 14 FOR 15))::uuid);
+COMMENT ON FUNCTION idgen.ulid() IS 'A ULID: 48 bits of Unix milliseconds and 80 random bits as 26 digits of base 32 (Crockford); two of the same millisecond are in random order.';
+
+CREATE OR REPLACE FUNCTION idgen.ulid_timestamp(id text) RETURNS timestamptz
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
+    RETURN idgen.portable_instant('1970-01-01', idgen.portable_first_48_bits(idgen.ulid_to_uuid(id)) * 1000);
+COMMENT ON FUNCTION idgen.ulid_timestamp(text) IS 'The time in a ULID, to the millisecond. Text that is not a ULID is an error (22P02).';
+
+CREATE OR REPLACE FUNCTION idgen.ulid_floor(instant timestamptz) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN idgen.ulid_from_uuid(rpad(lpad(to_hex(idgen.portable_submillis(instant) >> 12), 12, '0'), 32, '0')::uuid);
+END $$;
+COMMENT ON FUNCTION idgen.ulid_floor(timestamptz) IS 'The smallest ULID with the millisecond of this timestamp. A timestamp before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
+
+-- The body is a string so that the comparisons have the collation of the column,
+-- and so use its index. In RETURN they would have the default collation.
+CREATE OR REPLACE FUNCTION idgen.ulid_within(id text, start timestamptz, stop timestamptz) RETURNS boolean
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE
+    AS 'SELECT id OPERATOR(pg_catalog.>=) idgen.ulid_floor(start) AND id OPERATOR(pg_catalog.<) idgen.ulid_floor(stop)';
+COMMENT ON FUNCTION idgen.ulid_within(text, timestamptz, timestamptz) IS 'Whether a ULID is at or after start and before stop: id >= ulid_floor(start) AND id < ulid_floor(stop) in the collation of id, which should be "C"; it uses an index and prunes partitions. Never true if start or stop is NULL.';
+
+DO $$ BEGIN PERFORM pg_catalog.set_config('search_path', pg_catalog.current_setting('idgen_portable.search_path'), true); END $$;

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+#
+# histories.sh: check that some order of the calls explains all answers of
+# create_once() and its functions, while everything around them fails.
+#
+#   scripts/dev/histories.sh [--seconds N] [--seed N] [--sabotage]     default 60 seconds
+#
+# On a private server, five clients create, find and forget a few commands, alone
+# and in transactions of the three isolation levels, with savepoints, prepared
+# transactions, purge_creations(), trim_creations() and DISCARD ALL. Another session
+# kills server processes and the server, terminates and cancels sessions, and runs
+# REINDEX CONCURRENTLY, VACUUM FULL, CLUSTER and ALTER TABLE. The clients record when
+# they sent each call, and its answer, error, or that the connection was lost. For
+# each command, a checker then searches for an order that explains all of them
+# (scripts/dev/histories/create_once.py has the model); and the entities that exist
+# must be those that were acknowledged, or whose answer was lost.
+#
+# First, for a few seconds, rows are deleted in between, which the checker must
+# report; with --sabotage, nothing else is run. --seed repeats the choices, though not
+# their interleaving. Ends with a line "N passed, N failed"; the exit status is 0 if
+# nothing failed. Takes N seconds, and about 15 to build and to check the checker.
+
+set -uo pipefail
+# shellcheck source-path=SCRIPTDIR source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source-path=SCRIPTDIR source=verdicts.sh
+. "$(dirname "$0")/verdicts.sh"
+
+sabotage_only=0
+options=()
+for option; do
+    case $option in --sabotage) sabotage_only=1 ;; *) options+=("$option") ;; esac
+done
+idgen_seconds_and_seed "${options[@]}"
+
+idgen_install_packages tests
+idgen_say "Building for $("$PG_CONFIG" --version)"
+idgen_build || idgen_die "could not build"
+idgen_start max_prepared_transactions=50 deadlock_timeout=20ms
+as_server_user psql -X -q -c 'CREATE EXTENSION idgen' -c 'CREATE TABLE entities (id text PRIMARY KEY)'
+
+# Sets status: 0, 3 if answers are unexplained, or another if something else failed.
+histories() {
+    as_server_user psql -X -q -c 'TRUNCATE entities, idgen.creation_identifiers'
+    as_server_user python3 "$IDGEN_BUILD/scripts/dev/histories/create_once.py" "$IDGEN_WORK" "$@" >"$IDGEN_WORK/histories.out" 2>&1
+    status=$?
+}
+
+idgen_say "Rows are deleted for 3 s, --seed=$seed"
+histories 3 "$seed" sabotage
+tail -n 3 "$IDGEN_WORK/histories.out"
+[ $status -eq 3 ]
+verdict $? "the checker reports that rows were deleted"
+
+if [ $sabotage_only -eq 0 ]; then
+    idgen_say "Histories for $seconds s, --seed=$seed"
+    histories "$seconds" "$seed"
+    cat "$IDGEN_WORK/histories.out"
+    [ $status -eq 0 ]
+    verdict $? "some order explains all answers about each command, and each entity was created once"
+fi
+! grep -E 'PANIC|TRAP|was terminated by signal ([0-8]|1[0-9])\b' "$IDGEN_WORK/server.log"
+verdict $? "no unintended crash"
+
+end_of_verdicts

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+#
+# nightly.sh: the tests that take too long for .ci/run.
+#
+#   scripts/dev/nightly.sh            without options
+#
+# Runs all tests on PostgreSQL 15 (also on i386), 18 and 19, pg_upgrade from 15 to
+# both, the packages and images of every version, a server with assertions, valgrind, pg_tle, and
+# the random tests for longer and with new seeds. Ends with a summary of the failures and a line
+# "N passed, N failed" over all of them; the exit status is 0 if nothing failed.
+# Requires root; a part whose requirements are not available is skipped.
+
+set -uo pipefail
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source-path=SCRIPTDIR source=verdicts.sh
+. "$(dirname "$0")/verdicts.sh"
+
+idgen_no_options "$@"
+cd "$IDGEN_SOURCE" || exit
+
+run_script scripts/dev/test-matrix.sh 15 15-i386 18 19
+run_script scripts/dev/test-package.sh 15-i386
+run_script scripts/dev/test-package.sh 17
+run_script scripts/dev/test-package.sh 18
+run_script scripts/dev/test-package.sh 19
+run_script scripts/dev/test-assertions.sh
+run_script scripts/dev/valgrind.sh
+run_script scripts/dev/test-pgtle.sh --pgtle "${IDGEN_PGTLE:-../shared/engines/pg_tle.tar.xz}"
+run_script scripts/dev/sqlsmith.sh --seconds 1800
+run_script scripts/dev/torture.sh --seconds 1800
+run_script scripts/dev/fuzz.sh --seconds 600
+
+end_of_scripts

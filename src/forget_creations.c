@@ -1,0 +1,232 @@
+/*-------------------------------------------------------------------------
+ *
+ * forget_creations.c
+ *	  Deletion of recorded creation commands: by id, entity, age or number.
+ *
+ * As in creation.c, the table is accessed only through SPI, with the caller's
+ * rights.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+#include "utils/guc.h"
+#include "utils/timestamp.h"
+#include "utils/uuid.h"
+
+#include "arguments.h"
+#include "kept_statement.h"
+
+/*
+ * Operators, types and tables are qualified, so that the statements do not
+ * depend on the caller's search_path.
+ */
+#define FORGET_WHERE \
+	"DELETE FROM idgen.creation_identifiers WHERE "
+
+/*
+ * Commands to forget, sorted by id: sessions that forget the same commands
+ * lock the rows in the same order.
+ */
+#define SELECT_SORTED(condition) \
+	"SELECT id, made FROM (" \
+	" SELECT command_id::pg_catalog.uuid, created_at::pg_catalog.timestamptz" \
+	" FROM idgen.creation_identifiers WHERE " condition ") AS found (id, made)" \
+	" WHERE id IS NOT NULL AND made IS NOT NULL ORDER BY id"
+
+/* $1 is the time to purge before, $2 the number of commands */
+#define SELECT_OLD SELECT_SORTED( \
+	"created_at OPERATOR(pg_catalog.<) $1 ORDER BY created_at LIMIT $2")
+
+/* $1 is the number of commands to keep, $2 their name or NULL */
+#define SELECT_SUPERFLUOUS SELECT_SORTED( \
+	"$2 IS NULL OR command_name OPERATOR(pg_catalog.=) $2" \
+	" ORDER BY created_at DESC, command_id DESC OFFSET $1")
+
+/* the number of commands that one DELETE forgets */
+#define FORGET_BATCH_SIZE	1000
+
+/*
+ * The server chooses between a generic and a custom plan, because a
+ * distributed table can reject a plan without the values.
+ */
+static KeptStatement forget_command =
+{FORGET_WHERE "command_id OPERATOR(pg_catalog.=) $1", 0, 1, {UUIDOID}, NULL};
+
+/* IS TRUE excludes the index on created_at, which does not sort by id */
+static KeptStatement forget_commands =
+{FORGET_WHERE "command_id OPERATOR(pg_catalog.=) ANY ($1)"
+" AND (created_at OPERATOR(pg_catalog.<=) $2) IS TRUE", 0, 2, {UUIDARRAYOID, TIMESTAMPTZOID}, NULL};
+static KeptStatement forget_entity =
+{FORGET_WHERE "entity_id OPERATOR(pg_catalog.=) $1", 0, 1, {UUIDOID}, NULL};
+static KeptStatement forget_number =
+{FORGET_WHERE "entity_number OPERATOR(pg_catalog.=) $1", 0, 1, {INT8OID}, NULL};
+
+/* Forget the commands that one value selects; return their number. */
+static int64
+forget(KeptStatement *statement, Datum value)
+{
+	int64		forgotten;
+
+	SPI_connect();
+	forgotten = run_search(statement, &value);
+	SPI_finish();
+	return forgotten;
+}
+
+/* forget_creation(command_id uuid) returns boolean */
+PG_FUNCTION_INFO_V1(idgen_forget_creation);
+Datum
+idgen_forget_creation(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(forget(&forget_command, PG_GETARG_DATUM(0)) > 0);
+}
+
+/* forget_creation_of(entity_id uuid) returns bigint */
+PG_FUNCTION_INFO_V1(idgen_forget_creation_of_uuid);
+Datum
+idgen_forget_creation_of_uuid(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT64(forget(&forget_entity, PG_GETARG_DATUM(0)));
+}
+
+/* forget_creation_of_bigint(entity_number bigint) returns bigint */
+PG_FUNCTION_INFO_V1(idgen_forget_creation_of_bigint);
+Datum
+idgen_forget_creation_of_bigint(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT64(forget(&forget_number, PG_GETARG_DATUM(0)));
+}
+
+/*
+ * Forget a batch of commands and return their number.  rows has their ids and
+ * times.
+ *
+ * Since the query, another session may have forgotten one of them, and a late
+ * retry may have recorded it again.  That row is newer than all in the batch,
+ * and is not deleted.
+ */
+static uint64
+forget_batch(const SPITupleTable *rows, uint64 count)
+{
+	Datum		ids[FORGET_BATCH_SIZE];
+	TimestampTz newest = DT_NOBEGIN;
+	Datum		values[2];
+	uint64		forgotten;
+	bool		isnull;
+
+	for (uint64 i = 0; i < count; i++)
+	{
+		TimestampTz made = DatumGetTimestampTz(SPI_getbinval(rows->vals[i], rows->tupdesc,
+															 2, &isnull));
+
+		ids[i] = SPI_getbinval(rows->vals[i], rows->tupdesc, 1, &isnull);
+		newest = Max(newest, made);
+	}
+
+	values[0] = PointerGetDatum(construct_array(ids, (int) count, UUIDOID, UUID_LEN,
+												false, TYPALIGN_CHAR));
+	values[1] = TimestampTzGetDatum(newest);
+	forgotten = run_statement(&forget_commands, values, NULL);
+	pfree(DatumGetPointer(values[0]));
+	return forgotten;
+}
+
+/*
+ * Forget the commands that a query with two parameters selects; return their
+ * number.
+ *
+ * The commands are deleted in batches by id, because a distributed table
+ * rejects a DELETE whose rows a subquery with LIMIT selects, and to bound the
+ * memory used.
+ */
+static int64
+forget_selected(const char *query, Oid *argtypes, Datum *values, const char *nulls)
+{
+	int64		forgotten = 0;
+	uint64		fetched;
+	int			guc_level = NewGUCNestLevel();
+	Portal		commands;
+
+	/* only an index scan locks the rows of a batch in the order of ids */
+	disable_scan("enable_seqscan");
+	disable_scan("enable_bitmapscan");
+
+	SPI_connect();
+	commands = SPI_cursor_open_with_args(NULL, query, 2, argtypes, values, nulls, false,
+										 CURSOR_OPT_CUSTOM_PLAN | CURSOR_OPT_NO_SCROLL);
+
+	/* always execute a DELETE, to check privileges and the transaction's mode */
+	do
+	{
+		SPITupleTable *rows;
+
+		SPI_cursor_fetch(commands, true, FORGET_BATCH_SIZE);
+		fetched = SPI_processed;
+		rows = SPI_tuptable;
+		forgotten += forget_batch(rows, fetched);
+		SPI_freetuptable(rows);
+	} while (fetched == FORGET_BATCH_SIZE);
+
+	SPI_cursor_close(commands);
+	SPI_finish();
+	AtEOXact_GUC(true, guc_level);
+	return forgotten;
+}
+
+/*
+ * purge_creations(older_than interval DEFAULT '24 hours',
+ *				   batch_size bigint DEFAULT 10000) returns bigint
+ *
+ * Forget the oldest commands that are older than the interval, at most
+ * batch_size of them; return their number.  A day is 24 hours, whatever
+ * TimeZone is.
+ */
+PG_FUNCTION_INFO_V1(idgen_purge_creations);
+Datum
+idgen_purge_creations(PG_FUNCTION_ARGS)
+{
+	Oid			argtypes[2] = {TIMESTAMPTZOID, INT8OID};
+	int64		older_than_us;
+	TimestampTz cutoff;
+	Datum		values[2];
+
+	require_not_null(fcinfo, 0, "older_than");
+	require_not_null(fcinfo, 1, "batch_size");
+
+	older_than_us = require_duration_us(PG_GETARG_INTERVAL_P(0), "older_than");
+	require_at_least(PG_GETARG_INT64(1), 1, "batch_size");
+
+	/* not now() in the query: a distributed table's servers have other clocks */
+	cutoff = Max(GetCurrentTransactionStartTimestamp() - older_than_us, MIN_TIMESTAMP);
+	values[0] = TimestampTzGetDatum(cutoff);
+	values[1] = PG_GETARG_DATUM(1);
+	PG_RETURN_INT64(forget_selected(SELECT_OLD, argtypes, values, NULL));
+}
+
+/*
+ * trim_creations(keep bigint, command_name text DEFAULT NULL) returns bigint
+ *
+ * Forget all but the newest commands, of one name or of all names; return
+ * their number.
+ */
+PG_FUNCTION_INFO_V1(idgen_trim_creations);
+Datum
+idgen_trim_creations(PG_FUNCTION_ARGS)
+{
+	Oid			argtypes[2] = {INT8OID, TEXTOID};
+	Datum		values[2];
+	char		nulls[2] = {' ', ' '};
+
+	require_not_null(fcinfo, 0, "keep");
+	require_not_negative(PG_GETARG_INT64(0), "keep");
+	values[0] = PG_GETARG_DATUM(0);
+	values[1] = PG_GETARG_DATUM(1);
+	if (PG_ARGISNULL(1))
+		nulls[1] = 'n';
+
+	PG_RETURN_INT64(forget_selected(SELECT_SUPERFLUOUS, argtypes, values, nulls));
+}

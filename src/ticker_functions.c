@@ -1,0 +1,131 @@
+/*-------------------------------------------------------------------------
+ *
+ * ticker_functions.c
+ *	  SQL functions that show and raise tickers by the names of their layouts.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "mb/pg_wchar.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/timestamp.h"
+
+#include "ticker_internal.h"
+
+/* The start of a value's tick; false if the layout has no clock. */
+static bool
+timestamp_of_value(const TickerLayout *layout, uint64 value, TimestampTz *result)
+{
+	return layout->ms_per_tick > 0 &&
+		clock_from_unix_ms((int64) ticker_tick(layout, value) * layout->ms_per_tick,
+						   result);
+}
+
+static Ticker *
+ticker_of_name(const char *name)
+{
+	for (Ticker *ticker = ticker_list; ticker != NULL; ticker = ticker->next)
+		if (strcmp(name, ticker->layout->name) == 0)
+			return ticker;
+
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("ticker \"%s\" does not exist",
+					pnstrdup(name, pg_mbcliplen(name, strlen(name), NAMEDATALEN))),
+			 errhint("See the view idgen.tickers.")));
+}
+
+/*
+ * raise_ticker(layout text, above timestamptz) returns void
+ *
+ * From now on, the ticker returns only values of later ticks than that of the
+ * timestamp.  Never lowers it.
+ */
+PG_FUNCTION_INFO_V1(idgen_raise_ticker);
+Datum
+idgen_raise_ticker(PG_FUNCTION_ARGS)
+{
+	Ticker	   *ticker = ticker_of_name(text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	const TickerLayout *layout = ticker->layout;
+	TimestampTz above = clock_require_finite(PG_GETARG_TIMESTAMPTZ(1));
+	int64		tick;
+
+	if (layout->ms_per_tick == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("ticker \"%s\" does not follow the clock", layout->name),
+				 errhint("Use idgen.raise_%s().", layout->name)));
+
+	tick = layout->ms_per_tick == 1 ? clock_unix_ms(above) : clock_unix_seconds(above);
+	if (ticker_too_far_ahead_ms(layout, tick, ticker_present_value(layout)) > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
+				 errmsg("timestamp is too far ahead of the clock for ticker \"%s\"", layout->name),
+				 errdetail("%s() would have to wait until the clock is within idgen.max_ahead of it, and a ticker cannot be lowered.",
+						   layout->name),
+				 errhint("Check the timestamp, or increase idgen.max_ahead first.")));
+
+	ticker_raise(ticker, ticker_values_of_ticks(layout, Max(tick, 0) + 1) - 1, "raise_ticker");
+	PG_RETURN_VOID();
+}
+
+/*
+ * ticker_state(layout text, OUT last_value bigint, OUT last_time timestamptz,
+ *				OUT ahead interval, OUT reserved_value bigint,
+ *				OUT reserved_until timestamptz)
+ *
+ * The state of a ticker of this database in this server's memory (NULL until
+ * it starts), and the high-water mark in its sequence, which a standby has,
+ * too.
+ */
+PG_FUNCTION_INFO_V1(idgen_ticker_state);
+Datum
+idgen_ticker_state(PG_FUNCTION_ARGS)
+{
+	Ticker	   *ticker = ticker_of_name(text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	const TickerLayout *layout = ticker->layout;
+	TupleDesc	tupdesc;
+	Datum		values[5];
+	bool		nulls[5] = {true, true, true, true, true};
+	uint64		last = ticker_slot_last(ticker->number);
+	uint64		reserved;
+	TimestampTz timestamp;
+
+	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+
+	reserved = ticker_stored_mark(ticker);
+
+	if (last != 0)
+	{
+		values[0] = Int64GetDatum((int64) last);
+		nulls[0] = false;
+		if (timestamp_of_value(layout, last, &timestamp))
+		{
+			TimestampTz now = GetCurrentTimestamp();
+
+			values[1] = TimestampTzGetDatum(timestamp);
+			values[2] = DirectFunctionCall2(timestamp_mi,
+											TimestampGetDatum(Max(timestamp, now)),
+											TimestampGetDatum(now));
+			nulls[1] = nulls[2] = false;
+		}
+	}
+	if (reserved != 0)
+	{
+		values[3] = Int64GetDatum((int64) reserved);
+		nulls[3] = false;
+		if (timestamp_of_value(layout, reserved, &timestamp))
+		{
+			values[4] = TimestampTzGetDatum(timestamp);
+			nulls[4] = false;
+		}
+	}
+
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc), values, nulls)));
+}

@@ -1,0 +1,338 @@
+# The portable edition against the extension: the same functions, with the same results
+# and errors for random values, by expression, also under settings that change how text
+# is read and written, and with a nondeterministic collation.
+#
+# IDGEN_SEED=N repeats the values of a run; IDGEN_VALUES is their number.
+
+use strict;
+use warnings;
+use File::Basename qw(dirname);
+use IPC::Run;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $seed = $ENV{IDGEN_SEED} || int rand 1_000_000;
+my $values = $ENV{IDGEN_VALUES} || 2_000;
+my $folder = dirname(__FILE__) . '/../portable';
+
+my $node = PostgreSQL::Test::Cluster->new('portable');
+$node->init;
+$node->append_conf('postgresql.conf', "timezone = 'UTC'\ndatestyle = 'ISO, YMD'\nautovacuum = off");
+$node->start;
+$node->safe_psql('postgres', "CREATE DATABASE $_ ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0") for 'c', 'p';
+$node->safe_psql('c', 'CREATE EXTENSION idgen');
+$node->safe_psql('p', join '', 'BEGIN;', (map { slurp_file("$folder/$_.sql") } qw(uuids text_ids create_once)), 'COMMIT');
+
+# --- The same functions and table -------------------------------------------
+
+my $functions = q{
+	SELECT p.oid::regprocedure || ' | ' || pg_get_function_arguments(p.oid) || ' | ' || pg_get_function_result(p.oid) || ' | '
+		|| prokind::text || provolatile::text || proparallel::text || proisstrict::text || ' | ' || (obj_description(p.oid, 'pg_proc') IS NOT NULL)
+	FROM pg_proc p WHERE pronamespace = 'idgen'::regnamespace AND proname NOT LIKE 'portable\_%' ORDER BY 1};
+my %c = map { /^idgen\.(\w+)/ => $_ } split /\n/, $node->safe_psql('c', $functions);
+my %p = map { /^idgen\.(\w+)/ => $_ } split /\n/, $node->safe_psql('p', $functions);
+
+is_deeply([ map { $p{$_} } sort keys %p ], [ map { $c{$_} // "no $_" } sort keys %p ],
+	'signatures, defaults, results and marks are those of the extension, and all have comments');
+is($node->safe_psql('p', "SELECT count(*) FROM pg_proc WHERE pronamespace = 'idgen'::regnamespace AND obj_description(oid, 'pg_proc') IS NULL"),
+	'0', 'internal functions have comments, too');
+my $missing = join ' ', grep { !$p{$_} } sort keys %c;
+my ($listed) = slurp_file("$folder/../docs/portable.md") =~ /Not included:\n\n(.*?)\n\n/s;
+is(join(' ', sort($listed =~ /`(\w+)`/g)), $missing, 'docs/portable.md lists the functions that are missing');
+
+my $table = q{
+	SELECT attname, atttypid::regtype, attnotnull, pg_get_expr(adbin, adrelid)
+	FROM pg_attribute LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
+	WHERE attrelid = 'idgen.creation_identifiers'::regclass AND attnum > 0 ORDER BY attnum;
+	SELECT pg_get_indexdef(indexrelid) FROM pg_index WHERE indrelid = 'idgen.creation_identifiers'::regclass ORDER BY 1;
+	SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 'idgen.creation_identifiers'::regclass ORDER BY 1;
+	SELECT reloptions, has_table_privilege('public', oid, 'SELECT, INSERT, UPDATE, DELETE') FROM pg_class WHERE oid = 'idgen.creation_identifiers'::regclass};
+is($node->safe_psql('p', $table), $node->safe_psql('c', $table), 'the table is that of the extension');
+
+# --- The same results -------------------------------------------------------
+
+note("IDGEN_SEED=$seed");
+
+# Random values, the same in both databases. Every third instant is one of the uuid,
+# so that checks and ranges have both results.
+my $samples = qq{
+	CREATE FUNCTION number(n int, salt text) RETURNS bigint LANGUAGE sql IMMUTABLE AS
+		\$\$SELECT ('x' || md5('$seed ' || salt || n))::bit(60)::bigint\$\$;
+	-- up to 32 digits, of 16 successive ones of the alphabet
+	CREATE FUNCTION digits(n int, salt text, alphabet text, length int) RETURNS text LANGUAGE sql IMMUTABLE AS
+		\$\$SELECT left(translate(md5('$seed ' || salt || n), '0123456789abcdef', substr(repeat(alphabet, 16), 1 + n % length(alphabet), 16)), length)\$\$;
+	CREATE TABLE sample AS
+	SELECT n, stamped AS id, md5('$seed other' || n)::uuid AS other,
+		CASE WHEN n % 3 = 0 AND first_48 < 253402300800000 THEN timestamptz '1970-01-01 00:00+00' + first_48 * interval '1 ms' + (number(n, 'd') % 1200000000 - 600000000) * interval '1 us'
+			 WHEN n % 3 = 1 THEN timestamptz '1971-01-01 00:00+00' + number(n, 'a') % 281400000000000000 * interval '1 us'
+			 ELSE timestamptz '1971-01-01 00:00+00' + number(n, 'a') % 2500000000000000 * interval '1 us' END AS at,
+		timestamptz '1971-01-01 00:00+00' + number(n, 'b') % 281400000000000000 * interval '1 us' AS stop,
+		(1 + number(n, 'p') % 100000) * CASE n % 4 WHEN 0 THEN interval '1 ms' WHEN 1 THEN interval '1 s' WHEN 2 THEN interval '1 minute' ELSE interval '1 hour' END AS period,
+		(1 + number(n, 'y') % 6)::int AS bytes,
+		number(n, 't') % 86400000000 * interval '1 us' AS tolerance,
+		digits(n, 'n', 'ab c\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80/.:0', (number(n, 'l') % 20)::int) AS name,
+		digits(n, '36', '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ', 1 + (number(n, 'l36') % 24)::int) AS base_36,
+		'a' || coalesce(digits(n, 'x', 'az09_', (number(n, 'lx') % 20)::int), '') || 'z' AS prefix,
+		'b' || coalesce(digits(n, 'x', 'az_', (number(n, 'ly') % 20)::int), '') || 'y' AS letters,
+		digits(n, '8', '01234567', 1) || digits(n, '32', '0123456789abcdefghjkmnpqrstvwxyz', 25) AS base_32,
+		jsonb_build_object(chr(233) || n, E'\\t\\u0001\\\\"' || chr(8364), md5('k' || n), number(n, 'j') / 1000.0, 'b', jsonb_build_array(n % 7 = 0, NULL, md5('v' || n), number(n, 'e')::float8 * 1e-30, '[]'::jsonb),
+						   repeat('w', n % 9), CASE n % 3 WHEN 0 THEN to_jsonb(stamped::text) WHEN 1 THEN '{"x": {"y": [1.50, -0]}}' ELSE '[[], {}]' END) AS request,
+		ARRAY[stamped, md5('$seed h' || n)::uuid, NULL, md5('$seed other' || n / 2 * 2)::uuid] AS history
+	FROM (SELECT n, ('x' || left(md5('$seed ' || n), 12))::bit(48)::bigint AS first_48,
+				 CASE WHEN n % 4 = 0 THEN raw ELSE overlay(overlay(raw PLACING substr('1467d', 1 + n % 5, 1) FROM 15) PLACING '9' FROM 20) END::uuid AS stamped
+		  FROM (SELECT n, md5('$seed ' || n)::uuid::text AS raw FROM generate_series(1, $values) n) r) s};
+
+# Each takes values that are valid for it.
+my @results = map { s/^\s+//r } grep { /\S/ } split /\n/, q{
+	uuid_version(id)
+	uuid_variant(id)
+	uuid_timestamp(id)
+	uuid_text_timestamp(id::text)
+	comb_timestamp(id)
+	short_comb_timestamp(id, period, bytes, at)
+	short_comb_timestamp(id, clock => at)
+	uuid_v7_floor(at)
+	comb_floor(at)
+	substr(idgen.uuid_v7_ms(at)::text, 1, 15)
+	ulid_floor(at)
+	uuid_v7_within(id, at, stop)
+	comb_within(id, at - interval '1 hour', stop)
+	ulid_within(upper(base_32) COLLATE "C", at, stop)
+	substr(idgen.uuid_v7(at)::text, 1, 18)
+	substr(idgen.comb(at)::text, 1, 15)
+	left(replace(idgen.short_comb(period, bytes, clock => at)::text, '-', ''), 2 * bytes)
+	is_uuid(id::text)
+	is_uuid(id::text, n % 16)
+	is_uuid(name || base_36)
+	is_recent_short_comb(id, clock => at)
+	is_recent_short_comb(id, interval '5 days', clock => at)
+	is_recent_short_comb(id, period * 10, period, bytes, clock => at)
+	is_recent_short_comb(id, '0', period, bytes, period * 20, period * 30, at)
+	is_recent_comb(id, clock => at)
+	is_recent_comb(id, tolerance, clock => at, future_tolerance => tolerance / 2)
+	is_recent_uuid_v7(id, clock => at)
+	is_recent_uuid_v7(id, tolerance, clock => at, past_tolerance => tolerance / 2)
+	uuid_to_base(id, 16)
+	uuid_to_base(id, 32)
+	uuid_to_base(id, 36)
+	uuid_to_base(id, 58)
+	uuid_to_base(id, 62)
+	uuid_from_base(base_36, 36)
+	uuid_from_base(idgen.uuid_to_base(id, 62), 62)
+	prefixed_id(prefix, id)
+	prefixed_id_to_uuid(prefix || '_' || base_36)
+	prefixed_id_to_uuid(prefix || '_' || base_36, prefix)
+	prefixed_id_prefix(prefix || '_' || base_36)
+	is_prefixed_id(prefix || '_' || base_36, prefix)
+	is_prefixed_id(prefix || '_' || substr(base_32, 2), prefix)
+	typeid_from_uuid(letters, id)
+	typeid_to_uuid(letters || '_' || base_32)
+	typeid_prefix(letters || '_' || base_32)
+	ulid_to_uuid(upper(base_32))
+	ulid_from_uuid(id)
+	ulid_timestamp(base_32)
+	is_typeid(letters || '_' || base_32)
+	is_typeid(letters || '_' || base_32, CASE WHEN n % 2 = 0 THEN letters ELSE 'x' END)
+	created_near(at, id, tolerance)
+	created_near(at, id)
+	uuid_smaller(id, other)
+	uuid_larger(id, other)
+};
+# with the hash of the request, which both record
+push @results, '(SELECT entity_number || $$ $$ || created FROM idgen.create_once_bigint(other, n, name, request))',
+  '(SELECT command_name || request_hash || entity_number FROM idgen.find_creation(other))',
+  '(SELECT min(request_hash) FROM idgen.creation_identifiers WHERE n = 1)';
+push @results, map { "(SELECT idgen.$_(id) FROM sample i WHERE i.n % 100 = sample.n AND sample.n < 100)" } 'min', 'max';
+
+# Each is also called with invalid values; its SQLSTATE, message, DETAIL and HINT count.
+my @errors = map { s/^\s+//r } grep { /\S/ } split /\n/, q{
+	is_recent_short_comb(odd_id, odd_interval, odd_period, odd_bytes, clock => odd_at)
+	is_recent_comb(odd_id, tolerance, odd_interval, odd_interval, odd_at)
+	is_recent_uuid_v7(odd_id, odd_interval)
+	check_recent_short_comb(odd_id, odd_interval, period, bytes, clock => at)
+	check_recent_short_comb(odd_id, clock => at)
+	check_recent_comb(odd_id, odd_interval, clock => odd_at)
+	check_recent_uuid_v7(odd_id, odd_interval, clock => odd_at)
+	check_recent_uuid_v7(odd_id, tolerance, clock => at)
+	short_comb_timestamp(odd_id, odd_period, odd_bytes, odd_at)
+	uuid_v7_floor(odd_at)
+	ulid_floor(odd_at)
+	left(idgen.uuid_v7(odd_at)::text, 18)
+	left(idgen.uuid_v7_ms(odd_at)::text, 15)
+	left(idgen.comb(odd_at)::text, 13)
+	left(idgen.short_comb(odd_period, odd_bytes, clock => odd_at)::text, 2)
+	uuid_text_timestamp(odd_text)
+	is_uuid(odd_text, odd_bytes)
+	uuid_from_base(odd_text, 36)
+	uuid_from_base(odd_text, odd_base)
+	uuid_to_base(odd_id, odd_base)
+	prefixed_id(odd_text, id)
+	prefixed_id_to_uuid(odd_text)
+	prefixed_id_to_uuid(odd_text, odd_prefix)
+	prefixed_id_prefix(odd_text)
+	is_prefixed_id(odd_text, odd_prefix)
+	typeid_from_uuid(odd_prefix, id)
+	typeid_to_uuid(odd_text)
+	typeid_prefix(odd_text)
+	is_typeid(odd_text)
+	is_typeid(odd_text, odd_prefix)
+	ulid_to_uuid(odd_text)
+	ulid_timestamp(odd_text)
+	purge_creations(odd_interval, odd_bytes)
+	trim_creations(odd_bytes)
+	create_once_bigint(other, 1, odd_text, request)
+	create_once(other, id, name)
+	create_once(other, id, name, odd_request)
+	create_once(NULL, id)
+	create_once(other, NULL)
+	create_once_bigint(other, 1, NULL)
+};
+# One of the numbers and times is invalid in each row.
+my $odd_samples = q{
+	CREATE TABLE odd AS
+	SELECT s.*,
+		CASE WHEN n % 11 <> 0 THEN s.id END AS odd_id,
+		CASE WHEN n % 4 <> 0 THEN s.at ELSE (ARRAY['infinity', '-infinity', '1969-12-31 23:59:59.999999+00', '10889-08-02 05:31:50.656+00', '4714-11-24 00:00+00 BC', '294000-12-31 23:59+00', '294276-12-31 23:59:59.999999+00', '0001-06-01 00:00+00'])[1 + number(n, 'oa') % 8]::timestamptz END AS odd_at,
+		CASE WHEN n % 4 <> 1 THEN '0' ELSE (ARRAY['-1 us', '1 mon', '1 year -12 mons', '0', '106751991 days', '2147483647 days', '-1 day 24:00:00.000001', NULL, s.tolerance::text, '1 day -1 hour', '45 days'])[1 + number(n, 'oi') % 11]::interval END AS odd_interval,
+		CASE WHEN n % 4 <> 2 THEN s.period ELSE (ARRAY['0', '-1 s', '1 mon', '1 us', '365250 days', '365251 days', '1.5 ms', NULL, '1 ms', '2147483647 days'])[1 + number(n, 'op') % 10]::interval END AS odd_period,
+		CASE WHEN n % 4 <> 3 THEN s.bytes ELSE (ARRAY[0, 7, -1, NULL, 2147483647, -2147483648, 3])[1 + number(n, 'ob') % 7] END AS odd_bytes,
+		CASE number(n, 'ot') % 9
+			WHEN 0 THEN letters || '_' || base_32 WHEN 1 THEN overlay(letters || '_' || base_32 PLACING digits(n, 'z', '_-!AZaz09 ~' || chr(233), 1) FROM 1 + (number(n, 'zz') % 30)::int)
+			WHEN 2 THEN prefix || '_' || base_36 WHEN 3 THEN overlay(prefix || '_' || base_36 PLACING digits(n, 'z', '_-!AZaz09 ~' || chr(233), 1) FROM 1 + (number(n, 'zz') % 30)::int)
+			WHEN 4 THEN overlay(base_32 PLACING digits(n, 'z', '_-!AZaz09 uilo~' || chr(233), 1) FROM 1 + (number(n, 'zz') % 28)::int)
+			WHEN 5 THEN overlay(id::text PLACING digits(n, 'z', '_-!AZaz09 ~{}' || chr(233), 1) FROM 1 + (number(n, 'zz') % 36)::int)
+			WHEN 6 THEN coalesce(digits(n, 'q', '_aZ09 -!' || chr(8364), (number(n, 'lq') % 33)::int), '') WHEN 7 THEN repeat('z', (number(n, 'lq') % 70)::int) ELSE NULL END AS odd_text,
+		(ARRAY[16, 32, 36, 58, 62, 10, 0, -1, NULL])[1 + number(n, 'obase') % 9] AS odd_base,
+		(ARRAY['1e999', '-1e1000', '{"a": [1e131071]}', '1e-1000', '1e-1001', '0.00', '[1.0, -0, 1e2]', NULL])[1 + number(n, 'or') % 8]::jsonb AS odd_request,
+		CASE number(n, 'oo') % 5 WHEN 0 THEN prefix WHEN 1 THEN letters WHEN 2 THEN coalesce(digits(n, 'oq', '_aZ09 -', (number(n, 'ol') % 8)::int), '') WHEN 3 THEN NULL ELSE repeat('a', 62 + (number(n, 'ol') % 4)::int) END AS odd_prefix
+	FROM sample s WHERE n <= 1000};
+
+# For each call, a function that returns its error as text, and one whose arguments are
+# constants, which the planner evaluates
+sub try_functions
+{
+	my ($k, $text) = (0, '');
+
+	for my $call (@errors)
+	{
+		my $expression = $call =~ /^left/ ? $call : "idgen.$call";
+		my $query = "SELECT ($expression)::text FROM (SELECT (\$1).*) s";
+		for my $form ("result := ($query)", "EXECUTE \$q\$$query\$q\$ INTO result USING \$1")
+		{
+			$text .= "CREATE FUNCTION try_" . $k++ . "(odd) RETURNS text LANGUAGE plpgsql AS \$f\$
+				DECLARE result text; m text; d text; h text; c text;
+				BEGIN
+					$form;
+					RETURN result;
+				EXCEPTION WHEN OTHERS THEN
+					GET STACKED DIAGNOSTICS m = MESSAGE_TEXT, d = PG_EXCEPTION_DETAIL, h = PG_EXCEPTION_HINT, c = CONSTRAINT_NAME;
+					RETURN '!' || concat_ws(' | ', SQLSTATE, m, d, h, c);
+				END \$f\$;\n";
+		}
+	}
+	return $text;
+}
+
+for my $database ('c', 'p')
+{
+	$node->safe_psql($database, "BEGIN; $samples; $odd_samples;" . try_functions() . 'COMMIT; VACUUM ANALYZE sample; VACUUM ANALYZE odd');
+}
+is($node->safe_psql('p', "SELECT md5(string_agg(s::text, ' ' ORDER BY n)) FROM odd s"), $node->safe_psql('c', "SELECT md5(string_agg(s::text, ' ' ORDER BY n)) FROM odd s"), 'the values are the same');
+
+# The results of queries in one session, each with its error, if any.
+my $options = '';
+
+sub ask
+{
+	my ($database, @queries) = @_;
+	my ($out, $script) = ('', join '', map { "\\echo @@\n$_;\n" } @queries);
+	local $ENV{PGOPTIONS} = $options;
+
+	IPC::Run::run([ 'psql', '-XAtq', '-v', 'VERBOSITY=terse', '-d', $node->connstr($database) ], '<', \$script, '>&', \$out);
+	return (split /^@@\n/m, $out, -1)[ 1 .. @queries ];
+}
+
+# Compare expressions, each [table, expression, title]; report the first row with
+# different results.
+sub agree
+{
+	my @cases = @_;
+	my @queries = map { "SELECT count(r) || ' ' || count(DISTINCT r) || ' ' || md5(string_agg(n || coalesce(r, '-'), ' ' ORDER BY n)) FROM (SELECT n, ($_->[1])::text AS r FROM $_->[0] OFFSET 0) s" } @cases;
+	my %of = map { $_ => [ ask($_, @queries) ] } 'c', 'p';
+
+	for my $k (0 .. $#cases)
+	{
+		my ($table, $expression, $title) = @{ $cases[$k] };
+
+		next if is($of{p}[$k], $of{c}[$k], $title) || $of{p}[$k] =~ /ERROR/;
+		my ($c, $p) = map { [ split /\n/, (ask($_, "SELECT n, replace(coalesce(($expression)::text, 'NULL'), chr(10), ' ') FROM $table ORDER BY n"))[0] ] } 'c', 'p';
+		my @different = grep { $c->[$_] ne $p->[$_] } 0 .. $#$c;
+		diag(@different . " differ, first:\n  C        $c->[$different[0]]\n  portable $p->[$different[0]]") if @different;
+	}
+	return;
+}
+
+sub qualified { my ($call) = @_; return $call =~ /^(?:\(|left|substr)/ ? $call : "idgen.$call"; }
+
+agree((map { [ 'sample', qualified($_), "$values values: $_" ] } @results),
+	(map { [ 'odd', 'try_' . 2 * $_ . '(odd)', "invalid values: $errors[$_]" ],
+		   [ 'odd', 'CASE WHEN n <= 100 THEN try_' . (2 * $_ + 1) . '(odd) END', "invalid constants: $errors[$_]" ] } 0 .. $#errors));
+
+# --- Settings of the session ------------------------------------------------
+
+$options = join ' ', map { "-c $_" } 'standard_conforming_strings=off', 'escape_string_warning=off', 'DateStyle=SQL,DMY', 'IntervalStyle=sql_standard',
+  'TimeZone=America/St_Johns', 'bytea_output=escape', 'extra_float_digits=-15', 'transform_null_equals=on', 'quote_all_identifiers=on';
+agree((map { [ '(SELECT * FROM sample WHERE n <= 300) sample', qualified($_), "hostile settings: $_" ] } @results),
+	(map { [ '(SELECT * FROM odd WHERE n <= 300) odd', 'try_' . 2 * $_ . '(odd)', "hostile settings, invalid values: $errors[$_]" ] } 0 .. $#errors));
+
+# functions that are marked as parallel safe run in parallel
+$options = '-c min_parallel_table_scan_size=0 -c parallel_setup_cost=0 -c parallel_tuple_cost=0';
+agree(map { [ 'sample', qualified($_), "in parallel: $_" ] } grep { !/^\(/ } @results);
+$options = '';
+
+# --- Collations -------------------------------------------------------------
+
+SKIP:
+{
+	my $ci = q{CREATE COLLATION ci (provider = icu, locale = 'und-u-ks-level2', deterministic = false)};
+
+	skip 'the server has no ICU', 1 if $node->psql('p', $ci) != 0;
+	$node->safe_psql('c', $ci);
+	my @texts = qw(name prefix letters base_32 base_36);
+	my $table = '(SELECT n, id, other, at, request, ' . join(', ', map { "$_ COLLATE ci AS $_" } @texts) . ' FROM sample WHERE n <= 300) sample';
+	agree(map { [ $table, qualified($_), "nondeterministic collation: $_" ] } grep { /\b(?:name|prefix|letters|base_32|base_36)\b/ && !/ulid_within/ } @results);
+	my @same_name = (q{SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000c', '00000000-0000-4000-8000-000000000000', 'order' COLLATE ci)},
+		q{SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000c', '00000000-0000-4000-8000-000000000000', 'ORDER' COLLATE ci)});
+	like(join('', ask($_, @same_name)), qr/\(00000000-0000-4000-8000-000000000000,t\).*was already used for a different command/s, "$_: names that a collation considers equal differ") for 'c', 'p';
+}
+
+# --- Another encoding -------------------------------------------------------
+
+# the hash is that of the text in UTF-8, and of the keys in its order
+my @latin = map { my $edition = $_; my $name = "latin_$edition";
+	$node->safe_psql('postgres', "CREATE DATABASE $name ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
+	$node->safe_psql($name, $edition eq 'c' ? 'CREATE EXTENSION idgen' : 'BEGIN;' . slurp_file("$folder/create_once.sql") . 'COMMIT');
+	$name } 'c', 'p';
+my @hashes = map {
+	join '', ask($_, 'SET client_encoding = UTF8',
+		qq{SELECT created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000e', '00000000-0000-4000-8000-000000000000', 'n\xC3\xA9', '{"\xC3\xA9": "\xC3\xBC", "zz": 1, "yyy": "\xC3\x9F"}')},
+		q{SELECT request_hash FROM idgen.creation_identifiers WHERE command_id = 'c0000000-0000-4000-8000-00000000000e'}) } @latin, 'c', 'p';
+like($hashes[0], qr/^t\n-?\d+\n$/, 'a request is recorded in LATIN1');
+is_deeply([ @hashes[ 1 .. 3 ] ], [ ($hashes[0]) x 3 ], 'its hash is that of the extension, and of UTF-8');
+
+# --- What is different ------------------------------------------------------
+
+my $stderr;
+$node->psql('p', 'SELECT idgen.short_comb(run_length => 2)', stderr => \$stderr, extra_params => [ '--set=VERBOSITY=verbose' ]);
+like($stderr, qr/0A000: run_length must be 1/, 'a run of short COMBs is refused');
+
+# the random bits of a ULID that is made of uuids: each is set in half of them
+is($node->safe_psql('p', q{
+		SELECT count(*) FILTER (WHERE abs(ones - 2500) > 6 * sqrt(5000) / 2)
+		FROM (SELECT sum(get_bit(uuid_send(idgen.ulid_to_uuid(id)), bit)) AS ones
+			  FROM (SELECT idgen.ulid() AS id FROM generate_series(1, 5000) OFFSET 0) s, generate_series(48, 127) bit GROUP BY bit) t}),
+	'0', 'all 80 bits of a ULID are random');
+
+$node->stop;
+done_testing();
