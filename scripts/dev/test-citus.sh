@@ -5,7 +5,7 @@
 #   scripts/dev/test-citus.sh [--citus ARCHIVE] [--folder FOLDER]
 #
 # Installs PostgreSQL 18 in a Debian system in FOLDER/18, builds Citus there from
-# ARCHIVE, a tar file of its sources, and runs t/080_citus.pl with idgen. ARCHIVE is
+# ARCHIVE, a tar file of its sources, and runs the tests t/080 with idgen. ARCHIVE is
 # $IDGEN_CITUS by default; FOLDER is $IDGEN_MATRIX/citus, or
 # /var/cache/idgen-matrix/citus. The system is kept for later runs and takes 2 GB;
 # Citus is built again if the archive or the server changed. This requires root.
@@ -26,4 +26,4 @@ build_citus() {
 }
 
 debian_engine citus.so "${IDGEN_CITUS:-}" build_citus 'libicu-dev libkrb5-dev liblz4-dev libssl-dev libzstd-dev' "$@"
-debian_run env PG_CONFIG="$(debian_pg_config 18)" /idgen/scripts/test.sh t/080_citus.pl
+debian_run env PG_CONFIG="$(debian_pg_config 18)" /idgen/scripts/test.sh t/080_citus.pl t/080_citus_commands.pl
