@@ -1,7 +1,7 @@
 # The documents: each SQL block can be pasted into psql, in a database like one
 # in use, and raises only the errors that its comments announce ("error 23514").
 # The README needs no superuser. Every relative link leads to a file, and to a heading
-# in it. CONTRIBUTING has a row for every folder and every script of scripts/dev.
+# in it.
 
 use strict;
 use warnings;
@@ -104,7 +104,7 @@ sub anchors
 	} prose(shift) =~ /^#+ +(.*\S)/mg;
 }
 
-for my $path (map { glob "$folder/$_*.md" } '', qw(docs/ docs/report/ bench/ bench/lab/ clients/))
+for my $path (map { glob "$folder/$_*.md" } '', qw(docs/ docs/report/ t/ bench/ bench/lab/ clients/))
 {
 	my $text = prose($path);
 	my @dead;
@@ -120,10 +120,5 @@ for my $path (map { glob "$folder/$_*.md" } '', qw(docs/ docs/report/ bench/ ben
 	}
 	is("@dead", '', substr($path, 1 + length $folder) . ': every link leads to a file and a heading');
 }
-
-my $contributing = slurp_file("$folder/CONTRIBUTING.md");
-my @names = map { substr($_, 1 + length $folder) . '/' } grep { -d && !/\/(results|output_\w+|tmp_check)$/ } glob "$folder/*";
-push @names, map { s{.*/}{}r } glob "$folder/scripts/dev/*.sh";
-is_deeply([ grep { $contributing !~ /^\|[^|]*`\Q$_\E`/m } @names ], [], 'CONTRIBUTING.md has each folder and each script of scripts/dev in a table');
 
 done_testing();
