@@ -19,7 +19,7 @@ use Time::HiRes qw(time);
 my ($libraries) = run_command([ 'pg_config', '--pkglibdir' ]);
 plan skip_all => 'Citus is not installed' unless -e "$libraries/citus.so";
 
-my ($set_numbers, $find_faults) = Page->new('citus')->blocks('Node numbers');
+my ($set_numbers, $find_faults) = Page->new('scaling')->blocks('Node numbers on Citus');
 my ($set_number_of_this_node) = Page->new('recipes')->blocks('Node numbers in containers');
 my $shards = 8;
 my @nodes;
