@@ -62,7 +62,7 @@ PORTABLE = callable generate bounds within decode text validate creation
 
 REGRESS = install $(PORTABLE) schemes runs randomness within_numbers int_ids object_id uuid_name bases id_domains trigger command_history errors
 REGRESS_OPTS = --load-extension=idgen
-ISOLATION = create_once create_once_snapshot forget_creation check_on_insert
+ISOLATION = create_once create_once_snapshot create_once_reindex forget_creation check_on_insert
 ISOLATION_OPTS = --load-extension=idgen
 
 EXTRA_CLEAN = tmp_check output_portable output_portable_iso
@@ -74,7 +74,7 @@ include $(PGXS)
 .PHONY: portable-installcheck
 portable-installcheck:
 	$(pg_regress_installcheck) --outputdir=output_portable --dbname=portable_regression portable_install $(PORTABLE)
-	$(pg_isolation_regress_installcheck) --outputdir=output_portable_iso --use-existing --dbname=portable_regression $(filter-out check_on_insert,$(ISOLATION))
+	$(pg_isolation_regress_installcheck) --outputdir=output_portable_iso --use-existing --dbname=portable_regression $(filter-out check_on_insert create_once_reindex,$(ISOLATION))
 
 # The server may have been built without --enable-tap-tests.
 ifeq ($(PROVE),)

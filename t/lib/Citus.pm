@@ -14,7 +14,7 @@ use Test::More;
 our @EXPORT = qw(@nodes $set_numbers $find_faults ask everywhere error_of start_cluster start_node add_to_database
   make_database set_numbers addresses);
 
-our ($set_numbers, $find_faults) = Page->new('citus')->blocks('Node numbers');
+our ($set_numbers, $find_faults) = Page->new('scaling')->blocks('Node numbers on Citus');
 our @nodes;
 
 sub ask
