@@ -37,7 +37,16 @@ idgen_install_packages tests
 idgen_say "Building for $("$PG_CONFIG" --version)"
 idgen_build || idgen_die "could not build"
 idgen_start max_prepared_transactions=50 deadlock_timeout=20ms
-as_server_user psql -X -q -c 'CREATE EXTENSION idgen' -c 'CREATE TABLE entities (id text PRIMARY KEY)'
+as_server_user psql -X -q -v ON_ERROR_STOP=1 <<'EOF' || idgen_die "could not set up"
+CREATE EXTENSION idgen;
+CREATE TABLE entities (id text PRIMARY KEY);
+CREATE FUNCTION report() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE NOTICE 'deleted % %', OLD.command_id, coalesce(OLD.entity_id::text, OLD.entity_number::text);
+    RETURN NULL;
+END $$;
+CREATE TRIGGER report AFTER DELETE ON idgen.creation_identifiers FOR EACH ROW EXECUTE FUNCTION report();
+EOF
 
 # Sets status: 0, 3 if answers are unexplained, or another if something else failed.
 histories() {
