@@ -167,7 +167,7 @@ class Session:
                     break
                 if values[0] == '00000':
                     return rows, deleted
-                count(f"{'' if values[0] in EXPECTED_ERRORS else 'unexpected '}error {values[0]}")
+                counts[f"{'' if values[0] in EXPECTED_ERRORS else 'unexpected '}error {values[0]}"] += 1
                 raise Refused(values[0])
         raise Lost
 
@@ -190,22 +190,13 @@ def connect(settings='', lost=None):
 
 # --- the history ------------------------------------------------------------------
 
-lock = threading.Lock()
+now = time.monotonic_ns
 counts = collections.Counter()
 operations = collections.defaultdict(list)      # of each command
 contradictions = []                             # with answers in the same transaction
 acknowledged, possible = set(), set()           # entities
 known = {}                                      # an entity of the command
 commands, entities = itertools.count(), itertools.count(1)
-
-
-def now():
-    return time.monotonic_ns()
-
-
-def count(what):
-    with lock:
-        counts[what] += 1
 
 
 def choose_command(rng):
@@ -223,8 +214,8 @@ class Call:
         self.entity = known.get(self.command, '0')
         self.effect = []                                # if the answer is lost
         if what == 'create':
-            self.effect = [(self.command, 'absent', None, self.choose_state(rng, command is None))]
-            entity, (kind, name, request) = self.effect[0][3]
+            entity, (kind, name, request) = state = self.choose_state(rng, vary=command is None)
+            self.effect = [(self.command, 'absent', None, state)]
             function, column = ('create_once', 'entity_id') if kind == 'uuid' else ('create_once_bigint', 'entity_number')
             insert = ', e AS (INSERT INTO entities SELECT id::text FROM c WHERE created)' if writes else ''
             self.sql = (f"WITH c AS (SELECT {column} id, created FROM idgen.{function}('{self.command}', '{entity}', '{name}', {request}))"
@@ -251,7 +242,7 @@ class Call:
         return str(uuid.UUID(int=entity)) if form[0] == 'uuid' else str(entity), tuple(form)
 
     def meaning(self, rows, deleted):
-        count('replay' if self.what == 'create' and rows[0][1] == 'f' else self.what)
+        counts['replay' if self.what == 'create' and rows[0][1] == 'f' else self.what] += 1
         if self.what == 'create':
             entity, created = rows[0]
             known[self.command] = entity
@@ -299,7 +290,7 @@ class Transaction:
         for command, (*change, created) in self.changes.items():
             operations[command].append(Operation(begin, now(), *change, not certain))
             (acknowledged if certain else possible).update(created)
-        count('committed' if certain else 'perhaps committed')
+        counts['committed' if certain else 'perhaps committed'] += 1
 
 
 class Client(threading.Thread):
@@ -319,9 +310,9 @@ class Client(threading.Thread):
     def run(self):
         while not over.is_set():
             try:
-                self.random.choices([self.single, self.block, self.tidy], [40, 50, 8])[0]()
+                self.random.choices([self.alone, self.block, self.tidy], [40, 50, 8])[0]()
             except (Lost, Refused):     # of a statement whose effect does not matter
-                count('lost')
+                counts['lost'] += 1
                 self.reconnect()
         self.done = True
 
@@ -330,11 +321,9 @@ class Client(threading.Thread):
         self.session.run(self.random.choice(['DISCARD ALL', 'DISCARD ALL', 'DISCARD PLANS', 'SET lock_timeout = 20', 'RESET ALL',
                                              'SELECT pg_terminate_backend(pg_backend_pid())']))
 
-    def single(self):
-        self.alone(Call(self.random, self.random.choices(CALLS, [75, 9, 8, 8, 0, 0])[0]))
-
-    def alone(self, call):
+    def alone(self, call=None):
         """A call that is a transaction, whose answer the client may not await."""
+        call = call or Call(self.random, self.random.choices(CALLS, [75, 9, 8, 8, 0, 0])[0])
         transaction, begin = Transaction(), now()
         try:
             self.session.ask(call.sql)
@@ -410,7 +399,7 @@ class Client(threading.Thread):
                     break
                 how, begin = self.random.choice(['COMMIT', 'COMMIT', 'ROLLBACK']), now()
                 self.session.run(f"{how} PREPARED '{name}'")
-                count(f'{how} PREPARED')
+                counts[f'{how} PREPARED'] += 1
             except Refused:
                 pass
             except Lost:
@@ -421,6 +410,7 @@ class Client(threading.Thread):
 
 # --- the faults -----------------------------------------------------------------
 
+CANCEL, TERMINATE = 'SELECT pg_cancel_backend({})', 'SELECT pg_terminate_backend({})'
 FAULTS = [f'REINDEX TABLE CONCURRENTLY {TABLE}',
           *2 * ['REINDEX INDEX CONCURRENTLY idgen.creation_identifiers_pkey'],
           f'VACUUM FULL {TABLE}', f'VACUUM {TABLE}', 'CHECKPOINT',
@@ -428,8 +418,8 @@ FAULTS = [f'REINDEX TABLE CONCURRENTLY {TABLE}',
           f'ALTER TABLE {TABLE} ADD COLUMN IF NOT EXISTS note text',
           f'ALTER TABLE {TABLE} DROP COLUMN IF EXISTS note',
           f'ALTER TABLE {TABLE} SET (fillfactor = 70)',
-          'cancel', 'cancel', 'cancel', 'terminate', 'terminate', 'kill a backend', 'kill the server']
-SABOTAGE = 2 * [f'DELETE FROM {TABLE} WHERE command_id = (SELECT command_id FROM {TABLE} ORDER BY random() LIMIT 1)'] + ['cancel', 'terminate']
+          *3 * [CANCEL], *2 * [TERMINATE], 'kill a backend', 'kill the server']
+SABOTAGE = 2 * [f'DELETE FROM {TABLE} WHERE command_id = (SELECT command_id FROM {TABLE} ORDER BY random() LIMIT 1)'] + [CANCEL, TERMINATE]
 # what a REINDEX CONCURRENTLY left that did not finish
 DROP_INVALID = f"SELECT 'DROP INDEX ' || indexrelid::regclass FROM pg_index WHERE NOT indisvalid AND indrelid = '{TABLE}'::regclass \\gexec\n"
 
@@ -444,18 +434,15 @@ def kill_server():
 
 
 def cause(fault, session, process):
-    if fault in ('cancel', 'terminate'):
-        session.run(f'SELECT pg_{fault}_backend({process})')
-    elif fault == 'kill the server':
+    if fault == 'kill the server':
         kill_server()
     elif fault == 'kill a backend':
         # a process of another server can have the number by now
         if session.run(f"SELECT 'row' FROM pg_stat_activity WHERE pid = {process}")[0]:
             os.kill(process, signal.SIGKILL)
     else:
-        session.run(DROP_INVALID)
-        session.run(fault)
-    count(f'fault: {fault[:70]}')
+        session.run(DROP_INVALID + fault.format(process))
+    counts[f'fault: {fault[:60]}'] += 1
 
 
 def cause_faults(rng, faults, clients):
@@ -489,7 +476,7 @@ def main():
 
     # send each command once more, without faults
     last = Client(len(clients))
-    last.session.run(DROP_INVALID)
+    last.session.run(DROP_INVALID + 'CHECKPOINT')
     for command in list(operations):
         last.alone(Call(rng, command=command))
     existing = {row[0] for row in last.session.run("SELECT 'row', id FROM entities")[0]}
