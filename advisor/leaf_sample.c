@@ -22,6 +22,7 @@
 #include "utils/uuid.h"
 
 #include "advisor.h"
+#include "compat.h"
 
 #define SAMPLED_PAGES		1000
 
