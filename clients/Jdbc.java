@@ -205,14 +205,15 @@ public class Jdbc {
         void run(Connection db) throws Exception;
     }
 
+    static String program = "jdbc";
     static boolean failed = false;
 
     static void run(Connection db, String name, Task task) {
         try {
             task.run(db);
-            System.out.println("ok jdbc: " + name);
+            System.out.println("ok " + program + ": " + name);
         } catch (Exception e) {
-            System.out.println("not ok jdbc: " + name + ": " + e.getMessage().replace('\n', ' '));
+            System.out.println("not ok " + program + ": " + name + ": " + e.getMessage().replace('\n', ' '));
             failed = true;
         }
     }

@@ -40,13 +40,19 @@ def only_orders(create_order):
         sys.exit()
 
 
-def known_answers():
-    path = pathlib.Path(__file__).with_name("short_comb.txt")
-    lines = [line for line in path.read_text().splitlines() if not line.startswith("#")]
+def lines_of(name):
+    text = pathlib.Path(__file__).with_name(name).read_text()
+    lines = [line.split() for line in text.splitlines() if not line.startswith("#")]
     assert len(lines) >= 10
-    for line in lines:
-        unix_ms, random, expected = line.split()
-        assert str(short_comb(int(unix_ms), bytes.fromhex(random))) == expected, line
+    return lines
+
+
+def known_answers():
+    for unix_ms, random, expected in lines_of("short_comb.txt"):
+        assert str(short_comb(int(unix_ms), bytes.fromhex(random))) == expected, expected
+    for period_ms, prefix_bytes, unix_ms, random, expected in lines_of("short_comb_periods.txt"):
+        id = short_comb(int(unix_ms), bytes.fromhex(random), int(period_ms), int(prefix_bytes))
+        assert str(id) == expected, expected
 
 
 def hours_from_now(hours):
