@@ -44,9 +44,9 @@ only_orders(create_order_until_answered)
 
 
 # What "alembic revision --autogenerate" would write.
-def differences():
+def differences(options=ALEMBIC_OPTIONS):
     with engine.connect() as connection:
-        return compare_metadata(MigrationContext.configure(connection, opts=ALEMBIC_OPTIONS), Base.metadata)
+        return compare_metadata(MigrationContext.configure(connection, opts=options), Base.metadata)
 
 
 with task("empty diff"):
@@ -58,6 +58,11 @@ with task("empty diff"):
     config.set_main_option("script_location", str(pathlib.Path(__file__).parent))
     alembic.command.upgrade(config, "head")
     assert differences() == [], differences()
+    # with all schemas, idgen's own tables would be dropped
+    everywhere = {**ALEMBIC_OPTIONS, "include_schemas": True}
+    assert any("idgen" in str(difference) for difference in differences(everywhere))
+    everywhere["include_name"] = lambda name, type_, parents: type_ != "schema" or name in (None, "sqlalchemy")
+    assert not any("idgen" in str(difference) for difference in differences(everywhere))
 
 with task("generator"):
     known_answers()
