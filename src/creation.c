@@ -23,7 +23,6 @@
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "funcapi.h"
-#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
@@ -31,6 +30,7 @@
 #include "utils/uuid.h"
 
 #include "arguments.h"
+#include "compat.h"
 #include "kept_statement.h"
 #include "request_hash.h"
 #include "uuid_bits.h"
@@ -65,9 +65,6 @@ static KeptStatement find_command =
 {FIND_COMMAND, CURSOR_OPT_GENERIC_PLAN, 1, {UUIDOID}, NULL};
 static KeptStatement record_command =
 {RECORD_COMMAND, CURSOR_OPT_GENERIC_PLAN, 5, {UUIDOID, UUIDOID, INT8OID, TEXTOID, INT8OID}, NULL};
-
-/* a message shows at most this many bytes of a command name */
-#define MAX_SHOWN_NAME	200
 
 /* the type of an entity's identifier: uuid or bigint */
 typedef enum EntityKind
@@ -244,11 +241,9 @@ same_request(const Creation *one, const Creation *other)
 static char *
 describe_command(const Creation *creation)
 {
-	const char *name = VARDATA_ANY(creation->command_name);
-	int			length = VARSIZE_ANY_EXHDR(creation->command_name);
-
-	return psprintf("the name \"%.*s\", a %s identifier and %s",
-					pg_mbcliplen(name, length, MAX_SHOWN_NAME), name,
+	return psprintf("the name \"%s\", a %s identifier and %s",
+					shown_text(VARDATA_ANY(creation->command_name),
+							   VARSIZE_ANY_EXHDR(creation->command_name), 200),
 					creation->kind == ENTITY_UUID ? "uuid" : "bigint",
 					creation->has_request ?
 					psprintf("request hash %016llx",
