@@ -77,7 +77,7 @@ is_deeply([ grep { !exists $pasted{$_} } qw(README choosing masking operations p
 
 # Some of the results
 like($pasted{README}, qr/^([0-9a-f-]{36})\|t\n\1\|f$/m, 'README: a command that is sent twice creates once');
-like($pasted{README}, qr/^1\n+acct_/m, 'README: a time range contains its row');
+like($pasted{README}, qr/^1\naccount_id\nacct_/m, 'README: a time range contains its row');
 like($pasted{README}, qr/^acct_[0-9a-z]{25}$/m, 'README: a prefixed id');
 like($pasted{choosing}, qr/^orders_pkey\|orders\|id\|/m, 'choosing: the advisor reports on an index');
 like($pasted{operations}, qr/^part_pkey\|\d+ kB\|/m, 'operations: the advisor reports on all indexes');
