@@ -18,7 +18,6 @@ typedef struct LeafSample
 	double		rows;
 	double		density;		/* percent */
 	double		fragmentation;	/* percent */
-	double		image_bytes;	/* of the image of a leaf page */
 	double		tuple_bytes;	/* of a tuple for one row */
 	double		rebuilt_bytes;	/* the size of the index after REINDEX */
 	int			uuid_texts;		/* sampled values that are UUIDs as text ... */
@@ -42,7 +41,8 @@ typedef struct NewestRows
 	Placement	placement;
 	int			located;		/* rows whose leaf page was found */
 	int			leaf_pages;		/* different leaf pages */
-	double		images;			/* images of rows_per_checkpoint rows; NAN: not known */
+	double		images;			/* of rows_per_checkpoint rows; NAN: not known */
+	double		image_bytes;	/* of one of them */
 } NewestRows;
 
 extern double require_between(double value, double min, double max, const char *name);

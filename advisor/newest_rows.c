@@ -62,6 +62,9 @@
 /* Of rows on so few leaf pages, the order on the leaf pages is read, too. */
 #define FEW_LEAVES			20
 
+/* The number of newest rows whose leaf pages are read to measure images. */
+#define MEASURED_ROWS		100
+
 /* Above this share of the newest rows in sampled blocks, rows fill the room of others. */
 #define FILLING_SHARE		0.1
 
@@ -344,17 +347,43 @@ sort_by_leaf(const NewRows *rows, int count)
 	return sorted;
 }
 
+/* The number of groups of leaf pages of the newest rows that are up to a distance apart. */
+static int
+count_groups(const NewRows *rows, int count, int distance)
+{
+	NewRow	  **sorted = sort_by_leaf(rows, count);
+	int			groups = 0;
+
+	for (int i = 0; i < count; i++)
+		groups += i == 0 || sorted[i]->path > sorted[i - 1]->path + distance;
+	pfree(sorted);
+	return groups;
+}
+
 /* The number of different leaf pages of the newest rows. */
 static int
 count_leaves(const NewRows *rows, int count)
 {
-	NewRow	  **sorted = sort_by_leaf(rows, count);
-	int			leaves = 0;
+	return count_groups(rows, count, 0);
+}
 
-	for (int i = 0; i < count; i++)
-		leaves += i == 0 || sorted[i]->path != sorted[i - 1]->path;
-	pfree(sorted);
-	return leaves;
+/* The mean size of the image of a leaf page of the newest rows. */
+static double
+measure_images(const NewRows *rows, int count, IndexPages *pages)
+{
+	int			images = 0;
+	double		bytes = 0;
+
+	for (int i = 0; i < Min(count, MEASURED_ROWS); i++)
+	{
+		Page		page = get_page(pages, rows->rows[i].leaf);
+
+		if (page == NULL)
+			continue;
+		images++;
+		bytes += BLCKSZ - (((PageHeader) page)->pd_upper - ((PageHeader) page)->pd_lower);
+	}
+	return images > 0 ? bytes / images : NAN;
 }
 
 /* Set the places of the newest rows on their leaf pages. */
@@ -447,8 +476,9 @@ place(const NewRows *rows, int count, int leaf_pages, const LeafSample *sample,
 /*
  * The full-page images of the rows of a checkpoint interval.  A leaf page that
  * a split made needs none, but a split also changes the page above and the next
- * leaf.  For more rows than were located, the number of leaf pages is
- * extrapolated by the power that the halves of the newest rows suggest.
+ * leaf, which is the last one of a group for as many splits as there are groups
+ * among the leaf pages.  For more rows than were located, the number of leaf
+ * pages is extrapolated by the power that the halves of the newest rows suggest.
  */
 static double
 expected_images(const NewRows *rows, Placement placement, const LeafSample *sample, double inserts)
@@ -468,7 +498,8 @@ expected_images(const NewRows *rows, Placement placement, const LeafSample *samp
 
 	leaves = count_leaves(rows, count);
 	power = log2(leaves / Max(count_leaves(rows, count / 2), 1));
-	leaves = Max(leaves - splits, 1) + Min(splits, 2);
+	leaves = Max(leaves - splits, 1) + splits * count_groups(rows, count, 1) / leaves +
+		Min(splits, 2);
 	return Min(leaves * pow(inserts / count, Min(power, 1)), of_random);
 }
 
@@ -496,7 +527,7 @@ NewestRows
 read_newest_rows(Relation index, Relation table, const LeafSample *sample,
 				 int limit, double rows_per_checkpoint)
 {
-	NewestRows	newest = {.images = NAN};
+	NewestRows	newest = {.images = NAN, .image_bytes = NAN};
 	MemoryContext context;
 	MemoryContext caller;
 	IndexPages *pages;
@@ -523,6 +554,7 @@ read_newest_rows(Relation index, Relation table, const LeafSample *sample,
 		newest.placement = place(&rows, newest.located, newest.leaf_pages, sample, pages);
 		if (rows_per_checkpoint >= 1)
 			newest.images = expected_images(&rows, newest.placement, sample, rows_per_checkpoint);
+		newest.image_bytes = measure_images(&rows, newest.located, pages);
 	}
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(context);

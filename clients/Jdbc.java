@@ -1,4 +1,6 @@
 // JDBC (pgjdbc 42.5): javac -d build -cp /usr/share/java/postgresql.jar Jdbc.java ShortComb.java
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -66,6 +68,18 @@ public class Jdbc {
             throw e;
         } finally {
             db.setAutoCommit(true);
+        }
+    }
+
+    /** The command id is made once, and is the same in every retry. */
+    static Creation createOrderUntilAnswered(UUID commandId, String note) throws Exception {
+        for (;; Thread.sleep(100)) {
+            try (var db = connect()) {
+                return createOrder(db, commandId, note);
+            } catch (SQLException e) {
+                if (!e.getSQLState().matches("(08|40|57P).*"))
+                    throw e;
+            }
         }
     }
 
@@ -191,14 +205,15 @@ public class Jdbc {
         void run(Connection db) throws Exception;
     }
 
+    static String program = "jdbc";
     static boolean failed = false;
 
     static void run(Connection db, String name, Task task) {
         try {
             task.run(db);
-            System.out.println("ok jdbc: " + name);
+            System.out.println("ok " + program + ": " + name);
         } catch (Exception e) {
-            System.out.println("not ok jdbc: " + name + ": " + e.getMessage().replace('\n', ' '));
+            System.out.println("not ok " + program + ": " + name + ": " + e.getMessage().replace('\n', ' '));
             failed = true;
         }
     }
@@ -208,10 +223,20 @@ public class Jdbc {
             throw new IllegalStateException(message);
     }
 
-    public static void main(String[] arguments) throws SQLException {
+    static Connection connect() throws SQLException {
         var env = System.getenv();
         var url = "jdbc:postgresql://%s:%s/%s".formatted(env.get("PGHOST"), env.get("PGPORT"), env.get("PGDATABASE"));
-        try (var db = DriverManager.getConnection(url, env.get("PGUSER"), null)) {
+        return DriverManager.getConnection(url, env.get("PGUSER"), null);
+    }
+
+    /** With the argument "orders": an order for each command id that it reads. */
+    public static void main(String[] arguments) throws Exception {
+        if (arguments.length == 1 && arguments[0].equals("orders")) {
+            for (var line : (Iterable<String>) new BufferedReader(new InputStreamReader(System.in)).lines()::iterator)
+                System.out.println(createOrderUntilAnswered(UUID.fromString(line), line).entityId());
+            return;
+        }
+        try (var db = connect()) {
             run(db, "generator", Jdbc::generator);
             run(db, "default key", Jdbc::defaultKey);
             run(db, "client key", Jdbc::clientKey);

@@ -216,6 +216,9 @@ idgen_make_work_folder() {
     [ "$(id -u)" -ne 0 ] || chown postgres "$IDGEN_WORK"
 }
 
+# The compiler's warnings, without those of the server's headers.
+idgen_warnings() { echo "-Wall -Wextra -Wshadow -Werror -isystem $("$PG_CONFIG" --includedir-server)"; }
+
 # The TAP tests of the extensions, of the tools and of the documents.
 idgen_tap_tests() { (cd "$IDGEN_SOURCE" && printf '%s\n' t/*.pl t/tools/*.pl advisor/t/*.pl); }
 

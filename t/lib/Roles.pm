@@ -1,0 +1,27 @@
+# What a role gets from a statement.
+
+package Roles;
+
+use strict;
+use warnings;
+use Exporter 'import';
+
+our @EXPORT = qw(as_role);
+
+# The rows, or the SQLSTATE of the first error. Options are set in the connection.
+sub as_role
+{
+	my ($node, $role, $database, $query, $options) = @_;
+	my ($rows, $errors);
+
+	local $ENV{PGOPTIONS} = $options // '';
+	$node->psql(
+		$database, $query,
+		stdout => \$rows,
+		stderr => \$errors,
+		extra_params => [ '--username', $role, '--set=VERBOSITY=sqlstate' ]);
+	die "$role cannot connect: $errors" if $errors =~ /^psql: error/m;
+	return $errors =~ /ERROR:  (\w{5})/ ? $1 : $rows;
+}
+
+1;
