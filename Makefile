@@ -60,7 +60,7 @@ override autodepend = yes
 # The tests of what the portable edition has, too; they also run against it.
 PORTABLE = callable generate bounds within decode text validate creation
 
-REGRESS = install $(PORTABLE) schemes runs randomness within_numbers int_ids object_id uuid_name bases id_domains trigger command_history errors
+REGRESS = install $(PORTABLE) min_max schemes runs randomness within_numbers int_ids object_id uuid_name bases id_domains trigger command_history errors
 REGRESS_OPTS = --load-extension=idgen
 ISOLATION = create_once create_once_snapshot create_once_reindex forget_creation check_on_insert
 ISOLATION_OPTS = --load-extension=idgen

@@ -28,6 +28,7 @@ run_script scripts/dev/valgrind.sh
 run_script scripts/dev/test-pgtle.sh --pgtle "${IDGEN_PGTLE:-../shared/engines/pg_tle.tar.xz}"
 run_script scripts/dev/sqlsmith.sh --seconds 1800
 run_script scripts/dev/torture.sh --seconds 1800
+run_script scripts/dev/histories.sh --seconds 1800
 run_script scripts/dev/fuzz.sh --seconds 600
 
 end_of_scripts

@@ -17,7 +17,7 @@ use Test::More;
 my $folder = dirname(__FILE__) . '/../..';
 
 # Blocks that cannot be pasted: a template, those for other extensions, which
-# t/025_cron.pl, t/060_recipes.pl, t/061_partitions.pl, t/080_citus.pl and
+# t/025_cron.pl, t/061_partitions.pl, t/066_changed_keys.pl, t/080_citus.pl and
 # t/082_pgtle.pl cover, and
 # those for several servers, which t/081_shards.pl covers.
 my $not_for_pasting = qr/create_once\(command_id, proposed_id|cron\.schedule|partman\.|pgtle\.|pg_dist_|FOREIGN TABLE/;
@@ -73,11 +73,11 @@ for my $path ("$folder/README.md", glob "$folder/docs/*.md")
 	unlike($stderr, qr/WARNING/, "$name: and no warnings");
 	$pasted{$name} = $stdout;
 }
-is_deeply([ grep { !exists $pasted{$_} } qw(README choosing masking operations partitions recipes replication scaling tickers) ], [], 'SQL was found in all documents that contain it');
+is_deeply([ grep { !exists $pasted{$_} } qw(README choosing operations recipes scaling tickers) ], [], 'SQL was found in all documents that contain it');
 
 # Some of the results
 like($pasted{README}, qr/^([0-9a-f-]{36})\|t\n\1\|f$/m, 'README: a command that is sent twice creates once');
-like($pasted{README}, qr/^1\n+acct_/m, 'README: a time range contains its row');
+like($pasted{README}, qr/^1\naccount_id\nacct_/m, 'README: a time range contains its row');
 like($pasted{README}, qr/^acct_[0-9a-z]{25}$/m, 'README: a prefixed id');
 like($pasted{choosing}, qr/^orders_pkey\|orders\|id\|/m, 'choosing: the advisor reports on an index');
 like($pasted{operations}, qr/^part_pkey\|\d+ kB\|/m, 'operations: the advisor reports on all indexes');
