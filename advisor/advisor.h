@@ -9,7 +9,7 @@
 #define IDGEN_ADVISOR_H
 
 #include "access/itup.h"
-#include "storage/buf.h"
+#include "storage/bufmgr.h"
 #include "storage/bufpage.h"
 #include "utils/rel.h"
 
