@@ -169,15 +169,15 @@ BEGIN
             SELECT split_part(rel, '/', 1)::oid AS tablespace, split_part(rel, '/', 2)::oid AS database, split_part(rel, '/', 3)::oid AS file,
                    records, bytes, images, image_bytes
             FROM (SELECT split_part(block_ref, ' ', 4) AS rel, count(*) AS records, sum(record_length) AS bytes, sum(fpi_length) AS image_bytes,
-                         sum(CASE WHEN fpi_length > 0 THEN (length(block_ref) - length(replace(block_ref, 'FPW', ''))) / 3 ELSE 0 END) AS images
+                         sum((length(block_ref) - length(replace(block_ref, 'FPW', ''))) / 3) FILTER (WHERE fpi_length > 0) AS images
                   FROM %I.pg_get_wal_records_info($1, $2)
-                  WHERE starts_with(block_ref, 'blkref')
+                  WHERE block_ref <> ''
                   GROUP BY 1) f $sql$;
     END IF;
     RETURN QUERY EXECUTE format($sql$
         WITH written AS (
             SELECT c.oid::regclass AS relation, c.relkind = 'i' AS is_index, sum(b.records)::bigint AS records, sum(b.bytes)::bigint AS bytes,
-                   sum(b.images)::bigint AS images, sum(b.image_bytes)::bigint AS image_bytes
+                   coalesce(sum(b.images), 0)::bigint AS images, sum(b.image_bytes)::bigint AS image_bytes
             FROM ($sql$ || blocks || $sql$) b
                  JOIN pg_class c ON c.oid = pg_filenode_relation(b.tablespace, b.file)
             WHERE b.database IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))

@@ -1,6 +1,4 @@
 // JDBC (pgjdbc 42.5): javac -d build -cp /usr/share/java/postgresql.jar Jdbc.java ShortComb.java
-import java.io.BufferedReader;
-import java.io.InputStreamReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -11,8 +9,10 @@ import java.time.OffsetDateTime;
 import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Scanner;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.Callable;
 import org.postgresql.util.PSQLException;
 
 public class Jdbc {
@@ -71,15 +71,30 @@ public class Jdbc {
         }
     }
 
-    /** The command id is made once, and is the same in every retry. */
-    static Creation createOrderUntilAnswered(UUID commandId, String note) throws Exception {
+    /** Attempts a command until it is answered. Its id is made once, and is the same in every attempt. */
+    static <T> T untilAnswered(Callable<T> attempt) throws Exception {
         for (;; Thread.sleep(100)) {
-            try (var db = connect()) {
-                return createOrder(db, commandId, note);
-            } catch (SQLException e) {
-                if (!e.getSQLState().matches("(08|40|57P).*"))
+            try {
+                return attempt.call();
+            } catch (Exception e) {
+                Throwable cause = e;
+                while (!(cause instanceof SQLException) && cause.getCause() != null)
+                    cause = cause.getCause();
+                if (!(cause instanceof SQLException lost) || !lost.getSQLState().matches("(08|40|57P).*"))
                     throw e;
             }
+        }
+    }
+
+    interface Orders {
+        UUID create(UUID commandId, String note) throws Exception;
+    }
+
+    /** Creates an order for each command id that it reads. */
+    static void create(Orders orders) throws Exception {
+        for (var in = new Scanner(System.in); in.hasNext(); ) {
+            var id = in.next();
+            System.out.println(untilAnswered(() -> orders.create(UUID.fromString(id), id)));
         }
     }
 
@@ -229,11 +244,13 @@ public class Jdbc {
         return DriverManager.getConnection(url, env.get("PGUSER"), null);
     }
 
-    /** With the argument "orders": an order for each command id that it reads. */
     public static void main(String[] arguments) throws Exception {
-        if (arguments.length == 1 && arguments[0].equals("orders")) {
-            for (var line : (Iterable<String>) new BufferedReader(new InputStreamReader(System.in)).lines()::iterator)
-                System.out.println(createOrderUntilAnswered(UUID.fromString(line), line).entityId());
+        if (List.of(arguments).contains("orders")) {
+            create((commandId, note) -> {
+                try (var db = connect()) {
+                    return createOrder(db, commandId, note).entityId();
+                }
+            });
             return;
         }
         try (var db = connect()) {

@@ -8,9 +8,7 @@
  * Any role with CREATE on the database can run this file, in one transaction: with psql
  * -1, or as one call of a driver. Running it again replaces the functions, changes no
  * privilege and no data, and waits for no transaction that uses them. drop.sql removes
- * all, with the recorded commands. docs/portable.md has more. Functions whose names
- * begin with "portable_" are internal and may change. Names are resolved under a
- * function's own search_path or are qualified; the caller's search_path does not matter.
+ * all, with the recorded commands. uuids.sql and docs/portable.md have more.
  */
 
 DO $$
@@ -35,13 +33,9 @@ BEGIN
         GRANT USAGE ON SCHEMA idgen TO PUBLIC;
         COMMENT ON SCHEMA idgen IS 'Identifiers for primary keys, portable edition: generate, check, create once.';
         CREATE FUNCTION idgen.portable_version(OUT file text, OUT version text) RETURNS SETOF record
-            LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $body$
-        BEGIN
-            FOR file IN SELECT substr(proname, 15) FROM pg_proc WHERE pronamespace = 'idgen'::regnamespace AND starts_with(proname, 'portable_file_') ORDER BY 1 LOOP
-                EXECUTE format('SELECT idgen.%I()', 'portable_file_' || file) INTO version;
-                RETURN NEXT;
-            END LOOP;
-        END $body$;
+            LANGUAGE SQL STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+            AS $body$SELECT substr(proname, 15), split_part(prosrc, '''', 2) FROM pg_proc
+                     WHERE pronamespace = 'idgen'::regnamespace AND starts_with(proname, 'portable_file_') ORDER BY 1$body$;
         COMMENT ON FUNCTION idgen.portable_version() IS 'The files of the portable edition that are installed, with their versions.';
     ELSIF EXISTS (SELECT FROM pg_namespace n
                   WHERE nspname = 'idgen'
@@ -56,9 +50,9 @@ BEGIN
     END IF;
 END $$;
 
+-- The version of create_once.sql, as portable_version() shows it.
 CREATE OR REPLACE FUNCTION idgen.portable_file_create_once() RETURNS text
-    LANGUAGE SQL IMMUTABLE PARALLEL SAFE RETURN '1.0'::text;
-COMMENT ON FUNCTION idgen.portable_file_create_once() IS 'Internal. The version of create_once.sql, as portable_version() shows it.';
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE AS $$SELECT '1.0'$$;
 
 -- CREATE INDEX IF NOT EXISTS would wait for the transactions that use the table.
 DO $$
@@ -102,7 +96,6 @@ BEGIN
         WHEN 'number' THEN trim_scale(request::numeric)::text
         ELSE request::text END;
 END $$;
-COMMENT ON FUNCTION idgen.portable_request_text(jsonb) IS 'Internal. The text of a request that is hashed.';
 
 -- In UTF-8, it is the text that the server prints, unless a fraction may end with 0.
 CREATE OR REPLACE FUNCTION idgen.portable_request_hash(request jsonb) RETURNS bigint
@@ -123,15 +116,14 @@ BEGIN
     END IF;
     RETURN ('x' || encode(sha256(convert_to(request_text, 'UTF8')), 'hex'))::bit(64)::bigint;
 END $$;
-COMMENT ON FUNCTION idgen.portable_request_hash(jsonb) IS 'Internal. The first 64 bits of the SHA-256 of a request.';
 
+-- A command as the DETAIL of an error shows it.
 CREATE OR REPLACE FUNCTION idgen.portable_command(name text, is_uuid boolean, hash bigint) RETURNS text
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
     RETURN format('the name "%s", a %s identifier and %s',
                   (SELECT left(name, max(n)) FROM generate_series(0, 200) n WHERE octet_length(left(name, n)) <= 200),
                   CASE WHEN is_uuid THEN 'uuid' ELSE 'bigint' END,
                   coalesce('request hash ' || lpad(to_hex(hash), 16, '0'), 'no request'));
-COMMENT ON FUNCTION idgen.portable_command(text, boolean, bigint) IS 'Internal. A command as the DETAIL of an error shows it.';
 
 -- The search has an index, but the plan may be made while the table is small.
 -- src/creation.c has the reasons for the order of searching and recording.
@@ -194,7 +186,6 @@ BEGIN
         USING ERRCODE = 'insufficient_privilege',
               HINT = 'A row-level security policy on table "idgen.creation_identifiers" may hide the row.';
 END $$;
-COMMENT ON FUNCTION idgen.portable_create_once(uuid, uuid, bigint, text, bigint, text) IS 'Internal. create_once() for an entity with a uuid or with a number, the other being NULL.';
 
 CREATE OR REPLACE FUNCTION idgen.create_once(
     command_id uuid, proposed_id uuid, command_name text DEFAULT '', request jsonb DEFAULT NULL,
@@ -262,7 +253,6 @@ CREATE OR REPLACE FUNCTION idgen.portable_forget(ids uuid[], newest timestamptz)
                            WHERE c.command_id = ANY (ids) AND (c.created_at <= newest) IS TRUE RETURNING 1)
         SELECT count(*) FROM forgotten
     $$;
-COMMENT ON FUNCTION idgen.portable_forget(uuid[], timestamptz) IS 'Internal. Deletes the recorded commands with these ids.';
 
 CREATE OR REPLACE FUNCTION idgen.purge_creations(older_than interval DEFAULT '24 hours', batch_size bigint DEFAULT 10000) RETURNS bigint
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$

@@ -38,9 +38,9 @@ BEGIN
     END IF;
 END $$;
 
+-- The version of text_ids.sql, as portable_version() shows it.
 CREATE OR REPLACE FUNCTION idgen.portable_file_text_ids() RETURNS text
-    LANGUAGE SQL IMMUTABLE PARALLEL SAFE RETURN '1.0'::text;
-COMMENT ON FUNCTION idgen.portable_file_text_ids() IS 'Internal. The version of text_ids.sql, as portable_version() shows it.';
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE AS $$SELECT '1.0'$$;
 
 -- ---- Bases ----
 
@@ -59,116 +59,92 @@ BEGIN
                 USING ERRCODE = 'invalid_parameter_value', HINT = 'Supported bases are 16, 32, 36, 58 and 62.';
     END CASE;
 END $$;
-COMMENT ON FUNCTION idgen.portable_digits(int) IS 'Internal. The digits of a base.';
 
-CREATE OR REPLACE FUNCTION idgen.portable_width(digits text) RETURNS int
-    LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
-    RETURN ceil(128 / log(2, length(digits)))::int;
-COMMENT ON FUNCTION idgen.portable_width(text) IS 'Internal. The number of digits of 128 bits.';
-
+-- The bits of a uuid.
 CREATE OR REPLACE FUNCTION idgen.portable_bits(id uuid) RETURNS bit
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN ('x' || encode(uuid_send(id), 'hex'))::bit(128);
-COMMENT ON FUNCTION idgen.portable_bits(uuid) IS 'Internal. The bits of a uuid.';
 
+-- Successive bits as a number; start is from 1.
 CREATE OR REPLACE FUNCTION idgen.portable_part(bits bit, start int, count int) RETURNS bigint
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN substring(bits FROM start FOR count)::bigint;
-COMMENT ON FUNCTION idgen.portable_part(bit, int, int) IS 'Internal. Successive bits as a number; start is from 1.';
 
-CREATE OR REPLACE FUNCTION idgen.portable_number(bits bit) RETURNS numeric
+-- Bases 32 and 36 have functions of their own, since new identifiers have them. The
+-- expressions are in functions in SQL, whose names are resolved now and which the
+-- planner inlines, since their arguments are variables of the caller; so the caller
+-- needs no search_path, which would be slower.
+CREATE OR REPLACE FUNCTION idgen.portable_5_digits(n bigint, digits bytea, base bigint) RETURNS bytea
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
-    RETURN idgen.portable_part(bits, 1, 60) * 295147905179352825856     -- 2^68
-           + idgen.portable_part(bits, 61, 60) * 256::numeric
-           + idgen.portable_part(bits, 121, 8);
-COMMENT ON FUNCTION idgen.portable_number(bit) IS 'Internal. 128 bits as a number.';
+    RETURN substr(int8send((get_byte(digits, (n / (base * base * base * base) % base)::int)::bigint << 32)
+                           | (get_byte(digits, (n / (base * base * base) % base)::int)::bigint << 24)
+                           | (get_byte(digits, (n / (base * base) % base)::int) << 16)
+                           | (get_byte(digits, (n / base % base)::int) << 8)
+                           | get_byte(digits, (n % base)::int)), 4);
 
-CREATE OR REPLACE FUNCTION idgen.portable_encode(id uuid, digits text, width int) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    base int := length(digits);
-    rest numeric := idgen.portable_number(idgen.portable_bits(id));
-    result text := '';
-BEGIN
-    FOR i IN 1 .. width LOOP
-        result := substr(digits, mod(rest, base)::int + 1, 1) || result;
-        rest := div(rest, base);
-    END LOOP;
-    RETURN result;
-END $$;
-COMMENT ON FUNCTION idgen.portable_encode(uuid, text, int) IS 'Internal. A uuid in the digits of any base.';
-
--- Bases 32 and 36 have functions of their own, since new identifiers have them. Each
--- digit is put into a byte of a bigint. The expressions are in functions in SQL, whose
--- names are resolved now and which the planner inlines, since their arguments are
--- variables of the caller; so the caller needs no search_path, which would be slower.
-CREATE OR REPLACE FUNCTION idgen.portable_8_of_32(bits bigint) RETURNS bytea
+-- The last five digits of each number.
+CREATE OR REPLACE FUNCTION idgen.portable_25_digits(n1 bigint, n2 bigint, n3 bigint, n4 bigint, n5 bigint, digits bytea, base bigint) RETURNS text
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
-    RETURN int8send((bits & 31) | ((bits & (31 << 5)) << 3) | ((bits & (31 << 10)) << 6) | ((bits & (31 << 15)) << 9)
-                    | ((bits & (31 << 20)) << 12) | ((bits & (31::bigint << 25)) << 15)
-                    | ((bits & (31::bigint << 30)) << 18) | ((bits & (31::bigint << 35)) << 21)
-                    | 6944656592455360608);         -- 0x6060606060606060: ASCII characters
-COMMENT ON FUNCTION idgen.portable_8_of_32(bigint) IS 'Internal. 40 bits as 8 characters from ` (0) to DEL (31).';
+    RETURN encode(idgen.portable_5_digits(n1, digits, base) || idgen.portable_5_digits(n2, digits, base) || idgen.portable_5_digits(n3, digits, base)
+                  || idgen.portable_5_digits(n4, digits, base) || idgen.portable_5_digits(n5, digits, base), 'escape');
 
-CREATE OR REPLACE FUNCTION idgen.portable_join_32(bits_1 bigint, bits_9 bigint, bits_49 bigint, bits_89 bigint, digits text) RETURNS text
-    LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
-    RETURN translate(encode(substr(idgen.portable_8_of_32(bits_1), 7) || idgen.portable_8_of_32(bits_9)
-                            || idgen.portable_8_of_32(bits_49) || idgen.portable_8_of_32(bits_89), 'escape'),
-                     '`abcdefghijklmnopqrstuvwxyz{|}~' || chr(127), digits);
-COMMENT ON FUNCTION idgen.portable_join_32(bigint, bigint, bigint, bigint, text) IS 'Internal. 128 bits as 26 of the digits.';
-
-CREATE OR REPLACE FUNCTION idgen.portable_encode_32(id uuid, digits text) RETURNS text
+-- A uuid in 26 of these 32 digits.
+CREATE OR REPLACE FUNCTION idgen.portable_encode_32(id uuid, digits bytea) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT AS $$
 DECLARE
     bits bit(128) := idgen.portable_bits(id);
-    bits_1 bigint := idgen.portable_part(bits, 1, 8);
-    bits_9 bigint := idgen.portable_part(bits, 9, 40);
-    bits_49 bigint := idgen.portable_part(bits, 49, 40);
-    bits_89 bigint := idgen.portable_part(bits, 89, 40);
+    first bigint := idgen.portable_part(bits, 1, 3);    -- a digit below 8
+    n1 bigint := idgen.portable_part(bits, 4, 25);
+    n2 bigint := idgen.portable_part(bits, 29, 25);
+    n3 bigint := idgen.portable_part(bits, 54, 25);
+    n4 bigint := idgen.portable_part(bits, 79, 25);
+    n5 bigint := idgen.portable_part(bits, 104, 25);
 BEGIN
-    RETURN idgen.portable_join_32(bits_1, bits_9, bits_49, bits_89, digits);
+    RETURN pg_catalog.concat(first, idgen.portable_25_digits(n1, n2, n3, n4, n5, digits, 32));
 END $$;
-COMMENT ON FUNCTION idgen.portable_encode_32(uuid, text) IS 'Internal. A uuid in 26 of these 32 digits.';
 
-CREATE OR REPLACE FUNCTION idgen.portable_6_of_36(n bigint) RETURNS bytea
+-- 60466176 is 36^5.
+CREATE OR REPLACE FUNCTION idgen.portable_sum_36(carry bigint, a bigint, a_times bigint, b bigint, b_times bigint, c bigint, c_times bigint, d bigint) RETURNS bigint
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
-    RETURN substr(int8send(52983525027888           -- 0x303030303030: ASCII characters
-                           + ((n / 60466176) << 40) + ((n / 1679616 % 36) << 32) + ((n / 46656 % 36) << 24)
-                           + ((n / 1296 % 36) << 16) + ((n / 36 % 36) << 8) + n % 36), 3);
-COMMENT ON FUNCTION idgen.portable_6_of_36(bigint) IS 'Internal. A number below 36^6 as 6 characters from 0 to S (35).';
+    RETURN carry / 60466176 + a * a_times + b * b_times + c * c_times + d;
 
-CREATE OR REPLACE FUNCTION idgen.portable_join_36(first bigint, middle bigint, last bigint) RETURNS text
-    LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
-    RETURN to_hex(first)
-        || translate(encode(idgen.portable_6_of_36(middle / 2176782336) || idgen.portable_6_of_36(middle % 2176782336)
-                            || idgen.portable_6_of_36(last / 2176782336) || idgen.portable_6_of_36(last % 2176782336), 'escape'),
-                     ':;<=>?@ABCDEFGHIJKLMNOPQRS', 'abcdefghijklmnopqrstuvwxyz');
-COMMENT ON FUNCTION idgen.portable_join_36(bigint, bigint, bigint) IS 'Internal. 1, 12 and 12 digits of base 36.';
-
--- 4738381338321616896 is 36^12; the first of 25 digits is at most f.
+-- The uuid is a * 2^96 + b * 2^64 + c * 2^32 + d. The factors are these powers of 2 in
+-- base 36^5, whose digits are five of base 36; all sums are below 2^60.
 CREATE OR REPLACE FUNCTION idgen.portable_encode_36(id uuid) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT AS $$
 DECLARE
     bits bit(128) := idgen.portable_bits(id);
-    rest numeric := idgen.portable_number(bits);
-    last bigint := pg_catalog.mod(rest, 4738381338321616896);
-    middle bigint;
+    a bigint := idgen.portable_part(bits, 1, 32);
+    b bigint := idgen.portable_part(bits, 33, 32);
+    c bigint := idgen.portable_part(bits, 65, 32);
+    d bigint := idgen.portable_part(bits, 97, 32);
+    n5 bigint := idgen.portable_sum_36( 0, a, 16887808, b,  8046592, c, 1868800, d);
+    n4 bigint := idgen.portable_sum_36(n5, a, 27146100, b, 23562654, c,      71, 0);
+    n3 bigint := idgen.portable_sum_36(n4, a, 36462475, b,     5045, c,       0, 0);
+    n2 bigint := idgen.portable_sum_36(n3, a,   358378, b,        0, c,       0, 0);
+    n1 bigint := idgen.portable_sum_36(n2, a,        0, b,        0, c,       0, 0);
 BEGIN
-    rest := pg_catalog.div(rest, 4738381338321616896);
-    middle := pg_catalog.mod(rest, 4738381338321616896);
-    RETURN idgen.portable_join_36(pg_catalog.div(rest, 4738381338321616896)::pg_catalog.int8, middle, last);
+    RETURN idgen.portable_25_digits(n1, n2, n3, n4, n5, '0123456789abcdefghijklmnopqrstuvwxyz', 36);
 END $$;
-COMMENT ON FUNCTION idgen.portable_encode_36(uuid) IS 'Internal. A uuid in 25 digits of base 36.';
 
 CREATE OR REPLACE FUNCTION idgen.uuid_to_base(id uuid, base int) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     digits text := idgen.portable_digits(base);
+    bits bit(128) := idgen.portable_bits(id);
+    rest numeric := idgen.portable_part(bits, 1, 60) * 295147905179352825856     -- 2^68
+                  + idgen.portable_part(bits, 61, 60) * 256::numeric + idgen.portable_part(bits, 121, 8);
+    result text := '';
 BEGIN
-    RETURN idgen.portable_encode(id, digits, idgen.portable_width(digits));
+    FOR i IN 1 .. ceil(128 / log(2, base)) LOOP
+        result := substr(digits, mod(rest, base)::int + 1, 1) || result;
+        rest := div(rest, base);
+    END LOOP;
+    RETURN result;
 END $$;
 COMMENT ON FUNCTION idgen.uuid_to_base(uuid, int) IS 'The uuid in digits of base 16, 32 (Crockford), 36, 58 (Bitcoin) or 62: always 32, 26, 25, 22 or 22 digits, so that text order in COLLATE "C" is uuid order. Another base is an error (22023).';
 
+-- What is wrong with a prefix, as a sentence, or NULL.
 CREATE OR REPLACE FUNCTION idgen.portable_prefix_problem(prefix text, digits_allowed boolean) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -185,8 +161,8 @@ BEGIN
         WHEN length(start) > 63 THEN 'At most 63 characters are allowed in a prefix.'
         WHEN right(start, 1) = '_' THEN 'A prefix must not end with an underscore.' END;
 END $$;
-COMMENT ON FUNCTION idgen.portable_prefix_problem(text, boolean) IS 'Internal. What is wrong with a prefix, as a sentence, or NULL.';
 
+-- The prefix, or an error (22023) if it is not valid.
 CREATE OR REPLACE FUNCTION idgen.portable_prefix(prefix text, digits_allowed boolean) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -198,8 +174,8 @@ BEGIN
     END IF;
     RETURN prefix;
 END $$;
-COMMENT ON FUNCTION idgen.portable_prefix(text, boolean) IS 'Internal. The prefix, or an error (22023) if it is not valid.';
 
+-- The same as portable_prefix(), faster for a prefix that matches the pattern.
 CREATE OR REPLACE FUNCTION idgen.portable_valid_prefix(prefix text, pattern text, digits_allowed boolean) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT AS $$
 BEGIN
@@ -208,7 +184,6 @@ BEGIN
     END IF;
     RETURN prefix;
 END $$;
-COMMENT ON FUNCTION idgen.portable_valid_prefix(text, text, boolean) IS 'Internal. The same as portable_prefix(), faster for a prefix that matches the pattern.';
 
 -- form is 'bare': digits only; 'full': digits only, all of them; 'prefixed'; or
 -- 'optional': all digits, and an optional prefix of letters.
@@ -216,7 +191,7 @@ CREATE OR REPLACE FUNCTION idgen.portable_read(value text, noun text, digits tex
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     base int := length(digits);
-    width int := idgen.portable_width(digits);
+    width int := ceil(128 / log(2, base));
     longest int := width + CASE WHEN form IN ('prefixed', 'optional') THEN 64 ELSE 0 END;
     separator int := 0;     -- its position
     number text COLLATE "C";
@@ -273,13 +248,10 @@ BEGIN
        || lpad(to_hex(mod(div(n, 1099511627776), 1099511627776)::bigint), 10, '0')
        || lpad(to_hex(mod(n, 1099511627776)::bigint), 10, '0');
 END $$;
-COMMENT ON FUNCTION idgen.portable_read(text, text, text, text) IS 'Internal. The prefix and the uuid of a text, or an error (22P02).';
 
 CREATE OR REPLACE FUNCTION idgen.uuid_from_base(digits text, base int) RETURNS uuid
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    RETURN (idgen.portable_read(digits, 'uuid digits', idgen.portable_digits(base), 'bare')).id;
-END $$;
+BEGIN RETURN (idgen.portable_read(digits, 'uuid digits', idgen.portable_digits(base), 'bare')).id; END $$;
 COMMENT ON FUNCTION idgen.uuid_from_base(text, int) IS 'The uuid with these digits; leading zeros can be left out, and in bases 16, 32 and 36 letters can be of either case. An invalid character, no digits, too many digits or more than 128 bits is an error (22P02).';
 
 -- ---- Prefixed ids ----
@@ -385,9 +357,7 @@ COMMENT ON FUNCTION idgen.ulid_timestamp(text) IS 'The time in a ULID, to the mi
 
 CREATE OR REPLACE FUNCTION idgen.ulid_floor(instant timestamptz) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    RETURN idgen.ulid_from_uuid(rpad(lpad(to_hex(idgen.portable_submillis(instant) >> 12), 12, '0'), 32, '0')::uuid);
-END $$;
+BEGIN RETURN idgen.ulid_from_uuid(rpad(lpad(to_hex(idgen.portable_submillis(instant) >> 12), 12, '0'), 32, '0')::uuid); END $$;
 COMMENT ON FUNCTION idgen.ulid_floor(timestamptz) IS 'The smallest ULID with the millisecond of this timestamp. A timestamp before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
 
 -- The body is a string so that the comparisons have the collation of the column,

@@ -37,13 +37,9 @@ BEGIN
         GRANT USAGE ON SCHEMA idgen TO PUBLIC;
         COMMENT ON SCHEMA idgen IS 'Identifiers for primary keys, portable edition: generate, check, create once.';
         CREATE FUNCTION idgen.portable_version(OUT file text, OUT version text) RETURNS SETOF record
-            LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $body$
-        BEGIN
-            FOR file IN SELECT substr(proname, 15) FROM pg_proc WHERE pronamespace = 'idgen'::regnamespace AND starts_with(proname, 'portable_file_') ORDER BY 1 LOOP
-                EXECUTE format('SELECT idgen.%I()', 'portable_file_' || file) INTO version;
-                RETURN NEXT;
-            END LOOP;
-        END $body$;
+            LANGUAGE SQL STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+            AS $body$SELECT substr(proname, 15), split_part(prosrc, '''', 2) FROM pg_proc
+                     WHERE pronamespace = 'idgen'::regnamespace AND starts_with(proname, 'portable_file_') ORDER BY 1$body$;
         COMMENT ON FUNCTION idgen.portable_version() IS 'The files of the portable edition that are installed, with their versions.';
     ELSIF EXISTS (SELECT FROM pg_namespace n
                   WHERE nspname = 'idgen'
@@ -58,20 +54,20 @@ BEGIN
     END IF;
 END $$;
 
+-- The version of uuids.sql, as portable_version() shows it.
 CREATE OR REPLACE FUNCTION idgen.portable_file_uuids() RETURNS text
-    LANGUAGE SQL IMMUTABLE PARALLEL SAFE RETURN '1.0'::text;
-COMMENT ON FUNCTION idgen.portable_file_uuids() IS 'Internal. The version of uuids.sql, as portable_version() shows it.';
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE AS $$SELECT '1.0'$$;
 
 -- ---- Internal: time, bits and arguments ----
 
--- IMMUTABLE, as extract(epoch FROM timestamptz) is not; numeric, as the sum can be
--- out of range for timestamptz.
+-- Unix milliseconds, rounded down. IMMUTABLE, as extract(epoch FROM timestamptz) is not;
+-- numeric, as the sum can be out of range for timestamptz.
 CREATE OR REPLACE FUNCTION idgen.portable_unix_ms(instant timestamptz, plus_us bigint DEFAULT 0) RETURNS bigint
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN floor(extract(epoch FROM instant - timestamptz '2000-01-01 00:00:00+00') * 1000 + plus_us * 0.001)::bigint + 946684800000;
-COMMENT ON FUNCTION idgen.portable_unix_ms(timestamptz, bigint) IS 'Internal. Unix milliseconds of a timestamp plus microseconds, rounded down.';
 
--- In PL/pgSQL, which is not inlined, so that the wall clock as the argument is read once.
+-- An error (22008) if a timestamp is infinite. In PL/pgSQL, which is not inlined, so that
+-- the wall clock as the argument is read once.
 CREATE OR REPLACE FUNCTION idgen.portable_finite(instant timestamptz) RETURNS timestamptz
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT COST 1 SET search_path = pg_catalog, pg_temp SET datestyle = ISO AS $$
 BEGIN
@@ -81,8 +77,8 @@ BEGIN
     END IF;
     RETURN instant;
 END $$;
-COMMENT ON FUNCTION idgen.portable_finite(timestamptz) IS 'Internal. The timestamp, or an error (22008) if it is infinite.';
 
+-- The error (22008) of a timestamp that is infinite or out of range.
 CREATE OR REPLACE FUNCTION idgen.portable_refuse_clock(instant timestamptz) RETURNS bigint
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp SET datestyle = ISO AS $$
 BEGIN
@@ -90,138 +86,110 @@ BEGIN
         USING ERRCODE = 'datetime_field_overflow',
               DETAIL = format('The timestamp is %s; it must be from 1970-01-01 00:00:00+00 to 10889-08-02 05:31:50.655999+00.', idgen.portable_finite(instant));
 END $$;
-COMMENT ON FUNCTION idgen.portable_refuse_clock(timestamptz) IS 'Internal. The error (22008) of a timestamp that is infinite or out of range.';
 
--- Names are qualified, since a search_path of its own would cost more than the rest.
+-- Unix time in 4096ths of a millisecond, 60 bits. STABLE, as extract() of a timestamptz
+-- is. Two functions that follow call it in PL/pgSQL, which reads the wall clock once.
+CREATE OR REPLACE FUNCTION idgen.portable_checked_submillis(instant timestamptz) RETURNS bigint
+    LANGUAGE SQL STABLE PARALLEL SAFE
+    RETURN CASE WHEN instant >= '1970-01-01 00:00:00+00' AND instant < '10889-08-02 05:31:50.656+00' THEN floor(extract(epoch FROM instant) * 4096000)::bigint
+           ELSE idgen.portable_refuse_clock(instant) END;
+
 CREATE OR REPLACE FUNCTION idgen.portable_submillis(instant timestamptz) RETURNS bigint
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT
-    AS $$
-BEGIN
-    IF instant OPERATOR(pg_catalog.>=) '1970-01-01 00:00:00+00' AND instant OPERATOR(pg_catalog.<) '10889-08-02 05:31:50.656+00' THEN
-        RETURN pg_catalog.floor(extract(epoch FROM instant) OPERATOR(pg_catalog.*) 4096000::pg_catalog.numeric);
-    END IF;
-    RETURN idgen.portable_refuse_clock(instant);
-END $$;
-COMMENT ON FUNCTION idgen.portable_submillis(timestamptz) IS 'Internal. Unix time in 4096ths of a millisecond, 60 bits, or an error (22008).';
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT AS $$ BEGIN RETURN idgen.portable_checked_submillis(instant); END $$;
 
+-- The first 64 bits of a UUID of version 7 for a time in 4096ths of a millisecond.
 CREATE OR REPLACE FUNCTION idgen.portable_with_version_7(submillis bigint) RETURNS bigint
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
     RETURN ((submillis & -4096) << 4) | 28672 | (submillis & 4095);
-COMMENT ON FUNCTION idgen.portable_with_version_7(bigint) IS 'Internal. The first 64 bits of a UUID of version 7 for a time in 4096ths of a millisecond.';
 
+-- The first 64 bits of a UUID of version 7 for a timestamp, or an error (22008).
 CREATE OR REPLACE FUNCTION idgen.portable_v7_half(instant timestamptz) RETURNS bigint
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT AS $$
 DECLARE
-    submillis bigint;
+    submillis bigint := idgen.portable_checked_submillis(instant);
 BEGIN
-    IF instant OPERATOR(pg_catalog.>=) '1970-01-01 00:00:00+00' AND instant OPERATOR(pg_catalog.<) '10889-08-02 05:31:50.656+00' THEN
-        submillis := pg_catalog.floor(extract(epoch FROM instant) OPERATOR(pg_catalog.*) 4096000::pg_catalog.numeric);
-        RETURN idgen.portable_with_version_7(submillis);
-    END IF;
-    RETURN idgen.portable_refuse_clock(instant);
+    RETURN idgen.portable_with_version_7(submillis);
 END $$;
-COMMENT ON FUNCTION idgen.portable_v7_half(timestamptz) IS 'Internal. The first 64 bits of a UUID of version 7 for a timestamp, or an error (22008).';
 
+-- The timestamp that many microseconds after a start in UTC.
 CREATE OR REPLACE FUNCTION idgen.portable_instant(start timestamp, us bigint) RETURNS timestamptz
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN (start + make_interval(days => (us / 86400000000)::int, secs => us % 86400000000 / 1000000.0)) AT TIME ZONE interval '0';
-COMMENT ON FUNCTION idgen.portable_instant(timestamp, bigint) IS 'Internal. The timestamp that many microseconds after a start in UTC.';
 
+-- The first 48 bits of a uuid as a number.
 CREATE OR REPLACE FUNCTION idgen.portable_first_48_bits(id uuid) RETURNS bigint
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN ('x' || encode(uuid_send(id), 'hex'))::bit(48)::bigint;
-COMMENT ON FUNCTION idgen.portable_first_48_bits(uuid) IS 'Internal. The first 48 bits of a uuid as a number.';
 
-CREATE OR REPLACE FUNCTION idgen.portable_us(length interval, name text) RETURNS bigint
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    us numeric := extract(epoch FROM length) * 1000000;
-BEGIN
-    IF extract(year FROM length) <> 0 OR extract(month FROM length) <> 0 THEN
-        RAISE EXCEPTION '% must not have months or years', name
-            USING ERRCODE = 'invalid_parameter_value',
-                  DETAIL = format('The %s is %s, which has no fixed length.', name, length),
-                  HINT = 'Give it in weeks, days, hours, minutes or seconds.';
-    ELSIF us NOT BETWEEN -9223372036854775808 AND 9223372036854775807 THEN
-        RAISE EXCEPTION '% is too long', name
-            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The %s is %s.', name, length);
-    ELSIF us < 0 AND name <> 'period' THEN
-        RAISE EXCEPTION '% must not be negative', name
-            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The value is %s.', length);
-    END IF;
-    RETURN us;
-END $$;
-COMMENT ON FUNCTION idgen.portable_us(interval, text) IS 'Internal. The microseconds of an interval, which is the argument with this name; an error (22023) if it has no fixed length or is negative.';
-
-CREATE OR REPLACE FUNCTION idgen.portable_period_ms(period interval, prefix_bytes int) RETURNS bigint
+-- The error of an argument with an invalid value, which is 22004 for NULL.
+CREATE OR REPLACE FUNCTION idgen.portable_invalid(
+    message text, detail text, value anyelement, hint text DEFAULT NULL, code text DEFAULT 'invalid_parameter_value'
+) RETURNS bigint
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    us bigint;
-    problem text;
 BEGIN
-    IF period IS NULL OR prefix_bytes IS NULL THEN
-        RAISE EXCEPTION '% must not be null', CASE WHEN period IS NULL THEN 'period' ELSE 'prefix_bytes' END
-            USING ERRCODE = 'null_value_not_allowed';
-    ELSIF prefix_bytes NOT BETWEEN 1 AND 6 THEN
-        RAISE EXCEPTION 'prefix_bytes must be between 1 and 6'
-            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The value is %s.', prefix_bytes);
+    IF value IS NULL THEN
+        RAISE EXCEPTION '%', message USING ERRCODE = 'null_value_not_allowed';
+    ELSIF hint IS NULL THEN
+        RAISE EXCEPTION '%', message USING ERRCODE = code, DETAIL = format(detail, value);
     END IF;
-    us := idgen.portable_us(period, 'period');
-    problem := CASE WHEN us <= 0 THEN 'greater than zero'
-                    WHEN us > 365250 * 86400000000 THEN 'at most 365250 days'
-                    WHEN us % 1000 <> 0 THEN 'a whole number of milliseconds' END;
-    IF problem IS NOT NULL THEN
-        RAISE EXCEPTION 'period must be %', problem
-            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The period is %s.', period);
-    END IF;
-    RETURN us / 1000;
+    RAISE EXCEPTION '%', message USING ERRCODE = code, DETAIL = format(detail, value), HINT = hint;
 END $$;
-COMMENT ON FUNCTION idgen.portable_period_ms(interval, int) IS 'Internal. The milliseconds of a period, which is checked together with prefix_bytes.';
 
--- Division rounds to zero, so that an offset makes the dividend positive: no window
--- begins 10^16 ms before 1970.
+-- The microseconds of an interval, which is the argument with this name; an error
+-- (22023) if it has no fixed length or is negative.
+CREATE OR REPLACE FUNCTION idgen.portable_us(length interval, name text) RETURNS bigint
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN date_trunc('month', length) <> '0' THEN
+                    idgen.portable_invalid(name || ' must not have months or years', 'The ' || name || ' is %s, which has no fixed length.',
+                                           length, 'Give it in weeks, days, hours, minutes or seconds.')
+                WHEN length NOT BETWEEN '-106751991 days -04:00:54.775808' AND '106751991 days 04:00:54.775807' THEN
+                    idgen.portable_invalid(name || ' is too long', 'The ' || name || ' is %s.', length)
+                WHEN length < '0' AND name <> 'period' THEN
+                    idgen.portable_invalid(name || ' must not be negative', 'The value is %s.', length)
+                ELSE (extract(epoch FROM length) * 1000000)::bigint END;
+
+-- The milliseconds of a period, which is checked together with prefix_bytes.
+CREATE OR REPLACE FUNCTION idgen.portable_period_ms(period interval, prefix_bytes int) RETURNS bigint
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN period IS NULL THEN idgen.portable_invalid('period must not be null', '', period)
+                WHEN prefix_bytes IS NULL THEN idgen.portable_invalid('prefix_bytes must not be null', '', prefix_bytes)
+                WHEN prefix_bytes NOT BETWEEN 1 AND 6 THEN
+                    idgen.portable_invalid('prefix_bytes must be between 1 and 6', 'The value is %s.', prefix_bytes)
+                WHEN period <= '0' AND idgen.portable_us(period, 'period') <= 0 THEN
+                    idgen.portable_invalid('period must be greater than zero', 'The period is %s.', period)
+                WHEN idgen.portable_us(period, 'period') % 1000 <> 0 AND period <= '365250 days' THEN
+                    idgen.portable_invalid('period must be a whole number of milliseconds', 'The period is %s.', period)
+                WHEN period > '365250 days' THEN
+                    idgen.portable_invalid('period must be at most 365250 days', 'The period is %s.', period)
+                ELSE idgen.portable_us(period, 'period') / 1000 END;
+
+-- The number of the period that contains a time. Division rounds to zero, so that an
+-- offset makes the dividend positive: no window begins 10^16 ms before 1970.
 CREATE OR REPLACE FUNCTION idgen.portable_period_number(unix_ms bigint, period_ms bigint) RETURNS bigint
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN (unix_ms + (10000000000000000 / period_ms + 1) * period_ms) / period_ms - (10000000000000000 / period_ms + 1);
-COMMENT ON FUNCTION idgen.portable_period_number(bigint, bigint) IS 'Internal. The number of the period that contains a time, negative before 1970.';
 
+-- 0, or an error (0A000) for a run_length greater than 1.
 CREATE OR REPLACE FUNCTION idgen.portable_require_no_run(run_length int) RETURNS bigint
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    IF run_length < 1 THEN
-        RAISE EXCEPTION 'run_length must be at least 1'
-            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The value is %s.', run_length);
-    ELSIF run_length > 1 THEN
-        RAISE EXCEPTION 'run_length must be 1 in the portable edition of idgen'
-            USING ERRCODE = 'feature_not_supported',
-                  DETAIL = format('The value is %s. Runs need a session''s memory, which only the extension in C has.', run_length);
-    END IF;
-    RETURN 0;
-END $$;
-COMMENT ON FUNCTION idgen.portable_require_no_run(int) IS 'Internal. 0, or an error (0A000) for a run_length greater than 1.';
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN run_length < 1 THEN idgen.portable_invalid('run_length must be at least 1', 'The value is %s.', run_length)
+                WHEN run_length > 1 THEN
+                    idgen.portable_invalid('run_length must be 1 in the portable edition of idgen',
+                                           'The value is %s. Runs need a session''s memory, which only the extension in C has.',
+                                           run_length, code => 'feature_not_supported')
+                ELSE 0 END;
 
 -- ---- Generators ----
 
-CREATE OR REPLACE FUNCTION idgen.uuid_v4() RETURNS uuid
-    LANGUAGE SQL VOLATILE PARALLEL SAFE STRICT
-    RETURN gen_random_uuid();
-COMMENT ON FUNCTION idgen.uuid_v4() IS 'A random UUID, version 4 (RFC 9562 section 5.4), with 122 random bits: gen_random_uuid().';
-
 CREATE OR REPLACE FUNCTION idgen.uuid_v7(clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE SQL VOLATILE PARALLEL SAFE
-    RETURN encode(overlay(uuid_send(gen_random_uuid()) PLACING int8send(idgen.portable_v7_half(coalesce(clock, clock_timestamp()))) FROM 1), 'hex')::uuid;
+    RETURN encode(int8send(idgen.portable_v7_half(coalesce(clock, clock_timestamp()))) || substr(uuid_send(gen_random_uuid()), 9), 'hex')::uuid;
 COMMENT ON FUNCTION idgen.uuid_v7(timestamptz) IS 'A UUID of version 7 (RFC 9562 section 5.7): 48 bits of Unix milliseconds, 12 bits of the fraction of the millisecond, 62 random bits; two of the same microsecond are in random order. A clock before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
-
-CREATE OR REPLACE FUNCTION idgen.uuid_v7_ms(clock timestamptz DEFAULT NULL) RETURNS uuid
-    LANGUAGE SQL VOLATILE PARALLEL SAFE
-    RETURN encode(overlay(set_bit(set_bit(uuid_send(gen_random_uuid()), 52, 1), 53, 1)      -- version 4 becomes 7
-                          PLACING substr(int8send(idgen.portable_submillis(coalesce(clock, clock_timestamp())) >> 12), 3) FROM 1), 'hex')::uuid;
-COMMENT ON FUNCTION idgen.uuid_v7_ms(timestamptz) IS 'A UUID of version 7 without a fraction: 48 bits of Unix milliseconds and 74 random bits. A clock before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
 
 CREATE OR REPLACE FUNCTION idgen.comb(clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE SQL VOLATILE PARALLEL SAFE
-    RETURN encode(overlay(uuid_send(gen_random_uuid())
-                          PLACING substr(int8send(idgen.portable_submillis(coalesce(clock, clock_timestamp())) >> 12), 3) FROM 1), 'hex')::uuid;
+    RETURN encode(substr(int8send(idgen.portable_submillis(coalesce(clock, clock_timestamp())) >> 12), 3)
+                  || substr(uuid_send(gen_random_uuid()), 7), 'hex')::uuid;
 COMMENT ON FUNCTION idgen.comb(timestamptz) IS 'A COMB: a UUID of version 4 with 48 bits of Unix milliseconds in bytes 0 to 5 and 74 random bits. A clock before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
 
 -- The low bytes of the number of the period replace the first bytes of a random UUID.
@@ -280,9 +248,7 @@ COMMENT ON FUNCTION idgen.uuid_text_timestamp(text) IS 'The same as uuid_timesta
 
 CREATE OR REPLACE FUNCTION idgen.comb_timestamp(id uuid) RETURNS timestamptz
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    RETURN CASE WHEN idgen.uuid_version(id) = 4 THEN idgen.portable_instant('1970-01-01', idgen.portable_first_48_bits(id) * 1000) END;
-END $$;
+BEGIN RETURN CASE WHEN idgen.uuid_version(id) = 4 THEN idgen.portable_instant('1970-01-01', idgen.portable_first_48_bits(id) * 1000) END; END $$;
 COMMENT ON FUNCTION idgen.comb_timestamp(uuid) IS 'The time in a COMB, to the millisecond: the first 48 bits of a UUID of version 4, NULL for another version. A random UUID is also read as some time.';
 
 CREATE OR REPLACE FUNCTION idgen.short_comb_timestamp(
@@ -338,54 +304,42 @@ COMMENT ON FUNCTION idgen.comb_within(uuid, timestamptz, timestamptz) IS 'Whethe
 -- ---- Checking what clients bring ----
 
 CREATE OR REPLACE FUNCTION idgen.is_uuid(id text, version int DEFAULT NULL) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    IF id IS NOT NULL AND version NOT BETWEEN 0 AND 15 THEN
-        RAISE EXCEPTION 'version must be between 0 and 15'
-            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The value is %s.', version);
-    END IF;
-    RETURN octet_length(id) = 36
-       AND id ~* ('^[0-9a-f]{8}-[0-9a-f]{4}-' || coalesce(to_hex(version), '[1-8]')
-                  || '[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$') COLLATE "C";
-END $$;
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN version NOT BETWEEN 0 AND 15 THEN
+                    CASE WHEN id IS NOT NULL THEN idgen.portable_invalid('version must be between 0 and 15', 'The value is %s.', version) = 0 END
+                ELSE octet_length(id) = 36
+                    AND id ~* ('^[0-9a-f]{8}-[0-9a-f]{4}-' || coalesce(to_hex(version), '[1-8]')
+                               || '[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$') COLLATE "C" END;
 COMMENT ON FUNCTION idgen.is_uuid(text, int) IS 'Whether a text is a UUID in canonical form: 36 characters, hexadecimal digits of either case, the variant of RFC 9562 and the given version, or one from 1 to 8 if none is given. Bad text never raises an error; a version outside 0 to 15 does (22023).';
 
--- With constant arguments, the planner computes a rule once.
+-- A rule, or an error: a window of more than n - 1 periods can intersect n + 1 of them.
+CREATE OR REPLACE FUNCTION idgen.portable_narrow(scheme text, past_us bigint, future_us bigint, period_ms bigint, prefix_bytes int) RETURNS bigint[]
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN scheme = 'short_comb' AND past_us::numeric + future_us > ((1::bigint << 8 * prefix_bytes) - 2)::numeric * period_ms * 1000 THEN
+                    ARRAY[idgen.portable_invalid(
+                        'tolerance is too wide for the cycle of prefixes',
+                        'The past and future tolerances add up to %s ms. At most ' || ((1::bigint << 8 * prefix_bytes) - 2)::text || ' periods of ' || period_ms::text
+                        || ' ms are allowed, 2 less than the cycle, because a wider window could contain every prefix.',
+                        ceil((past_us::numeric + future_us) * 0.001), 'Use a smaller tolerance, a longer period or more prefix bytes.')]
+           ELSE ARRAY[past_us, future_us, period_ms, 8 * prefix_bytes] END;
+
+-- The arguments of is_recent_...(), checked: past and future tolerance in microseconds,
+-- period in milliseconds, bits of the prefix. With constants, the planner does it once.
 CREATE OR REPLACE FUNCTION idgen.portable_rule(
     scheme text, tolerance interval, past_tolerance interval, future_tolerance interval,
     period interval DEFAULT '1 minute', prefix_bytes int DEFAULT 2
 ) RETURNS bigint[]
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 DECLARE
-    period_ms bigint;
-    both_us bigint;
-    past_us bigint;
-    future_us bigint;
-    width_us numeric;
-    widest bigint;
+    both_us bigint := coalesce(idgen.portable_us(tolerance, 'tolerance'), idgen.portable_invalid('tolerance must not be null', '', tolerance));
+    period_ms bigint := idgen.portable_period_ms(period, prefix_bytes);
+    past_us bigint := coalesce(idgen.portable_us(past_tolerance, 'past_tolerance'), both_us);
+    future_us bigint := coalesce(idgen.portable_us(future_tolerance, 'future_tolerance'), both_us);
 BEGIN
-    IF tolerance IS NULL THEN
-        RAISE EXCEPTION 'tolerance must not be null' USING ERRCODE = 'null_value_not_allowed';
-    END IF;
-    period_ms := idgen.portable_period_ms(period, prefix_bytes);
-    widest := (1::bigint << 8 * prefix_bytes) - 2;
-    both_us := idgen.portable_us(tolerance, 'tolerance');
-    past_us := coalesce(idgen.portable_us(past_tolerance, 'past_tolerance'), both_us);
-    future_us := coalesce(idgen.portable_us(future_tolerance, 'future_tolerance'), both_us);
-    width_us := past_us::numeric + future_us;
-
-    -- a window of more than n - 1 periods can intersect n + 1 of them
-    IF scheme = 'short_comb' AND width_us > widest::numeric * period_ms * 1000 THEN
-        RAISE EXCEPTION 'tolerance is too wide for the cycle of prefixes'
-            USING ERRCODE = 'invalid_parameter_value',
-                  DETAIL = format('The past and future tolerances add up to %s ms. At most %s periods of %s ms are allowed, 2 less than the cycle, because a wider window could contain every prefix.',
-                                  ceil(width_us * 0.001), widest, period_ms),
-                  HINT = 'Use a smaller tolerance, a longer period or more prefix bytes.';
-    END IF;
-    RETURN ARRAY[past_us, future_us, period_ms, 8 * prefix_bytes];
+    RETURN idgen.portable_narrow(scheme, past_us, future_us, period_ms, prefix_bytes);
 END $$;
-COMMENT ON FUNCTION idgen.portable_rule(text, interval, interval, interval, interval, int) IS 'Internal. The arguments of is_recent_...(), checked: past and future tolerance in microseconds, period in milliseconds, bits of the prefix.';
 
+-- True, or an error (22008) if the clock is infinite or the window has no end.
 CREATE OR REPLACE FUNCTION idgen.portable_check_window(clock timestamptz, rule bigint[]) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT COST 1 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -396,20 +350,22 @@ BEGIN
     END IF;
     RETURN true;
 END $$;
-COMMENT ON FUNCTION idgen.portable_check_window(timestamptz, bigint[]) IS 'Internal. True, or an error (22008) if the clock is infinite or the window has no end.';
 
+-- The same as portable_check_window(), without a call in the usual case; a clock that is
+-- NULL is the start of the statement.
 CREATE OR REPLACE FUNCTION idgen.portable_require_window(clock timestamptz, rule bigint[]) RETURNS boolean
     LANGUAGE SQL STABLE PARALLEL SAFE
     RETURN ((clock BETWEEN '1000-01-01 00:00:00+00' AND '10000-01-01 00:00:00+00') IS NOT FALSE
             AND greatest(rule[1], rule[2]) < 1000000000000000000)
         OR idgen.portable_check_window(coalesce(clock, statement_timestamp()), rule);
-COMMENT ON FUNCTION idgen.portable_require_window(timestamptz, bigint[]) IS 'Internal. The same as portable_check_window(), without a call in the usual case; a clock that is NULL is the start of the statement.';
 
+-- Whether a uuid is of the RFC's variant and this version.
 CREATE OR REPLACE FUNCTION idgen.portable_is_version(id uuid, version int) RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
     RETURN get_byte(uuid_send(id), 6) >> 4 = version AND get_byte(uuid_send(id), 8) >> 6 = 2;
-COMMENT ON FUNCTION idgen.portable_is_version(uuid, int) IS 'Internal. Whether a uuid is of the RFC''s variant and this version.';
 
+-- Whether a rule accepts a short COMB: the periods from the start of the window to its
+-- prefix, modulo the cycle, are within the window.
 CREATE OR REPLACE FUNCTION idgen.portable_prefix_accepted(id uuid, clock timestamptz, rule bigint[]) RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
     RETURN idgen.portable_is_version(id, 4)
@@ -418,14 +374,13 @@ CREATE OR REPLACE FUNCTION idgen.portable_prefix_accepted(id uuid, clock timesta
             & ((1::bigint << rule[4]::int) - 1))
            <= idgen.portable_period_number(idgen.portable_unix_ms(clock, rule[2]), rule[3])
             - idgen.portable_period_number(idgen.portable_unix_ms(clock, -rule[1]), rule[3]);
-COMMENT ON FUNCTION idgen.portable_prefix_accepted(uuid, timestamptz, bigint[]) IS 'Internal. Whether a rule accepts a short COMB: the periods from the start of the window to its prefix, modulo the cycle, are within the window.';
 
+-- Whether a rule accepts a COMB or a UUID of version 7.
 CREATE OR REPLACE FUNCTION idgen.portable_time_accepted(id uuid, version int, clock timestamptz, rule bigint[]) RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
     RETURN idgen.portable_is_version(id, version)
        AND idgen.portable_first_48_bits(id) >= idgen.portable_unix_ms(clock, -rule[1])
        AND idgen.portable_first_48_bits(id) <= idgen.portable_unix_ms(clock, rule[2]);
-COMMENT ON FUNCTION idgen.portable_time_accepted(uuid, int, timestamptz, bigint[]) IS 'Internal. Whether a rule accepts a COMB or a UUID of version 7.';
 
 CREATE OR REPLACE FUNCTION idgen.is_recent_short_comb(
     id uuid, tolerance interval DEFAULT '10 minutes', period interval DEFAULT '1 minute', prefix_bytes int DEFAULT 2,
@@ -457,6 +412,7 @@ CREATE OR REPLACE FUNCTION idgen.is_recent_uuid_v7(
                                              idgen.portable_rule('uuid_v7', tolerance, past_tolerance, future_tolerance)) END;
 COMMENT ON FUNCTION idgen.is_recent_uuid_v7(uuid, interval, interval, interval, timestamptz) IS 'Whether a UUID is of version 7 with a time from clock - past_tolerance to clock + future_tolerance, each of them tolerance unless given. Both ends are rounded down to the millisecond, the clock is the start of the statement unless given, and a tolerance that is negative or has months is an error (22023).';
 
+-- A timestamp plus microseconds as text for messages.
 CREATE OR REPLACE FUNCTION idgen.portable_text(clock timestamptz, plus_us bigint) RETURNS text
     LANGUAGE plpgsql STABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp SET datestyle = ISO AS $$
 DECLARE
@@ -466,8 +422,8 @@ BEGIN
            THEN idgen.portable_instant('2000-01-01', us::bigint)::text
            ELSE '(timestamp out of range)' END;
 END $$;
-COMMENT ON FUNCTION idgen.portable_text(timestamptz, bigint) IS 'Internal. A timestamp plus microseconds as text for messages.';
 
+-- The error (23514) of check_recent_...() and of check_on_insert().
 CREATE OR REPLACE FUNCTION idgen.portable_refuse(
     scheme text, id uuid, clock timestamptz, rule bigint[],
     in_schema text DEFAULT NULL, in_table text DEFAULT NULL, in_column text DEFAULT NULL, by_trigger text DEFAULT NULL
@@ -518,7 +474,6 @@ BEGIN
     RAISE EXCEPTION USING ERRCODE = 'check_violation', MESSAGE = message, DETAIL = detail, HINT = hint,
         SCHEMA = in_schema, TABLE = in_table, COLUMN = in_column, CONSTRAINT = by_trigger;
 END $$;
-COMMENT ON FUNCTION idgen.portable_refuse(text, uuid, timestamptz, bigint[], text, text, text, text) IS 'Internal. The error (23514) of check_recent_...() and of check_on_insert().';
 
 CREATE OR REPLACE FUNCTION idgen.check_recent_short_comb(
     id uuid, tolerance interval DEFAULT '10 minutes', period interval DEFAULT '1 minute', prefix_bytes int DEFAULT 2,
@@ -550,26 +505,32 @@ CREATE OR REPLACE FUNCTION idgen.check_recent_uuid_v7(
                                       idgen.portable_rule('uuid_v7', tolerance, past_tolerance, future_tolerance)) END;
 COMMENT ON FUNCTION idgen.check_recent_uuid_v7(uuid, interval, interval, interval, timestamptz) IS 'The identifier, if is_recent_uuid_v7() accepts it with the same arguments. Otherwise an error (23514) that shows the window and the value found, with the function''s name as constraint name.';
 
+-- Whether a rule accepts an identifier of a scheme, or it is NULL.
 CREATE OR REPLACE FUNCTION idgen.portable_passes(scheme text, id uuid, clock timestamptz, rule bigint[]) RETURNS boolean
     LANGUAGE SQL STABLE PARALLEL SAFE
     RETURN idgen.portable_require_window(clock, rule)
        AND CASE scheme WHEN 'short_comb' THEN idgen.portable_prefix_accepted(id, clock, rule)
                        WHEN 'comb' THEN idgen.portable_time_accepted(id, 4, clock, rule)
                        ELSE idgen.portable_time_accepted(id, 7, clock, rule) END IS NOT FALSE;
-COMMENT ON FUNCTION idgen.portable_passes(text, uuid, timestamptz, bigint[]) IS 'Internal. Whether a rule accepts an identifier of a scheme, or it is NULL.';
 
 CREATE OR REPLACE FUNCTION idgen.check_on_insert() RETURNS trigger
     LANGUAGE plpgsql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    attribute record;
     scheme text := TG_ARGV[1];
     is_short boolean := scheme = 'short_comb';
-    base_type oid;
+    tolerance interval;
+    period interval := '1 minute';
+    prefix_bytes int := 2;
+    past_tolerance interval;
+    future_tolerance interval;
     clock timestamptz := clock_timestamp();
+    rule bigint[];
+    readable boolean;
+    type oid;
+    generated boolean;
     id uuid;
     old_id uuid;
-    rule bigint[];
-    passes boolean;
+    is_repeated boolean := false;
 BEGIN
     IF TG_WHEN <> 'BEFORE' OR TG_LEVEL <> 'ROW' OR TG_OP NOT IN ('INSERT', 'UPDATE') THEN
         RAISE EXCEPTION 'function "check_on_insert" must be fired BEFORE INSERT OR UPDATE FOR EACH ROW'
@@ -578,9 +539,7 @@ BEGIN
         RAISE EXCEPTION 'check_on_insert requires a column and a scheme as arguments'
             USING ERRCODE = 'invalid_parameter_value',
                   HINT = 'For example, EXECUTE FUNCTION idgen.check_on_insert(''id'', ''short_comb'').';
-    END IF;
-
-    IF scheme NOT IN ('short_comb', 'comb', 'uuid_v7') THEN
+    ELSIF scheme NOT IN ('short_comb', 'comb', 'uuid_v7') THEN
         RAISE EXCEPTION 'unknown identifier scheme "%"', scheme
             USING ERRCODE = 'invalid_parameter_value',
                   HINT = 'Supported schemes are short_comb, comb and uuid_v7.';
@@ -593,63 +552,62 @@ BEGIN
 
     -- An argument that is empty or missing is the default. The planner computes the
     -- rule of the defaults once.
-    rule := CASE WHEN TG_NARGS = 2 AND is_short THEN idgen.portable_rule('short_comb', '10 minutes', NULL, NULL)
-                 WHEN TG_NARGS = 2 THEN idgen.portable_rule('comb', '10 minutes', NULL, NULL)
-                 ELSE idgen.portable_rule(scheme, coalesce(nullif(TG_ARGV[2], ''), '10 minutes')::interval,
-                                          nullif(TG_ARGV[CASE WHEN is_short THEN 5 ELSE 3 END], '')::interval,
-                                          nullif(TG_ARGV[CASE WHEN is_short THEN 6 ELSE 4 END], '')::interval,
-                                          CASE WHEN is_short THEN coalesce(nullif(TG_ARGV[3], ''), '1 minute') ELSE '1 minute' END::interval,
-                                          CASE WHEN is_short THEN coalesce(nullif(TG_ARGV[4], ''), '2') ELSE '2' END::int) END;
+    IF TG_NARGS = 2 THEN
+        rule := CASE WHEN is_short THEN idgen.portable_rule('short_comb', '10 minutes', NULL, NULL) ELSE idgen.portable_rule('comb', '10 minutes', NULL, NULL) END;
+    ELSE
+        tolerance := coalesce(nullif(TG_ARGV[2], ''), '10 minutes');
+        IF is_short THEN
+            period := coalesce(nullif(TG_ARGV[3], ''), '1 minute');
+            prefix_bytes := coalesce(nullif(TG_ARGV[4], ''), '2');
+        END IF;
+        past_tolerance := nullif(TG_ARGV[CASE WHEN is_short THEN 5 ELSE 3 END], '');
+        future_tolerance := nullif(TG_ARGV[CASE WHEN is_short THEN 6 ELSE 4 END], '');
+        rule := idgen.portable_rule(scheme, tolerance, past_tolerance, future_tolerance, period, prefix_bytes);
+    END IF;
 
-    -- A column of the usual name and type needs no other statement if the identifier
-    -- passes. The privilege does not matter, but a missing column is an error (42703).
-    IF TG_ARGV[0] = 'id' AND has_column_privilege(TG_RELID, 'id', 'SELECT') IS NOT NULL THEN
+    -- An id of type uuid needs no other statement. A missing column is an error (42703).
+    readable := has_column_privilege(TG_RELID, TG_ARGV[0], 'SELECT');
+    IF TG_ARGV[0] = 'id' THEN
         IF pg_typeof(NEW.id) = 'uuid'::regtype THEN
             id := NEW.id;
-            passes := idgen.portable_passes(scheme, id, clock, rule);
-            IF passes AND id IS NOT NULL THEN
-                RETURN NEW;
-            END IF;
+        END IF;
+    END IF;
+    IF id IS NULL THEN
+        SELECT a.atttypid, a.attgenerated <> '' INTO STRICT type, generated FROM pg_attribute a
+        WHERE a.attrelid = TG_RELID AND a.attname = TG_ARGV[0];
+        WHILE type NOT IN (0, 'uuid'::regtype) LOOP
+            type := (SELECT t.typbasetype FROM pg_type t WHERE t.oid = type);
+        END LOOP;
+        IF type = 0 THEN
+            RAISE EXCEPTION 'column "%" of relation "%" is not of type uuid', TG_ARGV[0], TG_TABLE_NAME
+                USING ERRCODE = 'datatype_mismatch',
+                      SCHEMA = TG_TABLE_SCHEMA, TABLE = TG_TABLE_NAME, COLUMN = TG_ARGV[0];
+        ELSIF generated THEN
+            RAISE EXCEPTION 'column "%" of relation "%" is a generated column', TG_ARGV[0], TG_TABLE_NAME
+                USING ERRCODE = 'feature_not_supported',
+                      DETAIL = 'Generated columns are computed after BEFORE triggers are called.',
+                      SCHEMA = TG_TABLE_SCHEMA, TABLE = TG_TABLE_NAME, COLUMN = TG_ARGV[0];
+        END IF;
+        EXECUTE format('SELECT ($1).%I', TG_ARGV[0]) INTO id USING NEW;
+    END IF;
+
+    IF idgen.portable_passes(scheme, id, clock, rule) THEN
+        RETURN NEW;
+    ELSIF TG_OP = 'UPDATE' THEN
+        EXECUTE format('SELECT ($1).%I', TG_ARGV[0]) INTO old_id USING OLD;
+        IF id = old_id THEN
+            RETURN NEW;
         END IF;
     END IF;
 
-    SELECT a.atttypid, a.attgenerated, a.attnum INTO attribute FROM pg_attribute a
-    WHERE a.attrelid = TG_RELID AND a.attname = TG_ARGV[0] AND a.attnum > 0 AND NOT a.attisdropped;
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'column "%" of relation "%" does not exist', TG_ARGV[0], TG_TABLE_NAME
-            USING ERRCODE = 'undefined_column';
-    END IF;
-    base_type := attribute.atttypid;
-    WHILE base_type NOT IN (0, 'uuid'::regtype) LOOP
-        base_type := (SELECT t.typbasetype FROM pg_type t WHERE t.oid = base_type);
-    END LOOP;
-    IF base_type = 0 THEN
-        RAISE EXCEPTION 'column "%" of relation "%" is not of type uuid', TG_ARGV[0], TG_TABLE_NAME
-            USING ERRCODE = 'datatype_mismatch',
-                  SCHEMA = TG_TABLE_SCHEMA, TABLE = TG_TABLE_NAME, COLUMN = TG_ARGV[0];
-    ELSIF attribute.attgenerated <> '' THEN
-        RAISE EXCEPTION 'column "%" of relation "%" is a generated column', TG_ARGV[0], TG_TABLE_NAME
-            USING ERRCODE = 'feature_not_supported',
-                  DETAIL = 'Generated columns are computed after BEFORE triggers are called.',
-                  SCHEMA = TG_TABLE_SCHEMA, TABLE = TG_TABLE_NAME, COLUMN = TG_ARGV[0];
-    END IF;
-
-    IF id IS NULL THEN
-        EXECUTE format('SELECT ($1).%I', TG_ARGV[0]) INTO id USING NEW;
-        passes := idgen.portable_passes(scheme, id, clock, rule);
-    END IF;
-    IF NOT passes AND TG_OP = 'UPDATE' THEN
-        EXECUTE format('SELECT ($1).%I', TG_ARGV[0]) INTO old_id USING OLD;
-        passes := id IS NOT DISTINCT FROM old_id;
-    END IF;
-
     -- a repeated INSERT is left to the unique index, if the role can see the row
-    IF NOT passes AND has_column_privilege(TG_RELID, attribute.attnum, 'SELECT')
-       AND EXISTS (SELECT FROM pg_index i WHERE i.indrelid = TG_RELID AND i.indisunique AND i.indimmediate AND i.indisvalid
-                   AND i.indnkeyatts = 1 AND i.indkey[0] = attribute.attnum AND i.indpred IS NULL) THEN
-        EXECUTE format('SELECT EXISTS (SELECT FROM ONLY %I.%I WHERE %I = $1)', TG_TABLE_SCHEMA, TG_TABLE_NAME, TG_ARGV[0]) INTO passes USING id;
+    IF readable
+       AND EXISTS (SELECT FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
+                   WHERE i.indrelid = TG_RELID AND a.attname = TG_ARGV[0] AND i.indisunique AND i.indimmediate AND i.indisvalid
+                   AND i.indnkeyatts = 1 AND i.indpred IS NULL) THEN
+        EXECUTE format('SELECT EXISTS (SELECT FROM ONLY %I.%I WHERE %I = $1)', TG_TABLE_SCHEMA, TG_TABLE_NAME, TG_ARGV[0]) INTO is_repeated USING id;
     END IF;
-    IF NOT passes THEN
+    IF NOT is_repeated THEN
         PERFORM idgen.portable_refuse(scheme, id, clock, rule, TG_TABLE_SCHEMA, TG_TABLE_NAME, TG_ARGV[0], TG_NAME);
     END IF;
     RETURN NEW;
@@ -662,27 +620,5 @@ CREATE OR REPLACE FUNCTION idgen.created_near(created_at timestamptz, id uuid, t
     RETURN created_at >= timezone('UTC', timezone('UTC', idgen.uuid_timestamp(id)) - tolerance)
        AND created_at <= timezone('UTC', timezone('UTC', idgen.uuid_timestamp(id)) + tolerance);
 COMMENT ON FUNCTION idgen.created_near(timestamptz, uuid, interval) IS 'Whether a timestamp is within the tolerance of uuid_timestamp(id). In a table that is partitioned by created_at, it limits a search for an id to one or two partitions.';
-
--- ---- Minimum and maximum ----
-
-CREATE OR REPLACE FUNCTION idgen.uuid_smaller(uuid, uuid) RETURNS uuid
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT AS $$ BEGIN RETURN least($1, $2); END $$;
-COMMENT ON FUNCTION idgen.uuid_smaller(uuid, uuid) IS 'The smaller of two uuids; transition function of min(uuid).';
-
-CREATE OR REPLACE FUNCTION idgen.uuid_larger(uuid, uuid) RETURNS uuid
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT AS $$ BEGIN RETURN greatest($1, $2); END $$;
-COMMENT ON FUNCTION idgen.uuid_larger(uuid, uuid) IS 'The larger of two uuids; transition function of max(uuid).';
-
-CREATE OR REPLACE AGGREGATE idgen.min(uuid) (
-    SFUNC = idgen.uuid_smaller, STYPE = uuid, COMBINEFUNC = idgen.uuid_smaller,
-    SORTOP = OPERATOR(pg_catalog.<), PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE idgen.min(uuid) IS 'The smallest uuid, read from one end of an index if there is one.';
-
-CREATE OR REPLACE AGGREGATE idgen.max(uuid) (
-    SFUNC = idgen.uuid_larger, STYPE = uuid, COMBINEFUNC = idgen.uuid_larger,
-    SORTOP = OPERATOR(pg_catalog.>), PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE idgen.max(uuid) IS 'The greatest uuid, read from one end of an index if there is one.';
 
 DO $$ BEGIN PERFORM pg_catalog.set_config('search_path', pg_catalog.current_setting('idgen_portable.search_path'), true); END $$;

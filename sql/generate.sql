@@ -4,14 +4,9 @@ SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 
 -- version and variant of many identifiers
-SELECT 'uuid_v4' AS generator, count(*), count(DISTINCT id) AS distinct_ids,
+SELECT 'uuid_v7' AS generator, count(*), count(DISTINCT id) AS distinct_ids,
        min(idgen.uuid_version(id)) AS min_version, max(idgen.uuid_version(id)) AS max_version,
        min(idgen.uuid_variant(id)) AS min_variant, max(idgen.uuid_variant(id)) AS max_variant
-FROM (SELECT idgen.uuid_v4() AS id FROM generate_series(1, 20000)) s
-UNION ALL
-SELECT 'uuid_v7', count(*), count(DISTINCT id),
-       min(idgen.uuid_version(id)), max(idgen.uuid_version(id)),
-       min(idgen.uuid_variant(id)), max(idgen.uuid_variant(id))
 FROM (SELECT idgen.uuid_v7() AS id FROM generate_series(1, 20000)) s
 UNION ALL
 SELECT 'comb', count(*), count(DISTINCT id),
@@ -27,14 +22,13 @@ ORDER BY 1;
 
 -- as column defaults
 CREATE TABLE defaults (
-    v4 uuid DEFAULT idgen.uuid_v4(),
     v7 uuid DEFAULT idgen.uuid_v7(),
     comb uuid DEFAULT idgen.comb(),
     short uuid DEFAULT idgen.short_comb(),
     n int
 );
 INSERT INTO defaults (n) SELECT generate_series(1, 100);
-SELECT count(DISTINCT v4) AS v4, count(DISTINCT v7) AS v7, count(DISTINCT comb) AS comb,
+SELECT count(DISTINCT v7) AS v7, count(DISTINCT comb) AS comb,
        count(DISTINCT short) AS short
 FROM defaults;
 DROP TABLE defaults;
@@ -63,7 +57,6 @@ FROM (SELECT at, idgen.uuid_v7(at) AS id
 
 -- NULL is the wall clock
 SELECT idgen.uuid_v7(clock => NULL) > idgen.uuid_v7_floor(now() - interval '1 hour') AS v7,
-       idgen.uuid_v7_ms(clock => NULL) > idgen.uuid_v7_floor(now() - interval '1 hour') AS v7_ms,
        idgen.comb(clock => NULL) > idgen.comb_floor(now() - interval '1 hour') AS comb;
 
 --

@@ -146,11 +146,11 @@ find_creation(Datum command_id, Creation *found)
 
 /*
  * REINDEX CONCURRENTLY has a second unique index for a while, which ON CONFLICT
- * does not consider.  If two sessions record the same command at that time, one
- * of them can get a unique violation, which its client could read as success.
- * Replace it by 40001.  The index is recognized by its key, which the detail
- * contains in any language.  There is no detail under row-level security; then
- * an error that can be retried is the safe one.
+ * does not consider before version 19.  If two sessions record the same command
+ * at that time, one of them can get a unique violation, which its client could
+ * read as success.  Replace it by 40001.  The index is recognized by its key,
+ * which the detail contains in any language.  There is no detail under
+ * row-level security; then an error that can be retried is the safe one.
  */
 static void
 replace_reindex_error(const ErrorData *error, Datum command_id)

@@ -15,9 +15,8 @@ $node->init;
 $node->start;
 
 my $superuser = $node->safe_psql('postgres', 'SELECT current_user');
-$node->safe_psql('postgres', 'CREATE ROLE installer LOGIN');
-$node->safe_psql('postgres', 'CREATE DATABASE premade');
-$node->safe_psql('postgres', 'GRANT CREATE ON DATABASE premade TO installer');
+create_roles($node);
+new_database($node, 'premade');
 
 sub as
 {

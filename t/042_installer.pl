@@ -18,18 +18,7 @@ $node->start;
 
 my $superuser = $node->safe_psql('postgres', 'SELECT current_user');
 
-$node->safe_psql(
-	'postgres', q{
-	CREATE ROLE installer LOGIN;
-	CREATE ROLE application LOGIN;
-	CREATE ROLE stranger LOGIN});
-
-sub new_database
-{
-	my ($database) = @_;
-
-	$node->safe_psql('postgres', "CREATE DATABASE $database; GRANT CREATE ON DATABASE $database TO installer");
-}
+create_roles($node);
 
 sub as
 {
@@ -45,7 +34,7 @@ my @sequences = map { "${_}_ticker" } @Functions::tickers;
 
 # --- Ownership ---------------------------------------------------------------
 
-new_database('shop');
+new_database($node, 'shop');
 is(as('installer', 'shop', 'CREATE EXTENSION idgen'), '', 'a role with CREATE on the database can create the extension');
 is( $node->safe_psql('shop', q{
 		SELECT DISTINCT pg_get_userbyid(relowner) FROM pg_class WHERE relnamespace = 'idgen'::regnamespace

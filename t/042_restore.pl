@@ -18,18 +18,7 @@ $node->start;
 
 my $superuser = $node->safe_psql('postgres', 'SELECT current_user');
 my $backup = $node->backup_dir;
-$node->safe_psql(
-	'postgres', q{
-	CREATE ROLE installer LOGIN;
-	CREATE ROLE application LOGIN;
-	CREATE ROLE stranger LOGIN});
-
-sub new_database
-{
-	my ($database) = @_;
-
-	$node->safe_psql('postgres', "CREATE DATABASE $database; GRANT CREATE ON DATABASE $database TO installer");
-}
+create_roles($node);
 
 sub as
 {
@@ -55,7 +44,7 @@ my $command = q{'c0000000-0000-4000-8000-00000000000a'};
 my $entity = q{'e0000000-0000-4000-8000-00000000000a'::uuid};
 my @sequences = map { "${_}_ticker" } @Functions::tickers;
 
-new_database('shop');
+new_database($node, 'shop');
 is( as('installer', 'shop', qq{
 		CREATE EXTENSION idgen;
 		CREATE SCHEMA hers;
@@ -134,7 +123,7 @@ for my $dump ("$superuser.plain", "$superuser.custom", 'installer.plain', 'insta
 {
 	my $database = $dump =~ s/\W/_/gr;
 
-	new_database($database);
+	new_database($node, $database);
 	is(restore($superuser, $database, $dump), '', "a superuser restores $dump without errors");
 	is_restored($database, "restored from $dump");
 	next if $dump =~ /plain$/;
@@ -160,7 +149,7 @@ for my $case (
 	my $database = "by_installer_" . $what =~ s/\W/_/gr;
 	my $others = qr/^\w+\|\w*\|installer\|application\|.*\n?/m;
 
-	new_database($database);
+	new_database($node, $database);
 	$node->safe_psql($database, 'GRANT CREATE ON SCHEMA public TO installer');
 	is(restore('installer', $database, $dump, @$options), $errors, "the installer restores $what, with the documented errors");
 	if ($dump =~ /plain$/)

@@ -241,7 +241,7 @@ $node->safe_psql('old', q{
 		CONSTRAINT ordered CHECK (idgen.uuid_timestamp(id) > '2020-01-01 00:00+00'), typed text DEFAULT idgen.typeid('user'),
 		made timestamptz GENERATED ALWAYS AS (idgen.uuid_timestamp(id)) STORED);
 	CREATE INDEX orders_by_time ON orders (idgen.uuid_timestamp(id));
-	CREATE VIEW newest AS SELECT idgen.max(id) AS id FROM orders;
+	CREATE VIEW newest AS SELECT idgen.uuid_timestamp(id) AS at FROM orders ORDER BY id DESC LIMIT 1;
 	CREATE MATERIALIZED VIEW stored AS SELECT idgen.uuid_timestamp(id) AS at FROM orders;
 	CREATE TRIGGER check_id BEFORE INSERT OR UPDATE OF id ON orders FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('id', 'uuid_v7');
 	ALTER TABLE orders ENABLE ROW LEVEL SECURITY;

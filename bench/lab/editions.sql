@@ -9,7 +9,7 @@ CREATE TABLE idgen_bench.edition_calls (number serial, name text, query text, ba
 INSERT INTO idgen_bench.edition_calls (name, query, baseline)
 SELECT call, format('SELECT count(%s) FROM (SELECT generate_series(1, %s)) calls', call, :calls),
        format('SELECT count(pg_backend_pid()) FROM (SELECT generate_series(1, %s)) calls', :calls)
-FROM unnest(ARRAY['gen_random_uuid()', 'idgen.uuid_v4()', 'idgen.uuid_v7()', 'idgen.comb()', 'idgen.short_comb()', 'idgen.ulid()',
+FROM unnest(ARRAY['gen_random_uuid()', 'idgen.uuid_v7()', 'idgen.comb()', 'idgen.short_comb()', 'idgen.ulid()',
                   'idgen.prefixed_id(''acct'')']) call;
 INSERT INTO idgen_bench.edition_calls (name, query, baseline)
 SELECT call, format('SELECT count(%s) FROM idgen_bench.edition_ids', call), 'SELECT count(id) FROM idgen_bench.edition_ids'

@@ -217,13 +217,17 @@ public class Jpa {
         Jdbc.check(!eventsWithin(now.plusHours(1), now.plusHours(2)).contains(id), "the event is in a later hour");
     }
 
-    public static void main(String[] arguments) {
+    public static void main(String[] arguments) throws Exception {
         Jdbc.program = "hibernate";
         var env = System.getenv();
         var url = "jdbc:postgresql://%s:%s/%s?stringtype=unspecified"
                 .formatted(env.get("PGHOST"), env.get("PGPORT"), env.get("PGDATABASE"));
         factory = Persistence.createEntityManagerFactory("clients", Map.of(
                 "hibernate.connection.url", url, "hibernate.connection.username", env.get("PGUSER")));
+        if (List.of(arguments).contains("orders")) {
+            Jdbc.create((commandId, note) -> transaction(em -> createOrder(em, commandId, note)).getKey());
+            System.exit(0);
+        }
         Jdbc.run(null, "generator", Jdbc::generator);
         Jdbc.run(null, "default key", db -> defaultKey());
         Jdbc.run(null, "client key", db -> clientKey());

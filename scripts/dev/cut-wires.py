@@ -173,7 +173,10 @@ class Program:
         self.answers[command] = answer.decode().strip()
 
     def judge(self, orders):
-        """A duplicate is a command with several orders; a loss is one whose answer names none of its orders."""
+        """A duplicate is a command with several orders; a loss is one whose answer names none of its orders.
+
+        Without a lost completion of a statement, nothing was tested.
+        """
         found = [(answer, orders.get(command, [])) for command, answer in self.answers.items()]
         self.duplicates = sum(len(ids) > 1 for _, ids in found)
         self.losses = sum(answer not in ids for answer, ids in found)

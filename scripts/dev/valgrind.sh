@@ -52,6 +52,7 @@ as_server_user tee "$IDGEN_WORK/suppressions" >/dev/null <<'EOS'
    WAL and pages with bytes of padding
    Memcheck:Param
    pwrite64(buf)
+   obj:*
 }
 {
    the cache of regular expressions moves an entry
@@ -73,12 +74,9 @@ as_server_user valgrind --quiet --trace-children=yes --child-silent-after-fork=n
     --track-origins=no --num-callers=30 --fullpath-after= --time-stamp=yes --error-markers=BEGIN,END \
     --suppressions="$IDGEN_WORK/suppressions" --log-file="$logs/%p.log" \
     "$(command -v postgres)" -D "$IDGEN_WORK/data" >"$IDGEN_WORK/server.log" 2>&1 &
-# idgen_stop ends it on exit
-for _ in {1..180}; do
-    pg_isready -q && break
-    sleep 1
-done
-pg_isready -q || { tail -n 20 "$IDGEN_WORK/server.log" >&2; idgen_die "the server did not start under valgrind"; }
+server=$!       # idgen_stop ends it on exit
+until pg_isready -q || ! kill -0 "$server" 2>/dev/null; do sleep 1; done
+pg_isready -q || { tail -n 20 "$IDGEN_WORK/server.log" "$logs"/*.log >&2; idgen_die "the server did not start under valgrind"; }
 
 idgen_say "pg_regress"
 arguments=(ISOLATION=)
