@@ -8,6 +8,8 @@
 #ifndef IDGEN_ADVISOR_H
 #define IDGEN_ADVISOR_H
 
+#include "access/itup.h"
+#include "storage/bufmgr.h"
 #include "storage/bufpage.h"
 #include "utils/rel.h"
 
@@ -18,7 +20,6 @@ typedef struct LeafSample
 	double		rows;
 	double		density;		/* percent */
 	double		fragmentation;	/* percent */
-	double		image_bytes;	/* of the image of a leaf page */
 	double		tuple_bytes;	/* of a tuple for one row */
 	double		rebuilt_bytes;	/* the size of the index after REINDEX */
 	int			uuid_texts;		/* sampled values that are UUIDs as text ... */
@@ -42,8 +43,32 @@ typedef struct NewestRows
 	Placement	placement;
 	int			located;		/* rows whose leaf page was found */
 	int			leaf_pages;		/* different leaf pages */
-	double		images;			/* images of rows_per_checkpoint rows; NAN: not known */
+	double		images;			/* of rows_per_checkpoint rows; NAN: not known */
+	double		image_bytes;	/* of one of them */
 } NewestRows;
+
+/* A row that was inserted. */
+typedef struct NewRow
+{
+	IndexTuple	item;			/* its index tuple, without included columns */
+	uint32		age;			/* of the inserting transaction */
+	bool		is_sampled;		/* on a block that is not at the end */
+	uint64		path;			/* offsets on the inner pages, from the root down */
+	OffsetNumber offset;		/* on the leaf page, or 0 */
+	BlockNumber leaf;
+} NewRow;
+
+typedef struct NewRows
+{
+	NewRow	   *rows;
+	int			count;
+	int			allocated;
+} NewRows;
+
+typedef struct IndexPages IndexPages;
+
+/* The placement of fewer newest rows is not determined. */
+#define LEAST_ROWS			100
 
 extern double require_between(double value, double min, double max, const char *name);
 extern bool copy_page(Relation relation, BlockNumber block,
@@ -52,5 +77,11 @@ extern LeafSample sample_leaves(Relation index);
 extern NewestRows read_newest_rows(Relation index, Relation table,
 								   const LeafSample *sample, int limit,
 								   double rows_per_checkpoint);
+
+extern Page get_page(IndexPages *pages, BlockNumber block);
+extern void find_offsets(const NewRows *rows, int count, IndexPages *pages);
+extern NewestRows describe_rows(const NewRows *rows, IndexPages *pages,
+								const LeafSample *sample,
+								double rows_per_checkpoint);
 
 #endif							/* IDGEN_ADVISOR_H */

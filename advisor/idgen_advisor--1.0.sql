@@ -169,15 +169,15 @@ BEGIN
             SELECT split_part(rel, '/', 1)::oid AS tablespace, split_part(rel, '/', 2)::oid AS database, split_part(rel, '/', 3)::oid AS file,
                    records, bytes, images, image_bytes
             FROM (SELECT split_part(block_ref, ' ', 4) AS rel, count(*) AS records, sum(record_length) AS bytes, sum(fpi_length) AS image_bytes,
-                         sum(CASE WHEN fpi_length > 0 THEN (length(block_ref) - length(replace(block_ref, 'FPW', ''))) / 3 ELSE 0 END) AS images
+                         sum((length(block_ref) - length(replace(block_ref, 'FPW', ''))) / 3) FILTER (WHERE fpi_length > 0) AS images
                   FROM %I.pg_get_wal_records_info($1, $2)
-                  WHERE starts_with(block_ref, 'blkref')
+                  WHERE block_ref <> ''
                   GROUP BY 1) f $sql$;
     END IF;
     RETURN QUERY EXECUTE format($sql$
         WITH written AS (
             SELECT c.oid::regclass AS relation, c.relkind = 'i' AS is_index, sum(b.records)::bigint AS records, sum(b.bytes)::bigint AS bytes,
-                   sum(b.images)::bigint AS images, sum(b.image_bytes)::bigint AS image_bytes
+                   coalesce(sum(b.images), 0)::bigint AS images, sum(b.image_bytes)::bigint AS image_bytes
             FROM ($sql$ || blocks || $sql$) b
                  JOIN pg_class c ON c.oid = pg_filenode_relation(b.tablespace, b.file)
             WHERE b.database IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
@@ -310,29 +310,33 @@ DECLARE
     tuple_bytes float8 := 8 + ceil(coalesce(key_bytes, 16) / 8.0) * 8;
     item_bytes float8 := tuple_bytes + 4;                    -- with the line pointer
     capacity float8 := greatest(floor(leaf_bytes / item_bytes) - 1, 2); -- of a full leaf, without its high key
-    -- Leaves that are filled in random order split in the middle when they are full: their fill u has a density proportional to
-    -- 1 / u^2 between one half and one, and a mean of ln 2. Each split moves half of a leaf.
-    kept float8 := ln(2);
-    moved float8 := 0.5;
-    leaf_rows float8 := capacity * ln(2);
-    comb_rows float8 := 0;
+    leaf_rows float8;
+    kept float8 := ln(2);                                    -- of the capacity, the mean fill of a leaf in random order,
+    moved float8 := 0.5;                                     -- and what a split moves
+    at_end boolean;                                          -- are the new keys the greatest?
     cycle_rows float8;
-    varies boolean;
-    period_rows_before float8;
+    in_period float8;
     older_rows float8;
     run float8 := 1;
-    -- inserts among these rows, and among those of later periods
-    near_rows float8 := index_rows;
+    -- the rows among which new ones are inserted at first, how many these are, and the rows among which the others are inserted
+    near_rows float8;
     near_inserts float8 := rows_per_checkpoint;
     later_rows float8 := 0;
+    splits float8;
+    crossings float8;
     images float8;
-    bytes float8;
     leaves float8;
     pages float8;
+    level float8;
     argument record;
 BEGIN
     IF kind IS NULL OR index_rows IS NULL OR rows_per_checkpoint IS NULL THEN
         RETURN;
+    ELSIF kind NOT IN ('random', 'ordered', 'short_comb') THEN
+        RAISE EXCEPTION 'kind must be random, ordered or short_comb'
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The value is "%s".', left(kind, 63));
+    ELSIF kind = 'short_comb' AND rows_per_period IS NULL THEN
+        RAISE EXCEPTION 'rows_per_period must not be null for a short COMB' USING ERRCODE = 'null_value_not_allowed';
     END IF;
     random_rows := coalesce(random_rows, 0);
     prefix_bytes := coalesce(prefix_bytes, 2);
@@ -351,71 +355,65 @@ BEGIN
     END LOOP;
 
     IF kind = 'random' THEN
-        leaves := idgen.filled_leaves(index_rows, greatest(index_rows, 1), 1, 0, 1, false, capacity::int);
-    ELSIF kind = 'ordered' THEN
-        -- the last leaf splits at its fillfactor; leaves among random keys split in halves that get no other keys
-        kept := CASE WHEN random_rows > 0 THEN 0.5 ELSE 0.9 END;
-        moved := 1 - kept;
-        leaves := idgen.filled_leaves(random_rows, greatest(random_rows, 1), 1, 0, 1, false, capacity::int)
-            + ceil((index_rows - random_rows) / (kept * (capacity + 1)));
-        near_inserts := 0;
-    ELSIF kind = 'short_comb' THEN
-        IF rows_per_period IS NULL THEN
-            RAISE EXCEPTION 'rows_per_period must not be null for a short COMB' USING ERRCODE = 'null_value_not_allowed';
-        END IF;
-        -- The keys of a period change only the leaves of its prefix. These contain the rows of the period before the checkpoint,
-        -- those of the same prefix in previous cycles, and random keys with that prefix. A period ends a run.
-        comb_rows := index_rows - random_rows;
-        varies := rows_in_cycle IS NULL;
+        random_rows := index_rows;
+    END IF;
+    leaves := idgen.filled_leaves(random_rows, greatest(random_rows, 1), 1, 0, 1, false, capacity::int);
+    at_end := random_rows = 0;
+    IF kind = 'short_comb' THEN
+        -- The keys of a period are inserted among those of its prefix: its own from before the checkpoint, those of previous cycles,
+        -- and random ones. A period ends a run.
+        leaves := leaves + idgen.filled_leaves(index_rows - random_rows, rows_per_period, 256::float8 ^ prefix_bytes,
+            coalesce(rows_in_cycle, (cycle_rows + rows_per_period) / 2), run_length, rows_in_cycle IS NULL, capacity::int);
         rows_in_cycle := coalesce(rows_in_cycle, (cycle_rows + rows_per_period) / 2);
-        leaves := idgen.filled_leaves(comb_rows, rows_per_period, 256::float8 ^ prefix_bytes, rows_in_cycle, run_length, varies, capacity::int)
-            + idgen.filled_leaves(random_rows, greatest(random_rows, 1), 1, 0, 1, false, capacity::int);
-        period_rows_before := greatest(rows_in_cycle - floor(rows_in_cycle / rows_per_period) * rows_per_period, 0);
-        older_rows := floor(comb_rows / cycle_rows) * rows_per_period + random_rows / 256::float8 ^ prefix_bytes;
+        in_period := greatest(rows_in_cycle - floor(rows_in_cycle / rows_per_period) * rows_per_period, 0);
+        older_rows := floor((index_rows - random_rows) / cycle_rows) * rows_per_period + random_rows / 256::float8 ^ prefix_bytes;
         run := greatest(least(run_length, rows_per_period), 1);
-        near_rows := least(period_rows_before + older_rows, index_rows);
-        near_inserts := least(rows_per_checkpoint, rows_per_period - period_rows_before);
+        near_inserts := least(rows_per_checkpoint, rows_per_period - in_period);
         later_rows := least(older_rows * (rows_per_checkpoint - near_inserts) / rows_per_period, index_rows);
-    ELSE
-        RAISE EXCEPTION 'kind must be random, ordered or short_comb'
-            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The value is "%s".', left(kind, 63));
+        at_end := random_rows = 0 AND rows_in_cycle >= index_rows;
     END IF;
+    -- Keys in ascending order fill leaves up to the fillfactor at the end of the index, and elsewhere a half. So do the keys of
+    -- prefixes that have less rows than half a leaf.
+    IF kind = 'ordered' OR kind = 'short_comb' AND rows_per_period + older_rows < capacity / 2 THEN
+        kept := CASE WHEN at_end THEN 0.9 ELSE 0.5 END;
+        moved := 1 - kept;
+    END IF;
+    leaves := leaves + CASE kind WHEN 'ordered' THEN ceil((index_rows - random_rows) / (kept * (capacity + 1))) ELSE 0 END;
+    leaf_rows := CASE WHEN leaves > 0 THEN index_rows / leaves ELSE 1 END;
+    near_rows := CASE kind WHEN 'random' THEN index_rows - leaf_rows
+                           -- the first rows of a period are on the leaf of the last ones before
+                           WHEN 'short_comb' THEN least(greatest(in_period - leaf_rows / 2, 0) + older_rows, index_rows) ELSE 0 END;
 
-    -- The images of leaves with these rows, if the changes are uniformly distributed over the rows. The inserts of a run change the
-    -- same leaf and those that it splits into; a split also changes the right sibling and the parent. Leaves that were created
-    -- after the checkpoint need no image.
-    SELECT coalesce(sum(n), 0), coalesce(sum(n * (page - leaf_bytes + (items + 1) * item_bytes)), 0) INTO images, bytes
-    FROM (VALUES (near_rows, near_inserts / run, CASE WHEN comb_rows > 0 THEN capacity / 2 END),
-                 (later_rows, (rows_per_checkpoint - near_inserts) / run, NULL)) v (rows, runs, next_leaf),
-         LATERAL (VALUES (rows, runs * (1 + least(run / leaf_rows, 1))), (rows / leaf_rows, runs * least(run / leaf_rows, 1)),
-                         -- the first split also changes the leaf after those of the prefix
-                         (next_leaf, rows_per_checkpoint / leaf_rows)) g (of_rows, changes),
-         LATERAL (SELECT of_rows, 1::float8 WHERE of_rows > 0 AND of_rows < leaf_rows
-                  UNION ALL
-                  SELECT fill * capacity, of_rows / leaf_rows / 64 / fill ^ 2
-                  FROM generate_series(0, 31) i, LATERAL (VALUES (0.5 + (i + 0.5::float8) / 64)) f (fill) WHERE of_rows >= leaf_rows) l (items, leaves),
-         LATERAL (SELECT changes * items / of_rows) e (expected),
-         LATERAL (SELECT l.leaves * CASE WHEN expected < 1e-6 THEN expected ELSE 1 - exp(-least(expected, 700)) END) c (n)
-    WHERE kind <> 'ordered' AND changes > 0;
-    -- keys that continue on a leaf change it and, if it splits, the page above
-    IF kind = 'ordered' AND index_rows > 0 OR comb_rows > capacity THEN
-        images := greatest(images, 1 + least(rows_per_checkpoint / (kept * capacity), 1));
-        bytes := greatest(bytes, images * (page - leaf_bytes + (least(index_rows, capacity / 2) + 1) * item_bytes));
-    END IF;
+    -- all pages but the metapage: the leaves, and those above them
+    pages := ceil(leaves);
+    level := leaves;
+    WHILE level > 1 LOOP
+        level := ceil(level / leaf_rows);
+        pages := pages + level;
+    END LOOP;
+
+    -- The images, if the changes are uniformly distributed over the rows. A run changes a leaf, and the next one if a leaf ends in it,
+    -- which also changes the page above. The rows are on one leaf more than they fill. The first split changes the page above and
+    -- the leaf behind the rows. Pages that were created after the checkpoint need no image.
+    splits := rows_per_checkpoint / (kept * capacity);
+    crossings := least(run / leaf_rows, 1);
+    SELECT 1 + coalesce(sum(CASE WHEN changes < 1e-6 * n THEN changes ELSE n * (1 - exp(-least(changes / n, 700))) END), 0)
+    INTO images
+    FROM (VALUES (near_rows / leaf_rows, greatest(near_inserts / run - 1, 0) * (1 + crossings)),
+                 (later_rows / leaf_rows, (rows_per_checkpoint - near_inserts) / run * (1 + crossings)),
+                 ((near_rows + later_rows) / leaf_rows ^ 2, rows_per_checkpoint / run * crossings)) v (n, changes)
+    WHERE n > 0;
+    images := least(images + least(splits, 1) * CASE WHEN at_end THEN 1 ELSE 2 END, pages);
 
     page_images_per_row := images / rows_per_checkpoint;
-    image_bytes_per_row := bytes / rows_per_checkpoint;
+    -- inserts find a leaf that is filled at random 0.5 / ln(2) full in the mean, and the last one half full
+    image_bytes_per_row := page_images_per_row * (page - leaf_bytes +
+        (1 + least(capacity * CASE WHEN at_end AND near_rows < leaf_rows THEN 0.5 ELSE 0.5 / ln(2) END, index_rows)) * item_bytes);
     -- the record of an insert has 48 bytes without the tuple, that of a split 104
     record_bytes_per_row := 48 + tuple_bytes + (104 + moved * capacity * tuple_bytes) / (kept * capacity);
     -- all leaves but the last have a high key
     leaf_density := CASE WHEN leaves > 0 THEN 100 * (index_rows + leaves - 1) / leaves * item_bytes / leaf_bytes ELSE 0 END;
-    -- the metapage, the leaves, and the pages above them
-    pages := 1 + ceil(leaves);
-    WHILE leaves > 1 LOOP
-        leaves := ceil(leaves / leaf_rows);
-        pages := pages + leaves;
-    END LOOP;
-    index_bytes := pages * page;
+    index_bytes := (1 + pages) * page;
 END $$;
 
 COMMENT ON FUNCTION idgen.expected_key_cost(text, float8, float8, float8, int, int, int, float8, float8) IS

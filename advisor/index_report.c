@@ -189,7 +189,7 @@ fill_numbers(double *numbers, Relation index, const LeafSample *sample,
 {
 	double		size = (double) RelationGetNumberOfBlocks(index) * BLCKSZ;
 	double		images = rows_per_checkpoint > 0 ? newest->images / rows_per_checkpoint : NAN;
-	double		wal = images * sample->image_bytes;
+	double		wal = images * newest->image_bytes;
 
 	/* an unlogged table writes no WAL */
 	if (index->rd_rel->relpersistence != RELPERSISTENCE_PERMANENT && rows_per_checkpoint > 0)

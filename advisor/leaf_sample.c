@@ -22,6 +22,7 @@
 #include "utils/uuid.h"
 
 #include "advisor.h"
+#include "compat.h"
 
 #define SAMPLED_PAGES		1000
 
@@ -34,7 +35,6 @@ typedef struct LeafCounts
 	int			backward;		/* leaves whose right sibling is before them */
 	double		space;
 	double		free_space;
-	double		image_bytes;
 	double		rows;
 	double		tuples;
 	double		tuple_bytes;	/* of one-row tuples with the keys of these */
@@ -151,7 +151,6 @@ count_leaf(Relation index, Page page, BlockNumber block, bool deduplicates, bool
 	counts->space += header->pd_special - SizeOfPageHeaderData;
 	counts->free_space += PageGetFreeSpace(page);
 	counts->backward += opaque->btpo_next != P_NONE && opaque->btpo_next < block;
-	counts->image_bytes += BLCKSZ - (header->pd_upper - header->pd_lower);
 
 	for (OffsetNumber offset = P_FIRSTDATAKEY(opaque); offset <= last; offset++)
 	{
@@ -266,7 +265,6 @@ sample_leaves(Relation index)
 	sample.rows = rint(counts.rows * scale);
 	sample.density = 100 - counts.free_space / counts.space * 100;
 	sample.fragmentation = 100.0 * counts.backward / counts.leaves;
-	sample.image_bytes = counts.image_bytes / counts.leaves;
 	sample.tuple_bytes = counts.tuple_bytes / Max(counts.tuples, 1);
 	sample.rebuilt_bytes = rebuilt_size(index, &counts, scale);
 	/* the leaves keep their density */

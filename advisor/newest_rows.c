@@ -46,54 +46,23 @@
 /* Rows with a longer key are ignored. */
 #define MAX_READ_KEY_BYTES	2000
 
-/* The placement of fewer rows, or in fewer rows, is not determined. */
-#define LEAST_ROWS			100
+/* In fewer rows, no placement is determined. */
 #define LEAST_TABLE_ROWS	1000
 
-/* The part of the sampled leaf pages and rows that the newest rows may be. */
-#define SHARE_OF_LEAVES		2
+/* The part of the rows that the newest rows may be. */
 #define SHARE_OF_ROWS		10
-
-/* Limits of placements, see place() */
-#define ORDERED_CORRELATION	0.9
-#define LOCAL_SHARE			0.4
-#define SCATTERED_SHARE		0.8
-
-/* Of rows on so few leaf pages, the order on the leaf pages is read, too. */
-#define FEW_LEAVES			20
-
-/* Above this share of the newest rows in sampled blocks, rows fill the room of others. */
-#define FILLING_SHARE		0.1
 
 /* The bits of an offset number in a path. */
 #define OFFSET_BITS			12
 
-/* A row that was inserted. */
-typedef struct NewRow
-{
-	IndexTuple	item;			/* its index tuple, without included columns */
-	uint32		age;			/* of the inserting transaction */
-	bool		is_sampled;		/* on a block that is not at the end */
-	uint64		path;			/* offsets on the inner pages, from the root down */
-	OffsetNumber offset;		/* on the leaf page, or 0 */
-	BlockNumber leaf;
-} NewRow;
-
-typedef struct NewRows
-{
-	NewRow	   *rows;
-	int			count;
-	int			allocated;
-} NewRows;
-
 /* Copies of index pages. */
-typedef struct IndexPages
+struct IndexPages
 {
 	Relation	index;
 	int			count;
 	BlockNumber blocks[INDEX_PAGES];
 	Page		pages[INDEX_PAGES]; /* NULL if it was never used */
-} IndexPages;
+};
 
 static inline uint64
 position_of(IndexTuple item)
@@ -228,7 +197,7 @@ find_new_rows(Relation index, Relation table, int limit)
  */
 
 /* A copy of a page; NULL if it was never used, or no more may be read. */
-static Page
+Page
 get_page(IndexPages *pages, BlockNumber block)
 {
 	int			i = 0;
@@ -316,49 +285,8 @@ locate_rows(NewRows *rows, int limit, IndexPages *pages)
 	rows->count = located;
 }
 
-/* ------------------------------------------------------------------------
- * What they say of an index
- * ------------------------------------------------------------------------
- */
-
-static int
-compare_paths(const void *one, const void *other)
-{
-	const NewRow *a = *(NewRow *const *) one;
-	const NewRow *b = *(NewRow *const *) other;
-
-	if (a->path == b->path)
-		return a->offset - b->offset;
-	return a->path > b->path ? 1 : -1;
-}
-
-/* The newest rows of a number, in the order of their leaf pages. */
-static NewRow **
-sort_by_leaf(const NewRows *rows, int count)
-{
-	NewRow	  **sorted = palloc(sizeof(NewRow *) * count);
-
-	for (int i = 0; i < count; i++)
-		sorted[i] = &rows->rows[i];
-	qsort(sorted, count, sizeof(NewRow *), compare_paths);
-	return sorted;
-}
-
-/* The number of different leaf pages of the newest rows. */
-static int
-count_leaves(const NewRows *rows, int count)
-{
-	NewRow	  **sorted = sort_by_leaf(rows, count);
-	int			leaves = 0;
-
-	for (int i = 0; i < count; i++)
-		leaves += i == 0 || sorted[i]->path != sorted[i - 1]->path;
-	pfree(sorted);
-	return leaves;
-}
-
 /* Set the places of the newest rows on their leaf pages. */
-static void
+void
 find_offsets(const NewRows *rows, int count, IndexPages *pages)
 {
 	for (int i = 0; i < count; i++)
@@ -373,103 +301,6 @@ find_offsets(const NewRows *rows, int count, IndexPages *pages)
 			row->offset = find_downlink(pages->index, key, page);
 		pfree(key);
 	}
-}
-
-/*
- * The correlation of the order of the newest rows in the index with that of
- * age, without its sign; rows at the same place have the mean of their ranks.
- */
-static double
-correlation(const NewRows *rows, int count)
-{
-	NewRow	  **sorted = sort_by_leaf(rows, count);
-	double		mean = (count - 1) / 2.0;
-	double		sum = 0;
-	double		square_rank = 0;
-	double		square_age = 0;
-
-	for (int i = 0, n; i < count; i += n)
-	{
-		double		rank;
-
-		for (n = 1; i + n < count && compare_paths(&sorted[i + n], &sorted[i]) == 0; n++)
-			;
-		rank = i + (n - 1) / 2.0 - mean;
-		for (int k = i; k < i + n; k++)
-		{
-			double		age = (sorted[k] - rows->rows) - mean;
-
-			sum += rank * age;
-			square_rank += rank * rank;
-			square_age += age * age;
-		}
-	}
-	pfree(sorted);
-	return square_rank > 0 ? fabs(sum) / sqrt(square_rank * square_age) : NAN;
-}
-
-/* The number of different leaf pages that random rows are on. */
-static double
-leaf_pages_of_random(double rows, const LeafSample *sample)
-{
-	return -expm1(-rows / sample->leaf_pages) * sample->leaf_pages;
-}
-
-/*
- * The leaf pages of n random rows are a share 1 - exp(-n / leaf_pages) of all.
- * The placement follows from the number of leaf pages that the newest rows are
- * on, compared with that, and from whether the leaf pages ascend or descend
- * with the age of the rows.
- */
-static Placement
-place(const NewRows *rows, int count, int leaf_pages, const LeafSample *sample,
-	  IndexPages *pages)
-{
-	double		share = leaf_pages / leaf_pages_of_random(count, sample);
-	int			sampled = 0;
-
-	if (leaf_pages <= FEW_LEAVES)
-		find_offsets(rows, count, pages);
-	for (int i = 0; i < count; i++)
-		sampled += rows->rows[i].is_sampled;
-	/* if the keys continue in many places, only a larger number of rows meets them again */
-	share = Min(share, count_leaves(rows, rows->count) / leaf_pages_of_random(rows->count, sample));
-	if (correlation(rows, count) >= ORDERED_CORRELATION)
-		return share < SCATTERED_SHARE ? PLACEMENT_ORDERED : PLACEMENT_UNKNOWN;
-	if (share >= SCATTERED_SHARE)
-		return PLACEMENT_SCATTERED;
-	/* of rows that are few of all new ones, the leaf pages are too many */
-	if (sampled > FILLING_SHARE * count)
-		return PLACEMENT_UNKNOWN;
-	return share < LOCAL_SHARE ? PLACEMENT_LOCAL : PLACEMENT_MIXED;
-}
-
-/*
- * The full-page images of the rows of a checkpoint interval.  A leaf page that
- * a split made needs none, but a split also changes the page above and the next
- * leaf.  For more rows than were located, the number of leaf pages is
- * extrapolated by the power that the halves of the newest rows suggest.
- */
-static double
-expected_images(const NewRows *rows, Placement placement, const LeafSample *sample, double inserts)
-{
-	double		of_random = leaf_pages_of_random(inserts, sample);
-	int			count = Min(rows->count, inserts);
-	double		splits = count * sample->leaf_pages / sample->rows;
-	double		leaves;
-	double		power;
-
-	if (placement == PLACEMENT_SCATTERED)
-		return of_random;
-	if (placement == PLACEMENT_ORDERED)
-		return 1 + Min(inserts * sample->leaf_pages / sample->rows, 1);
-	if (placement == PLACEMENT_UNKNOWN)
-		return NAN;
-
-	leaves = count_leaves(rows, count);
-	power = log2(leaves / Max(count_leaves(rows, count / 2), 1));
-	leaves = Max(leaves - splits, 1) + Min(splits, 2);
-	return Min(leaves * pow(inserts / count, Min(power, 1)), of_random);
 }
 
 /* Does only built-in code compare the values of the key columns? */
@@ -496,7 +327,7 @@ NewestRows
 read_newest_rows(Relation index, Relation table, const LeafSample *sample,
 				 int limit, double rows_per_checkpoint)
 {
-	NewestRows	newest = {.images = NAN};
+	NewestRows	newest = {.images = NAN, .image_bytes = NAN};
 	MemoryContext context;
 	MemoryContext caller;
 	IndexPages *pages;
@@ -515,15 +346,7 @@ read_newest_rows(Relation index, Relation table, const LeafSample *sample,
 	pages = palloc0(sizeof(IndexPages));
 	pages->index = index;
 	locate_rows(&rows, limit, pages);
-	/* random rows on half as many leaf pages hardly differ from a larger number */
-	newest.located = Min(rows.count, Max(LEAST_ROWS, sample->leaf_pages / SHARE_OF_LEAVES));
-	newest.leaf_pages = count_leaves(&rows, newest.located);
-	if (newest.located >= LEAST_ROWS)
-	{
-		newest.placement = place(&rows, newest.located, newest.leaf_pages, sample, pages);
-		if (rows_per_checkpoint >= 1)
-			newest.images = expected_images(&rows, newest.placement, sample, rows_per_checkpoint);
-	}
+	newest = describe_rows(&rows, pages, sample, rows_per_checkpoint);
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(context);
 	return newest;

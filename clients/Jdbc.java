@@ -9,8 +9,10 @@ import java.time.OffsetDateTime;
 import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Scanner;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.Callable;
 import org.postgresql.util.PSQLException;
 
 public class Jdbc {
@@ -66,6 +68,33 @@ public class Jdbc {
             throw e;
         } finally {
             db.setAutoCommit(true);
+        }
+    }
+
+    /** Attempts a command until it is answered. Its id is made once, and is the same in every attempt. */
+    static <T> T untilAnswered(Callable<T> attempt) throws Exception {
+        for (;; Thread.sleep(100)) {
+            try {
+                return attempt.call();
+            } catch (Exception e) {
+                Throwable cause = e;
+                while (!(cause instanceof SQLException) && cause.getCause() != null)
+                    cause = cause.getCause();
+                if (!(cause instanceof SQLException lost) || !lost.getSQLState().matches("(08|40|57P).*"))
+                    throw e;
+            }
+        }
+    }
+
+    interface Orders {
+        UUID create(UUID commandId, String note) throws Exception;
+    }
+
+    /** Creates an order for each command id that it reads. */
+    static void create(Orders orders) throws Exception {
+        for (var in = new Scanner(System.in); in.hasNext(); ) {
+            var id = in.next();
+            System.out.println(untilAnswered(() -> orders.create(UUID.fromString(id), id)));
         }
     }
 
@@ -191,14 +220,15 @@ public class Jdbc {
         void run(Connection db) throws Exception;
     }
 
+    static String program = "jdbc";
     static boolean failed = false;
 
     static void run(Connection db, String name, Task task) {
         try {
             task.run(db);
-            System.out.println("ok jdbc: " + name);
+            System.out.println("ok " + program + ": " + name);
         } catch (Exception e) {
-            System.out.println("not ok jdbc: " + name + ": " + e.getMessage().replace('\n', ' '));
+            System.out.println("not ok " + program + ": " + name + ": " + e.getMessage().replace('\n', ' '));
             failed = true;
         }
     }
@@ -208,10 +238,22 @@ public class Jdbc {
             throw new IllegalStateException(message);
     }
 
-    public static void main(String[] arguments) throws SQLException {
+    static Connection connect() throws SQLException {
         var env = System.getenv();
         var url = "jdbc:postgresql://%s:%s/%s".formatted(env.get("PGHOST"), env.get("PGPORT"), env.get("PGDATABASE"));
-        try (var db = DriverManager.getConnection(url, env.get("PGUSER"), null)) {
+        return DriverManager.getConnection(url, env.get("PGUSER"), null);
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        if (List.of(arguments).contains("orders")) {
+            create((commandId, note) -> {
+                try (var db = connect()) {
+                    return createOrder(db, commandId, note).entityId();
+                }
+            });
+            return;
+        }
+        try (var db = connect()) {
             run(db, "generator", Jdbc::generator);
             run(db, "default key", Jdbc::defaultKey);
             run(db, "client key", Jdbc::clientKey);

@@ -32,6 +32,24 @@ def create_order(command_id, note)
   end
 end
 
+# The command id is made once, and is the same in every retry.
+def create_order_until_answered(command_id, note)
+  create_order(command_id, note)
+rescue ActiveRecord::StatementInvalid, ActiveRecord::ConnectionNotEstablished => e
+  raise if e.cause.is_a?(PG::ServerError) && !violation(e).first.match?(/\A(08|40|57P)/)
+
+  ActiveRecord::Base.connection_pool.disconnect!
+  sleep 0.1
+  retry
+end
+
+# With the argument "orders": an order for each command id that it reads.
+if ARGV == ['orders']
+  $stdout.sync = true
+  $stdin.each_line(chomp: true) { |id| puts create_order_until_answered(id, id)['entity_id'] }
+  exit
+end
+
 # The tables of an application, in a schema of their own.
 class CreateTasks < ActiveRecord::Migration[6.1]
   def change

@@ -8,7 +8,7 @@ import uuid
 import asyncpg
 
 from short_comb import short_comb
-from tasks import BEYOND_DOUBLE, Tasks, hours_from_now, known_answers, yesterday_short_comb
+from tasks import BEYOND_DOUBLE, Tasks, hours_from_now, known_answers, only_orders, yesterday_short_comb
 
 task = Tasks("asyncpg")
 
@@ -25,9 +25,29 @@ async def create_order(connection, command, note):
         return id, created
 
 
-async def main():
+async def connect():
     connection = await asyncpg.connect()  # PGHOST, PGPORT, PGUSER, PGDATABASE
     await connection.set_type_codec("jsonb", schema="pg_catalog", encoder=json.dumps, decoder=json.loads)
+    return connection
+
+
+async def create_order_until_answered(command, note):
+    while True:
+        try:
+            connection = await connect()
+            try:
+                return await create_order(connection, command, note)
+            finally:
+                await connection.close()
+        except (OSError, asyncpg.InterfaceError, asyncpg.PostgresConnectionError, asyncpg.OperatorInterventionError):
+            await asyncio.sleep(0.1)
+
+
+only_orders(lambda command, note: asyncio.run(create_order_until_answered(command, note)))
+
+
+async def main():
+    connection = await connect()
     value = connection.fetchval
 
     with task("generator"):

@@ -9,15 +9,20 @@ use POSIX qw(strftime);
 use lib $FindBin::Bin;
 use ShortComb qw(short_comb);
 
-my $db = DBI->connect("dbi:Pg:host=$ENV{PGHOST};port=$ENV{PGPORT};dbname=$ENV{PGDATABASE}", $ENV{PGUSER}, '',
-	{ RaiseError => 1, PrintError => 0 });
+my $db;
 
-# Errors begin with the SQLSTATE and the name of the constraint that was violated.
-$db->{HandleError} = sub {
-	my ($message) = @_;
+sub connect_db
+{
+	$db = DBI->connect("dbi:Pg:host=$ENV{PGHOST};port=$ENV{PGPORT};dbname=$ENV{PGDATABASE}", $ENV{PGUSER}, '',
+		{ RaiseError => 1, PrintError => 0 });
 
-	die join(' ', $db->state, $db->pg_error_field('constraint') // ()) . ": $message\n";
-};
+	# Errors begin with the SQLSTATE and the name of the constraint that was violated.
+	$db->{HandleError} = sub {
+		my ($message) = @_;
+
+		die join(' ', $db->state, $db->pg_error_field('constraint') // ()) . ": $message\n";
+	};
+}
 
 # Insert a row with a key that the database makes, and return the key.
 sub insert_note
@@ -57,6 +62,32 @@ sub create_order
 	return @creation;
 }
 
+# The command id is made once, and is the same in every retry.
+sub create_order_until_answered
+{
+	while (1)
+	{
+		my @creation = eval { connect_db(); create_order(@_) };
+		return @creation if @creation;
+		die $@ if $@ !~ /^(08|40|57P|DBI connect)/;
+		select undef, undef, undef, 0.1;
+	}
+}
+
+# With the argument "orders": an order for each command id that it reads.
+if ("@ARGV" eq 'orders')
+{
+	$| = 1;
+	while (my $id = <STDIN>)
+	{
+		chomp $id;
+		my ($order) = create_order_until_answered($id, $id);
+		print "$order\n";
+	}
+	exit;
+}
+
+connect_db();
 my @tasks = (
 	'generator' => sub {
 		open my $answers, '<', 'short_comb.txt' or die "could not open short_comb.txt: $!\n";

@@ -2,12 +2,15 @@
 // PHP 8 with PDO (pdo_pgsql)
 require __DIR__ . '/short_comb.php';
 
-$db = new PDO(
-    sprintf('pgsql:host=%s;port=%s;dbname=%s', getenv('PGHOST'), getenv('PGPORT'), getenv('PGDATABASE')),
-    getenv('PGUSER'),
-    null,
-    [PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION, PDO::ATTR_DEFAULT_FETCH_MODE => PDO::FETCH_ASSOC]
-);
+function connect(): PDO
+{
+    return new PDO(
+        sprintf('pgsql:host=%s;port=%s;dbname=%s', getenv('PGHOST'), getenv('PGPORT'), getenv('PGDATABASE')),
+        getenv('PGUSER'),
+        null,
+        [PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION, PDO::ATTR_DEFAULT_FETCH_MODE => PDO::FETCH_ASSOC]
+    );
+}
 
 function execute(PDO $db, string $sql, array $parameters = []): PDOStatement
 {
@@ -37,6 +40,28 @@ function create_order(PDO $db, string $command_id, string $note): array
     }
 }
 
+/** The command id is made once, and is the same in every retry. A lost connection has the SQLSTATE HY000 or 08006. */
+function create_order_until_answered(string $command_id, string $note): array
+{
+    for (;; usleep(100_000)) {
+        try {
+            return create_order(connect(), $command_id, $note);
+        } catch (PDOException $e) {
+            if (preg_match('/^(08|40|57P|HY)/', $e->errorInfo[0] ?? '08') === 0) {
+                throw $e;
+            }
+        }
+    }
+}
+
+// With the argument "orders": an order for each command id that it reads.
+if (($argv[1] ?? '') === 'orders') {
+    while (($id = fgets(STDIN)) !== false) {
+        echo create_order_until_answered(trim($id), trim($id))['entity_id'], "\n";
+    }
+    exit;
+}
+
 /** Inserts a row with a key that the database makes, and returns the key. lastInsertId() is for sequences only. */
 function insert_note(PDO $db, string $table, string $note): string|int
 {
@@ -48,6 +73,7 @@ function note_of_order(PDO $db, string $id): string|false
     return execute($db, 'SELECT note FROM orders WHERE id = ?', [$id])->fetchColumn();
 }
 
+$db = connect();
 $tasks = [];
 
 $tasks['generator'] = function () {

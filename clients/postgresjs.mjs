@@ -4,11 +4,12 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import postgres from 'postgres'
 import { shortComb } from './short_comb.mjs'
-import { beyondDouble, hoursFromNow, knownAnswers, tasks } from './tasks.mjs'
+import { beyondDouble, hoursFromNow, knownAnswers, onlyOrders, tasks } from './tasks.mjs'
 
 const task = tasks('postgresjs')
-// PGHOST, PGPORT, PGUSER, PGDATABASE; without postgres.BigInt, a bigint comes as a string
-const sql = postgres({ types: { bigint: postgres.BigInt } })
+// PGHOST, PGPORT, PGUSER, PGDATABASE; without postgres.BigInt, a bigint comes as a string.
+// The process ends if the connection is lost while the types of arrays are fetched.
+const sql = postgres({ types: { bigint: postgres.BigInt }, fetch_types: false })
 
 await task('generator', knownAnswers)
 
@@ -26,14 +27,22 @@ await task('client key', async () => {
     error.code === '23514' && error.constraint_name === 'orders_id_is_recent')
 })
 
-// The client makes the command id once, and sends the same one in every retry.
-const createOrder = (command, note) => sql.begin(async (sql) => {
-  const [{ entity_id: id, created }] = await sql`
-    SELECT entity_id, created
-    FROM idgen.create_once(${command}, ${shortComb()}, ${'create order'}, ${sql.json({ note })})`
-  if (created) await sql`INSERT INTO orders ${sql({ id, note })}`
-  return { id, created }
-})
+// The client makes the command id once, and sends the same one in every retry. One
+// statement: if the connection is lost in a transaction of sql.begin(), the process ends
+// (porsager/postgres#1208).
+async function createOrder(command, note) {
+  const [order] = await sql`
+    WITH creation AS (
+      SELECT entity_id AS id, created
+      FROM idgen.create_once(${command}, ${shortComb()}, ${'create order'}, ${sql.json({ note })})
+    ), inserted AS (
+      INSERT INTO orders (id, note) SELECT id, ${note} FROM creation WHERE created
+    )
+    SELECT id, created FROM creation`
+  assert(order, 'no answer') // if the connection is lost while it is made
+  return order
+}
+await onlyOrders(createOrder)
 
 await task('create once', async () => {
   const command = randomUUID()

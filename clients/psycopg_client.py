@@ -1,16 +1,39 @@
 """psycopg 3. A uuid is a uuid.UUID, and a jsonb is wrapped in Jsonb."""
 
 import re
+import time
 import uuid
 
 import psycopg
 from psycopg.types.json import Jsonb
 
 from short_comb import short_comb
-from tasks import BEYOND_DOUBLE, Tasks, hours_from_now, known_answers, yesterday_short_comb
+from tasks import BEYOND_DOUBLE, Tasks, hours_from_now, known_answers, only_orders, yesterday_short_comb
 
 task = Tasks("psycopg")
-connection = psycopg.connect(autocommit=True)  # PGHOST, PGPORT, PGUSER, PGDATABASE
+# The client makes the command id once, and sends the same one in every retry.
+def create_order(connection, command, note):
+    with connection.transaction():
+        id, created = connection.execute(
+            "SELECT entity_id, created FROM idgen.create_once(%s, %s, %s, %s)",
+            [command, short_comb(), "create order", Jsonb({"note": note})],
+        ).fetchone()
+        if created:
+            connection.execute("INSERT INTO orders (id, note) VALUES (%s, %s)", [id, note])
+        return id, created
+
+
+def create_order_until_answered(command, note):
+    while True:
+        try:
+            with psycopg.connect() as connection:  # PGHOST, PGPORT, PGUSER, PGDATABASE
+                return create_order(connection, command, note)
+        except psycopg.OperationalError:
+            time.sleep(0.1)
+
+
+only_orders(create_order_until_answered)
+connection = psycopg.connect(autocommit=True)
 
 
 def value(statement, parameters=()):
@@ -36,26 +59,14 @@ with task("client key"):
         assert error.diag.constraint_name == "orders_id_is_recent"
 
 
-# The client makes the command id once, and sends the same one in every retry.
-def create_order(command, note):
-    with connection.transaction():
-        id, created = connection.execute(
-            "SELECT entity_id, created FROM idgen.create_once(%s, %s, %s, %s)",
-            [command, short_comb(), "create order", Jsonb({"note": note})],
-        ).fetchone()
-        if created:
-            connection.execute("INSERT INTO orders (id, note) VALUES (%s, %s)", [id, note])
-        return id, created
-
-
 with task("create once"):
     command = uuid.uuid4()
-    first, created = create_order(command, "a book")
-    retry, created_again = create_order(command, "a book")
+    first, created = create_order(connection, command, "a book")
+    retry, created_again = create_order(connection, command, "a book")
     assert created and not created_again and retry == first
     assert value("SELECT note FROM orders WHERE id = %s", [first]) == "a book"
     try:
-        create_order(command, "another book")
+        create_order(connection, command, "another book")
         raise AssertionError("a reused command was accepted")
     except psycopg.errors.CheckViolation as error:
         assert error.sqlstate == "23514"

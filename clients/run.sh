@@ -4,6 +4,7 @@
 #
 #   clients/run.sh [--all] [NAME ...]      default: every program of programs.txt
 #   clients/run.sh --packages              list the Debian packages of those that cannot run
+#   clients/run.sh --orders NAME           one program: an order for each command id that it reads
 #
 # Against the database of PGHOST, PGPORT, PGUSER and PGDATABASE, in which setup.sql was
 # run. Prints a line for each task, "ok NAME: TASK" or "not ok NAME: TASK: MESSAGE", and
@@ -18,10 +19,12 @@ set -uo pipefail
 clients=$(cd "$(dirname "$0")" && pwd)
 all=0
 packages_only=0
+orders=
 while [ $# -gt 0 ]; do
     case $1 in
         --all) all=1 ;;
         --packages) packages_only=1 ;;
+        --orders) orders=orders ;;
         -h | --help) sed -n '3,/^$/s/^# \{0,1\}//p' "$0"; exit 0 ;;
         -*) echo "run.sh: unknown option $1; see --help" >&2; exit 2 ;;
         *) break ;;
@@ -48,7 +51,7 @@ fi
 [ ! -d "$node_modules" ] || ln -s "$node_modules" "$work/node_modules"
 
 # In sh, in the copy.
-in_copy() { (cd "$work" && exec sh -c "$1" </dev/null); }
+in_copy() { (cd "$work" && exec sh -c "$1"); }
 
 # NAME | TASKS | RUNTIME | PACKAGES | COMMAND; a runtime may contain "||"
 read_line() {
@@ -86,7 +89,7 @@ not_ok() {
 run_program() {
     local log=$work/$name.log status task verdict complaints=0
 
-    in_copy "$command" >"$log" 2>&1
+    in_copy "$command" </dev/null >"$log" 2>&1
     status=$?
     while IFS= read -r task; do
         verdict=$(grep -E "^(not )?ok $name: $task(:|\$)" "$log")
@@ -116,7 +119,8 @@ done
 for line in "${lines[@]}"; do
     read_line "$line"
     selected || continue
-    if in_copy "$runtime" >/dev/null 2>&1; then
+    if in_copy "$runtime" </dev/null >/dev/null 2>&1; then
+        [ -z "$orders" ] || { in_copy "$command orders"; exit; }
         [ "$packages_only" -eq 1 ] || run_program
     elif [ "$packages_only" -eq 1 ]; then
         echo "$packages"

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { DataTypes, QueryTypes, Sequelize } from 'sequelize'
 import { shortComb } from './short_comb.mjs'
-import { beyondDouble, hoursFromNow, knownAnswers, tasks } from './tasks.mjs'
+import { beyondDouble, hoursFromNow, knownAnswers, onlyOrders, tasks } from './tasks.mjs'
 
 const task = tasks('sequelize')
 const { PGHOST, PGPORT, PGUSER, PGDATABASE } = process.env
@@ -47,6 +47,7 @@ const createOrder = (command, note) => db.transaction(async (transaction) => {
   if (created) await Order.create({ id, note }, { transaction })
   return { id, created }
 })
+await onlyOrders(createOrder)
 
 await task('create once', async () => {
   const command = randomUUID()

@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { untilAnswered } from './retry.mjs'
 import { shortComb } from './short_comb.mjs'
 
 // An integer that a double cannot hold: 2^53 + 1.
@@ -10,9 +12,12 @@ export const beyondDouble = 9007199254740993n
 const hour = 3600e3
 export const hoursFromNow = (hours) => new Date(Date.now() + hours * hour)
 
+const orders = process.argv[2] === 'orders'
+
 // Returns a function that runs a task and prints its verdict.
 export function tasks(program) {
   return async (name, run) => {
+    if (orders) return
     try {
       await run()
       console.log(`ok ${program}: ${name}`)
@@ -21,6 +26,15 @@ export function tasks(program) {
       process.exitCode = 1
     }
   }
+}
+
+// With the argument "orders", the program only creates orders: one for each command id
+// that it reads. It prints the order's id.
+export async function onlyOrders(createOrder) {
+  if (!orders) return
+  for await (const command of createInterface({ input: process.stdin }))
+    console.log((await untilAnswered(() => createOrder(command, command))).id)
+  process.exit()
 }
 
 export function knownAnswers() {

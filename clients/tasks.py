@@ -32,13 +32,27 @@ class Tasks:
         sys.exit(1 if self.failed else 0)
 
 
-def known_answers():
-    path = pathlib.Path(__file__).with_name("short_comb.txt")
-    lines = [line for line in path.read_text().splitlines() if not line.startswith("#")]
+def only_orders(create_order):
+    """With the argument "orders", the program only creates orders: one for each command id that it reads."""
+    if sys.argv[1:] == ["orders"]:
+        for command in map(str.strip, sys.stdin):
+            print(create_order(command, command)[0], flush=True)
+        sys.exit()
+
+
+def lines_of(name):
+    text = pathlib.Path(__file__).with_name(name).read_text()
+    lines = [line.split() for line in text.splitlines() if not line.startswith("#")]
     assert len(lines) >= 10
-    for line in lines:
-        unix_ms, random, expected = line.split()
-        assert str(short_comb(int(unix_ms), bytes.fromhex(random))) == expected, line
+    return lines
+
+
+def known_answers():
+    for unix_ms, random, expected in lines_of("short_comb.txt"):
+        assert str(short_comb(int(unix_ms), bytes.fromhex(random))) == expected, expected
+    for period_ms, prefix_bytes, unix_ms, random, expected in lines_of("short_comb_periods.txt"):
+        id = short_comb(int(unix_ms), bytes.fromhex(random), int(period_ms), int(prefix_bytes))
+        assert str(id) == expected, expected
 
 
 def hours_from_now(hours):

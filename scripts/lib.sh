@@ -16,7 +16,7 @@
 #                                  idgen_prove, the command that runs TAP tests
 #   idgen_tap_tests                print the names of all TAP tests
 #   idgen_foreign_key_files        as root, make mask key files of other users, which
-#                                  t/009_masks.pl cannot make
+#                                  t/009_mask_keys.pl cannot make
 #   idgen_start [SETTING=VALUE ...]  start the cluster; sets PGHOST, PGPORT ...
 #   idgen_mask_key HEX             give it the key "default", in the file mask_keys, which
 #                                  the setting idgen.mask_key_file must name
@@ -215,6 +215,9 @@ idgen_make_work_folder() {
     chmod 755 "$IDGEN_WORK"
     [ "$(id -u)" -ne 0 ] || chown postgres "$IDGEN_WORK"
 }
+
+# The compiler's warnings, without those of the server's headers.
+idgen_warnings() { echo "-Wall -Wextra -Wshadow -Werror -isystem $("$PG_CONFIG" --includedir-server)"; }
 
 # The TAP tests of the extensions, of the tools and of the documents.
 idgen_tap_tests() { (cd "$IDGEN_SOURCE" && printf '%s\n' t/*.pl t/tools/*.pl advisor/t/*.pl); }

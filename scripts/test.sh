@@ -32,7 +32,7 @@ run_make() {
 
 idgen_install_packages tests
 idgen_say "Building for $("$PG_CONFIG" --version), warnings as errors"
-idgen_build COPT="-Wall -Wextra -Wshadow -Werror"
+idgen_build COPT="$(idgen_warnings)"
 verdict $? "idgen builds" || { end_of_verdicts; exit; }
 
 if [ $regress = yes ]; then

@@ -9,9 +9,17 @@
 #define IDGEN_ARGUMENTS_H
 
 #include "fmgr.h"
+#include "mb/pg_wchar.h"
 
 #include "clock.h"
 #include "uuid_bits.h"
+
+/* A copy of a caller's text for a message, of at most max bytes. */
+static inline char *
+shown_text(const char *bytes, int length, int max)
+{
+	return pnstrdup(bytes, pg_mbcliplen(bytes, length, max));
+}
 
 /* Raise 22004 if an argument is NULL. */
 static inline void

@@ -210,6 +210,13 @@ clock_from_unix_ms(int64 unix_ms, TimestampTz *instant)
 		IS_VALID_TIMESTAMP(*instant);
 }
 
+/* The same for milliseconds of 48 bits, all of which are in range. */
+TimestampTz
+clock_from_unix_ms48(uint64 unix_ms)
+{
+	return ((int64) unix_ms - UNIX_EPOCH_DAYS * MS_PER_DAY) * US_PER_MS;
+}
+
 /* The timestamp of a number of Unix seconds; all numbers of 32 bits are in range. */
 TimestampTz
 clock_from_unix_seconds32(uint32 seconds)

@@ -51,6 +51,7 @@ extern int64 clock_wall_unix_seconds(void);
 extern uint64 clock_wall_gregorian_ticks(void);
 
 extern bool clock_from_unix_ms(int64 unix_ms, TimestampTz *instant);
+extern TimestampTz clock_from_unix_ms48(uint64 unix_ms);
 extern TimestampTz clock_from_unix_seconds32(uint32 seconds);
 extern TimestampTz clock_from_gregorian_ticks(uint64 ticks);
 

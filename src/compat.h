@@ -3,43 +3,12 @@
  * compat.h
  *	  Differences between the server versions that idgen supports.
  *
- * The Makefile includes this file ahead of each source, because on version 15
- * it decides which functions the library exports.  A source that uses another
- * of its definitions includes it by name.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef IDGEN_COMPAT_H
 #define IDGEN_COMPAT_H
 
-#include "postgres.h"
-
-#include "fmgr.h"
 #include "utils/guc.h"
-
-/*
- * Exported symbols.  The library is built with hidden visibility, because the
- * server loads libraries with RTLD_GLOBAL.  From version 16 on, the server's
- * headers export the functions that the server looks up.
- */
-#if PG_VERSION_NUM < 160000
-#undef PGDLLEXPORT
-#define PGDLLEXPORT __attribute__((visibility("default")))
-
-extern PGDLLEXPORT void _PG_init(void);
-
-#undef PG_FUNCTION_INFO_V1
-#define PG_FUNCTION_INFO_V1(funcname) \
-extern PGDLLEXPORT Datum funcname(PG_FUNCTION_ARGS); \
-extern PGDLLEXPORT const Pg_finfo_record *CppConcat(pg_finfo_, funcname)(void); \
-const Pg_finfo_record * \
-CppConcat(pg_finfo_, funcname)(void) \
-{ \
-	static const Pg_finfo_record my_finfo = {1}; \
-	return &my_finfo; \
-} \
-extern int no_such_variable
-#endif
 
 /* The macros for values of variable length; before version 16, postgres.h has them. */
 #if PG_VERSION_NUM >= 160000

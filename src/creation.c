@@ -23,7 +23,6 @@
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "funcapi.h"
-#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
@@ -31,6 +30,7 @@
 #include "utils/uuid.h"
 
 #include "arguments.h"
+#include "compat.h"
 #include "kept_statement.h"
 #include "request_hash.h"
 #include "uuid_bits.h"
@@ -65,9 +65,6 @@ static KeptStatement find_command =
 {FIND_COMMAND, CURSOR_OPT_GENERIC_PLAN, 1, {UUIDOID}, NULL};
 static KeptStatement record_command =
 {RECORD_COMMAND, CURSOR_OPT_GENERIC_PLAN, 5, {UUIDOID, UUIDOID, INT8OID, TEXTOID, INT8OID}, NULL};
-
-/* a message shows at most this many bytes of a command name */
-#define MAX_SHOWN_NAME	200
 
 /* the type of an entity's identifier: uuid or bigint */
 typedef enum EntityKind
@@ -149,17 +146,17 @@ find_creation(Datum command_id, Creation *found)
 
 /*
  * REINDEX CONCURRENTLY has a second unique index for a while, which ON CONFLICT
- * does not consider.  If two sessions record the same command at that time, one
- * of them can get a unique violation, which its client could read as success.
- * Replace it by 40001.  The primary key itself is violated only then, too: its
- * new index takes its name while a session still knows the old one.
+ * does not consider before version 19.  If two sessions record the same command
+ * at that time, one of them can get a unique violation, which its client could
+ * read as success.  Replace it by 40001.  The index is recognized by its key,
+ * which the detail contains in any language.  There is no detail under
+ * row-level security; then an error that can be retried is the safe one.
  */
 static void
-replace_reindex_error(const char *index, Datum command_id)
+replace_reindex_error(const ErrorData *error, Datum command_id)
 {
-	if (index == NULL ||
-		(strcmp(index, "creation_identifiers_pkey") != 0 &&
-		 strstr(index, "_ccnew") == NULL && strstr(index, "_ccold") == NULL))
+	if (error->constraint_name == NULL ||
+		(error->detail != NULL && strstr(error->detail, "(command_id)=(") == NULL))
 		return;
 
 	FlushErrorState();
@@ -167,7 +164,8 @@ replace_reindex_error(const char *index, Datum command_id)
 			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 			 errmsg("could not record command id \"%s\" due to a concurrent reindex",
 					uuid_text(DatumGetUUIDP(command_id))),
-			 errdetail("Another transaction has recorded the command in index \"%s\".", index),
+			 errdetail("Another transaction has recorded the command in index \"%s\".",
+					   error->constraint_name),
 			 errhint("Retry the transaction with the same command id.")));
 }
 
@@ -201,7 +199,7 @@ record_creation(Datum command_id, const Creation *creation)
 	{
 		MemoryContextSwitchTo(caller);
 		if (geterrcode() == ERRCODE_UNIQUE_VIOLATION)
-			replace_reindex_error(CopyErrorData()->constraint_name, command_id);
+			replace_reindex_error(CopyErrorData(), command_id);
 		PG_RE_THROW();
 	}
 	PG_END_TRY();
@@ -243,11 +241,9 @@ same_request(const Creation *one, const Creation *other)
 static char *
 describe_command(const Creation *creation)
 {
-	const char *name = VARDATA_ANY(creation->command_name);
-	int			length = VARSIZE_ANY_EXHDR(creation->command_name);
-
-	return psprintf("the name \"%.*s\", a %s identifier and %s",
-					pg_mbcliplen(name, length, MAX_SHOWN_NAME), name,
+	return psprintf("the name \"%s\", a %s identifier and %s",
+					shown_text(VARDATA_ANY(creation->command_name),
+							   VARSIZE_ANY_EXHDR(creation->command_name), 200),
 					creation->kind == ENTITY_UUID ? "uuid" : "bigint",
 					creation->has_request ?
 					psprintf("request hash %016llx",

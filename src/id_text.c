@@ -19,10 +19,9 @@
 #include "access/detoast.h"
 #include "mb/pg_wchar.h"
 
+#include "arguments.h"
+#include "compat.h"
 #include "id_text.h"
-
-/* a message shows at most this many bytes of an invalid prefix */
-#define MAX_SHOWN_LENGTH	96
 
 /*
  * Argument 0 as text to read; "noun" names its kind in messages.  If its length
@@ -164,8 +163,7 @@ id_prefix_require(const text *prefix, bool digits_allowed)
 	if (problem != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid prefix: \"%.*s\"",
-						pg_mbcliplen(bytes, length, MAX_SHOWN_LENGTH), bytes),
+				 errmsg("invalid prefix: \"%s\"", shown_text(bytes, length, 96)),
 				 errdetail_internal("%s", problem)));
 }
 

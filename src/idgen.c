@@ -30,48 +30,54 @@
 
 PG_MODULE_MAGIC;
 
-/* A setting that is a number, PGC_SUSET. */
-typedef struct NumberSetting
+extern PGDLLEXPORT void _PG_init(void);
+
+/* A setting: a number that privileged roles set, or text of configuration files. */
+typedef struct Setting
 {
 	const char *name;
 	const char *short_description;
 	const char *long_description;
-	int		   *value;
+	char	  **text;			/* its variable; NULL for a number */
+	int		   *number;
 	int			initial;
 	int			min;
 	int			max;
 	int			unit;			/* a flag GUC_UNIT_..., or 0 */
-} NumberSetting;
+} Setting;
 
-static const NumberSetting numbers[] = {
+static const Setting settings[] = {
 	{
 		"idgen.node_id",
 		"Sets the number of this server in identifiers that contain one.",
 		"Servers that generate identifiers for the same tables need different numbers: 0 to 1023 for snowflake(), 0 to 31 for js_id(), 0 to 65535 for trace_id(). -1 means that it is not set.",
-		&node_id_setting, NODE_UNSET, NODE_UNSET, NODE_MAX, 0
+		NULL, &node_id_setting, NODE_UNSET, NODE_UNSET, NODE_MAX, 0
 	},
 	{
 		"idgen.launch_id",
 		"Sets the last five decimal places of decimal_id().",
 		"1 to 99999; 0 is for tests. -1 means that it is not set.",
-		&launch_id_setting, LAUNCH_UNSET, LAUNCH_UNSET, DECIMAL_LAUNCH_MAX, 0
+		NULL, &launch_id_setting, LAUNCH_UNSET, LAUNCH_UNSET, DECIMAL_LAUNCH_MAX, 0
 	},
 	{
 		"idgen.max_ahead",
 		"Sets how far identifiers may run ahead of the clock.",
 		"They run ahead if more are requested than fit into the time, or if the clock was set back. Beyond this limit, their functions wait.",
-		&ticker_max_ahead_setting, SECS_PER_DAY, 0, PG_INT32_MAX, GUC_UNIT_S
+		NULL, &ticker_max_ahead_setting, SECS_PER_DAY, 0, PG_INT32_MAX, GUC_UNIT_S
 	},
 	{
 		"idgen.reserve_ahead",
 		"Sets the length of time for which identifiers are reserved at once in the write-ahead log.",
 		"After a crash they continue above the reserved ones. While identifiers are generated, a standby may lag behind by half of this and still continue above them.",
-		&ticker_reserve_ahead_setting, 10, 2, SECS_PER_HOUR, GUC_UNIT_S
+		NULL, &ticker_reserve_ahead_setting, 10, 2, SECS_PER_HOUR, GUC_UNIT_S
+	},
+	{
+		"idgen.mask_key_file",
+		"The file with the keys of mask_uuid_v7() and permute().",
+		"Relative to the data directory. Each line is a name and a key of 32 hexadecimal digits. The group and others must not be able to read it.",
+		&mask_key_file_setting, NULL, 0, 0, 0, 0
 	}
 };
-
-/* the only other setting */
-#define MASK_KEY_FILE	"idgen.mask_key_file"
 
 /* Would the server let this role set the parameter?  See set_config_option(). */
 static bool
@@ -111,42 +117,39 @@ refuse_value_without_privilege(const char *name)
 				 errhint("Reset the parameter, or reconnect without it where the connection's options set it.")));
 }
 
+/*
+ * All settings have GUC_ALLOW_IN_PARALLEL, because a query may load the library
+ * during a parallel operation.  Without it, the server would then refuse all
+ * values, and the session would keep the built-in defaults.
+ */
+static void
+define(const Setting *setting)
+{
+	if (setting->text != NULL)
+
+		/*
+		 * If a superuser has set it in the session before, the server ignores
+		 * that value with a warning.
+		 */
+		DefineCustomStringVariable(setting->name, setting->short_description,
+								   setting->long_description, setting->text, "",
+								   PGC_SIGHUP, GUC_ALLOW_IN_PARALLEL, NULL, NULL, NULL);
+	else
+		DefineCustomIntVariable(setting->name, setting->short_description,
+								setting->long_description, setting->number,
+								setting->initial, setting->min, setting->max,
+								PGC_SUSET, setting->unit | GUC_ALLOW_IN_PARALLEL,
+								NULL, NULL, NULL);
+}
+
 void
 _PG_init(void)
 {
-	/* must come first, so that a refused load has defined nothing */
-	for (int i = 0; i < (int) lengthof(numbers); i++)
-		refuse_value_without_privilege(numbers[i].name);
-	refuse_value_without_privilege(MASK_KEY_FILE);
-
-	/*
-	 * All settings have GUC_ALLOW_IN_PARALLEL, because a query may load the
-	 * library during a parallel operation.  Without it, the server would then
-	 * refuse all values, and the session would keep the built-in defaults.
-	 */
-	for (int i = 0; i < (int) lengthof(numbers); i++)
-	{
-		const NumberSetting *number = &numbers[i];
-
-		DefineCustomIntVariable(number->name, number->short_description,
-								number->long_description, number->value,
-								number->initial, number->min, number->max,
-								PGC_SUSET, number->unit | GUC_ALLOW_IN_PARALLEL,
-								NULL, NULL, NULL);
-	}
-
-	/*
-	 * Only configuration files set it.  If a superuser has set it in the
-	 * session before, the server ignores that value with a warning.
-	 */
-	DefineCustomStringVariable(MASK_KEY_FILE,
-							   "The file with the keys of mask_uuid_v7() and permute().",
-							   "Relative to the data directory. Each line is a name and a key of 32 hexadecimal digits. The group and others must not be able to read it.",
-							   &mask_key_file_setting,
-							   "",
-							   PGC_SIGHUP,
-							   GUC_ALLOW_IN_PARALLEL,
-							   NULL, NULL, NULL);
+	/* all must come first, so that a refused load has defined nothing */
+	for (int i = 0; i < (int) lengthof(settings); i++)
+		refuse_value_without_privilege(settings[i].name);
+	for (int i = 0; i < (int) lengthof(settings); i++)
+		define(&settings[i]);
 
 	ticker_register(&snowflake_ticker);
 	ticker_register(&trace_id_ticker);

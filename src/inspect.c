@@ -1,22 +1,58 @@
 /*-------------------------------------------------------------------------
  *
  * inspect.c
- *	  Reading the version, variant and time of a UUID.
+ *	  Reading the form, version, variant and time of a UUID.
  *
- * The functions return NULL if an identifier does not contain the value.
+ * The readers return NULL if an identifier does not contain the value.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/detoast.h"
 #include "common/int.h"
 #include "fmgr.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
 #include "clock.h"
+#include "compat.h"
 #include "short_prefix.h"
 #include "uuid_bits.h"
+
+/*
+ * is_uuid(id text, version int DEFAULT NULL) returns bool
+ *
+ * Whether the text is a UUID in canonical form, of the RFC's variant and of
+ * the given version; without one, of any version from 1 to 8.  No text raises
+ * an error, and text of another length is not detoasted.
+ */
+PG_FUNCTION_INFO_V1(idgen_is_uuid);
+Datum
+idgen_is_uuid(PG_FUNCTION_ARGS)
+{
+	pg_uuid_t	id;
+	int			version;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	if (!PG_ARGISNULL(1) && (PG_GETARG_INT32(1) < 0 || PG_GETARG_INT32(1) > 15))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("version must be between 0 and 15"),
+				 errdetail("The value is %d.", PG_GETARG_INT32(1))));
+
+	if (toast_raw_datum_size(PG_GETARG_DATUM(0)) != VARHDRSZ + UUID_TEXT_LENGTH)
+		PG_RETURN_BOOL(false);
+
+	if (!uuid_read_text(VARDATA_ANY(PG_GETARG_TEXT_PP(0)), &id))
+		PG_RETURN_BOOL(false);
+
+	version = uuid_version_nibble(&id);
+	PG_RETURN_BOOL(uuid_is_rfc_variant(&id) &&
+				   (PG_ARGISNULL(1) ? version >= 1 && version <= 8 :
+					version == PG_GETARG_INT32(1)));
+}
 
 /*
  * uuid_version(id uuid) returns int
@@ -60,7 +96,6 @@ Datum
 idgen_uuid_timestamp(PG_FUNCTION_ARGS)
 {
 	pg_uuid_t  *id = PG_GETARG_UUID_P(0);
-	TimestampTz instant;
 
 	if (!uuid_is_rfc_variant(id))
 		PG_RETURN_NULL();
@@ -73,9 +108,7 @@ idgen_uuid_timestamp(PG_FUNCTION_ARGS)
 		case UUID_VERSION_LAMBERT:
 			PG_RETURN_TIMESTAMPTZ(clock_from_gregorian_ticks(uuid_high(id)));
 		case 7:
-			if (clock_from_unix_ms(uuid_first_48_bits(id), &instant))
-				PG_RETURN_TIMESTAMPTZ(instant);
-			break;
+			PG_RETURN_TIMESTAMPTZ(clock_from_unix_ms48(uuid_first_48_bits(id)));
 	}
 	PG_RETURN_NULL();
 }
@@ -87,11 +120,9 @@ idgen_uuid_timestamp(PG_FUNCTION_ARGS)
 static Datum
 comb_reading(FunctionCallInfo fcinfo, const pg_uuid_t *id, uint64 ms)
 {
-	TimestampTz instant;
-
-	if (!uuid_is_version(id, 4) || !clock_from_unix_ms(ms, &instant))
+	if (!uuid_is_version(id, 4))
 		PG_RETURN_NULL();
-	PG_RETURN_TIMESTAMPTZ(instant);
+	PG_RETURN_TIMESTAMPTZ(clock_from_unix_ms48(ms));
 }
 
 /*

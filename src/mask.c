@@ -18,6 +18,7 @@
 #include "port/pg_bitutils.h"
 
 #include "arguments.h"
+#include "compat.h"
 #include "mask_keys.h"
 #include "siphash.h"
 #include "uuid_bits.h"

@@ -19,19 +19,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "mb/pg_wchar.h"
 #include "storage/fd.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
+#include "arguments.h"
 #include "mask_keys.h"
 #include "siphash.h"
+#include "uuid_bits.h"
 
 #define MAX_FILE_BYTES	(1024 * 1024)
 #define MAX_NAME_BYTES	63
-
-/* the most bytes of an unknown name that a message shows */
-#define MAX_SHOWN_NAME	96
 
 #define WHITESPACE		" \t\r\v\f"
 
@@ -146,18 +144,6 @@ find_key(const char *name, int length)
 			return &keys[i];
 	}
 	return NULL;
-}
-
-static int
-hex_digit(char digit)
-{
-	if (digit >= '0' && digit <= '9')
-		return digit - '0';
-	if (digit >= 'a' && digit <= 'f')
-		return digit - 'a' + 10;
-	if (digit >= 'A' && digit <= 'F')
-		return digit - 'A' + 10;
-	return -1;
 }
 
 /* Read a key from its digits; false if there are other characters or too few. */
@@ -295,8 +281,7 @@ mask_key(const char *name, int length)
 	if (key == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("mask key \"%.*s\" does not exist",
-						pg_mbcliplen(name, length, MAX_SHOWN_NAME), name),
+				 errmsg("mask key \"%s\" does not exist", shown_text(name, length, 96)),
 				 errhint("Add it to the file that idgen.mask_key_file names, and reload the configuration.")));
 	return key->bytes;
 }

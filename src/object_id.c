@@ -19,9 +19,11 @@
 #include "utils/timestamp.h"
 
 #include "clock.h"
+#include "compat.h"
 #include "entropy.h"
 #include "id_text.h"
-#include "object_id.h"
+
+#define OBJECT_ID_DIGITS	24
 
 #define COUNTER_BITS		24
 #define COUNTER_MASK		((UINT64CONST(1) << COUNTER_BITS) - 1)

@@ -23,6 +23,7 @@
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
+#include "compat.h"
 #include "id_text.h"
 
 #define ID_DOMAIN_CONSTRAINT	"prefixed_id_check"	/* documented */

@@ -10,11 +10,11 @@
 #include "access/htup_details.h"
 #include "fmgr.h"
 #include "funcapi.h"
-#include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/timestamp.h"
 
+#include "arguments.h"
 #include "ticker_internal.h"
 
 /* The start of a value's tick; false if the layout has no clock. */
@@ -35,8 +35,7 @@ ticker_of_name(const char *name)
 
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 errmsg("ticker \"%s\" does not exist",
-					pnstrdup(name, pg_mbcliplen(name, strlen(name), NAMEDATALEN))),
+			 errmsg("ticker \"%s\" does not exist", shown_text(name, strlen(name), NAMEDATALEN)),
 			 errhint("See the view idgen.tickers.")));
 }
 

@@ -13,6 +13,7 @@
 #include "access/detoast.h"
 #include "utils/builtins.h"
 
+#include "compat.h"
 #include "id_text.h"
 
 /*

@@ -97,12 +97,7 @@ PG_FUNCTION_INFO_V1(idgen_ulid_timestamp);
 Datum
 idgen_ulid_timestamp(PG_FUNCTION_ARGS)
 {
-	pg_uuid_t  *id = read_ulid(fcinfo);
-	TimestampTz instant = 0;
-
-	/* 48 bits of milliseconds always fit timestamptz */
-	(void) clock_from_unix_ms(uuid_first_48_bits(id), &instant);
-	PG_RETURN_TIMESTAMPTZ(instant);
+	PG_RETURN_TIMESTAMPTZ(clock_from_unix_ms48(uuid_first_48_bits(read_ulid(fcinfo))));
 }
 
 /*

@@ -13,8 +13,6 @@
 #ifndef IDGEN_UUID_BITS_H
 #define IDGEN_UUID_BITS_H
 
-#include <ctype.h>
-
 #include "fmgr.h"
 #include "port/pg_bswap.h"
 #include "utils/fmgrprotos.h"
@@ -172,6 +170,16 @@ uuid_variant_name(const pg_uuid_t *id)
 	return "future";
 }
 
+/* The value of a hexadecimal digit of either case; -1 for another character. */
+static inline int
+hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
 #define UUID_TEXT_LENGTH	36
 
 /*
@@ -186,18 +194,17 @@ uuid_read_text(const char *text, pg_uuid_t *id)
 	memset(id, 0, sizeof(*id));
 	for (int i = 0; i < UUID_TEXT_LENGTH; i++)
 	{
-		unsigned char c = text[i];
+		int			value = hex_digit(text[i]);
 
 		if (i == 8 || i == 13 || i == 18 || i == 23)
 		{
-			if (c != '-')
+			if (text[i] != '-')
 				return false;
 			continue;
 		}
-		if (!isxdigit(c))
+		if (value < 0)
 			return false;
-		id->data[digits / 2] = id->data[digits / 2] << 4 |
-			(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
+		id->data[digits / 2] = id->data[digits / 2] << 4 | value;
 		digits++;
 	}
 	return true;

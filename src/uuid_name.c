@@ -12,6 +12,7 @@
 #include "fmgr.h"
 #include "mb/pg_wchar.h"
 
+#include "compat.h"
 #include "uuid_bits.h"
 
 /*

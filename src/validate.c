@@ -1,36 +1,20 @@
 /*-------------------------------------------------------------------------
  *
  * validate.c
- *	  Checking identifiers that clients generate.
+ *	  Checking the time of identifiers that clients generate.
  *
- * The server can check the form of an identifier, and whether its time lies in
- * a window around a clock.  The clock is the server's, or one that was
- * recorded with a late batch.  is_recent_...() returns the result,
- * check_recent_...() returns the identifier or raises 23514, and the trigger
- * function check_on_insert() does the same for a column.
+ * The server can check whether an identifier's time lies in a window around a
+ * clock.  The clock is the server's, or one that was recorded with a late
+ * batch.  is_recent_...() returns the result, check_recent_...() returns the
+ * identifier or raises 23514, and so does the trigger of check_on_insert.c.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/detoast.h"
-#include "access/genam.h"
-#include "access/htup_details.h"
-#include "access/stratnum.h"
-#include "catalog/pg_am.h"
-#include "catalog/pg_index.h"
-#include "catalog/pg_type.h"
-#include "commands/trigger.h"
 #include "common/int.h"
-#include "executor/spi.h"
 #include "fmgr.h"
-#include "storage/lmgr.h"
-#include "utils/builtins.h"
-#include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/relcache.h"
-#include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
 
@@ -38,81 +22,10 @@
 #include "clock.h"
 #include "short_prefix.h"
 #include "uuid_bits.h"
-
-typedef struct Scheme Scheme;
-
-/* The requirements of a check, except for the clock. */
-typedef struct Rule
-{
-	const Scheme *scheme;
-	ShortPrefix prefix;			/* for a scheme with a prefix */
-	int64		past_us;		/* from the start of the window to the clock */
-	int64		future_us;		/* from the clock to the end of the window */
-} Rule;
-
-/* The instants from first to last, both inclusive. */
-typedef struct Window
-{
-	TimestampTz first;
-	TimestampTz last;
-} Window;
-
-/* A scheme of identifiers with a time. */
-struct Scheme
-{
-	const char *name;			/* of the generator; argument of the trigger */
-	const char *noun;			/* for messages */
-	int			version;
-	bool		has_prefix;		/* has the arguments period and prefix_bytes */
-
-	/* Is the time of an identifier of this version in the window? */
-	bool		(*accepts) (const Rule *rule, const pg_uuid_t *id, const Window *window);
-
-	/* the reason why it is not, as a sentence */
-	char	   *(*describe) (const Rule *rule, const pg_uuid_t *id, const Window *window);
-};
+#include "validate.h"
 
 /* "tolerance" of a trigger that does not give one, as of the SQL functions */
 #define DEFAULT_TOLERANCE_US		(10 * USECS_PER_MINUTE)
-
-/* ------------------------------------------------------------------------
- * The form of a UUID
- * ------------------------------------------------------------------------
- */
-
-/*
- * is_uuid(id text, version int DEFAULT NULL) returns bool
- *
- * Whether the text is a UUID in canonical form, of the RFC's variant and of
- * the given version; without one, of any version from 1 to 8.  No text raises
- * an error, and text of another length is not detoasted.
- */
-PG_FUNCTION_INFO_V1(idgen_is_uuid);
-Datum
-idgen_is_uuid(PG_FUNCTION_ARGS)
-{
-	pg_uuid_t	id;
-	int			version;
-
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	if (!PG_ARGISNULL(1) && (PG_GETARG_INT32(1) < 0 || PG_GETARG_INT32(1) > 15))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("version must be between 0 and 15"),
-				 errdetail("The value is %d.", PG_GETARG_INT32(1))));
-
-	if (toast_raw_datum_size(PG_GETARG_DATUM(0)) != VARHDRSZ + UUID_TEXT_LENGTH)
-		PG_RETURN_BOOL(false);
-
-	if (!uuid_read_text(VARDATA_ANY(PG_GETARG_TEXT_PP(0)), &id))
-		PG_RETURN_BOOL(false);
-
-	version = uuid_version_nibble(&id);
-	PG_RETURN_BOOL(uuid_is_rfc_variant(&id) &&
-				   (PG_ARGISNULL(1) ? version >= 1 && version <= 8 :
-					version == PG_GETARG_INT32(1)));
-}
 
 /* ------------------------------------------------------------------------
  * The schemes
@@ -177,19 +90,35 @@ time_describe(const Rule *rule pg_attribute_unused(), const pg_uuid_t *id,
 {
 	char	   *first_text = pstrdup(timestamptz_to_str(window->first));
 	char	   *last_text = pstrdup(timestamptz_to_str(window->last));
-	TimestampTz made_at = 0;
+	TimestampTz made_at = clock_from_unix_ms48(uuid_first_48_bits(id));
 
-	/* 48 bits of milliseconds always fit timestamptz */
-	(void) clock_from_unix_ms(uuid_first_48_bits(id), &made_at);
 	return psprintf("Identifier %s contains the time %s, which is not between %s and %s.",
 					uuid_text(id), timestamptz_to_str(made_at), first_text, last_text);
 }
 
-static const Scheme short_comb = {"short_comb", "short COMB", 4, true, prefix_accepts, prefix_describe};
-static const Scheme comb = {"comb", "COMB", 4, false, time_accepts, time_describe};
-static const Scheme uuid_v7 = {"uuid_v7", "version 7 UUID", 7, false, time_accepts, time_describe};
+static const Scheme schemes[] = {
+	{"short_comb", "short COMB", 4, true, prefix_accepts, prefix_describe},
+	{"comb", "COMB", 4, false, time_accepts, time_describe},
+	{"uuid_v7", "version 7 UUID", 7, false, time_accepts, time_describe}
+};
 
-static const Scheme *const schemes[] = {&short_comb, &comb, &uuid_v7};
+#define SHORT_COMB	(&schemes[0])
+#define COMB		(&schemes[1])
+#define UUID_V7		(&schemes[2])
+
+const Scheme *
+scheme_by_name(const char *name)
+{
+	for (int i = 0; i < (int) lengthof(schemes); i++)
+	{
+		if (strcmp(name, schemes[i].name) == 0)
+			return &schemes[i];
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("unknown identifier scheme \"%s\"", name),
+			 errhint("Supported schemes are short_comb, comb and uuid_v7.")));
+}
 
 /* ------------------------------------------------------------------------
  * The time of an identifier
@@ -230,8 +159,8 @@ tolerance_us(const Interval *tolerance, const char *name, int64 default_us)
  * Make a rule and check it.  The tolerance applies to both sides of the clock;
  * the past and the future tolerance, if not NULL, override it on one side.
  */
-static Rule
-make_rule(const Scheme *scheme, ShortPrefix prefix, const Interval *tolerance,
+Rule
+rule_make(const Scheme *scheme, ShortPrefix prefix, const Interval *tolerance,
 		  const Interval *past, const Interval *future)
 {
 	int64		both_us = tolerance_us(tolerance, "tolerance", DEFAULT_TOLERANCE_US);
@@ -247,8 +176,9 @@ make_rule(const Scheme *scheme, ShortPrefix prefix, const Interval *tolerance,
 	return rule;
 }
 
-static Window
-window_around(const Rule *rule, TimestampTz clock)
+/* The instants that a rule accepts at a time.  One out of range is an error (22008). */
+Window
+rule_window(const Rule *rule, TimestampTz clock)
 {
 	Window		window;
 
@@ -261,7 +191,7 @@ window_around(const Rule *rule, TimestampTz clock)
 }
 
 /* Is the identifier of the scheme, with a time in the window? */
-static bool
+bool
 rule_accepts(const Rule *rule, const pg_uuid_t *id, const Window *window)
 {
 	return uuid_is_version(id, rule->scheme->version) &&
@@ -327,9 +257,9 @@ refuse_form(const Rule *rule, const pg_uuid_t *id, const char *constraint,
  * is the name of the trigger or of the function that checks.  A trigger also
  * passes the relation and the column; a function has the argument "clock".
  */
-static void
-refuse(const Rule *rule, const pg_uuid_t *id, const Window *window,
-	   const char *constraint, Relation relation, int attnum)
+void
+rule_refuse(const Rule *rule, const pg_uuid_t *id, const Window *window,
+			const char *constraint, Relation relation, int attnum)
 {
 	if (!uuid_is_version(id, rule->scheme->version))
 		refuse_form(rule, id, constraint, relation, attnum);
@@ -369,13 +299,13 @@ rule_from_arguments(FunctionCallInfo fcinfo, const Scheme *scheme, Window *windo
 	Rule		rule;
 
 	require_not_null(fcinfo, 1, "tolerance");
-	rule = make_rule(scheme,
+	rule = rule_make(scheme,
 					 scheme->has_prefix ? short_prefix_arguments(fcinfo, 2, 3) :
 					 short_prefix_default(),
 					 PG_GETARG_INTERVAL_P(1),
 					 interval_argument(fcinfo, clock_argno - 2),
 					 interval_argument(fcinfo, clock_argno - 1));
-	*window = window_around(&rule, clock_argument_stable(fcinfo, clock_argno));
+	*window = rule_window(&rule, clock_argument_stable(fcinfo, clock_argno));
 	return rule;
 }
 
@@ -405,8 +335,8 @@ check_recent(FunctionCallInfo fcinfo, const Scheme *scheme)
 	id = PG_GETARG_UUID_P(0);
 	rule = rule_from_arguments(fcinfo, scheme, &window);
 	if (!rule_accepts(&rule, id, &window))
-		refuse(&rule, id, &window,
-			   psprintf("check_recent_%s", scheme->name), NULL, 0);
+		rule_refuse(&rule, id, &window,
+					psprintf("check_recent_%s", scheme->name), NULL, 0);
 	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 }
 
@@ -425,7 +355,7 @@ PG_FUNCTION_INFO_V1(idgen_is_recent_short_comb);
 Datum
 idgen_is_recent_short_comb(PG_FUNCTION_ARGS)
 {
-	return is_recent(fcinfo, &short_comb);
+	return is_recent(fcinfo, SHORT_COMB);
 }
 
 /*
@@ -441,7 +371,7 @@ PG_FUNCTION_INFO_V1(idgen_is_recent_comb);
 Datum
 idgen_is_recent_comb(PG_FUNCTION_ARGS)
 {
-	return is_recent(fcinfo, &comb);
+	return is_recent(fcinfo, COMB);
 }
 
 /* The same for version 7, with the arguments of is_recent_comb(). */
@@ -449,7 +379,7 @@ PG_FUNCTION_INFO_V1(idgen_is_recent_uuid_v7);
 Datum
 idgen_is_recent_uuid_v7(PG_FUNCTION_ARGS)
 {
-	return is_recent(fcinfo, &uuid_v7);
+	return is_recent(fcinfo, UUID_V7);
 }
 
 /*
@@ -461,297 +391,19 @@ PG_FUNCTION_INFO_V1(idgen_check_recent_short_comb);
 Datum
 idgen_check_recent_short_comb(PG_FUNCTION_ARGS)
 {
-	return check_recent(fcinfo, &short_comb);
+	return check_recent(fcinfo, SHORT_COMB);
 }
 
 PG_FUNCTION_INFO_V1(idgen_check_recent_comb);
 Datum
 idgen_check_recent_comb(PG_FUNCTION_ARGS)
 {
-	return check_recent(fcinfo, &comb);
+	return check_recent(fcinfo, COMB);
 }
 
 PG_FUNCTION_INFO_V1(idgen_check_recent_uuid_v7);
 Datum
 idgen_check_recent_uuid_v7(PG_FUNCTION_ARGS)
 {
-	return check_recent(fcinfo, &uuid_v7);
-}
-
-/* ------------------------------------------------------------------------
- * The trigger
- * ------------------------------------------------------------------------
- */
-
-/* The parsed arguments of a trigger, kept in fn_extra for the statement. */
-typedef struct TriggerRule
-{
-	Oid			trigger_oid;
-	int			attnum;
-	Rule		rule;
-} TriggerRule;
-
-static const Scheme *
-scheme_by_name(const char *name)
-{
-	for (int i = 0; i < (int) lengthof(schemes); i++)
-	{
-		if (strcmp(name, schemes[i]->name) == 0)
-			return schemes[i];
-	}
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("unknown identifier scheme \"%s\"", name),
-			 errhint("Supported schemes are short_comb, comb and uuid_v7.")));
-}
-
-/* An argument of the trigger; NULL if it is omitted or empty. */
-static const char *
-trigger_argument(const Trigger *trigger, int argno)
-{
-	if (argno >= trigger->tgnargs || trigger->tgargs[argno][0] == '\0')
-		return NULL;
-	return trigger->tgargs[argno];
-}
-
-static const Interval *
-trigger_interval(const Trigger *trigger, int argno)
-{
-	const char *text = trigger_argument(trigger, argno);
-
-	if (text == NULL)
-		return NULL;
-	return DatumGetIntervalP(DirectFunctionCall3(interval_in,
-												 CStringGetDatum(text),
-												 ObjectIdGetDatum(InvalidOid),
-												 Int32GetDatum(-1)));
-}
-
-/*
- * The number of a column by its name.  It must be of type uuid, or a domain
- * over it, and not generated.
- */
-static int
-uuid_column(Relation relation, const char *column)
-{
-	int			attnum = SPI_fnumber(RelationGetDescr(relation), column);
-
-	if (attnum <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of relation \"%s\" does not exist",
-						column, RelationGetRelationName(relation))));
-	if (getBaseType(SPI_gettypeid(RelationGetDescr(relation), attnum)) != UUIDOID)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" of relation \"%s\" is not of type uuid",
-						column, RelationGetRelationName(relation)),
-				 errtablecol(relation, attnum)));
-	if (TupleDescAttr(RelationGetDescr(relation), attnum - 1)->attgenerated != '\0')
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("column \"%s\" of relation \"%s\" is a generated column",
-						column, RelationGetRelationName(relation)),
-				 errdetail("Generated columns are computed after BEFORE triggers are called."),
-				 errtablecol(relation, attnum)));
-	return attnum;
-}
-
-/*
- * The rule from a trigger's arguments that follow column and scheme:
- * tolerance, period and prefix_bytes if the scheme has them, past_tolerance,
- * future_tolerance.
- */
-static Rule
-rule_from_trigger(const Trigger *trigger)
-{
-	const Scheme *scheme = scheme_by_name(trigger->tgargs[1]);
-	int			past_argno = scheme->has_prefix ? 5 : 3;
-	ShortPrefix prefix = short_prefix_default();
-
-	if (trigger->tgnargs > past_argno + 2)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("too many arguments for check_on_insert with scheme \"%s\"",
-						scheme->name),
-				 errhint("The arguments are (column, scheme, tolerance%s, past_tolerance, future_tolerance).",
-						 scheme->has_prefix ? ", period, prefix_bytes" : "")));
-
-	if (scheme->has_prefix)
-	{
-		const char *bytes = trigger_argument(trigger, 4);
-
-		prefix = short_prefix_make(trigger_interval(trigger, 3),
-								   bytes ? pg_strtoint32(bytes) : DEFAULT_PREFIX_BYTES);
-	}
-
-	return make_rule(scheme, prefix,
-					 trigger_interval(trigger, 2),
-					 trigger_interval(trigger, past_argno),
-					 trigger_interval(trigger, past_argno + 1));
-}
-
-/* The rule of the trigger that was fired. */
-static const TriggerRule *
-trigger_rule(FunctionCallInfo fcinfo, const TriggerData *data)
-{
-	const Trigger *trigger = data->tg_trigger;
-	TriggerRule *kept = fcinfo->flinfo->fn_extra;
-
-	if (kept == NULL || kept->trigger_oid != trigger->tgoid)
-	{
-		TriggerRule made;
-
-		if (trigger->tgnargs < 2)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("check_on_insert requires a column and a scheme as arguments"),
-					 errhint("For example, EXECUTE FUNCTION idgen.check_on_insert('id', 'short_comb').")));
-
-		made.trigger_oid = trigger->tgoid;
-		made.attnum = uuid_column(data->tg_relation, trigger->tgargs[0]);
-		made.rule = rule_from_trigger(trigger);
-
-		kept = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(TriggerRule));
-		*kept = made;
-		fcinfo->flinfo->fn_extra = kept;
-	}
-	return kept;
-}
-
-/*
- * A unique index on the column alone, whose violations are found when a row is
- * inserted; InvalidOid if there is none.
- */
-static Oid
-unique_index_on(Relation relation, int attnum)
-{
-	List	   *indexes = RelationGetIndexList(relation);
-	Oid			found = InvalidOid;
-
-	for (int i = 0; i < list_length(indexes) && !OidIsValid(found); i++)
-	{
-		Relation	index = index_open(list_nth_oid(indexes, i), AccessShareLock);
-		const FormData_pg_index *form = index->rd_index;
-
-		if (form->indisunique && form->indimmediate && form->indisvalid &&
-			form->indnkeyatts == 1 && form->indkey.values[0] == attnum &&
-			heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL) &&
-			index->rd_rel->relam == BTREE_AM_OID &&
-			get_opcode(get_opfamily_member(index->rd_opfamily[0], UUIDOID, UUIDOID,
-										   BTEqualStrategyNumber)) == F_UUID_EQ)
-			found = RelationGetRelid(index);
-		index_close(index, AccessShareLock);
-	}
-	list_free(indexes);
-	return found;
-}
-
-/*
- * Would the identifier conflict with a row of the table?
- *
- * As the unique check itself does, this reads the index without regard to the
- * transaction's snapshot, to privileges and to row-level security, and waits
- * for a transaction that has inserted or deleted such a row.  No function or
- * operator is looked up by name, and no other code of a role is executed.
- */
-static bool
-conflicts_with_row(Relation relation, int attnum, const pg_uuid_t *id)
-{
-	Oid			index = unique_index_on(relation, attnum);
-	TransactionId in_progress;
-	bool		found;
-
-	if (!OidIsValid(index))
-		return false;
-
-	do
-	{
-		SnapshotData snapshot;
-		ScanKeyData key;
-		SysScanDesc scan;
-		HeapTuple	tuple;
-		ItemPointerData tid;
-
-		InitDirtySnapshot(snapshot);
-		ScanKeyInit(&key, attnum, BTEqualStrategyNumber, F_UUID_EQ, UUIDPGetDatum(id));
-		scan = systable_beginscan(relation, index, true, &snapshot, 1, &key);
-		tuple = systable_getnext(scan);
-		found = HeapTupleIsValid(tuple);
-		in_progress = InvalidTransactionId;
-		if (found)
-		{
-			/* the scan has set them if a transaction in progress made the row, or deleted it */
-			in_progress = TransactionIdIsValid(snapshot.xmin) ? snapshot.xmin : snapshot.xmax;
-			tid = tuple->t_self;
-		}
-		systable_endscan(scan);
-
-		if (TransactionIdIsValid(in_progress))
-			XactLockTableWait(in_progress, relation, &tid, XLTW_InsertIndex);
-	} while (TransactionIdIsValid(in_progress));
-
-	return found;
-}
-
-/* Is the identifier of an updated row the same as before? */
-static bool
-is_unchanged(const TriggerData *data, int attnum, const pg_uuid_t *id)
-{
-	Datum		old;
-	bool		isnull;
-
-	if (!TRIGGER_FIRED_BY_UPDATE(data->tg_event))
-		return false;
-	old = heap_getattr(data->tg_trigtuple, attnum,
-					   RelationGetDescr(data->tg_relation), &isnull);
-	return !isnull && memcmp(DatumGetUUIDP(old), id, UUID_LEN) == 0;
-}
-
-/*
- * check_on_insert() returns trigger
- *
- * For a trigger BEFORE INSERT OR UPDATE FOR EACH ROW.  The trigger's arguments
- * are the column, the scheme, and those of check_recent_...() without the
- * clock, which is the wall clock; an empty one is the default.  A NULL
- * identifier is accepted, as by a CHECK constraint.
- *
- * A client that repeats an INSERT must learn that the row is there already.
- * Therefore an identifier that will conflict with a row is left to the unique
- * index, which raises 23505 or applies ON CONFLICT.
- */
-PG_FUNCTION_INFO_V1(idgen_check_on_insert);
-Datum
-idgen_check_on_insert(PG_FUNCTION_ARGS)
-{
-	TriggerData *data = (TriggerData *) fcinfo->context;
-	const TriggerRule *kept;
-	HeapTuple	row;
-	Datum		datum;
-	bool		isnull;
-
-	if (!CALLED_AS_TRIGGER(fcinfo) ||
-		!TRIGGER_FIRED_BEFORE(data->tg_event) ||
-		!TRIGGER_FIRED_FOR_ROW(data->tg_event) ||
-		!(TRIGGER_FIRED_BY_INSERT(data->tg_event) ||
-		  TRIGGER_FIRED_BY_UPDATE(data->tg_event)))
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("function \"check_on_insert\" must be fired BEFORE INSERT OR UPDATE FOR EACH ROW")));
-
-	row = TRIGGER_FIRED_BY_UPDATE(data->tg_event) ? data->tg_newtuple : data->tg_trigtuple;
-	kept = trigger_rule(fcinfo, data);
-	datum = heap_getattr(row, kept->attnum, RelationGetDescr(data->tg_relation), &isnull);
-	if (!isnull)
-	{
-		const pg_uuid_t *id = DatumGetUUIDP(datum);
-		Window		window = window_around(&kept->rule, GetCurrentTimestamp());
-
-		if (!rule_accepts(&kept->rule, id, &window) &&
-			!is_unchanged(data, kept->attnum, id) &&
-			!conflicts_with_row(data->tg_relation, kept->attnum, id))
-			refuse(&kept->rule, id, &window, data->tg_trigger->tgname,
-				   data->tg_relation, kept->attnum);
-	}
-	return PointerGetDatum(row);
+	return check_recent(fcinfo, UUID_V7);
 }

@@ -8,6 +8,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 use Functions;
+use Properties;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -206,7 +207,7 @@ for my $encoding (sort keys %characters)
 
 	# --- Properties ---------------------------------------------------------
 
-	for my $property (@Functions::properties)
+	for my $property (@Properties::properties)
 	{
 		my ($name, $source, $condition) = @$property;
 		next if !$has_advisor && grep { "$source $condition" =~ /\b(?:idgen|tried)\.$_->{name}\(/ } grep { $_->{kind} eq 'advisor' } @Functions::functions;

@@ -1,82 +1,28 @@
-# create_once() and the histories within transactions of all kinds: after
-# savepoints, in exception blocks and cursors, prepared for two-phase commit,
-# under each isolation level, in deadlocks. Rolled back commands leave nothing,
-# and each command creates one entity, however often it is repeated.
+# create_once() and the histories within transactions: after savepoints, in
+# exception blocks and cursors, prepared for two-phase commit. Rolled back commands
+# leave nothing. (Isolation levels and deadlocks: 027_isolation.pl.)
 
 use strict;
 use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
-use Client;
-use HandedOut;
-use List::Util qw(shuffle);
-use PostgreSQL::Test::Cluster;
+use Orders;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(time usleep);
 
-my $node = PostgreSQL::Test::Cluster->new('careful');
-$node->init;
-HandedOut::configure($node);
-$node->append_conf('postgresql.conf', q{
-max_prepared_transactions = 20
-max_connections = 60
-deadlock_timeout = 50ms
-});
-$node->start;
-$node->safe_psql(
-	'postgres', q{
-	CREATE EXTENSION idgen;
-	CREATE TABLE orders (id bigint, command uuid, history uuid[]);
-	-- make an order once; return the result of the command
-	CREATE FUNCTION place_order(command uuid, number bigint) RETURNS bigint LANGUAGE plpgsql AS $$
-	DECLARE
-		o record;
-	BEGIN
-		SELECT * INTO o FROM idgen.create_once_bigint(command, number, 'place order');
-		IF o.created THEN
-			INSERT INTO orders VALUES (o.entity_number, command);
-		END IF;
-		RETURN o.entity_number;
-	END $$});
-
+my $node = new_shop('careful');
 my $control = session();
 my $one = session();
 my $two = session();
 
-sub session
-{
-	my $session = Client->connect($node);
-
-	$session->wait and die 'no session';
-	return $session;
-}
-
-sub command
-{
-	my ($name) = @_;
-
-	return sprintf('c0000000-0000-4000-8000-%012x', $name);
-}
-
-sub place
-{
-	my ($name, $number) = @_;
-
-	return sprintf("SELECT place_order('%s', %s)", command($name), $number);
-}
-
 # The number of each command's entity, and of its orders
-sub orders
-{
-	return $control->ask(q{
-		SELECT ltrim(right(c.command_id::text, 12), '0') || '=' || entity_number || ':' || (SELECT count(*) FROM orders o WHERE o.command = command_id AND o.id = entity_number)
-		FROM idgen.creation_identifiers c ORDER BY command_id});
-}
-
 sub all_orders
 {
-	return orders() =~ s/\n/ /gr;
+	return $control->ask(q{
+		SELECT string_agg(ltrim(right(c.command_id::text, 12), '0') || '=' || entity_number || ':'
+			|| (SELECT count(*) FROM orders o WHERE o.command = command_id AND o.id = entity_number), ' ' ORDER BY command_id)
+		FROM idgen.creation_identifiers c});
 }
 
 sub begin_story
@@ -268,91 +214,6 @@ for my $crash ('no crash', 'a crash')
 	is($two->ask(place(2, 22)), '22', "$crash: the command rolled back is recorded again");
 	is(all_orders(), '1=1:1 2=22:1 3=33:1 9=99:1', "$crash: one order each");
 }
-
-# --- Isolation levels -------------------------------------------------------
-
-# Many sessions issue the same commands at the same time, in transactions with
-# several commands in random order: some wait, some deadlock, some cannot be
-# serialized. Each transaction is retried until it succeeds. One session takes its
-# snapshot first and runs last.
-my (%retries, %tries, %orders);
-sub contend
-{
-	my ($isolation) = @_;
-	my @clients = map { { session => session(), todo => [] } } 1 .. 12;
-	my $commands = 60;
-
-	begin_story($isolation);
-	for my $client (@clients)
-	{
-		my @names = shuffle(1 .. $commands);
-
-		push @{ $client->{todo} }, [ splice(@names, 0, 4) ] for 1 .. 15;
-	}
-
-	my $go = sub {
-		my ($client) = @_;
-		my $names = $client->{todo}[0] or return;
-
-		$tries{$isolation}++;
-		$client->{session}->send("BEGIN ISOLATION LEVEL $isolation; "
-			  . join('; ', map { place($_, 1000 * $_ + int rand 1000) } @$names) . '; COMMIT');
-	};
-
-	my %told;
-	my ($late, @others) = @clients;
-	$late->{session}->ask("BEGIN ISOLATION LEVEL $isolation; SELECT FROM orders");
-	$go->($_) for @others;
-	while (1)
-	{
-		my @busy = grep { $_->{session}->is_busy } @clients;
-
-		if (!@busy)
-		{
-			last if !@{ $late->{todo} };
-			$go->($late);
-			next;
-		}
-		my %done = map { $_ => 1 } Client::wait_for_any([ map { $_->{session} } @busy ], $PostgreSQL::Test::Utils::timeout_default);
-		%done or die 'sessions wait forever';
-		for my $client (grep { $done{ $_->{session} } } @busy)
-		{
-			my $session = $client->{session};
-
-			if ($session->{sqlstate})
-			{
-				$retries{$isolation}{ $session->{sqlstate} }++;
-				$session->ask('ROLLBACK');
-			}
-			else
-			{
-				my $names = shift @{ $client->{todo} };
-
-				$told{ $names->[$_] }{ $session->{rows}[$_][0] } = 1 for 0 .. $#$names;
-			}
-			$go->($client);
-		}
-	}
-	is(scalar(keys %told), $commands, "$isolation: all commands were executed");
-	is(join(' ', grep { keys %{ $told{$_} } != 1 } sort keys %told), '', "$isolation: all clients got the same entities");
-	is( $control->ask('SELECT count(*), count(DISTINCT command), count(DISTINCT id) FROM orders'),
-		"$commands|$commands|$commands", "$isolation: each command made one order");
-	is( join(' ', sort { $a <=> $b } map { (keys %$_)[0] } values %told),
-		$control->ask('SELECT string_agg(id::text, $$ $$ ORDER BY id) FROM orders'), "$isolation: the clients got the ids of these orders");
-	is( join(' ', grep { !/^(40001|40P01)$/ } sort keys %{ $retries{$isolation} }), '', "$isolation: all errors can be retried");
-	$orders{$isolation} = $control->ask('SELECT count(*) FROM orders');
-	$_->{session}->quit for @clients;
-}
-
-contend($_) for 'READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE';
-cmp_ok($retries{'REPEATABLE READ'}{'40001'} // 0, '>', 0, 'REPEATABLE READ: some transactions were retried');
-cmp_ok($retries{'SERIALIZABLE'}{'40001'} // 0, '>', 0, 'SERIALIZABLE: some transactions were retried');
-
-diag('figures: ' . join('; ', map {
-	my $isolation = $_;
-	"$isolation: 60 commands by 12 sessions, $tries{$isolation} transactions, "
-	  . join('', map { "$retries{$isolation}{$_} times $_, " } sort keys %{ $retries{$isolation} }) . "$orders{$isolation} orders"
-} 'READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE'));
 
 $node->stop;
 done_testing();

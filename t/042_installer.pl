@@ -1,17 +1,15 @@
 # The role that creates the extension needs only CREATE on the database. It can use
 # the extension and grant rights on it, but cannot make other roles run its code:
-# it owns neither the tables, nor the sequences, nor the view, nor the schema, which
-# must not exist before. Dumps by a superuser and by the installer are restored by
-# either.
+# it owns neither the tables, nor the sequences, nor the view, nor the schema.
 
 use strict;
 use warnings;
-use IPC::Run;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 use Functions;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use Roles;
 use Test::More;
 
 my $node = PostgreSQL::Test::Cluster->new('installer');
@@ -19,47 +17,14 @@ $node->init;
 $node->start;
 
 my $superuser = $node->safe_psql('postgres', 'SELECT current_user');
-my $backup = $node->backup_dir;
 
-$node->safe_psql(
-	'postgres', q{
-	CREATE ROLE installer LOGIN;
-	CREATE ROLE application LOGIN;
-	CREATE ROLE stranger LOGIN});
+create_roles($node);
 
-sub new_database
-{
-	my ($database) = @_;
-
-	$node->safe_psql('postgres', "CREATE DATABASE $database; GRANT CREATE ON DATABASE $database TO installer");
-}
-
-# The rows that a role gets, or the SQLSTATE of its first error
-sub as_role
+sub as
 {
 	my ($role, $database, $query) = @_;
-	my ($rows, $errors);
 
-	$node->psql(
-		$database, $query,
-		stdout => \$rows,
-		stderr => \$errors,
-		extra_params => [ '--username', $role, '--set=VERBOSITY=sqlstate' ]);
-	die "$role cannot connect: $errors" if $errors =~ /^psql: error/m;
-	return $errors =~ /ERROR:  (\w{5})/ ? $1 : $rows;
-}
-
-# The error messages of a program without hints and positions: each message once,
-# with its count
-sub messages
-{
-	my ($program, @arguments) = @_;
-	my $errors;
-	my %count;
-
-	IPC::Run::run([ $program, @arguments ], '>', '/dev/null', '2>', \$errors);
-	$count{$1}++ while $errors =~ /ERROR:  ([^\n]*)/g;
-	return join("\n", map { "$count{$_} $_" } sort keys %count);
+	return as_role($node, $role, $database, $query);
 }
 
 my $command = q{'c0000000-0000-4000-8000-00000000000a'};
@@ -69,8 +34,8 @@ my @sequences = map { "${_}_ticker" } @Functions::tickers;
 
 # --- Ownership ---------------------------------------------------------------
 
-new_database('shop');
-is(as_role('installer', 'shop', 'CREATE EXTENSION idgen'), '', 'a role with CREATE on the database can create the extension');
+new_database($node, 'shop');
+is(as('installer', 'shop', 'CREATE EXTENSION idgen'), '', 'a role with CREATE on the database can create the extension');
 is( $node->safe_psql('shop', q{
 		SELECT DISTINCT pg_get_userbyid(relowner) FROM pg_class WHERE relnamespace = 'idgen'::regnamespace
 		UNION SELECT pg_get_userbyid(proowner) FROM pg_proc WHERE pronamespace = 'idgen'::regnamespace
@@ -88,7 +53,7 @@ is( $node->safe_psql('shop', q{SELECT reloptions FROM pg_class WHERE oid = 'idge
 	'{autovacuum_vacuum_scale_factor=0.02}', 'creation_identifiers has its autovacuum setting');
 
 # Code of the installer, which raises an error when another role runs it
-as_role('installer', 'shop', q{
+as('installer', 'shop', q{
 	CREATE SCHEMA hers;
 	GRANT USAGE ON SCHEMA hers TO PUBLIC;
 	CREATE FUNCTION hers.spy(anyelement) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$
@@ -106,7 +71,7 @@ as_role('installer', 'shop', q{
 	CREATE TABLE hers.bait (prefix text);
 	CREATE INDEX ON hers.bait (prefix) WHERE hers.spy(1) = 1;
 	GRANT SELECT ON hers.bait TO PUBLIC});
-is(as_role($superuser, 'shop', q{EXPLAIN SELECT FROM hers.bait WHERE prefix = 'a'}), 'TRAP0', 'a superuser who reads a view of the installer runs the trap');
+is(as($superuser, 'shop', q{EXPLAIN SELECT FROM hers.bait WHERE prefix = 'a'}), 'TRAP0', 'a superuser who reads a view of the installer runs the trap');
 
 # --- Attacks by the installer ------------------------------------------------
 
@@ -165,9 +130,9 @@ for my $attack (
 	'ALTER SCHEMA idgen OWNER TO installer',
 	'DROP SCHEMA idgen CASCADE')
 {
-	is(as_role('installer', 'shop', $attack), '42501', "rejected: $attack");
+	is(as('installer', 'shop', $attack), '42501', "rejected: $attack");
 }
-as_role('installer', 'shop', 'GRANT ALL ON SCHEMA idgen TO installer');
+as('installer', 'shop', 'GRANT ALL ON SCHEMA idgen TO installer');
 is( $node->safe_psql('shop', q{SELECT has_schema_privilege('installer', 'idgen', 'CREATE')}),
 	'f', 'the installer cannot grant itself CREATE on the schema');
 
@@ -181,9 +146,9 @@ for my $call (
 	'SELECT count(*) = ' . @Functions::tickers . ' FROM idgen.tickers',
 	'SELECT idgen.purge_creations() = 0')
 {
-	is(as_role($superuser, 'shop', $call), 't', "a superuser can run: $call");
+	is(as($superuser, 'shop', $call), 't', "a superuser can run: $call");
 }
-$node->command_ok([ 'pg_dump', '--format=custom', "--file=$backup/after_attacks", $node->connstr('shop') ],
+$node->command_ok([ 'pg_dump', '--format=custom', '--file=' . $node->backup_dir . '/after_attacks', $node->connstr('shop') ],
 	'a superuser can dump the database');
 
 # --- Rights of the installer -------------------------------------------------
@@ -200,9 +165,9 @@ for my $call (
 	'SELECT count(*) = ' . @Functions::tickers . ' FROM idgen.tickers',
 	'SELECT idgen.is_recent_uuid_v7(idgen.uuid_v7_ordered())')
 {
-	is(as_role('installer', 'shop', $call), 't', "the installer can run: $call");
+	is(as('installer', 'shop', $call), 't', "the installer can run: $call");
 }
-is( as_role('installer', 'shop', q{
+is( as('installer', 'shop', q{
 		GRANT SELECT, INSERT, DELETE ON idgen.creation_identifiers TO application;
 		GRANT SELECT (prefix, domain) ON idgen.id_prefixes TO application;
 		GRANT SELECT, UPDATE ON idgen.snowflake_ticker TO application}),
@@ -218,20 +183,12 @@ sub uses_grants
 		q{SELECT domain IS NOT NULL FROM idgen.parse_prefixed_id('inv_1')},
 		q{SELECT setval('idgen.snowflake_ticker', last_value) > 0 FROM idgen.snowflake_ticker})
 	{
-		is(as_role('application', $database, $call), 't', "$when, a role with grants can run: $call");
+		is(as('application', $database, $call), 't', "$when, a role with grants can run: $call");
 	}
-	is(as_role('application', $database, 'TRUNCATE idgen.creation_identifiers'), '42501', "$when, TRUNCATE is rejected");
-	is(as_role('stranger', $database, "SELECT idgen.create_once($command, $entity)"), '42501', "$when, a role without grants is rejected");
+	is(as('application', $database, 'TRUNCATE idgen.creation_identifiers'), '42501', "$when, TRUNCATE is rejected");
+	is(as('stranger', $database, "SELECT idgen.create_once($command, $entity)"), '42501', "$when, a role without grants is rejected");
 }
-uses_grants('shop', 'granted');
 
-# --- Dump and restore --------------------------------------------------------
-
-$node->safe_psql('shop', q{DROP TABLE hers.bait; DROP DOMAIN account_id; DELETE FROM idgen.id_prefixes WHERE prefix = 'acct'});
-my $contents = q{
-	SELECT command_id, entity_id, entity_number FROM idgen.creation_identifiers ORDER BY 1;
-	SELECT prefix, domain FROM idgen.id_prefixes ORDER BY 1;
-	SELECT layout, reserved_value FROM idgen.tickers ORDER BY 1};
 my $rights = q{
 	SELECT relname, '', a.grantor::regrole, a.grantee::regrole, a.privilege_type, a.is_grantable
 	FROM pg_class, aclexplode(relacl) a WHERE relnamespace = 'idgen'::regnamespace
@@ -239,83 +196,8 @@ my $rights = q{
 	SELECT relname, attname, a.grantor::regrole, a.grantee::regrole, a.privilege_type, a.is_grantable
 	FROM pg_class c JOIN pg_attribute ON attrelid = c.oid, aclexplode(attacl) a WHERE relnamespace = 'idgen'::regnamespace
 	ORDER BY 1, 2, 3, 4, 5};
-my $contents_before = $node->safe_psql('shop', $contents);
+$node->safe_psql('shop', 'DROP DOMAIN account_id');
 my $rights_before = $node->safe_psql('shop', $rights);
-
-for my $role ($superuser, 'installer')
-{
-	for my $format ('plain', 'custom')
-	{
-		$node->command_ok(
-			[ 'pg_dump', '--username', $role, "--format=$format", "--file=$backup/$role.$format", $node->connstr('shop') ],
-			"$role can dump, $format");
-	}
-}
-
-sub restore
-{
-	my ($role, $database, $dump, @options) = @_;
-
-	return $dump =~ /plain$/
-	  ? messages('psql', '--no-psqlrc', '--username', $role, '--file', "$backup/$dump", $node->connstr($database))
-	  : messages('pg_restore', '--username', $role, @options, '--dbname', $node->connstr($database), "$backup/$dump");
-}
-
-sub is_restored
-{
-	my ($database, $when) = @_;
-
-	is($node->safe_psql($database, $contents), $contents_before, "$when, the contents are the same");
-	is($node->safe_psql($database, $rights), $rights_before, "$when, the rights are the same");
-	uses_grants($database, $when);
-	$node->safe_psql($database, 'TRUNCATE idgen.creation_identifiers');
-}
-
-# A restore by a superuser prints no errors, whichever role made the dump.
-for my $dump ("$superuser.plain", "$superuser.custom", 'installer.plain', 'installer.custom')
-{
-	my $database = $dump =~ s/\W/_/gr;
-
-	new_database($database);
-	is(restore($superuser, $database, $dump), '', "a superuser restores $dump without errors");
-	is_restored($database, "restored from $dump");
-	next if $dump =~ /plain$/;
-	is(restore($superuser, $database, $dump, '--clean', '--if-exists'), '', "a superuser restores $dump over itself without errors");
-	is_restored($database, "restored over itself from $dump");
-}
-
-# A restore by the installer prints errors for the rights that the installer has
-# already, as docs/operations.md says. With these errors, pg_restore skips grants to
-# other roles on the same object, psql does not.
-
-# for the two tables and each sequence
-my $rights_it_has = (2 + @sequences) . ' grant options cannot be granted back to your own grantor';
-system_or_bail('pg_restore', "--file=$backup/restored.plain", "$backup/installer.custom");
-for my $case (
-	[ 'installer.plain', [], $rights_it_has ],
-	[ 'restored.plain', [], $rights_it_has ],
-	[ 'installer.custom', [], $rights_it_has ],
-	[ 'installer.custom', ['--no-privileges'], '' ])
-{
-	my ($dump, $options, $errors) = @$case;
-	my $what = join(' ', $dump, @$options);
-	my $database = "by_installer_" . $what =~ s/\W/_/gr;
-	my $others = qr/^\w+\|\w*\|installer\|application\|.*\n?/m;
-
-	new_database($database);
-	$node->safe_psql($database, 'GRANT CREATE ON SCHEMA public TO installer');
-	is(restore('installer', $database, $dump, @$options), $errors, "the installer restores $what, with the documented errors");
-	if ($dump =~ /plain$/)
-	{
-		is_restored($database, "restored by the installer, $what");
-		next;
-	}
-	is($node->safe_psql($database, $contents), $contents_before, "$what: the contents are the same");
-	is($node->safe_psql($database, $rights) =~ s/$others//gr, $rights_before =~ s/$others//gr, "$what: the installer's rights are the same");
-
-	is(restore('installer', $database, $dump, '--clean', @$options), $errors, "$what, over itself, likewise");
-	is($node->safe_psql($database, $contents), $contents_before, "$what, over itself: the contents are the same");
-}
 
 # --- DROP and CREATE EXTENSION -----------------------------------------------
 
@@ -324,88 +206,22 @@ my $schema = q{
 	FROM pg_namespace, aclexplode(nspacl) WHERE nspname = 'idgen' GROUP BY nspowner};
 my $schema_made = $node->safe_psql('shop', $schema);
 is($schema_made, "$superuser|-=USAGE $superuser=CREATE $superuser=USAGE", 'only the superuser has CREATE on the schema');
-is(as_role('installer', 'shop', 'DROP DOMAIN hers.invoice_id; DROP EXTENSION idgen'), '', 'the installer can drop the extension');
+is(as('installer', 'shop', 'DROP DOMAIN hers.invoice_id; DROP EXTENSION idgen'), '', 'the installer can drop the extension');
 is($node->safe_psql('shop', q{SELECT count(*) FROM pg_namespace WHERE nspname = 'idgen'}), '0', 'the schema is dropped with it');
-is(as_role('stranger', 'shop', 'ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO PUBLIC'), '', 'another role has default privileges');
-is(as_role('installer', 'shop', 'CREATE EXTENSION idgen'), '', 'the installer can create the extension again');
+is(as('stranger', 'shop', 'ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO PUBLIC'), '', 'another role has default privileges');
+is(as('installer', 'shop', 'CREATE EXTENSION idgen'), '', 'the installer can create the extension again');
 is($node->safe_psql('shop', $schema), $schema_made, 'the schema has the same owner and rights');
 is( $node->safe_psql('shop', $rights), $rights_before =~ s/^\w+\|\w*\|installer\|.*\n?//gmr, 'the installer has the same rights');
-is(as_role('installer', 'shop', "SELECT created FROM idgen.create_once($command, $entity)"), 't', 'the installer can call create_once()');
-is(as_role('stranger', 'shop', "SELECT idgen.create_once($command, $entity)"), '42501', 'alone');
+is(as('installer', 'shop', "SELECT created FROM idgen.create_once($command, $entity)"), 't', 'the installer can call create_once()');
+is(as('stranger', 'shop', "SELECT idgen.create_once($command, $entity)"), '42501', 'alone');
 
 # The extension of a superuser has no grants to other roles.
 $node->safe_psql('shop', 'DROP EXTENSION idgen; CREATE EXTENSION idgen');
 is($node->safe_psql('shop', q{SELECT count(*) FROM pg_class WHERE relnamespace = 'idgen'::regnamespace AND relacl IS NOT NULL AND relkind <> 'v'}),
 	'0', 'an installation by a superuser makes no grants to itself');
 
-is(as_role($superuser, 'shop', 'DROP EXTENSION idgen; CREATE EXTENSION idgen SCHEMA public'), '0A000', 'another schema is rejected');
-is(as_role($superuser, 'shop', 'CREATE EXTENSION idgen; ALTER EXTENSION idgen SET SCHEMA public'), '0A000', 'also later');
+is(as($superuser, 'shop', 'DROP EXTENSION idgen; CREATE EXTENSION idgen SCHEMA public'), '0A000', 'another schema is rejected');
+is(as($superuser, 'shop', 'CREATE EXTENSION idgen; ALTER EXTENSION idgen SET SCHEMA public'), '0A000', 'also later');
 
-# --- An existing schema ------------------------------------------------------
-
-# The installer tries to get a function into the schema that matches a superuser's
-# call better than the extension's own.
-new_database('premade');
-my $overload = q{
-	CREATE FUNCTION idgen.trim_creations(keep int) RETURNS bigint LANGUAGE plpgsql AS $$
-	BEGIN
-		ALTER ROLE installer SUPERUSER;
-		RETURN 0;
-	END $$};
-my $attacker = $node->background_psql('premade', on_error_stop => 0, extra_params => [ '--username', 'installer' ]);
-
-sub check_no_trap
-{
-	my ($when) = @_;
-
-	is(as_role($superuser, 'premade', 'SELECT idgen.trim_creations(1000)'), '0', "$when: a superuser can call a function");
-	is( $node->safe_psql('premade', q{SELECT count(*) FILTER (WHERE proname = 'trim_creations'), count(*) FILTER (WHERE pg_get_userbyid(proowner) = 'installer')
-			FROM pg_proc WHERE pronamespace = 'idgen'::regnamespace}),
-		'1|0', "$when: the function is the extension's own");
-	is( $node->safe_psql('premade', q{SELECT rolsuper FROM pg_roles WHERE rolname = 'installer'}), 'f', "$when: the installer is not a superuser");
-	$node->safe_psql('premade', 'ALTER ROLE installer NOSUPERUSER; DROP EXTENSION idgen CASCADE');
-}
-
-# in a schema that exists, by a function that is not committed
-$attacker->query_safe("CREATE SCHEMA idgen; BEGIN; $overload");
-my $installed = as_role('installer', 'premade', 'CREATE EXTENSION idgen');
-is($installed, '42P06', 'an existing schema with an uncommitted function is an error');
-$attacker->query_safe('COMMIT');
-$node->safe_psql('premade', 'DROP SCHEMA idgen CASCADE; CREATE EXTENSION idgen') if $installed ne '';
-check_no_trap('created in an open transaction');
-
-for my $owner ($superuser, 'installer')
-{
-	is(as_role($owner, 'premade', 'CREATE SCHEMA idgen'), '', "an empty schema of $owner");
-	is(as_role($_, 'premade', 'CREATE EXTENSION idgen'), '42P06', "is an error for $_") for $superuser, 'installer';
-	$node->safe_psql('premade', 'DROP SCHEMA idgen');
-}
-
-# in a schema that another transaction has created
-for my $end ('COMMIT', 'ROLLBACK')
-{
-	my $installing = $node->background_psql('premade', on_error_stop => 0);
-
-	$attacker->query_safe("BEGIN; CREATE SCHEMA idgen; $overload");
-	$installing->query_until(qr/begun/, "\\echo begun\nCREATE EXTENSION idgen;\n\\echo :SQLSTATE\n");
-	$node->poll_query_until('premade', q{SELECT count(*) = 1 FROM pg_locks WHERE locktype = 'transactionid' AND NOT granted})
-	  or die 'CREATE EXTENSION does not wait';
-	$attacker->query_safe($end);
-	is($installing->query(''), $end eq 'COMMIT' ? '23505' : '00000', "CREATE EXTENSION waits for a transaction that creates the schema: $end");
-	$installing->quit;
-	$node->safe_psql('premade', 'DROP SCHEMA idgen CASCADE; CREATE EXTENSION idgen') if $end eq 'COMMIT';
-	check_no_trap($end);
-}
-
-# in the schema of an extension that is not committed
-my $installing = $node->background_psql('premade');
-$installing->query_safe('BEGIN; CREATE EXTENSION idgen');
-is(as_role('installer', 'premade', $overload), '3F000', 'no other session sees the new schema before the commit');
-$installing->query_safe('COMMIT');
-$installing->quit;
-is(as_role('installer', 'premade', $overload), '42501', 'nor can the installer create a function in it later');
-check_no_trap('installed by a superuser');
-
-$attacker->quit;
 $node->stop;
 done_testing();

@@ -5,7 +5,10 @@
 
 use strict;
 use warnings;
+use FindBin;
+use lib "$FindBin::RealBin/lib";
 use IPC::Run;
+use Page;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -236,13 +239,10 @@ is( $west->safe_psql('whole', q{
 # --- Takeover ---------------------------------------------------------------
 
 # The west replaces the east, as in an upgrade: its tickers are raised above the
-# east's high-water marks, and then it may use the east's node id.
+# east's high-water marks, by the SQL of docs/operations.md, and then it may use the east's node id.
 ask($west, "DROP SUBSCRIPTION $_") for 'of_east', 'wide', 'kinds', 'commands', $version < 160000 ? () : 'shared_from_east';
 my @last = split /\|/, ask($east, 'SELECT idgen.snowflake(), idgen.js_id(), idgen.decimal_id(), idgen.trace_id(), idgen.uuid_v7_ordered()');
-my $take_over = ask($east, q{
-	SELECT format('SELECT idgen.raise_ticker(%L, %L);', layout, reserved_until)
-	FROM idgen.tickers WHERE reserved_until IS NOT NULL
-	UNION ALL SELECT format('SELECT idgen.raise_decimal_id(%s);', idgen.decimal_id())});
+my $take_over = ask($east, Page->new('operations')->blocks('Replacing the publisher'));
 is(scalar(() = $take_over =~ /raise_(ticker|decimal_id)/g), 5, 'the east prints a call for each ticker');
 ask($west, $take_over);
 my @next = split /\|/, ask($west,

@@ -1,6 +1,6 @@
-# The SQL of docs/partitions.md: declarative partitions by a key of version 7 and
-# by ULIDs, and pg_partman with both. Every row is in the partition of its time,
-# and a query reads no other.
+# Partitions by a key with a time, of each of the four kinds, by creation time, and with
+# pg_partman; BRIN. Every row is in the partition of its time, and a query reads no other.
+# The SQL is that of docs/recipes.md.
 #
 # The part for pg_partman is skipped where version 5.2 or a later one is not
 # installed (Debian: postgresql-17-partman and so on).
@@ -9,43 +9,50 @@ use strict;
 use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
-use Page;
-use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use Recipe;
 use Test::More;
 
-my $page = Page->new('partitions');
-my $node = PostgreSQL::Test::Cluster->new('partitions');
-$node->init;
-$node->append_conf('postgresql.conf', "timezone = 'UTC'\nautovacuum = off");
-$node->start;
-$node->safe_psql('postgres', 'CREATE EXTENSION idgen');
+my $recipe = Recipe->new('partitions', conf => "timezone = 'UTC'\n");
+my $node = $recipe->node;
 
-sub query { return $node->safe_psql('postgres', @_) }
+sub query { return $recipe->query(@_) }
 
 # --- Declarative partitions -------------------------------------------------
 
-my ($create, $explain, $ulids, $move) = $page->blocks('Declarative partitions');
+my ($create, $move) = $recipe->blocks('Partitions by time');
+my ($tables, $explain) = $create =~ /^(.*)^(EXPLAIN.*)/ms;
 
-is( query($create),
+is( query($tables),
 	"measurements_2026_10|2026-10-31 23:59:59.999+00|3.5\nmeasurements_2026_11|2026-11-01 00:00:00+00|3.4",
 	'the bounds are half-open: a row is in the partition of its millisecond');
 like(query($explain), qr/measurements_2026_11/, 'a query for a range of time reads its partition');
 unlike(query($explain), qr/measurements_2026_10|default/, 'and no other one');
 is( query($explain) =~ s/^/ /mgr =~ s/^ +(Recheck|Index|Filter|->  Bitmap Index).*\n?//mgr =~ s/\s+$//r,
-	($page->section('Declarative partitions') =~ /^```text\n(.*?)^```/ms)[0] =~ s/\s+$//r,
+	($recipe->page->section('Partitions by time') =~ /^```text\n(.*?)^```/ms)[0] =~ s/\s+$//r,
 	'the plan is that of the page');
 my $later = $explain =~ s/'2026-11-01 00:00:00\+00'/now() + interval '50 years'/r =~ s/'2026-11-08 00:00:00\+00'/now() + interval '51 years'/r;
 like(query($later), qr/Subplans Removed: 2/, 'with a range that is not constant, partitions are pruned when the query begins');
 
-my $plan = query($ulids);
-like($plan, qr/readings_2026_11/, 'ULIDs: a query for a range of time reads its partition');
-unlike($plan, qr/readings_2026_10|default/, 'ULIDs: and no other one');
-query(q{INSERT INTO readings SELECT idgen.ulid_from_uuid(idgen.uuid_v7(t)) FROM unnest('{2026-09-30 23:59:59.999+00, 2026-10-01 00:00:00+00,
-	2026-10-31 23:59:59.999+00, 2026-11-01 00:00:00+00, 2026-11-30 23:59:59.999+00, 2026-12-01 00:00:00+00}'::timestamptz[]) t});
-is( query(q{SELECT string_agg(tableoid::regclass::text, ' ' ORDER BY id) FROM readings}),
-	'readings_default readings_2026_10 readings_2026_10 readings_2026_11 readings_2026_11 readings_default',
-	'ULIDs: each is in the partition of its millisecond');
+# The other kinds of keys, by the names of their functions
+my %kind = (
+	comb => [ 'uuid', 'idgen.comb(t)' ],
+	ulid => [ 'text COLLATE "C"', 'idgen.ulid_from_uuid(idgen.uuid_v7(t))' ],
+	snowflake => [ 'bigint', 'idgen.snowflake_floor(t)' ]);
+for my $kind (sort keys %kind)
+{
+	my ($type, $id_at) = @{ $kind{$kind} };
+	my $other = sub { return $_[0] =~ s/measurements/of_$kind/gr =~ s/id uuid/id $type/r =~ s/uuid_v7_/${kind}_/gr =~ s/^INSERT.*//msr =~ s/DEFAULT idgen\.uuid_v7\(\)//r };
+
+	query($other->($tables));
+	my $plan = query($other->($explain));
+	like($plan, qr/of_${kind}_2026_11/, "$kind: a query for a range of time reads its partition");
+	unlike($plan, qr/of_${kind}_(2026_10|default)/, "$kind: and no other one");
+	query(qq{INSERT INTO of_$kind SELECT $id_at FROM unnest('{2026-09-30 23:59:59.999+00, 2026-10-01 00:00:00+00,
+		2026-10-31 23:59:59.999+00, 2026-11-01 00:00:00+00, 2026-11-30 23:59:59.999+00, 2026-12-01 00:00:00+00}'::timestamptz[]) t});
+	is( query(qq{SELECT string_agg(replace(tableoid::regclass::text, 'of_${kind}_', ''), ' ' ORDER BY id) FROM of_$kind}),
+		'default 2026_10 2026_10 2026_11 2026_11 default', "$kind: each is in the partition of its millisecond");
+}
 
 like(
 	($node->psql('postgres', ($move =~ /^(INSERT.*?;)/m)[0] . q{
@@ -59,7 +66,7 @@ is( query('SELECT tableoid::regclass, idgen.uuid_timestamp(id) FROM measurements
 
 # --- Partitions by creation time --------------------------------------------
 
-my ($shipments) = $page->blocks('Partitions by creation time');
+my ($shipments) = $recipe->blocks('Partitions by creation time');
 
 like(query($shipments), qr/shipments_2026_11/, 'created_near: a query for an id reads its partition');
 unlike(query('EXPLAIN ' . ($shipments =~ /^EXPLAIN \(COSTS OFF\) (.*)/ms)[0]), qr/shipments_(2026_10|default)/, 'created_near: and no other one');
@@ -113,6 +120,22 @@ for my $bound ('noon', 'midnight')
 	like($plan{generic}, qr/Subplans Removed: @{[ 365 - $expected ]}/, "created_near, generic: the others are removed when the query begins, $bound");
 }
 
+# --- BRIN -------------------------------------------------------------------
+
+{
+	my $heading = 'BRIN on time-ordered keys';
+	$recipe->paste($heading);
+	query(q{INSERT INTO samples SELECT idgen.uuid_v7(timestamptz '2026-11-01 00:00:00+00' + i * interval '1 second'), i FROM generate_series(0, 199999) i});
+	query('VACUUM ANALYZE samples');    # as autosummarize does, from autovacuum
+	my $execute = q{samples_within('2026-11-02 00:00:00+00', '2026-11-02 00:10:00+00')};
+	like($recipe->plan_of($heading, $execute, "plan_cache_mode = $_"), qr/Bitmap Index Scan on samples_id_idx/, "BRIN: the index is used ($_)")
+	  for qw(force_custom_plan force_generic_plan);
+	is($recipe->outcome($recipe->prepared($heading) . "EXECUTE $execute") + 0, 86699.5, 'BRIN: and the rows are found');
+	cmp_ok(query(q{SELECT pg_relation_size('samples_id_idx') / current_setting('block_size')::int}), '<', 10, 'BRIN: the index has a few pages');
+	my ($removed) = query("ANALYZE samples; " . $recipe->prepared($heading) . " EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) EXECUTE $execute") =~ /Rows Removed by Index Recheck: (\d+)/;
+	cmp_ok($removed // 0, '<', 2 * 130 * 200, 'BRIN: of the table, it reads the blocks of that time');
+}
+
 # --- pg_partman -------------------------------------------------------------
 
 my ($sharedir) = run_command([ 'pg_config', '--sharedir' ]);
@@ -126,7 +149,14 @@ SKIP:
 	skip 'pg_partman 5.2 or later is not installed', 1 unless at_least(2);
 	note("pg_partman $version");
 
-	my ($parents, $maintain, $move_default) = $page->blocks('pg_partman');
+	# The page has version 7. The same for ULIDs, with the functions that it names
+	my ($visits, $calls) = $recipe->blocks('pg_partman');
+	my ($encoder, $decoder) = $recipe->page->section('pg_partman') =~ /these are `(.*?)` and `(.*?)`/;
+	my ($once, $setup, $retention) = $visits =~ /^(.*?)^(CREATE TABLE.*?)^(UPDATE.*)/ms;
+	my $clicks = $setup =~ s/public\.visits/public.clicks/gr =~ s/id uuid/id text COLLATE "C"/r =~ s/idgen\.uuid_v7\(\)/idgen.ulid()/r
+	  =~ s/idgen\.uuid_v7_floor/$encoder/r =~ s/idgen\.uuid_text_timestamp/$decoder/r;
+	my ($maintain, $move_default) = $calls =~ /^(CALL.*?)^(SELECT.*)/ms;
+	my $maintain_both = $retention =~ s/= 'public\.visits'/IN ('public.visits', 'public.clicks')/r . $maintain;
 	my %time_of = (visits => 'idgen.uuid_timestamp(id)', clicks => 'idgen.ulid_timestamp(id)');
 	my %id_at = (visits => 'idgen.uuid_v7(instant)', clicks => 'idgen.ulid_from_uuid(idgen.uuid_v7(instant))');
 	my %within = (visits => 'uuid_v7_within', clicks => 'ulid_within');
@@ -147,7 +177,7 @@ SKIP:
 	my $today;
 	my $day = sub { return query("SELECT to_char(date '$today' + $_[0], 'YYYYMMDD')") };
 
-	query("BEGIN; $parents COMMIT");    # on one day
+	query("BEGIN; $once $setup $clicks COMMIT");    # on one day
 	$today = query(q{SELECT to_date(max(right(inhrelid::regclass::text, 8)), 'YYYYMMDD') - 2 FROM pg_inherits WHERE inhparent = 'visits'::regclass AND inhrelid::regclass::text !~ 'default'});
 	for my $table (qw(visits clicks))
 	{
@@ -166,9 +196,9 @@ SKIP:
 	{
 		skip 'partition_data_time() knows uuid and text from pg_partman 5.3 on', 1 unless at_least(3);
 
-		for my $statement ($move_default =~ /(.*?;)/sg)
+		for my $table (qw(visits clicks))
 		{
-			my ($table) = $statement =~ /public\.(\w+)/;
+			my $statement = $move_default =~ s/visits/$table/r;
 			my $calls = 0;
 
 			# until there is nothing left to move, as the page says
@@ -183,9 +213,9 @@ SKIP:
 
 	# What the maintenance has to do is set by data: more partitions ahead, and rows
 	# older than the retention.
-	$maintain =~ s/'30 days'/'2 days'/ or die;
+	$maintain_both =~ s/'30 days'/'2 days'/ or die;
 	query('UPDATE partman.part_config SET premake = 20');
-	query($maintain);
+	query($maintain_both);
 	for my $table (qw(visits clicks))
 	{
 		my @days = $days->($table);

@@ -44,7 +44,7 @@ sub insertion
 		(SELECT i, timestamptz '2026-03-01 12:00:00+00' + i * interval '10 ms' AS at FROM generate_series($first, $last) i OFFSET 0) s};
 }
 
-# name => [ placement, type, expression, { index => columns, unique => 0, after => statements, unlogged => 1 } ]
+# name => [ placement, type, expression, { index => columns, unique => 0, after => statements, unlogged => 1, intervals => of the measurement } ]
 my $v4 = 'gen_random_uuid()';
 my $v7 = 'idgen.uuid_v7(at)';
 my @zoo = (
@@ -71,8 +71,10 @@ my @zoo = (
 	[ 'bytea', 'scattered', 'bytea', 'substr(sha256(i::text::bytea), 1, 16)' ],
 	[ 'random bigint', 'scattered', 'bigint', '(random() * 9e18)::bigint' ],
 	[ 'composite of version 4', 'scattered', 'uuid', $v4, { index => '(t, k)' } ],
-	# its new rows go to the fullest leaves, which split sooner than the average
-	[ 'composite of version 7', 'local|mixed', 'uuid', $v7, { index => '(t, k)', accuracy => 0.6 } ],
+	# its hundred prefixes grow at the same rate, and split their leaves at the same time
+	[ 'composite of version 7', 'local|mixed', 'uuid', $v7, { index => '(t, k)', intervals => 15 } ],
+	[ 'composite of 16 numbers and an ordered one', 'local', 'int', 'hashint4(i) & 15', { index => '(k, i)' } ],
+	[ 'composite of 1024 numbers and an ordered one', 'scattered|mixed', 'int', 'hashint4(i) & 1023', { index => '(k, i)' } ],
 	[ 'foreign key', 'scattered', 'int REFERENCES parents', 'i * 37 % 100', { unique => 0 } ],
 	[ 'few values', 'local|mixed|scattered', 'int', 'i % 3', { unique => 0 } ],
 	[ 'half of version 4', 'mixed', 'uuid', "CASE WHEN i % 2 = 0 THEN $v4 ELSE $v7 END" ],
@@ -106,6 +108,30 @@ sub wal_of
 	return (split(/\|/, sql("SELECT coalesce(sum(images), 0), coalesce(sum(bytes), 0) FROM idgen.index_wal('$from', '$to') WHERE relation = '$relation'::regclass")), $from, $to);
 }
 
+# The images and the WAL of the index of a row, over a number of checkpoint intervals
+# of $n rows, if not given, of at least 2,000 rows
+sub measure
+{
+	my ($index, $n, $insertion, $intervals) = @_;
+	my ($images, $wal) = (0, 0);
+	my $found;
+
+	$intervals //= $n < 2000 ? 2000 / $n : 1;
+	$found = sql(join '', map {
+		"CHECKPOINT; SELECT pg_current_wal_flush_lsn() AS from_lsn \\gset\n" . $insertion->($_ * $n + 1, ($_ + 1) * $n) .
+		"; SELECT images, bytes FROM idgen.index_wal(:'from_lsn', pg_current_wal_flush_lsn()) WHERE relation = '$index'::regclass;"
+	} 0 .. $intervals - 1);
+
+	for (split /\n/, $found)
+	{
+		my ($some, $bytes) = split /\|/;
+
+		$images += $some;
+		$wal += $bytes;
+	}
+	return ($images / $intervals / $n, $wal / $intervals / $n);
+}
+
 my $number = 0;
 for my $animal (@zoo)
 {
@@ -133,16 +159,16 @@ for my $animal (@zoo)
 	cmp_ok(abs($density), '<', 1, "$title: density (difference $density)");
 	is($size, 0, "$title: size");
 
-	my ($measured_images, $measured_wal) = wal_of($index, insertion($table, $expression, $last + 1, $last + $next));
-	$_ /= $next for $measured_images, $measured_wal;
+	my ($measured_images, $measured_wal) =
+	  measure($index, $next, sub { insertion($table, $expression, $last + $_[0], $last + $_[1]) }, $how->{intervals} // 1);
 	if ($found eq 'unknown')
 	{
 		is("$images$wal", '', "$title: no images and no WAL are predicted");
 	}
 	else
 	{
-		ok(near($images, $measured_images, $how->{accuracy} // 0.2, 0.01), sprintf '%s: %.3f images a row, measured %.3f', $title, $images, $measured_images);
-		ok(near($wal, $measured_wal, $how->{accuracy} // 0.25, 50), sprintf '%s: %.0f bytes of WAL a row, measured %.0f', $title, $wal, $measured_wal);
+		ok(near($images, $measured_images, 0.2, 0.003), sprintf '%s: %.3f images a row, measured %.3f', $title, $images, $measured_images);
+		ok(near($wal, $measured_wal, 0.25, 20), sprintf '%s: %.0f bytes of WAL a row, measured %.0f', $title, $wal, $measured_wal);
 	}
 
 	my ($saves, $before) = split /\|/, sql("SELECT reindex_saves_bytes, size_bytes FROM idgen.index_report('$index')");
@@ -208,7 +234,9 @@ for my $plan (
 	[ 'bigint', 'i', 100, 1000 ], [ 'random', $v4, 100, 1000 ], [ 'uuid_v7()', $v7, 100, 1000 ],
 	[ q{short_comb('1 minute', 2)}, 'idgen.short_comb(run_length => 1, clock => at)', 100, 1000 ],
 	[ q{short_comb('1 minute', 2)}, 'idgen.short_comb(run_length => 1, clock => at)', 100, 10_000 ],
-	[ 'random', $v4, 100, 10_000 ])
+	[ 'random', $v4, 100, 10_000 ],
+	[ 'bigint', 'i', 100, 100 ], [ 'random', $v4, 100, 100 ],
+	[ q{short_comb('1 minute', 2)}, q{idgen.short_comb(run_length => 1, clock => at + i * interval '1990 ms')}, 0.5, 100 ])
 {
 	my ($key, $expression, $rate, $interval_rows) = @$plan;
 	my $type = $key eq 'bigint' ? 'bigint' : 'uuid';
@@ -220,11 +248,42 @@ for my $plan (
 		qq{SELECT p.images_per_row, p.index_bytes::float8 / s.index_size, p.leaf_density / s.avg_leaf_density
 		FROM idgen.key_plan($rate, interval '1 s' * $count / $rate, interval '1 s' * $interval_rows / $rate) p, pgstatindex('planned_pkey') s
 		WHERE p.key = \$\$$key\$\$});
-	my ($measured) = wal_of('planned_pkey', insertion('planned', $expression, $count + 1, $count + $interval_rows));
+	my ($measured) = measure('planned_pkey', $interval_rows, sub { insertion('planned', $expression, $count + $_[0], $count + $_[1]) });
 
-	ok(near($images, $measured / $interval_rows, 0.2, 0.01), "key_plan() of $key, $interval_rows rows a checkpoint: $images images a row, measured " . $measured / $interval_rows);
+	ok(near($images, $measured, 0.2, 0.002), "key_plan() of $key, $interval_rows rows a checkpoint: $images images a row, measured $measured");
 	cmp_ok(abs($size - 1), '<', 0.1, "its size by the measured one: $size");
 	cmp_ok(abs($density - 1), '<', 0.1, "its density by the measured one: $density");
+}
+
+# expected_key_cost() of few rows a checkpoint. Of short COMBs: the rows a minute, the
+# prefix bytes, and the place in the cycle of the first row.
+for my $case (
+	[ 'ordered' ], [ 'random' ],
+	[ 'short_comb', 20, 2, 0 ],
+	[ 'short_comb', 20, 2, 20 * 65536 - 30_000 ],
+	[ 'short_comb', 200, 2, 200 * 65536 - 30_000 ],
+	[ 'short_comb', 60, 1, 0 ],
+	[ 'short_comb', 5, 1, 0 ])
+{
+	my ($kind, $rate, $bytes, $first) = @$case;
+	my $expression = $kind eq 'ordered' ? 'idgen.uuid_v7(at)' : $kind eq 'random' ? $v4
+	  : "idgen.short_comb('1 minute', $bytes, 1, 'epoch'::timestamptz + ($first + i) * interval '1 minute' / $rate)";
+	my $title = join ', ', grep { defined } @$case;
+	my $count = 60_000;
+
+	sql("DROP TABLE IF EXISTS modeled; CREATE TABLE modeled (i int, k uuid PRIMARY KEY, t int, note text)");
+	sql(insertion('modeled', $expression, 1, $count));
+	for my $n (10, 100, 500)
+	{
+		my ($images, $wal) = measure('modeled_pkey', $n, sub { insertion('modeled', $expression, $count + $_[0], $count + $_[1]) });
+		my $of_comb = $rate ? ", $rate, $bytes, rows_in_cycle => mod($first + $count + 1000, ($rate * 256 ^ $bytes)::numeric)" : '';
+		my ($expected, $expected_wal) = split /\|/, sql(
+			"SELECT page_images_per_row, image_bytes_per_row + record_bytes_per_row FROM idgen.expected_key_cost('$kind', $count + 1000, $n$of_comb)");
+
+		ok(near($expected, $images, 0.2, 0.002), "expected_key_cost() of $title, $n rows a checkpoint: $expected images, measured $images");
+		ok(near($expected_wal, $wal, 0.2, 10), "its WAL: $expected_wal, measured $wal");
+		$count += 2000;
+	}
 }
 
 $node->stop;

@@ -235,7 +235,7 @@ lab_predict() {
         echo "COPY measured FROM STDIN (FORMAT csv, HEADER);"
         cat "$out/measurements.csv"
         echo "\\."
-        cat "$BENCH/sql/model.sql" "$BENCH/sql/model_changeover.sql"
+        cat "$BENCH/sql/model.sql"
     } | bench_psql -F , -v curve_interval="${size[curve_interval]}" -v wrap_rows="${size[wrap_rows]}" -v steady_days="${size[steady_days]}" \
         -v changeover_rows="${size[changeover_rows]}" -v changeover_rate="${size[changeover_rate]}" > "$bench_scratch/predictions" &&
         cat "$bench_scratch/predictions" >> "$out/measurements.csv"

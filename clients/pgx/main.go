@@ -48,6 +48,37 @@ func createOrder(db *pgx.Conn, commandID UUID, note string) (id UUID, created bo
 	return
 }
 
+var retriable = regexp.MustCompile("^(08|40|57P)")
+
+// createOrderUntilAnswered is for a command id that is made once, and is the same in every retry.
+func createOrderUntilAnswered(commandID UUID, note string) (id UUID, err error) {
+	for ; ; time.Sleep(100 * time.Millisecond) {
+		var db *pgx.Conn
+		if db, err = pgx.Connect(ctx, ""); err == nil {
+			id, _, err = createOrder(db, commandID, note)
+			db.Close(ctx)
+		}
+		var refusal *pgconn.PgError
+		if err == nil || errors.As(err, &refusal) && !retriable.MatchString(refusal.Code) {
+			return
+		}
+	}
+}
+
+// orders creates an order for each command id that it reads.
+func orders() {
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		var commandID UUID
+		hex.Decode(commandID[:], []byte(strings.ReplaceAll(lines.Text(), "-", "")))
+		id, err := createOrderUntilAnswered(commandID, lines.Text())
+		if err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		fmt.Printf("%x-%x-%x-%x-%x\n", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
+	}
+}
+
 func generator(db *pgx.Conn) error {
 	file, err := os.Open("short_comb.txt")
 	if err != nil {
@@ -176,6 +207,10 @@ func check(err error, holds bool, message string) error {
 }
 
 func main() {
+	if len(os.Args) == 2 && os.Args[1] == "orders" {
+		orders()
+		return
+	}
 	db, err := pgx.Connect(ctx, "") // PGHOST, PGPORT, PGUSER, PGDATABASE
 	if err != nil {
 		fmt.Println("not ok pgx: connect:", err)

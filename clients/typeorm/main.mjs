@@ -6,8 +6,9 @@ import { randomUUID } from 'node:crypto'
 import { DataSource } from 'typeorm'
 import { Account, Click, Event, Order, Visit } from './entities.mjs'
 import { CreateTables1700000000000 } from './migration.mjs'
+import { untilAnswered } from '../retry.mjs'
 import { shortComb } from '../short_comb.mjs'
-import { beyondDouble, hoursFromNow, knownAnswers, tasks } from '../tasks.mjs'
+import { beyondDouble, hoursFromNow, knownAnswers, onlyOrders, tasks } from '../tasks.mjs'
 
 const task = tasks('typeorm')
 const { PGHOST, PGPORT, PGUSER, PGDATABASE } = process.env
@@ -23,7 +24,7 @@ const source = new DataSource({
   schema: 'typeorm',
   extra: { options: '-c search_path=typeorm,public' },
 })
-await source.initialize()
+await untilAnswered(() => source.initialize())
 
 // What "typeorm migration:generate" would write.
 const differences = async () => (await source.driver.createSchemaBuilder().log()).upQueries.map(({ query }) => query)
@@ -61,6 +62,7 @@ const createOrder = (command, note) => source.transaction(async (manager) => {
   if (created) await manager.insert(Order, { id, note })
   return { id, created }
 })
+await onlyOrders(createOrder)
 
 await task('create once', async () => {
   const command = randomUUID()

@@ -60,7 +60,7 @@ check() {
 # A copy of the sources, without results of a build.
 copy_sources() {
     mkdir "$IDGEN_WORK/$1"
-    (cd "$IDGEN_SOURCE" && tar cf - --exclude='*.o' --exclude='*.so' Makefile idgen.control ./*.sql src advisor) |
+    (cd "$IDGEN_SOURCE" && tar cf - --exclude='*.o' --exclude='*.so' Makefile exports.txt idgen.control ./*.sql src advisor) |
         tar xf - -C "$IDGEN_WORK/$1"
 }
 
@@ -69,12 +69,12 @@ build_with() {
     copy_sources "build-$1" || return
     for folder in "$build" "$build/advisor"; do
         make -s -C "$folder" PG_CONFIG="$PG_CONFIG" with_llvm=no CC="$1" \
-            COPT="-Wall -Wextra -Wshadow -Werror $2" all || return
+            COPT="$(idgen_warnings) $2" all || return
     done
     [ -e "$build/idgen.so" ] && [ -e "$build/advisor/idgen_advisor.so" ]
 }
 
-# As in the Makefile; warnings of the server's headers are not reported.
+# Warnings of the server's headers are not reported.
 compiler_options() {
     printf '%s\n' "-I$IDGEN_SOURCE/src" "-I$IDGEN_SOURCE/advisor" -isystem "$("$PG_CONFIG" --includedir-server)" \
         -D_GNU_SOURCE -Wall -Wextra -Wshadow

@@ -15,11 +15,16 @@
 #                                sets DEBIAN_ROOT, or returns 1 and sets DEBIAN_WHY
 #   debian_copy_sources          copy idgen's sources to /idgen in it
 #   debian_add_major MAJOR       also install another, older PostgreSQL in it
+#   debian_engine LIBRARY ARCHIVE BUILD PACKAGES [OPTION ...]
+#                                for a script that tests idgen on another extension:
+#                                make a folder of PostgreSQL 18 with it, and copy
+#                                idgen's sources
 #   debian_run COMMAND ...       run a command in it
 #   debian_leave                 release the lock
 #
 # MAJOR may have the suffix of another architecture, which the machine can execute:
-# 15-i386, or 17-s390x with qemu-user-static registered in binfmt_misc.
+# 15-i386, or 17-s390x with qemu-user-static registered in binfmt_misc, where also
+# debootstrap runs in the emulator and takes long.
 #
 # The folders are in $IDGEN_MATRIX, with the logs of their installation.
 
@@ -207,6 +212,49 @@ debian_add_major() {
                 "postgresql-$major" "postgresql-server-dev-$major"
     } >"$DEBIAN_ROOT.$major.log" 2>&1 ||
         debian_why "PostgreSQL $major could not be installed in $DEBIAN_ROOT, see $DEBIAN_ROOT.$major.log"
+}
+
+# The extension NAME has the library NAME.so. Its sources are unpacked in /NAME, and
+# BUILD installs them; its argument is the path of pg_config. In test-WHAT.sh, OPTION is
+# --WHAT ARCHIVE or --folder FOLDER, and the folder $IDGEN_MATRIX/WHAT by default. Ends
+# the script with status 77 if anything is not available.
+debian_engine() {
+    local library=$1 name=${1%.so} archive=$2 build=$3 packages=$4 option pg_config wanted
+    shift 4
+    option=$(basename "$0" .sh)
+    option=${option#test-}
+    IDGEN_MATRIX=$IDGEN_MATRIX/$option
+    while [ $# -gt 0 ]; do
+        case $1 in --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;; esac
+        case $1 in
+            "--$option") archive=${2:-} ;;
+            --folder) IDGEN_MATRIX=$(realpath -m "${2:-}") ;;
+            -h | --help) idgen_help; exit 0 ;;
+            *) idgen_die "unknown option $1; see --help" ;;
+        esac
+        shift 2 || idgen_die "$1 requires a name"
+    done
+    [ -n "$archive" ] || { echo "no archive of $name is given, see --help"; exit 77; }
+    [ -r "$archive" ] || { echo "the archive of $name, $archive, does not exist"; exit 77; }
+
+    debian_make 18 || { echo "$DEBIAN_WHY"; exit 77; }
+    pg_config=$(debian_pg_config 18)
+    wanted="$(sha256sum <"$archive") $(debian_run "$pg_config" --version)"
+    if [ "$(cat "$DEBIAN_ROOT/$name.built" 2>/dev/null)" != "$wanted" ] ||
+        [ ! -e "$DEBIAN_ROOT$(debian_run "$pg_config" --pkglibdir)/$library" ]; then
+        echo "Building $name in $DEBIAN_ROOT; the log is $DEBIAN_ROOT.$name.log"
+        rm -rf --one-file-system "$DEBIAN_ROOT/$name.built" "${DEBIAN_ROOT:?}/$name"
+        mkdir "$DEBIAN_ROOT/$name"
+        # shellcheck disable=SC2086  # a list of names
+        { tar xf "$archive" --no-same-owner --strip-components=1 -C "$DEBIAN_ROOT/$name" &&
+            debian_run apt-get -q update &&
+            debian_run apt-get -q install -y --no-install-recommends $packages &&
+            "$build" "$pg_config"; } >"$DEBIAN_ROOT.$name.log" 2>&1 ||
+            idgen_die "$name could not be built, see $DEBIAN_ROOT.$name.log"
+        rm -rf --one-file-system "${DEBIAN_ROOT:?}/$name"
+        echo "$wanted" >"$DEBIAN_ROOT/$name.built"
+    fi
+    debian_copy_sources
 }
 
 idgen_at_exit debian_end_child

@@ -163,8 +163,13 @@ debian_contents() {
         ! grep -E "$library|$share" "$work/$package.files" | grep advisor
 }
 
-# the tests of debian/tests, with the installed packages
-run_autopkgtest() { autopkgtest --no-built-binaries "$work"/postgresql-idgen_*.dsc "$work/$package"{,-advisor}_*.deb -- null; }
+# The tests of debian/tests, with the installed packages. They create a cluster, and
+# may give it the port of ours.
+run_autopkgtest() {
+    pg_ctlcluster "$major" idgen stop &&
+        autopkgtest --no-built-binaries "$work"/postgresql-idgen_*.dsc "$work/$package"{,-advisor}_*.deb -- null &&
+        pg_ctlcluster "$major" idgen start
+}
 
 remove_debian() { apt-get -q purge -y "$package" "$package-advisor" && no_files_are_left; }
 

@@ -6,8 +6,8 @@
 #   scripts/dev/test-assertions.sh t/NAME.pl ...     only these TAP tests
 #
 # Builds PostgreSQL 15 from Debian's source in a Debian system of its own (see
-# debian.sh), with --enable-cassert, RANDOMIZE_ALLOCATED_MEMORY and
-# CLOBBER_FREED_MEMORY, and runs scripts/test.sh on it; the servers of the TAP tests
+# debian.sh), with --enable-cassert, which implies CLOBBER_FREED_MEMORY, and
+# RANDOMIZE_ALLOCATED_MEMORY, and runs scripts/test.sh on it; the servers of the TAP tests
 # also have wal_consistency_checking = all. The system is kept for later runs.
 # Then two regression tests run with debug_discard_caches = 1. Ends with a line
 # "N passed, N failed"; the exit status is 0 if nothing failed, and 77 if the system
@@ -34,8 +34,8 @@ apt-get -q install -y --no-install-recommends dpkg-dev bison flex pkg-config lib
 rm -rf /var/tmp/postgresql && mkdir /var/tmp/postgresql && cd /var/tmp/postgresql
 apt-get -q source postgresql-15
 cd postgresql-15-*/
-./configure --prefix="$prefix" --enable-cassert --enable-debug --enable-tap-tests --without-readline \
-    --with-icu --with-openssl CPPFLAGS='-DRANDOMIZE_ALLOCATED_MEMORY -DCLOBBER_FREED_MEMORY' >/dev/null
+./configure --prefix="$prefix" --enable-cassert --enable-tap-tests --without-readline \
+    --with-icu --with-openssl CFLAGS=-O1 CPPFLAGS=-DRANDOMIZE_ALLOCATED_MEMORY >/dev/null
 make -s -j2 world-bin && make -s install-world-bin
 touch "$prefix/complete"
 rm -rf /var/tmp/postgresql

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 #
-# test-clients.sh: every program of clients/, through its driver or ORM.
+# test-clients.sh: every program of clients/, through its driver or ORM, also over
+# connections that are cut at each message (cut-wires.py).
 #
 #   scripts/dev/test-clients.sh [NAME ...]     default: all of clients/programs.txt
 #
@@ -14,6 +15,8 @@
 
 set -uo pipefail
 . "$(dirname "$0")/../lib.sh"
+# shellcheck source-path=SCRIPTDIR source=verdicts.sh
+. "$(dirname "$0")/verdicts.sh"
 
 idgen_no_options "$@"
 clients=$IDGEN_SOURCE/clients
@@ -74,4 +77,8 @@ createdb clients || idgen_die "no database could be made"
 psql -q -X -d clients -f "$clients/setup.sql" >/dev/null || idgen_die "setup.sql failed"
 
 idgen_say "The programs of clients/"
-PGHOST=127.0.0.1 PGUSER=app PGDATABASE=clients "$clients/run.sh" --all "$@"
+export PGHOST=127.0.0.1 PGUSER=app PGDATABASE=clients
+run_script "$clients/run.sh" --all "$@"
+idgen_say "Cut wires"
+run_script "$IDGEN_SOURCE/scripts/dev/cut-wires.py" "$@"
+end_of_scripts

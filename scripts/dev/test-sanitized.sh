@@ -21,7 +21,7 @@ set -uo pipefail
 idgen_no_options "$@"
 
 some_tests=(t/001_clock_steps.pl t/002_processes.pl t/030_crash.pl t/007_id_domains.pl t/011_ticker_clock.pl
-            t/006_id_pattern.pl t/003_properties.pl t/009_masks.pl)
+            t/006_id_pattern.pl t/003_properties.pl t/009_masks.pl t/009_mask_keys.pl t/009_mask_secrecy.pl)
 
 idgen_install_packages tests
 idgen_say "Building for $("$PG_CONFIG" --version), with the sanitizer"

@@ -19,6 +19,8 @@ set -uo pipefail
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source-path=SCRIPTDIR source=verdicts.sh
 . "$(dirname "$0")/verdicts.sh"
+# shellcheck source-path=SCRIPTDIR source=sanitized.sh
+. "$(dirname "$0")/sanitized.sh"
 
 idgen_no_options "$@"
 
@@ -27,27 +29,7 @@ idgen_install_packages
 idgen_say "Building for $("$PG_CONFIG" --version), with symbols"
 idgen_build COPT='-g -O1 -fno-omit-frame-pointer' || exit
 
-# A function whose error memcheck must report: it uses an uninitialized byte.
-as_server_user mkdir "$IDGEN_BUILD/control"
-as_server_user tee "$IDGEN_BUILD/control/control.c" >/dev/null <<'EOC'
-#include "postgres.h"
-#include "fmgr.h"
-
-PG_MODULE_MAGIC;
-PG_FUNCTION_INFO_V1(control);
-
-Datum
-control(PG_FUNCTION_ARGS)
-{
-	volatile char *bytes = malloc(100);
-	bool		set = bytes[PG_GETARG_INT32(0)] == 'x';
-
-	free((void *) bytes);
-	PG_RETURN_INT32(set ? 1 : 2);
-}
-EOC
-as_server_user "${CC:-cc}" -g -O1 -fPIC -shared -I "$("$PG_CONFIG" --includedir-server)" \
-    -o "$IDGEN_BUILD/control/control.so" "$IDGEN_BUILD/control/control.c" || exit
+probe_build -g -O1 || exit
 
 # initdb without valgrind; then the server with it
 idgen_start fsync=off autovacuum=off max_connections=20 shared_buffers=16MB wal_level=minimal \
@@ -67,32 +49,10 @@ as_server_user tee "$IDGEN_WORK/suppressions" >/dev/null <<'EOS'
    fun:pg_comp_crc32c*
 }
 {
-   WAL with bytes of padding
+   WAL and pages with bytes of padding
    Memcheck:Param
    pwrite64(buf)
-   ...
-   fun:XLogFlush
-}
-{
-   the same, if the WAL buffers are full
-   Memcheck:Param
-   pwrite64(buf)
-   ...
-   fun:XLogInsertRecord
-}
-{
-   the same, by the WAL writer
-   Memcheck:Param
-   pwrite64(buf)
-   ...
-   fun:XLogBackgroundFlush
-}
-{
-   pages with bytes of padding
-   Memcheck:Param
-   pwrite64(buf)
-   ...
-   fun:FileWrite
+   obj:*
 }
 {
    the cache of regular expressions moves an entry
@@ -114,12 +74,9 @@ as_server_user valgrind --quiet --trace-children=yes --child-silent-after-fork=n
     --track-origins=no --num-callers=30 --fullpath-after= --time-stamp=yes --error-markers=BEGIN,END \
     --suppressions="$IDGEN_WORK/suppressions" --log-file="$logs/%p.log" \
     "$(command -v postgres)" -D "$IDGEN_WORK/data" >"$IDGEN_WORK/server.log" 2>&1 &
-# idgen_stop ends it on exit
-for _ in {1..180}; do
-    pg_isready -q && break
-    sleep 1
-done
-pg_isready -q || { tail -n 20 "$IDGEN_WORK/server.log" >&2; idgen_die "the server did not start under valgrind"; }
+server=$!       # idgen_stop ends it on exit
+until pg_isready -q || ! kill -0 "$server" 2>/dev/null; do sleep 1; done
+pg_isready -q || { tail -n 20 "$IDGEN_WORK/server.log" "$logs"/*.log >&2; idgen_die "the server did not start under valgrind"; }
 
 idgen_say "pg_regress"
 arguments=(ISOLATION=)
@@ -159,12 +116,7 @@ echo "$masks"
 [ "$(grep -c '^t$' <<<"$masks")" -eq 2 ] && grep -q 'mask key "ü*" does not exist' <<<"$masks" && grep -q 'invalid line 2' <<<"$masks"
 verdict $? "masks: results and errors are as expected"
 
-control=$(psql -X -q -At -v ON_ERROR_STOP=1 <<SQL
-CREATE FUNCTION control(int) RETURNS int LANGUAGE c STRICT AS '$IDGEN_BUILD/control/control';
-SELECT pg_backend_pid();
-SELECT control(7);
-SQL
-)
+control=$(probe_call probe_uninitialized 7)
 idgen_stop
 wait
 

@@ -38,30 +38,19 @@ sub new
 	my ($class, $node, %how_many) = @_;
 	my $self = bless {
 		node => $node,
-		clients => [],
-		answers => 0,
-		errors => {},
-		seen => { map { $_ => {} } @functions },
-		repeated => [],
-		fallen => [],
-		phase_max => {}, last_phase_max => {},
-		reported => [],
-		undone => [],
-		commands => 0,
-		entity_of => {},
-		sends => 0,
-		replays => 0,
-		taken => 0,
-		lost => 0 }, $class;
+		(map { $_ => 0 } qw(answers commands sends replays taken lost)),
+		(map { $_ => [] } qw(clients repeated fallen reported undone)),
+		(map { $_ => {} } qw(errors seen phase_max last_phase_max entity_of)) }, $class;
 
 	$node->safe_psql('postgres', join(";\n",
 		'CREATE EXTENSION IF NOT EXISTS idgen',
 		'CREATE TABLE things (place bigint GENERATED ALWAYS AS IDENTITY, '
 		  . join(', ', map { "$_ $type_of{$_} DEFAULT idgen.$_()" } @functions) . ')',
 		'CREATE TABLE orders (id uuid, command uuid, filler text DEFAULT repeat(md5(random()::text), 8))'));
-	push @{ $self->{clients} }, { work => \&_insert } for 1 .. $how_many{inserting} // 4;
-	push @{ $self->{clients} }, { work => \&_take } for 1 .. $how_many{taking} // 2;
-	push @{ $self->{clients} }, { work => \&_create } for 1 .. $how_many{creating} // 6;
+	$self->{clients} = [
+		(map { { work => \&_insert } } 1 .. $how_many{inserting} // 4),
+		(map { { work => \&_take } } 1 .. $how_many{taking} // 2),
+		(map { { work => \&_create } } 1 .. $how_many{creating} // 6) ];
 	return $self;
 }
 
@@ -69,12 +58,7 @@ sub new
 sub answers { return $_[0]->{answers} }
 
 # The connected sessions
-sub sessions
-{
-	my ($self) = @_;
-
-	return grep { defined $_ } map { $_->{session} } @{ $self->{clients} };
-}
+sub sessions { return grep { defined } map { $_->{session} } @{ $_[0]->{clients} } }
 
 # The server stops or has stopped: read the last answer of each client. Identifiers
 # after that are greater than those before.
@@ -82,12 +66,9 @@ sub lose_all
 {
 	my ($self) = @_;
 
-	while (my @sessions = $self->sessions)
+	while ($self->sessions)
 	{
-		my %done = map { $_ => 1 } Client::wait_for_any(\@sessions, $PostgreSQL::Test::Utils::timeout_default);
-
-		%done or die 'the sessions do not end';
-		$self->_handle($_) for grep { $_->{session} && $done{ $_->{session} } } @{ $self->{clients} };
+		$self->_handle_answers($PostgreSQL::Test::Utils::timeout_default) or die 'the sessions do not end';
 	}
 	$self->{last_phase_max} = { %{ $self->{last_phase_max} }, %{ $self->{phase_max} } };
 	$self->{phase_max} = {};
@@ -108,12 +89,19 @@ sub run_until
 			$client->{session} = Client->connect($self->{node}) or last;
 			$client->{doing} = 'connect';
 		}
-		my @sessions = $self->sessions;
-
-		usleep(20_000) unless @sessions;
-		my %done = map { $_ => 1 } Client::wait_for_any(\@sessions, 1);
-		$self->_handle($_) for grep { $_->{session} && $done{ $_->{session} } } @{ $self->{clients} };
+		usleep(20_000) unless $self->sessions;
+		$self->_handle_answers(1);
 	}
+}
+
+# Wait for answers, and handle them; return their number.
+sub _handle_answers
+{
+	my ($self, $seconds) = @_;
+	my %done = map { $_ => 1 } Client::wait_for_any([ $self->sessions ], $seconds);
+
+	$self->_handle($_) for grep { $_->{session} && $done{ $_->{session} } } @{ $self->{clients} };
+	return scalar keys %done;
 }
 
 sub _handle
@@ -121,33 +109,20 @@ sub _handle
 	my ($self, $client) = @_;
 	my $session = $client->{session};
 
-	if ($session->{sqlstate})
-	{
-		$self->{errors}{ $session->{sqlstate} }++;
-		$self->{message}{ $session->{sqlstate} } //= $session->{message};
-	}
+	$self->{errors}{ $session->{sqlstate} }++ if $session->{sqlstate};
 	if ($session->{gone})
 	{
-		$self->{lost}++ if $client->{doing} ne 'connect';
-		$client->{work}->($self, $client, 'lost') if $client->{doing} ne 'connect';
+		$client->{session} = undef, usleep(20_000), return if $client->{doing} eq 'connect';
+		$self->{lost}++;
+		$client->{work}->($self, $client, 'lost');
 		$client->{session} = undef;
-		usleep(20_000) if $client->{doing} eq 'connect';
 		return;
 	}
 	$self->{answers}++ unless $session->{sqlstate};
-	if ($client->{doing} eq 'connect' || $client->{doing} eq 'recover')
-	{
-		$client->{work}->($self, $client, 'begin');
-	}
-	elsif ($session->{sqlstate})
-	{
-		$client->{work}->($self, $client, 'lost');
-		$self->_do($client, 'recover', 'ROLLBACK');
-	}
-	else
-	{
-		$client->{work}->($self, $client, $client->{doing});
-	}
+	my $begins = $client->{doing} =~ /^(connect|recover)$/;
+	my $fails = $session->{sqlstate} && !$begins;
+	$client->{work}->($self, $client, $begins ? 'begin' : $fails ? 'lost' : $client->{doing});
+	$self->_do($client, 'recover', 'ROLLBACK') if $fails;
 }
 
 sub _do
@@ -190,11 +165,7 @@ sub _insert
 	  . (1 + int rand 10) . ") RETURNING $columns";
 
 	$self->_see($client->{session}) if $client->{doing} =~ /insert/;
-	if ($what eq 'lost')
-	{
-		$client->{rows} = undef;
-		return;
-	}
+	$client->{rows} = undef, return if $what eq 'lost';
 	if ($what eq 'insert in a transaction')
 	{
 		$client->{rows} = [ map { $_->[0] } @{ $client->{session}{rows} } ];
@@ -252,17 +223,10 @@ sub _create
 	$self->{sends}++;
 	my $create = "idgen.create_once('$client->{command}', idgen.uuid_v7(), 'order', '{\"number\": \"$client->{command}\"}')";
 
-	if (rand() < 0.5)
-	{
-		$self->_do($client, 'create',
+	$self->_do($client, rand() < 0.5 ? ('create in a transaction', "BEGIN; SELECT * FROM $create") : ('create',
 			"WITH o AS (SELECT * FROM $create),
 			 i AS (INSERT INTO orders (id, command) SELECT entity_id, '$client->{command}' FROM o WHERE created)
-			 SELECT entity_id, created FROM o");
-	}
-	else
-	{
-		$self->_do($client, 'create in a transaction', "BEGIN; SELECT * FROM $create");
-	}
+			 SELECT entity_id, created FROM o"));
 }
 
 # Let each client finish: no transaction is open, and all commands are answered.
@@ -309,7 +273,7 @@ sub check
 	is($self->_count_there($self->{undone}), '0', 'and none of the ' . @{ $self->{undone} } . ' rolled back rows');
 
 	my $file = PostgreSQL::Test::Utils::tempdir() . '/answers';
-	append_to_file($file, join('', map { "$_\t$self->{entity_of}{$_}\n" } sort keys %{ $self->{entity_of} }));
+	append_to_file($file, join('', map { "$_\t$self->{entity_of}{$_}\n" } keys %{ $self->{entity_of} }));
 	is( $node->safe_psql('postgres', qq{
 			CREATE TEMP TABLE answers (command uuid, id uuid);
 			\\copy answers FROM '$file'
@@ -320,12 +284,7 @@ sub check
 		join('|', ($self->{commands}) x 6), 'each command has made one order, the one reported to its client');
 }
 
-sub _first
-{
-	my ($found) = @_;
-
-	return @$found . (@$found ? ": $found->[0]" : '');
-}
+sub _first { my ($found) = @_; return @$found . (@$found ? ": $found->[0]" : '') }
 
 sub figures
 {

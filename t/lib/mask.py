@@ -2,8 +2,8 @@
 """mask.py {uuid|number} KEY: mask what the lines of stdin contain.
 
 Written from the definitions, apart from the extension's code: SipHash-2-4
-(Aumasson and Bernstein, 2012), UUIDv47, and the Feistel network that
-docs/reference.md describes.  KEY is 32 hexadecimal digits.  A line is a uuid,
+(Aumasson and Bernstein, 2012), UUIDv47, and the Feistel network that the
+comments of src/mask.c define.  KEY is 32 hexadecimal digits.  A line is a uuid,
 or a number and the greatest one.
 """
 import sys

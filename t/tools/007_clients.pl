@@ -22,17 +22,18 @@ $node->command_ok([ 'psql', '-XqAt', '-d', $node->connstr('clients'), '-f', "$cl
 
 # --- known answers: the prefix, the version and the variant are the server's --
 
-my @answers = grep { /^\d/ } split /\n/, slurp_file("$clients/short_comb.txt");
-cmp_ok(scalar @answers, '>=', 10, 'there are known answers');
+my @answers = map { /^\d/ ? "60000 2 $_" : () } split /\n/, slurp_file("$clients/short_comb.txt");
+push @answers, grep { /^\d/ } split /\n/, slurp_file("$clients/short_comb_periods.txt");
+cmp_ok(scalar @answers, '>=', 20, 'there are known answers');
 for (@answers)
 {
-	my ($ms, $random, $id) = split / /;
+	my ($period, $bytes, $ms, $random, $id) = split / /;
 	is( $node->safe_psql(
 			'clients', qq{
-		SELECT left('$id', 4) = left(made::text, 4), idgen.uuid_version('$id') = idgen.uuid_version(made),
+		SELECT substr(uuid_send('$id'), 1, $bytes) = substr(uuid_send(made), 1, $bytes), idgen.uuid_version('$id') = idgen.uuid_version(made),
 			idgen.uuid_variant('$id') = idgen.uuid_variant(made), right(replace('$id', '-', ''), 15) = right('$random', 15)
-		FROM idgen.short_comb(clock => timestamptz '1970-01-01 00:00+00' + $ms * interval '1 ms') made}),
-		't|t|t|t', "at $ms ms, the prefix, version and variant are the server's, and the end is random");
+		FROM idgen.short_comb($period * interval '1 ms', $bytes, clock => timestamptz '1970-01-01 00:00+00' + $ms * interval '1 ms') made}),
+		't|t|t|t', "at $ms ms, the $bytes bytes of the prefix, version and variant are the server's, and the end is random");
 }
 
 # --- the programs -------------------------------------------------------------

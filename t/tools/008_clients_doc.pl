@@ -1,4 +1,4 @@
-# docs/clients.md: it shows the generators as they are in clients/, and known
+# docs/clients.md leads to the programs and generators of clients/, and shows known
 # answers that the generators are tested with. Its table of errors contains each
 # SQLSTATE of the reference, and the constraint names that the server reports.
 
@@ -13,24 +13,21 @@ use Test::More;
 my $folder = dirname(__FILE__) . '/../..';
 my $page = slurp_file("$folder/docs/clients.md");
 
-# A generator stands between a marker with its path and the end of the block.
-my %shown = $page =~ /^<!-- (clients\/\S+) -->\n```\w+\n(.*?)^```\n/msg;
 my @generators = map { substr $_, 1 + length $folder }
   grep { /short_?comb\.\w+$/i && !/\.txt$/ } glob "$folder/clients/{*,*/*}";
-
 cmp_ok(scalar @generators, '>=', 7, 'there are generators in seven languages');
-is_deeply([ sort keys %shown ], [ sort @generators ], 'the page shows every generator');
-for my $path (sort keys %shown)
-{
-	my $text = -e "$folder/$path" ? slurp_file("$folder/$path") : '';
-	ok($shown{$path} eq $text, "$path is shown as it is")
-	  or diag("docs/clients.md needs this text after <!-- $path -->:\n$text");
-}
+is_deeply([ grep { index($page, "](../$_)") < 0 } @generators ], [], 'the page leads to every generator');
 
 my ($answers) = $page =~ /^```text\n(\d+ [0-9a-f]{32} .*?)^```/ms;
-my %known = map { $_ => 1 } split /\n/, slurp_file("$folder/clients/short_comb.txt");
+my %known = map { $_ => 1 } map { split /\n/, slurp_file("$folder/clients/$_") } 'short_comb.txt', 'short_comb_periods.txt';
 cmp_ok(scalar(my @shown = split /\n/, $answers // ''), '>=', 3, 'the page shows known answers');
-is_deeply([ grep { !$known{$_} } @shown ], [], 'which are those of clients/short_comb.txt');
+is_deeply([ grep { !$known{$_} } @shown ], [], 'which are those that the generators are tested with');
+
+# Each program but the bare generators is in the table.
+my @programs = map { /^[a-z]/ && !/^\S+ *\| generator/ && /\b([\w\/-]+\.(?:mjs|py|java|rb|php|pl))\b/ ? $1 : () }
+  split /\n/, slurp_file("$folder/clients/programs.txt");
+cmp_ok(scalar @programs, '>=', 12, 'there are programs');
+is_deeply([ grep { index($page, "](../clients/$_)") < 0 } @programs ], [], 'and the page has them');
 
 # The rows of a table of errors: [SQLSTATEs], [names in code font] of the next column.
 sub error_table
@@ -45,8 +42,12 @@ sub error_table
 
 my @errors = error_table($page, 'Errors seen by the application');
 my %in_page = map { $_ => 1 } map { @{ $_->[0] } } @errors;
-is_deeply([ grep { !$in_page{$_} } map { @{ $_->[0] } } error_table(slurp_file("$folder/docs/reference.md"), 'Errors') ],
-	[], 'the page has each SQLSTATE of the reference');
+
+my ($reference) = slurp_file("$folder/docs/reference.md") =~ /(.*)^## Advisor /ms;
+$reference =~ s/^```.*?^```//msg;
+my %in_reference = map { $_ => 1 } $reference =~ /\b([0-5F][0-9A-Z]{4})(?=[,:;)]| (?:with|for|if|in|and) )/g;
+cmp_ok(scalar keys %in_reference, '>=', 20, 'the reference has SQLSTATEs');
+is_deeply([ grep { !$in_page{$_} } sort keys %in_reference ], [], 'the page has each of them');
 
 # The server's errors. Those of states that no statement brings about are raised
 # in other tests, or never.

@@ -7,8 +7,9 @@ WITH measurement AS (
            max(value) FILTER (WHERE metric = 'rows_per_s') AS rows_per_s,
            max(value) FILTER (WHERE metric = 'prefix_rows') AS prefix_rows
     FROM measured
-    WHERE scene IN ('curve', 'steady', 'bulk', 'wrap')
+    WHERE scene IN ('curve', 'steady', 'bulk', 'wrap', 'changeover')
     GROUP BY scene, key, series, x, repetition
+    HAVING count(*) FILTER (WHERE metric = 'inserted_rows') > 0
 ), key_kind (key, kind, run_length, key_bytes, row_bytes, sequence_bytes) AS (
     -- row_bytes: key and payload in the table, with alignment;
     -- sequence_bytes: the share of a record for 32 values
@@ -31,8 +32,10 @@ WITH measurement AS (
                WHEN 'steady' THEN rows_per_s * 60
                WHEN 'bulk' THEN index_rows + inserted_rows
                WHEN 'curve' THEN x * 60.0 / :curve_interval
+               WHEN 'changeover' THEN 60.0 * :changeover_rate
                ELSE :wrap_rows
-           END AS period_rows
+           END AS period_rows,
+           CASE WHEN scene = 'changeover' AND series = 'changed' THEN :changeover_rows ELSE 0 END AS random_rows
     FROM measurement m JOIN key_kind k USING (key)
 ), place AS (
     SELECT p.*,
@@ -40,27 +43,31 @@ WITH measurement AS (
            -- the history of steady has fewer rows a minute than the measured inserts
            CASE scene WHEN 'steady' THEN index_rows / (:steady_days * 1440.0) ELSE period_rows END AS history_rows
     FROM period p
+), cycle AS (
+    -- The rows since the prefixes began with 0. The history of steady ends now; a cycle begins in the
+    -- middle of that of curve; the others begin with a cycle, up to the last one in the place of its period.
+    SELECT p.*, history_rows * 65536 AS cycle_rows,
+           CASE scene
+               WHEN 'steady' THEN history_rows * (mod(floor(extract(epoch FROM now()) / 60), 65536) + 0.5)
+               WHEN 'curve' THEN index_rows / 2
+               ELSE rows_in_period + period_rows *
+                    ceil((index_rows - floor(index_rows / (history_rows * 65536)) * history_rows * 65536 - rows_in_period) / period_rows)
+           END AS rows_in_cycle
+    FROM place p
 ), expected AS (
     SELECT p.*, c.*,
            -- heap records; a commit for each row; the image of the heap's last page
            55 + row_bytes + sequence_bytes + CASE scene WHEN 'steady' THEN 34 ELSE 0 END + 4100 / inserted_rows AS other_bytes
-    FROM place p,
-         idgen.expected_key_cost(kind, index_rows, inserted_rows, period_rows, 2, run_length, key_bytes, rows_in_period) c
+    FROM cycle p,
+         -- the place in the period; it matters for the cycle only whether the keys are the greatest
+         idgen.expected_key_cost(kind, index_rows, inserted_rows, period_rows, 2, run_length, key_bytes,
+             rows_in_period + CASE WHEN rows_in_cycle >= index_rows THEN ceil(index_rows / period_rows) * period_rows ELSE 0 END, random_rows) c
 ), size AS (
-    -- Of the index after the inserts. The history of steady ends now; a cycle begins in
-    -- the middle of that of curve; the others begin with a cycle, up to the last one in the
-    -- place of its period.
+    -- of the index after the inserts
     SELECT scene, key, series, x, repetition, leaf_density, index_bytes
-    FROM place,
-         LATERAL (SELECT history_rows * 65536 AS cycle_rows) c,
-         LATERAL (SELECT CASE scene
-                             WHEN 'steady' THEN history_rows * (mod(floor(extract(epoch FROM now()) / 60), 65536) + 0.5)
-                             WHEN 'curve' THEN index_rows / 2
-                             ELSE rows_in_period + period_rows *
-                                  ceil((index_rows - floor(index_rows / cycle_rows) * cycle_rows - rows_in_period) / period_rows)
-                         END + inserted_rows AS rows) now_in_cycle,
+    FROM cycle,
          idgen.expected_key_cost(kind, index_rows + inserted_rows, inserted_rows, history_rows, 2, run_length, key_bytes,
-             least(now_in_cycle.rows, cycle_rows))
+             least(rows_in_cycle + inserted_rows, cycle_rows), random_rows)
 )
 SELECT scene, key, series, x, repetition, 'predicted_wal_bytes_per_row', round((image_bytes_per_row + record_bytes_per_row + other_bytes)::numeric, 2)
 FROM expected

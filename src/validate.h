@@ -1,0 +1,60 @@
+/*-------------------------------------------------------------------------
+ *
+ * validate.h
+ *	  Rules for identifiers that clients generate: a scheme, and a window of
+ *	  time around a clock.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef IDGEN_VALIDATE_H
+#define IDGEN_VALIDATE_H
+
+#include "datatype/timestamp.h"
+#include "utils/relcache.h"
+
+#include "short_prefix.h"
+
+typedef struct Scheme Scheme;
+
+/* The requirements of a check, except for the clock. */
+typedef struct Rule
+{
+	const Scheme *scheme;
+	ShortPrefix prefix;			/* for a scheme with a prefix */
+	int64		past_us;		/* from the start of the window to the clock */
+	int64		future_us;		/* from the clock to the end of the window */
+} Rule;
+
+/* The instants from first to last, both inclusive. */
+typedef struct Window
+{
+	TimestampTz first;
+	TimestampTz last;
+} Window;
+
+/* A scheme of identifiers with a time. */
+struct Scheme
+{
+	const char *name;			/* of the generator; argument of the trigger */
+	const char *noun;			/* for messages */
+	int			version;
+	bool		has_prefix;		/* has the arguments period and prefix_bytes */
+
+	/* Is the time of an identifier of this version in the window? */
+	bool		(*accepts) (const Rule *rule, const pg_uuid_t *id, const Window *window);
+
+	/* the reason why it is not, as a sentence */
+	char	   *(*describe) (const Rule *rule, const pg_uuid_t *id, const Window *window);
+};
+
+/* an unknown name is an error (22023) */
+extern const Scheme *scheme_by_name(const char *name);
+
+extern Rule rule_make(const Scheme *scheme, ShortPrefix prefix, const Interval *tolerance,
+					  const Interval *past, const Interval *future);
+extern Window rule_window(const Rule *rule, TimestampTz clock);
+extern bool rule_accepts(const Rule *rule, const pg_uuid_t *id, const Window *window);
+extern void rule_refuse(const Rule *rule, const pg_uuid_t *id, const Window *window,
+						const char *constraint, Relation relation, int attnum);
+
+#endif							/* IDGEN_VALIDATE_H */

@@ -1,0 +1,208 @@
+# The pool of random bits, as seen in the memory of the server's processes: it is
+# erased as it is used, and never shared between processes.
+
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('secrets');
+$node->init;
+$node->append_conf('postgresql.conf', 'log_statement = none');
+$node->start;
+$node->safe_psql('postgres', 'CREATE EXTENSION idgen');
+
+# The writable private memory of a process without its stack, as a list of
+# [first address, name of the mapping, bytes]
+sub private_memory
+{
+	my ($pid) = @_;
+	my @regions;
+
+	open my $maps, '<', "/proc/$pid/maps" or return;
+	open my $memory, '<:raw', "/proc/$pid/mem" or return;
+	while (my $line = <$maps>)
+	{
+		my ($from, $to, $mode, $name) = $line =~ /^(\w+)-(\w+) (\S+) \S+ \S+ \d+\s*(.*)$/;
+		my $bytes = '';
+
+		next if $mode !~ /^rw.p/ || $name =~ /^\[(stack|v)/;
+		no warnings 'portable';
+		($from, $to) = (hex $from, hex $to);
+		sysseek($memory, $from, 0) or next;
+		while (length $bytes < $to - $from)
+		{
+			sysread($memory, $bytes, $to - $from - length $bytes, length $bytes) or last;
+		}
+		push @regions, [ $from, $name, $bytes ];
+	}
+	return @regions;
+}
+
+# Read the given number of bytes at an address, as bytes or as text; write bytes.
+sub peek
+{
+	my ($pid, $address, $length) = @_;
+	my $bytes;
+
+	open my $memory, '<:raw', "/proc/$pid/mem" or die "cannot read the memory of $pid: $!";
+	sysseek($memory, $address, 0) or die $!;
+	sysread($memory, $bytes, $length) == $length or die "cannot read the memory of $pid: $!";
+	return $bytes;
+}
+
+sub show
+{
+	return unpack('H*', peek(@_));
+}
+
+sub zeros
+{
+	return '00' x $_[0];
+}
+
+sub poke
+{
+	my ($pid, $address, $bytes) = @_;
+
+	open my $memory, '+<:raw', "/proc/$pid/mem" or die "cannot write the memory of $pid: $!";
+	sysseek($memory, $address, 0) or die $!;
+	syswrite($memory, $bytes) == length $bytes or die "cannot write the memory of $pid: $!";
+}
+
+# The addresses of a byte string in memory
+sub places
+{
+	my ($bytes, @memory) = @_;
+	my @places;
+
+	for my $region (@memory)
+	{
+		my $at = -1;
+
+		push @places, $region->[0] + $at while ($at = index($region->[2], $bytes, $at + 1)) >= 0;
+	}
+	return @places;
+}
+
+my $little_endian = unpack('C', pack('S', 1));
+
+# The two 64-bit values of the pool that a version 4 uuid was made from: 60 bits of
+# the first surround the version, 62 bits of the second follow the variant.
+# Returns the seven bytes of each that are completely known. The compiler chooses
+# which of the two is taken from the pool first.
+my $second_first = 0;
+
+sub pool_values
+{
+	my ($uuid) = @_;
+	my @values;
+
+	no warnings 'portable';
+	$uuid =~ s/-//g;
+	push @values, hex(substr($uuid, 0, 12) . substr($uuid, 13, 3)) << 4;
+	push @values, hex(substr($uuid, 16)) << 2;
+	@values = reverse @values if $second_first;
+	return map { substr(pack('Q', $_), $little_endian, 7) } @values;
+}
+
+my $make = 'SELECT idgen.uuid_v4() FROM generate_series';
+my $pool_size = 512;
+
+sub session
+{
+	my $session = $node->background_psql('postgres');
+
+	return ($session, $session->query_safe('SELECT pg_backend_pid()'));
+}
+
+my ($session, $pid) = session();
+$session->query_safe('SELECT idgen.uuid_v4()');
+my @before = private_memory($pid);
+
+SKIP:
+{
+	skip "the memory of the server's processes cannot be read here", 1 if !grep { length $_->[2] } @before;
+
+	my @made = split /\n/, $session->query_safe("$make(1, 60)");
+	my @after = private_memory($pid);
+	my ($one, $two) = map { (places($_, @before))[0] } pool_values($made[0]);
+	$second_first = defined $one && defined $two && $two < $one;
+	my @values = map { pool_values($_) } @made;
+	my @places = map { [ places($_, @before) ] } @values;
+
+	is(scalar @values, 120, '60 identifiers were made from 120 values of the pool');
+	is(scalar(grep { @$_ == 1 } @places), 120, 'each value was in the memory of the process before, once');
+	my $first = $places[0][0] - $little_endian;
+	my $pool = $first - 2 * 8;
+	is_deeply([ map { $_->[0] - $little_endian } @places ], [ map { $first + 8 * $_ } 0 .. 119 ], 'the values are adjacent');
+	is(scalar(grep { places($_, @after) } @values), 0, 'no used value remains in memory');
+	is(show($pid, $pool, 122 * 8), zeros(122 * 8), 'used values are replaced by zeros');
+	my $rest = peek($pid, $pool + 122 * 8, ($pool_size - 122) * 8);
+	is(scalar(grep { places($_, @before) == 1 } unpack '(a8)*', $rest), $pool_size - 122, 'the unused values are unchanged');
+
+	# The rest of the pool is used before it is refilled.
+	@made = split /\n/, $session->query_safe("$make(1, 195)");
+	is_deeply([ map { unpack 'H*', $_ } map { pool_values($_) } @made ],
+		[ map { unpack 'H*', substr($rest, 8 * $_ + $little_endian, 7) } 0 .. 389 ],
+		'the unused values are used next, to the last one');
+	is(show($pid, $pool, $pool_size * 8), zeros($pool_size * 8), 'then the pool contains zeros only');
+	$session->query_safe('SELECT idgen.uuid_v4()');
+	my $second = peek($pid, $pool, $pool_size * 8);
+	is(unpack('H*', substr($second, 0, 16)), zeros(16), 'the next identifier takes two values of a new pool');
+	is(scalar(grep { $_ } unpack('Q*', $second)), $pool_size - 2, 'the rest of the new pool is filled');
+
+	# A forked process would have a copy of this pool and another process ID. To
+	# simulate it, change the owner that is stored next to the pool; the symbol
+	# table of the library contains its address.
+	my ($library) = map { $_->[1] } grep { $_->[1] =~ m{/idgen\.so$} } @after;
+	my ($symbols, $errors) = ('', '');
+	IPC::Run::run([ 'nm', $library ], '>', \$symbols, '2>', \$errors) if grep { -x "$_/nm" } split /:/, $ENV{PATH};
+	my %symbol = map { /^(\w+) [bBdD] (pool\w*)$/ ? ($2 => hex $1) : () } split /\n/, $symbols;
+
+	SKIP:
+	{
+		skip 'nm does not show the address of the pool', 1 if !defined $symbol{pool};
+		ok(defined $symbol{pool_owner}, 'the library stores the owner of the pool') or skip 'there is no owner', 1;
+
+		my $owner = $pool + $symbol{pool_owner} - $symbol{pool};
+		is(unpack('i', peek($pid, $owner, 4)), $pid, 'the owner of the pool is the process');
+		poke($pid, $owner, pack('i', 1));
+		@made = split /\n/, $session->query_safe("$make(1, 5)");
+		my @unused = map { substr($second, 8 * $_ + $little_endian, 7) } 2 .. $pool_size - 1;
+		my %unused = map { $_ => 1 } @unused;
+		is(scalar(grep { $unused{$_} } map { pool_values($_) } @made), 0, 'values of a pool of another process are not used');
+		is(unpack('i', peek($pid, $owner, 4)), $pid, 'the process filled a pool of its own');
+		@after = private_memory($pid);
+		is(scalar(grep { places($_, @after) } @unused), 0, 'the values of the other pool are erased');
+	}
+	$session->quit;
+
+	# Loaded by the postmaster, the pool has the same address in all processes.
+	$node->append_conf('postgresql.conf', "shared_preload_libraries = 'idgen'");
+	$node->restart;
+	($session, $pid) = session();
+	my ($other, $other_pid) = session();
+	my ($idle, $idle_pid) = session();
+	my $postmaster = (split /\n/, slurp_file($node->data_dir . '/postmaster.pid'))[0];
+
+	$session->query_safe('SELECT idgen.uuid_v4()');
+	@before = private_memory($pid);
+	my ($value) = pool_values($session->query_safe('SELECT idgen.uuid_v4()'));
+	$pool = (places($value, @before))[0] - $little_endian - 2 * 8;
+	$other->query_safe($_) for "$make(1, 2)";
+
+	my @pools = map { peek($_, $pool, $pool_size * 8) } $pid, $other_pid;
+	is(scalar(grep { $_ } unpack('Q*', $_)), $pool_size - 4, 'shared_preload_libraries: a session has a pool') for @pools;
+	my %first_pool = map { $_ => 1 } unpack('(a8)*', substr($pools[0], 4 * 8));
+	is(scalar keys %first_pool, $pool_size - 4, 'shared_preload_libraries: its values differ');
+	is(scalar(grep { $first_pool{$_} } unpack('(a8)*', substr($pools[1], 4 * 8))), 0, 'shared_preload_libraries: another session has other values');
+	is(show($idle_pid, $pool, $pool_size * 8), zeros($pool_size * 8), 'shared_preload_libraries: a session that made no identifier has no pool');
+	is(show($postmaster, $pool, $pool_size * 8), zeros($pool_size * 8), 'shared_preload_libraries: the postmaster has no pool');
+	$_->quit for $other, $idle;
+}
+
+$session->quit;
+$node->stop;
+done_testing();

@@ -1,0 +1,168 @@
+# Dumps by a superuser and by the role that installed the extension are restored by
+# either, with the contents of the tables, the high-water marks and the rights.
+
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+use Functions;
+use IPC::Run;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Roles;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('restore');
+$node->init;
+$node->start;
+
+my $superuser = $node->safe_psql('postgres', 'SELECT current_user');
+my $backup = $node->backup_dir;
+create_roles($node);
+
+sub as
+{
+	my ($role, $database, $query) = @_;
+
+	return as_role($node, $role, $database, $query);
+}
+
+# The error messages of a program without hints and positions: each message once,
+# with its count
+sub messages
+{
+	my ($program, @arguments) = @_;
+	my $errors;
+	my %count;
+
+	IPC::Run::run([ $program, @arguments ], '>', '/dev/null', '2>', \$errors);
+	$count{$1}++ while $errors =~ /ERROR:  ([^\n]*)/g;
+	return join("\n", map { "$count{$_} $_" } sort keys %count);
+}
+
+my $command = q{'c0000000-0000-4000-8000-00000000000a'};
+my $entity = q{'e0000000-0000-4000-8000-00000000000a'::uuid};
+my @sequences = map { "${_}_ticker" } @Functions::tickers;
+
+new_database($node, 'shop');
+is( as('installer', 'shop', qq{
+		CREATE EXTENSION idgen;
+		CREATE SCHEMA hers;
+		SELECT FROM idgen.create_id_domain('hers.invoice_id', 'inv');
+		SELECT FROM idgen.create_once($command, $entity);
+		SELECT FROM idgen.uuid_v7_ordered();
+		GRANT SELECT, INSERT, DELETE ON idgen.creation_identifiers TO application;
+		GRANT SELECT (prefix, domain) ON idgen.id_prefixes TO application;
+		GRANT SELECT, UPDATE ON idgen.snowflake_ticker TO application}) =~ s/\n//gr,
+	'', 'the installer uses the extension and grants rights');
+$node->safe_psql('shop', join '; ', map { "SELECT setval('idgen.$_', last_value + 1) FROM idgen.$_" } @sequences);
+
+sub uses_grants
+{
+	my ($database, $when) = @_;
+
+	for my $call (
+		'SELECT created FROM idgen.create_once_bigint(idgen.uuid_v4(), 1)',
+		"SELECT NOT created FROM idgen.create_once($command, $entity)",
+		'SELECT idgen.purge_creations() = 0',
+		q{SELECT domain IS NOT NULL FROM idgen.parse_prefixed_id('inv_1')},
+		q{SELECT setval('idgen.snowflake_ticker', last_value) > 0 FROM idgen.snowflake_ticker})
+	{
+		is(as('application', $database, $call), 't', "$when, a role with grants can run: $call");
+	}
+	is(as('application', $database, 'TRUNCATE idgen.creation_identifiers'), '42501', "$when, TRUNCATE is rejected");
+	is(as('stranger', $database, "SELECT idgen.create_once($command, $entity)"), '42501', "$when, a role without grants is rejected");
+}
+uses_grants('shop', 'granted');
+
+my $contents = q{
+	SELECT command_id, entity_id, entity_number FROM idgen.creation_identifiers ORDER BY 1;
+	SELECT prefix, domain FROM idgen.id_prefixes ORDER BY 1;
+	SELECT layout, reserved_value FROM idgen.tickers ORDER BY 1};
+my $rights = q{
+	SELECT relname, '', a.grantor::regrole, a.grantee::regrole, a.privilege_type, a.is_grantable
+	FROM pg_class, aclexplode(relacl) a WHERE relnamespace = 'idgen'::regnamespace
+	UNION ALL
+	SELECT relname, attname, a.grantor::regrole, a.grantee::regrole, a.privilege_type, a.is_grantable
+	FROM pg_class c JOIN pg_attribute ON attrelid = c.oid, aclexplode(attacl) a WHERE relnamespace = 'idgen'::regnamespace
+	ORDER BY 1, 2, 3, 4, 5};
+my $contents_before = $node->safe_psql('shop', $contents);
+my $rights_before = $node->safe_psql('shop', $rights);
+
+for my $role ($superuser, 'installer')
+{
+	for my $format ('plain', 'custom')
+	{
+		$node->command_ok(
+			[ 'pg_dump', '--username', $role, "--format=$format", "--file=$backup/$role.$format", $node->connstr('shop') ],
+			"$role can dump, $format");
+	}
+}
+
+sub restore
+{
+	my ($role, $database, $dump, @options) = @_;
+
+	return $dump =~ /plain$/
+	  ? messages('psql', '--no-psqlrc', '--username', $role, '--file', "$backup/$dump", $node->connstr($database))
+	  : messages('pg_restore', '--username', $role, @options, '--dbname', $node->connstr($database), "$backup/$dump");
+}
+
+sub is_restored
+{
+	my ($database, $when) = @_;
+
+	is($node->safe_psql($database, $contents), $contents_before, "$when, the contents are the same");
+	is($node->safe_psql($database, $rights), $rights_before, "$when, the rights are the same");
+	uses_grants($database, $when);
+	$node->safe_psql($database, 'TRUNCATE idgen.creation_identifiers');
+}
+
+# A restore by a superuser prints no errors, whichever role made the dump.
+for my $dump ("$superuser.plain", "$superuser.custom", 'installer.plain', 'installer.custom')
+{
+	my $database = $dump =~ s/\W/_/gr;
+
+	new_database($node, $database);
+	is(restore($superuser, $database, $dump), '', "a superuser restores $dump without errors");
+	is_restored($database, "restored from $dump");
+	next if $dump =~ /plain$/;
+	is(restore($superuser, $database, $dump, '--clean', '--if-exists'), '', "a superuser restores $dump over itself without errors");
+	is_restored($database, "restored over itself from $dump");
+}
+
+# A restore by the installer prints errors for the rights that the installer has
+# already, as docs/operations.md says. With these errors, pg_restore skips grants to
+# other roles on the same object, psql does not.
+
+# for the two tables and each sequence
+my $rights_it_has = (2 + @sequences) . ' grant options cannot be granted back to your own grantor';
+system_or_bail('pg_restore', "--file=$backup/restored.plain", "$backup/installer.custom");
+for my $case (
+	[ 'installer.plain', [], $rights_it_has ],
+	[ 'restored.plain', [], $rights_it_has ],
+	[ 'installer.custom', [], $rights_it_has ],
+	[ 'installer.custom', ['--no-privileges'], '' ])
+{
+	my ($dump, $options, $errors) = @$case;
+	my $what = join(' ', $dump, @$options);
+	my $database = "by_installer_" . $what =~ s/\W/_/gr;
+	my $others = qr/^\w+\|\w*\|installer\|application\|.*\n?/m;
+
+	new_database($node, $database);
+	$node->safe_psql($database, 'GRANT CREATE ON SCHEMA public TO installer');
+	is(restore('installer', $database, $dump, @$options), $errors, "the installer restores $what, with the documented errors");
+	if ($dump =~ /plain$/)
+	{
+		is_restored($database, "restored by the installer, $what");
+		next;
+	}
+	is($node->safe_psql($database, $contents), $contents_before, "$what: the contents are the same");
+	is($node->safe_psql($database, $rights) =~ s/$others//gr, $rights_before =~ s/$others//gr, "$what: the installer's rights are the same");
+
+	is(restore('installer', $database, $dump, '--clean', @$options), $errors, "$what, over itself, likewise");
+	is($node->safe_psql($database, $contents), $contents_before, "$what, over itself: the contents are the same");
+}
+
+$node->stop;
+done_testing();

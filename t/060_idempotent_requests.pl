@@ -1,0 +1,167 @@
+# HTTP requests with idempotency keys: repeated, concurrent, rolled back and of other
+# tenants; the lease for calls to other services; PostgREST's function, with what
+# PostgREST sets. The SQL is that of docs/recipes.md.
+
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+use Recipe;
+use Test::More;
+
+my $recipe = Recipe->new('requests');
+sub payment
+{
+	my ($key, %with) = @_;
+	my $tenant = $with{tenant} // 1;
+	my $amount = $with{amount} // 100;
+	my $proposed = $with{proposed} // 'idgen.short_comb()';
+
+	return "SELECT answer->>'id', created FROM create_payment('5ca1ab1e-0000-4000-8000-00000000000$tenant', '$key', $amount, $proposed)";
+}
+
+{
+	my ($stdout) = $recipe->paste('HTTP idempotency keys');
+	like($stdout, qr/^(\{.*"status": "accepted"\})\|t\n\1\|f$/m, 'a repeated request gets the first answer');
+	is($recipe->outcome(payment('order 4711, first try', amount => 999)), '23514 creation_identifiers_same_command', 'a reused key is named by the constraint');
+	is($recipe->outcome(payment('') =~ s/''/NULL/r), '23514 idempotency_key_check', 'and a missing one');
+	is($recipe->outcome(payment($_)), '23514 idempotency_key_check', 'refused: a key of ' . length($_) . ' characters') for '', 'k' x 256;
+	is($recipe->outcome(payment('bad', amount => $_)), '23514 payment_amount_check', "refused: the amount $_")
+	  for qw(NULL 0 -1 'NaN' 'Infinity' 1e12 0.001 1e131071);
+	like($recipe->outcome(payment('good', amount => $_)), $_ eq '1.5' ? qr/\|t$/ : qr/\|f$/, "accepted: the amount $_") for qw(1.5 1.500 15e-1);
+	like($recipe->outcome(payment('k' x 255)), qr/\|t$/, 'a key of 255 characters is not');
+	like($recipe->outcome(payment('k' x 254)), qr/\|t$/, 'and each character counts');
+	is($recipe->outcome(payment('k' x 255, amount => 7)), '23514 creation_identifiers_same_command', 'a key for another request is refused');
+	like($recipe->outcome(payment('k' x 255, tenant => 2, amount => 7)), qr/\|t$/, 'another tenant may use it');
+
+	# A request that is still running
+	my ($one, $two) = map { $recipe->session } 1 .. 2;
+	$one->ask('BEGIN');
+	like($one->ask(payment('running')), qr/\|t$/, 'a request runs');
+	my $first = $one->answer;
+	is($two->ask(payment('running')), '55P03', 'a repeated one that waits ends with 55P03');
+	like($two->ask(payment('another')), qr/\|t$/, 'one with another key does not wait');
+	$one->ask('COMMIT');
+	is($two->ask(payment('running')), $first =~ s/t$/f/r, 'it gets the first answer when that is there');
+
+	# A first attempt that is rolled back
+	my $old = q{idgen.short_comb(clock => now() - interval '1 hour')};
+	$one->ask('BEGIN');
+	$one->ask(payment('rolled back'));
+	$one->ask('ROLLBACK');
+	is($recipe->outcome(payment('rolled back', proposed => $old)), '23514 check_id', 'then a repeated request with an old proposed id is refused');
+	like($recipe->outcome(payment('rolled back')), qr/\|t$/, 'with a new one it is done');
+	like($recipe->outcome(payment('rolled back', proposed => $old)), qr/\|f$/, 'once done, the proposed id is not used');
+	is($recipe->query('SELECT count(*) FROM payments'), 8, 'each request made one payment');
+
+	# Another tenant that guesses the key, and a role with the page's rights
+	my $command = "idgen.create_once(idgen.uuid_v5('5ca1ab1e-0000-4000-8000-000000000001', 'good'), idgen.short_comb(), 'create payment',";
+	is($recipe->outcome("SELECT * FROM $command '$_')"), '23514 creation_identifiers_same_command', 'another tenant gets no answer for a guessed command id')
+	  for '{"amount": 1.5}', '{"tenant": "5ca1ab1e-0000-4000-8000-000000000002", "amount": 1.5}';
+	like($recipe->outcome('SET ROLE payment_service; ' . payment('by the service')), qr/\|t$/, 'the rights suffice for a payment');
+	like($recipe->outcome('SET ROLE payment_service; ' . payment('by the service')), qr/\|f$/, 'and for a repeated request');
+	is($recipe->outcome("SET ROLE payment_service; $_"), '42501', "but not for: $_") for 'DELETE FROM payments', 'DELETE FROM idgen.creation_identifiers';
+
+	# A payment that was deleted
+	my $delete = q{DELETE FROM payments WHERE tenant = '5ca1ab1e-0000-4000-8000-000000000001' AND amount = 1.5 RETURNING id};
+	my $deleted = $recipe->query($delete);
+	is($recipe->outcome(payment('good', amount => 1.5)), '|f', 'the answer of a deleted payment is empty');
+	is($recipe->query("SELECT idgen.forget_creation_of('$deleted')"), 1, 'its command can be forgotten');
+	like($recipe->outcome(payment('good', amount => 1.5)), qr/\|t$/, 'and then it is created again');
+
+	# A crash between the call of a service and the commit
+	my %service;
+	my $attempt = sub {
+		my ($session) = @_;
+
+		$session->ask('BEGIN');
+		my $answer = $session->ask(payment('crash'));
+		$service{ $session->ask("SELECT idgen.uuid_v5('5ca1ab1e-0000-4000-8000-000000000001', 'crash')") }++;
+		return $answer;
+	};
+	my $lost = $attempt->($one);
+	$recipe->query("SELECT pg_terminate_backend($one->{pid}, 60000)");
+	is($recipe->query("SELECT count(*) FROM payments WHERE id = '" . ($lost =~ s/\|.*//r) . "'"), 0, 'the first attempt crashes before its commit');
+	my $kept = $attempt->($two);
+	$two->ask('COMMIT');
+	like($kept, qr/\|t$/, 'the second one creates the payment');
+	isnt($kept, $lost, 'with another id');
+	is_deeply([ values %service ], [2], 'but the service gets the same idempotency key');
+
+	# The lease
+	$recipe->paste('Calls to other services');
+	my $lease = $recipe->prepared('Calls to other services');
+	my ($id) = split /\|/, $recipe->outcome(payment('leased'));
+	my @workers = map { $recipe->session } 1 .. 2;
+	$_->ask("SET ROLE payment_service; $lease") for @workers;
+	my $take = sub { return $_[0]->ask("EXECUTE take_lease('$id', '$_[1]')") };
+	my $record = sub { return $_[0]->ask("EXECUTE record_receipt('$id', $_[1], 'receipt $_[1]')") };
+	$workers[0]->ask('BEGIN');
+	is($take->($workers[0], '1 hour'), 1, 'a worker takes a lease');
+	$workers[1]->send("EXECUTE take_lease('$id', '1 hour')");
+	$recipe->node->poll_query_until('postgres', "SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = $workers[1]{pid}");
+	$workers[0]->ask('COMMIT');
+	is($workers[1]->answer, '', 'another one, which waited for it, gets none');
+	$recipe->query("UPDATE payments SET leased_until = clock_timestamp() - interval '1 second' WHERE id = '$id'");
+	is($take->($workers[1], '1 hour'), 2, 'when it has ended, it takes over');
+	is($record->($workers[0], 1), '', 'the result of the first one changes nothing');
+	is($record->($workers[1], 2), $id, 'that of the second is recorded');
+	is($record->($workers[1], 2), '', 'once');
+	$recipe->query("UPDATE payments SET leased_until = clock_timestamp() - interval '1 second' WHERE id = '$id'");
+	is($take->($workers[0], '1 hour'), '', 'then nobody gets a lease');
+	is($recipe->query("SELECT receipt FROM payments WHERE id = '$id'"), 'receipt 2', 'and the receipt stays');
+	$_->quit for @workers, $two;
+
+	is( $recipe->query("SELECT idgen.uuid_v5(idgen.uuid_v5('00000000-0000-0000-0000-000000000000', 'a'), 'bc') = idgen.uuid_v5(idgen.uuid_v5('00000000-0000-0000-0000-000000000000', 'ab'), 'c')"),
+		'f', 'a tenant that is a text and a key are not run together');
+}
+
+# What PostgREST does for a POST: it sets the request, and calls the function.
+sub post
+{
+	my ($session, %request) = @_;
+	my $headers = exists $request{key} ? "{\"idempotency-key\": \"$request{key}\"}" : '{}';
+	my $tenant = $request{tenant} // 1;
+	my $method = $request{method} // 'POST';
+
+	$session->ask('ROLLBACK');
+	$session->ask("BEGIN; SELECT set_config('request.method', '$method', true), set_config('request.path', '/bookings', true),
+		set_config('request.headers', '$headers', true), set_config('role', 'booking_user', true),
+		set_config('request.jwt.claims', '{\"tenant\": \"5ca1ab1e-0000-4000-8000-00000000000$tenant\"}', true)");
+	my $answer = $session->ask('SELECT record_request()');
+	return $answer if $answer ne '' || $method ne 'POST';
+	return $session->ask('INSERT INTO bookings (seats) VALUES (2) RETURNING id');
+}
+
+{
+	$recipe->paste('PostgREST');
+	my ($one, $two) = map { $recipe->session } 1 .. 2;
+
+	my $id = post($one, key => 'first');
+	is(post($two, key => 'first'), 'PGRST', 'a repeated request does not wait for long');
+	like($two->{message}, qr/still running/, 'it is told that the first is running');
+	like(post($two, key => 'first', tenant => 2), qr/^[0-9a-f-]{36}$/, "another tenant's does not wait");
+	$two->ask('COMMIT');
+	$one->ask('COMMIT');
+	is(post($two, key => 'first'), 'PGRST', 'a repeated request ends');
+	is($two->{detail}, "{\"status\" : 303, \"headers\" : {\"Location\" : \"/bookings?id=eq.$id\"}}", 'with the address of the first row');
+	is(post($two), 'P0001', 'a request without a key is refused');
+	is(post($two, key => 'k' x 256), 'P0001', 'and one with a long key');
+	is(post($two, method => 'PATCH'), '', 'other requests need no key');
+	is($two->ask('SELECT id FROM bookings'), $id, 'a tenant sees its own rows');
+	is($two->ask("INSERT INTO bookings (id, seats) VALUES ('00000000-0000-0000-0000-000000000000', 2)"), '42501', 'the user cannot choose the id');
+	post($two, method => 'PATCH');
+	is($two->ask("INSERT INTO bookings (seats) VALUES (2)"), '23502', 'nor insert without a recorded request');
+	$two->ask('ROLLBACK');
+
+	# A request whose INSERT fails leaves nothing.
+	post($one, key => 'fails');
+	is($one->ask('INSERT INTO bookings (seats) VALUES (3)'), '23505', 'a request makes one row');
+	$one->ask('ROLLBACK');
+	like(post($one, key => 'fails'), qr/^[0-9a-f-]{36}$/, 'what was rolled back can be repeated');
+	$one->ask('COMMIT');
+	is($recipe->query('SELECT count(*), count(DISTINCT tenant) FROM bookings'), '3|2', 'each request made one booking');
+	$_->quit for $one, $two;
+}
+
+done_testing();

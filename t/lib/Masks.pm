@@ -1,0 +1,93 @@
+# A server whose masks have keys, in the file mask_keys of the data directory, and a role
+# "caller" that may do nothing but call the functions.
+#
+#   my $masks = Masks->new;
+#   $masks->outcome('SELECT idgen.permute(1)');   # rows, or the error with SQLSTATE
+#   $masks->write_keys("default $Masks::key{other}\n");
+
+package Masks;
+
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(usleep);
+
+our %key = (
+	default => '000102030405060708090a0b0c0d0e0f',
+	published => 'efcdab89674523011032547698badcfe',
+	orders => 'C0FFEE00c0ffee11c0ffee22c0ffee33',
+	other => 'fedcba98765432100123456789abcdef');
+
+our $all_keys = "# name, key\n\n\t " . join('', map { "$_  $key{$_} \t# of a test\r\n" } sort keys %key) . "gr\303\274n $key{other}\n#";
+
+sub new
+{
+	my ($class) = @_;
+	my $node = PostgreSQL::Test::Cluster->new('server');
+	my $self = bless { node => $node, file => $node->data_dir . '/mask_keys' }, $class;
+
+	$node->init(allows_streaming => 1);
+	$node->append_conf('postgresql.conf', 'idgen.mask_key_file = mask_keys');
+	$self->write_keys($all_keys);
+	$node->start;
+	$node->safe_psql('postgres', 'CREATE EXTENSION idgen; CREATE ROLE caller LOGIN');
+	return $self;
+}
+
+# Replace the key file.
+sub write_keys
+{
+	my ($self, $content, $mode) = @_;
+
+	unlink $self->{file};
+	append_to_file($self->{file}, $content);
+	chmod $mode // 0600, $self->{file} or die;
+}
+
+sub outcome
+{
+	my ($self, $query, %how) = @_;
+	my ($rows, $errors) = ('', '');
+
+	($how{node} // $self->{node})->psql(
+		$how{database} // 'postgres', $query,
+		stdout => \$rows,
+		stderr => \$errors,
+		extra_params => [ '-U', $how{role} // 'caller', '--set=VERBOSITY=verbose' ]);
+	return $rows if $errors !~ s/^.*?ERROR:  //s;
+	return $errors =~ s/\n?LOCATION:.*//sr;
+}
+
+# From here on, all that a session can log
+sub log_all
+{
+	my ($self) = @_;
+
+	$self->{node}->safe_psql('postgres', "ALTER ROLE ALL SET $_")
+	  for 'log_min_messages = debug5', 'log_error_verbosity = verbose', 'debug_print_parse = on', 'debug_print_plan = on';
+}
+
+sub check_log
+{
+	my ($self) = @_;
+	my $shown = slurp_file($self->{node}->logfile)
+	  . $self->{node}->safe_psql('postgres', q{LOAD 'idgen'; SELECT * FROM pg_settings WHERE name LIKE 'idgen%'; SELECT * FROM pg_file_settings; SELECT * FROM pg_stat_activity});
+
+	ok(index(lc $shown, lc substr $key{$_}, 0, 12) < 0, "key $_ is in no message and no setting") for sort keys %key;
+}
+
+# A session learns of a reload between two commands.
+sub wait_for_change
+{
+	my ($self, $session, $former) = @_;
+
+	for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
+	{
+		return if $session->ask('SELECT idgen.permute(1)') ne $former;
+		usleep(100_000);
+	}
+}
+
+1;
