@@ -7,6 +7,7 @@
 #   make portable-installcheck                           the portable edition
 #   make prove_installcheck PROVE_TESTS=t/006_id_pattern.pl
 #   make dist                                            the PGXN archive of HEAD
+#   make tle                                             the portable edition for pg_tle and dbdev
 #
 # PG_CONFIG=/path/to/pg_config chooses the server. The TAP tests start servers
 # of their own and cannot run as root; scripts/test.sh runs all tests.
@@ -65,7 +66,7 @@ REGRESS_OPTS = --load-extension=idgen
 ISOLATION = create_once create_once_snapshot create_once_reindex forget_creation check_on_insert
 ISOLATION_OPTS = --load-extension=idgen
 
-EXTRA_CLEAN = tmp_check output_portable output_portable_iso
+EXTRA_CLEAN = tle tmp_check output_portable output_portable_iso
 
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
@@ -87,6 +88,11 @@ prove_installcheck:
 	cd $(srcdir) && TESTDIR='$(CURDIR)' PATH="$(bindir):$$PATH" PG_CONFIG='$(PG_CONFIG)' \
 		PG_REGRESS='$(top_builddir)/src/test/regress/pg_regress' PGPORT='6$(DEF_PGPORT)' \
 		$(PROVE) $(PG_PROVE_FLAGS) $(PROVE_FLAGS) $(or $(PROVE_TESTS),t/*.pl t/tools/*.pl)
+
+# The portable edition as extensions for pg_tle and dbdev
+.PHONY: tle
+tle:
+	$(srcdir)/packaging/tle.sh tle
 
 # The archive of a release, of what is committed: make dist REVISION=v1.0
 REVISION = HEAD

@@ -9,6 +9,7 @@
 #define IDGEN_ADVISOR_H
 
 #include "access/itup.h"
+#include "storage/bufmgr.h"
 #include "storage/bufpage.h"
 #include "utils/rel.h"
 

@@ -75,7 +75,8 @@ selected() {
 expected_tasks() {
     echo generator
     [ "$tasks" = generator ] ||
-        printf '%s\n' 'default key' 'client key' 'create once' 'bigint keys' 'prefixed id' 'range of time'
+        printf '%s\n' 'default key' 'client key' 'create once' 'prefixed id' 'range of time'
+    [[ $tasks != all && $tasks != diff ]] || echo 'bigint keys'
     [ "$tasks" != diff ] || echo 'empty diff'
 }
 
@@ -108,6 +109,7 @@ run_program() {
     [ "$complaints" -eq 0 ] || sed 's/^/    /' "$log" | tail -n 40
 }
 
+export IDGEN_PORTABLE_FILES=$clients/../portable
 names=("$@")
 mapfile -t lines < <(grep -E '^[a-z]' "$clients/programs.txt")
 for wanted in ${names[@]+"${names[@]}"}; do

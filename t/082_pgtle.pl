@@ -1,4 +1,4 @@
-# The portable edition as extensions of pg_tle, installed by the statements of
+# The portable edition as extensions of pg_tle, installed by the commands of
 # docs/portable.md by a role that is no superuser.
 #
 # Skipped if pg_tle is not installed; scripts/dev/test-pgtle.sh builds it.
@@ -16,7 +16,7 @@ use Test::More;
 my ($libraries) = run_command([ 'pg_config', '--pkglibdir' ]);
 plan skip_all => 'pg_tle is not installed' unless -e "$libraries/pg_tle.so";
 
-my ($install) = Page->new('portable')->blocks('Install with pg_tle');
+my ($install) = Page->new('portable')->blocks('Install with pg_tle', 'sh');
 my $node = PostgreSQL::Test::Cluster->new('pgtle');
 $node->init;
 $node->append_conf('postgresql.conf', "shared_preload_libraries = 'pg_tle'");
@@ -40,7 +40,12 @@ sub run_psql
 	return $error eq '' ? $out : $error;
 }
 
-is(run_psql('app', $install) =~ s/^t\s*//gmr, '', 'the statements of the page install and create the extensions');
+{
+	local ($ENV{PGHOST}, $ENV{PGPORT}, $ENV{PGUSER}, $ENV{PGDATABASE}) = ($node->host, $node->port, 'app', 'postgres');
+	my ($out, $error) = ('', '');
+	IPC::Run::run([ 'bash', '-e', '-c', $install ], '>', \$out, '2>', \$error, init => sub { chdir "$FindBin::RealBin/.." });
+	is($error, '', 'the commands of the page install and create the extensions');
+}
 is(run_psql('clerk', 'SELECT file, version FROM idgen.portable_version()'), "create_once|1.0\ntext_ids|1.0\nuuids|1.0", 'all files are there');
 is(run_psql('clerk', q{SELECT idgen.is_recent_short_comb(idgen.short_comb()), idgen.is_prefixed_id(idgen.prefixed_id('acct'), 'acct')}), 't|t', 'functions work');
 is(run_psql('app', q{SELECT count(*) FROM pg_proc p WHERE pronamespace = 'idgen'::regnamespace

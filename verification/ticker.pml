@@ -5,11 +5,11 @@
  * Sessions take values from one ticker without a clock, whose errors no clock can
  * hide.  Meanwhile, depending on the macros,
  *
- *   CRASHES	the server crashes at any step, with unflushed WAL lost or not
+ *   CRASH		the server crashes at any step, with unflushed WAL lost or not
  *   SETVAL		a role sets the sequence to a greater value or to none
  *   REPLACE	a transaction replaces the sequence, under a new OID (DROP and CREATE)
- *				or only its file (ALTER SEQUENCE), takes VALUES_REPLACING values or
- *				none, and commits or rolls back
+ *				or only its file (ALTER SEQUENCE), takes a value or none, and
+ *				commits or rolls back
  *   EVICT		the ticker loses its slot when no session is connected
  *   CANCELS	calls fail where they wait for a lock, or before they write
  *
@@ -26,12 +26,6 @@
 #endif
 #ifndef VALUES
 #define VALUES 3				/* calls of each session */
-#endif
-#ifndef VALUES_REPLACING
-#define VALUES_REPLACING 1
-#endif
-#ifndef CRASHES
-#define CRASHES 0
 #endif
 #ifndef CANCELS
 #define CANCELS 0
@@ -57,220 +51,208 @@ byte users[2];
 bool exclusive[2], exclusive_awaited, renewing[2];
 
 byte connections;				/* CountDBBackends() */
-byte cancels, generation;
+byte cancels;
+bool crashed;
 
 /* what the assertions need */
 byte greatest;					/* value of this run of the server */
 byte promised;					/* value that a crash must not repeat */
 bool lowered;
 
-/* the variables of ticker_next() and ticker_reserve() */
+/* a process's variables; those that are not needed are 0, to have fewer states */
 #define TICKER_VARIABLES \
-	byte l, nx, ra, rs, stored, mark, private_mark, own_mark; \
-	byte o = NONE, f, n; \
-	bool attached, must_reserve, failed, set_elsewhere, enough
+	byte n, nx, l, ra, rs, stored, mark, own_mark; \
+	byte o = NONE, f; \
+	bit seen; \
+	bool attached, must_reserve, set_elsewhere
 
-inline fail_here(private) {
-	if
-	:: CANCELS > 0 && !private && cancels < CANCELS -> cancels++; failed = true
-	:: true
-	fi
-}
-
-/* ticker_mark.c: lock_relation(), which returns the OID in o.  "seen" is the catalog
- * cache, which is current after messages were processed, that is, once a lock is there.
- * A transaction that called before still has the lock, and the replacing one has its own. */
-inline lock_relation(private) {
-	if
-	:: private || o != NONE
-	:: else ->
-		do
-		:: atomic { o != NONE && o == seen -> break }
-		:: atomic { o != seen && o != NONE -> users[o]--; o = NONE }
-		:: atomic { o == NONE && !exclusive[seen] && !(exclusive_awaited && seen == 0) ->
-			o = seen; users[o]++;
-			seen = oid;
-#ifdef BUG_NO_SECOND_LOOKUP
-			break
-#endif
-			}
-		od
-	fi
-}
-
-/* ticker_mark.c: lock_renewal() */
-inline lock_renewal(relation) {
-#ifdef BUG_NO_RENEWAL_LOCK
-	skip
+/* choose_high_water_mark(): half is left */
+#ifdef BUG_NO_RENEWAL
+#define ENOUGH			(nx <= reserved)
 #else
-	atomic { !renewing[relation] -> renewing[relation] = true }
+#define ENOUGH			(nx + AHEAD / 2 < reserved)
 #endif
+
+#define LOCKED_OUT(relation) \
+	(exclusive[relation] || (exclusive_awaited && relation == 0))
+
+/* canceled where it waits, or failed to write; the end of the transaction */
+inline fail() {
+	cancels++;
+	nx = 0; stored = 0; mark = 0; f = 0; must_reserve = false;
+	goto end_of_call
 }
 
-/* ticker_mark.c: publish_high_water_mark().  The order in which another processor sees
- * the two is not certain. */
-inline publish() {
-	if
-	:: reserved = mark; renew_at = mark - AHEAD / 2
-#ifdef WEAK_MEMORY
-	:: renew_at = mark - AHEAD / 2; reserved = mark
-#endif
-	fi
+/* ticker_mark.c: unlock_renewal(), and the end of ticker_reserve() */
+inline unlock_renewal() {
+	renewing[o] = false;
+	nx = 0; mark = 0; must_reserve = false;
+	attached = true
 }
 
-/* ticker_mark.c: ticker_reserve(), for the value nx */
+/* ticker_mark.c: ticker_reserve(), for the value nx.  Each atomic step here and below
+ * has one access to what another process may change at that moment; lock_renewal() is
+ * in one step with the first access that it protects, and unlock_renewal() with the
+ * last.  raise_last() is in one step with the reads before it: what changes the
+ * sequence does not change last. */
 inline ticker_reserve(private) {
-	fail_here(private);
 #ifdef BUG_LOCK_ORDER
-	if :: private -> skip :: else -> lock_renewal(seen) fi;
+	atomic { private || !renewing[seen] -> renewing[seen] = renewing[seen] || !private };
 #endif
-	if
-	:: failed
-	:: else -> lock_relation(private); fail_here(private)
-	fi;
-	if
-	:: failed
-	:: else ->
-		atomic {
-#ifdef BUG_LOCK_ORDER
-			if :: private -> lock_renewal(o) :: else fi;
-#else
-			lock_renewal(o);
-#endif
-			/* the file of the OID; read_high_water_mark() */
-			f = (private || o == 1 -> 1 : (oid == 0 -> file : 0));
-			stored = MAX(mem[f], 1);
-			rs = reserved;
-			set_elsewhere = (stored != (private -> own_mark : rs))
-		};
-		atomic {				/* raise_last(), and choose_high_water_mark() */
-			last = (set_elsewhere -> MAX(last, stored - 1) : last);
-			enough = (private -> nx < stored && rs <= stored :
-					  !set_elsewhere && nx + AHEAD / 2 < rs);
-			mark = (enough -> stored : MAX(rs, MAX(nx, stored) + AHEAD));
-			fail_here(private)
-		};
+	do
+	/* lock_relation(), whose result is o.  "seen" is the catalog cache, which is current
+	 * once a lock is there.  A transaction that called before still has the lock, and the
+	 * replacing one has its own. */
+	:: atomic { o == NONE && !LOCKED_OUT(seen) ->
 		if
-		:: failed
-		:: else ->
-			if					/* write_high_water_mark() */
-			:: mark > stored ->
-				mem[f] = mark;	/* setval_oid() */
+#ifdef BUG_NO_SECOND_LOOKUP
+		:: true ->
+#else
+		:: seen != oid -> seen = oid
+		:: seen == oid ->
+#endif
+			o = seen; users[o]++; seen = oid
+		fi }
+	/* lock_renewal(), read_high_water_mark(), raise_last(), choose_high_water_mark() */
+	:: atomic { o != NONE &&
+#if defined(BUG_LOCK_ORDER)
+		(!private || !renewing[o]) ->
+#elif defined(BUG_NO_RENEWAL_LOCK)
+		true ->
+#else
+		!renewing[o] ->
+#endif
+		renewing[o] = true;
+		f = (private || o == 1 -> 1 : (oid == 0 -> file : 0));
+		stored = MAX(mem[f], 1);
+		set_elsewhere = (stored != (private -> own_mark : reserved));
+		last = (set_elsewhere -> MAX(last, stored - 1) : last);
+		mark = ((private -> nx < stored && reserved <= stored :
+				 !set_elsewhere && ENOUGH) -> stored :
+				MAX(reserved, MAX(nx, stored) + AHEAD));
+		set_elsewhere = false;
+		break }
+	:: atomic { cancels < CANCELS -> fail() }
+	od;
+
+	/* write_high_water_mark(): setval_oid(), and XLogFlush(), which may flush a later
+	 * setval(), too */
+	if
+	:: atomic { mark <= stored -> stored = 0; f = 0 }
+	:: atomic { cancels < CANCELS -> renewing[o] = false; fail() }
+	:: atomic { mark > stored -> mem[f] = mark; stored = 0;
 #ifdef BUG_PUBLISH_FIRST
-				if :: private :: else -> publish() fi;
+		if :: private :: else -> reserved = mark; renew_at = mark - AHEAD / 2 fi;
 #endif
+		};
+		atomic {
 #ifndef BUG_NO_FLUSH
-				atomic {		/* XLogFlush() may flush a later setval(), too */
-					if
-					:: disk[f] = mark
-					:: mem[f] != mark -> disk[f] = mem[f]
-					fi;
-					lowered = lowered && (private || f != file || mem[f] != mark)
-				}
-#endif
-			:: else
-			fi;
 			if
-			:: private -> atomic { own_mark = mark; private_mark = mark }
-#ifdef BUG_PUBLISH_PRIVATE
-				publish()
+			:: disk[f] = mark
+			:: mem[f] != mark -> disk[f] = mem[f]
+			fi;
+			lowered = lowered && (private || f != file || mem[f] != mark);
 #endif
-			:: else -> publish(); attached = true
-			fi
-		fi;
-		atomic { renewing[o] = false; rs = 0; stored = 0; mark = 0; f = 0; set_elsewhere = false; enough = false }
+			f = 0 }
+	fi;
+
+	/* publish_high_water_mark(), where the order in which other processors see the two
+	 * is not certain; or a private mark, which is not in shared memory */
+	if
+	:: atomic { private -> own_mark = mark;
+#ifdef BUG_PUBLISH_PRIVATE
+		reserved = mark; renew_at = mark - AHEAD / 2;
+#endif
+		unlock_renewal() }
+	:: atomic { !private -> reserved = mark };
+		atomic { renew_at = mark - AHEAD / 2; unlock_renewal() }
+	:: atomic { !private -> renew_at = mark - AHEAD / 2 };
+		atomic { reserved = mark; unlock_renewal() }
 	fi
 }
 
-/* ticker.c: ticker_next(), and ticker_mark.c: ticker_attach() */
+/* ticker.c: ticker_next().  nx is 0 until it is computed. */
 inline ticker_next(private) {
 	do
-	:: atomic { must_reserve -> must_reserve = false };
-		ticker_reserve(private);
-		if :: failed -> break :: else fi
-	:: atomic { !must_reserve && !attached && private_mark == 0 -> nx = last + 1; must_reserve = true }
-	:: atomic { !must_reserve && (attached || private_mark != 0) ->
-			/* The two reads have no order; a private mark is no shared memory. */
-			if
-			:: l = last
-#ifdef WEAK_MEMORY
-			:: !private -> ra = renew_at
-#endif
-			fi }
-		atomic {
-			if
-			:: ra == 0 -> ra = (private_mark != 0 -> private_mark : renew_at)
-			:: else -> l = last
-			fi;
-			nx = l + 1 }
+	/* ticker_mark.c: ticker_attach() */
+	:: atomic { !attached && !must_reserve -> nx = last + 1; must_reserve = true }
+	:: must_reserve -> ticker_reserve(private)
+	/* the reads of last and renew_at, in either order */
+	:: atomic { attached && nx == 0 && private -> l = last; ra = own_mark; nx = l + 1 }
+	:: atomic { attached && nx == 0 && !private -> l = last };
+		atomic { ra = renew_at; nx = l + 1 }
+	:: atomic { attached && nx == 0 && !private -> ra = renew_at };
+		atomic { l = last; nx = l + 1 }
+	/* the compare-and-swap of last */
+	:: atomic { attached && nx != 0 && !must_reserve && nx < ra ->
+		ra = 0;
 		if
-		:: atomic { nx < ra && last == l ->		/* compare-and-swap */
+		:: last != l -> l = 0; nx = 0
+		:: last == l -> l = 0;
 			last = nx;
 			assert(nx > greatest);
 			assert(lowered || nx < disk[(private -> 1 : file)]);
 			greatest = nx;
-			promised = (private -> promised : nx);
-			break }
-		:: atomic { nx < ra && last != l -> l = 0; ra = 0; nx = 0 }
-		:: atomic { nx >= ra -> l = 0; rs = reserved;
+			promised = (private || crashed -> promised : nx);
+			goto end_of_call
+		fi }
+	/* the read of reserved, and the compare-and-swap of renew_at */
+	:: atomic { attached && nx != 0 && !must_reserve && nx >= ra && (private || nx >= reserved) ->
+		l = 0; ra = 0; must_reserve = true }
+	:: atomic { attached && nx != 0 && !must_reserve && nx >= ra && !private && nx < reserved ->
+		l = 0; rs = reserved };
+		atomic {
 			if
-			:: private_mark != 0 || nx >= rs -> must_reserve = true
-			:: else
-			fi }
-			if
-			:: atomic { must_reserve -> rs = 0; ra = 0 }
-			:: atomic { !must_reserve && renew_at == ra -> renew_at = rs; rs = 0; ra = 0; must_reserve = true }
-			:: atomic { !must_reserve && renew_at != ra -> rs = 0; ra = 0; nx = 0 }
-			fi
-		fi
+			:: renew_at == ra -> renew_at = rs; must_reserve = true
+			:: renew_at != ra -> nx = 0
+			fi;
+			ra = 0; rs = 0 }
 	od
 }
 
 proctype session() {
 	TICKER_VARIABLES;
-	bit seen, noticed;
-	byte g;
+	bit noticed;
+	bool restarted;
 
 restart:
-	atomic {
-		g = generation; l = 0; nx = 0; ra = 0; rs = 0; stored = 0; mark = 0; private_mark = 0; f = 0; o = NONE;
-		attached = false; must_reserve = false; failed = false; set_elsewhere = false; enough = false; seen = 0; noticed = 0
-	}
 	{
-		atomic { n < VALUES -> connections++; seen = oid; noticed = file };
+		atomic { connections++; seen = oid; noticed = file };
 		do
-		:: atomic { n < VALUES ->
-				if				/* detach(), if the statement processes messages */
-				:: noticed != file -> noticed = file; seen = oid; attached = false
-				:: true
-				fi }
-			ticker_next(false);
-			atomic { n++; nx = 0; l = 0; ra = 0;
+		/* ticker_mark.c: detach(), if a statement processes messages */
+		:: atomic { noticed != file -> noticed = file; seen = oid; attached = false }
+		:: ticker_next(false);
+end_of_call:
+			atomic {
+				n = (nx != 0 -> n + 1 : n);
 				if				/* the end of the transaction */
+				:: o == NONE
 				:: o != NONE -> users[o]--; o = NONE
 #ifdef LONG_TRANSACTIONS
-				:: n < VALUES && !failed
+				:: o != NONE && nx != 0 && n < VALUES
 #endif
-				:: o == NONE
 				fi;
-				failed = false }
-		/* a crash has disconnected all already */
-		:: atomic { n == VALUES -> connections = (g == generation -> connections - 1 : connections);
-				attached = false; seen = 0; noticed = 0; g = 0; break }
+				nx = 0;
+				if
+				:: n < VALUES
+				:: n == VALUES -> connections--; seen = 0; noticed = 0; attached = false;
+					restarted = true; break
+				fi }
 		od
-	} unless { g != generation && n < VALUES -> goto restart }
+	} unless {					/* the client connects again */
+		atomic { crashed && !restarted -> restarted = true; o = NONE; nx = 0; l = 0; ra = 0; rs = 0;
+			stored = 0; mark = 0; f = 0; attached = false; must_reserve = false; goto restart }
+	}
 }
 
 /* A transaction that replaces the sequence; a crash ends it. */
 proctype replacing() {
 	TICKER_VARIABLES;
-	bit seen;
-	bool any;
+	bool failed;
 
 	{
 		atomic { connections++; exclusive_awaited = true };
-		atomic { users[0] == 0 -> exclusive[0] = true; exclusive_awaited = false };
-		atomic {
+		atomic { users[0] == 0 -> exclusive[0] = true; exclusive_awaited = false;
 			if
 			:: o = 0			/* ALTER SEQUENCE, also with RESTART */
 			:: o = 1; exclusive[1] = true	/* DROP, or RENAME, and CREATE */
@@ -278,33 +260,42 @@ proctype replacing() {
 			if
 			:: mem[1] = mem[0]
 			:: mem[1] = 0
-			fi
-		}
+			fi };
 		do
-		:: n < VALUES_REPLACING ->
-			ticker_next(true);
-			atomic { n++; any = true; private_mark = 0; nx = 0; l = 0; ra = 0 }
-		:: break
-		od;
-		atomic {
+		:: n == 0 && !failed -> ticker_next(true);
+end_of_call:
+			atomic {
+				failed = (nx == 0);
+				n = (nx != 0 -> n + 1 : n);
+				nx = 0; attached = false }
+		:: atomic {
 			if
-			:: oid = o; file = 1; disk[1] = mem[1];
-				if
-				:: any -> promised = greatest
-				:: else
-				fi;
-				lowered = lowered || mem[1] < reserved
+			:: !failed ->
+				oid = o; file = 1; disk[1] = mem[1];
+				promised = (n > 0 && !crashed -> greatest : promised);
+				lowered = lowered || mem[1] < reserved;
+#ifndef BUG_NO_SECOND_LOOKUP
+				mem[0] = 0; disk[0] = 0
+#endif
 			:: mem[1] = 0; disk[1] = 0
 			fi;
 			exclusive[0] = false; exclusive[1] = false; connections--;
-		}
-	} unless { generation > 0 }
+			n = 0; own_mark = 0; failed = false;
+			break }
+		od
+	} unless { crashed }
+}
+
+/* Neither memory nor sequence has a mark: values may repeat. */
+inline forget() {
+	greatest = (lowered -> 0 : greatest);
+	promised = (lowered -> 0 : promised)
 }
 
 /* Recovery: the WAL that was not flushed is lost, or not. */
 proctype crash() {
 	if
-	:: atomic { generation++;
+	:: atomic { crashed = true;
 		if
 		:: mem[file] = disk[file]
 		:: disk[file] = mem[file]
@@ -314,10 +305,12 @@ proctype crash() {
 		:: else
 		fi;
 		last = 0; reserved = 0; renew_at = 0; connections = 0;
-		users[0] = 0; users[1] = 0; exclusive[0] = false; exclusive[1] = false; exclusive_awaited = false;
+		users[0] = 0; users[1] = 0;
+		exclusive[0] = false; exclusive[1] = false; exclusive_awaited = false;
 		renewing[0] = false; renewing[1] = false;
-		promised = (lowered -> 0 : promised);
-		lowered = false; greatest = promised
+		greatest = promised;
+		forget();
+		lowered = false; promised = 0
 		}
 	:: true						/* without it, a deadlock would end with the crash */
 	fi
@@ -329,7 +322,7 @@ proctype set_elsewhere_() {
 		if
 		:: mem[file] = MAX(mem[file], reserved) + AHEAD + 1
 		:: mem[file] = 0; lowered = true;
-			greatest = (reserved == 0 -> 0 : greatest)	/* nothing is left */
+			if :: reserved == 0 -> forget() :: else fi
 		fi
 	}
 }
@@ -344,7 +337,7 @@ proctype evict() {
 		renew_at = 0;
 		if
 		:: true
-		:: last = 0; reserved = 0
+		:: last = 0; reserved = 0; forget()
 		fi
 	}
 }
@@ -354,7 +347,9 @@ init {
 		byte i;
 		for (i : 1 .. SESSIONS) { run session() }
 		i = 0;
-		if :: CRASHES -> run crash() :: else fi;
+#ifdef CRASH
+		run crash();
+#endif
 #ifdef SETVAL
 		run set_elsewhere_();
 #endif

@@ -23,7 +23,8 @@
 #   debian_leave                 release the lock
 #
 # MAJOR may have the suffix of another architecture, which the machine can execute:
-# 15-i386, or 17-s390x with qemu-user-static registered in binfmt_misc.
+# 15-i386, or 17-s390x with qemu-user-static registered in binfmt_misc, where also
+# debootstrap runs in the emulator and takes long.
 #
 # The folders are in $IDGEN_MATRIX, with the logs of their installation.
 

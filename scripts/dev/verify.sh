@@ -4,12 +4,11 @@
 #
 #   scripts/dev/verify.sh            without options
 #
-# Spin visits all states of verification/ticker.pml for two sessions that take three
-# values each and for three that take two, with a crash at any step, setval()
-# elsewhere, eviction, a transaction that replaces the sequence, and failing calls.
-# Then it must find each bug that a macro of the model plants. Ends with a line "N
-# passed, N failed"; the exit status is 0 if nothing failed. A search uses at most
-# 4 GB. Installs Spin and gcc if they are missing.
+# Spin visits all states of verification/ticker.pml in the configurations below,
+# and must find each bug that a macro of the model plants. Ends with a line "N
+# passed, N failed"; the exit status is 0 if nothing failed. Two searches run at a
+# time, in 4 GB each at most; all use 100 seconds of processor time. Installs Spin
+# and gcc if they are missing.
 
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=../lib.sh
@@ -25,49 +24,65 @@ remove_build() { rm -rf "$build"; }
 idgen_at_exit remove_build
 cd "$build" || exit
 
-# Search the states of the model with these macros; "-l" for loops instead of the
-# assertions and deadlocks. Sets "states" and "found", the error or nothing; false
-# if the search did not end.
+# Macros of the model; with LOOPS, the search is for endless loops instead of failed
+# assertions and deadlocks.
+model=(
+    'SESSIONS=2 VALUES=3 CRASH REPLACE'
+    'SESSIONS=2 VALUES=3 CRASH SETVAL EVICT'
+    'SESSIONS=3 VALUES=2 EVICT'
+    'SESSIONS=2 VALUES=2 REPLACE LONG_TRANSACTIONS CANCELS=1'
+    'LOOPS SESSIONS=2 VALUES=3 CRASH'
+    'LOOPS SESSIONS=3 VALUES=2'
+    'LOOPS SESSIONS=2 VALUES=2 SETVAL CANCELS=1'
+    'LOOPS SESSIONS=2 VALUES=2 REPLACE'
+)
+bugs=(
+    'VALUES=2 CRASH BUG_PUBLISH_FIRST'
+    'VALUES=2 CRASH BUG_NO_FLUSH'
+    'VALUES=2 BUG_NO_RENEWAL_LOCK'
+    'VALUES=2 EVICT BUG_EVICT_CONNECTED'
+    'VALUES=2 CRASH REPLACE BUG_NO_SECOND_LOOKUP'
+    'VALUES=2 CRASH REPLACE BUG_PUBLISH_PRIVATE'
+    'VALUES=2 REPLACE BUG_LOCK_ORDER'
+    'LOOPS VALUES=2 BUG_NO_RENEWAL'
+)
+
+# Search the states of the model with these macros, in a folder named after them.
 search() {
-    local kind=(-DSAFETY) option=()
-    [ "$1" != -l ] || { kind=(-DNP); option=(-l); shift; }
-    found="" states=0
-    spin -a "${@/#/-D}" "$IDGEN_SOURCE/verification/ticker.pml" >spin.log 2>&1 &&
-        gcc -O2 "${kind[@]}" -DCOLLAPSE -DMEMLIM=4000 -o pan pan.c >gcc.log 2>&1 &&
-        ./pan "${option[@]}" -m1000000 >pan.log 2>&1 || { cat spin.log gcc.log pan.log; return 1; }
-    ! grep -E 'max search depth|out of memory|aborted' pan.log || return 1
-    found=$(sed -n 's/^pan:[0-9]*: \(.*\) (at depth .*/\1/p' pan.log)
-    states=$(sed -n 's/^ *\([0-9.e+]*\) states, stored.*/\1/p' pan.log)
-    grep -q 'errors: [01]$' pan.log
+    local macros kind=-DSAFETY option=()
+    read -ra macros <<<"$1"
+    [ "${macros[0]}" != LOOPS ] || { kind=-DNP option=(-l); }
+    mkdir "$1" && cd "$1" &&
+        spin -a "${macros[@]/#/-D}" "$IDGEN_SOURCE/verification/ticker.pml" >log 2>&1 &&
+        gcc -O2 $kind -DCOLLAPSE -DMEMLIM=4000 -o pan pan.c >>log 2>&1 &&
+        ./pan "${option[@]}" -w25 -m100000 >>log 2>&1
+}
+export -f search
+export IDGEN_SOURCE
+
+# Did the search visit all states, or end with this error?
+ended() {
+    ! grep -qE 'max search depth|out of memory|aborted' "$1/log" &&
+        grep -q "errors: $2\$" "$1/log" && grep -q "$3" "$1/log" || { cat "$1/log"; return 1; }
 }
 
-holds() {
-    search "$@" && [ -z "$found" ]
-    verdict $? "$(printf '%10s states: %s' "$states" "$*")" || echo "        $found"
-}
-
-finds() {
-    local error=$1
-    shift
-    search "$@" && [[ $found == *"$error"* ]]
-    verdict $? "${*: -1} is found: $found"
-}
+printf '%s\n' "${model[@]}" "${bugs[@]}" | xargs -d '\n' -P 2 -I '{}' bash -c 'search "$1"' bash '{}'
 
 idgen_say "The model"
-holds SESSIONS=2 VALUES=3 CRASHES=1 EVICT WEAK_MEMORY
-holds SESSIONS=2 VALUES=3 CRASHES=1 SETVAL
-holds SESSIONS=2 VALUES=2 CRASHES=1 REPLACE
-holds SESSIONS=2 VALUES=2 REPLACE LONG_TRANSACTIONS CANCELS=1
-holds SESSIONS=3 VALUES=2 WEAK_MEMORY
-holds -l SESSIONS=2 VALUES=2 SETVAL CANCELS=1
+for macros in "${model[@]}"; do
+    ended "$macros" 0 'States:\|State-vector'
+    verdict $? "$(sed -n 's/^ *\([0-9.e+]*\) states, stored.*/\1/p' "$macros/log") states: $macros"
+done
 
 idgen_say "Planted bugs"
-finds 'assertion violated' VALUES=2 CRASHES=1 BUG_PUBLISH_FIRST
-finds 'assertion violated' VALUES=2 CRASHES=1 BUG_NO_FLUSH
-finds 'assertion violated' VALUES=3 BUG_NO_RENEWAL_LOCK
-finds 'assertion violated' VALUES=2 EVICT BUG_EVICT_CONNECTED
-finds 'assertion violated' VALUES=2 CRASHES=1 REPLACE BUG_NO_SECOND_LOOKUP
-finds 'assertion violated' VALUES=2 CRASHES=1 REPLACE BUG_PUBLISH_PRIVATE
-finds 'invalid end state' VALUES=2 REPLACE BUG_LOCK_ORDER
+for macros in "${bugs[@]}"; do
+    case $macros in
+        LOOPS*) error='non-progress cycle' ;;
+        *LOCK_ORDER) error='invalid end state' ;;
+        *) error='assertion violated' ;;
+    esac
+    ended "$macros" 1 "$error"
+    verdict $? "$macros: $error"
+done
 
 end_of_verdicts

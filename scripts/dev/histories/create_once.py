@@ -3,26 +3,21 @@
 FOLDER contains the data folder and the server's log; PGHOST and so on name the
 server. Exits with status 3 if no order explains the answers about a command, or an
 answer contradicts those before in its transaction; with 4 if an acknowledged entity
-is missing, an entity exists that no answer allows, or an error was raised that the
-functions do not document.
+is missing, an entity exists that no answer allows, or an error is not documented.
 
-The model. A command is recorded, with an entity, or not. Each answer is an
-operation on that state: a condition that the state met at one moment between the
-request and the answer, and perhaps a new state. PostgreSQL's transactions define
-the moments:
+The model. A command is recorded, with an entity, or not. An answer is an operation on
+that state: a condition that held at one moment between request and answer, and perhaps
+a new state. PostgreSQL's transactions define the moments:
 
 - An answer without a change, about a command that its transaction has not changed,
-  holds at a moment of its statement under READ COMMITTED, and at the moment of the
-  snapshot under REPEATABLE READ and SERIALIZABLE.
-- The condition of the first change that a transaction makes to a command holds when
-  it is made and, since the row is locked, at commit. All changes to a command take
-  effect together, at a moment of COMMIT or COMMIT PREPARED.
+  holds at a moment of its statement under READ COMMITTED, else at that of the snapshot.
+- The condition of a transaction's first change to a command holds when it is made and,
+  since the row is locked, at commit, when all its changes take effect together. If the
+  connection is lost then, they do so before the server process ends, or never.
 - Answers after the first change must follow from the transaction's own changes.
-- If the connection is lost during COMMIT, the changes take effect before the server
-  process ends, or never.
 - Under READ COMMITTED, a DELETE that waits for a transaction which deletes a row and
-  inserts another does not see the other (docs/reference.md). So forget_creation()
-  may find no row at the moment at which a command is replaced.
+  inserts another does not see the other (docs/reference.md). So forget_creation() may
+  find no row at the moment at which a command is replaced.
 
 A trigger reports which commands a call has deleted. A command's operations are
 explained if they can be put into an order that respects real time, in which each
@@ -252,7 +247,8 @@ class Call:
         if int(rows[0][0]) != len(deleted):
             contradictions.append((self.sql, rows, deleted))
         if not deleted and self.effect:
-            return [(self.command, 'no row', None, KEEP) if self.what == 'forget' else (self.command, 'not entity', self.entity, KEEP)]
+            condition, value = ('no row', None) if self.what == 'forget' else ('not entity', self.entity)
+            return [(self.command, condition, value, KEEP)]
         return [(command, 'entity', entity, None) for command, entity in deleted]
 
     def meaning_of_error(self, state):
@@ -445,32 +441,25 @@ def cause(fault, session, process):
     counts[f'fault: {fault[:60]}'] += 1
 
 
-def cause_faults(rng, faults, clients):
-    """Each fault once, in random order."""
-    session = connect()
-    for fault in rng.sample(faults, len(faults)):
-        time.sleep(rng.choice([0, 0.05, 0.2]))
-        try:
-            cause(fault, session, rng.choice(clients).session.process)
-        except Refused:
-            pass
-        except (Lost, ProcessLookupError):
-            session.close()
-            session = connect()
-    session.close()
-
-
 def main():
     check_the_checker()
     clients = [Client(number) for number in range(5)]
     for client in clients:
         client.start()
     rng, end = random.Random(f'{seed} faults'), time.monotonic() + float(seconds)
-    while True:         # at least once, whatever the speed of the machine
-        cause_faults(rng, SABOTAGE if sys.argv[4:] else FAULTS, clients)
+    faults, session = SABOTAGE if sys.argv[4:] else FAULTS, connect()
+    while not over.is_set():
+        for fault in rng.sample(faults, len(faults)):       # all, whatever the speed of the machine
+            time.sleep(rng.choice([0, 0.05, 0.2]))
+            try:
+                cause(fault, session, rng.choice(clients).session.process)
+            except Refused:
+                pass
+            except (Lost, ProcessLookupError):
+                session.close()
+                session = connect()
         if time.monotonic() > end:
-            break
-    over.set()
+            over.set()
     for client in clients:
         client.join()
 

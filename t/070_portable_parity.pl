@@ -1,0 +1,118 @@
+# The portable edition against the extension: the same functions and table, and the same
+# results in another encoding and with a clock before 1970. t/070_portable_results.pl
+# compares results for random values.
+
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+use FakeClock;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $folder = "$FindBin::RealBin/../portable";
+my $portable = join '', 'BEGIN;', (map { slurp_file("$folder/$_.sql") } qw(uuids text_ids create_once)), 'COMMIT';
+my $node = PostgreSQL::Test::Cluster->new('portable');
+$node->init;
+$node->append_conf('postgresql.conf', "timezone = 'UTC'\nautovacuum = off");
+$node->start;
+$node->safe_psql('postgres', "CREATE DATABASE $_ ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0") for 'c', 'p';
+$node->safe_psql('c', 'CREATE EXTENSION idgen');
+$node->safe_psql('p', $portable);
+
+# --- The same functions and table -------------------------------------------
+
+my $functions = q{
+	SELECT p.oid::regprocedure || ' | ' || pg_get_function_arguments(p.oid) || ' | ' || pg_get_function_result(p.oid) || ' | '
+		|| prokind::text || provolatile::text || proparallel::text || proisstrict::text || ' | ' || (obj_description(p.oid, 'pg_proc') IS NOT NULL)
+	FROM pg_proc p WHERE pronamespace = 'idgen'::regnamespace AND proname NOT LIKE 'portable\_%' ORDER BY 1};
+my %c = map { /^idgen\.(\w+)/ => $_ } split /\n/, $node->safe_psql('c', $functions);
+my %p = map { /^idgen\.(\w+)/ => $_ } split /\n/, $node->safe_psql('p', $functions);
+
+is_deeply([ map { $p{$_} } sort keys %p ], [ map { $c{$_} // "no $_" } sort keys %p ],
+	'signatures, defaults, results and marks are those of the extension, and all have comments');
+my $missing = join ' ', grep { !$p{$_} } sort keys %c;
+my ($listed) = slurp_file("$folder/../docs/portable.md") =~ /Not included:\n\n(.*?)\n\n/s;
+is(join(' ', sort($listed =~ /`(\w+)`/g)), $missing, 'docs/portable.md lists the functions that are missing');
+
+my $table = q{
+	SELECT attname, atttypid::regtype, attnotnull, pg_get_expr(adbin, adrelid)
+	FROM pg_attribute LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
+	WHERE attrelid = 'idgen.creation_identifiers'::regclass AND attnum > 0 ORDER BY attnum;
+	SELECT pg_get_indexdef(indexrelid) FROM pg_index WHERE indrelid = 'idgen.creation_identifiers'::regclass ORDER BY 1;
+	SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 'idgen.creation_identifiers'::regclass ORDER BY 1;
+	SELECT reloptions, has_table_privilege('public', oid, 'SELECT, INSERT, UPDATE, DELETE') FROM pg_class WHERE oid = 'idgen.creation_identifiers'::regclass};
+is($node->safe_psql('p', $table), $node->safe_psql('c', $table), 'the table is that of the extension');
+
+# --- Another encoding -------------------------------------------------------
+
+# the hash is that of the text in UTF-8, and of the keys in its order
+my @latin = map { my $edition = $_; my $name = "latin_$edition";
+	$node->safe_psql('postgres', "CREATE DATABASE $name ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
+	$node->safe_psql($name, $edition eq 'c' ? 'CREATE EXTENSION idgen' : 'BEGIN;' . slurp_file("$folder/create_once.sql") . 'COMMIT');
+	$name } 'c', 'p';
+my @hashes = map {
+	$node->safe_psql($_, qq{SET client_encoding = UTF8;
+		SELECT created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000e', '00000000-0000-4000-8000-000000000000', 'n\xC3\xA9', '{"\xC3\xA9": "\xC3\xBC", "zz": 1, "yyy": "\xC3\x9F"}');
+		SELECT request_hash FROM idgen.creation_identifiers WHERE command_id = 'c0000000-0000-4000-8000-00000000000e'}) } @latin, 'c', 'p';
+like($hashes[0], qr/^t\n-?\d+$/, 'a request is recorded in LATIN1');
+is_deeply([ @hashes[ 1 .. 3 ] ], [ ($hashes[0]) x 3 ], 'its hash is that of the extension, and of UTF-8');
+
+# --- What is different ------------------------------------------------------
+
+my $stderr;
+$node->psql('p', 'SELECT idgen.short_comb(run_length => 2)', stderr => \$stderr, extra_params => [ '--set=VERBOSITY=verbose' ]);
+like($stderr, qr/0A000: run_length must be 1/, 'a run of short COMBs is refused');
+
+# the random bits of a ULID that is made of uuids: each is set in half of them
+is($node->safe_psql('p', q{
+		SELECT count(*) FILTER (WHERE abs(ones - 2500) > 6 * sqrt(5000) / 2)
+		FROM (SELECT sum(get_bit(uuid_send(idgen.ulid_to_uuid(id)), bit)) AS ones
+			  FROM (SELECT idgen.ulid() AS id FROM generate_series(1, 5000) OFFSET 0) s, generate_series(48, 127) bit GROUP BY bit) t}),
+	'0', 'all 80 bits of a ULID are random');
+
+# --- A clock before 1970 ----------------------------------------------------
+
+# the result of each expression, with its error, if any
+my @calls = map { s/^\s+//r } grep { /\S/ } split /\n/, q{
+	idgen.uuid_v7()
+	idgen.comb()
+	idgen.ulid()
+	idgen.typeid('user')
+	substr(idgen.short_comb()::text, 1, 4)
+	substr(idgen.short_comb('7 hours', 3)::text, 1, 6)
+	substr(idgen.prefixed_id('acct'), 1, 6)
+	idgen.short_comb_timestamp('ffff1111-1111-4111-8111-111111111111')
+	idgen.short_comb_timestamp(idgen.short_comb())
+	idgen.is_recent_short_comb(idgen.short_comb())
+	idgen.is_recent_short_comb('00001111-1111-4111-8111-111111111111', '2 days')
+	idgen.is_recent_comb('000000000000-4000-8000-000000000000', '2 days')
+	idgen.is_recent_uuid_v7('00000000-0000-7000-8000-000000000000', '2 days')
+	idgen.is_recent_uuid_v7('00000000-0000-7000-8000-000000000000', '1 minute')
+	idgen.check_recent_short_comb('0fff1111-1111-4111-8111-111111111111')
+	idgen.check_recent_uuid_v7('017f22e2-79b0-7cc3-98c4-dc0c0c07398f')
+	(SELECT created FROM idgen.create_once('c0000000-0000-4000-8000-000000000001', 'e0000000-0000-4000-8000-000000000001'))
+	idgen.purge_creations('0')
+	(SELECT created_at FROM idgen.find_creation('c0000000-0000-4000-8000-000000000001'))
+};
+
+SKIP:
+{
+	skip 'libfaketime is not installed', @calls + 1 if !FakeClock::is_installed();
+
+	$node->stop;
+	FakeClock::start_still($node, -86400);
+	is($node->safe_psql('p', 'SELECT clock_timestamp()'), '1969-12-31 00:00:00+00', 'the clock is before 1970');
+	for my $call (@calls)
+	{
+		my %result = map {
+			my ($out, $error);
+			$node->psql($_, "\\set SHOW_CONTEXT never\nSELECT $call", stdout => \$out, stderr => \$error);
+			$_ => $out . $error } 'c', 'p';
+		is($result{p}, $result{c}, "with this clock: $call");
+	}
+}
+
+$node->stop;
+done_testing();
