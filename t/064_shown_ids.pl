@@ -85,7 +85,8 @@ sub bytes
 		INSERT INTO members (public_id) SELECT id FROM plain_ids ORDER BY id;
 		INSERT INTO uuid_references SELECT id FROM plain_ids ORDER BY id;
 		INSERT INTO bigint_references SELECT id FROM members ORDER BY id});
-	my ($both, $plain, $text) = $recipe->page->section('Store a uuid, show a prefixed id') =~ /take ([\d.]+) MB, with the view alone ([\d.]+), and with a text key of the domain\s+([\d.]+)\./;
+	my ($both, $plain, $text) = $recipe->page->section('Store a uuid, show a prefixed id') =~ /take\s+([\d.]+)\s+MB,\s+with the view alone\s+([\d.]+),.*?\s([\d.]+)\.\s/s
+	  or die 'the page has no sizes';
 	my %shown = (both_ids => $both, plain_ids => $plain, text_ids => $text);
 	for my $table (sort keys %shown)
 	{
