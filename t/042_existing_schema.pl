@@ -1,4 +1,4 @@
-# CREATE EXTENSION rejects a schema "idgen" that exists, whoever made it and in
+# CREATE EXTENSION rejects a schema "idgen" that exists, of any owner and in
 # whichever transaction, so that a role cannot place a function of its own there.
 
 use strict;

@@ -108,7 +108,7 @@ sub payment
 	is($record->($workers[1], 2), $id, 'that of the second is recorded');
 	is($record->($workers[1], 2), '', 'once');
 	$recipe->query("UPDATE payments SET leased_until = clock_timestamp() - interval '1 second' WHERE id = '$id'");
-	is($take->($workers[0], '1 hour'), '', 'then nobody gets a lease');
+	is($take->($workers[0], '1 hour'), '', 'then no worker gets a lease');
 	is($recipe->query("SELECT receipt FROM payments WHERE id = '$id'"), 'receipt 2', 'and the receipt stays');
 	$_->quit for @workers, $two;
 

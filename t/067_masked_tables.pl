@@ -100,7 +100,7 @@ is(tags($headings[1], $insert), 'INSERT 0 1', 'a client brings the identifier th
 is(tags($headings[1], $insert), 'INSERT 0 0', 'and repeats its INSERT');
 is($node->safe_psql('postgres', "SELECT receiver FROM letters WHERE id = '$unknown'"), 'Hopper', 'the row has it');
 my $late = $node->safe_psql('postgres', q{SELECT idgen.mask_uuid_v7(idgen.uuid_v7_ms(now() - interval '2 hours'))});
-is(tags($headings[1], "EXECUTE create_letter($_, 'late')"), 'ERROR:  23514', 'refused: one that was given long ago, or by nobody') for "'$late'", $v4;
+is(tags($headings[1], "EXECUTE create_letter($_, 'late')"), 'ERROR:  23514', 'refused: one that was generated long ago, or never') for "'$late'", $v4;
 
 $masks->write_keys("$Masks::all_keys\nv2 $Masks::key{orders}\n");
 $node->reload;
