@@ -8,21 +8,23 @@
 #   --seconds N         the same in seconds
 #   --keys A,B,...      of bigint, uuid_v7, short_comb, random and bigint_and_uuid, a
 #                       bigint key with a unique random uuid beside it (default all)
-#   --configurations A,B,...  of off_0, off_2, on_0 and on_2: synchronous_commit, and
+#   --configurations A,B,...  of off_0, on_0, off_2 and on_2: synchronous_commit, and
 #                       the number of secondary indexes (default all)
 #   --rows N            rows before the measurement (default 30000000)
 #   --days N            days that these span, until now (default 30)
 #   --clients N         sessions that insert (default 8)
 #   --memory MB         memory that the server may use (default 512)
 #   --interval N        seconds of an interval of the spread (default 10)
-#   --rounds N          rounds, in which the keys take turns (default 1)
+#   --rounds N          rounds (default 1)
 #   --no-replica        without a replica on the same machine
 #   --out FOLDER        write the results there (default bench/lab/report/long)
 #   --help              this text
 #
-# A round, key and configuration is a run with a new table. Its results are in a folder
-# of its own, KEY.CONFIGURATION.ROUND; what is there already is not measured again, so
-# that the runs of several sessions add up. bench/lab/report.py writes the report.
+# A round loads a new table for each key and number of secondary indexes, and measures
+# its configurations one after another; the order of the keys turns with each number of
+# indexes and round. The results of a configuration are in a folder of its own,
+# KEY.CONFIGURATION.ROUND; what is there already is not measured again, so that the runs
+# of several sessions add up. bench/lab/report.py writes the report.
 #
 # The server's memory is limited by a memory cgroup, which includes the cache of the
 # operating system; where none can be made, by direct I/O with shared buffers of that
@@ -37,7 +39,7 @@ set -uo pipefail
 . "$(dirname "$0")/common.sh"
 
 minutes=10 seconds='' rows=30000000 days=30 clients=8 memory=512 interval=10 rounds=1 replica=1 out=$BENCH/report/long
-keys=bigint,uuid_v7,short_comb,random,bigint_and_uuid configurations=off_0,off_2,on_0,on_2
+keys=bigint,uuid_v7,short_comb,random,bigint_and_uuid configurations=off_0,on_0,off_2,on_2
 arguments=()
 while [ $# -gt 0 ]; do
     case $1 in
@@ -95,6 +97,7 @@ set_memory() {
     [ "$limited" = 1 ] || { buffers=$(($(sed -nE '/^MemTotal/ s/[^0-9]//gp' /proc/meminfo) / 4096)); direct=; }
     [ "$(getconf LONG_BIT)" -gt 32 ] || [ "$buffers" -lt 1024 ] || buffers=1024
     bench_value "ALTER SYSTEM SET shared_buffers = '${buffers}MB'" || return 1
+    if [ "$limited" = 1 ]; then bench_value "ALTER SYSTEM RESET checkpoint_timeout"; else bench_value "ALTER SYSTEM SET checkpoint_timeout = '1h'"; fi || return 1
     [[ $method != direct* ]] || bench_value "ALTER SYSTEM SET debug_io_direct = '$direct'" || return 1
     idgen_restart || return 1
     if [ "$limited" = 1 ] && [ -n "$group" ]; then
@@ -133,7 +136,7 @@ sample_lag() {
 # --- one run ----------------------------------------------------------------------
 
 load() {
-    local key=$1 indexes=$2 piece=1000000 loaded expression=${past[$1]:-}
+    local key=$1 indexes=$2 piece=1000000 start expression=${past[$1]:-}
 
     bench_psql -c "DROP TABLE IF EXISTS idgen_bench.long, idgen_bench.customer" \
         -c "CREATE TABLE idgen_bench.customer AS SELECT i AS id FROM generate_series(1, 100000) i" \
@@ -141,11 +144,11 @@ load() {
         -c "CREATE TABLE idgen_bench.long (${columns[$key]}, created_at timestamptz NOT NULL DEFAULT now(), customer int NOT NULL, note text NOT NULL)" ||
         return 1
     [ "$indexes" = 0 ] || bench_psql -c "CREATE INDEX ON idgen_bench.long (created_at)" -c "CREATE INDEX ON idgen_bench.long (customer)" || return 1
-    for ((loaded = 0; loaded < rows; loaded += piece)); do
+    for ((start = 0; start < rows; start += piece)); do
         bench_psql -c "INSERT INTO idgen_bench.long (${expression:+id, }created_at, customer, note)
             SELECT ${expression:+$expression, }moment, 1 + floor(random() * 100000)::int, '$note'
             FROM (SELECT now() + ((i::float8 / $rows) - 1) * interval '$days days' AS moment
-                  FROM generate_series($((loaded + 1)), $((loaded + piece < rows ? loaded + piece : rows))) i) history" || return 1
+                  FROM generate_series($((start + 1)), $((start + piece < rows ? start + piece : rows))) i) history" || return 1
     done
     [ "$indexes" = 0 ] || bench_psql -c "ALTER TABLE idgen_bench.long ADD FOREIGN KEY (customer) REFERENCES idgen_bench.customer" || return 1
     bench_psql -o /dev/null -c "VACUUM ANALYZE idgen_bench.long" -c CHECKPOINT
@@ -191,7 +194,11 @@ measure() {
     bench_progress "$run"
     mkdir -p "$folder" && rm -f "$folder"/* "$bench_scratch"/latency.*
     local PGOPTIONS="$PGOPTIONS -c synchronous_commit=off"
-    set_memory 0 && load "$key" "$indexes" && set_memory 1 && start_replica || return 1
+    if [ "$loaded" != "$key $indexes $round" ]; then
+        stop_replica
+        set_memory 0 && load "$key" "$indexes" && set_memory 1 && start_replica || return 1
+        loaded="$key $indexes $round"
+    fi
     PGOPTIONS+=" -c synchronous_commit=$commit"
     insert -T "$((seconds < 150 ? seconds / 5 + 1 : 30))" > "$bench_scratch/warm_up" 2>&1 || { cat "$bench_scratch/warm_up" >&2; return 1; }
     { bench_settings | sed '/^synchronous_commit,/d'
@@ -204,7 +211,6 @@ measure() {
     [ -z "$sampler" ] || { kill "$sampler"; wait "$sampler" 2>/dev/null; }
     [ "$status" = 0 ] || { cat "$folder/pgbench.txt" >&2; return 1; }
     bench_psql -f "$BENCH/sql/long_counts.sql" > "$folder/after.txt" || return 1
-    stop_replica
     record "$key" "synchronous_commit $commit; $indexes secondary indexes" "$round" "$folder" "$folder/before.txt" "$folder/after.txt" &&
         bench_progress "$run: $(sed -n 's/^tps = \([0-9]*\).*/\1/p' "$folder/pgbench.txt") rows/s"
 }
@@ -223,12 +229,15 @@ mkdir -p "$out" || exit 1
 } > "$out/keys.csv"
 printf '%s\n' '\set customer random(1, 100000)' "INSERT INTO idgen_bench.long (customer, note) VALUES (:customer, '$note');" > "$bench_scratch/long.pgbench"
 
-turn=0
+turn=0 loaded=
+read -ra order <<<"${keys//,/ }"
 for ((round = 1; round <= rounds; round++)); do
-    for configuration in ${configurations//,/ }; do
-        read -ra order <<<"${keys//,/ }"
+    for indexes in 0 2; do
+        read -ra same <<<"$(tr , '\n' <<<"$configurations" | grep "_$indexes\$" | tr '\n' ' ')"
         for ((i = 0; i < ${#order[@]}; i++)); do
-            measure "${order[$(((i + turn) % ${#order[@]}))]}" "$configuration" "$round" || idgen_die "$run failed"
+            for configuration in "${same[@]}"; do
+                measure "${order[$(((i + turn) % ${#order[@]}))]}" "$configuration" "$round" || idgen_die "$run failed"
+            done
         done
         turn=$((turn + 1))
     done
