@@ -13,6 +13,7 @@
 #                    .clang-format and check/statements.pl
 #   shell            the warnings and errors of shellcheck
 #   perl, python     tests and scripts compile
+#   yaml             .github and packaging can be read
 #
 # Installs missing tools. Ends with a line "N passed, N failed"; the exit status
 # is 0 if nothing failed. Takes about a minute.
@@ -24,7 +25,7 @@ set -uo pipefail
 
 idgen_no_options "$@"
 
-all_checks=(gcc clang clang-tidy cppcheck format shell perl python)
+all_checks=(gcc clang clang-tidy cppcheck format shell perl python yaml)
 
 # --- the tools --------------------------------------------------------------
 
@@ -40,6 +41,7 @@ install_tools() {
             shell) command -v shellcheck >/dev/null || missing+=(shellcheck) ;;
             perl) perl -MIPC::Run -e 1 2>/dev/null || missing+=(libipc-run-perl) ;;
             python) command -v python3 >/dev/null || missing+=(python3) ;;
+            yaml) python3 -c "import yaml" 2>/dev/null || missing+=(python3-yaml) ;;
             *) idgen_die "unknown check $check; the checks are: ${all_checks[*]}" ;;
         esac
     done
@@ -170,6 +172,7 @@ for name in "${checks[@]}"; do
             check "perl: scripts" compile_perl scripts/**/*.p[lm]
             ;;
         python) check "python: tests, scripts, benchmarks and clients" compile_python {t,scripts,bench,clients}/**/*.py ;;
+        yaml) check "yaml: .github and packaging" python3 -c 'import sys, yaml; [list(yaml.safe_load_all(open(name))) for name in sys.argv[1:]]' {.github,packaging}/**/*.y*ml ;;
     esac
 done
 

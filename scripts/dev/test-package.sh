@@ -13,7 +13,7 @@
 #                      search paths; it requires the Debian packages of an earlier
 #                      call. Not for other architectures
 #
-# In the Debian folder of that version (see scripts/dev/test-matrix.sh), which
+# In the Debian folder of that version (see run-on.sh), which
 # also is the base of the images: buildah builds them, without a network of
 # images. The archive is that of the working tree, without new files that were not
 # added. The packages remain in FOLDER/MAJOR/package. Ends with a line "N passed,
