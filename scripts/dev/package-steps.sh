@@ -156,9 +156,10 @@ remove_rpm() {
 }
 
 test_rpm() {
-    step "Install the tools" install_tools rpm
+    step "Install the tools" install_tools rpm rpmlint
     step "Unpack the archive" unpack
     step "Build the RPM packages" build_rpm
+    step "Check them with rpmlint" rpmlint idgen/packaging/rpm/idgen.spec rpm/RPMS/*/*.rpm
     step "Check their contents" rpm_contents
     step "Install them" rpm --dbpath "$PWD/rpm/db" --install --nodeps rpm/RPMS/*/*.rpm
     step "Run the regression and isolation tests" installcheck
