@@ -117,7 +117,7 @@ build_debian() {
 debian_contents() {
     dpkg --listfiles "$package" | are_files_of idgen
     dpkg --listfiles "$package-advisor" | are_files_of idgen_advisor
-    ls /usr/share/doc/"$package"/{copyright,docs/reference.md} "/usr/share/doc/$package-advisor/copyright"
+    ls /usr/share/doc/"$package"/{copyright,docs/reference.md*} "/usr/share/doc/$package-advisor/copyright"
 }
 
 remove_debian() {
