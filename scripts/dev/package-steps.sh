@@ -208,8 +208,8 @@ ask() { echo "$1" >&"${COPROC[1]}" && read -r -t 60 answer <&"${COPROC[0]}" && e
 replace_image() {
     local pid
     make_next_version
+    query "CREATE EXTENSION idgen" "ALTER DATABASE postgres SET idgen.node_id = 5"
     coproc "${psql[@]}"
-    query "CREATE EXTENSION idgen"
     pid=$(ask "SELECT pg_backend_pid() FROM idgen.uuid_v4();")
     expect /extensions/1.0/lib/idgen.so loaded_by "$pid"
     ln -s 1.0.1 "$image.new"
