@@ -145,6 +145,12 @@ build_rpm() {
         --define "pgmajorversion $major" --define "pg_config $PG_CONFIG" idgen/packaging/rpm/idgen.spec
 }
 
+# Without the errors that are those of every package that no distribution built.
+run_rpmlint() {
+    echo 'addFilter(": E: (no-signature|no-packager-tag|no-group-tag|non-versioned-file-in-library-package /usr/lib/.build-id)")' >rpm/rpmlintrc
+    rpmlint --rpmlintrc rpm/rpmlintrc rpm/RPMS/*/*.rpm
+}
+
 rpm_contents() {
     rpm --query --list --package rpm/RPMS/*/"idgen_$major-1"*.rpm | are_files_of idgen
     rpm --query --list --package rpm/RPMS/*/"idgen_$major-advisor-1"*.rpm | are_files_of idgen_advisor
@@ -159,7 +165,7 @@ test_rpm() {
     step "Install the tools" install_tools rpm rpmlint
     step "Unpack the archive" unpack
     step "Build the RPM packages" build_rpm
-    step "Check them with rpmlint" rpmlint idgen/packaging/rpm/idgen.spec rpm/RPMS/*/*.rpm
+    step "Check them with rpmlint" run_rpmlint
     step "Check their contents" rpm_contents
     step "Install them" rpm --dbpath "$PWD/rpm/db" --install --nodeps rpm/RPMS/*/*.rpm
     step "Run the regression and isolation tests" installcheck
