@@ -9,26 +9,6 @@
 # programs, links to its other files, and idgen. PostgreSQL finds its files
 # relative to its programs, so that idgen is installed for the copy only.
 #
-#   idgen_install_packages [tests|bench]  install missing packages (apt), also
-#                                  those of the tests or of the benchmarks' report
-#   idgen_build [MAKE-ARG ...]     build idgen and idgen_advisor, install both into
-#                                  the private folder; sets
-#                                  idgen_prove, the command that runs TAP tests
-#   idgen_tap_tests                print the names of all TAP tests
-#   idgen_foreign_key_files        as root, make mask key files of other users, which
-#                                  t/009_mask_keys.pl cannot make
-#   idgen_start [SETTING=VALUE ...]  start the cluster; sets PGHOST, PGPORT ...
-#   idgen_mask_key HEX             give it the key "default", in the file mask_keys, which
-#                                  the setting idgen.mask_key_file must name
-#   idgen_restart                  restart it, with empty shared buffers
-#   idgen_stop                     stop it
-#   idgen_help                     print the script's first comment
-#   idgen_no_options ARGUMENT ...  handle --help, and reject other options
-#   idgen_seconds_and_seed ARGUMENT ...  read --seconds N (default 60) and --seed N
-#                                  (default random); sets seconds and seed
-#   idgen_at_exit FUNCTION         call it on exit, in reverse order of the calls
-#   as_server_user COMMAND ...     run a command as the cluster's owner
-#
 # The folder is $IDGEN_WORK. On exit, also when interrupted, the cluster is
 # stopped and the folder removed, unless IDGEN_KEEP=1.
 
@@ -47,38 +27,40 @@ idgen_die() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; exit 1; }
 # The script's first comment is its usage text.
 idgen_help() { sed -n '3,/^$/s/^# \{0,1\}//p' "$0"; }
 
-# For a script without options.
-idgen_no_options() {
-    local argument
-    for argument; do
-        case $argument in
-            --help | -h) idgen_help; exit ;;
-            -*) idgen_die "unknown option $argument; see --help" ;;
-        esac
+# Read options into variables. NAMES has NAME for --NAME VALUE, NAME# if the value is a
+# positive number, and NAME? for --NAME, which sets it to 1. The other arguments are in
+# the array "arguments" then.
+idgen_options() {
+    local names=" $1 " name
+    shift
+    arguments=()
+    while [ $# -gt 0 ]; do
+        case $1 in --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;; esac
+        name=${1#--}
+        if [ "$1" = --help ] || [ "$1" = -h ]; then
+            idgen_help
+            exit
+        elif [[ $1 != -* ]]; then
+            arguments+=("$1")
+        elif [[ $names == *" $name? "* ]]; then
+            printf -v "$name" 1
+        elif [[ $# -gt 1 && ($names == *" $name "* || $names == *" $name# "* && $2 =~ ^[1-9][0-9]{0,8}$) ]]; then
+            printf -v "$name" %s "$2"
+            shift
+        else
+            idgen_die "unknown option or wrong value: $*; see --help"
+        fi
+        shift
     done
 }
 
-# For a script that makes random attempts for a given time.
-idgen_seconds_and_seed() {
-    seconds=60
-    seed=$RANDOM
-    while [ $# -gt 0 ]; do
-        case $1 in --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;; esac
-        case $1 in
-            --help | -h) idgen_help; exit 0 ;;
-            --seconds | --seed) [[ ${2:-} =~ ^[1-9][0-9]{0,8}$ ]] || idgen_die "$1 requires a positive number" ;;
-            *) idgen_die "unknown option $1; see --help" ;;
-        esac
-        # shellcheck disable=SC2034  # they are for the caller
-        case $1 in --seconds) seconds=$2 ;; --seed) seed=$2 ;; esac
-        shift 2
-    done
-}
+idgen_no_options() { idgen_options '' "$@"; }
 
 # --- the end ----------------------------------------------------------------
 
 idgen_exit_steps=()
 
+# Call a function on exit, the last one first.
 idgen_at_exit() {
     if [ ${#idgen_exit_steps[@]} -eq 0 ]; then
         trap idgen_exit EXIT
@@ -146,21 +128,29 @@ idgen_apt_install() {
         idgen_die "apt-get could not install: $*"
 }
 
-idgen_install_packages() {
-    local missing=() major extension package candidate
+# Install the packages of commands that are missing: COMMAND, or "COMMAND:PACKAGE ...".
+idgen_require() {
+    local pair missing=()
+    for pair; do
+        # shellcheck disable=SC2206  # a list of names
+        PATH=$PATH:/usr/sbin command -v "${pair%%:*}" >/dev/null || missing+=(${pair#*:})
+    done
+    [ ${#missing[@]} -eq 0 ] || idgen_apt_install "${missing[@]}"
+}
 
-    command -v gcc >/dev/null || command -v clang >/dev/null || missing+=(gcc libc6-dev)
-    command -v make >/dev/null || missing+=(make)
-    command -v prove >/dev/null || missing+=(perl)
-    if [ "${1:-}" = tests ]; then
-        perl -MIPC::Run -e 1 2>/dev/null || missing+=(libipc-run-perl)
-        ls /usr/lib*/*/faketime/libfaketime.so.1 >/dev/null 2>&1 || missing+=(faketime)
-        [ -x /usr/sbin/pgbouncer ] || command -v pgbouncer >/dev/null || missing+=(pgbouncer)
-        command -v python3 >/dev/null || missing+=(python3)
-    fi
-    if [ "${1:-}" = bench ]; then
-        command -v python3 >/dev/null || missing+=(python3)
-    fi
+# Install what is missing to build idgen, also what the "tests" or the reports of
+# "bench" require; sets PG_CONFIG.
+idgen_install_packages() {
+    local major extension package candidate missing=(make prove:perl)
+
+    command -v clang >/dev/null || missing+=('gcc:gcc libc6-dev')
+    case ${1:-} in
+        tests)
+            missing+=(faketime pgbouncer python3)
+            perl -MIPC::Run -e 1 2>/dev/null || missing+=(libipc-run-perl)
+            ;;
+        bench) missing+=(python3) ;;
+    esac
 
     if [ -z "$(idgen_find_pg_config)" ]; then
         [ -z "${PG_CONFIG:-}" ] || idgen_die "PG_CONFIG=$PG_CONFIG does not exist"
@@ -172,22 +162,21 @@ idgen_install_packages() {
         fi
         missing+=("postgresql-$major" "postgresql-server-dev-$major")
     fi
-    [ ${#missing[@]} -eq 0 ] || idgen_apt_install "${missing[@]}"
+    idgen_require "${missing[@]}"
     PG_CONFIG=$(idgen_find_pg_config)
     [ -n "$PG_CONFIG" ] || idgen_die "no PostgreSQL server with its development files found"
 
     # tests use pg_cron, and pg_partman from version 5 on, if this server has packages of them
-    if [ "${1:-}" = tests ]; then
-        missing=()
-        major=$("$PG_CONFIG" --version | sed -E 's/^[^0-9]*([0-9]+).*/\1/')
-        for extension in cron:1 partman:5; do
-            package=postgresql-$major-${extension%:*}
-            candidate=$(LC_ALL=C apt-cache policy "$package" 2>/dev/null | sed -n 's/^ *Candidate: \([0-9]*\).*/\1/p') || true
-            [ -e "$("$PG_CONFIG" --sharedir)/extension/pg_${extension%:*}.control" ] ||
-                [ "${candidate:-0}" -lt "${extension#*:}" ] || missing+=("$package")
-        done
-        [ ${#missing[@]} -eq 0 ] || idgen_apt_install "${missing[@]}"
-    fi
+    [ "${1:-}" = tests ] || return 0
+    missing=()
+    major=$("$PG_CONFIG" --version | sed -E 's/^[^0-9]*([0-9]+).*/\1/')
+    for extension in cron:1 partman:5; do
+        package=postgresql-$major-${extension%:*}
+        candidate=$(LC_ALL=C apt-cache policy "$package" 2>/dev/null | sed -n 's/^ *Candidate: \([0-9]*\).*/\1/p') || true
+        [ -e "$("$PG_CONFIG" --sharedir)/extension/pg_${extension%:*}.control" ] ||
+            [ "${candidate:-0}" -lt "${extension#*:}" ] || missing+=("$package")
+    done
+    idgen_require ${missing[@]+"${missing[@]}"}
 }
 
 # --- the private folder -----------------------------------------------------
@@ -219,22 +208,11 @@ idgen_make_work_folder() {
 # The compiler's warnings, without those of the server's headers.
 idgen_warnings() { echo "-Wall -Wextra -Wshadow -Werror -isystem $("$PG_CONFIG" --includedir-server)"; }
 
-# The TAP tests of the extensions, of the tools and of the documents.
-idgen_tap_tests() { (cd "$IDGEN_SOURCE" && printf '%s\n' t/*.pl t/tools/*.pl advisor/t/*.pl); }
-
-idgen_foreign_key_files() {
-    local name
-
-    [ "$(id -u)" -eq 0 ] || return 0
-    for name in root.640 root.660 daemon.640; do
-        install -m "${name#*.}" -o "${name%.*}" -g postgres /dev/stdin "$IDGEN_BUILD/mask_keys.$name" \
-            <<<'default 000102030405060708090a0b0c0d0e0f'
-    done
-}
-
-# Build idgen from a copy of the sources, and install it into a copy of the server.
+# Build idgen and idgen_advisor from a copy of the sources, with these arguments of make,
+# and install them into a copy of the server. Sets the commands idgen_make, and
+# idgen_prove, which runs TAP tests.
 idgen_build() {
-    local bindir sharedir pkglibdir root libraries folder
+    local bindir sharedir pkglibdir root libraries name
 
     idgen_make_work_folder
     bindir=$("$PG_CONFIG" --bindir)
@@ -255,12 +233,17 @@ idgen_build() {
     rm -rf "$root$sharedir"/extension/idgen* "$root$pkglibdir"/idgen*.so
     if [ "$(id -u)" -eq 0 ]; then
         chown -R postgres "$IDGEN_BUILD" "$root"
+        # t/009_mask_keys.pl cannot make files of other users
+        for name in root.640 root.660 daemon.640; do
+            install -m "${name#*.}" -o "${name%.*}" -g postgres /dev/stdin "$IDGEN_BUILD/mask_keys.$name" \
+                <<<'default 000102030405060708090a0b0c0d0e0f'
+        done
     fi
 
-    for folder in "$IDGEN_BUILD" "$IDGEN_BUILD/advisor"; do
-        as_server_user make -s -C "$folder" PG_CONFIG="$PG_CONFIG" with_llvm=no "$@" all &&
-            as_server_user make -s -C "$folder" PG_CONFIG="$PG_CONFIG" with_llvm=no \
-                DESTDIR="$root" install >/dev/null || return 1
+    idgen_make=(make -s -C "$IDGEN_BUILD" PG_CONFIG="$PG_CONFIG" with_llvm=no)
+    for name in . advisor; do
+        as_server_user "${idgen_make[@]}" -C "$name" "$@" all &&
+            as_server_user "${idgen_make[@]}" -C "$name" DESTDIR="$root" install >/dev/null || return 1
     done
 
     PATH=$root$bindir:$PATH
@@ -275,6 +258,7 @@ idgen_build() {
 
 # --- the private cluster ----------------------------------------------------
 
+# Start the cluster with these settings, SETTING=VALUE ...; sets PGHOST, PGPORT ...
 idgen_start() {
     local data=$IDGEN_WORK/data setting
 
@@ -294,10 +278,12 @@ idgen_start() {
         { tail -n 20 "$IDGEN_WORK/server.log" >&2; idgen_die "the private cluster did not start"; }
 }
 
+# Set the mask key "default", in hex; the setting idgen.mask_key_file must be mask_keys.
 idgen_mask_key() {
     echo "default $1" | as_server_user sh -c "umask 077; cat >'$IDGEN_WORK/data/mask_keys'"
 }
 
+# Restart it, with empty shared buffers.
 idgen_restart() {
     as_server_user pg_ctl -D "$IDGEN_WORK/data" -w -s -m fast -l "$IDGEN_WORK/server.log" restart
 }

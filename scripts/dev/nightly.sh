@@ -13,9 +13,6 @@
 # whose requirements are not available is skipped. By the times of its parts, it takes
 # five hours on two cores.
 
-set -uo pipefail
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source-path=SCRIPTDIR source=verdicts.sh
 . "$(dirname "$0")/verdicts.sh"
 
 idgen_no_options "$@"
@@ -27,11 +24,11 @@ run_script scripts/dev/test-package.sh 17
 run_script scripts/dev/test-package.sh 18
 run_script scripts/dev/test-package.sh 19
 run_script scripts/dev/test-assertions.sh
-run_script scripts/dev/valgrind.sh
+run_script scripts/dev/test-sanitized.sh --valgrind
 run_script scripts/dev/test-pgtle.sh --pgtle "${IDGEN_PGTLE:-../shared/engines/pg_tle.tar.xz}"
 run_script scripts/dev/sqlsmith.sh --seconds 1800
-run_script scripts/dev/torture.sh --seconds 1800
-run_script scripts/dev/histories.sh --seconds 1800
+run_script scripts/dev/torture.sh decimal_id --seconds 1800
+run_script scripts/dev/torture.sh create_once --seconds 1800
 run_script scripts/dev/fuzz.sh --seconds 60
 
 end_of_scripts
