@@ -1,9 +1,14 @@
-"""create_once.py FOLDER SECONDS SEED [sabotage]: see scripts/dev/histories.sh.
+"""create_once.py FOLDER SECONDS SEED [sabotage]: see scripts/dev/torture.sh.
 
 FOLDER contains the data folder and the server's log; PGHOST and so on name the
 server. Exits with status 3 if no order explains the answers about a command, or an
 answer contradicts those before in its transaction; with 4 if an acknowledged entity
 is missing, an entity exists that no answer allows, or an error is not documented.
+
+Five clients create, find and forget a few commands, alone and in transactions of the
+three isolation levels, with savepoints, prepared transactions, purge_creations(),
+trim_creations() and DISCARD ALL, and record when they sent each call, and its answer,
+error, or that the connection was lost. Another session causes FAULTS.
 
 The model. A command is recorded, with an entity, or not. An answer is an operation on
 that state: a condition that held at one moment between request and answer, and perhaps
