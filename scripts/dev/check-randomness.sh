@@ -15,9 +15,8 @@
 # Random bits fail a statistical test occasionally. These rules keep false alarms
 # of all the tests below one in a million runs:
 #
-#   rngtest     One in 1200 blocks of 20000 random bits fails. A stream fails if
-#               the number of its failed blocks has a probability below 10^-9
-#               when one in 1000 is expected.
+#   rngtest     One in 1200 blocks of 20000 random bits fails. A stream fails if its
+#               number of failed blocks has a probability below 10^-9 for one in 1000.
 #   dieharder   The p-values of random bits are uniform from 0 to 1. A test with
 #               a p-value below 0.001 is repeated with new identifiers, and fails
 #               the third time in succession, whose probability is 10^-9. (For a
@@ -73,32 +72,32 @@ dieharder_tests=(
 
 # --- the suites -------------------------------------------------------------
 
-# The least number of failures whose probability is below 10^-9, for a given mean
-# (Poisson).
-least_suspicious() {
-    awk -v mean="$1" 'BEGIN {
-        term = exp(-mean); rest = 1 - term; k = 0
-        while (rest > 1e-9) { k++; term *= mean / k; rest -= term }
-        print k + 1
-    }'
-}
-
 # The numbers of failed blocks and of all blocks of a file.
 rngtest_counts() {
     rngtest <"$1" 2>&1 | awk '/FIPS 140-2 successes/ {s = $NF} /FIPS 140-2 failures/ {f = $NF} END {print f + 0, s + f}'
 }
 
-# The p-value of a test; of several p-values, the least one times their number.
-# Prints nothing if the file has too few bits for the test.
+# The least number of failures whose probability is below 10^-9, if one of 1000 blocks is
+# expected to fail (Poisson).
+least_suspicious() {
+    awk -v mean="$1e-3" 'BEGIN {
+        term = exp(-mean); rest = 1 - term
+        for (k = 0; rest > 1e-9; rest -= term) term *= mean / ++k
+        print k + 1
+    }'
+}
+
+# The p-value of a test; of several p-values, the least one times their number. Prints
+# nothing if the file has too few bits for the test.
 dieharder_p() {
-    local number=$1 words=$2 samples=$3 file=$4 bytes p_samples out
-    bytes=$(stat -c %s "$file")
-    # dieharder also reads the file to measure its speed
-    p_samples=$(awk -v w="$words" -v s="$samples" -v b="$bytes" 'BEGIN {n = int(b / 12 / (w * s)); print (n > 100 ? 100 : n)}')
+    local number=$1 sample=$(($2 * $3)) file=$4 p_samples out
+    # words of 32 bits; dieharder also reads the file to measure its speed
+    p_samples=$(($(stat -c %s "$file") / 12 / sample))
     [ "$p_samples" -ge 5 ] || return
-    out=$(dieharder -g 201 -f "$file" -d "$number" -t "$samples" -p "$p_samples" 2>&1)
+    [ "$p_samples" -le 100 ] || p_samples=100
+    out=$(dieharder -g 201 -f "$file" -d "$number" -t "$3" -p "$p_samples" 2>&1)
     # "The file ... was rewound": bits that are read twice are not random
-    ! grep -q 'rewound [1-9]' <<<"$out" || idgen_die "dieharder's test $number needs more than $bytes bytes"
+    ! grep -q 'rewound [1-9]' <<<"$out" || idgen_die "dieharder's test $number needs a longer file"
     awk -F'|' '$5 ~ /^ *[0-9.e-]+ *$/ {n++; if (n == 1 || $5 + 0 < p) p = $5 + 0} END {if (n) print (n * p > 1 ? 1 : n * p)}' <<<"$out"
 }
 
@@ -124,9 +123,9 @@ make_object_id() {
 
 # The bits of a binary COPY of one column, without gaps or an incomplete last byte.
 extract_bits() {
-    perl -e 'read(STDIN, my $row, 19) == 19 && $row =~ /^PGCOPY/ or die "no binary COPY";
+    perl -e 'my ($row, $out) = ("", "");
         my @ranges = map { /^(\d+)-(\d+)$/ ? [$1, $2 - $1 + 1] : die } @ARGV;
-        my $out = "";
+        read(STDIN, $row, 19) == 19 && $row =~ /^PGCOPY/ or die "no binary COPY";
         while (read(STDIN, $row, 6) == 6) {
             my $length = unpack "x2N", $row;
             read(STDIN, $row, $length) == $length or die "incomplete row";
@@ -153,7 +152,7 @@ fill() {
 try_rngtest() {
     local name=$1 bad blocks limit
     read -r bad blocks < <(rngtest_counts "$IDGEN_WORK/$name")
-    limit=$(least_suspicious "$(awk -v n="$blocks" 'BEGIN {print n / 1000}')")
+    limit=$(least_suspicious "$blocks")
     [ "$blocks" -gt 0 ] && [ "$bad" -lt "$limit" ]
     verdict $? "$name: rngtest, $bad of $blocks blocks fail, $limit would be suspicious"
 }
