@@ -1,16 +1,12 @@
 # shellcheck shell=bash
 #
-# lib.sh: functions that build idgen and start a private PostgreSQL cluster.
-# To be sourced.
+# lib.sh: functions that build idgen and start a private cluster. To be sourced.
 #
-# The cluster is in a private folder and runs as the user "postgres" if root
-# started the script (PostgreSQL refuses to run as root). The system's own
-# PostgreSQL does not change: the private folder has a copy of the server's
-# programs, links to its other files, and idgen. PostgreSQL finds its files
-# relative to its programs, so that idgen is installed for the copy only.
-#
-# The folder is $IDGEN_WORK. On exit, also when interrupted, the cluster is
-# stopped and the folder removed, unless IDGEN_KEEP=1.
+# The cluster is in the private folder $IDGEN_WORK. The system's own PostgreSQL does not
+# change: the folder has a copy of the server's programs, links to its other files, and
+# idgen. PostgreSQL finds its files relative to its programs, so that idgen is installed
+# for the copy only. On exit, also when interrupted, the cluster is stopped and the folder
+# removed, unless IDGEN_KEEP=1.
 
 IDGEN_SOURCE=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 IDGEN_WORK=
@@ -31,21 +27,21 @@ idgen_help() { sed -n '3,/^$/s/^# \{0,1\}//p' "$0"; }
 # positive number, and NAME? for --NAME, which sets it to 1. The other arguments are in
 # the array "arguments" then.
 idgen_options() {
-    local names=" $1 " name
+    local names=" $1 " option
     shift
     arguments=()
     while [ $# -gt 0 ]; do
         case $1 in --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;; esac
-        name=${1#--}
-        if [ "$1" = --help ] || [ "$1" = -h ]; then
+        option=${1#--}
+        if [[ $1 =~ ^(--help|-h)$ ]]; then
             idgen_help
             exit
         elif [[ $1 != -* ]]; then
             arguments+=("$1")
-        elif [[ $names == *" $name? "* ]]; then
-            printf -v "$name" 1
-        elif [[ $# -gt 1 && ($names == *" $name "* || $names == *" $name# "* && $2 =~ ^[1-9][0-9]{0,8}$) ]]; then
-            printf -v "$name" %s "$2"
+        elif [[ $names == *" $option? "* ]]; then
+            printf -v "$option" 1
+        elif [[ $# -gt 1 && ($names == *" $option "* || $names == *" $option# "* && $2 =~ ^[1-9][0-9]{0,8}$) ]]; then
+            printf -v "$option" %s "$2"
             shift
         else
             idgen_die "unknown option or wrong value: $*; see --help"
@@ -101,31 +97,22 @@ idgen_find_pg_config() {
     return 0
 }
 
-# The newest version that is installed, or else the one that apt would install;
-# prints nothing if there is neither.
+# The newest version that is installed, or else the one that apt would install.
 idgen_major_version() {
-    local installed
-    installed=$(ls /usr/lib/postgresql 2>/dev/null | sort -n | tail -n 1) || true
-    if [ -n "$installed" ]; then
-        echo "$installed"
-    else
-        apt-cache depends postgresql 2>/dev/null |
-            sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p' || true
-    fi
+    ls /usr/lib/postgresql 2>/dev/null | sort -n | tail -n 1 | grep . ||
+        apt-cache depends postgresql 2>/dev/null | sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p' || true
 }
 
 idgen_apt_install() {
-    local sudo=
+    local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -qq)
     command -v apt-get >/dev/null || idgen_die "please install: $*"
     if [ "$(id -u)" -ne 0 ]; then
         command -v sudo >/dev/null || idgen_die "as root, please run: apt-get install $*"
-        sudo=sudo
+        apt=(sudo "${apt[@]}")
     fi
     idgen_say "Installing $*"
-    $sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq update >/dev/null
-    $sudo env DEBIAN_FRONTEND=noninteractive \
-        apt-get -qq install -y --no-install-recommends "$@" >/dev/null ||
-        idgen_die "apt-get could not install: $*"
+    "${apt[@]}" update >/dev/null
+    "${apt[@]}" install -y --no-install-recommends "$@" >/dev/null || idgen_die "apt-get could not install: $*"
 }
 
 # Install the packages of commands that are missing: COMMAND, or "COMMAND:PACKAGE ...".
@@ -144,13 +131,11 @@ idgen_install_packages() {
     local major extension package candidate missing=(make prove:perl)
 
     command -v clang >/dev/null || missing+=('gcc:gcc libc6-dev')
-    case ${1:-} in
-        tests)
-            missing+=(faketime pgbouncer python3)
-            perl -MIPC::Run -e 1 2>/dev/null || missing+=(libipc-run-perl)
-            ;;
-        bench) missing+=(python3) ;;
-    esac
+    [ -z "${1:-}" ] || missing+=(python3)
+    if [ "${1:-}" = tests ]; then
+        missing+=(faketime pgbouncer)
+        perl -MIPC::Run -e 1 2>/dev/null || missing+=(libipc-run-perl)
+    fi
 
     if [ -z "$(idgen_find_pg_config)" ]; then
         [ -z "${PG_CONFIG:-}" ] || idgen_die "PG_CONFIG=$PG_CONFIG does not exist"
@@ -181,7 +166,7 @@ idgen_install_packages() {
 
 # --- the private folder -----------------------------------------------------
 
-# The server runs as the caller, or as "postgres" if the caller is root.
+# The server runs as the caller, or as "postgres" if the caller is root: it refuses root.
 as_server_user() {
     if [ "$(id -u)" -eq 0 ]; then
         (cd "$IDGEN_WORK" && HOME=$IDGEN_WORK exec runuser -u postgres -- "$@")
@@ -191,10 +176,7 @@ as_server_user() {
 }
 
 idgen_remove_work_folder() {
-    if [ "$IDGEN_KEEP" != 1 ]; then
-        idgen_stop
-        rm -rf "$IDGEN_WORK"
-    fi
+    [ "$IDGEN_KEEP" = 1 ] || { idgen_stop; rm -rf "$IDGEN_WORK"; }
 }
 
 idgen_make_work_folder() {
@@ -263,13 +245,9 @@ idgen_start() {
     local data=$IDGEN_WORK/data setting
 
     as_server_user initdb -D "$data" -U postgres -A trust -E UTF8 --no-locale -N >/dev/null
-    {
-        echo "listen_addresses = ''"
-        echo "unix_socket_directories = '$IDGEN_WORK'"
-        for setting in "$@"; do
-            echo "${setting%%=*} = '${setting#*=}'"
-        done
-    } | as_server_user tee -a "$data/postgresql.conf" >/dev/null
+    for setting in listen_addresses= unix_socket_directories="$IDGEN_WORK" "$@"; do
+        echo "${setting%%=*} = '${setting#*=}'"
+    done | as_server_user tee -a "$data/postgresql.conf" >/dev/null
 
     # only a socket in a private folder: the port cannot conflict with another
     export PGHOST=$IDGEN_WORK PGPORT=5432 PGUSER=postgres PGDATABASE=postgres

@@ -95,7 +95,6 @@ verdict $? "idgen's functions were called"
 idgen_say "Errors by SQLSTATE"
 grep -a -oE '^[0-9A-Z]{5} (ERROR|FATAL|PANIC): ' "$IDGEN_WORK/server.log" | sort | uniq -c | sort -rn
 
-idgen_say "Verdicts"
 ! grep -a -E 'was terminated by signal|PANIC' "$IDGEN_WORK/server.log"
 verdict $? "no crash"
 ! grep -a -A 4 -E '^XX[0-9A-Z]{3} ' "$IDGEN_WORK/server.log"

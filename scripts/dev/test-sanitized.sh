@@ -72,6 +72,7 @@ start_sanitized() {
 
 no_report_of_the_sanitizer() {
     local reports
+    idgen_say "Reports"
     reports=$(find "$IDGEN_WORK" -name '*.log' -type f -exec grep -a -h 'runtime error:' {} + | grep -a -v 'probe\.c')
     echo "$reports"
     [ -z "$reports" ]
@@ -89,7 +90,6 @@ test_sanitized() {
     fi
     idgen_stop
     run "TAP tests" tap "${idgen_prove[@]}" --verbose "$@"
-    idgen_say "Reports"
     no_report_of_the_sanitizer
 }
 
@@ -97,32 +97,10 @@ test_sanitized() {
 # nothing depends on it. (PostgreSQL's own list is src/tools/valgrind.supp in its sources.)
 # In a stripped server, only exported functions have names.
 suppressions() {
-    cat <<'END'
-{
-   the checksum of a WAL record with bytes of padding
-   Memcheck:Value8
-   fun:pg_comp_crc32c*
-}
-{
-   WAL and pages with bytes of padding
-   Memcheck:Param
-   pwrite64(buf)
-   obj:*
-}
-{
-   the cache of regular expressions moves an entry
-   Memcheck:Overlap
-   fun:__mem*_chk
-   fun:RE_compile_and_cache
-}
-{
-   files of caches and statistics
-   Memcheck:Param
-   write(buf)
-   fun:write
-   fun:_IO_file_write*
-}
-END
+    printf '{\n%b\n}\n' 'the checksum of a WAL record\nMemcheck:Value8\nfun:pg_comp_crc32c*' \
+        'WAL and pages\nMemcheck:Param\npwrite64(buf)\nobj:*' \
+        'files of caches and statistics\nMemcheck:Param\nwrite(buf)\nfun:write\nfun:_IO_file_write*' \
+        'the cache of regular expressions moves an entry\nMemcheck:Overlap\nfun:__mem*_chk\nfun:RE_compile_and_cache'
 }
 
 start_under_valgrind() {
@@ -164,7 +142,7 @@ memcheck_errors() { awk '/BEGIN$/ {inside = 1} inside {print} /END$/ {inside = 0
 # A slow server makes tests fail that compare identifiers with the current time. Only the
 # loss of the server counts as a failure.
 test_under_valgrind() {
-    local tests=0 result masks control
+    local results result masks control
 
     idgen_require valgrind:'valgrind libc6-dbg' 'gcc:gcc libc6-dev'
     build_idgen '' COPT='-g -O1 -fno-omit-frame-pointer'
@@ -175,13 +153,12 @@ test_under_valgrind() {
     # install leaves the extension in the database for the other tests
     as_server_user "${idgen_make[@]}" ISOLATION= ${1:+REGRESS="install $*"} installcheck
     [ $# -gt 0 ] || as_server_user "${idgen_make[@]}" -C advisor installcheck
-    for result in "$IDGEN_BUILD"/{,advisor/}results/*.out; do
-        [ -e "$result" ] || continue
-        tests=$((tests + 1))
+    mapfile -t results < <(find "$IDGEN_BUILD"/{,advisor/}results -name '*.out')
+    [ ${#results[@]} -gt 0 ] || verdict 1 "pg_regress ran no test"
+    for result in "${results[@]}"; do
         ! grep -qE 'server closed the connection|connection to server was lost|could not connect' "$result"
         verdict $? "$(basename "$result" .out): the server survived"
     done
-    [ "$tests" -gt 0 ] || verdict 1 "pg_regress ran no test"
     cat "$IDGEN_BUILD"/{,advisor/}regression.diffs 2>/dev/null
 
     masks=$(use_masks)
@@ -207,9 +184,6 @@ test_under_valgrind() {
 
 valgrind=
 idgen_options 'valgrind?' "$@"
-if [ "$valgrind" ]; then
-    test_under_valgrind ${arguments[@]+"${arguments[@]}"}
-else
-    test_sanitized ${arguments[@]+"${arguments[@]}"}
-fi
+[ "$valgrind" ] && tests=test_under_valgrind || tests=test_sanitized
+"$tests" "${arguments[@]}"
 end_of_verdicts

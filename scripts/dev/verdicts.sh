@@ -10,9 +10,7 @@ set -uo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 
-passed=0
-failed=0
-skipped=0
+passed=0 failed=0 skipped=0 failures=()
 
 # Install what is missing, and build idgen: TESTS-OR-NOTHING [MAKE-ARGUMENT ...]
 build_idgen() {
@@ -23,26 +21,19 @@ build_idgen() {
 
 # Count a check as passed (STATUS 0) or failed, and print it: STATUS TITLE ...
 verdict() {
-    local status=$1
-    shift
-    if [ "$status" -eq 0 ]; then
-        passed=$((passed + 1))
-        echo "ok      $*"
-    else
-        failed=$((failed + 1))
-        echo "FAILED  $*"
-    fi
-    return "$status"
+    local word=FAILED
+    if [ "$1" -eq 0 ]; then passed=$((passed + 1)) word=ok; else failed=$((failed + 1)); fi
+    printf '%-7s %s\n' $word "${*:2}"
+    return "$1"
 }
 
 # Run tests as the cluster's owner, and count their results: TITLE LOG COMMAND ...
 # pg_regress before version 16 prints "test NAME ... ok", later ones and prove
 # print TAP. A command that fails without a failed test counts as one failure.
 run() {
-    local title=$1 log=$IDGEN_WORK/$2.log status bad
-    shift 2
-    idgen_say "$title"
-    as_server_user "$@" 2>&1 | tee "$log"
+    local log=$IDGEN_WORK/$2.log status bad
+    idgen_say "$1"
+    as_server_user "${@:3}" 2>&1 | tee "$log"
     status=${PIPESTATUS[0]}
     passed=$((passed + $(grep -cE '^(ok [0-9]+|test [^ ]+ +\.\.\. ok)' "$log")))
     bad=$(grep -cE '^(not ok [0-9]+|test [^ ]+ +\.\.\. FAILED)' "$log")
@@ -67,8 +58,6 @@ show_failures() {
          !/^#/ { of_a_test = 0 }
          of_a_diff-- > 0 || of_a_test-- > 0' "$1"
 }
-
-failures=()
 
 # Run such a script, and add its results.
 run_script() {
