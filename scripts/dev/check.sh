@@ -8,7 +8,7 @@
 #   clang-tidy       the checks in .clang-tidy
 #   cppcheck         all of its checks except those excluded below
 #   format           src/ and advisor/ have the format of clang-format, except for
-#                    columns: see .clang-format and check/statements.pl
+#                    columns: see .clang-format and statements.pl
 #   shell            the warnings and errors of shellcheck
 #   perl, python     tests and scripts compile
 #
@@ -61,9 +61,9 @@ run_cppcheck() {
         "${left_out[@]/#/--suppress=}" src advisor
 }
 
-# The changes of clang-format other than to columns, see check/statements.pl.
+# The changes of clang-format other than to columns, see statements.pl.
 check_format() {
-    local source statements=scripts/dev/check/statements.pl status=0
+    local source statements=scripts/dev/statements.pl status=0
     for source in {src,advisor}/*.[ch]; do
         perl $statements "$source" >"$IDGEN_WORK/is" &&
             clang-format --style=file:.clang-format "$source" | perl $statements >"$IDGEN_WORK/shall" &&
