@@ -52,8 +52,6 @@ idgen_options() {
 
 idgen_no_options() { idgen_options '' "$@"; }
 
-# --- the end ----------------------------------------------------------------
-
 idgen_exit_steps=()
 
 # Call a function on exit, the last one first.
@@ -78,8 +76,6 @@ idgen_exit() {
     exit $status
 }
 
-# --- packages ---------------------------------------------------------------
-
 # The pg_config that PG_CONFIG names, or that of the newest PostgreSQL on the
 # machine for which extensions can be built.
 idgen_find_pg_config() {
@@ -88,8 +84,7 @@ idgen_find_pg_config() {
         command -v "$PG_CONFIG" || true
         return
     fi
-    for candidate in $(ls -d /usr/lib/postgresql/*/bin/pg_config 2>/dev/null | sort -t/ -k5,5nr) \
-                     "$(command -v pg_config)"; do
+    for candidate in $(ls -d /usr/lib/postgresql/*/bin/pg_config 2>/dev/null | sort -t/ -k5,5nr) "$(command -v pg_config)"; do
         [ -x "$candidate" ] && [ -e "$("$candidate" --pgxs)" ] &&
             [ -e "$("$candidate" --includedir-server)/postgres.h" ] &&
             [ -x "$("$candidate" --bindir)/postgres" ] && { echo "$candidate"; return; }
@@ -164,8 +159,6 @@ idgen_install_packages() {
     idgen_require ${missing[@]+"${missing[@]}"}
 }
 
-# --- the private folder -----------------------------------------------------
-
 # The server runs as the caller, or as "postgres" if the caller is root: it refuses root.
 as_server_user() {
     if [ "$(id -u)" -eq 0 ]; then
@@ -237,8 +230,6 @@ idgen_build() {
         TESTDIR="$IDGEN_BUILD" TESTDATADIR="$IDGEN_BUILD/tmp_check" TESTLOGDIR="$IDGEN_BUILD/tmp_check/log"
         prove -I "$libraries/perl")
 }
-
-# --- the private cluster ----------------------------------------------------
 
 # Start the cluster with these settings, SETTING=VALUE ...; sets PGHOST, PGPORT ...
 idgen_start() {

@@ -41,14 +41,9 @@ clang_tidy() {
         -isystem "$("$PG_CONFIG" --includedir-server)" -D_GNU_SOURCE -Wall -Wextra -Wshadow
 }
 
-# Excluded messages of cppcheck:
-#   missingInclude...     for speed, it does not read the server's headers
-#   unknownMacro, unassignedVariable
-#                         for the same reason, their macros and types are unknown
-#   unusedStructMember    padding
-#   variableScope         declarations are at the top of a block
-#   constParameter...     the server prescribes the signatures of functions
-#   checkersReport, ...   messages about cppcheck itself
+# cppcheck does not read the server's headers, so that macros and types are unknown;
+# unused members are padding; declarations are at the top of a block; the server
+# prescribes the signatures of functions; the last three are about cppcheck itself.
 run_cppcheck() {
     local left_out=(missingInclude missingIncludeSystem unknownMacro unassignedVariable unusedStructMember
         variableScope constParameter constParameterPointer constParameterCallback constVariablePointer

@@ -30,8 +30,6 @@ fi
 
 # --- building ---------------------------------------------------------------
 
-sanitizers=('-fsanitize=fuzzer-no-link,address,undefined' -fno-sanitize-recover=undefined)
-
 can_fuzz() {
     echo 'int LLVMFuzzerTestOneInput(const char *b, long n) { return b && n < 0; }' |
         clang -x c - -fuse-ld=lld -fsanitize=fuzzer,address -o "$build/probe" 2>/dev/null
@@ -40,7 +38,8 @@ can_fuzz() {
 # Functions of the server that a target does not reach may be missing: the
 # linker removes the sections that call them. The clock is that of server.c.
 compile() {
-    clang -c -g -O1 -ffunction-sections -fdata-sections "${sanitizers[@]}" -Wall -Wextra -Wshadow \
+    clang -c -g -O1 -ffunction-sections -fdata-sections -Wall -Wextra -Wshadow \
+        -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined \
         -DUSE_ASSERT_CHECKING=1 -D_GNU_SOURCE -Dclock_gettime=server_clock_gettime \
         -I"$build" -I"$IDGEN_SOURCE/src" -I"$IDGEN_SOURCE/fuzz" \
         -isystem "$("$PG_CONFIG" --includedir-server)" -o "$build/$(basename "$1" .c).o" "$1"
@@ -71,7 +70,7 @@ export build IDGEN_SOURCE PG_CONFIG
 export -f compile
 target_sources=("${targets[@]/#/$IDGEN_SOURCE/fuzz/fuzz_}")
 printf '%s\n' "${sources[@]}" "$IDGEN_SOURCE"/fuzz/{fuzz,server}.c "${target_sources[@]/%/.c}" |
-    xargs -P "$(nproc)" -I{} bash -c "sanitizers=(${sanitizers[*]}); compile {}" || idgen_die "could not compile"
+    xargs -P "$(nproc)" -I{} bash -c 'compile {}' || idgen_die "could not compile"
 (cd "$build" && objects=("${sources[@]##*/}") && ar rc idgen.a "${objects[@]/%.c/.o}") || idgen_die "could not make idgen.a"
 for target in "${targets[@]}"; do
     link_target "$target" || idgen_die "could not link $target"
@@ -83,21 +82,17 @@ export UBSAN_OPTIONS=print_stacktrace=1
 export ASAN_OPTIONS=detect_leaks=1
 
 if [ -n "$input" ]; then
-    for target in "${targets[@]}"; do
-        "$build/$target" "$input" || exit
-    done
-    exit 0
+    for target in "${targets[@]}"; do "$build/$target" "$input" || exit; done
+    exit
 fi
 
 findings=$(mktemp -d /tmp/idgen-fuzz-findings.XXXXXX)
-total=0
 limit=${runs:+-runs=$runs}
 limit=${limit:--max_total_time=$seconds}
 
 idgen_say "Fuzzing, $limit"
 for target in "${targets[@]}"; do
-    folders=("$build/corpus/$target")
-    [ -z "$corpus" ] || folders=("$corpus/$target")
+    folders=("${corpus:-$build/corpus}/$target")
     mkdir -p "${folders[0]}"
     [ ! -d "$IDGEN_SOURCE/fuzz/seeds/$target" ] || folders+=("$IDGEN_SOURCE/fuzz/seeds/$target")
 
@@ -106,14 +101,12 @@ for target in "${targets[@]}"; do
         -artifact_prefix="$findings/$target-" "${folders[@]}" > "$log" 2>&1
     status=$?
     inputs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
-    total=$((total + ${inputs:-0}))
     [ "$status" -eq 0 ] && [ "${inputs:-0}" -gt 0 ]
     verdict $? "$(printf '%-12s %12d inputs' "$target" "${inputs:-0}")" || {
         cp "$log" "$findings/$target.log"
         grep -vE '^(INFO|#|stat::|\s*NEW_FUNC)' "$log" | head -n 60
     }
 done
-printf '%d inputs in total\n' "$total"
 rmdir "$findings" 2>/dev/null || printf 'The failing inputs are in %s\n' "$findings"
 
 end_of_verdicts
