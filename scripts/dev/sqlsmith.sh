@@ -15,7 +15,7 @@
 
 . "$(dirname "$0")/test-sanitized.sh"
 
-seconds=60 seed=$RANDOM
+seconds=60 seed=$((RANDOM + 1))
 idgen_options 'seconds# seed#' "$@"
 
 ask() { as_server_user psql -X -q -A -t -v ON_ERROR_STOP=1 "$@"; }

@@ -18,7 +18,7 @@
 
 . "$(dirname "$0")/verdicts.sh"
 
-seconds=60 seed=$RANDOM
+seconds=60 seed=$((RANDOM + 1))
 idgen_options 'seconds# seed#' "$@"
 name=${arguments[*]:-}
 
