@@ -29,24 +29,11 @@ build_probe() {
     cat >"$IDGEN_WORK/probe.c" <<'END'
 #include "postgres.h"
 #include "fmgr.h"
-
 PG_MODULE_MAGIC;
-
 PG_FUNCTION_INFO_V1(probe_overflow);
-Datum
-probe_overflow(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_INT32(PG_GETARG_INT32(0) + 1);
-}
-
 PG_FUNCTION_INFO_V1(probe_uninitialized);
-Datum
-probe_uninitialized(PG_FUNCTION_ARGS)
-{
-	volatile char *bytes = malloc(100);
-
-	PG_RETURN_INT32(bytes[PG_GETARG_INT32(0)] == 'x' ? 1 : 2);
-}
+Datum probe_overflow(PG_FUNCTION_ARGS) { PG_RETURN_INT32(PG_GETARG_INT32(0) + 1); }
+Datum probe_uninitialized(PG_FUNCTION_ARGS) { PG_RETURN_INT32(((volatile char *) malloc(100))[PG_GETARG_INT32(0)] == 'x' ? 1 : 2); }
 END
     gcc -fPIC -shared "$@" -isystem "$("$PG_CONFIG" --includedir-server)" -o "$IDGEN_WORK/probe.so" "$IDGEN_WORK/probe.c"
 }
