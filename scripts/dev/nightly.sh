@@ -13,9 +13,6 @@
 # $IDGEN_MATRIX or /var/cache/idgen-matrix; a part whose requirements are not available
 # is skipped. By the times of its parts, it takes five hours on two cores.
 
-set -uo pipefail
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source-path=SCRIPTDIR source=verdicts.sh
 . "$(dirname "$0")/verdicts.sh"
 
 idgen_no_options "$@"
@@ -25,12 +22,13 @@ for major in 15 15-i386 18 19; do run_script scripts/dev/run-on.sh "$major" scri
 for major in 18 19; do run_script scripts/dev/test-upgrade.sh 15 "$major"; done
 for major in 15-i386 17 18 19; do run_script scripts/dev/test-package.sh "$major"; done
 run_script scripts/dev/test-assertions.sh
-run_script scripts/dev/valgrind.sh
+run_script scripts/dev/test-sanitized.sh --valgrind
 run_script scripts/dev/test-engine.sh pgtle "${IDGEN_PGTLE:-../shared/engines/pg_tle.tar.xz}"
 run_script scripts/dev/test-portable-16.sh
 run_script scripts/dev/sqlsmith.sh --seconds 1800
-run_script scripts/dev/torture.sh --seconds 1800
-run_script scripts/dev/histories.sh --seconds 1800
+run_script scripts/dev/torture.sh decimal_id --seconds 1800
+run_script scripts/dev/torture.sh create_once --seconds 1800
 run_script scripts/dev/fuzz.sh --seconds 60
+run_script scripts/dev/check-randomness.sh --long
 
 end_of_scripts
