@@ -87,8 +87,7 @@ epoch_argument(FunctionCallInfo fcinfo, int argno, const IntIdLayout *layout)
 
 	/* the default epoch needs no division */
 	if (PG_GETARG_TIMESTAMPTZ(argno) == DEFAULT_EPOCH)
-		return layout->ticker.ms_per_tick == 1 ? DEFAULT_EPOCH_MS :
-			DEFAULT_EPOCH_MS / MS_PER_SECOND;
+		return DEFAULT_EPOCH_MS / layout->ticker.ms_per_tick;
 
 	return unix_ticks(layout, clock_require_finite(PG_GETARG_TIMESTAMPTZ(argno)));
 }
@@ -153,42 +152,31 @@ int_id_timestamp(FunctionCallInfo fcinfo, const IntIdLayout *layout)
 	PG_RETURN_TIMESTAMPTZ(timestamp);
 }
 
-static Datum
-int_id_node_reading(FunctionCallInfo fcinfo, const IntIdLayout *layout)
+/* The identifier's node or counter. */
+static inline Datum
+int_id_part(FunctionCallInfo fcinfo, const IntIdLayout *layout,
+			int32 (*part) (const IntIdLayout *, int64))
 {
 	int64		id = PG_GETARG_INT64(0);
 
 	if (!int_id_is_valid(layout, id))
 		PG_RETURN_NULL();
-	PG_RETURN_INT32(int_id_node(layout, id));
+	PG_RETURN_INT32(part(layout, id));
 }
 
-static Datum
-int_id_counter_reading(FunctionCallInfo fcinfo, const IntIdLayout *layout)
-{
-	int64		id = PG_GETARG_INT64(0);
-
-	if (!int_id_is_valid(layout, id))
-		PG_RETURN_NULL();
-	PG_RETURN_INT32(int_id_counter(layout, id));
-}
-
-/* The time field for the timestamp of a bound, argument 0, counted from argument 1. */
-static int64
-bound_tick(FunctionCallInfo fcinfo, const IntIdLayout *layout)
-{
-	TimestampTz instant = clock_require_finite(PG_GETARG_TIMESTAMPTZ(0));
-
-	return tick_since(layout, unix_ticks(layout, instant),
-					  epoch_argument(fcinfo, 1, layout));
-}
-
+/* The bound at the timestamp in argument 0, counted from argument 1. */
 static Datum
 int_id_floor(FunctionCallInfo fcinfo, const IntIdLayout *layout)
 {
+	int64		unix_tick;
+
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	PG_RETURN_INT64(int_id_pack(layout, bound_tick(fcinfo, layout), 0, 0));
+
+	unix_tick = unix_ticks(layout, clock_require_finite(PG_GETARG_TIMESTAMPTZ(0)));
+	PG_RETURN_INT64(int_id_pack(layout,
+								tick_since(layout, unix_tick, epoch_argument(fcinfo, 1, layout)),
+								0, 0));
 }
 
 /*
@@ -218,7 +206,7 @@ PG_FUNCTION_INFO_V1(idgen_snowflake_node);
 Datum
 idgen_snowflake_node(PG_FUNCTION_ARGS)
 {
-	return int_id_node_reading(fcinfo, &snowflake_layout);
+	return int_id_part(fcinfo, &snowflake_layout, int_id_node);
 }
 
 /* snowflake_counter(id bigint) returns int */
@@ -226,7 +214,7 @@ PG_FUNCTION_INFO_V1(idgen_snowflake_counter);
 Datum
 idgen_snowflake_counter(PG_FUNCTION_ARGS)
 {
-	return int_id_counter_reading(fcinfo, &snowflake_layout);
+	return int_id_part(fcinfo, &snowflake_layout, int_id_counter);
 }
 
 /*
@@ -269,7 +257,7 @@ PG_FUNCTION_INFO_V1(idgen_js_id_node);
 Datum
 idgen_js_id_node(PG_FUNCTION_ARGS)
 {
-	return int_id_node_reading(fcinfo, &js_id_layout);
+	return int_id_part(fcinfo, &js_id_layout, int_id_node);
 }
 
 /* js_id_counter(id bigint) returns int */
@@ -277,7 +265,7 @@ PG_FUNCTION_INFO_V1(idgen_js_id_counter);
 Datum
 idgen_js_id_counter(PG_FUNCTION_ARGS)
 {
-	return int_id_counter_reading(fcinfo, &js_id_layout);
+	return int_id_part(fcinfo, &js_id_layout, int_id_counter);
 }
 
 /* js_id_floor(instant timestamptz, epoch timestamptz DEFAULT ...) returns bigint */
@@ -340,7 +328,7 @@ PG_FUNCTION_INFO_V1(idgen_trace_id_node);
 Datum
 idgen_trace_id_node(PG_FUNCTION_ARGS)
 {
-	return int_id_node_reading(fcinfo, &trace_id_layout);
+	return int_id_part(fcinfo, &trace_id_layout, int_id_node);
 }
 
 /* trace_id_counter(id bigint) returns int */
@@ -348,5 +336,5 @@ PG_FUNCTION_INFO_V1(idgen_trace_id_counter);
 Datum
 idgen_trace_id_counter(PG_FUNCTION_ARGS)
 {
-	return int_id_counter_reading(fcinfo, &trace_id_layout);
+	return int_id_part(fcinfo, &trace_id_layout, int_id_counter);
 }
