@@ -16,11 +16,14 @@
 #include "arguments.h"
 #include "uuid_bits.h"
 
-/* The identifier with another version and timestamp, "high". */
+/* The identifier with another version and another order of its timestamp. */
 static Datum
-with_high(const pg_uuid_t *id, int version, uint64 high)
+convert(FunctionCallInfo fcinfo, int from_version, int to_version,
+		uint64 (*reorder) (uint64))
 {
-	return uuid_datum(version, high, uuid_low(id));
+	const pg_uuid_t *id = require_uuid_version(fcinfo, 0, from_version);
+
+	return uuid_datum(to_version, reorder(uuid_high(id)), uuid_low(id));
 }
 
 /*
@@ -32,18 +35,14 @@ PG_FUNCTION_INFO_V1(idgen_uuid_v1_to_v6);
 Datum
 idgen_uuid_v1_to_v6(PG_FUNCTION_ARGS)
 {
-	const pg_uuid_t *id = require_uuid_version(fcinfo, 0, 1);
-
-	return with_high(id, 6, uuid_v1_ticks(uuid_high(id)));
+	return convert(fcinfo, 1, 6, uuid_v1_ticks);
 }
 
 PG_FUNCTION_INFO_V1(idgen_uuid_v6_to_v1);
 Datum
 idgen_uuid_v6_to_v1(PG_FUNCTION_ARGS)
 {
-	const pg_uuid_t *id = require_uuid_version(fcinfo, 0, 6);
-
-	return with_high(id, 1, uuid_v1_high(uuid_high(id)));
+	return convert(fcinfo, 6, 1, uuid_v1_high);
 }
 
 /*
@@ -54,18 +53,14 @@ PG_FUNCTION_INFO_V1(idgen_uuid_v1_to_lambert_comb);
 Datum
 idgen_uuid_v1_to_lambert_comb(PG_FUNCTION_ARGS)
 {
-	const pg_uuid_t *id = require_uuid_version(fcinfo, 0, 1);
-
-	return with_high(id, UUID_VERSION_LAMBERT, uuid_v1_ticks(uuid_high(id)));
+	return convert(fcinfo, 1, UUID_VERSION_LAMBERT, uuid_v1_ticks);
 }
 
 PG_FUNCTION_INFO_V1(idgen_lambert_comb_to_uuid_v1);
 Datum
 idgen_lambert_comb_to_uuid_v1(PG_FUNCTION_ARGS)
 {
-	const pg_uuid_t *id = require_uuid_version(fcinfo, 0, UUID_VERSION_LAMBERT);
-
-	return with_high(id, 1, uuid_v1_high(uuid_high(id)));
+	return convert(fcinfo, UUID_VERSION_LAMBERT, 1, uuid_v1_high);
 }
 
 static void
