@@ -42,10 +42,8 @@ idgen_is_uuid(PG_FUNCTION_ARGS)
 				 errmsg("version must be between 0 and 15"),
 				 errdetail("The value is %d.", PG_GETARG_INT32(1))));
 
-	if (toast_raw_datum_size(PG_GETARG_DATUM(0)) != VARHDRSZ + UUID_TEXT_LENGTH)
-		PG_RETURN_BOOL(false);
-
-	if (!uuid_read_text(VARDATA_ANY(PG_GETARG_TEXT_PP(0)), &id))
+	if (toast_raw_datum_size(PG_GETARG_DATUM(0)) != VARHDRSZ + UUID_TEXT_LENGTH ||
+		!uuid_read_text(VARDATA_ANY(PG_GETARG_TEXT_PP(0)), &id))
 		PG_RETURN_BOOL(false);
 
 	version = uuid_version_nibble(&id);
@@ -80,9 +78,7 @@ PG_FUNCTION_INFO_V1(idgen_uuid_variant);
 Datum
 idgen_uuid_variant(PG_FUNCTION_ARGS)
 {
-	pg_uuid_t  *id = PG_GETARG_UUID_P(0);
-
-	PG_RETURN_TEXT_P(cstring_to_text(uuid_variant_name(id)));
+	PG_RETURN_TEXT_P(cstring_to_text(uuid_variant_name(PG_GETARG_UUID_P(0))));
 }
 
 /*
@@ -118,11 +114,13 @@ idgen_uuid_timestamp(PG_FUNCTION_ARGS)
  * not show whether they are those of a COMB or random bits.
  */
 static Datum
-comb_reading(FunctionCallInfo fcinfo, const pg_uuid_t *id, uint64 ms)
+comb_reading(FunctionCallInfo fcinfo, uint64 (*unix_ms) (const pg_uuid_t *))
 {
+	const pg_uuid_t *id = PG_GETARG_UUID_P(0);
+
 	if (!uuid_is_version(id, 4))
 		PG_RETURN_NULL();
-	PG_RETURN_TIMESTAMPTZ(clock_from_unix_ms48(ms));
+	PG_RETURN_TIMESTAMPTZ(clock_from_unix_ms48(unix_ms(id)));
 }
 
 /*
@@ -132,9 +130,7 @@ PG_FUNCTION_INFO_V1(idgen_comb_timestamp);
 Datum
 idgen_comb_timestamp(PG_FUNCTION_ARGS)
 {
-	pg_uuid_t  *id = PG_GETARG_UUID_P(0);
-
-	return comb_reading(fcinfo, id, uuid_first_48_bits(id));
+	return comb_reading(fcinfo, uuid_first_48_bits);
 }
 
 /*
@@ -144,9 +140,7 @@ PG_FUNCTION_INFO_V1(idgen_suffix_comb_timestamp);
 Datum
 idgen_suffix_comb_timestamp(PG_FUNCTION_ARGS)
 {
-	pg_uuid_t  *id = PG_GETARG_UUID_P(0);
-
-	return comb_reading(fcinfo, id, uuid_last_48_bits(id));
+	return comb_reading(fcinfo, uuid_last_48_bits);
 }
 
 /*
