@@ -54,7 +54,7 @@ scan_typeid(const char *bytes, int length, int *prefix_length)
 	*prefix_length = Max(digits - 1, 0);
 	if (digits > 0 &&
 		(bytes[digits - 1] != ID_PREFIX_SEPARATOR ||
-		 !id_prefix_is_valid(bytes, *prefix_length, false)))
+		 id_prefix_problem(bytes, *prefix_length, false) != NULL))
 		return false;
 	return digits >= 0 &&
 		radix_decode(radix_typeid, bytes + digits, length - digits, 0,
