@@ -87,7 +87,8 @@ epoch_argument(FunctionCallInfo fcinfo, int argno, const IntIdLayout *layout)
 
 	/* the default epoch needs no division */
 	if (PG_GETARG_TIMESTAMPTZ(argno) == DEFAULT_EPOCH)
-		return DEFAULT_EPOCH_MS / layout->ticker.ms_per_tick;
+		return layout->ticker.ms_per_tick == 1 ? DEFAULT_EPOCH_MS :
+			DEFAULT_EPOCH_MS / MS_PER_SECOND;
 
 	return unix_ticks(layout, clock_require_finite(PG_GETARG_TIMESTAMPTZ(argno)));
 }
