@@ -14,18 +14,15 @@
  */
 #include "postgres.h"
 
-#include "fmgr.h"
 #include "miscadmin.h"
 #include "storage/proc.h"
 #include "utils/fmgrprotos.h"
 #include "utils/timestamp.h"
 
 #include "arguments.h"
-#include "clock.h"
 #include "compat.h"
 #include "entropy.h"
 #include "short_prefix.h"
-#include "uuid_bits.h"
 
 /*
  * SQL Server compares the last six bytes of a uniqueidentifier first.  In "low"

@@ -14,7 +14,6 @@
 #include "utils/array.h"
 
 #include "arguments.h"
-#include "uuid_bits.h"
 
 /*
  * The command ids of a history, oldest first, and their number.  A NULL

@@ -11,10 +11,7 @@
  */
 #include "postgres.h"
 
-#include "fmgr.h"
-
 #include "arguments.h"
-#include "uuid_bits.h"
 
 /* The identifier with another version and another order of its timestamp. */
 static Datum

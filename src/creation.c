@@ -21,19 +21,15 @@
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/pg_type.h"
-#include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/jsonb.h"
 #include "utils/memutils.h"
-#include "utils/uuid.h"
 
 #include "arguments.h"
 #include "compat.h"
 #include "kept_statement.h"
 #include "request_hash.h"
-#include "uuid_bits.h"
 
 /*
  * Operators, types and tables are qualified, so that the statements do not

@@ -15,7 +15,6 @@
 #include "utils/array.h"
 #include "utils/guc.h"
 #include "utils/timestamp.h"
-#include "utils/uuid.h"
 
 #include "arguments.h"
 #include "kept_statement.h"

@@ -8,10 +8,8 @@
 #ifndef IDGEN_ID_TEXT_H
 #define IDGEN_ID_TEXT_H
 
-#include "fmgr.h"
 
 #include "radix.h"
-#include "uuid_bits.h"
 
 /* separates the prefix from the digits */
 #define ID_PREFIX_SEPARATOR '_'

@@ -11,14 +11,12 @@
 
 #include "access/detoast.h"
 #include "common/int.h"
-#include "fmgr.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
 #include "clock.h"
 #include "compat.h"
 #include "short_prefix.h"
-#include "uuid_bits.h"
 
 /*
  * is_uuid(id text, version int DEFAULT NULL) returns bool

@@ -18,11 +18,9 @@
  */
 #include "postgres.h"
 
-#include "fmgr.h"
 #include "utils/timestamp.h"
 
 #include "arguments.h"
-#include "clock.h"
 #include "int_ids.h"
 
 /*

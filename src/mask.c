@@ -14,14 +14,12 @@
  */
 #include "postgres.h"
 
-#include "fmgr.h"
 #include "port/pg_bitutils.h"
 
 #include "arguments.h"
 #include "compat.h"
 #include "mask_keys.h"
 #include "siphash.h"
-#include "uuid_bits.h"
 
 /*
  * The known generic attacks on Feistel networks reach fewer rounds.  FF1 of

@@ -12,7 +12,6 @@
 #include "postgres.h"
 
 #include "access/detoast.h"
-#include "fmgr.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"

@@ -14,7 +14,6 @@
 #include "utils/timestamp.h"
 
 #include "arguments.h"
-#include "clock.h"
 #include "short_prefix.h"
 
 #define DEFAULT_PERIOD_MS		60000

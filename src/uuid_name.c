@@ -9,7 +9,6 @@
 
 #include "common/cryptohash.h"
 #include "common/sha1.h"
-#include "fmgr.h"
 #include "mb/pg_wchar.h"
 
 #include "compat.h"

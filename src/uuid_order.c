@@ -8,8 +8,6 @@
  */
 #include "postgres.h"
 
-#include "fmgr.h"
-
 #include "uuid_bits.h"
 
 /* the order of uuid_cmp() */

@@ -7,7 +7,6 @@
  */
 #include "postgres.h"
 
-#include "fmgr.h"
 #include "utils/timestamp.h"
 
 #include "clock.h"

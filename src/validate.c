@@ -13,15 +13,10 @@
 #include "postgres.h"
 
 #include "common/int.h"
-#include "fmgr.h"
 #include "utils/rel.h"
 #include "utils/timestamp.h"
-#include "utils/uuid.h"
 
 #include "arguments.h"
-#include "clock.h"
-#include "short_prefix.h"
-#include "uuid_bits.h"
 #include "validate.h"
 
 /* "tolerance" of a trigger that does not give one, as of the SQL functions */

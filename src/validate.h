@@ -9,7 +9,6 @@
 #ifndef IDGEN_VALIDATE_H
 #define IDGEN_VALIDATE_H
 
-#include "datatype/timestamp.h"
 #include "utils/relcache.h"
 
 #include "short_prefix.h"
