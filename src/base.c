@@ -49,11 +49,7 @@ idgen_bigint_to_base(PG_FUNCTION_ARGS)
 											  radix_width(radix) - leading));
 }
 
-/*
- * uuid_from_base(digits text, base int) returns uuid
- *
- * Leading zeros can be omitted.
- */
+/* uuid_from_base(digits text, base int) returns uuid: leading zeros can be omitted */
 PG_FUNCTION_INFO_V1(idgen_uuid_from_base);
 Datum
 idgen_uuid_from_base(PG_FUNCTION_ARGS)

@@ -66,11 +66,7 @@ typedef struct Run
 
 #define MAX_RUNS	8
 
-/*
- * uuid_v4() returns uuid
- *
- * 122 random bits, RFC 9562 section 5.4.
- */
+/* uuid_v4() returns uuid: 122 random bits, RFC 9562 section 5.4 */
 PG_FUNCTION_INFO_V1(idgen_uuid_v4);
 Datum
 idgen_uuid_v4(PG_FUNCTION_ARGS pg_attribute_unused())
@@ -93,11 +89,7 @@ idgen_comb(PG_FUNCTION_ARGS)
 					  entropy_bits(UUID_LOW_BITS));
 }
 
-/*
- * comb_floor(instant timestamptz) returns uuid
- *
- * The smallest COMB of the millisecond.
- */
+/* comb_floor(instant timestamptz) returns uuid: the smallest COMB of the millisecond */
 PG_FUNCTION_INFO_V1(idgen_comb_floor);
 Datum
 idgen_comb_floor(PG_FUNCTION_ARGS)

@@ -23,11 +23,7 @@ convert(FunctionCallInfo fcinfo, int from_version, int to_version,
 	return uuid_datum(to_version, reorder(uuid_high(id)), uuid_low(id));
 }
 
-/*
- * uuid_v1_to_v6(id uuid), uuid_v6_to_v1(id uuid) return uuid
- *
- * RFC 9562 section 5.6.
- */
+/* uuid_v1_to_v6(id uuid), uuid_v6_to_v1(id uuid) return uuid: RFC 9562 section 5.6 */
 PG_FUNCTION_INFO_V1(idgen_uuid_v1_to_v6);
 Datum
 idgen_uuid_v1_to_v6(PG_FUNCTION_ARGS)

@@ -67,11 +67,7 @@ idgen_uuid_version(PG_FUNCTION_ARGS)
 	PG_RETURN_INT32(uuid_version_nibble(id));
 }
 
-/*
- * uuid_variant(id uuid) returns text
- *
- * The name of the variant, RFC 9562 section 4.1.
- */
+/* uuid_variant(id uuid) returns text: the name of the variant, RFC 9562 section 4.1 */
 PG_FUNCTION_INFO_V1(idgen_uuid_variant);
 Datum
 idgen_uuid_variant(PG_FUNCTION_ARGS)
@@ -121,9 +117,7 @@ comb_reading(FunctionCallInfo fcinfo, uint64 (*unix_ms) (const pg_uuid_t *))
 	PG_RETURN_TIMESTAMPTZ(clock_from_unix_ms48(unix_ms(id)));
 }
 
-/*
- * comb_timestamp(id uuid) returns timestamptz
- */
+/* comb_timestamp(id uuid) returns timestamptz */
 PG_FUNCTION_INFO_V1(idgen_comb_timestamp);
 Datum
 idgen_comb_timestamp(PG_FUNCTION_ARGS)
@@ -131,9 +125,7 @@ idgen_comb_timestamp(PG_FUNCTION_ARGS)
 	return comb_reading(fcinfo, uuid_first_48_bits);
 }
 
-/*
- * suffix_comb_timestamp(id uuid) returns timestamptz
- */
+/* suffix_comb_timestamp(id uuid) returns timestamptz */
 PG_FUNCTION_INFO_V1(idgen_suffix_comb_timestamp);
 Datum
 idgen_suffix_comb_timestamp(PG_FUNCTION_ARGS)

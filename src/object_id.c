@@ -99,9 +99,7 @@ idgen_is_object_id(PG_FUNCTION_ARGS)
 								0, &high, &low, &problem));
 }
 
-/*
- * object_id_timestamp(id text) returns timestamptz
- */
+/* object_id_timestamp(id text) returns timestamptz */
 PG_FUNCTION_INFO_V1(idgen_object_id_timestamp);
 Datum
 idgen_object_id_timestamp(PG_FUNCTION_ARGS)

@@ -39,9 +39,7 @@ read_prefixed_id(FunctionCallInfo fcinfo, int *prefix_length)
 	return id;
 }
 
-/*
- * prefixed_id(prefix text, id uuid DEFAULT idgen.short_comb()) returns text
- */
+/* prefixed_id(prefix text, id uuid DEFAULT idgen.short_comb()) returns text */
 PG_FUNCTION_INFO_V1(idgen_prefixed_id);
 Datum
 idgen_prefixed_id(PG_FUNCTION_ARGS)
@@ -128,9 +126,7 @@ idgen_is_prefixed_id(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(memcmp(digits, canonical, width) == 0);
 }
 
-/*
- * prefixed_id_prefix(id text) returns text
- */
+/* prefixed_id_prefix(id text) returns text */
 PG_FUNCTION_INFO_V1(idgen_prefixed_id_prefix);
 Datum
 idgen_prefixed_id_prefix(PG_FUNCTION_ARGS)

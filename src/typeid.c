@@ -16,9 +16,7 @@
 #include "compat.h"
 #include "id_text.h"
 
-/*
- * typeid_from_uuid(prefix text, id uuid) returns text
- */
+/* typeid_from_uuid(prefix text, id uuid) returns text */
 PG_FUNCTION_INFO_V1(idgen_typeid_from_uuid);
 Datum
 idgen_typeid_from_uuid(PG_FUNCTION_ARGS)
@@ -90,9 +88,7 @@ idgen_is_typeid(PG_FUNCTION_ARGS)
 					memcmp(VARDATA_ANY(prefix), VARDATA_ANY(id), prefix_length) == 0));
 }
 
-/*
- * typeid_to_uuid(id text) returns uuid
- */
+/* typeid_to_uuid(id text) returns uuid */
 PG_FUNCTION_INFO_V1(idgen_typeid_to_uuid);
 Datum
 idgen_typeid_to_uuid(PG_FUNCTION_ARGS)
@@ -104,11 +100,7 @@ idgen_typeid_to_uuid(PG_FUNCTION_ARGS)
 	PG_RETURN_UUID_P(uuid);
 }
 
-/*
- * typeid_prefix(id text) returns text
- *
- * Empty if the TypeID has no prefix.
- */
+/* typeid_prefix(id text) returns text: empty if the TypeID has no prefix */
 PG_FUNCTION_INFO_V1(idgen_typeid_prefix);
 Datum
 idgen_typeid_prefix(PG_FUNCTION_ARGS)

@@ -17,9 +17,7 @@ compare(const pg_uuid_t *one, const pg_uuid_t *other)
 	return memcmp(one->data, other->data, UUID_LEN);
 }
 
-/*
- * uuid_smaller(uuid, uuid) returns uuid
- */
+/* uuid_smaller(uuid, uuid) returns uuid */
 PG_FUNCTION_INFO_V1(idgen_uuid_smaller);
 Datum
 idgen_uuid_smaller(PG_FUNCTION_ARGS)
@@ -30,9 +28,7 @@ idgen_uuid_smaller(PG_FUNCTION_ARGS)
 	PG_RETURN_UUID_P(compare(one, other) < 0 ? one : other);
 }
 
-/*
- * uuid_larger(uuid, uuid) returns uuid
- */
+/* uuid_larger(uuid, uuid) returns uuid */
 PG_FUNCTION_INFO_V1(idgen_uuid_larger);
 Datum
 idgen_uuid_larger(PG_FUNCTION_ARGS)

@@ -139,11 +139,7 @@ gregorian_uuid(int version, uint64 high)
 	return uuid_datum(version, high, entropy_bits(UUID_LOW_BITS) | UUID_NODE_MULTICAST);
 }
 
-/*
- * uuid_v1() returns uuid
- *
- * RFC 9562 section 5.1: 60 bits of 100 ns ticks, the low ones first.
- */
+/* uuid_v1() returns uuid: RFC 9562 section 5.1: 60 bits of 100 ns ticks, the low ones first */
 PG_FUNCTION_INFO_V1(idgen_uuid_v1);
 Datum
 idgen_uuid_v1(PG_FUNCTION_ARGS pg_attribute_unused())
@@ -151,11 +147,7 @@ idgen_uuid_v1(PG_FUNCTION_ARGS pg_attribute_unused())
 	return gregorian_uuid(1, uuid_v1_high(next_gregorian_ticks()));
 }
 
-/*
- * uuid_v6() returns uuid
- *
- * RFC 9562 section 5.6: version 1 with the high ticks first.
- */
+/* uuid_v6() returns uuid: RFC 9562 section 5.6: version 1 with the high ticks first */
 PG_FUNCTION_INFO_V1(idgen_uuid_v6);
 Datum
 idgen_uuid_v6(PG_FUNCTION_ARGS pg_attribute_unused())
