@@ -241,15 +241,14 @@ is_unchanged(const TriggerData *data, int attnum, const pg_uuid_t *id)
 
 /*
  * check_on_insert() returns trigger
+ *	For a trigger BEFORE INSERT OR UPDATE FOR EACH ROW.  The trigger's arguments
+ *	are the column, the scheme, and those of check_recent_...() without the
+ *	clock, which is the wall clock; an empty one is the default.  A NULL
+ *	identifier is accepted, as by a CHECK constraint.
  *
- * For a trigger BEFORE INSERT OR UPDATE FOR EACH ROW.  The trigger's arguments
- * are the column, the scheme, and those of check_recent_...() without the
- * clock, which is the wall clock; an empty one is the default.  A NULL
- * identifier is accepted, as by a CHECK constraint.
- *
- * A client that repeats an INSERT must learn that the row is there already.
- * Therefore an identifier that will conflict with a row is left to the unique
- * index, which raises 23505 or applies ON CONFLICT.
+ *	A client that repeats an INSERT must learn that the row is there already.
+ *	Therefore an identifier that will conflict with a row is left to the unique
+ *	index, which raises 23505 or applies ON CONFLICT.
  */
 PG_FUNCTION_INFO_V1(idgen_check_on_insert);
 Datum

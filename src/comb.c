@@ -76,8 +76,7 @@ idgen_uuid_v4(PG_FUNCTION_ARGS pg_attribute_unused())
 
 /*
  * comb(clock timestamptz DEFAULT NULL) returns uuid
- *
- * 48 bits of Unix milliseconds and 74 random bits, with version 4.
+ *	48 bits of Unix milliseconds and 74 random bits, with version 4.
  */
 PG_FUNCTION_INFO_V1(idgen_comb);
 Datum
@@ -240,9 +239,8 @@ idgen_short_comb(PG_FUNCTION_ARGS)
 
 /*
  * suffix_comb(clock timestamptz DEFAULT NULL) returns uuid
- *
- * J. Nilsson's COMB of 2002: the last 48 bits are Unix milliseconds, the others
- * are random, with version 4.
+ *	J. Nilsson's COMB of 2002: the last 48 bits are Unix milliseconds, the others
+ *	are random, with version 4.
  */
 PG_FUNCTION_INFO_V1(idgen_suffix_comb);
 Datum

@@ -79,9 +79,8 @@ copy_argument(FunctionCallInfo fcinfo)
 
 /*
  * swap_guid_bytes(id uuid) returns uuid
- *
- * Reverses the bytes of the first three fields (4, 2 and 2 bytes), which SQL
- * Server stores in little-endian order.  The function is its own inverse.
+ *	Reverses the bytes of the first three fields (4, 2 and 2 bytes), which SQL
+ *	Server stores in little-endian order.  The function is its own inverse.
  */
 PG_FUNCTION_INFO_V1(idgen_swap_guid_bytes);
 Datum
@@ -98,10 +97,9 @@ idgen_swap_guid_bytes(PG_FUNCTION_ARGS)
 
 /*
  * prefix_to_suffix(id uuid), suffix_to_prefix(id uuid) return uuid
- *
- * Exchanges bytes 0 to 5 with bytes 10 to 15: converts a COMB between
- * PostgreSQL's order and SQL Server's.  The exchange is its own inverse; the two
- * names document the direction.
+ *	Exchanges bytes 0 to 5 with bytes 10 to 15: converts a COMB between
+ *	PostgreSQL's order and SQL Server's.  The exchange is its own inverse; the two
+ *	names document the direction.
  */
 PG_FUNCTION_INFO_V1(idgen_prefix_to_suffix);
 Datum
@@ -115,8 +113,7 @@ idgen_prefix_to_suffix(PG_FUNCTION_ARGS)
 
 /*
  * short_prefix_to_suffix(id uuid), short_suffix_to_prefix(id uuid) return uuid
- *
- * The same for a short COMB: exchanges bytes 0 and 1 with bytes 10 and 11.
+ *	The same for a short COMB: exchanges bytes 0 and 1 with bytes 10 and 11.
  */
 PG_FUNCTION_INFO_V1(idgen_short_prefix_to_suffix);
 Datum

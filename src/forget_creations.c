@@ -208,9 +208,8 @@ idgen_purge_creations(PG_FUNCTION_ARGS)
 
 /*
  * trim_creations(keep bigint, command_name text DEFAULT NULL) returns bigint
- *
- * Forget all but the newest commands, of one name or of all names; return
- * their number.
+ *	Forget all but the newest commands, of one name or of all names; return
+ *	their number.
  */
 PG_FUNCTION_INFO_V1(idgen_trim_creations);
 Datum

@@ -20,10 +20,9 @@
 
 /*
  * is_uuid(id text, version int DEFAULT NULL) returns bool
- *
- * Whether the text is a UUID in canonical form, of the RFC's variant and of
- * the given version; without one, of any version from 1 to 8.  No text raises
- * an error, and text of another length is not detoasted.
+ *	Whether the text is a UUID in canonical form, of the RFC's variant and of
+ *	the given version; without one, of any version from 1 to 8.  No text raises
+ *	an error, and text of another length is not detoasted.
  */
 PG_FUNCTION_INFO_V1(idgen_is_uuid);
 Datum
@@ -52,9 +51,8 @@ idgen_is_uuid(PG_FUNCTION_ARGS)
 
 /*
  * uuid_version(id uuid) returns int
- *
- * The version nibble, RFC 9562 section 4.2; NULL for another variant, in which
- * these bits have another meaning.
+ *	The version nibble, RFC 9562 section 4.2; NULL for another variant, in which
+ *	these bits have another meaning.
  */
 PG_FUNCTION_INFO_V1(idgen_uuid_version);
 Datum
@@ -77,9 +75,8 @@ idgen_uuid_variant(PG_FUNCTION_ARGS)
 
 /*
  * uuid_timestamp(id uuid) returns timestamptz
- *
- * The time in a UUID of version 1, 6, 7 or 13 (Lambert's COMB): of version 7 in
- * milliseconds, of the others in microseconds.
+ *	The time in a UUID of version 1, 6, 7 or 13 (Lambert's COMB): of version 7 in
+ *	milliseconds, of the others in microseconds.
  */
 PG_FUNCTION_INFO_V1(idgen_uuid_timestamp);
 Datum

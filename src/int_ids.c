@@ -180,9 +180,8 @@ int_id_floor(FunctionCallInfo fcinfo, const IntIdLayout *layout)
 
 /*
  * snowflake(epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') returns bigint
- *
- * 41 bits of milliseconds since the epoch, 10 of node, 12 of counter: Twitter's
- * Snowflake of 2010.
+ *	41 bits of milliseconds since the epoch, 10 of node, 12 of counter: Twitter's
+ *	Snowflake of 2010.
  */
 PG_FUNCTION_INFO_V1(idgen_snowflake);
 Datum
@@ -218,9 +217,8 @@ idgen_snowflake_counter(PG_FUNCTION_ARGS)
 
 /*
  * snowflake_floor(instant timestamptz, epoch timestamptz DEFAULT ...) returns bigint
- *
- * The smallest value of the millisecond, over all nodes: 0 in the epoch's first
- * millisecond, where the smallest identifier is 1.
+ *	The smallest value of the millisecond, over all nodes: 0 in the epoch's first
+ *	millisecond, where the smallest identifier is 1.
  */
 PG_FUNCTION_INFO_V1(idgen_snowflake_floor);
 Datum
@@ -231,9 +229,8 @@ idgen_snowflake_floor(PG_FUNCTION_ARGS)
 
 /*
  * js_id(epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') returns bigint
- *
- * 32 bits of seconds since the epoch, 5 of node, 16 of counter: below 2^53, so
- * that a JavaScript number represents it exactly.
+ *	32 bits of seconds since the epoch, 5 of node, 16 of counter: below 2^53, so
+ *	that a JavaScript number represents it exactly.
  */
 PG_FUNCTION_INFO_V1(idgen_js_id);
 Datum
@@ -277,9 +274,8 @@ idgen_js_id_floor(PG_FUNCTION_ARGS)
 
 /*
  * trace_id() returns bigint
- *
- * The low 25 bits of the Unix time in seconds, 16 of node, 22 of counter, which
- * begins with 1.
+ *	The low 25 bits of the Unix time in seconds, 16 of node, 22 of counter, which
+ *	begins with 1.
  */
 PG_FUNCTION_INFO_V1(idgen_trace_id);
 Datum
@@ -296,9 +292,8 @@ idgen_trace_id(PG_FUNCTION_ARGS pg_attribute_unused())
 
 /*
  * trace_id_timestamp(id bigint, clock timestamptz DEFAULT NULL) returns timestamptz
- *
- * The latest second with the identifier's 25 bits that is at most a day after
- * the clock.  A clock of NULL means the start of the statement.
+ *	The latest second with the identifier's 25 bits that is at most a day after
+ *	the clock.  A clock of NULL means the start of the statement.
  */
 PG_FUNCTION_INFO_V1(idgen_trace_id_timestamp);
 Datum

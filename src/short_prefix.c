@@ -18,7 +18,7 @@
 
 #define DEFAULT_PERIOD_MS		60000
 
-/* The longest period, 1000 years of 365.25 days */
+/* the longest period, 1000 years of 365.25 days */
 #define MAX_PERIOD_DAYS			365250
 
 /* One minute, two bytes. */

@@ -40,9 +40,8 @@ ticker_of_name(const char *name)
 
 /*
  * raise_ticker(layout text, above timestamptz) returns void
- *
- * From now on, the ticker returns only values of later ticks than that of the
- * timestamp.  Never lowers it.
+ *	From now on, the ticker returns only values of later ticks than that of the
+ *	timestamp.  Never lowers it.
  */
 PG_FUNCTION_INFO_V1(idgen_raise_ticker);
 Datum

@@ -61,9 +61,8 @@ scan_typeid(const char *bytes, int length, int *prefix_length)
 
 /*
  * is_typeid(id text, prefix text DEFAULT NULL) returns boolean
- *
- * Whether the text is a TypeID, and has the prefix if one is given.  No text
- * raises an error, and one that is too long is not detoasted.
+ *	Whether the text is a TypeID, and has the prefix if one is given.  No text
+ *	raises an error, and one that is too long is not detoasted.
  */
 PG_FUNCTION_INFO_V1(idgen_is_typeid);
 Datum

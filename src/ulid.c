@@ -32,11 +32,10 @@ make_ulid(uint64 high, uint64 low)
 
 /*
  * ulid() returns text
- *
- * Within the millisecond of this backend's last ULID, or if the clock has gone
- * back, the result is the last ULID plus one: the monotonic mode of the
- * specification.  If that overflows the 80 random bits, which is an error in
- * the specification, the milliseconds are incremented.
+ *	Within the millisecond of this backend's last ULID, or if the clock has gone
+ *	back, the result is the last ULID plus one: the monotonic mode of the
+ *	specification.  If that overflows the 80 random bits, which is an error in
+ *	the specification, the milliseconds are incremented.
  */
 PG_FUNCTION_INFO_V1(idgen_ulid);
 Datum

@@ -64,11 +64,10 @@ next_gregorian_ticks(void)
 
 /*
  * uuid_v7(clock timestamptz DEFAULT NULL) returns uuid
- *
- * RFC 9562 section 5.7: 48 bits of Unix milliseconds, 12 bits of the fraction
- * of the millisecond, 62 random bits.  Without a clock, the result is greater
- * than all that this backend generated without a clock before.  With one, it
- * contains that time, and results of the same time have no order.
+ *	RFC 9562 section 5.7: 48 bits of Unix milliseconds, 12 bits of the fraction
+ *	of the millisecond, 62 random bits.  Without a clock, the result is greater
+ *	than all that this backend generated without a clock before.  With one, it
+ *	contains that time, and results of the same time have no order.
  */
 PG_FUNCTION_INFO_V1(idgen_uuid_v7);
 Datum
@@ -86,9 +85,8 @@ idgen_uuid_v7(PG_FUNCTION_ARGS)
 
 /*
  * uuid_v7_ms(clock timestamptz DEFAULT NULL) returns uuid
- *
- * RFC 9562 section 5.7 without a fraction: 48 bits of Unix milliseconds and 74
- * random bits.  Results of the same millisecond have no order.
+ *	RFC 9562 section 5.7 without a fraction: 48 bits of Unix milliseconds and 74
+ *	random bits.  Results of the same millisecond have no order.
  */
 PG_FUNCTION_INFO_V1(idgen_uuid_v7_ms);
 Datum
@@ -102,9 +100,8 @@ idgen_uuid_v7_ms(PG_FUNCTION_ARGS)
 
 /*
  * uuid_v7_ordered() returns uuid
- *
- * Version 7 whose timestamp and fraction are values of a ticker: greater than
- * all that the function returned to any session of the database before.
+ *	Version 7 whose timestamp and fraction are values of a ticker: greater than
+ *	all that the function returned to any session of the database before.
  */
 PG_FUNCTION_INFO_V1(idgen_uuid_v7_ordered);
 Datum
@@ -115,9 +112,8 @@ idgen_uuid_v7_ordered(PG_FUNCTION_ARGS pg_attribute_unused())
 
 /*
  * uuid_v7_floor(instant timestamptz) returns uuid
- *
- * The smallest UUID of version 7 of the millisecond.  The bound is that of a
- * whole millisecond, because other generators fill rand_a with random bits.
+ *	The smallest UUID of version 7 of the millisecond.  The bound is that of a
+ *	whole millisecond, because other generators fill rand_a with random bits.
  */
 PG_FUNCTION_INFO_V1(idgen_uuid_v7_floor);
 Datum
@@ -139,7 +135,7 @@ gregorian_uuid(int version, uint64 high)
 	return uuid_datum(version, high, entropy_bits(UUID_LOW_BITS) | UUID_NODE_MULTICAST);
 }
 
-/* uuid_v1() returns uuid: RFC 9562 section 5.1: 60 bits of 100 ns ticks, the low ones first */
+/* uuid_v1() returns uuid: 60 bits of 100 ns ticks, the low ones first, RFC 9562 section 5.1 */
 PG_FUNCTION_INFO_V1(idgen_uuid_v1);
 Datum
 idgen_uuid_v1(PG_FUNCTION_ARGS pg_attribute_unused())
@@ -147,7 +143,7 @@ idgen_uuid_v1(PG_FUNCTION_ARGS pg_attribute_unused())
 	return gregorian_uuid(1, uuid_v1_high(next_gregorian_ticks()));
 }
 
-/* uuid_v6() returns uuid: RFC 9562 section 5.6: version 1 with the high ticks first */
+/* uuid_v6() returns uuid: version 1 with the high ticks first, RFC 9562 section 5.6 */
 PG_FUNCTION_INFO_V1(idgen_uuid_v6);
 Datum
 idgen_uuid_v6(PG_FUNCTION_ARGS pg_attribute_unused())
@@ -155,11 +151,7 @@ idgen_uuid_v6(PG_FUNCTION_ARGS pg_attribute_unused())
 	return gregorian_uuid(6, next_gregorian_ticks());
 }
 
-/*
- * lambert_comb() returns uuid
- *
- * M. Lambert's time-ordered UUID of 2012: like version 6, but with version 13.
- */
+/* lambert_comb() returns uuid: M. Lambert's of 2012, like version 6, but with version 13 */
 PG_FUNCTION_INFO_V1(idgen_lambert_comb);
 Datum
 idgen_lambert_comb(PG_FUNCTION_ARGS pg_attribute_unused())

@@ -101,6 +101,7 @@ static const Scheme schemes[] = {
 #define COMB		(&schemes[1])
 #define UUID_V7		(&schemes[2])
 
+/* The scheme of this name; 22023 if there is none. */
 const Scheme *
 scheme_by_name(const char *name)
 {

@@ -46,7 +46,6 @@ struct Scheme
 	char	   *(*describe) (const Rule *rule, const pg_uuid_t *id, const Window *window);
 };
 
-/* an unknown name is an error (22023) */
 extern const Scheme *scheme_by_name(const char *name);
 
 extern Rule rule_make(const Scheme *scheme, ShortPrefix prefix, const Interval *tolerance,
