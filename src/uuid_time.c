@@ -32,28 +32,17 @@ Ticker		uuid_v7_ticker = {.layout = &uuid_v7_layout};
 static inline uint64
 next_reading(uint64 *last, uint64 now)
 {
-	*last = Max(now, *last + 1);
-	if (unlikely(*last > UUID_HIGH_MAX))
+	uint64		next = Max(now, *last + 1);
+
+	if (unlikely(next > UUID_HIGH_MAX))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
 				 errmsg("timestamp is out of range for the identifier")));
-	return *last;
+	*last = next;
+	return next;
 }
 
-/*
- * The 60 bits of timestamp and fraction for version 7.  They increase strictly
- * in this backend, even if the clock is set back or more than 4096 identifiers
- * are requested in a millisecond (RFC 9562 section 6.2, method 3).
- */
-static uint64
-next_v7_submillis(void)
-{
-	static uint64 last = 0;
-
-	return next_reading(&last, clock_wall_submillis());
-}
-
-/* The same for the ticks of versions 1 and 6, which share a clock. */
+/* The ticks of versions 1 and 6, which share a clock. */
 static uint64
 next_gregorian_ticks(void)
 {
@@ -66,17 +55,20 @@ next_gregorian_ticks(void)
  * uuid_v7(clock timestamptz DEFAULT NULL) returns uuid
  *	RFC 9562 section 5.7: 48 bits of Unix milliseconds, 12 bits of the fraction
  *	of the millisecond, 62 random bits.  Without a clock, the result is greater
- *	than all that this backend generated without a clock before.  With one, it
- *	contains that time, and results of the same time have no order.
+ *	than all that this backend generated without a clock before, even if the
+ *	clock is set back or more than 4096 are requested in a millisecond (section
+ *	6.2, method 3).  With one, it contains that time, and results of the same
+ *	time have no order.
  */
 PG_FUNCTION_INFO_V1(idgen_uuid_v7);
 Datum
 idgen_uuid_v7(PG_FUNCTION_ARGS)
 {
+	static uint64 last = 0;
 	uint64		submillis;
 
 	if (PG_ARGISNULL(0))
-		submillis = next_v7_submillis();
+		submillis = next_reading(&last, clock_wall_submillis());
 	else
 		submillis = clock_unix_submillis(PG_GETARG_TIMESTAMPTZ(0));
 
