@@ -56,6 +56,7 @@ extern void ticker_raise(Ticker *ticker, uint64 above, const char *function);
 
 /* for _PG_init(): in the same order in each process */
 extern void ticker_register(Ticker *ticker);
+extern void ticker_slots_request(void);
 
 /* the end of the HINT of a generator that requires a setting */
 #define HINT_WHO_MAY_SET \
