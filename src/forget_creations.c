@@ -4,7 +4,7 @@
  *	  Deletion of recorded creation commands: by id, entity, age or number.
  *
  * As in creation.c, the table is accessed only through SPI, with the caller's
- * rights.
+ * rights, and the statements do not depend on the caller's search_path.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,10 +19,6 @@
 #include "arguments.h"
 #include "kept_statement.h"
 
-/*
- * Operators, types and tables are qualified, so that the statements do not
- * depend on the caller's search_path.
- */
 #define FORGET_WHERE \
 	"DELETE FROM idgen.creation_identifiers WHERE "
 
