@@ -54,7 +54,7 @@ ticker_tick(const TickerLayout *layout, uint64 value)
 extern uint64 ticker_next(Ticker *ticker);
 extern void ticker_raise(Ticker *ticker, uint64 above, const char *function);
 
-/* for _PG_init(): in the same order in each process */
+/* for _PG_init(): the tickers in the same order in each process, then the request */
 extern void ticker_register(Ticker *ticker);
 extern void ticker_slots_request(void);
 
