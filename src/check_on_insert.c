@@ -131,21 +131,17 @@ trigger_rule(FunctionCallInfo fcinfo, const TriggerData *data)
 
 	if (kept == NULL || kept->trigger_oid != trigger->tgoid)
 	{
-		TriggerRule made;
-
 		if (trigger->tgnargs < 2)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("check_on_insert requires a column and a scheme as arguments"),
 					 errhint("For example, EXECUTE FUNCTION idgen.check_on_insert('id', 'short_comb').")));
 
-		made.trigger_oid = trigger->tgoid;
-		made.attnum = uuid_column(data->tg_relation, trigger->tgargs[0]);
-		made.rule = rule_from_trigger(trigger);
-
 		kept = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(TriggerRule));
-		*kept = made;
-		fcinfo->flinfo->fn_extra = kept;
+		kept->trigger_oid = trigger->tgoid;
+		kept->attnum = uuid_column(data->tg_relation, trigger->tgargs[0]);
+		kept->rule = rule_from_trigger(trigger);
+		fcinfo->flinfo->fn_extra = kept;	/* complete, if no error was raised */
 	}
 	return kept;
 }
