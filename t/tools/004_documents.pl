@@ -1,7 +1,7 @@
 # The documents: each SQL block can be pasted into psql, in a database like one
-# in use, and raises only the errors that its comments announce ("error 23514").
-# The README needs no superuser. Every relative link leads to a file, and to a heading
-# in it.
+# in use, and raises only the errors that its comments announce ("error 23514"); that
+# of the README as the database's owner. Every relative link leads to a file, and to a
+# heading in it.
 
 use strict;
 use warnings;
@@ -33,9 +33,8 @@ sub prepare
 {
 	my ($database) = @_;
 
-	$node->safe_psql('postgres', "CREATE DATABASE $database");
-	return $node->safe_psql($database, 'GRANT CREATE ON DATABASE readme TO newcomer; GRANT CREATE ON SCHEMA public TO newcomer')
-	  if $database eq 'readme';
+	$node->safe_psql('postgres', "CREATE DATABASE $database" . ($database eq 'readme' ? ' OWNER newcomer' : ''));
+	return if $database eq 'readme';
 	$node->safe_psql(
 		$database, q{
 		CREATE EXTENSION idgen_advisor CASCADE;

@@ -105,6 +105,7 @@ for (
 	[ '42703', '', "BEGIN; $checked_at('key', 'comb'); INSERT INTO orders VALUES (idgen.short_comb())" ],
 	[ '42804', '', "BEGIN; $checked_at('number', 'comb'); INSERT INTO orders VALUES (idgen.short_comb())" ],
 	[ '0A000', '', "BEGIN; $checked_at('made', 'comb'); INSERT INTO orders VALUES (idgen.short_comb())" ],
+	[ '22007', '', "BEGIN; $checked_at('id', 'comb', 'soon'); INSERT INTO orders VALUES (idgen.short_comb())" ],
 	[ '39P01', '', q{BEGIN; CREATE TRIGGER other AFTER INSERT ON orders FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('id', 'comb');
 		INSERT INTO orders VALUES (idgen.short_comb())} ],
 	[ '42501', '', "SET ROLE app; SELECT idgen.create_once($known_command)" ],
