@@ -180,7 +180,8 @@ record() {
         join <(sort "$before") <(sort "$after") | awk -v labels="long,$key,$series,,$repetition" -v rows="$inserted" '
             $1 ~ /_per_row$/ { printf "%s,%s,%.6g\n", labels, $1, ($3 - $2) / rows; next }
             $1 ~ /^(index|heap)_bytes$/ { print labels "," $1 "," $3; next }
-            { print labels "," $1 "," $3 - $2 }'
+            { print labels "," $1 "," $3 - $2 }
+            $1 == "checkpoints" && $3 > $2 { printf "%s,rows_per_checkpoint,%.0f\n", labels, rows / ($3 - $2) }'
     } > "$folder/measurements.new" && mv "$folder/measurements.new" "$folder/measurements.csv"
 }
 

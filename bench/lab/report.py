@@ -107,7 +107,8 @@ def conditions(run, scene):
         parts = [settings.get("date", ""), f"PostgreSQL {settings['server_version'].split()[0]}" if settings.get("server_version") else "",
                  f"{settings['cores']} cores" if settings.get("cores") else "", f"{int(memory.group(1)) / 1048576:.1f} GB of memory" if memory else "",
                  f"shared_buffers {buffers}" if buffers else ""]
-        parts += [f"{name} {settings[name]}" for name in ("synchronous_commit", "full_page_writes", "wal_compression", "autovacuum") if settings.get(name)]
+        shown = ("synchronous_commit", "full_page_writes", "wal_compression", "autovacuum") + ("checkpoint_timeout",) * (scene == "long")
+        parts += [f"{name} {settings[name]}" for name in shown if settings.get(name)]
         parts += [f"{name} {', '.join(short(float(part)) if part.isdigit() else part for part in value.split(','))}" for name, value in of.items()]
         facts.append("; ".join(filter(None, parts)))
     return ["Conditions: " + ". ".join(dict.fromkeys(facts)) + "."] if any(facts) else []
@@ -135,7 +136,7 @@ def long(run):
              "A series names synchronous_commit and the number of secondary indexes.")
     series = run.scene_series("long")
     first = ["rows_per_s", "latency_p50_ms", "latency_p99_ms", "latency_p999_ms", "wal_bytes_per_row", "fpi_per_row"]
-    then = ["reads_per_row", "heap_reads_per_row", "checkpoint_bytes", "backend_bytes", "checkpoints", "index_bytes", "heap_bytes", "replica_lag_ms"]
+    then = ["reads_per_row", "heap_reads_per_row", "checkpoint_bytes", "backend_bytes", "rows_per_checkpoint", "index_bytes", "heap_bytes", "replica_lag_ms"]
     return ("A long run", about,
             pictures.lines("long", "Rows inserted per second over the time of a long run", about, run.colours,
                            [(name, "rows_per_s", curves(run, "long", "rows_per_s", name)) for name in series], "seconds since the warm-up"),
