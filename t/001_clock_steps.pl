@@ -1,26 +1,20 @@
 # Generators whose values are ordered by time, while the server's clock steps
 # back, stands still and jumps ahead.
 
-use strict;
-use warnings;
-use Config;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
+use Config;
 use FakeClock;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Server;
 use Time::Local qw(timegm);
 
-plan skip_all => 'libfaketime is not installed' unless FakeClock::is_installed();
+FakeClock::skip_all_without();
 
 my $clock = FakeClock->new('stepping');
-my $node = PostgreSQL::Test::Cluster->new('stepping');
-$node->init;
+my $node = init_server('stepping');
 $clock->start($node);
 
-$node->safe_psql(
-	'postgres', q{
+ask(q{
 	CREATE EXTENSION idgen;
 	CREATE TABLE made (
 		place bigint GENERATED ALWAYS AS IDENTITY,
@@ -55,13 +49,6 @@ sub make
 				idgen.ulid(), clock_timestamp()
 		 FROM generate_series(1, $count)");
 	$ids += $count;
-}
-
-sub ask
-{
-	my ($query) = @_;
-
-	return $node->safe_psql('postgres', $query);
 }
 
 make('before', 2000);
@@ -195,5 +182,4 @@ for my $function (qw(uuid_v7 ulid comb object_id))
 	$node->psql('postgres', "SELECT idgen.$function()", stderr => \my $error);
 	like($error, qr/ERROR:  timestamp is out of range for /, "$function() rejects a clock before 1970");
 }
-$node->stop;
 done_testing();
