@@ -1,36 +1,12 @@
 # shellcheck shell=bash
 #
-# lib.sh: functions that build idgen and start a private PostgreSQL cluster.
-# To be sourced.
+# lib.sh: functions that build idgen and start a private cluster. To be sourced.
 #
-# The cluster is in a private folder and runs as the user "postgres" if root
-# started the script (PostgreSQL refuses to run as root). The system's own
-# PostgreSQL does not change: the private folder has a copy of the server's
-# programs, links to its other files, and idgen. PostgreSQL finds its files
-# relative to its programs, so that idgen is installed for the copy only.
-#
-#   idgen_install_packages [tests|bench]  install missing packages (apt), also
-#                                  those of the tests or of the benchmarks' report
-#   idgen_build [MAKE-ARG ...]     build idgen and idgen_advisor, install both into
-#                                  the private folder; sets
-#                                  idgen_prove, the command that runs TAP tests
-#   idgen_tap_tests                print the names of all TAP tests
-#   idgen_foreign_key_files        as root, make mask key files of other users, which
-#                                  t/009_mask_keys.pl cannot make
-#   idgen_start [SETTING=VALUE ...]  start the cluster; sets PGHOST, PGPORT ...
-#   idgen_mask_key HEX             give it the key "default", in the file mask_keys, which
-#                                  the setting idgen.mask_key_file must name
-#   idgen_restart                  restart it, with empty shared buffers
-#   idgen_stop                     stop it
-#   idgen_help                     print the script's first comment
-#   idgen_no_options ARGUMENT ...  handle --help, and reject other options
-#   idgen_seconds_and_seed ARGUMENT ...  read --seconds N (default 60) and --seed N
-#                                  (default random); sets seconds and seed
-#   idgen_at_exit FUNCTION         call it on exit, in reverse order of the calls
-#   as_server_user COMMAND ...     run a command as the cluster's owner
-#
-# The folder is $IDGEN_WORK. On exit, also when interrupted, the cluster is
-# stopped and the folder removed, unless IDGEN_KEEP=1.
+# The cluster is in the private folder $IDGEN_WORK. The system's own PostgreSQL does not
+# change: the folder has a copy of the server's programs, links to its other files, and
+# idgen. PostgreSQL finds its files relative to its programs, so that idgen is installed
+# for the copy only. On exit, also when interrupted, the cluster is stopped and the folder
+# removed, unless IDGEN_KEEP=1.
 
 IDGEN_SOURCE=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 IDGEN_WORK=
@@ -47,38 +23,38 @@ idgen_die() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; exit 1; }
 # The script's first comment is its usage text.
 idgen_help() { sed -n '3,/^$/s/^# \{0,1\}//p' "$0"; }
 
-# For a script without options.
-idgen_no_options() {
-    local argument
-    for argument; do
-        case $argument in
-            --help | -h) idgen_help; exit ;;
-            -*) idgen_die "unknown option $argument; see --help" ;;
-        esac
-    done
-}
-
-# For a script that makes random attempts for a given time.
-idgen_seconds_and_seed() {
-    seconds=60
-    seed=$RANDOM
+# Read options into variables. NAMES has NAME for --NAME VALUE, NAME# if the value is a
+# positive number, and NAME? for --NAME, which sets it to 1. The other arguments are in
+# the array "arguments" then.
+idgen_options() {
+    local names=" $1 " option
+    shift
+    arguments=()
     while [ $# -gt 0 ]; do
         case $1 in --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;; esac
-        case $1 in
-            --help | -h) idgen_help; exit 0 ;;
-            --seconds | --seed) [[ ${2:-} =~ ^[1-9][0-9]{0,8}$ ]] || idgen_die "$1 requires a positive number" ;;
-            *) idgen_die "unknown option $1; see --help" ;;
-        esac
-        # shellcheck disable=SC2034  # they are for the caller
-        case $1 in --seconds) seconds=$2 ;; --seed) seed=$2 ;; esac
-        shift 2
+        option=${1#--}
+        if [[ $1 =~ ^(--help|-h)$ ]]; then
+            idgen_help
+            exit
+        elif [[ $1 != -* ]]; then
+            arguments+=("$1")
+        elif [[ $names == *" $option? "* ]]; then
+            printf -v "$option" 1
+        elif [[ $# -gt 1 && ($names == *" $option "* || $names == *" $option# "* && $2 =~ ^[1-9][0-9]{0,8}$) ]]; then
+            printf -v "$option" %s "$2"
+            shift
+        else
+            idgen_die "unknown option or wrong value: $*; see --help"
+        fi
+        shift
     done
 }
 
-# --- the end ----------------------------------------------------------------
+idgen_no_options() { idgen_options '' "$@"; }
 
 idgen_exit_steps=()
 
+# Call a function on exit, the last one first.
 idgen_at_exit() {
     if [ ${#idgen_exit_steps[@]} -eq 0 ]; then
         trap idgen_exit EXIT
@@ -100,8 +76,6 @@ idgen_exit() {
     exit $status
 }
 
-# --- packages ---------------------------------------------------------------
-
 # The pg_config that PG_CONFIG names, or that of the newest PostgreSQL on the
 # machine for which extensions can be built.
 idgen_find_pg_config() {
@@ -110,8 +84,7 @@ idgen_find_pg_config() {
         command -v "$PG_CONFIG" || true
         return
     fi
-    for candidate in $(ls -d /usr/lib/postgresql/*/bin/pg_config 2>/dev/null | sort -t/ -k5,5nr) \
-                     "$(command -v pg_config)"; do
+    for candidate in $(ls -d /usr/lib/postgresql/*/bin/pg_config 2>/dev/null | sort -t/ -k5,5nr) "$(command -v pg_config)"; do
         [ -x "$candidate" ] && [ -e "$("$candidate" --pgxs)" ] &&
             [ -e "$("$candidate" --includedir-server)/postgres.h" ] &&
             [ -x "$("$candidate" --bindir)/postgres" ] && { echo "$candidate"; return; }
@@ -119,47 +92,44 @@ idgen_find_pg_config() {
     return 0
 }
 
-# The newest version that is installed, or else the one that apt would install;
-# prints nothing if there is neither.
+# The newest version that is installed, or else the one that apt would install.
 idgen_major_version() {
-    local installed
-    installed=$(ls /usr/lib/postgresql 2>/dev/null | sort -n | tail -n 1) || true
-    if [ -n "$installed" ]; then
-        echo "$installed"
-    else
-        apt-cache depends postgresql 2>/dev/null |
-            sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p' || true
-    fi
+    ls /usr/lib/postgresql 2>/dev/null | sort -n | tail -n 1 | grep . ||
+        apt-cache depends postgresql 2>/dev/null | sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p' || true
 }
 
 idgen_apt_install() {
-    local sudo=
+    local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -qq)
     command -v apt-get >/dev/null || idgen_die "please install: $*"
     if [ "$(id -u)" -ne 0 ]; then
         command -v sudo >/dev/null || idgen_die "as root, please run: apt-get install $*"
-        sudo=sudo
+        apt=(sudo "${apt[@]}")
     fi
     idgen_say "Installing $*"
-    $sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq update >/dev/null
-    $sudo env DEBIAN_FRONTEND=noninteractive \
-        apt-get -qq install -y --no-install-recommends "$@" >/dev/null ||
-        idgen_die "apt-get could not install: $*"
+    "${apt[@]}" update >/dev/null
+    "${apt[@]}" install -y --no-install-recommends "$@" >/dev/null || idgen_die "apt-get could not install: $*"
 }
 
-idgen_install_packages() {
-    local missing=() major extension package candidate
+# Install the packages of commands that are missing: COMMAND, or "COMMAND:PACKAGE ...".
+idgen_require() {
+    local pair missing=()
+    for pair; do
+        # shellcheck disable=SC2206  # a list of names
+        PATH=$PATH:/usr/sbin command -v "${pair%%:*}" >/dev/null || missing+=(${pair#*:})
+    done
+    [ ${#missing[@]} -eq 0 ] || idgen_apt_install "${missing[@]}"
+}
 
-    command -v gcc >/dev/null || command -v clang >/dev/null || missing+=(gcc libc6-dev)
-    command -v make >/dev/null || missing+=(make)
-    command -v prove >/dev/null || missing+=(perl)
+# Install what is missing to build idgen, also what the "tests" or the reports of
+# "bench" require; sets PG_CONFIG.
+idgen_install_packages() {
+    local major extension package candidate missing=(make prove:perl)
+
+    command -v clang >/dev/null || missing+=('gcc:gcc libc6-dev')
+    [ -z "${1:-}" ] || missing+=(python3)
     if [ "${1:-}" = tests ]; then
+        missing+=(faketime pgbouncer)
         perl -MIPC::Run -e 1 2>/dev/null || missing+=(libipc-run-perl)
-        ls /usr/lib*/*/faketime/libfaketime.so.1 >/dev/null 2>&1 || missing+=(faketime)
-        [ -x /usr/sbin/pgbouncer ] || command -v pgbouncer >/dev/null || missing+=(pgbouncer)
-        command -v python3 >/dev/null || missing+=(python3)
-    fi
-    if [ "${1:-}" = bench ]; then
-        command -v python3 >/dev/null || missing+=(python3)
     fi
 
     if [ -z "$(idgen_find_pg_config)" ]; then
@@ -172,27 +142,24 @@ idgen_install_packages() {
         fi
         missing+=("postgresql-$major" "postgresql-server-dev-$major")
     fi
-    [ ${#missing[@]} -eq 0 ] || idgen_apt_install "${missing[@]}"
+    idgen_require "${missing[@]}"
     PG_CONFIG=$(idgen_find_pg_config)
     [ -n "$PG_CONFIG" ] || idgen_die "no PostgreSQL server with its development files found"
 
     # tests use pg_cron, and pg_partman from version 5 on, if this server has packages of them
-    if [ "${1:-}" = tests ]; then
-        missing=()
-        major=$("$PG_CONFIG" --version | sed -E 's/^[^0-9]*([0-9]+).*/\1/')
-        for extension in cron:1 partman:5; do
-            package=postgresql-$major-${extension%:*}
-            candidate=$(LC_ALL=C apt-cache policy "$package" 2>/dev/null | sed -n 's/^ *Candidate: \([0-9]*\).*/\1/p') || true
-            [ -e "$("$PG_CONFIG" --sharedir)/extension/pg_${extension%:*}.control" ] ||
-                [ "${candidate:-0}" -lt "${extension#*:}" ] || missing+=("$package")
-        done
-        [ ${#missing[@]} -eq 0 ] || idgen_apt_install "${missing[@]}"
-    fi
+    [ "${1:-}" = tests ] || return 0
+    missing=()
+    major=$("$PG_CONFIG" --version | sed -E 's/^[^0-9]*([0-9]+).*/\1/')
+    for extension in cron:1 partman:5; do
+        package=postgresql-$major-${extension%:*}
+        candidate=$(LC_ALL=C apt-cache policy "$package" 2>/dev/null | sed -n 's/^ *Candidate: \([0-9]*\).*/\1/p') || true
+        [ -e "$("$PG_CONFIG" --sharedir)/extension/pg_${extension%:*}.control" ] ||
+            [ "${candidate:-0}" -lt "${extension#*:}" ] || missing+=("$package")
+    done
+    idgen_require ${missing[@]+"${missing[@]}"}
 }
 
-# --- the private folder -----------------------------------------------------
-
-# The server runs as the caller, or as "postgres" if the caller is root.
+# The server runs as the caller, or as "postgres" if the caller is root: it refuses root.
 as_server_user() {
     if [ "$(id -u)" -eq 0 ]; then
         (cd "$IDGEN_WORK" && HOME=$IDGEN_WORK exec runuser -u postgres -- "$@")
@@ -202,10 +169,7 @@ as_server_user() {
 }
 
 idgen_remove_work_folder() {
-    if [ "$IDGEN_KEEP" != 1 ]; then
-        idgen_stop
-        rm -rf "$IDGEN_WORK"
-    fi
+    [ "$IDGEN_KEEP" = 1 ] || { idgen_stop; rm -rf "$IDGEN_WORK"; }
 }
 
 idgen_make_work_folder() {
@@ -219,22 +183,11 @@ idgen_make_work_folder() {
 # The compiler's warnings, without those of the server's headers.
 idgen_warnings() { echo "-Wall -Wextra -Wshadow -Werror -isystem $("$PG_CONFIG" --includedir-server)"; }
 
-# The TAP tests of the extensions, of the tools and of the documents.
-idgen_tap_tests() { (cd "$IDGEN_SOURCE" && printf '%s\n' t/*.pl t/tools/*.pl advisor/t/*.pl); }
-
-idgen_foreign_key_files() {
-    local name
-
-    [ "$(id -u)" -eq 0 ] || return 0
-    for name in root.640 root.660 daemon.640; do
-        install -m "${name#*.}" -o "${name%.*}" -g postgres /dev/stdin "$IDGEN_BUILD/mask_keys.$name" \
-            <<<'default 000102030405060708090a0b0c0d0e0f'
-    done
-}
-
-# Build idgen from a copy of the sources, and install it into a copy of the server.
+# Build idgen and idgen_advisor from a copy of the sources, with these arguments of make,
+# and install them into a copy of the server. Sets the commands idgen_make, and
+# idgen_prove, which runs TAP tests.
 idgen_build() {
-    local bindir sharedir pkglibdir root libraries folder
+    local bindir sharedir pkglibdir root libraries name
 
     idgen_make_work_folder
     bindir=$("$PG_CONFIG" --bindir)
@@ -255,12 +208,17 @@ idgen_build() {
     rm -rf "$root$sharedir"/extension/idgen* "$root$pkglibdir"/idgen*.so
     if [ "$(id -u)" -eq 0 ]; then
         chown -R postgres "$IDGEN_BUILD" "$root"
+        # t/009_mask_keys.pl cannot make files of other users
+        for name in root.640 root.660 daemon.640; do
+            install -m "${name#*.}" -o "${name%.*}" -g postgres /dev/stdin "$IDGEN_BUILD/mask_keys.$name" \
+                <<<'default 000102030405060708090a0b0c0d0e0f'
+        done
     fi
 
-    for folder in "$IDGEN_BUILD" "$IDGEN_BUILD/advisor"; do
-        as_server_user make -s -C "$folder" PG_CONFIG="$PG_CONFIG" with_llvm=no "$@" all &&
-            as_server_user make -s -C "$folder" PG_CONFIG="$PG_CONFIG" with_llvm=no \
-                DESTDIR="$root" install >/dev/null || return 1
+    idgen_make=(make -s -C "$IDGEN_BUILD" PG_CONFIG="$PG_CONFIG" with_llvm=no)
+    for name in . advisor; do
+        as_server_user "${idgen_make[@]}" -C "$name" "$@" all &&
+            as_server_user "${idgen_make[@]}" -C "$name" DESTDIR="$root" install >/dev/null || return 1
     done
 
     PATH=$root$bindir:$PATH
@@ -273,19 +231,14 @@ idgen_build() {
         prove -I "$libraries/perl")
 }
 
-# --- the private cluster ----------------------------------------------------
-
+# Start the cluster with these settings, SETTING=VALUE ...; sets PGHOST, PGPORT ...
 idgen_start() {
     local data=$IDGEN_WORK/data setting
 
     as_server_user initdb -D "$data" -U postgres -A trust -E UTF8 --no-locale -N >/dev/null
-    {
-        echo "listen_addresses = ''"
-        echo "unix_socket_directories = '$IDGEN_WORK'"
-        for setting in "$@"; do
-            echo "${setting%%=*} = '${setting#*=}'"
-        done
-    } | as_server_user tee -a "$data/postgresql.conf" >/dev/null
+    for setting in listen_addresses= unix_socket_directories="$IDGEN_WORK" "$@"; do
+        echo "${setting%%=*} = '${setting#*=}'"
+    done | as_server_user tee -a "$data/postgresql.conf" >/dev/null
 
     # only a socket in a private folder: the port cannot conflict with another
     export PGHOST=$IDGEN_WORK PGPORT=5432 PGUSER=postgres PGDATABASE=postgres
@@ -294,10 +247,12 @@ idgen_start() {
         { tail -n 20 "$IDGEN_WORK/server.log" >&2; idgen_die "the private cluster did not start"; }
 }
 
+# Set the mask key "default", in hex; the setting idgen.mask_key_file must be mask_keys.
 idgen_mask_key() {
     echo "default $1" | as_server_user sh -c "umask 077; cat >'$IDGEN_WORK/data/mask_keys'"
 }
 
+# Restart it, with empty shared buffers.
 idgen_restart() {
     as_server_user pg_ctl -D "$IDGEN_WORK/data" -w -s -m fast -l "$IDGEN_WORK/server.log" restart
 }

@@ -13,43 +13,28 @@
 # about eight minutes on two cores. PG_CONFIG=/path/to/pg_config chooses the
 # server.
 
-set -uo pipefail
-. "$(dirname "$0")/lib.sh"
-# shellcheck source-path=SCRIPTDIR source=dev/verdicts.sh
 . "$(dirname "$0")/dev/verdicts.sh"
 
-regress=no
-all=no
-[ $# -gt 0 ] || { regress=yes; all=yes; }
-[ "${1:-}" != --regress ] || { regress=yes; shift; }
-idgen_no_options "$@"
-
-run_make() {
-    local title=$1 log=$2
-    shift 2
-    run "$title" "$log" make -s -C "$IDGEN_BUILD" PG_CONFIG="$PG_CONFIG" with_llvm=no "$@"
-}
+regress=
+[ $# -gt 0 ] || { regress=1; cd "$IDGEN_SOURCE" && set -- t/*.pl t/tools/*.pl advisor/t/*.pl; }
+idgen_options 'regress?' "$@"
 
 idgen_install_packages tests
 idgen_say "Building for $("$PG_CONFIG" --version), warnings as errors"
 idgen_build COPT="$(idgen_warnings)"
 verdict $? "idgen builds" || { end_of_verdicts; exit; }
 
-if [ $regress = yes ]; then
+if [ "$regress" ]; then
     # vacuum and statistics only at a test's request
     idgen_start autovacuum=off
-    run_make "pg_regress and isolation tests" installcheck installcheck
-    run_make "pg_regress and isolation tests of the portable edition" portable portable-installcheck
-    run_make "pg_regress tests of the advisor" advisor installcheck -C advisor
+    run "pg_regress and isolation tests" installcheck "${idgen_make[@]}" installcheck
+    run "pg_regress and isolation tests of the portable edition" portable "${idgen_make[@]}" portable-installcheck
+    run "pg_regress tests of the advisor" advisor "${idgen_make[@]}" -C advisor installcheck
     [ "$failed" -eq 0 ] ||
         cat "$IDGEN_BUILD"/{,advisor/,output_iso/,output_portable/,output_portable_iso/}regression.diffs 2>/dev/null
     idgen_stop
 fi
 
-[ $all = no ] || { mapfile -t tests < <(idgen_tap_tests); set -- "${tests[@]}"; }
-if [ $# -gt 0 ]; then
-    idgen_foreign_key_files
-    run "TAP tests" tap "${idgen_prove[@]}" --jobs 2 --verbose --timer "$@"
-fi
+[ ${#arguments[@]} -eq 0 ] || run "TAP tests" tap "${idgen_prove[@]}" --jobs 2 --verbose --timer "${arguments[@]}"
 
 end_of_verdicts

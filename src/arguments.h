@@ -8,7 +8,6 @@
 #ifndef IDGEN_ARGUMENTS_H
 #define IDGEN_ARGUMENTS_H
 
-#include "fmgr.h"
 #include "mb/pg_wchar.h"
 
 #include "clock.h"

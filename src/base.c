@@ -14,8 +14,7 @@
 
 /*
  * uuid_to_base(id uuid, base int) returns text
- *
- * All the digits, with leading zeros, so that text order is uuid order.
+ *	All the digits, with leading zeros, so that text order is uuid order.
  */
 PG_FUNCTION_INFO_V1(idgen_uuid_to_base);
 Datum
@@ -27,8 +26,7 @@ idgen_uuid_to_base(PG_FUNCTION_ARGS)
 
 /*
  * bigint_to_base(value bigint, base int) returns text
- *
- * No leading zeros.  A negative value is an error (22023).
+ *	No leading zeros.  A negative value is an error (22023).
  */
 PG_FUNCTION_INFO_V1(idgen_bigint_to_base);
 Datum
@@ -49,11 +47,7 @@ idgen_bigint_to_base(PG_FUNCTION_ARGS)
 											  radix_width(radix) - leading));
 }
 
-/*
- * uuid_from_base(digits text, base int) returns uuid
- *
- * Leading zeros can be omitted.
- */
+/* uuid_from_base(digits text, base int) returns uuid: leading zeros can be omitted */
 PG_FUNCTION_INFO_V1(idgen_uuid_from_base);
 Datum
 idgen_uuid_from_base(PG_FUNCTION_ARGS)
@@ -66,9 +60,8 @@ idgen_uuid_from_base(PG_FUNCTION_ARGS)
 
 /*
  * bigint_from_base(digits text, base int) returns bigint
- *
- * Leading zeros are allowed, up to the number of digits of a uuid.  A number
- * out of range for bigint is an error (22003).
+ *	Leading zeros are allowed, up to the number of digits of a uuid.  A number
+ *	out of range for bigint is an error (22003).
  */
 PG_FUNCTION_INFO_V1(idgen_bigint_from_base);
 Datum

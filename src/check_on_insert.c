@@ -18,7 +18,6 @@
 #include "catalog/pg_type.h"
 #include "commands/trigger.h"
 #include "executor/spi.h"
-#include "fmgr.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -26,7 +25,6 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
-#include "utils/uuid.h"
 
 #include "validate.h"
 
@@ -133,21 +131,17 @@ trigger_rule(FunctionCallInfo fcinfo, const TriggerData *data)
 
 	if (kept == NULL || kept->trigger_oid != trigger->tgoid)
 	{
-		TriggerRule made;
-
 		if (trigger->tgnargs < 2)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("check_on_insert requires a column and a scheme as arguments"),
 					 errhint("For example, EXECUTE FUNCTION idgen.check_on_insert('id', 'short_comb').")));
 
-		made.trigger_oid = trigger->tgoid;
-		made.attnum = uuid_column(data->tg_relation, trigger->tgargs[0]);
-		made.rule = rule_from_trigger(trigger);
-
 		kept = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(TriggerRule));
-		*kept = made;
-		fcinfo->flinfo->fn_extra = kept;
+		kept->trigger_oid = trigger->tgoid;
+		kept->attnum = uuid_column(data->tg_relation, trigger->tgargs[0]);
+		kept->rule = rule_from_trigger(trigger);
+		fcinfo->flinfo->fn_extra = kept;	/* complete, if no error was raised */
 	}
 	return kept;
 }
@@ -243,15 +237,14 @@ is_unchanged(const TriggerData *data, int attnum, const pg_uuid_t *id)
 
 /*
  * check_on_insert() returns trigger
+ *	For a trigger BEFORE INSERT OR UPDATE FOR EACH ROW.  The trigger's arguments
+ *	are the column, the scheme, and those of check_recent_...() without the
+ *	clock, which is the wall clock; an empty one is the default.  A NULL
+ *	identifier is accepted, as by a CHECK constraint.
  *
- * For a trigger BEFORE INSERT OR UPDATE FOR EACH ROW.  The trigger's arguments
- * are the column, the scheme, and those of check_recent_...() without the
- * clock, which is the wall clock; an empty one is the default.  A NULL
- * identifier is accepted, as by a CHECK constraint.
- *
- * A client that repeats an INSERT must learn that the row is there already.
- * Therefore an identifier that will conflict with a row is left to the unique
- * index, which raises 23505 or applies ON CONFLICT.
+ *	A client that repeats an INSERT must learn that the row is there already.
+ *	Therefore an identifier that will conflict with a row is left to the unique
+ *	index, which raises 23505 or applies ON CONFLICT.
  */
 PG_FUNCTION_INFO_V1(idgen_check_on_insert);
 Datum

@@ -31,13 +31,8 @@ floor_div(int64 dividend, int64 divisor)
 	return dividend / divisor - (dividend % divisor < 0);
 }
 
-/* the SQL argument "clock"; NULL means the current time */
 extern TimestampTz clock_argument(FunctionCallInfo fcinfo, int argno);
-
-/* the same in a STABLE function: NULL means the start of the statement */
 extern TimestampTz clock_argument_stable(FunctionCallInfo fcinfo, int argno);
-
-/* an infinite timestamp is an error (22008) */
 extern TimestampTz clock_require_finite(TimestampTz instant);
 
 extern int64 clock_unix_ms(TimestampTz instant);
@@ -55,7 +50,6 @@ extern TimestampTz clock_from_unix_ms48(uint64 unix_ms);
 extern TimestampTz clock_from_unix_seconds32(uint32 seconds);
 extern TimestampTz clock_from_gregorian_ticks(uint64 ticks);
 
-/* lengths of time */
 extern int64 clock_interval_us(const Interval *length, const char *name);
 extern char *clock_interval_text(const Interval *length);
 

@@ -14,18 +14,15 @@
  */
 #include "postgres.h"
 
-#include "fmgr.h"
 #include "miscadmin.h"
 #include "storage/proc.h"
 #include "utils/fmgrprotos.h"
 #include "utils/timestamp.h"
 
 #include "arguments.h"
-#include "clock.h"
 #include "compat.h"
 #include "entropy.h"
 #include "short_prefix.h"
-#include "uuid_bits.h"
 
 /*
  * SQL Server compares the last six bytes of a uniqueidentifier first.  In "low"
@@ -69,11 +66,7 @@ typedef struct Run
 
 #define MAX_RUNS	8
 
-/*
- * uuid_v4() returns uuid
- *
- * 122 random bits, RFC 9562 section 5.4.
- */
+/* uuid_v4() returns uuid: 122 random bits, RFC 9562 section 5.4 */
 PG_FUNCTION_INFO_V1(idgen_uuid_v4);
 Datum
 idgen_uuid_v4(PG_FUNCTION_ARGS pg_attribute_unused())
@@ -83,8 +76,7 @@ idgen_uuid_v4(PG_FUNCTION_ARGS pg_attribute_unused())
 
 /*
  * comb(clock timestamptz DEFAULT NULL) returns uuid
- *
- * 48 bits of Unix milliseconds and 74 random bits, with version 4.
+ *	48 bits of Unix milliseconds and 74 random bits, with version 4.
  */
 PG_FUNCTION_INFO_V1(idgen_comb);
 Datum
@@ -96,11 +88,7 @@ idgen_comb(PG_FUNCTION_ARGS)
 					  entropy_bits(UUID_LOW_BITS));
 }
 
-/*
- * comb_floor(instant timestamptz) returns uuid
- *
- * The smallest COMB of the millisecond.
- */
+/* comb_floor(instant timestamptz) returns uuid: the smallest COMB of the millisecond */
 PG_FUNCTION_INFO_V1(idgen_comb_floor);
 Datum
 idgen_comb_floor(PG_FUNCTION_ARGS)
@@ -251,9 +239,8 @@ idgen_short_comb(PG_FUNCTION_ARGS)
 
 /*
  * suffix_comb(clock timestamptz DEFAULT NULL) returns uuid
- *
- * J. Nilsson's COMB of 2002: the last 48 bits are Unix milliseconds, the others
- * are random, with version 4.
+ *	J. Nilsson's COMB of 2002: the last 48 bits are Unix milliseconds, the others
+ *	are random, with version 4.
  */
 PG_FUNCTION_INFO_V1(idgen_suffix_comb);
 Datum

@@ -14,7 +14,6 @@
 #include "utils/array.h"
 
 #include "arguments.h"
-#include "uuid_bits.h"
 
 /*
  * The command ids of a history, oldest first, and their number.  A NULL
@@ -55,11 +54,7 @@ find_command(const pg_uuid_t *ids, int count, const pg_uuid_t *command_id)
 	return -1;
 }
 
-/*
- * has_command(history uuid[], command_id uuid) returns boolean
- *
- * NULL if command_id is.
- */
+/* has_command(history uuid[], command_id uuid) returns boolean: NULL if command_id is */
 PG_FUNCTION_INFO_V1(idgen_has_command);
 Datum
 idgen_has_command(PG_FUNCTION_ARGS)

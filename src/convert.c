@@ -11,39 +11,31 @@
  */
 #include "postgres.h"
 
-#include "fmgr.h"
-
 #include "arguments.h"
-#include "uuid_bits.h"
 
-/* The identifier with another version and timestamp, "high". */
+/* The identifier with another version and another order of its timestamp. */
 static Datum
-with_high(const pg_uuid_t *id, int version, uint64 high)
+convert(FunctionCallInfo fcinfo, int from_version, int to_version,
+		uint64 (*reorder) (uint64))
 {
-	return uuid_datum(version, high, uuid_low(id));
+	const pg_uuid_t *id = require_uuid_version(fcinfo, 0, from_version);
+
+	return uuid_datum(to_version, reorder(uuid_high(id)), uuid_low(id));
 }
 
-/*
- * uuid_v1_to_v6(id uuid), uuid_v6_to_v1(id uuid) return uuid
- *
- * RFC 9562 section 5.6.
- */
+/* uuid_v1_to_v6(id uuid), uuid_v6_to_v1(id uuid) return uuid: RFC 9562 section 5.6 */
 PG_FUNCTION_INFO_V1(idgen_uuid_v1_to_v6);
 Datum
 idgen_uuid_v1_to_v6(PG_FUNCTION_ARGS)
 {
-	const pg_uuid_t *id = require_uuid_version(fcinfo, 0, 1);
-
-	return with_high(id, 6, uuid_v1_ticks(uuid_high(id)));
+	return convert(fcinfo, 1, 6, uuid_v1_ticks);
 }
 
 PG_FUNCTION_INFO_V1(idgen_uuid_v6_to_v1);
 Datum
 idgen_uuid_v6_to_v1(PG_FUNCTION_ARGS)
 {
-	const pg_uuid_t *id = require_uuid_version(fcinfo, 0, 6);
-
-	return with_high(id, 1, uuid_v1_high(uuid_high(id)));
+	return convert(fcinfo, 6, 1, uuid_v1_high);
 }
 
 /*
@@ -54,18 +46,14 @@ PG_FUNCTION_INFO_V1(idgen_uuid_v1_to_lambert_comb);
 Datum
 idgen_uuid_v1_to_lambert_comb(PG_FUNCTION_ARGS)
 {
-	const pg_uuid_t *id = require_uuid_version(fcinfo, 0, 1);
-
-	return with_high(id, UUID_VERSION_LAMBERT, uuid_v1_ticks(uuid_high(id)));
+	return convert(fcinfo, 1, UUID_VERSION_LAMBERT, uuid_v1_ticks);
 }
 
 PG_FUNCTION_INFO_V1(idgen_lambert_comb_to_uuid_v1);
 Datum
 idgen_lambert_comb_to_uuid_v1(PG_FUNCTION_ARGS)
 {
-	const pg_uuid_t *id = require_uuid_version(fcinfo, 0, UUID_VERSION_LAMBERT);
-
-	return with_high(id, 1, uuid_v1_high(uuid_high(id)));
+	return convert(fcinfo, UUID_VERSION_LAMBERT, 1, uuid_v1_high);
 }
 
 static void
@@ -91,9 +79,8 @@ copy_argument(FunctionCallInfo fcinfo)
 
 /*
  * swap_guid_bytes(id uuid) returns uuid
- *
- * Reverses the bytes of the first three fields (4, 2 and 2 bytes), which SQL
- * Server stores in little-endian order.  The function is its own inverse.
+ *	Reverses the bytes of the first three fields (4, 2 and 2 bytes), which SQL
+ *	Server stores in little-endian order.  The function is its own inverse.
  */
 PG_FUNCTION_INFO_V1(idgen_swap_guid_bytes);
 Datum
@@ -110,10 +97,9 @@ idgen_swap_guid_bytes(PG_FUNCTION_ARGS)
 
 /*
  * prefix_to_suffix(id uuid), suffix_to_prefix(id uuid) return uuid
- *
- * Exchanges bytes 0 to 5 with bytes 10 to 15: converts a COMB between
- * PostgreSQL's order and SQL Server's.  The exchange is its own inverse; the two
- * names document the direction.
+ *	Exchanges bytes 0 to 5 with bytes 10 to 15: converts a COMB between
+ *	PostgreSQL's order and SQL Server's.  The exchange is its own inverse; the two
+ *	names document the direction.
  */
 PG_FUNCTION_INFO_V1(idgen_prefix_to_suffix);
 Datum
@@ -127,8 +113,7 @@ idgen_prefix_to_suffix(PG_FUNCTION_ARGS)
 
 /*
  * short_prefix_to_suffix(id uuid), short_suffix_to_prefix(id uuid) return uuid
- *
- * The same for a short COMB: exchanges bytes 0 and 1 with bytes 10 and 11.
+ *	The same for a short COMB: exchanges bytes 0 and 1 with bytes 10 and 11.
  */
 PG_FUNCTION_INFO_V1(idgen_short_prefix_to_suffix);
 Datum

@@ -21,19 +21,15 @@
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/pg_type.h"
-#include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/jsonb.h"
 #include "utils/memutils.h"
-#include "utils/uuid.h"
 
 #include "arguments.h"
 #include "compat.h"
 #include "kept_statement.h"
 #include "request_hash.h"
-#include "uuid_bits.h"
 
 /*
  * Operators, types and tables are qualified, so that the statements do not
@@ -81,7 +77,7 @@ typedef struct Creation
 	int64		entity_number;	/* if ENTITY_NUMBER */
 	text	   *command_name;	/* of a found row: valid until SPI_finish() */
 	bool		has_request;
-	int64		request_hash;
+	int64		request_hash;	/* 0 without a request */
 } Creation;
 
 /*
@@ -222,21 +218,6 @@ refuse_to_record(Datum command_id, const Creation *creation)
 			 errhint("Call the function on the primary server, in a read-write transaction.")));
 }
 
-static bool
-same_name(const Creation *one, const Creation *other)
-{
-	return VARSIZE_ANY_EXHDR(one->command_name) == VARSIZE_ANY_EXHDR(other->command_name) &&
-		memcmp(VARDATA_ANY(one->command_name), VARDATA_ANY(other->command_name),
-			   VARSIZE_ANY_EXHDR(one->command_name)) == 0;
-}
-
-static bool
-same_request(const Creation *one, const Creation *other)
-{
-	return one->has_request == other->has_request &&
-		(!one->has_request || one->request_hash == other->request_hash);
-}
-
 /* A command as the DETAIL of an error shows it; a long name is truncated. */
 static char *
 describe_command(const Creation *creation)
@@ -260,8 +241,14 @@ static void
 require_same_command(Datum command_id, const Creation *recorded,
 					 const Creation *proposed)
 {
-	if (recorded->kind == proposed->kind &&
-		same_name(recorded, proposed) && same_request(recorded, proposed))
+	const text *name = recorded->command_name;
+	const text *proposed_name = proposed->command_name;
+	bool		same_name = VARSIZE_ANY_EXHDR(name) == VARSIZE_ANY_EXHDR(proposed_name) &&
+		memcmp(VARDATA_ANY(name), VARDATA_ANY(proposed_name), VARSIZE_ANY_EXHDR(name)) == 0;
+	bool		same_request = recorded->has_request == proposed->has_request &&
+		recorded->request_hash == proposed->request_hash;
+
+	if (recorded->kind == proposed->kind && same_name && same_request)
 		return;
 
 	ereport(ERROR,

@@ -31,10 +31,9 @@ int			launch_id_setting = LAUNCH_UNSET;
 
 /*
  * decimal_id() returns bigint
- *
- * counter (1 to 922337202) * 10^10 + generator (0 to 99999) * 10^5 +
- * idgen.launch_id.  The counter continues after a restart.  After the last
- * counter comes the first one of the next generator.
+ *	counter (1 to 922337202) * 10^10 + generator (0 to 99999) * 10^5 +
+ *	idgen.launch_id.  The counter continues after a restart.  After the last
+ *	counter comes the first one of the next generator.
  */
 PG_FUNCTION_INFO_V1(idgen_decimal_id);
 Datum
@@ -102,9 +101,8 @@ idgen_decimal_id_parts(PG_FUNCTION_ARGS)
 
 /*
  * raise_decimal_id(above bigint) returns void
- *
- * From now on, decimal_id() returns only identifiers that come after this one,
- * of whatever launch.  Never lowers the ticker.
+ *	From now on, decimal_id() returns only identifiers that come after this one,
+ *	of whatever launch.  Never lowers the ticker.
  */
 PG_FUNCTION_INFO_V1(idgen_raise_decimal_id);
 Datum

@@ -4,7 +4,7 @@
  *	  Deletion of recorded creation commands: by id, entity, age or number.
  *
  * As in creation.c, the table is accessed only through SPI, with the caller's
- * rights.
+ * rights, and the statements do not depend on the caller's search_path.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,15 +15,10 @@
 #include "utils/array.h"
 #include "utils/guc.h"
 #include "utils/timestamp.h"
-#include "utils/uuid.h"
 
 #include "arguments.h"
 #include "kept_statement.h"
 
-/*
- * Operators, types and tables are qualified, so that the statements do not
- * depend on the caller's search_path.
- */
 #define FORGET_WHERE \
 	"DELETE FROM idgen.creation_identifiers WHERE "
 
@@ -209,9 +204,8 @@ idgen_purge_creations(PG_FUNCTION_ARGS)
 
 /*
  * trim_creations(keep bigint, command_name text DEFAULT NULL) returns bigint
- *
- * Forget all but the newest commands, of one name or of all names; return
- * their number.
+ *	Forget all but the newest commands, of one name or of all names; return
+ *	their number.
  */
 PG_FUNCTION_INFO_V1(idgen_trim_creations);
 Datum

@@ -56,11 +56,11 @@ id_text_refuse(const IdText *id, const char *problem)
 
 /*
  * The problem with a prefix, as a sentence, or NULL.  A prefix is 1 to 63
- * lower-case letters, underscores and, unless it is a TypeID's, digits.  It begins with a
- * letter and does not end with an underscore.
+ * lower-case letters, underscores and, unless it is a TypeID's, digits.  It
+ * begins with a letter and does not end with an underscore.
  */
-static const char *
-prefix_problem(const char *prefix, int length, bool digits_allowed)
+const char *
+id_prefix_problem(const char *prefix, int length, bool digits_allowed)
 {
 	int			i;
 
@@ -103,7 +103,7 @@ id_text_prefix(const IdText *id, bool digits_allowed)
 	if (length < 0)
 		return -1;
 
-	problem = prefix_problem(id->bytes, length, digits_allowed);
+	problem = id_prefix_problem(id->bytes, length, digits_allowed);
 	if (problem != NULL)
 		id_text_refuse(id, problem);
 	return length;
@@ -146,19 +146,13 @@ id_text_full_uuid(const IdText *id, int offset, const Radix *radix)
 	return uuid;
 }
 
-bool
-id_prefix_is_valid(const char *prefix, int length, bool digits_allowed)
-{
-	return prefix_problem(prefix, length, digits_allowed) == NULL;
-}
-
 /* Raise 22023 unless a prefix that is an argument of its own is valid. */
 void
 id_prefix_require(const text *prefix, bool digits_allowed)
 {
 	const char *bytes = VARDATA_ANY(prefix);
 	int			length = VARSIZE_ANY_EXHDR(prefix);
-	const char *problem = prefix_problem(bytes, length, digits_allowed);
+	const char *problem = id_prefix_problem(bytes, length, digits_allowed);
 
 	if (problem != NULL)
 		ereport(ERROR,

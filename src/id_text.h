@@ -8,10 +8,8 @@
 #ifndef IDGEN_ID_TEXT_H
 #define IDGEN_ID_TEXT_H
 
-#include "fmgr.h"
 
 #include "radix.h"
-#include "uuid_bits.h"
 
 /* separates the prefix from the digits */
 #define ID_PREFIX_SEPARATOR '_'
@@ -41,7 +39,7 @@ extern pg_uuid_t *id_text_uuid(const IdText *id, int offset, const Radix *radix)
 extern pg_uuid_t *id_text_full_uuid(const IdText *id, int offset,
 									const Radix *radix);
 
-extern bool id_prefix_is_valid(const char *prefix, int length, bool digits_allowed);
+extern const char *id_prefix_problem(const char *prefix, int length, bool digits_allowed);
 extern void id_prefix_require(const text *prefix, bool digits_allowed);
 extern text *id_text_make(const text *prefix, const pg_uuid_t *id,
 						  const Radix *radix);

@@ -25,7 +25,6 @@
 #include "decimal_id.h"
 #include "int_ids.h"
 #include "mask_keys.h"
-#include "ticker_slots.h"
 #include "uuid_time.h"
 
 PG_MODULE_MAGIC;

@@ -11,21 +11,18 @@
 
 #include "access/detoast.h"
 #include "common/int.h"
-#include "fmgr.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
 #include "clock.h"
 #include "compat.h"
 #include "short_prefix.h"
-#include "uuid_bits.h"
 
 /*
  * is_uuid(id text, version int DEFAULT NULL) returns bool
- *
- * Whether the text is a UUID in canonical form, of the RFC's variant and of
- * the given version; without one, of any version from 1 to 8.  No text raises
- * an error, and text of another length is not detoasted.
+ *	Whether the text is a UUID in canonical form, of the RFC's variant and of
+ *	the given version; without one, of any version from 1 to 8.  No text raises
+ *	an error, and text of another length is not detoasted.
  */
 PG_FUNCTION_INFO_V1(idgen_is_uuid);
 Datum
@@ -42,10 +39,8 @@ idgen_is_uuid(PG_FUNCTION_ARGS)
 				 errmsg("version must be between 0 and 15"),
 				 errdetail("The value is %d.", PG_GETARG_INT32(1))));
 
-	if (toast_raw_datum_size(PG_GETARG_DATUM(0)) != VARHDRSZ + UUID_TEXT_LENGTH)
-		PG_RETURN_BOOL(false);
-
-	if (!uuid_read_text(VARDATA_ANY(PG_GETARG_TEXT_PP(0)), &id))
+	if (toast_raw_datum_size(PG_GETARG_DATUM(0)) != VARHDRSZ + UUID_TEXT_LENGTH ||
+		!uuid_read_text(VARDATA_ANY(PG_GETARG_TEXT_PP(0)), &id))
 		PG_RETURN_BOOL(false);
 
 	version = uuid_version_nibble(&id);
@@ -56,9 +51,8 @@ idgen_is_uuid(PG_FUNCTION_ARGS)
 
 /*
  * uuid_version(id uuid) returns int
- *
- * The version nibble, RFC 9562 section 4.2; NULL for another variant, in which
- * these bits have another meaning.
+ *	The version nibble, RFC 9562 section 4.2; NULL for another variant, in which
+ *	these bits have another meaning.
  */
 PG_FUNCTION_INFO_V1(idgen_uuid_version);
 Datum
@@ -71,25 +65,18 @@ idgen_uuid_version(PG_FUNCTION_ARGS)
 	PG_RETURN_INT32(uuid_version_nibble(id));
 }
 
-/*
- * uuid_variant(id uuid) returns text
- *
- * The name of the variant, RFC 9562 section 4.1.
- */
+/* uuid_variant(id uuid) returns text: the name of the variant, RFC 9562 section 4.1 */
 PG_FUNCTION_INFO_V1(idgen_uuid_variant);
 Datum
 idgen_uuid_variant(PG_FUNCTION_ARGS)
 {
-	pg_uuid_t  *id = PG_GETARG_UUID_P(0);
-
-	PG_RETURN_TEXT_P(cstring_to_text(uuid_variant_name(id)));
+	PG_RETURN_TEXT_P(cstring_to_text(uuid_variant_name(PG_GETARG_UUID_P(0))));
 }
 
 /*
  * uuid_timestamp(id uuid) returns timestamptz
- *
- * The time in a UUID of version 1, 6, 7 or 13 (Lambert's COMB): of version 7 in
- * milliseconds, of the others in microseconds.
+ *	The time in a UUID of version 1, 6, 7 or 13 (Lambert's COMB): of version 7 in
+ *	milliseconds, of the others in microseconds.
  */
 PG_FUNCTION_INFO_V1(idgen_uuid_timestamp);
 Datum
@@ -118,35 +105,29 @@ idgen_uuid_timestamp(PG_FUNCTION_ARGS)
  * not show whether they are those of a COMB or random bits.
  */
 static Datum
-comb_reading(FunctionCallInfo fcinfo, const pg_uuid_t *id, uint64 ms)
+comb_reading(FunctionCallInfo fcinfo, uint64 (*unix_ms) (const pg_uuid_t *))
 {
+	const pg_uuid_t *id = PG_GETARG_UUID_P(0);
+
 	if (!uuid_is_version(id, 4))
 		PG_RETURN_NULL();
-	PG_RETURN_TIMESTAMPTZ(clock_from_unix_ms48(ms));
+	PG_RETURN_TIMESTAMPTZ(clock_from_unix_ms48(unix_ms(id)));
 }
 
-/*
- * comb_timestamp(id uuid) returns timestamptz
- */
+/* comb_timestamp(id uuid) returns timestamptz */
 PG_FUNCTION_INFO_V1(idgen_comb_timestamp);
 Datum
 idgen_comb_timestamp(PG_FUNCTION_ARGS)
 {
-	pg_uuid_t  *id = PG_GETARG_UUID_P(0);
-
-	return comb_reading(fcinfo, id, uuid_first_48_bits(id));
+	return comb_reading(fcinfo, uuid_first_48_bits);
 }
 
-/*
- * suffix_comb_timestamp(id uuid) returns timestamptz
- */
+/* suffix_comb_timestamp(id uuid) returns timestamptz */
 PG_FUNCTION_INFO_V1(idgen_suffix_comb_timestamp);
 Datum
 idgen_suffix_comb_timestamp(PG_FUNCTION_ARGS)
 {
-	pg_uuid_t  *id = PG_GETARG_UUID_P(0);
-
-	return comb_reading(fcinfo, id, uuid_last_48_bits(id));
+	return comb_reading(fcinfo, uuid_last_48_bits);
 }
 
 /*

@@ -18,11 +18,9 @@
  */
 #include "postgres.h"
 
-#include "fmgr.h"
 #include "utils/timestamp.h"
 
 #include "arguments.h"
-#include "clock.h"
 #include "int_ids.h"
 
 /*
@@ -153,49 +151,37 @@ int_id_timestamp(FunctionCallInfo fcinfo, const IntIdLayout *layout)
 	PG_RETURN_TIMESTAMPTZ(timestamp);
 }
 
-static Datum
-int_id_node_reading(FunctionCallInfo fcinfo, const IntIdLayout *layout)
+/* The identifier's node or counter. */
+static inline Datum
+int_id_part(FunctionCallInfo fcinfo, const IntIdLayout *layout,
+			int32 (*part) (const IntIdLayout *, int64))
 {
 	int64		id = PG_GETARG_INT64(0);
 
 	if (!int_id_is_valid(layout, id))
 		PG_RETURN_NULL();
-	PG_RETURN_INT32(int_id_node(layout, id));
+	PG_RETURN_INT32(part(layout, id));
 }
 
-static Datum
-int_id_counter_reading(FunctionCallInfo fcinfo, const IntIdLayout *layout)
-{
-	int64		id = PG_GETARG_INT64(0);
-
-	if (!int_id_is_valid(layout, id))
-		PG_RETURN_NULL();
-	PG_RETURN_INT32(int_id_counter(layout, id));
-}
-
-/* The time field for the timestamp of a bound, argument 0, counted from argument 1. */
-static int64
-bound_tick(FunctionCallInfo fcinfo, const IntIdLayout *layout)
-{
-	TimestampTz instant = clock_require_finite(PG_GETARG_TIMESTAMPTZ(0));
-
-	return tick_since(layout, unix_ticks(layout, instant),
-					  epoch_argument(fcinfo, 1, layout));
-}
-
+/* The bound at the timestamp in argument 0, counted from argument 1. */
 static Datum
 int_id_floor(FunctionCallInfo fcinfo, const IntIdLayout *layout)
 {
+	int64		unix_tick;
+
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	PG_RETURN_INT64(int_id_pack(layout, bound_tick(fcinfo, layout), 0, 0));
+
+	unix_tick = unix_ticks(layout, clock_require_finite(PG_GETARG_TIMESTAMPTZ(0)));
+	PG_RETURN_INT64(int_id_pack(layout,
+								tick_since(layout, unix_tick, epoch_argument(fcinfo, 1, layout)),
+								0, 0));
 }
 
 /*
  * snowflake(epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') returns bigint
- *
- * 41 bits of milliseconds since the epoch, 10 of node, 12 of counter: Twitter's
- * Snowflake of 2010.
+ *	41 bits of milliseconds since the epoch, 10 of node, 12 of counter: Twitter's
+ *	Snowflake of 2010.
  */
 PG_FUNCTION_INFO_V1(idgen_snowflake);
 Datum
@@ -218,7 +204,7 @@ PG_FUNCTION_INFO_V1(idgen_snowflake_node);
 Datum
 idgen_snowflake_node(PG_FUNCTION_ARGS)
 {
-	return int_id_node_reading(fcinfo, &snowflake_layout);
+	return int_id_part(fcinfo, &snowflake_layout, int_id_node);
 }
 
 /* snowflake_counter(id bigint) returns int */
@@ -226,14 +212,13 @@ PG_FUNCTION_INFO_V1(idgen_snowflake_counter);
 Datum
 idgen_snowflake_counter(PG_FUNCTION_ARGS)
 {
-	return int_id_counter_reading(fcinfo, &snowflake_layout);
+	return int_id_part(fcinfo, &snowflake_layout, int_id_counter);
 }
 
 /*
  * snowflake_floor(instant timestamptz, epoch timestamptz DEFAULT ...) returns bigint
- *
- * The smallest value of the millisecond, over all nodes: 0 in the epoch's first
- * millisecond, where the smallest identifier is 1.
+ *	The smallest value of the millisecond, over all nodes: 0 in the epoch's first
+ *	millisecond, where the smallest identifier is 1.
  */
 PG_FUNCTION_INFO_V1(idgen_snowflake_floor);
 Datum
@@ -244,9 +229,8 @@ idgen_snowflake_floor(PG_FUNCTION_ARGS)
 
 /*
  * js_id(epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') returns bigint
- *
- * 32 bits of seconds since the epoch, 5 of node, 16 of counter: below 2^53, so
- * that a JavaScript number represents it exactly.
+ *	32 bits of seconds since the epoch, 5 of node, 16 of counter: below 2^53, so
+ *	that a JavaScript number represents it exactly.
  */
 PG_FUNCTION_INFO_V1(idgen_js_id);
 Datum
@@ -269,7 +253,7 @@ PG_FUNCTION_INFO_V1(idgen_js_id_node);
 Datum
 idgen_js_id_node(PG_FUNCTION_ARGS)
 {
-	return int_id_node_reading(fcinfo, &js_id_layout);
+	return int_id_part(fcinfo, &js_id_layout, int_id_node);
 }
 
 /* js_id_counter(id bigint) returns int */
@@ -277,7 +261,7 @@ PG_FUNCTION_INFO_V1(idgen_js_id_counter);
 Datum
 idgen_js_id_counter(PG_FUNCTION_ARGS)
 {
-	return int_id_counter_reading(fcinfo, &js_id_layout);
+	return int_id_part(fcinfo, &js_id_layout, int_id_counter);
 }
 
 /* js_id_floor(instant timestamptz, epoch timestamptz DEFAULT ...) returns bigint */
@@ -290,9 +274,8 @@ idgen_js_id_floor(PG_FUNCTION_ARGS)
 
 /*
  * trace_id() returns bigint
- *
- * The low 25 bits of the Unix time in seconds, 16 of node, 22 of counter, which
- * begins with 1.
+ *	The low 25 bits of the Unix time in seconds, 16 of node, 22 of counter, which
+ *	begins with 1.
  */
 PG_FUNCTION_INFO_V1(idgen_trace_id);
 Datum
@@ -309,9 +292,8 @@ idgen_trace_id(PG_FUNCTION_ARGS pg_attribute_unused())
 
 /*
  * trace_id_timestamp(id bigint, clock timestamptz DEFAULT NULL) returns timestamptz
- *
- * The latest second with the identifier's 25 bits that is at most a day after
- * the clock.  A clock of NULL means the start of the statement.
+ *	The latest second with the identifier's 25 bits that is at most a day after
+ *	the clock.  A clock of NULL means the start of the statement.
  */
 PG_FUNCTION_INFO_V1(idgen_trace_id_timestamp);
 Datum
@@ -340,7 +322,7 @@ PG_FUNCTION_INFO_V1(idgen_trace_id_node);
 Datum
 idgen_trace_id_node(PG_FUNCTION_ARGS)
 {
-	return int_id_node_reading(fcinfo, &trace_id_layout);
+	return int_id_part(fcinfo, &trace_id_layout, int_id_node);
 }
 
 /* trace_id_counter(id bigint) returns int */
@@ -348,5 +330,5 @@ PG_FUNCTION_INFO_V1(idgen_trace_id_counter);
 Datum
 idgen_trace_id_counter(PG_FUNCTION_ARGS)
 {
-	return int_id_counter_reading(fcinfo, &trace_id_layout);
+	return int_id_part(fcinfo, &trace_id_layout, int_id_counter);
 }

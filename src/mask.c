@@ -14,14 +14,12 @@
  */
 #include "postgres.h"
 
-#include "fmgr.h"
 #include "port/pg_bitutils.h"
 
 #include "arguments.h"
 #include "compat.h"
 #include "mask_keys.h"
 #include "siphash.h"
-#include "uuid_bits.h"
 
 /*
  * The known generic attacks on Feistel networks reach fewer rounds.  FF1 of
@@ -83,8 +81,7 @@ exchange_time(FunctionCallInfo fcinfo, int from_version, int to_version)
 
 /*
  * mask_uuid_v7(id uuid, key_name text DEFAULT 'default') returns uuid
- *
- * A UUID of another version is an error (22023).
+ *	A UUID of another version is an error (22023).
  */
 PG_FUNCTION_INFO_V1(idgen_mask_uuid_v7);
 Datum
@@ -95,9 +92,8 @@ idgen_mask_uuid_v7(PG_FUNCTION_ARGS)
 
 /*
  * unmask_uuid_v7(masked uuid, key_name text DEFAULT 'default') returns uuid
- *
- * The inverse of mask_uuid_v7().  It accepts every UUID of version 4, whether
- * or not that was masked.
+ *	The inverse of mask_uuid_v7().  It accepts every UUID of version 4, whether
+ *	or not that was masked.
  */
 PG_FUNCTION_INFO_V1(idgen_unmask_uuid_v7);
 Datum

@@ -26,7 +26,6 @@
 #include "arguments.h"
 #include "mask_keys.h"
 #include "siphash.h"
-#include "uuid_bits.h"
 
 #define MAX_FILE_BYTES	(1024 * 1024)
 #define MAX_NAME_BYTES	63

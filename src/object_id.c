@@ -12,7 +12,6 @@
 #include "postgres.h"
 
 #include "access/detoast.h"
-#include "fmgr.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -42,11 +41,10 @@ make_object_id(uint32 seconds, uint64 low)
 
 /*
  * object_id() returns text
- *
- * The result is greater than all earlier ones of this process.  In a new
- * second, the counter continues from its last value, and its overflow is
- * dropped.  Within a second, or if the clock has gone back, an overflow of the
- * counter increments the seconds.
+ *	The result is greater than all earlier ones of this process.  In a new
+ *	second, the counter continues from its last value, and its overflow is
+ *	dropped.  Within a second, or if the clock has gone back, an overflow of the
+ *	counter increments the seconds.
  */
 PG_FUNCTION_INFO_V1(idgen_object_id);
 Datum
@@ -80,8 +78,7 @@ idgen_object_id(PG_FUNCTION_ARGS pg_attribute_unused())
 
 /*
  * is_object_id(id text) returns boolean
- *
- * Whether the text is 24 hexadecimal digits, of either case.
+ *	Whether the text is 24 hexadecimal digits, of either case.
  */
 PG_FUNCTION_INFO_V1(idgen_is_object_id);
 Datum
@@ -100,9 +97,7 @@ idgen_is_object_id(PG_FUNCTION_ARGS)
 								0, &high, &low, &problem));
 }
 
-/*
- * object_id_timestamp(id text) returns timestamptz
- */
+/* object_id_timestamp(id text) returns timestamptz */
 PG_FUNCTION_INFO_V1(idgen_object_id_timestamp);
 Datum
 idgen_object_id_timestamp(PG_FUNCTION_ARGS)
@@ -121,8 +116,7 @@ idgen_object_id_timestamp(PG_FUNCTION_ARGS)
 
 /*
  * object_id_floor(instant timestamptz) returns text
- *
- * The smallest ObjectId of the instant's second.
+ *	The smallest ObjectId of the instant's second.
  */
 PG_FUNCTION_INFO_V1(idgen_object_id_floor);
 Datum

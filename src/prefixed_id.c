@@ -16,7 +16,6 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
-#include "fmgr.h"
 #include "nodes/makefuncs.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -40,9 +39,7 @@ read_prefixed_id(FunctionCallInfo fcinfo, int *prefix_length)
 	return id;
 }
 
-/*
- * prefixed_id(prefix text, id uuid DEFAULT idgen.short_comb()) returns text
- */
+/* prefixed_id(prefix text, id uuid DEFAULT idgen.short_comb()) returns text */
 PG_FUNCTION_INFO_V1(idgen_prefixed_id);
 Datum
 idgen_prefixed_id(PG_FUNCTION_ARGS)
@@ -55,8 +52,7 @@ idgen_prefixed_id(PG_FUNCTION_ARGS)
 
 /*
  * prefixed_id_to_uuid(id text, expected_prefix text DEFAULT NULL) returns uuid
- *
- * A prefix other than the expected one is an error (23514).
+ *	A prefix other than the expected one is an error (23514).
  */
 PG_FUNCTION_INFO_V1(idgen_prefixed_id_to_uuid);
 Datum
@@ -95,9 +91,8 @@ idgen_prefixed_id_to_uuid(PG_FUNCTION_ARGS)
 
 /*
  * is_prefixed_id(id text, prefix text) returns boolean
- *
- * Whether the text is exactly the result of prefixed_id() for this prefix and
- * some uuid.
+ *	Whether the text is exactly the result of prefixed_id() for this prefix and
+ *	some uuid.
  */
 PG_FUNCTION_INFO_V1(idgen_is_prefixed_id);
 Datum
@@ -129,9 +124,7 @@ idgen_is_prefixed_id(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(memcmp(digits, canonical, width) == 0);
 }
 
-/*
- * prefixed_id_prefix(id text) returns text
- */
+/* prefixed_id_prefix(id text) returns text */
 PG_FUNCTION_INFO_V1(idgen_prefixed_id_prefix);
 Datum
 idgen_prefixed_id_prefix(PG_FUNCTION_ARGS)
@@ -185,10 +178,9 @@ refuse_prefix(const char *prefix, Oid *argtypes, Datum *values)
 
 /*
  * create_id_domain(domain_name text, prefix text) returns regtype
- *
- * Create a domain over text that accepts prefixed ids of one prefix, and
- * record the prefix in idgen.id_prefixes.  DROP DOMAIN leaves its row there;
- * the row is deleted when its prefix is used again.
+ *	Create a domain over text that accepts prefixed ids of one prefix, and
+ *	record the prefix in idgen.id_prefixes.  DROP DOMAIN leaves its row there;
+ *	the row is deleted when its prefix is used again.
  */
 PG_FUNCTION_INFO_V1(idgen_create_id_domain);
 Datum

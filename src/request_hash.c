@@ -19,7 +19,6 @@
 #include "port/pg_bswap.h"
 #include "utils/fmgrprotos.h"
 #include "utils/json.h"
-#include "utils/memutils.h"
 #include "utils/numeric.h"
 
 #include "compat.h"
@@ -32,7 +31,6 @@
  * few bytes of JSON can denote a number of more than 100,000 digits.
  */
 #define MAX_DIGITS		1000
-#define TOO_LARGE		"1e1000"
 
 /* Add some of the text to the hash, and empty the buffer. */
 static void
@@ -90,35 +88,22 @@ request_in_utf8(Jsonb *request)
 static void
 append_number(StringInfo text, Numeric number)
 {
-	static Numeric too_large = NULL;
 	Datum		trimmed = DirectFunctionCall1(numeric_trim_scale, NumericGetDatum(number));
-	Datum		magnitude = DirectFunctionCall1(numeric_abs, trimmed);
-	char	   *digits;
+	char	   *digits = DatumGetCString(DirectFunctionCall1(numeric_out, trimmed));
+	const char *whole = digits + (digits[0] == '-');
+	size_t		before_point = strcspn(whole, ".");
+	size_t		from_point = strlen(whole + before_point);
 
-	if (too_large == NULL)
-	{
-		MemoryContext caller = MemoryContextSwitchTo(TopMemoryContext);
-
-		too_large = DatumGetNumeric(DirectFunctionCall3(numeric_in, CStringGetDatum(TOO_LARGE),
-														ObjectIdGetDatum(InvalidOid),
-														Int32GetDatum(-1)));
-		MemoryContextSwitchTo(caller);
-	}
-
-	if (DatumGetInt32(DirectFunctionCall1(numeric_scale, trimmed)) > MAX_DIGITS ||
-		DatumGetBool(DirectFunctionCall2(numeric_ge, magnitude, NumericGetDatum(too_large))))
+	if (before_point > MAX_DIGITS || from_point > 1 + MAX_DIGITS)
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("request contains a number of more than %d digits", MAX_DIGITS),
 				 errdetail("At most %d digits before and %d digits after the decimal point are allowed.",
 						   MAX_DIGITS, MAX_DIGITS)));
-
-	digits = DatumGetCString(DirectFunctionCall1(numeric_out, trimmed));
 	appendStringInfoString(text, digits);
 
 	/* a request can have millions of numbers */
 	pfree(digits);
-	pfree(DatumGetPointer(magnitude));
 	pfree(DatumGetPointer(trimmed));
 }
 

@@ -14,14 +14,11 @@
 #include "utils/timestamp.h"
 
 #include "arguments.h"
-#include "clock.h"
 #include "short_prefix.h"
 
 #define DEFAULT_PERIOD_MS		60000
 
-/*
- * The longest period, 1000 years of 365.25 days.
- */
+/* the longest period, 1000 years of 365.25 days */
 #define MAX_PERIOD_DAYS			365250
 
 /* One minute, two bytes. */

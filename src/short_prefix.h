@@ -9,7 +9,6 @@
 #define IDGEN_SHORT_PREFIX_H
 
 #include "datatype/timestamp.h"
-#include "fmgr.h"
 
 #include "uuid_bits.h"
 

@@ -51,14 +51,12 @@ ticker_tick(const TickerLayout *layout, uint64 value)
 	return value >> layout->counter_bits;
 }
 
-/* a new value, greater than all that any session got before */
 extern uint64 ticker_next(Ticker *ticker);
-
-/* from now on, only values above this one; "function" is for messages */
 extern void ticker_raise(Ticker *ticker, uint64 above, const char *function);
 
-/* for _PG_init(): in the same order in each process */
+/* for _PG_init(): the tickers in the same order in each process, then the request */
 extern void ticker_register(Ticker *ticker);
+extern void ticker_slots_request(void);
 
 /* the end of the HINT of a generator that requires a setting */
 #define HINT_WHO_MAY_SET \

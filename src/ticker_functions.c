@@ -8,7 +8,6 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "fmgr.h"
 #include "funcapi.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
@@ -17,13 +16,20 @@
 #include "arguments.h"
 #include "ticker_internal.h"
 
-/* The start of a value's tick; false if the layout has no clock. */
-static bool
-timestamp_of_value(const TickerLayout *layout, uint64 value, TimestampTz *result)
+/*
+ * Two columns: a value, NULL if it is 0, and the start of its tick, NULL if the
+ * layout has no clock.
+ */
+static void
+put_value(const TickerLayout *layout, uint64 value, Datum *values, bool *nulls)
 {
-	return layout->ms_per_tick > 0 &&
-		clock_from_unix_ms((int64) ticker_tick(layout, value) * layout->ms_per_tick,
-						   result);
+	int64		ms = (int64) ticker_tick(layout, value) * layout->ms_per_tick;
+	TimestampTz timestamp = 0;
+
+	nulls[0] = value == 0;
+	nulls[1] = value == 0 || layout->ms_per_tick == 0 || !clock_from_unix_ms(ms, &timestamp);
+	values[0] = Int64GetDatum((int64) value);
+	values[1] = TimestampTzGetDatum(timestamp);
 }
 
 static Ticker *
@@ -41,9 +47,8 @@ ticker_of_name(const char *name)
 
 /*
  * raise_ticker(layout text, above timestamptz) returns void
- *
- * From now on, the ticker returns only values of later ticks than that of the
- * timestamp.  Never lowers it.
+ *	From now on, the ticker returns only values of later ticks than that of the
+ *	timestamp.  Never lowers it.
  */
 PG_FUNCTION_INFO_V1(idgen_raise_ticker);
 Datum
@@ -90,40 +95,23 @@ idgen_ticker_state(PG_FUNCTION_ARGS)
 	const TickerLayout *layout = ticker->layout;
 	TupleDesc	tupdesc;
 	Datum		values[5];
-	bool		nulls[5] = {true, true, true, true, true};
+	bool		nulls[5];
 	uint64		last = ticker_slot_last(ticker->number);
-	uint64		reserved;
-	TimestampTz timestamp;
 
 	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 
-	reserved = ticker_stored_mark(ticker);
+	put_value(layout, last, &values[0], &nulls[0]);
+	put_value(layout, ticker_stored_mark(ticker), &values[3], &nulls[3]);
 
-	if (last != 0)
+	nulls[2] = nulls[1];
+	if (!nulls[2])
 	{
-		values[0] = Int64GetDatum((int64) last);
-		nulls[0] = false;
-		if (timestamp_of_value(layout, last, &timestamp))
-		{
-			TimestampTz now = GetCurrentTimestamp();
+		TimestampTz now = GetCurrentTimestamp();
+		TimestampTz ahead_until = Max(DatumGetTimestampTz(values[1]), now);
 
-			values[1] = TimestampTzGetDatum(timestamp);
-			values[2] = DirectFunctionCall2(timestamp_mi,
-											TimestampGetDatum(Max(timestamp, now)),
-											TimestampGetDatum(now));
-			nulls[1] = nulls[2] = false;
-		}
-	}
-	if (reserved != 0)
-	{
-		values[3] = Int64GetDatum((int64) reserved);
-		nulls[3] = false;
-		if (timestamp_of_value(layout, reserved, &timestamp))
-		{
-			values[4] = TimestampTzGetDatum(timestamp);
-			nulls[4] = false;
-		}
+		values[2] = DirectFunctionCall2(timestamp_mi, TimestampGetDatum(ahead_until),
+										TimestampGetDatum(now));
 	}
 
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc), values, nulls)));

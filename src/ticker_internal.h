@@ -2,16 +2,28 @@
  *
  * ticker_internal.h
  *	  What the files of the tickers share: ticker.c, which returns values,
- *	  ticker_mark.c, which makes them durable, and ticker_functions.c.
+ *	  ticker_mark.c, which makes them durable, ticker_slots.c, which shares them,
+ *	  and ticker_functions.c.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef IDGEN_TICKER_INTERNAL_H
 #define IDGEN_TICKER_INTERNAL_H
 
+#include "port/atomics.h"
+
 #include "clock.h"
 #include "ticker.h"
-#include "ticker_slots.h"
+
+/* A ticker of one database, in shared memory.  The values are 0 until it starts. */
+typedef struct TickerSlot
+{
+	Oid			database;
+	int			number;			/* of the ticker */
+	pg_atomic_uint64 last;		/* the value returned last */
+	pg_atomic_uint64 reserved;	/* high-water mark: values are below it */
+	pg_atomic_uint64 renew_at;	/* from this value on, reserve more */
+} TickerSlot;
 
 /* all tickers that are registered */
 extern Ticker *ticker_list;
@@ -59,5 +71,9 @@ extern void ticker_refuse_to_write(const char *function);
 extern TickerSlot *ticker_attach(Ticker *ticker, uint64 *private_mark);
 extern uint64 ticker_reserve(Ticker *ticker, TickerSlot *slot, uint64 next);
 extern uint64 ticker_stored_mark(Ticker *ticker);
+
+/* ticker_slots.c */
+extern TickerSlot *ticker_slot(int number, const char *function);
+extern uint64 ticker_slot_last(int number);
 
 #endif							/* IDGEN_TICKER_INTERNAL_H */

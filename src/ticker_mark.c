@@ -434,7 +434,8 @@ ticker_attach(Ticker *ticker, uint64 *private_mark)
 
 /*
  * From now on, return values above this one only, in all sessions.  Never
- * lowers the ticker.  Requires UPDATE on the sequence.
+ * lowers the ticker.  Requires UPDATE on the sequence.  "function" is for
+ * messages.
  */
 void
 ticker_raise(Ticker *ticker, uint64 above, const char *function)

@@ -25,7 +25,7 @@
 #include "utils/syscache.h"
 
 #include "compat.h"
-#include "ticker_slots.h"
+#include "ticker_internal.h"
 
 /*
  * The name contains the version of the layout of TickerTable: a library with
@@ -258,6 +258,7 @@ warn_of_eviction(Oid database)
 			 errhint("Add idgen to shared_preload_libraries to raise the limit to %d.", MANY_SLOTS) : 0));
 }
 
+/* The slot of this database's ticker.  "function" is for the error message. */
 TickerSlot *
 ticker_slot(int number, const char *function)
 {
@@ -290,6 +291,7 @@ ticker_slot(int number, const char *function)
 	return slot;
 }
 
+/* The value that a ticker returned last; 0 if it has not started. */
 uint64
 ticker_slot_last(int number)
 {

@@ -16,9 +16,7 @@
 #include "compat.h"
 #include "id_text.h"
 
-/*
- * typeid_from_uuid(prefix text, id uuid) returns text
- */
+/* typeid_from_uuid(prefix text, id uuid) returns text */
 PG_FUNCTION_INFO_V1(idgen_typeid_from_uuid);
 Datum
 idgen_typeid_from_uuid(PG_FUNCTION_ARGS)
@@ -54,7 +52,7 @@ scan_typeid(const char *bytes, int length, int *prefix_length)
 	*prefix_length = Max(digits - 1, 0);
 	if (digits > 0 &&
 		(bytes[digits - 1] != ID_PREFIX_SEPARATOR ||
-		 !id_prefix_is_valid(bytes, *prefix_length, false)))
+		 id_prefix_problem(bytes, *prefix_length, false) != NULL))
 		return false;
 	return digits >= 0 &&
 		radix_decode(radix_typeid, bytes + digits, length - digits, 0,
@@ -63,9 +61,8 @@ scan_typeid(const char *bytes, int length, int *prefix_length)
 
 /*
  * is_typeid(id text, prefix text DEFAULT NULL) returns boolean
- *
- * Whether the text is a TypeID, and has the prefix if one is given.  No text
- * raises an error, and one that is too long is not detoasted.
+ *	Whether the text is a TypeID, and has the prefix if one is given.  No text
+ *	raises an error, and one that is too long is not detoasted.
  */
 PG_FUNCTION_INFO_V1(idgen_is_typeid);
 Datum
@@ -90,9 +87,7 @@ idgen_is_typeid(PG_FUNCTION_ARGS)
 					memcmp(VARDATA_ANY(prefix), VARDATA_ANY(id), prefix_length) == 0));
 }
 
-/*
- * typeid_to_uuid(id text) returns uuid
- */
+/* typeid_to_uuid(id text) returns uuid */
 PG_FUNCTION_INFO_V1(idgen_typeid_to_uuid);
 Datum
 idgen_typeid_to_uuid(PG_FUNCTION_ARGS)
@@ -104,11 +99,7 @@ idgen_typeid_to_uuid(PG_FUNCTION_ARGS)
 	PG_RETURN_UUID_P(uuid);
 }
 
-/*
- * typeid_prefix(id text) returns text
- *
- * Empty if the TypeID has no prefix.
- */
+/* typeid_prefix(id text) returns text: empty if the TypeID has no prefix */
 PG_FUNCTION_INFO_V1(idgen_typeid_prefix);
 Datum
 idgen_typeid_prefix(PG_FUNCTION_ARGS)

@@ -32,11 +32,10 @@ make_ulid(uint64 high, uint64 low)
 
 /*
  * ulid() returns text
- *
- * Within the millisecond of this backend's last ULID, or if the clock has gone
- * back, the result is the last ULID plus one: the monotonic mode of the
- * specification.  If that overflows the 80 random bits, which is an error in
- * the specification, the milliseconds are incremented.
+ *	Within the millisecond of this backend's last ULID, or if the clock has gone
+ *	back, the result is the last ULID plus one: the monotonic mode of the
+ *	specification.  If that overflows the 80 random bits, which is an error in
+ *	the specification, the milliseconds are incremented.
  */
 PG_FUNCTION_INFO_V1(idgen_ulid);
 Datum
@@ -68,11 +67,7 @@ read_ulid(FunctionCallInfo fcinfo)
 	return id_text_full_uuid(&id, 0, radix_crockford);
 }
 
-/*
- * ulid_to_uuid(id text) returns uuid
- *
- * The 128 bits of the ULID.
- */
+/* ulid_to_uuid(id text) returns uuid: the 128 bits of the ULID */
 PG_FUNCTION_INFO_V1(idgen_ulid_to_uuid);
 Datum
 idgen_ulid_to_uuid(PG_FUNCTION_ARGS)
@@ -80,9 +75,7 @@ idgen_ulid_to_uuid(PG_FUNCTION_ARGS)
 	PG_RETURN_UUID_P(read_ulid(fcinfo));
 }
 
-/*
- * ulid_from_uuid(id uuid) returns text
- */
+/* ulid_from_uuid(id uuid) returns text */
 PG_FUNCTION_INFO_V1(idgen_ulid_from_uuid);
 Datum
 idgen_ulid_from_uuid(PG_FUNCTION_ARGS)
@@ -90,9 +83,7 @@ idgen_ulid_from_uuid(PG_FUNCTION_ARGS)
 	PG_RETURN_TEXT_P(id_text_make(NULL, PG_GETARG_UUID_P(0), radix_crockford));
 }
 
-/*
- * ulid_timestamp(id text) returns timestamptz
- */
+/* ulid_timestamp(id text) returns timestamptz */
 PG_FUNCTION_INFO_V1(idgen_ulid_timestamp);
 Datum
 idgen_ulid_timestamp(PG_FUNCTION_ARGS)
@@ -100,11 +91,7 @@ idgen_ulid_timestamp(PG_FUNCTION_ARGS)
 	PG_RETURN_TIMESTAMPTZ(clock_from_unix_ms48(uuid_first_48_bits(read_ulid(fcinfo))));
 }
 
-/*
- * ulid_floor(instant timestamptz) returns text
- *
- * The smallest ULID of the instant's millisecond.
- */
+/* ulid_floor(instant timestamptz) returns text: the smallest ULID of the instant's millisecond */
 PG_FUNCTION_INFO_V1(idgen_ulid_floor);
 Datum
 idgen_ulid_floor(PG_FUNCTION_ARGS)

@@ -8,20 +8,9 @@
  */
 #include "postgres.h"
 
-#include "fmgr.h"
-
 #include "uuid_bits.h"
 
-/* the order of uuid_cmp() */
-static inline int
-compare(const pg_uuid_t *one, const pg_uuid_t *other)
-{
-	return memcmp(one->data, other->data, UUID_LEN);
-}
-
-/*
- * uuid_smaller(uuid, uuid) returns uuid
- */
+/* uuid_smaller(uuid, uuid) returns uuid */
 PG_FUNCTION_INFO_V1(idgen_uuid_smaller);
 Datum
 idgen_uuid_smaller(PG_FUNCTION_ARGS)
@@ -29,12 +18,10 @@ idgen_uuid_smaller(PG_FUNCTION_ARGS)
 	pg_uuid_t  *one = PG_GETARG_UUID_P(0);
 	pg_uuid_t  *other = PG_GETARG_UUID_P(1);
 
-	PG_RETURN_UUID_P(compare(one, other) < 0 ? one : other);
+	PG_RETURN_UUID_P(memcmp(one->data, other->data, UUID_LEN) < 0 ? one : other);
 }
 
-/*
- * uuid_larger(uuid, uuid) returns uuid
- */
+/* uuid_larger(uuid, uuid) returns uuid */
 PG_FUNCTION_INFO_V1(idgen_uuid_larger);
 Datum
 idgen_uuid_larger(PG_FUNCTION_ARGS)
@@ -42,5 +29,5 @@ idgen_uuid_larger(PG_FUNCTION_ARGS)
 	pg_uuid_t  *one = PG_GETARG_UUID_P(0);
 	pg_uuid_t  *other = PG_GETARG_UUID_P(1);
 
-	PG_RETURN_UUID_P(compare(one, other) > 0 ? one : other);
+	PG_RETURN_UUID_P(memcmp(one->data, other->data, UUID_LEN) > 0 ? one : other);
 }

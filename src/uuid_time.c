@@ -7,7 +7,6 @@
  */
 #include "postgres.h"
 
-#include "fmgr.h"
 #include "utils/timestamp.h"
 
 #include "clock.h"
@@ -33,28 +32,17 @@ Ticker		uuid_v7_ticker = {.layout = &uuid_v7_layout};
 static inline uint64
 next_reading(uint64 *last, uint64 now)
 {
-	*last = Max(now, *last + 1);
-	if (unlikely(*last > UUID_HIGH_MAX))
+	uint64		next = Max(now, *last + 1);
+
+	if (unlikely(next > UUID_HIGH_MAX))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
 				 errmsg("timestamp is out of range for the identifier")));
-	return *last;
+	*last = next;
+	return next;
 }
 
-/*
- * The 60 bits of timestamp and fraction for version 7.  They increase strictly
- * in this backend, even if the clock is set back or more than 4096 identifiers
- * are requested in a millisecond (RFC 9562 section 6.2, method 3).
- */
-static uint64
-next_v7_submillis(void)
-{
-	static uint64 last = 0;
-
-	return next_reading(&last, clock_wall_submillis());
-}
-
-/* The same for the ticks of versions 1 and 6, which share a clock. */
+/* The ticks of versions 1 and 6, which share a clock. */
 static uint64
 next_gregorian_ticks(void)
 {
@@ -65,20 +53,22 @@ next_gregorian_ticks(void)
 
 /*
  * uuid_v7(clock timestamptz DEFAULT NULL) returns uuid
- *
- * RFC 9562 section 5.7: 48 bits of Unix milliseconds, 12 bits of the fraction
- * of the millisecond, 62 random bits.  Without a clock, the result is greater
- * than all that this backend generated without a clock before.  With one, it
- * contains that time, and results of the same time have no order.
+ *	RFC 9562 section 5.7: 48 bits of Unix milliseconds, 12 bits of the fraction
+ *	of the millisecond, 62 random bits.  Without a clock, the result is greater
+ *	than all that this backend generated without a clock before, even if the
+ *	clock is set back or more than 4096 are requested in a millisecond (section
+ *	6.2, method 3).  With one, it contains that time, and results of the same
+ *	time have no order.
  */
 PG_FUNCTION_INFO_V1(idgen_uuid_v7);
 Datum
 idgen_uuid_v7(PG_FUNCTION_ARGS)
 {
+	static uint64 last = 0;
 	uint64		submillis;
 
 	if (PG_ARGISNULL(0))
-		submillis = next_v7_submillis();
+		submillis = next_reading(&last, clock_wall_submillis());
 	else
 		submillis = clock_unix_submillis(PG_GETARG_TIMESTAMPTZ(0));
 
@@ -87,9 +77,8 @@ idgen_uuid_v7(PG_FUNCTION_ARGS)
 
 /*
  * uuid_v7_ms(clock timestamptz DEFAULT NULL) returns uuid
- *
- * RFC 9562 section 5.7 without a fraction: 48 bits of Unix milliseconds and 74
- * random bits.  Results of the same millisecond have no order.
+ *	RFC 9562 section 5.7 without a fraction: 48 bits of Unix milliseconds and 74
+ *	random bits.  Results of the same millisecond have no order.
  */
 PG_FUNCTION_INFO_V1(idgen_uuid_v7_ms);
 Datum
@@ -103,9 +92,8 @@ idgen_uuid_v7_ms(PG_FUNCTION_ARGS)
 
 /*
  * uuid_v7_ordered() returns uuid
- *
- * Version 7 whose timestamp and fraction are values of a ticker: greater than
- * all that the function returned to any session of the database before.
+ *	Version 7 whose timestamp and fraction are values of a ticker: greater than
+ *	all that the function returned to any session of the database before.
  */
 PG_FUNCTION_INFO_V1(idgen_uuid_v7_ordered);
 Datum
@@ -116,9 +104,8 @@ idgen_uuid_v7_ordered(PG_FUNCTION_ARGS pg_attribute_unused())
 
 /*
  * uuid_v7_floor(instant timestamptz) returns uuid
- *
- * The smallest UUID of version 7 of the millisecond.  The bound is that of a
- * whole millisecond, because other generators fill rand_a with random bits.
+ *	The smallest UUID of version 7 of the millisecond.  The bound is that of a
+ *	whole millisecond, because other generators fill rand_a with random bits.
  */
 PG_FUNCTION_INFO_V1(idgen_uuid_v7_floor);
 Datum
@@ -140,11 +127,7 @@ gregorian_uuid(int version, uint64 high)
 	return uuid_datum(version, high, entropy_bits(UUID_LOW_BITS) | UUID_NODE_MULTICAST);
 }
 
-/*
- * uuid_v1() returns uuid
- *
- * RFC 9562 section 5.1: 60 bits of 100 ns ticks, the low ones first.
- */
+/* uuid_v1() returns uuid: 60 bits of 100 ns ticks, the low ones first, RFC 9562 section 5.1 */
 PG_FUNCTION_INFO_V1(idgen_uuid_v1);
 Datum
 idgen_uuid_v1(PG_FUNCTION_ARGS pg_attribute_unused())
@@ -152,11 +135,7 @@ idgen_uuid_v1(PG_FUNCTION_ARGS pg_attribute_unused())
 	return gregorian_uuid(1, uuid_v1_high(next_gregorian_ticks()));
 }
 
-/*
- * uuid_v6() returns uuid
- *
- * RFC 9562 section 5.6: version 1 with the high ticks first.
- */
+/* uuid_v6() returns uuid: version 1 with the high ticks first, RFC 9562 section 5.6 */
 PG_FUNCTION_INFO_V1(idgen_uuid_v6);
 Datum
 idgen_uuid_v6(PG_FUNCTION_ARGS pg_attribute_unused())
@@ -164,11 +143,7 @@ idgen_uuid_v6(PG_FUNCTION_ARGS pg_attribute_unused())
 	return gregorian_uuid(6, next_gregorian_ticks());
 }
 
-/*
- * lambert_comb() returns uuid
- *
- * M. Lambert's time-ordered UUID of 2012: like version 6, but with version 13.
- */
+/* lambert_comb() returns uuid: M. Lambert's of 2012, like version 6, but with version 13 */
 PG_FUNCTION_INFO_V1(idgen_lambert_comb);
 Datum
 idgen_lambert_comb(PG_FUNCTION_ARGS pg_attribute_unused())

@@ -13,15 +13,10 @@
 #include "postgres.h"
 
 #include "common/int.h"
-#include "fmgr.h"
 #include "utils/rel.h"
 #include "utils/timestamp.h"
-#include "utils/uuid.h"
 
 #include "arguments.h"
-#include "clock.h"
-#include "short_prefix.h"
-#include "uuid_bits.h"
 #include "validate.h"
 
 /* "tolerance" of a trigger that does not give one, as of the SQL functions */
@@ -106,6 +101,7 @@ static const Scheme schemes[] = {
 #define COMB		(&schemes[1])
 #define UUID_V7		(&schemes[2])
 
+/* The scheme of this name; 22023 if there is none. */
 const Scheme *
 scheme_by_name(const char *name)
 {

@@ -9,7 +9,6 @@
 #ifndef IDGEN_VALIDATE_H
 #define IDGEN_VALIDATE_H
 
-#include "datatype/timestamp.h"
 #include "utils/relcache.h"
 
 #include "short_prefix.h"
@@ -47,7 +46,6 @@ struct Scheme
 	char	   *(*describe) (const Rule *rule, const pg_uuid_t *id, const Window *window);
 };
 
-/* an unknown name is an error (22023) */
 extern const Scheme *scheme_by_name(const char *name);
 
 extern Rule rule_make(const Scheme *scheme, ShortPrefix prefix, const Interval *tolerance,

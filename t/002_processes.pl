@@ -2,25 +2,18 @@
 # sessions, with the library loaded on demand and then by the postmaster, so
 # that every process is forked with it.
 
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+use Server;
 
-my $node = PostgreSQL::Test::Cluster->new('busy');
-$node->init;
-$node->append_conf('postgresql.conf', qq{
+my $node = start_server('busy', qq{
 max_worker_processes = 8
 max_parallel_workers = 4
 log_statement = none
 });
-$node->start;
 
 # process_id() is pg_backend_pid(), but may run in a worker.
-$node->safe_psql(
-	'postgres', q{
-	CREATE EXTENSION idgen;
+ask(q{
 	CREATE FUNCTION process_id() RETURNS int
 		LANGUAGE internal VOLATILE PARALLEL SAFE AS 'pg_backend_pid';
 	CREATE TABLE source WITH (parallel_workers = 3) AS SELECT generate_series(1, 40000) AS i;
@@ -28,16 +21,8 @@ $node->safe_psql(
 	ANALYZE source});
 
 my %generators = (
-	'uuid_v4' => 'idgen.uuid_v4()',
-	'uuid_v7' => 'idgen.uuid_v7()',
-	'uuid_v1' => 'idgen.uuid_v1()',
-	'uuid_v6' => 'idgen.uuid_v6()',
-	'lambert_comb' => 'idgen.lambert_comb()',
-	'suffix_comb' => 'idgen.suffix_comb()',
-	'short_suffix_comb' => 'idgen.short_suffix_comb()',
-	'comb' => 'idgen.comb()',
-	'short_comb' => 'idgen.short_comb()',
-	'object_id' => 'idgen.object_id()',
+	(map { $_ => "idgen.$_()" }
+		  qw(uuid_v4 uuid_v7 uuid_v1 uuid_v6 lambert_comb suffix_comb short_suffix_comb comb short_comb object_id)),
 	'bulk' => q{idgen.short_comb('1 day')},
 	'run' => q{idgen.short_comb('1 day', run_length => 1024)});
 
@@ -47,25 +32,11 @@ append_to_file($sessions,
 	join('', map { "INSERT INTO everything SELECT $generators{$_}, '$_' FROM generate_series(1, 50);\n" }
 		  sort keys %generators));
 
-my $force = $node->safe_psql('postgres',
-	q{SELECT name FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query')});
-my $parallel = qq{
-	SET $force = on;
-	SET parallel_setup_cost = 0;
-	SET parallel_tuple_cost = 0;
-	SET min_parallel_table_scan_size = 0;
-	SET max_parallel_workers_per_gather = 3;
-	SET parallel_leader_participation = on};
+my $force = ask(q{SELECT name FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query')});
+my $parallel = in_parallel("SET $force = on; SET max_parallel_workers_per_gather = 3; SET parallel_leader_participation = on");
 
 # The 32 bits after a prefix of two bytes
 my $tag = q{substr(replace(id::text, '-', ''), 5, 8)};
-
-sub ask
-{
-	my ($query) = @_;
-
-	return $node->safe_psql('postgres', $query);
-}
 
 sub check_parallel_plan
 {
@@ -91,24 +62,6 @@ sub check_parallel_plan
 	ask("INSERT INTO everything SELECT id, '$name' FROM made");
 }
 
-sub check_sessions
-{
-	my ($loaded) = @_;
-	my $before = ask('SELECT count(*) FROM everything');
-
-	# The primary key rejects a repeated value, and pgbench fails.
-	$node->command_like(
-		[
-			'pgbench', '--no-vacuum', '--client=5', '--jobs=2', '--transactions=20',
-			"--file=$sessions", 'postgres'
-		],
-		qr{processed: 100/100},
-		"$loaded: five concurrent sessions");
-	is( ask('SELECT count(*) FROM everything') - $before,
-		100 * 50 * keys %generators,
-		"$loaded: the rows of each session are there");
-}
-
 for my $loaded ('loaded on demand', 'loaded by the postmaster')
 {
 	if ($loaded ne 'loaded on demand')
@@ -118,7 +71,14 @@ for my $loaded ('loaded on demand', 'loaded by the postmaster')
 	}
 
 	check_parallel_plan($_, $loaded) for sort keys %generators;
-	check_sessions($loaded);
+
+	# The primary key rejects a repeated value, and pgbench fails.
+	my $before = ask('SELECT count(*) FROM everything');
+	$node->command_like(
+		[ 'pgbench', '--no-vacuum', '--client=5', '--jobs=2', '--transactions=20', "--file=$sessions", 'postgres' ],
+		qr{processed: 100/100}, "$loaded: five concurrent sessions");
+	is( ask('SELECT count(*) FROM everything') - $before,
+		100 * 50 * keys %generators, "$loaded: the rows of each session are there");
 }
 
 # The values of one process in order (Gather keeps the order of each worker)
@@ -149,5 +109,4 @@ is( ask("SELECT count(*) FROM
 is( ask("SELECT max(n) FROM (SELECT count(*) AS n FROM made GROUP BY $tag) t"),
 	'4096', 'short_comb(): 4096 identifiers share a tag');
 
-$node->stop;
 done_testing();

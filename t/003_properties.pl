@@ -3,24 +3,18 @@
 # result or raises one of its documented errors, and the properties in
 # t/lib/Functions.pm hold for all values. IDGEN_SEED repeats a run.
 
-use strict;
-use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 use Functions;
 use Properties;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Server;
 
 my $seed = $ENV{IDGEN_SEED} // int(rand(2**31));
 my $trials = 1000;
 my %errors = map { $_->{signature} => $_->{errors} } @Functions::functions;
 note("IDGEN_SEED=$seed");
 
-my $node = PostgreSQL::Test::Cluster->new('server');
-$node->init;
-$node->append_conf('postgresql.conf', q{
+my $node = init_server('server', q{
 timezone = 'UTC'
 log_statement = none
 log_min_error_statement = panic
@@ -174,11 +168,10 @@ my %characters = (
 
 for my $encoding (sort keys %characters)
 {
-	$node->safe_psql('postgres', "CREATE DATABASE $encoding ENCODING $encoding LOCALE 'C' TEMPLATE template0");
+	ask("CREATE DATABASE $encoding ENCODING $encoding LOCALE 'C' TEMPLATE template0");
 	my $database = lc $encoding;
 	my $has_advisor = Functions::install($node, $database);
 	$node->safe_psql($database, "$characters{$encoding};\n$setup");
-
 
 	# --- Errors -------------------------------------------------------------
 
@@ -223,7 +216,7 @@ for my $encoding (sort keys %characters)
 
 # --- Results that do not depend on the encoding -----------------------------
 
-$node->safe_psql('postgres', q{CREATE DATABASE latin1 ENCODING latin1 LOCALE 'C' TEMPLATE template0});
+ask(q{CREATE DATABASE latin1 ENCODING latin1 LOCALE 'C' TEMPLATE template0});
 $node->safe_psql('latin1', 'CREATE EXTENSION idgen');
 for my $database (qw(latin1 utf8 sql_ascii))
 {
@@ -233,5 +226,4 @@ for my $database (qw(latin1 utf8 sql_ascii))
 		'077b01b5-0f89-51cf-9467-11fa3bef8be8', "$database: uuid_v5() is the same in each encoding");
 }
 
-$node->stop;
 done_testing();

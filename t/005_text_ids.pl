@@ -2,18 +2,13 @@
 # bytes, and the order of text is the order of uuids in COLLATE "C" but not in
 # every collation.
 
-use strict;
-use warnings;
+use FindBin;
+use lib "$FindBin::RealBin/lib";
 use utf8;
+use Server;
 
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
-
-my $node = PostgreSQL::Test::Cluster->new('server');
-$node->init;
-$node->start;
-$node->safe_psql('postgres', q{CREATE DATABASE utf8 ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0});
+my $node = start_server('server');
+ask(q{CREATE DATABASE utf8 ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0});
 $node->safe_psql('utf8', q{CREATE EXTENSION idgen; SELECT idgen.create_id_domain('account_id', 'acct')});
 
 # --- Messages ---------------------------------------------------------------
@@ -64,22 +59,14 @@ SKIP:
 	skip 'the server has no ICU collations', 15
 	  if $node->safe_psql('utf8', q{SELECT count(*) FROM pg_collation WHERE collname = 'et-x-icu'}) == 0;
 
-	my %texts = (
-		'uuid_to_base(id, 32)' => 'idgen.uuid_to_base(id, 32)',
-		'uuid_to_base(id, 36)' => 'idgen.uuid_to_base(id, 36)',
-		'uuid_to_base(id, 58)' => 'idgen.uuid_to_base(id, 58)',
-		'uuid_to_base(id, 62)' => 'idgen.uuid_to_base(id, 62)',
-		ulid => 'idgen.ulid_from_uuid(id)',
-		typeid => q{idgen.typeid_from_uuid('user', id)},
-		prefixed_id => q{idgen.prefixed_id('acct', id)});
-	for my $name (sort keys %texts)
+	for my $name ((map { "uuid_to_base(id, $_)" } 32, 36, 58, 62), 'ulid_from_uuid(id)', q{typeid_from_uuid('user', id)}, q{prefixed_id('acct', id)})
 	{
 		for my $collation ('et-x-icu', 'C')
 		{
 			is( $node->safe_psql('utf8', qq{
 					SELECT count(*) FILTER (WHERE text COLLATE "$collation" <= previous COLLATE "$collation") = 0
 					FROM (SELECT text, lag(text) OVER (ORDER BY id) AS previous
-						  FROM (SELECT id, $texts{$name} AS text FROM (SELECT md5(n::text)::uuid AS id FROM generate_series(1, 2000) n) u) t) s}),
+						  FROM (SELECT id, idgen.$name AS text FROM (SELECT md5(n::text)::uuid AS id FROM generate_series(1, 2000) n) u) t) s}),
 				$collation eq 'C' ? 't' : 'f',
 				"$name is " . ($collation eq 'C' ? '' : 'not ') . "in the order of uuids in collation $collation");
 		}
@@ -93,5 +80,4 @@ SKIP:
 		't', 'an id domain is in the order of uuids');
 }
 
-$node->stop;
 done_testing();

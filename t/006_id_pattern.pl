@@ -2,35 +2,20 @@
 # their definition, which decodes what the server generates and encodes what the
 # server reads; and js_id with JavaScript's numbers (double precision).
 
-use strict;
-use warnings;
-
+use FindBin;
+use lib "$FindBin::RealBin/lib";
 use File::Basename qw(dirname);
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Server;
 
-my $python = (grep { -x "$_/python3" } split /:/, $ENV{PATH})[0];
 plan skip_all => 'no python3' unless defined $python;
 
-my $client = "$python/python3 " . dirname(__FILE__) . '/lib/id_pattern.py';
+my $client = "$python " . dirname(__FILE__) . '/lib/id_pattern.py';
 my $scratch = PostgreSQL::Test::Utils::tempdir();
 
-my $node = PostgreSQL::Test::Cluster->new('server');
-$node->init;
-$node->append_conf('postgresql.conf', q{
+my $node = start_server('server', q{
 idgen.node_id = 54321
 idgen.launch_id = 65
 });
-$node->start;
-$node->safe_psql('postgres', 'CREATE EXTENSION idgen');
-
-sub ask
-{
-	my ($query) = @_;
-
-	return $node->safe_psql('postgres', $query);
-}
 
 # The output of the Python program for some lines
 sub decoded
@@ -123,5 +108,4 @@ is(scalar(split /\n/, $numbers), 10001, 'js_id: 10000 values and the greatest on
 is((split /\n/, $numbers)[-1], '9007199254740991', 'js_id: the greatest value is Number.MAX_SAFE_INTEGER');
 is(join(' ', map { @$_ } decoded('numbers', $numbers)), '', 'js_id: double precision represents all values exactly');
 
-$node->stop;
 done_testing();

@@ -1,19 +1,13 @@
 # pg_dump and restore keep domains of prefixed ids and their registered prefixes,
 # except prefixes whose domain was dropped.
 
-use strict;
-use warnings;
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+use Server;
 
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+my $node = start_server('server');
 
-my $node = PostgreSQL::Test::Cluster->new('server');
-$node->init;
-$node->start;
-my $dump = PostgreSQL::Test::Utils::tempdir() . '/dump';
-
-$node->safe_psql('postgres', 'CREATE DATABASE source');
+ask('CREATE DATABASE source');
 $node->safe_psql('source', q{
 	CREATE EXTENSION idgen;
 	CREATE SCHEMA "My Types";
@@ -24,34 +18,11 @@ $node->safe_psql('source', q{
 	CREATE TABLE account (id account_id PRIMARY KEY DEFAULT idgen.prefixed_id('acct'), invoice "My Types"."Invoice Id");
 	INSERT INTO account VALUES ('acct_03e6wlko0bp8e7c9916hklbnd', 'inv_03e6wlko0bp8e7c9916hklbnd'), (DEFAULT, NULL)});
 
-# The error messages of a statement, with SQLSTATE and fields
-sub errors_of
-{
-	my ($database, $query) = @_;
-	my $errors;
-
-	$node->psql($database, $query, stderr => \$errors, extra_params => [ '--set=VERBOSITY=verbose' ]);
-	return $errors;
-}
-
 my $before = $node->safe_psql('source', 'SELECT * FROM account ORDER BY id');
 
 for my $format (qw(plain custom))
 {
-	$node->safe_psql('postgres', 'CREATE DATABASE target');
-	$node->command_ok([ 'pg_dump', "--format=$format", "--file=$dump.$format", '--dbname', $node->connstr('source') ],
-		"$format: dumped");
-	if ($format eq 'plain')
-	{
-		$node->command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', "$dump.plain", $node->connstr('target') ],
-			"$format: restored");
-	}
-	else
-	{
-		$node->command_ok([ 'pg_restore', '--exit-on-error', '--dbname', $node->connstr('target'), "$dump.custom" ],
-			"$format: restored");
-	}
-
+	dump_and_restore($format, 'source', 'target');
 	is($node->safe_psql('target', 'SELECT * FROM account ORDER BY id'), $before, "$format: the rows are restored");
 	is( $node->safe_psql('target', 'SELECT prefix, domain FROM idgen.id_prefixes ORDER BY prefix'),
 		qq{acct|account_id\ninv|"My Types"."Invoice Id"},
@@ -62,14 +33,14 @@ for my $format (qw(plain custom))
 
 	for my $id ('inv_03e6wlko0bp8e7c9916hklbnd', 'acct_1', 'acct_03E6WLKO0BP8E7C9916HKLBND')
 	{
-		like(errors_of('target', "INSERT INTO account VALUES ('$id')"),
+		like(errors("INSERT INTO account VALUES ('$id')", database => 'target'),
 			qr/ERROR:  23514: value for domain account_id violates check constraint "prefixed_id_check"$/m, "$format: the domain rejects $id");
 	}
-	like(errors_of('target', q{SELECT idgen.create_id_domain('another', 'inv')}),
+	like(errors(q{SELECT idgen.create_id_domain('another', 'inv')}, database => 'target'),
 		qr/ERROR:  23505: prefix "inv" is already in use\nDETAIL:  The prefix belongs to domain "My Types"."Invoice Id".$/m, "$format: a prefix stays taken");
 	is($node->safe_psql('target', q{SELECT idgen.create_id_domain('gone_id', 'gone')}), 'gone_id', "$format: the prefix of a dropped domain is available");
 
-	$node->safe_psql('postgres', 'DROP DATABASE target');
+	ask('DROP DATABASE target');
 }
 
 # Two sessions register one prefix: the second waits for the first.
@@ -94,5 +65,4 @@ for my $case ([ 'COMMIT', 'read committed', qr/$named/ ], [ 'ROLLBACK', 'read co
 	$node->safe_psql('source', 'DROP DOMAIN IF EXISTS race_one, race_two; DELETE FROM idgen.id_prefixes WHERE prefix = \'race\'');
 }
 
-$node->stop;
 done_testing();

@@ -2,22 +2,16 @@
 # that is installed, with its volatility and parallel safety, and a property for
 # every function that takes an identifier, text or a number.
 
-use strict;
-use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 use Functions;
 use Properties;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Server;
 
-my $node = PostgreSQL::Test::Cluster->new('functions');
-$node->init;
-$node->start;
+my $node = start_server('functions');
 Functions::install($node, 'postgres');
 
-my %installed = map { split /\|/ } split /\n/, $node->safe_psql('postgres', "SELECT signature, attributes FROM ($Functions::installed) p");
+my %installed = map { split /\|/ } split /\n/, ask("SELECT signature, attributes FROM ($Functions::installed) p");
 my %listed = map { $_->{signature} => $_->{attributes} }
   grep { $_->{kind} ne 'advisor' || $installed{ $_->{signature} } } @Functions::functions;
 
@@ -35,9 +29,8 @@ my @without = map { $_->{signature} }
 is(join("\n", grep { !/^(min|max)\(/ } @without), '', 'each function that takes an identifier, text or a number has a property')
   or diag('Add them to @properties in t/lib/Properties.pm.');
 
-is( $node->safe_psql('postgres', q{SELECT string_agg(layout, ' ' ORDER BY layout) FROM idgen.tickers}),
+is( ask(q{SELECT string_agg(layout, ' ' ORDER BY layout) FROM idgen.tickers}),
 	join(' ', sort @Functions::tickers), 'each ticker has a function')
   or diag('Correct the rows of the kind "ticker" in the list in t/lib/Functions.pm.');
 
-$node->stop;
 done_testing();

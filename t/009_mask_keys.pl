@@ -1,54 +1,43 @@
 # The keys of masks come from a file that only the server's configuration can name, and
 # that others cannot access.
 
-use strict;
-use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
-use Client;
-use PostgreSQL::Test::Utils;
 use Masks;
-use Test::More;
+use Server;
 
 my $masks = Masks->new;
 my $node = $masks->{node};
 my $file = $masks->{file};
 
-# ---------------------------------------------------------------------------
-# The setting
-# ---------------------------------------------------------------------------
+# --- The setting --------------------------------------------------------------
 
 my $permuted = $masks->outcome('SELECT idgen.permute(1)');
 {
-	my ($rows, $errors) = ('', '');
-	$node->psql('postgres', q{SET idgen.mask_key_file = 'postgresql.conf'; SELECT idgen.permute(1)}, stdout => \$rows, stderr => \$errors, extra_params => [ '-U', 'caller' ]);
-	like($errors, qr/permission denied to set parameter "idgen.mask_key_file"/, 'a role cannot name another file before the library is loaded');
-	$node->psql('postgres', q{SET idgen.mask_key_file = 'postgresql.conf'; SELECT idgen.permute(1)}, stdout => \$rows, stderr => \$errors);
+	my $set = q{SET idgen.mask_key_file = 'postgresql.conf'; };
+	like(errors("$set SELECT idgen.permute(1)", user => 'caller'), qr/permission denied to set parameter "idgen.mask_key_file"/, 'a role cannot name another file before the library is loaded');
+	my ($rows, $errors) = psql_said("$set SELECT idgen.permute(1)");
 	is($rows, $permuted, 'nor can a superuser in a session: the file of the configuration is read');
 	like($errors, qr/WARNING.*parameter "idgen.mask_key_file" cannot be changed now/, 'with a warning');
-	$node->psql('postgres', q{LOAD 'idgen'; SET idgen.mask_key_file = 'postgresql.conf'}, stderr => \$errors);
-	like($errors, qr/ERROR.*parameter "idgen.mask_key_file" cannot be changed now/, 'nor after the library is loaded');
+	like(errors("LOAD 'idgen'; $set"), qr/ERROR.*parameter "idgen.mask_key_file" cannot be changed now/, 'nor after the library is loaded');
 
-	$node->safe_psql('postgres', q{CREATE DATABASE other});
+	ask(q{CREATE DATABASE other});
 	$node->safe_psql('other', 'CREATE EXTENSION idgen');
 	# the server accepts it for a database while the library is not loaded
-	$node->safe_psql('postgres', q{ALTER DATABASE other SET idgen.mask_key_file = 'postgresql.conf'});
+	ask(q{ALTER DATABASE other SET idgen.mask_key_file = 'postgresql.conf'});
 	is($masks->outcome('SELECT idgen.permute(1)', database => 'other'),
 		"55000: idgen.mask_key_file is not set\n"
 		  . "DETAIL:  Only the server's configuration can set it. A value of ALTER DATABASE, ALTER ROLE or the connection hides that of the configuration, and is ignored.\n"
 		  . 'HINT:  Set it in postgresql.conf to the name of a file that only the database user can read, and reload the configuration.',
 		'nor the setting of a database, as the message says');
-	$node->safe_psql('postgres', q{ALTER DATABASE other RESET idgen.mask_key_file});
+	ask(q{ALTER DATABASE other RESET idgen.mask_key_file});
 	is($masks->outcome('SELECT idgen.permute(1)', database => 'other'), $permuted, 'which can be reset');
 }
 
-# ---------------------------------------------------------------------------
-# The key file
-# ---------------------------------------------------------------------------
+# --- The key file -------------------------------------------------------------
 
 $masks->log_all;
-my $session = Client->connect($node);
-$session->wait;
+my $session = session();
 my $in_session = sub { return $session->ask($_[0] // 'SELECT idgen.permute(1)') };
 is($in_session->(), $permuted, 'a session reads the keys');
 
@@ -133,5 +122,4 @@ is($in_session->(q{SELECT idgen.permute(1, key_name => 'second')}), $permuted, '
 $masks->check_log;
 $session->quit;
 
-$node->stop;
 done_testing();

@@ -2,15 +2,10 @@
 # replaced, nor in messages, the postmaster and dumps. Parallel workers and standbys
 # read the file themselves.
 
-use strict;
-use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
-use Client;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use Masks;
-use Test::More;
+use Server;
 
 my $masks = Masks->new;
 my $node = $masks->{node};
@@ -18,14 +13,11 @@ my $node = $masks->{node};
 my $v7 = q{'018f2d9f-9a2a-7def-8c3f-7b1a2c4d5e6f'};
 my $permuted = $masks->outcome('SELECT idgen.permute(1)');
 $masks->log_all;
-my $session = Client->connect($node);
-$session->wait;
-my $pid = $session->ask('SELECT pg_backend_pid()');
+my $session = session();
+my $pid = $session->{pid};
 my $in_session = sub { return $session->ask($_[0] // 'SELECT idgen.permute(1)') };
 
-# ---------------------------------------------------------------------------
-# Keys stay in the server
-# ---------------------------------------------------------------------------
+# --- Keys stay in the server --------------------------------------------------
 
 # Is a key in the memory of a process?  Undefined if that cannot be read.
 sub is_in_memory
@@ -91,14 +83,11 @@ SKIP:
 }
 $masks->check_log;
 $session->quit;
-$node->safe_psql('postgres', "ALTER ROLE ALL RESET ALL");
+ask("ALTER ROLE ALL RESET ALL");
 
-# ---------------------------------------------------------------------------
-# Parallel workers, and a library that is loaded at the server's start
-# ---------------------------------------------------------------------------
+# --- Parallel workers, and a library that is loaded at the server's start -----
 
-$node->safe_psql(
-	'postgres', q{
+ask(q{
 	CREATE TABLE events (id uuid PRIMARY KEY);
 	INSERT INTO events SELECT idgen.uuid_v7() FROM generate_series(1, 5000);
 	ANALYZE events;
@@ -111,14 +100,8 @@ $node->safe_psql(
 # The planner of the leader does not load the library.
 sub first_in_worker
 {
-	my $client = Client->connect($node, user => 'caller');
-
-	$client->wait;
-	$client->ask('SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET parallel_leader_participation = off');
-	my $leader = $client->ask('SELECT pg_backend_pid()');
-	my $answer = $client->ask("SELECT DISTINCT answer FROM (SELECT permute_in(1, $leader) AS answer FROM events OFFSET 0) s");
-	$client->quit;
-	return $answer;
+	return outcome("SELECT pg_backend_pid() AS leader \\gset\n"
+		  . in_parallel('SELECT DISTINCT answer FROM (SELECT permute_in(1, :leader) AS answer FROM events OFFSET 0) s'), user => 'caller');
 }
 
 $masks->write_keys($Masks::all_keys);
@@ -141,9 +124,7 @@ my ($postmaster) = split /\n/, slurp_file($node->data_dir . '/postmaster.pid');
 # the bytes from 0 to 15, the default key, are in the data of libraries
 is(is_in_memory($postmaster, pack 'H*', $Masks::key{$_}) // 0, 0, "the postmaster does not have key $_") for grep { $_ ne 'default' } sort keys %Masks::key;
 
-# ---------------------------------------------------------------------------
-# A command line that names the file
-# ---------------------------------------------------------------------------
+# --- A command line that names the file ---------------------------------------
 
 sub start_with
 {
@@ -156,8 +137,7 @@ sub start_with
 
 $masks->write_keys($Masks::all_keys);
 start_with('-o', '-c idgen.mask_key_file=mask_keys');
-$session = Client->connect($node);
-$session->wait;
+$session = session();
 is($in_session->(), $permuted, 'a session reads the keys of a file that the command line names');
 $masks->write_keys("default $Masks::key{other}\n");
 $node->reload;
@@ -165,14 +145,12 @@ $masks->wait_for_change($session, $permuted);
 is($in_session->(), $masks->outcome('SELECT idgen.permute(1)'), 'and reads them again after a reload');
 $session->quit;
 
-# ---------------------------------------------------------------------------
-# Copies
-# ---------------------------------------------------------------------------
+# --- Copies -------------------------------------------------------------------
 
 $masks->write_keys($Masks::all_keys);
 start_with();
 is($masks->outcome('SELECT idgen.permute(1)'), $permuted, 'the first keys again');
-unlike($node->safe_psql('postgres', 'SELECT 1') . `pg_dumpall -h @{[$node->host]} -p @{[$node->port]}`, qr/mask_keys|$Masks::key{default}/, 'a dump has neither the file nor its name');
+unlike(ask('SELECT 1') . `pg_dumpall -h @{[$node->host]} -p @{[$node->port]}`, qr/mask_keys|$Masks::key{default}/, 'a dump has neither the file nor its name');
 
 $node->backup('base');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
@@ -187,5 +165,4 @@ is($masks->outcome('SELECT idgen.permute(1)', node => $standby), $permuted, 'wit
 is($masks->outcome("SELECT idgen.unmask_uuid_v7(idgen.mask_uuid_v7($v7)) = $v7", node => $standby), 't', 'in both directions');
 
 $standby->stop;
-$node->stop;
 done_testing();

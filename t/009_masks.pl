@@ -1,21 +1,17 @@
 # Masked UUIDs and permuted numbers: against known answers and a program that was
 # written from the definitions, as permutations, in indexes and parallel workers.
 
-use strict;
-use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 use File::Basename qw(dirname);
 use IPC::Run;
 use Masks;
-use Test::More;
+use Server;
 
 my $masks = Masks->new;
 my $node = $masks->{node};
 
-# ---------------------------------------------------------------------------
-# Answers
-# ---------------------------------------------------------------------------
+# --- Answers ------------------------------------------------------------------
 
 # https://github.com/stateless-me/uuidv47, README
 is($masks->outcome(q{SELECT idgen.mask_uuid_v7('018f2d9f-9a2a-7def-8c3f-7b1a2c4d5e6f', 'published')}),
@@ -23,7 +19,6 @@ is($masks->outcome(q{SELECT idgen.mask_uuid_v7('018f2d9f-9a2a-7def-8c3f-7b1a2c4d
 is($masks->outcome(q{SELECT idgen.unmask_uuid_v7('2463c780-7fca-4def-8c3f-7b1a2c4d5e6f', 'published')}),
 	'018f2d9f-9a2a-7def-8c3f-7b1a2c4d5e6f', 'and back');
 
-my $python = (grep { -x "$_/python3" } split /:/, $ENV{PATH})[0];
 SKIP:
 {
 	skip 'no python3', 8 if !defined $python;
@@ -34,24 +29,24 @@ SKIP:
 		my ($given, $expected);
 		my $sets = q{'{2,3,4,5,31,1000,999999999,4294967296,4294967297,9007199254740991,9223372036854775806,9223372036854775807}'::bigint[]};
 
-		$given = $node->safe_psql('postgres', q{
+		$given = ask(q{
 			SELECT idgen.uuid_v7(clock => '1970-01-01'::timestamptz + i * i * interval '5 days') FROM generate_series(0, 700) i
 			UNION ALL SELECT '00000000-0000-7000-8000-000000000000' UNION ALL SELECT 'ffffffff-ffff-7fff-bfff-ffffffffffff'});
-		IPC::Run::run([ "$python/python3", $program, 'uuid', $Masks::key{$name} ], '<', \$given, '>', \$expected) or die;
-		is($node->safe_psql('postgres', "SELECT idgen.mask_uuid_v7(id::uuid, '$name') FROM regexp_split_to_table('$given', E'\\n') id"),
+		IPC::Run::run([ $python, $program, 'uuid', $Masks::key{$name} ], '<', \$given, '>', \$expected) or die;
+		is(ask("SELECT idgen.mask_uuid_v7(id::uuid, '$name') FROM regexp_split_to_table('$given', E'\\n') id"),
 			$expected =~ s/\n\z//r, "key $name: UUIDs are masked by the definition");
 
-		$given = $node->safe_psql('postgres', qq{
+		$given = ask(qq{
 			SELECT DISTINCT i, g FROM unnest($sets) g,
 				LATERAL unnest(ARRAY[1, 2, g - 1, g] || ARRAY(SELECT 1 + trunc(g * random() * 0.999)::bigint FROM generate_series(1, 40))) i}) =~ s/\|/ /gr;
-		IPC::Run::run([ "$python/python3", $program, 'number', $Masks::key{$name} ], '<', \$given, '>', \$expected) or die;
-		is($node->safe_psql('postgres', "SELECT idgen.permute(split_part(n, ' ', 1)::bigint, split_part(n, ' ', 2)::bigint, '$name') FROM regexp_split_to_table('$given', E'\\n') n"),
+		IPC::Run::run([ $python, $program, 'number', $Masks::key{$name} ], '<', \$given, '>', \$expected) or die;
+		is(ask("SELECT idgen.permute(split_part(n, ' ', 1)::bigint, split_part(n, ' ', 2)::bigint, '$name') FROM regexp_split_to_table('$given', E'\\n') n"),
 			$expected =~ s/\n\z//r, "key $name: numbers are permuted by the definition");
 	}
 }
 
 # What a mask keeps and what it hides
-is($node->safe_psql('postgres', q{
+is(ask(q{
 	SELECT count(*), count(DISTINCT masked),
 		bool_and(idgen.uuid_version(masked) = 4 AND idgen.uuid_variant(masked) = 'RFC 9562'),
 		bool_and(idgen.unmask_uuid_v7(masked) = id),
@@ -59,43 +54,41 @@ is($node->safe_psql('postgres', q{
 		bool_or(idgen.mask_uuid_v7(id, 'other') = masked)
 	FROM (SELECT id, idgen.mask_uuid_v7(id) AS masked FROM (SELECT idgen.uuid_v7() AS id FROM generate_series(1, 10000)) made) made}),
 	'10000|10000|t|t|t|f', 'a masked version 7 is a version 4 with the same random bits, and comes back');
-is($node->safe_psql('postgres', q{
+is(ask(q{
 	SELECT count(*) FROM generate_series(1, 10000), LATERAL (SELECT idgen.uuid_v4() AS id) made
 	WHERE idgen.mask_uuid_v7(idgen.unmask_uuid_v7(id)) = id}), 10000, 'every version 4 has a version 7');
 # of 48 bits, of which adjacent identifiers share nearly all, half differ
-my $changed = $node->safe_psql('postgres', q{
+my $changed = ask(q{
 	SELECT avg(bit_count(('x' || left(replace(one::text, '-', ''), 12))::bit(48) # ('x' || left(replace(two::text, '-', ''), 12))::bit(48)))
 	FROM (SELECT idgen.mask_uuid_v7(id) AS one, lead(idgen.mask_uuid_v7(id)) OVER (ORDER BY id) AS two
 		FROM (SELECT idgen.uuid_v7() AS id FROM generate_series(1, 20000)) made) pairs WHERE two IS NOT NULL});
 cmp_ok(abs($changed - 24), '<', 0.3, 'masked times of adjacent identifiers have nothing in common');
 
-# ---------------------------------------------------------------------------
-# Permutations
-# ---------------------------------------------------------------------------
+# --- Permutations -------------------------------------------------------------
 
-is($node->safe_psql('postgres', q{
+is(ask(q{
 	SELECT count(*) FROM generate_series(2, 2000) g,
 		LATERAL (SELECT count(DISTINCT p), min(p), max(p), bool_and(idgen.unpermute(p, g) = i) AS back
 			FROM generate_series(1, g) i, LATERAL (SELECT idgen.permute(i, g) AS p) permuted) numbers
 	WHERE count = g AND min = 1 AND max = g AND back}), 1999, 'every size from 2 to 2000 is permuted');
-is($node->safe_psql('postgres', qq{
+is(ask(qq{
 	SELECT count(DISTINCT p), min(p), max(p) FROM generate_series(1, 1 << 20) i, LATERAL (SELECT idgen.permute(i, 1 << 20, '$_') AS p) permuted}),
 	'1048576|1|1048576', "and 2^20 numbers, with the key $_") for qw(default orders other);
-is($node->safe_psql('postgres', q{
+is(ask(q{
 	SELECT count(*) FROM generate_series(1, 40000) i,
 		LATERAL (SELECT 2 + (random() * ((1::bigint << (1 + i % 62)) - 1))::bigint AS g) sizes,
 		LATERAL (SELECT least(g, 1 + (random() * g)::bigint) AS id) numbers,
 		LATERAL (SELECT idgen.permute(id, g) AS p) permuted
 	WHERE p BETWEEN 1 AND g AND idgen.unpermute(p, g) = id AND idgen.permute(idgen.unpermute(id, g), g) = id}),
 	40000, 'random numbers below random limits come back');
-is($node->safe_psql('postgres', q{
+is(ask(q{
 	SELECT bool_and(idgen.unpermute(idgen.permute(id)) = id) FROM unnest('{1,2,9223372036854775806,9223372036854775807}'::bigint[]) id}), 't', 'the ends of bigint');
-is($node->safe_psql('postgres', q{
+is(ask(q{
 	SELECT count(DISTINCT idgen.permute(7, 1000000007, name)), count(DISTINCT idgen.permute(7, 1000000000 + i)) > 95
 	FROM unnest('{default,orders,other,published}'::text[]) name, generate_series(1, 100) i}), '4|t', 'the key and the greatest number matter');
 
 # Of 63 output bits, half differ between neighbours, and each of them does.
-my ($mean, $least, $most) = split /\|/, $node->safe_psql('postgres', q{
+my ($mean, $least, $most) = split /\|/, ask(q{
 	SELECT avg(bit_count(d)), (SELECT min(n) || '|' || max(n) FROM (
 		SELECT avg(get_bit(d, 63 - b)) AS n FROM differences, generate_series(0, 62) b GROUP BY b) bits)
 	FROM differences} =~ s/^/WITH differences AS MATERIALIZED (
@@ -104,9 +97,7 @@ cmp_ok(abs($mean - 31.5), '<', 0.2, 'neighbours differ in half of the bits');
 cmp_ok($least, '>', 0.48, 'each bit differs for half of them');
 cmp_ok($most, '<', 0.52, 'and no more');
 
-# ---------------------------------------------------------------------------
-# Bad arguments
-# ---------------------------------------------------------------------------
+# --- Bad arguments ------------------------------------------------------------
 
 my $v4 = q{'2463c780-7fca-4def-8c3f-7b1a2c4d5e6f'};
 my $v7 = q{'018f2d9f-9a2a-7def-8c3f-7b1a2c4d5e6f'};
@@ -141,7 +132,7 @@ like($masks->outcome("SELECT idgen.permute(1, key_name => repeat('x', 100000000)
 my %shown = (UTF8 => 47, LATIN1 => 95);
 for my $encoding (sort keys %shown)
 {
-	$node->safe_psql('postgres', qq{CREATE DATABASE "in_$encoding" ENCODING '$encoding' LOCALE 'C' TEMPLATE template0});
+	ask(qq{CREATE DATABASE "in_$encoding" ENCODING '$encoding' LOCALE 'C' TEMPLATE template0});
 	$node->safe_psql("in_$encoding", 'CREATE EXTENSION idgen');
 	my $in_encoding = sub { return $masks->outcome("SET client_encoding = 'UTF8'; SELECT idgen.permute(1, key_name => $_[0])", database => "in_$encoding") };
 	like($in_encoding->(q{'x' || repeat(chr(252), 1000)}), qr/^42704: mask key "x(\303\274){$shown{$encoding}}" does not exist\n/,
@@ -151,23 +142,18 @@ for my $encoding (sort keys %shown)
 	else { like($found, qr/^42704: mask key "gr\303\274n" does not exist\n/, "$encoding: the same characters in other bytes are another name") }
 }
 
-# ---------------------------------------------------------------------------
-# Where the functions are used
-# ---------------------------------------------------------------------------
+# --- Where the functions are used ---------------------------------------------
 
-$node->safe_psql(
-	'postgres', q{
+ask(q{
 	CREATE TABLE events (id uuid PRIMARY KEY DEFAULT idgen.uuid_v7(), number bigint GENERATED ALWAYS AS IDENTITY UNIQUE);
 	INSERT INTO events SELECT FROM generate_series(1, 5000);
 	ANALYZE events});
-like($node->safe_psql('postgres', "EXPLAIN (COSTS OFF) SELECT * FROM events WHERE id = idgen.unmask_uuid_v7($v4)"),
+like(ask("EXPLAIN (COSTS OFF) SELECT * FROM events WHERE id = idgen.unmask_uuid_v7($v4)"),
 	qr/Index Scan using events_pkey.*Index Cond: \(id = idgen.unmask_uuid_v7/s, 'a lookup by a masked UUID uses the index');
-like($node->safe_psql('postgres', 'EXPLAIN (COSTS OFF) SELECT * FROM events WHERE number = idgen.unpermute(12345)'),
+like(ask('EXPLAIN (COSTS OFF) SELECT * FROM events WHERE number = idgen.unpermute(12345)'),
 	qr/Index Scan using events_number_key.*Index Cond: \(number = idgen.unpermute/s, 'and one by a permuted number');
-my $workers = q{SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET parallel_leader_participation = off;};
 my $query = 'SELECT count(DISTINCT idgen.mask_uuid_v7(id)), sum(idgen.permute(number)::numeric) FROM events WHERE idgen.permute(number) > 0';
-like($node->safe_psql('postgres', "$workers EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) $query"), qr/Workers Launched: [12]/, 'in parallel workers');
-is($node->safe_psql('postgres', "$workers $query"), $node->safe_psql('postgres', $query), 'with the same results');
+like(ask(in_parallel("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) $query")), qr/Workers Launched: [12]/, 'in parallel workers');
+is(ask(in_parallel($query)), ask($query), 'with the same results');
 
-$node->stop;
 done_testing();

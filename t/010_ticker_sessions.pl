@@ -1,38 +1,23 @@
 # Functions on a ticker in many sessions, and in two sessions that take turns under
 # load: no value is repeated, and a later value is greater.
 
-use strict;
-use warnings;
-use IPC::Run;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Functions;
+use IPC::Run;
+use Server;
 
-my @functions = qw(snowflake trace_id js_id decimal_id uuid_v7_ordered);
+my @functions = @Functions::tickers;
 
-my $node = PostgreSQL::Test::Cluster->new('office');
-$node->init;
-$node->append_conf('postgresql.conf', q{
+my $node = start_server('office', q{
 log_statement = none
 idgen.node_id = 7
 idgen.launch_id = 42
 });
-$node->start;
 
-$node->safe_psql(
-	'postgres', q{
-	CREATE EXTENSION idgen;
+ask(q{
 	-- who made how many in a row, in each transaction
 	CREATE TABLE made (story text, snowflake bigint[], trace_id bigint[], js_id bigint[], decimal_id bigint[], uuid_v7_ordered uuid[])});
-
-sub ask
-{
-	my ($query) = @_;
-
-	return $node->safe_psql('postgres', $query);
-}
 
 # Arrays of the values of each function in the order of calls; MATERIALIZED, so
 # that each value is generated once.
@@ -86,17 +71,6 @@ sub check_made
 
 # --- Sessions ----------------------------------------------------------------
 
-sub check_sessions
-{
-	my ($story) = @_;
-	my $script = script($story =~ s/ /_/gr, "INSERT INTO made SELECT '$story', * FROM (" . arrays_of(1000) . ') m');
-
-	$node->command_like(
-		[ 'pgbench', '--no-vacuum', '--client=32', '--jobs=2', '--transactions=6', $script, 'postgres' ],
-		qr{processed: 192/192}, "$story: 32 concurrent sessions");
-	check_made($story, 192_000);
-}
-
 for my $story ('loaded on demand', 'loaded by the postmaster')
 {
 	if ($story ne 'loaded on demand')
@@ -105,7 +79,11 @@ for my $story ('loaded on demand', 'loaded by the postmaster')
 		$node->restart;
 	}
 
-	check_sessions($story);
+	my $script = script($story =~ s/ /_/gr, "INSERT INTO made SELECT '$story', * FROM (" . arrays_of(1000) . ') m');
+	$node->command_like(
+		[ 'pgbench', '--no-vacuum', '--client=32', '--jobs=2', '--transactions=6', $script, 'postgres' ],
+		qr{processed: 192/192}, "$story: 32 concurrent sessions");
+	check_made($story, 192_000);
 }
 
 for my $function (@functions)
@@ -123,8 +101,7 @@ for my $function (@functions)
 # holds until the end of its own turn; before releasing it, it acquires the lock
 # that ends its next turn. A sequence records the turns. The sessions continue
 # until the test releases lock -1, when they and the load have run long enough.
-$node->safe_psql(
-	'postgres', q{
+ask(q{
 	CREATE SEQUENCE turns MINVALUE 0;
 	CREATE SEQUENCE pressed;
 	CREATE TABLE taken (player text, turn bigint, snowflake bigint, trace_id bigint, js_id bigint, decimal_id bigint, uuid_v7_ordered uuid);
@@ -189,5 +166,4 @@ cmp_ok(ask('SELECT (max(decimal_id) - min(decimal_id)) / 10000000000 - count(*) 
 $alice->quit;
 $bob->quit;
 
-$node->stop;
 done_testing();

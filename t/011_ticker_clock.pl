@@ -2,28 +2,22 @@
 # value is returned twice; a function that is too far ahead of the clock waits for
 # it, and the wait can be cancelled.
 
-use strict;
-use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 use FakeClock;
 use HandedOut;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Server;
 
-plan skip_all => 'libfaketime is not installed' unless FakeClock::is_installed();
+FakeClock::skip_all_without();
 
 my $hour = 3600;
 my @with_time = grep { $_ ne 'decimal_id' } @HandedOut::functions;
 my $clock = FakeClock->new('stepping');
 my $handed_out = HandedOut->new;
 
-my $node = PostgreSQL::Test::Cluster->new('stepping');
-$node->init;
-HandedOut::configure($node);
+my $node = init_server('stepping', $HandedOut::settings);
 $clock->start($node);
-$node->safe_psql('postgres', 'CREATE EXTENSION idgen');
+ask('CREATE EXTENSION idgen');
 
 my $offset = 0;
 
@@ -33,13 +27,6 @@ sub step_clock
 
 	$offset += $seconds;
 	$clock->run_ahead_by($offset);
-}
-
-sub ask
-{
-	my ($query, $database) = @_;
-
-	return $node->safe_psql($database // 'postgres', $query);
 }
 
 # The number of values per tick, and the length of a tick in milliseconds
@@ -119,18 +106,6 @@ sub impatient_errors
 	return $errors;
 }
 
-sub errors
-{
-	my ($query) = @_;
-	my $errors;
-
-	$node->psql(
-		'postgres', $query,
-		stderr => \$errors,
-		extra_params => [ '--set=VERBOSITY=verbose' ]);
-	return $errors;
-}
-
 is_ahead($hour, $hour + 120, 'the tickers are an hour ahead');
 for my $function (@with_time)
 {
@@ -144,44 +119,31 @@ for my $function (@with_time)
 is(errors("SET idgen.max_ahead = '10s'; SELECT idgen.decimal_id()"), '', 'decimal_id() never waits, since it has no clock');
 
 # Start a session that calls a function, and return when it is waiting.
+my $control = session();
+
 sub start_waiter
 {
 	my ($function) = @_;
-	my $waiter = $node->background_psql('postgres', on_error_stop => 0);
-	my $pid = $waiter->query_safe("SET idgen.max_ahead = '10s'; SELECT pg_backend_pid()");
+	my $waiter = session();
 
-	$waiter->query_until(qr/called/, "\\set VERBOSITY verbose\n\\echo called\nSELECT E'$function\\t' || idgen.$function();\n");
-	$node->poll_query_until('postgres',
-		"SELECT wait_event_type = 'Extension' FROM pg_stat_activity WHERE pid = $pid")
-	  or die "$function does not wait";
-	return ($waiter, $pid);
+	$waiter->ask("SET idgen.max_ahead = '10s'");
+	$waiter->send("SELECT E'$function\\t' || idgen.$function()");
+	$control->poll_waiting($waiter, 'Extension');
+	return $waiter;
 }
 
-sub answer
-{
-	my ($waiter) = @_;
-	my $rows = $waiter->query('\echo');
-
-	$rows =~ s/\s+$//;
-	return $rows;
-}
-
-my ($waiter, $pid) = start_waiter('snowflake');
-ask("SELECT pg_cancel_backend($pid)");
-answer($waiter);
-like($waiter->{stderr}, qr/ERROR:  57014: .*user request/, 'a waiting session can be cancelled');
-$waiter->{stderr} = '';
-is($waiter->query_safe('RESET idgen.max_ahead; SELECT idgen.snowflake_node(idgen.snowflake())'), 21, 'the session continues');
+my $waiter = start_waiter('snowflake');
+ask("SELECT pg_cancel_backend($waiter->{pid})");
+is($waiter->answer, '57014', 'a waiting session can be cancelled');
+is($waiter->ask('RESET idgen.max_ahead; SELECT idgen.snowflake_node(idgen.snowflake())'), 21, 'the session continues');
 $waiter->quit;
 
-($waiter, $pid) = start_waiter('uuid_v7_ordered');
-ask("SELECT pg_terminate_backend($pid)");
-$waiter->{run}->finish;
-ok($node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = $pid"),
-	'a waiting session can be terminated');
+$waiter = start_waiter('uuid_v7_ordered');
+ask("SELECT pg_terminate_backend($waiter->{pid})");
+is($waiter->answer, '57P01', 'a waiting session can be terminated');
 
 # The clock advances: first not far enough for any session, then for all.
-my %waiters = map { $_ => (start_waiter($_))[0] } @with_time;
+my %waiters = map { $_ => start_waiter($_) } @with_time;
 
 step_clock($hour / 2);
 ok($node->poll_query_until('postgres', q{SELECT count(*) = 4 FROM pg_stat_activity WHERE wait_event_type = 'Extension'}),
@@ -190,7 +152,7 @@ step_clock($hour / 2 + 120);
 $handed_out->begin_phase('after the wait');
 for my $function (@with_time)
 {
-	my $answer = answer($waiters{$function});
+	my $answer = $waiters{$function}->answer;
 
 	like($answer, qr/^$function\t\S+$/, "$function: the clock ends the wait");
 	$handed_out->record($answer);
@@ -203,19 +165,17 @@ $handed_out->check_never_twice;
 # More values than a tick holds, in a database where none were returned before
 ask('CREATE DATABASE still');
 $clock->stand_still_at(time + 2 * $hour);
-$waiter = $node->background_psql('still');
-is( $waiter->query_safe(q{
-	CREATE EXTENSION idgen;
-	SET idgen.max_ahead = 0;
+$waiter = session(database => 'still');
+$waiter->ask('CREATE EXTENSION idgen; SET idgen.max_ahead = 0');
+is( $waiter->ask(q{
 	SELECT count(DISTINCT id), max(idgen.snowflake_counter(id)), min(idgen.snowflake_timestamp(id)) = max(clock_timestamp())
 	FROM (SELECT idgen.snowflake() AS id FROM generate_series(1, 4096) OFFSET 0) made}),
 	'4096|4095|t', 'snowflake: 4096 values in a millisecond');
-$waiter->query_until(qr/called/, "\\echo called\nSELECT idgen.snowflake() AS id \\gset\n");
-ok( $node->poll_query_until('postgres',
-		q{SELECT wait_event_type = 'Extension' FROM pg_stat_activity WHERE datname = 'still'}),
-	'snowflake: the next call waits');
+$waiter->send('SELECT idgen.snowflake()');
+ok($control->poll_waiting($waiter, 'Extension'), 'snowflake: the next call waits');
 $clock->stand_still_at(time + 3 * $hour);
-is( $waiter->query_safe(q{SELECT idgen.snowflake_counter(:id), idgen.snowflake_timestamp(:id) = clock_timestamp()}),
+my $next = $waiter->answer;
+is( $waiter->ask("SELECT idgen.snowflake_counter($next), idgen.snowflake_timestamp($next) = clock_timestamp()"),
 	'0|t', 'snowflake: it returns a value of the next millisecond');
 $waiter->quit;
 
@@ -225,9 +185,9 @@ $waiter->quit;
 ask('CREATE DATABASE hurry');
 my $still = time + 4 * $hour;
 $clock->stand_still_at($still);
-$waiter = $node->background_psql('hurry');
-my $waiter_pid = $waiter->query_safe(q{CREATE EXTENSION idgen; SET idgen.max_ahead = '1s'; SELECT pg_backend_pid()});
-$waiter->query_until(qr/called/, q{\echo called
+$waiter = session(database => 'hurry');
+$waiter->ask(q{CREATE EXTENSION idgen; SET idgen.max_ahead = '1s'});
+$waiter->send(q{
 	CREATE TABLE js_ids AS
 		SELECT i, id, idgen.js_id_timestamp(id) - clock_timestamp() AS ahead,
 			CASE WHEN i % 1000 = 0 THEN
@@ -241,11 +201,11 @@ for my $second (1 .. 3)
 
 	ok( $node->poll_query_until('hurry', qq{
 			SELECT last_value = $used_up AND wait_event_type = 'Extension'
-			FROM idgen.ticker_state('js_id'), pg_stat_activity WHERE pid = $waiter_pid}),
+			FROM idgen.ticker_state('js_id'), pg_stat_activity WHERE pid = $waiter->{pid}}),
 		"js_id: waits after the values of two seconds");
 	$clock->stand_still_at($still + $second);
 }
-is( $waiter->query_safe(q{
+is( $waiter->ask(q{
 	SELECT count(DISTINCT id), max(ahead), max(ticker_ahead) <= '1 s',
 		count(ticker_ahead), max(idgen.js_id_counter(id)), count(DISTINCT idgen.js_id_timestamp(id))
 	FROM js_ids}),
@@ -267,5 +227,4 @@ is( ask(q{
 is( ask(q{SELECT count(*) FROM (SELECT id <= lag(id) OVER (ORDER BY i) AS falls FROM snowflakes) f WHERE falls}, 'hurry'),
 	0, 'snowflake: the values increase');
 
-$node->stop;
 done_testing();

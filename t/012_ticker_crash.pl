@@ -1,18 +1,13 @@
 # The postmaster is killed under load repeatedly, and restarts with a clock that is
 # right, behind or standing still. No value is returned twice.
 
-use strict;
-use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 use FakeClock;
 use HandedOut;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
-use Time::HiRes qw(usleep);
+use Server;
 
-plan skip_all => 'libfaketime is not installed' unless FakeClock::is_installed();
+FakeClock::skip_all_without();
 
 my $hour = 3600;
 my $start = time;
@@ -20,34 +15,16 @@ my $clock = FakeClock->new('crashing');
 my $handed_out = HandedOut->new;
 
 # Only explicitly flushed WAL survives. Reservations are small.
-my $node = PostgreSQL::Test::Cluster->new('crashing');
-$node->init;
-HandedOut::configure($node);
-$node->append_conf('postgresql.conf', q{
+my $node = init_server('crashing', $HandedOut::settings . q{
 idgen.reserve_ahead = 2
 synchronous_commit = off
 wal_writer_delay = 10s
 jit = off
 });
 $clock->start($node);
-$node->safe_psql('postgres', 'CREATE EXTENSION idgen; CHECKPOINT');
+ask('CREATE EXTENSION idgen; CHECKPOINT');
 
-sub kill_postmaster
-{
-	my ($postmaster) = slurp_file($node->data_dir . '/postmaster.pid') =~ /^(\d+)/;
-	my $attempts = 100 * $PostgreSQL::Test::Utils::timeout_default;
-
-	$node->kill9;
-	usleep(10_000) while kill(0, $postmaster) && $attempts-- > 0;
-}
-
-# Its processes exit when they notice; until then a new postmaster does not start.
-sub start_at_once
-{
-	my $attempts = 10 * $PostgreSQL::Test::Utils::timeout_default;
-
-	usleep(100_000) until $clock->start($node, fail_ok => 1) || $attempts-- <= 0;
-}
+sub start_late { start_again($node, sub { $clock->start($node, fail_ok => 1) }) }
 
 # In each fifth cycle the clock is ahead by some minutes, more each time, so that
 # it is ahead of all identifiers; then it is set back.
@@ -64,7 +41,7 @@ for my $cycle (1 .. 20)
 	my $set_clock = $clocks[ ($cycle - 1) % @clocks ];
 
 	$set_clock->($cycle, 0);
-	start_at_once() if $cycle > 1;
+	start_late() if $cycle > 1;
 
 	$handed_out->clients_begin("cycle $cycle", $node);
 	$handed_out->wait_for_more;
@@ -72,14 +49,14 @@ for my $cycle (1 .. 20)
 	# continue beyond the reservation: in time, and in number
 	$set_clock->($cycle, 3);
 	$handed_out->wait_for_more;
-	$handed_out->record($node->safe_psql('postgres', $more_than_reserved)) if $cycle % @clocks == 2;
+	$handed_out->record(ask($more_than_reserved)) if $cycle % @clocks == 2;
 
-	kill_postmaster();
+	kill_postmaster($node);
 	$handed_out->clients_end;
 }
 
 $clock->run_ahead_by(-$hour);
-start_at_once();
+start_late();
 $node->stop;
 
 $handed_out->check_never_twice;

@@ -2,30 +2,19 @@
 # even with its clock behind and without the last WAL of the primary, continues
 # above all values returned before.
 
-use strict;
-use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 use FakeClock;
 use HandedOut;
 use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Server;
 
-plan skip_all => 'libfaketime is not installed' unless FakeClock::is_installed();
+FakeClock::skip_all_without();
 
 my $hour = 3600;
 my $handed_out = HandedOut->new;
 
-my $primary = PostgreSQL::Test::Cluster->new('primary');
-$primary->init(allows_streaming => 1);
-HandedOut::configure($primary);
-$primary->append_conf('postgresql.conf', q{
-idgen.reserve_ahead = 30
-jit = off
-});
-$primary->start;
-$primary->safe_psql('postgres', 'CREATE EXTENSION idgen');
+my $primary = start_server('primary', $HandedOut::settings . "idgen.reserve_ahead = 30\njit = off", allows_streaming => 1);
 $primary->backup('base');
 
 sub start_standby
@@ -49,13 +38,8 @@ sub check_refused
 
 	for my $function (@HandedOut::functions)
 	{
-		my $errors;
-
-		$node->psql(
-			'postgres', "$before SELECT idgen.$function()" =~ s/FUNCTION/$function/r,
-			stderr => \$errors,
-			extra_params => [ '--set=VERBOSITY=verbose' ]);
-		like($errors, qr/ERROR:  25006: .*$function\(\).*HINT:  \Q$hint\E/s, "$where: $function is rejected");
+		like(errors("$before SELECT idgen.$function()" =~ s/FUNCTION/$function/r, node => $node),
+			qr/ERROR:  25006: .*$function\(\).*HINT:  \Q$hint\E/s, "$where: $function is rejected");
 	}
 }
 
@@ -68,15 +52,10 @@ sub check_read_only
 	check_refused($primary, 'SET default_transaction_read_only = on;', $hint, "$when, default_transaction_read_only");
 }
 
-sub tickers
-{
-	my ($node, $columns) = @_;
-
-	return $node->safe_psql('postgres', "SELECT layout, $columns FROM idgen.tickers ORDER BY layout");
-}
+sub tickers { my ($columns) = @_; return ask("SELECT layout, $columns FROM idgen.tickers ORDER BY layout") }
 
 check_read_only('no values yet');
-is(tickers($primary, 'last_value, reserved_value'),
+is(tickers('last_value, reserved_value'),
 	join("\n", map { "$_||" } sort @HandedOut::functions), 'rejected calls reserve nothing');
 
 $handed_out->clients_begin('the primary', $primary);
@@ -92,7 +71,7 @@ for my $standby ($second, $third)
 
 	ok( $standby->poll_query_until(
 			'postgres', 'SELECT layout, last_value, reserved_value FROM idgen.tickers ORDER BY layout',
-			tickers($primary, 'NULL, reserved_value')),
+			tickers('NULL, reserved_value')),
 		"the $name has the primary's reservations");
 	check_refused($standby, '', 'Call it on the primary.', "the $name, a hot standby");
 }
@@ -118,7 +97,6 @@ wait_for_standby($primary, $second);
 $handed_out->wait_for_more;
 $primary->stop('immediate');
 $handed_out->clients_end;
-
 $second->promote;
 $handed_out->clients_begin('the second', $second);
 $handed_out->wait_for_more;

@@ -3,19 +3,13 @@
 # ticker return values that are greater than all before, so that none is
 # repeated.
 
-use strict;
-use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 use IPC::Run;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Server;
 use TickerStory;
 
-TickerStory::skip_without_faketime();
-
-my $node = new_server('first', '+0');
+my $node = new_server('first', 0);
 my $scratch = PostgreSQL::Test::Utils::tempdir();
 
 # --- The extension is dropped and created ------------------------------------
@@ -84,7 +78,7 @@ right_clock();
 # A high-water mark written to a sequence that is rolled back does not count for the
 # old sequence, and the other session has no reason to read the old one again.
 new_database('regretted');
-$node->safe_psql('postgres', 'ALTER DATABASE regretted SET idgen.reserve_ahead = 2');
+ask('ALTER DATABASE regretted SET idgen.reserve_ahead = 2');
 $session = $node->background_psql('regretted');
 $other = $node->background_psql('regretted');
 begin_story('two sessions', background_make($session) . "\n" . background_make($other));
@@ -124,7 +118,7 @@ new_database('punctual');
 begin_story('before the high-water mark moves', make('punctual'));
 my $marks_of = q{SELECT string_agg(reserved_value::text, ' ' ORDER BY layout) FROM idgen.tickers WHERE layout <> 'decimal_id'};
 my $marks_before = $node->safe_psql('punctual', $marks_of);
-set_clock($node, '+7');
+set_clock($node, 7);
 check_continues('and after', make('punctual'));
 isnt($node->safe_psql('punctual', $marks_of), $marks_before, 'the high-water marks moved');
 is( $node->safe_psql('punctual', q{SELECT string_agg(layout, ' ') FROM idgen.tickers WHERE ahead > '0.5 s'}),
@@ -147,7 +141,7 @@ for my $calls (1, 32, 33, 65)
 	check_continues('after it', make("taken_$calls"));
 	$marks_before = $node->safe_psql("taken_$calls", $all_marks);
 	$node->stop('immediate');
-	start_with_clock($node, '+0');
+	start_with_clock($node, 0);
 	is($node->safe_psql("taken_$calls", $all_marks), $marks_before, "after $calls calls of nextval() and a crash, the high-water marks are the same");
 	check_continues('the values after that', make("taken_$calls"));
 }
@@ -156,14 +150,14 @@ for my $calls (1, 32, 33, 65)
 
 new_database('model');
 begin_story('a database', make_many('model'));
-$node->safe_psql('postgres', 'CREATE DATABASE copy TEMPLATE model');
+ask('CREATE DATABASE copy TEMPLATE model');
 my $from_model = $greatest;
 check_continues('its copy', make('copy', 100));
 
 $greatest = $from_model;
-$node->safe_psql('postgres', 'CREATE DATABASE later TEMPLATE model');
+ask('CREATE DATABASE later TEMPLATE model');
 $node->stop;
-start_with_clock($node, '-1h');
+start_with_clock($node, -3600);
 check_continues('a copy that is used only when the clock is behind', make('later', 100));
 $greatest = $from_model;
 check_continues('as is the database itself', make('model', 100));
@@ -172,7 +166,7 @@ right_clock();
 # --- Dump and restore --------------------------------------------------------
 
 # The owner is not a superuser.
-$node->safe_psql('postgres', 'CREATE ROLE owner LOGIN; CREATE DATABASE dumped OWNER owner; GRANT ALL ON SCHEMA public TO owner');
+ask('CREATE ROLE owner LOGIN; CREATE DATABASE dumped OWNER owner; GRANT ALL ON SCHEMA public TO owner');
 $node->safe_psql('dumped', 'GRANT ALL ON SCHEMA public TO owner');
 my $as_owner = [ '--username', 'owner' ];
 $node->safe_psql('dumped', 'CREATE EXTENSION idgen; CREATE TABLE public.goods (id bigint DEFAULT idgen.snowflake())',
@@ -190,7 +184,7 @@ for my $format ('plain', 'custom')
 my @marks = slurp_file("$scratch/plain") =~ /setval\('idgen\.(\w+)_ticker', \d{2,}, true\)/g;
 is(join(' ', sort @marks), join(' ', sort @functions), 'the dump has the high-water marks');
 
-my $second = new_server('second', '-1h');
+my $second = new_server('second', -3600);
 $second->safe_psql('postgres', 'CREATE ROLE owner LOGIN');
 for my $format ('plain', 'custom')
 {
@@ -261,5 +255,4 @@ for my $function (@functions)
 $greatest = $from_dumped;
 check_continues('the values after that', make('dumped', 100));
 
-$node->stop;
 done_testing();

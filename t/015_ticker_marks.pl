@@ -2,21 +2,15 @@
 # on it, and the ticker is raised: values are greater than all before, and a value
 # of the sequence that must not count is an error.
 
-use strict;
-use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Server;
 use TickerStory;
 
-TickerStory::skip_without_faketime();
-
-my $node = new_server('first', '+0');
+my $node = new_server('first', 0);
 
 # The role that installs the extension is not a superuser.
-$node->safe_psql('postgres', 'CREATE ROLE owner LOGIN; CREATE DATABASE dumped OWNER owner');
+ask('CREATE ROLE owner LOGIN; CREATE DATABASE dumped OWNER owner');
 my $as_owner = [ '--username', 'owner' ];
 $node->safe_psql('dumped', 'CREATE EXTENSION idgen', extra_params => $as_owner);
 
@@ -36,24 +30,19 @@ sub owner_runs
 sub refusal
 {
 	my ($function) = @_;
-	my $error;
+	my $error = errors("SET statement_timeout = '${PostgreSQL::Test::Utils::timeout_default}s'; SELECT idgen.$function()", database => 'dumped');
 
-	$node->psql('dumped', "SET statement_timeout = '${PostgreSQL::Test::Utils::timeout_default}s'; SELECT idgen.$function()",
-		stderr => \$error,
-		extra_params => [ '--set=VERBOSITY=verbose' ]);
 	return $error =~ /ERROR:  (.*)/ ? $1 : 'none';
 }
+
+# The tickers' values at a Unix second
+sub values_at { my ($s) = @_; return (trace_id => $s << 22, js_id => $s << 16, map { $_ => $s * 1000 << 12 } qw(snowflake uuid_v7_ordered)) }
 
 # The owner sets the tickers to half an hour ahead, for identifiers from elsewhere.
 my $session = $node->background_psql('dumped');
 begin_story('a session before setval()', background_make($session));
 my $later = $node->safe_psql('dumped', q{SELECT extract(epoch FROM now() + interval '30 minutes')::bigint});
-my %word_of = (
-	snowflake => $later * 1000 << 12,
-	trace_id => $later << 22,
-	js_id => $later << 16,
-	decimal_id => 900_000_000,
-	uuid_v7_ordered => $later * 1000 << 12);
+my %word_of = (values_at($later), decimal_id => 900_000_000);
 owner_runs("SELECT setval('TICKER', $word_of{$_})", $_) for @functions;
 my $new = make('dumped');
 check_continues('a new session after it', $new);
@@ -100,7 +89,7 @@ right_clock();
 # did not write it; then RESTART makes it write its own again. (decimal_id() has no
 # clock, and continues from any greater value.)
 my $far = $node->safe_psql('dumped', q{SELECT extract(epoch FROM now() + interval '1 year')::bigint});
-my %far = (snowflake => $far * 1000 << 12, trace_id => $far << 22, js_id => $far << 16, uuid_v7_ordered => $far * 1000 << 12);
+my %far = values_at($far);
 $session = $node->background_psql('dumped');
 check_continues('a session before that', background_make($session));
 for my $function (sort keys %far)
@@ -110,9 +99,8 @@ for my $function (sort keys %far)
 		owner_runs("SELECT setval('TICKER', $value)", $function);
 		is(refusal($function), "55000: value of sequence \"idgen.${function}_ticker\" is too far ahead of the clock", "$function() does not continue from $value");
 	}
-	$node->psql('dumped', "BEGIN; ALTER SEQUENCE idgen.${function}_ticker CACHE 2; SELECT setval('idgen.${function}_ticker', $far{$function}), idgen.$function()",
-		stderr => \my $error);
-	like($error, qr/is too far ahead/, "$function() does not continue from it in the transaction that sets it");
+	like(errors("BEGIN; ALTER SEQUENCE idgen.${function}_ticker CACHE 2; SELECT setval('idgen.${function}_ticker', $far{$function}), idgen.$function()",
+			database => 'dumped'), qr/is too far ahead/, "$function() does not continue from it in the transaction that sets it");
 }
 is( $node->safe_psql('dumped', q{SELECT count(*) FROM idgen.tickers WHERE ahead > '1 day'}),
 	0, 'no ticker was raised by that');
@@ -128,7 +116,7 @@ right_clock();
 owner_runs("SELECT setval('TICKER', $greatest_bigint)", @longer);
 $node->safe_psql('dumped', 'SELECT idgen.raise_decimal_id(9223372029999900000)');
 $node->stop;
-start_with_clock($node, '+0');
+start_with_clock($node, 0);
 is(refusal($_), "2200H: $_() reached its maximum value", "$_() at its end, after a restart") for @longer, 'decimal_id';
 
 # --- An owner without rights -------------------------------------------------
@@ -147,12 +135,7 @@ right_clock();
 # A table has identifiers from another source, greater than those of this database
 # and less than its reservation. A session that uses the reservation continues
 # above them, too, and no value is repeated after a crash.
-sub counter_of
-{
-	my ($row) = @_;
-
-	return int((split /\|/, $row)[3] / 10_000_000_000);
-}
+sub counter_of { my ($row) = @_; return int((split /\|/, $row)[3] / 10_000_000_000) }
 
 new_database('joined');
 $session = $node->background_psql('joined');
@@ -172,7 +155,7 @@ right_clock();
 $foreign += 10_000_000;
 $node->safe_psql('joined', "BEGIN; SELECT idgen.raise_decimal_id($foreign * 10000000000); ROLLBACK");
 $node->stop('immediate');
-start_with_clock($node, '+0');
+start_with_clock($node, 0);
 $values = make('joined');
 check_continues('raise_decimal_id() rolled back, then a crash', $values);
 cmp_ok(counter_of($values), '>', $foreign, 'the values are greater than the argument of raise_decimal_id()');
@@ -185,8 +168,7 @@ my $raised = $node->safe_psql('joined', q{
 like($raised, qr/^4$/m, 'the tickers are ahead, and their sequences are further ahead');
 check_continues('raised by half an hour', make('joined', 100));
 $node->stop('immediate');
-start_with_clock($node, '-1h');
+start_with_clock($node, -3600);
 check_continues('after a crash, the clock behind', make('joined', 100));
 
-$node->stop;
 done_testing();

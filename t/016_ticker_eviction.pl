@@ -2,26 +2,20 @@
 # up its place to another one, and continues after its last value when it is used
 # again.
 
-use strict;
-use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Server;
 use TickerStory;
 
-TickerStory::skip_without_faketime();
-
-my $node = new_server('first', '+0');
-plan skip_all => 'there is room for thousands' if $node->safe_psql('postgres', 'SHOW server_version_num') >= 170000;
+my $node = new_server('first', 0);
+plan skip_all => 'there is room for thousands' if ask('SHOW server_version_num') >= 170000;
 
 # each database begins with the high-water marks of this one
 new_database('model');
 make('model');
 my $inherited = $node->safe_psql('model', 'SELECT max(reserved_until) FROM idgen.tickers');
 
-$node->safe_psql('postgres', "CREATE DATABASE shop_$_ TEMPLATE model") for 1 .. 30;
+ask("CREATE DATABASE shop_$_ TEMPLATE model") for 1 .. 30;
 begin_story('the first of 30 databases', make('shop_1'));
 $node->safe_psql("shop_$_", "SELECT $five") for 2 .. 29;
 my ($mark, $first) = split /\n/, $node->safe_psql('shop_30',
@@ -53,9 +47,9 @@ check_continues('the first database after 29 others', make('shop_1'));
 
 # an evicted ticker continues above its high-water mark after a crash
 $node->stop('immediate');
-start_with_clock($node, '-1h');
+start_with_clock($node, -3600);
 check_continues('after a crash, the clock behind', make('shop_1'));
-set_clock($node, '+0');
+right_clock();
 
 # 25 databases and 3 functions of another one, with sessions that stay connected
 my %session = map { $_ => $node->background_psql("shop_$_", on_error_stop => 0) } 1 .. 26;
@@ -70,16 +64,16 @@ $last->{stderr} = '';
 # A database is dropped. In one statement, the last session takes one of its
 # five places and then asks for another; meanwhile a new database with the same
 # OID uses the other four.
-my $oid = $node->safe_psql('postgres', q{SELECT oid FROM pg_database WHERE datname = 'shop_1'});
+my $oid = ask(q{SELECT oid FROM pg_database WHERE datname = 'shop_1'});
 my $holder = $node->background_psql('shop_26');
 $holder->query_safe('SELECT pg_advisory_lock(1)');
 (delete $session{1})->quit;
-$node->safe_psql('postgres', 'DROP DATABASE shop_1');
+ask('DROP DATABASE shop_1');
 $last->query_until(qr/begins/,
 	"\\echo begins\nSELECT 'made', idgen.trace_id(), pg_advisory_lock(1), idgen.uuid_v7_ordered();\n");
 $node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted})
   or die 'the statement does not wait';
-$node->safe_psql('postgres', "CREATE DATABASE reborn TEMPLATE model OID $oid");
+ask("CREATE DATABASE reborn TEMPLATE model OID $oid");
 my @reborn = map { $node->background_psql('reborn') } 1 .. 2;
 my @made = map { $reborn[0]->query_safe('SELECT idgen.decimal_id()') } 1 .. 3;
 $reborn[0]->query_safe('SELECT idgen.js_id(), idgen.trace_id()');
@@ -94,11 +88,10 @@ $_->quit for values %session, $holder, @reborn;
 # 26 databases at the same time
 $node->stop;
 $node->append_conf('postgresql.conf', "shared_preload_libraries = 'idgen'");
-start_with_clock($node, '+0');
+start_with_clock($node, 0);
 my @sessions = map { $node->background_psql("shop_$_", on_error_stop => 0) } 2 .. 27;
 $_->query("SELECT $five") for @sessions;
 is(join('', map { $_->{stderr} } @sessions), '', 'loaded by the postmaster, the library has room for more');
 $_->quit for @sessions;
 
-$node->stop;
 done_testing();

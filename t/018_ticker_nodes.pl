@@ -1,43 +1,20 @@
 # Functions on a ticker on two nodes, whose identifiers differ in the node or launch
 # only; the ranges of nodes, launches and epochs.
 
-use strict;
-use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
+use Functions;
 use IPC::Run;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Roles;
-use Test::More;
+use Server;
 
-my @functions = qw(snowflake trace_id js_id decimal_id uuid_v7_ordered);
+my @functions = @Functions::tickers;
 my @with_node = qw(snowflake trace_id js_id);
 
-my $node = PostgreSQL::Test::Cluster->new('nodes');
-$node->init;
-$node->append_conf('postgresql.conf', q{
+my $node = start_server('nodes', q{
 log_statement = none
 idgen.node_id = 7
 idgen.launch_id = 42
 });
-$node->start;
-
-sub ask
-{
-	my ($query, $database) = @_;
-
-	return $node->safe_psql($database || 'postgres', $query);
-}
-
-my $superuser = ask('CREATE EXTENSION idgen; SELECT current_user');
-
-sub outcome
-{
-	my ($query) = @_;
-
-	return as_role($node, $superuser, 'settings', $query);
-}
 
 # --- Two nodes --------------------------------------------------------------
 
@@ -78,7 +55,7 @@ for my $place ('west', 'east')
 	for my $function (@functions)
 	{
 		$node->safe_psql($place, "\\copy (SELECT '$function', unnest($function) FROM made) TO '$scripts/$place.$function'");
-		is( as_role($node, $superuser, 'postgres', "\\copy merged FROM '$scripts/$place.$function'"), '', "$place, $function: merged");
+		is(outcome("\\copy merged FROM '$scripts/$place.$function'"), '', "$place, $function: merged");
 	}
 }
 is( ask('SELECT function, count(*) FROM merged GROUP BY function ORDER BY function'),
@@ -104,16 +81,9 @@ ask('CREATE DATABASE settings');
 ask('CREATE EXTENSION idgen', 'settings');
 ask($_) for map { "ALTER DATABASE settings SET idgen.$_ = -1" } 'node_id', 'launch_id';
 
-# The error or warning of a call, with all fields
-sub complaint
-{
-	my ($query) = @_;
-	my $errors;
+sub complaint { return errors($_[0], database => 'settings') }
 
-	$node->psql('settings', $query,
-		stderr => \$errors, extra_params => [ '--set=VERBOSITY=verbose' ]);
-	return $errors;
-}
+sub result { return outcome($_[0], database => 'settings') }
 
 for my $function (@with_node)
 {
@@ -122,23 +92,23 @@ for my $function (@with_node)
 	like( complaint("SELECT idgen.$function()"),
 		qr/ERROR:  55000: idgen\.node_id is not set\n.*HINT:  Set idgen\.node_id to .*, from 0 to $most, .*Only superusers and roles with the privilege SET /s,
 		"$function: requires idgen.node_id, and the hint says how to set it");
-	is( outcome("SET idgen.node_id = $most; SELECT idgen.${function}_node(idgen.$function());
+	is(result("SET idgen.node_id = $most; SELECT idgen.${function}_node(idgen.$function());
 				 SET idgen.node_id = 0; SELECT idgen.${function}_node(idgen.$function())"),
 		"$most\n0", "$function: nodes from 0 to $most");
 }
 like( complaint('SELECT idgen.decimal_id()'),
 	qr/ERROR:  55000: idgen\.launch_id is not set\n.*HINT:  Set idgen\.launch_id to .*Only superusers and roles with the privilege SET /s,
 	'decimal_id: requires idgen.launch_id, and the hint says how to set it');
-is( outcome('SET idgen.launch_id = 99999; SELECT (idgen.decimal_id_parts(idgen.decimal_id())).launch;
+is(result('SET idgen.launch_id = 99999; SELECT (idgen.decimal_id_parts(idgen.decimal_id())).launch;
 			 SET idgen.launch_id = 0; SELECT (idgen.decimal_id_parts(idgen.decimal_id())).launch'),
 	"99999\n0", 'decimal_id: launches from 0 to 99999');
 like( complaint('SET idgen.node_id = 1024; SELECT idgen.snowflake()'),
 	qr/ERROR:  22023: .*DETAIL:  The value is 1024, .*: 0 to 1023\./s, 'snowflake: node 1024 is out of range');
 like( complaint('SET idgen.node_id = 32; SELECT idgen.js_id()'),
 	qr/ERROR:  22023: .*DETAIL:  The value is 32, .*: 0 to 31\./s, 'js_id: node 32 is out of range');
-is( outcome('SET idgen.node_id = 1024; SELECT idgen.trace_id_node(idgen.trace_id())'), '1024', 'trace_id: node 1024 is in range');
-is( outcome('LOAD $$idgen$$; SET idgen.node_id = 65536'), '22023', 'node 65536 is out of range for all layouts');
-is( outcome('LOAD $$idgen$$; SET idgen.launch_id = 100000'), '22023', 'launch 100000 is out of range');
+is(result('SET idgen.node_id = 1024; SELECT idgen.trace_id_node(idgen.trace_id())'), '1024', 'trace_id: node 1024 is in range');
+is(result('LOAD $$idgen$$; SET idgen.node_id = 65536'), '22023', 'node 65536 is out of range for all layouts');
+is(result('LOAD $$idgen$$; SET idgen.launch_id = 100000'), '22023', 'launch 100000 is out of range');
 
 # The epoch is an argument: it changes the identifier, not the ticker.
 ask('ALTER DATABASE settings SET idgen.node_id = 7');
@@ -166,7 +136,7 @@ for my $case ([ 'snowflake', '1950-01-01' ], [ 'js_id', '1880-01-01' ])
 }
 
 # A high-water mark can be set to the end of the range.
-is( outcome(q{
+is( result(q{
 		SET idgen.launch_id = 1;
 		SELECT setval('idgen.decimal_id_ticker', 922337202 * 100000::bigint);
 		SELECT idgen.decimal_id();
@@ -175,5 +145,4 @@ is( outcome(q{
 is( ask(q{SELECT last_value = reserved_value - 1, reserved_value FROM idgen.ticker_state('decimal_id')}, 'settings'),
 	't|92233720200001', 'after the last identifier of its range');
 
-$node->stop;
 done_testing();

@@ -1,44 +1,26 @@
 # Functions on a ticker in parallel plans: they stay in the leader, and a worker
 # rejects them.
 
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+use Functions;
+use Server;
 
-my @functions = qw(snowflake trace_id js_id decimal_id uuid_v7_ordered);
-my $node = PostgreSQL::Test::Cluster->new('parallel');
-$node->init;
-$node->append_conf('postgresql.conf', q{
+my @functions = @Functions::tickers;
+my $node = start_server('parallel', q{
 max_worker_processes = 8
 max_parallel_workers = 4
 idgen.node_id = 7
 idgen.launch_id = 42
 });
-$node->start;
-$node->safe_psql(
-	'postgres', q{
-	CREATE EXTENSION idgen;
+ask(q{
 	CREATE TABLE source WITH (parallel_workers = 3) AS SELECT generate_series(1, 40000) AS i;
 	ANALYZE source});
-
-sub ask
-{
-	my ($query) = @_;
-
-	return $node->safe_psql('postgres', $query);
-}
 
 # As with nextval(), the planner keeps these functions in the leader. A function
 # falsely marked PARALLEL SAFE calls them in a worker, where they are rejected.
 my $force = ask(q{SELECT name FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query')});
-my $parallel = qq{
-	SET $force = on;
-	SET parallel_setup_cost = 0;
-	SET parallel_tuple_cost = 0;
-	SET min_parallel_table_scan_size = 0;
-	SET parallel_leader_participation = off};
+my $parallel = in_parallel("SET $force = on");
 
 like(ask("$parallel; EXPLAIN SELECT idgen.uuid_v7() FROM source"), qr/Gather/, 'a generator without a ticker gets a parallel plan');
 for my $function (@functions)
@@ -47,8 +29,7 @@ for my $function (@functions)
 		qr/Gather/, "$function: no parallel plan");
 	ask("CREATE FUNCTION marked_safe_$function() RETURNS text LANGUAGE plpgsql VOLATILE PARALLEL SAFE
 		 AS 'BEGIN RETURN idgen.$function(); END'");
-	$node->psql('postgres', "\\set VERBOSITY sqlstate\n$parallel; SELECT count(marked_safe_$function()) FROM source", stderr => \my $error);
-	like($error, qr/ERROR:  25000$/m, "$function: rejected in a worker");
+	is(outcome("$parallel; SELECT count(marked_safe_$function()) FROM source"), '25000', "$function: rejected in a worker");
 }
 
 # GRANT in the same transaction as calls does not change the ticker.
@@ -60,5 +41,4 @@ is(ask(q{SELECT string_agg(layout || ' by ' || ahead, ', ') FROM idgen.tickers W
 my $before_end = ask('SELECT idgen.decimal_id()');
 cmp_ok((ask('SELECT idgen.decimal_id()') - $before_end) / 10_000_000_000, '<=', 1, 'GRANT does not advance the ticker without a clock');
 
-$node->stop;
 done_testing();

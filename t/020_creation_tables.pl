@@ -2,16 +2,11 @@
 # of another shape, or a distributed table, works as well as the one that the
 # extension creates.
 
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+use Server;
 
-my $node = PostgreSQL::Test::Cluster->new('tables');
-$node->init;
-$node->start;
-$node->safe_psql('postgres', 'CREATE EXTENSION idgen');
+my $node = start_server('tables');
 
 my $table = 'idgen.creation_identifiers';
 my $command = q{'c0000000-0000-4000-8000-00000000000a'};
@@ -98,8 +93,8 @@ for my $case (
 	my ($what, @create) = @$case;
 	my ($stdout, $stderr);
 
-	$node->safe_psql('postgres', 'DROP DATABASE IF EXISTS other');
-	$node->safe_psql('postgres', 'CREATE DATABASE other');
+	ask('DROP DATABASE IF EXISTS other');
+	ask('CREATE DATABASE other');
 	$node->safe_psql('other', join(';', 'CREATE EXTENSION idgen', "ALTER TABLE $table RENAME TO made", @create));
 	$node->psql('other', $story, stdout => \$stdout, stderr => \$stderr, on_error_stop => 0);
 	is($stdout, $answers, "all operations work on a table $what");
@@ -109,7 +104,7 @@ for my $case (
 
 # A unique violation of another index is the owner's matter. Under row-level security,
 # it cannot be told from one of REINDEX CONCURRENTLY (specs/create_once_reindex.spec).
-$node->safe_psql('postgres', "TRUNCATE $table; CREATE UNIQUE INDEX other ON $table (command_name);
+ask("TRUNCATE $table; CREATE UNIQUE INDEX other ON $table (command_name);
 	CREATE ROLE application; GRANT SELECT, INSERT ON $table TO application; CREATE POLICY anything ON $table USING (true);
 	SELECT idgen.create_once_bigint(idgen.uuid_v4(), 1, 'one')");
 for my $case ([ 'DISABLE', qr/ERROR:  23505: .*CONSTRAINT NAME:  other/s ], [ 'ENABLE', qr/ERROR:  40001: could not record command id .*"other"\./s ])
@@ -118,12 +113,11 @@ for my $case ([ 'DISABLE', qr/ERROR:  23505: .*CONSTRAINT NAME:  other/s ], [ 'E
 		\\set VERBOSITY verbose\nSELECT idgen.create_once_bigint($command, 2, 'one')", stderr => \my $error);
 	like($error, $case->[1], "row-level security $case->[0]D: a unique violation of another index");
 }
-$node->safe_psql('postgres', "DROP INDEX idgen.other; ALTER TABLE $table DISABLE ROW LEVEL SECURITY; TRUNCATE $table");
+ask("DROP INDEX idgen.other; ALTER TABLE $table DISABLE ROW LEVEL SECURITY; TRUNCATE $table");
 
 # A row without an entity, which the table's constraint prevents
-$node->safe_psql('postgres', "ALTER TABLE $table DROP CONSTRAINT creation_identifiers_one_entity; INSERT INTO $table (command_id) VALUES ($command)");
+ask("ALTER TABLE $table DROP CONSTRAINT creation_identifiers_one_entity; INSERT INTO $table (command_id) VALUES ($command)");
 $node->psql('postgres', "\\set VERBOSITY sqlstate\n$replay", stderr => \my $error);
 like($error, qr/ERROR:  XX001$/, 'a row without an entity is an error');
 
-$node->stop;
 done_testing();

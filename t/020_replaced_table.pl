@@ -1,32 +1,20 @@
 # The owner replaces the table of recorded commands by one of another shape, or the
 # extension by a new one, while a session has saved plans.
 
-use strict;
-use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Roles;
-use Test::More;
+use Server;
 
-my $node = PostgreSQL::Test::Cluster->new('replaced');
-$node->init;
-$node->start;
-my $superuser = $node->safe_psql('postgres', 'CREATE ROLE application LOGIN; SELECT current_user');
+my $node = start_server('replaced');
+my $superuser = ask('CREATE ROLE application LOGIN; SELECT current_user');
 
 my $command = q{'c0000000-0000-4000-8000-00000000000a'};
 my $entity = q{'e0000000-0000-4000-8000-00000000000a'::uuid};
 my $table = 'idgen.creation_identifiers';
 
-sub as
-{
-	my ($role, $query) = @_;
+sub as { return outcome($_[1], user => $_[0]) }
 
-	return as_role($node, $role, 'postgres', $query);
-}
-
-as($superuser, "CREATE EXTENSION idgen; INSERT INTO $table (command_id, entity_number, created_at) VALUES ('c0000000-0000-4000-8000-00000000000b', 1, '2001-01-01')");
+ask("INSERT INTO $table (command_id, entity_number, created_at) VALUES ('c0000000-0000-4000-8000-00000000000b', 1, '2001-01-01')");
 
 # The extension is dropped and created in a session that has saved plans.
 is( as($superuser, "
@@ -84,5 +72,4 @@ for my $case (
 	is(as('application', $replay), $expected =~ s/.*\n//r, "replaced table, $what, with column privileges");
 }
 
-$node->stop;
 done_testing();

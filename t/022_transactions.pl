@@ -2,14 +2,10 @@
 # exception blocks and cursors, prepared for two-phase commit. Rolled back commands
 # leave nothing. (Isolation levels and deadlocks: 027_isolation.pl.)
 
-use strict;
-use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 use Orders;
-use PostgreSQL::Test::Utils;
-use Test::More;
-use Time::HiRes qw(time usleep);
+use Server;
 
 my $node = new_shop('careful');
 my $control = session();
@@ -31,18 +27,6 @@ sub begin_story
 
 	note "--- $name";
 	$control->ask('TRUNCATE idgen.creation_identifiers, orders');
-}
-
-sub wait_for_lock
-{
-	my ($session) = @_;
-	my $until = time + $PostgreSQL::Test::Utils::timeout_default;
-
-	until ($control->ask("SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = $session->{pid}") eq 't')
-	{
-		die 'the session does not wait' if time > $until;
-		usleep(10_000);
-	}
 }
 
 # --- Savepoints -------------------------------------------------------------
@@ -76,17 +60,36 @@ for my $story ([ 'ROLLBACK TO s', '50:1', '50' ], [ 'RELEASE s', '40:1', '40' ])
 	$one->ask('BEGIN; SAVEPOINT s');
 	$one->ask(place(4, 40));
 	$two->send(place(4, 50));
-	wait_for_lock($two);
+	$control->poll_waiting($two);
 	$one->ask($end);
 	if ($end eq 'RELEASE s')
 	{
-		wait_for_lock($two);
+		$control->poll_waiting($two);
 		$one->ask('COMMIT');
 	}
 	is($two->answer, $answer, "$end: the waiting session records the command, or gets the entity");
 	is($one->ask('COMMIT'), '', "$end: the first session continues");
 	is(all_orders(), "4=$left", "$end: one order");
 }
+
+# The first session is terminated while another one waits.
+begin_story('a lost session');
+my $lost = session();
+$lost->ask('BEGIN; ' . place(4, 40));
+$two->send(place(4, 50));
+$control->poll_waiting($two);
+$control->ask("SELECT pg_terminate_backend($lost->{pid})");
+is($two->answer, '50', 'the waiting session records the command of a terminated one');
+
+# A timeout ends the wait, and the transaction continues after its savepoint.
+begin_story('a timeout in a transaction');
+$one->ask('BEGIN; ' . place(4, 40));
+$two->ask('BEGIN; ' . place(5, 50) . '; SAVEPOINT s');
+is($two->ask("SET LOCAL lock_timeout = '50ms'; " . place(4, 41)), '55P03', 'lock_timeout ends a wait within a transaction');
+$two->ask('ROLLBACK TO s; ' . place(6, 60) . '; COMMIT');
+$one->ask('ROLLBACK');
+is(all_orders(), '5=50:1 6=60:1', 'the cancelled call and what was rolled back recorded nothing');
+is($two->ask(place(4, 70)), '70', 'which can be recorded then');
 
 # The first session rolls back while many wait: one of them is next.
 begin_story('a queue');
@@ -96,7 +99,7 @@ $one->ask(place(5, 50));
 for my $i (0 .. $#queue)
 {
 	$queue[$i]->send(place(5, 51 + $i));
-	wait_for_lock($queue[$i]);
+	$control->poll_waiting($queue[$i]);
 }
 $one->ask('ROLLBACK');
 my %answers = map { $_->answer => 1 } @queue;
@@ -164,13 +167,13 @@ $one->ask('SAVEPOINT s');
 is($one->ask(remember(2)), '2', 'another command is remembered');
 $one->ask('ROLLBACK TO s');
 $two->send(remember(1));
-wait_for_lock($two);
+$control->poll_waiting($two);
 is($one->ask(remember(2)), '2', 'again after ROLLBACK TO');
 $one->ask('COMMIT');
 is($two->answer, '', 'a retry that waited changes nothing');
 is($two->ask(remember(3)), '3', 'a new command is remembered');
 is($two->ask(remember(4)), '3', 'the oldest command is dropped');
-is( $control->ask(q{SELECT string_agg(right(h::text, 1), ' ') FROM orders, unnest(history) h}), '2 3 4', 'the history has the newest three commands');
+is($control->ask(q{SELECT string_agg(right(h::text, 1), ' ') FROM orders, unnest(history) h}), '2 3 4', 'the history has the newest three commands');
 
 # --- Two-phase commit -------------------------------------------------------
 
@@ -198,10 +201,13 @@ for my $crash ('no crash', 'a crash')
 		is($two->ask("SET lock_timeout = '50ms'; " . place(1, 11)), '55P03', "$crash: a retry still waits");
 	}
 	$two->ask('RESET lock_timeout');
-	is($control->ask("COMMIT PREPARED 'commit'"), '', "$crash: COMMIT PREPARED");
+	$one->send(place(1, 13));
+	$control->poll_waiting($one);
+	is($control->ask("COMMIT PREPARED 'commit'"), '', "$crash: COMMIT PREPARED while a session waits");
+	is($one->answer, '1', "$crash: the waiting session gets the entity");
 	is($control->ask("ROLLBACK PREPARED 'roll back'"), '', "$crash: ROLLBACK PREPARED");
 	$two->send(place(3, 33));
-	wait_for_lock($two);
+	$control->poll_waiting($two);
 	is($control->ask("ROLLBACK PREPARED 'take back'"), '', "$crash: ROLLBACK PREPARED while a session waits");
 	is($two->answer, '33', "$crash: the waiting session records the command");
 	if ($crash ne 'no crash')
@@ -215,5 +221,4 @@ for my $crash ('no crash', 'a crash')
 	is(all_orders(), '1=1:1 2=22:1 3=33:1 9=99:1', "$crash: one order each");
 }
 
-$node->stop;
 done_testing();

@@ -1,29 +1,22 @@
 # Very many commands in one statement and in one transaction: the saved plans of
 # create_once() suit a table that grows, and no call leaks memory.
 
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+use Server;
 
-my $node = PostgreSQL::Test::Cluster->new('bulk');
-$node->init;
-$node->append_conf('postgresql.conf', qq{
+my $node = start_server('bulk', qq{
 autovacuum = off
 log_statement = none
 shared_buffers = 32MB
 });
-$node->start;
-$node->safe_psql('postgres', 'CREATE EXTENSION idgen');
 
 # Plans. According to its statistics, the table has one row, for which a sequential
 # scan is the least expensive plan; such a plan would read 50,000 rows for each
 # call in the end.
 my $scans = q{SELECT seq_scan FROM pg_stat_xact_user_tables
 	WHERE relid = 'idgen.creation_identifiers'::regclass};
-my @lines = split /\n/, $node->safe_psql(
-	'postgres', qq{
+my @lines = split /\n/, ask(qq{
 	SELECT FROM idgen.create_once_bigint(idgen.uuid_v4(), 0);
 	VACUUM ANALYZE idgen.creation_identifiers;
 	CREATE TABLE command (n int PRIMARY KEY, id uuid);
@@ -53,8 +46,7 @@ is($after - $before, 0, 'the table was never scanned sequentially');
 # Memory. The sizes of the backend's memory contexts are sampled after some calls
 # of one statement and after the last ones. The first samples do not count, since
 # the session builds its caches until then.
-$node->safe_psql(
-	'postgres', q{
+ask(q{
 	CREATE SEQUENCE numbers;
 	CREATE FUNCTION memory() RETURNS bigint LANGUAGE plpgsql VOLATILE
 		AS 'BEGIN RETURN (SELECT sum(total_bytes) FROM pg_backend_memory_contexts); END'});
@@ -62,8 +54,7 @@ $node->safe_psql(
 sub growth
 {
 	my ($call, $count, $setup) = @_;
-	my $samples = $node->safe_psql(
-		'postgres', ($setup || '') . qq{
+	my $samples = ask(($setup || '') . qq{
 		SET work_mem = '64kB';
 		SELECT max(bytes) FILTER (WHERE i > $count / 2) - min(bytes) FILTER (WHERE i > $count / 5)
 		FROM (SELECT i, ($call) IS NULL AS no_answer,
@@ -111,16 +102,14 @@ ok(length $bytes && $bytes < $flat, '30000 records leave no memory behind')
 
 # Deleting more commands in one call does not take more memory: a trigger samples it
 # after each DELETE of one call.
-$node->safe_psql(
-	'postgres', q{
+ask(q{
 	CREATE TABLE sample (n serial, bytes bigint);
 	CREATE FUNCTION take_sample() RETURNS trigger LANGUAGE plpgsql
 		AS 'BEGIN INSERT INTO sample (bytes) VALUES (memory()); RETURN NULL; END';
 	CREATE TRIGGER take_sample AFTER DELETE ON idgen.creation_identifiers EXECUTE FUNCTION take_sample()});
 for my $call (q{purge_creations('0', 1000000)}, 'trim_creations(0)')
 {
-	my ($forgotten, $samples, $growth) = split /\||\n/, $node->safe_psql(
-		'postgres', qq{
+	my ($forgotten, $samples, $growth) = split /\||\n/, ask(qq{
 		TRUNCATE idgen.creation_identifiers;
 		TRUNCATE sample RESTART IDENTITY;
 		INSERT INTO idgen.creation_identifiers (command_id, entity_number) SELECT idgen.uuid_v4(), i FROM generate_series(1, 50000) i;
@@ -133,5 +122,4 @@ for my $call (q{purge_creations('0', 1000000)}, 'trim_creations(0)')
 	cmp_ok($growth, '<', $flat, 'without a memory leak');
 }
 
-$node->stop;
 done_testing();

@@ -4,12 +4,9 @@
 #
 # Skipped if pg_cron is not installed (Debian: postgresql-15-cron and so on).
 
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
-use Time::HiRes qw(usleep);
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+use Server;
 
 my ($sharedir) = run_command([ 'pg_config', '--sharedir' ]);
 my ($control) = -e "$sharedir/extension/pg_cron.control" ? slurp_file("$sharedir/extension/pg_cron.control") : ();
@@ -19,20 +16,15 @@ plan skip_all => 'pg_cron is not installed' unless defined $control;
 my ($minor) = $control =~ /^default_version = '1\.(\d+)/m or die 'no version';
 my $schedule = $minor >= 5 ? '1 second' : '* * * * *';
 
-my $node = PostgreSQL::Test::Cluster->new('cron');
-$node->init;
-$node->append_conf('postgresql.conf', q{
+my $node = start_server('cron', q{
 shared_preload_libraries = 'pg_cron'
 cron.database_name = 'postgres'
 cron.use_background_workers = on
 });
-$node->start;
 
 # More old commands than one call deletes, and five recent ones
-$node->safe_psql(
-	'postgres', q{
+ask(q{
 	CREATE EXTENSION pg_cron;
-	CREATE EXTENSION idgen;
 	INSERT INTO idgen.creation_identifiers (command_id, entity_number, created_at)
 		SELECT idgen.uuid_v7(), i, now() - interval '25 hours' FROM generate_series(1, 25000) i;
 	SELECT idgen.create_once_bigint(('c0000000-0000-4000-8000-00000000000' || i)::uuid, 25000 + i) FROM generate_series(1, 5) i;
@@ -48,8 +40,7 @@ sub schedule
 {
 	my ($role, $name) = @_;
 
-	return $node->safe_psql(
-		'postgres', qq{
+	return ask(qq{
 		SET ROLE $role;
 		SELECT cron.schedule('$name', '$schedule', \$job\$
 			DO \$\$
@@ -65,28 +56,22 @@ sub schedule
 sub wait_for_runs
 {
 	my ($job, $runs) = @_;
-	my $attempts = 10 * $PostgreSQL::Test::Utils::timeout_default;
 
-	while ($node->safe_psql('postgres',
-			"SELECT count(*) FROM cron.job_run_details WHERE jobid = $job AND status IN ('succeeded', 'failed')") < $runs)
-	{
-		die "job $job does not run: " . $node->safe_psql('postgres', 'TABLE cron.job_run_details') if $attempts-- <= 0;
-		usleep(100_000);
-	}
+	$node->poll_query_until('postgres',
+		"SELECT count(*) >= $runs FROM cron.job_run_details WHERE jobid = $job AND status IN ('succeeded', 'failed')")
+	  or die "job $job does not run: " . ask('TABLE cron.job_run_details');
 }
 
 sub counts
 {
-	return $node->safe_psql('postgres',
-		q{SELECT count(*) FILTER (WHERE entity_number <= 25000), count(*) FILTER (WHERE entity_number > 25000) FROM idgen.creation_identifiers});
+	return ask(q{SELECT count(*) FILTER (WHERE entity_number <= 25000), count(*) FILTER (WHERE entity_number > 25000) FROM idgen.creation_identifiers});
 }
 
 sub first_run
 {
 	my ($job) = @_;
 
-	return $node->safe_psql('postgres',
-		"SELECT database, username, status, split_part(return_message, E'\\n', 1) FROM cron.job_run_details WHERE jobid = $job ORDER BY runid LIMIT 1");
+	return ask("SELECT database, username, status, split_part(return_message, E'\\n', 1) FROM cron.job_run_details WHERE jobid = $job ORDER BY runid LIMIT 1");
 }
 
 my %job = (
@@ -96,22 +81,21 @@ wait_for_runs($_, 1) for values %job;
 
 like(first_run($job{guest}), qr/^postgres\|guest\|failed\|ERROR: +permission denied for table creation_identifiers$/,
 	'the job of a role without rights fails, which is logged');
-is($node->safe_psql('postgres', q{SET ROLE guest; SELECT cron.unschedule('not mine to purge')}), 't', 'its job can be removed');
+is(ask(q{SET ROLE guest; SELECT cron.unschedule('not mine to purge')}), 't', 'its job can be removed');
 like(first_run($job{janitor}), qr/^postgres\|janitor\|succeeded\|/, 'the job of a role with rights succeeds');
 is(counts(), '0|5', 'one run purges all old commands and no recent ones');
 
 # A retry of a known command is a replay.
-is( $node->safe_psql('postgres', q{SELECT count(*), min(entity_number) FROM generate_series(1, 5) i,
+is( ask(q{SELECT count(*), min(entity_number) FROM generate_series(1, 5) i,
 		idgen.create_once_bigint(('c0000000-0000-4000-8000-00000000000' || i)::uuid, -1::bigint) c WHERE NOT created}),
 	'5|25001', 'recent commands are still known');
 if ($schedule =~ /second/)
 {
-	$node->safe_psql('postgres', q{UPDATE idgen.creation_identifiers SET created_at = created_at - interval '25 hours' WHERE entity_number = 25005});
-	wait_for_runs($job{janitor}, 2 + $node->safe_psql('postgres', "SELECT count(*) FROM cron.job_run_details WHERE jobid = $job{janitor}"));
+	ask(q{UPDATE idgen.creation_identifiers SET created_at = created_at - interval '25 hours' WHERE entity_number = 25005});
+	wait_for_runs($job{janitor}, 2 + ask("SELECT count(*) FROM cron.job_run_details WHERE jobid = $job{janitor}"));
 	is(counts(), '0|4', 'a later run purges a command that has become old');
 }
-is( $node->safe_psql('postgres', "SELECT count(*) FROM cron.job_run_details WHERE jobid = $job{janitor} AND status = 'failed'"),
+is( ask("SELECT count(*) FROM cron.job_run_details WHERE jobid = $job{janitor} AND status = 'failed'"),
 	'0', 'no run failed');
 
-$node->stop;
 done_testing();

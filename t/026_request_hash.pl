@@ -1,23 +1,19 @@
 # The hash of a request is the same in every server encoding, and a request that is
 # short but has long numbers is refused.
 
-use strict;
-use warnings;
+use FindBin;
+use lib "$FindBin::RealBin/lib";
 use utf8;
 use Digest::SHA qw(sha256);
 use Encode qw(encode);
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Server;
 
-my $node = PostgreSQL::Test::Cluster->new('hashed');
-$node->init;
-$node->start;
+my $node = start_server('hashed');
 $ENV{PGCLIENTENCODING} = 'UTF8';
 
 # The databases and the encodings that they can be compared in
 my %database = (UTF8 => 'é€', LATIN1 => 'é', LATIN9 => 'é€', EUC_JP => '', SQL_ASCII => 'é€');
-$node->safe_psql('postgres', "CREATE DATABASE $_ TEMPLATE template0 ENCODING '$_' LOCALE 'C'") for keys %database;
+ask("CREATE DATABASE $_ TEMPLATE template0 ENCODING '$_' LOCALE 'C'") for keys %database;
 $node->safe_psql(lc, q{
 	CREATE EXTENSION idgen;
 	CREATE FUNCTION hash_of(request jsonb) RETURNS bigint LANGUAGE plpgsql AS $$
@@ -38,12 +34,7 @@ my @requests = (
 	# one of "é" is the shorter key in LATIN1, and the longer one in UTF-8
 	[ '{"éa": 1, "zz": 2, "y": {"é": 3, "x": 4, "xx": 5}}' => '{"y": {"x": 4, "xx": 5, "é": 3}, "zz": 2, "éa": 1}' ]);
 
-sub expected
-{
-	my ($text) = @_;
-
-	return unpack('q>', sha256(encode('UTF-8', $text)));
-}
+sub expected { return unpack('q>', sha256(encode('UTF-8', $_[0]))) }
 
 for my $encoding (sort keys %database)
 {
@@ -62,17 +53,9 @@ for my $encoding (sort keys %database)
 }
 
 # Bytes that are not UTF-8, in a database without an encoding
-sub sqlstate_of
-{
-	my ($database, $query) = @_;
-
-	$node->psql($database, "\\set VERBOSITY sqlstate\n$query", stderr => \my $errors);
-	return $errors =~ /ERROR:  (\w{5})/ ? $1 : "no error: $errors";
-}
-is(sqlstate_of('sql_ascii', "SELECT hash_of(('\"' || E'\\xe9' || '\"')::jsonb)"), '22021', 'bytes that are not UTF-8 are an error in SQL_ASCII');
+is(outcome("SELECT hash_of(('\"' || E'\\xe9' || '\"')::jsonb)", database => 'sql_ascii'), '22021', 'bytes that are not UTF-8 are an error in SQL_ASCII');
 
 # 10,000 numbers of 131,072 digits in 90 kB
-is(sqlstate_of('utf8', q{SELECT hash_of(('[' || repeat('1e131071,', 10000) || '1]')::jsonb)}), '22003', 'long numbers are refused');
+is(outcome(q{SELECT hash_of(('[' || repeat('1e131071,', 10000) || '1]')::jsonb)}, database => 'utf8'), '22003', 'long numbers are refused');
 
-$node->stop;
 done_testing();

@@ -1,15 +1,12 @@
 # create_once() in deadlocks and under each isolation level: each command creates one
 # entity, however often it is repeated.
 
-use strict;
-use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 use Client;
 use List::Util qw(shuffle);
 use Orders;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Server;
 
 my $node = new_shop('contended');
 my $control = session();
@@ -82,7 +79,7 @@ sub contend
 		"$commands|$commands|$commands", "$isolation: each command made one order");
 	is( join(' ', sort { $a <=> $b } map { (keys %$_)[0] } values %told),
 		$control->ask('SELECT string_agg(id::text, $$ $$ ORDER BY id) FROM orders'), "$isolation: the clients got the ids of these orders");
-	is( join(' ', grep { !/^(40001|40P01)$/ } sort keys %{ $retries{$isolation} }), '', "$isolation: all errors can be retried");
+	is(join(' ', grep { !/^(40001|40P01)$/ } sort keys %{ $retries{$isolation} }), '', "$isolation: all errors can be retried");
 	$orders{$isolation} = $control->ask('SELECT count(*) FROM orders');
 	$_->{session}->quit for @clients;
 }
@@ -97,5 +94,4 @@ diag('figures: ' . join('; ', map {
 	  . join('', map { "$retries{$isolation}{$_} times $_, " } sort keys %{ $retries{$isolation} }) . "$orders{$isolation} orders"
 } 'READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE'));
 
-$node->stop;
 done_testing();

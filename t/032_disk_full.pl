@@ -3,17 +3,13 @@
 # disk space are still available. After that, nothing was repeated, nothing is
 # lost, and each command has made one order.
 
-use strict;
-use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 use SmallDisks (data => 160, wal => 40);
 use HandedOut;
 use MixedLoad;
 use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
-use Time::HiRes qw(usleep);
+use Server;
 
 my $disks = SmallDisks::folder() or plan skip_all => 'no disks can be mounted in a namespace of its own';
 
@@ -21,8 +17,7 @@ my $node = PostgreSQL::Test::Cluster->new('full');
 mkdir "$disks/data/pgdata", 0700 or die "mkdir: $!";
 symlink "$disks/data/pgdata", $node->data_dir or die "symlink: $!";
 $node->init(extra => [ '--waldir', "$disks/wal/pg_wal", '--wal-segsize', '1' ]);
-HandedOut::configure($node);
-$node->append_conf('postgresql.conf', q{
+$node->append_conf('postgresql.conf', $HandedOut::settings . q{
 restart_after_crash = on
 idgen.reserve_ahead = 2
 max_connections = 30
@@ -31,6 +26,7 @@ min_wal_size = 2MB
 max_wal_size = 10MB
 });
 $node->start;
+$node->safe_psql('postgres', 'CREATE EXTENSION idgen');
 
 my $load = MixedLoad->new($node);
 
@@ -46,33 +42,11 @@ sub fill_disk
 	close $file;
 }
 
-sub make_room
-{
-	my ($disk) = @_;
+sub make_room { unlink "$disks/$_[0]/filler" or die "unlink: $!" }
 
-	unlink "$disks/$disk/filler" or die "unlink: $!";
-}
+sub count_of { return $load->{errors}{ $_[0] } // 0 }
 
-sub errors
-{
-	my ($sqlstate) = @_;
-
-	return $load->{errors}{$sqlstate} // 0;
-}
-
-# Run the load until all kinds of clients got some more answers.
-sub work
-{
-	my ($answers) = @_;
-	my ($enough, $told, $commands) =
-	  ($load->answers + $answers, @{ $load->{reported} } + 20, keys(%{ $load->{entity_of} }) + 5);
-
-	$load->run_until(sub {
-		$load->answers >= $enough && @{ $load->{reported} } >= $told && keys %{ $load->{entity_of} } >= $commands;
-	});
-}
-
-work(300);
+$load->work(300);
 
 # --- The data ---------------------------------------------------------------
 
@@ -80,12 +54,12 @@ my $started = $node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()');
 
 for my $time (1 .. 3)
 {
-	my ($full, $taken) = (errors('53100'), $load->{taken});
+	my ($full, $taken) = (count_of('53100'), $load->{taken});
 
 	fill_disk('data');
-	$load->run_until(sub { errors('53100') >= $full + 50 && $load->{taken} >= $taken + 2000 });
+	$load->run_until(sub { count_of('53100') >= $full + 50 && $load->{taken} >= $taken + 2000 });
 	make_room('data');
-	work(200);
+	$load->work(200);
 	cmp_ok($load->{taken} - $taken, '>=', 2000, "time $time: without disk space for rows, identifiers are available");
 }
 is(join(' ', sort keys %{ $load->{errors} }), '53100', 'all errors are 53100');
@@ -106,16 +80,15 @@ for my $time (1 .. 3)
 	make_room('wal');
 
 	# by now it may have shut down for good
-	my $attempts = 10 * $PostgreSQL::Test::Utils::timeout_default;
 	$node->stop('immediate', fail_ok => 1);
-	usleep(100_000) until $node->start(fail_ok => 1) || $attempts-- <= 0;
-	work(200);
+	start_again($node);
+	$load->work(200);
 }
 
 is( join(' ', grep { !/^(53100|57P01|57P02|57P03|53300)$/ } sort keys %{ $load->{errors} }),
 	'', 'clients met no errors other than shutdown and refused connections');
 $load->check;
-diag('figures: full disks: data 3 times, ' . errors('53100') . ' errors; WAL 3 times; ' . $load->figures);
+diag('figures: full disks: data 3 times, ' . count_of('53100') . ' errors; WAL 3 times; ' . $load->figures);
 
 $node->stop;
 done_testing();

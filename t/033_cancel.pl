@@ -1,79 +1,27 @@
 # Each call that waits can be stopped: by a cancel, a timeout, the end of the
 # session, or the disappearance of the client. Afterwards the same call works in
 # the same session and in others.
-#
-# Calls that wait for other sessions: all that write or read the tickers,
-# create_once(), find_creation(), forget_creation(), forget_creation_of(),
-# purge_creations(), trim_creations(), create_id_domain(), parse_prefixed_id(),
-# sequence_comb(), index_report(). For the clock: snowflake(), trace_id(), js_id(),
-# uuid_v7_ordered(). Calls whose duration depends on their arguments: create_once()
-# with its request, purge_creations(), trim_creations(), has_command(),
-# remember_command(). All others take a short, bounded time.
 
-use strict;
-use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
-use Client;
 use Functions;
 use HandedOut;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
-use Time::HiRes qw(time usleep);
+use Server;
+use Time::HiRes qw(time);
 
-my $node = PostgreSQL::Test::Cluster->new('patient');
-$node->init;
-HandedOut::configure($node);
-$node->append_conf('postgresql.conf', "client_connection_check_interval = 100ms\n");
-$node->start;
+my $node = start_server('patient', $HandedOut::settings . "client_connection_check_interval = 100ms\n");
 my $has_advisor = Functions::install($node, 'postgres');
-$node->safe_psql(
-	'postgres', q{
+ask(q{
 	CREATE TABLE goods (id uuid PRIMARY KEY DEFAULT idgen.uuid_v7());
 	INSERT INTO goods SELECT FROM generate_series(1, 1000);
 	CREATE SEQUENCE blocks;
 	SELECT idgen.create_id_domain('account_id', 'acct')});
 
-my $control = Client->connect($node);
-my $other = Client->connect($node);
+my ($control, $other) = (session(), session());
 
-sub session
-{
-	my $session = Client->connect($node);
-
-	$session->wait and die 'no session';
-	return $session;
-}
-
-sub wait_until
-{
-	my ($query) = @_;
-	my $until = time + $PostgreSQL::Test::Utils::timeout_default;
-
-	while (time < $until)
-	{
-		return 1 if $control->ask($query) eq 't';
-		usleep(10_000);
-	}
-	die "never became true: $query";
-}
-
-my ($slowest, $slowest_name, $stops) = (0, '', 0);
-
-# Record the time from $since on, for the figures. That a call ended at all shows
-# that it was stopped, since the event that it waits for comes later.
-sub stopped
-{
-	my ($since, $name) = @_;
-	my $seconds = time - $since;
-
-	$stops++;
-	($slowest, $slowest_name) = ($seconds, $name) if $seconds > $slowest;
-}
-
-# Sessions make a call that waits, and are stopped in each way. In the end the
-# event occurs, and the session that was cancelled gets the result.
+# Sessions make a call that waits, and are stopped in each way: a call that ends was
+# stopped, since the event comes later. Then the session that was cancelled gets the
+# result.
 sub check_waiting
 {
 	my ($name, $call, $gives, %story) = @_;
@@ -92,39 +40,31 @@ sub check_waiting
 
 		$session->ask($settings);
 		$session->send($call);
-		wait_until("SELECT wait_event_type = '$event' FROM pg_stat_activity WHERE pid = $session->{pid}");
+		$control->poll_waiting($session, $event);
 		return $session;
 	};
 
 	my $cancelled = $start->(session());
-	my $since = time;
 	$control->ask("SELECT pg_cancel_backend($cancelled->{pid})");
 	is($cancelled->wait, '57014', "$name: can be cancelled");
-	stopped($since, "$name: can be cancelled");
 
 	for my $timeout ([ 'statement_timeout', '57014' ], $event eq 'Lock' ? [ 'lock_timeout', '55P03' ] : ())
 	{
 		my $impatient = session();
 
 		$impatient->ask("$settings; SET $timeout->[0] = '50ms'");
-		$since = time + 0.05;
 		is($impatient->ask($call), $timeout->[1], "$name: $timeout->[0] ends it");
-		stopped($since, "$name: $timeout->[0] ends it");
 		is($impatient->ask('SELECT idgen.uuid_version(idgen.uuid_v4())'), '4', "$name: the session continues");
 		$impatient->quit;
 	}
 
 	my $terminated = $start->(session());
-	$since = time;
 	$control->ask("SELECT pg_terminate_backend($terminated->{pid})");
 	is($terminated->wait, '57P01', "$name: can be terminated");
-	stopped($since, "$name: can be terminated");
 
 	my $vanished = $start->(session());
-	$since = time;
 	$vanished->disconnect;
-	wait_until("SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $vanished->{pid})");
-	stopped($since, "$name: the client is gone");
+	$control->poll("SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $vanished->{pid})");
 	pass("$name: the session ends when the client is gone");
 
 	$other->ask('ROLLBACK') if $story{blocked_by};
@@ -196,11 +136,9 @@ for my $generator ((map { "idgen.$_()" } @Functions::tickers), @Functions::indep
 
 	$busy->ask(q{SET idgen.max_ahead = '20000 d'});
 	$busy->send("SELECT count($generator) FROM (SELECT generate_series(1, 1000000000)) g");
-	wait_until("SELECT state = 'active' FROM pg_stat_activity WHERE pid = $busy->{pid} AND strpos(query, \$\$$generator\$\$) > 0");
-	my $since = time;
+	$control->poll("SELECT state = 'active' FROM pg_stat_activity WHERE pid = $busy->{pid} AND strpos(query, \$\$$generator\$\$) > 0");
 	$control->ask("SELECT pg_cancel_backend($busy->{pid})");
 	is($busy->wait, '57014', "$generator for many rows is cancelled");
-	stopped($since, "$generator for many rows is cancelled");
 	is($busy->ask("SELECT $generator IS NOT NULL"), 't', "$generator works in the same session");
 	$busy->quit;
 }
@@ -244,8 +182,7 @@ sub check_working
 	$session->quit;
 }
 
-$node->safe_psql(
-	'postgres', q{
+ask(q{
 	CREATE TABLE requests (request jsonb);
 	ALTER TABLE requests ALTER request SET STORAGE EXTERNAL;
 	INSERT INTO requests SELECT jsonb_agg(i) FROM generate_series(1, 3000000) i;
@@ -267,6 +204,4 @@ for my $call ('has_command(h, idgen.uuid_v4())', 'remember_command(h, idgen.uuid
 		qr/^(f|\{.+\})$/, "$call works");
 }
 
-diag(sprintf('figures: %d calls stopped, the slowest after %.2f seconds (%s)', $stops, $slowest, $slowest_name));
-$node->stop;
 done_testing();

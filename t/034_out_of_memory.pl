@@ -2,29 +2,19 @@
 # and with arguments of up to a gigabyte, the greatest size possible. Each time
 # the result is an error, never a crash, and the session continues.
 
-use strict;
-use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
-use Client;
 use Functions;
 use HandedOut;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Server;
 
 my $large = ($ENV{PG_TEST_EXTRA} // '') =~ /\bidgen_large\b/;
 my ($prlimit) = grep { -x } map { "$_/prlimit" } split(/:/, $ENV{PATH}), '/usr/bin', '/bin';
 plan skip_all => 'prlimit (util-linux) is not there' unless $prlimit && -r "/proc/$$/status";
 
-my $node = PostgreSQL::Test::Cluster->new('tight');
-$node->init;
-HandedOut::configure($node);
-$node->append_conf('postgresql.conf', "shared_buffers = 16MB\n");
-$node->start;
+my $node = start_server('tight', $HandedOut::settings . "shared_buffers = 16MB\n");
 my $has_advisor = Functions::install($node, 'postgres');
-$node->safe_psql(
-	'postgres', q{
+ask(q{
 	CREATE SEQUENCE blocks;
 	SELECT idgen.create_id_domain('account_id', 'acct');
 	CREATE TABLE goods (id uuid PRIMARY KEY DEFAULT idgen.uuid_v7());
@@ -34,18 +24,10 @@ $node->safe_psql(
 		FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('id', 'uuid_v7');
 	ANALYZE});
 # loading a library that does not fit into memory is not an error 53200
-my $load = $node->safe_psql('postgres', q{
+my $load = ask(q{
 	SELECT string_agg(DISTINCT format('LOAD %L', probin), '; ') FROM pg_proc
 	WHERE pronamespace = 'idgen'::regnamespace AND probin IS NOT NULL});
-my $started = $node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()');
-
-sub session
-{
-	my $session = Client->connect($node);
-
-	$session->wait and die 'no session';
-	return $session;
-}
+my $started = ask('SELECT pg_postmaster_start_time()');
 
 # Limit the address space of a session to its present size and the given number of
 # kilobytes, or remove the limit.
@@ -147,10 +129,10 @@ for my $name (sort keys %calls)
 cmp_ok(scalar(grep { $_ > 0 } values %out_of_memory), '>', 0, 'memory ran out: '
 	  . join(', ', map { "$_ $out_of_memory{$_} times" } sort keys %out_of_memory));
 is(join(' ', sort keys %states), '53200', 'all errors are 53200');
-is( $node->safe_psql('postgres', q{
+is( ask(q{
 		SELECT count(*), count(DISTINCT command_id), count(*) FILTER (WHERE ltrim(right(command_id::text, 12), '0') = to_hex(entity_number))
 		FROM idgen.creation_identifiers WHERE command_id::text LIKE 'c0%'}),
-	join('|', ($node->safe_psql('postgres', q{SELECT count(*) FROM idgen.creation_identifiers})) x 3), 'each command is recorded once, with its own entity');
+	join('|', (ask(q{SELECT count(*) FROM idgen.creation_identifiers})) x 3), 'each command is recorded once, with its own entity');
 
 # --- Many prepared statements -----------------------------------------------
 
@@ -169,7 +151,7 @@ while ($prepared < 100_000)
 cmp_ok($prepared, '>', 100, "$prepared statements were prepared");
 is($result, '53200', 'then memory ran out');
 $session->ask('DEALLOCATE ALL');
-is( $session->ask(q{SELECT created FROM idgen.create_once_bigint('c1000000-0000-4000-8000-000000000001', 1)}), 'f', 'after DEALLOCATE ALL the session continues');
+is($session->ask(q{SELECT created FROM idgen.create_once_bigint('c1000000-0000-4000-8000-000000000001', 1)}), 'f', 'after DEALLOCATE ALL the session continues');
 $session->quit;
 
 # --- The largest arguments --------------------------------------------------
@@ -198,8 +180,7 @@ my %texts = (
 my @texts = sort keys %texts;
 
 # One function makes the text and all calls.
-$node->safe_psql('postgres',
-	q{CREATE FUNCTION make_calls() RETURNS SETOF text LANGUAGE plpgsql AS $make_calls$
+ask(q{CREATE FUNCTION make_calls() RETURNS SETOF text LANGUAGE plpgsql AS $make_calls$
 	DECLARE
 		long text := repeat(repeat('a', 1048576), } . ($megabytes - 1) . q{) || repeat('a', 1048576 - 5);
 		result text;
@@ -220,9 +201,9 @@ my @answers = split /\n/, $session->ask('SELECT * FROM make_calls()');
 is($answers[$_] // 'none', $texts{$texts[$_]}, "$texts[$_], of $megabytes MB") for 0 .. $#texts;
 
 # A message quotes whole characters of a long text only.
-$node->safe_psql('postgres', q{CREATE DATABASE utf8 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0});
+ask(q{CREATE DATABASE utf8 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0});
 Functions::install($node, 'utf8');
-my $western = Client->connect($node, database => 'utf8');
+my $western = session(database => 'utf8');
 $western->ask('SET client_encoding = LATIN1');
 for my $call ('ticker_state(TEXT)', $has_advisor ? 'expected_key_cost(TEXT, 1, 1)' : (), 'uuid_from_base(TEXT, 62)', 'prefixed_id(TEXT)')
 {
@@ -233,7 +214,7 @@ for my $call ('ticker_state(TEXT)', $has_advisor ? 'expected_key_cost(TEXT, 1, 1
 $western->quit;
 
 # Bytes, arrays, names of commands, requests: a result, or an error of the server.
-sub outcome
+sub result
 {
 	my ($sql) = @_;
 	my $answer = $session->ask($sql);
@@ -249,28 +230,27 @@ for my $size (100, $large ? (250, 1000) : ())
 {
 	my $text = "repeat(repeat('a', 1048576), $size)";
 
-	is(outcome("SELECT idgen.object_id_timestamp($text)"), '22P02', "object_id_timestamp(), $size MB");
-	like(outcome(sprintf($create, ++$number, $text, 'NULL')), qr/^(t|53200|54000|XX000)$/, "create_once(), $size MB of command name");
-	like(outcome(sprintf($create, $number, $text, 'NULL')), qr/^(t|f|53200|54000|XX000)$/, 'and again');
-	like(outcome(sprintf($create, $number, q{'x'}, 'NULL')), qr/^(t|23514)$/, 'and with a short name');
-	like(outcome(sprintf($create, ++$number, q{'order'}, "to_jsonb($text)")), qr/^(t|53200|54000)$/, "create_once(), $size MB of request");
+	is(result("SELECT idgen.object_id_timestamp($text)"), '22P02', "object_id_timestamp(), $size MB");
+	like(result(sprintf($create, ++$number, $text, 'NULL')), qr/^(t|53200|54000|XX000)$/, "create_once(), $size MB of command name");
+	like(result(sprintf($create, $number, $text, 'NULL')), qr/^(t|f|53200|54000|XX000)$/, 'and again');
+	like(result(sprintf($create, $number, q{'x'}, 'NULL')), qr/^(t|23514)$/, 'and with a short name');
+	like(result(sprintf($create, ++$number, q{'order'}, "to_jsonb($text)")), qr/^(t|53200|54000)$/, "create_once(), $size MB of request");
 }
 for my $count (1_000_000, $large ? 60_000_000 : 8_000_000)
 {
 	my $history = "(SELECT array_fill(idgen.uuid_v4(), ARRAY[$count]) AS h OFFSET 0) s";
 
-	like(outcome("SELECT idgen.has_command(h, idgen.uuid_v4()) FROM $history"), qr/^(f|53200|54000)$/, "has_command(), $count commands");
-	like(outcome("SELECT array_length(idgen.remember_command(h, idgen.uuid_v4()), 1) FROM $history"),
+	like(result("SELECT idgen.has_command(h, idgen.uuid_v4()) FROM $history"), qr/^(f|53200|54000)$/, "has_command(), $count commands");
+	like(result("SELECT array_length(idgen.remember_command(h, idgen.uuid_v4()), 1) FROM $history"),
 		qr/^(20|53200|54000)$/, "remember_command(), $count commands");
-	like(outcome("SELECT array_length(idgen.remember_command(h, idgen.uuid_v4(), 2000000000), 1) FROM $history"),
+	like(result("SELECT array_length(idgen.remember_command(h, idgen.uuid_v4(), 2000000000), 1) FROM $history"),
 		qr/^(@{[$count + 1]}|53200|54000|XX000)$/, "remember_command() that keeps all of $count commands");
 }
 is($session->ask('SELECT created FROM idgen.create_once_bigint(idgen.uuid_v4(), 1)'), 't', 'the session continues');
 $session->quit;
 
-is($node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()'), $started, 'the server did not crash');
+is(ask('SELECT pg_postmaster_start_time()'), $started, 'the server did not crash');
 unlike(slurp_file($node->logfile), qr/PANIC|was terminated by signal/, 'no crash in the log');
 diag("figures: $refused calls ran out of memory, $answered did not; 0 crashes; " . @texts . " calls with $megabytes MB of text");
 
-$node->stop;
 done_testing();

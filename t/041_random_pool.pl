@@ -1,17 +1,11 @@
 # The pool of random bits, as seen in the memory of the server's processes: it is
 # erased as it is used, and never shared between processes.
 
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+use Server;
 
-my $node = PostgreSQL::Test::Cluster->new('secrets');
-$node->init;
-$node->append_conf('postgresql.conf', 'log_statement = none');
-$node->start;
-$node->safe_psql('postgres', 'CREATE EXTENSION idgen');
+my $node = start_server('secrets', 'log_statement = none');
 
 # The writable private memory of a process without its stack, as a list of
 # [first address, name of the mapping, bytes]
@@ -52,15 +46,9 @@ sub peek
 	return $bytes;
 }
 
-sub show
-{
-	return unpack('H*', peek(@_));
-}
+sub show { return unpack('H*', peek(@_)) }
 
-sub zeros
-{
-	return '00' x $_[0];
-}
+sub zeros { return '00' x $_[0] }
 
 sub poke
 {
@@ -110,22 +98,16 @@ sub pool_values
 my $make = 'SELECT idgen.uuid_v4() FROM generate_series';
 my $pool_size = 512;
 
-sub session
-{
-	my $session = $node->background_psql('postgres');
-
-	return ($session, $session->query_safe('SELECT pg_backend_pid()'));
-}
-
-my ($session, $pid) = session();
-$session->query_safe('SELECT idgen.uuid_v4()');
+my $session = session();
+my $pid = $session->{pid};
+$session->ask('SELECT idgen.uuid_v4()');
 my @before = private_memory($pid);
 
 SKIP:
 {
 	skip "the memory of the server's processes cannot be read here", 1 if !grep { length $_->[2] } @before;
 
-	my @made = split /\n/, $session->query_safe("$make(1, 60)");
+	my @made = split /\n/, $session->ask("$make(1, 60)");
 	my @after = private_memory($pid);
 	my ($one, $two) = map { (places($_, @before))[0] } pool_values($made[0]);
 	$second_first = defined $one && defined $two && $two < $one;
@@ -143,12 +125,12 @@ SKIP:
 	is(scalar(grep { places($_, @before) == 1 } unpack '(a8)*', $rest), $pool_size - 122, 'the unused values are unchanged');
 
 	# The rest of the pool is used before it is refilled.
-	@made = split /\n/, $session->query_safe("$make(1, 195)");
+	@made = split /\n/, $session->ask("$make(1, 195)");
 	is_deeply([ map { unpack 'H*', $_ } map { pool_values($_) } @made ],
 		[ map { unpack 'H*', substr($rest, 8 * $_ + $little_endian, 7) } 0 .. 389 ],
 		'the unused values are used next, to the last one');
 	is(show($pid, $pool, $pool_size * 8), zeros($pool_size * 8), 'then the pool contains zeros only');
-	$session->query_safe('SELECT idgen.uuid_v4()');
+	$session->ask('SELECT idgen.uuid_v4()');
 	my $second = peek($pid, $pool, $pool_size * 8);
 	is(unpack('H*', substr($second, 0, 16)), zeros(16), 'the next identifier takes two values of a new pool');
 	is(scalar(grep { $_ } unpack('Q*', $second)), $pool_size - 2, 'the rest of the new pool is filled');
@@ -169,7 +151,7 @@ SKIP:
 		my $owner = $pool + $symbol{pool_owner} - $symbol{pool};
 		is(unpack('i', peek($pid, $owner, 4)), $pid, 'the owner of the pool is the process');
 		poke($pid, $owner, pack('i', 1));
-		@made = split /\n/, $session->query_safe("$make(1, 5)");
+		@made = split /\n/, $session->ask("$make(1, 5)");
 		my @unused = map { substr($second, 8 * $_ + $little_endian, 7) } 2 .. $pool_size - 1;
 		my %unused = map { $_ => 1 } @unused;
 		is(scalar(grep { $unused{$_} } map { pool_values($_) } @made), 0, 'values of a pool of another process are not used');
@@ -182,27 +164,26 @@ SKIP:
 	# Loaded by the postmaster, the pool has the same address in all processes.
 	$node->append_conf('postgresql.conf', "shared_preload_libraries = 'idgen'");
 	$node->restart;
-	($session, $pid) = session();
-	my ($other, $other_pid) = session();
-	my ($idle, $idle_pid) = session();
+	$session = session();
+	$pid = $session->{pid};
+	my ($other, $idle) = (session(), session());
 	my $postmaster = (split /\n/, slurp_file($node->data_dir . '/postmaster.pid'))[0];
 
-	$session->query_safe('SELECT idgen.uuid_v4()');
+	$session->ask('SELECT idgen.uuid_v4()');
 	@before = private_memory($pid);
-	my ($value) = pool_values($session->query_safe('SELECT idgen.uuid_v4()'));
+	my ($value) = pool_values($session->ask('SELECT idgen.uuid_v4()'));
 	$pool = (places($value, @before))[0] - $little_endian - 2 * 8;
-	$other->query_safe($_) for "$make(1, 2)";
+	$other->ask($_) for "$make(1, 2)";
 
-	my @pools = map { peek($_, $pool, $pool_size * 8) } $pid, $other_pid;
+	my @pools = map { peek($_, $pool, $pool_size * 8) } $pid, $other->{pid};
 	is(scalar(grep { $_ } unpack('Q*', $_)), $pool_size - 4, 'shared_preload_libraries: a session has a pool') for @pools;
 	my %first_pool = map { $_ => 1 } unpack('(a8)*', substr($pools[0], 4 * 8));
 	is(scalar keys %first_pool, $pool_size - 4, 'shared_preload_libraries: its values differ');
 	is(scalar(grep { $first_pool{$_} } unpack('(a8)*', substr($pools[1], 4 * 8))), 0, 'shared_preload_libraries: another session has other values');
-	is(show($idle_pid, $pool, $pool_size * 8), zeros($pool_size * 8), 'shared_preload_libraries: a session that made no identifier has no pool');
+	is(show($idle->{pid}, $pool, $pool_size * 8), zeros($pool_size * 8), 'shared_preload_libraries: a session that made no identifier has no pool');
 	is(show($postmaster, $pool, $pool_size * 8), zeros($pool_size * 8), 'shared_preload_libraries: the postmaster has no pool');
 	$_->quit for $other, $idle;
 }
 
 $session->quit;
-$node->stop;
 done_testing();

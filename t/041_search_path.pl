@@ -1,18 +1,12 @@
 # Which roles may call each function, and that a search_path with objects of the
 # same names does not change what a function does.
 
-use strict;
-use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 use Functions;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Server;
 
-my $node = PostgreSQL::Test::Cluster->new('secrets');
-$node->init;
-$node->append_conf('postgresql.conf', q{
+my $node = init_server('secrets', q{
 idgen.node_id = 1
 idgen.launch_id = 1
 log_statement = none
@@ -50,13 +44,6 @@ sub results
 	}
 	is(scalar keys %result, scalar keys %statements, 'each statement has a result') or diag($errors);
 	return %result;
-}
-
-sub ask
-{
-	my ($query) = @_;
-
-	return $node->safe_psql('postgres', $query);
 }
 
 Functions::install($node, 'postgres');
@@ -104,9 +91,7 @@ is( ask(q{SELECT count(*) FROM pg_proc
 	scalar(grep { $_ eq 'trigger' } values %kind),
 	'functions for the server only have argument or result types that SQL cannot use');
 
-# ---------------------------------------------------------------------------
-# A search_path with objects of the same names
-# ---------------------------------------------------------------------------
+# --- A search_path with objects of the same names -----------------------------
 
 is( ask(q{SELECT count(*) FROM pg_proc
 		  WHERE pronamespace = 'idgen'::regnamespace AND prosecdef
@@ -218,26 +203,33 @@ my %more = (
 	'purge' => "SELECT * FROM idgen.create_once_bigint($v1, 1); SELECT * FROM idgen.purge_creations('0')",
 	'trim' => "SELECT * FROM idgen.create_once_bigint($v1, 1); SELECT * FROM idgen.trim_creations(0)");
 
-my %expected = results($superuser, 'SELECT 1', %statement, %more);
-ask('ALTER SEQUENCE hostile.used RESTART');
-my %got = results($superuser, $hostile, %statement, %more);
 my %volatile = map { $_ => 1 } split /\n/, ask(q{
 	SELECT DISTINCT proname FROM pg_proc WHERE pronamespace = 'idgen'::regnamespace AND provolatile = 'v'});
 
-for my $name (sort keys %expected)
+# Statements have the same results with hostile objects on the search_path as without.
+sub check_same
 {
-	my ($function) = $name =~ /^(\w+)/;
-	my ($expected, $got) = ($expected{$name}, $got{$name});
+	my ($edition, %statements) = @_;
+	my %expected = results($superuser, 'SELECT 1', %statements);
+	my %got = results($superuser, $hostile, %statements);
 
-	# results that differ from call to call: compare their form
-	if ($volatile{$function} && $kind{$name} !~ $restricted || $name =~ /^(default|view)/ || $name eq 'find_creation(uuid)')
+	for my $name (sort keys %expected)
 	{
-		s/(?<![\w-])-?\d[\d.]*e[-+]\d+(?![\w-])|-?[0-9a-zA-Z.]+/x/g for $expected, $got;
+		my ($function) = $name =~ /^(\w+)/;
+		my ($expected, $got) = ($expected{$name}, $got{$name});
+
+		# results that differ from call to call: compare their form
+		if ($volatile{$function} && $kind{$name} !~ $restricted || $name =~ /^(default|view)/ || $name eq 'find_creation(uuid)')
+		{
+			s/(?<![\w-])-?\d[\d.]*e[-+]\d+(?![\w-])|-?[0-9a-zA-Z.]+/x/g for $expected, $got;
+		}
+		unlike($expected{$name}, qr/^\w{5}\z/, "$edition$name: returns a result");
+		is($got, $expected, "$edition$name: same result with hostile objects on the search_path");
 	}
-	unlike($expected{$name}, qr/^\w{5}\z/, "$name: returns a result");
-	is($got, $expected, "$name: same result with hostile objects on the search_path");
+	is(ask('SELECT is_called FROM hostile.used'), 'f', "${edition}no hostile object was used");
 }
-is(ask('SELECT is_called FROM hostile.used'), 'f', 'no hostile object was used');
+ask('ALTER SEQUENCE hostile.used RESTART');
+check_same('', %statement, %more);
 
 # CREATE EXTENSION uses none of the hostile objects either.
 my $has_own_advisor = ask(q{SELECT count(*) FROM pg_extension WHERE extname = 'idgen_advisor'});
@@ -253,7 +245,7 @@ is( ask(q{SELECT count(*) FROM pg_depend d JOIN pg_depend e ON d.classid = e.cla
 				(SELECT oid FROM pg_type WHERE typnamespace::regnamespace::text ~ '^(hostile|pg_temp)'))}),
 	'0', 'the extension depends on no hostile object');
 is(ask('SELECT is_called FROM hostile.used'), 'f', 'CREATE EXTENSION used no hostile object');
-%got = results('stranger', 'SELECT 1', 'uuid_version' => "SELECT idgen.uuid_version($v4)");
+my %got = results('stranger', 'SELECT 1', 'uuid_version' => "SELECT idgen.uuid_version($v4)");
 is($got{uuid_version}, "4\n", 'the extension works after that');
 
 # Nor does the portable edition, when it is installed and when it is called.
@@ -264,21 +256,6 @@ my %in_portable = map { $_ => 1 } split /\n/, ask(q{SELECT proname FROM pg_proc 
 my %portable = map { $_ => $statement{$_} } grep { /^(\w+)/ && $in_portable{$1} } keys %statement;
 $portable{$_} = $more{$_} for 'default argument', 'replay', 'forget', 'purge', 'trim';
 s/run_length => \d+|'30 seconds', 3, 100/'30 seconds', 3/ for values %portable;
-%expected = results($superuser, 'SELECT 1', %portable);
-%got = results($superuser, $hostile, %portable);
-for my $name (sort keys %expected)
-{
-	my ($function) = $name =~ /^(\w+)/;
-	my ($expected, $got) = ($expected{$name}, $got{$name});
+check_same('portable ', %portable);
 
-	if ($volatile{$function} && $kind{$name} !~ $restricted || $name =~ /^default/ || $name eq 'find_creation(uuid)')
-	{
-		s/(?<![\w-])-?\d[\d.]*e[-+]\d+(?![\w-])|-?[0-9a-zA-Z.]+/x/g for $expected, $got;
-	}
-	unlike($expected{$name}, qr/^\w{5}\z/, "portable $name: returns a result");
-	is($got, $expected, "portable $name: same result with hostile objects on the search_path");
-}
-is(ask('SELECT is_called FROM hostile.used'), 'f', 'the portable edition used no hostile object');
-
-$node->stop;
 done_testing();

@@ -1,29 +1,16 @@
 # CREATE EXTENSION rejects a schema "idgen" that exists, of any owner and in
 # whichever transaction, so that a role cannot place a function of its own there.
 
-use strict;
-use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Roles;
-use Test::More;
+use Server;
 
-my $node = PostgreSQL::Test::Cluster->new('premade');
-$node->init;
-$node->start;
+my $node = start_server('premade');
 
-my $superuser = $node->safe_psql('postgres', 'SELECT current_user');
-create_roles($node);
-new_database($node, 'premade');
+my $superuser = ask('SELECT current_user');
+ask('CREATE ROLE installer LOGIN; CREATE DATABASE premade; GRANT CREATE ON DATABASE premade TO installer');
 
-sub as
-{
-	my ($role, $query) = @_;
-
-	return as_role($node, $role, 'premade', $query);
-}
+sub as { return outcome($_[1], user => $_[0], database => 'premade') }
 
 # The installer tries to get a function into the schema that matches a superuser's
 # call better than the extension's own.
@@ -43,7 +30,7 @@ sub check_no_trap
 	is( $node->safe_psql('premade', q{SELECT count(*) FILTER (WHERE proname = 'trim_creations'), count(*) FILTER (WHERE pg_get_userbyid(proowner) = 'installer')
 			FROM pg_proc WHERE pronamespace = 'idgen'::regnamespace}),
 		'1|0', "$when: the function is the extension's own");
-	is( $node->safe_psql('premade', q{SELECT rolsuper FROM pg_roles WHERE rolname = 'installer'}), 'f', "$when: the installer is not a superuser");
+	is($node->safe_psql('premade', q{SELECT rolsuper FROM pg_roles WHERE rolname = 'installer'}), 'f', "$when: the installer is not a superuser");
 	$node->safe_psql('premade', 'ALTER ROLE installer NOSUPERUSER; DROP EXTENSION idgen CASCADE');
 }
 
@@ -88,5 +75,4 @@ is(as('installer', $overload), '42501', 'nor can the installer create a function
 check_no_trap('installed by a superuser');
 
 $attacker->quit;
-$node->stop;
 done_testing();

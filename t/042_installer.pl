@@ -2,30 +2,19 @@
 # the extension and grant rights on it, but cannot make other roles run its code:
 # it owns neither the tables, nor the sequences, nor the view, nor the schema.
 
-use strict;
-use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 use Functions;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Roles;
-use Test::More;
+use InUse;
+use Server;
 
-my $node = PostgreSQL::Test::Cluster->new('installer');
-$node->init;
-$node->start;
+my $node = start_server('installer');
 
-my $superuser = $node->safe_psql('postgres', 'SELECT current_user');
+my $superuser = ask('SELECT current_user');
 
-create_roles($node);
+ask("CREATE ROLE $_ LOGIN") for qw(installer application stranger);
 
-sub as
-{
-	my ($role, $database, $query) = @_;
-
-	return as_role($node, $role, $database, $query);
-}
+sub as { my ($role, $database, $query) = @_; return outcome($query, user => $role, database => $database) }
 
 my $command = q{'c0000000-0000-4000-8000-00000000000a'};
 my $entity = q{'e0000000-0000-4000-8000-00000000000a'::uuid};
@@ -34,7 +23,7 @@ my @sequences = map { "${_}_ticker" } @Functions::tickers;
 
 # --- Ownership ---------------------------------------------------------------
 
-new_database($node, 'shop');
+ask('CREATE DATABASE shop; GRANT CREATE ON DATABASE shop TO installer');
 is(as('installer', 'shop', 'CREATE EXTENSION idgen'), '', 'a role with CREATE on the database can create the extension');
 is( $node->safe_psql('shop', q{
 		SELECT DISTINCT pg_get_userbyid(relowner) FROM pg_class WHERE relnamespace = 'idgen'::regnamespace
@@ -48,7 +37,7 @@ is( $node->safe_psql('shop', q{
 		WHERE relnamespace = 'idgen'::regnamespace AND grantee = 'installer'::regrole GROUP BY 1 ORDER BY 1}),
 	"S|SELECT* UPDATE*\nr|DELETE* INSERT* SELECT* TRUNCATE* UPDATE*",
 	'the installer has rights with grant option');
-is( $node->safe_psql('shop', q{SELECT count(*) FROM pg_default_acl}), '0', 'no default privileges remain');
+is($node->safe_psql('shop', q{SELECT count(*) FROM pg_default_acl}), '0', 'no default privileges remain');
 is( $node->safe_psql('shop', q{SELECT reloptions FROM pg_class WHERE oid = 'idgen.creation_identifiers'::regclass}),
 	'{autovacuum_vacuum_scale_factor=0.02}', 'creation_identifiers has its autovacuum setting');
 
@@ -172,32 +161,9 @@ is( as('installer', 'shop', q{
 		GRANT SELECT (prefix, domain) ON idgen.id_prefixes TO application;
 		GRANT SELECT, UPDATE ON idgen.snowflake_ticker TO application}),
 	'', 'the installer can grant rights');
-sub uses_grants
-{
-	my ($database, $when) = @_;
 
-	for my $call (
-		'SELECT created FROM idgen.create_once_bigint(idgen.uuid_v4(), 1)',
-		"SELECT NOT created FROM idgen.create_once($command, $entity)",
-		'SELECT idgen.purge_creations() = 0',
-		q{SELECT domain IS NOT NULL FROM idgen.parse_prefixed_id('inv_1')},
-		q{SELECT setval('idgen.snowflake_ticker', last_value) > 0 FROM idgen.snowflake_ticker})
-	{
-		is(as('application', $database, $call), 't', "$when, a role with grants can run: $call");
-	}
-	is(as('application', $database, 'TRUNCATE idgen.creation_identifiers'), '42501', "$when, TRUNCATE is rejected");
-	is(as('stranger', $database, "SELECT idgen.create_once($command, $entity)"), '42501', "$when, a role without grants is rejected");
-}
-
-my $rights = q{
-	SELECT relname, '', a.grantor::regrole, a.grantee::regrole, a.privilege_type, a.is_grantable
-	FROM pg_class, aclexplode(relacl) a WHERE relnamespace = 'idgen'::regnamespace
-	UNION ALL
-	SELECT relname, attname, a.grantor::regrole, a.grantee::regrole, a.privilege_type, a.is_grantable
-	FROM pg_class c JOIN pg_attribute ON attrelid = c.oid, aclexplode(attacl) a WHERE relnamespace = 'idgen'::regnamespace
-	ORDER BY 1, 2, 3, 4, 5};
 $node->safe_psql('shop', 'DROP DOMAIN account_id');
-my $rights_before = $node->safe_psql('shop', $rights);
+my $rights_before = $node->safe_psql('shop', $InUse::rights);
 
 # --- DROP and CREATE EXTENSION -----------------------------------------------
 
@@ -211,7 +177,7 @@ is($node->safe_psql('shop', q{SELECT count(*) FROM pg_namespace WHERE nspname = 
 is(as('stranger', 'shop', 'ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO PUBLIC'), '', 'another role has default privileges');
 is(as('installer', 'shop', 'CREATE EXTENSION idgen'), '', 'the installer can create the extension again');
 is($node->safe_psql('shop', $schema), $schema_made, 'the schema has the same owner and rights');
-is( $node->safe_psql('shop', $rights), $rights_before =~ s/^\w+\|\w*\|installer\|.*\n?//gmr, 'the installer has the same rights');
+is($node->safe_psql('shop', $InUse::rights), $rights_before =~ s/^\w+\|\w*\|installer\|.*\n?//gmr, 'the installer has the same rights');
 is(as('installer', 'shop', "SELECT created FROM idgen.create_once($command, $entity)"), 't', 'the installer can call create_once()');
 is(as('stranger', 'shop', "SELECT idgen.create_once($command, $entity)"), '42501', 'alone');
 
@@ -223,5 +189,4 @@ is($node->safe_psql('shop', q{SELECT count(*) FROM pg_class WHERE relnamespace =
 is(as($superuser, 'shop', 'DROP EXTENSION idgen; CREATE EXTENSION idgen SCHEMA public'), '0A000', 'another schema is rejected');
 is(as($superuser, 'shop', 'CREATE EXTENSION idgen; ALTER EXTENSION idgen SET SCHEMA public'), '0A000', 'also later');
 
-$node->stop;
 done_testing();

@@ -1,30 +1,27 @@
 # Dumps by a superuser and by the role that installed the extension are restored by
 # either, with the contents of the tables, the high-water marks and the rights.
 
-use strict;
-use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 use Functions;
+use InUse;
 use IPC::Run;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Roles;
-use Test::More;
+use Server;
 
-my $node = PostgreSQL::Test::Cluster->new('restore');
-$node->init;
-$node->start;
+my $node = start_server('restore');
 
-my $superuser = $node->safe_psql('postgres', 'SELECT current_user');
+my $superuser = ask('SELECT current_user');
 my $backup = $node->backup_dir;
-create_roles($node);
+ask("CREATE ROLE $_ LOGIN") for qw(installer application stranger);
 
-sub as
+sub as { my ($role, $database, $query) = @_; return outcome($query, user => $role, database => $database) }
+
+# A database in which the installer may create the extension
+sub new_database
 {
-	my ($role, $database, $query) = @_;
+	my ($database) = @_;
 
-	return as_role($node, $role, $database, $query);
+	ask("CREATE DATABASE $database; GRANT CREATE ON DATABASE $database TO installer");
 }
 
 # The error messages of a program without hints and positions: each message once,
@@ -44,7 +41,7 @@ my $command = q{'c0000000-0000-4000-8000-00000000000a'};
 my $entity = q{'e0000000-0000-4000-8000-00000000000a'::uuid};
 my @sequences = map { "${_}_ticker" } @Functions::tickers;
 
-new_database($node, 'shop');
+new_database('shop');
 is( as('installer', 'shop', qq{
 		CREATE EXTENSION idgen;
 		CREATE SCHEMA hers;
@@ -79,15 +76,8 @@ my $contents = q{
 	SELECT command_id, entity_id, entity_number FROM idgen.creation_identifiers ORDER BY 1;
 	SELECT prefix, domain FROM idgen.id_prefixes ORDER BY 1;
 	SELECT layout, reserved_value FROM idgen.tickers ORDER BY 1};
-my $rights = q{
-	SELECT relname, '', a.grantor::regrole, a.grantee::regrole, a.privilege_type, a.is_grantable
-	FROM pg_class, aclexplode(relacl) a WHERE relnamespace = 'idgen'::regnamespace
-	UNION ALL
-	SELECT relname, attname, a.grantor::regrole, a.grantee::regrole, a.privilege_type, a.is_grantable
-	FROM pg_class c JOIN pg_attribute ON attrelid = c.oid, aclexplode(attacl) a WHERE relnamespace = 'idgen'::regnamespace
-	ORDER BY 1, 2, 3, 4, 5};
 my $contents_before = $node->safe_psql('shop', $contents);
-my $rights_before = $node->safe_psql('shop', $rights);
+my $rights_before = $node->safe_psql('shop', $InUse::rights);
 
 for my $role ($superuser, 'installer')
 {
@@ -113,7 +103,7 @@ sub is_restored
 	my ($database, $when) = @_;
 
 	is($node->safe_psql($database, $contents), $contents_before, "$when, the contents are the same");
-	is($node->safe_psql($database, $rights), $rights_before, "$when, the rights are the same");
+	is($node->safe_psql($database, $InUse::rights), $rights_before, "$when, the rights are the same");
 	uses_grants($database, $when);
 	$node->safe_psql($database, 'TRUNCATE idgen.creation_identifiers');
 }
@@ -123,7 +113,7 @@ for my $dump ("$superuser.plain", "$superuser.custom", 'installer.plain', 'insta
 {
 	my $database = $dump =~ s/\W/_/gr;
 
-	new_database($node, $database);
+	new_database($database);
 	is(restore($superuser, $database, $dump), '', "a superuser restores $dump without errors");
 	is_restored($database, "restored from $dump");
 	next if $dump =~ /plain$/;
@@ -149,7 +139,7 @@ for my $case (
 	my $database = "by_installer_" . $what =~ s/\W/_/gr;
 	my $others = qr/^\w+\|\w*\|installer\|application\|.*\n?/m;
 
-	new_database($node, $database);
+	new_database($database);
 	$node->safe_psql($database, 'GRANT CREATE ON SCHEMA public TO installer');
 	is(restore('installer', $database, $dump, @$options), $errors, "the installer restores $what, with the documented errors");
 	if ($dump =~ /plain$/)
@@ -158,11 +148,10 @@ for my $case (
 		next;
 	}
 	is($node->safe_psql($database, $contents), $contents_before, "$what: the contents are the same");
-	is($node->safe_psql($database, $rights) =~ s/$others//gr, $rights_before =~ s/$others//gr, "$what: the installer's rights are the same");
+	is($node->safe_psql($database, $InUse::rights) =~ s/$others//gr, $rights_before =~ s/$others//gr, "$what: the installer's rights are the same");
 
 	is(restore('installer', $database, $dump, '--clean', @$options), $errors, "$what, over itself, likewise");
 	is($node->safe_psql($database, $contents), $contents_before, "$what, over itself: the contents are the same");
 }
 
-$node->stop;
 done_testing();

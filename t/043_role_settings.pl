@@ -2,33 +2,20 @@
 # loaded, when it is loaded, or when the postmaster has loaded it. (What a role set
 # before the library is loaded: 043_settings.pl.)
 
-use strict;
-use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Roles;
-use Test::More;
+use Server;
 
-my $node = PostgreSQL::Test::Cluster->new('role_settings');
-$node->init;
-$node->start;
-my $superuser = $node->safe_psql('postgres', 'SELECT current_user');
-$node->safe_psql(
-	'postgres', q{
+my $node = start_server('role_settings');
+my $superuser = ask('SELECT current_user');
+ask(q{
 	CREATE ROLE application LOGIN;
 	CREATE ROLE operator LOGIN;
-	GRANT SET ON PARAMETER idgen.node_id TO operator});
-$node->safe_psql('postgres', 'CREATE DATABASE own OWNER application');
+	GRANT SET ON PARAMETER idgen.node_id TO operator;
+	CREATE DATABASE own OWNER application});
 $node->safe_psql('own', 'CREATE EXTENSION idgen');
 
-sub as
-{
-	my ($role, $query, $options) = @_;
-
-	return as_role($node, $role, 'own', $query, $options);
-}
+sub as { return outcome($_[1], user => $_[0], options => $_[2], database => 'own') }
 
 my $load = 'DO $$ BEGIN PERFORM idgen.uuid_v4(); END $$';
 my %settings = ('idgen.node_id' => 7, 'idgen.launch_id' => 7, 'idgen.max_ahead' => 77, 'idgen.reserve_ahead' => 77);
@@ -76,5 +63,4 @@ for my $loaded ('not loaded', 'loaded', 'loaded by the postmaster')
 	is($node->safe_psql('own', 'SELECT count(*) FROM pg_db_role_setting'), '0', "$loaded: no setting was stored");
 }
 
-$node->stop;
 done_testing();

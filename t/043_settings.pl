@@ -3,24 +3,15 @@
 # so that a built-in default cannot replace the administrator's value; values set
 # with the right take effect.
 
-use strict;
-use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 use Client;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Server;
 
 my %in_file = ('idgen.node_id' => 7, 'idgen.launch_id' => 42, 'idgen.max_ahead' => '2d', 'idgen.reserve_ahead' => '30s');
 
-my $node = PostgreSQL::Test::Cluster->new('settings');
-$node->init;
-$node->append_conf('postgresql.conf', join('', map { "$_ = $in_file{$_}\n" } sort keys %in_file));
-$node->start;
-$node->safe_psql(
-	'postgres', q{
-	CREATE EXTENSION idgen;
+my $node = start_server('settings', join('', map { "$_ = $in_file{$_}\n" } sort keys %in_file));
+ask(q{
 	CREATE ROLE application LOGIN;
 	CREATE ROLE batch LOGIN;
 	GRANT SET ON PARAMETER idgen.node_id TO batch;
@@ -61,7 +52,7 @@ sub answer
 
 # --- Set without the right --------------------------------------------------
 
-my @settings = split /\n/, $node->safe_psql('postgres', "$load \\g /dev/null\n" . q{SELECT name FROM pg_settings WHERE name LIKE 'idgen.%' ORDER BY 1});
+my @settings = split /\n/, ask("$load \\g /dev/null\n" . q{SELECT name FROM pg_settings WHERE name LIKE 'idgen.%' ORDER BY 1});
 my %default = map { $_ => answer('application', '', $load, "SHOW $_") } @settings;
 cmp_ok(scalar @settings, '>=', 5, 'these are the settings: ' . join(' ', @settings));
 is($default{'idgen.node_id'}, 7, 'a session has the value of postgresql.conf');
@@ -97,17 +88,12 @@ is(answer('application', '', 'SELECT with_setting()', $load, 'SHOW idgen.node_id
 is(answer('superuser', '', 'SELECT with_setting()', 'SHOW idgen.node_id'), 7, 'accepted in a SET clause when a superuser calls the function');
 is(answer('batch', '-c idgen.launch_id=1', $load), '42501', 'the right to set one parameter does not extend to another');
 
-my $errors;
-{
-	local $ENV{PGOPTIONS} = '-c idgen.node_id=1';
-	$node->psql('postgres', $load, stderr => \$errors, extra_params => [ '--username', 'application' ]);
-}
-like($errors, qr/^psql:<stdin>:1: ERROR:  permission denied to set parameter "idgen.node_id"\nDETAIL:  .*\nHINT:  .*reconnect/, 'the hint says what to do');
+like(errors($load, user => 'application', options => '-c idgen.node_id=1'), qr/^psql:<stdin>:1: ERROR:  42501: permission denied to set parameter "idgen.node_id"\nDETAIL:  .*\nHINT:  .*reconnect/, 'the hint says what to do');
 
-$node->safe_psql('postgres', q{ALTER ROLE application SET session_preload_libraries = 'idgen'});
+ask(q{ALTER ROLE application SET session_preload_libraries = 'idgen'});
 is(answer('application', '-c idgen.node_id=1', 'SELECT 1'), '42501', 'with session_preload_libraries, the connection is rejected');
 is(answer('application', '', 'SHOW idgen.node_id'), 7, 'with session_preload_libraries, a connection without the option is accepted');
-$node->safe_psql('postgres', q{ALTER ROLE application RESET session_preload_libraries});
+ask(q{ALTER ROLE application RESET session_preload_libraries});
 
 # If the leader has the library, a worker loads it before it takes over the leader's
 # settings, otherwise after that. The leader loads it during the parallel operation
@@ -121,10 +107,8 @@ sub is_in_worker
 		my $client = connected($role, $options);
 		my $place = $first =~ /^SET/ ? 'its leader' : 'a worker';
 
-		$client->ask($_) for @statements, $first,
-		  'SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET parallel_leader_participation = off';
-		my $leader = $client->ask('SELECT pg_backend_pid()');
-		is( $client->ask("SELECT DISTINCT setting FROM (SELECT setting_in('idgen.node_id', $leader) AS setting FROM source OFFSET 0) s"),
+		$client->ask($_) for @statements, $first, $Server::in_parallel;
+		is( $client->ask("SELECT DISTINCT setting FROM (SELECT setting_in('idgen.node_id', $client->{pid}) AS setting FROM source OFFSET 0) s"),
 			$expected eq '42501' ? $expected : "$expected in $place",
 			"$title: in a parallel operation, after $first");
 		is($client->ask('SHOW idgen.node_id'), $expected, "$title: the same after the parallel operation") if $expected ne '42501';
@@ -145,12 +129,12 @@ is(answer('application', '-c idgen.nothing=1', $load, 'SHOW idgen.node_id'), 7, 
 
 for my $place ('DATABASE postgres', 'ROLE application', 'ROLE application IN DATABASE postgres')
 {
-	$node->safe_psql('postgres', "ALTER $place SET idgen.node_id = 9");
+	ask("ALTER $place SET idgen.node_id = 9");
 	is(answer('application', '', $load, 'SHOW idgen.node_id'), 9, "ALTER $place");
 	is(answer('application', '-c idgen.node_id=1', $load), '42501', "ALTER $place: not reverted");
 	is(answer('application', '-c idgen.nothing=1', $load, 'SHOW idgen.node_id'), 9, "ALTER $place: beside an unknown parameter");
 	is_in_worker('application', '', 9, "ALTER $place");
-	$node->safe_psql('postgres', "ALTER $place RESET idgen.node_id");
+	ask("ALTER $place RESET idgen.node_id");
 }
 
 # --- Parallel workers -------------------------------------------------------
@@ -166,13 +150,13 @@ is_in_worker('application', '-c idgen.node_id=1', '42501', q{a plain role's opti
 # operation.
 for my $name (grep { $_ ne 'idgen.mask_key_file' } @settings)	# which is set in files only
 {
-	$node->safe_psql('postgres', "ALTER DATABASE postgres SET $name = 20");
+	ask("ALTER DATABASE postgres SET $name = 20");
 	like( answer(
 			'application', '',
-			'SET max_parallel_workers = 0; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0',
+			in_parallel('SET max_parallel_workers = 0; SET parallel_leader_participation = on'),
 			q{SELECT count(setting_in('application_name', 0)) FROM source}, "SHOW $name"),
 		qr/^20s?$/, "$name: not reverted by a parallel query");
-	$node->safe_psql('postgres', "ALTER DATABASE postgres RESET $name");
+	ask("ALTER DATABASE postgres RESET $name");
 }
 
 # --- A preloaded library ----------------------------------------------------
@@ -182,5 +166,4 @@ $node->restart;
 is(answer('application', '-c idgen.node_id=1', 'SELECT 1'), '42501', 'a preloaded library rejects a setting without the right');
 is(answer('application', '', 'SHOW idgen.node_id'), 7, 'a session without it has the value of postgresql.conf');
 
-$node->stop;
 done_testing();

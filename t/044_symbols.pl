@@ -2,22 +2,17 @@
 # exported name can clash with one of another library. The libraries export the
 # SQL functions and the symbols that the server looks up, and no others.
 
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+use Server;
 
-my $node = PostgreSQL::Test::Cluster->new('symbols');
-$node->init;
-$node->start;
-$node->safe_psql('postgres', 'CREATE EXTENSION idgen_advisor CASCADE');
+my $node = start_server('symbols');
+ask('CREATE EXTENSION idgen_advisor CASCADE');
 
 my %looked_up = (idgen => [ 'Pg_magic_func', '_PG_init' ], idgen_advisor => ['Pg_magic_func']);
 for my $extension (sort keys %looked_up)
 {
-	my @functions = split /\n/, $node->safe_psql(
-		'postgres', qq{
+	my @functions = split /\n/, ask(qq{
 		SELECT DISTINCT prosrc FROM pg_proc p
 		JOIN pg_language l ON l.oid = p.prolang AND l.lanname = 'c'
 		JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
@@ -32,5 +27,4 @@ for my $extension (sort keys %looked_up)
 	is(join(' ', sort grep { !$expected{$_} } keys %exported), '', "$extension: no other symbol is");
 }
 
-$node->stop;
 done_testing();

@@ -3,28 +3,19 @@
 # executing them twice. After promotion it knows each command that was reported to
 # a client, and its tickers continue above all identifiers returned before.
 
-use strict;
-use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
-use Client;
 use Functions;
 use HandedOut;
 use MixedLoad;
 use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Server;
 use Time::HiRes qw(usleep);
 
-my $primary = PostgreSQL::Test::Cluster->new('primary');
-$primary->init(allows_streaming => 1);
-HandedOut::configure($primary);
-$primary->append_conf('postgresql.conf', q{
-max_connections = 30
-shared_buffers = 16MB
-});
+my $primary = init_server('primary', $HandedOut::settings . "max_connections = 30\nshared_buffers = 16MB", allows_streaming => 1);
 Functions::add_mask_key($primary);
 $primary->start;
+ask('CREATE EXTENSION idgen');
 
 my $load = MixedLoad->new($primary);
 
@@ -40,8 +31,7 @@ $standby->start;
 my $known = $Functions::v4;
 my $object = q{'62153a5e0102030405060708'};
 my $has_advisor = Functions::install($primary, 'postgres');
-$primary->safe_psql(
-	'postgres', qq{
+ask(qq{
 	CREATE TABLE goods (id uuid PRIMARY KEY);
 	INSERT INTO goods SELECT idgen.uuid_v7() FROM generate_series(1, 5000);
 	ANALYZE goods;
@@ -54,7 +44,7 @@ my @reads = grep { $_->{attributes} !~ /^v/ } Functions::installed($primary, 'po
 for my $function (@reads)
 {
 	my $query = "SET timezone = 'UTC'; SELECT " . Functions::call($function);
-	my $answer = $primary->safe_psql('postgres', $query);
+	my $answer = ask($query);
 
 	isnt($answer, '', "$function->{name}() returns a result on the primary");
 	is($standby->safe_psql('postgres', $query), $answer, "$function->{name}() returns the same on the standby");
@@ -67,14 +57,13 @@ for my $query (
 	"SELECT * FROM idgen.create_once_bigint($known, 8, 'order')")
 {
 	is($standby->safe_psql('postgres', "$query"),
-		$primary->safe_psql('postgres', "$query"), 'same result on the standby: ' . substr($query, 0, 60));
+		ask("$query"), 'same result on the standby: ' . substr($query, 0, 60));
 }
 is( $standby->safe_psql('postgres', 'SELECT ' . join(', ', map { "count(DISTINCT $_)" } @Functions::independent) . ' FROM generate_series(1, 1000)'),
 	join('|', (1000) x @Functions::independent), 'generators that need no ticker work on the standby');
 
 # Functions that write; t/013_ticker_standby.pl has the tickers
-my $lagging = Client->connect($standby);
-$lagging->wait;
+my $lagging = session(node => $standby);
 for my $call (
 	q{forget_creation('c1000000-0000-4000-8000-000000000001')}, 'forget_creation_of_bigint(7)', "forget_creation_of($known)",
 	'purge_creations()', 'trim_creations(0)', q{sequence_comb('blocks')}, q{create_id_domain('user_id', 'user')},
@@ -92,7 +81,7 @@ for (my $attempts = 10 * $PostgreSQL::Test::Utils::timeout_default;
 	$standby->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'RecoveryApplyDelay'}) == 0;)
 {
 	die 'the standby does not lag' if $attempts-- <= 0;
-	$primary->safe_psql('postgres', 'SELECT pg_current_xact_id()');
+	ask('SELECT pg_current_xact_id()');
 	usleep(100_000);
 }
 $primary->append_conf('postgresql.conf', "synchronous_standby_names = 'standby'");

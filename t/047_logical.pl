@@ -3,14 +3,11 @@
 # do not move. Commands are replicated like any rows, and conflict if both servers
 # recorded the same one.
 
-use strict;
-use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 use IPC::Run;
 use Page;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
+use Server qw(append_to_file start_server);
 use Test::More;
 
 my %number_of = (east => 1, west => 2);
@@ -31,35 +28,24 @@ my $columns = q{
 
 for my $place ('east', 'west')
 {
-	my $node = PostgreSQL::Test::Cluster->new($place);
-
-	$node->init(allows_streaming => 'logical');
-	$node->append_conf('postgresql.conf', qq{
+	my $node = $node_of{$place} = start_server($place, qq{
 idgen.node_id = $number_of{$place}
 idgen.launch_id = 10$number_of{$place}
 max_connections = 30
 max_logical_replication_workers = 10
 log_statement = none
-});
-	$node->start;
+}, allows_streaming => 'logical');
 	$node->safe_psql('postgres', qq{
-		CREATE EXTENSION idgen;
 		SELECT idgen.create_id_domain('account_id', 'acct');
 		CREATE TABLE of_east ($columns);
 		CREATE TABLE of_west ($columns);
 		CREATE TABLE keyed (id text COLLATE "C" PRIMARY KEY, account account_id, note text);
 		CREATE TABLE checked (id uuid PRIMARY KEY, note text)});
-	$node_of{$place} = $node;
 }
 my ($east, $west) = @node_of{ 'east', 'west' };
 my $version = $east->safe_psql('postgres', 'SHOW server_version_num');
 
-sub ask
-{
-	my ($node, $query) = @_;
-
-	return $node->safe_psql('postgres', $query);
-}
+sub ask { my ($node, $query) = @_; return $node->safe_psql('postgres', $query) }
 
 sub subscribe
 {
@@ -253,6 +239,4 @@ cmp_ok($next[4], 'gt', $last[4], 'uuid_v7_ordered() continues above the east');
 
 diag('figures: 2 servers, 5000 rows of 8 identifiers' . ($version < 160000 ? '' : ', and 4000 in one table written by both,')
 	  . ' replicated while both made them; for a command recorded by both, ' . ask($west, 'SELECT count(*) FROM idgen.creation_identifiers') . ' row remains');
-$east->stop;
-$west->stop;
 done_testing();

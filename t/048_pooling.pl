@@ -3,28 +3,18 @@
 # Nothing that one client set or began affects the next one, and identifiers and
 # commands are the same as if each client had a session of its own.
 
-use strict;
-use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 use Client;
 use HandedOut;
 use IPC::Run;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Server;
 use Time::HiRes qw(usleep);
 
 my ($pgbouncer) = grep { -x } map { "$_/pgbouncer" } split(/:/, $ENV{PATH}), '/usr/sbin', '/usr/bin';
 
-my $node = PostgreSQL::Test::Cluster->new('pooled');
-$node->init;
-HandedOut::configure($node);
-$node->append_conf('postgresql.conf', "max_prepared_transactions = 5\n");
-$node->start;
-$node->safe_psql(
-	'postgres', q{
-	CREATE EXTENSION idgen;
+my $node = start_server('pooled', $HandedOut::settings . "max_prepared_transactions = 5\n");
+ask(q{
 	CREATE ROLE teller LOGIN;
 	CREATE ROLE stranger LOGIN;
 	GRANT SELECT, INSERT ON idgen.creation_identifiers TO teller;
@@ -92,7 +82,7 @@ SKIP:
 	my ($version) = map { /PgBouncer (\d+)\.(\d+)/ ? $1 * 100 + $2 : 0 } scalar `$pgbouncer --version`;
 	my $folder = PostgreSQL::Test::Utils::tempdir();
 	my $socket = PostgreSQL::Test::Utils::tempdir_short();
-	my $superuser = $node->safe_psql('postgres', 'SELECT current_user');
+	my $superuser = ask('SELECT current_user');
 	my $prepared = $version >= 121 ? "max_prepared_statements = 20\n" : '';
 
 	append_to_file("$folder/users", qq{"$superuser" ""\n"teller" ""\n"stranger" ""\n});
@@ -187,7 +177,7 @@ $prepared});
 		}
 	}
 	is(join(' ', grep { keys %{ $answers{$_} } != 1 || $created{$_} != 1 } sort keys %answers), '', "$commands commands, sent by five clients each: one result");
-	is( $node->safe_psql('postgres', q{SELECT count(*), count(DISTINCT command), count(DISTINCT id) FROM orders}),
+	is( ask(q{SELECT count(*), count(DISTINCT command), count(DISTINCT id) FROM orders}),
 		"$commands|$commands|$commands", 'each command made one order');
 
 	# Another user has a pool of its own, and no rights.
@@ -216,16 +206,15 @@ INSERT INTO made SELECT id, 'snowflake' FROM (SELECT idgen.snowflake() AS id) s;
 				"--file=$folder/order.sql", "host=$socket port=6432 dbname=postgres user=$superuser" ],
 			qr{processed: 400/400}, "PgBouncer, protocol $protocol: 20 clients");
 	}
-	is( $node->safe_psql('postgres', q{SELECT count(*) - count(DISTINCT entity_number), count(*) > 200
+	is( ask(q{SELECT count(*) - count(DISTINCT entity_number), count(*) > 200
 			FROM idgen.creation_identifiers WHERE command_id::text LIKE 'd%'}),
 		'0|t', 'each command has one row');
 
 	diag('figures: 40 clients on 3 sessions of PgBouncer, ' . keys(%value_twice) . ' identifiers, ' . @repeated . " repeated; $commands commands by 5 clients each, "
-		  . $node->safe_psql('postgres', 'SELECT count(*) FROM orders') . ' orders');
+		  . ask('SELECT count(*) FROM orders') . ' orders');
 	$_->quit for @clients, $stranger;
 	$pool->signal('TERM');
 	$pool->finish;
 }
 
-$node->stop;
 done_testing();

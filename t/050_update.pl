@@ -6,15 +6,12 @@
 # The update script is an example: it may run as a superuser, so it trusts nothing
 # that other roles could have put on the tables.
 
-use strict;
-use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 use File::Basename qw(dirname);
 use InUse;
 use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Server;
 
 # The new version is installed into a copy of the server: its programs, which find
 # their files relative to their own location, and links to its files.
@@ -127,7 +124,7 @@ InUse::check_works($node, 'shop', 'with the new files installed');
 my $before = InUse::contents($node, 'shop');
 like($before, qr/^orders\|4000\|\w{32}\nby index\|4000\n(?:c0.*\n){2}acct\|account_id\n(?:\w+\|\d+\n){5}idgen\.launch_id=12345\n/m,
 	'the database is in use');
-is(InUse::sqlstate_of($node, 'shop', 'SET ROLE app; ALTER EXTENSION idgen UPDATE'),
+is(outcome('SET ROLE app; ALTER EXTENSION idgen UPDATE', node => $node, database => 'shop'),
 	'42501', 'the update requires ownership of the extension');
 $node->safe_psql('shop', 'SET ROLE shopkeeper; ALTER EXTENSION idgen UPDATE');
 is(versions('shop'), "1.0.1\n1.0.1", 'the owner of the extension can update it');
@@ -162,7 +159,7 @@ is( $session{old_shop}->query_safe(
 		q{SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000b', 43, 'invoice')}),
 	'42|f', 'a session at the old version continues');
 InUse::check_works($node, 'old_shop', 'at the old version with the new library');
-is(InUse::sqlstate_of($node, 'old_shop', 'SELECT idgen.random_id()'), '42883', 'the old version does not have the new function');
+is(outcome('SELECT idgen.random_id()', node => $node, database => 'old_shop'), '42883', 'the old version does not have the new function');
 $_->quit for values %session;
 
 # Dumps of both versions, restored with the new version installed
@@ -212,7 +209,7 @@ is($node->safe_psql('owned', q{
 	SELECT DISTINCT pg_get_userbyid(relowner) FROM pg_class WHERE relnamespace = 'idgen'::regnamespace
 	UNION SELECT pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = 'idgen'}),
 	$superuser, 'the update takes ownership of the tables, sequences, view and schema');
-is(InUse::sqlstate_of($node, 'owned', q{UPDATE idgen.creation_identifiers SET note = 'new'}),
+is(outcome(q{UPDATE idgen.creation_identifiers SET note = 'new'}, node => $node, database => 'owned'),
 	'P0001', "the other role's code would run on UPDATE");
 is($node->safe_psql('owned', q{SET ROLE installer; SELECT setval('idgen.snowflake_ticker', 1); SELECT count(*) FROM idgen.creation_identifiers}),
 	"1\n1", 'the other role keeps its rights');

@@ -2,12 +2,10 @@
 # tenants; the lease for calls to other services; PostgREST's function, with what
 # PostgREST sets. The SQL is that of docs/recipes.md.
 
-use strict;
-use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 use Recipe;
-use Test::More;
+use Server;
 
 my $recipe = Recipe->new('requests');
 sub payment

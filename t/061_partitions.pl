@@ -5,13 +5,10 @@
 # The part for pg_partman is skipped where version 5.2 or a later one is not
 # installed (Debian: postgresql-17-partman and so on).
 
-use strict;
-use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
-use PostgreSQL::Test::Utils;
 use Recipe;
-use Test::More;
+use Server;
 
 my $recipe = Recipe->new('partitions', conf => "timezone = 'UTC'\n");
 my $node = $recipe->node;

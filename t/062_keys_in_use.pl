@@ -3,16 +3,11 @@
 # SQL this is. No transaction fails, all rows have both keys, and the change waits
 # for an idle transaction without making the application wait.
 
-use strict;
-use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
-use Client;
 use IPC::Run;
 use Page;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Server;
 use Time::HiRes qw(usleep);
 
 my $page = Page->new('recipes');
@@ -20,10 +15,7 @@ my $heading = 'Tables with foreign keys';
 my ($tables, $procedures, $parent, $children, $primary_key, $end) = $page->blocks($heading);
 my ($way_back) = $page->blocks($heading, 'text');
 
-my $node = PostgreSQL::Test::Cluster->new('keys_in_use');
-$node->init;
-$node->append_conf('postgresql.conf', "idgen.node_id = 1\nlog_statement = none");
-$node->start;
+my $node = start_server('keys_in_use', "idgen.node_id = 1\nlog_statement = none");
 
 # What an application does: a parcel with its children, which are found by the
 # parcel's key and deleted with it; and a scan of an older parcel, child before parent.
@@ -111,7 +103,7 @@ sub change_keys
 		wait_for_parcels($database, 100, $counter);
 	};
 
-	$node->safe_psql('postgres', "CREATE DATABASE $database");
+	ask("CREATE DATABASE $database");
 	$query->('CREATE EXTENSION idgen; CREATE SEQUENCE parcel_counter');
 	$query->($substitute->($tables) . $procedures);
 	$query->(q{CREATE FUNCTION count_parcel() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM nextval(''parcel_counter''); RETURN NEW; END';
@@ -123,8 +115,7 @@ sub change_keys
 	wait_for_parcels($database, 100, $counter);
 
 	# An idle transaction that has used a table
-	my $idle = Client->connect($node, database => $database);
-	$idle->wait and die 'no session';
+	my $idle = session(database => $database);
 	$idle->ask('BEGIN; LOCK TABLE parcels IN ACCESS SHARE MODE');
 	my ($out, $errors) = ('', '');
 	my $change = IPC::Run::start([ 'psql', '--no-psqlrc', '--dbname=' . $node->connstr($database), "--command=CALL with_locks('parcels', 'SELECT 1')" ],

@@ -1,14 +1,11 @@
 # The event feed of docs/recipes.md loses nothing under 32 concurrent writers, reads
 # nothing twice, and waits for transactions in other databases.
 
-use strict;
-use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 use Client;
-use PostgreSQL::Test::Utils;
 use Recipe;
-use Test::More;
+use Server;
 
 my $recipe = Recipe->new('event_feed', conf => "max_connections = 60\nmax_prepared_transactions = 1\n");
 $recipe->query('CREATE DATABASE other');

@@ -1,12 +1,10 @@
 # A table stores one key and shows another: a uuid shown as a prefixed id, and a bigint
 # beside a uuid, with the sizes that docs/recipes.md names; malformed ids in conditions.
 
-use strict;
-use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 use Recipe;
-use Test::More;
+use Server;
 
 my $recipe = Recipe->new('shown_ids');
 
@@ -31,7 +29,6 @@ my $recipe = Recipe->new('shown_ids');
 		qr/customers_shown_id_key/, 'with its index');
 	is($recipe->outcome(q{CREATE TABLE shown (id uuid, shown text GENERATED ALWAYS AS (idgen.prefixed_id('cust', id)) VIRTUAL)}),
 		$recipe->query('SHOW server_version_num') >= 180000 ? '0A000' : '42601', 'a virtual column cannot call the function');
-
 
 	# Malformed ids
 	$recipe->query(q{SELECT idgen.create_id_domain('customer_id', 'cust'); CREATE TABLE told (id customer_id PRIMARY KEY, number bigint)});

@@ -1,12 +1,10 @@
 # INSERTs that a client repeats, with its own key, with an idempotency key in the row,
 # and the alternatives of docs/recipes.md; PostgreSQL 19's ON CONFLICT DO SELECT.
 
-use strict;
-use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 use Recipe;
-use Test::More;
+use Server;
 
 my $recipe = Recipe->new('repeated_inserts');
 my $heading = 'A client that repeats its INSERT';
@@ -24,13 +22,7 @@ my $heading = 'A client that repeats its INSERT';
 	is($recipe->query("SELECT body FROM reports WHERE id = '$old'"), 'then', 'and changes nothing');
 }
 
-# A second session waits for the first one.
-sub wait_for_lock
-{
-	my ($session) = @_;
-
-	return $recipe->node->poll_query_until('postgres', "SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = $session->{pid}");
-}
+my $control = $recipe->session;
 
 SKIP:
 {
@@ -43,7 +35,7 @@ SKIP:
 	$one->ask('BEGIN');
 	is($one->ask("EXECUTE find_or_create_report('$id', 'mine')"), 't', 'DO SELECT: the first one creates the row');
 	$two->send("EXECUTE find_or_create_report('$id', 'other')");
-	ok(wait_for_lock($two), 'the second one waits');
+	ok($control->poll_waiting($two), 'the second one waits');
 	$one->ask('COMMIT');
 	is($two->answer, 'f', 'and is told that the row is another');
 	is($two->ask("EXECUTE find_or_create_report('$id', 'mine')"), 't', 'a repetition is told that it is its own');
@@ -73,7 +65,7 @@ SKIP:
 	$one->ask('BEGIN');
 	my $id = $one->ask("EXECUTE refund('$tenant', 'a', 100)");
 	$two->send("EXECUTE refund('$tenant', 'a', 100)");
-	ok(wait_for_lock($two), 'a concurrent repetition waits');
+	ok($control->poll_waiting($two), 'a concurrent repetition waits');
 	$one->ask('COMMIT');
 	is($two->answer, $id, 'and gets the first row');
 	is($one->ask("EXECUTE refund('$tenant', 'a', 7)"), $id, 'a repetition with another amount gets the first one');

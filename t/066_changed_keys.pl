@@ -1,13 +1,10 @@
 # From other keys, extensions and databases to idgen's, and node numbers in containers,
 # as docs/recipes.md has them. t/062_keys_in_use.pl has the tables with foreign keys.
 
-use strict;
-use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
-use PostgreSQL::Test::Utils;
 use Recipe;
-use Test::More;
+use Server;
 
 my $recipe = Recipe->new('changed_keys');
 

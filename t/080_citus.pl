@@ -2,7 +2,7 @@
 # Each of them can evaluate a default, so each needs a number of its own. The
 # statements for the administrator are those of the documentation.
 #
-# Skipped if Citus is not installed; scripts/dev/test-citus.sh builds it.
+# Skipped if Citus is not installed; scripts/dev/test-engine.sh builds it.
 
 use strict;
 use warnings;

@@ -1,7 +1,7 @@
 # create_once() on Citus, where commands are recorded in a distributed or a reference
 # table, or in a table on each node.
 #
-# Skipped if Citus is not installed; scripts/dev/test-citus.sh builds it.
+# Skipped if Citus is not installed; scripts/dev/test-engine.sh builds it.
 
 use strict;
 use warnings;

@@ -3,16 +3,12 @@
 # servers among which the client chooses by a hash of the key. No identifier
 # repeats over both, and each contains the number of the server that generated it.
 
-use strict;
-use warnings;
-use Digest::SHA qw(sha256_hex);
 use FindBin;
 use lib "$FindBin::RealBin/lib";
-use InUse;
+use Digest::SHA qw(sha256_hex);
 use IPC::Run;
 use Page;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
+use Server qw(append_to_file outcome run_command start_server);
 use Test::More;
 
 my @places = ('east', 'west');		# the shards 0 and 1
@@ -21,32 +17,17 @@ my %node_of;
 
 for my $place (@places)
 {
-	my $node = $node_of{$place} = PostgreSQL::Test::Cluster->new($place);
-
-	$node->init;
-	$node->append_conf('postgresql.conf',
+	$node_of{$place} = start_server($place,
 		'idgen.node_id = ' . ($place eq 'east' ? 1 : 2) . "\nidgen.launch_id = 101\nmax_connections = 40\ntimezone = 'UTC'");
-	$node->start;
-	$node->safe_psql('postgres', 'CREATE EXTENSION idgen');
 }
 my ($east, $west) = @node_of{@places};
 
 plan skip_all => 'postgres_fdw is not installed'
   if $east->safe_psql('postgres', q{SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'}) eq '0';
 
-sub ask
-{
-	my ($node, $query) = @_;
+sub ask { my ($node, $query) = @_; return $node->safe_psql('postgres', $query) }
 
-	return $node->safe_psql('postgres', $query);
-}
-
-sub sqlstate
-{
-	my ($node, $query) = @_;
-
-	return InUse::sqlstate_of($node, 'postgres', $query);
-}
+sub sqlstate { my ($node, $query) = @_; return outcome($query, node => $node) }
 
 # Check that a number of rows is what an even distribution over two shards gives:
 # within eight standard deviations, which chance exceeds once in 10^15.

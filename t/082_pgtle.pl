@@ -1,7 +1,7 @@
 # The portable edition as extensions of pg_tle, installed by the commands of
 # docs/portable.md by a role that is no superuser.
 #
-# Skipped if pg_tle is not installed; scripts/dev/test-pgtle.sh builds it.
+# Skipped if pg_tle is not installed; scripts/dev/test-engine.sh builds it.
 
 use strict;
 use warnings;

@@ -35,7 +35,7 @@
 #define NONE		2			/* no OID */
 #define MAX(a, b)	((a) > (b) -> (a) : (b))
 
-/* TickerSlot (ticker_slots.h) */
+/* TickerSlot (ticker_internal.h) */
 byte last, reserved, renew_at;
 
 /* the sequence's files: the value in shared buffers, and what the flushed WAL has */

@@ -180,7 +180,8 @@ record() {
         join <(sort "$before") <(sort "$after") | awk -v labels="long,$key,$series,,$repetition" -v rows="$inserted" '
             $1 ~ /_per_row$/ { printf "%s,%s,%.6g\n", labels, $1, ($3 - $2) / rows; next }
             $1 ~ /^(index|heap)_bytes$/ { print labels "," $1 "," $3; next }
-            { print labels "," $1 "," $3 - $2 }'
+            { print labels "," $1 "," $3 - $2 }
+            $1 == "checkpoints" && $3 > $2 { printf "%s,rows_per_checkpoint,%.0f\n", labels, rows / ($3 - $2) }'
     } > "$folder/measurements.new" && mv "$folder/measurements.new" "$folder/measurements.csv"
 }
 
@@ -225,7 +226,9 @@ bench_progress "memory: $method"
 mkdir -p "$out" || exit 1
 {
     echo "key,label,type"
-    for key in bigint uuid_v7 short_comb random bigint_and_uuid; do echo "$key,$(bench_quoted "${columns[$key]}"),"; done
+    for key in bigint uuid_v7 short_comb random bigint_and_uuid; do
+        sed -E "s/^id ([a-z]+) (DEFAULT )?(.*) PRIMARY KEY(.*)/$key,\"\\3\\4\",\"\\1\"/" <<<"${columns[$key]}"
+    done
 } > "$out/keys.csv"
 printf '%s\n' '\set customer random(1, 100000)' "INSERT INTO idgen_bench.long (customer, note) VALUES (:customer, '$note');" > "$bench_scratch/long.pgbench"
 

@@ -9,41 +9,30 @@
 #
 # Generates identifiers on a private cluster, extracts the bits that are documented
 # as random, or that a mask with a new key hides, and runs rngtest (the tests of
-# FIPS 140-2) and dieharder on them.
-# Installs missing packages (rng-tools5 includes a service, which is not needed).
-# Takes one or two minutes. Ends with a line "N passed, N failed"; the exit status
-# is 0 if nothing failed.
+# FIPS 140-2) and dieharder on them. Takes two minutes. Ends with a line "N passed,
+# N failed"; the exit status is 0 if nothing failed.
 #
 # Random bits fail a statistical test occasionally. These rules keep false alarms
 # of all the tests below one in a million runs:
 #
-#   rngtest     One in 1200 blocks of 20000 random bits fails. A stream fails if
-#               the number of its failed blocks has a probability below 10^-9
-#               when one in 1000 is expected.
+#   rngtest     One in 1200 blocks of 20000 random bits fails. A stream fails if its
+#               number of failed blocks has a probability below 10^-9 for one in 1000.
 #   dieharder   The p-values of random bits are uniform from 0 to 1. A test with
 #               a p-value below 0.001 is repeated with new identifiers, and fails
 #               the third time in succession, whose probability is 10^-9. (For a
 #               stream that is too even, dieharder combines many p-values near 1
 #               into one near 0.)
 
-set -uo pipefail
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source-path=SCRIPTDIR source=verdicts.sh
 . "$(dirname "$0")/verdicts.sh"
 
-megabytes=8     # of random bits of each kind
-kinds=()
-while [ $# -gt 0 ]; do
-    case $1 in
-        --long) megabytes=80 ;;
-        --help | -h) idgen_help; exit ;;
-        -*) idgen_die "unknown option $1; see --help" ;;
-        *) kinds+=("$1") ;;
-    esac
-    shift
-done
+long=
+idgen_options 'long?' "$@"
+megabytes=${long:+80}     # of random bits of each kind
+megabytes=${megabytes:-8}
 
-# name|query of one identifier|its random bits, from 0 for the highest
+# Name|expression, or query of many|random bits, from 0 for the highest. Fewer bits are
+# available of the last three: the tag of a run, from every second identifier; the first
+# ULID of each millisecond; one ObjectId from each of many sessions.
 schemes=(
     'uuid_v4|idgen.uuid_v4()|0-47 52-63 66-127'
     'uuid_v7|idgen.uuid_v7()|66-127'
@@ -63,57 +52,38 @@ schemes=(
     "prefixed_id|idgen.prefixed_id_to_uuid(idgen.prefixed_id('user'))|66-127"
     "permute|idgen.permute(nextval('ids'))|1-63"
     'mask_uuid_v7|idgen.mask_uuid_v7(idgen.uuid_v7_ms())|0-47 52-63 66-127'
-)
-# Fewer bits are available of these: the tag of a run, from every second
-# identifier; the first ULID of each millisecond; one ObjectId from each of many
-# sessions.
-slow_schemes=(
-    'short_comb_tag||16-47'
-    'ulid||48-127'
-    'object_id||32-95'
+    'short_comb_tag|SELECT id FROM (SELECT n, idgen.short_comb(run_length => 2) AS id FROM generate_series(1, 1000000) n OFFSET 0) s WHERE n % 2 = 0|16-47'
+    'ulid|SELECT id FROM made|48-127'
+    "object_id|SELECT decode(id, 'hex') FROM objects|32-95"
 )
 
-# dieharder's tests: number, name, words of 32 bits in a sample, samples for a
-# p-value
-dieharder_tests=(
-    '0 diehard_birthdays 512 100'
-    '3 diehard_rank_6x8 6 10000'
-    '15 diehard_runs 1 20000'
-    '100 sts_monobit 1 20000'
-    '101 sts_runs 1 20000'
-    '102 sts_serial 1 20000'
-    '202 rgb_permutations 5 10000'
-    '203 rgb_lagged_sum 1 20000'
-)
+# dieharder's tests: number, words of 32 bits in a sample, samples for a p-value. They are
+# birthdays, ranks, runs, monobit, runs, serial, permutations and lagged sums.
+dieharder_tests=('0 512 100' '3 6 10000' '15 1 20000' '100 1 20000' '101 1 20000' '102 1 20000' '202 5 10000' '203 1 20000')
 
 # --- the suites -------------------------------------------------------------
 
-# The least number of failures whose probability is below 10^-9, for a given mean
-# (Poisson).
-least_suspicious() {
-    awk -v mean="$1" 'BEGIN {
-        term = exp(-mean); rest = 1 - term; k = 0
-        while (rest > 1e-9) { k++; term *= mean / k; rest -= term }
-        print k + 1
+# The numbers of failed blocks of a file and of all; and the least number of failures whose
+# probability is below 10^-9, if one of 1000 blocks is expected to fail (Poisson).
+rngtest_counts() {
+    rngtest <"$1" 2>&1 | awk '/FIPS 140-2 successes/ {s = $NF} /FIPS 140-2 failures/ {f = $NF} END {
+        mean = (s + f) / 1000; term = exp(-mean); rest = 1 - term
+        for (k = 0; rest > 1e-9; rest -= term) term *= mean / ++k
+        print f + 0, s + f, k + 1
     }'
 }
 
-# The numbers of failed blocks and of all blocks of a file.
-rngtest_counts() {
-    rngtest <"$1" 2>&1 | awk '/FIPS 140-2 successes/ {s = $NF} /FIPS 140-2 failures/ {f = $NF} END {print f + 0, s + f}'
-}
-
-# The p-value of a test; of several p-values, the least one times their number.
-# Prints nothing if the file has too few bits for the test.
+# The p-value of a test; of several p-values, the least one times their number. Prints
+# nothing if the file has too few bits for the test.
 dieharder_p() {
-    local number=$1 words=$2 samples=$3 file=$4 bytes p_samples out
-    bytes=$(stat -c %s "$file")
-    # dieharder also reads the file to measure its speed
-    p_samples=$(awk -v w="$words" -v s="$samples" -v b="$bytes" 'BEGIN {n = int(b / 12 / (w * s)); print (n > 100 ? 100 : n)}')
+    local number=$1 sample=$(($2 * $3)) file=$4 p_samples out
+    # words of 32 bits; dieharder also reads the file to measure its speed
+    p_samples=$(($(stat -c %s "$file") / 12 / sample))
     [ "$p_samples" -ge 5 ] || return
-    out=$(dieharder -g 201 -f "$file" -d "$number" -t "$samples" -p "$p_samples" 2>&1)
+    [ "$p_samples" -le 100 ] || p_samples=100
+    out=$(dieharder -g 201 -f "$file" -d "$number" -t "$3" -p "$p_samples" 2>&1)
     # "The file ... was rewound": bits that are read twice are not random
-    ! grep -q 'rewound [1-9]' <<<"$out" || idgen_die "dieharder's test $number needs more than $bytes bytes"
+    ! grep -q 'rewound [1-9]' <<<"$out" || idgen_die "dieharder's test $number needs a longer file"
     awk -F'|' '$5 ~ /^ *[0-9.e-]+ *$/ {n++; if (n == 1 || $5 + 0 < p) p = $5 + 0} END {if (n) print (n * p > 1 ? 1 : n * p)}' <<<"$out"
 }
 
@@ -121,71 +91,60 @@ below() { awk -v a="$1" -v b="$2" 'BEGIN {exit !(a < b)}'; }
 
 # --- identifiers ------------------------------------------------------------
 
-copy_bits() {
-    local file=$1 query=$2
-    shift 2
-    psql -X -q -v ON_ERROR_STOP=1 -c "COPY ($query) TO STDOUT WITH (FORMAT binary)" |
-        "$IDGEN_WORK/bits" "$@" >"$file"
+# These sessions mostly sleep.
+make_ulid() {
+    psql -X -q -c 'TRUNCATE made'
+    for _ in {1..16}; do
+        psql -X -q -c "INSERT INTO made SELECT idgen.ulid_to_uuid(idgen.ulid())
+                       FROM generate_series(1, 4000) WHERE pg_sleep(0.0015) IS NOT NULL" &
+    done
+    wait
 }
 
-# Generate identifiers with the required number of bits.
-make_bits() {
-    local file=$1 expression=$2 bits=0 range
-    shift 2
-    for range; do bits=$((bits + ${range#*-} - ${range%-*} + 1)); done
-    copy_bits "$file" "SELECT $expression FROM generate_series(1, $((megabytes * 8000000 / bits + 1)))" "$@"
+make_object_id() {
+    psql -X -q -c 'TRUNCATE objects'
+    pgbench --no-vacuum --connect --client=4 --transactions=1000 \
+        --file=<(echo 'INSERT INTO objects VALUES (idgen.object_id());') >/dev/null 2>&1
 }
 
-make_slow_bits() {
-    local file=$1 name=$2 range=$3
-    case $name in
-        short_comb_tag)
-            copy_bits "$file" "SELECT id FROM (SELECT n, idgen.short_comb(run_length => 2) AS id
-                                               FROM generate_series(1, 1000000) n OFFSET 0) s WHERE n % 2 = 0" "$range"
-            ;;
-        ulid)
-            # these sessions mostly sleep
-            psql -X -q -c 'TRUNCATE made'
-            for _ in {1..16}; do
-                psql -X -q -c "INSERT INTO made SELECT idgen.ulid_to_uuid(idgen.ulid())
-                               FROM generate_series(1, 4000) WHERE pg_sleep(0.0015) IS NOT NULL" &
-            done
-            wait
-            copy_bits "$file" 'SELECT id FROM made' "$range"
-            ;;
-        object_id)
-            pgbench --no-vacuum --connect --client=4 --transactions=1000 \
-                --file="$IDGEN_WORK/object_id.sql" >/dev/null 2>&1
-            copy_bits "$file" "SELECT decode(id, 'hex') FROM objects" "$range"
-            psql -X -q -c 'TRUNCATE objects'
-            ;;
-    esac
+# The bits of a binary COPY of one column, without gaps or an incomplete last byte.
+extract_bits() {
+    perl -e 'my ($row, $out) = ("", "");
+        my @ranges = map { /^(\d+)-(\d+)$/ ? [$1, $2 - $1 + 1] : die } @ARGV;
+        read(STDIN, $row, 19) == 19 && $row =~ /^PGCOPY/ or die "no binary COPY";
+        while (read(STDIN, $row, 6) == 6) {
+            my $length = unpack "x2N", $row;
+            read(STDIN, $row, $length) == $length or die "incomplete row";
+            my $bits = unpack "B*", $row;
+            $out .= substr $bits, $_->[0], $_->[1] for @ranges;
+            print pack "B*", substr $out, 0, 80000, "" while length $out >= 80000;
+        }
+        print pack "B*", substr $out, 0, length($out) & ~7;' "$@"
 }
 
-# Write the bits of a kind to a file.
+# Write the bits of a kind to a file, as many as required if it has an expression.
 fill() {
-    local name=$1 expression=$2 list
+    local name=$1 query=$2 list range bits=0
     read -ra list <<<"$3"
-    if [ -n "$expression" ]; then
-        make_bits "$IDGEN_WORK/$name" "$expression" "${list[@]}"
-    else
-        make_slow_bits "$IDGEN_WORK/$name" "$name" "${list[@]}"
-    fi || idgen_die "no identifiers of $name"
+    for range in "${list[@]}"; do bits=$((bits + ${range#*-} - ${range%-*} + 1)); done
+    [[ $query == SELECT* ]] || query="SELECT $query FROM generate_series(1, $((megabytes * 8000000 / bits + 1)))"
+    ! declare -F "make_$name" >/dev/null || "make_$name"
+    psql -X -q -v ON_ERROR_STOP=1 -c "COPY ($query) TO STDOUT WITH (FORMAT binary)" | extract_bits "${list[@]}" >"$IDGEN_WORK/$name" ||
+        idgen_die "no identifiers of $name"
 }
 
 # --- the tests of a kind ----------------------------------------------------
 
 try_rngtest() {
     local name=$1 bad blocks limit
-    read -r bad blocks < <(rngtest_counts "$IDGEN_WORK/$name")
-    limit=$(least_suspicious "$(awk -v n="$blocks" 'BEGIN {print n / 1000}')")
+    read -r bad blocks limit < <(rngtest_counts "$IDGEN_WORK/$name")
     [ "$blocks" -gt 0 ] && [ "$bad" -lt "$limit" ]
     verdict $? "$name: rngtest, $bad of $blocks blocks fail, $limit would be suspicious"
 }
 
 try_dieharder() {
-    local name=$1 expression=$2 ranges=$3 number title words samples p attempt status
-    while read -r number title words samples; do
+    local name=$1 expression=$2 ranges=$3 number words samples p attempt status
+    while read -r number words samples; do
         for attempt in 1 2 3; do
             status=0
             p=$(dieharder_p "$number" "$words" "$samples" "$IDGEN_WORK/$name")
@@ -194,27 +153,16 @@ try_dieharder() {
             status=1
             [ "$attempt" -eq 3 ] || fill "$name" "$expression" "$ranges"
         done
-        verdict "$status" "$name: $title, p = $p$([ "$attempt" -eq 1 ] || echo ", attempt $attempt")"
+        verdict "$status" "$name: dieharder $number, p = $p$([ "$attempt" -eq 1 ] || echo ", attempt $attempt")"
     done < <(printf '%s\n' "${dieharder_tests[@]}")
 }
 
-wanted() {
-    local kind
-    [ ${#kinds[@]} -gt 0 ] || return 0
-    for kind in "${kinds[@]}"; do [ "$kind" != "$1" ] || return 0; done
-    return 1
-}
+wanted() { [[ ${#arguments[@]} -eq 0 || " ${arguments[*]} " == *" $1 "* ]]; }
 
 # --- all of it --------------------------------------------------------------
 
-missing=()
-command -v rngtest >/dev/null || missing+=(rng-tools5)
-command -v dieharder >/dev/null || missing+=(dieharder)
-[ ${#missing[@]} -eq 0 ] || idgen_apt_install "${missing[@]}"
-idgen_install_packages
-idgen_say "Building for $("$PG_CONFIG" --version)"
-idgen_build || exit
-"${CC:-cc}" -O2 -Wall -Wextra -o "$IDGEN_WORK/bits" "$IDGEN_SOURCE/scripts/dev/check-randomness/bits.c" || exit
+idgen_require rngtest:rng-tools5 dieharder
+build_idgen ''
 idgen_start max_connections=40 fsync=off autovacuum=off idgen.mask_key_file=mask_keys
 idgen_mask_key "$(od -An -v -tx1 -N16 /dev/urandom | tr -d ' ')"
 psql -X -q -v ON_ERROR_STOP=1 <<'SQL' || exit
@@ -224,7 +172,6 @@ CREATE SEQUENCE ids;
 CREATE TABLE made (id uuid);
 CREATE TABLE objects (id text);
 SQL
-echo 'INSERT INTO objects VALUES (idgen.object_id());' >"$IDGEN_WORK/object_id.sql"
 
 idgen_say "Random bits, $megabytes MB of each kind"
 
@@ -232,7 +179,7 @@ idgen_say "Random bits, $megabytes MB of each kind"
 # and variant.
 if wanted control; then
     fill control 'idgen.uuid_v4()' '0-127'
-    read -r bad blocks < <(rngtest_counts "$IDGEN_WORK/control")
+    read -r bad blocks _ < <(rngtest_counts "$IDGEN_WORK/control")
     [ "$bad" -gt $((blocks / 2)) ]
     verdict $? "control: rngtest rejects bits with a version, $bad of $blocks blocks fail"
     p=$(dieharder_p 102 1 20000 "$IDGEN_WORK/control")
@@ -240,7 +187,7 @@ if wanted control; then
     verdict $? "control: so does dieharder, p = $p"
 fi
 
-for scheme in "${schemes[@]}" "${slow_schemes[@]}"; do
+for scheme in "${schemes[@]}"; do
     IFS='|' read -r name expression ranges <<<"$scheme"
     wanted "$name" || continue
     fill "$name" "$expression" "$ranges"

@@ -15,12 +15,8 @@
 #                                sets DEBIAN_ROOT, or returns 1 and sets DEBIAN_WHY
 #   debian_copy_sources          copy idgen's sources to /idgen in it
 #   debian_add_major MAJOR       also install another, older PostgreSQL in it
-#   debian_engine LIBRARY ARCHIVE BUILD PACKAGES [OPTION ...]
-#                                for a script that tests idgen on another extension:
-#                                make a folder of PostgreSQL 18 with it, and copy
-#                                idgen's sources
+#   debian_apt_install PACKAGE ...  install packages in it
 #   debian_run COMMAND ...       run a command in it
-#   debian_leave                 release the lock
 #
 # MAJOR may have the suffix of another architecture, which the machine can execute:
 # 15-i386, or 17-s390x with qemu-user-static registered in binfmt_misc, where also
@@ -33,7 +29,6 @@ IDGEN_MATRIX=$(realpath -m "${IDGEN_MATRIX:-${XDG_CACHE_HOME:-/var/cache}/idgen-
 DEBIAN_ROOT=
 DEBIAN_WHY=
 debian_child=
-debian_lock=
 
 debian_pg_config() { echo "/usr/lib/postgresql/${1%-*}/bin/pg_config"; }
 
@@ -113,61 +108,48 @@ debian_apt_source() {
     echo "deb $(debian_mirror) $1 main" >"$DEBIAN_ROOT/etc/apt/sources.list.d/$1.list"
 }
 
+debian_apt_install() {
+    debian_run apt-get -q update && debian_run apt-get -q install -y --no-install-recommends "$@"
+}
+
 debian_bootstrap() {
-    local major=${1%-*} release=$2 script=$2 packages architecture=()
+    local major=${1%-*} release=$2 script=$2 options=()
 
-    [[ $1 != *-* ]] || architecture=(--arch="${1#*-}")
-
-    packages=ca-certificates,gcc,libc6-dev,make,perl,libipc-run-perl,faketime,python3
-    [ "$major" = 19 ] || packages+=,postgresql-$major,postgresql-server-dev-$major
+    [[ $1 != *-* ]] || options=(--arch="${1#*-}")
     # debootstrap may be older than the release, and then uses its script for sid
     [ -e "/usr/share/debootstrap/scripts/$release" ] || script=sid
-
-    debian_isolated debootstrap "${architecture[@]}" --variant=minbase --include="$packages" \
+    debian_isolated debootstrap "${options[@]}" --variant=minbase \
+        --include=ca-certificates,gcc,libc6-dev,make,perl,libipc-run-perl,faketime,python3 \
         "$release" "$DEBIAN_ROOT" "$(debian_mirror)" "$script" || return
 
-    printf '#!/bin/sh\nexit 101\n' >"$DEBIAN_ROOT/usr/sbin/policy-rc.d"
-    chmod 755 "$DEBIAN_ROOT/usr/sbin/policy-rc.d"
+    install -m 755 /dev/stdin "$DEBIAN_ROOT/usr/sbin/policy-rc.d" <<<$'#!/bin/sh\nexit 101'
     # the package lists of experimental may have expired
     echo 'Acquire::Check-Valid-Until "false";' >"$DEBIAN_ROOT/etc/apt/apt.conf.d/90idgen"
 
-    [ "$major" != 19 ] || debian_apt_source experimental
-    debian_run apt-get -q update || return
-    [ "$major" != 19 ] ||
-        debian_run apt-get -q install -y --no-install-recommends -t experimental \
-            "postgresql-$major" "postgresql-server-dev-$major" || return
+    options=()
+    [ "$major" != 19 ] || { debian_apt_source experimental; options=(-t experimental); }
+    debian_apt_install "${options[@]}" "postgresql-$major" "postgresql-server-dev-$major" || return
     # a test uses it if this version has it
-    debian_run apt-get -q install -y --no-install-recommends "postgresql-$major-cron" || true
-}
-
-debian_leave() {
-    [ -z "$debian_lock" ] || exec {debian_lock}>&-
-    debian_lock=
+    debian_apt_install "postgresql-$major-cron" || true
 }
 
 debian_make() {
-    local major=$1 release folder=$IDGEN_MATRIX/$1
+    local release folder=$IDGEN_MATRIX/$1
 
-    release=$(debian_release "$major") ||
-        { debian_why "no Debian release has PostgreSQL $major"; return; }
-    [ "$(id -u)" -eq 0 ] ||
-        { debian_why "only root can use a Debian folder"; return; }
+    release=$(debian_release "$1") || { debian_why "no Debian release has PostgreSQL $1"; return; }
+    [ "$(id -u)" -eq 0 ] || { debian_why "only root can use a Debian folder"; return; }
     { command -v debootstrap && [ -e /usr/share/keyrings/debian-archive-keyring.gpg ]; } >/dev/null ||
-        (idgen_apt_install debootstrap debian-archive-keyring) ||
-        { debian_why "debootstrap is not available"; return; }
-    unshare --mount true 2>/dev/null ||
-        { debian_why "this machine does not allow mount namespaces"; return; }
-    mkdir -p "$IDGEN_MATRIX" ||
-        { debian_why "$IDGEN_MATRIX cannot be created"; return; }
+        (idgen_apt_install debootstrap debian-archive-keyring) || { debian_why "debootstrap is not available"; return; }
+    unshare --mount true 2>/dev/null || { debian_why "this machine does not allow mount namespaces"; return; }
+    mkdir -p "$IDGEN_MATRIX" || { debian_why "$IDGEN_MATRIX cannot be created"; return; }
     exec {debian_lock}>"$folder.lock"
-    flock -n "$debian_lock" ||
-        { debian_leave; debian_why "$folder is in use"; return; }
+    flock -n "$debian_lock" || { debian_why "$folder is in use"; return; }
 
     if [ ! -d "$folder" ]; then
         echo "Creating $folder with Debian $release; the log is $folder.log"
         DEBIAN_ROOT=$folder.new
         rm -rf --one-file-system "$DEBIAN_ROOT"
-        debian_bootstrap "$major" "$release" >"$folder.log" 2>&1 ||
+        debian_bootstrap "$1" "$release" >"$folder.log" 2>&1 ||
             { debian_why "$folder could not be created, see $folder.log"; return; }
         mv "$DEBIAN_ROOT" "$folder"
     fi
@@ -177,84 +159,23 @@ debian_make() {
     rm -rf --one-file-system "${DEBIAN_ROOT:?}"/tmp/*
 }
 
-# The files that git would commit, with their present content; or, outside of a
-# repository, all files but the results of a build.
+# All files but the results of a build, and reports, which run-on.sh would copy back.
 debian_copy_sources() {
-    local file
-
     rm -rf --one-file-system "$DEBIAN_ROOT/idgen"
     mkdir "$DEBIAN_ROOT/idgen"
-    (
-        cd "$IDGEN_SOURCE" || exit
-        if git rev-parse --git-dir >/dev/null 2>&1; then
-            git ls-files -z --cached --others --exclude-standard |
-                while IFS= read -r -d '' file; do
-                    [ ! -e "$file" ] || printf '%s\0' "$file"
-                done |
-                tar cf - --null --no-recursion --files-from=-
-        else
-            tar cf - --exclude=./.git --exclude='*.o' --exclude='*.so' --exclude='*.bc' .
-        fi
-    ) | tar xf - --no-same-owner -C "$DEBIAN_ROOT/idgen"
+    tar cf - -C "$IDGEN_SOURCE" --exclude=./{.git,bench/lab/report} --exclude={results,tmp_check,'*.o','*.so','*.bc'} . |
+        tar xf - --no-same-owner -C "$DEBIAN_ROOT/idgen"
 }
 
 debian_add_major() {
-    local major=$1 release
+    local release
 
-    [ ! -e "$DEBIAN_ROOT/usr/lib/postgresql/$major/lib/pgxs" ] || return 0
-    release=$(debian_release "$major") ||
-        { debian_why "no Debian release has PostgreSQL $major"; return; }
-    echo "Installing PostgreSQL $major in $DEBIAN_ROOT; the log is $DEBIAN_ROOT.$major.log"
+    [ ! -e "$DEBIAN_ROOT/usr/lib/postgresql/$1/lib/pgxs" ] || return 0
+    release=$(debian_release "$1") || { debian_why "no Debian release has PostgreSQL $1"; return; }
+    echo "Installing PostgreSQL $1 in $DEBIAN_ROOT; the log is $DEBIAN_ROOT.$1.log"
     debian_apt_source "$release"
-    {
-        debian_run apt-get -q update &&
-            debian_run apt-get -q install -y --no-install-recommends \
-                "postgresql-$major" "postgresql-server-dev-$major"
-    } >"$DEBIAN_ROOT.$major.log" 2>&1 ||
-        debian_why "PostgreSQL $major could not be installed in $DEBIAN_ROOT, see $DEBIAN_ROOT.$major.log"
-}
-
-# The extension NAME has the library NAME.so. Its sources are unpacked in /NAME, and
-# BUILD installs them; its argument is the path of pg_config. In test-WHAT.sh, OPTION is
-# --WHAT ARCHIVE or --folder FOLDER, and the folder $IDGEN_MATRIX/WHAT by default. Ends
-# the script with status 77 if anything is not available.
-debian_engine() {
-    local library=$1 name=${1%.so} archive=$2 build=$3 packages=$4 option pg_config wanted
-    shift 4
-    option=$(basename "$0" .sh)
-    option=${option#test-}
-    IDGEN_MATRIX=$IDGEN_MATRIX/$option
-    while [ $# -gt 0 ]; do
-        case $1 in --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;; esac
-        case $1 in
-            "--$option") archive=${2:-} ;;
-            --folder) IDGEN_MATRIX=$(realpath -m "${2:-}") ;;
-            -h | --help) idgen_help; exit 0 ;;
-            *) idgen_die "unknown option $1; see --help" ;;
-        esac
-        shift 2 || idgen_die "$1 requires a name"
-    done
-    [ -n "$archive" ] || { echo "no archive of $name is given, see --help"; exit 77; }
-    [ -r "$archive" ] || { echo "the archive of $name, $archive, does not exist"; exit 77; }
-
-    debian_make 18 || { echo "$DEBIAN_WHY"; exit 77; }
-    pg_config=$(debian_pg_config 18)
-    wanted="$(sha256sum <"$archive") $(debian_run "$pg_config" --version)"
-    if [ "$(cat "$DEBIAN_ROOT/$name.built" 2>/dev/null)" != "$wanted" ] ||
-        [ ! -e "$DEBIAN_ROOT$(debian_run "$pg_config" --pkglibdir)/$library" ]; then
-        echo "Building $name in $DEBIAN_ROOT; the log is $DEBIAN_ROOT.$name.log"
-        rm -rf --one-file-system "$DEBIAN_ROOT/$name.built" "${DEBIAN_ROOT:?}/$name"
-        mkdir "$DEBIAN_ROOT/$name"
-        # shellcheck disable=SC2086  # a list of names
-        { tar xf "$archive" --no-same-owner --strip-components=1 -C "$DEBIAN_ROOT/$name" &&
-            debian_run apt-get -q update &&
-            debian_run apt-get -q install -y --no-install-recommends $packages &&
-            "$build" "$pg_config"; } >"$DEBIAN_ROOT.$name.log" 2>&1 ||
-            idgen_die "$name could not be built, see $DEBIAN_ROOT.$name.log"
-        rm -rf --one-file-system "${DEBIAN_ROOT:?}/$name"
-        echo "$wanted" >"$DEBIAN_ROOT/$name.built"
-    fi
-    debian_copy_sources
+    debian_apt_install "postgresql-$1" "postgresql-server-dev-$1" >"$DEBIAN_ROOT.$1.log" 2>&1 ||
+        debian_why "PostgreSQL $1 could not be installed in $DEBIAN_ROOT, see $DEBIAN_ROOT.$1.log"
 }
 
 idgen_at_exit debian_end_child

@@ -6,32 +6,29 @@
 #
 # Runs all tests on PostgreSQL 15 (also on i386), 18 and 19, pg_upgrade from 15 to
 # both, the packages and images of every version, a server with assertions, valgrind,
-# pg_tle, and the random tests for longer and with new seeds. Ends with a summary of
-# the failures and a line "N passed, N failed" over all of them; the exit status is 0
-# if nothing failed. Requires root, a mirror of Debian and, for the Debian systems in
-# which versions are tested, 14 GB in $IDGEN_MATRIX or /var/cache/idgen-matrix; a part
-# whose requirements are not available is skipped. By the times of its parts, it takes
-# five hours on two cores.
+# pg_tle, the portable edition on PostgreSQL 16, and the random tests for longer and
+# with new seeds. Ends with a summary of the failures and a line "N passed, N failed"
+# over all of them; the exit status is 0 if nothing failed. Requires root, a mirror of
+# Debian and, for the Debian systems in which versions are tested, 14 GB in
+# $IDGEN_MATRIX or /var/cache/idgen-matrix; a part whose requirements are not available
+# is skipped. By the times of its parts, it takes five hours on two cores.
 
-set -uo pipefail
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source-path=SCRIPTDIR source=verdicts.sh
 . "$(dirname "$0")/verdicts.sh"
 
 idgen_no_options "$@"
 cd "$IDGEN_SOURCE" || exit
 
-run_script scripts/dev/test-matrix.sh 15 15-i386 18 19
-run_script scripts/dev/test-package.sh 15-i386
-run_script scripts/dev/test-package.sh 17
-run_script scripts/dev/test-package.sh 18
-run_script scripts/dev/test-package.sh 19
+for major in 15 15-i386 18 19; do run_script scripts/dev/run-on.sh "$major" scripts/test.sh; done
+for major in 18 19; do run_script scripts/dev/test-upgrade.sh 15 "$major"; done
+for major in 15-i386 17 18 19; do run_script scripts/dev/test-package.sh "$major"; done
 run_script scripts/dev/test-assertions.sh
-run_script scripts/dev/valgrind.sh
-run_script scripts/dev/test-pgtle.sh --pgtle "${IDGEN_PGTLE:-../shared/engines/pg_tle.tar.xz}"
+run_script scripts/dev/test-sanitized.sh --valgrind
+run_script scripts/dev/test-engine.sh pgtle "${IDGEN_PGTLE:-../shared/engines/pg_tle.tar.xz}"
+run_script scripts/dev/test-portable-16.sh
 run_script scripts/dev/sqlsmith.sh --seconds 1800
-run_script scripts/dev/torture.sh --seconds 1800
-run_script scripts/dev/histories.sh --seconds 1800
+run_script scripts/dev/torture.sh decimal_id --seconds 1800
+run_script scripts/dev/torture.sh create_once --seconds 1800
 run_script scripts/dev/fuzz.sh --seconds 60
+run_script scripts/dev/check-randomness.sh --long
 
 end_of_scripts

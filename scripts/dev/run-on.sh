@@ -8,23 +8,26 @@
 #   scripts/dev/run-on.sh 15-i386 scripts/test.sh
 #   scripts/dev/run-on.sh 17-s390x scripts/test.sh --regress
 #
-# As test-matrix.sh does: in the Debian folder of that version, with a copy of the
-# sources. Reports of the laboratory are copied back to bench/lab/report. Requires
-# root; the exit status is that of the command, or 77 if the version is not available.
+# A version that is installed on the machine is used there. Any other is installed in
+# a Debian system in a folder of $IDGEN_MATRIX, by default /var/cache/idgen-matrix,
+# which is kept for later runs and takes 2 GB; the command runs there, with a copy of
+# the sources, and reports of the laboratory are copied back to bench/lab/report. This
+# requires root. The exit status is that of the command, or 77 if the version is not
+# available.
 
 set -uo pipefail
 . "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/debian.sh"
 
 case ${1:-} in -h | --help) idgen_help; exit 0 ;; esac
 [ $# -ge 2 ] && [[ $1 =~ ^[1-9][0-9](-[a-z0-9]+)?$ ]] || idgen_die "a major version and a command are required; see --help"
 
-. "$(dirname "$0")/debian.sh"
-
+PG_CONFIG=$(debian_pg_config "$1")
+! debian_has "$1" || exec env -C "$IDGEN_SOURCE" PG_CONFIG="$PG_CONFIG" "${@:2}"
 debian_make "$1" || { echo "$DEBIAN_WHY" >&2; exit 77; }
 debian_copy_sources
-reports=bench/lab/report
-debian_run env -C /idgen PG_CONFIG="$(debian_pg_config "$1")" "${@:2}"
+debian_run env -C /idgen PG_CONFIG="$PG_CONFIG" "${@:2}"
 status=$?
+reports=bench/lab/report
 [ ! -d "$DEBIAN_ROOT/idgen/$reports" ] || { mkdir -p "$IDGEN_SOURCE/$reports" && cp -r "$DEBIAN_ROOT/idgen/$reports/." "$IDGEN_SOURCE/$reports"; }
-debian_leave
 exit $status

@@ -13,38 +13,27 @@
 # The npm packages are kept for the next time, in $IDGEN_CLIENTS or
 # /var/cache/idgen-clients.
 
-set -uo pipefail
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source-path=SCRIPTDIR source=verdicts.sh
 . "$(dirname "$0")/verdicts.sh"
 
 idgen_no_options "$@"
 clients=$IDGEN_SOURCE/clients
 
-# Where not all can be installed together, each program's on their own: a program that is
-# left without a runtime is counted as failed.
+# Where not all can be installed together, each program's on their own.
 install_runtimes() {
-    local list packages all=()
+    local list packages
 
     mapfile -t list < <("$clients/run.sh" --packages "$@" | sort -u)
-    for packages in ${list[@]+"${list[@]}"}; do
-        # shellcheck disable=SC2206  # a list of names
-        [ "$packages" = npm ] || all+=($packages)
-    done
-    if [ ${#all[@]} -gt 0 ] && ! (idgen_apt_install "${all[@]}"); then
-        for packages in "${list[@]}"; do
-            # shellcheck disable=SC2086  # a list of names
-            [ "$packages" = npm ] || (idgen_apt_install $packages)
-        done
-    fi
     [[ " ${list[*]-} " != *" npm "* ]] || install_npm_packages
+    mapfile -t list < <(printf '%s\n' "${list[@]}" | grep -vx -e npm -e '')
+    # shellcheck disable=SC2048,SC2086  # lists of names
+    [ ${#list[@]} -eq 0 ] || (idgen_apt_install ${list[*]}) ||
+        for packages in "${list[@]}"; do (idgen_apt_install $packages); done
 }
 
 install_npm_packages() {
     local cache lock new
 
-    command -v node >/dev/null || (idgen_apt_install nodejs) || return
-    command -v npm >/dev/null || (idgen_apt_install npm) || return
+    (idgen_require node:nodejs npm) || return
     lock=$(sha256sum <"$clients/package-lock.json")
     cache=${IDGEN_CLIENTS:-${XDG_CACHE_HOME:-/var/cache}/idgen-clients}
     mkdir -p "$cache" || return
@@ -60,17 +49,10 @@ install_npm_packages() {
     fi
 }
 
-# Some drivers want TCP.
-free_port() {
-    perl -MIO::Socket::INET -e \
-        'print IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1:0")->sockport'
-}
-
-idgen_install_packages
+build_idgen ''
 install_runtimes "$@"
-idgen_say "Building for $("$PG_CONFIG" --version)"
-idgen_build || idgen_die "idgen could not be built"
-port=$(free_port)
+# some drivers want TCP
+port=$(perl -MIO::Socket::INET -e 'print IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1:0")->sockport')
 idgen_start listen_addresses=127.0.0.1 port="$port"
 export PGPORT=$port
 createdb clients || idgen_die "no database could be made"

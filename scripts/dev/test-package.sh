@@ -3,48 +3,43 @@
 # test-package.sh: build idgen in every form in which it is distributed, install
 # it and test it.
 #
-#   scripts/dev/test-package.sh [MAJOR[-ARCHITECTURE]] [FORM]       default: 17
+#   scripts/dev/test-package.sh [MAJOR[-ARCHITECTURE] [FORM ...]]   default: 17, all
 #
-#   packages           the archive of "make dist" with make and PGXN's client, the
-#                      Debian packages with lintian and autopkgtest, and the RPM
-#                      packages
+#   archive            the archive of "make dist" with make and PGXN's client
+#   debian             the Debian packages, with lintian and autopkgtest
+#   rpm                the RPM packages, with Debian's rpm
 #   images             the images of packaging/docker and, from PostgreSQL 18 on,
 #                      packaging/cloudnativepg, whose files a server uses by its
 #                      search paths; it requires the Debian packages of an earlier
 #                      call. Not for other architectures
 #
-# In the Debian folder of that version (see scripts/dev/test-matrix.sh), which
+# In the Debian folder of that version (see run-on.sh), which
 # also is the base of the images: buildah builds them, without a network of
 # images. The archive is that of the working tree, without new files that were not
 # added. The packages remain in FOLDER/MAJOR/package. Ends with a line "N passed,
 # N failed"; the exit status is 0 if nothing failed, and 77 if the folder cannot be
-# made. Takes about ten minutes for both forms.
+# made. Takes about ten minutes for all forms.
 
 set -uo pipefail
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source-path=SCRIPTDIR source=verdicts.sh
 . "$(dirname "$0")/verdicts.sh"
+. "$(dirname "$0")/debian.sh"
 
 idgen_no_options "$@"
 major=${1:-17}
 [[ $major =~ ^[1-9][0-9](-[a-z0-9]+)?$ ]] || idgen_die "not a major version: $major"
-form=${2:-}
-[[ $form =~ ^(packages|images)?$ ]] || idgen_die "not packages or images: $form"
+forms=("${@:2}")
+[ ${#forms[@]} -gt 0 ] || forms=(archive debian rpm images)
+[[ " ${forms[*]} " =~ ^(\ (archive|debian|rpm|images))*\ $ ]] || idgen_die "not archive, debian, rpm or images: ${forms[*]}"
 
-. "$(dirname "$0")/debian.sh"
-
-# Run steps in the folder, and add their results.
-steps() {
-    local log=$DEBIAN_ROOT/package/$1.log
-    debian_run /idgen/scripts/dev/package-steps.sh "$1" "${major%-*}" 2>&1 | tee "$log"
-    [[ $(tail -n 1 "$log") =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]] || { verdict 1 "$1 ended without a result"; return; }
-    passed=$((passed + BASH_REMATCH[1]))
-    failed=$((failed + BASH_REMATCH[2]))
-}
+steps() { run_script debian_run /idgen/scripts/dev/package-steps.sh "$1" "${major%-*}"; }
 
 # The archive of the working tree; a release is made of a commit.
 make_archive() {
     local revision
+    mkdir -p "$DEBIAN_ROOT/package"
+    rm -f "$DEBIAN_ROOT"/package/idgen-*.zip
     revision=$(git -C "$IDGEN_SOURCE" stash create) &&
         make -s -C "$IDGEN_SOURCE" PG_CONFIG="${PG_CONFIG:-pg_config}" dist REVISION="${revision:-HEAD}" \
             DISTDIR="$DEBIAN_ROOT/package"
@@ -59,12 +54,6 @@ on_images() { buildah --root "$images/root" --runroot "$images/run" "$@"; }
 remove_images() {
     on_images rm --all >/dev/null 2>&1
     rm -rf --one-file-system "$images"
-}
-
-# The contents of an image, or of a folder as an image
-mounted() {
-    local container
-    container=$(on_images from "$1") && on_images mount "$container"
 }
 
 make_base() {
@@ -84,28 +73,26 @@ build_image() {
 try_server_image() {
     local container
     container=$(on_images from localhost/docker) &&
-        on_images run --isolation chroot --user postgres --env "PATH=/usr/lib/postgresql/$major/bin:/usr/bin:/bin" "$container" -- bash -c '
-            initdb -D /tmp/data >/dev/null && pg_ctl -D /tmp/data -o "-k /tmp -c listen_addresses=" -l /tmp/log -w start &&
-            psql -h /tmp postgres -v ON_ERROR_STOP=1 -c "CREATE EXTENSION idgen_advisor CASCADE" \
-                -c "SELECT 1 / idgen.is_recent_short_comb(idgen.short_comb())::int AS works"
-            status=$?; pg_ctl -D /tmp/data -m fast stop; exit $status'
+        on_images run --isolation chroot --user postgres --env PATH=/usr/bin:/bin "$container" -- \
+            pg_virtualenv -v "$major" psql -v ON_ERROR_STOP=1 -c "CREATE EXTENSION idgen_advisor CASCADE" \
+            -c "SELECT 1 / idgen.is_recent_short_comb(idgen.short_comb())::int AS works"
 }
 
 copy_extension_image() {
-    local folder
-    folder=$(mounted localhost/cloudnativepg) &&
+    local container folder
+    container=$(on_images from localhost/cloudnativepg) && folder=$(on_images mount "$container") &&
         rm -rf --one-file-system "$DEBIAN_ROOT/extensions" && mkdir "$DEBIAN_ROOT/extensions" &&
         cp -r "$folder" "$DEBIAN_ROOT/extensions/1.0"
 }
 
 test_images() {
-    local context=$images/idgen
+    command -v buildah >/dev/null || idgen_apt_install buildah
+    idgen_at_exit remove_images
     remove_images
-    mkdir -p "$context"
+    mkdir -p "$images"
     make_base
     verdict $? "The Debian folder is the base of the images" || return
-    debian_run tar cf - -C /package idgen | tar xf - -C "$images" &&
-        build_image docker "$context"
+    build_image docker "$DEBIAN_ROOT/idgen"
     verdict $? "The server image is built" && try_server_image
     verdict $? "Its server has idgen and idgen_advisor"
     [ "$major" -ge 18 ] || return
@@ -117,15 +104,12 @@ test_images() {
 
 debian_make "$major" || { echo "$DEBIAN_WHY"; exit 77; }
 debian_copy_sources
-mkdir -p "$DEBIAN_ROOT/package"
-if [ "$form" != images ]; then
-    rm -rf --one-file-system "${DEBIAN_ROOT:?}"/package/*
-    make_archive
-    verdict $? "make dist" && steps packages
-fi
-if [ "$form" != packages ] && [[ $major != *-* ]]; then
-    command -v buildah >/dev/null || idgen_apt_install buildah
-    idgen_at_exit remove_images
-    test_images
-fi
-end_of_verdicts
+make_archive
+verdict $? "make dist"
+for form in "${forms[@]}"; do
+    case $form in
+        images) [[ $major = *-* ]] || test_images ;;
+        *) steps "$form" ;;
+    esac
+done
+end_of_scripts

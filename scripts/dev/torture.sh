@@ -1,50 +1,68 @@
 #!/usr/bin/env bash
 #
-# torture.sh: change a ticker's sequence at random, in the ways that a superuser
-# can, while sessions take values from the ticker and the server crashes.
+# torture.sh: random calls on a private server while everything around them fails.
 #
-#   scripts/dev/torture.sh [--seconds N] [--seed N]     default 60 seconds
+#   scripts/dev/torture.sh decimal_id [--seconds N] [--seed N]     default 60 seconds
+#   scripts/dev/torture.sh create_once [--seconds N] [--seed N]
 #
-# On a private server, three sessions call decimal_id(), whose ticker does not
-# follow the clock. Another session chooses at random among ALTER SEQUENCE, DROP
-# and CREATE EXTENSION, the same with the sequence, and renaming it, in a
-# transaction that commits or rolls back, also as the first statement after a
-# restart; another owner without rights, GRANT with a query that could be parallel,
-# nextval(), setval() to a greater value, raise_decimal_id(), CHECKPOINT, clean and
-# immediate stops, and calls in 30 other databases in turn, whose tickers do not
-# fit into memory before version 17. Recovery compares
-# each page with its content before the crash (wal_consistency_checking). No value
-# may occur twice, and each must be greater than every value returned before its
-# statement began. Values of a transaction that replaced the sequence and was
-# rolled back do not count: see docs/tickers.md. Ends with a line "N passed, N
-# failed"; the exit status is 0 if nothing failed. Takes N seconds, and about 10 to
-# build.
+#   decimal_id    sessions take values from a ticker, whose sequence another changes in the
+#                 ways that a superuser can. No value may occur twice, and each must be
+#                 greater than every value returned before its statement began
+#   create_once   clients create, find and forget commands. Some order of the calls must
+#                 explain all answers, and each entity must exist once. First, for three
+#                 seconds, rows are deleted in between, which must be reported
+#
+# torture/NAME.py describes the faults. --seed repeats the choices, though not their
+# interleaving. Ends with a line "N passed, N failed"; the exit status is 0 if nothing
+# failed. Takes N seconds, and about 15 to build.
 
-set -uo pipefail
-# shellcheck source-path=SCRIPTDIR source=../lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source-path=SCRIPTDIR source=verdicts.sh
 . "$(dirname "$0")/verdicts.sh"
 
-idgen_seconds_and_seed "$@"
+seconds=60 seed=$((RANDOM + 1))
+idgen_options 'seconds# seed#' "$@"
+name=${arguments[*]:-}
 
-idgen_install_packages tests
-idgen_say "Building for $("$PG_CONFIG" --version)"
-idgen_build || idgen_die "could not build"
-idgen_start idgen.node_id=7 idgen.launch_id=42 checkpoint_timeout=1h wal_consistency_checking=generic,sequence
-as_server_user psql -X -q -c 'CREATE EXTENSION idgen' \
-    -c 'CREATE DATABASE other_1 TEMPLATE postgres' -c 'CREATE ROLE keeper' \
-    -c 'CREATE TABLE source WITH (parallel_workers = 2) AS SELECT generate_series(1, 20000) i' -c 'ANALYZE source'
-for number in {2..30}; do as_server_user psql -X -q -c "CREATE DATABASE other_$number TEMPLATE other_1"; done
-as_server_user psql -X -q -c CHECKPOINT
+set_up() { as_server_user psql -X -q -v ON_ERROR_STOP=1 "$@" || idgen_die "could not set up"; }
 
-idgen_say "Torture for $seconds s, --seed=$seed"
-as_server_user python3 "$IDGEN_BUILD/scripts/dev/torture/decimal_id.py" "$IDGEN_WORK" "$seconds" "$seed" >"$IDGEN_WORK/torture.out" 2>&1
-status=$?
-cat "$IDGEN_WORK/torture.out"
-[ $status -eq 0 ]
-verdict $? "each value occurred once, and was greater than all before"
-! grep -E 'PANIC|FATAL:  inconsistent page|was terminated by signal' "$IDGEN_WORK/server.log"
-verdict $? "no unintended crash, and recovery restored each page"
+# A server that hangs fails the test.
+torture() {
+    idgen_say "$name for $1 s, --seed=$seed"
+    as_server_user timeout $(($1 + 900)) python3 "$IDGEN_BUILD/scripts/dev/torture/$name.py" "$IDGEN_WORK" "$1" "$seed" "${@:2}" 2>&1
+}
 
+torture_decimal_id() {
+    # recovery compares each page with its content before the crash
+    idgen_start idgen.node_id=7 idgen.launch_id=42 checkpoint_timeout=1h wal_consistency_checking=generic,sequence
+    set_up -c 'CREATE EXTENSION idgen' -c 'CREATE DATABASE other_1 TEMPLATE postgres' -c 'CREATE ROLE keeper' \
+        -c 'CREATE TABLE source WITH (parallel_workers = 2) AS SELECT generate_series(1, 20000) i' -c 'ANALYZE source'
+    for number in {2..30}; do set_up -c "CREATE DATABASE other_$number TEMPLATE other_1"; done
+    set_up -c CHECKPOINT
+    torture "$seconds"
+    verdict $? "each value occurred once, and was greater than all before"
+    ! grep -E 'PANIC|TRAP|FATAL:  inconsistent page|was terminated by signal' "$IDGEN_WORK/server.log"
+    verdict $? "no unintended crash, and recovery restored each page"
+}
+
+torture_create_once() {
+    # without fsync, a crash of the server loses nothing
+    idgen_start max_prepared_transactions=50 deadlock_timeout=20ms fsync=off
+    set_up -c 'CREATE EXTENSION idgen' -c 'CREATE TABLE entities (id text PRIMARY KEY)' -c "
+        CREATE FUNCTION report() RETURNS trigger LANGUAGE plpgsql AS \$\$ BEGIN
+            RAISE NOTICE 'deleted % %', OLD.command_id, coalesce(OLD.entity_id::text, OLD.entity_number::text);
+            RETURN NULL;
+        END \$\$" -c 'CREATE TRIGGER report AFTER DELETE ON idgen.creation_identifiers FOR EACH ROW EXECUTE FUNCTION report()'
+    # it ends with 3 if answers are unexplained, and otherwise if something else failed
+    torture 3 sabotage | tail -n 3
+    [ "${PIPESTATUS[0]}" -eq 3 ]
+    verdict $? "the checker reports that rows were deleted"
+    set_up -c 'TRUNCATE entities, idgen.creation_identifiers'
+    torture "$seconds"
+    verdict $? "some order explains all answers about each command, and each entity was created once"
+    ! grep -E 'PANIC|TRAP|was terminated by signal ([0-8]|1[0-9])\b' "$IDGEN_WORK/server.log"
+    verdict $? "no unintended crash"
+}
+
+[ -e "$IDGEN_SOURCE/scripts/dev/torture/$name.py" ] || idgen_die "decimal_id or create_once is required; see --help"
+build_idgen tests
+"torture_$name"
 end_of_verdicts

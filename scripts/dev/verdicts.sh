@@ -1,43 +1,39 @@
 # shellcheck shell=bash
 #
-# verdicts.sh: functions that print and count the results of checks and tests.
-# To be sourced.
+# verdicts.sh: functions that print and count the results of checks and tests. To be
+# sourced by a script; it sources lib.sh.
 #
-#   verdict STATUS TITLE ...   count a check as passed (STATUS 0) or failed, and
-#                              print it; returns STATUS
-#   run TITLE LOG COMMAND ...  run tests as the cluster's owner, with their output
-#                              also in $IDGEN_WORK/LOG.log, and count their results
-#   end_of_verdicts            print "N passed, N failed"; false if one failed
-#   show_failures LOG          print the failures in the log of such a script, of
-#                              prove or of pg_regress, with their messages
-#   run_script SCRIPT ...      run a script that ends with such a line, and add its
-#                              results; exit status 77 counts as skipped
-#   end_of_scripts             print the failures of all scripts, and the totals
+# Such a script ends with a line "N passed, N failed", and with status 0 if nothing
+# failed, or 77 if its requirements are not available.
 
-passed=0
-failed=0
-skipped=0
+set -uo pipefail
+# shellcheck source=scripts/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 
-verdict() {
-    local status=$1
-    shift
-    if [ "$status" -eq 0 ]; then
-        passed=$((passed + 1))
-        echo "ok      $*"
-    else
-        failed=$((failed + 1))
-        echo "FAILED  $*"
-    fi
-    return "$status"
+passed=0 failed=0 skipped=0 failures=()
+
+# Install what is missing, and build idgen: TESTS-OR-NOTHING [MAKE-ARGUMENT ...]
+build_idgen() {
+    idgen_install_packages "$1"
+    idgen_say "Building for $("$PG_CONFIG" --version)"
+    idgen_build "${@:2}" || idgen_die "idgen could not be built"
 }
 
+# Count a check as passed (STATUS 0) or failed, and print it: STATUS TITLE ...
+verdict() {
+    local word=FAILED
+    if [ "$1" -eq 0 ]; then passed=$((passed + 1)) word=ok; else failed=$((failed + 1)); fi
+    printf '%-7s %s\n' $word "${*:2}"
+    return "$1"
+}
+
+# Run tests as the cluster's owner, and count their results: TITLE LOG COMMAND ...
 # pg_regress before version 16 prints "test NAME ... ok", later ones and prove
 # print TAP. A command that fails without a failed test counts as one failure.
 run() {
-    local title=$1 log=$IDGEN_WORK/$2.log status bad
-    shift 2
-    idgen_say "$title"
-    as_server_user "$@" 2>&1 | tee "$log"
+    local log=$IDGEN_WORK/$2.log status bad
+    idgen_say "$1"
+    as_server_user "${@:3}" 2>&1 | tee "$log"
     status=${PIPESTATUS[0]}
     passed=$((passed + $(grep -cE '^(ok [0-9]+|test [^ ]+ +\.\.\. ok)' "$log")))
     bad=$(grep -cE '^(not ok [0-9]+|test [^ ]+ +\.\.\. FAILED)' "$log")
@@ -53,6 +49,7 @@ end_of_verdicts() {
     [ "$failed" -eq 0 ]
 }
 
+# Print the failures in the log of such a script, of prove or of pg_regress.
 show_failures() {
     awk '/^(not ok [0-9]|FAILED)| FAILED/ { print; next }
          /^diff .*\.out / { of_a_diff = 60 }
@@ -62,17 +59,17 @@ show_failures() {
          of_a_diff-- > 0 || of_a_test-- > 0' "$1"
 }
 
-failures=()
-
+# Run such a script, and add its results.
 run_script() {
     local log status found
     log=$(mktemp)
     "$@" </dev/null 2>&1 | tee "$log"
     status=${PIPESTATUS[0]}
-    [[ $(grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1) =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed(,\ ([0-9]+)\ skipped)?$ ]] || :
+    [[ $(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log" | tail -n 1) =~ ^([0-9]+)\ passed,\ ([0-9]+) ]] || :
     passed=$((passed + ${BASH_REMATCH[1]:-0}))
     failed=$((failed + ${BASH_REMATCH[2]:-0}))
-    skipped=$((skipped + ${BASH_REMATCH[4]:-0}))
+    found=$(sed -n 's/^\([0-9]*\) skipped, because.*/\1/p' "$log" | tail -n 1)
+    skipped=$((skipped + ${found:-0}))
     if [ "$status" -eq 77 ]; then
         skipped=$((skipped + 1))
     elif [ "$status" -ne 0 ] && [ "${BASH_REMATCH[2]:-0}" -eq 0 ]; then
@@ -85,8 +82,7 @@ run_script() {
 }
 
 end_of_scripts() {
-    [ ${#failures[@]} -eq 0 ] || printf '\n== Failures\n'
-    [ ${#failures[@]} -eq 0 ] || printf '%s\n' "${failures[@]}"
+    [ ${#failures[@]} -eq 0 ] || printf '%s\n' '' '== Failures' "${failures[@]}"
     [ "$skipped" -eq 0 ] || printf '\n%d skipped, because their requirements are not available\n' "$skipped"
     end_of_verdicts
 }

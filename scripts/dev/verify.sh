@@ -10,41 +10,32 @@
 # time, in 4 GB each at most; all use 100 seconds of processor time. Installs Spin
 # and gcc if they are missing.
 
-set -uo pipefail
-# shellcheck source-path=SCRIPTDIR source=../lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source-path=SCRIPTDIR source=verdicts.sh
 . "$(dirname "$0")/verdicts.sh"
 
 idgen_no_options "$@"
-command -v spin >/dev/null && command -v gcc >/dev/null || idgen_apt_install spin gcc libc6-dev
+idgen_require spin 'gcc:gcc libc6-dev'
+idgen_make_work_folder
+cd "$IDGEN_WORK" || exit
 
-build=$(mktemp -d /tmp/idgen-verify.XXXXXX)
-remove_build() { rm -rf "$build"; }
-idgen_at_exit remove_build
-cd "$build" || exit
-
-# Macros of the model; with LOOPS, the search is for endless loops instead of failed
-# assertions and deadlocks.
-model=(
-    'SESSIONS=2 VALUES=3 CRASH REPLACE'
-    'SESSIONS=2 VALUES=3 CRASH SETVAL EVICT'
-    'SESSIONS=3 VALUES=2 EVICT'
-    'SESSIONS=2 VALUES=2 REPLACE LONG_TRANSACTIONS CANCELS=1'
-    'LOOPS SESSIONS=2 VALUES=3 CRASH'
-    'LOOPS SESSIONS=3 VALUES=2'
-    'LOOPS SESSIONS=2 VALUES=2 SETVAL CANCELS=1'
-    'LOOPS SESSIONS=2 VALUES=2 REPLACE'
-)
-bugs=(
-    'VALUES=2 CRASH BUG_PUBLISH_FIRST'
-    'VALUES=2 CRASH BUG_NO_FLUSH'
-    'VALUES=2 BUG_NO_RENEWAL_LOCK'
-    'VALUES=2 EVICT BUG_EVICT_CONNECTED'
-    'VALUES=2 CRASH REPLACE BUG_NO_SECOND_LOOKUP'
-    'VALUES=2 CRASH REPLACE BUG_PUBLISH_PRIVATE'
-    'VALUES=2 REPLACE BUG_LOCK_ORDER'
-    'LOOPS VALUES=2 BUG_NO_RENEWAL'
+# Macros of the model, and for a planted bug the error to be found. With LOOPS, the search
+# is for endless loops instead of failed assertions and deadlocks.
+searches=(
+    'SESSIONS=2 VALUES=3 CRASH REPLACE|'
+    'SESSIONS=2 VALUES=3 CRASH SETVAL EVICT|'
+    'SESSIONS=3 VALUES=2 EVICT|'
+    'SESSIONS=2 VALUES=2 REPLACE LONG_TRANSACTIONS CANCELS=1|'
+    'LOOPS SESSIONS=2 VALUES=3 CRASH|'
+    'LOOPS SESSIONS=3 VALUES=2|'
+    'LOOPS SESSIONS=2 VALUES=2 SETVAL CANCELS=1|'
+    'LOOPS SESSIONS=2 VALUES=2 REPLACE|'
+    'VALUES=2 CRASH BUG_PUBLISH_FIRST|assertion violated'
+    'VALUES=2 CRASH BUG_NO_FLUSH|assertion violated'
+    'VALUES=2 BUG_NO_RENEWAL_LOCK|assertion violated'
+    'VALUES=2 EVICT BUG_EVICT_CONNECTED|assertion violated'
+    'VALUES=2 CRASH REPLACE BUG_NO_SECOND_LOOKUP|assertion violated'
+    'VALUES=2 CRASH REPLACE BUG_PUBLISH_PRIVATE|assertion violated'
+    'VALUES=2 REPLACE BUG_LOCK_ORDER|invalid end state'
+    'LOOPS VALUES=2 BUG_NO_RENEWAL|non-progress cycle'
 )
 
 # Search the states of the model with these macros, in a folder named after them.
@@ -63,26 +54,16 @@ export IDGEN_SOURCE
 # Did the search visit all states, or end with this error?
 ended() {
     ! grep -qE 'max search depth|out of memory|aborted' "$1/log" &&
-        grep -q "errors: $2\$" "$1/log" && grep -q "$3" "$1/log" || { cat "$1/log"; return 1; }
+        grep -q "errors: ${2:-0}\$" "$1/log" && grep -q "$3" "$1/log" || { cat "$1/log"; return 1; }
 }
 
-printf '%s\n' "${model[@]}" "${bugs[@]}" | xargs -d '\n' -P 2 -I '{}' bash -c 'search "$1"' bash '{}'
+printf '%s\n' "${searches[@]%|*}" | xargs -d '\n' -P 2 -I '{}' bash -c 'search "$1"' bash '{}'
 
-idgen_say "The model"
-for macros in "${model[@]}"; do
-    ended "$macros" 0 'States:\|State-vector'
-    verdict $? "$(sed -n 's/^ *\([0-9.e+]*\) states, stored.*/\1/p' "$macros/log") states: $macros"
-done
-
-idgen_say "Planted bugs"
-for macros in "${bugs[@]}"; do
-    case $macros in
-        LOOPS*) error='non-progress cycle' ;;
-        *LOCK_ORDER) error='invalid end state' ;;
-        *) error='assertion violated' ;;
-    esac
-    ended "$macros" 1 "$error"
-    verdict $? "$macros: $error"
+for line in "${searches[@]}"; do
+    name=${line%|*}
+    error=${line#*|}
+    ended "$name" "${error:+1}" "${error:-States:\|State-vector}"
+    verdict $? "$name: ${error:-$(sed -n 's/^ *\([0-9.e+]*\) states, stored.*/\1/p' "$name/log") states}"
 done
 
 end_of_verdicts

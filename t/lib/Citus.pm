@@ -17,20 +17,10 @@ our @EXPORT = qw(@nodes $set_numbers $find_faults ask everywhere error_of start_
 our ($set_numbers, $find_faults) = Page->new('scaling')->blocks('Node numbers on Citus');
 our @nodes;
 
-sub ask
-{
-	my ($node, $sql, $database) = @_;
-
-	return $node->safe_psql($database // 'postgres', $sql);
-}
+sub ask { my ($node, $sql, $database) = @_; return $node->safe_psql($database // 'postgres', $sql) }
 
 # The results of a query on all nodes
-sub everywhere
-{
-	my ($sql, $database) = @_;
-
-	return join(' ', map { ask($_, $sql, $database) } @nodes);
-}
+sub everywhere { my ($sql, $database) = @_; return join(' ', map { ask($_, $sql, $database) } @nodes) }
 
 # The message and the fields of an error
 sub error_of

@@ -19,7 +19,7 @@ use warnings;
 use IO::Select;
 use PostgreSQL::Test::Utils;
 use Socket qw(PF_UNIX SOCK_STREAM pack_sockaddr_un);
-use Time::HiRes qw(time);
+use Time::HiRes qw(time usleep);
 
 # Writing to a closed socket must not end the test.
 $SIG{PIPE} = 'IGNORE';
@@ -51,13 +51,7 @@ sub _begin
 {
 	my ($self) = @_;
 
-	$self->{busy} = 1;
-	$self->{rows} = [];
-	$self->{sqlstate} = undef;
-	$self->{message} = undef;
-	$self->{detail} = undef;
-	$self->{notices} = [];
-	$self->{complete} = 0;
+	@$self{qw(busy rows sqlstate message detail)} = (1, []);
 }
 
 sub _write
@@ -69,18 +63,9 @@ sub _write
 	{
 		my $written = syswrite($self->{socket}, $output);
 
-		if (defined $written)
-		{
-			substr($output, 0, $written) = '';
-		}
-		elsif ($!{EAGAIN})
-		{
-			IO::Select->new($self->{socket})->can_write(1);
-		}
-		else
-		{
-			last;    # what the server said before is read yet
-		}
+		if (defined $written) { substr($output, 0, $written) = '' }
+		elsif ($!{EAGAIN}) { IO::Select->new($self->{socket})->can_write(1) }
+		else { last }    # what the server said before is read yet
 	}
 }
 
@@ -136,38 +121,17 @@ sub _receive
 			}
 			push @{ $self->{rows} }, \@row;
 		}
-		elsif ($type eq 'E' || $type eq 'N')
+		elsif ($type eq 'E')
 		{
 			my %field = map { substr($_, 0, 1) => substr($_, 1) } split /\0/, $body;
 
-			if ($type eq 'N')
-			{
-				push @{ $self->{notices} }, $field{M};
-			}
-			else
-			{
-				$self->{sqlstate} //= $field{C};
-				$self->{message} //= $field{M};
-				$self->{detail} //= $field{D};
-			}
+			$self->{sqlstate} //= $field{C};
+			$self->{message} //= $field{M};
+			$self->{detail} //= $field{D};
 		}
-		elsif ($type eq 'C')
-		{
-			$self->{complete}++;
-		}
-		elsif ($type eq 'K')
-		{
-			$self->{pid} = unpack('N', $body);
-		}
-		elsif ($type eq 'R')
-		{
-			die 'the server asks for a password' if unpack('N', $body) != 0;
-		}
-		elsif ($type eq 'Z')
-		{
-			$self->{status} = $body;
-			$self->{busy} = 0;
-		}
+		elsif ($type eq 'K') { $self->{pid} = unpack('N', $body) }
+		elsif ($type eq 'R') { die 'the server asks for a password' if unpack('N', $body) != 0 }
+		elsif ($type eq 'Z') { @$self{qw(status busy)} = ($body, 0) }
 	}
 	close $self->{socket} if $self->{gone};
 	return $self->{gone} || !$self->{busy};
@@ -199,8 +163,7 @@ sub wait
 {
 	my ($self) = @_;
 
-	$self->is_busy or return $self->{sqlstate} // ($self->{gone} ? 'gone' : '');
-	wait_for_any([$self], $PostgreSQL::Test::Utils::timeout_default) or die 'no answer';
+	!$self->is_busy || wait_for_any([$self], $PostgreSQL::Test::Utils::timeout_default) or die 'no answer';
 	return $self->{sqlstate} // ($self->{gone} ? 'gone' : '');
 }
 
@@ -221,6 +184,29 @@ sub answer
 	my $error = $self->wait;
 
 	return $error ne '' ? $error : join("\n", map { join('|', map { $_ // '' } @$_) } @{ $self->{rows} });
+}
+
+# Ask until the answer is "t".
+sub poll
+{
+	my ($self, $query) = @_;
+	my $until = time + $PostgreSQL::Test::Utils::timeout_default;
+
+	until ($self->ask($query) eq 't')
+	{
+		die "never became true: $query" if time > $until;
+		usleep(10_000);
+	}
+	return 1;
+}
+
+# Wait until the given session waits for a lock, or for another event.
+sub poll_waiting
+{
+	my ($self, $session, $event) = @_;
+
+	$event //= 'Lock';
+	return $self->poll("SELECT wait_event_type = '$event' FROM pg_stat_activity WHERE pid = $session->{pid}");
 }
 
 # Close the client's end of the session without notice.

@@ -17,6 +17,11 @@ my ($libfaketime) = glob('/usr/lib/*/faketime/libfaketime.so.1'
 
 sub is_installed { return defined $libfaketime }
 
+sub skip_all_without
+{
+	plan skip_all => 'libfaketime is not installed' unless is_installed();
+}
+
 sub new
 {
 	my ($class, $name) = @_;
@@ -35,27 +40,12 @@ sub _set
 }
 
 # Set the clock ahead of the real one by a number of seconds, or behind it.
-sub run_ahead_by
-{
-	my ($self, $seconds) = @_;
-
-	$self->_set(sprintf('%+d', $seconds));
-}
+sub run_ahead_by { my ($self, $seconds) = @_; $self->_set(sprintf('%+d', $seconds)) }
 
 # Stop the clock at a number of Unix seconds.
-sub stand_still_at
-{
-	my ($self, $instant) = @_;
+sub stand_still_at { my ($self, $instant) = @_; $self->_set(_still($instant)) }
 
-	$self->_set(_still($instant));
-}
-
-sub _still
-{
-	my ($instant) = @_;
-
-	return strftime('%Y-%m-%d %H:%M:%S', gmtime($instant));
-}
+sub _still { my ($instant) = @_; return strftime('%Y-%m-%d %H:%M:%S', gmtime($instant)) }
 
 # Start a node with this clock.
 sub start
@@ -70,12 +60,7 @@ sub start
 
 # Start a node whose clock is always behind by the given number of seconds, or
 # always stands still. Reading it needs no file and takes little time.
-sub start_behind
-{
-	my ($node, $seconds) = @_;
-
-	return _start_with($node, {}, FAKETIME => "-$seconds");
-}
+sub start_behind { my ($node, $seconds) = @_; return _start_with($node, {}, FAKETIME => "-$seconds") }
 
 # Check that the clock of the server is behind by the given number of seconds.
 sub check_behind
@@ -88,12 +73,7 @@ sub check_behind
 	ok($before <= $clock && $clock <= $after, $name) or diag("$clock, between $before and $after");
 }
 
-sub start_still
-{
-	my ($node, $instant) = @_;
-
-	return _start_with($node, {}, FAKETIME => _still($instant));
-}
+sub start_still { my ($node, $instant) = @_; return _start_with($node, {}, FAKETIME => _still($instant)) }
 
 sub _start_with
 {

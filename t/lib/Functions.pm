@@ -236,12 +236,7 @@ sub installed
 our @literals = map { $_->{arguments} =~ /('[^']*')/g } @functions;
 
 # A call of a function of the list
-sub call
-{
-	my ($function) = @_;
-
-	return "idgen.$function->{name}($function->{arguments})";
-}
+sub call { my ($function) = @_; return "idgen.$function->{name}($function->{arguments})" }
 
 # Calls of all generators that need no ticker and no sequence
 our @independent = map { call($_) } grep { $_->{kind} eq 'generator' && $_->{attributes} =~ /^vs/ } @functions;

@@ -25,12 +25,7 @@ use Time::HiRes qw(usleep);
 our @functions = @Functions::tickers;
 
 # A line is the function's name, a tab and the value.
-sub _each_function
-{
-	my ($statement) = @_;
-
-	return join('', map { $statement =~ s/FUNCTION/$_/gr } @functions);
-}
+sub _each_function { my ($statement) = @_; return join('', map { $statement =~ s/FUNCTION/$_/gr } @functions) }
 
 sub _copy
 {
@@ -62,27 +57,17 @@ sub new
 	return $self;
 }
 
-# Configure a node so that all of the functions work.
-sub configure
-{
-	my ($node) = @_;
-
-	$node->append_conf('postgresql.conf', q{
+# Settings of a server, with which all of the functions work
+our $settings = q{
 idgen.node_id = 21
 idgen.launch_id = 12345
 log_statement = none
 autovacuum = off
 # recovery compares each page that it restores with the original
 wal_consistency_checking = 'generic, sequence'
-});
-}
+};
 
-sub _script
-{
-	my ($self, $client) = @_;
-
-	return "$self->{folder}/$client.sql" =~ s/ /_/gr;
-}
+sub _script { my ($self, $client) = @_; return "$self->{folder}/$client.sql" =~ s/ /_/gr }
 
 # Begin a phase: its values must be greater than those of the phases before.
 sub begin_phase
@@ -179,12 +164,7 @@ sub wait_for_more
 }
 
 # Wait for the clients' end after the server has ended their sessions.
-sub clients_end
-{
-	my ($self) = @_;
-
-	$_->finish for @{ $self->{phases}[-1]{running} };
-}
+sub clients_end { my ($self) = @_; $_->finish for @{ $self->{phases}[-1]{running} } }
 
 # End the clients of a server that keeps running.
 sub clients_terminate
@@ -232,7 +212,7 @@ sub number
 }
 
 # Report the number of findings, and the first one.
-sub _none
+sub none
 {
 	my ($found, $name) = @_;
 	my $first = @$found ? ": $found->[0]" : '';
@@ -281,9 +261,9 @@ sub check_never_twice
 	for my $function (@functions)
 	{
 		cmp_ok($count{$function}, '>=', $self->{waited_for}, "$function: $count{$function} values were returned");
-		_none($repeated{$function} // [], "$function: no value was returned twice");
-		_none($client_falls{$function} // [], "$function: values increase for each client");
-		_none($phase_falls{$function} // [], "$function: values exceed those of earlier phases");
+		none($repeated{$function} // [], "$function: no value was returned twice");
+		none($client_falls{$function} // [], "$function: values increase for each client");
+		none($phase_falls{$function} // [], "$function: values exceed those of earlier phases");
 	}
 }
 

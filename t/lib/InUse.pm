@@ -12,7 +12,7 @@ package InUse;
 
 use strict;
 use warnings;
-use PostgreSQL::Test::Cluster;
+use Server;
 use Test::More;
 
 # For each function, an expression that increases with each new value. trace_id()
@@ -34,6 +34,15 @@ our $settings = qq{
 idgen.node_id = $node_id
 idgen.launch_id = 12345
 };
+
+# All rights on the relations of idgen and on their columns
+our $rights = q{
+	SELECT relname, '', a.grantor::regrole, a.grantee::regrole, a.privilege_type, a.is_grantable
+	FROM pg_class, aclexplode(relacl) a WHERE relnamespace = 'idgen'::regnamespace
+	UNION ALL
+	SELECT relname, attname, a.grantor::regrole, a.grantee::regrole, a.privilege_type, a.is_grantable
+	FROM pg_class c JOIN pg_attribute ON attrelid = c.oid, aclexplode(attacl) a WHERE relnamespace = 'idgen'::regnamespace
+	ORDER BY 1, 2, 3, 4, 5};
 
 sub _fill
 {
@@ -118,20 +127,11 @@ sub contents
 			has_function_privilege('auditor', 'idgen.typeid(text)', 'EXECUTE')});
 }
 
-sub sqlstate_of
-{
-	my ($node, $database, $query) = @_;
-	my $errors;
-
-	$node->psql($database, $query,
-		stderr => \$errors, extra_params => [ '--set=VERBOSITY=sqlstate' ]);
-	return $errors =~ /ERROR:  (\w{5})$/m ? $1 : "no error: $errors";
-}
-
 # Check that the database works as before, and that new identifiers are greater.
 sub check_works
 {
 	my ($node, $database, $when) = @_;
+	my $result_of = sub { return outcome($_[0], node => $node, database => $database) };
 	my $round = 1 + $node->safe_psql($database, 'SELECT max(round) FROM orders');
 
 	# a retry whose request has another text form
@@ -143,8 +143,7 @@ sub check_works
 	is( $node->safe_psql($database,
 			q{SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000b', 43, 'invoice')}),
 		'42|f', "$when: a retry returns the recorded number");
-	is( sqlstate_of($node, $database,
-			q{SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000a', idgen.uuid_v7(), 'order', '{"customer": 8}')}),
+	is( $result_of->(q{SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000a', idgen.uuid_v7(), 'order', '{"customer": 8}')}),
 		'23514', "$when: another request is an error");
 
 	$node->safe_psql($database, _fill($round));
@@ -164,15 +163,15 @@ sub check_works
 	is( $node->safe_psql($database,
 			q{SET ROLE app; SELECT DISTINCT p.domain, p.prefix FROM orders, idgen.parse_prefixed_id(account) p}),
 		'account_id|acct', "$when: the accounts' prefix names their domain");
-	is( sqlstate_of($node, $database, "INSERT INTO orders (round, account) VALUES (0, idgen.prefixed_id('order'))"),
+	is( $result_of->("INSERT INTO orders (round, account) VALUES (0, idgen.prefixed_id('order'))"),
 		'23514', "$when: the domain rejects another prefix");
-	is( sqlstate_of($node, $database, "SELECT idgen.create_id_domain('other_id', 'acct')"),
+	is( $result_of->("SELECT idgen.create_id_domain('other_id', 'acct')"),
 		'23505', "$when: its prefix is in use");
-	is( sqlstate_of($node, $database, q{INSERT INTO orders (round, public_id) VALUES (0, idgen.short_comb(clock => now() - interval '11 minutes'))}),
+	is( $result_of->(q{INSERT INTO orders (round, public_id) VALUES (0, idgen.short_comb(clock => now() - interval '11 minutes'))}),
 		'23514', "$when: the trigger rejects an old key");
-	is( sqlstate_of($node, $database, 'SET ROLE app; SELECT idgen.uuid_v1()'),
+	is( $result_of->('SET ROLE app; SELECT idgen.uuid_v1()'),
 		'42501', "$when: revoked EXECUTE is still rejected");
-	is( sqlstate_of($node, $database, 'SET ROLE auditor; SELECT entity_id FROM idgen.creation_identifiers'),
+	is( $result_of->('SET ROLE auditor; SELECT entity_id FROM idgen.creation_identifiers'),
 		'42501', "$when: a column without a grant is still rejected");
 }
 

@@ -9,8 +9,7 @@ package Masks;
 
 use strict;
 use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
+use Server qw(append_to_file ask init_server psql_said slurp_file);
 use Test::More;
 use Time::HiRes qw(usleep);
 
@@ -25,14 +24,12 @@ our $all_keys = "# name, key\n\n\t " . join('', map { "$_  $key{$_} \t# of a tes
 sub new
 {
 	my ($class) = @_;
-	my $node = PostgreSQL::Test::Cluster->new('server');
+	my $node = init_server('server', 'idgen.mask_key_file = mask_keys', allows_streaming => 1);
 	my $self = bless { node => $node, file => $node->data_dir . '/mask_keys' }, $class;
 
-	$node->init(allows_streaming => 1);
-	$node->append_conf('postgresql.conf', 'idgen.mask_key_file = mask_keys');
 	$self->write_keys($all_keys);
 	$node->start;
-	$node->safe_psql('postgres', 'CREATE EXTENSION idgen; CREATE ROLE caller LOGIN');
+	ask('CREATE EXTENSION idgen; CREATE ROLE caller LOGIN');
 	return $self;
 }
 
@@ -46,16 +43,12 @@ sub write_keys
 	chmod $mode // 0600, $self->{file} or die;
 }
 
+# What a query returns to the caller
 sub outcome
 {
 	my ($self, $query, %how) = @_;
-	my ($rows, $errors) = ('', '');
+	my ($rows, $errors) = psql_said($query, user => 'caller', %how);
 
-	($how{node} // $self->{node})->psql(
-		$how{database} // 'postgres', $query,
-		stdout => \$rows,
-		stderr => \$errors,
-		extra_params => [ '-U', $how{role} // 'caller', '--set=VERBOSITY=verbose' ]);
 	return $rows if $errors !~ s/^.*?ERROR:  //s;
 	return $errors =~ s/\n?LOCATION:.*//sr;
 }
@@ -65,15 +58,14 @@ sub log_all
 {
 	my ($self) = @_;
 
-	$self->{node}->safe_psql('postgres', "ALTER ROLE ALL SET $_")
+	ask("ALTER ROLE ALL SET $_")
 	  for 'log_min_messages = debug5', 'log_error_verbosity = verbose', 'debug_print_parse = on', 'debug_print_plan = on';
 }
 
 sub check_log
 {
 	my ($self) = @_;
-	my $shown = slurp_file($self->{node}->logfile)
-	  . $self->{node}->safe_psql('postgres', q{LOAD 'idgen'; SELECT * FROM pg_settings WHERE name LIKE 'idgen%'; SELECT * FROM pg_file_settings; SELECT * FROM pg_stat_activity});
+	my $shown = slurp_file($self->{node}->logfile) . ask(q{LOAD 'idgen'; SELECT * FROM pg_settings WHERE name LIKE 'idgen%'; SELECT * FROM pg_file_settings; SELECT * FROM pg_stat_activity});
 
 	ok(index(lc $shown, lc substr $key{$_}, 0, 12) < 0, "key $_ is in no message and no setting") for sort keys %key;
 }

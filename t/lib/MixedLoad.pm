@@ -1,13 +1,14 @@
 # Many concurrent clients, which continue across server crashes: some insert rows
 # whose identifiers are column defaults, some only fetch identifiers, some create
-# orders with create_once() and repeat a command until it is answered.
+# orders with create_once(), where each command is sent up to five times by different
+# clients, and by each of them until it is answered.
 #
 # All results are kept: an identifier must not be returned twice, even if its
 # transaction did not commit; rows reported as committed must exist; and each
 # command has made one order.
 #
 #   my $load = MixedLoad->new($node);
-#   $load->run_until(sub { $load->answers > 1000 });
+#   $load->work(1000);
 #   $load->check;
 
 package MixedLoad;
@@ -16,8 +17,8 @@ use strict;
 use warnings;
 use Client;
 use HandedOut;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use List::Util qw(shuffle);
+use Server qw(append_to_file is);
 use Time::HiRes qw(time usleep);
 
 # The columns of "things", which are filled by default; the first of them are on a
@@ -27,35 +28,33 @@ our @functions = (@ordered, qw(trace_id uuid_v4 uuid_v7 uuid_v6 comb short_comb 
 my %type_of = (
 	(map { $_ => 'bigint' } qw(snowflake js_id decimal_id trace_id)),
 	(map { $_ => 'uuid' } qw(uuid_v7_ordered uuid_v4 uuid_v7 uuid_v6 comb short_comb)),
-	object_id => 'text COLLATE "C"',
-	ulid => 'text');
+	object_id => 'text COLLATE "C"', ulid => 'text');
 my $columns = join(', ', @functions);
 my $calls = join(', ', map { "idgen.$_()" } @functions);
 
-# The node needs the settings idgen.node_id and idgen.launch_id.
+# How many clients insert, take and create; the isolation levels of transactions that
+# create. The node needs the settings idgen.node_id and idgen.launch_id, unless no client
+# inserts or takes.
 sub new
 {
-	my ($class, $node, %how_many) = @_;
+	my ($class, $node, %how) = @_;
 	my $self = bless {
 		node => $node,
 		(map { $_ => 0 } qw(answers commands sends replays taken lost)),
-		(map { $_ => [] } qw(clients repeated fallen reported undone)),
+		(map { $_ => [] } qw(clients queue repeated fallen reported undone)),
+		isolation => $how{isolation} // ['READ COMMITTED'],
 		(map { $_ => {} } qw(errors seen phase_max last_phase_max entity_of)) }, $class;
 
-	$node->safe_psql('postgres', join(";\n",
-		'CREATE EXTENSION IF NOT EXISTS idgen',
-		'CREATE TABLE things (place bigint GENERATED ALWAYS AS IDENTITY, '
-		  . join(', ', map { "$_ $type_of{$_} DEFAULT idgen.$_()" } @functions) . ')',
-		'CREATE TABLE orders (id uuid, command uuid, filler text DEFAULT repeat(md5(random()::text), 8))'));
 	$self->{clients} = [
-		(map { { work => \&_insert } } 1 .. $how_many{inserting} // 4),
-		(map { { work => \&_take } } 1 .. $how_many{taking} // 2),
-		(map { { work => \&_create } } 1 .. $how_many{creating} // 6) ];
+		(map { { work => \&_insert } } 1 .. $how{inserting} // 4),
+		(map { { work => \&_take } } 1 .. $how{taking} // 2),
+		(map { { work => \&_create } } 1 .. $how{creating} // 6) ];
+	$node->safe_psql('postgres', 'CREATE TABLE things (place bigint GENERATED ALWAYS AS IDENTITY, '
+		  . join(', ', map { "$_ $type_of{$_} DEFAULT idgen.$_()" } @functions) . ')')
+	  if $self->{has_things} = grep { $_->{work} != \&_create } @{ $self->{clients} };
+	$node->safe_psql('postgres', 'CREATE TABLE orders (id uuid, command uuid, filler text DEFAULT repeat(md5(random()::text), 8))');
 	return $self;
 }
-
-# The number of statements that succeeded
-sub answers { return $_[0]->{answers} }
 
 # The connected sessions
 sub sessions { return grep { defined } map { $_->{session} } @{ $_[0]->{clients} } }
@@ -66,20 +65,35 @@ sub lose_all
 {
 	my ($self) = @_;
 
-	while ($self->sessions)
-	{
-		$self->_handle_answers($PostgreSQL::Test::Utils::timeout_default) or die 'the sessions do not end';
-	}
+	$self->_handle_answers($PostgreSQL::Test::Utils::timeout_default) or die 'the sessions do not end' while $self->sessions;
 	$self->{last_phase_max} = { %{ $self->{last_phase_max} }, %{ $self->{phase_max} } };
 	$self->{phase_max} = {};
 }
 
-# Let the clients work until a condition holds; a client without a session
-# connects again.
+sub _lose
+{
+	my ($self, $client) = @_;
+
+	$self->{lost}++;
+	$client->{work}->($self, $client, 'lost');
+	$client->{session} = undef;
+}
+
+# A client disconnects.
+sub vanish
+{
+	my ($self, $session) = @_;
+
+	$session->disconnect;
+	$self->_lose(grep { ($_->{session} // 0) == $session } @{ $self->{clients} });
+}
+
+# Let the clients work until a condition holds, which takes the given time or little more;
+# a client without a session connects again.
 sub run_until
 {
-	my ($self, $until) = @_;
-	my $deadline = time + $PostgreSQL::Test::Utils::timeout_default;
+	my ($self, $until, $seconds) = @_;
+	my $deadline = time + ($seconds // 0) + $PostgreSQL::Test::Utils::timeout_default;
 
 	until ($until->())
 	{
@@ -92,6 +106,16 @@ sub run_until
 		usleep(20_000) unless $self->sessions;
 		$self->_handle_answers(1);
 	}
+}
+
+# Run until the clients got some more answers, in total and of each kind.
+sub work
+{
+	my ($self, $answers) = @_;
+	my $counts = sub { return ($self->{answers}, scalar @{ $self->{reported} }, scalar keys %{ $self->{entity_of} }) };
+	my @from = $counts->();
+
+	$self->run_until(sub { my @to = $counts->(); $to[0] - $from[0] >= $answers && $to[1] - $from[1] >= 20 && $to[2] - $from[2] >= 5 });
 }
 
 # Wait for answers, and handle them; return their number.
@@ -113,25 +137,15 @@ sub _handle
 	if ($session->{gone})
 	{
 		$client->{session} = undef, usleep(20_000), return if $client->{doing} eq 'connect';
-		$self->{lost}++;
-		$client->{work}->($self, $client, 'lost');
-		$client->{session} = undef;
-		return;
+		return $self->_lose($client);
 	}
 	$self->{answers}++ unless $session->{sqlstate};
 	my $begins = $client->{doing} =~ /^(connect|recover)$/;
-	my $fails = $session->{sqlstate} && !$begins;
-	$client->{work}->($self, $client, $begins ? 'begin' : $fails ? 'lost' : $client->{doing});
-	$self->_do($client, 'recover', 'ROLLBACK') if $fails;
+	$client->{work}->($self, $client, $session->{sqlstate} ? 'lost' : $begins ? 'begin' : $client->{doing});
+	$self->_do($client, 'recover', 'ROLLBACK') if $session->{sqlstate};
 }
 
-sub _do
-{
-	my ($self, $client, $doing, $sql) = @_;
-
-	$client->{doing} = $doing;
-	$client->{session}->send($sql);
-}
+sub _do { my ($self, $client, $doing, $sql) = @_; $client->{doing} = $doing; $client->{session}->send($sql) }
 
 # Record the identifiers that a client got.
 sub _see
@@ -150,8 +164,7 @@ sub _see
 			my $number = HandedOut::number($function, $value);
 			my $before = $self->{last_phase_max}{$function};
 			push @{ $self->{fallen} }, "$function: $value" if defined $before && $number <= $before;
-			$self->{phase_max}{$function} = $number
-			  if $number > ($self->{phase_max}{$function} // $before // -1);
+			$self->{phase_max}{$function} = $number if $number > ($self->{phase_max}{$function} // $before // -1);
 		}
 	}
 }
@@ -161,19 +174,14 @@ sub _see
 sub _insert
 {
 	my ($self, $client, $what) = @_;
-	my $insert = 'INSERT INTO things (snowflake) SELECT idgen.snowflake() FROM generate_series(1, '
-	  . (1 + int rand 10) . ") RETURNING $columns";
+	my $count = 1 + int rand 10;
+	my $insert = "INSERT INTO things (snowflake) SELECT idgen.snowflake() FROM generate_series(1, $count) RETURNING $columns";
 
 	$self->_see($client->{session}) if $client->{doing} =~ /insert/;
 	$client->{rows} = undef, return if $what eq 'lost';
-	if ($what eq 'insert in a transaction')
-	{
-		$client->{rows} = [ map { $_->[0] } @{ $client->{session}{rows} } ];
-		$self->_do($client, rand() < 0.3 ? ('roll back', 'ROLLBACK') : ('commit', 'COMMIT'));
-		return;
-	}
-	push @{ $self->{reported} }, map { $_->[0] } @{ $client->{session}{rows} } if $what eq 'insert';
-	push @{ $self->{reported} }, @{ $client->{rows} } if $what eq 'commit';
+	$client->{rows} = [ map { $_->[0] } @{ $client->{session}{rows} } ] if $what =~ /^insert/;
+	return $self->_do($client, rand() < 0.3 ? ('roll back', 'ROLLBACK') : ('commit', 'COMMIT')) if $what eq 'insert in a transaction';
+	push @{ $self->{reported} }, @{ $client->{rows} } if $what eq 'insert' || $what eq 'commit';
 	push @{ $self->{undone} }, @{ $client->{rows} } if $what eq 'roll back';
 	$client->{rows} = undef;
 	return if $self->{ending};
@@ -187,43 +195,43 @@ sub _take
 
 	$self->_see($client->{session}) if $client->{doing} eq 'take';
 	$self->{taken} += @{ $client->{session}{rows} } if $what eq 'take';
-	$self->_do($client, 'take', "SELECT $calls FROM generate_series(1, 10)") 
-	  unless $what eq 'lost' || $self->{ending};
+	$self->_do($client, 'take', "SELECT $calls FROM generate_series(1, 10)") unless $what eq 'lost' || $self->{ending};
 }
 
-# Repeat a command until it is answered, and sometimes once more. The order is made
-# by the same statement or by the next one.
+# Repeat a command until it is answered. The order is made by the same statement or by
+# the next one.
 sub _create
 {
 	my ($self, $client, $what) = @_;
 	my $session = $client->{session};
 
 	return if $what eq 'lost';
+	$client->{answer} = $session->{rows}[0] if $what =~ /^create/;
+	my ($id, $created) = @{ $client->{answer} // [] };
 	if ($what eq 'create in a transaction')
 	{
-		my ($id, $created) = @{ $session->{rows}[0] };
-
-		$client->{answer} = [ $id, $created ];
-		$self->_do($client, 'finish',
+		return $self->_do($client, 'finish',
 			$created eq 't' ? "INSERT INTO orders (id, command) VALUES ('$id', '$client->{command}'); COMMIT" : 'COMMIT');
-		return;
 	}
 	if ($what eq 'create' || $what eq 'finish')
 	{
-		my ($id, $created) = $what eq 'create' ? @{ $session->{rows}[0] } : @{ $client->{answer} };
 		my $known = $self->{entity_of}{ $client->{command} } //= $id;
 
 		$self->{replays}++ if $created eq 'f';
 		push @{ $self->{repeated} }, "command $client->{command}: $known, then $id" if $known ne $id;
-		$client->{command} = undef if $self->{ending} || rand() < 0.6;
+		$client->{command} = undef;
 	}
-	return if $self->{ending} && !defined $client->{command};
 
-	$client->{command} //= sprintf('c0000000-0000-4000-8000-%012x', ++$self->{commands});
+	# new commands, each as often as it will be sent
+	push @{ $self->{queue} },
+	  shuffle(map { (sprintf('c0000000-0000-4000-8000-%012x', ++$self->{commands})) x (1 + int rand 5) } 1 .. 100)
+	  if @{ $self->{queue} } < 200 && !$self->{ending};
+	defined($client->{command} //= shift @{ $self->{queue} }) or return;
 	$self->{sends}++;
 	my $create = "idgen.create_once('$client->{command}', idgen.uuid_v7(), 'order', '{\"number\": \"$client->{command}\"}')";
 
-	$self->_do($client, rand() < 0.5 ? ('create in a transaction', "BEGIN; SELECT * FROM $create") : ('create',
+	my $begin = "BEGIN ISOLATION LEVEL $self->{isolation}[ rand @{ $self->{isolation} } ]";
+	$self->_do($client, rand() < 0.5 ? ('create in a transaction', "$begin; SELECT * FROM $create") : ('create',
 			"WITH o AS (SELECT * FROM $create),
 			 i AS (INSERT INTO orders (id, command) SELECT entity_id, '$client->{command}' FROM o WHERE created)
 			 SELECT entity_id, created FROM o"));
@@ -237,20 +245,16 @@ sub finish
 	$self->{ending} = 1;
 	$self->run_until(sub { !grep { !$_->{session} || $_->{session}->is_busy } @{ $self->{clients} } });
 	$_->quit for $self->sessions;
-	$_->{session} = undef for @{ $self->{clients} };
-	$self->{ending} = 0;
 }
 
-# The number of these rows that exist
-sub _count_there
+# A query with a temporary table "given"
+sub _with
 {
-	my ($self, $numbers) = @_;
-	my $file = PostgreSQL::Test::Utils::tempdir() . '/numbers';
+	my ($self, $columns, $lines, $query) = @_;
+	my $file = PostgreSQL::Test::Utils::tempdir() . '/given';
 
-	append_to_file($file, join('', map { "$_\n" } @$numbers));
-	return $self->{node}->safe_psql('postgres',
-		"CREATE TEMP TABLE numbers (snowflake bigint);\n\\copy numbers FROM '$file'\n"
-		  . 'SELECT count(*) FROM numbers JOIN things USING (snowflake)');
+	append_to_file($file, join('', map { "$_\n" } @$lines));
+	return $self->{node}->safe_psql('postgres', "CREATE TEMP TABLE given ($columns);\n\\copy given FROM '$file'\n$query");
 }
 
 # Check that nothing was repeated, nothing reported as committed is lost, and each
@@ -258,33 +262,31 @@ sub _count_there
 sub check
 {
 	my ($self) = @_;
-	my $node = $self->{node};
 
 	$self->finish;
-	for my $function (@functions)
+	for my $function ($self->{has_things} ? @functions : ())
 	{
-		is( $node->safe_psql('postgres', "SELECT count(*) - count(DISTINCT $function) FROM things"),
+		is( $self->{node}->safe_psql('postgres', "SELECT count(*) - count(DISTINCT $function) FROM things"),
 			'0', "$function: none is in the table twice, of " . keys(%{ $self->{seen}{$function} }) . ' that were seen');
 	}
-	is(_first($self->{repeated}), '0', 'no identifier was returned twice, including rolled back ones');
-	is(_first($self->{fallen}), '0', 'identifiers on a ticker are greater than all before the fault');
+	HandedOut::none($self->{repeated}, 'no identifier was returned twice, including rolled back ones');
+	HandedOut::none($self->{fallen}, 'identifiers on a ticker are greater than all before the fault');
 
-	is($self->_count_there($self->{reported}), scalar @{ $self->{reported} }, 'all ' . @{ $self->{reported} } . ' rows reported as committed exist');
-	is($self->_count_there($self->{undone}), '0', 'and none of the ' . @{ $self->{undone} } . ' rolled back rows');
+	if ($self->{has_things})
+	{
+		my $existing = sub { $self->_with('snowflake bigint', $self->{ $_[0] }, 'SELECT count(*) FROM given JOIN things USING (snowflake)') };
+		is($existing->('reported'), scalar @{ $self->{reported} }, 'all ' . @{ $self->{reported} } . ' rows reported as committed exist');
+		is($existing->('undone'), '0', 'and none of the ' . @{ $self->{undone} } . ' rolled back rows');
+	}
 
-	my $file = PostgreSQL::Test::Utils::tempdir() . '/answers';
-	append_to_file($file, join('', map { "$_\t$self->{entity_of}{$_}\n" } keys %{ $self->{entity_of} }));
-	is( $node->safe_psql('postgres', qq{
-			CREATE TEMP TABLE answers (command uuid, id uuid);
-			\\copy answers FROM '$file'
+	my @answers = map { "$_\t$self->{entity_of}{$_}" } keys %{ $self->{entity_of} };
+	is( $self->_with('command uuid, id uuid', \@answers, q{
 			SELECT count(*), count(o.id), count(DISTINCT o.id), count(c.entity_id), (SELECT count(*) FROM orders),
 				   (SELECT count(*) FROM idgen.creation_identifiers)
-			FROM answers a LEFT JOIN orders o USING (command, id)
+			FROM given a LEFT JOIN orders o USING (command, id)
 			LEFT JOIN idgen.creation_identifiers c ON c.command_id = a.command AND c.entity_id = a.id}),
 		join('|', ($self->{commands}) x 6), 'each command has made one order, the one reported to its client');
 }
-
-sub _first { my ($found) = @_; return @$found . (@$found ? ": $found->[0]" : '') }
 
 sub figures
 {

@@ -4,14 +4,11 @@ package Orders;
 
 use strict;
 use warnings;
-use Client;
 use Exporter 'import';
 use HandedOut;
-use PostgreSQL::Test::Cluster;
+use Server ();
 
-our @EXPORT = qw(new_shop session command place);
-
-my $node;
+our @EXPORT = qw(new_shop command place);
 
 # A server with a table "orders", and a function that makes an order once and
 # returns the result of the command
@@ -19,18 +16,13 @@ sub new_shop
 {
 	my ($name) = @_;
 
-	$node = PostgreSQL::Test::Cluster->new($name);
-	$node->init;
-	HandedOut::configure($node);
-	$node->append_conf('postgresql.conf', q{
+	my $node = Server::start_server($name, $HandedOut::settings . q{
 max_prepared_transactions = 20
 max_connections = 60
 deadlock_timeout = 50ms
 });
-	$node->start;
-	$node->safe_psql(
-		'postgres', q{
-	CREATE EXTENSION idgen;
+
+	Server::ask(q{
 	CREATE TABLE orders (id bigint, command uuid, history uuid[]);
 	CREATE FUNCTION place_order(command uuid, number bigint) RETURNS bigint LANGUAGE plpgsql AS $$
 	DECLARE
@@ -45,26 +37,8 @@ deadlock_timeout = 50ms
 	return $node;
 }
 
-sub session
-{
-	my $session = Client->connect($node);
+sub command { return sprintf('c0000000-0000-4000-8000-%012x', $_[0]) }
 
-	$session->wait and die 'no session';
-	return $session;
-}
-
-sub command
-{
-	my ($name) = @_;
-
-	return sprintf('c0000000-0000-4000-8000-%012x', $name);
-}
-
-sub place
-{
-	my ($name, $number) = @_;
-
-	return sprintf("SELECT place_order('%s', %s)", command($name), $number);
-}
+sub place { my ($name, $number) = @_; return sprintf("SELECT place_order('%s', %s)", command($name), $number) }
 
 1;

@@ -27,12 +27,7 @@ sub new
 	return bless { sections => \%sections }, $class;
 }
 
-sub section
-{
-	my ($self, $heading) = @_;
-
-	return $self->{sections}{$heading} // die "no section \"$heading\"";
-}
+sub section { my ($self, $heading) = @_; return $self->{sections}{$heading} // die "no section \"$heading\"" }
 
 sub blocks
 {

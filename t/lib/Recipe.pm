@@ -1,4 +1,5 @@
-# A server, and the SQL of a page of the documentation, which a test pastes as users do.
+# A server, which can be a given "node", and the SQL of a page of the documentation, which a
+# test pastes as users do.
 #
 #   my $recipe = Recipe->new('event_feed', conf => 'max_connections = 60');
 #   my ($stdout, $stderr) = $recipe->paste('An event feed', 0);   # a block; else all blocks
@@ -11,20 +12,15 @@ package Recipe;
 
 use strict;
 use warnings;
-use Client;
 use Page;
-use PostgreSQL::Test::Cluster;
+use Server ();
 use Test::More;
 
 sub new
 {
 	my ($class, $name, %options) = @_;
-	my $node = PostgreSQL::Test::Cluster->new($name);
+	my $node = $options{node} // Server::start_server($name, "autovacuum = off\n" . ($options{conf} // ''));
 
-	$node->init;
-	$node->append_conf('postgresql.conf', "autovacuum = off\n" . ($options{conf} // ''));
-	$node->start;
-	$node->safe_psql('postgres', 'CREATE EXTENSION idgen');
 	return bless { page => Page->new('recipes'), node => $node }, $class;
 }
 
@@ -70,27 +66,19 @@ sub prepared
 	return join("\n", map { /^(PREPARE.*?;)/msg } $self->blocks($heading)) || die 'nothing is prepared';
 }
 
-sub query { return shift->{node}->safe_psql('postgres', @_) }
+sub query { return Server::ask($_[1]) }
 
 sub outcome
 {
 	my ($self, $sql) = @_;
-	my ($stdout, $stderr);
+	my ($stdout, $stderr) = Server::psql_said($sql);
 
-	$self->{node}->psql('postgres', $sql, stdout => \$stdout, stderr => \$stderr, on_error_stop => 1, extra_params => ['--set=VERBOSITY=verbose']);
 	return $stdout unless $stderr =~ /ERROR:  (\w{5})/;
 	my $sqlstate = $1;
 	return $sqlstate . ($stderr =~ /CONSTRAINT NAME:  (\S+)/ ? " $1" : '');
 }
 
-sub session
-{
-	my ($self, %where) = @_;
-	my $session = Client->connect($self->{node}, %where);
-
-	$session->wait and die 'no session';
-	return $session;
-}
+sub session { my ($self, %where) = @_; return Server::session(%where) }
 
 # The page's query uses the index, also in a generic plan.
 sub plan_of

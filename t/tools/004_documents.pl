@@ -1,20 +1,15 @@
 # The documents: each SQL block can be pasted into psql, in a database like one
-# in use, and raises only the errors that its comments announce ("error 23514").
-# The README needs no superuser. Every relative link leads to a file, and to a heading
-# in it.
+# in use, and raises only the errors that its comments announce ("error 23514"); that
+# of the README as the database's owner. Every relative link leads to a file, and to a
+# heading in it.
 
-use strict;
-use warnings;
-
-use File::Basename qw(dirname);
 use FindBin;
 use lib "$FindBin::RealBin/../lib";
+use File::Basename qw(dirname);
 use Functions;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Server;
 
-my $folder = dirname(__FILE__) . '/../..';
+my $folder = "$FindBin::RealBin/../..";
 
 # Blocks that cannot be pasted: a template, those for other extensions, which
 # t/025_cron.pl, t/061_partitions.pl, t/066_changed_keys.pl, t/080_citus.pl and
@@ -22,8 +17,7 @@ my $folder = dirname(__FILE__) . '/../..';
 # those for several servers, which t/081_shards.pl covers.
 my $not_for_pasting = qr/create_once\(command_id, proposed_id|cron\.schedule|partman\.|pgtle\.|pg_dist_|FOREIGN TABLE/;
 
-my $node = PostgreSQL::Test::Cluster->new('documents');
-$node->init;
+my $node = init_server('documents');
 Functions::add_mask_key($node);
 $node->start;
 
@@ -33,9 +27,8 @@ sub prepare
 {
 	my ($database) = @_;
 
-	$node->safe_psql('postgres', "CREATE DATABASE $database");
-	return $node->safe_psql($database, 'GRANT CREATE ON DATABASE readme TO newcomer; GRANT CREATE ON SCHEMA public TO newcomer')
-	  if $database eq 'readme';
+	$node->safe_psql('postgres', "CREATE DATABASE $database" . ($database eq 'readme' ? ' OWNER newcomer' : ''));
+	return if $database eq 'readme';
 	$node->safe_psql(
 		$database, q{
 		CREATE EXTENSION idgen_advisor CASCADE;
@@ -51,8 +44,8 @@ sub prepare
 		ANALYZE});
 }
 
-$node->safe_psql('postgres', "CREATE ROLE $_") for qw(app janitor developer);
-$node->safe_psql('postgres', 'CREATE ROLE newcomer LOGIN');
+ask("CREATE ROLE $_") for qw(app janitor developer);
+ask('CREATE ROLE newcomer LOGIN');
 
 my %pasted;			# what psql printed
 for my $path ("$folder/README.md", glob "$folder/docs/*.md")

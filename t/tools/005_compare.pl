@@ -1,26 +1,19 @@
 # The pgbench scripts of bench/: each runs by hand after setup.sql, and compare.sh
 # prints one table, on a given server and on a private cluster.
 
-use strict;
-use warnings;
-
-use File::Basename qw(basename dirname);
-use IPC::Run;
 use FindBin;
 use lib "$FindBin::RealBin/../lib";
+use File::Basename qw(basename);
 use Functions;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use IPC::Run;
+use Server;
 
-my $bench = dirname(__FILE__) . '/../../bench';
+my $bench = "$FindBin::RealBin/../../bench";
 my @keys = sort map { basename($_, '.pgbench') } glob "$bench/*.pgbench";
 my %of_laboratory = map { $_ => 1 } slurp_file("$bench/lab/keys.txt") =~ /^(\w+) +\|/mg;
 
-my $node = PostgreSQL::Test::Cluster->new('server');
-$node->init;
 # no other checkpoints, and nothing else that writes WAL
-$node->append_conf('postgresql.conf', q{
+my $node = init_server('server', q{
 idgen.node_id = 1
 autovacuum = off
 checkpoint_timeout = 1h
@@ -34,7 +27,7 @@ my $setup = [ 'psql', '-X', '-q', '-v', 'rows=1000', '-f', "$bench/setup.sql" ];
 command_ok($setup, 'setup.sql creates the tables');
 command_ok($setup, 'setup.sql replaces the tables');
 is_deeply(
-	[ split /\n/, $node->safe_psql('postgres', q{SELECT tablename FROM pg_tables WHERE schemaname = 'idgen_bench' ORDER BY tablename COLLATE "C"}) ],
+	[ split /\n/, ask(q{SELECT tablename FROM pg_tables WHERE schemaname = 'idgen_bench' ORDER BY tablename COLLATE "C"}) ],
 	\@keys, 'there is a table for each script');
 for my $key (@keys)
 {
@@ -42,14 +35,14 @@ for my $key (@keys)
 	ok($of_laboratory{$key}, "$key: the laboratory has the key") if $key ne 'masked';
 	like(slurp_file("$bench/$key.pgbench"), qr/^-- $key: /, "$key: the script begins with a description");
 	command_ok([ 'pgbench', '-n', '-t', 3, '-f', "$bench/$key.pgbench" ], "$key: the script runs with pgbench");
-	is($node->safe_psql('postgres', "SELECT count(*) FROM idgen_bench.$key"), 1003, "$key: it inserts a row in each transaction");
+	is(ask("SELECT count(*) FROM idgen_bench.$key"), 1003, "$key: it inserts a row in each transaction");
 }
 
 # The rows of the history are in the order of their time
-is($node->safe_psql('postgres', q{SELECT count(*) FROM (
+is(ask(q{SELECT count(*) FROM (
 		SELECT id < lag(id) OVER (ORDER BY payload) AS descends FROM idgen_bench.uuid_v7 WHERE payload > 0) pairs WHERE descends}),
 	0, 'the history is in the order of time');
-$node->safe_psql('postgres', 'SET client_min_messages = warning; DROP SCHEMA idgen_bench CASCADE; DROP EXTENSION idgen');
+ask('SET client_min_messages = warning; DROP SCHEMA idgen_bench CASCADE; DROP EXTENSION idgen');
 
 my ($stdout, $stderr);
 sub compare
@@ -82,7 +75,7 @@ sub check_table
 # On a given server
 ok(compare('--server'), 'compare.sh runs on a given server') or diag $stderr;
 check_table('a given server', qw(bigint random short_comb short_comb_run comb uuid_v7 masked snowflake ulid));
-is($node->safe_psql('postgres', q{
+is(ask(q{
 		SELECT extname FROM pg_extension WHERE extname <> 'plpgsql'
 		UNION ALL SELECT nspname FROM pg_namespace WHERE nspname ~ '^idgen'}), '', 'nothing is left on the server');
 
@@ -92,7 +85,7 @@ SKIP:
 {
 	my @keys = qw(bigint random short_comb short_comb_run comb uuid_v7 snowflake ulid);
 	skip 'no pgstattuple on this server', 1 + @keys
-	  if $node->safe_psql('postgres', q{SELECT count(*) FROM pg_available_extensions WHERE name = 'pgstattuple'}) == 0;
+	  if ask(q{SELECT count(*) FROM pg_available_extensions WHERE name = 'pgstattuple'}) == 0;
 	my @size = (20000, 5000);
 	my $out = PostgreSQL::Test::Utils::tempdir() . '/laboratory';
 

@@ -3,25 +3,18 @@
 # settings. The install script has the order of the page, and the examples have
 # the results that the page shows ("-- →").
 
-use strict;
-use warnings;
+use FindBin;
+use lib "$FindBin::RealBin/../lib";
+use Server;
 
-use File::Basename qw(dirname);
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
-
-my $folder = dirname(__FILE__) . '/../..';
+my $folder = "$FindBin::RealBin/../..";
 my $page = slurp_file("$folder/docs/reference.md");
 my $script = slurp_file("$folder/idgen--1.0.sql");
 
 $ENV{PGTZ} = 'UTC';
-my $node = PostgreSQL::Test::Cluster->new('reference');
-$node->init;
-$node->start;
-$node->safe_psql('postgres', "CREATE ROLE $_") for qw(app janitor developer);
-$node->safe_psql('postgres', 'CREATE EXTENSION idgen');
-$node->safe_psql('postgres', 'CREATE EXTENSION idgen_advisor');
+my $node = start_server('reference');
+ask("CREATE ROLE $_") for qw(app janitor developer);
+ask('CREATE EXTENSION idgen_advisor');
 
 # --- Functions ---------------------------------------------------------------
 
@@ -46,12 +39,12 @@ for my $function (@documented)
 	}
 	$function->{sql} = "CREATE FUNCTION manual.$function->{name}($arguments) RETURNS $result LANGUAGE plpgsql AS '';";
 }
-$node->safe_psql('postgres', join "\n", 'CREATE SCHEMA manual; SET check_function_bodies = off; SET search_path = idgen, pg_catalog;', map { $_->{sql} } @documented);
+ask(join "\n", 'CREATE SCHEMA manual; SET check_function_bodies = off; SET search_path = idgen, pg_catalog;', map { $_->{sql} } @documented);
 my $signatures_of = q{
 	SELECT proname || '(' || pg_get_function_arguments(oid) || ') → ' || pg_get_function_result(oid)
 	FROM pg_proc WHERE pronamespace = '%s'::regnamespace ORDER BY proname COLLATE "C"};
-my @real = split /\n/, $node->safe_psql('postgres', sprintf $signatures_of, 'idgen');
-my @written = split /\n/, $node->safe_psql('postgres', sprintf $signatures_of, 'manual');
+my @real = split /\n/, ask(sprintf $signatures_of, 'idgen');
+my @written = split /\n/, ask(sprintf $signatures_of, 'manual');
 cmp_ok(scalar @real, '>', 100, 'there are functions');
 is_deeply(\@written, \@real, 'every function is documented, with its signature');
 
@@ -69,18 +62,18 @@ while ($page =~ /^### (?:Table|View) `(\w+)`\n(.*?)(?=^#|\z)/msg)
 	my ($relation, $section) = ($1, $2);
 	$columns{$relation} = join ', ', map { "$_->[0] $_->[1]" } map { [ /^\| `(\w+)` \| (\w+) \|/ ] } grep { /^\| `\w+` \| \w+ \|/ } split /\n/, $section;
 }
-my %real_columns = map { split /\|/ } split /\n/, $node->safe_psql('postgres', q{
+my %real_columns = map { split /\|/ } split /\n/, ask(q{
 	SELECT relname, string_agg(attname || ' ' || CASE atttypid WHEN 'timestamptz'::regtype THEN 'timestamptz' ELSE atttypid::regtype::text END, ', ' ORDER BY attnum)
 	FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid AND attnum > 0
 	WHERE relnamespace = 'idgen'::regnamespace AND relkind IN ('r', 'v') GROUP BY relname});
 is_deeply(\%columns, \%real_columns, 'every table and view is documented, with its columns');
 
-for my $sequence (split /\n/, $node->safe_psql('postgres', q{SELECT relname FROM pg_class WHERE relnamespace = 'idgen'::regnamespace AND relkind = 'S'}))
+for my $sequence (split /\n/, ask(q{SELECT relname FROM pg_class WHERE relnamespace = 'idgen'::regnamespace AND relkind = 'S'}))
 {
 	like($page, qr/`$sequence`/, "sequence $sequence is documented");
 }
 my @settings = $page =~ /^\| `(idgen\.\w+)` \|/mg;
-is(join("\n", sort @settings), $node->safe_psql('postgres', q{LOAD 'idgen'; SELECT name FROM pg_settings WHERE name LIKE 'idgen.%' ORDER BY name COLLATE "C"}),
+is(join("\n", sort @settings), ask(q{LOAD 'idgen'; SELECT name FROM pg_settings WHERE name LIKE 'idgen.%' ORDER BY name COLLATE "C"}),
 	'every setting is documented');
 
 # --- Examples ----------------------------------------------------------------

@@ -41,6 +41,7 @@ METRICS = {
     "checkpoint_bytes":      Metric("Written by checkpoints", "MB"),
     "backend_bytes":         Metric("Written by backends", "MB"),
     "checkpoints":           Metric("Checkpoints", "number"),
+    "rows_per_checkpoint":   Metric("Rows between checkpoints", "rows"),
     "replica_lag_ms":        Metric("Replica's replay lag", "ms"),
 }
 SCALES = {**dict.fromkeys(("failure_share", "page_wait_share", "wal_wait_share"), 100),

@@ -1,0 +1,145 @@
+# The server of a test, with the extension, and what a session gets from it. Turns on
+# strict and warnings, and exports what Test::More and PostgreSQL::Test::Utils export.
+#
+#   my $node = start_server('shop', 'max_connections = 60');
+#   ask('SELECT 1');                              # rows; an error ends the test
+#   outcome('SELECT 1/0', user => 'app');         # rows, or the SQLSTATE of the first error
+#   errors('SELECT 1/0', database => 'other');    # psql's messages, with all fields
+#   session(user => 'app')->ask('SELECT 1');      # a session that stays, see Client.pm
+#
+# All of them use the first server that was started, unless they are given a "node".
+
+package Server;
+
+use strict;
+use warnings;
+use Client;
+use Exporter ();
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(usleep);
+
+our @EXPORT = (qw(init_server start_server ask psql_said errors outcome session in_parallel
+	  kill_postmaster start_again dump_and_restore $python), @PostgreSQL::Test::Utils::EXPORT, @Test::More::EXPORT);
+
+our ($python) = grep { -x } map { "$_/python3" } split /:/, $ENV{PATH};
+my ($first, @servers);
+
+sub import
+{
+	strict->import;
+	warnings->import;
+	goto &Exporter::import;
+}
+
+# A server that is not running yet
+sub init_server
+{
+	my ($name, $conf, %init) = @_;
+	my $node = PostgreSQL::Test::Cluster->new($name);
+
+	$node->init(%init);
+	$node->append_conf('postgresql.conf', $conf) if defined $conf;
+	$first //= $node;
+	push @servers, $node;
+	return $node;
+}
+
+sub start_server
+{
+	my $node = init_server(@_);
+
+	$node->start;
+	$node->safe_psql('postgres', 'CREATE EXTENSION idgen');
+	return $node;
+}
+
+sub ask { my ($sql, $database) = @_; return $first->safe_psql($database // 'postgres', $sql) }
+
+# What psql prints: rows and messages. Options are set in the connection.
+sub psql_said
+{
+	my ($sql, %how) = @_;
+	my ($rows, $errors);
+
+	local $ENV{PGOPTIONS} = $how{options} // '';
+	($how{node} // $first)->psql(
+		$how{database} // 'postgres', $sql,
+		stdout => \$rows,
+		stderr => \$errors,
+		extra_params => [ '--set=VERBOSITY=verbose', defined $how{user} ? ('--username', $how{user}) : () ]);
+	die "no connection: $errors" if $errors =~ /^psql: error/m;
+	return ($rows, $errors);
+}
+
+sub errors { return (psql_said(@_))[1] }
+
+sub outcome
+{
+	my ($rows, $errors) = psql_said(@_);
+
+	return $errors =~ /ERROR:  (\w{5})/ ? $1 : $rows;
+}
+
+sub session
+{
+	my (%where) = @_;
+	my $session = Client->connect($where{node} // $first, %where) or die 'no server';
+
+	$session->wait and die "no session: $session->{message}";
+	return $session;
+}
+
+# Settings for a plan that the workers execute alone
+our $in_parallel = 'SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET parallel_leader_participation = off';
+
+sub in_parallel { return "$in_parallel; $_[0]" }
+
+# Kill the postmaster with SIGKILL. Its children exit when they notice; until then a
+# new postmaster does not start.
+sub kill_postmaster
+{
+	my ($node) = @_;
+	my ($postmaster) = slurp_file($node->data_dir . '/postmaster.pid') =~ /^(\d+)/;
+	my $attempts = 100 * $PostgreSQL::Test::Utils::timeout_default;
+
+	$node->kill9;
+	usleep(10_000) while kill(0, $postmaster) && $attempts-- > 0;
+}
+
+# Start a server as soon as it can be, by $node->start or the given method.
+sub start_again
+{
+	my ($node, $start) = @_;
+	my $attempts = 10 * $PostgreSQL::Test::Utils::timeout_default;
+
+	$start //= sub { $node->start(fail_ok => 1) };
+	usleep(100_000) until $start->() || $attempts-- <= 0;
+}
+
+# Dump a database and restore it into another one, as "plain" or "custom" format.
+sub dump_and_restore
+{
+	my ($format, $from, $to) = @_;
+	my $file = PostgreSQL::Test::Utils::tempdir() . '/dump';
+
+	$first->safe_psql('postgres', "CREATE DATABASE $to");
+	$first->command_ok([ 'pg_dump', "--format=$format", "--file=$file", $first->connstr($from) ], "$format: dumped");
+	$first->command_ok(
+		$format eq 'plain'
+		? [ 'psql', '--no-psqlrc', '--quiet', '--set=ON_ERROR_STOP=1', '--output=/dev/null', "--file=$file", $first->connstr($to) ]
+		: [ 'pg_restore', '--exit-on-error', '--dbname', $first->connstr($to), $file ],
+		"$format: restored");
+}
+
+# The servers shut down cleanly at the end of the test.
+END
+{
+	my $status = $?;
+
+	$_->stop for $status == 0 ? @servers : ();
+	$? = $status;
+}
+
+1;
