@@ -18,8 +18,8 @@ BEGIN
 END $$;
 
 -- A new schema is made by CREATE SCHEMA, which fails if another session makes it
--- meanwhile. A schema to which other roles can add functions could have overloads that
--- callers reach instead of those below.
+-- meanwhile. A schema to which other roles can add functions, for example by default
+-- privileges, could have overloads that callers reach instead of those below.
 DO $$
 BEGIN
     IF pg_catalog.current_setting('search_path') OPERATOR(pg_catalog.<>) 'pg_catalog, pg_temp' THEN
@@ -37,12 +37,13 @@ BEGIN
             AS $body$SELECT substr(proname, 15), split_part(prosrc, '''', 2) FROM pg_proc
                      WHERE pronamespace = 'idgen'::regnamespace AND starts_with(proname, 'portable_file_') ORDER BY 1$body$;
         COMMENT ON FUNCTION idgen.portable_version() IS 'The files of the portable edition that are installed, with their versions.';
-    ELSIF EXISTS (SELECT FROM pg_namespace n
-                  WHERE nspname = 'idgen'
-                    AND (pg_get_userbyid(nspowner) <> current_user
-                         OR EXISTS (SELECT FROM aclexplode(nspacl) WHERE privilege_type = 'CREATE' AND grantee <> nspowner)
-                         OR EXISTS (SELECT FROM pg_proc WHERE pronamespace = n.oid AND proowner <> nspowner)
-                         OR EXISTS (SELECT FROM pg_class WHERE relnamespace = n.oid AND relowner <> nspowner))) THEN
+    END IF;
+    IF EXISTS (SELECT FROM pg_namespace n
+               WHERE nspname = 'idgen'
+                 AND (pg_get_userbyid(nspowner) <> current_user
+                      OR EXISTS (SELECT FROM aclexplode(nspacl) WHERE privilege_type = 'CREATE' AND grantee <> nspowner)
+                      OR EXISTS (SELECT FROM pg_proc WHERE pronamespace = n.oid AND proowner <> nspowner)
+                      OR EXISTS (SELECT FROM pg_class WHERE relnamespace = n.oid AND relowner <> nspowner))) THEN
         RAISE EXCEPTION 'schema "idgen" is not only yours'
             USING ERRCODE = 'insufficient_privilege',
                   DETAIL = 'Another role owns it, has the privilege CREATE on it, or owns a function or relation in it.',

@@ -22,8 +22,8 @@ BEGIN
 END $$;
 
 -- A new schema is made by CREATE SCHEMA, which fails if another session makes it
--- meanwhile. A schema to which other roles can add functions could have overloads that
--- callers reach instead of those below.
+-- meanwhile. A schema to which other roles can add functions, for example by default
+-- privileges, could have overloads that callers reach instead of those below.
 DO $$
 BEGIN
     IF pg_catalog.current_setting('search_path') OPERATOR(pg_catalog.<>) 'pg_catalog, pg_temp' THEN
@@ -41,12 +41,13 @@ BEGIN
             AS $body$SELECT substr(proname, 15), split_part(prosrc, '''', 2) FROM pg_proc
                      WHERE pronamespace = 'idgen'::regnamespace AND starts_with(proname, 'portable_file_') ORDER BY 1$body$;
         COMMENT ON FUNCTION idgen.portable_version() IS 'The files of the portable edition that are installed, with their versions.';
-    ELSIF EXISTS (SELECT FROM pg_namespace n
-                  WHERE nspname = 'idgen'
-                    AND (pg_get_userbyid(nspowner) <> current_user
-                         OR EXISTS (SELECT FROM aclexplode(nspacl) WHERE privilege_type = 'CREATE' AND grantee <> nspowner)
-                         OR EXISTS (SELECT FROM pg_proc WHERE pronamespace = n.oid AND proowner <> nspowner)
-                         OR EXISTS (SELECT FROM pg_class WHERE relnamespace = n.oid AND relowner <> nspowner))) THEN
+    END IF;
+    IF EXISTS (SELECT FROM pg_namespace n
+               WHERE nspname = 'idgen'
+                 AND (pg_get_userbyid(nspowner) <> current_user
+                      OR EXISTS (SELECT FROM aclexplode(nspacl) WHERE privilege_type = 'CREATE' AND grantee <> nspowner)
+                      OR EXISTS (SELECT FROM pg_proc WHERE pronamespace = n.oid AND proowner <> nspowner)
+                      OR EXISTS (SELECT FROM pg_class WHERE relnamespace = n.oid AND relowner <> nspowner))) THEN
         RAISE EXCEPTION 'schema "idgen" is not only yours'
             USING ERRCODE = 'insufficient_privilege',
                   DETAIL = 'Another role owns it, has the privilege CREATE on it, or owns a function or relation in it.',
@@ -518,19 +519,13 @@ CREATE OR REPLACE FUNCTION idgen.check_on_insert() RETURNS trigger
 DECLARE
     scheme text := TG_ARGV[1];
     is_short boolean := scheme = 'short_comb';
-    tolerance interval;
-    period interval := '1 minute';
-    prefix_bytes int := 2;
-    past_tolerance interval;
-    future_tolerance interval;
     clock timestamptz := clock_timestamp();
     rule bigint[];
-    readable boolean;
     type oid;
     generated boolean;
     id uuid;
     old_id uuid;
-    is_repeated boolean := false;
+    is_repeated boolean;
 BEGIN
     IF TG_WHEN <> 'BEFORE' OR TG_LEVEL <> 'ROW' OR TG_OP NOT IN ('INSERT', 'UPDATE') THEN
         RAISE EXCEPTION 'function "check_on_insert" must be fired BEFORE INSERT OR UPDATE FOR EACH ROW'
@@ -555,22 +550,22 @@ BEGIN
     IF TG_NARGS = 2 THEN
         rule := CASE WHEN is_short THEN idgen.portable_rule('short_comb', '10 minutes', NULL, NULL) ELSE idgen.portable_rule('comb', '10 minutes', NULL, NULL) END;
     ELSE
-        tolerance := coalesce(nullif(TG_ARGV[2], ''), '10 minutes');
-        IF is_short THEN
-            period := coalesce(nullif(TG_ARGV[3], ''), '1 minute');
-            prefix_bytes := coalesce(nullif(TG_ARGV[4], ''), '2');
-        END IF;
-        past_tolerance := nullif(TG_ARGV[CASE WHEN is_short THEN 5 ELSE 3 END], '');
-        future_tolerance := nullif(TG_ARGV[CASE WHEN is_short THEN 6 ELSE 4 END], '');
-        rule := idgen.portable_rule(scheme, tolerance, past_tolerance, future_tolerance, period, prefix_bytes);
+        rule := idgen.portable_rule(
+            scheme, coalesce(nullif(TG_ARGV[2], ''), '10 minutes')::interval,
+            nullif(TG_ARGV[CASE WHEN is_short THEN 5 ELSE 3 END], '')::interval, nullif(TG_ARGV[CASE WHEN is_short THEN 6 ELSE 4 END], '')::interval,
+            CASE WHEN is_short THEN coalesce(nullif(TG_ARGV[3], ''), '1 minute') ELSE '1 minute' END::interval,
+            CASE WHEN is_short THEN coalesce(nullif(TG_ARGV[4], ''), '2') ELSE '2' END::int);
     END IF;
 
-    -- An id of type uuid needs no other statement. A missing column is an error (42703).
-    readable := has_column_privilege(TG_RELID, TG_ARGV[0], 'SELECT');
+    -- A column of type uuid is read without another statement if its name is id, or if it
+    -- is the first one. The first field of NEW is the table's column 1, unless that was
+    -- dropped and so has another name.
     IF TG_ARGV[0] = 'id' THEN
-        IF pg_typeof(NEW.id) = 'uuid'::regtype THEN
-            id := NEW.id;
-        END IF;
+        id := CASE WHEN pg_typeof(NEW.id) = 'uuid'::regtype THEN NEW.id END;
+    ELSIF (pg_identify_object_as_address('pg_class'::regclass, TG_RELID, 1)).object_names[3] = TG_ARGV[0] THEN
+        id := CASE WHEN pg_typeof((ROW(NEW.*)).f1) = 'uuid'::regtype THEN (ROW(NEW.*)).f1 END;
+    ELSIF has_column_privilege(TG_RELID, TG_ARGV[0], 'SELECT') IS NOT NULL THEN     -- a missing column is an error (42703)
+        EXECUTE format('SELECT CASE WHEN pg_typeof(($1).%1$I) = ''uuid''::regtype THEN ($1).%1$I END', TG_ARGV[0]) INTO id USING NEW;
     END IF;
     IF id IS NULL THEN
         SELECT a.atttypid, a.attgenerated <> '' INTO STRICT type, generated FROM pg_attribute a
@@ -601,13 +596,13 @@ BEGIN
     END IF;
 
     -- a repeated INSERT is left to the unique index, if the role can see the row
-    IF readable
+    IF has_column_privilege(TG_RELID, TG_ARGV[0], 'SELECT')
        AND EXISTS (SELECT FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
                    WHERE i.indrelid = TG_RELID AND a.attname = TG_ARGV[0] AND i.indisunique AND i.indimmediate AND i.indisvalid
                    AND i.indnkeyatts = 1 AND i.indpred IS NULL) THEN
         EXECUTE format('SELECT EXISTS (SELECT FROM ONLY %I.%I WHERE %I = $1)', TG_TABLE_SCHEMA, TG_TABLE_NAME, TG_ARGV[0]) INTO is_repeated USING id;
     END IF;
-    IF NOT is_repeated THEN
+    IF is_repeated IS NOT TRUE THEN
         PERFORM idgen.portable_refuse(scheme, id, clock, rule, TG_TABLE_SCHEMA, TG_TABLE_NAME, TG_ARGV[0], TG_NAME);
     END IF;
     RETURN NEW;

@@ -84,6 +84,7 @@ is(run_psql('p', '-c', "SET standard_conforming_strings = off; SET escape_string
 # --- A schema that others can change -----------------------------------------
 
 for my $case ([ 'of another role', 'SET ROLE other; CREATE SCHEMA idgen' ],
+	[ 'where default privileges let others create', 'ALTER DEFAULT PRIVILEGES FOR ROLE "Installer" GRANT CREATE ON SCHEMAS TO app' ],
 	[ 'where others may create', 'SET ROLE "Installer"; CREATE SCHEMA idgen; GRANT CREATE ON SCHEMA idgen TO PUBLIC' ],
 	[ 'with a function of another role', q{CREATE SCHEMA idgen AUTHORIZATION "Installer"; CREATE FUNCTION idgen.f() RETURNS int LANGUAGE sql AS 'SELECT 1'} ],
 	[ 'with a table of another role', q{CREATE SCHEMA idgen AUTHORIZATION "Installer"; CREATE TABLE idgen.creation_identifiers (command_id uuid)} ])
@@ -250,6 +251,7 @@ $node->safe_psql('old', q{
 	CREATE TABLE part PARTITION OF parts FOR VALUES FROM (MINVALUE) TO (MAXVALUE);
 	CREATE FUNCTION place(command uuid) RETURNS boolean LANGUAGE sql AS $$SELECT created FROM idgen.create_once(command, idgen.uuid_v7(), 'order', '{"a": [1, 2.50]}')$$;
 	GRANT SELECT, INSERT ON orders, account TO app;
+	GRANT SELECT (id), UPDATE (client) ON parts TO app;
 	GRANT SELECT, INSERT ON idgen.creation_identifiers TO app;
 	INSERT INTO account SELECT FROM generate_series(1, 100);
 	INSERT INTO orders (k) SELECT idgen.short_comb('30 seconds', 3) FROM generate_series(1, 100);
@@ -265,19 +267,30 @@ my $state = join '', (map { "SELECT '$_', count(*), md5(string_agg(t::text, ' ' 
 	SELECT tgrelid::regclass, tgname, tgenabled, pg_get_triggerdef(oid) FROM pg_trigger ORDER BY 1, 2;
 	SELECT polname, pg_get_expr(polqual, polrelid), polroles::regrole[] FROM pg_policy;
 	SELECT pg_get_indexdef('orders_by_time'::regclass), pg_get_viewdef('newest'::regclass), pg_get_viewdef('stored'::regclass);
+	SELECT relname, attname, attacl FROM pg_attribute JOIN pg_class c ON c.oid = attrelid WHERE attacl IS NOT NULL AND relnamespace = 'public'::regnamespace ORDER BY 1, 2;
 	SELECT relname, relowner::regrole, relacl, relrowsecurity FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'm') ORDER BY 1};
 $before = $node->safe_psql('old', $state);
 
 # the way of docs/portable.md, whose commands are these
 my ($way) = slurp_file("$folder/../docs/portable.md") =~ /## Change to the extension\n.*?```sh\n(.*?)```/s;
-create_database('new');
+my @steps = split /\n/, $way;
+
+for my $case ([ 'new', 'a superuser', '' ], [ 'new_owned', 'the owner of the objects', ' user=Installer' ])
 {
-	local $ENV{OLD} = $node->connstr('old');
-	local $ENV{NEW} = $node->connstr('new');
-	my ($stdout, $stderr) = run_command([ 'bash', '-e', '-o', 'pipefail', '-c', $way ]);
-	is($stderr, '', 'a database is restored on a server with the extension');
+	my ($database, $who, $user) = @$case;
+	my $errors = '';
+
+	create_database($database);
+	local $ENV{OLD} = $node->connstr('old') . $user;
+	local $ENV{NEW} = $node->connstr($database) . $user;
+	for my $step (@steps)
+	{
+		$errors .= (run_command([ 'bash', '-e', '-o', 'pipefail', '-c', $step ]))[1];
+		$node->safe_psql($database, 'GRANT INSERT ON idgen.creation_identifiers TO "Installer"') if $step eq $steps[0] && $user;
+	}
+	unlike($errors, qr/ERROR|FATAL|error:/, "$who restores a database on a server with the extension");
+	is($node->safe_psql($database, $state), $before, 'with all rows, defaults, constraints, triggers, indexes, views, policies and privileges');
 }
-is($node->safe_psql('new', $state), $before, 'with all rows, defaults, constraints, triggers, indexes, views, policies and privileges');
 is($node->safe_psql('new', q{SELECT count(*) FROM pg_proc WHERE pronamespace = 'idgen'::regnamespace AND prolang <> (SELECT oid FROM pg_language WHERE lanname = 'c') AND proname LIKE 'portable%'; SELECT extname FROM pg_extension WHERE extname = 'idgen'}), "0\nidgen", 'whose functions are those of the extension');
 is($node->safe_psql('new', q{SELECT place(md5('1')::uuid), place(md5('new')::uuid)}), 'f|t', 'a command that was recorded before is replayed, with the same hash of the request');
 $node->safe_psql('new', q{INSERT INTO orders (k) SELECT idgen.short_comb('30 seconds', 3); INSERT INTO account DEFAULT VALUES; INSERT INTO parts DEFAULT VALUES});

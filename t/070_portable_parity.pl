@@ -59,6 +59,41 @@ my @hashes = map {
 like($hashes[0], qr/^t\n-?\d+$/, 'a request is recorded in LATIN1');
 is_deeply([ @hashes[ 1 .. 3 ] ], [ ($hashes[0]) x 3 ], 'its hash is that of the extension, and of UTF-8');
 
+# --- The column of a trigger -------------------------------------------------
+
+# In one session, the trigger is for one column after the other, while columns come and
+# go. The value of another version is refused only if the trigger reads its column.
+my $session = q{
+	SET client_min_messages = warning;
+	CREATE FUNCTION pg_temp.result(statement text) RETURNS text LANGUAGE plpgsql AS $$
+	DECLARE m text; d text; h text; t text; c text; n text;
+	BEGIN
+		EXECUTE statement;
+		RETURN 'done';
+	EXCEPTION WHEN OTHERS THEN
+		GET STACKED DIAGNOSTICS m = MESSAGE_TEXT, d = PG_EXCEPTION_DETAIL, h = PG_EXCEPTION_HINT, t = TABLE_NAME, c = COLUMN_NAME, n = CONSTRAINT_NAME;
+		RETURN concat_ws(' | ', SQLSTATE, m, d, h, t, c, n);
+	END $$;
+	CREATE DOMAIN key AS uuid;
+	CREATE DOMAIN narrow_key AS key;
+	CREATE TABLE made (k uuid, "Key" uuid, d narrow_key, t text, id uuid, g uuid GENERATED ALWAYS AS (id) STORED)};
+for my $change ('SELECT', 'ALTER TABLE made DROP COLUMN k', 'ALTER TABLE made ADD COLUMN k uuid', 'ALTER TABLE made DROP COLUMN "Key"',
+	'ALTER TABLE made RENAME COLUMN k TO "Key"', 'ALTER TABLE made ADD COLUMN k uuid', 'ALTER TABLE made DROP COLUMN d, ADD COLUMN d uuid')
+{
+	$session .= ";\n$change";
+	for my $column (qw(k Key d t id g missing))
+	{
+		for my $arguments ('', ", '', '1 hour', '2 hours'")
+		{
+			$session .= ";\nCREATE OR REPLACE TRIGGER checked BEFORE INSERT ON made FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('$column', 'uuid_v7'$arguments)";
+			$session .= qq{;\nSELECT '$column', pg_temp.result('INSERT INTO made ("$column") VALUES ($_)')} for 'NULL', 'idgen.uuid_v7()', q{''017f22e2-79b0-4cc3-98c4-dc0c0c07398f''};
+		}
+	}
+}
+my %read = map { $_ => [ split /\n/, $node->safe_psql($_, $session) ] } 'c', 'p';
+is_deeply($read{p}, $read{c}, 'a trigger reads its column by name, and finds the same fault');
+is(scalar(grep { /\|23514 \| identifier is not a version 7 UUID/ } @{ $read{p} }), 50, 'it refuses the identifier in each column');
+
 # --- What is different ------------------------------------------------------
 
 my $stderr;
