@@ -226,7 +226,9 @@ bench_progress "memory: $method"
 mkdir -p "$out" || exit 1
 {
     echo "key,label,type"
-    for key in bigint uuid_v7 short_comb random bigint_and_uuid; do echo "$key,$(bench_quoted "${columns[$key]}"),"; done
+    for key in bigint uuid_v7 short_comb random bigint_and_uuid; do
+        sed -E "s/^id ([a-z]+) (DEFAULT )?(.*) PRIMARY KEY(.*)/$key,\"\\3\\4\",\"\\1\"/" <<<"${columns[$key]}"
+    done
 } > "$out/keys.csv"
 printf '%s\n' '\set customer random(1, 100000)' "INSERT INTO idgen_bench.long (customer, note) VALUES (:customer, '$note');" > "$bench_scratch/long.pgbench"
 

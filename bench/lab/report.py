@@ -99,19 +99,20 @@ def stats(run, scene, metric, series=""):
 
 def conditions(run, scene):
     """The server, the machine and the sizes of the runs in which a scene was measured."""
-    facts = []
+    dates = {}      # facts: [the date of a run, ...]
     for settings in run.settings.get(scene, []):
         of = {name.split(".", 1)[1].replace("_", " "): value for name, value in settings.items() if name.startswith(scene + ".")}
         buffers = of.pop("shared buffers", settings.get("shared_buffers", ""))
         memory = re.fullmatch(r"(\d+) kB", settings.get("memory", ""))
-        parts = [settings.get("date", ""), f"PostgreSQL {settings['server_version'].split()[0]}" if settings.get("server_version") else "",
+        parts = [f"PostgreSQL {settings['server_version'].split()[0]}" if settings.get("server_version") else "",
                  f"{settings['cores']} cores" if settings.get("cores") else "", f"{int(memory.group(1)) / 1048576:.1f} GB of memory" if memory else "",
                  f"shared_buffers {buffers}" if buffers else ""]
         shown = ("synchronous_commit", "full_page_writes", "wal_compression", "autovacuum") + ("checkpoint_timeout",) * (scene == "long")
         parts += [f"{name} {settings[name]}" for name in shown if settings.get(name)]
         parts += [f"{name} {', '.join(short(float(part)) if part.isdigit() else part for part in value.split(','))}" for name, value in of.items()]
-        facts.append("; ".join(filter(None, parts)))
-    return ["Conditions: " + ". ".join(dict.fromkeys(facts)) + "."] if any(facts) else []
+        dates.setdefault("; ".join(filter(None, parts)), {})[settings.get("date", "")] = None
+    facts = ["; ".join(filter(None, (", ".join(filter(None, dates[rest])), rest))) for rest in dates]
+    return ["Conditions: " + ". ".join(facts) + "."] if any(facts) else []
 
 
 # --- scenes: (heading, how it was measured, picture or None, tables) -------------
@@ -131,9 +132,9 @@ def curve(run):
 
 
 def long(run):
-    about = ("Several sessions insert for many minutes, one row of about 150 bytes a transaction, with autovacuum and regular checkpoints, into an index "
-             "larger than the memory that the server may use. The spread is that of the intervals, and that of latencies that of all rounds. "
-             "A series names synchronous_commit and the number of secondary indexes.")
+    about = ("Sessions insert one row of about 150 bytes a transaction, in each configuration for the given number of seconds after a warm-up, with "
+             "autovacuum and regular checkpoints, into an index larger than the memory that the server may use; a replica is on the same machine. WAL and "
+             "images include those of autovacuum, which freezes the loaded rows when a fifth as many were inserted. The spread is that of the intervals.")
     series = run.scene_series("long")
     first = ["rows_per_s", "latency_p50_ms", "latency_p99_ms", "latency_p999_ms", "wal_bytes_per_row", "fpi_per_row"]
     then = ["reads_per_row", "heap_reads_per_row", "checkpoint_bytes", "backend_bytes", "rows_per_checkpoint", "index_bytes", "heap_bytes", "replica_lag_ms"]
