@@ -13,6 +13,7 @@
 #include "mask_keys.c"
 
 #define MAX_CONTENT	8192
+#define DEFAULT_NAME	text_arg("default", strlen("default"), true)
 
 /* --- The parts of the server that mask_keys.c calls --- */
 
@@ -197,12 +198,6 @@ key_of_name(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(mask_key(VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name)));
 }
 
-static Outcome
-ask_for_key(Field name)
-{
-	return CALL(key_of_name, text_arg(name.bytes, name.length, true));
-}
-
 /* Any name: the first bytes of the file, too. */
 static void
 check_file(size_t name_length)
@@ -210,7 +205,7 @@ check_file(size_t name_length)
 	bool		valid = read_file_slowly();
 	Field		name = {file_content, Min(name_length, file_length)};
 	const uint8 *key = valid ? expected_key(name) : NULL;
-	Outcome		asked = ask_for_key(name);
+	Outcome		asked = CALL(key_of_name, text_arg(name.bytes, name.length, true));
 
 	if (key != NULL)
 		CHECK(memcmp(DatumGetPointer(value_of(asked)), key, SIPHASH_KEY_BYTES) == 0);
@@ -220,20 +215,15 @@ check_file(size_t name_length)
 	CHECK(loaded == valid && (keys != NULL) == valid);
 	CHECK(key_count == (valid ? expected_count : 0));
 	for (int i = 0; i < key_count; i++)
-		CHECK(memcmp(DatumGetPointer(value_of(ask_for_key(expected[i].name))), expected[i].key, SIPHASH_KEY_BYTES) == 0);
+		CHECK(memcmp(DatumGetPointer(CALL_VALUE(key_of_name, text_arg(expected[i].name.bytes, expected[i].name.length, true))),
+					 expected[i].key, SIPHASH_KEY_BYTES) == 0);
 	forget_keys();
-}
-
-static NullableDatum
-default_name(void)
-{
-	return text_arg("default", strlen("default"), true);
 }
 
 static void
 check_mask(PGFunction function, PGFunction inverse, int from, int to, const uint8 *key, const pg_uuid_t *id)
 {
-	Outcome		made = CALL(function, uuid_arg(id), default_name());
+	Outcome		made = CALL(function, uuid_arg(id), DEFAULT_NAME);
 	pg_uuid_t	masked = *id;
 	uint8		message[10];
 	uint64		mask;
@@ -251,13 +241,13 @@ check_mask(PGFunction function, PGFunction inverse, int from, int to, const uint
 		masked.data[i] ^= mask >> (40 - 8 * i);
 	masked.data[6] ^= (from ^ to) << 4;
 	CHECK(uuid_is(value_of(made), &masked));
-	CHECK(uuid_is(CALL_VALUE(inverse, uuid_arg(&masked), default_name()), id));
+	CHECK(uuid_is(CALL_VALUE(inverse, uuid_arg(&masked), DEFAULT_NAME), id));
 }
 
 static void
 check_permutation(PGFunction function, PGFunction inverse, int64 id, int64 max_value)
 {
-	Outcome		made = CALL(function, int64_arg(id), int64_arg(max_value), default_name());
+	Outcome		made = CALL(function, int64_arg(id), int64_arg(max_value), DEFAULT_NAME);
 	int64		permuted = DatumGetInt64(made.value);
 
 	if (max_value < 2)
@@ -267,7 +257,7 @@ check_permutation(PGFunction function, PGFunction inverse, int64 id, int64 max_v
 	else
 	{
 		CHECK(made.sqlstate == 0 && permuted >= 1 && permuted <= max_value);
-		CHECK(DatumGetInt64(CALL_VALUE(inverse, int64_arg(permuted), int64_arg(max_value), default_name())) == id);
+		CHECK(DatumGetInt64(CALL_VALUE(inverse, int64_arg(permuted), int64_arg(max_value), DEFAULT_NAME)) == id);
 	}
 }
 
