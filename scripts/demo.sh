@@ -19,10 +19,7 @@ idgen_build || idgen_die "idgen could not be built"
 idgen_start
 echo "ok, in $IDGEN_WORK"
 
-# the width of the terminal; a pipe or file has room for a table
-if [ -t 1 ]; then width=$(tput cols 2>/dev/null || echo 80); else width=110; fi
-PAGER='' psql -X -q -v ON_ERROR_STOP=1 -P pager=off -P format=wrapped -P columns="$width" \
-    <"$IDGEN_SOURCE/scripts/demo.sql" 2>&1 ||
+psql -X -q -v ON_ERROR_STOP=1 -P pager=off -P format=wrapped <"$IDGEN_SOURCE/scripts/demo.sql" 2>&1 ||
     idgen_die "not everything is as expected, see above"
 
 [ "$IDGEN_KEEP" != 1 ] || echo "The cluster is still running: $(command -v psql) -h $IDGEN_WORK -U $PGUSER $PGDATABASE"

@@ -130,13 +130,6 @@ fill() {
 
 # --- the tests of a kind ----------------------------------------------------
 
-try_rngtest() {
-    local name=$1 bad blocks limit
-    read -r bad blocks limit < <(rngtest_counts "$IDGEN_WORK/$name")
-    [ "$blocks" -gt 0 ] && [ "$bad" -lt "$limit" ]
-    verdict $? "$name: rngtest, $bad of $blocks blocks fail, $limit would be suspicious"
-}
-
 try_dieharder() {
     local name=$1 expression=$2 ranges=$3 number words samples p attempt status
     while read -r number words samples; do
@@ -186,7 +179,9 @@ for scheme in "${schemes[@]}"; do
     IFS='|' read -r name expression ranges <<<"$scheme"
     wanted "$name" || continue
     fill "$name" "$expression" "$ranges"
-    try_rngtest "$name"
+    read -r bad blocks limit < <(rngtest_counts "$IDGEN_WORK/$name")
+    [ "$blocks" -gt 0 ] && [ "$bad" -lt "$limit" ]
+    verdict $? "$name: rngtest, $bad of $blocks blocks fail, $limit would be suspicious"
     try_dieharder "$name" "$expression" "$ranges"
     rm -f "$IDGEN_WORK/$name"
 done
