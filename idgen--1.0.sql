@@ -365,7 +365,7 @@ COMMENT ON FUNCTION idgen.js_id_within(bigint, timestamptz, timestamptz, timesta
 'Whether a js_id(epoch) is at or after start and before stop: id >= js_id_floor(start, epoch) AND id < js_id_floor(stop, epoch), which uses an index and prunes partitions. Never true if start or stop is NULL.';
 
 -- ---------------------------------------------------------------------------
--- Checking what clients bring
+-- Checking the identifiers that clients send
 -- ---------------------------------------------------------------------------
 
 CREATE FUNCTION idgen.is_uuid(id text, version int DEFAULT NULL) RETURNS boolean

@@ -238,7 +238,7 @@ BEGIN
     WITH scheme (place, name, kind, key_bytes, period, bytes, reveals) AS (
         VALUES (1, 'bigint', 'ordered', 8, NULL::interval, 2, 'the number of rows'),
                (2, 'random', 'random', 16, NULL, 2, 'nothing'),
-               (3, 'uuid_v7()', 'ordered', 16, NULL, 2, 'the creation time to the millisecond')
+               (3, 'uuid_v7()', 'ordered', 16, NULL, 2, 'the creation time to the microsecond')
         UNION ALL
         SELECT CASE WHEN p = '1 minute' AND b = 2 THEN 4 ELSE 5 END, format('short_comb(%L, %s)', p, b), 'short_comb', 16, p::interval, b,
                format('the creation time to %s within a cycle', p)

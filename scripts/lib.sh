@@ -12,12 +12,7 @@ IDGEN_SOURCE=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 IDGEN_WORK=
 IDGEN_KEEP=${IDGEN_KEEP:-0}
 
-idgen_say() {
-    local bold='' plain=''
-    [ ! -t 1 ] || { bold=$'\033[1m'; plain=$'\033[0m'; }
-    printf '\n%s== %s%s\n' "$bold" "$*" "$plain"
-}
-
+idgen_say() { printf '\n== %s\n' "$*"; }
 idgen_die() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; exit 1; }
 
 # The script's first comment is its usage text.

@@ -12,16 +12,11 @@
 # FIPS 140-2) and dieharder on them. Takes two minutes. Ends with a line "N passed,
 # N failed"; the exit status is 0 if nothing failed.
 #
-# Random bits fail a statistical test occasionally. These rules keep false alarms
-# of all the tests below one in a million runs:
-#
-#   rngtest     One in 1200 blocks of 20000 random bits fails. A stream fails if its
-#               number of failed blocks has a probability below 10^-9 for one in 1000.
-#   dieharder   The p-values of random bits are uniform from 0 to 1. A test with
-#               a p-value below 0.001 is repeated with new identifiers, and fails
-#               the third time in succession, whose probability is 10^-9. (For a
-#               stream that is too even, dieharder combines many p-values near 1
-#               into one near 0.)
+# Random bits fail a statistical test occasionally. To keep false alarms below one in a
+# million runs, a stream fails rngtest if the number of its failed blocks has a probability
+# below 10^-9 for one in 1000 (one in 1200 blocks of 20000 random bits fails), and dieharder
+# if three p-values in succession, with new identifiers, are below 0.001. (For a stream that
+# is too even, dieharder combines many p-values near 1 into one near 0.)
 
 . "$(dirname "$0")/verdicts.sh"
 
@@ -135,13 +130,6 @@ fill() {
 
 # --- the tests of a kind ----------------------------------------------------
 
-try_rngtest() {
-    local name=$1 bad blocks limit
-    read -r bad blocks limit < <(rngtest_counts "$IDGEN_WORK/$name")
-    [ "$blocks" -gt 0 ] && [ "$bad" -lt "$limit" ]
-    verdict $? "$name: rngtest, $bad of $blocks blocks fail, $limit would be suspicious"
-}
-
 try_dieharder() {
     local name=$1 expression=$2 ranges=$3 number words samples p attempt status
     while read -r number words samples; do
@@ -191,7 +179,9 @@ for scheme in "${schemes[@]}"; do
     IFS='|' read -r name expression ranges <<<"$scheme"
     wanted "$name" || continue
     fill "$name" "$expression" "$ranges"
-    try_rngtest "$name"
+    read -r bad blocks limit < <(rngtest_counts "$IDGEN_WORK/$name")
+    [ "$blocks" -gt 0 ] && [ "$bad" -lt "$limit" ]
+    verdict $? "$name: rngtest, $bad of $blocks blocks fail, $limit would be suspicious"
     try_dieharder "$name" "$expression" "$ranges"
     rm -f "$IDGEN_WORK/$name"
 done

@@ -18,16 +18,13 @@
 idgen_no_options "$@"
 clients=$IDGEN_SOURCE/clients
 
-# Where not all can be installed together, each program's on their own.
+# Each program's on their own: perhaps not all can be installed.
 install_runtimes() {
-    local list packages
-
-    mapfile -t list < <("$clients/run.sh" --packages "$@" | sort -u)
-    [[ " ${list[*]-} " != *" npm "* ]] || install_npm_packages
-    mapfile -t list < <(printf '%s\n' "${list[@]}" | grep -vx -e npm -e '')
-    # shellcheck disable=SC2048,SC2086  # lists of names
-    [ ${#list[@]} -eq 0 ] || (idgen_apt_install ${list[*]}) ||
-        for packages in "${list[@]}"; do (idgen_apt_install $packages); done
+    local packages
+    while read -r packages; do
+        # shellcheck disable=SC2086  # a list of names
+        if [ "$packages" = npm ]; then install_npm_packages; else (idgen_apt_install $packages); fi </dev/null
+    done < <("$clients/run.sh" --packages "$@" | sort -u)
 }
 
 install_npm_packages() {

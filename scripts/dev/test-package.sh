@@ -20,9 +20,6 @@
 # N failed"; the exit status is 0 if nothing failed, and 77 if the folder cannot be
 # made. Takes about ten minutes for all forms.
 
-set -uo pipefail
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source-path=SCRIPTDIR source=verdicts.sh
 . "$(dirname "$0")/verdicts.sh"
 . "$(dirname "$0")/debian.sh"
 

@@ -9,9 +9,6 @@
 # on it, with the test programs of the PostgreSQL of this machine. Ends with a line
 # "N passed, N failed"; the exit status is 0 if nothing failed.
 
-set -uo pipefail
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source-path=SCRIPTDIR source=verdicts.sh
 . "$(dirname "$0")/verdicts.sh"
 
 idgen_no_options "$@"

@@ -37,10 +37,7 @@ run() {
     status=${PIPESTATUS[0]}
     passed=$((passed + $(grep -cE '^(ok [0-9]+|test [^ ]+ +\.\.\. ok)' "$log")))
     bad=$(grep -cE '^(not ok [0-9]+|test [^ ]+ +\.\.\. FAILED)' "$log")
-    if [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; then
-        bad=1
-        echo "exit status $status"
-    fi
+    [ "$status" -eq 0 ] || [ "$bad" -gt 0 ] || { bad=1; echo "exit status $status"; }
     failed=$((failed + bad))
 }
 

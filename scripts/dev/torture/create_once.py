@@ -5,10 +5,8 @@ server. Exits with status 3 if no order explains the answers about a command, or
 answer contradicts those before in its transaction; with 4 if an acknowledged entity
 is missing, an entity exists that no answer allows, or an error is not documented.
 
-Five clients create, find and forget a few commands, alone and in transactions of the
-three isolation levels, with savepoints, prepared transactions, purge_creations(),
-trim_creations() and DISCARD ALL, and record when they sent each call, and its answer,
-error, or that the connection was lost. Another session causes FAULTS.
+Clients send the calls, and record when they sent each, and its answer, error, or that
+the connection was lost. Another session causes FAULTS.
 
 The model. A command is recorded, with an entity, or not. An answer is an operation on
 that state: a condition that held at one moment between request and answer, and perhaps
@@ -253,8 +251,7 @@ class Call:
         if int(rows[0][0]) != len(deleted):
             contradictions.append((self.sql, rows, deleted))
         if not deleted and self.effect:
-            condition, value = ('no row', None) if self.what == 'forget' else ('not entity', self.entity)
-            return [(self.command, condition, value, KEEP)]
+            return [(self.command, *(('no row', None) if self.what == 'forget' else ('not entity', self.entity)), KEEP)]
         return [(command, 'entity', entity, None) for command, entity in deleted]
 
     def meaning_of_error(self, state):

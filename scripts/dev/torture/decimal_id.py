@@ -61,9 +61,8 @@ class Session:
     """A psql process that runs statements."""
 
     def __init__(self, settings):
-        self.psql = subprocess.Popen(PSQL, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                     stderr=subprocess.DEVNULL, text=True,
-                                     env=dict(os.environ, PGOPTIONS=settings))
+        self.psql = subprocess.Popen(PSQL, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                     text=True, env=dict(os.environ, PGOPTIONS=settings))
 
     def run(self, sql):
         self.psql.stdin.write(sql + ';\n\\echo end\n')
@@ -168,8 +167,7 @@ def statements(rng, what, restarted):
         calls = rng.choice([1, 2, 31, 32, 33, 34, 65, 66])
         return [f"SELECT max(nextval('{SEQUENCE}')) FROM generate_series(1, {calls})",
                 rng.choice([values(2), 'SELECT 1'])], True
-    if what == 'setval':
-        # more than the sessions can use up in the meantime
+    if what == 'setval':    # more than the sessions can use up in the meantime
         return [f"SELECT setval('{SEQUENCE}', last_value + 100000222) FROM {SEQUENCE}"], True
     if what == 'raise':
         return ['SELECT idgen.raise_decimal_id(idgen.decimal_id() + '
@@ -215,8 +213,7 @@ def torture():
         before = history.greatest
         result = subprocess.run([*PSQL, '-v', 'ON_ERROR_STOP=1', *sum((['-c', s] for s in sql), [])],
                                 capture_output=True, text=True, check=False)
-        if result.returncode != 0:
-            # for example, a deadlock with a waiting session
+        if result.returncode != 0:      # for example, a deadlock with a waiting session
             done[what + ': ' + result.stderr.strip().split('\n')[0]] += 1
         elif kept:
             history.add(numbers(result.stdout.split()), before, what)
