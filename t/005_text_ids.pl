@@ -40,13 +40,11 @@ for my $case (
 	[ q{prefixed_id('a_')} => 'A prefix must not end with an underscore.' ])
 {
 	my ($call, $detail) = @$case;
-	my $errors;
 
 	# psql takes bytes
 	utf8::encode(my $query = "SET client_encoding = UTF8; SELECT idgen.$call");
-	$node->psql('utf8', $query, stderr => \$errors);
 	utf8::encode(my $name = $call);
-	like($errors, qr/^DETAIL:  \Q$detail\E$/m, $name);
+	like(errors($query, database => 'utf8'), qr/^DETAIL:  \Q$detail\E$/m, $name);
 }
 utf8::encode(my $query = q{SET client_encoding = UTF8; SELECT idgen.is_prefixed_id('acct_' || repeat('ä', 12) || '1', 'acct'), idgen.is_prefixed_id('äcc_3e6wlko0bp8e7c9916hklbnd', 'acct')});
 is($node->safe_psql('utf8', $query), 'f|f', 'is_prefixed_id() rejects characters of two bytes');

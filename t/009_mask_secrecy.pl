@@ -23,19 +23,9 @@ my $in_session = sub { return $session->ask($_[0] // 'SELECT idgen.permute(1)') 
 sub is_in_memory
 {
 	my ($process, $bytes) = @_;
+	my @memory = private_memory($process) or return;
 
-	open my $maps, '<', "/proc/$process/maps" or return;
-	open my $memory, '<:raw', "/proc/$process/mem" or return;
-	while (my $line = <$maps>)
-	{
-		my ($from, $to) = $line =~ /^(\w+)-(\w+) rw.p/ or next;
-		no warnings 'portable';
-		my ($content, $length) = ('', hex($to) - hex($from));
-		sysseek($memory, hex $from, 0) or next;
-		while (length $content < $length) { sysread($memory, $content, $length - length $content, length $content) or last }
-		return 1 if index($content, $bytes) >= 0;
-	}
-	return 0;
+	return (grep { index($_->[2], $bytes) >= 0 } @memory) ? 1 : 0;
 }
 
 # many, so that the next keys are not put in the same place

@@ -62,10 +62,7 @@ sub wait_for_runs
 	  or die "job $job does not run: " . ask('TABLE cron.job_run_details');
 }
 
-sub counts
-{
-	return ask(q{SELECT count(*) FILTER (WHERE entity_number <= 25000), count(*) FILTER (WHERE entity_number > 25000) FROM idgen.creation_identifiers});
-}
+my $counts = q{SELECT count(*) FILTER (WHERE entity_number <= 25000), count(*) FILTER (WHERE entity_number > 25000) FROM idgen.creation_identifiers};
 
 sub first_run
 {
@@ -83,7 +80,7 @@ like(first_run($job{guest}), qr/^postgres\|guest\|failed\|ERROR: +permission den
 	'the job of a role without rights fails, which is logged');
 is(ask(q{SET ROLE guest; SELECT cron.unschedule('not mine to purge')}), 't', 'its job can be removed');
 like(first_run($job{janitor}), qr/^postgres\|janitor\|succeeded\|/, 'the job of a role with rights succeeds');
-is(counts(), '0|5', 'one run purges all old commands and no recent ones');
+is(ask($counts), '0|5', 'one run purges all old commands and no recent ones');
 
 # A retry of a known command is a replay.
 is( ask(q{SELECT count(*), min(entity_number) FROM generate_series(1, 5) i,
@@ -93,7 +90,7 @@ if ($schedule =~ /second/)
 {
 	ask(q{UPDATE idgen.creation_identifiers SET created_at = created_at - interval '25 hours' WHERE entity_number = 25005});
 	wait_for_runs($job{janitor}, 2 + ask("SELECT count(*) FROM cron.job_run_details WHERE jobid = $job{janitor}"));
-	is(counts(), '0|4', 'a later run purges a command that has become old');
+	is(ask($counts), '0|4', 'a later run purges a command that has become old');
 }
 is( ask("SELECT count(*) FROM cron.job_run_details WHERE jobid = $job{janitor} AND status = 'failed'"),
 	'0', 'no run failed');

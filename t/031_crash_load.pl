@@ -18,29 +18,6 @@ my $log_start = -s $node->logfile;
 
 my $load = MixedLoad->new($node);
 
-sub immediate_stop
-{
-	$node->stop('immediate');
-	$load->lose_all;
-	$node->start;
-}
-
-# The server terminates all sessions and recovers.
-sub kill_backend
-{
-	my @busy = grep { $_->is_busy && $_->{pid} } $load->sessions;
-
-	kill('KILL', $busy[ int rand @busy ]{pid}) == 1 or die "kill: $!";
-	$load->lose_all;
-}
-
-sub kill_all
-{
-	kill_postmaster($node);
-	$load->lose_all;
-	start_again($node);
-}
-
 # The number of recoveries from a crash
 sub recoveries
 {
@@ -48,9 +25,14 @@ sub recoveries
 }
 
 my @faults = (
-	[ 'an immediate stop', \&immediate_stop ],
-	[ 'kill -9 of a session', \&kill_backend ],
-	[ 'kill -9 of the postmaster', \&kill_all ]);
+	[ 'an immediate stop', sub { $node->stop('immediate'); $load->lose_all; $node->start } ],
+	# the server terminates all sessions and recovers
+	[ 'kill -9 of a session', sub {
+			my @busy = grep { $_->is_busy && $_->{pid} } $load->sessions;
+			kill('KILL', $busy[ int rand @busy ]{pid}) == 1 or die "kill: $!";
+			$load->lose_all;
+		} ],
+	[ 'kill -9 of the postmaster', sub { kill_postmaster($node); $load->lose_all; start_again($node) } ]);
 my $crashes = 0;
 
 for my $round (1 .. 3)

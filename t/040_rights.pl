@@ -31,20 +31,15 @@ is(as('installer', 'CREATE EXTENSION idgen'), '', 'which suffices');
 
 # Without rights on tables. 041_search_path.pl calls each function.
 for my $refused (
-	"SELECT count(*) FROM $table",
 	"INSERT INTO $table (command_id, entity_number) VALUES ($command, 1)",
 	"UPDATE $table SET entity_number = 1",
-	"DELETE FROM $table",
-	"TRUNCATE $table",
 	"CREATE TABLE idgen.mine ()",
-	'SELECT count(*) FROM idgen.id_prefixes',
 	"INSERT INTO idgen.id_prefixes VALUES ('mine', 'text')",
 	"UPDATE idgen.id_prefixes SET prefix = 'mine'",
-	'DELETE FROM idgen.id_prefixes',
-	'TRUNCATE idgen.id_prefixes',
 	(map {
 		my $relation = "idgen.$_";
-		("BEGIN; LOCK TABLE $relation IN ACCESS SHARE MODE", "ALTER TABLE $relation OWNER TO stranger",
+		("SELECT count(*) FROM $relation", "DELETE FROM $relation", "TRUNCATE $relation",
+			"BEGIN; LOCK TABLE $relation IN ACCESS SHARE MODE", "ALTER TABLE $relation OWNER TO stranger",
 			"ALTER TABLE $relation ADD mine int", "DROP TABLE $relation", "CREATE INDEX ON $relation ((1))",
 			"COPY $relation TO STDOUT", "COPY $relation FROM '/dev/null'",
 			"CREATE TRIGGER mine BEFORE INSERT ON $relation EXECUTE FUNCTION suppress_redundant_updates_trigger()",

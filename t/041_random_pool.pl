@@ -7,33 +7,6 @@ use Server;
 
 my $node = start_server('secrets', 'log_statement = none');
 
-# The writable private memory of a process without its stack, as a list of
-# [first address, name of the mapping, bytes]
-sub private_memory
-{
-	my ($pid) = @_;
-	my @regions;
-
-	open my $maps, '<', "/proc/$pid/maps" or return;
-	open my $memory, '<:raw', "/proc/$pid/mem" or return;
-	while (my $line = <$maps>)
-	{
-		my ($from, $to, $mode, $name) = $line =~ /^(\w+)-(\w+) (\S+) \S+ \S+ \d+\s*(.*)$/;
-		my $bytes = '';
-
-		next if $mode !~ /^rw.p/ || $name =~ /^\[(stack|v)/;
-		no warnings 'portable';
-		($from, $to) = (hex $from, hex $to);
-		sysseek($memory, $from, 0) or next;
-		while (length $bytes < $to - $from)
-		{
-			sysread($memory, $bytes, $to - $from - length $bytes, length $bytes) or last;
-		}
-		push @regions, [ $from, $name, $bytes ];
-	}
-	return @regions;
-}
-
 # Read the given number of bytes at an address, as bytes or as text; write bytes.
 sub peek
 {
@@ -95,20 +68,22 @@ sub pool_values
 	return map { substr(pack('Q', $_), $little_endian, 7) } @values;
 }
 
+sub without_stack { return grep { $_->[1] !~ /^\[(stack|v)/ } @_ }
+
 my $make = 'SELECT idgen.uuid_v4() FROM generate_series';
 my $pool_size = 512;
 
 my $session = session();
 my $pid = $session->{pid};
 $session->ask('SELECT idgen.uuid_v4()');
-my @before = private_memory($pid);
+my @before = without_stack(private_memory($pid));
 
 SKIP:
 {
 	skip "the memory of the server's processes cannot be read here", 1 if !grep { length $_->[2] } @before;
 
 	my @made = split /\n/, $session->ask("$make(1, 60)");
-	my @after = private_memory($pid);
+	my @after = without_stack(private_memory($pid));
 	my ($one, $two) = map { (places($_, @before))[0] } pool_values($made[0]);
 	$second_first = defined $one && defined $two && $two < $one;
 	my @values = map { pool_values($_) } @made;
@@ -156,7 +131,7 @@ SKIP:
 		my %unused = map { $_ => 1 } @unused;
 		is(scalar(grep { $unused{$_} } map { pool_values($_) } @made), 0, 'values of a pool of another process are not used');
 		is(unpack('i', peek($pid, $owner, 4)), $pid, 'the process filled a pool of its own');
-		@after = private_memory($pid);
+		@after = without_stack(private_memory($pid));
 		is(scalar(grep { places($_, @after) } @unused), 0, 'the values of the other pool are erased');
 	}
 	$session->quit;
@@ -170,7 +145,7 @@ SKIP:
 	my $postmaster = (split /\n/, slurp_file($node->data_dir . '/postmaster.pid'))[0];
 
 	$session->ask('SELECT idgen.uuid_v4()');
-	@before = private_memory($pid);
+	@before = without_stack(private_memory($pid));
 	my ($value) = pool_values($session->ask('SELECT idgen.uuid_v4()'));
 	$pool = (places($value, @before))[0] - $little_endian - 2 * 8;
 	$other->ask($_) for "$make(1, 2)";

@@ -30,15 +30,12 @@ ask(q{
 
 my $load = 'SELECT idgen.uuid_v4() IS NULL';
 
-# A new session; and the result of the last of some statements in it, or of the
-# connection if that is rejected
-sub connected
-{
-	my ($role, $options) = @_;
+my %user = (superuser => ask('SELECT current_user'));
 
-	return Client->connect($node, ($role eq 'superuser' ? () : (user => $role)), options => $options);
-}
+sub connected { my ($role, $options) = @_; return Client->connect($node, user => $user{$role} // $role, options => $options) }
 
+# The result of the last of some statements in a new session, or of the connection if
+# that is rejected
 sub answer
 {
 	my ($role, $options, @statements) = @_;

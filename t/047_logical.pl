@@ -170,12 +170,7 @@ isnt($west->psql('postgres', q{INSERT INTO checked VALUES (idgen.uuid_v7('2020-0
 
 my $command = q{'c0000000-0000-4000-8000-000000000001'};
 
-sub create_once
-{
-	my ($node, $entity) = @_;
-
-	return ask($node, "SELECT * FROM idgen.create_once_bigint($command, $entity)");
-}
+sub create_once { return ask($_[0], "SELECT * FROM idgen.create_once_bigint($command, $_[1])") }
 
 ask($east, 'CREATE PUBLICATION commands FOR TABLE idgen.creation_identifiers');
 subscribe($west, $east, 'commands', 'copy_data = false');

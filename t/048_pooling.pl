@@ -22,12 +22,8 @@ ask(q{
 	CREATE TABLE orders (id uuid, command uuid);
 	GRANT ALL ON made, orders TO teller});
 
-sub create_once
-{
-	my ($number, $entity) = @_;
-
-	return sprintf("SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-%012d', %s)", $number, $entity);
-}
+# The call for the number of a command and that of its entity
+sub create_once { return sprintf("SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-%012d', %s)", @_[ 0, 1 ]) }
 
 # --- DISCARD ALL ------------------------------------------------------------
 

@@ -6,16 +6,12 @@
 # From this version to itself, or from the version whose programs are in OLD_BINDIR
 # (see scripts/dev/test-upgrade.sh).
 
-use strict;
-use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 use FakeClock;
 use File::Basename qw(dirname);
 use InUse;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Server;
 
 my ($new_bindir) = run_command([ 'pg_config', '--bindir' ]);
 my $old_bindir = $ENV{OLD_BINDIR} // $new_bindir;
@@ -96,9 +92,7 @@ for my $name (sort keys %modes)
 	is($to->safe_psql('shop', q{SELECT extversion FROM pg_extension WHERE extname = 'idgen'}), '1.0', "$name: the extension version is the same");
 	InUse::check_works($to, 'shop', $name);
 
-	my $errors;
-	$to->psql('warehouse', 'SELECT idgen.snowflake()', stderr => \$errors, extra_params => ['--set=VERBOSITY=verbose']);
-	like($errors, qr/ERROR:  55000: .*\nHINT: /s, "$name: without the server's settings, functions that require a node raise an error");
+	like(errors('SELECT idgen.snowflake()', node => $to, database => 'warehouse'), qr/ERROR:  55000: .*\nHINT: /s, "$name: without the server's settings, functions that require a node raise an error");
 
 	# transfer the settings by hand
 	$to->append_conf('postgresql.auto.conf', $auto_conf);

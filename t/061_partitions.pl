@@ -13,23 +13,21 @@ use Server;
 my $recipe = Recipe->new('partitions', conf => "timezone = 'UTC'\n");
 my $node = $recipe->node;
 
-sub query { return $recipe->query(@_) }
-
 # --- Declarative partitions -------------------------------------------------
 
 my ($create, $move) = $recipe->blocks('Partitions by time');
 my ($tables, $explain) = $create =~ /^(.*)^(EXPLAIN.*)/ms;
 
-is( query($tables),
+is( ask($tables),
 	"measurements_2026_10|2026-10-31 23:59:59.999+00|3.5\nmeasurements_2026_11|2026-11-01 00:00:00+00|3.4",
 	'the bounds are half-open: a row is in the partition of its millisecond');
-like(query($explain), qr/measurements_2026_11/, 'a query for a range of time reads its partition');
-unlike(query($explain), qr/measurements_2026_10|default/, 'and no other one');
-is( query($explain) =~ s/^/ /mgr =~ s/^ +(Recheck|Index|Filter|->  Bitmap Index).*\n?//mgr =~ s/\s+$//r,
+like(ask($explain), qr/measurements_2026_11/, 'a query for a range of time reads its partition');
+unlike(ask($explain), qr/measurements_2026_10|default/, 'and no other one');
+is( ask($explain) =~ s/^/ /mgr =~ s/^ +(Recheck|Index|Filter|->  Bitmap Index).*\n?//mgr =~ s/\s+$//r,
 	($recipe->page->section('Partitions by time') =~ /^```text\n(.*?)^```/ms)[0] =~ s/\s+$//r,
 	'the plan is that of the page');
 my $later = $explain =~ s/'2026-11-01 00:00:00\+00'/now() + interval '50 years'/r =~ s/'2026-11-08 00:00:00\+00'/now() + interval '51 years'/r;
-like(query($later), qr/Subplans Removed: 2/, 'with a range that is not constant, partitions are pruned when the query begins');
+like(ask($later), qr/Subplans Removed: 2/, 'with a range that is not constant, partitions are pruned when the query begins');
 
 # The other kinds of keys, by the names of their functions
 my %kind = (
@@ -41,13 +39,13 @@ for my $kind (sort keys %kind)
 	my ($type, $id_at) = @{ $kind{$kind} };
 	my $other = sub { return $_[0] =~ s/measurements/of_$kind/gr =~ s/id uuid/id $type/r =~ s/uuid_v7_/${kind}_/gr =~ s/^INSERT.*//msr =~ s/DEFAULT idgen\.uuid_v7\(\)//r };
 
-	query($other->($tables));
-	my $plan = query($other->($explain));
+	ask($other->($tables));
+	my $plan = ask($other->($explain));
 	like($plan, qr/of_${kind}_2026_11/, "$kind: a query for a range of time reads its partition");
 	unlike($plan, qr/of_${kind}_(2026_10|default)/, "$kind: and no other one");
-	query(qq{INSERT INTO of_$kind SELECT $id_at FROM unnest('{2026-09-30 23:59:59.999+00, 2026-10-01 00:00:00+00,
+	ask(qq{INSERT INTO of_$kind SELECT $id_at FROM unnest('{2026-09-30 23:59:59.999+00, 2026-10-01 00:00:00+00,
 		2026-10-31 23:59:59.999+00, 2026-11-01 00:00:00+00, 2026-11-30 23:59:59.999+00, 2026-12-01 00:00:00+00}'::timestamptz[]) t});
-	is( query(qq{SELECT string_agg(replace(tableoid::regclass::text, 'of_${kind}_', ''), ' ' ORDER BY id) FROM of_$kind}),
+	is( ask(qq{SELECT string_agg(replace(tableoid::regclass::text, 'of_${kind}_', ''), ' ' ORDER BY id) FROM of_$kind}),
 		'default 2026_10 2026_10 2026_11 2026_11 default', "$kind: each is in the partition of its millisecond");
 }
 
@@ -57,20 +55,20 @@ like(
 			FOR VALUES FROM (idgen.uuid_v7_floor('2026-12-01 00:00:00+00')) TO (idgen.uuid_v7_floor('2027-01-01 00:00:00+00'))}))[2],
 	qr/partition constraint for default partition "measurements_default" would be violated/,
 	'a row in the default partition prevents a partition for its time');
-query($move =~ s/^INSERT.*?;//mr);
-is( query('SELECT tableoid::regclass, idgen.uuid_timestamp(id) FROM measurements WHERE celsius < 0; SELECT count(*) FROM measurements_default'),
+ask($move =~ s/^INSERT.*?;//mr);
+is( ask('SELECT tableoid::regclass, idgen.uuid_timestamp(id) FROM measurements WHERE celsius < 0; SELECT count(*) FROM measurements_default'),
 	"measurements_2026_12|2026-12-24 18:00:00+00\n0", 'until it is moved');
 
 # --- Partitions by creation time --------------------------------------------
 
 my ($shipments) = $recipe->blocks('Partitions by creation time');
 
-like(query($shipments), qr/shipments_2026_11/, 'created_near: a query for an id reads its partition');
-unlike(query('EXPLAIN ' . ($shipments =~ /^EXPLAIN \(COSTS OFF\) (.*)/ms)[0]), qr/shipments_(2026_10|default)/, 'created_near: and no other one');
+like(ask($shipments), qr/shipments_2026_11/, 'created_near: a query for an id reads its partition');
+unlike(ask('EXPLAIN ' . ($shipments =~ /^EXPLAIN \(COSTS OFF\) (.*)/ms)[0]), qr/shipments_(2026_10|default)/, 'created_near: and no other one');
 
 # 365 partitions of a day, and 100,000 rows of clients whose clocks are wrong by up to
 # the tolerance; more, of clocks that are wrong by up to 15 minutes, one by one.
-query(q{
+ask(q{
 	DROP TABLE shipments_2026_10, shipments_2026_11, shipments_default;
 	DO $$
 	BEGIN
@@ -97,21 +95,21 @@ query(q{
 			END;
 		END LOOP;
 	END $$});
-is( query(q{SET enable_nestloop = off; SELECT count(*), count(*) FILTER (WHERE stored AND o.id IS NULL), count(*) FILTER (WHERE NOT stored AND o.id IS NOT NULL),
+is( ask(q{SET enable_nestloop = off; SELECT count(*), count(*) FILTER (WHERE stored AND o.id IS NULL), count(*) FILTER (WHERE NOT stored AND o.id IS NOT NULL),
 			count(*) FILTER (WHERE stored) > 100000, count(*) FILTER (WHERE NOT stored) > 0
 			FROM sent s LEFT JOIN shipments o ON o.id = s.id AND idgen.created_near(o.created_at, s.id)}),
 	'101801|0|0|t|t', 'created_near: of 101,801 rows, no stored one is missed');
-query('ANALYZE shipments');
+ask('ANALYZE shipments');
 
 for my $bound ('noon', 'midnight')
 {
 	my $at = $bound eq 'noon' ? q{current_date + time '12:00'} : q{current_date + time '00:00'};
-	my ($id) = query("SELECT idgen.uuid_v7($at)");
+	my ($id) = ask("SELECT idgen.uuid_v7($at)");
 	my $find = 'SELECT * FROM shipments WHERE id = %s AND idgen.created_near(created_at, %s)';
 	my $expected = $bound eq 'noon' ? 1 : 2;
 	my %plan = (
-		constant => query('EXPLAIN (COSTS OFF) ' . sprintf($find, ("'$id'") x 2)),
-		generic => query('SET plan_cache_mode = force_generic_plan; PREPARE find(uuid) AS ' . sprintf($find, ('$1') x 2) . "; EXPLAIN (COSTS OFF) EXECUTE find('$id')"));
+		constant => ask('EXPLAIN (COSTS OFF) ' . sprintf($find, ("'$id'") x 2)),
+		generic => ask('SET plan_cache_mode = force_generic_plan; PREPARE find(uuid) AS ' . sprintf($find, ('$1') x 2) . "; EXPLAIN (COSTS OFF) EXECUTE find('$id')"));
 
 	is(scalar(() = $plan{$_} =~ /Scan/g), $expected, "created_near, $_: partitions of 365 that are read at $bound: $expected") for sort keys %plan;
 	like($plan{generic}, qr/Subplans Removed: @{[ 365 - $expected ]}/, "created_near, generic: the others are removed when the query begins, $bound");
@@ -122,14 +120,14 @@ for my $bound ('noon', 'midnight')
 {
 	my $heading = 'BRIN on time-ordered keys';
 	$recipe->paste($heading);
-	query(q{INSERT INTO samples SELECT idgen.uuid_v7(timestamptz '2026-11-01 00:00:00+00' + i * interval '1 second'), i FROM generate_series(0, 199999) i});
-	query('VACUUM ANALYZE samples');    # as autosummarize does, from autovacuum
+	ask(q{INSERT INTO samples SELECT idgen.uuid_v7(timestamptz '2026-11-01 00:00:00+00' + i * interval '1 second'), i FROM generate_series(0, 199999) i});
+	ask('VACUUM ANALYZE samples');    # as autosummarize does, from autovacuum
 	my $execute = q{samples_within('2026-11-02 00:00:00+00', '2026-11-02 00:10:00+00')};
 	like($recipe->plan_of($heading, $execute, "plan_cache_mode = $_"), qr/Bitmap Index Scan on samples_id_idx/, "BRIN: the index is used ($_)")
 	  for qw(force_custom_plan force_generic_plan);
 	is($recipe->outcome($recipe->prepared($heading) . "EXECUTE $execute") + 0, 86699.5, 'BRIN: and the rows are found');
-	cmp_ok(query(q{SELECT pg_relation_size('samples_id_idx') / current_setting('block_size')::int}), '<', 10, 'BRIN: the index has a few pages');
-	my ($removed) = query("ANALYZE samples; " . $recipe->prepared($heading) . " EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) EXECUTE $execute") =~ /Rows Removed by Index Recheck: (\d+)/;
+	cmp_ok(ask(q{SELECT pg_relation_size('samples_id_idx') / current_setting('block_size')::int}), '<', 10, 'BRIN: the index has a few pages');
+	my ($removed) = ask("ANALYZE samples; " . $recipe->prepared($heading) . " EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) EXECUTE $execute") =~ /Rows Removed by Index Recheck: (\d+)/;
 	cmp_ok($removed // 0, '<', 2 * 130 * 200, 'BRIN: of the table, it reads the blocks of that time');
 }
 
@@ -162,30 +160,30 @@ SKIP:
 	my $misplaced = sub {
 		my ($table) = @_;
 
-		return query(
+		return ask(
 			"SELECT count(*) FROM $table WHERE tableoid::regclass::text NOT IN ('${table}_default', '${table}_p' || to_char($time_of{$table}, 'YYYYMMDD'))");
 	};
 	my $days = sub {
 		my ($table) = @_;
 
-		return split /\n/, query("SELECT right(inhrelid::regclass::text, 8) FROM pg_inherits WHERE inhparent = '$table'::regclass AND inhrelid::regclass::text !~ 'default' ORDER BY 1");
+		return split /\n/, ask("SELECT right(inhrelid::regclass::text, 8) FROM pg_inherits WHERE inhparent = '$table'::regclass AND inhrelid::regclass::text !~ 'default' ORDER BY 1");
 	};
 	# The day some days from that on which the partitions were made
 	my $today;
-	my $day = sub { return query("SELECT to_char(date '$today' + $_[0], 'YYYYMMDD')") };
+	my $day = sub { return ask("SELECT to_char(date '$today' + $_[0], 'YYYYMMDD')") };
 
-	query("BEGIN; $once $setup $clicks COMMIT");    # on one day
-	$today = query(q{SELECT to_date(max(right(inhrelid::regclass::text, 8)), 'YYYYMMDD') - 2 FROM pg_inherits WHERE inhparent = 'visits'::regclass AND inhrelid::regclass::text !~ 'default'});
+	ask("BEGIN; $once $setup $clicks COMMIT");    # on one day
+	$today = ask(q{SELECT to_date(max(right(inhrelid::regclass::text, 8)), 'YYYYMMDD') - 2 FROM pg_inherits WHERE inhparent = 'visits'::regclass AND inhrelid::regclass::text !~ 'default'});
 	for my $table (qw(visits clicks))
 	{
 		is(join(' ', $days->($table)), join(' ', map { $day->($_) } -3 .. 2), "$table: partitions from three days ago to two days ahead");
 
 		# Rows of a month: some are before or behind all partitions.
-		query(qq{INSERT INTO $table SELECT $id_at{$table} FROM generate_series(timestamptz '$today' - interval '15 days', timestamptz '$today' + interval '14 days 23 hours', '1 hour') instant});
+		ask(qq{INSERT INTO $table SELECT $id_at{$table} FROM generate_series(timestamptz '$today' - interval '15 days', timestamptz '$today' + interval '14 days 23 hours', '1 hour') instant});
 		is($misplaced->($table), 0, "$table: each row is in the partition of its day, or in the default one");
-		is(query("SELECT count(*) FROM $table"), 30 * 24, "$table: all rows are there");
-		is(query("SELECT count(*) FROM ${table}_default"), 24 * 24, "$table: with those for which there is no partition");
-		my $plan = query(qq{EXPLAIN (COSTS OFF) SELECT FROM $table WHERE idgen.$within{$table}(id, '$today', timestamptz '$today' + interval '1 day')});
+		is(ask("SELECT count(*) FROM $table"), 30 * 24, "$table: all rows are there");
+		is(ask("SELECT count(*) FROM ${table}_default"), 24 * 24, "$table: with those for which there is no partition");
+		my $plan = ask(qq{EXPLAIN (COSTS OFF) SELECT FROM $table WHERE idgen.$within{$table}(id, '$today', timestamptz '$today' + interval '1 day')});
 		is(join(' ', sort { $a cmp $b } keys %{ { map { $_ => 1 } $plan =~ /(${table}_(?:p\d+|default))\b/g } }), "${table}_p" . $day->(0), "$table: a query for a day reads its partition only");
 	}
 
@@ -199,20 +197,20 @@ SKIP:
 			my $calls = 0;
 
 			# until there is nothing left to move, as the page says
-			while (query($statement) > 0) { die 'it does not end' if ++$calls > 100 }
-			is(query("SELECT count(*) FROM ONLY ${table}_default"), 0, "$table: the default partition is emptied");
+			while (ask($statement) > 0) { die 'it does not end' if ++$calls > 100 }
+			is(ask("SELECT count(*) FROM ONLY ${table}_default"), 0, "$table: the default partition is emptied");
 			is($misplaced->($table), 0, "$table: each row is in the partition of its day");
-			is(query("SELECT count(*) FROM $table"), 30 * 24, "$table: none is lost");
+			is(ask("SELECT count(*) FROM $table"), 30 * 24, "$table: none is lost");
 			is(join(' ', $days->($table)), join(' ', map { $day->($_) } -15 .. 14), "$table: there is a partition for each day");
 		}
 	}
-	query("DELETE FROM ${_}_default") for qw(visits clicks);
+	ask("DELETE FROM ${_}_default") for qw(visits clicks);
 
 	# What the maintenance has to do is set by data: more partitions ahead, and rows
 	# older than the retention.
 	$maintain_both =~ s/'30 days'/'2 days'/ or die;
-	query('UPDATE partman.part_config SET premake = 20');
-	query($maintain_both);
+	ask('UPDATE partman.part_config SET premake = 20');
+	ask($maintain_both);
 	for my $table (qw(visits clicks))
 	{
 		my @days = $days->($table);
@@ -220,11 +218,11 @@ SKIP:
 		# the day may have changed since
 		like($days[0], qr/^(@{[ join '|', map { $day->($_) } -3 .. 0 ]})$/, "$table: old partitions are dropped");
 		isnt($days[0], $day->(-3), "$table: that of three days ago, too");
-		is(query("SELECT count(*) FROM pg_class WHERE relname ~ '^${table}_p' AND relkind = 'r'"), scalar @days, "$table: they are dropped, not only detached");
+		is(ask("SELECT count(*) FROM pg_class WHERE relname ~ '^${table}_p' AND relkind = 'r'"), scalar @days, "$table: they are dropped, not only detached");
 		cmp_ok($days[-1], 'ge', $day->(20), "$table: new ones are made ahead");
-		is(scalar(@days), query("SELECT to_date('$days[-1]', 'YYYYMMDD') - to_date('$days[0]', 'YYYYMMDD') + 1"), "$table: without a gap");
+		is(scalar(@days), ask("SELECT to_date('$days[-1]', 'YYYYMMDD') - to_date('$days[0]', 'YYYYMMDD') + 1"), "$table: without a gap");
 		is($misplaced->($table), 0, "$table: each row is in the partition of its day");
-		is(query("INSERT INTO $table DEFAULT VALUES RETURNING tableoid::regclass::text ~ '_p\\d+\$'"), 't', "$table: a new row has its partition");
+		is(ask("INSERT INTO $table DEFAULT VALUES RETURNING tableoid::regclass::text ~ '_p\\d+\$'"), 't', "$table: a new row has its partition");
 	}
 }
 

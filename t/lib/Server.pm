@@ -21,7 +21,8 @@ use Test::More;
 use Time::HiRes qw(usleep);
 
 our @EXPORT = (qw(init_server start_server ask psql_said errors outcome session in_parallel
-	  kill_postmaster start_again dump_and_restore $python), @PostgreSQL::Test::Utils::EXPORT, @Test::More::EXPORT);
+	  kill_postmaster start_again dump_and_restore
+	  private_memory $python), @PostgreSQL::Test::Utils::EXPORT, @Test::More::EXPORT);
 
 our ($python) = grep { -x } map { "$_/python3" } split /:/, $ENV{PATH};
 my ($first, @servers);
@@ -131,6 +132,30 @@ sub dump_and_restore
 		? [ 'psql', '--no-psqlrc', '--quiet', '--set=ON_ERROR_STOP=1', '--output=/dev/null', "--file=$file", $first->connstr($to) ]
 		: [ 'pg_restore', '--exit-on-error', '--dbname', $first->connstr($to), $file ],
 		"$format: restored");
+}
+
+# The writable private memory of a process, as a list of [first address, name of the
+# mapping, bytes]; an empty one if it cannot be read
+sub private_memory
+{
+	my ($pid) = @_;
+	my @regions;
+
+	open my $maps, '<', "/proc/$pid/maps" or return;
+	open my $memory, '<:raw', "/proc/$pid/mem" or return;
+	while (my $line = <$maps>)
+	{
+		my ($from, $to, $mode, $name) = $line =~ /^(\w+)-(\w+) (\S+) \S+ \S+ \d+\s*(.*)$/;
+		my $bytes = '';
+
+		next if $mode !~ /^rw.p/;
+		no warnings 'portable';
+		($from, $to) = (hex $from, hex $to);
+		sysseek($memory, $from, 0) or next;
+		while (length $bytes < $to - $from) { sysread($memory, $bytes, $to - $from - length $bytes, length $bytes) or last }
+		push @regions, [ $from, $name, $bytes ];
+	}
+	return @regions;
 }
 
 # The servers shut down cleanly at the end of the test.
