@@ -140,7 +140,7 @@ test_under_valgrind() {
     # install leaves the extension in the database for the other tests
     as_server_user "${idgen_make[@]}" ISOLATION= ${1:+REGRESS="install $*"} installcheck
     [ $# -gt 0 ] || as_server_user "${idgen_make[@]}" -C advisor installcheck
-    mapfile -t results < <(find "$IDGEN_BUILD"/{,advisor/}results -name '*.out')
+    mapfile -t results < <(find "$IDGEN_BUILD"/{,advisor/}results -name '*.out' 2>/dev/null)
     [ ${#results[@]} -gt 0 ] || verdict 1 "pg_regress ran no test"
     for result in "${results[@]}"; do
         ! grep -qE 'server closed the connection|connection to server was lost|could not connect' "$result"

@@ -51,19 +51,16 @@ search() {
 export -f search
 export IDGEN_SOURCE
 
-# Did the search visit all states, or end with this error?
-ended() {
-    ! grep -qE 'max search depth|out of memory|aborted' "$1/log" &&
-        grep -q "errors: ${2:-0}\$" "$1/log" && grep -q "$3" "$1/log" || { cat "$1/log"; return 1; }
-}
-
 printf '%s\n' "${searches[@]%|*}" | xargs -d '\n' -P 2 -I '{}' bash -c 'search "$1"' bash '{}'
 
+# Did the search visit all states, or end with this error?
 for line in "${searches[@]}"; do
     name=${line%|*}
     error=${line#*|}
-    ended "$name" "${error:+1}" "${error:-States:\|State-vector}"
-    verdict $? "$name: ${error:-$(sed -n 's/^ *\([0-9.e+]*\) states, stored.*/\1/p' "$name/log") states}"
+    found=$(sed -n 's/^ *\([0-9.e+]*\) states, stored.*/\1/p' "$name/log")
+    ! grep -qE 'max search depth|out of memory|aborted' "$name/log" &&
+        grep -q "errors: $([ "$error" ] && echo 1 || echo 0)\$" "$name/log" && grep -q "${error:-States:\|State-vector}" "$name/log"
+    verdict $? "$name: ${error:-$found states}" || cat "$name/log"
 done
 
 end_of_verdicts
