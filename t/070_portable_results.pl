@@ -230,6 +230,7 @@ sub agree
 	my @queries = map { "SELECT count(r) || ' ' || count(DISTINCT r) || ' ' || md5(string_agg(n || coalesce(r, '-'), ' ' ORDER BY n)) FROM (SELECT n, ($_->[1])::text AS r FROM $_->[0] OFFSET 0) s" } @cases;
 	my %of = map { $_ => [ ask($_, @queries) ] } 'c', 'p';
 
+	die "no answer with $options" if grep { !defined || $_ eq '' } map { @$_ } values %of;
 	for my $k (0 .. $#cases)
 	{
 		my ($table, $expression, $title) = @{ $cases[$k] };
@@ -250,7 +251,7 @@ agree((map { [ 'sample', qualified($_), "$values values: $_" ] } @results),
 
 # --- Settings of the session ------------------------------------------------
 
-$options = join ' ', map { "-c $_" } ($node->pg_version >= 19 ? () : ('standard_conforming_strings=off', 'escape_string_warning=off')), 'DateStyle=SQL,DMY', 'IntervalStyle=sql_standard',
+$options = join ' ', map { "-c $_" } ($node->safe_psql('p', 'SHOW server_version_num') >= 190000 ? () : ('standard_conforming_strings=off', 'escape_string_warning=off')), 'DateStyle=SQL,DMY', 'IntervalStyle=sql_standard',
   'TimeZone=America/St_Johns', 'bytea_output=escape', 'extra_float_digits=-15', 'transform_null_equals=on', 'quote_all_identifiers=on';
 agree((map { [ '(SELECT * FROM sample WHERE n <= 100) sample', qualified($_), "hostile settings: $_" ] } @results),
 	(map { [ '(SELECT * FROM odd WHERE n <= 100) odd', 'try_' . 2 * $_ . '(odd)', "hostile settings, invalid values: $errors[$_]" ] } 0 .. $#errors));
