@@ -8,7 +8,6 @@
 #ifndef IDGEN_ID_TEXT_H
 #define IDGEN_ID_TEXT_H
 
-
 #include "radix.h"
 
 /* separates the prefix from the digits */
