@@ -45,7 +45,6 @@ OBJS = \
 	src/typeid.o \
 	src/ulid.o \
 	src/uuid_name.o \
-	src/uuid_order.o \
 	src/uuid_time.o \
 	src/validate.o
 

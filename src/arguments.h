@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * arguments.h
- *	  Checks of the arguments of SQL functions.
+ *	  SQL functions: a short form of definition, and checks of arguments.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,6 +12,17 @@
 
 #include "clock.h"
 #include "uuid_bits.h"
+
+/*
+ * Define a SQL function that returns the value of an expression, such as a call
+ * of what several functions share.  PG_FUNCTION_INFO_V1() precedes it.
+ */
+#define SQL_FUNCTION(name, value) \
+Datum \
+name(PG_FUNCTION_ARGS pg_attribute_unused()) \
+{ \
+	return value; \
+}
 
 /* A copy of a caller's text for a message, of at most max bytes. */
 static inline char *

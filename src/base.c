@@ -17,12 +17,8 @@
  *	All the digits, with leading zeros, so that text order is uuid order.
  */
 PG_FUNCTION_INFO_V1(idgen_uuid_to_base);
-Datum
-idgen_uuid_to_base(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_TEXT_P(id_text_make(NULL, PG_GETARG_UUID_P(0),
-								  radix_of_base(PG_GETARG_INT32(1))));
-}
+SQL_FUNCTION(idgen_uuid_to_base,
+			 id_text_make(NULL, PG_GETARG_UUID_P(0), radix_of_base(PG_GETARG_INT32(1))))
 
 /*
  * bigint_to_base(value bigint, base int) returns text

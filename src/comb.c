@@ -68,11 +68,8 @@ typedef struct Run
 
 /* uuid_v4() returns uuid: 122 random bits, RFC 9562 section 5.4 */
 PG_FUNCTION_INFO_V1(idgen_uuid_v4);
-Datum
-idgen_uuid_v4(PG_FUNCTION_ARGS pg_attribute_unused())
-{
-	return uuid_datum(4, entropy_bits(UUID_HIGH_BITS), entropy_bits(UUID_LOW_BITS));
-}
+SQL_FUNCTION(idgen_uuid_v4,
+			 uuid_datum(4, entropy_bits(UUID_HIGH_BITS), entropy_bits(UUID_LOW_BITS)))
 
 /*
  * comb(clock timestamptz DEFAULT NULL) returns uuid
@@ -90,13 +87,8 @@ idgen_comb(PG_FUNCTION_ARGS)
 
 /* comb_floor(instant timestamptz) returns uuid: the smallest COMB of the millisecond */
 PG_FUNCTION_INFO_V1(idgen_comb_floor);
-Datum
-idgen_comb_floor(PG_FUNCTION_ARGS)
-{
-	uint64		ms = clock_unix_ms48(PG_GETARG_TIMESTAMPTZ(0));
-
-	return uuid_datum(4, uuid_high_of_ms(ms, 0), 0);
-}
+SQL_FUNCTION(idgen_comb_floor,
+			 uuid_datum(4, uuid_high_of_ms(clock_unix_ms48(PG_GETARG_TIMESTAMPTZ(0)), 0), 0))
 
 /* "high" that consists of a prefix and random bits. */
 static inline uint64
@@ -200,8 +192,7 @@ put_tag(uint32 tag, int prefix_bits, uint64 *high, uint64 *low)
 }
 
 /*
- * short_comb(period interval DEFAULT '1 minute', prefix_bytes int DEFAULT 2,
- *			  run_length int DEFAULT NULL, clock timestamptz DEFAULT NULL)
+ * short_comb(period interval, prefix_bytes int, run_length int, clock timestamptz)
  *	returns uuid
  *
  * A version 4 UUID whose first prefix_bytes bytes are the number of the
@@ -253,10 +244,8 @@ idgen_suffix_comb(PG_FUNCTION_ARGS)
 }
 
 /*
- * short_suffix_comb(period interval DEFAULT '1 minute',
- *					 clock timestamptz DEFAULT NULL) returns uuid
- *
- * short_comb() with its 16-bit prefix at bytes 10 and 11.
+ * short_suffix_comb(period interval, clock timestamptz) returns uuid
+ *	short_comb() with its 16-bit prefix at bytes 10 and 11.
  */
 PG_FUNCTION_INFO_V1(idgen_short_suffix_comb);
 Datum
@@ -279,8 +268,7 @@ idgen_short_suffix_comb(PG_FUNCTION_ARGS)
 }
 
 /*
- * sequence_comb(sequence regclass, block_size int DEFAULT 65536,
- *				 block_count int DEFAULT 65536) returns uuid
+ * sequence_comb(sequence regclass, block_size int, block_count int) returns uuid
  *
  * T. Vondra's sequential UUID: a prefix that increases by one every block_size
  * values of a sequence, and repeats after block_count blocks.  It has as many

@@ -25,102 +25,54 @@ convert(FunctionCallInfo fcinfo, int from_version, int to_version,
 
 /* uuid_v1_to_v6(id uuid), uuid_v6_to_v1(id uuid) return uuid: RFC 9562 section 5.6 */
 PG_FUNCTION_INFO_V1(idgen_uuid_v1_to_v6);
-Datum
-idgen_uuid_v1_to_v6(PG_FUNCTION_ARGS)
-{
-	return convert(fcinfo, 1, 6, uuid_v1_ticks);
-}
-
+SQL_FUNCTION(idgen_uuid_v1_to_v6, convert(fcinfo, 1, 6, uuid_v1_ticks))
 PG_FUNCTION_INFO_V1(idgen_uuid_v6_to_v1);
-Datum
-idgen_uuid_v6_to_v1(PG_FUNCTION_ARGS)
-{
-	return convert(fcinfo, 6, 1, uuid_v1_high);
-}
+SQL_FUNCTION(idgen_uuid_v6_to_v1, convert(fcinfo, 6, 1, uuid_v1_high))
 
-/*
- * uuid_v1_to_lambert_comb(id uuid), lambert_comb_to_uuid_v1(id uuid)
- *	return uuid
- */
+/* uuid_v1_to_lambert_comb(id uuid), lambert_comb_to_uuid_v1(id uuid) return uuid */
 PG_FUNCTION_INFO_V1(idgen_uuid_v1_to_lambert_comb);
-Datum
-idgen_uuid_v1_to_lambert_comb(PG_FUNCTION_ARGS)
-{
-	return convert(fcinfo, 1, UUID_VERSION_LAMBERT, uuid_v1_ticks);
-}
-
+SQL_FUNCTION(idgen_uuid_v1_to_lambert_comb,
+			 convert(fcinfo, 1, UUID_VERSION_LAMBERT, uuid_v1_ticks))
 PG_FUNCTION_INFO_V1(idgen_lambert_comb_to_uuid_v1);
-Datum
-idgen_lambert_comb_to_uuid_v1(PG_FUNCTION_ARGS)
+SQL_FUNCTION(idgen_lambert_comb_to_uuid_v1,
+			 convert(fcinfo, UUID_VERSION_LAMBERT, 1, uuid_v1_high))
+
+/* Argument 0 with its bytes in the given order. */
+static Datum
+reorder_bytes(FunctionCallInfo fcinfo, const uint8 *order)
 {
-	return convert(fcinfo, UUID_VERSION_LAMBERT, 1, uuid_v1_high);
+	const pg_uuid_t *id = PG_GETARG_UUID_P(0);
+	pg_uuid_t  *result = palloc(sizeof(pg_uuid_t));
+
+	for (int i = 0; i < UUID_LEN; i++)
+		result->data[i] = id->data[order[i]];
+	PG_RETURN_UUID_P(result);
 }
 
-static void
-swap_bytes(pg_uuid_t *id, int one, int other, int count)
-{
-	for (int i = 0; i < count; i++)
-	{
-		unsigned char byte = id->data[one + i];
-
-		id->data[one + i] = id->data[other + i];
-		id->data[other + i] = byte;
-	}
-}
-
-static pg_uuid_t *
-copy_argument(FunctionCallInfo fcinfo)
-{
-	pg_uuid_t  *copy = palloc(sizeof(pg_uuid_t));
-
-	*copy = *PG_GETARG_UUID_P(0);
-	return copy;
-}
+/* each of these orders is its own inverse */
+static const uint8 guid_order[UUID_LEN] = {3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15};
+static const uint8 suffix_order[UUID_LEN] = {10, 11, 12, 13, 14, 15, 6, 7, 8, 9, 0, 1, 2, 3, 4, 5};
+static const uint8 short_order[UUID_LEN] = {10, 11, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 12, 13, 14, 15};
 
 /*
  * swap_guid_bytes(id uuid) returns uuid
  *	Reverses the bytes of the first three fields (4, 2 and 2 bytes), which SQL
- *	Server stores in little-endian order.  The function is its own inverse.
+ *	Server stores in little-endian order.
  */
 PG_FUNCTION_INFO_V1(idgen_swap_guid_bytes);
-Datum
-idgen_swap_guid_bytes(PG_FUNCTION_ARGS)
-{
-	pg_uuid_t  *id = copy_argument(fcinfo);
-
-	swap_bytes(id, 0, 3, 1);
-	swap_bytes(id, 1, 2, 1);
-	swap_bytes(id, 4, 5, 1);
-	swap_bytes(id, 6, 7, 1);
-	PG_RETURN_UUID_P(id);
-}
+SQL_FUNCTION(idgen_swap_guid_bytes, reorder_bytes(fcinfo, guid_order))
 
 /*
  * prefix_to_suffix(id uuid), suffix_to_prefix(id uuid) return uuid
  *	Exchanges bytes 0 to 5 with bytes 10 to 15: converts a COMB between
- *	PostgreSQL's order and SQL Server's.  The exchange is its own inverse; the two
- *	names document the direction.
+ *	PostgreSQL's order and SQL Server's.  The two names document the direction.
  */
 PG_FUNCTION_INFO_V1(idgen_prefix_to_suffix);
-Datum
-idgen_prefix_to_suffix(PG_FUNCTION_ARGS)
-{
-	pg_uuid_t  *id = copy_argument(fcinfo);
-
-	swap_bytes(id, 0, 10, 6);
-	PG_RETURN_UUID_P(id);
-}
+SQL_FUNCTION(idgen_prefix_to_suffix, reorder_bytes(fcinfo, suffix_order))
 
 /*
  * short_prefix_to_suffix(id uuid), short_suffix_to_prefix(id uuid) return uuid
  *	The same for a short COMB: exchanges bytes 0 and 1 with bytes 10 and 11.
  */
 PG_FUNCTION_INFO_V1(idgen_short_prefix_to_suffix);
-Datum
-idgen_short_prefix_to_suffix(PG_FUNCTION_ARGS)
-{
-	pg_uuid_t  *id = copy_argument(fcinfo);
-
-	swap_bytes(id, 0, 10, 2);
-	PG_RETURN_UUID_P(id);
-}
+SQL_FUNCTION(idgen_short_prefix_to_suffix, reorder_bytes(fcinfo, short_order))

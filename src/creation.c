@@ -28,8 +28,7 @@
 
 #include "arguments.h"
 #include "compat.h"
-#include "kept_statement.h"
-#include "request_hash.h"
+#include "creation.h"
 
 /*
  * Operators, types and tables are qualified, so that the statements do not
@@ -370,8 +369,7 @@ create_once(FunctionCallInfo fcinfo, EntityKind kind)
 }
 
 /*
- * create_once(command_id uuid, proposed_id uuid,
- *			   command_name text DEFAULT '', request jsonb DEFAULT NULL,
+ * create_once(command_id uuid, proposed_id uuid, command_name text, request jsonb,
  *			   OUT entity_id uuid, OUT created boolean)
  *
  * The first call with a command id records and returns the proposed id; later
@@ -379,22 +377,8 @@ create_once(FunctionCallInfo fcinfo, EntityKind kind)
  * command id is an error (23514).
  */
 PG_FUNCTION_INFO_V1(idgen_create_once_uuid);
-Datum
-idgen_create_once_uuid(PG_FUNCTION_ARGS)
-{
-	return create_once(fcinfo, ENTITY_UUID);
-}
+SQL_FUNCTION(idgen_create_once_uuid, create_once(fcinfo, ENTITY_UUID))
 
-/*
- * create_once_bigint(command_id uuid, proposed_id bigint,
- *					  command_name text DEFAULT '', request jsonb DEFAULT NULL,
- *					  OUT entity_number bigint, OUT created boolean)
- *
- * create_once() for entities with a bigint identifier.
- */
+/* The same for bigint: proposed_id and OUT entity_number. */
 PG_FUNCTION_INFO_V1(idgen_create_once_bigint);
-Datum
-idgen_create_once_bigint(PG_FUNCTION_ARGS)
-{
-	return create_once(fcinfo, ENTITY_NUMBER);
-}
+SQL_FUNCTION(idgen_create_once_bigint, create_once(fcinfo, ENTITY_NUMBER))

@@ -15,7 +15,12 @@
 #include "fmgr.h"
 #include "funcapi.h"
 
-#include "decimal_id.h"
+#include "idgen.h"
+
+/* the counter, then five decimal places of generator and five of launch */
+#define DECIMAL_COUNTERS	922337202
+#define DECIMAL_GENERATORS	100000
+#define DECIMAL_LAUNCHES	(DECIMAL_LAUNCH_MAX + 1)
 
 /* A value of the ticker is the number of a counter and generator, from 1. */
 static const TickerLayout decimal_id_layout = {

@@ -17,7 +17,7 @@
 #include "utils/timestamp.h"
 
 #include "arguments.h"
-#include "kept_statement.h"
+#include "creation.h"
 
 #define FORGET_WHERE \
 	"DELETE FROM idgen.creation_identifiers WHERE "
@@ -74,27 +74,18 @@ forget(KeptStatement *statement, Datum value)
 
 /* forget_creation(command_id uuid) returns boolean */
 PG_FUNCTION_INFO_V1(idgen_forget_creation);
-Datum
-idgen_forget_creation(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(forget(&forget_command, PG_GETARG_DATUM(0)) > 0);
-}
+SQL_FUNCTION(idgen_forget_creation,
+			 BoolGetDatum(forget(&forget_command, PG_GETARG_DATUM(0)) > 0))
 
 /* forget_creation_of(entity_id uuid) returns bigint */
 PG_FUNCTION_INFO_V1(idgen_forget_creation_of_uuid);
-Datum
-idgen_forget_creation_of_uuid(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_INT64(forget(&forget_entity, PG_GETARG_DATUM(0)));
-}
+SQL_FUNCTION(idgen_forget_creation_of_uuid,
+			 Int64GetDatum(forget(&forget_entity, PG_GETARG_DATUM(0))))
 
 /* forget_creation_of_bigint(entity_number bigint) returns bigint */
 PG_FUNCTION_INFO_V1(idgen_forget_creation_of_bigint);
-Datum
-idgen_forget_creation_of_bigint(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_INT64(forget(&forget_number, PG_GETARG_DATUM(0)));
-}
+SQL_FUNCTION(idgen_forget_creation_of_bigint,
+			 Int64GetDatum(forget(&forget_number, PG_GETARG_DATUM(0))))
 
 /*
  * Forget a batch of commands and return their number.  rows has their ids and

@@ -165,7 +165,7 @@ id_prefix_require(const text *prefix, bool digits_allowed)
  * The digits of a uuid, all of them, as text.  A prefix that is neither NULL
  * nor empty precedes them, with a separator.
  */
-text *
+Datum
 id_text_make(const text *prefix, const pg_uuid_t *id, const Radix *radix)
 {
 	int			prefix_length = prefix ? VARSIZE_ANY_EXHDR(prefix) : 0;
@@ -180,5 +180,5 @@ id_text_make(const text *prefix, const pg_uuid_t *id, const Radix *radix)
 		VARDATA(result)[prefix_length] = ID_PREFIX_SEPARATOR;
 	}
 	radix_encode(radix, uuid_half(id, 0), uuid_half(id, 1), VARDATA(result) + offset);
-	return result;
+	PG_RETURN_TEXT_P(result);
 }

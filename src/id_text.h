@@ -35,12 +35,10 @@ extern int	id_text_prefix(const IdText *id, bool digits_allowed);
 extern void id_text_digits(const IdText *id, int offset, const Radix *radix,
 						   uint64 *high, uint64 *low);
 extern pg_uuid_t *id_text_uuid(const IdText *id, int offset, const Radix *radix);
-extern pg_uuid_t *id_text_full_uuid(const IdText *id, int offset,
-									const Radix *radix);
+extern pg_uuid_t *id_text_full_uuid(const IdText *id, int offset, const Radix *radix);
 
 extern const char *id_prefix_problem(const char *prefix, int length, bool digits_allowed);
 extern void id_prefix_require(const text *prefix, bool digits_allowed);
-extern text *id_text_make(const text *prefix, const pg_uuid_t *id,
-						  const Radix *radix);
+extern Datum id_text_make(const text *prefix, const pg_uuid_t *id, const Radix *radix);
 
 #endif							/* IDGEN_ID_TEXT_H */

@@ -22,10 +22,8 @@
 #include "utils/guc_tables.h"
 
 #include "compat.h"
-#include "decimal_id.h"
-#include "int_ids.h"
+#include "idgen.h"
 #include "mask_keys.h"
-#include "uuid_time.h"
 
 PG_MODULE_MAGIC;
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * inspect.c
- *	  Reading the form, version, variant and time of a UUID.
+ *	  Reading the form, version, variant and time of a UUID, and comparing two.
  *
  * The readers return NULL if an identifier does not contain the value.
  *
@@ -14,7 +14,7 @@
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
-#include "clock.h"
+#include "arguments.h"
 #include "compat.h"
 #include "short_prefix.h"
 
@@ -67,11 +67,7 @@ idgen_uuid_version(PG_FUNCTION_ARGS)
 
 /* uuid_variant(id uuid) returns text: the name of the variant, RFC 9562 section 4.1 */
 PG_FUNCTION_INFO_V1(idgen_uuid_variant);
-Datum
-idgen_uuid_variant(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_TEXT_P(cstring_to_text(uuid_variant_name(PG_GETARG_UUID_P(0))));
-}
+SQL_FUNCTION(idgen_uuid_variant, CStringGetTextDatum(uuid_variant_name(PG_GETARG_UUID_P(0))))
 
 /*
  * uuid_timestamp(id uuid) returns timestamptz
@@ -114,26 +110,15 @@ comb_reading(FunctionCallInfo fcinfo, uint64 (*unix_ms) (const pg_uuid_t *))
 	PG_RETURN_TIMESTAMPTZ(clock_from_unix_ms48(unix_ms(id)));
 }
 
-/* comb_timestamp(id uuid) returns timestamptz */
+/* comb_timestamp(id uuid), suffix_comb_timestamp(id uuid) return timestamptz */
 PG_FUNCTION_INFO_V1(idgen_comb_timestamp);
-Datum
-idgen_comb_timestamp(PG_FUNCTION_ARGS)
-{
-	return comb_reading(fcinfo, uuid_first_48_bits);
-}
-
-/* suffix_comb_timestamp(id uuid) returns timestamptz */
+SQL_FUNCTION(idgen_comb_timestamp, comb_reading(fcinfo, uuid_first_48_bits))
 PG_FUNCTION_INFO_V1(idgen_suffix_comb_timestamp);
-Datum
-idgen_suffix_comb_timestamp(PG_FUNCTION_ARGS)
-{
-	return comb_reading(fcinfo, uuid_last_48_bits);
-}
+SQL_FUNCTION(idgen_suffix_comb_timestamp, comb_reading(fcinfo, uuid_last_48_bits))
 
 /*
- * short_comb_timestamp(id uuid, period interval DEFAULT '1 minute',
- *						prefix_bytes int DEFAULT 2,
- *						clock timestamptz DEFAULT NULL) returns timestamptz
+ * short_comb_timestamp(id uuid, period interval, prefix_bytes int, clock timestamptz)
+ *	returns timestamptz
  *
  * The start of the latest period with this prefix that does not begin after the
  * clock; NULL if that is out of range for timestamptz.
@@ -168,3 +153,19 @@ idgen_short_comb_timestamp(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	PG_RETURN_TIMESTAMPTZ(instant);
 }
+
+static int
+compare_arguments(FunctionCallInfo fcinfo)
+{
+	return memcmp(PG_GETARG_UUID_P(0), PG_GETARG_UUID_P(1), UUID_LEN);
+}
+
+/*
+ * uuid_smaller(uuid, uuid), uuid_larger(uuid, uuid) return uuid
+ *	The transition functions of the aggregates min(uuid) and max(uuid), which
+ *	PostgreSQL has from version 19 on.
+ */
+PG_FUNCTION_INFO_V1(idgen_uuid_smaller);
+SQL_FUNCTION(idgen_uuid_smaller, PG_GETARG_DATUM(compare_arguments(fcinfo) < 0 ? 0 : 1))
+PG_FUNCTION_INFO_V1(idgen_uuid_larger);
+SQL_FUNCTION(idgen_uuid_larger, PG_GETARG_DATUM(compare_arguments(fcinfo) > 0 ? 0 : 1))

@@ -21,7 +21,11 @@
 #include "utils/timestamp.h"
 
 #include "arguments.h"
-#include "int_ids.h"
+#include "idgen.h"
+
+/* the default of the argument "epoch", 2020-01-01 00:00:00+00, and in Unix ms */
+#define DEFAULT_EPOCH		INT64CONST(631152000000000)
+#define DEFAULT_EPOCH_MS	INT64CONST(1577836800000)
 
 /*
  * The time of trace_id() repeats after 388 days.  It is read as the latest one
@@ -29,11 +33,68 @@
  */
 #define TRACE_ID_AHEAD		SECS_PER_DAY
 
+typedef struct IntIdLayout
+{
+	TickerLayout ticker;		/* includes the counter */
+	int			tick_bits;
+	int			node_bits;
+} IntIdLayout;
+
+static const IntIdLayout snowflake_layout = {
+	.ticker = {.name = "snowflake", .counter_bits = 12, .ms_per_tick = 1,
+	.max_value = (UINT64CONST(1) << (48 + 12)) - 1},
+	.tick_bits = 41, .node_bits = 10
+};
+
+static const IntIdLayout trace_id_layout = {
+	.ticker = {.name = "trace_id", .counter_bits = 22, .min_counter = 1, .ms_per_tick = 1000,
+	.max_value = PG_INT64_MAX - 1}, /* the high-water mark is one above */
+	.tick_bits = 25, .node_bits = 16
+};
+
+static const IntIdLayout js_id_layout = {
+	.ticker = {.name = "js_id", .counter_bits = 16, .ms_per_tick = 1000,
+	.max_value = PG_INT64_MAX - 1},
+	.tick_bits = 32, .node_bits = 5
+};
+
 Ticker		snowflake_ticker = {.layout = &snowflake_layout.ticker};
 Ticker		trace_id_ticker = {.layout = &trace_id_layout.ticker};
 Ticker		js_id_ticker = {.layout = &js_id_layout.ticker};
 
 int			node_id_setting = NODE_UNSET;
+
+/* The greatest number that has the given number of bits. */
+static inline int64
+max_of_bits(int bits)
+{
+	return (INT64CONST(1) << bits) - 1;
+}
+
+static inline int64
+int_id_pack(const IntIdLayout *layout, int64 tick, int64 node, int64 counter)
+{
+	return ((tick & max_of_bits(layout->tick_bits)) << layout->node_bits | node)
+		<< layout->ticker.counter_bits | counter;
+}
+
+static inline int64
+int_id_tick(const IntIdLayout *layout, int64 id)
+{
+	return id >> (layout->node_bits + layout->ticker.counter_bits);
+}
+
+static inline int32
+int_id_node(const IntIdLayout *layout, int64 id)
+{
+	return (id >> layout->ticker.counter_bits) & max_of_bits(layout->node_bits);
+}
+
+static inline int32
+int_id_counter(const IntIdLayout *layout, int64 id)
+{
+	return id & max_of_bits(layout->ticker.counter_bits);
+}
 
 static bool
 int_id_is_valid(const IntIdLayout *layout, int64 id)
@@ -119,10 +180,11 @@ tick_since(const IntIdLayout *layout, int64 unix_tick, int64 epoch)
 	return tick;
 }
 
-/* A new identifier, whose time counts from the tick "epoch". */
+/* A new identifier, whose time counts from argument 0. */
 static inline Datum
-next_int_id(Ticker *ticker, const IntIdLayout *layout, int64 epoch)
+next_int_id(FunctionCallInfo fcinfo, Ticker *ticker, const IntIdLayout *layout)
 {
+	int64		epoch = epoch_argument(fcinfo, 0, layout);
 	int			node = require_node(layout);
 	uint64		value = ticker_next(ticker);
 
@@ -184,36 +246,17 @@ int_id_floor(FunctionCallInfo fcinfo, const IntIdLayout *layout)
  *	Snowflake of 2010.
  */
 PG_FUNCTION_INFO_V1(idgen_snowflake);
-Datum
-idgen_snowflake(PG_FUNCTION_ARGS)
-{
-	return next_int_id(&snowflake_ticker, &snowflake_layout,
-					   epoch_argument(fcinfo, 0, &snowflake_layout));
-}
+SQL_FUNCTION(idgen_snowflake, next_int_id(fcinfo, &snowflake_ticker, &snowflake_layout))
 
 /* snowflake_timestamp(id bigint, epoch timestamptz DEFAULT ...) returns timestamptz */
 PG_FUNCTION_INFO_V1(idgen_snowflake_timestamp);
-Datum
-idgen_snowflake_timestamp(PG_FUNCTION_ARGS)
-{
-	return int_id_timestamp(fcinfo, &snowflake_layout);
-}
+SQL_FUNCTION(idgen_snowflake_timestamp, int_id_timestamp(fcinfo, &snowflake_layout))
 
-/* snowflake_node(id bigint) returns int */
+/* snowflake_node(id bigint), snowflake_counter(id bigint) return int */
 PG_FUNCTION_INFO_V1(idgen_snowflake_node);
-Datum
-idgen_snowflake_node(PG_FUNCTION_ARGS)
-{
-	return int_id_part(fcinfo, &snowflake_layout, int_id_node);
-}
-
-/* snowflake_counter(id bigint) returns int */
+SQL_FUNCTION(idgen_snowflake_node, int_id_part(fcinfo, &snowflake_layout, int_id_node))
 PG_FUNCTION_INFO_V1(idgen_snowflake_counter);
-Datum
-idgen_snowflake_counter(PG_FUNCTION_ARGS)
-{
-	return int_id_part(fcinfo, &snowflake_layout, int_id_counter);
-}
+SQL_FUNCTION(idgen_snowflake_counter, int_id_part(fcinfo, &snowflake_layout, int_id_counter))
 
 /*
  * snowflake_floor(instant timestamptz, epoch timestamptz DEFAULT ...) returns bigint
@@ -221,11 +264,7 @@ idgen_snowflake_counter(PG_FUNCTION_ARGS)
  *	millisecond, where the smallest identifier is 1.
  */
 PG_FUNCTION_INFO_V1(idgen_snowflake_floor);
-Datum
-idgen_snowflake_floor(PG_FUNCTION_ARGS)
-{
-	return int_id_floor(fcinfo, &snowflake_layout);
-}
+SQL_FUNCTION(idgen_snowflake_floor, int_id_floor(fcinfo, &snowflake_layout))
 
 /*
  * js_id(epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') returns bigint
@@ -233,44 +272,21 @@ idgen_snowflake_floor(PG_FUNCTION_ARGS)
  *	that a JavaScript number represents it exactly.
  */
 PG_FUNCTION_INFO_V1(idgen_js_id);
-Datum
-idgen_js_id(PG_FUNCTION_ARGS)
-{
-	return next_int_id(&js_id_ticker, &js_id_layout,
-					   epoch_argument(fcinfo, 0, &js_id_layout));
-}
+SQL_FUNCTION(idgen_js_id, next_int_id(fcinfo, &js_id_ticker, &js_id_layout))
 
 /* js_id_timestamp(id bigint, epoch timestamptz DEFAULT ...) returns timestamptz */
 PG_FUNCTION_INFO_V1(idgen_js_id_timestamp);
-Datum
-idgen_js_id_timestamp(PG_FUNCTION_ARGS)
-{
-	return int_id_timestamp(fcinfo, &js_id_layout);
-}
+SQL_FUNCTION(idgen_js_id_timestamp, int_id_timestamp(fcinfo, &js_id_layout))
 
-/* js_id_node(id bigint) returns int */
+/* js_id_node(id bigint), js_id_counter(id bigint) return int */
 PG_FUNCTION_INFO_V1(idgen_js_id_node);
-Datum
-idgen_js_id_node(PG_FUNCTION_ARGS)
-{
-	return int_id_part(fcinfo, &js_id_layout, int_id_node);
-}
-
-/* js_id_counter(id bigint) returns int */
+SQL_FUNCTION(idgen_js_id_node, int_id_part(fcinfo, &js_id_layout, int_id_node))
 PG_FUNCTION_INFO_V1(idgen_js_id_counter);
-Datum
-idgen_js_id_counter(PG_FUNCTION_ARGS)
-{
-	return int_id_part(fcinfo, &js_id_layout, int_id_counter);
-}
+SQL_FUNCTION(idgen_js_id_counter, int_id_part(fcinfo, &js_id_layout, int_id_counter))
 
 /* js_id_floor(instant timestamptz, epoch timestamptz DEFAULT ...) returns bigint */
 PG_FUNCTION_INFO_V1(idgen_js_id_floor);
-Datum
-idgen_js_id_floor(PG_FUNCTION_ARGS)
-{
-	return int_id_floor(fcinfo, &js_id_layout);
-}
+SQL_FUNCTION(idgen_js_id_floor, int_id_floor(fcinfo, &js_id_layout))
 
 /*
  * trace_id() returns bigint
@@ -317,18 +333,8 @@ idgen_trace_id_timestamp(PG_FUNCTION_ARGS)
 	PG_RETURN_TIMESTAMPTZ(timestamp);
 }
 
-/* trace_id_node(id bigint) returns int */
+/* trace_id_node(id bigint), trace_id_counter(id bigint) return int */
 PG_FUNCTION_INFO_V1(idgen_trace_id_node);
-Datum
-idgen_trace_id_node(PG_FUNCTION_ARGS)
-{
-	return int_id_part(fcinfo, &trace_id_layout, int_id_node);
-}
-
-/* trace_id_counter(id bigint) returns int */
+SQL_FUNCTION(idgen_trace_id_node, int_id_part(fcinfo, &trace_id_layout, int_id_node))
 PG_FUNCTION_INFO_V1(idgen_trace_id_counter);
-Datum
-idgen_trace_id_counter(PG_FUNCTION_ARGS)
-{
-	return int_id_part(fcinfo, &trace_id_layout, int_id_counter);
-}
+SQL_FUNCTION(idgen_trace_id_counter, int_id_part(fcinfo, &trace_id_layout, int_id_counter))

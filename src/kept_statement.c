@@ -9,7 +9,7 @@
 
 #include "utils/guc.h"
 
-#include "kept_statement.h"
+#include "creation.h"
 
 /*
  * Run a statement and return the number of rows that it returned or changed.

@@ -38,11 +38,6 @@ key_argument(FunctionCallInfo fcinfo, int argno)
 	return mask_key(VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name));
 }
 
-/* ------------------------------------------------------------------------
- * UUID version 7
- * ------------------------------------------------------------------------
- */
-
 /*
  * The 48 bits that are XORed onto the time: the low ones of SipHash-2-4 over
  * the random fields, which the mask does not change.  The message is the bytes
@@ -84,11 +79,7 @@ exchange_time(FunctionCallInfo fcinfo, int from_version, int to_version)
  *	A UUID of another version is an error (22023).
  */
 PG_FUNCTION_INFO_V1(idgen_mask_uuid_v7);
-Datum
-idgen_mask_uuid_v7(PG_FUNCTION_ARGS)
-{
-	return exchange_time(fcinfo, 7, 4);
-}
+SQL_FUNCTION(idgen_mask_uuid_v7, exchange_time(fcinfo, 7, 4))
 
 /*
  * unmask_uuid_v7(masked uuid, key_name text DEFAULT 'default') returns uuid
@@ -96,27 +87,18 @@ idgen_mask_uuid_v7(PG_FUNCTION_ARGS)
  *	or not that was masked.
  */
 PG_FUNCTION_INFO_V1(idgen_unmask_uuid_v7);
-Datum
-idgen_unmask_uuid_v7(PG_FUNCTION_ARGS)
-{
-	return exchange_time(fcinfo, 4, 7);
-}
-
-/* ------------------------------------------------------------------------
- * Numbers
- * ------------------------------------------------------------------------
- */
+SQL_FUNCTION(idgen_unmask_uuid_v7, exchange_time(fcinfo, 4, 7))
 
 /*
  * A Feistel network, which permutes the numbers from 0 to 2^bits - 1.  If the
- * number of bits is odd, the right half has one more.  A round replaces the
- * left half, and then exchanges the halves.
+ * number of bits is odd, the right half has one more.  Even rounds replace the
+ * left half, odd ones the right half.
  */
 typedef struct Feistel
 {
 	SipHash		hash;			/* of the domain's size so far */
 	int			right_bits;
-	uint64		masks[2];		/* of the half replaced in even and odd rounds */
+	uint64		masks[2];		/* of the left and the right half */
 } Feistel;
 
 /* The smallest network that permutes at least "count" numbers. */
@@ -136,52 +118,30 @@ feistel_make(const uint8 *key, uint64 count)
 }
 
 /*
- * The half that a round replaces: XORed with SipHash-2-4 of the domain's size
- * (8 bytes), the other half (4 bytes) and the round (1 byte), little-endian.
+ * The number that the network permutes to, or the inverse, which has the same
+ * rounds in the opposite order.  A round XORs one half with SipHash-2-4 of the
+ * domain's size (8 bytes), the other half (4 bytes) and the round (1 byte),
+ * little-endian.
  */
-static inline uint64
-feistel_round(const Feistel *feistel, int round, uint64 replaced, uint64 other)
-{
-	SipHash		hash = feistel->hash;
-
-	siphash_absorb(&hash, siphash_last_word(8 + 4 + 1) | (uint64) round << 32 | other);
-	return (replaced ^ siphash_finish(hash)) & feistel->masks[round % 2];
-}
-
 static uint64
-feistel_forward(const Feistel *feistel, uint64 number)
+feistel_permute(const Feistel *feistel, uint64 number, bool inverse)
 {
-	uint64		left = number >> feistel->right_bits;
-	uint64		right = number & feistel->masks[1];
+	uint64		halves[2] = {number >> feistel->right_bits, number & feistel->masks[1]};
 
-	for (int round = 0; round < FEISTEL_ROUNDS; round++)
+	for (int i = 0; i < FEISTEL_ROUNDS; i++)
 	{
-		uint64		next = feistel_round(feistel, round, left, right);
+		uint64		round = inverse ? FEISTEL_ROUNDS - 1 - i : i;
+		int			replaced = round % 2;
+		SipHash		hash = feistel->hash;
 
-		left = right;
-		right = next;
+		siphash_absorb(&hash, siphash_last_word(8 + 4 + 1) | round << 32 | halves[1 - replaced]);
+		halves[replaced] = (halves[replaced] ^ siphash_finish(hash)) & feistel->masks[replaced];
 	}
-	return left << feistel->right_bits | right;
-}
-
-static uint64
-feistel_backward(const Feistel *feistel, uint64 number)
-{
-	uint64		left = number >> feistel->right_bits;
-	uint64		right = number & feistel->masks[1];
-
-	for (int round = FEISTEL_ROUNDS - 1; round >= 0; round--)
-	{
-		uint64		previous = feistel_round(feistel, round, right, left);
-
-		right = left;
-		left = previous;
-	}
-	return left << feistel->right_bits | right;
+	return halves[0] << feistel->right_bits | halves[1];
 }
 
 static Datum
-permute(FunctionCallInfo fcinfo, uint64 (*step) (const Feistel *, uint64))
+permute(FunctionCallInfo fcinfo, bool inverse)
 {
 	int64		id;
 	int64		max_value;
@@ -209,31 +169,17 @@ permute(FunctionCallInfo fcinfo, uint64 (*step) (const Feistel *, uint64))
 	 */
 	number = id - 1;
 	do
-		number = step(&feistel, number);
+		number = feistel_permute(&feistel, number, inverse);
 	while (number >= (uint64) max_value);
 	PG_RETURN_INT64(number + 1);
 }
 
 /*
- * permute(id bigint, max_value bigint DEFAULT 9223372036854775807,
- *		   key_name text DEFAULT 'default') returns bigint
- *
- * An id outside 1 to max_value is an error (22003).
+ * permute(id bigint, max_value bigint, key_name text) returns bigint,
+ * unpermute(permuted bigint, max_value bigint, key_name text) returns bigint
+ *	An id outside 1 to max_value is an error (22003).
  */
 PG_FUNCTION_INFO_V1(idgen_permute);
-Datum
-idgen_permute(PG_FUNCTION_ARGS)
-{
-	return permute(fcinfo, feistel_forward);
-}
-
-/*
- * unpermute(permuted bigint, max_value bigint DEFAULT 9223372036854775807,
- *			 key_name text DEFAULT 'default') returns bigint
- */
+SQL_FUNCTION(idgen_permute, permute(fcinfo, false))
 PG_FUNCTION_INFO_V1(idgen_unpermute);
-Datum
-idgen_unpermute(PG_FUNCTION_ARGS)
-{
-	return permute(fcinfo, feistel_backward);
-}
+SQL_FUNCTION(idgen_unpermute, permute(fcinfo, true))

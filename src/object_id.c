@@ -17,7 +17,7 @@
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
-#include "clock.h"
+#include "arguments.h"
 #include "compat.h"
 #include "entropy.h"
 #include "id_text.h"
@@ -114,13 +114,7 @@ idgen_object_id_timestamp(PG_FUNCTION_ARGS)
 	PG_RETURN_TIMESTAMPTZ(clock_from_unix_seconds32((uint32) high));
 }
 
-/*
- * object_id_floor(instant timestamptz) returns text
- *	The smallest ObjectId of the instant's second.
- */
+/* object_id_floor(instant timestamptz) returns text: the smallest ObjectId of the second */
 PG_FUNCTION_INFO_V1(idgen_object_id_floor);
-Datum
-idgen_object_id_floor(PG_FUNCTION_ARGS)
-{
-	return make_object_id(clock_unix_seconds32(PG_GETARG_TIMESTAMPTZ(0)), 0);
-}
+SQL_FUNCTION(idgen_object_id_floor,
+			 make_object_id(clock_unix_seconds32(PG_GETARG_TIMESTAMPTZ(0)), 0))

@@ -47,7 +47,7 @@ idgen_prefixed_id(PG_FUNCTION_ARGS)
 	text	   *prefix = PG_GETARG_TEXT_PP(0);
 
 	id_prefix_require(prefix, true);
-	PG_RETURN_TEXT_P(id_text_make(prefix, PG_GETARG_UUID_P(1), radix_36));
+	return id_text_make(prefix, PG_GETARG_UUID_P(1), radix_36);
 }
 
 /*

@@ -20,78 +20,18 @@
 #define NO_DIGIT		0xFF
 #define NO_DIGIT_BIT	0x80
 
-/* Each base, the value of a chunk, and the number of digits in a chunk. */
-#define BASE_16		16, 0x10000000U, 7
-#define BASE_32		32, 0x40000000U, 6
-#define BASE_36		36, 2176782336U, 6
-#define BASE_58		58, 656356768U, 5
-#define BASE_62		62, 916132832U, 5
-
 struct Radix
 {
 	int			base;
 	int			width;			/* number of digits of 128 bits */
+	void		(*encode) (uint32 *limbs, const char *alphabet, int width, char *digits);
+	bool		(*decode) (const uint8 *values, const char *digits, int length, uint32 *limbs);
 	const char *digits;
 	bool		both_cases;		/* reads letters of either case */
 	bool		confusable;		/* reads i, l and o as 1, 1 and 0 */
 	uint8		values[256];	/* value of each character, once it is ready */
 	bool		ready;
 };
-
-/*
- * Digits are in ASCII order, so that in collation "C" the text order of numbers
- * of equal width is their numeric order.
- */
-static Radix base_16 =
-{.base = 16, .width = 32, .both_cases = true,
-.digits = "0123456789abcdef"};
-static Radix base_32 =
-{.base = 32, .width = 26, .both_cases = true, .confusable = true,
-.digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"};
-static Radix base_32_typeid =
-{.base = 32, .width = 26,
-.digits = "0123456789abcdefghjkmnpqrstvwxyz"};
-static Radix base_36 =
-{.base = 36, .width = 25, .both_cases = true,
-.digits = "0123456789abcdefghijklmnopqrstuvwxyz"};
-static Radix base_58 =
-{.base = 58, .width = 22,
-.digits = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"};
-static Radix base_62 =
-{.base = 62, .width = 22,
-.digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"};
-
-const Radix *const radix_36 = &base_36;
-const Radix *const radix_crockford = &base_32;
-const Radix *const radix_typeid = &base_32_typeid;
-
-const Radix *
-radix_of_base(int32 base)
-{
-	switch (base)
-	{
-		case 16:
-			return &base_16;
-		case 32:
-			return &base_32;
-		case 36:
-			return &base_36;
-		case 58:
-			return &base_58;
-		case 62:
-			return &base_62;
-	}
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("base %d is not supported", base),
-			 errhint("Supported bases are 16, 32, 36, 58 and 62.")));
-}
-
-int
-radix_width(const Radix *radix)
-{
-	return radix->width;
-}
 
 /*
  * Write a number's digits, last to first.  base, chunk_value and chunk_digits
@@ -125,59 +65,6 @@ encode_limbs(uint32 *limbs, const char *alphabet, int width, char *digits,
 			chunk /= base;
 		}
 	}
-}
-
-void
-radix_encode(const Radix *radix, uint64 high, uint64 low, char *digits)
-{
-	uint32		limbs[LIMBS] = {high >> 32, high, low >> 32, low};
-
-	switch (radix->base)
-	{
-		case 16:
-			encode_limbs(limbs, radix->digits, radix->width, digits, BASE_16);
-			break;
-		case 32:
-			encode_limbs(limbs, radix->digits, radix->width, digits, BASE_32);
-			break;
-		case 36:
-			encode_limbs(limbs, radix->digits, radix->width, digits, BASE_36);
-			break;
-		case 58:
-			encode_limbs(limbs, radix->digits, radix->width, digits, BASE_58);
-			break;
-		case 62:
-			encode_limbs(limbs, radix->digits, radix->width, digits, BASE_62);
-			break;
-	}
-}
-
-/* The value of each character; computed once per process. */
-static const uint8 *
-digit_values(const Radix *radix)
-{
-	Radix	   *own = unconstify(Radix *, radix);
-
-	if (own->ready)
-		return own->values;
-
-	memset(own->values, NO_DIGIT, sizeof(own->values));
-	for (int i = 0; i < own->base; i++)
-	{
-		uint8		digit = own->digits[i];
-
-		own->values[digit] = i;
-		if (own->both_cases && digit > '9')
-			own->values[digit ^ 0x20] = i;
-	}
-	if (own->confusable)
-	{
-		own->values['i'] = own->values['I'] = 1;
-		own->values['l'] = own->values['L'] = 1;
-		own->values['o'] = own->values['O'] = 0;
-	}
-	own->ready = true;
-	return own->values;
 }
 
 /*
@@ -217,13 +104,116 @@ decode_limbs(const uint8 *values, const char *digits, int length, uint32 *limbs,
 	return (seen & NO_DIGIT_BIT) == 0;
 }
 
+/* The two functions of a base, given the value of a chunk and its number of digits. */
+#define DEFINE_BASE(base, chunk_value, chunk_digits) \
+static void \
+encode_##base(uint32 *limbs, const char *alphabet, int width, char *digits) \
+{ \
+	encode_limbs(limbs, alphabet, width, digits, base, chunk_value, chunk_digits); \
+} \
+static bool \
+decode_##base(const uint8 *values, const char *digits, int length, uint32 *limbs) \
+{ \
+	return decode_limbs(values, digits, length, limbs, base, chunk_value, chunk_digits); \
+}
+
+DEFINE_BASE(16, 0x10000000U, 7)
+DEFINE_BASE(32, 0x40000000U, 6)
+DEFINE_BASE(36, 2176782336U, 6)
+DEFINE_BASE(58, 656356768U, 5)
+DEFINE_BASE(62, 916132832U, 5)
+
+/*
+ * Digits are in ASCII order, so that in collation "C" the text order of numbers
+ * of equal width is their numeric order.
+ */
+static Radix base_16 =
+{.base = 16, .width = 32, .encode = encode_16, .decode = decode_16, .both_cases = true,
+.digits = "0123456789abcdef"};
+static Radix base_32 =
+{.base = 32, .width = 26, .encode = encode_32, .decode = decode_32, .both_cases = true,
+.confusable = true, .digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"};
+static Radix base_32_typeid =
+{.base = 32, .width = 26, .encode = encode_32, .decode = decode_32,
+.digits = "0123456789abcdefghjkmnpqrstvwxyz"};
+static Radix base_36 =
+{.base = 36, .width = 25, .encode = encode_36, .decode = decode_36, .both_cases = true,
+.digits = "0123456789abcdefghijklmnopqrstuvwxyz"};
+static Radix base_58 =
+{.base = 58, .width = 22, .encode = encode_58, .decode = decode_58,
+.digits = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"};
+static Radix base_62 =
+{.base = 62, .width = 22, .encode = encode_62, .decode = decode_62,
+.digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"};
+
+const Radix *const radix_36 = &base_36;
+const Radix *const radix_crockford = &base_32;
+const Radix *const radix_typeid = &base_32_typeid;
+
+const Radix *
+radix_of_base(int32 base)
+{
+	static const Radix *const bases[] = {&base_16, &base_32, &base_36, &base_58, &base_62};
+
+	for (int i = 0; i < (int) lengthof(bases); i++)
+	{
+		if (bases[i]->base == base)
+			return bases[i];
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("base %d is not supported", base),
+			 errhint("Supported bases are 16, 32, 36, 58 and 62.")));
+}
+
+int
+radix_width(const Radix *radix)
+{
+	return radix->width;
+}
+
+void
+radix_encode(const Radix *radix, uint64 high, uint64 low, char *digits)
+{
+	uint32		limbs[LIMBS] = {high >> 32, high, low >> 32, low};
+
+	radix->encode(limbs, radix->digits, radix->width, digits);
+}
+
+/* The value of each character; computed once per process. */
+static const uint8 *
+digit_values(const Radix *radix)
+{
+	Radix	   *own = unconstify(Radix *, radix);
+
+	if (own->ready)
+		return own->values;
+
+	memset(own->values, NO_DIGIT, sizeof(own->values));
+	for (int i = 0; i < own->base; i++)
+	{
+		uint8		digit = own->digits[i];
+
+		own->values[digit] = i;
+		if (own->both_cases && digit > '9')
+			own->values[digit ^ 0x20] = i;
+	}
+	if (own->confusable)
+	{
+		own->values['i'] = own->values['I'] = 1;
+		own->values['l'] = own->values['L'] = 1;
+		own->values['o'] = own->values['O'] = 0;
+	}
+	own->ready = true;
+	return own->values;
+}
+
 bool
 radix_decode(const Radix *radix, const char *digits, int length,
 			 int first_position, uint64 *high, uint64 *low, char **problem)
 {
 	const uint8 *values = digit_values(radix);
 	uint32		limbs[LIMBS] = {0};
-	bool		good = false;
 
 	if (length == 0)
 	{
@@ -232,26 +222,7 @@ radix_decode(const Radix *radix, const char *digits, int length,
 		return false;
 	}
 
-	switch (radix->base)
-	{
-		case 16:
-			good = decode_limbs(values, digits, length, limbs, BASE_16);
-			break;
-		case 32:
-			good = decode_limbs(values, digits, length, limbs, BASE_32);
-			break;
-		case 36:
-			good = decode_limbs(values, digits, length, limbs, BASE_36);
-			break;
-		case 58:
-			good = decode_limbs(values, digits, length, limbs, BASE_58);
-			break;
-		case 62:
-			good = decode_limbs(values, digits, length, limbs, BASE_62);
-			break;
-	}
-
-	if (!good || length > radix->width)
+	if (!radix->decode(values, digits, length, limbs) || length > radix->width)
 	{
 		for (int i = 0; i < length; i++)
 		{

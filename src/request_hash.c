@@ -22,7 +22,7 @@
 #include "utils/numeric.h"
 
 #include "compat.h"
-#include "request_hash.h"
+#include "creation.h"
 
 #define HASHED_AT_ONCE 8192		/* bytes */
 

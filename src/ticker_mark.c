@@ -65,11 +65,6 @@ raising_function(const TickerLayout *layout)
 		psprintf("idgen.raise_%s()", layout->name);
 }
 
-/* ------------------------------------------------------------------------
- * The sequence
- * ------------------------------------------------------------------------
- */
-
 /*
  * Lock the relation of that name in schema idgen; InvalidOid if there is none.
  * While the lock is awaited, another transaction may rename, drop and create
@@ -205,11 +200,6 @@ ticker_stored_mark(Ticker *ticker)
 	relation_close(sequence, AccessShareLock);
 	return mark;
 }
-
-/* ------------------------------------------------------------------------
- * Reserving values
- * ------------------------------------------------------------------------
- */
 
 /* From now on, return values above this one only. */
 static void

@@ -25,7 +25,7 @@ idgen_typeid_from_uuid(PG_FUNCTION_ARGS)
 
 	if (VARSIZE_ANY_EXHDR(prefix) > 0)
 		id_prefix_require(prefix, false);
-	PG_RETURN_TEXT_P(id_text_make(prefix, PG_GETARG_UUID_P(1), radix_typeid));
+	return id_text_make(prefix, PG_GETARG_UUID_P(1), radix_typeid);
 }
 
 /* Read argument 0, its uuid, and the length of its prefix, 0 if it has none. */

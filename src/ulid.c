@@ -12,7 +12,7 @@
 
 #include "utils/timestamp.h"
 
-#include "clock.h"
+#include "arguments.h"
 #include "entropy.h"
 #include "id_text.h"
 
@@ -20,7 +20,7 @@
 #define RANDOM_HIGH_BITS	16
 
 /* The text of a ULID, given its time and its 80 other bits. */
-static text *
+static Datum
 make_ulid(uint64 high, uint64 low)
 {
 	pg_uuid_t	id;
@@ -55,7 +55,7 @@ idgen_ulid(PG_FUNCTION_ARGS pg_attribute_unused())
 	else if (++low == 0)
 		high++;
 
-	PG_RETURN_TEXT_P(make_ulid(high, low));
+	return make_ulid(high, low);
 }
 
 /* Read argument 0, which must have all its digits. */
@@ -69,34 +69,18 @@ read_ulid(FunctionCallInfo fcinfo)
 
 /* ulid_to_uuid(id text) returns uuid: the 128 bits of the ULID */
 PG_FUNCTION_INFO_V1(idgen_ulid_to_uuid);
-Datum
-idgen_ulid_to_uuid(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_UUID_P(read_ulid(fcinfo));
-}
+SQL_FUNCTION(idgen_ulid_to_uuid, UUIDPGetDatum(read_ulid(fcinfo)))
 
 /* ulid_from_uuid(id uuid) returns text */
 PG_FUNCTION_INFO_V1(idgen_ulid_from_uuid);
-Datum
-idgen_ulid_from_uuid(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_TEXT_P(id_text_make(NULL, PG_GETARG_UUID_P(0), radix_crockford));
-}
+SQL_FUNCTION(idgen_ulid_from_uuid, id_text_make(NULL, PG_GETARG_UUID_P(0), radix_crockford))
 
 /* ulid_timestamp(id text) returns timestamptz */
 PG_FUNCTION_INFO_V1(idgen_ulid_timestamp);
-Datum
-idgen_ulid_timestamp(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_TIMESTAMPTZ(clock_from_unix_ms48(uuid_first_48_bits(read_ulid(fcinfo))));
-}
+SQL_FUNCTION(idgen_ulid_timestamp,
+			 TimestampTzGetDatum(clock_from_unix_ms48(uuid_first_48_bits(read_ulid(fcinfo)))))
 
 /* ulid_floor(instant timestamptz) returns text: the smallest ULID of the instant's millisecond */
 PG_FUNCTION_INFO_V1(idgen_ulid_floor);
-Datum
-idgen_ulid_floor(PG_FUNCTION_ARGS)
-{
-	uint64		ms = clock_unix_ms48(PG_GETARG_TIMESTAMPTZ(0));
-
-	PG_RETURN_TEXT_P(make_ulid(ms << RANDOM_HIGH_BITS, 0));
-}
+SQL_FUNCTION(idgen_ulid_floor,
+			 make_ulid((uint64) clock_unix_ms48(PG_GETARG_TIMESTAMPTZ(0)) << RANDOM_HIGH_BITS, 0))

@@ -9,10 +9,9 @@
 
 #include "utils/timestamp.h"
 
-#include "clock.h"
+#include "arguments.h"
 #include "entropy.h"
-#include "uuid_bits.h"
-#include "uuid_time.h"
+#include "idgen.h"
 
 static const TickerLayout uuid_v7_layout = {
 	.name = "uuid_v7_ordered",
@@ -96,11 +95,8 @@ idgen_uuid_v7_ms(PG_FUNCTION_ARGS)
  *	all that the function returned to any session of the database before.
  */
 PG_FUNCTION_INFO_V1(idgen_uuid_v7_ordered);
-Datum
-idgen_uuid_v7_ordered(PG_FUNCTION_ARGS pg_attribute_unused())
-{
-	return uuid_datum(7, ticker_next(&uuid_v7_ticker), entropy_bits(UUID_LOW_BITS));
-}
+SQL_FUNCTION(idgen_uuid_v7_ordered,
+			 uuid_datum(7, ticker_next(&uuid_v7_ticker), entropy_bits(UUID_LOW_BITS)))
 
 /*
  * uuid_v7_floor(instant timestamptz) returns uuid
@@ -108,13 +104,8 @@ idgen_uuid_v7_ordered(PG_FUNCTION_ARGS pg_attribute_unused())
  *	whole millisecond, because other generators fill rand_a with random bits.
  */
 PG_FUNCTION_INFO_V1(idgen_uuid_v7_floor);
-Datum
-idgen_uuid_v7_floor(PG_FUNCTION_ARGS)
-{
-	uint64		ms = clock_unix_ms48(PG_GETARG_TIMESTAMPTZ(0));
-
-	return uuid_datum(7, uuid_high_of_ms(ms, 0), 0);
-}
+SQL_FUNCTION(idgen_uuid_v7_floor,
+			 uuid_datum(7, uuid_high_of_ms(clock_unix_ms48(PG_GETARG_TIMESTAMPTZ(0)), 0), 0))
 
 /*
  * A UUID with a Gregorian timestamp in "high".  Clock sequence and node are
@@ -129,24 +120,12 @@ gregorian_uuid(int version, uint64 high)
 
 /* uuid_v1() returns uuid: 60 bits of 100 ns ticks, the low ones first, RFC 9562 section 5.1 */
 PG_FUNCTION_INFO_V1(idgen_uuid_v1);
-Datum
-idgen_uuid_v1(PG_FUNCTION_ARGS pg_attribute_unused())
-{
-	return gregorian_uuid(1, uuid_v1_high(next_gregorian_ticks()));
-}
+SQL_FUNCTION(idgen_uuid_v1, gregorian_uuid(1, uuid_v1_high(next_gregorian_ticks())))
 
 /* uuid_v6() returns uuid: version 1 with the high ticks first, RFC 9562 section 5.6 */
 PG_FUNCTION_INFO_V1(idgen_uuid_v6);
-Datum
-idgen_uuid_v6(PG_FUNCTION_ARGS pg_attribute_unused())
-{
-	return gregorian_uuid(6, next_gregorian_ticks());
-}
+SQL_FUNCTION(idgen_uuid_v6, gregorian_uuid(6, next_gregorian_ticks()))
 
 /* lambert_comb() returns uuid: M. Lambert's of 2012, like version 6, but with version 13 */
 PG_FUNCTION_INFO_V1(idgen_lambert_comb);
-Datum
-idgen_lambert_comb(PG_FUNCTION_ARGS pg_attribute_unused())
-{
-	return gregorian_uuid(UUID_VERSION_LAMBERT, next_gregorian_ticks());
-}
+SQL_FUNCTION(idgen_lambert_comb, gregorian_uuid(UUID_VERSION_LAMBERT, next_gregorian_ticks()))

@@ -22,11 +22,6 @@
 /* "tolerance" of a trigger that does not give one, as of the SQL functions */
 #define DEFAULT_TOLERANCE_US		(10 * USECS_PER_MINUTE)
 
-/* ------------------------------------------------------------------------
- * The schemes
- * ------------------------------------------------------------------------
- */
-
 /* The first and the last period that the window intersects. */
 static void
 window_periods(const Rule *rule, const Window *window, int64 *first, int64 *last)
@@ -115,11 +110,6 @@ scheme_by_name(const char *name)
 			 errmsg("unknown identifier scheme \"%s\"", name),
 			 errhint("Supported schemes are short_comb, comb and uuid_v7.")));
 }
-
-/* ------------------------------------------------------------------------
- * The time of an identifier
- * ------------------------------------------------------------------------
- */
 
 /*
  * Raise 22023 if the window could contain every prefix for some clock.  A
@@ -272,11 +262,6 @@ rule_refuse(const Rule *rule, const pg_uuid_t *id, const Window *window,
 			 err_generic_string(PG_DIAG_CONSTRAINT_NAME, constraint)));
 }
 
-/* ------------------------------------------------------------------------
- * is_recent_...(), check_recent_...()
- * ------------------------------------------------------------------------
- */
-
 static const Interval *
 interval_argument(FunctionCallInfo fcinfo, int argno)
 {
@@ -337,46 +322,18 @@ check_recent(FunctionCallInfo fcinfo, const Scheme *scheme)
 }
 
 /*
- * is_recent_short_comb(id uuid, tolerance interval DEFAULT '10 minutes',
- *						period interval DEFAULT '1 minute',
- *						prefix_bytes int DEFAULT 2,
- *						past_tolerance interval DEFAULT NULL,
- *						future_tolerance interval DEFAULT NULL,
- *						clock timestamptz DEFAULT NULL) returns bool
- *
- * Whether the identifier is a version 4 UUID with the prefix of an instant from
- * clock - past_tolerance to clock + future_tolerance.
+ * is_recent_short_comb(id uuid, ...), is_recent_comb(id uuid, ...) and
+ * is_recent_uuid_v7(id uuid, ...) return boolean
+ *	Whether the identifier is of the scheme's version, and contains the prefix or
+ *	the time, in whole milliseconds, of an instant from clock - past_tolerance to
+ *	clock + future_tolerance.
  */
 PG_FUNCTION_INFO_V1(idgen_is_recent_short_comb);
-Datum
-idgen_is_recent_short_comb(PG_FUNCTION_ARGS)
-{
-	return is_recent(fcinfo, SHORT_COMB);
-}
-
-/*
- * is_recent_comb(id uuid, tolerance interval DEFAULT '10 minutes',
- *				  past_tolerance interval DEFAULT NULL,
- *				  future_tolerance interval DEFAULT NULL,
- *				  clock timestamptz DEFAULT NULL) returns bool
- *
- * Whether the identifier is a version 4 UUID with a time from
- * clock - past_tolerance to clock + future_tolerance, in whole milliseconds.
- */
+SQL_FUNCTION(idgen_is_recent_short_comb, is_recent(fcinfo, SHORT_COMB))
 PG_FUNCTION_INFO_V1(idgen_is_recent_comb);
-Datum
-idgen_is_recent_comb(PG_FUNCTION_ARGS)
-{
-	return is_recent(fcinfo, COMB);
-}
-
-/* The same for version 7, with the arguments of is_recent_comb(). */
+SQL_FUNCTION(idgen_is_recent_comb, is_recent(fcinfo, COMB))
 PG_FUNCTION_INFO_V1(idgen_is_recent_uuid_v7);
-Datum
-idgen_is_recent_uuid_v7(PG_FUNCTION_ARGS)
-{
-	return is_recent(fcinfo, UUID_V7);
-}
+SQL_FUNCTION(idgen_is_recent_uuid_v7, is_recent(fcinfo, UUID_V7))
 
 /*
  * check_recent_short_comb(), check_recent_comb() and check_recent_uuid_v7()
@@ -384,22 +341,8 @@ idgen_is_recent_uuid_v7(PG_FUNCTION_ARGS)
  * 23514.
  */
 PG_FUNCTION_INFO_V1(idgen_check_recent_short_comb);
-Datum
-idgen_check_recent_short_comb(PG_FUNCTION_ARGS)
-{
-	return check_recent(fcinfo, SHORT_COMB);
-}
-
+SQL_FUNCTION(idgen_check_recent_short_comb, check_recent(fcinfo, SHORT_COMB))
 PG_FUNCTION_INFO_V1(idgen_check_recent_comb);
-Datum
-idgen_check_recent_comb(PG_FUNCTION_ARGS)
-{
-	return check_recent(fcinfo, COMB);
-}
-
+SQL_FUNCTION(idgen_check_recent_comb, check_recent(fcinfo, COMB))
 PG_FUNCTION_INFO_V1(idgen_check_recent_uuid_v7);
-Datum
-idgen_check_recent_uuid_v7(PG_FUNCTION_ARGS)
-{
-	return check_recent(fcinfo, UUID_V7);
-}
+SQL_FUNCTION(idgen_check_recent_uuid_v7, check_recent(fcinfo, UUID_V7))
