@@ -269,11 +269,10 @@ idgen_short_suffix_comb(PG_FUNCTION_ARGS)
 
 /*
  * sequence_comb(sequence regclass, block_size int, block_count int) returns uuid
- *
- * T. Vondra's sequential UUID: a prefix that increases by one every block_size
- * values of a sequence, and repeats after block_count blocks.  It has as many
- * whole bytes as block_count needs.  If block_count is not a power of 256, the
- * blocks are made smaller, so that the length of the cycle stays the same.
+ *	T. Vondra's sequential UUID: a prefix that increases by one every block_size
+ *	values of a sequence, and repeats after block_count blocks.  It has as many
+ *	whole bytes as block_count needs.  If block_count is not a power of 256, the
+ *	blocks are made smaller, so that the length of the cycle stays the same.
  */
 PG_FUNCTION_INFO_V1(idgen_sequence_comb);
 Datum

@@ -12,7 +12,6 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "fmgr.h"
 #include "funcapi.h"
 
 #include "idgen.h"
@@ -81,10 +80,7 @@ decimal_id_split(int64 id, int32 *parts)
 	return true;
 }
 
-/*
- * decimal_id_parts(id bigint, OUT counter int, OUT generator int,
- *					OUT launch int)
- */
+/* decimal_id_parts(id bigint, OUT counter int, OUT generator int, OUT launch int) */
 PG_FUNCTION_INFO_V1(idgen_decimal_id_parts);
 Datum
 idgen_decimal_id_parts(PG_FUNCTION_ARGS)

@@ -77,12 +77,13 @@ PG_FUNCTION_INFO_V1(idgen_forget_creation);
 SQL_FUNCTION(idgen_forget_creation,
 			 BoolGetDatum(forget(&forget_command, PG_GETARG_DATUM(0)) > 0))
 
-/* forget_creation_of(entity_id uuid) returns bigint */
+/*
+ * forget_creation_of(entity_id uuid),
+ * forget_creation_of_bigint(entity_number bigint) return bigint
+ */
 PG_FUNCTION_INFO_V1(idgen_forget_creation_of_uuid);
 SQL_FUNCTION(idgen_forget_creation_of_uuid,
 			 Int64GetDatum(forget(&forget_entity, PG_GETARG_DATUM(0))))
-
-/* forget_creation_of_bigint(entity_number bigint) returns bigint */
 PG_FUNCTION_INFO_V1(idgen_forget_creation_of_bigint);
 SQL_FUNCTION(idgen_forget_creation_of_bigint,
 			 Int64GetDatum(forget(&forget_number, PG_GETARG_DATUM(0))))
@@ -164,12 +165,10 @@ forget_selected(const char *query, Oid *argtypes, Datum *values, const char *nul
 }
 
 /*
- * purge_creations(older_than interval DEFAULT '24 hours',
- *				   batch_size bigint DEFAULT 10000) returns bigint
- *
- * Forget the oldest commands that are older than the interval, at most
- * batch_size of them; return their number.  A day is 24 hours, whatever
- * TimeZone is.
+ * purge_creations(older_than interval, batch_size bigint) returns bigint
+ *	Forget the oldest commands that are older than the interval, at most
+ *	batch_size of them; return their number.  A day is 24 hours, whatever
+ *	TimeZone is.
  */
 PG_FUNCTION_INFO_V1(idgen_purge_creations);
 Datum
@@ -203,15 +202,10 @@ Datum
 idgen_trim_creations(PG_FUNCTION_ARGS)
 {
 	Oid			argtypes[2] = {INT8OID, TEXTOID};
-	Datum		values[2];
-	char		nulls[2] = {' ', ' '};
+	Datum		values[2] = {PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)};
+	char		nulls[2] = {' ', PG_ARGISNULL(1) ? 'n' : ' '};
 
 	require_not_null(fcinfo, 0, "keep");
 	require_not_negative(PG_GETARG_INT64(0), "keep");
-	values[0] = PG_GETARG_DATUM(0);
-	values[1] = PG_GETARG_DATUM(1);
-	if (PG_ARGISNULL(1))
-		nulls[1] = 'n';
-
 	PG_RETURN_INT64(forget_selected(SELECT_SUPERFLUOUS, argtypes, values, nulls));
 }

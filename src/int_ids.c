@@ -274,17 +274,13 @@ SQL_FUNCTION(idgen_snowflake_floor, int_id_floor(fcinfo, &snowflake_layout))
 PG_FUNCTION_INFO_V1(idgen_js_id);
 SQL_FUNCTION(idgen_js_id, next_int_id(fcinfo, &js_id_ticker, &js_id_layout))
 
-/* js_id_timestamp(id bigint, epoch timestamptz DEFAULT ...) returns timestamptz */
+/* The readers and the bound of js_id() have the arguments of those of snowflake(). */
 PG_FUNCTION_INFO_V1(idgen_js_id_timestamp);
 SQL_FUNCTION(idgen_js_id_timestamp, int_id_timestamp(fcinfo, &js_id_layout))
-
-/* js_id_node(id bigint), js_id_counter(id bigint) return int */
 PG_FUNCTION_INFO_V1(idgen_js_id_node);
 SQL_FUNCTION(idgen_js_id_node, int_id_part(fcinfo, &js_id_layout, int_id_node))
 PG_FUNCTION_INFO_V1(idgen_js_id_counter);
 SQL_FUNCTION(idgen_js_id_counter, int_id_part(fcinfo, &js_id_layout, int_id_counter))
-
-/* js_id_floor(instant timestamptz, epoch timestamptz DEFAULT ...) returns bigint */
 PG_FUNCTION_INFO_V1(idgen_js_id_floor);
 SQL_FUNCTION(idgen_js_id_floor, int_id_floor(fcinfo, &js_id_layout))
 

@@ -62,16 +62,14 @@ static Datum
 exchange_time(FunctionCallInfo fcinfo, int from_version, int to_version)
 {
 	const pg_uuid_t *id;
-	const uint8 *key;
+	uint64		mask;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 
 	id = require_uuid_version(fcinfo, 0, from_version);
-	key = key_argument(fcinfo, 1);
-	return uuid_datum(to_version,
-					  uuid_high(id) ^ time_mask(key, id) << UUID_CUSTOM_B_BITS,
-					  uuid_low(id));
+	mask = time_mask(key_argument(fcinfo, 1), id);
+	return uuid_datum(to_version, uuid_high(id) ^ mask << UUID_CUSTOM_B_BITS, uuid_low(id));
 }
 
 /*

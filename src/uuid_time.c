@@ -14,9 +14,7 @@
 #include "idgen.h"
 
 static const TickerLayout uuid_v7_layout = {
-	.name = "uuid_v7_ordered",
-	.counter_bits = SUBMS_BITS,
-	.ms_per_tick = 1,
+	.name = "uuid_v7_ordered", .counter_bits = SUBMS_BITS, .ms_per_tick = 1,
 	.counter_is_fraction = true,
 	.max_value = (UINT64CONST(1) << (48 + SUBMS_BITS)) - 1
 };
