@@ -11,6 +11,7 @@
 #include "mb/pg_wchar.h"
 
 #include "clock.h"
+#include "compat.h"
 #include "uuid_bits.h"
 
 /*
@@ -22,6 +23,14 @@ Datum \
 name(PG_FUNCTION_ARGS pg_attribute_unused()) \
 { \
 	return value; \
+}
+
+/* Does the text consist of these bytes? */
+static inline bool
+text_is_bytes(const text *value, const char *bytes, int length)
+{
+	return (int) VARSIZE_ANY_EXHDR(value) == length &&
+		memcmp(VARDATA_ANY(value), bytes, length) == 0;
 }
 
 /* A copy of a caller's text for a message, of at most max bytes. */

@@ -16,11 +16,9 @@
 
 #include "miscadmin.h"
 #include "storage/proc.h"
-#include "utils/fmgrprotos.h"
 #include "utils/timestamp.h"
 
 #include "arguments.h"
-#include "compat.h"
 #include "entropy.h"
 #include "short_prefix.h"
 
@@ -76,14 +74,10 @@ SQL_FUNCTION(idgen_uuid_v4,
  *	48 bits of Unix milliseconds and 74 random bits, with version 4.
  */
 PG_FUNCTION_INFO_V1(idgen_comb);
-Datum
-idgen_comb(PG_FUNCTION_ARGS)
-{
-	uint64		ms = clock_unix_ms48(clock_argument(fcinfo, 0));
-
-	return uuid_datum(4, uuid_high_of_ms(ms, entropy_bits(UUID_CUSTOM_B_BITS)),
-					  entropy_bits(UUID_LOW_BITS));
-}
+SQL_FUNCTION(idgen_comb,
+			 uuid_datum(4, uuid_high_of_ms(clock_unix_ms48(clock_argument(fcinfo, 0)),
+										   entropy_bits(UUID_CUSTOM_B_BITS)),
+						entropy_bits(UUID_LOW_BITS)))
 
 /* comb_floor(instant timestamptz) returns uuid: the smallest COMB of the millisecond */
 PG_FUNCTION_INFO_V1(idgen_comb_floor);

@@ -27,7 +27,6 @@
 #include "utils/memutils.h"
 
 #include "arguments.h"
-#include "compat.h"
 #include "creation.h"
 
 /*
@@ -241,9 +240,8 @@ require_same_command(Datum command_id, const Creation *recorded,
 					 const Creation *proposed)
 {
 	const text *name = recorded->command_name;
-	const text *proposed_name = proposed->command_name;
-	bool		same_name = VARSIZE_ANY_EXHDR(name) == VARSIZE_ANY_EXHDR(proposed_name) &&
-		memcmp(VARDATA_ANY(name), VARDATA_ANY(proposed_name), VARSIZE_ANY_EXHDR(name)) == 0;
+	bool		same_name = text_is_bytes(proposed->command_name, VARDATA_ANY(name),
+										  VARSIZE_ANY_EXHDR(name));
 	bool		same_request = recorded->has_request == proposed->has_request &&
 		recorded->request_hash == proposed->request_hash;
 

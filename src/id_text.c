@@ -17,10 +17,8 @@
 #include "postgres.h"
 
 #include "access/detoast.h"
-#include "mb/pg_wchar.h"
 
 #include "arguments.h"
-#include "compat.h"
 #include "id_text.h"
 
 /*

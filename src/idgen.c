@@ -18,7 +18,6 @@
 #include "datatype/timestamp.h"
 #include "fmgr.h"
 #include "utils/acl.h"
-#include "utils/guc.h"
 #include "utils/guc_tables.h"
 
 #include "compat.h"

@@ -15,7 +15,6 @@
 #include "utils/timestamp.h"
 
 #include "arguments.h"
-#include "compat.h"
 #include "short_prefix.h"
 
 /*

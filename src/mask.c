@@ -17,7 +17,6 @@
 #include "port/pg_bitutils.h"
 
 #include "arguments.h"
-#include "compat.h"
 #include "mask_keys.h"
 #include "siphash.h"
 

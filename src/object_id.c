@@ -12,13 +12,11 @@
 #include "postgres.h"
 
 #include "access/detoast.h"
-#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
 #include "arguments.h"
-#include "compat.h"
 #include "entropy.h"
 #include "id_text.h"
 

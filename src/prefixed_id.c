@@ -22,7 +22,7 @@
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
-#include "compat.h"
+#include "arguments.h"
 #include "id_text.h"
 
 #define ID_DOMAIN_CONSTRAINT	"prefixed_id_check"	/* documented */
@@ -58,33 +58,24 @@ PG_FUNCTION_INFO_V1(idgen_prefixed_id_to_uuid);
 Datum
 idgen_prefixed_id_to_uuid(PG_FUNCTION_ARGS)
 {
+	const text *expected = PG_ARGISNULL(1) ? NULL : PG_GETARG_TEXT_PP(1);
 	IdText		id;
 	int			prefix_length;
-	const char *expected = NULL;
-	int			expected_length = 0;
 	pg_uuid_t  *uuid;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	if (!PG_ARGISNULL(1))
-	{
-		text	   *prefix = PG_GETARG_TEXT_PP(1);
-
-		id_prefix_require(prefix, true);
-		expected = VARDATA_ANY(prefix);
-		expected_length = VARSIZE_ANY_EXHDR(prefix);
-	}
+	if (expected != NULL)
+		id_prefix_require(expected, true);
 
 	id = read_prefixed_id(fcinfo, &prefix_length);
 	uuid = id_text_uuid(&id, prefix_length + 1, radix_36);
 
-	if (expected != NULL &&
-		(expected_length != prefix_length ||
-		 memcmp(expected, id.bytes, prefix_length) != 0))
+	if (expected != NULL && !text_is_bytes(expected, id.bytes, prefix_length))
 		ereport(ERROR,
 				(errcode(ERRCODE_CHECK_VIOLATION),
-				 errmsg("prefixed id has the prefix \"%.*s\", not \"%.*s\"",
-						prefix_length, id.bytes, expected_length, expected),
+				 errmsg("prefixed id has the prefix \"%.*s\", not \"%.*s\"", prefix_length, id.bytes,
+						(int) VARSIZE_ANY_EXHDR(expected), VARDATA_ANY(expected)),
 				 errdetail("The prefixed id is \"%.*s\".", id.length, id.bytes)));
 	PG_RETURN_UUID_P(uuid);
 }

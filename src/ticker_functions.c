@@ -10,7 +10,6 @@
 #include "access/htup_details.h"
 #include "funcapi.h"
 #include "utils/builtins.h"
-#include "utils/fmgrprotos.h"
 #include "utils/timestamp.h"
 
 #include "arguments.h"

@@ -13,7 +13,7 @@
 #include "access/detoast.h"
 #include "utils/builtins.h"
 
-#include "compat.h"
+#include "arguments.h"
 #include "id_text.h"
 
 /* typeid_from_uuid(prefix text, id uuid) returns text */
@@ -82,9 +82,7 @@ idgen_is_typeid(PG_FUNCTION_ARGS)
 	id = PG_GETARG_TEXT_PP(0);
 	if (!scan_typeid(VARDATA_ANY(id), VARSIZE_ANY_EXHDR(id), &prefix_length))
 		PG_RETURN_BOOL(false);
-	PG_RETURN_BOOL(prefix == NULL ||
-				   ((int) VARSIZE_ANY_EXHDR(prefix) == prefix_length &&
-					memcmp(VARDATA_ANY(prefix), VARDATA_ANY(id), prefix_length) == 0));
+	PG_RETURN_BOOL(prefix == NULL || text_is_bytes(prefix, VARDATA_ANY(id), prefix_length));
 }
 
 /* typeid_to_uuid(id text) returns uuid */

@@ -78,14 +78,10 @@ idgen_uuid_v7(PG_FUNCTION_ARGS)
  *	random bits.  Results of the same millisecond have no order.
  */
 PG_FUNCTION_INFO_V1(idgen_uuid_v7_ms);
-Datum
-idgen_uuid_v7_ms(PG_FUNCTION_ARGS)
-{
-	uint64		ms = clock_unix_ms48(clock_argument(fcinfo, 0));
-
-	return uuid_datum(7, uuid_high_of_ms(ms, entropy_bits(UUID_CUSTOM_B_BITS)),
-					  entropy_bits(UUID_LOW_BITS));
-}
+SQL_FUNCTION(idgen_uuid_v7_ms,
+			 uuid_datum(7, uuid_high_of_ms(clock_unix_ms48(clock_argument(fcinfo, 0)),
+										   entropy_bits(UUID_CUSTOM_B_BITS)),
+						entropy_bits(UUID_LOW_BITS)))
 
 /*
  * uuid_v7_ordered() returns uuid
