@@ -228,14 +228,10 @@ idgen_short_comb(PG_FUNCTION_ARGS)
  *	are random, with version 4.
  */
 PG_FUNCTION_INFO_V1(idgen_suffix_comb);
-Datum
-idgen_suffix_comb(PG_FUNCTION_ARGS)
-{
-	uint64		ms = clock_unix_ms48(clock_argument(fcinfo, 0));
-	uint64		random = entropy_bits(UUID_LOW_BITS - SUFFIX_BITS);
-
-	return uuid_datum(4, entropy_bits(UUID_HIGH_BITS), random << SUFFIX_BITS | ms);
-}
+SQL_FUNCTION(idgen_suffix_comb,
+			 uuid_datum(4, entropy_bits(UUID_HIGH_BITS),
+						entropy_bits(UUID_LOW_BITS - SUFFIX_BITS) << SUFFIX_BITS |
+						clock_unix_ms48(clock_argument(fcinfo, 0))))
 
 /*
  * short_suffix_comb(period interval, clock timestamptz) returns uuid

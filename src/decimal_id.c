@@ -62,10 +62,7 @@ idgen_decimal_id(PG_FUNCTION_ARGS pg_attribute_unused())
 					launch_id_setting);
 }
 
-/*
- * Counter, generator and launch of an identifier; false if the number is not
- * one.
- */
+/* Counter, generator and launch of an identifier; false if the number is not one. */
 static bool
 decimal_id_split(int64 id, int32 *parts)
 {

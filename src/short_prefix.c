@@ -80,10 +80,7 @@ short_prefix_arguments(FunctionCallInfo fcinfo, int period_argno, int bytes_argn
 							 PG_GETARG_INT32(bytes_argno));
 }
 
-/*
- * The number of the period that contains a timestamp, negative before the Unix
- * epoch.
- */
+/* The number of the period that contains a timestamp, negative before the Unix epoch. */
 int64
 short_prefix_period_number(const ShortPrefix *prefix, TimestampTz instant)
 {

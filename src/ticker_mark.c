@@ -179,10 +179,7 @@ read_high_water_mark(Relation sequence)
 	return Max(call_with_all_rights(pg_sequence_last_value, sequence, 1, 0), 0);
 }
 
-/*
- * Store a high-water mark, and flush it, because values below it are returned
- * next.
- */
+/* Store a high-water mark, and flush it, because values below it are returned next. */
 static void
 write_high_water_mark(Relation sequence, uint64 mark)
 {
@@ -296,10 +293,7 @@ publish_high_water_mark(const TickerLayout *layout, TickerSlot *slot, uint64 mar
 {
 	bool		is_greatest = mark > layout->max_value;
 
-	/*
-	 * A session that reads the new high-water mark must not read an older
-	 * last value.
-	 */
+	/* a session that reads the new high-water mark must not read an older last value */
 	pg_memory_barrier();
 	pg_atomic_write_u64(&slot->reserved, mark);
 	pg_atomic_write_u64(&slot->renew_at, is_greatest ? mark : mark - values_ahead(layout) / 2);
