@@ -16,9 +16,10 @@
 
 /*
  * Define a SQL function that returns the value of an expression, such as a call
- * of what several functions share.  PG_FUNCTION_INFO_V1() precedes it.
+ * of what several functions share.
  */
 #define SQL_FUNCTION(name, value) \
+PG_FUNCTION_INFO_V1(name); \
 Datum \
 name(PG_FUNCTION_ARGS pg_attribute_unused()) \
 { \

@@ -16,7 +16,6 @@
  * uuid_to_base(id uuid, base int) returns text
  *	All the digits, with leading zeros, so that text order is uuid order.
  */
-PG_FUNCTION_INFO_V1(idgen_uuid_to_base);
 SQL_FUNCTION(idgen_uuid_to_base,
 			 id_text_make(NULL, PG_GETARG_UUID_P(0), radix_of_base(PG_GETARG_INT32(1))))
 

@@ -65,7 +65,6 @@ typedef struct Run
 #define MAX_RUNS	8
 
 /* uuid_v4() returns uuid: 122 random bits, RFC 9562 section 5.4 */
-PG_FUNCTION_INFO_V1(idgen_uuid_v4);
 SQL_FUNCTION(idgen_uuid_v4,
 			 uuid_datum(4, entropy_bits(UUID_HIGH_BITS), entropy_bits(UUID_LOW_BITS)))
 
@@ -73,14 +72,12 @@ SQL_FUNCTION(idgen_uuid_v4,
  * comb(clock timestamptz DEFAULT NULL) returns uuid
  *	48 bits of Unix milliseconds and 74 random bits, with version 4.
  */
-PG_FUNCTION_INFO_V1(idgen_comb);
 SQL_FUNCTION(idgen_comb,
 			 uuid_datum(4, uuid_high_of_ms(clock_unix_ms48(clock_argument(fcinfo, 0)),
 										   entropy_bits(UUID_CUSTOM_B_BITS)),
 						entropy_bits(UUID_LOW_BITS)))
 
 /* comb_floor(instant timestamptz) returns uuid: the smallest COMB of the millisecond */
-PG_FUNCTION_INFO_V1(idgen_comb_floor);
 SQL_FUNCTION(idgen_comb_floor,
 			 uuid_datum(4, uuid_high_of_ms(clock_unix_ms48(PG_GETARG_TIMESTAMPTZ(0)), 0), 0))
 
@@ -227,7 +224,6 @@ idgen_short_comb(PG_FUNCTION_ARGS)
  *	J. Nilsson's COMB of 2002: the last 48 bits are Unix milliseconds, the others
  *	are random, with version 4.
  */
-PG_FUNCTION_INFO_V1(idgen_suffix_comb);
 SQL_FUNCTION(idgen_suffix_comb,
 			 uuid_datum(4, entropy_bits(UUID_HIGH_BITS),
 						entropy_bits(UUID_LOW_BITS - SUFFIX_BITS) << SUFFIX_BITS |

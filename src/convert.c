@@ -24,16 +24,12 @@ convert(FunctionCallInfo fcinfo, int from_version, int to_version,
 }
 
 /* uuid_v1_to_v6(id uuid), uuid_v6_to_v1(id uuid) return uuid: RFC 9562 section 5.6 */
-PG_FUNCTION_INFO_V1(idgen_uuid_v1_to_v6);
 SQL_FUNCTION(idgen_uuid_v1_to_v6, convert(fcinfo, 1, 6, uuid_v1_ticks))
-PG_FUNCTION_INFO_V1(idgen_uuid_v6_to_v1);
 SQL_FUNCTION(idgen_uuid_v6_to_v1, convert(fcinfo, 6, 1, uuid_v1_high))
 
 /* uuid_v1_to_lambert_comb(id uuid), lambert_comb_to_uuid_v1(id uuid) return uuid */
-PG_FUNCTION_INFO_V1(idgen_uuid_v1_to_lambert_comb);
 SQL_FUNCTION(idgen_uuid_v1_to_lambert_comb,
 			 convert(fcinfo, 1, UUID_VERSION_LAMBERT, uuid_v1_ticks))
-PG_FUNCTION_INFO_V1(idgen_lambert_comb_to_uuid_v1);
 SQL_FUNCTION(idgen_lambert_comb_to_uuid_v1,
 			 convert(fcinfo, UUID_VERSION_LAMBERT, 1, uuid_v1_high))
 
@@ -59,7 +55,6 @@ static const uint8 short_order[UUID_LEN] = {10, 11, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1
  *	Reverses the bytes of the first three fields (4, 2 and 2 bytes), which SQL
  *	Server stores in little-endian order.
  */
-PG_FUNCTION_INFO_V1(idgen_swap_guid_bytes);
 SQL_FUNCTION(idgen_swap_guid_bytes, reorder_bytes(fcinfo, guid_order))
 
 /*
@@ -67,12 +62,10 @@ SQL_FUNCTION(idgen_swap_guid_bytes, reorder_bytes(fcinfo, guid_order))
  *	Exchanges bytes 0 to 5 with bytes 10 to 15: converts a COMB between
  *	PostgreSQL's order and SQL Server's.  The two names document the direction.
  */
-PG_FUNCTION_INFO_V1(idgen_prefix_to_suffix);
 SQL_FUNCTION(idgen_prefix_to_suffix, reorder_bytes(fcinfo, suffix_order))
 
 /*
  * short_prefix_to_suffix(id uuid), short_suffix_to_prefix(id uuid) return uuid
  *	The same for a short COMB: exchanges bytes 0 and 1 with bytes 10 and 11.
  */
-PG_FUNCTION_INFO_V1(idgen_short_prefix_to_suffix);
 SQL_FUNCTION(idgen_short_prefix_to_suffix, reorder_bytes(fcinfo, short_order))

@@ -374,9 +374,7 @@ create_once(FunctionCallInfo fcinfo, EntityKind kind)
  * calls return the recorded id.  A different name or request with a recorded
  * command id is an error (23514).
  */
-PG_FUNCTION_INFO_V1(idgen_create_once_uuid);
 SQL_FUNCTION(idgen_create_once_uuid, create_once(fcinfo, ENTITY_UUID))
 
 /* The same for bigint: proposed_id and OUT entity_number. */
-PG_FUNCTION_INFO_V1(idgen_create_once_bigint);
 SQL_FUNCTION(idgen_create_once_bigint, create_once(fcinfo, ENTITY_NUMBER))

@@ -72,7 +72,6 @@ forget(KeptStatement *statement, Datum value)
 }
 
 /* forget_creation(command_id uuid) returns boolean */
-PG_FUNCTION_INFO_V1(idgen_forget_creation);
 SQL_FUNCTION(idgen_forget_creation,
 			 BoolGetDatum(forget(&forget_command, PG_GETARG_DATUM(0)) > 0))
 
@@ -80,10 +79,8 @@ SQL_FUNCTION(idgen_forget_creation,
  * forget_creation_of(entity_id uuid),
  * forget_creation_of_bigint(entity_number bigint) return bigint
  */
-PG_FUNCTION_INFO_V1(idgen_forget_creation_of_uuid);
 SQL_FUNCTION(idgen_forget_creation_of_uuid,
 			 Int64GetDatum(forget(&forget_entity, PG_GETARG_DATUM(0))))
-PG_FUNCTION_INFO_V1(idgen_forget_creation_of_bigint);
 SQL_FUNCTION(idgen_forget_creation_of_bigint,
 			 Int64GetDatum(forget(&forget_number, PG_GETARG_DATUM(0))))
 

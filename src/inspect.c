@@ -65,7 +65,6 @@ idgen_uuid_version(PG_FUNCTION_ARGS)
 }
 
 /* uuid_variant(id uuid) returns text: the name of the variant, RFC 9562 section 4.1 */
-PG_FUNCTION_INFO_V1(idgen_uuid_variant);
 SQL_FUNCTION(idgen_uuid_variant, CStringGetTextDatum(uuid_variant_name(PG_GETARG_UUID_P(0))))
 
 /*
@@ -110,9 +109,7 @@ comb_reading(FunctionCallInfo fcinfo, uint64 (*unix_ms) (const pg_uuid_t *))
 }
 
 /* comb_timestamp(id uuid), suffix_comb_timestamp(id uuid) return timestamptz */
-PG_FUNCTION_INFO_V1(idgen_comb_timestamp);
 SQL_FUNCTION(idgen_comb_timestamp, comb_reading(fcinfo, uuid_first_48_bits))
-PG_FUNCTION_INFO_V1(idgen_suffix_comb_timestamp);
 SQL_FUNCTION(idgen_suffix_comb_timestamp, comb_reading(fcinfo, uuid_last_48_bits))
 
 /*
@@ -164,7 +161,5 @@ compare_arguments(FunctionCallInfo fcinfo)
  *	The transition functions of the aggregates min(uuid) and max(uuid), which
  *	PostgreSQL has from version 19 on.
  */
-PG_FUNCTION_INFO_V1(idgen_uuid_smaller);
 SQL_FUNCTION(idgen_uuid_smaller, PG_GETARG_DATUM(compare_arguments(fcinfo) < 0 ? 0 : 1))
-PG_FUNCTION_INFO_V1(idgen_uuid_larger);
 SQL_FUNCTION(idgen_uuid_larger, PG_GETARG_DATUM(compare_arguments(fcinfo) > 0 ? 0 : 1))

@@ -245,17 +245,13 @@ int_id_floor(FunctionCallInfo fcinfo, const IntIdLayout *layout)
  *	41 bits of milliseconds since the epoch, 10 of node, 12 of counter: Twitter's
  *	Snowflake of 2010.
  */
-PG_FUNCTION_INFO_V1(idgen_snowflake);
 SQL_FUNCTION(idgen_snowflake, next_int_id(fcinfo, &snowflake_ticker, &snowflake_layout))
 
 /* snowflake_timestamp(id bigint, epoch timestamptz DEFAULT ...) returns timestamptz */
-PG_FUNCTION_INFO_V1(idgen_snowflake_timestamp);
 SQL_FUNCTION(idgen_snowflake_timestamp, int_id_timestamp(fcinfo, &snowflake_layout))
 
 /* snowflake_node(id bigint), snowflake_counter(id bigint) return int */
-PG_FUNCTION_INFO_V1(idgen_snowflake_node);
 SQL_FUNCTION(idgen_snowflake_node, int_id_part(fcinfo, &snowflake_layout, int_id_node))
-PG_FUNCTION_INFO_V1(idgen_snowflake_counter);
 SQL_FUNCTION(idgen_snowflake_counter, int_id_part(fcinfo, &snowflake_layout, int_id_counter))
 
 /*
@@ -263,7 +259,6 @@ SQL_FUNCTION(idgen_snowflake_counter, int_id_part(fcinfo, &snowflake_layout, int
  *	The smallest value of the millisecond, over all nodes: 0 in the epoch's first
  *	millisecond, where the smallest identifier is 1.
  */
-PG_FUNCTION_INFO_V1(idgen_snowflake_floor);
 SQL_FUNCTION(idgen_snowflake_floor, int_id_floor(fcinfo, &snowflake_layout))
 
 /*
@@ -271,17 +266,12 @@ SQL_FUNCTION(idgen_snowflake_floor, int_id_floor(fcinfo, &snowflake_layout))
  *	32 bits of seconds since the epoch, 5 of node, 16 of counter: below 2^53, so
  *	that a JavaScript number represents it exactly.
  */
-PG_FUNCTION_INFO_V1(idgen_js_id);
 SQL_FUNCTION(idgen_js_id, next_int_id(fcinfo, &js_id_ticker, &js_id_layout))
 
 /* The readers and the bound of js_id() have the arguments of those of snowflake(). */
-PG_FUNCTION_INFO_V1(idgen_js_id_timestamp);
 SQL_FUNCTION(idgen_js_id_timestamp, int_id_timestamp(fcinfo, &js_id_layout))
-PG_FUNCTION_INFO_V1(idgen_js_id_node);
 SQL_FUNCTION(idgen_js_id_node, int_id_part(fcinfo, &js_id_layout, int_id_node))
-PG_FUNCTION_INFO_V1(idgen_js_id_counter);
 SQL_FUNCTION(idgen_js_id_counter, int_id_part(fcinfo, &js_id_layout, int_id_counter))
-PG_FUNCTION_INFO_V1(idgen_js_id_floor);
 SQL_FUNCTION(idgen_js_id_floor, int_id_floor(fcinfo, &js_id_layout))
 
 /*
@@ -330,7 +320,5 @@ idgen_trace_id_timestamp(PG_FUNCTION_ARGS)
 }
 
 /* trace_id_node(id bigint), trace_id_counter(id bigint) return int */
-PG_FUNCTION_INFO_V1(idgen_trace_id_node);
 SQL_FUNCTION(idgen_trace_id_node, int_id_part(fcinfo, &trace_id_layout, int_id_node))
-PG_FUNCTION_INFO_V1(idgen_trace_id_counter);
 SQL_FUNCTION(idgen_trace_id_counter, int_id_part(fcinfo, &trace_id_layout, int_id_counter))

@@ -75,7 +75,6 @@ exchange_time(FunctionCallInfo fcinfo, int from_version, int to_version)
  * mask_uuid_v7(id uuid, key_name text DEFAULT 'default') returns uuid
  *	A UUID of another version is an error (22023).
  */
-PG_FUNCTION_INFO_V1(idgen_mask_uuid_v7);
 SQL_FUNCTION(idgen_mask_uuid_v7, exchange_time(fcinfo, 7, 4))
 
 /*
@@ -83,7 +82,6 @@ SQL_FUNCTION(idgen_mask_uuid_v7, exchange_time(fcinfo, 7, 4))
  *	The inverse of mask_uuid_v7().  It accepts every UUID of version 4, whether
  *	or not that was masked.
  */
-PG_FUNCTION_INFO_V1(idgen_unmask_uuid_v7);
 SQL_FUNCTION(idgen_unmask_uuid_v7, exchange_time(fcinfo, 4, 7))
 
 /*
@@ -176,7 +174,5 @@ permute(FunctionCallInfo fcinfo, bool inverse)
  * unpermute(permuted bigint, max_value bigint, key_name text) returns bigint
  *	An id outside 1 to max_value is an error (22003).
  */
-PG_FUNCTION_INFO_V1(idgen_permute);
 SQL_FUNCTION(idgen_permute, permute(fcinfo, false))
-PG_FUNCTION_INFO_V1(idgen_unpermute);
 SQL_FUNCTION(idgen_unpermute, permute(fcinfo, true))

@@ -113,6 +113,5 @@ idgen_object_id_timestamp(PG_FUNCTION_ARGS)
 }
 
 /* object_id_floor(instant timestamptz) returns text: the smallest ObjectId of the second */
-PG_FUNCTION_INFO_V1(idgen_object_id_floor);
 SQL_FUNCTION(idgen_object_id_floor,
 			 make_object_id(clock_unix_seconds32(PG_GETARG_TIMESTAMPTZ(0)), 0))

@@ -68,19 +68,15 @@ read_ulid(FunctionCallInfo fcinfo)
 }
 
 /* ulid_to_uuid(id text) returns uuid: the 128 bits of the ULID */
-PG_FUNCTION_INFO_V1(idgen_ulid_to_uuid);
 SQL_FUNCTION(idgen_ulid_to_uuid, UUIDPGetDatum(read_ulid(fcinfo)))
 
 /* ulid_from_uuid(id uuid) returns text */
-PG_FUNCTION_INFO_V1(idgen_ulid_from_uuid);
 SQL_FUNCTION(idgen_ulid_from_uuid, id_text_make(NULL, PG_GETARG_UUID_P(0), radix_crockford))
 
 /* ulid_timestamp(id text) returns timestamptz */
-PG_FUNCTION_INFO_V1(idgen_ulid_timestamp);
 SQL_FUNCTION(idgen_ulid_timestamp,
 			 TimestampTzGetDatum(clock_from_unix_ms48(uuid_first_48_bits(read_ulid(fcinfo)))))
 
 /* ulid_floor(instant timestamptz) returns text: the smallest ULID of the instant's millisecond */
-PG_FUNCTION_INFO_V1(idgen_ulid_floor);
 SQL_FUNCTION(idgen_ulid_floor,
 			 make_ulid((uint64) clock_unix_ms48(PG_GETARG_TIMESTAMPTZ(0)) << RANDOM_HIGH_BITS, 0))

@@ -77,7 +77,6 @@ idgen_uuid_v7(PG_FUNCTION_ARGS)
  *	RFC 9562 section 5.7 without a fraction: 48 bits of Unix milliseconds and 74
  *	random bits.  Results of the same millisecond have no order.
  */
-PG_FUNCTION_INFO_V1(idgen_uuid_v7_ms);
 SQL_FUNCTION(idgen_uuid_v7_ms,
 			 uuid_datum(7, uuid_high_of_ms(clock_unix_ms48(clock_argument(fcinfo, 0)),
 										   entropy_bits(UUID_CUSTOM_B_BITS)),
@@ -88,7 +87,6 @@ SQL_FUNCTION(idgen_uuid_v7_ms,
  *	Version 7 whose timestamp and fraction are values of a ticker: greater than
  *	all that the function returned to any session of the database before.
  */
-PG_FUNCTION_INFO_V1(idgen_uuid_v7_ordered);
 SQL_FUNCTION(idgen_uuid_v7_ordered,
 			 uuid_datum(7, ticker_next(&uuid_v7_ticker), entropy_bits(UUID_LOW_BITS)))
 
@@ -97,7 +95,6 @@ SQL_FUNCTION(idgen_uuid_v7_ordered,
  *	The smallest UUID of version 7 of the millisecond.  The bound is that of a
  *	whole millisecond, because other generators fill rand_a with random bits.
  */
-PG_FUNCTION_INFO_V1(idgen_uuid_v7_floor);
 SQL_FUNCTION(idgen_uuid_v7_floor,
 			 uuid_datum(7, uuid_high_of_ms(clock_unix_ms48(PG_GETARG_TIMESTAMPTZ(0)), 0), 0))
 
@@ -113,13 +110,10 @@ gregorian_uuid(int version, uint64 high)
 }
 
 /* uuid_v1() returns uuid: 60 bits of 100 ns ticks, the low ones first, RFC 9562 section 5.1 */
-PG_FUNCTION_INFO_V1(idgen_uuid_v1);
 SQL_FUNCTION(idgen_uuid_v1, gregorian_uuid(1, uuid_v1_high(next_gregorian_ticks())))
 
 /* uuid_v6() returns uuid: version 1 with the high ticks first, RFC 9562 section 5.6 */
-PG_FUNCTION_INFO_V1(idgen_uuid_v6);
 SQL_FUNCTION(idgen_uuid_v6, gregorian_uuid(6, next_gregorian_ticks()))
 
 /* lambert_comb() returns uuid: M. Lambert's of 2012, like version 6, but with version 13 */
-PG_FUNCTION_INFO_V1(idgen_lambert_comb);
 SQL_FUNCTION(idgen_lambert_comb, gregorian_uuid(UUID_VERSION_LAMBERT, next_gregorian_ticks()))

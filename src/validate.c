@@ -328,11 +328,8 @@ check_recent(FunctionCallInfo fcinfo, const Scheme *scheme)
  *	the time, in whole milliseconds, of an instant from clock - past_tolerance to
  *	clock + future_tolerance.
  */
-PG_FUNCTION_INFO_V1(idgen_is_recent_short_comb);
 SQL_FUNCTION(idgen_is_recent_short_comb, is_recent(fcinfo, SHORT_COMB))
-PG_FUNCTION_INFO_V1(idgen_is_recent_comb);
 SQL_FUNCTION(idgen_is_recent_comb, is_recent(fcinfo, COMB))
-PG_FUNCTION_INFO_V1(idgen_is_recent_uuid_v7);
 SQL_FUNCTION(idgen_is_recent_uuid_v7, is_recent(fcinfo, UUID_V7))
 
 /*
@@ -340,9 +337,6 @@ SQL_FUNCTION(idgen_is_recent_uuid_v7, is_recent(fcinfo, UUID_V7))
  * have the arguments of is_recent_...(), and return the identifier or raise
  * 23514.
  */
-PG_FUNCTION_INFO_V1(idgen_check_recent_short_comb);
 SQL_FUNCTION(idgen_check_recent_short_comb, check_recent(fcinfo, SHORT_COMB))
-PG_FUNCTION_INFO_V1(idgen_check_recent_comb);
 SQL_FUNCTION(idgen_check_recent_comb, check_recent(fcinfo, COMB))
-PG_FUNCTION_INFO_V1(idgen_check_recent_uuid_v7);
 SQL_FUNCTION(idgen_check_recent_uuid_v7, check_recent(fcinfo, UUID_V7))

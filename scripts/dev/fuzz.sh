@@ -64,8 +64,8 @@ idgen_say "Building for $("$PG_CONFIG" --version)"
 sources=("$IDGEN_SOURCE"/src/*.c)
 # fuzz/server.h reads the declarations of all SQL functions, and the targets of bigint
 # identifiers the schemes whose identifiers contain a node
-sed -n 's/^PG_FUNCTION_INFO_V1(\(idgen_.*\));.*/extern Datum \1(PG_FUNCTION_ARGS);/p' "${sources[@]}" >"$build/functions.h"
-sed -n 's/^PG_FUNCTION_INFO_V1(idgen_\(.*\)_node);.*/SCHEME(\1)/p' "${sources[@]}" >"$build/schemes.h"
+sed -nE 's/^(PG_FUNCTION_INFO_V1|SQL_FUNCTION)\((idgen_\w+)[,)].*/extern Datum \2(PG_FUNCTION_ARGS);/p' "${sources[@]}" >"$build/functions.h"
+sed -nE 's/^SQL_FUNCTION\(idgen_(\w+)_node,.*/SCHEME(\1)/p' "${sources[@]}" >"$build/schemes.h"
 export build IDGEN_SOURCE PG_CONFIG
 export -f compile
 target_sources=("${targets[@]/#/$IDGEN_SOURCE/fuzz/fuzz_}")
