@@ -19,12 +19,12 @@
  * of what several functions share.
  */
 #define SQL_FUNCTION(name, value) \
-PG_FUNCTION_INFO_V1(name); \
-Datum \
-name(PG_FUNCTION_ARGS pg_attribute_unused()) \
-{ \
-	return value; \
-}
+	PG_FUNCTION_INFO_V1(name); \
+	Datum \
+	name(PG_FUNCTION_ARGS pg_attribute_unused()) \
+	{ \
+		return value; \
+	}
 
 /* Does the text consist of these bytes? */
 static inline bool

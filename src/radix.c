@@ -106,16 +106,16 @@ decode_limbs(const uint8 *values, const char *digits, int length, uint32 *limbs,
 
 /* The two functions of a base, given the value of a chunk and its number of digits. */
 #define DEFINE_BASE(base, chunk_value, chunk_digits) \
-static void \
-encode_##base(uint32 *limbs, const char *alphabet, int width, char *digits) \
-{ \
-	encode_limbs(limbs, alphabet, width, digits, base, chunk_value, chunk_digits); \
-} \
-static bool \
-decode_##base(const uint8 *values, const char *digits, int length, uint32 *limbs) \
-{ \
-	return decode_limbs(values, digits, length, limbs, base, chunk_value, chunk_digits); \
-}
+	static void \
+	encode_##base(uint32 *limbs, const char *alphabet, int width, char *digits) \
+	{ \
+		encode_limbs(limbs, alphabet, width, digits, base, chunk_value, chunk_digits); \
+	} \
+	static bool \
+	decode_##base(const uint8 *values, const char *digits, int length, uint32 *limbs) \
+	{ \
+		return decode_limbs(values, digits, length, limbs, base, chunk_value, chunk_digits); \
+	}
 
 DEFINE_BASE(16, 0x10000000U, 7)
 DEFINE_BASE(32, 0x40000000U, 6)
