@@ -173,7 +173,6 @@ static int
 fill(const KeyOrder *order, int capacity)
 {
 	Leaves		index = {.count = 1, .capacity = capacity};
-	int			half = (capacity + 1) / 2;
 	double		moment = order->first_row / order->period_rows;
 	double		period = -1;
 	double		step = 0;
@@ -183,7 +182,7 @@ fill(const KeyOrder *order, int capacity)
 
 	pg_prng_seed(&random, 0);
 	/* all leaves but the last are at least half full */
-	index.leaves = palloc(((int) order->rows / half + 3) * sizeof(Leaf));
+	index.leaves = palloc(((int) order->rows / ((capacity + 1) / 2) + 3) * sizeof(Leaf));
 	index.leaves[0].count = 0;
 	index.leaves[0].keys = palloc((capacity + 2) * sizeof(double));
 	for (int n = 0; n < (int) order->rows; n++)

@@ -10,7 +10,7 @@ BEGIN
 END $$;
 
 SELECT kind, n, shown(c)
-FROM (VALUES ('random'), ('ordered'), ('short_comb')) k (kind), (VALUES (1e3), (2e4), (1e5), (1e6)) v (n),
+FROM (VALUES ('random'), ('ordered'), ('short_comb')) k (kind), (VALUES (1e3), (2e4), (1e6)) v (n),
      idgen.expected_key_cost(kind, 5e6, n, 115) c;
 -- the keys of one minute, with and without runs
 SELECT run_length, shown(c)

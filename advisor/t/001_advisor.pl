@@ -122,17 +122,13 @@ is(outcome(q{
 			END IF;
 			RETURN btint4cmp(a, b);
 		END $$;
-		CREATE FUNCTION hers.less(a int, b int) RETURNS boolean IMMUTABLE LANGUAGE sql RETURN hers.trap(a, b) < 0;
-		CREATE FUNCTION hers.equal(a int, b int) RETURNS boolean IMMUTABLE LANGUAGE sql RETURN hers.trap(a, b) = 0;
-		CREATE OPERATOR hers.< (LEFTARG = int, RIGHTARG = int, FUNCTION = hers.less);
-		CREATE OPERATOR hers.= (LEFTARG = int, RIGHTARG = int, FUNCTION = hers.equal);
 		CREATE TYPE hers.pair AS (a int, b int);
 		CREATE FUNCTION hers.trap(a hers.pair, b hers.pair) RETURNS int IMMUTABLE LANGUAGE sql RETURN hers.trap(a.a, b.a);
-		CREATE FUNCTION hers.less(a hers.pair, b hers.pair) RETURNS boolean IMMUTABLE LANGUAGE sql RETURN hers.trap(a, b) < 0;
-		CREATE FUNCTION hers.equal(a hers.pair, b hers.pair) RETURNS boolean IMMUTABLE LANGUAGE sql RETURN hers.trap(a, b) = 0;
-		CREATE OPERATOR hers.< (LEFTARG = hers.pair, RIGHTARG = hers.pair, FUNCTION = hers.less);
-		CREATE OPERATOR hers.= (LEFTARG = hers.pair, RIGHTARG = hers.pair, FUNCTION = hers.equal);
-		CREATE TYPE hers.mood AS ENUM ('happy', 'sad')}, 'attacker'),
+		CREATE TYPE hers.mood AS ENUM ('happy', 'sad');} . join('', map { qq{
+		CREATE FUNCTION hers.less(a $_, b $_) RETURNS boolean IMMUTABLE LANGUAGE sql RETURN hers.trap(a, b) < 0;
+		CREATE FUNCTION hers.equal(a $_, b $_) RETURNS boolean IMMUTABLE LANGUAGE sql RETURN hers.trap(a, b) = 0;
+		CREATE OPERATOR hers.< (LEFTARG = $_, RIGHTARG = $_, FUNCTION = hers.less);
+		CREATE OPERATOR hers.= (LEFTARG = $_, RIGHTARG = $_, FUNCTION = hers.equal);} } 'int', 'hers.pair'), 'attacker'),
 	'', 'a role with CREATE on the database makes the functions');
 # only a superuser can make operator classes
 $node->safe_psql('postgres', q{
