@@ -8,7 +8,6 @@
 #ifndef IDGEN_ADVISOR_H
 #define IDGEN_ADVISOR_H
 
-#include "access/itup.h"
 #include "storage/bufmgr.h"
 #include "storage/bufpage.h"
 #include "utils/rel.h"
@@ -47,29 +46,6 @@ typedef struct NewestRows
 	double		image_bytes;	/* of one of them */
 } NewestRows;
 
-/* A row that was inserted. */
-typedef struct NewRow
-{
-	IndexTuple	item;			/* its index tuple, without included columns */
-	uint32		age;			/* of the inserting transaction */
-	bool		is_sampled;		/* on a block that is not at the end */
-	uint64		path;			/* offsets on the inner pages, from the root down */
-	OffsetNumber offset;		/* on the leaf page, or 0 */
-	BlockNumber leaf;
-} NewRow;
-
-typedef struct NewRows
-{
-	NewRow	   *rows;
-	int			count;
-	int			allocated;
-} NewRows;
-
-typedef struct IndexPages IndexPages;
-
-/* The placement of fewer newest rows is not determined. */
-#define LEAST_ROWS			100
-
 extern double require_between(double value, double min, double max, const char *name);
 extern bool copy_page(Relation relation, BlockNumber block,
 					  BufferAccessStrategy strategy, Page copy);
@@ -77,11 +53,5 @@ extern LeafSample sample_leaves(Relation index);
 extern NewestRows read_newest_rows(Relation index, Relation table,
 								   const LeafSample *sample, int limit,
 								   double rows_per_checkpoint);
-
-extern Page get_page(IndexPages *pages, BlockNumber block);
-extern void find_offsets(const NewRows *rows, int count, IndexPages *pages);
-extern NewestRows describe_rows(const NewRows *rows, IndexPages *pages,
-								const LeafSample *sample,
-								double rows_per_checkpoint);
 
 #endif							/* IDGEN_ADVISOR_H */

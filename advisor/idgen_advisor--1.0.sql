@@ -3,22 +3,10 @@
 \echo Use "CREATE EXTENSION idgen_advisor" to load this file. \quit
 
 CREATE FUNCTION idgen.index_sample(
-    index regclass,
-    rows_per_checkpoint bigint,
-    newest_rows int,
-    OUT rows float8,
-    OUT size_bytes float8,
-    OUT leaf_pages float8,
-    OUT leaf_density float8,
-    OUT fragmentation float8,
-    OUT fillfactor float8,
-    OUT reindex_saves_bytes float8,
-    OUT uuid_texts float8,
-    OUT uuid_saves_bytes float8,
-    OUT located_rows float8,
-    OUT newest_leaf_pages float8,
-    OUT images_per_row float8,
-    OUT wal_per_row float8,
+    index regclass, rows_per_checkpoint bigint, newest_rows int,
+    OUT rows float8, OUT size_bytes float8, OUT leaf_pages float8, OUT leaf_density float8, OUT fragmentation float8,
+    OUT fillfactor float8, OUT reindex_saves_bytes float8, OUT uuid_texts float8, OUT uuid_saves_bytes float8,
+    OUT located_rows float8, OUT newest_leaf_pages float8, OUT images_per_row float8, OUT wal_per_row float8,
     OUT placement text
 )
     LANGUAGE C VOLATILE PARALLEL RESTRICTED
@@ -28,23 +16,10 @@ COMMENT ON FUNCTION idgen.index_sample(regclass, bigint, int) IS
 'The measurements on which index_report() is based, of a B-tree index.';
 
 CREATE FUNCTION idgen.index_report(
-    index regclass,
-    rows_per_checkpoint bigint DEFAULT NULL,
-    newest_rows int DEFAULT 2000,
-    OUT index_name regclass,
-    OUT table_name regclass,
-    OUT key_columns text,
-    OUT rows bigint,
-    OUT size_bytes bigint,
-    OUT leaf_pages bigint,
-    OUT leaf_density float8,
-    OUT fragmentation float8,
-    OUT reindex_saves_bytes bigint,
-    OUT newest_leaf_share float8,
-    OUT placement text,
-    OUT images_per_row float8,
-    OUT wal_per_row float8,
-    OUT advice text
+    index regclass, rows_per_checkpoint bigint DEFAULT NULL, newest_rows int DEFAULT 2000,
+    OUT index_name regclass, OUT table_name regclass, OUT key_columns text, OUT rows bigint, OUT size_bytes bigint,
+    OUT leaf_pages bigint, OUT leaf_density float8, OUT fragmentation float8, OUT reindex_saves_bytes bigint,
+    OUT newest_leaf_share float8, OUT placement text, OUT images_per_row float8, OUT wal_per_row float8, OUT advice text
 )
     LANGUAGE sql VOLATILE PARALLEL RESTRICTED
     SET search_path = pg_catalog, pg_temp
@@ -77,20 +52,9 @@ COMMENT ON FUNCTION idgen.index_report(regclass, bigint, int) IS
 
 CREATE FUNCTION idgen.index_reports(
     min_size bigint DEFAULT 10485760,
-    OUT index_name regclass,
-    OUT table_name regclass,
-    OUT key_columns text,
-    OUT rows bigint,
-    OUT size_bytes bigint,
-    OUT leaf_pages bigint,
-    OUT leaf_density float8,
-    OUT fragmentation float8,
-    OUT reindex_saves_bytes bigint,
-    OUT newest_leaf_share float8,
-    OUT placement text,
-    OUT images_per_row float8,
-    OUT wal_per_row float8,
-    OUT advice text
+    OUT index_name regclass, OUT table_name regclass, OUT key_columns text, OUT rows bigint, OUT size_bytes bigint,
+    OUT leaf_pages bigint, OUT leaf_density float8, OUT fragmentation float8, OUT reindex_saves_bytes bigint,
+    OUT newest_leaf_share float8, OUT placement text, OUT images_per_row float8, OUT wal_per_row float8, OUT advice text
 )
     RETURNS SETOF record
     LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED STRICT
@@ -107,14 +71,11 @@ BEGIN
         ORDER BY s.size DESC, i.indexrelid
     LOOP
         BEGIN
-            SELECT * INTO STRICT index_name, table_name, key_columns, rows, size_bytes, leaf_pages, leaf_density, fragmentation,
-                   reindex_saves_bytes, newest_leaf_share, placement, images_per_row, wal_per_row, advice
-            FROM idgen.index_report(index_name);
+            RETURN QUERY SELECT * FROM idgen.index_report(index_name);
         EXCEPTION WHEN OTHERS THEN
-            SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'not read: ' || SQLERRM
-            INTO key_columns, rows, leaf_pages, leaf_density, fragmentation, reindex_saves_bytes, newest_leaf_share, placement, advice;
+            advice := 'not read: ' || SQLERRM;
+            RETURN NEXT;
         END;
-        RETURN NEXT;
     END LOOP;
 END $$;
 
@@ -122,15 +83,9 @@ COMMENT ON FUNCTION idgen.index_reports(bigint) IS
 'index_report() of all B-tree indexes of the database that have at least the given size in bytes, largest first. For an index that cannot be read, the advice is the reason.';
 
 CREATE FUNCTION idgen.index_wal(
-    from_lsn pg_lsn,
-    to_lsn pg_lsn,
-    OUT relation regclass,
-    OUT is_index boolean,
-    OUT records bigint,
-    OUT bytes bigint,
-    OUT images bigint,
-    OUT image_bytes bigint,
-    OUT share float8
+    from_lsn pg_lsn, to_lsn pg_lsn,
+    OUT relation regclass, OUT is_index boolean, OUT records bigint, OUT bytes bigint, OUT images bigint,
+    OUT image_bytes bigint, OUT share float8
 )
     RETURNS SETOF record
     LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED STRICT
@@ -194,19 +149,9 @@ COMMENT ON FUNCTION idgen.index_wal(pg_lsn, pg_lsn) IS
 'The WAL that each table and index wrote between two positions, as pg_walinspect reports it. The row without a relation contains everything else, such as commits and other databases.';
 
 CREATE FUNCTION idgen.key_plan(
-    rows_per_second numeric,
-    retention interval,
-    checkpoint interval DEFAULT '5 minutes',
-    row_bytes int DEFAULT 100,
-    OUT key text,
-    OUT recommended boolean,
-    OUT wal_per_day bigint,
-    OUT images_per_row float8,
-    OUT index_bytes bigint,
-    OUT leaf_density float8,
-    OUT cycle interval,
-    OUT reveals text,
-    OUT reason text
+    rows_per_second numeric, retention interval, checkpoint interval DEFAULT '5 minutes', row_bytes int DEFAULT 100,
+    OUT key text, OUT recommended boolean, OUT wal_per_day bigint, OUT images_per_row float8, OUT index_bytes bigint,
+    OUT leaf_density float8, OUT cycle interval, OUT reveals text, OUT reason text
 )
     RETURNS SETOF record
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT
@@ -215,24 +160,26 @@ CREATE FUNCTION idgen.key_plan(
 #variable_conflict use_column
 DECLARE
     rate float8 := rows_per_second;
-    rows float8 := rate * extract(epoch FROM retention);
-    per_checkpoint float8 := greatest(rate * extract(epoch FROM checkpoint), 1);
+    retention_s float8 := extract(epoch FROM retention);
+    checkpoint_s float8 := extract(epoch FROM checkpoint);
+    rows float8 := rate * retention_s;
+    per_checkpoint float8 := greatest(rate * checkpoint_s, 1);
     -- the WAL record of a row of the table: header, reference to the block, and the row
     row_record int := 55 + row_bytes;
+    argument record;
 BEGIN
-    IF NOT rate BETWEEN 1e-6 AND 1e9 THEN
-        RAISE EXCEPTION 'rows_per_second must be between 0.000001 and 1000000000'
-            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The value is %s.', rows_per_second);
-    ELSIF extract(epoch FROM retention) NOT BETWEEN 1 AND 3155760000 THEN
-        RAISE EXCEPTION 'retention must be between 1 second and 100 years'
-            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The value is %s.', retention);
-    ELSIF extract(epoch FROM checkpoint) NOT BETWEEN 1 AND 31557600 THEN
-        RAISE EXCEPTION 'checkpoint must be between 1 second and 1 year'
-            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The value is %s.', checkpoint);
-    ELSIF row_bytes NOT BETWEEN 0 AND 1048576 THEN
-        RAISE EXCEPTION 'row_bytes must be between 0 and 1048576'
-            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The value is %s.', row_bytes);
-    END IF;
+    FOR argument IN
+        SELECT * FROM (VALUES
+            ('rows_per_second', rate BETWEEN 1e-6 AND 1e9, '0.000001 and 1000000000', rows_per_second::text),
+            ('retention', retention_s BETWEEN 1 AND 3155760000, '1 second and 100 years', retention::text),
+            ('checkpoint', checkpoint_s BETWEEN 1 AND 31557600, '1 second and 1 year', checkpoint::text),
+            ('row_bytes', row_bytes BETWEEN 0 AND 1048576, '0 and 1048576', row_bytes::text)
+        ) v (name, is_valid, range, value)
+        WHERE NOT is_valid
+    LOOP
+        RAISE EXCEPTION '% must be between %', argument.name, argument.range
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The value is %s.', argument.value);
+    END LOOP;
 
     RETURN QUERY
     WITH scheme (place, name, kind, key_bytes, period, bytes, reveals) AS (
@@ -248,7 +195,7 @@ BEGIN
         -- a period that is longer than the retention is that of random keys
           AND p::interval <= greatest(retention, '1 minute')
         -- a longer prefix makes a difference only if the prefixes begin again
-          AND (b <= 2 OR extract(epoch FROM retention) > extract(epoch FROM p::interval) * 256 ^ (b - 1) / 2)
+          AND (b <= 2 OR retention_s > extract(epoch FROM p::interval) * 256 ^ (b - 1) / 2)
     ), cost AS (
         SELECT s.*, c.page_images_per_row AS images, c.leaf_density AS density, c.index_bytes AS size,
                c.image_bytes_per_row + c.record_bytes_per_row + row_record AS wal,
@@ -286,20 +233,11 @@ COMMENT ON FUNCTION idgen.key_plan(numeric, interval, interval, int) IS
 'What each kind of key is expected to cost a table with the given rate of inserts when it is as old as the retention, and which is recommended. An argument out of range is an error (22023).';
 
 CREATE FUNCTION idgen.expected_key_cost(
-    kind text,
-    index_rows float8,
-    rows_per_checkpoint float8,
-    rows_per_period float8 DEFAULT NULL,
-    prefix_bytes int DEFAULT 2,
-    run_length int DEFAULT 1,
-    key_bytes int DEFAULT 16,
-    rows_in_cycle float8 DEFAULT NULL,
-    random_rows float8 DEFAULT 0,
-    OUT page_images_per_row float8,
-    OUT image_bytes_per_row float8,
-    OUT record_bytes_per_row float8,
-    OUT leaf_density float8,
-    OUT index_bytes bigint
+    kind text, index_rows float8, rows_per_checkpoint float8, rows_per_period float8 DEFAULT NULL,
+    prefix_bytes int DEFAULT 2, run_length int DEFAULT 1, key_bytes int DEFAULT 16,
+    rows_in_cycle float8 DEFAULT NULL, random_rows float8 DEFAULT 0,
+    OUT page_images_per_row float8, OUT image_bytes_per_row float8, OUT record_bytes_per_row float8,
+    OUT leaf_density float8, OUT index_bytes bigint
 )
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
@@ -420,12 +358,7 @@ COMMENT ON FUNCTION idgen.expected_key_cost(text, float8, float8, float8, int, i
 'The full-page images, their bytes, and the bytes of WAL records that an insert is expected to write for a B-tree index on a key of the given kind (random, ordered or short_comb), and the leaf density in percent and the size that the index is expected to have. An argument out of range is an error (22023).';
 
 CREATE FUNCTION idgen.filled_leaves(
-    rows float8,
-    rows_per_period float8,
-    prefixes float8,
-    rows_in_cycle float8,
-    run_length float8,
-    varies boolean,
+    rows float8, rows_per_period float8, prefixes float8, rows_in_cycle float8, run_length float8, varies boolean,
     capacity int
 )
     RETURNS float8

@@ -53,26 +53,6 @@ PG_MODULE_MAGIC;
 #define RANDOM_MOVES		(0.5 / M_LN2)
 #define ORDERED_MOVES		(1.0 / 9)
 
-/* The columns of the result; the last one is a text, the others are numbers. */
-typedef enum SampleColumn
-{
-	COLUMN_ROWS,
-	COLUMN_SIZE_BYTES,
-	COLUMN_LEAF_PAGES,
-	COLUMN_LEAF_DENSITY,
-	COLUMN_FRAGMENTATION,
-	COLUMN_FILLFACTOR,
-	COLUMN_REINDEX_SAVES_BYTES,
-	COLUMN_UUID_TEXTS,
-	COLUMN_UUID_SAVES_BYTES,
-	COLUMN_LOCATED_ROWS,
-	COLUMN_NEWEST_LEAF_PAGES,
-	COLUMN_IMAGES_PER_ROW,
-	COLUMN_WAL_PER_ROW,
-	COLUMN_PLACEMENT,
-	SAMPLE_COLUMNS
-} SampleColumn;
-
 static const char *const placement_names[] = {
 	[PLACEMENT_UNKNOWN] = "unknown",
 	[PLACEMENT_ORDERED] = "ordered",
@@ -182,47 +162,52 @@ require_readable(Relation index)
 				 errhint("Wait until the index is built, or run REINDEX.")));
 }
 
-/* The numbers of the report, in their columns; NAN for unknown ones. */
-static void
-fill_numbers(double *numbers, Relation index, const LeafSample *sample,
-			 const NewestRows *newest, int64 rows_per_checkpoint)
+/*
+ * The row of index_sample(), whose columns are numbers, NULL if they are NAN, but
+ * for the last one.
+ */
+static HeapTuple
+form_result(TupleDesc columns, Relation index, const LeafSample *sample,
+			const NewestRows *newest, int64 rows_per_checkpoint)
 {
 	double		size = (double) RelationGetNumberOfBlocks(index) * BLCKSZ;
 	double		images = rows_per_checkpoint > 0 ? newest->images / rows_per_checkpoint : NAN;
-	double		wal = images * newest->image_bytes;
+	double		moves = newest->placement == PLACEMENT_ORDERED ? ORDERED_MOVES : RANDOM_MOVES;
+	double		wal = images * newest->image_bytes + INSERT_RECORD_BYTES + sample->tuple_bytes * (1 + moves);
+	bool		writes_wal = index->rd_rel->relpersistence == RELPERSISTENCE_PERMANENT;
+	double		numbers[] = {
+		sample->rows,
+		size,
+		sample->leaf_pages,
+		sample->density,
+		sample->fragmentation,
+		BTGetFillFactor(index),
+		isnan(sample->rebuilt_bytes) ? NAN : Max(size - sample->rebuilt_bytes, 0),
+		sample->uuid_texts == sample->values ? sample->values : 0,
+		sample->uuid_saves,
+		newest->located,
+		newest->leaf_pages,
+		writes_wal || rows_per_checkpoint == 0 ? images : 0,
+		writes_wal || rows_per_checkpoint == 0 ? wal : 0};
+	Datum		values[lengthof(numbers) + 1];
+	bool		nulls[lengthof(numbers) + 1] = {false};
 
-	/* an unlogged table writes no WAL */
-	if (index->rd_rel->relpersistence != RELPERSISTENCE_PERMANENT && rows_per_checkpoint > 0)
-		images = wal = 0;
-	else if (rows_per_checkpoint > 0)
-		wal += INSERT_RECORD_BYTES + sample->tuple_bytes * (1 + (newest->placement == PLACEMENT_ORDERED ? ORDERED_MOVES : RANDOM_MOVES));
-
-	numbers[COLUMN_ROWS] = sample->rows;
-	numbers[COLUMN_SIZE_BYTES] = size;
-	numbers[COLUMN_LEAF_PAGES] = sample->leaf_pages;
-	numbers[COLUMN_LEAF_DENSITY] = sample->density;
-	numbers[COLUMN_FRAGMENTATION] = sample->fragmentation;
-	numbers[COLUMN_FILLFACTOR] = BTGetFillFactor(index);
-	numbers[COLUMN_REINDEX_SAVES_BYTES] = isnan(sample->rebuilt_bytes) ? NAN : Max(size - sample->rebuilt_bytes, 0);
-	numbers[COLUMN_UUID_TEXTS] = sample->uuid_texts == sample->values ? sample->values : 0;
-	numbers[COLUMN_UUID_SAVES_BYTES] = sample->uuid_saves;
-	numbers[COLUMN_LOCATED_ROWS] = newest->located;
-	numbers[COLUMN_NEWEST_LEAF_PAGES] = newest->leaf_pages;
-	numbers[COLUMN_IMAGES_PER_ROW] = rows_per_checkpoint > 0 ? images : NAN;
-	numbers[COLUMN_WAL_PER_ROW] = rows_per_checkpoint > 0 ? wal : NAN;
+	for (int i = 0; i < (int) lengthof(numbers); i++)
+	{
+		nulls[i] = isnan(numbers[i]);
+		values[i] = Float8GetDatum(numbers[i]);
+	}
+	values[lengthof(numbers)] = CStringGetTextDatum(placement_names[newest->placement]);
+	return heap_form_tuple(BlessTupleDesc(columns), values, nulls);
 }
 
-/*
- * index_sample(index regclass, rows_per_checkpoint bigint, newest_rows int, OUT ...)
- */
+/* index_sample(index regclass, rows_per_checkpoint bigint, newest_rows int, OUT ...) */
 PG_FUNCTION_INFO_V1(idgen_index_sample);
 Datum
 idgen_index_sample(PG_FUNCTION_ARGS)
 {
 	int64		rows_per_checkpoint = 0;	/* not given */
-	double		numbers[SAMPLE_COLUMNS] = {0};
-	Datum		values[SAMPLE_COLUMNS];
-	bool		nulls[SAMPLE_COLUMNS];
+	HeapTuple	result;
 	Relation	table;
 	Relation	index;
 	LeafSample	sample;
@@ -249,15 +234,8 @@ idgen_index_sample(PG_FUNCTION_ARGS)
 	require_readable(index);
 	sample = sample_leaves(index);
 	newest = read_newest_rows(index, table, &sample, PG_GETARG_INT32(2), rows_per_checkpoint);
-	fill_numbers(numbers, index, &sample, &newest, rows_per_checkpoint);
+	result = form_result(columns, index, &sample, &newest, rows_per_checkpoint);
 	relation_close(index, AccessShareLock);
 	relation_close(table, AccessShareLock);
-
-	for (int i = 0; i < SAMPLE_COLUMNS; i++)
-	{
-		nulls[i] = isnan(numbers[i]);
-		values[i] = Float8GetDatum(numbers[i]);
-	}
-	values[COLUMN_PLACEMENT] = CStringGetTextDatum(placement_names[newest.placement]);
-	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(columns), values, nulls));
+	return HeapTupleGetDatum(result);
 }

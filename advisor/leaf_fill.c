@@ -24,7 +24,6 @@
 #include "common/pg_prng.h"
 #include "fmgr.h"
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
 #include "advisor.h"
 
@@ -51,7 +50,7 @@ typedef struct KeyOrder
 	double		rows;
 	double		period_rows;	/* rows of one period */
 	double		prefixes;		/* periods of a cycle */
-	double		rows_in_cycle;	/* rows that the current cycle has had */
+	double		first_row;		/* its place in the cycle */
 	double		run_length;		/* keys in a row that share a tag */
 	bool		varies;			/* periods have half to one and a half of the rows */
 } KeyOrder;
@@ -141,7 +140,7 @@ insert(Leaves *index, double key)
  * same time.
  */
 static void
-scale_down(KeyOrder *order, double *first_row, int capacity)
+scale_down(KeyOrder *order, int capacity)
 {
 	double		many_rows = MANY_LEAVES * capacity * M_LN2;
 
@@ -156,29 +155,25 @@ scale_down(KeyOrder *order, double *first_row, int capacity)
 		{
 			order->rows /= 2;
 			order->period_rows /= 2;
-			*first_row /= 2;
+			order->first_row /= 2;
 		}
 		else if (cycle_rows > many_rows)
 		{
 			order->rows -= period_rows * round(order->rows / 2 / period_rows);
 			order->prefixes /= 2;
-			*first_row -= period_rows * round(*first_row / 2 / period_rows);
+			order->first_row -= period_rows * round(order->first_row / 2 / period_rows);
 		}
 		else
 			order->rows -= cycle_rows * ceil(order->rows / 2 / cycle_rows);
 	}
 }
 
-/*
- * Insert the rows into an empty index, from that place in the cycle on; return
- * the number of leaves.
- */
+/* Insert the rows into an empty index; return the number of leaves. */
 static int
-fill(const KeyOrder *order, double first_row, int capacity)
+fill(const KeyOrder *order, int capacity)
 {
 	Leaves		index = {.count = 1, .capacity = capacity};
-	int			half = (capacity + 1) / 2;
-	double		moment = first_row / order->period_rows;
+	double		moment = order->first_row / order->period_rows;
 	double		period = -1;
 	double		step = 0;
 	double		left_in_run = 0;
@@ -187,7 +182,7 @@ fill(const KeyOrder *order, double first_row, int capacity)
 
 	pg_prng_seed(&random, 0);
 	/* all leaves but the last are at least half full */
-	index.leaves = palloc(((int) order->rows / half + 3) * sizeof(Leaf));
+	index.leaves = palloc(((int) order->rows / ((capacity + 1) / 2) + 3) * sizeof(Leaf));
 	index.leaves[0].count = 0;
 	index.leaves[0].keys = palloc((capacity + 2) * sizeof(double));
 	for (int n = 0; n < (int) order->rows; n++)
@@ -239,25 +234,15 @@ idgen_filled_leaves(PG_FUNCTION_ARGS)
 		.rows = rows,
 		.period_rows = require_between(PG_GETARG_FLOAT8(1), 1e-6, MAX_ROWS, "rows_per_period"),
 		.prefixes = Min(require_between(PG_GETARG_FLOAT8(2), 1, MAX_ROWS, "prefixes"), MAX_PREFIXES),
-		.rows_in_cycle = require_between(PG_GETARG_FLOAT8(3), 0, MAX_ROWS * MAX_ROWS, "rows_in_cycle"),
+		.first_row = require_between(PG_GETARG_FLOAT8(3), 0, MAX_ROWS * MAX_ROWS, "rows_in_cycle") - rows,
 		.run_length = require_between(PG_GETARG_FLOAT8(4), 1, PG_INT32_MAX, "run_length"),
 		.varies = PG_GETARG_BOOL(5)};
 	int			capacity = require_between(PG_GETARG_INT32(6), 2, MaxIndexTuplesPerPage, "capacity");
 	double		cycle_rows = order.period_rows * order.prefixes;
-	double		first_row = order.rows_in_cycle - rows;
-	int			leaves;
-	MemoryContext context;
-	MemoryContext caller;
 
 	if (rows < 1)
 		PG_RETURN_FLOAT8(rows > 0 ? 1 : 0);
-	first_row -= floor(first_row / cycle_rows) * cycle_rows;
-	scale_down(&order, &first_row, capacity);
-
-	context = AllocSetContextCreate(CurrentMemoryContext, "idgen leaves", ALLOCSET_DEFAULT_SIZES);
-	caller = MemoryContextSwitchTo(context);
-	leaves = fill(&order, first_row, capacity);
-	MemoryContextSwitchTo(caller);
-	MemoryContextDelete(context);
-	PG_RETURN_FLOAT8(rows / floor(order.rows) * leaves);
+	order.first_row -= floor(order.first_row / cycle_rows) * cycle_rows;
+	scale_down(&order, capacity);
+	PG_RETURN_FLOAT8(rows / floor(order.rows) * fill(&order, capacity));
 }

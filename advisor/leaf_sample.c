@@ -75,13 +75,9 @@ is_uuid_text(struct varlena *text)
 	if (VARATT_IS_COMPRESSED(text) || length < UUID_TEXT_LENGTH)
 		return false;
 	for (int i = 0; i < length; i++)
-	{
-		bool		is_form = i >= UUID_TEXT_LENGTH ? chars[i] == ' ' :
-			form[i] == '-' ? chars[i] == '-' : isxdigit((unsigned char) chars[i]);
-
-		if (!is_form)
+		if (i >= UUID_TEXT_LENGTH ? chars[i] != ' ' :
+			form[i] == '-' ? chars[i] != '-' : !isxdigit((unsigned char) chars[i]))
 			return false;
-	}
 	return true;
 }
 

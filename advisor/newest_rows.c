@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * newest_rows.c
- *	  The leaf pages that the newest rows of a table are on.
+ *	  The leaf pages that the newest rows of a table are on, and what they say of
+ *	  the index: where new rows are inserted, and how many pages they change.
  *
  * The newest rows are those with the youngest inserting transactions among the
  * rows at the end of the table and on blocks sampled from the rest, where rows
@@ -25,29 +26,25 @@
 #include "access/htup_details.h"
 #include "access/nbtree.h"
 #include "access/transam.h"
-#include "catalog/index.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_index.h"
 #include "miscadmin.h"
-#include "storage/bufmgr.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 
 #include "advisor.h"
 
-/* The blocks of the table that are read: at its end, and elsewhere. */
+/* The blocks of the table that are read, at its end and elsewhere, and the pages of the index. */
 #define LAST_BLOCKS			300
 #define LEAST_LAST_BLOCKS	32
 #define SAMPLED_BLOCKS		100
-
-/* The pages of the index that are read. */
 #define INDEX_PAGES			500
 
 /* Rows with a longer key are ignored. */
 #define MAX_READ_KEY_BYTES	2000
 
-/* In fewer rows, no placement is determined. */
+/* In fewer rows, and from fewer newest rows, no placement is determined. */
 #define LEAST_TABLE_ROWS	1000
+#define LEAST_ROWS			100
 
 /* The part of the rows that the newest rows may be. */
 #define SHARE_OF_ROWS		10
@@ -55,26 +52,49 @@
 /* The bits of an offset number in a path. */
 #define OFFSET_BITS			12
 
+/* Random rows on half as many leaf pages hardly differ from a larger number. */
+#define SHARE_OF_LEAVES		2
+
+/* Limits of placements, see place() */
+#define ORDERED_CORRELATION	0.9
+#define LOCAL_SHARE			0.4
+#define SCATTERED_SHARE		0.8
+
+/* Of rows on so few leaf pages, the order on the leaf pages is read, too. */
+#define FEW_LEAVES			20
+
+/* The number of newest rows whose leaf pages are read to measure images. */
+#define MEASURED_ROWS		100
+
+/* Above this share of the newest rows in sampled blocks, rows fill the room of others. */
+#define FILLING_SHARE		0.1
+
+/* A row that was inserted. */
+typedef struct NewRow
+{
+	IndexTuple	item;			/* its index tuple, without included columns */
+	uint32		age;			/* of the inserting transaction */
+	bool		is_sampled;		/* on a block that is not at the end */
+	uint64		path;			/* offsets on the inner pages, from the root down */
+	OffsetNumber offset;		/* on the leaf page, or 0 */
+	BlockNumber leaf;
+} NewRow;
+
+typedef struct NewRows
+{
+	NewRow	   *rows;
+	int			count;
+	int			allocated;
+} NewRows;
+
 /* Copies of index pages. */
-struct IndexPages
+typedef struct IndexPages
 {
 	Relation	index;
 	int			count;
 	BlockNumber blocks[INDEX_PAGES];
 	Page		pages[INDEX_PAGES]; /* NULL if it was never used */
-};
-
-static inline uint64
-position_of(IndexTuple item)
-{
-	return (uint64) ItemPointerGetBlockNumber(&item->t_tid) << 16 |
-		ItemPointerGetOffsetNumber(&item->t_tid);
-}
-
-/* ------------------------------------------------------------------------
- * Rows of the table
- * ------------------------------------------------------------------------
- */
+} IndexPages;
 
 /* The index tuple of a row, or NULL if its key is long or stored elsewhere. */
 static IndexTuple
@@ -155,12 +175,10 @@ compare_ages(const void *one, const void *other)
 {
 	const NewRow *a = one;
 	const NewRow *b = other;
-	uint64		position_a = position_of(a->item);
-	uint64		position_b = position_of(b->item);
 
 	if (a->age != b->age)
-		return (a->age > b->age) - (a->age < b->age);
-	return (position_a < position_b) - (position_a > position_b);
+		return a->age > b->age ? 1 : -1;
+	return ItemPointerCompare(&b->item->t_tid, &a->item->t_tid);
 }
 
 /* Read rows at the end of the table and elsewhere, and sort them by age. */
@@ -180,7 +198,7 @@ find_new_rows(Relation index, Relation table, int limit)
 		collect_rows(index, table, --rest, false, strategy, &rows);
 	pages = Min(rest, SAMPLED_BLOCKS);
 	for (int i = 0; i < pages; i++)
-		collect_rows(index, table, (BlockNumber) ((double) rest * i / pages), rest > SAMPLED_BLOCKS, strategy, &rows);
+		collect_rows(index, table, (uint64) rest * i / pages, rest > SAMPLED_BLOCKS, strategy, &rows);
 	FreeAccessStrategy(strategy);
 
 	/* all rows are older than the transaction that would begin now */
@@ -191,13 +209,8 @@ find_new_rows(Relation index, Relation table, int limit)
 	return rows;
 }
 
-/* ------------------------------------------------------------------------
- * Their leaf pages
- * ------------------------------------------------------------------------
- */
-
 /* A copy of a page; NULL if it was never used, or no more may be read. */
-Page
+static Page
 get_page(IndexPages *pages, BlockNumber block)
 {
 	int			i = 0;
@@ -218,13 +231,16 @@ get_page(IndexPages *pages, BlockNumber block)
 	return pages->pages[i];
 }
 
-/* The last item of an inner page that is less than a key; the first one is. */
+/* The last item of a page that is less than the row's, or else the first one. */
 static OffsetNumber
-find_downlink(Relation index, BTScanInsert key, Page page)
+find_item(Relation index, const NewRow *row, Page page)
 {
+	BTScanInsert key = _bt_mkscankey(index, row->item);
 	OffsetNumber low = P_FIRSTDATAKEY(BTPageGetOpaque(page));
 	OffsetNumber high = PageGetMaxOffsetNumber(page);
 
+	if (key->heapkeyspace)
+		key->scantid = &row->item->t_tid;
 	while (low < high)
 	{
 		OffsetNumber middle = low + (high - low + 1) / 2;
@@ -234,6 +250,7 @@ find_downlink(Relation index, BTScanInsert key, Page page)
 		else
 			high = middle - 1;
 	}
+	pfree(key);
 	return low;
 }
 
@@ -244,63 +261,184 @@ find_downlink(Relation index, BTScanInsert key, Page page)
 static bool
 locate(IndexPages *pages, NewRow *row)
 {
-	Relation	index = pages->index;
-	BTScanInsert key = _bt_mkscankey(index, row->item);
 	Page		page = get_page(pages, BTREE_METAPAGE);
 	BTMetaPageData *meta = page ? BTPageGetMeta(page) : NULL;
+	OffsetNumber offset;
 
-	if (key->heapkeyspace)
-		key->scantid = &row->item->t_tid;
-	row->path = 0;
-	row->offset = 0;
 	row->leaf = meta ? meta->btm_fastroot : P_NONE;
 	/* after a split since its parent was copied, the left page counts */
 	for (uint32 level = meta ? meta->btm_fastlevel : 0; level > 0; level--)
 	{
-		OffsetNumber offset;
-
 		page = get_page(pages, row->leaf);
 		if (page == NULL || P_ISLEAF(BTPageGetOpaque(page)) || P_IGNORE(BTPageGetOpaque(page)))
 			return false;
-		offset = find_downlink(index, key, page);
+		offset = find_item(pages->index, row, page);
 		row->leaf = BTreeTupleGetDownLink((IndexTuple) PageGetItem(page, PageGetItemId(page, offset)));
 		row->path = row->path << OFFSET_BITS | offset;
 	}
-	pfree(key);
 	return row->leaf != P_NONE;
 }
 
-/* Keep those of the newest rows whose leaf pages were found. */
-static void
-locate_rows(NewRows *rows, int limit, IndexPages *pages)
+static int
+compare_paths(const void *one, const void *other)
 {
-	int			located = 0;
+	const NewRow *a = *(NewRow *const *) one;
+	const NewRow *b = *(NewRow *const *) other;
 
-	for (int i = 0; i < rows->count && located < limit && pages->count < INDEX_PAGES; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (locate(pages, &rows->rows[i]))
-			rows->rows[located++] = rows->rows[i];
-	}
-	rows->count = located;
+	if (a->path == b->path)
+		return a->offset - b->offset;
+	return a->path > b->path ? 1 : -1;
 }
 
-/* Set the places of the newest rows on their leaf pages. */
-void
-find_offsets(const NewRows *rows, int count, IndexPages *pages)
+/* The newest rows of a number, in the order of their leaf pages. */
+static NewRow **
+sort_by_leaf(const NewRows *rows, int count)
 {
+	NewRow	  **sorted = palloc(sizeof(NewRow *) * count);
+
+	for (int i = 0; i < count; i++)
+		sorted[i] = &rows->rows[i];
+	qsort(sorted, count, sizeof(NewRow *), compare_paths);
+	return sorted;
+}
+
+/*
+ * The number of groups of leaf pages of the newest rows that are up to a
+ * distance apart; with 0, the number of different leaf pages.
+ */
+static int
+count_leaves(const NewRows *rows, int count, int distance)
+{
+	NewRow	  **sorted = sort_by_leaf(rows, count);
+	int			groups = 0;
+
+	for (int i = 0; i < count; i++)
+		groups += i == 0 || sorted[i]->path > sorted[i - 1]->path + distance;
+	pfree(sorted);
+	return groups;
+}
+
+/* The mean size of the image of a leaf page of the newest rows. */
+static double
+measure_images(const NewRows *rows, int count, IndexPages *pages)
+{
+	int			images = 0;
+	double		bytes = 0;
+
+	for (int i = 0; i < Min(count, MEASURED_ROWS); i++)
+	{
+		Page		page = get_page(pages, rows->rows[i].leaf);
+
+		if (page == NULL)
+			continue;
+		images++;
+		bytes += BLCKSZ - (((PageHeader) page)->pd_upper - ((PageHeader) page)->pd_lower);
+	}
+	return images > 0 ? bytes / images : NAN;
+}
+
+/*
+ * The correlation of the order of the newest rows in the index with that of
+ * age, without its sign; rows at the same place have the mean of their ranks.
+ */
+static double
+correlation(const NewRows *rows, int count)
+{
+	NewRow	  **sorted = sort_by_leaf(rows, count);
+	double		mean = (count - 1) / 2.0;
+	double		sum = 0;
+	double		square_rank = 0;
+	double		square_age = 0;
+
+	for (int i = 0, n; i < count; i += n)
+	{
+		double		rank;
+
+		for (n = 1; i + n < count && compare_paths(&sorted[i + n], &sorted[i]) == 0; n++)
+			;
+		rank = i + (n - 1) / 2.0 - mean;
+		for (int k = i; k < i + n; k++)
+		{
+			double		age = (sorted[k] - rows->rows) - mean;
+
+			sum += rank * age;
+			square_rank += rank * rank;
+			square_age += age * age;
+		}
+	}
+	pfree(sorted);
+	return square_rank > 0 ? fabs(sum) / sqrt(square_rank * square_age) : NAN;
+}
+
+/* The number of different leaf pages that random rows are on. */
+static double
+leaf_pages_of_random(double rows, const LeafSample *sample)
+{
+	return -expm1(-rows / sample->leaf_pages) * sample->leaf_pages;
+}
+
+/*
+ * The leaf pages of n random rows are a share 1 - exp(-n / leaf_pages) of all.
+ * The placement follows from the number of leaf pages that the newest rows are
+ * on, compared with that, and from whether the leaf pages ascend or descend
+ * with the age of the rows.
+ */
+static Placement
+place(const NewRows *rows, int count, int leaf_pages, const LeafSample *sample,
+	  IndexPages *pages)
+{
+	double		share = leaf_pages / leaf_pages_of_random(count, sample);
+	int			sampled = 0;
+
 	for (int i = 0; i < count; i++)
 	{
 		NewRow	   *row = &rows->rows[i];
-		Page		page = get_page(pages, row->leaf);
-		BTScanInsert key = _bt_mkscankey(pages->index, row->item);
+		Page		page = leaf_pages <= FEW_LEAVES ? get_page(pages, row->leaf) : NULL;
 
-		if (key->heapkeyspace)
-			key->scantid = &row->item->t_tid;
-		if (page != NULL && P_FIRSTDATAKEY(BTPageGetOpaque(page)) <= PageGetMaxOffsetNumber(page))
-			row->offset = find_downlink(pages->index, key, page);
-		pfree(key);
+		if (page != NULL)
+			row->offset = find_item(pages->index, row, page);
+		sampled += row->is_sampled;
 	}
+	/* if the keys continue in many places, only a larger number of rows meets them again */
+	share = Min(share, count_leaves(rows, rows->count, 0) / leaf_pages_of_random(rows->count, sample));
+	if (correlation(rows, count) >= ORDERED_CORRELATION)
+		return share < SCATTERED_SHARE ? PLACEMENT_ORDERED : PLACEMENT_UNKNOWN;
+	if (share >= SCATTERED_SHARE)
+		return PLACEMENT_SCATTERED;
+	/* of rows that are few of all new ones, the leaf pages are too many */
+	if (sampled > FILLING_SHARE * count)
+		return PLACEMENT_UNKNOWN;
+	return share < LOCAL_SHARE ? PLACEMENT_LOCAL : PLACEMENT_MIXED;
+}
+
+/*
+ * The full-page images of the rows of a checkpoint interval.  A leaf page that
+ * a split made needs none, but a split also changes the page above and the next
+ * leaf, which is the last one of a group for as many splits as there are groups
+ * among the leaf pages.  For more rows than were located, the number of leaf
+ * pages is extrapolated by the power that the halves of the newest rows suggest.
+ */
+static double
+expected_images(const NewRows *rows, Placement placement, const LeafSample *sample, double inserts)
+{
+	double		of_random = leaf_pages_of_random(inserts, sample);
+	int			count = Min(rows->count, inserts);
+	double		splits = count * sample->leaf_pages / sample->rows;
+	double		leaves;
+	double		power;
+
+	if (placement == PLACEMENT_SCATTERED)
+		return of_random;
+	if (placement == PLACEMENT_ORDERED)
+		return 1 + Min(inserts * sample->leaf_pages / sample->rows, 1);
+	if (placement == PLACEMENT_UNKNOWN)
+		return NAN;
+
+	leaves = count_leaves(rows, count, 0);
+	power = log2(leaves / Max(count_leaves(rows, count / 2, 0), 1));
+	leaves = Max(leaves - splits, 1) + splits * count_leaves(rows, count, 1) / leaves +
+		Min(splits, 2);
+	return Min(leaves * pow(inserts / count, Min(power, 1)), of_random);
 }
 
 /* Does only built-in code compare the values of the key columns? */
@@ -320,34 +458,43 @@ is_compared_safely(Relation index)
 }
 
 /*
- * Find the leaf pages of the newest rows, at most a number of them.  Without
- * evaluating expressions, there are no newest rows of an index on one.
+ * Find the leaf pages of the newest rows, at most a number of them, and what
+ * they say.  Without evaluating expressions, there are no newest rows of an
+ * index on one.
  */
 NewestRows
 read_newest_rows(Relation index, Relation table, const LeafSample *sample,
 				 int limit, double rows_per_checkpoint)
 {
 	NewestRows	newest = {.images = NAN, .image_bytes = NAN};
-	MemoryContext context;
-	MemoryContext caller;
-	IndexPages *pages;
+	IndexPages	pages = {.index = index};
 	NewRows		rows;
+	int			located = 0;
 
 	if (!(sample->rows >= LEAST_TABLE_ROWS) || !is_compared_safely(index) ||
 		table->rd_rel->relam != HEAP_TABLE_AM_OID ||
 		!heap_attisnull(index->rd_indextuple, Anum_pg_index_indexprs, NULL))
 		return newest;
 
-	context = AllocSetContextCreate(CurrentMemoryContext, "newest rows", ALLOCSET_DEFAULT_SIZES);
-	caller = MemoryContextSwitchTo(context);
 	/* if they were a large part of all rows, even ordered ones were on most leaf pages */
 	limit = Min(limit, Max(LEAST_ROWS, sample->rows / SHARE_OF_ROWS));
 	rows = find_new_rows(index, table, limit);
-	pages = palloc0(sizeof(IndexPages));
-	pages->index = index;
-	locate_rows(&rows, limit, pages);
-	newest = describe_rows(&rows, pages, sample, rows_per_checkpoint);
-	MemoryContextSwitchTo(caller);
-	MemoryContextDelete(context);
+	/* keep those of the newest rows whose leaf pages are found */
+	for (int i = 0; i < rows.count && located < limit && pages.count < INDEX_PAGES; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (locate(&pages, &rows.rows[i]))
+			rows.rows[located++] = rows.rows[i];
+	}
+	rows.count = located;
+
+	newest.located = Min(located, Max(LEAST_ROWS, sample->leaf_pages / SHARE_OF_LEAVES));
+	newest.leaf_pages = count_leaves(&rows, newest.located, 0);
+	if (newest.located < LEAST_ROWS)
+		return newest;
+	newest.placement = place(&rows, newest.located, newest.leaf_pages, sample, &pages);
+	if (rows_per_checkpoint >= 1)
+		newest.images = expected_images(&rows, newest.placement, sample, rows_per_checkpoint);
+	newest.image_bytes = measure_images(&rows, newest.located, &pages);
 	return newest;
 }

@@ -1,33 +1,29 @@
 -- index_report(): columns, kinds of indexes, rights of locks, and errors.
 -- t/003_zoo.pl compares its figures with measurements.
-SET timezone = 'UTC';
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA advisor;
 SET search_path = advisor, public;
 
 -- 20,000 rows; the last 2,000 were inserted by other transactions
-CREATE TABLE things (id uuid PRIMARY KEY, number int, negative bigint, word text, padded char(40), name varchar(40), at timestamptz, hash bytea, parent int);
-CREATE FUNCTION add_things(first int, last int) RETURNS void LANGUAGE sql AS $$
+CREATE TABLE things (id uuid PRIMARY KEY, number int, word text, padded char(40), name varchar(40), parent int);
+CREATE PROCEDURE add_things(first int, last int) LANGUAGE sql AS $$
     INSERT INTO advisor.things
-    SELECT md5(i::text)::uuid, i, -i, md5(i::text), md5(i::text)::uuid::text, md5(i::text)::uuid::text,
-           timestamptz '2026-01-01' + i * interval '1 s', sha256(i::text::bytea), hashint4(i) & 15
+    SELECT md5(i::text)::uuid, i, md5(i::text), md5(i::text)::uuid::text, md5(i::text)::uuid::text, hashint4(i) & 15
     FROM generate_series(first, last) i $$;
-SELECT add_things(1, 18000);
-SELECT add_things(18001, 19000);
-SELECT add_things(19001, 20000);
+CALL add_things(1, 18000);
+CALL add_things(18001, 19000);
+CALL add_things(19001, 20000);
 CREATE DOMAIN word AS text COLLATE "C";
 CREATE TABLE words (word word);
 INSERT INTO words SELECT to_char(i, 'FM000000') FROM generate_series(1, 20000) i;
 
 CREATE INDEX things_number ON things (number);
-CREATE INDEX things_negative ON things (negative);
 CREATE INDEX things_descending ON things (number DESC NULLS LAST) INCLUDE (word);
 CREATE INDEX things_composite ON things (parent, id);
 CREATE INDEX things_word ON things (word COLLATE "C");
 CREATE INDEX things_padded ON things (padded COLLATE "C");
 CREATE INDEX things_name ON things (name COLLATE "C");
-CREATE INDEX things_at ON things (at);
-CREATE INDEX things_hash ON things (hash);
-CREATE INDEX things_parent ON things (parent);
 CREATE INDEX things_expression ON things (lower(word));
 CREATE INDEX things_partial ON things (number) WHERE number % 2 = 0;
 CREATE INDEX words_word ON words (word);
@@ -35,7 +31,7 @@ CREATE INDEX words_word ON words (word);
 SELECT r.index_name, table_name, key_columns, rows, leaf_pages BETWEEN 1 AND size_bytes / current_setting('block_size')::int AS pages,
        leaf_density BETWEEN 50 AND 100 AS density, reindex_saves_bytes, newest_leaf_share > 0 AS share, placement, images_per_row, wal_per_row
 FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid, idgen.index_report(c.oid) r
-WHERE c.relnamespace = 'advisor'::regnamespace AND r.index_name <> 'things_parent'::regclass
+WHERE c.relnamespace = 'advisor'::regnamespace
 ORDER BY r.index_name::text COLLATE "C";
 -- with a number of rows in a checkpoint interval, also images and WAL
 SELECT index_name, round(images_per_row::numeric, 3) AS images, wal_per_row BETWEEN 50 AND 2000 AS wal
@@ -108,7 +104,6 @@ SELECT idgen.index_report('things', newest_rows => 100001);
 SELECT idgen.index_report(0);
 CREATE TABLE parted (id uuid PRIMARY KEY) PARTITION BY RANGE (id);
 SELECT idgen.index_report('parted');
-SELECT idgen.index_report('parted_pkey');
 SELECT idgen.index_report('words');
 CREATE VIEW viewed AS SELECT 1 AS one;
 SELECT idgen.index_report('viewed');

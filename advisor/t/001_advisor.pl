@@ -1,6 +1,6 @@
 # index_report() on a server in use: the rights that it requires, the pages that
-# it reads, cancellation, read-only servers, and the accuracy of its estimates.
-# Also installation, dump and restore of the extension.
+# it reads, cancellation, and the accuracy of its estimates. Also installation,
+# dump and restore of the extension. 003_zoo.pl has a standby.
 
 use strict;
 use warnings;
@@ -10,36 +10,28 @@ use Test::More;
 
 my $rows = 1_000_000;
 
-my $primary = PostgreSQL::Test::Cluster->new('primary');
-$primary->init(allows_streaming => 1);
-$primary->append_conf('postgresql.conf', q{
+my $node = PostgreSQL::Test::Cluster->new('advisor');
+$node->init;
+$node->append_conf('postgresql.conf', q{
 	autovacuum = off
 	checkpoint_timeout = 1h
 	max_wal_size = 10GB
 	fsync = off});
-$primary->start;
-$primary->backup('base');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($primary, 'base', has_streaming => 1);
-$standby->start;
+$node->start;
 
-my $version = $primary->safe_psql('postgres', 'SHOW server_version_num');
-
+# The rows of a query, or the SQLSTATE of its error
 sub outcome
 {
-	my ($node, $query, $role) = @_;
-	my ($found, $errors);
+	my ($query, $role, $database) = @_;
 
-	$node->psql(
-		'postgres', $query,
-		stdout => \$found,
-		stderr => \$errors,
+	$node->psql($database // 'postgres', $query, stdout => \my $found, stderr => \my $errors,
 		extra_params => [ '--set=VERBOSITY=sqlstate', $role ? ('--username', $role) : () ]);
 	return $errors =~ /ERROR:  (\w{5})/ ? $1 : $found;
 }
 
-$primary->safe_psql(
-	'postgres', qq{
+sub placement { my ($index, $role) = @_; return outcome("SELECT placement FROM idgen.index_report('$index')", $role); }
+
+$node->safe_psql('postgres', qq{
 	CREATE EXTENSION idgen_advisor CASCADE;
 	CREATE TABLE v4 (id uuid PRIMARY KEY, note int);
 	INSERT INTO v4 SELECT idgen.uuid_v4(), i FROM generate_series(1, $rows) i;
@@ -52,10 +44,10 @@ $primary->safe_psql(
 for my $newest (100, 2000, 100000)
 {
 	my $report = "SELECT placement FROM idgen.index_report('v4_pkey', newest_rows => $newest)";
-	my ($hit, $read) = outcome($primary, "SELECT FROM idgen.index_report('unlogged'); EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) $report")
+	my ($hit, $read) = outcome("SELECT FROM idgen.index_report('unlogged'); EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) $report")
 	  =~ /"Shared Hit Blocks": (\d+),\s+"Shared Read Blocks": (\d+)/ or die 'no buffers';
 
-	is(outcome($primary, $report), 'scattered', "a report by the newest $newest of a million rows");
+	is(outcome($report), 'scattered', "a report by the newest $newest of a million rows");
 	cmp_ok($hit + $read, '<', 2000, 'reads ' . ($hit + $read) . ' pages');
 }
 
@@ -64,7 +56,7 @@ for my $newest (100, 2000, 100000)
 my ($canceled, $report) = (0, '');
 for (my $timeout = 1; $report !~ /scattered/; $timeout *= 2)
 {
-	$report = outcome($primary, "SET statement_timeout = $timeout; SELECT placement FROM idgen.index_report('v4_pkey', newest_rows => 100000)");
+	$report = outcome("SET statement_timeout = $timeout; SELECT placement FROM idgen.index_report('v4_pkey', newest_rows => 100000)");
 	last unless $report eq '57014';
 	$canceled++;
 }
@@ -75,13 +67,12 @@ cmp_ok($canceled, '>', 0, "a report can be canceled: $canceled times");
 SKIP:
 {
 	skip 'pgstattuple is not installed', 6
-	  unless $primary->safe_psql('postgres', q{SELECT count(*) FROM pg_available_extensions WHERE name = 'pgstattuple'});
+	  unless outcome(q{SELECT count(*) FROM pg_available_extensions WHERE name = 'pgstattuple'});
 
-	$primary->safe_psql('postgres', 'CREATE EXTENSION pgstattuple');
+	$node->safe_psql('postgres', 'CREATE EXTENSION pgstattuple');
 	for my $table ('v4', 'v7')
 	{
-		my ($pages, $density, $fragmentation) = split /\|/, $primary->safe_psql(
-			'postgres', qq{
+		my ($pages, $density, $fragmentation) = split /\|/, outcome(qq{
 			SELECT r.leaf_pages / s.leaf_pages::float8, r.leaf_density - s.avg_leaf_density, r.fragmentation - s.leaf_fragmentation
 			FROM idgen.index_report('$table') r, pgstatindex('${table}_pkey') s});
 
@@ -92,8 +83,7 @@ SKIP:
 }
 
 # Rights
-$primary->safe_psql(
-	'postgres', q{
+$node->safe_psql('postgres', q{
 	CREATE ROLE reader LOGIN;
 	CREATE ROLE id_reader LOGIN;
 	CREATE ROLE note_reader LOGIN;
@@ -104,29 +94,24 @@ $primary->safe_psql(
 	GRANT SELECT (note) ON v7 TO note_reader;
 	CREATE INDEX v7_part ON v7 (id) WHERE note > 0;
 	CREATE INDEX v7_turned ON v7 ((idgen.prefix_to_suffix(id)))});
-my $ask = "SELECT placement FROM idgen.index_report('v7_pkey')";
-is(outcome($primary, $ask, 'reader'), 'ordered', 'a role with SELECT on the table can call index_report()');
-is(outcome($primary, "SELECT placement FROM idgen.index_report('v7')", 'reader'), 'ordered', 'also with the name of the table');
-is(outcome($primary, $ask, 'id_reader'), 'ordered', 'a role with SELECT on the column can');
-is(outcome($primary, $ask, 'monitor'), 'ordered', 'a member of pg_stat_scan_tables can');
-is(outcome($primary, $ask, 'note_reader'), '42501', 'a role with SELECT on another column cannot');
-is(outcome($primary, $ask, 'stranger'), '42501', 'a role without SELECT cannot');
-is(outcome($primary, "SELECT placement FROM idgen.index_report('v7_part')", 'id_reader'), '42501', 'SELECT on the column is not sufficient for a partial index');
-is(outcome($primary, "SELECT placement FROM idgen.index_report('v7_turned')", 'id_reader'), '42501', 'nor for an index on an expression');
-$primary->safe_psql(
-	'postgres', q{
-	ALTER TABLE v7 ENABLE ROW LEVEL SECURITY;
-	CREATE POLICY few ON v7 USING (note > 10)});
-is(outcome($primary, $ask, 'reader'), '42501', 'a role that sees some rows only cannot');
-is(outcome($primary, $ask, 'monitor'), 'ordered', 'a member of pg_stat_scan_tables can despite the policy');
-is(outcome($primary, $ask), 'ordered', 'the owner can');
-$primary->safe_psql('postgres', 'ALTER TABLE v7 DISABLE ROW LEVEL SECURITY; DROP INDEX v7_part, v7_turned');
+is(placement('v7_pkey', 'reader'), 'ordered', 'a role with SELECT on the table can call index_report()');
+is(placement('v7', 'reader'), 'ordered', 'also with the name of the table');
+is(placement('v7_pkey', 'id_reader'), 'ordered', 'a role with SELECT on the column can');
+is(placement('v7_pkey', 'monitor'), 'ordered', 'a member of pg_stat_scan_tables can');
+is(placement('v7_pkey', 'note_reader'), '42501', 'a role with SELECT on another column cannot');
+is(placement('v7_pkey', 'stranger'), '42501', 'a role without SELECT cannot');
+is(placement('v7_part', 'id_reader'), '42501', 'SELECT on the column is not sufficient for a partial index');
+is(placement('v7_turned', 'id_reader'), '42501', 'nor for an index on an expression');
+$node->safe_psql('postgres', 'ALTER TABLE v7 ENABLE ROW LEVEL SECURITY; CREATE POLICY few ON v7 USING (note > 10)');
+is(placement('v7_pkey', 'reader'), '42501', 'a role that sees some rows only cannot');
+is(placement('v7_pkey', 'monitor'), 'ordered', 'a member of pg_stat_scan_tables can despite the policy');
+is(placement('v7_pkey'), 'ordered', 'the owner can');
+is(outcome(q{BEGIN READ ONLY; SELECT placement FROM idgen.index_report('v7')}), 'ordered', 'in a read-only transaction');
 
 # Functions of the index's owner do not run as the caller. Those of the role
 # attacker raise TRAP0 for every other role.
-$primary->safe_psql('postgres', 'CREATE ROLE attacker LOGIN; GRANT CREATE ON DATABASE postgres TO attacker');
-is( outcome(
-		$primary, q{
+$node->safe_psql('postgres', 'CREATE ROLE attacker LOGIN; GRANT CREATE ON DATABASE postgres TO attacker');
+is(outcome(q{
 		SET client_min_messages = warning;
 		CREATE SCHEMA hers;
 		GRANT USAGE ON SCHEMA hers TO id_reader;
@@ -137,21 +122,16 @@ is( outcome(
 			END IF;
 			RETURN btint4cmp(a, b);
 		END $$;
-		CREATE FUNCTION hers.less(a int, b int) RETURNS boolean IMMUTABLE LANGUAGE sql RETURN hers.trap(a, b) < 0;
-		CREATE FUNCTION hers.equal(a int, b int) RETURNS boolean IMMUTABLE LANGUAGE sql RETURN hers.trap(a, b) = 0;
-		CREATE OPERATOR hers.< (LEFTARG = int, RIGHTARG = int, FUNCTION = hers.less);
-		CREATE OPERATOR hers.= (LEFTARG = int, RIGHTARG = int, FUNCTION = hers.equal);
 		CREATE TYPE hers.pair AS (a int, b int);
 		CREATE FUNCTION hers.trap(a hers.pair, b hers.pair) RETURNS int IMMUTABLE LANGUAGE sql RETURN hers.trap(a.a, b.a);
-		CREATE FUNCTION hers.less(a hers.pair, b hers.pair) RETURNS boolean IMMUTABLE LANGUAGE sql RETURN hers.trap(a, b) < 0;
-		CREATE FUNCTION hers.equal(a hers.pair, b hers.pair) RETURNS boolean IMMUTABLE LANGUAGE sql RETURN hers.trap(a, b) = 0;
-		CREATE OPERATOR hers.< (LEFTARG = hers.pair, RIGHTARG = hers.pair, FUNCTION = hers.less);
-		CREATE OPERATOR hers.= (LEFTARG = hers.pair, RIGHTARG = hers.pair, FUNCTION = hers.equal);
-		CREATE TYPE hers.mood AS ENUM ('happy', 'sad')}, 'attacker'),
+		CREATE TYPE hers.mood AS ENUM ('happy', 'sad');} . join('', map { qq{
+		CREATE FUNCTION hers.less(a $_, b $_) RETURNS boolean IMMUTABLE LANGUAGE sql RETURN hers.trap(a, b) < 0;
+		CREATE FUNCTION hers.equal(a $_, b $_) RETURNS boolean IMMUTABLE LANGUAGE sql RETURN hers.trap(a, b) = 0;
+		CREATE OPERATOR hers.< (LEFTARG = $_, RIGHTARG = $_, FUNCTION = hers.less);
+		CREATE OPERATOR hers.= (LEFTARG = $_, RIGHTARG = $_, FUNCTION = hers.equal);} } 'int', 'hers.pair'), 'attacker'),
 	'', 'a role with CREATE on the database makes the functions');
 # only a superuser can make operator classes
-$primary->safe_psql(
-	'postgres', q{
+$node->safe_psql('postgres', q{
 	CREATE OPERATOR CLASS hers.int_ops FOR TYPE int USING btree AS
 		OPERATOR 1 hers.<, OPERATOR 3 hers.=, FUNCTION 1 hers.trap(int, int);
 	CREATE OPERATOR CLASS hers.pair_ops DEFAULT FOR TYPE hers.pair USING btree AS
@@ -169,8 +149,7 @@ for my $case (
 {
 	my ($what, $index, $superuser, $reader) = @$case;
 
-	is( outcome(
-			$primary, qq{
+	is(outcome(qq{
 			SET client_min_messages = warning;
 			DROP TABLE IF EXISTS hers.t;
 			CREATE TABLE hers.t (id int, note int, m hers.mood, p hers.pair, ps hers.pair[]);
@@ -178,50 +157,39 @@ for my $case (
 			GRANT SELECT (id) ON hers.t TO id_reader;
 			CREATE INDEX i ON hers.t $index}, 'attacker'),
 		'', "an index with $what");
-	my $ask_her = q{SELECT placement FROM idgen.index_report('hers.i')};
-	is(outcome($primary, $ask_her), $superuser, 'a superuser does not run the function');
-	is(outcome($primary, $ask_her, 'id_reader'), $reader, 'a role with SELECT on the first column does not either');
-	is(outcome($primary, 'SELECT FROM hers.t WHERE id = 7 ORDER BY id'), 'TRAP0', 'a query runs it')
+	is(placement('hers.i'), $superuser, 'a superuser does not run the function');
+	is(placement('hers.i', 'id_reader'), $reader, 'a role with SELECT on the first column does not either');
+	is(outcome('SELECT FROM hers.t WHERE id = 7 ORDER BY id'), 'TRAP0', 'a query runs it')
 	  if $what eq 'a predicate' || $what eq 'an expression';
 }
 
 # USAGE on the schema is required in addition to rights on its tables.
-my $hidden = $primary->safe_psql('postgres', q{
+my $hidden = $node->safe_psql('postgres', q{
 	CREATE TABLE hers.hidden (id uuid PRIMARY KEY);
 	REVOKE ALL ON SCHEMA hers FROM PUBLIC;
 	GRANT SELECT ON hers.hidden TO reader;
 	GRANT USAGE ON SCHEMA hers TO note_reader;
 	SELECT 'hers.hidden'::regclass::oid, 'hers.hidden_pkey'::regclass::oid});
-is(outcome($primary, 'SELECT idgen.index_report(' . $primary->safe_psql('postgres', q{SELECT 'hers.t'::regclass::oid}) . ')', 'reader'),
-	'42501', 'without USAGE, a role does not learn that a table has no primary key');
+is(placement(outcome(q{SELECT 'hers.t'::regclass::oid}), 'reader'), '42501', 'without USAGE, a role does not learn that a table has no primary key');
 for my $oid (split /\|/, $hidden)
 {
-	my $ask_hidden = "SELECT placement FROM idgen.index_report($oid)";
-
-	is(outcome($primary, $ask_hidden, 'reader'), '42501', 'a role with SELECT on the table needs USAGE');
-	is(outcome($primary, $ask_hidden, 'monitor'), '42501', 'a member of pg_stat_scan_tables needs USAGE');
-	is(outcome($primary, $ask_hidden, 'note_reader'), '42501', 'a role with USAGE needs SELECT');
-	is(outcome($primary, $ask_hidden), 'unknown', 'a superuser needs neither');
+	is(placement($oid, 'reader'), '42501', 'a role with SELECT on the table needs USAGE');
+	is(placement($oid, 'monitor'), '42501', 'a member of pg_stat_scan_tables needs USAGE');
+	is(placement($oid, 'note_reader'), '42501', 'a role with USAGE needs SELECT');
+	is(placement($oid), 'unknown', 'a superuser needs neither');
 }
-$primary->safe_psql('postgres', 'GRANT USAGE ON SCHEMA hers TO reader');
-is(outcome($primary, "SELECT placement FROM idgen.index_report('hers.hidden')", 'reader'), 'unknown', 'a role with USAGE and SELECT can');
-
-# A report writes nothing.
-is(outcome($primary, "BEGIN READ ONLY; $ask"), 'ordered', 'in a read-only transaction');
-$primary->wait_for_catchup($standby);
-is(outcome($standby, $ask), 'ordered', 'on a standby');
-is(outcome($standby, "SELECT placement FROM idgen.index_report('unlogged')"), '0A000', 'but not on unlogged tables');
+$node->safe_psql('postgres', 'GRANT USAGE ON SCHEMA hers TO reader');
+is(placement('hers.hidden', 'reader'), 'unknown', 'a role with USAGE and SELECT can');
 
 # Another session's temporary table
-my $session = $primary->background_psql('postgres');
+my $session = $node->background_psql('postgres');
 $session->query_safe('CREATE TEMPORARY TABLE passing (id uuid PRIMARY KEY)');
-my $temporary = $primary->safe_psql('postgres', q{SELECT oid FROM pg_class WHERE relname = 'passing_pkey'});
-is(outcome($primary, "SELECT idgen.index_report($temporary)"), '0A000', 'a temporary table of another session is an error');
+is(placement(outcome(q{SELECT oid FROM pg_class WHERE relname = 'passing_pkey'})), '0A000', 'a temporary table of another session is an error');
 $session->quit;
 
 # Concurrent inserts, deletions and VACUUM
-$primary->safe_psql('postgres', 'CREATE TABLE busy (id uuid PRIMARY KEY); INSERT INTO busy SELECT idgen.short_comb() FROM generate_series(1, 20000)');
-$primary->pgbench(
+$node->safe_psql('postgres', 'CREATE TABLE busy (id uuid PRIMARY KEY); INSERT INTO busy SELECT idgen.short_comb() FROM generate_series(1, 20000)');
+$node->pgbench(
 	'--no-vacuum --client=4 --transactions=60',
 	0,
 	[qr/processed: 240\/240/],
@@ -234,11 +202,8 @@ $primary->pgbench(
 		'020_report@4' => q{SELECT 1 / (placement IS NOT NULL)::int FROM idgen.index_report('busy', 500, 500);}
 	});
 
-$standby->stop;
-
 # Both extensions are trusted. idgen does not need the files of idgen_advisor.
-$primary->safe_psql(
-	'postgres', q{
+$node->safe_psql('postgres', q{
 	CREATE DATABASE owned;
 	CREATE ROLE installer LOGIN;
 	GRANT CREATE ON DATABASE owned TO installer});
@@ -246,14 +211,7 @@ my $extensions = q{SELECT string_agg(extname, ' ' ORDER BY extname COLLATE "C") 
 my $used = q{SELECT r.placement, (idgen.expected_key_cost('random', 1000000, 1000)).page_images_per_row > 0, p.key
 	FROM idgen.index_report('things') r, idgen.key_plan(100, '1 day') p WHERE p.recommended};
 
-sub in_owned
-{
-	my ($sql, $role) = @_;
-	my $status = $primary->psql('owned', $sql, stdout => \my $rows, stderr => \my $errors,
-		extra_params => [ '--set=VERBOSITY=sqlstate', $role ? ('--username', $role) : () ]);
-
-	return $status ? $errors =~ s/.*ERROR:  (\w{5}).*/$1/sr : $rows;
-}
+sub in_owned { my ($sql, $role) = @_; return outcome($sql, $role, 'owned'); }
 
 is(in_owned('CREATE EXTENSION idgen_advisor', 'installer'), '42704', 'idgen_advisor requires idgen');
 is(in_owned('CREATE EXTENSION idgen', 'installer'), '', 'a role with CREATE on the database creates idgen');
@@ -261,17 +219,16 @@ is(in_owned($extensions), 'idgen', 'which does not create idgen_advisor');
 is(in_owned('CREATE EXTENSION idgen_advisor; DROP EXTENSION idgen_advisor; DROP EXTENSION idgen; CREATE EXTENSION idgen_advisor CASCADE', 'installer'),
 	'', 'it creates and drops idgen_advisor, and creates both');
 is(in_owned($extensions), 'idgen idgen_advisor', 'with CASCADE');
-is(in_owned(q{CREATE TABLE things (id uuid PRIMARY KEY); INSERT INTO things SELECT idgen.uuid_v7() FROM generate_series(1, 200)}), '', 'a table');
-my $answer = in_owned($used);
+my $answer = in_owned("CREATE TABLE things (id uuid PRIMARY KEY); INSERT INTO things SELECT idgen.uuid_v7() FROM generate_series(1, 200); $used");
 like($answer, qr/^unknown\|t\|short_comb/, 'the functions work');
 
 my $dump = PostgreSQL::Test::Utils::tempdir() . '/owned.sql';
-$primary->command_ok([ 'pg_dump', '--no-sync', '--file', $dump, $primary->connstr('owned') ], 'pg_dump');
-$primary->safe_psql('postgres', 'CREATE DATABASE restored');
-$primary->command_ok([ 'psql', '-X', '-q', '--set=ON_ERROR_STOP=1', '--file', $dump, $primary->connstr('restored') ], 'restore');
-is($primary->safe_psql('restored', $used), $answer, 'the functions work in the restored database');
+$node->command_ok([ 'pg_dump', '--no-sync', '--file', $dump, $node->connstr('owned') ], 'pg_dump');
+$node->safe_psql('postgres', 'CREATE DATABASE restored');
+$node->command_ok([ 'psql', '-X', '-q', '--set=ON_ERROR_STOP=1', '--file', $dump, $node->connstr('restored') ], 'restore');
+is($node->safe_psql('restored', $used), $answer, 'the functions work in the restored database');
 is(in_owned('DROP EXTENSION idgen', 'installer'), '2BP01', 'idgen is not dropped while idgen_advisor requires it');
 is(in_owned('DROP EXTENSION idgen CASCADE', 'installer'), '', 'with CASCADE it is');
 
-$primary->stop;
+$node->stop;
 done_testing();
