@@ -146,7 +146,7 @@ load() {
     bench_psql -o /dev/null -c "VACUUM ANALYZE idgen_bench.long" -c CHECKPOINT
 }
 
-insert() { bench_pgbench -c "$clients" -j "$(nproc)" "$@" -f "$bench_scratch/long.pgbench"; }
+insert() { bench_pgbench -c "$clients" -j "$(nproc)" "$@" -f "$bench_scratch/insert.pgbench"; }
 
 # Write measurements.csv of a run: rates by interval, latencies, and the counters.
 record() {
@@ -220,7 +220,7 @@ mkdir -p "$out" || exit 1
         sed -E "s/^id ([a-z]+) (DEFAULT )?(.*) PRIMARY KEY(.*)/$key,\"\\3\\4\",\"\\1\"/" <<<"${columns[$key]}"
     done
 } > "$out/keys.csv"
-printf '%s\n' '\set customer random(1, 100000)' "INSERT INTO idgen_bench.long (customer, note) VALUES (:customer, '$note');" > "$bench_scratch/long.pgbench"
+printf '%s\n' '\set customer random(1, 100000)' "INSERT INTO idgen_bench.long (customer, note) VALUES (:customer, '$note');" > "$bench_scratch/insert.pgbench"
 
 turn=0 loaded=
 read -ra order <<<"${keys//,/ }"
