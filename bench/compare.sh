@@ -28,37 +28,33 @@ folder=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source-path=SCRIPTDIR source=lab/common.sh
 . "$folder/lab/common.sh"
 rows=300000 days=30 rows_per_checkpoint=5000 rate='' clients=4 rounds=3 keys=
-bench_options "rows days rows_per_checkpoint rate rounds clients keys[] server" "$@"
+bench_options "rows# days# rows_per_checkpoint# rate# rounds# clients# keys server?" "$@"
 chosen=$keys
 [ -n "$keys" ] || keys=bigint,random,short_comb,short_comb_run,comb,uuid_v7,masked,snowflake,ulid
 for key in ${keys//,/ }; do
     [ -e "$folder/$key.pgbench" ] || idgen_die "there is no script $key.pgbench in $folder"
 done
 
-counters() { bench_settle && bench_value "SELECT wal_bytes, wal_fpi FROM pg_stat_wal"; }
+counters() { bench_psql -f "$BENCH/sql/settle.sql" -c "SELECT wal_bytes, wal_fpi FROM pg_stat_wal"; }
 
 # Insert about the given number of rows.
 insert() {
-    bench_pgbench ${rate:+-R "$rate"} -c "$clients" -j "$(nproc)" -t "$((($2 + clients - 1) / clients))" -f "$folder/$1.pgbench" \
-        >"$bench_scratch/pgbench" 2>&1 || { grep -m 1 error: "$bench_scratch/pgbench" >&2; return 1; }
+    bench_pgbench ${rate:+-R "$rate"} -c "$clients" -j "$(nproc)" -t "$((($2 + clients - 1) / clients))" \
+        -f "$folder/$1.pgbench"
 }
 
-# Print "KEY BYTES/ROW IMAGES/ROW ROWS/S INDEX_BYTES" of the inserts of one key.
+# Append what the inserts of one key wrote to the results.
 measure() {
-    local key=$1 before after inserted
+    local key=$1 before after
     insert "$key" "$((rows_per_checkpoint / 10 + 1))" && bench_value CHECKPOINT || return 1    # a warm-up first
     read -ra before <<<"$(counters)"
     insert "$key" "$rows_per_checkpoint" || return 1
     read -ra after <<<"$(counters)"
-    inserted=$(sed -n 's/^number of transactions actually processed: \([0-9]*\).*/\1/p' "$bench_scratch/pgbench")
-    awk -v key="$key" -v bytes="$((after[0] - before[0]))" -v images="$((after[1] - before[1]))" -v rows="$inserted" \
-        -v tps="$(sed -n 's/^tps = \([0-9.]*\).*without initial.*/\1/p' "$bench_scratch/pgbench")" \
-        -v size="$(bench_value "SELECT pg_relation_size('idgen_bench.${key}_pkey')")" \
-        'BEGIN { print key, bytes / rows, images / rows, tps, size }'
+    echo "$key,$((after[0] - before[0])),$((after[1] - before[1])),$processed,$tps,$(
+        bench_value "SELECT pg_relation_size('idgen_bench.${key}_pkey')")" >>"$bench_scratch/results"
 }
 
-bench_open shared_buffers=256MB autovacuum=off checkpoint_timeout=1h max_wal_size=16GB idgen.node_id=1 idgen.mask_key_file=mask_keys
-bench_mask_key
+bench_open shared_buffers=256MB autovacuum=off checkpoint_timeout=1h max_wal_size=16GB idgen.node_id=1
 bench_progress "creating tables of $(bench_number "$rows") rows"
 bench_psql -v rows="$rows" -v days="$days" -f "$folder/setup.sql" >"$bench_scratch/setup" 2>&1 ||
     { cat "$bench_scratch/setup" >&2; idgen_die "setup.sql failed"; }
@@ -66,44 +62,37 @@ bench_psql -v rows="$rows" -v days="$days" -f "$folder/setup.sql" >"$bench_scrat
 for ((round = 1; round <= rounds; round++)); do
     bench_progress "round $round of $rounds"
     for key in ${keys//,/ }; do
-        measure "$key" >>"$bench_scratch/results" || [ -z "$chosen" ] || idgen_die "$key could not be measured"
+        measure "$key" || [ -z "$chosen" ] || idgen_die "$key could not be measured"
     done
 done
 [ -s "$bench_scratch/results" ] || idgen_die "no key could be measured"
 
-printf '%s rows of %s days in each table, then %s rounds of %s rows after a checkpoint, one a transaction, %s sessions%s, synchronous_commit off\n\n' \
-    "$(bench_number "$rows")" "$days" "$rounds" "$(bench_number "$rows_per_checkpoint")" "$clients" "${rate:+, $rate rows/s}"
-sort -s -k 1,1 "$bench_scratch/results" | awk -v order="$keys" '
-    function sorted(k, m,    i, j, v) {     # the values of a metric, ascending, in s
-        for (i = 1; i <= n[k]; i++) {
-            v = value[k, m, i]
-            for (j = i; j > 1 && s[j - 1] > v; j--) s[j] = s[j - 1]
-            s[j] = v
-        }
-        low = s[1]; high = s[n[k]]; median = (s[int((n[k] + 1) / 2)] + s[int(n[k] / 2) + 1]) / 2
-    }
-    function cell(k, m, form,    text, range) {
-        sorted(k, m)
-        text = sprintf(form, median); range = sprintf(form, low) "-" sprintf(form, high)
-        return range == text "-" text ? text : text " (" range ")"
-    }
-    function ratio(k, base, m,    l, h, mid) {
-        if (!(base in n)) return "-"
-        if (k == base) return "1.00"
-        sorted(k, m); l = low; h = high; mid = median
-        sorted(base, m)
-        return l <= high && low <= h ? "~" : sprintf("%.2f", mid / median)
-    }
-    { n[$1]++; for (m = 2; m <= 5; m++) value[$1, m, n[$1]] = m == 5 ? $5 / 1048576 : $m }
-    END {
-        form = "| %-14s | %-22s | %-10s | %-24s | %-8s | %-12s | %-12s | %-13s | %-14s |\n"
-        printf form, "key", "WAL bytes/row", "images/row", "rows/s", "index MB",
-            "WAL : bigint", "WAL : random", "rows : random", "index : random"
-        print "|---|--:|--:|--:|--:|--:|--:|--:|--:|"
-        count = split(order, names, ",")
-        for (i = 1; i <= count; i++) if ((k = names[i]) in n) {
-            sorted(k, 3); images = median; sorted(k, 5); size = median
-            printf form, k, cell(k, 2, "%.0f"), sprintf("%.3f", images), cell(k, 4, "%.0f"), sprintf("%.1f", size),
-                ratio(k, "bigint", 2), ratio(k, "random", 2), ratio(k, "random", 4), ratio(k, "random", 5)
-        }
-    }'
+echo "$(bench_number "$rows") rows of $days days in each table, then $rounds rounds of" \
+    "$(bench_number "$rows_per_checkpoint") rows after a checkpoint, one a transaction," \
+    "$clients sessions${rate:+, $rate rows/s}, synchronous_commit off"
+echo
+form='| %-14s | %-22s | %-10s | %-24s | %-8s | %-12s | %-12s | %-13s | %-14s |'
+printf "$form\n" key "WAL bytes/row" "images/row" "rows/s" "index MB" \
+    "WAL : bigint" "WAL : random" "rows : random" "index : random"
+echo "|---|--:|--:|--:|--:|--:|--:|--:|--:|"
+bench_query "key text, bytes float8, images float8, rows float8, rate float8, size float8" \
+    "$bench_scratch/results" -v form="$form" -v keys="$keys" <<'SQL'
+-- of {least, median, greatest}
+CREATE FUNCTION pg_temp.cell(float8[]) RETURNS text RETURN
+    concat(round($1[2]), CASE WHEN round($1[1]) < round($1[3]) THEN ' (' || round($1[1]) || '-' || round($1[3]) || ')' END);
+CREATE FUNCTION pg_temp.ratio(float8[], base float8[]) RETURNS text RETURN
+    coalesce(CASE WHEN $1 = base THEN '1.00' WHEN $1[1] <= base[3] AND base[1] <= $1[3] THEN '~'
+                  ELSE round(($1[2] / base[2])::numeric, 2)::text END, '-');
+WITH figure AS (
+    SELECT key, percentile_cont(ARRAY[0, 0.5, 1]) WITHIN GROUP (ORDER BY bytes / rows) AS wal,
+           percentile_cont(0.5) WITHIN GROUP (ORDER BY images / rows)::numeric AS images,
+           percentile_cont(ARRAY[0, 0.5, 1]) WITHIN GROUP (ORDER BY rate) AS rate,
+           percentile_cont(ARRAY[0, 0.5, 1]) WITHIN GROUP (ORDER BY size / 1048576) AS size
+    FROM result GROUP BY key
+)
+SELECT format(:'form', k.key, pg_temp.cell(k.wal), round(k.images, 3), pg_temp.cell(k.rate),
+              round(k.size[2]::numeric, 1), pg_temp.ratio(k.wal, b.wal), pg_temp.ratio(k.wal, r.wal),
+              pg_temp.ratio(k.rate, r.rate), pg_temp.ratio(k.size, r.size))
+FROM figure k LEFT JOIN figure b ON b.key = 'bigint' LEFT JOIN figure r ON r.key = 'random'
+ORDER BY strpos(',' || :'keys' || ',', ',' || k.key || ',');
+SQL

@@ -1,13 +1,9 @@
 -- setup.sql: one table for each pgbench script of this folder.
 --
---   psql -v rows=500000 -v days=30 -f bench/setup.sql
---   pgbench -n -M prepared -c 4 -t 2500 -f bench/short_comb.pgbench
---
 -- Creates the extension idgen and the schema idgen_bench where they are missing,
 -- and in the schema a table for each key. A table that is there is replaced. Each
--- table gets the given number of rows (default 500000), whose keys are those that
--- the last days (default 30) would have produced, in the order of their time.
--- DROP SCHEMA idgen_bench CASCADE removes everything.
+-- table gets :rows rows (default 500000), whose keys are those that the last :days days
+-- (default 30) would have produced, in the order of their time.
 
 \set ON_ERROR_STOP on
 \if :{?rows}

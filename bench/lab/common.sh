@@ -1,4 +1,5 @@
 # shellcheck shell=bash
+# shellcheck disable=SC2034   # variables of the scripts
 #
 # common.sh: functions of all benchmarks. To be sourced.
 #
@@ -10,6 +11,7 @@
 #   bench_open [SETTING=VALUE ...]   start the private cluster, or check the server
 #   bench_psql, bench_pgbench        run a client; a signal ends it at once
 #   bench_value SQL                  print the result of a short query
+#   bench_query COLUMNS FILE ...     run the SQL of stdin on the lines of a CSV file
 #   bench_progress TEXT              print a line to stderr
 #   bench_settings                   print the lines of settings.csv
 #
@@ -23,7 +25,7 @@ BENCH=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # the output of psql, pgbench and awk is parsed
 export LC_ALL=C
 
-bench_server=0          # 1: use the server of the PG* variables
+server=0                # 1: use the server of the PG* variables
 bench_packages=         # "bench": also install what the report requires
 bench_child=            # the client that is running
 bench_scratch=          # a folder for intermediate results
@@ -32,48 +34,25 @@ bench_extensions=()
 bench_started=$SECONDS
 bench_command="$(basename "$0") $*"
 
-# --- progress ---------------------------------------------------------------
-
-bench_elapsed() {
+bench_progress() {
     local seconds=$((SECONDS - bench_started))
-    printf '%d:%02d' $((seconds / 60)) $((seconds % 60))
+    printf '[%d:%02d] %s\n' $((seconds / 60)) $((seconds % 60)) "$*" >&2
 }
-
-bench_progress() { printf '[%s] %s\n' "$(bench_elapsed)" "$*" >&2; }
 
 # 5000000 as 5,000,000
 bench_number() { sed -E ':a; s/([0-9])([0-9]{3})($|,)/\1,\2\3/; ta' <<<"$1"; }
 
-# --- options ----------------------------------------------------------------
-
-bench_need_number() {
-    [[ $2 =~ ^[1-9][0-9]{0,17}$ ]] || idgen_die "$1 requires a positive whole number, not \"$2\""
-}
-
-# Read options into variables. NAMES are the variables: NAME for --NAME NUMBER,
-# NAME[] for --NAME A,B,..., and "server" where --server is allowed.
+# Read options with idgen_options. A dash or a dot in the name of an option is an
+# underscore in that of its variable: --steady.rows sets steady_rows.
 bench_options() {
-    local names=" $1 " name
+    local names=$1 argument given=()
     shift
-    while [ $# -gt 0 ]; do
-        case $1 in --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;; esac
-        name=${1#--}
-        name=${name//-/_}
-        case $1 in
-            --help | -h) idgen_help; exit 0 ;;
-            --server) [[ $names != *" server "* ]] || { bench_server=1; shift; continue; } ;;
-            --*) [ $# -ge 2 ] || idgen_die "unknown option $1, or its value is missing; see --help" ;;
-        esac
-        if [[ $1 = --* && $names = *" ${name}[] "* ]]; then
-            [[ $2 =~ ^[a-z0-9_]+(,[a-z0-9_]+)*$ ]] || idgen_die "$1 requires values separated by commas, not \"$2\""
-        elif [[ $1 = --* && $1 != --server && $names = *" $name "* ]]; then
-            bench_need_number "$1" "$2"
-        else
-            idgen_die "unknown option $1; see --help"
-        fi
-        declare -g "$name=$2"
-        shift 2
+    for argument; do
+        [[ ! $argument =~ ^--([^=]*)(.*)$ ]] || argument=--${BASH_REMATCH[1]//[-.]/_}${BASH_REMATCH[2]}
+        given+=("$argument")
     done
+    idgen_options "$names" "${given[@]}"
+    [ ${#arguments[@]} = 0 ] || idgen_die "unknown argument ${arguments[0]}; see --help"
 }
 
 # --- clients ----------------------------------------------------------------
@@ -90,14 +69,29 @@ bench_run() {
     return $status
 }
 
-bench_psql() { bench_run psql -X -q -A -t -F ' ' -v ON_ERROR_STOP=1 "$@"; }
+psql=(psql -X -q -A -t -F ' ' -v ON_ERROR_STOP=1)
 
-bench_pgbench() { bench_run pgbench -n -M prepared "$@"; }
+bench_psql() { bench_run "${psql[@]}" "$@"; }
 
-bench_value() { psql -X -q -A -t -F ' ' -v ON_ERROR_STOP=1 -c "$1"; }
+bench_value() { "${psql[@]}" -c "$1"; }
 
-# Wait until earlier sessions have ended and reported their statistics.
-bench_settle() { bench_psql -f "$BENCH/sql/settle.sql"; }
+# Set processed and tps to the number of transactions, and those a second.
+bench_pgbench() {
+    local log=$bench_scratch/pgbench
+    bench_run pgbench -n -M prepared "$@" >"$log" 2>&1 ||
+        { grep -m 1 error: "$log" >&2 || cat "$log" >&2; return 1; }
+    processed=$(sed -n 's/^number of transactions actually processed: \([0-9]*\).*/\1/p' "$log")
+    tps=$(sed -n 's/^tps = \([0-9.]*\).*without initial.*/\1/p' "$log")
+    [ -n "$processed" ] && [ -n "$tps" ]
+}
+
+# The lines are in the temporary table "result" with these columns; other arguments are psql's.
+bench_query() {
+    {
+        printf '%s;\n' "CREATE TEMPORARY TABLE result ($1)" "COPY result FROM STDIN (FORMAT csv)"
+        cat "$2" <(echo '\.') -
+    } | bench_psql "${@:3}"
+}
 
 # Quote a text for a CSV file.
 bench_quoted() { echo "\"${1//\"/\"\"}\""; }
@@ -111,29 +105,23 @@ bench_settings() {
     echo "processor,$(bench_quoted "$(sed -n '/^model name/ { s/.*: //p; q }' /proc/cpuinfo 2>/dev/null)")"
     echo "memory,$(sed -nE '/^MemTotal/ s/.*: *//p' /proc/meminfo 2>/dev/null)"
     echo "system,$(bench_quoted "$(uname -sr)")"
-    echo "server,$(if [ "$bench_server" = 1 ]; then echo given; else echo private; fi)"
+    echo "server,$(if [ "$server" = 1 ]; then echo given; else echo private; fi)"
     bench_psql -f "$BENCH/sql/settings.sql"
 }
 
 # --- beginning and end ------------------------------------------------------
 
-bench_drop() {
-    local extension
-    # a backend does not notice that its client has ended
-    echo "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
-          WHERE application_name = current_setting('application_name')
-            AND pid <> pg_backend_pid();"
-    [ -z "$bench_schema" ] || echo "DROP SCHEMA IF EXISTS $bench_schema CASCADE;"
-    for extension in "${bench_extensions[@]}"; do
-        echo "DROP EXTENSION IF EXISTS $extension;"
-    done
-}
-
 bench_close() {
     [ -z "$bench_child" ] || kill "$bench_child" 2>/dev/null
-    if [ "$bench_server" = 1 ] && [ -n "$bench_schema" ]; then
+    if [ "$server" = 1 ] && [ -n "$bench_schema" ]; then
+        # a backend does not notice that its client has ended;
         # without the terminal, whose Ctrl-C would also end this psql
-        bench_drop | setsid -w psql -X -q -o /dev/null -v ON_ERROR_STOP=1 ||
+        {
+            echo "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+                  WHERE application_name = current_setting('application_name') AND pid <> pg_backend_pid();"
+            printf '%s;\n' "DROP SCHEMA IF EXISTS $bench_schema CASCADE" \
+                "${bench_extensions[@]/#/DROP EXTENSION IF EXISTS }"
+        } | setsid -w psql -X -q -o /dev/null -v ON_ERROR_STOP=1 ||
             echo "could not clean up: please drop the schema $bench_schema" >&2
     fi
     [ -z "$bench_scratch" ] || rm -rf "$bench_scratch"
@@ -150,23 +138,20 @@ bench_extension() {
     bench_value "CREATE EXTENSION $name" || idgen_die "could not create the extension $name"
 }
 
-# Give a private cluster a key for mask_uuid_v7() and permute(), which bench_open
-# has named in its settings.
-bench_mask_key() {
-    [ "$bench_server" = 1 ] || idgen_mask_key 000102030405060708090a0b0c0d0e0f
-}
-
+# A private cluster has a key for mask_uuid_v7() and permute().
 bench_open() {
     local where
 
-    if [ "$bench_server" = 0 ]; then
+    if [ "$server" = 0 ]; then
         bench_progress "building idgen and starting a private cluster"
         idgen_install_packages "${bench_packages:-}" >&2
-        # shellcheck disable=SC2119
         idgen_build >&2 || idgen_die "idgen could not be built"
     fi
     idgen_at_exit bench_close
-    [ "$bench_server" = 1 ] || idgen_start "$@"
+    if [ "$server" = 0 ]; then
+        idgen_start idgen.mask_key_file=mask_keys "$@"
+        idgen_mask_key 000102030405060708090a0b0c0d0e0f
+    fi
     bench_scratch=$(mktemp -d /tmp/idgen.bench.XXXXXX)
 
     # the caller's settings, and then those of every benchmark

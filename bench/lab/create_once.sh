@@ -20,39 +20,51 @@ set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=common.sh
 . "$(dirname "$0")/common.sh"
 
-transactions=10000
-rounds=9
-known=100000
+transactions=10000 rounds=9 known=100000
+bench_options "transactions# rounds# known#" "$@"
 
-bench_options "transactions rounds known" "$@"
-
-# name of the script, title, and names of the script with which it is compared and of
-# the one that only fetches the ids
+# the statements that fetch the ids, and the others: name|title|statement
+declare -A ids=(
+    [first]='SELECT idgen.uuid_v7() AS command_id, idgen.short_comb() AS proposed_id \gset'
+    [replay]='\set number random(1, :known)
+SELECT command_id, proposed_id FROM idgen_bench.known WHERE number = :number \gset'
+)
+insert='INSERT INTO idgen.creation_identifiers (command_id, entity_id) VALUES (:command_id, :proposed_id)
+        ON CONFLICT (command_id) DO NOTHING'
+select='FROM idgen.creation_identifiers WHERE command_id = :command_id'
+create_once='SELECT * FROM idgen.create_once(:command_id, :proposed_id::uuid);'
 scripts=(
-    "first_by_hand|first call, INSERT and SELECT by hand|first_by_hand|first_ids"
-    "first|first call, create_once()|first_by_hand|first_ids"
-    "first_insert|first call, bare INSERT ... ON CONFLICT|first_by_hand|first_ids"
-    "replay_select|replay, plain SELECT|replay_select|replay_ids"
-    "replay|replay, create_once()|replay_select|replay_ids"
+    "first_ids||"
+    "first_by_hand|first call, INSERT and SELECT by hand|WITH new AS ($insert RETURNING entity_id)
+        SELECT entity_id, true AS created FROM new UNION ALL SELECT entity_id, false $select LIMIT 1;"
+    "first|first call, create_once()|$create_once"
+    "first_insert|first call, bare INSERT ... ON CONFLICT|$insert;"
+    "replay_ids||"
+    "replay_select|replay, plain SELECT|SELECT entity_id $select;"
+    "replay|replay, create_once()|$create_once"
 )
 
-# Print the mean time of a transaction in milliseconds.
-transaction_ms() {
-    local log=$bench_scratch/pgbench
-    bench_pgbench -t "$transactions" -D known="$known" \
-        -f "$BENCH/create_once_$1.pgbench" > "$log" 2>&1 || { cat "$log" >&2; return 1; }
-    awk '/^tps = / { printf "%.6f\n", 1000 / $3 }' "$log"
-}
-
 bench_open shared_buffers=512MB autovacuum=off checkpoint_timeout=1h max_wal_size=16GB
-bench_psql -v known="$known" -f "$BENCH/create_once_ids.sql" ||
-    idgen_die "the commands could not be recorded"
+bench_psql -v known="$known" <<'SQL' || idgen_die "the commands could not be recorded"
+CREATE TABLE idgen_bench.known AS
+    SELECT n::int AS number, idgen.uuid_v7() AS command_id, idgen.short_comb() AS proposed_id
+    FROM generate_series(1, :known) n;
+ALTER TABLE idgen_bench.known ADD PRIMARY KEY (number);
+INSERT INTO idgen.creation_identifiers (command_id, entity_id)
+    SELECT command_id, proposed_id FROM idgen_bench.known;
+VACUUM ANALYZE idgen_bench.known;
+VACUUM ANALYZE idgen.creation_identifiers;
+SQL
 
 for ((round = 1; round <= rounds; round++)); do
     bench_progress "round $round of $rounds"
-    for name in first_ids first_by_hand first first_insert replay_ids replay_select replay; do
-        transaction_ms "$name" > "$bench_scratch/transaction_ms" || idgen_die "$name failed"
-        echo "$round $name $(cat "$bench_scratch/transaction_ms")" >> "$bench_scratch/times"
+    for script in "${scripts[@]}"; do
+        IFS='|' read -r -d '' name title statement <<<"$script"
+        kind=${name%%_*}
+        printf '%s\n' "${ids[$kind]}" "$statement" > "$bench_scratch/script"
+        bench_pgbench -t "$transactions" -D known="$known" -f "$bench_scratch/script" ||
+            idgen_die "$name failed"
+        echo "$round,$kind,$name,\"$title\",$tps" >> "$bench_scratch/rates"
     done
 done
 
@@ -60,32 +72,19 @@ echo "Time of the statement, $rounds rounds of $(bench_number "$transactions") t
 echo
 echo "| statement | best ms | median ms | best : best | median of the rounds' ratios |"
 echo "|---|--:|--:|--:|--:|"
-for script in "${scripts[@]}"; do
-    IFS='|' read -r name title base ids <<<"$script"
-    awk -v name="$name" -v title="$title" -v base="$base" -v ids="$ids" '
-        function median(values, n,    i, j, v) {
-            for (i = 2; i <= n; i++) {
-                v = values[i]
-                for (j = i - 1; j > 0 && values[j] > v; j--) values[j + 1] = values[j]
-                values[j + 1] = v
-            }
-            return n % 2 ? values[(n + 1) / 2] : (values[n / 2] + values[n / 2 + 1]) / 2
-        }
-        function least(values, n,    i, v) {
-            v = values[1]
-            for (i = 2; i <= n; i++) if (values[i] < v) v = values[i]
-            return v
-        }
-        { rounds = $1; ms[$2, $1] = $3 }
-        END {
-            for (i = 1; i <= rounds; i++) {
-                own[i] = ms[name, i] - ms[ids, i]
-                other[i] = ms[base, i] - ms[ids, i]
-                if (other[i] > 0) ratios[++count] = own[i] / other[i]
-            }
-            best = least(other, rounds)
-            printf "| %s | %.3f | %.3f | %s | %s |\n", title, least(own, rounds), median(own, rounds),
-                (best > 0 ? sprintf("%.2f", least(own, rounds) / best) : "-"),
-                (count > 0 ? sprintf("%.2f", median(ratios, count)) : "-")
-        }' "$bench_scratch/times"
-done
+bench_query "round int, kind text, name text, title text, tps float8" "$bench_scratch/rates" <<'SQL'
+WITH net AS (
+    SELECT r.*, (1000 / r.tps - 1000 / ids.tps)::numeric AS ms
+    FROM result r JOIN result ids USING (round, kind)
+    WHERE ids.name = kind || '_ids' AND r.title <> ''
+)
+SELECT format('| %s | %s | %s | %s | %s |', n.title, round(min(n.ms), 3),
+              round(percentile_cont(0.5) WITHIN GROUP (ORDER BY n.ms)::numeric, 3),
+              coalesce(round(min(n.ms) / nullif(greatest(min(hand.ms), 0), 0), 2)::text, '-'),
+              coalesce(round((percentile_cont(0.5) WITHIN GROUP (ORDER BY n.ms / hand.ms)
+                              FILTER (WHERE hand.ms > 0))::numeric, 2)::text, '-'))
+FROM net n JOIN net hand USING (round, kind)
+WHERE hand.name IN ('first_by_hand', 'replay_select')
+GROUP BY n.name, n.title
+ORDER BY array_position(ARRAY['first_by_hand', 'first', 'first_insert', 'replay_select', 'replay'], n.name);
+SQL

@@ -38,18 +38,10 @@ set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=common.sh
 . "$(dirname "$0")/common.sh"
 
-minutes=10 seconds='' rows=30000000 days=30 clients=8 memory=512 interval=10 rounds=1 replica=1 out=$BENCH/report/long
-keys=bigint,uuid_v7,short_comb,random,bigint_and_uuid configurations=off_0,on_0,off_2,on_2
-arguments=()
-while [ $# -gt 0 ]; do
-    case $1 in
-        --no-replica) replica=0 ;;
-        --out) out=${2:?--out requires a folder}; shift ;;
-        *) arguments+=("$1") ;;
-    esac
-    shift
-done
-bench_options "minutes seconds rows days clients memory interval rounds keys[] configurations[]" "${arguments[@]}"
+minutes=10 seconds='' rows=30000000 days=30 clients=8 memory=512 interval=10 rounds=1 no_replica=0
+keys=bigint,uuid_v7,short_comb,random,bigint_and_uuid configurations=off_0,on_0,off_2,on_2 out=$BENCH/report/long
+bench_options "minutes# seconds# keys configurations rows# days# clients# memory# interval# rounds# no_replica? \
+out" "$@"
 
 # the columns of a key, and the keys of the history, whose rows have a moment
 declare -A columns=(
@@ -121,7 +113,7 @@ stop_replica() {
 start_replica() {
     # another name than that of the sessions, for whose end the counters wait
     local -x PGAPPNAME=replica
-    [ "$replica" = 1 ] || return 0
+    [ "$no_replica" = 0 ] || return 0
     as_server_user pg_basebackup -D "$IDGEN_WORK/replica" -R -c fast && echo "port = 5433" >> "$IDGEN_WORK/replica/postgresql.auto.conf" &&
         as_server_user pg_ctl -D "$IDGEN_WORK/replica" -w -s -l "$IDGEN_WORK/replica.log" start
 }
@@ -154,20 +146,18 @@ load() {
     bench_psql -o /dev/null -c "VACUUM ANALYZE idgen_bench.long" -c CHECKPOINT
 }
 
-insert() { bench_pgbench -c "$clients" -j "$(nproc)" "$@" -f "$bench_scratch/long.pgbench"; }
+insert() { bench_pgbench -c "$clients" -j "$(nproc)" "$@" -f "$bench_scratch/insert.pgbench"; }
 
 # Write measurements.csv of a run: rates by interval, latencies, and the counters.
 record() {
-    local key=$1 series=$2 repetition=$3 folder=$4 before=$5 after=$6 inserted
+    local key=$1 series=$2 repetition=$3 folder=$4 labels="long,$1,$2,,$3"
     {
-        inserted=$(sed -n 's/^number of transactions actually processed: \([0-9]*\).*/\1/p' "$folder/pgbench.txt")
         echo "scene,key,series,x,repetition,metric,value"
         awk '/^progress: / { printf "%d %s\n", $2, $4 }' "$folder/pgbench.txt" | while read -r x rate; do
             echo "long,$key,$series,$x,$repetition,rows_per_s,$rate"
-            echo "long,$key,$series,,$repetition,rows_per_s,$rate"
+            echo "$labels,rows_per_s,$rate"
         done
-        cat "$bench_scratch"/latency.* | awk '{ print $3 }' | sort -n > "$bench_scratch/latencies"
-        awk -v labels="long,$key,$series,,$repetition" '
+        cat "$bench_scratch"/latency.* | awk '{ print $3 }' | sort -n | awk -v labels="$labels" '
             { value[NR] = $1 }
             END {
                 split("50 99 99.9", part, " "); split("p50 p99 p999", name, " ")
@@ -175,9 +165,9 @@ record() {
                     at = int((NR - 1) * part[i] / 100) + 1
                     printf "%s,latency_%s_ms,%.3f\n", labels, name[i], value[at] / 1000
                 }
-            }' "$bench_scratch/latencies"
-        sed "s/^/long,$key,$series,,$repetition,replica_lag_ms,/; /,$/d" "$bench_scratch/lag"
-        join <(sort "$before") <(sort "$after") | awk -v labels="long,$key,$series,,$repetition" -v rows="$inserted" '
+            }'
+        sed "s/^/$labels,replica_lag_ms,/; /,$/d" "$bench_scratch/lag"
+        join <(sort "$folder/before.txt") <(sort "$folder/after.txt") | awk -v labels="$labels" -v rows="$processed" '
             $1 ~ /_per_row$/ { printf "%s,%s,%.6g\n", labels, $1, ($3 - $2) / rows; next }
             $1 ~ /^(index|heap)_bytes$/ { print labels "," $1 "," $3; next }
             { print labels "," $1 "," $3 - $2 }
@@ -201,19 +191,19 @@ measure() {
         loaded="$key $indexes $round"
     fi
     PGOPTIONS+=" -c synchronous_commit=$commit"
-    insert -T "$((seconds < 150 ? seconds / 5 + 1 : 30))" > "$bench_scratch/warm_up" 2>&1 || { cat "$bench_scratch/warm_up" >&2; return 1; }
+    insert -T "$((seconds < 150 ? seconds / 5 + 1 : 30))" || return 1
     { bench_settings | sed '/^synchronous_commit,/d'
       printf 'long.%s,"%s"\n' memory "$method" rows "$rows" days "$days" seconds "$seconds" clients "$clients" interval "$interval s"; } > "$folder/settings.csv"
     bench_psql -f "$BENCH/sql/long_counts.sql" > "$folder/before.txt" || return 1
     : > "$bench_scratch/lag"
-    [ "$replica" = 0 ] || { sample_lag > "$bench_scratch/lag" 2>/dev/null & sampler=$!; }
-    insert -T "$seconds" -P "$interval" -l --log-prefix="$bench_scratch/latency" --sampling-rate="$sampled" > "$folder/pgbench.txt" 2>&1
+    [ "$no_replica" = 1 ] || { sample_lag > "$bench_scratch/lag" 2>/dev/null & sampler=$!; }
+    insert -T "$seconds" -P "$interval" -l --log-prefix="$bench_scratch/latency" --sampling-rate="$sampled"
     status=$?
     [ -z "$sampler" ] || { kill "$sampler"; wait "$sampler" 2>/dev/null; }
-    [ "$status" = 0 ] || { cat "$folder/pgbench.txt" >&2; return 1; }
-    bench_psql -f "$BENCH/sql/long_counts.sql" > "$folder/after.txt" || return 1
-    record "$key" "synchronous_commit $commit; $indexes secondary indexes" "$round" "$folder" "$folder/before.txt" "$folder/after.txt" &&
-        bench_progress "$run: $(sed -n 's/^tps = \([0-9]*\).*/\1/p' "$folder/pgbench.txt") rows/s"
+    [ "$status" = 0 ] && cp "$bench_scratch/pgbench" "$folder/pgbench.txt" &&
+        bench_psql -f "$BENCH/sql/long_counts.sql" > "$folder/after.txt" &&
+        record "$key" "synchronous_commit $commit; $indexes secondary indexes" "$round" "$folder" &&
+        bench_progress "$run: ${tps%.*} rows/s"
 }
 
 idgen_at_exit remove_group      # after the server has ended
@@ -230,16 +220,16 @@ mkdir -p "$out" || exit 1
         sed -E "s/^id ([a-z]+) (DEFAULT )?(.*) PRIMARY KEY(.*)/$key,\"\\3\\4\",\"\\1\"/" <<<"${columns[$key]}"
     done
 } > "$out/keys.csv"
-printf '%s\n' '\set customer random(1, 100000)' "INSERT INTO idgen_bench.long (customer, note) VALUES (:customer, '$note');" > "$bench_scratch/long.pgbench"
+printf '%s\n' '\set customer random(1, 100000)' "INSERT INTO idgen_bench.long (customer, note) VALUES (:customer, '$note');" > "$bench_scratch/insert.pgbench"
 
 turn=0 loaded=
 read -ra order <<<"${keys//,/ }"
 for ((round = 1; round <= rounds; round++)); do
     for indexes in 0 2; do
-        read -ra same <<<"$(tr , '\n' <<<"$configurations" | grep "_$indexes\$" | tr '\n' ' ')"
         for ((i = 0; i < ${#order[@]}; i++)); do
-            for configuration in "${same[@]}"; do
-                measure "${order[$(((i + turn) % ${#order[@]}))]}" "$configuration" "$round" || idgen_die "$run failed"
+            for configuration in ${configurations//,/ }; do
+                [[ $configuration != *_$indexes ]] ||
+                    measure "${order[(i + turn) % ${#order[@]}]}" "$configuration" "$round" || idgen_die "$run failed"
             done
         done
         turn=$((turn + 1))

@@ -172,15 +172,6 @@ def bulk(run):
     return ("Many rows within one minute", about, None, of_keys(run, "bulk", COST) + of_keys(run, "bulk", INDEX))
 
 
-def contention(run):
-    about = ("One row a transaction from several sessions, whose waits are sampled from `pg_stat_activity`. Ordered keys go to the last leaf page of the "
-             "index, which one session at a time can change.")
-    return ("Waiting for the same page", about,
-            pictures.lines("contention", "Rows inserted per second, and share of the sessions that wait for a page, by the number of sessions", about, run.colours,
-                           [(None, metric, curves(run, "contention", metric)) for metric in ("rows_per_s", "page_wait_share")], "sessions (log scale)", xlog=True),
-            by_x(run, "contention", ["rows_per_s", "page_wait_share", "wal_wait_share"], "sessions"))
-
-
 def serializable(run):
     kinds = ["read and insert", "insert"]
     about = ("Sessions insert one row in each transaction of the isolation level SERIALIZABLE, and also read the ten keys before it, or not. The share is "
@@ -191,15 +182,9 @@ def serializable(run):
 
 def wrap(run):
     about = ("The prefix of a short COMB starts again after its last value, and the rows of the second cycle go between those of the first. Other keys have "
-             "no cycles, and get as many rows. The WAL is measured several times in a cycle; size and density are those at its last measurement.")
-    cells = []
-    for key in run.scene_keys("wrap"):
-        for cycle in sorted(run.scene_series("wrap")):
-            found = {metric: run.curve("wrap", key, metric, cycle) for metric in ("wal_bytes_per_row", "index_bytes", "leaf_density")}
-            wal = [stat.median for _, stat in found["wal_bytes_per_row"]]
-            cells.append([f"{code(key)}, {cycle}", with_spread(stat_of(wal) if wal else None, "wal_bytes_per_row")]
-                         + [with_spread(curve[-1][1] if curve else None, metric) for metric, curve in list(found.items())[1:]])
-    return ("The second cycle of the prefix", about, None, [table(["key"] + [metric_title(name) for name in ("wal_bytes_per_row", "index_bytes", "leaf_density")], cells)])
+             "no cycles, and get as many rows.")
+    return ("The second cycle of the prefix", about, None,
+            by_x(run, "wrap", ["wal_bytes_per_row", "index_bytes", "leaf_density"], "part of the cycle", sorted(run.scene_series("wrap"))))
 
 
 def delete(run):
@@ -235,7 +220,7 @@ def model(run):
 
 # --- the report -----------------------------------------------------------------
 
-SCENES = {"curve": curve, "long": long, "heat": places, "steady": steady, "bulk": bulk, "contention": contention, "serializable": serializable,
+SCENES = {"curve": curve, "long": long, "heat": places, "steady": steady, "bulk": bulk, "serializable": serializable,
           "wrap": wrap, "delete": delete, "changeover": changeover, "model": model}
 ABOUT = ("Figures are medians, with the least and the greatest of the repetitions in brackets, and as thin bars in the pictures. Columns that begin with a "
          "colon are ratios; ~ means that the ranges overlap, and – that there is no such figure, or only one measurement of a time. Each scene has "

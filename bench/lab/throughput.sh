@@ -19,24 +19,11 @@ set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=common.sh
 . "$(dirname "$0")/common.sh"
 
-clients=1,$(nproc),32
-seconds=3
-rounds=5
+clients=1,$(nproc),32 seconds=3 rounds=5
+bench_options "clients seconds# rounds#" "$@"
 
-bench_options "clients[] seconds rounds" "$@"
-
-baseline="nextval('idgen_bench.numbers')"
-calls=("$baseline" 'idgen.snowflake()' 'idgen.trace_id()' 'idgen.decimal_id()' 'idgen.uuid_v7_ordered()')
-
-# Print the identifiers per second of a call with a number of sessions.
-throughput() {
-    local call=$1 sessions=$2 log=$bench_scratch/pgbench row
-    row=$(printf "$call, %.0s" {1..49})$call
-    echo "SELECT count(*) FROM (SELECT $row FROM generate_series(1, 2000) OFFSET 0) made" > "$bench_scratch/script"
-    bench_pgbench -c "$sessions" -j "$(nproc)" -T "$seconds" -f "$bench_scratch/script" > "$log" 2>&1 ||
-        { cat "$log" >&2; return 1; }
-    awk '/^tps/ { printf "%.0f\n", $3 * 100000 }' "$log"
-}
+calls=("nextval('idgen_bench.numbers')" 'idgen.snowflake()' 'idgen.trace_id()' 'idgen.decimal_id()'
+    'idgen.uuid_v7_ordered()')
 
 bench_open idgen.node_id=1 idgen.launch_id=0 max_connections=1100 checkpoint_timeout=1h
 bench_value "CREATE SEQUENCE idgen_bench.numbers CACHE 1" || idgen_die "could not create the sequence"
@@ -44,30 +31,28 @@ bench_value "CREATE SEQUENCE idgen_bench.numbers CACHE 1" || idgen_die "could no
 for ((round = 1; round <= rounds; round++)); do
     for sessions in ${clients//,/ }; do
         bench_progress "round $round of $rounds, $sessions sessions"
-        for call in "${calls[@]}"; do
-            throughput "$call" "$sessions" > "$bench_scratch/rate" || idgen_die "$call failed"
-            echo "$sessions|$call|$(cat "$bench_scratch/rate")" >> "$bench_scratch/rates"
+        for ((i = 0; i < ${#calls[@]}; i++)); do
+            call=${calls[i]}
+            row=$(printf "$call, %.0s" {1..49})$call
+            echo "SELECT count(*) FROM (SELECT $row FROM generate_series(1, 2000) OFFSET 0) made" > "$bench_scratch/script"
+            bench_pgbench -c "$sessions" -j "$(nproc)" -T "$seconds" -f "$bench_scratch/script" ||
+                idgen_die "$call failed"
+            echo "$sessions,$i,$call,$tps" >> "$bench_scratch/rates"
         done
     done
 done
 
 echo "Millions of identifiers per second of all sessions together, best of $rounds rounds of $seconds s, and ratios to nextval()"
 echo
-awk -F'|' -v order="$clients" '
-    !($2 in number) { number[$2] = ++n; name[n] = $2 }
-    !(($1, $2) in best) || $3 > best[$1, $2] { best[$1, $2] = $3 }
-    END {
-        m = split(order, sessions, ",")
-        head = "| call |"; line = "|---|"
-        for (j = 1; j <= m; j++) {
-            head = head sprintf(" %d sessions | : nextval |", sessions[j]); line = line "--:|--:|"
-        }
-        print head; print line
-        for (i = 1; i <= n; i++) {
-            printf "| `%s` |", name[i]
-            for (j = 1; j <= m; j++)
-                printf " %.2f | %.1f |", best[sessions[j], name[i]] / 1e6,
-                    best[sessions[j], name[i]] / best[sessions[j], name[1]]
-            print ""
-        }
-    }' "$bench_scratch/rates"
+bench_query "sessions int, i int, call text, tps float8" "$bench_scratch/rates" <<'SQL'
+SELECT '| call |' || string_agg(format(' %s sessions | : nextval |', sessions), '' ORDER BY sessions)
+       || E'\n|---|' || repeat('--:|--:|', count(*)::int)
+FROM (SELECT DISTINCT sessions FROM result) s;
+WITH best AS (SELECT sessions, i, call, max(tps)::numeric AS tps FROM result GROUP BY sessions, i, call)
+SELECT format('| `%s` |', b.call) ||
+       string_agg(format(' %s | %s |', round(b.tps / 10, 2), round(b.tps / n.tps, 1)), '' ORDER BY sessions)
+FROM best b JOIN best n USING (sessions)
+WHERE n.i = 0
+GROUP BY b.i, b.call
+ORDER BY b.i;
+SQL

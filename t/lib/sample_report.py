@@ -87,13 +87,6 @@ for key, series in (("random", "unchanged"), ("uuid_v7", "changed"), ("short_com
             add("changeover", key, series, x, rows_per_s=1e6 / (5 + wal / 40), wal_bytes_per_row=wal, fpi_per_row=KEYS[key][3],
                 growth_bytes_per_row=growth, predicted_wal_bytes_per_row=wal * 1.05)
 
-for key in ("bigint", "random", "uuid_v7", "short_comb"):
-    ordered = key in ("bigint", "uuid_v7")
-    for x in (1, 8, 32, 64):
-        waits = 0.7 * (1 - 1 / x) if ordered else 0.05 * (1 - 1 / x)
-        add("contention", key, "", x, rows_per_s=9000 * x / (1 + x / (5 if ordered else 9)), samples=1000 * x,
-            page_wait_share=waits, wal_wait_share=0.1 * (1 - 1 / x))
-
 for key, share in (("bigint", 0.21), ("uuid_v7", 0.2), ("snowflake", 0.2), ("short_comb", 0.06), ("short_comb_run", 0.12), ("random", 0.004)):
     for series, part in (("read and insert", share), ("insert", 0)):
         add("serializable", key, series, "", failure_share=part, transactions=4000, failed=4000 * part, rows_per_s=5000 * (1 - part), us_per_row=1600)

@@ -67,7 +67,6 @@ my @size = map { ("--$_->[0]", $_->[1]) } (
 	[ 'wrap.rows', 1 ], [ 'wrap.slices', 2 ], [ 'wrap.inserts', 300 ],
 	[ 'delete.rows', 2000 ], [ 'delete.turnovers', 1 ], [ 'delete.slices', 2 ],
 	[ 'changeover.rows', 20000 ], [ 'changeover.inserts', 4000 ], [ 'changeover.steps', 2 ],
-	[ 'contention.rows', 2000 ], [ 'contention.counts', '1,3' ], [ 'contention.inserts', 600 ],
 	[ 'serializable.rows', 20000 ], [ 'serializable.clients', 3 ], [ 'serializable.transactions', 90 ]);
 
 # Every key that this server can generate
@@ -96,7 +95,7 @@ is(scalar(grep { @$_ != 7 || $_->[6] !~ /^-?\d+(\.\d+)?(e-?\d+)?$/ } lines_of("$
 like($stderr, qr/step 1\/(\d+): curve, bigint: .*step \1\/\1: serializable, mine: /s, 'progress reports the steps');
 read_measurements($out);
 my @expected = map { "changeover $_" } qw(random short_comb uuid_v7 mine);
-push @expected, map { my $key = $_; map { "$_ $key" } qw(curve steady bulk wrap delete contention serializable) } @keys;
+push @expected, map { my $key = $_; map { "$_ $key" } qw(curve steady bulk wrap delete serializable) } @keys;
 is_deeply([ sort keys %measured ], [ sort @expected ], 'every key is in every scene that measures its type');
 sub series { my ($which, $metric) = @_; return [ sort keys %{ $measured{$which}{$metric} } ] }
 is_deeply(series('curve mine', 'wal_bytes_per_row'), [ ',100', ',2000' ], 'curve: rows between two checkpoints');
@@ -106,7 +105,6 @@ is_deeply(series('changeover mine', 'index_bytes'), [ 'changed,0', 'changed,2000
 is_deeply(series('changeover random', 'growth_bytes_per_row'), [ 'unchanged,2000', 'unchanged,4000' ], 'changeover: beside random keys');
 is_deeply(series('changeover uuid_v7', 'growth_bytes_per_row'), [ map { ("$_,2000", "$_,4000") } 'changed', 'from the start' ],
 	'changeover: beside a table that was ordered from the start');
-is_deeply(series('contention mine', 'rows_per_s'), [ ',1', ',3' ], 'contention: sessions');
 is_deeply(series('serializable mine', 'failure_share'), [ 'insert,', 'read and insert,' ], 'serializable: two kinds of transactions');
 
 is(value('steady short_comb', 'index_rows'), 20015, 'steady: rows of the history and the warm-up');
@@ -196,25 +194,5 @@ like(slurp_file("$out.there/measurements.csv"), qr/^bulk,comb,,,3,us_per_row,/m,
 is($stderr, '', '--quiet prints no progress');
 ok(laboratory(qw(--quiet --scene steady --keys bigint --repetitions 1 --steady.rows 250001 --steady.inserts 10 --out), "$out.quiet"), 'a table that is loaded in pieces');
 is($stderr, '', 'prints none either');
-
-# The sampling of contention, with a session that waits for a lock
-ask('CREATE SCHEMA idgen_bench; CREATE TABLE idgen_bench.sampling_ends (at timestamptz); CREATE TABLE locked ()');
-my $holder = $node->background_psql('postgres');
-$holder->query_safe('BEGIN; LOCK locked');
-my @psql = ('psql', '-X', '-q', '-A', '-t', '-F', ' ');
-my $waiter = IPC::Run::start([ @psql, 'application_name=sampled', '-c', 'SELECT FROM locked' ], '<', \undef, '>', \my $waited);
-sub wait_for_event
-{
-	$node->poll_query_until('postgres', "SELECT count(*) = 1 FROM pg_stat_activity WHERE application_name = 'sampled' AND wait_event = '$_[0]'") or die "no session waits for $_[0]";
-}
-wait_for_event('relation');
-my $sampler = IPC::Run::start([ @psql, 'application_name=sampled', '-f', "$bench/sql/sample.sql" ], '<', \undef, '>', \my $samples);
-wait_for_event('PgSleep');
-ask('INSERT INTO idgen_bench.sampling_ends VALUES (now())');
-$sampler->finish;
-like($samples, qr/\ALock:relation [1-9]\d*\n\z/, 'the wait events of sessions are counted, without that of the sampler');
-$holder->query_safe('COMMIT');
-$holder->quit;
-$waiter->finish;
 
 done_testing();

@@ -60,7 +60,7 @@ system_or_bail('python3', "$here/../lib/sample_report.py", $all);
 my ($ok, $stdout, $stderr) = report($all, '--out', "$tmp/one");
 ok($ok, 'a complete run has a report') or diag $stderr;
 is($stderr, '', 'without warnings');
-check_pictures("$tmp/one", 'a complete run', qw(contention curve heat long steady));
+check_pictures("$tmp/one", 'a complete run', qw(curve heat long steady));
 
 # sample_report.py gives bigint 175, 170 and 171 bytes a row, random 4104, 4275 and 4000
 my $markdown = slurp_file("$tmp/one/report.md");
@@ -135,8 +135,8 @@ like($stderr, qr/measurements\.csv: the last line is incomplete/, 'a warning abo
 unlike(slurp_file("$cut/report.md"), qr/random` \|/, 'the missing key is left out');
 
 # One point of each sweep, and zeros, which a logarithmic scale cannot show
-my $points = folder('points', 'measurements.csv' => $head . "curve,mine,,0,1,wal_bytes_per_row,0\ncontention,bigint,,0,1,rows_per_s,0\n" . join '',
-	map { "$_,1,wal_bytes_per_row,200\n" } 'curve,mine,,1000', 'contention,bigint,,1', 'delete,bigint,,0', 'wrap,short_comb,cycle 1,0', 'changeover,random,unchanged,10');
+my $points = folder('points', 'measurements.csv' => $head . "curve,mine,,0,1,wal_bytes_per_row,0\n" . join '',
+	map { "$_,1,wal_bytes_per_row,200\n" } 'curve,mine,,1000', 'delete,bigint,,0', 'wrap,short_comb,cycle 1,0', 'changeover,random,unchanged,10');
 ($ok, $stdout, $stderr) = report($points);
 ok($ok, 'single points have a report') or diag $stderr;
 check_pictures($points, 'single points');

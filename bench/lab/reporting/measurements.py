@@ -20,7 +20,6 @@ Metric = namedtuple("Metric", "title unit")     # MB: the measurements are in by
 
 METRICS = {
     "rows_per_s":            Metric("Throughput", "rows/s"),
-    "us_per_row":            Metric("Time", "µs/row"),
     "wal_bytes_per_row":     Metric("WAL", "bytes/row"),
     "fpi_per_row":           Metric("Full-page images", "images/row"),
     "reads_per_row":         Metric("Index blocks read", "blocks/row"),
@@ -33,20 +32,16 @@ METRICS = {
     "leaf_density":          Metric("Leaf density", "%"),
     "growth_bytes_per_row":  Metric("Growth of the index", "bytes/row"),
     "failure_share":         Metric("Failed with 40001", "%"),
-    "page_wait_share":       Metric("Sessions that wait for a page", "%"),
-    "wal_wait_share":        Metric("Sessions that wait for the WAL", "%"),
     "latency_p50_ms":        Metric("Latency, p50", "ms"),
     "latency_p99_ms":        Metric("p99", "ms"),
     "latency_p999_ms":       Metric("p99.9", "ms"),
     "checkpoint_bytes":      Metric("Written by checkpoints", "MB"),
     "backend_bytes":         Metric("Written by backends", "MB"),
-    "checkpoints":           Metric("Checkpoints", "number"),
     "rows_per_checkpoint":   Metric("Rows between checkpoints", "rows"),
     "replica_lag_ms":        Metric("Replica's replay lag", "ms"),
 }
-SCALES = {**dict.fromkeys(("failure_share", "page_wait_share", "wal_wait_share"), 100),
+SCALES = {"failure_share": 100,
           **dict.fromkeys(("index_bytes", "heap_bytes", "checkpoint_bytes", "backend_bytes"), 1 / 1048576)}
-TIMES = ("rows_per_s", "us_per_row")        # these depend on what else the machine does
 
 Stat = namedtuple("Stat", "median low high count")
 Touch = namedtuple("Touch", "row block blocks position")
@@ -178,16 +173,10 @@ class Run:
 
 def figure(value):
     """Format a value with three significant digits, or as a whole number."""
-    size = abs(value)
-    if size == 0:
-        return "0"
-    if size >= 100 - 0.05:
-        return f"{value:,.0f}"
-    if size >= 10 - 0.005:
-        return f"{value:.1f}"
-    if size >= 1 - 0.0005:
-        return f"{value:.2f}"
-    return f"{value:.3f}" if size >= 0.0005 else "<0.001"
+    for least, digits in ((100 - 0.05, 0), (10 - 0.005, 1), (1 - 0.0005, 2), (0.0005, 3)):
+        if abs(value) >= least:
+            return f"{value:,.{digits}f}"
+    return "<0.001" if value else "0"
 
 
 def short(value):
@@ -199,7 +188,7 @@ def with_spread(stat, metric):
     """Format the median and the spread; counts have no decimals."""
     if stat is None:
         return "–"
-    low, middle, high = (short(round(value)) if METRICS[metric].unit in ("pages", "number") else figure(value)
+    low, middle, high = (short(round(value)) if METRICS[metric].unit == "pages" else figure(value)
                          for value in (stat.low, stat.median, stat.high))
     return middle if low == high == middle else f"{middle} ({low}–{high})"
 
@@ -207,10 +196,8 @@ def with_spread(stat, metric):
 def ratio(metric, one, other):
     """The ratio of two figures: ~ if the ranges of their repetitions overlap, – if
     one is missing, or a time of a single repetition, whose spread is unknown."""
-    if one is None or other is None or not other.median or (metric in TIMES and min(one.count, other.count) == 1):
+    if one is None or other is None or not other.median or (metric == "rows_per_s" and min(one.count, other.count) == 1):
         return "–"
-    if one is other:
-        return "1"
     return "~" if one.low <= other.high and other.low <= one.high else figure(one.median / other.median)
 
 

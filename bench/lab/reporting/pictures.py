@@ -109,8 +109,7 @@ def lines(name, title, about, colours, panels, xlabel, xlog=False, height=180):
     """Panels one above the other: panels = [(heading or None, metric, {key: curve})],
     in which a curve is [(x, Stat), ...]. A label at its right end names each line.
     Lines are some pixels beside each other, so that no spread hides another."""
-    panels = [(heading, metric, drawn) for heading, metric, curves in panels
-              if (drawn := {key: curve for key, curve in curves.items() if curve}) and any(stat.high for curve in drawn.values() for _, stat in curve)]
+    panels = [panel for panel in panels if any(stat.high for curve in panel[2].values() for _, stat in curve)]
     xs = sorted({x for _, _, curves in panels for curve in curves.values() for x, _ in curve if x > 0 or not xlog})
     if len(xs) < 2:
         return None

@@ -1,10 +1,11 @@
 # shellcheck shell=bash
-# shellcheck disable=SC2004,SC2034,SC2154    # variables of run.sh and lab.sh
 #
 # changeover: a table of random keys changes its default, beside one that does not,
 # and one that had ordered keys from its first row. The rows after the change are
 # inserted in steps, and the rows of a step between as many checkpoints as there are
 # repetitions: so the spread of a step includes its growth.
+
+declare -A changeover_bytes     # the size of the index before the change
 
 changeover_plan() {
     local step repetition key
@@ -20,54 +21,48 @@ changeover_plan() {
     key_history[changeover]=${key_history[uuid_v7]}
 
     plan_keys fill
-    changeover_part=$((size[changeover_inserts] / (size[changeover_steps] * repetitions)))
-    [ "$changeover_part" -gt 0 ] || idgen_die "--changeover.inserts must be at least $((size[changeover_steps] * repetitions))"
-    for ((step = 1; step <= size[changeover_steps]; step++)); do
+    changeover_apart=$((1000000 / changeover_rate))
+    changeover_part=$((changeover_inserts / (changeover_steps * repetitions)))
+    [ "$changeover_part" -gt 0 ] ||
+        idgen_die "--changeover.inserts must be at least $((changeover_steps * repetitions))"
+    for ((step = 1; step <= changeover_steps; step++)); do
         for ((repetition = 1; repetition <= repetitions; repetition++)); do
             plan_keys measure "$step" "$repetition"
         done
     done
 }
 
-declare -A changeover_bytes     # the size of the index before the change
-
 index_bytes() { sed -n 's/^index_bytes //p' "$bench_scratch/metrics"; }
 
 changeover_fill() {
-    local key=$1 rows=${size[changeover_rows]}
+    local key=$1
 
-    say "$key: loading $(bench_number "$rows") rows"
+    say "$key: loading $(bench_number "$changeover_rows") rows"
     # the clock begins with a cycle, and the keys of the rows before the change are random
-    lab_clock[$key]=$(lab_cycle_start 60000000)
+    lab_clock[$key]=$lab_cycle_start
     [ "$key" = changeover ] || local -A key_history=(["$key"]='gen_random_uuid()')
-    lab_table "$key" && lab_load "$key" "$rows" "$(spacing "${size[changeover_rate]}")" && lab_vacuum "$key" &&
+    lab_table "$key" && lab_load "$key" "$changeover_rows" "$changeover_apart" && lab_vacuum "$key" &&
         bench_value CHECKPOINT && lab_sql after "$key" -v has_walinspect=false > "$bench_scratch/metrics" || return 1
     changeover_bytes[$key]=$(index_bytes)
     changeover_record "$key" 0 1
 }
 
 changeover_measure() {
-    local key=$1 number_of_step=$2 repetition=$3 rows=$changeover_part total bytes
+    local key=$1 step=$2 repetition=$3 grown
 
-    say "$key: inserting $(bench_number "$rows") rows, part $repetition of step $number_of_step"
-    lab_before "$key" && lab_load "$key" "$rows" "$(spacing "${size[changeover_rate]}")" "$rows" && lab_after "$key" || return 1
-    total=$((lab_rows[$key] - size[changeover_rows]))
-    bytes=$(index_bytes)
-    echo "growth_bytes_per_row $(quotient "$((bytes - changeover_bytes[$key]))" "$total")" >> "$bench_scratch/metrics"
-    changeover_record "$key" "$((number_of_step * repetitions * rows))" "$repetition"
+    say "$key: inserting $(bench_number "$changeover_part") rows, part $repetition of step $step"
+    lab_measure "$key" "$changeover_part" "$changeover_apart" || return 1
+    grown=$(($(index_bytes) - changeover_bytes[$key]))
+    echo "growth_bytes_per_row $(quotient "$grown" "$((lab_rows[$key] - changeover_rows))")" >> "$bench_scratch/metrics"
+    changeover_record "$key" "$((step * repetitions * changeover_part))" "$repetition"
 }
 
-# The key and the series of a table.
-changeover_name() {
-    case $1 in
-        changeover) echo uuid_v7,from the start ;;
-        random) echo random,unchanged ;;
-        *) echo "$1,changed" ;;
-    esac
-}
-
+# Record under the key and the series of a table.
 changeover_record() {
-    local name
-    name=$(changeover_name "$1")
-    lab_record changeover "${name%,*}" "${name#*,}" "$2" "$3"
+    local key=$1 series=changed
+    case $1 in
+        changeover) key=uuid_v7 series="from the start" ;;
+        random) series=unchanged ;;
+    esac
+    lab_record "$key" "$series" "$2" "$3"
 }

@@ -1,33 +1,36 @@
 # shellcheck shell=bash
-# shellcheck disable=SC2034,SC2154    # variables of run.sh and lab.sh
 #
 # steady: a table with a history of days until now, and one row a transaction
 # after a checkpoint.
 
 steady_plan() {
     scene_keys=("${keys[@]}")
-    plan_turns
+    plan_turns ''
 }
 
-# Load a history of ROWS rows and DAYS days that ends now; also for other scenes.
-fill_until_now() {
-    local key=$1 rows=$2 days=$3
+steady_fill() {
+    local days=$((steady_days * 86400000000))
 
-    say "$key: loading $(bench_number "$rows") rows of $days days"
-    lab_table "$key" || return 1
-    lab_clock_before_now "$key" "$days"
-    lab_load "$key" "$rows" "$((days * 86400000000 / rows))" && lab_vacuum "$key"
+    say "$1: loading $(bench_number "$steady_rows") rows of $steady_days days"
+    lab_clock[$1]=$((${EPOCHREALTIME/./} - days))
+    lab_table "$1" && lab_load "$1" "$steady_rows" "$((days / steady_rows))" && lab_vacuum "$1"
 }
 
-steady_fill() { fill_until_now "$1" "${size[steady_rows]}" "${size[steady_days]}"; }
+# Insert rows at the server's time, as the scripts of bench/ do.
+steady_insert() {
+    echo "INSERT INTO idgen_bench.$1 (payload) VALUES (0);" > "$bench_scratch/insert.pgbench"
+    bench_pgbench -t "$2" -f "$bench_scratch/insert.pgbench" || return 1
+    inserted=$processed
+    took=$(awk -v rows="$inserted" -v tps="$tps" 'BEGIN { print rows / tps }')
+    lab_rows[$1]=$((lab_rows[$1] + inserted))
+}
 
 steady_measure() {
     local key=$1 repetition=$2 want=touches
 
-    say "$key: inserting $(bench_number "${size[steady_inserts]}") rows, one a transaction"
-    [ "$repetition" -gt 1 ] || ! is_sweep_key "$key" || want='strip'
-    lab_pgbench "$key" "$(warmup "${size[steady_inserts]}")" 1 && lab_before "$key" &&
-        lab_pgbench "$key" "${size[steady_inserts]}" 1 && lab_after "$key" "$want" &&
-        lab_record steady "$key" '' '' "$repetition" && lab_record_strip || return 1
-    found "$key: $wal bytes of WAL a row"
+    say "$key: inserting $(bench_number "$steady_inserts") rows, one a transaction"
+    [ "$repetition" -gt 1 ] || [[ " ${sweep_keys[*]} " != *" $key "* ]] || want=strip
+    steady_insert "$key" "$(warmup "$steady_inserts")" && lab_before "$key" &&
+        steady_insert "$key" "$steady_inserts" && lab_after "$key" "$want" &&
+        lab_record "$key" '' '' "$repetition" && lab_record_strip
 }

@@ -1,5 +1,4 @@
 # shellcheck shell=bash
-# shellcheck disable=SC2004,SC2034,SC2154    # variables of run.sh and lab.sh
 #
 # wrap: two cycles of the short prefix, with a few rows for each of its 65536
 # values. In the second cycle, the rows of a short COMB are inserted between those of
@@ -7,34 +6,23 @@
 # are measured. There is one repetition, because the table changes.
 
 wrap_plan() {
-    local cycle slice
+    local slice
 
-    for cycle in 1 2; do
-        for ((slice = 0; slice < size[wrap_slices]; slice++)); do
-            plan_keys measure "$cycle" "$slice"
-        done
-    done
-}
-
-wrap_begin() { begin_cycle; }
-
-# An empty table for each key, and a clock at the start of a cycle.
-begin_cycle() {
-    local key
-    for key in "${sweep_keys[@]}"; do
-        lab_table "$key" || return 1
-        lab_clock[$key]=$(lab_cycle_start 60000000)
+    for ((slice = 0; slice < 2 * wrap_slices; slice++)); do
+        plan_keys measure "$((slice / wrap_slices + 1))" "$((slice % wrap_slices))"
     done
 }
 
 wrap_measure() {
-    local key=$1 cycle=$2 slice=$3 rows=${size[wrap_inserts]} slices=${size[wrap_slices]} of_cycle apart goal
+    local key=$1 cycle=$2 slice=$3 apart=$((60000000 / wrap_rows)) of_cycle=$((wrap_rows * 65536)) left
 
-    say "$key: cycle $cycle, slice $((slice + 1)) of $slices"
-    of_cycle=$((size[wrap_rows] * 65536))
-    apart=$((60000000 / size[wrap_rows]))
-    lab_before "$key" && lab_load "$key" "$rows" "$apart" "$rows" && lab_after "$key" touches &&
-        lab_record wrap "$key" "cycle $cycle" "$(quotient "$slice" "$slices")" 1 || return 1
-    goal=$((of_cycle * (cycle - 1) + of_cycle * (slice + 1) / slices))
-    [ "$goal" -le "${lab_rows[$key]}" ] || lab_load "$key" "$((goal - lab_rows[$key]))" "$apart"
+    say "$key: cycle $cycle, slice $((slice + 1)) of $wrap_slices"
+    if [ "$cycle $slice" = "1 0" ]; then
+        lab_clock[$key]=$lab_cycle_start
+        lab_table "$key" || return 1
+    fi
+    lab_measure "$key" "$wrap_inserts" "$apart" touches &&
+        lab_record "$key" "cycle $cycle" "$(quotient "$slice" "$wrap_slices")" 1 || return 1
+    left=$((of_cycle * (cycle - 1) + of_cycle * (slice + 1) / wrap_slices - lab_rows[$key]))
+    [ "$left" -le 0 ] || lab_load "$key" "$left" "$apart"
 }

@@ -7,13 +7,7 @@ UNION ALL SELECT 'leaf_density', avg_leaf_density FROM :pgstattuple.pgstatindex(
 -- flush the WAL of inserts with synchronous_commit off
 SET synchronous_commit = local;
 SELECT pg_logical_emit_message(true, 'idgen_bench', '') \g /dev/null
-CREATE TEMPORARY TABLE touch (number bigint, block int);
-\if :has_block_info
-\ir touch_block_info.sql
-\else
-\ir touch_records.sql
-\endif
-SELECT 'touched_leaf_pages', count(DISTINCT block) FROM touch;
+\ir touch.sql
 \if :want_strip
 \o :strip
 \ir strip.sql

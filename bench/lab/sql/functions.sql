@@ -7,5 +7,6 @@ LANGUAGE sql VOLATILE AS $$
             || '6' || substr(to_hex((date_part('epoch', moment) * 1e7)::bigint + 122192928000000000), 13)
             || substr(idgen.uuid_v4()::text, 20))::uuid
 $$;
--- For sequence_comb().
+-- For sequence_comb(), and for the scene serializable.
 CREATE SEQUENCE idgen_bench.numbers;
+CREATE SEQUENCE idgen_bench.arrivals;

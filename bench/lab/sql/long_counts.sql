@@ -1,6 +1,6 @@
 -- The counters whose differences are the measurements of long.sh, "name value" a line.
-SELECT current_setting('server_version_num')::int >= 170000 AS has_checkpointer, current_setting('server_version_num')::int >= 180000 AS has_bytes,
-       current_setting('server_version_num')::int >= 160000 AS has_io \gset
+SELECT :SERVER_VERSION_NUM >= 160000 AS has_io, :SERVER_VERSION_NUM >= 170000 AS has_checkpointer,
+       :SERVER_VERSION_NUM >= 180000 AS has_bytes \gset
 \ir settle.sql
 SELECT 'wal_bytes_per_row', wal_bytes FROM pg_stat_wal
 UNION ALL SELECT 'fpi_per_row', wal_fpi FROM pg_stat_wal

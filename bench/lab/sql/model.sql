@@ -1,33 +1,33 @@
 -- The prediction of idgen.expected_key_cost() for each measurement in the table
--- measured, as lines of measurements.csv. docs/performance.md derives the model.
+-- result, as lines of measurements.csv. docs/performance.md derives the model.
 WITH measurement AS (
     SELECT scene, key, series, x, repetition,
            max(value) FILTER (WHERE metric = 'index_rows') AS index_rows,
            max(value) FILTER (WHERE metric = 'inserted_rows') AS inserted_rows,
            max(value) FILTER (WHERE metric = 'rows_per_s') AS rows_per_s,
            max(value) FILTER (WHERE metric = 'prefix_rows') AS prefix_rows
-    FROM measured
+    FROM result
     WHERE scene IN ('curve', 'steady', 'bulk', 'wrap', 'changeover')
     GROUP BY scene, key, series, x, repetition
     HAVING count(*) FILTER (WHERE metric = 'inserted_rows') > 0
-), key_kind (key, kind, run_length, key_bytes, row_bytes, sequence_bytes) AS (
+), key_kind AS (
     -- row_bytes: key and payload in the table, with alignment;
     -- sequence_bytes: the share of a record for 32 values
-    VALUES ('bigint', 'ordered', 1, 8, 12, 99 / 32.0),
-           ('snowflake', 'ordered', 1, 8, 12, 0), ('js_id', 'ordered', 1, 8, 12, 0),
-           ('trace_id', 'ordered', 1, 8, 12, 0), ('decimal_id', 'ordered', 1, 8, 12, 0),
-           ('uuid_v7', 'ordered', 1, 16, 20, 0), ('uuid_v7_ordered', 'ordered', 1, 16, 20, 0), ('uuidv7', 'ordered', 1, 16, 20, 0),
-           ('uuid_v6', 'ordered', 1, 16, 20, 0), ('lambert_comb', 'ordered', 1, 16, 20, 0), ('comb', 'ordered', 1, 16, 20, 0),
-           ('object_id', 'ordered', 1, 25, 32, 0), ('ulid', 'ordered', 1, 27, 32, 0),
-           ('typeid', 'ordered', 1, 32, 36, 0),
-           ('random', 'random', 1, 16, 20, 0), ('uuid_v4', 'random', 1, 16, 20, 0),
-           ('suffix_comb', 'random', 1, 16, 20, 0), ('short_suffix_comb', 'random', 1, 16, 20, 0),
-           ('short_comb', 'short_comb', 1, 16, 20, 0), ('short_comb_run', 'short_comb', 1024, 16, 20, 0)
+    SELECT unnest(keys) AS key, kind, run_length, key_bytes, row_bytes, sequence_bytes
+    FROM (VALUES ('{bigint}'::text[], 'ordered', 1, 8, 12, 99 / 32.0),
+                 ('{snowflake,js_id,trace_id,decimal_id}', 'ordered', 1, 8, 12, 0),
+                 ('{uuid_v7,uuid_v7_ordered,uuidv7,uuid_v6,lambert_comb,comb}', 'ordered', 1, 16, 20, 0),
+                 ('{object_id}', 'ordered', 1, 25, 32, 0), ('{ulid}', 'ordered', 1, 27, 32, 0),
+                 ('{typeid}', 'ordered', 1, 32, 36, 0),
+                 ('{random,uuid_v4,suffix_comb,short_suffix_comb}', 'random', 1, 16, 20, 0),
+                 ('{short_comb}', 'short_comb', 1, 16, 20, 0),
+                 ('{short_comb_run}', 'short_comb', 1024, 16, 20, 0)
+         ) v (keys, kind, run_length, key_bytes, row_bytes, sequence_bytes)
 ), period AS (
     SELECT m.*, k.kind, k.key_bytes, k.row_bytes, k.sequence_bytes,
            -- the runs of short_comb() in a transaction of many rows
            CASE WHEN key = 'short_comb' AND scene = 'bulk' THEN 4096
-                ELSE coalesce(substring(series FROM 'run_length=([0-9]+)')::int, k.run_length) END AS run_length,
+                ELSE k.run_length END AS run_length,
            CASE scene
                WHEN 'steady' THEN rows_per_s * 60
                WHEN 'bulk' THEN index_rows + inserted_rows
@@ -54,30 +54,20 @@ WITH measurement AS (
                     ceil((index_rows - floor(index_rows / (history_rows * 65536)) * history_rows * 65536 - rows_in_period) / period_rows)
            END AS rows_in_cycle
     FROM place p
-), expected AS (
-    SELECT p.*, c.*,
-           -- heap records; a commit for each row; the image of the heap's last page
-           55 + row_bytes + sequence_bytes + CASE scene WHEN 'steady' THEN 34 ELSE 0 END + 4100 / inserted_rows AS other_bytes
-    FROM cycle p,
-         -- the place in the period; it matters for the cycle only whether the keys are the greatest
-         idgen.expected_key_cost(kind, index_rows, inserted_rows, period_rows, 2, run_length, key_bytes,
-             rows_in_period + CASE WHEN rows_in_cycle >= index_rows THEN ceil(index_rows / period_rows) * period_rows ELSE 0 END, random_rows) c
-), size AS (
-    -- of the index after the inserts
-    SELECT scene, key, series, x, repetition, leaf_density, index_bytes
-    FROM cycle,
-         idgen.expected_key_cost(kind, index_rows + inserted_rows, inserted_rows, history_rows, 2, run_length, key_bytes,
-             least(rows_in_cycle + inserted_rows, cycle_rows), random_rows)
 )
-SELECT scene, key, series, x, repetition, 'predicted_wal_bytes_per_row', round((image_bytes_per_row + record_bytes_per_row + other_bytes)::numeric, 2)
-FROM expected
-UNION ALL
-SELECT scene, key, series, x, repetition, 'predicted_fpi_per_row', round(page_images_per_row::numeric, 6)
-FROM expected
-UNION ALL
-SELECT scene, key, series, x, repetition, 'predicted_leaf_density', round(leaf_density::numeric, 2)
-FROM size
-UNION ALL
-SELECT scene, key, series, x, repetition, 'predicted_index_bytes', index_bytes
-FROM size
+SELECT scene, key, series, x, repetition, 'predicted_' || metric, value
+FROM cycle,
+     -- the place in the period; it matters for the cycle only whether the keys are the greatest
+     idgen.expected_key_cost(kind, index_rows, inserted_rows, period_rows, 2, run_length, key_bytes,
+         rows_in_period + CASE WHEN rows_in_cycle >= index_rows THEN ceil(index_rows / period_rows) * period_rows ELSE 0 END,
+         random_rows) cost,
+     -- the index after the inserts
+     idgen.expected_key_cost(kind, index_rows + inserted_rows, inserted_rows, history_rows, 2, run_length, key_bytes,
+         least(rows_in_cycle + inserted_rows, cycle_rows), random_rows) size,
+     -- heap records; a commit for each row; the image of the heap's last page
+     LATERAL (SELECT 55 + row_bytes + sequence_bytes + CASE scene WHEN 'steady' THEN 34 ELSE 0 END
+                     + 4100 / inserted_rows AS bytes) heap,
+     LATERAL (VALUES ('wal_bytes_per_row', round((cost.image_bytes_per_row + cost.record_bytes_per_row + bytes)::numeric, 2)),
+                     ('fpi_per_row', round(cost.page_images_per_row::numeric, 6)),
+                     ('leaf_density', round(size.leaf_density::numeric, 2)), ('index_bytes', size.index_bytes)) v (metric, value)
 ORDER BY 1, 2, 3, 4, 5;
