@@ -1,18 +1,12 @@
 #!/usr/bin/env bash
 #
-# package-steps.sh: the steps of test-package.sh, which runs them as root in a
-# Debian folder.
+# package-steps.sh: the steps of test-package.sh, which runs them as root in a Debian folder.
 #
 #   /idgen/scripts/dev/package-steps.sh FORM MAJOR
 #
-# FORM is archive, debian, rpm or extension-image. The first three build, install,
-# test and remove idgen from /package/idgen-VERSION.zip; the last uses the extension
-# image whose files are in /extensions/1.0.
-#
-# Not for a machine in use: it installs and removes packages. Ends with a line
-# "N passed, N failed"; the exit status is 0 if nothing failed.
-
-set -uo pipefail
+# FORM is archive, debian, rpm or extension-image. The first three build, install, test and
+# remove idgen from /package/idgen-VERSION.zip; the last uses the extension image whose files
+# are in /extensions/1.0. Not for a machine in use: it installs and removes packages.
 
 form=${1:-}
 major=${2:-}

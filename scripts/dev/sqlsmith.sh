@@ -6,12 +6,11 @@
 #   scripts/dev/sqlsmith.sh [--seconds N] [--seed N]     default 60 seconds
 #
 # A crash of the server, a report of the sanitizer and an internal error (XX000) are
-# failures. Ends with a line "N passed, N failed"; the exit status is 0 if nothing failed.
-# Takes N seconds, and about 10 to build.
+# failures. Takes N seconds, and about 10 to build.
 #
-# SQLsmith takes functions from pg_proc at random. So that it takes idgen's, its
-# search path has another pg_proc before the real one: with idgen's functions,
-# and with functions of the server that return arguments for them.
+# SQLsmith takes functions from pg_proc at random. So that it takes idgen's, its search path
+# has another pg_proc before the real one: with idgen's functions, and with functions of the
+# server that return arguments for them.
 
 . "$(dirname "$0")/test-sanitized.sh"
 

@@ -5,13 +5,9 @@
 #
 #   scripts/dev/test-clients.sh [NAME ...]     default: all of clients/programs.txt
 #
-# Installs their runtimes (Debian packages as root or with sudo, npm packages in the
-# versions of clients/package-lock.json), starts a private server and runs them. Ends with a
-# line "N passed, N failed"; the exit status is 0 when nothing failed. A program whose
-# runtime could not be installed has failed.
-#
-# The npm packages are kept for the next time, in $IDGEN_CLIENTS or
-# /var/cache/idgen-clients.
+# Installs their runtimes (Debian packages as root or with sudo, npm packages in the versions
+# of clients/package-lock.json, kept in $IDGEN_CLIENTS or /var/cache/idgen-clients), starts a
+# private server and runs them. A program whose runtime could not be installed has failed.
 
 . "$(dirname "$0")/verdicts.sh"
 
