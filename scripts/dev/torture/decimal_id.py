@@ -4,13 +4,10 @@ Exits with status 1 if a value occurred twice or was not greater than the values
 or if no value was returned.
 
 Three sessions call decimal_id(), whose ticker does not follow the clock. Another session
-chooses at random among ALTER SEQUENCE, DROP and CREATE EXTENSION, the same with the
-sequence, and renaming it, in a transaction that commits or rolls back, also as the first
-statement after a restart; another owner without rights, GRANT with a query that could be
-parallel, nextval(), setval() to a greater value, raise_decimal_id(), CHECKPOINT, clean and
-immediate stops, and calls in 30 other databases in turn, whose tickers do not fit into
-memory before version 17. Values of a transaction that replaced the sequence and was rolled
-back do not count: see docs/tickers.md.
+chooses among KINDS, replacements of the sequence also as the first statement after a
+restart. The tickers of its 30 other databases do not fit into memory before version 17.
+Values of a transaction that replaced the sequence and was rolled back do not count: see
+docs/tickers.md.
 """
 
 import collections
@@ -99,26 +96,26 @@ def statements(rng, what, restarted):
     end = rng.choice(['COMMIT', 'ROLLBACK'])
     kept = end == 'COMMIT'
     use = use_up(rng.choice([1, 1000, 2500000, 4500000]))
+    alter = f'ALTER SEQUENCE {SEQUENCE}'
 
     if what == 'alter':
         how = rng.choice(['INCREMENT 1', 'AS bigint', 'CACHE 1', 'RESTART'])
-        return ['BEGIN', f'ALTER SEQUENCE {SEQUENCE} {how}', use, values(3), end], kept
+        return ['BEGIN', f'{alter} {how}', use, values(3), end], kept
     if what == 'savepoint':
-        way = rng.choice(['ROLLBACK TO s', 'RELEASE s'])
-        again = rng.choice([f'ALTER SEQUENCE {SEQUENCE} CACHE 1', 'SELECT 1'])
-        return ['BEGIN', 'SAVEPOINT s', f'ALTER SEQUENCE {SEQUENCE} INCREMENT 1', use, values(2), way,
+        way, again = rng.choice(['ROLLBACK TO s', 'RELEASE s']), rng.choice([f'{alter} CACHE 1', 'SELECT 1'])
+        return ['BEGIN', 'SAVEPOINT s', f'{alter} INCREMENT 1', use, values(2), way,
                 values(2), again, values(2), end], kept and way == 'RELEASE s'
     if what == 'extension' and not restarted and rng.random() < 0.5:
         # memory has the values, because they are used in the transaction
-        return ['BEGIN', f'ALTER SEQUENCE {SEQUENCE} CACHE 1', 'SELECT idgen.decimal_id()',
+        return ['BEGIN', f'{alter} CACHE 1', 'SELECT idgen.decimal_id()',
                 'DROP EXTENSION idgen', 'CREATE EXTENSION idgen', use, values(2), end], kept
     if what in REPLACEMENTS:
         return ['BEGIN', replace_sequence(REPLACEMENTS[what]), use, values(2), end], kept
-    if what == 'owner':
+    if what == 'owner':     # perhaps without rights
         rights = rng.choice([f'REVOKE ALL ON SEQUENCE {SEQUENCE} FROM keeper', 'SELECT 1'])
         owner = rng.choice(['keeper', 'keeper', 'CURRENT_USER'])
-        return ['BEGIN', f'ALTER SEQUENCE {SEQUENCE} OWNER TO {owner}', rights, values(2), end], True
-    if what == 'grant':
+        return ['BEGIN', f'{alter} OWNER TO {owner}', rights, values(2), end], True
+    if what == 'grant':     # with a query that could be parallel
         return ['SET parallel_setup_cost = 0', 'SET parallel_tuple_cost = 0', 'SET min_parallel_table_scan_size = 0',
                 'BEGIN', f'GRANT SELECT ON {SEQUENCE} TO PUBLIC', 'SELECT count(idgen.decimal_id()) FROM source',
                 values(3), f'REVOKE SELECT ON {SEQUENCE} FROM PUBLIC', values(3), end], True
@@ -129,8 +126,8 @@ def statements(rng, what, restarted):
     if what == 'setval':    # more than the sessions can use up in the meantime
         return [f"SELECT setval('{SEQUENCE}', last_value + 100000222) FROM {SEQUENCE}"], True
     if what == 'raise':
-        return ['SELECT idgen.raise_decimal_id(idgen.decimal_id() + '
-                f'{rng.choice([0, 1, 1000, 3000000])} * 10000000000)', values(2)], True
+        above = f'{rng.choice([0, 1, 1000, 3000000])} * 10000000000'
+        return [f'SELECT idgen.raise_decimal_id(idgen.decimal_id() + {above})', values(2)], True
     return ['CHECKPOINT'], True
 
 
