@@ -16,7 +16,7 @@ idgen_say() { printf '\n== %s\n' "$*"; }
 idgen_die() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; exit 1; }
 
 # The script's first comment is its usage text.
-idgen_help() { sed -n '3,/^$/s/^# \{0,1\}//p' "$0"; }
+idgen_help() { sed -n '3,/^$/s/^# \{0,1\}//p' "$0"; echo ${idgen_help_end:+"$idgen_help_end"}; }
 
 # Read options into variables. NAMES has NAME for --NAME VALUE, NAME# if the value is a
 # positive number, and NAME? for --NAME, which sets it to 1. The other arguments are in
@@ -71,8 +71,13 @@ idgen_exit() {
     exit $status
 }
 
-# The pg_config that PG_CONFIG names, or that of the newest PostgreSQL on the
-# machine for which extensions can be built.
+# Does this pg_config belong to a server for which extensions can be built?
+idgen_can_build() {
+    [ -x "$1" ] && [ -e "$("$1" --pgxs)" ] && [ -e "$("$1" --includedir-server)/postgres.h" ] &&
+        [ -x "$("$1" --bindir)/postgres" ]
+}
+
+# The pg_config that PG_CONFIG names, or that of the newest such server on the machine.
 idgen_find_pg_config() {
     local candidate
     if [ -n "${PG_CONFIG:-}" ]; then
@@ -80,11 +85,8 @@ idgen_find_pg_config() {
         return
     fi
     for candidate in $(ls -d /usr/lib/postgresql/*/bin/pg_config 2>/dev/null | sort -t/ -k5,5nr) "$(command -v pg_config)"; do
-        [ -x "$candidate" ] && [ -e "$("$candidate" --pgxs)" ] &&
-            [ -e "$("$candidate" --includedir-server)/postgres.h" ] &&
-            [ -x "$("$candidate" --bindir)/postgres" ] && { echo "$candidate"; return; }
+        ! idgen_can_build "$candidate" || { echo "$candidate"; return; }
     done
-    return 0
 }
 
 # The newest version that is installed, or else the one that apt would install.

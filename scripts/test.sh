@@ -7,11 +7,9 @@
 #   scripts/test.sh --regress [t/NAME.pl ...]    the regression and isolation
 #                                                tests, and these TAP tests
 #
-# Installs missing packages, builds with warnings as errors, then runs
-# pg_regress, the isolation tests and the TAP tests. Ends with a line
-# "N passed, N failed"; the exit status is 0 if nothing failed. All tests take
-# about eight minutes on two cores. PG_CONFIG=/path/to/pg_config chooses the
-# server.
+# Installs missing packages, builds with warnings as errors, then runs pg_regress, the
+# isolation tests and the TAP tests. All tests take about eight minutes on two cores.
+# PG_CONFIG=/path/to/pg_config chooses the server.
 
 . "$(dirname "$0")/dev/verdicts.sh"
 

@@ -7,10 +7,9 @@
 #   --long    ten times as many bits
 #   KIND      only these kinds, by the names that the script prints
 #
-# Generates identifiers on a private cluster, extracts the bits that are documented
-# as random, or that a mask with a new key hides, and runs rngtest (the tests of
-# FIPS 140-2) and dieharder on them. Takes two minutes. Ends with a line "N passed,
-# N failed"; the exit status is 0 if nothing failed.
+# Generates identifiers on a private cluster, extracts the bits that are documented as random,
+# or that a mask with a new key hides, and runs rngtest (the tests of FIPS 140-2) and dieharder
+# on them. Takes two minutes.
 #
 # Random bits fail a statistical test occasionally. To keep false alarms below one in a
 # million runs, a stream fails rngtest if the number of its failed blocks has a probability
@@ -22,13 +21,14 @@
 
 long=
 idgen_options 'long?' "$@"
-megabytes=${long:+80}     # of random bits of each kind
-megabytes=${megabytes:-8}
+[ "$long" ] && megabytes=80 || megabytes=8     # of random bits of each kind
 
-# Name|expression, or query of many|random bits, from 0 for the highest. Fewer bits are
-# available of the last three: the tag of a run, from every second identifier; the first
-# ULID of each millisecond; one ObjectId from each of many sessions.
-schemes=(
+# Name|expression, or query of many|random bits, from 0 for the highest|options of pgbench.
+# The bits of "control" are not random: the tests must reject a version and variant. Fewer
+# bits are available of the last three: the tag of a run, from every second identifier; the
+# first ULID of each millisecond; one ObjectId from each of many sessions.
+kinds=(
+    'control|idgen.uuid_v4()|0-127'
     'uuid_v4|idgen.uuid_v4()|0-47 52-63 66-127'
     'uuid_v7|idgen.uuid_v7()|66-127'
     'uuid_v7_ms|idgen.uuid_v7_ms()|52-63 66-127'
@@ -45,18 +45,16 @@ schemes=(
     "sequence_comb|idgen.sequence_comb('numbers')|16-47 52-63 66-127"
     "typeid|idgen.typeid_to_uuid(idgen.typeid('user'))|66-127"
     "prefixed_id|idgen.prefixed_id_to_uuid(idgen.prefixed_id('user'))|66-127"
-    "permute|idgen.permute(nextval('ids'))|1-63"
+    "permute|lpad(to_hex(idgen.permute(nextval('ids'))), 16, '0')|1-63"
     'mask_uuid_v7|idgen.mask_uuid_v7(idgen.uuid_v7_ms())|0-47 52-63 66-127'
     'short_comb_tag|SELECT id FROM (SELECT n, idgen.short_comb(run_length => 2) AS id FROM generate_series(1, 1000000) n OFFSET 0) s WHERE n % 2 = 0|16-47'
-    'ulid|SELECT id FROM made|48-127'
-    "object_id|SELECT decode(id, 'hex') FROM objects|32-95"
+    'ulid|idgen.ulid_to_uuid(idgen.ulid())|48-127|--client=16 --transactions=4000'
+    'object_id|idgen.object_id()|32-95|--connect --client=4 --transactions=1000'
 )
 
 # dieharder's tests: number, words of 32 bits in a sample, samples for a p-value. They are
 # birthdays, ranks, runs, monobit, runs, serial, permutations and lagged sums.
 dieharder_tests=('0 512 100' '3 6 10000' '15 1 20000' '100 1 20000' '101 1 20000' '102 1 20000' '202 5 10000' '203 1 20000')
-
-# --- the suites -------------------------------------------------------------
 
 # The numbers of failed blocks of a file and of all; and the least number of failures whose
 # probability is below 10^-9, if one of 1000 blocks is expected to fail (Poisson).
@@ -84,70 +82,46 @@ dieharder_p() {
 
 below() { awk -v a="$1" -v b="$2" 'BEGIN {exit !(a < b)}'; }
 
-# --- identifiers ------------------------------------------------------------
-
-# These sessions mostly sleep.
-make_ulid() {
-    psql -X -q -c 'TRUNCATE made'
-    for _ in {1..16}; do
-        psql -X -q -c "INSERT INTO made SELECT idgen.ulid_to_uuid(idgen.ulid())
-                       FROM generate_series(1, 4000) WHERE pg_sleep(0.0015) IS NOT NULL" &
-    done
-    wait
-}
-
-make_object_id() {
-    psql -X -q -c 'TRUNCATE objects'
-    pgbench --no-vacuum --connect --client=4 --transactions=1000 \
-        --file=<(echo 'INSERT INTO objects VALUES (idgen.object_id());') >/dev/null 2>&1
-}
-
-# The bits of a binary COPY of one column, without gaps or an incomplete last byte.
+# These ranges of the bits of hexadecimal numbers, without gaps.
 extract_bits() {
-    perl -e 'my ($row, $out) = ("", "");
-        my @ranges = map { /^(\d+)-(\d+)$/ ? [$1, $2 - $1 + 1] : die } @ARGV;
-        read(STDIN, $row, 19) == 19 && $row =~ /^PGCOPY/ or die "no binary COPY";
-        while (read(STDIN, $row, 6) == 6) {
-            my $length = unpack "x2N", $row;
-            read(STDIN, $row, $length) == $length or die "incomplete row";
-            my $bits = unpack "B*", $row;
-            $out .= substr $bits, $_->[0], $_->[1] for @ranges;
-            print pack "B*", substr $out, 0, 80000, "" while length $out >= 80000;
-        }
-        print pack "B*", substr $out, 0, length($out) & ~7;' "$@"
+    perl -ne 'BEGIN { @ranges = map { [split /-/] } splice @ARGV }
+        tr/0-9a-f//cd;
+        my $bits = unpack "B*", pack "H*", $_;
+        $out .= substr $bits, $_->[0], $_->[1] - $_->[0] + 1 for @ranges;
+        print pack "B*", substr $out, 0, length($out) & ~7, ""' "$@"
 }
 
-# Write the bits of a kind to a file, as many as required if it has an expression.
+# Write the bits of the kind to its file: $megabytes of an expression.
 fill() {
-    local name=$1 query=$2 list range bits=0
-    read -ra list <<<"$3"
-    for range in "${list[@]}"; do bits=$((bits + ${range#*-} - ${range%-*} + 1)); done
-    [[ $query == SELECT* ]] || query="SELECT $query FROM generate_series(1, $((megabytes * 8000000 / bits + 1)))"
-    ! declare -F "make_$name" >/dev/null || "make_$name"
-    psql -X -q -v ON_ERROR_STOP=1 -c "COPY ($query) TO STDOUT WITH (FORMAT binary)" | extract_bits "${list[@]}" >"$IDGEN_WORK/$name" ||
+    local source=$query ranges range bits=0
+    read -ra ranges <<<"$bit_ranges"
+    if [ "$options" ]; then
+        psql -X -q -c 'TRUNCATE made'
+        # shellcheck disable=SC2086  # a list
+        pgbench --no-vacuum $options --file=<(printf 'INSERT INTO made SELECT %s;\n\\sleep 2 ms\n' "$query") >/dev/null 2>&1
+        source='TABLE made'
+    elif [[ $query != SELECT* ]]; then
+        for range in "${ranges[@]}"; do bits=$((bits + ${range#*-} - ${range%-*} + 1)); done
+        source="SELECT $query FROM generate_series(1, $((megabytes * 8000000 / bits + 1)))"
+    fi
+    psql -X -q -v ON_ERROR_STOP=1 -c "COPY ($source) TO STDOUT" | extract_bits "${ranges[@]}" >"$file" ||
         idgen_die "no identifiers of $name"
 }
 
-# --- the tests of a kind ----------------------------------------------------
-
 try_dieharder() {
-    local name=$1 expression=$2 ranges=$3 number words samples p attempt status
+    local number words samples p attempt status
     while read -r number words samples; do
         for attempt in 1 2 3; do
             status=0
-            p=$(dieharder_p "$number" "$words" "$samples" "$IDGEN_WORK/$name")
+            p=$(dieharder_p "$number" "$words" "$samples" "$file")
             [ -n "$p" ] || continue 2
             below "$p" 0.001 || break
             status=1
-            [ "$attempt" -eq 3 ] || fill "$name" "$expression" "$ranges"
+            [ "$attempt" -eq 3 ] || fill
         done
         verdict "$status" "$name: dieharder $number, p = $p$([ "$attempt" -eq 1 ] || echo ", attempt $attempt")"
     done < <(printf '%s\n' "${dieharder_tests[@]}")
 }
-
-wanted() { [[ ${#arguments[@]} -eq 0 || " ${arguments[*]} " == *" $1 "* ]]; }
-
-# --- all of it --------------------------------------------------------------
 
 idgen_require rngtest:rng-tools5 dieharder
 build_idgen ''
@@ -157,33 +131,27 @@ psql -X -q -v ON_ERROR_STOP=1 <<'SQL' || exit
 CREATE EXTENSION idgen;
 CREATE SEQUENCE numbers CACHE 1000;
 CREATE SEQUENCE ids;
-CREATE TABLE made (id uuid);
-CREATE TABLE objects (id text);
+CREATE TABLE made (id text);
 SQL
 
 idgen_say "Random bits, $megabytes MB of each kind"
-
-# The tests must reject bits that are not random: identifiers with their version
-# and variant.
-if wanted control; then
-    fill control 'idgen.uuid_v4()' '0-127'
-    read -r bad blocks _ < <(rngtest_counts "$IDGEN_WORK/control")
-    [ "$bad" -gt $((blocks / 2)) ]
-    verdict $? "control: rngtest rejects bits with a version, $bad of $blocks blocks fail"
-    p=$(dieharder_p 102 1 20000 "$IDGEN_WORK/control")
-    below "${p:-1}" 0.001
-    verdict $? "control: so does dieharder, p = $p"
-fi
-
-for scheme in "${schemes[@]}"; do
-    IFS='|' read -r name expression ranges <<<"$scheme"
-    wanted "$name" || continue
-    fill "$name" "$expression" "$ranges"
-    read -r bad blocks limit < <(rngtest_counts "$IDGEN_WORK/$name")
-    [ "$blocks" -gt 0 ] && [ "$bad" -lt "$limit" ]
-    verdict $? "$name: rngtest, $bad of $blocks blocks fail, $limit would be suspicious"
-    try_dieharder "$name" "$expression" "$ranges"
-    rm -f "$IDGEN_WORK/$name"
+for kind in "${kinds[@]}"; do
+    IFS='|' read -r name query bit_ranges options <<<"$kind"
+    [[ ${#arguments[@]} -eq 0 || " ${arguments[*]} " == *" $name "* ]] || continue
+    file=$IDGEN_WORK/$name
+    fill
+    read -r bad blocks limit < <(rngtest_counts "$file")
+    if [ "$name" = control ]; then
+        [ "$bad" -gt $((blocks / 2)) ]
+        verdict $? "control: rngtest rejects bits with a version, $bad of $blocks blocks fail"
+        p=$(dieharder_p 102 1 20000 "$file")
+        below "${p:-1}" 0.001
+        verdict $? "control: so does dieharder, p = $p"
+    else
+        [ "$blocks" -gt 0 ] && [ "$bad" -lt "$limit" ]
+        verdict $? "$name: rngtest, $bad of $blocks blocks fail, $limit would be suspicious"
+        try_dieharder
+    fi
+    rm "$file"
 done
-
 end_of_verdicts

@@ -13,18 +13,9 @@
 #   perl, python     tests and scripts compile
 #   yaml             .github and packaging can be read
 #
-# Installs missing tools. Ends with a line "N passed, N failed"; the exit status
-# is 0 if nothing failed. Takes about a minute.
+# Installs missing tools. Takes about a minute.
 
 . "$(dirname "$0")/verdicts.sh"
-
-# Run a command, and count it as one check. Its output is shown if it fails.
-check() {
-    local title=$1 log=$IDGEN_WORK/check.log
-    shift
-    "$@" >"$log" 2>&1
-    verdict $? "$title" || cat "$log"
-}
 
 # The server's makefiles have options of gcc, which clang does not know.
 build_with() {
@@ -38,7 +29,10 @@ build_with() {
     [ -e "$build/idgen.so" ] && [ -e "$build/advisor/idgen_advisor.so" ]
 }
 
-clang_tidy() {
+check_gcc() { build_with gcc; }
+check_clang() { build_with clang; }
+
+check_clang-tidy() {
     clang-tidy --quiet --warnings-as-errors='*' {src,advisor}/*.c -- -Isrc -Iadvisor \
         -isystem "$("$PG_CONFIG" --includedir-server)" -D_GNU_SOURCE -Wall -Wextra -Wshadow
 }
@@ -46,7 +40,7 @@ clang_tidy() {
 # cppcheck does not read the server's headers, so that macros and types are unknown;
 # unused members are padding; declarations are at the top of a block; the server
 # prescribes the signatures of functions; the last three are about cppcheck itself.
-run_cppcheck() {
+check_cppcheck() {
     local left_out=(missingInclude missingIncludeSystem unknownMacro unassignedVariable unusedStructMember
         variableScope constParameter constParameterPointer constParameterCallback constVariablePointer
         checkersReport normalCheckLevelMaxBranches unmatchedSuppression)
@@ -62,26 +56,29 @@ run_cppcheck() {
 check_format() {
     local source statements=scripts/dev/statements.pl status=0
     for source in {src,advisor}/*.[ch]; do
-        perl $statements "$source" >"$IDGEN_WORK/is" &&
-            clang-format --style=file:.clang-format "$source" | perl $statements >"$IDGEN_WORK/shall" &&
-            diff -U 1 --label "$source" --label formatted "$IDGEN_WORK/is" "$IDGEN_WORK/shall" || status=1
-        ! grep -Hn '[[:blank:]]$' "$source" || status=1
+        perl $statements "$source" >"$IDGEN_WORK/is" && clang-format --style=file:.clang-format "$source" |
+            perl $statements | diff -U 1 --label "$source" --label formatted "$IDGEN_WORK/is" - || status=1
     done
-    return $status
+    ! grep -n '[[:blank:]]$' {src,advisor}/*.[ch] && return $status
+}
+
+check_shell() {
+    shellcheck --external-sources --source-path=SCRIPTDIR --severity=warning {scripts,bench,clients}/**/*.sh .ci/run
 }
 
 # PostgreSQL's test modules are among its development files.
-compile_perl() {
-    local modules file status=0
-    modules=$(dirname "$("$PG_CONFIG" --pgxs)")/../../src/test/perl
-    for file in "$@"; do
-        # a test that requires a missing tool skips all before it is compiled
-        perl -I "$modules" -I t/lib -c "$file" || status=1
-    done
-    return $status
+check_perl() {
+    printf '%s\n' {t,advisor/t,scripts}/**/*.p[lm] |
+        xargs -n 1 perl -I "$(dirname "$("$PG_CONFIG" --pgxs)")/../../src/test/perl" -I t/lib -c
 }
 
-# --- all of it --------------------------------------------------------------
+check_python() {
+    PYTHONPYCACHEPREFIX=$IDGEN_WORK/pycache python3 -W error -m py_compile {t,scripts,bench,clients}/**/*.py
+}
+
+check_yaml() {
+    python3 -c 'import sys, yaml; [list(yaml.safe_load_all(open(name))) for name in sys.argv[1:]]' {.github,packaging}/**/*.y*ml
+}
 
 idgen_options '' "$@"
 [ ${#arguments[@]} -gt 0 ] || arguments=(gcc clang clang-tidy cppcheck format shell perl python yaml)
@@ -92,35 +89,16 @@ cd "$IDGEN_SOURCE" || exit
 
 for name in "${arguments[@]}"; do
     case $name in
-        gcc | clang)
-            idgen_require "$name"
-            check "$name: src and advisor build without a warning" build_with "$name"
-            ;;
-        clang-tidy) idgen_require clang-tidy; check "clang-tidy: src and advisor" clang_tidy ;;
-        cppcheck) idgen_require cppcheck; check "cppcheck: src and advisor" run_cppcheck ;;
-        format) idgen_require clang-format; check "clang-format: src and advisor" check_format ;;
-        shell)
-            idgen_require shellcheck
-            check "shellcheck: scripts, bench and clients" \
-                shellcheck --external-sources --source-path=SCRIPTDIR --severity=warning {scripts,bench,clients}/**/*.sh .ci/run
-            ;;
-        perl)
-            perl -MIPC::Run -e 1 2>/dev/null || idgen_apt_install libipc-run-perl
-            check "perl: tests" compile_perl {t,advisor/t}/**/*.p[lm]
-            check "perl: scripts" compile_perl scripts/**/*.p[lm]
-            ;;
-        python)
-            idgen_require python3
-            check "python: tests, scripts, benchmarks and clients" env PYTHONPYCACHEPREFIX="$IDGEN_WORK/pycache" \
-                python3 -W error -m py_compile {t,scripts,bench,clients}/**/*.py
-            ;;
-        yaml)
-            python3 -c "import yaml" 2>/dev/null || idgen_apt_install python3-yaml
-            check "yaml: .github and packaging" python3 -c 'import sys, yaml; [list(yaml.safe_load_all(open(name))) for name in sys.argv[1:]]' \
-                {.github,packaging}/**/*.y*ml
-            ;;
+        gcc | clang | clang-tidy | cppcheck) idgen_require "$name" ;;
+        format) idgen_require clang-format ;;
+        shell) idgen_require shellcheck ;;
+        # a test that requires a missing module skips all before it is compiled
+        perl) perl -MIPC::Run -e 1 2>/dev/null || idgen_apt_install libipc-run-perl ;;
+        python) idgen_require python3 ;;
+        yaml) python3 -c 'import yaml' 2>/dev/null || idgen_apt_install python3-yaml ;;
         *) idgen_die "unknown check $name; see --help" ;;
     esac
+    "check_$name" >"$IDGEN_WORK/check.log" 2>&1
+    verdict $? "$name" || cat "$IDGEN_WORK/check.log"
 done
-
 end_of_verdicts

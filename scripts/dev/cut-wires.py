@@ -14,7 +14,7 @@ message. Queries that a driver sends once in a process are cut until they succee
 In the end, each command must have one order, which the answer names. Two programs that
 do not retry, or retry with a new command id, must be caught. All run concurrently.
 test-clients.sh runs this script, after the other tasks, which make the schemas of some
-programs. It ends with a line "N passed, N failed"; the exit status is 0 if nothing failed."""
+programs."""
 
 import asyncio
 import contextlib
@@ -130,11 +130,12 @@ class Proxy:
 
 
 class Program:
-    def __init__(self, name, *command):
-        self.name, self.command = name, command
+    cuts = lost_completions = 0
+    failure = None
+
+    def __init__(self, name, *command, caught=None):
+        self.name, self.command, self.caught = name, command, caught
         self.answers = {}
-        self.cuts = self.lost_completions = 0
-        self.failure = None
         self.errors = tempfile.TemporaryFile("w+", errors="replace")
 
     async def run(self):
@@ -172,45 +173,41 @@ class Program:
             raise EOFError("the program ended")
         self.answers[command] = answer.decode().strip()
 
-    def judge(self, orders):
+    def verdict(self, orders):
         """A duplicate is a command with several orders; a loss is one whose answer names none of its orders.
 
         Without a lost completion of a statement, nothing was tested.
         """
         found = [(answer, orders.get(command, [])) for command, answer in self.answers.items()]
-        self.duplicates = sum(len(ids) > 1 for _, ids in found)
-        self.losses = sum(answer not in ids for answer, ids in found)
-        self.correct = not (self.failure or self.duplicates or self.losses) and self.lost_completions > 0
-        self.report = f"{self.name}: {self.cuts} cuts, {self.duplicates} duplicates, {self.losses} losses"
+        faults = {"duplicates": sum(len(ids) > 1 for _, ids in found),
+                  "losses": sum(answer not in ids for answer, ids in found)}
+        expected = all((number > 0) == (fault == self.caught) for fault, number in faults.items())
+        ok = expected and not self.failure and self.lost_completions > 0
+        print("ok" if ok else "not ok", f"{'is caught: ' if self.caught else ''}{self.name}: {self.cuts} cuts,",
+              ", ".join(f"{number} {fault}" for fault, number in faults.items()))
         if self.failure:
             self.errors.seek(0)
-            self.report = "\n    ".join([self.report, self.failure, *self.errors.read().splitlines()[-20:]])
+            print("", self.failure, *self.errors.read().splitlines()[-20:], sep="\n    ")
+        return ok
 
 
 async def main(wanted):
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, asyncio.current_task().cancel)
     names = re.findall(r"^([a-z]\S*) *\| *(?:all|diff) ", (CLIENTS / "programs.txt").read_text(), re.M)
     names = [name for name in names if not wanted or name in wanted]
-    right = [Program("psql", "sh", "-c", RETRY), *(Program(name, CLIENTS / "run.sh", "--orders", name) for name in names)]
-    no_retry, new_command = Program("no retry", "sh", "-c", NO_RETRY), Program("new command id", "sh", "-c", NEW_COMMAND_ID)
-    programs = [*right, no_retry, new_command]
+    programs = [*(Program(name, CLIENTS / "run.sh", "--orders", name) for name in names), Program("psql", "sh", "-c", RETRY),
+                Program("no retry", "sh", "-c", NO_RETRY, caught="losses"),
+                Program("new command id", "sh", "-c", NEW_COMMAND_ID, caught="duplicates")]
     await asyncio.gather(*(program.run() for program in programs))
 
     orders = {}
     rows = subprocess.run(["psql", "-XqAt", "-F", " "], input=ORDERS, text=True, check=True, stdout=subprocess.PIPE).stdout
     for note, id in (row.rsplit(" ", 1) for row in rows.splitlines()):
         orders.setdefault(note, []).append(id)
-    for program in programs:
-        program.judge(orders)
-    verdicts = [(program.correct, program.report) for program in right]
-    verdicts.append((no_retry.losses > 0 and no_retry.duplicates == 0, f"is caught: {no_retry.report}"))
-    verdicts.append((new_command.duplicates > 0 and new_command.losses == 0, f"is caught: {new_command.report}"))
-    for ok, report in verdicts:
-        print("ok" if ok else "not ok", report)
-    passed = sum(ok for ok, _ in verdicts)
-    print(f"\n{sum(program.cuts for program in right)} cuts in {len(right)} programs")
-    print(f"{passed} passed, {len(verdicts) - passed} failed")
-    sys.exit(passed < len(verdicts))
+    passed = sum([program.verdict(orders) for program in programs])
+    print(f"\n{sum(program.cuts for program in programs)} cuts in {len(programs)} programs")
+    print(f"{passed} passed, {len(programs) - passed} failed")
+    sys.exit(passed < len(programs))
 
 
 asyncio.run(main(sys.argv[1:]))

@@ -1,47 +1,33 @@
 # shellcheck shell=bash
 #
-# debian.sh: functions that install PostgreSQL versions which the machine does
-# not have, each in a Debian system in a folder. To be sourced after lib.sh.
+# debian.sh: functions that install PostgreSQL versions which the machine does not have,
+# each in a Debian system in a folder of $IDGEN_MATRIX. To be sourced; it sources verdicts.sh.
 #
-# debootstrap makes a folder, which is kept for later runs; remove it to have it
-# made again. Commands run in it as root, with chroot, in mount and process
-# namespaces of their own, so that their mounts and processes end with them,
-# also when the script is interrupted or killed.
-#
-#   debian_pg_config MAJOR       print the path of its pg_config
-#   debian_has MAJOR             is this PostgreSQL installed on the machine, with
-#                                its development files?
-#   debian_make MAJOR            make the folder if it does not exist, and lock it;
-#                                sets DEBIAN_ROOT, or returns 1 and sets DEBIAN_WHY
-#   debian_copy_sources          copy idgen's sources to /idgen in it
-#   debian_add_major MAJOR       also install another, older PostgreSQL in it
-#   debian_apt_install PACKAGE ...  install packages in it
-#   debian_run COMMAND ...       run a command in it
+# debootstrap makes a folder, which is kept for later runs; remove it to have it made again.
+# Commands run in it as root, with chroot, in mount and process namespaces of their own, so
+# that their mounts and processes end with them, also when the script is interrupted or
+# killed. If a folder is not available, the script ends with status 77.
 #
 # MAJOR may have the suffix of another architecture, which the machine can execute:
 # 15-i386, or 17-s390x with qemu-user-static registered in binfmt_misc, where also
 # debootstrap runs in the emulator and takes long.
-#
-# The folders are in $IDGEN_MATRIX, with the logs of their installation.
+
+# shellcheck source=scripts/dev/verdicts.sh
+. "$(dirname "${BASH_SOURCE[0]}")/verdicts.sh"
 
 IDGEN_MATRIX=$(realpath -m "${IDGEN_MATRIX:-${XDG_CACHE_HOME:-/var/cache}/idgen-matrix}")
 
 DEBIAN_ROOT=
-DEBIAN_WHY=
 debian_child=
 
 debian_pg_config() { echo "/usr/lib/postgresql/${1%-*}/bin/pg_config"; }
 
+# Is this PostgreSQL installed on the machine, with its development files?
 debian_has() {
-    local pg_config
-    [[ $1 != *-* ]] || return 1
-    pg_config=$(debian_pg_config "$1")
-    [ -x "$pg_config" ] && [ -e "$("$pg_config" --includedir-server)/postgres.h" ] &&
-        [ -x "$("$pg_config" --bindir)/postgres" ]
+    [[ $1 != *-* ]] && idgen_can_build "$(debian_pg_config "$1")"
 }
 
-# The Debian release with this PostgreSQL. 19 is in experimental, an addition to
-# sid.
+# The Debian release with this PostgreSQL. 19 is in experimental, an addition to sid.
 debian_release() {
     case ${1%-*} in
         15) echo bookworm ;;
@@ -59,8 +45,6 @@ debian_mirror() {
     site=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 'Label: Debian' 2>/dev/null | head -n 1)
     echo "${site:-$(sed -n 's/^DEF_MIRROR="\(.*\)"$/\1/p' "$(command -v debootstrap)")}"
 }
-
-# --- running ----------------------------------------------------------------
 
 # The child is the first process of its namespace; all others end with it.
 debian_end_child() {
@@ -80,6 +64,7 @@ debian_isolated() {
     return $status
 }
 
+# Run a command in the Debian system.
 debian_run() {
     # shellcheck disable=SC2016  # for the inner shell
     debian_isolated bash -c '
@@ -96,13 +81,7 @@ debian_run() {
         exit' bash "$DEBIAN_ROOT" "$@"
 }
 
-# --- making -----------------------------------------------------------------
-
-debian_why() {
-    # shellcheck disable=SC2034  # it is for the caller
-    DEBIAN_WHY=$*
-    return 1
-}
+debian_unavailable() { echo "$*" >&2; exit 77; }
 
 debian_apt_source() {
     echo "deb $(debian_mirror) $1 main" >"$DEBIAN_ROOT/etc/apt/sources.list.d/$1.list"
@@ -133,24 +112,24 @@ debian_bootstrap() {
     debian_apt_install "postgresql-$major-cron" || true
 }
 
+# Make the folder of MAJOR if it does not exist, and lock it; sets DEBIAN_ROOT.
 debian_make() {
     local release folder=$IDGEN_MATRIX/$1
 
-    release=$(debian_release "$1") || { debian_why "no Debian release has PostgreSQL $1"; return; }
-    [ "$(id -u)" -eq 0 ] || { debian_why "only root can use a Debian folder"; return; }
+    release=$(debian_release "$1") || debian_unavailable "no Debian release has PostgreSQL $1"
+    [ "$(id -u)" -eq 0 ] || debian_unavailable "only root can use a Debian folder"
     { command -v debootstrap && [ -e /usr/share/keyrings/debian-archive-keyring.gpg ]; } >/dev/null ||
-        (idgen_apt_install debootstrap debian-archive-keyring) || { debian_why "debootstrap is not available"; return; }
-    unshare --mount true 2>/dev/null || { debian_why "this machine does not allow mount namespaces"; return; }
-    mkdir -p "$IDGEN_MATRIX" || { debian_why "$IDGEN_MATRIX cannot be created"; return; }
+        (idgen_apt_install debootstrap debian-archive-keyring) || debian_unavailable "debootstrap is not available"
+    unshare --mount true 2>/dev/null || debian_unavailable "this machine does not allow mount namespaces"
+    mkdir -p "$IDGEN_MATRIX" || debian_unavailable "$IDGEN_MATRIX cannot be created"
     exec {debian_lock}>"$folder.lock"
-    flock -n "$debian_lock" || { debian_why "$folder is in use"; return; }
+    flock -n "$debian_lock" || debian_unavailable "$folder is in use"
 
     if [ ! -d "$folder" ]; then
         echo "Creating $folder with Debian $release; the log is $folder.log"
         DEBIAN_ROOT=$folder.new
         rm -rf --one-file-system "$DEBIAN_ROOT"
-        debian_bootstrap "$1" "$release" >"$folder.log" 2>&1 ||
-            { debian_why "$folder could not be created, see $folder.log"; return; }
+        debian_bootstrap "$1" "$release" >"$folder.log" 2>&1 || debian_unavailable "$folder could not be created, see $folder.log"
         mv "$DEBIAN_ROOT" "$folder"
     fi
 
@@ -159,23 +138,13 @@ debian_make() {
     rm -rf --one-file-system "${DEBIAN_ROOT:?}"/tmp/*
 }
 
-# All files but the results of a build, and reports, which run-on.sh would copy back.
+# Copy the sources to /idgen in it: all files but the results of a build, and reports, which
+# run-on.sh would copy back.
 debian_copy_sources() {
     rm -rf --one-file-system "$DEBIAN_ROOT/idgen"
     mkdir "$DEBIAN_ROOT/idgen"
     tar cf - -C "$IDGEN_SOURCE" --exclude=./{.git,bench/lab/report} --exclude={results,tmp_check,'*.o','*.so','*.bc'} . |
         tar xf - --no-same-owner -C "$DEBIAN_ROOT/idgen"
-}
-
-debian_add_major() {
-    local release
-
-    [ ! -e "$DEBIAN_ROOT/usr/lib/postgresql/$1/lib/pgxs" ] || return 0
-    release=$(debian_release "$1") || { debian_why "no Debian release has PostgreSQL $1"; return; }
-    echo "Installing PostgreSQL $1 in $DEBIAN_ROOT; the log is $DEBIAN_ROOT.$1.log"
-    debian_apt_source "$release"
-    debian_apt_install "postgresql-$1" "postgresql-server-dev-$1" >"$DEBIAN_ROOT.$1.log" 2>&1 ||
-        debian_why "PostgreSQL $1 could not be installed in $DEBIAN_ROOT, see $DEBIAN_ROOT.$1.log"
 }
 
 idgen_at_exit debian_end_child

@@ -1,18 +1,12 @@
 #!/usr/bin/env bash
 #
-# package-steps.sh: the steps of test-package.sh, which runs them as root in a
-# Debian folder.
+# package-steps.sh: the steps of test-package.sh, which runs them as root in a Debian folder.
 #
 #   /idgen/scripts/dev/package-steps.sh FORM MAJOR
 #
-# FORM is archive, debian, rpm or extension-image. The first three build, install,
-# test and remove idgen from /package/idgen-VERSION.zip; the last uses the extension
-# image whose files are in /extensions/1.0.
-#
-# Not for a machine in use: it installs and removes packages. Ends with a line
-# "N passed, N failed"; the exit status is 0 if nothing failed.
-
-set -uo pipefail
+# FORM is archive, debian, rpm or extension-image. The first three build, install, test and
+# remove idgen from /package/idgen-VERSION.zip; the last uses the extension image whose files
+# are in /extensions/1.0. Not for a machine in use: it installs and removes packages.
 
 form=${1:-}
 major=${2:-}
@@ -33,11 +27,14 @@ export PG_SUPPORTED_VERSIONS=$major
 . /idgen/scripts/dev/verdicts.sh
 cd /package || exit
 
-# Run a function, which ends at its first error, and count it.
-step() {
-    printf '\n== %s\n' "$1"
-    (set -e; "${@:2}")
-    verdict $? "$1"
+# Run functions, each of which ends at its first error, and count them.
+steps() {
+    local step
+    for step; do
+        printf '\n== %s\n' "${step//_/ }"
+        (set -e; "$step")
+        verdict $? "${step//_/ }"
+    done
 }
 
 expect() { diff <(echo "$1") <("${@:2}"); }
@@ -46,7 +43,7 @@ install_packages() { apt-get -q install -y --no-install-recommends "$@"; }
 
 install_tools() {
     apt-get -q update
-    install_packages postgresql-server-dev-all unzip "$@"
+    install_packages postgresql-server-dev-all unzip "${tools[@]}"
 }
 
 unpack() {
@@ -75,9 +72,9 @@ are_files_of() {
         diff - <(printf '%s\n' "$library/$1.so" "$share/$1"{--1.0.sql,.control})
 }
 
-# --- the archive ------------------------------------------------------------
+make_install() { make_both all install; }
 
-uninstall() {
+make_uninstall() {
     make_both uninstall clean
     no_files_are_left
 }
@@ -91,17 +88,6 @@ use_pgxn_client() {
     no_files_are_left
 }
 
-test_archive() {
-    step "Install the tools" install_tools pgxnclient
-    step "Unpack the archive" unpack
-    step "Build and install it with make" make_both all install
-    step "Run its regression and isolation tests" installcheck
-    step "Uninstall it" uninstall
-    step "Install and uninstall it with PGXN's client" use_pgxn_client
-}
-
-# --- Debian -----------------------------------------------------------------
-
 # debian/control names the release's own PostgreSQL, which may be another one.
 build_debian() {
     local version
@@ -114,29 +100,22 @@ build_debian() {
     dpkg-buildpackage -us -uc
 }
 
+run_lintian() { lintian --allow-root --info --fail-on error postgresql-idgen_*.changes; }
+
+install_debian() { install_packages "./$package"{,-advisor}_*.deb; }
+
 debian_contents() {
     dpkg --listfiles "$package" | are_files_of idgen
     dpkg --listfiles "$package-advisor" | are_files_of idgen_advisor
     ls /usr/share/doc/"$package"/{copyright,docs/reference.md*} "/usr/share/doc/$package-advisor/copyright"
 }
 
+run_autopkgtest() { autopkgtest --no-built-binaries postgresql-idgen_*.dsc "$package"{,-advisor}_*.deb -- null; }
+
 remove_debian() {
     apt-get -q purge -y "$package" "$package-advisor"
     no_files_are_left
 }
-
-test_debian() {
-    step "Install the tools" install_tools dpkg-dev debhelper fakeroot lintian autopkgtest
-    step "Unpack the archive" unpack
-    step "Build the Debian packages" build_debian
-    step "Check them with lintian" lintian --allow-root --info --fail-on error postgresql-idgen_*.changes
-    step "Install them" install_packages "./$package"{,-advisor}_*.deb
-    step "Check their contents" debian_contents
-    step "Run the tests of the installed packages" autopkgtest --no-built-binaries postgresql-idgen_*.dsc "$package"{,-advisor}_*.deb -- null
-    step "Remove the packages" remove_debian
-}
-
-# --- RPM --------------------------------------------------------------------
 
 # Debian's packages of PostgreSQL are unknown to rpm, hence --nodeps.
 build_rpm() {
@@ -156,23 +135,12 @@ rpm_contents() {
     rpm --query --list --package rpm/RPMS/*/"idgen_$major-advisor-1"*.rpm | are_files_of idgen_advisor
 }
 
+install_rpm() { rpm --dbpath "$PWD/rpm/db" --install --nodeps rpm/RPMS/*/*.rpm; }
+
 remove_rpm() {
     rpm --dbpath "$PWD/rpm/db" --erase "idgen_$major-advisor" "idgen_$major"
     no_files_are_left
 }
-
-test_rpm() {
-    step "Install the tools" install_tools rpm rpmlint
-    step "Unpack the archive" unpack
-    step "Build the RPM packages" build_rpm
-    step "Check them with rpmlint" run_rpmlint
-    step "Check their contents" rpm_contents
-    step "Install them" rpm --dbpath "$PWD/rpm/db" --install --nodeps rpm/RPMS/*/*.rpm
-    step "Run the regression and isolation tests" installcheck
-    step "Remove them" remove_rpm
-}
-
-# --- the extension image ----------------------------------------------------
 
 image=/extensions/idgen
 psql=(psql --no-psqlrc --quiet --no-align --tuples-only --set=ON_ERROR_STOP=1)
@@ -190,6 +158,8 @@ set_paths() {
     query "ALTER SYSTEM SET extension_control_path = '\$system:$image/share'" \
         "ALTER SYSTEM SET dynamic_library_path = '\$libdir:$image/lib'" "SELECT pg_reload_conf()"
 }
+
+run_tests() { make_both installcheck; }
 
 # A later version in another folder
 make_next_version() {
@@ -229,13 +199,19 @@ replace_image() {
     expect '100|4' query "SELECT count(DISTINCT idgen.snowflake()), uuid_extract_version(idgen.random_id()) FROM generate_series(1, 100)"
 }
 
-test_extension-image() {
-    step "The image contains the files of both extensions" image_contents
-    step "The server has no idgen of its own" no_files_are_left
-    step "Set the paths in the running server" set_paths
-    step "Run the regression and isolation tests" make_both installcheck
-    step "Replace the image and update the extension under an open session" replace_image
-}
-
-"test_$form"
+case $form in
+    archive)
+        tools=(pgxnclient)
+        steps install_tools unpack make_install installcheck make_uninstall use_pgxn_client
+        ;;
+    debian)
+        tools=(dpkg-dev debhelper fakeroot lintian autopkgtest)
+        steps install_tools unpack build_debian run_lintian install_debian debian_contents run_autopkgtest remove_debian
+        ;;
+    rpm)
+        tools=(rpm rpmlint)
+        steps install_tools unpack build_rpm run_rpmlint rpm_contents install_rpm installcheck remove_rpm
+        ;;
+    extension-image) steps image_contents no_files_are_left set_paths run_tests replace_image ;;
+esac
 end_of_verdicts

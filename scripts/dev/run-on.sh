@@ -15,16 +15,15 @@
 # requires root. The exit status is that of the command, or 77 if the version is not
 # available.
 
-set -uo pipefail
-. "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/debian.sh"
 
+idgen_help_end=
 case ${1:-} in -h | --help) idgen_help; exit 0 ;; esac
 [ $# -ge 2 ] && [[ $1 =~ ^[1-9][0-9](-[a-z0-9]+)?$ ]] || idgen_die "a major version and a command are required; see --help"
 
 PG_CONFIG=$(debian_pg_config "$1")
 ! debian_has "$1" || exec env -C "$IDGEN_SOURCE" PG_CONFIG="$PG_CONFIG" "${@:2}"
-debian_make "$1" || { echo "$DEBIAN_WHY" >&2; exit 77; }
+debian_make "$1"
 debian_copy_sources
 debian_run env -C /idgen PG_CONFIG="$PG_CONFIG" "${@:2}"
 status=$?

@@ -6,12 +6,11 @@
 #   scripts/dev/sqlsmith.sh [--seconds N] [--seed N]     default 60 seconds
 #
 # A crash of the server, a report of the sanitizer and an internal error (XX000) are
-# failures. Ends with a line "N passed, N failed"; the exit status is 0 if nothing failed.
-# Takes N seconds, and about 10 to build.
+# failures. Takes N seconds, and about 10 to build.
 #
-# SQLsmith takes functions from pg_proc at random. So that it takes idgen's, its
-# search path has another pg_proc before the real one: with idgen's functions,
-# and with functions of the server that return arguments for them.
+# SQLsmith takes functions from pg_proc at random. So that it takes idgen's, its search path
+# has another pg_proc before the real one: with idgen's functions, and with functions of the
+# server that return arguments for them.
 
 . "$(dirname "$0")/test-sanitized.sh"
 
@@ -84,17 +83,9 @@ verdict $? "SQLsmith ran until it was interrupted" || tail -c 2000 "$IDGEN_WORK/
 
 # a session reports its statistics when it ends
 until [ "$(ask -d smith -c "SELECT count(*) FROM pg_stat_activity WHERE usename = 'smith'")" = 0 ]; do sleep 0.1; done
-as_server_user psql -X -d smith -c "
-    SELECT count(*) AS functions, count(*) FILTER (WHERE calls > 0) AS called, sum(calls) AS calls,
-           string_agg(proname, ' ' ORDER BY proname) FILTER (WHERE calls IS NULL) AS never
-    FROM (SELECT p.proname, sum(s.calls) AS calls FROM steer.pg_proc p LEFT JOIN pg_stat_user_functions s ON s.funcid = p.oid
-          WHERE p.pronamespace = 'idgen'::regnamespace AND p.prokind = 'f' GROUP BY p.oid, p.proname) f"
-[ "$(ask -d smith -c "SELECT coalesce(sum(calls), 0) > 0 FROM pg_stat_user_functions WHERE schemaname = 'idgen'")" = t ]
-verdict $? "idgen's functions were called"
-
-idgen_say "Errors by SQLSTATE"
-grep -a -oE '^[0-9A-Z]{5} (ERROR|FATAL|PANIC): ' "$IDGEN_WORK/server.log" | sort | uniq -c | sort -rn
-
+called=$(ask -d smith -c "SELECT count(DISTINCT funcname) FROM pg_stat_user_functions WHERE schemaname = 'idgen'")
+[ "$called" -gt 0 ]
+verdict $? "$called functions of idgen were called"
 ! grep -a -E 'was terminated by signal|PANIC' "$IDGEN_WORK/server.log"
 verdict $? "no crash"
 ! grep -a -A 4 -E '^XX[0-9A-Z]{3} ' "$IDGEN_WORK/server.log"

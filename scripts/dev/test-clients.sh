@@ -5,49 +5,34 @@
 #
 #   scripts/dev/test-clients.sh [NAME ...]     default: all of clients/programs.txt
 #
-# Installs their runtimes (Debian packages as root or with sudo, npm packages in the
-# versions of clients/package-lock.json), starts a private server and runs them. Ends with a
-# line "N passed, N failed"; the exit status is 0 when nothing failed. A program whose
-# runtime could not be installed has failed.
-#
-# The npm packages are kept for the next time, in $IDGEN_CLIENTS or
-# /var/cache/idgen-clients.
+# Installs their runtimes (Debian packages as root or with sudo, npm packages in the versions
+# of clients/package-lock.json, kept in $IDGEN_CLIENTS or /var/cache/idgen-clients), starts a
+# private server and runs them. A program whose runtime could not be installed has failed.
 
 . "$(dirname "$0")/verdicts.sh"
 
 idgen_no_options "$@"
 clients=$IDGEN_SOURCE/clients
 
-# Each program's on their own: perhaps not all can be installed.
-install_runtimes() {
-    local packages
-    while read -r packages; do
-        # shellcheck disable=SC2086  # a list of names
-        if [ "$packages" = npm ]; then install_npm_packages; else (idgen_apt_install $packages); fi </dev/null
-    done < <("$clients/run.sh" --packages "$@" | sort -u)
-}
-
 install_npm_packages() {
-    local cache lock new
+    local lock folder
 
     (idgen_require node:nodejs npm) || return
     lock=$(sha256sum <"$clients/package-lock.json")
-    cache=${IDGEN_CLIENTS:-${XDG_CACHE_HOME:-/var/cache}/idgen-clients}
-    mkdir -p "$cache" || return
-    new=$(mktemp -d "$cache/new.XXXXXX") || return
-    cp "$clients/package.json" "$clients/package-lock.json" "$new"
-    idgen_say "Installing npm packages in $cache"
-    if (cd "$new" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error); then
-        chmod -R a+rX "$new"
-        rm -rf "${cache:?}/${lock:0:16}"
-        mv "$new" "$cache/${lock:0:16}"
-    else
-        rm -rf "$new"
-    fi
+    folder=${IDGEN_CLIENTS:-${XDG_CACHE_HOME:-/var/cache}/idgen-clients}/${lock:0:16}
+    idgen_say "Installing npm packages in $folder"
+    rm -rf "$folder.new"
+    mkdir -p "$folder.new" && cp "$clients"/package{,-lock}.json "$folder.new" &&
+        npm ci --prefix "$folder.new" --ignore-scripts --no-audit --no-fund --loglevel=error &&
+        chmod -R a+rX "$folder.new" && rm -rf "$folder" && mv "$folder.new" "$folder"
 }
 
 build_idgen ''
-install_runtimes "$@"
+# each program's on their own: perhaps not all can be installed
+while read -r packages; do
+    # shellcheck disable=SC2086  # a list of names
+    if [ "$packages" = npm ]; then install_npm_packages; else (idgen_apt_install $packages); fi </dev/null
+done < <("$clients/run.sh" --packages "$@" | sort -u)
 # some drivers want TCP
 port=$(perl -MIO::Socket::INET -e 'print IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1:0")->sockport')
 idgen_start listen_addresses=127.0.0.1 port="$port"

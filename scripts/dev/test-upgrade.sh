@@ -1,24 +1,32 @@
 #!/usr/bin/env bash
 #
-# test-upgrade.sh: test pg_upgrade of a database with idgen from one version of
-# PostgreSQL to another.
+# test-upgrade.sh: test pg_upgrade of a database with idgen from one version of PostgreSQL to
+# another.
 #
 #   scripts/dev/test-upgrade.sh OLD NEW        for example 15 17
 #
-# Builds idgen for both versions and runs t/051_pg_upgrade.pl; in the newer
-# version's Debian folder (see run-on.sh) unless the machine has both. Ends with a
-# line "N passed, N failed"; the exit status is 0 if nothing failed, and 77 if a
-# version is not available. Takes about half a minute.
+# Builds idgen for both versions and runs t/051_pg_upgrade.pl; in the newer version's Debian
+# folder (see run-on.sh) unless the machine has both. Takes about half a minute.
 
-set -uo pipefail
-. "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/debian.sh"
+
+# Also install this older PostgreSQL in the Debian system.
+add_major() {
+    local release
+    [ ! -e "$DEBIAN_ROOT/usr/lib/postgresql/$1/lib/pgxs" ] || return 0
+    release=$(debian_release "$1") || debian_unavailable "no Debian release has PostgreSQL $1"
+    echo "Installing PostgreSQL $1 in $DEBIAN_ROOT; the log is $DEBIAN_ROOT.$1.log"
+    debian_apt_source "$release"
+    debian_apt_install "postgresql-$1" "postgresql-server-dev-$1" >"$DEBIAN_ROOT.$1.log" 2>&1 ||
+        debian_unavailable "PostgreSQL $1 could not be installed in $DEBIAN_ROOT, see $DEBIAN_ROOT.$1.log"
+}
 
 idgen_no_options "$@"
 [[ $# -eq 2 && $1 =~ ^[1-9][0-9]$ && $2 =~ ^[1-9][0-9]$ ]] || idgen_die "two major versions are required, see --help"
 
 if ! debian_has "$1" || ! debian_has "$2"; then
-    { debian_make "$2" && debian_add_major "$1"; } || { echo "$DEBIAN_WHY"; exit 77; }
+    debian_make "$2"
+    add_major "$1"
     debian_copy_sources
     debian_run /idgen/scripts/dev/test-upgrade.sh "$@"
     exit

@@ -13,8 +13,7 @@
 #                 seconds, rows are deleted in between, which must be reported
 #
 # torture/NAME.py describes the faults. --seed repeats the choices, though not their
-# interleaving. Ends with a line "N passed, N failed"; the exit status is 0 if nothing
-# failed. Takes N seconds, and about 15 to build.
+# interleaving. Takes N seconds, and about 15 to build.
 
 . "$(dirname "$0")/verdicts.sh"
 
@@ -62,7 +61,7 @@ torture_create_once() {
     verdict $? "no unintended crash"
 }
 
-[ -e "$IDGEN_SOURCE/scripts/dev/torture/$name.py" ] || idgen_die "decimal_id or create_once is required; see --help"
+declare -F "torture_$name" >/dev/null || idgen_die "decimal_id or create_once is required; see --help"
 build_idgen tests
 "torture_$name"
 end_of_verdicts

@@ -2,13 +2,14 @@
 #
 # verdicts.sh: functions that print and count the results of checks and tests. To be
 # sourced by a script; it sources lib.sh.
-#
-# Such a script ends with a line "N passed, N failed", and with status 0 if nothing
-# failed, or 77 if its requirements are not available.
 
 set -uo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+
+# shellcheck disable=SC2034  # for idgen_help
+idgen_help_end='Ends with a line "N passed, N failed"; the exit status is 0 if nothing failed, or 77 if
+what it requires is not available.'
 
 passed=0 failed=0 skipped=0 failures=()
 
@@ -58,21 +59,19 @@ show_failures() {
 
 # Run such a script, and add its results.
 run_script() {
-    local log status found
+    local log status good bad skips found
     log=$(mktemp)
     "$@" </dev/null 2>&1 | tee "$log"
     status=${PIPESTATUS[0]}
-    [[ $(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log" | tail -n 1) =~ ^([0-9]+)\ passed,\ ([0-9]+) ]] || :
-    passed=$((passed + ${BASH_REMATCH[1]:-0}))
-    failed=$((failed + ${BASH_REMATCH[2]:-0}))
-    found=$(sed -n 's/^\([0-9]*\) skipped, because.*/\1/p' "$log" | tail -n 1)
-    skipped=$((skipped + ${found:-0}))
+    read -r good bad skips < <(awk '/^[0-9]+ passed, [0-9]+ failed$/ { good = $1; bad = $3 }
+        /^[0-9]+ skipped, because/ { skips = $1 } END { print good + 0, bad + 0, skips + 0 }' "$log")
     if [ "$status" -eq 77 ]; then
-        skipped=$((skipped + 1))
-    elif [ "$status" -ne 0 ] && [ "${BASH_REMATCH[2]:-0}" -eq 0 ]; then
-        failed=$((failed + 1))
+        skips=$((skips + 1))
+    elif [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; then
+        bad=1
         echo "FAILED  $* ended with status $status" | tee -a "$log"
     fi
+    passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + skips))
     found=$(show_failures "$log")
     [ -z "$found" ] || failures+=("$*:"$'\n'"$found")
     rm "$log"
