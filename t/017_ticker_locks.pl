@@ -19,18 +19,6 @@ my $counter = 'SELECT (idgen.decimal_id_parts(idgen.decimal_id())).counter';
 # more than are reserved at a time
 my $use_up = 'SELECT count(idgen.decimal_id()) FROM generate_series(1, 4100000)';
 
-# A session that watches the others: a new one might wait for the catalog
-my $watching;
-
-# Start a statement that has to wait for a lock; return when it waits.
-sub start_waiting
-{
-	my ($session, $statement) = @_;
-
-	$session->send($statement);
-	$watching->poll_waiting($session);
-}
-
 # --- The sequence is replaced while a session waits for its lock -------------
 
 my %replacements = (
@@ -40,24 +28,20 @@ my $last = ask($counter);
 
 for my $how (sort keys %replacements)
 {
-	my $replacing = session();
-	my $waiting = session();
-	$watching = session();
+	my ($replacing, $waiting) = (session(), session());
 
 	$replacing->ask("BEGIN; $replacements{$how}; CREATE SEQUENCE idgen.decimal_id_ticker");
-	start_waiting($waiting, $counter);
+	$waiting->send_blocked(session(), $counter);
 	$replacing->ask('COMMIT');
+	is($waiting->wait, '', "$how: the waiting session gets no error");
 	my $value = $waiting->answer;
-	is($waiting->{sqlstate}, undef, "$how: the waiting session gets no error");
-	cmp_ok($value || 0, '>', $last, "$how: its value is greater than all before");
-	cmp_ok(ask('SELECT last_value FROM idgen.decimal_id_ticker'), '>', $value || 0, "$how: the new sequence has the high-water mark");
-	$last = $value || $last;
+	cmp_ok($value, '>', $last, "$how: its value is greater than all before");
+	cmp_ok(ask('SELECT last_value FROM idgen.decimal_id_ticker'), '>', $value, "$how: the new sequence has the high-water mark");
 
 	$node->stop('immediate');
 	$node->start;
-	$value = ask($counter);
-	cmp_ok($value, '>', $last, "$how: after a crash, values are greater than all before");
-	$last = $value;
+	$last = ask($counter);
+	cmp_ok($last, '>', $value, "$how: after a crash, values are greater than all before");
 	ask('DROP SEQUENCE IF EXISTS idgen.gone') if $how eq 'dropped';
 }
 
@@ -65,22 +49,21 @@ for my $how (sort keys %replacements)
 
 # A reader of pg_sequence, such as pg_dump, and VACUUM FULL, which waits for it: a
 # new session has to wait for both when it looks the sequence up. Sessions that are
-# connected continue, though they have to renew the high-water mark.
-my ($reader, $connected, $vacuum, $new, $impatient, $ended) = map { session() } 1 .. 6;
-$watching = session();
+# connected continue, though they have to renew the high-water mark. (A new session
+# that watches the others might wait for the catalog.)
+my ($reader, $connected, $vacuum, $new, $impatient, $ended, $watching) = map { session() } 1 .. 7;
 $connected->ask($counter);
 $reader->ask('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM pg_sequence');
-start_waiting($vacuum, 'VACUUM FULL pg_sequence');
-start_waiting($new, $counter);
+$vacuum->send_blocked($watching, 'VACUUM FULL pg_sequence');
+$new->send_blocked($watching, $counter);
 is($connected->ask($use_up), 4100000, 'a connected session does not wait for a new one that waits');
 # the reader would be part of a deadlock if the new session held a lock
 like($reader->ask($counter), qr/^\d+$/, 'nor does the session for which all others wait');
 
 is($impatient->ask("SET statement_timeout = '100ms'; $counter"), '57014', 'statement_timeout ends the wait of another new session');
-start_waiting($ended, $counter);
+$ended->send_blocked($watching, $counter);
 $watching->ask("SELECT pg_terminate_backend($ended->{pid})");
-ok($watching->poll("SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = $ended->{pid}"),
-	'a waiting session can be terminated');
+is($ended->wait, '57P01', 'a waiting session can be terminated');
 
 $reader->ask('COMMIT');
 like($new->answer, qr/^\d+$/, 'the new session continues');
@@ -88,13 +71,10 @@ is($vacuum->answer, '', 'VACUUM FULL ends');
 
 # A session that has rebuilt the catalog, for which a new session waits, calls the
 # function itself. A fast shutdown ends all.
-$new->quit;
 $new = session();
 $reader->ask('BEGIN; REINDEX TABLE pg_sequence');
-start_waiting($new, $counter);
-$reader->send($use_up);
-ok( $watching->poll(q{SELECT count(*) = 1 FROM pg_stat_activity WHERE state = 'idle in transaction' AND query LIKE '%4100000%'}),
-	'the session that locked the catalog is not blocked');
+$new->send_blocked($watching, $counter);
+is($reader->ask($use_up), 4100000, 'the session that locked the catalog is not blocked');
 $node->stop('fast');
 ok(!-e $node->data_dir . '/postmaster.pid', 'a fast shutdown ends');
 

@@ -1,25 +1,38 @@
-# create_once() and the histories within transactions: after savepoints, in
-# exception blocks and cursors, prepared for two-phase commit. Rolled back commands
-# leave nothing. (Isolation levels and deadlocks: 027_isolation.pl.)
+# create_once() and the histories in transactions: after savepoints, in exception
+# blocks and cursors, prepared for two-phase commit, in deadlocks and at each isolation
+# level. Rolled back commands leave nothing, and each command makes one order, however
+# often it is repeated.
 
 use FindBin;
 use lib "$FindBin::RealBin/lib";
-use Orders;
+use HandedOut;
+use List::Util qw(shuffle);
 use Server;
 
-my $node = new_shop('careful');
-my $control = session();
-my $one = session();
-my $two = session();
+my $node = start_server('careful', $HandedOut::settings . q{
+max_prepared_transactions = 20
+max_connections = 60
+deadlock_timeout = 50ms
+});
 
-# The number of each command's entity, and of its orders
-sub all_orders
-{
-	return $control->ask(q{
-		SELECT string_agg(ltrim(right(c.command_id::text, 12), '0') || '=' || entity_number || ':'
-			|| (SELECT count(*) FROM orders o WHERE o.command = command_id AND o.id = entity_number), ' ' ORDER BY command_id)
-		FROM idgen.creation_identifiers c});
-}
+# place_order() makes an order once and returns the result of the command.
+ask(q{
+	CREATE TABLE orders (id bigint, command uuid, history uuid[]);
+	CREATE FUNCTION place_order(command uuid, number bigint) RETURNS bigint LANGUAGE plpgsql AS $$
+	DECLARE
+		o record;
+	BEGIN
+		SELECT * INTO o FROM idgen.create_once_bigint(command, number, 'place order');
+		IF o.created THEN
+			INSERT INTO orders VALUES (o.entity_number, command);
+		END IF;
+		RETURN o.entity_number;
+	END $$});
+my ($control, $one, $two) = map { session() } 1 .. 3;
+
+sub command { return sprintf('c0000000-0000-4000-8000-%012x', $_[0]) }
+
+sub place { my ($name, $number) = @_; return "SELECT place_order('" . command($name) . "', $number)" }
 
 sub begin_story
 {
@@ -29,55 +42,58 @@ sub begin_story
 	$control->ask('TRUNCATE idgen.creation_identifiers, orders');
 }
 
+# Check the number of each command's entity, and of its orders.
+sub check_orders
+{
+	my ($expected, $name) = @_;
+
+	is( $control->ask(q{
+			SELECT string_agg(ltrim(right(c.command_id::text, 12), '0') || '=' || entity_number || ':'
+				|| (SELECT count(*) FROM orders o WHERE o.command = command_id AND o.id = entity_number),
+				' ' ORDER BY command_id)
+			FROM idgen.creation_identifiers c}),
+		$expected, $name);
+}
+
 # --- Savepoints -------------------------------------------------------------
 
 begin_story('savepoints');
-$one->ask('BEGIN');
-is($one->ask(place(1, 10)), '10', 'a command is recorded');
-$one->ask('SAVEPOINT s');
-is($one->ask(place(1, 11)), '10', 'it is known after a savepoint');
+is($one->ask('BEGIN; ' . place(1, 10)), '10', 'a command is recorded');
+is($one->ask('SAVEPOINT s; ' . place(1, 11)), '10', 'it is known after a savepoint');
 is($one->ask(place(2, 20)), '20', 'another command is recorded after the savepoint');
 is($one->ask(place(2, 21)), '20', 'it is known in the same transaction');
-$one->ask('ROLLBACK TO s');
-is($one->ask(place(2, 22)), '22', 'it is not known after ROLLBACK TO');
-$one->ask('SAVEPOINT t');
-is($one->ask(place(3, 30)), '30', 'a third command is recorded');
-$one->ask('RELEASE t');
-$one->ask('SAVEPOINT u');
-$one->ask(sprintf("SELECT idgen.forget_creation('%s')", command(3)));
+is($one->ask('ROLLBACK TO s; ' . place(2, 22)), '22', 'it is not known after ROLLBACK TO');
+is($one->ask('SAVEPOINT t; ' . place(3, 30)), '30', 'a third command is recorded');
+$one->ask("RELEASE t; SAVEPOINT u; SELECT idgen.forget_creation('" . command(3) . "')");
 is($one->ask(place(3, 31)), '31', 'after forget_creation(), it is recorded again');
-$one->ask('ROLLBACK TO u');
-is($one->ask(place(3, 32)), '30', 'unless forget_creation() is rolled back');
+is($one->ask('ROLLBACK TO u; ' . place(3, 32)), '30', 'unless forget_creation() is rolled back');
 $one->ask('COMMIT');
-is(all_orders(), '1=10:1 2=22:1 3=30:1', 'commands that were not rolled back remain');
+check_orders('1=10:1 2=22:1 3=30:1', 'commands that were not rolled back remain');
 
 # A transaction rolls back to a savepoint while another session waits for it.
-for my $story ([ 'ROLLBACK TO s', '50:1', '50' ], [ 'RELEASE s', '40:1', '40' ])
+for my $story ([ 'ROLLBACK TO s', 50 ], [ 'RELEASE s', 40 ])
 {
-	my ($end, $left, $answer) = @$story;
+	my ($end, $entity) = @$story;
 
 	begin_story("a waiting session, and $end");
-	$one->ask('BEGIN; SAVEPOINT s');
-	$one->ask(place(4, 40));
-	$two->send(place(4, 50));
-	$control->poll_waiting($two);
+	$one->ask('BEGIN; SAVEPOINT s; ' . place(4, 40));
+	$two->send_blocked($control, place(4, 50));
 	$one->ask($end);
 	if ($end eq 'RELEASE s')
 	{
 		$control->poll_waiting($two);
 		$one->ask('COMMIT');
 	}
-	is($two->answer, $answer, "$end: the waiting session records the command, or gets the entity");
+	is($two->answer, $entity, "$end: the waiting session records the command, or gets the entity");
 	is($one->ask('COMMIT'), '', "$end: the first session continues");
-	is(all_orders(), "4=$left", "$end: one order");
+	check_orders("4=$entity:1", "$end: one order");
 }
 
 # The first session is terminated while another one waits.
 begin_story('a lost session');
 my $lost = session();
 $lost->ask('BEGIN; ' . place(4, 40));
-$two->send(place(4, 50));
-$control->poll_waiting($two);
+$two->send_blocked($control, place(4, 50));
 $control->ask("SELECT pg_terminate_backend($lost->{pid})");
 is($two->answer, '50', 'the waiting session records the command of a terminated one');
 
@@ -88,23 +104,19 @@ $two->ask('BEGIN; ' . place(5, 50) . '; SAVEPOINT s');
 is($two->ask("SET LOCAL lock_timeout = '50ms'; " . place(4, 41)), '55P03', 'lock_timeout ends a wait within a transaction');
 $two->ask('ROLLBACK TO s; ' . place(6, 60) . '; COMMIT');
 $one->ask('ROLLBACK');
-is(all_orders(), '5=50:1 6=60:1', 'the cancelled call and what was rolled back recorded nothing');
+check_orders('5=50:1 6=60:1', 'the cancelled call and what was rolled back recorded nothing');
 is($two->ask(place(4, 70)), '70', 'which can be recorded then');
 
 # The first session rolls back while many wait: one of them is next.
 begin_story('a queue');
 my @queue = map { session() } 1 .. 8;
-$one->ask('BEGIN');
-$one->ask(place(5, 50));
-for my $i (0 .. $#queue)
-{
-	$queue[$i]->send(place(5, 51 + $i));
-	$control->poll_waiting($queue[$i]);
-}
+$one->ask('BEGIN; ' . place(5, 50));
+$queue[$_]->send_blocked($control, place(5, 51 + $_)) for 0 .. $#queue;
 $one->ask('ROLLBACK');
 my %answers = map { $_->answer => 1 } @queue;
 is(scalar keys %answers, 1, 'one of eight waiting sessions records the command, and all get its entity');
-is(all_orders(), '5=' . (keys %answers)[0] . ':1', 'one order exists');
+check_orders('5=' . (keys %answers)[0] . ':1', 'one order exists');
+$_->quit for @queue;
 
 # --- PL/pgSQL ---------------------------------------------------------------
 
@@ -127,98 +139,159 @@ is( $control->ask(sprintf(q{
 			END;
 		END $$}, map { command($_) } 6, 7, 7, 6, 6)),
 	'', 'an exception rolls back its block only');
-is(all_orders(), '6=1:1 7=3:1', 'the same after commit');
-is( $control->ask(sprintf(q{
+check_orders('6=1:1 7=3:1', 'the same after commit');
+begin_story('a procedure');
+is( $control->ask(q{
 		DO $$
 		BEGIN
-			FOR i IN 1 .. 20 LOOP
-				PERFORM place_order(('c0000000-0000-4000-8000-' || lpad(to_hex(256 + i), 12, '0'))::uuid, i);
-				IF i %% 2 = 0 THEN ROLLBACK; ELSE COMMIT; END IF;
+			FOR i IN 1 .. 6 LOOP
+				PERFORM place_order(lpad(i::text, 32, '0')::uuid, i);
+				IF i % 2 = 0 THEN ROLLBACK; ELSE COMMIT; END IF;
 			END LOOP;
-		END $$})),
+		END $$}),
 	'', 'a procedure with COMMIT and ROLLBACK');
-is($control->ask(q{SELECT count(*), sum(id) FROM orders WHERE id % 2 = 1 AND command::text LIKE '%-0000000001__'}), '10|100', 'a procedure keeps the orders that it committed');
-is($control->ask(q{SELECT count(*) FROM idgen.creation_identifiers WHERE command_id::text LIKE '%-0000000001__'}), '10', 'only committed commands are recorded');
+check_orders('1=1:1 3=3:1 5=5:1', 'only committed commands are recorded');
 
 begin_story('cursors');
-$one->ask(q{BEGIN; DECLARE c CURSOR FOR
-	SELECT entity_number, created, idgen.snowflake() FROM generate_series(1, 1000) i,
-	LATERAL idgen.create_once_bigint(('c0000000-0000-4000-8000-' || lpad(i::text, 12, '0'))::uuid, i::bigint)});
-is($one->ask('FETCH 3 FROM c') =~ s/\|\d+$//mgr, "1|t\n2|t\n3|t", 'a cursor records commands as it is fetched');
-$one->ask('SAVEPOINT s');
-is($one->ask('FETCH 2 FROM c') =~ s/\|\d+$//mgr, "4|t\n5|t", 'also after a savepoint');
+$one->ask(q{
+	BEGIN;
+	DECLARE c CURSOR FOR SELECT entity_number, created, idgen.snowflake() > 0
+	FROM generate_series(1, 1000) i, idgen.create_once_bigint(lpad(i::text, 32, '0')::uuid, i::bigint)});
+is($one->ask('FETCH 3 FROM c'), "1|t|t\n2|t|t\n3|t|t", 'a cursor records commands as it is fetched');
+is($one->ask('SAVEPOINT s; FETCH 2 FROM c'), "4|t|t\n5|t|t", 'also after a savepoint');
 $one->ask('ROLLBACK TO s; CLOSE c; COMMIT');
-is($control->ask('SELECT string_agg(entity_number::text, $$ $$ ORDER BY entity_number) FROM idgen.creation_identifiers'), '1 2 3', 'commands fetched and not rolled back are recorded');
+check_orders('1=1:0 2=2:0 3=3:0', 'commands fetched and not rolled back are recorded');
 
 # --- Histories --------------------------------------------------------------
 
 begin_story('histories');
 $control->ask('INSERT INTO orders (id) VALUES (1)');
+
 sub remember
 {
-	my ($name) = @_;
-	my $command = command($name);
+	my $command = command($_[0]);
 
 	return "UPDATE orders SET history = idgen.remember_command(history, '$command', 3)
 			WHERE id = 1 AND NOT idgen.has_command(history, '$command') RETURNING array_length(history, 1)";
 }
 is($one->ask('BEGIN; ' . remember(1)), '1', 'a command is remembered');
-$one->ask('SAVEPOINT s');
-is($one->ask(remember(2)), '2', 'another command is remembered');
+is($one->ask('SAVEPOINT s; ' . remember(2)), '2', 'another command is remembered');
 $one->ask('ROLLBACK TO s');
-$two->send(remember(1));
-$control->poll_waiting($two);
+$two->send_blocked($control, remember(1));
 is($one->ask(remember(2)), '2', 'again after ROLLBACK TO');
 $one->ask('COMMIT');
 is($two->answer, '', 'a retry that waited changes nothing');
 is($two->ask(remember(3)), '3', 'a new command is remembered');
 is($two->ask(remember(4)), '3', 'the oldest command is dropped');
-is($control->ask(q{SELECT string_agg(right(h::text, 1), ' ') FROM orders, unnest(history) h}), '2 3 4', 'the history has the newest three commands');
+is( $control->ask(q{SELECT string_agg(right(h::text, 1), ' ') FROM orders, unnest(history) h}),
+	'2 3 4', 'the history has the newest three commands');
 
 # --- Two-phase commit -------------------------------------------------------
 
 # One transaction for each outcome, with and without crashes
 for my $crash ('no crash', 'a crash')
 {
-	begin_story("two-phase commit, $crash");
-	for my $fate ('commit', 'roll back', 'take back')
-	{
-		my $name = { commit => 1, 'roll back' => 2, 'take back' => 3 }->{$fate};
+	my %name = (commit => 1, 'roll back' => 2, 'take back' => 3);
+	my $crash_now = sub {
+		return if $crash eq 'no crash';
+		$node->stop('immediate');
+		$node->start;
+		($control, $one, $two) = map { session() } 1 .. 3;
+	};
 
-		$one->ask('BEGIN; SAVEPOINT s; ' . place(9, 9) . '; ROLLBACK TO s');
-		is($one->ask(place($name, $name)), $name, "$crash, $fate: a command is recorded");
+	begin_story("two-phase commit, $crash");
+	for my $fate (sort keys %name)
+	{
+		my $name = $name{$fate};
+
+		is( $one->ask('BEGIN; SAVEPOINT s; ' . place(9, 9) . '; ROLLBACK TO s; ' . place($name, $name)),
+			"9\n$name", "$crash, $fate: a command is recorded");
 		is($one->ask("SELECT idgen.snowflake() > 0; PREPARE TRANSACTION '$fate'"), 't', "$crash, $fate: the transaction is prepared");
 	}
 	is($two->ask("SET lock_timeout = '50ms'; " . place(1, 11)), '55P03', "$crash: a retry waits for the prepared transaction");
 	is($two->ask(place(9, 99)), '99', "$crash: a retry does not wait for a command rolled back before");
 
-	if ($crash ne 'no crash')
-	{
-		$node->stop('immediate');
-		$node->start;
-		($control, $one, $two) = map { session() } 1 .. 3;
-		@queue = ();
-		is($two->ask("SET lock_timeout = '50ms'; " . place(1, 11)), '55P03', "$crash: a retry still waits");
-	}
+	$crash_now->();
+	is($two->ask("SET lock_timeout = '50ms'; " . place(1, 11)), '55P03', "$crash: a retry still waits");
 	$two->ask('RESET lock_timeout');
-	$one->send(place(1, 13));
-	$control->poll_waiting($one);
+	$one->send_blocked($control, place(1, 13));
 	is($control->ask("COMMIT PREPARED 'commit'"), '', "$crash: COMMIT PREPARED while a session waits");
 	is($one->answer, '1', "$crash: the waiting session gets the entity");
 	is($control->ask("ROLLBACK PREPARED 'roll back'"), '', "$crash: ROLLBACK PREPARED");
-	$two->send(place(3, 33));
-	$control->poll_waiting($two);
+	$two->send_blocked($control, place(3, 33));
 	is($control->ask("ROLLBACK PREPARED 'take back'"), '', "$crash: ROLLBACK PREPARED while a session waits");
 	is($two->answer, '33', "$crash: the waiting session records the command");
-	if ($crash ne 'no crash')
-	{
-		$node->stop('immediate');
-		$node->start;
-		($control, $one, $two) = map { session() } 1 .. 3;
-	}
+
+	$crash_now->();
 	is($two->ask(place(1, 12)), '1', "$crash: the committed command returns its entity");
 	is($two->ask(place(2, 22)), '22', "$crash: the command rolled back is recorded again");
-	is(all_orders(), '1=1:1 2=22:1 3=33:1 9=99:1', "$crash: one order each");
+	check_orders('1=1:1 2=22:1 3=33:1 9=99:1', "$crash: one order each");
+}
+
+# --- Isolation levels and deadlocks -----------------------------------------
+
+# Sessions issue the same commands at the same time, in transactions with several
+# commands in random order: some wait, some deadlock, some cannot be serialized. Each
+# transaction is retried until it succeeds. One session takes its snapshot first and
+# runs last.
+for my $isolation ('READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE')
+{
+	my $commands = 60;
+	my (%retries, %told, @clients);
+	my $go = sub {
+		my ($client) = @_;
+		my $names = $client->{todo}[0] or return;
+
+		$client->{session}->send("BEGIN ISOLATION LEVEL $isolation; "
+			  . join('; ', map { place($_, 1000 * $_ + int rand 1000) } @$names) . '; COMMIT');
+	};
+
+	begin_story($isolation);
+	for (1 .. 12)
+	{
+		my @names = shuffle(1 .. $commands);
+
+		push @clients, { session => session(), todo => [ map { [ splice(@names, 0, 4) ] } 1 .. 15 ] };
+	}
+	my ($late, @others) = @clients;
+	$late->{session}->ask("BEGIN ISOLATION LEVEL $isolation; SELECT FROM orders");
+	for my $running (\@others, [$late])
+	{
+		$go->($_) for @$running;
+		while (my @busy = grep { $_->{session}->is_busy } @$running)
+		{
+			Client::wait_for_any([ map { $_->{session} } @busy ], $PostgreSQL::Test::Utils::timeout_default)
+			  or die 'sessions wait forever';
+			for my $client (grep { !$_->{session}->is_busy } @busy)
+			{
+				my $session = $client->{session};
+
+				if ($session->{sqlstate})
+				{
+					$retries{ $session->{sqlstate} }++;
+					$session->ask('ROLLBACK');
+				}
+				else
+				{
+					my $names = shift @{ $client->{todo} };
+
+					$told{ $names->[$_] }{ $session->{rows}[$_][0] } = 1 for 0 .. $#$names;
+				}
+				$go->($client);
+			}
+		}
+	}
+	is(scalar(keys %told), $commands, "$isolation: all commands were executed");
+	is(scalar(grep { keys %$_ != 1 } values %told), 0, "$isolation: all clients got the same entities");
+	is( $control->ask('SELECT count(*), count(DISTINCT command), count(DISTINCT id) FROM orders'),
+		"$commands|$commands|$commands", "$isolation: each command made one order");
+	is( join(' ', sort { $a <=> $b } map { keys %$_ } values %told),
+		$control->ask('SELECT string_agg(id::text, $$ $$ ORDER BY id) FROM orders'),
+		"$isolation: the clients got the ids of these orders");
+	is(join(' ', grep { !/^(40001|40P01)$/ } keys %retries), '', "$isolation: all errors can be retried");
+	cmp_ok($retries{'40001'} // 0, '>', 0, "$isolation: some transactions were retried")
+	  if $isolation ne 'READ COMMITTED';
+	$_->{session}->quit for @clients;
 }
 
 done_testing();

@@ -51,7 +51,7 @@ sub _begin
 {
 	my ($self) = @_;
 
-	@$self{qw(busy rows sqlstate message detail)} = (1, []);
+	@$self{qw(busy rows sqlstate message detail hint)} = (1, []);
 }
 
 sub _write
@@ -128,6 +128,7 @@ sub _receive
 			$self->{sqlstate} //= $field{C};
 			$self->{message} //= $field{M};
 			$self->{detail} //= $field{D};
+			$self->{hint} //= $field{H};
 		}
 		elsif ($type eq 'K') { $self->{pid} = unpack('N', $body) }
 		elsif ($type eq 'R') { die 'the server asks for a password' if unpack('N', $body) != 0 }
@@ -207,6 +208,15 @@ sub poll_waiting
 
 	$event //= 'Lock';
 	return $self->poll("SELECT wait_event_type = '$event' FROM pg_stat_activity WHERE pid = $session->{pid}");
+}
+
+# Send a statement that has to wait; return when the other session sees that.
+sub send_blocked
+{
+	my ($self, $observer, $sql, $event) = @_;
+
+	$self->send($sql);
+	return $observer->poll_waiting($self, $event);
 }
 
 # Close the client's end of the session without notice.

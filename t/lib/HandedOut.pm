@@ -10,52 +10,36 @@
 #   $handed_out->wait_for_more;                     # until each has some more
 #   $handed_out->clients_end;                       # after the server has stopped
 #   $handed_out->check_never_twice;
-#   HandedOut::number('trace_id', $value);          # a number that increases
+#   number('trace_id', $value);                     # a number that increases
 
 package HandedOut;
 
 use strict;
 use warnings;
+use Exporter 'import';
 use Functions;
 use IPC::Run;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(usleep);
 
+our @EXPORT_OK = qw(number none);
 our @functions = @Functions::tickers;
 
 # A line is the function's name, a tab and the value.
 sub _each_function { my ($statement) = @_; return join('', map { $statement =~ s/FUNCTION/$_/gr } @functions) }
 
-sub _copy
-{
-	my ($rows) = @_;
-
-	return _each_function("COPY (SELECT 'FUNCTION', idgen.FUNCTION() FROM generate_series(1, $rows)) TO STDOUT;\n");
-}
+my $copy = _each_function("COPY (SELECT 'FUNCTION', idgen.FUNCTION() FROM generate_series(1, ROWS)) TO STDOUT;\n");
+our $thousand = $copy =~ s/ROWS/1000/gr;
 
 # No transaction has changes to commit, so that only the tickers flush WAL.
 my $single = _each_function("SELECT 'FUNCTION', idgen.FUNCTION();\n");
+my $rolled_back = 'BEGIN;' . $single x 20 . "SAVEPOINT before; $single ROLLBACK TO before; $single ROLLBACK;";
 my %clients = (
 	'one at a time' => $single x 100,
-	'in transactions' => join('', ("BEGIN;\n" . $single x 20 . "SAVEPOINT before;\n$single" . "ROLLBACK TO before;\n$single" . "ROLLBACK;\n") x 10),
-	'in a transaction that stays open' => "BEGIN;\n" . _copy(50) x 1000,
-	'many at a time' => _copy(1000) x 20);
-
-sub new
-{
-	my ($class) = @_;
-	my $self = bless { folder => PostgreSQL::Test::Utils::tempdir(), phases => [], waited_for => 0 }, $class;
-
-	while (my ($name, $script) = each %clients)
-	{
-		my $file = $self->_script($name);
-
-		append_to_file($file, "$script\\i '$file'\n");
-		append_to_file("$file.once", $script);
-	}
-	return $self;
-}
+	'in transactions' => $rolled_back x 10,
+	'in a transaction that stays open' => 'BEGIN;' . ($copy =~ s/ROWS/50/gr) x 1000,
+	'many at a time' => $thousand x 20);
 
 # Settings of a server, with which all of the functions work
 our $settings = q{
@@ -67,58 +51,55 @@ autovacuum = off
 wal_consistency_checking = 'generic, sequence'
 };
 
-sub _script { my ($self, $client) = @_; return "$self->{folder}/$client.sql" =~ s/ /_/gr }
+# Each client repeats its script.
+sub new
+{
+	my ($class) = @_;
+	my $folder = PostgreSQL::Test::Utils::tempdir();
+
+	append_to_file("$folder/$_.sql", "$clients{$_}\n\\i '$folder/$_.sql'\n") for keys %clients;
+	return bless { folder => $folder, phases => [], waited_for => 0 }, $class;
+}
 
 # Begin a phase: its values must be greater than those of the phases before.
 sub begin_phase
 {
 	my ($self, $name) = @_;
-	my $phase = { name => $name, files => {}, running => [] };
 
-	push @{ $self->{phases} }, $phase;
-	return $phase;
+	push @{ $self->{phases} }, { name => $name, files => {}, running => [] };
+	return $self->{phases}[-1];
 }
 
-# Start the clients. Each one repeats its script, or runs it once: all clients
-# together then fetch 70310 values of each function.
 sub clients_begin
 {
-	my ($self, $name, $node, %how) = @_;
-	my $end = $how{once} ? '.once' : '';
+	my ($self, $name, $node) = @_;
 	my $phase = $self->begin_phase($name);
 
 	for my $client (sort keys %clients)
 	{
-		my $file = $self->_script($client) . '.' . @{ $self->{phases} } . '.out';
+		my $file = $phase->{files}{$client} = "$self->{folder}/$client." . @{ $self->{phases} };
+		my @psql = ('psql', '--no-psqlrc', '--quiet', '--tuples-only', '--no-align', "--field-separator=\t",
+			'--dbname=' . $node->connstr('postgres') . ' application_name=handed_out',
+			"--file=$self->{folder}/$client.sql");
 
-		push @{ $phase->{running} },
-		  IPC::Run::start(
-			[
-				'psql', '--no-psqlrc', '--quiet', '--tuples-only', '--no-align',
-				"--field-separator=\t", '--dbname=' . $node->connstr('postgres') . ' application_name=handed_out',
-				'--file=' . $self->_script($client) . $end
-			],
-			'>', $file, '2>', "$file.errors");
-		$phase->{files}{$client} = $file;
+		push @{ $phase->{running} }, IPC::Run::start(\@psql, '>', $file, '2>', "$file.errors");
 	}
 }
 
-# Count the values of each function that were appended to a file since the last
-# count, beginning at the offset $count->{from}.
+# Count the values of each function in the complete lines that were appended to a file
+# since the last count, beginning at the offset $count->{from}.
 sub _count_on
 {
 	my ($count) = @_;
-	my $size = (-s $count->{file}) - $count->{from};
 
 	open my $file, '<', $count->{file} or die "$count->{file}: $!";
 	seek($file, $count->{from}, 0);
-	read($file, my $text, $size);
-	close $file;
-
-	# only complete lines count
-	$text =~ s/[^\n]*\z//;
-	$count->{from} += length $text;
-	$count->{$1}++ while $text =~ /^(\w+)/mg;
+	while (my $line = <$file>)
+	{
+		last if $line !~ /\n/;
+		$count->{from} += length $line;
+		$count->{$1}++ if $line =~ /^(\w+)/;
+	}
 	return $count;
 }
 
@@ -132,8 +113,9 @@ sub at_most
 
 	for my $file (map { values %{ $_->{files} } } @{ $self->{phases} })
 	{
-		$self->{counts}{$file} //= { file => $file, from => 0 };
-		$most += 2_000 + _count_on($self->{counts}{$file})->{$function} // 0;
+		my $count = $self->{counts}{$file} //= { file => $file, from => 0 };
+
+		$most += 2_000 + (_count_on($count)->{$function} // 0);
 	}
 	return $most;
 }
@@ -146,16 +128,17 @@ sub wait_for_more
 {
 	my ($self) = @_;
 	my $phase = $self->{phases}[-1];
-	my $files = $phase->{files};
 	my $later = $phase->{waited}++;
 	my $attempts = 100 * $PostgreSQL::Test::Utils::timeout_default;
 
-	for my $count (map { { client => $_, file => $files->{$_}, from => $later ? -s $files->{$_} : 0, map { $_ => 0 } @functions } } sort keys %clients)
+	for my $client (sort keys %clients)
 	{
-		while (my @few = grep { $count->{$_} < $some } @functions)
+		my $file = $phase->{files}{$client};
+		my $count = { file => $file, from => $later ? -s $file : 0 };
+
+		while (grep { ($count->{$_} // 0) < $some } @functions)
 		{
-			die "no values of $few[0] for the client $count->{client}: " . slurp_file("$count->{file}.errors")
-			  if $attempts-- <= 0;
+			die "no values for the client $client: " . slurp_file("$file.errors") if $attempts-- <= 0;
 			usleep(10_000);
 			_count_on($count);
 		}
@@ -181,12 +164,11 @@ sub clients_terminate
 sub record
 {
 	my ($self, $values) = @_;
-	my $phase = $self->{phases}[-1];
-	my $client = 'client ' . (1 + keys %{ $phase->{files} });
-	my $file = "$self->{folder}/phase." . @{ $self->{phases} } . ".$client.out";
+	my $files = $self->{phases}[-1]{files};
+	my $client = 'client ' . (1 + keys %$files);
 
-	append_to_file($file, "$values\n");
-	$phase->{files}{$client} = $file;
+	$files->{$client} = "$self->{folder}/$client." . @{ $self->{phases} };
+	append_to_file($files->{$client}, "$values\n");
 }
 
 # The increasing part of a value as a number that is greater for each later value
@@ -226,15 +208,16 @@ sub none
 sub check_never_twice
 {
 	my ($self) = @_;
-	my (%count, %seen, %last_phase_max, %repeated, %client_falls, %phase_falls);
+	my (%count, %seen, %before, %found);
+	my ($twice, $falls) = ('no value was returned twice', 'values increase for each client');
+	my $falls_behind = 'values exceed those of earlier phases';
 
 	for my $phase (@{ $self->{phases} })
 	{
-		my %max = %last_phase_max;
+		my %max = %before;
 
 		for my $client (sort keys %{ $phase->{files} })
 		{
-			my $where = "$phase->{name}, $client";
 			my %last;
 
 			open my $file, '<', $phase->{files}{$client} or die "$client: $!";
@@ -242,28 +225,24 @@ sub check_never_twice
 			{
 				my ($function, $value) = $line =~ /^(\w+)\t(\S+)\n/ or next;
 				my $number = number($function, $value);
+				my @wrong = (
+					$seen{$function}{$number}++ ? $twice : (),
+					$number <= ($last{$function} // -1) ? $falls : (),
+					$number <= ($before{$function} // -1) ? $falls_behind : ());
 
+				push @{ $found{$function}{$_} }, "$value ($phase->{name}, $client)" for @wrong;
 				$count{$function}++;
-				push @{ $repeated{$function} }, "$value ($where)"
-				  if $seen{$function}{$number}++;
-				push @{ $client_falls{$function} }, "$value ($where)"
-				  if defined $last{$function} && $number <= $last{$function};
-				push @{ $phase_falls{$function} }, "$value ($where)"
-				  if defined $last_phase_max{$function} && $number <= $last_phase_max{$function};
 				$last{$function} = $number;
 				$max{$function} = $number if $number > ($max{$function} // -1);
 			}
-			close $file;
 		}
-		%last_phase_max = %max;
+		%before = %max;
 	}
 
 	for my $function (@functions)
 	{
 		cmp_ok($count{$function}, '>=', $self->{waited_for}, "$function: $count{$function} values were returned");
-		none($repeated{$function} // [], "$function: no value was returned twice");
-		none($client_falls{$function} // [], "$function: values increase for each client");
-		none($phase_falls{$function} // [], "$function: values exceed those of earlier phases");
+		none($found{$function}{$_} // [], "$function: $_") for $twice, $falls, $falls_behind;
 	}
 }
 

@@ -5,6 +5,7 @@
 #   new_database('shop');
 #   begin_story('a session', make('shop'));
 #   check_continues('another one', make('shop', 100));
+#   check_crash('shop');
 #
 # Clocks are seconds ahead of the real one. These tests are skipped without libfaketime.
 
@@ -14,12 +15,12 @@ use strict;
 use warnings;
 use Exporter 'import';
 use FakeClock;
-use HandedOut;
-use Server ();
+use HandedOut qw(number);
+use Server qw(ask session);
 use Test::More;
 
-our @EXPORT = qw(@functions $five $many $greatest set_clock start_with_clock new_server values_query begin_story
-  check_continues make make_many background_make crash_and_set_back right_clock new_database);
+our @EXPORT = qw(@functions $five $many $greatest set_clock start_with_clock new_server new_database
+  values_query make begin_story begin_with_two check_continues check_crash);
 
 our @functions = @HandedOut::functions;
 our $five = join(', ', map { "idgen.$_()" } @functions);
@@ -47,88 +48,87 @@ sub new_server
 	my ($name, $clock) = @_;
 
 	FakeClock::skip_all_without();
-	my $server = Server::init_server($name, q{
-log_statement = none
-max_connections = 60
-# recovery compares each page that it restores with the original
-wal_consistency_checking = 'generic, sequence'
-idgen.node_id = 7
-idgen.launch_id = 42
-});
+	my $server = Server::init_server($name, "$HandedOut::settings\nmax_connections = 60\n");
 	start_with_clock($server, $clock);
 	$node //= $server;
 	return $server;
 }
 
-# The values of a session, one of each function or the given number, in the order
-# of calls; or the first and the last one if they increase. Numbers are padded with
-# zeros so that text sorts as the values do.
-my $padded = join(', ', map { $_ eq 'uuid_v7_ordered' ? "idgen.$_()::text" : "lpad(idgen.$_()::text, 19, '0')" } @functions);
+sub new_database
+{
+	my ($database) = @_;
 
-sub values_query { my ($count) = @_; return "SELECT $padded FROM generate_series(1, " . ($count || 1) . ')' }
+	ask("CREATE DATABASE $database");
+	ask('CREATE EXTENSION idgen', $database);
+}
+
+# The values of a session, or of a new one in a database: one of each function or the
+# given number, in the order of calls
+sub values_query { my ($count) = @_; return "SELECT $five FROM generate_series(1, " . ($count || 1) . ')' }
+
+sub make
+{
+	my ($where, $count) = @_;
+
+	return ref $where ? $where->ask(values_query($count)) : ask(values_query($count), $where);
+}
+
+# Many values with small reservations, so that each high-water mark was moved
+our $many = 'SET idgen.reserve_ahead = 2; SELECT count(idgen.js_id()) FROM generate_series(1, 150000)';
 
 our $greatest;
 
 # Begin a story with the first values of a session
 sub begin_story
 {
-	my ($name, @rows) = @_;
+	my ($name, $output) = @_;
 
 	note "--- $name";
 	$greatest = undef;
-	check_continues($name, @rows);
+	check_continues($name, $output);
+}
+
+# Begin a story with two sessions, with these options, in a new database.
+sub begin_with_two
+{
+	my ($database, $options) = @_;
+
+	new_database($database);
+	my @sessions = map { session(database => $database, options => $options) } 1 .. 2;
+	begin_story("two sessions in $database", join("\n", map { make($_) } @sessions));
+	return @sessions;
 }
 
 # Check that rows of five values are greater than all values of the story so far.
 sub check_continues
 {
 	my ($name, $output) = @_;
+	my @rows = grep { /\|/ } split /\n/, $output;
 	my @falls;
-	my $rows = 0;
 
-	for my $row (split /\n/, $output)
+	for my $row (@rows)
 	{
-		next unless $row =~ /\|/;
 		my @value = split /\|/, $row;
-		$rows++;
-		for my $i (0 .. $#functions)
-		{
-			push @falls, "$functions[$i]: $value[$i] after $greatest->[$i]"
-			  if $greatest && HandedOut::number($functions[$i], $value[$i]) <= HandedOut::number($functions[$i], $greatest->[$i]);
-		}
+
+		push @falls, map { "$functions[$_]: $value[$_] after $greatest->[$_]" } grep {
+			number($functions[$_], $value[$_]) <= number($functions[$_], $greatest->[$_])
+		} $greatest ? 0 .. $#functions : ();
 		$greatest = \@value;
 	}
-	cmp_ok($rows, '>', 0, "$name: values were returned");
-	is(join("\n", @falls[ 0 .. ($#falls < 4 ? $#falls : 4) ]), '', "$name: values are greater than all before");
+	cmp_ok(scalar @rows, '>', 0, "$name: values were returned");
+	HandedOut::none(\@falls, "$name: values are greater than all before");
 }
 
-sub make { my ($database, $count, $server) = @_; return ($server || $node)->safe_psql($database, values_query($count)) }
-
-# Many values with small reservations, so that each high-water mark was moved
-our $many = 'SET idgen.reserve_ahead = 2; SELECT count(idgen.js_id()) FROM generate_series(1, 150000)';
-
-sub make_many { my ($database) = @_; return $node->safe_psql($database, "$many; " . values_query(100)) }
-
-sub background_make { my ($session, $count) = @_; return $session->query_safe(values_query($count)) }
-
-# Crash the server and restart it with its clock an hour behind.
-sub crash_and_set_back
+# Crash the server, restart it with its clock an hour behind, and check the values of a
+# new session there. Then the clock is right again.
+sub check_crash
 {
-	my (@sessions) = @_;
+	my ($database, $count) = @_;
 
 	$node->stop('immediate');
-	$_->{run}->finish for @sessions;
 	start_with_clock($node, -3600);
-}
-
-sub right_clock { set_clock($node, 0) }
-
-sub new_database
-{
-	my ($database) = @_;
-
-	$node->safe_psql('postgres', "CREATE DATABASE $database");
-	$node->safe_psql($database, 'CREATE EXTENSION idgen');
+	check_continues('after a crash, the clock behind', make($database, $count // 100));
+	set_clock($node, 0);
 }
 
 1;
