@@ -1,7 +1,7 @@
 # Rights: a role without superuser rights installs the extension and grants
 # rights; without them, no role can access the recorded commands, the prefixes and
 # the tickers' high-water marks. (Rights on each function: 041_search_path.pl;
-# settings: 043_role_settings.pl.)
+# settings: 043_settings.pl.)
 
 use FindBin;
 use lib "$FindBin::RealBin/lib";

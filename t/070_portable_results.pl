@@ -4,21 +4,17 @@
 #
 # IDGEN_SEED=N repeats the values of a run; IDGEN_VALUES is their number.
 
-use strict;
-use warnings;
-use File::Basename qw(dirname);
+use FindBin;
+use lib "$FindBin::RealBin/lib";
 use IPC::Run;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
+use Server qw(init_server slurp_file);
 use Test::More;
 
 my $seed = $ENV{IDGEN_SEED} || int rand 1_000_000;
 my $values = $ENV{IDGEN_VALUES} || 600;
-my $folder = dirname(__FILE__) . '/../portable';
+my $folder = "$FindBin::RealBin/../portable";
 
-my $node = PostgreSQL::Test::Cluster->new('portable');
-$node->init;
-$node->append_conf('postgresql.conf', "timezone = 'UTC'\ndatestyle = 'ISO, YMD'\nautovacuum = off");
+my $node = init_server('portable', "timezone = 'UTC'\ndatestyle = 'ISO, YMD'\nautovacuum = off");
 $node->start;
 $node->safe_psql('postgres', "CREATE DATABASE $_ ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0") for 'c', 'p';
 $node->safe_psql('c', 'CREATE EXTENSION idgen');
@@ -185,8 +181,8 @@ sub try_functions
 
 	for my $call (@errors)
 	{
-		my $expression = $call =~ /^left/ ? $call : "idgen.$call";
-		my $query = "SELECT ($expression)::text FROM (SELECT (\$1).*) s";
+		my $query = 'SELECT (' . qualified($call) . ')::text FROM (SELECT ($1).*) s';
+
 		for my $form ("result := ($query)", "EXECUTE \$q\$$query\$q\$ INTO result USING \$1")
 		{
 			$text .= "CREATE FUNCTION try_" . $k++ . "(odd) RETURNS text LANGUAGE plpgsql AS \$f\$
@@ -240,10 +236,9 @@ sub agree
 		my @different = grep { $c->[$_] ne $p->[$_] } 0 .. $#$c;
 		diag(@different . " differ, first:\n  C        $c->[$different[0]]\n  portable $p->[$different[0]]") if @different;
 	}
-	return;
 }
 
-sub qualified { my ($call) = @_; return $call =~ /^(?:\(|left|substr)/ ? $call : "idgen.$call"; }
+sub qualified { my ($call) = @_; return $call =~ /^(?:\(|left|substr)/ ? $call : "idgen.$call" }
 
 agree((map { [ 'sample', qualified($_), "$values values: $_" ] } @results),
 	(map { [ 'odd', 'try_' . 2 * $_ . '(odd)', "invalid values: $errors[$_]" ],
@@ -274,8 +269,8 @@ SKIP:
 	agree(map { [ $table, qualified($_), "nondeterministic collation: $_" ] } grep { /\b(?:name|prefix|letters|base_32|base_36)\b/ && !/ulid_within/ } @results);
 	my @same_name = (q{SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000c', '00000000-0000-4000-8000-000000000000', 'order' COLLATE ci)},
 		q{SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000c', '00000000-0000-4000-8000-000000000000', 'ORDER' COLLATE ci)});
-	like(join('', ask($_, @same_name)), qr/\(00000000-0000-4000-8000-000000000000,t\).*was already used for a different command/s, "$_: names that a collation considers equal differ") for 'c', 'p';
+	like(join('', ask($_, @same_name)),
+		qr/\(00000000-0000-4000-8000-000000000000,t\).*was already used for a different command/s, "$_: names that a collation considers equal differ") for 'c', 'p';
 }
 
-$node->stop;
 done_testing();
