@@ -5,7 +5,6 @@ use FindBin;
 use lib "$FindBin::RealBin/lib";
 use Functions;
 use InUse;
-use IPC::Run;
 use Server;
 
 my $node = start_server('restore');
@@ -17,22 +16,15 @@ ask("CREATE ROLE $_ LOGIN") for qw(installer application stranger);
 sub as { my ($role, $database, $query) = @_; return outcome($query, user => $role, database => $database) }
 
 # A database in which the installer may create the extension
-sub new_database
-{
-	my ($database) = @_;
-
-	ask("CREATE DATABASE $database; GRANT CREATE ON DATABASE $database TO installer");
-}
+sub new_database { ask("CREATE DATABASE $_[0]; GRANT CREATE ON DATABASE $_[0] TO installer") }
 
 # The error messages of a program without hints and positions: each message once,
 # with its count
 sub messages
 {
-	my ($program, @arguments) = @_;
-	my $errors;
+	my (undef, $errors) = run_command([@_]);
 	my %count;
 
-	IPC::Run::run([ $program, @arguments ], '>', '/dev/null', '2>', \$errors);
 	$count{$1}++ while $errors =~ /ERROR:  ([^\n]*)/g;
 	return join("\n", map { "$count{$_} $_" } sort keys %count);
 }
@@ -52,7 +44,7 @@ is( as('installer', 'shop', qq{
 		GRANT SELECT (prefix, domain) ON idgen.id_prefixes TO application;
 		GRANT SELECT, UPDATE ON idgen.snowflake_ticker TO application}) =~ s/\n//gr,
 	'', 'the installer uses the extension and grants rights');
-$node->safe_psql('shop', join '; ', map { "SELECT setval('idgen.$_', last_value + 1) FROM idgen.$_" } @sequences);
+ask(join('; ', map { "SELECT setval('idgen.$_', last_value + 1) FROM idgen.$_" } @sequences), 'shop');
 
 sub uses_grants
 {
@@ -76,17 +68,16 @@ my $contents = q{
 	SELECT command_id, entity_id, entity_number FROM idgen.creation_identifiers ORDER BY 1;
 	SELECT prefix, domain FROM idgen.id_prefixes ORDER BY 1;
 	SELECT layout, reserved_value FROM idgen.tickers ORDER BY 1};
-my $contents_before = $node->safe_psql('shop', $contents);
-my $rights_before = $node->safe_psql('shop', $InUse::rights);
+my $contents_before = ask($contents, 'shop');
+my $rights_before = ask($InUse::rights, 'shop');
 
-for my $role ($superuser, 'installer')
+my @dumps = ("$superuser.plain", "$superuser.custom", 'installer.plain', 'installer.custom');
+for my $dump (@dumps)
 {
-	for my $format ('plain', 'custom')
-	{
-		$node->command_ok(
-			[ 'pg_dump', '--username', $role, "--format=$format", "--file=$backup/$role.$format", $node->connstr('shop') ],
-			"$role can dump, $format");
-	}
+	my ($role, $format) = split /\./, $dump;
+	$node->command_ok(
+		[ 'pg_dump', '--username', $role, "--format=$format", "--file=$backup/$dump", $node->connstr('shop') ],
+		"$role can dump, $format");
 }
 
 sub restore
@@ -102,14 +93,14 @@ sub is_restored
 {
 	my ($database, $when) = @_;
 
-	is($node->safe_psql($database, $contents), $contents_before, "$when, the contents are the same");
-	is($node->safe_psql($database, $InUse::rights), $rights_before, "$when, the rights are the same");
+	is(ask($contents, $database), $contents_before, "$when, the contents are the same");
+	is(ask($InUse::rights, $database), $rights_before, "$when, the rights are the same");
 	uses_grants($database, $when);
-	$node->safe_psql($database, 'TRUNCATE idgen.creation_identifiers');
+	ask('TRUNCATE idgen.creation_identifiers', $database);
 }
 
 # A restore by a superuser prints no errors, whichever role made the dump.
-for my $dump ("$superuser.plain", "$superuser.custom", 'installer.plain', 'installer.custom')
+for my $dump (@dumps)
 {
 	my $database = $dump =~ s/\W/_/gr;
 
@@ -123,9 +114,7 @@ for my $dump ("$superuser.plain", "$superuser.custom", 'installer.plain', 'insta
 
 # A restore by the installer prints errors for the rights that the installer has
 # already, as docs/operations.md says. With these errors, pg_restore skips grants to
-# other roles on the same object, psql does not.
-
-# for the two tables and each sequence
+# other roles on the same object, psql does not. One is for each table and sequence.
 my $rights_it_has = (2 + @sequences) . ' grant options cannot be granted back to your own grantor';
 system_or_bail('pg_restore', "--file=$backup/restored.plain", "$backup/installer.custom");
 for my $case (
@@ -140,18 +129,18 @@ for my $case (
 	my $others = qr/^\w+\|\w*\|installer\|application\|.*\n?/m;
 
 	new_database($database);
-	$node->safe_psql($database, 'GRANT CREATE ON SCHEMA public TO installer');
+	ask('GRANT CREATE ON SCHEMA public TO installer', $database);
 	is(restore('installer', $database, $dump, @$options), $errors, "the installer restores $what, with the documented errors");
 	if ($dump =~ /plain$/)
 	{
 		is_restored($database, "restored by the installer, $what");
 		next;
 	}
-	is($node->safe_psql($database, $contents), $contents_before, "$what: the contents are the same");
-	is($node->safe_psql($database, $InUse::rights) =~ s/$others//gr, $rights_before =~ s/$others//gr, "$what: the installer's rights are the same");
+	is(ask($contents, $database), $contents_before, "$what: the contents are the same");
+	is(ask($InUse::rights, $database) =~ s/$others//gr, $rights_before =~ s/$others//gr, "$what: the installer's rights are the same");
 
 	is(restore('installer', $database, $dump, '--clean', @$options), $errors, "$what, over itself, likewise");
-	is($node->safe_psql($database, $contents), $contents_before, "$what, over itself: the contents are the same");
+	is(ask($contents, $database), $contents_before, "$what, over itself: the contents are the same");
 }
 
 done_testing();
