@@ -11,7 +11,7 @@ my $node = start_server('restore');
 
 my $superuser = ask('SELECT current_user');
 my $backup = $node->backup_dir;
-ask("CREATE ROLE $_ LOGIN") for qw(installer application stranger);
+ask("CREATE ROLE $_ LOGIN") for qw(installer application auditor stranger);
 
 sub as { my ($role, $database, $query) = @_; return outcome($query, user => $role, database => $database) }
 
@@ -38,9 +38,11 @@ is( as('installer', 'shop', qq{
 		CREATE EXTENSION idgen;
 		CREATE SCHEMA hers;
 		SELECT FROM idgen.create_id_domain('hers.invoice_id', 'inv');
-		SELECT FROM idgen.create_once($command, $entity);
+		SELECT FROM idgen.create_once($command, $entity, 'order', '{"customer": 7}');
+		SELECT FROM idgen.create_once_bigint(idgen.uuid_v4(), 42);
 		SELECT FROM idgen.uuid_v7_ordered();
 		GRANT SELECT, INSERT, DELETE ON idgen.creation_identifiers TO application;
+		GRANT SELECT (command_id, created_at) ON idgen.creation_identifiers TO auditor;
 		GRANT SELECT (prefix, domain) ON idgen.id_prefixes TO application;
 		GRANT SELECT, UPDATE ON idgen.snowflake_ticker TO application}) =~ s/\n//gr,
 	'', 'the installer uses the extension and grants rights');
@@ -52,7 +54,7 @@ sub uses_grants
 
 	for my $call (
 		'SELECT created FROM idgen.create_once_bigint(idgen.uuid_v4(), 1)',
-		"SELECT NOT created FROM idgen.create_once($command, $entity)",
+		qq{SELECT NOT created FROM idgen.create_once($command, $entity, 'order', '{"customer": 7}')},
 		'SELECT idgen.purge_creations() = 0',
 		q{SELECT domain IS NOT NULL FROM idgen.parse_prefixed_id('inv_1')},
 		q{SELECT setval('idgen.snowflake_ticker', last_value) > 0 FROM idgen.snowflake_ticker})
@@ -65,7 +67,7 @@ sub uses_grants
 uses_grants('shop', 'granted');
 
 my $contents = q{
-	SELECT command_id, entity_id, entity_number FROM idgen.creation_identifiers ORDER BY 1;
+	SELECT * FROM idgen.creation_identifiers ORDER BY 1;
 	SELECT prefix, domain FROM idgen.id_prefixes ORDER BY 1;
 	SELECT layout, reserved_value FROM idgen.tickers ORDER BY 1};
 my $contents_before = ask($contents, 'shop');
@@ -126,7 +128,7 @@ for my $case (
 	my ($dump, $options, $errors) = @$case;
 	my $what = join(' ', $dump, @$options);
 	my $database = "by_installer_" . $what =~ s/\W/_/gr;
-	my $others = qr/^\w+\|\w*\|installer\|application\|.*\n?/m;
+	my $others = qr/^\w+\|\w*\|installer\|(application|auditor)\|.*\n?/m;
 
 	new_database($database);
 	ask('GRANT CREATE ON SCHEMA public TO installer', $database);

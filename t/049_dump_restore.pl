@@ -1,7 +1,6 @@
-# pg_dump and restore keep the recorded commands, and the rights on them, but not
-# what was added to the table. Therefore tenants are separated by a function, whose
-# SQL is that of docs/security.md. (Keys in use, and retries after a restore:
-# 050_update.pl; rights of the roles that dump and restore: 042_restore.pl.)
+# pg_dump and restore keep the recorded commands and the rights on them (042_restore.pl),
+# but not what was added to the table. Therefore tenants are separated by a function, whose
+# SQL is that of docs/security.md. (Keys in use, and retries after a restore: 050_update.pl.)
 
 use FindBin;
 use lib "$FindBin::RealBin/lib";
@@ -13,17 +12,13 @@ my $node = start_server('dumped');
 # Two tenants, of which neither sees the other's commands
 ask(q{
 	CREATE ROLE application LOGIN;
-	CREATE ROLE auditor;
 	CREATE ROLE tenant_1 LOGIN;
 	CREATE ROLE tenant_2 LOGIN;
 	CREATE DATABASE source});
 $node->safe_psql('source', $_) for q{
 	CREATE EXTENSION idgen;
 	GRANT SELECT, INSERT ON idgen.creation_identifiers TO application;
-	GRANT SELECT (command_id, created_at) ON idgen.creation_identifiers TO auditor;
-	SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000a', 'e0000000-0000-4000-8000-00000000000a'::uuid, 'order', '{"customer": 7}');
-	SELECT idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000b', 42, 'invoice');
-	SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000c', 'e0000000-0000-4000-8000-00000000000c'::uuid)},
+	SELECT idgen.create_once_bigint(md5(n::text)::uuid, n) FROM generate_series(1, 3) n},
   Page->new('security')->blocks('Commands of several tenants');
 
 # What was added to the table, and is not dumped
@@ -67,36 +62,13 @@ is(outcome(create(1), user => 'tenant_1', database => 'source'),
 	'e0000000-0000-4000-8000-000000000001|t', 'a tenant creates an entity');
 check_tenants('source', 'before');
 
-# All commands, in a fixed order and with timestamps in a fixed form
-my $rows = q{
-	SET timezone = 'UTC';
-	SELECT * FROM idgen.creation_identifiers ORDER BY command_id};
-my $grants = q{
-	SELECT grantee, privilege_type FROM information_schema.role_table_grants
-		WHERE table_schema = 'idgen' AND grantee <> 'postgres' AND grantee NOT IN (current_user, 'PUBLIC')
-	UNION ALL
-	SELECT grantee, column_name || ' ' || privilege_type FROM information_schema.role_column_grants
-		WHERE table_schema = 'idgen' AND grantee = 'auditor'
-	ORDER BY 1, 2};
-my $rows_before = $node->safe_psql('source', $rows);
-my $grants_before = $node->safe_psql('source', $grants);
-
-like($rows_before, qr/^c0.*a\|order\|e0.*a\|\|-?\d+\|.*\nc0.*b\|invoice\|\|42\|\|.*\nc0.*c\|\|e0.*c\|\|\|[^\n]*\nc0.*aa\|order\|e0.*1\|\|[^\n]*$/,
-	'the commands are recorded');
-is( $grants_before,
-	"application|INSERT\napplication|SELECT\nauditor|command_id SELECT\nauditor|created_at SELECT\ncommands|INSERT\ncommands|SELECT",
-	'three roles have rights on them');
-
 for my $format ('plain', 'custom')
 {
 	my $database = "restored_$format";
 
 	dump_and_restore($format, 'source', $database);
-	is($node->safe_psql($database, $rows), $rows_before, "$format: the commands are restored");
-	is($node->safe_psql($database, $grants), $grants_before, "$format: the grants are restored");
-
 	# as docs/security.md and docs/operations.md warn; PostgreSQL 18 dumps publications of such tables
-	is($node->safe_psql($database, $added), join("\n", ('f') x 6, ask('SHOW server_version_num') >= 180000 ? 't' : 'f'), "$format: the additions to the table are lost");
+	is(ask($added, $database), join("\n", ('f') x 6, ask('SHOW server_version_num') >= 180000 ? 't' : 'f'), "$format: the additions to the table are lost");
 	is(outcome($count, user => 'application', database => $database), '4', "$format: a role with rights reads the rows that the policy hid");
 	check_tenants($database, $format);
 }
