@@ -11,7 +11,6 @@ my $node = start_server('secrets', 'log_statement = none');
 sub memory_at
 {
 	my ($pid, $mode, $address) = @_;
-
 	open my $memory, $mode, "/proc/$pid/mem" or die "cannot open the memory of $pid: $!";
 	sysseek($memory, $address, 0) or die $!;
 	return $memory;
@@ -21,7 +20,6 @@ sub memory_at
 sub peek
 {
 	my ($pid, $address, $length) = @_;
-
 	sysread(memory_at($pid, '<:raw', $address), my $bytes, $length) == $length or die "cannot read the memory of $pid: $!";
 	return $bytes;
 }
@@ -29,7 +27,6 @@ sub peek
 sub poke
 {
 	my ($pid, $address, $bytes) = @_;
-
 	syswrite(memory_at($pid, '+<:raw', $address), $bytes) == length $bytes or die "cannot write the memory of $pid: $!";
 }
 
@@ -61,7 +58,6 @@ my $second_first = 0;
 sub pool_values
 {
 	my ($uuid) = @_;
-
 	no warnings 'portable';
 	$uuid =~ s/-//g;
 	my @values = (hex(substr($uuid, 0, 12) . substr($uuid, 13, 3)) << 4, hex(substr($uuid, 16)) << 2);

@@ -25,7 +25,6 @@ my $attacker = $node->background_psql('premade', on_error_stop => 0, extra_param
 sub check_no_trap
 {
 	my ($when) = @_;
-
 	is(as($superuser, 'SELECT idgen.trim_creations(1000)'), '0', "$when: a superuser can call a function");
 	is( $node->safe_psql('premade', q{SELECT count(*) FILTER (WHERE proname = 'trim_creations'), count(*) FILTER (WHERE pg_get_userbyid(proowner) = 'installer')
 			FROM pg_proc WHERE pronamespace = 'idgen'::regnamespace}),

@@ -85,7 +85,6 @@ for my $dump (@dumps)
 sub restore
 {
 	my ($role, $database, $dump, @options) = @_;
-
 	return $dump =~ /plain$/
 	  ? messages('psql', '--no-psqlrc', '--username', $role, '--file', "$backup/$dump", $node->connstr($database))
 	  : messages('pg_restore', '--username', $role, @options, '--dbname', $node->connstr($database), "$backup/$dump");
@@ -94,7 +93,6 @@ sub restore
 sub is_restored
 {
 	my ($database, $when) = @_;
-
 	is(ask($contents, $database), $contents_before, "$when, the contents are the same");
 	is(ask($InUse::rights, $database), $rights_before, "$when, the rights are the same");
 	uses_grants($database, $when);

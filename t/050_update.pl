@@ -47,7 +47,6 @@ for my $database ('shop', 'old_shop')
 sub versions
 {
 	my ($database) = @_;
-
 	return $node->safe_psql($database,
 		q{SELECT extversion FROM pg_extension WHERE extname = 'idgen';
 		  SELECT default_version FROM pg_available_extensions WHERE name = 'idgen'});

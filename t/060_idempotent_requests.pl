@@ -75,7 +75,6 @@ sub payment
 	my %service;
 	my $attempt = sub {
 		my ($session) = @_;
-
 		$session->ask('BEGIN');
 		my $answer = $session->ask(payment('crash'));
 		$service{ $session->ask("SELECT idgen.uuid_v5('5ca1ab1e-0000-4000-8000-000000000001', 'crash')") }++;

@@ -159,13 +159,11 @@ SKIP:
 	# The rows that are not in the partition whose name is their day
 	my $misplaced = sub {
 		my ($table) = @_;
-
 		return ask(
 			"SELECT count(*) FROM $table WHERE tableoid::regclass::text NOT IN ('${table}_default', '${table}_p' || to_char($time_of{$table}, 'YYYYMMDD'))");
 	};
 	my $days = sub {
 		my ($table) = @_;
-
 		return split /\n/, ask("SELECT right(inhrelid::regclass::text, 8) FROM pg_inherits WHERE inhparent = '$table'::regclass AND inhrelid::regclass::text !~ 'default' ORDER BY 1");
 	};
 	# The day some days from that on which the partitions were made

@@ -64,7 +64,6 @@ sub start
 sub stop
 {
 	my ($load) = @_;
-
 	$load->{harness}->signal('ALRM');
 	my $ended = $load->{harness}->finish;
 	my ($processed) = $load->{out} =~ /actually processed: (\d+)/;

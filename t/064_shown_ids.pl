@@ -61,7 +61,6 @@ my $recipe = Recipe->new('shown_ids');
 sub bytes
 {
 	my ($table) = @_;
-
 	return $recipe->query("SELECT pg_relation_size('$table') + pg_indexes_size('$table')") / 100_000;
 }
 

@@ -18,7 +18,6 @@ ask('CREATE ROLE "Installer" LOGIN; CREATE ROLE app LOGIN; CREATE ROLE other LOG
 sub create_database
 {
 	my ($name) = @_;
-
 	ask(qq{CREATE DATABASE $name TEMPLATE template0; GRANT CREATE ON DATABASE $name TO "Installer", other});
 	ask('GRANT CREATE ON SCHEMA public TO "Installer"', $name);
 }
@@ -29,7 +28,6 @@ sub as_installer { my ($database, $sql) = @_; return $node->safe_psql($database,
 sub run_psql
 {
 	my ($database, @arguments) = @_;
-
 	return (run_command([ qw(psql -Xq -v ON_ERROR_STOP=1 -o /dev/null -U Installer -d), $node->connstr($database), @arguments ]))[1];
 }
 
@@ -84,7 +82,6 @@ for (
 	[ 'with a table of another role', q{CREATE SCHEMA idgen AUTHORIZATION "Installer"; CREATE TABLE idgen.creation_identifiers (command_id uuid)} ])
 {
 	my ($schema, $sql) = @$_;
-
 	create_database('taken');
 	ask($sql, 'taken');
 	my $before = ask($objects, 'taken');

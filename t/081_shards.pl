@@ -34,7 +34,6 @@ sub sqlstate { my ($node, $query) = @_; return outcome($query, node => $node) }
 sub is_half
 {
 	my ($count, $total, $name) = @_;
-
 	cmp_ok(abs($count - $total / 2), '<', 8 * sqrt($total) / 2, "$name: $count of $total");
 }
 
@@ -176,7 +175,6 @@ my @commands = split /\n/, ask($west, 'SELECT idgen.uuid_v7() FROM generate_seri
 sub create
 {
 	my ($shard, $command) = @_;
-
 	return "WITH command AS (SELECT * FROM idgen.create_once('$command', (" . $new_key =~ s/= 0/= $shard/r . qq{))),
 		created AS (INSERT INTO accounts (id, note) SELECT entity_id, '$command' FROM command WHERE created)
 		SELECT '$command', entity_id FROM command;\n};

@@ -13,7 +13,6 @@ my $page = slurp_file("$FindBin::RealBin/../../docs/clients.md");
 sub error_table
 {
 	my ($text, $heading) = @_;
-
 	my ($section) = $text =~ /^## \Q$heading\E\n(.*?)(?=^## |\z)/ms;
 	my ($table) = $section =~ /^(\| SQLSTATE .*?\n)(?!\|)/ms;
 	my @rows = map { [ (split /\s*\|\s*/)[ 1, 2 ] ] } split /\n/, $table;
