@@ -156,7 +156,6 @@ as('installer', q{
 is(as($superuser, q{EXPLAIN SELECT FROM hers.bait WHERE prefix = 'a'}), 'TRAP0', 'a superuser who reads a view of the installer runs the trap');
 
 for my $attack (
-	# on the tables
 	(map {
 		my $table = "idgen.$_";
 		my $column = $_ eq 'id_prefixes' ? 'prefix' : 'command_id';
@@ -183,27 +182,23 @@ for my $attack (
 			"ALTER EXTENSION idgen DROP TABLE $table",
 			"DROP TABLE $table CASCADE")
 	} @tables),
-	# on the view
 	'CREATE OR REPLACE VIEW idgen.tickers AS SELECT hers.spy(1)',
 	'CREATE RULE hers AS ON INSERT TO idgen.tickers DO INSTEAD SELECT hers.spy(1)',
 	'CREATE TRIGGER hers INSTEAD OF INSERT ON idgen.tickers FOR EACH ROW EXECUTE FUNCTION hers.trap()',
 	'ALTER VIEW idgen.tickers ALTER COLUMN layout SET DEFAULT hers.spy(1)',
 	'ALTER VIEW idgen.tickers RENAME TO other',
 	'DROP VIEW idgen.tickers',
-	# on the sequences
 	(map {
 		("ALTER SEQUENCE idgen.$_ RESTART", "ALTER SEQUENCE idgen.$_ INCREMENT -1 CYCLE",
 			"ALTER SEQUENCE idgen.$_ OWNED BY hers.bait.prefix", "ALTER SEQUENCE idgen.$_ RENAME TO other",
 			"ALTER EXTENSION idgen DROP SEQUENCE idgen.$_", "DROP SEQUENCE idgen.$_")
 	} @tickers),
-	# on the functions
 	q{CREATE OR REPLACE FUNCTION idgen.uuid_v4() RETURNS uuid LANGUAGE sql AS 'SELECT NULL::uuid'},
 	q{CREATE FUNCTION idgen.index_report(text) RETURNS int LANGUAGE sql AS 'SELECT hers.spy(1)'},
 	q{CREATE FUNCTION idgen.purge_creations(interval, int) RETURNS int LANGUAGE sql AS 'SELECT hers.spy(1)'},
 	'ALTER FUNCTION idgen.uuid_v4() SET SCHEMA hers',
 	'ALTER FUNCTION idgen.uuid_v4() SECURITY DEFINER',
 	'ALTER FUNCTION hers.spy(anyelement) SET SCHEMA idgen',
-	# and on the schema
 	'CREATE TABLE idgen.more ()',
 	'CREATE OPERATOR idgen.= (LEFTARG = text, RIGHTARG = text, FUNCTION = texteq)',
 	'ALTER SCHEMA idgen RENAME TO other',

@@ -96,7 +96,6 @@ SKIP:
 	my $rest = peek($pid, $pool + 122 * 8, ($pool_size - 122) * 8);
 	is(scalar(grep { places($_, @before) == 1 } unpack '(a8)*', $rest), $pool_size - 122, 'the unused values are unchanged');
 
-	# The rest of the pool is used before it is refilled.
 	@made = split /\n/, $session->ask("$make(1, 195)");
 	is_deeply([ map { unpack 'H*', $_ } map { pool_values($_) } @made ],
 		[ map { unpack 'H*', substr($rest, 8 * $_ + $little_endian, 7) } 0 .. 389 ],

@@ -61,7 +61,6 @@ is( ask(q{SELECT count(*) FROM pg_proc WHERE pronamespace = 'idgen'::regnamespac
 		  AND NOT has_function_privilege('stranger', oid, 'EXECUTE')}),
 	'0', 'PUBLIC may execute each function; rights on tables restrict some');
 
-# A role without rights on tables
 my %seen = results('stranger', 'SELECT 1', %statement);
 for my $signature (sort keys %statement)
 {
@@ -215,7 +214,6 @@ sub check_same
 ask('ALTER SEQUENCE hostile.used RESTART');
 check_same('', %statement, %more);
 
-# CREATE EXTENSION uses none of the hostile objects either.
 my $has_own_advisor = ask(q{SELECT count(*) FROM pg_extension WHERE extname = 'idgen_advisor'});
 ask(q{DROP TABLE public.things, public.guarded; DROP EXTENSION idgen CASCADE});
 my $extension = $has_own_advisor ? 'idgen_advisor' : 'idgen';
@@ -231,7 +229,6 @@ is( ask(q{SELECT count(*) FROM pg_depend d JOIN pg_depend e ON d.classid = e.cla
 is(ask('SELECT is_called FROM hostile.used'), 'f', 'CREATE EXTENSION used no hostile object');
 is(outcome("SELECT idgen.uuid_version($v4)", user => 'stranger'), '4', 'the extension works after that');
 
-# Nor does the portable edition, when it is installed and when it is called.
 ask(q{DROP EXTENSION idgen CASCADE; DROP SCHEMA IF EXISTS idgen});
 %made = results($superuser, $hostile, 'create' => join('', 'BEGIN;', (map { slurp_file("$FindBin::RealBin/../portable/$_.sql") } qw(uuids text_ids create_once)), 'COMMIT;'));
 is($made{create}, '', 'the portable edition is installed with hostile objects on the search_path');

@@ -103,7 +103,6 @@ sub is_restored
 	ask('TRUNCATE idgen.creation_identifiers', $database);
 }
 
-# A restore by a superuser prints no errors, whichever role made the dump.
 for my $dump (@dumps)
 {
 	my $database = $dump =~ s/\W/_/gr;
@@ -149,7 +148,6 @@ for my $case (
 
 # --- Tenants -------------------------------------------------------------------
 
-# Two tenants, of which neither sees the other's commands
 ask("CREATE ROLE $_ LOGIN") for qw(tenant_1 tenant_2);
 ask('CREATE DATABASE source');
 ask($_, 'source') for q{

@@ -132,10 +132,7 @@ sub again { return "SELECT * FROM idgen.create_once('$_[0]', idgen.uuid_v4(), 'o
 $load->run_until(sub { reported() >= 1000 && keys %{ $load->{entity_of} } >= 300 && $load->{taken} >= 1000 });
 
 my @sample = (sort keys %{ $load->{entity_of} })[ map { 10 * $_ } 0 .. 29 ];
-for my $command (@sample)
-{
-	is($lagging->ask(again($command)), '25006', 'a command that the standby has not replayed is rejected, not executed again');
-}
+is($lagging->ask(again($_)), '25006', 'a command that the standby has not replayed is rejected, not executed again') for @sample;
 
 # --- Promotion --------------------------------------------------------------
 
@@ -144,11 +141,8 @@ $load->lose_all;
 $lagging->quit;
 $standby->promote;
 $load->{node} = $standby;
-for my $command (@sample)
-{
-	is($standby->safe_psql('postgres', again($command)), "$load->{entity_of}{$command}|f", 'after promotion, the command is known')
-	  if $command =~ /0$/;
-}
+is($standby->safe_psql('postgres', again($_)), "$load->{entity_of}{$_}|f", 'after promotion, the command is known')
+  for grep { /0$/ } @sample;
 $standby->safe_psql('postgres', "SELECT idgen.forget_creation($known)");
 
 my $reported = reported();

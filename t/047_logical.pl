@@ -134,7 +134,6 @@ SKIP:
 
 # --- Columns that only the subscriber has -----------------------------------
 
-# The subscriber evaluates their defaults, with its own node id.
 ask($east, 'CREATE TABLE wide (id bigint PRIMARY KEY DEFAULT idgen.snowflake()); CREATE PUBLICATION wide FOR TABLE wide');
 ask($west, 'CREATE TABLE wide (id bigint PRIMARY KEY, arrived bigint DEFAULT idgen.snowflake(), tag uuid DEFAULT idgen.uuid_v7_ordered())');
 subscribe($west, $east, 'wide', 'copy_data = false');

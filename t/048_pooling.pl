@@ -171,7 +171,6 @@ $prepared});
 	is( ask(q{SELECT count(*), count(DISTINCT command), count(DISTINCT id) FROM orders}),
 		"$commands|$commands|$commands", 'each command made one order');
 
-	# Another user has a pool of its own, and no rights.
 	my $stranger = session(%where, user => 'stranger');
 	is($stranger->ask(create_once(1, 0)), '42501', 'a role without rights gets no replay');
 

@@ -158,7 +158,6 @@ InUse::check_works($node, 'old_shop', 'at the old version with the new library')
 is(as_app('old_shop', 'SELECT idgen.random_id()'), '42883', 'the old version does not have the new function');
 $_->quit for values %session;
 
-# Dumps of both versions, restored with the new version installed
 my $backup = $node->backup_dir;
 mkdir $backup;
 for my $database ('shop', 'old_shop')
@@ -206,7 +205,6 @@ is(outcome(q{UPDATE idgen.creation_identifiers SET note = 'new'}, node => $node,
 is($node->safe_psql('owned', q{SET ROLE installer; SELECT setval('idgen.snowflake_ticker', 1); SELECT count(*) FROM idgen.creation_identifiers}),
 	"1\n1", 'the other role keeps its rights');
 
-# CREATE EXTENSION now installs the new version through the old one.
 $node->safe_psql('postgres', 'CREATE EXTENSION idgen');
 is(versions('postgres'), "1.0.1\n1.0.1", 'CREATE EXTENSION installs the new version');
 is($node->safe_psql('postgres', q{SELECT string_agg(attname, ' ' ORDER BY attnum) FROM pg_attribute

@@ -188,7 +188,6 @@ change_keys('from_serial',
 	substitute => sub { s/id bigserial PRIMARY KEY, created_at/id serial PRIMARY KEY, created_at/; s/parcel_id bigint/parcel_id int/g; s/uid uuid/uid bigint/g; s/DEFAULT idgen\.uuid_v7\(\)/DEFAULT idgen.snowflake()/; s/'idgen\.uuid_v7\(created_at\)'/'id'/ },
 	filled => q{SELECT bool_and(uid = id) FROM parcels JOIN old_keys USING (id)});
 
-# What the page says of prepared statements
 like(
 	($node->psql('postgres', 'CREATE TABLE t (a int); PREPARE p AS SELECT * FROM t; EXECUTE p; ALTER TABLE t ADD b int; EXECUTE p', on_error_stop => 0))[2],
 	qr/cached plan must not change result type/, 'a prepared SELECT * fails after ADD COLUMN');

@@ -140,7 +140,6 @@ my $plan = $recipe->plan_of('An event feed that loses nothing', "next_events('0'
 like($plan, qr/Index Scan using events_transaction_id_idx.*Index Cond: (?=.*ROW\(\(\$1\)::xid8, \$2\))(?=.*pg_snapshot_xmin)/s, 'the query uses the index')
   and unlike($plan, qr/Filter|Sort/, 'for all of it');
 
-# Old events are deleted below a position.
 my ($transaction, $id) = @{ $settled->{position} };
 $recipe->query("DELETE FROM events WHERE (transaction, id) <= ('$transaction', '$id')");
 is($recipe->query('SELECT count(*) FROM events'), 0, 'what was read can be deleted');

@@ -65,7 +65,6 @@ is(as_installer('p', "SET search_path = public; BEGIN; $all SHOW search_path; RO
 	"public\npublic", 'the files keep search_path');
 is($node->safe_psql('p', $objects), '', 'and do not end the transaction of the caller');
 
-# in one call of a driver
 is(run_psql('p', '-c', $all), '', 'all is installed in one call');
 SKIP: {
 	skip 'PostgreSQL 19 has no other string literals', 1 if ask('SHOW server_version_num') >= 190000;

@@ -82,11 +82,6 @@ my @results = map { s/^\s+//r } grep { /\S/ } split /\n/, q{
 	is_recent_comb(id, tolerance, clock => at, future_tolerance => tolerance / 2)
 	is_recent_uuid_v7(id, clock => at)
 	is_recent_uuid_v7(id, tolerance, clock => at, past_tolerance => tolerance / 2)
-	uuid_to_base(id, 16)
-	uuid_to_base(id, 32)
-	uuid_to_base(id, 36)
-	uuid_to_base(id, 58)
-	uuid_to_base(id, 62)
 	uuid_from_base(base_36, 36)
 	uuid_from_base(idgen.uuid_to_base(id, 62), 62)
 	prefixed_id(prefix, id)
@@ -106,6 +101,7 @@ my @results = map { s/^\s+//r } grep { /\S/ } split /\n/, q{
 	created_near(at, id, tolerance)
 	created_near(at, id)
 };
+push @results, map { "uuid_to_base(id, $_)" } 16, 32, 36, 58, 62;
 # with the hash of the request, which both record
 push @results, '(SELECT entity_number || $$ $$ || created FROM idgen.create_once_bigint(other, n, name, request))',
   '(SELECT command_name || request_hash || entity_number FROM idgen.find_creation(other))',
@@ -199,10 +195,7 @@ sub try_functions
 	return $text;
 }
 
-for my $database ('c', 'p')
-{
-	$node->safe_psql($database, "BEGIN; $samples; $odd_samples;" . try_functions() . 'COMMIT; VACUUM ANALYZE sample; VACUUM ANALYZE odd');
-}
+$node->safe_psql($_, "BEGIN; $samples; $odd_samples;" . try_functions() . 'COMMIT; VACUUM ANALYZE sample; VACUUM ANALYZE odd') for 'c', 'p';
 is($node->safe_psql('p', "SELECT md5(string_agg(s::text, ' ' ORDER BY n)) FROM odd s"), $node->safe_psql('c', "SELECT md5(string_agg(s::text, ' ' ORDER BY n)) FROM odd s"), 'the values are the same');
 
 # The results of queries in one session, each with its error, if any.

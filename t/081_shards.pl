@@ -15,11 +15,8 @@ my @places = ('east', 'west');		# the shards 0 and 1
 my $page = Page->new('scaling');
 my %node_of;
 
-for my $place (@places)
-{
-	$node_of{$place} = start_server($place,
-		'idgen.node_id = ' . ($place eq 'east' ? 1 : 2) . "\nidgen.launch_id = 101\nmax_connections = 40\ntimezone = 'UTC'");
-}
+my $conf = "idgen.launch_id = 101\nmax_connections = 40\ntimezone = 'UTC'\nidgen.node_id = ";
+$node_of{ $places[$_] } = start_server($places[$_], $conf . (1 + $_)) for 0, 1;
 my ($east, $west) = @node_of{@places};
 
 plan skip_all => 'postgres_fdw is not installed'

@@ -62,7 +62,6 @@ my @size = split ' ', q{
 	--contention.rows 2000 --contention.counts 1,3 --contention.inserts 600
 	--serializable.rows 20000 --serializable.clients 3 --serializable.transactions 90};
 
-# Every key that this server can generate
 ok(laboratory('--scene', 'steady', '--repetitions', 1, @size, '--out', "$out.keys"), 'the laboratory runs with all keys') or diag $stderr;
 my @keys = qw(bigint random uuid_v4 uuid_v7 uuid_v7_ordered uuid_v6 uuid_v1 lambert_comb comb suffix_comb short_comb
   short_comb_run short_suffix_comb sequence_comb snowflake js_id trace_id object_id ulid prefixed_id typeid);
@@ -76,7 +75,6 @@ command_fails_like([ @laboratory, '--keys', 'bigint,decimal_id', '--out', "$out.
 	qr/this server cannot generate decimal_id: idgen\.launch_id/, 'such a key in --keys is an error that names the reason');
 ok(!-e "$out.no", 'and no folder is left');
 
-# Every scene, with few keys
 @keys = qw(bigint random short_comb uuid_v7 object_id);
 ok( laboratory('--repetitions', 1, '--keys', join(',', @keys), '--key', 'mine=uuid:idgen.comb(clock => moment)', @size, '--out', $out),
 	'every scene runs') or diag $stderr;

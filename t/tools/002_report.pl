@@ -57,7 +57,6 @@ sub check_pictures
 	unlike(join('', $markdown, map { slurp_file($_) } @pictures), qr/\b(?:nan|inf|None|NaN)\b/, "$name: no number is missing or infinite");
 }
 
-# A complete run
 my $all = "$tmp/all";
 system_or_bail($python, "$FindBin::RealBin/../lib/sample_report.py", $all);
 my ($stdout, $stderr) = check_report('a complete run', [qw(contention curve heat long steady)], "$tmp/one", $all, '--out', "$tmp/one");
@@ -91,7 +90,6 @@ unlike(slurp_file("$tmp/two/report.md"), qr/^\| `(random|bigint)` \| [\d,]+ \(/m
 ok(!$ok, 'a key that was not measured is an error');
 like($stderr, qr/key lambert_comb was not measured; the keys are: bigint, random, /, 'which lists the keys');
 
-# Only the summary
 ($stdout) = check_report('only the summary', [], '', $all, '--summary');
 like($stdout, qr/^## Steady\n\n\| key \| WAL bytes.*\n\|---.*\n\| `bigint identity` \| 171 \|.*\| 1\.000 \| 0\.042 \|/m, 'the tables of steady');
 like($stdout, qr/^## Bulk$/m, 'and of bulk');

@@ -75,10 +75,8 @@ my %real_columns = map { split /\|/ } split /\n/, ask(q{
 	WHERE relnamespace = 'idgen'::regnamespace AND relkind IN ('r', 'v') GROUP BY relname});
 is_deeply(\%columns, \%real_columns, 'every table and view is documented, with its columns');
 
-for my $sequence (split /\n/, ask(q{SELECT relname FROM pg_class WHERE relnamespace = 'idgen'::regnamespace AND relkind = 'S'}))
-{
-	like($page, qr/`$sequence`/, "sequence $sequence is documented");
-}
+like($page, qr/`$_`/, "sequence $_ is documented")
+  for split /\n/, ask(q{SELECT relname FROM pg_class WHERE relnamespace = 'idgen'::regnamespace AND relkind = 'S'});
 my @settings = $page =~ /^\| `(idgen\.\w+)` \|/mg;
 is(join("\n", sort @settings), ask(q{LOAD 'idgen'; SELECT name FROM pg_settings WHERE name LIKE 'idgen.%' ORDER BY name COLLATE "C"}),
 	'every setting is documented');
@@ -133,10 +131,7 @@ like($pasted{operations}, qr/^part_pkey\|\d+ kB\|/m, 'operations: the advisor re
 # the results of the reference, in the order of the examples, among those that are not shown
 my @shown = map { s/ \| /|/gr } $page =~ /^-- → (.*)$/mg;
 my @missing = @shown;
-for my $line (split /\n/, $pasted{reference})
-{
-	shift @missing if @missing && $line eq $missing[0];
-}
+for (split /\n/, $pasted{reference}) { shift @missing if @missing && $_ eq $missing[0] }
 cmp_ok(scalar @shown, '>', 20, 'there are results');
 is_deeply(\@missing, [], 'the examples print the results that are shown');
 
