@@ -104,35 +104,24 @@ ask(q{
 		SELECT t.oid FROM pg_type t
 		WHERE t.oid = ANY ('{uuid,text,int2,int4,int8,timestamptz,timestamp,interval,boolean,bytea,float8,numeric,
 			oid,regclass,regtype,name,jsonb,"char",uuid[],text[],anyarray,anyelement}'::regtype[]);
-	DO $do$
-	DECLARE
-		double record;
-	BEGIN
-		FOR double IN
-			SELECT o.oid, oprname AS name, nullif(oprleft, 0)::regtype AS l, oprright::regtype AS r, oprresult::regtype AS result
-			FROM pg_operator o
-			WHERE (oprleft = 0 OR oprleft IN (TABLE public.types)) AND oprright IN (TABLE public.types)
-			AND oprresult IN (SELECT oid FROM pg_type WHERE typtype <> 'p')
-		LOOP
-			EXECUTE format('CREATE FUNCTION hostile.trap_%s(%s) RETURNS %s LANGUAGE plpgsql AS ''BEGIN PERFORM hostile.trap(); END''',
-				double.oid, concat_ws(', ', double.l, double.r), double.result);
-			EXECUTE format('CREATE OPERATOR hostile.%s (%s RIGHTARG = %s, FUNCTION = hostile.trap_%s)',
-				double.name, 'LEFTARG = ' || double.l || ', ', double.r, double.oid);
-		END LOOP;
-		FOR double IN
-			SELECT proname AS name, proretset AS set, prorettype::regtype AS result,
-				(SELECT string_agg(format_type(type, NULL), ', ' ORDER BY n) FROM unnest(proargtypes) WITH ORDINALITY a (type, n)) AS arguments
-			FROM pg_proc p
-			WHERE pronamespace IN ('pg_catalog'::regnamespace, 'idgen'::regnamespace) AND prokind IN ('f', 'a')
-			AND provariadic = 0
-			AND NOT EXISTS (SELECT FROM unnest(proargtypes) a WHERE a NOT IN (TABLE public.types))
-			AND (prorettype IN (SELECT oid FROM pg_type WHERE typtype <> 'p')
-				 OR prorettype IN (TABLE public.types) AND proargtypes::oid[] && '{anyarray,anyelement}'::regtype[]::oid[])
-		LOOP
-			EXECUTE format('CREATE FUNCTION hostile.%I(%s) RETURNS %s LANGUAGE plpgsql AS ''BEGIN PERFORM hostile.trap(); END''',
-				double.name, double.arguments, concat(CASE WHEN double.set THEN 'SETOF ' END, double.result));
-		END LOOP;
-	END $do$;
+	SELECT format('CREATE FUNCTION hostile.trap_%s(%s) RETURNS %s LANGUAGE plpgsql AS ''BEGIN PERFORM hostile.trap(); END''',
+			oid, concat_ws(', ', nullif(oprleft, 0)::regtype, oprright::regtype), oprresult::regtype),
+		format('CREATE OPERATOR hostile.%s (%s RIGHTARG = %s, FUNCTION = hostile.trap_%s)',
+			oprname, 'LEFTARG = ' || nullif(oprleft, 0)::regtype || ', ', oprright::regtype, oid)
+	FROM pg_operator
+	WHERE (oprleft = 0 OR oprleft IN (TABLE public.types)) AND oprright IN (TABLE public.types)
+	AND oprresult IN (SELECT oid FROM pg_type WHERE typtype <> 'p')
+	\gexec
+	SELECT format('CREATE FUNCTION hostile.%I(%s) RETURNS %s LANGUAGE plpgsql AS ''BEGIN PERFORM hostile.trap(); END''', proname,
+			(SELECT string_agg(format_type(type, NULL), ', ' ORDER BY n) FROM unnest(proargtypes) WITH ORDINALITY a (type, n)),
+			concat(CASE WHEN proretset THEN 'SETOF ' END, prorettype::regtype))
+	FROM pg_proc
+	WHERE pronamespace IN ('pg_catalog'::regnamespace, 'idgen'::regnamespace) AND prokind IN ('f', 'a')
+	AND provariadic = 0
+	AND NOT EXISTS (SELECT FROM unnest(proargtypes) a WHERE a NOT IN (TABLE public.types))
+	AND (prorettype IN (SELECT oid FROM pg_type WHERE typtype <> 'p')
+		 OR prorettype IN (TABLE public.types) AND proargtypes::oid[] && '{anyarray,anyelement}'::regtype[]::oid[])
+	\gexec
 	CREATE FUNCTION hostile.num_nonnulls(VARIADIC "any") RETURNS int LANGUAGE internal AS 'pg_num_nulls'});
 
 # Relations and types of these names that set the trap off
