@@ -27,7 +27,6 @@ my @tables = qw(creation_identifiers id_prefixes);
 my @tickers = map { "${_}_ticker" } @Functions::tickers;
 
 # --- Ownership ---------------------------------------------------------------
-
 is(outcome('CREATE EXTENSION idgen', user => 'installer', database => 'closed'), '42501', 'CREATE EXTENSION requires CREATE on the database');
 is(as('installer', 'CREATE EXTENSION idgen'), '', 'which suffices');
 is( in_shop(q{
@@ -47,7 +46,6 @@ is( in_shop(q{SELECT reloptions FROM pg_class WHERE oid = 'idgen.creation_identi
 	'{autovacuum_vacuum_scale_factor=0.02}', 'creation_identifiers has its autovacuum setting');
 
 # --- Without rights on tables --------------------------------------------------
-
 for my $refused (
 	"INSERT INTO $table (command_id, entity_number) VALUES ($command, 1)",
 	"UPDATE $table SET entity_number = 1",
@@ -92,7 +90,6 @@ for my $ticker (@tickers)
 is(in_shop($marks), $before, 'the high-water marks have not changed');
 
 # --- Grants ------------------------------------------------------------------------
-
 is(as('installer', "GRANT SELECT, INSERT ON $table TO application; GRANT SELECT, DELETE ON $table TO janitor"), '', 'the installer grants rights');
 for (
 	[ application => "SELECT created FROM idgen.create_once($command, $entity)", 't' ],
@@ -133,7 +130,6 @@ is(as('application', 'SELECT idgen.create_once_bigint(idgen.uuid_v4(), 1)'), '42
 in_shop("DROP POLICY recent ON $table; DROP POLICY deletable ON $table; ALTER TABLE $table DISABLE ROW LEVEL SECURITY; TRUNCATE $table");
 
 # --- Attacks by the installer ------------------------------------------------
-
 # Code of the installer, which raises an error when another role runs it
 as('installer', q{
 	CREATE SCHEMA hers;
@@ -226,7 +222,6 @@ $node->command_ok([ 'pg_dump', '--format=custom', '--file=' . $node->backup_dir 
 	'a superuser can dump the database');
 
 # --- Rights of the installer -------------------------------------------------
-
 for my $call (
 	'SELECT created FROM idgen.create_once_bigint(idgen.uuid_v4(), 1)',
 	"SELECT NOT created FROM idgen.create_once($command, $entity)",
@@ -247,7 +242,6 @@ in_shop('DROP DOMAIN account_id');
 my $rights_before = in_shop($InUse::rights);
 
 # --- DROP and CREATE EXTENSION -----------------------------------------------
-
 my $schema = q{
 	SELECT pg_get_userbyid(nspowner), string_agg(grantee::regrole || '=' || privilege_type, ' ' ORDER BY grantee, privilege_type)
 	FROM pg_namespace, aclexplode(nspacl) WHERE nspname = 'idgen' GROUP BY nspowner};

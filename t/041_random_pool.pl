@@ -37,11 +37,9 @@ sub places
 {
 	my ($bytes, @memory) = @_;
 	my @places;
-
 	for my $region (@memory)
 	{
 		my $at = -1;
-
 		push @places, $region->[0] + $at while ($at = index($region->[2], $bytes, $at + 1)) >= 0;
 	}
 	return @places;

@@ -26,7 +26,6 @@ sub results
 	my ($role, $preamble, %statements) = @_;
 	my $script = "\\set ON_ERROR_STOP off\n$preamble;\n\\echo begin :SQLSTATE\n";
 	my %result;
-
 	$script .= "\\echo >> $_\nBEGIN;\n$statements{$_};\n\\echo << :SQLSTATE\nROLLBACK;\n" for sort keys %statements;
 	my ($output, $errors) = psql_said($script, user => $role);
 	like($output, qr/^begin 00000$/m, "a session of $role begins") or diag($errors);
@@ -65,7 +64,6 @@ my %seen = results('stranger', 'SELECT 1', %statement);
 for my $signature (sort keys %statement)
 {
 	my $is_restricted = $kind{$signature} =~ $restricted;
-
 	like($seen{$signature}, $is_restricted ? qr/^42501\z/ : qr/^(?!\w{5}\z)./s,
 		"without rights on tables: $signature " . ($is_restricted ? 'is rejected' : 'returns a result'));
 }
@@ -75,7 +73,6 @@ is( ask(q{SELECT count(*) FROM pg_proc
 	'functions for the server only have argument or result types that SQL cannot use');
 
 # --- A search_path with objects of the same names -----------------------------
-
 is( ask(q{SELECT count(*) FROM pg_proc
 		  WHERE pronamespace = 'idgen'::regnamespace AND prosecdef
 		  AND NOT coalesce(proconfig::text LIKE '%search_path=%', false)}),
@@ -184,12 +181,10 @@ sub check_same
 	my ($edition, %statements) = @_;
 	my %expected = results($superuser, 'SELECT 1', %statements);
 	my %got = results($superuser, $hostile, %statements);
-
 	for my $name (sort keys %expected)
 	{
 		my ($function) = $name =~ /^(\w+)/;
 		my ($expected, $got) = ($expected{$name}, $got{$name});
-
 		# results that differ from call to call: compare their form
 		if ($volatile{$function} && $kind{$name} !~ $restricted || $name =~ /^(default|view)/ || $name eq 'find_creation(uuid)')
 		{

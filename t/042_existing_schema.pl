@@ -52,7 +52,6 @@ for my $owner ($superuser, 'installer')
 for my $end ('COMMIT', 'ROLLBACK')
 {
 	my $installing = $node->background_psql('premade', on_error_stop => 0);
-
 	$attacker->query_safe("BEGIN; CREATE SCHEMA idgen; $overload");
 	$installing->query_until(qr/begun/, "\\echo begun\nCREATE EXTENSION idgen;\n\\echo :SQLSTATE\n");
 	$node->poll_query_until('premade', q{SELECT count(*) = 1 FROM pg_locks WHERE locktype = 'transactionid' AND NOT granted})

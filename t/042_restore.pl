@@ -28,7 +28,6 @@ sub messages
 {
 	my (undef, $errors) = run_command([@_]);
 	my %count;
-
 	$count{$1}++ while $errors =~ /ERROR:  ([^\n]*)/g;
 	return join("\n", map { "$count{$_} $_" } sort keys %count);
 }
@@ -55,7 +54,6 @@ ask(join('; ', map { "SELECT setval('idgen.$_', last_value + 1) FROM idgen.$_" }
 sub uses_grants
 {
 	my ($database, $when) = @_;
-
 	for my $call (
 		'SELECT created FROM idgen.create_once_bigint(idgen.uuid_v4(), 1)',
 		qq{SELECT NOT created FROM idgen.create_once($command, $entity, 'order', '{"customer": 7}')},
@@ -106,7 +104,6 @@ sub is_restored
 for my $dump (@dumps)
 {
 	my $database = $dump =~ s/\W/_/gr;
-
 	new_database($database);
 	is(restore($superuser, $database, $dump), '', "a superuser restores $dump without errors");
 	is_restored($database, "restored from $dump");
@@ -130,7 +127,6 @@ for my $case (
 	my $what = join(' ', $dump, @$options);
 	my $database = "by_installer_" . $what =~ s/\W/_/gr;
 	my $others = qr/^\w+\|\w*\|installer\|(application|auditor)\|.*\n?/m;
-
 	new_database($database);
 	ask('GRANT CREATE ON SCHEMA public TO installer', $database);
 	is(restore('installer', $database, $dump, @$options), $errors, "the installer restores $what, with the documented errors");
@@ -147,7 +143,6 @@ for my $case (
 }
 
 # --- Tenants -------------------------------------------------------------------
-
 ask("CREATE ROLE $_ LOGIN") for qw(tenant_1 tenant_2);
 ask('CREATE DATABASE source');
 ask($_, 'source') for q{
@@ -184,7 +179,6 @@ sub create { return "SELECT * FROM create_for_tenant('c0000000-0000-4000-8000-00
 sub check_tenants
 {
 	my ($database, $when) = @_;
-
 	is(as('tenant_1', $database, create(2)), 'e0000000-0000-4000-8000-000000000001|f', "$when: a tenant gets the answer to its command");
 	is(as('tenant_2', $database, create(2)), '23514', "$when: another tenant does not");
 	is(as($_, $database, 'SELECT FROM idgen.creation_identifiers'), '42501', "$when: $_ cannot read the table") for 'tenant_1', 'tenant_2';
@@ -198,7 +192,6 @@ check_tenants('source', 'before');
 for my $format ('plain', 'custom')
 {
 	my $database = "restored_$format";
-
 	dump_and_restore($format, 'source', $database);
 	# as docs/security.md and docs/operations.md warn; PostgreSQL 18 dumps publications of such tables
 	is(ask($added, $database), join("\n", ('f') x 6, ask('SHOW server_version_num') >= 180000 ? 't' : 'f'), "$format: the additions to the table are lost");

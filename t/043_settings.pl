@@ -41,7 +41,6 @@ sub answer
 	my ($role, $options, @statements) = @_;
 	my $client = connected($role, $options);
 	my $answer = $client->wait;
-
 	$answer = $client->ask($_) for $answer eq '' ? @statements : ();
 	$client->quit;
 	return $answer;
@@ -51,7 +50,6 @@ sub answer
 sub answers { my ($about, @rows) = @_; is(answer(@$_[ 2 .. $#$_ ]), $_->[0], "$about$_->[1]") for @rows }
 
 # --- Set without the right, before the library is loaded ----------------------
-
 my @settings = split /\n/, ask("$load \\g /dev/null\n" . q{SELECT name FROM pg_settings WHERE name LIKE 'idgen.%' ORDER BY 1});
 my %default = map { $_ => answer('application', '', $load, "SHOW $_") } @settings;
 is("@settings", join(' ', sort 'idgen.mask_key_file', keys %in_file), 'the settings');
@@ -105,12 +103,10 @@ ask(q{ALTER ROLE application RESET session_preload_libraries});
 sub is_in_worker
 {
 	my ($role, $options, $expected, $title, @statements) = @_;
-
 	for my $first ('SELECT 1', $load, 'SET max_parallel_workers = 0')
 	{
 		my $client = connected($role, $options);
 		my $place = $first =~ /^SET/ ? 'its leader' : 'a worker';
-
 		$client->ask($_) for @statements, $first, $Server::in_parallel;
 		is( $client->ask("SELECT DISTINCT setting FROM (SELECT setting_in('idgen.node_id', $client->{pid}) AS setting FROM source OFFSET 0) s"),
 			$expected eq '42501' ? $expected : "$expected in $place",
@@ -121,7 +117,6 @@ sub is_in_worker
 }
 
 # --- Set with the right -----------------------------------------------------
-
 my $set = 'SET idgen.node_id = 1';
 answers('',
 	[ 1, "a superuser can use the connection's options", $superuser, '-c idgen.node_id=1', $load, $show ],
@@ -147,7 +142,6 @@ for my $place ('DATABASE postgres', 'ROLE application', 'ROLE application IN DAT
 }
 
 # --- Parallel workers -------------------------------------------------------
-
 is_in_worker('application', '', 7, 'postgresql.conf');
 is_in_worker($superuser, '', 1, q{a superuser's SET}, $set);
 is_in_worker($superuser, '-c idgen.node_id=1', 1, q{a superuser's option});
@@ -169,12 +163,10 @@ for my $name (sort keys %in_file)	# idgen.mask_key_file is set in files only
 }
 
 # --- Set without the right, in any other way ------------------------------------
-
 for my $loaded ('not loaded', 'loaded', 'loaded by the postmaster')
 {
 	my $preloaded = $loaded eq 'loaded by the postmaster';
 	my $first = $loaded eq 'loaded' ? $load : 'SELECT 1';
-
 	if ($preloaded)
 	{
 		$node->append_conf('postgresql.conf', "shared_preload_libraries = 'idgen'");

@@ -28,7 +28,6 @@ chmod 0600, $standby->data_dir . '/idgen_mask_keys' or die;
 $standby->start;
 
 # --- Functions that only read -----------------------------------------------
-
 my $known = $Functions::v4;
 my $object = q{'62153a5e0102030405060708'};
 my $has_advisor = Functions::install($primary, 'postgres');
@@ -46,7 +45,6 @@ for my $function (@reads)
 {
 	my $query = "SET timezone = 'UTC'; SELECT " . Functions::call($function);
 	my $answer = ask($query);
-
 	isnt($answer, '', "$function->{name}() returns a result on the primary");
 	is($standby->safe_psql('postgres', $query), $answer, "$function->{name}() returns the same on the standby");
 }
@@ -71,7 +69,6 @@ for my $call (
 }
 
 # --- Commands where nothing can be written ---------------------------------------
-
 my $unknown = q{'c1000000-0000-4000-8000-000000000003'};
 my $replay = "SELECT * FROM idgen.create_once_bigint($known, 8, 'order', '[1.0]')";
 my $new = "SELECT * FROM idgen.create_once_bigint($unknown, 9)";
@@ -85,7 +82,6 @@ for (
 	[ $primary, 'a read-only transaction, SERIALIZABLE', 'BEGIN ISOLATION LEVEL SERIALIZABLE READ ONLY' ])
 {
 	my ($node, $where, $begin) = @$_;
-
 	for (
 		[ 'the generators and validators work', '4|t|t|t', "SELECT idgen.uuid_version(idgen.uuid_v4()), idgen.is_recent_uuid_v7(idgen.uuid_v7()),
 			idgen.is_recent_comb(idgen.comb()), idgen.is_recent_short_comb(idgen.short_comb(run_length => 9))" ],
@@ -109,7 +105,6 @@ is( outcome("BEGIN READ ONLY; $replay; COMMIT; $new; BEGIN READ ONLY; $new; COMM
 	"7|f\n9|t\n9|f\nt", 'one session alternates between read-only and read-write transactions');
 
 # --- A lagging standby ------------------------------------------------------
-
 # The standby flushes WAL, and replays it an hour later.
 $standby->append_conf('postgresql.conf', "recovery_min_apply_delay = '1h'");
 $standby->reload;
@@ -135,7 +130,6 @@ my @sample = (sort keys %{ $load->{entity_of} })[ map { 10 * $_ } 0 .. 29 ];
 is($lagging->ask(again($_)), '25006', 'a command that the standby has not replayed is rejected, not executed again') for @sample;
 
 # --- Promotion --------------------------------------------------------------
-
 $primary->stop('immediate');
 $load->lose_all;
 $lagging->quit;

@@ -60,13 +60,11 @@ sub same_rows
 	my ($table, $count, $name) = @_;
 	my $digest = "SELECT count(*), md5(string_agg(t::text, ' ' ORDER BY id::text)) FROM $table t";
 	my $here = ask($east, $digest);
-
 	like($here, qr/^$count\|/, "$name: all $count rows exist");
 	is(ask($west, $digest), $here, "$name: the rows are the same on both servers");
 }
 
 # --- One direction for each table -------------------------------------------
-
 # Some rows exist before, for the initial copy: as text to the west, and binary to
 # the east, which all versions apply and versions from 16 on copy.
 ask($node_of{$_}, "INSERT INTO of_$_ (note) SELECT 'before' FROM generate_series(1, 500); CREATE PUBLICATION of_$_ FOR TABLE of_$_")
@@ -88,11 +86,9 @@ sub insert_rows
 {
 	my (%table) = @_;
 	my @running;
-
 	for my $place (@places)
 	{
 		my $file = "$folder/$table{$place}.$place.sql";
-
 		append_to_file($file, "INSERT INTO $table{$place} (note) SELECT '$place' FROM generate_series(1, 10);\n");
 		push @running, IPC::Run::start(
 			[ qw(pgbench --no-vacuum --client=4 --transactions=50), "--file=$file", $node_of{$place}->connstr('postgres') ],
@@ -115,7 +111,6 @@ is( ask($east, q{SELECT string_agg(DISTINCT idgen.snowflake_node(id) || ' ' || (
 	'2 102', 'each identifier contains its node');
 
 # --- Both directions in one table -------------------------------------------
-
 SKIP:
 {
 	skip 'both directions require PostgreSQL 16', 5 if $version < 160000;
@@ -133,7 +128,6 @@ SKIP:
 }
 
 # --- Columns that only the subscriber has -----------------------------------
-
 ask($east, 'CREATE TABLE wide (id bigint PRIMARY KEY DEFAULT idgen.snowflake()); CREATE PUBLICATION wide FOR TABLE wide');
 ask($west, 'CREATE TABLE wide (id bigint PRIMARY KEY, arrived bigint DEFAULT idgen.snowflake(), tag uuid DEFAULT idgen.uuid_v7_ordered())');
 subscribe($west, $east, 'wide', 'copy_data = false');
@@ -143,7 +137,6 @@ is( ask($west, q{SELECT count(*), count(DISTINCT arrived), count(DISTINCT tag), 
 	'100|100|100|1|2', 'the subscriber evaluates the default of a column that only it has');
 
 # --- Text as a key, a domain, and the trigger ------------------------------------
-
 ask($east, 'CREATE PUBLICATION kinds FOR TABLE keyed, checked');
 ask($west, q{CREATE TRIGGER check_id BEFORE INSERT ON checked FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('id', 'uuid_v7')});
 ask($east, q{INSERT INTO keyed SELECT idgen.object_id(), idgen.prefixed_id('acct'), 'copied' FROM generate_series(1, 100)});
@@ -160,7 +153,6 @@ same_rows('checked', 1, 'the trigger does not fire for replicated rows');
 isnt($west->psql('postgres', q{INSERT INTO checked VALUES (idgen.uuid_v7('2020-01-01'), 'old')}), 0, 'the trigger rejects the same row from a client');
 
 # --- Commands ---------------------------------------------------------------
-
 my $command = q{'c0000000-0000-4000-8000-000000000001'};
 
 sub create_once { return ask($_[0], "SELECT * FROM idgen.create_once_bigint($command, $_[1])") }
@@ -183,7 +175,6 @@ $east->wait_for_catchup('commands');
 is(create_once($west, 5), '4|f', 'replication continues with the other one');
 
 # --- All tables -------------------------------------------------------------
-
 # This includes the table of prefixes, whose rows refer to domains that the
 # subscriber must have.
 for my $node ($east, $west)
@@ -211,7 +202,6 @@ is( $west->safe_psql('whole', q{
 	"10|10|user_id\nteam_id\n1|f", 'if all tables are replicated, prefixes and commands are known');
 
 # --- Takeover ---------------------------------------------------------------
-
 # The west replaces the east, as in an upgrade: its tickers are raised above the
 # east's high-water marks, by the SQL of docs/operations.md, and then it may use the east's node id.
 ask($west, "DROP SUBSCRIPTION $_") for 'of_east', 'wide', 'kinds', 'commands', $version < 160000 ? () : 'shared_from_east';

@@ -26,7 +26,6 @@ ask(q{
 sub create_once { return sprintf("SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-%012d', %s)", @_[ 0, 1 ]) }
 
 # --- DISCARD ALL ------------------------------------------------------------
-
 my $session = Client->connect($node);
 my @generators = (@HandedOut::functions, qw(uuid_v4 uuid_v7 uuid_v6 uuid_v1 comb short_comb object_id ulid));
 my $row = join(', ', map { "idgen.$_()" } @generators);
@@ -45,7 +44,6 @@ for my $i (0 .. $#generators)
 {
 	my @values = map { (split /\|/)[$i] } @made;
 	my %different = map { $_ => 1 } @values;
-
 	is(scalar keys %different, 100, "$generators[$i]: all values of 50 clients of one session are distinct");
 	is(join(' ', @values), join(' ', sort { length $a <=> length $b || $a cmp $b } @values), "$generators[$i]: the values increase")
 	  if $generators[$i] =~ /snowflake|js_id|decimal|v7|v6|object|ulid/;
@@ -71,7 +69,6 @@ is($session->ask(create_once(103, 103)), '103|t', 'after DISCARD ALL the session
 $session->quit;
 
 # --- PgBouncer --------------------------------------------------------------
-
 SKIP:
 {
 	skip 'pgbouncer is not installed', 1 unless $pgbouncer;
@@ -120,7 +117,6 @@ $prepared});
 	for my $first (map { 3 * $_ } 0 .. 12)
 	{
 		my @three = @clients[ $first .. $first + 2 ];
-
 		$pids{ $_->ask('BEGIN; SELECT pg_backend_pid()') }{$_} = 1 for @three;
 		$_->ask('COMMIT') for @three;
 	}

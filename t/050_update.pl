@@ -136,7 +136,6 @@ my $retry = q{SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-00
 sub check_new_version
 {
 	my ($name, $ask) = @_;
-
 	is($ask->(q{SELECT idgen.entity_of('c0000000-0000-4000-8000-00000000000a')}),
 		'e0000000-0000-4000-8000-00000000000a', "$name: the new function");
 	is($ask->('SELECT idgen.uuid_version(idgen.random_id())'), '4', "$name: the new function in C");
@@ -163,7 +162,6 @@ mkdir $backup;
 for my $database ('shop', 'old_shop')
 {
 	my $contents = InUse::contents($node, $database);
-
 	$node->command_ok([ 'pg_dump', '--create', '--format=custom', "--file=$backup/$database", $node->connstr($database) ],
 		"$database: dumped");
 	$node->safe_psql('postgres', "DROP DATABASE $database");

@@ -24,7 +24,6 @@ sub new_node
 {
 	my ($name, @params) = @_;
 	my $node = PostgreSQL::Test::Cluster->new($name, @params);
-
 	# version 18 enables checksums by default
 	$node->init(extra => ['--data-checksums']);
 	return $node;
@@ -59,7 +58,6 @@ for my $name (sort keys %modes)
 {
 	my $from = PostgreSQL::Test::Cluster->new("from_$name", @old_install);
 	my $to = new_node("to_$name");
-
 	$from->init_from_backup($old, 'stopped');
 	command_ok(
 		[ 'pg_upgrade', @{ $modes{$name} }, '--old-datadir', $from->data_dir, '--new-datadir', $to->data_dir,

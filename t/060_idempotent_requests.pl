@@ -18,7 +18,6 @@ sub payment
 	my $tenant = $with{tenant} // 1;
 	my $amount = $with{amount} // 100;
 	my $proposed = $with{proposed} // 'idgen.short_comb()';
-
 	return "SELECT answer->>'id', created FROM create_payment('5ca1ab1e-0000-4000-8000-00000000000$tenant', '$key', $amount, $proposed)";
 }
 
@@ -124,7 +123,6 @@ sub post
 	my $headers = exists $request{key} ? "{\"idempotency-key\": \"$request{key}\"}" : '{}';
 	my $tenant = $request{tenant} // 1;
 	my $method = $request{method} // 'POST';
-
 	$session->ask('ROLLBACK');
 	$session->ask("BEGIN; SELECT set_config('request.method', '$method', true), set_config('request.path', '/bookings', true),
 		set_config('request.headers', '$headers', true), set_config('role', 'booking_user', true),
@@ -166,13 +164,11 @@ sub post
 }
 
 # --- INSERTs that a client repeats ----------------------------------------------
-
 my $heading = 'A client that repeats its INSERT';
 
 {
 	my $old = '017f22e2-79b0-7cc3-98c4-dc0c0c07398f';
 	my $create = $recipe->prepared($heading);
-
 	$recipe->paste($heading);
 	my $id = $recipe->query('SELECT idgen.uuid_v7()');
 	is($recipe->outcome("$create EXECUTE create_report('$id', 'one'); EXECUTE create_report('$id', 'two'); SELECT body FROM reports"), 'one', 'a repeated INSERT changes nothing');
@@ -213,7 +209,6 @@ SKIP:
 }
 
 # --- An idempotency key in the row --------------------------------------------
-
 {
 	my $tenant = '5ca1ab1e-0000-4000-8000-000000000001';
 	my $other = '5ca1ab1e-0000-4000-8000-000000000002';
@@ -233,12 +228,10 @@ SKIP:
 }
 
 # --- Optimistic locking, abandoned drafts ---------------------------------------
-
 {
 	my $prepared = $recipe->prepared($heading);
 	my $id = $recipe->query('INSERT INTO drafts DEFAULT VALUES RETURNING id');
 	my $confirm = "$prepared EXECUTE confirm_draft('$id', 1); SELECT version, confirmed FROM drafts WHERE id = '$id'";
-
 	is($recipe->outcome($confirm), '2|t', 'a confirmed draft has its second version') for 1 .. 2;
 	$recipe->query(q{INSERT INTO drafts SELECT idgen.uuid_v7(now() - i * interval '25 minutes') FROM generate_series(0, 9) i});
 	$recipe->outcome("$prepared EXECUTE delete_abandoned_drafts('1 hour')");

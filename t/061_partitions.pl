@@ -14,7 +14,6 @@ my $recipe = Recipe->new('partitions', conf => "timezone = 'UTC'\n");
 my $node = $recipe->node;
 
 # --- Declarative partitions -------------------------------------------------
-
 my ($create, $move) = $recipe->blocks('Partitions by time');
 my ($tables, $explain) = $create =~ /^(.*)^(EXPLAIN.*)/ms;
 
@@ -37,7 +36,6 @@ for my $kind (sort keys %kind)
 {
 	my ($type, $id_at) = @{ $kind{$kind} };
 	my $other = sub { return $_[0] =~ s/measurements/of_$kind/gr =~ s/id uuid/id $type/r =~ s/uuid_v7_/${kind}_/gr =~ s/^INSERT.*//msr =~ s/DEFAULT idgen\.uuid_v7\(\)//r };
-
 	ask($other->($tables));
 	like(ask($other->($explain)), qr/\A(?!.*(_2026_10|_default)).*_2026_11/s, "$kind: a query for a range of time reads only its partition");
 	ask(qq{INSERT INTO of_$kind SELECT $id_at FROM unnest('{2026-09-30 23:59:59.999+00, 2026-10-01 00:00:00+00,
@@ -57,7 +55,6 @@ is( ask('SELECT tableoid::regclass, idgen.uuid_timestamp(id) FROM measurements W
 	"measurements_2026_12|2026-12-24 18:00:00+00\n0", 'until it is moved');
 
 # --- Partitions by creation time --------------------------------------------
-
 my ($shipments) = $recipe->blocks('Partitions by creation time');
 
 ask($shipments);
@@ -113,7 +110,6 @@ for my $bound ('noon', 'midnight')
 }
 
 # --- BRIN -------------------------------------------------------------------
-
 my $heading = 'BRIN on time-ordered keys';
 $recipe->paste($heading);
 ask(q{INSERT INTO samples SELECT idgen.uuid_v7(timestamptz '2026-11-01 00:00:00+00' + i * interval '1 second'), i FROM generate_series(0, 199999) i});
@@ -127,7 +123,6 @@ my ($removed) = ask("ANALYZE samples; " . $recipe->prepared($heading) . " EXPLAI
 cmp_ok($removed // 0, '<', 2 * 130 * 200, 'BRIN: of the table, it reads the blocks of that time');
 
 # --- pg_partman -------------------------------------------------------------
-
 my ($sharedir) = run_command([ 'pg_config', '--sharedir' ]);
 my ($version) = -e "$sharedir/extension/pg_partman.control" ? slurp_file("$sharedir/extension/pg_partman.control") =~ /^default_version = '(.*)'/m : ();
 my ($major, $minor) = ($version // 0) =~ /^(\d+)(?:\.(\d+))?/;
@@ -202,7 +197,6 @@ SKIP:
 	for my $table (qw(visits clicks))
 	{
 		my @days = $days->($table);
-
 		# the day may have changed since
 		like($days[0], qr/^(@{[ join '|', map { $day->($_) } -3 .. 0 ]})$/, "$table: old partitions are dropped");
 		isnt($days[0], $day->(-3), "$table: that of three days ago, too");

@@ -24,7 +24,6 @@ my $folder = PostgreSQL::Test::Utils::tempdir();
 sub application
 {
 	my ($name, $key) = @_;
-
 	append_to_file("$folder/$name.sql", qq{
 \\set many random(1, 3)
 \\set place random(0, 900)
@@ -53,7 +52,6 @@ sub start
 {
 	my ($database, $name, $script, $clients) = @_;
 	my $load = { out => '', name => $name };
-
 	$load->{harness} = IPC::Run::start(
 		[ 'pgbench', '--no-vacuum', "--client=$clients", '--jobs=1', '--protocol=prepared', '--time=100000', '--rate=200', "--file=$script", $node->connstr($database) ],
 		'>&', \$load->{out}, IPC::Run::timeout(2 * $PostgreSQL::Test::Utils::timeout_default));
@@ -77,7 +75,6 @@ sub wait_for_parcels
 {
 	my ($database, $many) = @_;
 	my $from = ask('SELECT last_value FROM parcel_counter', $database);
-
 	$node->poll_query_until($database, "SELECT last_value >= $from + $many FROM parcel_counter") or die 'the applications make no progress';
 }
 
@@ -88,12 +85,10 @@ sub change_keys
 	my $query = sub { return $node->safe_psql($database, @_) };
 	my $messages = '';
 	my $processed = 0;
-
 	# Each block is pasted while the applications go on.
 	my $run = sub {
 		my ($sql, $what) = @_;
 		my $stderr = errors($substitute->($sql), database => $database, options => '-c client_min_messages=debug1');
-
 		unlike($stderr, qr/ERROR:  |FATAL:  /, "$database: $what");
 		$messages .= $stderr;
 		wait_for_parcels($database, 100);

@@ -18,7 +18,6 @@ sub reader
 {
 	my ($kind) = @_;
 	my $session = $recipe->session;
-
 	$session->ask("PREPARE naive(uuid) AS SELECT id, id FROM events WHERE id > \$1 ORDER BY id LIMIT 1000");
 	$session->ask($recipe->prepared('An event feed that loses nothing'));
 	die $session->{message} if $session->{sqlstate};
@@ -29,11 +28,9 @@ sub read_events
 {
 	my ($reader) = @_;
 	my $session = $reader->{session};
-
 	do
 	{
 		my ($transaction, $id) = @{ $reader->{position} };
-
 		$session->ask($reader->{kind} eq 'naive' ? "EXECUTE naive('$id')" : "EXECUTE next_events('$transaction', '$id')");
 		die $session->{message} if $session->{sqlstate};
 		for my $row (@{ $session->{rows} })
@@ -51,7 +48,6 @@ sub lost
 	my ($reader) = @_;
 	my %left = map { $_ => 1 } split /\n/, $recipe->query('SELECT id FROM events');
 	my $twice = 0;
-
 	delete $left{$_} or $twice++ for @{ $reader->{got} };
 	return scalar(keys %left) . " lost, $twice twice";
 }
@@ -86,7 +82,6 @@ my %todo;
 my $next = sub {
 	my ($writer) = @_;
 	my $todo = $todo{$writer} //= { left => $transactions, statements => [] };
-
 	die "$writer->{sqlstate}: $writer->{message}" if $writer->{sqlstate};
 	if (!@{ $todo->{statements} })
 	{
@@ -104,7 +99,6 @@ $next->($_) for @writers;
 while (grep { $_->is_busy } @writers)
 {
 	my @done = Client::wait_for_any(\@writers, $PostgreSQL::Test::Utils::timeout_default) or die 'no answer';
-
 	$next->($_) for @done;
 	$replies += @done;
 	if ($replies >= $until)

@@ -16,7 +16,6 @@ my $node = $masks->{node};
 my $recipe = Recipe->new('shown', node => $node);
 
 # --- Prefixed ids ------------------------------------------------------------------
-
 my $heading = 'Store a uuid, show a prefixed id';
 my $id = 'cust_03cu7ltbh43kmxopehhx215t7';
 
@@ -63,7 +62,6 @@ is($recipe->outcome("$prepared EXECUTE find_customer_or_none($_)"), '', "none: $
 is($recipe->outcome("$prepared EXECUTE find_customer_or_none('$id')"), 'one', 'a valid id finds its row');
 
 # --- Sizes ------------------------------------------------------------------
-
 # The bytes a row, in the table and its indexes
 sub bytes
 {
@@ -103,7 +101,6 @@ my $less = bytes('uuid_references') - bytes('bigint_references');
 ok($less > 16 && $less < 16 / 0.9, "a reference takes $less bytes less");
 
 # --- Masks ------------------------------------------------------------------------
-
 my @headings = ('A table behind a view', 'A client that brings the identifier', 'Replacing the key', 'Masked numbers', 'Roles that write SQL');
 my $v4 = q{'2463c780-7fca-4def-8c3f-7b1a2c4d5e6f'};
 my $v7 = q{'018f2d9f-9a2a-7def-8c3f-7b1a2c4d5e6f'};
@@ -113,7 +110,6 @@ sub tags
 {
 	my ($heading, $sql) = @_;
 	my $prepared = $recipe->prepared($heading);
-
 	# safe_psql is quiet, and shows no tags
 	my ($rows, $errors) = ('', '');
 	IPC::Run::run([ 'psql', '-XAt', '-d', $node->connstr('postgres'), '-v', 'VERBOSITY=sqlstate', '-c', $prepared, '-c', $sql ], '>', \$rows, '2>', \$errors);

@@ -9,7 +9,6 @@ use Server;
 my $recipe = Recipe->new('changed_keys');
 
 # --- Random keys, bigserial, identity -----------------------------------------
-
 my ($change) = $recipe->page->section('Changing the keys of a table in use') =~ /`ALTER TABLE … (.*?)`/;
 my $file = q{SELECT pg_relation_filenode('sessions')};
 
@@ -37,7 +36,6 @@ is($recipe->query("$settings INSERT INTO far DEFAULT VALUES RETURNING id > 10000
 is($recipe->outcome("$settings CALL change_to_snowflake('far', 'di')"), '42703', 'a column that does not exist is an error');
 
 # --- Coming from another extension ------------------------------------------
-
 my %named = map { $_ => 1 } map { ($_->[1] // '') =~ /\b([a-z_0-9]+)\(/g } $recipe->page->table('Coming from another extension');
 
 delete @named{qw(clock_timestamp make_interval substr left encode)};
@@ -78,7 +76,6 @@ is($recipe->query(q{SELECT left(idgen.short_comb(make_interval(secs => 60), cloc
 }
 
 # --- Node numbers in containers ---------------------------------------------
-
 my $heading = 'Node numbers in containers';
 my ($command) = $recipe->page->blocks($heading, 'sh');
 my $folder = PostgreSQL::Test::Utils::tempdir();

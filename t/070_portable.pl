@@ -36,13 +36,11 @@ sub install { my ($database, @some) = @_; return run_psql($database, '-1', map {
 my $objects = q{SELECT (SELECT count(*) FROM pg_proc WHERE pronamespace = n.oid), (SELECT count(*) FROM pg_class WHERE relnamespace = n.oid) FROM pg_namespace n WHERE nspname = 'idgen'};
 
 # --- Installation -----------------------------------------------------------
-
 for my $set ('uuids', 'create_once', 'uuids text_ids', 'create_once uuids text_ids')
 {
 	my @names = split / /, $set;
 	my $database = "only_$set" =~ tr/ /_/r;
 	my $made = "$objects; SELECT nspacl FROM pg_namespace WHERE nspname = 'idgen'";
-
 	create_database($database);
 	is(install($database, map { "$folder/$_.sql" } @names), '', "a role with CREATE on the database installs $set");
 	my $before = $node->safe_psql($database, $made);
@@ -72,7 +70,6 @@ SKIP: {
 }
 
 # --- A schema that others can change -----------------------------------------
-
 for (
 	[ 'of another role', 'SET ROLE other; CREATE SCHEMA idgen' ],
 	[ 'where default privileges let others create', 'ALTER DEFAULT PRIVILEGES FOR ROLE "Installer" GRANT CREATE ON SCHEMAS TO app' ],
@@ -103,7 +100,6 @@ like($err, qr/duplicate key value violates unique constraint|already exists/, 'a
 $other->quit;
 
 # --- Installing again -------------------------------------------------------
-
 my $session = $node->background_psql('p', extra_params => [ '-U', 'Installer' ]);
 $session->query_safe(q{BEGIN; SELECT * FROM idgen.create_once('c0000000-0000-4000-8000-000000000001', idgen.short_comb()); SELECT * FROM idgen.forget_creation('c0000000-0000-4000-8000-000000000002')});
 {
@@ -127,7 +123,6 @@ $node->safe_psql('silent', 'GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA idgen TO ap
 is(errors($call, database => 'silent', user => 'app'), '', 'GRANT EXECUTE ON ALL FUNCTIONS is enough');
 
 # --- The trigger ------------------------------------------------------------
-
 $node->safe_psql('p', q{
 	CREATE TABLE made (id uuid PRIMARY KEY, "Key" uuid, n int);
 	INSERT INTO made VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f');
@@ -151,14 +146,12 @@ for (
 {
 	my ($name, $statement, $failure, @as) = @$_;
 	my $errors = errors($statement, database => 'p', @as);
-
 	# the SQLSTATE, constraint and HINT, or nothing
 	is(join(' | ', map { $errors =~ $_ } qr/ERROR:  (\w+)/, qr/CONSTRAINT NAME:  (\w+)/, qr/HINT:  (.*)/), $failure, $name);
 }
 $node->safe_psql('p', 'DROP TABLE made');
 
 # --- JDBC -------------------------------------------------------------------
-
 SKIP:
 {
 	my $jar = '/usr/share/java/postgresql.jar';
@@ -184,7 +177,6 @@ SKIP:
 }
 
 # --- Removal ----------------------------------------------------------------
-
 as_installer('p', q{CREATE TABLE notes (id uuid DEFAULT idgen.short_comb(), at timestamptz CONSTRAINT near CHECK (idgen.created_near(at, id)));
 	CREATE FUNCTION idgen.comb(text) RETURNS int LANGUAGE sql AS 'SELECT 1'});
 my $before = $node->safe_psql('p', $objects);
@@ -221,7 +213,6 @@ like(run_psql('only_create_once', '-f', "$folder/drop.sql"), qr/NOTICE:  the por
 like(run_psql('c', '-f', "$folder/drop.sql"), qr/is not installed, skipping/, 'nor does it touch the extension');
 
 # --- Leaving for the extension ----------------------------------------------
-
 create_database('old');
 install('old');
 as_installer('old', q{
@@ -268,7 +259,6 @@ for ([ 'new', 'a superuser', '' ], [ 'new_owned', 'the owner of the objects', ' 
 {
 	my ($database, $who, $user) = @$_;
 	my $errors = '';
-
 	create_database($database);
 	local $ENV{OLD} = $node->connstr('old') . $user;
 	local $ENV{NEW} = $node->connstr($database) . $user;

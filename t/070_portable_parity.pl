@@ -25,7 +25,6 @@ for my $edition (sort keys %install)
 sub is_same { my ($query, $name) = @_; is(ask($query, 'p'), ask($query, 'c'), $name) }
 
 # --- The same functions and table -------------------------------------------
-
 my $functions = q{
 	SELECT p.oid::regprocedure || ' | ' || pg_get_function_arguments(p.oid) || ' | ' || pg_get_function_result(p.oid) || ' | '
 		|| prokind::text || provolatile::text || proparallel::text || proisstrict::text || ' | ' || (obj_description(p.oid, 'pg_proc') IS NOT NULL)
@@ -48,7 +47,6 @@ is_same(q{
 	'the table is that of the extension');
 
 # --- Another encoding -------------------------------------------------------
-
 # the hash is that of the text in UTF-8, and of the keys in its order
 my @hashes = map {
 	ask(qq{SET client_encoding = UTF8;
@@ -59,7 +57,6 @@ like($hashes[0], qr/^t\n-?\d+$/, 'a request is recorded in LATIN1');
 is_deeply([ @hashes[ 1 .. 3 ] ], [ ($hashes[0]) x 3 ], 'its hash is that of the extension, and of UTF-8');
 
 # --- The column of a trigger -------------------------------------------------
-
 # In one session, the trigger is for one column after the other, while columns come and
 # go. The value of another version is refused only if the trigger reads its column.
 my $session = q{
@@ -93,7 +90,6 @@ is_same($session, 'a trigger reads its column by name, and finds the same fault'
 is(scalar(() = ask($session, 'p') =~ /\|23514 \| identifier is not a version 7 UUID/g), 50, 'it refuses the identifier in each column');
 
 # --- What is different ------------------------------------------------------
-
 like(errors('SELECT idgen.short_comb(run_length => 2)', database => 'p'), qr/0A000: run_length must be 1/, 'a run of short COMBs is refused');
 
 # the random bits of a ULID that is made of uuids: each is set in half of them
@@ -104,7 +100,6 @@ is(ask(q{
 	'0', 'all 80 bits of a ULID are random');
 
 # --- A clock before 1970 ----------------------------------------------------
-
 # the result of each expression, with its error, if any
 my @calls = map { s/^\s+//r } grep { /\S/ } split /\n/, q{
 	idgen.uuid_v7()

@@ -21,7 +21,6 @@ $node->safe_psql('c', 'CREATE EXTENSION idgen');
 $node->safe_psql('p', join '', 'BEGIN;', (map { slurp_file("$folder/$_.sql") } qw(uuids text_ids create_once)), 'COMMIT');
 
 # --- The same results -------------------------------------------------------
-
 note("IDGEN_SEED=$seed");
 
 # Random values, the same in both databases. Every third instant is one of the uuid,
@@ -174,11 +173,9 @@ my $odd_samples = q{
 sub try_functions
 {
 	my ($k, $text) = (0, '');
-
 	for my $call (@errors)
 	{
 		my $query = 'SELECT (' . qualified($call) . ')::text FROM (SELECT ($1).*) s';
-
 		for my $form ("result := ($query)", "EXECUTE \$q\$$query\$q\$ INTO result USING \$1")
 		{
 			$text .= "CREATE FUNCTION try_" . $k++ . "(odd) RETURNS text LANGUAGE plpgsql AS \$f\$
@@ -206,7 +203,6 @@ sub ask
 	my ($database, @queries) = @_;
 	my ($out, $script) = ('', join '', map { "\\echo @@\n$_;\n" } @queries);
 	local $ENV{PGOPTIONS} = $options;
-
 	IPC::Run::run([ 'psql', '-XAtq', '-v', 'VERBOSITY=terse', '-d', $node->connstr($database) ], '<', \$script, '>&', \$out);
 	return (split /^@@\n/m, $out, -1)[ 1 .. @queries ];
 }
@@ -218,12 +214,10 @@ sub agree
 	my @cases = @_;
 	my @queries = map { "SELECT count(r) || ' ' || count(DISTINCT r) || ' ' || md5(string_agg(n || coalesce(r, '-'), ' ' ORDER BY n)) FROM (SELECT n, ($_->[1])::text AS r FROM $_->[0] OFFSET 0) s" } @cases;
 	my %of = map { $_ => [ ask($_, @queries) ] } 'c', 'p';
-
 	die "no answer with $options" if grep { !defined || $_ eq '' } map { @$_ } values %of;
 	for my $k (0 .. $#cases)
 	{
 		my ($table, $expression, $title) = @{ $cases[$k] };
-
 		next if is($of{p}[$k], $of{c}[$k], $title) || $of{p}[$k] =~ /ERROR/;
 		my ($c, $p) = map { [ split /\n/, (ask($_, "SELECT n, replace(coalesce(($expression)::text, 'NULL'), chr(10), ' ') FROM $table ORDER BY n"))[0] ] } 'c', 'p';
 		my @different = grep { $c->[$_] ne $p->[$_] } 0 .. $#$c;
@@ -238,7 +232,6 @@ agree((map { [ 'sample', qualified($_), "$values values: $_" ] } @results),
 		   [ 'odd', 'CASE WHEN n <= 100 THEN try_' . (2 * $_ + 1) . '(odd) END', "invalid constants: $errors[$_]" ] } 0 .. $#errors));
 
 # --- Settings of the session ------------------------------------------------
-
 $options = join ' ', map { "-c $_" } ($node->safe_psql('p', 'SHOW server_version_num') >= 190000 ? () : ('standard_conforming_strings=off', 'escape_string_warning=off')), 'DateStyle=SQL,DMY', 'IntervalStyle=sql_standard',
   'TimeZone=America/St_Johns', 'bytea_output=escape', 'extra_float_digits=-15', 'transform_null_equals=on', 'quote_all_identifiers=on';
 agree((map { [ '(SELECT * FROM sample WHERE n <= 100) sample', qualified($_), "hostile settings: $_" ] } @results),
@@ -250,11 +243,9 @@ agree(map { [ 'sample', qualified($_), "in parallel: $_" ] } grep { !/^\(/ } @re
 $options = '';
 
 # --- Collations -------------------------------------------------------------
-
 SKIP:
 {
 	my $ci = q{CREATE COLLATION ci (provider = icu, locale = 'und-u-ks-level2', deterministic = false)};
-
 	skip 'the server has no ICU', 1 if $node->psql('p', $ci) != 0;
 	$node->safe_psql('c', $ci);
 	my @texts = qw(name prefix letters base_32 base_36);

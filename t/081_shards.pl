@@ -35,7 +35,6 @@ sub is_half
 }
 
 # --- Foreign partitions -----------------------------------------------------
-
 my ($create, $ranges) = $page->blocks('Shards by postgres_fdw');
 
 # The block of the page for the east, or with local and foreign partitions exchanged.
@@ -43,7 +42,6 @@ sub for_place
 {
 	my ($place, $block) = @_;
 	my $other = $node_of{ $place eq 'east' ? 'west' : 'east' };
-
 	if ($place eq 'west')
 	{
 		$block =~ s/CREATE FOREIGN TABLE (\w+) (PARTITION OF \w+)(.*?) SERVER west;/CREATE TABLE $1 $2 (PRIMARY KEY (id))$3;/gs;
@@ -97,7 +95,6 @@ is( ask($east, "WITH command AS (SELECT * FROM idgen.create_once_bigint(idgen.uu
 	INSERT INTO orders SELECT entity_number FROM command WHERE created RETURNING tableoid::regclass"), 'orders_east', 'a command creates its entity in the local partition');
 
 # --- Ranges of time ---------------------------------------------------------
-
 my ($tables, @explain) = split /^(?=EXPLAIN)/m, $ranges;
 ask($node_of{$_}, for_place($_, $tables)) for @places;
 ask($east, q{INSERT INTO measurements (id) SELECT idgen.uuid_v7(t) FROM generate_series('2026-10-01'::timestamptz, '2026-11-02', '1 hour') t; ANALYZE measurements_east});
@@ -120,7 +117,6 @@ ask($east, 'ALTER SERVER west OPTIONS (DROP extensions)');
 unlike(remote_sql(ask($east, $explain[1])), qr/^$|WHERE/, 'nor are computed ones without the option "extensions"');
 
 # --- Independent servers ----------------------------------------------------
-
 ($tables) = $page->blocks('Shards chosen by the client');
 ask($east, $tables);
 ask($west, $tables =~ s/, 2\) = 0/, 2) = 1/gr);
@@ -148,7 +144,6 @@ for my $table (sort keys %keys)
 {
 	my %distinct = map { $_ => 1 } @{ $keys{$table} };
 	my @of_shard = ([], []);
-
 	push @{ $of_shard[ shard_of($_) ] }, "('$_')" for keys %distinct;
 	ask($node_of{ $places[$_] }, "INSERT INTO $table (id) VALUES " . join(', ', @{ $of_shard[$_] })) for 0, 1;
 	is(scalar keys %distinct, 1000, "$table: no key repeats over the servers");
@@ -182,7 +177,6 @@ for my $shard ((0, 1) x 3)
 {
 	my $statements = join '', map { create($shard, $_) } grep { shard_of($_) == $shard } @commands;
 	my ($answers, $errors) = ('', '');
-
 	push @clients,
 	  { answers => \$answers,
 		run => IPC::Run::start([ 'psql', '-XAtq', '-d', $node_of{ $places[$shard] }->connstr('postgres') ], '<', \$statements, '>', \$answers, '2>', \$errors) };
@@ -203,7 +197,6 @@ ask($node_of{ $places[$wrong_shard] }, create($wrong_shard, $commands[0]));
 is(count_entities(), 1 + @commands, 'a command that is sent to the wrong server creates a second one');
 
 # --- Node numbers -----------------------------------------------------------
-
 # From the same value of the tickers, the node numbers make the difference.
 my $hour_ahead = ask($east, q{SELECT now() + interval '1 hour'});
 ask($_, "SELECT idgen.raise_ticker('snowflake', '$hour_ahead')") for $east, $west;

@@ -33,7 +33,6 @@ sub run_psql
 {
 	my ($user, $script, $database) = @_;
 	my ($out, $error) = ('', '');
-
 	IPC::Run::run([ 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr($database // 'postgres') . " user=$user" ],
 		'<', \$script, '>', \$out, '2>', \$error, init => sub { chdir "$FindBin::RealBin/.." });
 	chomp $out;

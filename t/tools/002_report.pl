@@ -22,7 +22,6 @@ sub check_report
 {
 	my ($name, $pictures, $out, @arguments) = @_;
 	my ($ok, $stdout, $stderr) = report(@arguments);
-
 	ok($ok, "$name has a report") or diag $stderr;
 	check_pictures($out, $name, @$pictures) if $out;
 	return ($stdout, $stderr);

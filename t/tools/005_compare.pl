@@ -58,7 +58,6 @@ sub check_table
 {
 	my ($where, @expected) = @_;
 	my %rows = rows_of($stdout);
-
 	is_deeply([ $stdout =~ /^\| (\w+) +\| \d+ +\| \d+\.\d{3} +\| \d+ +\| \d+\.\d +\|(?: (?:\d+\.\d\d|-|~) +\|){4}$/mg ],
 		\@expected, "$where: one row of figures for each key, in order");
 	is($rows{bigint}{'WAL : bigint'}, '1.00', "$where: bigint is compared with itself");

@@ -24,7 +24,6 @@ ask('CREATE EXTENSION idgen_advisor CASCADE; CREATE ROLE newcomer LOGIN');
 ask("CREATE ROLE $_") for qw(app janitor developer);
 
 # --- Functions ---------------------------------------------------------------
-
 # A signature is "name(arguments) → result", in a block of "text". The server
 # reads each as that of a function in the schema "manual", so that types and
 # defaults can be written in any way that it accepts.
@@ -38,7 +37,6 @@ my @documented = map {
 for my $function (@documented)
 {
 	my ($arguments, $result) = ($function->{arguments}, $function->{result});
-
 	if ($result =~ /^(SETOF )?\((.*)\)$/)
 	{
 		$result = ($1 // '') . 'record';
@@ -62,7 +60,6 @@ my @in_script = grep { exists $place{$_} } $script =~ /^CREATE (?:FUNCTION|AGGRE
 is_deeply(\@in_script, [ sort { $place{$a} <=> $place{$b} } @in_script ], 'the install script has the order of the page');
 
 # --- Tables, views, sequences and settings -----------------------------------
-
 my %columns;
 while ($page =~ /^### (?:Table|View) `(\w+)`\n(.*?)(?=^#|\z)/msg)
 {
@@ -82,7 +79,6 @@ is(join("\n", sort @settings), ask(q{LOAD 'idgen'; SELECT name FROM pg_settings 
 	'every setting is documented');
 
 # --- SQL in all documents --------------------------------------------------------
-
 # Blocks that cannot be pasted: a template, those for other extensions, which
 # t/025_cron.pl, t/061_partitions.pl, t/066_changed_keys.pl, t/080_citus.pl and
 # t/082_pgtle.pl cover, and those for several servers, which t/081_shards.pl covers.
@@ -110,7 +106,6 @@ for my $path ("$folder/README.md", glob "$folder/docs/*.md")
 	my ($name) = $path =~ m{(\w+)\.md$};
 	my $is_readme = $name eq 'README';
 	my $session = join "\n", grep { !/$not_for_pasting/ } slurp_file($path) =~ /^```sql\n(.*?)^```/msg;
-
 	next if $session eq '';
 	ask("CREATE DATABASE \L$name" . ($is_readme ? ' OWNER newcomer' : ''));
 	ask($in_use, lc $name) if !$is_readme;
@@ -136,12 +131,10 @@ cmp_ok(scalar @shown, '>', 20, 'there are results');
 is_deeply(\@missing, [], 'the examples print the results that are shown');
 
 # --- Links ----------------------------------------------------------------------
-
 # The text of a document without its code.
 sub prose
 {
 	my $text = slurp_file(shift);
-
 	$text =~ s/^```.*?^```//msg;
 	return $text;
 }
@@ -150,7 +143,6 @@ sub prose
 sub anchors
 {
 	my %seen;
-
 	return map {
 		my $anchor = lc;
 		$anchor =~ s/[^\w -]//g;
@@ -163,7 +155,6 @@ for my $path (map { glob "$folder/$_*.md" } '', qw(docs/ docs/report/ t/ bench/ 
 {
 	my $text = prose($path);
 	my @dead;
-
 	$text =~ s/`[^`\n]*`//g;
 	for my $link ($text =~ /\]\(([^)\s]+)\)/g)
 	{

@@ -25,7 +25,6 @@ ask('CREATE DATABASE clients');
 $node->command_ok([ 'psql', '-XqAt', '-d', $node->connstr('clients'), '-f', "$clients/setup.sql" ], 'the tables are made');
 
 # --- known answers: the prefix, the version and the variant are the server's --
-
 my ($shown) = $page =~ /^```text\n(\d+ [0-9a-f]{32} .*?)^```/ms;
 my ($plain, $periods) = map { [ split /\n/, slurp_file("$clients/$_") ] } 'short_comb.txt', 'short_comb_periods.txt';
 my %known = map { $_ => 1 } @$plain, @$periods;
@@ -44,7 +43,6 @@ for (@answers)
 }
 
 # --- the programs -------------------------------------------------------------
-
 {
 	local @ENV{qw(PGHOST PGPORT PGUSER PGDATABASE)} = ('127.0.0.1', $node->port, 'app', 'clients');
 	my ($stdout, $stderr);
@@ -62,7 +60,6 @@ for (@answers)
 }
 
 # --- errors -------------------------------------------------------------------
-
 my @errors = error_table($page, 'Errors seen by the application');
 
 # The server's errors. Those of states that no statement brings about are raised

@@ -28,7 +28,6 @@ for (
 	[ 'create_once', [qw(--transactions 10 --rounds 1 --known 100)], 'first call, create_once()' ])
 {
 	my ($name, $options, @rows) = @$_;
-
 	($stdout, $stderr) = run_command([ "$lab/$name.sh", @$options ]);
 	is($?, 0, "$name.sh succeeds");
 	is(join('', grep { !/^\[\d+:\d\d\] / } split /^/m, $stderr), '', "$name.sh prints only its progress");

@@ -21,7 +21,6 @@ system_or_bail('python3', "$sources/t/lib/sample_report.py", "$tmp/run");
 system_or_bail("$sources/bench/lab/report.py", "$tmp/run", '--out', "$tmp/out");
 
 # --- the browser ------------------------------------------------------------
-
 my $deadline = IPC::Run::timeout($PostgreSQL::Test::Utils::timeout_default);
 my $driver = IPC::Run::start([ 'chromedriver', '--port=0' ], '>', \my $stdout, '2>', \my $stderr, $deadline);
 $driver->pump until $stdout =~ /started successfully on port (\d+)/;
@@ -45,7 +44,6 @@ END { if ($driver) { my $status = $?; $http->delete($at); $driver->kill_kill; $?
 note "$session->{capabilities}{browserName} $session->{capabilities}{browserVersion}";
 
 # --- what is wrong with a picture ---------------------------------------------
-
 my $examine = <<'JAVASCRIPT';
 const svg = document.documentElement, faults = [], view = svg.viewBox.baseVal;
 svg.setAttribute('font-family', arguments[0]);
@@ -88,7 +86,6 @@ for my $font (@fonts)
 }
 
 # --- each fault is found ------------------------------------------------------
-
 my $svg = slurp_file("$tmp/out/curve.svg");
 for (
 	[ 'long', sub { s{>random [^<]*<}{>a label that is far too long for the place it has<} }, qr/^cut: a label/ ],
