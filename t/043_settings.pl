@@ -5,7 +5,6 @@
 
 use FindBin;
 use lib "$FindBin::RealBin/lib";
-use Client;
 use Server;
 
 my %in_file = ('idgen.node_id' => 7, 'idgen.launch_id' => 42, 'idgen.max_ahead' => '2d', 'idgen.reserve_ahead' => '30s');

@@ -5,9 +5,7 @@
 
 use FindBin;
 use lib "$FindBin::RealBin/lib";
-use Client;
 use HandedOut;
-use IPC::Run;
 use Server;
 use Time::HiRes qw(usleep);
 

@@ -5,7 +5,6 @@
 
 use FindBin;
 use lib "$FindBin::RealBin/lib";
-use IPC::Run;
 use Page;
 use Server;
 use Time::HiRes qw(usleep);

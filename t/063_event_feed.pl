@@ -3,7 +3,6 @@
 
 use FindBin;
 use lib "$FindBin::RealBin/lib";
-use Client;
 use Recipe;
 use Server;
 

@@ -6,7 +6,6 @@
 
 use FindBin;
 use lib "$FindBin::RealBin/lib";
-use IPC::Run;
 use Masks;
 use Recipe;
 use Server;

@@ -5,7 +5,6 @@
 
 use FindBin;
 use lib "$FindBin::RealBin/lib";
-use IPC::Run;
 use Server;
 
 my $folder = "$FindBin::RealBin/../portable";
@@ -88,25 +87,25 @@ for (
 
 # another role makes the schema after the installer has looked for it
 create_database('taken');
-my $other = $node->background_psql('taken', extra_params => [ '-U', 'other' ]);
-$other->query_safe('BEGIN; CREATE SCHEMA idgen');
+my $other = session(database => 'taken', user => 'other');
+$other->ask('BEGIN; CREATE SCHEMA idgen');
 my $installer = IPC::Run::start([ qw(psql -Xq -1 -v ON_ERROR_STOP=1 -U Installer -f), $files[0], '-d', $node->connstr('taken') ],
 	'>', '/dev/null', '2>', \my $err);
-$node->poll_query_until('taken', q{SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE usename = 'Installer'})
-  or die 'the installer does not wait';
-$other->query_safe('COMMIT');
+session()->poll(q{SELECT EXISTS (SELECT FROM pg_stat_activity WHERE usename = 'Installer' AND wait_event_type = 'Lock')});
+$other->ask('COMMIT');
 $installer->finish;
 like($err, qr/duplicate key value violates unique constraint|already exists/, 'a schema that appears meanwhile is an error');
 $other->quit;
 
 # --- Installing again -------------------------------------------------------
-my $session = $node->background_psql('p', extra_params => [ '-U', 'Installer' ]);
-$session->query_safe(q{BEGIN; SELECT * FROM idgen.create_once('c0000000-0000-4000-8000-000000000001', idgen.short_comb()); SELECT * FROM idgen.forget_creation('c0000000-0000-4000-8000-000000000002')});
+my $session = session(database => 'p', user => 'Installer');
+$session->ask(q{BEGIN; SELECT * FROM idgen.create_once('c0000000-0000-4000-8000-000000000001', idgen.short_comb())});
+$session->ask(q{SELECT * FROM idgen.forget_creation('c0000000-0000-4000-8000-000000000002')});
+is($session->{status}, 'T', 'a transaction has used create_once()');
 {
 	local $ENV{PGOPTIONS} = '-c lock_timeout=1ms';
 	is(install('p'), '', 'an upgrade waits for no transaction that uses create_once()');
 }
-$session->query_safe('COMMIT');
 $session->quit;
 
 $node->safe_psql('p', 'REVOKE USAGE ON SCHEMA idgen FROM PUBLIC; REVOKE EXECUTE ON FUNCTION idgen.uuid_v7(timestamptz) FROM PUBLIC');

@@ -6,7 +6,6 @@
 
 use FindBin;
 use lib "$FindBin::RealBin/lib";
-use IPC::Run;
 use Server qw(init_server slurp_file);
 use Test::More;
 

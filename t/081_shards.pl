@@ -6,7 +6,6 @@
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 use Digest::SHA qw(sha256_hex);
-use IPC::Run;
 use Page;
 use Server qw(append_to_file outcome run_command start_server);
 use Test::More;

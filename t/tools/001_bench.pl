@@ -4,7 +4,6 @@
 use FindBin;
 use lib "$FindBin::RealBin/../lib";
 use Functions;
-use IPC::Run;
 use Server;
 
 my $bench = "$FindBin::RealBin/../../bench/lab";

@@ -7,7 +7,6 @@ use FindBin;
 use lib "$FindBin::RealBin/../lib";
 use File::Basename qw(basename dirname);
 use HTTP::Tiny;
-use IPC::Run;
 use JSON::PP;
 use MIME::Base64 qw(decode_base64);
 use Server;
