@@ -83,8 +83,6 @@ for (
 {
 	my ($node, $where, $begin) = @$_;
 	for (
-		[ 'the generators and validators work', '4|t|t|t', "SELECT idgen.uuid_version(idgen.uuid_v4()), idgen.is_recent_uuid_v7(idgen.uuid_v7()),
-			idgen.is_recent_comb(idgen.comb()), idgen.is_recent_short_comb(idgen.short_comb(run_length => 9))" ],
 		[ 'a known command is found', '7|order', "SELECT entity_number, command_name FROM idgen.find_creation($known)" ],
 		[ 'a replay returns its entity', '7|f', $replay ],
 		[ 'a different request is an error', '23514', $replay =~ s/1\.0/2/r ],
