@@ -15,12 +15,12 @@ my $zero = '00000000-0000-0000-0000-000000000000';
 # query is prepared.
 sub reader
 {
-	my ($kind) = @_;
+	my ($statement) = @_;
 	my $session = $recipe->session;
-	$session->ask("PREPARE naive(uuid) AS SELECT id, id FROM events WHERE id > \$1 ORDER BY id LIMIT 1000");
+	$session->ask('PREPARE naive(xid8, uuid) AS SELECT $1, id FROM events WHERE id > $2 ORDER BY id LIMIT 1000');
 	$session->ask($recipe->prepared('An event feed that loses nothing'));
 	die $session->{message} if $session->{sqlstate};
-	return { kind => $kind, session => $session, position => $kind eq 'naive' ? [ '', $zero ] : [ 0, $zero ], got => [] };
+	return { statement => $statement, session => $session, position => [ 0, $zero ], got => [] };
 }
 
 sub read_events
@@ -29,8 +29,7 @@ sub read_events
 	my $session = $reader->{session};
 	do
 	{
-		my ($transaction, $id) = @{ $reader->{position} };
-		$session->ask($reader->{kind} eq 'naive' ? "EXECUTE naive('$id')" : "EXECUTE next_events('$transaction', '$id')");
+		$session->ask(sprintf "EXECUTE $reader->{statement}('%s', '%s')", @{ $reader->{position} });
 		die $session->{message} if $session->{sqlstate};
 		for my $row (@{ $session->{rows} })
 		{
@@ -59,7 +58,7 @@ $recipe->query('TRUNCATE events');
 
 # 32 writers insert in turn, and commit in the opposite order.
 my @writers = map { $recipe->session } 1 .. 32;
-my @readers = my ($naive, $settled) = map { reader($_) } qw(naive settled);
+my @readers = my ($naive, $settled) = map { reader($_) } qw(naive next_events);
 for my $writer (@writers)
 {
 	$writer->ask('BEGIN');

@@ -53,16 +53,9 @@ my $samples = qq{
 
 # Each takes values that are valid for it.
 my @results = map { s/^\s+//r } grep { /\S/ } split /\n/, q{
-	uuid_version(id)
-	uuid_variant(id)
-	uuid_timestamp(id)
 	uuid_text_timestamp(id::text)
-	comb_timestamp(id)
 	short_comb_timestamp(id, period, bytes, at)
 	short_comb_timestamp(id, clock => at)
-	uuid_v7_floor(at)
-	comb_floor(at)
-	ulid_floor(at)
 	uuid_v7_within(id, at, stop)
 	comb_within(id, at - interval '1 hour', stop)
 	ulid_within(upper(base_32) COLLATE "C", at, stop)
@@ -92,14 +85,14 @@ my @results = map { s/^\s+//r } grep { /\S/ } split /\n/, q{
 	typeid_to_uuid(letters || '_' || base_32)
 	typeid_prefix(letters || '_' || base_32)
 	ulid_to_uuid(upper(base_32))
-	ulid_from_uuid(id)
 	ulid_timestamp(base_32)
 	is_typeid(letters || '_' || base_32)
 	is_typeid(letters || '_' || base_32, CASE WHEN n % 2 = 0 THEN letters ELSE 'x' END)
 	created_near(at, id, tolerance)
 	created_near(at, id)
 };
-push @results, map { "uuid_to_base(id, $_)" } 16, 32, 36, 58, 62;
+push @results, map({ "uuid_to_base(id, $_)" } 16, 32, 36, 58, 62), map({ "${_}_floor(at)" } qw(uuid_v7 comb ulid)),
+  map { "$_(id)" } qw(uuid_version uuid_variant uuid_timestamp comb_timestamp ulid_from_uuid);
 # with the hash of the request, which both record
 push @results, '(SELECT entity_number || $$ $$ || created FROM idgen.create_once_bigint(other, n, name, request))',
   '(SELECT command_name || request_hash || entity_number FROM idgen.find_creation(other))',
@@ -116,28 +109,15 @@ my @errors = map { s/^\s+//r } grep { /\S/ } split /\n/, q{
 	check_recent_uuid_v7(odd_id, odd_interval, clock => odd_at)
 	check_recent_uuid_v7(odd_id, tolerance, clock => at)
 	short_comb_timestamp(odd_id, odd_period, odd_bytes, odd_at)
-	uuid_v7_floor(odd_at)
-	ulid_floor(odd_at)
 	left(idgen.uuid_v7(odd_at)::text, 18)
 	left(idgen.comb(odd_at)::text, 13)
 	left(idgen.short_comb(odd_period, odd_bytes, clock => odd_at)::text, 2)
-	uuid_text_timestamp(odd_text)
 	is_uuid(odd_text, odd_bytes)
 	uuid_from_base(odd_text, 36)
 	uuid_from_base(odd_text, odd_base)
 	uuid_to_base(odd_id, odd_base)
 	prefixed_id(odd_text, id)
-	prefixed_id_to_uuid(odd_text)
-	prefixed_id_to_uuid(odd_text, odd_prefix)
-	prefixed_id_prefix(odd_text)
-	is_prefixed_id(odd_text, odd_prefix)
 	typeid_from_uuid(odd_prefix, id)
-	typeid_to_uuid(odd_text)
-	typeid_prefix(odd_text)
-	is_typeid(odd_text)
-	is_typeid(odd_text, odd_prefix)
-	ulid_to_uuid(odd_text)
-	ulid_timestamp(odd_text)
 	purge_creations(odd_interval, odd_bytes)
 	trim_creations(odd_bytes)
 	create_once_bigint(other, 1, odd_text, request)
@@ -147,6 +127,10 @@ my @errors = map { s/^\s+//r } grep { /\S/ } split /\n/, q{
 	create_once(other, NULL)
 	create_once_bigint(other, 1, NULL)
 };
+push @errors, 'uuid_v7_floor(odd_at)', 'ulid_floor(odd_at)',
+  map({ "$_(odd_text, odd_prefix)" } qw(prefixed_id_to_uuid is_prefixed_id is_typeid)),
+  map { "$_(odd_text)" } qw(uuid_text_timestamp prefixed_id_to_uuid prefixed_id_prefix typeid_to_uuid typeid_prefix is_typeid
+	ulid_to_uuid ulid_timestamp);
 # One of the numbers and times is invalid in each row.
 my $odd_samples = q{
 	CREATE TABLE odd AS
