@@ -10,24 +10,17 @@ my $node = start_server('secrets', 'log_statement = none');
 # The memory of a process from an address on
 sub memory_at
 {
-	my ($pid, $mode, $address) = @_;
-	open my $memory, $mode, "/proc/$pid/mem" or die "cannot open the memory of $pid: $!";
+	my ($pid, $address, $mode) = @_;
+	open my $memory, $mode // '<:raw', "/proc/$pid/mem" or die "cannot open the memory of $pid: $!";
 	sysseek($memory, $address, 0) or die $!;
 	return $memory;
 }
 
-# Read the given number of bytes at an address; write bytes.
 sub peek
 {
 	my ($pid, $address, $length) = @_;
-	sysread(memory_at($pid, '<:raw', $address), my $bytes, $length) == $length or die "cannot read the memory of $pid: $!";
+	sysread(memory_at($pid, $address), my $bytes, $length) == $length or die "cannot read the memory of $pid: $!";
 	return $bytes;
-}
-
-sub poke
-{
-	my ($pid, $address, $bytes) = @_;
-	syswrite(memory_at($pid, '+<:raw', $address), $bytes) == length $bytes or die "cannot write the memory of $pid: $!";
 }
 
 sub count_values { return scalar grep { $_ } unpack('Q*', $_[0]) }
@@ -118,7 +111,7 @@ SKIP:
 
 		my $owner = $pool + $symbol{pool_owner} - $symbol{pool};
 		is(unpack('i', peek($pid, $owner, 4)), $pid, 'the owner of the pool is the process');
-		poke($pid, $owner, pack('i', 1));
+		syswrite(memory_at($pid, $owner, '+<:raw'), pack('i', 1)) == 4 or die "cannot write the memory of $pid: $!";
 		@made = split /\n/, $session->ask("$make(1, 5)");
 		my @unused = map { substr($second, 8 * $_ + $little_endian, 7) } 2 .. $pool_size - 1;
 		my %unused = map { $_ => 1 } @unused;

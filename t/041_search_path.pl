@@ -185,6 +185,7 @@ sub check_same
 	{
 		my ($function) = $name =~ /^(\w+)/;
 		my ($expected, $got) = ($expected{$name}, $got{$name});
+
 		# results that differ from call to call: compare their form
 		if ($volatile{$function} && $kind{$name} !~ $restricted || $name =~ /^(default|view)/ || $name eq 'find_creation(uuid)')
 		{

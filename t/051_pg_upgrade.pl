@@ -24,6 +24,7 @@ sub new_node
 {
 	my ($name, @params) = @_;
 	my $node = PostgreSQL::Test::Cluster->new($name, @params);
+
 	# version 18 enables checksums by default
 	$node->init(extra => ['--data-checksums']);
 	return $node;

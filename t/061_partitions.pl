@@ -156,6 +156,7 @@ SKIP:
 
 	ask("BEGIN; $once $setup $clicks COMMIT");    # on one day
 	my $today = ask(q{SELECT date '} . ($days->('visits'))[-1] . q{' - 2});
+
 	# The day some days from that on which the partitions were made
 	my $day = sub { return ask("SELECT to_char(date '$today' + $_[0], 'YYYYMMDD')") };
 	for my $table (qw(visits clicks))
@@ -179,6 +180,7 @@ SKIP:
 		{
 			my $statement = $move_default =~ s/visits/$table/r;
 			my $calls = 0;
+
 			# until there is nothing left to move, as the page says
 			while (ask($statement) > 0) { die 'it does not end' if ++$calls > 100 }
 			is(ask("SELECT count(*) FROM ONLY ${table}_default"), 0, "$table: the default partition is emptied");
@@ -197,6 +199,7 @@ SKIP:
 	for my $table (qw(visits clicks))
 	{
 		my @days = $days->($table);
+
 		# the day may have changed since
 		like($days[0], qr/^(@{[ join '|', map { $day->($_) } -3 .. 0 ]})$/, "$table: old partitions are dropped");
 		isnt($days[0], $day->(-3), "$table: that of three days ago, too");

@@ -84,6 +84,7 @@ sub change_keys
 	my $query = sub { return $node->safe_psql($database, @_) };
 	my $messages = '';
 	my $processed = 0;
+
 	# Each block is pasted while the applications go on.
 	my $run = sub {
 		my ($sql, $what) = @_;

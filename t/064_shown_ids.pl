@@ -109,6 +109,7 @@ sub tags
 {
 	my ($heading, $sql) = @_;
 	my $prepared = $recipe->prepared($heading);
+
 	# safe_psql is quiet, and shows no tags
 	my ($rows, $errors) = ('', '');
 	IPC::Run::run([ 'psql', '-XAt', '-d', $node->connstr('postgres'), '-v', 'VERBOSITY=sqlstate', '-c', $prepared, '-c', $sql ], '>', \$rows, '2>', \$errors);

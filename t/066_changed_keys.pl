@@ -62,13 +62,13 @@ is( $recipe->query('SELECT ' . $swapped =~ s/\\//gr . q{ FROM (VALUES ('1026baba
 is($recipe->query(q{SELECT left(idgen.short_comb(make_interval(secs => 60), clock => '2026-11-20 03:44:00+00')::text, 4) = lpad(to_hex((extract(epoch FROM timestamptz '2026-11-20 03:44:00+00') / 60)::bigint % 65536), 4, '0')}),
 	't', 'sequential-uuids: the same prefix');
 
-  SKIP:
+SKIP:
 {
 	skip 'uuid-ossp is not installed', 1 if $recipe->query(q{SELECT count(*) FROM pg_available_extensions WHERE name = 'uuid-ossp'}) == 0;
 	is( $recipe->query(q{CREATE EXTENSION "uuid-ossp"; SELECT bool_and(uuid_generate_v5(uuid_ns_url(), n) = idgen.uuid_v5('6ba7b811-9dad-11d1-80b4-00c04fd430c8', n)) FROM (SELECT 'https://example.com/' || i FROM generate_series(1, 100) i) v(n)}),
 		't', 'uuid-ossp: the same name-based uuids');
 }
-  SKIP:
+SKIP:
 {
 	skip 'uuidv7() is there from PostgreSQL 18 on', 1 if $recipe->query('SHOW server_version_num') < 180000;
 	is( $recipe->query(q{SELECT bool_and(uuid_extract_timestamp(id) = idgen.uuid_timestamp(id) AND uuid_extract_version(id) = idgen.uuid_version(id)) FROM (SELECT uuidv7() UNION ALL SELECT idgen.uuid_v7() FROM generate_series(1, 100)) v(id)}),

@@ -145,6 +145,7 @@ for (
 {
 	my ($name, $statement, $failure, @as) = @$_;
 	my $errors = errors($statement, database => 'p', @as);
+
 	# the SQLSTATE, constraint and HINT, or nothing
 	is(join(' | ', map { $errors =~ $_ } qr/ERROR:  (\w+)/, qr/CONSTRAINT NAME:  (\w+)/, qr/HINT:  (.*)/), $failure, $name);
 }

@@ -29,22 +29,20 @@ ask("CREATE ROLE $_") for qw(app janitor developer);
 # defaults can be written in any way that it accepts.
 my $signatures = join "\n", $page =~ /^```text\n(.*?)^```/msg;
 $signatures =~ s/\n +/ /g;
-my @documented = map {
-	my ($name, $arguments, $result) = /^(\w+)\((.*)\) → (.*)$/ or die "not a signature: $_";
-	{ name => $name, arguments => $arguments, result => $result }
-} $signatures =~ /^.+$/mg;
-
-for my $function (@documented)
+my $create = 'CREATE SCHEMA manual; SET check_function_bodies = off; SET search_path = idgen, pg_catalog;';
+my @documented;
+for ($signatures =~ /^.+$/mg)
 {
-	my ($arguments, $result) = ($function->{arguments}, $function->{result});
+	my ($name, $arguments, $result) = /^(\w+)\((.*)\) → (.*)$/ or die "not a signature: $_";
 	if ($result =~ /^(SETOF )?\((.*)\)$/)
 	{
 		$result = ($1 // '') . 'record';
 		$arguments = join ', ', grep { $_ ne '' } $arguments, map { "OUT $_" } split /, /, $2;
 	}
-	$function->{sql} = "CREATE FUNCTION manual.$function->{name}($arguments) RETURNS $result LANGUAGE plpgsql AS '';";
+	$create .= "\nCREATE FUNCTION manual.$name($arguments) RETURNS $result LANGUAGE plpgsql AS '';";
+	push @documented, $name;
 }
-ask(join "\n", 'CREATE SCHEMA manual; SET check_function_bodies = off; SET search_path = idgen, pg_catalog;', map { $_->{sql} } @documented);
+ask($create);
 my $signatures_of = q{
 	SELECT proname || '(' || pg_get_function_arguments(oid) || ') → ' || pg_get_function_result(oid)
 	FROM pg_proc WHERE pronamespace = '%s'::regnamespace ORDER BY proname COLLATE "C"};
@@ -54,8 +52,8 @@ cmp_ok(scalar @real, '>', 100, 'there are functions');
 is_deeply(\@written, \@real, 'every function is documented, with its signature');
 
 # The advisor has a script of its own.
-my ($advisor) = grep { $documented[$_]{name} eq 'index_report' } 0 .. $#documented;
-my %place = map { $documented[$_]{name} => $_ } 0 .. $advisor - 1;
+my ($advisor) = grep { $documented[$_] eq 'index_report' } 0 .. $#documented;
+my %place = map { $documented[$_] => $_ } 0 .. $advisor - 1;
 my @in_script = grep { exists $place{$_} } $script =~ /^CREATE (?:FUNCTION|AGGREGATE) idgen\.(\w+)/mg;
 is_deeply(\@in_script, [ sort { $place{$a} <=> $place{$b} } @in_script ], 'the install script has the order of the page');
 
