@@ -153,29 +153,24 @@ my $odd_samples = q{
 
 # For each call, a function that returns its error as text, and one whose arguments are
 # constants, which the planner evaluates
-sub try_functions
+my ($k, $try_functions) = (0, '');
+for my $call (@errors)
 {
-	my ($k, $text) = (0, '');
-	for my $call (@errors)
+	my $query = 'SELECT (' . qualified($call) . ')::text FROM (SELECT ($1).*) s';
+	for my $form ("result := ($query)", "EXECUTE \$q\$$query\$q\$ INTO result USING \$1")
 	{
-		my $query = 'SELECT (' . qualified($call) . ')::text FROM (SELECT ($1).*) s';
-		for my $form ("result := ($query)", "EXECUTE \$q\$$query\$q\$ INTO result USING \$1")
-		{
-			$text .= "CREATE FUNCTION try_" . $k++ . "(odd) RETURNS text LANGUAGE plpgsql AS \$f\$
-				DECLARE result text; m text; d text; h text; c text;
-				BEGIN
-					$form;
-					RETURN result;
-				EXCEPTION WHEN OTHERS THEN
-					GET STACKED DIAGNOSTICS m = MESSAGE_TEXT, d = PG_EXCEPTION_DETAIL, h = PG_EXCEPTION_HINT, c = CONSTRAINT_NAME;
-					RETURN '!' || concat_ws(' | ', SQLSTATE, m, d, h, c);
-				END \$f\$;\n";
-		}
+		$try_functions .= "CREATE FUNCTION try_" . $k++ . "(odd) RETURNS text LANGUAGE plpgsql AS \$f\$
+			DECLARE result text; m text; d text; h text; c text;
+			BEGIN
+				$form;
+				RETURN result;
+			EXCEPTION WHEN OTHERS THEN
+				GET STACKED DIAGNOSTICS m = MESSAGE_TEXT, d = PG_EXCEPTION_DETAIL, h = PG_EXCEPTION_HINT, c = CONSTRAINT_NAME;
+				RETURN '!' || concat_ws(' | ', SQLSTATE, m, d, h, c);
+			END \$f\$;\n";
 	}
-	return $text;
 }
-
-$node->safe_psql($_, "BEGIN; $samples; $odd_samples;" . try_functions() . 'COMMIT; VACUUM ANALYZE sample; VACUUM ANALYZE odd') for 'c', 'p';
+$node->safe_psql($_, "BEGIN; $samples; $odd_samples; $try_functions COMMIT; VACUUM ANALYZE sample; VACUUM ANALYZE odd") for 'c', 'p';
 is($node->safe_psql('p', "SELECT md5(string_agg(s::text, ' ' ORDER BY n)) FROM odd s"), $node->safe_psql('c', "SELECT md5(string_agg(s::text, ' ' ORDER BY n)) FROM odd s"), 'the values are the same');
 
 # The results of queries in one session, each with its error, if any.

@@ -17,16 +17,6 @@ sub report
 	return ($? == 0, $stdout, $stderr);
 }
 
-# Check that there is a report, and the pictures in it; return what is printed, and the messages.
-sub check_report
-{
-	my ($name, $pictures, $out, @arguments) = @_;
-	my ($ok, $stdout, $stderr) = report(@arguments);
-	ok($ok, "$name has a report") or diag $stderr;
-	check_pictures($out, $name, @$pictures) if $out;
-	return ($stdout, $stderr);
-}
-
 sub folder
 {
 	my ($name, %files) = @_;
@@ -45,15 +35,21 @@ for path in sys.argv[1:]:
         assert len(found) == 1 and len(found[0].text) > least, f"{path}: no {name} that describes it"
 PYTHON
 
-sub check_pictures
+# Check that there is a report, and these pictures in its folder; return what is printed, and the messages.
+sub check_report
 {
-	my ($out, $name, @expected) = @_;
+	my ($name, $expected, $out, @arguments) = @_;
+	my ($ok, $stdout, $stderr) = report(@arguments);
+	ok($ok, "$name has a report") or diag $stderr;
+	return ($stdout, $stderr) if !$out;
+
 	my @pictures = glob "$out/*.svg";
-	is_deeply([ sort map { s{.*/(.*)\.svg}{$1}r } @pictures ], [ sort @expected ], "$name: the pictures");
-	is((run_command([ $python, '-c', $check_svg, @pictures ]))[1], '', "$name: the pictures are well-formed and have titles");
 	my $markdown = slurp_file("$out/report.md");
-	like($markdown, qr/\($_\.svg\)/, "$name: the report shows $_") for @expected;
+	is_deeply([ sort map { s{.*/(.*)\.svg}{$1}r } @pictures ], $expected, "$name: the pictures");
+	is((run_command([ $python, '-c', $check_svg, @pictures ]))[1], '', "$name: the pictures are well-formed and have titles");
+	like($markdown, qr/\($_\.svg\)/, "$name: the report shows $_") for @$expected;
 	unlike(join('', $markdown, map { slurp_file($_) } @pictures), qr/\b(?:nan|inf|None|NaN)\b/, "$name: no number is missing or infinite");
+	return ($stdout, $stderr);
 }
 
 my $all = "$tmp/all";

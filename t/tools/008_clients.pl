@@ -4,20 +4,11 @@
 
 use FindBin;
 use lib "$FindBin::RealBin/../lib";
+use Page;
 use Server;
 
 my $clients = "$FindBin::RealBin/../../clients";
-my $page = slurp_file("$FindBin::RealBin/../../docs/clients.md");
-
-# The rows of a table of errors: [SQLSTATEs], [names in code font] of the next column.
-sub error_table
-{
-	my ($text, $heading) = @_;
-	my ($section) = $text =~ /^## \Q$heading\E\n(.*?)(?=^## |\z)/ms;
-	my ($table) = $section =~ /^(\| SQLSTATE .*?\n)(?!\|)/ms;
-	my @rows = map { [ (split /\s*\|\s*/)[ 1, 2 ] ] } split /\n/, $table;
-	return map { [ [ split /, /, $_->[0] ], [ $_->[1] =~ /`(\w+)`/g ] ] } @rows[ 2 .. $#rows ];
-}
+my $page = Page->new('clients');
 
 # the drivers connect by TCP
 my $node = start_server('clients', "listen_addresses = '127.0.0.1'");
@@ -25,7 +16,7 @@ ask('CREATE DATABASE clients');
 $node->command_ok([ 'psql', '-XqAt', '-d', $node->connstr('clients'), '-f', "$clients/setup.sql" ], 'the tables are made');
 
 # --- known answers: the prefix, the version and the variant are the server's --
-my ($shown) = $page =~ /^```text\n(\d+ [0-9a-f]{32} .*?)^```/ms;
+my ($shown) = grep { /^\d+ [0-9a-f]{32} / } $page->blocks('Generators', 'text');
 my ($plain, $periods) = map { [ split /\n/, slurp_file("$clients/$_") ] } 'short_comb.txt', 'short_comb_periods.txt';
 my %known = map { $_ => 1 } @$plain, @$periods;
 is_deeply([ grep { !$known{$_} } split /\n/, $shown // 'none' ], [], 'the known answers on the page are those that the generators are tested with');
@@ -50,7 +41,9 @@ for (@answers)
 }
 
 # --- errors -------------------------------------------------------------------
-my @errors = error_table($page, 'Errors seen by the application');
+# the rows of the page's table: [SQLSTATEs], [names in code font] of the next column
+my (undef, undef, @rows) = $page->table('Errors seen by the application');
+my @errors = map { [ [ split /, /, $_->[0] ], [ $_->[1] =~ /`(\w+)`/g ] ] } @rows;
 
 # The server's errors. Those of states that no statement brings about are raised
 # in other tests, or never.
