@@ -108,13 +108,11 @@ my $v7 = q{'018f2d9f-9a2a-7def-8c3f-7b1a2c4d5e6f'};
 sub tags
 {
 	my ($heading, $sql) = @_;
-	my $prepared = $recipe->prepared($heading);
 
 	# safe_psql is quiet, and shows no tags
-	my ($rows, $errors) = ('', '');
-	IPC::Run::run([ 'psql', '-XAt', '-d', $node->connstr('postgres'), '-v', 'VERBOSITY=sqlstate', '-c', $prepared, '-c', $sql ], '>', \$rows, '2>', \$errors);
-	chomp(my $answer = ($rows =~ s/^PREPARE\n//gmr) . $errors);
-	return $answer;
+	my ($rows, $errors) = run_command([ 'psql', '-XAt', '-d', $node->connstr('postgres'), '-v', 'VERBOSITY=sqlstate',
+			'-c', $recipe->prepared($heading), '-c', $sql ]);
+	return ($rows =~ s/^PREPARE(\n|\z)//gmr) . $errors;
 }
 
 $recipe->paste($_) for @headings[ 0, 3, 4 ];

@@ -159,21 +159,14 @@ sub create
 		SELECT '$command', entity_id FROM command;\n};
 }
 
-my @clients;
-for my $shard ((0, 1) x 3)
-{
+my (@answers, %entities);
+my @clients = map {
+	my $shard = $_ % 2;
 	my $statements = join '', map { create($shard, $_) } grep { shard_of($_) == $shard } @commands;
-	my ($answers, $errors) = ('', '');
-	push @clients,
-	  { answers => \$answers,
-		run => IPC::Run::start([ 'psql', '-XAtq', '-d', $node_of{ $places[$shard] }->connstr('postgres') ], '<', \$statements, '>', \$answers, '2>', \$errors) };
-}
-my %entities;
-for my $client (@clients)
-{
-	$client->{run}->finish;
-	$entities{ $_->[0] }{ $_->[1] }++ for map { [ split /\|/ ] } split /\n/, ${ $client->{answers} };
-}
+	IPC::Run::start([ 'psql', '-XAtq', '-d', $node_of{ $places[$shard] }->connstr('postgres') ], '<', \$statements, '>', \$answers[$_])
+} 0 .. 5;
+$_->finish for @clients;
+$entities{ $_->[0] }{ $_->[1] }++ for map { [ split /\|/ ] } map { split /\n/ } @answers;
 is_deeply([ map { values %{ $entities{$_} } } @commands ], [ (3) x @commands ], 'all clients get the same entity for a command');
 
 sub count_entities { return ask($east, 'SELECT count(note) FROM accounts') + ask($west, 'SELECT count(note) FROM accounts') }
