@@ -127,7 +127,8 @@ is(as('janitor', 'SELECT idgen.purge_creations()'), '0', 'purge_creations() obey
 is(as('application', "SELECT count(*) FROM idgen.find_creation($command)"), '0', 'find_creation() obeys the policy');
 in_shop("DROP POLICY anything ON $table");
 is(as('application', 'SELECT idgen.create_once_bigint(idgen.uuid_v4(), 1)'), '42501', 'create_once() obeys an INSERT policy');
-in_shop("DROP POLICY recent ON $table; DROP POLICY deletable ON $table; ALTER TABLE $table DISABLE ROW LEVEL SECURITY; TRUNCATE $table");
+in_shop("DROP POLICY $_ ON $table") for 'recent', 'deletable';
+in_shop("ALTER TABLE $table DISABLE ROW LEVEL SECURITY; TRUNCATE $table");
 
 # --- Attacks by the installer ------------------------------------------------
 # Code of the installer, which raises an error when another role runs it
@@ -197,7 +198,8 @@ for my $attack (
 	is(as('installer', $attack), '42501', "rejected: $attack");
 }
 as('installer', 'GRANT ALL ON SCHEMA idgen TO installer');
-is(in_shop(q{SELECT has_schema_privilege('installer', 'idgen', 'CREATE')}), 'f', 'the installer cannot grant itself CREATE on the schema');
+is( in_shop(q{SELECT has_schema_privilege('installer', 'idgen', 'CREATE')}),
+	'f', 'the installer cannot grant itself CREATE on the schema');
 
 # A superuser runs none of the installer's code.
 for my $call (
@@ -229,7 +231,9 @@ for my $call (
 {
 	is(as('installer', $call), 't', "the installer can run: $call");
 }
-is( as('installer', q{GRANT SELECT (prefix, domain) ON idgen.id_prefixes TO application; GRANT SELECT, UPDATE ON idgen.snowflake_ticker TO application}),
+is( as('installer', q{
+		GRANT SELECT (prefix, domain) ON idgen.id_prefixes TO application;
+		GRANT SELECT, UPDATE ON idgen.snowflake_ticker TO application}),
 	'', 'the installer can grant rights on the other objects');
 in_shop('DROP DOMAIN account_id');
 my $rights_before = in_shop($InUse::rights);

@@ -179,7 +179,8 @@ sub create { return "SELECT * FROM create_for_tenant('c0000000-0000-4000-8000-00
 sub check_tenants
 {
 	my ($database, $when) = @_;
-	is(as('tenant_1', $database, create(2)), 'e0000000-0000-4000-8000-000000000001|f', "$when: a tenant gets the answer to its command");
+	is(as('tenant_1', $database, create(2)), 'e0000000-0000-4000-8000-000000000001|f',
+		"$when: a tenant gets the answer to its command");
 	is(as('tenant_2', $database, create(2)), '23514', "$when: another tenant does not");
 	is(as($_, $database, 'SELECT FROM idgen.creation_identifiers'), '42501', "$when: $_ cannot read the table") for 'tenant_1', 'tenant_2';
 	is(as('application', $database, create(2)), '42501', "$when: another role cannot call the function");

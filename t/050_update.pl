@@ -142,7 +142,8 @@ sub check_new_version
 	is( $ask->(q{SELECT idgen.uuid_v7_ordered() < idgen.typeid_to_uuid(idgen.typeid('order'))
 		AND idgen.typeid_to_uuid(idgen.typeid('order')) < idgen.uuid_v7_ordered()}),
 		't', "$name: the replaced function");
-	is($ask->(q{SELECT entity_number, note FROM idgen.find_creation('c0000000-0000-4000-8000-00000000000b')}), '42|none', "$name: the new column");
+	is( $ask->(q{SELECT entity_number, note FROM idgen.find_creation('c0000000-0000-4000-8000-00000000000b')}),
+		'42|none', "$name: the new column");
 	is($ask->($retry), '42|f', "$name: a retry returns the recorded number");
 }
 
@@ -199,7 +200,8 @@ is($node->safe_psql('owned', q{
 	SELECT DISTINCT pg_get_userbyid(relowner) FROM pg_class WHERE relnamespace = 'idgen'::regnamespace
 	UNION SELECT pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = 'idgen'}),
 	$superuser, 'the update takes ownership of the tables, sequences, view and schema');
-is(outcome(q{UPDATE idgen.creation_identifiers SET note = 'new'}, node => $node, database => 'owned'), 'P0001', "the other role's code would run on UPDATE");
+is(outcome(q{UPDATE idgen.creation_identifiers SET note = 'new'}, node => $node, database => 'owned'),
+	'P0001', "the other role's code would run on UPDATE");
 is($node->safe_psql('owned', q{SET ROLE installer; SELECT setval('idgen.snowflake_ticker', 1); SELECT count(*) FROM idgen.creation_identifiers}),
 	"1\n1", 'the other role keeps its rights');
 
