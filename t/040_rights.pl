@@ -1,35 +1,51 @@
-# Rights: a role without superuser rights installs the extension and grants
-# rights; without them, no role can access the recorded commands, the prefixes and
-# the tickers' high-water marks. (Rights on each function: 041_search_path.pl;
-# settings: 043_role_settings.pl.)
+# Rights: the role that creates the extension needs only CREATE on the database. It can
+# use the extension and grant rights on it, but cannot make other roles run its code: it
+# owns neither the tables, nor the sequences, nor the view, nor the schema. Without
+# grants, no role can access the recorded commands, the prefixes and the tickers'
+# high-water marks. (Rights on each function: 041_search_path.pl; on settings:
+# 043_settings.pl; a trigger in a table that a role may only insert into: sql/trigger.sql.)
 
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 use Functions;
+use InUse;
 use Server;
 
 my $node = start_server('rights');
-
-ask(q{
-	CREATE ROLE installer LOGIN;
-	CREATE ROLE application LOGIN;
-	CREATE ROLE janitor LOGIN;
-	CREATE ROLE stranger LOGIN;
-	CREATE DATABASE shop;
-	CREATE DATABASE closed;
-	GRANT CREATE ON DATABASE shop TO installer});
+my $superuser = ask('SELECT current_user');
+ask("CREATE ROLE $_ LOGIN") for qw(installer application janitor stranger);
+ask('CREATE DATABASE closed; CREATE DATABASE shop; GRANT CREATE ON DATABASE shop TO installer');
 
 sub as { return outcome($_[1], user => $_[0], database => 'shop') }
+
+sub in_shop { return ask($_[0], 'shop') }
 
 my $command = q{'c0000000-0000-4000-8000-00000000000a'};
 my $entity = q{'e0000000-0000-4000-8000-00000000000a'::uuid};
 my $table = 'idgen.creation_identifiers';
+my @tables = qw(creation_identifiers id_prefixes);
+my @tickers = map { "${_}_ticker" } @Functions::tickers;
 
-# Installing
+# --- Ownership ---------------------------------------------------------------
 is(outcome('CREATE EXTENSION idgen', user => 'installer', database => 'closed'), '42501', 'CREATE EXTENSION requires CREATE on the database');
 is(as('installer', 'CREATE EXTENSION idgen'), '', 'which suffices');
+is( in_shop(q{
+		SELECT DISTINCT pg_get_userbyid(relowner) FROM pg_class WHERE relnamespace = 'idgen'::regnamespace
+		UNION SELECT pg_get_userbyid(proowner) FROM pg_proc WHERE pronamespace = 'idgen'::regnamespace
+		UNION SELECT pg_get_userbyid(typowner) FROM pg_type WHERE typnamespace = 'idgen'::regnamespace
+		UNION SELECT pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = 'idgen'}),
+	$superuser, 'the superuser owns the schema and everything in it');
+is( in_shop(q{
+		SELECT relkind, string_agg(DISTINCT privilege_type || CASE WHEN is_grantable THEN '*' ELSE '' END, ' ')
+		FROM pg_class c, aclexplode(relacl) a
+		WHERE relnamespace = 'idgen'::regnamespace AND grantee = 'installer'::regrole GROUP BY 1 ORDER BY 1}),
+	"S|SELECT* UPDATE*\nr|DELETE* INSERT* SELECT* TRUNCATE* UPDATE*",
+	'the installer has rights with grant option');
+is(in_shop(q{SELECT count(*) FROM pg_default_acl}), '0', 'no default privileges remain');
+is( in_shop(q{SELECT reloptions FROM pg_class WHERE oid = 'idgen.creation_identifiers'::regclass}),
+	'{autovacuum_vacuum_scale_factor=0.02}', 'creation_identifiers has its autovacuum setting');
 
-# Without rights on tables. 041_search_path.pl calls each function.
+# --- Without rights on tables --------------------------------------------------
 for my $refused (
 	"INSERT INTO $table (command_id, entity_number) VALUES ($command, 1)",
 	"UPDATE $table SET entity_number = 1",
@@ -44,20 +60,19 @@ for my $refused (
 			"COPY $relation TO STDOUT", "COPY $relation FROM '/dev/null'",
 			"CREATE TRIGGER mine BEFORE INSERT ON $relation EXECUTE FUNCTION suppress_redundant_updates_trigger()",
 			"GRANT SELECT ON $relation TO stranger")
-	} qw(creation_identifiers id_prefixes)))
+	} @tables))
 {
 	is(as('stranger', $refused), '42501', "without rights, rejected: $refused");
 }
 
 # The tickers' high-water marks: roles without rights move them only by generating
 # identifiers.
-my @tickers = map { "${_}_ticker" } @Functions::tickers;
 my $marks = join(' UNION ALL ', map { "SELECT '$_', last_value, is_called FROM idgen.$_" } @tickers);
-is($node->safe_psql('shop', "SELECT count(*) FROM ($marks) m"), scalar @tickers, 'each ticker has a high-water mark');
+is(in_shop("SELECT count(*) FROM ($marks) m"), scalar @tickers, 'each ticker has a high-water mark');
 is(as('stranger', 'SELECT idgen.is_recent_uuid_v7(idgen.uuid_v7_ordered())'), 't', 'a role without rights can call a function on a ticker');
 is( as('stranger', q{SELECT string_agg(layout, ' ' ORDER BY layout) FROM idgen.tickers WHERE last_value IS NULL OR last_value < reserved_value}),
 	join(' ', sort @Functions::tickers), 'and read the view idgen.tickers');
-my $before = $node->safe_psql('shop', $marks);
+my $before = in_shop($marks);
 like($before, qr/^uuid_v7_ordered_ticker\|\d{15,}\|t$/m, 'which moved its high-water mark');
 for my $ticker (@tickers)
 {
@@ -72,28 +87,30 @@ for my $ticker (@tickers)
 	}
 	is(as('stranger', "SELECT last_value FROM pg_sequences WHERE sequencename = '$ticker'"), '', "without rights, not visible in pg_sequences: $ticker");
 }
-is($node->safe_psql('shop', $marks), $before, 'the high-water marks have not changed');
+is(in_shop($marks), $before, 'the high-water marks have not changed');
 
-# The installer grants rights.
-is(as('installer', "GRANT SELECT, INSERT ON $table TO application;
-						 GRANT SELECT, DELETE ON $table TO janitor"), '', 'the installer grants rights');
-is(as('application', "SELECT * FROM idgen.create_once($command, $entity)"),
-	'e0000000-0000-4000-8000-00000000000a|t', 'create_once() works with SELECT and INSERT');
-is(as('application', "SELECT * FROM idgen.create_once($command, idgen.uuid_v4())"),
-	'e0000000-0000-4000-8000-00000000000a|f', 'create_once() finds a recorded command with SELECT and INSERT');
-is(as('application', "SELECT count(*) FROM idgen.find_creation($command)"), '1', 'find_creation() works with SELECT and INSERT');
-is(as('application', "SELECT idgen.forget_creation($command)"), '42501', 'forget_creation() requires DELETE');
-is(as('application', 'SELECT idgen.purge_creations()'), '42501', 'purge_creations() requires DELETE');
-is(as('janitor', "SELECT * FROM idgen.create_once_bigint(idgen.uuid_v4(), 1)"), '42501', 'create_once_bigint() requires INSERT');
-is(as('janitor', "SELECT idgen.purge_creations()"), '0', 'purge_creations() works with SELECT and DELETE');
-is(as('janitor', "SELECT idgen.trim_creations(0)"), '1', 'trim_creations() works with SELECT and DELETE');
-is(as('janitor', "SELECT idgen.forget_creation($command)"), 'f', 'forget_creation() works with SELECT and DELETE');
+# --- Grants ------------------------------------------------------------------------
+is(as('installer', "GRANT SELECT, INSERT ON $table TO application; GRANT SELECT, DELETE ON $table TO janitor"), '', 'the installer grants rights');
+for (
+	[ application => "SELECT created FROM idgen.create_once($command, $entity)", 't' ],
+	[ application => "SELECT created FROM idgen.create_once($command, idgen.uuid_v4())", 'f' ],
+	[ application => "SELECT count(*) FROM idgen.find_creation($command)", 1 ],
+	[ application => "SELECT idgen.forget_creation($command)", 42501 ],
+	[ application => 'SELECT idgen.purge_creations()', 42501 ],
+	[ janitor => 'SELECT * FROM idgen.create_once_bigint(idgen.uuid_v4(), 1)', 42501 ],
+	[ janitor => 'SELECT idgen.purge_creations()', 0 ],
+	[ janitor => 'SELECT idgen.trim_creations(0)', 1 ],
+	[ janitor => "SELECT idgen.forget_creation($command)", 'f' ])
+{
+	my ($role, $call, $result) = @$_;
+	my $rights = $role eq 'janitor' ? 'SELECT and DELETE' : 'SELECT and INSERT';
+	is(as($role, $call), $result, $result eq 42501 ? "$rights do not suffice: $call" : "$rights suffice: $call");
+}
 
 # Row security: a policy that hides a recorded command causes an error instead of
 # endless retries. The policy depends on the time, so that a new command is
 # visible in its own session.
-$node->safe_psql(
-	'shop', qq{
+in_shop(qq{
 	DELETE FROM $table;
 	INSERT INTO $table VALUES ($command, '', $entity, NULL, NULL, '2001-01-01');
 	ALTER TABLE $table ENABLE ROW LEVEL SECURITY;
@@ -103,30 +120,145 @@ $node->safe_psql(
 like( errors("SELECT idgen.create_once($command, $entity)", user => 'application', database => 'shop'),
 	qr/ERROR:  \w+: could not find or record command id "c0000000-0000-4000-8000-00000000000a"\n.*HINT:  A row-level security policy/s,
 	'a hidden command is an error whose hint names row security');
-is(as('application', "SELECT created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000b', $entity)"),
-	't', 'other commands are recorded');
-is(as('application', "SELECT created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000b', $entity)"),
-	'f', 'and found');
+my $other = "SELECT created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000b', $entity)";
+is(as('application', $other), 't', 'other commands are recorded');
+is(as('application', $other), 'f', 'and found');
 is(as('janitor', 'SELECT idgen.purge_creations()'), '0', 'purge_creations() obeys the policy');
 is(as('application', "SELECT count(*) FROM idgen.find_creation($command)"), '0', 'find_creation() obeys the policy');
-$node->safe_psql('shop', "DROP POLICY anything ON $table");
-is(as('application', "SELECT idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000c', 1)"),
-	'42501', 'create_once() obeys an INSERT policy');
-$node->safe_psql('shop', "ALTER TABLE $table DISABLE ROW LEVEL SECURITY");
+in_shop("DROP POLICY anything ON $table");
+is(as('application', 'SELECT idgen.create_once_bigint(idgen.uuid_v4(), 1)'), '42501', 'create_once() obeys an INSERT policy');
+in_shop("DROP POLICY $_ ON $table") for 'recent', 'deletable';
+in_shop("ALTER TABLE $table DISABLE ROW LEVEL SECURITY; TRUNCATE $table");
 
-# The trigger needs no rights: a role that may only insert gets 23514 for an old
-# identifier, and 23505 if the table has it.
-$node->safe_psql(
-	'shop', q{
-	CREATE TABLE public.orders (id uuid PRIMARY KEY);
-	INSERT INTO public.orders VALUES ('00000000-0000-4000-8000-000000000000');
-	CREATE TRIGGER orders_id BEFORE INSERT ON public.orders
-		FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('id', 'short_comb', '1 hour', '1 day', '6');
-	ALTER TABLE public.orders ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
-	CREATE POLICY inserts ON public.orders FOR INSERT WITH CHECK (true);
-	GRANT INSERT ON public.orders TO PUBLIC});
-is(as('stranger', q{INSERT INTO public.orders VALUES ('00000000-0000-4000-8000-000000000001')}), '23514', 'the trigger rejects an old identifier');
-is(as('stranger', q{INSERT INTO public.orders VALUES ('00000000-0000-4000-8000-000000000000')}), '23505', 'the unique index rejects one that the table has');
-is(as('stranger', 'SELECT FROM public.orders'), '42501', 'the role cannot read the table');
+# --- Attacks by the installer ------------------------------------------------
+# Code of the installer, which raises an error when another role runs it
+as('installer', q{
+	CREATE SCHEMA hers;
+	GRANT USAGE ON SCHEMA hers TO PUBLIC;
+	CREATE FUNCTION hers.spy(anyelement) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$
+	BEGIN
+		IF current_user <> 'installer' THEN
+			RAISE EXCEPTION 'trapped %', current_user USING ERRCODE = 'TRAP0';
+		END IF;
+		RETURN 1;
+	END $$;
+	CREATE FUNCTION hers.trap() RETURNS trigger LANGUAGE plpgsql AS $$
+	BEGIN
+		PERFORM hers.spy(1);
+		RETURN NEW;
+	END $$;
+	CREATE TABLE hers.bait (prefix text);
+	CREATE INDEX ON hers.bait (prefix) WHERE hers.spy(1) = 1;
+	GRANT SELECT ON hers.bait TO PUBLIC});
+is(as($superuser, q{EXPLAIN SELECT FROM hers.bait WHERE prefix = 'a'}), 'TRAP0', 'a superuser who reads a view of the installer runs the trap');
+
+for my $attack (
+	(map {
+		my $table = "idgen.$_";
+		my $column = $_ eq 'id_prefixes' ? 'prefix' : 'command_id';
+		("CREATE INDEX ON $table ($column) WHERE hers.spy(1) = 1",
+			"CREATE INDEX ON $table (hers.spy($column))",
+			"CREATE STATISTICS hers.s ON (hers.spy($column)), ($column) FROM $table",
+			"CREATE POLICY hers ON $table USING (hers.spy(1) = 1)",
+			"CREATE TRIGGER hers BEFORE INSERT ON $table FOR EACH ROW EXECUTE FUNCTION hers.trap()",
+			"CREATE RULE hers AS ON INSERT TO $table DO ALSO SELECT hers.spy(1)",
+			"CREATE TABLE hers.child () INHERITS ($table)",
+			"CREATE TABLE hers.referring (id " . ($_ eq 'id_prefixes' ? 'text' : 'uuid') . " REFERENCES $table)",
+			"CREATE PUBLICATION hers FOR TABLE $table",
+			(map { "ALTER TABLE $table $_" } "RENAME COLUMN $column TO other", 'ADD COLUMN more int DEFAULT hers.spy(1)',
+				"ALTER COLUMN $column SET DEFAULT hers.spy(1)", "ALTER COLUMN $column TYPE text USING hers.spy($column)",
+				'ADD CHECK (hers.spy(1) = 1)', 'ENABLE ROW LEVEL SECURITY', 'SET (autovacuum_enabled = off)', 'SET UNLOGGED',
+				'RENAME TO other', 'SET SCHEMA hers', 'OWNER TO installer'),
+			"ALTER EXTENSION idgen DROP TABLE $table",
+			"DROP TABLE $table CASCADE")
+	} @tables),
+	'CREATE OR REPLACE VIEW idgen.tickers AS SELECT hers.spy(1)',
+	'CREATE RULE hers AS ON INSERT TO idgen.tickers DO INSTEAD SELECT hers.spy(1)',
+	'CREATE TRIGGER hers INSTEAD OF INSERT ON idgen.tickers FOR EACH ROW EXECUTE FUNCTION hers.trap()',
+	'ALTER VIEW idgen.tickers ALTER COLUMN layout SET DEFAULT hers.spy(1)',
+	'ALTER VIEW idgen.tickers RENAME TO other',
+	'DROP VIEW idgen.tickers',
+	(map {
+		("ALTER SEQUENCE idgen.$_ RESTART", "ALTER SEQUENCE idgen.$_ INCREMENT -1 CYCLE",
+			"ALTER SEQUENCE idgen.$_ OWNED BY hers.bait.prefix", "ALTER SEQUENCE idgen.$_ RENAME TO other",
+			"ALTER EXTENSION idgen DROP SEQUENCE idgen.$_", "DROP SEQUENCE idgen.$_")
+	} @tickers),
+	q{CREATE OR REPLACE FUNCTION idgen.uuid_v4() RETURNS uuid LANGUAGE sql AS 'SELECT NULL::uuid'},
+	q{CREATE FUNCTION idgen.index_report(text) RETURNS int LANGUAGE sql AS 'SELECT hers.spy(1)'},
+	q{CREATE FUNCTION idgen.purge_creations(interval, int) RETURNS int LANGUAGE sql AS 'SELECT hers.spy(1)'},
+	'ALTER FUNCTION idgen.uuid_v4() SET SCHEMA hers',
+	'ALTER FUNCTION idgen.uuid_v4() SECURITY DEFINER',
+	'ALTER FUNCTION hers.spy(anyelement) SET SCHEMA idgen',
+	'CREATE TABLE idgen.more ()',
+	'CREATE OPERATOR idgen.= (LEFTARG = text, RIGHTARG = text, FUNCTION = texteq)',
+	'ALTER SCHEMA idgen RENAME TO other',
+	'ALTER SCHEMA idgen OWNER TO installer',
+	'DROP SCHEMA idgen CASCADE')
+{
+	is(as('installer', $attack), '42501', "rejected: $attack");
+}
+as('installer', 'GRANT ALL ON SCHEMA idgen TO installer');
+is( in_shop(q{SELECT has_schema_privilege('installer', 'idgen', 'CREATE')}),
+	'f', 'the installer cannot grant itself CREATE on the schema');
+
+# A superuser runs none of the installer's code.
+for my $call (
+	"SELECT created FROM idgen.create_once($command, $entity)",
+	"SELECT NOT created FROM idgen.create_once($command, $entity)",
+	"SELECT count(*) = 1 FROM idgen.find_creation($command)",
+	q{SELECT idgen.create_id_domain('account_id', 'acct')::text = 'account_id'},
+	q{SELECT domain::text = 'account_id' FROM idgen.parse_prefixed_id('acct_1')},
+	'SELECT count(*) = ' . @Functions::tickers . ' FROM idgen.tickers',
+	'SELECT idgen.purge_creations() = 0')
+{
+	is(as($superuser, $call), 't', "a superuser can run: $call");
+}
+$node->command_ok([ 'pg_dump', '--format=custom', '--file=' . $node->backup_dir . '/after_attacks', $node->connstr('shop') ],
+	'a superuser can dump the database');
+
+# --- Rights of the installer -------------------------------------------------
+for my $call (
+	'SELECT created FROM idgen.create_once_bigint(idgen.uuid_v4(), 1)',
+	"SELECT NOT created FROM idgen.create_once($command, $entity)",
+	'SELECT idgen.trim_creations(1000) = 0',
+	'SELECT idgen.purge_creations() = 0',
+	'SELECT idgen.forget_creation(idgen.uuid_v4()) = false',
+	q{SELECT idgen.create_id_domain('hers.invoice_id', 'inv')::text = 'hers.invoice_id'},
+	q{SELECT domain::text = 'hers.invoice_id' FROM idgen.parse_prefixed_id('inv_1')},
+	(map { "SELECT setval('idgen.$_', last_value + 1) > 0 FROM idgen.$_" } @tickers),
+	'SELECT count(*) = ' . @Functions::tickers . ' FROM idgen.tickers',
+	'SELECT idgen.is_recent_uuid_v7(idgen.uuid_v7_ordered())')
+{
+	is(as('installer', $call), 't', "the installer can run: $call");
+}
+is( as('installer', q{
+		GRANT SELECT (prefix, domain) ON idgen.id_prefixes TO application;
+		GRANT SELECT, UPDATE ON idgen.snowflake_ticker TO application}),
+	'', 'the installer can grant rights on the other objects');
+in_shop('DROP DOMAIN account_id');
+my $rights_before = in_shop($InUse::rights);
+
+# --- DROP and CREATE EXTENSION -----------------------------------------------
+my $schema = q{
+	SELECT pg_get_userbyid(nspowner), string_agg(grantee::regrole || '=' || privilege_type, ' ' ORDER BY grantee, privilege_type)
+	FROM pg_namespace, aclexplode(nspacl) WHERE nspname = 'idgen' GROUP BY nspowner};
+my $schema_made = in_shop($schema);
+is($schema_made, "$superuser|-=USAGE $superuser=CREATE $superuser=USAGE", 'only the superuser has CREATE on the schema');
+is(as('installer', 'DROP DOMAIN hers.invoice_id; DROP EXTENSION idgen'), '', 'the installer can drop the extension');
+is(in_shop(q{SELECT count(*) FROM pg_namespace WHERE nspname = 'idgen'}), '0', 'the schema is dropped with it');
+is(as('stranger', 'ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO PUBLIC'), '', 'another role has default privileges');
+is(as('installer', 'CREATE EXTENSION idgen'), '', 'the installer can create the extension again');
+is(in_shop($schema), $schema_made, 'the schema has the same owner and rights');
+is(in_shop($InUse::rights), $rights_before =~ s/^\w+\|\w*\|installer\|.*\n?//gmr, 'the installer has the same rights');
+is(as('installer', "SELECT created FROM idgen.create_once($command, $entity)"), 't', 'the installer can call create_once()');
+is(as('stranger', "SELECT idgen.create_once($command, $entity)"), '42501', 'alone');
+
+# The extension of a superuser has no grants to other roles.
+in_shop('DROP EXTENSION idgen; CREATE EXTENSION idgen');
+is(in_shop(q{SELECT count(*) FROM pg_class WHERE relnamespace = 'idgen'::regnamespace AND relacl IS NOT NULL AND relkind <> 'v'}),
+	'0', 'an installation by a superuser makes no grants to itself');
+
+is(as($superuser, 'DROP EXTENSION idgen; CREATE EXTENSION idgen SCHEMA public'), '0A000', 'another schema is rejected');
+is(as($superuser, 'CREATE EXTENSION idgen; ALTER EXTENSION idgen SET SCHEMA public'), '0A000', 'also later');
 
 done_testing();

@@ -7,41 +7,32 @@ use Server;
 
 my $node = start_server('secrets', 'log_statement = none');
 
-# Read the given number of bytes at an address, as bytes or as text; write bytes.
+# The memory of a process from an address on
+sub memory_at
+{
+	my ($pid, $address, $mode) = @_;
+	open my $memory, $mode // '<:raw', "/proc/$pid/mem" or die "cannot open the memory of $pid: $!";
+	sysseek($memory, $address, 0) or die $!;
+	return $memory;
+}
+
 sub peek
 {
 	my ($pid, $address, $length) = @_;
-	my $bytes;
-
-	open my $memory, '<:raw', "/proc/$pid/mem" or die "cannot read the memory of $pid: $!";
-	sysseek($memory, $address, 0) or die $!;
-	sysread($memory, $bytes, $length) == $length or die "cannot read the memory of $pid: $!";
+	sysread(memory_at($pid, $address), my $bytes, $length) == $length or die "cannot read the memory of $pid: $!";
 	return $bytes;
 }
 
-sub show { return unpack('H*', peek(@_)) }
-
-sub zeros { return '00' x $_[0] }
-
-sub poke
-{
-	my ($pid, $address, $bytes) = @_;
-
-	open my $memory, '+<:raw', "/proc/$pid/mem" or die "cannot write the memory of $pid: $!";
-	sysseek($memory, $address, 0) or die $!;
-	syswrite($memory, $bytes) == length $bytes or die "cannot write the memory of $pid: $!";
-}
+sub count_values { return scalar grep { $_ } unpack('Q*', $_[0]) }
 
 # The addresses of a byte string in memory
 sub places
 {
 	my ($bytes, @memory) = @_;
 	my @places;
-
 	for my $region (@memory)
 	{
 		my $at = -1;
-
 		push @places, $region->[0] + $at while ($at = index($region->[2], $bytes, $at + 1)) >= 0;
 	}
 	return @places;
@@ -58,12 +49,9 @@ my $second_first = 0;
 sub pool_values
 {
 	my ($uuid) = @_;
-	my @values;
-
 	no warnings 'portable';
 	$uuid =~ s/-//g;
-	push @values, hex(substr($uuid, 0, 12) . substr($uuid, 13, 3)) << 4;
-	push @values, hex(substr($uuid, 16)) << 2;
+	my @values = (hex(substr($uuid, 0, 12) . substr($uuid, 13, 3)) << 4, hex(substr($uuid, 16)) << 2);
 	@values = reverse @values if $second_first;
 	return map { substr(pack('Q', $_), $little_endian, 7) } @values;
 }
@@ -95,27 +83,25 @@ SKIP:
 	my $pool = $first - 2 * 8;
 	is_deeply([ map { $_->[0] - $little_endian } @places ], [ map { $first + 8 * $_ } 0 .. 119 ], 'the values are adjacent');
 	is(scalar(grep { places($_, @after) } @values), 0, 'no used value remains in memory');
-	is(show($pid, $pool, 122 * 8), zeros(122 * 8), 'used values are replaced by zeros');
+	is(count_values(peek($pid, $pool, 122 * 8)), 0, 'used values are replaced by zeros');
 	my $rest = peek($pid, $pool + 122 * 8, ($pool_size - 122) * 8);
 	is(scalar(grep { places($_, @before) == 1 } unpack '(a8)*', $rest), $pool_size - 122, 'the unused values are unchanged');
 
-	# The rest of the pool is used before it is refilled.
 	@made = split /\n/, $session->ask("$make(1, 195)");
 	is_deeply([ map { unpack 'H*', $_ } map { pool_values($_) } @made ],
 		[ map { unpack 'H*', substr($rest, 8 * $_ + $little_endian, 7) } 0 .. 389 ],
 		'the unused values are used next, to the last one');
-	is(show($pid, $pool, $pool_size * 8), zeros($pool_size * 8), 'then the pool contains zeros only');
+	is(count_values(peek($pid, $pool, $pool_size * 8)), 0, 'then the pool contains zeros only');
 	$session->ask('SELECT idgen.uuid_v4()');
 	my $second = peek($pid, $pool, $pool_size * 8);
-	is(unpack('H*', substr($second, 0, 16)), zeros(16), 'the next identifier takes two values of a new pool');
-	is(scalar(grep { $_ } unpack('Q*', $second)), $pool_size - 2, 'the rest of the new pool is filled');
+	is(count_values(substr($second, 0, 16)), 0, 'the next identifier takes two values of a new pool');
+	is(count_values($second), $pool_size - 2, 'the rest of the new pool is filled');
 
 	# A forked process would have a copy of this pool and another process ID. To
 	# simulate it, change the owner that is stored next to the pool; the symbol
 	# table of the library contains its address.
 	my ($library) = map { $_->[1] } grep { $_->[1] =~ m{/idgen\.so$} } @after;
-	my ($symbols, $errors) = ('', '');
-	IPC::Run::run([ 'nm', $library ], '>', \$symbols, '2>', \$errors) if grep { -x "$_/nm" } split /:/, $ENV{PATH};
+	my $symbols = `nm '$library' 2>/dev/null` // '';
 	my %symbol = map { /^(\w+) [bBdD] (pool\w*)$/ ? ($2 => hex $1) : () } split /\n/, $symbols;
 
 	SKIP:
@@ -125,7 +111,7 @@ SKIP:
 
 		my $owner = $pool + $symbol{pool_owner} - $symbol{pool};
 		is(unpack('i', peek($pid, $owner, 4)), $pid, 'the owner of the pool is the process');
-		poke($pid, $owner, pack('i', 1));
+		syswrite(memory_at($pid, $owner, '+<:raw'), pack('i', 1)) == 4 or die "cannot write the memory of $pid: $!";
 		@made = split /\n/, $session->ask("$make(1, 5)");
 		my @unused = map { substr($second, 8 * $_ + $little_endian, 7) } 2 .. $pool_size - 1;
 		my %unused = map { $_ => 1 } @unused;
@@ -150,13 +136,12 @@ SKIP:
 	$pool = (places($value, @before))[0] - $little_endian - 2 * 8;
 	$other->ask($_) for "$make(1, 2)";
 
-	my @pools = map { peek($_, $pool, $pool_size * 8) } $pid, $other->{pid};
-	is(scalar(grep { $_ } unpack('Q*', $_)), $pool_size - 4, 'shared_preload_libraries: a session has a pool') for @pools;
-	my %first_pool = map { $_ => 1 } unpack('(a8)*', substr($pools[0], 4 * 8));
-	is(scalar keys %first_pool, $pool_size - 4, 'shared_preload_libraries: its values differ');
-	is(scalar(grep { $first_pool{$_} } unpack('(a8)*', substr($pools[1], 4 * 8))), 0, 'shared_preload_libraries: another session has other values');
-	is(show($idle->{pid}, $pool, $pool_size * 8), zeros($pool_size * 8), 'shared_preload_libraries: a session that made no identifier has no pool');
-	is(show($postmaster, $pool, $pool_size * 8), zeros($pool_size * 8), 'shared_preload_libraries: the postmaster has no pool');
+	my @pools = map { peek($_, $pool, $pool_size * 8) } $pid, $other->{pid}, $idle->{pid}, $postmaster;
+	is(count_values($_), $pool_size - 4, 'shared_preload_libraries: a session has a pool') for @pools[ 0, 1 ];
+	my %different = map { $_ => 1 } map { unpack('(a8)*', substr($_, 4 * 8)) } @pools[ 0, 1 ];
+	is(scalar keys %different, 2 * ($pool_size - 4), 'shared_preload_libraries: all values of both differ');
+	is(count_values($pools[2]), 0, 'shared_preload_libraries: a session that made no identifier has no pool');
+	is(count_values($pools[3]), 0, 'shared_preload_libraries: the postmaster has no pool');
 	$_->quit for $other, $idle;
 }
 

@@ -1,11 +1,10 @@
-# Settings made before the library is loaded: a parameter idgen.* that a role set
-# without the right to do so, in any way, prevents the library from being loaded,
-# so that a built-in default cannot replace the administrator's value; values set
-# with the right take effect.
+# A role without the right cannot set a parameter idgen.* in any way: before the library
+# is loaded, when it is loaded, or when the postmaster has loaded it. What such a role set
+# before prevents the library from being loaded, so that a built-in default cannot replace
+# the administrator's value; values set with the right take effect.
 
 use FindBin;
 use lib "$FindBin::RealBin/lib";
-use Client;
 use Server;
 
 my %in_file = ('idgen.node_id' => 7, 'idgen.launch_id' => 42, 'idgen.max_ahead' => '2d', 'idgen.reserve_ahead' => '30s');
@@ -15,6 +14,7 @@ ask(q{
 	CREATE ROLE application LOGIN;
 	CREATE ROLE batch LOGIN;
 	GRANT SET ON PARAMETER idgen.node_id TO batch;
+	ALTER DATABASE postgres OWNER TO application;
 	CREATE FUNCTION set_as_superuser(text, text) RETURNS text LANGUAGE sql SECURITY DEFINER
 		RETURN set_config($1, $2, false);
 	CREATE FUNCTION with_setting() RETURNS uuid LANGUAGE plpgsql SET idgen.node_id = 3
@@ -29,10 +29,9 @@ ask(q{
 	END $$;});
 
 my $load = 'SELECT idgen.uuid_v4() IS NULL';
+my $superuser = ask('SELECT current_user');
 
-my %user = (superuser => ask('SELECT current_user'));
-
-sub connected { my ($role, $options) = @_; return Client->connect($node, user => $user{$role} // $role, options => $options) }
+sub connected { my ($role, $options) = @_; return Client->connect($node, user => $role, options => $options) }
 
 # The result of the last of some statements in a new session, or of the connection if
 # that is rejected
@@ -41,55 +40,60 @@ sub answer
 	my ($role, $options, @statements) = @_;
 	my $client = connected($role, $options);
 	my $answer = $client->wait;
-
 	$answer = $client->ask($_) for $answer eq '' ? @statements : ();
 	$client->quit;
 	return $answer;
 }
 
-# --- Set without the right --------------------------------------------------
+# Table rows: the answer, its name, and the arguments of answer()
+sub answers { my ($about, @rows) = @_; is(answer(@$_[ 2 .. $#$_ ]), $_->[0], "$about$_->[1]") for @rows }
 
+# --- Set without the right, before the library is loaded ----------------------
 my @settings = split /\n/, ask("$load \\g /dev/null\n" . q{SELECT name FROM pg_settings WHERE name LIKE 'idgen.%' ORDER BY 1});
 my %default = map { $_ => answer('application', '', $load, "SHOW $_") } @settings;
-cmp_ok(scalar @settings, '>=', 5, 'these are the settings: ' . join(' ', @settings));
+is("@settings", join(' ', sort 'idgen.mask_key_file', keys %in_file), 'the settings');
 is($default{'idgen.node_id'}, 7, 'a session has the value of postgresql.conf');
 
 for my $name (@settings)
 {
-	my $show = "SHOW $name";
-
 	# 1 is valid for some parameters and invalid for others
-	is(answer('application', "-c $name=1", $load), '42501', "$name: rejected in the connection's options");
-	is(answer('application', "-c \U$name\E=1", $load), '42501', "$name: rejected in capital letters");
-	is(answer('application', '', "SET $name = 1", $load), '42501', "$name: rejected after SET");
-	is(answer('application', '', "SET $name = 1", $load, $load), '42501', "$name: rejected again on the next call");
-	is(answer('application', '', "SELECT set_config('$name', '1', false)", $load), '42501', "$name: rejected after set_config()");
-	is(answer('application', '', 'BEGIN', "SET LOCAL $name = 1", $load), '42501', "$name: rejected after SET LOCAL");
-	is( answer('application', '', 'BEGIN', "SET $name = 1", 'SAVEPOINT a', "RESET $name", $load),
-		'42501', "$name: rejected when ROLLBACK TO restores the value");
-	is( answer('superuser', '', 'BEGIN', 'SET ROLE application', "SET $name = 1", 'RESET ROLE', "SET LOCAL $name = 2", $load),
-		'42501', "$name: rejected when the end of the transaction restores the value");
-	is( answer('application', "-c $name=1", "SELECT set_as_superuser('$name', '2')", $load),
-		'42501', "$name: rejected when RESET restores the value");
+	my $set = "SET $name = 1";
+	my @as_superuser = ('BEGIN', 'SET ROLE application', $set, 'RESET ROLE', "SET LOCAL $name = 2", $load);
 
-	is(answer('application', "-c $name=1", "RESET $name", $load), '42501', "$name: rejected when RESET restores the connection's options");
-	for my $reset ("RESET $name", "SET $name TO DEFAULT", 'RESET ALL', 'DISCARD ALL')
+	answers("$name: rejected ",
+		map { [ 42501, @$_ ] }
+		[ "in the connection's options", 'application', "-c $name=1", $load ],
+		[ 'in capital letters', 'application', "-c \U$name\E=1", $load ],
+		[ 'after SET', 'application', '', $set, $load ],
+		[ 'again on the next call', 'application', '', $set, $load, $load ],
+		[ 'after set_config()', 'application', '', "SELECT set_config('$name', '1', false)", $load ],
+		[ 'after SET LOCAL', 'application', '', 'BEGIN', "SET LOCAL $name = 1", $load ],
+		[ 'when ROLLBACK TO restores the value', 'application', '', 'BEGIN', $set, 'SAVEPOINT a', "RESET $name", $load ],
+		[ 'when the end of the transaction restores the value', $superuser, '', @as_superuser ],
+		[ 'when RESET restores the value', 'application', "-c $name=1", "SELECT set_as_superuser('$name', '2')", $load ],
+		[ "when RESET restores the connection's options", 'application', "-c $name=1", "RESET $name", $load ]);
+	for my $reset ("RESET $name", "SET $name TO DEFAULT", 'RESET ALL', 'DISCARD ALL', 'ROLLBACK')
 	{
-		is(answer('application', '', "SET $name = 1", $load, $reset, $load, $show), $default{$name}, "$name: after $reset, the server's value");
+		my @begin = $reset eq 'ROLLBACK' ? 'BEGIN' : ();
+		is(answer('application', '', @begin, $set, $load, $reset, $load, "SHOW $name"), $default{$name}, "$name: after $reset, the server's value");
 	}
-	is(answer('application', '', 'BEGIN', "SET $name = 1", $load, 'ROLLBACK', $load, $show), $default{$name}, "$name: after ROLLBACK, the server's value");
 }
 
-is(answer('application', '', 'SELECT with_setting()'), '42501', "rejected in a function's SET clause");
-is(answer('application', '', 'SELECT with_setting()', $load, 'SHOW idgen.node_id'), 7, 'accepted after that function');
-is(answer('superuser', '', 'SELECT with_setting()', 'SHOW idgen.node_id'), 7, 'accepted in a SET clause when a superuser calls the function');
-is(answer('batch', '-c idgen.launch_id=1', $load), '42501', 'the right to set one parameter does not extend to another');
+my $show = 'SHOW idgen.node_id';
+answers('',
+	[ 42501, "rejected in a function's SET clause", 'application', '', 'SELECT with_setting()' ],
+	[ 7, 'accepted after that function', 'application', '', 'SELECT with_setting()', $load, $show ],
+	[ 7, 'accepted in a SET clause when a superuser calls the function', $superuser, '', 'SELECT with_setting()', $show ],
+	[ 42501, 'the right to set one parameter does not extend to another', 'batch', '-c idgen.launch_id=1', $load ]);
 
-like(errors($load, user => 'application', options => '-c idgen.node_id=1'), qr/^psql:<stdin>:1: ERROR:  42501: permission denied to set parameter "idgen.node_id"\nDETAIL:  .*\nHINT:  .*reconnect/, 'the hint says what to do');
+like(errors($load, user => 'application', options => '-c idgen.node_id=1'),
+	qr/^psql:<stdin>:1: ERROR:  42501: permission denied to set parameter "idgen.node_id"\nDETAIL:  .*\nHINT:  .*reconnect/,
+	'the hint says what to do');
 
 ask(q{ALTER ROLE application SET session_preload_libraries = 'idgen'});
-is(answer('application', '-c idgen.node_id=1', 'SELECT 1'), '42501', 'with session_preload_libraries, the connection is rejected');
-is(answer('application', '', 'SHOW idgen.node_id'), 7, 'with session_preload_libraries, a connection without the option is accepted');
+answers('with session_preload_libraries, ',
+	[ 42501, 'the connection is rejected', 'application', '-c idgen.node_id=1', 'SELECT 1' ],
+	[ 7, 'a connection without the option is accepted', 'application', '', $show ]);
 ask(q{ALTER ROLE application RESET session_preload_libraries});
 
 # If the leader has the library, a worker loads it before it takes over the leader's
@@ -98,54 +102,55 @@ ask(q{ALTER ROLE application RESET session_preload_libraries});
 sub is_in_worker
 {
 	my ($role, $options, $expected, $title, @statements) = @_;
-
 	for my $first ('SELECT 1', $load, 'SET max_parallel_workers = 0')
 	{
 		my $client = connected($role, $options);
 		my $place = $first =~ /^SET/ ? 'its leader' : 'a worker';
-
 		$client->ask($_) for @statements, $first, $Server::in_parallel;
 		is( $client->ask("SELECT DISTINCT setting FROM (SELECT setting_in('idgen.node_id', $client->{pid}) AS setting FROM source OFFSET 0) s"),
 			$expected eq '42501' ? $expected : "$expected in $place",
 			"$title: in a parallel operation, after $first");
-		is($client->ask('SHOW idgen.node_id'), $expected, "$title: the same after the parallel operation") if $expected ne '42501';
+		is($client->ask($show), $expected, "$title: the same after the parallel operation") if $expected ne '42501';
 		$client->quit;
 	}
 }
 
 # --- Set with the right -----------------------------------------------------
-
-is(answer('superuser', '-c idgen.node_id=1', $load, 'SHOW idgen.node_id'), 1, "a superuser can use the connection's options");
-is(answer('superuser', '', 'SET idgen.node_id = 1', 'SET ROLE application', $load, 'SHOW idgen.node_id'), 1, 'a superuser can use SET');
-is(answer('superuser', '', 'SET ROLE application', 'SET idgen.node_id = 1', $load), '42501', 'a superuser cannot use SET after SET ROLE to a role without the right');
-is(answer('batch', '-c idgen.node_id=1', $load, 'SHOW idgen.node_id'), 1, "a role with the right can use the connection's options");
-is(answer('batch', '', 'SET idgen.node_id = 1', $load, 'SHOW idgen.node_id'), 1, 'a role with the right can use SET');
-is(answer('batch', '', 'BEGIN', 'SET idgen.node_id = 1', 'SET LOCAL idgen.node_id = 2', $load, 'COMMIT', 'SHOW idgen.node_id'), 1, 'a role with the right can use SET LOCAL');
-is(answer('application', '', q{SELECT set_as_superuser('idgen.node_id', '1')}, $load, 'SHOW idgen.node_id'), 1, 'a SECURITY DEFINER function can use set_config()');
-is(answer('application', '-c idgen.nothing=1', $load, 'SHOW idgen.node_id'), 7, 'an unknown parameter idgen.* does not prevent loading the library');
+my $set = 'SET idgen.node_id = 1';
+answers('',
+	[ 1, "a superuser can use the connection's options", $superuser, '-c idgen.node_id=1', $load, $show ],
+	[ 1, 'a superuser can use SET', $superuser, '', $set, 'SET ROLE application', $load, $show ],
+	[ 42501, 'a superuser cannot use SET after SET ROLE', $superuser, '', 'SET ROLE application', $set, $load ],
+	[ 1, "a role with the right can use the connection's options", 'batch', '-c idgen.node_id=1', $load, $show ],
+	[ 1, 'a role with the right can use SET', 'batch', '', $set, $load, $show ],
+	[ 1, 'also when the library is loaded', 'batch', '', $load, $set, $show ],
+	[ 42501, 'but not of another parameter', 'batch', '', $load, 'SET idgen.launch_id = 3' ],
+	[ 1, 'SET LOCAL', 'batch', '', 'BEGIN', $set, 'SET LOCAL idgen.node_id = 2', $load, 'COMMIT', $show ],
+	[ 1, 'set_config() in a SECURITY DEFINER function', 'application', '', q{SELECT set_as_superuser('idgen.node_id', '1')}, $load, $show ],
+	[ 7, 'an unknown parameter idgen.* does not matter', 'application', '-c idgen.nothing=1', $load, $show ]);
 
 for my $place ('DATABASE postgres', 'ROLE application', 'ROLE application IN DATABASE postgres')
 {
 	ask("ALTER $place SET idgen.node_id = 9");
-	is(answer('application', '', $load, 'SHOW idgen.node_id'), 9, "ALTER $place");
-	is(answer('application', '-c idgen.node_id=1', $load), '42501', "ALTER $place: not reverted");
-	is(answer('application', '-c idgen.nothing=1', $load, 'SHOW idgen.node_id'), 9, "ALTER $place: beside an unknown parameter");
+	answers("ALTER $place: ",
+		[ 9, 'takes effect', 'application', '', $load, $show ],
+		[ 42501, 'not reverted', 'application', '-c idgen.node_id=1', $load ],
+		[ 9, 'beside an unknown parameter', 'application', '-c idgen.nothing=1', $load, $show ]);
 	is_in_worker('application', '', 9, "ALTER $place");
 	ask("ALTER $place RESET idgen.node_id");
 }
 
 # --- Parallel workers -------------------------------------------------------
-
 is_in_worker('application', '', 7, 'postgresql.conf');
-is_in_worker('superuser', '', 1, q{a superuser's SET}, 'SET idgen.node_id = 1');
-is_in_worker('superuser', '-c idgen.node_id=1', 1, q{a superuser's option});
-is_in_worker('batch', '', 1, q{a grantee's SET}, 'SET idgen.node_id = 1');
+is_in_worker($superuser, '', 1, q{a superuser's SET}, $set);
+is_in_worker($superuser, '-c idgen.node_id=1', 1, q{a superuser's option});
+is_in_worker('batch', '', 1, q{a grantee's SET}, $set);
 is_in_worker('batch', '-c idgen.node_id=1', 1, q{a grantee's option});
 is_in_worker('application', '-c idgen.node_id=1', '42501', q{a plain role's option});
 
 # Settings keep their values if the library is loaded during a parallel
 # operation.
-for my $name (grep { $_ ne 'idgen.mask_key_file' } @settings)	# which is set in files only
+for my $name (sort keys %in_file)	# idgen.mask_key_file is set in files only
 {
 	ask("ALTER DATABASE postgres SET $name = 20");
 	like( answer(
@@ -156,11 +161,38 @@ for my $name (grep { $_ ne 'idgen.mask_key_file' } @settings)	# which is set in 
 	ask("ALTER DATABASE postgres RESET $name");
 }
 
-# --- A preloaded library ----------------------------------------------------
+# --- Set without the right, in any other way ------------------------------------
+for my $loaded ('not loaded', 'loaded', 'loaded by the postmaster')
+{
+	my $preloaded = $loaded eq 'loaded by the postmaster';
+	my $first = $loaded eq 'loaded' ? $load : 'SELECT 1';
+	if ($preloaded)
+	{
+		$node->append_conf('postgresql.conf', "shared_preload_libraries = 'idgen'");
+		$node->restart;
+		is(answer('application', '', $show), 7, "$loaded, a session has the value of postgresql.conf");
+	}
+	for my $name (sort keys %in_file)
+	{
+		my @refused = (
+			"ALTER ROLE application SET $name = 77",
+			"ALTER DATABASE postgres SET $name = 77",
+			"ALTER ROLE application IN DATABASE postgres SET $name = 77",
+			"ALTER SYSTEM SET $name = 77",
+			"CREATE FUNCTION pg_temp.with_setting() RETURNS int LANGUAGE sql SET $name = 77 AS 'SELECT 1'");
 
-$node->append_conf('postgresql.conf', q{shared_preload_libraries = 'idgen'});
-$node->restart;
-is(answer('application', '-c idgen.node_id=1', 'SELECT 1'), '42501', 'a preloaded library rejects a setting without the right');
-is(answer('application', '', 'SHOW idgen.node_id'), 7, 'a session without it has the value of postgresql.conf');
+		push @refused, "SET $name = 77", "SET SESSION $name = 77", "BEGIN; SET LOCAL $name = 77",
+		  "DO \$\$ BEGIN PERFORM set_config('$name', '77', false); END \$\$",
+		  "UPDATE pg_settings SET setting = '77' WHERE name = '$name'", "RESET $name"
+		  if $loaded ne 'not loaded';
+		is(answer('application', '', $first, $_), '42501', "$loaded, rejected: $_") for @refused;
+		is(answer('application', "-c $name=77", 'SELECT 1'), '42501', "$loaded, the connection is rejected with $name") if $preloaded;
+
+		# the rights are the only obstacle
+		like(answer($superuser, '', $first, "SET $name = 77", $load, "SHOW $name"), qr/^77/, "$loaded, a superuser can set $name");
+		like(answer($superuser, "-c $name=77", $load, "SHOW $name"), qr/^77/, "$loaded, a superuser can set $name in the connection");
+	}
+	is(ask('SELECT count(*) FROM pg_db_role_setting'), '0', "$loaded: no setting was stored");
+}
 
 done_testing();

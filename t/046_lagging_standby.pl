@@ -1,4 +1,5 @@
-# A hot standby answers each function that only reads as the primary does. A
+# A hot standby answers each function that only reads as the primary does; there and in
+# read-only transactions, recorded commands are found and new ones are rejected. A
 # lagging standby does not know the last commands yet: it rejects them instead of
 # executing them twice. After promotion it knows each command that was reported to
 # a client, and its tickers continue above all identifiers returned before.
@@ -27,7 +28,6 @@ chmod 0600, $standby->data_dir . '/idgen_mask_keys' or die;
 $standby->start;
 
 # --- Functions that only read -----------------------------------------------
-
 my $known = $Functions::v4;
 my $object = q{'62153a5e0102030405060708'};
 my $has_advisor = Functions::install($primary, 'postgres');
@@ -37,7 +37,7 @@ ask(qq{
 	ANALYZE goods;
 	CREATE SEQUENCE blocks;
 	SELECT idgen.create_id_domain('account_id', 'acct');
-	SELECT idgen.create_once_bigint($known, 7, 'order')});
+	SELECT idgen.create_once_bigint($known, 7, 'order', '[1]')});
 $primary->wait_for_catchup($standby);
 
 my @reads = grep { $_->{attributes} !~ /^v/ } Functions::installed($primary, 'postgres');
@@ -45,7 +45,6 @@ for my $function (@reads)
 {
 	my $query = "SET timezone = 'UTC'; SELECT " . Functions::call($function);
 	my $answer = ask($query);
-
 	isnt($answer, '', "$function->{name}() returns a result on the primary");
 	is($standby->safe_psql('postgres', $query), $answer, "$function->{name}() returns the same on the standby");
 }
@@ -53,11 +52,9 @@ for my $query (
 	'SELECT layout, reserved_value FROM idgen.tickers ORDER BY layout',
 	q{SELECT 'acct_03e6wlko0bp8e7c9916hklbnd'::account_id},
 	$has_advisor ? q{SELECT placement, rows, leaf_pages, round(leaf_density) FROM idgen.index_report('goods')} : (),
-	"SELECT count(*), min(object_id), max(object_id) FROM things WHERE object_id > $object",
-	"SELECT * FROM idgen.create_once_bigint($known, 8, 'order')")
+	"SELECT count(*), min(object_id), max(object_id) FROM things WHERE object_id > $object")
 {
-	is($standby->safe_psql('postgres', "$query"),
-		ask("$query"), 'same result on the standby: ' . substr($query, 0, 60));
+	is($standby->safe_psql('postgres', $query), ask($query), 'same result on the standby: ' . substr($query, 0, 60));
 }
 is( $standby->safe_psql('postgres', 'SELECT ' . join(', ', map { "count(DISTINCT $_)" } @Functions::independent) . ' FROM generate_series(1, 1000)'),
 	join('|', (1000) x @Functions::independent), 'generators that need no ticker work on the standby');
@@ -66,14 +63,46 @@ is( $standby->safe_psql('postgres', 'SELECT ' . join(', ', map { "count(DISTINCT
 my $lagging = session(node => $standby);
 for my $call (
 	q{forget_creation('c1000000-0000-4000-8000-000000000001')}, 'forget_creation_of_bigint(7)', "forget_creation_of($known)",
-	'purge_creations()', 'trim_creations(0)', q{sequence_comb('blocks')}, q{create_id_domain('user_id', 'user')},
-	q{create_once_bigint('c1000000-0000-4000-8000-000000000002', 1)})
+	'purge_creations()', 'trim_creations(0)', q{sequence_comb('blocks')}, q{create_id_domain('user_id', 'user')})
 {
 	is($lagging->ask("SELECT idgen.$call"), '25006', "$call is rejected on the standby");
 }
 
-# --- A lagging standby ------------------------------------------------------
+# --- Commands where nothing can be written ---------------------------------------
+my $unknown = q{'c1000000-0000-4000-8000-000000000003'};
+my $replay = "SELECT * FROM idgen.create_once_bigint($known, 8, 'order', '[1.0]')";
+my $new = "SELECT * FROM idgen.create_once_bigint($unknown, 9)";
+my $recorded = ask('SELECT count(*) FROM idgen.creation_identifiers');
 
+for (
+	[ $standby, 'a hot standby', '' ],
+	[ $standby, 'a hot standby, REPEATABLE READ', 'BEGIN ISOLATION LEVEL REPEATABLE READ' ],
+	[ $primary, 'a read-only transaction', 'BEGIN READ ONLY' ],
+	[ $primary, 'a read-only transaction, REPEATABLE READ', 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' ],
+	[ $primary, 'a read-only transaction, SERIALIZABLE', 'BEGIN ISOLATION LEVEL SERIALIZABLE READ ONLY' ])
+{
+	my ($node, $where, $begin) = @$_;
+	for (
+		[ 'a known command is found', '7|order', "SELECT entity_number, command_name FROM idgen.find_creation($known)" ],
+		[ 'a replay returns its entity', '7|f', $replay ],
+		[ 'a different request is an error', '23514', $replay =~ s/1\.0/2/r ],
+		[ 'an unknown command cannot be recorded', '25006', $new ],
+		[ 'a known command cannot be deleted', '25006', "SELECT idgen.forget_creation($known)" ])
+	{
+		my ($name, $expected, $query) = @$_;
+		is(outcome("$begin; $query", node => $node), $expected, "$where: $name");
+	}
+	my $when = $node == $standby ? 'during recovery' : 'in a read-only transaction';
+	like(errors("$begin; $new", node => $node),
+		qr/cannot execute create_once_bigint\(\) $when\n.*HINT:  Call the function on the primary server,/s, "$where: and the error says where it can");
+}
+is(ask('SELECT count(*) FROM idgen.creation_identifiers'), $recorded, 'nothing was written');
+
+# A saved plan serves a session in all kinds of transactions.
+is( outcome("BEGIN READ ONLY; $replay; COMMIT; $new; BEGIN READ ONLY; $new; COMMIT; SELECT idgen.forget_creation($unknown)"),
+	"7|f\n9|t\n9|f\nt", 'one session alternates between read-only and read-write transactions');
+
+# --- A lagging standby ------------------------------------------------------
 # The standby flushes WAL, and replays it an hour later.
 $standby->append_conf('postgresql.conf', "recovery_min_apply_delay = '1h'");
 $standby->reload;
@@ -91,28 +120,21 @@ $primary->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_replic
 
 sub reported { return @{ $load->{reported} } }
 
+sub again { return "SELECT * FROM idgen.create_once('$_[0]', idgen.uuid_v4(), 'order', '{\"number\": \"$_[0]\"}')" }
+
 $load->run_until(sub { reported() >= 1000 && keys %{ $load->{entity_of} } >= 300 && $load->{taken} >= 1000 });
 
 my @sample = (sort keys %{ $load->{entity_of} })[ map { 10 * $_ } 0 .. 29 ];
-for my $command (@sample)
-{
-	my $answer = $lagging->ask("SELECT entity_id FROM idgen.create_once('$command', idgen.uuid_v4(), 'order', '{\"number\": \"$command\"}')");
-
-	is($answer, '25006', 'a command that the standby has not replayed is rejected, not executed again');
-}
+is($lagging->ask(again($_)), '25006', 'a command that the standby has not replayed is rejected, not executed again') for @sample;
 
 # --- Promotion --------------------------------------------------------------
-
 $primary->stop('immediate');
 $load->lose_all;
 $lagging->quit;
 $standby->promote;
 $load->{node} = $standby;
-for my $command (@sample)
-{
-	is($standby->safe_psql('postgres', "SELECT * FROM idgen.create_once('$command', idgen.uuid_v4(), 'order', '{\"number\": \"$command\"}')"),
-		"$load->{entity_of}{$command}|f", 'after promotion, the command is known') if $command =~ /0$/;
-}
+is($standby->safe_psql('postgres', again($_)), "$load->{entity_of}{$_}|f", 'after promotion, the command is known')
+  for grep { /0$/ } @sample;
 $standby->safe_psql('postgres', "SELECT idgen.forget_creation($known)");
 
 my $reported = reported();

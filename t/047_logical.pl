@@ -5,12 +5,12 @@
 
 use FindBin;
 use lib "$FindBin::RealBin/lib";
-use IPC::Run;
 use Page;
 use Server qw(append_to_file start_server);
 use Test::More;
 
 my %number_of = (east => 1, west => 2);
+my @places = sort keys %number_of;
 my %other = (east => 'west', west => 'east');
 my %node_of;
 
@@ -26,31 +26,30 @@ my $columns = q{
 	account account_id UNIQUE DEFAULT idgen.prefixed_id('acct'),
 	note text};
 
-for my $place ('east', 'west')
+sub ask { my ($node, $query) = @_; return $node->safe_psql('postgres', $query) }
+
+for my $place (@places)
 {
-	my $node = $node_of{$place} = start_server($place, qq{
+	$node_of{$place} = start_server($place, qq{
 idgen.node_id = $number_of{$place}
 idgen.launch_id = 10$number_of{$place}
 max_connections = 30
 max_logical_replication_workers = 10
 log_statement = none
 }, allows_streaming => 'logical');
-	$node->safe_psql('postgres', qq{
+	ask($node_of{$place}, qq{
 		SELECT idgen.create_id_domain('account_id', 'acct');
 		CREATE TABLE of_east ($columns);
 		CREATE TABLE of_west ($columns);
 		CREATE TABLE keyed (id text COLLATE "C" PRIMARY KEY, account account_id, note text);
 		CREATE TABLE checked (id uuid PRIMARY KEY, note text)});
 }
-my ($east, $west) = @node_of{ 'east', 'west' };
-my $version = $east->safe_psql('postgres', 'SHOW server_version_num');
-
-sub ask { my ($node, $query) = @_; return $node->safe_psql('postgres', $query) }
+my ($east, $west) = @node_of{@places};
+my $version = ask($east, 'SHOW server_version_num');
 
 sub subscribe
 {
-	my ($subscriber, $publisher, $name, $options, $wait) = @_;
-
+	my ($subscriber, $publisher, $name, $options) = @_;
 	ask($subscriber, "CREATE SUBSCRIPTION $name CONNECTION '" . $publisher->connstr . " dbname=postgres' PUBLICATION $name WITH ($options)");
 	$subscriber->wait_for_subscription_sync($publisher, $name);
 }
@@ -60,25 +59,20 @@ sub same_rows
 	my ($table, $count, $name) = @_;
 	my $digest = "SELECT count(*), md5(string_agg(t::text, ' ' ORDER BY id::text)) FROM $table t";
 	my $here = ask($east, $digest);
-
 	like($here, qr/^$count\|/, "$name: all $count rows exist");
 	is(ask($west, $digest), $here, "$name: the rows are the same on both servers");
 }
 
 # --- One direction for each table -------------------------------------------
-
 # Some rows exist before, for the initial copy: as text to the west, and binary to
 # the east, which all versions apply and versions from 16 on copy.
-for my $place ('east', 'west')
-{
-	ask($node_of{$place}, "INSERT INTO of_$place (note) SELECT 'before' FROM generate_series(1, 500)");
-	ask($node_of{$place}, "CREATE PUBLICATION of_$place FOR TABLE of_$place");
-}
+ask($node_of{$_}, "INSERT INTO of_$_ (note) SELECT 'before' FROM generate_series(1, 500); CREATE PUBLICATION of_$_ FOR TABLE of_$_")
+  for @places;
 my $marks = q{SELECT string_agg(layout || ' ' || coalesce(last_value::text, 'none'), ' ' ORDER BY layout) FROM idgen.tickers};
 my %marks_before = map { $_ => ask($node_of{$_}, $marks) } keys %node_of;
 subscribe($west, $east, 'of_east', 'streaming = on');
 subscribe($east, $west, 'of_west', 'binary = true');
-for my $place ('east', 'west')
+for my $place (@places)
 {
 	same_rows("of_$place", 500, "$place, copied");
 	is(ask($node_of{$place}, $marks), $marks_before{$place}, "$place: replicated rows do not move a ticker");
@@ -87,21 +81,23 @@ for my $place ('east', 'west')
 # Concurrent load on both servers, which also update their rows
 my $folder = PostgreSQL::Test::Utils::tempdir();
 
-sub start_load
+sub insert_rows
 {
-	my ($place, $table) = @_;
-
-	append_to_file("$folder/$place.$table.sql",
-		"INSERT INTO $table (note) SELECT '$place' FROM generate_series(1, 10);\n");
-	return IPC::Run::start(
-		[ 'pgbench', '--no-vacuum', '--client=4', '--jobs=1', '--transactions=50', "--file=$folder/$place.$table.sql",
-			$node_of{$place}->connstr('postgres') ],
-		'>', '/dev/null', '2>', \my $errors);
+	my (%table) = @_;
+	my @running;
+	for my $place (@places)
+	{
+		my $file = "$folder/$table{$place}.$place.sql";
+		append_to_file($file, "INSERT INTO $table{$place} (note) SELECT '$place' FROM generate_series(1, 10);\n");
+		push @running, IPC::Run::start(
+			[ qw(pgbench --no-vacuum --client=4 --transactions=50), "--file=$file", $node_of{$place}->connstr('postgres') ],
+			'>', '/dev/null', '2>', \my $errors);
+	}
+	$_->finish or die 'pgbench failed' for @running;
 }
 
-my @running = map { start_load($_, "of_$_") } 'east', 'west';
-$_->finish or die 'pgbench failed' for @running;
-for my $place ('east', 'west')
+insert_rows(map { $_ => "of_$_" } @places);
+for my $place (@places)
 {
 	ask($node_of{$place}, "UPDATE of_$place SET note = 'changed' WHERE note = 'before'");
 	$node_of{$place}->wait_for_catchup("of_$place");
@@ -114,33 +110,23 @@ is( ask($east, q{SELECT string_agg(DISTINCT idgen.snowflake_node(id) || ' ' || (
 	'2 102', 'each identifier contains its node');
 
 # --- Both directions in one table -------------------------------------------
-
 SKIP:
 {
 	skip 'both directions require PostgreSQL 16', 5 if $version < 160000;
 
 	ask($_, "CREATE TABLE shared ($columns); CREATE PUBLICATION shared_from_" . $_->name . ' FOR TABLE shared') for $east, $west;
-	for my $place ('east', 'west')
-	{
-		subscribe($node_of{$place}, $node_of{ $other{$place} }, "shared_from_$other{$place}", 'origin = none, copy_data = false');
-	}
-	@running = map { start_load($_, 'shared') } 'east', 'west';
-	$_->finish or die 'pgbench failed' for @running;
-	$node_of{$_}->wait_for_catchup("shared_from_$_") for 'east', 'west';
+	subscribe($node_of{$_}, $node_of{ $other{$_} }, "shared_from_$other{$_}", 'origin = none, copy_data = false') for @places;
+	insert_rows(map { $_ => 'shared' } @places);
+	$node_of{$_}->wait_for_catchup("shared_from_$_") for @places;
 	same_rows('shared', 4000, 'both directions');
 	is( ask($west, q{SELECT string_agg(node || ' ' || rows, ', ' ORDER BY node)
 			FROM (SELECT idgen.snowflake_node(id) AS node, count(*) AS rows FROM shared GROUP BY 1) s}),
 		'1 2000, 2 2000', 'both directions: half of the rows from each server');
-	for my $node ($east, $west)
-	{
-		is( ask($node, q{SELECT coalesce(sum(apply_error_count), 0) FROM pg_stat_subscription_stats}),
-			'0', $node->name . ' has no conflicts');
-	}
+	is(ask($_, 'SELECT coalesce(sum(apply_error_count), 0) FROM pg_stat_subscription_stats'), '0', $_->name . ' has no conflicts')
+	  for $east, $west;
 }
 
 # --- Columns that only the subscriber has -----------------------------------
-
-# The subscriber evaluates their defaults, with its own node id.
 ask($east, 'CREATE TABLE wide (id bigint PRIMARY KEY DEFAULT idgen.snowflake()); CREATE PUBLICATION wide FOR TABLE wide');
 ask($west, 'CREATE TABLE wide (id bigint PRIMARY KEY, arrived bigint DEFAULT idgen.snowflake(), tag uuid DEFAULT idgen.uuid_v7_ordered())');
 subscribe($west, $east, 'wide', 'copy_data = false');
@@ -150,7 +136,6 @@ is( ask($west, q{SELECT count(*), count(DISTINCT arrived), count(DISTINCT tag), 
 	'100|100|100|1|2', 'the subscriber evaluates the default of a column that only it has');
 
 # --- Text as a key, a domain, and the trigger ------------------------------------
-
 ask($east, 'CREATE PUBLICATION kinds FOR TABLE keyed, checked');
 ask($west, q{CREATE TRIGGER check_id BEFORE INSERT ON checked FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('id', 'uuid_v7')});
 ask($east, q{INSERT INTO keyed SELECT idgen.object_id(), idgen.prefixed_id('acct'), 'copied' FROM generate_series(1, 100)});
@@ -167,7 +152,6 @@ same_rows('checked', 1, 'the trigger does not fire for replicated rows');
 isnt($west->psql('postgres', q{INSERT INTO checked VALUES (idgen.uuid_v7('2020-01-01'), 'old')}), 0, 'the trigger rejects the same row from a client');
 
 # --- Commands ---------------------------------------------------------------
-
 my $command = q{'c0000000-0000-4000-8000-000000000001'};
 
 sub create_once { return ask($_[0], "SELECT * FROM idgen.create_once_bigint($command, $_[1])") }
@@ -190,7 +174,6 @@ $east->wait_for_catchup('commands');
 is(create_once($west, 5), '4|f', 'replication continues with the other one');
 
 # --- All tables -------------------------------------------------------------
-
 # This includes the table of prefixes, whose rows refer to domains that the
 # subscriber must have.
 for my $node ($east, $west)
@@ -218,7 +201,6 @@ is( $west->safe_psql('whole', q{
 	"10|10|user_id\nteam_id\n1|f", 'if all tables are replicated, prefixes and commands are known');
 
 # --- Takeover ---------------------------------------------------------------
-
 # The west replaces the east, as in an upgrade: its tickers are raised above the
 # east's high-water marks, by the SQL of docs/operations.md, and then it may use the east's node id.
 ask($west, "DROP SUBSCRIPTION $_") for 'of_east', 'wide', 'kinds', 'commands', $version < 160000 ? () : 'shared_from_east';

@@ -21,9 +21,8 @@ for my $folder ('bindir', 'sharedir', 'pkglibdir')
 {
 	($original{$folder}) = run_command([ 'pg_config', "--$folder" ]);
 	system_or_bail('mkdir', '-p', "$copy$original{$folder}");
+	system_or_bail('cp', $folder eq 'bindir' ? '-r' : '-rs', "$original{$folder}/.", "$copy$original{$folder}");
 }
-system_or_bail('cp', '-r', "$original{bindir}/.", "$copy$original{bindir}");
-system_or_bail('cp', '-rs', "$original{$_}/.", "$copy$original{$_}") for 'sharedir', 'pkglibdir';
 my $extension = "$copy$original{sharedir}/extension";
 
 my $node = PostgreSQL::Test::Cluster->new('updated', install_path => dirname("$copy$original{bindir}"));
@@ -33,22 +32,22 @@ $node->start;
 InUse::create($node, 'shop');
 InUse::create($node, 'old_shop');
 
+# The result of a query by the role of the application in a new session
+sub as_app { my ($database, $query) = @_; return outcome("SET ROLE app; $query", node => $node, database => $database) }
+
 # Sessions that have used all functions before the update
-my %session;
-for my $database ('shop', 'old_shop')
+my %session = map { $_ => session(node => $node, database => $_) } 'shop', 'old_shop';
+for my $session (values %session)
 {
-	$session{$database} = $node->background_psql($database);
-	$session{$database}->query_safe(
-		q{SET ROLE app;
-		  SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000a', idgen.uuid_v7(), 'order', '{"lines": [1, 2.5], "customer": 7}');
-		  SELECT idgen.snowflake(), idgen.typeid('order')});
+	$session->ask('SET ROLE app');
+	$session->ask('SELECT idgen.snowflake(), idgen.typeid($$order$$)');
+	$session->ask(q{SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000a', idgen.uuid_v7(), 'order', '{"lines": [1, 2.5], "customer": 7}')});
+	die $session->{message} if $session->{sqlstate};
 }
 
 sub versions
 {
-	my ($database) = @_;
-
-	return $node->safe_psql($database,
+	return $node->safe_psql($_[0],
 		q{SELECT extversion FROM pg_extension WHERE extname = 'idgen';
 		  SELECT default_version FROM pg_available_extensions WHERE name = 'idgen'});
 }
@@ -124,19 +123,19 @@ InUse::check_works($node, 'shop', 'with the new files installed');
 my $before = InUse::contents($node, 'shop');
 like($before, qr/^orders\|4000\|\w{32}\nby index\|4000\n(?:c0.*\n){2}acct\|account_id\n(?:\w+\|\d+\n){5}idgen\.launch_id=12345\n/m,
 	'the database is in use');
-is(outcome('SET ROLE app; ALTER EXTENSION idgen UPDATE', node => $node, database => 'shop'),
-	'42501', 'the update requires ownership of the extension');
+is(as_app('shop', 'ALTER EXTENSION idgen UPDATE'), '42501', 'the update requires ownership of the extension');
 $node->safe_psql('shop', 'SET ROLE shopkeeper; ALTER EXTENSION idgen UPDATE');
 is(versions('shop'), "1.0.1\n1.0.1", 'the owner of the extension can update it');
 is(versions('old_shop'), "1.0\n1.0.1", 'another database stays at the old version');
 
 is(InUse::contents($node, 'shop'), $before, 'the update keeps the contents');
 
+my $retry = q{SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000b', 43, 'invoice')};
+
 # Check the new objects in a new session or one that began before the update.
 sub check_new_version
 {
 	my ($name, $ask) = @_;
-
 	is($ask->(q{SELECT idgen.entity_of('c0000000-0000-4000-8000-00000000000a')}),
 		'e0000000-0000-4000-8000-00000000000a', "$name: the new function");
 	is($ask->('SELECT idgen.uuid_version(idgen.random_id())'), '4', "$name: the new function in C");
@@ -145,30 +144,25 @@ sub check_new_version
 		't', "$name: the replaced function");
 	is( $ask->(q{SELECT entity_number, note FROM idgen.find_creation('c0000000-0000-4000-8000-00000000000b')}),
 		'42|none', "$name: the new column");
-	is( $ask->(q{SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000b', 43, 'invoice')}),
-		'42|f', "$name: a retry returns the recorded number");
+	is($ask->($retry), '42|f', "$name: a retry returns the recorded number");
 }
 
 # so that the grant is the only reason that typeid() works
 $node->safe_psql('shop', q{SELECT setval('idgen.uuid_v7_ordered_ticker', last_value + (3600000 << 12)) FROM idgen.uuid_v7_ordered_ticker});
-check_new_version('a new session', sub { $node->safe_psql('shop', "SET ROLE app; $_[0]") });
-check_new_version('an old session', sub { $session{shop}->query_safe($_[0]) });
+check_new_version('a new session', sub { as_app('shop', @_) });
+check_new_version('an old session', sub { $session{shop}->ask(@_) });
 InUse::check_works($node, 'shop', 'updated');
 
-is( $session{old_shop}->query_safe(
-		q{SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000b', 43, 'invoice')}),
-	'42|f', 'a session at the old version continues');
+is($session{old_shop}->ask($retry), '42|f', 'a session at the old version continues');
 InUse::check_works($node, 'old_shop', 'at the old version with the new library');
-is(outcome('SELECT idgen.random_id()', node => $node, database => 'old_shop'), '42883', 'the old version does not have the new function');
+is(as_app('old_shop', 'SELECT idgen.random_id()'), '42883', 'the old version does not have the new function');
 $_->quit for values %session;
 
-# Dumps of both versions, restored with the new version installed
 my $backup = $node->backup_dir;
 mkdir $backup;
 for my $database ('shop', 'old_shop')
 {
 	my $contents = InUse::contents($node, $database);
-
 	$node->command_ok([ 'pg_dump', '--create', '--format=custom', "--file=$backup/$database", $node->connstr($database) ],
 		"$database: dumped");
 	$node->safe_psql('postgres', "DROP DATABASE $database");
@@ -176,7 +170,7 @@ for my $database ('shop', 'old_shop')
 		"$database: restored");
 	is(versions($database), "1.0.1\n1.0.1", "$database: it is at the new version");
 	is(InUse::contents($node, $database), $contents, "$database: the contents are the same");
-	check_new_version($database, sub { $node->safe_psql($database, "SET ROLE app; $_[0]") }) if $database eq 'shop';
+	check_new_version($database, sub { as_app($database, @_) }) if $database eq 'shop';
 	InUse::check_works($node, $database, "$database, restored");
 }
 
@@ -192,11 +186,8 @@ $node->safe_psql('owned', q{
 	ALTER TABLE idgen.tickers OWNER TO installer;
 	SET SESSION AUTHORIZATION installer;
 	CREATE SCHEMA hers;
-	CREATE FUNCTION hers.spy() RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$
-	BEGIN
-		IF current_user <> 'installer' THEN RAISE EXCEPTION 'trapped'; END IF;
-		RETURN 1;
-	END $$;
+	CREATE FUNCTION hers.spy() RETURNS int IMMUTABLE LANGUAGE plpgsql AS
+		$$ BEGIN IF current_user <> 'installer' THEN RAISE EXCEPTION 'trapped'; END IF; RETURN 1; END $$;
 	CREATE FUNCTION hers.trap() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN hers.spy(); END';
 	CREATE TRIGGER hers BEFORE INSERT OR UPDATE OR DELETE ON idgen.creation_identifiers FOR EACH ROW EXECUTE FUNCTION hers.trap();
 	ALTER TABLE idgen.creation_identifiers ENABLE ALWAYS TRIGGER hers;
@@ -214,7 +205,6 @@ is(outcome(q{UPDATE idgen.creation_identifiers SET note = 'new'}, node => $node,
 is($node->safe_psql('owned', q{SET ROLE installer; SELECT setval('idgen.snowflake_ticker', 1); SELECT count(*) FROM idgen.creation_identifiers}),
 	"1\n1", 'the other role keeps its rights');
 
-# CREATE EXTENSION now installs the new version through the old one.
 $node->safe_psql('postgres', 'CREATE EXTENSION idgen');
 is(versions('postgres'), "1.0.1\n1.0.1", 'CREATE EXTENSION installs the new version');
 is($node->safe_psql('postgres', q{SELECT string_agg(attname, ' ' ORDER BY attnum) FROM pg_attribute

@@ -1,6 +1,8 @@
 # HTTP requests with idempotency keys: repeated, concurrent, rolled back and of other
 # tenants; the lease for calls to other services; PostgREST's function, with what
-# PostgREST sets. The SQL is that of docs/recipes.md.
+# PostgREST sets; INSERTs that a client repeats, with its own key, with an idempotency
+# key in the row, and the alternatives; PostgreSQL 19's ON CONFLICT DO SELECT. The SQL is
+# that of docs/recipes.md.
 
 use FindBin;
 use lib "$FindBin::RealBin/lib";
@@ -8,13 +10,14 @@ use Recipe;
 use Server;
 
 my $recipe = Recipe->new('requests');
+my $control = $recipe->session;
+
 sub payment
 {
 	my ($key, %with) = @_;
 	my $tenant = $with{tenant} // 1;
 	my $amount = $with{amount} // 100;
 	my $proposed = $with{proposed} // 'idgen.short_comb()';
-
 	return "SELECT answer->>'id', created FROM create_payment('5ca1ab1e-0000-4000-8000-00000000000$tenant', '$key', $amount, $proposed)";
 }
 
@@ -71,7 +74,6 @@ sub payment
 	my %service;
 	my $attempt = sub {
 		my ($session) = @_;
-
 		$session->ask('BEGIN');
 		my $answer = $session->ask(payment('crash'));
 		$service{ $session->ask("SELECT idgen.uuid_v5('5ca1ab1e-0000-4000-8000-000000000001', 'crash')") }++;
@@ -97,7 +99,7 @@ sub payment
 	$workers[0]->ask('BEGIN');
 	is($take->($workers[0], '1 hour'), 1, 'a worker takes a lease');
 	$workers[1]->send("EXECUTE take_lease('$id', '1 hour')");
-	$recipe->node->poll_query_until('postgres', "SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = $workers[1]{pid}");
+	$control->poll_waiting($workers[1]);
 	$workers[0]->ask('COMMIT');
 	is($workers[1]->answer, '', 'another one, which waited for it, gets none');
 	$recipe->query("UPDATE payments SET leased_until = clock_timestamp() - interval '1 second' WHERE id = '$id'");
@@ -121,7 +123,6 @@ sub post
 	my $headers = exists $request{key} ? "{\"idempotency-key\": \"$request{key}\"}" : '{}';
 	my $tenant = $request{tenant} // 1;
 	my $method = $request{method} // 'POST';
-
 	$session->ask('ROLLBACK');
 	$session->ask("BEGIN; SELECT set_config('request.method', '$method', true), set_config('request.path', '/bookings', true),
 		set_config('request.headers', '$headers', true), set_config('role', 'booking_user', true),
@@ -160,6 +161,81 @@ sub post
 	$one->ask('COMMIT');
 	is($recipe->query('SELECT count(*), count(DISTINCT tenant) FROM bookings'), '3|2', 'each request made one booking');
 	$_->quit for $one, $two;
+}
+
+# --- INSERTs that a client repeats ----------------------------------------------
+my $heading = 'A client that repeats its INSERT';
+
+{
+	my $old = '017f22e2-79b0-7cc3-98c4-dc0c0c07398f';
+	my $create = $recipe->prepared($heading);
+	$recipe->paste($heading);
+	my $id = $recipe->query('SELECT idgen.uuid_v7()');
+	is($recipe->outcome("$create EXECUTE create_report('$id', 'one'); EXECUTE create_report('$id', 'two'); SELECT body FROM reports"), 'one', 'a repeated INSERT changes nothing');
+	is($recipe->outcome("$create EXECUTE create_report('$old', 'late')"), '23514 check_id', 'a late repetition of what was rolled back is refused');
+	$recipe->query("ALTER TABLE reports DISABLE TRIGGER check_id; INSERT INTO reports VALUES ('$old', 'then'); ALTER TABLE reports ENABLE TRIGGER check_id");
+	is($recipe->outcome("$create EXECUTE create_report('$old', 'late')"), '', 'a late repetition of what was committed succeeds');
+	is($recipe->query("SELECT body FROM reports WHERE id = '$old'"), 'then', 'and changes nothing');
+}
+
+SKIP:
+{
+	skip 'ON CONFLICT DO SELECT is there from PostgreSQL 19 on', 8 if $recipe->query('SHOW server_version_num') < 190000;
+	my ($find_or_create) = $recipe->page->blocks($heading, 'text');
+	my ($one, $two) = map { $recipe->session } 1 .. 2;
+	my $id = $recipe->query('SELECT idgen.uuid_v7()');
+
+	$_->ask($find_or_create) for $one, $two;
+	$one->ask('BEGIN');
+	is($one->ask("EXECUTE find_or_create_report('$id', 'mine')"), 't', 'DO SELECT: the first one creates the row');
+	$two->send("EXECUTE find_or_create_report('$id', 'other')");
+	ok($control->poll_waiting($two), 'the second one waits');
+	$one->ask('COMMIT');
+	is($two->answer, 'f', 'and is told that the row is another');
+	is($two->ask("EXECUTE find_or_create_report('$id', 'mine')"), 't', 'a repetition is told that it is its own');
+	is($recipe->query("SELECT body FROM reports WHERE id = '$id'"), 'mine', 'which is not changed');
+
+	$two->ask('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM reports');
+	my $unseen = $recipe->query('SELECT idgen.uuid_v7()');
+	$one->ask("EXECUTE find_or_create_report('$unseen', 'mine')");
+	is($two->ask("EXECUTE find_or_create_report('$unseen', 'mine')"), '40001', 'REPEATABLE READ: a row that is not visible is 40001');
+	$two->ask('ROLLBACK');
+
+	$recipe->query('CREATE ROLE writer; GRANT INSERT ON reports TO writer');
+	is($recipe->outcome("SET ROLE writer; $find_or_create EXECUTE find_or_create_report('$id', 'mine')"), '42501', 'it requires SELECT');
+	$recipe->query('GRANT SELECT ON reports TO writer');
+	is($recipe->outcome("SET ROLE writer; $find_or_create EXECUTE find_or_create_report('$id', 'mine')"), 't', 'which suffices');
+	$_->quit for $one, $two;
+}
+
+# --- An idempotency key in the row --------------------------------------------
+{
+	my $tenant = '5ca1ab1e-0000-4000-8000-000000000001';
+	my $other = '5ca1ab1e-0000-4000-8000-000000000002';
+	my ($one, $two) = map { $recipe->session } 1 .. 2;
+	$_->ask($_->{prepared} = $recipe->prepared($heading)) for $one, $two;
+
+	$one->ask('BEGIN');
+	my $id = $one->ask("EXECUTE refund('$tenant', 'a', 100)");
+	$two->send("EXECUTE refund('$tenant', 'a', 100)");
+	ok($control->poll_waiting($two), 'a concurrent repetition waits');
+	$one->ask('COMMIT');
+	is($two->answer, $id, 'and gets the first row');
+	is($one->ask("EXECUTE refund('$tenant', 'a', 7)"), $id, 'a repetition with another amount gets the first one');
+	isnt($one->ask("EXECUTE refund('$other', 'a', 100)"), $id, "another tenant's is another row");
+	is($recipe->query('SELECT count(*), count(DISTINCT id) FROM refunds'), '2|2', 'two rows');
+	$_->quit for $one, $two;
+}
+
+# --- Optimistic locking, abandoned drafts ---------------------------------------
+{
+	my $prepared = $recipe->prepared($heading);
+	my $id = $recipe->query('INSERT INTO drafts DEFAULT VALUES RETURNING id');
+	my $confirm = "$prepared EXECUTE confirm_draft('$id', 1); SELECT version, confirmed FROM drafts WHERE id = '$id'";
+	is($recipe->outcome($confirm), '2|t', 'a confirmed draft has its second version') for 1 .. 2;
+	$recipe->query(q{INSERT INTO drafts SELECT idgen.uuid_v7(now() - i * interval '25 minutes') FROM generate_series(0, 9) i});
+	$recipe->outcome("$prepared EXECUTE delete_abandoned_drafts('1 hour')");
+	is($recipe->query('SELECT count(*) FILTER (WHERE confirmed), count(*) FILTER (WHERE NOT confirmed) FROM drafts'), '1|3', 'old drafts are deleted, confirmed ones are not');
 }
 
 done_testing();

@@ -2,65 +2,61 @@
 # results in another encoding and with a clock before 1970. t/070_portable_results.pl
 # compares results for random values.
 
-use strict;
-use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 use FakeClock;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Server;
 
 my $folder = "$FindBin::RealBin/../portable";
 my $portable = join '', 'BEGIN;', (map { slurp_file("$folder/$_.sql") } qw(uuids text_ids create_once)), 'COMMIT';
-my $node = PostgreSQL::Test::Cluster->new('portable');
-$node->init;
-$node->append_conf('postgresql.conf', "timezone = 'UTC'\nautovacuum = off");
+my $node = init_server('portable', "timezone = 'UTC'\nautovacuum = off");
 $node->start;
-$node->safe_psql('postgres', "CREATE DATABASE $_ ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0") for 'c', 'p';
-$node->safe_psql('c', 'CREATE EXTENSION idgen');
-$node->safe_psql('p', $portable);
+
+# "c" and "latin_c" have the extension, "p" and "latin_p" the portable edition.
+my %install = (c => 'CREATE EXTENSION idgen', p => $portable);
+for my $edition (sort keys %install)
+{
+	ask("CREATE DATABASE $edition ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0");
+	ask("CREATE DATABASE latin_$edition ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
+	ask("SET client_encoding = UTF8; $install{$edition}", $_) for $edition, "latin_$edition";
+}
+
+# The same query in both editions
+sub is_same { my ($query, $name) = @_; is(ask($query, 'p'), ask($query, 'c'), $name) }
 
 # --- The same functions and table -------------------------------------------
-
 my $functions = q{
 	SELECT p.oid::regprocedure || ' | ' || pg_get_function_arguments(p.oid) || ' | ' || pg_get_function_result(p.oid) || ' | '
 		|| prokind::text || provolatile::text || proparallel::text || proisstrict::text || ' | ' || (obj_description(p.oid, 'pg_proc') IS NOT NULL)
 	FROM pg_proc p WHERE pronamespace = 'idgen'::regnamespace AND proname NOT LIKE 'portable\_%' ORDER BY 1};
-my %c = map { /^idgen\.(\w+)/ => $_ } split /\n/, $node->safe_psql('c', $functions);
-my %p = map { /^idgen\.(\w+)/ => $_ } split /\n/, $node->safe_psql('p', $functions);
+my ($c, $p) = map { +{ map { /^idgen\.(\w+)/ => $_ } split /\n/, ask($functions, $_) } } 'c', 'p';
 
-is_deeply([ map { $p{$_} } sort keys %p ], [ map { $c{$_} // "no $_" } sort keys %p ],
+is_deeply([ map { $p->{$_} } sort keys %$p ], [ map { $c->{$_} // "no $_" } sort keys %$p ],
 	'signatures, defaults, results and marks are those of the extension, and all have comments');
-my $missing = join ' ', grep { !$p{$_} } sort keys %c;
+my $missing = join ' ', grep { !$p->{$_} } sort keys %$c;
 my ($listed) = slurp_file("$folder/../docs/portable.md") =~ /Not included:\n\n(.*?)\n\n/s;
 is(join(' ', sort($listed =~ /`(\w+)`/g)), $missing, 'docs/portable.md lists the functions that are missing');
 
-my $table = q{
+is_same(q{
 	SELECT attname, atttypid::regtype, attnotnull, pg_get_expr(adbin, adrelid)
 	FROM pg_attribute LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
 	WHERE attrelid = 'idgen.creation_identifiers'::regclass AND attnum > 0 ORDER BY attnum;
 	SELECT pg_get_indexdef(indexrelid) FROM pg_index WHERE indrelid = 'idgen.creation_identifiers'::regclass ORDER BY 1;
 	SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 'idgen.creation_identifiers'::regclass ORDER BY 1;
-	SELECT reloptions, has_table_privilege('public', oid, 'SELECT, INSERT, UPDATE, DELETE') FROM pg_class WHERE oid = 'idgen.creation_identifiers'::regclass};
-is($node->safe_psql('p', $table), $node->safe_psql('c', $table), 'the table is that of the extension');
+	SELECT reloptions, has_table_privilege('public', oid, 'SELECT, INSERT, UPDATE, DELETE') FROM pg_class WHERE oid = 'idgen.creation_identifiers'::regclass},
+	'the table is that of the extension');
 
 # --- Another encoding -------------------------------------------------------
-
 # the hash is that of the text in UTF-8, and of the keys in its order
-my @latin = map { my $edition = $_; my $name = "latin_$edition";
-	$node->safe_psql('postgres', "CREATE DATABASE $name ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
-	$node->safe_psql($name, $edition eq 'c' ? 'CREATE EXTENSION idgen' : 'BEGIN;' . slurp_file("$folder/create_once.sql") . 'COMMIT');
-	$name } 'c', 'p';
 my @hashes = map {
-	$node->safe_psql($_, qq{SET client_encoding = UTF8;
+	ask(qq{SET client_encoding = UTF8;
 		SELECT created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000e', '00000000-0000-4000-8000-000000000000', 'n\xC3\xA9', '{"\xC3\xA9": "\xC3\xBC", "zz": 1, "yyy": "\xC3\x9F"}');
-		SELECT request_hash FROM idgen.creation_identifiers WHERE command_id = 'c0000000-0000-4000-8000-00000000000e'}) } @latin, 'c', 'p';
+		SELECT request_hash FROM idgen.creation_identifiers WHERE command_id = 'c0000000-0000-4000-8000-00000000000e'}, $_)
+} qw(latin_c latin_p c p);
 like($hashes[0], qr/^t\n-?\d+$/, 'a request is recorded in LATIN1');
 is_deeply([ @hashes[ 1 .. 3 ] ], [ ($hashes[0]) x 3 ], 'its hash is that of the extension, and of UTF-8');
 
 # --- The column of a trigger -------------------------------------------------
-
 # In one session, the trigger is for one column after the other, while columns come and
 # go. The value of another version is refused only if the trigger reads its column.
 my $session = q{
@@ -74,9 +70,9 @@ my $session = q{
 		GET STACKED DIAGNOSTICS m = MESSAGE_TEXT, d = PG_EXCEPTION_DETAIL, h = PG_EXCEPTION_HINT, t = TABLE_NAME, c = COLUMN_NAME, n = CONSTRAINT_NAME;
 		RETURN concat_ws(' | ', SQLSTATE, m, d, h, t, c, n);
 	END $$;
-	CREATE DOMAIN key AS uuid;
-	CREATE DOMAIN narrow_key AS key;
-	CREATE TABLE made (k uuid, "Key" uuid, d narrow_key, t text, id uuid, g uuid GENERATED ALWAYS AS (id) STORED)};
+	CREATE DOMAIN pg_temp.key AS uuid;
+	CREATE DOMAIN pg_temp.narrow_key AS pg_temp.key;
+	CREATE TEMP TABLE made (k uuid, "Key" uuid, d pg_temp.narrow_key, t text, id uuid, g uuid GENERATED ALWAYS AS (id) STORED)};
 for my $change ('SELECT', 'ALTER TABLE made DROP COLUMN k', 'ALTER TABLE made ADD COLUMN k uuid', 'ALTER TABLE made DROP COLUMN "Key"',
 	'ALTER TABLE made RENAME COLUMN k TO "Key"', 'ALTER TABLE made ADD COLUMN k uuid', 'ALTER TABLE made DROP COLUMN d, ADD COLUMN d uuid')
 {
@@ -90,25 +86,20 @@ for my $change ('SELECT', 'ALTER TABLE made DROP COLUMN k', 'ALTER TABLE made AD
 		}
 	}
 }
-my %read = map { $_ => [ split /\n/, $node->safe_psql($_, $session) ] } 'c', 'p';
-is_deeply($read{p}, $read{c}, 'a trigger reads its column by name, and finds the same fault');
-is(scalar(grep { /\|23514 \| identifier is not a version 7 UUID/ } @{ $read{p} }), 50, 'it refuses the identifier in each column');
+is_same($session, 'a trigger reads its column by name, and finds the same fault');
+is(scalar(() = ask($session, 'p') =~ /\|23514 \| identifier is not a version 7 UUID/g), 50, 'it refuses the identifier in each column');
 
 # --- What is different ------------------------------------------------------
-
-my $stderr;
-$node->psql('p', 'SELECT idgen.short_comb(run_length => 2)', stderr => \$stderr, extra_params => [ '--set=VERBOSITY=verbose' ]);
-like($stderr, qr/0A000: run_length must be 1/, 'a run of short COMBs is refused');
+like(errors('SELECT idgen.short_comb(run_length => 2)', database => 'p'), qr/0A000: run_length must be 1/, 'a run of short COMBs is refused');
 
 # the random bits of a ULID that is made of uuids: each is set in half of them
-is($node->safe_psql('p', q{
+is(ask(q{
 		SELECT count(*) FILTER (WHERE abs(ones - 2500) > 6 * sqrt(5000) / 2)
 		FROM (SELECT sum(get_bit(uuid_send(idgen.ulid_to_uuid(id)), bit)) AS ones
-			  FROM (SELECT idgen.ulid() AS id FROM generate_series(1, 5000) OFFSET 0) s, generate_series(48, 127) bit GROUP BY bit) t}),
+			  FROM (SELECT idgen.ulid() AS id FROM generate_series(1, 5000) OFFSET 0) s, generate_series(48, 127) bit GROUP BY bit) t}, 'p'),
 	'0', 'all 80 bits of a ULID are random');
 
 # --- A clock before 1970 ----------------------------------------------------
-
 # the result of each expression, with its error, if any
 my @calls = map { s/^\s+//r } grep { /\S/ } split /\n/, q{
 	idgen.uuid_v7()
@@ -138,16 +129,12 @@ SKIP:
 
 	$node->stop;
 	FakeClock::start_still($node, -86400);
-	is($node->safe_psql('p', 'SELECT clock_timestamp()'), '1969-12-31 00:00:00+00', 'the clock is before 1970');
+	is(ask('SELECT clock_timestamp()', 'p'), '1969-12-31 00:00:00+00', 'the clock is before 1970');
 	for my $call (@calls)
 	{
-		my %result = map {
-			my ($out, $error);
-			$node->psql($_, "\\set SHOW_CONTEXT never\nSELECT $call", stdout => \$out, stderr => \$error);
-			$_ => $out . $error } 'c', 'p';
-		is($result{p}, $result{c}, "with this clock: $call");
+		my ($c, $p) = map { [ psql_said("\\set VERBOSITY default\n\\set SHOW_CONTEXT never\nSELECT $call", database => $_) ] } 'c', 'p';
+		is_deeply($p, $c, "with this clock: $call");
 	}
 }
 
-$node->stop;
 done_testing();

@@ -1,10 +1,15 @@
-# docs/reference.md documents every SQL object of the extensions: functions with
+# The documents: each SQL block can be pasted into psql, in a database like one in use,
+# and raises only the errors that its comments announce ("error 23514"); that of the
+# README as the database's owner. Every relative link leads to a file, and to a heading
+# in it. docs/reference.md documents every SQL object of the extensions: functions with
 # the signatures that they have, the columns of tables and views, sequences and
 # settings. The install script has the order of the page, and the examples have
 # the results that the page shows ("-- →").
 
 use FindBin;
 use lib "$FindBin::RealBin/../lib";
+use File::Basename qw(dirname);
+use Functions;
 use Server;
 
 my $folder = "$FindBin::RealBin/../..";
@@ -12,34 +17,32 @@ my $page = slurp_file("$folder/docs/reference.md");
 my $script = slurp_file("$folder/idgen--1.0.sql");
 
 $ENV{PGTZ} = 'UTC';
-my $node = start_server('reference');
+my $node = init_server('documents');
+Functions::add_mask_key($node);
+$node->start;
+ask('CREATE EXTENSION idgen_advisor CASCADE; CREATE ROLE newcomer LOGIN');
 ask("CREATE ROLE $_") for qw(app janitor developer);
-ask('CREATE EXTENSION idgen_advisor');
 
 # --- Functions ---------------------------------------------------------------
-
 # A signature is "name(arguments) → result", in a block of "text". The server
 # reads each as that of a function in the schema "manual", so that types and
 # defaults can be written in any way that it accepts.
 my $signatures = join "\n", $page =~ /^```text\n(.*?)^```/msg;
 $signatures =~ s/\n +/ /g;
-my @documented = map {
-	my ($name, $arguments, $result) = /^(\w+)\((.*)\) → (.*)$/ or die "not a signature: $_";
-	{ name => $name, arguments => $arguments, result => $result }
-} $signatures =~ /^.+$/mg;
-
-for my $function (@documented)
+my $create = 'CREATE SCHEMA manual; SET check_function_bodies = off; SET search_path = idgen, pg_catalog;';
+my @documented;
+for ($signatures =~ /^.+$/mg)
 {
-	my ($arguments, $result) = ($function->{arguments}, $function->{result});
-
+	my ($name, $arguments, $result) = /^(\w+)\((.*)\) → (.*)$/ or die "not a signature: $_";
 	if ($result =~ /^(SETOF )?\((.*)\)$/)
 	{
 		$result = ($1 // '') . 'record';
 		$arguments = join ', ', grep { $_ ne '' } $arguments, map { "OUT $_" } split /, /, $2;
 	}
-	$function->{sql} = "CREATE FUNCTION manual.$function->{name}($arguments) RETURNS $result LANGUAGE plpgsql AS '';";
+	$create .= "\nCREATE FUNCTION manual.$name($arguments) RETURNS $result LANGUAGE plpgsql AS '';";
+	push @documented, $name;
 }
-ask(join "\n", 'CREATE SCHEMA manual; SET check_function_bodies = off; SET search_path = idgen, pg_catalog;', map { $_->{sql} } @documented);
+ask($create);
 my $signatures_of = q{
 	SELECT proname || '(' || pg_get_function_arguments(oid) || ') → ' || pg_get_function_result(oid)
 	FROM pg_proc WHERE pronamespace = '%s'::regnamespace ORDER BY proname COLLATE "C"};
@@ -49,13 +52,12 @@ cmp_ok(scalar @real, '>', 100, 'there are functions');
 is_deeply(\@written, \@real, 'every function is documented, with its signature');
 
 # The advisor has a script of its own.
-my ($advisor) = grep { $documented[$_]{name} eq 'index_report' } 0 .. $#documented;
-my %place = map { $documented[$_]{name} => $_ } 0 .. $advisor - 1;
+my ($advisor) = grep { $documented[$_] eq 'index_report' } 0 .. $#documented;
+my %place = map { $documented[$_] => $_ } 0 .. $advisor - 1;
 my @in_script = grep { exists $place{$_} } $script =~ /^CREATE (?:FUNCTION|AGGREGATE) idgen\.(\w+)/mg;
 is_deeply(\@in_script, [ sort { $place{$a} <=> $place{$b} } @in_script ], 'the install script has the order of the page');
 
 # --- Tables, views, sequences and settings -----------------------------------
-
 my %columns;
 while ($page =~ /^### (?:Table|View) `(\w+)`\n(.*?)(?=^#|\z)/msg)
 {
@@ -68,28 +70,99 @@ my %real_columns = map { split /\|/ } split /\n/, ask(q{
 	WHERE relnamespace = 'idgen'::regnamespace AND relkind IN ('r', 'v') GROUP BY relname});
 is_deeply(\%columns, \%real_columns, 'every table and view is documented, with its columns');
 
-for my $sequence (split /\n/, ask(q{SELECT relname FROM pg_class WHERE relnamespace = 'idgen'::regnamespace AND relkind = 'S'}))
-{
-	like($page, qr/`$sequence`/, "sequence $sequence is documented");
-}
+like($page, qr/`$_`/, "sequence $_ is documented")
+  for split /\n/, ask(q{SELECT relname FROM pg_class WHERE relnamespace = 'idgen'::regnamespace AND relkind = 'S'});
 my @settings = $page =~ /^\| `(idgen\.\w+)` \|/mg;
 is(join("\n", sort @settings), ask(q{LOAD 'idgen'; SELECT name FROM pg_settings WHERE name LIKE 'idgen.%' ORDER BY name COLLATE "C"}),
 	'every setting is documented');
 
-# --- Examples ----------------------------------------------------------------
+# --- SQL in all documents --------------------------------------------------------
+# Blocks that cannot be pasted: a template, those for other extensions, which
+# t/025_cron.pl, t/061_partitions.pl, t/066_changed_keys.pl, t/080_citus.pl and
+# t/082_pgtle.pl cover, and those for several servers, which t/081_shards.pl covers.
+my $not_for_pasting = qr/create_once\(command_id, proposed_id|cron\.schedule|partman\.|pgtle\.|pg_dist_|FOREIGN TABLE/;
 
-my $session = join "\n", $page =~ /^```sql\n(.*?)^```/msg;
-my ($printed, $errors);
-$node->psql('postgres', $session, stdout => \$printed, stderr => \$errors);
-is($errors, '', 'the examples run');
-# the results, in the order of the examples, among those that are not shown
-my @shown = map { s/ \| /|/gr } $session =~ /^-- → (.*)$/mg;
-my @missing = @shown;
-for my $line (split /\n/, $printed)
+# Each document has its own database, which contains keys of several types, some
+# of which the advisor does not support, and the tables that the blocks name; that of
+# the README is empty.
+my $in_use = q{
+	CREATE EXTENSION idgen_advisor CASCADE;
+	CREATE TABLE days (day date PRIMARY KEY);
+	CREATE TABLE pairs (a int, b text, PRIMARY KEY (a, b));
+	CREATE TABLE numbers (id numeric PRIMARY KEY);
+	CREATE TABLE parts (id uuid PRIMARY KEY) PARTITION BY RANGE (id);
+	CREATE TABLE part PARTITION OF parts DEFAULT;
+	INSERT INTO part SELECT idgen.short_comb() FROM generate_series(1, 1000);
+	CREATE UNLOGGED TABLE notes (id uuid PRIMARY KEY);
+	CREATE TABLE orders (id bigint PRIMARY KEY);
+	CREATE TABLE tickets (id bigint PRIMARY KEY);
+	ANALYZE};
+
+my %pasted;			# what psql printed
+for my $path ("$folder/README.md", glob "$folder/docs/*.md")
 {
-	shift @missing if @missing && $line eq $missing[0];
+	my ($name) = $path =~ m{(\w+)\.md$};
+	my $is_readme = $name eq 'README';
+	my $session = join "\n", grep { !/$not_for_pasting/ } slurp_file($path) =~ /^```sql\n(.*?)^```/msg;
+	next if $session eq '';
+	ask("CREATE DATABASE \L$name" . ($is_readme ? ' OWNER newcomer' : ''));
+	ask($in_use, lc $name) if !$is_readme;
+	($pasted{$name}, my $stderr) = psql_said("\\set ON_ERROR_STOP off\n$session", database => lc $name, $is_readme ? (user => 'newcomer') : ());
+	is_deeply([ $stderr =~ /ERROR:  (\w{5})/g ], [ $session =~ /-- error (\w{5})/g ], "$name: the SQL raises the errors that it announces")
+	  or diag($stderr);
+	unlike($stderr, qr/WARNING/, "$name: and no warnings");
 }
+is_deeply([ grep { !exists $pasted{$_} } qw(README choosing operations recipes scaling tickers) ], [], 'SQL was found in all documents that contain it');
+
+# Some of the results
+like($pasted{README}, qr/^([0-9a-f-]{36})\|t\n\1\|f$/m, 'README: a command that is sent twice creates once');
+like($pasted{README}, qr/^1\naccount_id\nacct_/m, 'README: a time range contains its row');
+like($pasted{README}, qr/^acct_[0-9a-z]{25}$/m, 'README: a prefixed id');
+like($pasted{choosing}, qr/^orders_pkey\|orders\|id\|/m, 'choosing: the advisor reports on an index');
+like($pasted{operations}, qr/^part_pkey\|\d+ kB\|/m, 'operations: the advisor reports on all indexes');
+
+# the results of the reference, in the order of the examples, among those that are not shown
+my @shown = map { s/ \| /|/gr } $page =~ /^-- → (.*)$/mg;
+my @missing = @shown;
+for (split /\n/, $pasted{reference}) { shift @missing if @missing && $_ eq $missing[0] }
 cmp_ok(scalar @shown, '>', 20, 'there are results');
 is_deeply(\@missing, [], 'the examples print the results that are shown');
+
+# --- Links ----------------------------------------------------------------------
+# The text of a document without its code.
+sub prose
+{
+	my $text = slurp_file(shift);
+	$text =~ s/^```.*?^```//msg;
+	return $text;
+}
+
+# The anchors that GitHub gives to the headings of a document.
+sub anchors
+{
+	my %seen;
+	return map {
+		my $anchor = lc;
+		$anchor =~ s/[^\w -]//g;
+		$anchor =~ tr/ /-/;
+		$anchor . ($seen{$anchor}++ ? '-' . ($seen{$anchor} - 1) : '');
+	} prose(shift) =~ /^#+ +(.*\S)/mg;
+}
+
+for my $path (map { glob "$folder/$_*.md" } '', qw(docs/ docs/report/ t/ bench/ bench/lab/ clients/))
+{
+	my $text = prose($path);
+	my @dead;
+	$text =~ s/`[^`\n]*`//g;
+	for my $link ($text =~ /\]\(([^)\s]+)\)/g)
+	{
+		next if $link =~ /^\w+:/;
+		my ($file, $anchor) = $link =~ /^([^#]*)#?(.*)$/;
+		my $target = $file eq '' ? $path : dirname($path) . "/$file";
+		push @dead, $link
+		  unless -e $target && ($anchor eq '' || grep { $_ eq $anchor } anchors($target));
+	}
+	is("@dead", '', substr($path, 1 + length $folder) . ': every link leads to a file and a heading');
+}
 
 done_testing();

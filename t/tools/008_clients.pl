@@ -1,36 +1,55 @@
-# The errors that docs/clients.md tells applications to expect are those that the server
-# reports, with their SQLSTATE and constraint name.
+# The programs of clients/ whose runtime is installed work, the known answers of their
+# generators are those of the server, and the errors that docs/clients.md tells
+# applications to expect are those that it reports, with SQLSTATE and constraint name.
 
 use FindBin;
 use lib "$FindBin::RealBin/../lib";
+use Page;
 use Server;
 
-my $page = slurp_file("$FindBin::RealBin/../../docs/clients.md");
+my $clients = "$FindBin::RealBin/../../clients";
+my $page = Page->new('clients');
 
-# The rows of a table of errors: [SQLSTATEs], [names in code font] of the next column.
-sub error_table
+# the drivers connect by TCP
+my $node = start_server('clients', "listen_addresses = '127.0.0.1'");
+ask('CREATE DATABASE clients');
+$node->command_ok([ 'psql', '-XqAt', '-d', $node->connstr('clients'), '-f', "$clients/setup.sql" ], 'the tables are made');
+
+# --- known answers: the prefix, the version and the variant are the server's --
+my ($shown) = grep { /^\d+ [0-9a-f]{32} / } $page->blocks('Generators', 'text');
+my ($plain, $periods) = map { [ split /\n/, slurp_file("$clients/$_") ] } 'short_comb.txt', 'short_comb_periods.txt';
+my %known = map { $_ => 1 } @$plain, @$periods;
+is_deeply([ grep { !$known{$_} } split /\n/, $shown // 'none' ], [], 'the known answers on the page are those that the generators are tested with');
+my @answers = ((map { "60000 2 $_" } grep { /^\d/ } @$plain), grep { /^\d/ } @$periods);
+cmp_ok(scalar @answers, '>=', 20, 'there are known answers');
+for (@answers)
 {
-	my ($text, $heading) = @_;
-
-	my ($section) = $text =~ /^## \Q$heading\E\n(.*?)(?=^## |\z)/ms;
-	my ($table) = $section =~ /^(\| SQLSTATE .*?\n)(?!\|)/ms;
-	my @rows = map { [ (split /\s*\|\s*/)[ 1, 2 ] ] } split /\n/, $table;
-	return map { [ [ split /, /, $_->[0] ], [ $_->[1] =~ /`(\w+)`/g ] ] } @rows[ 2 .. $#rows ];
+	my ($period, $bytes, $ms, $random, $id) = split / /;
+	is( ask(qq{
+		SELECT substr(uuid_send('$id'), 1, $bytes) = substr(uuid_send(made), 1, $bytes), idgen.uuid_version('$id') = idgen.uuid_version(made),
+			idgen.uuid_variant('$id') = idgen.uuid_variant(made), right(replace('$id', '-', ''), 15) = right('$random', 15)
+		FROM idgen.short_comb($period * interval '1 ms', $bytes, clock => timestamptz '1970-01-01 00:00+00' + $ms * interval '1 ms') made}, 'clients'),
+		't|t|t|t', "at $ms ms, the $bytes bytes of the prefix, version and variant are the server's, and the end is random");
 }
 
-my ($answers) = $page =~ /^```text\n(\d+ [0-9a-f]{32} .*?)^```/ms;
-my %known = map { $_ => 1 } map { split /\n/, slurp_file("$FindBin::RealBin/../../clients/$_") } 'short_comb.txt', 'short_comb_periods.txt';
-is_deeply([ grep { !$known{$_} } split /\n/, $answers // 'none' ], [], 'the known answers on the page are those that the generators are tested with');
+# --- the programs -------------------------------------------------------------
+{
+	local @ENV{qw(PGHOST PGPORT PGUSER PGDATABASE)} = ('127.0.0.1', $node->port, 'app', 'clients');
+	my ($stdout, $stderr) = run_command(["$clients/run.sh"]);
+	is($?, 0, 'the programs end well');
+	like($stdout, qr/^\d+ passed, 0 failed/m, 'none fails') or diag $stdout, $stderr;
+}
 
-my @errors = error_table($page, 'Errors seen by the application');
+# --- errors -------------------------------------------------------------------
+# the rows of the page's table: [SQLSTATEs], [names in code font] of the next column
+my (undef, undef, @rows) = $page->table('Errors seen by the application');
+my @errors = map { [ [ split /, /, $_->[0] ], [ $_->[1] =~ /`(\w+)`/g ] ] } @rows;
 
 # The server's errors. Those of states that no statement brings about are raised
 # in other tests, or never.
 my @elsewhere = ('53400', '2200H', 'XX000', '22021', '22P05', 'F0000', '58P01');
 
-my $node = start_server('errors');
 ask(q{
-	CREATE ROLE app;
 	CREATE TABLE orders (id uuid PRIMARY KEY, number int, made uuid GENERATED ALWAYS AS (id) STORED);
 	CREATE TRIGGER orders_id_is_recent BEFORE INSERT ON orders
 		FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('id', 'short_comb');
