@@ -166,7 +166,7 @@ CREATE OR REPLACE FUNCTION idgen.portable_prefix(prefix text, digits_allowed boo
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT AS $$
 BEGIN
     IF pg_catalog.octet_length(prefix) OPERATOR(pg_catalog.>) 63 OR prefix OPERATOR(pg_catalog.!~)
-       CASE WHEN digits_allowed THEN '^[a-z]([a-z0-9_]*[a-z0-9])?$' ELSE '^([a-z]([a-z_]*[a-z])?)?$' END COLLATE pg_catalog."C" THEN
+       (CASE WHEN digits_allowed THEN '^[a-z]([a-z0-9_]*[a-z0-9])?$' ELSE '^([a-z]([a-z_]*[a-z])?)?$' END) COLLATE pg_catalog."C" THEN
         PERFORM idgen.portable_refuse_prefix(prefix, digits_allowed);
     END IF;
     RETURN prefix;

@@ -11,7 +11,7 @@ END $$;
 
 SELECT kind, n, shown(c)
 FROM (VALUES ('random'), ('ordered'), ('short_comb')) k (kind), (VALUES (1e3), (2e4), (1e6)) v (n),
-     idgen.expected_key_cost(kind, 5e6, n, 115) c;
+     idgen.expected_key_cost(kind, 5e6, n, 115) c ORDER BY kind, n;
 -- the keys of one minute, with and without runs
 SELECT run_length, shown(c)
 FROM (VALUES (1), (16), (1024)) v (run_length), idgen.expected_key_cost('short_comb', 1e6, 1e5, 1.1e6, run_length => v.run_length, rows_in_cycle => 1e6) c;
