@@ -59,7 +59,7 @@ done < <(list sizes.txt)
 own_keys=() others=()
 while [ $# -gt 0 ]; do
     case $1 in
-        --key) own_keys+=("${2?--key requires NAME=TYPE:EXPRESSION}"); shift ;;
+        --key) own_keys+=("${2:-}"); shift ;;
         --key=*) own_keys+=("${1#--key=}") ;;
         *) others+=("$1") ;;
     esac

@@ -29,7 +29,7 @@ steady_measure() {
     local key=$1 repetition=$2 want=touches
 
     say "$key: inserting $(bench_number "$steady_inserts") rows, one a transaction"
-    [ "$repetition" -gt 1 ] || [[ " ${sweep_keys[*]} " != *" $key "* ]] || want=strip
+    [ "$repetition" -gt 1 ] || [[ " ${sweep_keys[*]} " != *" $key "* ]] || want='strip'
     steady_insert "$key" "$(warmup "$steady_inserts")" && lab_before "$key" &&
         steady_insert "$key" "$steady_inserts" && lab_after "$key" "$want" &&
         lab_record "$key" '' '' "$repetition" && lab_record_strip
