@@ -14,18 +14,16 @@ my $recipe = Recipe->new('partitions', conf => "timezone = 'UTC'\n");
 my $node = $recipe->node;
 
 # --- Declarative partitions -------------------------------------------------
-
 my ($create, $move) = $recipe->blocks('Partitions by time');
 my ($tables, $explain) = $create =~ /^(.*)^(EXPLAIN.*)/ms;
 
 is( ask($tables),
 	"measurements_2026_10|2026-10-31 23:59:59.999+00|3.5\nmeasurements_2026_11|2026-11-01 00:00:00+00|3.4",
 	'the bounds are half-open: a row is in the partition of its millisecond');
-like(ask($explain), qr/measurements_2026_11/, 'a query for a range of time reads its partition');
-unlike(ask($explain), qr/measurements_2026_10|default/, 'and no other one');
 is( ask($explain) =~ s/^/ /mgr =~ s/^ +(Recheck|Index|Filter|->  Bitmap Index).*\n?//mgr =~ s/\s+$//r,
 	($recipe->page->section('Partitions by time') =~ /^```text\n(.*?)^```/ms)[0] =~ s/\s+$//r,
-	'the plan is that of the page');
+	'a query for a range of time has the plan of the page');
+like(ask($explain), qr/\A(?!.*(_2026_10|_default)).*_2026_11/s, 'and reads only its partition');
 my $later = $explain =~ s/'2026-11-01 00:00:00\+00'/now() + interval '50 years'/r =~ s/'2026-11-08 00:00:00\+00'/now() + interval '51 years'/r;
 like(ask($later), qr/Subplans Removed: 2/, 'with a range that is not constant, partitions are pruned when the query begins');
 
@@ -38,11 +36,8 @@ for my $kind (sort keys %kind)
 {
 	my ($type, $id_at) = @{ $kind{$kind} };
 	my $other = sub { return $_[0] =~ s/measurements/of_$kind/gr =~ s/id uuid/id $type/r =~ s/uuid_v7_/${kind}_/gr =~ s/^INSERT.*//msr =~ s/DEFAULT idgen\.uuid_v7\(\)//r };
-
 	ask($other->($tables));
-	my $plan = ask($other->($explain));
-	like($plan, qr/of_${kind}_2026_11/, "$kind: a query for a range of time reads its partition");
-	unlike($plan, qr/of_${kind}_(2026_10|default)/, "$kind: and no other one");
+	like(ask($other->($explain)), qr/\A(?!.*(_2026_10|_default)).*_2026_11/s, "$kind: a query for a range of time reads only its partition");
 	ask(qq{INSERT INTO of_$kind SELECT $id_at FROM unnest('{2026-09-30 23:59:59.999+00, 2026-10-01 00:00:00+00,
 		2026-10-31 23:59:59.999+00, 2026-11-01 00:00:00+00, 2026-11-30 23:59:59.999+00, 2026-12-01 00:00:00+00}'::timestamptz[]) t});
 	is( ask(qq{SELECT string_agg(replace(tableoid::regclass::text, 'of_${kind}_', ''), ' ' ORDER BY id) FROM of_$kind}),
@@ -60,11 +55,10 @@ is( ask('SELECT tableoid::regclass, idgen.uuid_timestamp(id) FROM measurements W
 	"measurements_2026_12|2026-12-24 18:00:00+00\n0", 'until it is moved');
 
 # --- Partitions by creation time --------------------------------------------
-
 my ($shipments) = $recipe->blocks('Partitions by creation time');
 
-like(ask($shipments), qr/shipments_2026_11/, 'created_near: a query for an id reads its partition');
-unlike(ask('EXPLAIN ' . ($shipments =~ /^EXPLAIN \(COSTS OFF\) (.*)/ms)[0]), qr/shipments_(2026_10|default)/, 'created_near: and no other one');
+ask($shipments);
+like(ask($shipments =~ /^(EXPLAIN .*)/ms), qr/\A(?!.*(_2026_10|_default)).*shipments_2026_11/s, 'created_near: a query for an id reads only its partition');
 
 # 365 partitions of a day, and 100,000 rows of clients whose clocks are wrong by up to
 # the tolerance; more, of clocks that are wrong by up to 15 minutes, one by one.
@@ -116,23 +110,19 @@ for my $bound ('noon', 'midnight')
 }
 
 # --- BRIN -------------------------------------------------------------------
-
-{
-	my $heading = 'BRIN on time-ordered keys';
-	$recipe->paste($heading);
-	ask(q{INSERT INTO samples SELECT idgen.uuid_v7(timestamptz '2026-11-01 00:00:00+00' + i * interval '1 second'), i FROM generate_series(0, 199999) i});
-	ask('VACUUM ANALYZE samples');    # as autosummarize does, from autovacuum
-	my $execute = q{samples_within('2026-11-02 00:00:00+00', '2026-11-02 00:10:00+00')};
-	like($recipe->plan_of($heading, $execute, "plan_cache_mode = $_"), qr/Bitmap Index Scan on samples_id_idx/, "BRIN: the index is used ($_)")
-	  for qw(force_custom_plan force_generic_plan);
-	is($recipe->outcome($recipe->prepared($heading) . "EXECUTE $execute") + 0, 86699.5, 'BRIN: and the rows are found');
-	cmp_ok(ask(q{SELECT pg_relation_size('samples_id_idx') / current_setting('block_size')::int}), '<', 10, 'BRIN: the index has a few pages');
-	my ($removed) = ask("ANALYZE samples; " . $recipe->prepared($heading) . " EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) EXECUTE $execute") =~ /Rows Removed by Index Recheck: (\d+)/;
-	cmp_ok($removed // 0, '<', 2 * 130 * 200, 'BRIN: of the table, it reads the blocks of that time');
-}
+my $heading = 'BRIN on time-ordered keys';
+$recipe->paste($heading);
+ask(q{INSERT INTO samples SELECT idgen.uuid_v7(timestamptz '2026-11-01 00:00:00+00' + i * interval '1 second'), i FROM generate_series(0, 199999) i});
+ask('VACUUM ANALYZE samples');    # as autosummarize does, from autovacuum
+my $execute = q{samples_within('2026-11-02 00:00:00+00', '2026-11-02 00:10:00+00')};
+like($recipe->plan_of($heading, $execute, "plan_cache_mode = $_"), qr/Bitmap Index Scan on samples_id_idx/, "BRIN: the index is used ($_)")
+  for qw(force_custom_plan force_generic_plan);
+is($recipe->outcome($recipe->prepared($heading) . "EXECUTE $execute") + 0, 86699.5, 'BRIN: and the rows are found');
+cmp_ok(ask(q{SELECT pg_relation_size('samples_id_idx') / current_setting('block_size')::int}), '<', 10, 'BRIN: the index has a few pages');
+my ($removed) = ask("ANALYZE samples; " . $recipe->prepared($heading) . " EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) EXECUTE $execute") =~ /Rows Removed by Index Recheck: (\d+)/;
+cmp_ok($removed // 0, '<', 2 * 130 * 200, 'BRIN: of the table, it reads the blocks of that time');
 
 # --- pg_partman -------------------------------------------------------------
-
 my ($sharedir) = run_command([ 'pg_config', '--sharedir' ]);
 my ($version) = -e "$sharedir/extension/pg_partman.control" ? slurp_file("$sharedir/extension/pg_partman.control") =~ /^default_version = '(.*)'/m : ();
 my ($major, $minor) = ($version // 0) =~ /^(\d+)(?:\.(\d+))?/;
@@ -156,24 +146,19 @@ SKIP:
 	my %id_at = (visits => 'idgen.uuid_v7(instant)', clicks => 'idgen.ulid_from_uuid(idgen.uuid_v7(instant))');
 	my %within = (visits => 'uuid_v7_within', clicks => 'ulid_within');
 
-	# The rows that are not in the partition whose name is their day
+	# The rows that are not in the partition whose name is their day, and the days of the partitions
 	my $misplaced = sub {
-		my ($table) = @_;
-
-		return ask(
-			"SELECT count(*) FROM $table WHERE tableoid::regclass::text NOT IN ('${table}_default', '${table}_p' || to_char($time_of{$table}, 'YYYYMMDD'))");
+		ask("SELECT count(*) FROM $_[0] WHERE tableoid::regclass::text NOT IN ('$_[0]_default', '$_[0]_p' || to_char($time_of{$_[0]}, 'YYYYMMDD'))");
 	};
 	my $days = sub {
-		my ($table) = @_;
-
-		return split /\n/, ask("SELECT right(inhrelid::regclass::text, 8) FROM pg_inherits WHERE inhparent = '$table'::regclass AND inhrelid::regclass::text !~ 'default' ORDER BY 1");
+		split /\n/, ask("SELECT right(relid::text, 8) FROM pg_partition_tree('$_[0]') WHERE isleaf AND relid::text !~ 'default' ORDER BY 1");
 	};
-	# The day some days from that on which the partitions were made
-	my $today;
-	my $day = sub { return ask("SELECT to_char(date '$today' + $_[0], 'YYYYMMDD')") };
 
 	ask("BEGIN; $once $setup $clicks COMMIT");    # on one day
-	$today = ask(q{SELECT to_date(max(right(inhrelid::regclass::text, 8)), 'YYYYMMDD') - 2 FROM pg_inherits WHERE inhparent = 'visits'::regclass AND inhrelid::regclass::text !~ 'default'});
+	my $today = ask(q{SELECT date '} . ($days->('visits'))[-1] . q{' - 2});
+
+	# The day some days from that on which the partitions were made
+	my $day = sub { return ask("SELECT to_char(date '$today' + $_[0], 'YYYYMMDD')") };
 	for my $table (qw(visits clicks))
 	{
 		is(join(' ', $days->($table)), join(' ', map { $day->($_) } -3 .. 2), "$table: partitions from three days ago to two days ahead");

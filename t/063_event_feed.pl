@@ -3,7 +3,6 @@
 
 use FindBin;
 use lib "$FindBin::RealBin/lib";
-use Client;
 use Recipe;
 use Server;
 
@@ -16,25 +15,21 @@ my $zero = '00000000-0000-0000-0000-000000000000';
 # query is prepared.
 sub reader
 {
-	my ($kind) = @_;
+	my ($statement) = @_;
 	my $session = $recipe->session;
-
-	$session->ask("PREPARE naive(uuid) AS SELECT id, id FROM events WHERE id > \$1 ORDER BY id LIMIT 1000");
+	$session->ask('PREPARE naive(xid8, uuid) AS SELECT $1, id FROM events WHERE id > $2 ORDER BY id LIMIT 1000');
 	$session->ask($recipe->prepared('An event feed that loses nothing'));
 	die $session->{message} if $session->{sqlstate};
-	return { kind => $kind, session => $session, position => $kind eq 'naive' ? [ '', $zero ] : [ 0, $zero ], got => [] };
+	return { statement => $statement, session => $session, position => [ 0, $zero ], got => [] };
 }
 
 sub read_events
 {
 	my ($reader) = @_;
 	my $session = $reader->{session};
-
 	do
 	{
-		my ($transaction, $id) = @{ $reader->{position} };
-
-		$session->ask($reader->{kind} eq 'naive' ? "EXECUTE naive('$id')" : "EXECUTE next_events('$transaction', '$id')");
+		$session->ask(sprintf "EXECUTE $reader->{statement}('%s', '%s')", @{ $reader->{position} });
 		die $session->{message} if $session->{sqlstate};
 		for my $row (@{ $session->{rows} })
 		{
@@ -51,102 +46,96 @@ sub lost
 	my ($reader) = @_;
 	my %left = map { $_ => 1 } split /\n/, $recipe->query('SELECT id FROM events');
 	my $twice = 0;
-
 	delete $left{$_} or $twice++ for @{ $reader->{got} };
 	return scalar(keys %left) . " lost, $twice twice";
 }
 
 my $insert = q{INSERT INTO events (body) VALUES ('{}')};
 
+my ($stdout) = $recipe->paste('An event feed that loses nothing');
+like($stdout, qr/^\d+\|[0-9a-f-]{36}\|\{"note": "one"\}$/m, 'the page shows an event');
+$recipe->query('TRUNCATE events');
+
+# 32 writers insert in turn, and commit in the opposite order.
+my @writers = map { $recipe->session } 1 .. 32;
+my @readers = my ($naive, $settled) = map { reader($_) } qw(naive next_events);
+for my $writer (@writers)
 {
-	my ($stdout) = $recipe->paste('An event feed that loses nothing');
-	like($stdout, qr/^\d+\|[0-9a-f-]{36}\|\{"note": "one"\}$/m, 'the page shows an event');
-	$recipe->query('TRUNCATE events');
-
-	# 32 writers insert in turn, and commit in the opposite order.
-	my @writers = map { $recipe->session } 1 .. 32;
-	my @readers = my ($naive, $settled) = map { reader($_) } qw(naive settled);
-	for my $writer (@writers)
-	{
-		$writer->ask('BEGIN');
-		$writer->ask($insert);
-		read_events($_) for @readers;
-	}
-	for my $writer (reverse @writers)
-	{
-		is($settled->{got}[0], undef, 'nothing is read while the oldest writer runs') if $writer == $writers[0];
-		$writer->ask('COMMIT');
-		read_events($_) for @readers;
-	}
-	is(lost($naive), '31 lost, 0 twice', 'id > last loses the events of transactions that commit late');
-	is(lost($settled), '0 lost, 0 twice', 'the recipe loses none');
-
-	# The same in 32 transactions each, of which some are rolled back, in any order
-	my $transactions = 32;
-	my %todo;
-	my $next = sub {
-		my ($writer) = @_;
-		my $todo = $todo{$writer} //= { left => $transactions, statements => [] };
-
-		die "$writer->{sqlstate}: $writer->{message}" if $writer->{sqlstate};
-		if (!@{ $todo->{statements} })
-		{
-			return if $todo->{left}-- <= 0;
-			push @{ $todo->{statements} }, 'BEGIN', ($insert) x (1 + int rand 3);
-			push @{ $todo->{statements} }, 'SAVEPOINT s', $insert, (rand() < .5 ? 'ROLLBACK TO s' : 'RELEASE s') if rand() < .3;
-			push @{ $todo->{statements} }, rand() < .1 ? 'ROLLBACK' : 'COMMIT';
-		}
-		$writer->send(shift @{ $todo->{statements} });
-	};
-	my $replies = 0;
-	my $until = 0;
-
-	$next->($_) for @writers;
-	while (grep { $_->is_busy } @writers)
-	{
-		my @done = Client::wait_for_any(\@writers, $PostgreSQL::Test::Utils::timeout_default) or die 'no answer';
-
-		$next->($_) for @done;
-		$replies += @done;
-		if ($replies >= $until)
-		{
-			read_events($_) for @readers;
-			$until = $replies + 20;
-		}
-	}
+	$writer->ask('BEGIN');
+	$writer->ask($insert);
 	read_events($_) for @readers;
-	is(scalar(grep { $_->{left} < 0 } values %todo), 32, 'all writers have done their transactions');
-	is(lost($settled), '0 lost, 0 twice', '32 concurrent writers: the recipe loses none, and reads none twice');
-	cmp_ok(scalar @{ $settled->{got} }, '>', 32, 'there were events');
-	is( $recipe->query(q{SELECT string_agg(id::text, ' ' ORDER BY transaction, id) FROM events}),
-		join(' ', @{ $settled->{got} }), 'they come in the order of transaction and id');
-	note('id > last: ' . lost($naive) . ' of ' . $recipe->query('SELECT count(*) FROM events'));
-	$_->quit for @writers;
-
-	# What delays a reader
-	my $other = $recipe->session(database => 'other');
-	my $before = @{ $settled->{got} };
-	$other->ask('BEGIN; SELECT pg_current_xact_id()');
-	$recipe->query($insert);
-	is(read_events($settled), $before, 'a transaction in another database delays the reader');
-	is($recipe->query('SELECT count(*) FROM pg_stat_activity WHERE backend_xid IS NOT NULL'), 1, 'and is shown');
-	$other->ask("PREPARE TRANSACTION 'forgotten'");
-	is(read_events($settled), $before, 'a prepared one, too');
-	is($recipe->query('SELECT count(*) FROM pg_prepared_xacts'), 1, 'and is shown');
-	$other->ask("ROLLBACK PREPARED 'forgotten'");
-	is(read_events($settled), $before + 1, 'then the reader gets it');
-
-	my $plan = $recipe->plan_of('An event feed that loses nothing', "next_events('0', '$zero')",
-		'enable_seqscan = off', 'enable_bitmapscan = off', 'plan_cache_mode = force_generic_plan');
-	like($plan, qr/Index Scan using events_transaction_id_idx.*Index Cond: (?=.*ROW\(\(\$1\)::xid8, \$2\))(?=.*pg_snapshot_xmin)/s, 'the query uses the index')
-	  and unlike($plan, qr/Filter|Sort/, 'for all of it');
-
-	# Old events are deleted below a position.
-	my ($transaction, $id) = @{ $settled->{position} };
-	$recipe->query("DELETE FROM events WHERE (transaction, id) <= ('$transaction', '$id')");
-	is($recipe->query('SELECT count(*) FROM events'), 0, 'what was read can be deleted');
-	$_->{session}->quit for @readers;
-	$other->quit;
 }
+for my $writer (reverse @writers)
+{
+	is($settled->{got}[0], undef, 'nothing is read while the oldest writer runs') if $writer == $writers[0];
+	$writer->ask('COMMIT');
+	read_events($_) for @readers;
+}
+is(lost($naive), '31 lost, 0 twice', 'id > last loses the events of transactions that commit late');
+is(lost($settled), '0 lost, 0 twice', 'the recipe loses none');
+
+# The same in 32 transactions each, of which some are rolled back, in any order
+my $transactions = 32;
+my %todo;
+my $next = sub {
+	my ($writer) = @_;
+	my $todo = $todo{$writer} //= { left => $transactions, statements => [] };
+	die "$writer->{sqlstate}: $writer->{message}" if $writer->{sqlstate};
+	if (!@{ $todo->{statements} })
+	{
+		return if $todo->{left}-- <= 0;
+		push @{ $todo->{statements} }, 'BEGIN', ($insert) x (1 + int rand 3);
+		push @{ $todo->{statements} }, 'SAVEPOINT s', $insert, (rand() < .5 ? 'ROLLBACK TO s' : 'RELEASE s') if rand() < .3;
+		push @{ $todo->{statements} }, rand() < .1 ? 'ROLLBACK' : 'COMMIT';
+	}
+	$writer->send(shift @{ $todo->{statements} });
+};
+my $replies = 0;
+my $until = 0;
+
+$next->($_) for @writers;
+while (grep { $_->is_busy } @writers)
+{
+	my @done = Client::wait_for_any(\@writers, $PostgreSQL::Test::Utils::timeout_default) or die 'no answer';
+	$next->($_) for @done;
+	$replies += @done;
+	if ($replies >= $until)
+	{
+		read_events($_) for @readers;
+		$until = $replies + 20;
+	}
+}
+read_events($_) for @readers;
+is(scalar(grep { $_->{left} < 0 } values %todo), 32, 'all writers have done their transactions');
+is(lost($settled), '0 lost, 0 twice', '32 concurrent writers: the recipe loses none, and reads none twice');
+cmp_ok(scalar @{ $settled->{got} }, '>', 32, 'there were events');
+is( $recipe->query(q{SELECT string_agg(id::text, ' ' ORDER BY transaction, id) FROM events}),
+	join(' ', @{ $settled->{got} }), 'they come in the order of transaction and id');
+note('id > last: ' . lost($naive) . ' of ' . $recipe->query('SELECT count(*) FROM events'));
+$_->quit for @writers;
+
+# What delays a reader
+my $other = $recipe->session(database => 'other');
+my $before = @{ $settled->{got} };
+$other->ask('BEGIN; SELECT pg_current_xact_id()');
+$recipe->query($insert);
+is(read_events($settled), $before, 'a transaction in another database delays the reader');
+is($recipe->query('SELECT count(*) FROM pg_stat_activity WHERE backend_xid IS NOT NULL'), 1, 'and is shown');
+$other->ask("PREPARE TRANSACTION 'forgotten'");
+is(read_events($settled), $before, 'a prepared one, too');
+is($recipe->query('SELECT count(*) FROM pg_prepared_xacts'), 1, 'and is shown');
+$other->ask("ROLLBACK PREPARED 'forgotten'");
+is(read_events($settled), $before + 1, 'then the reader gets it');
+
+my $plan = $recipe->plan_of('An event feed that loses nothing', "next_events('0', '$zero')",
+	'enable_seqscan = off', 'enable_bitmapscan = off', 'plan_cache_mode = force_generic_plan');
+like($plan, qr/Index Scan using events_transaction_id_idx.*Index Cond: (?=.*ROW\(\(\$1\)::xid8, \$2\))(?=.*pg_snapshot_xmin)/s, 'the query uses the index')
+  and unlike($plan, qr/Filter|Sort/, 'for all of it');
+
+my ($transaction, $id) = @{ $settled->{position} };
+$recipe->query("DELETE FROM events WHERE (transaction, id) <= ('$transaction', '$id')");
+is($recipe->query('SELECT count(*) FROM events'), 0, 'what was read can be deleted');
+$_->{session}->quit for @readers;
+$other->quit;
 
 done_testing();
