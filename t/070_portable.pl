@@ -5,7 +5,6 @@
 
 use FindBin;
 use lib "$FindBin::RealBin/lib";
-use IPC::Run;
 use Server;
 
 my $folder = "$FindBin::RealBin/../portable";
@@ -18,7 +17,6 @@ ask('CREATE ROLE "Installer" LOGIN; CREATE ROLE app LOGIN; CREATE ROLE other LOG
 sub create_database
 {
 	my ($name) = @_;
-
 	ask(qq{CREATE DATABASE $name TEMPLATE template0; GRANT CREATE ON DATABASE $name TO "Installer", other});
 	ask('GRANT CREATE ON SCHEMA public TO "Installer"', $name);
 }
@@ -29,7 +27,6 @@ sub as_installer { my ($database, $sql) = @_; return $node->safe_psql($database,
 sub run_psql
 {
 	my ($database, @arguments) = @_;
-
 	return (run_command([ qw(psql -Xq -v ON_ERROR_STOP=1 -o /dev/null -U Installer -d), $node->connstr($database), @arguments ]))[1];
 }
 
@@ -38,13 +35,11 @@ sub install { my ($database, @some) = @_; return run_psql($database, '-1', map {
 my $objects = q{SELECT (SELECT count(*) FROM pg_proc WHERE pronamespace = n.oid), (SELECT count(*) FROM pg_class WHERE relnamespace = n.oid) FROM pg_namespace n WHERE nspname = 'idgen'};
 
 # --- Installation -----------------------------------------------------------
-
 for my $set ('uuids', 'create_once', 'uuids text_ids', 'create_once uuids text_ids')
 {
 	my @names = split / /, $set;
 	my $database = "only_$set" =~ tr/ /_/r;
 	my $made = "$objects; SELECT nspacl FROM pg_namespace WHERE nspname = 'idgen'";
-
 	create_database($database);
 	is(install($database, map { "$folder/$_.sql" } @names), '', "a role with CREATE on the database installs $set");
 	my $before = $node->safe_psql($database, $made);
@@ -67,7 +62,6 @@ is(as_installer('p', "SET search_path = public; BEGIN; $all SHOW search_path; RO
 	"public\npublic", 'the files keep search_path');
 is($node->safe_psql('p', $objects), '', 'and do not end the transaction of the caller');
 
-# in one call of a driver
 is(run_psql('p', '-c', $all), '', 'all is installed in one call');
 SKIP: {
 	skip 'PostgreSQL 19 has no other string literals', 1 if ask('SHOW server_version_num') >= 190000;
@@ -75,7 +69,6 @@ SKIP: {
 }
 
 # --- A schema that others can change -----------------------------------------
-
 for (
 	[ 'of another role', 'SET ROLE other; CREATE SCHEMA idgen' ],
 	[ 'where default privileges let others create', 'ALTER DEFAULT PRIVILEGES FOR ROLE "Installer" GRANT CREATE ON SCHEMAS TO app' ],
@@ -84,7 +77,6 @@ for (
 	[ 'with a table of another role', q{CREATE SCHEMA idgen AUTHORIZATION "Installer"; CREATE TABLE idgen.creation_identifiers (command_id uuid)} ])
 {
 	my ($schema, $sql) = @$_;
-
 	create_database('taken');
 	ask($sql, 'taken');
 	my $before = ask($objects, 'taken');
@@ -95,26 +87,25 @@ for (
 
 # another role makes the schema after the installer has looked for it
 create_database('taken');
-my $other = $node->background_psql('taken', extra_params => [ '-U', 'other' ]);
-$other->query_safe('BEGIN; CREATE SCHEMA idgen');
+my $other = session(database => 'taken', user => 'other');
+$other->ask('BEGIN; CREATE SCHEMA idgen');
 my $installer = IPC::Run::start([ qw(psql -Xq -1 -v ON_ERROR_STOP=1 -U Installer -f), $files[0], '-d', $node->connstr('taken') ],
 	'>', '/dev/null', '2>', \my $err);
-$node->poll_query_until('taken', q{SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE usename = 'Installer'})
-  or die 'the installer does not wait';
-$other->query_safe('COMMIT');
+session()->poll(q{SELECT EXISTS (SELECT FROM pg_stat_activity WHERE usename = 'Installer' AND wait_event_type = 'Lock')});
+$other->ask('COMMIT');
 $installer->finish;
 like($err, qr/duplicate key value violates unique constraint|already exists/, 'a schema that appears meanwhile is an error');
 $other->quit;
 
 # --- Installing again -------------------------------------------------------
-
-my $session = $node->background_psql('p', extra_params => [ '-U', 'Installer' ]);
-$session->query_safe(q{BEGIN; SELECT * FROM idgen.create_once('c0000000-0000-4000-8000-000000000001', idgen.short_comb()); SELECT * FROM idgen.forget_creation('c0000000-0000-4000-8000-000000000002')});
+my $session = session(database => 'p', user => 'Installer');
+$session->ask(q{BEGIN; SELECT * FROM idgen.create_once('c0000000-0000-4000-8000-000000000001', idgen.short_comb())});
+$session->ask(q{SELECT * FROM idgen.forget_creation('c0000000-0000-4000-8000-000000000002')});
+is($session->{status}, 'T', 'a transaction has used create_once()');
 {
 	local $ENV{PGOPTIONS} = '-c lock_timeout=1ms';
 	is(install('p'), '', 'an upgrade waits for no transaction that uses create_once()');
 }
-$session->query_safe('COMMIT');
 $session->quit;
 
 $node->safe_psql('p', 'REVOKE USAGE ON SCHEMA idgen FROM PUBLIC; REVOKE EXECUTE ON FUNCTION idgen.uuid_v7(timestamptz) FROM PUBLIC');
@@ -131,7 +122,6 @@ $node->safe_psql('silent', 'GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA idgen TO ap
 is(errors($call, database => 'silent', user => 'app'), '', 'GRANT EXECUTE ON ALL FUNCTIONS is enough');
 
 # --- The trigger ------------------------------------------------------------
-
 $node->safe_psql('p', q{
 	CREATE TABLE made (id uuid PRIMARY KEY, "Key" uuid, n int);
 	INSERT INTO made VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f');
@@ -162,7 +152,6 @@ for (
 $node->safe_psql('p', 'DROP TABLE made');
 
 # --- JDBC -------------------------------------------------------------------
-
 SKIP:
 {
 	my $jar = '/usr/share/java/postgresql.jar';
@@ -188,7 +177,6 @@ SKIP:
 }
 
 # --- Removal ----------------------------------------------------------------
-
 as_installer('p', q{CREATE TABLE notes (id uuid DEFAULT idgen.short_comb(), at timestamptz CONSTRAINT near CHECK (idgen.created_near(at, id)));
 	CREATE FUNCTION idgen.comb(text) RETURNS int LANGUAGE sql AS 'SELECT 1'});
 my $before = $node->safe_psql('p', $objects);
@@ -225,7 +213,6 @@ like(run_psql('only_create_once', '-f', "$folder/drop.sql"), qr/NOTICE:  the por
 like(run_psql('c', '-f', "$folder/drop.sql"), qr/is not installed, skipping/, 'nor does it touch the extension');
 
 # --- Leaving for the extension ----------------------------------------------
-
 create_database('old');
 install('old');
 as_installer('old', q{
@@ -272,7 +259,6 @@ for ([ 'new', 'a superuser', '' ], [ 'new_owned', 'the owner of the objects', ' 
 {
 	my ($database, $who, $user) = @$_;
 	my $errors = '';
-
 	create_database($database);
 	local $ENV{OLD} = $node->connstr('old') . $user;
 	local $ENV{NEW} = $node->connstr($database) . $user;

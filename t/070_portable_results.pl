@@ -6,7 +6,6 @@
 
 use FindBin;
 use lib "$FindBin::RealBin/lib";
-use IPC::Run;
 use Server qw(init_server slurp_file);
 use Test::More;
 
@@ -21,7 +20,6 @@ $node->safe_psql('c', 'CREATE EXTENSION idgen');
 $node->safe_psql('p', join '', 'BEGIN;', (map { slurp_file("$folder/$_.sql") } qw(uuids text_ids create_once)), 'COMMIT');
 
 # --- The same results -------------------------------------------------------
-
 note("IDGEN_SEED=$seed");
 
 # Random values, the same in both databases. Every third instant is one of the uuid,
@@ -55,16 +53,9 @@ my $samples = qq{
 
 # Each takes values that are valid for it.
 my @results = map { s/^\s+//r } grep { /\S/ } split /\n/, q{
-	uuid_version(id)
-	uuid_variant(id)
-	uuid_timestamp(id)
 	uuid_text_timestamp(id::text)
-	comb_timestamp(id)
 	short_comb_timestamp(id, period, bytes, at)
 	short_comb_timestamp(id, clock => at)
-	uuid_v7_floor(at)
-	comb_floor(at)
-	ulid_floor(at)
 	uuid_v7_within(id, at, stop)
 	comb_within(id, at - interval '1 hour', stop)
 	ulid_within(upper(base_32) COLLATE "C", at, stop)
@@ -82,11 +73,6 @@ my @results = map { s/^\s+//r } grep { /\S/ } split /\n/, q{
 	is_recent_comb(id, tolerance, clock => at, future_tolerance => tolerance / 2)
 	is_recent_uuid_v7(id, clock => at)
 	is_recent_uuid_v7(id, tolerance, clock => at, past_tolerance => tolerance / 2)
-	uuid_to_base(id, 16)
-	uuid_to_base(id, 32)
-	uuid_to_base(id, 36)
-	uuid_to_base(id, 58)
-	uuid_to_base(id, 62)
 	uuid_from_base(base_36, 36)
 	uuid_from_base(idgen.uuid_to_base(id, 62), 62)
 	prefixed_id(prefix, id)
@@ -99,13 +85,14 @@ my @results = map { s/^\s+//r } grep { /\S/ } split /\n/, q{
 	typeid_to_uuid(letters || '_' || base_32)
 	typeid_prefix(letters || '_' || base_32)
 	ulid_to_uuid(upper(base_32))
-	ulid_from_uuid(id)
 	ulid_timestamp(base_32)
 	is_typeid(letters || '_' || base_32)
 	is_typeid(letters || '_' || base_32, CASE WHEN n % 2 = 0 THEN letters ELSE 'x' END)
 	created_near(at, id, tolerance)
 	created_near(at, id)
 };
+push @results, map({ "uuid_to_base(id, $_)" } 16, 32, 36, 58, 62), map({ "${_}_floor(at)" } qw(uuid_v7 comb ulid)),
+  map { "$_(id)" } qw(uuid_version uuid_variant uuid_timestamp comb_timestamp ulid_from_uuid);
 # with the hash of the request, which both record
 push @results, '(SELECT entity_number || $$ $$ || created FROM idgen.create_once_bigint(other, n, name, request))',
   '(SELECT command_name || request_hash || entity_number FROM idgen.find_creation(other))',
@@ -122,28 +109,15 @@ my @errors = map { s/^\s+//r } grep { /\S/ } split /\n/, q{
 	check_recent_uuid_v7(odd_id, odd_interval, clock => odd_at)
 	check_recent_uuid_v7(odd_id, tolerance, clock => at)
 	short_comb_timestamp(odd_id, odd_period, odd_bytes, odd_at)
-	uuid_v7_floor(odd_at)
-	ulid_floor(odd_at)
 	left(idgen.uuid_v7(odd_at)::text, 18)
 	left(idgen.comb(odd_at)::text, 13)
 	left(idgen.short_comb(odd_period, odd_bytes, clock => odd_at)::text, 2)
-	uuid_text_timestamp(odd_text)
 	is_uuid(odd_text, odd_bytes)
 	uuid_from_base(odd_text, 36)
 	uuid_from_base(odd_text, odd_base)
 	uuid_to_base(odd_id, odd_base)
 	prefixed_id(odd_text, id)
-	prefixed_id_to_uuid(odd_text)
-	prefixed_id_to_uuid(odd_text, odd_prefix)
-	prefixed_id_prefix(odd_text)
-	is_prefixed_id(odd_text, odd_prefix)
 	typeid_from_uuid(odd_prefix, id)
-	typeid_to_uuid(odd_text)
-	typeid_prefix(odd_text)
-	is_typeid(odd_text)
-	is_typeid(odd_text, odd_prefix)
-	ulid_to_uuid(odd_text)
-	ulid_timestamp(odd_text)
 	purge_creations(odd_interval, odd_bytes)
 	trim_creations(odd_bytes)
 	create_once_bigint(other, 1, odd_text, request)
@@ -153,6 +127,10 @@ my @errors = map { s/^\s+//r } grep { /\S/ } split /\n/, q{
 	create_once(other, NULL)
 	create_once_bigint(other, 1, NULL)
 };
+push @errors, 'uuid_v7_floor(odd_at)', 'ulid_floor(odd_at)',
+  map({ "$_(odd_text, odd_prefix)" } qw(prefixed_id_to_uuid is_prefixed_id is_typeid)),
+  map { "$_(odd_text)" } qw(uuid_text_timestamp prefixed_id_to_uuid prefixed_id_prefix typeid_to_uuid typeid_prefix is_typeid
+	ulid_to_uuid ulid_timestamp);
 # One of the numbers and times is invalid in each row.
 my $odd_samples = q{
 	CREATE TABLE odd AS
@@ -175,34 +153,24 @@ my $odd_samples = q{
 
 # For each call, a function that returns its error as text, and one whose arguments are
 # constants, which the planner evaluates
-sub try_functions
+my ($k, $try_functions) = (0, '');
+for my $call (@errors)
 {
-	my ($k, $text) = (0, '');
-
-	for my $call (@errors)
+	my $query = 'SELECT (' . qualified($call) . ')::text FROM (SELECT ($1).*) s';
+	for my $form ("result := ($query)", "EXECUTE \$q\$$query\$q\$ INTO result USING \$1")
 	{
-		my $query = 'SELECT (' . qualified($call) . ')::text FROM (SELECT ($1).*) s';
-
-		for my $form ("result := ($query)", "EXECUTE \$q\$$query\$q\$ INTO result USING \$1")
-		{
-			$text .= "CREATE FUNCTION try_" . $k++ . "(odd) RETURNS text LANGUAGE plpgsql AS \$f\$
-				DECLARE result text; m text; d text; h text; c text;
-				BEGIN
-					$form;
-					RETURN result;
-				EXCEPTION WHEN OTHERS THEN
-					GET STACKED DIAGNOSTICS m = MESSAGE_TEXT, d = PG_EXCEPTION_DETAIL, h = PG_EXCEPTION_HINT, c = CONSTRAINT_NAME;
-					RETURN '!' || concat_ws(' | ', SQLSTATE, m, d, h, c);
-				END \$f\$;\n";
-		}
+		$try_functions .= "CREATE FUNCTION try_" . $k++ . "(odd) RETURNS text LANGUAGE plpgsql AS \$f\$
+			DECLARE result text; m text; d text; h text; c text;
+			BEGIN
+				$form;
+				RETURN result;
+			EXCEPTION WHEN OTHERS THEN
+				GET STACKED DIAGNOSTICS m = MESSAGE_TEXT, d = PG_EXCEPTION_DETAIL, h = PG_EXCEPTION_HINT, c = CONSTRAINT_NAME;
+				RETURN '!' || concat_ws(' | ', SQLSTATE, m, d, h, c);
+			END \$f\$;\n";
 	}
-	return $text;
 }
-
-for my $database ('c', 'p')
-{
-	$node->safe_psql($database, "BEGIN; $samples; $odd_samples;" . try_functions() . 'COMMIT; VACUUM ANALYZE sample; VACUUM ANALYZE odd');
-}
+$node->safe_psql($_, "BEGIN; $samples; $odd_samples; $try_functions COMMIT; VACUUM ANALYZE sample; VACUUM ANALYZE odd") for 'c', 'p';
 is($node->safe_psql('p', "SELECT md5(string_agg(s::text, ' ' ORDER BY n)) FROM odd s"), $node->safe_psql('c', "SELECT md5(string_agg(s::text, ' ' ORDER BY n)) FROM odd s"), 'the values are the same');
 
 # The results of queries in one session, each with its error, if any.
@@ -213,7 +181,6 @@ sub ask
 	my ($database, @queries) = @_;
 	my ($out, $script) = ('', join '', map { "\\echo @@\n$_;\n" } @queries);
 	local $ENV{PGOPTIONS} = $options;
-
 	IPC::Run::run([ 'psql', '-XAtq', '-v', 'VERBOSITY=terse', '-d', $node->connstr($database) ], '<', \$script, '>&', \$out);
 	return (split /^@@\n/m, $out, -1)[ 1 .. @queries ];
 }
@@ -225,12 +192,10 @@ sub agree
 	my @cases = @_;
 	my @queries = map { "SELECT count(r) || ' ' || count(DISTINCT r) || ' ' || md5(string_agg(n || coalesce(r, '-'), ' ' ORDER BY n)) FROM (SELECT n, ($_->[1])::text AS r FROM $_->[0] OFFSET 0) s" } @cases;
 	my %of = map { $_ => [ ask($_, @queries) ] } 'c', 'p';
-
 	die "no answer with $options" if grep { !defined || $_ eq '' } map { @$_ } values %of;
 	for my $k (0 .. $#cases)
 	{
 		my ($table, $expression, $title) = @{ $cases[$k] };
-
 		next if is($of{p}[$k], $of{c}[$k], $title) || $of{p}[$k] =~ /ERROR/;
 		my ($c, $p) = map { [ split /\n/, (ask($_, "SELECT n, replace(coalesce(($expression)::text, 'NULL'), chr(10), ' ') FROM $table ORDER BY n"))[0] ] } 'c', 'p';
 		my @different = grep { $c->[$_] ne $p->[$_] } 0 .. $#$c;
@@ -245,7 +210,6 @@ agree((map { [ 'sample', qualified($_), "$values values: $_" ] } @results),
 		   [ 'odd', 'CASE WHEN n <= 100 THEN try_' . (2 * $_ + 1) . '(odd) END', "invalid constants: $errors[$_]" ] } 0 .. $#errors));
 
 # --- Settings of the session ------------------------------------------------
-
 $options = join ' ', map { "-c $_" } ($node->safe_psql('p', 'SHOW server_version_num') >= 190000 ? () : ('standard_conforming_strings=off', 'escape_string_warning=off')), 'DateStyle=SQL,DMY', 'IntervalStyle=sql_standard',
   'TimeZone=America/St_Johns', 'bytea_output=escape', 'extra_float_digits=-15', 'transform_null_equals=on', 'quote_all_identifiers=on';
 agree((map { [ '(SELECT * FROM sample WHERE n <= 100) sample', qualified($_), "hostile settings: $_" ] } @results),
@@ -257,11 +221,9 @@ agree(map { [ 'sample', qualified($_), "in parallel: $_" ] } grep { !/^\(/ } @re
 $options = '';
 
 # --- Collations -------------------------------------------------------------
-
 SKIP:
 {
 	my $ci = q{CREATE COLLATION ci (provider = icu, locale = 'und-u-ks-level2', deterministic = false)};
-
 	skip 'the server has no ICU', 1 if $node->psql('p', $ci) != 0;
 	$node->safe_psql('c', $ci);
 	my @texts = qw(name prefix letters base_32 base_36);
