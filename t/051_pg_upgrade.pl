@@ -40,11 +40,8 @@ $old->restart;
 InUse::create($old, 'warehouse', server_has_settings => 1);
 
 my %before = map { $_ => InUse::contents($old, $_) } 'shop', 'warehouse';
-for my $database ('shop', 'warehouse')
-{
-	like($before{$database}, qr/^orders\|2000\|\w{32}\nby index\|2000\n(?:c0.*\n){2}acct\|account_id\n(?:\w+\|\d+\n){5}/,
-		"$database is in use");
-}
+like($before{$_}, qr/^orders\|2000\|\w{32}\nby index\|2000\n(?:c0.*\n){2}acct\|account_id\n(?:\w+\|\d+\n){5}/, "$_ is in use")
+  for sort keys %before;
 my $auto_conf = slurp_file($old->data_dir . '/postgresql.auto.conf');
 like($auto_conf, qr/^idgen\.node_id = '21'$/m, 'the server has settings');
 note 'from ' . $old->safe_psql('postgres', 'SELECT version()');
@@ -54,26 +51,19 @@ $old->backup_fs_cold('stopped');
 my %modes = (link => ['--link']);
 if (defined $ENV{OLD_BINDIR})
 {
-	my ($help) = run_command([ 'pg_upgrade', '--help' ]);
-
 	$modes{copy} = [];
-	$modes{swap} = ['--swap'] if $help =~ /--swap/;
+	$modes{swap} = ['--swap'] if (run_command([ 'pg_upgrade', '--help' ]))[0] =~ /--swap/;
 }
 
 for my $name (sort keys %modes)
 {
 	my $from = PostgreSQL::Test::Cluster->new("from_$name", @old_install);
 	my $to = new_node("to_$name");
-
 	$from->init_from_backup($old, 'stopped');
 	command_ok(
-		[
-			'pg_upgrade', @{ $modes{$name} },
-			'--old-datadir', $from->data_dir, '--new-datadir', $to->data_dir,
+		[ 'pg_upgrade', @{ $modes{$name} }, '--old-datadir', $from->data_dir, '--new-datadir', $to->data_dir,
 			'--old-bindir', $old_bindir, '--new-bindir', $new_bindir,
-			'--old-port', $from->port, '--new-port', $to->port,
-			'--socketdir', $to->host
-		],
+			'--old-port', $from->port, '--new-port', $to->port, '--socketdir', $to->host ],
 		"$name: pg_upgrade");
 
 	if (FakeClock::is_installed())
@@ -83,10 +73,7 @@ for my $name (sort keys %modes)
 		is( $to->safe_psql('shop', q{SELECT min(reserved_until) > clock_timestamp() FROM idgen.tickers}),
 			't', "$name: the clock is behind the reservations of the old server");
 	}
-	else
-	{
-		$to->start;
-	}
+	else { $to->start }
 	note 'to ' . $to->safe_psql('postgres', 'SELECT version()');
 	is(InUse::contents($to, $_), $before{$_}, "$name: the contents of $_ are the same") for 'shop', 'warehouse';
 	is($to->safe_psql('shop', q{SELECT extversion FROM pg_extension WHERE extname = 'idgen'}), '1.0', "$name: the extension version is the same");
@@ -94,7 +81,6 @@ for my $name (sort keys %modes)
 
 	like(errors('SELECT idgen.snowflake()', node => $to, database => 'warehouse'), qr/ERROR:  55000: .*\nHINT: /s, "$name: without the server's settings, functions that require a node raise an error");
 
-	# transfer the settings by hand
 	$to->append_conf('postgresql.auto.conf', $auto_conf);
 	$to->reload;
 	ok($to->poll_query_until('warehouse', 'SELECT idgen.uuid_v4() IS NOT NULL AND current_setting($$idgen.node_id$$) = $$21$$'),

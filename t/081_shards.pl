@@ -6,7 +6,6 @@
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 use Digest::SHA qw(sha256_hex);
-use IPC::Run;
 use Page;
 use Server qw(append_to_file outcome run_command start_server);
 use Test::More;
@@ -15,11 +14,8 @@ my @places = ('east', 'west');		# the shards 0 and 1
 my $page = Page->new('scaling');
 my %node_of;
 
-for my $place (@places)
-{
-	$node_of{$place} = start_server($place,
-		'idgen.node_id = ' . ($place eq 'east' ? 1 : 2) . "\nidgen.launch_id = 101\nmax_connections = 40\ntimezone = 'UTC'");
-}
+my $conf = "idgen.launch_id = 101\nmax_connections = 40\ntimezone = 'UTC'\nidgen.node_id = ";
+$node_of{ $places[$_] } = start_server($places[$_], $conf . (1 + $_)) for 0, 1;
 my ($east, $west) = @node_of{@places};
 
 plan skip_all => 'postgres_fdw is not installed'
@@ -34,12 +30,10 @@ sub sqlstate { my ($node, $query) = @_; return outcome($query, node => $node) }
 sub is_half
 {
 	my ($count, $total, $name) = @_;
-
 	cmp_ok(abs($count - $total / 2), '<', 8 * sqrt($total) / 2, "$name: $count of $total");
 }
 
 # --- Foreign partitions -----------------------------------------------------
-
 my ($create, $ranges) = $page->blocks('Shards by postgres_fdw');
 
 # The block of the page for the east, or with local and foreign partitions exchanged.
@@ -47,7 +41,6 @@ sub for_place
 {
 	my ($place, $block) = @_;
 	my $other = $node_of{ $place eq 'east' ? 'west' : 'east' };
-
 	if ($place eq 'west')
 	{
 		$block =~ s/CREATE FOREIGN TABLE (\w+) (PARTITION OF \w+)(.*?) SERVER west;/CREATE TABLE $1 $2 (PRIMARY KEY (id))$3;/gs;
@@ -101,7 +94,6 @@ is( ask($east, "WITH command AS (SELECT * FROM idgen.create_once_bigint(idgen.uu
 	INSERT INTO orders SELECT entity_number FROM command WHERE created RETURNING tableoid::regclass"), 'orders_east', 'a command creates its entity in the local partition');
 
 # --- Ranges of time ---------------------------------------------------------
-
 my ($tables, @explain) = split /^(?=EXPLAIN)/m, $ranges;
 ask($node_of{$_}, for_place($_, $tables)) for @places;
 ask($east, q{INSERT INTO measurements (id) SELECT idgen.uuid_v7(t) FROM generate_series('2026-10-01'::timestamptz, '2026-11-02', '1 hour') t; ANALYZE measurements_east});
@@ -124,35 +116,21 @@ ask($east, 'ALTER SERVER west OPTIONS (DROP extensions)');
 unlike(remote_sql(ask($east, $explain[1])), qr/^$|WHERE/, 'nor are computed ones without the option "extensions"');
 
 # --- Independent servers ----------------------------------------------------
-
 ($tables) = $page->blocks('Shards chosen by the client');
 ask($east, $tables);
 ask($west, $tables =~ s/, 2\) = 0/, 2) = 1/gr);
 
 sub shard_of { return hex(substr(sha256_hex(shift), 0, 8)) % 2 }
 
-# One snowflake in each millisecond, as long as no other session takes any
-ask($_, q{
-	CREATE FUNCTION calm_ids(how_many int) RETURNS SETOF bigint LANGUAGE plpgsql AS $$
-	DECLARE
-		id bigint;
-	BEGIN
-		FOR i IN 1 .. how_many LOOP
-			WHILE clock_timestamp() < idgen.snowflake_timestamp(id) + interval '1 ms' LOOP
-			END LOOP;
-			id := idgen.snowflake();
-			RETURN NEXT id;
-		END LOOP;
-	END $$}) for $east, $west;
-
+# No two snowflakes of a millisecond, as long as no other session takes any
+my $calm_ids = 'SELECT idgen.snowflake() FROM generate_series(1, 501) i, pg_sleep(0.002 + 0 * i) OFFSET 1';
 my %keys = (
-	visits => [ map { split /\n/, ask($_, 'SELECT calm_ids(501) OFFSET 1') } $east, $west ],
+	visits => [ map { split /\n/, ask($_, $calm_ids) } $east, $west ],
 	accounts => [ map { split /\n/, ask($_, 'SELECT CASE WHEN i % 2 = 0 THEN idgen.short_comb() ELSE idgen.uuid_v7() END FROM generate_series(1, 500) i') } $east, $west ]);
 for my $table (sort keys %keys)
 {
 	my %distinct = map { $_ => 1 } @{ $keys{$table} };
 	my @of_shard = ([], []);
-
 	push @{ $of_shard[ shard_of($_) ] }, "('$_')" for keys %distinct;
 	ask($node_of{ $places[$_] }, "INSERT INTO $table (id) VALUES " . join(', ', @{ $of_shard[$_] })) for 0, 1;
 	is(scalar keys %distinct, 1000, "$table: no key repeats over the servers");
@@ -176,28 +154,19 @@ my @commands = split /\n/, ask($west, 'SELECT idgen.uuid_v7() FROM generate_seri
 sub create
 {
 	my ($shard, $command) = @_;
-
 	return "WITH command AS (SELECT * FROM idgen.create_once('$command', (" . $new_key =~ s/= 0/= $shard/r . qq{))),
 		created AS (INSERT INTO accounts (id, note) SELECT entity_id, '$command' FROM command WHERE created)
 		SELECT '$command', entity_id FROM command;\n};
 }
 
-my @clients;
-for my $shard ((0, 1) x 3)
-{
+my (@answers, %entities);
+my @clients = map {
+	my $shard = $_ % 2;
 	my $statements = join '', map { create($shard, $_) } grep { shard_of($_) == $shard } @commands;
-	my ($answers, $errors) = ('', '');
-
-	push @clients,
-	  { answers => \$answers,
-		run => IPC::Run::start([ 'psql', '-XAtq', '-d', $node_of{ $places[$shard] }->connstr('postgres') ], '<', \$statements, '>', \$answers, '2>', \$errors) };
-}
-my %entities;
-for my $client (@clients)
-{
-	$client->{run}->finish;
-	$entities{ $_->[0] }{ $_->[1] }++ for map { [ split /\|/ ] } split /\n/, ${ $client->{answers} };
-}
+	IPC::Run::start([ 'psql', '-XAtq', '-d', $node_of{ $places[$shard] }->connstr('postgres') ], '<', \$statements, '>', \$answers[$_])
+} 0 .. 5;
+$_->finish for @clients;
+$entities{ $_->[0] }{ $_->[1] }++ for map { [ split /\|/ ] } map { split /\n/ } @answers;
 is_deeply([ map { values %{ $entities{$_} } } @commands ], [ (3) x @commands ], 'all clients get the same entity for a command');
 
 sub count_entities { return ask($east, 'SELECT count(note) FROM accounts') + ask($west, 'SELECT count(note) FROM accounts') }
@@ -208,7 +177,6 @@ ask($node_of{ $places[$wrong_shard] }, create($wrong_shard, $commands[0]));
 is(count_entities(), 1 + @commands, 'a command that is sent to the wrong server creates a second one');
 
 # --- Node numbers -----------------------------------------------------------
-
 # From the same value of the tickers, the node numbers make the difference.
 my $hour_ahead = ask($east, q{SELECT now() + interval '1 hour'});
 ask($_, "SELECT idgen.raise_ticker('snowflake', '$hour_ahead')") for $east, $west;
