@@ -4,20 +4,13 @@
 use FindBin;
 use lib "$FindBin::RealBin/../lib";
 use Functions;
-use IPC::Run;
 use Server;
-use Time::HiRes qw(usleep);
 
 my $bench = "$FindBin::RealBin/../../bench/lab";
 my $out = PostgreSQL::Test::Utils::tempdir() . '/out';
 
 # no other checkpoints, and nothing else that writes WAL
-my $node = init_server('server', q{
-idgen.node_id = 1
-autovacuum = off
-checkpoint_timeout = 1h
-max_wal_size = 10GB
-});
+my $node = init_server('server', "idgen.node_id = 1\nautovacuum = off\ncheckpoint_timeout = 1h\nmax_wal_size = 10GB");
 Functions::add_mask_key($node);
 $node->start;
 
@@ -35,11 +28,12 @@ my $left = q{
 	UNION ALL SELECT 'session ' || query FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()
 	ORDER BY 1};
 
+my @laboratory = ("$bench/run.sh", '--server', '--no-report');
 my ($stdout, $stderr);
 sub laboratory
 {
-	($stdout, $stderr) = ('', '');
-	return IPC::Run::run([ "$bench/run.sh", '--server', '--no-report', @_ ], '<', \undef, '>', \$stdout, '2>', \$stderr);
+	($stdout, $stderr) = run_command([ @laboratory, @_ ]);
+	return $? == 0;
 }
 
 # The lines of a CSV file, without the header, each as a list
@@ -55,22 +49,18 @@ sub read_measurements
 {
 	%measured = ();
 	push @{ $measured{"$_->[0] $_->[1]"}{ $_->[5] }{"$_->[2],$_->[3]"} }, $_->[6] for lines_of("$_[0]/measurements.csv");
-	return;
 }
+
 # The value of a metric in the first repetition
 sub value { my ($which, $metric, $at) = @_; return $measured{$which}{$metric}{ $at // ',' }[0] }
 
-my @size = map { ("--$_->[0]", $_->[1]) } (
-	[ 'steady.rows', 20000 ], [ 'steady.inserts', 300 ],
-	[ 'bulk.rows', 20000 ], [ 'bulk.inserts', 2000 ],
-	[ 'curve.rows', 20000 ], [ 'curve.inserts', '100,2000' ],
-	[ 'wrap.rows', 1 ], [ 'wrap.slices', 2 ], [ 'wrap.inserts', 300 ],
-	[ 'delete.rows', 2000 ], [ 'delete.turnovers', 1 ], [ 'delete.slices', 2 ],
-	[ 'changeover.rows', 20000 ], [ 'changeover.inserts', 4000 ], [ 'changeover.steps', 2 ],
-	[ 'contention.rows', 2000 ], [ 'contention.counts', '1,3' ], [ 'contention.inserts', 600 ],
-	[ 'serializable.rows', 20000 ], [ 'serializable.clients', 3 ], [ 'serializable.transactions', 90 ]);
+my @size = split ' ', q{
+	--steady.rows 20000 --steady.inserts 300 --bulk.rows 20000 --bulk.inserts 2000 --curve.rows 20000 --curve.inserts 100,2000
+	--wrap.rows 1 --wrap.slices 2 --wrap.inserts 300 --delete.rows 2000 --delete.turnovers 1 --delete.slices 2
+	--changeover.rows 20000 --changeover.inserts 4000 --changeover.steps 2
+	--contention.rows 2000 --contention.counts 1,3 --contention.inserts 600
+	--serializable.rows 20000 --serializable.clients 3 --serializable.transactions 90};
 
-# Every key that this server can generate
 ok(laboratory('--scene', 'steady', '--repetitions', 1, @size, '--out', "$out.keys"), 'the laboratory runs with all keys') or diag $stderr;
 my @keys = qw(bigint random uuid_v4 uuid_v7 uuid_v7_ordered uuid_v6 uuid_v1 lambert_comb comb suffix_comb short_comb
   short_comb_run short_suffix_comb sequence_comb snowflake js_id trace_id object_id ulid prefixed_id typeid);
@@ -80,16 +70,13 @@ like($stderr, qr/without decimal_id: idgen\.launch_id/, 'a key that cannot be ge
 is_deeply([ sort map { $_->[0] } lines_of("$out.keys/keys.csv") ], [ sort @keys ], 'keys.csv lists all others');
 read_measurements("$out.keys");
 is_deeply([ sort keys %measured ], [ sort map { "steady $_" } @keys ], 'all others are measured');
-ok(!laboratory('--keys', 'bigint,decimal_id', '--out', "$out.no"), 'such a key in --keys is an error');
-like($stderr, qr/this server cannot generate decimal_id: idgen\.launch_id/, 'the error names the reason');
+command_fails_like([ @laboratory, '--keys', 'bigint,decimal_id', '--out', "$out.no" ],
+	qr/this server cannot generate decimal_id: idgen\.launch_id/, 'such a key in --keys is an error that names the reason');
 ok(!-e "$out.no", 'and no folder is left');
 
-# Every scene, with few keys
 @keys = qw(bigint random short_comb uuid_v7 object_id);
-my $began = time;
 ok( laboratory('--repetitions', 1, '--keys', join(',', @keys), '--key', 'mine=uuid:idgen.comb(clock => moment)', @size, '--out', $out),
 	'every scene runs') or diag $stderr;
-note 'in ' . (time - $began) . ' s';
 push @keys, 'mine';
 is((split /\n/, slurp_file("$out/measurements.csv"))[0], 'scene,key,series,x,repetition,metric,value', 'the header');
 is(scalar(grep { @$_ != 7 || $_->[6] !~ /^-?\d+(\.\d+)?(e-?\d+)?$/ } lines_of("$out/measurements.csv")), 0, 'every value is a number');
@@ -161,7 +148,7 @@ for my $signal (qw(TERM INT HUP))
 	# with INT, after a scene was measured
 	my @rows = $signal eq 'INT' ? (@size, '--bulk.rows', 5000000, '--scene', 'steady,bulk') : ('--steady.rows', 5000000);
 	($stdout, $stderr) = ('', '');
-	my $run = IPC::Run::start([ "$bench/run.sh", '--server', '--no-report', '--keys', 'short_comb', @rows, '--out', "$out.$signal" ],
+	my $run = IPC::Run::start([ @laboratory, '--keys', 'short_comb', @rows, '--out', "$out.$signal" ],
 		'<', \undef, '>', \$stdout, '2>', \$stderr);
 	if ($signal eq 'INT')
 	{
@@ -181,10 +168,7 @@ for my $signal (qw(TERM INT HUP))
 		is(value('steady short_comb', 'inserted_rows'), 300, "$signal: the measurements are kept");
 		like($stderr, qr/interrupted; the measurements so far are in /, "$signal: a message names their folder");
 	}
-	else
-	{
-		ok(!-e "$out.$signal", "$signal: no empty folder is left");
-	}
+	else { ok(!-e "$out.$signal", "$signal: no empty folder is left") }
 }
 
 # Extensions that existed before are kept
@@ -199,22 +183,15 @@ is($stderr, '', 'prints none either');
 
 # The sampling of contention, with a session that waits for a lock
 ask('CREATE SCHEMA idgen_bench; CREATE TABLE idgen_bench.sampling_ends (at timestamptz); CREATE TABLE locked ()');
-my $holder = $node->background_psql('postgres');
-$holder->query_safe('BEGIN; LOCK locked');
-my @psql = ('psql', '-X', '-q', '-A', '-t', '-F', ' ');
-my $waiter = IPC::Run::start([ @psql, 'application_name=sampled', '-c', 'SELECT FROM locked' ], '<', \undef, '>', \my $waited);
-sub wait_for_event
-{
-	$node->poll_query_until('postgres', "SELECT count(*) = 1 FROM pg_stat_activity WHERE application_name = 'sampled' AND wait_event = '$_[0]'") or die "no session waits for $_[0]";
-}
-wait_for_event('relation');
-my $sampler = IPC::Run::start([ @psql, 'application_name=sampled', '-f', "$bench/sql/sample.sql" ], '<', \undef, '>', \my $samples);
-wait_for_event('PgSleep');
+my ($control, $holder, $waiter) = (session(), session(), session(name => 'sampled'));
+$holder->ask('BEGIN; LOCK locked');
+$waiter->send('SELECT FROM locked');
+$control->poll_waiting($waiter);
+my $sampler = IPC::Run::start([ qw(psql -XqAt -F), ' ', 'application_name=sampled', '-f', "$bench/sql/sample.sql" ], '<', \undef, '>', \my $samples);
+$control->poll(q{SELECT count(*) = 1 FROM pg_stat_activity WHERE application_name = 'sampled' AND wait_event = 'PgSleep'});
 ask('INSERT INTO idgen_bench.sampling_ends VALUES (now())');
 $sampler->finish;
 like($samples, qr/\ALock:relation [1-9]\d*\n\z/, 'the wait events of sessions are counted, without that of the sampler');
-$holder->query_safe('COMMIT');
-$holder->quit;
-$waiter->finish;
+$_->quit for $holder, $waiter, $control;
 
 done_testing();

@@ -5,7 +5,6 @@ use FindBin;
 use lib "$FindBin::RealBin/../lib";
 use File::Basename qw(basename);
 use Functions;
-use IPC::Run;
 use Server;
 
 my $bench = "$FindBin::RealBin/../../bench";
@@ -13,11 +12,7 @@ my @keys = sort map { basename($_, '.pgbench') } glob "$bench/*.pgbench";
 my %of_laboratory = map { $_ => 1 } slurp_file("$bench/lab/keys.txt") =~ /^(\w+) +\|/mg;
 
 # no other checkpoints, and nothing else that writes WAL
-my $node = init_server('server', q{
-idgen.node_id = 1
-autovacuum = off
-checkpoint_timeout = 1h
-});
+my $node = init_server('server', "idgen.node_id = 1\nautovacuum = off\ncheckpoint_timeout = 1h");
 Functions::add_mask_key($node);
 $node->start;
 @ENV{qw(PGHOST PGPORT PGDATABASE)} = ($node->host, $node->port, 'postgres');
@@ -44,11 +39,12 @@ is(ask(q{SELECT count(*) FROM (
 	0, 'the history is in the order of time');
 ask('SET client_min_messages = warning; DROP SCHEMA idgen_bench CASCADE; DROP EXTENSION idgen');
 
+my @compare = ("$bench/compare.sh", qw(--rows 20000 --rows-per-checkpoint 200 --clients 2 --rounds 1));
 my ($stdout, $stderr);
 sub compare
 {
-	return IPC::Run::run([ "$bench/compare.sh", '--rows', 20000, '--rows-per-checkpoint', 200, '--clients', 2, '--rounds', 1, @_ ],
-		'<', \undef, '>', \$stdout, '2>', \$stderr);
+	($stdout, $stderr) = run_command([ @compare, @_ ]);
+	return $? == 0;
 }
 
 # The cells of each key's row, by the heading of the column
@@ -62,14 +58,12 @@ sub check_table
 {
 	my ($where, @expected) = @_;
 	my %rows = rows_of($stdout);
-
 	is_deeply([ $stdout =~ /^\| (\w+) +\| \d+ +\| \d+\.\d{3} +\| \d+ +\| \d+\.\d +\|(?: (?:\d+\.\d\d|-|~) +\|){4}$/mg ],
 		\@expected, "$where: one row of figures for each key, in order");
 	is($rows{bigint}{'WAL : bigint'}, '1.00', "$where: bigint is compared with itself");
 	is($rows{random}{'rows : random'}, '1.00', "$where: random is compared with itself");
 	cmp_ok($rows{random}{'WAL bytes/row'}, '>', 2 * $rows{bigint}{'WAL bytes/row'}, "$where: random keys write more WAL");
 	cmp_ok($rows{random}{'images/row'}, '>', 5 * $rows{bigint}{'images/row'}, "$where: because of full-page images");
-	return;
 }
 
 # On a given server
@@ -84,23 +78,20 @@ is(ask(q{
 SKIP:
 {
 	my @keys = qw(bigint random short_comb short_comb_run comb uuid_v7 snowflake ulid);
-	skip 'no pgstattuple on this server', 1 + @keys
+	skip 'no pgstattuple on this server', 2 + @keys
 	  if ask(q{SELECT count(*) FROM pg_available_extensions WHERE name = 'pgstattuple'}) == 0;
-	my @size = (20000, 5000);
 	my $out = PostgreSQL::Test::Utils::tempdir() . '/laboratory';
 
-	ok( compare('--server', '--rows', $size[0], '--rows-per-checkpoint', $size[1], '--clients', 1)
-		  && IPC::Run::run([ "$bench/lab/run.sh", '--server', '--quiet', '--no-report', '--scene', 'steady', '--repetitions', 1,
-				'--keys', join(',', @keys), '--steady.rows', $size[0], '--steady.inserts', $size[1], '--out', $out ],
-			'<', \undef, '>', \my $table, '2>', \$stderr),
-		'compare.sh and the laboratory measure the same case') or diag $stderr;
+	ok(compare(qw(--server --rows-per-checkpoint 5000 --clients 1)), 'compare.sh measures a case') or diag $stderr;
+	command_ok([ "$bench/lab/run.sh", qw(--server --quiet --no-report --scene steady --repetitions 1 --steady.rows 20000 --steady.inserts 5000),
+			'--keys', join(',', @keys), '--out', $out ], 'the laboratory measures the same case');
 	my %rows = rows_of($stdout);
 	my %laboratory = slurp_file("$out/measurements.csv") =~ /^steady,(\w+),,,1,wal_bytes_per_row,(.*)$/mg;
 	for my $key (@keys)
 	{
 		my $ratio = $laboratory{$key} / $rows{$key}{'WAL bytes/row'};
-		cmp_ok(abs($ratio - 1), '<=', 0.05, "$key: they agree within 5 % on the WAL of a row") or diag "the ratio is $ratio";
 		note "$key: $laboratory{$key} / $rows{$key}{'WAL bytes/row'} = $ratio";
+		cmp_ok(abs($ratio - 1), '<=', 0.05, "$key: they agree within 5 % on the WAL of a row");
 	}
 }
 
@@ -112,12 +103,11 @@ like($stdout, qr/^\| uuid_v7 .* - +\| +0\.\d\d +\|.*\n\| random /m, 'a ratio to 
 ok(compare('--server', '--keys', 'bigint,random', '--rounds', 3, '--rate', 1000, '--days', 2), 'with three rounds, a rate and days') or diag $stderr;
 like($stdout, qr/^20,000 rows of 2 days in each table, then 3 rounds of 200 rows after a checkpoint, .* 1000 rows\/s,/m, 'the conditions are printed');
 like($stdout, qr/^\| random +\| \d+ \(\d+-\d+\) +\| \d+\.\d{3} +\| \d+ \(\d+-\d+\) +\|/m, 'each figure has its range');
-ok(!compare('--server', '--keys', 'snowflake'), 'a key that the server cannot generate is an error');
-like($stderr, qr/idgen\.node_id.*snowflake could not be measured/s, 'which names the reason');
+command_fails_like([ @compare, qw(--server --keys snowflake) ], qr/idgen\.node_id.*snowflake could not be measured/s,
+	'a key that the server cannot generate is an error that names the reason');
 ok(compare('--server'), 'without --keys, such a key is left out') or diag $stderr;
 unlike($stdout, qr/^\| snowflake/m, 'it has no row');
-ok(!compare('--keys', 'bigint,unknown'), 'a key without a script is an error');
-like($stderr, qr/there is no script unknown\.pgbench/, 'which names the script');
+command_fails_like([ @compare, '--keys', 'bigint,unknown' ], qr/there is no script unknown\.pgbench/, 'a key without a script is an error');
 $node->stop;
 
 # On a private cluster

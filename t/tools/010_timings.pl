@@ -1,17 +1,24 @@
-# The scripts of the laboratory that time functions, with few calls: each prints its
-# tables of figures, and no message of a program that it uses.
+# Scripts that start a cluster of their own. The demonstration gives each request the
+# expected verdict, and removes its cluster. The scripts of the laboratory that time
+# functions, with few calls: each prints its tables of figures, and no message of a
+# program that it uses.
 
-use strict;
-use warnings;
-
-use File::Basename qw(dirname);
-use IPC::Run;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use FindBin;
+use lib "$FindBin::RealBin/../lib";
+use Server;
 
 plan skip_all => 'PG_CONFIG is not set' unless $ENV{PG_CONFIG};
 
-my $lab = dirname(__FILE__) . '/../../bench/lab';
+my $lab = "$FindBin::RealBin/../../bench/lab";
+
+my ($stdout, $stderr) = run_command(["$FindBin::RealBin/../../scripts/demo.sh"]);
+is($?, 0, 'the demonstration succeeds') or diag $stdout, $stderr;
+my %verdicts;
+$verdicts{$1}++ while $stdout =~ /^ +\d+ \| [^|]*\| (created|replayed|refused) +\|/gm;
+is_deeply(\%verdicts, { created => 6, replayed => 1, refused => 8 }, 'the fifteen requests have the expected verdicts');
+is(scalar(() = $stdout =~ /^ (?:line|order|recorded)[^|]*\| +\d+ \| +\d+ \| t *$/gm), 5, 'all comparisons with the expected results hold');
+my ($folder) = $stdout =~ m{^ok, in (/tmp/idgen\.\w+)$}m;
+ok(defined $folder && !-e $folder, 'the folder of the cluster is removed');
 
 # name, options, and the beginning of a row of each table
 for (
@@ -21,9 +28,8 @@ for (
 	[ 'create_once', [qw(--transactions 10 --rounds 1 --known 100)], 'first call, create_once()' ])
 {
 	my ($name, $options, @rows) = @$_;
-	my ($stdout, $stderr) = ('', '');
-
-	ok(IPC::Run::run([ "$lab/$name.sh", @$options ], '<', \undef, '>', \$stdout, '2>', \$stderr), "$name.sh succeeds");
+	($stdout, $stderr) = run_command([ "$lab/$name.sh", @$options ]);
+	is($?, 0, "$name.sh succeeds");
 	is(join('', grep { !/^\[\d+:\d\d\] / } split /^/m, $stderr), '', "$name.sh prints only its progress");
 
 	for my $row (@rows)
@@ -39,11 +45,11 @@ my @long = ("$lab/long.sh", qw(--seconds 2 --interval 1 --rows 2000 --clients 2 
 	$out, '--keys', 'bigint_and_uuid,short_comb');
 for my $time (1, 2)
 {
-	my ($stdout, $stderr) = ('', '');
-	ok(IPC::Run::run(\@long, '<', \undef, '>', \$stdout, '2>', \$stderr), "long.sh succeeds, time $time") or diag $stderr;
+	($stdout, $stderr) = run_command(\@long);
+	is($?, 0, "long.sh succeeds, time $time") or diag $stderr;
 	like($stderr, qr/^\[\d+:\d\d\] memory: (?:cgroup|direct I\/O|not limited)/m, 'it says how the memory is limited') if $time == 1;
 	is(scalar(() = $stderr =~ /: is there already$/mg), $time == 1 ? 0 : 2, 'what is there already is not measured again');
-	my ($text) = map { slurp_file("$out/short_comb.on_2.1/$_") } 'measurements.csv';
+	my $text = slurp_file("$out/short_comb.on_2.1/measurements.csv");
 	like($text, qr/^long,short_comb,synchronous_commit on; 2 secondary indexes,,1,$_,\d/m, "it measures $_")
 	  for qw(rows_per_s latency_p50_ms latency_p999_ms wal_bytes_per_row reads_per_row heap_reads_per_row checkpoint_bytes backend_bytes index_bytes heap_bytes);
 }

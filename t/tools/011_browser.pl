@@ -3,32 +3,23 @@
 # whichever of the usual fonts the browser takes. Screenshots are among the logs of
 # the test. The stored pictures of docs/report are examined, too.
 
-use strict;
-use warnings;
-
-use Cwd ();
+use FindBin;
+use lib "$FindBin::RealBin/../lib";
 use File::Basename qw(basename dirname);
 use HTTP::Tiny;
-use IPC::Run;
 use JSON::PP;
 use MIME::Base64 qw(decode_base64);
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Server;
 
 my @fonts = ('DejaVu Sans', 'Liberation Sans', 'Noto Sans');
-for my $program (qw(chromedriver python3 fc-list))
-{
-	plan skip_all => "no $program"
-	  unless eval { IPC::Run::run([ $program, '--version' ], '>', \my $out, '2>', \my $err) };
-}
+eval { run_command([ $_, '--version' ]); 1 } or plan skip_all => "no $_" for qw(chromedriver python3 fc-list);
 
-my $here = dirname(__FILE__);
+my $sources = "$FindBin::RealBin/../..";
 my $tmp = PostgreSQL::Test::Utils::tempdir();
-system_or_bail('python3', "$here/../lib/sample_report.py", "$tmp/run");
-system_or_bail("$here/../../bench/lab/report.py", "$tmp/run", '--out', "$tmp/out");
+system_or_bail('python3', "$sources/t/lib/sample_report.py", "$tmp/run");
+system_or_bail("$sources/bench/lab/report.py", "$tmp/run", '--out', "$tmp/out");
 
 # --- the browser ------------------------------------------------------------
-
 my $deadline = IPC::Run::timeout($PostgreSQL::Test::Utils::timeout_default);
 my $driver = IPC::Run::start([ 'chromedriver', '--port=0' ], '>', \my $stdout, '2>', \my $stderr, $deadline);
 $driver->pump until $stdout =~ /started successfully on port (\d+)/;
@@ -52,7 +43,6 @@ END { if ($driver) { my $status = $?; $http->delete($at); $driver->kill_kill; $?
 note "$session->{capabilities}{browserName} $session->{capabilities}{browserVersion}";
 
 # --- what is wrong with a picture ---------------------------------------------
-
 my $examine = <<'JAVASCRIPT';
 const svg = document.documentElement, faults = [], view = svg.viewBox.baseVal;
 svg.setAttribute('font-family', arguments[0]);
@@ -78,7 +68,7 @@ sub faults
 	return command('/execute/sync', { script => $examine, args => [$font] });
 }
 
-my @pictures = (glob("$tmp/out/*.svg"), map { Cwd::abs_path($_) } glob "$here/../../docs/report/*.svg");
+my @pictures = (glob("$tmp/out/*.svg"), glob("$sources/docs/report/*.svg"));
 for my $font (@fonts)
 {
 	SKIP:
@@ -95,7 +85,6 @@ for my $font (@fonts)
 }
 
 # --- each fault is found ------------------------------------------------------
-
 my $svg = slurp_file("$tmp/out/curve.svg");
 for (
 	[ 'long', sub { s{>random [^<]*<}{>a label that is far too long for the place it has<} }, qr/^cut: a label/ ],
