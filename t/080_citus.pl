@@ -20,7 +20,6 @@ my $shards = 8;
 start_cluster();
 
 # --- Node numbers -------------------------------------------------------------
-
 is(ask($nodes[0], $find_faults), 'not set|' . addresses(@nodes), 'the query finds nodes without a number');
 set_numbers($nodes[0], $set_numbers);
 is(everywhere('SELECT idgen.snowflake_node(idgen.snowflake())'), '1 2 3', 'each node gets a number by its group');
@@ -30,7 +29,6 @@ is(ask($nodes[0], $find_faults), '7|' . addresses(@nodes), 'ALTER DATABASE gives
 ask($nodes[0], 'ALTER DATABASE postgres RESET idgen.node_id');
 
 # --- Default keys -------------------------------------------------------------
-
 # "id" is unique by constraint, "made_by" is not, and names the node that evaluated
 # the defaults.
 my %columns = (
@@ -45,7 +43,6 @@ ask($nodes[0], q{SELECT idgen.create_id_domain('account_id', 'acct')});
 for my $key (@keys)
 {
 	my ($type, $default) = @{ $columns{$key} };
-
 	ask($nodes[0], qq{
 		CREATE TABLE $key (id $type PRIMARY KEY DEFAULT $default, made_by bigint DEFAULT idgen.snowflake(), sender int);
 		CREATE TABLE line_of_$key (id $type, n int, made_by bigint DEFAULT idgen.snowflake());
@@ -73,11 +70,9 @@ is( ask($nodes[0], "SELECT sender, idgen.snowflake_node(made_by), count(*) FROM 
 for my $key (@keys)
 {
 	my $type = $columns{$key}[0];
-
 	for my $number (1 .. 3)
 	{
 		my $id = ":'id'::$type";
-
 		is( ask($nodes[ $number - 1 ], qq{
 				INSERT INTO $key DEFAULT VALUES RETURNING id \\gset
 				INSERT INTO $key (id) VALUES ($id) ON CONFLICT (id) DO NOTHING;
@@ -104,7 +99,6 @@ for my $key ('uuid_v7', 'snowflake')
 }
 
 # --- Prefixes and domains -----------------------------------------------------
-
 my $parse = q{SELECT coalesce(domain::text, 'none') FROM idgen.parse_prefixed_id('acct_0')};
 is(everywhere($parse), 'account_id none none', 'create_id_domain() registers the prefix on the coordinator only');
 ask($nodes[0], q{SELECT run_command_on_workers($$INSERT INTO idgen.id_prefixes VALUES ('acct', 'account_id')$$)});
@@ -125,7 +119,6 @@ ok($duplicate =~ /23505.*accounts_pkey_\d+/ && $duplicate !~ /CONSTRAINT NAME/, 
 like(error_of($nodes[0], "INSERT INTO accounts SELECT '$account'"), qr/XX000.*accounts_pkey_/, 'and in INSERT ... SELECT another SQLSTATE');
 
 # --- Checks of clients' identifiers -------------------------------------------
-
 my $trigger = q{CREATE TRIGGER check_id BEFORE INSERT ON %s FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('id', 'short_comb')};
 like(error_of($nodes[0], sprintf($trigger, 'short_comb')), qr/triggers are not supported on distributed tables/, 'a distributed table has no triggers');
 ask($nodes[0], 'CREATE TABLE checked (id uuid PRIMARY KEY);' . sprintf($trigger, 'checked'));
@@ -137,7 +130,6 @@ for my $case ([ 'idgen.check_recent_short_comb($1)', 'check_recent_short_comb' ]
 {
 	my ($value, $constraint) = @$case;
 	my $insert = "PREPARE i(uuid) AS INSERT INTO short_comb (id) VALUES ($value) RETURNING 'inserted'; EXECUTE i";
-
 	for my $node (@nodes)
 	{
 		is(ask($node, "$insert(idgen.short_comb())"), 'inserted', "$value accepts a new identifier on " . $node->name);
@@ -161,7 +153,6 @@ $nodes[0]->poll_query_until('postgres', 'SELECT count(*) = 0 FROM pg_dist_cleanu
 is(error_of($nodes[0], $move), 'no error', 'without the constraint it can');
 
 # --- Columns that are added ---------------------------------------------------
-
 ask($nodes[0], 'ALTER TABLE uuid_v7 ADD COLUMN added bigint DEFAULT idgen.snowflake()');
 is( ask($nodes[0], 'SELECT count(*) - count(DISTINCT added), min(idgen.snowflake_node(added)), max(idgen.snowflake_node(added)) FROM uuid_v7'),
 	'0|2|3', 'the workers evaluate the default of a new column');
@@ -179,7 +170,6 @@ ask($nodes[0], 'ALTER TABLE countries ADD COLUMN another uuid DEFAULT idgen.shor
 is(ask($nodes[0], $copies), 3, 'except for a new column, whose default each node evaluates');
 
 # --- A new node, and shards that move to it -----------------------------------
-
 my $before = ask($nodes[0], 'SELECT count(*) FROM snowflake');
 my $inserted = 0;
 
@@ -190,7 +180,6 @@ sub insert_during
 	my $control = Client->connect($nodes[0]);
 	my @inserting = map { Client->connect($nodes[ $_ % 3 ]) } 0 .. 5;
 	my $failed = join('', map { $_->wait } $control, @inserting);
-
 	$control->send("SELECT FROM $function");
 	while ($control->is_busy)
 	{

@@ -41,13 +41,11 @@ sub differences
 {
 	my ($database, @executing) = @_;
 	my @differences;
-
 	for my $i (0 .. $#story / 2)
 	{
 		my $node = $executing[ $i % @executing ];
 		my ($sql, $expected) = @story[ 2 * $i, 2 * $i + 1 ];
 		my (undef, $result, $error) = $node->psql($database, $sql);
-
 		$result = "$1 $2" if $error =~ /ERROR:  (\w+):.*CONSTRAINT NAME:  (\w+)/s;
 		push @differences, $node->name . ": $sql: $result$error" if $result ne $expected;
 	}
@@ -60,7 +58,6 @@ sub create_concurrently
 {
 	my ($database, $commands) = @_;
 	my (@senders, %errors, @failed);
-
 	ask($nodes[0], "CREATE TABLE orders (id uuid, command uuid); SELECT create_distributed_table('orders', 'id')", $database);
 	for my $i (1 .. $commands)
 	{
@@ -68,7 +65,6 @@ sub create_concurrently
 		my ($crashes, @waiting) = ($i % 10 == 0, 0 .. 8);
 		my %answers = (t => 0);
 		my $deadline = time + $PostgreSQL::Test::Utils::timeout_default;
-
 		while (@waiting)
 		{
 			die "no answer to $id" if time > $deadline;
@@ -128,7 +124,6 @@ sub successes
 	my ($database) = @_;
 	my $session = Client->connect($nodes[0], database => $database);
 	my $call = q{SELECT idgen.create_once('%s0000000-0000-4000-8000-%012x', idgen.uuid_v4(), 'order')};
-
 	return join(' ', map { my $kind = $_; scalar grep { $session->ask(sprintf($call, $kind, $_)) =~ /^\(/ } 1 .. 50 } 'd', 'e');
 }
 

@@ -3,25 +3,18 @@
 #
 # Skipped if pg_tle is not installed; scripts/dev/test-engine.sh builds it.
 
-use strict;
-use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
-use IPC::Run;
 use Page;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Server;
 
 my ($libraries) = run_command([ 'pg_config', '--pkglibdir' ]);
 plan skip_all => 'pg_tle is not installed' unless -e "$libraries/pg_tle.so";
 
 my ($install) = Page->new('portable')->blocks('Install with pg_tle', 'sh');
-my $node = PostgreSQL::Test::Cluster->new('pgtle');
-$node->init;
-$node->append_conf('postgresql.conf', "shared_preload_libraries = 'pg_tle'");
+my $node = init_server('pgtle', "shared_preload_libraries = 'pg_tle'");
 $node->start;
-$node->safe_psql('postgres', q{
+ask(q{
 	CREATE EXTENSION pg_tle;
 	CREATE ROLE app LOGIN;
 	GRANT pgtle_admin TO app;
@@ -33,7 +26,6 @@ sub run_psql
 {
 	my ($user, $script, $database) = @_;
 	my ($out, $error) = ('', '');
-
 	IPC::Run::run([ 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr($database // 'postgres') . " user=$user" ],
 		'<', \$script, '>', \$out, '2>', \$error, init => sub { chdir "$FindBin::RealBin/.." });
 	chomp $out;
@@ -59,12 +51,11 @@ like($node->psql('postgres', 'DROP EXTENSION idgen_uuids', extra_params => ['-Ua
 my $dump = PostgreSQL::Test::Utils::tempdir() . '/dump.sql';
 $node->command_ok([ 'pg_dump', '-d', $node->connstr('postgres'), '-f', $dump ], 'pg_dump');
 like(slurp_file($dump), qr/^COPY idgen\.creation_identifiers/m, 'the dump contains the recorded commands');
-$node->safe_psql('postgres', 'CREATE DATABASE restored');
-my $superuser = $node->safe_psql('postgres', 'SELECT current_user');
+ask('CREATE DATABASE restored');
+my $superuser = ask('SELECT current_user');
 is(run_psql($superuser, "\\o /dev/null\n" . slurp_file($dump), 'restored'), '', 'it is restored');
 is(run_psql($superuser, $command, 'restored'), 'e0000000-0000-4000-8000-000000000001|f', 'a command is known after the restore');
 
 is(run_psql('app', "DROP EXTENSION idgen_create_once, idgen_text_ids, idgen_uuids; SELECT to_regnamespace('idgen') IS NULL"), 't', 'dropping the extensions removes all');
 
-$node->stop;
 done_testing();
