@@ -7,7 +7,6 @@ use FindBin;
 use lib "$FindBin::RealBin/lib";
 use Page;
 use Server;
-use Time::HiRes qw(usleep);
 
 my $page = Page->new('recipes');
 my $heading = 'Tables with foreign keys';

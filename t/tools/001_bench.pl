@@ -5,6 +5,7 @@ use FindBin;
 use lib "$FindBin::RealBin/../lib";
 use Functions;
 use Server;
+use Time::HiRes qw(usleep);
 
 my $bench = "$FindBin::RealBin/../../bench/lab";
 my $out = PostgreSQL::Test::Utils::tempdir() . '/out';
