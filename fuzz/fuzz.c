@@ -16,6 +16,13 @@
 
 extern void fuzz_target(Input *input);	/* fuzz.sh links a target by this name */
 
+void
+check_failed(const char *condition, const char *file, int line)
+{
+	fprintf(stderr, "%s:%d: does not hold: %s\n", file, line, condition);
+	abort();
+}
+
 /* --- The entry point --- */
 
 static const volatile void *pieces[65536];

@@ -24,7 +24,10 @@
 #include "compat.h"
 #include "functions.h"			/* made by fuzz.sh: all SQL functions in src/ */
 
-#define CHECK(condition)	Assert(condition)
+extern void check_failed(const char *condition, const char *file, int line) pg_attribute_noreturn();
+
+#define CHECK(condition) \
+	((condition) ? (void) 0 : check_failed(#condition, __FILE__, __LINE__))
 
 /* --- Input: the bytes that are left; zeros follow the last one --- */
 

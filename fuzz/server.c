@@ -62,7 +62,8 @@ STUB(int errtablecol(Relation rel, int attnum), 0)
 void
 errfinish(const char *filename, int lineno, const char *funcname)
 {
-	CHECK(PG_exception_stack != NULL && error_code != ERRCODE_INTERNAL_ERROR);
+	if (PG_exception_stack == NULL || error_code == ERRCODE_INTERNAL_ERROR)
+		check_failed("no internal error", filename, lineno);
 	pg_re_throw();
 }
 
@@ -79,8 +80,7 @@ ExceptionalCondition(const char *conditionName,
 #endif
 					 const char *fileName, int lineNumber)
 {
-	fprintf(stderr, "%s:%d: does not hold: %s\n", fileName, lineNumber, conditionName);
-	abort();
+	check_failed(conditionName, fileName, lineNumber);
 }
 
 /* --- Calls --- */
