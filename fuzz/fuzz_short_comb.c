@@ -72,6 +72,21 @@ static const struct Scheme
 	{idgen_is_recent_uuid_v7, idgen_check_recent_uuid_v7, 7}
 };
 
+/* Often an identifier gets the right version, and sometimes a time near the clock. */
+static void
+adapt(pg_uuid_t *id, uint8 way, int version, TimestampTz clock)
+{
+	uint64		ms = (uint64) wide_unix_ms(clock) + (int8) id->data[5];
+
+	if (way & 0x10)
+	{
+		id->data[6] = (id->data[6] & 0x0F) | version << 4;
+		id->data[8] = (id->data[8] & 0x3F) | 0x80;
+	}
+	for (int i = 0; way & 0x08 && i < 6; i++)
+		id->data[i] = ms >> (40 - 8 * i);
+}
+
 /*
  * is_recent_short_comb(), is_recent_comb() and is_recent_uuid_v7() with any
  * identifier, clock and tolerances: their results are those of arithmetic in 128
@@ -99,20 +114,7 @@ fuzz_window(Input *input)
 	int			error = 0;
 	Outcome		verdict;
 
-	/* an identifier of the right version, and sometimes of the right time */
-	if (way & 0x10)
-	{
-		id.data[6] = (id.data[6] & 0x0F) | scheme->version << 4;
-		id.data[8] = (id.data[8] & 0x3F) | 0x80;
-	}
-	if (way & 0x08)
-	{
-		uint64		ms = (uint64) wide_unix_ms(clock) + (int8) id.data[5];
-
-		for (int i = 0; i < 6; i++)
-			id.data[i] = ms >> (40 - 8 * i);
-	}
-
+	adapt(&id, way, scheme->version, clock);
 	args[nargs++] = uuid_arg(&id);
 	for (int i = 0; i < (int) lengthof(reach_us); i++)
 	{
