@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * fuzz.c
- *	  The entry point of a fuzz target, and the values that it takes from its
- *	  input.
+ *	  The entry point of the fuzz targets, the values that they take from their
+ *	  input, and their arithmetic.
  *
  * palloc() is that of libpgcommon: malloc(), so that AddressSanitizer knows
  * the ends of each piece of memory.  Memory that a target did not free is freed
@@ -14,6 +14,8 @@
 
 #include <sanitizer/allocator_interface.h>
 
+extern void fuzz_target(Input *input);	/* fuzz.sh links a target by this name */
+
 void
 check_failed(const char *condition, const char *file, int line)
 {
@@ -21,50 +23,23 @@ check_failed(const char *condition, const char *file, int line)
 	abort();
 }
 
-/* --- Memory --- */
+/* --- The entry point --- */
 
-#define MAX_PIECES	65536
-
-static const volatile void *pieces[MAX_PIECES];
+static const volatile void *pieces[65536];
 static size_t piece_count;
 static __thread bool in_target; /* not in threads of libFuzzer */
 
-static void
-remember_piece(const volatile void *piece, size_t size pg_attribute_unused())
+void
+__sanitizer_malloc_hook(const volatile void *piece, size_t size)
 {
 	if (!in_target)
 		return;
-	if (piece_count == MAX_PIECES)
-		abort();
+	CHECK(piece_count < lengthof(pieces));
 	pieces[piece_count++] = piece;
 }
 
-static void
-forget_piece(const volatile void *piece)
-{
-	if (!in_target)
-		return;
-	for (size_t i = piece_count; i-- > 0;)
-	{
-		if (pieces[i] == piece)
-		{
-			pieces[i] = pieces[--piece_count];
-			return;
-		}
-	}
-}
-
-extern int	LLVMFuzzerInitialize(int *argc, char ***argv);
-extern int	LLVMFuzzerTestOneInput(const uint8 *bytes, size_t length);
-
 int
-LLVMFuzzerInitialize(int *argc pg_attribute_unused(), char ***argv pg_attribute_unused())
-{
-	return __sanitizer_install_malloc_and_free_hooks(remember_piece, forget_piece) == 0;
-}
-
-int
-LLVMFuzzerTestOneInput(const uint8 *bytes, size_t length)
+LLVMFuzzerTestOneInput(const char *bytes, size_t length)
 {
 	Input		input = {bytes, length};
 
@@ -72,7 +47,12 @@ LLVMFuzzerTestOneInput(const uint8 *bytes, size_t length)
 	fuzz_target(&input);
 	in_target = false;
 	while (piece_count > 0)
-		free((void *) pieces[--piece_count]);
+	{
+		const volatile void *piece = pieces[--piece_count];
+
+		if (__sanitizer_get_ownership(piece))
+			free((void *) piece);
+	}
 	return 0;
 }
 
@@ -109,7 +89,8 @@ take_instant(Input *input)
 	switch (way % 3)
 	{
 		case 0:
-			return (TimestampTz) ((uint64) MIN_TIMESTAMP + number % ((uint64) END_TIMESTAMP - (uint64) MIN_TIMESTAMP));
+			number %= (uint64) END_TIMESTAMP - (uint64) MIN_TIMESTAMP;
+			return (TimestampTz) ((uint64) MIN_TIMESTAMP + number);
 		case 1:
 			return unix_epoch + (int64) (number % (UINT64CONST(1000) << 48));
 	}
@@ -137,6 +118,12 @@ take_interval(Input *input)
 
 /* --- Arithmetic --- */
 
+bool
+wide_is_instant(Wide instant)
+{
+	return instant >= MIN_TIMESTAMP && instant < END_TIMESTAMP;
+}
+
 /*
  * The length of an interval; false if it has no fixed length, or if it or the
  * length of its days does not fit into 64 bits.
@@ -161,4 +148,13 @@ wide_period(const Interval *length, int32 prefix_bytes, Wide *ms)
 	*ms = us / 1000;
 	return us > 0 && us % 1000 == 0 && us <= (Wide) 365250 * 86400000000 &&
 		prefix_bytes >= 1 && prefix_bytes <= 6;
+}
+
+/* Check that a call returned this instant, or NULL if none applies or exists. */
+void
+check_instant(Outcome reading, bool applies, Wide instant)
+{
+	CHECK(reading.sqlstate == 0);
+	CHECK(reading.isnull == !(applies && wide_is_instant(instant)));
+	CHECK(reading.isnull || DatumGetTimestampTz(reading.value) == instant);
 }

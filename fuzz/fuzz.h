@@ -1,16 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * fuzz.h
- *	  The parts that every fuzz target uses: input, checks, and arithmetic in
- *	  128 bits to compare results with.
+ *	  The parts that fuzz targets use: input, checks, calls of SQL functions
+ *	  outside of a server, and arithmetic in 128 bits to compare results with.
  *
- * A target takes its arguments from the input, calls functions of the
- * extension, and checks properties that hold for every argument.  A failed
- * check ends the program, which libFuzzer reports as a crash, as it reports
- * findings of AddressSanitizer and UndefinedBehaviorSanitizer.
- *
- * A target that includes only this file is linked without server.c: the
- * functions that it calls need no server.
+ * The target NAME is the function fuzz_NAME() in one of the files fuzz_*.c.  It
+ * takes its arguments from the input, calls functions of the extension, and
+ * checks properties that hold for every argument.  A failed check ends the
+ * program, which libFuzzer reports as a crash, as it reports findings of
+ * AddressSanitizer and UndefinedBehaviorSanitizer.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,12 +17,14 @@
 
 #include "postgres.h"
 
+#include "fmgr.h"
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
 
-/* --- Checks --- */
+#include "compat.h"
+#include "functions.h"			/* made by fuzz.sh: all SQL functions in src/ */
 
-extern void check_failed(const char *condition, const char *file, int line) __attribute__((noreturn));
+extern void check_failed(const char *condition, const char *file, int line) pg_attribute_noreturn();
 
 #define CHECK(condition) \
 	((condition) ? (void) 0 : check_failed(#condition, __FILE__, __LINE__))
@@ -33,7 +33,7 @@ extern void check_failed(const char *condition, const char *file, int line) __at
 
 typedef struct Input
 {
-	const uint8 *bytes;
+	const char *bytes;
 	size_t		left;
 } Input;
 
@@ -48,7 +48,7 @@ take(Input *input, int bytes)
 		number <<= 8;
 		if (input->left > 0)
 		{
-			number |= *input->bytes++;
+			number |= (uint8) *input->bytes++;
 			input->left--;
 		}
 	}
@@ -59,8 +59,76 @@ extern pg_uuid_t take_uuid(Input *input);
 extern TimestampTz take_instant(Input *input);
 extern Interval take_interval(Input *input);
 
-/* The target: libFuzzer's entry point calls it with each input. */
-extern void fuzz_target(Input *input);
+/* --- Calls of SQL functions --- */
+
+typedef struct Outcome
+{
+	int			sqlstate;		/* 0 if the function returned */
+	bool		isnull;
+	Datum		value;
+} Outcome;
+
+extern Outcome call_function(PGFunction function, int nargs, const NullableDatum *args);
+
+#define CALL(function, ...) \
+	call_function(function, \
+				  sizeof((NullableDatum[]) {__VA_ARGS__}) / sizeof(NullableDatum), \
+				  (NullableDatum[]) {__VA_ARGS__})
+
+/* The value of a call that must neither raise an error nor return NULL. */
+#define CALL_VALUE(function, ...)	value_of(CALL(function, __VA_ARGS__))
+
+static inline Datum
+value_of(Outcome outcome)
+{
+	CHECK(outcome.sqlstate == 0 && !outcome.isnull);
+	return outcome.value;
+}
+
+/* Arguments; those passed by reference are copies in memory of their length. */
+extern NullableDatum copy_arg(const void *value, size_t length);
+extern NullableDatum text_arg(const char *bytes, size_t length, bool short_header);
+
+#define value_arg(datum)		((NullableDatum) {datum, false})
+#define null_arg()				((NullableDatum) {0, true})
+#define int32_arg(number)		value_arg(Int32GetDatum(number))
+#define int64_arg(number)		value_arg(Int64GetDatum(number))
+#define instant_arg(instant)	value_arg(TimestampTzGetDatum(instant))
+#define uuid_arg(id)			copy_arg(id, UUID_LEN)
+#define interval_arg(length)	copy_arg(length, sizeof(Interval))
+
+/* Results */
+static inline const char *
+text_bytes(Datum value)
+{
+	return VARDATA_ANY(DatumGetPointer(value));
+}
+
+static inline size_t
+text_length(Datum value)
+{
+	return VARSIZE_ANY_EXHDR(DatumGetPointer(value));
+}
+
+static inline bool
+text_is(Datum value, const char *bytes, size_t length)
+{
+	return text_length(value) == length && memcmp(text_bytes(value), bytes, length) == 0;
+}
+
+static inline bool
+uuid_is(Datum value, const pg_uuid_t *id)
+{
+	return memcmp(DatumGetUUIDP(value), id, UUID_LEN) == 0;
+}
+
+static inline bool
+is_version(const pg_uuid_t *id, int version)
+{
+	return id->data[8] >> 6 == 2 && id->data[6] >> 4 == version;
+}
+
+extern struct timespec server_clock;	/* the wall clock, for clock_gettime() */
 
 /* --- Arithmetic in 128 bits, where no time overflows --- */
 
@@ -100,13 +168,7 @@ wide_instant_of_ticks(Wide ticks)
 	return wide_floor(ticks - (Wide) 0x01B21DD213814000, 10) + wide_instant(0);
 }
 
-static inline bool
-wide_is_instant(Wide instant)
-{
-	return instant >= MIN_TIMESTAMP && instant < END_TIMESTAMP;
-}
-
-/* Bytes of an identifier as a number. */
+/* At most 15 bytes of an identifier as a number. */
 static inline Wide
 wide_bytes(const pg_uuid_t *id, int first, int count)
 {
@@ -117,13 +179,9 @@ wide_bytes(const pg_uuid_t *id, int first, int count)
 	return number;
 }
 
-static inline bool
-is_version(const pg_uuid_t *id, int version)
-{
-	return id->data[8] >> 6 == 2 && id->data[6] >> 4 == version;
-}
-
+extern bool wide_is_instant(Wide instant);
 extern bool wide_interval(const Interval *length, Wide *us);
 extern bool wide_period(const Interval *length, int32 prefix_bytes, Wide *ms);
+extern void check_instant(Outcome reading, bool applies, Wide instant);
 
 #endif							/* FUZZ_H */

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * server.c
- *	  A stand-in for the few parts of a server that the extension's decoders
- *	  call: errors, text, clock and random bits.
+ *	  A stand-in for the few parts of a server that the targets reach: errors,
+ *	  text, clock and random bits.
  *
  * An error jumps back to the call that it came from; its messages are
  * formatted, as a server does, and discarded.  Functions of the server that no
@@ -10,41 +10,31 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "server.h"
+#include "fuzz.h"
 
 #include <setjmp.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "mb/pg_wchar.h"
+#include "storage/fd.h"
 #include "storage/proc.h"
 #include "utils/builtins.h"
+#include "utils/memutils.h"
 #include "utils/rel.h"
+
+/* A function that consists of one expression. */
+#define STUB(declaration, result) \
+declaration \
+{ \
+	return result; \
+}
 
 /* --- Errors --- */
 
 sigjmp_buf *PG_exception_stack; /* receives errors: the call or a PG_TRY() in it */
 ErrorContextCallback *error_context_stack;
 static int	error_code;
-
-bool
-errstart(int elevel, const char *domain pg_attribute_unused())
-{
-	error_code = ERRCODE_INTERNAL_ERROR;
-	return elevel >= ERROR;
-}
-
-bool
-errstart_cold(int elevel, const char *domain)
-{
-	return errstart(elevel, domain);
-}
-
-int
-errcode(int sqlerrcode)
-{
-	error_code = sqlerrcode;
-	return 0;
-}
 
 #define MESSAGE_FUNCTION(name) \
 int \
@@ -60,31 +50,17 @@ name(const char *fmt,...) \
 }
 
 MESSAGE_FUNCTION(errmsg)
-MESSAGE_FUNCTION(errmsg_internal)
 MESSAGE_FUNCTION(errdetail)
 MESSAGE_FUNCTION(errdetail_internal)
 MESSAGE_FUNCTION(errhint)
-
-int
-errcode_for_file_access(void)
-{
-	return errcode(ERRCODE_INTERNAL_ERROR);
-}
-
-int
-err_generic_string(int field pg_attribute_unused(), const char *str pg_attribute_unused())
-{
-	return 0;
-}
-
-int
-errtablecol(Relation rel pg_attribute_unused(), int attnum pg_attribute_unused())
-{
-	return 0;
-}
+STUB(int errcode(int sqlerrcode), error_code = sqlerrcode)
+STUB(bool errstart_cold(int elevel, const char *domain), errcode(ERRCODE_INTERNAL_ERROR) != 0)
+STUB(int errcode_for_file_access(void), errcode(ERRCODE_INTERNAL_ERROR))
+STUB(int err_generic_string(int field, const char *str), 0)
+STUB(int errtablecol(Relation rel, int attnum), 0)
 
 void
-errfinish(const char *filename, int lineno, const char *funcname pg_attribute_unused())
+errfinish(const char *filename, int lineno, const char *funcname)
 {
 	if (PG_exception_stack == NULL || error_code == ERRCODE_INTERNAL_ERROR)
 		check_failed("no internal error", filename, lineno);
@@ -100,7 +76,7 @@ pg_re_throw(void)
 void
 ExceptionalCondition(const char *conditionName,
 #if PG_VERSION_NUM < 160000
-					 const char *errorType pg_attribute_unused(),
+					 const char *errorType,
 #endif
 					 const char *fileName, int lineNumber)
 {
@@ -109,15 +85,22 @@ ExceptionalCondition(const char *conditionName,
 
 /* --- Calls --- */
 
+static FunctionCallInfo
+call_info(int nargs, const NullableDatum *args)
+{
+	FunctionCallInfo fcinfo = palloc0(SizeForFunctionCallInfo(nargs));
+
+	InitFunctionCallInfoData(*fcinfo, NULL, nargs, InvalidOid, NULL, NULL);
+	memcpy(fcinfo->args, args, nargs * sizeof(NullableDatum));
+	return fcinfo;
+}
+
 Outcome
 call_function(PGFunction function, int nargs, const NullableDatum *args)
 {
 	static Outcome outcome;
-	FunctionCallInfo fcinfo = palloc0(SizeForFunctionCallInfo(nargs));
+	FunctionCallInfo fcinfo = call_info(nargs, args);
 	sigjmp_buf	here;
-
-	InitFunctionCallInfoData(*fcinfo, NULL, nargs, InvalidOid, NULL, NULL);
-	memcpy(fcinfo->args, args, nargs * sizeof(NullableDatum));
 
 	memset(&outcome, 0, sizeof(outcome));
 	PG_exception_stack = &here;
@@ -132,15 +115,8 @@ call_function(PGFunction function, int nargs, const NullableDatum *args)
 	return outcome;
 }
 
-Datum
-DirectFunctionCall1Coll(PGFunction func, Oid collation, Datum arg1)
-{
-	LOCAL_FCINFO(fcinfo, 1);
-
-	InitFunctionCallInfoData(*fcinfo, NULL, 1, collation, NULL, NULL);
-	fcinfo->args[0] = value_arg(arg1);
-	return func(fcinfo);
-}
+STUB(Datum DirectFunctionCall1Coll(PGFunction func, Oid collation, Datum arg1),
+	 func(call_info(1, &value_arg(arg1))))
 
 NullableDatum
 copy_arg(const void *value, size_t length)
@@ -164,121 +140,48 @@ text_arg(const char *bytes, size_t length, bool short_header)
 	return value_arg(PointerGetDatum(value));
 }
 
-bool
-text_is(Datum value, const char *bytes, size_t length)
-{
-	text	   *characters = DatumGetTextPP(value);
-
-	return VARSIZE_ANY_EXHDR(characters) == length &&
-		memcmp(VARDATA_ANY(characters), bytes, length) == 0;
-}
-
-/* --- Clock and random bits --- */
+/* --- Clock and random bits: pseudorandom ones, the same in each run --- */
 
 struct timespec server_clock;
+TimestampTz PgReloadTime;
 int			MyProcPid = 1;
+PGPROC	   *MyProc = &(PGPROC) {0};
 
-static PGPROC process;
-PGPROC	   *MyProc = &process;
-
-TimestampTz
-GetCurrentTimestamp(void)
-{
-	return 0;
-}
-
-TimestampTz
-GetCurrentStatementStartTimestamp(void)
-{
-	return 0;
-}
+STUB(TimestampTz GetCurrentTimestamp(void), 0)
+STUB(TimestampTz GetCurrentStatementStartTimestamp(void), 0)
 
 /* fuzz.sh renames it, here and in src/. */
-int
-clock_gettime(clockid_t clock_id pg_attribute_unused(), struct timespec *now)
-{
-	*now = server_clock;
-	return 0;
-}
+STUB(int clock_gettime(clockid_t clock_id, struct timespec *now), (*now = server_clock, 0))
 
-/* Pseudorandom numbers, the same in each run. */
 bool
 pg_strong_random(void *buf, size_t len)
 {
-	static uint64 state = 0;
-
 	for (size_t i = 0; i < len; i++)
-	{
-		state = state * UINT64CONST(6364136223846793005) + UINT64CONST(1442695040888963407);
-		((uint8 *) buf)[i] = state >> 56;
-	}
+		((uint8 *) buf)[i] = random();
 	return true;
 }
 
+/* --- Memory and files; fuzz_masks.c opens them --- */
+
+MemoryContext TopMemoryContext;
+
+STUB(void *MemoryContextAllocZero(MemoryContext context, Size size), palloc0(size))
+STUB(int CloseTransientFile(int fd), close(fd))
+
 /* --- Text: not compressed, and of one byte a character --- */
 
-Size
-toast_raw_datum_size(Datum value)
-{
-	return VARSIZE_ANY_EXHDR(DatumGetPointer(value)) + VARHDRSZ;
-}
-
-struct varlena *
-pg_detoast_datum_packed(struct varlena *datum)
-{
-	return datum;
-}
-
-text *
-cstring_to_text_with_len(const char *s, int len)
-{
-	return DatumGetTextPP(text_arg(s, len, false).value);
-}
-
-text *
-cstring_to_text(const char *s)
-{
-	return cstring_to_text_with_len(s, strlen(s));
-}
-
-int
-pg_database_encoding_max_length(void)
-{
-	return 1;
-}
-
-int
-pg_mbcliplen(const char *mbstr, int len, int limit)
-{
-	return strnlen(mbstr, Min(len, limit));
-}
-
-int
-pg_mbstrlen_with_len(const char *mbstr pg_attribute_unused(), int limit)
-{
-	return limit;
-}
+STUB(Size toast_raw_datum_size(Datum value), text_length(value) + VARHDRSZ)
+STUB(struct varlena *pg_detoast_datum_packed(struct varlena *datum), datum)
+STUB(text *cstring_to_text_with_len(const char *s, int len),
+	 DatumGetTextPP(text_arg(s, len, false).value))
+STUB(text *cstring_to_text(const char *s), cstring_to_text_with_len(s, strlen(s)))
+STUB(int pg_database_encoding_max_length(void), 1)
+STUB(int pg_mbcliplen(const char *mbstr, int len, int limit), strnlen(mbstr, Min(len, limit)))
+STUB(int pg_mbstrlen_with_len(const char *mbstr, int limit), limit)
 
 /* Output functions, whose results go into messages only. */
-Datum
-uuid_out(PG_FUNCTION_ARGS)
-{
-	pg_uuid_t  *id = PG_GETARG_UUID_P(0);
-
-	PG_RETURN_CSTRING(psprintf("%02x%02x...", id->data[0], id->data[1]));
-}
-
-Datum
-interval_out(PG_FUNCTION_ARGS)
-{
-	Interval   *length = PG_GETARG_INTERVAL_P(0);
-
-	PG_RETURN_CSTRING(psprintf("%d months %d days %lld us", length->month,
-							   length->day, (long long) length->time));
-}
-
-const char *
-timestamptz_to_str(TimestampTz t)
-{
-	return psprintf("%lld us", (long long) t);
-}
+STUB(const char *timestamptz_to_str(TimestampTz t), psprintf("%lld us", (long long) t))
+STUB(Datum uuid_out(PG_FUNCTION_ARGS),
+	 CStringGetDatum(psprintf("%02x...", PG_GETARG_UUID_P(0)->data[0])))
+STUB(Datum interval_out(PG_FUNCTION_ARGS),
+	 CStringGetDatum(psprintf("%lld us", (long long) PG_GETARG_INTERVAL_P(0)->time)))

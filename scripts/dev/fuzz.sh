@@ -5,26 +5,24 @@
 #
 #   scripts/dev/fuzz.sh [OPTION ...] [TARGET ...]
 #
-#   --seconds N    time for each target (default 5)
+#   --seconds N    time for each target (default 10)
 #   --runs N       number of inputs for each target, instead of a time
 #   --corpus DIR   start from the inputs in DIR/TARGET, and save new ones there
 #   --input FILE   run the targets with this input only
 #
-# A target is fuzz/fuzz_TARGET.c, see fuzz/fuzz.h. It starts from the inputs in
-# fuzz/seeds/TARGET. Prints the number of inputs of each target, keeps an input
-# that fails, and ends with a line "N passed, N failed". The exit status is 0 if
+# A target is a function fuzz_TARGET() in fuzz/, see fuzz/fuzz.h. It starts from the
+# inputs in fuzz/seeds/TARGET. Prints the number of inputs of each target, keeps an
+# input that fails, and ends with a line "N passed, N failed". The exit status is 0 if
 # nothing failed. All targets take about two minutes by default. No server is started;
 # PG_CONFIG=/path/to/pg_config chooses the headers and libpgcommon.
 
 . "$(dirname "$0")/verdicts.sh"
 
-seconds=5 runs='' corpus='' input=''
+seconds=10 runs='' corpus='' input=''
 idgen_options 'seconds# runs# corpus input' "$@"
 targets=(${arguments[@]+"${arguments[@]}"})
 if [ ${#targets[@]} -eq 0 ]; then
-    targets=("$IDGEN_SOURCE"/fuzz/fuzz_*.c)
-    targets=("${targets[@]##*/fuzz_}")
-    targets=("${targets[@]%.c}")
+    mapfile -t targets < <(sed -n 's/^fuzz_\([a-z_]*\)(Input \*input)$/\1/p' "$IDGEN_SOURCE"/fuzz/fuzz_*.c)
 fi
 [ -z "$input" ] || input=$(realpath -e "$input") || exit
 
@@ -35,22 +33,20 @@ can_fuzz() {
         clang -x c - -fuse-ld=lld -fsanitize=fuzzer,address -o "$build/probe" 2>/dev/null
 }
 
-# Functions of the server that a target does not reach may be missing: the
-# linker removes the sections that call them. The clock is that of server.c.
+# The clock is that of server.c.
 compile() {
-    clang -c -g -O1 -ffunction-sections -fdata-sections -Wall -Wextra -Wshadow \
+    clang -c -g -O1 -ffunction-sections -fdata-sections -Wall -Wextra -Wshadow -Wno-unused-parameter \
         -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined \
         -DUSE_ASSERT_CHECKING=1 -D_GNU_SOURCE -Dclock_gettime=server_clock_gettime \
         -I"$build" -I"$IDGEN_SOURCE/src" -I"$IDGEN_SOURCE/fuzz" \
         -isystem "$("$PG_CONFIG" --includedir-server)" -o "$build/$(basename "$1" .c).o" "$1"
 }
 
-# A target that does not include server.h is linked without server.c.
+# Functions of the server that a target does not reach may be missing: the
+# linker removes the sections that call them.
 link_target() {
-    local server=()
-    ! grep -q '^#include "server.h"' "$IDGEN_SOURCE/fuzz/fuzz_$1.c" || server=("$build/server.o")
     clang -fuse-ld=lld -fsanitize=fuzzer,address,undefined -Wl,--gc-sections -Wl,-z,start-stop-gc \
-        -o "$build/$1" "$build/fuzz_$1.o" "$build/fuzz.o" "${server[@]}" "$build/idgen.a" \
+        -Wl,--defsym=fuzz_target="fuzz_$1" -o "$build/$1" "$build"/{fuzz*,server}.o "$build/idgen.a" \
         -L"$("$PG_CONFIG" --libdir)" -L"$("$PG_CONFIG" --pkglibdir)" -lpgcommon -lpgport
 }
 
@@ -62,14 +58,11 @@ can_fuzz || idgen_apt_install "libclang-rt-$(clang -dumpversion | cut -d. -f1)-d
 
 idgen_say "Building for $("$PG_CONFIG" --version)"
 sources=("$IDGEN_SOURCE"/src/*.c)
-# fuzz/server.h reads the declarations of all SQL functions, and the targets of bigint
-# identifiers the schemes whose identifiers contain a node
+# fuzz/fuzz.h reads the declarations of all SQL functions
 sed -nE 's/^(PG_FUNCTION_INFO_V1|SQL_FUNCTION)\((idgen_\w+)[,)].*/extern Datum \2(PG_FUNCTION_ARGS);/p' "${sources[@]}" >"$build/functions.h"
-sed -nE 's/^SQL_FUNCTION\(idgen_(\w+)_node,.*/SCHEME(\1)/p' "${sources[@]}" >"$build/schemes.h"
 export build IDGEN_SOURCE PG_CONFIG
 export -f compile
-target_sources=("${targets[@]/#/$IDGEN_SOURCE/fuzz/fuzz_}")
-printf '%s\n' "${sources[@]}" "$IDGEN_SOURCE"/fuzz/{fuzz,server}.c "${target_sources[@]/%/.c}" |
+printf '%s\n' "${sources[@]}" "$IDGEN_SOURCE"/fuzz/*.c |
     xargs -P "$(nproc)" -I{} bash -c 'compile {}' || idgen_die "could not compile"
 (cd "$build" && objects=("${sources[@]##*/}") && ar rc idgen.a "${objects[@]/%.c/.o}") || idgen_die "could not make idgen.a"
 for target in "${targets[@]}"; do

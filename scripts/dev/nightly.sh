@@ -27,7 +27,7 @@ run_script scripts/dev/test-portable-16.sh
 run_script scripts/dev/sqlsmith.sh --seconds 1800
 run_script scripts/dev/torture.sh decimal_id --seconds 1800
 run_script scripts/dev/torture.sh create_once --seconds 1800
-run_script scripts/dev/fuzz.sh --seconds 60
+run_script scripts/dev/fuzz.sh --seconds 120
 run_script scripts/dev/check-randomness.sh --long
 
 end_of_scripts
