@@ -1,18 +1,25 @@
 /*
- * create_once.sql: create_once() of idgen without a C library, which makes creation commands safe to retry,
- * for PostgreSQL 15 to 19. It needs no other file.
+ * create_once.sql: create_once() of idgen without a C library, which makes creation
+ * commands safe to retry: the table idgen.creation_identifiers and its functions, for
+ * PostgreSQL 15 to 19. It needs no other file.
  *
  *   psql -1 -v ON_ERROR_STOP=1 -f create_once.sql
  *
- * Running it again changes no data and waits for no transaction that uses its functions. drop.sql also
- * removes the recorded commands. uuids.sql has the rest of this comment.
+ * Any role with CREATE on the database can run this file, in one transaction: with psql
+ * -1, or as one call of a driver. Running it again replaces the functions, changes no
+ * privilege and no data, and waits for no transaction that uses them. drop.sql removes
+ * all, with the recorded commands. uuids.sql and docs/portable.md have more.
  */
 
-DO $$ BEGIN PERFORM pg_catalog.set_config('idgen_portable.search_path', pg_catalog.current_setting('search_path'), true),
-                    pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true); END $$;
+DO $$
+BEGIN
+    PERFORM pg_catalog.set_config('idgen_portable.search_path', pg_catalog.current_setting('search_path'), true),
+            pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+END $$;
 
--- CREATE SCHEMA fails if another session makes the schema meanwhile. In one to which other roles can add
--- functions, for example by default privileges, callers could reach overloads instead of those below.
+-- A new schema is made by CREATE SCHEMA, which fails if another session makes it
+-- meanwhile. A schema to which other roles can add functions, for example by default
+-- privileges, could have overloads that callers reach instead of those below.
 DO $$
 BEGIN
     IF pg_catalog.current_setting('search_path') OPERATOR(pg_catalog.<>) 'pg_catalog, pg_temp' THEN
@@ -44,6 +51,7 @@ BEGIN
     END IF;
 END $$;
 
+-- The version of create_once.sql, as portable_version() shows it.
 CREATE OR REPLACE FUNCTION idgen.portable_file_create_once() RETURNS text
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE AS $$SELECT '1.0'$$;
 
@@ -206,35 +214,46 @@ CREATE OR REPLACE FUNCTION idgen.find_creation(
 ) RETURNS SETOF record
     LANGUAGE SQL STABLE PARALLEL SAFE STRICT ROWS 1
     -- by name: the table can be replaced by another one of this name
-    AS $$SELECT c.command_name, c.entity_id, c.entity_number, c.request_hash, c.created_at
-         FROM idgen.creation_identifiers c WHERE c.command_id OPERATOR(pg_catalog.=) find_creation.command_id$$;
+    AS $$
+        SELECT c.command_name, c.entity_id, c.entity_number, c.request_hash, c.created_at
+        FROM idgen.creation_identifiers c WHERE c.command_id OPERATOR(pg_catalog.=) find_creation.command_id
+    $$;
 COMMENT ON FUNCTION idgen.find_creation(uuid) IS 'What is recorded of a command, or no row. Needs SELECT on idgen.creation_identifiers.';
+
+CREATE OR REPLACE FUNCTION idgen.forget_creation(command_id uuid) RETURNS boolean
+    LANGUAGE SQL VOLATILE PARALLEL UNSAFE STRICT SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
+    AS $$
+        WITH forgotten AS (DELETE FROM idgen.creation_identifiers c WHERE c.command_id = forget_creation.command_id RETURNING 1)
+        SELECT count(*) > 0 FROM forgotten
+    $$;
+COMMENT ON FUNCTION idgen.forget_creation(uuid) IS 'Deletes a recorded command, so that the next call with its id creates anew; returns whether it was recorded. Needs SELECT and DELETE on idgen.creation_identifiers.';
+
+CREATE OR REPLACE FUNCTION idgen.forget_creation_of(entity_id uuid) RETURNS bigint
+    LANGUAGE SQL VOLATILE PARALLEL UNSAFE STRICT SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
+    AS $$
+        WITH forgotten AS (DELETE FROM idgen.creation_identifiers c WHERE c.entity_id = forget_creation_of.entity_id RETURNING 1)
+        SELECT count(*) FROM forgotten
+    $$;
+COMMENT ON FUNCTION idgen.forget_creation_of(uuid) IS 'Deletes the recorded commands that created an entity; returns their number. Needs SELECT and DELETE on idgen.creation_identifiers.';
+
+CREATE OR REPLACE FUNCTION idgen.forget_creation_of_bigint(entity_number bigint) RETURNS bigint
+    LANGUAGE SQL VOLATILE PARALLEL UNSAFE STRICT SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
+    AS $$
+        WITH forgotten AS (DELETE FROM idgen.creation_identifiers c WHERE c.entity_number = forget_creation_of_bigint.entity_number RETURNING 1)
+        SELECT count(*) FROM forgotten
+    $$;
+COMMENT ON FUNCTION idgen.forget_creation_of_bigint(bigint) IS 'The same as forget_creation_of() for entities that a bigint identifies.';
 
 -- Only an index scan locks the rows in the order of their ids. A row that a late retry
 -- has recorded again since is newer than all of them, and is kept.
 CREATE OR REPLACE FUNCTION idgen.portable_forget(ids uuid[], newest timestamptz) RETURNS bigint
     LANGUAGE SQL VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off
-    AS $$WITH forgotten AS (DELETE FROM idgen.creation_identifiers c
-                            WHERE c.command_id = ANY (ids) AND (c.created_at <= newest) IS TRUE RETURNING 1)
-         SELECT count(*) FROM forgotten$$;
-
-CREATE OR REPLACE FUNCTION idgen.forget_creation(command_id uuid) RETURNS boolean
-    LANGUAGE SQL VOLATILE PARALLEL UNSAFE STRICT
-    RETURN idgen.portable_forget(ARRAY[command_id], 'infinity') > 0;
-COMMENT ON FUNCTION idgen.forget_creation(uuid) IS 'Deletes a recorded command, so that the next call with its id creates anew; returns whether it was recorded. Needs SELECT and DELETE on idgen.creation_identifiers.';
-
-CREATE OR REPLACE FUNCTION idgen.forget_creation_of(entity_id uuid) RETURNS bigint
-    LANGUAGE SQL VOLATILE PARALLEL UNSAFE STRICT SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
-    AS $$WITH forgotten AS (DELETE FROM idgen.creation_identifiers c WHERE c.entity_id = forget_creation_of.entity_id RETURNING 1)
-         SELECT count(*) FROM forgotten$$;
-COMMENT ON FUNCTION idgen.forget_creation_of(uuid) IS 'Deletes the recorded commands that created an entity; returns their number. Needs SELECT and DELETE on idgen.creation_identifiers.';
-
-CREATE OR REPLACE FUNCTION idgen.forget_creation_of_bigint(entity_number bigint) RETURNS bigint
-    LANGUAGE SQL VOLATILE PARALLEL UNSAFE STRICT SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
-    AS $$WITH forgotten AS (DELETE FROM idgen.creation_identifiers c WHERE c.entity_number = forget_creation_of_bigint.entity_number RETURNING 1)
-         SELECT count(*) FROM forgotten$$;
-COMMENT ON FUNCTION idgen.forget_creation_of_bigint(bigint) IS 'The same as forget_creation_of() for entities that a bigint identifies.';
+    AS $$
+        WITH forgotten AS (DELETE FROM idgen.creation_identifiers c
+                           WHERE c.command_id = ANY (ids) AND (c.created_at <= newest) IS TRUE RETURNING 1)
+        SELECT count(*) FROM forgotten
+    $$;
 
 CREATE OR REPLACE FUNCTION idgen.purge_creations(older_than interval DEFAULT '24 hours', batch_size bigint DEFAULT 10000) RETURNS bigint
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$

@@ -1,10 +1,13 @@
 /*
- * drop.sql: removes what uuids.sql, text_ids.sql and create_once.sql created, with the recorded commands.
+ * drop.sql: removes what uuids.sql, text_ids.sql and create_once.sql created, with the
+ * recorded commands.
  *
  *   psql -v ON_ERROR_STOP=1 -f drop.sql
  *
- * If a column, constraint, trigger or view uses one of the functions, the server's error names it, and
- * nothing changes. The schema stays if it has other objects.
+ * It is one statement, which drops exactly these functions and this table, and nothing
+ * with CASCADE: if a column, constraint, trigger or view uses one of them, the server's
+ * error names it, and nothing changes. Other objects in the schema stay, and then the
+ * schema, too.
  */
 
 DO $drop$
@@ -40,11 +43,11 @@ DECLARE
         'portable_is_version(uuid,int)', 'portable_prefix_accepted(uuid,timestamptz,bigint[])',
         'portable_time_accepted(uuid,int,timestamptz,bigint[])', 'portable_text(timestamptz,bigint)',
         'portable_refuse(text,uuid,timestamptz,bigint[],text,text,text,text)',
-        'portable_accepts(text,uuid,timestamptz,bigint[])', 'portable_file_text_ids()', 'portable_digits(int)',
+        'portable_passes(text,uuid,timestamptz,bigint[])', 'portable_file_text_ids()', 'portable_digits(int)',
         'portable_bits(uuid)', 'portable_part(bit,int,int)', 'portable_5_digits(bigint,bytea,bigint)',
         'portable_25_digits(bigint,bigint,bigint,bigint,bigint,bytea,bigint)', 'portable_encode_32(uuid,bytea)',
         'portable_sum_36(bigint,bigint,bigint,bigint,bigint,bigint,bigint,bigint)', 'portable_encode_36(uuid)',
-        'portable_prefix_problem(text,bool)', 'portable_refuse_prefix(text,bool)', 'portable_prefix(text,bool)',
+        'portable_prefix_problem(text,bool)', 'portable_prefix(text,bool)', 'portable_valid_prefix(text,text,bool)',
         'portable_read(text,text,text,text)', 'portable_file_create_once()', 'portable_request_text(jsonb)',
         'portable_request_hash(jsonb)', 'portable_command(text,bool,bigint)',
         'portable_create_once(uuid,uuid,bigint,text,bigint,text)', 'portable_forget(uuid[],timestamptz)'];

@@ -1,15 +1,18 @@
 /*
- * text_ids.sql: the text forms of identifiers of idgen without a C library: bases, prefixed ids, TypeID and
- * ULID. Needs uuids.sql, which has the rest of this comment.
+ * text_ids.sql: the text forms of identifiers of idgen without a C library: bases,
+ * prefixed ids, TypeID and ULID. Needs uuids.sql, which has the rest of this comment.
  *
  *   psql -1 -v ON_ERROR_STOP=1 -f uuids.sql -f text_ids.sql
  *
- * Local variables have COLLATE "C", since the collation of an argument may be nondeterministic, which some
- * functions of the server do not support.
+ * Local variables have COLLATE "C", since the collation of an argument may be
+ * nondeterministic, which some functions of the server do not support.
  */
 
-DO $$ BEGIN PERFORM pg_catalog.set_config('idgen_portable.search_path', pg_catalog.current_setting('search_path'), true),
-                    pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true); END $$;
+DO $$
+BEGIN
+    PERFORM pg_catalog.set_config('idgen_portable.search_path', pg_catalog.current_setting('search_path'), true),
+            pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+END $$;
 
 DO $$
 BEGIN
@@ -35,10 +38,12 @@ BEGIN
     END IF;
 END $$;
 
+-- The version of text_ids.sql, as portable_version() shows it.
 CREATE OR REPLACE FUNCTION idgen.portable_file_text_ids() RETURNS text
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE AS $$SELECT '1.0'$$;
 
 -- ---- Bases ----
+
 -- A base is represented by its digits, from which the internal functions derive all.
 CREATE OR REPLACE FUNCTION idgen.portable_digits(base int) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
@@ -55,16 +60,20 @@ BEGIN
     END CASE;
 END $$;
 
+-- The bits of a uuid.
 CREATE OR REPLACE FUNCTION idgen.portable_bits(id uuid) RETURNS bit
-    LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT RETURN ('x' || encode(uuid_send(id), 'hex'))::bit(128);
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
+    RETURN ('x' || encode(uuid_send(id), 'hex'))::bit(128);
 
 -- Successive bits as a number; start is from 1.
 CREATE OR REPLACE FUNCTION idgen.portable_part(bits bit, start int, count int) RETURNS bigint
-    LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT RETURN substring(bits FROM start FOR count)::bigint;
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
+    RETURN substring(bits FROM start FOR count)::bigint;
 
--- Bases 32 and 36 have functions of their own, since new identifiers have them. The expressions are in
--- functions in SQL, whose names are resolved now and which the planner inlines, since their arguments are
--- variables of the caller; so the caller needs no search_path, which would be slower.
+-- Bases 32 and 36 have functions of their own, since new identifiers have them. The
+-- expressions are in functions in SQL, whose names are resolved now and which the
+-- planner inlines, since their arguments are variables of the caller; so the caller
+-- needs no search_path, which would be slower.
 CREATE OR REPLACE FUNCTION idgen.portable_5_digits(n bigint, digits bytea, base bigint) RETURNS bytea
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN substr(int8send((get_byte(digits, (n / (base * base * base * base) % base)::int)::bigint << 32)
@@ -153,21 +162,25 @@ BEGIN
         WHEN right(start, 1) = '_' THEN 'A prefix must not end with an underscore.' END;
 END $$;
 
--- The error (22023) of a prefix that is not valid.
-CREATE OR REPLACE FUNCTION idgen.portable_refuse_prefix(prefix text, digits_allowed boolean) RETURNS text
+-- The prefix, or an error (22023) if it is not valid.
+CREATE OR REPLACE FUNCTION idgen.portable_prefix(prefix text, digits_allowed boolean) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    problem text := idgen.portable_prefix_problem(prefix, digits_allowed);
 BEGIN
-    RAISE EXCEPTION 'invalid prefix: "%"', (SELECT left(prefix, max(n)) FROM generate_series(0, 96) n WHERE octet_length(left(prefix, n)) <= 96)
-        USING ERRCODE = 'invalid_parameter_value', DETAIL = idgen.portable_prefix_problem(prefix, digits_allowed);
+    IF problem IS NOT NULL THEN
+        RAISE EXCEPTION 'invalid prefix: "%"', (SELECT left(prefix, max(n)) FROM generate_series(0, 96) n WHERE octet_length(left(prefix, n)) <= 96)
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = problem;
+    END IF;
+    RETURN prefix;
 END $$;
 
--- The prefix, or this error. Digits are allowed in prefixed ids, an empty prefix in TypeIDs.
-CREATE OR REPLACE FUNCTION idgen.portable_prefix(prefix text, digits_allowed boolean) RETURNS text
+-- The same as portable_prefix(), faster for a prefix that matches the pattern.
+CREATE OR REPLACE FUNCTION idgen.portable_valid_prefix(prefix text, pattern text, digits_allowed boolean) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT AS $$
 BEGIN
-    IF pg_catalog.octet_length(prefix) OPERATOR(pg_catalog.>) 63 OR prefix OPERATOR(pg_catalog.!~)
-       (CASE WHEN digits_allowed THEN '^[a-z]([a-z0-9_]*[a-z0-9])?$' ELSE '^([a-z]([a-z_]*[a-z])?)?$' END) COLLATE pg_catalog."C" THEN
-        PERFORM idgen.portable_refuse_prefix(prefix, digits_allowed);
+    IF pg_catalog.octet_length(prefix) OPERATOR(pg_catalog.>) 63 OR prefix OPERATOR(pg_catalog.!~) pattern COLLATE pg_catalog."C" THEN
+        PERFORM idgen.portable_prefix(prefix, digits_allowed);
     END IF;
     RETURN prefix;
 END $$;
@@ -242,9 +255,10 @@ BEGIN RETURN (idgen.portable_read(digits, 'uuid digits', idgen.portable_digits(b
 COMMENT ON FUNCTION idgen.uuid_from_base(text, int) IS 'The uuid with these digits; leading zeros can be left out, and in bases 16, 32 and 36 letters can be of either case. An invalid character, no digits, too many digits or more than 128 bits is an error (22P02).';
 
 -- ---- Prefixed ids ----
+
 CREATE OR REPLACE FUNCTION idgen.prefixed_id(prefix text, id uuid DEFAULT idgen.short_comb()) RETURNS text
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
-    RETURN idgen.portable_prefix(prefix, true) || '_' || idgen.portable_encode_36(id);
+    RETURN idgen.portable_valid_prefix(prefix, '^[a-z]([a-z0-9_]*[a-z0-9])?$', true) || '_' || idgen.portable_encode_36(id);
 COMMENT ON FUNCTION idgen.prefixed_id(text, uuid) IS 'A typed identifier: the prefix, an underscore and the 25 digits of the uuid in base 36, in lower case. The prefix has 1 to 63 characters a-z, 0-9 and underscore, begins with a letter and does not end with an underscore (22023).';
 
 CREATE OR REPLACE FUNCTION idgen.prefixed_id_to_uuid(id text, expected_prefix text DEFAULT NULL) RETURNS uuid
@@ -274,7 +288,7 @@ COMMENT ON FUNCTION idgen.prefixed_id_prefix(text) IS 'The prefix of a prefixed 
 CREATE OR REPLACE FUNCTION idgen.is_prefixed_id(id text, prefix text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    PERFORM idgen.portable_prefix(prefix, true);
+    PERFORM idgen.portable_valid_prefix(prefix, '^[a-z]([a-z0-9_]*[a-z0-9])?$', true);
     RETURN octet_length(id) = octet_length(prefix) + 26
        AND left(id, -25) = (prefix || '_') COLLATE "C"
        AND right(id, 25) ~ '^[0-9a-z]*$' COLLATE "C"
@@ -283,13 +297,16 @@ END $$;
 COMMENT ON FUNCTION idgen.is_prefixed_id(text, text) IS 'Whether a text is exactly what prefixed_id() writes for this prefix and some uuid. An invalid prefix is an error (22023).';
 
 -- ---- TypeID ----
+
 CREATE OR REPLACE FUNCTION idgen.typeid_from_uuid(prefix text, id uuid) RETURNS text
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
-    RETURN ltrim(idgen.portable_prefix(prefix, false) || '_', '_') || idgen.portable_encode_32(id, '0123456789abcdefghjkmnpqrstvwxyz');
+    RETURN ltrim(idgen.portable_valid_prefix(prefix, '^([a-z]([a-z_]*[a-z])?)?$', false) || '_', '_')
+        || idgen.portable_encode_32(id, '0123456789abcdefghjkmnpqrstvwxyz');
 COMMENT ON FUNCTION idgen.typeid_from_uuid(text, uuid) IS 'A TypeID (specification version 0.3): the prefix, an underscore and the 26 digits of the uuid in base 32, in lower case. The prefix has at most 63 characters a-z and underscore, and begins and ends with a letter (22023); if it is empty, there is no underscore.';
 
 CREATE OR REPLACE FUNCTION idgen.typeid(prefix text DEFAULT '') RETURNS text
-    LANGUAGE SQL VOLATILE PARALLEL SAFE RETURN idgen.typeid_from_uuid(prefix, idgen.uuid_v7());
+    LANGUAGE SQL VOLATILE PARALLEL SAFE
+    RETURN idgen.typeid_from_uuid(prefix, idgen.uuid_v7());
 COMMENT ON FUNCTION idgen.typeid(text) IS 'A new TypeID: typeid_from_uuid(prefix, uuid_v7()). It reveals its creation time.';
 
 CREATE OR REPLACE FUNCTION idgen.typeid_to_uuid(id text) RETURNS uuid
@@ -305,7 +322,7 @@ COMMENT ON FUNCTION idgen.typeid_prefix(text) IS 'The prefix of a TypeID, empty 
 CREATE OR REPLACE FUNCTION idgen.is_typeid(id text, prefix text DEFAULT NULL) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    IF id IS NOT NULL THEN
+    IF id IS NOT NULL AND octet_length(prefix) > 0 THEN
         PERFORM idgen.portable_prefix(prefix, false);
     END IF;
     RETURN octet_length(id) <= 90
@@ -315,6 +332,7 @@ END $$;
 COMMENT ON FUNCTION idgen.is_typeid(text, text) IS 'Whether a text is a TypeID, and has this prefix if one is given. Bad text never raises an error; an invalid prefix does (22023).';
 
 -- ---- ULID ----
+
 CREATE OR REPLACE FUNCTION idgen.ulid_to_uuid(id text) RETURNS uuid
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN (idgen.portable_read(id, 'ULID', '0123456789ABCDEFGHJKMNPQRSTVWXYZ', 'full')).id;

@@ -1,22 +1,29 @@
 /*
- * uuids.sql: the UUIDs of idgen without a C library. Generators, readers, ranges of time, and checks of
- * what clients bring, for PostgreSQL 15 to 19. It needs no other file.
+ * uuids.sql: the UUIDs of idgen without a C library. Generators, readers, ranges of
+ * time, and checks of what clients bring, for PostgreSQL 15 to 19.
  *
  *   psql -1 -v ON_ERROR_STOP=1 -f uuids.sql
  *
- * Any role with CREATE on the database can run this file, in one transaction: with psql -1, or as one call
- * of a driver. Running it again replaces the functions and changes no privilege. drop.sql removes them.
- * docs/portable.md lists what differs from the extension.
+ * Any role with CREATE on the database can run this file, in one transaction: with psql
+ * -1, or as one call of a driver. It needs no other file and no extension. Running it
+ * again replaces the functions and changes no privilege. drop.sql removes them.
  *
- * Functions whose names begin with "portable_" are internal and may change. Names are resolved when this
- * file runs, under a function's own search_path, or are qualified; the caller's search_path does not matter.
+ * Names, arguments, results and errors are those of the extension, which can take the
+ * place of the functions later; docs/portable.md lists the differences. Functions
+ * whose names begin with "portable_" are internal and may change. Random bits come from
+ * gen_random_uuid() only. Names are resolved when this file runs, under a function's own
+ * search_path, or are qualified; so the caller's search_path does not matter.
  */
 
-DO $$ BEGIN PERFORM pg_catalog.set_config('idgen_portable.search_path', pg_catalog.current_setting('search_path'), true),
-                    pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true); END $$;
+DO $$
+BEGIN
+    PERFORM pg_catalog.set_config('idgen_portable.search_path', pg_catalog.current_setting('search_path'), true),
+            pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+END $$;
 
--- CREATE SCHEMA fails if another session makes the schema meanwhile. In one to which other roles can add
--- functions, for example by default privileges, callers could reach overloads instead of those below.
+-- A new schema is made by CREATE SCHEMA, which fails if another session makes it
+-- meanwhile. A schema to which other roles can add functions, for example by default
+-- privileges, could have overloads that callers reach instead of those below.
 DO $$
 BEGIN
     IF pg_catalog.current_setting('search_path') OPERATOR(pg_catalog.<>) 'pg_catalog, pg_temp' THEN
@@ -48,10 +55,12 @@ BEGIN
     END IF;
 END $$;
 
+-- The version of uuids.sql, as portable_version() shows it.
 CREATE OR REPLACE FUNCTION idgen.portable_file_uuids() RETURNS text
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE AS $$SELECT '1.0'$$;
 
 -- ---- Internal: time, bits and arguments ----
+
 -- Unix milliseconds, rounded down. IMMUTABLE, as extract(epoch FROM timestamptz) is not;
 -- numeric, as the sum can be out of range for timestamptz.
 CREATE OR REPLACE FUNCTION idgen.portable_unix_ms(instant timestamptz, plus_us bigint DEFAULT 0) RETURNS bigint
@@ -91,7 +100,8 @@ CREATE OR REPLACE FUNCTION idgen.portable_submillis(instant timestamptz) RETURNS
 
 -- The first 64 bits of a UUID of version 7 for a time in 4096ths of a millisecond.
 CREATE OR REPLACE FUNCTION idgen.portable_with_version_7(submillis bigint) RETURNS bigint
-    LANGUAGE SQL IMMUTABLE PARALLEL SAFE RETURN ((submillis & -4096) << 4) | 28672 | (submillis & 4095);
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE
+    RETURN ((submillis & -4096) << 4) | 28672 | (submillis & 4095);
 
 -- The first 64 bits of a UUID of version 7 for a timestamp, or an error (22008).
 CREATE OR REPLACE FUNCTION idgen.portable_v7_half(instant timestamptz) RETURNS bigint
@@ -107,8 +117,10 @@ CREATE OR REPLACE FUNCTION idgen.portable_instant(start timestamp, us bigint) RE
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN (start + make_interval(days => (us / 86400000000)::int, secs => us % 86400000000 / 1000000.0)) AT TIME ZONE interval '0';
 
+-- The first 48 bits of a uuid as a number.
 CREATE OR REPLACE FUNCTION idgen.portable_first_48_bits(id uuid) RETURNS bigint
-    LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT RETURN ('x' || encode(uuid_send(id), 'hex'))::bit(48)::bigint;
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
+    RETURN ('x' || encode(uuid_send(id), 'hex'))::bit(48)::bigint;
 
 -- The error of an argument with an invalid value, which is 22004 for NULL.
 CREATE OR REPLACE FUNCTION idgen.portable_invalid(
@@ -169,6 +181,7 @@ CREATE OR REPLACE FUNCTION idgen.portable_require_no_run(run_length int) RETURNS
                 ELSE 0 END;
 
 -- ---- Generators ----
+
 CREATE OR REPLACE FUNCTION idgen.uuid_v7(clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE SQL VOLATILE PARALLEL SAFE
     RETURN encode(int8send(idgen.portable_v7_half(coalesce(clock, clock_timestamp()))) || substr(uuid_send(gen_random_uuid()), 9), 'hex')::uuid;
@@ -195,6 +208,7 @@ CREATE OR REPLACE FUNCTION idgen.short_comb(
 COMMENT ON FUNCTION idgen.short_comb(interval, int, int, timestamptz) IS 'A short COMB: a UUID of version 4 whose first prefix_bytes (1 to 6) bytes are floor(Unix ms / period in ms) mod 256^prefix_bytes. The period is a whole number of milliseconds up to 365250 days; an argument out of range is an error (22023), as is a run_length greater than 1 (0A000).';
 
 -- ---- Reading UUIDs ----
+
 -- The only element of the array is that of variant 2 (binary 10); others are NULL. A
 -- CASE would prevent inlining, since the function is STRICT.
 CREATE OR REPLACE FUNCTION idgen.uuid_version(id uuid) RETURNS int
@@ -213,20 +227,24 @@ CREATE OR REPLACE FUNCTION idgen.uuid_timestamp(id uuid) RETURNS timestamptz
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     bits bit(128) := 'x' || encode(uuid_send(id), 'hex');
-    version int := idgen.uuid_version(id);
 BEGIN
-    RETURN CASE
-        WHEN version = 7 THEN idgen.portable_instant('1970-01-01', idgen.portable_first_48_bits(id) * 1000)
-        WHEN version IN (6, 13) THEN
-            idgen.portable_instant('1582-10-15', (substring(bits FROM 1 FOR 48) || substring(bits FROM 53 FOR 12))::bit(60)::bigint / 10)
-        WHEN version = 1 THEN
-            idgen.portable_instant('1582-10-15', (substring(bits FROM 53 FOR 12) || substring(bits FROM 33 FOR 16)
-                                                  || substring(bits FROM 1 FOR 32))::bit(60)::bigint / 10) END;
+    CASE idgen.uuid_version(id)
+        WHEN 7 THEN
+            RETURN idgen.portable_instant('1970-01-01', idgen.portable_first_48_bits(id) * 1000);
+        WHEN 6, 13 THEN
+            RETURN idgen.portable_instant('1582-10-15', (substring(bits FROM 1 FOR 48) || substring(bits FROM 53 FOR 12))::bit(60)::bigint / 10);
+        WHEN 1 THEN
+            RETURN idgen.portable_instant('1582-10-15', (substring(bits FROM 53 FOR 12) || substring(bits FROM 33 FOR 16)
+                                                         || substring(bits FROM 1 FOR 32))::bit(60)::bigint / 10);
+        ELSE
+            RETURN NULL;
+    END CASE;
 END $$;
 COMMENT ON FUNCTION idgen.uuid_timestamp(uuid) IS 'The time in a UUID of version 1, 6 or 13 (Lambert''s COMB), rounded down to the microsecond, or of version 7, to the millisecond; NULL for any other.';
 
 CREATE OR REPLACE FUNCTION idgen.uuid_text_timestamp(id text) RETURNS timestamptz
-    LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT RETURN idgen.uuid_timestamp(id::uuid);
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
+    RETURN idgen.uuid_timestamp(id::uuid);
 COMMENT ON FUNCTION idgen.uuid_text_timestamp(text) IS 'The same as uuid_timestamp() for a UUID as text, for example as a time decoder of pg_partman. Text that is not a uuid is an error (22P02).';
 
 CREATE OR REPLACE FUNCTION idgen.comb_timestamp(id uuid) RETURNS timestamptz
@@ -251,14 +269,18 @@ BEGIN
     bits := 8 * prefix_bytes;
     number := idgen.portable_period_number(
         idgen.portable_unix_ms(coalesce(idgen.portable_finite(clock), statement_timestamp())), period_ms);
+    IF idgen.uuid_version(id) IS DISTINCT FROM 4 THEN
+        RETURN NULL;
+    END IF;
     number := number - ((number - (idgen.portable_first_48_bits(id) >> (48 - bits))) & ((1::bigint << bits) - 1));
     start_ms := number::numeric * period_ms;
-    RETURN CASE WHEN idgen.uuid_version(id) = 4 AND start_ms >= idgen.portable_unix_ms('4714-11-24 00:00:00+00 BC')
+    RETURN CASE WHEN start_ms >= idgen.portable_unix_ms('4714-11-24 00:00:00+00 BC')
            THEN idgen.portable_instant('2000-01-01', ((start_ms - 946684800000) * 1000)::bigint) END;
 END $$;
 COMMENT ON FUNCTION idgen.short_comb_timestamp(uuid, interval, int, timestamptz) IS 'The start of the latest period, not after the clock (the start of the statement unless given), in which short_comb(period, prefix_bytes) gave this prefix; NULL for a version other than 4. An identifier older than a cycle is read as a younger one.';
 
 -- ---- Ranges of time ----
+
 -- The bounds are in PL/pgSQL, which is not inlined, so that EXPLAIN shows their names.
 CREATE OR REPLACE FUNCTION idgen.uuid_v7_floor(instant timestamptz) RETURNS uuid
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$ BEGIN RETURN lpad(to_hex(idgen.portable_submillis(instant) >> 12), 12, '0') || '70008000000000000000'; END $$;
@@ -281,6 +303,7 @@ CREATE OR REPLACE FUNCTION idgen.comb_within(id uuid, start timestamptz, stop ti
 COMMENT ON FUNCTION idgen.comb_within(uuid, timestamptz, timestamptz) IS 'Whether a COMB is at or after start and before stop: id >= comb_floor(start) AND id < comb_floor(stop), which uses an index and prunes partitions. Never true if start or stop is NULL.';
 
 -- ---- Checking what clients bring ----
+
 CREATE OR REPLACE FUNCTION idgen.is_uuid(id text, version int DEFAULT NULL) RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN version NOT BETWEEN 0 AND 15 THEN
@@ -360,21 +383,14 @@ CREATE OR REPLACE FUNCTION idgen.portable_time_accepted(id uuid, version int, cl
        AND idgen.portable_first_48_bits(id) >= idgen.portable_unix_ms(clock, -rule[1])
        AND idgen.portable_first_48_bits(id) <= idgen.portable_unix_ms(clock, rule[2]);
 
--- Whether a rule accepts an identifier of a scheme at a clock, or if that is NULL, now.
-CREATE OR REPLACE FUNCTION idgen.portable_accepts(scheme text, id uuid, clock timestamptz, rule bigint[]) RETURNS boolean
-    LANGUAGE SQL STABLE PARALLEL SAFE
-    RETURN idgen.portable_require_window(clock, rule)
-       AND CASE scheme WHEN 'short_comb' THEN idgen.portable_prefix_accepted(id, coalesce(clock, statement_timestamp()), rule)
-                       WHEN 'comb' THEN idgen.portable_time_accepted(id, 4, coalesce(clock, statement_timestamp()), rule)
-                       ELSE idgen.portable_time_accepted(id, 7, coalesce(clock, statement_timestamp()), rule) END;
-
 CREATE OR REPLACE FUNCTION idgen.is_recent_short_comb(
     id uuid, tolerance interval DEFAULT '10 minutes', period interval DEFAULT '1 minute', prefix_bytes int DEFAULT 2,
     past_tolerance interval DEFAULT NULL, future_tolerance interval DEFAULT NULL, clock timestamptz DEFAULT NULL
 ) RETURNS boolean
     LANGUAGE SQL STABLE PARALLEL SAFE
-    RETURN CASE WHEN id IS NOT NULL THEN idgen.portable_accepts('short_comb', id, clock,
-               idgen.portable_rule('short_comb', tolerance, past_tolerance, future_tolerance, period, prefix_bytes)) END;
+    RETURN CASE WHEN id IS NOT NULL AND idgen.portable_require_window(clock, idgen.portable_rule('short_comb', tolerance, past_tolerance, future_tolerance, period, prefix_bytes))
+           THEN idgen.portable_prefix_accepted(id, coalesce(clock, statement_timestamp()),
+                                               idgen.portable_rule('short_comb', tolerance, past_tolerance, future_tolerance, period, prefix_bytes)) END;
 COMMENT ON FUNCTION idgen.is_recent_short_comb(uuid, interval, interval, int, interval, interval, timestamptz) IS 'Whether a UUID is of version 4 with a prefix that short_comb(period, prefix_bytes) gives at some time from clock - past_tolerance to clock + future_tolerance, each of them tolerance unless given. A tolerance that is negative or has months, or both together above the cycle of prefixes less two periods, is an error (22023).';
 
 CREATE OR REPLACE FUNCTION idgen.is_recent_comb(
@@ -382,8 +398,9 @@ CREATE OR REPLACE FUNCTION idgen.is_recent_comb(
     past_tolerance interval DEFAULT NULL, future_tolerance interval DEFAULT NULL, clock timestamptz DEFAULT NULL
 ) RETURNS boolean
     LANGUAGE SQL STABLE PARALLEL SAFE
-    RETURN CASE WHEN id IS NOT NULL THEN idgen.portable_accepts('comb', id, clock,
-               idgen.portable_rule('comb', tolerance, past_tolerance, future_tolerance)) END;
+    RETURN CASE WHEN id IS NOT NULL AND idgen.portable_require_window(clock, idgen.portable_rule('comb', tolerance, past_tolerance, future_tolerance))
+           THEN idgen.portable_time_accepted(id, 4, coalesce(clock, statement_timestamp()),
+                                             idgen.portable_rule('comb', tolerance, past_tolerance, future_tolerance)) END;
 COMMENT ON FUNCTION idgen.is_recent_comb(uuid, interval, interval, interval, timestamptz) IS 'Whether a UUID is of version 4 and its first 48 bits are a time from clock - past_tolerance to clock + future_tolerance, each of them tolerance unless given. Both ends are rounded down to the millisecond, the clock is the start of the statement unless given, and a tolerance that is negative or has months is an error (22023).';
 
 CREATE OR REPLACE FUNCTION idgen.is_recent_uuid_v7(
@@ -391,8 +408,9 @@ CREATE OR REPLACE FUNCTION idgen.is_recent_uuid_v7(
     past_tolerance interval DEFAULT NULL, future_tolerance interval DEFAULT NULL, clock timestamptz DEFAULT NULL
 ) RETURNS boolean
     LANGUAGE SQL STABLE PARALLEL SAFE
-    RETURN CASE WHEN id IS NOT NULL THEN idgen.portable_accepts('uuid_v7', id, clock,
-               idgen.portable_rule('uuid_v7', tolerance, past_tolerance, future_tolerance)) END;
+    RETURN CASE WHEN id IS NOT NULL AND idgen.portable_require_window(clock, idgen.portable_rule('uuid_v7', tolerance, past_tolerance, future_tolerance))
+           THEN idgen.portable_time_accepted(id, 7, coalesce(clock, statement_timestamp()),
+                                             idgen.portable_rule('uuid_v7', tolerance, past_tolerance, future_tolerance)) END;
 COMMENT ON FUNCTION idgen.is_recent_uuid_v7(uuid, interval, interval, interval, timestamptz) IS 'Whether a UUID is of version 7 with a time from clock - past_tolerance to clock + future_tolerance, each of them tolerance unless given. Both ends are rounded down to the millisecond, the clock is the start of the statement unless given, and a tolerance that is negative or has months is an error (22023).';
 
 -- A timestamp plus microseconds as text for messages.
@@ -488,6 +506,14 @@ CREATE OR REPLACE FUNCTION idgen.check_recent_uuid_v7(
                                       idgen.portable_rule('uuid_v7', tolerance, past_tolerance, future_tolerance)) END;
 COMMENT ON FUNCTION idgen.check_recent_uuid_v7(uuid, interval, interval, interval, timestamptz) IS 'The identifier, if is_recent_uuid_v7() accepts it with the same arguments. Otherwise an error (23514) that shows the window and the value found, with the function''s name as constraint name.';
 
+-- Whether a rule accepts an identifier of a scheme, or it is NULL.
+CREATE OR REPLACE FUNCTION idgen.portable_passes(scheme text, id uuid, clock timestamptz, rule bigint[]) RETURNS boolean
+    LANGUAGE SQL STABLE PARALLEL SAFE
+    RETURN idgen.portable_require_window(clock, rule)
+       AND CASE scheme WHEN 'short_comb' THEN idgen.portable_prefix_accepted(id, clock, rule)
+                       WHEN 'comb' THEN idgen.portable_time_accepted(id, 4, clock, rule)
+                       ELSE idgen.portable_time_accepted(id, 7, clock, rule) END IS NOT FALSE;
+
 CREATE OR REPLACE FUNCTION idgen.check_on_insert() RETURNS trigger
     LANGUAGE plpgsql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -498,7 +524,8 @@ DECLARE
     type oid;
     generated boolean;
     id uuid;
-    is_known boolean;
+    old_id uuid;
+    is_repeated boolean;
 BEGIN
     IF TG_WHEN <> 'BEFORE' OR TG_LEVEL <> 'ROW' OR TG_OP NOT IN ('INSERT', 'UPDATE') THEN
         RAISE EXCEPTION 'function "check_on_insert" must be fired BEFORE INSERT OR UPDATE FOR EACH ROW'
@@ -530,8 +557,9 @@ BEGIN
             CASE WHEN is_short THEN coalesce(nullif(TG_ARGV[4], ''), '2') ELSE '2' END::int);
     END IF;
 
-    -- A column of type uuid is read without another statement if its name is id, or if it is the first one.
-    -- The first field of NEW is the table's column 1, unless that was dropped and so has another name.
+    -- A column of type uuid is read without another statement if its name is id, or if it
+    -- is the first one. The first field of NEW is the table's column 1, unless that was
+    -- dropped and so has another name.
     IF TG_ARGV[0] = 'id' THEN
         id := CASE WHEN pg_typeof(NEW.id) = 'uuid'::regtype THEN NEW.id END;
     ELSIF (pg_identify_object_as_address('pg_class'::regclass, TG_RELID, 1)).object_names[3] = TG_ARGV[0] THEN
@@ -558,20 +586,23 @@ BEGIN
         EXECUTE format('SELECT ($1).%I', TG_ARGV[0]) INTO id USING NEW;
     END IF;
 
-    IF idgen.portable_accepts(scheme, id, clock, rule) IS NOT FALSE THEN
+    IF idgen.portable_passes(scheme, id, clock, rule) THEN
         RETURN NEW;
     ELSIF TG_OP = 'UPDATE' THEN
-        EXECUTE format('SELECT ($1).%I = $2', TG_ARGV[0]) INTO is_known USING OLD, id;
+        EXECUTE format('SELECT ($1).%I', TG_ARGV[0]) INTO old_id USING OLD;
+        IF id = old_id THEN
+            RETURN NEW;
+        END IF;
     END IF;
 
     -- a repeated INSERT is left to the unique index, if the role can see the row
-    IF is_known IS NOT TRUE AND has_column_privilege(TG_RELID, TG_ARGV[0], 'SELECT')
+    IF has_column_privilege(TG_RELID, TG_ARGV[0], 'SELECT')
        AND EXISTS (SELECT FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
                    WHERE i.indrelid = TG_RELID AND a.attname = TG_ARGV[0] AND i.indisunique AND i.indimmediate AND i.indisvalid
                    AND i.indnkeyatts = 1 AND i.indpred IS NULL) THEN
-        EXECUTE format('SELECT EXISTS (SELECT FROM ONLY %I.%I WHERE %I = $1)', TG_TABLE_SCHEMA, TG_TABLE_NAME, TG_ARGV[0]) INTO is_known USING id;
+        EXECUTE format('SELECT EXISTS (SELECT FROM ONLY %I.%I WHERE %I = $1)', TG_TABLE_SCHEMA, TG_TABLE_NAME, TG_ARGV[0]) INTO is_repeated USING id;
     END IF;
-    IF is_known IS NOT TRUE THEN
+    IF is_repeated IS NOT TRUE THEN
         PERFORM idgen.portable_refuse(scheme, id, clock, rule, TG_TABLE_SCHEMA, TG_TABLE_NAME, TG_ARGV[0], TG_NAME);
     END IF;
     RETURN NEW;
