@@ -30,7 +30,7 @@ our @functions = @Functions::tickers;
 sub _each_function { my ($statement) = @_; return join('', map { $statement =~ s/FUNCTION/$_/gr } @functions) }
 
 my $copy = _each_function("COPY (SELECT 'FUNCTION', idgen.FUNCTION() FROM generate_series(1, ROWS)) TO STDOUT;\n");
-our $thousand = $copy =~ s/ROWS/1000/gr;
+my ($fifty, $thousand) = map { $copy =~ s/ROWS/$_/gr } 50, 1000;
 
 # No transaction has changes to commit, so that only the tickers flush WAL.
 my $single = _each_function("SELECT 'FUNCTION', idgen.FUNCTION();\n");
@@ -38,7 +38,7 @@ my $rolled_back = 'BEGIN;' . $single x 20 . "SAVEPOINT before; $single ROLLBACK 
 my %clients = (
 	'one at a time' => $single x 100,
 	'in transactions' => $rolled_back x 10,
-	'in a transaction that stays open' => 'BEGIN;' . ($copy =~ s/ROWS/50/gr) x 1000,
+	'in a transaction that stays open' => 'BEGIN;' . $fifty x 1000,
 	'many at a time' => $thousand x 20);
 
 # Settings of a server, with which all of the functions work
@@ -51,13 +51,16 @@ autovacuum = off
 wal_consistency_checking = 'generic, sequence'
 };
 
-# Each client repeats its script.
 sub new
 {
 	my ($class) = @_;
 	my $folder = PostgreSQL::Test::Utils::tempdir();
 
-	append_to_file("$folder/$_.sql", "$clients{$_}\n\\i '$folder/$_.sql'\n") for keys %clients;
+	for my $client (keys %clients)
+	{
+		append_to_file("$folder/$client.once.sql", $clients{$client});
+		append_to_file("$folder/$client.sql", "$clients{$client}\n\\i '$folder/$client.sql'\n");
+	}
 	return bless { folder => $folder, phases => [], waited_for => 0 }, $class;
 }
 
@@ -70,9 +73,11 @@ sub begin_phase
 	return $self->{phases}[-1];
 }
 
+# Start the clients. Each one repeats its script, or runs it once: all clients
+# together then fetch 70320 values of each function.
 sub clients_begin
 {
-	my ($self, $name, $node) = @_;
+	my ($self, $name, $node, %how) = @_;
 	my $phase = $self->begin_phase($name);
 
 	for my $client (sort keys %clients)
@@ -80,7 +85,7 @@ sub clients_begin
 		my $file = $phase->{files}{$client} = "$self->{folder}/$client." . @{ $self->{phases} };
 		my @psql = ('psql', '--no-psqlrc', '--quiet', '--tuples-only', '--no-align', "--field-separator=\t",
 			'--dbname=' . $node->connstr('postgres') . ' application_name=handed_out',
-			"--file=$self->{folder}/$client.sql");
+			"--file=$self->{folder}/$client" . ($how{once} ? '.once.sql' : '.sql'));
 
 		push @{ $phase->{running} }, IPC::Run::start(\@psql, '>', $file, '2>', "$file.errors");
 	}
