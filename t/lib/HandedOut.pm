@@ -23,7 +23,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(usleep);
 
-our @EXPORT_OK = qw(number none);
+our @EXPORT_OK = qw(number);
 our @functions = @Functions::tickers;
 
 # A line is the function's name, a tab and the value.
