@@ -20,7 +20,8 @@ $node->append_conf('postgresql.conf', q{
 	autovacuum = off
 	fsync = off
 	checkpoint_timeout = 1h
-	max_wal_size = 10GB});
+	max_wal_size = 10GB
+	wal_consistency_checking = ''});
 $node->start;
 plan skip_all => 'pg_walinspect or pgstattuple is not installed'
   unless $node->safe_psql('postgres', q{SELECT count(*) = 2 FROM pg_available_extensions WHERE name IN ('pg_walinspect', 'pgstattuple')}) eq 't';

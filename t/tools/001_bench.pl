@@ -11,7 +11,7 @@ my $bench = "$FindBin::RealBin/../../bench/lab";
 my $out = PostgreSQL::Test::Utils::tempdir() . '/out';
 
 # no other checkpoints, and nothing else that writes WAL
-my $node = init_server('server', "idgen.node_id = 1\nautovacuum = off\ncheckpoint_timeout = 1h\nmax_wal_size = 10GB");
+my $node = init_server('server', "idgen.node_id = 1\nautovacuum = off\ncheckpoint_timeout = 1h\nmax_wal_size = 10GB\nwal_consistency_checking = ''");
 Functions::add_mask_key($node);
 $node->start;
 
