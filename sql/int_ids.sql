@@ -11,6 +11,8 @@ SELECT idgen.decimal_id();
 SET idgen.node_id = 1024;
 SELECT idgen.snowflake();
 SELECT idgen.js_id();
+SET idgen.node_id = 1023;
+SELECT idgen.snowflake_node(idgen.snowflake());
 SET idgen.node_id = 65536;
 SET idgen.launch_id = 100000;
 

@@ -56,10 +56,12 @@ like(install('c', $_), qr/extension "idgen" is installed/, "$_ does not mix with
 like(run_psql('p', '-f', $files[0]), qr/this file must run in one transaction\nHINT:  Use psql -1/, 'statements one by one are refused');
 is($node->safe_psql('p', $objects), '', 'and create nothing');
 
-# in a transaction of the caller, whose search_path is the same afterwards
+# in a transaction of the caller, whose settings are the same in it and afterwards
 my $all = join '', map { slurp_file($_) } @files;
-is(as_installer('p', "SET search_path = public; BEGIN; $all SHOW search_path; ROLLBACK; SHOW search_path"),
-	"public\npublic", 'the files keep search_path');
+is(as_installer('p', qq{
+		SET search_path = public; BEGIN; SET LOCAL search_path = pg_catalog; $all SHOW search_path; COMMIT;
+		SHOW search_path; SELECT '<' || current_setting('idgen_portable.search_path') || '>'}),
+	"pg_catalog\npublic\n<>", 'the files keep search_path');
 is($node->safe_psql('p', $objects), '', 'and do not end the transaction of the caller');
 
 is(run_psql('p', '-c', $all), '', 'all is installed in one call');
