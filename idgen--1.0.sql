@@ -121,7 +121,7 @@ CREATE FUNCTION idgen.sequence_comb(
     AS 'MODULE_PATHNAME', 'idgen_sequence_comb';
 
 COMMENT ON FUNCTION idgen.sequence_comb(regclass, int, int) IS
-'T. Vondra''s sequential UUID: as short_comb(), with the prefix ((nextval - 1) / block) mod 256^bytes, where bytes is the number of bytes that block_count needs (0 to 4) and block is block_size * block_count / 256^bytes. Needs USAGE or UPDATE on the sequence; a block_size or block_count below 1 is an error (22023).';
+'T. Vondra''s sequential UUID: a UUID of version 4 with the prefix ((nextval - 1) / block) mod 256^bytes, where bytes is the number of bytes that block_count needs (0 to 4) and block is block_size * block_count / 256^bytes. Needs USAGE or UPDATE on the sequence; a block_size or block_count below 1 is an error (22023).';
 
 -- ---------------------------------------------------------------------------
 -- Reading and converting UUIDs
@@ -462,7 +462,7 @@ CREATE FUNCTION idgen.check_on_insert() RETURNS trigger
     AS 'MODULE_PATHNAME', 'idgen_check_on_insert';
 
 COMMENT ON FUNCTION idgen.check_on_insert() IS
-'Trigger function, BEFORE INSERT OR UPDATE OF the column FOR EACH ROW, with the arguments (column, ''short_comb'', tolerance, period, prefix_bytes, past_tolerance, future_tolerance) or (column, ''comb'' or ''uuid_v7'', tolerance, past_tolerance, future_tolerance). It refuses an identifier whose time is not near the wall clock with an error (23514) whose constraint name is the trigger''s name, unless a unique index on the column has the identifier already.';
+'Trigger function, BEFORE INSERT OR UPDATE OF the column FOR EACH ROW, with the arguments (column, ''short_comb'', tolerance, period, prefix_bytes, past_tolerance, future_tolerance) or (column, ''comb'' or ''uuid_v7'', tolerance, past_tolerance, future_tolerance). It refuses an identifier whose time is not near the wall clock with an error (23514) whose constraint name is the trigger''s name, unless a unique index on the column has the identifier already, or an UPDATE does not change it.';
 
 CREATE FUNCTION idgen.created_near(
     created_at timestamptz,
@@ -649,13 +649,13 @@ COMMENT ON VIEW idgen.tickers IS
 COMMENT ON COLUMN idgen.tickers.layout IS
 'The function: snowflake, trace_id, js_id, decimal_id or uuid_v7_ordered.';
 COMMENT ON COLUMN idgen.tickers.last_value IS
-'The value that was handed out last. NULL if there was none since the server started, and on a standby.';
+'The value that was returned last. NULL if there was none since the server started, and on a standby.';
 COMMENT ON COLUMN idgen.tickers.last_time IS
 'The time in that value. NULL for decimal_id, which has none.';
 COMMENT ON COLUMN idgen.tickers.ahead IS
 'How far that time is ahead of the clock. At idgen.max_ahead the function begins to wait.';
 COMMENT ON COLUMN idgen.tickers.reserved_value IS
-'Values below this one may have been handed out; after a restart or a failover, the function continues from here. NULL if the function was never called.';
+'Values below this one may have been returned; after a restart or a failover, the function continues from here. NULL if the function was never called.';
 COMMENT ON COLUMN idgen.tickers.reserved_until IS
 'The time in that value. NULL for decimal_id.';
 
@@ -1027,7 +1027,7 @@ CREATE FUNCTION idgen.remember_command(
     AS 'MODULE_PATHNAME', 'idgen_remember_command';
 
 COMMENT ON FUNCTION idgen.remember_command(uuid[], uuid, bigint) IS
-'The command history of an entity with one more command id: newest last, cut to "keep" commands, which include the given one unless keep is 0; a command id that is there already keeps its place. A negative keep is an error (22023), as is a NULL keep or command_id (22004).';
+'The command history of an entity with one more command id: newest last, truncated to the newest "keep" commands, which include the given one unless keep is 0; a command id that is there already keeps its place. A negative keep is an error (22023), as is a NULL keep or command_id (22004).';
 
 CREATE FUNCTION idgen.has_command(history uuid[], command_id uuid) RETURNS boolean
     LANGUAGE C IMMUTABLE PARALLEL SAFE

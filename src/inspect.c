@@ -158,8 +158,7 @@ compare_arguments(FunctionCallInfo fcinfo)
 
 /*
  * uuid_smaller(uuid, uuid), uuid_larger(uuid, uuid) return uuid
- *	The transition functions of the aggregates min(uuid) and max(uuid), which
- *	PostgreSQL has from version 19 on.
+ *	The transition functions of the aggregates min(uuid) and max(uuid).
  */
 SQL_FUNCTION(idgen_uuid_smaller, PG_GETARG_DATUM(compare_arguments(fcinfo) < 0 ? 0 : 1))
 SQL_FUNCTION(idgen_uuid_larger, PG_GETARG_DATUM(compare_arguments(fcinfo) > 0 ? 0 : 1))
