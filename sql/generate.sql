@@ -20,6 +20,9 @@ SELECT 'short_comb', count(*), count(DISTINCT id),
 FROM (SELECT idgen.short_comb() AS id FROM generate_series(1, 20000)) s
 ORDER BY 1;
 
+-- without runs
+SELECT idgen.uuid_version(idgen.short_comb(run_length => 1));
+
 -- as column defaults
 CREATE TABLE defaults (
     v7 uuid DEFAULT idgen.uuid_v7(),

@@ -56,13 +56,14 @@ like(install('c', $_), qr/extension "idgen" is installed/, "$_ does not mix with
 like(run_psql('p', '-f', $files[0]), qr/this file must run in one transaction\nHINT:  Use psql -1/, 'statements one by one are refused');
 is($node->safe_psql('p', $objects), '', 'and create nothing');
 
-# in a transaction of the caller, whose settings are the same in it and afterwards
+# in a transaction of the caller
 my $all = join '', map { slurp_file($_) } @files;
+is(as_installer('p', "SET search_path = public; BEGIN; $all ROLLBACK; SHOW search_path"), 'public', 'the files keep search_path');
+is($node->safe_psql('p', $objects), '', 'and do not end the transaction of the caller');
 is(as_installer('p', qq{
 		SET search_path = public; BEGIN; SET LOCAL search_path = pg_catalog; $all SHOW search_path; COMMIT;
 		SHOW search_path; SELECT '<' || current_setting('idgen_portable.search_path') || '>'}),
-	"pg_catalog\npublic\n<>", 'the files keep search_path');
-is($node->safe_psql('p', $objects), '', 'and do not end the transaction of the caller');
+	"pg_catalog\npublic\n<>", 'which has its settings, and the session its own again afterwards');
 
 is(run_psql('p', '-c', $all), '', 'all is installed in one call');
 SKIP: {

@@ -89,6 +89,24 @@ for my $change ('SELECT', 'ALTER TABLE made DROP COLUMN k', 'ALTER TABLE made AD
 is_same($session, 'a trigger reads its column by name, and finds the same fault');
 is(scalar(() = ask($session, 'p') =~ /\|23514 \| identifier is not a version 7 UUID/g), 50, 'it refuses the identifier in each column');
 
+# the indexes of the table to which a repeated INSERT is left
+$session = q{
+	CREATE FUNCTION pg_temp.state(statement text) RETURNS text LANGUAGE plpgsql AS $$ BEGIN
+		EXECUTE statement;
+		RETURN 'inserted';
+	EXCEPTION WHEN OTHERS THEN
+		RETURN SQLSTATE;
+	END $$;
+	CREATE TABLE pg_temp.kept (id uuid, n int);
+	INSERT INTO kept VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 1);
+	CREATE TRIGGER check_id BEFORE INSERT ON kept FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('id', 'uuid_v7')};
+for my $index ('UNIQUE INDEX i ON kept (id)', 'INDEX i ON kept (id)', 'UNIQUE INDEX i ON kept (n)', 'UNIQUE INDEX i ON kept (n, id)', 'UNIQUE INDEX i ON kept (id, n)',
+	'UNIQUE INDEX i ON kept (id) INCLUDE (n)', 'UNIQUE INDEX i ON kept (id) WHERE n > 0')
+{
+	$session .= ";\nCREATE $index; SELECT pg_temp.state('INSERT INTO kept VALUES (''017f22e2-79b0-7cc3-98c4-dc0c0c07398f'', $_)'); DROP INDEX i" for 1, 2;
+}
+is_same($session, 'a trigger leaves a repeated INSERT to the same indexes');
+
 # --- What is different ------------------------------------------------------
 like(errors('SELECT idgen.short_comb(run_length => 2)', database => 'p'), qr/0A000: run_length must be 1/, 'a run of short COMBs is refused');
 
