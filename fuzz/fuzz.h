@@ -1,8 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * fuzz.h
- *	  The parts that fuzz targets use: input, checks, calls of SQL functions
- *	  outside of a server, and arithmetic in 128 bits to compare results with.
+ *	  The parts that fuzz targets use: input, checks, and calls of SQL functions
+ *	  outside of a server.
+ *
+ * A target is for code that reads bytes of any number: the texts of identifiers,
+ * and the key file of masks.  t/003_properties.pl has the arithmetic of functions
+ * whose arguments have a fixed size.
  *
  * The target NAME is the function fuzz_NAME() in one of the files fuzz_*.c.  It
  * takes its arguments from the input, calls functions of the extension, and
@@ -37,27 +41,14 @@ typedef struct Input
 	size_t		left;
 } Input;
 
-/* An unsigned number of the given number of bytes. */
-static inline uint64
-take(Input *input, int bytes)
+static inline uint8
+take(Input *input)
 {
-	uint64		number = 0;
-
-	for (; bytes > 0; bytes--)
-	{
-		number <<= 8;
-		if (input->left > 0)
-		{
-			number |= (uint8) *input->bytes++;
-			input->left--;
-		}
-	}
-	return number;
+	if (input->left == 0)
+		return 0;
+	input->left--;
+	return *input->bytes++;
 }
-
-extern pg_uuid_t take_uuid(Input *input);
-extern TimestampTz take_instant(Input *input);
-extern Interval take_interval(Input *input);
 
 /* --- Calls of SQL functions --- */
 
@@ -95,7 +86,6 @@ extern NullableDatum text_arg(const char *bytes, size_t length, bool short_heade
 #define int64_arg(number)		value_arg(Int64GetDatum(number))
 #define instant_arg(instant)	value_arg(TimestampTzGetDatum(instant))
 #define uuid_arg(id)			copy_arg(id, UUID_LEN)
-#define interval_arg(length)	copy_arg(length, sizeof(Interval))
 
 /* Results */
 static inline const char *
@@ -121,67 +111,5 @@ uuid_is(Datum value, const pg_uuid_t *id)
 {
 	return memcmp(DatumGetUUIDP(value), id, UUID_LEN) == 0;
 }
-
-static inline bool
-is_version(const pg_uuid_t *id, int version)
-{
-	return id->data[8] >> 6 == 2 && id->data[6] >> 4 == version;
-}
-
-extern struct timespec server_clock;	/* the wall clock, for clock_gettime() */
-
-/* --- Arithmetic in 128 bits, where no time overflows --- */
-
-typedef __int128 Wide;
-
-#define UNIX_EPOCH_MS	((Wide) (UNIX_EPOCH_JDATE - POSTGRES_EPOCH_JDATE) * 86400000)
-
-/* Division that rounds down, and its remainder. */
-static inline Wide
-wide_floor(Wide dividend, Wide divisor)
-{
-	return dividend / divisor - (dividend % divisor < 0);
-}
-
-static inline Wide
-wide_modulo(Wide dividend, Wide divisor)
-{
-	return dividend - wide_floor(dividend, divisor) * divisor;
-}
-
-static inline Wide
-wide_unix_ms(Wide instant)
-{
-	return wide_floor(instant, 1000) - UNIX_EPOCH_MS;
-}
-
-static inline Wide
-wide_instant(Wide unix_ms)
-{
-	return (unix_ms + UNIX_EPOCH_MS) * 1000;
-}
-
-/* The instant of a number of 100 ns ticks since 1582-10-15. */
-static inline Wide
-wide_instant_of_ticks(Wide ticks)
-{
-	return wide_floor(ticks - (Wide) 0x01B21DD213814000, 10) + wide_instant(0);
-}
-
-/* At most 15 bytes of an identifier as a number. */
-static inline Wide
-wide_bytes(const pg_uuid_t *id, int first, int count)
-{
-	Wide		number = 0;
-
-	for (int i = first; i < first + count; i++)
-		number = number << 8 | id->data[i];
-	return number;
-}
-
-extern bool wide_is_instant(Wide instant);
-extern bool wide_interval(const Interval *length, Wide *us);
-extern bool wide_period(const Interval *length, int32 prefix_bytes, Wide *ms);
-extern void check_instant(Outcome reading, bool applies, Wide instant);
 
 #endif							/* FUZZ_H */

@@ -1,14 +1,12 @@
 /*
  * fuzz_masks.c
- *	  Masked keys.  The opened key file has the content of the input.
+ *	  The key file of masks, which has the content of the input.
  */
 #include "fuzz.h"
 
 #include <sys/mman.h>
 
 #include "mask_keys.c"
-
-#define DEFAULT_NAME	text_arg("default", strlen("default"), true)
 
 static char content[8192];
 static size_t content_length;
@@ -22,8 +20,6 @@ OpenTransientFile(const char *fileName, int fileFlags)
 	CHECK(pwrite(fd, content, content_length, 0) == (ssize_t) content_length);
 	return fd;
 }
-
-/* --- The key file --- */
 
 /* The keys of a second reading of the file. */
 static MaskKey expected[sizeof(content) / 32];
@@ -108,113 +104,26 @@ check_file(size_t name_length)
 	forget_keys();
 }
 
-/* --- Masks and permutations --- */
-
-/* SipHash-2-4 of 8 to 15 bytes. */
-static uint64
-siphash(const uint8 *key, const uint8 *message, size_t length)
-{
-	SipHash		hash = siphash_start(key);
-	uint8		padded[16] = {0};
-
-	memcpy(padded, message, length);
-	siphash_absorb(&hash, siphash_word(padded));
-	siphash_absorb(&hash, siphash_last_word(length) | siphash_word(padded + 8));
-	return siphash_finish(hash);
-}
-
-/* The mask has the time that its definition gives, and can be undone. */
-static void
-check_mask(PGFunction function, PGFunction inverse, int from, int to, const uint8 *key,
-		   const pg_uuid_t *id)
-{
-	Outcome		made = CALL(function, uuid_arg(id), DEFAULT_NAME);
-	pg_uuid_t	masked = *id;
-	uint8		message[10];
-	uint64		mask;
-
-	if (!is_version(id, from))
-	{
-		CHECK(made.sqlstate == ERRCODE_INVALID_PARAMETER_VALUE);
-		return;
-	}
-	memcpy(message, id->data + 6, 10);
-	message[0] &= 0x0F;
-	message[2] &= 0x3F;
-	mask = siphash(key, message, 10);
-	for (int i = 0; i < 6; i++)
-		masked.data[i] ^= mask >> (40 - 8 * i);
-	masked.data[6] ^= (from ^ to) << 4;
-	CHECK(uuid_is(value_of(made), &masked));
-	CHECK(uuid_is(CALL_VALUE(inverse, uuid_arg(&masked), DEFAULT_NAME), id));
-}
-
-static void
-check_permutation(PGFunction function, PGFunction inverse, int64 id, int64 max_value)
-{
-	Outcome		made = CALL(function, int64_arg(id), int64_arg(max_value), DEFAULT_NAME);
-	int64		permuted;
-
-	if (max_value < 2 || id < 1 || id > max_value)
-	{
-		CHECK(made.sqlstate == (max_value < 2 ? ERRCODE_INVALID_PARAMETER_VALUE :
-								ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE));
-		return;
-	}
-	permuted = DatumGetInt64(value_of(made));
-	CHECK(permuted >= 1 && permuted <= max_value);
-	CHECK(DatumGetInt64(CALL_VALUE(inverse, value_arg(made.value), int64_arg(max_value),
-								   DEFAULT_NAME)) == id);
-}
 /* Pieces of a file, one of which a byte of the input chooses. */
 static const char *const pieces[] = {
 	"default", "a", "b", "\303\274", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", " ", "\t", "\v\f", "\r\n",
 	"\n", "#", "g", "000102030405060708090a0b0c0d0e0f", "EFCDAB89674523011032547698BADCFE", "0", "F"
 };
 
-/*
- * Masks and permutations can be undone, with any key; SipHash has the value of
- * the example in the appendix of its paper.  t/009_masks.pl compares it with a
- * second implementation.
- */
+/* Any file, of any bytes or of pieces. */
 void
 fuzz_masks(Input *input)
 {
-	static const uint8 example[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-	uint8		way = take(input, 1);
-	size_t		name_length = take(input, 1) % 80;
-	pg_uuid_t	key = take_uuid(input);
-	pg_uuid_t	id = take_uuid(input);
-	int64		max_value = take(input, 8) >> take(input, 1) % 64;
-	int64		number = take(input, 8);
+	bool		has_pieces = take(input) & 1;
+	size_t		name_length = take(input) % 80;
 
-	CHECK(siphash(example, example, 15) == UINT64CONST(0xa129ca6149be45e5));
 	mask_key_file_setting = "keys";
-
-	/* mostly valid arguments */
-	if (way & 1)
-	{
-		id.data[6] = (id.data[6] & 0x0F) | (way & 2 ? 0x40 : 0x70);
-		id.data[8] = (id.data[8] & 0x3F) | 0x80;
-	}
-	if (way & 4 && max_value > 1)
-		number = 1 + (uint64) number % max_value;
-
-	content_length = sprintf(content, "default %016" INT64_MODIFIER "x%016" INT64_MODIFIER "x",
-							 uuid_half(&key, 0), uuid_half(&key, 1));
-	check_mask(idgen_mask_uuid_v7, idgen_unmask_uuid_v7, 7, 4, key.data, &id);
-	check_mask(idgen_unmask_uuid_v7, idgen_mask_uuid_v7, 4, 7, key.data, &id);
-	check_permutation(idgen_permute, idgen_unpermute, number, max_value);
-	check_permutation(idgen_unpermute, idgen_permute, number, max_value);
-	forget_keys();
-
-	/* any file */
 	content_length = 0;
 	while (input->left > 0 && content_length < sizeof(content) - 40)
 	{
-		uint8		byte = take(input, 1);
+		uint8		byte = take(input);
 
-		if (way & 8)
+		if (has_pieces)
 			content_length += sprintf(content + content_length, "%s",
 									  pieces[byte % lengthof(pieces)]);
 		else

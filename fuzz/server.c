@@ -2,7 +2,7 @@
  *
  * server.c
  *	  A stand-in for the few parts of a server that the targets reach: errors,
- *	  text, clock and random bits.
+ *	  text and files.
  *
  * An error jumps back to the call that it came from; its messages are
  * formatted, as a server does, and discarded.  Functions of the server that no
@@ -13,15 +13,12 @@
 #include "fuzz.h"
 
 #include <setjmp.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "mb/pg_wchar.h"
 #include "storage/fd.h"
-#include "storage/proc.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
-#include "utils/rel.h"
 
 /* A function that consists of one expression. */
 #define STUB(declaration, result) \
@@ -56,8 +53,6 @@ MESSAGE_FUNCTION(errhint)
 STUB(int errcode(int sqlerrcode), error_code = sqlerrcode)
 STUB(bool errstart_cold(int elevel, const char *domain), errcode(ERRCODE_INTERNAL_ERROR) != 0)
 STUB(int errcode_for_file_access(void), errcode(ERRCODE_INTERNAL_ERROR))
-STUB(int err_generic_string(int field, const char *str), 0)
-STUB(int errtablecol(Relation rel, int attnum), 0)
 
 void
 errfinish(const char *filename, int lineno, const char *funcname)
@@ -85,23 +80,15 @@ ExceptionalCondition(const char *conditionName,
 
 /* --- Calls --- */
 
-static FunctionCallInfo
-call_info(int nargs, const NullableDatum *args)
-{
-	FunctionCallInfo fcinfo = palloc0(SizeForFunctionCallInfo(nargs));
-
-	InitFunctionCallInfoData(*fcinfo, NULL, nargs, InvalidOid, NULL, NULL);
-	memcpy(fcinfo->args, args, nargs * sizeof(NullableDatum));
-	return fcinfo;
-}
-
 Outcome
 call_function(PGFunction function, int nargs, const NullableDatum *args)
 {
 	static Outcome outcome;
-	FunctionCallInfo fcinfo = call_info(nargs, args);
+	FunctionCallInfo fcinfo = palloc0(SizeForFunctionCallInfo(nargs));
 	sigjmp_buf	here;
 
+	InitFunctionCallInfoData(*fcinfo, NULL, nargs, InvalidOid, NULL, NULL);
+	memcpy(fcinfo->args, args, nargs * sizeof(NullableDatum));
 	memset(&outcome, 0, sizeof(outcome));
 	PG_exception_stack = &here;
 	if (sigsetjmp(here, 0) == 0)
@@ -114,9 +101,6 @@ call_function(PGFunction function, int nargs, const NullableDatum *args)
 	PG_exception_stack = NULL;
 	return outcome;
 }
-
-STUB(Datum DirectFunctionCall1Coll(PGFunction func, Oid collation, Datum arg1),
-	 func(call_info(1, &value_arg(arg1))))
 
 NullableDatum
 copy_arg(const void *value, size_t length)
@@ -140,30 +124,10 @@ text_arg(const char *bytes, size_t length, bool short_header)
 	return value_arg(PointerGetDatum(value));
 }
 
-/* --- Clock and random bits: pseudorandom ones, the same in each run --- */
-
-struct timespec server_clock;
-TimestampTz PgReloadTime;
-int			MyProcPid = 1;
-PGPROC	   *MyProc = &(PGPROC) {0};
-
-STUB(TimestampTz GetCurrentTimestamp(void), 0)
-STUB(TimestampTz GetCurrentStatementStartTimestamp(void), 0)
-
-/* fuzz.sh renames it, here and in src/. */
-STUB(int clock_gettime(clockid_t clock_id, struct timespec *now), (*now = server_clock, 0))
-
-bool
-pg_strong_random(void *buf, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		((uint8 *) buf)[i] = random();
-	return true;
-}
-
 /* --- Memory and files; fuzz_masks.c opens them --- */
 
 MemoryContext TopMemoryContext;
+TimestampTz PgReloadTime;
 
 STUB(void *MemoryContextAllocZero(MemoryContext context, Size size), palloc0(size))
 STUB(int CloseTransientFile(int fd), close(fd))
@@ -178,10 +142,4 @@ STUB(text *cstring_to_text(const char *s), cstring_to_text_with_len(s, strlen(s)
 STUB(int pg_database_encoding_max_length(void), 1)
 STUB(int pg_mbcliplen(const char *mbstr, int len, int limit), strnlen(mbstr, Min(len, limit)))
 STUB(int pg_mbstrlen_with_len(const char *mbstr, int limit), limit)
-
-/* Output functions, whose results go into messages only. */
 STUB(const char *timestamptz_to_str(TimestampTz t), psprintf("%lld us", (long long) t))
-STUB(Datum uuid_out(PG_FUNCTION_ARGS),
-	 CStringGetDatum(psprintf("%02x...", PG_GETARG_UUID_P(0)->data[0])))
-STUB(Datum interval_out(PG_FUNCTION_ARGS),
-	 CStringGetDatum(psprintf("%lld us", (long long) PG_GETARG_INTERVAL_P(0)->time)))

@@ -220,12 +220,20 @@ CREATE OR REPLACE FUNCTION idgen.find_creation(
     $$;
 COMMENT ON FUNCTION idgen.find_creation(uuid) IS 'What is recorded of a command, or no row. Needs SELECT on idgen.creation_identifiers.';
 
-CREATE OR REPLACE FUNCTION idgen.forget_creation(command_id uuid) RETURNS boolean
-    LANGUAGE SQL VOLATILE PARALLEL UNSAFE STRICT SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
+-- Only an index scan locks the rows in the order of their ids. A row that a late retry
+-- has recorded again since is newer than all of them, and is kept.
+CREATE OR REPLACE FUNCTION idgen.portable_forget(ids uuid[], newest timestamptz) RETURNS bigint
+    LANGUAGE SQL VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off
     AS $$
-        WITH forgotten AS (DELETE FROM idgen.creation_identifiers c WHERE c.command_id = forget_creation.command_id RETURNING 1)
-        SELECT count(*) > 0 FROM forgotten
+        WITH forgotten AS (DELETE FROM idgen.creation_identifiers c
+                           WHERE c.command_id = ANY (ids) AND (c.created_at <= newest) IS TRUE RETURNING 1)
+        SELECT count(*) FROM forgotten
     $$;
+
+CREATE OR REPLACE FUNCTION idgen.forget_creation(command_id uuid) RETURNS boolean
+    LANGUAGE SQL VOLATILE PARALLEL UNSAFE STRICT
+    RETURN idgen.portable_forget(ARRAY[command_id], 'infinity') > 0;
 COMMENT ON FUNCTION idgen.forget_creation(uuid) IS 'Deletes a recorded command, so that the next call with its id creates anew; returns whether it was recorded. Needs SELECT and DELETE on idgen.creation_identifiers.';
 
 CREATE OR REPLACE FUNCTION idgen.forget_creation_of(entity_id uuid) RETURNS bigint
@@ -243,17 +251,6 @@ CREATE OR REPLACE FUNCTION idgen.forget_creation_of_bigint(entity_number bigint)
         SELECT count(*) FROM forgotten
     $$;
 COMMENT ON FUNCTION idgen.forget_creation_of_bigint(bigint) IS 'The same as forget_creation_of() for entities that a bigint identifies.';
-
--- Only an index scan locks the rows in the order of their ids. A row that a late retry
--- has recorded again since is newer than all of them, and is kept.
-CREATE OR REPLACE FUNCTION idgen.portable_forget(ids uuid[], newest timestamptz) RETURNS bigint
-    LANGUAGE SQL VOLATILE PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off
-    AS $$
-        WITH forgotten AS (DELETE FROM idgen.creation_identifiers c
-                           WHERE c.command_id = ANY (ids) AND (c.created_at <= newest) IS TRUE RETURNING 1)
-        SELECT count(*) FROM forgotten
-    $$;
 
 CREATE OR REPLACE FUNCTION idgen.purge_creations(older_than interval DEFAULT '24 hours', batch_size bigint DEFAULT 10000) RETURNS bigint
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$

@@ -4,10 +4,10 @@
  *
  *   psql -v ON_ERROR_STOP=1 -f drop.sql
  *
- * It is one statement, which drops exactly these functions and this table, and nothing
- * with CASCADE: if a column, constraint, trigger or view uses one of them, the server's
- * error names it, and nothing changes. Other objects in the schema stay, and then the
- * schema, too.
+ * It is one statement, which drops the table, the functions below and those whose names
+ * begin with "portable_", and nothing with CASCADE: if a column, constraint, trigger or
+ * view uses one of them, the server's error names it, and nothing changes. Other objects
+ * in the schema stay, and then the schema, too.
  */
 
 DO $drop$
@@ -31,35 +31,15 @@ DECLARE
         'ulid_timestamp(text)', 'ulid_floor(timestamptz)', 'ulid_within(text,timestamptz,timestamptz)',
         'create_once(uuid,uuid,text,jsonb)', 'create_once_bigint(uuid,bigint,text,jsonb)', 'find_creation(uuid)',
         'forget_creation(uuid)', 'forget_creation_of(uuid)', 'forget_creation_of_bigint(bigint)',
-        'purge_creations(interval,bigint)', 'trim_creations(bigint,text)', 'portable_version()',
-        'portable_file_uuids()', 'portable_unix_ms(timestamptz,bigint)', 'portable_finite(timestamptz)',
-        'portable_refuse_clock(timestamptz)', 'portable_checked_submillis(timestamptz)',
-        'portable_submillis(timestamptz)', 'portable_with_version_7(bigint)', 'portable_v7_half(timestamptz)',
-        'portable_instant(timestamp,bigint)', 'portable_first_48_bits(uuid)',
-        'portable_invalid(text,text,anyelement,text,text)', 'portable_us(interval,text)',
-        'portable_period_ms(interval,int)', 'portable_period_number(bigint,bigint)', 'portable_require_no_run(int)',
-        'portable_narrow(text,bigint,bigint,bigint,int)', 'portable_rule(text,interval,interval,interval,interval,int)',
-        'portable_check_window(timestamptz,bigint[])', 'portable_require_window(timestamptz,bigint[])',
-        'portable_is_version(uuid,int)', 'portable_prefix_accepted(uuid,timestamptz,bigint[])',
-        'portable_time_accepted(uuid,int,timestamptz,bigint[])', 'portable_text(timestamptz,bigint)',
-        'portable_refuse(text,uuid,timestamptz,bigint[],text,text,text,text)',
-        'portable_passes(text,uuid,timestamptz,bigint[])', 'portable_file_text_ids()', 'portable_digits(int)',
-        'portable_bits(uuid)', 'portable_part(bit,int,int)', 'portable_5_digits(bigint,bytea,bigint)',
-        'portable_25_digits(bigint,bigint,bigint,bigint,bigint,bytea,bigint)', 'portable_encode_32(uuid,bytea)',
-        'portable_sum_36(bigint,bigint,bigint,bigint,bigint,bigint,bigint,bigint)', 'portable_encode_36(uuid)',
-        'portable_prefix_problem(text,bool)', 'portable_prefix(text,bool)', 'portable_valid_prefix(text,text,bool)',
-        'portable_read(text,text,text,text)', 'portable_file_create_once()', 'portable_request_text(jsonb)',
-        'portable_request_hash(jsonb)', 'portable_command(text,bool,bigint)',
-        'portable_create_once(uuid,uuid,bigint,text,bigint,text)', 'portable_forget(uuid[],timestamptz)'];
-    found pg_catalog.text;
+        'purge_creations(interval,bigint)', 'trim_creations(bigint,text)'];
 BEGIN
     PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
     IF to_regprocedure('idgen.portable_version()') IS NULL THEN
         RAISE NOTICE 'the portable edition of idgen is not installed, skipping';
     ELSE
-        SELECT string_agg('idgen.' || s, ', ') INTO found
-        FROM unnest(signatures) s WHERE to_regprocedure('idgen.' || s) IS NOT NULL;
-        EXECUTE 'DROP ROUTINE ' || found;
+        EXECUTE (SELECT 'DROP ROUTINE ' || string_agg(oid::regprocedure::text, ', ') FROM pg_proc
+                 WHERE pronamespace = 'idgen'::regnamespace
+                   AND (starts_with(proname, 'portable_') OR oid IN (SELECT to_regprocedure('idgen.' || s) FROM unnest(signatures) s)));
         IF to_regclass('idgen.creation_identifiers') IS NOT NULL THEN
             DROP TABLE idgen.creation_identifiers;
         END IF;

@@ -175,11 +175,14 @@ BEGIN
     RETURN prefix;
 END $$;
 
--- The same as portable_prefix(), faster for a prefix that matches the pattern.
-CREATE OR REPLACE FUNCTION idgen.portable_valid_prefix(prefix text, pattern text, digits_allowed boolean) RETURNS text
+-- The same as portable_prefix(), faster for a valid prefix; that of a TypeID, which has no
+-- digits, can be empty.
+CREATE OR REPLACE FUNCTION idgen.portable_valid_prefix(prefix text, digits_allowed boolean) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT AS $$
 BEGIN
-    IF pg_catalog.octet_length(prefix) OPERATOR(pg_catalog.>) 63 OR prefix OPERATOR(pg_catalog.!~) pattern COLLATE pg_catalog."C" THEN
+    IF pg_catalog.octet_length(prefix) OPERATOR(pg_catalog.>) 63
+       OR prefix OPERATOR(pg_catalog.!~) (CASE WHEN digits_allowed THEN '^[a-z]([a-z0-9_]*[a-z0-9])?$'
+                                               ELSE '^([a-z]([a-z_]*[a-z])?)?$' END) COLLATE pg_catalog."C" THEN
         PERFORM idgen.portable_prefix(prefix, digits_allowed);
     END IF;
     RETURN prefix;
@@ -258,7 +261,7 @@ COMMENT ON FUNCTION idgen.uuid_from_base(text, int) IS 'The uuid with these digi
 
 CREATE OR REPLACE FUNCTION idgen.prefixed_id(prefix text, id uuid DEFAULT idgen.short_comb()) RETURNS text
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
-    RETURN idgen.portable_valid_prefix(prefix, '^[a-z]([a-z0-9_]*[a-z0-9])?$', true) || '_' || idgen.portable_encode_36(id);
+    RETURN idgen.portable_valid_prefix(prefix, true) || '_' || idgen.portable_encode_36(id);
 COMMENT ON FUNCTION idgen.prefixed_id(text, uuid) IS 'A typed identifier: the prefix, an underscore and the 25 digits of the uuid in base 36, in lower case. The prefix has 1 to 63 characters a-z, 0-9 and underscore, begins with a letter and does not end with an underscore (22023).';
 
 CREATE OR REPLACE FUNCTION idgen.prefixed_id_to_uuid(id text, expected_prefix text DEFAULT NULL) RETURNS uuid
@@ -288,7 +291,7 @@ COMMENT ON FUNCTION idgen.prefixed_id_prefix(text) IS 'The prefix of a prefixed 
 CREATE OR REPLACE FUNCTION idgen.is_prefixed_id(id text, prefix text) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    PERFORM idgen.portable_valid_prefix(prefix, '^[a-z]([a-z0-9_]*[a-z0-9])?$', true);
+    PERFORM idgen.portable_valid_prefix(prefix, true);
     RETURN octet_length(id) = octet_length(prefix) + 26
        AND left(id, -25) = (prefix || '_') COLLATE "C"
        AND right(id, 25) ~ '^[0-9a-z]*$' COLLATE "C"
@@ -300,7 +303,7 @@ COMMENT ON FUNCTION idgen.is_prefixed_id(text, text) IS 'Whether a text is exact
 
 CREATE OR REPLACE FUNCTION idgen.typeid_from_uuid(prefix text, id uuid) RETURNS text
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
-    RETURN ltrim(idgen.portable_valid_prefix(prefix, '^([a-z]([a-z_]*[a-z])?)?$', false) || '_', '_')
+    RETURN ltrim(idgen.portable_valid_prefix(prefix, false) || '_', '_')
         || idgen.portable_encode_32(id, '0123456789abcdefghjkmnpqrstvwxyz');
 COMMENT ON FUNCTION idgen.typeid_from_uuid(text, uuid) IS 'A TypeID (specification version 0.3): the prefix, an underscore and the 26 digits of the uuid in base 32, in lower case. The prefix has at most 63 characters a-z and underscore, and begins and ends with a letter (22023); if it is empty, there is no underscore.';
 

@@ -1,7 +1,7 @@
-# Property tests: each function that takes an identifier, text or a number is
-# called with thousands of random values and with boundary values. It returns a
-# result or raises one of its documented errors, and the properties in
-# t/lib/Functions.pm hold for all values. IDGEN_SEED repeats a run.
+# Property tests: each function that takes an identifier, text, a number or a timestamp is
+# called with thousands of random values and with boundary values. It returns a result or
+# raises one of its documented errors, and the properties in t/lib/Properties.pm hold for
+# all values. IDGEN_SEED repeats a run.
 
 use FindBin;
 use lib "$FindBin::RealBin/lib";
@@ -31,7 +31,7 @@ my $setup = qq{
 	ALTER DATABASE :"DBNAME" SET search_path = public;
 	CREATE SCHEMA tried;
 	CREATE TABLE functions AS SELECT oid, proname, signature FROM ($Functions::installed) p
-		WHERE prokind = 'f' AND proargtypes::oid[] && '{uuid,text,bigint,uuid[]}'::regtype[]::oid[] AND proname NOT IN ('index_report', 'index_reports', 'index_sample');
+		WHERE prokind = 'f' AND proargtypes::oid[] && '{uuid,text,bigint,uuid[],timestamptz}'::regtype[]::oid[] AND proname NOT IN ('index_report', 'index_reports', 'index_sample', 'snowflake', 'js_id');
 
 	-- random numbers and bytes
 	CREATE FUNCTION any_number(what text, k bigint) RETURNS bigint IMMUTABLE LANGUAGE sql RETURN hashtextextended(what || k, $seed);
@@ -104,11 +104,69 @@ my $setup = qq{
 		UNION ALL SELECT overlay(t PLACING c FROM 1 + up_to(c || t, 0, length(t) + 1)::int FOR up_to(c || t, 1, 3)::int)
 			FROM (SELECT t, row_number() OVER (ORDER BY md5('$seed' || t)) AS k FROM forms WHERE length(t) < 200) f JOIN (SELECT c, row_number() OVER (ORDER BY md5('$seed' || c)) AS k FROM characters) g ON f.k % 255 = g.k - 1) s;
 
-	CREATE TABLE random_windows AS SELECT u.id, s.span AS tolerance, i.at
-		FROM generate_series(1, 3000) k
-		JOIN (SELECT id, row_number() OVER (ORDER BY id) - 1 AS k FROM uuids) u ON u.k = up_to('u', k.k, (SELECT count(*) FROM uuids))
-		JOIN (SELECT span, row_number() OVER (ORDER BY span) - 1 AS k FROM spans) s ON s.k = up_to('s', k.k, (SELECT count(*) FROM spans))
-		JOIN (SELECT at, row_number() OVER (ORDER BY at) - 1 AS k FROM instants) i ON i.k = up_to('i', k.k, (SELECT count(*) FROM instants));
+	-- times in microseconds, as numbers of any precision; NULL if a length or an instant does not exist
+	CREATE FUNCTION floor_div(a numeric, b numeric) RETURNS numeric IMMUTABLE LANGUAGE sql RETURN div(a, b) - (mod(a, b) < 0)::int;
+	CREATE FUNCTION floor_mod(a numeric, b numeric) RETURNS numeric IMMUTABLE LANGUAGE sql RETURN a - floor_div(a, b) * b;
+	CREATE FUNCTION hex(n numeric, digits int) RETURNS text IMMUTABLE LANGUAGE sql RETURN lpad(to_hex(floor_mod(n, 16::numeric ^ digits)::bigint), digits, '0');
+	CREATE FUNCTION unix_us(at timestamptz) RETURNS numeric LANGUAGE sql RETURN extract(epoch FROM at) * 1000000;
+	CREATE FUNCTION unix_ms(at timestamptz) RETURNS numeric LANGUAGE sql RETURN floor_div(unix_us(at), 1000);
+	CREATE FUNCTION length_us(span interval) RETURNS numeric LANGUAGE sql RETURN CASE
+		WHEN date_trunc('month', span) = '0' AND abs(extract(day FROM span) * 86400000000 + 0.5) < 9223372036854775808
+			AND abs(extract(epoch FROM span) * 1000000 + 0.5) < 9223372036854775808 THEN extract(epoch FROM span) * 1000000 END;
+	CREATE FUNCTION length(us numeric) RETURNS interval LANGUAGE sql
+		RETURN make_interval(days => floor_div(us, 86400000000)::int, secs => floor_mod(us, 86400000000)::float8 / 1000000);
+	CREATE FUNCTION instant(us numeric) RETURNS timestamptz LANGUAGE sql RETURN CASE
+		WHEN us BETWEEN unix_us('4714-11-24 00:00+00 BC') AND unix_us('294276-12-31 23:59:59.999999+00') THEN timestamptz 'epoch' + length(us) END;
+
+	CREATE TABLE epochs AS SELECT at AS epoch FROM instants WHERE isfinite(at) ORDER BY md5('epoch' || at) LIMIT 25;
+
+	-- Arguments of checks. unit_us is the period if it is valid, and number that of the clock's period. One window in seven
+	-- is as wide as the cycle of prefixes allows, or wider by 1 us. Half of the identifiers have a time, the others a prefix:
+	-- that of the clock, of an end of the window, or next to it.
+	CREATE TABLE random_windows AS WITH picked AS (
+		SELECT k::int, up_to('bytes', k, 9)::int - 1 AS bytes, instants[1 + up_to('clock', k, cardinality(instants))] AS at,
+			spans[1 + up_to('tolerance', k, cardinality(spans))] AS tolerance, spans[1 + up_to('period', k, cardinality(spans))] AS period,
+			spans[1 + up_to('past', k, cardinality(spans))] AS past, spans[1 + up_to('future', k, cardinality(spans))] AS future
+		FROM generate_series(1, 4000) k, (SELECT array_agg(span ORDER BY span) AS spans FROM spans) s,
+			(SELECT array_agg(at ORDER BY at) AS instants FROM instants) i
+	), with_unit AS (
+		SELECT *, CASE WHEN length_us(period) BETWEEN 1 AND 365250 * 86400000000 AND mod(length_us(period), 1000) = 0
+			AND bytes BETWEEN 1 AND 6 THEN length_us(period) END AS unit_us FROM picked
+	), windows AS (
+		SELECT k, bytes, at, period, unit_us, CASE WHEN widest < 9223372036854775807 THEN '0' ELSE tolerance END AS tolerance,
+			CASE WHEN widest < 9223372036854775807 THEN length(widest + k % 2) WHEN k % 3 = 0 THEN past END AS past,
+			CASE WHEN widest IS NULL AND k % 4 = 0 THEN future END AS future
+		FROM with_unit, LATERAL (SELECT CASE WHEN k % 7 = 0 THEN (256::numeric ^ bytes - 2) * unit_us END AS widest) w
+	), with_us AS (
+		SELECT *, length_us(coalesce(past, tolerance)) AS past_us, length_us(coalesce(future, tolerance)) AS future_us,
+			floor_div(unix_ms(at) * 1000, unit_us) AS number FROM windows
+	)
+	SELECT w.*, overlay(overlay(any_hex('window', k)
+			PLACING CASE WHEN k % 2 = 0 OR unit_us IS NULL THEN hex(made_ms, 12) ELSE hex(floor_div(made_ms * 1000, unit_us), 2 * bytes) END FROM 1)
+			PLACING substr('447d', 1 + k / 2 % 4, 1) || substr(any_hex('window', k), 14, 3) || substr('89abc', 1 + k / 8 % 5, 1) FROM 13)::uuid AS id
+	FROM with_us w, LATERAL (SELECT coalesce(floor_div(unix_us(CASE WHEN isfinite(at) THEN at END)
+		+ (ARRAY[0, -past_us, -past_us - 1000, future_us, future_us + 1000])[1 + k % 5], 1000), 0) AS made_ms) m;
+
+	-- what is_recent_...() must return: a prefix is cyclic, a time is not
+	CREATE FUNCTION recent(w random_windows, of_version int, has_prefix boolean) RETURNS text LANGUAGE plpgsql AS \$\$
+	DECLARE
+		unit_us numeric := CASE WHEN has_prefix THEN w.unit_us ELSE 1000 END;
+		bytes int := CASE WHEN has_prefix THEN w.bytes ELSE 6 END;
+		cycle numeric := CASE WHEN has_prefix THEN 256::numeric ^ bytes ELSE 2::numeric ^ 64 END;
+		first_us numeric := unix_us(w.at) - w.past_us;
+		last_us numeric := unix_us(w.at) + w.future_us;
+		first numeric := floor_div(floor_div(first_us, 1000) * 1000, unit_us);
+		last numeric := floor_div(floor_div(last_us, 1000) * 1000, unit_us);
+	BEGIN
+		IF (length_us(w.tolerance) >= 0 AND w.past_us >= 0 AND w.future_us >= 0 AND w.past_us + w.future_us <= (cycle - 2) * unit_us) IS NOT TRUE THEN
+			RETURN '!22023';
+		ELSIF NOT isfinite(w.at) OR first_us < unix_us('2000-01-01 00:00+00') - 9223372036854775808
+			OR last_us > unix_us('2000-01-01 00:00+00') + 9223372036854775807 THEN
+			RETURN '!22008';
+		END IF;
+		RETURN (idgen.uuid_version(w.id) IS NOT DISTINCT FROM of_version
+			AND floor_mod((first_48(w.id) >> (48 - 8 * bytes)) - first, cycle) <= last - first)::text;
+	END \$\$;
 
 	CREATE FUNCTION hex_value(digit text) RETURNS int IMMUTABLE LANGUAGE sql RETURN ('x' || lpad(digit, 8, '0'))::bit(32)::int;
 	CREATE FUNCTION variant_digit(id uuid) RETURNS int IMMUTABLE LANGUAGE sql RETURN hex_value(substr(id::text, 20, 1));

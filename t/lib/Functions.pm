@@ -43,15 +43,15 @@ my @rows = (
 	# UUIDs
 	[ 'uuid_v4()', 'generator', 'vs strict' ],
 	[ 'uuid_v5(uuid,text)', 'reader', 'is strict', '22021', qq{$v4, 'name'} ],
-	[ 'uuid_v7(timestamptz)', 'generator', 'vs' ],
-	[ 'uuid_v7_ms(timestamptz)', 'generator', 'vs' ],
+	[ 'uuid_v7(timestamptz)', 'generator', 'vs', '22008' ],
+	[ 'uuid_v7_ms(timestamptz)', 'generator', 'vs', '22008' ],
 	[ 'uuid_v1()', 'generator', 'vs strict' ],
 	[ 'uuid_v6()', 'generator', 'vs strict' ],
 	[ 'lambert_comb()', 'generator', 'vs strict' ],
-	[ 'comb(timestamptz)', 'generator', 'vs' ],
-	[ 'short_comb(interval,int4,int4,timestamptz)', 'generator', 'vs', '', q{'30 seconds', 3, 100} ],
-	[ 'suffix_comb(timestamptz)', 'generator', 'vs' ],
-	[ 'short_suffix_comb(interval,timestamptz)', 'generator', 'vs', '', q{'30 seconds'} ],
+	[ 'comb(timestamptz)', 'generator', 'vs', '22008' ],
+	[ 'short_comb(interval,int4,int4,timestamptz)', 'generator', 'vs', '22004 22023 22008', q{'30 seconds', 3, 100} ],
+	[ 'suffix_comb(timestamptz)', 'generator', 'vs', '22008' ],
+	[ 'short_suffix_comb(interval,timestamptz)', 'generator', 'vs', '22004 22023 22008', q{'30 seconds'} ],
 	[ 'sequence_comb(regclass,int4,int4)', 'generator', 'vu', '', q{'public.numbers'} ],
 
 	# Conversions
@@ -74,8 +74,8 @@ my @rows = (
 	[ 'suffix_comb_timestamp(uuid)', 'reader', 'is strict', '', $v4 ],
 	[ 'short_comb_timestamp(uuid,interval,int4,timestamptz)', 'reader', 'ss', '22004 22023 22008', qq{$v4, clock => $instant} ],
 	[ 'inspect(uuid)', 'reader', 'ss strict', '', $v7 ],
-	[ 'uuid_v7_floor(timestamptz)', 'reader', 'is strict', '', $instant ],
-	[ 'comb_floor(timestamptz)', 'reader', 'is strict', '', $instant ],
+	[ 'uuid_v7_floor(timestamptz)', 'reader', 'is strict', '22008', $instant ],
+	[ 'comb_floor(timestamptz)', 'reader', 'is strict', '22008', $instant ],
 	[ 'uuid_v7_within(uuid,timestamptz,timestamptz)', 'reader', 'is', '22008', qq{$v7, $before, $instant} ],
 	[ 'comb_within(uuid,timestamptz,timestamptz)', 'reader', 'is', '22008', qq{$v4, $before, $instant} ],
 	[ 'uuid_smaller(uuid,uuid)', 'reader', 'is strict', '', qq{$v4, $v7} ],
@@ -99,7 +99,7 @@ my @rows = (
 	[ 'snowflake_timestamp(int8,timestamptz)', 'reader', 'is', '22004 22008', '175928847299117063' ],
 	[ 'snowflake_node(int8)', 'reader', 'is strict', '', '175928847299117063' ],
 	[ 'snowflake_counter(int8)', 'reader', 'is strict', '', '175928847299117063' ],
-	[ 'snowflake_floor(timestamptz,timestamptz)', 'reader', 'is', '', $instant ],
+	[ 'snowflake_floor(timestamptz,timestamptz)', 'reader', 'is', '22004 22008', $instant ],
 	[ 'snowflake_within(int8,timestamptz,timestamptz,timestamptz)', 'reader', 'is', '22004 22008', qq{175928847299117063, $before, $instant} ],
 	[ 'trace_id()', 'ticker', 'vu strict' ],
 	[ 'trace_id_timestamp(int8,timestamptz)', 'reader', 'ss', '22008', qq{175928847299117063, $instant} ],
@@ -109,7 +109,7 @@ my @rows = (
 	[ 'js_id_timestamp(int8,timestamptz)', 'reader', 'is', '22004 22008', '175928847299117' ],
 	[ 'js_id_node(int8)', 'reader', 'is strict', '', '175928847299117' ],
 	[ 'js_id_counter(int8)', 'reader', 'is strict', '', '175928847299117' ],
-	[ 'js_id_floor(timestamptz,timestamptz)', 'reader', 'is', '', $instant ],
+	[ 'js_id_floor(timestamptz,timestamptz)', 'reader', 'is', '22004 22008', $instant ],
 	[ 'js_id_within(int8,timestamptz,timestamptz,timestamptz)', 'reader', 'is', '22004 22008', qq{175928847299117, $before, $instant} ],
 	[ 'decimal_id()', 'ticker', 'vu strict' ],
 	[ 'decimal_id_parts(int8)', 'reader', 'is strict', '', '14150009200065' ],
@@ -122,7 +122,7 @@ my @rows = (
 	[ 'object_id()', 'generator', 'vs strict' ],
 	[ 'is_object_id(text)', 'reader', 'is strict', '', $object ],
 	[ 'object_id_timestamp(text)', 'reader', 'is strict', '22P02', $object ],
-	[ 'object_id_floor(timestamptz)', 'reader', 'is strict', '', $instant ],
+	[ 'object_id_floor(timestamptz)', 'reader', 'is strict', '22008', $instant ],
 
 	# Text
 	[ 'uuid_to_base(uuid,int4)', 'reader', 'is strict', '22023', qq{${v4}::pg_catalog.uuid, 58} ],
@@ -144,7 +144,7 @@ my @rows = (
 	[ 'ulid_to_uuid(text)', 'reader', 'is strict', '22P02', $ulid ],
 	[ 'ulid_from_uuid(uuid)', 'reader', 'is strict', '', $v7 ],
 	[ 'ulid_timestamp(text)', 'reader', 'is strict', '22P02', $ulid ],
-	[ 'ulid_floor(timestamptz)', 'reader', 'is strict', '', $instant ],
+	[ 'ulid_floor(timestamptz)', 'reader', 'is strict', '22008', $instant ],
 	[ 'ulid_within(text,timestamptz,timestamptz)', 'reader', 'is', '22008', qq{$ulid, $before, $instant} ],
 
 	# Masks and permutations
