@@ -4,9 +4,7 @@
 #   my $recipe = Recipe->new('event_feed', conf => 'max_connections = 60');
 #   my ($stdout, $stderr) = $recipe->paste('An event feed', 0);   # a block; else all blocks
 #   $recipe->prepared('An event feed');      # its PREPARE statements
-#   $recipe->query('SELECT 1');              # must succeed
 #   $recipe->outcome('SELECT 1/0');          # what it returns, or "SQLSTATE constraint"
-#   $recipe->session->ask('SELECT 1');       # a session, see Client.pm
 
 package Recipe;
 
@@ -66,8 +64,6 @@ sub prepared
 	return join("\n", map { /^(PREPARE.*?;)/msg } $self->blocks($heading)) || die 'nothing is prepared';
 }
 
-sub query { return Server::ask($_[1]) }
-
 sub outcome
 {
 	my ($self, $sql) = @_;
@@ -78,14 +74,12 @@ sub outcome
 	return $sqlstate . ($stderr =~ /CONSTRAINT NAME:  (\S+)/ ? " $1" : '');
 }
 
-sub session { my ($self, %where) = @_; return Server::session(%where) }
-
 # The page's query uses the index, also in a generic plan.
 sub plan_of
 {
 	my ($self, $heading, $execute, @settings) = @_;
 
-	return $self->query(join('; ', map("SET $_", @settings), $self->prepared($heading) . " EXPLAIN (COSTS OFF) EXECUTE $execute"));
+	return Server::ask(join('; ', map("SET $_", @settings), $self->prepared($heading) . " EXPLAIN (COSTS OFF) EXECUTE $execute"));
 }
 
 1;
