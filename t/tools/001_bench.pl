@@ -31,11 +31,7 @@ my $left = q{
 
 my @laboratory = ("$bench/run.sh", '--server', '--no-report');
 my ($stdout, $stderr);
-sub laboratory
-{
-	($stdout, $stderr) = run_command([ @laboratory, @_ ]);
-	return $? == 0;
-}
+sub laboratory { ($stdout, $stderr) = run_command([ @laboratory, @_ ]); return $? == 0 }
 
 # The lines of a CSV file, without the header, each as a list
 sub lines_of
