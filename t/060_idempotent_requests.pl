@@ -9,7 +9,8 @@ use lib "$FindBin::RealBin/lib";
 use Recipe;
 use Server;
 
-my $recipe = Recipe->new('requests');
+start_server('requests', 'autovacuum = off');
+my $recipe = Recipe->new('recipes');
 my $control = session();
 
 sub payment
@@ -181,7 +182,7 @@ my $heading = 'A client that repeats its INSERT';
 SKIP:
 {
 	skip 'ON CONFLICT DO SELECT is there from PostgreSQL 19 on', 8 if ask('SHOW server_version_num') < 190000;
-	my ($find_or_create) = $recipe->page->blocks($heading, 'text');
+	my ($find_or_create) = $recipe->blocks($heading, 'text');
 	my ($one, $two) = map { session() } 1 .. 2;
 	my $id = ask('SELECT idgen.uuid_v7()');
 

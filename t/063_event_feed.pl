@@ -6,7 +6,8 @@ use lib "$FindBin::RealBin/lib";
 use Recipe;
 use Server;
 
-my $recipe = Recipe->new('event_feed', conf => "max_connections = 60\nmax_prepared_transactions = 1\n");
+start_server('event_feed', "autovacuum = off\nmax_connections = 60\nmax_prepared_transactions = 1");
+my $recipe = Recipe->new('recipes');
 ask('CREATE DATABASE other');
 
 my $zero = '00000000-0000-0000-0000-000000000000';

@@ -12,7 +12,7 @@ use Server;
 
 my $masks = Masks->new;
 my $node = $masks->{node};
-my $recipe = Recipe->new('shown', node => $node);
+my $recipe = Recipe->new('recipes');
 
 # --- Prefixed ids ------------------------------------------------------------------
 my $heading = 'Store a uuid, show a prefixed id';
@@ -84,7 +84,7 @@ ask(q{
 	INSERT INTO members (public_id) SELECT id FROM plain_ids ORDER BY id;
 	INSERT INTO uuid_references SELECT id FROM plain_ids ORDER BY id;
 	INSERT INTO bigint_references SELECT id FROM members ORDER BY id});
-my ($both, $plain, $text) = $recipe->page->section('Store a uuid, show a prefixed id') =~ /take\s+([\d.]+)\s+MB,\s+with the view alone\s+([\d.]+),.*?\s([\d.]+)\.\s/s
+my ($both, $plain, $text) = $recipe->section('Store a uuid, show a prefixed id') =~ /take\s+([\d.]+)\s+MB,\s+with the view alone\s+([\d.]+),.*?\s([\d.]+)\.\s/s
   or die 'the page has no sizes';
 my %shown = (both_ids => $both, plain_ids => $plain, text_ids => $text);
 for my $table (sort keys %shown)

@@ -6,10 +6,11 @@ use lib "$FindBin::RealBin/lib";
 use Recipe;
 use Server;
 
-my $recipe = Recipe->new('changed_keys');
+my $node = start_server('changed_keys', 'autovacuum = off');
+my $recipe = Recipe->new('recipes');
 
 # --- Random keys, bigserial, identity -----------------------------------------
-my ($change) = $recipe->page->section('Changing the keys of a table in use') =~ /`ALTER TABLE … (.*?)`/;
+my ($change) = $recipe->section('Changing the keys of a table in use') =~ /`ALTER TABLE … (.*?)`/;
 my $file = q{SELECT pg_relation_filenode('sessions')};
 
 ask('CREATE TABLE sessions (id uuid PRIMARY KEY DEFAULT gen_random_uuid()); INSERT INTO sessions SELECT gen_random_uuid() FROM generate_series(1, 1000)');
@@ -36,7 +37,7 @@ is(ask("$settings INSERT INTO far DEFAULT VALUES RETURNING id > 1000000"), 't', 
 is($recipe->outcome("$settings CALL change_to_snowflake('far', 'di')"), '42703', 'a column that does not exist is an error');
 
 # --- Coming from another extension ------------------------------------------
-my %named = map { $_ => 1 } map { ($_->[1] // '') =~ /\b([a-z_0-9]+)\(/g } $recipe->page->table('Coming from another extension');
+my %named = map { $_ => 1 } map { ($_->[1] // '') =~ /\b([a-z_0-9]+)\(/g } $recipe->table('Coming from another extension');
 
 delete @named{qw(clock_timestamp make_interval substr left encode)};
 cmp_ok(scalar keys %named, '>', 20, 'the page names functions');
@@ -56,7 +57,7 @@ is( ask(q{SELECT (idgen.uuid_v7('2023-01-02 04:26:40.637'::timestamp AT TIME ZON
 	't|2023-01-02 04:26:40.637', 'pg_uuidv7: the same time without a time zone');
 is( ask(q{SELECT idgen.uuid_v7_floor('2025-09-04 11:01:00+02'), idgen.uuid_timestamp('019913ce-f124-7835-96c7-a2df691caa98') = '2025-09-04 10:19:13.316+02'}),
 	'019913f5-30e0-7000-8000-000000000000|t', 'TimescaleDB: the same bound and time');
-my ($swapped) = $recipe->page->section('Coming from another extension') =~ /`(\(substr.*?::uuid)`/;
+my ($swapped) = $recipe->section('Coming from another extension') =~ /`(\(substr.*?::uuid)`/;
 is( ask('SELECT ' . $swapped =~ s/\\//gr . q{ FROM (VALUES ('1026baba6ccd780c95645b8c656024db')) v(hex)}),
 	'6ccd780c-baba-1026-9564-5b8c656024db', 'MySQL: the uuid of swapped bytes');
 is(ask(q{SELECT left(idgen.short_comb(make_interval(secs => 60), clock => '2026-11-20 03:44:00+00')::text, 4) = lpad(to_hex((extract(epoch FROM timestamptz '2026-11-20 03:44:00+00') / 60)::bigint % 65536), 4, '0')}),
@@ -77,26 +78,26 @@ SKIP:
 
 # --- Node numbers in containers ---------------------------------------------
 my $heading = 'Node numbers in containers';
-my ($command) = $recipe->page->blocks($heading, 'sh');
+my ($command) = $recipe->blocks($heading, 'sh');
 my $folder = PostgreSQL::Test::Utils::tempdir();
 
 # The image's entry point ends with the command that it is given.
 append_to_file("$folder/docker-entrypoint.sh", qq{#!/bin/sh\necho "\$@"\n});
 chmod 0755, "$folder/docker-entrypoint.sh";
 is(`PATH=$folder:\$PATH HOSTNAME=db-3 sh -c '$command'`, "postgres -c idgen.node_id=3\n", 'a pod gets its ordinal');
-like($recipe->page->section($heading), qr/`\$\(\(100 \+ \$\{HOSTNAME##\*-\}\)\)`/, 'the page has another first number');
+like($recipe->section($heading), qr/`\$\(\(100 \+ \$\{HOSTNAME##\*-\}\)\)`/, 'the page has another first number');
 is(`HOSTNAME=db-17 sh -c 'echo \$((100 + \${HOSTNAME##*-}))'`, "117\n", 'which is added');
 
 # A table takes the place of that of Citus.
 ask('CREATE TABLE pg_dist_local_group (groupid int); INSERT INTO pg_dist_local_group VALUES (7)');
 $recipe->paste($heading);
-ok($recipe->node->poll_query_until('postgres', 'SELECT idgen.snowflake_node(idgen.snowflake()) = 8'), 'a node of Citus gets a number by its group');
+ok($node->poll_query_until('postgres', 'SELECT idgen.snowflake_node(idgen.snowflake()) = 8'), 'a node of Citus gets a number by its group');
 
 # The command line takes precedence. The server is stopped whatever it says.
-$recipe->node->stop;
-system_or_bail('pg_ctl', '--pgdata', $recipe->node->data_dir, '--wait', '--silent', '--log', $recipe->node->logfile, '--options', '-c idgen.node_id=3', 'start');
+$node->stop;
+system_or_bail('pg_ctl', '--pgdata', $node->data_dir, '--wait', '--silent', '--log', $node->logfile, '--options', '-c idgen.node_id=3', 'start');
 my $number = eval { ask('SELECT idgen.snowflake_node(idgen.snowflake())') };
-system_or_bail('pg_ctl', '--pgdata', $recipe->node->data_dir, '--wait', '--silent', '--mode', 'fast', 'stop');
+system_or_bail('pg_ctl', '--pgdata', $node->data_dir, '--wait', '--silent', '--mode', 'fast', 'stop');
 is($number, 3, 'a server gets the number of its command line');
 
 done_testing();
