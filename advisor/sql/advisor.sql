@@ -2,6 +2,7 @@
 -- t/003_zoo.pl compares its figures with measurements.
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 CREATE SCHEMA advisor;
 SET search_path = advisor, public;
 
@@ -28,6 +29,19 @@ CREATE INDEX things_expression ON things (lower(word));
 CREATE INDEX things_partial ON things (number) WHERE number % 2 = 0;
 CREATE INDEX words_word ON words (word);
 
+-- the error of a call of index_report()
+CREATE FUNCTION refusal(arguments text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    detail text;
+    hint text;
+BEGIN
+    EXECUTE format('SELECT idgen.index_report(%s)', arguments);
+    RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
+    RETURN concat_ws(' | ', SQLSTATE, SQLERRM, nullif(detail, ''), nullif(hint, ''));
+END $$;
+\set ECHO all
 SELECT r.index_name, table_name, key_columns, rows, leaf_pages BETWEEN 1 AND size_bytes / current_setting('block_size')::int AS pages,
        leaf_density BETWEEN 50 AND 100 AS density, reindex_saves_bytes, newest_leaf_share > 0 AS share, placement, images_per_row, wal_per_row
 FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid, idgen.index_report(c.oid) r
@@ -98,19 +112,10 @@ SELECT * FROM idgen.index_report(NULL);
 CREATE TABLE parted (id uuid PRIMARY KEY) PARTITION BY RANGE (id);
 CREATE VIEW viewed AS SELECT 1 AS one;
 CREATE INDEX things_hashed ON things USING hash (id);
-CREATE FUNCTION refusal(arguments text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    detail text;
-    hint text;
-BEGIN
-    EXECUTE format('SELECT idgen.index_report(%s)', arguments);
-    RETURN 'no error';
-EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
-    RETURN concat_ws(' | ', SQLSTATE, SQLERRM, nullif(detail, ''), nullif(hint, ''));
-END $$;
-SELECT refusal(arguments) FROM unnest(ARRAY[$$'things', NULL, NULL$$, $$'things', 0$$, $$'things', newest_rows => 0$$,
-    $$'things', newest_rows => 100001$$, '0', $$'parted'$$, $$'words'$$, $$'viewed'$$, $$'things_hashed'$$, $$'things_broken'$$]) arguments;
+SELECT refusal(arguments)
+FROM unnest(ARRAY[$$'things', NULL, NULL$$, $$'things', 0$$, $$'things', newest_rows => 0$$,
+                  $$'things', newest_rows => 100001$$, '0', $$'parted'$$, $$'words'$$, $$'viewed'$$,
+                  $$'things_hashed'$$, $$'things_broken'$$]) arguments;
 SELECT placement IS NOT NULL AS catalog FROM idgen.index_report('pg_catalog.pg_class_oid_index');
 
 \set VERBOSITY terse

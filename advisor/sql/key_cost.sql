@@ -2,6 +2,7 @@
 -- compare it with measurements.
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 -- the cost that a function returns, or its error
 CREATE FUNCTION shown(call text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -18,12 +19,15 @@ EXCEPTION WHEN OTHERS THEN
 END $$;
 CREATE FUNCTION costs(VARIADIC arguments text[]) RETURNS SETOF text LANGUAGE sql AS
 $$SELECT concat(a, ': ', shown(format('expected_key_cost(%s)', a))) FROM unnest(arguments) a$$;
+\set ECHO all
 SELECT costs(format('%L, 5e6, %s, 115', kind, n))
 FROM unnest('{ordered,random,short_comb}'::text[]) kind, unnest('{1e3,2e4,1e6}'::float8[]) n ORDER BY kind, n;
 -- the keys of one minute, with and without runs
-SELECT costs(format($$'short_comb', 1e6, 1e5, 1.1e6, run_length => %s, rows_in_cycle => 1e6$$, run)) FROM unnest('{1,16,1024}'::int[]) run;
+SELECT costs(format($$'short_comb', 1e6, 1e5, 1.1e6, run_length => %s, rows_in_cycle => 1e6$$, run))
+FROM unnest('{1,16,1024}'::int[]) run;
 -- the leaves of a prefix also contain the rows of previous cycles
-SELECT costs(format($$'short_comb', %s * 6000 * 65536, 30000, 6000$$, cycles)) FROM unnest('{0.5,1.5,2.5,10.5}'::float8[]) cycles;
+SELECT costs(format($$'short_comb', %s * 6000 * 65536, 30000, 6000$$, cycles))
+FROM unnest('{0.5,1.5,2.5,10.5}'::float8[]) cycles;
 -- the cost of a short COMB is between that of an ordered and of a random key
 SELECT bool_and(o.image_bytes_per_row <= s.image_bytes_per_row + 25 AND s.image_bytes_per_row <= r.image_bytes_per_row + 25) AS between
 FROM (VALUES (1e5), (1e7), (1e9)) i (index_rows), (VALUES (1e3), (1e5)) v (n), (VALUES (1e1), (1e3), (1e5)) p (m),
@@ -44,15 +48,16 @@ SELECT scale, round(c.leaf_density) AS density, round(c.index_bytes / scale / 81
 FROM (VALUES (1), (16), (1048576)) v (scale), idgen.expected_key_cost('short_comb', 1e5 * scale, 1000, 20, rows_in_cycle => 0.6e5 * scale, prefix_bytes => 6) c;
 SELECT c.* FROM idgen.expected_key_cost(NULL, 1, 1) c;
 -- invalid arguments
-SELECT costs($$'COMB', 1, 1$$, $$'random', -1, 1$$, $$'random', 'NaN', 1$$, $$'random', 1, 0.5$$, $$'random', 1, 1, key_bytes => 0$$,
-             $$'ordered', 1, 1, random_rows => 2$$, $$'short_comb', 1, 1$$, $$'short_comb', 1, 1, 0$$, $$'short_comb', 1, 1, 1, 7$$,
+SELECT costs($$'COMB', 1, 1$$, $$'random', -1, 1$$, $$'random', 'NaN', 1$$, $$'random', 1, 0.5$$,
+             $$'random', 1, 1, key_bytes => 0$$, $$'ordered', 1, 1, random_rows => 2$$,
+             $$'short_comb', 1, 1$$, $$'short_comb', 1, 1, 0$$, $$'short_comb', 1, 1, 1, 7$$,
              $$'short_comb', 1, 1, 10, rows_in_cycle => 655361$$, $$'short_comb', 1, 1, 1, run_length => 0$$);
 -- a plan: the costs are those of expected_key_cost() at the end of the retention
 SELECT rate, retention, key, recommended, pg_size_pretty(wal_per_day) AS wal, round(images_per_row::numeric, 3) AS images,
        pg_size_pretty(index_bytes) AS size, round(leaf_density) AS density, cycle
-FROM (VALUES (1, 1000, '100 days'::interval), (2, 1000, '200 seconds'), (3, 0.1, '30 days')) v (number, rate, retention),
-     idgen.key_plan(rate, retention) WITH ORDINALITY p (key, recommended, wal_per_day, images_per_row, index_bytes, leaf_density, cycle, reveals, reason, place)
-ORDER BY number, place;
+FROM (VALUES (1, 1000, '100 days'::interval), (2, 1000, '200 seconds'), (3, 0.1, '30 days')) v (n, rate, retention),
+     LATERAL (SELECT row_number() OVER () AS place, * FROM idgen.key_plan(rate, retention)) p
+ORDER BY n, place;
 -- one key is recommended, with a reason, and no other one costs less in each column and reveals as little
 SELECT r.rows_per_second, t.retention, count(*) AS keys, count(*) FILTER (WHERE p.recommended) AS recommended,
        count(*) FILTER (WHERE p.recommended = (p.reason IS NULL)) AS without_reason,
@@ -66,5 +71,6 @@ SELECT count(*) AS keys, min(b.wal_per_day - a.wal_per_day), max(b.wal_per_day -
 FROM idgen.key_plan(1, '1 day', row_bytes => 0) a JOIN idgen.key_plan(1, '1 day', row_bytes => 200) b USING (key);
 SELECT count(*) FROM idgen.key_plan(NULL, '1 day');
 SELECT arguments, shown(format('key_plan(%s)', arguments))
-FROM unnest(ARRAY[$$0, '1 day'$$, $$'NaN', '1 day'$$, $$1, '0'$$, $$1, '1 day', '-1 s'$$, $$1, '1 day', row_bytes => -1$$]) arguments;
+FROM unnest(ARRAY[$$0, '1 day'$$, $$'NaN', '1 day'$$, $$1, '0'$$, $$1, '1 day', '-1 s'$$,
+                  $$1, '1 day', row_bytes => -1$$]) arguments;
 DROP FUNCTION shown, costs;

@@ -9,10 +9,14 @@ use lib "$FindBin::RealBin/../../t/lib";
 use Server;
 
 my $rows = 1_000_000;
-my $node = init_server('advisor', "autovacuum = off\ncheckpoint_timeout = 1h\nmax_wal_size = 10GB\nfsync = off");
+my $node = init_server('advisor', "autovacuum = off\nfsync = off\ncheckpoint_timeout = 1h\nmax_wal_size = 10GB");
 $node->start;
 
-sub placement { my ($index, @user) = @_; return outcome("SELECT placement FROM idgen.index_report('$index')", @user) }
+sub placement
+{
+	my ($index, $role) = @_;
+	return outcome("SELECT placement FROM idgen.index_report('$index')", user => $role);
+}
 
 ask(qq{
 	CREATE EXTENSION idgen_advisor CASCADE;
@@ -77,17 +81,17 @@ ask(q{
 	GRANT SELECT (note) ON v7 TO note_reader;
 	CREATE INDEX v7_part ON v7 (id) WHERE note > 0;
 	CREATE INDEX v7_turned ON v7 ((idgen.prefix_to_suffix(id)))});
-is(placement('v7_pkey', user => 'reader'), 'ordered', 'a role with SELECT on the table can call index_report()');
-is(placement('v7', user => 'reader'), 'ordered', 'also with the name of the table');
-is(placement('v7_pkey', user => 'id_reader'), 'ordered', 'a role with SELECT on the column can');
-is(placement('v7_pkey', user => 'monitor'), 'ordered', 'a member of pg_stat_scan_tables can');
-is(placement('v7_pkey', user => 'note_reader'), '42501', 'a role with SELECT on another column cannot');
-is(placement('v7_pkey', user => 'stranger'), '42501', 'a role without SELECT cannot');
-is(placement('v7_part', user => 'id_reader'), '42501', 'SELECT on the column is not sufficient for a partial index');
-is(placement('v7_turned', user => 'id_reader'), '42501', 'nor for an index on an expression');
+is(placement('v7_pkey', 'reader'), 'ordered', 'a role with SELECT on the table can call index_report()');
+is(placement('v7', 'reader'), 'ordered', 'also with the name of the table');
+is(placement('v7_pkey', 'id_reader'), 'ordered', 'a role with SELECT on the column can');
+is(placement('v7_pkey', 'monitor'), 'ordered', 'a member of pg_stat_scan_tables can');
+is(placement('v7_pkey', 'note_reader'), '42501', 'a role with SELECT on another column cannot');
+is(placement('v7_pkey', 'stranger'), '42501', 'a role without SELECT cannot');
+is(placement('v7_part', 'id_reader'), '42501', 'SELECT on the column is not sufficient for a partial index');
+is(placement('v7_turned', 'id_reader'), '42501', 'nor for an index on an expression');
 ask('ALTER TABLE v7 ENABLE ROW LEVEL SECURITY; CREATE POLICY few ON v7 USING (note > 10)');
-is(placement('v7_pkey', user => 'reader'), '42501', 'a role that sees some rows only cannot');
-is(placement('v7_pkey', user => 'monitor'), 'ordered', 'a member of pg_stat_scan_tables can despite the policy');
+is(placement('v7_pkey', 'reader'), '42501', 'a role that sees some rows only cannot');
+is(placement('v7_pkey', 'monitor'), 'ordered', 'a member of pg_stat_scan_tables can despite the policy');
 is(placement('v7_pkey'), 'ordered', 'the owner can');
 is(outcome(q{BEGIN READ ONLY; SELECT placement FROM idgen.index_report('v7')}), 'ordered', 'in a read-only transaction');
 
@@ -141,7 +145,7 @@ for my $case (
 			CREATE INDEX i ON hers.t $index}, user => 'attacker'),
 		'', "an index with $what");
 	is(placement('hers.i'), $superuser, 'a superuser does not run the function');
-	is(placement('hers.i', user => 'id_reader'), $reader, 'a role with SELECT on the first column does not either');
+	is(placement('hers.i', 'id_reader'), $reader, 'a role with SELECT on the first column does not either');
 	is(outcome('SELECT FROM hers.t WHERE id = 7 ORDER BY id'), 'TRAP0', 'a query runs it')
 	  if $what eq 'a predicate' || $what eq 'an expression';
 }
@@ -153,16 +157,16 @@ my $hidden = ask(q{
 	GRANT SELECT ON hers.hidden TO reader;
 	GRANT USAGE ON SCHEMA hers TO note_reader;
 	SELECT 'hers.hidden'::regclass::oid, 'hers.hidden_pkey'::regclass::oid});
-is(placement(outcome(q{SELECT 'hers.t'::regclass::oid}), user => 'reader'), '42501', 'without USAGE, a role does not learn that a table has no primary key');
+is(placement(outcome(q{SELECT 'hers.t'::regclass::oid}), 'reader'), '42501', 'without USAGE, a role does not learn that a table has no primary key');
 for my $oid (split /\|/, $hidden)
 {
-	is(placement($oid, user => 'reader'), '42501', 'a role with SELECT on the table needs USAGE');
-	is(placement($oid, user => 'monitor'), '42501', 'a member of pg_stat_scan_tables needs USAGE');
-	is(placement($oid, user => 'note_reader'), '42501', 'a role with USAGE needs SELECT');
+	is(placement($oid, 'reader'), '42501', 'a role with SELECT on the table needs USAGE');
+	is(placement($oid, 'monitor'), '42501', 'a member of pg_stat_scan_tables needs USAGE');
+	is(placement($oid, 'note_reader'), '42501', 'a role with USAGE needs SELECT');
 	is(placement($oid), 'unknown', 'a superuser needs neither');
 }
 ask('GRANT USAGE ON SCHEMA hers TO reader');
-is(placement('hers.hidden', user => 'reader'), 'unknown', 'a role with USAGE and SELECT can');
+is(placement('hers.hidden', 'reader'), 'unknown', 'a role with USAGE and SELECT can');
 
 # Another session's temporary table
 my $session = session();
@@ -194,12 +198,12 @@ my $extensions = q{SELECT string_agg(extname, ' ' ORDER BY extname COLLATE "C") 
 my $used = q{SELECT r.placement, (idgen.expected_key_cost('random', 1000000, 1000)).page_images_per_row > 0, p.key
 	FROM idgen.index_report('things') r, idgen.key_plan(100, '1 day') p WHERE p.recommended};
 
-sub in_owned { my ($sql, @user) = @_; return outcome($sql, database => 'owned', @user) }
+sub in_owned { my ($sql, $role) = @_; return outcome($sql, user => $role, database => 'owned') }
 
-is(in_owned('CREATE EXTENSION idgen_advisor', user => 'installer'), '42704', 'idgen_advisor requires idgen');
-is(in_owned('CREATE EXTENSION idgen', user => 'installer'), '', 'a role with CREATE on the database creates idgen');
+is(in_owned('CREATE EXTENSION idgen_advisor', 'installer'), '42704', 'idgen_advisor requires idgen');
+is(in_owned('CREATE EXTENSION idgen', 'installer'), '', 'a role with CREATE on the database creates idgen');
 is(in_owned($extensions), 'idgen', 'which does not create idgen_advisor');
-is(in_owned('CREATE EXTENSION idgen_advisor; DROP EXTENSION idgen_advisor; DROP EXTENSION idgen; CREATE EXTENSION idgen_advisor CASCADE', user => 'installer'),
+is(in_owned('CREATE EXTENSION idgen_advisor; DROP EXTENSION idgen_advisor; DROP EXTENSION idgen; CREATE EXTENSION idgen_advisor CASCADE', 'installer'),
 	'', 'it creates and drops idgen_advisor, and creates both');
 is(in_owned($extensions), 'idgen idgen_advisor', 'with CASCADE');
 my $answer = in_owned("CREATE TABLE things (id uuid PRIMARY KEY); INSERT INTO things SELECT idgen.uuid_v7() FROM generate_series(1, 200); $used");
@@ -221,7 +225,7 @@ is(in_owned(q{
 
 dump_and_restore('plain', 'owned', 'restored');
 is(ask($used, 'restored'), $answer, 'the functions work in the restored database');
-is(in_owned('DROP EXTENSION idgen', user => 'installer'), '2BP01', 'idgen is not dropped while idgen_advisor requires it');
-is(in_owned('DROP EXTENSION idgen CASCADE', user => 'installer'), '', 'with CASCADE it is');
+is(in_owned('DROP EXTENSION idgen', 'installer'), '2BP01', 'idgen is not dropped while idgen_advisor requires it');
+is(in_owned('DROP EXTENSION idgen CASCADE', 'installer'), '', 'with CASCADE it is');
 
 done_testing();

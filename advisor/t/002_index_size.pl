@@ -22,7 +22,8 @@ sub compare
 		SELECT s.avg_leaf_density, c.leaf_density, s.index_size, c.index_bytes
 		FROM pgstatindex('keys_pkey') s, idgen.expected_key_cost($arguments) c});
 	ok(abs($predicted_density / $density - 1) < 0.1 && abs($predicted_bytes / $bytes - 1) < 0.1,
-		sprintf '%s: %.1f %% of %.2f MB, predicted %.1f %% of %.2f MB', $title, $density, $bytes / 2**20, $predicted_density, $predicted_bytes / 2**20);
+		sprintf '%s: %.1f %% of %.2f MB, predicted %.1f %% of %.2f MB',
+		$title, $density, $bytes / 2**20, $predicted_density, $predicted_bytes / 2**20);
 }
 
 # Rows of simulated time: rows_in_cycle is the number of rows since the prefixes

@@ -12,7 +12,8 @@ my $rows = 40_000;
 my $next = 1000;
 
 # no checkpoints, vacuum or statistics other than those of the test
-my $node = start_server('zoo', "autovacuum = off\nfsync = off\ncheckpoint_timeout = 1h\nmax_wal_size = 10GB", allows_streaming => 1);
+my $node = start_server('zoo', "autovacuum = off\nfsync = off\ncheckpoint_timeout = 1h\nmax_wal_size = 10GB",
+	allows_streaming => 1);
 plan skip_all => 'pg_walinspect or pgstattuple is not installed'
   unless ask(q{SELECT count(*) = 2 FROM pg_available_extensions WHERE name IN ('pg_walinspect', 'pgstattuple')}) eq 't';
 ask(q{
@@ -79,7 +80,11 @@ my @zoo = (
 	[ 'unlogged', 'scattered', 'uuid', $v4, { unlogged => 1 } ],
 	[ 'expression', 'unknown', 'text', 'md5(i::text)', { index => '(upper(k))' } ],);
 
-sub near { my ($predicted, $measured, $relative, $absolute) = @_; return abs($predicted - $measured) <= $relative * $measured + $absolute }
+sub near
+{
+	my ($predicted, $measured, $relative, $absolute) = @_;
+	return abs($predicted - $measured) <= $relative * $measured + $absolute;
+}
 
 # The images and the WAL of the index of a row, over a number of checkpoint intervals
 # of $n rows, if not given, of at least 2,000 rows
