@@ -9,8 +9,9 @@ use lib "$FindBin::RealBin/lib";
 use Recipe;
 use Server;
 
-my $recipe = Recipe->new('requests');
-my $control = $recipe->session;
+start_server('requests', 'autovacuum = off');
+my $recipe = Recipe->new('recipes');
+my $control = session();
 
 sub payment
 {
@@ -36,7 +37,7 @@ sub payment
 	like($recipe->outcome(payment('k' x 255, tenant => 2, amount => 7)), qr/\|t$/, 'another tenant may use it');
 
 	# A request that is still running
-	my ($one, $two) = map { $recipe->session } 1 .. 2;
+	my ($one, $two) = map { session() } 1 .. 2;
 	$one->ask('BEGIN');
 	like($one->ask(payment('running')), qr/\|t$/, 'a request runs');
 	my $first = $one->answer;
@@ -53,7 +54,7 @@ sub payment
 	is($recipe->outcome(payment('rolled back', proposed => $old)), '23514 check_id', 'then a repeated request with an old proposed id is refused');
 	like($recipe->outcome(payment('rolled back')), qr/\|t$/, 'with a new one it is done');
 	like($recipe->outcome(payment('rolled back', proposed => $old)), qr/\|f$/, 'once done, the proposed id is not used');
-	is($recipe->query('SELECT count(*) FROM payments'), 8, 'each request made one payment');
+	is(ask('SELECT count(*) FROM payments'), 8, 'each request made one payment');
 
 	# Another tenant that guesses the key, and a role with the page's rights
 	my $command = "idgen.create_once(idgen.uuid_v5('5ca1ab1e-0000-4000-8000-000000000001', 'good'), idgen.short_comb(), 'create payment',";
@@ -65,9 +66,9 @@ sub payment
 
 	# A payment that was deleted
 	my $delete = q{DELETE FROM payments WHERE tenant = '5ca1ab1e-0000-4000-8000-000000000001' AND amount = 1.5 RETURNING id};
-	my $deleted = $recipe->query($delete);
+	my $deleted = ask($delete);
 	is($recipe->outcome(payment('good', amount => 1.5)), '|f', 'the answer of a deleted payment is empty');
-	is($recipe->query("SELECT idgen.forget_creation_of('$deleted')"), 1, 'its command can be forgotten');
+	is(ask("SELECT idgen.forget_creation_of('$deleted')"), 1, 'its command can be forgotten');
 	like($recipe->outcome(payment('good', amount => 1.5)), qr/\|t$/, 'and then it is created again');
 
 	# A crash between the call of a service and the commit
@@ -80,8 +81,8 @@ sub payment
 		return $answer;
 	};
 	my $lost = $attempt->($one);
-	$recipe->query("SELECT pg_terminate_backend($one->{pid}, 60000)");
-	is($recipe->query("SELECT count(*) FROM payments WHERE id = '" . ($lost =~ s/\|.*//r) . "'"), 0, 'the first attempt crashes before its commit');
+	ask("SELECT pg_terminate_backend($one->{pid}, 60000)");
+	is(ask("SELECT count(*) FROM payments WHERE id = '" . ($lost =~ s/\|.*//r) . "'"), 0, 'the first attempt crashes before its commit');
 	my $kept = $attempt->($two);
 	$two->ask('COMMIT');
 	like($kept, qr/\|t$/, 'the second one creates the payment');
@@ -92,7 +93,7 @@ sub payment
 	$recipe->paste('Calls to other services');
 	my $lease = $recipe->prepared('Calls to other services');
 	my ($id) = split /\|/, $recipe->outcome(payment('leased'));
-	my @workers = map { $recipe->session } 1 .. 2;
+	my @workers = map { session() } 1 .. 2;
 	$_->ask("SET ROLE payment_service; $lease") for @workers;
 	my $take = sub { return $_[0]->ask("EXECUTE take_lease('$id', '$_[1]')") };
 	my $record = sub { return $_[0]->ask("EXECUTE record_receipt('$id', $_[1], 'receipt $_[1]')") };
@@ -102,17 +103,17 @@ sub payment
 	$control->poll_waiting($workers[1]);
 	$workers[0]->ask('COMMIT');
 	is($workers[1]->answer, '', 'another one, which waited for it, gets none');
-	$recipe->query("UPDATE payments SET leased_until = clock_timestamp() - interval '1 second' WHERE id = '$id'");
+	ask("UPDATE payments SET leased_until = clock_timestamp() - interval '1 second' WHERE id = '$id'");
 	is($take->($workers[1], '1 hour'), 2, 'when it has ended, it takes over');
 	is($record->($workers[0], 1), '', 'the result of the first one changes nothing');
 	is($record->($workers[1], 2), $id, 'that of the second is recorded');
 	is($record->($workers[1], 2), '', 'once');
-	$recipe->query("UPDATE payments SET leased_until = clock_timestamp() - interval '1 second' WHERE id = '$id'");
+	ask("UPDATE payments SET leased_until = clock_timestamp() - interval '1 second' WHERE id = '$id'");
 	is($take->($workers[0], '1 hour'), '', 'then no worker gets a lease');
-	is($recipe->query("SELECT receipt FROM payments WHERE id = '$id'"), 'receipt 2', 'and the receipt stays');
+	is(ask("SELECT receipt FROM payments WHERE id = '$id'"), 'receipt 2', 'and the receipt stays');
 	$_->quit for @workers, $two;
 
-	is( $recipe->query("SELECT idgen.uuid_v5(idgen.uuid_v5('00000000-0000-0000-0000-000000000000', 'a'), 'bc') = idgen.uuid_v5(idgen.uuid_v5('00000000-0000-0000-0000-000000000000', 'ab'), 'c')"),
+	is( ask("SELECT idgen.uuid_v5(idgen.uuid_v5('00000000-0000-0000-0000-000000000000', 'a'), 'bc') = idgen.uuid_v5(idgen.uuid_v5('00000000-0000-0000-0000-000000000000', 'ab'), 'c')"),
 		'f', 'a tenant that is a text and a key are not run together');
 }
 
@@ -134,7 +135,7 @@ sub post
 
 {
 	$recipe->paste('PostgREST');
-	my ($one, $two) = map { $recipe->session } 1 .. 2;
+	my ($one, $two) = map { session() } 1 .. 2;
 
 	my $id = post($one, key => 'first');
 	is(post($two, key => 'first'), 'PGRST', 'a repeated request does not wait for long');
@@ -159,7 +160,7 @@ sub post
 	$one->ask('ROLLBACK');
 	like(post($one, key => 'fails'), qr/^[0-9a-f-]{36}$/, 'what was rolled back can be repeated');
 	$one->ask('COMMIT');
-	is($recipe->query('SELECT count(*), count(DISTINCT tenant) FROM bookings'), '3|2', 'each request made one booking');
+	is(ask('SELECT count(*), count(DISTINCT tenant) FROM bookings'), '3|2', 'each request made one booking');
 	$_->quit for $one, $two;
 }
 
@@ -170,20 +171,20 @@ my $heading = 'A client that repeats its INSERT';
 	my $old = '017f22e2-79b0-7cc3-98c4-dc0c0c07398f';
 	my $create = $recipe->prepared($heading);
 	$recipe->paste($heading);
-	my $id = $recipe->query('SELECT idgen.uuid_v7()');
+	my $id = ask('SELECT idgen.uuid_v7()');
 	is($recipe->outcome("$create EXECUTE create_report('$id', 'one'); EXECUTE create_report('$id', 'two'); SELECT body FROM reports"), 'one', 'a repeated INSERT changes nothing');
 	is($recipe->outcome("$create EXECUTE create_report('$old', 'late')"), '23514 check_id', 'a late repetition of what was rolled back is refused');
-	$recipe->query("ALTER TABLE reports DISABLE TRIGGER check_id; INSERT INTO reports VALUES ('$old', 'then'); ALTER TABLE reports ENABLE TRIGGER check_id");
+	ask("ALTER TABLE reports DISABLE TRIGGER check_id; INSERT INTO reports VALUES ('$old', 'then'); ALTER TABLE reports ENABLE TRIGGER check_id");
 	is($recipe->outcome("$create EXECUTE create_report('$old', 'late')"), '', 'a late repetition of what was committed succeeds');
-	is($recipe->query("SELECT body FROM reports WHERE id = '$old'"), 'then', 'and changes nothing');
+	is(ask("SELECT body FROM reports WHERE id = '$old'"), 'then', 'and changes nothing');
 }
 
 SKIP:
 {
-	skip 'ON CONFLICT DO SELECT is there from PostgreSQL 19 on', 8 if $recipe->query('SHOW server_version_num') < 190000;
-	my ($find_or_create) = $recipe->page->blocks($heading, 'text');
-	my ($one, $two) = map { $recipe->session } 1 .. 2;
-	my $id = $recipe->query('SELECT idgen.uuid_v7()');
+	skip 'ON CONFLICT DO SELECT is there from PostgreSQL 19 on', 8 if ask('SHOW server_version_num') < 190000;
+	my ($find_or_create) = $recipe->blocks($heading, 'text');
+	my ($one, $two) = map { session() } 1 .. 2;
+	my $id = ask('SELECT idgen.uuid_v7()');
 
 	$_->ask($find_or_create) for $one, $two;
 	$one->ask('BEGIN');
@@ -193,17 +194,17 @@ SKIP:
 	$one->ask('COMMIT');
 	is($two->answer, 'f', 'and is told that the row is another');
 	is($two->ask("EXECUTE find_or_create_report('$id', 'mine')"), 't', 'a repetition is told that it is its own');
-	is($recipe->query("SELECT body FROM reports WHERE id = '$id'"), 'mine', 'which is not changed');
+	is(ask("SELECT body FROM reports WHERE id = '$id'"), 'mine', 'which is not changed');
 
 	$two->ask('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM reports');
-	my $unseen = $recipe->query('SELECT idgen.uuid_v7()');
+	my $unseen = ask('SELECT idgen.uuid_v7()');
 	$one->ask("EXECUTE find_or_create_report('$unseen', 'mine')");
 	is($two->ask("EXECUTE find_or_create_report('$unseen', 'mine')"), '40001', 'REPEATABLE READ: a row that is not visible is 40001');
 	$two->ask('ROLLBACK');
 
-	$recipe->query('CREATE ROLE writer; GRANT INSERT ON reports TO writer');
+	ask('CREATE ROLE writer; GRANT INSERT ON reports TO writer');
 	is($recipe->outcome("SET ROLE writer; $find_or_create EXECUTE find_or_create_report('$id', 'mine')"), '42501', 'it requires SELECT');
-	$recipe->query('GRANT SELECT ON reports TO writer');
+	ask('GRANT SELECT ON reports TO writer');
 	is($recipe->outcome("SET ROLE writer; $find_or_create EXECUTE find_or_create_report('$id', 'mine')"), 't', 'which suffices');
 	$_->quit for $one, $two;
 }
@@ -212,7 +213,7 @@ SKIP:
 {
 	my $tenant = '5ca1ab1e-0000-4000-8000-000000000001';
 	my $other = '5ca1ab1e-0000-4000-8000-000000000002';
-	my ($one, $two) = map { $recipe->session } 1 .. 2;
+	my ($one, $two) = map { session() } 1 .. 2;
 	$_->ask($_->{prepared} = $recipe->prepared($heading)) for $one, $two;
 
 	$one->ask('BEGIN');
@@ -223,19 +224,19 @@ SKIP:
 	is($two->answer, $id, 'and gets the first row');
 	is($one->ask("EXECUTE refund('$tenant', 'a', 7)"), $id, 'a repetition with another amount gets the first one');
 	isnt($one->ask("EXECUTE refund('$other', 'a', 100)"), $id, "another tenant's is another row");
-	is($recipe->query('SELECT count(*), count(DISTINCT id) FROM refunds'), '2|2', 'two rows');
+	is(ask('SELECT count(*), count(DISTINCT id) FROM refunds'), '2|2', 'two rows');
 	$_->quit for $one, $two;
 }
 
 # --- Optimistic locking, abandoned drafts ---------------------------------------
 {
 	my $prepared = $recipe->prepared($heading);
-	my $id = $recipe->query('INSERT INTO drafts DEFAULT VALUES RETURNING id');
+	my $id = ask('INSERT INTO drafts DEFAULT VALUES RETURNING id');
 	my $confirm = "$prepared EXECUTE confirm_draft('$id', 1); SELECT version, confirmed FROM drafts WHERE id = '$id'";
 	is($recipe->outcome($confirm), '2|t', 'a confirmed draft has its second version') for 1 .. 2;
-	$recipe->query(q{INSERT INTO drafts SELECT idgen.uuid_v7(now() - i * interval '25 minutes') FROM generate_series(0, 9) i});
+	ask(q{INSERT INTO drafts SELECT idgen.uuid_v7(now() - i * interval '25 minutes') FROM generate_series(0, 9) i});
 	$recipe->outcome("$prepared EXECUTE delete_abandoned_drafts('1 hour')");
-	is($recipe->query('SELECT count(*) FILTER (WHERE confirmed), count(*) FILTER (WHERE NOT confirmed) FROM drafts'), '1|3', 'old drafts are deleted, confirmed ones are not');
+	is(ask('SELECT count(*) FILTER (WHERE confirmed), count(*) FILTER (WHERE NOT confirmed) FROM drafts'), '1|3', 'old drafts are deleted, confirmed ones are not');
 }
 
 done_testing();

@@ -10,8 +10,8 @@ use lib "$FindBin::RealBin/lib";
 use Recipe;
 use Server;
 
-my $recipe = Recipe->new('partitions', conf => "timezone = 'UTC'\n");
-my $node = $recipe->node;
+my $node = start_server('partitions', "autovacuum = off\ntimezone = 'UTC'");
+my $recipe = Recipe->new('recipes');
 
 # --- Declarative partitions -------------------------------------------------
 my ($create, $move) = $recipe->blocks('Partitions by time');
@@ -21,7 +21,7 @@ is( ask($tables),
 	"measurements_2026_10|2026-10-31 23:59:59.999+00|3.5\nmeasurements_2026_11|2026-11-01 00:00:00+00|3.4",
 	'the bounds are half-open: a row is in the partition of its millisecond');
 is( ask($explain) =~ s/^/ /mgr =~ s/^ +(Recheck|Index|Filter|->  Bitmap Index).*\n?//mgr =~ s/\s+$//r,
-	($recipe->page->section('Partitions by time') =~ /^```text\n(.*?)^```/ms)[0] =~ s/\s+$//r,
+	($recipe->section('Partitions by time') =~ /^```text\n(.*?)^```/ms)[0] =~ s/\s+$//r,
 	'a query for a range of time has the plan of the page');
 like(ask($explain), qr/\A(?!.*(_2026_10|_default)).*_2026_11/s, 'and reads only its partition');
 my $later = $explain =~ s/'2026-11-01 00:00:00\+00'/now() + interval '50 years'/r =~ s/'2026-11-08 00:00:00\+00'/now() + interval '51 years'/r;
@@ -136,7 +136,7 @@ SKIP:
 
 	# The page has version 7. The same for ULIDs, with the functions that it names
 	my ($visits, $calls) = $recipe->blocks('pg_partman');
-	my ($encoder, $decoder) = $recipe->page->section('pg_partman') =~ /these are `(.*?)` and `(.*?)`/;
+	my ($encoder, $decoder) = $recipe->section('pg_partman') =~ /these are `(.*?)` and `(.*?)`/;
 	my ($once, $setup, $retention) = $visits =~ /^(.*?)^(CREATE TABLE.*?)^(UPDATE.*)/ms;
 	my $clicks = $setup =~ s/public\.visits/public.clicks/gr =~ s/id uuid/id text COLLATE "C"/r =~ s/idgen\.uuid_v7\(\)/idgen.ulid()/r
 	  =~ s/idgen\.uuid_v7_floor/$encoder/r =~ s/idgen\.uuid_text_timestamp/$decoder/r;

@@ -6,8 +6,9 @@ use lib "$FindBin::RealBin/lib";
 use Recipe;
 use Server;
 
-my $recipe = Recipe->new('event_feed', conf => "max_connections = 60\nmax_prepared_transactions = 1\n");
-$recipe->query('CREATE DATABASE other');
+start_server('event_feed', "autovacuum = off\nmax_connections = 60\nmax_prepared_transactions = 1");
+my $recipe = Recipe->new('recipes');
+ask('CREATE DATABASE other');
 
 my $zero = '00000000-0000-0000-0000-000000000000';
 
@@ -16,7 +17,7 @@ my $zero = '00000000-0000-0000-0000-000000000000';
 sub reader
 {
 	my ($statement) = @_;
-	my $session = $recipe->session;
+	my $session = session();
 	$session->ask('PREPARE naive(xid8, uuid) AS SELECT $1, id FROM events WHERE id > $2 ORDER BY id LIMIT 1000');
 	$session->ask($recipe->prepared('An event feed that loses nothing'));
 	die $session->{message} if $session->{sqlstate};
@@ -44,7 +45,7 @@ sub read_events
 sub lost
 {
 	my ($reader) = @_;
-	my %left = map { $_ => 1 } split /\n/, $recipe->query('SELECT id FROM events');
+	my %left = map { $_ => 1 } split /\n/, ask('SELECT id FROM events');
 	my $twice = 0;
 	delete $left{$_} or $twice++ for @{ $reader->{got} };
 	return scalar(keys %left) . " lost, $twice twice";
@@ -54,10 +55,10 @@ my $insert = q{INSERT INTO events (body) VALUES ('{}')};
 
 my ($stdout) = $recipe->paste('An event feed that loses nothing');
 like($stdout, qr/^\d+\|[0-9a-f-]{36}\|\{"note": "one"\}$/m, 'the page shows an event');
-$recipe->query('TRUNCATE events');
+ask('TRUNCATE events');
 
 # 32 writers insert in turn, and commit in the opposite order.
-my @writers = map { $recipe->session } 1 .. 32;
+my @writers = map { session() } 1 .. 32;
 my @readers = my ($naive, $settled) = map { reader($_) } qw(naive next_events);
 for my $writer (@writers)
 {
@@ -109,21 +110,21 @@ read_events($_) for @readers;
 is(scalar(grep { $_->{left} < 0 } values %todo), 32, 'all writers have done their transactions');
 is(lost($settled), '0 lost, 0 twice', '32 concurrent writers: the recipe loses none, and reads none twice');
 cmp_ok(scalar @{ $settled->{got} }, '>', 32, 'there were events');
-is( $recipe->query(q{SELECT string_agg(id::text, ' ' ORDER BY transaction, id) FROM events}),
+is( ask(q{SELECT string_agg(id::text, ' ' ORDER BY transaction, id) FROM events}),
 	join(' ', @{ $settled->{got} }), 'they come in the order of transaction and id');
-note('id > last: ' . lost($naive) . ' of ' . $recipe->query('SELECT count(*) FROM events'));
+note('id > last: ' . lost($naive) . ' of ' . ask('SELECT count(*) FROM events'));
 $_->quit for @writers;
 
 # What delays a reader
-my $other = $recipe->session(database => 'other');
+my $other = session(database => 'other');
 my $before = @{ $settled->{got} };
 $other->ask('BEGIN; SELECT pg_current_xact_id()');
-$recipe->query($insert);
+ask($insert);
 is(read_events($settled), $before, 'a transaction in another database delays the reader');
-is($recipe->query('SELECT count(*) FROM pg_stat_activity WHERE backend_xid IS NOT NULL'), 1, 'and is shown');
+is(ask('SELECT count(*) FROM pg_stat_activity WHERE backend_xid IS NOT NULL'), 1, 'and is shown');
 $other->ask("PREPARE TRANSACTION 'forgotten'");
 is(read_events($settled), $before, 'a prepared one, too');
-is($recipe->query('SELECT count(*) FROM pg_prepared_xacts'), 1, 'and is shown');
+is(ask('SELECT count(*) FROM pg_prepared_xacts'), 1, 'and is shown');
 $other->ask("ROLLBACK PREPARED 'forgotten'");
 is(read_events($settled), $before + 1, 'then the reader gets it');
 
@@ -133,8 +134,8 @@ like($plan, qr/Index Scan using events_transaction_id_idx.*Index Cond: (?=.*ROW\
   and unlike($plan, qr/Filter|Sort/, 'for all of it');
 
 my ($transaction, $id) = @{ $settled->{position} };
-$recipe->query("DELETE FROM events WHERE (transaction, id) <= ('$transaction', '$id')");
-is($recipe->query('SELECT count(*) FROM events'), 0, 'what was read can be deleted');
+ask("DELETE FROM events WHERE (transaction, id) <= ('$transaction', '$id')");
+is(ask('SELECT count(*) FROM events'), 0, 'what was read can be deleted');
 $_->{session}->quit for @readers;
 $other->quit;
 

@@ -12,7 +12,7 @@ use Server;
 
 my $masks = Masks->new;
 my $node = $masks->{node};
-my $recipe = Recipe->new('shown', node => $node);
+my $recipe = Recipe->new('recipes');
 
 # --- Prefixed ids ------------------------------------------------------------------
 my $heading = 'Store a uuid, show a prefixed id';
@@ -20,24 +20,24 @@ my $id = 'cust_03cu7ltbh43kmxopehhx215t7';
 
 my ($stdout) = $recipe->paste($heading, 0);
 is($stdout, "$id|one", 'a row is found by its text');
-$recipe->query(q{INSERT INTO customers (name) SELECT 'other' FROM generate_series(1, 1000); ANALYZE customers});
+ask(q{INSERT INTO customers (name) SELECT 'other' FROM generate_series(1, 1000); ANALYZE customers});
 for my $mode (qw(force_custom_plan force_generic_plan))
 {
 	like($recipe->plan_of($heading, "$_('$id')", "plan_cache_mode = $mode"), qr/Index Scan using customers_pkey/, "$_ uses the index ($mode)")
 	  for qw(find_customer find_customer_or_none);
 }
-like($recipe->query("EXPLAIN (COSTS OFF) SELECT FROM shown_customers WHERE public_id = '$id'"),
+like(ask("EXPLAIN (COSTS OFF) SELECT FROM shown_customers WHERE public_id = '$id'"),
 	qr/^Seq Scan on customers/, 'a condition on the shown column reads the table');
 ($stdout) = $recipe->paste($heading, 1);
 is($stdout, 'one', 'a row is found by the generated column');
-$recipe->query('ANALYZE customers');
-like($recipe->query("EXPLAIN (COSTS OFF) SELECT FROM customers WHERE shown_id = '$id'"),
+ask('ANALYZE customers');
+like(ask("EXPLAIN (COSTS OFF) SELECT FROM customers WHERE shown_id = '$id'"),
 	qr/customers_shown_id_key/, 'with its index');
 is($recipe->outcome(q{CREATE TABLE shown (id uuid, shown text GENERATED ALWAYS AS (idgen.prefixed_id('cust', id)) VIRTUAL)}),
-	$recipe->query('SHOW server_version_num') >= 180000 ? '0A000' : '42601', 'a virtual column cannot call the function');
+	ask('SHOW server_version_num') >= 180000 ? '0A000' : '42601', 'a virtual column cannot call the function');
 
 # Malformed ids
-$recipe->query(q{SELECT idgen.create_id_domain('customer_id', 'cust'); CREATE TABLE told (id customer_id PRIMARY KEY, number bigint)});
+ask(q{SELECT idgen.create_id_domain('customer_id', 'cust'); CREATE TABLE told (id customer_id PRIMARY KEY, number bigint)});
 for (
 	[ 'customers', q{id = 'cust_-'} => '22P02' ],
 	[ 'told', q{number = 'cust_-'} => '22P02' ],
@@ -65,11 +65,11 @@ is($recipe->outcome("$prepared EXECUTE find_customer_or_none('$id')"), 'one', 'a
 sub bytes
 {
 	my ($table) = @_;
-	return $recipe->query("SELECT pg_relation_size('$table') + pg_indexes_size('$table')") / 100_000;
+	return ask("SELECT pg_relation_size('$table') + pg_indexes_size('$table')") / 100_000;
 }
 
 $recipe->paste('A bigint inside, a uuid outside');
-$recipe->query(q{
+ask(q{
 	CREATE TABLE plain_ids (id uuid PRIMARY KEY);
 	CREATE TABLE both_ids (id uuid PRIMARY KEY,
 		shown_id text COLLATE "C" UNIQUE GENERATED ALWAYS AS (idgen.prefixed_id('cust', id)) STORED);
@@ -84,7 +84,7 @@ $recipe->query(q{
 	INSERT INTO members (public_id) SELECT id FROM plain_ids ORDER BY id;
 	INSERT INTO uuid_references SELECT id FROM plain_ids ORDER BY id;
 	INSERT INTO bigint_references SELECT id FROM members ORDER BY id});
-my ($both, $plain, $text) = $recipe->page->section('Store a uuid, show a prefixed id') =~ /take\s+([\d.]+)\s+MB,\s+with the view alone\s+([\d.]+),.*?\s([\d.]+)\.\s/s
+my ($both, $plain, $text) = $recipe->section('Store a uuid, show a prefixed id') =~ /take\s+([\d.]+)\s+MB,\s+with the view alone\s+([\d.]+),.*?\s([\d.]+)\.\s/s
   or die 'the page has no sizes';
 my %shown = (both_ids => $both, plain_ids => $plain, text_ids => $text);
 for my $table (sort keys %shown)

@@ -6,97 +6,98 @@ use lib "$FindBin::RealBin/lib";
 use Recipe;
 use Server;
 
-my $recipe = Recipe->new('changed_keys');
+my $node = start_server('changed_keys', 'autovacuum = off');
+my $recipe = Recipe->new('recipes');
 
 # --- Random keys, bigserial, identity -----------------------------------------
-my ($change) = $recipe->page->section('Changing the keys of a table in use') =~ /`ALTER TABLE … (.*?)`/;
+my ($change) = $recipe->section('Changing the keys of a table in use') =~ /`ALTER TABLE … (.*?)`/;
 my $file = q{SELECT pg_relation_filenode('sessions')};
 
-$recipe->query('CREATE TABLE sessions (id uuid PRIMARY KEY DEFAULT gen_random_uuid()); INSERT INTO sessions SELECT gen_random_uuid() FROM generate_series(1, 1000)');
-my $before = $recipe->query($file);
-my $id = $recipe->query("ALTER TABLE sessions $change; INSERT INTO sessions DEFAULT VALUES RETURNING id");
-is($recipe->query($file), $before, 'a changed default rewrites nothing');
-is($recipe->query('SELECT count(*) FROM sessions'), 1001, 'old keys stay');
-is($recipe->query("SELECT idgen.is_recent_short_comb('$id', '1 day')"), 't', 'a new one is a short COMB');
+ask('CREATE TABLE sessions (id uuid PRIMARY KEY DEFAULT gen_random_uuid()); INSERT INTO sessions SELECT gen_random_uuid() FROM generate_series(1, 1000)');
+my $before = ask($file);
+my $id = ask("ALTER TABLE sessions $change; INSERT INTO sessions DEFAULT VALUES RETURNING id");
+is(ask($file), $before, 'a changed default rewrites nothing');
+is(ask('SELECT count(*) FROM sessions'), 1001, 'old keys stay');
+is(ask("SELECT idgen.is_recent_short_comb('$id', '1 day')"), 't', 'a new one is a short COMB');
 
 my ($stdout, $stderr) = $recipe->paste('From bigserial or identity');
 my $settings = 'SET idgen.node_id = 1; ';
 
 cmp_ok($stdout, '>', 1000, 'the next key is a snowflake');
-is($recipe->query("SELECT idgen.snowflake_node($stdout)"), 1, 'of this server');
+is(ask("SELECT idgen.snowflake_node($stdout)"), 1, 'of this server');
 like($stderr, qr/column "id" of table "receipts" is of type integer/, 'a column of four bytes is refused');
-is($recipe->query(q{SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef WHERE adrelid = 'receipts'::regclass}), q{nextval('receipts_id_seq'::regclass)}, 'and not changed');
+is(ask(q{SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef WHERE adrelid = 'receipts'::regclass}), q{nextval('receipts_id_seq'::regclass)}, 'and not changed');
 
-$recipe->query('CREATE TABLE far (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY); INSERT INTO far OVERRIDING SYSTEM VALUE VALUES (9223372036854775807)');
+ask('CREATE TABLE far (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY); INSERT INTO far OVERRIDING SYSTEM VALUE VALUES (9223372036854775807)');
 is($recipe->outcome("$settings CALL change_to_snowflake('far', 'id')"), '22003', 'so is one with keys above the next snowflake');
-is($recipe->query(q{SELECT attidentity FROM pg_attribute WHERE attrelid = 'far'::regclass AND attname = 'id'}), 'a', 'which keeps its identity');
-$recipe->query('TRUNCATE far');
+is(ask(q{SELECT attidentity FROM pg_attribute WHERE attrelid = 'far'::regclass AND attname = 'id'}), 'a', 'which keeps its identity');
+ask('TRUNCATE far');
 is($recipe->outcome("$settings CALL change_to_snowflake('far', 'id')"), '', 'an empty table with an identity column is changed');
-is($recipe->query("$settings INSERT INTO far DEFAULT VALUES RETURNING id > 1000000"), 't', 'and gets snowflakes');
+is(ask("$settings INSERT INTO far DEFAULT VALUES RETURNING id > 1000000"), 't', 'and gets snowflakes');
 is($recipe->outcome("$settings CALL change_to_snowflake('far', 'di')"), '42703', 'a column that does not exist is an error');
 
 # --- Coming from another extension ------------------------------------------
-my %named = map { $_ => 1 } map { ($_->[1] // '') =~ /\b([a-z_0-9]+)\(/g } $recipe->page->table('Coming from another extension');
+my %named = map { $_ => 1 } map { ($_->[1] // '') =~ /\b([a-z_0-9]+)\(/g } $recipe->table('Coming from another extension');
 
 delete @named{qw(clock_timestamp make_interval substr left encode)};
 cmp_ok(scalar keys %named, '>', 20, 'the page names functions');
-is( join(' ', grep { $recipe->query("SELECT count(*) FROM pg_proc WHERE proname = '$_' AND pronamespace = 'idgen'::regnamespace") == 0 } sort keys %named),
+is( join(' ', grep { ask("SELECT count(*) FROM pg_proc WHERE proname = '$_' AND pronamespace = 'idgen'::regnamespace") == 0 } sort keys %named),
 	'', 'and all exist');
 
 # Values of other extensions, from their documents
-is( $recipe->query(q{SET timezone = 'UTC'; SELECT idgen.uuid_timestamp('018570bb-4a7d-7c7e-8df4-6d47afd8c8fc'), idgen.uuid_v7_floor('2023-01-02 04:26:40.637+00')}),
+is( ask(q{SET timezone = 'UTC'; SELECT idgen.uuid_timestamp('018570bb-4a7d-7c7e-8df4-6d47afd8c8fc'), idgen.uuid_v7_floor('2023-01-02 04:26:40.637+00')}),
 	'2023-01-02 04:26:40.637+00|018570bb-4a7d-7000-8000-000000000000', 'pg_uuidv7: the same time and bound');
-is( $recipe->query(q{SET timezone = 'UTC'; SELECT idgen.snowflake_timestamp(136169504773242881, '2023-01-01 00:00:00+00'), 136169504773242881 & 1023, (136169504773242881 >> 10) & 4095}),
+is( ask(q{SET timezone = 'UTC'; SELECT idgen.snowflake_timestamp(136169504773242881, '2023-01-01 00:00:00+00'), 136169504773242881 & 1023, (136169504773242881 >> 10) & 4095}),
 	'2024-01-11 18:08:59.845+00|1|0', 'pgEdge: the same time, and the node of an early release');
-is( $recipe->query(q{SELECT idgen.typeid_prefix(id), idgen.typeid_from_uuid('member', idgen.typeid_to_uuid(id)) = id FROM (VALUES ('member_01h455vb4pex5vsknk084sn02q')) v(id)}),
+is( ask(q{SELECT idgen.typeid_prefix(id), idgen.typeid_from_uuid('member', idgen.typeid_to_uuid(id)) = id FROM (VALUES ('member_01h455vb4pex5vsknk084sn02q')) v(id)}),
 	'member|t', 'typeid-sql: the same text');
-is( $recipe->query(q{CREATE TYPE typeid AS (type varchar(63), uuid uuid); SELECT idgen.typeid_from_uuid((id).type, (id).uuid) FROM (VALUES (('member', '01890a5d-ac96-774b-bcce-b302099a8057')::typeid)) v(id)}),
+is( ask(q{CREATE TYPE typeid AS (type varchar(63), uuid uuid); SELECT idgen.typeid_from_uuid((id).type, (id).uuid) FROM (VALUES (('member', '01890a5d-ac96-774b-bcce-b302099a8057')::typeid)) v(id)}),
 	'member_01h455vb4pex5vsknk084sn02q', 'typeid-sql: a composite value is shown');
-is( $recipe->query(q{SELECT (idgen.uuid_v7('2023-01-02 04:26:40.637'::timestamp AT TIME ZONE 'UTC')::text LIKE '018570bb-4a7d-7%'), idgen.uuid_timestamp('018570bb-4a7d-7000-8000-000000000000') AT TIME ZONE 'UTC'}),
+is( ask(q{SELECT (idgen.uuid_v7('2023-01-02 04:26:40.637'::timestamp AT TIME ZONE 'UTC')::text LIKE '018570bb-4a7d-7%'), idgen.uuid_timestamp('018570bb-4a7d-7000-8000-000000000000') AT TIME ZONE 'UTC'}),
 	't|2023-01-02 04:26:40.637', 'pg_uuidv7: the same time without a time zone');
-is( $recipe->query(q{SELECT idgen.uuid_v7_floor('2025-09-04 11:01:00+02'), idgen.uuid_timestamp('019913ce-f124-7835-96c7-a2df691caa98') = '2025-09-04 10:19:13.316+02'}),
+is( ask(q{SELECT idgen.uuid_v7_floor('2025-09-04 11:01:00+02'), idgen.uuid_timestamp('019913ce-f124-7835-96c7-a2df691caa98') = '2025-09-04 10:19:13.316+02'}),
 	'019913f5-30e0-7000-8000-000000000000|t', 'TimescaleDB: the same bound and time');
-my ($swapped) = $recipe->page->section('Coming from another extension') =~ /`(\(substr.*?::uuid)`/;
-is( $recipe->query('SELECT ' . $swapped =~ s/\\//gr . q{ FROM (VALUES ('1026baba6ccd780c95645b8c656024db')) v(hex)}),
+my ($swapped) = $recipe->section('Coming from another extension') =~ /`(\(substr.*?::uuid)`/;
+is( ask('SELECT ' . $swapped =~ s/\\//gr . q{ FROM (VALUES ('1026baba6ccd780c95645b8c656024db')) v(hex)}),
 	'6ccd780c-baba-1026-9564-5b8c656024db', 'MySQL: the uuid of swapped bytes');
-is($recipe->query(q{SELECT left(idgen.short_comb(make_interval(secs => 60), clock => '2026-11-20 03:44:00+00')::text, 4) = lpad(to_hex((extract(epoch FROM timestamptz '2026-11-20 03:44:00+00') / 60)::bigint % 65536), 4, '0')}),
+is(ask(q{SELECT left(idgen.short_comb(make_interval(secs => 60), clock => '2026-11-20 03:44:00+00')::text, 4) = lpad(to_hex((extract(epoch FROM timestamptz '2026-11-20 03:44:00+00') / 60)::bigint % 65536), 4, '0')}),
 	't', 'sequential-uuids: the same prefix');
 
 SKIP:
 {
-	skip 'uuid-ossp is not installed', 1 if $recipe->query(q{SELECT count(*) FROM pg_available_extensions WHERE name = 'uuid-ossp'}) == 0;
-	is( $recipe->query(q{CREATE EXTENSION "uuid-ossp"; SELECT bool_and(uuid_generate_v5(uuid_ns_url(), n) = idgen.uuid_v5('6ba7b811-9dad-11d1-80b4-00c04fd430c8', n)) FROM (SELECT 'https://example.com/' || i FROM generate_series(1, 100) i) v(n)}),
+	skip 'uuid-ossp is not installed', 1 if ask(q{SELECT count(*) FROM pg_available_extensions WHERE name = 'uuid-ossp'}) == 0;
+	is( ask(q{CREATE EXTENSION "uuid-ossp"; SELECT bool_and(uuid_generate_v5(uuid_ns_url(), n) = idgen.uuid_v5('6ba7b811-9dad-11d1-80b4-00c04fd430c8', n)) FROM (SELECT 'https://example.com/' || i FROM generate_series(1, 100) i) v(n)}),
 		't', 'uuid-ossp: the same name-based uuids');
 }
 SKIP:
 {
-	skip 'uuidv7() is there from PostgreSQL 18 on', 1 if $recipe->query('SHOW server_version_num') < 180000;
-	is( $recipe->query(q{SELECT bool_and(uuid_extract_timestamp(id) = idgen.uuid_timestamp(id) AND uuid_extract_version(id) = idgen.uuid_version(id)) FROM (SELECT uuidv7() UNION ALL SELECT idgen.uuid_v7() FROM generate_series(1, 100)) v(id)}),
+	skip 'uuidv7() is there from PostgreSQL 18 on', 1 if ask('SHOW server_version_num') < 180000;
+	is( ask(q{SELECT bool_and(uuid_extract_timestamp(id) = idgen.uuid_timestamp(id) AND uuid_extract_version(id) = idgen.uuid_version(id)) FROM (SELECT uuidv7() UNION ALL SELECT idgen.uuid_v7() FROM generate_series(1, 100)) v(id)}),
 		't', 'PostgreSQL 18: the same time and version');
 }
 
 # --- Node numbers in containers ---------------------------------------------
 my $heading = 'Node numbers in containers';
-my ($command) = $recipe->page->blocks($heading, 'sh');
+my ($command) = $recipe->blocks($heading, 'sh');
 my $folder = PostgreSQL::Test::Utils::tempdir();
 
 # The image's entry point ends with the command that it is given.
 append_to_file("$folder/docker-entrypoint.sh", qq{#!/bin/sh\necho "\$@"\n});
 chmod 0755, "$folder/docker-entrypoint.sh";
 is(`PATH=$folder:\$PATH HOSTNAME=db-3 sh -c '$command'`, "postgres -c idgen.node_id=3\n", 'a pod gets its ordinal');
-like($recipe->page->section($heading), qr/`\$\(\(100 \+ \$\{HOSTNAME##\*-\}\)\)`/, 'the page has another first number');
+like($recipe->section($heading), qr/`\$\(\(100 \+ \$\{HOSTNAME##\*-\}\)\)`/, 'the page has another first number');
 is(`HOSTNAME=db-17 sh -c 'echo \$((100 + \${HOSTNAME##*-}))'`, "117\n", 'which is added');
 
 # A table takes the place of that of Citus.
-$recipe->query('CREATE TABLE pg_dist_local_group (groupid int); INSERT INTO pg_dist_local_group VALUES (7)');
+ask('CREATE TABLE pg_dist_local_group (groupid int); INSERT INTO pg_dist_local_group VALUES (7)');
 $recipe->paste($heading);
-ok($recipe->node->poll_query_until('postgres', 'SELECT idgen.snowflake_node(idgen.snowflake()) = 8'), 'a node of Citus gets a number by its group');
+ok($node->poll_query_until('postgres', 'SELECT idgen.snowflake_node(idgen.snowflake()) = 8'), 'a node of Citus gets a number by its group');
 
 # The command line takes precedence. The server is stopped whatever it says.
-$recipe->node->stop;
-system_or_bail('pg_ctl', '--pgdata', $recipe->node->data_dir, '--wait', '--silent', '--log', $recipe->node->logfile, '--options', '-c idgen.node_id=3', 'start');
-my $number = eval { $recipe->query('SELECT idgen.snowflake_node(idgen.snowflake())') };
-system_or_bail('pg_ctl', '--pgdata', $recipe->node->data_dir, '--wait', '--silent', '--mode', 'fast', 'stop');
+$node->stop;
+system_or_bail('pg_ctl', '--pgdata', $node->data_dir, '--wait', '--silent', '--log', $node->logfile, '--options', '-c idgen.node_id=3', 'start');
+my $number = eval { ask('SELECT idgen.snowflake_node(idgen.snowflake())') };
+system_or_bail('pg_ctl', '--pgdata', $node->data_dir, '--wait', '--silent', '--mode', 'fast', 'stop');
 is($number, 3, 'a server gets the number of its command line');
 
 done_testing();

@@ -1,7 +1,8 @@
 -- index_report(): columns, kinds of indexes, rights of locks, and errors.
 -- t/003_zoo.pl compares its figures with measurements.
 \pset format unaligned
-\pset footer off
+\pset tuples_only on
+\set ECHO none
 CREATE SCHEMA advisor;
 SET search_path = advisor, public;
 
@@ -28,6 +29,19 @@ CREATE INDEX things_expression ON things (lower(word));
 CREATE INDEX things_partial ON things (number) WHERE number % 2 = 0;
 CREATE INDEX words_word ON words (word);
 
+-- the error of a call of index_report()
+CREATE FUNCTION refusal(arguments text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    detail text;
+    hint text;
+BEGIN
+    EXECUTE format('SELECT idgen.index_report(%s)', arguments);
+    RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
+    RETURN concat_ws(' | ', SQLSTATE, SQLERRM, nullif(detail, ''), nullif(hint, ''));
+END $$;
+\set ECHO all
 SELECT r.index_name, table_name, key_columns, rows, leaf_pages BETWEEN 1 AND size_bytes / current_setting('block_size')::int AS pages,
        leaf_density BETWEEN 50 AND 100 AS density, reindex_saves_bytes, newest_leaf_share > 0 AS share, placement, images_per_row, wal_per_row
 FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid, idgen.index_report(c.oid) r
@@ -78,8 +92,7 @@ SELECT rows, placement FROM idgen.index_report('wide_id');
 
 -- no locks remain; a serializable transaction does not conflict with others
 BEGIN ISOLATION LEVEL SERIALIZABLE;
-SELECT placement FROM idgen.index_report('things_number');
-SELECT placement FROM idgen.index_report('things');
+SELECT placement FROM unnest('{things_number,things}'::regclass[]) i, idgen.index_report(i);
 SELECT count(*) AS locks FROM pg_locks
 WHERE pid = pg_backend_pid() AND (mode = 'SIReadLock' AND relation >= 16384 OR relation IN ('things'::regclass, 'things_number'::regclass, 'things_pkey'::regclass));
 COMMIT;
@@ -95,21 +108,14 @@ FROM idgen.index_reports(300000);
 SELECT count(*) FROM idgen.index_reports(1000000000000);
 
 -- null arguments and errors
-\set SHOW_CONTEXT never
 SELECT * FROM idgen.index_report(NULL);
-SELECT idgen.index_report('things', NULL, NULL);
-SELECT idgen.index_report('things', 0);
-SELECT idgen.index_report('things', newest_rows => 0);
-SELECT idgen.index_report('things', newest_rows => 100001);
-SELECT idgen.index_report(0);
 CREATE TABLE parted (id uuid PRIMARY KEY) PARTITION BY RANGE (id);
-SELECT idgen.index_report('parted');
-SELECT idgen.index_report('words');
 CREATE VIEW viewed AS SELECT 1 AS one;
-SELECT idgen.index_report('viewed');
 CREATE INDEX things_hashed ON things USING hash (id);
-SELECT idgen.index_report('things_hashed');
-SELECT idgen.index_report('things_broken');
+SELECT refusal(arguments)
+FROM unnest(ARRAY[$$'things', NULL, NULL$$, $$'things', 0$$, $$'things', newest_rows => 0$$,
+                  $$'things', newest_rows => 100001$$, '0', $$'parted'$$, $$'words'$$, $$'viewed'$$,
+                  $$'things_hashed'$$, $$'things_broken'$$]) arguments;
 SELECT placement IS NOT NULL AS catalog FROM idgen.index_report('pg_catalog.pg_class_oid_index');
 
 \set VERBOSITY terse

@@ -1,37 +1,24 @@
 # index_report() on a server in use: the rights that it requires, the pages that
 # it reads, cancellation, and the accuracy of its estimates. Also installation,
-# dump and restore of the extension. 003_zoo.pl has a standby.
+# dump and restore of the extension. 003_zoo.pl has a standby. Signatures, marks and
+# rights of the functions: t/tools/006_reference.pl, t/008_functions.pl,
+# t/041_search_path.pl.
 
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use FindBin;
+use lib "$FindBin::RealBin/../../t/lib";
+use Server;
 
 my $rows = 1_000_000;
-
-my $node = PostgreSQL::Test::Cluster->new('advisor');
-$node->init;
-$node->append_conf('postgresql.conf', q{
-	autovacuum = off
-	checkpoint_timeout = 1h
-	max_wal_size = 10GB
-	fsync = off});
+my $node = init_server('advisor', "autovacuum = off\nfsync = off\ncheckpoint_timeout = 1h\nmax_wal_size = 10GB");
 $node->start;
 
-# The rows of a query, or the SQLSTATE of its error
-sub outcome
+sub placement
 {
-	my ($query, $role, $database) = @_;
-
-	$node->psql($database // 'postgres', $query, stdout => \my $found, stderr => \my $errors,
-		extra_params => [ '--set=VERBOSITY=sqlstate', $role ? ('--username', $role) : () ]);
-	return $errors =~ /ERROR:  (\w{5})/ ? $1 : $found;
+	my ($index, $role) = @_;
+	return outcome("SELECT placement FROM idgen.index_report('$index')", user => $role);
 }
 
-sub placement { my ($index, $role) = @_; return outcome("SELECT placement FROM idgen.index_report('$index')", $role); }
-
-$node->safe_psql('postgres', qq{
+ask(qq{
 	CREATE EXTENSION idgen_advisor CASCADE;
 	CREATE TABLE v4 (id uuid PRIMARY KEY, note int);
 	INSERT INTO v4 SELECT idgen.uuid_v4(), i FROM generate_series(1, $rows) i;
@@ -69,7 +56,7 @@ SKIP:
 	skip 'pgstattuple is not installed', 6
 	  unless outcome(q{SELECT count(*) FROM pg_available_extensions WHERE name = 'pgstattuple'});
 
-	$node->safe_psql('postgres', 'CREATE EXTENSION pgstattuple');
+	ask('CREATE EXTENSION pgstattuple');
 	for my $table ('v4', 'v7')
 	{
 		my ($pages, $density, $fragmentation) = split /\|/, outcome(qq{
@@ -83,7 +70,7 @@ SKIP:
 }
 
 # Rights
-$node->safe_psql('postgres', q{
+ask(q{
 	CREATE ROLE reader LOGIN;
 	CREATE ROLE id_reader LOGIN;
 	CREATE ROLE note_reader LOGIN;
@@ -102,7 +89,7 @@ is(placement('v7_pkey', 'note_reader'), '42501', 'a role with SELECT on another 
 is(placement('v7_pkey', 'stranger'), '42501', 'a role without SELECT cannot');
 is(placement('v7_part', 'id_reader'), '42501', 'SELECT on the column is not sufficient for a partial index');
 is(placement('v7_turned', 'id_reader'), '42501', 'nor for an index on an expression');
-$node->safe_psql('postgres', 'ALTER TABLE v7 ENABLE ROW LEVEL SECURITY; CREATE POLICY few ON v7 USING (note > 10)');
+ask('ALTER TABLE v7 ENABLE ROW LEVEL SECURITY; CREATE POLICY few ON v7 USING (note > 10)');
 is(placement('v7_pkey', 'reader'), '42501', 'a role that sees some rows only cannot');
 is(placement('v7_pkey', 'monitor'), 'ordered', 'a member of pg_stat_scan_tables can despite the policy');
 is(placement('v7_pkey'), 'ordered', 'the owner can');
@@ -110,7 +97,7 @@ is(outcome(q{BEGIN READ ONLY; SELECT placement FROM idgen.index_report('v7')}), 
 
 # Functions of the index's owner do not run as the caller. Those of the role
 # attacker raise TRAP0 for every other role.
-$node->safe_psql('postgres', 'CREATE ROLE attacker LOGIN; GRANT CREATE ON DATABASE postgres TO attacker');
+ask('CREATE ROLE attacker LOGIN; GRANT CREATE ON DATABASE postgres TO attacker');
 is(outcome(q{
 		SET client_min_messages = warning;
 		CREATE SCHEMA hers;
@@ -128,10 +115,10 @@ is(outcome(q{
 		CREATE FUNCTION hers.less(a $_, b $_) RETURNS boolean IMMUTABLE LANGUAGE sql RETURN hers.trap(a, b) < 0;
 		CREATE FUNCTION hers.equal(a $_, b $_) RETURNS boolean IMMUTABLE LANGUAGE sql RETURN hers.trap(a, b) = 0;
 		CREATE OPERATOR hers.< (LEFTARG = $_, RIGHTARG = $_, FUNCTION = hers.less);
-		CREATE OPERATOR hers.= (LEFTARG = $_, RIGHTARG = $_, FUNCTION = hers.equal);} } 'int', 'hers.pair'), 'attacker'),
+		CREATE OPERATOR hers.= (LEFTARG = $_, RIGHTARG = $_, FUNCTION = hers.equal);} } 'int', 'hers.pair'), user => 'attacker'),
 	'', 'a role with CREATE on the database makes the functions');
 # only a superuser can make operator classes
-$node->safe_psql('postgres', q{
+ask(q{
 	CREATE OPERATOR CLASS hers.int_ops FOR TYPE int USING btree AS
 		OPERATOR 1 hers.<, OPERATOR 3 hers.=, FUNCTION 1 hers.trap(int, int);
 	CREATE OPERATOR CLASS hers.pair_ops DEFAULT FOR TYPE hers.pair USING btree AS
@@ -155,7 +142,7 @@ for my $case (
 			CREATE TABLE hers.t (id int, note int, m hers.mood, p hers.pair, ps hers.pair[]);
 			INSERT INTO hers.t SELECT i / 2, i, 'sad', (1, i)::hers.pair, ARRAY[(1, i)::hers.pair] FROM generate_series(1, 3000) i;
 			GRANT SELECT (id) ON hers.t TO id_reader;
-			CREATE INDEX i ON hers.t $index}, 'attacker'),
+			CREATE INDEX i ON hers.t $index}, user => 'attacker'),
 		'', "an index with $what");
 	is(placement('hers.i'), $superuser, 'a superuser does not run the function');
 	is(placement('hers.i', 'id_reader'), $reader, 'a role with SELECT on the first column does not either');
@@ -164,7 +151,7 @@ for my $case (
 }
 
 # USAGE on the schema is required in addition to rights on its tables.
-my $hidden = $node->safe_psql('postgres', q{
+my $hidden = ask(q{
 	CREATE TABLE hers.hidden (id uuid PRIMARY KEY);
 	REVOKE ALL ON SCHEMA hers FROM PUBLIC;
 	GRANT SELECT ON hers.hidden TO reader;
@@ -178,17 +165,17 @@ for my $oid (split /\|/, $hidden)
 	is(placement($oid, 'note_reader'), '42501', 'a role with USAGE needs SELECT');
 	is(placement($oid), 'unknown', 'a superuser needs neither');
 }
-$node->safe_psql('postgres', 'GRANT USAGE ON SCHEMA hers TO reader');
+ask('GRANT USAGE ON SCHEMA hers TO reader');
 is(placement('hers.hidden', 'reader'), 'unknown', 'a role with USAGE and SELECT can');
 
 # Another session's temporary table
-my $session = $node->background_psql('postgres');
-$session->query_safe('CREATE TEMPORARY TABLE passing (id uuid PRIMARY KEY)');
+my $session = session();
+$session->ask('CREATE TEMPORARY TABLE passing (id uuid PRIMARY KEY)');
 is(placement(outcome(q{SELECT oid FROM pg_class WHERE relname = 'passing_pkey'})), '0A000', 'a temporary table of another session is an error');
 $session->quit;
 
 # Concurrent inserts, deletions and VACUUM
-$node->safe_psql('postgres', 'CREATE TABLE busy (id uuid PRIMARY KEY); INSERT INTO busy SELECT idgen.short_comb() FROM generate_series(1, 20000)');
+ask('CREATE TABLE busy (id uuid PRIMARY KEY); INSERT INTO busy SELECT idgen.short_comb() FROM generate_series(1, 20000)');
 $node->pgbench(
 	'--no-vacuum --client=4 --transactions=60',
 	0,
@@ -203,7 +190,7 @@ $node->pgbench(
 	});
 
 # Both extensions are trusted. idgen does not need the files of idgen_advisor.
-$node->safe_psql('postgres', q{
+ask(q{
 	CREATE DATABASE owned;
 	CREATE ROLE installer LOGIN;
 	GRANT CREATE ON DATABASE owned TO installer});
@@ -211,7 +198,7 @@ my $extensions = q{SELECT string_agg(extname, ' ' ORDER BY extname COLLATE "C") 
 my $used = q{SELECT r.placement, (idgen.expected_key_cost('random', 1000000, 1000)).page_images_per_row > 0, p.key
 	FROM idgen.index_report('things') r, idgen.key_plan(100, '1 day') p WHERE p.recommended};
 
-sub in_owned { my ($sql, $role) = @_; return outcome($sql, $role, 'owned'); }
+sub in_owned { my ($sql, $role) = @_; return outcome($sql, user => $role, database => 'owned') }
 
 is(in_owned('CREATE EXTENSION idgen_advisor', 'installer'), '42704', 'idgen_advisor requires idgen');
 is(in_owned('CREATE EXTENSION idgen', 'installer'), '', 'a role with CREATE on the database creates idgen');
@@ -221,14 +208,24 @@ is(in_owned('CREATE EXTENSION idgen_advisor; DROP EXTENSION idgen_advisor; DROP 
 is(in_owned($extensions), 'idgen idgen_advisor', 'with CASCADE');
 my $answer = in_owned("CREATE TABLE things (id uuid PRIMARY KEY); INSERT INTO things SELECT idgen.uuid_v7() FROM generate_series(1, 200); $used");
 like($answer, qr/^unknown\|t\|short_comb/, 'the functions work');
+is(in_owned(q{
+		SELECT extversion, nspname, extrelocatable
+		FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace WHERE extname = 'idgen_advisor'}),
+	'1.0|pg_catalog|f', 'idgen_advisor is in pg_catalog, as idgen is');
+my $members = q{
+	FROM pg_depend JOIN pg_extension e ON refclassid = 'pg_extension'::regclass AND refobjid = e.oid
+		 LEFT JOIN pg_proc p ON classid = 'pg_proc'::regclass AND objid = p.oid
+	WHERE deptype = 'e' AND extname = 'idgen_advisor'};
+is(in_owned("SELECT count(*), count(p.oid), count(obj_description(p.oid, 'pg_proc')) $members"),
+	'7|7|7', 'it has seven functions with comments, and no other objects');
+is(in_owned(q{
+		SELECT format('PREPARE %I AS SELECT idgen.%1$I(%s)', proname,
+					  (SELECT string_agg('$' || n, ', ') FROM generate_series(1, pronargs) n))} . "$members \\gexec"),
+	'', 'a client can call each with parameters that have no type');
 
-my $dump = PostgreSQL::Test::Utils::tempdir() . '/owned.sql';
-$node->command_ok([ 'pg_dump', '--no-sync', '--file', $dump, $node->connstr('owned') ], 'pg_dump');
-$node->safe_psql('postgres', 'CREATE DATABASE restored');
-$node->command_ok([ 'psql', '-X', '-q', '--set=ON_ERROR_STOP=1', '--file', $dump, $node->connstr('restored') ], 'restore');
-is($node->safe_psql('restored', $used), $answer, 'the functions work in the restored database');
+dump_and_restore('plain', 'owned', 'restored');
+is(ask($used, 'restored'), $answer, 'the functions work in the restored database');
 is(in_owned('DROP EXTENSION idgen', 'installer'), '2BP01', 'idgen is not dropped while idgen_advisor requires it');
 is(in_owned('DROP EXTENSION idgen CASCADE', 'installer'), '', 'with CASCADE it is');
 
-$node->stop;
 done_testing();

@@ -1,41 +1,29 @@
 # The leaf density and the size of an index that expected_key_cost() predicts,
 # compared with those of indexes that were filled with such keys.
 
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use FindBin;
+use lib "$FindBin::RealBin/../../t/lib";
+use Server;
 
-my $node = PostgreSQL::Test::Cluster->new('index_size');
-$node->init;
-$node->append_conf('postgresql.conf', q{
-	autovacuum = off
-	fsync = off
-	max_wal_size = 10GB});
-$node->start;
+start_server('index_size', "autovacuum = off\nfsync = off\nmax_wal_size = 10GB");
 plan skip_all => 'pgstattuple is not installed'
-  unless $node->safe_psql('postgres', q{SELECT count(*) FROM pg_available_extensions WHERE name = 'pgstattuple'});
-$node->safe_psql('postgres', 'CREATE EXTENSION idgen_advisor CASCADE; CREATE EXTENSION pgstattuple');
+  unless ask(q{SELECT count(*) FROM pg_available_extensions WHERE name = 'pgstattuple'});
+ask('CREATE EXTENSION idgen_advisor; CREATE EXTENSION pgstattuple');
 
 # Density and size as measured, and as predicted by expected_key_cost(ARGUMENTS)
 sub compare
 {
 	my ($title, $type, $expression, $rows, $arguments) = @_;
-	my ($density, $predicted_density, $bytes, $predicted_bytes) = split /\|/, $node->safe_psql(
-		'postgres', qq{
+	my ($density, $predicted_density, $bytes, $predicted_bytes) = split /\|/, ask(qq{
 		SET client_min_messages = warning;
 		DROP TABLE IF EXISTS keys;
 		CREATE UNLOGGED TABLE keys (id $type PRIMARY KEY);
 		INSERT INTO keys SELECT $expression FROM generate_series(0, $rows - 1) i;
 		SELECT s.avg_leaf_density, c.leaf_density, s.index_size, c.index_bytes
 		FROM pgstatindex('keys_pkey') s, idgen.expected_key_cost($arguments) c});
-	my $figures = sprintf '%.1f %% of %.2f MB, predicted %.1f %% of %.2f MB', $density, $bytes / 2**20, $predicted_density,
-	  $predicted_bytes / 2**20;
-
-	ok( abs($predicted_density / $density - 1) < 0.1 && abs($predicted_bytes / $bytes - 1) < 0.1,
-		"$title: $figures");
-	return;
+	ok(abs($predicted_density / $density - 1) < 0.1 && abs($predicted_bytes / $bytes - 1) < 0.1,
+		sprintf '%s: %.1f %% of %.2f MB, predicted %.1f %% of %.2f MB',
+		$title, $density, $bytes / 2**20, $predicted_density, $predicted_bytes / 2**20);
 }
 
 # Rows of simulated time: rows_in_cycle is the number of rows since the prefixes
@@ -52,7 +40,6 @@ sub compare_short_comb
 		"idgen.short_comb('1 minute', $prefix_bytes, $run_length, 'epoch'::timestamptz + (i + $first) / $period_rows * interval '1 minute')",
 		$rows,
 		"'short_comb', $rows, 1000, $period_rows, $prefix_bytes, $run_length, rows_in_cycle => $rows_in_cycle");
-	return;
 }
 
 compare(@$_) for (

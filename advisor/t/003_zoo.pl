@@ -3,47 +3,28 @@
 # and what REINDEX saves. Then index_wal() is compared with pg_waldump, and
 # key_plan() with tables that were filled.
 
-use strict;
-use warnings;
+use FindBin;
+use lib "$FindBin::RealBin/../../t/lib";
 use List::Util qw(sum);
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Server;
 
 my $rows = 40_000;
 my $next = 1000;
 
-my $node = PostgreSQL::Test::Cluster->new('zoo');
-$node->init(allows_streaming => 1);
 # no checkpoints, vacuum or statistics other than those of the test
-$node->append_conf('postgresql.conf', q{
-	autovacuum = off
-	fsync = off
-	checkpoint_timeout = 1h
-	max_wal_size = 10GB
-	wal_consistency_checking = ''});
-$node->start;
+my $node = start_server('zoo',
+	"autovacuum = off\nfsync = off\ncheckpoint_timeout = 1h\nmax_wal_size = 10GB\nwal_consistency_checking = ''",
+	allows_streaming => 1);
 plan skip_all => 'pg_walinspect or pgstattuple is not installed'
-  unless $node->safe_psql('postgres', q{SELECT count(*) = 2 FROM pg_available_extensions WHERE name IN ('pg_walinspect', 'pgstattuple')}) eq 't';
-$node->safe_psql('postgres', q{
-	CREATE EXTENSION idgen_advisor CASCADE;
+  unless ask(q{SELECT count(*) = 2 FROM pg_available_extensions WHERE name IN ('pg_walinspect', 'pgstattuple')}) eq 't';
+ask(q{
+	CREATE EXTENSION idgen_advisor;
 	CREATE SCHEMA inspect;
 	CREATE EXTENSION pg_walinspect SCHEMA inspect;
 	CREATE EXTENSION pgstattuple;
 	CREATE SEQUENCE blocks;
 	CREATE TABLE parents (id int PRIMARY KEY);
 	INSERT INTO parents SELECT generate_series(0, 99)});
-
-sub sql { return $node->safe_psql('postgres', shift) }
-
-# The SQLSTATE of an error
-sub state_of
-{
-	my ($server, $statements) = @_;
-	my (undef, undef, $message) = $server->psql('postgres', $statements, extra_params => ['--set=VERBOSITY=sqlstate']);
-
-	return $message =~ /ERROR:  (\w{5})/ ? $1 : 'none';
-}
 
 # The statement that inserts rows. In the expression, i is the row's number, and
 # "at" its time: a hundred rows a second.
@@ -103,7 +84,6 @@ my @zoo = (
 sub near
 {
 	my ($predicted, $measured, $relative, $absolute) = @_;
-
 	return abs($predicted - $measured) <= $relative * $measured + $absolute;
 }
 
@@ -114,7 +94,7 @@ sub measure
 	my ($index, $n, $insertion, $intervals) = @_;
 
 	$intervals //= $n < 2000 ? 2000 / $n : 1;
-	my @found = map { [ split /\|/ ] } split /\n/, sql(join '', map {
+	my @found = map { [ split /\|/ ] } split /\n/, ask(join '', map {
 		"CHECKPOINT; SELECT pg_current_wal_flush_lsn() AS from_lsn \\gset\n" . $insertion->($_ * $n + 1, ($_ + 1) * $n) .
 		"; SELECT images, bytes FROM idgen.index_wal(:'from_lsn', pg_current_wal_flush_lsn()) WHERE relation = '$index'::regclass;"
 	} 0 .. $intervals - 1);
@@ -130,13 +110,13 @@ for my $animal (@zoo)
 	my $unlogged = $how->{unlogged} ? 'UNLOGGED' : '';
 	my $unique = $how->{unique} // 1 ? 'UNIQUE' : '';
 
-	sql("CREATE $unlogged TABLE $table (i int, k $type, t int, note text); CREATE $unique INDEX $index ON $table " . ($how->{index} // '(k)'));
+	ask("CREATE $unlogged TABLE $table (i int, k $type, t int, note text); CREATE $unique INDEX $index ON $table " . ($how->{index} // '(k)'));
 	# transactions of different sizes
-	sql(insertion($table, $expression, 1, $rows - 3000));
-	sql(insertion($table, $expression, $rows - 3000 + 500 * $_ + 1, $rows - 2500 + 500 * $_)) for 0 .. 5;
-	sql($how->{after} =~ s/%t/$table/gr =~ s/%i/$index/gr) if $how->{after};
+	ask(insertion($table, $expression, 1, $rows - 3000));
+	ask(insertion($table, $expression, $rows - 3000 + 500 * $_ + 1, $rows - 2500 + 500 * $_)) for 0 .. 5;
+	ask($how->{after} =~ s/%t/$table/gr =~ s/%i/$index/gr) if $how->{after};
 
-	my ($found, $images, $wal, $density, $size) = split /\|/, sql(
+	my ($found, $images, $wal, $density, $size) = split /\|/, ask(
 		qq{SELECT placement, images_per_row, wal_per_row, r.leaf_density - s.avg_leaf_density, r.size_bytes - s.index_size
 		FROM idgen.index_report('$index', $next) r, pgstatindex('$index') s});
 	like($found, qr/^(?:$placement)$/, "$title: $found");
@@ -155,9 +135,9 @@ for my $animal (@zoo)
 		ok(near($wal, $measured_wal, 0.25, 20), sprintf '%s: %.0f bytes of WAL a row, measured %.0f', $title, $wal, $measured_wal);
 	}
 
-	my ($saves, $before) = split /\|/, sql("SELECT reindex_saves_bytes, size_bytes FROM idgen.index_report('$index')");
-	sql("REINDEX INDEX $index");
-	my $saved = $before - sql("SELECT pg_relation_size('$index')");
+	my ($saves, $before) = split /\|/, ask("SELECT reindex_saves_bytes, size_bytes FROM idgen.index_report('$index')");
+	ask("REINDEX INDEX $index");
+	my $saved = $before - ask("SELECT pg_relation_size('$index')");
 	$saved = 0 if $saved < 0;
 	ok(near($saves, $saved, 0.1, 6 * 8192), "$title: REINDEX would save $saves of $before bytes, saved $saved");
 }
@@ -169,22 +149,22 @@ $standby->init_from_backup($node, 'base', has_streaming => 1);
 $standby->start;
 $node->wait_for_catchup($standby);
 my $report = q{SELECT index_name, rows, size_bytes, leaf_density, placement FROM unnest('{zoo1_k,zoo6_k,zoo7_k}'::regclass[]) i, idgen.index_report(i)};
-is($standby->safe_psql('postgres', $report), sql($report), 'a standby reports the same');
-my $unlogged = sql(q{SELECT oid FROM pg_class WHERE relpersistence = 'u' AND relkind = 'r'});
+is($standby->safe_psql('postgres', $report), ask($report), 'a standby reports the same');
+my $unlogged = ask(q{SELECT oid FROM pg_class WHERE relpersistence = 'u' AND relkind = 'r'});
 is($standby->safe_psql('postgres', "SELECT advice FROM idgen.index_reports(0) WHERE table_name = $unlogged"),
 	'not read: cannot access temporary or unlogged relations during recovery', 'but not on an unlogged table');
-is(state_of($standby, qq{SELECT idgen.index_report(index_name) FROM idgen.index_reports(0) WHERE table_name = '$unlogged'}), '0A000', 'which is an error');
-my $late = sql('SELECT pg_current_wal_flush_lsn()');
-sql('CREATE TABLE late AS SELECT generate_series(1, 1000) i');
+is(outcome(qq{SELECT idgen.index_report(index_name) FROM idgen.index_reports(0) WHERE table_name = '$unlogged'}, node => $standby), '0A000', 'which is an error');
+my $late = ask('SELECT pg_current_wal_flush_lsn()');
+ask('CREATE TABLE late AS SELECT generate_series(1, 1000) i');
 $node->wait_for_catchup($standby);
 is($standby->safe_psql('postgres', qq{SELECT records > 0 FROM idgen.index_wal('$late', 'FFFFFFFF/FFFFFFFF') WHERE relation = 'late'::regclass}), 't', 'and the WAL that it has')
-  if sql('SHOW server_version_num') >= 160000;
+  if ask('SHOW server_version_num') >= 160000;
 $standby->stop;
 
 # index_wal() and pg_waldump: records, and images, of each relation
-sql('CREATE TABLE billed (id uuid PRIMARY KEY, number int UNIQUE, word text); CREATE INDEX billed_word ON billed (word)');
-sql(q{INSERT INTO billed SELECT gen_random_uuid(), i, md5(i::text) FROM generate_series(1, 20000) i});
-my ($from, $to) = split /\n/, sql(q{CHECKPOINT; SELECT pg_current_wal_flush_lsn();
+ask('CREATE TABLE billed (id uuid PRIMARY KEY, number int UNIQUE, word text); CREATE INDEX billed_word ON billed (word)');
+ask(q{INSERT INTO billed SELECT gen_random_uuid(), i, md5(i::text) FROM generate_series(1, 20000) i});
+my ($from, $to) = split /\n/, ask(q{CHECKPOINT; SELECT pg_current_wal_flush_lsn();
 	INSERT INTO billed SELECT gen_random_uuid(), i, md5(i::text) FROM generate_series(20001, 25000) i; DELETE FROM billed WHERE number < 1000; UPDATE billed SET word = '' WHERE number < 2000;
 	SELECT pg_current_wal_flush_lsn()});
 my ($dump, $errors) = run_command([ 'pg_waldump', '--path', $node->data_dir . '/pg_wal', '--start', $from, '--end', $to ]);
@@ -200,17 +180,17 @@ for my $line (split /\n/, $dump)
 }
 for my $relation ('billed', 'billed_pkey', 'billed_number_key', 'billed_word')
 {
-	my ($file, $records, $bytes, $images, $is_index) = split /\|/, sql(
+	my ($file, $records, $bytes, $images, $is_index) = split /\|/, ask(
 		"SELECT pg_relation_filenode(relation), records, bytes, images, is_index FROM idgen.index_wal('$from', '$to') WHERE relation = '$relation'::regclass");
 
 	is("$records|$bytes|$images", "$records{$file}|$bytes{$file}|$images{$file}", "index_wal() of $relation: records|bytes|images as pg_waldump");
 	is($is_index, $relation eq 'billed' ? 'f' : 't', 'table or index');
 }
-cmp_ok(abs(sql("SELECT sum(share) FROM idgen.index_wal('$from', '$to')") - 1), '<', 0.0001, 'the shares are those of the whole');
-is(sql("SELECT string_agg(relation::text, ' ' ORDER BY bytes DESC) = string_agg(relation::text, ' ') FROM idgen.index_wal('$from', '$to')"), 't', 'the largest is the first');
-is(state_of($node, "SELECT idgen.index_wal('$to', '$from')"), '22023', 'index_wal() from a later position');
-is(state_of($node, q{BEGIN; DROP EXTENSION pg_walinspect; SELECT idgen.index_wal('0/1', '0/2')}), '55000', 'without pg_walinspect');
-is(state_of($node, "SET ROLE pg_read_all_data; SELECT idgen.index_wal('$from', '$to')"), '42501', 'without its rights');
+cmp_ok(abs(ask("SELECT sum(share) FROM idgen.index_wal('$from', '$to')") - 1), '<', 0.0001, 'the shares are those of the whole');
+is(ask("SELECT string_agg(relation::text, ' ' ORDER BY bytes DESC) = string_agg(relation::text, ' ') FROM idgen.index_wal('$from', '$to')"), 't', 'the largest is the first');
+is(outcome("SELECT idgen.index_wal('$to', '$from')"), '22023', 'index_wal() from a later position');
+is(outcome(q{BEGIN; DROP EXTENSION pg_walinspect; SELECT idgen.index_wal('0/1', '0/2')}), '55000', 'without pg_walinspect');
+is(outcome("SET ROLE pg_read_all_data; SELECT idgen.index_wal('$from', '$to')"), '42501', 'without its rights');
 
 # key_plan() and tables that are as old as the retention: images of the index, its
 # size and density. Rates and clocks are simulated.
@@ -226,9 +206,9 @@ for my $plan (
 	my $type = $key eq 'bigint' ? 'bigint' : 'uuid';
 	my $count = 63_000;    # ends in the middle of a minute
 
-	sql("DROP TABLE IF EXISTS planned; CREATE TABLE planned (i int, k $type PRIMARY KEY, t int, note text)");
-	sql(insertion('planned', $expression, 1, $count));
-	my ($images, $size, $density) = split /\|/, sql(
+	ask("DROP TABLE IF EXISTS planned; CREATE TABLE planned (i int, k $type PRIMARY KEY, t int, note text)");
+	ask(insertion('planned', $expression, 1, $count));
+	my ($images, $size, $density) = split /\|/, ask(
 		qq{SELECT p.images_per_row, p.index_bytes::float8 / s.index_size, p.leaf_density / s.avg_leaf_density
 		FROM idgen.key_plan($rate, interval '1 s' * $count / $rate, interval '1 s' * $interval_rows / $rate) p, pgstatindex('planned_pkey') s
 		WHERE p.key = \$\$$key\$\$});
@@ -251,13 +231,13 @@ for my $case (
 	my $title = join ', ', grep { defined } @$case;
 	my $count = 60_000;
 
-	sql("DROP TABLE IF EXISTS modeled; CREATE TABLE modeled (i int, k uuid PRIMARY KEY, t int, note text)");
-	sql(insertion('modeled', $expression, 1, $count));
+	ask("DROP TABLE IF EXISTS modeled; CREATE TABLE modeled (i int, k uuid PRIMARY KEY, t int, note text)");
+	ask(insertion('modeled', $expression, 1, $count));
 	for my $n (10, 100, 500)
 	{
 		my ($images, $wal) = measure('modeled_pkey', $n, sub { insertion('modeled', $expression, $count + $_[0], $count + $_[1]) });
 		my $of_comb = $rate ? ", $rate, $bytes, rows_in_cycle => mod($first + $count + 1000, ($rate * 256 ^ $bytes)::numeric)" : '';
-		my ($expected, $expected_wal) = split /\|/, sql(
+		my ($expected, $expected_wal) = split /\|/, ask(
 			"SELECT page_images_per_row, image_bytes_per_row + record_bytes_per_row FROM idgen.expected_key_cost('$kind', $count + 1000, $n$of_comb)");
 
 		ok(near($expected, $images, 0.2, 0.002), "expected_key_cost() of $title, $n rows a checkpoint: $expected images, measured $images");
@@ -266,5 +246,4 @@ for my $case (
 	}
 }
 
-$node->stop;
 done_testing();

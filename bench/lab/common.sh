@@ -7,14 +7,6 @@
 # the server of the PG* variables. There, it creates everything in the schema
 # idgen_bench, and creates an extension only if it is missing.
 #
-#   bench_options NAMES ARGUMENT ... read options
-#   bench_open [SETTING=VALUE ...]   start the private cluster, or check the server
-#   bench_psql, bench_pgbench        run a client; a signal ends it at once
-#   bench_value SQL                  print the result of a short query
-#   bench_query COLUMNS FILE ...     run the SQL of stdin on the lines of a CSV file
-#   bench_progress TEXT              print a line to stderr
-#   bench_settings                   print the lines of settings.csv
-#
 # On exit, also when interrupted, the private cluster and its folder are removed,
 # or the schema and the extensions that bench_open created are dropped.
 
@@ -71,8 +63,8 @@ bench_run() {
 
 psql=(psql -X -q -A -t -F ' ' -v ON_ERROR_STOP=1)
 
+# For the result of a long statement, and of a short one
 bench_psql() { bench_run "${psql[@]}" "$@"; }
-
 bench_value() { "${psql[@]}" -c "$1"; }
 
 # Set processed and tps to the number of transactions, and those a second.
@@ -85,7 +77,8 @@ bench_pgbench() {
     [ -n "$processed" ] && [ -n "$tps" ]
 }
 
-# The lines are in the temporary table "result" with these columns; other arguments are psql's.
+# Run the SQL of stdin: bench_query COLUMNS FILE [PSQL-ARGUMENT ...]. The lines of the CSV file are
+# in the temporary table "result" with these columns.
 bench_query() {
     {
         printf '%s;\n' "CREATE TEMPORARY TABLE result ($1)" "COPY result FROM STDIN (FORMAT csv)"

@@ -1,17 +1,10 @@
 #!/usr/bin/env python3
-"""report.py: write the report and the pictures of runs of the laboratory.
+"""Write the report of runs of the laboratory: report.md and the pictures, *.svg.
 
-    bench/lab/report.py FOLDER ... --out FOLDER [--keys A,B,...|all]
-    bench/lab/report.py FOLDER ... --summary
-
-Reads the files that run.sh and long.sh wrote to the folders and to the folders in
-them (measurements.csv, keys.csv, settings.csv, touches.csv), and writes report.md and
-the pictures, *.svg. The report shows the main keys and those of the user, unless the
-run or --keys named others. With --summary, prints a table of the scenes steady and
-bulk with all keys, and nothing else.
-
-Missing files, scenes, keys and metrics are left out, so that an interrupted run
-has a report too. The same input gives the same output, byte for byte.
+Reads the files that run.sh and long.sh wrote to the folders and to the folders in them
+(measurements.csv, keys.csv, settings.csv, touches.csv). Missing files, scenes, keys and
+metrics are left out, so that an interrupted run has a report too. The same input gives
+the same output, byte for byte.
 """
 
 import argparse
@@ -24,9 +17,6 @@ sys.dont_write_bytecode = True      # no files beside the sources
 from reporting import pictures
 from reporting.measurements import BASES, Run, metric_title, ratio, short, stat_of, warn, with_spread
 
-SUMMARY = [     # heading, metric, format
-    ("WAL bytes/row", "wal_bytes_per_row", "{:.0f}"), ("full-page images/row", "fpi_per_row", "{:.3f}"),
-    ("index MB", "index_bytes", "{:.1f}"), ("leaf density %", "leaf_density", "{:.1f}")]
 COST = ["wal_bytes_per_row", "fpi_per_row"]
 INDEX = ["index_bytes", "leaf_density", "leaf_pages", "touched_leaf_pages"]
 
@@ -38,21 +28,6 @@ def code(key):
 def table(head, rows):
     line = lambda cells: "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
     return "\n".join([line(head), "|---|" + "--:|" * (len(head) - 1), *map(line, rows)])
-
-
-def summary(run, bases=BASES):
-    """The tables of the medians of steady and bulk, and their ratios to those of the bases."""
-    blocks = []
-    for scene in filter(run.scene_has, ("steady", "bulk")):
-        shown = [column for column in SUMMARY if run.scene_has(scene, column[1])]
-        rows = []
-        for key in run.scene_keys(scene):
-            wal = [run.median(scene, name, "wal_bytes_per_row") for name in (key, *bases)]
-            cells = [(run.median(scene, key, metric), form) for _, metric, form in shown]
-            cells += [(wal[0] / base if wal[0] is not None and base else None, "{:.3f}") for base in wal[1:]]
-            rows.append([code(run.label(key))] + ["-" if value is None else form.format(value) for value, form in cells])
-        blocks += [f"## {scene.capitalize()}", table(["key"] + [column[0] for column in shown] + [f"WAL : {base}" for base in bases], rows)]
-    return blocks
 
 
 # --- parts of sections --------------------------------------------------------
@@ -71,6 +46,13 @@ def of_keys(run, scene, metrics, series=""):
             stat = run.stat(scene, key, metric, series)
             row += [with_spread(stat, metric)] + [ratio(metric, stat, run.stat(scene, base, metric, series)) if base != key else "1" for base in bases]
     return [table(head, rows)] if rows else []
+
+
+def summary(run, level):
+    """The tables of steady and bulk, with headings of that level."""
+    metrics = [*COST, "index_bytes", "leaf_density"]
+    return [block for scene in ("steady", "bulk") if (tables := of_keys(run, scene, metrics))
+            for block in (f"{level} {scene.capitalize()}", *tables)]
 
 
 def by_x(run, scene, metrics, xname, series=("",), pairs=()):
@@ -249,10 +231,9 @@ def write_report(run, out):
         body += conditions(run, "steady" if scene == "heat" else scene) + tables
     if len(run.keys) < len(run.all_keys):
         run.keys = run.all_keys
-        if rest := summary(run, bases=()):
+        if rest := summary(run, "###"):
             headings.append("All keys")
-            body += ["## All keys", "Medians of the scenes of one row a transaction (steady) and many rows within one minute (bulk).",
-                     *(block.replace("## ", "### ", 1) for block in rest)]
+            body += ["## All keys", "The scenes of one row a transaction (steady) and many rows within one minute (bulk).", *rest]
     keys = ["## Keys", table(["key", "type", "expression"], [[code(key), run.types.get(key, ""), code(run.label(key))] for key in run.keys])]
     blocks = ["# What a primary key costs", ABOUT, "\n".join(f"- [{heading}](#{anchor(heading)})" for heading in headings), *keys, *body]
     with open(os.path.join(out, "report.md"), "w", encoding="utf-8") as file:
@@ -260,11 +241,12 @@ def write_report(run, out):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Write the report of runs of the laboratory.")
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", metavar="FOLDER", nargs="+", help="a folder of run.sh or long.sh, or one of such folders")
     parser.add_argument("--out", metavar="FOLDER", help="write the report to this folder (default: the first)")
-    parser.add_argument("--keys", metavar="A,B,...", help="the keys of the report, or all (default: the main keys, and those of the user)")
-    parser.add_argument("--summary", action="store_true", help="only print the table of steady and bulk")
+    parser.add_argument("--keys", metavar="A,B,...", help="the keys of the report, or all "
+                        "(default: those that the run named, or the main keys and the user's)")
+    parser.add_argument("--summary", action="store_true", help="only print the tables of steady and bulk, of all keys")
     arguments = parser.parse_args()
 
     run = Run(arguments.folders)
@@ -273,7 +255,7 @@ def main():
         return 1
     if arguments.summary:
         sys.stdout.reconfigure(encoding="utf-8")
-        print("\n\n".join(summary(run)))
+        print("\n\n".join(summary(run, "##")))
         return 0
     out = arguments.out or arguments.folders[0]
     os.makedirs(out, exist_ok=True)

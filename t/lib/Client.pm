@@ -33,7 +33,7 @@ sub connect
 	my %startup = (
 		user => $where{user} // (getpwuid($<))[0],
 		database => $where{database} // 'postgres',
-		application_name => $where{name} // 'client',
+		application_name => 'client',
 		client_encoding => 'UTF8',
 		$where{options} ? (options => $where{options}) : ());
 
@@ -47,12 +47,7 @@ sub connect
 	return $self;
 }
 
-sub _begin
-{
-	my ($self) = @_;
-
-	@$self{qw(busy rows sqlstate message detail hint)} = (1, []);
-}
+sub _begin { my ($self) = @_; @$self{qw(busy rows sqlstate message detail)} = (1, []) }
 
 sub _write
 {
@@ -81,54 +76,42 @@ sub send
 
 sub is_busy { return $_[0]->{busy} && !$_[0]->{gone} }
 
+# The columns of a row, each of which follows its length; -1 is NULL.
+sub _columns
+{
+	my ($body) = @_;
+	my @columns;
+
+	while (length $body)
+	{
+		my $length = unpack('l>', substr($body, 0, 4, ''));
+		push @columns, $length < 0 ? undef : substr($body, 0, $length, '');
+	}
+	return @columns;
+}
+
 # Read what has arrived; return whether the statement or the session is done.
 sub _receive
 {
 	my ($self) = @_;
+	my $count;
 
-	while (1)
-	{
-		my $count = sysread($self->{socket}, $self->{input}, 65536, length $self->{input});
-
-		last if !defined $count && ($!{EAGAIN} || $!{EINTR});
-		if (!$count)
-		{
-			$self->{gone} = 1;
-			last;
-		}
-	}
+	do { $count = sysread($self->{socket}, $self->{input}, 65536, length $self->{input}) } while $count;
+	$self->{gone} = 1 if defined $count || !($!{EAGAIN} || $!{EINTR});
 
 	# input after the end of this statement belongs to the next one
 	while ($self->{busy} && length $self->{input} >= 5)
 	{
 		my ($type, $length) = unpack('a N', $self->{input});
 		last if length $self->{input} < $length + 1;
-		my $body = substr($self->{input}, 5, $length - 4);
+		my $body = substr(substr($self->{input}, 0, $length + 1, ''), 5);
 
-		substr($self->{input}, 0, $length + 1) = '';
-		if ($type eq 'D')
-		{
-			my ($columns, @row) = (unpack('n', $body));
-			my $at = 2;
-
-			for (1 .. $columns)
-			{
-				my $size = unpack('l>', substr($body, $at, 4));
-
-				$at += 4;
-				push @row, $size < 0 ? undef : substr($body, $at, $size);
-				$at += $size if $size > 0;
-			}
-			push @{ $self->{rows} }, \@row;
-		}
+		if ($type eq 'D') { push @{ $self->{rows} }, [ _columns(substr($body, 2)) ] }
 		elsif ($type eq 'E')
 		{
 			my %field = map { substr($_, 0, 1) => substr($_, 1) } split /\0/, $body;
 
-			$self->{sqlstate} //= $field{C};
-			$self->{message} //= $field{M};
-			$self->{detail} //= $field{D};
-			$self->{hint} //= $field{H};
+			@$self{qw(sqlstate message detail)} = @field{qw(C M D)} if !defined $self->{sqlstate};
 		}
 		elsif ($type eq 'K') { $self->{pid} = unpack('N', $body) }
 		elsif ($type eq 'R') { die 'the server asks for a password' if unpack('N', $body) != 0 }

@@ -41,11 +41,7 @@ ask('SET client_min_messages = warning; DROP SCHEMA idgen_bench CASCADE; DROP EX
 
 my @compare = ("$bench/compare.sh", qw(--rows 20000 --rows-per-checkpoint 200 --clients 2 --rounds 1));
 my ($stdout, $stderr);
-sub compare
-{
-	($stdout, $stderr) = run_command([ @compare, @_ ]);
-	return $? == 0;
-}
+sub compare { ($stdout, $stderr) = run_command([ @compare, @_ ]); return $? == 0 }
 
 # The cells of each key's row, by the heading of the column
 sub rows_of

@@ -55,15 +55,6 @@ def warn(message):
     print(f"report.py: {message}", file=sys.stderr)
 
 
-def number(text):
-    """Convert text to a finite number, or return None."""
-    try:
-        value = float(text)
-    except (TypeError, ValueError):
-        return None
-    return value if math.isfinite(value) else None
-
-
 def read_csv(path):
     """Return the lines of a CSV file as dicts; an empty list if there is no such
     file. An incomplete last line, of an interrupted run, is left out."""
@@ -90,27 +81,24 @@ class Run:
         names = {}              # in order
 
         for folder in sorted({path for given in folders for path, _, _ in os.walk(given)}):
-            settings = {line["name"]: line.get("value") or "" for line in read_csv(os.path.join(folder, "settings.csv")) if line.get("name")}
+            settings = {line["name"]: line["value"] for line in read_csv(os.path.join(folder, "settings.csv"))}
             for line in read_csv(os.path.join(folder, "keys.csv")):
-                if line.get("key"):
-                    names[line["key"]] = None
-                    self.labels[line["key"]] = " ".join((line.get("label") or line["key"]).split())
-                    self.types[line["key"]] = line.get("type") or ""
-            for line in read_csv(os.path.join(folder, "measurements.csv")):
-                value = number(line.get("value"))
-                if value is None or not line.get("scene") or not line.get("key"):
-                    continue
                 names[line["key"]] = None
-                at = (line["scene"], line["key"], line.get("series") or "", number(line.get("x")), line.get("metric"))
+                self.labels[line["key"]] = " ".join(line["label"].split())
+                self.types[line["key"]] = line["type"]
+            for line in read_csv(os.path.join(folder, "measurements.csv")):
+                names[line["key"]] = None
+                value = float(line["value"])
+                if not math.isfinite(value):    # such as the density of an empty index
+                    continue
+                at = (line["scene"], line["key"], line["series"], float(line["x"]) if line["x"] else None, line["metric"])
                 self.values.setdefault(at, []).append(value * SCALES.get(at[4].removeprefix("predicted_"), 1))
                 if settings not in self.settings.setdefault(at[0], []):
                     self.settings[at[0]].append(settings)
             touched = {}
             for line in read_csv(os.path.join(folder, "touches.csv")):
-                touch = Touch(*(number(line.get(field)) for field in Touch._fields))
-                if line.get("key") and touch.row is not None and touch.position is not None:
-                    names[line["key"]] = None
-                    touched.setdefault(line["key"], []).append(touch)
+                names[line["key"]] = None
+                touched.setdefault(line["key"], []).append(Touch(*(float(line[field]) for field in Touch._fields)))
             self.touches.update({key: sorted(touches, key=lambda touch: touch.row) for key, touches in touched.items()})
 
         # the size of the index, also where points have different numbers of rows
@@ -154,10 +142,6 @@ class Run:
 
     def scene_has(self, scene, metric=None):
         return any(at[0] == scene and at[1] in self.keys and metric in (None, at[4]) for at in self.values)
-
-    def scene_keys(self, scene):
-        have = {at[1] for at in self.values if at[0] == scene}
-        return [key for key in self.keys if key in have]
 
     def scene_series(self, scene):
         """The series of a scene, in the order of the file."""
