@@ -108,7 +108,9 @@ my $setup = qq{
 	CREATE FUNCTION floor_div(a numeric, b numeric) RETURNS numeric IMMUTABLE LANGUAGE sql RETURN div(a, b) - (mod(a, b) < 0)::int;
 	CREATE FUNCTION floor_mod(a numeric, b numeric) RETURNS numeric IMMUTABLE LANGUAGE sql RETURN a - floor_div(a, b) * b;
 	CREATE FUNCTION hex(n numeric, digits int) RETURNS text IMMUTABLE LANGUAGE sql RETURN lpad(to_hex(floor_mod(n, 16::numeric ^ digits)::bigint), digits, '0');
-	CREATE FUNCTION unix_us(at timestamptz) RETURNS numeric LANGUAGE sql RETURN extract(epoch FROM at) * 1000000;
+	-- from 2000 on, since the epoch of a timestamptz is rounded in the last years
+	CREATE FUNCTION unix_us(at timestamptz) RETURNS numeric LANGUAGE sql RETURN CASE WHEN isfinite(at)
+		THEN extract(epoch FROM at - timestamptz '2000-01-01 00:00+00') * 1000000 + 946684800000000 ELSE extract(epoch FROM at) END;
 	CREATE FUNCTION unix_ms(at timestamptz) RETURNS numeric LANGUAGE sql RETURN floor_div(unix_us(at), 1000);
 	CREATE FUNCTION length_us(span interval) RETURNS numeric LANGUAGE sql RETURN CASE
 		WHEN date_trunc('month', span) = '0' AND abs(extract(day FROM span) * 86400000000 + 0.5) < 9223372036854775808
