@@ -1,8 +1,6 @@
 # Generators whose values are ordered by time, while the server's clock steps
 # back, stands still and jumps ahead.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use Config;
 use FakeClock;
 use Server;

@@ -3,8 +3,6 @@
 # that every process is forked with it. Functions on a ticker stay in the leader of a
 # parallel plan.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use Functions;
 use Server;
 

@@ -3,8 +3,6 @@
 # result or raises one of its documented errors, and the properties in
 # t/lib/Functions.pm hold for all values. IDGEN_SEED repeats a run.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use Functions;
 use Properties;
 use Server;

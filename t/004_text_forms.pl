@@ -1,12 +1,10 @@
 # Text forms and timestamps compared with an independent implementation, in Python.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use Server;
 
 plan skip_all => 'no python3' unless defined $python;
 
-my $client = "$python $FindBin::RealBin/lib/client.py";
+my $client = "$python t/lib/client.py";
 my $node = start_server('server');
 my $file = PostgreSQL::Test::Utils::tempdir() . '/ids';
 

@@ -2,8 +2,6 @@
 # bytes, and the order of text is the order of uuids in COLLATE "C" but not in
 # every collation.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use utf8;
 use Server;
 

@@ -2,8 +2,6 @@
 # bits and its table of decimal places; js_id within JavaScript's safe integers. (The
 # functions that read them: t/003_properties.pl and sql/int_ids.sql.)
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use Server;
 
 my $node = start_server('server', q{

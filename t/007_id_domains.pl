@@ -1,8 +1,6 @@
 # pg_dump and restore keep domains of prefixed ids and their registered prefixes,
 # except prefixes whose domain was dropped.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use Server;
 
 my $node = start_server('server');

@@ -2,8 +2,6 @@
 # that is installed, with its volatility and parallel safety, and a property for
 # every function that takes an identifier, text or a number.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use Functions;
 use Properties;
 use Server;

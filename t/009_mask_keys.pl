@@ -1,8 +1,6 @@
 # The keys of masks come from a file that only the server's configuration can name, and
 # that others cannot access.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use Masks;
 use Server;
 

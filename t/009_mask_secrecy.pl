@@ -2,8 +2,6 @@
 # replaced, nor in messages, the postmaster and dumps. Parallel workers and standbys
 # read the file themselves.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use Masks;
 use Server;
 

@@ -1,8 +1,6 @@
 # Masked UUIDs and permuted numbers: against known answers and a program that was
 # written from the definitions, as permutations, in indexes and parallel workers.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use File::Basename qw(dirname);
 use IPC::Run;
 use Masks;

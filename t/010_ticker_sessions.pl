@@ -1,8 +1,6 @@
 # Functions on a ticker in many sessions, and in two sessions that take turns under
 # load: no value is repeated, and a later value is greater.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use Functions;
 use IPC::Run;
 use Server;

@@ -2,8 +2,6 @@
 # value is returned twice; a function that is too far ahead of the clock waits for
 # it, and the wait can be cancelled.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use FakeClock;
 use HandedOut;
 use Server;

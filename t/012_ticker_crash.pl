@@ -1,8 +1,6 @@
 # The postmaster is killed under load repeatedly, and restarts with a clock that is
 # right, behind or standing still. No value is returned twice.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use FakeClock;
 use HandedOut;
 use Server;

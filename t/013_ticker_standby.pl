@@ -2,8 +2,6 @@
 # even with its clock behind and without the last WAL of the primary, continues
 # above all values returned before.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use FakeClock;
 use HandedOut;
 use PostgreSQL::Test::Cluster;

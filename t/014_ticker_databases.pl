@@ -3,8 +3,6 @@
 # ticker return values that are greater than all before, so that none is
 # repeated.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use IPC::Run;
 use Server;
 use TickerStory;

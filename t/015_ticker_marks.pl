@@ -2,8 +2,6 @@
 # on it, and the ticker is raised: values are greater than all before, and a value
 # of the sequence that must not count is an error.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use Server;
 use TickerStory;
 

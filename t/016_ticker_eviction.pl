@@ -2,8 +2,6 @@
 # up its place to another one, and continues after its last value when it is used
 # again.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use Server;
 use TickerStory;
 

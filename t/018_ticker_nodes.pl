@@ -1,8 +1,6 @@
 # Functions on a ticker on two nodes, whose identifiers differ in the node or launch
 # only; the ranges of nodes, launches and epochs.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use Functions;
 use IPC::Run;
 use Server;

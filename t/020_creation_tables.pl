@@ -2,8 +2,6 @@
 # of another shape, or a distributed table, works as well as the one that the
 # extension creates.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use Server;
 
 my $node = start_server('tables');

@@ -1,8 +1,6 @@
 # The owner replaces the table of recorded commands by one of another shape, or the
 # extension by a new one, while a session has saved plans.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use Server;
 
 my $node = start_server('replaced');

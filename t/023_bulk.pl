@@ -1,8 +1,6 @@
 # Very many commands in one statement and in one transaction: the saved plans of
 # create_once() suit a table that grows, and no call leaks memory.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use Server;
 
 my $node = start_server('bulk', qq{

@@ -4,8 +4,6 @@
 #
 # Skipped if pg_cron is not installed (Debian: postgresql-15-cron and so on).
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use Server;
 
 my ($sharedir) = run_command([ 'pg_config', '--sharedir' ]);

@@ -1,8 +1,6 @@
 # The hash of a request is the same in every server encoding, and a request that is
 # short but has long numbers is refused.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use utf8;
 use Digest::SHA qw(sha256);
 use Encode qw(encode);

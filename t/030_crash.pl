@@ -1,8 +1,6 @@
 # The server crashes. A command whose transaction was committed is known
 # afterwards; a command whose transaction was not can be recorded again.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use Server;
 
 my $node = start_server('crashing', 'restart_after_crash = on');

@@ -3,8 +3,6 @@
 # identifiers and repeat creation commands until they are answered; afterwards
 # nothing was repeated, nothing is lost, and each command has made one order.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use HandedOut;
 use MixedLoad;
 use Server;

@@ -2,8 +2,6 @@
 # session, or the disappearance of the client. Afterwards the same call works in
 # the same session and in others.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use Functions;
 use HandedOut;
 use Server;

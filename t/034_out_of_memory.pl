@@ -2,8 +2,6 @@
 # and with arguments of up to a gigabyte, the greatest size possible. Each time
 # the result is an error, never a crash, and the session continues.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use Functions;
 use HandedOut;
 use Server;
