@@ -58,7 +58,8 @@ sub start_server
 
 sub ask { my ($sql, $database) = @_; return $first->safe_psql($database // 'postgres', $sql) }
 
-# What psql prints: rows and messages. Options are set in the connection.
+# What psql prints: rows and messages. Options are set in the connection. After an error,
+# it continues with on_error_stop => 0.
 sub psql_said
 {
 	my ($sql, %how) = @_;
@@ -69,6 +70,7 @@ sub psql_said
 		$how{database} // 'postgres', $sql,
 		stdout => \$rows,
 		stderr => \$errors,
+		on_error_stop => $how{on_error_stop},
 		extra_params => [ '--set=VERBOSITY=verbose', defined $how{user} ? ('--username', $how{user}) : () ]);
 	die "no connection: $errors" if $errors =~ /^psql: error/m;
 	return ($rows, $errors);
