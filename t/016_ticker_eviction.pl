@@ -9,7 +9,7 @@ my $node = new_server('first', 0);
 plan skip_all => 'there is room for thousands' if ask('SHOW server_version_num') >= 170000;
 
 # each database begins with the high-water marks of this one
-new_database('model');
+add_database('model');
 make('model');
 my $inherited = ask('SELECT max(reserved_until) FROM idgen.tickers', 'model');
 
