@@ -5,7 +5,7 @@
 #   make installcheck REGRESS=validate ISOLATION=        one regression test
 #   make installcheck REGRESS= ISOLATION=create_once     one isolation test
 #   make portable-installcheck                           the portable edition
-#   make prove_installcheck PROVE_TESTS=t/006_id_pattern.pl
+#   make prove_installcheck PROVE_TESTS=t/004_layouts.pl
 #   make dist                                            the PGXN archive of HEAD
 #   make tle                                             the portable edition for pg_tle and dbdev
 #
