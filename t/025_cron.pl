@@ -50,7 +50,7 @@ sub schedule
 			\$\$ \$job\$)});
 }
 
-# Wait until the given number of runs of the job have ended.
+# Wait until that number of runs of the job have ended.
 sub wait_for_runs
 {
 	my ($job, $runs) = @_;
