@@ -61,8 +61,8 @@ my %generators = (
 	'run' => q{idgen.short_comb('1 day', run_length => 1024)});
 
 # The transaction that each session runs
-my $sessions = PostgreSQL::Test::Utils::tempdir() . '/sessions.sql';
-append_to_file($sessions, "INSERT INTO everything SELECT $generators{$_}, '$_' FROM generate_series(1, 50);\n")
+my $script = PostgreSQL::Test::Utils::tempdir() . '/sessions.sql';
+append_to_file($script, "INSERT INTO everything SELECT $generators{$_}, '$_' FROM generate_series(1, 50);\n")
   for sort keys %generators;
 
 # The 32 bits after a prefix of two bytes
@@ -105,7 +105,7 @@ for my $loaded ('loaded on demand', 'loaded by the postmaster')
 	# The primary key rejects a repeated value, and pgbench fails.
 	my $before = ask('SELECT count(*) FROM everything');
 	$node->command_like(
-		[ 'pgbench', '--no-vacuum', '--client=5', '--jobs=2', '--transactions=20', "--file=$sessions", 'postgres' ],
+		[ 'pgbench', '--no-vacuum', '--client=5', '--jobs=2', '--transactions=20', "--file=$script", 'postgres' ],
 		qr{processed: 100/100}, "$loaded: five concurrent sessions");
 	is( ask('SELECT count(*) FROM everything') - $before,
 		100 * 50 * keys %generators, "$loaded: the rows of each session are there");

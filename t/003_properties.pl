@@ -148,10 +148,12 @@ my $setup = qq{
 	END \$\$;
 
 	-- idgen's functions, which return an error as a value
-	SELECT format('CREATE FUNCTION tried.%I(%s) RETURNS text LANGUAGE plpgsql AS %L', f.proname, string_agg(t::regtype::text, ', ' ORDER BY i),
-		format('BEGIN RETURN (SELECT r::text FROM idgen.%I(%s) r LIMIT 1); EXCEPTION WHEN OTHERS THEN RETURN ''!'' || SQLSTATE; END',
-			f.proname, string_agg('\$' || i, ', ' ORDER BY i)))
-	FROM functions f JOIN pg_proc p ON p.oid = f.oid, unnest(p.proargtypes) WITH ORDINALITY u (t, i) GROUP BY f.oid, f.proname \\gexec
+	SELECT format('CREATE FUNCTION tried.%I(%s) RETURNS text LANGUAGE plpgsql AS %L',
+		f.proname, string_agg(t::regtype::text, ', ' ORDER BY i),
+		format('BEGIN RETURN (SELECT r::text FROM idgen.%I(%s) r LIMIT 1);
+			EXCEPTION WHEN OTHERS THEN RETURN ''!'' || SQLSTATE; END', f.proname, string_agg('\$' || i, ', ' ORDER BY i)))
+	FROM functions f JOIN pg_proc p ON p.oid = f.oid, unnest(p.proargtypes) WITH ORDINALITY u (t, i)
+	GROUP BY f.oid, f.proname \\gexec
 
 	-- the query for the values of a type
 	CREATE FUNCTION values_of(type regtype) RETURNS text LANGUAGE sql RETURN

@@ -98,14 +98,14 @@ for my $format (qw(plain custom))
 		'"My Types"."Invoice Id"|inv|00000000-0000-0000-0000-000000000001',
 		"$format: parse_prefixed_id() finds the domain");
 
-	for my $id ('inv_03e6wlko0bp8e7c9916hklbnd', 'acct_1', 'acct_03E6WLKO0BP8E7C9916HKLBND')
-	{
-		like(errors("INSERT INTO account VALUES ('$id')", database => 'target'),
-			qr/ERROR:  23514: value for domain account_id violates check constraint "prefixed_id_check"$/m, "$format: the domain rejects $id");
-	}
+	like(errors("INSERT INTO account VALUES ('$_')", database => 'target'),
+		qr/ERROR:  23514: value for domain account_id violates check constraint "prefixed_id_check"$/m,
+		"$format: the domain rejects $_")
+	  for 'inv_03e6wlko0bp8e7c9916hklbnd', 'acct_1', 'acct_03E6WLKO0BP8E7C9916HKLBND';
 	like(errors(q{SELECT idgen.create_id_domain('another', 'inv')}, database => 'target'),
 		qr/ERROR:  23505: prefix "inv" is already in use\nDETAIL:  The prefix belongs to domain "My Types"."Invoice Id".$/m, "$format: a prefix stays taken");
-	is(ask(q{SELECT idgen.create_id_domain('gone_id', 'gone')}, 'target'), 'gone_id', "$format: the prefix of a dropped domain is available");
+	is( ask(q{SELECT idgen.create_id_domain('gone_id', 'gone')}, 'target'),
+		'gone_id', "$format: the prefix of a dropped domain is available");
 
 	ask('DROP DATABASE target');
 }

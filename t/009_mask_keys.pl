@@ -100,7 +100,7 @@ check_link('mask_keys.target', $access, 'of a symbolic link, the permissions of 
 chmod 0600, "$file.target" or die;
 check_link('mask_keys.target', $permuted, 'and it is read');
 # the size of this file is 0, so that it seems to have grown
-check_link('/proc/self/environ', "$refused changed while it was read", 'refused: a file longer than its size');
+check_link('/proc/self/environ', "$refused changed while it was read", 'refused: a file that grew');
 check_link('/etc/passwd', $access, 'refused: a file of root that all can read');
 SKIP:
 {
@@ -109,7 +109,7 @@ SKIP:
 
 	check_link("$of_others.root.640", $permuted, 'a file of root that the group can read');
 	check_link("$of_others.root.660", $access, 'refused: a file of root that the group can write');
-	check_link("$of_others.daemon.640", "$refused must be owned by the database user or root", 'refused: a file of another user');
+	check_link("$of_others.daemon.640", "$refused must be owned by the database user or root", 'and of others');
 }
 
 is($session->ask('SELECT idgen.permute(1)'), $permuted, 'the session has its keys until the next reload');
@@ -174,7 +174,8 @@ my $shown = lc(slurp_file($node->logfile) . ask(q{
 	SELECT * FROM pg_settings WHERE name LIKE 'idgen%';
 	SELECT * FROM pg_file_settings;
 	SELECT * FROM pg_stat_activity}));
-ok(index($shown, lc substr $Masks::key{$_}, 0, 12) < 0, "key $_ is in no message and no setting") for sort keys %Masks::key;
+ok(index($shown, lc substr $Masks::key{$_}, 0, 12) < 0, "key $_ is in no message and no setting")
+  for sort keys %Masks::key;
 ask('ALTER ROLE ALL RESET ALL');
 
 # --- Parallel workers, and a library that is loaded at the server's start -----
@@ -241,7 +242,8 @@ $session->quit;
 $masks->write_keys($Masks::all_keys);
 start_with();
 is($masks->permuted, $permuted, 'the first keys again');
-$node->command_checks_all([ 'pg_dumpall' ], 0, [ qr/^(?!.*(mask_keys|$key))/s ], [], 'a dump lacks the file and its name');
+$node->command_checks_all([ 'pg_dumpall' ],
+	0, [ qr/^(?!.*(mask_keys|$key))/s ], [], 'a dump has neither the file nor its name');
 
 $node->backup('base');
 my $standby = PostgreSQL::Test::Cluster->new('standby');

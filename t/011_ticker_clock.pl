@@ -206,7 +206,7 @@ is( $waiter->ask(q{
 	SELECT count(*) FILTER (WHERE falls), count(DISTINCT id), max(ahead), max(ticker_ahead) <= '1 s',
 		count(ticker_ahead), max(idgen.js_id_counter(id)), count(DISTINCT idgen.js_id_timestamp(id))
 	FROM (SELECT *, id <= lag(id) OVER (ORDER BY i) AS falls FROM js_ids) made}),
-	'0|300000|00:00:01|t|300|65535|5', 'js_id: 300000 values increase, and none is ahead by more than max_ahead');
+	'0|300000|00:00:01|t|300|65535|5', 'js_id: 300000 values increase, none ahead by more than max_ahead');
 $waiter->quit;
 
 $node->stop;
@@ -252,7 +252,8 @@ for my $cycle (1 .. 20)
 	# clock, and reserves four million values
 	$set_clock->($cycle, 3);
 	$load->take_more;
-	$handed_out->see({}, [ [ ask('SELECT max(idgen.decimal_id()) FROM generate_series(1, 4200000)') ] ], 'decimal_id')
+	$handed_out->see({}, [ [ ask('SELECT max(idgen.decimal_id()) FROM generate_series(1, 4200000)') ] ],
+		'decimal_id')
 	  if $cycle % @clocks == 2;
 
 	kill_postmaster($node);

@@ -211,13 +211,10 @@ for (1 .. 2)
 ok($workers->pumpable, 'the sessions worked until the end');
 $workers->signal('TERM');
 $workers->finish;
-for my $function (@functions)
-{
-	is( ask("SELECT count(*) - count(DISTINCT $function), count(*) FILTER (WHERE $function <= last)
-			 FROM (SELECT $function, lag($function) OVER (PARTITION BY session ORDER BY place) AS last FROM kept) k",
-			'dumped'),
-		'0|0', "$function: no value was repeated, and the values of each session increase");
-}
+is( ask("SELECT count(*) - count(DISTINCT $_), count(*) FILTER (WHERE $_ <= last)
+		 FROM (SELECT $_, lag($_) OVER (PARTITION BY session ORDER BY place) AS last FROM kept) k", 'dumped'),
+	'0|0', "$_: no value was repeated, and the values of each session increase")
+  for @functions;
 $greatest = $from_dumped;
 check_continues('the values after that', make('dumped', 100));
 

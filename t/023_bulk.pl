@@ -21,7 +21,7 @@ is( ask(qq{
 	INSERT INTO command SELECT i, idgen.uuid_v7() FROM generate_series(1, 50000) i;
 	SELECT seq_scan AS before $scans \\gset
 	SELECT 'created', count(*) FROM command, idgen.create_once_bigint(id, n) o WHERE o.created;
-	SELECT 'replayed', count(*) FROM command, idgen.create_once_bigint(id, 0) o WHERE entity_number = n AND NOT created;
+	SELECT 'again', count(*) FROM command, idgen.create_once_bigint(id, 0) WHERE entity_number = n AND NOT created;
 	SELECT 'found', count(*) FROM command, idgen.find_creation(id) f WHERE n <= 1000 AND f.entity_number = n;
 	SELECT 'forgotten', count(*) FILTER (WHERE idgen.forget_creation(id)) FROM command WHERE n <= 1000;
 	SELECT 'by entity', sum(idgen.forget_creation_of_bigint(n)) FROM command WHERE n BETWEEN 1001 AND 2000;
@@ -29,7 +29,7 @@ is( ask(qq{
 	SELECT 'scans', seq_scan - :before $scans;
 	SELECT 'left', count(*) FROM idgen.creation_identifiers;
 	COMMIT}),
-	"created|50000\nreplayed|50000\nfound|1000\nforgotten|1000\nby entity|1000\n"
+	"created|50000\nagain|50000\nfound|1000\nforgotten|1000\nby entity|1000\n"
 	  . "of an earlier transaction|1\nscans|0\nleft|48000",
 	'50000 commands of one transaction, whose table is never scanned sequentially');
 

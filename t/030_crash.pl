@@ -66,7 +66,7 @@ for my $round (1 .. 3)
 		ask("SELECT idgen.forget_creation($_)") for values %command;
 	}
 }
-like(slurp_file($node->logfile), qr/was terminated by signal 9.*$recovered/s, 'kill -9 of a session is a crash');
+like(slurp_file($node->logfile), qr/was terminated by signal 9.*$recovered/s, 'a killed session is a crash');
 
 # Expected errors: the server is terminating sessions, not accepting connections
 # yet, or full of sessions that are about to end.

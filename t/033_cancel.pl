@@ -74,7 +74,8 @@ sub check_waiting
 
 # --- Waiting for other sessions ---------------------------------------------
 
-check_waiting("$_()", "SELECT idgen.$_() IS NOT NULL", 't', blocked_by => "ALTER SEQUENCE idgen.${_}_ticker CACHE 1")
+check_waiting("$_()", "SELECT idgen.$_() IS NOT NULL", 't',
+	blocked_by => "ALTER SEQUENCE idgen.${_}_ticker CACHE 1")
   for @HandedOut::functions;
 check_waiting('the view tickers', 'SELECT count(*) FROM idgen.tickers', scalar @Functions::tickers,
 	blocked_by => 'ALTER SEQUENCE idgen.js_id_ticker RENAME TO gone');
@@ -191,10 +192,8 @@ is($control->ask('SELECT count(*) FROM idgen.creation_identifiers'), '100000', '
 # A history of a million commands is searched once, not once for each element,
 # which would take hours.
 $control->ask("SET statement_timeout = '${PostgreSQL::Test::Utils::timeout_default}s'");
-for my $call ('has_command(h, idgen.uuid_v4())', 'remember_command(h, idgen.uuid_v4())')
-{
-	like($control->ask("SELECT idgen.$call FROM (SELECT array_fill(idgen.uuid_v4(), ARRAY[1000000]) AS h OFFSET 0) s"),
-		qr/^(f|\{.+\})$/, "$call works");
-}
+like($control->ask("SELECT idgen.$_ FROM (SELECT array_fill(idgen.uuid_v4(), ARRAY[1000000]) AS h OFFSET 0) s"),
+	qr/^(f|\{.+\})$/, "$_ works")
+  for 'has_command(h, idgen.uuid_v4())', 'remember_command(h, idgen.uuid_v4())';
 
 done_testing();

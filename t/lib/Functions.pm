@@ -206,7 +206,8 @@ sub install
 	my ($node, $database) = @_;
 
 	$node->safe_psql($database, 'CREATE EXTENSION IF NOT EXISTS idgen');
-	my $available = $node->safe_psql($database, q{SELECT 1 FROM pg_available_extensions WHERE name = 'idgen_advisor'});
+	my $available = $node->safe_psql($database,
+		q{SELECT 1 FROM pg_available_extensions WHERE name = 'idgen_advisor'});
 	$node->safe_psql($database, 'CREATE EXTENSION idgen_advisor') if $available;
 	return $available;
 }

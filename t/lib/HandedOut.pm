@@ -35,7 +35,7 @@ sub new
 {
 	my ($class, @of) = @_;
 
-	return bless { functions => \@of, seen => {}, max => {}, before => {}, repeated => [], fallen => [] }, $class;
+	return bless { functions => \@of, max => {}, before => {}, repeated => [], fallen => [] }, $class;
 }
 
 # Record the rows that a session got, in the order of calls: of all functions, or of the

@@ -136,26 +136,26 @@ sub check_works
 	$node->safe_psql($database, _fill($round));
 	is( $answer->("SELECT count(*) FROM orders WHERE round = $round"),
 		$rows, "$when: $rows more rows with new keys");
-	for my $function (sort keys %ordered)
-	{
-		is( $answer->("SELECT min($ordered{$function}) FILTER (WHERE round = $round)
-				> max($ordered{$function}) FILTER (WHERE round < $round) FROM orders"),
-			't', "$when: $function is greater than all before");
-	}
+	is( $answer->("SELECT min($ordered{$_}) FILTER (WHERE round = $round)
+			> max($ordered{$_}) FILTER (WHERE round < $round) FROM orders"),
+		't', "$when: $_ is greater than all before")
+	  for sort keys %ordered;
 	is( $answer->("SELECT bool_and(idgen.snowflake_node(id) = $node_id),
 				bool_and(abs(extract(epoch FROM idgen.snowflake_timestamp(id, '$epoch') - clock_timestamp())) < 7200)
 			 FROM orders WHERE round = $round"),
 		't|t', "$when: with the same node and epoch");
-	is( $answer->(q{SET ROLE app; SELECT DISTINCT p.domain, p.prefix FROM orders, idgen.parse_prefixed_id(account) p}),
+	is( $answer->(q{SET ROLE app; SELECT DISTINCT domain, prefix FROM orders, idgen.parse_prefixed_id(account)}),
 		'account_id|acct', "$when: the accounts' prefix names their domain");
 
 	for my $case (
-		[ q{SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000a', idgen.uuid_v7(), 'order', '8')}, '23514', 'another request' ],
-		[ q{INSERT INTO orders (round, account) VALUES (0, idgen.prefixed_id('order'))}, '23514', "another prefix in the domain" ],
+		[ q{SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000a', idgen.uuid_v7(), 'order', '8')},
+			'23514', 'another request' ],
+		[ q{INSERT INTO orders (round, account) VALUES (0, idgen.prefixed_id('x'))}, '23514', 'another prefix' ],
 		[ q{SELECT idgen.create_id_domain('other_id', 'acct')}, '23505', 'a prefix in use' ],
-		[ q{INSERT INTO orders (round, public_id) VALUES (0, idgen.short_comb(clock => now() - interval '11 minutes'))}, '23514', 'an old key' ],
+		[ q{INSERT INTO orders (round, public_id) VALUES (0, idgen.short_comb(clock => now() - interval '11 minutes'))},
+			'23514', 'an old key' ],
 		[ 'SET ROLE app; SELECT idgen.uuid_v1()', '42501', 'revoked EXECUTE' ],
-		[ 'SET ROLE auditor; SELECT entity_id FROM idgen.creation_identifiers', '42501', 'a column without a grant' ])
+		[ 'SET ROLE auditor; SELECT entity_id FROM idgen.creation_identifiers', '42501', 'a column without grant' ])
 	{
 		my ($statement, $error, $name) = @$case;
 

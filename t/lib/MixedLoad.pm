@@ -277,13 +277,11 @@ sub _check_things
 	my ($self) = @_;
 	my $existing = 'SELECT count(*) FROM given JOIN things USING (snowflake)';
 
-	for my $function (@functions)
-	{
-		is( $self->{node}->safe_psql('postgres', "SELECT count(*) - count(DISTINCT $function) FROM things"),
-			'0', "$function: none is in the table twice, of " . $self->{handed_out}->count($function) . ' that were seen');
-	}
+	is( $self->{node}->safe_psql('postgres', "SELECT count(*) - count(DISTINCT $_) FROM things"),
+		'0', "$_: none is in the table twice, of " . $self->{handed_out}->count($_) . ' that were seen')
+	  for @functions;
 	my ($reported, $undone) = map { scalar @{ $self->{$_} } } 'reported', 'undone';
-	is($self->_with('snowflake bigint', $self->{reported}, $existing), $reported, "$reported reported rows exist");
+	is($self->_with('snowflake bigint', $self->{reported}, $existing), $reported, "$reported rows are there");
 	is($self->_with('snowflake bigint', $self->{undone}, $existing), '0', "and none of $undone rolled back");
 }
 

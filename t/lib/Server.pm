@@ -60,8 +60,9 @@ sub start_server
 sub add_database
 {
 	my ($database, $encoding) = @_;
+	my $options = defined $encoding ? "ENCODING '$encoding' LOCALE 'C' TEMPLATE template0" : '';
 
-	ask("CREATE DATABASE $database" . (defined $encoding ? " ENCODING '$encoding' LOCALE 'C' TEMPLATE template0" : ''));
+	ask("CREATE DATABASE $database $options");
 	ask('CREATE EXTENSION idgen', lc $database);
 }
 
