@@ -5,7 +5,7 @@
 #   make installcheck REGRESS=validate ISOLATION=        one regression test
 #   make installcheck REGRESS= ISOLATION=create_once     one isolation test
 #   make portable-installcheck                           the portable edition
-#   make prove_installcheck PROVE_TESTS=t/006_id_pattern.pl
+#   make prove_installcheck PROVE_TESTS=t/004_layouts.pl
 #   make dist                                            the PGXN archive of HEAD
 #   make tle                                             the portable edition for pg_tle and dbdev
 #
@@ -86,7 +86,7 @@ prove_installcheck:
 	rm -rf '$(CURDIR)/tmp_check'
 	cd $(srcdir) && TESTDIR='$(CURDIR)' PATH="$(bindir):$$PATH" PG_CONFIG='$(PG_CONFIG)' \
 		PG_REGRESS='$(top_builddir)/src/test/regress/pg_regress' PGPORT='6$(DEF_PGPORT)' \
-		$(PROVE) $(PG_PROVE_FLAGS) $(PROVE_FLAGS) $(or $(PROVE_TESTS),t/*.pl t/tools/*.pl)
+		$(PROVE) -I t/lib $(PG_PROVE_FLAGS) $(PROVE_FLAGS) $(or $(PROVE_TESTS),t/*.pl t/tools/*.pl)
 
 # The portable edition as extensions for pg_tle and dbdev
 .PHONY: tle

@@ -225,7 +225,7 @@ idgen_build() {
     idgen_prove=(env -C "$IDGEN_BUILD" -u PGHOST -u PGPORT -u PGUSER -u PGDATABASE
         PGCTLTIMEOUT="${PG_TEST_TIMEOUT_DEFAULT:-180}" PG_CONFIG="$PG_CONFIG" PG_REGRESS="$libraries/regress/pg_regress"
         TESTDIR="$IDGEN_BUILD" TESTDATADIR="$IDGEN_BUILD/tmp_check" TESTLOGDIR="$IDGEN_BUILD/tmp_check/log"
-        prove -I "$libraries/perl")
+        prove -I "$libraries/perl" -I t/lib)
 }
 
 # Start the cluster with these settings, SETTING=VALUE ...; sets PGHOST, PGPORT ...

@@ -1,10 +1,8 @@
-# Property tests: each function that takes an identifier, text, a number or a timestamp is
-# called with thousands of random values and with boundary values. It returns a result or
-# raises one of its documented errors, and the properties in t/lib/Properties.pm hold for
-# all values. IDGEN_SEED repeats a run.
+# Each function is in the list in t/lib/Functions.pm. Each one that takes an identifier,
+# text, a number or a timestamp is called with thousands of random values and with boundary
+# values: it returns a result or raises one of its documented errors, and the properties in
+# t/lib/Properties.pm hold for all values. IDGEN_SEED repeats a run.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use Functions;
 use Properties;
 use Server;
@@ -14,15 +12,34 @@ my $trials = 1000;
 my %errors = map { $_->{signature} => $_->{errors} } @Functions::functions;
 note("IDGEN_SEED=$seed");
 
-my $node = init_server('server', q{
-timezone = 'UTC'
-log_statement = none
-log_min_error_statement = panic
-log_min_messages = fatal
-max_locks_per_transaction = 512
-});
+my $node = init_server('server', "timezone = 'UTC'\nlog_statement = none\nlog_min_error_statement = panic\n"
+	  . "log_min_messages = fatal\nmax_locks_per_transaction = 512");
 Functions::add_mask_key($node);
 $node->start;
+Functions::install($node, 'postgres');
+
+# --- The list -----------------------------------------------------------------
+
+my %installed = map { split /\|/ } split /\n/, ask("SELECT signature, attributes FROM ($Functions::installed) p");
+my %listed = map { $_->{signature} => $_->{attributes} }
+  grep { $_->{kind} ne 'advisor' || $installed{ $_->{signature} } } @Functions::functions;
+
+is(join("\n", grep { !exists $listed{$_} } sort keys %installed), '', 'each function has a row');
+is(join("\n", grep { !exists $installed{$_} } sort keys %listed), '', 'each row has a function');
+is(join("\n", map { "$_: $installed{$_}" } grep { exists $listed{$_} && $listed{$_} ne $installed{$_} } sort keys %installed),
+	'', 'each function has the volatility, parallel safety and strictness of its row');
+
+my $properties = join "\n", map { @$_ } @Properties::properties;
+my @without = map { $_->{signature} }
+  grep { $_->{signature} =~ /\b(_?uuid|text|int8)\b/ && $properties !~ /\b(idgen|tried)\.$_->{name}\(/ } @Functions::functions;
+is(join("\n", grep { !/^(min|max)\(/ } @without), '', 'each function that takes an identifier, text or a number has a property')
+  or diag('Add them to @properties in t/lib/Properties.pm.');
+
+is( ask(q{SELECT string_agg(layout, ' ' ORDER BY layout) FROM idgen.tickers}),
+	join(' ', sort @Functions::tickers), 'each ticker has a function')
+  or diag('Correct the rows of the kind "ticker" in the list.');
+
+# --- Values -------------------------------------------------------------------
 
 # Values to call the functions with. In UTF8, text consists of characters; in
 # SQL_ASCII, of any bytes but zero.
@@ -183,30 +200,21 @@ my $setup = qq{
 	END \$\$;
 
 	-- idgen's functions, which return an error as a value
-	DO \$\$
-	DECLARE
-		f record;
-		parameters text;
-	BEGIN
-		FOR f IN SELECT * FROM functions LOOP
-			SELECT string_agg(t::regtype::text, ', ' ORDER BY i) INTO parameters
-			FROM pg_proc p, unnest(p.proargtypes) WITH ORDINALITY u (t, i) WHERE p.oid = f.oid;
-			EXECUTE format('CREATE FUNCTION tried.%I(%s) RETURNS text LANGUAGE plpgsql AS %L', f.proname, parameters, format(
-				'BEGIN RETURN (SELECT r::text FROM idgen.%I(%s) r LIMIT 1); EXCEPTION WHEN OTHERS THEN RETURN ''!'' || SQLSTATE; END', f.proname,
-				(SELECT string_agg('\$' || i, ', ' ORDER BY i) FROM pg_proc p, unnest(p.proargtypes) WITH ORDINALITY u (t, i) WHERE p.oid = f.oid)));
-		END LOOP;
-	END \$\$;
+	SELECT format('CREATE FUNCTION tried.%I(%s) RETURNS text LANGUAGE plpgsql AS %L',
+		f.proname, string_agg(t::regtype::text, ', ' ORDER BY i),
+		format('BEGIN RETURN (SELECT r::text FROM idgen.%I(%s) r LIMIT 1);
+			EXCEPTION WHEN OTHERS THEN RETURN ''!'' || SQLSTATE; END', f.proname, string_agg('\$' || i, ', ' ORDER BY i)))
+	FROM functions f JOIN pg_proc p ON p.oid = f.oid, unnest(p.proargtypes) WITH ORDINALITY u (t, i)
+	GROUP BY f.oid, f.proname \\gexec
 
 	-- the query for the values of a type
-	CREATE FUNCTION values_of(type regtype, OUT query text) LANGUAGE plpgsql AS \$\$
-	BEGIN
-		query := CASE type::text
+	CREATE FUNCTION values_of(type regtype) RETURNS text LANGUAGE sql RETURN
+		CASE type::text
 			WHEN 'uuid' THEN 'SELECT id FROM uuids' WHEN 'text' THEN 'SELECT t FROM texts' WHEN 'bigint' THEN 'SELECT n FROM numbers'
 			WHEN 'timestamp with time zone' THEN 'SELECT at FROM instants' WHEN 'interval' THEN 'SELECT span FROM spans' WHEN 'uuid[]' THEN
 				'SELECT history::text FROM histories UNION ALL SELECT (ARRAY[[id]])::text FROM few_uuids UNION ALL SELECT (ARRAY[id, NULL])::text FROM few_uuids'
 			WHEN 'double precision' THEN 'SELECT x FROM reals' WHEN 'jsonb' THEN 'SELECT to_jsonb(t)::text FROM (SELECT t FROM texts WHERE length(t) < 100 LIMIT 100) s'
 			WHEN 'integer' THEN 'SELECT n FROM unnest(ARRAY[0, 1, -1, 2, 3, 6, 7, 8, 15, 16, 20, 32, 36, 58, 62, 16, 32, 36, 58, 62, 1024, 2147483647, -2147483648]) n' END;
-	END \$\$;
 
 	-- call a function with random values, one in 29 of them NULL
 	CREATE FUNCTION try(f functions, trials int) RETURNS TABLE (state text, calls bigint) LANGUAGE plpgsql AS \$\$
@@ -228,7 +236,7 @@ my %characters = (
 
 for my $encoding (sort keys %characters)
 {
-	ask("CREATE DATABASE $encoding ENCODING $encoding LOCALE 'C' TEMPLATE template0");
+	add_database($encoding, $encoding);
 	my $database = lc $encoding;
 	my $has_advisor = Functions::install($node, $database);
 	$node->safe_psql($database, "$characters{$encoding};\n$setup");
@@ -276,8 +284,7 @@ for my $encoding (sort keys %characters)
 
 # --- Results that do not depend on the encoding -----------------------------
 
-ask(q{CREATE DATABASE latin1 ENCODING latin1 LOCALE 'C' TEMPLATE template0});
-$node->safe_psql('latin1', 'CREATE EXTENSION idgen');
+add_database('latin1', 'LATIN1');
 for my $database (qw(latin1 utf8 sql_ascii))
 {
 	my $bytes = $database eq 'latin1' ? '\\xdc6ee9' : '\\xc39c6ec3a9';

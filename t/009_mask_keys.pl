@@ -1,125 +1,262 @@
-# The keys of masks come from a file that only the server's configuration can name, and
-# that others cannot access.
+# The keys of masks come from a file that only the server's configuration can name and
+# that others cannot access. They stay in the server: not in a session's memory after
+# they were replaced, nor in messages, the postmaster and dumps. Parallel workers and
+# standbys read the file themselves.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use Masks;
 use Server;
 
 my $masks = Masks->new;
 my $node = $masks->{node};
 my $file = $masks->{file};
+my $permuted = $masks->permuted;
 
 # --- The setting --------------------------------------------------------------
 
-my $permuted = $masks->outcome('SELECT idgen.permute(1)');
-{
-	my $set = q{SET idgen.mask_key_file = 'postgresql.conf'; };
-	like(errors("$set SELECT idgen.permute(1)", user => 'caller'), qr/permission denied to set parameter "idgen.mask_key_file"/, 'a role cannot name another file before the library is loaded');
-	my ($rows, $errors) = psql_said("$set SELECT idgen.permute(1)");
-	is($rows, $permuted, 'nor can a superuser in a session: the file of the configuration is read');
-	like($errors, qr/WARNING.*parameter "idgen.mask_key_file" cannot be changed now/, 'with a warning');
-	like(errors("LOAD 'idgen'; $set"), qr/ERROR.*parameter "idgen.mask_key_file" cannot be changed now/, 'nor after the library is loaded');
+my $set = q{SET idgen.mask_key_file = 'postgresql.conf'};
+my $denied = 'parameter "idgen.mask_key_file"';
+like(errors("$set; SELECT idgen.permute(1)", user => 'caller'),
+	qr/permission denied to set $denied/, 'a role cannot name another file before the library is loaded');
+my ($rows, $errors) = psql_said("$set; SELECT idgen.permute(1)");
+is($rows, $permuted, 'nor can a superuser in a session: the file of the configuration is read');
+like($errors, qr/WARNING.*$denied cannot be changed now/, 'with a warning');
+like(errors("LOAD 'idgen'; $set"), qr/ERROR.*$denied cannot be changed now/, 'nor when it is loaded');
 
-	ask(q{CREATE DATABASE other});
-	$node->safe_psql('other', 'CREATE EXTENSION idgen');
-	# the server accepts it for a database while the library is not loaded
-	ask(q{ALTER DATABASE other SET idgen.mask_key_file = 'postgresql.conf'});
-	is($masks->outcome('SELECT idgen.permute(1)', database => 'other'),
-		"55000: idgen.mask_key_file is not set\n"
-		  . "DETAIL:  Only the server's configuration can set it. A value of ALTER DATABASE, ALTER ROLE or the connection hides that of the configuration, and is ignored.\n"
-		  . 'HINT:  Set it in postgresql.conf to the name of a file that only the database user can read, and reload the configuration.',
-		'nor the setting of a database, as the message says');
-	ask(q{ALTER DATABASE other RESET idgen.mask_key_file});
-	is($masks->outcome('SELECT idgen.permute(1)', database => 'other'), $permuted, 'which can be reset');
-}
+add_database('other');
+# the server accepts it for a database while the library is not loaded
+ask("ALTER DATABASE other $set");
+is( $masks->permuted(database => 'other'),
+	"55000: idgen.mask_key_file is not set\n"
+	  . "DETAIL:  Only the server's configuration can set it. A value of ALTER DATABASE, ALTER ROLE or the connection hides that of the configuration, and is ignored.\n"
+	  . 'HINT:  Set it in postgresql.conf to the name of a file that only the database user can read, and reload the configuration.',
+	'nor the setting of a database, as the message says');
+ask('ALTER DATABASE other RESET idgen.mask_key_file');
+is($masks->permuted(database => 'other'), $permuted, 'which can be reset');
 
 # --- The key file -------------------------------------------------------------
 
-$masks->log_all;
+# From here on, all that a session can log
+ask("ALTER ROLE ALL SET $_")
+  for 'log_min_messages = debug5', 'log_error_verbosity = verbose', 'debug_print_parse = on', 'debug_print_plan = on';
+
 my $session = session();
-my $in_session = sub { return $session->ask($_[0] // 'SELECT idgen.permute(1)') };
-is($in_session->(), $permuted, 'a session reads the keys');
+is($session->ask('SELECT idgen.permute(1)'), $permuted, 'a session reads the keys');
 
-# All that the file may not be, in new sessions
-my $long = 'x' x 64;
+# Files that are refused in new sessions; or the bad line, and its error
+my $key = $Masks::key{default};
+my $refused = 'F0000: mask key file "mask_keys"';
+my $digits = 'The key is not 32 hexadecimal digits.';
 for (
-	[ "default 000102030405060708090a0b0c0d0e0f\ndefault $Masks::key{other}\n", 'invalid line 2 in mask key file "mask_keys"', 'The name occurs twice.' ],
-	[ "default 000102030405060708090a0b0c0d0e0\n", 'invalid line 1 in mask key file "mask_keys"', 'The key is not 32 hexadecimal digits.' ],
-	[ "default 000102030405060708090a0b0c0d0e0g\n", 'invalid line 1 in mask key file "mask_keys"', 'The key is not 32 hexadecimal digits.' ],
-	[ "default 000102030405060708090a0b0c0d0e0f0\n", 'invalid line 1 in mask key file "mask_keys"', 'The key is not 32 hexadecimal digits.' ],
-	[ "\n\n000102030405060708090a0b0c0d0e0f", 'invalid line 3 in mask key file "mask_keys"', 'The key is not 32 hexadecimal digits.' ],
-	[ "default", 'invalid line 1 in mask key file "mask_keys"', 'The key is not 32 hexadecimal digits.' ],
-	[ "default # 000102030405060708090a0b0c0d0e0f", 'invalid line 1 in mask key file "mask_keys"', 'The key is not 32 hexadecimal digits.' ],
-	[ "default 000102030405060708090a0b0c0d0e0f 0f", 'invalid line 1 in mask key file "mask_keys"', 'There is text after the key.' ],
-	[ "$long 000102030405060708090a0b0c0d0e0f", 'invalid line 1 in mask key file "mask_keys"', 'The name is longer than 63 bytes.' ],
-	[ "default 000102030405060708090a0b0c0d0e0f\0", 'mask key file "mask_keys" contains a zero byte', undef ],
-	[ '#' x (1024 * 1024 + 1), 'mask key file "mask_keys" is too large', 'At most 1048576 bytes are allowed.' ],
-	[ '', undef, undef ])
+	[ "default $key\ndefault $Masks::key{other}\n", 2, 'The name occurs twice.' ],
+	[ "default 000102030405060708090a0b0c0d0e0\n", 1, $digits ],
+	[ "default 000102030405060708090a0b0c0d0e0g\n", 1, $digits ],
+	[ "default ${key}0\n", 1, $digits ],
+	[ "\n\n$key", 3, $digits ],
+	[ 'default', 1, $digits ],
+	[ "default # $key", 1, $digits ],
+	[ "default $key 0f", 1, 'There is text after the key.' ],
+	[ 'x' x 64 . " $key", 1, 'The name is longer than 63 bytes.' ],
+	[ "default $key\0", "$refused contains a zero byte" ],
+	[ '#' x (1024 * 1024 + 1), "$refused is too large\nDETAIL:  At most 1048576 bytes are allowed." ],
+	[ '', qq{42704: mask key "default" does not exist\nHINT:  Add it to the file that idgen.mask_key_file names, and reload the configuration.} ])
 {
-	my ($content, $message, $detail) = @$_;
-	my $expected = defined $message ? "F0000: $message" . (defined $detail ? "\nDETAIL:  $detail" : '') :
-	  qq{42704: mask key "default" does not exist\nHINT:  Add it to the file that idgen.mask_key_file names, and reload the configuration.};
+	my ($content, $error, $detail) = @$_;
 
+	$error = qq{F0000: invalid line $error in mask key file "mask_keys"\nDETAIL:  $detail} if defined $detail;
 	$masks->write_keys($content);
-	is($masks->outcome('SELECT idgen.permute(1)'), $expected, 'refused: ' . ($detail // $message // 'an empty file'));
+	is($masks->permuted, $error, 'refused: ' . substr($content, 0, 70) =~ s/[\n\0]/ /gr);
 }
-my $private = "DETAIL:  The file must have permissions u=rw (0600) or less if owned by the database user, or permissions u=rw,g=r (0640) or less if owned by root.";
+
+# What a file is read as, or refused as
+my $missing = '58P01: could not open mask key file "mask_keys": No such file or directory';
+my $access = "$refused has group or world access\nDETAIL:  The file must have permissions u=rw (0600) or less if owned by the database user, or permissions u=rw,g=r (0640) or less if owned by root.";
+
 for my $mode (0640, 0660, 0604, 0602, 0601, 0610)
 {
 	$masks->write_keys($Masks::all_keys, $mode);
-	is($masks->outcome('SELECT idgen.permute(1)'), qq{F0000: mask key file "mask_keys" has group or world access\n$private}, sprintf('refused: mode %04o', $mode));
+	is($masks->permuted, $access, sprintf('refused: mode %04o', $mode));
 }
 $masks->write_keys($Masks::all_keys, 0400);
-is($masks->outcome('SELECT idgen.permute(1)'), $permuted, 'a file without write permission is read');
+is($masks->permuted, $permuted, 'a file without write permission is read');
 unlink $file;
-is($masks->outcome('SELECT idgen.permute(1)'), qq{58P01: could not open mask key file "mask_keys": No such file or directory}, 'refused: a missing file');
+is($masks->permuted, $missing, 'refused: a missing file');
 mkdir $file or die;
-is($masks->outcome('SELECT idgen.permute(1)'), qq{F0000: mask key file "mask_keys" is not a regular file}, 'refused: a folder');
+is($masks->permuted, "$refused is not a regular file", 'refused: a folder');
 rmdir $file or die;
 system_or_bail('mkfifo', '-m', '600', $file);
-is($masks->outcome('SELECT idgen.permute(1)'), qq{F0000: mask key file "mask_keys" is not a regular file}, 'refused: a named pipe');
+is($masks->permuted, "$refused is not a regular file", 'refused: a named pipe');
 
-# The size of this file is 0, so that it seems to have grown.
-sub link_to
+sub check_link
 {
-	my ($target) = @_;
+	my ($target, $expected, $name) = @_;
 
 	unlink $file;
 	symlink $target, $file or die;
+	is($masks->permuted, $expected, $name);
 }
-link_to('/proc/self/environ');
-is($masks->outcome('SELECT idgen.permute(1)'), qq{F0000: mask key file "mask_keys" changed while it was read}, 'refused: a file that is longer than its size');
-link_to('mask_keys.target');
 append_to_file("$file.target", $Masks::all_keys);
 chmod 0644, "$file.target" or die;
-is($masks->outcome('SELECT idgen.permute(1)'), qq{F0000: mask key file "mask_keys" has group or world access\n$private}, 'of a symbolic link, the permissions of the file count');
+check_link('mask_keys.target', $access, 'of a symbolic link, the permissions of the file count');
 chmod 0600, "$file.target" or die;
-is($masks->outcome('SELECT idgen.permute(1)'), $permuted, 'and it is read');
-link_to('/etc/passwd');
-is($masks->outcome('SELECT idgen.permute(1)'), qq{F0000: mask key file "mask_keys" has group or world access\n$private}, 'refused: a file of root that all can read');
+check_link('mask_keys.target', $permuted, 'and it is read');
+# the size of this file is 0, so that it seems to have grown
+check_link('/proc/self/environ', "$refused changed while it was read", 'refused: a file that grew');
+check_link('/etc/passwd', $access, 'refused: a file of root that all can read');
 SKIP:
 {
-	skip 'only root can make files of other users', 3 if !-e "$ENV{TESTDIR}/mask_keys.root.640";
-	for (
-		[ 'root.640', $permuted ],
-		[ 'root.660', qq{F0000: mask key file "mask_keys" has group or world access\n$private} ],
-		[ 'daemon.640', 'F0000: mask key file "mask_keys" must be owned by the database user or root' ])
-	{
-		my ($which, $expected) = @$_;
-		link_to("$ENV{TESTDIR}/mask_keys.$which");
-		is($masks->outcome('SELECT idgen.permute(1)'), $expected, "a file of another user: $which");
-	}
+	my $of_others = "$ENV{TESTDIR}/mask_keys";
+	skip 'only root can make files of other users', 3 if !-e "$of_others.root.640";
+
+	check_link("$of_others.root.640", $permuted, 'a file of root that the group can read');
+	check_link("$of_others.root.660", $access, 'refused: a file of root that the group can write');
+	check_link("$of_others.daemon.640", "$refused must be owned by the database user or root", 'and of others');
 }
 
-is($in_session->(), $permuted, 'the session has its keys until the next reload');
-$masks->write_keys("default $Masks::key{other}\nsecond $Masks::key{default}");
-$node->reload;
-$masks->wait_for_change($session, $permuted);
-is($in_session->(), $masks->outcome('SELECT idgen.permute(1)'), 'and then the new ones');
-is($in_session->(q{SELECT idgen.permute(1, key_name => 'second')}), $permuted, 'also one that has moved to another name');
-
-$masks->check_log;
+is($session->ask('SELECT idgen.permute(1)'), $permuted, 'the session has its keys until the next reload');
+$masks->reload($session, "default $Masks::key{other}\nsecond $key");
+is($session->ask('SELECT idgen.permute(1)'), $masks->permuted, 'and then the new ones');
+is($session->ask(q{SELECT idgen.permute(1, key_name => 'second')}), $permuted, 'also one with a new name');
 $session->quit;
 
+# --- A session's memory ---------------------------------------------------------
+
+$masks->write_keys($Masks::all_keys);
+$session = session();
+my $pid = $session->{pid};
+my $in_session = sub { return $session->ask($_[0] // 'SELECT idgen.permute(1)') };
+
+# Is a key in the memory of a process?  Undefined if that cannot be read.
+sub is_in_memory
+{
+	my ($process, $bytes) = @_;
+	my @memory = private_memory($process) or return;
+
+	return (grep { index($_->[2], $bytes) >= 0 } @memory) ? 1 : 0;
+}
+
+# many, so that the next keys are not put in the same place
+my $many = join('', map { "key$_ $Masks::key{other}\n" } 1 .. 300);
+$masks->reload($session, "${many}default $Masks::key{published}\n");
+$masks->reload($session, "default $Masks::key{orders}\n");
+my $by_orders = $in_session->();
+my @broken = (
+	[ "$many$Masks::key{other} default", 'a bad line at the end' ],
+	[ "${many}key7 $Masks::key{other}", 'a name twice' ],
+	[ "$many$Masks::key{other}\0", 'a zero byte' ]);
+SKIP:
+{
+	my $raw = sub { pack 'H*', $Masks::key{ $_[0] } };
+	my @texts = qw(orders other published default);
+	skip "the memory of the server's processes cannot be read here", 5 + 3 * @broken + 2 * @texts
+	  if !is_in_memory($pid, $raw->('orders'));
+	pass('the key in use is in memory');
+	ok(!is_in_memory($pid, substr($raw->('other'), $_, 8)), "bytes $_ to @{[$_ + 7]} of the one before are not") for 0, 8;
+	ok(!is_in_memory($pid, $Masks::key{$_}), "nor is the line of key $_") for @texts;
+
+	# A file that is refused
+	for (@broken)
+	{
+		my ($content, $title) = @$_;
+
+		$masks->reload($session, $content);
+		is($in_session->(), 'F0000', "$title: the session has no key");
+		ok(!is_in_memory($pid, $raw->($_)), "$title: nor $_ in memory") for qw(orders other);
+		$masks->write_keys("default $Masks::key{orders}\n");
+		$in_session->();
+	}
+	ok(!is_in_memory($pid, $Masks::key{$_}), "nor the line of key $_") for @texts;
+	is($in_session->(), $by_orders, 'the next call reads a file that was repaired');
+	is($in_session->('RESET ALL; SELECT idgen.permute(1)'), $by_orders, 'RESET ALL keeps the keys');
+}
+$session->quit;
+my $shown = lc(slurp_file($node->logfile) . ask(q{
+	LOAD 'idgen';
+	SELECT * FROM pg_settings WHERE name LIKE 'idgen%';
+	SELECT * FROM pg_file_settings;
+	SELECT * FROM pg_stat_activity}));
+ok(index($shown, lc substr $Masks::key{$_}, 0, 12) < 0, "key $_ is in no message and no setting")
+  for sort keys %Masks::key;
+ask('ALTER ROLE ALL RESET ALL');
+
+# --- Parallel workers, and a library that is loaded at the server's start -----
+
+ask(q{
+	CREATE TABLE events (id uuid PRIMARY KEY);
+	INSERT INTO events SELECT idgen.uuid_v7() FROM generate_series(1, 5000);
+	ANALYZE events;
+	GRANT SELECT ON events TO caller;
+	CREATE FUNCTION permute_in(n bigint, leader int) RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
+	BEGIN
+		RETURN idgen.permute(n) || CASE WHEN pg_backend_pid() <> leader THEN ' in a worker' ELSE ' in its leader' END;
+	END $$});
+
+# The planner of the leader does not load the library.
+sub first_in_worker
+{
+	return outcome("SELECT pg_backend_pid() AS leader \\gset\n"
+		  . in_parallel('SELECT DISTINCT answer FROM (SELECT permute_in(1, :leader) AS answer FROM events OFFSET 0) s'), user => 'caller');
+}
+
+$masks->write_keys($Masks::all_keys);
+is(first_in_worker(), "$permuted in a worker", 'a worker that is the first to load the library reads the keys');
+$masks->write_keys("default none\n");
+is(first_in_worker(), 'F0000', 'and fails as its leader would');
+
+$node->append_conf('postgresql.conf', q{shared_preload_libraries = 'idgen'});
+unlink $file;
+$node->restart;
+is($masks->permuted, $missing, 'the server starts with the library, but without the file');
+$masks->write_keys($Masks::all_keys);
+is($masks->permuted, $permuted, 'sessions read it when they need it');
+is(first_in_worker(), "$permuted in a worker", 'and so do workers');
+$masks->write_keys("default $Masks::key{other}\n");
+isnt($masks->permuted, $permuted, 'a new session inherits no keys');
+$node->reload;
+is($masks->permuted, $masks->permuted, 'also after a reload');
+my ($postmaster) = split /\n/, slurp_file($node->data_dir . '/postmaster.pid');
+# the bytes from 0 to 15, the default key, are in the data of libraries
+is(is_in_memory($postmaster, pack 'H*', $Masks::key{$_}) // 0, 0, "the postmaster does not have key $_")
+  for qw(orders other published);
+
+# --- A command line that names the file ---------------------------------------
+
+sub start_with
+{
+	my (@options) = @_;
+
+	$node->stop;
+	system_or_bail('pg_ctl', '-w', '-D', $node->data_dir, '-l', $node->logfile, @options, 'start');
+	$node->_update_pid(1);
+}
+
+$masks->write_keys($Masks::all_keys);
+start_with('-o', '-c idgen.mask_key_file=mask_keys');
+$session = session();
+is($in_session->(), $permuted, 'a session reads the keys of a file that the command line names');
+$masks->reload($session, "default $Masks::key{other}\n");
+is($in_session->(), $masks->permuted, 'and reads them again after a reload');
+$session->quit;
+
+# --- Copies -------------------------------------------------------------------
+
+$masks->write_keys($Masks::all_keys);
+start_with();
+is($masks->permuted, $permuted, 'the first keys again');
+$node->command_checks_all([ 'pg_dumpall' ],
+	0, [ qr/^(?!.*(mask_keys|$key))/s ], [], 'a dump has neither the file nor its name');
+
+$node->backup('base');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($node, 'base', has_streaming => 1);
+my $copy = $standby->data_dir . '/mask_keys';
+unlink $copy;
+$standby->start;
+is($masks->permuted(node => $standby), $missing, 'a standby needs the file');
+append_to_file($copy, $Masks::all_keys);
+chmod 0600, $copy;
+is($masks->permuted(node => $standby), $permuted, 'with it, it answers as the primary does');
+is( $masks->outcome('SELECT idgen.unmask_uuid_v7(idgen.mask_uuid_v7(id)) = id FROM idgen.uuid_v7() id', node => $standby),
+	't', 'in both directions');
+
+$standby->stop;
 done_testing();

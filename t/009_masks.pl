@@ -1,9 +1,6 @@
 # Masked UUIDs and permuted numbers: against known answers and a program that was
 # written from the definitions, as permutations, in indexes and parallel workers.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
-use File::Basename qw(dirname);
 use IPC::Run;
 use Masks;
 use Server;
@@ -22,8 +19,6 @@ is($masks->outcome(q{SELECT idgen.unmask_uuid_v7('2463c780-7fca-4def-8c3f-7b1a2c
 SKIP:
 {
 	skip 'no python3', 8 if !defined $python;
-	my $program = dirname(__FILE__) . '/lib/mask.py';
-
 	for my $name (sort keys %Masks::key)
 	{
 		my ($given, $expected);
@@ -32,14 +27,14 @@ SKIP:
 		$given = ask(q{
 			SELECT idgen.uuid_v7(clock => '1970-01-01'::timestamptz + i * i * interval '5 days') FROM generate_series(0, 700) i
 			UNION ALL SELECT '00000000-0000-7000-8000-000000000000' UNION ALL SELECT 'ffffffff-ffff-7fff-bfff-ffffffffffff'});
-		IPC::Run::run([ $python, $program, 'uuid', $Masks::key{$name} ], '<', \$given, '>', \$expected) or die;
+		IPC::Run::run([ $python, 't/lib/mask.py', 'uuid', $Masks::key{$name} ], '<', \$given, '>', \$expected) or die;
 		is(ask("SELECT idgen.mask_uuid_v7(id::uuid, '$name') FROM regexp_split_to_table('$given', E'\\n') id"),
 			$expected =~ s/\n\z//r, "key $name: UUIDs are masked by the definition");
 
 		$given = ask(qq{
 			SELECT DISTINCT i, g FROM unnest($sets) g,
 				LATERAL unnest(ARRAY[1, 2, g - 1, g] || ARRAY(SELECT 1 + trunc(g * random() * 0.999)::bigint FROM generate_series(1, 40))) i}) =~ s/\|/ /gr;
-		IPC::Run::run([ $python, $program, 'number', $Masks::key{$name} ], '<', \$given, '>', \$expected) or die;
+		IPC::Run::run([ $python, 't/lib/mask.py', 'number', $Masks::key{$name} ], '<', \$given, '>', \$expected) or die;
 		is(ask("SELECT idgen.permute(split_part(n, ' ', 1)::bigint, split_part(n, ' ', 2)::bigint, '$name') FROM regexp_split_to_table('$given', E'\\n') n"),
 			$expected =~ s/\n\z//r, "key $name: numbers are permuted by the definition");
 	}
@@ -132,9 +127,8 @@ like($masks->outcome("SELECT idgen.permute(1, key_name => repeat('x', 100000000)
 my %shown = (UTF8 => 47, LATIN1 => 95);
 for my $encoding (sort keys %shown)
 {
-	ask(qq{CREATE DATABASE "in_$encoding" ENCODING '$encoding' LOCALE 'C' TEMPLATE template0});
-	$node->safe_psql("in_$encoding", 'CREATE EXTENSION idgen');
-	my $in_encoding = sub { return $masks->outcome("SET client_encoding = 'UTF8'; SELECT idgen.permute(1, key_name => $_[0])", database => "in_$encoding") };
+	add_database("in_$encoding", $encoding);
+	my $in_encoding = sub { return $masks->outcome("SET client_encoding = 'UTF8'; SELECT idgen.permute(1, key_name => $_[0])", database => lc "in_$encoding") };
 	like($in_encoding->(q{'x' || repeat(chr(252), 1000)}), qr/^42704: mask key "x(\303\274){$shown{$encoding}}" does not exist\n/,
 		"$encoding: a message shows whole characters of a name");
 	my $found = $in_encoding->(q{'gr' || chr(252) || 'n'});

@@ -2,19 +2,18 @@
 # even with its clock behind and without the last WAL of the primary, continues
 # above all values returned before.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use FakeClock;
 use HandedOut;
+use MixedLoad;
 use PostgreSQL::Test::Cluster;
 use Server;
 
 FakeClock::skip_all_without();
 
 my $hour = 3600;
-my $handed_out = HandedOut->new;
 
 my $primary = start_server('primary', $HandedOut::settings . "idgen.reserve_ahead = 30\njit = off", allows_streaming => 1);
+my $load = MixedLoad->new($primary, inserting => 0, taking => 4, creating => 0);
 $primary->backup('base');
 
 sub start_standby
@@ -36,11 +35,9 @@ sub check_refused
 {
 	my ($node, $before, $hint, $where) = @_;
 
-	for my $function (@HandedOut::functions)
-	{
-		like(errors("$before SELECT idgen.$function()" =~ s/FUNCTION/$function/r, node => $node),
-			qr/ERROR:  25006: .*$function\(\).*HINT:  \Q$hint\E/s, "$where: $function is rejected");
-	}
+	like(errors("$before SELECT idgen.$_()" =~ s/FUNCTION/$_/r, node => $node),
+		qr/ERROR:  25006: .*$_\(\).*HINT:  \Q$hint\E/s, "$where: $_ is rejected")
+	  for @HandedOut::functions;
 }
 
 sub check_read_only
@@ -58,9 +55,8 @@ check_read_only('no values yet');
 is(tickers('last_value, reserved_value'),
 	join("\n", map { "$_||" } sort @HandedOut::functions), 'rejected calls reserve nothing');
 
-$handed_out->clients_begin('the primary', $primary);
-$handed_out->wait_for_more;
-$handed_out->clients_terminate($primary);
+$load->take_more;
+$load->finish;
 check_read_only('after some values');
 check_refused($primary, 'SELECT idgen.FUNCTION(); BEGIN READ ONLY;',
 	'Call it in a read-write transaction.', 'a session that has called them, a read-only transaction');
@@ -91,47 +87,45 @@ sub wait_for_standby
 }
 
 # The primary is lost under load.
-$handed_out->clients_begin('the primary, until lost', $primary);
-$handed_out->wait_for_more;
+$load->take_more;
 wait_for_standby($primary, $second);
-$handed_out->wait_for_more;
+$load->take_more;
 $primary->stop('immediate');
-$handed_out->clients_end;
+$load->lose_all;
 $second->promote;
-$handed_out->clients_begin('the second', $second);
-$handed_out->wait_for_more;
+$load->{node} = $second;
+$load->take_more;
 wait_for_standby($second, $third);
 
 # The second server is lost, too, but its standby was disconnected before. From
 # then on, half of a reservation may be used: of js_id, 983040 values. More than
 # that is used before, so that the second server reserves in time; less
-# afterwards: half a million, and the values of clients that run once.
+# afterwards: half a million, and those of a hundred statements of each client.
 sub make_js_ids
 {
 	my ($count) = @_;
+	my $last = $second->safe_psql('postgres',
+		"SELECT max(idgen.js_id()) FROM generate_series(1, $count / 1000) a, generate_series(1, 1000) b");
 
-	$handed_out->record($second->safe_psql('postgres',
-			"SELECT E'js_id\\t' || max(idgen.js_id()) FROM generate_series(1, $count / 1000) a, generate_series(1, 1000) b"));
+	$load->{handed_out}->see({}, [ [$last] ], 'js_id');
 }
 
 make_js_ids(1_500_000);
-$handed_out->clients_terminate($second);
+$load->finish;
 wait_for_standby($second, $third);
 $third->append_conf('postgresql.conf', "primary_conninfo = ''");
 $third->reload;
 ok($second->poll_query_until('postgres', 'SELECT count(*) = 0 FROM pg_stat_replication'), 'the third server is disconnected');
 
-$handed_out->clients_begin('the second, alone', $second, once => 1);
 make_js_ids(500_000);
-$handed_out->wait_for_more;
+my $rounds = 0;
+$load->run_until(sub { $rounds++ == 100 });
 $second->stop('immediate');
-$handed_out->clients_end;
+$load->lose_all;
 
 $third->promote;
-$handed_out->clients_begin('the third', $third);
-$handed_out->wait_for_more;
-$third->stop;
-$handed_out->clients_end;
+$load->{node} = $third;
+$load->take_more;
 
-$handed_out->check_never_twice;
+$load->{handed_out}->check;
 done_testing();

@@ -3,8 +3,6 @@
 # ticker return values that are greater than all before, so that none is
 # repeated.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use IPC::Run;
 use Server;
 use TickerStory;
@@ -15,7 +13,7 @@ my ($session, $other);
 
 # --- The extension is dropped and created ------------------------------------
 
-new_database('shop');
+add_database('shop');
 $session = session(database => 'shop');
 $session->ask('PREPARE five AS ' . values_query());
 begin_story('a session', make($session, 100));
@@ -93,7 +91,7 @@ check_crash('granted');
 
 # It moves long before it is reached, and no values are skipped: the new values
 # contain the time of the clock.
-new_database('punctual');
+add_database('punctual');
 begin_story('before the high-water mark moves', make('punctual'));
 my $marks_of = q{SELECT reserved_value FROM idgen.tickers WHERE layout <> 'decimal_id' ORDER BY layout};
 my $marks_before = ask($marks_of, 'punctual');
@@ -105,14 +103,12 @@ set_clock($node, 0);
 
 # nextval(), which is not useful on these sequences, changes them without WAL for
 # 32 values. The high-water mark after that is the same after a crash.
-sub on_tickers { my ($sql) = @_; return join('; ', map { $sql =~ s/TICKER/idgen.${_}_ticker/gr } @functions) }
-
 my $all_marks = on_tickers('SELECT last_value FROM TICKER');
 for my $calls (1, 32, 33, 65)
 {
 	my $database = "taken_$calls";
 
-	new_database($database);
+	add_database($database);
 	make($database);
 	# far above, and not a multiple of 256
 	ask('CHECKPOINT; ' . on_tickers(q{SELECT setval('TICKER', last_value + 222) FROM TICKER}), $database);
@@ -128,7 +124,7 @@ for my $calls (1, 32, 33, 65)
 
 # --- A copy of a database ---------------------------------------------------
 
-new_database('model');
+add_database('model');
 begin_story('a database', ask("$many; " . values_query(100), 'model'));
 ask('CREATE DATABASE copy TEMPLATE model; CREATE DATABASE later TEMPLATE model');
 my $from_model = $greatest;
@@ -215,13 +211,10 @@ for (1 .. 2)
 ok($workers->pumpable, 'the sessions worked until the end');
 $workers->signal('TERM');
 $workers->finish;
-for my $function (@functions)
-{
-	is( ask("SELECT count(*) - count(DISTINCT $function), count(*) FILTER (WHERE $function <= last)
-			 FROM (SELECT $function, lag($function) OVER (PARTITION BY session ORDER BY place) AS last FROM kept) k",
-			'dumped'),
-		'0|0', "$function: no value was repeated, and the values of each session increase");
-}
+is( ask("SELECT count(*) - count(DISTINCT $_), count(*) FILTER (WHERE $_ <= last)
+		 FROM (SELECT $_, lag($_) OVER (PARTITION BY session ORDER BY place) AS last FROM kept) k", 'dumped'),
+	'0|0', "$_: no value was repeated, and the values of each session increase")
+  for @functions;
 $greatest = $from_dumped;
 check_continues('the values after that', make('dumped', 100));
 

@@ -2,8 +2,6 @@
 # up its place to another one, and continues after its last value when it is used
 # again.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use Server;
 use TickerStory;
 
@@ -11,7 +9,7 @@ my $node = new_server('first', 0);
 plan skip_all => 'there is room for thousands' if ask('SHOW server_version_num') >= 170000;
 
 # each database begins with the high-water marks of this one
-new_database('model');
+add_database('model');
 make('model');
 my $inherited = ask('SELECT max(reserved_until) FROM idgen.tickers', 'model');
 

@@ -3,8 +3,6 @@
 # pg_sequence. No session waits for such a session without end, and no value is
 # repeated.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use Server;
 
 my $node = start_server('locks', q{

@@ -1,39 +1,53 @@
 # Recorded commands are read and written through the executor only, so that a table
 # of another shape, or a distributed table, works as well as the one that the
-# extension creates.
+# extension creates; and a session that has saved plans continues with a new one.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use Server;
 
 my $node = start_server('tables');
 
 my $table = 'idgen.creation_identifiers';
 my $command = q{'c0000000-0000-4000-8000-00000000000a'};
+my $row = 'e0000000-0000-4000-8000-00000000000a';
+my $entity = "'$row'::uuid";
 my $replay = "SELECT created FROM idgen.create_once_bigint($command, 1)";
+ask('CREATE ROLE application LOGIN');
+
+# --- Plans --------------------------------------------------------------------
 
 # The plans that a call executes, as auto_explain reports them
 sub executed
 {
 	my ($call) = @_;
-	my ($answer, $notices);
-
-	$node->psql(
-		'postgres', qq{
+	my ($answer, $notices) = psql_said(qq{
 		LOAD 'auto_explain';
 		SET auto_explain.log_min_duration = 0;
 		SET auto_explain.log_nested_statements = on;
 		SET auto_explain.log_level = notice;
-		$call},
-		stdout => \$answer,
-		stderr => \$notices);
+		$call});
+
 	return join("\n", $answer, $notices =~ /^Query Text: (\w+) .*$table/mg);
 }
 
 is(executed($replay), "t\nSELECT\nINSERT", 'a first call executes SELECT and INSERT');
 is(executed($replay), "f\nSELECT", 'a replay executes SELECT only');
-is(executed("BEGIN READ ONLY; $replay"), "f\nSELECT", 'a replay in a read-only transaction executes SELECT only');
-is(executed("BEGIN ISOLATION LEVEL SERIALIZABLE; $replay"), "f\nINSERT\nSELECT", 'a serializable replay executes INSERT, then SELECT');
+is(executed("BEGIN READ ONLY; $replay"), "f\nSELECT", 'as in a read-only transaction');
+is( executed("BEGIN ISOLATION LEVEL SERIALIZABLE; $replay"),
+	"f\nINSERT\nSELECT", 'a serializable replay executes INSERT, then SELECT');
+
+is( ask("
+		TRUNCATE $table;
+		INSERT INTO $table (command_id, entity_number, created_at) VALUES ($command, 1, '2001-01-01');
+		SELECT created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000d', $entity);
+		SELECT idgen.purge_creations(), idgen.trim_creations(1000);
+		DROP EXTENSION idgen;
+		CREATE EXTENSION idgen;
+		SELECT entity_id, created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000d', $entity);
+		SELECT entity_id, created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000d', idgen.uuid_v4());
+		SELECT idgen.purge_creations(), idgen.trim_creations(0)"),
+	"t\n1|0\n$row|t\n$row|f\n0|1", 'a session continues after the extension was dropped and created');
+
+# --- Tables of other shapes ---------------------------------------------------
 
 # Every operation on recorded commands, and its result. Of 2600 commands, 2500 are
 # old, which is more than one batch.
@@ -79,43 +93,77 @@ t|f
 80};
 my $columns = q{command_name text NOT NULL, entity_id uuid, entity_number bigint, request_hash bigint,
 	created_at timestamptz NOT NULL DEFAULT now()};
+my $like = "CREATE TABLE $table (LIKE idgen.made INCLUDING ALL)";
+my $works = "$row|t\n$row|f";
+my $known = "$row|f\n$row|f";
 
+# Tables, what a call and its repetition return, and how the table is made
 for my $case (
-	[ 'as it was made', "ALTER TABLE idgen.made RENAME TO creation_identifiers" ],
-	[ 'partitioned', "CREATE TABLE $table (LIKE idgen.made INCLUDING ALL) PARTITION BY HASH (command_id)",
+	[ 'as it was made', $works, 'ALTER TABLE idgen.made RENAME TO creation_identifiers' ],
+	[ 'partitioned', $works, "$like PARTITION BY HASH (command_id)",
 		map { "CREATE TABLE idgen.part_$_ PARTITION OF $table FOR VALUES WITH (MODULUS 3, REMAINDER $_)" } 0 .. 2 ],
-	[ 'with nothing but a key', "CREATE TABLE $table (command_id uuid PRIMARY KEY, $columns)" ],
-	[ 'whose key includes more', "CREATE TABLE $table (command_id uuid, $columns, PRIMARY KEY (command_id) INCLUDE (entity_id, command_name))" ],
-	[ 'with a unique index for a key', "CREATE TABLE $table (serial bigserial PRIMARY KEY, $columns, command_id uuid)",
+	[ 'with nothing but a key', $works, "CREATE TABLE $table (command_id uuid PRIMARY KEY, $columns)" ],
+	[ 'whose key includes more', $works,
+		"CREATE TABLE $table (command_id uuid, $columns)",
+		"ALTER TABLE $table ADD PRIMARY KEY (command_id) INCLUDE (entity_id, command_name)" ],
+	[ 'with a unique index for a key', $works,
+		"CREATE TABLE $table (serial bigserial PRIMARY KEY, $columns, command_id uuid)",
 		"CREATE INDEX ON $table USING hash (command_id)", "CREATE UNIQUE INDEX ON $table (command_id)" ],
-	[ 'behind a view', "CREATE TABLE idgen.kept (LIKE idgen.made INCLUDING ALL)", "CREATE VIEW $table AS SELECT * FROM idgen.kept" ])
+	[ 'behind a view', $works, 'CREATE TABLE idgen.kept (LIKE idgen.made INCLUDING ALL)',
+		"CREATE VIEW $table AS SELECT * FROM idgen.kept" ],
+	[ 'with a child that has the row', $known, $like, "CREATE TABLE idgen.child () INHERITS ($table)",
+		"INSERT INTO idgen.child (command_id, entity_id) VALUES ($command, $entity)" ],
+	[ 'with a name that is null', $known, $like, "ALTER TABLE $table ALTER command_name DROP NOT NULL",
+		"INSERT INTO $table (command_id, command_name, entity_id) VALUES ($command, NULL, $entity)" ],
+	[ 'with a number for the uuid', '42846', $like, "ALTER TABLE $table DROP entity_id, ADD entity_id bigint",
+		"INSERT INTO $table (command_id, entity_id) VALUES ($command, 4711)" ],
+	[ 'with a number for the name', '23514', $like, "ALTER TABLE $table DROP command_name, ADD command_name oid",
+		"INSERT INTO $table (command_id, command_name, entity_id) VALUES ($command, 4711, $entity)" ])
 {
-	my ($what, @create) = @$case;
-	my ($stdout, $stderr);
+	my ($what, $expected, @create) = @$case;
 
 	ask('DROP DATABASE IF EXISTS other');
 	ask('CREATE DATABASE other');
-	$node->safe_psql('other', join(';', 'CREATE EXTENSION idgen', "ALTER TABLE $table RENAME TO made", @create));
-	$node->psql('other', $story, stdout => \$stdout, stderr => \$stderr, on_error_stop => 0);
-	is($stdout, $answers, "all operations work on a table $what");
-	is(join('|', $stderr =~ /ERROR:  (.*)/g),
-		'command id "c0000000-0000-4000-8000-00000000000a" was already used for a different command', 'and refuses another command');
+	ask(join(';', 'CREATE EXTENSION idgen', "ALTER TABLE $table RENAME TO made", @create), 'other');
+	if ($expected eq $works)
+	{
+		my ($stdout, $stderr) = psql_said($story, database => 'other', on_error_stop => 0);
+
+		is($stdout, $answers, "all operations work on a table $what");
+		is(join(' ', $stderr =~ /ERROR:  (.*)/g),
+			'23514: command id "c0000000-0000-4000-8000-00000000000a" was already used for a different command',
+			'and refuses another command');
+	}
+
+	my $again = "SELECT entity_id, created FROM idgen.create_once($command, $entity)";
+	ask("GRANT SELECT (command_id, command_name, entity_id, entity_number, request_hash) ON $table TO application;
+		GRANT INSERT ON $table TO application;
+		GRANT USAGE ON ALL SEQUENCES IN SCHEMA idgen TO application", 'other');
+	is(outcome("$again; $again", database => 'other'), $expected, "a command on a table $what");
+	is( outcome($again, database => 'other', user => 'application'),
+		$expected =~ s/.*\n//r, "its repetition on a table $what, with column privileges");
 }
+
+# --- Errors -------------------------------------------------------------------
 
 # A unique violation of another index is the owner's matter. Under row-level security,
 # it cannot be told from one of REINDEX CONCURRENTLY (specs/create_once_reindex.spec).
-ask("TRUNCATE $table; CREATE UNIQUE INDEX other ON $table (command_name);
-	CREATE ROLE application; GRANT SELECT, INSERT ON $table TO application; CREATE POLICY anything ON $table USING (true);
+ask("CREATE UNIQUE INDEX other ON $table (command_name);
+	GRANT SELECT, INSERT ON $table TO application; CREATE POLICY anything ON $table USING (true);
 	SELECT idgen.create_once_bigint(idgen.uuid_v4(), 1, 'one')");
-for my $case ([ 'DISABLE', qr/ERROR:  23505: .*CONSTRAINT NAME:  other/s ], [ 'ENABLE', qr/ERROR:  40001: could not record command id .*"other"\./s ])
+for my $case (
+	[ 'DISABLE', qr/ERROR:  23505: .*CONSTRAINT NAME:  other/s ],
+	[ 'ENABLE', qr/ERROR:  40001: could not record command id .*"other"\./s ])
 {
-	like(errors("ALTER TABLE $table $case->[0] ROW LEVEL SECURITY; SET ROLE application; SELECT idgen.create_once_bigint($command, 2, 'one')"),
+	ask("ALTER TABLE $table $case->[0] ROW LEVEL SECURITY");
+	like(errors("SELECT idgen.create_once_bigint($command, 2, 'one')", user => 'application'),
 		$case->[1], "row-level security $case->[0]D: a unique violation of another index");
 }
-ask("DROP INDEX idgen.other; ALTER TABLE $table DISABLE ROW LEVEL SECURITY; TRUNCATE $table");
+ask("DROP INDEX idgen.other; ALTER TABLE $table DISABLE ROW LEVEL SECURITY");
 
 # A row without an entity, which the table's constraint prevents
-ask("ALTER TABLE $table DROP CONSTRAINT creation_identifiers_one_entity; INSERT INTO $table (command_id) VALUES ($command)");
+ask("ALTER TABLE $table DROP CONSTRAINT creation_identifiers_one_entity;
+	INSERT INTO $table (command_id) VALUES ($command)");
 is(outcome($replay), 'XX001', 'a row without an entity is an error');
 
 done_testing();

@@ -3,8 +3,6 @@
 # level. Rolled back commands leave nothing, and each command makes one order, however
 # often it is repeated.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use HandedOut;
 use List::Util qw(shuffle);
 use Server;

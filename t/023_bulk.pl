@@ -1,11 +1,9 @@
 # Very many commands in one statement and in one transaction: the saved plans of
 # create_once() suit a table that grows, and no call leaks memory.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use Server;
 
-my $node = start_server('bulk', qq{
+start_server('bulk', qq{
 autovacuum = off
 log_statement = none
 shared_buffers = 32MB
@@ -14,34 +12,26 @@ shared_buffers = 32MB
 # Plans. According to its statistics, the table has one row, for which a sequential
 # scan is the least expensive plan; such a plan would read 50,000 rows for each
 # call in the end.
-my $scans = q{SELECT seq_scan FROM pg_stat_xact_user_tables
-	WHERE relid = 'idgen.creation_identifiers'::regclass};
-my @lines = split /\n/, ask(qq{
+my $scans = q{FROM pg_stat_xact_user_tables WHERE relid = 'idgen.creation_identifiers'::regclass};
+is( ask(qq{
 	SELECT FROM idgen.create_once_bigint(idgen.uuid_v4(), 0);
 	VACUUM ANALYZE idgen.creation_identifiers;
 	CREATE TABLE command (n int PRIMARY KEY, id uuid);
 	BEGIN;
 	INSERT INTO command SELECT i, idgen.uuid_v7() FROM generate_series(1, 50000) i;
-	$scans;
-	SELECT count(*) FROM command, idgen.create_once_bigint(id, n) o WHERE o.created;
-	SELECT count(*) FROM command, idgen.create_once_bigint(id, 0) o WHERE o.entity_number = n AND NOT o.created;
-	SELECT count(*) FROM command, idgen.find_creation(id) f WHERE n <= 1000 AND f.entity_number = n;
-	SELECT count(*) FILTER (WHERE idgen.forget_creation(id)) FROM command WHERE n <= 1000;
-	SELECT sum(idgen.forget_creation_of_bigint(n)) FROM command WHERE n BETWEEN 1001 AND 2000;
-	SELECT idgen.purge_creations('0', 1000);
-	$scans;
-	SELECT count(*) FROM idgen.creation_identifiers;
-	COMMIT});
-my ($before, $created, $replayed, $found, $forgotten, $forgotten_of, $purged, $after, $left) = @lines;
-
-is($created, '50000', '50000 commands are recorded in one transaction');
-is($replayed, '50000', 'create_once() finds all of them');
-is($found, '1000', 'find_creation() finds some');
-is($forgotten, '1000', 'forget_creation() deletes some');
-is($forgotten_of, '1000', 'forget_creation_of() deletes some');
-is($purged, '1', 'purge_creations() deletes the command of an earlier transaction');
-is($left, '48000', 'the other commands remain');
-is($after - $before, 0, 'the table was never scanned sequentially');
+	SELECT seq_scan AS before $scans \\gset
+	SELECT 'created', count(*) FROM command, idgen.create_once_bigint(id, n) o WHERE o.created;
+	SELECT 'again', count(*) FROM command, idgen.create_once_bigint(id, 0) WHERE entity_number = n AND NOT created;
+	SELECT 'found', count(*) FROM command, idgen.find_creation(id) f WHERE n <= 1000 AND f.entity_number = n;
+	SELECT 'forgotten', count(*) FILTER (WHERE idgen.forget_creation(id)) FROM command WHERE n <= 1000;
+	SELECT 'by entity', sum(idgen.forget_creation_of_bigint(n)) FROM command WHERE n BETWEEN 1001 AND 2000;
+	SELECT 'of an earlier transaction', idgen.purge_creations('0', 1000);
+	SELECT 'scans', seq_scan - :before $scans;
+	SELECT 'left', count(*) FROM idgen.creation_identifiers;
+	COMMIT}),
+	"created|50000\nagain|50000\nfound|1000\nforgotten|1000\nby entity|1000\n"
+	  . "of an earlier transaction|1\nscans|0\nleft|48000",
+	'50000 commands of one transaction, whose table is never scanned sequentially');
 
 # Memory. The sizes of the backend's memory contexts are sampled after some calls
 # of one statement and after the last ones. The first samples do not count, since
@@ -66,8 +56,7 @@ sub growth
 
 # Less than a byte for each call. The next check shows that the measurement works.
 my $flat = 16 * 1024;
-cmp_ok(growth('pg_try_advisory_lock(i)', 4000),
-	'>', $flat, 'four thousand session locks count as growth');
+cmp_ok(growth('pg_try_advisory_lock(i)', 4000), '>', $flat, 'four thousand session locks count as growth');
 
 sub check_flat
 {
@@ -77,7 +66,7 @@ sub check_flat
 	ok(length $bytes && $bytes < $flat, $name) or diag("growth is $bytes bytes");
 }
 
-for my $call (
+check_flat("300000 calls leave no memory behind: $_", $_, 300000) for
 	(map { "idgen.$_()" } qw(uuid_v4 uuid_v7 comb short_comb lambert_comb suffix_comb)),
 	q{idgen.short_comb(period => make_interval(secs => i % 20 + 1), run_length => 100)},
 	'idgen.check_recent_short_comb(idgen.short_comb())',
@@ -88,10 +77,7 @@ for my $call (
 	'idgen.uuid_from_base(idgen.uuid_to_base(idgen.uuid_v7(), 58), 58)',
 	q{idgen.prefixed_id_to_uuid(idgen.prefixed_id('acct'), 'acct')},
 	q{idgen.is_prefixed_id(idgen.prefixed_id('acct'), 'acct') AND NOT idgen.is_prefixed_id(repeat('!', 30), 'acct')},
-	q{idgen.remember_command(array_fill(idgen.uuid_v4(), ARRAY[20]), idgen.uuid_v4())})
-{
-	check_flat("300000 calls leave no memory behind: $call", $call, 300000);
-}
+	q{idgen.remember_command(array_fill(idgen.uuid_v4(), ARRAY[20]), idgen.uuid_v4())};
 my $replay = q{idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000a', 1, 'order', jsonb_build_object('n', 1, 'lines', '[1, 2.50]'::jsonb))};
 check_flat('30000 answers leave no memory behind', $replay, 30000, "SELECT FROM $replay;");
 check_flat('30000 records leave no memory behind', q{idgen.create_once_bigint(idgen.uuid_v7(), i, 'order', '[1]')}, 30000);

@@ -6,8 +6,6 @@
 # IDGEN_LOAD_SECONDS: duration, 15 seconds by default; the test runs longer until
 # there were enough faults. t/071_portable_load.pl runs it with the portable edition.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use MixedLoad;
 use Server;
 use Time::HiRes qw(time);
@@ -22,7 +20,7 @@ log_min_messages = panic
 log_min_error_statement = panic
 });
 $node->start;
-ask($ENV{IDGEN_PORTABLE} ? join('', 'BEGIN;', (map { slurp_file("$FindBin::RealBin/../portable/$_.sql") } qw(uuids create_once)), 'COMMIT') : 'CREATE EXTENSION idgen');
+ask($ENV{IDGEN_PORTABLE} ? join('', 'BEGIN;', (map { slurp_file("portable/$_.sql") } qw(uuids create_once)), 'COMMIT') : 'CREATE EXTENSION idgen');
 
 my @isolation = (('READ COMMITTED') x 4, 'REPEATABLE READ', 'SERIALIZABLE');
 my $load = MixedLoad->new($node, inserting => 0, taking => 0, creating => 64, isolation => \@isolation);

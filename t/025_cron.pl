@@ -4,8 +4,6 @@
 #
 # Skipped if pg_cron is not installed (Debian: postgresql-15-cron and so on).
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use Server;
 
 my ($sharedir) = run_command([ 'pg_config', '--sharedir' ]);
@@ -52,7 +50,7 @@ sub schedule
 			\$\$ \$job\$)});
 }
 
-# Wait until the given number of runs of the job have ended.
+# Wait until that number of runs of the job have ended.
 sub wait_for_runs
 {
 	my ($job, $runs) = @_;

@@ -1,28 +1,25 @@
 # The hash of a request is the same in every server encoding, and a request that is
 # short but has long numbers is refused.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use utf8;
 use Digest::SHA qw(sha256);
 use Encode qw(encode);
 use Server;
 
-my $node = start_server('hashed');
+start_server('hashed');
 $ENV{PGCLIENTENCODING} = 'UTF8';
 
 # The databases and the encodings that they can be compared in
 my %database = (UTF8 => 'é€', LATIN1 => 'é', LATIN9 => 'é€', EUC_JP => '', SQL_ASCII => 'é€');
-ask("CREATE DATABASE $_ TEMPLATE template0 ENCODING '$_' LOCALE 'C'") for keys %database;
-$node->safe_psql(lc, q{
-	CREATE EXTENSION idgen;
+add_database($_, $_) for keys %database;
+ask(q{
 	CREATE FUNCTION hash_of(request jsonb) RETURNS bigint LANGUAGE plpgsql AS $$
 	DECLARE
 		id uuid := gen_random_uuid();
 	BEGIN
 		PERFORM idgen.create_once_bigint(id, 1, '', request);
 		RETURN (SELECT request_hash FROM idgen.find_creation(id));
-	END $$})
+	END $$}, lc)
   for keys %database;
 
 # Replace the $ of the two requests by characters that the encoding has. In LATIN1 "é"
@@ -46,7 +43,7 @@ for my $encoding (sort keys %database)
 
 			next if $encoding eq 'EUC_JP' && $request =~ /é/;
 			s/\$/$character/g for $request, $hashed;
-			is($node->safe_psql(lc $encoding, encode('UTF-8', "SELECT hash_of('$request')")),
+			is( ask(encode('UTF-8', "SELECT hash_of('$request')"), lc $encoding),
 				expected($hashed), encode('UTF-8', "$encoding: $request"));
 		}
 	}

@@ -1,59 +1,80 @@
-# The server crashes. A command whose transaction was committed is known
-# afterwards; a command whose transaction was not can be recorded again.
+# Under a mixed load, the server crashes repeatedly: by an immediate stop, by kill -9 of
+# sessions and of the postmaster. Clients insert rows, fetch identifiers and repeat
+# creation commands until they are answered; afterwards nothing was repeated, nothing is
+# lost, and each command has made one order. A command whose transaction was committed
+# is known after the crash; a command in progress can be recorded again.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
+use HandedOut;
+use MixedLoad;
 use Server;
 
-my $node = start_server('crashing', 'restart_after_crash = on');
+my $node = start_server('crashing', $HandedOut::settings . q{
+restart_after_crash = on
+idgen.reserve_ahead = 2
+max_connections = 30
+});
+my $log_start = -s $node->logfile;
+my $load = MixedLoad->new($node);
 
-my $crash = 0;
+# The session of a transaction that the crash ends
+my $client;
+
+my %command = map { $_ => "'d0000000-0000-4000-8000-00000000000$_'" } 'a', 'b';
 
 sub create_once
 {
-	my ($command, $entity) = @_;
+	my ($name, $entity) = @_;
 
-	return "SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-00000000${crash}00$command', $entity, 'order', '[1]')";
+	return "SELECT * FROM idgen.create_once_bigint($command{$name}, $entity, 'order', '[1]')";
 }
 
-# A session with one committed command and one in progress
-sub begin_story
+my @faults = (
+	[ 'an immediate stop', sub { $node->stop('immediate'); $load->lose_all; $node->start } ],
+	# the server terminates all sessions and recovers
+	[ 'kill -9 of sessions', sub {
+			my @busy = grep { $_->is_busy && $_->{pid} } $load->sessions;
+
+			# the server may end the second one first
+			kill('KILL', $client->{pid}, $busy[ int rand @busy ]{pid}) or die "kill: $!";
+			$load->lose_all;
+		} ],
+	[ 'kill -9 of the postmaster', sub { kill_postmaster($node); $load->lose_all; start_again($node) } ]);
+my $recovered = 'database system was not properly shut down';
+my $crashes = 0;
+
+for my $round (1 .. 3)
 {
-	$crash++;
-	my $client = session();
+	for my $fault (@faults)
+	{
+		my ($how, $crash) = @$fault;
+		my $when = "round $round, $how";
+		my $started = ask('SELECT pg_postmaster_start_time()');
 
-	is($client->ask(create_once('a', 1)), '1|t', "crash $crash: one command is committed");
-	is($client->ask('BEGIN; ' . create_once('b', 2)), '2|t', "crash $crash: another command is in progress");
-	return $client;
+		$client = session();
+		is($client->ask(create_once('a', 1)), '1|t', "$when: one command is committed");
+		is($client->ask('BEGIN; ' . create_once('b', 2)), '2|t', "$when: another command is in progress");
+		$load->work(200 + int rand 400);
+		$crash->();
+		$load->work(1);
+
+		my $recoveries = () = slurp_file($node->logfile, $log_start) =~ /$recovered/g;
+		is($recoveries, ++$crashes, "$when: the server recovered, and all clients continue");
+		is( ask("SELECT pg_postmaster_start_time() = '$started'"),
+			$how =~ /sessions/ ? 't' : 'f', "$when: whether the postmaster is the same");
+		is(ask(create_once('a', 11)), '1|f', "$when: the committed command is known");
+		is(ask(create_once('b', 12)), '12|t', "$when: the other command is recorded again");
+		ask("SELECT idgen.forget_creation($_)") for values %command;
+	}
 }
+like(slurp_file($node->logfile), qr/was terminated by signal 9.*$recovered/s, 'a killed session is a crash');
 
-sub end_story
-{
-	my ($how) = @_;
-
-	is(ask(create_once('a', 11)), '1|f', "crash $crash: after $how, the first command is known");
-	is(ask(create_once('b', 12)), '12|t', "crash $crash: the second command is recorded again");
-}
-
-my $client = begin_story();
-my $postmaster_start = ask('SELECT pg_postmaster_start_time()');
-is(kill('KILL', $client->{pid}), 1, 'a backend is killed');
-
-# the server terminates all sessions and recovers
-$node->wait_for_log(qr/database system was not properly shut down/);
-$node->poll_query_until('postgres', 'SELECT NOT pg_is_in_recovery()') or die 'no recovery';
-is(ask('SELECT pg_postmaster_start_time()'), $postmaster_start, 'the postmaster is the same');
-like(slurp_file($node->logfile), qr/was terminated by signal 9.*database system was not properly shut down/s, 'the server recovered from a crash');
-end_story('kill -9 of a backend');
-
-$client = begin_story();
-$node->stop('immediate');
-$node->start;
-end_story('an immediate stop');
-
-$client = begin_story();
-kill_postmaster($node);
-start_again($node);
-end_story('kill -9 of the postmaster');
+# Expected errors: the server is terminating sessions, not accepting connections
+# yet, or full of sessions that are about to end.
+is( join(' ', grep { !/^(57P01|57P02|57P03|53300)$/ } sort keys %{ $load->{errors} }),
+	'', 'clients met no other errors');
+cmp_ok($load->{lost}, '>=', $crashes, 'each crash ended busy sessions');
+cmp_ok($load->{replays}, '>', 0, 'commands were repeated');
+$load->check;
+diag("figures: $crashes crashes; " . $load->figures);
 
 done_testing();

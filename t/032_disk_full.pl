@@ -3,8 +3,6 @@
 # disk space are still available. After that, nothing was repeated, nothing is
 # lost, and each command has made one order.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use SmallDisks (data => 160, wal => 40);
 use HandedOut;
 use MixedLoad;

@@ -2,8 +2,6 @@
 # session, or the disappearance of the client. Afterwards the same call works in
 # the same session and in others.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use Functions;
 use HandedOut;
 use Server;
@@ -76,11 +74,9 @@ sub check_waiting
 
 # --- Waiting for other sessions ---------------------------------------------
 
-for my $function (@HandedOut::functions)
-{
-	check_waiting("$function()", "SELECT idgen.$function() IS NOT NULL", 't',
-		blocked_by => "ALTER SEQUENCE idgen.${function}_ticker CACHE 1");
-}
+check_waiting("$_()", "SELECT idgen.$_() IS NOT NULL", 't',
+	blocked_by => "ALTER SEQUENCE idgen.${_}_ticker CACHE 1")
+  for @HandedOut::functions;
 check_waiting('the view tickers', 'SELECT count(*) FROM idgen.tickers', scalar @Functions::tickers,
 	blocked_by => 'ALTER SEQUENCE idgen.js_id_ticker RENAME TO gone');
 check_waiting('sequence_comb()', q{SELECT idgen.uuid_version(idgen.sequence_comb('blocks'))}, '4',
@@ -121,11 +117,9 @@ check_waiting('index_report()', q{SELECT placement IS NOT NULL FROM idgen.index_
 $control->ask(q{
 	SELECT idgen.raise_ticker(layout, now() + interval '1 hour')
 	FROM unnest(ARRAY['snowflake', 'trace_id', 'js_id', 'uuid_v7_ordered']) layout});
-for my $function (grep { $_ ne 'decimal_id' } @HandedOut::functions)
-{
-	check_waiting("$function(), for the clock", "SELECT idgen.$function() IS NOT NULL", 't',
-		event => 'Extension', settings => q{SET idgen.max_ahead = '10s'}, after => 'RESET idgen.max_ahead');
-}
+check_waiting("$_(), for the clock", "SELECT idgen.$_() IS NOT NULL", 't',
+	event => 'Extension', settings => q{SET idgen.max_ahead = '10s'}, after => 'RESET idgen.max_ahead')
+  for grep { $_ ne 'decimal_id' } @HandedOut::functions;
 
 # --- Long calls -------------------------------------------------------------
 
@@ -198,10 +192,8 @@ is($control->ask('SELECT count(*) FROM idgen.creation_identifiers'), '100000', '
 # A history of a million commands is searched once, not once for each element,
 # which would take hours.
 $control->ask("SET statement_timeout = '${PostgreSQL::Test::Utils::timeout_default}s'");
-for my $call ('has_command(h, idgen.uuid_v4())', 'remember_command(h, idgen.uuid_v4())')
-{
-	like($control->ask("SELECT idgen.$call FROM (SELECT array_fill(idgen.uuid_v4(), ARRAY[1000000]) AS h OFFSET 0) s"),
-		qr/^(f|\{.+\})$/, "$call works");
-}
+like($control->ask("SELECT idgen.$_ FROM (SELECT array_fill(idgen.uuid_v4(), ARRAY[1000000]) AS h OFFSET 0) s"),
+	qr/^(f|\{.+\})$/, "$_ works")
+  for 'has_command(h, idgen.uuid_v4())', 'remember_command(h, idgen.uuid_v4())';
 
 done_testing();

@@ -2,8 +2,6 @@
 # and with arguments of up to a gigabyte, the greatest size possible. Each time
 # the result is an error, never a crash, and the session continues.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use Functions;
 use HandedOut;
 use Server;
@@ -214,15 +212,6 @@ for my $call ('ticker_state(TEXT)', $has_advisor ? 'expected_key_cost(TEXT, 1, 1
 $western->quit;
 
 # Bytes, arrays, names of commands, requests: a result, or an error of the server.
-sub result
-{
-	my ($sql) = @_;
-	my $answer = $session->ask($sql);
-
-	$session->ask('ROLLBACK') if $session->{status} && $session->{status} ne 'I';
-	return $answer;
-}
-
 my $create = q{SELECT created FROM idgen.create_once_bigint('c2000000-0000-4000-8000-0000000000%02d', 1, %s, %s)};
 $number = 0;
 
@@ -230,20 +219,20 @@ for my $size (100, $large ? (250, 1000) : ())
 {
 	my $text = "repeat(repeat('a', 1048576), $size)";
 
-	is(result("SELECT idgen.object_id_timestamp($text)"), '22P02', "object_id_timestamp(), $size MB");
-	like(result(sprintf($create, ++$number, $text, 'NULL')), qr/^(t|53200|54000|XX000)$/, "create_once(), $size MB of command name");
-	like(result(sprintf($create, $number, $text, 'NULL')), qr/^(t|f|53200|54000|XX000)$/, 'and again');
-	like(result(sprintf($create, $number, q{'x'}, 'NULL')), qr/^(t|23514)$/, 'and with a short name');
-	like(result(sprintf($create, ++$number, q{'order'}, "to_jsonb($text)")), qr/^(t|53200|54000)$/, "create_once(), $size MB of request");
+	is($session->ask("SELECT idgen.object_id_timestamp($text)"), '22P02', "object_id_timestamp(), $size MB");
+	like($session->ask(sprintf($create, ++$number, $text, 'NULL')), qr/^(t|53200|54000|XX000)$/, "create_once(), $size MB of command name");
+	like($session->ask(sprintf($create, $number, $text, 'NULL')), qr/^(t|f|53200|54000|XX000)$/, 'and again');
+	like($session->ask(sprintf($create, $number, q{'x'}, 'NULL')), qr/^(t|23514)$/, 'and with a short name');
+	like($session->ask(sprintf($create, ++$number, q{'order'}, "to_jsonb($text)")), qr/^(t|53200|54000)$/, "create_once(), $size MB of request");
 }
 for my $count (1_000_000, $large ? 60_000_000 : 8_000_000)
 {
 	my $history = "(SELECT array_fill(idgen.uuid_v4(), ARRAY[$count]) AS h OFFSET 0) s";
 
-	like(result("SELECT idgen.has_command(h, idgen.uuid_v4()) FROM $history"), qr/^(f|53200|54000)$/, "has_command(), $count commands");
-	like(result("SELECT array_length(idgen.remember_command(h, idgen.uuid_v4()), 1) FROM $history"),
+	like($session->ask("SELECT idgen.has_command(h, idgen.uuid_v4()) FROM $history"), qr/^(f|53200|54000)$/, "has_command(), $count commands");
+	like($session->ask("SELECT array_length(idgen.remember_command(h, idgen.uuid_v4()), 1) FROM $history"),
 		qr/^(20|53200|54000)$/, "remember_command(), $count commands");
-	like(result("SELECT array_length(idgen.remember_command(h, idgen.uuid_v4(), 2000000000), 1) FROM $history"),
+	like($session->ask("SELECT array_length(idgen.remember_command(h, idgen.uuid_v4(), 2000000000), 1) FROM $history"),
 		qr/^(@{[$count + 1]}|53200|54000|XX000)$/, "remember_command() that keeps all of $count commands");
 }
 is($session->ask('SELECT created FROM idgen.create_once_bigint(idgen.uuid_v4(), 1)'), 't', 'the session continues');

@@ -49,8 +49,8 @@ ask(q{
 	ANALYZE});
 my $superuser = ask('SELECT current_user');
 
-# A call of each function in the list, which t/008_functions.pl checks to be
-# complete. An aggregate cannot stand in FROM.
+# A call of each function in the list, which t/003_properties.pl checks to
+# be complete. An aggregate cannot stand in FROM.
 my @functions = Functions::installed($node, 'postgres');
 my %statement = map { $_->{signature} => 'SELECT ' . ($_->{name} =~ /^m(in|ax)$/ ? '' : '* FROM ') . Functions::call($_) }
   grep { $_->{kind} ne 'trigger' && $_->{name} !~ /^index_(wal|reports)$/ } @functions;    # which need pg_walinspect, and large indexes

@@ -1,7 +1,7 @@
 # index_report() on a server in use: the rights that it requires, the pages that
 # it reads, cancellation, and the accuracy of its estimates. Also installation,
 # dump and restore of the extension. 003_zoo.pl has a standby. Signatures, marks and
-# rights of the functions: t/tools/006_reference.pl, t/008_functions.pl,
+# rights of the functions: t/tools/006_reference.pl, t/003_properties.pl,
 # t/041_search_path.pl.
 
 use FindBin;

@@ -12,15 +12,11 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(time);
 
-my ($libfaketime) = glob('/usr/lib/*/faketime/libfaketime.so.1'
-	  . ' /usr/lib*/faketime/libfaketime.so.1');
+my ($libfaketime) = glob('/usr/lib/*/faketime/libfaketime.so.1 /usr/lib*/faketime/libfaketime.so.1');
 
 sub is_installed { return defined $libfaketime }
 
-sub skip_all_without
-{
-	plan skip_all => 'libfaketime is not installed' unless is_installed();
-}
+sub skip_all_without { plan skip_all => 'libfaketime is not installed' unless is_installed() }
 
 sub new
 {
@@ -52,15 +48,13 @@ sub start
 {
 	my ($self, $node, %params) = @_;
 
-	return _start_with(
-		$node, \%params,
-		FAKETIME_TIMESTAMP_FILE => $self->{file},
-		FAKETIME_NO_CACHE => 1);
+	return _start_with($node, \%params, FAKETIME_TIMESTAMP_FILE => $self->{file}, FAKETIME_NO_CACHE => 1);
 }
 
 # Start a node whose clock is always behind by the given number of seconds, or
 # always stands still. Reading it needs no file and takes little time.
 sub start_behind { my ($node, $seconds) = @_; return _start_with($node, {}, FAKETIME => "-$seconds") }
+sub start_still { my ($node, $instant) = @_; return _start_with($node, {}, FAKETIME => _still($instant)) }
 
 # Check that the clock of the server is behind by the given number of seconds.
 sub check_behind
@@ -73,17 +67,10 @@ sub check_behind
 	ok($before <= $clock && $clock <= $after, $name) or diag("$clock, between $before and $after");
 }
 
-sub start_still { my ($node, $instant) = @_; return _start_with($node, {}, FAKETIME => _still($instant)) }
-
 sub _start_with
 {
 	my ($node, $params, %faketime) = @_;
-	local %ENV = (
-		%ENV,
-		%faketime,
-		LD_PRELOAD => $libfaketime,
-		FAKETIME_DONT_FAKE_MONOTONIC => 1,
-		TZ => 'UTC');
+	local %ENV = (%ENV, %faketime, LD_PRELOAD => $libfaketime, FAKETIME_DONT_FAKE_MONOTONIC => 1, TZ => 'UTC');
 
 	return $node->start(%$params);
 }

@@ -24,7 +24,7 @@ my %ordered = (
 	trace_id => '(trace - (SELECT trace FROM orders ORDER BY id LIMIT 1)::numeric + 9223372036854775808) % 9223372036854775808',
 	js_id => 'page',
 	decimal_id => 'ticket');
-my $rows_at_once = 2000;
+my $rows = 2000;
 my $node_id = 21;
 my $epoch = '2024-01-01 00:00:00+00';
 my $request = q{'{"customer": 7, "lines": [1, 2.50]}'};
@@ -44,12 +44,7 @@ our $rights = q{
 	FROM pg_class c JOIN pg_attribute ON attrelid = c.oid, aclexplode(attacl) a WHERE relnamespace = 'idgen'::regnamespace
 	ORDER BY 1, 2, 3, 4, 5};
 
-sub _fill
-{
-	my ($round) = @_;
-
-	return "SET ROLE app; INSERT INTO orders (round) SELECT $round FROM generate_series(1, $rows_at_once);";
-}
+sub _fill { return "SET ROLE app; INSERT INTO orders (round) SELECT $_[0] FROM generate_series(1, $rows)" }
 
 # The extension belongs to the owner of the database, who is not a superuser. The
 # settings are stored with the database, unless the server has them.
@@ -58,18 +53,13 @@ sub create
 	my ($node, $database, %params) = @_;
 	my $version = defined $params{version} ? "VERSION '$params{version}'" : '';
 
-	for my $role ('shopkeeper', 'app', 'auditor')
-	{
-		$node->safe_psql('postgres', "CREATE ROLE $role")
-		  if $node->safe_psql('postgres', "SELECT count(*) FROM pg_roles WHERE rolname = '$role'") == 0;
-	}
+	$node->safe_psql('postgres', q{
+		SELECT format('CREATE ROLE %I', name) FROM unnest('{shopkeeper,app,auditor}'::name[]) name
+		WHERE name NOT IN (SELECT rolname FROM pg_roles) \gexec});
 	$node->safe_psql('postgres', "CREATE DATABASE $database OWNER shopkeeper");
-	if (!$params{server_has_settings})
-	{
-		$node->safe_psql('postgres', qq{
-			ALTER DATABASE $database SET idgen.node_id = $node_id;
-			ALTER DATABASE $database SET idgen.launch_id = 12345});
-	}
+	$node->safe_psql('postgres', "ALTER DATABASE $database SET idgen.node_id = $node_id;
+		ALTER DATABASE $database SET idgen.launch_id = 12345")
+	  unless $params{server_has_settings};
 	$node->safe_psql(
 		$database, qq{
 		GRANT CREATE ON SCHEMA public TO shopkeeper;
@@ -131,48 +121,46 @@ sub contents
 sub check_works
 {
 	my ($node, $database, $when) = @_;
-	my $result_of = sub { return outcome($_[0], node => $node, database => $database) };
+	my $answer = sub { return $node->safe_psql($database, $_[0]) };
 	my $round = 1 + $node->safe_psql($database, 'SELECT max(round) FROM orders');
 
 	# a retry whose request has another text form
-	is( $node->safe_psql($database,
-			q{SET ROLE app;
-			  SELECT * FROM idgen.create_once('c0000000-0000-4000-8000-00000000000a', idgen.uuid_v7(), 'order',
+	is( $answer->(q{
+			SET ROLE app;
+			SELECT * FROM idgen.create_once('c0000000-0000-4000-8000-00000000000a', idgen.uuid_v7(), 'order',
 				'{"lines": [1.0, 2.5], "customer": 7}')}),
 		'e0000000-0000-4000-8000-00000000000a|f', "$when: a retry returns the recorded uuid");
-	is( $node->safe_psql($database,
-			q{SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000b', 43, 'invoice')}),
+	is( $answer->(q{SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000b', 43, 'invoice')}),
 		'42|f', "$when: a retry returns the recorded number");
-	is( $result_of->(q{SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000a', idgen.uuid_v7(), 'order', '{"customer": 8}')}),
-		'23514', "$when: another request is an error");
 
 	$node->safe_psql($database, _fill($round));
-	is( $node->safe_psql($database, "SELECT count(*) FROM orders WHERE round = $round"),
-		$rows_at_once, "$when: $rows_at_once more rows with new keys");
-	for my $function (sort keys %ordered)
-	{
-		is( $node->safe_psql($database,
-				"SELECT (SELECT min($ordered{$function}) FROM orders WHERE round = $round) > (SELECT max($ordered{$function}) FROM orders WHERE round < $round)"),
-			't', "$when: $function is greater than all before");
-	}
-	is( $node->safe_psql($database,
-			"SELECT bool_and(idgen.snowflake_node(id) = $node_id),
+	is( $answer->("SELECT count(*) FROM orders WHERE round = $round"),
+		$rows, "$when: $rows more rows with new keys");
+	is( $answer->("SELECT min($ordered{$_}) FILTER (WHERE round = $round)
+			> max($ordered{$_}) FILTER (WHERE round < $round) FROM orders"),
+		't', "$when: $_ is greater than all before")
+	  for sort keys %ordered;
+	is( $answer->("SELECT bool_and(idgen.snowflake_node(id) = $node_id),
 				bool_and(abs(extract(epoch FROM idgen.snowflake_timestamp(id, '$epoch') - clock_timestamp())) < 7200)
 			 FROM orders WHERE round = $round"),
 		't|t', "$when: with the same node and epoch");
-	is( $node->safe_psql($database,
-			q{SET ROLE app; SELECT DISTINCT p.domain, p.prefix FROM orders, idgen.parse_prefixed_id(account) p}),
+	is( $answer->(q{SET ROLE app; SELECT DISTINCT domain, prefix FROM orders, idgen.parse_prefixed_id(account)}),
 		'account_id|acct', "$when: the accounts' prefix names their domain");
-	is( $result_of->("INSERT INTO orders (round, account) VALUES (0, idgen.prefixed_id('order'))"),
-		'23514', "$when: the domain rejects another prefix");
-	is( $result_of->("SELECT idgen.create_id_domain('other_id', 'acct')"),
-		'23505', "$when: its prefix is in use");
-	is( $result_of->(q{INSERT INTO orders (round, public_id) VALUES (0, idgen.short_comb(clock => now() - interval '11 minutes'))}),
-		'23514', "$when: the trigger rejects an old key");
-	is( $result_of->('SET ROLE app; SELECT idgen.uuid_v1()'),
-		'42501', "$when: revoked EXECUTE is still rejected");
-	is( $result_of->('SET ROLE auditor; SELECT entity_id FROM idgen.creation_identifiers'),
-		'42501', "$when: a column without a grant is still rejected");
+
+	for my $case (
+		[ q{SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000a', idgen.uuid_v7(), 'order', '8')},
+			'23514', 'another request' ],
+		[ q{INSERT INTO orders (round, account) VALUES (0, idgen.prefixed_id('x'))}, '23514', 'another prefix' ],
+		[ q{SELECT idgen.create_id_domain('other_id', 'acct')}, '23505', 'a prefix in use' ],
+		[ q{INSERT INTO orders (round, public_id) VALUES (0, idgen.short_comb(clock => now() - interval '11 minutes'))},
+			'23514', 'an old key' ],
+		[ 'SET ROLE app; SELECT idgen.uuid_v1()', '42501', 'revoked EXECUTE' ],
+		[ 'SET ROLE auditor; SELECT entity_id FROM idgen.creation_identifiers', '42501', 'a column without grant' ])
+	{
+		my ($statement, $error, $name) = @$case;
+
+		is(outcome($statement, node => $node, database => $database), $error, "$when: $name is an error");
+	}
 }
 
 1;

@@ -2,8 +2,10 @@
 # "caller" that may do nothing but call the functions.
 #
 #   my $masks = Masks->new;
-#   $masks->outcome('SELECT idgen.permute(1)');   # rows, or the error with SQLSTATE
+#   $masks->outcome('SELECT idgen.permute(2)');   # rows, or the error with SQLSTATE
+#   $masks->permuted;                             # the same for permute(1)
 #   $masks->write_keys("default $Masks::key{other}\n");
+#   $masks->reload($session);                     # until the session reads them
 
 package Masks;
 
@@ -33,7 +35,6 @@ sub new
 	return $self;
 }
 
-# Replace the key file.
 sub write_keys
 {
 	my ($self, $content, $mode) = @_;
@@ -53,28 +54,16 @@ sub outcome
 	return $errors =~ s/\n?LOCATION:.*//sr;
 }
 
-# From here on, all that a session can log
-sub log_all
+sub permuted { my ($self, %how) = @_; return $self->outcome('SELECT idgen.permute(1)', %how) }
+
+# Make a session read other keys. It learns of a reload between two commands.
+sub reload
 {
-	my ($self) = @_;
+	my ($self, $session, $content) = @_;
+	my $former = $session->ask('SELECT idgen.permute(1)');
 
-	ask("ALTER ROLE ALL SET $_")
-	  for 'log_min_messages = debug5', 'log_error_verbosity = verbose', 'debug_print_parse = on', 'debug_print_plan = on';
-}
-
-sub check_log
-{
-	my ($self) = @_;
-	my $shown = slurp_file($self->{node}->logfile) . ask(q{LOAD 'idgen'; SELECT * FROM pg_settings WHERE name LIKE 'idgen%'; SELECT * FROM pg_file_settings; SELECT * FROM pg_stat_activity});
-
-	ok(index(lc $shown, lc substr $key{$_}, 0, 12) < 0, "key $_ is in no message and no setting") for sort keys %key;
-}
-
-# A session learns of a reload between two commands.
-sub wait_for_change
-{
-	my ($self, $session, $former) = @_;
-
+	$self->write_keys($content);
+	$self->{node}->reload;
 	for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
 	{
 		return if $session->ask('SELECT idgen.permute(1)') ne $former;

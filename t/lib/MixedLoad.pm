@@ -1,6 +1,6 @@
 # Many concurrent clients, which continue across server crashes: some insert rows
-# whose identifiers are column defaults, some only fetch identifiers, some create
-# orders with create_once(), where each command is sent up to five times by different
+# whose identifiers are column defaults, some only fetch identifiers in different ways,
+# some create orders with create_once(), where each command is sent up to five times by different
 # clients, and by each of them until it is answered.
 #
 # All results are kept: an identifier must not be returned twice, even if its
@@ -21,53 +21,54 @@ use List::Util qw(shuffle);
 use Server qw(append_to_file is);
 use Time::HiRes qw(time usleep);
 
-# The columns of "things", which are filled by default; the first of them are on a
-# ticker, and increase.
-our @ordered = qw(snowflake js_id decimal_id uuid_v7_ordered);
-our @functions = (@ordered, qw(trace_id uuid_v4 uuid_v7 uuid_v6 comb short_comb object_id ulid));
-my %type_of = (
-	(map { $_ => 'bigint' } qw(snowflake js_id decimal_id trace_id)),
-	(map { $_ => 'uuid' } qw(uuid_v7_ordered uuid_v4 uuid_v7 uuid_v6 comb short_comb)),
-	object_id => 'text COLLATE "C"', ulid => 'text');
+# The columns of "things", which are filled by default
+our @functions = (@HandedOut::functions, qw(uuid_v4 uuid_v7 uuid_v6 comb short_comb object_id ulid));
 my $columns = join(', ', @functions);
-my $calls = join(', ', map { "idgen.$_()" } @functions);
+my $take = 'SELECT ' . join(', ', map { "idgen.$_()" } @functions);
 
-# How many clients insert, take and create; the isolation levels of transactions that
-# create. The node needs the settings idgen.node_id and idgen.launch_id, unless no client
-# inserts or takes.
+# How clients fetch identifiers: how a session begins, and what it repeats
+my @ways = (
+	[ 'BEGIN; ', "$take FROM generate_series(1, 10)" ],
+	[ '', "$take FROM generate_series(1, 50)" ],
+	# no changes to commit, so that only the tickers flush WAL
+	[ '', "BEGIN; $take; SAVEPOINT s; $take; ROLLBACK TO s; $take; ROLLBACK" ],
+	[ '', $take ]);
+
+# How many clients insert, take and create, and in which isolation levels. The node
+# needs $HandedOut::settings, unless no client inserts or takes.
 sub new
 {
 	my ($class, $node, %how) = @_;
+	my ($inserting, $taking, $creating) = ($how{inserting} // 4, $how{taking} // 2, $how{creating} // 6);
 	my $self = bless {
 		node => $node,
 		(map { $_ => 0 } qw(answers commands sends replays taken lost)),
-		(map { $_ => [] } qw(clients queue repeated fallen reported undone)),
+		(map { $_ => [] } qw(clients queue repeated reported undone)),
+		handed_out => HandedOut->new(@functions),
 		isolation => $how{isolation} // ['READ COMMITTED'],
-		(map { $_ => {} } qw(errors seen phase_max last_phase_max entity_of)) }, $class;
+		errors => {}, entity_of => {} }, $class;
 
 	$self->{clients} = [
-		(map { { work => \&_insert } } 1 .. $how{inserting} // 4),
-		(map { { work => \&_take } } 1 .. $how{taking} // 2),
-		(map { { work => \&_create } } 1 .. $how{creating} // 6) ];
-	$node->safe_psql('postgres', 'CREATE TABLE things (place bigint GENERATED ALWAYS AS IDENTITY, '
-		  . join(', ', map { "$_ $type_of{$_} DEFAULT idgen.$_()" } @functions) . ')')
-	  if $self->{has_things} = grep { $_->{work} != \&_create } @{ $self->{clients} };
-	$node->safe_psql('postgres', 'CREATE TABLE orders (id uuid, command uuid, filler text DEFAULT repeat(md5(random()::text), 8))');
+		(map { { work => \&_insert } } 1 .. $inserting),
+		(map { { work => \&_take, way => $ways[ $_ % @ways ], values => 0 } } 1 .. $taking),
+		(map { { work => \&_create } } 1 .. $creating) ];
+	$node->safe_psql('postgres', "CREATE TABLE things AS $take LIMIT 0;"
+		  . join(';', map { "ALTER TABLE things ALTER $_ SET DEFAULT idgen.$_()" } @functions))
+	  if $inserting;
+	$node->safe_psql('postgres', 'CREATE TABLE orders (id uuid, command uuid, filler text DEFAULT repeat(md5(random()::text), 8))')
+	  if $creating;
 	return $self;
 }
 
-# The connected sessions
 sub sessions { return grep { defined } map { $_->{session} } @{ $_[0]->{clients} } }
 
-# The server stops or has stopped: read the last answer of each client. Identifiers
-# after that are greater than those before.
+# The server stops or has stopped: read the last answers. Later identifiers exceed them.
 sub lose_all
 {
 	my ($self) = @_;
 
 	$self->_handle_answers($PostgreSQL::Test::Utils::timeout_default) or die 'the sessions do not end' while $self->sessions;
-	$self->{last_phase_max} = { %{ $self->{last_phase_max} }, %{ $self->{phase_max} } };
-	$self->{phase_max} = {};
+	$self->{handed_out}->begin_phase;
 }
 
 sub _lose
@@ -147,37 +148,14 @@ sub _handle
 
 sub _do { my ($self, $client, $doing, $sql) = @_; $client->{doing} = $doing; $client->{session}->send($sql) }
 
-# Record the identifiers that a client got.
-sub _see
-{
-	my ($self, $session) = @_;
-
-	for my $row (grep { @$_ == @functions } @{ $session->{rows} })
-	{
-		for my $i (0 .. $#functions)
-		{
-			my ($function, $value) = ($functions[$i], $row->[$i]);
-
-			push @{ $self->{repeated} }, "$function: $value" if $self->{seen}{$function}{$value}++;
-			next if $i > $#ordered;
-
-			my $number = HandedOut::number($function, $value);
-			my $before = $self->{last_phase_max}{$function};
-			push @{ $self->{fallen} }, "$function: $value" if defined $before && $number <= $before;
-			$self->{phase_max}{$function} = $number if $number > ($self->{phase_max}{$function} // $before // -1);
-		}
-	}
-}
-
-# Insert rows: as a statement of its own, or in a transaction that commits or rolls
-# back.
+# Insert rows: as a statement, or in a transaction that commits or rolls back.
 sub _insert
 {
 	my ($self, $client, $what) = @_;
 	my $count = 1 + int rand 10;
 	my $insert = "INSERT INTO things (snowflake) SELECT idgen.snowflake() FROM generate_series(1, $count) RETURNING $columns";
 
-	$self->_see($client->{session}) if $client->{doing} =~ /insert/;
+	$self->{handed_out}->see($client->{session}, $client->{session}{rows}) if $client->{doing} =~ /insert/;
 	$client->{rows} = undef, return if $what eq 'lost';
 	$client->{rows} = [ map { $_->[0] } @{ $client->{session}{rows} } ] if $what =~ /^insert/;
 	return $self->_do($client, rand() < 0.3 ? ('roll back', 'ROLLBACK') : ('commit', 'COMMIT')) if $what eq 'insert in a transaction';
@@ -192,10 +170,26 @@ sub _insert
 sub _take
 {
 	my ($self, $client, $what) = @_;
+	my ($begin, $statement) = @{ $client->{way} };
 
-	$self->_see($client->{session}) if $client->{doing} eq 'take';
-	$self->{taken} += @{ $client->{session}{rows} } if $what eq 'take';
-	$self->_do($client, 'take', "SELECT $calls FROM generate_series(1, 10)") unless $what eq 'lost' || $self->{ending};
+	if ($client->{doing} eq 'take')
+	{
+		my $rows = $client->{session}{rows};
+
+		$self->{handed_out}->see($client->{session}, $rows);
+		$_ += $what eq 'take' ? @$rows : 0 for $self->{taken}, $client->{values};
+	}
+	return if $what eq 'lost' || $self->{ending};
+	$self->_do($client, 'take', $what eq 'begin' ? "$begin$statement" : $statement);
+}
+
+# Run until each client that only fetches identifiers has got some more.
+sub take_more
+{
+	my ($self) = @_;
+	my %enough = map { $_ => $_->{values} + 50 } grep { $_->{way} } @{ $self->{clients} };
+
+	$self->run_until(sub { !grep { $_->{way} && $_->{values} < $enough{$_} } @{ $self->{clients} } });
 }
 
 # Repeat a command until it is answered. The order is made by the same statement or by
@@ -229,7 +223,6 @@ sub _create
 	defined($client->{command} //= shift @{ $self->{queue} }) or return;
 	$self->{sends}++;
 	my $create = "idgen.create_once('$client->{command}', idgen.uuid_v7(), 'order', '{\"number\": \"$client->{command}\"}')";
-
 	my $begin = "BEGIN ISOLATION LEVEL $self->{isolation}[ rand @{ $self->{isolation} } ]";
 	$self->_do($client, rand() < 0.5 ? ('create in a transaction', "$begin; SELECT * FROM $create") : ('create',
 			"WITH o AS (SELECT * FROM $create),
@@ -237,14 +230,16 @@ sub _create
 			 SELECT entity_id, created FROM o"));
 }
 
-# Let each client finish: no transaction is open, and all commands are answered.
+# Let each client finish, until it continues: all commands are answered.
 sub finish
 {
 	my ($self) = @_;
 
 	$self->{ending} = 1;
 	$self->run_until(sub { !grep { !$_->{session} || $_->{session}->is_busy } @{ $self->{clients} } });
-	$_->quit for $self->sessions;
+	(delete $_->{session})->quit for @{ $self->{clients} };
+	$self->{handed_out}->begin_phase;
+	$self->{ending} = 0;
 }
 
 # A query with a temporary table "given"
@@ -264,20 +259,9 @@ sub check
 	my ($self) = @_;
 
 	$self->finish;
-	for my $function ($self->{has_things} ? @functions : ())
-	{
-		is( $self->{node}->safe_psql('postgres', "SELECT count(*) - count(DISTINCT $function) FROM things"),
-			'0', "$function: none is in the table twice, of " . keys(%{ $self->{seen}{$function} }) . ' that were seen');
-	}
-	HandedOut::none($self->{repeated}, 'no identifier was returned twice, including rolled back ones');
-	HandedOut::none($self->{fallen}, 'identifiers on a ticker are greater than all before the fault');
-
-	if ($self->{has_things})
-	{
-		my $existing = sub { $self->_with('snowflake bigint', $self->{ $_[0] }, 'SELECT count(*) FROM given JOIN things USING (snowflake)') };
-		is($existing->('reported'), scalar @{ $self->{reported} }, 'all ' . @{ $self->{reported} } . ' rows reported as committed exist');
-		is($existing->('undone'), '0', 'and none of the ' . @{ $self->{undone} } . ' rolled back rows');
-	}
+	HandedOut::none($self->{repeated}, 'no command got two entities');
+	$self->{handed_out}->check;
+	$self->_check_things if grep { $_->{work} == \&_insert } @{ $self->{clients} };
 
 	my @answers = map { "$_\t$self->{entity_of}{$_}" } keys %{ $self->{entity_of} };
 	is( $self->_with('command uuid, id uuid', \@answers, q{
@@ -288,12 +272,25 @@ sub check
 		join('|', ($self->{commands}) x 6), 'each command has made one order, the one reported to its client');
 }
 
+sub _check_things
+{
+	my ($self) = @_;
+	my $existing = 'SELECT count(*) FROM given JOIN things USING (snowflake)';
+
+	is( $self->{node}->safe_psql('postgres', "SELECT count(*) - count(DISTINCT $_) FROM things"),
+		'0', "$_: none is in the table twice, of " . $self->{handed_out}->count($_) . ' that were seen')
+	  for @functions;
+	my ($reported, $undone) = map { scalar @{ $self->{$_} } } 'reported', 'undone';
+	is($self->_with('snowflake bigint', $self->{reported}, $existing), $reported, "$reported rows are there");
+	is($self->_with('snowflake bigint', $self->{undone}, $existing), '0', "and none of $undone rolled back");
+}
+
 sub figures
 {
 	my ($self) = @_;
 
 	return sprintf('%d rows of %d identifiers seen, %d repeated; %d rows reported; %d commands sent %d times, %d answered as replays; %d sessions lost',
-		scalar keys %{ $self->{seen}{snowflake} }, scalar @functions, scalar @{ $self->{repeated} }, scalar @{ $self->{reported} },
+		$self->{handed_out}->count('snowflake'), scalar @functions, scalar @{ $self->{handed_out}{repeated} }, scalar @{ $self->{reported} },
 		$self->{commands}, $self->{sends}, $self->{replays}, $self->{lost});
 }
 

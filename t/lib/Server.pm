@@ -20,7 +20,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(usleep);
 
-our @EXPORT = (qw(init_server start_server ask psql_said errors outcome session in_parallel
+our @EXPORT = (qw(init_server start_server ask psql_said errors outcome session in_parallel add_database
 	  kill_postmaster start_again dump_and_restore
 	  private_memory $python), @PostgreSQL::Test::Utils::EXPORT, @Test::More::EXPORT);
 
@@ -56,9 +56,20 @@ sub start_server
 	return $node;
 }
 
+# Create a database with the extension, if given in an encoding.
+sub add_database
+{
+	my ($database, $encoding) = @_;
+	my $options = defined $encoding ? "ENCODING '$encoding' LOCALE 'C' TEMPLATE template0" : '';
+
+	ask("CREATE DATABASE $database $options");
+	ask('CREATE EXTENSION idgen', lc $database);
+}
+
 sub ask { my ($sql, $database) = @_; return $first->safe_psql($database // 'postgres', $sql) }
 
-# What psql prints: rows and messages. Options are set in the connection.
+# What psql prints: rows and messages. Options are set in the connection. After an error,
+# it continues with on_error_stop => 0.
 sub psql_said
 {
 	my ($sql, %how) = @_;
@@ -67,8 +78,7 @@ sub psql_said
 	local $ENV{PGOPTIONS} = $how{options} // '';
 	($how{node} // $first)->psql(
 		$how{database} // 'postgres', $sql,
-		stdout => \$rows,
-		stderr => \$errors,
+		stdout => \$rows, stderr => \$errors, on_error_stop => $how{on_error_stop},
 		extra_params => [ '--set=VERBOSITY=verbose', defined $how{user} ? ('--username', $how{user}) : () ]);
 	die "no connection: $errors" if $errors =~ /^psql: error/m;
 	return ($rows, $errors);

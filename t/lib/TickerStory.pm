@@ -2,7 +2,7 @@
 # ticker return values that are greater than all before, so that none is repeated.
 #
 #   my $node = new_server('first', 0);         # the server of the stories
-#   new_database('shop');
+#   add_database('shop');
 #   begin_story('a session', make('shop'));
 #   check_continues('another one', make('shop', 100));
 #   check_crash('shop');
@@ -16,10 +16,10 @@ use warnings;
 use Exporter 'import';
 use FakeClock;
 use HandedOut qw(number);
-use Server qw(ask session);
+use Server qw(ask add_database session);
 use Test::More;
 
-our @EXPORT = qw(@functions $five $many $greatest set_clock start_with_clock new_server new_database
+our @EXPORT = qw(@functions $five $many $greatest set_clock start_with_clock new_server on_tickers
   values_query make begin_story begin_with_two check_continues check_crash);
 
 our @functions = @HandedOut::functions;
@@ -54,12 +54,12 @@ sub new_server
 	return $server;
 }
 
-sub new_database
+# A statement for the sequence of each function, TICKER
+sub on_tickers
 {
-	my ($database) = @_;
+	my ($sql, @of) = @_;
 
-	ask("CREATE DATABASE $database");
-	ask('CREATE EXTENSION idgen', $database);
+	return join('; ', map { $sql =~ s/TICKER/idgen.${_}_ticker/gr } @of ? @of : @functions);
 }
 
 # The values of a session, or of a new one in a database: one of each function or the
@@ -93,7 +93,7 @@ sub begin_with_two
 {
 	my ($database, $options) = @_;
 
-	new_database($database);
+	add_database($database);
 	my @sessions = map { session(database => $database, options => $options) } 1 .. 2;
 	begin_story("two sessions in $database", join("\n", map { make($_) } @sessions));
 	return @sessions;
