@@ -170,4 +170,7 @@ $node->stop;
 FakeClock::start_still($node, -86400);
 like(errors("SELECT idgen.$_()"), qr/ERROR:  22008: timestamp is out of range /, "$_() rejects 1969")
   for qw(uuid_v7 ulid comb object_id);
+$node->stop;
+FakeClock::start_still($node, 0);
+is(ask("SELECT substr(translate(idgen.$_()::text, '-', ''), 1, 8)"), '00000000', "$_() accepts 1970") for qw(uuid_v7 ulid comb object_id);
 done_testing();
