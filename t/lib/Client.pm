@@ -47,7 +47,7 @@ sub connect
 	return $self;
 }
 
-sub _begin { my ($self) = @_; @$self{qw(busy rows sqlstate message detail)} = (1, []) }
+sub _begin { my ($self) = @_; @$self{qw(busy rows sqlstate message detail hint)} = (1, []) }
 
 sub _write
 {
@@ -111,7 +111,7 @@ sub _receive
 		{
 			my %field = map { substr($_, 0, 1) => substr($_, 1) } split /\0/, $body;
 
-			@$self{qw(sqlstate message detail)} = @field{qw(C M D)} if !defined $self->{sqlstate};
+			@$self{qw(sqlstate message detail hint)} = @field{qw(C M D H)} if !defined $self->{sqlstate};
 		}
 		elsif ($type eq 'K') { $self->{pid} = unpack('N', $body) }
 		elsif ($type eq 'R') { die 'the server asks for a password' if unpack('N', $body) != 0 }

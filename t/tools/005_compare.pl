@@ -70,7 +70,8 @@ is(ask(q{
 		UNION ALL SELECT nspname FROM pg_namespace WHERE nspname ~ '^idgen'}), '', 'nothing is left on the server');
 
 # The same case in the laboratory. With one session, the same rows, history and checkpoint,
-# both count the same WAL, whatever the speed.
+# both count the same WAL, whatever the speed; with checksums, nearly, since it also has
+# images of pages whose hint bits changed.
 SKIP:
 {
 	my @keys = qw(bigint random short_comb short_comb_run comb uuid_v7 snowflake ulid);
@@ -87,7 +88,7 @@ SKIP:
 	{
 		my $ratio = $laboratory{$key} / $rows{$key}{'WAL bytes/row'};
 		note "$key: $laboratory{$key} / $rows{$key}{'WAL bytes/row'} = $ratio";
-		cmp_ok(abs($ratio - 1), '<=', 0.05, "$key: they agree within 5 % on the WAL of a row");
+		cmp_ok(abs($ratio - 1), '<=', 0.1, "$key: they agree within 10 % on the WAL of a row");
 	}
 }
 
