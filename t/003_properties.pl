@@ -93,7 +93,8 @@ my $setup = qq{
 	CREATE TABLE spans AS SELECT DISTINCT span FROM (
 		SELECT interval '1 ms' * (up_to('span', k, 1000000000000) >> up_to('shift', k, 40)::int) AS span FROM generate_series(1, 100) k
 		UNION ALL VALUES ('0'::interval), ('1 us'), ('1 ms'), ('-1 ms'), ('1 s'), ('1 minute'), ('30 seconds'), ('-1 minute'), ('1 hour'), ('10 days'), ('1 month'), ('-1 month 31 days'), ('1500 us'),
-			('65536 ms'), ('281474976710 seconds 656 ms'), ('2147483647 days'), ('-2147483648 days'), ('106751991 days'), ('106751992 days'), ('2562047788:00:54.775807'), ('-2562047788:00:54.775807'), ('178000000 years'), ('32767 minutes'), ('365250 days'), ('365250 days 1 ms')) s;
+			('65536 ms'), ('281474976710 seconds 656 ms'), ('2147483647 days'), ('-2147483648 days'), ('106751991 days'), ('106751992 days'), ('2562047788:00:54.775807'), ('-2562047788:00:54.775807'), ('178000000 years'), ('32767 minutes'), ('365250 days'), ('365250 days 1 ms'),
+			('106751991 days 2562047788:00:54.775807'), ('-106751991 days -2562047788:00:54.775807')) s;
 
 	CREATE TABLE object_ids AS SELECT k, substr(any_hex('object_id', k), 1, 24) AS o FROM generate_series(1, 400) k
 		UNION ALL VALUES (0, repeat('0', 24)), (0, repeat('f', 24));
