@@ -119,6 +119,18 @@ $node->stop;
 start_with_clock($node, 0);
 check_refused($_, "2200H: $_() reached its maximum value", 'its end, after a restart') for @longer, 'decimal_id';
 
+# All values up to the greatest are returned, also if the last reservation ends at it.
+for my $left (3_999_999 .. 4_000_002)
+{
+	my $database = "last_$left";
+
+	add_database($database);
+	ask('SELECT idgen.raise_decimal_id(' . (922_337_202 - $left) . '9999900000)', $database);
+	is(ask("SELECT count(*), max(id) FROM (SELECT idgen.decimal_id() AS id FROM generate_series(1, $left) OFFSET 0) s", $database),
+		"$left|9223372029999912345", "the last $left values");
+	like(errors('SELECT idgen.decimal_id()', database => $database), qr/2200H: decimal_id\(\) reached its maximum value/, 'no other');
+}
+
 # --- An owner without rights -------------------------------------------------
 
 add_database('deprived');
