@@ -132,4 +132,14 @@ for my $case ([ 'COMMIT', 'read committed', qr/$named/ ], [ 'ROLLBACK', 'read co
 	ask(q{DROP DOMAIN IF EXISTS race_one, race_two; DELETE FROM idgen.id_prefixes WHERE prefix = 'race'}, 'source');
 }
 
+# A policy hides the row of the prefix.
+ask(q{
+	CREATE ROLE newcomer LOGIN;
+	GRANT CREATE ON SCHEMA public TO newcomer;
+	GRANT SELECT, INSERT, DELETE ON idgen.id_prefixes TO newcomer;
+	ALTER TABLE idgen.id_prefixes ENABLE ROW LEVEL SECURITY;
+	CREATE POLICY others ON idgen.id_prefixes USING (domain <> 'account_id'::regtype) WITH CHECK (true)}, 'source');
+like(errors(q{SELECT idgen.create_id_domain('taken', 'acct')}, database => 'source', user => 'newcomer'),
+	qr/ERROR:  23505: prefix "acct" is already in use\n(?!DETAIL)/, 'the domain of a hidden row is not named');
+
 done_testing();

@@ -107,6 +107,13 @@ for my $index ('UNIQUE INDEX i ON kept (id)', 'INDEX i ON kept (id)', 'UNIQUE IN
 }
 is_same($session, 'a trigger leaves a repeated INSERT to the same indexes');
 
+$session .= '; DELETE FROM kept';
+$session .= "; CREATE OR REPLACE TRIGGER check_id $_ EXECUTE FUNCTION idgen.check_on_insert('id', 'uuid_v7')"
+  . q{; SELECT pg_temp.state('INSERT INTO kept VALUES (idgen.uuid_v7())'), pg_temp.state('DELETE FROM kept')}
+  for 'AFTER INSERT ON kept FOR EACH ROW', 'BEFORE INSERT ON kept FOR EACH STATEMENT', 'BEFORE INSERT OR DELETE ON kept FOR EACH ROW';
+is_same($session, 'a trigger is BEFORE INSERT or UPDATE, and for each row');
+like(ask($session, 'p'), qr/^39P01\|inserted\n39P01\|inserted\ninserted\|39P01$/m, 'or raises an error');
+
 # --- What is different ------------------------------------------------------
 like(errors('SELECT idgen.short_comb(run_length => 2)', database => 'p'), qr/0A000: run_length must be 1/, 'a run of short COMBs is refused');
 
