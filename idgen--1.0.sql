@@ -8,6 +8,7 @@
 -- of another role can be in it.
 CREATE SCHEMA idgen;
 GRANT USAGE ON SCHEMA idgen TO PUBLIC;
+SET LOCAL default_tablespace = '';
 
 COMMENT ON SCHEMA idgen IS
 'Identifiers for primary keys: generate, check, create once. In all functions, the argument "clock" is a timestamp to use instead of the current time, and an infinite one is an error (22008).';
@@ -17,7 +18,7 @@ COMMENT ON SCHEMA idgen IS
 -- ---------------------------------------------------------------------------
 
 CREATE FUNCTION idgen.uuid_v4() RETURNS uuid
-    LANGUAGE C VOLATILE PARALLEL SAFE STRICT
+    LANGUAGE C VOLATILE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_uuid_v4';
 
 COMMENT ON FUNCTION idgen.uuid_v4() IS
@@ -37,40 +38,33 @@ CREATE FUNCTION idgen.uuid_v7(clock timestamptz DEFAULT NULL) RETURNS uuid
 COMMENT ON FUNCTION idgen.uuid_v7(timestamptz) IS
 'A UUID of version 7 (RFC 9562 section 5.7): 48 bits of Unix milliseconds, 12 bits of the fraction of the millisecond, 62 random bits; without a clock, greater than all that this session generated without one before. A clock before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
 
-CREATE FUNCTION idgen.uuid_v7_ms(clock timestamptz DEFAULT NULL) RETURNS uuid
-    LANGUAGE C VOLATILE PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'idgen_uuid_v7_ms';
-
-COMMENT ON FUNCTION idgen.uuid_v7_ms(timestamptz) IS
-'A UUID of version 7 without a fraction: 48 bits of Unix milliseconds and 74 random bits, the form to store if masked keys are shown. A clock before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
-
 CREATE FUNCTION idgen.uuid_v7_ordered() RETURNS uuid
-    LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
+    LANGUAGE C VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'idgen_uuid_v7_ordered';
 
 COMMENT ON FUNCTION idgen.uuid_v7_ordered() IS
 'A UUID of version 7, greater than every one that any session of this database got from this function before, also after a crash, a clock that was set back or a failover. In a read-only transaction and on a standby it is an error (25006).';
 
-CREATE FUNCTION idgen.uuid_v1() RETURNS uuid
-    LANGUAGE C VOLATILE PARALLEL SAFE STRICT
+CREATE FUNCTION idgen.uuid_v1(clock timestamptz DEFAULT NULL) RETURNS uuid
+    LANGUAGE C VOLATILE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_uuid_v1';
 
-COMMENT ON FUNCTION idgen.uuid_v1() IS
-'A UUID of version 1 (RFC 9562 section 5.1): 60 bits of 100 ns ticks since 1582-10-15, the low ones first, and 61 random bits for clock sequence and node. It reveals its creation time, but is not in its order.';
+COMMENT ON FUNCTION idgen.uuid_v1(timestamptz) IS
+'A UUID of version 1 (RFC 9562 section 5.1): 60 bits of 100 ns ticks since 1582-10-15, the low ones first, and 61 random bits for clock sequence and node. It reveals its creation time, but is not in its order. A clock before 1582-10-15 or after 5236-03-31 21:21:00.684697+00 is an error (22008).';
 
-CREATE FUNCTION idgen.uuid_v6() RETURNS uuid
-    LANGUAGE C VOLATILE PARALLEL SAFE STRICT
+CREATE FUNCTION idgen.uuid_v6(clock timestamptz DEFAULT NULL) RETURNS uuid
+    LANGUAGE C VOLATILE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_uuid_v6';
 
-COMMENT ON FUNCTION idgen.uuid_v6() IS
-'A time-ordered UUID of version 6 (RFC 9562 section 5.6): version 1 with the high ticks first, strictly increasing within a session. It reveals its creation time.';
+COMMENT ON FUNCTION idgen.uuid_v6(timestamptz) IS
+'A time-ordered UUID of version 6 (RFC 9562 section 5.6): version 1 with the high ticks first, without a clock strictly increasing within a session. It reveals its creation time.';
 
-CREATE FUNCTION idgen.lambert_comb() RETURNS uuid
-    LANGUAGE C VOLATILE PARALLEL SAFE STRICT
+CREATE FUNCTION idgen.lambert_comb(clock timestamptz DEFAULT NULL) RETURNS uuid
+    LANGUAGE C VOLATILE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_lambert_comb';
 
-COMMENT ON FUNCTION idgen.lambert_comb() IS
-'M. Lambert''s time-ordered UUID: the bits of version 6 with version number 13, strictly increasing within a session. It reveals its creation time.';
+COMMENT ON FUNCTION idgen.lambert_comb(timestamptz) IS
+'M. Lambert''s time-ordered UUID: the bits of version 6 with version number 13, without a clock strictly increasing within a session. It reveals its creation time.';
 
 -- ---------------------------------------------------------------------------
 -- COMB and short COMB
@@ -94,6 +88,17 @@ CREATE FUNCTION idgen.short_comb(
 
 COMMENT ON FUNCTION idgen.short_comb(interval, int, int, timestamptz) IS
 'A short COMB: a UUID of version 4 whose first prefix_bytes (1 to 6) bytes are floor(Unix ms / period in ms) mod 256^prefix_bytes; run_length consecutive ones of a session share the 32 random bits after the prefix, by default those of a transaction, 4096 at most, after the first 128 of the session in a period. The period is a whole number of milliseconds up to 365250 days; an argument out of range is an error (22023).';
+
+CREATE FUNCTION idgen.keyed_comb(
+    period interval DEFAULT '5 minutes',
+    area text DEFAULT '',
+    clock timestamptz DEFAULT NULL
+) RETURNS uuid
+    LANGUAGE C VOLATILE PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'idgen_keyed_comb';
+
+COMMENT ON FUNCTION idgen.keyed_comb(interval, text, timestamptz) IS
+'A UUID of version 4 with 90 random bits after a prefix of 32 bits, which is a hash of database, area and period under a secret that the server draws after each start; a prefix ends with the period or after about 2^16 keys. A period that short_comb() does not accept, or an area longer than 63 bytes, is an error (22023).';
 
 CREATE FUNCTION idgen.suffix_comb(clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL SAFE
@@ -181,26 +186,6 @@ CREATE FUNCTION idgen.short_comb_timestamp(
 COMMENT ON FUNCTION idgen.short_comb_timestamp(uuid, interval, int, timestamptz) IS
 'The start of the latest period, not after the clock (the start of the statement unless given), in which short_comb(period, prefix_bytes) gave this prefix; NULL for a version other than 4. An identifier older than a cycle is read as a younger one.';
 
-CREATE FUNCTION idgen.inspect(
-    id uuid,
-    OUT version int,
-    OUT variant text,
-    OUT uuid_timestamp timestamptz,
-    OUT comb_timestamp timestamptz,
-    OUT suffix_comb_timestamp timestamptz,
-    OUT short_comb_timestamp timestamptz,
-    OUT short_prefix text
-)
-    LANGUAGE SQL STABLE PARALLEL SAFE STRICT
-    BEGIN ATOMIC
-        SELECT idgen.uuid_version(id), idgen.uuid_variant(id), idgen.uuid_timestamp(id),
-               idgen.comb_timestamp(id), idgen.suffix_comb_timestamp(id),
-               idgen.short_comb_timestamp(id), pg_catalog."left"(id::pg_catalog.text, 4);
-    END;
-
-COMMENT ON FUNCTION idgen.inspect(uuid) IS
-'All readings of a UUID in one row: version, variant, the timestamps that its version can contain, and its first two bytes in hexadecimal, which are the prefix of a short COMB.';
-
 CREATE FUNCTION idgen.uuid_v1_to_v6(id uuid) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_uuid_v1_to_v6';
@@ -236,33 +221,33 @@ CREATE FUNCTION idgen.swap_guid_bytes(id uuid) RETURNS uuid
 COMMENT ON FUNCTION idgen.swap_guid_bytes(uuid) IS
 'The UUID with the bytes of its first three fields (4, 2 and 2 bytes) in reverse order, as SQL Server stores them; its own inverse. It converts a NEWSEQUENTIALID() to version 1 and back.';
 
-CREATE FUNCTION idgen.prefix_to_suffix(id uuid) RETURNS uuid
+CREATE FUNCTION idgen.comb_to_suffix_comb(id uuid) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_prefix_to_suffix';
+    AS 'MODULE_PATHNAME', 'idgen_comb_to_suffix_comb';
 
-COMMENT ON FUNCTION idgen.prefix_to_suffix(uuid) IS
-'The UUID with bytes 0 to 5 and bytes 10 to 15 exchanged: converts a comb() to a suffix_comb(). The inverse is suffix_to_prefix().';
+COMMENT ON FUNCTION idgen.comb_to_suffix_comb(uuid) IS
+'The UUID with bytes 0 to 5 and bytes 10 to 15 exchanged: converts a comb() to a suffix_comb(). The inverse is suffix_comb_to_comb().';
 
-CREATE FUNCTION idgen.suffix_to_prefix(id uuid) RETURNS uuid
+CREATE FUNCTION idgen.suffix_comb_to_comb(id uuid) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_prefix_to_suffix';
+    AS 'MODULE_PATHNAME', 'idgen_comb_to_suffix_comb';
 
-COMMENT ON FUNCTION idgen.suffix_to_prefix(uuid) IS
-'The UUID with bytes 10 to 15 and bytes 0 to 5 exchanged: converts a suffix_comb() to a comb(). The inverse is prefix_to_suffix().';
+COMMENT ON FUNCTION idgen.suffix_comb_to_comb(uuid) IS
+'The UUID with bytes 10 to 15 and bytes 0 to 5 exchanged: converts a suffix_comb() to a comb(). The inverse is comb_to_suffix_comb().';
 
-CREATE FUNCTION idgen.short_prefix_to_suffix(id uuid) RETURNS uuid
+CREATE FUNCTION idgen.short_comb_to_short_suffix_comb(id uuid) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_short_prefix_to_suffix';
+    AS 'MODULE_PATHNAME', 'idgen_short_comb_to_short_suffix_comb';
 
-COMMENT ON FUNCTION idgen.short_prefix_to_suffix(uuid) IS
-'The UUID with bytes 0 and 1 and bytes 10 and 11 exchanged: converts a short_comb() to a short_suffix_comb(). The inverse is short_suffix_to_prefix().';
+COMMENT ON FUNCTION idgen.short_comb_to_short_suffix_comb(uuid) IS
+'The UUID with bytes 0 and 1 and bytes 10 and 11 exchanged: converts a short_comb() to a short_suffix_comb(). The inverse is short_suffix_comb_to_short_comb().';
 
-CREATE FUNCTION idgen.short_suffix_to_prefix(id uuid) RETURNS uuid
+CREATE FUNCTION idgen.short_suffix_comb_to_short_comb(id uuid) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_short_prefix_to_suffix';
+    AS 'MODULE_PATHNAME', 'idgen_short_comb_to_short_suffix_comb';
 
-COMMENT ON FUNCTION idgen.short_suffix_to_prefix(uuid) IS
-'The UUID with bytes 10 and 11 and bytes 0 and 1 exchanged: converts a short_suffix_comb() to a short_comb(). The inverse is short_prefix_to_suffix().';
+COMMENT ON FUNCTION idgen.short_suffix_comb_to_short_comb(uuid) IS
+'The UUID with bytes 10 and 11 and bytes 0 and 1 exchanged: converts a short_suffix_comb() to a short_comb(). The inverse is short_comb_to_short_suffix_comb().';
 
 -- ---------------------------------------------------------------------------
 -- Ranges of time
@@ -273,42 +258,42 @@ CREATE FUNCTION idgen.uuid_v7_floor(instant timestamptz) RETURNS uuid
     AS 'MODULE_PATHNAME', 'idgen_uuid_v7_floor';
 
 COMMENT ON FUNCTION idgen.uuid_v7_floor(timestamptz) IS
-'The smallest UUID of version 7 with the millisecond of this timestamp. A timestamp before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
+'The smallest UUID of version 7 with the millisecond of this timestamp; before 1970 that of the first one, and after 10889-08-02 05:31:50.655999+00 the greatest uuid.';
 
 CREATE FUNCTION idgen.comb_floor(instant timestamptz) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_comb_floor';
 
 COMMENT ON FUNCTION idgen.comb_floor(timestamptz) IS
-'The smallest COMB with the millisecond of this timestamp. A timestamp before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
+'The smallest COMB with the millisecond of this timestamp; before 1970 that of the first one, and after 10889-08-02 05:31:50.655999+00 the greatest uuid.';
 
 CREATE FUNCTION idgen.ulid_floor(instant timestamptz) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_ulid_floor';
 
 COMMENT ON FUNCTION idgen.ulid_floor(timestamptz) IS
-'The smallest ULID with the millisecond of this timestamp. A timestamp before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
+'The smallest ULID with the millisecond of this timestamp; before 1970 that of the first one, and after 10889-08-02 05:31:50.655999+00 the greatest ULID.';
 
 CREATE FUNCTION idgen.object_id_floor(instant timestamptz) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_object_id_floor';
 
 COMMENT ON FUNCTION idgen.object_id_floor(timestamptz) IS
-'The smallest ObjectId with the second of this timestamp. A timestamp before 1970 or after 2106-02-07 06:28:15.999999+00 is an error (22008).';
+'The smallest ObjectId with the second of this timestamp; before 1970 that of the first one, and after 2106-02-07 06:28:15.999999+00 the greatest ObjectId.';
 
 CREATE FUNCTION idgen.snowflake_floor(instant timestamptz, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') RETURNS bigint
     LANGUAGE C IMMUTABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_snowflake_floor';
 
 COMMENT ON FUNCTION idgen.snowflake_floor(timestamptz, timestamptz) IS
-'The lower bound of snowflake(epoch) in the millisecond of this timestamp, over all nodes; 0 in the first millisecond of the epoch. A timestamp before the epoch or more than 2^41 - 1 ms (69.7 years) after it is an error (22008).';
+'The lower bound of snowflake(epoch) in the millisecond of this timestamp, over all nodes; 0 before the end of the epoch''s first millisecond, and 2^63 - 1 more than 2^41 - 1 ms (69.7 years) after it.';
 
 CREATE FUNCTION idgen.js_id_floor(instant timestamptz, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') RETURNS bigint
     LANGUAGE C IMMUTABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_js_id_floor';
 
 COMMENT ON FUNCTION idgen.js_id_floor(timestamptz, timestamptz) IS
-'The lower bound of js_id(epoch) in the second of this timestamp, over all nodes; 0 in the first second of the epoch. A timestamp before the epoch or more than 2^32 - 1 s (136 years) after it is an error (22008).';
+'The lower bound of js_id(epoch) in the second of this timestamp, over all nodes; 0 before the end of the epoch''s first second, and 2^53 - 1 more than 2^32 - 1 s (136 years) after it.';
 
 -- The planner inlines these predicates into index conditions and partition
 -- pruning. It would not inline STRICT functions.
@@ -337,6 +322,13 @@ CREATE FUNCTION idgen.ulid_within(id text, start timestamptz, stop timestamptz) 
 
 COMMENT ON FUNCTION idgen.ulid_within(text, timestamptz, timestamptz) IS
 'Whether a ULID is at or after start and before stop: id >= ulid_floor(start) AND id < ulid_floor(stop) in the collation of id, which should be "C"; it uses an index and prunes partitions. Never true if start or stop is NULL.';
+
+CREATE FUNCTION idgen.object_id_within(id text, start timestamptz, stop timestamptz) RETURNS boolean
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE
+    AS 'SELECT id OPERATOR(pg_catalog.>=) idgen.object_id_floor(start) AND id OPERATOR(pg_catalog.<) idgen.object_id_floor(stop)';
+
+COMMENT ON FUNCTION idgen.object_id_within(text, timestamptz, timestamptz) IS
+'The same for ObjectIds in lower case, in whole seconds, with object_id_floor().';
 
 CREATE FUNCTION idgen.snowflake_within(
     id bigint,
@@ -373,21 +365,21 @@ CREATE FUNCTION idgen.is_uuid(id text, version int DEFAULT NULL) RETURNS boolean
     AS 'MODULE_PATHNAME', 'idgen_is_uuid';
 
 COMMENT ON FUNCTION idgen.is_uuid(text, int) IS
-'Whether a text is a UUID in canonical form: 36 characters, hexadecimal digits of either case, the variant of RFC 9562 and the given version, or one from 1 to 8 if none is given. Bad text never raises an error; a version outside 0 to 15 does (22023).';
+'Whether a text is a UUID in canonical form: 36 characters, hexadecimal digits of either case, the variant of RFC 9562 and the given version, or one from 1 to 8 if none is given; then also the Nil and the Max UUID. Bad text never raises an error; a version outside 0 to 15 does (22023).';
 
 CREATE FUNCTION idgen.is_recent_short_comb(
     id uuid,
     tolerance interval DEFAULT '10 minutes',
-    period interval DEFAULT '1 minute',
-    prefix_bytes int DEFAULT 2,
     past_tolerance interval DEFAULT NULL,
     future_tolerance interval DEFAULT NULL,
+    period interval DEFAULT '1 minute',
+    prefix_bytes int DEFAULT 2,
     clock timestamptz DEFAULT NULL
 ) RETURNS boolean
     LANGUAGE C STABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_is_recent_short_comb';
 
-COMMENT ON FUNCTION idgen.is_recent_short_comb(uuid, interval, interval, int, interval, interval, timestamptz) IS
+COMMENT ON FUNCTION idgen.is_recent_short_comb(uuid, interval, interval, interval, interval, int, timestamptz) IS
 'Whether a UUID is of version 4 with a prefix that short_comb(period, prefix_bytes) gives at some time from clock - past_tolerance to clock + future_tolerance, each of them tolerance unless given. A tolerance that is negative or has months, or both together above the cycle of prefixes less two periods, is an error (22023).';
 
 CREATE FUNCTION idgen.is_recent_comb(
@@ -419,16 +411,16 @@ COMMENT ON FUNCTION idgen.is_recent_uuid_v7(uuid, interval, interval, interval, 
 CREATE FUNCTION idgen.check_recent_short_comb(
     id uuid,
     tolerance interval DEFAULT '10 minutes',
-    period interval DEFAULT '1 minute',
-    prefix_bytes int DEFAULT 2,
     past_tolerance interval DEFAULT NULL,
     future_tolerance interval DEFAULT NULL,
+    period interval DEFAULT '1 minute',
+    prefix_bytes int DEFAULT 2,
     clock timestamptz DEFAULT NULL
 ) RETURNS uuid
     LANGUAGE C STABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_check_recent_short_comb';
 
-COMMENT ON FUNCTION idgen.check_recent_short_comb(uuid, interval, interval, int, interval, interval, timestamptz) IS
+COMMENT ON FUNCTION idgen.check_recent_short_comb(uuid, interval, interval, interval, interval, int, timestamptz) IS
 'The identifier, if is_recent_short_comb() accepts it with the same arguments. Otherwise an error (23514) that shows the window and the value found, with the function''s name as constraint name.';
 
 CREATE FUNCTION idgen.check_recent_comb(
@@ -457,25 +449,31 @@ CREATE FUNCTION idgen.check_recent_uuid_v7(
 COMMENT ON FUNCTION idgen.check_recent_uuid_v7(uuid, interval, interval, interval, timestamptz) IS
 'The identifier, if is_recent_uuid_v7() accepts it with the same arguments. Otherwise an error (23514) that shows the window and the value found, with the function''s name as constraint name.';
 
-CREATE FUNCTION idgen.check_on_insert() RETURNS trigger
+CREATE FUNCTION idgen.check_recent_id() RETURNS trigger
     LANGUAGE C VOLATILE PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'idgen_check_on_insert';
+    AS 'MODULE_PATHNAME', 'idgen_check_recent_id';
 
-COMMENT ON FUNCTION idgen.check_on_insert() IS
-'Trigger function, BEFORE INSERT OR UPDATE OF the column FOR EACH ROW, with the arguments (column, ''short_comb'', tolerance, period, prefix_bytes, past_tolerance, future_tolerance) or (column, ''comb'' or ''uuid_v7'', tolerance, past_tolerance, future_tolerance). It refuses an identifier whose time is not near the wall clock with an error (23514) whose constraint name is the trigger''s name, unless a unique index on the column has the identifier already, or an UPDATE does not change it.';
+COMMENT ON FUNCTION idgen.check_recent_id() IS
+'Trigger function, BEFORE INSERT OR UPDATE OF the column FOR EACH ROW, with the arguments column, scheme (''short_comb'', ''comb'' or ''uuid_v7''), and any of ''tolerance=...'', ''past_tolerance=...'', ''future_tolerance=...'' and, for short_comb, ''period=...'', ''prefix_bytes=...''. It refuses an identifier whose time is not near the wall clock with an error (23514) whose constraint name is the trigger''s name, unless a unique index on the column has the identifier already, or an UPDATE does not change it.';
 
+-- Calculated in UTC, as timestamp, because timestamptz - interval is STABLE. An
+-- invalid tolerance is passed to timezone() as a zone, which is an error (22023): a
+-- function that raised it, called by every caller, would be part of the interface.
 CREATE FUNCTION idgen.created_near(
-    created_at timestamptz,
     id uuid,
+    created_at timestamptz,
     tolerance interval DEFAULT '10 minutes'
 ) RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
-    -- in UTC, as timestamp, because timestamptz - interval is STABLE
-    RETURN created_at OPERATOR(pg_catalog.>=) pg_catalog.timezone('UTC', pg_catalog.timezone('UTC', idgen.uuid_timestamp(id)) OPERATOR(pg_catalog.-) tolerance)
-       AND created_at OPERATOR(pg_catalog.<=) pg_catalog.timezone('UTC', pg_catalog.timezone('UTC', idgen.uuid_timestamp(id)) OPERATOR(pg_catalog.+) tolerance);
+    RETURN pg_catalog.timezone(CASE WHEN tolerance OPERATOR(pg_catalog.>=) '0' AND pg_catalog.date_trunc('month', tolerance) OPERATOR(pg_catalog.=) '0' THEN 'UTC'
+                                    ELSE 'the tolerance must not be null or negative or have months' END,
+                               '2000-01-01'::pg_catalog.timestamp) IS NOT NULL
+       AND created_at OPERATOR(pg_catalog.>=) pg_catalog.timezone('UTC', pg_catalog.timezone('UTC', idgen.uuid_timestamp(id)) OPERATOR(pg_catalog.-) tolerance)
+       AND created_at OPERATOR(pg_catalog.<=) pg_catalog.timezone('UTC', pg_catalog.timezone('UTC', idgen.uuid_timestamp(id)) OPERATOR(pg_catalog.+) tolerance)
+       AND (id IS NULL OR idgen.uuid_timestamp(id) IS NOT NULL);
 
-COMMENT ON FUNCTION idgen.created_near(timestamptz, uuid, interval) IS
-'Whether created_at is within the tolerance of uuid_timestamp(id), both ends included, which prunes partitions by created_at. Never true if an argument or the time is NULL.';
+COMMENT ON FUNCTION idgen.created_near(uuid, timestamptz, interval) IS
+'Whether created_at is within the tolerance of uuid_timestamp(id), both ends included, which prunes partitions by created_at. False for a uuid without a time. A tolerance that is NULL or negative or has months is an error (22023).';
 
 -- ---------------------------------------------------------------------------
 -- 64-bit identifiers
@@ -575,7 +573,7 @@ COMMENT ON FUNCTION idgen.js_id_counter(bigint) IS
 'The counter of a js_id() within its second, 0 to 65535. NULL for a number that is not a js_id().';
 
 CREATE FUNCTION idgen.trace_id() RETURNS bigint
-    LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
+    LANGUAGE C VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'idgen_trace_id';
 
 COMMENT ON FUNCTION idgen.trace_id() IS
@@ -603,28 +601,28 @@ COMMENT ON FUNCTION idgen.trace_id_counter(bigint) IS
 'The counter of a trace_id() within its second, 1 to 4194303. NULL for a number that is not a trace_id().';
 
 CREATE FUNCTION idgen.decimal_id() RETURNS bigint
-    LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
+    LANGUAGE C VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'idgen_decimal_id';
 
 COMMENT ON FUNCTION idgen.decimal_id() IS
 'An identifier with parts in its decimal digits, 1 to 2^63 - 1: counter (1 to 922337202) * 10^10 + generator (0 to 99999) * 10^5 + idgen.launch_id (1 to 99999; 0 for tests). The counter increases over all sessions and restarts of the database; after its last value it begins again under the next generator.';
 
-CREATE FUNCTION idgen.decimal_id_parts(id bigint, OUT counter int, OUT generator int, OUT launch int)
+CREATE FUNCTION idgen.decimal_id_parts(id bigint, OUT counter int, OUT generator int, OUT launch_id int)
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_decimal_id_parts';
 
 COMMENT ON FUNCTION idgen.decimal_id_parts(bigint) IS
 'The counter, generator and launch of a decimal_id(). NULL for a number that is not a decimal_id().';
 
-CREATE FUNCTION idgen.ticker_state(layout text, OUT last_value bigint, OUT last_time timestamptz, OUT ahead interval, OUT reserved_value bigint, OUT reserved_until timestamptz)
+CREATE FUNCTION idgen.ticker_state(ticker text, OUT last_value bigint, OUT last_time timestamptz, OUT ahead interval, OUT reserved_value bigint, OUT reserved_until timestamptz)
     LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_ticker_state';
 
 COMMENT ON FUNCTION idgen.ticker_state(text) IS
-'A row of the view idgen.tickers. An unknown layout is an error (42704).';
+'A row of the view idgen.tickers. An unknown ticker is an error (42704).';
 
-CREATE FUNCTION idgen.raise_ticker(layout text, above timestamptz) RETURNS void
-    LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
+CREATE FUNCTION idgen.raise_ticker(ticker text, above timestamptz) RETURNS void
+    LANGUAGE C VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'idgen_raise_ticker';
 
 COMMENT ON FUNCTION idgen.raise_ticker(text, timestamptz) IS
@@ -638,15 +636,15 @@ COMMENT ON FUNCTION idgen.raise_decimal_id(bigint) IS
 'Raises the ticker of decimal_id() and its sequence, so that it returns only identifiers that come after this one; never lowers it. Requires UPDATE on the sequence.';
 
 CREATE VIEW idgen.tickers AS
-    SELECT layout, last_value, last_time, ahead, reserved_value, reserved_until
-    FROM pg_catalog.unnest(ARRAY['snowflake', 'trace_id', 'js_id', 'decimal_id', 'uuid_v7_ordered']) layout,
-         idgen.ticker_state(layout);
+    SELECT ticker, last_value, last_time, ahead, reserved_value, reserved_until
+    FROM pg_catalog.unnest(ARRAY['snowflake', 'trace_id', 'js_id', 'decimal_id', 'uuid_v7_ordered']) ticker,
+         idgen.ticker_state(ticker);
 
 GRANT SELECT ON idgen.tickers TO PUBLIC;
 
 COMMENT ON VIEW idgen.tickers IS
 'The state of each function on a ticker in this database. A value is the time and counter of an identifier as one number, without the node.';
-COMMENT ON COLUMN idgen.tickers.layout IS
+COMMENT ON COLUMN idgen.tickers.ticker IS
 'The function: snowflake, trace_id, js_id, decimal_id or uuid_v7_ordered.';
 COMMENT ON COLUMN idgen.tickers.last_value IS
 'The value that was returned last. NULL if there was none since the server started, and on a standby.';
@@ -663,12 +661,12 @@ COMMENT ON COLUMN idgen.tickers.reserved_until IS
 -- ObjectId
 -- ---------------------------------------------------------------------------
 
-CREATE FUNCTION idgen.object_id() RETURNS text
-    LANGUAGE C VOLATILE PARALLEL SAFE STRICT
+CREATE FUNCTION idgen.object_id(clock timestamptz DEFAULT NULL) RETURNS text
+    LANGUAGE C VOLATILE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_object_id';
 
-COMMENT ON FUNCTION idgen.object_id() IS
-'A new ObjectId as 24 hexadecimal digits: 32 bits of Unix seconds (until 2106-02-07 06:28:15+00), 40 random bits of this session, a counter of 24 bits that begins at random. Strictly increasing within a session, in COLLATE "C".';
+COMMENT ON FUNCTION idgen.object_id(timestamptz) IS
+'A new ObjectId as 24 hexadecimal digits: 32 bits of Unix seconds (until 2106-02-07 06:28:15+00), 40 random bits of this session, a counter of 24 bits that begins at random. Without a clock strictly increasing within a session, in COLLATE "C"; with one, all 64 bits after the time are random.';
 
 CREATE FUNCTION idgen.object_id_timestamp(id text) RETURNS timestamptz
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -707,7 +705,7 @@ CREATE FUNCTION idgen.uuid_from_base(digits text, base int) RETURNS uuid
     AS 'MODULE_PATHNAME', 'idgen_uuid_from_base';
 
 COMMENT ON FUNCTION idgen.uuid_from_base(text, int) IS
-'The uuid with these digits; leading zeros can be left out, and in bases 16, 32 and 36 letters can be of either case. An invalid character, no digits, too many digits or more than 128 bits is an error (22P02).';
+'The uuid with these digits; leading zeros can be left out, and in bases 16, 32 and 36 letters can be of either case. An invalid character, no digits or too many digits is an error (22P02), and so is a number of more than 128 bits (22003).';
 
 CREATE FUNCTION idgen.bigint_from_base(digits text, base int) RETURNS bigint
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -717,7 +715,7 @@ COMMENT ON FUNCTION idgen.bigint_from_base(text, int) IS
 'The number with these digits, read as by uuid_from_base(). A number out of range for bigint is an error (22003).';
 
 CREATE FUNCTION idgen.prefixed_id(prefix text, id uuid DEFAULT idgen.short_comb()) RETURNS text
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    LANGUAGE C IMMUTABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_prefixed_id';
 
 COMMENT ON FUNCTION idgen.prefixed_id(text, uuid) IS
@@ -737,12 +735,12 @@ CREATE FUNCTION idgen.prefixed_id_prefix(id text) RETURNS text
 COMMENT ON FUNCTION idgen.prefixed_id_prefix(text) IS
 'The prefix of a prefixed id: the text before the last underscore. Text that is not a prefixed id is an error (22P02).';
 
-CREATE FUNCTION idgen.is_prefixed_id(id text, prefix text) RETURNS boolean
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+CREATE FUNCTION idgen.is_prefixed_id(id text, prefix text DEFAULT NULL) RETURNS boolean
+    LANGUAGE C IMMUTABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_is_prefixed_id';
 
 COMMENT ON FUNCTION idgen.is_prefixed_id(text, text) IS
-'Whether a text is exactly what prefixed_id() writes for this prefix and some uuid. An invalid prefix is an error (22023).';
+'Whether a text is exactly what prefixed_id() writes for this prefix, or for any if none is given, and some uuid. Bad text never raises an error; an invalid prefix does (22023).';
 
 -- The installer's rights on the tables, given like those on the sequences.
 ALTER DEFAULT PRIVILEGES IN SCHEMA idgen
@@ -755,11 +753,13 @@ CREATE TABLE idgen.id_prefixes (
 );
 
 -- The filter leaves out rows whose domain was dropped: pg_dump would write their
--- OID, which may belong to another type after the restore. The superuser who dumps
--- evaluates it, and the planner reads the table's indexes for it; so it uses only
--- pg_catalog, and no other role can alter the table.
+-- OID, which may belong to another type after the restore; and rows with a type of a
+-- temporary schema, which a restore would not find. The superuser who dumps evaluates
+-- it, and the planner reads the table's indexes for it; so it uses only pg_catalog, and
+-- no other role can alter the table.
 SELECT pg_catalog.pg_extension_config_dump('idgen.id_prefixes',
-    'WHERE EXISTS (SELECT FROM pg_catalog.pg_type t WHERE t.oid OPERATOR(pg_catalog.=) id_prefixes.domain)');
+    'WHERE EXISTS (SELECT FROM pg_catalog.pg_type t WHERE t.oid OPERATOR(pg_catalog.=) id_prefixes.domain'
+    ' AND NOT pg_catalog.pg_is_other_temp_schema(t.typnamespace))');
 
 COMMENT ON TABLE idgen.id_prefixes IS
 'The domain for which each prefix is registered, written by idgen.create_id_domain(). A row whose domain was dropped has no effect.';
@@ -769,7 +769,7 @@ COMMENT ON COLUMN idgen.id_prefixes.domain IS
 'The domain, which may be renamed.';
 
 CREATE FUNCTION idgen.create_id_domain(domain_name text, prefix text) RETURNS regtype
-    LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
+    LANGUAGE C VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'idgen_create_id_domain';
 
 COMMENT ON FUNCTION idgen.create_id_domain(text, text) IS
@@ -794,25 +794,25 @@ COMMENT ON FUNCTION idgen.parse_prefixed_id(text) IS
 'The parts of a prefixed id: the domain for which its prefix is registered, or NULL, the prefix and the uuid. Text that is not a prefixed id is an error (22P02).';
 
 CREATE FUNCTION idgen.typeid_from_uuid(prefix text, id uuid) RETURNS text
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    LANGUAGE C IMMUTABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_typeid_from_uuid';
 
 COMMENT ON FUNCTION idgen.typeid_from_uuid(text, uuid) IS
 'A TypeID (specification version 0.3): the prefix, an underscore and the 26 digits of the uuid in base 32, in lower case. The prefix has at most 63 characters a-z and underscore, and begins and ends with a letter (22023); if it is empty, there is no underscore.';
 
-CREATE FUNCTION idgen.typeid(prefix text DEFAULT '') RETURNS text
+CREATE FUNCTION idgen.typeid(prefix text DEFAULT '', clock timestamptz DEFAULT NULL) RETURNS text
     LANGUAGE SQL VOLATILE PARALLEL SAFE
-    RETURN idgen.typeid_from_uuid(prefix, idgen.uuid_v7());
+    RETURN idgen.typeid_from_uuid(prefix, idgen.uuid_v7(clock));
 
-COMMENT ON FUNCTION idgen.typeid(text) IS
-'A new TypeID: typeid_from_uuid(prefix, uuid_v7()). It reveals its creation time.';
+COMMENT ON FUNCTION idgen.typeid(text, timestamptz) IS
+'A new TypeID: typeid_from_uuid(prefix, uuid_v7(clock)). It reveals its creation time.';
 
-CREATE FUNCTION idgen.typeid_to_uuid(id text) RETURNS uuid
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+CREATE FUNCTION idgen.typeid_to_uuid(id text, expected_prefix text DEFAULT NULL) RETURNS uuid
+    LANGUAGE C IMMUTABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_typeid_to_uuid';
 
-COMMENT ON FUNCTION idgen.typeid_to_uuid(text) IS
-'The uuid in a TypeID, read as strictly as the specification requires: lower case, all 26 digits, the first at most 7. Other text is an error (22P02).';
+COMMENT ON FUNCTION idgen.typeid_to_uuid(text, text) IS
+'The uuid in a TypeID, read as strictly as the specification requires: lower case, all 26 digits, the first at most 7. Other text is an error (22P02), as is a prefix other than the expected one (23514).';
 
 CREATE FUNCTION idgen.typeid_prefix(id text) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -828,12 +828,12 @@ CREATE FUNCTION idgen.is_typeid(id text, prefix text DEFAULT NULL) RETURNS boole
 COMMENT ON FUNCTION idgen.is_typeid(text, text) IS
 'Whether a text is a TypeID, and has this prefix if one is given. Bad text never raises an error; an invalid prefix does (22023).';
 
-CREATE FUNCTION idgen.ulid() RETURNS text
-    LANGUAGE C VOLATILE PARALLEL SAFE STRICT
+CREATE FUNCTION idgen.ulid(clock timestamptz DEFAULT NULL) RETURNS text
+    LANGUAGE C VOLATILE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_ulid';
 
-COMMENT ON FUNCTION idgen.ulid() IS
-'A ULID: 48 bits of Unix milliseconds and 80 random bits as 26 digits of base 32 (Crockford). Strictly increasing within a session in COLLATE "C": in the same millisecond, or if the clock was set back, it is the last one plus one.';
+COMMENT ON FUNCTION idgen.ulid(timestamptz) IS
+'A ULID: 48 bits of Unix milliseconds and 80 random bits as 26 digits of base 32 (Crockford). Without a clock strictly increasing within a session in COLLATE "C": in the same millisecond, or if the clock was set back, it is the last one plus one.';
 
 CREATE FUNCTION idgen.ulid_to_uuid(id text) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -856,16 +856,27 @@ CREATE FUNCTION idgen.ulid_timestamp(id text) RETURNS timestamptz
 COMMENT ON FUNCTION idgen.ulid_timestamp(text) IS
 'The time in a ULID, to the millisecond. Text that is not a ULID is an error (22P02).';
 
+CREATE FUNCTION idgen.is_ulid(id text) RETURNS boolean
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_is_ulid';
+
+COMMENT ON FUNCTION idgen.is_ulid(text) IS
+'Whether ulid_to_uuid() reads a text. Never raises an error.';
+
 -- ---------------------------------------------------------------------------
 -- Masks and permutations
 -- ---------------------------------------------------------------------------
+
+-- Who may unmask can read what the masks hide, and who may mask can test guesses: the
+-- installer grants EXECUTE. Default privileges leave out what is there already.
+ALTER DEFAULT PRIVILEGES IN SCHEMA idgen GRANT EXECUTE ON FUNCTIONS TO @extowner@ WITH GRANT OPTION;
 
 CREATE FUNCTION idgen.mask_uuid_v7(id uuid, key_name text DEFAULT 'default') RETURNS uuid
     LANGUAGE C STABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_mask_uuid_v7';
 
 COMMENT ON FUNCTION idgen.mask_uuid_v7(uuid, text) IS
-'Masks a UUID of version 7 as one of version 4: its time is encrypted with a key from idgen.mask_key_file (UUIDv47). Another version is an error (22023), and so is an unknown key (42704).';
+'Masks a UUID of version 7 as one of version 4, by a keyed permutation of its other 122 bits under a key from idgen.mask_key_file (docs/masks.md). Another version is an error (22023), and so is an unknown key (42704).';
 
 CREATE FUNCTION idgen.unmask_uuid_v7(masked uuid, key_name text DEFAULT 'default') RETURNS uuid
     LANGUAGE C STABLE PARALLEL SAFE
@@ -875,20 +886,23 @@ COMMENT ON FUNCTION idgen.unmask_uuid_v7(uuid, text) IS
 'The inverse of mask_uuid_v7() with the same key. Every UUID of version 4 is accepted; another version is an error (22023).';
 
 CREATE FUNCTION idgen.permute(id bigint, max_value bigint DEFAULT 9223372036854775807,
-                              key_name text DEFAULT 'default') RETURNS bigint
+                              area text DEFAULT '', key_name text DEFAULT 'default') RETURNS bigint
     LANGUAGE C STABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_permute';
 
-COMMENT ON FUNCTION idgen.permute(bigint, bigint, text) IS
-'A permutation of the numbers from 1 to max_value, with a key from idgen.mask_key_file. A number outside of them is an error (22003), and so is an unknown key (42704).';
+COMMENT ON FUNCTION idgen.permute(bigint, bigint, text, text) IS
+'A permutation of the numbers from 1 to max_value, another one for each area, with a key from idgen.mask_key_file. A number outside of them is an error (22023), and so is an unknown key (42704).';
 
 CREATE FUNCTION idgen.unpermute(permuted bigint, max_value bigint DEFAULT 9223372036854775807,
-                                key_name text DEFAULT 'default') RETURNS bigint
+                                area text DEFAULT '', key_name text DEFAULT 'default') RETURNS bigint
     LANGUAGE C STABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_unpermute';
 
-COMMENT ON FUNCTION idgen.unpermute(bigint, bigint, text) IS
-'The inverse of permute() with the same max_value and key.';
+COMMENT ON FUNCTION idgen.unpermute(bigint, bigint, text, text) IS
+'The inverse of permute() with the same max_value, area and key.';
+
+ALTER DEFAULT PRIVILEGES IN SCHEMA idgen REVOKE ALL ON FUNCTIONS FROM @extowner@;
+REVOKE EXECUTE ON FUNCTION idgen.mask_uuid_v7, idgen.unmask_uuid_v7, idgen.permute, idgen.unpermute FROM PUBLIC;
 
 -- ---------------------------------------------------------------------------
 -- Creating once
@@ -958,25 +972,6 @@ CREATE FUNCTION idgen.create_once_bigint(
 COMMENT ON FUNCTION idgen.create_once_bigint(uuid, bigint, text, jsonb) IS
 'The same as create_once() for entities that a bigint identifies.';
 
-CREATE FUNCTION idgen.find_creation(
-    command_id uuid,
-    OUT command_name text,
-    OUT entity_id uuid,
-    OUT entity_number bigint,
-    OUT request_hash bigint,
-    OUT created_at timestamptz
-) RETURNS SETOF record
-    LANGUAGE SQL STABLE PARALLEL SAFE STRICT ROWS 1
-    -- by name: the table can be replaced by another one of this name
-    AS $$
-        SELECT c.command_name, c.entity_id, c.entity_number, c.request_hash, c.created_at
-        FROM idgen.creation_identifiers c
-        WHERE c.command_id OPERATOR(pg_catalog.=) find_creation.command_id
-    $$;
-
-COMMENT ON FUNCTION idgen.find_creation(uuid) IS
-'What is recorded about a command, or no row. Needs SELECT on idgen.creation_identifiers.';
-
 CREATE FUNCTION idgen.forget_creation(command_id uuid) RETURNS boolean
     LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_forget_creation';
@@ -1000,38 +995,44 @@ COMMENT ON FUNCTION idgen.forget_creation_of_bigint(bigint) IS
 
 CREATE FUNCTION idgen.purge_creations(
     older_than interval DEFAULT '24 hours',
+    command_name text DEFAULT NULL,
     batch_size bigint DEFAULT 10000
 ) RETURNS bigint
     LANGUAGE C VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'idgen_purge_creations';
 
-COMMENT ON FUNCTION idgen.purge_creations(interval, bigint) IS
-'Deletes recorded commands older than older_than, a day being 24 hours, the oldest first and at most batch_size; returns their number. A negative older_than, one with months or a batch_size below 1 is an error (22023), as is NULL (22004).';
+COMMENT ON FUNCTION idgen.purge_creations(interval, text, bigint) IS
+'Deletes recorded commands older than older_than, a day being 24 hours, of one command name or, if that is NULL, of all, the oldest first and at most batch_size; returns their number. A negative older_than, one with months or a batch_size below 1 is an error (22023), as is NULL (22004).';
 
 CREATE FUNCTION idgen.trim_creations(
     keep bigint,
-    command_name text DEFAULT NULL
+    command_name text DEFAULT NULL,
+    batch_size bigint DEFAULT NULL
 ) RETURNS bigint
     LANGUAGE C VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'idgen_trim_creations';
 
-COMMENT ON FUNCTION idgen.trim_creations(bigint, text) IS
-'Deletes all recorded commands but the newest "keep", of one command name or, if that is NULL, of all; returns the number deleted. A negative keep is an error (22023), as is NULL (22004).';
+COMMENT ON FUNCTION idgen.trim_creations(bigint, text, bigint) IS
+'Deletes all recorded commands but the newest "keep", of one command name or, if that is NULL, of all, the oldest first and at most batch_size unless that is NULL; returns the number deleted. A negative keep or a batch_size below 1 is an error (22023), as is a NULL keep (22004).';
 
-CREATE FUNCTION idgen.remember_command(
-    history uuid[],
-    command_id uuid,
-    keep bigint DEFAULT 20
-) RETURNS uuid[]
-    LANGUAGE C IMMUTABLE PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'idgen_remember_command';
+CREATE FUNCTION idgen.remember_command(history uuid[], command_id uuid, keep bigint DEFAULT 20) RETURNS uuid[]
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE
+    RETURN ARRAY(SELECT id FROM (
+        SELECT id, n
+        FROM ROWS FROM (pg_catalog.unnest(
+                CASE WHEN command_id OPERATOR(pg_catalog.=) ANY (history) THEN history ELSE history OPERATOR(pg_catalog.||) command_id END))
+             WITH ORDINALITY AS commands (id, n)
+        WHERE id IS NOT NULL
+        ORDER BY id OPERATOR(pg_catalog.=) command_id DESC, n DESC
+        LIMIT keep) AS kept
+        ORDER BY n);
 
 COMMENT ON FUNCTION idgen.remember_command(uuid[], uuid, bigint) IS
-'The command history of an entity with one more command id: newest last, truncated to the newest "keep" commands, which include the given one unless keep is 0; a command id that is there already keeps its place. A negative keep is an error (22023), as is a NULL keep or command_id (22004).';
+'The command history of an entity with one more command id: newest last, truncated to the newest "keep" commands, which include the given one unless keep is 0; a command id that is there already keeps its place. A NULL keep keeps all, and a negative one is an error (2201W).';
 
 CREATE FUNCTION idgen.has_command(history uuid[], command_id uuid) RETURNS boolean
-    LANGUAGE C IMMUTABLE PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'idgen_has_command';
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN command_id IS NOT NULL THEN COALESCE(command_id OPERATOR(pg_catalog.=) ANY (history), false) END;
 
 COMMENT ON FUNCTION idgen.has_command(uuid[], uuid) IS
 'Whether a command id is in the command history of an entity. A NULL history is an empty one.';
@@ -1075,3 +1076,34 @@ CREATE AGGREGATE idgen.max(uuid) (
 
 COMMENT ON AGGREGATE idgen.max(uuid) IS
 'The greatest uuid, read from one end of an index if there is one.';
+
+-- ---------------------------------------------------------------------------
+-- Rights
+-- ---------------------------------------------------------------------------
+
+-- Global default privileges of the role that runs this script have granted more to
+-- others, such as TRIGGER on a table or CREATE on the schema. All of it is revoked.
+DO $$
+DECLARE
+    revoke text;
+BEGIN
+    FOR revoke IN
+        SELECT format('REVOKE %s ON %s FROM %s', a.privilege_type, o.name,
+                      CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END)
+        FROM (SELECT 'SCHEMA idgen', nspowner, nspacl, '{}', 'USAGE'
+              FROM pg_namespace WHERE nspname = 'idgen'
+              UNION ALL
+              SELECT format('%s idgen.%I', CASE relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, relname), relowner, relacl,
+                     CASE relkind WHEN 'S' THEN '{SELECT,UPDATE}'
+                                  WHEN 'r' THEN '{SELECT,INSERT,UPDATE,DELETE,TRUNCATE}' ELSE '{}' END,
+                     CASE relkind WHEN 'v' THEN 'SELECT' END
+              FROM pg_class WHERE relnamespace = 'idgen'::regnamespace AND relkind IN ('r', 'S', 'v')
+             ) o (name, owner, acl, of_installer, of_public),
+             aclexplode(o.acl) a
+        WHERE a.grantee <> o.owner
+          AND NOT (a.grantee = '@extowner@'::regrole AND a.privilege_type = ANY (o.of_installer::text[]))
+          AND NOT (a.grantee = 0 AND a.privilege_type IS NOT DISTINCT FROM o.of_public)
+    LOOP
+        EXECUTE revoke;
+    END LOOP;
+END $$;

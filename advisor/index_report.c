@@ -58,7 +58,8 @@ static const char *const placement_names[] = {
 	[PLACEMENT_ORDERED] = "ordered",
 	[PLACEMENT_LOCAL] = "local",
 	[PLACEMENT_SCATTERED] = "scattered",
-	[PLACEMENT_MIXED] = "mixed"};
+	[PLACEMENT_MIXED] = "mixed"
+};
 
 /*
  * The report requires SELECT on the table or on all key columns, without a
@@ -163,8 +164,8 @@ require_readable(Relation index)
 }
 
 /*
- * The row of index_sample(), whose columns are numbers, NULL if they are NAN, but
- * for the last one.
+ * The row of internal_index_sample(), whose columns are numbers, NULL if they
+ * are NAN, but for the last one.
  */
 static HeapTuple
 form_result(TupleDesc columns, Relation index, const LeafSample *sample,
@@ -181,14 +182,16 @@ form_result(TupleDesc columns, Relation index, const LeafSample *sample,
 		sample->leaf_pages,
 		sample->density,
 		sample->fragmentation,
-		BTGetFillFactor(index),
+		BTGetFillFactor(index) / 100.0,
 		isnan(sample->rebuilt_bytes) ? NAN : Max(size - sample->rebuilt_bytes, 0),
 		sample->uuid_texts == sample->values ? sample->values : 0,
 		sample->uuid_saves,
+		sample->uuid_version,
 		newest->located,
 		newest->leaf_pages,
 		writes_wal || rows_per_checkpoint == 0 ? images : 0,
-		writes_wal || rows_per_checkpoint == 0 ? wal : 0};
+		writes_wal || rows_per_checkpoint == 0 ? wal : 0
+	};
 	Datum		values[lengthof(numbers) + 1];
 	bool		nulls[lengthof(numbers) + 1] = {false};
 
@@ -201,10 +204,10 @@ form_result(TupleDesc columns, Relation index, const LeafSample *sample,
 	return heap_form_tuple(BlessTupleDesc(columns), values, nulls);
 }
 
-/* index_sample(index regclass, rows_per_checkpoint bigint, newest_rows int, OUT ...) */
-PG_FUNCTION_INFO_V1(idgen_index_sample);
+/* internal_index_sample(index regclass, rows_per_checkpoint bigint, newest_rows int, OUT ...) */
+PG_FUNCTION_INFO_V1(idgen_internal_index_sample);
 Datum
-idgen_index_sample(PG_FUNCTION_ARGS)
+idgen_internal_index_sample(PG_FUNCTION_ARGS)
 {
 	int64		rows_per_checkpoint = 0;	/* not given */
 	HeapTuple	result;

@@ -52,7 +52,8 @@ typedef struct KeyOrder
 	double		prefixes;		/* periods of a cycle */
 	double		first_row;		/* its place in the cycle */
 	double		run_length;		/* keys in a row that share a tag */
-	bool		varies;			/* periods have half to one and a half of the rows */
+	bool		varies;			/* periods have half to one and a half of the
+								 * rows */
 } KeyOrder;
 
 /* A leaf and its keys: the number of the prefix, and a random fraction. */
@@ -172,7 +173,7 @@ scale_down(KeyOrder *order, int capacity)
 static int
 fill(const KeyOrder *order, int capacity)
 {
-	Leaves		index = {.count = 1, .capacity = capacity};
+	Leaves		index = {.count = 1,.capacity = capacity};
 	double		moment = order->first_row / order->period_rows;
 	double		period = -1;
 	double		step = 0;
@@ -219,15 +220,15 @@ require_between(double value, double min, double max, const char *name)
 }
 
 /*
- * filled_leaves(rows float8, rows_per_period float8, prefixes float8,
- *				 rows_in_cycle float8, run_length float8, varies boolean,
- *				 capacity int)
+ * internal_filled_leaves(rows float8, rows_per_period float8, prefixes float8,
+ *						  rows_in_cycle float8, run_length float8,
+ *						  varies boolean, capacity int)
  *
  * The number of leaves on which the keys are, with room for capacity keys each.
  */
-PG_FUNCTION_INFO_V1(idgen_filled_leaves);
+PG_FUNCTION_INFO_V1(idgen_internal_filled_leaves);
 Datum
-idgen_filled_leaves(PG_FUNCTION_ARGS)
+idgen_internal_filled_leaves(PG_FUNCTION_ARGS)
 {
 	double		rows = require_between(PG_GETARG_FLOAT8(0), 0, MAX_ROWS, "rows");
 	KeyOrder	order = {
@@ -236,7 +237,8 @@ idgen_filled_leaves(PG_FUNCTION_ARGS)
 		.prefixes = Min(require_between(PG_GETARG_FLOAT8(2), 1, MAX_ROWS, "prefixes"), MAX_PREFIXES),
 		.first_row = require_between(PG_GETARG_FLOAT8(3), 0, MAX_ROWS * MAX_ROWS, "rows_in_cycle") - rows,
 		.run_length = require_between(PG_GETARG_FLOAT8(4), 1, PG_INT32_MAX, "run_length"),
-		.varies = PG_GETARG_BOOL(5)};
+		.varies = PG_GETARG_BOOL(5)
+	};
 	int			capacity = require_between(PG_GETARG_INT32(6), 2, MaxIndexTuplesPerPage, "capacity");
 	double		cycle_rows = order.period_rows * order.prefixes;
 

@@ -96,6 +96,19 @@ count_text(Relation index, IndexTuple item, LeafSample *sample, LeafCounts *coun
 			MAXALIGN(sizeof(IndexTupleData) + UUID_LEN);
 }
 
+/* Note the version of a value of the first column, of type uuid; 0 for other variants. */
+static void
+count_version(Relation index, IndexTuple item, LeafSample *sample)
+{
+	bool		isnull;
+	Datum		value = index_getattr(item, 1, RelationGetDescr(index), &isnull);
+	const unsigned char *bytes = isnull ? NULL : DatumGetUUIDP(value)->data;
+	int			version = !isnull && bytes[8] >> 6 == 2 ? bytes[6] >> 4 : 0;
+
+	if (!isnull)
+		sample->uuid_version = isnan(sample->uuid_version) || sample->uuid_version == version ? version : 0;
+}
+
 /* The bytes of a tuple without the list of its rows. */
 static Size
 key_tuple_size(IndexTuple item)
@@ -133,9 +146,10 @@ count_rebuilt(LeafCounts *counts, Size key_size, int rows, bool deduplicates)
 }
 
 static void
-count_leaf(Relation index, Page page, BlockNumber block, bool deduplicates, bool is_text,
+count_leaf(Relation index, Page page, BlockNumber block, bool deduplicates, Oid type,
 		   LeafSample *sample, LeafCounts *counts)
 {
+	bool		is_text = type == TEXTOID || type == VARCHAROID || type == BPCHAROID;
 	BTPageOpaque opaque = BTPageGetOpaque(page);
 	PageHeader	header = (PageHeader) page;
 	OffsetNumber last = PageGetMaxOffsetNumber(page);
@@ -161,6 +175,8 @@ count_leaf(Relation index, Page page, BlockNumber block, bool deduplicates, bool
 		counts->tuple_bytes += key_tuple_size(item);
 		if (is_text)
 			count_text(index, item, sample, counts);
+		else if (type == UUIDOID)
+			count_version(index, item, sample);
 		if (previous != NULL && !(deduplicates && has_same_key(previous, item)))
 		{
 			count_rebuilt(counts, key_tuple_size(previous), rows, deduplicates);
@@ -194,7 +210,11 @@ rebuilt_size(Relation index, const LeafCounts *counts, double scale)
 		return BLCKSZ;
 	page_bytes -= BLCKSZ * (100 - BTGetFillFactor(index)) / 100;
 	per_page = page_bytes / item_bytes;
-	/* tuples of the same size leave room; those of several rows have different sizes */
+
+	/*
+	 * tuples of the same size leave room; those of several rows have
+	 * different sizes
+	 */
 	if (counts->rows == counts->rebuilt_items)
 		per_page = floor(per_page);
 	level = ceil(items / Max(per_page, 1));
@@ -222,12 +242,11 @@ sample_leaves(Relation index)
 	double		start = stride * pg_prng_double(&pg_global_prng_state);
 	BufferAccessStrategy strategy = GetAccessStrategy(BAS_BULKREAD);
 	Oid			type = getBaseType(TupleDescAttr(RelationGetDescr(index), 0)->atttypid);
-	bool		is_text = type == TEXTOID || type == VARCHAROID || type == BPCHAROID;
 	PGAlignedBlock copy;
 	Page		page = (Page) copy.data;
 	bool		deduplicates = false;
 	LeafCounts	counts = {0};
-	LeafSample	sample = {0};
+	LeafSample	sample = {.uuid_version = NAN};
 	double		scale;
 
 	if (blocks > 0 && copy_page(index, BTREE_METAPAGE, strategy, page))
@@ -244,7 +263,7 @@ sample_leaves(Relation index)
 			continue;
 		opaque = BTPageGetOpaque(page);
 		if (!P_IGNORE(opaque) && P_ISLEAF(opaque))
-			count_leaf(index, page, block, deduplicates, is_text, &sample, &counts);
+			count_leaf(index, page, block, deduplicates, type, &sample, &counts);
 	}
 	FreeAccessStrategy(strategy);
 
@@ -259,11 +278,11 @@ sample_leaves(Relation index)
 	sample.leaf_pages = rint(candidates * ((double) counts.leaves / pages));
 	scale = sample.leaf_pages / counts.leaves;
 	sample.rows = rint(counts.rows * scale);
-	sample.density = 100 - counts.free_space / counts.space * 100;
-	sample.fragmentation = 100.0 * counts.backward / counts.leaves;
+	sample.density = 1 - counts.free_space / counts.space;
+	sample.fragmentation = (double) counts.backward / counts.leaves;
 	sample.tuple_bytes = counts.tuple_bytes / Max(counts.tuples, 1);
 	sample.rebuilt_bytes = rebuilt_size(index, &counts, scale);
 	/* the leaves keep their density */
-	sample.uuid_saves = counts.shorter * scale * 100 / sample.density;
+	sample.uuid_saves = counts.shorter * scale / sample.density;
 	return sample;
 }

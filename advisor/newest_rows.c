@@ -28,6 +28,7 @@
 #include "access/transam.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_index.h"
+#include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/lsyscache.h"
 
@@ -75,7 +76,8 @@ typedef struct NewRow
 	IndexTuple	item;			/* its index tuple, without included columns */
 	uint32		age;			/* of the inserting transaction */
 	bool		is_sampled;		/* on a block that is not at the end */
-	uint64		path;			/* offsets on the inner pages, from the root down */
+	uint64		path;			/* offsets on the inner pages, from the root
+								 * down */
 	OffsetNumber offset;		/* on the leaf page, or 0 */
 	BlockNumber leaf;
 } NewRow;
@@ -112,8 +114,8 @@ index_tuple_of(Relation index, Relation table, HeapTuple row)
 		isnull[i] = true;
 		if (i >= IndexRelationGetNumberOfKeyAttributes(index))
 			continue;
-		values[i] = heap_getattr(row, index->rd_index->indkey.values[i],
-								 RelationGetDescr(table), &isnull[i]);
+		values[i] = SPI_getbinval(row, RelationGetDescr(table),
+								  index->rd_index->indkey.values[i], &isnull[i]);
 		if (isnull[i] || TupleDescAttr(columns, i)->attlen != -1)
 			continue;
 		if (VARATT_IS_EXTERNAL(DatumGetPointer(values[i])) ||
@@ -162,10 +164,12 @@ collect_rows(Relation index, Relation table, BlockNumber block, bool is_sampled,
 			rows->allocated *= 2;
 			rows->rows = repalloc(rows->rows, rows->allocated * sizeof(NewRow));
 		}
-		rows->rows[rows->count++] = (NewRow) {
+		rows->rows[rows->count++] = (NewRow)
+		{
 			.item = item,
-			.age = HeapTupleHeaderGetRawXmin(row.t_data),
-			.is_sampled = is_sampled};
+				.age = HeapTupleHeaderGetRawXmin(row.t_data),
+				.is_sampled = is_sampled
+		};
 	}
 }
 
@@ -399,7 +403,11 @@ place(const NewRows *rows, int count, int leaf_pages, const LeafSample *sample,
 			row->offset = find_item(pages->index, row, page);
 		sampled += row->is_sampled;
 	}
-	/* if the keys continue in many places, only a larger number of rows meets them again */
+
+	/*
+	 * if the keys continue in many places, only a larger number of rows meets
+	 * them again
+	 */
 	share = Min(share, count_leaves(rows, rows->count, 0) / leaf_pages_of_random(rows->count, sample));
 	if (correlation(rows, count) >= ORDERED_CORRELATION)
 		return share < SCATTERED_SHARE ? PLACEMENT_ORDERED : PLACEMENT_UNKNOWN;
@@ -447,7 +455,10 @@ is_compared_safely(Relation index)
 {
 	for (int i = 0; i < IndexRelationGetNumberOfKeyAttributes(index); i++)
 	{
-		/* arrays, rows and ranges are compared by the functions of their elements */
+		/*
+		 * arrays, rows and ranges are compared by the functions of their
+		 * elements
+		 */
 		Oid			type = getBaseType(TupleDescAttr(RelationGetDescr(index), i)->atttypid);
 
 		if (index_getprocid(index, i + 1, BTORDER_PROC) >= FirstUnpinnedObjectId ||
@@ -466,7 +477,7 @@ NewestRows
 read_newest_rows(Relation index, Relation table, const LeafSample *sample,
 				 int limit, double rows_per_checkpoint)
 {
-	NewestRows	newest = {.images = NAN, .image_bytes = NAN};
+	NewestRows	newest = {.images = NAN,.image_bytes = NAN};
 	IndexPages	pages = {.index = index};
 	NewRows		rows;
 	int			located = 0;
@@ -476,7 +487,10 @@ read_newest_rows(Relation index, Relation table, const LeafSample *sample,
 		!heap_attisnull(index->rd_indextuple, Anum_pg_index_indexprs, NULL))
 		return newest;
 
-	/* if they were a large part of all rows, even ordered ones were on most leaf pages */
+	/*
+	 * if they were a large part of all rows, even ordered ones were on most
+	 * leaf pages
+	 */
 	limit = Min(limit, Max(LEAST_ROWS, sample->rows / SHARE_OF_ROWS));
 	rows = find_new_rows(index, table, limit);
 	/* keep those of the newest rows whose leaf pages are found */

@@ -30,7 +30,7 @@ folder=$(cd "$(dirname "$0")" && pwd)
 rows=300000 days=30 rows_per_checkpoint=5000 rate='' clients=4 rounds=3 keys=
 bench_options "rows# days# rows_per_checkpoint# rate# rounds# clients# keys server?" "$@"
 chosen=$keys
-[ -n "$keys" ] || keys=bigint,random,short_comb,short_comb_run,comb,uuid_v7,masked,snowflake,ulid
+[ -n "$keys" ] || keys=bigint,random,keyed_comb,short_comb,short_comb_run,comb,uuid_v7,masked,snowflake,ulid
 for key in ${keys//,/ }; do
     [ -e "$folder/$key.pgbench" ] || idgen_die "there is no script $key.pgbench in $folder"
 done
@@ -72,7 +72,7 @@ echo "$(bench_number "$rows") rows of $days days in each table, then $rounds rou
     "$clients sessions${rate:+, $rate rows/s}, synchronous_commit off"
 echo
 form='| %-14s | %-22s | %-10s | %-24s | %-8s | %-12s | %-12s | %-13s | %-14s |'
-printf "$form\n" key "WAL bytes/row" "images/row" "rows/s" "index MB" \
+printf "$form\n" key "WAL bytes/row" "images/row" "rows/s" "index MiB" \
     "WAL : bigint" "WAL : random" "rows : random" "index : random"
 echo "|---|--:|--:|--:|--:|--:|--:|--:|--:|"
 bench_query "key text, bytes float8, images float8, rows float8, rate float8, size float8" \

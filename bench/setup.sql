@@ -28,9 +28,10 @@ CREATE TEMPORARY TABLE bench_key (name, definition, past) AS VALUES
     ('random',         'uuid DEFAULT gen_random_uuid()', NULL),
     ('short_comb',     'uuid DEFAULT idgen.short_comb()', 'idgen.short_comb(run_length => 1, clock => moment)'),
     ('short_comb_run', 'uuid DEFAULT idgen.short_comb(run_length => 1024)', 'idgen.short_comb(run_length => 1024, clock => moment)'),
+    ('keyed_comb',     'uuid DEFAULT idgen.keyed_comb()', 'idgen.keyed_comb(clock => moment)'),
     ('comb',           'uuid DEFAULT idgen.comb()', 'idgen.comb(clock => moment)'),
     ('uuid_v7',        'uuid DEFAULT idgen.uuid_v7()', 'idgen.uuid_v7(clock => moment)'),
-    ('masked',         'uuid DEFAULT idgen.uuid_v7_ms()', 'idgen.uuid_v7_ms(clock => moment)'),
+    ('masked',         'uuid DEFAULT idgen.uuid_v7()', 'idgen.uuid_v7(clock => moment)'),
     ('snowflake',      'bigint DEFAULT idgen.snowflake()', 'idgen.snowflake_floor(moment) + (i & 4095)'),
     ('ulid',           'text COLLATE "C" DEFAULT idgen.ulid()', 'idgen.ulid_from_uuid(idgen.comb(clock => moment))');
 

@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.HashSet;
@@ -50,7 +51,7 @@ public class Jdbc {
         db.setAutoCommit(false);
         // setString() sends varchar, which is not converted to jsonb: the server builds the request
         try (var once = db.prepareStatement(
-                "SELECT entity_id, created FROM idgen.create_once(?, ?, ?, jsonb_build_object('note', ?))")) {
+                "SELECT entity_id, created FROM idgen.create_once(?, ?, ?, jsonb_build_object('note', ?::text))")) {
             once.setObject(1, commandId);
             once.setObject(2, ShortComb.next());
             once.setString(3, "create order");
@@ -99,12 +100,12 @@ public class Jdbc {
     }
 
     static void generator(Connection db) throws Exception {
-        for (var line : Files.readAllLines(Path.of("short_comb.txt"))) {
-            if (line.startsWith("#"))
-                continue;
-            var answer = line.split(" ");
-            var id = ShortComb.of(Instant.ofEpochMilli(Long.parseLong(answer[0])), HexFormat.of().parseHex(answer[1]));
-            check(id.equals(UUID.fromString(answer[2])), id + " in place of " + answer[2]);
+        var lines = Files.readAllLines(Path.of("short_comb_vectors.csv"));
+        for (var line : lines.subList(1, lines.size())) {
+            var answer = line.split(",");
+            var id = ShortComb.of(Instant.ofEpochMilli(Long.parseLong(answer[2])), HexFormat.of().parseHex(answer[3]),
+                                  Duration.ofMillis(Long.parseLong(answer[0])), Integer.parseInt(answer[1]));
+            check(id.equals(UUID.fromString(answer[4])), id + " in place of " + answer[4]);
         }
         check(!ShortComb.next().equals(ShortComb.next()), "two short COMBs are equal");
     }
@@ -126,7 +127,7 @@ public class Jdbc {
     static void clientKey(Connection db) throws SQLException {
         insertOrder(db, ShortComb.next(), "two");
         try {
-            insertOrder(db, ShortComb.of(Instant.now().minusSeconds(86400), new byte[16]), "three");
+            insertOrder(db, ShortComb.of(Instant.now().minusSeconds(86400), new byte[16], Duration.ofMinutes(1), 2), "three");
         } catch (PSQLException e) {
             check(violation(e).equals("23514 orders_id_is_recent"), violation(e));
             return;

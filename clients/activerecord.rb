@@ -89,10 +89,12 @@ else
 end
 
 task 'generator' do
-  File.readlines('short_comb.txt', chomp: true).grep_v(/^#/).each do |line|
-    ms, random, expected = line.split
-    id = short_comb(Time.at(ms.to_i / 1000r), [random].pack('H*'))
-    check id == expected, "#{id} in place of #{expected}"
+  File.readlines('short_comb_vectors.csv', chomp: true).drop(1).each do |line|
+    period, bytes, ms, random, expected = line.split(',')
+    [ms.to_i, ms.to_i + 0.5].each do |time|
+      id = short_comb(time, [random].pack('H*'), period_ms: period.to_i, prefix_bytes: bytes.to_i)
+      check id == expected, "#{id} in place of #{expected}"
+    end
   end
   check short_comb != short_comb, 'two short COMBs are equal'
 end
@@ -106,7 +108,7 @@ end
 task 'client key' do
   Order.create!(id: short_comb, note: 'two')
   refused(ActiveRecord::StatementInvalid, '23514', 'orders_id_is_recent') do
-    Order.create!(id: short_comb(1.day.ago), note: 'three')
+    Order.create!(id: short_comb(1.day.ago.to_f * 1000), note: 'three')
   end
 end
 

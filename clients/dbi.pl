@@ -90,12 +90,16 @@ if ("@ARGV" eq 'orders')
 connect_db();
 my @tasks = (
 	'generator' => sub {
-		open my $answers, '<', 'short_comb.txt' or die "could not open short_comb.txt: $!\n";
-		for (grep { !/^#/ } <$answers>)
+		open my $answers, '<', 'short_comb_vectors.csv' or die "could not open short_comb_vectors.csv: $!\n";
+		chomp(my ($header, @lines) = <$answers>);
+		for (@lines)
 		{
-			my ($ms, $random, $expected) = split;
-			my $id = short_comb(int($ms / 1000), pack 'H*', $random);
-			$id eq $expected or die "$id in place of $expected\n";
+			my ($period, $bytes, $ms, $random, $expected) = split /,/;
+			for my $time ($ms, $ms + 0.5)
+			{
+				my $id = short_comb($time, pack('H*', $random), $period, $bytes);
+				$id eq $expected or die "$id in place of $expected\n";
+			}
 		}
 		short_comb() ne short_comb() or die "two short COMBs are equal\n";
 	},
@@ -108,7 +112,7 @@ my @tasks = (
 	'client key' => sub {
 		my $insert = $db->prepare('INSERT INTO orders (id, note) VALUES (?, ?)');
 		$insert->execute(short_comb(), 'two');
-		refused('23514 orders_id_is_recent', sub { $insert->execute(short_comb(time - 86400), 'three') });
+		refused('23514 orders_id_is_recent', sub { $insert->execute(short_comb((time - 86400) * 1000), 'three') });
 	},
 
 	'create once' => sub {

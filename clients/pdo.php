@@ -77,11 +77,11 @@ $db = connect();
 $tasks = [];
 
 $tasks['generator'] = function () {
-    $answers = file('short_comb.txt', FILE_IGNORE_NEW_LINES) ?: throw new LogicException('no short_comb.txt');
-    foreach ($answers as $line) {
-        if ($line[0] !== '#') {
-            [$ms, $random, $expected] = explode(' ', $line);
-            $id = short_comb(intdiv((int) $ms, 1000), hex2bin($random));
+    $answers = file('short_comb_vectors.csv', FILE_IGNORE_NEW_LINES) ?: throw new LogicException('no short_comb_vectors.csv');
+    foreach (array_slice($answers, 1) as $line) {
+        [$period, $bytes, $ms, $random, $expected] = explode(',', $line);
+        foreach ([(int) $ms, $ms + 0.5] as $time) {
+            $id = short_comb($time, hex2bin($random), (int) $period, (int) $bytes);
             check($id === $expected, "$id in place of $expected");
         }
     }
@@ -96,7 +96,7 @@ $tasks['default key'] = function () use ($db) {
 $tasks['client key'] = function () use ($db) {
     $sql = 'INSERT INTO orders (id, note) VALUES (?, ?)';
     execute($db, $sql, [short_comb(), 'two']);
-    refused('23514', 'outside the accepted time window', fn () => execute($db, $sql, [short_comb(time() - 86400), 'three']));
+    refused('23514', 'outside the accepted time window', fn () => execute($db, $sql, [short_comb((time() - 86400) * 1000), 'three']));
 };
 
 $tasks['create once'] = function () use ($db) {

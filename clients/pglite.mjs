@@ -13,12 +13,12 @@ const folder = process.env.IDGEN_PORTABLE_FILES ?? '../portable'
 const db = await PGlite.create()
 
 for (const file of ['uuids', 'text_ids', 'create_once']) {
-  await db.transaction((tx) => tx.exec(readFileSync(`${folder}/${file}.sql`, 'utf8')))
+  await db.exec(readFileSync(`${folder}/${file}.sql`, 'utf8'))
 }
 await db.exec(`
   CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT idgen.short_comb(), note text);
   CREATE TRIGGER orders_id_is_recent BEFORE INSERT ON orders
-    FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('id', 'short_comb', '10 minutes');
+    FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'short_comb', 'tolerance=10 minutes');
   CREATE TABLE events (id uuid PRIMARY KEY DEFAULT idgen.uuid_v7());
   CREATE TABLE accounts (
     id text COLLATE "C" PRIMARY KEY DEFAULT idgen.prefixed_id('acct')

@@ -24,7 +24,7 @@ CREATE TABLE orders (
     note text
 );
 CREATE TRIGGER orders_id_is_recent BEFORE INSERT ON orders
-    FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('id', 'short_comb', '10 minutes');
+    FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'short_comb', 'tolerance=10 minutes');
 
 -- Time-ordered keys, for ranges of time by the key.
 CREATE TABLE events (

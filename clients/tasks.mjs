@@ -38,10 +38,13 @@ export async function onlyOrders(createOrder) {
 }
 
 export function knownAnswers() {
-  const lines = readFileSync(new URL('short_comb.txt', import.meta.url), 'utf8').match(/^\d.*$/gm)
-  assert(lines.length >= 10)
+  const lines = readFileSync(new URL('short_comb_vectors.csv', import.meta.url), 'utf8').match(/^\d.*$/gm)
+  assert.equal(lines.length, 40)
   for (const line of lines) {
-    const [time, random, id] = line.split(' ')
-    assert.equal(shortComb(Number(time), Buffer.from(random, 'hex')), id)
+    const [period, bytes, time, random, id] = line.split(',')
+    for (const ms of [Number(time), Number(time) + 0.5])
+      assert.equal(shortComb(ms, Buffer.from(random, 'hex'), Number(period), Number(bytes)), id)
   }
+  assert.throws(() => shortComb(NaN), RangeError)
+  assert.equal(shortComb().length, 36)
 }

@@ -40,19 +40,13 @@ def only_orders(create_order):
         sys.exit()
 
 
-def lines_of(name):
-    text = pathlib.Path(__file__).with_name(name).read_text()
-    lines = [line.split() for line in text.splitlines() if not line.startswith("#")]
-    assert len(lines) >= 10
-    return lines
-
-
 def known_answers():
-    for unix_ms, random, expected in lines_of("short_comb.txt"):
-        assert str(short_comb(int(unix_ms), bytes.fromhex(random))) == expected, expected
-    for period_ms, prefix_bytes, unix_ms, random, expected in lines_of("short_comb_periods.txt"):
-        id = short_comb(int(unix_ms), bytes.fromhex(random), int(period_ms), int(prefix_bytes))
-        assert str(id) == expected, expected
+    header, *lines = pathlib.Path(__file__).with_name("short_comb_vectors.csv").read_text().splitlines()
+    assert len(lines) == 40
+    for period_ms, prefix_bytes, unix_ms, random, expected in (line.split(",") for line in lines):
+        for time_ms in int(unix_ms), int(unix_ms) + 0.5:
+            id = short_comb(time_ms, bytes.fromhex(random), int(period_ms), int(prefix_bytes))
+            assert str(id) == expected, expected
 
 
 def hours_from_now(hours):
@@ -60,5 +54,5 @@ def hours_from_now(hours):
 
 
 def yesterday_short_comb():
-    """An old one, which check_on_insert() refuses."""
+    """An old one, which check_recent_id() refuses."""
     return short_comb(time.time_ns() // 1_000_000 - 24 * 3_600_000)

@@ -79,20 +79,22 @@ digit_value(const Base *base, char character)
 	return -1;
 }
 
-/* The number of the digits; false if there are none, or more than 128 bits. */
+/* The number of the digits; false if there are none, or if it is too great. */
 static bool
-read_slowly(const Base *base, const char *digits, size_t length, Number *number)
+read_slowly(const Base *base, const char *digits, size_t length, Number *number, bool *too_great)
 {
 	*number = 0;
+	*too_great = false;
 	for (size_t i = 0; i < length; i++)
 	{
 		int			value = digit_value(base, digits[i]);
 
-		if (value < 0 || *number > (~(Number) 0 - value) / base->base)
-			return false;
+		if (value < 0 || length > base->width)
+			return *too_great = false;
+		*too_great |= *number > (~(Number) 0 - value) / base->base;
 		*number = *number * base->base + value;
 	}
-	return length >= 1 && length <= base->width;
+	return length >= 1 && length <= base->width && !*too_great;
 }
 
 static TimestampTz
@@ -161,13 +163,15 @@ fuzz_base(Input *input)
 	Outcome		as_bigint = CALL(idgen_bigint_from_base, any, base_arg);
 	size_t		zeros = base->width - input->left;
 	const char *written;
-	char	   *problem = "";
+	const char *problem = "";
 	uint64		high;
 	uint64		low;
 	Number		number;
-	bool		is_number = read_slowly(base, digits, input->left, &number);
+	bool		too_great;
+	bool		is_number = read_slowly(base, digits, input->left, &number, &too_great);
 	int			wrong_base = base->width > 0 ? 0 : ERRCODE_INVALID_PARAMETER_VALUE;
-	int			refusal = base->width > 0 ? ERRCODE_INVALID_TEXT_REPRESENTATION : wrong_base;
+	int			refusal = wrong_base ? wrong_base : too_great ? ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE :
+		ERRCODE_INVALID_TEXT_REPRESENTATION;
 
 	CHECK(id_text.sqlstate == wrong_base);
 	CHECK(half_text.sqlstate == (half < 0 ? ERRCODE_INVALID_PARAMETER_VALUE : wrong_base));
@@ -188,7 +192,7 @@ fuzz_base(Input *input)
 
 	CHECK(radix_decode(radix_of_base(base->base), text_bytes(any.value), input->left, 1,
 					   &high, &low, &problem) == is_number);
-	CHECK(is_number || strlen(problem) > 0);
+	CHECK(is_number || (too_great ? problem == radix_too_great : strlen(problem) > 0));
 	if (!is_number)
 		return;
 	CHECK(((Number) high << 64 | low) == number);
@@ -203,8 +207,8 @@ fuzz_base(Input *input)
 }
 
 /*
- * is_uuid() on any text: true for a variant and a version in the usual form, and
- * an error only for a version out of range.
+ * is_uuid() on any text: true for a variant and a version in the usual form, or for
+ * the Nil and the Max UUID, and an error only for a version out of range.
  */
 void
 fuzz_is_uuid(Input *input)
@@ -228,8 +232,9 @@ fuzz_is_uuid(Input *input)
 	{
 		int			digit = digit_value(&bases[0], bytes[14]);
 
-		expected = is_one_of(bytes[19], "89abAB") &&
-			(any_version ? digit >= 1 && digit <= 8 : digit == version);
+		expected = (is_one_of(bytes[19], "89abAB") &&
+					(any_version ? digit >= 1 && digit <= 8 : digit == version)) ||
+			(any_version && (strspn(bytes, "0-") == 36 || strspn(bytes, "fF-") == 36));
 	}
 
 	outcome = CALL(idgen_is_uuid, text_arg(bytes, input->left, way & 0x40),
@@ -291,8 +296,9 @@ check_read(const Prefixed *kind, const char *bytes, size_t length)
 	size_t		prefix_length = separator == NULL ? 0 : separator - bytes;
 	size_t		offset = separator == NULL ? 0 : prefix_length + 1;
 	Number		number;
+	bool		too_great;
 	bool		is_canonical = false;
-	bool		good = read_slowly(kind->base, bytes + offset, length - offset, &number) &&
+	bool		good = read_slowly(kind->base, bytes + offset, length - offset, &number, &too_great) &&
 		(kind == &prefixed_id || length - offset == kind->base->width) &&
 		(separator == NULL ? kind == &type_id : is_prefix(kind, bytes, prefix_length));
 	NullableDatum own_prefix;

@@ -3,41 +3,29 @@
  * commands safe to retry: the table idgen.creation_identifiers and its functions, for
  * PostgreSQL 15 to 19. It needs no other file.
  *
- *   psql -1 -v ON_ERROR_STOP=1 -f create_once.sql
+ *   psql -f create_once.sql
  *
- * Any role with CREATE on the database can run this file, in one transaction: with psql
- * -1, or as one call of a driver. Running it again replaces the functions, changes no
- * privilege and no data, and waits for no transaction that uses them. drop.sql removes
- * all, with the recorded commands. uuids.sql and docs/portable.md have more.
+ * Any role with CREATE on the database can run this file, which is one statement. Running
+ * it again replaces the functions, changes no privilege and no data, and waits for no
+ * transaction that uses them. drop.sql removes all, with the recorded commands. uuids.sql
+ * and docs/portable.md have more.
  */
 
-DO $$
+DO $install$
+DECLARE
+    caller_path CONSTANT pg_catalog.text := pg_catalog.current_setting('search_path');
 BEGIN
-    PERFORM pg_catalog.set_config('idgen_portable.search_path', pg_catalog.current_setting('search_path'), true),
-            pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
-END $$;
-
--- A new schema is made by CREATE SCHEMA, which fails if another session makes it
--- meanwhile. A schema to which other roles can add functions, for example by default
--- privileges, could have overloads that callers reach instead of those below.
-DO $$
-BEGIN
-    IF pg_catalog.current_setting('search_path') OPERATOR(pg_catalog.<>) 'pg_catalog, pg_temp' THEN
-        RAISE EXCEPTION 'this file must run in one transaction'
-            USING ERRCODE = 'no_active_sql_transaction', HINT = 'Use psql -1 -v ON_ERROR_STOP=1 -f, or one call of a driver.';
-    ELSIF EXISTS (SELECT FROM pg_extension WHERE extname = 'idgen') THEN
+    PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+    IF EXISTS (SELECT FROM pg_extension WHERE extname = 'idgen') THEN
         RAISE EXCEPTION 'extension "idgen" is installed'
             USING ERRCODE = 'duplicate_object', DETAIL = 'Its functions have the names of the portable ones.';
-    ELSIF to_regnamespace('idgen') IS NULL THEN
-        CREATE SCHEMA idgen;
+    END IF;
+    IF to_regnamespace('idgen') IS NULL THEN
+        CREATE SCHEMA idgen;    -- fails if another session creates it meanwhile
         GRANT USAGE ON SCHEMA idgen TO PUBLIC;
         COMMENT ON SCHEMA idgen IS 'Identifiers for primary keys, portable edition: generate, check, create once.';
-        CREATE FUNCTION idgen.portable_version(OUT file text, OUT version text) RETURNS SETOF record
-            LANGUAGE SQL STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-            AS $body$SELECT substr(proname, 15), split_part(prosrc, '''', 2) FROM pg_proc
-                     WHERE pronamespace = 'idgen'::regnamespace AND starts_with(proname, 'portable_file_') ORDER BY 1$body$;
-        COMMENT ON FUNCTION idgen.portable_version() IS 'The files of the portable edition that are installed, with their versions.';
     END IF;
+    -- Other roles could add overloads, which callers reach instead of these functions.
     IF EXISTS (SELECT FROM pg_namespace n
                WHERE nspname = 'idgen'
                  AND (pg_get_userbyid(nspowner) <> current_user
@@ -47,20 +35,22 @@ BEGIN
         RAISE EXCEPTION 'schema "idgen" is not only yours'
             USING ERRCODE = 'insufficient_privilege',
                   DETAIL = 'Another role owns it, has the privilege CREATE on it, or owns a function or relation in it.',
-                  HINT = 'Run this file as the owner of the schema, revoke the privilege, or drop the schema.';
+                  HINT = 'Run this file as the owner of the schema, revoke the privilege and end open transactions of roles that had it, or drop the schema.';
     END IF;
-END $$;
+    IF to_regprocedure('idgen.portable_version()') IS NULL THEN
+        CREATE FUNCTION idgen.portable_version(OUT file text, OUT version text) RETURNS SETOF record
+            LANGUAGE SQL STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+            AS $body$SELECT substr(proname, 15), split_part(prosrc, '''', 2) FROM pg_proc
+                     WHERE pronamespace = 'idgen'::regnamespace AND starts_with(proname, 'portable_file_') ORDER BY 1$body$;
+        COMMENT ON FUNCTION idgen.portable_version() IS 'The files of the portable edition that are installed, with their versions.';
+    END IF;
 
 -- The version of create_once.sql, as portable_version() shows it.
 CREATE OR REPLACE FUNCTION idgen.portable_file_create_once() RETURNS text
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE AS $$SELECT '1.0'$$;
 
 -- CREATE INDEX IF NOT EXISTS would wait for the transactions that use the table.
-DO $$
-BEGIN
-    IF to_regclass('idgen.creation_identifiers') IS NOT NULL THEN
-        RETURN;
-    END IF;
+IF to_regclass('idgen.creation_identifiers') IS NULL THEN
     CREATE TABLE idgen.creation_identifiers (
         command_id uuid PRIMARY KEY,
         command_name text NOT NULL DEFAULT '',
@@ -80,9 +70,9 @@ BEGIN
     COMMENT ON COLUMN idgen.creation_identifiers.entity_number IS 'The entity that the command created, if a bigint identifies it.';
     COMMENT ON COLUMN idgen.creation_identifiers.request_hash IS 'The first 64 bits of the SHA-256 of the request''s text in UTF-8, without zeros at the end of a fraction, the same on every server version, machine and encoding. NULL if no request was given.';
     COMMENT ON COLUMN idgen.creation_identifiers.created_at IS 'The start of the transaction that recorded the command.';
-END $$;
+END IF;
 
--- The text of docs/reference.md, "The hash of a request".
+-- The text of jsonb with the keys in the order of their UTF-8, in another encoding.
 CREATE OR REPLACE FUNCTION idgen.portable_request_text(request jsonb) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -94,47 +84,41 @@ BEGIN
         WHEN 'array' THEN
             (SELECT '[' || coalesce(string_agg(idgen.portable_request_text(e.element), ', ' ORDER BY e.n), '') || ']'
              FROM jsonb_array_elements(request) WITH ORDINALITY e (element, n))
-        WHEN 'number' THEN trim_scale(request::numeric)::text
         ELSE request::text END;
 END $$;
 
--- In UTF-8, it is the text that the server prints, unless a fraction may end with 0.
+-- The hash of docs/reference.md, "The hash of a request".
 CREATE OR REPLACE FUNCTION idgen.portable_request_hash(request jsonb) RETURNS bigint
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    numbers CONSTANT jsonpath := 'strict $.** ? (@.type() == "number")';
-    request_text text COLLATE "C";
+    request_text text COLLATE "C" := request;
 BEGIN
-    IF jsonb_path_exists(request, numbers)
-       AND EXISTS (SELECT FROM jsonb_path_query(request, numbers) n WHERE abs(n::numeric) >= 1e1000 OR min_scale(n::numeric) > 1000) THEN
+    -- of jsonb_path_query(), the time would be quadratic
+    IF EXISTS (SELECT FROM jsonb_array_elements(jsonb_path_query_array(request, 'strict $.** ? (@.type() == "number")')) n
+               WHERE abs(n::numeric) >= 1e1000 OR min_scale(n::numeric) > 1000) THEN
         RAISE EXCEPTION 'request contains a number of more than 1000 digits'
             USING ERRCODE = 'numeric_value_out_of_range',
                   DETAIL = 'At most 1000 digits before and 1000 digits after the decimal point are allowed.';
     END IF;
-    request_text := request;
-    IF getdatabaseencoding() <> 'UTF8' OR request_text ~ '[.][0-9]*0(?![0-9])' THEN
+    IF getdatabaseencoding() <> 'UTF8' AND request_text ~ '[^ -~]' THEN
         request_text := idgen.portable_request_text(request);
+    END IF;
+    -- without the zeros at the end of fractions that are outside strings
+    IF request_text ~ '[.][0-9]*0(?![0-9])' THEN
+        request_text := regexp_replace(request_text, E'("(?:[^"\\\\]|\\\\.)*")|([.][0-9]*[1-9])0+(?![0-9])|[.]0+(?![0-9])', E'\\1\\2', 'g');
     END IF;
     RETURN ('x' || encode(sha256(convert_to(request_text, 'UTF8')), 'hex'))::bit(64)::bigint;
 END $$;
 
--- A command as the DETAIL of an error shows it.
-CREATE OR REPLACE FUNCTION idgen.portable_command(name text, is_uuid boolean, hash bigint) RETURNS text
-    LANGUAGE SQL IMMUTABLE PARALLEL SAFE
-    RETURN format('the name "%s", a %s identifier and %s',
-                  (SELECT left(name, max(n)) FROM generate_series(0, 200) n WHERE octet_length(left(name, n)) <= 200),
-                  CASE WHEN is_uuid THEN 'uuid' ELSE 'bigint' END,
-                  coalesce('request hash ' || lpad(to_hex(hash), 16, '0'), 'no request'));
-
 -- The search has an index, but the plan may be made while the table is small.
 -- src/creation.c has the reasons for the order of searching and recording.
 CREATE OR REPLACE FUNCTION idgen.portable_create_once(
-    command uuid, INOUT id uuid, INOUT number bigint, name text, hash bigint, function_name text, OUT created boolean
+    command uuid, INOUT id uuid, INOUT number bigint, name text, hash bigint, OUT created boolean
 ) LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     read_only CONSTANT boolean := current_setting('transaction_read_only');
     serializable CONSTANT boolean := current_setting('transaction_isolation') COLLATE "C" = 'serializable';
-    is_uuid CONSTANT boolean := function_name COLLATE "C" = 'create_once';
+    is_uuid CONSTANT boolean := number IS NULL;
     search boolean := read_only OR NOT serializable;
     recorded record;
     is_null text := CASE WHEN command IS NULL THEN 'command_id' WHEN num_nulls(id, number) = 2 THEN 'proposed_id' WHEN name IS NULL THEN 'command_name' END;
@@ -144,7 +128,7 @@ BEGIN
     END IF;
     FOR attempt IN 1 .. 100 LOOP
         IF search THEN
-            SELECT c.entity_id, c.entity_number, coalesce(c.command_name, '') AS command_name, c.request_hash INTO recorded
+            SELECT c.entity_id, c.entity_number, coalesce(c.command_name, '')::text AS command_name, c.request_hash INTO recorded
             FROM idgen.creation_identifiers c WHERE c.command_id = command;
             IF FOUND THEN
                 IF serializable AND (SELECT count(*) FROM idgen.creation_identifiers c WHERE c.command_id = command) > 1 THEN
@@ -155,9 +139,6 @@ BEGIN
                    OR hash IS DISTINCT FROM recorded.request_hash THEN
                     RAISE EXCEPTION 'command id "%" was already used for a different command', command
                         USING ERRCODE = 'check_violation',
-                              DETAIL = format('The recorded command has %s; this command has %s.',
-                                              idgen.portable_command(recorded.command_name, recorded.entity_id IS NOT NULL, recorded.request_hash),
-                                              idgen.portable_command(name, is_uuid, hash)),
                               HINT = 'Retry a command with the same name and request, and use a new command id for a new command.',
                               SCHEMA = 'idgen', TABLE = 'creation_identifiers', CONSTRAINT = 'creation_identifiers_same_command';
                 END IF;
@@ -168,11 +149,8 @@ BEGIN
             END IF;
         END IF;
         IF read_only THEN
-            RAISE EXCEPTION 'cannot execute %() %', function_name,
-                  CASE WHEN pg_is_in_recovery() THEN 'during recovery' ELSE 'in a read-only transaction' END
-                USING ERRCODE = 'read_only_sql_transaction',
-                      DETAIL = format('Command id "%s" is not recorded, and recording it writes to table "idgen.creation_identifiers".', command),
-                      HINT = 'Call the function on the primary server, in a read-write transaction.';
+            RAISE EXCEPTION 'cannot record a command in a read-only transaction'
+                USING ERRCODE = 'read_only_sql_transaction', HINT = 'Call the function on the primary server, in a read-write transaction.';
         END IF;
         INSERT INTO idgen.creation_identifiers (command_id, entity_id, entity_number, command_name, request_hash)
         VALUES (command, id, number, name, hash)
@@ -194,7 +172,7 @@ CREATE OR REPLACE FUNCTION idgen.create_once(
 ) LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 BEGIN
     SELECT c.id, c.created INTO entity_id, created
-    FROM idgen.portable_create_once(command_id, proposed_id, NULL, command_name, idgen.portable_request_hash(request), 'create_once') c;
+    FROM idgen.portable_create_once(command_id, proposed_id, NULL, command_name, idgen.portable_request_hash(request)) c;
 END $$;
 COMMENT ON FUNCTION idgen.create_once(uuid, uuid, text, jsonb) IS 'Makes a creation command safe to retry: the first call with a command id records the proposed id, and later calls return the recorded id, with created = false. A known command id with another name, request or kind of id is an error (23514, constraint name creation_identifiers_same_command).';
 
@@ -204,26 +182,15 @@ CREATE OR REPLACE FUNCTION idgen.create_once_bigint(
 ) LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 BEGIN
     SELECT c.number, c.created INTO entity_number, created
-    FROM idgen.portable_create_once(command_id, NULL, proposed_id, command_name, idgen.portable_request_hash(request), 'create_once_bigint') c;
+    FROM idgen.portable_create_once(command_id, NULL, proposed_id, command_name, idgen.portable_request_hash(request)) c;
 END $$;
 COMMENT ON FUNCTION idgen.create_once_bigint(uuid, bigint, text, jsonb) IS 'The same as create_once() for entities that a bigint identifies.';
 
-CREATE OR REPLACE FUNCTION idgen.find_creation(
-    command_id uuid,
-    OUT command_name text, OUT entity_id uuid, OUT entity_number bigint, OUT request_hash bigint, OUT created_at timestamptz
-) RETURNS SETOF record
-    LANGUAGE SQL STABLE PARALLEL SAFE STRICT ROWS 1
-    -- by name: the table can be replaced by another one of this name
-    AS $$
-        SELECT c.command_name, c.entity_id, c.entity_number, c.request_hash, c.created_at
-        FROM idgen.creation_identifiers c WHERE c.command_id OPERATOR(pg_catalog.=) find_creation.command_id
-    $$;
-COMMENT ON FUNCTION idgen.find_creation(uuid) IS 'What is recorded of a command, or no row. Needs SELECT on idgen.creation_identifiers.';
-
 -- Only an index scan locks the rows in the order of their ids. A row that a late retry
--- has recorded again since is newer than all of them, and is kept.
+-- has recorded again since is newer than all of them, and is kept. STRICT, because Citus
+-- refuses a search for the element of NULL.
 CREATE OR REPLACE FUNCTION idgen.portable_forget(ids uuid[], newest timestamptz) RETURNS bigint
-    LANGUAGE SQL VOLATILE PARALLEL UNSAFE
+    LANGUAGE SQL VOLATILE PARALLEL UNSAFE STRICT
     SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off
     AS $$
         WITH forgotten AS (DELETE FROM idgen.creation_identifiers c
@@ -252,24 +219,16 @@ CREATE OR REPLACE FUNCTION idgen.forget_creation_of_bigint(entity_number bigint)
     $$;
 COMMENT ON FUNCTION idgen.forget_creation_of_bigint(bigint) IS 'The same as forget_creation_of() for entities that a bigint identifies.';
 
-CREATE OR REPLACE FUNCTION idgen.purge_creations(older_than interval DEFAULT '24 hours', batch_size bigint DEFAULT 10000) RETURNS bigint
+CREATE OR REPLACE FUNCTION idgen.purge_creations(older_than interval DEFAULT '24 hours', command_name text DEFAULT NULL, batch_size bigint DEFAULT 10000) RETURNS bigint
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     us numeric := extract(epoch FROM older_than) * 1000000;
     cutoff timestamp := '4714-11-24 00:00:00 BC';
 BEGIN
     IF older_than IS NULL OR batch_size IS NULL THEN
-        RAISE EXCEPTION '% must not be null', CASE WHEN older_than IS NULL THEN 'older_than' ELSE 'batch_size' END
-            USING ERRCODE = 'null_value_not_allowed';
-    ELSIF extract(year FROM older_than) <> 0 OR extract(month FROM older_than) <> 0 THEN
-        RAISE EXCEPTION 'older_than must not have months or years'
-            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The older_than is %s, which has no fixed length.', older_than),
-                  HINT = 'Give it in weeks, days, hours, minutes or seconds.';
-    ELSIF us NOT BETWEEN -9223372036854775808 AND 9223372036854775807 THEN
-        RAISE EXCEPTION 'older_than is too long'
-            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The older_than is %s.', older_than);
-    ELSIF us < 0 THEN
-        RAISE EXCEPTION 'older_than must not be negative'
+        RAISE EXCEPTION 'older_than and batch_size must not be null' USING ERRCODE = 'null_value_not_allowed';
+    ELSIF date_trunc('month', older_than) <> '0' OR us NOT BETWEEN 0 AND 9223372036854775807 THEN
+        RAISE EXCEPTION 'older_than must not be negative, have months or years, or be longer than 106751991 days'
             USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The value is %s.', older_than);
     ELSIF batch_size < 1 THEN
         RAISE EXCEPTION 'batch_size must be at least 1'
@@ -278,13 +237,15 @@ BEGIN
     IF us < extract(epoch FROM now() AT TIME ZONE 'UTC' - cutoff) * 1000000 THEN
         cutoff := now() AT TIME ZONE 'UTC' - older_than;     -- where a day has 24 hours
     END IF;
-    RETURN (SELECT idgen.portable_forget(array_agg(f.command_id), max(f.created_at))
+    RETURN (SELECT coalesce(idgen.portable_forget(array_agg(f.command_id), max(f.created_at)), 0)
             FROM (SELECT c.command_id, c.created_at FROM idgen.creation_identifiers c
-                  WHERE c.created_at < cutoff AT TIME ZONE 'UTC' ORDER BY c.created_at LIMIT batch_size) f);
+                  WHERE c.created_at < cutoff AT TIME ZONE 'UTC'
+                  AND (purge_creations.command_name IS NULL OR c.command_name = purge_creations.command_name COLLATE "C")
+                  ORDER BY c.created_at LIMIT batch_size) f);
 END $$;
-COMMENT ON FUNCTION idgen.purge_creations(interval, bigint) IS 'Deletes recorded commands older than older_than, a day being 24 hours, the oldest first and at most batch_size; returns their number. A negative older_than, one with months or a batch_size below 1 is an error (22023), as is NULL (22004).';
+COMMENT ON FUNCTION idgen.purge_creations(interval, text, bigint) IS 'Deletes recorded commands older than older_than, a day being 24 hours, of one command name or, if that is NULL, of all, the oldest first and at most batch_size; returns their number. A negative older_than, one with months or a batch_size below 1 is an error (22023), as is NULL (22004).';
 
-CREATE OR REPLACE FUNCTION idgen.trim_creations(keep bigint, command_name text DEFAULT NULL) RETURNS bigint
+CREATE OR REPLACE FUNCTION idgen.trim_creations(keep bigint, command_name text DEFAULT NULL, batch_size bigint DEFAULT NULL) RETURNS bigint
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF keep IS NULL THEN
@@ -292,12 +253,18 @@ BEGIN
     ELSIF keep < 0 THEN
         RAISE EXCEPTION 'keep must not be negative'
             USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The value is %s.', keep);
+    ELSIF batch_size < 1 THEN
+        RAISE EXCEPTION 'batch_size must be at least 1'
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The value is %s.', batch_size);
     END IF;
-    RETURN (SELECT idgen.portable_forget(array_agg(f.command_id), max(f.created_at))
-            FROM (SELECT c.command_id, c.created_at FROM idgen.creation_identifiers c
-                  WHERE trim_creations.command_name IS NULL OR c.command_name = trim_creations.command_name COLLATE "C"
-                  ORDER BY c.created_at DESC, c.command_id DESC OFFSET keep) f);
+    RETURN (SELECT coalesce(idgen.portable_forget(array_agg(f.command_id), max(f.created_at)), 0)
+            FROM (SELECT * FROM (SELECT c.command_id, c.created_at FROM idgen.creation_identifiers c
+                                 WHERE trim_creations.command_name IS NULL OR c.command_name = trim_creations.command_name COLLATE "C"
+                                 ORDER BY c.created_at DESC, c.command_id DESC OFFSET keep) others
+                  ORDER BY others.created_at, others.command_id LIMIT batch_size) f);
 END $$;
-COMMENT ON FUNCTION idgen.trim_creations(bigint, text) IS 'Deletes all recorded commands but the newest "keep", of one command name or, if that is NULL, of all; returns the number deleted. A negative keep is an error (22023), as is NULL (22004).';
+COMMENT ON FUNCTION idgen.trim_creations(bigint, text, bigint) IS 'Deletes all recorded commands but the newest "keep", of one command name or, if that is NULL, of all, the oldest first and at most batch_size unless that is NULL; returns the number deleted. A negative keep or a batch_size below 1 is an error (22023), as is a NULL keep (22004).';
 
-DO $$ BEGIN PERFORM pg_catalog.set_config('search_path', pg_catalog.current_setting('idgen_portable.search_path'), true); END $$;
+PERFORM set_config('search_path', caller_path, true);
+END
+$install$;

@@ -2,41 +2,37 @@
  * text_ids.sql: the text forms of identifiers of idgen without a C library: bases,
  * prefixed ids, TypeID and ULID. Needs uuids.sql, which has the rest of this comment.
  *
- *   psql -1 -v ON_ERROR_STOP=1 -f uuids.sql -f text_ids.sql
+ *   psql -f uuids.sql -f text_ids.sql
  *
  * Local variables have COLLATE "C", since the collation of an argument may be
  * nondeterministic, which some functions of the server do not support.
  */
 
-DO $$
+DO $install$
+DECLARE
+    caller_path CONSTANT pg_catalog.text := pg_catalog.current_setting('search_path');
 BEGIN
-    PERFORM pg_catalog.set_config('idgen_portable.search_path', pg_catalog.current_setting('search_path'), true),
-            pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
-END $$;
-
-DO $$
-BEGIN
-    IF pg_catalog.current_setting('search_path') OPERATOR(pg_catalog.<>) 'pg_catalog, pg_temp' THEN
-        RAISE EXCEPTION 'this file must run in one transaction'
-            USING ERRCODE = 'no_active_sql_transaction', HINT = 'Use psql -1 -v ON_ERROR_STOP=1 -f, or one call of a driver.';
-    ELSIF EXISTS (SELECT FROM pg_extension WHERE extname = 'idgen') THEN
+    PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+    IF EXISTS (SELECT FROM pg_extension WHERE extname = 'idgen') THEN
         RAISE EXCEPTION 'extension "idgen" is installed'
             USING ERRCODE = 'duplicate_object', DETAIL = 'Its functions have the names of the portable ones.';
-    ELSIF to_regprocedure('idgen.portable_file_uuids()') IS NULL THEN
+    END IF;
+    IF to_regprocedure('idgen.portable_file_uuids()') IS NULL THEN
         RAISE EXCEPTION 'uuids.sql is not installed'
             USING ERRCODE = 'undefined_function', HINT = 'Run portable/uuids.sql before this file.';
-    ELSIF EXISTS (SELECT FROM pg_namespace n
-                  WHERE nspname = 'idgen'
-                    AND (pg_get_userbyid(nspowner) <> current_user
-                         OR EXISTS (SELECT FROM aclexplode(nspacl) WHERE privilege_type = 'CREATE' AND grantee <> nspowner)
-                         OR EXISTS (SELECT FROM pg_proc WHERE pronamespace = n.oid AND proowner <> nspowner)
-                         OR EXISTS (SELECT FROM pg_class WHERE relnamespace = n.oid AND relowner <> nspowner))) THEN
+    END IF;
+    -- Other roles could add overloads, which callers reach instead of these functions.
+    IF EXISTS (SELECT FROM pg_namespace n
+               WHERE nspname = 'idgen'
+                 AND (pg_get_userbyid(nspowner) <> current_user
+                      OR EXISTS (SELECT FROM aclexplode(nspacl) WHERE privilege_type = 'CREATE' AND grantee <> nspowner)
+                      OR EXISTS (SELECT FROM pg_proc WHERE pronamespace = n.oid AND proowner <> nspowner)
+                      OR EXISTS (SELECT FROM pg_class WHERE relnamespace = n.oid AND relowner <> nspowner))) THEN
         RAISE EXCEPTION 'schema "idgen" is not only yours'
             USING ERRCODE = 'insufficient_privilege',
                   DETAIL = 'Another role owns it, has the privilege CREATE on it, or owns a function or relation in it.',
-                  HINT = 'Run this file as the owner of the schema, revoke the privilege, or drop the schema.';
+                  HINT = 'Run this file as the owner of the schema, revoke the privilege and end open transactions of roles that had it, or drop the schema.';
     END IF;
-END $$;
 
 -- The version of text_ids.sql, as portable_version() shows it.
 CREATE OR REPLACE FUNCTION idgen.portable_file_text_ids() RETURNS text
@@ -144,46 +140,18 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION idgen.uuid_to_base(uuid, int) IS 'The uuid in digits of base 16, 32 (Crockford), 36, 58 (Bitcoin) or 62: always 32, 26, 25, 22 or 22 digits, so that text order in COLLATE "C" is uuid order. Another base is an error (22023).';
 
--- What is wrong with a prefix, as a sentence, or NULL.
-CREATE OR REPLACE FUNCTION idgen.portable_prefix_problem(prefix text, digits_allowed boolean) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    start text COLLATE "C" := left(prefix, 64);
-    rest text COLLATE "C" := ltrim(start, 'abcdefghijklmnopqrstuvwxyz_' || CASE WHEN digits_allowed THEN '0123456789' ELSE '' END);
-BEGIN
-    RETURN CASE
-        WHEN start = '' THEN 'The prefix must not be empty.'
-        WHEN start !~ '^[a-z]' THEN 'Invalid character at position 1; a prefix must begin with a lower-case letter.'
-        WHEN rest <> '' THEN
-            format('Invalid character at position %s; a prefix must consist of lower-case letters%s.',
-                   length(start) - length(rest) + 1,
-                   CASE WHEN digits_allowed THEN ', digits and underscores' ELSE ' and underscores' END)
-        WHEN length(start) > 63 THEN 'At most 63 characters are allowed in a prefix.'
-        WHEN right(start, 1) = '_' THEN 'A prefix must not end with an underscore.' END;
-END $$;
+-- Whether a prefix is valid; that of a TypeID, which has no digits, can be empty.
+CREATE OR REPLACE FUNCTION idgen.portable_is_prefix(prefix text, digits_allowed boolean) RETURNS boolean
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE
+    RETURN octet_length(prefix) <= 63
+       AND prefix ~ (CASE WHEN digits_allowed THEN '^[a-z]([a-z0-9_]*[a-z0-9])?$' ELSE '^([a-z]([a-z_]*[a-z])?)?$' END) COLLATE "C";
 
--- The prefix, or an error (22023) if it is not valid.
-CREATE OR REPLACE FUNCTION idgen.portable_prefix(prefix text, digits_allowed boolean) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    problem text := idgen.portable_prefix_problem(prefix, digits_allowed);
-BEGIN
-    IF problem IS NOT NULL THEN
-        RAISE EXCEPTION 'invalid prefix: "%"', (SELECT left(prefix, max(n)) FROM generate_series(0, 96) n WHERE octet_length(left(prefix, n)) <= 96)
-            USING ERRCODE = 'invalid_parameter_value', DETAIL = problem;
-    END IF;
-    RETURN prefix;
-END $$;
-
--- The same as portable_prefix(), faster for a valid prefix; that of a TypeID, which has no
--- digits, can be empty.
+-- The prefix, or an error (22023, 22004 for NULL) if it is not valid.
 CREATE OR REPLACE FUNCTION idgen.portable_valid_prefix(prefix text, digits_allowed boolean) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT AS $$
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 BEGIN
-    IF pg_catalog.octet_length(prefix) OPERATOR(pg_catalog.>) 63
-       OR prefix OPERATOR(pg_catalog.!~) (CASE WHEN digits_allowed THEN '^[a-z]([a-z0-9_]*[a-z0-9])?$'
-                                               ELSE '^([a-z]([a-z_]*[a-z])?)?$' END) COLLATE pg_catalog."C" THEN
-        PERFORM idgen.portable_prefix(prefix, digits_allowed);
+    IF idgen.portable_is_prefix(prefix, digits_allowed) IS NOT TRUE THEN
+        PERFORM idgen.portable_invalid('a prefix must have at most 63 characters, begin with a-z, and not end with an underscore', prefix);
     END IF;
     RETURN prefix;
 END $$;
@@ -195,43 +163,31 @@ CREATE OR REPLACE FUNCTION idgen.portable_read(value text, noun text, digits tex
 DECLARE
     base int := length(digits);
     width int := ceil(128 / log(2, base));
-    longest int := width + CASE WHEN form IN ('prefixed', 'optional') THEN 64 ELSE 0 END;
     separator int := 0;     -- its position
     number text COLLATE "C";
-    rest text COLLATE "C";
     chunk_value CONSTANT numeric := base::numeric ^ 10;
     chunk bigint;
     n numeric := 0;
-    problem text;
+    is_valid boolean := octet_length(value) <= width + CASE WHEN form IN ('prefixed', 'optional') THEN 64 ELSE 0 END;
 BEGIN
-    IF octet_length(value) > longest * pg_encoding_max_length(pg_char_to_encoding(getdatabaseencoding())) THEN
-        RAISE EXCEPTION 'invalid %', noun
-            USING ERRCODE = 'invalid_text_representation', DETAIL = format('At most %s characters are allowed.', longest);
-    END IF;
-
     prefix := '';
-    IF form IN ('prefixed', 'optional') AND strpos(value COLLATE "C", '_') > 0 THEN
+    IF is_valid AND form IN ('prefixed', 'optional') AND strpos(value COLLATE "C", '_') > 0 THEN
         separator := length(value) - strpos(reverse(value) COLLATE "C", '_') + 1;
         prefix := left(value, separator - 1);
-        problem := idgen.portable_prefix_problem(prefix, form = 'prefixed');
+        is_valid := prefix <> '' AND idgen.portable_is_prefix(prefix, form = 'prefixed');
     ELSIF form = 'prefixed' THEN
-        problem := 'An underscore must separate the prefix from the digits.';
+        is_valid := false;
     END IF;
 
     -- ASCII only, as lower() depends on the locale
-    number := substr(value, separator + 1);
+    number := CASE WHEN is_valid THEN substr(value, separator + 1) END;
     IF base IN (16, 36) THEN
         number := translate(number, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz');
     ELSIF base = 32 AND form <> 'optional' THEN
         number := translate(number, 'abcdefghijklmnopqrstuvwxyzILO', 'ABCDEFGH1JK1MN0PQRSTUVWXYZ110');
     END IF;
-    rest := ltrim(number, digits);
-    problem := coalesce(problem, CASE
-        WHEN number = '' THEN format('A digit of base %s is expected at position %s.', base, separator + 1)
-        WHEN rest <> '' THEN format('Invalid character at position %s; a digit of base %s is expected.',
-                                    length(value) - length(rest) + 1, base)
-        WHEN length(number) > width THEN format('At most %s digits are allowed.', width) END);
-    IF problem IS NULL THEN
+    is_valid := is_valid AND length(number) BETWEEN CASE WHEN form IN ('full', 'optional') THEN width ELSE 1 END AND width AND ltrim(number, digits COLLATE "C") = '';
+    IF is_valid THEN
         number := lpad(number, (width + 9) / 10 * 10, left(digits, 1));
         FOR chunk_start IN 1 .. length(number) BY 10 LOOP
             chunk := 0;
@@ -241,11 +197,9 @@ BEGIN
             END LOOP;
             n := n * chunk_value + chunk;
         END LOOP;
-        problem := CASE WHEN n >= 340282366920938463463374607431768211456 THEN 'The value of the digits exceeds 128 bits.'
-                        WHEN form IN ('full', 'optional') AND length(value) - separator < width THEN format('Exactly %s digits are required.', width) END;
     END IF;
-    IF problem IS NOT NULL THEN
-        RAISE EXCEPTION 'invalid %: "%"', noun, value USING ERRCODE = 'invalid_text_representation', DETAIL = problem;
+    IF NOT is_valid OR n >= 340282366920938463463374607431768211456 THEN
+        PERFORM idgen.portable_invalid('invalid ' || noun, value, CASE WHEN is_valid AND form = 'bare' THEN 'numeric_value_out_of_range' ELSE 'invalid_text_representation' END);
     END IF;
     id := lpad(to_hex(div(n, 1208925819614629174706176)::bigint), 12, '0')
        || lpad(to_hex(mod(div(n, 1099511627776), 1099511627776)::bigint), 10, '0')
@@ -255,12 +209,12 @@ END $$;
 CREATE OR REPLACE FUNCTION idgen.uuid_from_base(digits text, base int) RETURNS uuid
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
 BEGIN RETURN (idgen.portable_read(digits, 'uuid digits', idgen.portable_digits(base), 'bare')).id; END $$;
-COMMENT ON FUNCTION idgen.uuid_from_base(text, int) IS 'The uuid with these digits; leading zeros can be left out, and in bases 16, 32 and 36 letters can be of either case. An invalid character, no digits, too many digits or more than 128 bits is an error (22P02).';
+COMMENT ON FUNCTION idgen.uuid_from_base(text, int) IS 'The uuid with these digits; leading zeros can be left out, and in bases 16, 32 and 36 letters can be of either case. An invalid character, no digits or too many digits is an error (22P02), and so is a number of more than 128 bits (22003).';
 
 -- ---- Prefixed ids ----
 
 CREATE OR REPLACE FUNCTION idgen.prefixed_id(prefix text, id uuid DEFAULT idgen.short_comb()) RETURNS text
-    LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE
     RETURN idgen.portable_valid_prefix(prefix, true) || '_' || idgen.portable_encode_36(id);
 COMMENT ON FUNCTION idgen.prefixed_id(text, uuid) IS 'A typed identifier: the prefix, an underscore and the 25 digits of the uuid in base 36, in lower case. The prefix has 1 to 63 characters a-z, 0-9 and underscore, begins with a letter and does not end with an underscore (22023).';
 
@@ -271,8 +225,9 @@ DECLARE
 BEGIN
     IF id IS NULL THEN
         RETURN NULL;
+    ELSIF expected_prefix IS NOT NULL THEN
+        PERFORM idgen.portable_valid_prefix(expected_prefix, true);
     END IF;
-    PERFORM idgen.portable_prefix(expected_prefix, true);
     parts := idgen.portable_read(id, 'prefixed id', '0123456789abcdefghijklmnopqrstuvwxyz', 'prefixed');
     IF parts.prefix <> expected_prefix COLLATE "C" THEN
         RAISE EXCEPTION 'prefixed id has the prefix "%", not "%"', parts.prefix, expected_prefix
@@ -288,34 +243,50 @@ CREATE OR REPLACE FUNCTION idgen.prefixed_id_prefix(id text) RETURNS text
 COMMENT ON FUNCTION idgen.prefixed_id_prefix(text) IS 'The prefix of a prefixed id: the text before the last underscore. Text that is not a prefixed id is an error (22P02).';
 
 -- The last value is that of the uuid whose bits are all 1.
-CREATE OR REPLACE FUNCTION idgen.is_prefixed_id(id text, prefix text) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
+CREATE OR REPLACE FUNCTION idgen.is_prefixed_id(id text, prefix text DEFAULT NULL) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    PERFORM idgen.portable_valid_prefix(prefix, true);
-    RETURN octet_length(id) = octet_length(prefix) + 26
-       AND left(id, -25) = (prefix || '_') COLLATE "C"
-       AND right(id, 25) ~ '^[0-9a-z]*$' COLLATE "C"
+    IF id IS NOT NULL AND prefix IS NOT NULL THEN
+        PERFORM idgen.portable_valid_prefix(prefix, true);
+    END IF;
+    RETURN octet_length(id) <= 89
+       AND (prefix IS NULL OR left(id, -26) = prefix COLLATE "C")
+       AND id ~ '^[a-z]([a-z0-9_]*[a-z0-9])?_[0-9a-z]{25}$' COLLATE "C"
        AND right(id, 25) <= 'f5lxx1zz5pnorynqglhzmsp33' COLLATE "C";
 END $$;
-COMMENT ON FUNCTION idgen.is_prefixed_id(text, text) IS 'Whether a text is exactly what prefixed_id() writes for this prefix and some uuid. An invalid prefix is an error (22023).';
+COMMENT ON FUNCTION idgen.is_prefixed_id(text, text) IS 'Whether a text is exactly what prefixed_id() writes for this prefix, or for any if none is given, and some uuid. Bad text never raises an error; an invalid prefix does (22023).';
 
 -- ---- TypeID ----
 
 CREATE OR REPLACE FUNCTION idgen.typeid_from_uuid(prefix text, id uuid) RETURNS text
-    LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE
     RETURN ltrim(idgen.portable_valid_prefix(prefix, false) || '_', '_')
         || idgen.portable_encode_32(id, '0123456789abcdefghjkmnpqrstvwxyz');
 COMMENT ON FUNCTION idgen.typeid_from_uuid(text, uuid) IS 'A TypeID (specification version 0.3): the prefix, an underscore and the 26 digits of the uuid in base 32, in lower case. The prefix has at most 63 characters a-z and underscore, and begins and ends with a letter (22023); if it is empty, there is no underscore.';
 
-CREATE OR REPLACE FUNCTION idgen.typeid(prefix text DEFAULT '') RETURNS text
+CREATE OR REPLACE FUNCTION idgen.typeid(prefix text DEFAULT '', clock timestamptz DEFAULT NULL) RETURNS text
     LANGUAGE SQL VOLATILE PARALLEL SAFE
-    RETURN idgen.typeid_from_uuid(prefix, idgen.uuid_v7());
-COMMENT ON FUNCTION idgen.typeid(text) IS 'A new TypeID: typeid_from_uuid(prefix, uuid_v7()). It reveals its creation time.';
+    RETURN idgen.typeid_from_uuid(prefix, idgen.uuid_v7(clock));
+COMMENT ON FUNCTION idgen.typeid(text, timestamptz) IS 'A new TypeID: typeid_from_uuid(prefix, uuid_v7(clock)). It reveals its creation time.';
 
-CREATE OR REPLACE FUNCTION idgen.typeid_to_uuid(id text) RETURNS uuid
-    LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
-    RETURN (idgen.portable_read(id, 'TypeID', '0123456789abcdefghjkmnpqrstvwxyz', 'optional')).id;
-COMMENT ON FUNCTION idgen.typeid_to_uuid(text) IS 'The uuid in a TypeID, read as strictly as the specification requires: lower case, all 26 digits, the first at most 7. Other text is an error (22P02).';
+CREATE OR REPLACE FUNCTION idgen.typeid_to_uuid(id text, expected_prefix text DEFAULT NULL) RETURNS uuid
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    parts record;
+BEGIN
+    IF id IS NULL THEN
+        RETURN NULL;
+    ELSIF expected_prefix IS NOT NULL THEN
+        PERFORM idgen.portable_valid_prefix(expected_prefix, false);
+    END IF;
+    parts := idgen.portable_read(id, 'TypeID', '0123456789abcdefghjkmnpqrstvwxyz', 'optional');
+    IF parts.prefix <> expected_prefix COLLATE "C" THEN
+        RAISE EXCEPTION 'TypeID has the prefix "%", not "%"', parts.prefix, expected_prefix
+            USING ERRCODE = 'check_violation', DETAIL = format('The TypeID is "%s".', id);
+    END IF;
+    RETURN parts.id;
+END $$;
+COMMENT ON FUNCTION idgen.typeid_to_uuid(text, text) IS 'The uuid in a TypeID, read as strictly as the specification requires: lower case, all 26 digits, the first at most 7. Other text is an error (22P02), as is a prefix other than the expected one (23514).';
 
 CREATE OR REPLACE FUNCTION idgen.typeid_prefix(id text) RETURNS text
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
@@ -326,7 +297,7 @@ CREATE OR REPLACE FUNCTION idgen.is_typeid(id text, prefix text DEFAULT NULL) RE
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF id IS NOT NULL AND octet_length(prefix) > 0 THEN
-        PERFORM idgen.portable_prefix(prefix, false);
+        PERFORM idgen.portable_valid_prefix(prefix, false);
     END IF;
     RETURN octet_length(id) <= 90
        AND id ~ '^([a-z]([a-z_]*[a-z])?_)?[0-7][0-9a-hjkmnp-tv-z]{25}$' COLLATE "C"
@@ -347,21 +318,25 @@ CREATE OR REPLACE FUNCTION idgen.ulid_from_uuid(id uuid) RETURNS text
 COMMENT ON FUNCTION idgen.ulid_from_uuid(uuid) IS 'The 16 bytes of a uuid as ULID, in upper case; its order in COLLATE "C" is that of the uuid.';
 
 -- The random bits are the first 48 and the last 32 of a random UUID.
-CREATE OR REPLACE FUNCTION idgen.ulid() RETURNS text
-    LANGUAGE SQL VOLATILE PARALLEL SAFE STRICT
-    RETURN idgen.ulid_from_uuid((lpad(to_hex(idgen.portable_submillis(clock_timestamp()) >> 12), 12, '0')
+CREATE OR REPLACE FUNCTION idgen.ulid(clock timestamptz DEFAULT NULL) RETURNS text
+    LANGUAGE SQL VOLATILE PARALLEL SAFE
+    RETURN idgen.ulid_from_uuid((lpad(to_hex(idgen.portable_submillis(coalesce(clock, clock_timestamp())) >> 12), 12, '0')
                                  || overlay(gen_random_uuid()::text PLACING '' FROM 14 FOR 15))::uuid);
-COMMENT ON FUNCTION idgen.ulid() IS 'A ULID: 48 bits of Unix milliseconds and 80 random bits as 26 digits of base 32 (Crockford); two of the same millisecond are in random order.';
+COMMENT ON FUNCTION idgen.ulid(timestamptz) IS 'A ULID: 48 bits of Unix milliseconds and 80 random bits as 26 digits of base 32 (Crockford); two of the same millisecond are in random order.';
 
 CREATE OR REPLACE FUNCTION idgen.ulid_timestamp(id text) RETURNS timestamptz
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN idgen.portable_instant('1970-01-01', idgen.portable_first_48_bits(idgen.ulid_to_uuid(id)) * 1000);
 COMMENT ON FUNCTION idgen.ulid_timestamp(text) IS 'The time in a ULID, to the millisecond. Text that is not a ULID is an error (22P02).';
 
+CREATE OR REPLACE FUNCTION idgen.is_ulid(id text) RETURNS boolean
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
+    RETURN octet_length(id) = 26 AND id ~* '^[0-7OIL][0-9A-TV-Z]{25}$' COLLATE "C";
+COMMENT ON FUNCTION idgen.is_ulid(text) IS 'Whether ulid_to_uuid() reads a text. Never raises an error.';
+
 CREATE OR REPLACE FUNCTION idgen.ulid_floor(instant timestamptz) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
-BEGIN RETURN idgen.ulid_from_uuid(rpad(lpad(to_hex(idgen.portable_submillis(instant) >> 12), 12, '0'), 32, '0')::uuid); END $$;
-COMMENT ON FUNCTION idgen.ulid_floor(timestamptz) IS 'The smallest ULID with the millisecond of this timestamp. A timestamp before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT AS $$ BEGIN RETURN idgen.ulid_from_uuid(idgen.portable_floor(instant, '00000000000000000000')); END $$;
+COMMENT ON FUNCTION idgen.ulid_floor(timestamptz) IS 'The smallest ULID with the millisecond of this timestamp; before 1970 that of the first one, and after 10889-08-02 05:31:50.655999+00 the greatest ULID.';
 
 -- The body is a string so that the comparisons have the collation of the column,
 -- and so use its index. In RETURN they would have the default collation.
@@ -370,4 +345,6 @@ CREATE OR REPLACE FUNCTION idgen.ulid_within(id text, start timestamptz, stop ti
     AS 'SELECT id OPERATOR(pg_catalog.>=) idgen.ulid_floor(start) AND id OPERATOR(pg_catalog.<) idgen.ulid_floor(stop)';
 COMMENT ON FUNCTION idgen.ulid_within(text, timestamptz, timestamptz) IS 'Whether a ULID is at or after start and before stop: id >= ulid_floor(start) AND id < ulid_floor(stop) in the collation of id, which should be "C"; it uses an index and prunes partitions. Never true if start or stop is NULL.';
 
-DO $$ BEGIN PERFORM pg_catalog.set_config('search_path', pg_catalog.current_setting('idgen_portable.search_path'), true); END $$;
+PERFORM set_config('search_path', caller_path, true);
+END
+$install$;

@@ -2,46 +2,34 @@
  * uuids.sql: the UUIDs of idgen without a C library. Generators, readers, ranges of
  * time, and checks of what clients bring, for PostgreSQL 15 to 19.
  *
- *   psql -1 -v ON_ERROR_STOP=1 -f uuids.sql
+ *   psql -f uuids.sql
  *
- * Any role with CREATE on the database can run this file, in one transaction: with psql
- * -1, or as one call of a driver. It needs no other file and no extension. Running it
- * again replaces the functions and changes no privilege. drop.sql removes them.
+ * Any role with CREATE on the database can run this file, which is one statement: all of
+ * it takes effect, or nothing. It needs no other file and no extension. Running it again
+ * replaces the functions and changes no privilege. drop.sql removes them.
  *
- * Names, arguments, results and errors are those of the extension, which can take the
- * place of the functions later; docs/portable.md lists the differences. Functions
+ * Names, arguments, results and SQLSTATEs are those of the extension, which can replace
+ * the functions later; docs/portable.md lists the differences. Functions
  * whose names begin with "portable_" are internal and may change. Random bits come from
  * gen_random_uuid() only. Names are resolved when this file runs, under a function's own
  * search_path, or are qualified; so the caller's search_path does not matter.
  */
 
-DO $$
+DO $install$
+DECLARE
+    caller_path CONSTANT pg_catalog.text := pg_catalog.current_setting('search_path');
 BEGIN
-    PERFORM pg_catalog.set_config('idgen_portable.search_path', pg_catalog.current_setting('search_path'), true),
-            pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
-END $$;
-
--- A new schema is made by CREATE SCHEMA, which fails if another session makes it
--- meanwhile. A schema to which other roles can add functions, for example by default
--- privileges, could have overloads that callers reach instead of those below.
-DO $$
-BEGIN
-    IF pg_catalog.current_setting('search_path') OPERATOR(pg_catalog.<>) 'pg_catalog, pg_temp' THEN
-        RAISE EXCEPTION 'this file must run in one transaction'
-            USING ERRCODE = 'no_active_sql_transaction', HINT = 'Use psql -1 -v ON_ERROR_STOP=1 -f, or one call of a driver.';
-    ELSIF EXISTS (SELECT FROM pg_extension WHERE extname = 'idgen') THEN
+    PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+    IF EXISTS (SELECT FROM pg_extension WHERE extname = 'idgen') THEN
         RAISE EXCEPTION 'extension "idgen" is installed'
             USING ERRCODE = 'duplicate_object', DETAIL = 'Its functions have the names of the portable ones.';
-    ELSIF to_regnamespace('idgen') IS NULL THEN
-        CREATE SCHEMA idgen;
+    END IF;
+    IF to_regnamespace('idgen') IS NULL THEN
+        CREATE SCHEMA idgen;    -- fails if another session creates it meanwhile
         GRANT USAGE ON SCHEMA idgen TO PUBLIC;
         COMMENT ON SCHEMA idgen IS 'Identifiers for primary keys, portable edition: generate, check, create once.';
-        CREATE FUNCTION idgen.portable_version(OUT file text, OUT version text) RETURNS SETOF record
-            LANGUAGE SQL STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-            AS $body$SELECT substr(proname, 15), split_part(prosrc, '''', 2) FROM pg_proc
-                     WHERE pronamespace = 'idgen'::regnamespace AND starts_with(proname, 'portable_file_') ORDER BY 1$body$;
-        COMMENT ON FUNCTION idgen.portable_version() IS 'The files of the portable edition that are installed, with their versions.';
     END IF;
+    -- Other roles could add overloads, which callers reach instead of these functions.
     IF EXISTS (SELECT FROM pg_namespace n
                WHERE nspname = 'idgen'
                  AND (pg_get_userbyid(nspowner) <> current_user
@@ -51,9 +39,15 @@ BEGIN
         RAISE EXCEPTION 'schema "idgen" is not only yours'
             USING ERRCODE = 'insufficient_privilege',
                   DETAIL = 'Another role owns it, has the privilege CREATE on it, or owns a function or relation in it.',
-                  HINT = 'Run this file as the owner of the schema, revoke the privilege, or drop the schema.';
+                  HINT = 'Run this file as the owner of the schema, revoke the privilege and end open transactions of roles that had it, or drop the schema.';
     END IF;
-END $$;
+    IF to_regprocedure('idgen.portable_version()') IS NULL THEN
+        CREATE FUNCTION idgen.portable_version(OUT file text, OUT version text) RETURNS SETOF record
+            LANGUAGE SQL STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+            AS $body$SELECT substr(proname, 15), split_part(prosrc, '''', 2) FROM pg_proc
+                     WHERE pronamespace = 'idgen'::regnamespace AND starts_with(proname, 'portable_file_') ORDER BY 1$body$;
+        COMMENT ON FUNCTION idgen.portable_version() IS 'The files of the portable edition that are installed, with their versions.';
+    END IF;
 
 -- The version of uuids.sql, as portable_version() shows it.
 CREATE OR REPLACE FUNCTION idgen.portable_file_uuids() RETURNS text
@@ -67,25 +61,23 @@ CREATE OR REPLACE FUNCTION idgen.portable_unix_ms(instant timestamptz, plus_us b
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN floor(extract(epoch FROM instant - timestamptz '2000-01-01 00:00:00+00') * 1000 + plus_us * 0.001)::bigint + 946684800000;
 
+-- The error of an argument with an invalid value, which is 22004 for NULL.
+CREATE OR REPLACE FUNCTION idgen.portable_invalid(message text, value anyelement, code text DEFAULT 'invalid_parameter_value') RETURNS bigint
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET datestyle = ISO AS $$
+BEGIN
+    RAISE EXCEPTION '%', message
+        USING ERRCODE = CASE WHEN value IS NULL THEN 'null_value_not_allowed' ELSE code END, DETAIL = format('The value is %s.', left(coalesce(value::text, 'null'), 100));
+END $$;
+
 -- An error (22008) if a timestamp is infinite. In PL/pgSQL, which is not inlined, so that
 -- the wall clock as the argument is read once.
 CREATE OR REPLACE FUNCTION idgen.portable_finite(instant timestamptz) RETURNS timestamptz
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT COST 1 SET search_path = pg_catalog, pg_temp SET datestyle = ISO AS $$
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT COST 1 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF NOT isfinite(instant) THEN
-        RAISE EXCEPTION 'timestamp must be finite'
-            USING ERRCODE = 'datetime_field_overflow', DETAIL = format('The timestamp is %s.', instant);
+        PERFORM idgen.portable_invalid('timestamp must be finite', instant, 'datetime_field_overflow');
     END IF;
     RETURN instant;
-END $$;
-
--- The error (22008) of a timestamp that is infinite or out of range.
-CREATE OR REPLACE FUNCTION idgen.portable_refuse_clock(instant timestamptz) RETURNS bigint
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp SET datestyle = ISO AS $$
-BEGIN
-    RAISE EXCEPTION 'timestamp is out of range for 48 bits of Unix milliseconds'
-        USING ERRCODE = 'datetime_field_overflow',
-              DETAIL = format('The timestamp is %s; it must be from 1970-01-01 00:00:00+00 to 10889-08-02 05:31:50.655999+00.', idgen.portable_finite(instant));
 END $$;
 
 -- Unix time in 4096ths of a millisecond, 60 bits. STABLE, as extract() of a timestamptz
@@ -93,7 +85,7 @@ END $$;
 CREATE OR REPLACE FUNCTION idgen.portable_checked_submillis(instant timestamptz) RETURNS bigint
     LANGUAGE SQL STABLE PARALLEL SAFE
     RETURN CASE WHEN instant >= '1970-01-01 00:00:00+00' AND instant < '10889-08-02 05:31:50.656+00' THEN floor(extract(epoch FROM instant) * 4096000)::bigint
-           ELSE idgen.portable_refuse_clock(instant) END;
+           ELSE idgen.portable_invalid('timestamp must be from 1970-01-01 00:00:00+00 to 10889-08-02 05:31:50.655999+00', instant, 'datetime_field_overflow') END;
 
 CREATE OR REPLACE FUNCTION idgen.portable_submillis(instant timestamptz) RETURNS bigint
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT AS $$ BEGIN RETURN idgen.portable_checked_submillis(instant); END $$;
@@ -122,46 +114,22 @@ CREATE OR REPLACE FUNCTION idgen.portable_first_48_bits(id uuid) RETURNS bigint
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN ('x' || encode(uuid_send(id), 'hex'))::bit(48)::bigint;
 
--- The error of an argument with an invalid value, which is 22004 for NULL.
-CREATE OR REPLACE FUNCTION idgen.portable_invalid(
-    message text, detail text, value anyelement, hint text DEFAULT NULL, code text DEFAULT 'invalid_parameter_value'
-) RETURNS bigint
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    IF value IS NULL THEN
-        RAISE EXCEPTION '%', message USING ERRCODE = 'null_value_not_allowed';
-    ELSIF hint IS NULL THEN
-        RAISE EXCEPTION '%', message USING ERRCODE = code, DETAIL = format(detail, value);
-    END IF;
-    RAISE EXCEPTION '%', message USING ERRCODE = code, DETAIL = format(detail, value), HINT = hint;
-END $$;
-
 -- The microseconds of an interval, which is the argument with this name; an error
 -- (22023) if it has no fixed length or is negative.
 CREATE OR REPLACE FUNCTION idgen.portable_us(length interval, name text) RETURNS bigint
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
-    RETURN CASE WHEN date_trunc('month', length) <> '0' THEN
-                    idgen.portable_invalid(name || ' must not have months or years', 'The ' || name || ' is %s, which has no fixed length.',
-                                           length, 'Give it in weeks, days, hours, minutes or seconds.')
-                WHEN length NOT BETWEEN '-106751991 days -04:00:54.775808' AND '106751991 days 04:00:54.775807' THEN
-                    idgen.portable_invalid(name || ' is too long', 'The ' || name || ' is %s.', length)
-                WHEN length < '0' AND name <> 'period' THEN
-                    idgen.portable_invalid(name || ' must not be negative', 'The value is %s.', length)
+    RETURN CASE WHEN date_trunc('month', length) <> '0' OR length < '0'
+                  OR length NOT BETWEEN '-106751991 days -04:00:54.775808' AND '106751991 days 04:00:54.775807' THEN
+                    idgen.portable_invalid(name || ' must not be negative, have months or years, or be longer than 106751991 days', length)
                 ELSE (extract(epoch FROM length) * 1000000)::bigint END;
 
 -- The milliseconds of a period, which is checked together with prefix_bytes.
 CREATE OR REPLACE FUNCTION idgen.portable_period_ms(period interval, prefix_bytes int) RETURNS bigint
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
-    RETURN CASE WHEN period IS NULL THEN idgen.portable_invalid('period must not be null', '', period)
-                WHEN prefix_bytes IS NULL THEN idgen.portable_invalid('prefix_bytes must not be null', '', prefix_bytes)
-                WHEN prefix_bytes NOT BETWEEN 1 AND 6 THEN
-                    idgen.portable_invalid('prefix_bytes must be between 1 and 6', 'The value is %s.', prefix_bytes)
-                WHEN period <= '0' AND idgen.portable_us(period, 'period') <= 0 THEN
-                    idgen.portable_invalid('period must be greater than zero', 'The period is %s.', period)
-                WHEN idgen.portable_us(period, 'period') % 1000 <> 0 AND period <= '365250 days' THEN
-                    idgen.portable_invalid('period must be a whole number of milliseconds', 'The period is %s.', period)
-                WHEN period > '365250 days' THEN
-                    idgen.portable_invalid('period must be at most 365250 days', 'The period is %s.', period)
+    RETURN CASE WHEN prefix_bytes IS NULL OR prefix_bytes NOT BETWEEN 1 AND 6 THEN
+                    idgen.portable_invalid('prefix_bytes must be between 1 and 6', prefix_bytes)
+                WHEN period IS NULL OR period NOT BETWEEN '1 ms' AND '365250 days' OR idgen.portable_us(period, 'period') % 1000 <> 0 THEN
+                    idgen.portable_invalid('period must be a whole number of milliseconds from 1 ms to 365250 days', period)
                 ELSE idgen.portable_us(period, 'period') / 1000 END;
 
 -- The number of the period that contains a time. Division rounds to zero, so that an
@@ -173,11 +141,9 @@ CREATE OR REPLACE FUNCTION idgen.portable_period_number(unix_ms bigint, period_m
 -- 0, or an error (0A000) for a run_length greater than 1.
 CREATE OR REPLACE FUNCTION idgen.portable_require_no_run(run_length int) RETURNS bigint
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
-    RETURN CASE WHEN run_length < 1 THEN idgen.portable_invalid('run_length must be at least 1', 'The value is %s.', run_length)
+    RETURN CASE WHEN run_length < 1 THEN idgen.portable_invalid('run_length must be at least 1', run_length)
                 WHEN run_length > 1 THEN
-                    idgen.portable_invalid('run_length must be 1 in the portable edition of idgen',
-                                           'The value is %s. Runs need a session''s memory, which only the extension in C has.',
-                                           run_length, code => 'feature_not_supported')
+                    idgen.portable_invalid('run_length must be 1 in the portable edition of idgen', run_length, 'feature_not_supported')
                 ELSE 0 END;
 
 -- ---- Generators ----
@@ -206,6 +172,35 @@ CREATE OR REPLACE FUNCTION idgen.short_comb(
                                          9 - prefix_bytes)
                           FROM 1), 'hex')::uuid;
 COMMENT ON FUNCTION idgen.short_comb(interval, int, int, timestamptz) IS 'A short COMB: a UUID of version 4 whose first prefix_bytes (1 to 6) bytes are floor(Unix ms / period in ms) mod 256^prefix_bytes. The period is a whole number of milliseconds up to 365250 days; an argument out of range is an error (22023), as is a run_length greater than 1 (0A000).';
+
+-- The secret of keyed_comb(). Default privileges must not show it to other roles.
+IF to_regclass('idgen.portable_secret') IS NULL THEN
+    CREATE TABLE idgen.portable_secret (secret bytea NOT NULL);
+    EXECUTE coalesce((SELECT string_agg('REVOKE ALL ON idgen.portable_secret FROM ' || CASE grantee WHEN 0 THEN 'PUBLIC' ELSE grantee::regrole::text END, '; ')
+                      FROM pg_class, aclexplode(relacl) WHERE pg_class.oid = 'idgen.portable_secret'::regclass AND grantee <> relowner), 'SELECT');
+    INSERT INTO idgen.portable_secret VALUES (sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())));
+    COMMENT ON TABLE idgen.portable_secret IS 'The secret of idgen.keyed_comb(): a role that can read it can compute the prefixes of all periods.';
+END IF;
+
+-- Four bytes of a hash of secret, database, area, period and whether a clock is given
+-- replace the first bytes of a random UUID. As its owner, it reads the secret.
+CREATE OR REPLACE FUNCTION idgen.keyed_comb(period interval DEFAULT '5 minutes', area text DEFAULT '', clock timestamptz DEFAULT NULL) RETURNS uuid
+    LANGUAGE plpgsql VOLATILE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    period_ms bigint := idgen.portable_period_ms(period, 2);
+    unix_ms bigint;
+BEGIN
+    IF (octet_length(area) <= 63) IS NOT TRUE THEN
+        PERFORM idgen.portable_invalid('area must not be null or longer than 63 bytes', area);
+    END IF;
+    unix_ms := idgen.portable_unix_ms(coalesce(idgen.portable_finite(clock), clock_timestamp()));
+    RETURN encode(overlay(uuid_send(gen_random_uuid())
+                          PLACING substr(sha256((SELECT secret FROM idgen.portable_secret)
+                                                || sha256(textsend(current_database())) || sha256(textsend(area)) || int8send(period_ms)
+                                                || int8send(idgen.portable_period_number(unix_ms, period_ms)) || boolsend(clock IS NOT NULL)), 1, 4)
+                          FROM 1), 'hex')::uuid;
+END $$;
+COMMENT ON FUNCTION idgen.keyed_comb(interval, text, timestamptz) IS 'A UUID of version 4 with 90 random bits after a prefix of 32 bits, which is a hash of database, area and period under the secret of the table portable_secret. A period that short_comb() does not accept, or an area longer than 63 bytes, is an error (22023).';
 
 -- ---- Reading UUIDs ----
 
@@ -281,14 +276,21 @@ COMMENT ON FUNCTION idgen.short_comb_timestamp(uuid, interval, int, timestamptz)
 
 -- ---- Ranges of time ----
 
+-- The smallest uuid of a millisecond with these last digits, or the greatest uuid.
+CREATE OR REPLACE FUNCTION idgen.portable_floor(instant timestamptz, digits text) RETURNS uuid
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
+    RETURN CASE WHEN instant < '1970-01-01 00:00:00+00' THEN '000000000000' || digits
+                WHEN instant < '10889-08-02 05:31:50.656+00' THEN lpad(to_hex(idgen.portable_submillis(instant) >> 12), 12, '0') || digits
+                ELSE 'ffffffffffffffffffffffffffffffff' END::uuid;
+
 -- The bounds are in PL/pgSQL, which is not inlined, so that EXPLAIN shows their names.
 CREATE OR REPLACE FUNCTION idgen.uuid_v7_floor(instant timestamptz) RETURNS uuid
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$ BEGIN RETURN lpad(to_hex(idgen.portable_submillis(instant) >> 12), 12, '0') || '70008000000000000000'; END $$;
-COMMENT ON FUNCTION idgen.uuid_v7_floor(timestamptz) IS 'The smallest UUID of version 7 with the millisecond of this timestamp. A timestamp before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT AS $$ BEGIN RETURN idgen.portable_floor(instant, '70008000000000000000'); END $$;
+COMMENT ON FUNCTION idgen.uuid_v7_floor(timestamptz) IS 'The smallest UUID of version 7 with the millisecond of this timestamp; before 1970 that of the first one, and after 10889-08-02 05:31:50.655999+00 the greatest uuid.';
 
 CREATE OR REPLACE FUNCTION idgen.comb_floor(instant timestamptz) RETURNS uuid
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$ BEGIN RETURN lpad(to_hex(idgen.portable_submillis(instant) >> 12), 12, '0') || '40008000000000000000'; END $$;
-COMMENT ON FUNCTION idgen.comb_floor(timestamptz) IS 'The smallest COMB with the millisecond of this timestamp. A timestamp before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT AS $$ BEGIN RETURN idgen.portable_floor(instant, '40008000000000000000'); END $$;
+COMMENT ON FUNCTION idgen.comb_floor(timestamptz) IS 'The smallest COMB with the millisecond of this timestamp; before 1970 that of the first one, and after 10889-08-02 05:31:50.655999+00 the greatest uuid.';
 
 -- The planner inlines these predicates into index conditions and partition
 -- pruning. It would not inline STRICT functions.
@@ -307,21 +309,18 @@ COMMENT ON FUNCTION idgen.comb_within(uuid, timestamptz, timestamptz) IS 'Whethe
 CREATE OR REPLACE FUNCTION idgen.is_uuid(id text, version int DEFAULT NULL) RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN version NOT BETWEEN 0 AND 15 THEN
-                    CASE WHEN id IS NOT NULL THEN idgen.portable_invalid('version must be between 0 and 15', 'The value is %s.', version) = 0 END
+                    CASE WHEN id IS NOT NULL THEN idgen.portable_invalid('version must be between 0 and 15', version) = 0 END
                 ELSE octet_length(id) = 36
-                    AND id ~* ('^[0-9a-f]{8}-[0-9a-f]{4}-' || coalesce(to_hex(version), '[1-8]')
-                               || '[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$') COLLATE "C" END;
-COMMENT ON FUNCTION idgen.is_uuid(text, int) IS 'Whether a text is a UUID in canonical form: 36 characters, hexadecimal digits of either case, the variant of RFC 9562 and the given version, or one from 1 to 8 if none is given. Bad text never raises an error; a version outside 0 to 15 does (22023).';
+                    AND id ~* CASE WHEN version IS NULL THEN 
+                                       '^([0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}|0{8}-(0{4}-){3}0{12}|f{8}-(f{4}-){3}f{12})$'
+                                   ELSE '^[0-9a-f]{8}-[0-9a-f]{4}-' || to_hex(version) || '[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$' END COLLATE "C" END;
+COMMENT ON FUNCTION idgen.is_uuid(text, int) IS 'Whether a text is a UUID in canonical form: 36 characters, hexadecimal digits of either case, the variant of RFC 9562 and the given version, or one from 1 to 8 if none is given; then also the Nil and the Max UUID. Bad text never raises an error; a version outside 0 to 15 does (22023).';
 
 -- A rule, or an error: a window of more than n - 1 periods can intersect n + 1 of them.
 CREATE OR REPLACE FUNCTION idgen.portable_narrow(scheme text, past_us bigint, future_us bigint, period_ms bigint, prefix_bytes int) RETURNS bigint[]
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN scheme = 'short_comb' AND past_us::numeric + future_us > ((1::bigint << 8 * prefix_bytes) - 2)::numeric * period_ms * 1000 THEN
-                    ARRAY[idgen.portable_invalid(
-                        'tolerance is too wide for the cycle of prefixes',
-                        'The past and future tolerances add up to %s ms. At most ' || ((1::bigint << 8 * prefix_bytes) - 2)::text || ' periods of ' || period_ms::text
-                        || ' ms are allowed, 2 less than the cycle, because a wider window could contain every prefix.',
-                        ceil((past_us::numeric + future_us) * 0.001), 'Use a smaller tolerance, a longer period or more prefix bytes.')]
+                    ARRAY[idgen.portable_invalid('the tolerances must not exceed the cycle of prefixes less two periods', (past_us::numeric + future_us) * 0.001)]
            ELSE ARRAY[past_us, future_us, period_ms, 8 * prefix_bytes] END;
 
 -- The arguments of is_recent_...(), checked: past and future tolerance in microseconds,
@@ -332,7 +331,7 @@ CREATE OR REPLACE FUNCTION idgen.portable_rule(
 ) RETURNS bigint[]
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 DECLARE
-    both_us bigint := coalesce(idgen.portable_us(tolerance, 'tolerance'), idgen.portable_invalid('tolerance must not be null', '', tolerance));
+    both_us bigint := coalesce(idgen.portable_us(tolerance, 'tolerance'), idgen.portable_invalid('tolerance must not be null', tolerance));
     period_ms bigint := idgen.portable_period_ms(period, prefix_bytes);
     past_us bigint := coalesce(idgen.portable_us(past_tolerance, 'past_tolerance'), both_us);
     future_us bigint := coalesce(idgen.portable_us(future_tolerance, 'future_tolerance'), both_us);
@@ -384,14 +383,14 @@ CREATE OR REPLACE FUNCTION idgen.portable_time_accepted(id uuid, version int, cl
        AND idgen.portable_first_48_bits(id) <= idgen.portable_unix_ms(clock, rule[2]);
 
 CREATE OR REPLACE FUNCTION idgen.is_recent_short_comb(
-    id uuid, tolerance interval DEFAULT '10 minutes', period interval DEFAULT '1 minute', prefix_bytes int DEFAULT 2,
-    past_tolerance interval DEFAULT NULL, future_tolerance interval DEFAULT NULL, clock timestamptz DEFAULT NULL
+    id uuid, tolerance interval DEFAULT '10 minutes', past_tolerance interval DEFAULT NULL, future_tolerance interval DEFAULT NULL,
+    period interval DEFAULT '1 minute', prefix_bytes int DEFAULT 2, clock timestamptz DEFAULT NULL
 ) RETURNS boolean
     LANGUAGE SQL STABLE PARALLEL SAFE
     RETURN CASE WHEN id IS NOT NULL AND idgen.portable_require_window(clock, idgen.portable_rule('short_comb', tolerance, past_tolerance, future_tolerance, period, prefix_bytes))
            THEN idgen.portable_prefix_accepted(id, coalesce(clock, statement_timestamp()),
                                                idgen.portable_rule('short_comb', tolerance, past_tolerance, future_tolerance, period, prefix_bytes)) END;
-COMMENT ON FUNCTION idgen.is_recent_short_comb(uuid, interval, interval, int, interval, interval, timestamptz) IS 'Whether a UUID is of version 4 with a prefix that short_comb(period, prefix_bytes) gives at some time from clock - past_tolerance to clock + future_tolerance, each of them tolerance unless given. A tolerance that is negative or has months, or both together above the cycle of prefixes less two periods, is an error (22023).';
+COMMENT ON FUNCTION idgen.is_recent_short_comb(uuid, interval, interval, interval, interval, int, timestamptz) IS 'Whether a UUID is of version 4 with a prefix that short_comb(period, prefix_bytes) gives at some time from clock - past_tolerance to clock + future_tolerance, each of them tolerance unless given. A tolerance that is negative or has months, or both together above the cycle of prefixes less two periods, is an error (22023).';
 
 CREATE OR REPLACE FUNCTION idgen.is_recent_comb(
     id uuid, tolerance interval DEFAULT '10 minutes',
@@ -413,78 +412,32 @@ CREATE OR REPLACE FUNCTION idgen.is_recent_uuid_v7(
                                              idgen.portable_rule('uuid_v7', tolerance, past_tolerance, future_tolerance)) END;
 COMMENT ON FUNCTION idgen.is_recent_uuid_v7(uuid, interval, interval, interval, timestamptz) IS 'Whether a UUID is of version 7 with a time from clock - past_tolerance to clock + future_tolerance, each of them tolerance unless given. Both ends are rounded down to the millisecond, the clock is the start of the statement unless given, and a tolerance that is negative or has months is an error (22023).';
 
--- A timestamp plus microseconds as text for messages.
-CREATE OR REPLACE FUNCTION idgen.portable_text(clock timestamptz, plus_us bigint) RETURNS text
-    LANGUAGE plpgsql STABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp SET datestyle = ISO AS $$
-DECLARE
-    us numeric := extract(epoch FROM clock - timestamptz '2000-01-01 00:00:00+00') * 1000000 + plus_us;
-BEGIN
-    RETURN CASE WHEN us BETWEEN -211813488000000000 AND 9223371331199999999
-           THEN idgen.portable_instant('2000-01-01', us::bigint)::text
-           ELSE '(timestamp out of range)' END;
-END $$;
-
--- The error (23514) of check_recent_...() and of check_on_insert().
+-- The error (23514) of check_recent_...() and of check_recent_id().
 CREATE OR REPLACE FUNCTION idgen.portable_refuse(
     scheme text, id uuid, clock timestamptz, rule bigint[],
     in_schema text DEFAULT NULL, in_table text DEFAULT NULL, in_column text DEFAULT NULL, by_trigger text DEFAULT NULL
 ) RETURNS uuid
     LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1 SET search_path = pg_catalog, pg_temp SET datestyle = ISO AS $$
 DECLARE
-    noun text := CASE scheme WHEN 'short_comb' THEN 'short COMB' WHEN 'comb' THEN 'COMB' ELSE 'version 7 UUID' END;
-    version int := CASE scheme WHEN 'uuid_v7' THEN 7 ELSE 4 END;
-    found_version int := idgen.uuid_version(id);
-    first text := idgen.portable_text(clock, -rule[1]);
-    last text := idgen.portable_text(clock, rule[2]);
-    message text := 'identifier is outside the accepted time window';
-    detail text;
-    hint text;
-    prefixes text[];
-    unit record;
+    message text := format('identifier is not a recent %s', scheme);
+    detail text := format('The identifier is %s. The time %s, %s ms before and %s ms after it are accepted.', id, clock, rule[1] / 1000, rule[2] / 1000);
 BEGIN
-    SELECT v.name, v.ms INTO unit
-    FROM (VALUES ('day', 86400000), ('hour', 3600000), ('minute', 60000), ('second', 1000), ('millisecond', 1)) v (name, ms)
-    WHERE rule[3] % v.ms = 0 ORDER BY v.ms DESC LIMIT 1;
-    hint := format('Generate a new identifier with idgen.%s(%s).', scheme,
-                   CASE WHEN rule[3:4] <> '{60000,16}'
-                        THEN format('''%s %s%s'', %s', rule[3] / unit.ms, unit.name, CASE WHEN rule[3] <> unit.ms THEN 's' END, rule[4] / 8) END);
-    IF found_version IS DISTINCT FROM version THEN
-        message := format('identifier is not a %s', noun);
-        detail := CASE WHEN found_version IS NULL THEN format('Identifier %s has variant %s, not RFC 9562.', id, idgen.uuid_variant(id))
-                       ELSE format('Identifier %s has version %s, not %s.', id, found_version, version) END;
-    ELSE
-        IF scheme = 'short_comb' THEN
-            SELECT array_agg(right(to_hex(number), rule[4]::int / 4) ORDER BY n) INTO prefixes
-            FROM (VALUES (1, (1::bigint << 48) + (idgen.portable_first_48_bits(id) >> (48 - rule[4])::int)),
-                         (2, (1::bigint << 61) + idgen.portable_period_number(idgen.portable_unix_ms(clock, -rule[1]), rule[3])),
-                         (3, (1::bigint << 61) + idgen.portable_period_number(idgen.portable_unix_ms(clock, rule[2]), rule[3]))) v (n, number);
-            detail := format('Identifier %s has prefix %s, but the prefixes from %s to %s are %s to %s.',
-                             id, prefixes[1], first, last, prefixes[2], prefixes[3]);
-        ELSE
-            detail := format('Identifier %s contains the time %s, which is not between %s and %s.',
-                             id, idgen.portable_instant('1970-01-01', idgen.portable_first_48_bits(id) * 1000), first, last);
-        END IF;
-        IF by_trigger IS NULL THEN
-            hint := hint || ' For a late batch, pass the time at which its identifiers were generated as "clock".';
-        END IF;
-    END IF;
     IF by_trigger IS NULL THEN
-        RAISE EXCEPTION USING ERRCODE = 'check_violation', MESSAGE = message, DETAIL = detail, HINT = hint,
-            CONSTRAINT = 'check_recent_' || scheme;
+        RAISE EXCEPTION USING ERRCODE = 'check_violation', MESSAGE = message, DETAIL = detail, CONSTRAINT = 'check_recent_' || scheme;
     END IF;
-    RAISE EXCEPTION USING ERRCODE = 'check_violation', MESSAGE = message, DETAIL = detail, HINT = hint,
+    RAISE EXCEPTION USING ERRCODE = 'check_violation', MESSAGE = message, DETAIL = detail,
         SCHEMA = in_schema, TABLE = in_table, COLUMN = in_column, CONSTRAINT = by_trigger;
 END $$;
 
 CREATE OR REPLACE FUNCTION idgen.check_recent_short_comb(
-    id uuid, tolerance interval DEFAULT '10 minutes', period interval DEFAULT '1 minute', prefix_bytes int DEFAULT 2,
-    past_tolerance interval DEFAULT NULL, future_tolerance interval DEFAULT NULL, clock timestamptz DEFAULT NULL
+    id uuid, tolerance interval DEFAULT '10 minutes', past_tolerance interval DEFAULT NULL, future_tolerance interval DEFAULT NULL,
+    period interval DEFAULT '1 minute', prefix_bytes int DEFAULT 2, clock timestamptz DEFAULT NULL
 ) RETURNS uuid
     LANGUAGE SQL STABLE PARALLEL SAFE
-    RETURN CASE WHEN idgen.is_recent_short_comb(id, tolerance, period, prefix_bytes, past_tolerance, future_tolerance, clock) IS NOT FALSE THEN id
+    RETURN CASE WHEN idgen.is_recent_short_comb(id, tolerance, past_tolerance, future_tolerance, period, prefix_bytes, clock) IS NOT FALSE THEN id
            ELSE idgen.portable_refuse('short_comb', id, coalesce(clock, statement_timestamp()),
                                       idgen.portable_rule('short_comb', tolerance, past_tolerance, future_tolerance, period, prefix_bytes)) END;
-COMMENT ON FUNCTION idgen.check_recent_short_comb(uuid, interval, interval, int, interval, interval, timestamptz) IS 'The identifier, if is_recent_short_comb() accepts it with the same arguments. Otherwise an error (23514) that shows the window and the value found, with the function''s name as constraint name.';
+COMMENT ON FUNCTION idgen.check_recent_short_comb(uuid, interval, interval, interval, interval, int, timestamptz) IS 'The identifier, if is_recent_short_comb() accepts it with the same arguments. Otherwise an error (23514) with the function''s name as constraint name.';
 
 CREATE OR REPLACE FUNCTION idgen.check_recent_comb(
     id uuid, tolerance interval DEFAULT '10 minutes',
@@ -494,7 +447,7 @@ CREATE OR REPLACE FUNCTION idgen.check_recent_comb(
     RETURN CASE WHEN idgen.is_recent_comb(id, tolerance, past_tolerance, future_tolerance, clock) IS NOT FALSE THEN id
            ELSE idgen.portable_refuse('comb', id, coalesce(clock, statement_timestamp()),
                                       idgen.portable_rule('comb', tolerance, past_tolerance, future_tolerance)) END;
-COMMENT ON FUNCTION idgen.check_recent_comb(uuid, interval, interval, interval, timestamptz) IS 'The identifier, if is_recent_comb() accepts it with the same arguments. Otherwise an error (23514) that shows the window and the value found, with the function''s name as constraint name.';
+COMMENT ON FUNCTION idgen.check_recent_comb(uuid, interval, interval, interval, timestamptz) IS 'The identifier, if is_recent_comb() accepts it with the same arguments. Otherwise an error (23514) with the function''s name as constraint name.';
 
 CREATE OR REPLACE FUNCTION idgen.check_recent_uuid_v7(
     id uuid, tolerance interval DEFAULT '10 minutes',
@@ -504,7 +457,7 @@ CREATE OR REPLACE FUNCTION idgen.check_recent_uuid_v7(
     RETURN CASE WHEN idgen.is_recent_uuid_v7(id, tolerance, past_tolerance, future_tolerance, clock) IS NOT FALSE THEN id
            ELSE idgen.portable_refuse('uuid_v7', id, coalesce(clock, statement_timestamp()),
                                       idgen.portable_rule('uuid_v7', tolerance, past_tolerance, future_tolerance)) END;
-COMMENT ON FUNCTION idgen.check_recent_uuid_v7(uuid, interval, interval, interval, timestamptz) IS 'The identifier, if is_recent_uuid_v7() accepts it with the same arguments. Otherwise an error (23514) that shows the window and the value found, with the function''s name as constraint name.';
+COMMENT ON FUNCTION idgen.check_recent_uuid_v7(uuid, interval, interval, interval, timestamptz) IS 'The identifier, if is_recent_uuid_v7() accepts it with the same arguments. Otherwise an error (23514) with the function''s name as constraint name.';
 
 -- Whether a rule accepts an identifier of a scheme, or it is NULL.
 CREATE OR REPLACE FUNCTION idgen.portable_passes(scheme text, id uuid, clock timestamptz, rule bigint[]) RETURNS boolean
@@ -514,12 +467,15 @@ CREATE OR REPLACE FUNCTION idgen.portable_passes(scheme text, id uuid, clock tim
                        WHEN 'comb' THEN idgen.portable_time_accepted(id, 4, clock, rule)
                        ELSE idgen.portable_time_accepted(id, 7, clock, rule) END IS NOT FALSE;
 
-CREATE OR REPLACE FUNCTION idgen.check_on_insert() RETURNS trigger
+CREATE OR REPLACE FUNCTION idgen.check_recent_id() RETURNS trigger
     LANGUAGE plpgsql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     scheme text := TG_ARGV[1];
     is_short boolean := scheme = 'short_comb';
     clock timestamptz := clock_timestamp();
+    names CONSTANT text[] := '{tolerance,past_tolerance,future_tolerance,period,prefix_bytes}';
+    given text[];
+    n int;
     rule bigint[];
     type oid;
     generated boolean;
@@ -528,33 +484,29 @@ DECLARE
     is_repeated boolean;
 BEGIN
     IF TG_WHEN <> 'BEFORE' OR TG_LEVEL <> 'ROW' OR TG_OP NOT IN ('INSERT', 'UPDATE') THEN
-        RAISE EXCEPTION 'function "check_on_insert" must be fired BEFORE INSERT OR UPDATE FOR EACH ROW'
+        RAISE EXCEPTION 'function "check_recent_id" must be fired BEFORE INSERT OR UPDATE FOR EACH ROW'
             USING ERRCODE = 'trigger_protocol_violated';
     ELSIF TG_NARGS < 2 THEN
-        RAISE EXCEPTION 'check_on_insert requires a column and a scheme as arguments'
-            USING ERRCODE = 'invalid_parameter_value',
-                  HINT = 'For example, EXECUTE FUNCTION idgen.check_on_insert(''id'', ''short_comb'').';
+        RAISE EXCEPTION 'check_recent_id requires a column and a scheme as arguments'
+            USING ERRCODE = 'invalid_parameter_value';
     ELSIF scheme NOT IN ('short_comb', 'comb', 'uuid_v7') THEN
-        RAISE EXCEPTION 'unknown identifier scheme "%"', scheme
-            USING ERRCODE = 'invalid_parameter_value',
-                  HINT = 'Supported schemes are short_comb, comb and uuid_v7.';
-    ELSIF TG_NARGS > (CASE WHEN is_short THEN 7 ELSE 5 END) THEN
-        RAISE EXCEPTION 'too many arguments for check_on_insert with scheme "%"', scheme
-            USING ERRCODE = 'invalid_parameter_value',
-                  HINT = format('The arguments are (column, scheme, tolerance%s, past_tolerance, future_tolerance).',
-                                CASE WHEN is_short THEN ', period, prefix_bytes' END);
+        RAISE EXCEPTION 'identifier scheme "%" does not exist', scheme
+            USING ERRCODE = 'undefined_object', HINT = 'Supported schemes are short_comb, comb and uuid_v7.';
     END IF;
 
-    -- An argument that is empty or missing is the default. The planner computes the
-    -- rule of the defaults once.
+    -- The planner computes the rule of the defaults once.
     IF TG_NARGS = 2 THEN
         rule := CASE WHEN is_short THEN idgen.portable_rule('short_comb', '10 minutes', NULL, NULL) ELSE idgen.portable_rule('comb', '10 minutes', NULL, NULL) END;
     ELSE
-        rule := idgen.portable_rule(
-            scheme, coalesce(nullif(TG_ARGV[2], ''), '10 minutes')::interval,
-            nullif(TG_ARGV[CASE WHEN is_short THEN 5 ELSE 3 END], '')::interval, nullif(TG_ARGV[CASE WHEN is_short THEN 6 ELSE 4 END], '')::interval,
-            CASE WHEN is_short THEN coalesce(nullif(TG_ARGV[3], ''), '1 minute') ELSE '1 minute' END::interval,
-            CASE WHEN is_short THEN coalesce(nullif(TG_ARGV[4], ''), '2') ELSE '2' END::int);
+        FOR i IN 2 .. TG_NARGS - 1 LOOP
+            n := array_position(names, split_part(TG_ARGV[i], '=', 1));
+            IF n IS NULL OR strpos(TG_ARGV[i], '=') = 0 OR n > 3 AND NOT is_short OR given[n] IS NOT NULL THEN
+                PERFORM idgen.portable_invalid(format('invalid argument for check_recent_id with scheme %s', scheme), TG_ARGV[i]);
+            END IF;
+            given[n] := substr(TG_ARGV[i], length(names[n]) + 2);
+        END LOOP;
+        rule := idgen.portable_rule(scheme, coalesce(given[1], '10 minutes')::interval, given[2]::interval, given[3]::interval,
+                                    coalesce(given[4], '1 minute')::interval, coalesce(given[5], '2')::int);
     END IF;
 
     -- A column of type uuid is read without another statement if its name is id, or if it
@@ -580,7 +532,6 @@ BEGIN
         ELSIF generated THEN
             RAISE EXCEPTION 'column "%" of relation "%" is a generated column', TG_ARGV[0], TG_TABLE_NAME
                 USING ERRCODE = 'feature_not_supported',
-                      DETAIL = 'Generated columns are computed after BEFORE triggers are called.',
                       SCHEMA = TG_TABLE_SCHEMA, TABLE = TG_TABLE_NAME, COLUMN = TG_ARGV[0];
         END IF;
         EXECUTE format('SELECT ($1).%I', TG_ARGV[0]) INTO id USING NEW;
@@ -607,13 +558,19 @@ BEGIN
     END IF;
     RETURN NEW;
 END $$;
-COMMENT ON FUNCTION idgen.check_on_insert() IS 'Trigger function, BEFORE INSERT OR UPDATE FOR EACH ROW, with the arguments (column, ''short_comb'', tolerance, period, prefix_bytes, past_tolerance, future_tolerance) or (column, ''comb'' or ''uuid_v7'', tolerance, past_tolerance, future_tolerance). It refuses an identifier that was not made at about the time of the wall clock, unless it is unchanged or in the table already, with an error (23514) whose constraint name is the trigger''s name.';
+COMMENT ON FUNCTION idgen.check_recent_id() IS 'Trigger function, BEFORE INSERT OR UPDATE FOR EACH ROW, with the arguments column, scheme (''short_comb'', ''comb'' or ''uuid_v7''), and any of ''tolerance=...'', ''past_tolerance=...'', ''future_tolerance=...'' and, for short_comb, ''period=...'', ''prefix_bytes=...''. It refuses an identifier that was not made at about the time of the wall clock, unless it is unchanged or in the table already, with an error (23514) whose constraint name is the trigger''s name.';
 
--- In UTC, as timestamp, because timestamptz - interval is STABLE.
-CREATE OR REPLACE FUNCTION idgen.created_near(created_at timestamptz, id uuid, tolerance interval DEFAULT '10 minutes') RETURNS boolean
+-- In UTC, as timestamp, because timestamptz - interval is STABLE. An invalid tolerance is
+-- passed to timezone() as a zone, which is an error (22023).
+CREATE OR REPLACE FUNCTION idgen.created_near(id uuid, created_at timestamptz, tolerance interval DEFAULT '10 minutes') RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
-    RETURN created_at >= timezone('UTC', timezone('UTC', idgen.uuid_timestamp(id)) - tolerance)
-       AND created_at <= timezone('UTC', timezone('UTC', idgen.uuid_timestamp(id)) + tolerance);
-COMMENT ON FUNCTION idgen.created_near(timestamptz, uuid, interval) IS 'Whether a timestamp is within the tolerance of uuid_timestamp(id). In a table that is partitioned by created_at, it limits a search for an id to one or two partitions.';
+    RETURN timezone(CASE WHEN tolerance >= '0' AND date_trunc('month', tolerance) = '0' THEN 'UTC'
+                         ELSE 'the tolerance must not be null or negative or have months' END, timestamp '2000-01-01') IS NOT NULL
+       AND created_at >= timezone('UTC', timezone('UTC', idgen.uuid_timestamp(id)) - tolerance)
+       AND created_at <= timezone('UTC', timezone('UTC', idgen.uuid_timestamp(id)) + tolerance)
+       AND (id IS NULL OR idgen.uuid_timestamp(id) IS NOT NULL);
+COMMENT ON FUNCTION idgen.created_near(uuid, timestamptz, interval) IS 'Whether created_at is within the tolerance of uuid_timestamp(id), both ends included, which prunes partitions by created_at. False for a uuid without a time. A tolerance that is NULL or negative or has months is an error (22023).';
 
-DO $$ BEGIN PERFORM pg_catalog.set_config('search_path', pg_catalog.current_setting('idgen_portable.search_path'), true); END $$;
+PERFORM set_config('search_path', caller_path, true);
+END
+$install$;

@@ -124,6 +124,7 @@ idgen_install_packages() {
 
     command -v clang >/dev/null || missing+=('gcc:gcc libc6-dev')
     [ -z "${1:-}" ] || missing+=(python3)
+    [ "${1:-}" != bench ] || /usr/bin/python3 -c 'import matplotlib' 2>/dev/null || missing+=(python3-matplotlib)
     if [ "${1:-}" = tests ]; then
         missing+=(faketime pgbouncer)
         perl -MIPC::Run -e 1 2>/dev/null || missing+=(libipc-run-perl)
@@ -190,6 +191,7 @@ idgen_build() {
     bindir=$("$PG_CONFIG" --bindir)
     sharedir=$("$PG_CONFIG" --sharedir)
     pkglibdir=$("$PG_CONFIG" --pkglibdir)
+    [[ -d $bindir && -d $sharedir && -d $pkglibdir ]] || idgen_die "$PG_CONFIG does not name the folders of a server"
     root=$IDGEN_WORK/root
     IDGEN_BUILD=$IDGEN_WORK/build
 

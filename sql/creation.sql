@@ -142,12 +142,10 @@ FROM (VALUES ('1000 digits', repeat('9', 1000)::numeric, repeat('9', 1000)),
 DROP FUNCTION hash_of(jsonb);
 
 --
--- find, forget
+-- forget
 --
-SELECT command_name, entity_id, entity_number FROM idgen.find_creation('c0000000-0000-7000-8000-000000000004');
-SELECT command_name, entity_id, entity_number FROM idgen.find_creation('c0000000-0000-7000-8000-000000000002');
-SELECT * FROM idgen.find_creation('c0000000-0000-7000-8000-0000000000ff');
-SELECT * FROM idgen.find_creation(NULL);
+SELECT command_name, entity_id, entity_number FROM idgen.creation_identifiers WHERE command_id = 'c0000000-0000-7000-8000-000000000004';
+SELECT command_name, entity_id, entity_number FROM idgen.creation_identifiers WHERE command_id = 'c0000000-0000-7000-8000-000000000002';
 
 SELECT idgen.forget_creation('c0000000-0000-7000-8000-000000000004') AS known,
        idgen.forget_creation('c0000000-0000-7000-8000-0000000000ff') AS unknown,
@@ -169,10 +167,10 @@ SELECT md5(n::text)::uuid, CASE WHEN n % 2 = 0 THEN 'even' ELSE 'odd' END, n, no
 FROM generate_series(1, 100) n;
 
 -- the oldest commands first, at most batch_size of them, and none that is newer
-SELECT idgen.purge_creations('72 hours', 10) AS purged;
+SELECT idgen.purge_creations('72 hours', batch_size => 10) AS purged;
 SELECT count(*), min(entity_number), max(entity_number) FROM idgen.creation_identifiers;
-SELECT idgen.purge_creations('72 hours', 10) AS purged;
-SELECT idgen.purge_creations('72 hours', 10) AS purged;
+SELECT idgen.purge_creations('72 hours', batch_size => 10) AS purged;
+SELECT idgen.purge_creations('72 hours', batch_size => 10) AS purged;
 SELECT count(*), min(entity_number), max(entity_number) FROM idgen.creation_identifiers;
 SELECT idgen.purge_creations() AS purged;
 SELECT count(*), min(entity_number), max(entity_number) FROM idgen.creation_identifiers;
@@ -193,12 +191,15 @@ SELECT entity_number FROM idgen.creation_identifiers WHERE entity_number > 900;
 ROLLBACK;
 
 -- the newest commands are kept, of one name or of all names
+SELECT idgen.trim_creations(5, 'even', 2) AS the_oldest_two;
+SELECT min(entity_number) FROM idgen.creation_identifiers WHERE command_name = 'even';
 SELECT idgen.trim_creations(5, 'even') AS trimmed;
 SELECT command_name, count(*), min(entity_number), max(entity_number) FROM idgen.creation_identifiers GROUP BY 1 ORDER BY 1;
 SELECT idgen.trim_creations(3, 'unknown') AS trimmed;
 SELECT idgen.trim_creations(12) AS trimmed;
 SELECT command_name, count(*), min(entity_number), max(entity_number) FROM idgen.creation_identifiers GROUP BY 1 ORDER BY 1;
 SELECT idgen.trim_creations(9223372036854775807) AS trimmed;
+SELECT idgen.purge_creations('0', 'unknown') AS unknown, idgen.purge_creations('0', 'even', 1) AS one;
 SELECT idgen.trim_creations(0) AS trimmed;
 SELECT count(*) FROM idgen.creation_identifiers;
 SELECT idgen.purge_creations('0') AS purged;
@@ -208,6 +209,6 @@ SELECT idgen.purge_creations('0') AS purged;
 SELECT string_agg(md5(n::text), '' ORDER BY n) AS long FROM generate_series(1, 1000) n \gset
 SELECT created FROM idgen.create_once_bigint('c0000000-0000-7000-8000-00000000000a', 1, :'long');
 SELECT created FROM idgen.create_once_bigint('c0000000-0000-7000-8000-00000000000a', 1, :'long');
-SELECT command_name = :'long' AS whole FROM idgen.find_creation('c0000000-0000-7000-8000-00000000000a');
+SELECT command_name = :'long' AS whole FROM idgen.creation_identifiers WHERE command_id = 'c0000000-0000-7000-8000-00000000000a';
 SELECT created FROM idgen.create_once_bigint('c0000000-0000-7000-8000-00000000000a', 1, left(:'long', 31999) || 'y');
 SELECT idgen.forget_creation('c0000000-0000-7000-8000-00000000000a');

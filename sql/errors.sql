@@ -47,17 +47,37 @@ SELECT input, f.* FROM (VALUES
     failure('SELECT idgen.short_comb(' || input || ')') f;
 
 --
+-- keyed_comb
+--
+SELECT input, f.* FROM (VALUES
+    ($$period => '0'$$),
+    ($$period => '1 month'$$),
+    ($$period => '1500 microseconds'$$),
+    ($$period => '365250 days'$$),
+    ($$period => '365250 days 1 millisecond'$$),
+    ($$period => NULL$$),
+    ($$area => NULL$$),
+    ($$area => repeat('x', 63)$$),
+    ($$area => repeat('x', 64)$$),
+    ($$clock => 'infinity'$$),
+    ($$clock => '-infinity'$$),
+    ($$clock => '4714-11-24 00:00:00+00 BC'$$)) v (input),
+    failure('SELECT idgen.keyed_comb(' || input || ')') f;
+
+--
 -- Version 7 and COMB: a clock out of range for 48 bits of Unix milliseconds
 --
 SELECT call, clock, f.* FROM (VALUES
     ('infinity'), ('-infinity'), ('1969-12-31 23:59:59.999999+00'), ('10889-08-02 05:31:50.656+00'), ('4714-11-24 00:00:00+00 BC'),
     ('294276-12-31 23:59:59.999999+00')) c (clock),
-    (VALUES ('uuid_v7'), ('uuid_v7_ms'), ('comb'), ('uuid_v7_floor'), ('comb_floor')) g (call),
+    (VALUES ('uuid_v7'), ('comb'), ('ulid')) g (call),
     failure(format('SELECT idgen.%s(%L)', call, clock)) f;
-SELECT input, f.* FROM (VALUES
-    ($$ulid_floor('infinity')$$), ($$ulid_floor('-infinity')$$),
-    ($$ulid_floor('1969-12-31 23:59:59.999999+00')$$), ($$ulid_floor('10889-08-02 05:31:50.656+00')$$)) v (input),
-    failure('SELECT idgen.' || input) f;
+-- the ticks of versions 1 and 6, and the seconds of ObjectIds
+SELECT call, clock, f.* FROM (VALUES ('uuid_v1'), ('uuid_v6'), ('lambert_comb')) g (call),
+    (VALUES ('infinity'), ('1582-10-14 23:59:59.999999+00'), ('5236-03-31 21:21:00.684698+00'), ('294276-12-31 23:59:59.999999+00')) c (clock),
+    failure(format('SELECT idgen.%s(%L)', call, clock)) f;
+SELECT clock, f.* FROM (VALUES ('-infinity'), ('1969-12-31 23:59:59.999999+00'), ('2106-02-07 06:28:16+00')) c (clock),
+    failure(format('SELECT idgen.object_id(%L)', clock)) f;
 
 --
 -- Reading and checking
@@ -118,19 +138,20 @@ CREATE TABLE t (id uuid, n int);
 SELECT arguments, f.* FROM (VALUES
     ($$$$), ($$'id'$$), ($$'nothing', 'short_comb'$$), ($$'n', 'short_comb'$$), ($$'ctid', 'short_comb'$$),
     ($$'id', 'serial'$$), ($$'id', ''$$), ($$'id', 'Short_Comb'$$),
-    ($$'id', 'short_comb', '-1 minute'$$), ($$'id', 'short_comb', 'soon'$$), ($$'id', 'short_comb', '', '0'$$),
-    ($$'id', 'short_comb', '', '365251 days'$$), ($$'id', 'short_comb', '', '', '9'$$), ($$'id', 'short_comb', '', '', 'two'$$),
-    ($$'id', 'short_comb', '', '', '', '1 day', '100 days'$$),
-    ($$'id', 'short_comb', '', '', '', '', '', ''$$),
-    ($$'id', 'comb', '', '', '', ''$$),
-    ($$'id', 'uuid_v7', '1 month'$$)) v (arguments),
-    failure('CREATE TRIGGER c BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert(' || arguments || ');'
+    ($$'id', 'short_comb', 'tolerance=-1 minute'$$), ($$'id', 'short_comb', 'tolerance=soon'$$), ($$'id', 'short_comb', 'period=0'$$),
+    ($$'id', 'short_comb', 'period=365251 days'$$), ($$'id', 'short_comb', 'prefix_bytes=9'$$), ($$'id', 'short_comb', 'prefix_bytes=two'$$),
+    ($$'id', 'short_comb', 'past_tolerance=1 day', 'future_tolerance=100 days'$$),
+    ($$'id', 'short_comb', '10 minutes'$$), ($$'id', 'short_comb', 'toleranc=1 s'$$), ($$'id', 'short_comb', 'tolerance =1 s'$$),
+    ($$'id', 'short_comb', 'clock=2026-01-01'$$), ($$'id', 'short_comb', 'tolerance=1 s', 'tolerance=2 s'$$), ($$'id', 'short_comb', 'period='$$),
+    ($$'id', 'comb', 'period=1 minute'$$), ($$'id', 'uuid_v7', 'prefix_bytes=2'$$), ($$'id', 'uuid_v7', ''$$),
+    ($$'id', 'uuid_v7', 'tolerance=1 month'$$)) v (arguments),
+    failure('CREATE TRIGGER c BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id(' || arguments || ');'
             'INSERT INTO t VALUES (idgen.uuid_v4(), 1)') f;
 SELECT timing, f.* FROM (VALUES
     ('AFTER INSERT ON t FOR EACH ROW'), ('AFTER UPDATE ON t FOR EACH ROW'), ('BEFORE INSERT ON t'), ('BEFORE UPDATE ON t'),
     ('BEFORE DELETE ON t FOR EACH ROW'), ('BEFORE TRUNCATE ON t')) v (timing),
     failure('INSERT INTO t VALUES (idgen.short_comb());'
-            'CREATE TRIGGER c ' || timing || $$ EXECUTE FUNCTION idgen.check_on_insert('id', 'short_comb');$$ ||
+            'CREATE TRIGGER c ' || timing || $$ EXECUTE FUNCTION idgen.check_recent_id('id', 'short_comb');$$ ||
             'INSERT INTO t VALUES (idgen.short_comb()); UPDATE t SET n = 2; DELETE FROM t; TRUNCATE t') f;
 DROP TABLE t;
 
@@ -154,9 +175,8 @@ SELECT input, f.* FROM (VALUES
     ($$trim_creations(-1)$$),
     ($$trim_creations(-9223372036854775808, 'x')$$),
     ($$trim_creations(NULL)$$),
-    ($$remember_command('{}', NULL)$$),
+    ($$trim_creations(1, batch_size => 0)$$),
     ($$remember_command('{}', '919108f7-52d1-4320-9bac-f847db4148a8', -1)$$),
-    ($$remember_command('{}', '919108f7-52d1-4320-9bac-f847db4148a8', NULL)$$),
     ($$remember_command('{{919108f7-52d1-4320-9bac-f847db4148a8}}', '919108f7-52d1-4320-9bac-f847db4148a8')$$),
     ($$has_command('{{919108f7-52d1-4320-9bac-f847db4148a8}}', '919108f7-52d1-4320-9bac-f847db4148a8')$$)) v (input),
     failure('SELECT idgen.' || input) f;

@@ -57,7 +57,9 @@ SELECT idgen.create_id_domain('x.y.z.order_id', 'nowhere');
 SELECT idgen.create_id_domain('', 'nowhere');
 SELECT idgen.create_id_domain('a b', 'nowhere');
 SELECT idgen.create_id_domain('bad_prefix', 'x''); DROP TABLE account; --');
-SELECT idgen.create_id_domain(NULL, 'x') IS NULL AS null;
+SELECT idgen.create_id_domain(NULL, 'x');
+SELECT idgen.create_id_domain('x', NULL);
+SELECT idgen.create_id_domain('pg_temp.order_id', 'temporary');
 
 -- a renamed domain keeps its prefix; the prefix of a dropped domain can be used again
 ALTER DOMAIN "Invoice_ID" RENAME TO bill_id;

@@ -30,8 +30,8 @@ FROM idgen.trace_id() id;
 SELECT idgen.js_id_node(id), idgen.js_id_counter(id) BETWEEN 0 AND 65535 AS counter,
        about_now(idgen.js_id_timestamp(id)) AS now, id BETWEEN 1 AND 9007199254740991 AS domain
 FROM idgen.js_id() id;
-SELECT parts.counter >= 1 AS counter, parts.generator, parts.launch,
-       id = parts.counter * 10000000000 + parts.generator * 100000 + parts.launch AS formula
+SELECT parts.counter >= 1 AS counter, parts.generator, parts.launch_id,
+       id = parts.counter * 10000000000 + parts.generator * 100000 + parts.launch_id AS formula
 FROM idgen.decimal_id() id, idgen.decimal_id_parts(id) parts;
 SELECT idgen.uuid_version(id), about_now(idgen.uuid_timestamp(id)) AS now FROM idgen.uuid_v7_ordered() id;
 -- its rand_a is the fraction of the millisecond, as that of uuid_v7(): no time is before the call
@@ -144,7 +144,7 @@ SELECT num_nulls(idgen.snowflake_timestamp(NULL), idgen.snowflake_node(NULL), id
                  idgen.snowflake_floor(NULL), idgen.trace_id_timestamp(NULL),
                  idgen.trace_id_node(NULL), idgen.trace_id_counter(NULL), idgen.js_id_timestamp(NULL), idgen.js_id_node(NULL),
                  idgen.js_id_counter(NULL), idgen.js_id_floor(NULL)) AS eleven,
-       (SELECT num_nulls(counter, generator, launch) FROM idgen.decimal_id_parts(NULL)) AS three;
+       (SELECT num_nulls(counter, generator, launch_id) FROM idgen.decimal_id_parts(NULL)) AS three;
 
 -- the epoch is an argument of generators, readers and bounds
 SELECT name, about_now(idgen.snowflake_timestamp(idgen.snowflake(epoch), epoch)) AS snowflake,
@@ -168,7 +168,7 @@ SELECT idgen.js_id('-infinity');
 \set VERBOSITY default
 SELECT idgen.snowflake_floor('1949-12-31 00:00:00+00', '1950-01-01 00:00:00+00');
 -- the epoch does not affect the ticker
-SELECT ahead < '1 h' AS unmoved FROM idgen.tickers WHERE layout IN ('snowflake', 'js_id');
+SELECT ahead < '1 h' AS unmoved FROM idgen.tickers WHERE ticker IN ('snowflake', 'js_id');
 -- readers and bounds are immutable: they can be used in generated columns and indexes
 CREATE TABLE dated (id bigint PRIMARY KEY,
     made timestamptz GENERATED ALWAYS AS (idgen.snowflake_timestamp(id, '2015-01-01 00:00:00+00')) STORED);
@@ -190,11 +190,11 @@ COMMIT;
 
 -- the view of the tickers, shortly after calls
 SELECT statement_timestamp() AS began, num_nonnulls(idgen.snowflake(), idgen.trace_id(), idgen.js_id(), idgen.decimal_id(), idgen.uuid_v7_ordered()) AS made \gset
-SELECT layout, last_value > 0 AS started, last_time BETWEEN :'began'::timestamptz - interval '2 s' AND clock_timestamp() + interval '1 h' AS now, ahead >= '0' AS ahead,
+SELECT ticker, last_value > 0 AS started, last_time BETWEEN :'began'::timestamptz - interval '2 s' AND clock_timestamp() + interval '1 h' AS now, ahead >= '0' AS ahead,
        reserved_value > last_value AS reserved, reserved_until > last_time AS reserved_longer
 FROM idgen.tickers;
-SELECT t.layout, t.reserved_value = s.last_value AS in_its_sequence
-FROM idgen.tickers t JOIN pg_sequences s ON s.schemaname = 'idgen' AND s.sequencename = t.layout || '_ticker' ORDER BY 1;
+SELECT t.ticker, t.reserved_value = s.last_value AS in_its_sequence
+FROM idgen.tickers t JOIN pg_sequences s ON s.schemaname = 'idgen' AND s.sequencename = t.ticker || '_ticker' ORDER BY 1;
 SELECT last_value = (extract(epoch FROM idgen.snowflake_timestamp(id)) * 1000)::bigint << 12 | idgen.snowflake_counter(id) AS time_and_counter
 FROM (SELECT idgen.snowflake() AS id OFFSET 0) made, LATERAL (SELECT last_value FROM idgen.ticker_state('snowflake') WHERE id > 0) state;
 SELECT * FROM idgen.ticker_state('sonnenblume');
@@ -241,8 +241,8 @@ SELECT idgen.raise_decimal_id(0);
 SELECT idgen.raise_decimal_id(9223372030000000000);
 SELECT idgen.raise_decimal_id(NULL) IS NULL AS nothing;
 SELECT now() + interval '10 minutes' AS later \gset
-SELECT layout, idgen.raise_ticker(layout, :'later')
-FROM unnest(ARRAY['snowflake', 'trace_id', 'js_id', 'uuid_v7_ordered']) layout;
+SELECT ticker, idgen.raise_ticker(ticker, :'later')
+FROM unnest(ARRAY['snowflake', 'trace_id', 'js_id', 'uuid_v7_ordered']) ticker;
 SELECT idgen.snowflake_timestamp(idgen.snowflake()) > :'later' AS snowflake,
 	idgen.trace_id_timestamp(idgen.trace_id()) > :'later' AS trace_id,
 	idgen.js_id_timestamp(idgen.js_id()) > :'later' AS js_id,
@@ -254,7 +254,8 @@ SELECT idgen.snowflake_timestamp(idgen.snowflake()) > idgen.snowflake_timestamp(
 -- a time that has passed
 SELECT idgen.raise_ticker('snowflake', '1960-01-01 00:00:00+00'), idgen.raise_ticker('js_id', '4714-11-24 00:00:00+00 BC');
 SELECT idgen.snowflake() > :last_one AS not_lowered;
-SELECT layout, idgen.raise_ticker(layout, NULL) IS NULL AS nothing FROM unnest(ARRAY['snowflake', 'decimal_id']) layout;
+SELECT ticker, idgen.raise_ticker(ticker, NULL) IS NULL AS nothing FROM unnest(ARRAY['snowflake', 'decimal_id']) ticker;
+SELECT idgen.raise_ticker(NULL, now());
 \set VERBOSITY default
 SELECT idgen.raise_ticker('snowflake', now() + interval '2 days');
 \set VERBOSITY terse

@@ -52,9 +52,9 @@ FROM (SELECT at, idgen.object_id_floor(at) AS floor
       FROM (VALUES (timestamptz '1970-01-01 00:00:00+00'), ('1970-01-01 00:00:00.999999+00'), ('2012-10-17 21:13:27+00'),
                    ('2038-01-19 03:14:07.5+00'), ('2038-01-19 03:14:08+00'),
                    ('2106-02-07 06:28:15+00'), ('2106-02-07 06:28:15.999999+00')) v (at)) s;
-SELECT at, f.* FROM (VALUES ('infinity'), ('-infinity'), ('1969-12-31 23:59:59.999999+00'), ('2106-02-07 06:28:16+00'),
-                            ('4714-11-24 00:00:00+00 BC'), ('294276-12-31 23:59:59.999999+00')) v (at),
-    failure(format('SELECT idgen.object_id_floor(%L)', at)) f;
+SELECT at, idgen.object_id_floor(at)
+FROM (VALUES (timestamptz 'infinity'), ('-infinity'), ('1969-12-31 23:59:59.999999+00'), ('2106-02-07 06:28:16+00'),
+             ('4714-11-24 00:00:00+00 BC'), ('294276-12-31 23:59:59.999999+00')) v (at);
 
 -- partitions by time, and a scan of one of them
 CREATE TABLE events (id text COLLATE "C" PRIMARY KEY, n int) PARTITION BY RANGE (id);
@@ -68,9 +68,9 @@ SELECT tableoid::regclass AS partition, min(n), max(n) FROM events GROUP BY 1 OR
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
 EXPLAIN (COSTS OFF) SELECT n FROM events
-WHERE id >= idgen.object_id_floor('2026-02-10 00:00:00+00') AND id < idgen.object_id_floor('2026-02-11 00:00:00+00');
+WHERE idgen.object_id_within(id, '2026-02-10 00:00:00+00', '2026-02-11 00:00:00+00');
 SELECT count(*) FROM events
-WHERE id >= idgen.object_id_floor('2026-02-10 00:00:00+00') AND id < idgen.object_id_floor('2026-02-11 00:00:00+00');
+WHERE idgen.object_id_within(id, '2026-02-10 00:00:00+00', '2026-02-11 00:00:00+00');
 RESET enable_seqscan;
 RESET enable_bitmapscan;
 DROP TABLE events;

@@ -5,15 +5,11 @@
 \set uuids :folder '/portable/uuids.sql'
 \set text_ids :folder '/portable/text_ids.sql'
 \set create_once :folder '/portable/create_once.sql'
-BEGIN;
 \i :uuids
 \i :text_ids
 \i :create_once
-COMMIT;
-BEGIN;
 \i :uuids
 \i :text_ids
 \i :create_once
-COMMIT;
 \set ECHO all
 SELECT count(*) AS extensions FROM pg_extension WHERE extname = 'idgen';

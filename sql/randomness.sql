@@ -8,11 +8,11 @@ CREATE TEMP VIEW kinds AS
     UNION ALL
     SELECT 'uuid_v7', n, idgen.uuid_v7() FROM generate_series(1, 5000) n
     UNION ALL
-    SELECT 'uuid_v7_ms', n, idgen.uuid_v7_ms() FROM generate_series(1, 5000) n
-    UNION ALL
     SELECT 'comb', n, idgen.comb() FROM generate_series(1, 5000) n
     UNION ALL
     SELECT 'short_comb', n, idgen.short_comb(run_length => 1) FROM generate_series(1, 5000) n
+    UNION ALL
+    SELECT 'keyed_comb', n, idgen.keyed_comb() FROM generate_series(1, 5000) n
     UNION ALL
     SELECT 'bulk', n, idgen.short_comb() FROM generate_series(1, 5000) n
     UNION ALL
@@ -25,9 +25,9 @@ CREATE TEMP TABLE random_bits (kind text, first int, last int);
 INSERT INTO random_bits VALUES
     ('uuid_v4', 0, 47), ('uuid_v4', 52, 63), ('uuid_v4', 66, 127),
     ('uuid_v7', 66, 127),
-    ('uuid_v7_ms', 52, 63), ('uuid_v7_ms', 66, 127),
     ('comb', 52, 63), ('comb', 66, 127),
     ('short_comb', 16, 47), ('short_comb', 52, 63), ('short_comb', 66, 127),
+    ('keyed_comb', 32, 47), ('keyed_comb', 52, 63), ('keyed_comb', 66, 127),
     ('bulk', 48 + 4, 63), ('bulk', 66, 127),
     ('run', 48 + 4, 63), ('run', 66, 127);
 

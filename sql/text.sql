@@ -10,6 +10,8 @@ BEGIN
     message := 'no error';
 EXCEPTION WHEN OTHERS THEN
     GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL;
+    message := 'ERROR:  ' || message;       -- as scripts/dev/without-texts.sh expects
+    detail := 'DETAIL:  ' || detail;
 END $$;
 
 --
@@ -99,7 +101,7 @@ SELECT bool_and(idgen.is_prefixed_id(canonical, prefix)) AS written,
        bool_and(idgen.prefixed_id_to_uuid(short) = id) AS all_can_be_read
 FROM sample, unnest('{p,line_item2}'::text[]) prefix, idgen.prefixed_id(prefix, id) canonical, regexp_replace(canonical, '_0+(?=.)', '_') short;
 SELECT idgen.is_prefixed_id(idgen.prefixed_id(repeat('p', 63)), repeat('p', 63)) AS longest, idgen.is_prefixed_id(repeat('a', 10000000), 'acct') AS too_long,
-       idgen.is_prefixed_id('acct_1', NULL) IS NULL AS no_prefix;
+       idgen.is_prefixed_id(idgen.prefixed_id('any_2'), NULL) AND NOT idgen.is_prefixed_id('acct_1') AND NOT idgen.is_prefixed_id('Acct_' || repeat('0', 25)) AS any_prefix;
 
 --
 -- TypeID: the specification's examples
@@ -134,7 +136,17 @@ SELECT input, f.* FROM (VALUES ($$typeid('Prefix')$$), ($$typeid('a1')$$), ($$ty
 \pset tuples_only off
 \pset format aligned
 SELECT idgen.is_recent_uuid_v7(idgen.typeid_to_uuid(idgen.typeid('user'))) AS v7, idgen.typeid_prefix(idgen.typeid('user')) AS prefix,
-       length(idgen.typeid()) AS without_prefix, length(idgen.typeid(repeat('a', 63))) AS longest, idgen.typeid(NULL) IS NULL AS null;
+       length(idgen.typeid()) AS without_prefix, length(idgen.typeid(repeat('a', 63))) AS longest;
+SELECT idgen.typeid(NULL);
+SELECT idgen.typeid_to_uuid(idgen.typeid('user'), 'user') IS NOT NULL AS expected;
+\set VERBOSITY sqlstate
+SELECT idgen.typeid_to_uuid(idgen.typeid('user'), '');
+SELECT idgen.typeid_to_uuid(idgen.typeid(), 'user');
+SELECT idgen.typeid_to_uuid(idgen.typeid('user'), 'User');
+SELECT idgen.prefixed_id(NULL);
+SELECT idgen.is_ulid(NULL) IS NULL AS null, idgen.is_ulid('01ARZ3NDEKTSV4RRFFQ69G5FAV') AS upper_case, idgen.is_ulid('olarz3ndektsv4rrffq69g5fav') AS lenient,
+       idgen.is_ulid('81ARZ3NDEKTSV4RRFFQ69G5FAV') AS too_great, idgen.is_ulid('01ARZ3NDEKTSV4RRFFQ69G5FA') AS short, idgen.is_ulid(repeat('0', 1000000)) AS long;
+\set VERBOSITY default
 SELECT bool_and(idgen.typeid_to_uuid(idgen.typeid_from_uuid('p', id)) = id) AS round_trip FROM sample;
 
 --
@@ -156,8 +168,8 @@ SELECT input, f.* FROM (VALUES
 \pset tuples_only off
 \pset format aligned
 
-SELECT idgen.uuid_to_base(NULL::uuid, 36) IS NULL AND idgen.uuid_from_base(NULL, 36) IS NULL AND idgen.prefixed_id(NULL) IS NULL AND idgen.prefixed_id('a', NULL) IS NULL
+SELECT idgen.uuid_to_base(NULL::uuid, 36) IS NULL AND idgen.uuid_from_base(NULL, 36) IS NULL AND idgen.prefixed_id('a', NULL) IS NULL
    AND idgen.prefixed_id_to_uuid(NULL) IS NULL AND idgen.is_prefixed_id(NULL, 'acct') IS NULL AND idgen.prefixed_id_prefix(NULL) IS NULL AND idgen.typeid_to_uuid(NULL) IS NULL
-   AND idgen.typeid_prefix(NULL) IS NULL AND idgen.typeid_from_uuid(NULL, NULL) IS NULL AND idgen.ulid_to_uuid(NULL) IS NULL
+   AND idgen.typeid_prefix(NULL) IS NULL AND idgen.typeid_from_uuid('', NULL) IS NULL AND idgen.is_ulid(NULL) IS NULL AND idgen.ulid_to_uuid(NULL) IS NULL
    AND idgen.ulid_from_uuid(NULL) IS NULL AND idgen.ulid_timestamp(NULL) IS NULL AS all_null;
 DROP FUNCTION failure;

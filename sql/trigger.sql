@@ -1,4 +1,4 @@
--- check_on_insert()
+-- check_recent_id()
 \set SHOW_CONTEXT never
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
@@ -6,7 +6,7 @@ SET intervalstyle = 'postgres';
 
 CREATE TABLE orders (id uuid PRIMARY KEY, n int);
 CREATE TRIGGER check_id BEFORE INSERT ON orders
-    FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('id', 'short_comb');
+    FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'short_comb');
 
 INSERT INTO orders VALUES (idgen.short_comb(), 1);
 INSERT INTO orders SELECT idgen.short_comb(clock => now() - interval '5 minutes'), 2;
@@ -44,7 +44,7 @@ INSERT INTO orders VALUES ('000a08f7-52d1-7320-9bac-f847db4148a8', 3);
 -- a NULL identifier is accepted; a default is checked like any other value
 CREATE TABLE notes (note_id uuid DEFAULT idgen.uuid_v7(), text text);
 CREATE TRIGGER check_id BEFORE INSERT ON notes
-    FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('note_id', 'uuid_v7', '1 minute');
+    FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('note_id', 'uuid_v7', 'tolerance=1 minute');
 INSERT INTO notes VALUES (NULL, 'null');
 INSERT INTO notes (text) VALUES ('default');
 SELECT text FROM notes ORDER BY text;
@@ -60,12 +60,12 @@ COPY notes FROM stdin;
 \.
 SELECT text FROM notes ORDER BY text;
 
--- all arguments: tolerance, period, prefix_bytes, past, future; an empty one is the default
+-- all arguments, in any order
 CREATE TABLE parts (id uuid, other uuid);
 CREATE TRIGGER check_id BEFORE INSERT ON parts
-    FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('id', 'short_comb', '', '30 seconds', '1', '1 hour', '2 minutes');
+    FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'short_comb', 'prefix_bytes=1', 'period=30 seconds', 'future_tolerance=2 minutes', 'past_tolerance=1 hour', 'tolerance=1 second');
 CREATE TRIGGER check_other BEFORE INSERT ON parts
-    FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('other', 'comb', '', '1 hour', '1 second');
+    FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('other', 'comb', 'past_tolerance=1 hour', 'future_tolerance=1 second');
 SELECT age, f.message, f.detail, f."column", f."constraint"
 FROM unnest('{-10 minutes,0,30 minutes,90 minutes}'::interval[]) age,
      violation(format($$INSERT INTO parts VALUES (idgen.short_comb('30 seconds', 1, clock => now() - interval %L), NULL)$$, age)) f;
@@ -82,7 +82,7 @@ ALTER TABLE split_old DROP COLUMN dropped;
 ALTER TABLE split ATTACH PARTITION split_old FOR VALUES FROM ('2000-01-01') TO ('2020-01-01');
 CREATE TABLE split_new PARTITION OF split FOR VALUES FROM ('2020-01-01') TO ('2040-01-01');
 CREATE TRIGGER check_id BEFORE INSERT ON split
-    FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('id', 'short_comb');
+    FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'short_comb');
 INSERT INTO split VALUES (idgen.short_comb(), '2019-05-05'), (idgen.short_comb(), '2022-05-05');
 SELECT at, f.message, f.detail, f."table", f."column"
 FROM (VALUES (date '2019-05-05'), ('2022-05-05')) v (at),
@@ -93,7 +93,7 @@ SELECT tableoid::regclass, count(*) FROM split GROUP BY 1 ORDER BY 1;
 -- the trigger accepts
 CREATE TABLE hourly (id uuid);
 CREATE TRIGGER check_id BEFORE INSERT ON hourly
-    FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('id', 'short_comb', '', '1 hour', '1');
+    FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'short_comb', 'period=1 hour', 'prefix_bytes=1');
 SELECT f.message, f.hint, violation('INSERT INTO hourly VALUES (' || substring(f.hint FROM 'with (.*)\.$') || ')')
 FROM (VALUES (idgen.short_comb('1 hour', 1, clock => now() - interval '3 hours')), (idgen.uuid_v7())) v (id),
      violation(format('INSERT INTO hourly VALUES (%L)', id)) f;
@@ -103,7 +103,7 @@ FROM (VALUES (idgen.short_comb('1 hour', 1, clock => now() - interval '3 hours')
 --
 CREATE TABLE guarded (id uuid, n int);
 CREATE TRIGGER check_id BEFORE INSERT OR UPDATE OF id ON guarded
-    FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('id', 'uuid_v7');
+    FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'uuid_v7');
 ALTER TABLE guarded DISABLE TRIGGER check_id;
 INSERT INTO guarded VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 1), (NULL, 2);
 ALTER TABLE guarded ENABLE TRIGGER check_id;
@@ -128,7 +128,7 @@ RESET ROLE;
 CREATE TABLE made (id uuid PRIMARY KEY, n int);
 INSERT INTO made VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 1);
 CREATE TRIGGER made_id_is_recent BEFORE INSERT OR UPDATE OF id ON made
-    FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('id', 'uuid_v7');
+    FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'uuid_v7');
 INSERT INTO made VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 2);
 INSERT INTO made VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 2) ON CONFLICT DO NOTHING;
 INSERT INTO made VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 3) ON CONFLICT (id) DO UPDATE SET n = excluded.n RETURNING *;
@@ -160,7 +160,7 @@ DISCARD TEMP;
 CREATE TABLE kept (id uuid, n int);
 INSERT INTO kept VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 1);
 CREATE TRIGGER check_id BEFORE INSERT ON kept
-    FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('id', 'uuid_v7');
+    FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'uuid_v7');
 CREATE FUNCTION with_index(definition text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     state text;
@@ -191,7 +191,7 @@ ALTER TABLE logged ATTACH PARTITION logged_old FOR VALUES FROM ('2000-01-01') TO
 CREATE TABLE logged_new PARTITION OF logged FOR VALUES FROM ('2020-01-01') TO ('2040-01-01');
 INSERT INTO logged SELECT '017f22e2-79b0-7cc3-98c4-dc0c0c07398f', d FROM unnest('{2019-05-05,2022-05-05}'::date[]) d;
 CREATE TRIGGER check_id BEFORE INSERT OR UPDATE OF id ON logged
-    FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('id', 'uuid_v7');
+    FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'uuid_v7');
 SELECT d, f.state, f."table", f."constraint" FROM unnest('{2019-05-05,2019-05-06,2022-05-05,2022-05-06}'::date[]) d,
     violation(format($$INSERT INTO logged VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', %L)$$, d)) f;
 -- an UPDATE that moves a row to another partition inserts it there
@@ -201,7 +201,7 @@ SELECT move, f.state FROM (VALUES ($$at = '2019-06-06' WHERE at < '2020-01-01'$$
 -- a generated column is refused
 CREATE TABLE copies (id uuid, copy uuid GENERATED ALWAYS AS (id) STORED);
 CREATE TRIGGER check_copy BEFORE INSERT ON copies
-    FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('copy', 'short_comb');
+    FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('copy', 'short_comb');
 INSERT INTO copies VALUES ('80000000-52d1-4320-9bac-f847db4148a8');
 
 DROP FUNCTION violation, with_index;
@@ -210,4 +210,4 @@ DROP DOMAIN order_id;
 DROP ROLE regress_idgen_client;
 
 -- the function is not called as a trigger
-SELECT idgen.check_on_insert();
+SELECT idgen.check_recent_id();

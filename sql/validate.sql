@@ -81,9 +81,9 @@ FROM (VALUES ('fffd'), ('fffe'), ('0002'), ('0003')) v (prefix);
 
 -- each prefix_bytes: the clock's own period is accepted, one eleven periods away is not
 SELECT bytes,
-       bool_and(idgen.is_recent_short_comb(idgen.short_comb('10 seconds', bytes, clock => clock), '100 seconds', '10 seconds', bytes, clock => clock)) AS own,
-       bool_or(idgen.is_recent_short_comb(idgen.short_comb('10 seconds', bytes, clock => clock - interval '110 seconds'), '100 seconds', '10 seconds', bytes, clock => clock)) AS too_old,
-       bool_or(idgen.is_recent_short_comb(idgen.short_comb('10 seconds', bytes, clock => clock + interval '110 seconds'), '100 seconds', '10 seconds', bytes, clock => clock)) AS too_new
+       bool_and(idgen.is_recent_short_comb(idgen.short_comb('10 seconds', bytes, clock => clock), '100 seconds', period => '10 seconds', prefix_bytes => bytes, clock => clock)) AS own,
+       bool_or(idgen.is_recent_short_comb(idgen.short_comb('10 seconds', bytes, clock => clock - interval '110 seconds'), '100 seconds', period => '10 seconds', prefix_bytes => bytes, clock => clock)) AS too_old,
+       bool_or(idgen.is_recent_short_comb(idgen.short_comb('10 seconds', bytes, clock => clock + interval '110 seconds'), '100 seconds', period => '10 seconds', prefix_bytes => bytes, clock => clock)) AS too_new
 FROM generate_series(1, 6) bytes,
      (SELECT timestamptz '1969-12-31 23:58:20+00' + n * interval '9.7 seconds' AS clock FROM generate_series(0, 99) n) c
 GROUP BY bytes ORDER BY bytes;
@@ -124,7 +124,7 @@ FROM (VALUES ('-1 h 1 ms', interval '-1 hour -1 millisecond'), ('-1 h', '-1 hour
 SELECT idgen.is_recent_comb(idgen.comb('1970-01-01 00:00:00+00'), '1 day', clock => '1969-12-31 12:00:00+00') AS before_1970;
 
 -- NULL is the default of past_tolerance, future_tolerance and clock
-SELECT idgen.is_recent_short_comb(idgen.short_comb(), '1 minute', '1 minute', 2, NULL, NULL, NULL) AS short_comb,
+SELECT idgen.is_recent_short_comb(idgen.short_comb(), '1 minute', NULL, NULL, '1 minute', 2, NULL) AS short_comb,
        idgen.is_recent_comb(idgen.comb(), '1 minute', NULL, NULL, NULL) AS comb,
        idgen.is_recent_uuid_v7(idgen.uuid_v7(), '1 minute', NULL, NULL, NULL) AS v7;
 
@@ -171,7 +171,7 @@ BEGIN
                                '80000000-0000-' || version || '000-8000-000000000000', '2022-03-18 03:44:00+00');
             EXCEPTION WHEN check_violation THEN
                 GET STACKED DIAGNOSTICS the_constraint = CONSTRAINT_NAME, the_hint = PG_EXCEPTION_HINT;
-                RAISE NOTICE 'version %: %: %', version, the_constraint, the_hint;
+                RAISE NOTICE 'version %: %', version, the_constraint USING HINT = the_hint;
             END;
         END LOOP;
     END LOOP;
@@ -184,13 +184,13 @@ DECLARE
     bytes int;
     the_hint text;
 BEGIN
-    FOREACH p IN ARRAY ARRAY['1 minute', '2 minutes', '90 seconds', '1 second', '1 hour', '25 hours', '1 day', '2 weeks', '1500 milliseconds', '7 ms', '365250 days'] LOOP
+    FOREACH p IN ARRAY ARRAY['1 minute', '90 seconds', '1 day', '7 ms', '365250 days'] LOOP
         FOREACH bytes IN ARRAY ARRAY[2, 3] LOOP
             BEGIN
-                PERFORM idgen.check_recent_short_comb('80000000-0000-4000-8000-000000000000', '0', p::interval, bytes, clock => '2022-03-18 03:44:00+00');
+                PERFORM idgen.check_recent_short_comb('80000000-0000-4000-8000-000000000000', '0', period => p::interval, prefix_bytes => bytes, clock => '2022-03-18 03:44:00+00');
             EXCEPTION WHEN check_violation THEN
                 GET STACKED DIAGNOSTICS the_hint = PG_EXCEPTION_HINT;
-                RAISE NOTICE '%, %: %', p, bytes, split_part(the_hint, '. ', 1);
+                RAISE NOTICE '%, %', p, bytes USING HINT = split_part(the_hint, '. ', 1);
             END;
         END LOOP;
     END LOOP;

@@ -80,8 +80,10 @@ FROM (SELECT a, b, CASE WHEN k % 2 = 0 THEN idgen.snowflake_floor(at + interval 
 -- NULL
 SELECT idgen.js_id_within(idgen.js_id_floor('2026-01-01'), NULL, '2025-01-01') AS start_and_after_stop;
 
--- errors: bounds that are out of range, and no epoch
+-- bounds that are out of range, and no epoch
 \set SHOW_CONTEXT never
 SELECT idgen.snowflake_within(1, '2026-01-01', '2027-01-01', NULL);
-SELECT idgen.snowflake_within(1, '2020-01-01 00:00:00+00', '2089-09-06 15:47:35.552+00');
-SELECT idgen.js_id_within(1, '2019-12-31 23:59:59+00', '2026-01-01');
+SELECT idgen.snowflake_within(1, '-infinity', '2089-09-06 15:47:35.552+00') AND idgen.js_id_within(1, '2019-12-31 23:59:59+00', 'infinity') AS all_of_time,
+       idgen.snowflake_within(9223372036854775806, '2089-09-06 15:47:35.551+00', 'infinity') AS last,
+       idgen.js_id_within(1, 'infinity', 'infinity') AS none;
+SELECT idgen.js_id_within(1, '2020-01-01', 'infinity', 'infinity');

@@ -41,6 +41,25 @@ shown_text(const char *bytes, int length, int max)
 	return pnstrdup(bytes, pg_mbcliplen(bytes, length, max));
 }
 
+/*
+ * The smallest UUID of this version in the millisecond of a timestamp.  That of
+ * a timestamp before the first millisecond, also of -infinity, is that of the
+ * first one; after the last one, it is the greatest uuid (RFC 9562 section 5.10).
+ */
+static inline Datum
+uuid_floor_datum(int version, TimestampTz instant)
+{
+	int64		ms = clock_unix_ms(instant);
+	pg_uuid_t  *id;
+
+	if (ms <= UNIX_MS48_MAX)
+		return uuid_datum(version, uuid_high_of_ms(Max(ms, 0), 0), 0);
+
+	id = palloc(sizeof(pg_uuid_t));
+	memset(id, 0xFF, sizeof(*id));
+	return UUIDPGetDatum(id);
+}
+
 /* Raise 22004 if an argument is NULL. */
 static inline void
 require_not_null(FunctionCallInfo fcinfo, int argno, const char *name)
@@ -71,6 +90,25 @@ require_not_negative(int64 value, const char *name)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s must not be negative", name),
 				 errdetail("The value is " INT64_FORMAT ".", value)));
+}
+
+#define MAX_AREA_BYTES	63
+
+/* The argument "area"; 22004 if it is NULL, 22023 if it is too long. */
+static inline const text *
+area_argument(FunctionCallInfo fcinfo, int argno)
+{
+	const text *area;
+
+	require_not_null(fcinfo, argno, "area");
+	area = PG_GETARG_TEXT_PP(argno);
+	if (VARSIZE_ANY_EXHDR(area) > MAX_AREA_BYTES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("area is too long"),
+				 errdetail("The area has %d bytes; at most %d are allowed.",
+						   (int) VARSIZE_ANY_EXHDR(area), MAX_AREA_BYTES)));
+	return area;
 }
 
 /* The microseconds of an interval; 22023 if it is negative or not a fixed time. */

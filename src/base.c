@@ -42,36 +42,52 @@ idgen_bigint_to_base(PG_FUNCTION_ARGS)
 											  radix_width(radix) - leading));
 }
 
+/* The number that argument 0 denotes; more than 128 or 63 bits are an error (22003). */
+static void
+read_number(FunctionCallInfo fcinfo, bool is_uuid, uint64 *high, uint64 *low)
+{
+	const Radix *radix = radix_of_base(PG_GETARG_INT32(1));
+	IdText		digits = id_text_argument(fcinfo, is_uuid ? "uuid digits" : "bigint digits",
+										  radix_width(radix));
+	const char *problem = NULL;
+	bool		is_number = radix_decode(radix, digits.bytes, digits.length, 1, high, low, &problem);
+
+	if (!is_number && problem != radix_too_great)
+		id_text_refuse(&digits, problem);
+	if (!is_number || (!is_uuid && (*high != 0 || *low > PG_INT64_MAX)))
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("value \"%.*s\" in base %d is out of range for type %s",
+						digits.length, digits.bytes, PG_GETARG_INT32(1),
+						is_uuid ? "uuid" : "bigint")));
+}
+
 /* uuid_from_base(digits text, base int) returns uuid: leading zeros can be omitted */
 PG_FUNCTION_INFO_V1(idgen_uuid_from_base);
 Datum
 idgen_uuid_from_base(PG_FUNCTION_ARGS)
 {
-	const Radix *radix = radix_of_base(PG_GETARG_INT32(1));
-	IdText		digits = id_text_argument(fcinfo, "uuid digits", radix_width(radix));
+	pg_uuid_t  *id = palloc(sizeof(pg_uuid_t));
+	uint64		high;
+	uint64		low;
 
-	PG_RETURN_UUID_P(id_text_uuid(&digits, 0, radix));
+	read_number(fcinfo, true, &high, &low);
+	uuid_set_half(id, 0, high);
+	uuid_set_half(id, 1, low);
+	PG_RETURN_UUID_P(id);
 }
 
 /*
  * bigint_from_base(digits text, base int) returns bigint
- *	Leading zeros are allowed, up to the number of digits of a uuid.  A number
- *	out of range for bigint is an error (22003).
+ *	Leading zeros are allowed, up to the number of digits of a uuid.
  */
 PG_FUNCTION_INFO_V1(idgen_bigint_from_base);
 Datum
 idgen_bigint_from_base(PG_FUNCTION_ARGS)
 {
-	const Radix *radix = radix_of_base(PG_GETARG_INT32(1));
-	IdText		digits = id_text_argument(fcinfo, "bigint digits", radix_width(radix));
 	uint64		high;
 	uint64		low;
 
-	id_text_digits(&digits, 0, radix, &high, &low);
-	if (high != 0 || low > PG_INT64_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("value \"%.*s\" in base %d is out of range for type %s",
-						digits.length, digits.bytes, PG_GETARG_INT32(1), "bigint")));
+	read_number(fcinfo, false, &high, &low);
 	PG_RETURN_INT64((int64) low);
 }

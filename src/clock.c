@@ -86,22 +86,30 @@ clock_unix_seconds(TimestampTz instant)
 	return floor_div(instant, USECS_PER_SEC) + UNIX_EPOCH_DAYS * SECS_PER_DAY;
 }
 
-/*
- * Unix milliseconds for a field of 48 bits.  A timestamp that does not fit is an
- * error (22008).
- */
+/* The value of a timestamp, if it is from 0 to max; otherwise an error (22008). */
+static int64
+require_in_field(int64 value, int64 max, TimestampTz instant,
+				 const char *field, const char *first, const char *last)
+{
+	if (unlikely(value < 0 || value > max))
+	{
+		clock_require_finite(instant);
+		ereport(ERROR,
+				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
+				 errmsg("timestamp is out of range for %s", field),
+				 errdetail("The timestamp is %s; it must be from %s to %s.",
+						   timestamptz_to_str(instant), first, last)));
+	}
+	return value;
+}
+
+/* Unix milliseconds for a field of 48 bits. */
 int64
 clock_unix_ms48(TimestampTz instant)
 {
-	int64		ms = clock_unix_ms(clock_require_finite(instant));
-
-	if (ms < 0 || ms > UNIX_MS48_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
-				 errmsg("timestamp is out of range for 48 bits of Unix milliseconds"),
-				 errdetail("The timestamp is %s; it must be from 1970-01-01 00:00:00+00 to 10889-08-02 05:31:50.655999+00.",
-						   timestamptz_to_str(instant))));
-	return ms;
+	return require_in_field(clock_unix_ms(instant), UNIX_MS48_MAX, instant,
+							"48 bits of Unix milliseconds", "1970-01-01 00:00:00+00",
+							"10889-08-02 05:31:50.655999+00");
 }
 
 /*
@@ -157,22 +165,13 @@ clock_wall_unix_ms(void)
 	return read_wall_ms48(&now);
 }
 
-/*
- * Seconds since 1970-01-01 00:00:00 UTC, rounded down, for a field of 32 bits.
- * A timestamp that does not fit is an error (22008).
- */
+/* Unix seconds for a field of 32 bits. */
 int64
 clock_unix_seconds32(TimestampTz instant)
 {
-	int64		seconds = clock_unix_seconds(clock_require_finite(instant));
-
-	if (seconds < 0 || seconds > UNIX_SECONDS32_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
-				 errmsg("timestamp is out of range for 32 bits of Unix seconds"),
-				 errdetail("The timestamp is %s; it must be from 1970-01-01 00:00:00+00 to 2106-02-07 06:28:15.999999+00.",
-						   timestamptz_to_str(instant))));
-	return seconds;
+	return require_in_field(clock_unix_seconds(instant), UNIX_SECONDS32_MAX, instant,
+							"32 bits of Unix seconds", "1970-01-01 00:00:00+00",
+							"2106-02-07 06:28:15.999999+00");
 }
 
 /* The server's clock in Unix seconds, without a check of the range. */
@@ -185,7 +184,20 @@ clock_wall_unix_seconds(void)
 	return now.tv_sec;
 }
 
-/* The server's clock in 100 ns ticks since 1582-10-15 (RFC 9562 section 5.1). */
+/* 100 ns ticks since 1582-10-15 (RFC 9562 section 5.1) for a field of 60 bits. */
+uint64
+clock_gregorian_ticks(TimestampTz instant)
+{
+	int64		us;
+
+	if (pg_add_s64_overflow(instant, UNIX_EPOCH_TICKS / TICKS_PER_US + UNIX_EPOCH_DAYS * USECS_PER_DAY, &us))
+		us = PG_INT64_MAX;
+	return require_in_field(us, GREGORIAN_TICKS_MAX / TICKS_PER_US, instant,
+							"60 bits of 100 ns ticks", "1582-10-15 00:00:00+00",
+							"5236-03-31 21:21:00.684697+00") * TICKS_PER_US;
+}
+
+/* The server's clock in these ticks, without a check of the range. */
 uint64
 clock_wall_gregorian_ticks(void)
 {

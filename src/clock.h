@@ -24,6 +24,9 @@
 /* Unix seconds fill 32 bits until 2106-02-07 06:28:15+00. */
 #define UNIX_SECONDS32_MAX	INT64CONST(0xFFFFFFFF)
 
+/* 100 ns ticks since 1582-10-15 fill 60 bits until 5236-03-31 21:21:00.684697+00. */
+#define GREGORIAN_TICKS_MAX	((INT64CONST(1) << 60) - 1)
+
 /* Division that rounds down, also for a negative dividend. */
 static inline int64
 floor_div(int64 dividend, int64 divisor)
@@ -43,6 +46,7 @@ extern uint64 clock_wall_submillis(void);
 extern int64 clock_wall_unix_ms(void);
 extern int64 clock_unix_seconds32(TimestampTz instant);
 extern int64 clock_wall_unix_seconds(void);
+extern uint64 clock_gregorian_ticks(TimestampTz instant);
 extern uint64 clock_wall_gregorian_ticks(void);
 
 extern bool clock_from_unix_ms(int64 unix_ms, TimestampTz *instant);

@@ -54,7 +54,8 @@ typedef struct Run
 	uint64		prefix_value;	/* shared by the run's identifiers */
 	LocalTransactionId transaction; /* that of an adaptive run */
 	uint32		tag;
-	int32		untagged;		/* identifiers that are left before the first run */
+	int32		untagged;		/* identifiers that are left before the first
+								 * run */
 	int32		left;			/* identifiers that are left in the run */
 } Run;
 
@@ -78,8 +79,7 @@ SQL_FUNCTION(idgen_comb,
 						entropy_bits(UUID_LOW_BITS)))
 
 /* comb_floor(instant timestamptz) returns uuid: the smallest COMB of the millisecond */
-SQL_FUNCTION(idgen_comb_floor,
-			 uuid_datum(4, uuid_high_of_ms(clock_unix_ms48(PG_GETARG_TIMESTAMPTZ(0)), 0), 0))
+SQL_FUNCTION(idgen_comb_floor, uuid_floor_datum(4, PG_GETARG_TIMESTAMPTZ(0)))
 
 /* "high" that consists of a prefix and random bits. */
 static inline uint64
@@ -116,8 +116,12 @@ find_run(const ShortPrefix *prefix, int32 run_length)
 
 	run = &runs[oldest];
 	oldest = (oldest + 1) % MAX_RUNS;
-	*run = (Run) {.prefix = *prefix, .run_length = run_length};
-	run->prefix_value = short_prefix_cycle(prefix); /* no prefix has this value */
+	*run = (Run)
+	{
+		.prefix = *prefix,.run_length = run_length
+	};
+	run->prefix_value = short_prefix_cycle(prefix); /* no prefix has this
+													 * value */
 	return run;
 }
 
@@ -221,8 +225,8 @@ idgen_short_comb(PG_FUNCTION_ARGS)
 
 /*
  * suffix_comb(clock timestamptz DEFAULT NULL) returns uuid
- *	J. Nilsson's COMB of 2002: the last 48 bits are Unix milliseconds, the others
- *	are random, with version 4.
+ *	As J. Nilsson's COMB of 2002, but the last 48 bits are Unix milliseconds, not
+ *	days since 1900 and 1/300 s; the others are random, with version 4.
  */
 SQL_FUNCTION(idgen_suffix_comb,
 			 uuid_datum(4, entropy_bits(UUID_HIGH_BITS),
@@ -270,8 +274,7 @@ idgen_sequence_comb(PG_FUNCTION_ARGS)
 	int64		value;
 	int64		block;
 
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
+	require_not_null(fcinfo, 0, "sequence");
 	require_not_null(fcinfo, 1, "block_size");
 	require_not_null(fcinfo, 2, "block_count");
 	block_size = PG_GETARG_INT32(1);

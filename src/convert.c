@@ -58,14 +58,14 @@ static const uint8 short_order[UUID_LEN] = {10, 11, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1
 SQL_FUNCTION(idgen_swap_guid_bytes, reorder_bytes(fcinfo, guid_order))
 
 /*
- * prefix_to_suffix(id uuid), suffix_to_prefix(id uuid) return uuid
+ * comb_to_suffix_comb(id uuid), suffix_comb_to_comb(id uuid) return uuid
  *	Exchanges bytes 0 to 5 with bytes 10 to 15: converts a COMB between
  *	PostgreSQL's order and SQL Server's.  The two names document the direction.
  */
-SQL_FUNCTION(idgen_prefix_to_suffix, reorder_bytes(fcinfo, suffix_order))
+SQL_FUNCTION(idgen_comb_to_suffix_comb, reorder_bytes(fcinfo, suffix_order))
 
 /*
- * short_prefix_to_suffix(id uuid), short_suffix_to_prefix(id uuid) return uuid
+ * short_comb_to_short_suffix_comb(id uuid), short_suffix_comb_to_short_comb(id uuid) return uuid
  *	The same for a short COMB: exchanges bytes 0 and 1 with bytes 10 and 11.
  */
-SQL_FUNCTION(idgen_short_prefix_to_suffix, reorder_bytes(fcinfo, short_order))
+SQL_FUNCTION(idgen_short_comb_to_short_suffix_comb, reorder_bytes(fcinfo, short_order))

@@ -20,11 +20,17 @@
 #include "access/htup_details.h"
 #include "access/xact.h"
 #include "access/xlog.h"
+#include "catalog/namespace.h"
+#include "catalog/partition.h"
+#include "catalog/pg_index.h"
 #include "catalog/pg_type.h"
+#include "executor/spi.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/syscache.h"
 
 #include "arguments.h"
 #include "creation.h"
@@ -113,13 +119,13 @@ find_creation(Datum command_id, Creation *found)
 	row = SPI_tuptable->vals[0];
 	columns = SPI_tuptable->tupdesc;
 
-	value = heap_getattr(row, ATTNUM_ENTITY_ID, columns, &isnull);
+	value = SPI_getbinval(row, columns, ATTNUM_ENTITY_ID, &isnull);
 	found->kind = isnull ? ENTITY_NUMBER : ENTITY_UUID;
 	if (!isnull)
 		found->entity_id = *DatumGetUUIDP(value);
 	else
 	{
-		value = heap_getattr(row, ATTNUM_ENTITY_NUMBER, columns, &isnull);
+		value = SPI_getbinval(row, columns, ATTNUM_ENTITY_NUMBER, &isnull);
 		if (isnull)				/* the owner has dropped the constraint */
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_CORRUPTED),
@@ -129,28 +135,67 @@ find_creation(Datum command_id, Creation *found)
 	}
 
 	/* NULL only if the owner has changed the table */
-	value = heap_getattr(row, ATTNUM_COMMAND_NAME, columns, &isnull);
+	value = SPI_getbinval(row, columns, ATTNUM_COMMAND_NAME, &isnull);
 	found->command_name = isnull ? cstring_to_text("") : DatumGetTextPP(value);
 
-	value = heap_getattr(row, ATTNUM_REQUEST_HASH, columns, &isnull);
+	value = SPI_getbinval(row, columns, ATTNUM_REQUEST_HASH, &isnull);
 	found->has_request = !isnull;
 	found->request_hash = isnull ? 0 : DatumGetInt64(value);
 	return true;
 }
 
 /*
+ * Is this unique violation one of an index on command_id alone of the table of
+ * recorded commands, or of its partition?  An error of another index or table,
+ * which the owner added or a trigger writes to, is not ours.
+ */
+static bool
+violates_command_index(const ErrorData *error)
+{
+	Oid			commands = get_relname_relid("creation_identifiers",
+											 get_namespace_oid("idgen", true));
+	Oid			schema;
+	Oid			relation;
+	Oid			index;
+	HeapTuple	tuple;
+	bool		on_command_id = false;
+
+	if (error->schema_name == NULL || error->table_name == NULL || error->constraint_name == NULL)
+		return false;
+
+	schema = get_namespace_oid(error->schema_name, true);
+	relation = get_relname_relid(error->table_name, schema);
+	if (relation != commands &&
+		!(get_rel_relispartition(relation) &&
+		  list_member_oid(get_partition_ancestors(relation), commands)))
+		return false;
+
+	index = get_relname_relid(error->constraint_name, schema);
+	if (!OidIsValid(index))
+		return true;			/* REINDEX has renamed it meanwhile */
+
+	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(index));
+	if (HeapTupleIsValid(tuple))
+	{
+		const FormData_pg_index *form = (const FormData_pg_index *) GETSTRUCT(tuple);
+
+		on_command_id = form->indrelid == relation && form->indnkeyatts == 1 &&
+			form->indkey.values[0] == get_attnum(relation, "command_id");
+		ReleaseSysCache(tuple);
+	}
+	return on_command_id;
+}
+
+/*
  * REINDEX CONCURRENTLY has a second unique index for a while, which ON CONFLICT
  * does not consider before version 19.  If two sessions record the same command
  * at that time, one of them can get a unique violation, which its client could
- * read as success.  Replace it by 40001.  The index is recognized by its key,
- * which the detail contains in any language.  There is no detail under
- * row-level security; then an error that can be retried is the safe one.
+ * read as success.  Replace it by 40001.
  */
 static void
 replace_reindex_error(const ErrorData *error, Datum command_id)
 {
-	if (error->constraint_name == NULL ||
-		(error->detail != NULL && strstr(error->detail, "(command_id)=(") == NULL))
+	if (!violates_command_index(error))
 		return;
 
 	FlushErrorState();
@@ -218,22 +263,20 @@ refuse_to_record(Datum command_id, const Creation *creation)
 
 /* A command as the DETAIL of an error shows it; a long name is truncated. */
 static char *
-describe_command(const Creation *creation)
+describe_command(const Creation *creation, const char *request)
 {
 	return psprintf("the name \"%s\", a %s identifier and %s",
 					shown_text(VARDATA_ANY(creation->command_name),
 							   VARSIZE_ANY_EXHDR(creation->command_name), 200),
 					creation->kind == ENTITY_UUID ? "uuid" : "bigint",
-					creation->has_request ?
-					psprintf("request hash %016llx",
-							 (unsigned long long) creation->request_hash) :
-					"no request");
+					creation->has_request ? request : "no request");
 }
 
 /*
  * Raise 23514 if a command id is used again for a different command.  Returning
  * the recorded entity would tell the client that its second command was
- * executed, and some libraries take a unique violation to mean the same.
+ * executed, and some libraries take a unique violation to mean the same.  The
+ * DETAIL does not contain the hash, from which the other request can be guessed.
  */
 static void
 require_same_command(Datum command_id, const Creation *recorded,
@@ -252,8 +295,10 @@ require_same_command(Datum command_id, const Creation *recorded,
 			(errcode(ERRCODE_CHECK_VIOLATION),
 			 errmsg("command id \"%s\" was already used for a different command",
 					uuid_text(DatumGetUUIDP(command_id))),
-			 errdetail("The recorded command has %s; this command has %s.",
-					   describe_command(recorded), describe_command(proposed)),
+			 errdetail("This command has %s; the recorded command has %s.",
+					   describe_command(proposed, "a request"),
+					   describe_command(recorded, same_request ? "the same request" :
+										proposed->has_request ? "another request" : "a request")),
 			 errhint("Retry a command with the same name and request, and use a new command id for a new command."),
 			 err_generic_string(PG_DIAG_SCHEMA_NAME, "idgen"),
 			 err_generic_string(PG_DIAG_TABLE_NAME, "creation_identifiers"),

@@ -77,7 +77,7 @@ decimal_id_split(int64 id, int32 *parts)
 	return true;
 }
 
-/* decimal_id_parts(id bigint, OUT counter int, OUT generator int, OUT launch int) */
+/* decimal_id_parts(id bigint, OUT counter int, OUT generator int, OUT launch_id int) */
 PG_FUNCTION_INFO_V1(idgen_decimal_id_parts);
 Datum
 idgen_decimal_id_parts(PG_FUNCTION_ARGS)
@@ -111,7 +111,7 @@ idgen_raise_decimal_id(PG_FUNCTION_ARGS)
 
 	if (!decimal_id_split(above, parts))
 		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg(INT64_FORMAT " is not an identifier of decimal_id()", above)));
 
 	ticker_raise(&decimal_id_ticker, (uint64) parts[1] * DECIMAL_COUNTERS + parts[0],

@@ -25,20 +25,24 @@
  * Commands to forget, sorted by id: sessions that forget the same commands
  * lock the rows in the same order.
  */
-#define SELECT_SORTED(condition) \
+#define SELECT_SORTED(source, condition) \
 	"SELECT id, made FROM (" \
 	" SELECT command_id::pg_catalog.uuid, created_at::pg_catalog.timestamptz" \
-	" FROM idgen.creation_identifiers WHERE " condition ") AS found (id, made)" \
+	" FROM " source " WHERE " condition ") AS found (id, made)" \
 	" WHERE id IS NOT NULL AND made IS NOT NULL ORDER BY id"
 
-/* $1 is the time to purge before, $2 the number of commands */
-#define SELECT_OLD SELECT_SORTED( \
-	"created_at OPERATOR(pg_catalog.<) $1 ORDER BY created_at LIMIT $2")
+/* $2 is the name of commands, or NULL for any */
+#define HAS_NAME	"($2 IS NULL OR command_name OPERATOR(pg_catalog.=) $2)"
 
-/* $1 is the number of commands to keep, $2 their name or NULL */
+/* $1 is the time to purge before, $3 the number of commands */
+#define SELECT_OLD SELECT_SORTED("idgen.creation_identifiers", \
+	"created_at OPERATOR(pg_catalog.<) $1 AND " HAS_NAME " ORDER BY created_at LIMIT $3")
+
+/* $1 is the number of commands to keep, $3 that to forget, or NULL for all others */
 #define SELECT_SUPERFLUOUS SELECT_SORTED( \
-	"$2 IS NULL OR command_name OPERATOR(pg_catalog.=) $2" \
-	" ORDER BY created_at DESC, command_id DESC OFFSET $1")
+	"(SELECT command_id, created_at FROM idgen.creation_identifiers WHERE " HAS_NAME \
+	" ORDER BY created_at DESC, command_id DESC OFFSET $1) AS others", \
+	"true ORDER BY created_at, command_id LIMIT $3")
 
 /* the number of commands that one DELETE forgets */
 #define FORGET_BATCH_SIZE	1000
@@ -119,16 +123,19 @@ forget_batch(const SPITupleTable *rows, uint64 count)
 }
 
 /*
- * Forget the commands that a query with two parameters selects; return their
- * number.
+ * Forget the commands that a query selects; return their number.  Its parameters
+ * are "first", and the arguments command_name and batch_size.
  *
  * The commands are deleted in batches by id, because a distributed table
  * rejects a DELETE whose rows a subquery with LIMIT selects, and to bound the
  * memory used.
  */
 static int64
-forget_selected(const char *query, Oid *argtypes, Datum *values, const char *nulls)
+forget_selected(FunctionCallInfo fcinfo, const char *query, Oid first_type, Datum first)
 {
+	Oid			argtypes[3] = {first_type, TEXTOID, INT8OID};
+	Datum		values[3] = {first, PG_GETARG_DATUM(1), PG_GETARG_DATUM(2)};
+	char		nulls[3] = {' ', PG_ARGISNULL(1) ? 'n' : ' ', PG_ARGISNULL(2) ? 'n' : ' '};
 	int64		forgotten = 0;
 	uint64		fetched;
 	int			guc_level = NewGUCNestLevel();
@@ -139,7 +146,7 @@ forget_selected(const char *query, Oid *argtypes, Datum *values, const char *nul
 	disable_scan("enable_bitmapscan");
 
 	SPI_connect();
-	commands = SPI_cursor_open_with_args(NULL, query, 2, argtypes, values, nulls, false,
+	commands = SPI_cursor_open_with_args(NULL, query, 3, argtypes, values, nulls, false,
 										 CURSOR_OPT_CUSTOM_PLAN | CURSOR_OPT_NO_SCROLL);
 
 	/* always execute a DELETE, to check privileges and the transaction's mode */
@@ -161,47 +168,42 @@ forget_selected(const char *query, Oid *argtypes, Datum *values, const char *nul
 }
 
 /*
- * purge_creations(older_than interval, batch_size bigint) returns bigint
- *	Forget the oldest commands that are older than the interval, at most
- *	batch_size of them; return their number.  A day is 24 hours, whatever
+ * purge_creations(older_than interval, command_name text, batch_size bigint) returns bigint
+ *	Forget the oldest commands that are older than the interval, of one name or
+ *	of all names, at most batch_size of them; return their number.  A day is 24 hours, whatever
  *	TimeZone is.
  */
 PG_FUNCTION_INFO_V1(idgen_purge_creations);
 Datum
 idgen_purge_creations(PG_FUNCTION_ARGS)
 {
-	Oid			argtypes[2] = {TIMESTAMPTZOID, INT8OID};
 	int64		older_than_us;
 	TimestampTz cutoff;
-	Datum		values[2];
 
 	require_not_null(fcinfo, 0, "older_than");
-	require_not_null(fcinfo, 1, "batch_size");
+	require_not_null(fcinfo, 2, "batch_size");
 
 	older_than_us = require_duration_us(PG_GETARG_INTERVAL_P(0), "older_than");
-	require_at_least(PG_GETARG_INT64(1), 1, "batch_size");
+	require_at_least(PG_GETARG_INT64(2), 1, "batch_size");
 
 	/* not now() in the query: a distributed table's servers have other clocks */
 	cutoff = Max(GetCurrentTransactionStartTimestamp() - older_than_us, MIN_TIMESTAMP);
-	values[0] = TimestampTzGetDatum(cutoff);
-	values[1] = PG_GETARG_DATUM(1);
-	PG_RETURN_INT64(forget_selected(SELECT_OLD, argtypes, values, NULL));
+	PG_RETURN_INT64(forget_selected(fcinfo, SELECT_OLD, TIMESTAMPTZOID,
+									TimestampTzGetDatum(cutoff)));
 }
 
 /*
- * trim_creations(keep bigint, command_name text DEFAULT NULL) returns bigint
- *	Forget all but the newest commands, of one name or of all names; return
- *	their number.
+ * trim_creations(keep bigint, command_name text, batch_size bigint) returns bigint
+ *	Forget all but the newest commands, of one name or of all names, the oldest
+ *	first and at most batch_size of them; return their number.
  */
 PG_FUNCTION_INFO_V1(idgen_trim_creations);
 Datum
 idgen_trim_creations(PG_FUNCTION_ARGS)
 {
-	Oid			argtypes[2] = {INT8OID, TEXTOID};
-	Datum		values[2] = {PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)};
-	char		nulls[2] = {' ', PG_ARGISNULL(1) ? 'n' : ' '};
-
 	require_not_null(fcinfo, 0, "keep");
 	require_not_negative(PG_GETARG_INT64(0), "keep");
-	PG_RETURN_INT64(forget_selected(SELECT_SUPERFLUOUS, argtypes, values, nulls));
+	if (!PG_ARGISNULL(2))
+		require_at_least(PG_GETARG_INT64(2), 1, "batch_size");
+	PG_RETURN_INT64(forget_selected(fcinfo, SELECT_SUPERFLUOUS, INT8OID, PG_GETARG_DATUM(0)));
 }

@@ -39,7 +39,10 @@ id_text_argument(FunctionCallInfo fcinfo, const char *noun, int max_characters)
 				 errdetail("At most %d characters are allowed.", max_characters)));
 
 	value = PG_GETARG_TEXT_PP(0);
-	return (IdText) {VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value), noun};
+	return (IdText)
+	{
+		VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value), noun
+	};
 }
 
 /* Raise 22P02 with the problem, a sentence, as DETAIL. */
@@ -112,7 +115,7 @@ void
 id_text_digits(const IdText *id, int offset, const Radix *radix,
 			   uint64 *high, uint64 *low)
 {
-	char	   *problem;
+	const char *problem;
 
 	if (!radix_decode(radix, id->bytes + offset, id->length - offset, offset + 1,
 					  high, low, &problem))
@@ -157,6 +160,19 @@ id_prefix_require(const text *prefix, bool digits_allowed)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid prefix: \"%s\"", shown_text(bytes, length, 96)),
 				 errdetail_internal("%s", problem)));
+}
+
+/* Raise 23514 if the identifier has another prefix than that expected, or NULL for any. */
+void
+id_text_require_prefix(const IdText *id, int prefix_length, const text *expected)
+{
+	if (expected != NULL && !text_is_bytes(expected, id->bytes, prefix_length))
+		ereport(ERROR,
+				(errcode(ERRCODE_CHECK_VIOLATION),
+				 errmsg("%s has the prefix \"%.*s\", not \"%.*s\"", id->noun,
+						prefix_length, id->bytes,
+						(int) VARSIZE_ANY_EXHDR(expected), VARDATA_ANY(expected)),
+				 errdetail("The %s is \"%.*s\".", id->noun, id->length, id->bytes)));
 }
 
 /*

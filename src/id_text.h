@@ -39,6 +39,8 @@ extern pg_uuid_t *id_text_full_uuid(const IdText *id, int offset, const Radix *r
 
 extern const char *id_prefix_problem(const char *prefix, int length, bool digits_allowed);
 extern void id_prefix_require(const text *prefix, bool digits_allowed);
+extern void id_text_require_prefix(const IdText *id, int prefix_length,
+								   const text *expected);
 extern Datum id_text_make(const text *prefix, const pg_uuid_t *id, const Radix *radix);
 
 #endif							/* IDGEN_ID_TEXT_H */

@@ -121,7 +121,7 @@ refuse_value_without_privilege(const char *name)
 static void
 define(const Setting *setting)
 {
-	if (setting->text != NULL)
+	if (setting->text)
 
 		/*
 		 * If a superuser has set it in the session before, the server ignores

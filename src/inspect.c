@@ -20,14 +20,16 @@
 /*
  * is_uuid(id text, version int DEFAULT NULL) returns bool
  *	Whether the text is a UUID in canonical form, of the RFC's variant and of
- *	the given version; without one, of any version from 1 to 8.  No text raises
- *	an error, and text of another length is not detoasted.
+ *	the given version; without one, of any version from 1 to 8, or the Nil or the
+ *	Max UUID (RFC 9562 sections 5.9 and 5.10).  No text raises an error, and text
+ *	of another length is not detoasted.
  */
 PG_FUNCTION_INFO_V1(idgen_is_uuid);
 Datum
 idgen_is_uuid(PG_FUNCTION_ARGS)
 {
 	pg_uuid_t	id;
+	uint64		half;
 	int			version;
 
 	if (PG_ARGISNULL(0))
@@ -42,10 +44,14 @@ idgen_is_uuid(PG_FUNCTION_ARGS)
 		!uuid_read_text(VARDATA_ANY(PG_GETARG_TEXT_PP(0)), &id))
 		PG_RETURN_BOOL(false);
 
+	if (!PG_ARGISNULL(1))
+		PG_RETURN_BOOL(uuid_is_version(&id, PG_GETARG_INT32(1)));
+
+	half = uuid_half(&id, 0);
+	if (half == uuid_half(&id, 1) && (half == 0 || half == PG_UINT64_MAX))
+		PG_RETURN_BOOL(true);
 	version = uuid_version_nibble(&id);
-	PG_RETURN_BOOL(uuid_is_rfc_variant(&id) &&
-				   (PG_ARGISNULL(1) ? version >= 1 && version <= 8 :
-					version == PG_GETARG_INT32(1)));
+	PG_RETURN_BOOL(uuid_is_rfc_variant(&id) && version >= 1 && version <= 8);
 }
 
 /*

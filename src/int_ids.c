@@ -41,21 +41,21 @@ typedef struct IntIdLayout
 } IntIdLayout;
 
 static const IntIdLayout snowflake_layout = {
-	.ticker = {.name = "snowflake", .counter_bits = 12, .ms_per_tick = 1,
+	.ticker = {.name = "snowflake",.counter_bits = 12,.ms_per_tick = 1,
 	.max_value = (UINT64CONST(1) << (48 + 12)) - 1},
-	.tick_bits = 41, .node_bits = 10
+	.tick_bits = 41,.node_bits = 10
 };
 
 static const IntIdLayout trace_id_layout = {
-	.ticker = {.name = "trace_id", .counter_bits = 22, .min_counter = 1, .ms_per_tick = 1000,
+	.ticker = {.name = "trace_id",.counter_bits = 22,.min_counter = 1,.ms_per_tick = 1000,
 	.max_value = PG_INT64_MAX - 1}, /* the high-water mark is one above */
-	.tick_bits = 25, .node_bits = 16
+	.tick_bits = 25,.node_bits = 16
 };
 
 static const IntIdLayout js_id_layout = {
-	.ticker = {.name = "js_id", .counter_bits = 16, .ms_per_tick = 1000,
+	.ticker = {.name = "js_id",.counter_bits = 16,.ms_per_tick = 1000,
 	.max_value = PG_INT64_MAX - 1},
-	.tick_bits = 32, .node_bits = 5
+	.tick_bits = 32,.node_bits = 5
 };
 
 Ticker		snowflake_ticker = {.layout = &snowflake_layout.ticker};
@@ -225,19 +225,25 @@ int_id_part(FunctionCallInfo fcinfo, const IntIdLayout *layout,
 	PG_RETURN_INT32(part(layout, id));
 }
 
-/* The bound at the timestamp in argument 0, counted from argument 1. */
+/*
+ * The bound at the timestamp in argument 0, counted from argument 1: 0 before
+ * the epoch, and the greatest identifier after the last tick.
+ */
 static Datum
 int_id_floor(FunctionCallInfo fcinfo, const IntIdLayout *layout)
 {
-	int64		unix_tick;
+	int			id_bits = layout->tick_bits + layout->node_bits + layout->ticker.counter_bits;
+	int64		epoch;
+	int64		tick;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 
-	unix_tick = unix_ticks(layout, clock_require_finite(PG_GETARG_TIMESTAMPTZ(0)));
-	PG_RETURN_INT64(int_id_pack(layout,
-								tick_since(layout, unix_tick, epoch_argument(fcinfo, 1, layout)),
-								0, 0));
+	epoch = epoch_argument(fcinfo, 1, layout);
+	tick = unix_ticks(layout, PG_GETARG_TIMESTAMPTZ(0)) - epoch;
+	if (tick > max_of_bits(layout->tick_bits))
+		PG_RETURN_INT64((int64) ((UINT64CONST(1) << id_bits) - 1));
+	PG_RETURN_INT64(int_id_pack(layout, Max(tick, 0), 0, 0));
 }
 
 /*

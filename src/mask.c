@@ -3,9 +3,10 @@
  * mask.c
  *	  Ordered keys inside the database, opaque ones outside.
  *
- * mask_uuid_v7() is the published scheme UUIDv47: it encrypts the time of a UUID
- * version 7 with a keyed hash of the random bits, and changes the version to 4.
- * permute() is a keyed permutation of the numbers from 1 to a given one.
+ * mask_uuid_v7() is a keyed permutation of the 122 bits of a UUID version 7,
+ * which it shows as version 4; docs/masks.md defines it.  permute() is one of
+ * the numbers from 1 to a given one.  Both are Feistel networks with SipHash-2-4
+ * as round function, whose messages have different lengths.
  *
  * These functions are STABLE, because the keys may change when the server
  * reloads its configuration.
@@ -21,10 +22,15 @@
 #include "siphash.h"
 
 /*
- * The known generic attacks on Feistel networks reach fewer rounds.  FF1 of
- * NIST SP 800-38G has ten, too.
+ * As many as FF1 of NIST SP 800-38G, whose revision 1 requires at least 10^6
+ * numbers.  A network of few numbers can be told from a random permutation,
+ * whatever its rounds; if their number is a power of two, by its parity.
  */
 #define FEISTEL_ROUNDS		10
+
+/* the halves of a UUID */
+#define UUID_HALF_BITS		61
+#define UUID_HALF_MASK		((UINT64CONST(1) << UUID_HALF_BITS) - 1)
 
 /* The key that the argument "key_name" names. */
 static const uint8 *
@@ -38,51 +44,51 @@ key_argument(FunctionCallInfo fcinfo, int argno)
 }
 
 /*
- * The 48 bits that are XORed onto the time: the low ones of SipHash-2-4 over
- * the random fields, which the mask does not change.  The message is the bytes
- * from b6 to b15 without version and variant.
+ * Mask or unmask a UUID, and change its version.  The 122 bits without version
+ * and variant are two halves of 61.  A round XORs one half with the low 61 bits
+ * of SipHash-2-4 of the other half (8 bytes) and the round (1 byte),
+ * little-endian.  Even rounds replace the first half, odd ones the second.
  */
-static uint64
-time_mask(const uint8 *key, const pg_uuid_t *id)
-{
-	SipHash		hash = siphash_start(key);
-	uint8		message[16] = {0};
-
-	memcpy(message, id->data + 6, 10);
-	message[0] &= 0x0F;
-	message[2] &= 0x3F;
-	siphash_absorb(&hash, siphash_word(message));
-	siphash_absorb(&hash, siphash_last_word(10) | siphash_word(message + 8));
-	return siphash_finish(hash) & ((UINT64CONST(1) << 48) - 1);
-}
-
-/* Mask or unmask a UUID: XOR its time with the mask, and change its version. */
 static Datum
-exchange_time(FunctionCallInfo fcinfo, int from_version, int to_version)
+exchange_version(FunctionCallInfo fcinfo, int from_version, int to_version, bool inverse)
 {
 	const pg_uuid_t *id;
-	uint64		mask;
+	SipHash		start;
+	uint64		halves[2];
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 
 	id = require_uuid_version(fcinfo, 0, from_version);
-	mask = time_mask(key_argument(fcinfo, 1), id);
-	return uuid_datum(to_version, uuid_high(id) ^ mask << UUID_CUSTOM_B_BITS, uuid_low(id));
+	start = siphash_start(key_argument(fcinfo, 1));
+	halves[0] = uuid_high(id) << 1 | uuid_low(id) >> UUID_HALF_BITS;
+	halves[1] = uuid_low(id) & UUID_HALF_MASK;
+
+	for (int i = 0; i < FEISTEL_ROUNDS; i++)
+	{
+		uint64		round = inverse ? FEISTEL_ROUNDS - 1 - i : i;
+		int			replaced = round % 2;
+		SipHash		hash = start;
+
+		siphash_absorb(&hash, halves[1 - replaced]);
+		siphash_absorb(&hash, siphash_last_word(8 + 1) | round);
+		halves[replaced] ^= siphash_finish(hash) & UUID_HALF_MASK;
+	}
+	return uuid_datum(to_version, halves[0] >> 1, (halves[0] & 1) << UUID_HALF_BITS | halves[1]);
 }
 
 /*
  * mask_uuid_v7(id uuid, key_name text DEFAULT 'default') returns uuid
  *	A UUID of another version is an error (22023).
  */
-SQL_FUNCTION(idgen_mask_uuid_v7, exchange_time(fcinfo, 7, 4))
+SQL_FUNCTION(idgen_mask_uuid_v7, exchange_version(fcinfo, 7, 4, false))
 
 /*
  * unmask_uuid_v7(masked uuid, key_name text DEFAULT 'default') returns uuid
  *	The inverse of mask_uuid_v7().  It accepts every UUID of version 4, whether
  *	or not that was masked.
  */
-SQL_FUNCTION(idgen_unmask_uuid_v7, exchange_time(fcinfo, 4, 7))
+SQL_FUNCTION(idgen_unmask_uuid_v7, exchange_version(fcinfo, 4, 7, true))
 
 /*
  * A Feistel network, which permutes the numbers from 0 to 2^bits - 1.  If the
@@ -91,21 +97,26 @@ SQL_FUNCTION(idgen_unmask_uuid_v7, exchange_time(fcinfo, 4, 7))
  */
 typedef struct Feistel
 {
-	SipHash		hash;			/* of the domain's size so far */
+	SipHash		hash;			/* of the domain's size and the area so far */
+	int			message_length;
 	int			right_bits;
 	uint64		masks[2];		/* of the left and the right half */
 } Feistel;
 
-/* The smallest network that permutes at least "count" numbers. */
+/* The smallest network that permutes at least "count" numbers, one for each area. */
 static Feistel
-feistel_make(const uint8 *key, uint64 count)
+feistel_make(const uint8 *key, uint64 count, const text *area)
 {
+	int			area_length = VARSIZE_ANY_EXHDR(area);
 	int			bits = pg_leftmost_one_pos64(count - 1) + 1;
 	int			left_bits = bits / 2;
 	Feistel		feistel;
 
 	feistel.hash = siphash_start(key);
 	siphash_absorb(&feistel.hash, count);
+	if (area_length > 0)
+		siphash_absorb(&feistel.hash, siphash_bytes(key, VARDATA_ANY(area), area_length));
+	feistel.message_length = (area_length > 0 ? 16 : 8) + 4 + 1;
 	feistel.right_bits = bits - left_bits;
 	feistel.masks[0] = (UINT64CONST(1) << left_bits) - 1;
 	feistel.masks[1] = (UINT64CONST(1) << feistel.right_bits) - 1;
@@ -115,8 +126,8 @@ feistel_make(const uint8 *key, uint64 count)
 /*
  * The number that the network permutes to, or the inverse, which has the same
  * rounds in the opposite order.  A round XORs one half with SipHash-2-4 of the
- * domain's size (8 bytes), the other half (4 bytes) and the round (1 byte),
- * little-endian.
+ * domain's size (8 bytes), SipHash-2-4 of the area unless that is empty (8
+ * bytes), the other half (4 bytes) and the round (1 byte), little-endian.
  */
 static uint64
 feistel_permute(const Feistel *feistel, uint64 number, bool inverse)
@@ -129,7 +140,7 @@ feistel_permute(const Feistel *feistel, uint64 number, bool inverse)
 		int			replaced = round % 2;
 		SipHash		hash = feistel->hash;
 
-		siphash_absorb(&hash, siphash_last_word(8 + 4 + 1) | round << 32 | halves[1 - replaced]);
+		siphash_absorb(&hash, siphash_last_word(feistel->message_length) | round << 32 | halves[1 - replaced]);
 		halves[replaced] = (halves[replaced] ^ siphash_finish(hash)) & feistel->masks[replaced];
 	}
 	return halves[0] << feistel->right_bits | halves[1];
@@ -140,6 +151,7 @@ permute(FunctionCallInfo fcinfo, bool inverse)
 {
 	int64		id;
 	int64		max_value;
+	const text *area;
 	Feistel		feistel;
 	uint64		number;
 
@@ -152,11 +164,12 @@ permute(FunctionCallInfo fcinfo, bool inverse)
 	require_at_least(max_value, 2, "max_value");
 	if (id < 1 || id > max_value)
 		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("id must be between 1 and " INT64_FORMAT, max_value),
 				 errdetail("The value is " INT64_FORMAT ".", id)));
 
-	feistel = feistel_make(key_argument(fcinfo, 2), max_value);
+	area = area_argument(fcinfo, 2);
+	feistel = feistel_make(key_argument(fcinfo, 3), max_value, area);
 
 	/*
 	 * The network permutes up to twice as many numbers as the domain has.
@@ -170,9 +183,9 @@ permute(FunctionCallInfo fcinfo, bool inverse)
 }
 
 /*
- * permute(id bigint, max_value bigint, key_name text) returns bigint,
- * unpermute(permuted bigint, max_value bigint, key_name text) returns bigint
- *	An id outside 1 to max_value is an error (22003).
+ * permute(id bigint, max_value bigint, area text, key_name text) returns bigint,
+ * unpermute(permuted bigint, max_value bigint, area text, key_name text) returns bigint
+ *	An id outside 1 to max_value is an error (22023).
  */
 SQL_FUNCTION(idgen_permute, permute(fcinfo, false))
 SQL_FUNCTION(idgen_unpermute, permute(fcinfo, true))

@@ -43,7 +43,8 @@ char	   *mask_key_file_setting = NULL;
 static MaskKey *keys = NULL;
 static int	key_count = 0;
 static bool loaded = false;
-static TimestampTz loaded_after;	/* the last reload before the file was read */
+static TimestampTz loaded_after;	/* the last reload before the file was
+									 * read */
 
 static void
 forget_keys(void)
@@ -269,7 +270,10 @@ mask_key(const char *name, int length)
 {
 	const MaskKey *key;
 
-	/* an assign hook would not learn of a reload if the command line sets the file */
+	/*
+	 * an assign hook would not learn of a reload if the command line sets the
+	 * file
+	 */
 	if (unlikely(!loaded || loaded_after != PgReloadTime))
 	{
 		forget_keys();

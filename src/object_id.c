@@ -38,22 +38,27 @@ make_object_id(uint32 seconds, uint64 low)
 }
 
 /*
- * object_id() returns text
- *	The result is greater than all earlier ones of this process.  In a new
+ * object_id(clock timestamptz DEFAULT NULL) returns text
+ *	With a clock, all but the time is random.  Without one, the result is
+ *	greater than all earlier ones of this process without one.  In a new
  *	second, the counter continues from its last value, and its overflow is
  *	dropped.  Within a second, or if the clock has gone back, an overflow of the
  *	counter increments the seconds.
  */
 PG_FUNCTION_INFO_V1(idgen_object_id);
 Datum
-idgen_object_id(PG_FUNCTION_ARGS pg_attribute_unused())
+idgen_object_id(PG_FUNCTION_ARGS)
 {
 	static int	owner = 0;		/* the process that the next two belong to */
 	static uint64 process = 0;	/* 40 random bits, then 24 zeros */
 	static uint64 last = 0;		/* seconds and counter of the last result */
-	int64		now = clock_wall_unix_seconds();
+	int64		now;
 	uint64		next;
 
+	if (!PG_ARGISNULL(0))
+		return make_object_id(clock_unix_seconds32(PG_GETARG_TIMESTAMPTZ(0)), entropy_uint64());
+
+	now = clock_wall_unix_seconds();
 	if (unlikely(owner != MyProcPid))
 	{
 		uint64		random = entropy_uint64();
@@ -85,7 +90,7 @@ idgen_is_object_id(PG_FUNCTION_ARGS)
 	text	   *id;
 	uint64		high;
 	uint64		low;
-	char	   *problem;
+	const char *problem;
 
 	if (toast_raw_datum_size(PG_GETARG_DATUM(0)) != VARHDRSZ + OBJECT_ID_DIGITS)
 		PG_RETURN_BOOL(false);
@@ -113,5 +118,13 @@ idgen_object_id_timestamp(PG_FUNCTION_ARGS)
 }
 
 /* object_id_floor(instant timestamptz) returns text: the smallest ObjectId of the second */
-SQL_FUNCTION(idgen_object_id_floor,
-			 make_object_id(clock_unix_seconds32(PG_GETARG_TIMESTAMPTZ(0)), 0))
+PG_FUNCTION_INFO_V1(idgen_object_id_floor);
+Datum
+idgen_object_id_floor(PG_FUNCTION_ARGS)
+{
+	int64		seconds = clock_unix_seconds(PG_GETARG_TIMESTAMPTZ(0));
+
+	if (seconds > UNIX_SECONDS32_MAX)
+		return make_object_id(PG_UINT32_MAX, PG_UINT64_MAX);
+	return make_object_id(Max(seconds, 0), 0);
+}

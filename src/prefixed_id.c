@@ -25,7 +25,7 @@
 #include "arguments.h"
 #include "id_text.h"
 
-#define ID_DOMAIN_CONSTRAINT	"prefixed_id_check"	/* documented */
+#define ID_DOMAIN_CONSTRAINT	"prefixed_id_check" /* documented */
 
 /* Read argument 0 up to the end of its prefix. */
 static IdText
@@ -44,9 +44,13 @@ PG_FUNCTION_INFO_V1(idgen_prefixed_id);
 Datum
 idgen_prefixed_id(PG_FUNCTION_ARGS)
 {
-	text	   *prefix = PG_GETARG_TEXT_PP(0);
+	text	   *prefix;
 
+	require_not_null(fcinfo, 0, "prefix");
+	prefix = PG_GETARG_TEXT_PP(0);
 	id_prefix_require(prefix, true);
+	if (PG_ARGISNULL(1))
+		PG_RETURN_NULL();
 	return id_text_make(prefix, PG_GETARG_UUID_P(1), radix_36);
 }
 
@@ -70,44 +74,48 @@ idgen_prefixed_id_to_uuid(PG_FUNCTION_ARGS)
 
 	id = read_prefixed_id(fcinfo, &prefix_length);
 	uuid = id_text_uuid(&id, prefix_length + 1, radix_36);
-
-	if (expected != NULL && !text_is_bytes(expected, id.bytes, prefix_length))
-		ereport(ERROR,
-				(errcode(ERRCODE_CHECK_VIOLATION),
-				 errmsg("prefixed id has the prefix \"%.*s\", not \"%.*s\"", prefix_length, id.bytes,
-						(int) VARSIZE_ANY_EXHDR(expected), VARDATA_ANY(expected)),
-				 errdetail("The prefixed id is \"%.*s\".", id.length, id.bytes)));
+	id_text_require_prefix(&id, prefix_length, expected);
 	PG_RETURN_UUID_P(uuid);
 }
 
 /*
- * is_prefixed_id(id text, prefix text) returns boolean
- *	Whether the text is exactly the result of prefixed_id() for this prefix and
- *	some uuid.
+ * is_prefixed_id(id text, prefix text DEFAULT NULL) returns boolean
+ *	Whether the text is exactly the result of prefixed_id() for this prefix, or
+ *	for any, and some uuid.  No text raises an error, and one that is too long is
+ *	not detoasted.
  */
 PG_FUNCTION_INFO_V1(idgen_is_prefixed_id);
 Datum
 idgen_is_prefixed_id(PG_FUNCTION_ARGS)
 {
-	Size		length = toast_raw_datum_size(PG_GETARG_DATUM(0)) - VARHDRSZ;
-	text	   *prefix = PG_GETARG_TEXT_PP(1);
-	int			prefix_length = VARSIZE_ANY_EXHDR(prefix);
+	const text *prefix = PG_ARGISNULL(1) ? NULL : PG_GETARG_TEXT_PP(1);
 	int			width = radix_width(radix_36);
 	char		canonical[RADIX_MAX_WIDTH];
-	text	   *id;
+	int			prefix_length;
+	const text *id;
+	const char *bytes;
 	const char *digits;
-	char	   *problem;
+	const char *problem;
 	uint64		high;
 	uint64		low;
 
-	id_prefix_require(prefix, true);
-	if (length != (Size) prefix_length + 1 + width)
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	if (prefix != NULL)
+		id_prefix_require(prefix, true);
+	if (toast_raw_datum_size(PG_GETARG_DATUM(0)) > (Size) VARHDRSZ + ID_TEXT_MAX_LENGTH(radix_36))
 		PG_RETURN_BOOL(false);
 
 	id = PG_GETARG_TEXT_PP(0);
-	digits = VARDATA_ANY(id) + prefix_length + 1;
-	if (memcmp(VARDATA_ANY(id), VARDATA_ANY(prefix), prefix_length) != 0 ||
-		digits[-1] != ID_PREFIX_SEPARATOR ||
+	bytes = VARDATA_ANY(id);
+	prefix_length = (int) VARSIZE_ANY_EXHDR(id) - width - 1;
+	if (prefix_length < 1 ||
+		(prefix != NULL ? !text_is_bytes(prefix, bytes, prefix_length) :
+		 id_prefix_problem(bytes, prefix_length, true) != NULL))
+		PG_RETURN_BOOL(false);
+
+	digits = bytes + prefix_length + 1;
+	if (digits[-1] != ID_PREFIX_SEPARATOR ||
 		!radix_decode(radix_36, digits, width, 0, &high, &low, &problem))
 		PG_RETURN_BOOL(false);
 
@@ -177,20 +185,28 @@ PG_FUNCTION_INFO_V1(idgen_create_id_domain);
 Datum
 idgen_create_id_domain(PG_FUNCTION_ARGS)
 {
-	text	   *name = PG_GETARG_TEXT_PP(0);
-	text	   *prefix = PG_GETARG_TEXT_PP(1);
-	char	   *prefix_string = text_to_cstring(prefix);
+	text	   *prefix;
+	char	   *prefix_string;
 	RangeVar   *domain;
 	Oid			schema_oid;
 	Oid			domain_oid;
 	Oid			argtypes[2] = {TEXTOID, REGTYPEOID};
 	Datum		values[2];
 
+	require_not_null(fcinfo, 0, "domain_name");
+	require_not_null(fcinfo, 1, "prefix");
+	prefix = PG_GETARG_TEXT_PP(1);
+	prefix_string = text_to_cstring(prefix);
 	id_prefix_require(prefix, true);
 
 	/* parse the name and choose the schema as CREATE DOMAIN does */
-	domain = makeRangeVarFromNameList(textToQualifiedNameList(name));
+	domain = makeRangeVarFromNameList(textToQualifiedNameList(PG_GETARG_TEXT_PP(0)));
 	schema_oid = RangeVarGetCreationNamespace(domain);
+	if (isAnyTempNamespace(schema_oid))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot register domain \"%s\" of a temporary schema", domain->relname),
+				 errdetail("Its prefix would be registered for all sessions, and in dumps.")));
 
 	SPI_connect();
 	execute(psprintf("CREATE DOMAIN %s AS pg_catalog.text COLLATE pg_catalog.\"C\""

@@ -128,23 +128,25 @@ DEFINE_BASE(62, 916132832U, 5)
  * of equal width is their numeric order.
  */
 static Radix base_16 =
-{.base = 16, .width = 32, .encode = encode_16, .decode = decode_16, .both_cases = true,
+{.base = 16,.width = 32,.encode = encode_16,.decode = decode_16,.both_cases = true,
 .digits = "0123456789abcdef"};
 static Radix base_32 =
-{.base = 32, .width = 26, .encode = encode_32, .decode = decode_32, .both_cases = true,
-.confusable = true, .digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"};
+{.base = 32,.width = 26,.encode = encode_32,.decode = decode_32,.both_cases = true,
+.confusable = true,.digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"};
 static Radix base_32_typeid =
-{.base = 32, .width = 26, .encode = encode_32, .decode = decode_32,
+{.base = 32,.width = 26,.encode = encode_32,.decode = decode_32,
 .digits = "0123456789abcdefghjkmnpqrstvwxyz"};
 static Radix base_36 =
-{.base = 36, .width = 25, .encode = encode_36, .decode = decode_36, .both_cases = true,
+{.base = 36,.width = 25,.encode = encode_36,.decode = decode_36,.both_cases = true,
 .digits = "0123456789abcdefghijklmnopqrstuvwxyz"};
 static Radix base_58 =
-{.base = 58, .width = 22, .encode = encode_58, .decode = decode_58,
+{.base = 58,.width = 22,.encode = encode_58,.decode = decode_58,
 .digits = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"};
 static Radix base_62 =
-{.base = 62, .width = 22, .encode = encode_62, .decode = decode_62,
+{.base = 62,.width = 22,.encode = encode_62,.decode = decode_62,
 .digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"};
+
+const char *const radix_too_great = "The value of the digits exceeds 128 bits.";
 
 const Radix *const radix_36 = &base_36;
 const Radix *const radix_crockford = &base_32;
@@ -210,7 +212,7 @@ digit_values(const Radix *radix)
 
 bool
 radix_decode(const Radix *radix, const char *digits, int length,
-			 int first_position, uint64 *high, uint64 *low, char **problem)
+			 int first_position, uint64 *high, uint64 *low, const char **problem)
 {
 	const uint8 *values = digit_values(radix);
 	uint32		limbs[LIMBS] = {0};
@@ -236,7 +238,7 @@ radix_decode(const Radix *radix, const char *digits, int length,
 		if (length > radix->width)
 			*problem = psprintf("At most %d digits are allowed.", radix->width);
 		else
-			*problem = pstrdup("The value of the digits exceeds 128 bits.");
+			*problem = radix_too_great;
 		return false;
 	}
 

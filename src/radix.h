@@ -14,6 +14,9 @@
 typedef struct Radix Radix;
 
 /* lower case; reads both cases */
+/* the problem of digits whose number has more than 128 bits */
+extern const char *const radix_too_great;
+
 extern const Radix *const radix_36;
 
 /* upper case; reads both cases, I and L as 1, and O as 0 */
@@ -47,6 +50,6 @@ extern void radix_encode(const Radix *radix, uint64 high, uint64 low,
  */
 extern bool radix_decode(const Radix *radix, const char *digits, int length,
 						 int first_position, uint64 *high, uint64 *low,
-						 char **problem);
+						 const char **problem);
 
 #endif							/* IDGEN_RADIX_H */

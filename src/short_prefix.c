@@ -25,7 +25,10 @@
 ShortPrefix
 short_prefix_default(void)
 {
-	return (ShortPrefix) {DEFAULT_PERIOD_MS, DEFAULT_PREFIX_BYTES * BITS_PER_BYTE};
+	return (ShortPrefix)
+	{
+		DEFAULT_PERIOD_MS, DEFAULT_PREFIX_BYTES * BITS_PER_BYTE
+	};
 }
 
 /*

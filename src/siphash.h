@@ -68,11 +68,12 @@ siphash_start(const uint8 *key)
 	uint64		k0 = siphash_word(key);
 	uint64		k1 = siphash_word(key + 8);
 
-	return (SipHash) {
+	return (SipHash)
+	{
 		k0 ^ UINT64CONST(0x736f6d6570736575),
-		k1 ^ UINT64CONST(0x646f72616e646f6d),
-		k0 ^ UINT64CONST(0x6c7967656e657261),
-		k1 ^ UINT64CONST(0x7465646279746573)
+			k1 ^ UINT64CONST(0x646f72616e646f6d),
+			k0 ^ UINT64CONST(0x6c7967656e657261),
+			k1 ^ UINT64CONST(0x7465646279746573)
 	};
 }
 
@@ -95,6 +96,21 @@ siphash_finish(SipHash state)
 	siphash_round(&state);
 	siphash_round(&state);
 	return state.v0 ^ state.v1 ^ state.v2 ^ state.v3;
+}
+
+/* The hash of a message. */
+static inline uint64
+siphash_bytes(const uint8 *key, const char *bytes, int length)
+{
+	SipHash		hash = siphash_start(key);
+	uint8		last[8] = {0};
+	int			i;
+
+	for (i = 0; i + 8 <= length; i += 8)
+		siphash_absorb(&hash, siphash_word((const uint8 *) bytes + i));
+	memcpy(last, bytes + i, length - i);
+	siphash_absorb(&hash, siphash_last_word(length) | siphash_word(last));
+	return siphash_finish(hash);
 }
 
 #endif							/* IDGEN_SIPHASH_H */

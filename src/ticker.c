@@ -22,6 +22,7 @@
 #include "access/xlog.h"
 #include "miscadmin.h"
 #include "storage/latch.h"
+#include "storage/proc.h"
 #include "utils/wait_event.h"
 
 #include "compat.h"
@@ -113,7 +114,7 @@ ticker_next(Ticker *ticker)
 
 	if (unlikely(XactReadOnly))
 		ticker_refuse_to_write(layout->name);
-	if (unlikely(slot == NULL))
+	if (unlikely(slot == NULL || ticker->transaction != MY_LOCAL_TRANSACTION_ID))
 		slot = ticker_attach(ticker, &private_mark);
 
 	for (;;)

@@ -35,7 +35,8 @@ typedef struct Ticker
 	int			number;			/* in shared memory */
 	struct TickerSlot *slot;	/* NULL if the backend has to attach */
 	Oid			sequence;
-	uint64		private_mark;	/* see ticker_reserve() */
+	LocalTransactionId transaction; /* the last one that looked at the
+									 * sequence */
 	struct Ticker *next;
 } Ticker;
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * ticker_functions.c
- *	  SQL functions that show and raise tickers by the names of their layouts.
+ *	  SQL functions that show and raise tickers by their names.
  *
  *-------------------------------------------------------------------------
  */
@@ -45,19 +45,26 @@ ticker_of_name(const char *name)
 }
 
 /*
- * raise_ticker(layout text, above timestamptz) returns void
+ * raise_ticker(ticker text, above timestamptz) returns void
  *	From now on, the ticker returns only values of later ticks than that of the
- *	timestamp.  Never lowers it.
+ *	timestamp.  Never lowers it.  NULL has no effect.
  */
 PG_FUNCTION_INFO_V1(idgen_raise_ticker);
 Datum
 idgen_raise_ticker(PG_FUNCTION_ARGS)
 {
-	Ticker	   *ticker = ticker_of_name(text_to_cstring(PG_GETARG_TEXT_PP(0)));
-	const TickerLayout *layout = ticker->layout;
-	TimestampTz above = clock_require_finite(PG_GETARG_TIMESTAMPTZ(1));
+	Ticker	   *ticker;
+	const TickerLayout *layout;
+	TimestampTz above;
 	int64		tick;
 
+	require_not_null(fcinfo, 0, "ticker");
+	ticker = ticker_of_name(text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	layout = ticker->layout;
+	if (PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+
+	above = clock_require_finite(PG_GETARG_TIMESTAMPTZ(1));
 	if (layout->ms_per_tick == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -78,7 +85,7 @@ idgen_raise_ticker(PG_FUNCTION_ARGS)
 }
 
 /*
- * ticker_state(layout text, OUT last_value bigint, OUT last_time timestamptz,
+ * ticker_state(ticker text, OUT last_value bigint, OUT last_time timestamptz,
  *				OUT ahead interval, OUT reserved_value bigint,
  *				OUT reserved_until timestamptz)
  *

@@ -23,6 +23,8 @@ typedef struct TickerSlot
 	pg_atomic_uint64 last;		/* the value returned last */
 	pg_atomic_uint64 reserved;	/* high-water mark: values are below it */
 	pg_atomic_uint64 renew_at;	/* from this value on, reserve more */
+	pg_atomic_uint64 private_mark;	/* written last to a private sequence, see
+									 * ticker_reserve() */
 } TickerSlot;
 
 /* all tickers that are registered */

@@ -30,21 +30,27 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
+#include "access/htup_details.h"
 #include "access/relation.h"
+#include "access/table.h"
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_authid_d.h"
-#include "catalog/pg_class_d.h"
+#include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
+#include "storage/proc.h"
 #include "storage/sinval.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
@@ -120,14 +126,40 @@ open_sequence(Ticker *ticker, LOCKMODE lockmode)
 }
 
 /*
- * Did this transaction create the sequence, or give it another file?  Then no
- * other session sees it, and a rollback removes it.
+ * Did this transaction create the sequence, or give it another file or name?
+ * Then no other session sees it in the ticker's place, and a rollback removes
+ * it.  The row of pg_class that a rename replaced has another name or schema.
  */
 static bool
 is_private(Relation sequence)
 {
-	return sequence->rd_createSubid != InvalidSubTransactionId ||
+	bool		private = sequence->rd_createSubid != InvalidSubTransactionId ||
 		sequence->NEW_FILE_SUBID != InvalidSubTransactionId;
+	Relation	catalog;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	row;
+
+	if (private || !TransactionIdIsValid(GetTopTransactionIdIfAny()))
+		return private;
+
+	catalog = table_open(RelationRelationId, AccessShareLock);
+	ScanKeyInit(&key, Anum_pg_class_oid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(RelationGetRelid(sequence)));
+	scan = systable_beginscan(catalog, ClassOidIndexId, true, SnapshotAny, 1, &key);
+	while (!private && HeapTupleIsValid(row = systable_getnext(scan)))
+	{
+		const FormData_pg_class *form = (const FormData_pg_class *) GETSTRUCT(row);
+		bool		is_replaced =
+			!TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(row->t_data)) &&
+			TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetUpdateXid(row->t_data));
+
+		private = is_replaced && (form->relnamespace != RelationGetNamespace(sequence) ||
+								  namestrcmp(&sequence->rd_rel->relname, NameStr(form->relname)) != 0);
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	return private;
 }
 
 /* Raise 55000 if the high-water mark would not survive a crash. */
@@ -227,19 +259,17 @@ hint_to_restart(const TickerLayout *layout)
 }
 
 /*
- * Raise 55000 if the sequence has a value that this ticker did not write and
- * that it must not continue from: one that no identifier has, or one so far
- * ahead of the clock that each call would wait.  A ticker without a clock
- * continues from any greater value.  "known" is the greatest value that the
- * ticker wrote, or 0 if it starts: then it wrote the stored one before, or
- * another server did, and the clock may have been set back since.
+ * Raise 55000 if the sequence has a value that must not be continued from: one
+ * that no identifier has, or one that was set elsewhere and is so far ahead of
+ * the clock that each call would wait.  A ticker without a clock continues from
+ * any greater value.
  */
 static void
-require_usable_mark(const TickerLayout *layout, uint64 stored, uint64 known)
+require_usable_mark(const TickerLayout *layout, uint64 stored, bool set_elsewhere)
 {
 	bool		out_of_range = stored > layout->max_value + 1;
 	uint64		first_reserved = stored - Min(stored, values_ahead(layout));
-	bool		too_far = known != 0 && stored > known &&
+	bool		too_far = set_elsewhere &&
 		ticker_too_far_ahead_ms(layout, ticker_tick(layout, first_reserved),
 								ticker_present_value(layout)) > 0;
 
@@ -268,18 +298,15 @@ require_usable_mark(const TickerLayout *layout, uint64 stored, uint64 known)
  */
 static uint64
 choose_high_water_mark(const TickerLayout *layout, uint64 next, uint64 stored, uint64 reserved,
-					   bool private, bool set_elsewhere)
+					   bool private)
 {
 	uint64		ahead = values_ahead(layout);
 	bool		half_is_left = next + ahead / 2 < reserved;
 	bool		is_greatest = reserved > layout->max_value;
-	bool		is_high_enough;
+	bool		is_high_enough = private ? next < stored && reserved <= stored :
+		stored == reserved && (half_is_left || is_greatest);
 	uint64		mark;
 
-	if (private)
-		is_high_enough = next < stored && reserved <= stored;
-	else
-		is_high_enough = !set_elsewhere && (half_is_left || is_greatest);
 	if (is_high_enough)
 		return stored;
 
@@ -293,7 +320,10 @@ publish_high_water_mark(const TickerLayout *layout, TickerSlot *slot, uint64 mar
 {
 	bool		is_greatest = mark > layout->max_value;
 
-	/* a session that reads the new high-water mark must not read an older last value */
+	/*
+	 * a session that reads the new high-water mark must not read an older
+	 * last value
+	 */
 	pg_memory_barrier();
 	pg_atomic_write_u64(&slot->reserved, mark);
 	pg_atomic_write_u64(&slot->renew_at, is_greatest ? mark : mark - values_ahead(layout) / 2);
@@ -321,11 +351,11 @@ unlock_renewal(Relation sequence)
  * that the sequence contains it: after a setval(), or if the extension was
  * created anew, it does not.  Starts the ticker.
  *
- * In a transaction that created the sequence or its file, the high-water mark
- * is private, because a rollback removes it.  Then it is the result, which is 0
- * otherwise: this transaction may use values below it, but has to attach for
- * each value.  The one in shared memory does not change meanwhile, because the
- * other sessions cannot lock the sequence.
+ * In a transaction that created the sequence, its file or its name, the
+ * high-water mark is private, because a rollback removes it.  Then it is the
+ * result, which is 0 otherwise: this transaction may use values below it, but
+ * has to attach for each value.  The one in shared memory does not change
+ * meanwhile, because the other sessions cannot lock the sequence.
  */
 uint64
 ticker_reserve(Ticker *ticker, TickerSlot *slot, uint64 next)
@@ -333,7 +363,7 @@ ticker_reserve(Ticker *ticker, TickerSlot *slot, uint64 next)
 	const TickerLayout *layout = ticker->layout;
 	Relation	sequence = open_sequence(ticker, RowExclusiveLock);
 	bool		private = is_private(sequence);
-	bool		set_elsewhere;
+	bool		is_ours;
 	uint64		reserved;
 	uint64		stored;
 	uint64		mark;
@@ -341,8 +371,8 @@ ticker_reserve(Ticker *ticker, TickerSlot *slot, uint64 next)
 	require_logged(layout, sequence);
 
 	/*
-	 * setval() reads this row.  If it has to wait for a lock on the catalog, it
-	 * should do so before it makes other sessions wait.
+	 * setval() reads this row.  If it has to wait for a lock on the catalog,
+	 * it should do so before it makes other sessions wait.
 	 */
 	(void) SearchSysCacheExists1(SEQRELID, ObjectIdGetDatum(RelationGetRelid(sequence)));
 
@@ -351,19 +381,23 @@ ticker_reserve(Ticker *ticker, TickerSlot *slot, uint64 next)
 	/* values begin with 1, even if the sequence does not */
 	stored = Max(read_high_water_mark(sequence), 1);
 	reserved = pg_atomic_read_u64(&slot->reserved);
-	require_usable_mark(layout, stored, reserved == 0 ? 0 : Max(reserved, ticker->private_mark));
+	/* did this ticker write it, here or in a transaction that has committed? */
+	is_ours = stored == reserved || (stored > reserved && stored == pg_atomic_read_u64(&slot->private_mark));
 
-	/* a high-water mark that this ticker did not write: values continue there */
-	set_elsewhere = stored != (private ? ticker->private_mark : reserved);
-	if (set_elsewhere)
-		raise_last(slot, stored - 1);
+	/*
+	 * If the ticker starts, it wrote the value before, or another server did,
+	 * and the clock may have been set back since.
+	 */
+	require_usable_mark(layout, stored, !is_ours && reserved != 0 && stored > reserved);
+	if (!is_ours)
+		raise_last(slot, stored - 1);	/* values continue there */
 
-	mark = choose_high_water_mark(layout, next, stored, reserved, private, set_elsewhere);
+	mark = choose_high_water_mark(layout, next, stored, reserved, private);
 	if (mark > stored)
 		write_high_water_mark(sequence, mark);
 
 	if (private)
-		ticker->private_mark = mark;
+		pg_atomic_write_u64(&slot->private_mark, mark);
 	else
 		publish_high_water_mark(layout, slot, mark);
 
@@ -379,17 +413,37 @@ detach(Datum arg pg_attribute_unused(), Oid relation)
 	for (Ticker *ticker = ticker_list; ticker != NULL; ticker = ticker->next)
 	{
 		if (!OidIsValid(relation) || relation == ticker->sequence)
-		{
 			ticker->slot = NULL;
-			ticker->private_mark = 0;
-		}
 	}
+}
+
+/*
+ * Does the sequence still contain the high-water mark?  A restore of data, for
+ * example, may have set it back.  A sequence that is being altered is not looked
+ * at: the backend attaches again when that is committed.
+ */
+static bool
+has_stored_mark(Ticker *ticker)
+{
+	Relation	sequence;
+	bool		is_stored;
+
+	if (!ConditionalLockRelationOid(ticker->sequence, RowExclusiveLock))
+		return true;
+	if (ticker->slot == NULL)	/* altered before the lock was there */
+		return false;
+
+	sequence = relation_open(ticker->sequence, NoLock);
+	is_stored = read_high_water_mark(sequence) == pg_atomic_read_u64(&ticker->slot->reserved);
+	relation_close(sequence, NoLock);
+	return is_stored;
 }
 
 /*
  * Find this database's ticker, and make sure that it is started and that its
  * high-water mark is high enough.  Sets *private_mark to the result of
- * ticker_reserve().
+ * ticker_reserve().  A backend that is attached does so again if the sequence
+ * has another value, which each transaction checks once.
  */
 TickerSlot *
 ticker_attach(Ticker *ticker, uint64 *private_mark)
@@ -401,6 +455,11 @@ ticker_attach(Ticker *ticker, uint64 *private_mark)
 
 	/* a parallel worker does not know of changes of the sequence */
 	PreventCommandIfParallelMode(psprintf("%s()", layout->name));
+
+	ticker->transaction = MY_LOCAL_TRANSACTION_ID;
+	*private_mark = 0;
+	if (ticker->slot != NULL && has_stored_mark(ticker))
+		return ticker->slot;
 
 	if (!notices_ddl)
 	{

@@ -235,6 +235,7 @@ fill_slot(TickerSlot *slot, int number)
 	pg_atomic_init_u64(&slot->last, evicted ? evicted->last : 0);
 	pg_atomic_init_u64(&slot->reserved, evicted ? evicted->reserved : 0);
 	pg_atomic_init_u64(&slot->renew_at, 0);
+	pg_atomic_init_u64(&slot->private_mark, 0);
 	slot->number = number;
 	slot->database = MyDatabaseId;
 

@@ -16,15 +16,26 @@
 #include "arguments.h"
 #include "id_text.h"
 
+/* Raise 22023 unless a prefix is valid; the empty one is that of a TypeID without one. */
+static void
+require_typeid_prefix(const text *prefix)
+{
+	if (VARSIZE_ANY_EXHDR(prefix) > 0)
+		id_prefix_require(prefix, false);
+}
+
 /* typeid_from_uuid(prefix text, id uuid) returns text */
 PG_FUNCTION_INFO_V1(idgen_typeid_from_uuid);
 Datum
 idgen_typeid_from_uuid(PG_FUNCTION_ARGS)
 {
-	text	   *prefix = PG_GETARG_TEXT_PP(0);
+	text	   *prefix;
 
-	if (VARSIZE_ANY_EXHDR(prefix) > 0)
-		id_prefix_require(prefix, false);
+	require_not_null(fcinfo, 0, "prefix");
+	prefix = PG_GETARG_TEXT_PP(0);
+	require_typeid_prefix(prefix);
+	if (PG_ARGISNULL(1))
+		PG_RETURN_NULL();
 	return id_text_make(prefix, PG_GETARG_UUID_P(1), radix_typeid);
 }
 
@@ -47,7 +58,7 @@ scan_typeid(const char *bytes, int length, int *prefix_length)
 	int			digits = length - radix_width(radix_typeid);
 	uint64		high;
 	uint64		low;
-	char	   *problem;
+	const char *problem;
 
 	*prefix_length = Max(digits - 1, 0);
 	if (digits > 0 &&
@@ -74,8 +85,8 @@ idgen_is_typeid(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	if (prefix != NULL && VARSIZE_ANY_EXHDR(prefix) > 0)
-		id_prefix_require(prefix, false);
+	if (prefix != NULL)
+		require_typeid_prefix(prefix);
 	if (toast_raw_datum_size(PG_GETARG_DATUM(0)) > (Size) VARHDRSZ + ID_TEXT_MAX_LENGTH(radix_typeid))
 		PG_RETURN_BOOL(false);
 
@@ -85,15 +96,26 @@ idgen_is_typeid(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(prefix == NULL || text_is_bytes(prefix, VARDATA_ANY(id), prefix_length));
 }
 
-/* typeid_to_uuid(id text) returns uuid */
+/*
+ * typeid_to_uuid(id text, expected_prefix text DEFAULT NULL) returns uuid
+ *	A prefix other than the expected one is an error (23514).
+ */
 PG_FUNCTION_INFO_V1(idgen_typeid_to_uuid);
 Datum
 idgen_typeid_to_uuid(PG_FUNCTION_ARGS)
 {
+	const text *expected = PG_ARGISNULL(1) ? NULL : PG_GETARG_TEXT_PP(1);
 	int			prefix_length;
 	pg_uuid_t  *uuid;
+	IdText		id;
 
-	(void) read_typeid(fcinfo, &prefix_length, &uuid);
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	if (expected != NULL)
+		require_typeid_prefix(expected);
+
+	id = read_typeid(fcinfo, &prefix_length, &uuid);
+	id_text_require_prefix(&id, prefix_length, expected);
 	PG_RETURN_UUID_P(uuid);
 }
 

@@ -10,6 +10,7 @@
  */
 #include "postgres.h"
 
+#include "access/detoast.h"
 #include "utils/timestamp.h"
 
 #include "arguments.h"
@@ -30,27 +31,39 @@ make_ulid(uint64 high, uint64 low)
 	return id_text_make(NULL, &id, radix_crockford);
 }
 
+/* "high" of a ULID of this time, with random bits. */
+static uint64
+random_high(uint64 ms)
+{
+	return ms << RANDOM_HIGH_BITS | entropy_bits(RANDOM_HIGH_BITS);
+}
+
 /*
- * ulid() returns text
- *	Within the millisecond of this backend's last ULID, or if the clock has gone
- *	back, the result is the last ULID plus one: the monotonic mode of the
- *	specification.  If that overflows the 80 random bits, which is an error in
- *	the specification, the milliseconds are incremented.
+ * ulid(clock timestamptz DEFAULT NULL) returns text
+ *	Without a clock, within the millisecond of this backend's last ULID, or if
+ *	the wall clock has gone back, the result is the last ULID plus one: the
+ *	monotonic mode of the specification.  If that overflows the 80 random bits,
+ *	which is an error in the specification, the milliseconds are incremented.
+ *	With one, results of the same millisecond have no order.
  */
 PG_FUNCTION_INFO_V1(idgen_ulid);
 Datum
-idgen_ulid(PG_FUNCTION_ARGS pg_attribute_unused())
+idgen_ulid(PG_FUNCTION_ARGS)
 {
 	static uint64 high = 0;
 	static uint64 low = 0;
-	uint64		now = clock_wall_unix_ms();
+	uint64		now;
 
+	if (!PG_ARGISNULL(0))
+		return make_ulid(random_high(clock_unix_ms48(PG_GETARG_TIMESTAMPTZ(0))), entropy_uint64());
+
+	now = clock_wall_unix_ms();
 	if (now > high >> RANDOM_HIGH_BITS)
 	{
-		uint64		random = entropy_uint64();
+		uint64		next = random_high(now);
 
 		low = entropy_uint64();
-		high = now << RANDOM_HIGH_BITS | random >> (64 - RANDOM_HIGH_BITS);
+		high = next;
 	}
 	else if (++low == 0)
 		high++;
@@ -77,6 +90,32 @@ SQL_FUNCTION(idgen_ulid_from_uuid, id_text_make(NULL, PG_GETARG_UUID_P(0), radix
 SQL_FUNCTION(idgen_ulid_timestamp,
 			 TimestampTzGetDatum(clock_from_unix_ms48(uuid_first_48_bits(read_ulid(fcinfo)))))
 
-/* ulid_floor(instant timestamptz) returns text: the smallest ULID of the instant's millisecond */
-SQL_FUNCTION(idgen_ulid_floor,
-			 make_ulid((uint64) clock_unix_ms48(PG_GETARG_TIMESTAMPTZ(0)) << RANDOM_HIGH_BITS, 0))
+/* ulid_floor(instant timestamptz) returns text: uuid_v7_floor() without version and variant */
+PG_FUNCTION_INFO_V1(idgen_ulid_floor);
+Datum
+idgen_ulid_floor(PG_FUNCTION_ARGS)
+{
+	int64		ms = clock_unix_ms(PG_GETARG_TIMESTAMPTZ(0));
+
+	if (ms > UNIX_MS48_MAX)
+		return make_ulid(PG_UINT64_MAX, PG_UINT64_MAX);
+	return make_ulid((uint64) Max(ms, 0) << RANDOM_HIGH_BITS, 0);
+}
+
+/* is_ulid(id text) returns boolean: whether ulid_to_uuid() reads the text */
+PG_FUNCTION_INFO_V1(idgen_is_ulid);
+Datum
+idgen_is_ulid(PG_FUNCTION_ARGS)
+{
+	int			width = radix_width(radix_crockford);
+	text	   *id;
+	uint64		high;
+	uint64		low;
+	const char *problem;
+
+	if (toast_raw_datum_size(PG_GETARG_DATUM(0)) != (Size) VARHDRSZ + width)
+		PG_RETURN_BOOL(false);
+
+	id = PG_GETARG_TEXT_PP(0);
+	PG_RETURN_BOOL(radix_decode(radix_crockford, VARDATA_ANY(id), width, 0, &high, &low, &problem));
+}

@@ -14,7 +14,7 @@
 #include "idgen.h"
 
 static const TickerLayout uuid_v7_layout = {
-	.name = "uuid_v7_ordered", .counter_bits = SUBMS_BITS, .ms_per_tick = 1,
+	.name = "uuid_v7_ordered",.counter_bits = SUBMS_BITS,.ms_per_tick = 1,
 	.counter_is_fraction = true,
 	.max_value = (UINT64CONST(1) << (48 + SUBMS_BITS)) - 1
 };
@@ -39,13 +39,14 @@ next_reading(uint64 *last, uint64 now)
 	return next;
 }
 
-/* The ticks of versions 1 and 6, which share a clock. */
+/* The ticks of versions 1 and 6, which share a clock, or those of argument 0. */
 static uint64
-next_gregorian_ticks(void)
+gregorian_ticks(FunctionCallInfo fcinfo)
 {
 	static uint64 last = 0;
 
-	return next_reading(&last, clock_wall_gregorian_ticks());
+	return PG_ARGISNULL(0) ? next_reading(&last, clock_wall_gregorian_ticks()) :
+		clock_gregorian_ticks(PG_GETARG_TIMESTAMPTZ(0));
 }
 
 /*
@@ -73,16 +74,6 @@ idgen_uuid_v7(PG_FUNCTION_ARGS)
 }
 
 /*
- * uuid_v7_ms(clock timestamptz DEFAULT NULL) returns uuid
- *	RFC 9562 section 5.7 without a fraction: 48 bits of Unix milliseconds and 74
- *	random bits.  Results of the same millisecond have no order.
- */
-SQL_FUNCTION(idgen_uuid_v7_ms,
-			 uuid_datum(7, uuid_high_of_ms(clock_unix_ms48(clock_argument(fcinfo, 0)),
-										   entropy_bits(UUID_CUSTOM_B_BITS)),
-						entropy_bits(UUID_LOW_BITS)))
-
-/*
  * uuid_v7_ordered() returns uuid
  *	Version 7 whose timestamp and fraction are values of a ticker: greater than
  *	all that the function returned to any session of the database before.
@@ -95,8 +86,7 @@ SQL_FUNCTION(idgen_uuid_v7_ordered,
  *	The smallest UUID of version 7 of the millisecond.  The bound is that of a
  *	whole millisecond, because other generators fill rand_a with random bits.
  */
-SQL_FUNCTION(idgen_uuid_v7_floor,
-			 uuid_datum(7, uuid_high_of_ms(clock_unix_ms48(PG_GETARG_TIMESTAMPTZ(0)), 0), 0))
+SQL_FUNCTION(idgen_uuid_v7_floor, uuid_floor_datum(7, PG_GETARG_TIMESTAMPTZ(0)))
 
 /*
  * A UUID with a Gregorian timestamp in "high".  Clock sequence and node are
@@ -109,11 +99,14 @@ gregorian_uuid(int version, uint64 high)
 	return uuid_datum(version, high, entropy_bits(UUID_LOW_BITS) | UUID_NODE_MULTICAST);
 }
 
-/* uuid_v1() returns uuid: 60 bits of 100 ns ticks, the low ones first, RFC 9562 section 5.1 */
-SQL_FUNCTION(idgen_uuid_v1, gregorian_uuid(1, uuid_v1_high(next_gregorian_ticks())))
+/*
+ * uuid_v1(clock timestamptz DEFAULT NULL) returns uuid
+ *	60 bits of 100 ns ticks, the low ones first, RFC 9562 section 5.1.
+ */
+SQL_FUNCTION(idgen_uuid_v1, gregorian_uuid(1, uuid_v1_high(gregorian_ticks(fcinfo))))
 
-/* uuid_v6() returns uuid: version 1 with the high ticks first, RFC 9562 section 5.6 */
-SQL_FUNCTION(idgen_uuid_v6, gregorian_uuid(6, next_gregorian_ticks()))
+/* uuid_v6(clock) returns uuid: version 1 with the high ticks first, RFC 9562 section 5.6 */
+SQL_FUNCTION(idgen_uuid_v6, gregorian_uuid(6, gregorian_ticks(fcinfo)))
 
-/* lambert_comb() returns uuid: M. Lambert's of 2012, like version 6, but with version 13 */
-SQL_FUNCTION(idgen_lambert_comb, gregorian_uuid(UUID_VERSION_LAMBERT, next_gregorian_ticks()))
+/* lambert_comb(clock) returns uuid: M. Lambert's of 2012, like version 6, but with version 13 */
+SQL_FUNCTION(idgen_lambert_comb, gregorian_uuid(UUID_VERSION_LAMBERT, gregorian_ticks(fcinfo)))

@@ -6,7 +6,7 @@
  * The server can check whether an identifier's time lies in a window around a
  * clock.  The clock is the server's, or one that was recorded with a late
  * batch.  is_recent_...() returns the result, check_recent_...() returns the
- * identifier or raises 23514, and so does the trigger of check_on_insert.c.
+ * identifier or raises 23514, and so does the trigger of check_recent_id.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -96,7 +96,7 @@ static const Scheme schemes[] = {
 #define COMB		(&schemes[1])
 #define UUID_V7		(&schemes[2])
 
-/* The scheme of this name; 22023 if there is none. */
+/* The scheme of this name; 42704 if there is none. */
 const Scheme *
 scheme_by_name(const char *name)
 {
@@ -106,8 +106,8 @@ scheme_by_name(const char *name)
 			return &schemes[i];
 	}
 	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("unknown identifier scheme \"%s\"", name),
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("identifier scheme \"%s\" does not exist", name),
 			 errhint("Supported schemes are short_comb, comb and uuid_v7.")));
 }
 
@@ -184,39 +184,17 @@ rule_accepts(const Rule *rule, const pg_uuid_t *id, const Window *window)
 		rule->scheme->accepts(rule, id, window);
 }
 
-/* A period as text, in the longest unit of which it is a multiple. */
-static char *
-period_text(int64 ms)
-{
-	static const struct
-	{
-		const char *name;
-		int64		ms;
-	}			units[] = {
-		{"day", MS_PER_DAY},
-		{"hour", SECS_PER_HOUR * MS_PER_SECOND},
-		{"minute", SECS_PER_MINUTE * MS_PER_SECOND},
-		{"second", MS_PER_SECOND},
-		{"millisecond", 1}
-	};
-	int			i = 0;
-
-	while (ms % units[i].ms != 0)
-		i++;
-	return psprintf(INT64_FORMAT " %s%s", ms / units[i].ms, units[i].name,
-					ms == units[i].ms ? "" : "s");
-}
-
 /* The call that generates identifiers for which the rule was made. */
 static char *
 generator_call(const Rule *rule)
 {
 	ShortPrefix usual = short_prefix_default();
+	Interval	period = {.time = rule->prefix.period_ms * US_PER_MS};
 
 	if (rule->prefix.period_ms == usual.period_ms && rule->prefix.bits == usual.bits)
 		return psprintf("idgen.%s()", rule->scheme->name);
 	return psprintf("idgen.%s('%s', %d)", rule->scheme->name,
-					period_text(rule->prefix.period_ms),
+					clock_interval_text(&period),
 					rule->prefix.bits / BITS_PER_BYTE);
 }
 
@@ -245,7 +223,8 @@ refuse_form(const Rule *rule, const pg_uuid_t *id, const char *constraint,
  */
 void
 rule_refuse(const Rule *rule, const pg_uuid_t *id, const Window *window,
-			const char *constraint, Relation relation, int attnum)
+			const char *constraint, Relation relation, int attnum,
+			bool has_unique_index)
 {
 	if (!uuid_is_version(id, rule->scheme->version))
 		refuse_form(rule, id, constraint, relation, attnum);
@@ -253,7 +232,9 @@ rule_refuse(const Rule *rule, const pg_uuid_t *id, const Window *window,
 	ereport(ERROR,
 			(errcode(ERRCODE_CHECK_VIOLATION),
 			 errmsg("identifier is outside the accepted time window"),
-			 errdetail_internal("%s", rule->scheme->describe(rule, id, window)),
+			 errdetail_internal("%s%s", rule->scheme->describe(rule, id, window),
+								relation && !has_unique_index ?
+								" The table has no unique index on the column alone, so that a repeated INSERT of an existing row is refused as well." : ""),
 			 relation ?
 			 errhint("Generate a new identifier with %s.", generator_call(rule)) :
 			 errhint("Generate a new identifier with %s. For a late batch, pass the time at which its identifiers were generated as \"clock\".",
@@ -270,23 +251,22 @@ interval_argument(FunctionCallInfo fcinfo, int argno)
 
 /*
  * The rule and the window from the arguments that follow the identifier:
- * tolerance, period and prefix_bytes if the scheme has them, past_tolerance,
- * future_tolerance, clock.
+ * tolerance, past_tolerance, future_tolerance, period and prefix_bytes if the
+ * scheme has them, clock.
  */
 static Rule
 rule_from_arguments(FunctionCallInfo fcinfo, const Scheme *scheme, Window *window)
 {
-	int			clock_argno = PG_NARGS() - 1;
 	Rule		rule;
 
 	require_not_null(fcinfo, 1, "tolerance");
 	rule = rule_make(scheme,
-					 scheme->has_prefix ? short_prefix_arguments(fcinfo, 2, 3) :
+					 scheme->has_prefix ? short_prefix_arguments(fcinfo, 4, 5) :
 					 short_prefix_default(),
 					 PG_GETARG_INTERVAL_P(1),
-					 interval_argument(fcinfo, clock_argno - 2),
-					 interval_argument(fcinfo, clock_argno - 1));
-	*window = rule_window(&rule, clock_argument_stable(fcinfo, clock_argno));
+					 interval_argument(fcinfo, 2),
+					 interval_argument(fcinfo, 3));
+	*window = rule_window(&rule, clock_argument_stable(fcinfo, PG_NARGS() - 1));
 	return rule;
 }
 
@@ -317,7 +297,7 @@ check_recent(FunctionCallInfo fcinfo, const Scheme *scheme)
 	rule = rule_from_arguments(fcinfo, scheme, &window);
 	if (!rule_accepts(&rule, id, &window))
 		rule_refuse(&rule, id, &window,
-					psprintf("check_recent_%s", scheme->name), NULL, 0);
+					psprintf("check_recent_%s", scheme->name), NULL, 0, false);
 	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 }
 

@@ -53,6 +53,7 @@ extern Rule rule_make(const Scheme *scheme, ShortPrefix prefix, const Interval *
 extern Window rule_window(const Rule *rule, TimestampTz clock);
 extern bool rule_accepts(const Rule *rule, const pg_uuid_t *id, const Window *window);
 extern void rule_refuse(const Rule *rule, const pg_uuid_t *id, const Window *window,
-						const char *constraint, Relation relation, int attnum);
+						const char *constraint, Relation relation, int attnum,
+						bool has_unique_index);
 
 #endif							/* IDGEN_VALIDATE_H */

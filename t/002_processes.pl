@@ -46,7 +46,7 @@ ask("$in_workers; SET idgen.reserve_ahead = 3600;
 	 BEGIN; GRANT SELECT ON ALL SEQUENCES IN SCHEMA idgen TO PUBLIC;
 	 CREATE TABLE made_after_grant AS SELECT $calls FROM source; COMMIT;
 	 REVOKE SELECT ON ALL SEQUENCES IN SCHEMA idgen FROM PUBLIC");
-is( ask(q{SELECT string_agg(layout || ' by ' || ahead, ', ') FROM idgen.tickers WHERE ahead > '10 minutes'}),
+is( ask(q{SELECT string_agg(ticker || ' by ' || ahead, ', ') FROM idgen.tickers WHERE ahead > '10 minutes'}),
 	'', 'GRANT and a parallel query in one transaction do not advance a ticker');
 my $before_end = ask('SELECT idgen.decimal_id()');
 cmp_ok((ask('SELECT idgen.decimal_id()') - $before_end) / 10_000_000_000,
@@ -55,8 +55,7 @@ cmp_ok((ask('SELECT idgen.decimal_id()') - $before_end) / 10_000_000_000,
 # --- Other generators --------------------------------------------------------
 
 my %generators = (
-	(map { $_ => "idgen.$_()" }
-		  qw(uuid_v4 uuid_v7 uuid_v1 uuid_v6 lambert_comb suffix_comb short_suffix_comb comb short_comb object_id)),
+	(map { $_ => "idgen.$_()" } @Functions::independent_names),
 	'bulk' => q{idgen.short_comb('1 day')},
 	'run' => q{idgen.short_comb('1 day', run_length => 1024)});
 

@@ -35,7 +35,7 @@ my @without = map { $_->{signature} }
 is(join("\n", grep { !/^(min|max)\(/ } @without), '', 'each function that takes an identifier, text or a number has a property')
   or diag('Add them to @properties in t/lib/Properties.pm.');
 
-is( ask(q{SELECT string_agg(layout, ' ' ORDER BY layout) FROM idgen.tickers}),
+is( ask(q{SELECT string_agg(ticker, ' ' ORDER BY ticker) FROM idgen.tickers}),
 	join(' ', sort @Functions::tickers), 'each ticker has a function')
   or diag('Correct the rows of the kind "ticker" in the list.');
 
@@ -48,7 +48,7 @@ my $setup = qq{
 	ALTER DATABASE :"DBNAME" SET search_path = public;
 	CREATE SCHEMA tried;
 	CREATE TABLE functions AS SELECT oid, proname, signature FROM ($Functions::installed) p
-		WHERE prokind = 'f' AND proargtypes::oid[] && '{uuid,text,bigint,uuid[],timestamptz}'::regtype[]::oid[] AND proname NOT IN ('index_report', 'index_reports', 'index_sample', 'snowflake', 'js_id');
+		WHERE prokind = 'f' AND proargtypes::oid[] && '{uuid,text,bigint,uuid[],timestamptz}'::regtype[]::oid[] AND proname NOT IN ('index_report', 'index_reports', 'internal_index_sample', 'snowflake', 'js_id');
 
 	-- random numbers and bytes
 	CREATE FUNCTION any_number(what text, k bigint) RETURNS bigint IMMUTABLE LANGUAGE sql RETURN hashtextextended(what || k, $seed);
@@ -265,7 +265,8 @@ for my $encoding (sort keys %characters)
 		$calls += $_ for values %{ $raised{$function} };
 	}
 	is(join("\n", @undocumented), '', "$encoding: only documented errors in $calls calls (IDGEN_SEED=$seed)");
-	is(join("\n", grep { !$raised{$_}{''} } sort keys %raised), '', "$encoding: each function returned a result at least once");
+	# a random timestamp is rarely one that a ticker can be raised to; a property calls raise_ticker()
+	is(join("\n", grep { !$raised{$_}{''} && $_ !~ /^raise_ticker/ } sort keys %raised), '', "$encoding: each function returned a result at least once");
 
 	# --- Properties ---------------------------------------------------------
 

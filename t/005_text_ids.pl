@@ -3,6 +3,7 @@
 # Dumps keep domains of prefixed ids and their registered prefixes, except prefixes whose
 # domain was dropped; of two sessions that register one prefix, one succeeds.
 
+use FindBin;
 use utf8;
 use Server;
 
@@ -87,13 +88,18 @@ ask(q{
 	INSERT INTO account VALUES ('acct_03e6wlko0bp8e7c9916hklbnd', 'inv_03e6wlko0bp8e7c9916hklbnd'), (DEFAULT, NULL)}, 'source');
 my $before = ask('SELECT * FROM account ORDER BY id', 'source');
 
+# A session that stays open has registered types of its temporary schema.
+my $temporary = session(database => 'source');
+$temporary->ask(q{CREATE TEMP TABLE mine (); CREATE DOMAIN pg_temp.own AS text});
+is($temporary->ask(q{INSERT INTO idgen.id_prefixes VALUES ('mine', 'mine'), ('own', 'pg_temp.own')}), '', 'types of a temporary schema are registered');
+
 for my $format (qw(plain custom))
 {
 	dump_and_restore($format, 'source', 'target');
 	is(ask('SELECT * FROM account ORDER BY id', 'target'), $before, "$format: the rows are restored");
 	is( ask('SELECT prefix, domain FROM idgen.id_prefixes ORDER BY prefix', 'target'),
 		qq{acct|account_id\ninv|"My Types"."Invoice Id"},
-		"$format: the prefixes of existing domains are restored, no others");
+		"$format: the prefixes of existing domains that are not temporary are restored, no others");
 	is( ask(q{SELECT * FROM idgen.parse_prefixed_id('inv_1')}, 'target'),
 		'"My Types"."Invoice Id"|inv|00000000-0000-0000-0000-000000000001',
 		"$format: parse_prefixed_id() finds the domain");
@@ -109,6 +115,17 @@ for my $format (qw(plain custom))
 
 	ask('DROP DATABASE target');
 }
+
+# A dump without rows loses the prefixes; the statement of the page registers them again.
+my ($repair) = grep { /INSERT INTO idgen.id_prefixes/ } map { s/^  //mgr } slurp_file("$FindBin::RealBin/../docs/operations.md") =~ /^  ```sql\n(.*?)^  ```/msg;
+my $prefixes = 'SELECT prefix, domain::text FROM idgen.id_prefixes JOIN pg_type t ON t.oid = domain ORDER BY prefix COLLATE "C"';
+my $structure = PostgreSQL::Test::Utils::tempdir() . '/structure.sql';
+ask('CREATE DATABASE structure');
+command_ok([ 'pg_dump', '--schema-only', "--file=$structure", $node->connstr('source') ], 'the structure is dumped');
+command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', $structure, '-d', $node->connstr('structure') ], '... and restored');
+is(ask($prefixes, 'structure'), '', 'it has no prefixes');
+ask($repair, 'structure');
+is(ask($prefixes, 'structure'), qq{acct|account_id\ninv|"My Types"."Invoice Id"}, 'the statement of the page registers those of its domains');
 
 # Two sessions register one prefix: the second waits for the first.
 my $named = qr/ERROR:  23505: prefix "race" is already in use\nDETAIL:  The prefix belongs to domain race_one\.\n(LOCATION.*\n)?.*CONSTRAINT NAME:  id_prefixes_pkey/s;

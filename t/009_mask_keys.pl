@@ -23,6 +23,7 @@ like($errors, qr/WARNING.*$denied cannot be changed now/, 'with a warning');
 like(errors("LOAD 'idgen'; $set"), qr/ERROR.*$denied cannot be changed now/, 'nor when it is loaded');
 
 add_database('other');
+ask($Masks::grant, 'other');
 # the server accepts it for a database while the library is not loaded
 ask("ALTER DATABASE other $set");
 is( $masks->permuted(database => 'other'),

@@ -10,54 +10,77 @@ my $node = $masks->{node};
 
 # --- Answers ------------------------------------------------------------------
 
-# https://github.com/stateless-me/uuidv47, README
-is($masks->outcome(q{SELECT idgen.mask_uuid_v7('018f2d9f-9a2a-7def-8c3f-7b1a2c4d5e6f', 'published')}),
-	'2463c780-7fca-4def-8c3f-7b1a2c4d5e6f', 'the published example of UUIDv47');
-is($masks->outcome(q{SELECT idgen.unmask_uuid_v7('2463c780-7fca-4def-8c3f-7b1a2c4d5e6f', 'published')}),
-	'018f2d9f-9a2a-7def-8c3f-7b1a2c4d5e6f', 'and back');
+# The vectors of docs/masks.md
+my @vectors = map { [ split / \| /, s/^\| |\s*\|$|`//gr ] } slurp_file('docs/masks.md') =~ /^\| `[0-9a-f]{32}.*$/mg;
+is(scalar @vectors, 4, 'the page has vectors');
+for my $vector (@vectors)
+{
+	my ($key, $id, $masked) = @$vector;
+	my ($name) = grep { lc $Masks::key{$_} eq $key } keys %Masks::key or die "no key $key";
+	is($masks->outcome("SELECT idgen.mask_uuid_v7('$id', '$name'), idgen.unmask_uuid_v7('$masked', '$name')"), "$masked|$id", "$id, and back");
+}
 
 SKIP:
 {
-	skip 'no python3', 8 if !defined $python;
+	skip 'no python3', 9 if !defined $python;
 	for my $name (sort keys %Masks::key)
 	{
 		my ($given, $expected);
 		my $sets = q{'{2,3,4,5,31,1000,999999999,4294967296,4294967297,9007199254740991,9223372036854775806,9223372036854775807}'::bigint[]};
 
-		$given = ask(q{
-			SELECT idgen.uuid_v7(clock => '1970-01-01'::timestamptz + i * i * interval '5 days') FROM generate_series(0, 700) i
-			UNION ALL SELECT '00000000-0000-7000-8000-000000000000' UNION ALL SELECT 'ffffffff-ffff-7fff-bfff-ffffffffffff'});
-		IPC::Run::run([ $python, 't/lib/mask.py', 'uuid', $Masks::key{$name} ], '<', \$given, '>', \$expected) or die;
-		is(ask("SELECT idgen.mask_uuid_v7(id::uuid, '$name') FROM regexp_split_to_table('$given', E'\\n') id"),
-			$expected =~ s/\n\z//r, "key $name: UUIDs are masked by the definition");
+		my $count = $name eq 'default' ? 10_000 : 100;
+		my %ids = (
+			mask => q{SELECT overlay(idgen.uuid_v4()::text PLACING '7' FROM 15) FROM generate_series(1, COUNT)
+				UNION ALL SELECT '00000000-0000-7000-8000-000000000000' UNION ALL SELECT 'ffffffff-ffff-7fff-bfff-ffffffffffff'},
+			unmask => 'SELECT idgen.uuid_v4() FROM generate_series(1, COUNT)');
+		for my $function (sort keys %ids)
+		{
+			$given = ask($ids{$function} =~ s/COUNT/$count/r);
+			IPC::Run::run([ $python, 't/lib/mask.py', $function, $Masks::key{$name} ], '<', \$given, '>', \$expected) or die;
+			is(ask("SELECT idgen.${function}_uuid_v7(id::uuid, '$name') FROM regexp_split_to_table('$given', E'\\n') id"),
+				$expected =~ s/\n\z//r, "key $name: $count UUIDs, $function by the definition");
+		}
 
 		$given = ask(qq{
-			SELECT DISTINCT i, g FROM unnest($sets) g,
+			SELECT DISTINCT i, g, CASE WHEN i % 2 = 0 THEN left('a-name-of-32-bytes-or-a-bit-less', (i % 33)::int) END FROM unnest($sets) g,
 				LATERAL unnest(ARRAY[1, 2, g - 1, g] || ARRAY(SELECT 1 + trunc(g * random() * 0.999)::bigint FROM generate_series(1, 40))) i}) =~ s/\|/ /gr;
-		IPC::Run::run([ $python, 't/lib/mask.py', 'number', $Masks::key{$name} ], '<', \$given, '>', \$expected) or die;
-		is(ask("SELECT idgen.permute(split_part(n, ' ', 1)::bigint, split_part(n, ' ', 2)::bigint, '$name') FROM regexp_split_to_table('$given', E'\\n') n"),
+		IPC::Run::run([ $python, 't/lib/mask.py', 'permute', $Masks::key{$name} ], '<', \$given, '>', \$expected) or die;
+		is(ask("SELECT idgen.permute(split_part(n, ' ', 1)::bigint, split_part(n, ' ', 2)::bigint, split_part(n, ' ', 3), '$name') FROM regexp_split_to_table('$given', E'\\n') n"),
 			$expected =~ s/\n\z//r, "key $name: numbers are permuted by the definition");
 	}
 }
 
-# What a mask keeps and what it hides
+# Nothing of a version 7 stays visible, whichever it is.
+ask(q{
+	CREATE TABLE ids AS SELECT kind, id, idgen.mask_uuid_v7(id) AS masked
+	FROM generate_series(1, 10000) i, LATERAL (VALUES ('wall clock', idgen.uuid_v7()), ('ordered', idgen.uuid_v7_ordered()),
+		('whole milliseconds', idgen.uuid_v7(date_trunc('s', now()) + i * interval '1 ms')), ('consecutive', ('01932f1e-6b80-7000-8000-' || lpad(to_hex(i), 12, '0'))::uuid)) v (kind, id);
+	CREATE FUNCTION bits(uuid) RETURNS bit(128) LANGUAGE sql IMMUTABLE RETURN ('x' || replace($1::text, '-', ''))::bit(128)});
 is(ask(q{
-	SELECT count(*), count(DISTINCT masked),
-		bool_and(idgen.uuid_version(masked) = 4 AND idgen.uuid_variant(masked) = 'RFC 9562'),
-		bool_and(idgen.unmask_uuid_v7(masked) = id),
-		bool_and(right(masked::text, 21) = right(id::text, 21) AND substr(masked::text, 16, 3) = substr(id::text, 16, 3)),
-		bool_or(idgen.mask_uuid_v7(id, 'other') = masked)
-	FROM (SELECT id, idgen.mask_uuid_v7(id) AS masked FROM (SELECT idgen.uuid_v7() AS id FROM generate_series(1, 10000)) made) made}),
-	'10000|10000|t|t|t|f', 'a masked version 7 is a version 4 with the same random bits, and comes back');
+	SELECT count(*), count(DISTINCT masked), bool_and(idgen.uuid_version(masked) = 4 AND idgen.uuid_variant(masked) = 'RFC 9562'),
+		bool_and(idgen.unmask_uuid_v7(masked) = id), bool_or(idgen.mask_uuid_v7(id, 'other') = masked) FROM ids}),
+	'40000|40000|t|t|f', 'a masked version 7 is a version 4, and comes back');
 is(ask(q{
 	SELECT count(*) FROM generate_series(1, 10000), LATERAL (SELECT idgen.uuid_v4() AS id) made
 	WHERE idgen.mask_uuid_v7(idgen.unmask_uuid_v7(id)) = id}), 10000, 'every version 4 has a version 7');
-# of 48 bits, of which adjacent identifiers share nearly all, half differ
-my $changed = ask(q{
-	SELECT avg(bit_count(('x' || left(replace(one::text, '-', ''), 12))::bit(48) # ('x' || left(replace(two::text, '-', ''), 12))::bit(48)))
-	FROM (SELECT idgen.mask_uuid_v7(id) AS one, lead(idgen.mask_uuid_v7(id)) OVER (ORDER BY id) AS two
-		FROM (SELECT idgen.uuid_v7() AS id FROM generate_series(1, 20000)) made) pairs WHERE two IS NOT NULL});
-cmp_ok(abs($changed - 24), '<', 0.3, 'masked times of adjacent identifiers have nothing in common');
+# Each of 122 bits differs in half of 9,999 pairs of neighbours; six standard deviations are 300.
+is(ask(q{
+	SELECT kind, count(*), count(*) FILTER (WHERE abs(differ - 5000) > 300)
+	FROM (SELECT kind, bit, sum(get_bit(changed, bit)) AS differ
+		FROM (SELECT kind, bits(masked) # lag(bits(masked)) OVER (PARTITION BY kind ORDER BY id) AS changed FROM ids) pairs, generate_series(0, 127) bit
+		WHERE bit NOT BETWEEN 48 AND 51 AND bit NOT IN (64, 65) AND changed IS NOT NULL GROUP BY 1, 2) s GROUP BY 1 ORDER BY 1}),
+	join("\n", map { "$_|122|0" } 'consecutive', 'ordered', 'wall clock', 'whole milliseconds'), 'masks of neighbours have nothing in common');
+# Masks of one hour, with a bit flipped in each of 122 places
+is(ask(q{
+	WITH given AS (SELECT i, idgen.mask_uuid_v7((left(idgen.uuid_v7(timestamptz '2026-11-20 03:44:00+00' - i * interval '36 ms')::text, 14) || '7' || substr(md5(i::text), 1, 3)
+			|| '-8' || substr(md5(i::text), 4, 3) || '-' || substr(md5(i::text), 7, 12))::uuid) AS masked FROM generate_series(1, 100000) i),
+		places AS (SELECT array_agg(bit) AS bits FROM generate_series(0, 127) bit WHERE bit NOT BETWEEN 48 AND 51 AND bit NOT IN (64, 65))
+	SELECT count(*) FILTER (WHERE idgen.is_recent_uuid_v7(idgen.unmask_uuid_v7(masked), '1 hour', clock => '2026-11-20 03:44:00+00')),
+		count(*) FILTER (WHERE idgen.uuid_version(changed) = 4 AND changed <> masked),
+		count(*) FILTER (WHERE idgen.is_recent_uuid_v7(idgen.unmask_uuid_v7(changed), '1 hour', clock => '2026-11-20 03:44:00+00'))
+	FROM given, places, LATERAL (SELECT bits[1 + i % 122] # 7 AS place, uuid_send(masked) AS bytes) b,
+		LATERAL (SELECT encode(set_bit(bytes, place, 1 - get_bit(bytes, place)), 'hex')::uuid AS changed) c}),
+	'100000|100000|0', 'of 100,000 masks with a flipped bit, none passes a check of one hour');
 
 # --- Permutations -------------------------------------------------------------
 
@@ -67,7 +90,7 @@ is(ask(q{
 			FROM generate_series(1, g) i, LATERAL (SELECT idgen.permute(i, g) AS p) permuted) numbers
 	WHERE count = g AND min = 1 AND max = g AND back}), 1999, 'every size from 2 to 2000 is permuted');
 is(ask(qq{
-	SELECT count(DISTINCT p), min(p), max(p) FROM generate_series(1, 1 << 20) i, LATERAL (SELECT idgen.permute(i, 1 << 20, '$_') AS p) permuted}),
+	SELECT count(DISTINCT p), min(p), max(p) FROM generate_series(1, 1 << 20) i, LATERAL (SELECT idgen.permute(i, 1 << 20, key_name => '$_') AS p) permuted}),
 	'1048576|1|1048576', "and 2^20 numbers, with the key $_") for qw(default orders other);
 is(ask(q{
 	SELECT count(*) FROM generate_series(1, 40000) i,
@@ -79,8 +102,8 @@ is(ask(q{
 is(ask(q{
 	SELECT bool_and(idgen.unpermute(idgen.permute(id)) = id) FROM unnest('{1,2,9223372036854775806,9223372036854775807}'::bigint[]) id}), 't', 'the ends of bigint');
 is(ask(q{
-	SELECT count(DISTINCT idgen.permute(7, 1000000007, name)), count(DISTINCT idgen.permute(7, 1000000000 + i)) > 95
-	FROM unnest('{default,orders,other,published}'::text[]) name, generate_series(1, 100) i}), '4|t', 'the key and the greatest number matter');
+	SELECT count(DISTINCT idgen.permute(7, 1000000007, key_name => name)), count(DISTINCT idgen.permute(7, 1000000007, name)), count(DISTINCT idgen.permute(7, 1000000000 + i)) > 95
+	FROM unnest('{default,orders,other,published}'::text[]) name, generate_series(1, 100) i}), '4|4|t', 'the key, the area and the greatest number matter');
 
 # Of 63 output bits, half differ between neighbours, and each of them does.
 my ($mean, $least, $most) = split /\|/, ask(q{
@@ -102,17 +125,19 @@ for (
 	[ "unmask_uuid_v7($v7)", "22023: uuid is not of version 4\nDETAIL:  The uuid is 018f2d9f-9a2a-7def-8c3f-7b1a2c4d5e6f, of version 7." ],
 	# version 7 of another variant
 	[ q{mask_uuid_v7('018f2d9f-9a2a-7def-cc3f-7b1a2c4d5e6f')}, "22023: uuid is not of version 7\nDETAIL:  The uuid is 018f2d9f-9a2a-7def-cc3f-7b1a2c4d5e6f, of variant Microsoft." ],
-	[ 'permute(0)', "22003: id must be between 1 and 9223372036854775807\nDETAIL:  The value is 0." ],
-	[ 'permute(-9223372036854775808)', "22003: id must be between 1 and 9223372036854775807\nDETAIL:  The value is -9223372036854775808." ],
-	[ 'permute(11, 10)', "22003: id must be between 1 and 10\nDETAIL:  The value is 11." ],
-	[ 'unpermute(11, 10)', "22003: id must be between 1 and 10\nDETAIL:  The value is 11." ],
+	[ 'permute(0)', "22023: id must be between 1 and 9223372036854775807\nDETAIL:  The value is 0." ],
+	[ 'permute(-9223372036854775808)', "22023: id must be between 1 and 9223372036854775807\nDETAIL:  The value is -9223372036854775808." ],
+	[ 'permute(11, 10)', "22023: id must be between 1 and 10\nDETAIL:  The value is 11." ],
+	[ 'unpermute(11, 10)', "22023: id must be between 1 and 10\nDETAIL:  The value is 11." ],
 	[ 'permute(1, 1)', "22023: max_value must be at least 2\nDETAIL:  The value is 1." ],
 	[ 'unpermute(1, -9223372036854775808)', "22023: max_value must be at least 2\nDETAIL:  The value is -9223372036854775808." ],
 	[ q{permute(1, key_name => 'none')}, qq{42704: mask key "none" does not exist\nHINT:  Add it to the file that idgen.mask_key_file names, and reload the configuration.} ],
 	[ q{permute(1, key_name => '')}, qq{42704: mask key "" does not exist\nHINT:  Add it to the file that idgen.mask_key_file names, and reload the configuration.} ],
 	[ q{permute(1, key_name => 'defaul')}, qq{42704: mask key "defaul" does not exist\nHINT:  Add it to the file that idgen.mask_key_file names, and reload the configuration.} ],
 	[ q{mask_uuid_v7(NULL, 'none')}, '' ],
-	[ q{permute(NULL, 1, 'none')}, '' ],
+	[ q{permute(NULL, 1, key_name => 'none')}, '' ],
+	[ 'permute(5, 9, NULL)', '22004: area must not be null' ],
+	[ q{permute(5, 9, repeat('a', 64))}, "22023: area is too long\nDETAIL:  The area has 64 bytes; at most 63 are allowed." ],
 	[ 'permute(5, NULL)', '22004: max_value must not be null' ],
 	[ 'unpermute(5, key_name => NULL)', '22004: key_name must not be null' ],
 	[ "mask_uuid_v7($v7, NULL)", '22004: key_name must not be null' ],
@@ -128,6 +153,7 @@ my %shown = (UTF8 => 47, LATIN1 => 95);
 for my $encoding (sort keys %shown)
 {
 	add_database("in_$encoding", $encoding);
+	ask($Masks::grant, lc "in_$encoding");
 	my $in_encoding = sub { return $masks->outcome("SET client_encoding = 'UTF8'; SELECT idgen.permute(1, key_name => $_[0])", database => lc "in_$encoding") };
 	like($in_encoding->(q{'x' || repeat(chr(252), 1000)}), qr/^42704: mask key "x(\303\274){$shown{$encoding}}" does not exist\n/,
 		"$encoding: a message shows whole characters of a name");

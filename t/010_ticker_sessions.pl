@@ -182,7 +182,7 @@ my $parts = join(' UNION ALL ', map {
 	 FROM merged WHERE function = '$_->[0]'" } [ snowflake => 22 ], [ trace_id => 38 ], [ js_id => 21 ]);
 is( ask("SELECT function, count(*) FROM (
 			SELECT function, tick, counter FROM (
-				$parts UNION ALL SELECT function, p.generator, p.counter, p.launch
+				$parts UNION ALL SELECT function, p.generator, p.counter, p.launch_id
 				FROM merged, idgen.decimal_id_parts(id::bigint) p WHERE function = 'decimal_id'
 			) p (function, tick, counter, node)
 			GROUP BY 1, 2, 3
@@ -199,7 +199,7 @@ my %most = (snowflake => 1023, trace_id => 65535, js_id => 31, decimal_id => 999
 for my $function (sort keys %most)
 {
 	my ($setting, $part) = $function eq 'decimal_id'
-	  ? ('idgen.launch_id', '(idgen.decimal_id_parts(idgen.decimal_id())).launch')
+	  ? ('idgen.launch_id', '(idgen.decimal_id_parts(idgen.decimal_id())).launch_id')
 	  : ('idgen.node_id', "idgen.${function}_node(idgen.$function())");
 	my $more = $most{$function} + 1;
 

@@ -39,18 +39,18 @@ my %room = (snowflake => [ 1, 4096 ], trace_id => [ 1000, 4194303 ], js_id => [ 
 sub is_ahead
 {
 	my ($from, $to, $name) = @_;
-	my @ahead = split /\n/, ask('SELECT layout, extract(epoch FROM ahead) FROM idgen.tickers WHERE last_time IS NOT NULL');
+	my @ahead = split /\n/, ask('SELECT ticker, extract(epoch FROM ahead) FROM idgen.tickers WHERE last_time IS NOT NULL');
 	my $least = $from > 0 ? $from - (time - $^T) : 0;
 	my @wrong;
 
 	for (@ahead)
 	{
-		my ($layout, $seconds) = split /\|/;
-		my ($ms, $values) = @{ $room{$layout} };
+		my ($ticker, $seconds) = split /\|/;
+		my ($ms, $values) = @{ $room{$ticker} };
 		# each of four clients may have got as many as 50 more
-		my $most = $to + (200 + $handed_out->count($layout)) / $values * $ms / 1000;
+		my $most = $to + (200 + $handed_out->count($ticker)) / $values * $ms / 1000;
 
-		push @wrong, "$layout by $seconds, not from $least to $most" if $seconds < $least || $seconds > $most;
+		push @wrong, "$ticker by $seconds, not from $least to $most" if $seconds < $least || $seconds > $most;
 	}
 	is(join(', ', @wrong), '', $name);
 	is(scalar @ahead, 4, 'all tickers with a time are ahead by the expected time');

@@ -49,7 +49,7 @@ sub check_read_only
 	check_refused($primary, 'SET default_transaction_read_only = on;', $hint, "$when, default_transaction_read_only");
 }
 
-sub tickers { my ($columns) = @_; return ask("SELECT layout, $columns FROM idgen.tickers ORDER BY layout") }
+sub tickers { my ($columns) = @_; return ask("SELECT ticker, $columns FROM idgen.tickers ORDER BY ticker") }
 
 check_read_only('no values yet');
 is(tickers('last_value, reserved_value'),
@@ -66,7 +66,7 @@ for my $standby ($second, $third)
 	my $name = $standby->name;
 
 	ok( $standby->poll_query_until(
-			'postgres', 'SELECT layout, last_value, reserved_value FROM idgen.tickers ORDER BY layout',
+			'postgres', 'SELECT ticker, last_value, reserved_value FROM idgen.tickers ORDER BY ticker',
 			tickers('NULL, reserved_value')),
 		"the $name has the primary's reservations");
 	check_refused($standby, '', 'Call it on the primary.', "the $name, a hot standby");
@@ -78,11 +78,11 @@ FakeClock::check_behind($third, 2 * $hour, 'the clock of the third server is two
 sub wait_for_standby
 {
 	my ($from, $standby) = @_;
-	my $reserved = $from->safe_psql('postgres', q{SELECT string_agg(format('(%L, %s)', layout, reserved_value), ', ') FROM idgen.tickers});
+	my $reserved = $from->safe_psql('postgres', q{SELECT string_agg(format('(%L, %s)', ticker, reserved_value), ', ') FROM idgen.tickers});
 
 	ok( $from->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_replication WHERE state = 'streaming'})
 		  && $standby->poll_query_until('postgres',
-			qq{SELECT bool_and(reserved_value >= by_now) FROM idgen.tickers JOIN (VALUES $reserved) r (layout, by_now) USING (layout)}),
+			qq{SELECT bool_and(reserved_value >= by_now) FROM idgen.tickers JOIN (VALUES $reserved) r (ticker, by_now) USING (ticker)}),
 		$standby->name . ' has the reservations of ' . $from->name);
 }
 

@@ -72,9 +72,26 @@ $session->ask('ROLLBACK');
 check_continues('that rolled back, the other session', make($other));
 check_crash('regretted');
 
+# So does that of a sequence with a greater one, which a rename put in its place.
+($session, $other) = begin_with_two('renamed');
+my $renames = join('; ', map { ("ALTER SEQUENCE idgen.${_}_ticker RENAME TO ${_}_old", "ALTER SEQUENCE idgen.${_}_spare RENAME TO ${_}_ticker") } @functions);
+ask(join('; ', map { ("CREATE SEQUENCE idgen.${_}_spare", "SELECT setval('idgen.${_}_spare', last_value + 50000000) FROM idgen.${_}_ticker") } @functions), 'renamed');
+for my $savepoint ('', 'SAVEPOINT s;')
+{
+	check_continues("renamed $savepoint", $session->ask("BEGIN; $savepoint $renames; " . values_query(100)));
+	$session->ask($savepoint ? 'ROLLBACK TO s; COMMIT' : 'ROLLBACK');
+	check_continues('that rolled back, the other session', make($other));
+}
+check_crash('renamed');
+$session = session(database => 'renamed');
+check_continues('renamed', $session->ask("BEGIN; $renames; " . values_query(100)));
+$session->ask('COMMIT');
+check_continues('that committed', make($session));
+check_crash('renamed');
+
 # GRANT on a sequence does not change its high-water mark for any session: neither
 # the granting transaction nor other sessions skip values.
-my $ahead = q{SELECT string_agg(layout, ' ') FROM idgen.tickers WHERE ahead > '0.5 s'};
+my $ahead = q{SELECT string_agg(ticker, ' ') FROM idgen.tickers WHERE ahead > '0.5 s'};
 ($session, $other) = begin_with_two('granted');
 $session->ask('BEGIN; GRANT SELECT ON ALL SEQUENCES IN SCHEMA idgen TO PUBLIC');
 for (1 .. 5)
@@ -93,7 +110,7 @@ check_crash('granted');
 # contain the time of the clock.
 add_database('punctual');
 begin_story('before the high-water mark moves', make('punctual'));
-my $marks_of = q{SELECT reserved_value FROM idgen.tickers WHERE layout <> 'decimal_id' ORDER BY layout};
+my $marks_of = q{SELECT reserved_value FROM idgen.tickers WHERE ticker <> 'decimal_id' ORDER BY ticker};
 my $marks_before = ask($marks_of, 'punctual');
 set_clock($node, 7);
 check_continues('and after', make('punctual'));
@@ -172,6 +189,22 @@ is(join(' ', sort @marks), join(' ', sort @functions), 'the dump has the high-wa
 is( $second->safe_psql('custom', 'SELECT clock_timestamp() < idgen.snowflake_timestamp(idgen.snowflake())'),
 	't', 'the clock of that server is behind');
 $second->stop;
+
+# Only the data are restored, into a database in use: setval() lowers the marks, and the
+# next call, also of a session that has reserved values, writes the greater ones again.
+$session = session(database => 'dumped');
+$greatest = $from_dumped;
+ask(q{SELECT idgen.raise_decimal_id(90000000000000000);
+	SELECT idgen.raise_ticker(ticker, clock_timestamp() + interval '2 minutes') FROM idgen.tickers WHERE ticker <> 'decimal_id'}, 'dumped');
+check_continues('the database itself', ask("$many; " . values_query(100), 'dumped'));
+check_continues('a session with reserved values', make($session, 100));
+$node->command_ok([ 'pg_restore', '--data-only', '--exit-on-error', '--dbname', $node->connstr('dumped'), "$scratch/custom" ],
+	'the data are restored');
+is(ask('SELECT count(*) FROM idgen.tickers WHERE reserved_value <= last_value', 'dumped'), '5', 'the marks are lower than before');
+check_continues('after that, the session', make($session));
+is(ask('SELECT count(*) FROM idgen.tickers WHERE reserved_value > last_value', 'dumped'), '5', 'and the marks are above its values');
+check_crash('dumped');
+$from_dumped = $greatest;
 
 # Restore over the same database, while sessions are working, as a superuser, who
 # can drop the schema, too. Their values go to a table that is not in the dump.

@@ -57,7 +57,7 @@ my %value_of = (values_at($later), decimal_id => 900_000_000);
 set_tickers($value_of{$_}, $_) for @functions;
 check_both('after setval()');
 is( ask('SELECT count(*) FROM idgen.tickers, (VALUES ' . join(', ', map { "('$_', $value_of{$_})" } @functions)
-		  . ') v (function, value) WHERE function = layout AND last_value >= value AND reserved_value > last_value', 'dumped'),
+		  . ') v (function, value) WHERE function = ticker AND last_value >= value AND reserved_value > last_value', 'dumped'),
 	'5', 'the values are above those that the owner set');
 
 # setting it to a smaller value has no effect while the server runs
@@ -131,6 +131,21 @@ for my $left (3_999_999 .. 4_000_002)
 	like(errors('SELECT idgen.decimal_id()', database => $database), qr/2200H: decimal_id\(\) reached its maximum value/, 'no other');
 }
 
+# A mark that a transaction wrote to a sequence of its own counts as written by this
+# server when it has committed, however far ahead: the others continue after the last
+# value, without an error and without waiting.
+add_database('committed');
+ask("ALTER DATABASE committed SET idgen.max_ahead = '60s'");
+my $far_ahead = session(database => 'committed', options => '-c idgen.reserve_ahead=1h');
+$session = session(database => 'committed', options => "-c statement_timeout=${PostgreSQL::Test::Utils::timeout_default}s");
+begin_story('a session', make($session));
+check_continues('one that reserves an hour', $far_ahead->ask('BEGIN;' . on_tickers('ALTER SEQUENCE TICKER CACHE 2') . '; ' . values_query(100)));
+$far_ahead->ask('COMMIT');
+check_continues('the first session', make($session));
+check_continues('the other one', make($far_ahead));
+is(ask(q{SELECT count(*) FROM idgen.tickers WHERE reserved_until > now() + interval '59 minutes' AND ahead < '10 s'}, 'committed'),
+	4, 'the marks are far ahead, the values are not');
+
 # --- An owner without rights -------------------------------------------------
 
 add_database('deprived');
@@ -170,7 +185,7 @@ check_continues('raise_decimal_id() rolled back, then a crash', $values);
 cmp_ok(counter_of($values), '>', $foreign, 'the values are greater than the argument of raise_decimal_id()');
 
 # A ticker with a clock is raised by half an hour.
-ask(q{SELECT idgen.raise_ticker(layout, now() + interval '30 minutes') FROM idgen.tickers WHERE last_time IS NOT NULL},
+ask(q{SELECT idgen.raise_ticker(ticker, now() + interval '30 minutes') FROM idgen.tickers WHERE last_time IS NOT NULL},
 	'joined');
 is( ask(q{SELECT count(*) FROM idgen.tickers WHERE last_time > now() + interval '29 minutes' AND reserved_until > last_time},
 		'joined'),

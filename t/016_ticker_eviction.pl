@@ -35,7 +35,7 @@ for my $database ((map { "shop_$_" } 1 .. 30) x 3)
 }
 is( join(' ', grep { my ($one, $two, $three) = @{ $counters{$_} }; $two != $one + 2 || $three != $two + 2 } keys %counters),
 	'', 'evicted tickers continue after their last value');
-my $ahead = "SELECT layout FROM idgen.tickers WHERE last_time > greatest(now(), '$inherited') + interval '1 s'";
+my $ahead = "SELECT ticker FROM idgen.tickers WHERE last_time > greatest(now(), '$inherited') + interval '1 s'";
 is(join('', map { ask($ahead, $_) } keys %counters), '', 'no ticker is ahead of the clock because of it');
 check_continues('the first database after 29 others', make('shop_1'));
 

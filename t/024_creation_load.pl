@@ -20,7 +20,7 @@ log_min_messages = panic
 log_min_error_statement = panic
 });
 $node->start;
-ask($ENV{IDGEN_PORTABLE} ? join('', 'BEGIN;', (map { slurp_file("portable/$_.sql") } qw(uuids create_once)), 'COMMIT') : 'CREATE EXTENSION idgen');
+ask($ENV{IDGEN_PORTABLE} ? join('', map { slurp_file("portable/$_.sql") } qw(uuids create_once)) : 'CREATE EXTENSION idgen');
 
 my @isolation = (('READ COMMITTED') x 4, 'REPEATABLE READ', 'SERIALIZABLE');
 my $load = MixedLoad->new($node, inserting => 0, taking => 0, creating => 64, isolation => \@isolation);

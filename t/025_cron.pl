@@ -74,7 +74,7 @@ my %job = (
 	janitor => schedule('janitor', 'purge creations'));
 wait_for_runs($_, 1) for values %job;
 
-like(first_run($job{guest}), qr/^postgres\|guest\|failed\|ERROR: +permission denied for table creation_identifiers$/,
+like(first_run($job{guest}), qr/^postgres\|guest\|failed\|ERROR: +permission denied for table creation_identifiers\b/,
 	'the job of a role without rights fails, which is logged');
 is(ask(q{SET ROLE guest; SELECT cron.unschedule('not mine to purge')}), 't', 'its job can be removed');
 like(first_run($job{janitor}), qr/^postgres\|janitor\|succeeded\|/, 'the job of a role with rights succeeds');

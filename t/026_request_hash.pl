@@ -18,7 +18,7 @@ ask(q{
 		id uuid := gen_random_uuid();
 	BEGIN
 		PERFORM idgen.create_once_bigint(id, 1, '', request);
-		RETURN (SELECT request_hash FROM idgen.find_creation(id));
+		RETURN (SELECT request_hash FROM idgen.creation_identifiers WHERE command_id = id);
 	END $$}, lc)
   for keys %database;
 

@@ -100,8 +100,6 @@ for my $kind (sort keys %entity)
 check_waiting('forget_creation()', "SELECT idgen.forget_creation($command)", 't', before => $known, blocked_by => $locked);
 check_waiting('purge_creations()', q{SELECT idgen.purge_creations('0 s')}, '1', before => $known, blocked_by => $locked);
 check_waiting('trim_creations()', 'SELECT idgen.trim_creations(0)', '1', before => $known, blocked_by => $locked);
-check_waiting('find_creation()', "SELECT count(*) FROM idgen.find_creation($command)", '1',
-	before => $known, blocked_by => 'LOCK TABLE idgen.creation_identifiers');
 check_waiting('a replay', "SELECT created FROM idgen.create_once_bigint($command, 2)", 'f',
 	before => $known, blocked_by => 'LOCK TABLE idgen.creation_identifiers');
 check_waiting('create_id_domain()', q{SELECT idgen.create_id_domain('user_id', 'user')}, 'user_id',
@@ -115,8 +113,8 @@ check_waiting('index_report()', q{SELECT placement IS NOT NULL FROM idgen.index_
 
 # The tickers are an hour ahead of the clock.
 $control->ask(q{
-	SELECT idgen.raise_ticker(layout, now() + interval '1 hour')
-	FROM unnest(ARRAY['snowflake', 'trace_id', 'js_id', 'uuid_v7_ordered']) layout});
+	SELECT idgen.raise_ticker(ticker, now() + interval '1 hour')
+	FROM unnest(ARRAY['snowflake', 'trace_id', 'js_id', 'uuid_v7_ordered']) ticker});
 check_waiting("$_(), for the clock", "SELECT idgen.$_() IS NOT NULL", 't',
 	event => 'Extension', settings => q{SET idgen.max_ahead = '10s'}, after => 'RESET idgen.max_ahead')
   for grep { $_ ne 'decimal_id' } @HandedOut::functions;

@@ -19,7 +19,7 @@ ask(q{
 	INSERT INTO goods SELECT FROM generate_series(1, 10000);
 	CREATE TABLE checked (id uuid);
 	CREATE TRIGGER check_id BEFORE INSERT ON checked
-		FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('id', 'uuid_v7');
+		FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'uuid_v7');
 	ANALYZE});
 # loading a library that does not fit into memory is not an error 53200
 my $load = ask(q{
@@ -58,7 +58,7 @@ my %calls = (
 	'remember_command()' => [ q{SELECT idgen.remember_command(NULL, 'COMMAND') IS NOT NULL}, 't' ],
 	'parse_prefixed_id()' => [ q{SELECT domain FROM idgen.parse_prefixed_id('acct_1')}, 'account_id' ],
 	'create_id_domain()' => [ q{BEGIN; SELECT idgen.create_id_domain('other_id', 'other'); ROLLBACK}, 'other_id' ],
-	'check_on_insert()' => [ 'WITH i AS (INSERT INTO checked VALUES (idgen.uuid_v7()) RETURNING 1) SELECT count(*) FROM i', '1' ],
+	'check_recent_id()' => [ 'WITH i AS (INSERT INTO checked VALUES (idgen.uuid_v7()) RETURNING 1) SELECT count(*) FROM i', '1' ],
 	'the view tickers' => [ 'SELECT count(*) FROM idgen.tickers', scalar @Functions::tickers ],
 	$has_advisor ? ('index_report()' => [ q{SELECT placement IS NOT NULL FROM idgen.index_report('goods')}, 't' ]) : ());
 
@@ -172,7 +172,7 @@ my %texts = (
 	q{idgen.is_prefixed_id('acct_1', $1)} => '22023',
 	q{idgen.create_id_domain('big_id', $1)} => '22023',
 	'(idgen.ticker_state($1)).last_value' => '42704',
-	$has_advisor ? ('(idgen.expected_key_cost($1, 1, 1)).page_images_per_row' => '22023') : (),
+	$has_advisor ? ('(idgen.expected_key_cost($1, 1, 1)).images_per_row' => '42704') : (),
 	'idgen.trim_creations(1, $1)' => '0',
 	'$1::account_id' => '23514');
 my @texts = sort keys %texts;
@@ -205,7 +205,7 @@ my $western = session(database => 'utf8');
 $western->ask('SET client_encoding = LATIN1');
 for my $call ('ticker_state(TEXT)', $has_advisor ? 'expected_key_cost(TEXT, 1, 1)' : (), 'uuid_from_base(TEXT, 62)', 'prefixed_id(TEXT)')
 {
-	my $state = $call =~ /uuid/ ? '22P02' : $call =~ /ticker/ ? '42704' : '22023';
+	my $state = $call =~ /uuid/ ? '22P02' : $call =~ /ticker|cost/ ? '42704' : '22023';
 	is($western->ask('SELECT idgen.' . $call =~ s/TEXT/$_ || repeat(chr(228), 100)/r), $state, "$call, truncated after a character")
 	  for q{''}, q{'x'};
 }

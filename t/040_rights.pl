@@ -71,7 +71,7 @@ is_refused('stranger',
 my $marks = join(' UNION ALL ', map { "SELECT '$_', last_value, is_called FROM idgen.$_" } @tickers);
 is(in_shop("SELECT count(*) FROM ($marks) m"), scalar @tickers, 'each ticker has a high-water mark');
 is(as('stranger', 'SELECT idgen.is_recent_uuid_v7(idgen.uuid_v7_ordered())'), 't', 'a role without rights can call a function on a ticker');
-is( as('stranger', q{SELECT string_agg(layout, ' ' ORDER BY layout) FROM idgen.tickers WHERE last_value IS NULL OR last_value < reserved_value}),
+is( as('stranger', q{SELECT string_agg(ticker, ' ' ORDER BY ticker) FROM idgen.tickers WHERE last_value IS NULL OR last_value < reserved_value}),
 	join(' ', sort @Functions::tickers), 'and read the view idgen.tickers');
 my $before = in_shop($marks);
 like($before, qr/^uuid_v7_ordered_ticker\|\d{15,}\|t$/m, 'which moved its high-water mark');
@@ -91,7 +91,7 @@ is(as('installer', "GRANT SELECT, INSERT ON $table TO application; GRANT SELECT,
 for (
 	[ application => "SELECT created FROM idgen.create_once($command, $entity)", 't' ],
 	[ application => "SELECT created FROM idgen.create_once($command, idgen.uuid_v4())", 'f' ],
-	[ application => "SELECT count(*) FROM idgen.find_creation($command)", 1 ],
+	[ application => "SELECT count(*) FROM idgen.creation_identifiers WHERE command_id = $command", 1 ],
 	[ application => "SELECT idgen.forget_creation($command)", 42501 ],
 	[ application => 'SELECT idgen.purge_creations()', 42501 ],
 	[ janitor => 'SELECT * FROM idgen.create_once_bigint(idgen.uuid_v4(), 1)', 42501 ],
@@ -117,11 +117,14 @@ in_shop(qq{
 like( errors("SELECT idgen.create_once($command, $entity)", user => 'application', database => 'shop'),
 	qr/ERROR:  \w+: could not find or record command id "c0000000-0000-4000-8000-00000000000a"\n.*HINT:  A row-level security policy/s,
 	'a hidden command is an error whose hint names row security');
+like( errors("SELECT idgen.create_once($command, $entity)", user => 'janitor', database => 'shop'),
+	qr/ERROR:  42501: permission denied for table creation_identifiers\nHINT:  create_once\(\) requires SELECT and INSERT on table/,
+	'a role without rights learns which are needed');
 my $other = "SELECT created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000b', $entity)";
 is(as('application', $other), 't', 'other commands are recorded');
 is(as('application', $other), 'f', 'and found');
 is(as('janitor', 'SELECT idgen.purge_creations()'), '0', 'purge_creations() obeys the policy');
-is(as('application', "SELECT count(*) FROM idgen.find_creation($command)"), '0', 'find_creation() obeys the policy');
+is(as('application', "SELECT count(*) FROM idgen.creation_identifiers WHERE command_id = $command"), '0', 'a SELECT obeys the policy');
 in_shop("DROP POLICY anything ON $table");
 is(as('application', 'SELECT idgen.create_once_bigint(idgen.uuid_v4(), 1)'), '42501', 'create_once() obeys an INSERT policy');
 in_shop("DROP POLICY $_ ON $table") for 'recent', 'deletable';
@@ -172,7 +175,7 @@ is_refused('installer',
 	'CREATE OR REPLACE VIEW idgen.tickers AS SELECT hers.spy(1)',
 	'CREATE RULE hers AS ON INSERT TO idgen.tickers DO INSTEAD SELECT hers.spy(1)',
 	'CREATE TRIGGER hers INSTEAD OF INSERT ON idgen.tickers FOR EACH ROW EXECUTE FUNCTION hers.trap()',
-	'ALTER VIEW idgen.tickers ALTER COLUMN layout SET DEFAULT hers.spy(1)',
+	'ALTER VIEW idgen.tickers ALTER COLUMN ticker SET DEFAULT hers.spy(1)',
 	'ALTER VIEW idgen.tickers RENAME TO other', 'DROP VIEW idgen.tickers',
 	(map {
 		("ALTER SEQUENCE idgen.$_ RESTART", "ALTER SEQUENCE idgen.$_ INCREMENT -1 CYCLE",
@@ -198,7 +201,7 @@ is( in_shop(q{SELECT has_schema_privilege('installer', 'idgen', 'CREATE')}),
 can_run($superuser,
 	"SELECT created FROM idgen.create_once($command, $entity)",
 	"SELECT NOT created FROM idgen.create_once($command, $entity)",
-	"SELECT count(*) = 1 FROM idgen.find_creation($command)",
+	"SELECT count(*) = 1 FROM idgen.creation_identifiers WHERE command_id = $command",
 	q{SELECT idgen.create_id_domain('account_id', 'acct')::text = 'account_id'},
 	q{SELECT domain::text = 'account_id' FROM idgen.parse_prefixed_id('acct_1')},
 	'SELECT count(*) = ' . @Functions::tickers . ' FROM idgen.tickers',
@@ -239,6 +242,18 @@ is(in_shop($schema), $schema_made, 'the schema has the same owner and rights');
 is(in_shop($InUse::rights), $rights_before =~ s/^\w+\|\w*\|installer\|.*\n?//gmr, 'the installer has the same rights');
 is(as('installer', "SELECT created FROM idgen.create_once($command, $entity)"), 't', 'the installer can call create_once()');
 is(as('stranger', "SELECT idgen.create_once($command, $entity)"), '42501', 'alone');
+
+# Default privileges of the superuser and a default tablespace do not count either.
+my @kinds = qw(TABLES SEQUENCES SCHEMAS);
+in_shop(join(';', 'SET allow_in_place_tablespaces = on', q{CREATE TABLESPACE elsewhere LOCATION ''},
+	'GRANT CREATE ON TABLESPACE elsewhere TO PUBLIC', map { "ALTER DEFAULT PRIVILEGES GRANT ALL ON $_ TO PUBLIC, stranger, installer" } @kinds));
+$rights_before = in_shop($InUse::rights);
+is(as('installer', 'DROP EXTENSION idgen; SET default_tablespace = elsewhere; CREATE EXTENSION idgen; CREATE TABLE hers.elsewhere ()'), '', 'created again with default privileges of the superuser');
+is(in_shop($schema), $schema_made, 'the schema has the same rights');
+is(in_shop($InUse::rights), $rights_before, 'as have tables, sequences and the view');
+is(in_shop(q{SELECT string_agg(relname, ' ') FROM pg_class JOIN pg_tablespace t ON t.oid = reltablespace WHERE spcname = 'elsewhere'}),
+	'elsewhere', 'only a table created afterwards is in the default tablespace');
+in_shop("ALTER DEFAULT PRIVILEGES REVOKE ALL ON $_ FROM PUBLIC, stranger, installer") for @kinds;
 
 # The extension of a superuser has no grants to other roles.
 in_shop('DROP EXTENSION idgen; CREATE EXTENSION idgen');

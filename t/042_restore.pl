@@ -68,7 +68,7 @@ uses_grants('shop', 'granted');
 my $contents = q{
 	SELECT * FROM idgen.creation_identifiers ORDER BY 1;
 	SELECT prefix, domain FROM idgen.id_prefixes ORDER BY 1;
-	SELECT layout, reserved_value FROM idgen.tickers ORDER BY 1};
+	SELECT ticker, reserved_value FROM idgen.tickers ORDER BY 1};
 my $contents_before = ask($contents, 'shop');
 my $rights_before = ask($InUse::rights, 'shop');
 
@@ -139,6 +139,34 @@ for my $case (
 	is(ask($contents, $database), $contents_before, "$what, over itself: the contents are the same");
 }
 
+# --- Functions of masks ----------------------------------------------------------
+# They are the installer's to grant, also where another role installs. A restore by a
+# superuser gives the installer no rights, and pg_restore by another installer skips the
+# grants of the former one: these must be repeated.
+ask('CREATE ROLE other_installer LOGIN');
+my $who = q{SELECT string_agg(r || ' ' || f, ', ' ORDER BY r, f) FROM unnest('{application,installer,other_installer,stranger}'::text[]) r, unnest('{mask_uuid_v7,permute,unpermute}'::text[]) f
+	WHERE has_function_privilege(r, (SELECT oid FROM pg_proc WHERE pronamespace = 'idgen'::regnamespace AND proname = f), 'EXECUTE')};
+my $granted = 'application mask_uuid_v7, application unpermute';
+new_database('masked');
+is(as('installer', 'masked', 'CREATE EXTENSION idgen; GRANT EXECUTE ON FUNCTION idgen.mask_uuid_v7, idgen.unpermute TO application'),
+	'', 'the installer grants the functions of masks');
+is(ask($who, 'masked'), "$granted, installer mask_uuid_v7, installer permute, installer unpermute", 'nobody else can call them');
+for my $format ('plain', 'custom')
+{
+	my $dump = "masked.$format";
+	$node->command_ok([ 'pg_dump', '--username', 'installer', "--format=$format", "--file=$backup/$dump", $node->connstr('masked') ], "dumped, $format");
+	for my $role ('installer', 'other_installer', $superuser)
+	{
+		my $database = "masked_by_${role}_$format";
+		new_database($database);
+		ask("GRANT CREATE ON DATABASE $database TO other_installer", $database);
+		my $errors = restore($role, $database, $dump, '--no-owner');
+		my @kept = $role eq $superuser ? () : map { "$role $_" } qw(mask_uuid_v7 permute unpermute);
+		unshift @kept, $granted if $role eq 'installer' || $role eq 'other_installer' && $format eq 'plain';
+		is(ask($who, $database), join(', ', @kept), "restored by $role, $format: who can call them") or diag($errors);
+	}
+}
+
 # --- Tenants -------------------------------------------------------------------
 ask("CREATE ROLE $_ LOGIN") for qw(tenant_1 tenant_2);
 ask('CREATE DATABASE source');
@@ -196,5 +224,44 @@ for my $format ('plain', 'custom')
 	is(as('application', $database, $count), '4', "$format: a role with rights reads the rows that the policy hid");
 	check_tenants($database, $format);
 }
+
+# --- A schema, data only, and a revoked function ---------------------------------------
+ask('CREATE DATABASE parts');
+ask(q{
+	CREATE EXTENSION idgen;
+	CREATE SCHEMA app;
+	CREATE TABLE app.brought (id uuid PRIMARY KEY);
+	INSERT INTO app.brought VALUES (idgen.uuid_v7('2020-01-01'));
+	CREATE TRIGGER brought_id BEFORE INSERT ON app.brought
+		FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'uuid_v7');
+	SELECT FROM idgen.create_once_bigint(idgen.uuid_v4(), 7), idgen.uuid_v7_ordered();
+	REVOKE EXECUTE ON FUNCTION idgen.uuid_v7_ordered() FROM PUBLIC}, 'parts');
+my $state = 'SELECT id, entity_number, last_value FROM app.brought, idgen.creation_identifiers, idgen.uuid_v7_ordered_ticker';
+my $parts = ask($state, 'parts');
+
+# pg_restore or psql with these options, of a dump with others
+sub part
+{
+	my ($database, $options, @restore) = @_;
+	system_or_bail('pg_dump', '-Fc', @$options, '-f', "$backup/part", '-d', $node->connstr('parts'));
+	return messages('pg_restore', @restore, '-d', $node->connstr($database), "$backup/part");
+}
+
+ask("CREATE DATABASE $_") for 'without', 'schema_only';
+is(part('without', ['-napp']), '1 schema "idgen" does not exist', 'a dump of a schema lacks the extension');
+is(part('schema_only', [ '-napp', '-eidgen' ]), '', 'with -e idgen, it is restored');
+is(ask($state, 'schema_only'), $parts, 'with commands and marks');
+ask('DELETE FROM app.brought; DELETE FROM idgen.creation_identifiers', 'schema_only');
+like(part('schema_only', [], '--data-only'), qr/identifier is outside the accepted time window/, 'the trigger refuses old rows of a restore of data');
+ask('DELETE FROM idgen.creation_identifiers', 'schema_only');
+is(part('schema_only', [], '--data-only', '--disable-triggers'), '', 'with --disable-triggers, it does not');
+is(ask($state, 'schema_only'), $parts, 'all data are there');
+
+my ($not_public) = Page->new('operations')->section('Backup and restore') =~ /(SELECT oid::regprocedure.*?)```/s;
+new_database('revoked');
+ask('GRANT CREATE ON SCHEMA public TO installer', 'revoked');
+part('revoked', [], '-U', 'installer');
+like(ask($not_public, 'parts'), qr/^idgen\.uuid_v7_ordered\(\)$/m, 'the query of the page shows a revoked function');
+unlike(ask($not_public, 'revoked'), qr/uuid_v7_ordered/, 'a restore by the installer grants it again');
 
 done_testing();

@@ -49,9 +49,9 @@ for my $function (@reads)
 	is($standby->safe_psql('postgres', $query), $answer, "$function->{name}() returns the same on the standby");
 }
 is($standby->safe_psql('postgres', $_), ask($_), 'same result on the standby: ' . substr($_, 0, 60)) for
-	'SELECT layout, reserved_value FROM idgen.tickers ORDER BY layout',
+	'SELECT ticker, reserved_value FROM idgen.tickers ORDER BY ticker',
 	q{SELECT 'acct_03e6wlko0bp8e7c9916hklbnd'::account_id},
-	$has_advisor ? q{SELECT placement, rows, leaf_pages, round(leaf_density) FROM idgen.index_report('goods')} : (),
+	$has_advisor ? q{SELECT placement, rows, leaf_pages, round(100 * leaf_density) FROM idgen.index_report('goods')} : (),
 	"SELECT count(*), min(object_id), max(object_id) FROM things WHERE object_id > $object";
 is( $standby->safe_psql('postgres', 'SELECT ' . join(', ', map { "count(DISTINCT $_)" } @Functions::independent) . ' FROM generate_series(1, 1000)'),
 	join('|', (1000) x @Functions::independent), 'generators that need no ticker work on the standby');
@@ -77,7 +77,7 @@ for (
 {
 	my ($node, $where, $begin) = @$_;
 	for (
-		[ 'a known command is found', '7|order', "SELECT entity_number, command_name FROM idgen.find_creation($known)" ],
+		[ 'a known command is found', '7|order', "SELECT entity_number, command_name FROM idgen.creation_identifiers WHERE command_id = $known" ],
 		[ 'a replay returns its entity', '7|f', $replay ],
 		[ 'a different request is an error', '23514', $replay =~ s/1\.0/2/r ],
 		[ 'an unknown command cannot be recorded', '25006', $new ],

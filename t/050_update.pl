@@ -1,5 +1,5 @@
-# ALTER EXTENSION idgen UPDATE to a version that adds a function, replaces two and
-# adds a column: a database in use keeps its contents and continues to work, also in
+# ALTER EXTENSION idgen UPDATE to a version that adds a function, a parameter
+# and a column and replaces a function: a database in use keeps its contents and continues to work, also in
 # sessions that are open during the update; so does a database that stays at the
 # old version, with the same library. The updated one is dumped and restored.
 #
@@ -93,7 +93,7 @@ CREATE FUNCTION idgen.random_id() RETURNS uuid
     AS 'MODULE_PATHNAME', 'idgen_uuid_v4';
 
 -- ordered over all sessions now
-CREATE OR REPLACE FUNCTION idgen.typeid(prefix text DEFAULT '') RETURNS text
+CREATE OR REPLACE FUNCTION idgen.typeid(prefix text DEFAULT '', clock timestamptz DEFAULT NULL) RETURNS text
     LANGUAGE SQL VOLATILE PARALLEL SAFE
     RETURN idgen.typeid_from_uuid(prefix, idgen.uuid_v7_ordered());
 
@@ -102,15 +102,18 @@ CREATE OR REPLACE FUNCTION idgen.typeid(prefix text DEFAULT '') RETURNS text
 -- expressions in indexes and constraints, as a superuser.
 ALTER TABLE idgen.creation_identifiers ADD COLUMN note text NOT NULL DEFAULT 'none';
 
--- other columns: DROP and CREATE, since REPLACE keeps them
-DROP FUNCTION idgen.find_creation(uuid);
-CREATE FUNCTION idgen.find_creation(command_id uuid, OUT entity_number bigint, OUT note text)
-    RETURNS SETOF record
-    LANGUAGE SQL STABLE PARALLEL SAFE STRICT ROWS 1
-    BEGIN ATOMIC
-        SELECT c.entity_number, c.note FROM idgen.creation_identifiers c
-        WHERE c.command_id OPERATOR(pg_catalog.=) find_creation.command_id;
-    END;
+-- Another parameter: the old function keeps its dependents under another name. With
+-- CREATE OR REPLACE, there would be two, and idgen.short_comb() would be ambiguous.
+ALTER FUNCTION idgen.short_comb(interval, int, int, timestamptz) RENAME TO short_comb_1_0;
+CREATE FUNCTION idgen.short_comb(
+    period interval DEFAULT '1 minute',
+    prefix_bytes int DEFAULT 2,
+    run_length int DEFAULT NULL,
+    clock timestamptz DEFAULT NULL,
+    note text DEFAULT ''
+) RETURNS uuid
+    LANGUAGE C VOLATILE PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'idgen_short_comb';
 });
 my $control = slurp_file("$extension/idgen.control");
 $control =~ s/^default_version = '1\.0'$/default_version = '1.0.1'/m or die 'no default version';
@@ -142,9 +145,14 @@ sub check_new_version
 	is( $ask->(q{SELECT idgen.uuid_v7_ordered() < idgen.typeid_to_uuid(idgen.typeid('order'))
 		AND idgen.typeid_to_uuid(idgen.typeid('order')) < idgen.uuid_v7_ordered()}),
 		't', "$name: the replaced function");
-	is( $ask->(q{SELECT entity_number, note FROM idgen.find_creation('c0000000-0000-4000-8000-00000000000b')}),
+	is( $ask->(q{SELECT entity_number, note FROM idgen.creation_identifiers WHERE command_id = 'c0000000-0000-4000-8000-00000000000b'}),
 		'42|none', "$name: the new column");
 	is($ask->($retry), '42|f', "$name: a retry returns the recorded number");
+	is( $ask->(q{SELECT idgen.is_recent_short_comb(idgen.short_comb()) AND idgen.is_recent_short_comb(idgen.short_comb('1 minute', 2, note => 'x'))}),
+		't', "$name: the new parameter");
+	is( $ask->(q{SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef d JOIN pg_attribute a ON attrelid = adrelid AND attnum = adnum
+		WHERE adrelid = 'orders'::regclass AND attname = 'public_id'}),
+		'idgen.short_comb_1_0()', "$name: the column has the function that it had");
 }
 
 # so that the grant is the only reason that typeid() works

@@ -91,7 +91,7 @@ ask(q{
 	END $$});
 is( ask(q{SET enable_nestloop = off; SELECT count(*), count(*) FILTER (WHERE stored AND o.id IS NULL), count(*) FILTER (WHERE NOT stored AND o.id IS NOT NULL),
 			count(*) FILTER (WHERE stored) > 100000, count(*) FILTER (WHERE NOT stored) > 0
-			FROM sent s LEFT JOIN shipments o ON o.id = s.id AND idgen.created_near(o.created_at, s.id)}),
+			FROM sent s LEFT JOIN shipments o ON o.id = s.id AND idgen.created_near(s.id, o.created_at)}),
 	'101801|0|0|t|t', 'created_near: of 101,801 rows, no stored one is missed');
 ask('ANALYZE shipments');
 
@@ -99,7 +99,7 @@ for my $bound ('noon', 'midnight')
 {
 	my $at = $bound eq 'noon' ? q{current_date + time '12:00'} : q{current_date + time '00:00'};
 	my ($id) = ask("SELECT idgen.uuid_v7($at)");
-	my $find = 'SELECT * FROM shipments WHERE id = %s AND idgen.created_near(created_at, %s)';
+	my $find = 'SELECT * FROM shipments WHERE id = %s AND idgen.created_near(%s, created_at)';
 	my $expected = $bound eq 'noon' ? 1 : 2;
 	my %plan = (
 		constant => ask('EXPLAIN (COSTS OFF) ' . sprintf($find, ("'$id'") x 2)),

@@ -36,7 +36,7 @@
 #define MAX(a, b)	((a) > (b) -> (a) : (b))
 
 /* TickerSlot (ticker_internal.h) */
-byte last, reserved, renew_at;
+byte last, reserved, renew_at, private_mark;
 
 /* the sequence's files: the value in shared buffers, and what the flushed WAL has */
 byte mem[2], disk[2];
@@ -61,10 +61,10 @@ bool lowered;
 
 /* a process's variables; those that are not needed are 0, to have fewer states */
 #define TICKER_VARIABLES \
-	byte n, nx, l, ra, rs, stored, mark, own_mark; \
+	byte n, nx, l, ra, rs, stored, mark; \
 	byte o = NONE, f; \
 	bit seen; \
-	bool attached, must_reserve, set_elsewhere
+	bool attached, must_reserve, is_ours
 
 /* choose_high_water_mark(): half is left */
 #ifdef BUG_NO_RENEWAL
@@ -125,12 +125,12 @@ inline ticker_reserve(private) {
 		renewing[o] = true;
 		f = (private || o == 1 -> 1 : (oid == 0 -> file : 0));
 		stored = MAX(mem[f], 1);
-		set_elsewhere = (stored != (private -> own_mark : reserved));
-		last = (set_elsewhere -> MAX(last, stored - 1) : last);
+		is_ours = (stored == reserved || (stored > reserved && stored == private_mark));
+		last = (is_ours -> last : MAX(last, stored - 1));
 		mark = ((private -> nx < stored && reserved <= stored :
-				 !set_elsewhere && ENOUGH) -> stored :
+				 stored == reserved && ENOUGH) -> stored :
 				MAX(reserved, MAX(nx, stored) + AHEAD));
-		set_elsewhere = false;
+		is_ours = false;
 		break }
 	:: atomic { cancels < CANCELS -> fail() }
 	od;
@@ -157,9 +157,9 @@ inline ticker_reserve(private) {
 	fi;
 
 	/* publish_high_water_mark(), where the order in which other processors see the two
-	 * is not certain; or a private mark, which is not in shared memory */
+	 * is not certain; or a private mark */
 	if
-	:: atomic { private -> own_mark = mark;
+	:: atomic { private -> private_mark = mark;
 #ifdef BUG_PUBLISH_PRIVATE
 		reserved = mark; renew_at = mark - AHEAD / 2;
 #endif
@@ -178,7 +178,7 @@ inline ticker_next(private) {
 	:: atomic { !attached && !must_reserve -> nx = last + 1; must_reserve = true }
 	:: must_reserve -> ticker_reserve(private)
 	/* the reads of last and renew_at, in either order */
-	:: atomic { attached && nx == 0 && private -> l = last; ra = own_mark; nx = l + 1 }
+	:: atomic { attached && nx == 0 && private -> l = last; ra = private_mark; nx = l + 1 }
 	:: atomic { attached && nx == 0 && !private -> l = last };
 		atomic { ra = renew_at; nx = l + 1 }
 	:: atomic { attached && nx == 0 && !private -> ra = renew_at };
@@ -191,7 +191,8 @@ inline ticker_next(private) {
 		:: last == l -> l = 0;
 			last = nx;
 			assert(nx > greatest);
-			assert(lowered || nx < disk[(private -> 1 : file)]);
+			/* the commit flushes mem[1] before values in it count */
+			assert(lowered || nx < (private -> mem[1] : disk[file]));
 			greatest = nx;
 			promised = (private || crashed -> promised : nx);
 			goto end_of_call
@@ -280,7 +281,7 @@ end_of_call:
 			:: mem[1] = 0; disk[1] = 0
 			fi;
 			exclusive[0] = false; exclusive[1] = false; connections--;
-			n = 0; own_mark = 0; failed = false;
+			n = 0; failed = false;
 			break }
 		od
 	} unless { crashed }
@@ -304,7 +305,7 @@ proctype crash() {
 		:: file == 0 -> mem[1] = 0; disk[1] = 0
 		:: else
 		fi;
-		last = 0; reserved = 0; renew_at = 0; connections = 0;
+		last = 0; reserved = 0; renew_at = 0; private_mark = 0; connections = 0;
 		users[0] = 0; users[1] = 0;
 		exclusive[0] = false; exclusive[1] = false; exclusive_awaited = false;
 		renewing[0] = false; renewing[1] = false;
@@ -334,7 +335,7 @@ proctype evict() {
 #ifndef BUG_EVICT_CONNECTED
 		connections == 0 ->
 #endif
-		renew_at = 0;
+		renew_at = 0; private_mark = 0;
 		if
 		:: true
 		:: last = 0; reserved = 0; forget()

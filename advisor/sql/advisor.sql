@@ -42,8 +42,8 @@ EXCEPTION WHEN OTHERS THEN
     RETURN concat_ws(' | ', SQLSTATE, SQLERRM, nullif(detail, ''), nullif(hint, ''));
 END $$;
 \set ECHO all
-SELECT r.index_name, table_name, key_columns, rows, leaf_pages BETWEEN 1 AND size_bytes / current_setting('block_size')::int AS pages,
-       leaf_density BETWEEN 50 AND 100 AS density, reindex_saves_bytes, newest_leaf_share > 0 AS share, placement, images_per_row, wal_per_row
+SELECT r.index_name, table_name, key_columns, rows, leaf_pages BETWEEN 1 AND index_bytes / current_setting('block_size')::int AS pages,
+       leaf_density BETWEEN 0.5 AND 1 AS density, reindex_saves_bytes, newest_leaf_share > 0 AS share, placement, images_per_row, wal_per_row
 FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid, idgen.index_report(c.oid) r
 WHERE c.relnamespace = 'advisor'::regnamespace
 ORDER BY r.index_name::text COLLATE "C";
@@ -67,7 +67,7 @@ UPDATE things SET word = 'x', number = number WHERE number % 80 = 0;
 SELECT placement FROM idgen.index_report('things_number');
 -- nor are there new rows in a small table
 CREATE TABLE few (id int PRIMARY KEY);
-SELECT rows, size_bytes, leaf_pages, leaf_density, fragmentation, reindex_saves_bytes, newest_leaf_share, placement, advice FROM idgen.index_report('few');
+SELECT rows, index_bytes, leaf_pages, leaf_density, fragmentation, reindex_saves_bytes, newest_leaf_share, placement, advice FROM idgen.index_report('few');
 INSERT INTO few SELECT generate_series(1, 300);
 SELECT rows, leaf_pages, newest_leaf_share, placement FROM idgen.index_report('few');
 
@@ -103,7 +103,7 @@ CREATE UNIQUE INDEX CONCURRENTLY things_broken ON things (parent);
 \set VERBOSITY default
 SELECT index_name, table_name, rows IS NULL AS unread, advice
 FROM idgen.index_reports(0) WHERE index_name IN ('things_broken'::regclass, 'few_pkey'::regclass) ORDER BY index_name::text;
-SELECT count(*) > 10 AS reports, bool_and(size_bytes >= 300000) AS large, array_agg(size_bytes) = array_agg(size_bytes ORDER BY size_bytes DESC) AS sorted
+SELECT count(*) > 10 AS reports, bool_and(index_bytes >= 300000) AS large, array_agg(index_bytes) = array_agg(index_bytes ORDER BY index_bytes DESC) AS sorted
 FROM idgen.index_reports(300000);
 SELECT count(*) FROM idgen.index_reports(1000000000000);
 

@@ -19,10 +19,10 @@ sub compare
 		DROP TABLE IF EXISTS keys;
 		CREATE UNLOGGED TABLE keys (id $type PRIMARY KEY);
 		INSERT INTO keys SELECT $expression FROM generate_series(0, $rows - 1) i;
-		SELECT s.avg_leaf_density, c.leaf_density, s.index_size, c.index_bytes
+		SELECT s.avg_leaf_density, 100 * c.leaf_density, s.index_size, c.index_bytes
 		FROM pgstatindex('keys_pkey') s, idgen.expected_key_cost($arguments) c});
 	ok(abs($predicted_density / $density - 1) < 0.1 && abs($predicted_bytes / $bytes - 1) < 0.1,
-		sprintf '%s: %.1f %% of %.2f MB, predicted %.1f %% of %.2f MB',
+		sprintf '%s: %.1f %% of %.2f MiB, predicted %.1f %% of %.2f MiB',
 		$title, $density, $bytes / 2**20, $predicted_density, $predicted_bytes / 2**20);
 }
 
@@ -53,6 +53,11 @@ compare(@$_) for (
 	[ 'one full leaf page', 'uuid', 'idgen.uuid_v4()', 290, q{'random', 290, 1000} ],
 	[ 'UUIDs as text', 'text COLLATE "C"', 'idgen.uuid_v4()::text', 100_000, q{'random', 100000, 1000, key_bytes => 37} ],
 	[ 'random bigint', 'bigint', 'hashint8extended(i, 0)', 200_000, q{'random', 200000, 1000, key_bytes => 8} ],);
+
+# keyed COMBs, by the rows of a period
+compare("keyed_comb(), $_ rows a period", 'uuid', "idgen.keyed_comb(clock => 'epoch'::timestamptz + i / $_ * interval '5 minutes')", 120_000,
+	"'keyed_comb', 120000, 1000, $_")
+  for 3, 20, 100, 300, 1000, 10_000;
 
 my ($minute, $hour) = (23, 23 * 60);
 compare_short_comb(@$_) for (

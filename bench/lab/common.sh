@@ -24,7 +24,11 @@ bench_scratch=          # a folder for intermediate results
 bench_schema=           # these are dropped at the end
 bench_extensions=()
 bench_started=$SECONDS
-bench_command="$(basename "$0") $*"
+bench_command=$(basename "$0")
+for argument; do
+    [[ $argument != *[!A-Za-z0-9_=.,:/-]* ]] || argument=${argument@Q}
+    bench_command+=" $argument"
+done
 
 bench_progress() {
     local seconds=$((SECONDS - bench_started))

@@ -41,7 +41,7 @@ if [ "$server" = 0 ]; then
     bench_progress "timing both editions, $rounds rounds of $(bench_number "$edition_calls") calls"
     editions "$PGDATABASE" > "$bench_scratch/extension"
     bench_value "CREATE DATABASE portable"
-    PGDATABASE=portable bench_psql -1 -f "$BENCH/../../portable/uuids.sql" -f "$BENCH/../../portable/text_ids.sql" \
+    PGDATABASE=portable bench_psql -f "$BENCH/../../portable/uuids.sql" -f "$BENCH/../../portable/text_ids.sql" \
         -f "$BENCH/../../portable/create_once.sql" || idgen_die "the portable edition could not be installed"
     editions portable > "$bench_scratch/portable"
     echo

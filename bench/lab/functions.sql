@@ -18,7 +18,8 @@ SELECT call, kind, format('SELECT count(%s) FROM (SELECT generate_series(1, %s))
        CASE WHEN kind IS NOT NULL THEN 'pg_backend_pid()' END
 FROM (SELECT NULL AS kind, 'pg_backend_pid()' AS call
       UNION ALL SELECT 'generator', unnest(ARRAY['gen_random_uuid()', 'idgen.uuid_v4()', 'idgen.uuid_v7()',
-          'idgen.comb()', 'idgen.short_comb()', 'idgen.short_comb(run_length => 1024)', 'idgen.uuid_v1()',
+          'idgen.comb()', 'idgen.keyed_comb()', 'idgen.keyed_comb(area => ''orders'')', 'idgen.short_comb()',
+          'idgen.short_comb(run_length => 1024)', 'idgen.uuid_v1()',
           'idgen.uuid_v6()', 'idgen.lambert_comb()', 'idgen.suffix_comb()', 'idgen.short_suffix_comb()',
           'idgen.ulid()'])
       UNION ALL SELECT 'counter', unnest(ARRAY['nextval(''idgen_bench.numbers'')', 'idgen.snowflake()',

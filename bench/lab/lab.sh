@@ -122,7 +122,8 @@ lab_sql() {
 lab_before() {
     local by_prefix=false
 
-    [[ ${key_type[$1]} != uuid || ${key_history[$1]} != *.short_comb\(* ]] || by_prefix=true
+    # which the model of age does not need
+    [[ $scene = age || ${key_type[$1]} != uuid || ${key_history[$1]} != *.short_comb\(* ]] || by_prefix=true
     index_rows=${lab_rows[$1]}
     # the counters from another session, so that they include the reads of the first
     lab_sql before "$1" -v by_prefix="$by_prefix" > "$bench_scratch/state" &&
@@ -173,7 +174,7 @@ lab_record() {
 lab_predict() {
     bench_query "scene text, key text, series text, x float8, repetition int, metric text, value float8" \
         <(tail -n +2 "$out/measurements.csv") -F , -v curve_interval="$curve_interval" \
-        -v steady_days="$steady_days" -v wrap_rows="$wrap_rows" -v changeover_rows="$changeover_rows" \
+        -v steady_days="$steady_days" -v changeover_rows="$changeover_rows" \
         -v changeover_rate="$changeover_rate" < "$BENCH/sql/model.sql" > "$bench_scratch/predictions" &&
         cat "$bench_scratch/predictions" >> "$out/measurements.csv"
 }

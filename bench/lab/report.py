@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Write the report of runs of the laboratory: report.md and the pictures, *.svg.
 
 Reads the files that run.sh and long.sh wrote to the folders and to the folders in them
@@ -15,7 +15,7 @@ import sys
 sys.dont_write_bytecode = True      # no files beside the sources
 
 from reporting import pictures
-from reporting.measurements import BASES, Run, metric_title, ratio, short, stat_of, warn, with_spread
+from reporting.measurements import BASES, LIMITS, Run, metric_title, ratio, short, stat_of, warn, with_spread
 
 COST = ["wal_bytes_per_row", "fpi_per_row"]
 INDEX = ["index_bytes", "leaf_density", "leaf_pages", "touched_leaf_pages"]
@@ -65,8 +65,8 @@ def by_x(run, scene, metrics, xname, series=("",), pairs=()):
         if not xs:
             continue
         cells = [[" ".join(filter(None, [code(key), name]))] + [with_spread(row.get(x), metric) for x in xs] for (key, name), row in rows.items()]
-        cells += [[f"{code(one)} : {code(other)}"] + [ratio(metric, rows[one, ""].get(x), rows[other, ""].get(x)) for x in xs]
-                  for one, other in pairs if metric == "wal_bytes_per_row" and {(one, ""), (other, "")} <= set(rows)]
+        cells += [[" ".join(filter(None, [f"{code(one)} : {code(other)}", name]))] + [ratio(metric, rows[one, name].get(x), rows[other, name].get(x)) for x in xs]
+                  for name in series for one, other in pairs if metric == "wal_bytes_per_row" and {(one, name), (other, name)} <= set(rows)]
         blocks += [f"**{metric_title(metric)}**", table([xname] + [short(x) for x in xs], cells)]
     return blocks
 
@@ -82,6 +82,7 @@ def stats(run, scene, metric, series=""):
 def conditions(run, scene):
     """The server, the machine and the sizes of the runs in which a scene was measured."""
     dates = {}      # facts: [the date of a run, ...]
+    commands = {}   # the files of stored runs, and their commands
     for settings in run.settings.get(scene, []):
         of = {name.split(".", 1)[1].replace("_", " "): value for name, value in settings.items() if name.startswith(scene + ".")}
         buffers = of.pop("shared buffers", settings.get("shared_buffers", ""))
@@ -93,11 +94,15 @@ def conditions(run, scene):
         parts += [f"{name} {settings[name]}" for name in shown if settings.get(name)]
         parts += [f"{name} {', '.join(short(float(part)) if part.isdigit() else part for part in value.split(','))}" for name, value in of.items()]
         dates.setdefault("; ".join(filter(None, parts)), {})[settings.get("date", "")] = None
+        if settings.get("command"):
+            commands[f"`bench/lab/{settings['command']}`" + (f" ([{settings['run']}](runs/{settings['run']}))" if settings.get("run") else "")] = None
     facts = ["; ".join(filter(None, (", ".join(filter(None, dates[rest])), rest))) for rest in dates]
-    return ["Conditions: " + ". ".join(facts) + "."] if any(facts) else []
+    return ["Conditions: " + ". ".join(facts) + "." + (f" Run: {', '.join(commands)}." if commands else "")] if any(facts) else []
 
 
 # --- scenes: (heading, how it was measured, picture or None, tables) -------------
+#
+# A picture is (a function of pictures, the title, its other arguments ...).
 
 
 def curve(run):
@@ -105,47 +110,68 @@ def curve(run):
     about = ("The first change of a page after a checkpoint writes the whole page to the WAL; the more rows are inserted between two checkpoints, "
              "the more rows share that. Each point is an interval between two checkpoints, at the rate that fills it with the given number of "
              "rows; the same table is loaded anew for each point, at that rate, and the prefix of the short COMBs starts again with 0 in its "
-             "middle. Shared buffers are smaller than the index: a random key must also read a block for nearly every row, at any interval.")
+             "middle: this is their first cycle. They have no runs, as if each row came in a transaction of its own; the clock is simulated. "
+             "Shared buffers are smaller than the index: a random key must also read a block for nearly every row, at any interval.")
     return ("How many rows do you insert between two checkpoints?", about,
-            pictures.lines("curve", "WAL of an inserted row and index blocks read for it, by the number of rows between two checkpoints", about, run.colours,
-                           [(None, metric, curves(run, "curve", metric)) for metric in ("wal_bytes_per_row", "reads_per_row")],
-                           "rows inserted between two checkpoints (log scale)", xlog=True, height=230),
+            (pictures.lines, "WAL of an inserted row and index blocks read for it, by the number of rows between two checkpoints",
+             [(None, metric, curves(run, "curve", metric)) for metric in ("wal_bytes_per_row", "reads_per_row")],
+             "rows inserted between two checkpoints (log scale)", True),
             by_x(run, "curve", ["wal_bytes_per_row", "fpi_per_row", "reads_per_row", "index_bytes_per_row", "leaf_density"], "rows between checkpoints", pairs=pairs))
+
+
+def age(run):
+    about = ("Five years of a table: of each cycle of the short prefix (65536 minutes), the same minutes are filled at the given rate, because only rows of the "
+             "same minutes share pages with them. A measurement is a checkpoint and the rows of five minutes, at six places of the cycle. The clock is "
+             "simulated, and short COMBs have no runs, as if each row came in a transaction of its own. Shared buffers are small, so that the index blocks that "
+             "are read count. A table filled in full has many more rows: for random keys, WAL and reads are lower bounds.")
+    in_full = [name for name in run.scene_series("age") if name.endswith(" in full")]
+    series = [name for name in run.scene_series("age") if name not in in_full]
+    tables = [by_x(run, "age", ["wal_bytes_per_row", "reads_per_row", "index_bytes_per_row"], "years", names,
+                   [("keyed_comb", "uuid_v7"), ("short_comb", "uuid_v7")]) for names in (series, in_full)]
+    return ("WAL over the age of the table", about,
+            (pictures.lines, "WAL of an inserted row over the age of the table, by key",
+             [(name, "wal_bytes_per_row", curves(run, "age", "wal_bytes_per_row", name)) for name in series], "age of the table, years"),
+            tables[0] + (["As a check, three cycles of a table that is filled in full:", *tables[1]] if in_full else []))
 
 
 def long(run):
     about = ("Sessions insert one row of about 150 bytes a transaction, in each configuration for the given number of seconds after a warm-up, with "
              "autovacuum and regular checkpoints, into an index larger than the memory that the server may use; a replica is on the same machine. WAL and "
              "images include those of autovacuum, which freezes the loaded rows when a fifth as many were inserted. The spread is that of the intervals.")
+    if run.scene_has("long", "replica_lag_ms"):
+        about += (" The lag is the age of the last commit that the replica has replayed; it has caught up before each configuration, and with direct I/O does "
+                  "not prefetch.")
     series = run.scene_series("long")
     first = ["rows_per_s", "latency_p50_ms", "latency_p99_ms", "latency_p999_ms", "wal_bytes_per_row", "fpi_per_row"]
-    then = ["reads_per_row", "heap_reads_per_row", "checkpoint_bytes", "backend_bytes", "rows_per_checkpoint", "index_bytes", "heap_bytes", "replica_lag_ms"]
+    then = ["reads_per_row", "heap_reads_per_row", "checkpoint_bytes", "backend_bytes", "rows_per_checkpoint", "index_bytes", "heap_bytes",
+            "replica_lag_ms", "replica_lag_slope"]
     return ("A long run", about,
-            pictures.lines("long", "Rows inserted per second over the time of a long run", about, run.colours,
-                           [(name, "rows_per_s", curves(run, "long", "rows_per_s", name)) for name in series], "seconds since the warm-up"),
+            (pictures.bars, "Rows inserted per second in a long run, by configuration",
+             [(name.replace("; ", "\n"), stats(run, "long", "rows_per_s", name)) for name in series]),
             [block for name in series for block in (f"**{name}**", *of_keys(run, "long", first, name), *of_keys(run, "long", then, name))])
 
 
 def places(run):
-    shown = {key: run.touches[key] for key in ("random", "short_comb", "uuid_v7") if key in run.touches}
+    shown = {key: run.touches[key] for key in ("random", "short_comb", "keyed_comb", "uuid_v7") if key in run.touches}
     shown = shown or {key: run.touches[key] for key in list(run.touches)[:3]}
     pages = {}
     for key, touches in shown.items():
         touched, before = (run.median("steady", key, metric) for metric in ("touched_leaf_pages", "leaf_pages"))
         pages[key] = f"{touched:,.0f} of {before:,.0f} pages" if touched and before else f"{len({touch.block for touch in touches}):,} pages"
     about = ("Each dot is an inserted row; some hundred are drawn. Random keys go to all leaf pages of the index; those of a short COMB to the "
-             "pages of the current minute, and those of version 7 to the right edge. Few pages stay in memory, and cause few full-page images.")
+             "pages of the current minute, those of a keyed COMB to the pages of its five minutes, and those of version 7 to the right edge. "
+             "Few pages stay in memory, and cause few full-page images.")
     return ("Where new rows go in the index", about,
-            pictures.heat("heat", "Leaf page of the index to which each new row went, in the order of the inserts, by key", about, run.colours,
-                          {key: (touches, pages[key]) for key, touches in shown.items()}),
+            (pictures.heat, "Leaf page of the index to which each new row went, in the order of the inserts, by key",
+             {key: (touches, pages[key]) for key, touches in shown.items()}),
             [table(["key", "rows drawn", "pages that all rows touched"], [[code(key), f"{len(touches):,}", pages[key]] for key, touches in shown.items()])])
 
 
 def steady(run):
     about = "A table with a history of days, a checkpoint, and then one row in each transaction."
     return ("One row a transaction", about,
-            pictures.bars("steady", "One row a transaction: WAL of an inserted row, and size of the index, by key", about, run.colours,
-                          [(metric_title(metric), stats(run, "steady", metric)) for metric in ("wal_bytes_per_row", "index_bytes")]),
+            (pictures.bars, "One row a transaction: WAL of an inserted row, and size of the index, by key",
+             [(metric_title(metric), stats(run, "steady", metric)) for metric in ("wal_bytes_per_row", "index_bytes")]),
             of_keys(run, "steady", COST) + of_keys(run, "steady", INDEX))
 
 
@@ -157,22 +183,15 @@ def bulk(run):
 def serializable(run):
     kinds = ["read and insert", "insert"]
     about = ("Sessions insert one row in each transaction of the isolation level SERIALIZABLE, and also read the ten keys before it, or not. The share is "
-             "that of the transactions that fail with a serialization failure and must be repeated.")
+             "that of the transactions that fail with a serialization failure and must be repeated; it depends on the load of the machine.")
     return ("Serializable transactions", about, None,
-            [block for kind in kinds if (found := of_keys(run, "serializable", ["failure_share", "rows_per_s"], kind)) for block in (f"**{kind}**", *found)])
-
-
-def wrap(run):
-    about = ("The prefix of a short COMB starts again after its last value, and the rows of the second cycle go between those of the first. Other keys have "
-             "no cycles, and get as many rows.")
-    return ("The second cycle of the prefix", about, None,
-            by_x(run, "wrap", ["wal_bytes_per_row", "index_bytes", "leaf_density"], "part of the cycle", sorted(run.scene_series("wrap"))))
+            [block for kind in kinds if (found := of_keys(run, "serializable", ["failure_share"], kind)) for block in (f"**{kind}**", *found)])
 
 
 def delete(run):
-    about = ("A table of constant size: the oldest rows are deleted, as many new ones are inserted, and VACUUM follows. At turnover 1, as many rows were "
-             "deleted as the table holds.")
-    return ("Deleting old rows", about, None, by_x(run, "delete", ["index_bytes", "leaf_density", "heap_bytes"], "turnover"))
+    about = ("A table of constant size: the oldest rows are deleted, as many new ones are inserted, and VACUUM follows, in steps. After each window, all "
+             "rows have been replaced once. The size is that of the index, divided by the rows of the table.")
+    return ("Deleting old rows", about, None, by_x(run, "delete", ["leaf_density", "index_bytes_per_row"], "window", run.scene_series("delete")))
 
 
 def changeover(run):
@@ -180,10 +199,6 @@ def changeover(run):
              "keys of version 7 from the start. Growth is that of the index since the change, divided by the rows since then; the spread of a step includes its growth.")
     return ("Changing the default of a table with random keys", about, None,
             by_x(run, "changeover", COST + ["growth_bytes_per_row", "leaf_density"], "rows since the change", run.scene_series("changeover")))
-
-
-# How near a prediction must be.
-LIMITS = {"wal_bytes_per_row": 0.15, "index_bytes": 0.10, "leaf_density": 0.10}
 
 
 def model(run):
@@ -202,8 +217,8 @@ def model(run):
 
 # --- the report -----------------------------------------------------------------
 
-SCENES = {"curve": curve, "long": long, "heat": places, "steady": steady, "bulk": bulk, "serializable": serializable,
-          "wrap": wrap, "delete": delete, "changeover": changeover, "model": model}
+SCENES = {"age": age, "curve": curve, "long": long, "heat": places, "steady": steady, "bulk": bulk, "serializable": serializable,
+          "delete": delete, "changeover": changeover, "model": model}
 ABOUT = ("Figures are medians, with the least and the greatest of the repetitions in brackets, and as thin bars in the pictures. Columns that begin with a "
          "colon are ratios; ~ means that the ranges overlap, and – that there is no such figure, or only one measurement of a time. Each scene has "
          "its conditions.")
@@ -212,6 +227,9 @@ ABOUT = ("Figures are medians, with the least and the greatest of the repetition
 def anchor(heading):
     """The anchor of a heading, as GitHub makes it."""
     return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+
+
+NO_MATPLOTLIB = "matplotlib is missing (Debian: python3-matplotlib)"
 
 
 def write_report(run, out):
@@ -224,10 +242,12 @@ def write_report(run, out):
             continue
         headings.append(heading)
         body += [f"## {heading}", about]
-        if picture:
-            with open(os.path.join(out, picture.name + ".svg"), "w", encoding="utf-8") as file:
-                file.write(picture.svg())
-            body.append(f"![{picture.title}]({picture.name}.svg)")
+        if picture and not pictures.matplotlib:
+            body.append(f"No picture: {NO_MATPLOTLIB}.")
+        elif picture and (svg := picture[0](picture[1], about, run.colours, *picture[2:])):
+            with open(os.path.join(out, scene + ".svg"), "w", encoding="utf-8") as file:
+                file.write(svg)
+            body.append(f"![{picture[1]}]({scene}.svg)")
         body += conditions(run, "steady" if scene == "heat" else scene) + tables
     if len(run.keys) < len(run.all_keys):
         run.keys = run.all_keys
@@ -246,10 +266,14 @@ def main():
     parser.add_argument("--out", metavar="FOLDER", help="write the report to this folder (default: the first)")
     parser.add_argument("--keys", metavar="A,B,...", help="the keys of the report, or all "
                         "(default: those that the run named, or the main keys and the user's)")
+    parser.add_argument("--store", metavar="FILE", help="only write what the report needs of a run to this file, as docs/report/runs has it")
     parser.add_argument("--summary", action="store_true", help="only print the tables of steady and bulk, of all keys")
     arguments = parser.parse_args()
 
     run = Run(arguments.folders)
+    if arguments.store and run.keys:
+        run.store(arguments.store)
+        return 0
     if not run.keys:
         warn(f"nothing was measured in {', '.join(arguments.folders)}")
         return 1
@@ -260,6 +284,8 @@ def main():
     out = arguments.out or arguments.folders[0]
     os.makedirs(out, exist_ok=True)
     run.show(arguments.keys)
+    if not pictures.matplotlib:
+        warn(f"no pictures: {NO_MATPLOTLIB}")
     write_report(run, out)
     return 0
 

@@ -4,12 +4,12 @@
 #
 #   bench/lab/run.sh [OPTION ...]
 #
-#   --scene NAME,...     scenes (default all): curve, steady, bulk, wrap, delete,
+#   --scene NAME,...     scenes (default all): curve, age, steady, bulk, delete,
 #                        changeover, serializable
 #   --quick              small sizes
 #   --repetitions N      measurements of each point (default 3, with --quick 1)
 #   --keys A,B,...       keys, by their names in keys.txt (default: all in steady
-#                        and bulk, six in the other scenes)
+#                        and bulk, seven in the other scenes)
 #   --key NAME=TYPE:EXPRESSION
 #                        another key, in all scenes; a clock in the expression is
 #                        written as moment. Can be repeated
@@ -34,11 +34,11 @@ set -uo pipefail
 . "$BENCH/lab.sh"
 
 # the keys of scenes other than steady and bulk
-sweep_names=(bigint random uuid_v7 snowflake short_comb short_comb_run)
+sweep_names=(bigint random uuid_v7 snowflake short_comb short_comb_run keyed_comb)
 
 # --- sizes and options ------------------------------------------------------
 
-scene=curve,steady,bulk,wrap,delete,changeover,serializable
+scene=curve,age,steady,bulk,delete,changeover,serializable
 quick=0 repetitions='' keys='' shared_buffers=256MB out='' no_report=0 quiet=0
 names="scene quick? repetitions# keys shared_buffers out no_report? quiet? server?"
 
@@ -143,6 +143,19 @@ plan=()
 plan_keys() {
     local key
     for key in "${scene_keys[@]}"; do plan+=("$scene ${scene}_$1 $key ${*:2}"); done
+}
+
+# A list of whole numbers greater than zero, separated by commas; $1 is its option.
+require_numbers() {
+    [[ $2 =~ ^[1-9][0-9]*(,[1-9][0-9]*)*$ ]] || idgen_die "$1 requires whole numbers separated by commas, not \"$2\""
+}
+
+# Without --keys, measure those of the given keys that the server can generate.
+one_of_each_kind() {
+    local key
+    [ -z "$keys_wanted" ] || return 0
+    scene_keys=()
+    for key; do [[ " ${sweep_keys[*]} " != *" $key "* ]] || scene_keys+=("$key"); done
 }
 
 # Fill the table of each key, and measure it in each repetition with each of the arguments.

@@ -7,14 +7,15 @@ public static class KnownAnswers
 {
     static string Check()
     {
-        foreach (var line in File.ReadLines("short_comb.txt").Where(line => !line.StartsWith("#")))
+        foreach (var line in File.ReadLines("short_comb_vectors.csv").Skip(1))
         {
-            var answer = line.Split(' ');
-            var time = DateTimeOffset.FromUnixTimeMilliseconds(long.Parse(answer[0]));
-            var random = Enumerable.Range(0, 16).Select(i => Convert.ToByte(answer[1].Substring(2 * i, 2), 16)).ToArray();
-            var id = ShortComb.FromTimeAndBytes(time, random);
-            if (id.ToString() != answer[2])
-                return id + " in place of " + answer[2];
+            var answer = line.Split(',');
+            var period = TimeSpan.FromTicks(long.Parse(answer[0]) * TimeSpan.TicksPerMillisecond);
+            var time = DateTimeOffset.FromUnixTimeMilliseconds(long.Parse(answer[2]));
+            var random = Enumerable.Range(0, 16).Select(i => Convert.ToByte(answer[3].Substring(2 * i, 2), 16)).ToArray();
+            var id = ShortComb.FromTimeAndBytes(time, random, period, int.Parse(answer[1]));
+            if (id.ToString() != answer[4])
+                return id + " in place of " + answer[4];
         }
         return ShortComb.NewGuid() == ShortComb.NewGuid() ? "two short COMBs are equal" : null;
     }

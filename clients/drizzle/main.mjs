@@ -25,7 +25,7 @@ await task('empty diff', async () => {
   await first.apply()
   await db.execute(sql`
     CREATE TRIGGER orders_id_is_recent BEFORE INSERT ON drizzle.orders
-    FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('id', 'short_comb', '10 minutes')`)
+    FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'short_comb', 'tolerance=10 minutes')`)
 
   const second = await pushSchema(schema, db, ['drizzle'])
   assert.deepEqual(second.statementsToExecute, [])

@@ -2,6 +2,7 @@
 // (Order), or the server, whose function is called before the INSERT (the others).
 import java.io.Serializable;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.List;
@@ -172,7 +173,7 @@ public class Jpa {
         var order = persisted(order(ShortComb.next(), "two"));
         Jdbc.check(noteOf(order.id).equals("two"), "no order");
         refused("23514 orders_id_is_recent", em -> {
-            em.persist(order(ShortComb.of(Instant.now().minusSeconds(86400), new byte[16]), "three"));
+            em.persist(order(ShortComb.of(Instant.now().minusSeconds(86400), new byte[16], Duration.ofMinutes(1), 2), "three"));
             em.flush();
             return null;
         });

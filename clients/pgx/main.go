@@ -80,27 +80,26 @@ func orders() {
 }
 
 func generator(db *pgx.Conn) error {
-	file, err := os.Open("short_comb.txt")
+	file, err := os.Open("short_comb_vectors.csv")
 	if err != nil {
 		return err
 	}
 	defer file.Close()
 	lines := bufio.NewScanner(file)
-	for lines.Scan() {
-		answer := strings.Fields(lines.Text())
-		if answer[0] == "#" {
-			continue
-		}
-		ms, err := strconv.ParseInt(answer[0], 10, 64)
-		if err != nil {
+	for lines.Scan(); lines.Scan(); {
+		var period, ms int64
+		var bytes int
+		var digits, expected string
+		if _, err = fmt.Sscanf(strings.ReplaceAll(lines.Text(), ",", " "), "%d %d %d %s %s", &period, &bytes, &ms, &digits, &expected); err != nil {
 			return err
 		}
 		var random UUID
-		if _, err = hex.Decode(random[:], []byte(answer[1])); err != nil {
+		if _, err = hex.Decode(random[:], []byte(digits)); err != nil {
 			return err
 		}
-		if id := shortComb(time.UnixMilli(ms), random); hex.EncodeToString(id[:]) != strings.ReplaceAll(answer[2], "-", "") {
-			return fmt.Errorf("%x in place of %s", id, answer[2])
+		id := shortComb(time.UnixMilli(ms), random, period, bytes)
+		if hex.EncodeToString(id[:]) != strings.ReplaceAll(expected, "-", "") {
+			return fmt.Errorf("%x in place of %s", id, expected)
 		}
 	}
 	return lines.Err()
@@ -129,7 +128,7 @@ func clientKey(db *pgx.Conn) error {
 	if _, err = db.Exec(ctx, insert, id, "two"); err != nil {
 		return err
 	}
-	_, err = db.Exec(ctx, insert, shortComb(time.Now().Add(-24*time.Hour), id), "three")
+	_, err = db.Exec(ctx, insert, shortComb(time.Now().Add(-24*time.Hour), id, 60_000, 2), "three")
 	return check(nil, violation(err) == "23514 orders_id_is_recent", violation(err))
 }
 

@@ -11,7 +11,7 @@ export class CreateTables1700000000000 {
     await table('accounts', "account_id NOT NULL DEFAULT idgen.prefixed_id('acct')")
     await runner.query(`
       CREATE TRIGGER orders_id_is_recent BEFORE INSERT ON orders
-      FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('id', 'short_comb', '10 minutes')`)
+      FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'short_comb', 'tolerance=10 minutes')`)
   }
 
   async down(runner) {

@@ -25,13 +25,13 @@ idgen_options 'long?' "$@"
 
 # Name|expression, or query of many|random bits, from 0 for the highest|options of pgbench.
 # The bits of "control" are not random: the tests must reject a version and variant. Fewer
-# bits are available of the last three: the tag of a run, from every second identifier; the
-# first ULID of each millisecond; one ObjectId from each of many sessions.
+# bits are available of the last four: the tag of a run, from every second identifier; the
+# prefix of each period; the first ULID of each millisecond; one ObjectId from each of many
+# sessions.
 kinds=(
     'control|idgen.uuid_v4()|0-127'
     'uuid_v4|idgen.uuid_v4()|0-47 52-63 66-127'
     'uuid_v7|idgen.uuid_v7()|66-127'
-    'uuid_v7_ms|idgen.uuid_v7_ms()|52-63 66-127'
     'uuid_v7_ordered|idgen.uuid_v7_ordered()|66-127'
     'uuid_v1|idgen.uuid_v1()|66-86 88-127'
     'uuid_v6|idgen.uuid_v6()|66-86 88-127'
@@ -39,6 +39,7 @@ kinds=(
     'comb|idgen.comb()|52-63 66-127'
     'suffix_comb|idgen.suffix_comb()|0-47 52-63 66-79'
     'short_comb|idgen.short_comb(run_length => 1)|16-47 52-63 66-127'
+    'keyed_comb|idgen.keyed_comb()|32-47 52-63 66-127'
     'short_comb_bulk|idgen.short_comb()|52-63 66-127'
     'short_comb_run|idgen.short_comb(run_length => 1024)|52-63 66-127'
     'short_suffix_comb|idgen.short_suffix_comb()|0-47 52-63 66-79 96-127'
@@ -46,8 +47,9 @@ kinds=(
     "typeid|idgen.typeid_to_uuid(idgen.typeid('user'))|66-127"
     "prefixed_id|idgen.prefixed_id_to_uuid(idgen.prefixed_id('user'))|66-127"
     "permute|lpad(to_hex(idgen.permute(nextval('ids'))), 16, '0')|1-63"
-    'mask_uuid_v7|idgen.mask_uuid_v7(idgen.uuid_v7_ms())|0-47 52-63 66-127'
+    'mask_uuid_v7|idgen.mask_uuid_v7(idgen.uuid_v7())|0-47 52-63 66-127'
     'short_comb_tag|SELECT id FROM (SELECT n, idgen.short_comb(run_length => 2) AS id FROM generate_series(1, 1000000) n OFFSET 0) s WHERE n % 2 = 0|16-47'
+    'keyed_comb_prefix|SELECT idgen.keyed_comb(clock => to_timestamp(300 * n)) FROM generate_series(1, 100000) n|0-31'
     'ulid|idgen.ulid_to_uuid(idgen.ulid())|48-127|--client=16 --transactions=4000'
     'object_id|idgen.object_id()|32-95|--connect --client=4 --transactions=1000'
 )

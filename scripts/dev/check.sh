@@ -2,13 +2,13 @@
 #
 # check.sh: check the sources with compilers and other tools, without running them.
 #
-#   scripts/dev/check.sh [CHECK ...]       these checks, by default all
+#   scripts/dev/check.sh [CHECK ...]       these checks, by default all but format
 #
 #   gcc, clang       build with -Wall -Wextra -Wshadow, with warnings as errors
 #   clang-tidy       the checks in .clang-tidy
 #   cppcheck         all of its checks except those excluded below
-#   format           src/ and advisor/ have the format of clang-format, except for
-#                    columns: see .clang-format and statements.pl
+#   format           src/ and advisor/ have the format of pgindent; only on version 18
+#                    or later: scripts/dev/run-on.sh 18 scripts/dev/check.sh format
 #   shell            the warnings and errors of shellcheck
 #   perl, python     tests and scripts compile
 #   yaml             .github and packaging can be read
@@ -52,18 +52,18 @@ check_cppcheck() {
         "${left_out[@]/#/--suppress=}" src advisor
 }
 
-# The changes of clang-format other than to columns, see statements.pl.
+# pgindent with the server's types and those of the sources; it comes with the
+# development files of version 18 and later.
 check_format() {
-    local source statements=scripts/dev/statements.pl status=0
-    for source in {src,advisor}/*.[ch]; do
-        perl $statements "$source" >"$IDGEN_WORK/is" && clang-format --style=file:.clang-format "$source" |
-            perl $statements | diff -U 1 --label "$source" --label formatted "$IDGEN_WORK/is" - || status=1
-    done
-    ! grep -n '[[:blank:]]$' {src,advisor}/*.[ch] && return $status
+    local bindir types
+    bindir=$("$PG_CONFIG" --bindir)
+    types=$(perl -0777 -ne 'print "$1 " while /(?:^\}\s*|^typedef\s[^;{]*?)\b(\w+);/gm' {src,advisor}/*.[ch])
+    "$bindir/pgindent" --check --diff --indent="$bindir/pg_bsd_indent" \
+        --typedefs="$("$PG_CONFIG" --sharedir)/typedefs.list" --list-of-typedefs="$types" src advisor
 }
 
 check_shell() {
-    shellcheck --external-sources --source-path=SCRIPTDIR --severity=warning {scripts,bench,clients}/**/*.sh .ci/run
+    shellcheck --external-sources --source-path=SCRIPTDIR --severity=warning {scripts,bench,clients,tools}/**/*.sh .ci/run
 }
 
 # PostgreSQL's test modules are among its development files.
@@ -81,7 +81,7 @@ check_yaml() {
 }
 
 idgen_options '' "$@"
-[ ${#arguments[@]} -gt 0 ] || arguments=(gcc clang clang-tidy cppcheck format shell perl python yaml)
+[ ${#arguments[@]} -gt 0 ] || arguments=(gcc clang clang-tidy cppcheck shell perl python yaml)
 idgen_install_packages
 idgen_make_work_folder
 shopt -s nullglob globstar
@@ -89,8 +89,8 @@ cd "$IDGEN_SOURCE" || exit
 
 for name in "${arguments[@]}"; do
     case $name in
+        format) ;;
         gcc | clang | clang-tidy | cppcheck) idgen_require "$name" ;;
-        format) idgen_require clang-format ;;
         shell) idgen_require shellcheck ;;
         # a test that requires a missing module skips all before it is compiled
         perl) perl -MIPC::Run -e 1 2>/dev/null || idgen_apt_install libipc-run-perl ;;

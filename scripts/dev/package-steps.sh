@@ -149,7 +149,7 @@ query() { "${psql[@]}" "${@/#/--command=}"; }
 
 image_contents() {
     find /extensions/1.0 -type f -printf './%P\n' | sort |
-        diff - <(printf '%s\n' ./lib/idgen{,_advisor}.so "./licenses/$package/copyright" ./share/extension/idgen{--1.0.sql,.control,_advisor{--1.0.sql,.control}})
+        diff - <(printf '%s\n' ./lib/idgen{,_advisor}.so "./licenses/$package/copyright" ./share/extension/idgen{--1.0.sql,.control,_advisor{--0.9.sql,.control}})
 }
 
 # The paths as CloudNativePG sets them; here, the folder is a link.

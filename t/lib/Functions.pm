@@ -32,6 +32,7 @@ my $ulid = q{'01ARZ3NDEKTSV4RRFFQ69G5FAV'};
 #             reader: any other function that any role may call
 #             creations, prefixes, tickers: requires rights on that table or
 #             sequence
+#             mask: a reader that requires EXECUTE
 #             trigger: called by the server only
 #             advisor: a reader in the extension idgen_advisor
 # attributes  volatility (i, s, v), parallel safety (s, r, u), and "strict" and
@@ -41,18 +42,18 @@ my $ulid = q{'01ARZ3NDEKTSV4RRFFQ69G5FAV'};
 #             calls it with other types on the search path
 my @rows = (
 	# UUIDs
-	[ 'uuid_v4()', 'generator', 'vs strict' ],
+	[ 'uuid_v4()', 'generator', 'vs' ],
 	[ 'uuid_v5(uuid,text)', 'reader', 'is strict', '22021', qq{$v4, 'name'} ],
 	[ 'uuid_v7(timestamptz)', 'generator', 'vs', '22008' ],
-	[ 'uuid_v7_ms(timestamptz)', 'generator', 'vs', '22008' ],
-	[ 'uuid_v1()', 'generator', 'vs strict' ],
-	[ 'uuid_v6()', 'generator', 'vs strict' ],
-	[ 'lambert_comb()', 'generator', 'vs strict' ],
+	[ 'uuid_v1(timestamptz)', 'generator', 'vs', '22008' ],
+	[ 'uuid_v6(timestamptz)', 'generator', 'vs', '22008' ],
+	[ 'lambert_comb(timestamptz)', 'generator', 'vs', '22008' ],
 	[ 'comb(timestamptz)', 'generator', 'vs', '22008' ],
 	[ 'short_comb(interval,int4,int4,timestamptz)', 'generator', 'vs', '22004 22023 22008', q{'30 seconds', 3, 100} ],
+	[ 'keyed_comb(interval,text,timestamptz)', 'generator', 'vs', '22004 22023 22008', q{'1 hour', 'orders'} ],
 	[ 'suffix_comb(timestamptz)', 'generator', 'vs', '22008' ],
 	[ 'short_suffix_comb(interval,timestamptz)', 'generator', 'vs', '22004 22023 22008', q{'30 seconds'} ],
-	[ 'sequence_comb(regclass,int4,int4)', 'generator', 'vu', '', q{'public.numbers'} ],
+	[ 'sequence_comb(regclass,int4,int4)', 'generator', 'vu', '22004 22023 42809', q{'public.numbers'} ],
 
 	# Conversions
 	[ 'uuid_v1_to_v6(uuid)', 'reader', 'is strict', '22023', $v1 ],
@@ -60,10 +61,10 @@ my @rows = (
 	[ 'uuid_v1_to_lambert_comb(uuid)', 'reader', 'is strict', '22023', $v1 ],
 	[ 'lambert_comb_to_uuid_v1(uuid)', 'reader', 'is strict', '22023', $v13 ],
 	[ 'swap_guid_bytes(uuid)', 'reader', 'is strict', '', $v4 ],
-	[ 'prefix_to_suffix(uuid)', 'reader', 'is strict', '', $v4 ],
-	[ 'suffix_to_prefix(uuid)', 'reader', 'is strict', '', $v4 ],
-	[ 'short_prefix_to_suffix(uuid)', 'reader', 'is strict', '', $v4 ],
-	[ 'short_suffix_to_prefix(uuid)', 'reader', 'is strict', '', $v4 ],
+	[ 'comb_to_suffix_comb(uuid)', 'reader', 'is strict', '', $v4 ],
+	[ 'suffix_comb_to_comb(uuid)', 'reader', 'is strict', '', $v4 ],
+	[ 'short_comb_to_short_suffix_comb(uuid)', 'reader', 'is strict', '', $v4 ],
+	[ 'short_suffix_comb_to_short_comb(uuid)', 'reader', 'is strict', '', $v4 ],
 
 	# Readers, bounds and order of UUIDs
 	[ 'uuid_version(uuid)', 'reader', 'is strict', '', $v4 ],
@@ -73,11 +74,10 @@ my @rows = (
 	[ 'comb_timestamp(uuid)', 'reader', 'is strict', '', $v4 ],
 	[ 'suffix_comb_timestamp(uuid)', 'reader', 'is strict', '', $v4 ],
 	[ 'short_comb_timestamp(uuid,interval,int4,timestamptz)', 'reader', 'ss', '22004 22023 22008', qq{$v4, clock => $instant} ],
-	[ 'inspect(uuid)', 'reader', 'ss strict', '', $v7 ],
-	[ 'uuid_v7_floor(timestamptz)', 'reader', 'is strict', '22008', $instant ],
-	[ 'comb_floor(timestamptz)', 'reader', 'is strict', '22008', $instant ],
-	[ 'uuid_v7_within(uuid,timestamptz,timestamptz)', 'reader', 'is', '22008', qq{$v7, $before, $instant} ],
-	[ 'comb_within(uuid,timestamptz,timestamptz)', 'reader', 'is', '22008', qq{$v4, $before, $instant} ],
+	[ 'uuid_v7_floor(timestamptz)', 'reader', 'is strict', '', $instant ],
+	[ 'comb_floor(timestamptz)', 'reader', 'is strict', '', $instant ],
+	[ 'uuid_v7_within(uuid,timestamptz,timestamptz)', 'reader', 'is', '', qq{$v7, $before, $instant} ],
+	[ 'comb_within(uuid,timestamptz,timestamptz)', 'reader', 'is', '', qq{$v4, $before, $instant} ],
 	[ 'uuid_smaller(uuid,uuid)', 'reader', 'is strict', '', qq{$v4, $v7} ],
 	[ 'uuid_larger(uuid,uuid)', 'reader', 'is strict', '', qq{$v4, $v7} ],
 	[ 'min(uuid)', 'reader', 'is', '', qq{${v4}::pg_catalog.uuid} ],
@@ -85,94 +85,95 @@ my @rows = (
 
 	# Checks
 	[ 'is_uuid(text,int4)', 'reader', 'is', '22023', $v4 ],
-	[ 'is_recent_short_comb(uuid,interval,interval,int4,interval,interval,timestamptz)', 'reader', 'ss', '22023 22008 22004', qq{$minute_0, '1 hour', clock => '1970-01-01 00:05:00+00'} ],
+	[ 'is_recent_short_comb(uuid,interval,interval,interval,interval,int4,timestamptz)', 'reader', 'ss', '22023 22008 22004', qq{$minute_0, '1 hour', clock => '1970-01-01 00:05:00+00'} ],
 	[ 'is_recent_comb(uuid,interval,interval,interval,timestamptz)', 'reader', 'ss', '22023 22008 22004', qq{idgen.comb_floor($instant), '1 hour', clock => $instant} ],
 	[ 'is_recent_uuid_v7(uuid,interval,interval,interval,timestamptz)', 'reader', 'ss', '22023 22008 22004', qq{idgen.uuid_v7_floor($instant), '1 hour', clock => $instant} ],
-	[ 'check_recent_short_comb(uuid,interval,interval,int4,interval,interval,timestamptz)', 'reader', 'ss', '22023 22008 22004 23514', qq{$minute_0, '1 hour', clock => '1970-01-01 00:05:00+00'} ],
+	[ 'check_recent_short_comb(uuid,interval,interval,interval,interval,int4,timestamptz)', 'reader', 'ss', '22023 22008 22004 23514', qq{$minute_0, '1 hour', clock => '1970-01-01 00:05:00+00'} ],
 	[ 'check_recent_comb(uuid,interval,interval,interval,timestamptz)', 'reader', 'ss', '22023 22008 22004 23514', qq{idgen.comb_floor($instant), '1 hour', clock => $instant} ],
 	[ 'check_recent_uuid_v7(uuid,interval,interval,interval,timestamptz)', 'reader', 'ss', '22023 22008 22004 23514', qq{idgen.uuid_v7_floor($instant), '1 hour', clock => $instant} ],
-	[ 'check_on_insert()', 'trigger', 'vs' ],
-	[ 'created_near(timestamptz,uuid,interval)', 'reader', 'is', '22008', qq{$instant, $v7} ],
+	[ 'check_recent_id()', 'trigger', 'vs' ],
+	[ 'created_near(uuid,timestamptz,interval)', 'reader', 'is', '22008 22023', qq{$v7, $instant} ],
 
 	# Identifiers on tickers
-	[ 'snowflake(timestamptz)', 'ticker', 'vu' ],
+	[ 'snowflake(timestamptz)', 'ticker', 'vu', '22004 22008' ],
 	[ 'snowflake_timestamp(int8,timestamptz)', 'reader', 'is', '22004 22008', '175928847299117063' ],
 	[ 'snowflake_node(int8)', 'reader', 'is strict', '', '175928847299117063' ],
 	[ 'snowflake_counter(int8)', 'reader', 'is strict', '', '175928847299117063' ],
 	[ 'snowflake_floor(timestamptz,timestamptz)', 'reader', 'is', '22004 22008', $instant ],
 	[ 'snowflake_within(int8,timestamptz,timestamptz,timestamptz)', 'reader', 'is', '22004 22008', qq{175928847299117063, $before, $instant} ],
-	[ 'trace_id()', 'ticker', 'vu strict' ],
+	[ 'trace_id()', 'ticker', 'vu' ],
 	[ 'trace_id_timestamp(int8,timestamptz)', 'reader', 'ss', '22008', qq{175928847299117063, $instant} ],
 	[ 'trace_id_node(int8)', 'reader', 'is strict', '', '175928847299117063' ],
 	[ 'trace_id_counter(int8)', 'reader', 'is strict', '', '175928847299117063' ],
-	[ 'js_id(timestamptz)', 'ticker', 'vu' ],
+	[ 'js_id(timestamptz)', 'ticker', 'vu', '22004 22008' ],
 	[ 'js_id_timestamp(int8,timestamptz)', 'reader', 'is', '22004 22008', '175928847299117' ],
 	[ 'js_id_node(int8)', 'reader', 'is strict', '', '175928847299117' ],
 	[ 'js_id_counter(int8)', 'reader', 'is strict', '', '175928847299117' ],
 	[ 'js_id_floor(timestamptz,timestamptz)', 'reader', 'is', '22004 22008', $instant ],
 	[ 'js_id_within(int8,timestamptz,timestamptz,timestamptz)', 'reader', 'is', '22004 22008', qq{175928847299117, $before, $instant} ],
-	[ 'decimal_id()', 'ticker', 'vu strict' ],
+	[ 'decimal_id()', 'ticker', 'vu' ],
 	[ 'decimal_id_parts(int8)', 'reader', 'is strict', '', '14150009200065' ],
-	[ 'uuid_v7_ordered()', 'ticker', 'vu strict' ],
+	[ 'uuid_v7_ordered()', 'ticker', 'vu' ],
 	[ 'ticker_state(text)', 'reader', 'vu strict', '42704', q{'snowflake'} ],
-	[ 'raise_ticker(text,timestamptz)', 'tickers', 'vu strict', '42704 22023 22008', q{'snowflake', '2026-01-01 00:00:00+00'} ],
-	[ 'raise_decimal_id(int8)', 'tickers', 'vu strict', '22003', '10000000000' ],
+	[ 'raise_ticker(text,timestamptz)', 'tickers', 'vu', '22004 42704 22023 22008', q{'snowflake', '2026-01-01 00:00:00+00'} ],
+	[ 'raise_decimal_id(int8)', 'tickers', 'vu strict', '22023', '10000000000' ],
 
 	# ObjectId
-	[ 'object_id()', 'generator', 'vs strict' ],
+	[ 'object_id(timestamptz)', 'generator', 'vs', '22008' ],
 	[ 'is_object_id(text)', 'reader', 'is strict', '', $object ],
 	[ 'object_id_timestamp(text)', 'reader', 'is strict', '22P02', $object ],
-	[ 'object_id_floor(timestamptz)', 'reader', 'is strict', '22008', $instant ],
+	[ 'object_id_floor(timestamptz)', 'reader', 'is strict', '', $instant ],
+	[ 'object_id_within(text,timestamptz,timestamptz)', 'reader', 'is', '', qq{$object, $before, $instant} ],
 
 	# Text
 	[ 'uuid_to_base(uuid,int4)', 'reader', 'is strict', '22023', qq{${v4}::pg_catalog.uuid, 58} ],
 	[ 'bigint_to_base(int8,int4)', 'reader', 'is strict', '22023', '12345, 36' ],
-	[ 'uuid_from_base(text,int4)', 'reader', 'is strict', '22023 22P02', q{'c0ffee', 32} ],
+	[ 'uuid_from_base(text,int4)', 'reader', 'is strict', '22003 22023 22P02', q{'c0ffee', 32} ],
 	[ 'bigint_from_base(text,int4)', 'reader', 'is strict', '22003 22023 22P02', q{'c0ffee', 62} ],
-	[ 'prefixed_id(text,uuid)', 'reader', 'is strict', '22023', qq{'acct', $v7} ],
+	[ 'prefixed_id(text,uuid)', 'reader', 'is', '22004 22023', qq{'acct', $v7} ],
 	[ 'prefixed_id_to_uuid(text,text)', 'reader', 'is', '22P02 22023 23514', q{'acct_03e6wlko0bp8e7c9916hklbnd', 'acct'} ],
-	[ 'is_prefixed_id(text,text)', 'reader', 'is strict', '22023', q{'acct_03e6wlko0bp8e7c9916hklbnd', 'acct'} ],
+	[ 'is_prefixed_id(text,text)', 'reader', 'is', '22023', q{'acct_03e6wlko0bp8e7c9916hklbnd', 'acct'} ],
 	[ 'prefixed_id_prefix(text)', 'reader', 'is strict', '22P02', q{'acct_03e6wlko0bp8e7c9916hklbnd'} ],
-	[ 'create_id_domain(text,text)', 'prefixes', 'vu strict', '22023 23505 42710 42602 42601 3F000 0A000 42501', q{'public.thing_id', 'thing'} ],
+	[ 'create_id_domain(text,text)', 'prefixes', 'vu', '22004 22023 23505 42710 42602 42601 3F000 0A000 42501', q{'public.thing_id', 'thing'} ],
 	[ 'parse_prefixed_id(text)', 'prefixes', 'ss strict', '22P02', q{'acct_03e6wlko0bp8e7c9916hklbnd'} ],
-	[ 'typeid_from_uuid(text,uuid)', 'reader', 'is strict', '22023', qq{'user', $v7} ],
-	[ 'typeid(text)', 'generator', 'vs', '22023', q{'user'} ],
+	[ 'typeid_from_uuid(text,uuid)', 'reader', 'is', '22004 22023', qq{'user', $v7} ],
+	[ 'typeid(text,timestamptz)', 'generator', 'vs', '22004 22008 22023', q{'user'} ],
 	[ 'is_typeid(text,text)', 'reader', 'is', '22023', qq{$typeid, 'user'} ],
-	[ 'typeid_to_uuid(text)', 'reader', 'is strict', '22P02', $typeid ],
+	[ 'typeid_to_uuid(text,text)', 'reader', 'is', '22023 22P02 23514', $typeid ],
 	[ 'typeid_prefix(text)', 'reader', 'is strict', '22P02', $typeid ],
-	[ 'ulid()', 'generator', 'vs strict' ],
+	[ 'ulid(timestamptz)', 'generator', 'vs', '22008' ],
 	[ 'ulid_to_uuid(text)', 'reader', 'is strict', '22P02', $ulid ],
 	[ 'ulid_from_uuid(uuid)', 'reader', 'is strict', '', $v7 ],
+	[ 'is_ulid(text)', 'reader', 'is strict', '', $ulid ],
 	[ 'ulid_timestamp(text)', 'reader', 'is strict', '22P02', $ulid ],
-	[ 'ulid_floor(timestamptz)', 'reader', 'is strict', '22008', $instant ],
-	[ 'ulid_within(text,timestamptz,timestamptz)', 'reader', 'is', '22008', qq{$ulid, $before, $instant} ],
+	[ 'ulid_floor(timestamptz)', 'reader', 'is strict', '', $instant ],
+	[ 'ulid_within(text,timestamptz,timestamptz)', 'reader', 'is', '', qq{$ulid, $before, $instant} ],
 
 	# Masks and permutations
-	[ 'mask_uuid_v7(uuid,text)', 'reader', 'ss', '22004 22023 42704', $v7 ],
-	[ 'unmask_uuid_v7(uuid,text)', 'reader', 'ss', '22004 22023 42704', $v4 ],
-	[ 'permute(int8,int8,text)', 'reader', 'ss', '22003 22004 22023 42704', '42, 1000' ],
-	[ 'unpermute(int8,int8,text)', 'reader', 'ss', '22003 22004 22023 42704', '42, 1000' ],
+	[ 'mask_uuid_v7(uuid,text)', 'mask', 'ss', '22004 22023 42704', $v7 ],
+	[ 'unmask_uuid_v7(uuid,text)', 'mask', 'ss', '22004 22023 42704', $v4 ],
+	[ 'permute(int8,int8,text,text)', 'mask', 'ss', '22004 22023 42704', '42, 1000' ],
+	[ 'unpermute(int8,int8,text,text)', 'mask', 'ss', '22004 22023 42704', '42, 1000' ],
 
 	# Creating once
 	[ 'create_once(uuid,uuid,text,jsonb)', 'creations', 'vu', '22003 22004 22021 23514', qq{$v4, ${v7}::pg_catalog.uuid, 'order', '{"a": [1, 2.50, "x", null, true]}'} ],
 	[ 'create_once_bigint(uuid,int8,text,jsonb)', 'creations', 'vu', '22003 22004 22021 23514', qq{$v7, 7, 'order', '{"a": [1, 2.50, "x", null, true]}'} ],
-	[ 'find_creation(uuid)', 'creations', 'ss strict', '', $v4 ],
 	[ 'forget_creation(uuid)', 'creations', 'vu strict', '', $v1 ],
 	[ 'forget_creation_of(uuid)', 'creations', 'vu strict', '', qq{${v1}::pg_catalog.uuid} ],
 	[ 'forget_creation_of_bigint(int8)', 'creations', 'vu strict', '', '8' ],
-	[ 'purge_creations(interval,int8)', 'creations', 'vu', '22004 22023', q{'1 hour', 10} ],
-	[ 'trim_creations(int8,text)', 'creations', 'vu', '22004 22023', q{1000, 'order'} ],
-	[ 'remember_command(_uuid,uuid,int8)', 'reader', 'is', '22004 22023 2202E', qq{ARRAY[$v1, $v7]::pg_catalog._uuid, $v4} ],
-	[ 'has_command(_uuid,uuid)', 'reader', 'is', '2202E', qq{ARRAY[$v1, $v7]::pg_catalog._uuid, $v7} ],
+	[ 'purge_creations(interval,text,int8)', 'creations', 'vu', '22004 22023', q{'1 hour', 'order', 10} ],
+	[ 'trim_creations(int8,text,int8)', 'creations', 'vu', '22004 22023', q{1000, 'order', 10} ],
+	[ 'remember_command(_uuid,uuid,int8)', 'reader', 'is', '22000 2201W', qq{ARRAY[$v1, $v7]::pg_catalog._uuid, $v4} ],
+	[ 'has_command(_uuid,uuid)', 'reader', 'is', '', qq{ARRAY[$v1, $v7]::pg_catalog._uuid, $v7} ],
 
 	# The extension idgen_advisor, where it is installed
-	[ 'expected_key_cost(text,float8,float8,float8,int4,int4,int4,float8,float8)', 'advisor', 'is', '22004 22023', q{'random', 1000000, 1000} ],
-	[ 'filled_leaves(float8,float8,float8,float8,float8,bool,int4)', 'advisor', 'is strict', '22023', '1000000, 1000, 65536, 0, 1, false, 291' ],
+	[ 'expected_key_cost(text,float8,float8,float8,int4,int4,int4,float8,float8)', 'advisor', 'is', '22004 22023 42704', q{'random', 1000000, 1000} ],
+	[ 'internal_filled_leaves(float8,float8,float8,float8,float8,bool,int4)', 'advisor', 'is strict', '22023', '1000000, 1000, 65536, 0, 1, false, 291' ],
 	[ 'index_report(regclass,int8,int4)', 'advisor', 'vr', '22004 22023', q{'public.things_pkey'} ],
-	[ 'index_reports(int8)', 'advisor', 'vr strict', '', '1000000000000' ],
-	[ 'index_sample(regclass,int8,int4)', 'advisor', 'vr', '22004 22023', q{'public.things_pkey', NULL, 2000} ],
-	[ 'index_wal(pg_lsn,pg_lsn)', 'advisor', 'vr strict', '22023 55000', '-' ],
-	[ 'key_plan(numeric,interval,interval,int4)', 'advisor', 'is strict', '22023', q{100, '1 hour'} ],
+	[ 'index_reports(int8,bool)', 'advisor', 'vr strict', '', '1000000000000, true' ],
+	[ 'internal_index_sample(regclass,int8,int4)', 'advisor', 'vr', '22004 22023', q{'public.things_pkey', NULL, 2000} ],
+	[ 'index_wal(pg_lsn,pg_lsn)', 'advisor', 'vr strict', '22023 55000 58P01', '-' ],
+	[ 'key_plan(numeric,interval,interval,int4,bool)', 'advisor', 'is strict', '22023', q{100, '1 hour'} ],
 );
 
 # Each function: its signature, name, kind, attributes, errors (a list) and arguments
@@ -237,7 +238,9 @@ our @literals = map { $_->{arguments} =~ /('[^']*')/g } @functions;
 
 sub call { my ($function) = @_; return "idgen.$function->{name}($function->{arguments})" }
 
-# Calls of all generators that need no ticker and no sequence
-our @independent = map { call($_) } grep { $_->{kind} eq 'generator' && $_->{attributes} =~ /^vs/ } @functions;
+# The generators that need no ticker and no sequence, and calls of them
+my @needs_nothing = grep { $_->{kind} eq 'generator' && $_->{attributes} =~ /^vs/ } @functions;
+our @independent = map { call($_) } @needs_nothing;
+our @independent_names = map { $_->{name} } @needs_nothing;
 
 1;

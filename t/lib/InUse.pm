@@ -84,12 +84,12 @@ sub create
 		CREATE INDEX orders_document_hash ON orders USING hash (document);
 		CREATE INDEX orders_event_time ON orders (idgen.uuid_timestamp(event));
 		CREATE TRIGGER orders_public_id BEFORE INSERT ON orders
-			FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('public_id', 'short_comb', '10 minutes');
+			FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('public_id', 'short_comb', 'tolerance=10 minutes');
 		GRANT SELECT, INSERT ON orders TO app;
 		RESET ROLE;
-		REVOKE EXECUTE ON FUNCTION idgen.uuid_v1() FROM PUBLIC;
-		REVOKE EXECUTE ON FUNCTION idgen.typeid(text) FROM PUBLIC;
-		GRANT EXECUTE ON FUNCTION idgen.typeid(text) TO app;
+		REVOKE EXECUTE ON FUNCTION idgen.uuid_v1(timestamptz) FROM PUBLIC;
+		REVOKE EXECUTE ON FUNCTION idgen.typeid(text, timestamptz) FROM PUBLIC;
+		GRANT EXECUTE ON FUNCTION idgen.typeid(text, timestamptz) TO app;
 		SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000a', 'e0000000-0000-4000-8000-00000000000a'::uuid, 'order', $request);
 		SELECT idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000b', 42, 'invoice')});
 	$node->safe_psql($database, _fill(1));
@@ -107,14 +107,14 @@ sub contents
 		SELECT 'by index', count(*) FROM orders o WHERE EXISTS (SELECT FROM orders i WHERE i.document = o.document);
 		SELECT command_id, command_name, entity_id, entity_number, request_hash, created_at FROM idgen.creation_identifiers ORDER BY 1;
 		SELECT prefix, domain FROM idgen.id_prefixes;
-		SELECT layout, reserved_value FROM idgen.tickers ORDER BY 1;
+		SELECT ticker, reserved_value FROM idgen.tickers ORDER BY 1;
 		SELECT unnest(setconfig) FROM pg_db_role_setting s JOIN pg_database d ON d.oid = s.setdatabase WHERE datname = current_database() ORDER BY 1;
 		SELECT c.relname, a.grantee::regrole, a.privilege_type FROM pg_class c, aclexplode(c.relacl) a
 			WHERE c.relnamespace = 'idgen'::regnamespace AND a.grantee <> c.relowner ORDER BY c.relname, a.grantee::regrole::text, a.privilege_type;
 		SELECT t.attrelid::regclass, t.attname, a.grantee::regrole, a.privilege_type FROM pg_attribute t, aclexplode(t.attacl) a
 			WHERE t.attrelid = 'idgen.creation_identifiers'::regclass ORDER BY t.attnum;
-		SELECT has_function_privilege('app', 'idgen.uuid_v1()', 'EXECUTE'), has_function_privilege('app', 'idgen.typeid(text)', 'EXECUTE'),
-			has_function_privilege('auditor', 'idgen.typeid(text)', 'EXECUTE')});
+		SELECT has_function_privilege('app', 'idgen.uuid_v1(timestamptz)', 'EXECUTE'), has_function_privilege('app', 'idgen.typeid(text, timestamptz)', 'EXECUTE'),
+			has_function_privilege('auditor', 'idgen.typeid(text, timestamptz)', 'EXECUTE')});
 }
 
 # Check that the database works as before, and that new identifiers are greater.

@@ -1,5 +1,6 @@
 # A server whose masks have keys, in the file mask_keys of the data directory, and a role
-# "caller" that may do nothing but call the functions.
+# "caller" that may do nothing but call the functions; in another database after
+# ask($Masks::grant, $database).
 #
 #   my $masks = Masks->new;
 #   $masks->outcome('SELECT idgen.permute(2)');   # rows, or the error with SQLSTATE
@@ -21,6 +22,7 @@ our %key = (
 	orders => 'C0FFEE00c0ffee11c0ffee22c0ffee33',
 	other => 'fedcba98765432100123456789abcdef');
 
+our $grant = 'GRANT EXECUTE ON FUNCTION idgen.mask_uuid_v7, idgen.unmask_uuid_v7, idgen.permute, idgen.unpermute TO caller';
 our $all_keys = "# name, key\n\n\t " . join('', map { "$_  $key{$_} \t# of a test\r\n" } sort keys %key) . "gr\303\274n $key{other}\n#";
 
 sub new
@@ -31,7 +33,7 @@ sub new
 
 	$self->write_keys($all_keys);
 	$node->start;
-	ask('CREATE EXTENSION idgen; CREATE ROLE caller LOGIN');
+	ask("CREATE EXTENSION idgen; CREATE ROLE caller LOGIN; $grant");
 	return $self;
 }
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""mask.py {uuid|number} KEY: mask what the lines of stdin contain.
+"""mask.py {mask|unmask|permute|keyed} KEY: convert what the lines of stdin contain.
 
 Written from the definitions, apart from the extension's code: SipHash-2-4
-(Aumasson and Bernstein, 2012), UUIDv47, and the Feistel network that the
-comments of src/mask.c define.  KEY is 32 hexadecimal digits.  A line is a uuid,
-or a number and the greatest one.
+(Aumasson and Bernstein, 2012), docs/masks.md, and the Feistel network that the
+comments of src/mask.c define.  KEY is 32 hexadecimal digits.  A line has the
+other parameters of the function below.
 """
 import struct
 import sys
@@ -49,31 +49,49 @@ def siphash(key, message):
 assert siphash(bytes(range(16)), bytes(range(15))) == 0xa129ca6149be45e5
 
 
+def exchange_version(key, text, rounds):
+    bits = f'{UUID(text).int:0128b}'
+    version = 4 if bits[48:52] == '0111' else 7
+    free = bits[:48] + bits[52:64] + bits[66:]
+    halves = [int(free[:61], 2), int(free[61:], 2)]
+    for i in rounds:
+        other = halves[(i + 1) % 2]
+        halves[i % 2] ^= siphash(key, struct.pack('<QB', other, i)) % (1 << 61)
+    free = f'{halves[0]:061b}{halves[1]:061b}'
+    return UUID(int=int(f'{free[:48]}{version:04b}{free[48:60]}10{free[60:]}', 2))
+
+
 def mask_uuid(key, text):
-    b = UUID(text).bytes
-    message = bytes([b[6] & 0x0f, b[7], b[8] & 0x3f]) + b[9:]
-    time = int.from_bytes(b[:6], 'big') ^ siphash(key, message) & (1 << 48) - 1
-    version = 4 if b[6] >> 4 == 7 else 7
-    return UUID(bytes=time.to_bytes(6, 'big') + bytes([version << 4 | b[6] & 0x0f]) + b[7:])
+    return exchange_version(key, text, range(10))
 
 
-def permute(key, number, max_value):
+def unmask_uuid(key, text):
+    return exchange_version(key, text, reversed(range(10)))
+
+
+def permute(key, number, max_value, area=''):
+    number, max_value = int(number), int(max_value)
     bits = (max_value - 1).bit_length()
     widths = (bits // 2, bits - bits // 2)
+    inner = struct.pack('<Q', siphash(key, area.encode())) if area else b''
     number -= 1
     while True:
         left, right = number >> widths[1], number & (1 << widths[1]) - 1
         for i in range(10):
-            message = struct.pack('<QIB', max_value, right, i)
+            message = struct.pack('<Q', max_value) + inner + struct.pack('<IB', right, i)
             left, right = right, (left ^ siphash(key, message)) & (1 << widths[i % 2]) - 1
         number = left << widths[1] | right
         if number < max_value:
             return number + 1
 
 
-kind, hex_key = sys.argv[1:]
+def keyed_prefix(key, database, period_ms, number, run, area):
+    """The prefix of keyed_comb(), as the comment of src/keyed_comb.c defines it."""
+    words = (int(database), siphash(key, area.encode()), int(period_ms), int(number), int(run))
+    return f'{siphash(key, struct.pack("<QQQqQ", *words)) % (1 << 32):08x}'
+
+
+function = {'mask': mask_uuid, 'unmask': unmask_uuid, 'permute': permute, 'keyed': keyed_prefix}[sys.argv[1]]
+key = bytes.fromhex(sys.argv[2])
 for line in sys.stdin:
-    if kind == 'uuid':
-        print(mask_uuid(bytes.fromhex(hex_key), line.strip()))
-    else:
-        print(permute(bytes.fromhex(hex_key), *map(int, line.split())))
+    print(function(key, *line.rstrip('\n').split(' ', function.__code__.co_argcount - 2)))

@@ -25,14 +25,14 @@ INDEX = {"index_bytes": 3e7, "leaf_density": 3.7}
 LONG = {"rows_per_s": 9000, "latency_p50_ms": 0.5, "latency_p99_ms": 3, "latency_p999_ms": 20}
 
 SCENES = [  # scene, keys, series, points, and the metrics with those of bigint
-    ("steady", KEYS, [""], [""], {**COST, **INDEX, "rows_per_s": 900}),
+    ("steady", KEYS, [""], [""], {**COST, **INDEX, "leaf_pages": 4000, "touched_leaf_pages": 20}),
     ("bulk", KEYS, [""], [""], {**COST, **INDEX, "rows_per_s": 90000}),
     ("curve", SWEPT, [""], [1000, 5000, 10000, 30000, 100000, 300000, 1000000],
      {**COST, **INDEX, "reads_per_row": 0.03, "index_rows": 2e6, "inserted_rows": 1000}),
-    ("delete", SWEPT, [""], range(4), {**INDEX, "heap_bytes": 64e6}),
+    ("age", SWEPT, ["20 rows a minute", "200 rows a minute"], [0, 0.5, 1, 2], {**COST, **INDEX, "reads_per_row": 0.03}),
+    ("delete", SWEPT, ["20 rows a minute"], range(4), {"index_bytes_per_row": 40, "leaf_density": 60}),
     ("long", SWEPT, ["synchronous_commit off, 0 secondary indexes", "synchronous_commit on, 2 secondary indexes"],
      ["", *range(60, 660, 60)], {**LONG, **COST, "checkpoint_bytes": 4e9, "replica_lag_ms": 12}),
-    ("wrap", SHORT, ["cycle 1", "cycle 2"], [0, 0.5, 1], {**COST, **INDEX}),
     ("changeover", ["random"], ["unchanged"], [200000, 400000], {**COST, **INDEX, "growth_bytes_per_row": 38}),
     ("changeover", ["uuid_v7", *SHORT], ["changed"], [200000, 400000],
      {**COST, **INDEX, "growth_bytes_per_row": 54, "predicted_wal_bytes_per_row": 175}),

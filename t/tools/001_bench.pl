@@ -53,13 +53,14 @@ sub value { my ($which, $metric, $at) = @_; return $measured{$which}{$metric}{ $
 
 my @size = split ' ', q{
 	--steady.rows 20000 --steady.inserts 300 --bulk.rows 20000 --bulk.inserts 2000 --curve.rows 20000 --curve.inserts 100,2000
-	--wrap.rows 1 --wrap.slices 2 --wrap.inserts 300 --delete.rows 2000 --delete.turnovers 1 --delete.slices 2
+	--delete.rows 2000 --delete.rates 20 --delete.windows 2 --delete.steps 2
+	--age.years 0,0.25 --age.rates 100 --age.minutes 60
 	--changeover.rows 20000 --changeover.inserts 4000 --changeover.steps 2
 	--serializable.rows 20000 --serializable.clients 3 --serializable.transactions 90};
 
 ok(laboratory('--scene', 'steady', '--repetitions', 1, @size, '--out', "$out.keys"), 'the laboratory runs with all keys') or diag $stderr;
 my @keys = qw(bigint random uuid_v4 uuid_v7 uuid_v7_ordered uuid_v6 uuid_v1 lambert_comb comb suffix_comb short_comb
-  short_comb_run short_suffix_comb sequence_comb snowflake js_id trace_id object_id ulid prefixed_id typeid);
+  short_comb_run keyed_comb short_suffix_comb sequence_comb snowflake js_id trace_id object_id ulid prefixed_id typeid);
 push @keys, 'uuidv7' if $version >= 180000;
 is_deeply([ $stderr =~ /without (\w+):/g ], [ $version < 180000 ? 'uuidv7' : (), 'decimal_id' ], 'only keys that the server lacks are left out');
 like($stderr, qr/without decimal_id: idgen\.launch_id/, 'a key that cannot be generated is left out, with the reason');
@@ -79,12 +80,13 @@ is(scalar(grep { @$_ != 7 || $_->[6] !~ /^-?\d+(\.\d+)?(e-?\d+)?$/ } lines_of("$
 like($stderr, qr/step 1\/(\d+): curve, bigint: .*step \1\/\1: serializable, mine: /s, 'progress reports the steps');
 read_measurements($out);
 my @expected = map { "changeover $_" } qw(random short_comb uuid_v7 mine);
-push @expected, map { my $key = $_; map { "$_ $key" } qw(curve steady bulk wrap delete serializable) } @keys;
+push @expected, map { my $key = $_; map { "$_ $key" } qw(curve age steady bulk delete serializable) } @keys;
 is_deeply([ sort keys %measured ], [ sort @expected ], 'every key is in every scene that measures its type');
 sub series { my ($which, $metric) = @_; return [ sort keys %{ $measured{$which}{$metric} } ] }
 is_deeply(series('curve mine', 'wal_bytes_per_row'), [ ',100', ',2000' ], 'curve: rows between two checkpoints');
-is_deeply(series('wrap mine', 'index_bytes'), [ 'cycle 1,0', 'cycle 1,0.5', 'cycle 2,0', 'cycle 2,0.5' ], 'wrap: two cycles');
-is_deeply(series('delete mine', 'heap_bytes'), [ ',0', ',0.5', ',1' ], 'delete: turnover');
+is_deeply(series('delete mine', 'index_bytes_per_row'), [ map { "20 rows a minute,$_" } 0 .. 2 ], 'delete: windows');
+is_deeply(series('age mine', 'wal_bytes_per_row'), [ map { "100 rows a minute,$_" } 0, 0.25 ], 'age: years');
+is(scalar(@{ $measured{'age mine'}{wal_bytes_per_row}{'100 rows a minute,0.25'} }), 6, 'age: six places');
 is_deeply(series('changeover mine', 'index_bytes'), [ 'changed,0', 'changed,2000', 'changed,4000' ], 'changeover: rows since the change');
 is_deeply(series('changeover random', 'growth_bytes_per_row'), [ 'unchanged,2000', 'unchanged,4000' ], 'changeover: beside random keys');
 is_deeply(series('changeover uuid_v7', 'growth_bytes_per_row'), [ map { ("$_,2000", "$_,4000") } 'changed', 'from the start' ],
@@ -99,10 +101,13 @@ cmp_ok(value('bulk short_comb', 'fpi_per_row'), '>', 2 * value('bulk uuid_v7', '
 cmp_ok(value('curve random', 'wal_bytes_per_row', ',100'), '>', 2 * value('curve random', 'wal_bytes_per_row', ',2000'),
 	'with more rows after a checkpoint, each writes less WAL');
 is(value('curve random', 'index_rows', $_), 20000, "curve: the table is loaded again for each point ($_)") for ',100', ',2000';
-cmp_ok(value('wrap short_comb', 'leaf_density', 'cycle 2,0.5'), '<', value('wrap short_comb', 'leaf_density', 'cycle 1,0.5') - 10,
-	'a second cycle splits full pages');
-cmp_ok(value('delete random', 'heap_bytes', ',1'), '<', 2 * value('delete random', 'heap_bytes', ',0'),
-	'with deletes and VACUUM, the table does not keep growing');
+cmp_ok(value('delete random', 'index_bytes_per_row', '20 rows a minute,2'), '<', 2 * value('delete random', 'index_bytes_per_row', '20 rows a minute,0'),
+	'with deletes and VACUUM, the index does not keep growing');
+# a short prefix has two cycles more in the second measurement
+cmp_ok(value('age short_comb', 'wal_bytes_per_row', '100 rows a minute,0.25'), '>', value('age short_comb', 'wal_bytes_per_row', '100 rows a minute,0') + 20,
+	'each cycle of the prefix adds WAL');
+cmp_ok(abs(value('age uuid_v7', 'wal_bytes_per_row', '100 rows a minute,0.25') - value('age uuid_v7', 'wal_bytes_per_row', '100 rows a minute,0')), '<', 60,
+	'but not to ordered keys');
 
 cmp_ok(value('changeover random', 'fpi_per_row', 'unchanged,4000'), '>', 5 * value("changeover $_", 'fpi_per_row', 'changed,4000'),
 	"changeover: with $_, new rows no longer write a page each") for qw(uuid_v7 mine);

@@ -7,6 +7,10 @@ use Server;
 
 plan skip_all => 'no python3' unless $python;
 
+# the Python of report.py
+run_command([ '/usr/bin/python3', '-c', 'import matplotlib' ]);
+my $has_matplotlib = $? == 0;
+
 my $tmp = PostgreSQL::Test::Utils::tempdir();
 my $head = "scene,key,series,x,repetition,metric,value\n";
 
@@ -43,6 +47,7 @@ sub check_report
 	ok($ok, "$name has a report") or diag $stderr;
 	return ($stdout, $stderr) if !$out;
 
+	$expected = [] if !$has_matplotlib;
 	my @pictures = glob "$out/*.svg";
 	my $markdown = slurp_file("$out/report.md");
 	is_deeply([ sort map { s{.*/(.*)\.svg}{$1}r } @pictures ], $expected, "$name: the pictures");
@@ -54,8 +59,8 @@ sub check_report
 
 my $all = "$tmp/all";
 system_or_bail($python, "$FindBin::RealBin/../lib/sample_report.py", $all);
-my ($stdout, $stderr) = check_report('a complete run', [qw(curve heat long steady)], "$tmp/one", $all, '--out', "$tmp/one");
-is($stderr, '', 'without warnings');
+my ($stdout, $stderr) = check_report('a complete run', [qw(age curve heat long steady)], "$tmp/one", $all, '--out', "$tmp/one");
+is($stderr, $has_matplotlib ? '' : "report.py: no pictures: matplotlib is missing (Debian: python3-matplotlib)", 'without other warnings');
 
 # sample_report.py gives bigint 175, 170 and 171 bytes a row, random 4104, 4275 and 4000
 my $markdown = slurp_file("$tmp/one/report.md");
@@ -65,13 +70,13 @@ like($markdown, qr/^\| `snowflake` \| 174 \(171–175\) \| ~ \| 0\.042 \|/m, 'ra
 like($markdown, qr/^\| rows between checkpoints \| 1,000 \| .*\n\|.*\n(?:\|.*\n)+\| `random` : `short_comb` \| [\d.]+ \|/m, 'the curve has the ratios of each point');
 my @headings = $markdown =~ /^## (.*)/mg;
 is_deeply([ $markdown =~ /^- \[(.*)\]\(#/mg ], \@headings, 'the report lists its contents');
-is($headings[1], 'How many rows do you insert between two checkpoints?', 'the curve is first');
+is($headings[1], 'WAL over the age of the table', 'the age is first');
 for my $scene (grep { !/^(Keys|All keys|Model and measurement)$/ } @headings)
 {
-	like($markdown, qr/^## \Q$scene\E\n\n[A-Z].*\.\n\n(?:!\[.*\]\(.*\)\n\n)?Conditions: .*PostgreSQL 15\.20; 2 cores; .*\n\n(?:\*\*.*\*\*\n\n)?\| /m,
+	like($markdown, qr/^## \Q$scene\E\n\n[A-Z].*\.\n\n(?:(?:!\[.*\]\(.*\)|No picture: .*)\n\n)?Conditions: .*PostgreSQL 15\.20; 2 cores; .*\n\n(?:\*\*.*\*\*\n\n)?\| /m,
 		"$scene: the caption, the picture, the conditions, the table");
 }
-like($markdown, qr/^Conditions: .*shared_buffers 256MB;.* rows 5,000,000\.$/m, 'the conditions have the memory and the sizes of the scene');
+like($markdown, qr/^Conditions: .*shared_buffers 256MB;.* rows 5,000,000\. Run: /m, 'the conditions have the memory and the sizes of the scene');
 like($markdown, qr/^\*\*synchronous_commit on, 2 secondary indexes\*\*\n\n\| key \| Throughput, rows\/s .*Latency, p50, ms \| p99, ms \| p99\.9, ms/m, 'a long run has rates and latencies');
 
 # The keys of the report
@@ -98,6 +103,14 @@ rename $all, "$tmp/both/run" or die $!;
 report("$tmp/both", '--out', "$tmp/three");
 is(slurp_file("$tmp/three/$_"), slurp_file("$tmp/one/$_"), "$_ is the same in the second report") for map { s{.*/}{}r } glob "$tmp/one/*";
 
+# A stored run has the same report, which names its file
+mkdir "$tmp/stored" or die $!;
+report("$tmp/both", '--store', "$tmp/stored/sample.csv");
+check_report('a stored run', [qw(age curve heat long steady)], "$tmp/four", "$tmp/stored", '--out', "$tmp/four");
+my $link = ' ([sample.csv](runs/sample.csv))';
+is(slurp_file("$tmp/four/report.md") =~ s/\Q$link\E//gr, slurp_file("$tmp/one/report.md"), 'the report of a stored run is the same, but for its name');
+like(slurp_file("$tmp/four/report.md"), qr/^Conditions: .* Run: `bench\/lab\/run\.sh --quick .*`\Q$link\E\.$/m, 'the conditions name the run and its command');
+
 # Which ratios are stated: repetitions of random and of short_comb
 for (
 	[ 'the ranges overlap', 'wal_bytes_per_row', [ 109, 119, 120 ], [ 100, 100, 110 ], '~' ],
@@ -110,10 +123,33 @@ for (
 	my ($name, $metric, $random, $short_comb, $expected) = @$_;
 	my %values = (random => $random, short_comb => $short_comb);
 	my $folder = folder("ratio $name", 'measurements.csv' => $head . join '', map { my $key = $_;
-		map { "serializable,$key,insert,,$_,$metric,$values{$key}[ $_ - 1 ]\nsteady,$key,,,$_,$metric,$values{$key}[ $_ - 1 ]\n" } 1 .. @{ $values{$key} } } sort keys %values);
+		map { "long,$key,insert,,$_,$metric,$values{$key}[ $_ - 1 ]\nsteady,$key,,,$_,$metric,$values{$key}[ $_ - 1 ]\n" } 1 .. @{ $values{$key} } } sort keys %values);
 	report($folder);
 	like(slurp_file("$folder/report.md"), qr/^\| `short_comb` \| [^|]+ \| \Q$expected\E \|$/m, "ratios: $name");
 }
+
+# The text of the pictures needs no font, the ground is transparent, each point has a tick, and a legend the last medians
+SKIP:
+{
+	skip 'no matplotlib', 3 unless $has_matplotlib;
+	my $svg = slurp_file("$tmp/one/curve.svg");
+	unlike($svg, qr/<text|fill: ?#fff|fill: white/, 'curve: text is drawn as paths on a transparent ground');
+	# matplotlib names the text of each path in a comment
+	my @texts = $svg =~ /<!-- (.*?) -->/g;
+	is_deeply([ grep { /^[\d.]+[kM]$/ } @texts ], [qw(1k 5k 10k 30k 100k 300k 1M)], 'curve: a tick at each point');
+	like(join("\n", @texts), qr/^random 1,\d+$/m, 'curve: the legend has medians');
+}
+
+# Without matplotlib, the report says so
+mkdir "$tmp/matplotlib" or die $!;
+append_to_file("$tmp/matplotlib/matplotlib.py", 'raise ImportError');
+{
+	local $ENV{PYTHONPATH} = "$tmp/matplotlib";
+	($ok, undef, $stderr) = report("$tmp/both", '--out', "$tmp/plain");
+}
+ok($ok && !(glob "$tmp/plain/*.svg"), 'without matplotlib, there is a report without pictures');
+like($stderr, qr/no pictures: matplotlib is missing \(Debian: python3-matplotlib\)/, 'a warning says so');
+like(slurp_file("$tmp/plain/report.md"), qr/^No picture: matplotlib is missing \(Debian: python3-matplotlib\)\.$/m, 'and the report');
 
 # An interrupted run: one scene, a key that was not measured, an incomplete line
 my $cut = folder('cut',
@@ -128,7 +164,7 @@ unlike(slurp_file("$cut/report.md"), qr/random` \|/, 'the missing key is left ou
 
 # One point of each sweep, and zeros, which a logarithmic scale cannot show
 my $points = folder('points', 'measurements.csv' => $head . "curve,mine,,0,1,wal_bytes_per_row,0\n" . join '',
-	map { "$_,1,wal_bytes_per_row,200\n" } 'curve,mine,,1000', 'delete,bigint,,0', 'wrap,short_comb,cycle 1,0', 'changeover,random,unchanged,10');
+	map { "$_,1,wal_bytes_per_row,200\n" } 'curve,mine,,1000', 'delete,bigint,,0', 'changeover,random,unchanged,10');
 check_report('single points', [], $points, $points);
 
 # Only touches.csv

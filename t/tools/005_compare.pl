@@ -64,7 +64,7 @@ sub check_table
 
 # On a given server
 ok(compare('--server'), 'compare.sh runs on a given server') or diag $stderr;
-check_table('a given server', qw(bigint random short_comb short_comb_run comb uuid_v7 masked snowflake ulid));
+check_table('a given server', qw(bigint random keyed_comb short_comb short_comb_run comb uuid_v7 masked snowflake ulid));
 is(ask(q{
 		SELECT extname FROM pg_extension WHERE extname <> 'plpgsql'
 		UNION ALL SELECT nspname FROM pg_namespace WHERE nspname ~ '^idgen'}), '', 'nothing is left on the server');
@@ -74,7 +74,7 @@ is(ask(q{
 # images of pages whose hint bits changed.
 SKIP:
 {
-	my @keys = qw(bigint random short_comb short_comb_run comb uuid_v7 snowflake ulid);
+	my @keys = qw(bigint random keyed_comb short_comb short_comb_run comb uuid_v7 snowflake ulid);
 	skip 'no pgstattuple on this server', 2 + @keys
 	  if ask(q{SELECT count(*) FROM pg_available_extensions WHERE name = 'pgstattuple'}) == 0;
 	my $out = PostgreSQL::Test::Utils::tempdir() . '/laboratory';

@@ -51,6 +51,26 @@ my @written = split /\n/, ask(sprintf $signatures_of, 'manual');
 cmp_ok(scalar @real, '>', 100, 'there are functions');
 is_deeply(\@written, \@real, 'every function is documented, with its signature');
 
+# The list of SQLSTATEs is that of t/lib/Functions.pm, which t/003_properties.pl compares with what they raise.
+my ($list) = $page =~ /^### SQLSTATEs of bad arguments\n\n(.*?)\n\n/ms;
+my @listed;
+for (split /^- /m, $list)
+{
+	my ($states, $names) = /^\*\*(.*?)\*\*.*?: (.*)/s or next;
+	for my $state (split /, /, $states) { push @listed, map { "$_ $state" } $names =~ /`(\w+)`/g }
+}
+is_deeply([ sort @listed ], [ sort map { my $function = $_; map { "$function->{name} $_" } @{ $function->{errors} } } grep { $_->{kind} ne 'advisor' } @Functions::functions ],
+	'the SQLSTATEs of each function are listed');
+
+# The pages and the battery of random bits that a new generator could be missing from
+for my $place ([ 'docs/choosing.md', 'ticker' ], [ 'docs/security.md', 'ticker' ], [ 'CHANGELOG.md', 'ticker' ], ['scripts/dev/check-randomness.sh'])
+{
+	my ($path, @kinds) = @$place;
+	my $text = slurp_file("$folder/$path");
+	is_deeply([ grep { $text !~ /\b\Q$_\E\b/ } map { $_->{name} } grep { my $kind = $_->{kind}; grep { $_ eq $kind } 'generator', @kinds } @Functions::functions ],
+		[], "$path names every generator");
+}
+
 # The advisor has a script of its own.
 my ($advisor) = grep { $documented[$_] eq 'index_report' } 0 .. $#documented;
 my %place = map { $documented[$_] => $_ } 0 .. $advisor - 1;
@@ -80,7 +100,7 @@ is(join("\n", sort @settings), ask(q{LOAD 'idgen'; SELECT name FROM pg_settings 
 # Blocks that cannot be pasted: a template, those for other extensions, which
 # t/025_cron.pl, t/061_partitions.pl, t/066_changed_keys.pl, t/080_citus.pl and
 # t/082_pgtle.pl cover, and those for several servers, which t/081_shards.pl covers.
-my $not_for_pasting = qr/create_once\(command_id, proposed_id|cron\.schedule|partman\.|pgtle\.|pg_dist_|FOREIGN TABLE/;
+my $not_for_pasting = qr/create_once\(command_id, proposed_id|cron\.schedule|partman\.|pgtle\.|pg_dist_|FOREIGN TABLE|ALTER SUBSCRIPTION/;
 
 # Each document has its own database, which contains keys of several types, some
 # of which the advisor does not support, and the tables that the blocks name; that of
@@ -119,7 +139,14 @@ like($pasted{README}, qr/^([0-9a-f-]{36})\|t\n\1\|f$/m, 'README: a command that 
 like($pasted{README}, qr/^1\naccount_id\nacct_/m, 'README: a time range contains its row');
 like($pasted{README}, qr/^acct_[0-9a-z]{25}$/m, 'README: a prefixed id');
 like($pasted{choosing}, qr/^orders_pkey\|orders\|id\|/m, 'choosing: the advisor reports on an index');
-like($pasted{operations}, qr/^part_pkey\|\d+ kB\|/m, 'operations: the advisor reports on all indexes');
+
+# tools/key_report.sql finds no fault in the tables that the recipes create, except that
+# "samples" has no key on purpose
+for my $name (qw(readme recipes))
+{
+	my ($report) = run_command([ 'psql', '-X', '-At', '-v', 'level=WARN', '-d', $node->connstr($name), '-f', "$folder/tools/key_report.sql" ]);
+	is($report =~ s/.*\|(no_key_public.samples)$/$1/r, $name eq 'recipes' ? 'no_key_public.samples' : '', "$name: its tables have sound keys");
+}
 
 # the results of the reference, in the order of the examples, among those that are not shown
 my @shown = map { s/ \| /|/gr } $page =~ /^-- → (.*)$/mg;

@@ -15,21 +15,27 @@ my $node = start_server('clients', "listen_addresses = '127.0.0.1'");
 ask('CREATE DATABASE clients');
 $node->command_ok([ 'psql', '-XqAt', '-d', $node->connstr('clients'), '-f', "$clients/setup.sql" ], 'the tables are made');
 
-# --- known answers: the prefix, the version and the variant are the server's --
-my ($shown) = grep { /^\d+ [0-9a-f]{32} / } $page->blocks('Generators', 'text');
-my ($plain, $periods) = map { [ split /\n/, slurp_file("$clients/$_") ] } 'short_comb.txt', 'short_comb_periods.txt';
-my %known = map { $_ => 1 } @$plain, @$periods;
-is_deeply([ grep { !$known{$_} } split /\n/, $shown // 'none' ], [], 'the known answers on the page are those that the generators are tested with');
-my @answers = ((map { "60000 2 $_" } grep { /^\d/ } @$plain), grep { /^\d/ } @$periods);
-cmp_ok(scalar @answers, '>=', 20, 'there are known answers');
-for (@answers)
+# --- known answers: the prefix, the version and the variant are those of both editions
+my ($head, @vectors) = split /\n/, slurp_file("$clients/short_comb_vectors.csv");
+is(scalar @vectors, 40, 'there are known answers');
+my %known = map { $_ => 1 } @vectors;
+my ($shown) = Page->new('short-comb')->blocks('Test vectors', 'text');
+is_deeply([ grep { !$known{$_} } split /\n/, $shown // 'none' ], [], 'those of the specification are among them');
+ask('CREATE DATABASE portable');
+ask(slurp_file("$clients/../portable/uuids.sql"), 'portable');
+for my $edition (qw(clients portable))
 {
-	my ($period, $bytes, $ms, $random, $id) = split / /;
-	is( ask(qq{
-		SELECT substr(uuid_send('$id'), 1, $bytes) = substr(uuid_send(made), 1, $bytes), idgen.uuid_version('$id') = idgen.uuid_version(made),
-			idgen.uuid_variant('$id') = idgen.uuid_variant(made), right(replace('$id', '-', ''), 15) = right('$random', 15)
-		FROM idgen.short_comb($period * interval '1 ms', $bytes, clock => timestamptz '1970-01-01 00:00+00' + $ms * interval '1 ms') made}, 'clients'),
-		't|t|t|t', "at $ms ms, the $bytes bytes of the prefix, version and variant are the server's, and the end is random");
+	my $wrong = '';
+	for (@vectors)
+	{
+		my ($period, $bytes, $ms, $random, $id) = split /,/;
+		my $same = ask(qq{
+			SELECT substr(uuid_send('$id'), 1, $bytes) = substr(uuid_send(made), 1, $bytes) AND idgen.uuid_version('$id') = idgen.uuid_version(made)
+				AND idgen.uuid_variant('$id') = idgen.uuid_variant(made) AND right(replace('$id', '-', ''), 15) = right('$random', 15)
+			FROM idgen.short_comb($period * interval '1 ms', $bytes, clock => timestamptz '1970-01-01 00:00+00' + $ms * interval '1 ms') made}, $edition);
+		$wrong .= "$_: $same\n" if $same ne 't';
+	}
+	is($wrong, '', "$edition: prefix, version and variant are the server's, and the end is random");
 }
 
 # --- the programs -------------------------------------------------------------
@@ -52,7 +58,7 @@ my @elsewhere = ('53400', '2200H', 'XX000', '22021', '22P05', 'F0000', '58P01');
 ask(q{
 	CREATE TABLE orders (id uuid PRIMARY KEY, number int, made uuid GENERATED ALWAYS AS (id) STORED);
 	CREATE TRIGGER orders_id_is_recent BEFORE INSERT ON orders
-		FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('id', 'short_comb');
+		FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'short_comb');
 	SELECT idgen.create_id_domain('account_id', 'acct');
 	SELECT idgen.create_once('018f0000-0000-7000-8000-000000000001', idgen.uuid_v7(), 'create order')});
 
@@ -65,7 +71,7 @@ sub meanwhile
 
 my $known_command = q{'018f0000-0000-7000-8000-000000000001', idgen.uuid_v7()};
 my $new_command = q{'018f0000-0000-7000-8000-000000000002', '018f0000-0000-7000-8000-000000000003'};
-my $checked_at = q{CREATE TRIGGER other BEFORE INSERT ON orders FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert};
+my $checked_at = q{CREATE TRIGGER other BEFORE INSERT ON orders FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id};
 
 for (
 	[ '23514', 'orders_id_is_recent', q{INSERT INTO orders VALUES (idgen.short_comb(clock => now() - interval '1 day'))} ],
@@ -89,14 +95,16 @@ for (
 	[ '22004', '', q{SELECT idgen.create_once(NULL, idgen.uuid_v7())} ],
 	[ '22008', '', q{SELECT idgen.uuid_v7('1900-01-01')} ],
 	[ '22023', '', q{SELECT idgen.short_comb('1 month')} ],
-	[ '2202E', '', q{SELECT idgen.remember_command(ARRAY[ARRAY[idgen.uuid_v7()]], idgen.uuid_v7())} ],
-	[ '22003', '', q{SELECT idgen.raise_decimal_id(0)} ],
+	[ '22000', '', q{SELECT idgen.remember_command(ARRAY[ARRAY[idgen.uuid_v7()]], idgen.uuid_v7())} ],
+	[ '22003', '', q{SELECT idgen.bigint_from_base('zzzzzzzzzzzzz', 36)} ],
 	[ '42704', '', q{SELECT idgen.ticker_state('sunflower')} ],
 	[ '42703', '', "BEGIN; $checked_at('key', 'comb'); INSERT INTO orders VALUES (idgen.short_comb())" ],
 	[ '42804', '', "BEGIN; $checked_at('number', 'comb'); INSERT INTO orders VALUES (idgen.short_comb())" ],
 	[ '0A000', '', "BEGIN; $checked_at('made', 'comb'); INSERT INTO orders VALUES (idgen.short_comb())" ],
-	[ '22007', '', "BEGIN; $checked_at('id', 'comb', 'soon'); INSERT INTO orders VALUES (idgen.short_comb())" ],
-	[ '39P01', '', q{BEGIN; CREATE TRIGGER other AFTER INSERT ON orders FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('id', 'comb');
+	[ '22007', '', "BEGIN; $checked_at('id', 'comb', 'tolerance=soon'); INSERT INTO orders VALUES (idgen.short_comb())" ],
+	[ '22023', '', "BEGIN; $checked_at('id', 'comb', 'soon'); INSERT INTO orders VALUES (idgen.short_comb())" ],
+	[ '42704', '', "BEGIN; $checked_at('id', 'serial'); INSERT INTO orders VALUES (idgen.short_comb())" ],
+	[ '39P01', '', q{BEGIN; CREATE TRIGGER other AFTER INSERT ON orders FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'comb');
 		INSERT INTO orders VALUES (idgen.short_comb())} ],
 	[ '42501', '', "SET ROLE app; SELECT idgen.create_once($known_command)" ],
 	[ '55000', '', q{SELECT idgen.snowflake()} ],

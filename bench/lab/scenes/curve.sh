@@ -8,10 +8,8 @@
 # runs, as if each row came from another session.
 
 curve_plan() {
-    [[ $curve_inserts =~ ^[1-9][0-9]*(,[1-9][0-9]*)*$ ]] ||
-        idgen_die "--curve.inserts requires whole numbers separated by commas, not \"$curve_inserts\""
-    # without --keys, one key of each kind
-    [ -n "$keys_wanted" ] || scene_keys=(random short_comb uuid_v7)
+    require_numbers --curve.inserts "$curve_inserts"
+    one_of_each_kind random short_comb keyed_comb uuid_v7
     # shellcheck disable=SC2086
     plan_turns ${curve_inserts//,/ }
 }

@@ -1,39 +1,40 @@
 # shellcheck shell=bash
 #
-# delete: a table that keeps its rows for a number of days: new rows are inserted,
-# the oldest are deleted, and VACUUM follows. With 30 days, and prefixes that start
-# again after 45.5 days, a short COMB returns to places whose rows were deleted. The
-# WAL is that of inserts, deletes and VACUUM together, divided by the inserts.
+# delete: a table of constant size, from which rows are deleted by time: in each step of
+# a window, as many new rows are inserted as old ones deleted, and VACUUM follows. After
+# a window, all rows have been replaced once.
 
 delete_plan() {
-    local slice
+    local rate window
 
-    delete_apart=$((delete_days * 86400000000 / delete_rows))
-    plan_keys fill
-    for ((slice = 1; slice <= delete_turnovers * delete_slices; slice++)); do
-        plan_keys measure "$slice"
+    require_numbers --delete.rates "$delete_rates"
+    for rate in ${delete_rates//,/ }; do
+        plan_keys fill "$rate"
+        for ((window = 1; window <= delete_windows; window++)); do plan_keys measure "$rate" "$window"; done
     done
 }
 
 delete_fill() {
-    say "$1: loading $(bench_number "$delete_rows") rows of $delete_days simulated days"
+    say "$1: loading $(bench_number "$delete_rows") rows, $2 a minute"
     lab_clock[$1]=$lab_cycle_start
-    lab_table "$1" && lab_load "$1" "$delete_rows" "$delete_apart" && lab_vacuum "$1" &&
-        lab_sql after "$1" -v has_walinspect=false > "$bench_scratch/metrics" && delete_record "$1" 0
+    lab_table "$1" && lab_load "$1" "$delete_rows" $((60000000 / $2)) && lab_vacuum "$1" && delete_record "$1" "$2" 0
 }
 
 delete_measure() {
-    local key=$1 slice=$2 rows=$((delete_rows / delete_slices))
+    local key=$1 rate=$2 window=$3 step rows=$((delete_rows / delete_steps))
 
-    say "$key: replacing $(bench_number "$rows") rows, $slice of $((delete_turnovers * delete_slices))"
-    lab_before "$key" && lab_insert "$key" "${key_history[$key]}" "$rows" "$delete_apart" &&
-        bench_psql -c "DELETE FROM idgen_bench.$key WHERE payload <= $((lab_rows[$key] - delete_rows))" \
-            -c "VACUUM (INDEX_CLEANUP ON) idgen_bench.$key" &&
-        lab_after "$key" && delete_record "$key" "$slice"
+    say "$key: $rate rows a minute, window $window of $delete_windows"
+    for ((step = 0; step < delete_steps; step++)); do
+        lab_insert "$key" "${key_history[$key]}" "$rows" $((60000000 / rate)) &&
+            bench_psql -c "DELETE FROM idgen_bench.$key WHERE payload <= $((lab_rows[$key] - delete_rows))" \
+                -c "VACUUM (INDEX_CLEANUP ON) idgen_bench.$key" || return 1
+    done
+    delete_record "$key" "$rate" "$window"
 }
 
-# Also record the size of the table; the turnover is the slice, divided by the slices of one.
 delete_record() {
-    bench_psql -c "SELECT 'heap_bytes', pg_relation_size('idgen_bench.$1')" >> "$bench_scratch/metrics" &&
-        lab_record "$1" '' "$(quotient "$2" "$delete_slices")" 1
+    lab_sql after "$1" -v has_walinspect=false > "$bench_scratch/metrics" || return 1
+    awk -v rows="$delete_rows" '$1 == "index_bytes" { printf "index_bytes_per_row %.6g\n", $2 / rows }' \
+        "$bench_scratch/metrics" >> "$bench_scratch/metrics"
+    lab_record "$1" "$2 rows a minute" "$3" 1
 }

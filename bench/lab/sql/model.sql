@@ -7,7 +7,7 @@ WITH measurement AS (
            max(value) FILTER (WHERE metric = 'rows_per_s') AS rows_per_s,
            max(value) FILTER (WHERE metric = 'prefix_rows') AS prefix_rows
     FROM result
-    WHERE scene IN ('curve', 'steady', 'bulk', 'wrap', 'changeover')
+    WHERE scene IN ('curve', 'steady', 'bulk', 'changeover')
     GROUP BY scene, key, series, x, repetition
     HAVING count(*) FILTER (WHERE metric = 'inserted_rows') > 0
 ), key_kind AS (
@@ -21,7 +21,8 @@ WITH measurement AS (
                  ('{typeid}', 'ordered', 1, 32, 36, 0),
                  ('{random,uuid_v4,suffix_comb,short_suffix_comb}', 'random', 1, 16, 20, 0),
                  ('{short_comb}', 'short_comb', 1, 16, 20, 0),
-                 ('{short_comb_run}', 'short_comb', 1024, 16, 20, 0)
+                 ('{short_comb_run}', 'short_comb', 1024, 16, 20, 0),
+                 ('{keyed_comb}', 'keyed_comb', 1, 16, 20, 0)
          ) v (keys, kind, run_length, key_bytes, row_bytes, sequence_bytes)
 ), period AS (
     SELECT m.*, k.kind, k.key_bytes, k.row_bytes, k.sequence_bytes,
@@ -33,10 +34,11 @@ WITH measurement AS (
                WHEN 'bulk' THEN index_rows + inserted_rows
                WHEN 'curve' THEN x * 60.0 / :curve_interval
                WHEN 'changeover' THEN 60.0 * :changeover_rate
-               ELSE :wrap_rows
-           END AS period_rows,
+           END * CASE kind WHEN 'keyed_comb' THEN 5 ELSE 1 END AS period_rows,
            CASE WHEN scene = 'changeover' AND series = 'changed' THEN :changeover_rows ELSE 0 END AS random_rows
     FROM measurement m JOIN key_kind k USING (key)
+    -- the model begins in the middle of a keyed COMB's period, steady and bulk begin with one
+    WHERE kind <> 'keyed_comb' OR scene IN ('curve', 'changeover')
 ), place AS (
     SELECT p.*,
            least(greatest(prefix_rows - floor(index_rows / (period_rows * 65536)) * period_rows, 0), period_rows * 0.999999) AS rows_in_period,
@@ -67,7 +69,8 @@ FROM cycle,
      -- heap records; a commit for each row; the image of the heap's last page
      LATERAL (SELECT 55 + row_bytes + sequence_bytes + CASE scene WHEN 'steady' THEN 34 ELSE 0 END
                      + 4100 / inserted_rows AS bytes) heap,
+     -- the density in percent, as it is measured by pgstatindex()
      LATERAL (VALUES ('wal_bytes_per_row', round((cost.image_bytes_per_row + cost.record_bytes_per_row + bytes)::numeric, 2)),
-                     ('fpi_per_row', round(cost.page_images_per_row::numeric, 6)),
-                     ('leaf_density', round(size.leaf_density::numeric, 2)), ('index_bytes', size.index_bytes)) v (metric, value)
+                     ('fpi_per_row', round(cost.images_per_row::numeric, 6)),
+                     ('leaf_density', round(100 * size.leaf_density::numeric, 2)), ('index_bytes', size.index_bytes)) v (metric, value)
 ORDER BY 1, 2, 3, 4, 5;

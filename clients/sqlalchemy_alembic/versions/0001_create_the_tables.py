@@ -43,7 +43,7 @@ def upgrade():
     )
     op.execute(
         "CREATE TRIGGER orders_id_is_recent BEFORE INSERT ON orders "
-        "FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('id', 'short_comb', '10 minutes')"
+        "FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'short_comb', 'tolerance=10 minutes')"
     )
 
 

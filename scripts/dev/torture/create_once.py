@@ -147,7 +147,7 @@ class Call:
             self.sql = (f"WITH c AS (SELECT {column} id, created FROM idgen.{function}('{self.command}', '{entity}', '{name}', {request}))"
                         f"{insert} SELECT 'row', id, created FROM c")
         elif what == 'find':
-            self.sql = f"SELECT 'row', coalesce(entity_id::text, entity_number::text) FROM idgen.find_creation('{self.command}')"
+            self.sql = f"SELECT 'row', coalesce(entity_id::text, entity_number::text) FROM idgen.creation_identifiers WHERE command_id = '{self.command}'"
         elif what == 'forget':
             self.effect = [(self.command, 'recorded', None, None)]
             self.sql = f"SELECT 'row', idgen.forget_creation('{self.command}')::int"
@@ -155,7 +155,7 @@ class Call:
             self.effect = [(self.command, 'entity', self.entity, None)]
             self.sql = f"SELECT 'row', idgen.forget_creation_of{'' if '-' in self.entity else '_bigint'}('{self.entity}')"
         elif what == 'purge':
-            self.sql = f"SELECT 'row', idgen.purge_creations('{rng.randrange(3000)} ms', {rng.choice([1, 3, 1000])})"
+            self.sql = f"SELECT 'row', idgen.purge_creations('{rng.randrange(3000)} ms', batch_size => {rng.choice([1, 3, 1000])})"
         else:
             self.sql = f"SELECT 'row', idgen.trim_creations({rng.choice([0, 3, 6, 10])})"
 

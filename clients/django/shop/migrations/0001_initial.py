@@ -11,7 +11,7 @@ DEFAULTS_AND_TRIGGER = """
     ALTER TABLE clicks ALTER id SET DEFAULT idgen.js_id();
     ALTER TABLE accounts ALTER id SET DEFAULT idgen.prefixed_id('acct');
     CREATE TRIGGER orders_id_is_recent BEFORE INSERT ON orders
-        FOR EACH ROW EXECUTE FUNCTION idgen.check_on_insert('id', 'short_comb', '10 minutes');
+        FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'short_comb', 'tolerance=10 minutes');
 """
 
 

@@ -1,0 +1,461 @@
+/* idgen_advisor--0.9.sql: the SQL objects of idgen_advisor, in the schema of idgen */
+
+\echo Use "CREATE EXTENSION idgen_advisor" to load this file. \quit
+
+CREATE FUNCTION idgen.internal_index_sample(
+    index regclass, rows_per_checkpoint bigint, newest_rows int,
+    OUT rows float8, OUT index_bytes float8, OUT leaf_pages float8, OUT leaf_density float8, OUT fragmentation float8,
+    OUT fillfactor float8, OUT reindex_saves_bytes float8, OUT uuid_texts float8, OUT uuid_saves_bytes float8, OUT uuid_version float8,
+    OUT located_rows float8, OUT newest_leaf_pages float8, OUT images_per_row float8, OUT wal_per_row float8,
+    OUT placement text
+)
+    LANGUAGE C VOLATILE PARALLEL RESTRICTED
+    AS 'MODULE_PATHNAME', 'idgen_internal_index_sample';
+
+COMMENT ON FUNCTION idgen.internal_index_sample(regclass, bigint, int) IS
+'Internal to index_report(); may change. The measurements on which it is based, with the same rights.';
+
+CREATE FUNCTION idgen.index_report(
+    index regclass, rows_per_checkpoint bigint DEFAULT NULL, newest_rows int DEFAULT 2000,
+    OUT index_name regclass, OUT table_name regclass, OUT key_columns text, OUT rows bigint, OUT index_bytes bigint,
+    OUT leaf_pages bigint, OUT leaf_density float8, OUT fragmentation float8, OUT reindex_saves_bytes bigint,
+    OUT newest_leaf_share float8, OUT placement text, OUT images_per_row float8, OUT wal_per_row float8,
+    OUT keyed_comb_wal_per_row float8, OUT advice text
+)
+    LANGUAGE sql VOLATILE PARALLEL RESTRICTED
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+SELECT i.indexrelid, i.indrelid, k.columns, s.rows, s.index_bytes, s.leaf_pages, s.leaf_density, s.fragmentation, s.reindex_saves_bytes,
+       CASE WHEN s.located_rows > 0 THEN least(1, s.newest_leaf_pages / s.leaf_pages) END, s.placement, s.images_per_row, s.wal_per_row,
+       -- with as many rows in five minutes, the period of keyed_comb(), whose prefixes hardly ever repeat
+       CASE WHEN c.is_own AND s.wal_per_row > 0
+            THEN (SELECT image_bytes_per_row + record_bytes_per_row
+                  FROM idgen.expected_key_cost('keyed_comb', s.rows, rows_per_checkpoint, least(rows_per_checkpoint, 1e15))) END,
+       -- an index of a hundred pages stays in memory with any keys
+       CASE WHEN s.index_bytes <= 100 * current_setting('block_size')::int THEN NULL
+            WHEN s.uuid_texts >= 100
+            THEN format('All %s sampled values of column "%s" are UUIDs as text, and type uuid would save about %s of this index.',
+                        s.uuid_texts, a.attname, pg_size_pretty(s.uuid_saves_bytes::bigint))
+            WHEN s.reindex_saves_bytes > 0.5 * s.index_bytes AND s.leaf_pages * current_setting('block_size')::int < 0.5 * s.index_bytes
+            THEN format('Most pages contain no rows any more, and REINDEX INDEX CONCURRENTLY would save about %s of %s, until as many rows return.',
+                        pg_size_pretty(s.reindex_saves_bytes::bigint), pg_size_pretty(s.index_bytes::bigint))
+            -- Random keys fill leaf pages by 69 % in the long run. Where rows are also deleted, and new keys go to pages between
+            -- others, it is 43 to 69 %, by the rows of a period and those kept; less than that does not soon come back.
+            WHEN s.leaf_density < CASE WHEN (s.uuid_version IN (0, 4) OR s.placement IN ('local', 'scattered', 'mixed'))
+                                            AND pg_stat_get_tuples_deleted(i.indrelid) > 0.1 * pg_stat_get_tuples_inserted(i.indrelid)
+                                       THEN 0.4 ELSE 0.65 * s.fillfactor END
+            THEN format('The leaf pages are only %s %% full, and REINDEX INDEX CONCURRENTLY would save about %s of %s.',
+                        round(100 * s.leaf_density), pg_size_pretty(s.reindex_saves_bytes::bigint), pg_size_pretty(s.index_bytes::bigint))
+            WHEN s.placement = 'scattered' AND c.is_own
+            THEN format('The newest %s rows are on %s leaf pages, and keys of idgen.keyed_comb() or idgen.uuid_v7() would be on few.',
+                        s.located_rows, s.newest_leaf_pages)
+                 || CASE WHEN NOT i.indisprimary THEN ' If the values are secrets, such as tokens, they must stay random.' ELSE '' END END
+FROM (SELECT coalesce((SELECT indexrelid FROM pg_index WHERE indrelid = index AND indisprimary), index)::regclass) o (oid),
+     idgen.internal_index_sample(o.oid, rows_per_checkpoint, newest_rows) s,
+     pg_index i JOIN pg_attribute a ON a.attrelid = i.indexrelid AND a.attnum = 1,
+     LATERAL (SELECT string_agg(pg_get_indexdef(i.indexrelid, n, true), ', ' ORDER BY n) FROM generate_series(1, i.indnkeyatts) n) k (columns),
+     -- Keys that can change are uuids of the table's own, in no foreign key, alone or before a time. Those of versions 6 and 7
+     -- are ordered already, but loaded in another order; those of versions 3 and 5 are computed from names.
+     LATERAL (SELECT s.uuid_version IS NOT NULL AND s.uuid_version NOT IN (3, 5, 6, 7) AND i.indisunique AND i.indpred IS NULL
+                     AND (i.indnkeyatts = 1 OR i.indnkeyatts = 2 AND (SELECT t.typcategory = 'D' FROM pg_attribute b JOIN pg_type t ON t.oid = b.atttypid
+                                                                      WHERE b.attrelid = i.indexrelid AND b.attnum = 2))
+                     AND NOT EXISTS (SELECT FROM pg_constraint f WHERE f.conrelid = i.indrelid AND f.contype = 'f' AND i.indkey[0] = ANY (f.conkey))
+             ) c (is_own)
+WHERE i.indexrelid = o.oid
+$$;
+
+COMMENT ON FUNCTION idgen.index_report(regclass, bigint, int) IS
+'Size, density and placement of new rows of a B-tree index, or of a table''s primary key, measured on a sample of its pages. Requires USAGE on the schema and either SELECT on the table or the key columns, or membership in pg_stat_scan_tables (42501).';
+
+CREATE FUNCTION idgen.index_reports(
+    min_size bigint DEFAULT 10485760, catalogs boolean DEFAULT false,
+    OUT index_name regclass, OUT table_name regclass, OUT key_columns text, OUT rows bigint, OUT index_bytes bigint,
+    OUT leaf_pages bigint, OUT leaf_density float8, OUT fragmentation float8, OUT reindex_saves_bytes bigint,
+    OUT newest_leaf_share float8, OUT placement text, OUT images_per_row float8, OUT wal_per_row float8,
+    OUT keyed_comb_wal_per_row float8, OUT advice text,
+    OUT rows_per_day float8, OUT rows_per_checkpoint bigint, OUT wal_per_day bigint, OUT keyed_comb_wal_per_day bigint,
+    OUT keyed_comb_saves_wal_per_day bigint, OUT unknown_reason text
+)
+    RETURNS SETOF record
+    LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED STRICT
+    -- for each relation anew
+    SET lock_timeout = '1s'
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    version int := current_setting('server_version_num');
+    moment timestamptz := clock_timestamp();
+    checkpoints float8;
+    counted_since timestamptz;                              -- the checkpoints,
+    rows_since timestamptz;                                 -- and the rows
+    why_unknown text;
+    share float8;
+    reported oid[] := '{}';
+    sizes bigint[] := '{}';
+BEGIN
+    EXECUTE CASE WHEN version >= 180000 THEN 'SELECT num_done, stats_reset FROM pg_stat_checkpointer'
+                 WHEN version >= 170000 THEN 'SELECT num_timed + num_requested, stats_reset FROM pg_stat_checkpointer'
+                 ELSE 'SELECT checkpoints_timed + checkpoints_req, stats_reset FROM pg_stat_bgwriter' END
+    INTO checkpoints, counted_since;
+    -- statistics that were never reset began with the others
+    SELECT coalesce(d.stats_reset, least(counted_since, a.stats_reset, w.stats_reset)) INTO rows_since
+    FROM pg_stat_database d, pg_stat_archiver a, pg_stat_wal w WHERE d.datname = current_database();
+    why_unknown := CASE WHEN pg_is_in_recovery() THEN 'a standby counts no inserted rows'
+                        WHEN NOT current_setting('track_counts')::boolean THEN 'track_counts is off'
+                        WHEN checkpoints < 3 THEN format('fewer than 3 checkpoints since %s', counted_since) END;
+
+    FOR index_name IN
+        SELECT c.oid
+        FROM pg_class c JOIN pg_am a ON a.oid = c.relam JOIN pg_namespace n ON n.oid = c.relnamespace
+        WHERE a.amname = 'btree' AND c.relkind = 'i' AND (catalogs OR c.oid >= 16384 AND n.nspname <> 'pg_toast')
+    LOOP
+        BEGIN
+            index_bytes := pg_relation_size(index_name);
+        EXCEPTION WHEN lock_not_available THEN
+            index_bytes := min_size;     -- reported as not read
+        END;
+        IF index_bytes >= min_size THEN
+            reported := reported || index_name::oid;
+            sizes := sizes || index_bytes;
+        END IF;
+    END LOOP;
+
+    FOR index_name, table_name, share, index_bytes, rows_per_day IN
+        SELECT i.indexrelid, i.indrelid, CASE WHEN i.indpred IS NULL OR t.reltuples <= 0 THEN 1 ELSE least(greatest(c.reltuples, 0) / t.reltuples, 1) END,
+               r.size, pg_stat_get_tuples_inserted(t.oid) / greatest(extract(epoch FROM moment - rows_since) / 86400, 1e-9)
+        FROM unnest(reported, sizes) r (index, size) JOIN pg_index i ON i.indexrelid = r.index
+             JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_class t ON t.oid = i.indrelid
+        ORDER BY r.size DESC, i.indexrelid
+    LOOP
+        unknown_reason := coalesce(why_unknown, CASE WHEN rows_per_day = 0 THEN format('no rows were inserted since %s', rows_since) END);
+        rows_per_day := CASE WHEN unknown_reason IS NULL THEN rows_per_day * share END;
+        rows_per_checkpoint := greatest(rows_per_day * extract(epoch FROM moment - counted_since) / 86400 / checkpoints, 1);
+        BEGIN
+            SELECT * INTO index_name, table_name, key_columns, rows, index_bytes, leaf_pages, leaf_density, fragmentation, reindex_saves_bytes,
+                          newest_leaf_share, placement, images_per_row, wal_per_row, keyed_comb_wal_per_row, advice
+            FROM idgen.index_report(index_name, rows_per_checkpoint);
+        EXCEPTION WHEN OTHERS THEN
+            SELECT 'not read: ' || SQLERRM INTO advice, key_columns, rows, leaf_pages, leaf_density, fragmentation, reindex_saves_bytes,
+                                               newest_leaf_share, placement, images_per_row, wal_per_row, keyed_comb_wal_per_row;
+        END;
+        wal_per_day := wal_per_row * rows_per_day;
+        keyed_comb_wal_per_day := keyed_comb_wal_per_row * rows_per_day;
+        keyed_comb_saves_wal_per_day := CASE WHEN keyed_comb_wal_per_day IS NOT NULL THEN greatest(wal_per_day - keyed_comb_wal_per_day, 0) END;
+        RETURN NEXT;
+    END LOOP;
+END $$;
+
+COMMENT ON FUNCTION idgen.index_reports(bigint, boolean) IS
+'index_report() of all B-tree indexes of the database that have at least the given size in bytes, largest first, with the WAL that each writes in a day by the server''s statistics, and what keyed_comb() would save. For an index that cannot be read, the advice is the reason.';
+
+CREATE FUNCTION idgen.index_wal(
+    from_lsn pg_lsn, to_lsn pg_lsn,
+    OUT index_name regclass, OUT table_name regclass, OUT records bigint, OUT bytes bigint, OUT images bigint,
+    OUT image_bytes bigint, OUT share float8
+)
+    RETURNS SETOF record
+    LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED STRICT
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    walinspect name := (SELECT n.nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_walinspect');
+    wal_end pg_lsn := CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_insert_lsn() END;
+    stop pg_lsn := CASE to_lsn WHEN 'FFFFFFFF/FFFFFFFF' THEN wal_end ELSE to_lsn END;
+    flushed pg_lsn := wal_end;
+    blocks text;
+BEGIN
+    IF walinspect IS NULL THEN
+        RAISE EXCEPTION 'extension "pg_walinspect" is not installed'
+            USING ERRCODE = 'object_not_in_prerequisite_state', HINT = 'Run CREATE EXTENSION pg_walinspect.';
+    END IF;
+    IF from_lsn > to_lsn THEN
+        RAISE EXCEPTION 'from_lsn must not be after to_lsn'
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('They are %s and %s.', from_lsn, to_lsn);
+    END IF;
+    IF stop > wal_end THEN
+        RAISE EXCEPTION 'to_lsn must not be after the end of the WAL'
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('It is %s, and the end is %s.', stop, wal_end),
+                  HINT = 'FFFFFFFF/FFFFFFFF is the end.';
+    END IF;
+
+    -- wait for the WAL of asynchronous commits; the last page may not be written and have only its header, of 40 bytes at most
+    WHILE NOT pg_is_in_recovery() LOOP
+        flushed := pg_current_wal_flush_lsn();
+        EXIT WHEN stop - flushed <= 40;
+        PERFORM pg_sleep(0.02);
+    END LOOP;
+    stop := least(stop, flushed);
+    IF from_lsn >= stop THEN
+        RETURN;
+    END IF;
+
+    -- the blocks of a record are those of one relation
+    IF current_setting('server_version_num')::int >= 160000 THEN
+        blocks := $sql$
+            SELECT reltablespace AS tablespace, reldatabase AS database, relfilenode AS file,
+                   count(*) FILTER (WHERE block_id = 0) AS records,
+                   sum(record_length) FILTER (WHERE block_id = 0) AS bytes,
+                   count(*) FILTER (WHERE block_fpi_length > 0) AS images,
+                   sum(block_fpi_length) AS image_bytes
+            FROM %I.pg_get_wal_block_info($1, $2, false)
+            GROUP BY 1, 2, 3 $sql$;
+    ELSE
+        -- the references are texts such as: blkref #0: rel 1663/5/16802 fork main blk 1 (FPW); hole: ...
+        blocks := $sql$
+            SELECT split_part(rel, '/', 1)::oid AS tablespace, split_part(rel, '/', 2)::oid AS database, split_part(rel, '/', 3)::oid AS file,
+                   records, bytes, images, image_bytes
+            FROM (SELECT split_part(block_ref, ' ', 4) AS rel, count(*) AS records, sum(record_length) AS bytes, sum(fpi_length) AS image_bytes,
+                         sum((length(block_ref) - length(replace(block_ref, 'FPW', ''))) / 3) FILTER (WHERE fpi_length > 0) AS images
+                  FROM %I.pg_get_wal_records_info($1, $2)
+                  WHERE block_ref <> ''
+                  GROUP BY 1) f $sql$;
+    END IF;
+    RETURN QUERY EXECUTE format($sql$
+        WITH written AS (
+            SELECT i.indexrelid::regclass AS index_name, coalesce(i.indrelid, c.oid)::regclass AS table_name,
+                   sum(b.records)::bigint AS records, sum(b.bytes)::bigint AS bytes, coalesce(sum(b.images), 0)::bigint AS images, sum(b.image_bytes)::bigint AS image_bytes
+            FROM ($sql$ || blocks || $sql$) b
+                 JOIN pg_class c ON c.oid = pg_filenode_relation(b.tablespace, b.file) LEFT JOIN pg_index i ON i.indexrelid = c.oid
+            WHERE b.database IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
+            GROUP BY c.oid, i.indexrelid, i.indrelid)
+        SELECT w.*, w.bytes / ($2 - $1)::float8 FROM written w
+        UNION ALL
+        SELECT NULL, NULL, NULL, r.rest, NULL, NULL, r.rest / ($2 - $1)::float8
+        FROM (SELECT greatest($2 - $1 - coalesce(sum(bytes), 0), 0)::bigint AS rest FROM written) r
+        ORDER BY 4 DESC, 2, 1 NULLS FIRST $sql$, walinspect)
+    USING from_lsn, stop;
+END $$;
+
+COMMENT ON FUNCTION idgen.index_wal(pg_lsn, pg_lsn) IS
+'The WAL that each table and index wrote between two positions, as pg_walinspect reports it. The index is NULL for what the table itself wrote. The row without a table contains everything else, such as commits and other databases.';
+
+CREATE FUNCTION idgen.key_plan(
+    rows_per_second numeric, retention interval, checkpoint interval DEFAULT '5 minutes', row_bytes int DEFAULT 100,
+    client_keys boolean DEFAULT false,
+    OUT key text, OUT recommended boolean, OUT wal_per_day bigint, OUT images_per_row float8, OUT index_bytes bigint,
+    OUT leaf_density float8, OUT cycle interval, OUT reveals text, OUT reason text
+)
+    RETURNS SETOF record
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+#variable_conflict use_column
+DECLARE
+    rate float8 := rows_per_second;
+    retention_s float8 := extract(epoch FROM retention);
+    checkpoint_s float8 := extract(epoch FROM checkpoint);
+    rows float8 := rate * retention_s;
+    per_checkpoint float8 := greatest(rate * checkpoint_s, 1);
+    -- the WAL record of a row of the table: header, reference to the block, and the row
+    row_record int := 55 + row_bytes;
+    argument record;
+BEGIN
+    FOR argument IN
+        SELECT * FROM (VALUES
+            ('rows_per_second', rate BETWEEN 1e-6 AND 1e9, '0.000001 and 1000000000', rows_per_second::text),
+            ('retention', retention_s BETWEEN 1 AND 3155760000, '1 second and 100 years', retention::text),
+            ('checkpoint', checkpoint_s BETWEEN 1 AND 31557600, '1 second and 1 year', checkpoint::text),
+            ('row_bytes', row_bytes BETWEEN 0 AND 1048576, '0 and 1048576', row_bytes::text)
+        ) v (name, is_valid, range, value)
+        WHERE NOT is_valid
+    LOOP
+        RAISE EXCEPTION '% must be between %', argument.name, argument.range
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The value is %s.', argument.value);
+    END LOOP;
+
+    RETURN QUERY
+    WITH scheme (place, name, kind, key_bytes, period, bytes, reveals) AS (
+        VALUES (1, 'bigint', 'ordered', 8, NULL::interval, 2, 'the number of rows'),
+               (2, 'random', 'random', 16, NULL, 2, 'nothing'),
+               (3, 'uuid_v7()', 'ordered', 16, NULL, 2, 'the creation time to the microsecond'),
+               (4, 'keyed_comb()', 'keyed_comb', 16, '5 minutes', 2, 'which keys are of the same 5 minutes')
+        UNION ALL
+        -- where few rows a period are deleted by time, pages of an hour remain fuller
+        SELECT 5, $s$keyed_comb('1 hour')$s$, 'keyed_comb', 16, '1 hour', 2, 'which keys are of the same hour'
+        WHERE rate < 50 / 60.0 AND retention_s >= 86400
+        UNION ALL
+        SELECT CASE WHEN p = '1 minute' AND b = 2 THEN 6 ELSE 7 END, format('short_comb(%L, %s)', p, b), 'short_comb', 16, p::interval, b,
+               format('the creation time to %s within a cycle', p)
+        FROM unnest('{10 seconds,1 minute,10 minutes,1 hour,6 hours,1 day}'::text[]) p, generate_series(1, 3) b
+        -- a check of the time, within ten minutes, accepts at most 2 % of all prefixes
+        WHERE ceil(1200 / extract(epoch FROM p::interval)) + 1 <= 0.02 * 256 ^ b
+        -- a period that is longer than the retention is that of random keys
+          AND p::interval <= greatest(retention, '1 minute')
+        -- a longer prefix makes a difference only if the prefixes begin again
+          AND (b <= 2 OR retention_s > extract(epoch FROM p::interval) * 256 ^ (b - 1) / 2)
+    ), cost AS (
+        SELECT s.*, c.images_per_row AS images, c.leaf_density AS density, c.index_bytes AS size,
+               c.image_bytes_per_row + c.record_bytes_per_row + row_record AS wal,
+               make_interval(secs => extract(epoch FROM s.period) * 256 ^ s.bytes) AS prefix_cycle,
+               -- a byte of the index counts as ten of WAL, as it is kept, cached and backed up
+               c.image_bytes_per_row + c.record_bytes_per_row + 10 * c.index_bytes / rows AS weight
+        FROM scheme s, idgen.expected_key_cost(s.kind, rows, per_checkpoint, rate * extract(epoch FROM s.period), s.bytes, 1, s.key_bytes) c
+    ), best AS (
+        -- of those that cost about as much, the one that reveals the least
+        SELECT DISTINCT ON (place) *
+        FROM (SELECT *, min(weight) OVER (PARTITION BY place) AS least FROM cost) c
+        WHERE weight <= 1.05 * least
+        ORDER BY place, bytes, period DESC
+    ), chosen AS (
+        SELECT *, CASE WHEN min(weight) FILTER (WHERE place = wanted) OVER () > 2 * min(weight) FILTER (WHERE place = 3) OVER () THEN 3 ELSE wanted END AS choice
+        FROM best, (SELECT CASE WHEN client_keys THEN 6 ELSE max(place) END FROM scheme WHERE kind = 'keyed_comb') w (wanted)
+    )
+    SELECT name, place = choice, (wal * rate * 86400)::bigint, images, size, density,
+           CASE kind WHEN 'short_comb' THEN justify_hours(prefix_cycle) END, reveals,
+           CASE WHEN place <> choice THEN NULL
+                WHEN choice = 3 THEN 'WAL and index of a COMB with periods would cost more than twice as much.'
+                WHEN choice = 6 THEN 'Clients can generate it, it reveals less than uuid_v7(), and it costs at most twice as much.'
+                ELSE 'It reveals less than uuid_v7(), and costs at most twice as much.' END
+    FROM chosen
+    ORDER BY place;
+END $$;
+
+COMMENT ON FUNCTION idgen.key_plan(numeric, interval, interval, int, boolean) IS
+'What each kind of key is expected to cost a table with the given rate of inserts when it is as old as the retention, and which is recommended. An argument out of range is an error (22023).';
+
+CREATE FUNCTION idgen.expected_key_cost(
+    kind text, index_rows float8, rows_per_checkpoint float8, rows_per_period float8 DEFAULT NULL,
+    prefix_bytes int DEFAULT 2, run_length int DEFAULT 1, key_bytes int DEFAULT 16,
+    rows_in_cycle float8 DEFAULT NULL, random_rows float8 DEFAULT 0,
+    OUT images_per_row float8, OUT image_bytes_per_row float8, OUT record_bytes_per_row float8,
+    OUT leaf_density float8, OUT index_bytes bigint
+)
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    page float8 := current_setting('block_size');
+    leaf_bytes float8 := page - 40;                          -- without the page's header and special space
+    tuple_bytes float8 := 8 + ceil(coalesce(key_bytes, 16) / 8.0) * 8;
+    item_bytes float8 := tuple_bytes + 4;                    -- with the line pointer
+    capacity float8 := greatest(floor(leaf_bytes / item_bytes) - 1, 2); -- of a full leaf, without its high key
+    leaf_rows float8;
+    kept float8 := ln(2);                                    -- of the capacity, the mean fill of a leaf in random order,
+    moved float8 := 0.5;                                     -- and what a split moves
+    at_end boolean;                                          -- are the new keys the greatest?
+    cycle_rows float8;
+    in_period float8;
+    older_rows float8;
+    run float8 := 1;
+    -- the rows among which new ones are inserted at first, how many these are, and the rows among which the others are inserted
+    near_rows float8;
+    near_inserts float8 := rows_per_checkpoint;
+    later_rows float8 := 0;
+    splits float8;
+    crossings float8;
+    images float8;
+    leaves float8;
+    pages float8;
+    level float8;
+    argument record;
+BEGIN
+    IF kind IS NULL OR index_rows IS NULL OR rows_per_checkpoint IS NULL THEN
+        RETURN;
+    ELSIF kind NOT IN ('random', 'ordered', 'short_comb', 'keyed_comb') THEN
+        RAISE EXCEPTION 'kind "%" does not exist', left(kind, 63)
+            USING ERRCODE = 'undefined_object', HINT = 'The kinds are random, ordered, short_comb and keyed_comb.';
+    ELSIF kind IN ('short_comb', 'keyed_comb') AND rows_per_period IS NULL THEN
+        RAISE EXCEPTION 'rows_per_period must not be null for a COMB with periods' USING ERRCODE = 'null_value_not_allowed';
+    END IF;
+    random_rows := coalesce(random_rows, 0);
+    prefix_bytes := coalesce(prefix_bytes, 2);
+    run_length := coalesce(run_length, 1);
+    cycle_rows := CASE WHEN rows_per_period BETWEEN 1e-6 AND 1e15 AND prefix_bytes BETWEEN 1 AND 6 THEN rows_per_period * 256::float8 ^ prefix_bytes END;
+    FOR argument IN
+        SELECT * FROM (VALUES ('index_rows', index_rows, 0::float8, 1e15::float8, false), ('rows_per_checkpoint', rows_per_checkpoint, 1, 1e15, false),
+                              ('key_bytes', coalesce(key_bytes, 16), 1, 1024, false), ('random_rows', random_rows, 0, index_rows, false),
+                              ('rows_per_period', rows_per_period, 1e-6, 1e15, true), ('prefix_bytes', prefix_bytes, 1, 6, true),
+                              ('run_length', run_length, 1, 2147483647, true), ('rows_in_cycle', rows_in_cycle, 0, cycle_rows, true))
+            v (name, value, low, high, of_short_comb)
+        WHERE NOT value BETWEEN low AND high AND (kind = 'short_comb' OR NOT of_short_comb OR kind = 'keyed_comb' AND name = 'rows_per_period')
+    LOOP
+        RAISE EXCEPTION '% must be between % and %', argument.name, argument.low, argument.high
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The value is %s.', argument.value);
+    END LOOP;
+
+    IF kind IN ('random', 'keyed_comb') THEN
+        random_rows := index_rows;
+    END IF;
+    leaves := idgen.internal_filled_leaves(random_rows, greatest(random_rows, 1), 1, 0, 1, false, capacity::int);
+    at_end := random_rows = 0;
+    IF kind = 'short_comb' THEN
+        -- The keys of a period are inserted among those of its prefix: its own from before the checkpoint, those of previous cycles,
+        -- and random ones. A period ends a run.
+        leaves := leaves + idgen.internal_filled_leaves(index_rows - random_rows, rows_per_period, 256::float8 ^ prefix_bytes,
+            coalesce(rows_in_cycle, (cycle_rows + rows_per_period) / 2), run_length, rows_in_cycle IS NULL, capacity::int);
+        rows_in_cycle := coalesce(rows_in_cycle, (cycle_rows + rows_per_period) / 2);
+        in_period := greatest(rows_in_cycle - floor(rows_in_cycle / rows_per_period) * rows_per_period, 0);
+        older_rows := floor((index_rows - random_rows) / cycle_rows) * rows_per_period + random_rows / 256::float8 ^ prefix_bytes;
+        run := greatest(least(run_length, rows_per_period), 1);
+        near_inserts := least(rows_per_checkpoint, rows_per_period - in_period);
+        later_rows := least(older_rows * (rows_per_checkpoint - near_inserts) / rows_per_period, index_rows);
+        at_end := random_rows = 0 AND rows_in_cycle >= index_rows;
+    ELSIF kind = 'keyed_comb' THEN
+        -- The periods, of at most 2^16 rows, lie anywhere. They fill the leaves as random keys do, but less if a period has about the rows
+        -- of a leaf (measured: t/002_index_size.pl). The checkpoint falls into the middle of a period.
+        rows_per_period := least(greatest(rows_per_period, 1), 65536);
+        leaves := greatest(index_rows / capacity / (ln(2) - 0.1 * rows_per_period / capacity * exp(1 - rows_per_period / capacity)), sign(index_rows));
+        in_period := rows_per_period / 2;
+        near_inserts := least(rows_per_checkpoint, rows_per_period - in_period);
+    END IF;
+    -- Keys in ascending order fill leaves up to the fillfactor at the end of the index, and elsewhere a half. So do the keys of
+    -- prefixes that have less rows than half a leaf.
+    IF kind = 'ordered' OR kind = 'short_comb' AND rows_per_period + older_rows < capacity / 2 THEN
+        kept := CASE WHEN at_end THEN 0.9 ELSE 0.5 END;
+        moved := 1 - kept;
+    END IF;
+    leaves := leaves + CASE kind WHEN 'ordered' THEN ceil((index_rows - random_rows) / (kept * (capacity + 1))) ELSE 0 END;
+    leaf_rows := CASE WHEN leaves > 0 THEN index_rows / leaves ELSE 1 END;
+    near_rows := CASE kind WHEN 'random' THEN index_rows - leaf_rows
+                           -- the first rows of a period are on the leaf of the last ones before
+                           WHEN 'short_comb' THEN least(greatest(in_period - leaf_rows / 2, 0) + older_rows, index_rows)
+                           WHEN 'keyed_comb' THEN least(in_period, index_rows) ELSE 0 END;
+
+    -- all pages but the metapage: the leaves, and those above them
+    pages := ceil(leaves);
+    level := leaves;
+    WHILE level > 1 LOOP
+        level := ceil(level / leaf_rows);
+        pages := pages + level;
+    END LOOP;
+
+    -- The images, if the changes are uniformly distributed over the rows. A run changes a leaf, and the next one if a leaf ends in it,
+    -- which also changes the page above. The rows are on one leaf more than they fill. The first split changes the page above and
+    -- the leaf behind the rows. Pages that were created after the checkpoint need no image.
+    splits := rows_per_checkpoint / (kept * capacity);
+    crossings := least(run / leaf_rows, 1);
+    SELECT 1 + coalesce(sum(CASE WHEN changes < 1e-6 * n THEN changes ELSE n * (1 - exp(-least(changes / n, 700))) END), 0)
+    INTO images
+    FROM (VALUES (near_rows / leaf_rows, greatest(near_inserts / run - 1, 0) * (1 + crossings)),
+                 -- a new period of a keyed COMB begins on a leaf, and its first split changes two pages more
+                 (CASE kind WHEN 'keyed_comb' THEN leaves ELSE 0 END, (rows_per_checkpoint - near_inserts) / rows_per_period
+                      * (1 + 2 * least(rows_per_period / (kept * capacity), 1))),
+                 (later_rows / leaf_rows, (rows_per_checkpoint - near_inserts) / run * (1 + crossings)),
+                 ((near_rows + later_rows) / leaf_rows ^ 2, rows_per_checkpoint / run * crossings)) v (n, changes)
+    WHERE n > 0;
+    images := least(images + least(splits, 1) * CASE WHEN at_end THEN 1 ELSE 2 END, pages);
+
+    images_per_row := images / rows_per_checkpoint;
+    -- inserts find a leaf that is filled at random 0.5 / ln(2) full in the mean, and the last one half full
+    image_bytes_per_row := images_per_row * (page - leaf_bytes +
+        (1 + least(capacity * CASE WHEN at_end AND near_rows < leaf_rows THEN 0.5 ELSE 0.5 / ln(2) END, index_rows)) * item_bytes);
+    -- the record of an insert has 48 bytes without the tuple, that of a split 104
+    record_bytes_per_row := 48 + tuple_bytes + (104 + moved * capacity * tuple_bytes) / (kept * capacity);
+    -- all leaves but the last have a high key
+    leaf_density := CASE WHEN leaves > 0 THEN (index_rows + leaves - 1) / leaves * item_bytes / leaf_bytes ELSE 0 END;
+    index_bytes := (1 + pages) * page;
+END $$;
+
+COMMENT ON FUNCTION idgen.expected_key_cost(text, float8, float8, float8, int, int, int, float8, float8) IS
+'The full-page images, their bytes, and the bytes of WAL records that an insert is expected to write for a B-tree index on a key of the given kind (random, ordered, short_comb or keyed_comb), and the leaf density (0 to 1) and the size that the index is expected to have. An argument out of range is an error (22023), and so is an unknown kind (42704).';
+
+CREATE FUNCTION idgen.internal_filled_leaves(
+    rows float8, rows_per_period float8, prefixes float8, rows_in_cycle float8, run_length float8, varies boolean,
+    capacity int
+)
+    RETURNS float8
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_internal_filled_leaves';
+
+COMMENT ON FUNCTION idgen.internal_filled_leaves(float8, float8, float8, float8, float8, boolean, int) IS
+'Internal to expected_key_cost(); may change. The number of leaf pages that keys with the given order fill, by a simulation of their splits.';

@@ -1,0 +1,276 @@
+// Fills the index of a table with keys of four kinds, in PostgreSQL compiled to
+// WebAssembly (PGlite), and measures its WAL and pages. The same module is the page's
+// script, its worker, and a program of node:
+//   node build/playground.mjs serve [PORT]          serves the build folder
+//   node build/playground.mjs measure [SETTINGS]    prints the measurements as JSON
+//   node build/playground.mjs sql [SETTINGS]        prints the statements, for psql on a server
+// SETTINGS are those of a link to the page: 'minute=200&rows=100000&checkpoint=5&years=1'.
+
+const keys = {
+  random: 'gen_random_uuid()',
+  uuid_v7: 'idgen.uuid_v7(clock)',
+  short_comb: 'idgen.short_comb(clock => clock)',
+  keyed_comb: 'idgen.keyed_comb(clock => clock)',
+}
+
+const defaults = {
+  sql: 'CREATE TABLE orders (\n  id uuid PRIMARY KEY,\n  customer_id bigint NOT NULL,\n  note text\n);',
+  minute: '200', rows: '100000', checkpoint: '5', years: '1',
+}
+
+// The minutes to fill. The two bytes of a short COMB begin again after 65,536 minutes, a cycle, and only keys of the same
+// minutes share pages. So the same few minutes of each cycle are filled, of the last one half; the next ones are measured.
+function plan(minute, rows, checkpoint, years) {
+  const cycles = Math.floor(years * 525960 / 65536) + 1
+  const least = minute * checkpoint * (2 * cycles - 1)
+  if (!(rows >= least)) throw new Error(`at least ${least} rows must be loaded at that age, rate and distance of checkpoints`)
+  const filled = Math.floor(rows / minute / (cycles - 0.5))
+  const loaded = (cycles - 1) * filled + Math.floor(filled / 2)
+  const intervals = Math.min(3, Math.floor((filled * cycles - loaded) / checkpoint))
+  return { filled, loaded: loaded * minute, intervals, total: (loaded + intervals * checkpoint) * minute }
+}
+
+// Prepares the INSERT of rows $1 to $2 - 1, with values of their types for all columns without a default.
+const prepare = (key, minute, filled) => `DO $do$ DECLARE chosen record; BEGIN
+  SELECT conrelid AS table, conindid::regclass AS index, attnum AS number INTO chosen
+  FROM pg_constraint JOIN pg_attribute ON attrelid = conrelid AND conkey = ARRAY[attnum]
+  WHERE connamespace = 'playground'::regnamespace AND contype = 'p' AND atttypid = 'uuid'::regtype ORDER BY conrelid LIMIT 1;
+  IF NOT FOUND THEN
+    RAISE EXCEPTION 'no table with a primary key of one column of type uuid' USING HINT = 'Do not name a schema in CREATE TABLE.';
+  END IF;
+  PERFORM set_config('playground.index', chosen.index::text, false);
+  EXECUTE (SELECT format('PREPARE fill(int, int) AS INSERT INTO %s (%s) SELECT %s FROM (
+      SELECT i, timestamptz ''2020-01-01 00:00:00+00'' + (i / ${minute} / ${filled} * 65536 + i / ${minute} %% ${filled}) * interval ''1 minute''
+                + i %% ${minute} * interval ''60 s'' / ${minute} AS clock
+      FROM generate_series($1, $2 - 1) i OFFSET 0) r', chosen.table::regclass, string_agg(quote_ident(attname), ', ' ORDER BY attnum),
+    string_agg(CASE WHEN attnum = chosen.number THEN $key$${key}$key$
+      WHEN typname = 'uuid' THEN 'gen_random_uuid()'
+      WHEN typname IN ('json', 'jsonb') THEN format('jsonb_build_object(''n'', i)::%s', type)
+      WHEN typcategory = 'N' AND atttypmod = -1 AND typname <> 'int2' THEN format('i::%s', type)
+      WHEN typcategory = 'N' THEN format('(i %% 10)::%s', type)
+      WHEN typcategory = 'S' THEN format('md5(i::text)::%s', type)
+      WHEN typcategory = 'D' THEN format('clock::%s', type)
+      WHEN typcategory = 'B' THEN 'i % 2 = 0'
+      WHEN typcategory = 'A' THEN format('''{}''::%s', type)
+      ELSE 'NULL' END, ', ' ORDER BY attnum))
+  FROM pg_attribute JOIN pg_type t ON t.oid = atttypid, format_type(atttypid, atttypmod) type
+  WHERE attrelid = chosen.table AND attnum > 0 AND NOT attisdropped
+    AND (attnum = chosen.number OR NOT atthasdef AND attidentity = ''));
+END $do$`
+
+// The server keeps the position from which WAL counts, so that the statements run on any server.
+const since = "current_setting('playground.lsn')::pg_lsn"
+const mark = "SELECT set_config('playground.lsn', pg_current_wal_insert_lsn()::text, false)"
+const written = (rows) => `SELECT (pg_current_wal_insert_lsn() - ${since}) / ${rows} AS wal`
+const blocks = `pg_get_wal_block_info(${since}, pg_current_wal_flush_lsn(), false)`
+const imaged = `SELECT coalesce(sum(block_fpi_length), 0)::int AS bytes FROM ${blocks}`
+const index = "current_setting('playground.index')::regclass"
+// the leaf pages to which rows went; a record with a fourth block splits a page above the leaves
+const touched = `SELECT page::int, count(*)::int AS rows
+  FROM (SELECT min(relblocknumber) FILTER (WHERE block_id = 0) AS page FROM ${blocks}
+        WHERE relfilenode = pg_relation_filenode(${index}) AND record_type ~ '^(INSERT_LEAF|SPLIT)'
+        GROUP BY start_lsn HAVING max(block_id) < 3) r
+  GROUP BY page`
+const sizes = `SELECT pg_relation_size(${index})::int AS size, count(*) FILTER (WHERE type = 'l')::int AS leaves
+  FROM generate_series(1, pg_relation_size(${index}) / 8192 - 1) p, bt_page_stats(${index}::text, p)`
+
+// Yields the progress and the measurements of each key. db.look() executes what only reads, with pageinspect or pg_walinspect.
+async function * measure(db, settings) {
+  const { sql, ...given } = { ...defaults, ...settings }
+  const [minute, rows, checkpoint, years] = ['minute', 'rows', 'checkpoint', 'years'].map((name) => Number(given[name]))
+  const { filled, loaded, intervals, total } = plan(minute, rows, checkpoint, years)
+  const step = Math.ceil(loaded / 100)
+  const perInterval = minute * checkpoint
+
+  for (const [key, expression] of Object.entries(keys)) {
+    await db.exec('ROLLBACK; RESET ALL; DEALLOCATE ALL; DROP SCHEMA IF EXISTS playground CASCADE')
+    await db.exec('CREATE SCHEMA playground; SET search_path = playground, public')
+    await db.exec(sql)
+    await db.exec(prepare(expression, minute, filled))
+    for (let from = 0; from < loaded; from += step) {
+      const to = Math.min(from + step, loaded)
+      await db.exec(mark)
+      await db.exec(`EXECUTE fill(${from}, ${to})`)
+      yield { key, from, to, total, pages: await db.look(touched) }
+    }
+    let [wal, images, pages] = [0, 0, 0]
+    for (let from = loaded; from < total; from += perInterval) {
+      await db.exec('CHECKPOINT')
+      await db.exec(mark)
+      for (let at = from; at < from + perInterval; at += minute) await db.exec(`EXECUTE fill(${at}, ${at + minute})`)
+      wal += (await db.exec(written(perInterval)))?.wal / intervals
+      images += (await db.look(imaged))[0]?.bytes / perInterval / intervals
+      const touching = await db.look(touched)
+      pages += touching.length / intervals
+      yield { key, from, to: from + perInterval, total, pages: touching, measured: true }
+    }
+    yield { key, rows: total, perInterval, wal, images, pages, ...(await db.look(sizes))[0] }
+  }
+}
+
+async function open() {
+  const [{ PGlite }, { pageinspect }, { pg_walinspect }] = await Promise.all(
+    ['index', 'contrib/pageinspect', 'contrib/pg_walinspect'].map((name) => import(`./pglite/${name}.js`)))
+  const file = new URL('uuids.sql', import.meta.url)
+  const text = inNode ? await (await import('node:fs/promises')).readFile(file, 'utf8') : await (await fetch(file)).text()
+  const pg = await PGlite.create({ extensions: { pageinspect, pg_walinspect } })
+  await pg.exec(`${text}; CREATE EXTENSION pageinspect; CREATE EXTENSION pg_walinspect`)
+  const look = async (sql) => (await pg.query(sql)).rows
+  const [{ server_version: version }] = await look('SHOW server_version')
+  return { version, look, exec: async (sql) => (await pg.exec(sql)).at(-1)?.rows[0] }
+}
+
+// An error as psql shows it
+const message = (error) => (error.severity ? `${error.severity}:  ${error.message} (SQLSTATE ${error.code})` : error.message)
+  + ['detail', 'hint', 'position', 'where'].map((part) => error[part] ? `\n${part.toUpperCase()}:  ${error[part]}` : '').join('')
+
+// ---- The worker: {run: settings} and {stop: true} come in, events go out ----
+async function work() {
+  const opened = open()
+  let stopped
+  onmessage = async ({ data }) => {
+    stopped = data.stop
+    if (stopped) return
+    try {
+      for await (const event of measure(await opened, data.run)) {
+        postMessage(event)
+        await new Promise((resolve) => setTimeout(resolve))      // lets a message in
+        if (stopped) break
+      }
+      postMessage({ done: true, stopped })
+    } catch (error) {
+      postMessage({ done: true, error: message(error) })
+    }
+  }
+  opened.then(({ version }) => postMessage({ version }), (error) => postMessage({ done: true, error: message(error) }))
+}
+
+// ---- The page ----
+function page() {
+  const at = Object.fromEntries([...document.querySelectorAll('[id]')].map((element) => [element.id, element]))
+  const form = document.forms[0]
+  const number = (value) => Math.round(value).toLocaleString('en')
+  const name = (key) => key === 'random' ? 'gen_random_uuid()' : `${key}()`
+  const measures = [
+    ['WAL a row', 'wal', (r) => `${number(r.wal)} bytes, ${number(r.images)} of them page images`],
+    ['Leaf pages touched between two checkpoints', 'pages', (r) => `${number(r.pages)} of ${number(r.leaves)}`],
+    ['Index size', 'size', (r) => `${number(r.size / 1024)} kB`],
+  ]
+  let worker, version, drawn = {}, results, timer
+  const settings = () => new URLSearchParams(new FormData(form))
+  const showLink = () => { at.link.hash = settings() }
+  const ended = (text, error = '') => {
+    clearTimeout(timer)
+    at.status.textContent = text
+    at.error.textContent = error;
+    [at.run.disabled, at.stop.disabled] = [false, true]
+  }
+
+  function readLink() {
+    const given = new URLSearchParams(location.hash.slice(1))
+    for (const [field, value] of Object.entries(defaults)) form.elements[field].value = given.get(field) ?? value
+    showLink()
+  }
+
+  function draw({ canvas, batches }) {
+    const context = canvas.getContext('2d')
+    const { color, outlineColor } = getComputedStyle(canvas)
+    const height = canvas.height / (1 + Math.max(...batches.flatMap(({ pages }) => pages.map(({ page }) => page))))
+    context.clearRect(0, 0, canvas.width, canvas.height)
+    for (const { from, to, total, pages, measured } of batches) {
+      context.fillStyle = measured ? outlineColor : color
+      for (const { page, rows } of pages) {
+        context.globalAlpha = Math.min(1, 0.35 + rows / 60)
+        context.fillRect(from / total * canvas.width, canvas.height - (page + 1) * height,
+          Math.max((to - from) / total * canvas.width, 1), Math.max(height, 1))
+      }
+    }
+  }
+
+  function figure(key) {
+    at.figures.append(at.figure.content.cloneNode(true))
+    const [title, canvas, caption] = at.figures.lastElementChild.children
+    title.textContent = name(key)
+    canvas.ariaLabel = `Leaf page over order of inserts, ${name(key)}`
+    return { canvas, caption, batches: [] }
+  }
+
+  const bar = (result, measure, text) => `<tr style="--share: ${result[measure] / Math.max(...results.map((r) => r[measure])) * 100}%;
+    --images: ${measure === 'wal' ? result.images / result.wal * 100 : 0}%"><th scope="row">${name(result.key)}<td>${text(result)}`
+  const table = ([title, measure, text]) =>
+    `<table><caption>${title}</caption>${results.map((result) => bar(result, measure, text)).join('')}</table>`
+
+  function show(event) {
+    const { key } = event
+    if (event.version) {
+      version = event.version
+      if (!at.run.disabled) at.status.textContent = `PostgreSQL ${version} is ready.`
+    } else if (event.done) {
+      const { stopped, error } = event
+      ended(error ? 'The run ended with an error.' : stopped ? 'Stopped.' : `Measured in this browser by PostgreSQL ${version}.`, error)
+    } else if (event.wal === undefined) {
+      (drawn[key] ??= figure(key)).batches.push(event)
+      at.progress.value = (Object.keys(drawn).length - 1 + event.to / event.total) / Object.keys(keys).length
+      at.status.textContent = `${name(key)}: ${number(event.to)} of ${number(event.total)} rows`
+      if (!matchMedia('(prefers-reduced-motion: reduce)').matches) draw(drawn[key])
+    } else {
+      results.push(event)
+      const [rows, pages] = [number(event.perInterval), measures[1][2](event)]
+      drawn[key].caption.textContent = `The ${rows} rows between two checkpoints went to ${pages} leaf pages.`
+      draw(drawn[key])
+      at.bars.innerHTML = measures.map(table).join('')
+    }
+  }
+
+  function startWorker() {
+    worker?.terminate()
+    worker = new Worker(import.meta.url, { type: 'module' })
+    worker.onmessage = ({ data }) => show(data)
+    worker.onerror = ({ message }) => ended('The run ended with an error.', message || 'The worker could not be loaded.')
+  }
+
+  form.onsubmit = (event) => {
+    event.preventDefault();
+    [at.run.disabled, at.stop.disabled, drawn, results] = [true, false, {}, []]
+    for (const filled of [at.figures, at.bars, at.error]) filled.replaceChildren()
+    history.replaceState(null, '', at.link.href)
+    at.status.textContent = 'Starting …'
+    worker.postMessage({ run: Object.fromEntries(settings()) })
+  }
+  // a statement that does not end is stopped together with its server
+  at.stop.onclick = () => {
+    worker.postMessage({ stop: true })
+    timer = setTimeout(() => { startWorker(); ended('Stopped.') }, 2000)
+  }
+  form.oninput = showLink
+  onhashchange = readLink
+  matchMedia('(prefers-color-scheme: dark)').onchange = () => Object.values(drawn).forEach(draw)
+  readLink()
+  startWorker()
+}
+
+// ---- The program of node ----
+async function program([command, argument]) {
+  const settings = Object.fromEntries(new URLSearchParams(argument))
+  const steps = { exec: async (sql) => console.log(`${sql};`), look: async () => [] }
+  if (command === 'serve') {
+    const [{ createServer }, { readFile }] = await Promise.all([import('node:http'), import('node:fs/promises')])
+    const types = { html: 'text/html', css: 'text/css', mjs: 'text/javascript', js: 'text/javascript', wasm: 'application/wasm' }
+    const server = createServer(async ({ url }, response) => {
+      const { pathname } = new URL(`http://localhost${url}`.replace(/\/$/, '/index.html'))
+      const content = await readFile(new URL(`.${pathname}`, import.meta.url)).catch(() => null)
+      response.writeHead(content ? 200 : 404, { 'Content-Type': types[pathname.split('.').pop()] ?? 'application/octet-stream' })
+      response.end(content)
+    })
+    server.listen(argument ?? 8080, '127.0.0.1', () => console.log(`http://127.0.0.1:${server.address().port}/`))
+  } else if (command === 'sql') {
+    for await (const event of measure(steps, settings)) void event
+  } else if (command === 'measure') {
+    for await (const event of measure(await open(), settings)) if (event.rows) console.log(JSON.stringify(event))
+  } else throw new Error('usage: node build/playground.mjs serve [PORT] | measure [SETTINGS] | sql [SETTINGS]')
+}
+
+const inNode = typeof process !== 'undefined'
+if (typeof document !== 'undefined') page()
+else if (!inNode) work()
+else program(process.argv.slice(2)).catch((error) => { console.error(message(error)); process.exitCode = 1 })

@@ -1,0 +1,320 @@
+/*-------------------------------------------------------------------------
+ *
+ * check_recent_id.c
+ *	  The trigger that checks the identifiers which clients store.
+ *
+ * The rule is made from the trigger's arguments, once for each statement.  The
+ * wall clock is its clock.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/stratnum.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_index.h"
+#include "catalog/pg_type.h"
+#include "commands/trigger.h"
+#include "executor/spi.h"
+#include "storage/lmgr.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+
+#include "validate.h"
+
+/* The parsed arguments of a trigger, kept in fn_extra for the statement. */
+typedef struct TriggerRule
+{
+	Oid			trigger_oid;
+	int			attnum;
+	Rule		rule;
+} TriggerRule;
+
+/* The names of the arguments "name=value"; the last two are those of a prefix. */
+static const char *const argument_names[] = {
+	"tolerance", "past_tolerance", "future_tolerance", "period", "prefix_bytes"
+};
+
+#define PERIOD_ARGUMENT			3
+#define PREFIX_BYTES_ARGUMENT	4
+
+static const Interval *
+read_interval(const char *text)
+{
+	if (text == NULL)
+		return NULL;
+	return DatumGetIntervalP(DirectFunctionCall3(interval_in,
+												 CStringGetDatum(text),
+												 ObjectIdGetDatum(InvalidOid),
+												 Int32GetDatum(-1)));
+}
+
+/*
+ * The number of a column by its name.  It must be of type uuid, or a domain
+ * over it, and not generated.
+ */
+static int
+uuid_column(Relation relation, const char *column)
+{
+	int			attnum = SPI_fnumber(RelationGetDescr(relation), column);
+
+	if (attnum <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist",
+						column, RelationGetRelationName(relation))));
+	if (getBaseType(SPI_gettypeid(RelationGetDescr(relation), attnum)) != UUIDOID)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of relation \"%s\" is not of type uuid",
+						column, RelationGetRelationName(relation)),
+				 errtablecol(relation, attnum)));
+	if (TupleDescAttr(RelationGetDescr(relation), attnum - 1)->attgenerated != '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("column \"%s\" of relation \"%s\" is a generated column",
+						column, RelationGetRelationName(relation)),
+				 errdetail("Generated columns are computed after BEFORE triggers are called."),
+				 errtablecol(relation, attnum)));
+	return attnum;
+}
+
+/*
+ * Set a value from an argument "name=value".  A name that the scheme does not
+ * have, or that was given before, is an error (22023).
+ */
+static void
+read_argument(const Scheme *scheme, const char *argument, const char **values)
+{
+	const char *equals = strchr(argument, '=');
+	int			count = scheme->has_prefix ? lengthof(argument_names) : PERIOD_ARGUMENT;
+
+	for (int i = 0; i < count && equals != NULL; i++)
+	{
+		if (values[i] == NULL && strlen(argument_names[i]) == (Size) (equals - argument) &&
+			strncmp(argument_names[i], argument, equals - argument) == 0)
+		{
+			values[i] = equals + 1;
+			return;
+		}
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("invalid argument \"%s\" for check_recent_id with scheme \"%s\"",
+					argument, scheme->name),
+			 errhint("After column and scheme, the arguments are of the form name=value, each name at most once: tolerance, past_tolerance, future_tolerance%s.",
+					 scheme->has_prefix ? ", period, prefix_bytes" : "")));
+}
+
+/* The rule from a trigger's arguments that follow the column. */
+static Rule
+rule_from_trigger(const Trigger *trigger)
+{
+	const Scheme *scheme = scheme_by_name(trigger->tgargs[1]);
+	const char *values[lengthof(argument_names)] = {NULL};
+	const char *bytes;
+
+	for (int i = 2; i < trigger->tgnargs; i++)
+		read_argument(scheme, trigger->tgargs[i], values);
+
+	bytes = values[PREFIX_BYTES_ARGUMENT];
+	return rule_make(scheme,
+					 short_prefix_make(read_interval(values[PERIOD_ARGUMENT]),
+									   bytes ? pg_strtoint32(bytes) : DEFAULT_PREFIX_BYTES),
+					 read_interval(values[0]), read_interval(values[1]),
+					 read_interval(values[2]));
+}
+
+/* The rule of the trigger that was fired. */
+static const TriggerRule *
+trigger_rule(FunctionCallInfo fcinfo, const TriggerData *data)
+{
+	const Trigger *trigger = data->tg_trigger;
+	TriggerRule *kept = fcinfo->flinfo->fn_extra;
+
+	if (kept == NULL || kept->trigger_oid != trigger->tgoid)
+	{
+		if (trigger->tgnargs < 2)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("check_recent_id requires a column and a scheme as arguments"),
+					 errhint("For example, EXECUTE FUNCTION idgen.check_recent_id('id', 'short_comb').")));
+
+		kept = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(TriggerRule));
+		kept->trigger_oid = trigger->tgoid;
+		kept->attnum = uuid_column(data->tg_relation, trigger->tgargs[0]);
+		kept->rule = rule_from_trigger(trigger);
+		fcinfo->flinfo->fn_extra = kept;	/* complete, if no error was
+											 * raised */
+	}
+	return kept;
+}
+
+/*
+ * A unique index on the column alone, whose violations are found when a row is
+ * inserted; InvalidOid if there is none.
+ */
+static Oid
+unique_index_on(Relation relation, int attnum)
+{
+	List	   *indexes = RelationGetIndexList(relation);
+	Oid			found = InvalidOid;
+
+	for (int i = 0; i < list_length(indexes) && !OidIsValid(found); i++)
+	{
+		Relation	index = index_open(list_nth_oid(indexes, i), AccessShareLock);
+		const FormData_pg_index *form = index->rd_index;
+
+		if (form->indisunique && form->indimmediate && form->indisvalid &&
+			form->indnkeyatts == 1 && form->indkey.values[0] == attnum &&
+			heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL) &&
+			index->rd_rel->relam == BTREE_AM_OID &&
+			get_opcode(get_opfamily_member(index->rd_opfamily[0], UUIDOID, UUIDOID,
+										   BTEqualStrategyNumber)) == F_UUID_EQ)
+			found = RelationGetRelid(index);
+		index_close(index, AccessShareLock);
+	}
+	list_free(indexes);
+	return found;
+}
+
+/*
+ * Does a scan of the index with this snapshot find a row with the identifier?
+ * *tid is its place.
+ */
+static bool
+row_is_visible(Relation relation, Oid index, int attnum, const pg_uuid_t *id,
+			   Snapshot snapshot, ItemPointer tid)
+{
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, attnum, BTEqualStrategyNumber, F_UUID_EQ, UUIDPGetDatum(id));
+	scan = systable_beginscan(relation, index, true, snapshot, 1, &key);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+		*tid = tuple->t_self;
+	systable_endscan(scan);
+	return HeapTupleIsValid(tuple);
+}
+
+/*
+ * Would the identifier conflict with a row of the table?
+ *
+ * As the unique check itself does, this reads the index without regard to the
+ * transaction's snapshot, to privileges and to row-level security, and waits
+ * for a transaction that has inserted or deleted such a row.  No function or
+ * operator is looked up by name, and no other code of a role is executed.
+ *
+ * A scan with a dirty snapshot reads the places of the row's versions before it
+ * visits them, so that it misses a row that another session updates and commits
+ * in between.  (The unique check locks the index page meanwhile.)  Such a row is
+ * visible to the latest snapshot.
+ */
+static bool
+conflicts_with_row(Relation relation, int attnum, const pg_uuid_t *id)
+{
+	Oid			index = unique_index_on(relation, attnum);
+	ItemPointerData tid;
+	Snapshot	latest;
+	bool		found;
+
+	if (!OidIsValid(index))
+		return false;
+
+	for (;;)
+	{
+		SnapshotData dirty;
+		TransactionId in_progress;
+
+		InitDirtySnapshot(dirty);
+		if (!row_is_visible(relation, index, attnum, id, &dirty, &tid))
+			break;
+
+		/*
+		 * the scan has set them if a transaction in progress made the row, or
+		 * deleted it
+		 */
+		in_progress = TransactionIdIsValid(dirty.xmin) ? dirty.xmin : dirty.xmax;
+		if (!TransactionIdIsValid(in_progress))
+			return true;
+		if (dirty.speculativeToken != 0)
+			SpeculativeInsertionWait(in_progress, dirty.speculativeToken);
+		else
+			XactLockTableWait(in_progress, relation, &tid, XLTW_InsertIndex);
+	}
+
+	latest = RegisterSnapshot(GetLatestSnapshot());
+	found = row_is_visible(relation, index, attnum, id, latest, &tid);
+	UnregisterSnapshot(latest);
+	return found;
+}
+
+/* Is the identifier of an updated row the same as before? */
+static bool
+is_unchanged(const TriggerData *data, int attnum, const pg_uuid_t *id)
+{
+	Datum		old;
+	bool		isnull;
+
+	if (!TRIGGER_FIRED_BY_UPDATE(data->tg_event))
+		return false;
+	old = SPI_getbinval(data->tg_trigtuple, RelationGetDescr(data->tg_relation),
+						attnum, &isnull);
+	return !isnull && memcmp(DatumGetUUIDP(old), id, UUID_LEN) == 0;
+}
+
+/*
+ * check_recent_id() returns trigger
+ *	For a trigger BEFORE INSERT OR UPDATE FOR EACH ROW.  The trigger's arguments
+ *	are the column, the scheme, and any of those of check_recent_...() but the
+ *	clock, which is the wall clock, as "name=value".  A NULL identifier is
+ *	accepted, as by a CHECK constraint.
+ *
+ *	A client that repeats an INSERT must learn that the row is there already.
+ *	Therefore an identifier that will conflict with a row is left to the unique
+ *	index, which raises 23505 or applies ON CONFLICT.
+ */
+PG_FUNCTION_INFO_V1(idgen_check_recent_id);
+Datum
+idgen_check_recent_id(PG_FUNCTION_ARGS)
+{
+	TriggerData *data = (TriggerData *) fcinfo->context;
+	const TriggerRule *kept;
+	HeapTuple	row;
+	Datum		datum;
+	bool		isnull;
+
+	if (!CALLED_AS_TRIGGER(fcinfo) ||
+		!TRIGGER_FIRED_BEFORE(data->tg_event) ||
+		!TRIGGER_FIRED_FOR_ROW(data->tg_event) ||
+		!(TRIGGER_FIRED_BY_INSERT(data->tg_event) ||
+		  TRIGGER_FIRED_BY_UPDATE(data->tg_event)))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("function \"check_recent_id\" must be fired BEFORE INSERT OR UPDATE FOR EACH ROW")));
+
+	row = TRIGGER_FIRED_BY_UPDATE(data->tg_event) ? data->tg_newtuple : data->tg_trigtuple;
+	kept = trigger_rule(fcinfo, data);
+	datum = SPI_getbinval(row, RelationGetDescr(data->tg_relation), kept->attnum, &isnull);
+	if (!isnull)
+	{
+		const pg_uuid_t *id = DatumGetUUIDP(datum);
+		Window		window = rule_window(&kept->rule, GetCurrentTimestamp());
+
+		if (!rule_accepts(&kept->rule, id, &window) &&
+			!is_unchanged(data, kept->attnum, id) &&
+			!conflicts_with_row(data->tg_relation, kept->attnum, id))
+			rule_refuse(&kept->rule, id, &window, data->tg_trigger->tgname,
+						data->tg_relation, kept->attnum,
+						OidIsValid(unique_index_on(data->tg_relation, kept->attnum)));
+	}
+	return PointerGetDatum(row);
+}

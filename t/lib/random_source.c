@@ -1,0 +1,47 @@
+/*
+ * random_source.c: RAND_bytes() of OpenSSL, for a server under test.
+ *
+ * To be preloaded.  In the folder $IDGEN_RANDOM, the file "fail" has the number
+ * of a process whose next request of 16 bytes fails, and the file "secret" 16
+ * bytes that answer such requests.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+static FILE *
+open_file(const char *name)
+{
+	char		path[1024];
+
+	snprintf(path, sizeof(path), "%s/%s", getenv("IDGEN_RANDOM"), name);
+	return fopen(path, "r+");
+}
+
+int
+RAND_bytes(unsigned char *bytes, int count)
+{
+	FILE	   *file;
+	int			pid = 0;
+
+	if (count == 16 && (file = open_file("fail")) != NULL)
+	{
+		int			found = fscanf(file, "%d", &pid) == 1 && pid == getpid();
+
+		/* only once */
+		if (found && ftruncate(fileno(file), 0) != 0)
+			abort();
+		fclose(file);
+		if (found)
+			return 0;
+	}
+	if (count == 16 && (file = open_file("secret")) != NULL)
+	{
+		size_t		read = fread(bytes, 1, 16, file);
+
+		fclose(file);
+		return read == 16;
+	}
+	return getrandom(bytes, count, 0) == count;
+}

@@ -1,0 +1,20 @@
+<?php
+
+// PDO: run each statement of a file, see t/tools/015_parameters.pl
+$db = new PDO(sprintf('pgsql:host=%s;port=%s;dbname=%s;user=%s', getenv('PGHOST'), getenv('PGPORT'), getenv('PGDATABASE'), getenv('PGUSER')));
+$db->setAttribute(PDO::ATTR_EMULATE_PREPARES, false);
+foreach (file($argv[1], FILE_IGNORE_NEW_LINES) as $line) {
+    [$name, , $args, $sql] = explode("\t", $line);
+    $db->beginTransaction();
+    try {
+        $statement = $db->prepare(preg_replace('/\$(\d+)/', ':p$1', $sql));
+        foreach (explode('|', $args) as $i => $arg) {
+            $statement->bindValue(':p' . ($i + 1), $arg);
+        }
+        $statement->execute();
+        echo "ok $name\n";
+    } catch (PDOException $error) {
+        echo $error->errorInfo[0], " $name\n";
+    }
+    $db->rollBack();
+}

@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+#
+# rekey.sh: change the primary key of a table, and all references to it, in use.
+#
+#   psql -f tools/rekey.sql                    once, as the tables' owner
+#   tools/rekey.sh plan TABLE --type TYPE [OPTION ...]
+#   tools/rekey.sh run | verify | switch | back | finish | abandon | status
+#   tools/rekey.sh rename [--accept-errors]
+#
+#   --value EXPRESSION     the new key of an old row, from its columns; without it, keys
+#                          keep their numbers in a wider type of integers
+#   --default EXPRESSION   the new key of a new row
+#   --old-default EXPRESSION   the old key of a new row, if it has no default
+#   --suffix _new          of the new columns
+#   --fire-triggers        the triggers of the tables may fire for each row
+#   --replica-role         set session_replication_role, so that they do not
+#   --dependents-ok        views of the columns, and functions of the rows' type: to be made
+#                          again for the new columns before finish
+#   --publications-ok      the subscribers have the new columns
+#   --pause MS             after each 50 pages
+#   --max-bytes N          refuse to plan what needs more space
+#
+# Connects by psql's environment (PGHOST, PGDATABASE, ...), directly, not by a pool.
+# docs/rekey.md is the manual. Each command can be repeated after any failure.
+
+set -euo pipefail
+
+usage() { sed -n '3,/^$/s/^# \{0,1\}//p' "$0"; exit "$1"; }
+fail() { printf 'rekey.sh: %s\n' "$*" >&2; exit 2; }
+
+[ $# -gt 0 ] || usage 2
+command=$1
+shift
+table='' type='' value='' new_default='' old_default='' suffix=_new accept=false options=()
+while [ $# -gt 0 ]; do
+    case $1 in
+        --type | --value | --default | --old-default | --suffix | --pause | --max-bytes)
+            [ $# -ge 2 ] || fail "$1 requires a value" ;;&
+        --type) type=$2; shift ;;
+        --value) value=$2; shift ;;
+        --default) new_default=$2; shift ;;
+        --old-default) old_default=$2; shift ;;
+        --suffix) suffix=$2; shift ;;
+        --pause | --max-bytes)
+            [[ $2 =~ ^[0-9]+$ ]] || fail "$1 requires a number"
+            options+=("\"${1#--}\": $2"); shift ;;
+        --fire-triggers | --replica-role | --dependents-ok | --publications-ok) options+=("\"${1#--}\": true") ;;
+        --accept-errors) accept=true ;;
+        -*) fail "unknown option $1" ;;
+        *) [ -z "$table" ] || fail "more than one table"; table=$1 ;;
+    esac
+    shift
+done
+
+# One session, in which this process becomes psql; the statements are calls, whose arguments it quotes.
+session() {
+    exec psql -X -q -v ON_ERROR_STOP=1 -v command="$command" -v accept="$accept" -v target="$table" -v type="$type" \
+        -v value="$value" -v new_default="$new_default" -v old_default="$old_default" -v suffix="$suffix" \
+        -v options="{$(IFS=,; tr - _ <<<"${options[*]-}")}" -f - "$@"
+}
+
+case $command in
+    plan)
+        [ -n "$table" ] && [ -n "$type" ] || fail "plan requires a table and --type"
+        session <<'SQL'
+SELECT n AS step, what, kind, rows, pg_size_pretty(bytes) AS bytes, pg_size_pretty(wal) AS wal
+FROM rekey.plan(:'target', :'type', nullif(:'value', ''), nullif(:'new_default', ''), :'suffix', :'options', nullif(:'old_default', ''));
+SELECT * FROM rekey.warnings();
+SQL
+        ;;
+    run | switch | back | rename | finish | abandon)
+        session -At <<'SQL'
+SELECT rekey.begin(:'command', :'accept') AS command \gset
+SELECT rekey.script(:'command') \gexec
+SELECT rekey.status();
+SQL
+        ;;
+    verify)
+        session <<'SQL'
+SELECT * FROM rekey.verify();
+SELECT rekey.assert_verified() \g /dev/null
+SQL
+        ;;
+    status) session -At <<<'SELECT rekey.status();' ;;
+    help | --help | -h) usage 0 ;;
+    *) fail "unknown command $command" ;;
+esac
