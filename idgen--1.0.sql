@@ -456,24 +456,27 @@ CREATE FUNCTION idgen.check_recent_id() RETURNS trigger
 COMMENT ON FUNCTION idgen.check_recent_id() IS
 'Trigger function, BEFORE INSERT OR UPDATE OF the column FOR EACH ROW, with the arguments column, scheme (''short_comb'', ''comb'' or ''uuid_v7''), and any of ''tolerance=...'', ''past_tolerance=...'', ''future_tolerance=...'' and, for short_comb, ''period=...'', ''prefix_bytes=...''. It refuses an identifier whose time is not near the wall clock with an error (23514) whose constraint name is the trigger''s name, unless a unique index on the column has the identifier already, or an UPDATE does not change it.';
 
--- Calculated in UTC, as timestamp, because timestamptz - interval is STABLE. An
--- invalid tolerance is passed to timezone() as a zone, which is an error (22023): a
--- function that raised it, called by every caller, would be part of the interface.
+-- Calculated in UTC, as timestamp, because timestamptz - interval is STABLE. A NULL
+-- tolerance is passed to jsonb_object() as a key, which is an error (22004), and an
+-- invalid one to timezone() as a zone (22023): a function that raised them, called by
+-- every caller, would be part of the interface.
 CREATE FUNCTION idgen.created_near(
     id uuid,
     created_at timestamptz,
     tolerance interval DEFAULT '10 minutes'
 ) RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
-    RETURN pg_catalog.timezone(CASE WHEN tolerance OPERATOR(pg_catalog.>=) '0' AND pg_catalog.date_trunc('month', tolerance) OPERATOR(pg_catalog.=) '0' THEN 'UTC'
-                                    ELSE 'the tolerance must not be null or negative or have months' END,
+    RETURN pg_catalog.jsonb_object(ARRAY[EXTRACT(epoch FROM tolerance)::pg_catalog.text, '']) IS NOT NULL
+       AND pg_catalog.timezone(CASE WHEN tolerance OPERATOR(pg_catalog.>=) '0'
+                                     AND pg_catalog.date_trunc('month', tolerance) OPERATOR(pg_catalog.=) '0' THEN 'UTC'
+                                    ELSE 'the tolerance must not be negative or have months' END,
                                '2000-01-01'::pg_catalog.timestamp) IS NOT NULL
        AND created_at OPERATOR(pg_catalog.>=) pg_catalog.timezone('UTC', pg_catalog.timezone('UTC', idgen.uuid_timestamp(id)) OPERATOR(pg_catalog.-) tolerance)
        AND created_at OPERATOR(pg_catalog.<=) pg_catalog.timezone('UTC', pg_catalog.timezone('UTC', idgen.uuid_timestamp(id)) OPERATOR(pg_catalog.+) tolerance)
        AND (id IS NULL OR idgen.uuid_timestamp(id) IS NOT NULL);
 
 COMMENT ON FUNCTION idgen.created_near(uuid, timestamptz, interval) IS
-'Whether created_at is within the tolerance of uuid_timestamp(id), both ends included, which prunes partitions by created_at. False for a uuid without a time. A tolerance that is NULL or negative or has months is an error (22023).';
+'Whether created_at is within the tolerance of uuid_timestamp(id), both ends included, which prunes partitions by created_at. False for a uuid without a time. A tolerance that is NULL (22004), or negative or with months (22023), is an error.';
 
 -- ---------------------------------------------------------------------------
 -- 64-bit identifiers

@@ -560,16 +560,17 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION idgen.check_recent_id() IS 'Trigger function, BEFORE INSERT OR UPDATE FOR EACH ROW, with the arguments column, scheme (''short_comb'', ''comb'' or ''uuid_v7''), and any of ''tolerance=...'', ''past_tolerance=...'', ''future_tolerance=...'' and, for short_comb, ''period=...'', ''prefix_bytes=...''. It refuses an identifier that was not made at about the time of the wall clock, unless it is unchanged or in the table already, with an error (23514) whose constraint name is the trigger''s name.';
 
--- In UTC, as timestamp, because timestamptz - interval is STABLE. An invalid tolerance is
--- passed to timezone() as a zone, which is an error (22023).
+-- In UTC, as timestamp, because timestamptz - interval is STABLE. A NULL tolerance
+-- is passed to jsonb_object() as a key (22004), an invalid one to timezone() as a zone (22023).
 CREATE OR REPLACE FUNCTION idgen.created_near(id uuid, created_at timestamptz, tolerance interval DEFAULT '10 minutes') RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
-    RETURN timezone(CASE WHEN tolerance >= '0' AND date_trunc('month', tolerance) = '0' THEN 'UTC'
-                         ELSE 'the tolerance must not be null or negative or have months' END, timestamp '2000-01-01') IS NOT NULL
+    RETURN jsonb_object(ARRAY[EXTRACT(epoch FROM tolerance)::text, '']) IS NOT NULL
+       AND timezone(CASE WHEN tolerance >= '0' AND date_trunc('month', tolerance) = '0' THEN 'UTC'
+                         ELSE 'the tolerance must not be negative or have months' END, timestamp '2000-01-01') IS NOT NULL
        AND created_at >= timezone('UTC', timezone('UTC', idgen.uuid_timestamp(id)) - tolerance)
        AND created_at <= timezone('UTC', timezone('UTC', idgen.uuid_timestamp(id)) + tolerance)
        AND (id IS NULL OR idgen.uuid_timestamp(id) IS NOT NULL);
-COMMENT ON FUNCTION idgen.created_near(uuid, timestamptz, interval) IS 'Whether created_at is within the tolerance of uuid_timestamp(id), both ends included, which prunes partitions by created_at. False for a uuid without a time. A tolerance that is NULL or negative or has months is an error (22023).';
+COMMENT ON FUNCTION idgen.created_near(uuid, timestamptz, interval) IS 'Whether created_at is within the tolerance of uuid_timestamp(id), both ends included, which prunes partitions by created_at. False for a uuid without a time. A tolerance that is NULL (22004), or negative or with months (22023), is an error.';
 
 PERFORM set_config('search_path', caller_path, true);
 END

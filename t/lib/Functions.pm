@@ -92,7 +92,7 @@ my @rows = (
 	[ 'check_recent_comb(uuid,interval,interval,interval,timestamptz)', 'reader', 'ss', '22023 22008 22004 23514', qq{idgen.comb_floor($instant), '1 hour', clock => $instant} ],
 	[ 'check_recent_uuid_v7(uuid,interval,interval,interval,timestamptz)', 'reader', 'ss', '22023 22008 22004 23514', qq{idgen.uuid_v7_floor($instant), '1 hour', clock => $instant} ],
 	[ 'check_recent_id()', 'trigger', 'vs' ],
-	[ 'created_near(uuid,timestamptz,interval)', 'reader', 'is', '22008 22023', qq{$v7, $instant} ],
+	[ 'created_near(uuid,timestamptz,interval)', 'reader', 'is', '22004 22008 22023', qq{$v7, $instant} ],
 
 	# Identifiers on tickers
 	[ 'snowflake(timestamptz)', 'ticker', 'vu', '22004 22008' ],
