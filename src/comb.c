@@ -14,6 +14,7 @@
  */
 #include "postgres.h"
 
+#include "common/int.h"
 #include "miscadmin.h"
 #include "storage/proc.h"
 #include "utils/timestamp.h"
@@ -255,6 +256,62 @@ idgen_short_suffix_comb(PG_FUNCTION_ARGS)
 	low &= ~(((UINT64CONST(1) << SHORT_SUFFIX_BITS) - 1) << SHORT_SUFFIX_SHIFT);
 
 	return uuid_datum(4, entropy_bits(UUID_HIGH_BITS), low | suffix << SHORT_SUFFIX_SHIFT);
+}
+
+/*
+ * The Unix milliseconds in a version 4 UUID as timestamptz.  An identifier does
+ * not show whether they are those of a COMB or random bits.
+ */
+static Datum
+comb_reading(FunctionCallInfo fcinfo, uint64 (*unix_ms) (const pg_uuid_t *))
+{
+	const pg_uuid_t *id = PG_GETARG_UUID_P(0);
+
+	if (!uuid_is_version(id, 4))
+		PG_RETURN_NULL();
+	PG_RETURN_TIMESTAMPTZ(clock_from_unix_ms48(unix_ms(id)));
+}
+
+/* comb_timestamp(id uuid), suffix_comb_timestamp(id uuid) return timestamptz */
+SQL_FUNCTION(idgen_comb_timestamp, comb_reading(fcinfo, uuid_first_48_bits))
+SQL_FUNCTION(idgen_suffix_comb_timestamp, comb_reading(fcinfo, uuid_last_48_bits))
+
+/*
+ * short_comb_timestamp(id uuid, period interval, prefix_bytes int, clock timestamptz)
+ *	returns timestamptz
+ *
+ * The start of the latest period with this prefix that does not begin after the
+ * clock; NULL if that is out of range for timestamptz.
+ */
+PG_FUNCTION_INFO_V1(idgen_short_comb_timestamp);
+Datum
+idgen_short_comb_timestamp(PG_FUNCTION_ARGS)
+{
+	pg_uuid_t  *id;
+	TimestampTz clock;
+	ShortPrefix prefix;
+	int64		period_number;
+	int64		unix_ms;
+	TimestampTz instant;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+
+	id = PG_GETARG_UUID_P(0);
+	prefix = short_prefix_arguments(fcinfo, 1, 2);
+	clock = clock_argument_stable(fcinfo, 3);
+
+	if (!uuid_is_version(id, 4))
+		PG_RETURN_NULL();
+
+	period_number = short_prefix_period_number(&prefix, clock);
+	period_number -= short_prefix_of_period(&prefix,
+											period_number - short_prefix_of_uuid(&prefix, id));
+
+	if (pg_mul_s64_overflow(period_number, prefix.period_ms, &unix_ms) ||
+		!clock_from_unix_ms(unix_ms, &instant))
+		PG_RETURN_NULL();
+	PG_RETURN_TIMESTAMPTZ(instant);
 }
 
 /*

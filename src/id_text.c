@@ -56,128 +56,43 @@ id_text_refuse(const IdText *id, const char *problem)
 }
 
 /*
- * The problem with a prefix, as a sentence, or NULL.  A prefix is 1 to 63
- * lower-case letters, underscores and, unless it is a TypeID's, digits.  It
- * begins with a letter and does not end with an underscore.
+ * The number that the digits from an offset to the end of the text denote.
+ * Leading zeros can be omitted, unless all digits are required.
  */
-const char *
-id_prefix_problem(const char *prefix, int length, bool digits_allowed)
+pg_uuid_t *
+id_text_number(const IdText *id, int offset, const Radix *radix, bool requires_all_digits)
 {
-	int			i;
+	const char *digits = id->bytes + offset;
+	int			length = id->length - offset;
+	pg_uuid_t  *number = palloc(sizeof(pg_uuid_t));
 
-	if (length == 0)
-		return "The prefix must not be empty.";
-	if (prefix[0] < 'a' || prefix[0] > 'z')
-		return "Invalid character at position 1; a prefix must begin with a lower-case letter.";
-
-	for (i = 1; i < length && i <= ID_PREFIX_MAX_LENGTH; i++)
+	if (!radix_decode(radix, digits, length, number))
 	{
-		bool		is_digit = prefix[i] >= '0' && prefix[i] <= '9';
-		bool		is_letter = prefix[i] >= 'a' && prefix[i] <= 'z';
+		const char *problem = radix_problem(radix, digits, length, offset + 1);
 
-		if (!is_letter && prefix[i] != ID_PREFIX_SEPARATOR &&
-			!(is_digit && digits_allowed))
-			return psprintf("Invalid character at position %d; a prefix must consist of lower-case letters%s.",
-							i + 1, digits_allowed ? ", digits and underscores" : " and underscores");
+		id_text_refuse(id, problem ? problem : "The value of the digits exceeds 128 bits.");
 	}
-
-	if (i > ID_PREFIX_MAX_LENGTH)
-		return psprintf("At most %d characters are allowed in a prefix.",
-						ID_PREFIX_MAX_LENGTH);
-	if (prefix[length - 1] == ID_PREFIX_SEPARATOR)
-		return "A prefix must not end with an underscore.";
-	return NULL;
+	if (requires_all_digits && length < radix_width(radix))
+		id_text_refuse(id, psprintf("Exactly %d digits are required.", radix_width(radix)));
+	return number;
 }
 
 /*
- * The length of the prefix, which extends to the last underscore; -1 if there
- * is no underscore.  The digits begin one character after the prefix.
+ * Is argument 0 a number of exactly this many digits?  No text raises an error,
+ * and text of another length is not detoasted.
  */
-int
-id_text_prefix(const IdText *id, bool digits_allowed)
+bool
+id_text_is_number(FunctionCallInfo fcinfo, const Radix *radix, int digits)
 {
-	int			length = id->length;
-	const char *problem;
+	pg_uuid_t	number;
 
-	while (--length >= 0 && id->bytes[length] != ID_PREFIX_SEPARATOR)
-		;
-	if (length < 0)
-		return -1;
-
-	problem = id_prefix_problem(id->bytes, length, digits_allowed);
-	if (problem != NULL)
-		id_text_refuse(id, problem);
-	return length;
-}
-
-/* The number that the digits from an offset to the end of the text denote. */
-void
-id_text_digits(const IdText *id, int offset, const Radix *radix,
-			   uint64 *high, uint64 *low)
-{
-	const char *problem;
-
-	if (!radix_decode(radix, id->bytes + offset, id->length - offset, offset + 1,
-					  high, low, &problem))
-		id_text_refuse(id, problem);
-}
-
-/* The same number as a uuid.  Leading zeros can be omitted. */
-pg_uuid_t *
-id_text_uuid(const IdText *id, int offset, const Radix *radix)
-{
-	pg_uuid_t  *uuid = palloc(sizeof(pg_uuid_t));
-	uint64		high;
-	uint64		low;
-
-	id_text_digits(id, offset, radix, &high, &low);
-	uuid_set_half(uuid, 0, high);
-	uuid_set_half(uuid, 1, low);
-	return uuid;
-}
-
-/* The same, if leading zeros must not be omitted. */
-pg_uuid_t *
-id_text_full_uuid(const IdText *id, int offset, const Radix *radix)
-{
-	pg_uuid_t  *uuid = id_text_uuid(id, offset, radix);
-
-	if (id->length - offset < radix_width(radix))
-		id_text_refuse(id, psprintf("Exactly %d digits are required.", radix_width(radix)));
-	return uuid;
-}
-
-/* Raise 22023 unless a prefix that is an argument of its own is valid. */
-void
-id_prefix_require(const text *prefix, bool digits_allowed)
-{
-	const char *bytes = VARDATA_ANY(prefix);
-	int			length = VARSIZE_ANY_EXHDR(prefix);
-	const char *problem = id_prefix_problem(bytes, length, digits_allowed);
-
-	if (problem != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid prefix: \"%s\"", shown_text(bytes, length, 96)),
-				 errdetail_internal("%s", problem)));
-}
-
-/* Raise 23514 if the identifier has another prefix than that expected, or NULL for any. */
-void
-id_text_require_prefix(const IdText *id, int prefix_length, const text *expected)
-{
-	if (expected != NULL && !text_is_bytes(expected, id->bytes, prefix_length))
-		ereport(ERROR,
-				(errcode(ERRCODE_CHECK_VIOLATION),
-				 errmsg("%s has the prefix \"%.*s\", not \"%.*s\"", id->noun,
-						prefix_length, id->bytes,
-						(int) VARSIZE_ANY_EXHDR(expected), VARDATA_ANY(expected)),
-				 errdetail("The %s is \"%.*s\".", id->noun, id->length, id->bytes)));
+	return toast_raw_datum_size(PG_GETARG_DATUM(0)) == (Size) VARHDRSZ + digits &&
+		radix_decode(radix, VARDATA_ANY(PG_GETARG_TEXT_PP(0)), digits, &number);
 }
 
 /*
  * The digits of a uuid, all of them, as text.  A prefix that is neither NULL
- * nor empty precedes them, with a separator.
+ * nor empty precedes them, with an underscore.
  */
 Datum
 id_text_make(const text *prefix, const pg_uuid_t *id, const Radix *radix)
@@ -193,6 +108,6 @@ id_text_make(const text *prefix, const pg_uuid_t *id, const Radix *radix)
 		memcpy(VARDATA(result), VARDATA_ANY(prefix), prefix_length);
 		VARDATA(result)[prefix_length] = ID_PREFIX_SEPARATOR;
 	}
-	radix_encode(radix, uuid_half(id, 0), uuid_half(id, 1), VARDATA(result) + offset);
+	radix_encode(radix, id, VARDATA(result) + offset);
 	PG_RETURN_TEXT_P(result);
 }

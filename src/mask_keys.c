@@ -146,6 +146,16 @@ find_key(const char *name, int length)
 	return NULL;
 }
 
+/* The value of a hexadecimal digit of either case; -1 for another character. */
+static int
+hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
 /* Read a key from its digits; false if there are other characters or too few. */
 static bool
 read_key(const char *digits, uint8 *bytes)

@@ -11,7 +11,6 @@
  */
 #include "postgres.h"
 
-#include "access/detoast.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
@@ -29,10 +28,13 @@
 static Datum
 make_object_id(uint32 seconds, uint64 low)
 {
+	pg_uuid_t	number;
 	char		digits[RADIX_MAX_WIDTH];
 
+	uuid_set_half(&number, 0, seconds);
+	uuid_set_half(&number, 1, low);
 	/* the last 24 of the 32 digits of a 128-bit number */
-	radix_encode(radix_of_base(16), seconds, low, digits);
+	radix_encode(&radix_16, &number, digits);
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(digits + RADIX_MAX_WIDTH - OBJECT_ID_DIGITS,
 											  OBJECT_ID_DIGITS));
 }
@@ -79,26 +81,9 @@ idgen_object_id(PG_FUNCTION_ARGS)
 	return make_object_id(next >> COUNTER_BITS, process | (next & COUNTER_MASK));
 }
 
-/*
- * is_object_id(id text) returns boolean
- *	Whether the text is 24 hexadecimal digits, of either case.
- */
-PG_FUNCTION_INFO_V1(idgen_is_object_id);
-Datum
-idgen_is_object_id(PG_FUNCTION_ARGS)
-{
-	text	   *id;
-	uint64		high;
-	uint64		low;
-	const char *problem;
-
-	if (toast_raw_datum_size(PG_GETARG_DATUM(0)) != VARHDRSZ + OBJECT_ID_DIGITS)
-		PG_RETURN_BOOL(false);
-
-	id = PG_GETARG_TEXT_PP(0);
-	PG_RETURN_BOOL(radix_decode(radix_of_base(16), VARDATA_ANY(id), OBJECT_ID_DIGITS,
-								0, &high, &low, &problem));
-}
+/* is_object_id(id text) returns boolean: whether it is 24 hexadecimal digits, of either case */
+SQL_FUNCTION(idgen_is_object_id,
+			 BoolGetDatum(id_text_is_number(fcinfo, &radix_16, OBJECT_ID_DIGITS)))
 
 /* object_id_timestamp(id text) returns timestamptz */
 PG_FUNCTION_INFO_V1(idgen_object_id_timestamp);
@@ -106,15 +91,14 @@ Datum
 idgen_object_id_timestamp(PG_FUNCTION_ARGS)
 {
 	IdText		id = id_text_argument(fcinfo, "ObjectId", OBJECT_ID_DIGITS);
+	const pg_uuid_t *number;
 	int			characters = pg_mbstrlen_with_len(id.bytes, id.length);
-	uint64		high;
-	uint64		low;
 
 	if (characters != OBJECT_ID_DIGITS)
 		id_text_refuse(&id, psprintf("Exactly %d characters are required, but the text has %d.",
 									 OBJECT_ID_DIGITS, characters));
-	id_text_digits(&id, 0, radix_of_base(16), &high, &low);
-	PG_RETURN_TIMESTAMPTZ(clock_from_unix_seconds32((uint32) high));
+	number = id_text_number(&id, 0, &radix_16, false);
+	PG_RETURN_TIMESTAMPTZ(clock_from_unix_seconds32((uint32) uuid_half(number, 0)));
 }
 
 /* object_id_floor(instant timestamptz) returns text: the smallest ObjectId of the second */

@@ -1,12 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * prefixed_id.c
- *	  Prefixed ids, and the domains that accept them.
+ *	  Prefixed ids and TypeIDs, and the domains that accept prefixed ids.
  *
  * A prefixed id is a prefix, which names the type of the entity, an underscore
  * and the 25 digits of a uuid in base 36.  Reading is lenient: leading zeros
  * can be omitted, and digits can be of either case.  A domain accepts the
  * canonical text only, so that each identifier has exactly one text.
+ *
+ * A TypeID (version 0.3 of its specification) is an optional prefix with an
+ * underscore, and the 26 digits of a uuid in base 32, always in the same form.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,115 +28,212 @@
 #include "arguments.h"
 #include "id_text.h"
 
+#define PREFIX_MAX_LENGTH	63
+
+/* the most characters in a text of a prefix, an underscore and digits */
+#define TEXT_MAX_LENGTH(kind)	(PREFIX_MAX_LENGTH + 1 + radix_width((kind)->radix))
+
 #define ID_DOMAIN_CONSTRAINT	"prefixed_id_check" /* documented */
 
-/* Read argument 0 up to the end of its prefix. */
-static IdText
-read_prefixed_id(FunctionCallInfo fcinfo, int *prefix_length)
+/* A kind of text that consists of a prefix, an underscore and the digits of a uuid. */
+typedef struct PrefixedKind
 {
-	IdText		id = id_text_argument(fcinfo, "prefixed id", ID_TEXT_MAX_LENGTH(radix_36));
+	const char *noun;			/* for messages */
+	const Radix *radix;
+	bool		is_typeid;		/* has TypeID's rules, else ours */
+} PrefixedKind;
 
-	*prefix_length = id_text_prefix(&id, true);
-	if (*prefix_length < 0)
-		id_text_refuse(&id, "An underscore must separate the prefix from the digits.");
+static const PrefixedKind prefixed_id = {"prefixed id", &radix_36, false};
+static const PrefixedKind type_id = {"TypeID", &radix_typeid, true};
+
+/*
+ * The problem with a prefix, as a sentence, or NULL.  A prefix is 1 to 63
+ * lower-case letters, underscores and, unless it is a TypeID's, digits.  It
+ * begins with a letter and does not end with an underscore.
+ */
+static const char *
+prefix_problem(const PrefixedKind *kind, const char *prefix, int length)
+{
+	int			i;
+
+	if (length == 0)
+		return "The prefix must not be empty.";
+	if (prefix[0] < 'a' || prefix[0] > 'z')
+		return "Invalid character at position 1; a prefix must begin with a lower-case letter.";
+
+	for (i = 1; i < length && i <= PREFIX_MAX_LENGTH; i++)
+	{
+		bool		is_digit = prefix[i] >= '0' && prefix[i] <= '9';
+		bool		is_letter = prefix[i] >= 'a' && prefix[i] <= 'z';
+
+		if (!is_letter && prefix[i] != ID_PREFIX_SEPARATOR &&
+			!(is_digit && !kind->is_typeid))
+			return psprintf("Invalid character at position %d; a prefix must consist of lower-case letters%s.",
+							i + 1, kind->is_typeid ? " and underscores" : ", digits and underscores");
+	}
+
+	if (i > PREFIX_MAX_LENGTH)
+		return psprintf("At most %d characters are allowed in a prefix.", PREFIX_MAX_LENGTH);
+	if (prefix[length - 1] == ID_PREFIX_SEPARATOR)
+		return "A prefix must not end with an underscore.";
+	return NULL;
+}
+
+/* A valid prefix as an argument of its own (22023 if it is not); NULL if that is NULL. */
+static const text *
+prefix_argument(FunctionCallInfo fcinfo, int argno, const PrefixedKind *kind)
+{
+	const text *prefix;
+	const char *problem;
+
+	if (PG_ARGISNULL(argno))
+		return NULL;
+	prefix = PG_GETARG_TEXT_PP(argno);
+	/* the empty one is that of a TypeID without a prefix */
+	if (kind->is_typeid && VARSIZE_ANY_EXHDR(prefix) == 0)
+		return prefix;
+	problem = prefix_problem(kind, VARDATA_ANY(prefix), VARSIZE_ANY_EXHDR(prefix));
+	if (problem != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid prefix: \"%s\"",
+						shown_text(VARDATA_ANY(prefix), VARSIZE_ANY_EXHDR(prefix), 96)),
+				 errdetail_internal("%s", problem)));
+	return prefix;
+}
+
+/* The text of the prefix in argument 0 and the uuid in argument 1. */
+static Datum
+make_prefixed(FunctionCallInfo fcinfo, const PrefixedKind *kind)
+{
+	const text *prefix;
+
+	require_not_null(fcinfo, 0, "prefix");
+	prefix = prefix_argument(fcinfo, 0, kind);
+	if (PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	return id_text_make(prefix, PG_GETARG_UUID_P(1), kind->radix);
+}
+
+/* Read argument 0, its uuid, and the length of its prefix, which extends to the last underscore. */
+static IdText
+read_prefixed(FunctionCallInfo fcinfo, const PrefixedKind *kind,
+			  int *prefix_length, pg_uuid_t **uuid)
+{
+	IdText		id = id_text_argument(fcinfo, kind->noun, TEXT_MAX_LENGTH(kind));
+	int			separator = id.length - 1;
+	const char *problem = NULL;
+
+	while (separator >= 0 && id.bytes[separator] != ID_PREFIX_SEPARATOR)
+		separator--;
+	if (separator >= 0)
+		problem = prefix_problem(kind, id.bytes, separator);
+	else if (!kind->is_typeid)
+		problem = "An underscore must separate the prefix from the digits.";
+	if (problem != NULL)
+		id_text_refuse(&id, problem);
+
+	*prefix_length = Max(separator, 0);
+	*uuid = id_text_number(&id, separator + 1, kind->radix, kind->is_typeid);
 	return id;
 }
 
-/* prefixed_id(prefix text, id uuid DEFAULT idgen.short_comb()) returns text */
-PG_FUNCTION_INFO_V1(idgen_prefixed_id);
-Datum
-idgen_prefixed_id(PG_FUNCTION_ARGS)
-{
-	text	   *prefix;
-
-	require_not_null(fcinfo, 0, "prefix");
-	prefix = PG_GETARG_TEXT_PP(0);
-	id_prefix_require(prefix, true);
-	if (PG_ARGISNULL(1))
-		PG_RETURN_NULL();
-	return id_text_make(prefix, PG_GETARG_UUID_P(1), radix_36);
-}
-
 /*
- * prefixed_id_to_uuid(id text, expected_prefix text DEFAULT NULL) returns uuid
- *	A prefix other than the expected one is an error (23514).
+ * The uuid in argument 0.  A prefix other than that of argument 1, if this is
+ * not NULL, is an error (23514).
  */
-PG_FUNCTION_INFO_V1(idgen_prefixed_id_to_uuid);
-Datum
-idgen_prefixed_id_to_uuid(PG_FUNCTION_ARGS)
+static Datum
+prefixed_to_uuid(FunctionCallInfo fcinfo, const PrefixedKind *kind)
 {
-	const text *expected = PG_ARGISNULL(1) ? NULL : PG_GETARG_TEXT_PP(1);
+	const text *expected;
 	IdText		id;
 	int			prefix_length;
 	pg_uuid_t  *uuid;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	if (expected != NULL)
-		id_prefix_require(expected, true);
-
-	id = read_prefixed_id(fcinfo, &prefix_length);
-	uuid = id_text_uuid(&id, prefix_length + 1, radix_36);
-	id_text_require_prefix(&id, prefix_length, expected);
+	expected = prefix_argument(fcinfo, 1, kind);
+	id = read_prefixed(fcinfo, kind, &prefix_length, &uuid);
+	if (expected != NULL && !text_is_bytes(expected, id.bytes, prefix_length))
+		ereport(ERROR,
+				(errcode(ERRCODE_CHECK_VIOLATION),
+				 errmsg("%s has the prefix \"%.*s\", not \"%.*s\"", id.noun,
+						prefix_length, id.bytes,
+						(int) VARSIZE_ANY_EXHDR(expected), VARDATA_ANY(expected)),
+				 errdetail("The %s is \"%.*s\".", id.noun, id.length, id.bytes)));
 	PG_RETURN_UUID_P(uuid);
 }
 
-/*
- * is_prefixed_id(id text, prefix text DEFAULT NULL) returns boolean
- *	Whether the text is exactly the result of prefixed_id() for this prefix, or
- *	for any, and some uuid.  No text raises an error, and one that is too long is
- *	not detoasted.
- */
-PG_FUNCTION_INFO_V1(idgen_is_prefixed_id);
-Datum
-idgen_is_prefixed_id(PG_FUNCTION_ARGS)
+/* The prefix of argument 0. */
+static Datum
+prefix_of(FunctionCallInfo fcinfo, const PrefixedKind *kind)
 {
-	const text *prefix = PG_ARGISNULL(1) ? NULL : PG_GETARG_TEXT_PP(1);
-	int			width = radix_width(radix_36);
-	char		canonical[RADIX_MAX_WIDTH];
 	int			prefix_length;
+	pg_uuid_t  *uuid;
+	IdText		id = read_prefixed(fcinfo, kind, &prefix_length, &uuid);
+
+	PG_RETURN_TEXT_P(cstring_to_text_with_len(id.bytes, prefix_length));
+}
+
+/*
+ * Is argument 0 exactly what make_prefixed() returns for the prefix in argument
+ * 1, or for any if that is NULL, and some uuid?  No text raises an error, and
+ * one that is too long is not detoasted.
+ */
+static Datum
+is_prefixed(FunctionCallInfo fcinfo, const PrefixedKind *kind)
+{
+	int			width = radix_width(kind->radix);
+	const text *prefix;
 	const text *id;
 	const char *bytes;
 	const char *digits;
-	const char *problem;
-	uint64		high;
-	uint64		low;
+	int			offset;			/* of the digits */
+	int			prefix_length;
+	char		canonical[RADIX_MAX_WIDTH];
+	pg_uuid_t	number;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	if (prefix != NULL)
-		id_prefix_require(prefix, true);
-	if (toast_raw_datum_size(PG_GETARG_DATUM(0)) > (Size) VARHDRSZ + ID_TEXT_MAX_LENGTH(radix_36))
+	prefix = prefix_argument(fcinfo, 1, kind);
+	if (toast_raw_datum_size(PG_GETARG_DATUM(0)) > (Size) VARHDRSZ + TEXT_MAX_LENGTH(kind))
 		PG_RETURN_BOOL(false);
 
 	id = PG_GETARG_TEXT_PP(0);
 	bytes = VARDATA_ANY(id);
-	prefix_length = (int) VARSIZE_ANY_EXHDR(id) - width - 1;
-	if (prefix_length < 1 ||
-		(prefix != NULL ? !text_is_bytes(prefix, bytes, prefix_length) :
-		 id_prefix_problem(bytes, prefix_length, true) != NULL))
+	offset = (int) VARSIZE_ANY_EXHDR(id) - width;
+	if (offset < (kind->is_typeid ? 0 : 1))
 		PG_RETURN_BOOL(false);
 
-	digits = bytes + prefix_length + 1;
-	if (digits[-1] != ID_PREFIX_SEPARATOR ||
-		!radix_decode(radix_36, digits, width, 0, &high, &low, &problem))
+	digits = bytes + offset;
+	prefix_length = Max(offset - 1, 0);
+	if ((prefix != NULL && !text_is_bytes(prefix, bytes, prefix_length)) ||
+		(offset > 0 && (digits[-1] != ID_PREFIX_SEPARATOR ||
+						prefix_problem(kind, bytes, prefix_length) != NULL)) ||
+		!radix_decode(kind->radix, digits, width, &number))
 		PG_RETURN_BOOL(false);
 
-	radix_encode(radix_36, high, low, canonical);
+	radix_encode(kind->radix, &number, canonical);
 	PG_RETURN_BOOL(memcmp(digits, canonical, width) == 0);
 }
 
-/* prefixed_id_prefix(id text) returns text */
-PG_FUNCTION_INFO_V1(idgen_prefixed_id_prefix);
-Datum
-idgen_prefixed_id_prefix(PG_FUNCTION_ARGS)
-{
-	int			prefix_length;
-	IdText		id = read_prefixed_id(fcinfo, &prefix_length);
+/* prefixed_id(prefix text, id uuid DEFAULT idgen.short_comb()) returns text */
+SQL_FUNCTION(idgen_prefixed_id, make_prefixed(fcinfo, &prefixed_id))
 
-	(void) id_text_uuid(&id, prefix_length + 1, radix_36);
-	PG_RETURN_TEXT_P(cstring_to_text_with_len(id.bytes, prefix_length));
-}
+/* prefixed_id_to_uuid(id text, expected_prefix text DEFAULT NULL) returns uuid */
+SQL_FUNCTION(idgen_prefixed_id_to_uuid, prefixed_to_uuid(fcinfo, &prefixed_id))
+
+/* prefixed_id_prefix(id text) returns text */
+SQL_FUNCTION(idgen_prefixed_id_prefix, prefix_of(fcinfo, &prefixed_id))
+
+/* is_prefixed_id(id text, prefix text DEFAULT NULL) returns boolean */
+SQL_FUNCTION(idgen_is_prefixed_id, is_prefixed(fcinfo, &prefixed_id))
+
+/* The same functions of TypeIDs, whose prefix can be empty. */
+SQL_FUNCTION(idgen_typeid_from_uuid, make_prefixed(fcinfo, &type_id))
+SQL_FUNCTION(idgen_typeid_to_uuid, prefixed_to_uuid(fcinfo, &type_id))
+SQL_FUNCTION(idgen_typeid_prefix, prefix_of(fcinfo, &type_id))
+SQL_FUNCTION(idgen_is_typeid, is_prefixed(fcinfo, &type_id))
 
 /* Run a statement of create_id_domain(), with the caller's rights. */
 static void
@@ -185,7 +285,7 @@ PG_FUNCTION_INFO_V1(idgen_create_id_domain);
 Datum
 idgen_create_id_domain(PG_FUNCTION_ARGS)
 {
-	text	   *prefix;
+	const text *prefix;
 	char	   *prefix_string;
 	RangeVar   *domain;
 	Oid			schema_oid;
@@ -195,9 +295,8 @@ idgen_create_id_domain(PG_FUNCTION_ARGS)
 
 	require_not_null(fcinfo, 0, "domain_name");
 	require_not_null(fcinfo, 1, "prefix");
-	prefix = PG_GETARG_TEXT_PP(1);
+	prefix = prefix_argument(fcinfo, 1, &prefixed_id);
 	prefix_string = text_to_cstring(prefix);
-	id_prefix_require(prefix, true);
 
 	/* parse the name and choose the schema as CREATE DOMAIN does */
 	domain = makeRangeVarFromNameList(textToQualifiedNameList(PG_GETARG_TEXT_PP(0)));

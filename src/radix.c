@@ -127,35 +127,29 @@ DEFINE_BASE(62, 916132832U, 5)
  * Digits are in ASCII order, so that in collation "C" the text order of numbers
  * of equal width is their numeric order.
  */
-static Radix base_16 =
+Radix		radix_16 =
 {.base = 16,.width = 32,.encode = encode_16,.decode = decode_16,.both_cases = true,
 .digits = "0123456789abcdef"};
-static Radix base_32 =
+Radix		radix_crockford =
 {.base = 32,.width = 26,.encode = encode_32,.decode = decode_32,.both_cases = true,
 .confusable = true,.digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"};
-static Radix base_32_typeid =
+Radix		radix_typeid =
 {.base = 32,.width = 26,.encode = encode_32,.decode = decode_32,
 .digits = "0123456789abcdefghjkmnpqrstvwxyz"};
-static Radix base_36 =
+Radix		radix_36 =
 {.base = 36,.width = 25,.encode = encode_36,.decode = decode_36,.both_cases = true,
 .digits = "0123456789abcdefghijklmnopqrstuvwxyz"};
-static Radix base_58 =
+static Radix radix_58 =
 {.base = 58,.width = 22,.encode = encode_58,.decode = decode_58,
 .digits = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"};
-static Radix base_62 =
+static Radix radix_62 =
 {.base = 62,.width = 22,.encode = encode_62,.decode = decode_62,
 .digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"};
-
-const char *const radix_too_great = "The value of the digits exceeds 128 bits.";
-
-const Radix *const radix_36 = &base_36;
-const Radix *const radix_crockford = &base_32;
-const Radix *const radix_typeid = &base_32_typeid;
 
 const Radix *
 radix_of_base(int32 base)
 {
-	static const Radix *const bases[] = {&base_16, &base_32, &base_36, &base_58, &base_62};
+	static const Radix *const bases[] = {&radix_16, &radix_crockford, &radix_36, &radix_58, &radix_62};
 
 	for (int i = 0; i < (int) lengthof(bases); i++)
 	{
@@ -175,8 +169,10 @@ radix_width(const Radix *radix)
 }
 
 void
-radix_encode(const Radix *radix, uint64 high, uint64 low, char *digits)
+radix_encode(const Radix *radix, const pg_uuid_t *number, char *digits)
 {
+	uint64		high = uuid_half(number, 0);
+	uint64		low = uuid_half(number, 1);
 	uint32		limbs[LIMBS] = {high >> 32, high, low >> 32, low};
 
 	radix->encode(limbs, radix->digits, radix->width, digits);
@@ -211,38 +207,34 @@ digit_values(const Radix *radix)
 }
 
 bool
-radix_decode(const Radix *radix, const char *digits, int length,
-			 int first_position, uint64 *high, uint64 *low, const char **problem)
+radix_decode(const Radix *radix, const char *digits, int length, pg_uuid_t *number)
 {
-	const uint8 *values = digit_values(radix);
 	uint32		limbs[LIMBS] = {0};
 
-	if (length == 0)
-	{
-		*problem = psprintf("A digit of base %d is expected at position %d.",
-							radix->base, first_position);
+	if (length < 1 || length > radix->width ||
+		!radix->decode(digit_values(radix), digits, length, limbs))
 		return false;
-	}
 
-	if (!radix->decode(values, digits, length, limbs) || length > radix->width)
-	{
-		for (int i = 0; i < length; i++)
-		{
-			if (values[(uint8) digits[i]] == NO_DIGIT)
-			{
-				*problem = psprintf("Invalid character at position %d; a digit of base %d is expected.",
-									first_position + i, radix->base);
-				return false;
-			}
-		}
-		if (length > radix->width)
-			*problem = psprintf("At most %d digits are allowed.", radix->width);
-		else
-			*problem = radix_too_great;
-		return false;
-	}
-
-	*high = (uint64) limbs[0] << 32 | limbs[1];
-	*low = (uint64) limbs[2] << 32 | limbs[3];
+	uuid_set_half(number, 0, (uint64) limbs[0] << 32 | limbs[1]);
+	uuid_set_half(number, 1, (uint64) limbs[2] << 32 | limbs[3]);
 	return true;
+}
+
+const char *
+radix_problem(const Radix *radix, const char *digits, int length, int first_position)
+{
+	const uint8 *values = digit_values(radix);
+
+	if (length == 0)
+		return psprintf("A digit of base %d is expected at position %d.",
+						radix->base, first_position);
+
+	for (int i = 0; i < length; i++)
+	{
+		if (values[(uint8) digits[i]] == NO_DIGIT)
+			return psprintf("Invalid character at position %d; a digit of base %d is expected.",
+							first_position + i, radix->base);
+	}
+	return length > radix->width ?
+		psprintf("At most %d digits are allowed.", radix->width) : NULL;
 }

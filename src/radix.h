@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * radix.h
- *	  Positional notation for 128-bit numbers.
+ *	  Positional notation for 128-bit numbers, which are in the form of a uuid.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,16 +14,14 @@
 typedef struct Radix Radix;
 
 /* lower case; reads both cases */
-/* the problem of digits whose number has more than 128 bits */
-extern const char *const radix_too_great;
-
-extern const Radix *const radix_36;
+extern Radix radix_16;
+extern Radix radix_36;
 
 /* upper case; reads both cases, I and L as 1, and O as 0 */
-extern const Radix *const radix_crockford;
+extern Radix radix_crockford;
 
 /* the digits of radix_crockford in lower case; reads nothing else */
-extern const Radix *const radix_typeid;
+extern Radix radix_typeid;
 
 /* the greatest radix_width() */
 #define RADIX_MAX_WIDTH		32
@@ -35,21 +33,24 @@ extern const Radix *radix_of_base(int32 base);
 extern int	radix_width(const Radix *radix);
 
 /* Write exactly radix_width() digits, most significant first. */
-extern void radix_encode(const Radix *radix, uint64 high, uint64 low,
-						 char *digits);
+extern void radix_encode(const Radix *radix, const pg_uuid_t *number, char *digits);
 
 /*
- * Read digits, of which leading zeros can be omitted.  Returns false, and a
- * sentence in *problem, if there is no digit, an invalid character, too many
- * digits, or a number of more than 128 bits.
- *
- * first_position is the position of the first digit in the caller's text, for
- * *problem.  An invalid character is reported before any other problem, so
+ * Read digits, of which leading zeros can be omitted.  Returns false if there
+ * is no digit, an invalid character, too many digits, or a number of more than
+ * 128 bits.
+ */
+extern bool radix_decode(const Radix *radix, const char *digits, int length,
+						 pg_uuid_t *number);
+
+/*
+ * Why radix_decode() returned false, as a sentence; NULL for a number of more
+ * than 128 bits.  first_position is the position of the first digit in the
+ * caller's text.  An invalid character is reported before any other problem, so
  * that only ASCII precedes it and its position is the same in bytes and in
  * characters.
  */
-extern bool radix_decode(const Radix *radix, const char *digits, int length,
-						 int first_position, uint64 *high, uint64 *low,
-						 const char **problem);
+extern const char *radix_problem(const Radix *radix, const char *digits, int length,
+								 int first_position);
 
 #endif							/* IDGEN_RADIX_H */

@@ -10,7 +10,6 @@
  */
 #include "postgres.h"
 
-#include "access/detoast.h"
 #include "utils/timestamp.h"
 
 #include "arguments.h"
@@ -28,7 +27,7 @@ make_ulid(uint64 high, uint64 low)
 
 	uuid_set_half(&id, 0, high);
 	uuid_set_half(&id, 1, low);
-	return id_text_make(NULL, &id, radix_crockford);
+	return id_text_make(NULL, &id, &radix_crockford);
 }
 
 /* "high" of a ULID of this time, with random bits. */
@@ -75,16 +74,16 @@ idgen_ulid(PG_FUNCTION_ARGS)
 static pg_uuid_t *
 read_ulid(FunctionCallInfo fcinfo)
 {
-	IdText		id = id_text_argument(fcinfo, "ULID", radix_width(radix_crockford));
+	IdText		id = id_text_argument(fcinfo, "ULID", radix_width(&radix_crockford));
 
-	return id_text_full_uuid(&id, 0, radix_crockford);
+	return id_text_number(&id, 0, &radix_crockford, true);
 }
 
 /* ulid_to_uuid(id text) returns uuid: the 128 bits of the ULID */
 SQL_FUNCTION(idgen_ulid_to_uuid, UUIDPGetDatum(read_ulid(fcinfo)))
 
 /* ulid_from_uuid(id uuid) returns text */
-SQL_FUNCTION(idgen_ulid_from_uuid, id_text_make(NULL, PG_GETARG_UUID_P(0), radix_crockford))
+SQL_FUNCTION(idgen_ulid_from_uuid, id_text_make(NULL, PG_GETARG_UUID_P(0), &radix_crockford))
 
 /* ulid_timestamp(id text) returns timestamptz */
 SQL_FUNCTION(idgen_ulid_timestamp,
@@ -103,19 +102,6 @@ idgen_ulid_floor(PG_FUNCTION_ARGS)
 }
 
 /* is_ulid(id text) returns boolean: whether ulid_to_uuid() reads the text */
-PG_FUNCTION_INFO_V1(idgen_is_ulid);
-Datum
-idgen_is_ulid(PG_FUNCTION_ARGS)
-{
-	int			width = radix_width(radix_crockford);
-	text	   *id;
-	uint64		high;
-	uint64		low;
-	const char *problem;
-
-	if (toast_raw_datum_size(PG_GETARG_DATUM(0)) != (Size) VARHDRSZ + width)
-		PG_RETURN_BOOL(false);
-
-	id = PG_GETARG_TEXT_PP(0);
-	PG_RETURN_BOOL(radix_decode(radix_crockford, VARDATA_ANY(id), width, 0, &high, &low, &problem));
-}
+SQL_FUNCTION(idgen_is_ulid,
+			 BoolGetDatum(id_text_is_number(fcinfo, &radix_crockford,
+											radix_width(&radix_crockford))))

@@ -170,46 +170,6 @@ uuid_variant_name(const pg_uuid_t *id)
 	return "future";
 }
 
-/* The value of a hexadecimal digit of either case; -1 for another character. */
-static inline int
-hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-#define UUID_TEXT_LENGTH	36
-
-/*
- * Read a UUID from UUID_TEXT_LENGTH characters in the canonical form of RFC
- * 9562 section 4, in either case; false for any other text.
- */
-static inline bool
-uuid_read_text(const char *text, pg_uuid_t *id)
-{
-	int			digits = 0;
-
-	memset(id, 0, sizeof(*id));
-	for (int i = 0; i < UUID_TEXT_LENGTH; i++)
-	{
-		int			value = hex_digit(text[i]);
-
-		if (i == 8 || i == 13 || i == 18 || i == 23)
-		{
-			if (text[i] != '-')
-				return false;
-			continue;
-		}
-		if (value < 0)
-			return false;
-		id->data[digits / 2] = id->data[digits / 2] << 4 | value;
-		digits++;
-	}
-	return true;
-}
-
 /* The canonical text of a UUID, for messages. */
 static inline char *
 uuid_text(const pg_uuid_t *id)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * inspect.c
- *	  Reading the form, version, variant and time of a UUID, and comparing two.
+ * any_uuid.c
+ *	  Functions of UUIDs of any scheme: form, version, variant, time and order.
  *
  * The readers return NULL if an identifier does not contain the value.
  *
@@ -10,12 +10,35 @@
 #include "postgres.h"
 
 #include "access/detoast.h"
-#include "common/int.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
 #include "arguments.h"
-#include "short_prefix.h"
+#include "radix.h"
+
+#define UUID_TEXT_LENGTH	36
+
+/*
+ * Read a UUID from UUID_TEXT_LENGTH characters in the canonical form of RFC
+ * 9562 section 4, in either case; false for any other text.
+ */
+static bool
+read_uuid_text(const char *text, pg_uuid_t *id)
+{
+	char		digits[RADIX_MAX_WIDTH];
+	int			count = 0;
+
+	for (int i = 0; i < UUID_TEXT_LENGTH; i++)
+	{
+		bool		is_hyphen = i == 8 || i == 13 || i == 18 || i == 23;
+
+		if (is_hyphen != (text[i] == '-'))
+			return false;
+		if (!is_hyphen)
+			digits[count++] = text[i];
+	}
+	return radix_decode(&radix_16, digits, count, id);
+}
 
 /*
  * is_uuid(id text, version int DEFAULT NULL) returns bool
@@ -41,7 +64,7 @@ idgen_is_uuid(PG_FUNCTION_ARGS)
 				 errdetail("The value is %d.", PG_GETARG_INT32(1))));
 
 	if (toast_raw_datum_size(PG_GETARG_DATUM(0)) != VARHDRSZ + UUID_TEXT_LENGTH ||
-		!uuid_read_text(VARDATA_ANY(PG_GETARG_TEXT_PP(0)), &id))
+		!read_uuid_text(VARDATA_ANY(PG_GETARG_TEXT_PP(0)), &id))
 		PG_RETURN_BOOL(false);
 
 	if (!PG_ARGISNULL(1))
@@ -98,62 +121,6 @@ idgen_uuid_timestamp(PG_FUNCTION_ARGS)
 			PG_RETURN_TIMESTAMPTZ(clock_from_unix_ms48(uuid_first_48_bits(id)));
 	}
 	PG_RETURN_NULL();
-}
-
-/*
- * The Unix milliseconds in a version 4 UUID as timestamptz.  An identifier does
- * not show whether they are those of a COMB or random bits.
- */
-static Datum
-comb_reading(FunctionCallInfo fcinfo, uint64 (*unix_ms) (const pg_uuid_t *))
-{
-	const pg_uuid_t *id = PG_GETARG_UUID_P(0);
-
-	if (!uuid_is_version(id, 4))
-		PG_RETURN_NULL();
-	PG_RETURN_TIMESTAMPTZ(clock_from_unix_ms48(unix_ms(id)));
-}
-
-/* comb_timestamp(id uuid), suffix_comb_timestamp(id uuid) return timestamptz */
-SQL_FUNCTION(idgen_comb_timestamp, comb_reading(fcinfo, uuid_first_48_bits))
-SQL_FUNCTION(idgen_suffix_comb_timestamp, comb_reading(fcinfo, uuid_last_48_bits))
-
-/*
- * short_comb_timestamp(id uuid, period interval, prefix_bytes int, clock timestamptz)
- *	returns timestamptz
- *
- * The start of the latest period with this prefix that does not begin after the
- * clock; NULL if that is out of range for timestamptz.
- */
-PG_FUNCTION_INFO_V1(idgen_short_comb_timestamp);
-Datum
-idgen_short_comb_timestamp(PG_FUNCTION_ARGS)
-{
-	pg_uuid_t  *id;
-	TimestampTz clock;
-	ShortPrefix prefix;
-	int64		period_number;
-	int64		unix_ms;
-	TimestampTz instant;
-
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-
-	id = PG_GETARG_UUID_P(0);
-	prefix = short_prefix_arguments(fcinfo, 1, 2);
-	clock = clock_argument_stable(fcinfo, 3);
-
-	if (!uuid_is_version(id, 4))
-		PG_RETURN_NULL();
-
-	period_number = short_prefix_period_number(&prefix, clock);
-	period_number -= short_prefix_of_period(&prefix,
-											period_number - short_prefix_of_uuid(&prefix, id));
-
-	if (pg_mul_s64_overflow(period_number, prefix.period_ms, &unix_ms) ||
-		!clock_from_unix_ms(unix_ms, &instant))
-		PG_RETURN_NULL();
-	PG_RETURN_TIMESTAMPTZ(instant);
 }
 
 static int

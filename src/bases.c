@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * base.c
+ * bases.c
  *	  uuid and bigint as digits of base 16, 32, 36, 58 or 62.
  *
  *-------------------------------------------------------------------------
@@ -29,65 +29,50 @@ idgen_bigint_to_base(PG_FUNCTION_ARGS)
 {
 	int64		value = PG_GETARG_INT64(0);
 	const Radix *radix = radix_of_base(PG_GETARG_INT32(1));
+	pg_uuid_t	number = {0};
 	char		digits[RADIX_MAX_WIDTH];
-	char		zero[RADIX_MAX_WIDTH];
 	int			leading = 0;
 
 	require_not_negative(value, "value");
-	radix_encode(radix, 0, 0, zero);
-	radix_encode(radix, 0, value, digits);
-	while (leading < radix_width(radix) - 1 && digits[leading] == zero[leading])
+	uuid_set_half(&number, 1, value);
+	radix_encode(radix, &number, digits);
+	/* a number of 63 bits begins with zeros */
+	while (leading < radix_width(radix) - 1 && digits[leading] == digits[0])
 		leading++;
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(digits + leading,
 											  radix_width(radix) - leading));
 }
 
 /* The number that argument 0 denotes; more than 128 or 63 bits are an error (22003). */
-static void
-read_number(FunctionCallInfo fcinfo, bool is_uuid, uint64 *high, uint64 *low)
+static pg_uuid_t *
+read_number(FunctionCallInfo fcinfo, bool is_uuid)
 {
 	const Radix *radix = radix_of_base(PG_GETARG_INT32(1));
 	IdText		digits = id_text_argument(fcinfo, is_uuid ? "uuid digits" : "bigint digits",
 										  radix_width(radix));
-	const char *problem = NULL;
-	bool		is_number = radix_decode(radix, digits.bytes, digits.length, 1, high, low, &problem);
+	pg_uuid_t  *number = palloc(sizeof(pg_uuid_t));
+	bool		is_number = radix_decode(radix, digits.bytes, digits.length, number);
+	const char *problem = is_number ? NULL :
+		radix_problem(radix, digits.bytes, digits.length, 1);
 
-	if (!is_number && problem != radix_too_great)
+	if (problem != NULL)
 		id_text_refuse(&digits, problem);
-	if (!is_number || (!is_uuid && (*high != 0 || *low > PG_INT64_MAX)))
+	if (!is_number ||
+		(!is_uuid && (uuid_half(number, 0) != 0 || uuid_half(number, 1) > PG_INT64_MAX)))
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("value \"%.*s\" in base %d is out of range for type %s",
 						digits.length, digits.bytes, PG_GETARG_INT32(1),
 						is_uuid ? "uuid" : "bigint")));
+	return number;
 }
 
 /* uuid_from_base(digits text, base int) returns uuid: leading zeros can be omitted */
-PG_FUNCTION_INFO_V1(idgen_uuid_from_base);
-Datum
-idgen_uuid_from_base(PG_FUNCTION_ARGS)
-{
-	pg_uuid_t  *id = palloc(sizeof(pg_uuid_t));
-	uint64		high;
-	uint64		low;
-
-	read_number(fcinfo, true, &high, &low);
-	uuid_set_half(id, 0, high);
-	uuid_set_half(id, 1, low);
-	PG_RETURN_UUID_P(id);
-}
+SQL_FUNCTION(idgen_uuid_from_base, UUIDPGetDatum(read_number(fcinfo, true)))
 
 /*
  * bigint_from_base(digits text, base int) returns bigint
  *	Leading zeros are allowed, up to the number of digits of a uuid.
  */
-PG_FUNCTION_INFO_V1(idgen_bigint_from_base);
-Datum
-idgen_bigint_from_base(PG_FUNCTION_ARGS)
-{
-	uint64		high;
-	uint64		low;
-
-	read_number(fcinfo, false, &high, &low);
-	PG_RETURN_INT64((int64) low);
-}
+SQL_FUNCTION(idgen_bigint_from_base,
+			 Int64GetDatum((int64) uuid_half(read_number(fcinfo, false), 1)))
