@@ -33,7 +33,8 @@
 #include "utils/syscache.h"
 
 #include "arguments.h"
-#include "creation.h"
+#include "kept_statement.h"
+#include "request_hash.h"
 
 /*
  * Operators, types and tables are qualified, so that the statements do not

@@ -27,14 +27,21 @@ static uint64 pool[POOL_SIZE];
 static int	pool_next = POOL_SIZE;	/* the first unused element */
 static int	pool_owner = 0;		/* the process that filled the pool */
 
+/* Fill memory with random bytes from the server's generator, not from the pool. */
+void
+entropy_fill(void *bytes, Size size)
+{
+	if (!pg_strong_random(bytes, size))
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("could not generate random values")));
+}
+
 static void
 fill_pool(void)
 {
 	pool_next = POOL_SIZE;
-	if (!pg_strong_random(pool, sizeof(pool)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INTERNAL_ERROR),
-				 errmsg("could not generate random values")));
+	entropy_fill(pool, sizeof(pool));
 	pool_owner = MyProcPid;
 	pool_next = 0;
 }

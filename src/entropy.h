@@ -8,6 +8,7 @@
 #ifndef IDGEN_ENTROPY_H
 #define IDGEN_ENTROPY_H
 
+extern void entropy_fill(void *bytes, Size size);
 extern uint64 entropy_uint64(void);
 
 /* The given number of random bits, 1 to 64. */

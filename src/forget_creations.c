@@ -16,7 +16,7 @@
 #include "utils/timestamp.h"
 
 #include "arguments.h"
-#include "creation.h"
+#include "kept_statement.h"
 
 #define FORGET_WHERE \
 	"DELETE FROM idgen.creation_identifiers WHERE "

@@ -20,9 +20,28 @@
 #include "utils/acl.h"
 #include "utils/guc_tables.h"
 
-#include "compat.h"
 #include "idgen.h"
 #include "mask_keys.h"
+
+/* Version 15 exports only the array of all settings. */
+#if PG_VERSION_NUM < 160000
+static inline struct config_generic *
+find_option(const char *name, bool create_placeholders pg_attribute_unused(),
+			bool skip_errors pg_attribute_unused(), int elevel pg_attribute_unused())
+{
+	struct config_generic **variables = get_guc_variables();
+
+	for (int i = 0; i < GetNumConfigOptions(); i++)
+		if (pg_strcasecmp(variables[i]->name, name) == 0)
+			return variables[i];
+	return NULL;
+}
+#endif
+
+/* It came with minor releases of versions 15 to 17. */
+#ifndef GUC_ALLOW_IN_PARALLEL
+#define GUC_ALLOW_IN_PARALLEL	0
+#endif
 
 PG_MODULE_MAGIC;
 
@@ -151,7 +170,7 @@ _PG_init(void)
 	ticker_register(&trace_id_ticker);
 	ticker_register(&js_id_ticker);
 	ticker_register(&decimal_id_ticker);
-	ticker_register(&uuid_v7_ticker);
+	ticker_register(&uuid_v7_ordered_ticker);
 	ticker_slots_request();
 
 	MarkGUCPrefixReserved("idgen");

@@ -27,6 +27,6 @@ extern int	launch_id_setting;
 extern Ticker decimal_id_ticker;
 
 /* uuid_time.c */
-extern Ticker uuid_v7_ticker;
+extern Ticker uuid_v7_ordered_ticker;
 
 #endif							/* IDGEN_H */

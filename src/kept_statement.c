@@ -9,7 +9,7 @@
 
 #include "utils/guc.h"
 
-#include "creation.h"
+#include "kept_statement.h"
 
 /*
  * Name the rights that a statement on the table of commands needs, in an error

@@ -29,6 +29,7 @@
 
 #include "arguments.h"
 #include "entropy.h"
+#include "shared_memory.h"
 #include "short_prefix.h"
 #include "siphash.h"
 
@@ -90,10 +91,7 @@ attach_segment(void)
 {
 	bool		found;
 
-	if (!pg_strong_random(fresh_secret, sizeof(fresh_secret)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INTERNAL_ERROR),
-				 errmsg("could not generate random values")));
+	entropy_fill(fresh_secret, sizeof(fresh_secret));
 	keyed = get_named_segment(SEGMENT_NAME, sizeof(KeyedSegment), initialize_segment, &found);
 	explicit_bzero(fresh_secret, sizeof(fresh_secret));
 }

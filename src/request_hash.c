@@ -22,7 +22,23 @@
 #include "utils/numeric.h"
 
 #include "compat.h"
-#include "creation.h"
+#include "request_hash.h"
+
+#if PG_VERSION_NUM >= 190000
+#define push_jsonb_value	pushJsonbValue
+#else
+typedef struct JsonbInState
+{
+	JsonbValue *result;
+	JsonbParseState *levels;
+} JsonbInState;
+
+static inline void
+push_jsonb_value(JsonbInState *state, JsonbIteratorToken token, JsonbValue *value)
+{
+	state->result = pushJsonbValue(&state->levels, token, value);
+}
+#endif
 
 #define HASHED_AT_ONCE 8192		/* bytes */
 

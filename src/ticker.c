@@ -28,6 +28,11 @@
 #include "compat.h"
 #include "ticker_internal.h"
 
+/* Before version 17, an extension has no wait events of its own. */
+#if PG_VERSION_NUM < 170000
+#define WaitEventExtensionNew(name) PG_WAIT_EXTENSION
+#endif
+
 /* A session that waits for the clock reads it at least this often. */
 #define WAIT_MS_MAX			INT64CONST(100)
 

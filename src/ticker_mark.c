@@ -57,6 +57,13 @@
 #include "compat.h"
 #include "ticker_internal.h"
 
+/* The subtransaction that first gave a relation another file. */
+#if PG_VERSION_NUM >= 160000
+#define NEW_FILE_SUBID	rd_firstRelfilelocatorSubid
+#else
+#define NEW_FILE_SUBID	rd_firstRelfilenodeSubid
+#endif
+
 static char *
 sequence_name(const TickerLayout *layout)
 {
@@ -330,23 +337,6 @@ publish_high_water_mark(const TickerLayout *layout, TickerSlot *slot, uint64 mar
 }
 
 /*
- * The lock under which one session at a time renews the high-water mark.  The
- * server itself locks relations in another way, so that nothing else takes it.
- * (A page lock would not do: the deadlock detector ignores it.)
- */
-static void
-lock_renewal(Relation sequence)
-{
-	LockDatabaseObject(RelationRelationId, RelationGetRelid(sequence), 0, ExclusiveLock);
-}
-
-static void
-unlock_renewal(Relation sequence)
-{
-	UnlockDatabaseObject(RelationRelationId, RelationGetRelid(sequence), 0, ExclusiveLock);
-}
-
-/*
  * Make sure that the high-water mark is far enough above the value "next", and
  * that the sequence contains it: after a setval(), or if the extension was
  * created anew, it does not.  Starts the ticker.
@@ -376,7 +366,12 @@ ticker_reserve(Ticker *ticker, TickerSlot *slot, uint64 next)
 	 */
 	(void) SearchSysCacheExists1(SEQRELID, ObjectIdGetDatum(RelationGetRelid(sequence)));
 
-	lock_renewal(sequence);
+	/*
+	 * One session at a time renews the high-water mark.  The server itself
+	 * locks relations in another way, so that nothing else takes this lock.
+	 * (A page lock would not do: the deadlock detector ignores it.)
+	 */
+	LockDatabaseObject(RelationRelationId, RelationGetRelid(sequence), 0, ExclusiveLock);
 
 	/* values begin with 1, even if the sequence does not */
 	stored = Max(read_high_water_mark(sequence), 1);
@@ -401,7 +396,7 @@ ticker_reserve(Ticker *ticker, TickerSlot *slot, uint64 next)
 	else
 		publish_high_water_mark(layout, slot, mark);
 
-	unlock_renewal(sequence);
+	UnlockDatabaseObject(RelationRelationId, RelationGetRelid(sequence), 0, ExclusiveLock);
 	relation_close(sequence, NoLock);
 	return private ? mark : 0;
 }

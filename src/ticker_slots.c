@@ -19,12 +19,10 @@
 
 #include "miscadmin.h"
 #include "storage/ipc.h"
-#include "storage/lwlock.h"
 #include "storage/procarray.h"
-#include "storage/shmem.h"
 #include "utils/syscache.h"
 
-#include "compat.h"
+#include "shared_memory.h"
 #include "ticker_internal.h"
 
 /*
