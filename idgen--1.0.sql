@@ -871,8 +871,7 @@ COMMENT ON FUNCTION idgen.is_ulid(text) IS
 -- ---------------------------------------------------------------------------
 
 -- Who may unmask can read what the masks hide, and who may mask can test guesses: the
--- installer grants EXECUTE. Default privileges leave out what is there already.
-ALTER DEFAULT PRIVILEGES IN SCHEMA idgen GRANT EXECUTE ON FUNCTIONS TO @extowner@ WITH GRANT OPTION;
+-- installer grants EXECUTE.
 
 CREATE FUNCTION idgen.mask_uuid_v7(id uuid, key_name text DEFAULT 'default') RETURNS uuid
     LANGUAGE C STABLE PARALLEL SAFE
@@ -904,8 +903,8 @@ CREATE FUNCTION idgen.unpermute(permuted bigint, max_value bigint DEFAULT 922337
 COMMENT ON FUNCTION idgen.unpermute(bigint, bigint, text, text) IS
 'The inverse of permute() with the same max_value, area and key.';
 
-ALTER DEFAULT PRIVILEGES IN SCHEMA idgen REVOKE ALL ON FUNCTIONS FROM @extowner@;
 REVOKE EXECUTE ON FUNCTION idgen.mask_uuid_v7, idgen.unmask_uuid_v7, idgen.permute, idgen.unpermute FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION idgen.mask_uuid_v7, idgen.unmask_uuid_v7, idgen.permute, idgen.unpermute TO @extowner@ WITH GRANT OPTION;
 
 -- ---------------------------------------------------------------------------
 -- Creating once
@@ -1085,7 +1084,8 @@ COMMENT ON AGGREGATE idgen.max(uuid) IS
 -- ---------------------------------------------------------------------------
 
 -- Global default privileges of the role that runs this script have granted more to
--- others, such as TRIGGER on a table or CREATE on the schema. All of it is revoked.
+-- others, such as TRIGGER on a table, CREATE on the schema or EXECUTE on the functions of
+-- masks. All of it is revoked.
 DO $$
 DECLARE
     revoke text;
@@ -1101,6 +1101,10 @@ BEGIN
                                   WHEN 'r' THEN '{SELECT,INSERT,UPDATE,DELETE,TRUNCATE}' ELSE '{}' END,
                      CASE relkind WHEN 'v' THEN 'SELECT' END
               FROM pg_class WHERE relnamespace = 'idgen'::regnamespace AND relkind IN ('r', 'S', 'v')
+              UNION ALL
+              SELECT 'FUNCTION ' || oid::regprocedure, proowner, proacl, '{EXECUTE}', NULL
+              FROM pg_proc WHERE pronamespace = 'idgen'::regnamespace
+                             AND proname IN ('mask_uuid_v7', 'unmask_uuid_v7', 'permute', 'unpermute')
              ) o (name, owner, acl, of_installer, of_public),
              aclexplode(o.acl) a
         WHERE a.grantee <> o.owner

@@ -244,13 +244,16 @@ is(as('installer', "SELECT created FROM idgen.create_once($command, $entity)"), 
 is(as('stranger', "SELECT idgen.create_once($command, $entity)"), '42501', 'alone');
 
 # Default privileges of the superuser and a default tablespace do not count either.
-my @kinds = qw(TABLES SEQUENCES SCHEMAS);
+my @kinds = qw(TABLES SEQUENCES SCHEMAS FUNCTIONS);
 in_shop(join(';', 'SET allow_in_place_tablespaces = on', q{CREATE TABLESPACE elsewhere LOCATION ''},
 	'GRANT CREATE ON TABLESPACE elsewhere TO PUBLIC', map { "ALTER DEFAULT PRIVILEGES GRANT ALL ON $_ TO PUBLIC, stranger, installer" } @kinds));
 $rights_before = in_shop($InUse::rights);
 is(as('installer', 'DROP EXTENSION idgen; SET default_tablespace = elsewhere; CREATE EXTENSION idgen; CREATE TABLE hers.elsewhere ()'), '', 'created again with default privileges of the superuser');
 is(in_shop($schema), $schema_made, 'the schema has the same rights');
 is(in_shop($InUse::rights), $rights_before, 'as have tables, sequences and the view');
+is(in_shop(q{SELECT string_agg(proname || ' ' || has_function_privilege('installer', oid, 'EXECUTE'), ' ' ORDER BY proname) FROM pg_proc
+	WHERE pronamespace = 'idgen'::regnamespace AND NOT has_function_privilege('stranger', oid, 'EXECUTE')}),
+	'mask_uuid_v7 true permute true unmask_uuid_v7 true unpermute true', 'and the functions of masks');
 is(in_shop(q{SELECT string_agg(relname, ' ') FROM pg_class JOIN pg_tablespace t ON t.oid = reltablespace WHERE spcname = 'elsewhere'}),
 	'elsewhere', 'only a table created afterwards is in the default tablespace');
 in_shop("ALTER DEFAULT PRIVILEGES REVOKE ALL ON $_ FROM PUBLIC, stranger, installer") for @kinds;
