@@ -1,7 +1,8 @@
-# Each statement that README and the manual show as PREPARE works as the parameterised
-# statement of a driver: prepared without types, and executed by the drivers that are
-# installed, with typed parameters (JDBC) and with texts (the others, and JDBC with
-# stringtype=unspecified).
+# Each SQL statement of README, recipes and clients.md works as a driver sends it. The drivers
+# that are installed execute each page from its beginning, in a transaction that is rolled
+# back: PREPARE and EXECUTE as parameterised statements, and the values of other queries
+# as parameters; without types, or with those of Java (JDBC without stringtype=unspecified).
+# The outcome must be that of the page: success, or the error that it announces.
 
 use FindBin;
 use lib "$FindBin::RealBin/../lib";
@@ -10,15 +11,15 @@ use Server;
 
 my $folder = "$FindBin::RealBin/../..";
 my $programs = "$FindBin::RealBin/../lib/statements";
-my %value = (text => 'cust_03cu7ltbh43kmxopehhx215t7', interval => '1 hour',
-	timestamptz => '2026-11-20T00:00:00Z', bigint => 1, int => 1, numeric => 5);
 
 my $node = init_server('drivers', "listen_addresses = '127.0.0.1'\nidgen.node_id = 1");
 Functions::add_mask_key($node);
 $node->start;
 ask('CREATE EXTENSION idgen');
-$value{uuid} = ask('SELECT idgen.uuid_v7()');    # recent
 my $masked = ask('SELECT idgen.mask_uuid_v7(idgen.uuid_v7())');
+# for the parameters of a PREPARE that the page does not execute
+my %value = (text => 'cust_03cu7ltbh43kmxopehhx215t7', interval => '1 hour', jsonb => '{"note": "cust_03cu7ltbh43kmxopehhx215t7"}',
+	'timestamp with time zone' => '2026-11-20T00:00:00Z', bigint => 1, integer => 1, numeric => 5, uuid => ask('SELECT idgen.uuid_v7()'));
 
 my ($clients) = grep { -d "$_/node_modules" } "$folder/clients",
   glob(($ENV{IDGEN_CLIENTS} // ($ENV{XDG_CACHE_HOME} // '/var/cache') . '/idgen-clients') . '/*');
@@ -33,30 +34,66 @@ my @drivers = (
 	[ 'pgx', -d '/usr/share/gocode/src/github.com/jackc/pgx/v4',
 		"cd $programs && GO111MODULE=off GOPATH=/usr/share/gocode GOCACHE=$work/go go build -o $work/pgx ./pgx", "$work/pgx" ]);
 
-my %texts = ("$folder/README.md" => 'README', map { ($_ => m{(\w+)\.md$}) } "$folder/docs/recipes.md", "$folder/docs/operations.md");
-for my $path (sort keys %texts)
+my $language = $node->pg_version >= 19 ? qr/(?:sql|text(?=\nPREPARE))/ : 'sql';
+# Literals that an application sends as parameters: not those with a type name, or of generate_series()
+my $string = qr/'(?:[^']|'')*'/;
+my $literal = qr/(?:interval $string|generate_series\(.*?\))(*SKIP)(*FAIL)|$string|(?<=[(, ])-?\d+(?:\.\d+)?(?=[,) ]|$)/;
+my $part = qr/$string|(\$\w*\$).*?\g{-1}|BEGIN ATOMIC.*?\bEND(?=;)|--\N*|[^;]/s;
+
+for my $path ('README.md', 'docs/recipes.md', 'docs/clients.md')
 {
-	my $name = lc $texts{$path};
-	my $sql = join "\n", slurp_file($path) =~ /^```sql\n(.*?)^```/msg;
-	my %seen;
-	my @statements = map { [ @$_[ 0, 1 ], $_->[2] =~ s/--.*//gr =~ s/\s+/ /gr ] } grep { !$seen{ $_->[0] }++ }
-	  map { [/PREPARE (\w+)\((.*?)\) AS(.*)/s] } $sql =~ /^(PREPARE \w+\(.*?\) AS.*?);/msg;
-	next if !@statements;
+	my ($page) = lc($path) =~ /(\w+)\.md/;
+	my $text = slurp_file("$folder/$path") =~ s/^### pg_partman.*//msr;    # t/061_partitions.pl
+	my $sql = join "\n", $text =~ /^ *```$language\n(.*?)^ *```/msg, map { "$_;" } $text =~ /`((?:SELECT|INSERT|UPDATE|DELETE) [^`]*)`/g;
+	my ($script, %prepared, @lines) = "\\set ON_ERROR_ROLLBACK on\nBEGIN;\n";
 
-	ask("CREATE DATABASE $name");
-	psql_said("CREATE EXTENSION idgen; $sql", database => $name, on_error_stop => 0);
-	is(errors(join("\n", map { "PREPARE without_types AS $_->[2]; DEALLOCATE without_types;" } @statements), database => $name), '',
-		"$name: " . scalar(@statements) . ' statements are prepared without types');
-
-	my ($file, $lines) = ("$work/$name", '');
-	for (@statements)
+	while ($sql =~ /\G\s*($part+?);(?:[ \t]*-- error (\w{5})\N*)?/g)
 	{
-		my ($statement, $types, $body) = @$_;
-		my @values = map { $_ eq 'uuid' && $body =~ /unmask/ ? $masked : $value{$_} // die "no value of type $_" } split /, */, $types;
-		$lines .= join("\t", $statement, $types, join('|', @values), $body) . "\n";
+		my ($outcome, $written) = ($3 // 'ok', $1);
+		my $statement = $written =~ s/--\N*//gr =~ s/\s+/ /gr =~ s/^ //r;
+		my $is_run = $statement !~ /\$1/ || $statement =~ /^PREPARE/;
+		my @values;
+
+		next if $statement =~ /^(BEGIN|COMMIT|LOAD)\b|\\g|pg_reload_conf/;    # not sent by applications
+		if ($statement =~ s/^PREPARE (\w+)\(.*?\) AS //) { $prepared{$1} = $statement }
+		elsif ($statement =~ /^EXECUTE (\w+)\((.*)\)/)
+		{
+			$statement = $prepared{$1};
+			@values = $2 =~ /$literal/g;
+		}
+		elsif ($is_run && ($statement =~ s/^EXPLAIN \(.*?\) // || $statement =~ /^(SELECT|INSERT|UPDATE|DELETE|WITH) /))
+		{
+			$statement =~ s/$literal/push @values, $&; '$' . @values/ge;
+		}
+		my $name = @lines . ' ' . substr $statement, 0, 50;
+		$script .= "PREPARE untyped AS $statement;\nSELECT 'types of " . @lines . q{: ' || array_to_string(
+			ARRAY(SELECT format_type(coalesce(nullif(typbasetype, 0), t), NULL) FROM unnest(parameter_types) WITH ORDINALITY AS p (t, i)
+				JOIN pg_type ON oid = t ORDER BY i), '|') FROM pg_prepared_statements WHERE name = 'untyped'; DEALLOCATE untyped;} . "\n"
+		  if $statement =~ /\$1/;
+		$script .= "$written;\n" if $is_run;
+		push @lines, { name => $name, outcome => $outcome, values => [ map { s/^'(.*)'$/$1/sr } @values ], sql => $statement };
 	}
-	PostgreSQL::Test::Utils::append_to_file($file, $lines);
-	local @ENV{qw(PGHOST PGPORT PGDATABASE PGUSER)} = ('127.0.0.1', $node->port, $name, (getpwuid $<)[0]);
+
+	ask("CREATE DATABASE $page");
+	ask('CREATE EXTENSION idgen', $page);
+	my ($said, $errors) = psql_said("$script ROLLBACK", database => $page, on_error_stop => 0);
+	$lines[$1]{types} = $2 while $said =~ /^types of (\d+): (.+)$/mg;
+	my @with_parameters = grep { $_->{sql} =~ /\$1/ } @lines;
+	is_deeply([ map { $_->{name} } grep { !$_->{types} && $_->{outcome} eq 'ok' } @with_parameters ], [],
+		"$page: " . @with_parameters . ' statements with parameters are prepared without types') or diag($errors);
+
+	my $file = "$work/$page";
+	for (@lines)
+	{
+		my $sql = $_->{sql};
+		my @values = @{ $_->{values} };
+		# a statement that fails when it is prepared has no types
+		my @types = $_->{types} ? split /\|/, $_->{types} : map { /^\w{8}-/ ? 'uuid' : 'text' } @values;
+
+		@values = map { /uuid/ && $sql =~ /unmask/ ? $masked : $value{$_} // die "no value of type $_" } @types if !@values;
+		PostgreSQL::Test::Utils::append_to_file($file, join("\t", $_->{name}, join('|', @types), join('|', @values), $sql) . "\n");
+	}
+	local @ENV{qw(PGHOST PGPORT PGDATABASE PGUSER)} = ('127.0.0.1', $node->port, $page, (getpwuid $<)[0]);
 	for (@drivers)
 	{
 		my ($driver, $is_installed, $build, $command, @option) = @$_;
@@ -64,7 +101,8 @@ for my $path (sort keys %texts)
 		{
 			skip "$driver is not installed", 1 if !$is_installed;
 			my ($stdout, $stderr) = run_command([ 'sh', '-c', "($build) >&2 && $command \"\$@\"", 'sh', $file, @option ]);
-			is_deeply([ split /\n/, $stdout ], [ map { "ok $_->[0]" } @statements ], "$name: $driver executes them") or diag($stderr);
+			is_deeply([ split /\n/, $stdout ], [ map { "$_->{outcome} $_->{name}" } @lines ], "$page: $driver executes " . @lines . ' statements')
+			  or diag($stderr);
 		}
 	}
 }

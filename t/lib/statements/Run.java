@@ -3,20 +3,22 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.sql.Types;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.UUID;
 import java.util.regex.Pattern;
 
-/** JDBC: run each statement of a file, see t/tools/015_parameters.pl; with "unspecified", all parameters are texts. */
+/** JDBC: run the statements of a file, see t/tools/015_parameters.pl; with "unspecified", all parameters are texts. */
 public final class Run {
     static Object typed(String type, String text) {
         return switch (type) {
             case "uuid" -> UUID.fromString(text);
             case "bigint" -> Long.valueOf(text);
-            case "int" -> Integer.valueOf(text);
+            case "integer" -> Integer.valueOf(text);
             case "numeric" -> new BigDecimal(text);
-            case "timestamptz" -> OffsetDateTime.parse(text);
+            case "timestamp with time zone" -> text.equals("infinity") ? OffsetDateTime.MAX
+                : OffsetDateTime.parse(text.replace(' ', 'T').replace("+00", "Z"));
             default -> text;
         };
     }
@@ -29,25 +31,32 @@ public final class Run {
             db.setAutoCommit(false);
             for (var line : Files.readAllLines(Path.of(args[0]))) {
                 var fields = line.split("\t");
-                var types = fields[1].split(", *");
+                var types = fields[1].split("\\|");
                 var values = fields[2].split("\\|");
                 var order = new ArrayList<Integer>();
                 var sql = Pattern.compile("\\$(\\d+)").matcher(fields[3]).replaceAll(match -> {
                     order.add(Integer.parseInt(match.group(1)) - 1);
                     return "?";
                 });
+                var before = db.setSavepoint();
                 try (var statement = db.prepareStatement(sql)) {
                     for (int i = 0; i < order.size(); i++) {
                         int n = order.get(i);
-                        statement.setObject(i + 1, unspecified ? values[n] : typed(types[n], values[n]));
+                        if (types[n].equals("jsonb")) {
+                            statement.setObject(i + 1, values[n], Types.OTHER);
+                        } else {
+                            statement.setObject(i + 1, unspecified ? values[n] : typed(types[n], values[n]));
+                        }
                     }
                     statement.execute();
                     System.out.println("ok " + fields[0]);
                 } catch (SQLException error) {
                     System.out.println(error.getSQLState() + " " + fields[0]);
+                    System.err.println(error.getMessage());
+                    db.rollback(before);
                 }
-                db.rollback();
             }
+            db.rollback();
         }
     }
 }

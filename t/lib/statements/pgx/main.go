@@ -1,4 +1,4 @@
-// pgx: run each statement of a file, see t/tools/015_parameters.pl
+// pgx: run the statements of a file, see t/tools/015_parameters.pl
 package main
 
 import (
@@ -12,27 +12,31 @@ import (
 	"github.com/jackc/pgx/v4"
 )
 
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
 func main() {
 	ctx := context.Background()
 	file, err := os.ReadFile(os.Args[1])
-	if err != nil {
-		panic(err)
-	}
+	must(err)
 	db, err := pgx.Connect(ctx, "")
-	if err != nil {
-		panic(err)
-	}
+	must(err)
+	_, err = db.Exec(ctx, "BEGIN")
+	must(err)
 	for _, line := range strings.Split(strings.TrimSpace(string(file)), "\n") {
 		fields := strings.Split(line, "\t")
 		var args []interface{}
 		for _, arg := range strings.Split(fields[2], "|") {
-			args = append(args, arg)
+			if arg != "" {
+				args = append(args, arg)
+			}
 		}
-		tx, err := db.Begin(ctx)
-		if err != nil {
-			panic(err)
-		}
-		_, err = tx.Exec(ctx, fields[3], args...)
+		_, err = db.Exec(ctx, "SAVEPOINT before")
+		must(err)
+		_, err = db.Exec(ctx, fields[3], args...)
 		var refused *pgconn.PgError
 		if errors.As(err, &refused) {
 			fmt.Println(refused.Code, fields[0])
@@ -41,8 +45,10 @@ func main() {
 		} else {
 			fmt.Println("ok", fields[0])
 		}
-		if err = tx.Rollback(ctx); err != nil {
-			panic(err)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			_, err = db.Exec(ctx, "ROLLBACK TO before")
+			must(err)
 		}
 	}
 }
