@@ -13,6 +13,7 @@
 #include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "utils/array.h"
+#include "utils/guc.h"
 #include "utils/timestamp.h"
 
 #include "arguments.h"

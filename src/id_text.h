@@ -23,7 +23,7 @@ typedef struct IdText
 
 extern IdText id_text_argument(FunctionCallInfo fcinfo, const char *noun,
 							   int max_characters);
-extern void id_text_refuse(const IdText *id, const char *problem) pg_attribute_noreturn();
+extern void id_text_refuse(const IdText *id, const char *problem);
 extern pg_uuid_t *id_text_number(const IdText *id, int offset, const Radix *radix,
 								 bool requires_all_digits);
 extern bool id_text_is_number(FunctionCallInfo fcinfo, const Radix *radix, int digits);

@@ -20,6 +20,7 @@
 #include "miscadmin.h"
 #include "storage/ipc.h"
 #include "storage/procarray.h"
+#include "storage/shmem.h"
 #include "utils/syscache.h"
 
 #include "shared_memory.h"
