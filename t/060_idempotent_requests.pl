@@ -1,8 +1,6 @@
 # HTTP requests with idempotency keys: repeated, concurrent, rolled back and of other
-# tenants; the lease for calls to other services; PostgREST's function, with what
-# PostgREST sets; INSERTs that a client repeats, with its own key, with an idempotency
-# key in the row, and the alternatives; PostgreSQL 19's ON CONFLICT DO SELECT. The SQL is
-# that of docs/recipes.md.
+# tenants; INSERTs that a client repeats, with its own key, and with an idempotency key
+# in the row; PostgreSQL 19's ON CONFLICT DO SELECT. The SQL is that of docs/recipes.md.
 
 use FindBin;
 use lib "$FindBin::RealBin/lib";
@@ -89,79 +87,10 @@ sub payment
 	isnt($kept, $lost, 'with another id');
 	is_deeply([ values %service ], [2], 'but the service gets the same idempotency key');
 
-	# The lease
-	$recipe->paste('Calls to other services');
-	my $lease = $recipe->prepared('Calls to other services');
-	my ($id) = split /\|/, $recipe->outcome(payment('leased'));
-	my @workers = map { session() } 1 .. 2;
-	$_->ask("SET ROLE payment_service; $lease") for @workers;
-	my $take = sub { return $_[0]->ask("EXECUTE take_lease('$id', '$_[1]')") };
-	my $record = sub { return $_[0]->ask("EXECUTE record_receipt('$id', $_[1], 'receipt $_[1]')") };
-	$workers[0]->ask('BEGIN');
-	is($take->($workers[0], '1 hour'), 1, 'a worker takes a lease');
-	$workers[1]->send("EXECUTE take_lease('$id', '1 hour')");
-	$control->poll_waiting($workers[1]);
-	$workers[0]->ask('COMMIT');
-	is($workers[1]->answer, '', 'another one, which waited for it, gets none');
-	ask("UPDATE payments SET leased_until = clock_timestamp() - interval '1 second' WHERE id = '$id'");
-	is($take->($workers[1], '1 hour'), 2, 'when it has ended, it takes over');
-	is($record->($workers[0], 1), '', 'the result of the first one changes nothing');
-	is($record->($workers[1], 2), $id, 'that of the second is recorded');
-	is($record->($workers[1], 2), '', 'once');
-	ask("UPDATE payments SET leased_until = clock_timestamp() - interval '1 second' WHERE id = '$id'");
-	is($take->($workers[0], '1 hour'), '', 'then no worker gets a lease');
-	is(ask("SELECT receipt FROM payments WHERE id = '$id'"), 'receipt 2', 'and the receipt stays');
-	$_->quit for @workers, $two;
+	$two->quit;
 
 	is( ask("SELECT idgen.uuid_v5(idgen.uuid_v5('00000000-0000-0000-0000-000000000000', 'a'), 'bc') = idgen.uuid_v5(idgen.uuid_v5('00000000-0000-0000-0000-000000000000', 'ab'), 'c')"),
 		'f', 'a tenant that is a text and a key are not run together');
-}
-
-# What PostgREST does for a POST: it sets the request, and calls the function.
-sub post
-{
-	my ($session, %request) = @_;
-	my $headers = exists $request{key} ? "{\"idempotency-key\": \"$request{key}\"}" : '{}';
-	my $tenant = $request{tenant} // 1;
-	my $method = $request{method} // 'POST';
-	$session->ask('ROLLBACK');
-	$session->ask("BEGIN; SELECT set_config('request.method', '$method', true), set_config('request.path', '/bookings', true),
-		set_config('request.headers', '$headers', true), set_config('role', 'booking_user', true),
-		set_config('request.jwt.claims', '{\"tenant\": \"5ca1ab1e-0000-4000-8000-00000000000$tenant\"}', true)");
-	my $answer = $session->ask('SELECT record_request()');
-	return $answer if $answer ne '' || $method ne 'POST';
-	return $session->ask('INSERT INTO bookings (seats) VALUES (2) RETURNING id');
-}
-
-{
-	$recipe->paste('PostgREST');
-	my ($one, $two) = map { session() } 1 .. 2;
-
-	my $id = post($one, key => 'first');
-	is(post($two, key => 'first'), 'PGRST', 'a repeated request does not wait for long');
-	like($two->{message}, qr/still running/, 'it is told that the first is running');
-	like(post($two, key => 'first', tenant => 2), qr/^[0-9a-f-]{36}$/, "another tenant's does not wait");
-	$two->ask('COMMIT');
-	$one->ask('COMMIT');
-	is(post($two, key => 'first'), 'PGRST', 'a repeated request ends');
-	is($two->{detail}, "{\"status\" : 303, \"headers\" : {\"Location\" : \"/bookings?id=eq.$id\"}}", 'with the address of the first row');
-	is(post($two), 'P0001', 'a request without a key is refused');
-	is(post($two, key => 'k' x 256), 'P0001', 'and one with a long key');
-	is(post($two, method => 'PATCH'), '', 'other requests need no key');
-	is($two->ask('SELECT id FROM bookings'), $id, 'a tenant sees its own rows');
-	is($two->ask("INSERT INTO bookings (id, seats) VALUES ('00000000-0000-0000-0000-000000000000', 2)"), '42501', 'the user cannot choose the id');
-	post($two, method => 'PATCH');
-	is($two->ask("INSERT INTO bookings (seats) VALUES (2)"), '23502', 'nor insert without a recorded request');
-	$two->ask('ROLLBACK');
-
-	# A request whose INSERT fails leaves nothing.
-	post($one, key => 'fails');
-	is($one->ask('INSERT INTO bookings (seats) VALUES (3)'), '23505', 'a request makes one row');
-	$one->ask('ROLLBACK');
-	like(post($one, key => 'fails'), qr/^[0-9a-f-]{36}$/, 'what was rolled back can be repeated');
-	$one->ask('COMMIT');
-	is(ask('SELECT count(*), count(DISTINCT tenant) FROM bookings'), '3|2', 'each request made one booking');
-	$_->quit for $one, $two;
 }
 
 # --- INSERTs that a client repeats ----------------------------------------------
@@ -226,17 +155,6 @@ SKIP:
 	isnt($one->ask("EXECUTE refund('$other', 'a', 100)"), $id, "another tenant's is another row");
 	is(ask('SELECT count(*), count(DISTINCT id) FROM refunds'), '2|2', 'two rows');
 	$_->quit for $one, $two;
-}
-
-# --- Optimistic locking, abandoned drafts ---------------------------------------
-{
-	my $prepared = $recipe->prepared($heading);
-	my $id = ask('INSERT INTO drafts DEFAULT VALUES RETURNING id');
-	my $confirm = "$prepared EXECUTE confirm_draft('$id', 1); SELECT version, confirmed FROM drafts WHERE id = '$id'";
-	is($recipe->outcome($confirm), '2|t', 'a confirmed draft has its second version') for 1 .. 2;
-	ask(q{INSERT INTO drafts SELECT idgen.uuid_v7(now() - i * interval '25 minutes') FROM generate_series(0, 9) i});
-	$recipe->outcome("$prepared EXECUTE delete_abandoned_drafts('1 hour')");
-	is(ask('SELECT count(*) FILTER (WHERE confirmed), count(*) FILTER (WHERE NOT confirmed) FROM drafts'), '1|3', 'old drafts are deleted, confirmed ones are not');
 }
 
 done_testing();
