@@ -4,8 +4,6 @@
 # by a function, whose SQL is that of docs/security.md. (Keys in use, and retries after a
 # restore: 050_update.pl.)
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use Functions;
 use InUse;
 use Page;

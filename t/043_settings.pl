@@ -3,8 +3,6 @@
 # before prevents the library from being loaded, so that a built-in default cannot replace
 # the administrator's value; values set with the right take effect.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use Server;
 
 my %in_file = ('idgen.node_id' => 7, 'idgen.launch_id' => 42, 'idgen.max_ahead' => '2d', 'idgen.reserve_ahead' => '30s');

@@ -2,8 +2,6 @@
 # exported name can clash with one of another library. The libraries export the
 # SQL functions and the symbols that the server looks up, and no others.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use Server;
 
 my $node = start_server('symbols');

@@ -4,8 +4,6 @@
 # executing them twice. After promotion it knows each command that was reported to
 # a client, and its tickers continue above all identifiers returned before.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use Functions;
 use HandedOut;
 use MixedLoad;

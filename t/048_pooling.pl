@@ -3,8 +3,6 @@
 # Nothing that one client set or began affects the next one, and identifiers and
 # commands are the same as if each client had a session of its own.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use HandedOut;
 use Server;
 use Time::HiRes qw(usleep);

@@ -6,8 +6,6 @@
 # From this version to itself, or from the version whose programs are in OLD_BINDIR
 # (see scripts/dev/test-upgrade.sh).
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use FakeClock;
 use File::Basename qw(dirname);
 use InUse;

@@ -2,8 +2,6 @@
 # tenants; INSERTs that a client repeats, with its own key, and with an idempotency key
 # in the row; PostgreSQL 19's ON CONFLICT DO SELECT. The SQL is that of docs/recipes.md.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use Recipe;
 use Server;
 

@@ -5,8 +5,6 @@
 # The part for pg_partman is skipped where version 5.2 or a later one is not
 # installed (Debian: postgresql-17-partman and so on).
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use Recipe;
 use Server;
 

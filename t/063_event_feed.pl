@@ -1,8 +1,6 @@
 # The event feed of docs/recipes.md loses nothing under 32 concurrent writers, reads
 # nothing twice, and waits for transactions in other databases.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use Recipe;
 use Server;
 

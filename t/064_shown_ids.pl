@@ -4,8 +4,6 @@
 # identifier, by a role that has no right on the tables; identifiers that a client brings,
 # and no error that shows a stored one; a replaced key.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use Masks;
 use Recipe;
 use Server;

@@ -2,8 +2,6 @@
 # refuses, and the ways past it: a loading role, triggers that are disabled, a given clock,
 # and a window of days, which lets the documented number of prefixes pass.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use Page;
 use Server;
 

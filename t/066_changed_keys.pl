@@ -1,8 +1,6 @@
 # From other keys, extensions and databases to idgen's, and node numbers in containers,
 # as docs/recipes.md has them. t/tools/020_rekey.pl has the tables with foreign keys.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use Recipe;
 use Server;
 

@@ -2,10 +2,9 @@
 
 use strict;
 use warnings;
-use FindBin;
 use PostgreSQL::Test::Cluster;		# has INIT blocks
 use PostgreSQL::Test::Utils;
 
 $ENV{IDGEN_PORTABLE} = 1;
 $ENV{IDGEN_LOAD_SECONDS} ||= 5;
-do "$FindBin::RealBin/024_creation_load.pl" or die $@ || $!;
+do "./t/024_creation_load.pl" or die $@ || $!;

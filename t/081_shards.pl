@@ -3,8 +3,6 @@
 # servers among which the client chooses by a hash of the key. No identifier
 # repeats over both, and each contains the number of the server that generated it.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use Digest::SHA qw(sha256_hex);
 use Page;
 use Server qw(append_to_file outcome run_command start_server);

@@ -3,8 +3,6 @@
 #
 # Skipped if pg_tle is not installed; scripts/dev/test-engine.sh builds it.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use Page;
 use Server;
 
@@ -27,7 +25,7 @@ sub run_psql
 	my ($user, $script, $database) = @_;
 	my ($out, $error) = ('', '');
 	IPC::Run::run([ 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr($database // 'postgres') . " user=$user" ],
-		'<', \$script, '>', \$out, '2>', \$error, init => sub { chdir "$FindBin::RealBin/.." });
+		'<', \$script, '>', \$out, '2>', \$error);
 	chomp $out;
 	return $error eq '' ? $out : $error;
 }
@@ -35,7 +33,7 @@ sub run_psql
 {
 	local ($ENV{PGHOST}, $ENV{PGPORT}, $ENV{PGUSER}, $ENV{PGDATABASE}) = ($node->host, $node->port, 'app', 'postgres');
 	my ($out, $error) = ('', '');
-	IPC::Run::run([ 'bash', '-e', '-c', $install ], '>', \$out, '2>', \$error, init => sub { chdir "$FindBin::RealBin/.." });
+	IPC::Run::run([ 'bash', '-e', '-c', $install ], '>', \$out, '2>', \$error);
 	is($error, '', 'the commands of the page install and create the extensions');
 }
 is(run_psql('clerk', 'SELECT file, version FROM idgen.portable_version()'), "create_once|1.0\ntext_ids|1.0\nuuids|1.0", 'all files are there');

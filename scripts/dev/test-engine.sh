@@ -19,7 +19,7 @@ case $engine in
     citus)
         packages=(libicu-dev libkrb5-dev liblz4-dev libssl-dev libzstd-dev)
         build='./configure; make -j2 with_llvm=no extension; make with_llvm=no install-extension'
-        tests=(t/080_citus.pl t/080_citus_commands.pl)
+        tests=(t/080_citus.pl t/083_citus_commands.pl)
         ;;
     pgtle)
         packages=(flex libkrb5-dev libssl-dev)

@@ -1,13 +1,11 @@
 # The laboratory on a given server: every scene measures every key, writes its
 # files, and removes everything else, whether it ends or is interrupted.
 
-use FindBin;
-use lib "$FindBin::RealBin/../lib";
 use Functions;
 use Server;
 use Time::HiRes qw(usleep);
 
-my $bench = "$FindBin::RealBin/../../bench/lab";
+my $bench = "bench/lab";
 my $out = PostgreSQL::Test::Utils::tempdir() . '/out';
 
 # no other checkpoints, and nothing else that writes WAL

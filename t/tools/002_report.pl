@@ -1,8 +1,6 @@
 # The report of the laboratory: tables and pictures of a complete run and of parts of
 # one, the same output for the same input, and clear messages.
 
-use FindBin;
-use lib "$FindBin::RealBin/../lib";
 use Server;
 
 plan skip_all => 'no python3' unless $python;
@@ -17,7 +15,7 @@ my $head = "scene,key,series,x,repetition,metric,value\n";
 # Whether there is a report, what is printed, and the messages
 sub report
 {
-	my ($stdout, $stderr) = run_command([ "$FindBin::RealBin/../../bench/lab/report.py", @_ ]);
+	my ($stdout, $stderr) = run_command([ "bench/lab/report.py", @_ ]);
 	return ($? == 0, $stdout, $stderr);
 }
 
@@ -58,7 +56,7 @@ sub check_report
 }
 
 my $all = "$tmp/all";
-system_or_bail($python, "$FindBin::RealBin/../lib/sample_report.py", $all);
+system_or_bail($python, "t/lib/sample_report.py", $all);
 my ($stdout, $stderr) = check_report('a complete run', [qw(age curve heat long steady)], "$tmp/one", $all, '--out', "$tmp/one");
 is($stderr, $has_matplotlib ? '' : "report.py: no pictures: matplotlib is missing (Debian: python3-matplotlib)", 'without other warnings');
 

@@ -1,13 +1,11 @@
 # The pgbench scripts of bench/: each runs by hand after setup.sql, and compare.sh
 # prints one table, on a given server and on a private cluster.
 
-use FindBin;
-use lib "$FindBin::RealBin/../lib";
 use File::Basename qw(basename);
 use Functions;
 use Server;
 
-my $bench = "$FindBin::RealBin/../../bench";
+my $bench = "bench";
 my @keys = sort map { basename($_, '.pgbench') } glob "$bench/*.pgbench";
 my %of_laboratory = map { $_ => 1 } slurp_file("$bench/lab/keys.txt") =~ /^(\w+) +\|/mg;
 

@@ -6,13 +6,11 @@
 # settings. The install script has the order of the page, and the examples have
 # the results that the page shows ("-- →").
 
-use FindBin;
-use lib "$FindBin::RealBin/../lib";
 use File::Basename qw(dirname);
 use Functions;
 use Server;
 
-my $folder = "$FindBin::RealBin/../..";
+my $folder = ".";
 my $page = slurp_file("$folder/docs/reference.md");
 my $script = slurp_file("$folder/idgen--1.0.sql");
 

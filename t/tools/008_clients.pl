@@ -2,12 +2,10 @@
 # generators are those of the server, and the errors that docs/clients.md tells
 # applications to expect are those that it reports, with SQLSTATE and constraint name.
 
-use FindBin;
-use lib "$FindBin::RealBin/../lib";
 use Page;
 use Server;
 
-my $clients = "$FindBin::RealBin/../../clients";
+my $clients = "clients";
 my $page = Page->new('clients');
 
 # the drivers connect by TCP

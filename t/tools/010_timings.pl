@@ -3,15 +3,13 @@
 # functions, with few calls: each prints its tables of figures, and no message of a
 # program that it uses.
 
-use FindBin;
-use lib "$FindBin::RealBin/../lib";
 use Server;
 
 plan skip_all => 'PG_CONFIG is not set' unless $ENV{PG_CONFIG};
 
-my $lab = "$FindBin::RealBin/../../bench/lab";
+my $lab = "bench/lab";
 
-my ($stdout, $stderr) = run_command(["$FindBin::RealBin/../../scripts/demo.sh"]);
+my ($stdout, $stderr) = run_command(["scripts/demo.sh"]);
 is($?, 0, 'the demonstration succeeds') or diag $stdout, $stderr;
 my %verdicts;
 $verdicts{$1}++ while $stdout =~ /^ +\d+ \| [^|]*\| (created|replayed|refused) +\|/gm;

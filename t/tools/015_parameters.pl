@@ -4,13 +4,12 @@
 # as parameters; without types, or with those of Java (JDBC without stringtype=unspecified).
 # The outcome must be that of the page: success, or the error that it announces.
 
-use FindBin;
-use lib "$FindBin::RealBin/../lib";
+use Cwd;
 use Functions;
 use Server;
 
-my $folder = "$FindBin::RealBin/../..";
-my $programs = "$FindBin::RealBin/../lib/statements";
+my $folder = getcwd;
+my $programs = "t/lib/statements";
 
 my $node = init_server('drivers', "listen_addresses = '127.0.0.1'\nidgen.node_id = 1");
 Functions::add_mask_key($node);

@@ -5,8 +5,6 @@
 
 use strict;
 use warnings;
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use Citus;
 use Client;
 use PostgreSQL::Test::Utils;

@@ -1,17 +1,15 @@
 # The portable edition against the extension: the same results and SQLSTATEs for random
 # values, by expression, also under settings that change how text is read and written,
-# and with a nondeterministic collation. t/070_portable_parity.pl compares the rest.
+# and with a nondeterministic collation. t/072_portable_parity.pl compares the rest.
 #
 # IDGEN_SEED=N repeats the values of a run; IDGEN_VALUES is their number.
 
-use FindBin;
-use lib "$FindBin::RealBin/lib";
 use Server qw(init_server slurp_file);
 use Test::More;
 
 my $seed = $ENV{IDGEN_SEED} || int rand 1_000_000;
 my $values = $ENV{IDGEN_VALUES} || 600;
-my $folder = "$FindBin::RealBin/../portable";
+my $folder = "portable";
 
 my $node = init_server('portable', "timezone = 'UTC'\ndatestyle = 'ISO, YMD'\nautovacuum = off");
 $node->start;

@@ -1,0 +1,104 @@
+# The pool of random bits, as seen in the memory of the server's processes: it is erased
+# as it is used, and a process does not use the pool that it was forked with.
+
+use Server;
+
+my $node = start_server('secrets', 'log_statement = none');
+my $little_endian = unpack('C', pack('S', 1));
+
+# The memory of a process without its stack, where results may remain
+sub memory { return grep { $_->[1] !~ /^\[(stack|v)/ } private_memory($_[0]{pid}) }
+
+# The addresses of a byte string in memory
+sub places
+{
+	my ($bytes, @memory) = @_;
+	my @places;
+	for my $region (@memory)
+	{
+		my $at = -1;
+		push @places, $region->[0] + $at while ($at = index($region->[2], $bytes, $at + 1)) >= 0;
+	}
+	return @places;
+}
+
+# 64-bit numbers at the value that places() found, and behind it
+sub numbers_at
+{
+	my ($pid, $place, $count) = @_;
+	open my $memory, '<:raw', "/proc/$pid/mem" or die "cannot open the memory of $pid: $!";
+	sysseek($memory, $place - $little_endian, 0) or die $!;
+	sysread($memory, my $bytes, 8 * $count) == 8 * $count or die "cannot read the memory of $pid: $!";
+	return unpack 'Q*', $bytes;
+}
+
+# Identifiers, as the values of the pool from which they were made, two each: 60 bits of
+# one surround the version, 62 bits of the other follow the variant. Of each, the seven
+# bytes that are completely known.
+sub make
+{
+	my ($session, $count) = @_;
+	no warnings 'portable';
+	return map { substr(pack('Q', $_), $little_endian, 7) }
+	  map { s/-//gr =~ /^(.{12}).(.{3})(.{16})$/ ? (hex("$1$2") << 4, hex($3) << 2) : die }
+	  split /\n/, $session->ask("SELECT idgen.uuid_v4() FROM generate_series(1, $count)");
+}
+
+my $session = session();
+make($session, 1);
+my @before = memory($session);
+plan skip_all => "the memory of the server's processes cannot be read here" if !grep { length $_->[2] } @before;
+
+# A pool has 512 values.
+my @made = make($session, 60);
+is(scalar(grep { places($_, @before) == 1 } @made), 120, '60 identifiers were made from 120 values that were in memory before, once');
+my @after = memory($session);
+is(scalar(grep { places($_, @after) } @made), 0, 'none of them remains in memory');
+push @made, make($session, 195);
+my @places = sort { $a <=> $b } map { places($_, @before) } @made;
+is_deeply([ map { $_ - $places[0] } @places ], [ map { 8 * $_ } 0 .. 509 ], 'the unused values beside them are used next, to the last one');
+is(scalar(grep { $_ } numbers_at($session->{pid}, $places[0], 510)), 0, 'then the pool contains zeros only');
+make($session, 1);
+is(scalar(grep { $_ } numbers_at($session->{pid}, $places[0], 510)), 510, 'and is filled for the next identifier');
+$session->quit;
+
+# Loaded by the postmaster, the pool has the same address in all processes. Another
+# library makes an identifier in the postmaster, so that they are forked with its pool.
+my $forked_pool = PostgreSQL::Test::Utils::tempdir() . '/forked_pool';
+append_to_file("$forked_pool.c", q{
+#include "postgres.h"
+#include "fmgr.h"
+PG_MODULE_MAGIC;
+extern PGDLLEXPORT void _PG_init(void);
+void
+_PG_init(void)
+{
+	DirectFunctionCall1(load_external_function("idgen", "idgen_uuid_v4", true, NULL), 0);
+}
+});
+my ($cc, $headers) = map { (run_command([ $ENV{PG_CONFIG} // 'pg_config', $_ ]))[0] } '--cc', '--includedir-server';
+my $compiled = system("$cc -shared -fPIC -I$headers -o $forked_pool.so $forked_pool.c") == 0;
+
+for my $preloaded ('idgen', $compiled ? "idgen,$forked_pool" : ())
+{
+	$node->append_conf('postgresql.conf', "shared_preload_libraries = '$preloaded'");
+	$node->restart;
+	my ($first, $other, $idle) = map { session() } 1 .. 3;
+	my ($postmaster) = slurp_file($node->data_dir . '/postmaster.pid') =~ /^(\d+)/;
+	make($_, 1) for $first, $other;
+	my @memory = memory($first);
+	my ($place) = places((make($first, 1))[0], @memory);
+	my ($in_first, $in_other, $in_idle, $in_postmaster) = map { [ numbers_at($_, $place + 16, 500) ] }
+	  map({ $_->{pid} } $first, $other, $idle), $postmaster;
+
+	my $is_forked = $preloaded ne 'idgen';
+	my $filled = $is_forked ? 'filled' : 'empty';
+	my %of_postmaster = map { $_ => 1 } @$in_postmaster;
+	is(scalar keys %of_postmaster, $is_forked ? 500 : 1, "the pool of the postmaster is $filled");
+	is_deeply($in_idle, $in_postmaster, "$filled: that of a session that made no identifier is the same");
+	my %different = map { $_ => 1 } grep { !$of_postmaster{$_} } @$in_first, @$in_other;
+	is(scalar keys %different, 1000, "$filled: sessions that did have pools of their own, without a value of it");
+	$_->quit for $first, $other, $idle;
+}
+
+done_testing();
