@@ -230,14 +230,16 @@ idgen_build() {
         prove -I "$libraries/perl" -I t/lib)
 }
 
+# The lines of a configuration file for SETTING=VALUE ...
+idgen_settings() { printf "%s'\n" "${@/=/ = \'}"; }
+
 # Start the cluster with these settings, SETTING=VALUE ...; sets PGHOST, PGPORT ...
 idgen_start() {
-    local data=$IDGEN_WORK/data setting
+    local data=$IDGEN_WORK/data
 
     as_server_user initdb -D "$data" -U postgres -A trust -E UTF8 --no-locale -N >/dev/null
-    for setting in listen_addresses= unix_socket_directories="$IDGEN_WORK" "$@"; do
-        echo "${setting%%=*} = '${setting#*=}'"
-    done | as_server_user tee -a "$data/postgresql.conf" >/dev/null
+    idgen_settings listen_addresses= unix_socket_directories="$IDGEN_WORK" "$@" |
+        as_server_user tee -a "$data/postgresql.conf" >/dev/null
 
     # only a socket in a private folder: the port cannot conflict with another
     export PGHOST=$IDGEN_WORK PGPORT=5432 PGUSER=postgres PGDATABASE=postgres

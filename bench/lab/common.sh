@@ -3,12 +3,9 @@
 #
 # common.sh: functions of all benchmarks. To be sourced.
 #
-# A benchmark runs on a private cluster (scripts/lib.sh) or, with --server, on
-# the server of the PG* variables. There, it creates everything in the schema
-# idgen_bench, and creates an extension only if it is missing.
-#
-# On exit, also when interrupted, the private cluster and its folder are removed,
-# or the schema and the extensions that bench_open created are dropped.
+# A benchmark runs on a private cluster (scripts/lib.sh) or, with --server, on the server of the
+# PG* variables, where everything is in the schema idgen_bench. On exit, also when interrupted,
+# the cluster is removed, or the schema and the extensions that bench_open created are dropped.
 
 BENCH=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source-path=SCRIPTDIR source=../../scripts/lib.sh

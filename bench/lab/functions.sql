@@ -1,7 +1,28 @@
 -- Time a call of each function, and print Markdown tables. A statement calls a generator
 -- :calls times; a function that reads identifiers, once for each row of a table. Writes
 -- the functions whose memory is measured to the file :names.
-\ir timing.sql
+
+-- The queries that are timed. "baseline" is the name of the same query without the function.
+CREATE TEMPORARY TABLE calls (name text PRIMARY KEY, number serial, kind text, query text, baseline text, best float8);
+
+-- Time each of them in turn, and keep its shortest time in seconds.
+CREATE FUNCTION pg_temp.time_calls() RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    call record;
+    began timestamptz;
+BEGIN
+    FOR call IN SELECT name, query FROM calls ORDER BY number LOOP
+        began := clock_timestamp();
+        EXECUTE call.query;
+        UPDATE calls c SET best = least(c.best, extract(epoch FROM clock_timestamp() - began)) WHERE c.name = call.name;
+    END LOOP;
+END
+$$;
+
+CREATE TEMPORARY VIEW net AS
+    SELECT c.number, c.kind, c.name, (1e9 * (c.best - b.best) / :calls)::numeric AS ns
+    FROM calls c JOIN calls b ON b.name = c.baseline;
+
 CREATE TABLE idgen_bench.ids AS
     SELECT id, id::text AS text, idgen.uuid_to_base(id, 16) AS base_16, idgen.uuid_to_base(id, 32) AS base_32,
            idgen.uuid_to_base(id, 36) AS base_36, idgen.uuid_to_base(id, 58) AS base_58,
@@ -50,7 +71,7 @@ FROM (VALUES ('number', NULL), ('idgen.mask_uuid_v7(v7)', 'number'), ('idgen.unm
              ('idgen.permute(number, 9007199254740991)', 'number')) v (call, baseline)
 WHERE current_setting('idgen.mask_key_file') <> '';
 
-SELECT pg_temp.time_calls(round) FROM generate_series(1, :rounds) round \g /dev/null
+SELECT pg_temp.time_calls() FROM generate_series(1, :rounds) \g /dev/null
 
 SELECT format(E'\n%s: net time of a call, best of %s rounds of %s\n\n'
               '| call | ns | : %s | : %s |\n|---|--:|--:|--:|\n%s',

@@ -5,22 +5,10 @@
 #
 # The table of a key is idgen_bench.NAME. The tables of all keys of a scene exist
 # at the same time, so that the keys can take turns.
-#
-#   lab_open                      find the extensions that the server has
-#   lab_table KEY                 create the key's table, empty
-#   lab_load KEY ROWS SPACING     insert rows, SPACING microseconds of simulated time apart
-#   lab_load_bulk KEY ROWS        insert rows of one minute, as in the bulk scene
-#   lab_vacuum KEY                VACUUM the key's table
-#   lab_before KEY, lab_after KEY around the measured inserts, which set inserted (rows)
-#                                 and took (seconds)
-#   lab_measure KEY ROWS SPACING  measure a load
-#   lab_record KEY SERIES X REPETITION   append the metrics of lab_after to measurements.csv
-#   lab_predict                   append the predictions of idgen.expected_key_cost()
 
 declare -A lab_rows         # the number of rows in the key's table
 declare -A lab_clock        # the simulated time of the last row, in microseconds since 1970
-inserted=0
-took=0
+inserted=0 took=0           # the rows of an insert, and its seconds
 warned=
 lab_parts=()
 
@@ -54,7 +42,9 @@ lab_open() {
     has_pageinspect=false
     [ "$(bench_value "SHOW is_superuser")" != on ] || ! lab_part pageinspect 'bt_page_stats(text, int8)' ||
         has_pageinspect=true
-    bench_psql -f "$BENCH/sql/functions.sql" || idgen_die "could not create functions in idgen_bench"
+    # for sequence_comb(), and for the scene serializable
+    bench_psql -c "CREATE SEQUENCE idgen_bench.numbers" -c "CREATE SEQUENCE idgen_bench.arrivals" ||
+        idgen_die "could not create sequences in idgen_bench"
 }
 
 # Restart the private cluster with other shared buffers, if they differ.
@@ -66,6 +56,7 @@ lab_shared_buffers() {
 
 # --- tables and rows --------------------------------------------------------
 
+# Create the table of a key, empty.
 lab_table() {
     lab_rows[$1]=0
     bench_psql -f "$BENCH/sql/table.sql" -v table="$1" -v type="${key_type[$1]}" -v column="${key_column[$1]}"
@@ -98,7 +89,8 @@ lab_insert() {
     lab_clock[$key]=$((lab_clock[$key] + rows * spacing))
 }
 
-# In pieces, whose transactions are not too large.
+# Insert rows, SPACING microseconds of simulated time apart: KEY ROWS SPACING. In pieces,
+# whose transactions are not too large.
 lab_load() {
     local loaded piece=250000
 
@@ -107,7 +99,12 @@ lab_load() {
     done
 }
 
-lab_load_bulk() { lab_insert "$1" "${key_bulk[$1]}" "$2" 0; }
+# Insert rows of one minute; see keys.txt.
+lab_load_bulk() {
+    local expression=default
+    [[ ${key_history[$1]} != *.@(short|keyed)_comb\(* ]] || expression=${key_history[$1]/run_length => 1, /}
+    lab_insert "$1" "$expression" "$2" 0
+}
 
 # --- one measurement --------------------------------------------------------
 
@@ -119,6 +116,7 @@ lab_sql() {
         "${lab_parts[@]}" "$@"
 }
 
+# lab_before and lab_after are around the inserts that are measured.
 lab_before() {
     local by_prefix=false
 
@@ -156,12 +154,12 @@ lab_after() {
     } > "$bench_scratch/metrics"
 }
 
-# Measure rows that are inserted by one statement.
+# Measure rows that are inserted by one statement: KEY ROWS SPACING.
 lab_measure() {
     lab_before "$1" && lab_insert "$1" "${key_history[$1]}" "$2" "$3" && lab_after "$1" "${4:-}"
 }
 
-# The first call creates measurements.csv.
+# Append the metrics of lab_after to measurements.csv: KEY SERIES X REPETITION
 lab_record() {
     local wal
     lab_begin_results &&

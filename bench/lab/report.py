@@ -44,7 +44,8 @@ def of_keys(run, scene, metrics, series=""):
         head += [metric_title(metric)] + [": " + base for base in bases]
         for row, key in zip(rows, keys):
             stat = run.stat(scene, key, metric, series)
-            row += [with_spread(stat, metric)] + [ratio(metric, stat, run.stat(scene, base, metric, series)) if base != key else "1" for base in bases]
+            row.append(with_spread(stat, metric))
+            row += ["1" if base == key else ratio(metric, stat, run.stat(scene, base, metric, series)) for base in bases]
     return [table(head, rows)] if rows else []
 
 
@@ -64,9 +65,11 @@ def by_x(run, scene, metrics, xname, series=("",), pairs=()):
         xs = sorted({x for row in rows.values() for x in row})
         if not xs:
             continue
-        cells = [[" ".join(filter(None, [code(key), name]))] + [with_spread(row.get(x), metric) for x in xs] for (key, name), row in rows.items()]
-        cells += [[" ".join(filter(None, [f"{code(one)} : {code(other)}", name]))] + [ratio(metric, rows[one, name].get(x), rows[other, name].get(x)) for x in xs]
-                  for name in series for one, other in pairs if metric == "wal_bytes_per_row" and {(one, name), (other, name)} <= set(rows)]
+        cells = [[f"{code(key)} {name}".strip(), *(with_spread(row.get(x), metric) for x in xs)] for (key, name), row in rows.items()]
+        cells += [[f"{code(one)} : {code(other)} {name}".strip(),
+                   *(ratio(metric, rows[one, name].get(x), rows[other, name].get(x)) for x in xs)]
+                  for name in series for one, other in pairs
+                  if metric == "wal_bytes_per_row" and {(one, name), (other, name)} <= set(rows)]
         blocks += [f"**{metric_title(metric)}**", table([xname] + [short(x) for x in xs], cells)]
     return blocks
 
@@ -84,125 +87,140 @@ def conditions(run, scene):
     dates = {}      # facts: [the date of a run, ...]
     commands = {}   # the files of stored runs, and their commands
     for settings in run.settings.get(scene, []):
-        of = {name.split(".", 1)[1].replace("_", " "): value for name, value in settings.items() if name.startswith(scene + ".")}
+        of = {name.split(".", 1)[1].replace("_", " "): value
+              for name, value in settings.items() if name.startswith(scene + ".")}
         buffers = of.pop("shared buffers", settings.get("shared_buffers", ""))
         memory = re.fullmatch(r"(\d+) kB", settings.get("memory", ""))
         parts = [f"PostgreSQL {settings['server_version'].split()[0]}" if settings.get("server_version") else "",
-                 f"{settings['cores']} cores" if settings.get("cores") else "", f"{int(memory.group(1)) / 1048576:.1f} GB of memory" if memory else "",
+                 f"{settings['cores']} cores" if settings.get("cores") else "",
+                 f"{int(memory.group(1)) / 1048576:.1f} GB of memory" if memory else "",
                  f"shared_buffers {buffers}" if buffers else ""]
         shown = ("synchronous_commit", "full_page_writes", "wal_compression", "autovacuum") + ("checkpoint_timeout",) * (scene == "long")
         parts += [f"{name} {settings[name]}" for name in shown if settings.get(name)]
-        parts += [f"{name} {', '.join(short(float(part)) if part.isdigit() else part for part in value.split(','))}" for name, value in of.items()]
+        parts += [f"{name} " + ", ".join(short(float(part)) if part.isdigit() else part for part in value.split(","))
+                  for name, value in of.items()]
         dates.setdefault("; ".join(filter(None, parts)), {})[settings.get("date", "")] = None
         if settings.get("command"):
-            commands[f"`bench/lab/{settings['command']}`" + (f" ([{settings['run']}](runs/{settings['run']}))" if settings.get("run") else "")] = None
+            stored = f" ([{settings['run']}](runs/{settings['run']}))" if settings.get("run") else ""
+            commands[f"`bench/lab/{settings['command']}`{stored}"] = None
     facts = ["; ".join(filter(None, (", ".join(filter(None, dates[rest])), rest))) for rest in dates]
     return ["Conditions: " + ". ".join(facts) + "." + (f" Run: {', '.join(commands)}." if commands else "")] if any(facts) else []
 
 
-# --- scenes: (heading, how it was measured, picture or None, tables) -------------
+# --- scenes ----------------------------------------------------------------------
 #
-# A picture is (a function of pictures, the title, its other arguments ...).
+# A function's docstring says in the report how the scene was measured. It returns the heading, the
+# picture or None, and the tables. A picture is (a function of pictures, the title, its arguments ...).
 
 
 def curve(run):
+    """The first change of a page after a checkpoint writes the whole page to the WAL; the more rows are inserted between
+    two checkpoints, the more rows share that. Each point is an interval between two checkpoints, at the rate that fills
+    it with the given number of rows; the same table is loaded anew for each point, at that rate, and the prefix of the
+    short COMBs starts again with 0 in its middle: this is their first cycle. They have no runs, as if each row came in
+    a transaction of its own; the clock is simulated. Shared buffers are smaller than the index: a random key must also
+    read a block for nearly every row, at any interval."""
     pairs = [("random", "short_comb"), ("random", "uuid_v7"), ("short_comb", "uuid_v7")]
-    about = ("The first change of a page after a checkpoint writes the whole page to the WAL; the more rows are inserted between two checkpoints, "
-             "the more rows share that. Each point is an interval between two checkpoints, at the rate that fills it with the given number of "
-             "rows; the same table is loaded anew for each point, at that rate, and the prefix of the short COMBs starts again with 0 in its "
-             "middle: this is their first cycle. They have no runs, as if each row came in a transaction of its own; the clock is simulated. "
-             "Shared buffers are smaller than the index: a random key must also read a block for nearly every row, at any interval.")
-    return ("How many rows do you insert between two checkpoints?", about,
+    return ("How many rows do you insert between two checkpoints?",
             (pictures.lines, "WAL of an inserted row and index blocks read for it, by the number of rows between two checkpoints",
              [(None, metric, curves(run, "curve", metric)) for metric in ("wal_bytes_per_row", "reads_per_row")],
              "rows inserted between two checkpoints (log scale)", True),
-            by_x(run, "curve", ["wal_bytes_per_row", "fpi_per_row", "reads_per_row", "index_bytes_per_row", "leaf_density"], "rows between checkpoints", pairs=pairs))
+            by_x(run, "curve", ["wal_bytes_per_row", "fpi_per_row", "reads_per_row", "index_bytes_per_row", "leaf_density"],
+                 "rows between checkpoints", pairs=pairs))
 
 
 def age(run):
-    about = ("Five years of a table: of each cycle of the short prefix (65536 minutes), the same minutes are filled at the given rate, because only rows of the "
-             "same minutes share pages with them. A measurement is a checkpoint and the rows of five minutes, at six places of the cycle. The clock is "
-             "simulated, and short COMBs have no runs, as if each row came in a transaction of its own. Shared buffers are small, so that the index blocks that "
-             "are read count. A table filled in full has many more rows: for random keys, WAL and reads are lower bounds.")
+    """Five years of a table: of each cycle of the short prefix (65536 minutes), the same minutes are filled at the given
+    rate, because only rows of the same minutes share pages with them. A measurement is a checkpoint and the rows of
+    five minutes, at six places of the cycle. The clock is simulated, and short COMBs have no runs, as if each row came
+    in a transaction of its own. Shared buffers are small, so that the index blocks that are read count. A table filled
+    in full has many more rows: for random keys, WAL and reads are lower bounds."""
     in_full = [name for name in run.scene_series("age") if name.endswith(" in full")]
     series = [name for name in run.scene_series("age") if name not in in_full]
     tables = [by_x(run, "age", ["wal_bytes_per_row", "reads_per_row", "index_bytes_per_row"], "years", names,
                    [("keyed_comb", "uuid_v7"), ("short_comb", "uuid_v7")]) for names in (series, in_full)]
-    return ("WAL over the age of the table", about,
+    return ("WAL over the age of the table",
             (pictures.lines, "WAL of an inserted row over the age of the table, by key",
              [(name, "wal_bytes_per_row", curves(run, "age", "wal_bytes_per_row", name)) for name in series], "age of the table, years"),
             tables[0] + (["As a check, three cycles of a table that is filled in full:", *tables[1]] if in_full else []))
 
 
 def long(run):
-    about = ("Sessions insert one row of about 150 bytes a transaction, in each configuration for the given number of seconds after a warm-up, with "
-             "autovacuum and regular checkpoints, into an index larger than the memory that the server may use; a replica is on the same machine. WAL and "
-             "images include those of autovacuum, which freezes the loaded rows when a fifth as many were inserted. The spread is that of the intervals.")
-    if run.scene_has("long", "replica_lag_ms"):
-        about += (" The lag is the age of the last commit that the replica has replayed; it has caught up before each configuration, and with direct I/O does "
-                  "not prefetch.")
+    """Sessions insert one row of about 150 bytes a transaction, in each configuration for the given number of seconds
+    after a warm-up, with autovacuum and regular checkpoints, into an index larger than the memory that the server may
+    use; a replica is on the same machine. WAL and images include those of autovacuum, which freezes the loaded rows
+    when a fifth as many were inserted. The spread is that of the intervals."""
+    lag = ["The lag is the age of the last commit that the replica has replayed; it has caught up before each configuration, and "
+           "with direct I/O does not prefetch."] if run.scene_has("long", "replica_lag_ms") else []
     series = run.scene_series("long")
     first = ["rows_per_s", "latency_p50_ms", "latency_p99_ms", "latency_p999_ms", "wal_bytes_per_row", "fpi_per_row"]
     then = ["reads_per_row", "heap_reads_per_row", "checkpoint_bytes", "backend_bytes", "rows_per_checkpoint", "index_bytes", "heap_bytes",
             "replica_lag_ms", "replica_lag_slope"]
-    return ("A long run", about,
+    return ("A long run",
             (pictures.bars, "Rows inserted per second in a long run, by configuration",
              [(name.replace("; ", "\n"), stats(run, "long", "rows_per_s", name)) for name in series]),
-            [block for name in series for block in (f"**{name}**", *of_keys(run, "long", first, name), *of_keys(run, "long", then, name))])
+            [block for name in series
+             for block in (f"**{name}**", *of_keys(run, "long", first, name), *of_keys(run, "long", then, name))] + lag)
 
 
 def places(run):
+    """Each dot is an inserted row; some hundred are drawn. Random keys go to all leaf pages of the index; those of a short
+    COMB to the pages of the current minute, those of a keyed COMB to the pages of its five minutes, and those of
+    version 7 to the right edge. Few pages stay in memory, and cause few full-page images."""
     shown = {key: run.touches[key] for key in ("random", "short_comb", "keyed_comb", "uuid_v7") if key in run.touches}
     shown = shown or {key: run.touches[key] for key in list(run.touches)[:3]}
     pages = {}
     for key, touches in shown.items():
         touched, before = (run.median("steady", key, metric) for metric in ("touched_leaf_pages", "leaf_pages"))
         pages[key] = f"{touched:,.0f} of {before:,.0f} pages" if touched and before else f"{len({touch.block for touch in touches}):,} pages"
-    about = ("Each dot is an inserted row; some hundred are drawn. Random keys go to all leaf pages of the index; those of a short COMB to the "
-             "pages of the current minute, those of a keyed COMB to the pages of its five minutes, and those of version 7 to the right edge. "
-             "Few pages stay in memory, and cause few full-page images.")
-    return ("Where new rows go in the index", about,
+    return ("Where new rows go in the index",
             (pictures.heat, "Leaf page of the index to which each new row went, in the order of the inserts, by key",
              {key: (touches, pages[key]) for key, touches in shown.items()}),
-            [table(["key", "rows drawn", "pages that all rows touched"], [[code(key), f"{len(touches):,}", pages[key]] for key, touches in shown.items()])])
+            [table(["key", "rows drawn", "pages that all rows touched"],
+                   [[code(key), f"{len(touches):,}", pages[key]] for key, touches in shown.items()])])
 
 
 def steady(run):
-    about = "A table with a history of days, a checkpoint, and then one row in each transaction."
-    return ("One row a transaction", about,
+    """A table with a history of days, a checkpoint, and then one row in each transaction."""
+    return ("One row a transaction",
             (pictures.bars, "One row a transaction: WAL of an inserted row, and size of the index, by key",
              [(metric_title(metric), stats(run, "steady", metric)) for metric in ("wal_bytes_per_row", "index_bytes")]),
             of_keys(run, "steady", COST) + of_keys(run, "steady", INDEX))
 
 
 def bulk(run):
-    about = "A table whose rows are all of one minute, a checkpoint, and then many more rows of that minute in one INSERT."
-    return ("Many rows within one minute", about, None, of_keys(run, "bulk", COST) + of_keys(run, "bulk", INDEX))
+    """A table whose rows are all of one minute, a checkpoint, and then many more rows of that minute in one INSERT."""
+    return ("Many rows within one minute", None, of_keys(run, "bulk", COST) + of_keys(run, "bulk", INDEX))
 
 
 def serializable(run):
+    """Sessions insert one row in each transaction of the isolation level SERIALIZABLE, and also read the ten keys before
+    it, or not. The share is that of the transactions that fail with a serialization failure and must be repeated; it
+    depends on the load of the machine."""
     kinds = ["read and insert", "insert"]
-    about = ("Sessions insert one row in each transaction of the isolation level SERIALIZABLE, and also read the ten keys before it, or not. The share is "
-             "that of the transactions that fail with a serialization failure and must be repeated; it depends on the load of the machine.")
-    return ("Serializable transactions", about, None,
-            [block for kind in kinds if (found := of_keys(run, "serializable", ["failure_share"], kind)) for block in (f"**{kind}**", *found)])
+    return ("Serializable transactions", None,
+            [block for kind in kinds if (found := of_keys(run, "serializable", ["failure_share"], kind))
+             for block in (f"**{kind}**", *found)])
 
 
 def delete(run):
-    about = ("A table of constant size: the oldest rows are deleted, as many new ones are inserted, and VACUUM follows, in steps. After each window, all "
-             "rows have been replaced once. The size is that of the index, divided by the rows of the table.")
-    return ("Deleting old rows", about, None, by_x(run, "delete", ["leaf_density", "index_bytes_per_row"], "window", run.scene_series("delete")))
+    """A table of constant size: the oldest rows are deleted, as many new ones are inserted, and VACUUM follows, in steps.
+    After each window, all rows have been replaced once. The size is that of the index, divided by the rows of the
+    table."""
+    return ("Deleting old rows", None, by_x(run, "delete", ["leaf_density", "index_bytes_per_row"], "window", run.scene_series("delete")))
 
 
 def changeover(run):
-    about = ("A table has random keys of version 4, and its default changes to another key. Beside it, one keeps its random keys (unchanged), and one had "
-             "keys of version 7 from the start. Growth is that of the index since the change, divided by the rows since then; the spread of a step includes its growth.")
-    return ("Changing the default of a table with random keys", about, None,
+    """A table has random keys of version 4, and its default changes to another key. Beside it, one keeps its random keys
+    (unchanged), and one had keys of version 7 from the start. Growth is that of the index since the change, divided by
+    the rows since then; the spread of a step includes its growth."""
+    return ("Changing the default of a table with random keys", None,
             by_x(run, "changeover", COST + ["growth_bytes_per_row", "leaf_density"], "rows since the change", run.scene_series("changeover")))
 
 
 def model(run):
-    """How near the predictions of the model are, scene by scene; of all keys."""
+    """What `idgen.expected_key_cost()` predicts, divided by what was measured, of all measured keys; medians of the
+    repetitions."""
     rows = []
     for metric, limit in LIMITS.items():
         points = {}     # {scene: [ratio, ...]}
@@ -211,17 +229,16 @@ def model(run):
                 points.setdefault(scene, []).append(run.median(scene, key, name, series, x) / measured)
         rows += [[scene, metric_title(metric), f"{min(found):.2f}", f"{stat_of(found).median:.2f}", f"{max(found):.2f}",
                   f"{sum(abs(part - 1) <= limit for part in found)} of {len(found)} within {limit * 100:.0f} %"] for scene, found in points.items()]
-    return ("Model and measurement", "What `idgen.expected_key_cost()` predicts, divided by what was measured, of all measured keys; medians of the repetitions.",
-            None, [table(["scene", "metric", "least", "median", "greatest", "near"], rows)] if rows else [])
+    return ("Model and measurement", None, [table(["scene", "metric", "least", "median", "greatest", "near"], rows)] if rows else [])
 
 
 # --- the report -----------------------------------------------------------------
 
 SCENES = {"age": age, "curve": curve, "long": long, "heat": places, "steady": steady, "bulk": bulk, "serializable": serializable,
           "delete": delete, "changeover": changeover, "model": model}
-ABOUT = ("Figures are medians, with the least and the greatest of the repetitions in brackets, and as thin bars in the pictures. Columns that begin with a "
-         "colon are ratios; ~ means that the ranges overlap, and – that there is no such figure, or only one measurement of a time. Each scene has "
-         "its conditions.")
+ABOUT = """Figures are medians, with the least and the greatest of the repetitions in brackets, and as thin bars in the
+pictures. Columns that begin with a colon are ratios; ~ means that the ranges overlap, and – that there is no such figure,
+or only one measurement of a time. Each scene has its conditions.""".replace("\n", " ")
 
 
 def anchor(heading):
@@ -237,7 +254,8 @@ def write_report(run, out):
     for scene, write in SCENES.items():
         if not (run.touches if scene == "heat" else run.scene_has(scene) or scene == "model"):
             continue
-        heading, about, picture, tables = write(run)
+        about = " ".join(write.__doc__.split())
+        heading, picture, tables = write(run)
         if not tables:
             continue
         headings.append(heading)

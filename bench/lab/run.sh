@@ -43,7 +43,7 @@ quick=0 repetitions='' keys='' shared_buffers=256MB out='' no_report=0 quiet=0
 names="scene quick? repetitions# keys shared_buffers out no_report? quiet? server?"
 
 # The lines of a list without comments, with the columns trimmed and separated by |.
-list() { sed -E 's/^#.*//; /^[[:space:]]*$/d; s/[[:space:]]*\|[[:space:]]*/|/g; s/[[:space:]]+$//' "$BENCH/$1"; }
+list() { sed -E ':a; /\\$/ { N; s/ *\\\n *//; ta }; s/^#.*//; /^[[:space:]]*$/d; s/[[:space:]]*\|[[:space:]]*/|/g; s/[[:space:]]+$//' "$BENCH/$1"; }
 
 # steady.rows is in the variable steady_rows
 sizes=()
@@ -80,14 +80,13 @@ done
 
 # --- the keys ---------------------------------------------------------------
 
-declare -A key_type key_column key_history key_bulk
+declare -A key_type key_column key_history
 known=()
-while IFS='|' read -r name type column history bulk; do
+while IFS='|' read -r name type column history; do
     known+=("$name")
     key_type[$name]=$type
     key_column[$name]=$column
     key_history[$name]=$history
-    key_bulk[$name]=$bulk
 done < <(list keys.txt)
 
 keys_wanted=$keys
@@ -105,7 +104,6 @@ for definition in "${own_keys[@]}"; do
     key_column[$name]="DEFAULT $(sed -E 's/\bmoment\b/clock_timestamp()/g' <<<"$expression")"
     key_history[$name]=default
     [[ ! $expression =~ (^|[^a-z0-9_])moment($|[^a-z0-9_]) ]] || key_history[$name]=$expression
-    key_bulk[$name]=default
 done
 if [ -n "$keys_wanted" ]; then sweep_names=("${keys[@]}"); else keys=("${known[@]}"); fi
 for name in "${keys[@]}"; do
@@ -172,7 +170,6 @@ warmup() { echo $(($1 < 20 ? 1 : $1 / 20)); }
 
 quotient() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.4g", a / b }'; }
 
-# Describe the step.
 say() { bench_progress "step $number/${#plan[@]}: $scene, $*"; }
 
 # --- the results ------------------------------------------------------------

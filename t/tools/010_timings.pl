@@ -1,7 +1,5 @@
-# Scripts that start a cluster of their own. The demonstration gives each request the
-# expected verdict, and removes its cluster. The scripts of the laboratory that time
-# functions, with few calls: each prints its tables of figures, and no message of a
-# program that it uses.
+# Scripts that start a cluster of their own: the demonstration, and the scripts of the laboratory
+# that time functions, with few calls, or insert for minutes, here for seconds.
 
 use Server;
 
@@ -20,10 +18,9 @@ ok(defined $folder && !-e $folder, 'the folder of the cluster is removed');
 
 # name, options, and the beginning of a row of each table
 for (
-	[ 'functions', [qw(--calls 100 --rounds 1 --memory-calls 100 --edition-calls 100)],
-		'`idgen.short_comb()`', '`idgen.snowflake()`', '`idgen.permute(', '`idgen.uuid_to_base(', '`idgen.create_once(request), replay`' ],
-	[ 'throughput', [qw(--clients 1,2 --seconds 1 --rounds 1)], '`idgen.snowflake()`' ],
-	[ 'create_once', [qw(--transactions 10 --rounds 1 --known 100)], 'first call, create_once()' ])
+	[ 'functions', [qw(--calls 100 --rounds 1 --memory-calls 100)],
+		'`idgen.short_comb()`', '`idgen.snowflake()`', '`idgen.permute(', '`idgen.uuid_to_base(' ],
+	[ 'throughput', [qw(--clients 1,2 --seconds 1 --rounds 1)], '`idgen.snowflake()`' ])
 {
 	my ($name, $options, @rows) = @$_;
 	($stdout, $stderr) = run_command([ "$lab/$name.sh", @$options ]);
@@ -37,19 +34,30 @@ for (
 	}
 }
 
-# The long run, for a second: its raw numbers are kept, and a run that is there is not repeated.
-my $out = PostgreSQL::Test::Utils::tempdir() . '/long';
-my @long = ("$lab/long.sh", qw(--seconds 2 --interval 1 --rows 2000 --clients 2 --configurations on_2 --out),
-	$out, '--keys', 'bigint_and_uuid,short_comb');
-for my $time (1, 2)
+# The long run, for seconds: a later part loads no table again and repeats nothing, and its keys have the opposite order.
+my $folder_of = PostgreSQL::Test::Utils::tempdir();
+my @long = ("$lab/long.sh", qw(--seconds 2 --interval 1 --rows 2000 --clients 2 --memory 64 --configurations on_2),
+	'--keys', 'bigint_and_uuid,short_comb',
+	'--out', "$folder_of/out", '--loaded', "$folder_of/loaded");
+for ([ '--round', 1 ], [ '--rounds', 2 ])
 {
-	($stdout, $stderr) = run_command(\@long);
-	is($?, 0, "long.sh succeeds, time $time") or diag $stderr;
-	like($stderr, qr/^\[\d+:\d\d\] memory: (?:cgroup|direct I\/O|not limited)/m, 'it says how the memory is limited') if $time == 1;
-	is(scalar(() = $stderr =~ /: is there already$/mg), $time == 1 ? 0 : 2, 'what is there already is not measured again');
-	my $text = slurp_file("$out/short_comb.on_2.1/measurements.csv");
-	like($text, qr/^long,short_comb,synchronous_commit on; 2 secondary indexes,,1,$_,\d/m, "it measures $_")
-	  for qw(rows_per_s latency_p50_ms latency_p999_ms wal_bytes_per_row reads_per_row heap_reads_per_row checkpoint_bytes backend_bytes index_bytes heap_bytes);
+	($stdout, $stderr) = run_command([ @long, @$_ ]);
+	is($?, 0, "long.sh succeeds with @$_") or diag $stderr;
+	like($stderr, qr/^\[\d+:\d\d\] memory: (?:direct I\/O|not limited)/m, 'it says how the memory is limited');
+	my @steps = $stderr =~ /^\[\d+:\d\d\] (\w+(?:: loading 2,000|.*, round \d: (?:\d+|is there already)))/mg;
+	s/(\w+).*?(loading|round \d|is there already)(?:: \d+|.*)$/$1 $2/ for @steps;
+	is(join(', ', @steps), $_->[0] eq '--round'
+		  ? 'bigint_and_uuid loading, bigint_and_uuid round 1, short_comb loading, short_comb round 1'
+		  : 'bigint_and_uuid round 1, short_comb round 1, short_comb round 2, bigint_and_uuid round 2', 'its steps');
 }
+for my $round (1, 2)
+{
+	my $text = slurp_file("$folder_of/out/short_comb.on_2.$round/measurements.csv");
+	like($text, qr/^long,short_comb,synchronous_commit on; 2 secondary indexes,,$round,$_,-?\d/m, "round $round measures $_")
+	  for qw(rows_per_s latency_p50_ms latency_p999_ms wal_bytes_per_row reads_per_row heap_reads_per_row checkpoint_bytes backend_bytes
+	  index_bytes heap_bytes replica_lag_ms);
+}
+($stdout, $stderr) = run_command([ "$lab/report.py", "$folder_of/out" ]);
+like(slurp_file("$folder_of/out/report.md"), qr/^\| `short_comb` \|.*^\| `bigint_and_uuid` \|.*Lag of the replica, ms/ms, 'report.py reports it') or diag $stderr;
 
 done_testing();

@@ -101,7 +101,7 @@ class Run:
                 self.values[(*at, "index_bytes_per_row")] = per_row
 
         measured = {at[1] for at in self.values} | set(self.touches)
-        self.all_keys = sorted((name for name in names if name in measured), key=lambda name: list(COLOURS).index(name) if name in COLOURS else len(COLOURS))
+        self.all_keys = [name for name in (*COLOURS, *(name for name in names if name not in COLOURS)) if name in measured]
         self.keys = self.all_keys
         # the colour of a key does not depend on which other keys were measured
         free = [name for name in names if name not in COLOURS]

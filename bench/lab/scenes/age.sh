@@ -1,11 +1,7 @@
 # shellcheck shell=bash
 #
-# age: the WAL of a row over the years of a table, in some minutes. The clock is an
-# argument, and of each cycle of the short prefix (65536 minutes) only the first
-# minutes are filled: only rows of the same minutes share pages with them. In the years
-# to be measured, the rows of an interval are inserted after a checkpoint, at six
-# places of the second half of these minutes, and shared buffers are smaller than the
-# index. --age.minutes 65536 fills the cycles in full.
+# age: the WAL of a row over the years of a table. The places of the measurements are in the
+# second half of the minutes that are filled of each cycle.
 
 declare -A age_cycle        # the last cycle of the key's table that was filled
 age_cycle_minutes=65536 age_places=6

@@ -1,7 +1,6 @@
 # shellcheck shell=bash
 #
-# bulk: a table whose rows are all of one minute, and one INSERT of many more rows
-# of that minute after a checkpoint.
+# bulk: one INSERT of many rows into a table whose rows are all of the same minute.
 
 bulk_plan() {
     scene_keys=("${keys[@]}")

@@ -1,9 +1,7 @@
 # shellcheck shell=bash
 #
-# changeover: a table of random keys changes its default, beside one that does not,
-# and one that had ordered keys from its first row. The rows after the change are
-# inserted in steps, and the rows of a step between as many checkpoints as there are
-# repetitions: so the spread of a step includes its growth.
+# changeover: a table of random keys changes its default. The rows of a step are inserted
+# between as many checkpoints as there are repetitions.
 
 declare -A changeover_bytes     # the size of the index before the change
 

@@ -1,11 +1,7 @@
 # shellcheck shell=bash
 #
-# curve: the WAL of a row by the number of rows between two checkpoints. The table is
-# loaded again for each point, so that no point is measured in a larger table than
-# another. The prefix of a short COMB starts again with 0 in the middle of the load, and
-# the checkpoint falls into the middle of a period. Shared buffers are smaller than the
-# index, so that the blocks that must be read are counted, too. Short COMBs have no
-# runs, as if each row came from another session.
+# curve: the WAL of a row by the number of rows between two checkpoints. The checkpoint is in
+# the middle of a period. Short COMBs have no runs, as if each row came from another session.
 
 curve_plan() {
     require_numbers --curve.inserts "$curve_inserts"

@@ -1,8 +1,6 @@
 # shellcheck shell=bash
 #
-# delete: a table of constant size, from which rows are deleted by time: in each step of
-# a window, as many new rows are inserted as old ones deleted, and VACUUM follows. After
-# a window, all rows have been replaced once.
+# delete: a table of constant size, from which rows are deleted by time.
 
 delete_plan() {
     local rate window

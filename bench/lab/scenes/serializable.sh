@@ -1,10 +1,8 @@
 # shellcheck shell=bash
 #
-# serializable: sessions insert one row a transaction at isolation level serializable,
-# and also read the keys before it, or not. The server detects what was read by the
-# page of the index, so it refuses transactions (SQLSTATE 40001) that insert into a
-# page from which another has read. Each row is the next of the simulated clock, so
-# that a period has as many rows on a slow machine as on a fast one.
+# serializable: the server refuses transactions (40001) that insert into a page of the index from
+# which another has read. Each row is the next of the simulated clock, so that a period has as
+# many rows on a slow machine as on a fast one.
 
 serializable_plan() {
     serializable_apart=$((1000000 / serializable_rate))

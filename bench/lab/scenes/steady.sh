@@ -1,7 +1,6 @@
 # shellcheck shell=bash
 #
-# steady: a table with a history of days until now, and one row a transaction
-# after a checkpoint.
+# steady: a table with a history until now, and one row a transaction.
 
 steady_plan() {
     scene_keys=("${keys[@]}")
