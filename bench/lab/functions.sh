@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
 #
-# functions.sh: measure the time and the memory of a call of each generator.
+# functions.sh: measure the time of a call of each generator, check and conversion.
 #
 #   bench/lab/functions.sh [OPTION ...]
 #
 #   --calls N         calls in one timed statement (default 1000000)
 #   --rounds N        rounds, of which the fastest is reported (default 5)
-#   --memory-calls N  calls in the statement whose memory is measured (default 10000000)
 #   --server          use the server of PGHOST, PGPORT ... and not a private cluster
 #   --help            this text
 #
@@ -20,22 +19,10 @@ set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=common.sh
 . "$(dirname "$0")/common.sh"
 
-calls=1000000 rounds=5 memory_calls=10000000
-bench_options "calls# rounds# memory_calls# server?" "$@"
+calls=1000000 rounds=5
+bench_options "calls# rounds# server?" "$@"
 
 bench_open shared_buffers=256MB autovacuum=off checkpoint_timeout=1h idgen.node_id=1 idgen.launch_id=0
 
 bench_progress "timing $rounds rounds of $(bench_number "$calls") calls"
-bench_psql -v calls="$calls" -v rounds="$rounds" -v names="$bench_scratch/names" -f "$BENCH/functions.sql" ||
-    idgen_die "the timing failed"
-
-echo
-echo "Growth of the server process over $(bench_number "$memory_calls") calls in one statement, in kB"
-echo
-echo "| function | memory contexts | peak resident size | resident size |"
-echo "|---|--:|--:|--:|"
-while read -r call; do
-    bench_progress "$(bench_number "$memory_calls") calls of $call"
-    bench_psql -v call="$call" -v calls="$memory_calls" -f "$BENCH/memory.sql" ||
-        idgen_die "the memory measurement failed"
-done < "$bench_scratch/names"
+bench_psql -v calls="$calls" -v rounds="$rounds" -f "$BENCH/functions.sql" || idgen_die "the timing failed"

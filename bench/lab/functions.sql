@@ -1,6 +1,5 @@
 -- Time a call of each function, and print Markdown tables. A statement calls a generator
--- :calls times; a function that reads identifiers, once for each row of a table. Writes
--- the functions whose memory is measured to the file :names.
+-- :calls times; a function that reads identifiers, once for each row of a table.
 
 -- The queries that are timed. "baseline" is the name of the same query without the function.
 CREATE TEMPORARY TABLE calls (name text PRIMARY KEY, number serial, kind text, query text, baseline text, best float8);
@@ -88,6 +87,3 @@ FROM (VALUES (1, '{generator,check}'::text[], 'Generating and checking', 'gen_ra
 JOIN net one ON one.name = t.one
 JOIN net other ON other.name = t.other
 ORDER BY place;
-
-SELECT replace(name, '(id)', '(idgen.short_comb())')
-FROM net WHERE kind IN ('generator', 'counter', 'check') ORDER BY number \g :names

@@ -89,15 +89,8 @@ lab_insert() {
     lab_clock[$key]=$((lab_clock[$key] + rows * spacing))
 }
 
-# Insert rows, SPACING microseconds of simulated time apart: KEY ROWS SPACING. In pieces,
-# whose transactions are not too large.
-lab_load() {
-    local loaded piece=250000
-
-    for ((loaded = 0; loaded < $2; loaded += piece)); do
-        lab_insert "$1" "${key_history[$1]}" "$(($2 - loaded < piece ? $2 - loaded : piece))" "$3" || return 1
-    done
-}
+# Insert rows, SPACING microseconds of simulated time apart: KEY ROWS SPACING.
+lab_load() { lab_insert "$1" "${key_history[$1]}" "$2" "$3"; }
 
 # Insert rows of one minute; see keys.txt.
 lab_load_bulk() {
@@ -156,7 +149,7 @@ lab_after() {
 
 # Measure rows that are inserted by one statement: KEY ROWS SPACING.
 lab_measure() {
-    lab_before "$1" && lab_insert "$1" "${key_history[$1]}" "$2" "$3" && lab_after "$1" "${4:-}"
+    lab_before "$1" && lab_load "$1" "$2" "$3" && lab_after "$1" "${4:-}"
 }
 
 # Append the metrics of lab_after to measurements.csv: KEY SERIES X REPETITION

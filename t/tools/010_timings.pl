@@ -1,5 +1,5 @@
-# Scripts that start a cluster of their own: the demonstration, and the scripts of the laboratory
-# that time functions, with few calls, or insert for minutes, here for seconds.
+# Scripts that start a cluster of their own: the demonstration, the script of the laboratory
+# that times functions, with few calls, and the one that inserts for minutes, here for seconds.
 
 use Server;
 
@@ -16,22 +16,13 @@ is(scalar(() = $stdout =~ /^ (?:line|order|recorded)[^|]*\| +\d+ \| +\d+ \| t *$
 my ($folder) = $stdout =~ m{^ok, in (/tmp/idgen\.\w+)$}m;
 ok(defined $folder && !-e $folder, 'the folder of the cluster is removed');
 
-# name, options, and the beginning of a row of each table
-for (
-	[ 'functions', [qw(--calls 100 --rounds 1 --memory-calls 100)],
-		'`idgen.short_comb()`', '`idgen.snowflake()`', '`idgen.permute(', '`idgen.uuid_to_base(' ],
-	[ 'throughput', [qw(--clients 1,2 --seconds 1 --rounds 1)], '`idgen.snowflake()`' ])
+($stdout, $stderr) = run_command([ "$lab/functions.sh", qw(--calls 100 --rounds 1) ]);
+is($?, 0, 'functions.sh succeeds');
+is(join('', grep { !/^\[\d+:\d\d\] / } split /^/m, $stderr), '', 'functions.sh prints only its progress');
+for my $row ('idgen.short_comb()`', 'idgen.snowflake()`', 'idgen.permute(', 'idgen.uuid_to_base(')		# of each table
 {
-	my ($name, $options, @rows) = @$_;
-	($stdout, $stderr) = run_command([ "$lab/$name.sh", @$options ]);
-	is($?, 0, "$name.sh succeeds");
-	is(join('', grep { !/^\[\d+:\d\d\] / } split /^/m, $stderr), '', "$name.sh prints only its progress");
-
-	for my $row (@rows)
-	{
-		my ($figures) = $stdout =~ /^\| \Q$row\E[^|]*\|(.*)\|$/m;
-		like($figures // 'no row', qr/^[-\d., |]*\d[-\d., |]*$/, "$name.sh: the figures of $row");
-	}
+	my ($figures) = $stdout =~ /^\| `\Q$row\E[^|]*\|(.*)\|$/m;
+	like($figures // 'no row', qr/^[-\d., |]*\d[-\d., |]*$/, "functions.sh: the figures of $row");
 }
 
 # The long run, for seconds: a later part loads no table again and repeats nothing, and its keys have the opposite order.
