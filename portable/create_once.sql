@@ -17,8 +17,7 @@ DECLARE
 BEGIN
     PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
     IF EXISTS (SELECT FROM pg_extension WHERE extname = 'idgen') THEN
-        RAISE EXCEPTION 'extension "idgen" is installed'
-            USING ERRCODE = 'duplicate_object', DETAIL = 'Its functions have the names of the portable ones.';
+        RAISE EXCEPTION 'extension "idgen" is installed' USING ERRCODE = 'duplicate_object';
     END IF;
     IF to_regnamespace('idgen') IS NULL THEN
         CREATE SCHEMA idgen;    -- fails if another session creates it meanwhile
@@ -32,10 +31,8 @@ BEGIN
                       OR EXISTS (SELECT FROM aclexplode(nspacl) WHERE privilege_type = 'CREATE' AND grantee <> nspowner)
                       OR EXISTS (SELECT FROM pg_proc WHERE pronamespace = n.oid AND proowner <> nspowner)
                       OR EXISTS (SELECT FROM pg_class WHERE relnamespace = n.oid AND relowner <> nspowner))) THEN
-        RAISE EXCEPTION 'schema "idgen" is not only yours'
-            USING ERRCODE = 'insufficient_privilege',
-                  DETAIL = 'Another role owns it, has the privilege CREATE on it, or owns a function or relation in it.',
-                  HINT = 'Run this file as the owner of the schema, revoke the privilege and end open transactions of roles that had it, or drop the schema.';
+        RAISE EXCEPTION 'schema "idgen" is not only yours' USING ERRCODE = 'insufficient_privilege',
+            DETAIL = 'Another role owns it, has the privilege CREATE on it, or owns a function or relation in it.';
     END IF;
     IF to_regprocedure('idgen.portable_version()') IS NULL THEN
         CREATE FUNCTION idgen.portable_version(OUT file text, OUT version text) RETURNS SETOF record
@@ -63,12 +60,14 @@ IF to_regclass('idgen.creation_identifiers') IS NULL THEN
     CREATE INDEX creation_identifiers_created_at ON idgen.creation_identifiers (created_at);
     CREATE INDEX creation_identifiers_entity_id ON idgen.creation_identifiers (entity_id) WHERE entity_id IS NOT NULL;
     CREATE INDEX creation_identifiers_entity_number ON idgen.creation_identifiers (entity_number) WHERE entity_number IS NOT NULL;
-    COMMENT ON TABLE idgen.creation_identifiers IS 'The entity that each creation command created, written by idgen.create_once(). Keep it a logged table: a crash empties an unlogged one, and each retry then creates anew.';
+    COMMENT ON TABLE idgen.creation_identifiers IS
+        'The entity that each creation command created, written by idgen.create_once(). Keep it a logged table.';
     COMMENT ON COLUMN idgen.creation_identifiers.command_id IS 'The id that the client gave the command, the same in every retry.';
     COMMENT ON COLUMN idgen.creation_identifiers.command_name IS 'The kind of the command, as the application calls it.';
     COMMENT ON COLUMN idgen.creation_identifiers.entity_id IS 'The entity that the command created, if a uuid identifies it.';
     COMMENT ON COLUMN idgen.creation_identifiers.entity_number IS 'The entity that the command created, if a bigint identifies it.';
-    COMMENT ON COLUMN idgen.creation_identifiers.request_hash IS 'The first 64 bits of the SHA-256 of the request''s text in UTF-8, without zeros at the end of a fraction, the same on every server version, machine and encoding. NULL if no request was given.';
+    COMMENT ON COLUMN idgen.creation_identifiers.request_hash IS
+        'A hash of the request, the same on every server version, machine and encoding. NULL if no request was given.';
     COMMENT ON COLUMN idgen.creation_identifiers.created_at IS 'The start of the transaction that recorded the command.';
 END IF;
 
@@ -121,10 +120,9 @@ DECLARE
     is_uuid CONSTANT boolean := number IS NULL;
     search boolean := read_only OR NOT serializable;
     recorded record;
-    is_null text := CASE WHEN command IS NULL THEN 'command_id' WHEN num_nulls(id, number) = 2 THEN 'proposed_id' WHEN name IS NULL THEN 'command_name' END;
 BEGIN
-    IF is_null IS NOT NULL THEN
-        RAISE EXCEPTION '% must not be null', is_null USING ERRCODE = 'null_value_not_allowed';
+    IF command IS NULL OR num_nulls(id, number) = 2 OR name IS NULL THEN
+        RAISE EXCEPTION 'command_id, proposed_id and command_name must not be null' USING ERRCODE = 'null_value_not_allowed';
     END IF;
     FOR attempt IN 1 .. 100 LOOP
         IF search THEN
@@ -132,14 +130,11 @@ BEGIN
             FROM idgen.creation_identifiers c WHERE c.command_id = command;
             IF FOUND THEN
                 IF serializable AND (SELECT count(*) FROM idgen.creation_identifiers c WHERE c.command_id = command) > 1 THEN
-                    RAISE EXCEPTION 'could not serialize access due to concurrent delete'
-                        USING ERRCODE = 'serialization_failure',
-                              DETAIL = format('Another session forgot command id "%s" while this transaction recorded it.', command);
+                    RAISE EXCEPTION 'could not serialize access due to concurrent delete' USING ERRCODE = 'serialization_failure';
                 ELSIF is_uuid <> (recorded.entity_id IS NOT NULL) OR name <> recorded.command_name COLLATE "C"
                    OR hash IS DISTINCT FROM recorded.request_hash THEN
                     RAISE EXCEPTION 'command id "%" was already used for a different command', command
                         USING ERRCODE = 'check_violation',
-                              HINT = 'Retry a command with the same name and request, and use a new command id for a new command.',
                               SCHEMA = 'idgen', TABLE = 'creation_identifiers', CONSTRAINT = 'creation_identifiers_same_command';
                 END IF;
                 id := recorded.entity_id;
@@ -149,8 +144,7 @@ BEGIN
             END IF;
         END IF;
         IF read_only THEN
-            RAISE EXCEPTION 'cannot record a command in a read-only transaction'
-                USING ERRCODE = 'read_only_sql_transaction', HINT = 'Call the function on the primary server, in a read-write transaction.';
+            RAISE EXCEPTION 'cannot record a command in a read-only transaction' USING ERRCODE = 'read_only_sql_transaction';
         END IF;
         INSERT INTO idgen.creation_identifiers (command_id, entity_id, entity_number, command_name, request_hash)
         VALUES (command, id, number, name, hash)
@@ -174,7 +168,8 @@ BEGIN
     SELECT c.id, c.created INTO entity_id, created
     FROM idgen.portable_create_once(command_id, proposed_id, NULL, command_name, idgen.portable_request_hash(request)) c;
 END $$;
-COMMENT ON FUNCTION idgen.create_once(uuid, uuid, text, jsonb) IS 'Makes a creation command safe to retry: the first call with a command id records the proposed id, and later calls return the recorded id, with created = false. A known command id with another name, request or kind of id is an error (23514, constraint name creation_identifiers_same_command).';
+COMMENT ON FUNCTION idgen.create_once(uuid, uuid, text, jsonb) IS
+    'Makes a creation command safe to retry: later calls with its id return the id that the first recorded, with created = false.';
 
 CREATE OR REPLACE FUNCTION idgen.create_once_bigint(
     command_id uuid, proposed_id bigint, command_name text DEFAULT '', request jsonb DEFAULT NULL,
@@ -201,7 +196,8 @@ CREATE OR REPLACE FUNCTION idgen.portable_forget(ids uuid[], newest timestamptz)
 CREATE OR REPLACE FUNCTION idgen.forget_creation(command_id uuid) RETURNS boolean
     LANGUAGE SQL VOLATILE PARALLEL UNSAFE STRICT
     RETURN idgen.portable_forget(ARRAY[command_id], 'infinity') > 0;
-COMMENT ON FUNCTION idgen.forget_creation(uuid) IS 'Deletes a recorded command, so that the next call with its id creates anew; returns whether it was recorded. Needs SELECT and DELETE on idgen.creation_identifiers.';
+COMMENT ON FUNCTION idgen.forget_creation(uuid) IS
+    'Deletes a recorded command, so that the next call with its id creates anew; returns whether it was recorded.';
 
 CREATE OR REPLACE FUNCTION idgen.forget_creation_of(entity_id uuid) RETURNS bigint
     LANGUAGE SQL VOLATILE PARALLEL UNSAFE STRICT SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
@@ -209,7 +205,7 @@ CREATE OR REPLACE FUNCTION idgen.forget_creation_of(entity_id uuid) RETURNS bigi
         WITH forgotten AS (DELETE FROM idgen.creation_identifiers c WHERE c.entity_id = forget_creation_of.entity_id RETURNING 1)
         SELECT count(*) FROM forgotten
     $$;
-COMMENT ON FUNCTION idgen.forget_creation_of(uuid) IS 'Deletes the recorded commands that created an entity; returns their number. Needs SELECT and DELETE on idgen.creation_identifiers.';
+COMMENT ON FUNCTION idgen.forget_creation_of(uuid) IS 'Deletes the recorded commands that created an entity; returns their number.';
 
 CREATE OR REPLACE FUNCTION idgen.forget_creation_of_bigint(entity_number bigint) RETURNS bigint
     LANGUAGE SQL VOLATILE PARALLEL UNSAFE STRICT SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
@@ -219,7 +215,9 @@ CREATE OR REPLACE FUNCTION idgen.forget_creation_of_bigint(entity_number bigint)
     $$;
 COMMENT ON FUNCTION idgen.forget_creation_of_bigint(bigint) IS 'The same as forget_creation_of() for entities that a bigint identifies.';
 
-CREATE OR REPLACE FUNCTION idgen.purge_creations(older_than interval DEFAULT '24 hours', command_name text DEFAULT NULL, batch_size bigint DEFAULT 10000) RETURNS bigint
+CREATE OR REPLACE FUNCTION idgen.purge_creations(
+    older_than interval DEFAULT '24 hours', command_name text DEFAULT NULL, batch_size bigint DEFAULT 10000
+) RETURNS bigint
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     us numeric := extract(epoch FROM older_than) * 1000000;
@@ -227,12 +225,9 @@ DECLARE
 BEGIN
     IF older_than IS NULL OR batch_size IS NULL THEN
         RAISE EXCEPTION 'older_than and batch_size must not be null' USING ERRCODE = 'null_value_not_allowed';
-    ELSIF date_trunc('month', older_than) <> '0' OR us NOT BETWEEN 0 AND 9223372036854775807 THEN
-        RAISE EXCEPTION 'older_than must not be negative, have months or years, or be longer than 106751991 days'
-            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The value is %s.', older_than);
-    ELSIF batch_size < 1 THEN
-        RAISE EXCEPTION 'batch_size must be at least 1'
-            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The value is %s.', batch_size);
+    ELSIF date_trunc('month', older_than) <> '0' OR us NOT BETWEEN 0 AND 9223372036854775807 OR batch_size < 1 THEN
+        RAISE EXCEPTION 'older_than must be from 0 to 106751991 days, without months or years, and batch_size at least 1'
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The values are %s and %s.', older_than, batch_size);
     END IF;
     IF us < extract(epoch FROM now() AT TIME ZONE 'UTC' - cutoff) * 1000000 THEN
         cutoff := now() AT TIME ZONE 'UTC' - older_than;     -- where a day has 24 hours
@@ -243,19 +238,17 @@ BEGIN
                   AND (purge_creations.command_name IS NULL OR c.command_name = purge_creations.command_name COLLATE "C")
                   ORDER BY c.created_at LIMIT batch_size) f);
 END $$;
-COMMENT ON FUNCTION idgen.purge_creations(interval, text, bigint) IS 'Deletes recorded commands older than older_than, a day being 24 hours, of one command name or, if that is NULL, of all, the oldest first and at most batch_size; returns their number. A negative older_than, one with months or a batch_size below 1 is an error (22023), as is NULL (22004).';
+COMMENT ON FUNCTION idgen.purge_creations(interval, text, bigint) IS
+    'Deletes recorded commands older than older_than, the oldest first and at most batch_size; returns their number.';
 
 CREATE OR REPLACE FUNCTION idgen.trim_creations(keep bigint, command_name text DEFAULT NULL, batch_size bigint DEFAULT NULL) RETURNS bigint
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF keep IS NULL THEN
         RAISE EXCEPTION 'keep must not be null' USING ERRCODE = 'null_value_not_allowed';
-    ELSIF keep < 0 THEN
-        RAISE EXCEPTION 'keep must not be negative'
-            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The value is %s.', keep);
-    ELSIF batch_size < 1 THEN
-        RAISE EXCEPTION 'batch_size must be at least 1'
-            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The value is %s.', batch_size);
+    ELSIF keep < 0 OR batch_size < 1 THEN
+        RAISE EXCEPTION 'keep must not be negative, and batch_size must be at least 1'
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The values are %s and %s.', keep, batch_size);
     END IF;
     RETURN (SELECT coalesce(idgen.portable_forget(array_agg(f.command_id), max(f.created_at)), 0)
             FROM (SELECT * FROM (SELECT c.command_id, c.created_at FROM idgen.creation_identifiers c
@@ -263,7 +256,8 @@ BEGIN
                                  ORDER BY c.created_at DESC, c.command_id DESC OFFSET keep) others
                   ORDER BY others.created_at, others.command_id LIMIT batch_size) f);
 END $$;
-COMMENT ON FUNCTION idgen.trim_creations(bigint, text, bigint) IS 'Deletes all recorded commands but the newest "keep", of one command name or, if that is NULL, of all, the oldest first and at most batch_size unless that is NULL; returns the number deleted. A negative keep or a batch_size below 1 is an error (22023), as is a NULL keep (22004).';
+COMMENT ON FUNCTION idgen.trim_creations(bigint, text, bigint) IS
+    'Deletes recorded commands but the newest "keep", the oldest first and at most batch_size; returns their number.';
 
 PERFORM set_config('search_path', caller_path, true);
 END

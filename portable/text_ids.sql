@@ -14,12 +14,10 @@ DECLARE
 BEGIN
     PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
     IF EXISTS (SELECT FROM pg_extension WHERE extname = 'idgen') THEN
-        RAISE EXCEPTION 'extension "idgen" is installed'
-            USING ERRCODE = 'duplicate_object', DETAIL = 'Its functions have the names of the portable ones.';
+        RAISE EXCEPTION 'extension "idgen" is installed' USING ERRCODE = 'duplicate_object';
     END IF;
     IF to_regprocedure('idgen.portable_file_uuids()') IS NULL THEN
-        RAISE EXCEPTION 'uuids.sql is not installed'
-            USING ERRCODE = 'undefined_function', HINT = 'Run portable/uuids.sql before this file.';
+        RAISE EXCEPTION 'uuids.sql is not installed' USING ERRCODE = 'undefined_function';
     END IF;
     -- Other roles could add overloads, which callers reach instead of these functions.
     IF EXISTS (SELECT FROM pg_namespace n
@@ -28,10 +26,8 @@ BEGIN
                       OR EXISTS (SELECT FROM aclexplode(nspacl) WHERE privilege_type = 'CREATE' AND grantee <> nspowner)
                       OR EXISTS (SELECT FROM pg_proc WHERE pronamespace = n.oid AND proowner <> nspowner)
                       OR EXISTS (SELECT FROM pg_class WHERE relnamespace = n.oid AND relowner <> nspowner))) THEN
-        RAISE EXCEPTION 'schema "idgen" is not only yours'
-            USING ERRCODE = 'insufficient_privilege',
-                  DETAIL = 'Another role owns it, has the privilege CREATE on it, or owns a function or relation in it.',
-                  HINT = 'Run this file as the owner of the schema, revoke the privilege and end open transactions of roles that had it, or drop the schema.';
+        RAISE EXCEPTION 'schema "idgen" is not only yours' USING ERRCODE = 'insufficient_privilege',
+            DETAIL = 'Another role owns it, has the privilege CREATE on it, or owns a function or relation in it.';
     END IF;
 
 -- The version of text_ids.sql, as portable_version() shows it.
@@ -51,8 +47,7 @@ BEGIN
         WHEN 58 THEN RETURN '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
         WHEN 62 THEN RETURN '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
         ELSE
-            RAISE EXCEPTION 'base % is not supported', base
-                USING ERRCODE = 'invalid_parameter_value', HINT = 'Supported bases are 16, 32, 36, 58 and 62.';
+            RAISE EXCEPTION 'base % is not 16, 32, 36, 58 or 62', base USING ERRCODE = 'invalid_parameter_value';
     END CASE;
 END $$;
 
@@ -100,7 +95,9 @@ BEGIN
 END $$;
 
 -- 60466176 is 36^5.
-CREATE OR REPLACE FUNCTION idgen.portable_sum_36(carry bigint, a bigint, a_times bigint, b bigint, b_times bigint, c bigint, c_times bigint, d bigint) RETURNS bigint
+CREATE OR REPLACE FUNCTION idgen.portable_sum_36(
+    carry bigint, a bigint, a_times bigint, b bigint, b_times bigint, c bigint, c_times bigint, d bigint
+) RETURNS bigint
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN carry / 60466176 + a * a_times + b * b_times + c * c_times + d;
 
@@ -138,7 +135,8 @@ BEGIN
     END LOOP;
     RETURN result;
 END $$;
-COMMENT ON FUNCTION idgen.uuid_to_base(uuid, int) IS 'The uuid in digits of base 16, 32 (Crockford), 36, 58 (Bitcoin) or 62: always 32, 26, 25, 22 or 22 digits, so that text order in COLLATE "C" is uuid order. Another base is an error (22023).';
+COMMENT ON FUNCTION idgen.uuid_to_base(uuid, int) IS
+    'The uuid in all digits of base 16, 32 (Crockford), 36, 58 (Bitcoin) or 62; text order in COLLATE "C" is uuid order.';
 
 -- Whether a prefix is valid; that of a TypeID, which has no digits, can be empty.
 CREATE OR REPLACE FUNCTION idgen.portable_is_prefix(prefix text, digits_allowed boolean) RETURNS boolean
@@ -186,7 +184,8 @@ BEGIN
     ELSIF base = 32 AND form <> 'optional' THEN
         number := translate(number, 'abcdefghijklmnopqrstuvwxyzILO', 'ABCDEFGH1JK1MN0PQRSTUVWXYZ110');
     END IF;
-    is_valid := is_valid AND length(number) BETWEEN CASE WHEN form IN ('full', 'optional') THEN width ELSE 1 END AND width AND ltrim(number, digits COLLATE "C") = '';
+    is_valid := is_valid AND length(number) BETWEEN CASE WHEN form IN ('full', 'optional') THEN width ELSE 1 END AND width
+            AND ltrim(number, digits COLLATE "C") = '';
     IF is_valid THEN
         number := lpad(number, (width + 9) / 10 * 10, left(digits, 1));
         FOR chunk_start IN 1 .. length(number) BY 10 LOOP
@@ -199,48 +198,57 @@ BEGIN
         END LOOP;
     END IF;
     IF NOT is_valid OR n >= 340282366920938463463374607431768211456 THEN
-        PERFORM idgen.portable_invalid('invalid ' || noun, value, CASE WHEN is_valid AND form = 'bare' THEN 'numeric_value_out_of_range' ELSE 'invalid_text_representation' END);
+        PERFORM idgen.portable_invalid('invalid ' || noun, value, CASE WHEN is_valid AND form = 'bare'
+            THEN 'numeric_value_out_of_range' ELSE 'invalid_text_representation' END);
     END IF;
     id := lpad(to_hex(div(n, 1208925819614629174706176)::bigint), 12, '0')
        || lpad(to_hex(mod(div(n, 1099511627776), 1099511627776)::bigint), 10, '0')
        || lpad(to_hex(mod(n, 1099511627776)::bigint), 10, '0');
 END $$;
 
+-- The uuid in a text, or an error (23514) if its prefix is another one.
+CREATE OR REPLACE FUNCTION idgen.portable_uuid_with(value text, expected_prefix text, noun text, digits text, form text) RETURNS uuid
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+DECLARE
+    parts record;
+BEGIN
+    IF value IS NULL THEN
+        RETURN NULL;
+    ELSIF expected_prefix IS NOT NULL THEN
+        PERFORM idgen.portable_valid_prefix(expected_prefix, form = 'prefixed');
+    END IF;
+    parts := idgen.portable_read(value, noun, digits, form);
+    IF parts.prefix <> expected_prefix COLLATE "C" THEN
+        PERFORM idgen.portable_invalid(noun || ' has another prefix than ' || expected_prefix, value, 'check_violation');
+    END IF;
+    RETURN parts.id;
+END $$;
+
 CREATE OR REPLACE FUNCTION idgen.uuid_from_base(digits text, base int) RETURNS uuid
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
 BEGIN RETURN (idgen.portable_read(digits, 'uuid digits', idgen.portable_digits(base), 'bare')).id; END $$;
-COMMENT ON FUNCTION idgen.uuid_from_base(text, int) IS 'The uuid with these digits; leading zeros can be left out, and in bases 16, 32 and 36 letters can be of either case. An invalid character, no digits or too many digits is an error (22P02), and so is a number of more than 128 bits (22003).';
+COMMENT ON FUNCTION idgen.uuid_from_base(text, int) IS
+    'The uuid with these digits; leading zeros can be left out, and in bases 16, 32 and 36 letters can be of either case.';
 
 -- ---- Prefixed ids ----
 
 CREATE OR REPLACE FUNCTION idgen.prefixed_id(prefix text, id uuid DEFAULT idgen.short_comb()) RETURNS text
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
     RETURN idgen.portable_valid_prefix(prefix, true) || '_' || idgen.portable_encode_36(id);
-COMMENT ON FUNCTION idgen.prefixed_id(text, uuid) IS 'A typed identifier: the prefix, an underscore and the 25 digits of the uuid in base 36, in lower case. The prefix has 1 to 63 characters a-z, 0-9 and underscore, begins with a letter and does not end with an underscore (22023).';
+COMMENT ON FUNCTION idgen.prefixed_id(text, uuid) IS
+    'A typed identifier: the prefix, an underscore and the 25 digits of the uuid in base 36, in lower case.';
 
 CREATE OR REPLACE FUNCTION idgen.prefixed_id_to_uuid(id text, expected_prefix text DEFAULT NULL) RETURNS uuid
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    parts record;
 BEGIN
-    IF id IS NULL THEN
-        RETURN NULL;
-    ELSIF expected_prefix IS NOT NULL THEN
-        PERFORM idgen.portable_valid_prefix(expected_prefix, true);
-    END IF;
-    parts := idgen.portable_read(id, 'prefixed id', '0123456789abcdefghijklmnopqrstuvwxyz', 'prefixed');
-    IF parts.prefix <> expected_prefix COLLATE "C" THEN
-        RAISE EXCEPTION 'prefixed id has the prefix "%", not "%"', parts.prefix, expected_prefix
-            USING ERRCODE = 'check_violation', DETAIL = format('The prefixed id is "%s".', id);
-    END IF;
-    RETURN parts.id;
+    RETURN idgen.portable_uuid_with(id, expected_prefix, 'prefixed id', '0123456789abcdefghijklmnopqrstuvwxyz', 'prefixed');
 END $$;
-COMMENT ON FUNCTION idgen.prefixed_id_to_uuid(text, text) IS 'The uuid in a prefixed id, whose digits can lack leading zeros and be of either case. Text that is not a prefixed id is an error (22P02), as is a prefix other than the expected one (23514).';
+COMMENT ON FUNCTION idgen.prefixed_id_to_uuid(text, text) IS 'The uuid in a prefixed id. A prefix other than the expected one is an error (23514).';
 
 CREATE OR REPLACE FUNCTION idgen.prefixed_id_prefix(id text) RETURNS text
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN (idgen.portable_read(id, 'prefixed id', '0123456789abcdefghijklmnopqrstuvwxyz', 'prefixed')).prefix;
-COMMENT ON FUNCTION idgen.prefixed_id_prefix(text) IS 'The prefix of a prefixed id: the text before the last underscore. Text that is not a prefixed id is an error (22P02).';
+COMMENT ON FUNCTION idgen.prefixed_id_prefix(text) IS 'The prefix of a prefixed id: the text before the last underscore.';
 
 -- The last value is that of the uuid whose bits are all 1.
 CREATE OR REPLACE FUNCTION idgen.is_prefixed_id(id text, prefix text DEFAULT NULL) RETURNS boolean
@@ -254,7 +262,8 @@ BEGIN
        AND id ~ '^[a-z]([a-z0-9_]*[a-z0-9])?_[0-9a-z]{25}$' COLLATE "C"
        AND right(id, 25) <= 'f5lxx1zz5pnorynqglhzmsp33' COLLATE "C";
 END $$;
-COMMENT ON FUNCTION idgen.is_prefixed_id(text, text) IS 'Whether a text is exactly what prefixed_id() writes for this prefix, or for any if none is given, and some uuid. Bad text never raises an error; an invalid prefix does (22023).';
+COMMENT ON FUNCTION idgen.is_prefixed_id(text, text) IS
+    'Whether a text is exactly what prefixed_id() writes for this prefix, or for any if none is given, and some uuid.';
 
 -- ---- TypeID ----
 
@@ -262,7 +271,8 @@ CREATE OR REPLACE FUNCTION idgen.typeid_from_uuid(prefix text, id uuid) RETURNS 
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
     RETURN ltrim(idgen.portable_valid_prefix(prefix, false) || '_', '_')
         || idgen.portable_encode_32(id, '0123456789abcdefghjkmnpqrstvwxyz');
-COMMENT ON FUNCTION idgen.typeid_from_uuid(text, uuid) IS 'A TypeID (specification version 0.3): the prefix, an underscore and the 26 digits of the uuid in base 32, in lower case. The prefix has at most 63 characters a-z and underscore, and begins and ends with a letter (22023); if it is empty, there is no underscore.';
+COMMENT ON FUNCTION idgen.typeid_from_uuid(text, uuid) IS
+    'A TypeID (specification version 0.3): the prefix, an underscore and the 26 digits of the uuid in base 32.';
 
 CREATE OR REPLACE FUNCTION idgen.typeid(prefix text DEFAULT '', clock timestamptz DEFAULT NULL) RETURNS text
     LANGUAGE SQL VOLATILE PARALLEL SAFE
@@ -271,27 +281,14 @@ COMMENT ON FUNCTION idgen.typeid(text, timestamptz) IS 'A new TypeID: typeid_fro
 
 CREATE OR REPLACE FUNCTION idgen.typeid_to_uuid(id text, expected_prefix text DEFAULT NULL) RETURNS uuid
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    parts record;
-BEGIN
-    IF id IS NULL THEN
-        RETURN NULL;
-    ELSIF expected_prefix IS NOT NULL THEN
-        PERFORM idgen.portable_valid_prefix(expected_prefix, false);
-    END IF;
-    parts := idgen.portable_read(id, 'TypeID', '0123456789abcdefghjkmnpqrstvwxyz', 'optional');
-    IF parts.prefix <> expected_prefix COLLATE "C" THEN
-        RAISE EXCEPTION 'TypeID has the prefix "%", not "%"', parts.prefix, expected_prefix
-            USING ERRCODE = 'check_violation', DETAIL = format('The TypeID is "%s".', id);
-    END IF;
-    RETURN parts.id;
-END $$;
-COMMENT ON FUNCTION idgen.typeid_to_uuid(text, text) IS 'The uuid in a TypeID, read as strictly as the specification requires: lower case, all 26 digits, the first at most 7. Other text is an error (22P02), as is a prefix other than the expected one (23514).';
+BEGIN RETURN idgen.portable_uuid_with(id, expected_prefix, 'TypeID', '0123456789abcdefghjkmnpqrstvwxyz', 'optional'); END $$;
+COMMENT ON FUNCTION idgen.typeid_to_uuid(text, text) IS
+    'The uuid in a TypeID, read as strictly as the specification requires. Another prefix is an error (23514).';
 
 CREATE OR REPLACE FUNCTION idgen.typeid_prefix(id text) RETURNS text
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN (idgen.portable_read(id, 'TypeID', '0123456789abcdefghjkmnpqrstvwxyz', 'optional')).prefix;
-COMMENT ON FUNCTION idgen.typeid_prefix(text) IS 'The prefix of a TypeID, empty if there is none. Text that is not a TypeID is an error (22P02).';
+COMMENT ON FUNCTION idgen.typeid_prefix(text) IS 'The prefix of a TypeID, empty if there is none.';
 
 CREATE OR REPLACE FUNCTION idgen.is_typeid(id text, prefix text DEFAULT NULL) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -303,14 +300,14 @@ BEGIN
        AND id ~ '^([a-z]([a-z_]*[a-z])?_)?[0-7][0-9a-hjkmnp-tv-z]{25}$' COLLATE "C"
        AND (prefix IS NULL OR rtrim(left(id, -26), '_') = prefix COLLATE "C");
 END $$;
-COMMENT ON FUNCTION idgen.is_typeid(text, text) IS 'Whether a text is a TypeID, and has this prefix if one is given. Bad text never raises an error; an invalid prefix does (22023).';
+COMMENT ON FUNCTION idgen.is_typeid(text, text) IS 'Whether a text is a TypeID, and has this prefix if one is given.';
 
 -- ---- ULID ----
 
 CREATE OR REPLACE FUNCTION idgen.ulid_to_uuid(id text) RETURNS uuid
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN (idgen.portable_read(id, 'ULID', '0123456789ABCDEFGHJKMNPQRSTVWXYZ', 'full')).id;
-COMMENT ON FUNCTION idgen.ulid_to_uuid(text) IS 'The 16 bytes of a ULID as uuid, which has the same order. Text that is not 26 digits as uuid_from_base(id, 32) reads them is an error (22P02).';
+COMMENT ON FUNCTION idgen.ulid_to_uuid(text) IS 'The 16 bytes of a ULID as uuid, which has the same order.';
 
 CREATE OR REPLACE FUNCTION idgen.ulid_from_uuid(id uuid) RETURNS text
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
@@ -322,12 +319,13 @@ CREATE OR REPLACE FUNCTION idgen.ulid(clock timestamptz DEFAULT NULL) RETURNS te
     LANGUAGE SQL VOLATILE PARALLEL SAFE
     RETURN idgen.ulid_from_uuid((lpad(to_hex(idgen.portable_submillis(coalesce(clock, clock_timestamp())) >> 12), 12, '0')
                                  || overlay(gen_random_uuid()::text PLACING '' FROM 14 FOR 15))::uuid);
-COMMENT ON FUNCTION idgen.ulid(timestamptz) IS 'A ULID: 48 bits of Unix milliseconds and 80 random bits as 26 digits of base 32 (Crockford); two of the same millisecond are in random order.';
+COMMENT ON FUNCTION idgen.ulid(timestamptz) IS
+    'A ULID: 48 bits of Unix milliseconds and 80 random bits in base 32; two of the same millisecond are in random order.';
 
 CREATE OR REPLACE FUNCTION idgen.ulid_timestamp(id text) RETURNS timestamptz
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN idgen.portable_instant('1970-01-01', idgen.portable_first_48_bits(idgen.ulid_to_uuid(id)) * 1000);
-COMMENT ON FUNCTION idgen.ulid_timestamp(text) IS 'The time in a ULID, to the millisecond. Text that is not a ULID is an error (22P02).';
+COMMENT ON FUNCTION idgen.ulid_timestamp(text) IS 'The time in a ULID, to the millisecond.';
 
 CREATE OR REPLACE FUNCTION idgen.is_ulid(id text) RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
@@ -335,15 +333,17 @@ CREATE OR REPLACE FUNCTION idgen.is_ulid(id text) RETURNS boolean
 COMMENT ON FUNCTION idgen.is_ulid(text) IS 'Whether ulid_to_uuid() reads a text. Never raises an error.';
 
 CREATE OR REPLACE FUNCTION idgen.ulid_floor(instant timestamptz) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT AS $$ BEGIN RETURN idgen.ulid_from_uuid(idgen.portable_floor(instant, '00000000000000000000')); END $$;
-COMMENT ON FUNCTION idgen.ulid_floor(timestamptz) IS 'The smallest ULID with the millisecond of this timestamp; before 1970 that of the first one, and after 10889-08-02 05:31:50.655999+00 the greatest ULID.';
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT AS $$
+BEGIN RETURN idgen.ulid_from_uuid(idgen.portable_floor(instant, '00000000000000000000')); END $$;
+COMMENT ON FUNCTION idgen.ulid_floor(timestamptz) IS 'The smallest ULID with the millisecond of this timestamp, clamped to the range of ULIDs.';
 
 -- The body is a string so that the comparisons have the collation of the column,
 -- and so use its index. In RETURN they would have the default collation.
 CREATE OR REPLACE FUNCTION idgen.ulid_within(id text, start timestamptz, stop timestamptz) RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
     AS 'SELECT id OPERATOR(pg_catalog.>=) idgen.ulid_floor(start) AND id OPERATOR(pg_catalog.<) idgen.ulid_floor(stop)';
-COMMENT ON FUNCTION idgen.ulid_within(text, timestamptz, timestamptz) IS 'Whether a ULID is at or after start and before stop: id >= ulid_floor(start) AND id < ulid_floor(stop) in the collation of id, which should be "C"; it uses an index and prunes partitions. Never true if start or stop is NULL.';
+COMMENT ON FUNCTION idgen.ulid_within(text, timestamptz, timestamptz) IS
+    'Whether a ULID is at or after start and before stop; it uses an index in COLLATE "C" and prunes partitions.';
 
 PERFORM set_config('search_path', caller_path, true);
 END

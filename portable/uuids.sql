@@ -18,11 +18,13 @@
 DO $install$
 DECLARE
     caller_path CONSTANT pg_catalog.text := pg_catalog.current_setting('search_path');
+    scheme pg_catalog.text;
+    version pg_catalog.int4;
+    noun pg_catalog.text;
 BEGIN
     PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
     IF EXISTS (SELECT FROM pg_extension WHERE extname = 'idgen') THEN
-        RAISE EXCEPTION 'extension "idgen" is installed'
-            USING ERRCODE = 'duplicate_object', DETAIL = 'Its functions have the names of the portable ones.';
+        RAISE EXCEPTION 'extension "idgen" is installed' USING ERRCODE = 'duplicate_object';
     END IF;
     IF to_regnamespace('idgen') IS NULL THEN
         CREATE SCHEMA idgen;    -- fails if another session creates it meanwhile
@@ -36,10 +38,8 @@ BEGIN
                       OR EXISTS (SELECT FROM aclexplode(nspacl) WHERE privilege_type = 'CREATE' AND grantee <> nspowner)
                       OR EXISTS (SELECT FROM pg_proc WHERE pronamespace = n.oid AND proowner <> nspowner)
                       OR EXISTS (SELECT FROM pg_class WHERE relnamespace = n.oid AND relowner <> nspowner))) THEN
-        RAISE EXCEPTION 'schema "idgen" is not only yours'
-            USING ERRCODE = 'insufficient_privilege',
-                  DETAIL = 'Another role owns it, has the privilege CREATE on it, or owns a function or relation in it.',
-                  HINT = 'Run this file as the owner of the schema, revoke the privilege and end open transactions of roles that had it, or drop the schema.';
+        RAISE EXCEPTION 'schema "idgen" is not only yours' USING ERRCODE = 'insufficient_privilege',
+            DETAIL = 'Another role owns it, has the privilege CREATE on it, or owns a function or relation in it.';
     END IF;
     IF to_regprocedure('idgen.portable_version()') IS NULL THEN
         CREATE FUNCTION idgen.portable_version(OUT file text, OUT version text) RETURNS SETOF record
@@ -62,11 +62,14 @@ CREATE OR REPLACE FUNCTION idgen.portable_unix_ms(instant timestamptz, plus_us b
     RETURN floor(extract(epoch FROM instant - timestamptz '2000-01-01 00:00:00+00') * 1000 + plus_us * 0.001)::bigint + 946684800000;
 
 -- The error of an argument with an invalid value, which is 22004 for NULL.
-CREATE OR REPLACE FUNCTION idgen.portable_invalid(message text, value anyelement, code text DEFAULT 'invalid_parameter_value') RETURNS bigint
+CREATE OR REPLACE FUNCTION idgen.portable_invalid(
+    message text, value anyelement, code text DEFAULT 'invalid_parameter_value'
+) RETURNS bigint
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET datestyle = ISO AS $$
 BEGIN
     RAISE EXCEPTION '%', message
-        USING ERRCODE = CASE WHEN value IS NULL THEN 'null_value_not_allowed' ELSE code END, DETAIL = format('The value is %s.', left(coalesce(value::text, 'null'), 100));
+        USING ERRCODE = CASE WHEN value IS NULL THEN 'null_value_not_allowed' ELSE code END,
+              DETAIL = format('The value is %s.', left(coalesce(value::text, 'null'), 100));
 END $$;
 
 -- An error (22008) if a timestamp is infinite. In PL/pgSQL, which is not inlined, so that
@@ -84,8 +87,9 @@ END $$;
 -- is. Two functions that follow call it in PL/pgSQL, which reads the wall clock once.
 CREATE OR REPLACE FUNCTION idgen.portable_checked_submillis(instant timestamptz) RETURNS bigint
     LANGUAGE SQL STABLE PARALLEL SAFE
-    RETURN CASE WHEN instant >= '1970-01-01 00:00:00+00' AND instant < '10889-08-02 05:31:50.656+00' THEN floor(extract(epoch FROM instant) * 4096000)::bigint
-           ELSE idgen.portable_invalid('timestamp must be from 1970-01-01 00:00:00+00 to 10889-08-02 05:31:50.655999+00', instant, 'datetime_field_overflow') END;
+    RETURN CASE WHEN instant >= '1970-01-01 00:00:00+00' AND instant < '10889-08-02 05:31:50.656+00'
+                THEN floor(extract(epoch FROM instant) * 4096000)::bigint
+                ELSE idgen.portable_invalid('timestamp is not from 1970 to 10889', instant, 'datetime_field_overflow') END;
 
 CREATE OR REPLACE FUNCTION idgen.portable_submillis(instant timestamptz) RETURNS bigint
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT AS $$ BEGIN RETURN idgen.portable_checked_submillis(instant); END $$;
@@ -151,13 +155,14 @@ CREATE OR REPLACE FUNCTION idgen.portable_require_no_run(run_length int) RETURNS
 CREATE OR REPLACE FUNCTION idgen.uuid_v7(clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE SQL VOLATILE PARALLEL SAFE
     RETURN encode(int8send(idgen.portable_v7_half(coalesce(clock, clock_timestamp()))) || substr(uuid_send(gen_random_uuid()), 9), 'hex')::uuid;
-COMMENT ON FUNCTION idgen.uuid_v7(timestamptz) IS 'A UUID of version 7 (RFC 9562 section 5.7): 48 bits of Unix milliseconds, 12 bits of the fraction of the millisecond, 62 random bits; two of the same microsecond are in random order. A clock before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
+COMMENT ON FUNCTION idgen.uuid_v7(timestamptz) IS
+    'A UUID of version 7: 48 bits of Unix milliseconds, 12 of their fraction, 62 random bits; two of the same microsecond are in random order.';
 
 CREATE OR REPLACE FUNCTION idgen.comb(clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE SQL VOLATILE PARALLEL SAFE
     RETURN encode(substr(int8send(idgen.portable_submillis(coalesce(clock, clock_timestamp())) >> 12), 3)
                   || substr(uuid_send(gen_random_uuid()), 7), 'hex')::uuid;
-COMMENT ON FUNCTION idgen.comb(timestamptz) IS 'A COMB: a UUID of version 4 with 48 bits of Unix milliseconds in bytes 0 to 5 and 74 random bits. A clock before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
+COMMENT ON FUNCTION idgen.comb(timestamptz) IS 'A COMB: a UUID of version 4 with 48 bits of Unix milliseconds in bytes 0 to 5 and 74 random bits.';
 
 -- The low bytes of the number of the period replace the first bytes of a random UUID.
 CREATE OR REPLACE FUNCTION idgen.short_comb(
@@ -171,12 +176,14 @@ CREATE OR REPLACE FUNCTION idgen.short_comb(
                                          + idgen.portable_require_no_run(run_length)),
                                          9 - prefix_bytes)
                           FROM 1), 'hex')::uuid;
-COMMENT ON FUNCTION idgen.short_comb(interval, int, int, timestamptz) IS 'A short COMB: a UUID of version 4 whose first prefix_bytes (1 to 6) bytes are floor(Unix ms / period in ms) mod 256^prefix_bytes. The period is a whole number of milliseconds up to 365250 days; an argument out of range is an error (22023), as is a run_length greater than 1 (0A000).';
+COMMENT ON FUNCTION idgen.short_comb(interval, int, int, timestamptz) IS
+    'A short COMB: a UUID of version 4 whose first prefix_bytes bytes are the number of the period modulo 256^prefix_bytes.';
 
 -- The secret of keyed_comb(). Default privileges must not show it to other roles.
 IF to_regclass('idgen.portable_secret') IS NULL THEN
     CREATE TABLE idgen.portable_secret (secret bytea NOT NULL);
-    EXECUTE coalesce((SELECT string_agg('REVOKE ALL ON idgen.portable_secret FROM ' || CASE grantee WHEN 0 THEN 'PUBLIC' ELSE grantee::regrole::text END, '; ')
+    EXECUTE coalesce((SELECT string_agg('REVOKE ALL ON idgen.portable_secret FROM '
+                                        || CASE grantee WHEN 0 THEN 'PUBLIC' ELSE grantee::regrole::text END, '; ')
                       FROM pg_class, aclexplode(relacl) WHERE pg_class.oid = 'idgen.portable_secret'::regclass AND grantee <> relowner), 'SELECT');
     INSERT INTO idgen.portable_secret VALUES (sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())));
     COMMENT ON TABLE idgen.portable_secret IS 'The secret of idgen.keyed_comb(): a role that can read it can compute the prefixes of all periods.';
@@ -200,7 +207,8 @@ BEGIN
                                                 || int8send(idgen.portable_period_number(unix_ms, period_ms)) || boolsend(clock IS NOT NULL)), 1, 4)
                           FROM 1), 'hex')::uuid;
 END $$;
-COMMENT ON FUNCTION idgen.keyed_comb(interval, text, timestamptz) IS 'A UUID of version 4 with 90 random bits after a prefix of 32 bits, which is a hash of database, area and period under the secret of the table portable_secret. A period that short_comb() does not accept, or an area longer than 63 bytes, is an error (22023).';
+COMMENT ON FUNCTION idgen.keyed_comb(interval, text, timestamptz) IS
+    'A UUID of version 4 with 90 random bits after 32 bits that are a hash of database, area and period under portable_secret.';
 
 -- ---- Reading UUIDs ----
 
@@ -209,12 +217,12 @@ COMMENT ON FUNCTION idgen.keyed_comb(interval, text, timestamptz) IS 'A UUID of 
 CREATE OR REPLACE FUNCTION idgen.uuid_version(id uuid) RETURNS int
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN (get_byte(uuid_send(id), 6) >> 4) + ('{0}'::int[])[(get_byte(uuid_send(id), 8) >> 6) - 1];
-COMMENT ON FUNCTION idgen.uuid_version(uuid) IS 'The version of a UUID, 0 to 15 (RFC 9562 section 4.2); NULL for a variant other than that of the RFC.';
+COMMENT ON FUNCTION idgen.uuid_version(uuid) IS 'The version of a UUID, 0 to 15; NULL for a variant other than that of RFC 9562.';
 
 CREATE OR REPLACE FUNCTION idgen.uuid_variant(id uuid) RETURNS text
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN ('{NCS,NCS,NCS,NCS,RFC 9562,RFC 9562,Microsoft,future}'::text[])[1 + (get_byte(uuid_send(id), 8) >> 5)];
-COMMENT ON FUNCTION idgen.uuid_variant(uuid) IS 'The variant of a UUID (RFC 9562 section 4.1): ''RFC 9562'', ''NCS'', ''Microsoft'' or ''future''.';
+COMMENT ON FUNCTION idgen.uuid_variant(uuid) IS 'The variant of a UUID: ''RFC 9562'', ''NCS'', ''Microsoft'' or ''future''.';
 
 -- Versions 1, 6 and 13 count 100 ns since 1582-10-15 in bits 1 to 48 and 53 to 64,
 -- version 1 in another order.
@@ -235,17 +243,19 @@ BEGIN
             RETURN NULL;
     END CASE;
 END $$;
-COMMENT ON FUNCTION idgen.uuid_timestamp(uuid) IS 'The time in a UUID of version 1, 6 or 13 (Lambert''s COMB), rounded down to the microsecond, or of version 7, to the millisecond; NULL for any other.';
+COMMENT ON FUNCTION idgen.uuid_timestamp(uuid) IS 'The time in a UUID of version 1, 6, 13 (Lambert''s COMB) or 7; NULL for any other.';
 
 CREATE OR REPLACE FUNCTION idgen.uuid_text_timestamp(id text) RETURNS timestamptz
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN idgen.uuid_timestamp(id::uuid);
-COMMENT ON FUNCTION idgen.uuid_text_timestamp(text) IS 'The same as uuid_timestamp() for a UUID as text, for example as a time decoder of pg_partman. Text that is not a uuid is an error (22P02).';
+COMMENT ON FUNCTION idgen.uuid_text_timestamp(text) IS
+    'The same as uuid_timestamp() for a UUID as text, for example as a time decoder of pg_partman.';
 
 CREATE OR REPLACE FUNCTION idgen.comb_timestamp(id uuid) RETURNS timestamptz
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
 BEGIN RETURN CASE WHEN idgen.uuid_version(id) = 4 THEN idgen.portable_instant('1970-01-01', idgen.portable_first_48_bits(id) * 1000) END; END $$;
-COMMENT ON FUNCTION idgen.comb_timestamp(uuid) IS 'The time in a COMB, to the millisecond: the first 48 bits of a UUID of version 4, NULL for another version. A random UUID is also read as some time.';
+COMMENT ON FUNCTION idgen.comb_timestamp(uuid) IS
+    'The time in a COMB, to the millisecond, NULL for a version other than 4. A random UUID is also read as some time.';
 
 CREATE OR REPLACE FUNCTION idgen.short_comb_timestamp(
     id uuid, period interval DEFAULT '1 minute', prefix_bytes int DEFAULT 2, clock timestamptz DEFAULT NULL
@@ -272,7 +282,8 @@ BEGIN
     RETURN CASE WHEN start_ms >= idgen.portable_unix_ms('4714-11-24 00:00:00+00 BC')
            THEN idgen.portable_instant('2000-01-01', ((start_ms - 946684800000) * 1000)::bigint) END;
 END $$;
-COMMENT ON FUNCTION idgen.short_comb_timestamp(uuid, interval, int, timestamptz) IS 'The start of the latest period, not after the clock (the start of the statement unless given), in which short_comb(period, prefix_bytes) gave this prefix; NULL for a version other than 4. An identifier older than a cycle is read as a younger one.';
+COMMENT ON FUNCTION idgen.short_comb_timestamp(uuid, interval, int, timestamptz) IS
+    'The start of the latest period, not after the clock, in which short_comb(period, prefix_bytes) gave this prefix.';
 
 -- ---- Ranges of time ----
 
@@ -283,26 +294,22 @@ CREATE OR REPLACE FUNCTION idgen.portable_floor(instant timestamptz, digits text
                 WHEN instant < '10889-08-02 05:31:50.656+00' THEN lpad(to_hex(idgen.portable_submillis(instant) >> 12), 12, '0') || digits
                 ELSE 'ffffffffffffffffffffffffffffffff' END::uuid;
 
--- The bounds are in PL/pgSQL, which is not inlined, so that EXPLAIN shows their names.
-CREATE OR REPLACE FUNCTION idgen.uuid_v7_floor(instant timestamptz) RETURNS uuid
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT AS $$ BEGIN RETURN idgen.portable_floor(instant, '70008000000000000000'); END $$;
-COMMENT ON FUNCTION idgen.uuid_v7_floor(timestamptz) IS 'The smallest UUID of version 7 with the millisecond of this timestamp; before 1970 that of the first one, and after 10889-08-02 05:31:50.655999+00 the greatest uuid.';
+-- The bounds are in PL/pgSQL, which is not inlined, so that EXPLAIN shows their names. The
+-- planner inlines the predicates into index conditions and partition pruning, if they are
+-- not STRICT.
+FOR scheme, version, noun IN VALUES ('comb', 4, 'COMB'), ('uuid_v7', 7, 'UUID of version 7') LOOP
+    EXECUTE format($loop$
+CREATE OR REPLACE FUNCTION idgen.%1$s_floor(instant timestamptz) RETURNS uuid
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT AS $$ BEGIN RETURN idgen.portable_floor(instant, '%2$s0008000000000000000'); END $$;
+COMMENT ON FUNCTION idgen.%1$s_floor(timestamptz) IS 'The smallest %3$s with the millisecond of this timestamp, or the nearest in its range.';
 
-CREATE OR REPLACE FUNCTION idgen.comb_floor(instant timestamptz) RETURNS uuid
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT AS $$ BEGIN RETURN idgen.portable_floor(instant, '40008000000000000000'); END $$;
-COMMENT ON FUNCTION idgen.comb_floor(timestamptz) IS 'The smallest COMB with the millisecond of this timestamp; before 1970 that of the first one, and after 10889-08-02 05:31:50.655999+00 the greatest uuid.';
-
--- The planner inlines these predicates into index conditions and partition
--- pruning. It would not inline STRICT functions.
-CREATE OR REPLACE FUNCTION idgen.uuid_v7_within(id uuid, start timestamptz, stop timestamptz) RETURNS boolean
+CREATE OR REPLACE FUNCTION idgen.%1$s_within(id uuid, start timestamptz, stop timestamptz) RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
-    RETURN id >= idgen.uuid_v7_floor(start) AND id < idgen.uuid_v7_floor(stop);
-COMMENT ON FUNCTION idgen.uuid_v7_within(uuid, timestamptz, timestamptz) IS 'Whether a UUID of version 7 is at or after start and before stop: id >= uuid_v7_floor(start) AND id < uuid_v7_floor(stop), which uses an index and prunes partitions. Never true if start or stop is NULL.';
-
-CREATE OR REPLACE FUNCTION idgen.comb_within(id uuid, start timestamptz, stop timestamptz) RETURNS boolean
-    LANGUAGE SQL IMMUTABLE PARALLEL SAFE
-    RETURN id >= idgen.comb_floor(start) AND id < idgen.comb_floor(stop);
-COMMENT ON FUNCTION idgen.comb_within(uuid, timestamptz, timestamptz) IS 'Whether a COMB is at or after start and before stop: id >= comb_floor(start) AND id < comb_floor(stop), which uses an index and prunes partitions. Never true if start or stop is NULL.';
+    RETURN id >= idgen.%1$s_floor(start) AND id < idgen.%1$s_floor(stop);
+COMMENT ON FUNCTION idgen.%1$s_within(uuid, timestamptz, timestamptz) IS
+    'Whether a %3$s is at or after start and before stop; it uses an index and prunes partitions.';
+$loop$, scheme, version, noun);
+END LOOP;
 
 -- ---- Checking what clients bring ----
 
@@ -311,16 +318,17 @@ CREATE OR REPLACE FUNCTION idgen.is_uuid(id text, version int DEFAULT NULL) RETU
     RETURN CASE WHEN version NOT BETWEEN 0 AND 15 THEN
                     CASE WHEN id IS NOT NULL THEN idgen.portable_invalid('version must be between 0 and 15', version) = 0 END
                 ELSE octet_length(id) = 36
-                    AND id ~* CASE WHEN version IS NULL THEN 
-                                       '^([0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}|0{8}-(0{4}-){3}0{12}|f{8}-(f{4}-){3}f{12})$'
-                                   ELSE '^[0-9a-f]{8}-[0-9a-f]{4}-' || to_hex(version) || '[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$' END COLLATE "C" END;
-COMMENT ON FUNCTION idgen.is_uuid(text, int) IS 'Whether a text is a UUID in canonical form: 36 characters, hexadecimal digits of either case, the variant of RFC 9562 and the given version, or one from 1 to 8 if none is given; then also the Nil and the Max UUID. Bad text never raises an error; a version outside 0 to 15 does (22023).';
+                    AND id ~* ('^([0-9a-f]{8}-[0-9a-f]{4}-' || coalesce(to_hex(version), '[1-8]') || '[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}'
+                               || CASE WHEN version IS NULL THEN '|0{8}-(0{4}-){3}0{12}|f{8}-(f{4}-){3}f{12}' ELSE '' END || ')$') COLLATE "C" END;
+COMMENT ON FUNCTION idgen.is_uuid(text, int) IS
+    'Whether a text is a UUID in canonical form, of the given version, or of 1 to 8 or the Nil or Max UUID if none is given.';
 
 -- A rule, or an error: a window of more than n - 1 periods can intersect n + 1 of them.
 CREATE OR REPLACE FUNCTION idgen.portable_narrow(scheme text, past_us bigint, future_us bigint, period_ms bigint, prefix_bytes int) RETURNS bigint[]
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
-    RETURN CASE WHEN scheme = 'short_comb' AND past_us::numeric + future_us > ((1::bigint << 8 * prefix_bytes) - 2)::numeric * period_ms * 1000 THEN
-                    ARRAY[idgen.portable_invalid('the tolerances must not exceed the cycle of prefixes less two periods', (past_us::numeric + future_us) * 0.001)]
+    RETURN CASE WHEN scheme = 'short_comb'
+                 AND past_us::numeric + future_us > ((1::bigint << 8 * prefix_bytes) - 2)::numeric * period_ms * 1000 THEN
+                    ARRAY[idgen.portable_invalid('the tolerances exceed the cycle of prefixes less two periods', past_us)]
            ELSE ARRAY[past_us, future_us, period_ms, 8 * prefix_bytes] END;
 
 -- The arguments of is_recent_...(), checked: past and future tolerance in microseconds,
@@ -387,40 +395,24 @@ CREATE OR REPLACE FUNCTION idgen.is_recent_short_comb(
     period interval DEFAULT '1 minute', prefix_bytes int DEFAULT 2, clock timestamptz DEFAULT NULL
 ) RETURNS boolean
     LANGUAGE SQL STABLE PARALLEL SAFE
-    RETURN CASE WHEN id IS NOT NULL AND idgen.portable_require_window(clock, idgen.portable_rule('short_comb', tolerance, past_tolerance, future_tolerance, period, prefix_bytes))
-           THEN idgen.portable_prefix_accepted(id, coalesce(clock, statement_timestamp()),
-                                               idgen.portable_rule('short_comb', tolerance, past_tolerance, future_tolerance, period, prefix_bytes)) END;
-COMMENT ON FUNCTION idgen.is_recent_short_comb(uuid, interval, interval, interval, interval, int, timestamptz) IS 'Whether a UUID is of version 4 with a prefix that short_comb(period, prefix_bytes) gives at some time from clock - past_tolerance to clock + future_tolerance, each of them tolerance unless given. A tolerance that is negative or has months, or both together above the cycle of prefixes less two periods, is an error (22023).';
-
-CREATE OR REPLACE FUNCTION idgen.is_recent_comb(
-    id uuid, tolerance interval DEFAULT '10 minutes',
-    past_tolerance interval DEFAULT NULL, future_tolerance interval DEFAULT NULL, clock timestamptz DEFAULT NULL
-) RETURNS boolean
-    LANGUAGE SQL STABLE PARALLEL SAFE
-    RETURN CASE WHEN id IS NOT NULL AND idgen.portable_require_window(clock, idgen.portable_rule('comb', tolerance, past_tolerance, future_tolerance))
-           THEN idgen.portable_time_accepted(id, 4, coalesce(clock, statement_timestamp()),
-                                             idgen.portable_rule('comb', tolerance, past_tolerance, future_tolerance)) END;
-COMMENT ON FUNCTION idgen.is_recent_comb(uuid, interval, interval, interval, timestamptz) IS 'Whether a UUID is of version 4 and its first 48 bits are a time from clock - past_tolerance to clock + future_tolerance, each of them tolerance unless given. Both ends are rounded down to the millisecond, the clock is the start of the statement unless given, and a tolerance that is negative or has months is an error (22023).';
-
-CREATE OR REPLACE FUNCTION idgen.is_recent_uuid_v7(
-    id uuid, tolerance interval DEFAULT '10 minutes',
-    past_tolerance interval DEFAULT NULL, future_tolerance interval DEFAULT NULL, clock timestamptz DEFAULT NULL
-) RETURNS boolean
-    LANGUAGE SQL STABLE PARALLEL SAFE
-    RETURN CASE WHEN id IS NOT NULL AND idgen.portable_require_window(clock, idgen.portable_rule('uuid_v7', tolerance, past_tolerance, future_tolerance))
-           THEN idgen.portable_time_accepted(id, 7, coalesce(clock, statement_timestamp()),
-                                             idgen.portable_rule('uuid_v7', tolerance, past_tolerance, future_tolerance)) END;
-COMMENT ON FUNCTION idgen.is_recent_uuid_v7(uuid, interval, interval, interval, timestamptz) IS 'Whether a UUID is of version 7 with a time from clock - past_tolerance to clock + future_tolerance, each of them tolerance unless given. Both ends are rounded down to the millisecond, the clock is the start of the statement unless given, and a tolerance that is negative or has months is an error (22023).';
+    RETURN CASE WHEN id IS NOT NULL
+                 AND idgen.portable_require_window(
+                         clock, idgen.portable_rule('short_comb', tolerance, past_tolerance, future_tolerance, period, prefix_bytes))
+           THEN idgen.portable_prefix_accepted(
+                    id, coalesce(clock, statement_timestamp()),
+                    idgen.portable_rule('short_comb', tolerance, past_tolerance, future_tolerance, period, prefix_bytes)) END;
+COMMENT ON FUNCTION idgen.is_recent_short_comb(uuid, interval, interval, interval, interval, int, timestamptz) IS
+    'Whether short_comb(period, prefix_bytes) gives the prefix of a UUID within the tolerances around the clock.';
 
 -- The error (23514) of check_recent_...() and of check_recent_id().
 CREATE OR REPLACE FUNCTION idgen.portable_refuse(
-    scheme text, id uuid, clock timestamptz, rule bigint[],
+    scheme text, id uuid, clock timestamptz,
     in_schema text DEFAULT NULL, in_table text DEFAULT NULL, in_column text DEFAULT NULL, by_trigger text DEFAULT NULL
 ) RETURNS uuid
     LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1 SET search_path = pg_catalog, pg_temp SET datestyle = ISO AS $$
 DECLARE
     message text := format('identifier is not a recent %s', scheme);
-    detail text := format('The identifier is %s. The time %s, %s ms before and %s ms after it are accepted.', id, clock, rule[1] / 1000, rule[2] / 1000);
+    detail text := format('The identifier is %s, and the time is %s.', id, clock);
 BEGIN
     IF by_trigger IS NULL THEN
         RAISE EXCEPTION USING ERRCODE = 'check_violation', MESSAGE = message, DETAIL = detail, CONSTRAINT = 'check_recent_' || scheme;
@@ -435,29 +427,35 @@ CREATE OR REPLACE FUNCTION idgen.check_recent_short_comb(
 ) RETURNS uuid
     LANGUAGE SQL STABLE PARALLEL SAFE
     RETURN CASE WHEN idgen.is_recent_short_comb(id, tolerance, past_tolerance, future_tolerance, period, prefix_bytes, clock) IS NOT FALSE THEN id
-           ELSE idgen.portable_refuse('short_comb', id, coalesce(clock, statement_timestamp()),
-                                      idgen.portable_rule('short_comb', tolerance, past_tolerance, future_tolerance, period, prefix_bytes)) END;
-COMMENT ON FUNCTION idgen.check_recent_short_comb(uuid, interval, interval, interval, interval, int, timestamptz) IS 'The identifier, if is_recent_short_comb() accepts it with the same arguments. Otherwise an error (23514) with the function''s name as constraint name.';
+           ELSE idgen.portable_refuse('short_comb', id, coalesce(clock, statement_timestamp())) END;
+COMMENT ON FUNCTION idgen.check_recent_short_comb(uuid, interval, interval, interval, interval, int, timestamptz) IS
+    'The identifier, if is_recent_short_comb() accepts it; otherwise an error (23514).';
 
-CREATE OR REPLACE FUNCTION idgen.check_recent_comb(
+FOR scheme, version, noun IN VALUES ('comb', 4, 'COMB'), ('uuid_v7', 7, 'UUID of version 7') LOOP
+    EXECUTE format($loop$
+CREATE OR REPLACE FUNCTION idgen.is_recent_%1$s(
+    id uuid, tolerance interval DEFAULT '10 minutes',
+    past_tolerance interval DEFAULT NULL, future_tolerance interval DEFAULT NULL, clock timestamptz DEFAULT NULL
+) RETURNS boolean
+    LANGUAGE SQL STABLE PARALLEL SAFE
+    RETURN CASE WHEN id IS NOT NULL
+                 AND idgen.portable_require_window(clock, idgen.portable_rule('%1$s', tolerance, past_tolerance, future_tolerance))
+           THEN idgen.portable_time_accepted(id, %2$s, coalesce(clock, statement_timestamp()),
+                                             idgen.portable_rule('%1$s', tolerance, past_tolerance, future_tolerance)) END;
+COMMENT ON FUNCTION idgen.is_recent_%1$s(uuid, interval, interval, interval, timestamptz) IS
+    'Whether the time of a %3$s is within the tolerances around the clock.';
+
+CREATE OR REPLACE FUNCTION idgen.check_recent_%1$s(
     id uuid, tolerance interval DEFAULT '10 minutes',
     past_tolerance interval DEFAULT NULL, future_tolerance interval DEFAULT NULL, clock timestamptz DEFAULT NULL
 ) RETURNS uuid
     LANGUAGE SQL STABLE PARALLEL SAFE
-    RETURN CASE WHEN idgen.is_recent_comb(id, tolerance, past_tolerance, future_tolerance, clock) IS NOT FALSE THEN id
-           ELSE idgen.portable_refuse('comb', id, coalesce(clock, statement_timestamp()),
-                                      idgen.portable_rule('comb', tolerance, past_tolerance, future_tolerance)) END;
-COMMENT ON FUNCTION idgen.check_recent_comb(uuid, interval, interval, interval, timestamptz) IS 'The identifier, if is_recent_comb() accepts it with the same arguments. Otherwise an error (23514) with the function''s name as constraint name.';
-
-CREATE OR REPLACE FUNCTION idgen.check_recent_uuid_v7(
-    id uuid, tolerance interval DEFAULT '10 minutes',
-    past_tolerance interval DEFAULT NULL, future_tolerance interval DEFAULT NULL, clock timestamptz DEFAULT NULL
-) RETURNS uuid
-    LANGUAGE SQL STABLE PARALLEL SAFE
-    RETURN CASE WHEN idgen.is_recent_uuid_v7(id, tolerance, past_tolerance, future_tolerance, clock) IS NOT FALSE THEN id
-           ELSE idgen.portable_refuse('uuid_v7', id, coalesce(clock, statement_timestamp()),
-                                      idgen.portable_rule('uuid_v7', tolerance, past_tolerance, future_tolerance)) END;
-COMMENT ON FUNCTION idgen.check_recent_uuid_v7(uuid, interval, interval, interval, timestamptz) IS 'The identifier, if is_recent_uuid_v7() accepts it with the same arguments. Otherwise an error (23514) with the function''s name as constraint name.';
+    RETURN CASE WHEN idgen.is_recent_%1$s(id, tolerance, past_tolerance, future_tolerance, clock) IS NOT FALSE THEN id
+           ELSE idgen.portable_refuse('%1$s', id, coalesce(clock, statement_timestamp())) END;
+COMMENT ON FUNCTION idgen.check_recent_%1$s(uuid, interval, interval, interval, timestamptz) IS
+    'The identifier, if is_recent_%1$s() accepts it; otherwise an error (23514).';
+$loop$, scheme, version, noun);
+END LOOP;
 
 -- Whether a rule accepts an identifier of a scheme, or it is NULL.
 CREATE OR REPLACE FUNCTION idgen.portable_passes(scheme text, id uuid, clock timestamptz, rule bigint[]) RETURNS boolean
@@ -484,19 +482,17 @@ DECLARE
     is_repeated boolean;
 BEGIN
     IF TG_WHEN <> 'BEFORE' OR TG_LEVEL <> 'ROW' OR TG_OP NOT IN ('INSERT', 'UPDATE') THEN
-        RAISE EXCEPTION 'function "check_recent_id" must be fired BEFORE INSERT OR UPDATE FOR EACH ROW'
-            USING ERRCODE = 'trigger_protocol_violated';
+        PERFORM idgen.portable_invalid('check_recent_id is BEFORE INSERT OR UPDATE FOR EACH ROW', TG_OP, 'trigger_protocol_violated');
     ELSIF TG_NARGS < 2 THEN
-        RAISE EXCEPTION 'check_recent_id requires a column and a scheme as arguments'
-            USING ERRCODE = 'invalid_parameter_value';
+        PERFORM idgen.portable_invalid('check_recent_id requires a column and a scheme as arguments', TG_NARGS);
     ELSIF scheme NOT IN ('short_comb', 'comb', 'uuid_v7') THEN
-        RAISE EXCEPTION 'identifier scheme "%" does not exist', scheme
-            USING ERRCODE = 'undefined_object', HINT = 'Supported schemes are short_comb, comb and uuid_v7.';
+        PERFORM idgen.portable_invalid('the identifier scheme is not short_comb, comb or uuid_v7', scheme, 'undefined_object');
     END IF;
 
     -- The planner computes the rule of the defaults once.
     IF TG_NARGS = 2 THEN
-        rule := CASE WHEN is_short THEN idgen.portable_rule('short_comb', '10 minutes', NULL, NULL) ELSE idgen.portable_rule('comb', '10 minutes', NULL, NULL) END;
+        rule := CASE WHEN is_short THEN idgen.portable_rule('short_comb', '10 minutes', NULL, NULL)
+                     ELSE idgen.portable_rule('comb', '10 minutes', NULL, NULL) END;
     ELSE
         FOR i IN 2 .. TG_NARGS - 1 LOOP
             n := array_position(names, split_part(TG_ARGV[i], '=', 1));
@@ -554,11 +550,12 @@ BEGIN
         EXECUTE format('SELECT EXISTS (SELECT FROM ONLY %I.%I WHERE %I = $1)', TG_TABLE_SCHEMA, TG_TABLE_NAME, TG_ARGV[0]) INTO is_repeated USING id;
     END IF;
     IF is_repeated IS NOT TRUE THEN
-        PERFORM idgen.portable_refuse(scheme, id, clock, rule, TG_TABLE_SCHEMA, TG_TABLE_NAME, TG_ARGV[0], TG_NAME);
+        PERFORM idgen.portable_refuse(scheme, id, clock, TG_TABLE_SCHEMA, TG_TABLE_NAME, TG_ARGV[0], TG_NAME);
     END IF;
     RETURN NEW;
 END $$;
-COMMENT ON FUNCTION idgen.check_recent_id() IS 'Trigger function, BEFORE INSERT OR UPDATE FOR EACH ROW, with the arguments column, scheme (''short_comb'', ''comb'' or ''uuid_v7''), and any of ''tolerance=...'', ''past_tolerance=...'', ''future_tolerance=...'' and, for short_comb, ''period=...'', ''prefix_bytes=...''. It refuses an identifier that was not made at about the time of the wall clock, unless it is unchanged or in the table already, with an error (23514) whose constraint name is the trigger''s name.';
+COMMENT ON FUNCTION idgen.check_recent_id() IS
+    'Trigger function (column, scheme, ''tolerance=...'' and so on) that refuses identifiers that were not made at about this time.';
 
 -- In UTC, as timestamp, because timestamptz - interval is STABLE. A NULL tolerance
 -- is passed to jsonb_object() as a key (22004), an invalid one to timezone() as a zone (22023).
@@ -570,7 +567,8 @@ CREATE OR REPLACE FUNCTION idgen.created_near(id uuid, created_at timestamptz, t
        AND created_at >= timezone('UTC', timezone('UTC', idgen.uuid_timestamp(id)) - tolerance)
        AND created_at <= timezone('UTC', timezone('UTC', idgen.uuid_timestamp(id)) + tolerance)
        AND (id IS NULL OR idgen.uuid_timestamp(id) IS NOT NULL);
-COMMENT ON FUNCTION idgen.created_near(uuid, timestamptz, interval) IS 'Whether created_at is within the tolerance of uuid_timestamp(id), both ends included, which prunes partitions by created_at. False for a uuid without a time. A tolerance that is NULL (22004), or negative or with months (22023), is an error.';
+COMMENT ON FUNCTION idgen.created_near(uuid, timestamptz, interval) IS
+    'Whether created_at is within the tolerance of uuid_timestamp(id), which prunes partitions by created_at.';
 
 PERFORM set_config('search_path', caller_path, true);
 END
