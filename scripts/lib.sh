@@ -2,11 +2,9 @@
 #
 # lib.sh: functions that build idgen and start a private cluster. To be sourced.
 #
-# The cluster is in the private folder $IDGEN_WORK. The system's own PostgreSQL does not
-# change: the folder has a copy of the server's programs, links to its other files, and
-# idgen. PostgreSQL finds its files relative to its programs, so that idgen is installed
-# for the copy only. On exit, also when interrupted, the cluster is stopped and the folder
-# removed, unless IDGEN_KEEP=1.
+# The folder $IDGEN_WORK has the cluster, a copy of the server's programs, links to its other files,
+# and idgen, which is installed for the copy only, since PostgreSQL finds its files relative to its
+# programs. On exit, also when interrupted, all of it is removed, unless IDGEN_KEEP=1.
 
 IDGEN_SOURCE=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 IDGEN_WORK=
@@ -18,9 +16,8 @@ idgen_die() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; exit 1; }
 # The script's first comment is its usage text.
 idgen_help() { sed -n '3,/^$/s/^# \{0,1\}//p' "$0"; echo ${idgen_help_end:+"$idgen_help_end"}; }
 
-# Read options into variables. NAMES has NAME for --NAME VALUE, NAME# if the value is a
-# positive number, and NAME? for --NAME, which sets it to 1. The other arguments are in
-# the array "arguments" then.
+# Read options into variables, and the other arguments into the array "arguments". NAMES has NAME for
+# --NAME VALUE, NAME# if the value is a positive number, and NAME? for --NAME, which sets it to 1.
 idgen_options() {
     local names=" $1 " option
     shift
@@ -63,7 +60,6 @@ idgen_at_exit() {
 
 idgen_exit() {
     local status=$? step
-
     set +e      # a failing step must not prevent the others
     trap - EXIT
     trap '' INT TERM HUP
@@ -88,6 +84,9 @@ idgen_find_pg_config() {
         ! idgen_can_build "$candidate" || { echo "$candidate"; return; }
     done
 }
+
+# The major version of PG_CONFIG.
+idgen_major() { "$PG_CONFIG" --version | sed -E 's/^[^0-9]*([0-9]+).*/\1/'; }
 
 # The newest version that is installed, or else the one that apt would install.
 idgen_major_version() {
@@ -117,11 +116,9 @@ idgen_require() {
     [ ${#missing[@]} -eq 0 ] || idgen_apt_install "${missing[@]}"
 }
 
-# Install what is missing to build idgen, also what the "tests" or the reports of
-# "bench" require; sets PG_CONFIG.
+# Install what is missing to build idgen, and for "tests" or "bench"; sets PG_CONFIG.
 idgen_install_packages() {
     local major extension package candidate missing=(make prove:perl)
-
     command -v clang >/dev/null || missing+=('gcc:gcc libc6-dev')
     [ -z "${1:-}" ] || missing+=(python3)
     [ "${1:-}" != bench ] || /usr/bin/python3 -c 'import matplotlib' 2>/dev/null || missing+=(python3-matplotlib)
@@ -147,7 +144,7 @@ idgen_install_packages() {
     # tests use pg_cron, and pg_partman from version 5 on, if this server has packages of them
     [ "${1:-}" = tests ] || return 0
     missing=()
-    major=$("$PG_CONFIG" --version | sed -E 's/^[^0-9]*([0-9]+).*/\1/')
+    major=$(idgen_major)
     for extension in cron:1 partman:5; do
         package=postgresql-$major-${extension%:*}
         candidate=$(LC_ALL=C apt-cache policy "$package" 2>/dev/null | sed -n 's/^ *Candidate: \([0-9]*\).*/\1/p') || true
@@ -181,12 +178,10 @@ idgen_make_work_folder() {
 # The compiler's warnings, without those of the server's headers.
 idgen_warnings() { echo "-Wall -Wextra -Wshadow -Werror -isystem $("$PG_CONFIG" --includedir-server)"; }
 
-# Build idgen and idgen_advisor from a copy of the sources, with these arguments of make,
-# and install them into a copy of the server. Sets the commands idgen_make, and
-# idgen_prove, which runs TAP tests.
+# Build idgen and idgen_advisor from a copy of the sources, with these arguments of make, and install
+# them into a copy of the server. Sets the commands idgen_make, and idgen_prove, which runs TAP tests.
 idgen_build() {
     local bindir sharedir pkglibdir root libraries name
-
     idgen_make_work_folder
     bindir=$("$PG_CONFIG" --bindir)
     sharedir=$("$PG_CONFIG" --sharedir)
@@ -196,9 +191,7 @@ idgen_build() {
     IDGEN_BUILD=$IDGEN_WORK/build
 
     mkdir "$IDGEN_BUILD"
-    (cd "$IDGEN_SOURCE" &&
-        tar cf - --exclude=./.git --exclude=tmp_check --exclude='*.o' --exclude='*.so' --exclude='*.bc' .) |
-        tar xf - -C "$IDGEN_BUILD"
+    tar cf - -C "$IDGEN_SOURCE" --exclude=./.git --exclude={tmp_check,'*.o','*.so','*.bc'} . | tar xf - -C "$IDGEN_BUILD"
 
     mkdir -p "$root$bindir" "$root$sharedir" "$root$pkglibdir"
     cp "$bindir"/* "$root$bindir"
@@ -236,7 +229,6 @@ idgen_settings() { printf "%s'\n" "${@/=/ = \'}"; }
 # Start the cluster with these settings, SETTING=VALUE ...; sets PGHOST, PGPORT ...
 idgen_start() {
     local data=$IDGEN_WORK/data
-
     as_server_user initdb -D "$data" -U postgres -A trust -E UTF8 --no-locale -N >/dev/null
     idgen_settings listen_addresses= unix_socket_directories="$IDGEN_WORK" "$@" |
         as_server_user tee -a "$data/postgresql.conf" >/dev/null
@@ -244,7 +236,7 @@ idgen_start() {
     # only a socket in a private folder: the port cannot conflict with another
     export PGHOST=$IDGEN_WORK PGPORT=5432 PGUSER=postgres PGDATABASE=postgres
     unset PGPASSWORD PGSERVICE PGOPTIONS PGHOSTADDR
-    as_server_user pg_ctl -D "$data" -w -s -l "$IDGEN_WORK/server.log" start ||
+    idgen_pg_ctl start ||
         { tail -n 20 "$IDGEN_WORK/server.log" >&2; idgen_die "the private cluster did not start"; }
 }
 
@@ -253,12 +245,6 @@ idgen_mask_key() {
     echo "default $1" | as_server_user sh -c "umask 077; cat >'$IDGEN_WORK/data/mask_keys'"
 }
 
-# Restart it, with empty shared buffers.
-idgen_restart() {
-    as_server_user pg_ctl -D "$IDGEN_WORK/data" -w -s -m fast -l "$IDGEN_WORK/server.log" restart
-}
+idgen_pg_ctl() { as_server_user pg_ctl -D "$IDGEN_WORK/data" -w -s -m fast -l "$IDGEN_WORK/server.log" "$@"; }
 
-idgen_stop() {
-    [ ! -e "$IDGEN_WORK/data/postmaster.pid" ] ||
-        as_server_user pg_ctl -D "$IDGEN_WORK/data" -w -s -m fast stop || true
-}
+idgen_stop() { [ ! -e "$IDGEN_WORK/data/postmaster.pid" ] || idgen_pg_ctl stop || true; }

@@ -2,14 +2,12 @@
 #
 # test.sh: build idgen and run its tests on a private cluster.
 #
-#   scripts/test.sh                              all tests
+#   scripts/test.sh                              all tests, eight minutes on two cores
 #   scripts/test.sh t/NAME.pl ...                only these TAP tests
-#   scripts/test.sh --regress [t/NAME.pl ...]    the regression and isolation
-#                                                tests, and these TAP tests
+#   scripts/test.sh --regress [t/NAME.pl ...]    the regression and isolation tests, and these
 #
-# Installs missing packages, builds with warnings as errors, then runs pg_regress, the
-# isolation tests and the TAP tests. All tests take about eight minutes on two cores.
-# PG_CONFIG=/path/to/pg_config chooses the server.
+# Installs missing packages and builds with warnings as errors. PG_CONFIG=/path/to/pg_config
+# chooses the server.
 
 . "$(dirname "$0")/dev/verdicts.sh"
 

@@ -135,7 +135,6 @@ bench_extension() {
 # A private cluster has a key for mask_uuid_v7() and permute().
 bench_open() {
     local where
-
     if [ "$server" = 0 ]; then
         bench_progress "building idgen and starting a private cluster"
         idgen_install_packages "${bench_packages:-}" >&2

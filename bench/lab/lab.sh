@@ -34,7 +34,6 @@ lab_part() {
 # Without an extension other than pgstattuple, only its metrics are missing.
 lab_open() {
     local have=false
-
     bench_extension idgen_advisor
     lab_part pgstattuple 'pgstatindex(text)' || idgen_die "the laboratory needs the extension pgstattuple"
     ! lab_part pg_walinspect 'pg_get_wal_stats(pg_lsn, pg_lsn, boolean)' || have=true
@@ -51,7 +50,7 @@ lab_open() {
 lab_shared_buffers() {
     [ "$server" = 0 ] || return 0
     [ "$(bench_value "SELECT pg_size_bytes(current_setting('shared_buffers')) - pg_size_bytes('$1')")" = 0 ] ||
-        { bench_value "ALTER SYSTEM SET shared_buffers = '$1'" && idgen_restart; }
+        { bench_value "ALTER SYSTEM SET shared_buffers = '$1'" && idgen_pg_ctl restart; }
 }
 
 # --- tables and rows --------------------------------------------------------
@@ -78,7 +77,6 @@ lab_values() {
 # Insert ROWS rows, whose key is EXPRESSION, SPACING microseconds apart.
 lab_insert() {
     local key=$1 rows=$3 spacing=$4 columns values
-
     lab_values "$2" i
     bench_psql -f "$BENCH/sql/load.sql" -v table="$key" -v columns="$columns" -v values="$values" \
         -v clock="${lab_clock[$key]}" -v spacing="$spacing" -v rows="$rows" -v number="${lab_rows[$key]}" \
@@ -112,7 +110,6 @@ lab_sql() {
 # lab_before and lab_after are around the inserts that are measured.
 lab_before() {
     local by_prefix=false
-
     # which the model of age does not need
     [[ $scene = age || ${key_type[$1]} != uuid || ${key_history[$1]} != *.short_comb\(* ]] || by_prefix=true
     index_rows=${lab_rows[$1]}
@@ -126,7 +123,6 @@ lab_before() {
 # lines of touches.csv.
 lab_after() {
     local key=$1 want=${2:-} touches=false strip=false lsn end_lsn redo end_redo
-
     [ -z "$want" ] || touches=true
     [ "$want" != strip ] || strip=$has_pageinspect
     lab_sql counts "$key" | paste -d ' ' "$bench_scratch/before" - > "$bench_scratch/counts" || return 1

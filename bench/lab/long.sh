@@ -134,7 +134,6 @@ sample_lag() {
 # In the transaction that creates the table, the rows write no WAL.
 load() {
     local expression=${past[$1]:-}
-
     bench_psql -1 <<END && bench_psql -o /dev/null -c "VACUUM ANALYZE idgen_bench.long"
 CREATE TABLE idgen_bench.customer AS SELECT i AS id FROM generate_series(1, 100000) i;
 ALTER TABLE idgen_bench.customer ADD PRIMARY KEY (id);
@@ -156,7 +155,6 @@ add_indexes() {
 # there. The replica can follow after the server ran with the default of wal_level.
 prepare() {
     local key=$1 indexes=$2 table=$loaded/$1.$rows.$version
-
     [ "$ready" != "$*" ] || return 0
     stop_replica
     idgen_stop

@@ -113,7 +113,6 @@ done
 # Leave out the keys that the server cannot generate, unless they were named as options.
 choose_keys() {
     local name columns values reason able=()
-
     sweep_keys=()
     for name in "${keys[@]}"; do
         lab_values "${key_history[$name]}" 0
@@ -177,7 +176,6 @@ say() { bench_progress "step $number/${#plan[@]}: $scene, $*"; }
 # Called with the first measurement, so that no folder is without any.
 lab_begin_results() {
     local name label
-
     [ ! -e "$out/measurements.csv" ] || return 0
     {
         echo "key,label,type"

@@ -7,15 +7,12 @@
 #   --long    ten times as many bits
 #   KIND      only these kinds, by the names that the script prints
 #
-# Generates identifiers on a private cluster, extracts the bits that are documented as random,
-# or that a mask with a new key hides, and runs rngtest (the tests of FIPS 140-2) and dieharder
-# on them. Takes two minutes.
+# Extracts the bits that are documented as random, or that a mask with a new key hides, and runs
+# rngtest (the tests of FIPS 140-2) and dieharder on them. Takes two minutes.
 #
-# Random bits fail a statistical test occasionally. To keep false alarms below one in a
-# million runs, a stream fails rngtest if the number of its failed blocks has a probability
-# below 10^-9 for one in 1000 (one in 1200 blocks of 20000 random bits fails), and dieharder
-# if three p-values in succession, with new identifiers, are below 0.001. (For a stream that
-# is too even, dieharder combines many p-values near 1 into one near 0.)
+# To keep false alarms below one in a million runs, a stream fails rngtest if the number of its failed
+# blocks has a probability below 10^-9 for one in 1000 (one in 1200 blocks of 20000 random bits
+# fails), and dieharder if three p-values in succession, with new identifiers, are below 0.001.
 
 . "$(dirname "$0")/verdicts.sh"
 
@@ -23,11 +20,10 @@ long=
 idgen_options 'long?' "$@"
 [ "$long" ] && megabytes=80 || megabytes=8     # of random bits of each kind
 
-# Name|expression, or query of many|random bits, from 0 for the highest|options of pgbench.
-# The bits of "control" are not random: the tests must reject a version and variant. Fewer
-# bits are available of the last four: the tag of a run, from every second identifier; the
-# prefix of each period; the first ULID of each millisecond; one ObjectId from each of many
-# sessions.
+# Name|expression, or query of many|random bits, from 0 for the highest|options of pgbench. The
+# tests must reject "control", which has a version and variant. Fewer bits are available of the last
+# four: the tag of a run, from every second identifier; the prefix of each period; the first ULID of
+# each millisecond; one ObjectId from each of many sessions.
 kinds=(
     'control|idgen.uuid_v4()|0-127'
     'uuid_v4|idgen.uuid_v4()|0-47 52-63 66-127'
@@ -48,7 +44,8 @@ kinds=(
     "prefixed_id|idgen.prefixed_id_to_uuid(idgen.prefixed_id('user'))|66-127"
     "permute|lpad(to_hex(idgen.permute(nextval('ids'))), 16, '0')|1-63"
     'mask_uuid_v7|idgen.mask_uuid_v7(idgen.uuid_v7())|0-47 52-63 66-127'
-    'short_comb_tag|SELECT id FROM (SELECT n, idgen.short_comb(run_length => 2) AS id FROM generate_series(1, 1000000) n OFFSET 0) s WHERE n % 2 = 0|16-47'
+    'short_comb_tag|SELECT id FROM (SELECT n, idgen.short_comb(run_length => 2) AS id FROM generate_series(1, 1000000) n OFFSET 0) s
+        WHERE n % 2 = 0|16-47'
     'keyed_comb_prefix|SELECT idgen.keyed_comb(clock => to_timestamp(300 * n)) FROM generate_series(1, 100000) n|0-31'
     'ulid|idgen.ulid_to_uuid(idgen.ulid())|48-127|--client=16 --transactions=4000'
     'object_id|idgen.object_id()|32-95|--connect --client=4 --transactions=1000'
@@ -68,8 +65,7 @@ rngtest_counts() {
     }'
 }
 
-# The p-value of a test; of several p-values, the least one times their number. Prints
-# nothing if the file has too few bits for the test.
+# The p-value of a test; of several, the least one times their number; nothing if the file is too short.
 dieharder_p() {
     local number=$1 sample=$(($2 * $3)) file=$4 p_samples out
     # words of 32 bits; dieharder also reads the file to measure its speed
@@ -138,7 +134,7 @@ SQL
 
 idgen_say "Random bits, $megabytes MB of each kind"
 for kind in "${kinds[@]}"; do
-    IFS='|' read -r name query bit_ranges options <<<"$kind"
+    IFS='|' read -r name query bit_ranges options <<<"${kind/$'\n'}"
     [[ ${#arguments[@]} -eq 0 || " ${arguments[*]} " == *" $name "* ]] || continue
     file=$IDGEN_WORK/$name
     fill

@@ -5,11 +5,9 @@
 #   scripts/dev/check.sh [CHECK ...]       these checks, by default all but format
 #
 #   gcc, clang       build with -Wall -Wextra -Wshadow, with warnings as errors
-#   clang-tidy       the checks in .clang-tidy
-#   cppcheck         all of its checks except those excluded below
-#   format           src/ and advisor/ have the format of pgindent; only on version 18
+#   clang-tidy, cppcheck, shell (shellcheck)
+#   format           pgindent changes nothing in src/ and advisor/; only on version 18
 #                    or later: scripts/dev/run-on.sh 18 scripts/dev/check.sh format
-#   shell            the warnings and errors of shellcheck
 #   perl, python     tests and scripts compile
 #   yaml             .github and packaging can be read
 #
@@ -37,23 +35,21 @@ check_clang-tidy() {
         -isystem "$("$PG_CONFIG" --includedir-server)" -D_GNU_SOURCE -Wall -Wextra -Wshadow
 }
 
-# cppcheck does not read the server's headers, so that macros and types are unknown;
-# unused members are padding; declarations are at the top of a block; the server
-# prescribes the signatures of functions; the last three are about cppcheck itself.
+# cppcheck does not read the server's headers; unused members are padding; declarations are at the
+# top of a block; the server prescribes signatures; the last three are about cppcheck itself.
 check_cppcheck() {
     local left_out=(missingInclude missingIncludeSystem unknownMacro unassignedVariable unusedStructMember
         variableScope constParameter constParameterPointer constParameterCallback constVariablePointer
         checkersReport normalCheckLevelMaxBranches unmatchedSuppression)
     cppcheck --quiet --enable=warning,style,performance,portability --inline-suppr --std=c99 \
         --error-exitcode=1 -j 2 -I src -I advisor \
-        -DPG_VERSION_NUM="$("$PG_CONFIG" --version | sed -E 's/^[^0-9]*([0-9]+).*/\10000/')" \
+        -DPG_VERSION_NUM="$(idgen_major)0000" \
         '-DPG_FUNCTION_INFO_V1(name)=' '-DPG_MODULE_MAGIC=' \
         '-DFLEXIBLE_ARRAY_MEMBER=' '-DUINT64CONST(x)=(x##UL)' '-DINT64CONST(x)=(x##L)' \
         "${left_out[@]/#/--suppress=}" src advisor
 }
 
-# pgindent with the server's types and those of the sources; it comes with the
-# development files of version 18 and later.
+# With the server's types and those of the sources.
 check_format() {
     local bindir types
     bindir=$("$PG_CONFIG" --bindir)

@@ -3,18 +3,15 @@
 
     cut-wires.py [NAME ...]        default: all of clients/programs.txt that create orders
 
-A program reads command ids. For each, it creates an order once, retries until it is
-answered, and prints the order's id. A proxy between it and the server (PGHOST, PGPORT,
-PGUSER, PGDATABASE) closes the connections that are left from the command before, and
-counts the messages of each side from the startup message on. For the first command it
-cuts the connection before the first message, for the next one before the second, and so
-on to the last; then the same after each message. The rows of one answer count as one
-message. Queries that a driver sends once in a process are cut until they succeed.
+A program reads command ids. For each, it creates an order once, retries until it is answered, and
+prints the order's id. A proxy between it and the server closes the connections that are left from the
+command before, and counts the messages of each side from the startup message on; the rows of one
+answer count as one. For the first command it cuts the connection before the first message, for the
+next one before the second, and so on to the last; then the same after each message.
 
-In the end, each command must have one order, which the answer names. Two programs that
-do not retry, or retry with a new command id, must be caught. All run concurrently.
-test-clients.sh runs this script, after the other tasks, which make the schemas of some
-programs."""
+In the end, each command must have one order, which the answer names. Two programs that do not retry,
+or retry with a new command id, must be caught. test-clients.sh runs this script after the other
+tasks, which make the schemas of some programs."""
 
 import asyncio
 import contextlib
@@ -174,10 +171,7 @@ class Program:
         self.answers[command] = answer.decode().strip()
 
     def verdict(self, orders):
-        """A duplicate is a command with several orders; a loss is one whose answer names none of its orders.
-
-        Without a lost completion of a statement, nothing was tested.
-        """
+        """A duplicate is a command with several orders; a loss is one whose answer names none of its orders."""
         found = [(answer, orders.get(command, [])) for command, answer in self.answers.items()]
         faults = {"duplicates": sum(len(ids) > 1 for _, ids in found),
                   "losses": sum(answer not in ids for answer, ids in found)}

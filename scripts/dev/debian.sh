@@ -3,14 +3,10 @@
 # debian.sh: functions that install PostgreSQL versions which the machine does not have,
 # each in a Debian system in a folder of $IDGEN_MATRIX. To be sourced; it sources verdicts.sh.
 #
-# debootstrap makes a folder, which is kept for later runs; remove it to have it made again.
-# Commands run in it as root, with chroot, in mount and process namespaces of their own, so
-# that their mounts and processes end with them, also when the script is interrupted or
-# killed. If a folder is not available, the script ends with status 77.
-#
-# MAJOR may have the suffix of another architecture, which the machine can execute:
-# 15-i386, or 17-s390x with qemu-user-static registered in binfmt_misc, where also
-# debootstrap runs in the emulator and takes long.
+# debootstrap makes a folder, which is kept for later runs; remove it to have it made again. Commands
+# run in it as root, with chroot, in mount and process namespaces of their own, which end with the
+# script. If a folder is not available, the script ends with status 77. MAJOR may have the suffix of
+# another architecture: 15-i386, or 17-s390x with qemu-user-static registered in binfmt_misc.
 
 # shellcheck source=scripts/dev/verdicts.sh
 . "$(dirname "${BASH_SOURCE[0]}")/verdicts.sh"
@@ -55,7 +51,6 @@ debian_end_child() {
 # Run a command in namespaces of its own, so that it can be interrupted.
 debian_isolated() {
     local status
-
     unshare --mount --pid --fork --kill-child -- "$@" </dev/null &
     debian_child=$!
     wait "$debian_child"
@@ -93,7 +88,6 @@ debian_apt_install() {
 
 debian_bootstrap() {
     local major=${1%-*} release=$2 script=$2 options=()
-
     [[ $1 != *-* ]] || options=(--arch="${1#*-}")
     # debootstrap may be older than the release, and then uses its script for sid
     [ -e "/usr/share/debootstrap/scripts/$release" ] || script=sid
@@ -115,7 +109,6 @@ debian_bootstrap() {
 # Make the folder of MAJOR if it does not exist, and lock it; sets DEBIAN_ROOT.
 debian_make() {
     local release folder=$IDGEN_MATRIX/$1
-
     release=$(debian_release "$1") || debian_unavailable "no Debian release has PostgreSQL $1"
     [ "$(id -u)" -eq 0 ] || debian_unavailable "only root can use a Debian folder"
     { command -v debootstrap && [ -e /usr/share/keyrings/debian-archive-keyring.gpg ]; } >/dev/null ||
@@ -138,8 +131,7 @@ debian_make() {
     rm -rf --one-file-system "${DEBIAN_ROOT:?}"/tmp/*
 }
 
-# Copy the sources to /idgen in it: all files but the results of a build, and reports, which
-# run-on.sh would copy back.
+# Copy the sources to /idgen in it, without reports, which run-on.sh would copy back.
 debian_copy_sources() {
     rm -rf --one-file-system "$DEBIAN_ROOT/idgen"
     mkdir "$DEBIAN_ROOT/idgen"

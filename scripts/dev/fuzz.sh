@@ -10,10 +10,8 @@
 #   --corpus DIR   start from the inputs in DIR/TARGET, and save new ones there
 #   --input FILE   run the targets with this input only
 #
-# A target is a function fuzz_TARGET() in fuzz/, see fuzz/fuzz.h. It starts from the
-# inputs in fuzz/seeds/TARGET. Prints the number of inputs of each target, keeps an
-# input that fails, and ends with a line "N passed, N failed". The exit status is 0 if
-# nothing failed. All targets take a minute by default. No server is started;
+# A target is a function fuzz_TARGET() in fuzz/, see fuzz/fuzz.h. It starts from the inputs in
+# fuzz/seeds/TARGET. An input that fails is kept. All targets take a minute by default.
 # PG_CONFIG=/path/to/pg_config chooses the headers and libpgcommon.
 
 . "$(dirname "$0")/verdicts.sh"

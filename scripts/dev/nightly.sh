@@ -4,13 +4,9 @@
 #
 #   scripts/dev/nightly.sh            without options
 #
-# Runs all tests on PostgreSQL 15 (also on i386), 18 and 19, pg_upgrade from 15 to
-# both, the packages and images of every version, a server with assertions, valgrind,
-# pg_tle, the portable edition on PostgreSQL 16, and the random tests for longer and
-# with new seeds. Ends with a summary of the failures. Requires root, a mirror of Debian and,
-# for the Debian systems in which versions are tested, 14 GB in $IDGEN_MATRIX or
-# /var/cache/idgen-matrix; a part whose requirements are not available is skipped. By the
-# times of its parts, it takes five hours on two cores.
+# Ends with a summary of the failures. Requires root, a mirror of Debian and, for the Debian systems in
+# which versions are tested, 14 GB in $IDGEN_MATRIX or /var/cache/idgen-matrix; a part whose
+# requirements are not available is skipped. By the times of its parts, it takes five hours.
 
 . "$(dirname "$0")/verdicts.sh"
 

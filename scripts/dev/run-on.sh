@@ -1,19 +1,16 @@
 #!/usr/bin/env bash
 #
-# run-on.sh: run a command of the sources on another version of PostgreSQL, or on
-# another architecture.
+# run-on.sh: run a command of the sources on another version of PostgreSQL, or architecture.
 #
 #   scripts/dev/run-on.sh MAJOR[-ARCHITECTURE] COMMAND [ARGUMENT ...]
 #   scripts/dev/run-on.sh 18 bench/lab/long.sh --out /var/tmp/long
 #   scripts/dev/run-on.sh 15-i386 scripts/test.sh
 #   scripts/dev/run-on.sh 17-s390x scripts/test.sh --regress
 #
-# A version that is installed on the machine is used there. Any other is installed in
-# a Debian system in a folder of $IDGEN_MATRIX, by default /var/cache/idgen-matrix,
-# which is kept for later runs and takes 2 GB; the command runs there, with a copy of
-# the sources, and reports of the laboratory are copied back to bench/lab/report. This
-# requires root. The exit status is that of the command, or 77 if the version is not
-# available.
+# A version that is not on the machine is installed in a Debian system in a folder of $IDGEN_MATRIX, by
+# default /var/cache/idgen-matrix, which is kept and takes 2 GB. The command runs there, as root, with
+# a copy of the sources, and reports of the laboratory are copied back to bench/lab/report. The exit
+# status is that of the command, or 77 if the version is not available.
 
 . "$(dirname "$0")/debian.sh"
 

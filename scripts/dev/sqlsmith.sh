@@ -5,12 +5,9 @@
 #
 #   scripts/dev/sqlsmith.sh [--seconds N] [--seed N]     default 60 seconds
 #
-# A crash of the server, a report of the sanitizer and an internal error (XX000) are
-# failures. Takes N seconds, and about 10 to build.
-#
-# SQLsmith takes functions from pg_proc at random. So that it takes idgen's, its search path
-# has another pg_proc before the real one: with idgen's functions, and with functions of the
-# server that return arguments for them.
+# A crash of the server, a report of the sanitizer and an internal error (XX000) are failures. So that
+# SQLsmith calls idgen's functions, its search path has another pg_proc before the real one: with
+# those and with functions of the server that return arguments for them.
 
 . "$(dirname "$0")/test-sanitized.sh"
 
@@ -52,7 +49,8 @@ FROM unnest(
 CREATE TABLE things.keys AS SELECT idgen.short_comb() AS id FROM generate_series(1, 1000);
 ALTER TABLE things.keys ADD PRIMARY KEY (id);
 CREATE VIEW things.all_kept AS SELECT * FROM things.kept OFFSET 0;
-CREATE VIEW things.mixed AS SELECT a.id, b.n, c.t, a.b, b.at, c.span, b.small, a.real, b.history, c.request, 'things.keys'::regclass AS relation
+CREATE VIEW things.mixed AS
+    SELECT a.id, b.n, c.t, a.b, b.at, c.span, b.small, a.real, b.history, c.request, 'things.keys'::regclass AS relation
     FROM things.kept a, things.kept b, things.kept c ORDER BY md5(a.ctid::text || b.ctid || c.ctid) LIMIT 200;
 CREATE SEQUENCE things.numbers;
 GRANT SELECT ON things.all_kept, things.mixed TO smith;
@@ -65,9 +63,10 @@ CREATE MATERIALIZED VIEW steer.pg_proc AS
 SELECT p.oid, p.proname, p.pronamespace, p.prorettype, p.proretset, p.prokind, p.proargtypes
 FROM pg_catalog.pg_proc p
 WHERE p.pronamespace = 'idgen'::regnamespace AND p.prorettype <> 'trigger'::regtype AND NOT 'internal'::regtype = ANY (p.proargtypes)
-   OR p.pronamespace = 'pg_catalog'::regnamespace AND p.proname IN ('lower', 'upper', 'reverse', 'md5', 'substr', 'length', 'octet_length', 'decode', 'encode', 'sha256', 'uuid_send', 'now',
-        'clock_timestamp', 'to_timestamp', 'justify_hours', 'abs', 'mod', 'hashtext', 'int8', 'int4', 'to_jsonb', 'array_append', 'textcat', 'date_trunc', 'count', 'min', 'max', 'sum', 'array_agg',
-        'float8', 'timestamptz_pl_interval', 'interval_um', 'int8pl', 'int4pl', 'btrim', 'lpad', 'byteacat', 'get_byte', 'set_byte', 'textlen', 'uuid_eq', 'bool_and', 'array_length', 'text');
+   OR p.pronamespace = 'pg_catalog'::regnamespace AND p.proname = ANY ('{lower,upper,reverse,md5,substr,length,octet_length,decode,
+        encode,sha256,uuid_send,now,clock_timestamp,to_timestamp,justify_hours,abs,mod,hashtext,int8,int4,to_jsonb,array_append,
+        textcat,date_trunc,count,min,max,sum,array_agg,float8,timestamptz_pl_interval,interval_um,int8pl,int4pl,btrim,lpad,byteacat,
+        get_byte,set_byte,textlen,uuid_eq,bool_and,array_length,text}');
 -- without operators of ranges, whose types SQLsmith confuses
 DELETE FROM pg_catalog.pg_operator WHERE concat(oprleft::regtype, ' ', oprright::regtype, ' ', oprresult::regtype) ~ 'range';
 GRANT USAGE, CREATE ON SCHEMA steer TO smith;

@@ -4,11 +4,10 @@
 #
 #   scripts/dev/test-assertions.sh [t/NAME.pl ...]    these TAP tests; by default all tests
 #
-# Builds PostgreSQL 15 from Debian's source in a Debian system of its own (see debian.sh),
-# with --enable-cassert, which implies CLOBBER_FREED_MEMORY, and RANDOMIZE_ALLOCATED_MEMORY,
-# and runs scripts/test.sh on it; the servers of the TAP tests also have
-# wal_consistency_checking = all. The system is kept for later runs. Then two regression
-# tests run with debug_discard_caches = 1. Requires root.
+# Builds PostgreSQL 15 from Debian's source in a Debian system of its own (see debian.sh), with
+# --enable-cassert (and so CLOBBER_FREED_MEMORY) and RANDOMIZE_ALLOCATED_MEMORY, and runs
+# scripts/test.sh on it; the TAP tests have wal_consistency_checking = all. Then two regression tests
+# run with debug_discard_caches = 1. Requires root.
 
 . "$(dirname "$0")/debian.sh"
 

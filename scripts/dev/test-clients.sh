@@ -5,9 +5,8 @@
 #
 #   scripts/dev/test-clients.sh [NAME ...]     default: all of clients/programs.txt
 #
-# Installs their runtimes (Debian packages as root or with sudo, npm packages in the versions
-# of clients/package-lock.json, kept in $IDGEN_CLIENTS or /var/cache/idgen-clients), starts a
-# private server and runs them. A program whose runtime could not be installed has failed.
+# Installs their runtimes (Debian packages, npm packages in the versions of clients/package-lock.json,
+# kept in $IDGEN_CLIENTS or /var/cache/idgen-clients). A program whose runtime is missing has failed.
 
 . "$(dirname "$0")/verdicts.sh"
 
@@ -16,7 +15,6 @@ clients=$IDGEN_SOURCE/clients
 
 install_npm_packages() {
     local lock folder
-
     (idgen_require node:nodejs npm) || return
     lock=$(sha256sum <"$clients/package-lock.json")
     folder=${IDGEN_CLIENTS:-${XDG_CACHE_HOME:-/var/cache}/idgen-clients}/${lock:0:16}

@@ -5,10 +5,9 @@
 #   scripts/dev/test-engine.sh citus ARCHIVE
 #   scripts/dev/test-engine.sh pgtle ARCHIVE
 #
-# Builds it from ARCHIVE, a tar file of its sources, for the PostgreSQL 18 of a Debian
-# system in $IDGEN_MATRIX/citus or $IDGEN_MATRIX/pgtle (see run-on.sh), and runs the
-# tests that are skipped without it. It is built again if the archive or the server changed.
-# Takes two minutes, and the first time up to ten.
+# Builds it from ARCHIVE, a tar file of its sources, for the PostgreSQL 18 of a Debian system in
+# $IDGEN_MATRIX/citus or $IDGEN_MATRIX/pgtle (see run-on.sh), again if the archive or the server
+# changed, and runs the tests that are skipped without it. Takes two minutes, the first time ten.
 
 . "$(dirname "$0")/debian.sh"
 

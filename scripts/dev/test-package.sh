@@ -1,22 +1,18 @@
 #!/usr/bin/env bash
 #
-# test-package.sh: build idgen in every form in which it is distributed, install
-# it and test it.
+# test-package.sh: build idgen in every form in which it is distributed, install it and test it.
 #
 #   scripts/dev/test-package.sh [MAJOR[-ARCHITECTURE] [FORM ...]]   default: 17, all
 #
-#   archive            the archive of "make dist" with make and PGXN's client
-#   debian             the Debian packages, with lintian and autopkgtest
-#   rpm                the RPM packages, with Debian's rpm
-#   images             the images of packaging/docker and, from PostgreSQL 18 on,
-#                      packaging/cloudnativepg, whose files a server uses by its
-#                      search paths; it requires the Debian packages of an earlier
-#                      call. Not for other architectures
+#   archive      the archive of "make dist" with make and PGXN's client
+#   debian       the Debian packages, with lintian and autopkgtest
+#   rpm          the RPM packages, with Debian's rpm
+#   images       the images of packaging/docker and, from PostgreSQL 18 on, packaging/cloudnativepg,
+#                which requires the Debian packages of an earlier call. Not for other architectures
 #
-# In the Debian folder of that version (see run-on.sh), which also is the base of the images:
-# buildah builds them, without a network of images. The archive is that of the working tree,
-# without new files that were not added. The packages remain in FOLDER/MAJOR/package. All
-# forms take about ten minutes.
+# In the Debian folder of that version (see run-on.sh), which also is the base of the images. The
+# archive is that of the working tree, without new files that were not added. The packages remain in
+# FOLDER/MAJOR/package. All forms take about ten minutes.
 
 . "$(dirname "$0")/debian.sh"
 

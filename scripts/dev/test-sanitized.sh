@@ -8,14 +8,10 @@
 #   scripts/dev/test-sanitized.sh --valgrind [NAME ...]   tests of pg_regress to run after
 #                                                   "install"; by default all
 #
-# The sanitizer detects arithmetic overflow, shifts and conversions out of range,
-# misaligned and null pointers, and indexes beyond the end of an array. (fuzz.sh uses
-# AddressSanitizer. Debian's PostgreSQL cannot run with it, because it must be loaded
-# before all other libraries: the server hangs in bindtextdomain() during its start.)
-#
-# memcheck detects every use of uninitialized memory, and accesses outside of the blocks
-# that palloc() divides: Debian builds PostgreSQL without support for memcheck, which
-# therefore does not know palloc(). Processes run thirty times slower.
+# The sanitizer detects arithmetic overflow, shifts and conversions out of range, misaligned and null
+# pointers, and indexes beyond the end of an array. (fuzz.sh uses AddressSanitizer, with which Debian's
+# PostgreSQL does not start.) memcheck detects every use of uninitialized memory, and accesses outside
+# of the blocks that palloc() divides, but does not know palloc().
 #
 # Every report is a failure. Takes three minutes, with valgrind half an hour.
 
@@ -114,7 +110,6 @@ memcheck_errors() { awk '/BEGIN$/ {inside = 1} inside {print} /END$/ {inside = 0
 # loss of the server counts as a failure.
 test_under_valgrind() {
     local results masks control
-
     idgen_require valgrind:'valgrind libc6-dbg' 'gcc:gcc libc6-dev'
     build_idgen '' COPT='-g -O1 -fno-omit-frame-pointer'
     build_probe -g -O1 || exit

@@ -1,12 +1,10 @@
 #!/usr/bin/env bash
 #
-# test-upgrade.sh: test pg_upgrade of a database with idgen from one version of PostgreSQL to
-# another.
+# test-upgrade.sh: t/051_pg_upgrade.pl, pg_upgrade of a database with idgen.
 #
 #   scripts/dev/test-upgrade.sh OLD NEW        for example 15 17
 #
-# Builds idgen for both versions and runs t/051_pg_upgrade.pl; in the newer version's Debian
-# folder (see run-on.sh) unless the machine has both. Takes about half a minute.
+# In the newer version's Debian folder (see run-on.sh) unless the machine has both versions.
 
 . "$(dirname "$0")/debian.sh"
 

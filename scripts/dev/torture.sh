@@ -5,15 +5,12 @@
 #   scripts/dev/torture.sh decimal_id [--seconds N] [--seed N]     default 60 seconds
 #   scripts/dev/torture.sh create_once [--seconds N] [--seed N]
 #
-#   decimal_id    sessions take values from a ticker, whose sequence another changes in the
-#                 ways that a superuser can. No value may occur twice, and each must be
-#                 greater than every value returned before its statement began
-#   create_once   clients create, find and forget commands. Some order of the calls must
-#                 explain all answers, and each entity must exist once. First, for three
-#                 seconds, rows are deleted in between, which must be reported
+#   decimal_id    sessions take values from a ticker, whose sequence another changes in the ways that
+#                 a superuser can. No value may occur twice, or be less than one before
+#   create_once   clients create, find and forget commands. Some order of the calls must explain all
+#                 answers. First, for three seconds, rows are deleted, which must be reported
 #
-# torture/NAME.py describes the faults. --seed repeats the choices, though not their
-# interleaving. Takes N seconds, and about 15 to build.
+# torture/NAME.py describes the faults. --seed repeats the choices, though not their interleaving.
 
 . "$(dirname "$0")/verdicts.sh"
 

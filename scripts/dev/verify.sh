@@ -4,9 +4,8 @@
 #
 #   scripts/dev/verify.sh            without options
 #
-# Spin visits all states of verification/ticker.pml in the configurations below, and must find
-# each bug that a macro of the model plants. Two searches run at a time, in 4 GB each at most;
-# all use 100 seconds of processor time. Installs Spin and gcc if they are missing.
+# Spin visits all states of verification/ticker.pml in the configurations below, and must find each bug
+# that a macro of the model plants: two searches at a time, in 4 GB each at most, 100 s of two cores.
 
 . "$(dirname "$0")/verdicts.sh"
 

@@ -8,7 +8,6 @@ age_cycle_minutes=65536 age_places=6
 
 age_plan() {
     local rate year
-
     require_numbers --age.rates "$age_rates"
     one_of_each_kind random uuid_v7 short_comb keyed_comb
     for rate in ${age_rates//,/ }; do
@@ -20,7 +19,6 @@ age_plan() {
 # Fill a cycle up to a minute.
 age_fill() {
     local key=$1 cycle=$2 minute=$3 apart=$((60000000 / $4)) begin rows
-
     begin=$((lab_cycle_start + cycle * age_cycle_minutes * 60000000))
     [ "${age_cycle[$key]:--1}" = "$cycle" ] || { age_cycle[$key]=$cycle; lab_clock[$key]=$begin; }
     rows=$(((begin + minute * 60000000 - lab_clock[$key]) / apart))
@@ -29,7 +27,6 @@ age_fill() {
 
 age_measure() {
     local series="$2 rows a minute" key=$1 rate=$2 year=$3 apart=$((60000000 / $2)) rows=$(($2 * age_interval / 60)) cycle last place
-
     say "$key: $rate rows a minute, year $year"
     cycle=$(awk -v years="$year" -v minutes="$age_cycle_minutes" 'BEGIN { printf "%.0f", years * 525960 / minutes }')
     [ "$age_minutes" -lt "$age_cycle_minutes" ] || series+=" in full"

@@ -7,7 +7,6 @@ declare -A changeover_bytes     # the size of the index before the change
 
 changeover_plan() {
     local step repetition key
-
     scene_keys=()
     for key in "${sweep_keys[@]}"; do
         [ "${key_type[$key]}" != uuid ] || scene_keys+=("$key")
@@ -34,7 +33,6 @@ index_bytes() { sed -n 's/^index_bytes //p' "$bench_scratch/metrics"; }
 
 changeover_fill() {
     local key=$1
-
     say "$key: loading $(bench_number "$changeover_rows") rows"
     # the clock begins with a cycle, and the keys of the rows before the change are random
     lab_clock[$key]=$lab_cycle_start
@@ -47,7 +45,6 @@ changeover_fill() {
 
 changeover_measure() {
     local key=$1 step=$2 repetition=$3 grown
-
     say "$key: inserting $(bench_number "$changeover_part") rows, part $repetition of step $step"
     lab_measure "$key" "$changeover_part" "$changeover_apart" || return 1
     grown=$(($(index_bytes) - changeover_bytes[$key]))

@@ -13,7 +13,6 @@ curve_plan() {
 curve_measure() {
     local key=$1 repetition=$2 rows=$3 apart period=60000000 middle
     local -A key_history=(["$key"]="${key_history[$key]}")
-
     [ "$key" != short_comb ] || key_history[$key]='idgen.short_comb(run_length => 1, clock => moment)'
     say "$key: $(bench_number "$rows") rows after a checkpoint"
     apart=$((curve_interval * 1000000 / rows))

@@ -4,7 +4,6 @@
 
 delete_plan() {
     local rate window
-
     require_numbers --delete.rates "$delete_rates"
     for rate in ${delete_rates//,/ }; do
         plan_keys fill "$rate"
@@ -20,7 +19,6 @@ delete_fill() {
 
 delete_measure() {
     local key=$1 rate=$2 window=$3 step rows=$((delete_rows / delete_steps))
-
     say "$key: $rate rows a minute, window $window of $delete_windows"
     for ((step = 0; step < delete_steps; step++)); do
         lab_insert "$key" "${key_history[$key]}" "$rows" $((60000000 / rate)) &&

@@ -19,7 +19,6 @@ serializable_fill() {
 serializable_measure() {
     local key=$1 repetition=$2 series=$3 clients=$serializable_clients columns values transactions all failed
     local PGOPTIONS="$PGOPTIONS -c default_transaction_isolation=serializable -c enable_seqscan=off -c enable_bitmapscan=off"
-
     say "$key: $clients sessions, ${series//_/ }"
     lab_values "${key_history[$key]}" 0
     transactions=$(((serializable_transactions + clients - 1) / clients))

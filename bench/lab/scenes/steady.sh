@@ -9,7 +9,6 @@ steady_plan() {
 
 steady_fill() {
     local days=$((steady_days * 86400000000))
-
     say "$1: loading $(bench_number "$steady_rows") rows of $steady_days days"
     lab_clock[$1]=$((${EPOCHREALTIME/./} - days))
     lab_table "$1" && lab_load "$1" "$steady_rows" "$((days / steady_rows))" && lab_vacuum "$1"
@@ -26,7 +25,6 @@ steady_insert() {
 
 steady_measure() {
     local key=$1 repetition=$2 want=touches
-
     say "$key: inserting $(bench_number "$steady_inserts") rows, one a transaction"
     [ "$repetition" -gt 1 ] || [[ " ${sweep_keys[*]} " != *" $key "* ]] || want='strip'
     steady_insert "$key" "$(warmup "$steady_inserts")" && lab_before "$key" &&

@@ -1,13 +1,10 @@
 """decimal_id.py FOLDER SECONDS SEED: see scripts/dev/torture.sh.
 
-Exits with status 1 if a value occurred twice or was not greater than the values before,
-or if no value was returned.
-
-Three sessions call decimal_id(), whose ticker does not follow the clock. Another session
-chooses among KINDS, replacements of the sequence also as the first statement after a
-restart. The tickers of its 30 other databases do not fit into memory before version 17.
-Values of a transaction that replaced the sequence and was rolled back do not count: see
-docs/tickers.md.
+Exits with status 1 if a value occurred twice or was not greater than the values before, or if no
+value was returned. Three sessions call decimal_id(), whose ticker does not follow the clock. Another
+chooses among KINDS, replacements of the sequence also as the first statement after a restart. The
+tickers of its 30 other databases do not fit into memory before version 17. Values of a transaction
+that replaced the sequence and was rolled back do not count (docs/tickers.md).
 """
 
 import collections
@@ -22,23 +19,20 @@ from server import Lost, Refused, connect, counts, over, pg_ctl, print_counts, s
 SEQUENCE = 'idgen.decimal_id_ticker'
 
 
+USE_UP = 'SELECT count(idgen.decimal_id()) FROM generate_series(1, {})'
+
+
 def values(count):
     """A query for ticker values."""
     return ("SELECT 'row', d / 10000000000 + (d / 100000 % 100000) * 922337202"
             f" FROM (SELECT idgen.decimal_id() d FROM generate_series(1, {count}) OFFSET 0) s")
 
 
-def use_up(count):
-    return f'SELECT count(idgen.decimal_id()) FROM generate_series(1, {count})'
-
-
 class History:
     """All values that were returned."""
 
-    lock = threading.Lock()
-    count = collections.Counter()
+    lock, count, falls = threading.Lock(), collections.Counter(), []
     greatest = statements = 0
-    falls = []
 
     def add(self, rows, before, origin):
         new = [int(value) for value, in rows]
@@ -86,7 +80,7 @@ def take_values(number):
                 before = history.greatest
                 with contextlib.suppress(Refused):
                     if rng.random() < 0.5:
-                        session.run(use_up(rng.choice([100, 20000, 500000, 1900000])))
+                        session.run(USE_UP.format(rng.choice([100, 20000, 500000, 1900000])))
                     history.add(session.run(values(rng.choice([1, 3, 50])))[0], before, f'session {number}')
         session.close()
 
@@ -95,20 +89,18 @@ def statements(rng, what, restarted):
     """The statements, and whether their values count."""
     end = rng.choice(['COMMIT', 'ROLLBACK'])
     kept = end == 'COMMIT'
-    use = use_up(rng.choice([1, 1000, 2500000, 4500000]))
+    use = USE_UP.format(rng.choice([1, 1000, 2500000, 4500000]))
     alter = f'ALTER SEQUENCE {SEQUENCE}'
 
     if what == 'alter':
-        how = rng.choice(['INCREMENT 1', 'AS bigint', 'CACHE 1', 'RESTART'])
-        return ['BEGIN', f'{alter} {how}', use, values(3), end], kept
+        return ['BEGIN', f"{alter} {rng.choice(['INCREMENT 1', 'AS bigint', 'CACHE 1', 'RESTART'])}", use, values(3), end], kept
     if what == 'savepoint':
         way, again = rng.choice(['ROLLBACK TO s', 'RELEASE s']), rng.choice([f'{alter} CACHE 1', 'SELECT 1'])
         return ['BEGIN', 'SAVEPOINT s', f'{alter} INCREMENT 1', use, values(2), way,
                 values(2), again, values(2), end], kept and way == 'RELEASE s'
     if what == 'extension' and not restarted and rng.random() < 0.5:
         # memory has the values, because they are used in the transaction
-        return ['BEGIN', f'{alter} CACHE 1', 'SELECT idgen.decimal_id()',
-                'DROP EXTENSION idgen', 'CREATE EXTENSION idgen', use, values(2), end], kept
+        return ['BEGIN', f'{alter} CACHE 1', 'SELECT idgen.decimal_id()', REPLACEMENTS['extension'], use, values(2), end], kept
     if what in REPLACEMENTS:
         return ['BEGIN', replace_sequence(REPLACEMENTS[what]), use, values(2), end], kept
     if what == 'owner':     # perhaps without rights
@@ -120,8 +112,7 @@ def statements(rng, what, restarted):
                 'BEGIN', f'GRANT SELECT ON {SEQUENCE} TO PUBLIC', 'SELECT count(idgen.decimal_id()) FROM source',
                 values(3), f'REVOKE SELECT ON {SEQUENCE} FROM PUBLIC', values(3), end], True
     if what == 'nextval':
-        calls = rng.choice([1, 2, 31, 32, 33, 34, 65, 66])
-        return [f"SELECT max(nextval('{SEQUENCE}')) FROM generate_series(1, {calls})",
+        return [f"SELECT max(nextval('{SEQUENCE}')) FROM generate_series(1, {rng.choice([1, 2, 31, 32, 33, 34, 65, 66])})",
                 rng.choice([values(2), 'SELECT 1'])], True
     if what == 'setval':    # more than the sessions can use up in the meantime
         return [f"SELECT setval('{SEQUENCE}', last_value + 100000222) FROM {SEQUENCE}"], True

@@ -1,7 +1,5 @@
-"""The server of create_once.py and decimal_id.py: its sessions, which it can lose, and its restarts.
-
-Both are called with FOLDER SECONDS SEED. FOLDER contains the data folder and the server's
-log; PGHOST and so on name the server.
+"""The server of create_once.py and decimal_id.py, which have the arguments FOLDER SECONDS SEED: its
+sessions, which it can lose, and its restarts. FOLDER contains its data folder and log.
 """
 
 import collections
