@@ -57,11 +57,14 @@ installcheck() {
 
 no_files_are_left() { ! find "$library" "$share" -name 'idgen*' | grep .; }
 
-# The list is that of the files of this extension and version for the server, and no others of it.
-are_files_of() {
-    grep -E "^($library|$share)/" | grep -v /bitcode | sort |
-        diff - <(printf '%s\n' "$library/$1.so" "$share/$1"{--"$2".sql,.control})
+# The files of an extension for the server: NAME FOLDER
+files_of() {
+    { echo "$1.control"; sed -n 's/^DATA = //p' "$2/Makefile" | tr ' ' '\n'; } | sed "s|^|$share/|"
+    echo "$library/$1.so"
 }
+
+# The list is that of its files, and of no others of the server.
+are_files_of() { grep -E "^($library|$share)/" | grep -v /bitcode | sort | diff - <(files_of "$@" | sort); }
 
 make_install() { make_both all install; }
 
@@ -93,8 +96,8 @@ run_lintian() { lintian --allow-root --info --fail-on error postgresql-idgen_*.c
 install_debian() { install_packages "./$package"{,-advisor}_*.deb; }
 
 debian_contents() {
-    dpkg --listfiles "$package" | are_files_of idgen 1.0
-    dpkg --listfiles "$package-advisor" | are_files_of idgen_advisor 0.9
+    dpkg --listfiles "$package" | are_files_of idgen idgen
+    dpkg --listfiles "$package-advisor" | are_files_of idgen_advisor idgen/advisor
     ls /usr/share/doc/"$package"/{copyright,docs/reference.md*} "/usr/share/doc/$package-advisor/copyright"
 }
 
@@ -117,8 +120,8 @@ run_rpmlint() {
 }
 
 rpm_contents() {
-    rpm --query --list --package rpm/RPMS/*/"idgen_$major-1"*.rpm | are_files_of idgen 1.0
-    rpm --query --list --package rpm/RPMS/*/"idgen_$major-advisor-1"*.rpm | are_files_of idgen_advisor 0.9
+    rpm --query --list --package rpm/RPMS/*/"idgen_$major-1"*.rpm | are_files_of idgen idgen
+    rpm --query --list --package rpm/RPMS/*/"idgen_$major-advisor-1"*.rpm | are_files_of idgen_advisor idgen/advisor
 }
 
 install_rpm() { rpm --dbpath "$PWD/rpm/db" --install --nodeps rpm/RPMS/*/*.rpm; }
@@ -126,9 +129,8 @@ install_rpm() { rpm --dbpath "$PWD/rpm/db" --install --nodeps rpm/RPMS/*/*.rpm; 
 remove_rpm() { rpm --dbpath "$PWD/rpm/db" --erase "idgen_$major-advisor" "idgen_$major" && no_files_are_left; }
 
 image_contents() {
-    find /extensions/1.0 -type f -printf './%P\n' | sort |
-        diff - <(printf '%s\n' ./lib/idgen{,_advisor}.so "./licenses/$package/copyright" \
-            ./share/extension/idgen{--1.0.sql,.control,_advisor{--0.9.sql,.control}})
+    find /extensions/1.0 -type f -printf '%f\n' | sort |
+        diff - <({ files_of idgen idgen; files_of idgen_advisor idgen/advisor; echo copyright; } | sed 's|.*/||' | sort)
 }
 
 # The paths as CloudNativePG sets them

@@ -12,7 +12,8 @@ use Server;
 
 my $folder = ".";
 my $page = slurp_file("$folder/docs/reference.md");
-my $script = slurp_file("$folder/idgen--1.0.sql");
+my ($version) = slurp_file("$folder/idgen.control") =~ /^default_version = '(.*)'/m;
+my $script = slurp_file("$folder/idgen--$version.sql");
 
 $ENV{PGTZ} = 'UTC';
 my $node = init_server('documents');
@@ -51,6 +52,16 @@ my @written = split /\n/, ask(sprintf $signatures_of, 'manual');
 cmp_ok(scalar @real, '>', 100, 'there are functions');
 is_deeply(\@written, \@real, 'every function is documented, with its signature, except those that are internal');
 
+# "(arguments) → result: functions", as CHANGELOG.md has the interface of a version
+my ($interface) = slurp_file("$folder/CHANGELOG.md") =~ /^```text\n(.*?)\n```/ms;
+is_deeply([ split /\n/, $interface =~ s/\n +/ /gr ], [ split /\n/, ask(q{
+	SELECT replace(replace(format('(%s) → %s: %s', arguments, result, string_agg(proname, ', ' ORDER BY proname COLLATE "C")),
+		'timestamp with time zone', 'timestamptz'), 'integer', 'int')
+	FROM (SELECT proname, regexp_replace(pg_get_function_arguments(p.oid), '::[a-z ]+', '', 'g') AS arguments, pg_get_function_result(p.oid) AS result
+		FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AND d.deptype = 'e' JOIN pg_extension e ON e.oid = d.refobjid AND extname = 'idgen'
+		WHERE proname !~ '^internal_') f
+	GROUP BY arguments, result ORDER BY min(proname COLLATE "C")}) ], 'CHANGELOG.md lists the interface');
+
 # The list of SQLSTATEs is that of t/lib/Functions.pm, which t/003_properties.pl compares with what they raise.
 my ($list) = $page =~ /^### SQLSTATEs of bad arguments\n\n(.*?)\n\n/ms;
 my @listed;
@@ -63,7 +74,7 @@ is_deeply([ sort @listed ], [ sort map { my $function = $_; map { "$function->{n
 	'the SQLSTATEs of each function are listed');
 
 # The pages and the battery of random bits that a new generator could be missing from
-for my $place ([ 'docs/choosing.md', 'ticker' ], [ 'docs/security.md', 'ticker' ], [ 'CHANGELOG.md', 'ticker' ], ['scripts/dev/check-randomness.sh'])
+for my $place ([ 'docs/choosing.md', 'ticker' ], [ 'docs/security.md', 'ticker' ], ['scripts/dev/check-randomness.sh'])
 {
 	my ($path, @kinds) = @$place;
 	my $text = slurp_file("$folder/$path");
