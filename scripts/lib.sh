@@ -163,9 +163,7 @@ as_server_user() {
     fi
 }
 
-idgen_remove_work_folder() {
-    [ "$IDGEN_KEEP" = 1 ] || { idgen_stop; rm -rf "$IDGEN_WORK"; }
-}
+idgen_remove_work_folder() { [ "$IDGEN_KEEP" = 1 ] || { idgen_stop; rm -rf "$IDGEN_WORK"; }; }
 
 idgen_make_work_folder() {
     [ -z "$IDGEN_WORK" ] || return 0
@@ -241,9 +239,7 @@ idgen_start() {
 }
 
 # Set the mask key "default", in hex; the setting idgen.mask_key_file must be mask_keys.
-idgen_mask_key() {
-    echo "default $1" | as_server_user sh -c "umask 077; cat >'$IDGEN_WORK/data/mask_keys'"
-}
+idgen_mask_key() { echo "default $1" | as_server_user sh -c "umask 077; cat >'$IDGEN_WORK/data/mask_keys'"; }
 
 idgen_pg_ctl() { as_server_user pg_ctl -D "$IDGEN_WORK/data" -w -s -m fast -l "$IDGEN_WORK/server.log" "$@"; }
 

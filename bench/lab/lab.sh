@@ -144,9 +144,7 @@ lab_after() {
 }
 
 # Measure rows that are inserted by one statement: KEY ROWS SPACING.
-lab_measure() {
-    lab_before "$1" && lab_load "$1" "$2" "$3" && lab_after "$1" "${4:-}"
-}
+lab_measure() { lab_before "$1" && lab_load "$1" "$2" "$3" && lab_after "$1" "${4:-}"; }
 
 # Append the metrics of lab_after to measurements.csv: KEY SERIES X REPETITION
 lab_record() {

@@ -19,9 +19,7 @@ debian_child=
 debian_pg_config() { echo "/usr/lib/postgresql/${1%-*}/bin/pg_config"; }
 
 # Is this PostgreSQL installed on the machine, with its development files?
-debian_has() {
-    [[ $1 != *-* ]] && idgen_can_build "$(debian_pg_config "$1")"
-}
+debian_has() { [[ $1 != *-* ]] && idgen_can_build "$(debian_pg_config "$1")"; }
 
 # The Debian release with this PostgreSQL. 19 is in experimental, an addition to sid.
 debian_release() {
@@ -78,13 +76,9 @@ debian_run() {
 
 debian_unavailable() { echo "$*" >&2; exit 77; }
 
-debian_apt_source() {
-    echo "deb $(debian_mirror) $1 main" >"$DEBIAN_ROOT/etc/apt/sources.list.d/$1.list"
-}
+debian_apt_source() { echo "deb $(debian_mirror) $1 main" >"$DEBIAN_ROOT/etc/apt/sources.list.d/$1.list"; }
 
-debian_apt_install() {
-    debian_run apt-get -q update && debian_run apt-get -q install -y --no-install-recommends "$@"
-}
+debian_apt_install() { debian_run apt-get -q update && debian_run apt-get -q install -y --no-install-recommends "$@"; }
 
 debian_bootstrap() {
     local major=${1%-*} release=$2 script=$2 options=()
