@@ -111,10 +111,10 @@ is(join("\n", sort @settings), ask(q{LOAD 'idgen'; SELECT name FROM pg_settings 
 
 # --- SQL in all documents --------------------------------------------------------
 # Blocks that cannot be pasted: statements of drivers, which t/tools/015_parameters.pl
-# covers, those for other extensions, which
-# t/025_cron.pl, t/061_partitions.pl, t/066_changed_keys.pl, t/080_citus.pl and
-# t/082_pgtle.pl cover, and those for several servers, which t/081_shards.pl covers.
-my $not_for_pasting = qr/create_once\(\$1|cron\.schedule|partman\.|pgtle\.|pg_dist_|FOREIGN TABLE|ALTER SUBSCRIPTION/;
+# covers, those that need other roles, extensions or servers, which t/025_cron.pl,
+# t/042_restore.pl, t/061_partitions.pl, t/066_changed_keys.pl, t/080_citus.pl,
+# t/081_shards.pl and t/082_pgtle.pl cover.
+my $not_for_pasting = qr/create_once\((?:command_id, proposed_id|\$1, \$2)|cron\.schedule|partman\.|pgtle\.|pg_dist_|FOREIGN TABLE|ALTER SUBSCRIPTION/;
 
 # Each document has its own database, which contains keys of several types, some
 # of which the advisor does not support, and the tables that the blocks name; that of
