@@ -6,20 +6,15 @@
 //   node build/playground.mjs sql [SETTINGS]        prints the statements, for psql on a server
 // SETTINGS are those of a link to the page: 'minute=200&rows=100000&checkpoint=5&years=1'.
 
-const keys = {
-  random: 'gen_random_uuid()',
-  uuid_v7: 'idgen.uuid_v7(clock)',
-  short_comb: 'idgen.short_comb(clock => clock)',
-  keyed_comb: 'idgen.keyed_comb(clock => clock)',
-}
-
+const keys = ['gen_random_uuid', 'uuid_v7', 'short_comb', 'keyed_comb']
+const call = (key) => key === 'gen_random_uuid' ? `${key}()` : `idgen.${key}(clock => clock)`
 const defaults = {
   sql: 'CREATE TABLE orders (\n  id uuid PRIMARY KEY,\n  customer_id bigint NOT NULL,\n  note text\n);',
   minute: '200', rows: '100000', checkpoint: '5', years: '1',
 }
 
-// The minutes to fill. The two bytes of a short COMB begin again after 65,536 minutes, a cycle, and only keys of the same
-// minutes share pages. So the same few minutes of each cycle are filled, of the last one half; the next ones are measured.
+// The minutes to fill. The two bytes of a short COMB begin again after 65,536 minutes, a cycle, and only keys of the same minutes
+// share pages. So the same few minutes of each cycle are filled, of the last one half; the next ones are measured.
 function plan(minute, rows, checkpoint, years) {
   const cycles = Math.floor(years * 525960 / 65536) + 1
   const least = minute * checkpoint * (2 * cycles - 1)
@@ -35,15 +30,14 @@ const prepare = (key, minute, filled) => `DO $do$ DECLARE chosen record; BEGIN
   SELECT conrelid AS table, conindid::regclass AS index, attnum AS number INTO chosen
   FROM pg_constraint JOIN pg_attribute ON attrelid = conrelid AND conkey = ARRAY[attnum]
   WHERE connamespace = 'playground'::regnamespace AND contype = 'p' AND atttypid = 'uuid'::regtype ORDER BY conrelid LIMIT 1;
-  IF NOT FOUND THEN
-    RAISE EXCEPTION 'no table with a primary key of one column of type uuid' USING HINT = 'Do not name a schema in CREATE TABLE.';
-  END IF;
+  IF NOT FOUND THEN RAISE EXCEPTION 'no table with a primary key of one column of type uuid'
+    USING HINT = 'Do not name a schema in CREATE TABLE.'; END IF;
   PERFORM set_config('playground.index', chosen.index::text, false);
   EXECUTE (SELECT format('PREPARE fill(int, int) AS INSERT INTO %s (%s) SELECT %s FROM (
       SELECT i, timestamptz ''2020-01-01 00:00:00+00'' + (i / ${minute} / ${filled} * 65536 + i / ${minute} %% ${filled}) * interval ''1 minute''
                 + i %% ${minute} * interval ''60 s'' / ${minute} AS clock
       FROM generate_series($1, $2 - 1) i OFFSET 0) r', chosen.table::regclass, string_agg(quote_ident(attname), ', ' ORDER BY attnum),
-    string_agg(CASE WHEN attnum = chosen.number THEN $key$${key}$key$
+    string_agg(CASE WHEN attnum = chosen.number THEN $key$${call(key)}$key$
       WHEN typname = 'uuid' THEN 'gen_random_uuid()'
       WHEN typname IN ('json', 'jsonb') THEN format('jsonb_build_object(''n'', i)::%s', type)
       WHEN typcategory = 'N' AND atttypmod = -1 AND typname <> 'int2' THEN format('i::%s', type)
@@ -74,29 +68,27 @@ const touched = `SELECT page::int, count(*)::int AS rows
 const sizes = `SELECT pg_relation_size(${index})::int AS size, count(*) FILTER (WHERE type = 'l')::int AS leaves
   FROM generate_series(1, pg_relation_size(${index}) / 8192 - 1) p, bt_page_stats(${index}::text, p)`
 
-// Yields the progress and the measurements of each key. db.look() executes what only reads, with pageinspect or pg_walinspect.
+// Yields the progress and the measurements of each key. db.look() executes what only reads,
+// with pageinspect or pg_walinspect.
 async function * measure(db, settings) {
   const { sql, ...given } = { ...defaults, ...settings }
   const [minute, rows, checkpoint, years] = ['minute', 'rows', 'checkpoint', 'years'].map((name) => Number(given[name]))
   const { filled, loaded, intervals, total } = plan(minute, rows, checkpoint, years)
-  const step = Math.ceil(loaded / 100)
-  const perInterval = minute * checkpoint
+  const [step, perInterval] = [Math.ceil(loaded / 100), minute * checkpoint]
 
-  for (const [key, expression] of Object.entries(keys)) {
-    await db.exec('ROLLBACK; RESET ALL; DEALLOCATE ALL; DROP SCHEMA IF EXISTS playground CASCADE')
-    await db.exec('CREATE SCHEMA playground; SET search_path = playground, public')
+  for (const key of keys) {
+    await db.exec('ROLLBACK; RESET ALL; DEALLOCATE ALL; DROP SCHEMA IF EXISTS playground CASCADE; '
+      + 'CREATE SCHEMA playground; SET search_path = playground, public')
     await db.exec(sql)
-    await db.exec(prepare(expression, minute, filled))
+    await db.exec(prepare(key, minute, filled))
     for (let from = 0; from < loaded; from += step) {
       const to = Math.min(from + step, loaded)
-      await db.exec(mark)
-      await db.exec(`EXECUTE fill(${from}, ${to})`)
+      await db.exec(`${mark}; EXECUTE fill(${from}, ${to})`)
       yield { key, from, to, total, pages: await db.look(touched) }
     }
     let [wal, images, pages] = [0, 0, 0]
     for (let from = loaded; from < total; from += perInterval) {
-      await db.exec('CHECKPOINT')
-      await db.exec(mark)
+      await db.exec(`CHECKPOINT; ${mark}`)
       for (let at = from; at < from + perInterval; at += minute) await db.exec(`EXECUTE fill(${at}, ${at + minute})`)
       wal += (await db.exec(written(perInterval)))?.wal / intervals
       images += (await db.look(imaged))[0]?.bytes / perInterval / intervals
@@ -124,25 +116,15 @@ async function open() {
 const message = (error) => (error.severity ? `${error.severity}:  ${error.message} (SQLSTATE ${error.code})` : error.message)
   + ['detail', 'hint', 'position', 'where'].map((part) => error[part] ? `\n${part.toUpperCase()}:  ${error[part]}` : '').join('')
 
-// ---- The worker: {run: settings} and {stop: true} come in, events go out ----
-async function work() {
-  const opened = open()
-  let stopped
+// ---- The worker: settings come in, events go out ----
+function work() {
+  const opened = open().then((db) => { postMessage({ ready: `PostgreSQL ${db.version} is ready.` }); return db })
+  onunhandledrejection = ({ reason }) => postMessage({ ended: 'The run ended with an error.', error: message(reason) })
   onmessage = async ({ data }) => {
-    stopped = data.stop
-    if (stopped) return
-    try {
-      for await (const event of measure(await opened, data.run)) {
-        postMessage(event)
-        await new Promise((resolve) => setTimeout(resolve))      // lets a message in
-        if (stopped) break
-      }
-      postMessage({ done: true, stopped })
-    } catch (error) {
-      postMessage({ done: true, error: message(error) })
-    }
+    const db = await opened
+    for await (const event of measure(db, data)) postMessage(event)
+    postMessage({ ended: `Measured in this browser by PostgreSQL ${db.version}.` })
   }
-  opened.then(({ version }) => postMessage({ version }), (error) => postMessage({ done: true, error: message(error) }))
 }
 
 // ---- The page ----
@@ -150,20 +132,22 @@ function page() {
   const at = Object.fromEntries([...document.querySelectorAll('[id]')].map((element) => [element.id, element]))
   const form = document.forms[0]
   const number = (value) => Math.round(value).toLocaleString('en')
-  const name = (key) => key === 'random' ? 'gen_random_uuid()' : `${key}()`
   const measures = [
     ['WAL a row', 'wal', (r) => `${number(r.wal)} bytes, ${number(r.images)} of them page images`],
     ['Leaf pages touched between two checkpoints', 'pages', (r) => `${number(r.pages)} of ${number(r.leaves)}`],
     ['Index size', 'size', (r) => `${number(r.size / 1024)} kB`],
   ]
-  let worker, version, drawn = {}, results, timer
+  let worker, drawn = {}, results
   const settings = () => new URLSearchParams(new FormData(form))
   const showLink = () => { at.link.hash = settings() }
-  const ended = (text, error = '') => {
-    clearTimeout(timer)
-    at.status.textContent = text
-    at.error.textContent = error;
-    [at.run.disabled, at.stop.disabled] = [false, true]
+
+  // Exchange the buttons; the focus goes from the one to the other.
+  function setRunning(running, status, error = '') {
+    const [from, to] = running ? [at.run, at.stop] : [at.stop, at.run]
+    to.disabled = false
+    if (document.activeElement === from) to.focus()
+    from.disabled = true
+    ;[at.status.textContent, at.error.textContent] = [status, error]
   }
 
   function readLink() {
@@ -175,7 +159,7 @@ function page() {
   function draw({ canvas, batches }) {
     const context = canvas.getContext('2d')
     const { color, outlineColor } = getComputedStyle(canvas)
-    const height = canvas.height / (1 + Math.max(...batches.flatMap(({ pages }) => pages.map(({ page }) => page))))
+    const height = canvas.height / (1 + Math.max(...batches.map(({ pages }) => Math.max(...pages.map(({ page }) => page)))))
     context.clearRect(0, 0, canvas.width, canvas.height)
     for (const { from, to, total, pages, measured } of batches) {
       context.fillStyle = measured ? outlineColor : color
@@ -188,30 +172,27 @@ function page() {
   }
 
   function figure(key) {
-    at.figures.append(at.figure.content.cloneNode(true))
-    const [title, canvas, caption] = at.figures.lastElementChild.children
-    title.textContent = name(key)
-    canvas.ariaLabel = `Leaf page over order of inserts, ${name(key)}`
+    at.figures.insertAdjacentHTML('beforeend', `<figure><h3>${key}()</h3><canvas width="600" height="220" role="img"
+      aria-label="Leaf page over order of inserts, ${key}()"></canvas><figcaption></figcaption></figure>`)
+    const [, canvas, caption] = at.figures.lastElementChild.children
     return { canvas, caption, batches: [] }
   }
 
-  const bar = (result, measure, text) => `<tr style="--share: ${result[measure] / Math.max(...results.map((r) => r[measure])) * 100}%;
-    --images: ${measure === 'wal' ? result.images / result.wal * 100 : 0}%"><th scope="row">${name(result.key)}<td>${text(result)}`
+  const bar = (result, measure, text) => `<tr style="--images: ${measure === 'wal' ? result.images / result.wal * 100 : 0}%;
+    --share: ${result[measure] / Math.max(...results.map((r) => r[measure])) * 100}%"><th scope="row">${result.key}()<td>${text(result)}`
   const table = ([title, measure, text]) =>
     `<table><caption>${title}</caption>${results.map((result) => bar(result, measure, text)).join('')}</table>`
 
   function show(event) {
-    const { key } = event
-    if (event.version) {
-      version = event.version
-      if (!at.run.disabled) at.status.textContent = `PostgreSQL ${version} is ready.`
-    } else if (event.done) {
-      const { stopped, error } = event
-      ended(error ? 'The run ended with an error.' : stopped ? 'Stopped.' : `Measured in this browser by PostgreSQL ${version}.`, error)
-    } else if (event.wal === undefined) {
+    const { key, to, total, ready, ended, error } = event
+    if (ready) {
+      at.status.textContent = ready
+    } else if (ended) {
+      setRunning(false, ended, error)
+    } else if (to) {
       (drawn[key] ??= figure(key)).batches.push(event)
-      at.progress.value = (Object.keys(drawn).length - 1 + event.to / event.total) / Object.keys(keys).length
-      at.status.textContent = `${name(key)}: ${number(event.to)} of ${number(event.total)} rows`
+      at.progress.value = (Object.keys(drawn).length - 1 + to / total) / keys.length
+      at.status.textContent = `${key}(): ${number(to)} of ${number(total)} rows`
       if (!matchMedia('(prefers-reduced-motion: reduce)').matches) draw(drawn[key])
     } else {
       results.push(event)
@@ -225,23 +206,20 @@ function page() {
   function startWorker() {
     worker?.terminate()
     worker = new Worker(import.meta.url, { type: 'module' })
-    worker.onmessage = ({ data }) => show(data)
-    worker.onerror = ({ message }) => ended('The run ended with an error.', message || 'The worker could not be loaded.')
+    worker.onmessage = ({ target, data }) => { if (target === worker) show(data) }
+    worker.onerror = ({ message }) => setRunning(false, 'The run ended with an error.', message || 'The worker could not be loaded.')
   }
 
   form.onsubmit = (event) => {
-    event.preventDefault();
-    [at.run.disabled, at.stop.disabled, drawn, results] = [true, false, {}, []]
-    for (const filled of [at.figures, at.bars, at.error]) filled.replaceChildren()
+    event.preventDefault()
+    ;[drawn, results] = [{}, []]
+    for (const filled of [at.figures, at.bars]) filled.replaceChildren()
     history.replaceState(null, '', at.link.href)
-    at.status.textContent = 'Starting …'
-    worker.postMessage({ run: Object.fromEntries(settings()) })
+    setRunning(true, 'Starting …')
+    worker.postMessage(Object.fromEntries(settings()))
   }
-  // a statement that does not end is stopped together with its server
-  at.stop.onclick = () => {
-    worker.postMessage({ stop: true })
-    timer = setTimeout(() => { startWorker(); ended('Stopped.') }, 2000)
-  }
+  // a statement cannot be interrupted: its server ends, and another one starts
+  at.stop.onclick = () => { startWorker(); setRunning(false, 'Stopped.') }
   form.oninput = showLink
   onhashchange = readLink
   matchMedia('(prefers-color-scheme: dark)').onchange = () => Object.values(drawn).forEach(draw)
@@ -250,24 +228,24 @@ function page() {
 }
 
 // ---- The program of node ----
+async function serve(port) {
+  const [{ createServer }, { readFile }] = await Promise.all([import('node:http'), import('node:fs/promises')])
+  const types = { html: 'text/html', css: 'text/css', mjs: 'text/javascript', js: 'text/javascript', wasm: 'application/wasm' }
+  const server = createServer(async ({ url }, response) => {
+    const path = new URL(url, 'http://localhost').pathname.replace(/\/$/, '/index.html')
+    const content = await readFile(new URL(`.${path}`, import.meta.url)).catch(() => null)
+    const type = types[path.split('.').pop()] ?? 'application/octet-stream'
+    response.writeHead(content ? 200 : 404, { 'Content-Type': type }).end(content)
+  })
+  server.listen(port, '127.0.0.1', () => console.log(`http://127.0.0.1:${server.address().port}/`))
+}
+
 async function program([command, argument]) {
-  const settings = Object.fromEntries(new URLSearchParams(argument))
-  const steps = { exec: async (sql) => console.log(`${sql};`), look: async () => [] }
-  if (command === 'serve') {
-    const [{ createServer }, { readFile }] = await Promise.all([import('node:http'), import('node:fs/promises')])
-    const types = { html: 'text/html', css: 'text/css', mjs: 'text/javascript', js: 'text/javascript', wasm: 'application/wasm' }
-    const server = createServer(async ({ url }, response) => {
-      const { pathname } = new URL(`http://localhost${url}`.replace(/\/$/, '/index.html'))
-      const content = await readFile(new URL(`.${pathname}`, import.meta.url)).catch(() => null)
-      response.writeHead(content ? 200 : 404, { 'Content-Type': types[pathname.split('.').pop()] ?? 'application/octet-stream' })
-      response.end(content)
-    })
-    server.listen(argument ?? 8080, '127.0.0.1', () => console.log(`http://127.0.0.1:${server.address().port}/`))
-  } else if (command === 'sql') {
-    for await (const event of measure(steps, settings)) void event
-  } else if (command === 'measure') {
-    for await (const event of measure(await open(), settings)) if (event.rows) console.log(JSON.stringify(event))
-  } else throw new Error('usage: node build/playground.mjs serve [PORT] | measure [SETTINGS] | sql [SETTINGS]')
+  if (command === 'serve') return serve(argument ?? 8080)
+  if (!['measure', 'sql'].includes(command)) throw new Error('the commands are serve [PORT], measure [SETTINGS] and sql [SETTINGS]')
+  const printing = { exec: async (sql) => console.log(`${sql};`), look: async () => [] }
+  const events = measure(command === 'sql' ? printing : await open(), Object.fromEntries(new URLSearchParams(argument)))
+  for await (const event of events) if (event.size) console.log(JSON.stringify(event))
 }
 
 const inNode = typeof process !== 'undefined'

@@ -98,6 +98,8 @@ debian_bootstrap() {
     debian_apt_install "${options[@]}" "postgresql-$major" "postgresql-server-dev-$major" || return
     # a test uses it if this version has it
     debian_apt_install "postgresql-$major-cron" || true
+    # for t/tools/012_playground.pl: PGlite is of this version
+    [ "$major" != 18 ] || debian_apt_install chromium-driver nodejs npm || true
 }
 
 # Make the folder of MAJOR if it does not exist, and lock it; sets DEBIAN_ROOT.

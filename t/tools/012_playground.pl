@@ -6,16 +6,16 @@ use lib "$FindBin::RealBin/../lib";
 use HTTP::Tiny;
 use JSON::PP;
 use List::Util qw(sum);
-use MIME::Base64 qw(decode_base64);
 use Server;
 
 my $tmp = PostgreSQL::Test::Utils::tempdir();
 my $playground = "$tmp/playground";
 system_or_bail('cp', '-r', map("$FindBin::RealBin/../../$_", qw(playground portable)), $tmp);
 eval { run_command([ $_, '--version' ]); 1 } or plan skip_all => "no $_" for qw(npm chromedriver);
-my ($log, $why) = run_command([ qw(npm ci --ignore-scripts --no-audit --no-fund --loglevel=error --prefix), $playground ]);
--e "$playground/node_modules/\@electric-sql" or plan skip_all => "npm ci cannot install PGlite: $why";
-system_or_bail(qw(npm run --silent build --prefix), $playground);
+my @npm = (qw(npm --silent --prefix), $playground);
+-d "$playground/node_modules" or run_command([ @npm, qw(ci --ignore-scripts --no-audit) ]);
+-d "$playground/node_modules" or plan skip_all => 'npm ci cannot install PGlite';
+system_or_bail(@npm, qw(run build));
 
 my ($timeout, @started) = $PostgreSQL::Test::Utils::timeout_default;
 END { my $status = $?; $_->kill_kill for @started; $? = $status }
@@ -32,20 +32,20 @@ sub start
 # --- the same steps in node and on a server ------------------------------------
 my @module = ('node', "$playground/build/playground.mjs");
 my $settings = 'rows=40000&years=1';
-my %measured = map { $_->{key} => $_ } map { decode_json($_) } split /\n/, (run_command([ @module, 'measure', $settings ]))[0];
-is_deeply([ sort keys %measured ], [qw(keyed_comb random short_comb uuid_v7)], 'node measures four keys');
-cmp_ok($measured{random}{pages}, '>', 5 * $measured{$_}{pages}, "$_ touches fewer pages than random keys") for qw(keyed_comb uuid_v7);
+my @measured = map { decode_json($_) } split /\n/, (run_command([ @module, 'measure', $settings ]))[0];
+my %pages = map { $_->{key} => $_->{pages} } @measured;
+is_deeply([ map { $_->{key} } @measured ], [qw(gen_random_uuid uuid_v7 short_comb keyed_comb)], 'node measures four keys');
+cmp_ok($pages{gen_random_uuid}, '>', 5 * $pages{$_}, "$_ touches fewer pages than random keys") for qw(keyed_comb uuid_v7);
 
 # as PGlite: with checksums, which version 18 has by default, and nothing in the background
-my $node = init_server('real', "autovacuum = off\nmax_wal_size = 8GB\ncheckpoint_timeout = 1d", extra => ['--data-checksums']);
-$node->start;
-$node->command_ok([ qw(psql -Xq -v ON_ERROR_STOP=1 -f), "$tmp/portable/uuids.sql", $node->connstr('postgres') ], 'a server has the same functions');
-my @wal = ask((run_command([ @module, 'sql', $settings ]))[0]) =~ /^(\d+\.\d+)$/mg;
+init_server('real', "autovacuum = off\nmax_wal_size = 8GB\ncheckpoint_timeout = 1d", extra => ['--data-checksums'])->start;
+my $sql = slurp_file("$tmp/portable/uuids.sql") . (run_command([ @module, 'sql', $settings ]))[0];
+my @wal = ask($sql) =~ /^(\d+\.\d+)$/mg;
 my $intervals = @wal / 4;
-for my $key (qw(random uuid_v7 short_comb keyed_comb))
+for (@measured)
 {
-	my ($real, $wasm) = (sum(splice(@wal, 0, $intervals)) / $intervals, $measured{$key}{wal});
-	ok(abs($wasm / $real - 1) < 0.1, sprintf('%s: %.0f bytes of WAL a row in WebAssembly, and about as many (%.0f) on the server', $key, $wasm, $real));
+	my $real = sum(splice(@wal, 0, $intervals)) / $intervals;
+	cmp_ok(abs($_->{wal} / $real - 1), '<', 0.1, sprintf('%s: %.0f bytes of WAL a row, %.0f on a server', $_->{key}, $_->{wal}, $real));
 }
 
 # --- the page ---------------------------------------------------------------------
@@ -62,76 +62,96 @@ sub command
 	return decode_json($answer->{content})->{value};
 }
 
-sub js { return command('/execute/sync', { script => shift, args => [@_] }) }
-sub devtools { return command('/goog/cdp/execute', { cmd => $_[0], params => $_[1] }) }
-
-# Wait for a status or an error.
-sub status_becomes
+sub js
 {
-	my ($expected, $name) = @_;
-	my ($status, $attempts) = ('', 10 * $timeout);
-	my $script = 'return document.querySelector("#status").textContent + document.querySelector("#error").textContent';
-	select undef, undef, undef, 0.1 while ($status = js($script)) !~ $expected && --$attempts;
-	like($status, $expected, $name);
-}
-
-# Run with these settings, which a link contains.
-sub run_with
-{
-	command('/url', { url => "$url#" . shift });
-	status_becomes(qr/ready|Measured|Stopped|error/, 'the page is ready');
-	js('onhashchange(); document.querySelector("form").requestSubmit()');
-}
-
-my @options = (qw(--headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run --disable-background-networking
-	  --disable-component-update), "--user-data-dir=$tmp/profile", '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1');
-my $session = command('', { capabilities => { alwaysMatch => { 'goog:chromeOptions' => { args => \@options } } } });
-$at .= "/$session->{sessionId}";
-
-my $mine = 'CREATE TABLE mine (number int GENERATED ALWAYS AS IDENTITY, key uuid PRIMARY KEY, at date NOT NULL, n numeric(3,1) NOT NULL)';
-run_with("rows=20000&years=0&sql=$mine");
-status_becomes(qr/^Measured in this browser by PostgreSQL/, 'a table of the visitor, by a link');
-is(js('return [...document.querySelectorAll("#bars table")].map((table) => table.rows.length).join()'), '4,4,4', 'three measurements of four keys');
-is(js('return [...document.querySelectorAll("canvas")].filter((c) => c.getContext("2d").getImageData(0, 0, 600, 220).data.some(Boolean)).length'),
-	4, 'four pictures are drawn');
-unlike(js('return document.body.textContent'), qr/NaN|undefined/, 'there are all figures');
-like(js('return document.querySelector("#link").href'), qr/rows=20000.*years=0/, 'the link has the settings');
-
-for my $scheme (qw(light dark))
-{
-	for my $width (360, 1600)
-	{
-		devtools('Emulation.setDeviceMetricsOverride', { width => $width, height => 900, deviceScaleFactor => 1, mobile => \0 });
-		devtools('Emulation.setEmulatedMedia', { features => [ { name => 'prefers-color-scheme', value => $scheme } ] });
-		cmp_ok(js('return document.documentElement.scrollWidth'), '<=', $width, "$scheme: nothing is wider than $width pixels");
-		append_to_file("$PostgreSQL::Test::Utils::log_path/playground_${scheme}_$width.png",
-			decode_base64(devtools('Page.captureScreenshot', { captureBeyondViewport => \1 })->{data}));
-	}
-	is_deeply(js(<<'JAVASCRIPT'), [], "$scheme: the contrast of all text is at least 4.5 (WCAG AA)");
-const light = (color) => color.match(/[\d.]+/g).slice(0, 3).map((c) => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
-  .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0)
-const own = (element) => getComputedStyle(element).backgroundColor
-const ground = (element) => own(element) === 'rgba(0, 0, 0, 0)' ? ground(element.parentElement) : own(element)
-return [...document.body.querySelectorAll('*')].filter((element) => element.innerText).filter((element) => {
-  const [low, high] = [light(getComputedStyle(element).color), light(ground(element))].sort((a, b) => a - b)
-  return (high + 0.05) / (low + 0.05) < 4.5 }).map((element) => element.outerHTML.slice(0, 80))
+	return command('/execute/sync', { args => [], script => <<'JAVASCRIPT' . shift });
+const all = (selector) => [...document.querySelectorAll(selector)]
+const painted = (canvas) => canvas.getContext('2d').getImageData(0, 0, 600, 220).data.some(Boolean)
 JAVASCRIPT
 }
 
+sub devtools { return command('/goog/cdp/execute', { cmd => shift, params => {@_} }) }
+sub media { return devtools('Emulation.setEmulatedMedia', features => [ { name => "prefers-$_[0]", value => $_[1] } ]) }
+
+# Wait until the status, error and last sentence match, with whether the last picture is painted.
+sub becomes
+{
+	my ($expected, $name, $said, $attempts) = (@_, '', 10 * $timeout);
+	my $script = 'return all("#status, #error, figure:last-child figcaption").map((part) => part.innerText).join("")
+		+ all("canvas").map(painted).at(-1)';
+	select undef, undef, undef, 0.1 while ($said = js($script)) !~ $expected && --$attempts;
+	like($said, $expected, $name);
+}
+
+# Press keys together, and return the control that has the focus then, and its outline.
+sub press
+{
+	my @keys = ((map +{ type => 'keyDown', value => $_ }, @_), map +{ type => 'keyUp', value => $_ }, reverse @_);
+	command('/actions', { actions => [ { type => 'key', id => 'keyboard', actions => \@keys } ] });
+	return js('const focus = document.activeElement; return `${focus.name || focus.id} ${getComputedStyle(focus).outlineStyle}`');
+}
+
+sub open_link { command('/url', { url => "$url#" . shift }); js('onhashchange()') }
+sub run_with { open_link(@_); js('document.forms[0].requestSubmit()') }
+
+my @options = (qw(--headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run),
+	'--disable-background-networking', "--user-data-dir=$tmp/profile", '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1');
+$at .= '/' . command('', { capabilities => { alwaysMatch => { 'goog:chromeOptions' => { args => \@options } } } })->{sessionId};
+
+# the keyboard, and a run that takes longer than its test
+my ($tab, $enter, $shift) = ("\x{E004}", "\x{E007}", "\x{E008}");
+open_link('rows=1000000&years=0');
+becomes(qr/is ready/, 'the page is ready');
+media('reduced-motion', 'reduce');
+is(join(', ', map { press($tab) } 1 .. 6), 'sql solid, minute solid, rows solid, checkpoint solid, years solid, run solid',
+	'the tab key reaches the controls, and an outline shows which');
+is(press($enter), 'stop solid', 'Enter starts a run');
+becomes(qr/gen_random\S+ \S+ of \S+ rowsfalse$/, 'the page shows the progress; with reduced motion, it draws no unfinished picture');
+media('reduced-motion', 'no-preference');
+becomes(qr/of \S+ rowstrue$/, 'without, it does');
+is(press($shift, $tab), 'years solid', 'back to a field');
+press('5');
+like(js('return link.href'), qr/rows=1000000.*years=5/, 'the page answers during a run, and its link has the settings');
+is(press($tab) . press($enter), 'stop solid' . 'run solid', 'to the stop button');
+becomes(qr/^Stopped|is ready/, 'a run is stopped');
+
 run_with('sql=CREATE TABEL orders (id uuid PRIMARY KEY)');
-status_becomes(qr/ERROR:  syntax error at or near "TABEL" \(SQLSTATE 42601\)/, 'wrong SQL: the error of the server');
+becomes(qr/ERROR:  syntax error at or near "TABEL" \(SQLSTATE 42601\)/, 'wrong SQL: the error of the server');
 run_with('rows=100');
-status_becomes(qr/at least 17000 rows must be loaded/, 'settings that cannot be measured');
-run_with('rows=1000000&years=0');
-status_becomes(qr/random\S+ \S+ of/, 'the page shows the progress');
-js('document.querySelector("button[type=button]").click()');
-status_becomes(qr/^Stopped/, 'a run is stopped');
+becomes(qr/at least 17000 rows must be loaded/, 'settings that cannot be measured');
 run_with('sql=CREATE TABLE t (id uuid PRIMARY KEY); SELECT count(*) FROM generate_series(1, 1e12::bigint)');
-js('document.querySelector("button[type=button]").click()');
-status_becomes(qr/is ready/, 'a statement without end is stopped, and the server is another one');
+js('all("#stop")[0].click()');
+becomes(qr/is ready/, 'a statement without end is stopped, and the server is another one');
+
+# a table of the visitor, by a link, in all looks
+run_with('rows=20000&years=0&sql=CREATE TABLE t (i int GENERATED ALWAYS AS IDENTITY, key uuid PRIMARY KEY, at date, n numeric(3,1) NOT NULL)');
+becomes(qr/^Measured in this browser by PostgreSQL/, 'a table of the visitor');
+is_deeply(js('return [all("table").length, all("td").length, all("canvas").filter(painted).length, document.body.innerText.match(/NaN|undef/)]'),
+	[ 3, 12, 4, undef ], 'three measurements of four keys, all with their figures, and four pictures');
+for my $scheme (qw(light dark))
+{
+	media('color-scheme', $scheme);
+	for my $width (360, 1600)
+	{
+		devtools('Emulation.setDeviceMetricsOverride', width => $width, height => 900, deviceScaleFactor => 1, mobile => \0);
+		cmp_ok(js('return document.documentElement.scrollWidth'), '<=', $width, "$scheme: nothing is wider than $width pixels");
+	}
+	is_deeply(js(<<'JAVASCRIPT'), [], "$scheme: the contrast of text is at least 4.5, and of all else 3 (WCAG AA)");
+const light = (color) => color.match(/[\d.]+/g).slice(0, 3).map((c) => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+  .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0)
+const ground = (element) => getComputedStyle(element).backgroundColor.replace('rgba(0, 0, 0, 0)', '') || ground(element.parentElement)
+const faint = (element, color, least) => {
+  const ratio = (light(getComputedStyle(element)[color]) + 0.05) / (light(ground(element)) + 0.05)
+  return Math.max(ratio, 1 / ratio) < least
+}
+return all('body *').filter((element) => (element.innerText || element.value) && faint(element, 'color', 4.5)
+  || element.matches('textarea, input, #stop, canvas') && faint(element, 'borderColor', 3)
+  || element.matches('canvas') && (faint(element, 'color', 3) || faint(element, 'outlineColor', 3))).map((element) => element.outerHTML)
+JAVASCRIPT
+}
 
 (shift @started)->kill_kill;
-run_with('rows=20000&years=0');
-status_becomes(qr/^Measured/, 'the page needs no web server any more');
+run_with('');
+becomes(qr/^Measured/, 'the default, without a web server');
 
 done_testing();
