@@ -1,12 +1,9 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * leaf_sample.c
  *	  A sample of the leaf pages of a B-tree index.
  *
  * Pages are read in equal steps over the whole file, each under a share lock
  * while it is copied.  An index of at most SAMPLED_PAGES pages is read entirely.
- *
- *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 

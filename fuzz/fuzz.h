@@ -1,20 +1,12 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * fuzz.h
  *	  The parts that fuzz targets use: input, checks, and calls of SQL functions
  *	  outside of a server.
  *
- * A target is for code that reads bytes of any number: the texts of identifiers,
- * and the key file of masks.  t/003_properties.pl has the arithmetic of functions
- * whose arguments have a fixed size.
- *
  * The target NAME is the function fuzz_NAME() in one of the files fuzz_*.c.  It
  * takes its arguments from the input, calls functions of the extension, and
- * checks properties that hold for every argument.  A failed check ends the
- * program, which libFuzzer reports as a crash, as it reports findings of
- * AddressSanitizer and UndefinedBehaviorSanitizer.
- *
- *-------------------------------------------------------------------------
+ * checks what must hold for every argument.  A target is for code that reads
+ * bytes of any number; t/003_properties.pl has arguments of a fixed size.
  */
 #ifndef FUZZ_H
 #define FUZZ_H
@@ -77,7 +69,7 @@ value_of(Outcome outcome)
 }
 
 /* Arguments; those passed by reference are copies in memory of their length. */
-extern NullableDatum copy_arg(const void *value, size_t length);
+extern NullableDatum uuid_arg(const pg_uuid_t *id);
 extern NullableDatum text_arg(const char *bytes, size_t length, bool short_header);
 
 #define value_arg(datum)		((NullableDatum) {datum, false})
@@ -85,7 +77,6 @@ extern NullableDatum text_arg(const char *bytes, size_t length, bool short_heade
 #define int32_arg(number)		value_arg(Int32GetDatum(number))
 #define int64_arg(number)		value_arg(Int64GetDatum(number))
 #define instant_arg(instant)	value_arg(TimestampTzGetDatum(instant))
-#define uuid_arg(id)			copy_arg(id, UUID_LEN)
 
 /* Results */
 static inline const char *

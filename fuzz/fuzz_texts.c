@@ -163,7 +163,6 @@ fuzz_base(Input *input)
 	Outcome		as_bigint = CALL(idgen_bigint_from_base, any, base_arg);
 	size_t		zeros = base->width - input->left;
 	const char *written;
-	const char *problem;
 	pg_uuid_t	read;
 	Number		number;
 	bool		too_great;
@@ -190,8 +189,8 @@ fuzz_base(Input *input)
 													   value_arg(half_text.value), base_arg)));
 
 	CHECK(radix_decode(radix_of_base(base->base), text_bytes(any.value), input->left, &read) == is_number);
-	problem = radix_problem(radix_of_base(base->base), text_bytes(any.value), input->left, 1);
-	CHECK((problem == NULL) == (is_number || too_great));
+	CHECK((radix_problem(radix_of_base(base->base), text_bytes(any.value), input->left, 1) == NULL) ==
+		  (is_number || too_great));
 	if (!is_number)
 		return;
 	CHECK(number_of(&read) == number);
@@ -205,10 +204,7 @@ fuzz_base(Input *input)
 		  (number < number_of(&id)));
 }
 
-/*
- * is_uuid() on any text: true for a variant and a version in the usual form, or for
- * the Nil and the Max UUID, and an error only for a version out of range.
- */
+/* is_uuid() on any text; an error only for a version out of range. */
 void
 fuzz_is_uuid(Input *input)
 {

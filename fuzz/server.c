@@ -1,17 +1,19 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * server.c
- *	  A stand-in for the few parts of a server that the targets reach: errors,
- *	  text and files.
+ *	  The entry point of the fuzz targets, and a stand-in for the few parts of a
+ *	  server that they reach: errors, text, memory and files.
  *
  * An error jumps back to the call that it came from; its messages are
  * formatted, as a server does, and discarded.  Functions of the server that no
  * target reaches are missing: the linker drops the code that calls them.
  *
- *-------------------------------------------------------------------------
+ * palloc() is that of libpgcommon: malloc(), so that AddressSanitizer knows the
+ * ends of each piece of memory.  Memory that a target did not free is freed
+ * after each input.
  */
 #include "fuzz.h"
 
+#include <sanitizer/allocator_interface.h>
 #include <setjmp.h>
 #include <unistd.h>
 
@@ -19,6 +21,48 @@
 #include "storage/fd.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
+
+/* --- The entry point --- */
+
+extern void fuzz_target(Input *input);	/* fuzz.sh links a target by this name */
+
+void
+check_failed(const char *condition, const char *file, int line)
+{
+	fprintf(stderr, "%s:%d: does not hold: %s\n", file, line, condition);
+	abort();
+}
+
+static const volatile void *pieces[65536];
+static size_t piece_count;
+static __thread bool in_target; /* not in threads of libFuzzer */
+
+void
+__sanitizer_malloc_hook(const volatile void *piece, size_t size)
+{
+	if (!in_target)
+		return;
+	CHECK(piece_count < lengthof(pieces));
+	pieces[piece_count++] = piece;
+}
+
+int
+LLVMFuzzerTestOneInput(const char *bytes, size_t length)
+{
+	Input		input = {bytes, length};
+
+	in_target = true;
+	fuzz_target(&input);
+	in_target = false;
+	while (piece_count > 0)
+	{
+		const volatile void *piece = pieces[--piece_count];
+
+		if (__sanitizer_get_ownership(piece))
+			free((void *) piece);
+	}
+	return 0;
+}
 
 /* A function that consists of one expression. */
 #define STUB(declaration, result) \
@@ -103,9 +147,9 @@ call_function(PGFunction function, int nargs, const NullableDatum *args)
 }
 
 NullableDatum
-copy_arg(const void *value, size_t length)
+uuid_arg(const pg_uuid_t *id)
 {
-	return value_arg(PointerGetDatum(memcpy(palloc(length), value, length)));
+	return value_arg(PointerGetDatum(memcpy(palloc(UUID_LEN), id, UUID_LEN)));
 }
 
 /* Text; with a header of one byte if asked for and short enough. */

@@ -1,11 +1,8 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * any_uuid.c
  *	  Functions of UUIDs of any scheme: form, version, variant, time and order.
  *
  * The readers return NULL if an identifier does not contain the value.
- *
- *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 

@@ -1,9 +1,6 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * arguments.h
  *	  SQL functions: a short form of definition, and checks of arguments.
- *
- *-------------------------------------------------------------------------
  */
 #ifndef IDGEN_ARGUMENTS_H
 #define IDGEN_ARGUMENTS_H

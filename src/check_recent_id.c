@@ -1,12 +1,9 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * check_recent_id.c
  *	  The trigger that checks the identifiers which clients store.
  *
  * The rule is made from the trigger's arguments, once for each statement.  The
  * wall clock is its clock.
- *
- *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 

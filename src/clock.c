@@ -1,5 +1,4 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * clock.c
  *	  Reading the clock, and conversion between units of time.
  *
@@ -7,8 +6,6 @@
  * of a millisecond (version 7 with a fraction) or in seconds (ObjectId), or
  * 100 ns ticks since the Gregorian reform (versions 1 and 6).  SQL functions
  * have timestamptz and interval.
- *
- *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 

@@ -1,9 +1,6 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * clock.h
  *	  Timestamps and intervals in the units of the identifiers.
- *
- *-------------------------------------------------------------------------
  */
 #ifndef IDGEN_CLOCK_H
 #define IDGEN_CLOCK_H

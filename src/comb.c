@@ -1,5 +1,4 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * comb.c
  *	  UUIDs of version 4: random ones and COMBs.
  *
@@ -9,8 +8,6 @@
  * creation only modulo the cycle.  The suffix forms contain the time in the bytes
  * that SQL Server compares first.  A sequence COMB begins with the number of a block of
  * a sequence's values instead of the time.
- *
- *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 

@@ -1,12 +1,9 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * compat.h
  *	  Differences between the server versions that several files have to know.
  *
  * Those of shared memory are in shared_memory.h, and those that concern one
  * file are below its includes.
- *
- *-------------------------------------------------------------------------
  */
 #ifndef IDGEN_COMPAT_H
 #define IDGEN_COMPAT_H

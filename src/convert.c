@@ -1,13 +1,10 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * convert.c
  *	  Conversions between layouts of UUIDs.
  *
  * No bit is lost: the conversions of a pair are exact inverses.  A conversion
  * for one version rejects all others, because the result would contain a wrong
  * time.
- *
- *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 

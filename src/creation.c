@@ -1,5 +1,4 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * creation.c
  *	  Creation commands that are safe to retry.
  *
@@ -12,8 +11,6 @@
  * security policies and triggers apply, and the table can be replaced by any
  * that behaves like the extension's own, such as a partitioned or distributed
  * one.
- *
- *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 

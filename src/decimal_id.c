@@ -1,13 +1,10 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * decimal_id.c
  *	  Identifiers of 64 bits in decimal places: counter, generator, launch.
  *
  * The launch is the number of a deployment of the application, which the
  * administrator sets on the server (idgen.launch_id).  Servers that generate
  * identifiers for the same tables have different ones.
- *
- *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 

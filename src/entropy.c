@@ -1,5 +1,4 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * entropy.c
  *	  A pool of random bits for the generators.
  *
@@ -12,8 +11,6 @@
  * - A pool is used only by the process that filled it.  After a fork, the
  *   child's copy of the pool has the parent's process id, and the child draws a
  *   new block.
- *
- *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 

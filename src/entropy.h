@@ -1,9 +1,6 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * entropy.h
  *	  Random bits from the server's cryptographic generator, drawn in blocks.
- *
- *-------------------------------------------------------------------------
  */
 #ifndef IDGEN_ENTROPY_H
 #define IDGEN_ENTROPY_H

@@ -1,12 +1,9 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * forget_creations.c
  *	  Deletion of recorded creation commands: by id, entity, age or number.
  *
  * As in creation.c, the table is accessed only through SPI, with the caller's
  * rights, and the statements do not depend on the caller's search_path.
- *
- *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 

@@ -1,5 +1,4 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * id_text.c
  *	  Reading and writing identifiers as text.
  *
@@ -11,8 +10,6 @@
  * positions and limits in characters.  The code counts bytes: it reports an
  * invalid character before an excessive length, so that all the characters
  * that it counts are ASCII.
- *
- *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 

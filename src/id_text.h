@@ -1,9 +1,6 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * id_text.h
  *	  Identifiers as text: digits of a base, which a prefix can precede.
- *
- *-------------------------------------------------------------------------
  */
 #ifndef IDGEN_ID_TEXT_H
 #define IDGEN_ID_TEXT_H

@@ -1,5 +1,4 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * idgen.c
  *	  Initialization of the library: its settings and tickers.
  *
@@ -10,8 +9,6 @@
  * postgresql.conf or ALTER DATABASE that the placeholder had replaced.  Thus a
  * client could revert the administrator's settings; therefore the library
  * refuses to load in such a session.
- *
- *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 

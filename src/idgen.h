@@ -1,9 +1,6 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * idgen.h
  *	  The tickers and settings of the schemes, which idgen.c initializes.
- *
- *-------------------------------------------------------------------------
  */
 #ifndef IDGEN_H
 #define IDGEN_H

@@ -1,5 +1,4 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * int_ids.c
  *	  Snowflake and similar identifiers of 64 bits: time, node, counter.
  *
@@ -13,8 +12,6 @@
  * that all sessions share.
  *
  * The readers return NULL for a number that is not such an identifier.
- *
- *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 

@@ -1,9 +1,6 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * kept_statement.h
  *	  SPI statements whose plans are kept for the session.
- *
- *-------------------------------------------------------------------------
  */
 #ifndef IDGEN_KEPT_STATEMENT_H
 #define IDGEN_KEPT_STATEMENT_H

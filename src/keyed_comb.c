@@ -1,5 +1,4 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * keyed_comb.c
  *	  COMBs whose prefix is a keyed hash of the period.
  *
@@ -18,8 +17,6 @@
  *
  * The secret is drawn anew by the first call after a start of the server.  No
  * function reads a prefix back, so that losing the secret loses nothing.
- *
- *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 

@@ -1,5 +1,4 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * mask.c
  *	  Ordered keys inside the database, opaque ones outside.
  *
@@ -10,8 +9,6 @@
  *
  * These functions are STABLE, because the keys may change when the server
  * reloads its configuration.
- *
- *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 

@@ -1,5 +1,4 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * mask_keys.c
  *	  The secret keys of masks and permutations, from idgen.mask_key_file.
  *
@@ -10,8 +9,6 @@
  * Keys must not leak.  No message contains a part of a line, and memory that
  * contained keys is overwritten before it is freed.  The file is read with
  * read(), because a buffer of stdio would keep a copy.
- *
- *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 

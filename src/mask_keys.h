@@ -1,9 +1,6 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * mask_keys.h
  *	  The secret keys of masks and permutations, by name.
- *
- *-------------------------------------------------------------------------
  */
 #ifndef IDGEN_MASK_KEYS_H
 #define IDGEN_MASK_KEYS_H

@@ -1,13 +1,10 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * object_id.c
  *	  MongoDB's ObjectId, an identifier of 96 bits, as text.
  *
  * From high to low, an ObjectId is 32 bits of Unix seconds, 40 random bits per
  * process, and a counter of 24 bits with a random start.  The text is 24
  * hexadecimal digits; text order in collation "C" is the order of the bytes.
- *
- *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 

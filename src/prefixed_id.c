@@ -1,5 +1,4 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * prefixed_id.c
  *	  Prefixed ids and TypeIDs, and the domains that accept prefixed ids.
  *
@@ -10,8 +9,6 @@
  *
  * A TypeID (version 0.3 of its specification) is an optional prefix with an
  * underscore, and the 26 digits of a uuid in base 32, always in the same form.
- *
- *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 

@@ -1,5 +1,4 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * radix.c
  *	  Positional notation for 128-bit numbers.
  *
@@ -7,8 +6,6 @@
  * number of digits whose value fits a limb.  One pass over the limbs divides
  * or multiplies them by the value of a chunk, so that a uuid takes five passes
  * in any base.
- *
- *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 

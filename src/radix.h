@@ -1,9 +1,6 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * radix.h
  *	  Positional notation for 128-bit numbers, which are in the form of a uuid.
- *
- *-------------------------------------------------------------------------
  */
 #ifndef IDGEN_RADIX_H
 #define IDGEN_RADIX_H

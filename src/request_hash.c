@@ -1,13 +1,10 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * request_hash.c
  *	  A hash of a request, which is a jsonb value.
  *
  * Values that are equal as jsonb have the same hash, on every server version
  * and machine and in every server encoding: create_once() stores it in a table
  * that can be dumped, restored and replicated.  docs/reference.md defines it.
- *
- *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 

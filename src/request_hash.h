@@ -1,9 +1,6 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * request_hash.h
  *	  A hash of a request, which is a jsonb value.
- *
- *-------------------------------------------------------------------------
  */
 #ifndef IDGEN_REQUEST_HASH_H
 #define IDGEN_REQUEST_HASH_H

@@ -1,5 +1,4 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * shared_memory.h
  *	  Named shared memory and its locks, by server version.
  *
@@ -8,8 +7,6 @@
  * request if the postmaster loads it.
  *
  * A function that initializes a segment has the parameters INIT_SEGMENT_ARGS.
- *
- *-------------------------------------------------------------------------
  */
 #ifndef IDGEN_SHARED_MEMORY_H
 #define IDGEN_SHARED_MEMORY_H

@@ -1,13 +1,10 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * short_prefix.c
  *	  The prefix of short COMBs: its arguments and its arithmetic.
  *
  * Time is divided into periods of equal length, which are numbered from the
  * Unix epoch.  The prefix consists of the low bytes of the number.  With the
  * default, a minute and two bytes, it repeats every 65536 minutes, 45.5 days.
- *
- *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 

@@ -1,9 +1,6 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * short_prefix.h
  *	  The prefix of a short COMB: floor(unix_ms / period_ms) mod 256^bytes.
- *
- *-------------------------------------------------------------------------
  */
 #ifndef IDGEN_SHORT_PREFIX_H
 #define IDGEN_SHORT_PREFIX_H

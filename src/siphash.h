@@ -1,13 +1,10 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * siphash.h
  *	  SipHash-2-4 with a key of 128 bits, by Aumasson and Bernstein (2012).
  *
  * A message is absorbed as little-endian words of eight bytes.  The last word
  * contains the remaining bytes, at most seven, and the message's length modulo
  * 256 in its highest byte.
- *
- *-------------------------------------------------------------------------
  */
 #ifndef IDGEN_SIPHASH_H
 #define IDGEN_SIPHASH_H

@@ -1,5 +1,4 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * ticker.c
  *	  Counters in shared memory that follow the clock and never repeat.
  *
@@ -13,8 +12,6 @@
  *
  * All values are below a high-water mark, which ticker_mark.c keeps in a
  * sequence.
- *
- *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 

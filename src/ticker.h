@@ -1,9 +1,6 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * ticker.h
  *	  Counters in shared memory that follow the clock and never repeat.
- *
- *-------------------------------------------------------------------------
  */
 #ifndef IDGEN_TICKER_H
 #define IDGEN_TICKER_H

@@ -1,9 +1,6 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * ticker_functions.c
  *	  SQL functions that show and raise tickers by their names.
- *
- *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 

@@ -1,11 +1,8 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * ticker_internal.h
  *	  What the files of the tickers share: ticker.c, which returns values,
  *	  ticker_mark.c, which makes them durable, ticker_slots.c, which shares them,
  *	  and ticker_functions.c.
- *
- *-------------------------------------------------------------------------
  */
 #ifndef IDGEN_TICKER_INTERNAL_H
 #define IDGEN_TICKER_INTERNAL_H

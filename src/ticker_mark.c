@@ -1,5 +1,4 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * ticker_mark.c
  *	  The high-water marks of the tickers.
  *
@@ -25,8 +24,6 @@
  *   nextval(), so that the sequence is not altered, renamed or dropped;
  * - a lock of its own, held while the high-water mark is read, written, flushed
  *   and published, so that one session at a time does so.
- *
- *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 

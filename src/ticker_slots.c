@@ -1,5 +1,4 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * ticker_slots.c
  *	  The shared memory of the tickers: a table with a slot for each database
  *	  and ticker.
@@ -12,8 +11,6 @@
  *
  * A database that gets the OID of a dropped one continues above the values of
  * that one, which does no harm.
- *
- *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 

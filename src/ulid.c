@@ -1,12 +1,9 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * ulid.c
  *	  ULID: 48 bits of Unix milliseconds and 80 random bits, as text.
  *
  * The text is 26 digits of Crockford's base 32.  Text order in collation "C"
  * is the order of the bits.
- *
- *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 

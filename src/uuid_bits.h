@@ -1,5 +1,4 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * uuid_bits.h
  *	  The fields of a 128-bit identifier.
  *
@@ -7,8 +6,6 @@
  * 4 bits of version, 12 bits, 2 bits of variant and 62 bits.  A scheme fills
  * the 48 + 12 bits, called "high" here, and the 62 bits, called "low".  Only
  * this file deals with their positions and their byte order.
- *
- *-------------------------------------------------------------------------
  */
 #ifndef IDGEN_UUID_BITS_H
 #define IDGEN_UUID_BITS_H

@@ -1,5 +1,4 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * validate.c
  *	  Checking the time of identifiers that clients generate.
  *
@@ -7,8 +6,6 @@
  * clock.  The clock is the server's, or one that was recorded with a late
  * batch.  is_recent_...() returns the result, check_recent_...() returns the
  * identifier or raises 23514, and so does the trigger of check_recent_id.c.
- *
- *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 

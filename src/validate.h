@@ -1,10 +1,7 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * validate.h
  *	  Rules for identifiers that clients generate: a scheme, and a window of
  *	  time around a clock.
- *
- *-------------------------------------------------------------------------
  */
 #ifndef IDGEN_VALIDATE_H
 #define IDGEN_VALIDATE_H

@@ -43,7 +43,7 @@ compile() {
 # linker removes the sections that call them.
 link_target() {
     clang -fuse-ld=lld -fsanitize=fuzzer,address,undefined -Wl,--gc-sections -Wl,-z,start-stop-gc \
-        -Wl,--defsym=fuzz_target="fuzz_$1" -o "$build/$1" "$build"/{fuzz*,server}.o "$build/idgen.a" \
+        -Wl,--defsym=fuzz_target="fuzz_$1" -o "$build/$1" "$build"/{fuzz_*,server}.o "$build/idgen.a" \
         -L"$("$PG_CONFIG" --libdir)" -L"$("$PG_CONFIG" --pkglibdir)" -lpgcommon -lpgport
 }
 
