@@ -1,9 +1,6 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * advisor.h
- *	  What the parts of index_report() know of an index.
- *
- *-------------------------------------------------------------------------
+ *	  What the files of the advisor share.
  */
 #ifndef IDGEN_ADVISOR_H
 #define IDGEN_ADVISOR_H
@@ -46,9 +43,12 @@ typedef struct NewestRows
 	int			leaf_pages;		/* different leaf pages */
 	double		images;			/* of rows_per_checkpoint rows; NAN: not known */
 	double		image_bytes;	/* of one of them */
+	double		share;			/* of the newest rows, those that a partial
+								 * index contains */
+	bool		splits_in_middle;	/* keys in order whose leaf pages are
+									 * split in halves */
 } NewestRows;
 
-extern double require_between(double value, double min, double max, const char *name);
 extern bool copy_page(Relation relation, BlockNumber block,
 					  BufferAccessStrategy strategy, Page copy);
 extern LeafSample sample_leaves(Relation index);

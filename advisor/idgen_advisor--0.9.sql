@@ -2,19 +2,6 @@
 
 \echo Use "CREATE EXTENSION idgen_advisor" to load this file. \quit
 
-CREATE FUNCTION idgen.internal_index_sample(
-    index regclass, rows_per_checkpoint bigint, newest_rows int,
-    OUT rows float8, OUT index_bytes float8, OUT leaf_pages float8, OUT leaf_density float8, OUT fragmentation float8,
-    OUT fillfactor float8, OUT reindex_saves_bytes float8, OUT uuid_texts float8, OUT uuid_saves_bytes float8, OUT uuid_version float8,
-    OUT located_rows float8, OUT newest_leaf_pages float8, OUT images_per_row float8, OUT wal_per_row float8,
-    OUT placement text
-)
-    LANGUAGE C VOLATILE PARALLEL RESTRICTED
-    AS 'MODULE_PATHNAME', 'idgen_internal_index_sample';
-
-COMMENT ON FUNCTION idgen.internal_index_sample(regclass, bigint, int) IS
-'Internal to index_report(); may change. The measurements on which it is based, with the same rights.';
-
 CREATE FUNCTION idgen.index_report(
     index regclass, rows_per_checkpoint bigint DEFAULT NULL, newest_rows int DEFAULT 2000,
     OUT index_name regclass, OUT table_name regclass, OUT key_columns text, OUT rows bigint, OUT index_bytes bigint,
@@ -22,47 +9,9 @@ CREATE FUNCTION idgen.index_report(
     OUT newest_leaf_share float8, OUT placement text, OUT images_per_row float8, OUT wal_per_row float8,
     OUT keyed_comb_wal_per_row float8, OUT advice text
 )
-    LANGUAGE sql VOLATILE PARALLEL RESTRICTED
+    LANGUAGE C VOLATILE PARALLEL RESTRICTED
     SET search_path = pg_catalog, pg_temp
-    AS $$
-SELECT i.indexrelid, i.indrelid, k.columns, s.rows, s.index_bytes, s.leaf_pages, s.leaf_density, s.fragmentation, s.reindex_saves_bytes,
-       CASE WHEN s.located_rows > 0 THEN least(1, s.newest_leaf_pages / s.leaf_pages) END, s.placement, s.images_per_row, s.wal_per_row,
-       -- with as many rows in five minutes, the period of keyed_comb(), whose prefixes hardly ever repeat
-       CASE WHEN c.is_own AND s.wal_per_row > 0
-            THEN (SELECT image_bytes_per_row + record_bytes_per_row
-                  FROM idgen.expected_key_cost('keyed_comb', s.rows, rows_per_checkpoint, least(rows_per_checkpoint, 1e15))) END,
-       -- an index of a hundred pages stays in memory with any keys
-       CASE WHEN s.index_bytes <= 100 * current_setting('block_size')::int THEN NULL
-            WHEN s.uuid_texts >= 100
-            THEN format('All %s sampled values of column "%s" are UUIDs as text, and type uuid would save about %s of this index.',
-                        s.uuid_texts, a.attname, pg_size_pretty(s.uuid_saves_bytes::bigint))
-            WHEN s.reindex_saves_bytes > 0.5 * s.index_bytes AND s.leaf_pages * current_setting('block_size')::int < 0.5 * s.index_bytes
-            THEN format('Most pages contain no rows any more, and REINDEX INDEX CONCURRENTLY would save about %s of %s, until as many rows return.',
-                        pg_size_pretty(s.reindex_saves_bytes::bigint), pg_size_pretty(s.index_bytes::bigint))
-            -- Random keys fill leaf pages by 69 % in the long run. Where rows are also deleted, and new keys go to pages between
-            -- others, it is 43 to 69 %, by the rows of a period and those kept; less than that does not soon come back.
-            WHEN s.leaf_density < CASE WHEN (s.uuid_version IN (0, 4) OR s.placement IN ('local', 'scattered', 'mixed'))
-                                            AND pg_stat_get_tuples_deleted(i.indrelid) > 0.1 * pg_stat_get_tuples_inserted(i.indrelid)
-                                       THEN 0.4 ELSE 0.65 * s.fillfactor END
-            THEN format('The leaf pages are only %s %% full, and REINDEX INDEX CONCURRENTLY would save about %s of %s.',
-                        round(100 * s.leaf_density), pg_size_pretty(s.reindex_saves_bytes::bigint), pg_size_pretty(s.index_bytes::bigint))
-            WHEN s.placement = 'scattered' AND c.is_own
-            THEN format('The newest %s rows are on %s leaf pages, and keys of idgen.keyed_comb() or idgen.uuid_v7() would be on few.',
-                        s.located_rows, s.newest_leaf_pages)
-                 || CASE WHEN NOT i.indisprimary THEN ' If the values are secrets, such as tokens, they must stay random.' ELSE '' END END
-FROM (SELECT coalesce((SELECT indexrelid FROM pg_index WHERE indrelid = index AND indisprimary), index)::regclass) o (oid),
-     idgen.internal_index_sample(o.oid, rows_per_checkpoint, newest_rows) s,
-     pg_index i JOIN pg_attribute a ON a.attrelid = i.indexrelid AND a.attnum = 1,
-     LATERAL (SELECT string_agg(pg_get_indexdef(i.indexrelid, n, true), ', ' ORDER BY n) FROM generate_series(1, i.indnkeyatts) n) k (columns),
-     -- Keys that can change are uuids of the table's own, in no foreign key, alone or before a time. Those of versions 6 and 7
-     -- are ordered already, but loaded in another order; those of versions 3 and 5 are computed from names.
-     LATERAL (SELECT s.uuid_version IS NOT NULL AND s.uuid_version NOT IN (3, 5, 6, 7) AND i.indisunique AND i.indpred IS NULL
-                     AND (i.indnkeyatts = 1 OR i.indnkeyatts = 2 AND (SELECT t.typcategory = 'D' FROM pg_attribute b JOIN pg_type t ON t.oid = b.atttypid
-                                                                      WHERE b.attrelid = i.indexrelid AND b.attnum = 2))
-                     AND NOT EXISTS (SELECT FROM pg_constraint f WHERE f.conrelid = i.indrelid AND f.contype = 'f' AND i.indkey[0] = ANY (f.conkey))
-             ) c (is_own)
-WHERE i.indexrelid = o.oid
-$$;
+    AS 'MODULE_PATHNAME', 'idgen_index_report';
 
 COMMENT ON FUNCTION idgen.index_report(regclass, bigint, int) IS
 'Size, density and placement of new rows of a B-tree index, or of a table''s primary key, measured on a sample of its pages. Requires USAGE on the schema and either SELECT on the table or the key columns, or membership in pg_stat_scan_tables (42501).';
@@ -89,7 +38,6 @@ DECLARE
     counted_since timestamptz;                              -- the checkpoints,
     rows_since timestamptz;                                 -- and the rows
     why_unknown text;
-    share float8;
     reported oid[] := '{}';
     sizes bigint[] := '{}';
 BEGIN
@@ -120,15 +68,13 @@ BEGIN
         END IF;
     END LOOP;
 
-    FOR index_name, table_name, share, index_bytes, rows_per_day IN
-        SELECT i.indexrelid, i.indrelid, CASE WHEN i.indpred IS NULL OR t.reltuples <= 0 THEN 1 ELSE least(greatest(c.reltuples, 0) / t.reltuples, 1) END,
-               r.size, pg_stat_get_tuples_inserted(t.oid) / greatest(extract(epoch FROM moment - rows_since) / 86400, 1e-9)
+    FOR index_name, table_name, index_bytes, rows_per_day IN
+        SELECT i.indexrelid, i.indrelid, r.size, pg_stat_get_tuples_inserted(i.indrelid) / greatest(extract(epoch FROM moment - rows_since) / 86400, 1e-9)
         FROM unnest(reported, sizes) r (index, size) JOIN pg_index i ON i.indexrelid = r.index
-             JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_class t ON t.oid = i.indrelid
         ORDER BY r.size DESC, i.indexrelid
     LOOP
         unknown_reason := coalesce(why_unknown, CASE WHEN rows_per_day = 0 THEN format('no rows were inserted since %s', rows_since) END);
-        rows_per_day := CASE WHEN unknown_reason IS NULL THEN rows_per_day * share END;
+        rows_per_day := CASE WHEN unknown_reason IS NULL THEN rows_per_day END;
         rows_per_checkpoint := greatest(rows_per_day * extract(epoch FROM moment - counted_since) / 86400 / checkpoints, 1);
         BEGIN
             SELECT * INTO index_name, table_name, key_columns, rows, index_bytes, leaf_pages, leaf_density, fragmentation, reindex_saves_bytes,
@@ -320,7 +266,8 @@ CREATE FUNCTION idgen.expected_key_cost(
     OUT images_per_row float8, OUT image_bytes_per_row float8, OUT record_bytes_per_row float8,
     OUT leaf_density float8, OUT index_bytes bigint
 )
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    -- to call internal_filled_leaves(); it only calculates
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
@@ -415,7 +362,7 @@ BEGIN
     pages := ceil(leaves);
     level := leaves;
     WHILE level > 1 LOOP
-        level := ceil(level / leaf_rows);
+        level := ceil(level / greatest(leaf_rows, 2));
         pages := pages + level;
     END LOOP;
 
@@ -459,3 +406,5 @@ CREATE FUNCTION idgen.internal_filled_leaves(
 
 COMMENT ON FUNCTION idgen.internal_filled_leaves(float8, float8, float8, float8, float8, boolean, int) IS
 'Internal to expected_key_cost(); may change. The number of leaf pages that keys with the given order fill, by a simulation of their splits.';
+
+REVOKE ALL ON FUNCTION idgen.internal_filled_leaves(float8, float8, float8, float8, float8, boolean, int) FROM PUBLIC;

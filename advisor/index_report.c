@@ -1,7 +1,6 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * index_report.c
- *	  What index_report() measures.
+ *	  What index_report() measures and advises.
  *
  * The report must not disturb a server in use.  It reads at most 2,000 pages of
  * the index and its table, takes only the locks of a SELECT, locks a page while
@@ -11,8 +10,6 @@
  * keys by built-in functions only, and reads from pg_index whether there are a
  * predicate or expressions: the relation cache would fold their constants,
  * which calls functions.
- *
- *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
@@ -28,7 +25,9 @@
 #include "catalog/pg_am.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
-#include "funcapi.h"
+#include "catalog/pg_constraint.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "utils/acl.h"
@@ -43,6 +42,9 @@ PG_MODULE_MAGIC;
 
 #define NEWEST_ROWS_MAX		100000
 
+/* the greatest number of rows that expected_key_cost() takes */
+#define MAX_ROWS			1e15
+
 /*
  * The WAL record of an insert into a leaf page, without the tuple: record
  * header, block reference, short data header, offset number.
@@ -50,8 +52,9 @@ PG_MODULE_MAGIC;
 #define INSERT_RECORD_BYTES	(SizeOfXLogRecord + 20 + 2 + 2)
 
 /* The tuples that splits move and write again, for a tuple that is inserted. */
-#define RANDOM_MOVES		(0.5 / M_LN2)
-#define ORDERED_MOVES		(1.0 / 9)
+#define RANDOM_MOVES	(0.5 / M_LN2)
+#define MIDDLE_MOVES	1.0
+#define ORDERED_MOVES	(1.0 / 9)
 
 static const char *const placement_names[] = {
 	[PLACEMENT_UNKNOWN] = "unknown",
@@ -163,18 +166,69 @@ require_readable(Relation index)
 				 errhint("Wait until the index is built, or run REINDEX.")));
 }
 
+/* An index of so many pages stays in memory with any keys. */
+#define FEW_BYTES	CppAsString2(100 * BLCKSZ)
+
 /*
- * The row of internal_index_sample(), whose columns are numbers, NULL if they
- * are NAN, but for the last one.
+ * The row of index_report(), whose search_path is pg_catalog, from the sample.
  */
-static HeapTuple
-form_result(TupleDesc columns, Relation index, const LeafSample *sample,
-			const NewestRows *newest, int64 rows_per_checkpoint)
+static const char *const report_query =
+"SELECT i.indexrelid::regclass, i.indrelid::regclass, k.columns, s.rows::bigint, s.index_bytes::bigint, s.leaf_pages::bigint, s.leaf_density,"
+" s.fragmentation, s.reindex_saves_bytes::bigint, CASE WHEN s.located_rows > 0 THEN least(1, s.newest_leaf_pages / s.leaf_pages) END,"
+" s.placement, s.images_per_row, s.wal_per_row,"
+/* with as many rows in five minutes, the period of keyed_comb(), whose prefixes hardly ever repeat */
+" CASE WHEN c.is_own AND s.wal_per_row > 0"
+"  THEN (SELECT image_bytes_per_row + record_bytes_per_row FROM idgen.expected_key_cost('keyed_comb', s.rows, s.inserts, s.inserts)) END,"
+" CASE WHEN s.index_bytes <= " FEW_BYTES " THEN NULL"
+"  WHEN s.uuid_texts >= 100"
+"  THEN format('All %s sampled values of column \"%s\" are UUIDs as text, and type uuid would save about %s of this index.',"
+"   s.uuid_texts, a.attname, pg_size_pretty(s.uuid_saves_bytes::bigint))"
+"  WHEN s.reindex_saves_bytes > 0.5 * s.index_bytes AND s.leaf_pages * " CppAsString2(BLCKSZ) " < 0.5 * s.index_bytes"
+"  THEN format('Most pages contain no rows any more, and REINDEX INDEX CONCURRENTLY would save about %s of %s, until as many rows return.',"
+"   pg_size_pretty(s.reindex_saves_bytes::bigint), pg_size_pretty(s.index_bytes::bigint))"
+
+/*
+ * Random keys fill leaf pages by 69 % in the long run.  Where rows are also
+ * deleted, and new keys go to pages between others, it is 43 to 69 %, by the
+ * rows of a period and those kept; less than that does not soon come back.
+ */
+"  WHEN s.leaf_density < CASE WHEN (s.uuid_version IN (0, 4) OR s.placement IN ('local', 'scattered', 'mixed'))"
+"    AND pg_stat_get_tuples_deleted(i.indrelid) > 0.1 * pg_stat_get_tuples_inserted(i.indrelid)"
+"   THEN 0.4 ELSE 0.65 * s.fillfactor END"
+"  THEN format('The leaf pages are only %s %% full, and REINDEX INDEX CONCURRENTLY would save about %s of %s.',"
+"   round(100 * s.leaf_density), pg_size_pretty(s.reindex_saves_bytes::bigint), pg_size_pretty(s.index_bytes::bigint))"
+"  WHEN s.placement = 'scattered' AND c.is_own"
+"  THEN format('The newest %s rows are on %s leaf pages, and keys of idgen.keyed_comb() or idgen.uuid_v7() would be on few.%s',"
+"   s.located_rows, s.newest_leaf_pages, CASE WHEN NOT i.indisprimary"
+"    THEN ' If the values are secrets, such as tokens, they must stay random.' END) END "
+"FROM (VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)) s (rows, index_bytes, leaf_pages, leaf_density,"
+"  fragmentation, fillfactor, reindex_saves_bytes, uuid_texts, uuid_saves_bytes, uuid_version, located_rows, newest_leaf_pages,"
+"  images_per_row, wal_per_row, inserts, placement, index)"
+" JOIN pg_index i ON i.indexrelid = s.index JOIN pg_attribute a ON a.attrelid = i.indexrelid AND a.attnum = 1,"
+" LATERAL (SELECT string_agg(pg_get_indexdef(i.indexrelid, n, true), ', ' ORDER BY n) FROM generate_series(1, i.indnkeyatts) n) k (columns),"
+
+/*
+ * Keys that can change are uuids of the table's own, in no foreign key, alone
+ * or before a time.  Those of versions 6 and 7 are ordered already, but loaded
+ * in another order; those of versions 3 and 5 are computed from names.
+ */
+" LATERAL (SELECT s.uuid_version IS NOT NULL AND s.uuid_version NOT IN (3, 5, 6, 7) AND i.indisunique AND i.indpred IS NULL"
+"  AND (i.indnkeyatts = 1 OR i.indnkeyatts = 2 AND (SELECT t.typcategory = 'D' FROM pg_attribute b JOIN pg_type t ON t.oid = b.atttypid"
+"   WHERE b.attrelid = i.indexrelid AND b.attnum = 2))"
+"  AND NOT EXISTS (SELECT FROM pg_constraint f"
+"   WHERE f.conrelid = i.indrelid AND f.contype = 'f' AND i.indkey[0] = ANY (f.conkey))) c (is_own)";
+
+/* The row of a report; rows_per_checkpoint is NAN if it is not given. */
+static Datum
+make_report(Relation index, const LeafSample *sample, const NewestRows *newest,
+			double rows_per_checkpoint)
 {
 	double		size = (double) RelationGetNumberOfBlocks(index) * BLCKSZ;
-	double		images = rows_per_checkpoint > 0 ? newest->images / rows_per_checkpoint : NAN;
-	double		moves = newest->placement == PLACEMENT_ORDERED ? ORDERED_MOVES : RANDOM_MOVES;
-	double		wal = images * newest->image_bytes + INSERT_RECORD_BYTES + sample->tuple_bytes * (1 + moves);
+	double		images = newest->images / rows_per_checkpoint;
+	double		moves = newest->placement != PLACEMENT_ORDERED ? RANDOM_MOVES :
+		newest->splits_in_middle ? MIDDLE_MOVES : ORDERED_MOVES;
+	double		wal = images * newest->image_bytes +
+		newest->share * (INSERT_RECORD_BYTES + sample->tuple_bytes * (1 + moves));
 	bool		writes_wal = index->rd_rel->relpersistence == RELPERSISTENCE_PERMANENT;
 	double		numbers[] = {
 		sample->rows,
@@ -189,56 +243,84 @@ form_result(TupleDesc columns, Relation index, const LeafSample *sample,
 		sample->uuid_version,
 		newest->located,
 		newest->leaf_pages,
-		writes_wal || rows_per_checkpoint == 0 ? images : 0,
-		writes_wal || rows_per_checkpoint == 0 ? wal : 0
+		writes_wal || isnan(rows_per_checkpoint) ? images : 0,
+		writes_wal || isnan(rows_per_checkpoint) ? wal : 0,
+		rows_per_checkpoint
 	};
-	Datum		values[lengthof(numbers) + 1];
-	bool		nulls[lengthof(numbers) + 1] = {false};
+	Oid			types[lengthof(numbers) + 2];
+	Datum		values[lengthof(types)];
+	char		nulls[lengthof(types)];
+	int			count = 0;
+	Datum		result;
 
-	for (int i = 0; i < (int) lengthof(numbers); i++)
+	for (; count < (int) lengthof(numbers); count++)
 	{
-		nulls[i] = isnan(numbers[i]);
-		values[i] = Float8GetDatum(numbers[i]);
+		types[count] = FLOAT8OID;
+		values[count] = Float8GetDatum(numbers[count]);
+		nulls[count] = isnan(numbers[count]) ? 'n' : ' ';
 	}
-	values[lengthof(numbers)] = CStringGetTextDatum(placement_names[newest->placement]);
-	return heap_form_tuple(BlessTupleDesc(columns), values, nulls);
+	types[count] = TEXTOID;
+	values[count] = CStringGetTextDatum(placement_names[newest->placement]);
+	nulls[count++] = ' ';
+	types[count] = OIDOID;
+	values[count] = ObjectIdGetDatum(RelationGetRelid(index));
+	nulls[count++] = ' ';
+
+	SPI_connect();
+	if (SPI_execute_with_args(report_query, count, types, values, nulls, false, 0) != SPI_OK_SELECT ||
+		SPI_processed != 1)
+		elog(ERROR, "could not report on index \"%s\"", RelationGetRelationName(index));
+	result = PointerGetDatum(SPI_returntuple(SPI_tuptable->vals[0], SPI_tuptable->tupdesc));
+	SPI_finish();
+	return result;
 }
 
-/* internal_index_sample(index regclass, rows_per_checkpoint bigint, newest_rows int, OUT ...) */
-PG_FUNCTION_INFO_V1(idgen_internal_index_sample);
-Datum
-idgen_internal_index_sample(PG_FUNCTION_ARGS)
+/* The index of a table's primary key; what has none is the relation to report on. */
+static Oid
+index_of(Oid relid)
 {
-	int64		rows_per_checkpoint = 0;	/* not given */
-	HeapTuple	result;
+	Oid			constraint = InvalidOid;
+
+	(void) get_primary_key_attnos(relid, true, &constraint);
+	return OidIsValid(constraint) ? get_constraint_index(constraint) : relid;
+}
+
+/* index_report(index regclass, rows_per_checkpoint bigint, newest_rows int, OUT ...) */
+PG_FUNCTION_INFO_V1(idgen_index_report);
+Datum
+idgen_index_report(PG_FUNCTION_ARGS)
+{
+	double		rows_per_checkpoint = PG_ARGISNULL(1) ? NAN : Min(PG_GETARG_INT64(1), MAX_ROWS);
+	Datum		result;
 	Relation	table;
 	Relation	index;
 	LeafSample	sample;
 	NewestRows	newest;
-	TupleDesc	columns;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	if (!PG_ARGISNULL(1) && (rows_per_checkpoint = PG_GETARG_INT64(1)) < 1)
+	if (rows_per_checkpoint < 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("rows_per_checkpoint must be at least 1"),
-				 errdetail("The value is %lld.", (long long) rows_per_checkpoint)));
+				 errdetail("The value is %lld.", (long long) PG_GETARG_INT64(1))));
 	if (PG_ARGISNULL(2))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("newest_rows must not be null")));
-	require_between(PG_GETARG_INT32(2), 1, NEWEST_ROWS_MAX, "newest_rows");
-	if (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
+	if (PG_GETARG_INT32(2) < 1 || PG_GETARG_INT32(2) > NEWEST_ROWS_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("newest_rows must be between 1 and %d", NEWEST_ROWS_MAX),
+				 errdetail("The value is %d.", PG_GETARG_INT32(2))));
 
-	index = open_index(PG_GETARG_OID(0), &table);
+	index = open_index(index_of(PG_GETARG_OID(0)), &table);
 	require_rights(table, index);
 	require_readable(index);
 	sample = sample_leaves(index);
 	newest = read_newest_rows(index, table, &sample, PG_GETARG_INT32(2), rows_per_checkpoint);
-	result = form_result(columns, index, &sample, &newest, rows_per_checkpoint);
+	result = make_report(index, &sample, &newest, rows_per_checkpoint);
 	relation_close(index, AccessShareLock);
 	relation_close(table, AccessShareLock);
-	return HeapTupleGetDatum(result);
+	return result;
 }

@@ -1,5 +1,4 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * leaf_fill.c
  *	  How full the leaves of a B-tree index become.
  *
@@ -12,8 +11,6 @@
  * A large index is simulated as a smaller one with the same number of rows for
  * a prefix, so that the cost does not depend on its size.  The random numbers
  * are the same in each call: the result depends on the arguments only.
- *
- *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
@@ -36,9 +33,6 @@
 
 /* The fraction of a key must have 20 bits. */
 #define MAX_PREFIXES		4294967296.0
-
-/* a limit above the number of rows of any table */
-#define MAX_ROWS			1e15
 
 /*
  * The order in which keys arrive.  Those of a period share a prefix and are
@@ -207,41 +201,33 @@ fill(const KeyOrder *order, int capacity)
 	return index.count;
 }
 
-/* Raise 22023 if a number is out of range or NaN; return it. */
-double
-require_between(double value, double min, double max, const char *name)
-{
-	if (!(value >= min && value <= max))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s must be between %.15g and %.15g", name, min, max),
-				 errdetail("The value is %.15g.", value)));
-	return value;
-}
-
 /*
  * internal_filled_leaves(rows float8, rows_per_period float8, prefixes float8,
  *						  rows_in_cycle float8, run_length float8,
  *						  varies boolean, capacity int)
  *
  * The number of leaves on which the keys are, with room for capacity keys each.
+ * The arguments are those that expected_key_cost() has checked.
  */
 PG_FUNCTION_INFO_V1(idgen_internal_filled_leaves);
 Datum
 idgen_internal_filled_leaves(PG_FUNCTION_ARGS)
 {
-	double		rows = require_between(PG_GETARG_FLOAT8(0), 0, MAX_ROWS, "rows");
 	KeyOrder	order = {
-		.rows = rows,
-		.period_rows = require_between(PG_GETARG_FLOAT8(1), 1e-6, MAX_ROWS, "rows_per_period"),
-		.prefixes = Min(require_between(PG_GETARG_FLOAT8(2), 1, MAX_ROWS, "prefixes"), MAX_PREFIXES),
-		.first_row = require_between(PG_GETARG_FLOAT8(3), 0, MAX_ROWS * MAX_ROWS, "rows_in_cycle") - rows,
-		.run_length = require_between(PG_GETARG_FLOAT8(4), 1, PG_INT32_MAX, "run_length"),
+		.rows = PG_GETARG_FLOAT8(0),
+		.period_rows = PG_GETARG_FLOAT8(1),
+		.prefixes = Min(PG_GETARG_FLOAT8(2), MAX_PREFIXES),
+		.first_row = PG_GETARG_FLOAT8(3) - PG_GETARG_FLOAT8(0),
+		.run_length = PG_GETARG_FLOAT8(4),
 		.varies = PG_GETARG_BOOL(5)
 	};
-	int			capacity = require_between(PG_GETARG_INT32(6), 2, MaxIndexTuplesPerPage, "capacity");
+	int			capacity = PG_GETARG_INT32(6);
+	double		rows = order.rows;
 	double		cycle_rows = order.period_rows * order.prefixes;
 
+	if (!(rows >= 0 && rows <= 1e15 && order.period_rows >= 1e-6 && order.prefixes >= 1 &&
+		  order.run_length >= 1) || capacity < 2 || capacity > MaxIndexTuplesPerPage)
+		elog(ERROR, "invalid arguments of internal_filled_leaves()");
 	if (rows < 1)
 		PG_RETURN_FLOAT8(rows > 0 ? 1 : 0);
 	order.first_row -= floor(order.first_row / cycle_rows) * cycle_rows;

@@ -1,5 +1,4 @@
-/*-------------------------------------------------------------------------
- *
+/*
  * newest_rows.c
  *	  The leaf pages that the newest rows of a table are on, and what they say of
  *	  the index: where new rows are inserted, and how many pages they change.
@@ -16,8 +15,6 @@
  *
  * The number of pages read is limited.  If the limit is reached, fewer rows are
  * located, beginning with the newest.
- *
- *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
@@ -260,7 +257,8 @@ find_item(Relation index, const NewRow *row, Page page)
 
 /*
  * Find the leaf page of a row.  A partial index may not contain the row; since
- * its predicate must not be evaluated, such a row counts where it would be.
+ * its predicate must not be evaluated, such a row counts where it would be.  How
+ * many these are is measured on leaf pages.
  */
 static bool
 locate(IndexPages *pages, NewRow *row)
@@ -322,25 +320,6 @@ count_leaves(const NewRows *rows, int count, int distance)
 	return groups;
 }
 
-/* The mean size of the image of a leaf page of the newest rows. */
-static double
-measure_images(const NewRows *rows, int count, IndexPages *pages)
-{
-	int			images = 0;
-	double		bytes = 0;
-
-	for (int i = 0; i < Min(count, MEASURED_ROWS); i++)
-	{
-		Page		page = get_page(pages, rows->rows[i].leaf);
-
-		if (page == NULL)
-			continue;
-		images++;
-		bytes += BLCKSZ - (((PageHeader) page)->pd_upper - ((PageHeader) page)->pd_lower);
-	}
-	return images > 0 ? bytes / images : NAN;
-}
-
 /*
  * The correlation of the order of the newest rows in the index with that of
  * age, without its sign; rows at the same place have the mean of their ranks.
@@ -372,6 +351,60 @@ correlation(const NewRows *rows, int count)
 	}
 	pfree(sorted);
 	return square_rank > 0 ? fabs(sum) / sqrt(square_rank * square_age) : NAN;
+}
+
+/* Is the row's entry on its leaf page? */
+static bool
+is_on_leaf(Relation index, const NewRow *row, Page page)
+{
+	OffsetNumber offset = find_item(index, row, page);
+	OffsetNumber last = PageGetMaxOffsetNumber(page);
+
+	/* the last item that is less, or the one behind it */
+	for (int n = 0; n < 2 && offset <= last; n++, offset++)
+	{
+		IndexTuple	item = (IndexTuple) PageGetItem(page, PageGetItemId(page, offset));
+		bool		is_list = BTreeTupleIsPosting(item);
+		int			tids = is_list ? BTreeTupleGetNPosting(item) : 1;
+
+		for (int i = 0; i < tids; i++)
+			if (ItemPointerEquals(is_list ? BTreeTupleGetPostingN(item, i) : &item->t_tid,
+								  &row->item->t_tid))
+				return true;
+	}
+	return false;
+}
+
+/*
+ * Read leaf pages of the newest rows: the mean size of their images, and of a
+ * partial index the share of the rows that it contains.
+ */
+static void
+measure_leaves(const NewRows *rows, IndexPages *pages, NewestRows *newest)
+{
+	bool		is_partial = !heap_attisnull(pages->index->rd_indextuple, Anum_pg_index_indpred, NULL);
+	int			count = is_partial ? rows->count : Min(newest->located, MEASURED_ROWS);
+	double		read = 0;
+	double		contained = 0;
+	double		bytes = 0;
+
+	newest->splits_in_middle = pages->index->rd_index->indnkeyatts == 1;
+	for (int i = 0; i < count; i++)
+	{
+		Page		page = get_page(pages, rows->rows[i].leaf);
+
+		CHECK_FOR_INTERRUPTS();
+		if (page == NULL)
+			continue;
+		read++;
+		bytes += BLCKSZ - (((PageHeader) page)->pd_upper - ((PageHeader) page)->pd_lower);
+		contained += !is_partial || is_on_leaf(pages->index, &rows->rows[i], page);
+		/* leaf pages of a single column are split in halves but at the end */
+		if (P_RIGHTMOST(BTPageGetOpaque(page)))
+			newest->splits_in_middle = false;
+	}
+	newest->image_bytes = bytes / read;
+	newest->share = contained / read;
 }
 
 /* The number of different leaf pages that random rows are on. */
@@ -406,10 +439,11 @@ place(const NewRows *rows, int count, int leaf_pages, const LeafSample *sample,
 
 	/*
 	 * if the keys continue in many places, only a larger number of rows meets
-	 * them again
+	 * them again, or shows the order of groups without order
 	 */
 	share = Min(share, count_leaves(rows, rows->count, 0) / leaf_pages_of_random(rows->count, sample));
-	if (correlation(rows, count) >= ORDERED_CORRELATION)
+	if (correlation(rows, count) >= ORDERED_CORRELATION ||
+		correlation(rows, rows->count) >= ORDERED_CORRELATION)
 		return share < SCATTERED_SHARE ? PLACEMENT_ORDERED : PLACEMENT_UNKNOWN;
 	if (share >= SCATTERED_SHARE)
 		return PLACEMENT_SCATTERED;
@@ -427,7 +461,8 @@ place(const NewRows *rows, int count, int leaf_pages, const LeafSample *sample,
  * pages is extrapolated by the power that the halves of the newest rows suggest.
  */
 static double
-expected_images(const NewRows *rows, Placement placement, const LeafSample *sample, double inserts)
+expected_images(const NewRows *rows, const NewestRows *newest, const LeafSample *sample,
+				double inserts)
 {
 	double		of_random = leaf_pages_of_random(inserts, sample);
 	int			count = Min(rows->count, inserts);
@@ -435,11 +470,12 @@ expected_images(const NewRows *rows, Placement placement, const LeafSample *samp
 	double		leaves;
 	double		power;
 
-	if (placement == PLACEMENT_SCATTERED)
+	if (newest->placement == PLACEMENT_SCATTERED)
 		return of_random;
-	if (placement == PLACEMENT_ORDERED)
-		return 1 + Min(inserts * sample->leaf_pages / sample->rows, 1);
-	if (placement == PLACEMENT_UNKNOWN)
+	if (newest->placement == PLACEMENT_ORDERED)
+		return 1 + Min(inserts * sample->leaf_pages / sample->rows, 1) *
+			(newest->splits_in_middle ? 2 : 1);
+	if (newest->placement == PLACEMENT_UNKNOWN)
 		return NAN;
 
 	leaves = count_leaves(rows, count, 0);
@@ -477,7 +513,7 @@ NewestRows
 read_newest_rows(Relation index, Relation table, const LeafSample *sample,
 				 int limit, double rows_per_checkpoint)
 {
-	NewestRows	newest = {.images = NAN,.image_bytes = NAN};
+	NewestRows	newest = {.images = NAN,.image_bytes = NAN,.share = 1};
 	IndexPages	pages = {.index = index};
 	NewRows		rows;
 	int			located = 0;
@@ -507,8 +543,9 @@ read_newest_rows(Relation index, Relation table, const LeafSample *sample,
 	if (newest.located < LEAST_ROWS)
 		return newest;
 	newest.placement = place(&rows, newest.located, newest.leaf_pages, sample, &pages);
+	measure_leaves(&rows, &pages, &newest);
 	if (rows_per_checkpoint >= 1)
-		newest.images = expected_images(&rows, newest.placement, sample, rows_per_checkpoint);
-	newest.image_bytes = measure_images(&rows, newest.located, &pages);
+		newest.images = expected_images(&rows, &newest, sample,
+										Max(rows_per_checkpoint * newest.share, 1));
 	return newest;
 }

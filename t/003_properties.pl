@@ -48,7 +48,7 @@ my $setup = qq{
 	ALTER DATABASE :"DBNAME" SET search_path = public;
 	CREATE SCHEMA tried;
 	CREATE TABLE functions AS SELECT oid, proname, signature FROM ($Functions::installed) p
-		WHERE prokind = 'f' AND proargtypes::oid[] && '{uuid,text,bigint,uuid[],timestamptz}'::regtype[]::oid[] AND proname NOT IN ('index_report', 'index_reports', 'internal_index_sample', 'snowflake', 'js_id');
+		WHERE prokind = 'f' AND proargtypes::oid[] && '{uuid,text,bigint,uuid[],timestamptz}'::regtype[]::oid[] AND proname NOT IN ('index_report', 'index_reports', 'snowflake', 'js_id');
 
 	-- random numbers and bytes
 	CREATE FUNCTION any_number(what text, k bigint) RETURNS bigint IMMUTABLE LANGUAGE sql RETURN hashtextextended(what || k, $seed);

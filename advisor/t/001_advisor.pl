@@ -217,7 +217,7 @@ my $members = q{
 		 LEFT JOIN pg_proc p ON classid = 'pg_proc'::regclass AND objid = p.oid
 	WHERE deptype = 'e' AND extname = 'idgen_advisor'};
 is(in_owned("SELECT count(*), count(p.oid), count(obj_description(p.oid, 'pg_proc')) $members"),
-	'7|7|7', 'it has seven functions with comments, and no other objects');
+	'6|6|6', 'it has six functions with comments, and no other objects');
 is(in_owned(q{
 		SELECT format('PREPARE %I AS SELECT idgen.%1$I(%s)', proname,
 					  (SELECT string_agg('$' || n, ', ') FROM generate_series(1, pronargs) n))} . "$members \\gexec"),

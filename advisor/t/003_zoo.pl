@@ -77,7 +77,9 @@ my @zoo = (
 	[ 'fillfactor 45', 'scattered', 'uuid', $v4, { index => '(k) WITH (fillfactor = 45)', after => 'REINDEX INDEX %i' } ],
 	[ 'after deletes', 'scattered', 'uuid', $v4, { after => 'DELETE FROM %t WHERE i % 3 <> 0; VACUUM %t' } ],
 	[ 'old rows deleted, and their room filled', 'ordered', 'bigint', 'i', { after => 'DELETE FROM %t WHERE i <= 20000; VACUUM %t; INSERT INTO %t SELECT i, i, i % 100 FROM generate_series(40001, 45000) i', last => 45_000 } ],
-	[ 'partial', 'scattered', 'uuid', $v4, { index => '(k) WHERE i % 2 = 0' } ],
+	[ 'partial', 'scattered', 'uuid', $v4, { index => '(k) WHERE i % 8 = 0' } ],
+	[ 'partial, with newer rows than others', 'ordered', 'uuid', $v7, { index => "(k) WHERE i > $rows - 5000 AND i % 2 = 0" } ],
+	[ 'ordered in the middle', 'ordered', 'bigint', 'CASE WHEN i < 20000 AND i % 2 = 0 THEN i + 1000000000 ELSE i END' ],
 	[ 'INCLUDE', 'ordered', 'uuid', $v7, { index => '(k) INCLUDE (note)' } ],
 	[ 'unlogged', 'scattered', 'uuid', $v4, { unlogged => 1 } ],
 	[ 'expression', 'unknown', 'text', 'md5(i::text)', { index => '(upper(k))' } ],);

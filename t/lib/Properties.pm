@@ -225,7 +225,6 @@ our @properties = (
 		LATERAL (SELECT tried.expected_key_cost(kind, r.x, c.x, p.x, bytes, length, 16, NULL, 0) AS said) t},
 	  q{said ~ '^![0-9]{5}$' OR said = '(,,,,)' OR said ~ '^\([0-9.e-]+,[0-9.e-]+,[0-9.e-]+,[0-9.e-]+,[0-9]+\)$'} ],
 	[ 'index_report() takes any positive number of rows in a checkpoint interval', q{numbers, LATERAL idgen.index_report('idgen.creation_identifiers_pkey', n) r WHERE n >= 1}, q{r.rows >= 0} ],
-	[ 'internal_index_sample() takes any positive number of rows in a checkpoint interval', q{numbers, LATERAL idgen.internal_index_sample('idgen.creation_identifiers_pkey', n, 1) r WHERE n >= 1}, q{r.rows >= 0 AND r.located_rows <= 1} ],
 	[ 'index_reports() returns indexes of the given size, and shares from 0 to 1', q{(VALUES (0::bigint), (65536)) v (n), LATERAL idgen.index_reports(n) r},
 		q{r.index_bytes >= n AND NOT EXISTS (SELECT FROM unnest(ARRAY[r.leaf_density, r.fragmentation, r.newest_leaf_share]) s WHERE s NOT BETWEEN 0 AND 1)} ],
 );
