@@ -14,7 +14,9 @@ CREATE FUNCTION idgen.index_report(
     AS 'MODULE_PATHNAME', 'idgen_index_report';
 
 COMMENT ON FUNCTION idgen.index_report(regclass, bigint, int) IS
-'Size, density and placement of new rows of a B-tree index, or of a table''s primary key, measured on a sample of its pages. Requires USAGE on the schema and either SELECT on the table or the key columns, or membership in pg_stat_scan_tables (42501).';
+'Size, density and placement of new rows of a B-tree index, or of a table''s primary key, measured on a sample of its '
+'pages. Requires USAGE on the schema and either SELECT on the table or the key columns, or membership in '
+'pg_stat_scan_tables (42501).';
 
 CREATE FUNCTION idgen.index_reports(
     min_size bigint DEFAULT 10485760, catalogs boolean DEFAULT false,
@@ -69,7 +71,8 @@ BEGIN
     END LOOP;
 
     FOR index_name, table_name, index_bytes, rows_per_day IN
-        SELECT i.indexrelid, i.indrelid, r.size, pg_stat_get_tuples_inserted(i.indrelid) / greatest(extract(epoch FROM moment - rows_since) / 86400, 1e-9)
+        SELECT i.indexrelid, i.indrelid, r.size,
+               pg_stat_get_tuples_inserted(i.indrelid) / greatest(extract(epoch FROM moment - rows_since) / 86400, 1e-9)
         FROM unnest(reported, sizes) r (index, size) JOIN pg_index i ON i.indexrelid = r.index
         ORDER BY r.size DESC, i.indexrelid
     LOOP
@@ -92,7 +95,9 @@ BEGIN
 END $$;
 
 COMMENT ON FUNCTION idgen.index_reports(bigint, boolean) IS
-'index_report() of all B-tree indexes of the database that have at least the given size in bytes, largest first, with the WAL that each writes in a day by the server''s statistics, and what keyed_comb() would save. For an index that cannot be read, the advice is the reason.';
+'index_report() of all B-tree indexes of the database that have at least the given size in bytes, largest first, with '
+'the WAL that each writes in a day by the server''s statistics, and what keyed_comb() would save. For an index that '
+'cannot be read, the advice is the reason.';
 
 CREATE FUNCTION idgen.index_wal(
     from_lsn pg_lsn, to_lsn pg_lsn,
@@ -159,7 +164,8 @@ BEGIN
     RETURN QUERY EXECUTE format($sql$
         WITH written AS (
             SELECT i.indexrelid::regclass AS index_name, coalesce(i.indrelid, c.oid)::regclass AS table_name,
-                   sum(b.records)::bigint AS records, sum(b.bytes)::bigint AS bytes, coalesce(sum(b.images), 0)::bigint AS images, sum(b.image_bytes)::bigint AS image_bytes
+                   sum(b.records)::bigint AS records, sum(b.bytes)::bigint AS bytes, coalesce(sum(b.images), 0)::bigint AS images,
+                   sum(b.image_bytes)::bigint AS image_bytes
             FROM ($sql$ || blocks || $sql$) b
                  JOIN pg_class c ON c.oid = pg_filenode_relation(b.tablespace, b.file) LEFT JOIN pg_index i ON i.indexrelid = c.oid
             WHERE b.database IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
@@ -173,7 +179,8 @@ BEGIN
 END $$;
 
 COMMENT ON FUNCTION idgen.index_wal(pg_lsn, pg_lsn) IS
-'The WAL that each table and index wrote between two positions, as pg_walinspect reports it. The index is NULL for what the table itself wrote. The row without a table contains everything else, such as commits and other databases.';
+'The WAL that each table and index wrote between two positions, as pg_walinspect reports it. The index is NULL for what '
+'the table itself wrote. The row without a table contains everything else, such as commits and other databases.';
 
 CREATE FUNCTION idgen.key_plan(
     rows_per_second numeric, retention interval, checkpoint interval DEFAULT '5 minutes', row_bytes int DEFAULT 100,
@@ -243,7 +250,8 @@ BEGIN
         WHERE weight <= 1.05 * least
         ORDER BY place, bytes, period DESC
     ), chosen AS (
-        SELECT *, CASE WHEN min(weight) FILTER (WHERE place = wanted) OVER () > 2 * min(weight) FILTER (WHERE place = 3) OVER () THEN 3 ELSE wanted END AS choice
+        SELECT *, CASE WHEN min(weight) FILTER (WHERE place = wanted) OVER () > 2 * min(weight) FILTER (WHERE place = 3) OVER ()
+                       THEN 3 ELSE wanted END AS choice
         FROM best, (SELECT CASE WHEN client_keys THEN 6 ELSE max(place) END FROM scheme WHERE kind = 'keyed_comb') w (wanted)
     )
     SELECT name, place = choice, (wal * rate * 86400)::bigint, images, size, density,
@@ -257,7 +265,8 @@ BEGIN
 END $$;
 
 COMMENT ON FUNCTION idgen.key_plan(numeric, interval, interval, int, boolean) IS
-'What each kind of key is expected to cost a table with the given rate of inserts when it is as old as the retention, and which is recommended. An argument out of range is an error (22023).';
+'What each kind of key is expected to cost a table with the given rate of inserts when it is as old as the retention, '
+'and which is recommended. An argument out of range is an error (22023).';
 
 CREATE FUNCTION idgen.expected_key_cost(
     kind text, index_rows float8, rows_per_checkpoint float8, rows_per_period float8 DEFAULT NULL,
@@ -307,9 +316,11 @@ BEGIN
     random_rows := coalesce(random_rows, 0);
     prefix_bytes := coalesce(prefix_bytes, 2);
     run_length := coalesce(run_length, 1);
-    cycle_rows := CASE WHEN rows_per_period BETWEEN 1e-6 AND 1e15 AND prefix_bytes BETWEEN 1 AND 6 THEN rows_per_period * 256::float8 ^ prefix_bytes END;
+    cycle_rows := CASE WHEN rows_per_period BETWEEN 1e-6 AND 1e15 AND prefix_bytes BETWEEN 1 AND 6
+                       THEN rows_per_period * 256::float8 ^ prefix_bytes END;
     FOR argument IN
-        SELECT * FROM (VALUES ('index_rows', index_rows, 0::float8, 1e15::float8, false), ('rows_per_checkpoint', rows_per_checkpoint, 1, 1e15, false),
+        SELECT * FROM (VALUES ('index_rows', index_rows, 0::float8, 1e15::float8, false),
+                              ('rows_per_checkpoint', rows_per_checkpoint, 1, 1e15, false),
                               ('key_bytes', coalesce(key_bytes, 16), 1, 1024, false), ('random_rows', random_rows, 0, index_rows, false),
                               ('rows_per_period', rows_per_period, 1e-6, 1e15, true), ('prefix_bytes', prefix_bytes, 1, 6, true),
                               ('run_length', run_length, 1, 2147483647, true), ('rows_in_cycle', rows_in_cycle, 0, cycle_rows, true))
@@ -341,7 +352,8 @@ BEGIN
         -- The periods, of at most 2^16 rows, lie anywhere. They fill the leaves as random keys do, but less if a period has about the rows
         -- of a leaf (measured: t/002_index_size.pl). The checkpoint falls into the middle of a period.
         rows_per_period := least(greatest(rows_per_period, 1), 65536);
-        leaves := greatest(index_rows / capacity / (ln(2) - 0.1 * rows_per_period / capacity * exp(1 - rows_per_period / capacity)), sign(index_rows));
+        leaves := index_rows / capacity / (ln(2) - 0.1 * rows_per_period / capacity * exp(1 - rows_per_period / capacity));
+        leaves := greatest(leaves, sign(index_rows));
         in_period := rows_per_period / 2;
         near_inserts := least(rows_per_checkpoint, rows_per_period - in_period);
     END IF;
@@ -394,7 +406,9 @@ BEGIN
 END $$;
 
 COMMENT ON FUNCTION idgen.expected_key_cost(text, float8, float8, float8, int, int, int, float8, float8) IS
-'The full-page images, their bytes, and the bytes of WAL records that an insert is expected to write for a B-tree index on a key of the given kind (random, ordered, short_comb or keyed_comb), and the leaf density (0 to 1) and the size that the index is expected to have. An argument out of range is an error (22023), and so is an unknown kind (42704).';
+'The full-page images, their bytes, and the bytes of WAL records that an insert is expected to write for a B-tree index '
+'on a key of the given kind (random, ordered, short_comb or keyed_comb), and the leaf density (0 to 1) and the size '
+'that the index is expected to have. An argument out of range is an error (22023), and so is an unknown kind (42704).';
 
 CREATE FUNCTION idgen.internal_filled_leaves(
     rows float8, rows_per_period float8, prefixes float8, rows_in_cycle float8, run_length float8, varies boolean,

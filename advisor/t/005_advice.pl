@@ -68,7 +68,8 @@ sub insert
 	return map { "INSERT INTO $_ SELECT $values{$_} FROM (SELECT i, 'epoch'::timestamptz + i * interval '30 ms' AS at
 		FROM generate_series($from, $to - 1) i OFFSET 0) s" } sort keys %values;
 }
-ask(join ';', (map { 'CREATE TABLE ' . $_ . ' (id ' . ($type{$_} // 'uuid') . ' PRIMARY KEY)' } keys %values), insert(0, $rows), 'VACUUM ANALYZE');
+ask(join ';', (map { 'CREATE TABLE ' . $_ . ' (id ' . ($type{$_} // 'uuid') . ' PRIMARY KEY)' } keys %values), insert(0, $rows),
+	'CREATE INDEX eighth ON random (id) WHERE id < $$20000000-0000-0000-0000-000000000000$$', 'VACUUM ANALYZE');
 ask('CREATE EXTENSION pg_walinspect');
 my $from = ask('CHECKPOINT; SELECT pg_current_wal_insert_lsn()');
 ask($begin);
@@ -78,7 +79,8 @@ for my $table (sort keys %values)
 	my ($per_checkpoint, $per_row, $keyed, $saved, $same) = split /\|/, report(
 		'rows_per_checkpoint, wal_per_row, keyed_comb_wal_per_row, keyed_comb_saves_wal_per_day > 0, abs(wal_per_day - wal_per_row * rows_per_day) <= 1',
 		"${table}_pkey"), -1;
-	my $measured = ask("SELECT bytes / (5.0 * $n) FROM idgen.index_wal('$from', pg_current_wal_flush_lsn()) WHERE index_name = '${table}_pkey'::regclass");
+	my $measured = ask("SELECT bytes / (5.0 * $n) FROM idgen.index_wal('$from', pg_current_wal_flush_lsn())
+		WHERE index_name = '${table}_pkey'::regclass");
 
 	cmp_ok(abs($per_checkpoint / $n - 1), '<', 0.25, "$table: $per_checkpoint rows a checkpoint");
 	cmp_ok(abs($per_row / $measured - 1), '<', 0.25, "$table: $per_row bytes of WAL a row, measured $measured");
@@ -88,6 +90,9 @@ for my $table (sort keys %values)
 	is($saved, 't', "$table: keyed_comb() would save WAL") if $table eq 'random';
 	is($saved, '', "$table: a key that cannot change has no such figure") if $table =~ /seven|number|text/;
 }
+my ($partial, $measured) = split /\|/, ask("SELECT r.wal_per_row, w.bytes / (5.0 * $n)
+	FROM idgen.index_reports(0) r, idgen.index_wal('$from', pg_current_wal_flush_lsn()) w WHERE r.index_name = 'eighth'::regclass AND w.index_name = r.index_name");
+cmp_ok(abs($partial / $measured - 1), '<', 0.25, "a partial index: $partial bytes of WAL for a row of the table, measured $measured");
 like(report('unknown_reason', 'idle_pkey'), qr/^no rows were inserted since/, 'a table without inserts: the reason');
 
 # --- locks and catalogs -----------------------------------------------------------------
