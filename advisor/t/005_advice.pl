@@ -91,7 +91,8 @@ for my $table (sort keys %values)
 	is($saved, '', "$table: a key that cannot change has no such figure") if $table =~ /seven|number|text/;
 }
 my ($partial, $measured) = split /\|/, ask("SELECT r.wal_per_row, w.bytes / (5.0 * $n)
-	FROM idgen.index_reports(0) r, idgen.index_wal('$from', pg_current_wal_flush_lsn()) w WHERE r.index_name = 'eighth'::regclass AND w.index_name = r.index_name");
+	FROM idgen.index_reports(0) r JOIN idgen.index_wal('$from', pg_current_wal_flush_lsn()) w USING (index_name)
+	WHERE index_name = 'eighth'::regclass");
 cmp_ok(abs($partial / $measured - 1), '<', 0.25, "a partial index: $partial bytes of WAL for a row of the table, measured $measured");
 like(report('unknown_reason', 'idle_pkey'), qr/^no rows were inserted since/, 'a table without inserts: the reason');
 
