@@ -105,7 +105,8 @@ read_argument(const Scheme *scheme, const char *argument, const char **values)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("invalid argument \"%s\" for check_recent_id with scheme \"%s\"",
 					argument, scheme->name),
-			 errhint("After column and scheme, the arguments are of the form name=value, each name at most once: tolerance, past_tolerance, future_tolerance%s.",
+			 errhint("After column and scheme, the arguments are of the form name=value, each name at most once: tolerance, "
+					 "past_tolerance, future_tolerance%s.",
 					 scheme->has_prefix ? ", period, prefix_bytes" : "")));
 }
 

@@ -62,7 +62,8 @@ static const Setting settings[] = {
 	{
 		"idgen.node_id",
 		"Sets the number of this server in identifiers that contain one.",
-		"Servers that generate identifiers for the same tables need different numbers: 0 to 1023 for snowflake(), 0 to 31 for js_id(), 0 to 65535 for trace_id(). -1 means that it is not set.",
+		"Servers that generate identifiers for the same tables need different numbers: 0 to 1023 for snowflake(), 0 to 31 for js_id(), "
+		"0 to 65535 for trace_id(). -1 means that it is not set.",
 		NULL, &node_id_setting, NODE_UNSET, NODE_UNSET, NODE_MAX, 0
 	},
 	{
@@ -80,7 +81,8 @@ static const Setting settings[] = {
 	{
 		"idgen.reserve_ahead",
 		"Sets the length of time for which identifiers are reserved at once in the write-ahead log.",
-		"After a crash they continue above the reserved ones. While identifiers are generated, a standby may lag behind by half of this and still continue above them.",
+		"After a crash they continue above the reserved ones. "
+		"While identifiers are generated, a standby may lag behind by half of this and still continue above them.",
 		NULL, &ticker_reserve_ahead_setting, 10, 2, SECS_PER_HOUR, GUC_UNIT_S
 	},
 	{

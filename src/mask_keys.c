@@ -79,7 +79,8 @@ require_private(const char *path, const struct stat *file)
 		ereport(ERROR,
 				(errcode(ERRCODE_CONFIG_FILE_ERROR),
 				 errmsg("mask key file \"%s\" has group or world access", path),
-				 errdetail("The file must have permissions u=rw (0600) or less if owned by the database user, or permissions u=rw,g=r (0640) or less if owned by root.")));
+				 errdetail("The file must have permissions u=rw (0600) or less if owned by the database user, or permissions u=rw,g=r (0640) "
+						   "or less if owned by root.")));
 }
 
 /* The file's content, with a zero byte at its end.  The caller erases it. */
@@ -249,7 +250,8 @@ load_keys(void)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("idgen.mask_key_file is not set"),
-				 errdetail("Only the server's configuration can set it. A value of ALTER DATABASE, ALTER ROLE or the connection hides that of the configuration, and is ignored."),
+				 errdetail("Only the server's configuration can set it. "
+						   "A value of ALTER DATABASE, ALTER ROLE or the connection hides that of the configuration, and is ignored."),
 				 errhint("Set it in postgresql.conf to the name of a file that only the database user can read, and reload the configuration.")));
 
 	loaded_after = PgReloadTime;

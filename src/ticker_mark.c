@@ -258,7 +258,8 @@ values_ahead(const TickerLayout *layout)
 static int
 hint_to_restart(const TickerLayout *layout)
 {
-	return errhint("Use ALTER SEQUENCE idgen.%s RESTART; then the next call writes the value that this server has in memory. If the server was restarted since the value was set, raise the ticker above all identifiers with %s before that call.",
+	return errhint("Use ALTER SEQUENCE idgen.%s RESTART; then the next call writes the value that this server has in memory. "
+				   "If the server was restarted since the value was set, raise the ticker above all identifiers with %s before that call.",
 				   sequence_name(layout), raising_function(layout));
 }
 

@@ -249,7 +249,8 @@ warn_of_eviction(Oid database)
 		return;
 	ereport(WARNING,
 			(errmsg("tickers of databases without sessions are removed from memory"),
-			 errdetail("There is room for %d tickers; each database and each function counts as one. Those removed last continue after their last value, others at their high-water mark.",
+			 errdetail("There is room for %d tickers; each database and each function counts as one. "
+					   "Those removed last continue after their last value, others at their high-water mark.",
 					   table->size),
 			 table->size < MANY_SLOTS ?
 			 errhint("Add idgen to shared_preload_libraries to raise the limit to %d.", MANY_SLOTS) : 0));

@@ -125,7 +125,9 @@ require_window_within_cycle(const Rule *rule)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("tolerance is too wide for the cycle of prefixes"),
-				 errdetail("The past and future tolerances add up to " UINT64_FORMAT " ms. At most " UINT64_FORMAT " periods of " INT64_FORMAT " ms are allowed, 2 less than the cycle, because a wider window could contain every prefix.",
+				 errdetail("The past and future tolerances add up to " UINT64_FORMAT " ms. "
+						   "At most " UINT64_FORMAT " periods of " INT64_FORMAT " ms are allowed, "
+						   "2 less than the cycle, because a wider window could contain every prefix.",
 						   width_us / US_PER_MS + (width_us % US_PER_MS != 0),
 						   widest_periods, rule->prefix.period_ms),
 				 errhint("Use a smaller tolerance, a longer period or more prefix bytes.")));
