@@ -5,6 +5,7 @@
 #ifndef IDGEN_ADVISOR_H
 #define IDGEN_ADVISOR_H
 
+#include "access/itup.h"
 #include "storage/bufmgr.h"
 #include "storage/bufpage.h"
 #include "utils/rel.h"
@@ -49,8 +50,24 @@ typedef struct NewestRows
 									 * split in halves */
 } NewestRows;
 
+/* The greatest number of pages of the index that are read to locate rows. */
+#define INDEX_PAGES			500
+
+/* Copies of index pages. */
+typedef struct IndexPages
+{
+	Relation	index;
+	int			count;
+	BlockNumber blocks[INDEX_PAGES];
+	Page		pages[INDEX_PAGES]; /* NULL if it was never used */
+} IndexPages;
+
 extern bool copy_page(Relation relation, BlockNumber block,
 					  BufferAccessStrategy strategy, Page copy);
+extern Page get_page(IndexPages *pages, BlockNumber block);
+extern Page get_leaf(IndexPages *pages, BlockNumber block);
+extern OffsetNumber find_item(Relation index, IndexTuple tuple, Page page);
+extern bool is_on_page(Relation index, IndexTuple tuple, Page page);
 extern LeafSample sample_leaves(Relation index);
 extern NewestRows read_newest_rows(Relation index, Relation table,
 								   const LeafSample *sample, int limit,

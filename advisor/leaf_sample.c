@@ -40,27 +40,6 @@ typedef struct LeafCounts
 	double		shorter;		/* bytes by which type uuid is shorter */
 } LeafCounts;
 
-/* Copy a page, also one of a table; false if it was never used. */
-bool
-copy_page(Relation relation, BlockNumber block, BufferAccessStrategy strategy,
-		  Page copy)
-{
-	Buffer		buffer = ReadBufferExtended(relation, MAIN_FORKNUM, block,
-											RBM_NORMAL, strategy);
-	bool		used;
-
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	used = !PageIsNew(BufferGetPage(buffer));
-	if (used)
-	{
-		if (relation->rd_rel->relkind == RELKIND_INDEX)
-			_bt_checkpage(relation, buffer);
-		memcpy(copy, BufferGetPage(buffer), BLCKSZ);
-	}
-	UnlockReleaseBuffer(buffer);
-	return used;
-}
-
 /* Is the value a UUID in its text form, with padding if its type has it? */
 static bool
 is_uuid_text(struct varlena *text)

@@ -31,11 +31,10 @@
 
 #include "advisor.h"
 
-/* The blocks of the table that are read, at its end and elsewhere, and the pages of the index. */
+/* The blocks of the table that are read, at its end and elsewhere */
 #define LAST_BLOCKS			300
 #define LEAST_LAST_BLOCKS	32
 #define SAMPLED_BLOCKS		100
-#define INDEX_PAGES			500
 
 /* Rows with a longer key are ignored. */
 #define MAX_READ_KEY_BYTES	2000
@@ -85,15 +84,6 @@ typedef struct NewRows
 	int			count;
 	int			allocated;
 } NewRows;
-
-/* Copies of index pages. */
-typedef struct IndexPages
-{
-	Relation	index;
-	int			count;
-	BlockNumber blocks[INDEX_PAGES];
-	Page		pages[INDEX_PAGES]; /* NULL if it was never used */
-} IndexPages;
 
 /* The index tuple of a row, or NULL if its key is long or stored elsewhere. */
 static IndexTuple
@@ -210,56 +200,7 @@ find_new_rows(Relation index, Relation table, int limit)
 	return rows;
 }
 
-/* A copy of a page; NULL if it was never used, or no more may be read. */
-static Page
-get_page(IndexPages *pages, BlockNumber block)
-{
-	int			i = 0;
-
-	while (i < pages->count && pages->blocks[i] != block)
-		i++;
-	if (i == INDEX_PAGES)
-		return NULL;
-	if (i == pages->count)
-	{
-		CHECK_FOR_INTERRUPTS();
-		pages->blocks[i] = block;
-		pages->pages[i] = palloc(BLCKSZ);
-		if (!copy_page(pages->index, block, NULL, pages->pages[i]))
-			pages->pages[i] = NULL;
-		pages->count++;
-	}
-	return pages->pages[i];
-}
-
-/* The last item of a page that is less than the row's, or else the first one. */
-static OffsetNumber
-find_item(Relation index, const NewRow *row, Page page)
-{
-	BTScanInsert key = _bt_mkscankey(index, row->item);
-	OffsetNumber low = P_FIRSTDATAKEY(BTPageGetOpaque(page));
-	OffsetNumber high = PageGetMaxOffsetNumber(page);
-
-	if (key->heapkeyspace)
-		key->scantid = &row->item->t_tid;
-	while (low < high)
-	{
-		OffsetNumber middle = low + (high - low + 1) / 2;
-
-		if (_bt_compare(index, key, page, middle) > 0)
-			low = middle;
-		else
-			high = middle - 1;
-	}
-	pfree(key);
-	return low;
-}
-
-/*
- * Find the leaf page of a row.  A partial index may not contain the row; since
- * its predicate must not be evaluated, such a row counts where it would be.  How
- * many these are is measured on leaf pages.
- */
+/* Find the leaf page of a row, or that on which it would be. */
 static bool
 locate(IndexPages *pages, NewRow *row)
 {
@@ -274,7 +215,7 @@ locate(IndexPages *pages, NewRow *row)
 		page = get_page(pages, row->leaf);
 		if (page == NULL || P_ISLEAF(BTPageGetOpaque(page)) || P_IGNORE(BTPageGetOpaque(page)))
 			return false;
-		offset = find_item(pages->index, row, page);
+		offset = find_item(pages->index, row->item, page);
 		row->leaf = BTreeTupleGetDownLink((IndexTuple) PageGetItem(page, PageGetItemId(page, offset)));
 		row->path = row->path << OFFSET_BITS | offset;
 	}
@@ -353,58 +294,29 @@ correlation(const NewRows *rows, int count)
 	return square_rank > 0 ? fabs(sum) / sqrt(square_rank * square_age) : NAN;
 }
 
-/* Is the row's entry on its leaf page? */
-static bool
-is_on_leaf(Relation index, const NewRow *row, Page page)
-{
-	OffsetNumber offset = find_item(index, row, page);
-	OffsetNumber last = PageGetMaxOffsetNumber(page);
-
-	/* the last item that is less, or the one behind it */
-	for (int n = 0; n < 2 && offset <= last; n++, offset++)
-	{
-		IndexTuple	item = (IndexTuple) PageGetItem(page, PageGetItemId(page, offset));
-		bool		is_list = BTreeTupleIsPosting(item);
-		int			tids = is_list ? BTreeTupleGetNPosting(item) : 1;
-
-		for (int i = 0; i < tids; i++)
-			if (ItemPointerEquals(is_list ? BTreeTupleGetPostingN(item, i) : &item->t_tid,
-								  &row->item->t_tid))
-				return true;
-	}
-	return false;
-}
-
 /*
- * Read leaf pages of the newest rows: the mean size of their images, and of a
- * partial index the share of the rows that it contains.
+ * The mean size of the images of leaf pages of the newest rows, and whether all
+ * these pages are split in halves: those of a single column but at the end.
  */
 static void
 measure_leaves(const NewRows *rows, IndexPages *pages, NewestRows *newest)
 {
-	bool		is_partial = !heap_attisnull(pages->index->rd_indextuple, Anum_pg_index_indpred, NULL);
-	int			count = is_partial ? rows->count : Min(newest->located, MEASURED_ROWS);
 	double		read = 0;
-	double		contained = 0;
 	double		bytes = 0;
 
 	newest->splits_in_middle = pages->index->rd_index->indnkeyatts == 1;
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < Min(newest->located, MEASURED_ROWS); i++)
 	{
-		Page		page = get_page(pages, rows->rows[i].leaf);
+		Page		page = get_leaf(pages, rows->rows[i].leaf);
 
-		CHECK_FOR_INTERRUPTS();
 		if (page == NULL)
 			continue;
 		read++;
 		bytes += BLCKSZ - (((PageHeader) page)->pd_upper - ((PageHeader) page)->pd_lower);
-		contained += !is_partial || is_on_leaf(pages->index, &rows->rows[i], page);
-		/* leaf pages of a single column are split in halves but at the end */
 		if (P_RIGHTMOST(BTPageGetOpaque(page)))
 			newest->splits_in_middle = false;
 	}
 	newest->image_bytes = bytes / read;
-	newest->share = contained / read;
 }
 
 /* The number of different leaf pages that random rows are on. */
@@ -430,10 +342,10 @@ place(const NewRows *rows, int count, int leaf_pages, const LeafSample *sample,
 	for (int i = 0; i < count; i++)
 	{
 		NewRow	   *row = &rows->rows[i];
-		Page		page = leaf_pages <= FEW_LEAVES ? get_page(pages, row->leaf) : NULL;
+		Page		page = leaf_pages <= FEW_LEAVES ? get_leaf(pages, row->leaf) : NULL;
 
 		if (page != NULL)
-			row->offset = find_item(pages->index, row, page);
+			row->offset = find_item(pages->index, row->item, page);
 		sampled += row->is_sampled;
 	}
 
@@ -516,7 +428,9 @@ read_newest_rows(Relation index, Relation table, const LeafSample *sample,
 	NewestRows	newest = {.images = NAN,.image_bytes = NAN,.share = 1};
 	IndexPages	pages = {.index = index};
 	NewRows		rows;
+	bool		is_partial = !heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL);
 	int			located = 0;
+	int			read = 0;
 
 	if (!(sample->rows >= LEAST_TABLE_ROWS) || !is_compared_safely(index) ||
 		table->rd_rel->relam != HEAP_TABLE_AM_OID ||
@@ -528,15 +442,27 @@ read_newest_rows(Relation index, Relation table, const LeafSample *sample,
 	 * leaf pages
 	 */
 	limit = Min(limit, Max(LEAST_ROWS, sample->rows / SHARE_OF_ROWS));
-	rows = find_new_rows(index, table, limit);
+	rows = find_new_rows(index, table, is_partial ? PG_INT32_MAX : limit);
 	/* keep those of the newest rows whose leaf pages are found */
 	for (int i = 0; i < rows.count && located < limit && pages.count < INDEX_PAGES; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (locate(&pages, &rows.rows[i]))
-			rows.rows[located++] = rows.rows[i];
+		if (!locate(&pages, &rows.rows[i]))
+			continue;
+		/* the predicate must not be evaluated, but the leaf page can be read */
+		if (is_partial)
+		{
+			Page		page = get_leaf(&pages, rows.rows[i].leaf);
+
+			read += page != NULL;
+			if (page == NULL || !is_on_page(index, rows.rows[i].item, page))
+				continue;
+		}
+		rows.rows[located++] = rows.rows[i];
 	}
 	rows.count = located;
+	if (read > 0)
+		newest.share = (double) located / read;
 
 	newest.located = Min(located, Max(LEAST_ROWS, sample->leaf_pages / SHARE_OF_LEAVES));
 	newest.leaf_pages = count_leaves(&rows, newest.located, 0);
