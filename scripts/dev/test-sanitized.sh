@@ -92,13 +92,14 @@ start_under_valgrind() {
     logs=$IDGEN_WORK/valgrind
     as_server_user mkdir "$logs"
     suppressions >"$IDGEN_WORK/suppressions"
-    as_server_user valgrind --quiet --trace-children=yes --child-silent-after-fork=no --leak-check=no \
-        --track-origins=no --num-callers=30 --fullpath-after= --time-stamp=yes --error-markers=BEGIN,END \
-        --suppressions="$IDGEN_WORK/suppressions" --log-file="$logs/%p.log" \
-        "$(command -v postgres)" -D "$IDGEN_WORK/data" >"$IDGEN_WORK/server.log" 2>&1 &
-    server=$!       # idgen_stop ends it on exit
-    until pg_isready -q || ! kill -0 "$server" 2>/dev/null; do sleep 1; done
-    pg_isready -q || { tail -n 20 "$IDGEN_WORK/server.log" "$logs"/*.log >&2; idgen_die "the server did not start under valgrind"; }
+    cat >"$IDGEN_WORK/valgrind_postgres" <<END
+#!/bin/sh
+exec valgrind --quiet --trace-children=yes --child-silent-after-fork=no --leak-check=no \\
+    --track-origins=no --num-callers=30 --fullpath-after= --time-stamp=yes --error-markers=BEGIN,END \\
+    --suppressions='$IDGEN_WORK/suppressions' --log-file='$logs/%p.log' '$(command -v postgres)' "\$@"
+END
+    chmod +x "$IDGEN_WORK/valgrind_postgres"
+    idgen_pg_ctl -t 300 -p "$IDGEN_WORK/valgrind_postgres" start || idgen_die "the server did not start under valgrind"
 }
 
 # The lines from BEGIN to END are one error.
@@ -140,7 +141,6 @@ END
 
     control=$logs/$(call_probe probe_uninitialized 7).log
     idgen_stop
-    wait
 
     idgen_say "Reports"
     [ -n "$(memcheck_errors "$control")" ]
