@@ -6,7 +6,6 @@
 #   scripts/dev/fuzz.sh [OPTION ...] [TARGET ...]
 #
 #   --seconds N    time for each target (default 10)
-#   --corpus DIR   start from the inputs in DIR/TARGET, and save new ones there
 #   --input FILE   run the targets with this input only
 #
 # A target is a function fuzz_TARGET() in fuzz/, see fuzz/fuzz.h. It starts from the inputs in
@@ -15,8 +14,8 @@
 
 . "$(dirname "$0")/verdicts.sh"
 
-seconds=10 corpus='' input=''
-idgen_options 'seconds# corpus input' "$@"
+seconds=10 input=''
+idgen_options 'seconds# input' "$@"
 mapfile -t targets < <(sed -n 's/^fuzz_\([a-z_]*\)(Input \*input)$/\1/p' "$IDGEN_SOURCE"/fuzz/fuzz_*.c)
 [ ${#arguments[@]} -eq 0 ] || targets=("${arguments[@]}")
 [ -z "$input" ] || input=$(realpath -e "$input") || exit
@@ -70,7 +69,7 @@ fi
 findings=$(mktemp -d /tmp/idgen-fuzz-findings.XXXXXX)
 idgen_say "Fuzzing for $seconds s each"
 for target in "${targets[@]}"; do
-    folders=("${corpus:-$build/corpus}/$target")
+    folders=("$build/corpus/$target")
     mkdir -p "${folders[0]}"
     [ ! -d "$IDGEN_SOURCE/fuzz/seeds/$target" ] || folders+=("$IDGEN_SOURCE/fuzz/seeds/$target")
 
