@@ -1,6 +1,5 @@
 # HTTP requests with idempotency keys: repeated, concurrent, rolled back and of other
-# tenants; INSERTs that a client repeats, with its own key, and with an idempotency key
-# in the row; PostgreSQL 19's ON CONFLICT DO SELECT. The SQL is that of docs/recipes.md.
+# tenants; INSERTs that a client repeats, with its own key; PostgreSQL 19's ON CONFLICT DO SELECT. The SQL is that of docs/recipes.md.
 
 use Recipe;
 use Server;
@@ -133,25 +132,6 @@ SKIP:
 	is($recipe->outcome("SET ROLE writer; $find_or_create EXECUTE find_or_create_report('$id', 'mine')"), '42501', 'it requires SELECT');
 	ask('GRANT SELECT ON reports TO writer');
 	is($recipe->outcome("SET ROLE writer; $find_or_create EXECUTE find_or_create_report('$id', 'mine')"), 't', 'which suffices');
-	$_->quit for $one, $two;
-}
-
-# --- An idempotency key in the row --------------------------------------------
-{
-	my $tenant = '5ca1ab1e-0000-4000-8000-000000000001';
-	my $other = '5ca1ab1e-0000-4000-8000-000000000002';
-	my ($one, $two) = map { session() } 1 .. 2;
-	$_->ask($_->{prepared} = $recipe->prepared($heading)) for $one, $two;
-
-	$one->ask('BEGIN');
-	my $id = $one->ask("EXECUTE refund('$tenant', 'a', 100)");
-	$two->send("EXECUTE refund('$tenant', 'a', 100)");
-	ok($control->poll_waiting($two), 'a concurrent repetition waits');
-	$one->ask('COMMIT');
-	is($two->answer, $id, 'and gets the first row');
-	is($one->ask("EXECUTE refund('$tenant', 'a', 7)"), $id, 'a repetition with another amount gets the first one');
-	isnt($one->ask("EXECUTE refund('$other', 'a', 100)"), $id, "another tenant's is another row");
-	is(ask('SELECT count(*), count(DISTINCT id) FROM refunds'), '2|2', 'two rows');
 	$_->quit for $one, $two;
 }
 
