@@ -213,7 +213,8 @@ is(ask('SELECT is_called FROM hostile.used'), 'f', 'CREATE EXTENSION used no hos
 is(outcome("SELECT idgen.uuid_version($v4)", user => 'stranger'), '4', 'the extension works after that');
 
 ask(q{DROP EXTENSION idgen CASCADE; DROP SCHEMA IF EXISTS idgen});
-%made = results($superuser, $hostile, 'create' => join('', (map { slurp_file("portable/$_.sql") } qw(uuids text_ids create_once)), 'COMMIT'));
+my $portable = join '', map { slurp_file("portable/$_.sql") } qw(uuids text_ids create_once);
+%made = results($superuser, $hostile, 'create' => "${portable}COMMIT");
 is($made{create}, '', 'the portable edition is installed with hostile objects on the search_path');
 my %in_portable = map { $_ => 1 } split /\n/, ask(q{SELECT proname FROM pg_proc WHERE pronamespace = 'idgen'::regnamespace});
 my %portable = map { $_ => $statement{$_} } grep { /^(\w+)/ && $in_portable{$1} } keys %statement;

@@ -1,6 +1,5 @@
-# The portable edition against the extension: the same functions and table, the same
-# verdicts of triggers, and the same hashes, also in another encoding; what is different.
-# t/073_portable_results.pl compares results for random values.
+# The portable edition against the extension: the same functions and table, verdicts of
+# triggers and hashes, also in another encoding; and what is different.
 
 use Server;
 

@@ -1,7 +1,5 @@
 # The portable edition against the extension: the same results and SQLSTATEs for random
-# values, by expression, also under settings that change how text is read and written,
-# and with a nondeterministic collation. t/072_portable_parity.pl compares the rest.
-#
+# values, also under hostile settings, in parallel, and with a nondeterministic collation.
 # IDGEN_SEED=N repeats the values of a run; IDGEN_VALUES is their number.
 
 use Server;
