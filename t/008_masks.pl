@@ -1,0 +1,186 @@
+# Masked UUIDs and permuted numbers: against known answers and a program that was
+# written from the definitions, as permutations, in indexes and parallel workers.
+
+use IPC::Run;
+use Masks;
+use Server;
+
+my $masks = Masks->new;
+my $node = $masks->{node};
+
+# --- Answers ------------------------------------------------------------------
+# The vectors of docs/masks.md
+my @vectors = map { [ split / \| /, s/^\| |\s*\|$|`//gr ] } slurp_file('docs/masks.md') =~ /^\| `[0-9a-f]{32}.*$/mg;
+is(scalar @vectors, 4, 'the page has vectors');
+for my $vector (@vectors)
+{
+	my ($key, $id, $masked) = @$vector;
+	my ($name) = grep { lc $Masks::key{$_} eq $key } keys %Masks::key or die "no key $key";
+	is($masks->outcome("SELECT idgen.mask_uuid_v7('$id', '$name'), idgen.unmask_uuid_v7('$masked', '$name')"), "$masked|$id", "$id, and back");
+}
+
+SKIP:
+{
+	skip 'no python3', 12 if !defined $python;
+	my $sets = q{'{2,3,4,5,31,1000,999999999,4294967296,4294967297,9007199254740991,9223372036854775806,9223372036854775807}'};
+	for my $name (sort keys %Masks::key)
+	{
+		my $count = $name eq 'default' ? 10_000 : 100;
+		# what the definition is given, and the same call of the line n
+		for (
+			[ 'mask', 'idgen.mask_uuid_v7(n::uuid, NAME)',
+				"SELECT overlay(idgen.uuid_v4()::text PLACING '7' FROM 15) FROM generate_series(1, $count)
+				UNION ALL VALUES ('00000000-0000-7000-8000-000000000000'), ('ffffffff-ffff-7fff-bfff-ffffffffffff')" ],
+			[ 'unmask', 'idgen.unmask_uuid_v7(n::uuid, NAME)', "SELECT idgen.uuid_v4() FROM generate_series(1, $count)" ],
+			[ 'permute', q{idgen.permute(split_part(n, ' ', 1)::bigint, split_part(n, ' ', 2)::bigint, split_part(n, ' ', 3), NAME)},
+				qq{SELECT DISTINCT i || ' ' || g || ' ' || CASE i % 2 WHEN 0 THEN left('a-name-of-32-bytes-or-a-bit-less', (i % 33)::int) ELSE '' END
+				FROM unnest($sets\::bigint[]) g, LATERAL unnest(ARRAY[1, 2, g - 1, g]
+					|| ARRAY(SELECT 1 + trunc(g * random() * 0.999)::bigint FROM generate_series(1, 40))) i} ])
+		{
+			my ($function, $call, $query) = @$_;
+			my $given = ask($query);
+			IPC::Run::run([ $python, 't/lib/mask.py', $function, $Masks::key{$name} ], '<', \$given, '>', \my $expected) or die;
+			is(ask("SELECT $call FROM regexp_split_to_table('$given', E'\\n') n" =~ s/NAME/'$name'/r),
+				$expected =~ s/\n\z//r, "key $name: $function by the definition");
+		}
+	}
+}
+
+# Nothing of a version 7 stays visible, whichever it is.
+ask(q{
+	CREATE TABLE ids AS SELECT kind, id, idgen.mask_uuid_v7(id) AS masked
+	FROM generate_series(1, 10000) i, LATERAL (VALUES ('wall clock', idgen.uuid_v7()), ('ordered', idgen.uuid_v7_ordered()),
+		('whole milliseconds', idgen.uuid_v7(date_trunc('s', now()) + i * interval '1 ms')),
+		('consecutive', ('01932f1e-6b80-7000-8000-' || lpad(to_hex(i), 12, '0'))::uuid)) v (kind, id);
+	CREATE FUNCTION bits(uuid) RETURNS bit(128) LANGUAGE sql IMMUTABLE RETURN ('x' || replace($1::text, '-', ''))::bit(128)});
+is(ask(q{
+	SELECT count(*), count(DISTINCT masked), bool_and(idgen.uuid_version(masked) = 4 AND idgen.uuid_variant(masked) = 'RFC 9562'),
+		bool_and(idgen.unmask_uuid_v7(masked) = id), bool_or(idgen.mask_uuid_v7(id, 'other') = masked) FROM ids}),
+	'40000|40000|t|t|f', 'a masked version 7 is a version 4, and comes back');
+is(ask(q{
+	SELECT count(*) FROM generate_series(1, 10000), LATERAL (SELECT idgen.uuid_v4() AS id) made
+	WHERE idgen.mask_uuid_v7(idgen.unmask_uuid_v7(id)) = id}), 10000, 'every version 4 has a version 7');
+# Each of 122 bits differs in half of 9,999 pairs of neighbours; six standard deviations are 300.
+is(ask(q{
+	SELECT kind, count(*), count(*) FILTER (WHERE abs(differ - 5000) > 300)
+	FROM (SELECT kind, bit, sum(get_bit(changed, bit)) AS differ
+		FROM (SELECT kind, bits(masked) # lag(bits(masked)) OVER (PARTITION BY kind ORDER BY id) AS changed FROM ids) pairs,
+			generate_series(0, 127) bit
+		WHERE bit NOT BETWEEN 48 AND 51 AND bit NOT IN (64, 65) AND changed IS NOT NULL GROUP BY 1, 2) s GROUP BY 1 ORDER BY 1}),
+	join("\n", map { "$_|122|0" } 'consecutive', 'ordered', 'wall clock', 'whole milliseconds'), 'masks of neighbours have nothing in common');
+# Masks of one hour, with a bit flipped in each of 122 places
+is(ask(q{
+	WITH given AS (SELECT i, idgen.mask_uuid_v7(overlay(overlay(md5(i::text)
+			PLACING left(replace(idgen.uuid_v7(timestamptz '2026-11-20 03:44:00+00' - i * interval '36 ms')::text, '-', ''), 13) FROM 1)
+			PLACING '8' FROM 17)::uuid) AS masked FROM generate_series(1, 100000) i),
+		places AS (SELECT array_agg(bit) AS bits FROM generate_series(0, 127) bit WHERE bit NOT BETWEEN 48 AND 51 AND bit NOT IN (64, 65))
+	SELECT count(*) FILTER (WHERE idgen.is_recent_uuid_v7(idgen.unmask_uuid_v7(masked), '1 hour', clock => '2026-11-20 03:44:00+00')),
+		count(*) FILTER (WHERE idgen.uuid_version(changed) = 4 AND changed <> masked),
+		count(*) FILTER (WHERE idgen.is_recent_uuid_v7(idgen.unmask_uuid_v7(changed), '1 hour', clock => '2026-11-20 03:44:00+00'))
+	FROM given, places, LATERAL (SELECT bits[1 + i % 122] # 7 AS place, uuid_send(masked) AS bytes) b,
+		LATERAL (SELECT encode(set_bit(bytes, place, 1 - get_bit(bytes, place)), 'hex')::uuid AS changed) c}),
+	'100000|100000|0', 'of 100,000 masks with a flipped bit, none passes a check of one hour');
+
+# --- Permutations -------------------------------------------------------------
+is(ask(q{
+	SELECT count(*) FROM generate_series(2, 2000) g,
+		LATERAL (SELECT count(DISTINCT p), min(p), max(p), bool_and(idgen.unpermute(p, g) = i) AS back
+			FROM generate_series(1, g) i, LATERAL (SELECT idgen.permute(i, g) AS p) permuted) numbers
+	WHERE count = g AND min = 1 AND max = g AND back}), 1999, 'every size from 2 to 2000 is permuted');
+is(ask(qq{
+	SELECT count(DISTINCT p), min(p), max(p) FROM generate_series(1, 1 << 20) i,
+		LATERAL (SELECT idgen.permute(i, 1 << 20, key_name => '$_') AS p) permuted}),
+	'1048576|1|1048576', "and 2^20 numbers, with the key $_") for qw(default orders other);
+is(ask(q{
+	SELECT count(*) FROM generate_series(1, 40000) i,
+		LATERAL (SELECT 2 + (random() * ((1::bigint << (1 + i % 62)) - 1))::bigint AS g) sizes,
+		LATERAL (SELECT least(g, 1 + (random() * g)::bigint) AS id) numbers,
+		LATERAL (SELECT idgen.permute(id, g) AS p) permuted
+	WHERE p BETWEEN 1 AND g AND idgen.unpermute(p, g) = id AND idgen.permute(idgen.unpermute(id, g), g) = id}),
+	40000, 'random numbers below random limits come back');
+is(ask(q{
+	SELECT bool_and(idgen.unpermute(idgen.permute(id)) = id)
+	FROM unnest('{1,2,9223372036854775806,9223372036854775807}'::bigint[]) id}), 't', 'the ends of bigint');
+is(ask(q{
+	SELECT count(DISTINCT idgen.permute(7, 1000000007, key_name => name)), count(DISTINCT idgen.permute(7, 1000000007, name)),
+		count(DISTINCT idgen.permute(7, 1000000000 + i)) > 95
+	FROM unnest('{default,orders,other,published}'::text[]) name, generate_series(1, 100) i}),
+	'4|4|t', 'the key, the area and the greatest number matter');
+
+# Of 63 output bits, half differ between neighbours, and each of them does.
+my ($mean, $least, $most) = split /\|/, ask(q{
+	SELECT avg(bit_count(d)), (SELECT min(n) || '|' || max(n) FROM (
+		SELECT avg(get_bit(d, 63 - b)) AS n FROM differences, generate_series(0, 62) b GROUP BY b) bits)
+	FROM differences} =~ s/^/WITH differences AS MATERIALIZED (
+		SELECT (idgen.permute(i) # idgen.permute(i + 1))::bit(64) AS d FROM generate_series(1, 40000) i)/r);
+cmp_ok(abs($mean - 31.5), '<', 0.2, 'neighbours differ in half of the bits');
+cmp_ok($least, '>', 0.48, 'each bit differs for half of them');
+cmp_ok($most, '<', 0.52, 'and no more');
+
+# --- Bad arguments ------------------------------------------------------------
+my $v4 = q{'2463c780-7fca-4def-8c3f-7b1a2c4d5e6f'};
+my $v7 = q{'018f2d9f-9a2a-7def-8c3f-7b1a2c4d5e6f'};
+
+# a version 7 of another variant, which is of none
+my $other = q{'018f2d9f-9a2a-7def-cc3f-7b1a2c4d5e6f'};
+my $wrong = sub {
+	my ($version, $id, $of) = @_;
+	return "22023: uuid is not of version $version\nDETAIL:  The uuid is " . $id =~ s/'//gr . ", of $of.";
+};
+my $range = sub { my ($what, $value) = @_; return "22023: $what\nDETAIL:  The value is $value." };
+my $add = 'HINT:  Add it to the file that idgen.mask_key_file names, and reload the configuration.';
+my $unknown = sub { return qq{42704: mask key "$_[0]" does not exist\n$add} };
+my $bigint = 'id must be between 1 and 9223372036854775807';
+for (
+	[ "mask_uuid_v7($v4)", $wrong->(7, $v4, 'version 4') ],
+	[ "unmask_uuid_v7($v7)", $wrong->(4, $v7, 'version 7') ],
+	[ "mask_uuid_v7($other)", $wrong->(7, $other, 'variant Microsoft') ],
+	[ 'permute(0)', $range->($bigint, 0) ],
+	[ 'permute(-9223372036854775808)', $range->($bigint, '-9223372036854775808') ],
+	[ 'permute(11, 10)', $range->('id must be between 1 and 10', 11) ],
+	[ 'unpermute(11, 10)', $range->('id must be between 1 and 10', 11) ],
+	[ 'permute(1, 1)', $range->('max_value must be at least 2', 1) ],
+	[ 'unpermute(1, -9223372036854775808)', $range->('max_value must be at least 2', '-9223372036854775808') ],
+	(map { [ "permute(1, key_name => '$_')", $unknown->($_) ] } 'none', '', 'defaul'),
+	[ q{mask_uuid_v7(NULL, 'none')}, '' ],
+	[ q{permute(NULL, 1, key_name => 'none')}, '' ],
+	[ 'permute(5, 9, NULL)', '22004: area must not be null' ],
+	[ q{permute(5, 9, repeat('a', 64))}, "22023: area is too long\nDETAIL:  The area has 64 bytes; at most 63 are allowed." ],
+	[ 'permute(5, NULL)', '22004: max_value must not be null' ],
+	(map { [ $_, '22004: key_name must not be null' ] } 'unpermute(5, key_name => NULL)', "mask_uuid_v7($v7, NULL)", "unmask_uuid_v7($v4, NULL)"))
+{
+	my ($call, $expected) = @$_;
+	is($masks->outcome("SELECT idgen.$call"), $expected, $call);
+}
+like($masks->outcome("SELECT idgen.permute(1, key_name => repeat('x', 100000000))"),
+	qr/^42704: mask key "x{96}" does not exist/, 'of a name of 100 MB, a message shows the first bytes');
+
+# Names are bytes, which messages show in the client's encoding.
+for ([ UTF8 => 47, qr/^\Q@{[ $masks->outcome(q{SELECT idgen.permute(1, key_name => 'other')}) ]}\E$/ ],
+	[ LATIN1 => 95, qr/^42704: mask key "gr\303\274n" does not exist\n/ ])
+{
+	my ($encoding, $shown, $found) = @$_;
+	add_database("in_$encoding", $encoding);
+	ask($Masks::grant, lc "in_$encoding");
+	my $in_encoding = sub {
+		return $masks->outcome("SET client_encoding = 'UTF8'; SELECT idgen.permute(1, key_name => $_[0])", database => lc "in_$encoding");
+	};
+	like($in_encoding->(q{'x' || repeat(chr(252), 1000)}), qr/^42704: mask key "x(\303\274){$shown}" does not exist\n/,
+		"$encoding: a message shows whole characters of a name");
+	like($in_encoding->(q{'gr' || chr(252) || 'n'}), $found, "$encoding: the name that is not ASCII is one of UTF-8");
+}
+
+# --- Where the functions are used ---------------------------------------------
+ask(q{
+	CREATE TABLE events (id uuid PRIMARY KEY DEFAULT idgen.uuid_v7(), number bigint GENERATED ALWAYS AS IDENTITY UNIQUE);
+	INSERT INTO events SELECT FROM generate_series(1, 5000);
+	ANALYZE events});
+like(ask("EXPLAIN (COSTS OFF) SELECT * FROM events WHERE id = idgen.unmask_uuid_v7($v4)"),
+	qr/Index Scan using events_pkey.*Index Cond: \(id = idgen.unmask_uuid_v7/s, 'a lookup by a masked UUID uses the index');
+like(ask('EXPLAIN (COSTS OFF) SELECT * FROM events WHERE number = idgen.unpermute(12345)'),
+	qr/Index Scan using events_number_key.*Index Cond: \(number = idgen.unpermute/s, 'and one by a permuted number');
+my $query = 'SELECT count(DISTINCT idgen.mask_uuid_v7(id)), sum(idgen.permute(number)::numeric) FROM events WHERE idgen.permute(number) > 0';
+like(ask(in_parallel("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) $query")), qr/Workers Launched: [12]/, 'in parallel workers');
+is(ask(in_parallel($query)), ask($query), 'with the same results');
+
+done_testing();
