@@ -108,5 +108,4 @@ for my $function (grep { $_->{kind} ne 'advisor' } @functions)
 	push @never, map { "$function->{name} $_" } grep { !$raised{ $function->{name} }{$_} } @{ $function->{errors} };
 }
 is("@never", '', "each documented SQLSTATE is raised (IDGEN_SEED=$seed)");
-
 done_testing();

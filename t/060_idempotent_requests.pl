@@ -1,11 +1,11 @@
 # HTTP requests with idempotency keys: repeated, concurrent, rolled back and of other
 # tenants; INSERTs that a client repeats, with its own key; PostgreSQL 19's ON CONFLICT DO SELECT. The SQL is that of docs/recipes.md.
 
-use Recipe;
+use Page;
 use Server;
 
 start_server('requests', 'autovacuum = off');
-my $recipe = Recipe->new('recipes');
+my $recipe = Page->new('recipes');
 my $control = session();
 
 sub payment

@@ -2,11 +2,11 @@
 # pg_partman 5.2 or later, where it is installed; BRIN. Every row is in the partition of its
 # time, and a query reads no other. The SQL is that of docs/recipes.md.
 
-use Recipe;
+use Page;
 use Server;
 
 my $node = start_server('partitions', "autovacuum = off\ntimezone = 'UTC'");
-my $recipe = Recipe->new('recipes');
+my $recipe = Page->new('recipes');
 
 # --- Declarative partitions -------------------------------------------------
 my ($create, $move) = $recipe->blocks('Partitions by time');

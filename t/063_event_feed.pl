@@ -1,11 +1,11 @@
 # The event feed of docs/recipes.md loses nothing under 32 concurrent writers, reads
 # nothing twice, and waits for transactions in other databases.
 
-use Recipe;
+use Page;
 use Server;
 
 my $node = start_server('event_feed', "autovacuum = off\nmax_connections = 60\nmax_prepared_transactions = 1");
-my $recipe = Recipe->new('recipes');
+my $recipe = Page->new('recipes');
 ask('CREATE DATABASE other');
 
 my $zero = '00000000-0000-0000-0000-000000000000';

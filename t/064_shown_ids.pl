@@ -3,12 +3,12 @@
 # behind a view, for a role that has no right on the tables.
 
 use Masks;
-use Recipe;
+use Page;
 use Server;
 
 my $masks = Masks->new;
 my $node = $masks->{node};
-my $recipe = Recipe->new('recipes');
+my $recipe = Page->new('recipes');
 
 # --- Prefixed ids ------------------------------------------------------------------
 my $heading = 'Store a uuid, show a prefixed id';

@@ -1,11 +1,11 @@
 # From other keys, extensions and databases to idgen's, and node numbers in containers,
 # as docs/recipes.md has them. t/tools/020_rekey.pl has the tables with foreign keys.
 
-use Recipe;
+use Page;
 use Server;
 
 my $node = start_server('changed_keys', 'autovacuum = off');
-my $recipe = Recipe->new('recipes');
+my $recipe = Page->new('recipes');
 
 # --- Random keys, bigserial, identity -----------------------------------------
 my ($change) = $recipe->section('Changing the keys of a table in use') =~ /`ALTER TABLE … (.*?)`/;

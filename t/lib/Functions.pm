@@ -3,7 +3,6 @@
 # A new function needs one row here and, if it takes an identifier, text or a number, one entry in properties.sql.
 
 package Functions;
-
 use strict;
 use warnings;
 use PostgreSQL::Test::Utils;
@@ -155,14 +154,8 @@ my @rows = (
 # Each function: its signature, name, kind, attributes, errors (a list) and arguments
 our @functions = map {
 	my ($signature, $kind, $attributes, $errors, $arguments) = @$_;
-	{
-		signature => $signature,
-		name => $signature =~ s/\(.*//r,
-		kind => $kind,
-		attributes => $attributes,
-		errors => [ split ' ', $errors // '' ],
-		arguments => $arguments // ''
-	}
+	+{ signature => $signature, name => $signature =~ s/\(.*//r, kind => $kind, attributes => $attributes,
+		errors => [ split ' ', $errors // '' ], arguments => $arguments // '' }
 } @rows;
 
 our @tickers = map { $_->{name} } grep { $_->{kind} eq 'ticker' } @functions;
@@ -213,5 +206,4 @@ sub call { my ($function) = @_; return "idgen.$function->{name}($function->{argu
 my @needs_nothing = grep { $_->{kind} eq 'generator' && $_->{attributes} =~ /^vs/ } @functions;
 our @independent = map { call($_) } @needs_nothing;
 our @independent_names = map { $_->{name} } @needs_nothing;
-
 1;

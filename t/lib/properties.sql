@@ -23,8 +23,7 @@ SELECT *, CASE WHEN n >= 0 THEN idgen.bigint_from_base(idgen.bigint_to_base(n, b
 	ELSE tried.bigint_to_base(n, base) = '!22023' END AS holds FROM numbers, bases;
 -- NULL for an argument without the default NULL is an error, and NULL for the identifier is not
 SELECT *, tried.snowflake_timestamp(n, NULL) = '!22004' AND tried.js_id_timestamp(n, NULL) = '!22004'
-	AND tried.permute(n, NULL, '', 'default') = '!22004'
-	AND tried.unpermute(n, 9, '', NULL) IN ('!22004', '!22023')
+	AND tried.permute(n, NULL, '', 'default') = '!22004' AND tried.unpermute(n, 9, '', NULL) IN ('!22004', '!22023')
 	AND tried.unpermute(n, 9, NULL, 'default') IN ('!22004', '!22023')
 	AND num_nonnulls(tried.snowflake_timestamp(NULL, NULL), tried.js_id_timestamp(NULL, NULL),
 		tried.permute(NULL, NULL, NULL, NULL), tried.mask_uuid_v7(NULL, NULL)) = 0 AS holds FROM numbers;
@@ -124,8 +123,7 @@ SELECT *, CASE WHEN unit_us IS NULL THEN made = '!22023'
 FROM random_windows, LATERAL (SELECT tried.short_comb(period, bytes, nullif(k % 3, 0), at) AS made,
 	tried.short_suffix_comb(period, at) AS suffixed) m;
 -- a keyed COMB has the prefix of the start of the period that contains the clock
-SELECT *, CASE WHEN unit_us IS NULL THEN made = '!22023'
-	WHEN NOT isfinite(at) THEN made = '!22008'
+SELECT *, CASE WHEN unit_us IS NULL THEN made = '!22023' WHEN NOT isfinite(at) THEN made = '!22008'
 	ELSE made ~ '^.{14}4.{4}[89ab]' AND left(made, 8) <> left(other, 8)
 		AND (instant(number * unit_us) IS NULL OR left(made, 8) = left(at_start, 8)) END AS holds
 FROM random_windows, LATERAL (SELECT tried.keyed_comb(period, bytes::text, at) AS made,

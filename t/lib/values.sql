@@ -41,8 +41,7 @@ CREATE TABLE prefixes (prefix) AS VALUES
 CREATE TABLE domains AS
 	SELECT prefix, idgen.create_id_domain('made_' || row_number() OVER (), prefix) AS domain FROM prefixes;
 
-CREATE TABLE numbers AS SELECT DISTINCT n FROM (
-	SELECT any_number('number', k) AS n FROM generate_series(1, 300) k
+CREATE TABLE numbers AS SELECT DISTINCT n FROM (SELECT any_number('number', k) AS n FROM generate_series(1, 300) k
 	UNION ALL SELECT any_number('number', k) >> up_to('shift', k, 63)::int FROM generate_series(1, 300) k
 	UNION ALL SELECT (1::bigint << k) - d FROM generate_series(0, 62) k, generate_series(-1, 1) d
 	UNION ALL VALUES (0::bigint), (-1), (9223372036854775807), (-9223372036854775808), (9007199254740991), (10000000000),
@@ -72,8 +71,7 @@ CREATE TABLE spans AS SELECT DISTINCT span FROM (
 		2562047788:00:54.775807,-2562047788:00:54.775807,178000000 years,32767 minutes,365250 days,365250 days 1 ms,
 		106751991 days 2562047788:00:54.775807,-106751991 days -2562047788:00:54.775807}'::interval[])) s;
 
-CREATE TABLE object_ids AS
-	SELECT k, substr(any_hex('object_id', k), 1, 24) AS o FROM generate_series(1, 400) k
+CREATE TABLE object_ids AS SELECT k, substr(any_hex('object_id', k), 1, 24) AS o FROM generate_series(1, 400) k
 	UNION ALL VALUES (0, repeat('0', 24)), (0, repeat('f', 24));
 
 CREATE TABLE histories AS SELECT history, keep FROM unnest('{0,1,20,2147483647}'::int[]) keep, (
@@ -89,17 +87,12 @@ CREATE TABLE reals AS SELECT unnest(
 CREATE TABLE characters AS SELECT chr(k) AS c FROM generate_series(1, 255) k
 	UNION ALL SELECT chr(k) FROM unnest('{8364,128512,769,65279,8490}'::int[]) k WHERE getdatabaseencoding() = 'UTF8';
 CREATE TABLE forms AS SELECT DISTINCT t FROM (
-	SELECT t FROM literals
+	SELECT t FROM literals UNION ALL SELECT prefix FROM prefixes UNION ALL SELECT n::text FROM numbers
 	UNION ALL SELECT idgen.uuid_to_base(id, base) FROM few_uuids, bases
 	UNION ALL SELECT idgen.prefixed_id(prefix, id) FROM few_uuids, prefixes
 	UNION ALL SELECT idgen.typeid_from_uuid(prefix, id) FROM few_uuids, prefixes WHERE prefix !~ '[0-9]'
-	UNION ALL SELECT idgen.typeid_from_uuid('', id) FROM few_uuids
-	UNION ALL SELECT id::text FROM few_uuids
-	UNION ALL SELECT upper(id::text) FROM few_uuids
-	UNION ALL SELECT o FROM object_ids WHERE k < 40
-	UNION ALL SELECT upper(o) FROM object_ids WHERE k < 40
-	UNION ALL SELECT n::text FROM numbers
-	UNION ALL SELECT prefix FROM prefixes
+	UNION ALL SELECT unnest(ARRAY[id::text, upper(id::text), idgen.typeid_from_uuid('', id)]) FROM few_uuids
+	UNION ALL SELECT unnest(ARRAY[o, upper(o)]) FROM object_ids WHERE k < 40
 	UNION ALL SELECT repeat(c, k) FROM regexp_split_to_table('0179afzAFZ_-', '') c, generate_series(0, 37) k
 	UNION ALL SELECT repeat(c, k) FROM unnest('{a,_}'::text[]) c, unnest('{62,63,64,95,96,97,10000,1000000}'::int[]) k
 	UNION ALL SELECT unnest(ARRAY['', '_', 'a_', '_a', 'a_1', 'a__1', 'A_1', 'snowflake', 'uuid_v7_ordered', 'random',
@@ -214,11 +207,8 @@ GROUP BY f.oid, f.proname \gexec
 
 -- The query for the values of a type
 CREATE FUNCTION values_of(type regtype) RETURNS text LANGUAGE sql RETURN CASE type::text
-	WHEN 'uuid' THEN 'SELECT id FROM uuids'
-	WHEN 'text' THEN 'SELECT t FROM texts'
-	WHEN 'bigint' THEN 'SELECT n FROM numbers'
-	WHEN 'timestamp with time zone' THEN 'SELECT at FROM instants'
-	WHEN 'interval' THEN 'SELECT span FROM spans'
+	WHEN 'uuid' THEN 'SELECT id FROM uuids' WHEN 'text' THEN 'SELECT t FROM texts' WHEN 'bigint' THEN 'SELECT n FROM numbers'
+	WHEN 'timestamp with time zone' THEN 'SELECT at FROM instants' WHEN 'interval' THEN 'SELECT span FROM spans'
 	WHEN 'uuid[]' THEN 'SELECT history::text FROM histories
 		UNION ALL SELECT (ARRAY[[id]])::text FROM few_uuids UNION ALL SELECT (ARRAY[id, NULL])::text FROM few_uuids'
 	WHEN 'double precision' THEN 'SELECT x FROM reals'
@@ -229,15 +219,13 @@ CREATE FUNCTION values_of(type regtype) RETURNS text LANGUAGE sql RETURN CASE ty
 -- Call a function with random values, one in 29 of them NULL.
 CREATE FUNCTION try(f functions, trials int) RETURNS TABLE (state text) LANGUAGE plpgsql AS $$
 DECLARE
-	arguments text;
-	pools text;
+	arguments text; pools text;
 BEGIN
 	SELECT string_agg(format('CASE WHEN k %% 29 = %s THEN NULL
 			ELSE p%s.v[1 + up_to(%L, k, cardinality(p%s.v))] END::%s', i + 1, i, f.signature || i, i, t::regtype), ', ' ORDER BY i),
 		string_agg(format(', (SELECT array_agg(v::text) AS v FROM (%s) s (v) WHERE v IS NOT NULL) p%s',
 			values_of(t), i), '' ORDER BY i)
-		INTO arguments, pools
-		FROM unnest(f.proargtypes) WITH ORDINALITY u (t, i);
+		INTO arguments, pools FROM unnest(f.proargtypes) WITH ORDINALITY u (t, i);
 	RETURN QUERY EXECUTE format('SELECT DISTINCT CASE WHEN r LIKE ''!_____'' THEN substr(r, 2) ELSE '''' END
 		FROM (SELECT tried.%I(%s) AS r FROM generate_series(1, %s) k%s OFFSET 0) s',
 		f.proname, arguments, trials, pools);
