@@ -1,4 +1,4 @@
-# ActiveRecord 6.1, with ruby-pg
+# ActiveRecord 6.1 to 7.2, with ruby-pg
 require 'active_record'
 require 'stringio'
 require_relative 'short_comb'
@@ -63,7 +63,8 @@ class CreateTasks < ActiveRecord::Migration[6.1]
 end
 
 def dump_schema
-  ActiveRecord::SchemaDumper.dump(ActiveRecord::Base.connection, StringIO.new).string
+  source = ActiveRecord.version < Gem::Version.new('7.2') ? :connection : :connection_pool
+  ActiveRecord::SchemaDumper.dump(ActiveRecord::Base.public_send(source), StringIO.new).string
 end
 
 $failed = false

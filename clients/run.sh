@@ -7,9 +7,10 @@
 #   clients/run.sh --orders NAME           one program: an order for each command id that it reads
 #
 # Against the database of PGHOST, PGPORT, PGUSER and PGDATABASE, in which setup.sql was
-# run. Prints a line for each task, "ok NAME: TASK" or "not ok NAME: TASK: MESSAGE", and
-# "skip NAME: ..." for a program whose runtime is not installed, which with --all is a
-# failure. Ends with a line "N passed, N failed"; the exit status is 0 when nothing failed.
+# run. Prints for each program the version of its driver or ORM, and a line for each task,
+# "ok NAME: TASK" or "not ok NAME: TASK: MESSAGE"; "skip NAME: ..." for a program whose
+# runtime is not installed, which with --all is a failure. Ends with a line "N passed,
+# N failed"; the exit status is 0 when nothing failed.
 #
 # The npm packages are those in node_modules here, or else in the folder where
 # scripts/dev/test-clients.sh keeps them: $IDGEN_CLIENTS or /var/cache/idgen-clients.
@@ -80,6 +81,14 @@ expected_tasks() {
     [ "$tasks" != diff ] || echo 'empty diff'
 }
 
+# The version of the program's driver or ORM
+print_version() {
+    case $packages in
+        npm:*) in_copy "node -p 'require(\"./node_modules/${packages#npm:}/package.json\").version'" ;;
+        *) dpkg-query -W -f '${Version}\n' "${packages%% *}" | sed 's/^[0-9]*://' ;;
+    esac 2>/dev/null | sed "s|^|# $name: ${packages%% *} |"
+}
+
 not_ok() {
     echo "not ok $name: $1"
     failed=$((failed + 1))
@@ -113,7 +122,7 @@ export IDGEN_PORTABLE_FILES=$clients/../portable
 names=("$@")
 mapfile -t lines < <(grep -E '^[a-z]' "$clients/programs.txt")
 for wanted in ${names[@]+"${names[@]}"}; do
-    printf '%s\n' "${lines[@]}" | grep -q "^$wanted *|" || { echo "no program $wanted in programs.txt" >&2; exit 2; }
+    grep -q "^$wanted *|" "$clients/programs.txt" || { echo "no program $wanted in programs.txt" >&2; exit 2; }
 done
 
 for line in "${lines[@]}"; do
@@ -121,9 +130,9 @@ for line in "${lines[@]}"; do
     selected || continue
     if in_copy "$runtime" </dev/null >/dev/null 2>&1; then
         [ -z "$orders" ] || { in_copy "$command orders"; exit; }
-        [ "$packages_only" -eq 1 ] || run_program
+        [ "$packages_only" -eq 1 ] || { print_version; run_program; }
     elif [ "$packages_only" -eq 1 ]; then
-        echo "$packages"
+        echo "${packages/#npm:*/npm}"
     elif [ "$all" -eq 1 ]; then
         not_ok "the runtime is not installed: $packages"
     else

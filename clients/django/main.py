@@ -1,4 +1,4 @@
-"""Django, on psycopg2. Written for 3.2; see shop/models.py for Django 5."""
+"""Django 3.2 to 5.2, on psycopg 2 or 3."""
 
 import io
 import json
@@ -80,6 +80,17 @@ with task("default key"):
         [id] = cursor.fetchone()
     assert Order.objects.get(id=id).note == "made by the database"
     assert isinstance(Event.objects.create().id, uuid.UUID)
+    if django.VERSION >= (5,):
+
+        class NewEvent(models.Model):
+            id = models.UUIDField(primary_key=True, db_default=models.Func(function="idgen.uuid_v7"))
+
+            class Meta:
+                app_label = "shop"
+                db_table = "events"
+
+        assert isinstance(NewEvent.objects.create().id, uuid.UUID)
+        assert not isinstance(NewEvent.objects.bulk_create([NewEvent()])[0].id, uuid.UUID)  # it has no key of its own
 
 with task("client key"):
     order = Order.objects.create(note="made by the client")  # default=short_comb
@@ -89,7 +100,7 @@ with task("client key"):
         Order.objects.create(id=yesterday_short_comb(), note="too old")
         raise AssertionError("an old key was accepted")
     except IntegrityError as error:
-        assert error.__cause__.pgcode == "23514"
+        assert error.__cause__.diag.sqlstate == "23514"
         assert error.__cause__.diag.constraint_name == "orders_id_is_recent"
 
 
@@ -103,7 +114,7 @@ with task("create once"):
         create_order(command, "another book")
         raise AssertionError("a reused command was accepted")
     except IntegrityError as error:
-        assert error.__cause__.pgcode == "23514"
+        assert error.__cause__.diag.sqlstate == "23514"
         assert error.__cause__.diag.constraint_name == "creation_identifiers_same_command"
 
 with task("bigint keys"):

@@ -1,4 +1,4 @@
-"""SQLAlchemy with Alembic, on psycopg2. Written for 1.4, in the style of 2.0."""
+"""SQLAlchemy 1.4 or 2.0 with Alembic, on psycopg 2"""
 
 import pathlib
 import re
@@ -82,7 +82,7 @@ with task("client key"), Session(engine) as session:
         session.commit()
         raise AssertionError("an old key was accepted")
     except sa.exc.IntegrityError as error:
-        assert error.orig.pgcode == "23514"
+        assert error.orig.diag.sqlstate == "23514"
         assert error.orig.diag.constraint_name == "orders_id_is_recent"
 
 
@@ -97,7 +97,7 @@ with task("create once"):
         create_order(command, "another book")
         raise AssertionError("a reused command was accepted")
     except sa.exc.IntegrityError as error:
-        assert error.orig.pgcode == "23514"
+        assert error.orig.diag.sqlstate == "23514"
         assert error.orig.diag.constraint_name == "creation_identifiers_same_command"
 
 with task("bigint keys"), Session(engine) as session:

@@ -16,7 +16,7 @@ class AccountId(sa.types.UserDefinedType):
     cache_ok = True
 
     def get_col_spec(self, **kw):
-        return "account_id"
+        return "public.account_id"
 
 
 def key(type_, generator):
@@ -54,7 +54,7 @@ class Account(Base):
 # The program has a schema of its own, so that it meets no other program's tables.
 engine = sa.create_engine(
     "postgresql+psycopg2://",  # PGHOST, PGPORT, PGUSER, PGDATABASE
-    connect_args={"options": "-c search_path=sqlalchemy,public"},
+    connect_args={"options": "-c search_path=sqlalchemy"},
 )
 
 

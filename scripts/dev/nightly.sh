@@ -2,6 +2,8 @@
 #
 # nightly.sh: the tests that take too long for .ci/run.
 #
+#   scripts/dev/nightly.sh            without options
+#
 # Ends with a summary of the failures. Requires root, a mirror of Debian and, for the Debian systems in
 # which versions are tested, 14 GB in $IDGEN_MATRIX or /var/cache/idgen-matrix; a part whose
 # requirements are not available is skipped. By the times of its parts, it takes five hours.
@@ -14,6 +16,8 @@ cd "$IDGEN_SOURCE" || exit
 for major in 15 15-i386 18 19; do run_script scripts/dev/run-on.sh "$major" scripts/test.sh; done
 for major in 18 19; do run_script scripts/dev/test-upgrade.sh 15 "$major"; done
 for major in 15-i386 17 18 19; do run_script scripts/dev/test-package.sh "$major"; done
+run_script scripts/dev/run-on.sh 18 scripts/dev/test-clients.sh \
+    psycopg asyncpg sqlalchemy django jdbc activerecord pdo pgx dbi    # their newer versions
 run_script scripts/dev/test-assertions.sh
 run_script scripts/dev/test-sanitized.sh --valgrind
 run_script scripts/dev/test-engine.sh pgtle "${IDGEN_PGTLE:-../shared/engines/pg_tle.tar.xz}"

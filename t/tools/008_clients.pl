@@ -42,6 +42,18 @@ for my $edition (qw(clients portable))
 	my ($stdout, $stderr) = run_command(["$clients/run.sh"]);
 	is($?, 0, 'the programs end well');
 	like($stdout, qr/^\d+ passed, 0 failed/m, 'none fails') or diag $stdout, $stderr;
+
+	# the page names the versions: those of npm, and of Debian 12
+	my $is_debian_12 = slurp_file('/etc/debian_version') =~ /^12/;
+	my %stack = map { $_->[0] =~ m{\(\.\./clients/(\S+)\)(.*)} ? (lc $1 => $2) : () } $page->table('Tasks by stack');
+	while ($stdout =~ /^# (\S+): (\S+) (\d+\.\d+)/mg)
+	{
+		my ($name, $package, $version) = ($1, $2, $3);
+		my ($file) = grep { /^\Q$name\E/ } keys %stack;
+
+		like($stack{ $file // '' } // 'no row', qr/ \Q$version\E\b/, "the page has the version of $name")
+		  if $name !~ /^(csharp|rust)$/ && $package =~ ($is_debian_12 ? qr/./ : qr/^npm:/);
+	}
 }
 
 # --- errors -------------------------------------------------------------------
