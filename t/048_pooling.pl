@@ -23,7 +23,7 @@ sub create_once { return sprintf("SELECT * FROM idgen.create_once_bigint('c00000
 
 # --- DISCARD ALL ------------------------------------------------------------
 my $session = Client->connect($node);
-my @generators = (@HandedOut::functions, qw(uuid_v4 uuid_v7 uuid_v6 uuid_v1 comb short_comb object_id ulid));
+my @generators = (@HandedOut::functions, @Functions::independent_names);
 my $row = join(', ', map { "idgen.$_()" } @generators);
 my @made;
 

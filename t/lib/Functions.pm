@@ -4,7 +4,7 @@
 # called under load.
 #
 # A new function needs one row here and, if it takes an identifier, text or a
-# number, one entry in Properties.pm.
+# number, one entry in Properties.pm; CONTRIBUTING.md has the other places.
 
 package Functions;
 

@@ -22,7 +22,7 @@ use Server qw(append_to_file is);
 use Time::HiRes qw(time usleep);
 
 # The columns of "things", which are filled by default
-our @functions = (@HandedOut::functions, qw(uuid_v4 uuid_v7 uuid_v6 comb short_comb object_id ulid));
+our @functions = (@HandedOut::functions, @Functions::independent_names);
 my $columns = join(', ', @functions);
 my $take = 'SELECT ' . join(', ', map { "idgen.$_()" } @functions);
 

@@ -57,10 +57,9 @@ my @size = split ' ', q{
 	--serializable.rows 20000 --serializable.clients 3 --serializable.transactions 90};
 
 ok(laboratory('--scene', 'steady', '--repetitions', 1, @size, '--out', "$out.keys"), 'the laboratory runs with all keys') or diag $stderr;
-my @keys = qw(bigint random uuid_v4 uuid_v7 uuid_v7_ordered uuid_v6 uuid_v1 lambert_comb comb suffix_comb short_comb
-  short_comb_run keyed_comb short_suffix_comb sequence_comb snowflake js_id trace_id object_id ulid prefixed_id typeid);
-push @keys, 'uuidv7' if $version >= 180000;
-is_deeply([ $stderr =~ /without (\w+):/g ], [ $version < 180000 ? 'uuidv7' : (), 'decimal_id' ], 'only keys that the server lacks are left out');
+my @without = ($version < 180000 ? 'uuidv7' : (), 'decimal_id');
+is_deeply([ $stderr =~ /without (\w+):/g ], \@without, 'only keys that the server lacks are left out');
+my @keys = grep { my $key = $_; !grep { $_ eq $key } @without } slurp_file("$bench/keys.txt") =~ /^(\w+) +\|/mg;
 like($stderr, qr/without decimal_id: idgen\.launch_id/, 'a key that cannot be generated is left out, with the reason');
 is_deeply([ sort map { $_->[0] } lines_of("$out.keys/keys.csv") ], [ sort @keys ], 'keys.csv lists all others');
 read_measurements("$out.keys");

@@ -75,8 +75,8 @@ for (split /^- /m, $list)
 is_deeply([ sort @listed ], [ sort map { my $function = $_; map { "$function->{name} $_" } grep { !/^22(?:004|008|023|P02)$/ } @{ $function->{errors} } } grep { $_->{kind} ne 'advisor' } @Functions::functions ],
 	'the other SQLSTATEs of each function are listed');
 
-# The pages and the battery of random bits that a new generator could be missing from
-for my $place ([ 'docs/choosing.md', 'ticker' ], [ 'docs/security.md', 'ticker' ], ['scripts/dev/check-randomness.sh'])
+# The pages and lists that a new generator could be missing from
+for my $place ((map { [ $_, 'ticker' ] } qw(docs/choosing.md docs/security.md bench/lab/keys.txt)), ['scripts/dev/check-randomness.sh'])
 {
 	my ($path, @kinds) = @$place;
 	my $text = slurp_file("$folder/$path");
