@@ -1,17 +1,12 @@
 -- key_report.sql: what is wrong with the keys of a database, see docs/tools.md
 --
---   psql -X -d DATABASE -f tools/key_report.sql
 --   psql -X -d DATABASE --csv -v level=WARN -f tools/key_report.sql
 --
--- Lists findings as lines of the levels ERROR, WARN and INFO; level=WARN leaves out
--- INFO. One query reads the catalog and pg_stats, no table. It requires no extension and
--- no rights, for PostgreSQL 15 to 19. Statistics and sequences that the role may not
--- read are left out; the line "coverage" counts these tables and sequences.
---
--- Rules about cost leave out tables with fewer than 10,000 rows. A table that was never
--- analyzed counts as large, so that an empty schema in CI is judged, too. The query
--- waits for a table that another session has locked exclusively: PGOPTIONS='-c
--- lock_timeout=5s' gives up.
+-- Findings have the levels ERROR, WARN and INFO. One query reads the catalog and pg_stats,
+-- no table, and requires no extension and no rights; the line "coverage" counts tables and
+-- sequences that the role may not read. Rules about cost leave out tables with fewer than
+-- 10,000 rows; one that was never analyzed counts as large, for empty schemas in CI. The
+-- query waits for exclusive locks of other sessions: PGOPTIONS='-c lock_timeout=5s' gives up.
 
 \set QUIET on
 \set ON_ERROR_STOP on
@@ -68,8 +63,7 @@ tab AS (
 -- a domain's type, through domains over domains
 base (type, base, typmod) AS (
   SELECT oid, typbasetype, typtypmod FROM pg_type WHERE typtype = 'd'
-  UNION ALL
-  SELECT b.type, t.typbasetype, greatest(b.typmod, t.typtypmod) FROM base b JOIN pg_type t ON t.oid = b.base WHERE t.typtype = 'd'
+  UNION ALL SELECT b.type, t.typbasetype, greatest(b.typmod, t.typtypmod) FROM base b JOIN pg_type t ON t.oid = b.base WHERE t.typtype = 'd'
 ),
 att AS (
   SELECT a.attrelid AS rel, a.attnum AS num, a.attname AS name, a.attnotnull AS not_null, a.attcollation AS collation, a.attidentity AS identity,
@@ -127,8 +121,7 @@ seq AS MATERIALIZED (
   FROM (SELECT x.refobjid, a.adrelid, a.adnum, false
         FROM pg_depend x JOIN pg_attrdef a ON a.oid = x.objid
         WHERE x.classid = 'pg_attrdef'::regclass AND x.refclassid = 'pg_class'::regclass AND x.deptype = 'n'
-        UNION ALL
-        SELECT objid, refobjid, refobjsubid, true FROM pg_depend
+        UNION ALL SELECT objid, refobjid, refobjsubid, true FROM pg_depend
         WHERE classid = 'pg_class'::regclass AND refclassid = 'pg_class'::regclass AND deptype = 'i' AND refobjsubid > 0
        ) d (seq, rel, num, is_identity)
        JOIN col c ON c.rel = d.rel AND c.num = d.num AND (d.is_identity OR c.def ~ '^\(?nextval\(''.*''::regclass\)\)?(::\w+)?$')
@@ -206,83 +199,69 @@ finding (rule, level, tab, object, detail, remediation, metadata) AS (
   FROM tab, LATERAL (SELECT min(names) AS names FROM uniq WHERE uniq.rel = tab.oid) u,
        LATERAL (SELECT CASE WHEN EXISTS (SELECT FROM att a WHERE a.rel = tab.oid AND a.name = 'id') THEN 'row_id' ELSE 'id' END AS new_column) n
   WHERE NOT EXISTS (SELECT FROM main WHERE main.rel = tab.oid)
-  UNION ALL
-  SELECT 'no_primary_key', 'INFO', t.name, NULL, format('unique index %s on (%s)', m.oid::regclass, m.names),
+  UNION ALL SELECT 'no_primary_key', 'INFO', t.name, NULL, format('unique index %s on (%s)', m.oid::regclass, m.names),
          CASE WHEN m.can_be_primary THEN format('ALTER TABLE %s ADD PRIMARY KEY USING INDEX %I', t.name, c.relname)
               ELSE format('ALTER TABLE %s ADD PRIMARY KEY (%s)', t.name, m.names) END, jsonb_build_object('index', c.relname)
   FROM main m JOIN tab t ON t.oid = m.rel JOIN pg_class c ON c.oid = m.oid WHERE NOT m.is_primary
-  UNION ALL
-  SELECT 'range_used', CASE WHEN used >= 80 THEN 'ERROR' ELSE 'WARN' END, tab, name,
+  UNION ALL SELECT 'range_used', CASE WHEN used >= 80 THEN 'ERROR' ELSE 'WARN' END, tab, name,
          format('%s %% of %s used: %s of type %s, sequence %s at %s',
                 used, range, name, type_name, seq, coalesce(last_value::text, 'an unknown value')),
          CASE type WHEN 'bigint' THEN format('ALTER SEQUENCE %s AS bigint MAXVALUE 9223372036854775807', seq)
                    ELSE format('docs/rekey.md, or for a table that is not in use: %sTYPE bigint', alter_column) END,
          jsonb_build_object('sequence', seq, 'last_value', last_value, 'range', range, 'percent', used)
   FROM ranges WHERE used >= 50
-  UNION ALL
-  SELECT 'keys_of_32_bits', 'INFO', NULL, NULL,
+  UNION ALL SELECT 'keys_of_32_bits', 'INFO', NULL, NULL,
          format('%s keys; the most used one: %s, %s %%', count(*), (array_agg(tab || '.' || name ORDER BY used DESC, tab))[1], max(used)),
          'New tables: bigint GENERATED ALWAYS AS IDENTITY', jsonb_build_object('keys', count(*), 'percent', max(used))
   FROM ranges WHERE used < 50 HAVING count(*) > 0
-  UNION ALL
-  SELECT 'sequence_behind', 'WARN', tab, name, format('a key is %s, and sequence %s is at %s', max_key, seq, coalesce(last_value::text, 'its start')),
+  UNION ALL SELECT 'sequence_behind', 'WARN', tab, name,
+         format('a key is %s, and sequence %s is at %s', max_key, seq, coalesce(last_value::text, 'its start')),
          format('SELECT setval(%L, (SELECT max(%I) FROM %s))', seq, name, tab),
          jsonb_build_object('sequence', seq, 'last_value', last_value, 'key', max_key)
   FROM seq WHERE readable AND increment_by = 1 AND max_key > coalesce(last_value, start_value - 1)
-  UNION ALL
-  SELECT 'foreign_key_type', CASE WHEN narrower THEN 'WARN' ELSE 'INFO' END, tab, conname, format('%s of %s', types, ref),
+  UNION ALL SELECT 'foreign_key_type', CASE WHEN narrower THEN 'WARN' ELSE 'INFO' END, tab, conname, format('%s of %s', types, ref),
          format('ALTER TABLE %s %s; for a table in use: docs/rekey.md', tab, alters), jsonb_build_object('referenced', ref)
   FROM fk WHERE types IS NOT NULL
-  UNION ALL
-  SELECT 'foreign_key_action', 'WARN', tab, conname, format('ON DELETE %s of %s reads %s', action, ref, row_count),
+  UNION ALL SELECT 'foreign_key_action', 'WARN', tab, conname, format('ON DELETE %s of %s reads %s', action, ref, row_count),
          create_index, jsonb_build_object('referenced', ref, 'rows', rows, 'bytes', bytes)
   FROM fk WHERE acts AND NOT has_index AND NOT small
-  UNION ALL
-  SELECT 'foreign_key_index', 'INFO', tab, NULL, format('%s; %s', row_count, string_agg(format('%s (%s)', conname, cols), ', ' ORDER BY conname)),
+  UNION ALL SELECT 'foreign_key_index', 'INFO', tab, NULL,
+         format('%s; %s', row_count, string_agg(format('%s (%s)', conname, cols), ', ' ORDER BY conname)),
          string_agg(create_index, '; ' ORDER BY conname), jsonb_build_object('foreign_keys', count(*), 'rows', rows)
   FROM fk WHERE NOT acts AND NOT has_index AND NOT small GROUP BY tab, rows, row_count
-  UNION ALL
-  SELECT 'foreign_key_not_valid', 'WARN', tab, conname, format('%s, referencing %s', row_count, ref),
+  UNION ALL SELECT 'foreign_key_not_valid', 'WARN', tab, conname, format('%s, referencing %s', row_count, ref),
          format('ALTER TABLE %s VALIDATE CONSTRAINT %I', tab, conname), jsonb_build_object('referenced', ref, 'rows', rows)
   FROM fk WHERE NOT convalidated
-  UNION ALL
-  SELECT 'uuid_as_text', 'WARN', tab, name,
+  UNION ALL SELECT 'uuid_as_text', 'WARN', tab, name,
          format('%s, %s of %s bytes, %s foreign keys to the table', row_count, type_name, coalesce(avg_width, 37), referencing),
          format('docs/rekey.md, or for a table that is not in use: %sTYPE uuid USING %I::uuid', alter_column, name),
          jsonb_build_object('rows', rows, 'width', avg_width)
   FROM texts WHERE is_uuid
-  UNION ALL
-  SELECT 'text_collation', 'WARN', tab, name,
-         format('%s, collation "%s"', row_count, collname),
+  UNION ALL SELECT 'text_collation', 'WARN', tab, name, format('%s, collation "%s"', row_count, collname),
          format('%sTYPE %s COLLATE "C"', alter_column, type_name), jsonb_build_object('rows', rows, 'collation', collname)
   FROM texts WHERE is_linguistic AND NOT is_uuid AND is_identifier AND rows IS NOT NULL
-  UNION ALL
-  SELECT 'text_collations', 'INFO', NULL, NULL,
+  UNION ALL SELECT 'text_collations', 'INFO', NULL, NULL,
          format('%s text keys of tables that were never analyzed, such as %s', count(*), min(tab || '.' || name)),
          'ANALYZE; identifiers are of type text COLLATE "C"', jsonb_build_object('keys', count(*))
   FROM texts WHERE is_linguistic AND NOT is_uuid AND is_identifier AND rows IS NULL HAVING count(*) > 0
-  UNION ALL
-  SELECT 'random_default', 'WARN', tab, name, concat(format('%s rows, index of %s, default %s.', rows, pg_size_pretty(index_bytes), def), measure),
+  UNION ALL SELECT 'random_default', 'WARN', tab, name,
+         concat(format('%s rows, index of %s, default %s.', rows, pg_size_pretty(index_bytes), def), measure),
          format('%sSET DEFAULT %s', alter_column, generator), jsonb_build_object('rows', rows, 'index_bytes', index_bytes)
   FROM uuids, LATERAL (SELECT relpages * current_setting('block_size')::bigint AS index_bytes FROM pg_class WHERE oid = index) i,
        LATERAL (SELECT CASE WHEN current_setting('server_version_num')::int < 180000 OR EXISTS (SELECT FROM pg_extension WHERE extname = 'idgen')
                             THEN 'idgen.short_comb()' ELSE 'uuidv7()' END AS generator) g
   WHERE has_random_default AND rows >= 100000
-  UNION ALL
-  SELECT 'random_defaults', 'INFO', NULL, NULL, format('%s tables with fewer than 100,000 rows or never analyzed', count(*)),
+  UNION ALL SELECT 'random_defaults', 'INFO', NULL, NULL, format('%s tables with fewer than 100,000 rows or never analyzed', count(*)),
          'docs/choosing.md', jsonb_build_object('tables', count(*))
   FROM uuids WHERE has_random_default AND (rows < 100000) IS NOT FALSE HAVING count(*) > 0
-  UNION ALL
-  SELECT CASE WHEN kinds > 1 THEN 'mixed_versions' ELSE 'uuid_version_4' END, 'INFO', tab, name,
+  UNION ALL SELECT CASE WHEN kinds > 1 THEN 'mixed_versions' ELSE 'uuid_version_4' END, 'INFO', tab, name,
          concat(format('%s rows, versions %s', rows, versions), CASE WHEN kinds > 1 THEN format(', %s %% of version 4', version_4) END, '.', measure),
          CASE WHEN kinds > 1 THEN 'Let one generator fill the column: ' || alter_column || 'SET DEFAULT …'
               ELSE 'index_report() of idgen_advisor measures which: docs/reference.md' END, jsonb_build_object('rows', rows, 'version_4', version_4)
   FROM uuids WHERE type = 'uuid' AND NOT small AND (kinds > 1 OR version_4 = 100 AND def IS NULL)
-  UNION ALL
-  SELECT 'coverage', 'INFO', NULL, NULL,
+  UNION ALL SELECT 'coverage', 'INFO', NULL, NULL,
          format('%s tables, of which %s may not be read by role %I and %s were never analyzed; %s sequences may not be read',
-                t.all, t.hidden, current_user, t.unknown, s.hidden),
-         'Run it as a member of pg_read_all_data, after ANALYZE',
+                t.all, t.hidden, current_user, t.unknown, s.hidden), 'Run it as a member of pg_read_all_data, after ANALYZE',
          jsonb_build_object('tables', t.all, 'hidden', t.hidden, 'never_analyzed', t.unknown, 'sequences_hidden', s.hidden)
   FROM (SELECT count(*) AS all, count(*) FILTER (WHERE NOT has_any_column_privilege(oid, 'SELECT')) AS hidden,
                count(*) FILTER (WHERE rows IS NULL) AS unknown
