@@ -68,17 +68,11 @@ FROM rekey.plan(:'target', :'type', nullif(:'value', ''), nullif(:'new_default',
 SELECT * FROM rekey.warnings();
 SQL
         ;;
-    run | switch | back | rename | finish | abandon)
+    run | verify | switch | back | rename | finish | abandon)
         session -At <<'SQL'
 SELECT rekey.begin(:'command', :'accept') AS command \gset
 SELECT rekey.script(:'command') \gexec
 SELECT rekey.status();
-SQL
-        ;;
-    verify)
-        session <<'SQL'
-SELECT * FROM rekey.verify();
-SELECT rekey.assert_verified() \g /dev/null
 SQL
         ;;
     status) session -At <<<'SELECT rekey.status();' ;;

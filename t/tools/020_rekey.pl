@@ -1,14 +1,16 @@
 # tools/rekey.sh changes the keys of five tables while an old application, a new one, and
 # both use them: no transaction fails, and each reference has the two keys of one row.
+# Databases and tables belong to a role that is no superuser.
 # IDGEN_REKEY_ROWS=1000000 for the rows of the parent and of two referring tables.
 
-use FindBin;
-use lib "$FindBin::RealBin/../lib";
 use Rekey;
 use Server;
 
-my $node = start_server('rekey', "idgen.node_id = 1\nmax_connections = 60\nlog_statement = none");
+my $node = start_server('rekey', "idgen.node_id = 1\nmax_connections = 60\nlog_statement = none\nwal_level = replica\nmax_wal_size = 4GB");
 my $rows = $ENV{IDGEN_REKEY_ROWS} // 20_000;
+
+ask('CREATE ROLE owner LOGIN CREATEDB');
+$ENV{PGUSER} = 'owner';
 
 sub step { my ($database, @arguments) = @_; return Rekey::command_is($node, $database, undef, "$database: $arguments[0]", @arguments) }
 
@@ -18,6 +20,13 @@ sub references
 	return $node->safe_psql($database, q{
 		SELECT string_agg(conrelid::regclass || ' ' || pg_get_constraintdef(oid), '; ' ORDER BY conrelid::regclass::text, conname)
 		FROM pg_constraint WHERE contype IN ('p', 'f') AND (conrelid = 'parcels'::regclass OR confrelid = 'parcels'::regclass)});
+}
+
+# WAL, heap and indexes in bytes, rows
+sub sizes
+{
+	return split /\|/, $node->safe_psql($_[0], q{SELECT pg_current_wal_lsn() - '0/0', sum(pg_relation_size(oid)), sum(pg_indexes_size(oid)),
+		sum(reltuples) FROM pg_class WHERE relname IN ('parcels', 'scans', 'claims', 'pairs')});
 }
 
 # The way from "plan" to "switch"; returns both applications, which are running.
@@ -31,7 +40,11 @@ sub change
 
 	Rekey::wait_for($node, $database, 50);
 	step($database, 'plan', 'parcels', @plan);
+	my @before = (time, sizes($database));
 	step($database, 'run');
+	my @after = (time, sizes($database));
+	note(sprintf '%s: %d s, %d bytes of WAL a row, heap %d to %d MB, indexes %d to %d MB', $database, $after[0] - $before[0],
+		($after[1] - $before[1]) / $before[4], map { $_ / 2**20 } $before[2], $after[2], $before[3], $after[3]);
 	is(Rekey::mismatches($node, $database), 0, "$database: each reference has both keys of one parcel");
 	my $new = Rekey::start($node, $database, 'new', 'id_new', $protocol, $rows);
 	Rekey::wait_for($node, $database, 100);
@@ -50,20 +63,21 @@ sub change
 		'--type', 'uuid', '--value', 'idgen.uuid_v7(created_at)', '--default', 'idgen.uuid_v7()');
 	my $done = Rekey::stop($old);
 
-	is($node->safe_psql('serial_to_uuid', q{SELECT bool_and(idgen.uuid_timestamp(id_new) = date_trunc('milliseconds', created_at)) FROM parcels WHERE note IS NULL}),
-		't', 'old rows have keys of their times');
+	is($node->safe_psql('serial_to_uuid', q{SELECT bool_and(idgen.uuid_timestamp(id_new) = date_trunc('milliseconds', created_at))
+		FROM parcels WHERE note IS NULL}), 't', 'old rows have keys of their times');
 	step('serial_to_uuid', 'finish');
 	Rekey::wait_for($node, 'serial_to_uuid', 50);
 	$done += Rekey::stop($new);
 	note("$done transactions");
-	is(references('serial_to_uuid'), $constraints =~ s/\((\w*(?:id|replaces))\)/($1_new)/gr, 'the constraints are those of the new columns, with their actions');
+	is(references('serial_to_uuid'), $constraints =~ s/\((\w*(?:id|replaces))\)/($1_new)/gr,
+		'the constraints are those of the new columns, with their actions');
 	is(Rekey::leftovers($node, 'serial_to_uuid'), '', 'nothing of the run is left');
 }
 
-# --- Random uuids, and back --------------------------------------------------
+# --- Random uuids to keyed ones, and back --------------------------------------------------
 {
 	my ($old, $new, $before, $constraints) = change('uuid_and_back', 'uuid DEFAULT gen_random_uuid()', 'uuid', 'extended',
-		'--type', 'uuid', '--value', 'idgen.short_comb()', '--default', 'idgen.short_comb()');
+		'--type', 'uuid', '--value', 'idgen.keyed_comb(clock => created_at)', '--default', 'idgen.keyed_comb()');
 
 	Rekey::stop($new);
 	step('uuid_and_back', 'back');
@@ -84,14 +98,22 @@ sub change
 
 	Rekey::stop($new);
 	step('int_to_bigint', $_) for qw(back run verify switch);
+	# the sessions of the old application have plans of this function, by the types before
+	$ask->(q{CREATE TABLE moves (claim bigint, parcel bigint); CREATE FUNCTION note_move() RETURNS trigger
+		LANGUAGE plpgsql AS 'BEGIN INSERT INTO moves VALUES (NEW.id, NEW.parcel_id); RETURN NEW; END';
+		CREATE TRIGGER moved AFTER UPDATE OF parcel_id ON claims FOR EACH ROW EXECUTE FUNCTION note_move()});
+	$node->poll_query_until('int_to_bigint', 'SELECT count(*) > 10 FROM moves') or die;
 	step('int_to_bigint', 'rename');
-	Rekey::wait_for($node, 'int_to_bigint', 50);
+	my $moves = $ask->('SELECT count(*) FROM moves');
+	$node->poll_query_until('int_to_bigint', "SELECT count(*) > $moves + 10 FROM moves") or die;
 	Rekey::stop($old);
 	$ask->(q{SELECT setval('parcels_id_seq', 2147483646)});
 	is($ask->(q{INSERT INTO parcels DEFAULT VALUES; INSERT INTO parcels DEFAULT VALUES;
 				INSERT INTO scans (parcel_id) SELECT id FROM parcels WHERE id > 2147483646;
+				UPDATE claims SET parcel_id = 2147483648 WHERE id = 1; DELETE FROM moves WHERE claim > 1 OR parcel < 2147483648;
 				SELECT p.id, p.id_new, s.parcel_id, s.parcel_id_new FROM parcels p JOIN scans s ON s.parcel_id = p.id WHERE p.id > 2147483646 ORDER BY 1}),
 		"2147483647|2147483647|2147483647|2147483647\n2147483648||2147483648|", 'one sequence; beyond the old type, the old columns are NULL');
+	is($ask->('SELECT * FROM moves; DROP TABLE moves; DROP FUNCTION note_move CASCADE'), '1|2147483648', 'the trigger has the new type');
 	step('int_to_bigint', 'back');
 	Rekey::command_is($node, 'int_to_bigint', qr/keys beyond the old type/, 'then there is no way back', 'back');
 	step('int_to_bigint', 'verify');

@@ -2,8 +2,6 @@
 # moments, after a crash of the server and on a full disk: it is repeated, and no reference
 # differs. IDGEN_SEED=N repeats the moments; IDGEN_REKEY_KILLS=N, their number.
 
-use FindBin;
-use lib "$FindBin::RealBin/../lib";
 use SmallDisks (rekey => 24);
 use Rekey;
 use Server;
@@ -13,26 +11,29 @@ my $seed = $ENV{IDGEN_SEED} // time ^ $$;
 my $kills = $ENV{IDGEN_REKEY_KILLS} // 30;
 my $rows = 3000;
 my @plan = ('plan', 'parcels', '--type', 'uuid', '--value', 'idgen.uuid_v7(created_at)', '--default', 'idgen.uuid_v7()');
-my $node = start_server('rekey_kills', "max_connections = 60\nlog_statement = none\nfsync = off");
+my $node = start_server('rekey_kills', "max_connections = 60\nlog_statement = none\nfsync = off\nrestart_after_crash = on");
 
 srand($seed);
 note("IDGEN_SEED=$seed");
 
 sub query { my ($database, $sql) = @_; return $node->safe_psql($database, $sql) }
 
-my $backend = q{SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())};
+my $pid = q{SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted
+	AND database = (SELECT oid FROM pg_database WHERE datname = current_database())};
 
-# Kill the driver, or its backend by pg_terminate_backend(), and wait until the backend is gone.
-# SIGKILL of a backend restarts the server, as does the crash below.
+# Kill the driver, or its backend by pg_terminate_backend() or SIGKILL, after which the server
+# restarts, and wait until the backend is gone.
 sub kill_at
 {
-	my ($database, $driver, $of_backend) = @_;
-	my $pid = query($database, $backend);
+	my ($database, $driver, $how) = @_;
+	my $backend = $how ne 'driver' && query($database, $pid);
 
-	if ($of_backend) { query($database, "SELECT pg_terminate_backend($pid)") if $pid ne '' }
-	else { eval { $driver->{harness}->signal('KILL') } }
+	if ($how eq 'driver') { eval { $driver->{harness}->signal('KILL') } }
+	elsif ($how eq 'SIGKILL') { kill 9, $backend if $backend }
+	else { query($database, "SELECT pg_terminate_backend($backend)") if $backend }
 	eval { $driver->{harness}->finish };
-	ok($node->poll_query_until($database, "SELECT NOT EXISTS ($backend)"), 'its backend ends') or die;
+	ok($node->poll_query_until($database, "SELECT NOT EXISTS ($pid)"), "$how: its backend ends") or die;
+	return $backend;
 }
 
 # --- At each step --------------------------------------------------------------
@@ -41,29 +42,31 @@ my $before = Rekey::schema($node, 'steps');
 my $load = Rekey::start($node, 'steps', 'old', 'id', 'prepared', $rows);
 Rekey::wait_for($node, 'steps', 20);
 Rekey::command_is($node, 'steps', undef, 'planned', @plan);
-my @steps = split /\n/, query('steps', 'SELECT kind FROM rekey.steps ORDER BY n');
-my ($invalid, $step) = (0, 0);
-for my $kind (@steps)
+my $invalid = 0;
+for (split /\n/, query('steps', q{SELECT n, k FROM rekey.steps,
+	unnest(CASE kind WHEN 'index' THEN '{build,index}' ELSE ARRAY[kind] END) k ORDER BY 1, 2}))
 {
-	# A session locks the step's row, so that the step is made, and is not recorded. An index
-	# is left invalid, as by a kill within its build.
+	my ($step, $kind) = split /\|/;
+
+	# A session locks the step's row, so that the step is made, and is not recorded; before
+	# that, it uses the table, so that the build of an index does not end.
 	my $holder = session(database => 'steps');
-	$step++;
-	$holder->ask("BEGIN; SELECT FROM rekey.steps WHERE n = $step FOR UPDATE");
+	my $table = query('steps', "SELECT rekey.table_name(tables[1]) FROM rekey.steps WHERE n = $step");
+	$holder->ask('BEGIN; ' . ($kind eq 'build' ? "LOCK $table IN ROW EXCLUSIVE MODE" : "SELECT FROM rekey.steps WHERE n = $step FOR UPDATE"));
 	my $driver = Rekey::start_command($node, 'steps', 'run');
 	ok($node->poll_query_until('steps', "SELECT NOT EXISTS (SELECT FROM rekey.steps WHERE n < $step AND done_at IS NULL)
-		AND EXISTS (SELECT FROM pg_stat_activity WHERE pid IN ($backend) AND (wait_event_type = 'Lock' OR '$kind' = 'lock'))"), "step $step ($kind) is reached")
+		AND EXISTS (SELECT FROM pg_stat_activity WHERE pid IN ($pid) AND (wait_event_type = 'Lock' OR '$kind' = 'lock'))
+		AND ('$kind' <> 'build' OR EXISTS (SELECT FROM pg_index WHERE NOT indisvalid))"), "step $step ($kind) is reached")
 	  or die $driver->{said};
-	my $of_backend = $kind eq 'index' || $step % 2;
-	if ($of_backend) { kill_at('steps', $driver, 1) }
+	my $of_backend = $kind eq 'build' || $step % 2;
+	if ($of_backend) { kill_at('steps', $driver, 'backend') }
 	else { $driver->{harness}->signal('KILL') }
-	$invalid += query('steps', "UPDATE pg_index SET indisvalid = false FROM rekey.steps JOIN pg_class x ON relname = index_name
-		WHERE n = $step AND x.oid = indexrelid RETURNING 1") || 0 if $kind eq 'index';
+	$invalid += query('steps', 'SELECT count(*) FROM pg_index WHERE NOT indisvalid') if $kind eq 'build';
 	$holder->ask('ROLLBACK');
 	$holder->quit;
-	kill_at('steps', $driver, 0) if !$of_backend;
+	kill_at('steps', $driver, 'driver') if !$of_backend;
 }
-Rekey::command_is($node, 'steps', undef, "$step kills: completed", 'run') if query('steps', 'SELECT state FROM rekey.runs') eq 'running';
+Rekey::command_is($node, 'steps', undef, 'completed', 'run') if query('steps', 'SELECT state FROM rekey.runs') eq 'running';
 cmp_ok($invalid, '>=', 5, "$invalid indexes were invalid");
 is(Rekey::mismatches($node, 'steps'), 0, 'each reference has both keys of one parcel');
 is(query('steps', 'SELECT count(*) FROM pg_index WHERE NOT indisvalid'), 0, 'all indexes are valid');
@@ -80,7 +83,7 @@ is(Rekey::leftovers($node, 'steps'), '', 'nothing is left');
 # --- At random moments, with a crash --------------------------------------------
 Rekey::create($node, 'moments', 'bigserial', 'bigint', $rows);
 Rekey::command_is($node, 'moments', undef, 'planned', @plan, '--pause', '5');
-my ($killed, $rounds) = (0, 0);
+my ($killed, $sigkilled, $rounds) = (0, 0, 0);
 while ($killed < $kills && $rounds++ < 6 * $kills)
 {
 	my $state = query('moments', 'SELECT state FROM rekey.runs ORDER BY run DESC LIMIT 1');
@@ -94,10 +97,17 @@ while ($killed < $kills && $rounds++ < 6 * $kills)
 		start_again($node);
 		$killed++;
 	}
-	elsif ($driver->{harness}->pumpable) { kill_at('moments', $driver, rand() < 0.5); $killed++ }
+	elsif ($driver->{harness}->pumpable)
+	{
+		my $how = $killed >= $kills / 3 && !$sigkilled ? 'SIGKILL' : rand() < 0.5 ? 'backend' : 'driver';
+		my $backend = kill_at('moments', $driver, $how);
+		$sigkilled++ if $how eq 'SIGKILL' && $backend;
+		$killed++;
+	}
 	else { eval { $driver->{harness}->finish } }
 }
 cmp_ok($killed, '>=', $kills, "$killed kills");
+ok($sigkilled, 'a backend got SIGKILL');
 Rekey::command($node, 'moments', @plan) if query('moments', 'SELECT count(*) FROM rekey.active_run') eq '0';
 Rekey::command($node, 'moments', 'run');
 Rekey::command_is($node, 'moments', undef, "after the kills: $_", $_) for qw(verify switch);
@@ -118,7 +128,8 @@ SKIP:
 	query('full_disk', q{CREATE TABLE p (id bigserial PRIMARY KEY, note text) TABLESPACE small; CREATE TABLE c (p_id bigint REFERENCES p);
 		INSERT INTO p (note) SELECT repeat('x', 100) FROM generate_series(1, 60000) i; INSERT INTO c SELECT id FROM p});
 	append_to_file("$folder/ballast", 'x' x (9 * 1024 * 1024));
-	Rekey::command_is($node, 'full_disk', undef, 'planned', 'plan', 'p', '--type', 'uuid', '--value', 'gen_random_uuid()', '--default', 'gen_random_uuid()');
+	Rekey::command_is($node, 'full_disk', undef, 'planned', 'plan', 'p', '--type', 'uuid', '--value', 'gen_random_uuid()',
+		'--default', 'gen_random_uuid()');
 	Rekey::command_is($node, 'full_disk', qr/No space left on device/, 'a full disk stops it', 'run');
 	unlink "$folder/ballast";
 	Rekey::command_is($node, 'full_disk', undef, 'with space, it is completed', 'run');
