@@ -33,6 +33,7 @@ idgen.node_id = $number_of{$place}
 idgen.launch_id = 10$number_of{$place}
 max_connections = 30
 max_logical_replication_workers = 10
+max_worker_processes = 20
 log_statement = none
 }, allows_streaming => 'logical');
 	ask($node_of{$place}, qq{
@@ -132,34 +133,34 @@ SKIP:
 	my $is_state = sub {
 		my ($place, $expected, $name) = @_;
 		is(ask($on{$place}, "SELECT string_agg(id::text, ' ' ORDER BY id) FROM orders;
-			SELECT entity_number FROM idgen.creation_identifiers WHERE command_id = $command", 'both'), $expected, $name);
+			SELECT entity_number FROM idgen.creation_identifiers WHERE command_id = $command", 'two_way'), $expected, $name);
 	};
 	for my $place ('a', 'b')
 	{
-		ask($on{$place}, 'CREATE DATABASE both');
+		ask($on{$place}, 'CREATE DATABASE two_way');
 		ask($on{$place}, "CREATE EXTENSION idgen; CREATE TABLE orders (id bigint PRIMARY KEY);
-			CREATE PUBLICATION from_$place FOR TABLE orders, idgen.creation_identifiers", 'both');
+			CREATE PUBLICATION from_$place FOR TABLE orders, idgen.creation_identifiers", 'two_way');
 	}
-	subscribe($on{$_}, $on{ $other{$_} }, "from_$other{$_}", 'origin = none, copy_data = false', 'both') for 'a', 'b';
-	ask($on{$_}, "ALTER SUBSCRIPTION from_$other{$_} DISABLE", 'both') for 'a', 'b';
+	subscribe($on{$_}, $on{ $other{$_} }, "from_$other{$_}", 'origin = none, copy_data = false', 'two_way') for 'a', 'b';
+	ask($on{$_}, "ALTER SUBSCRIPTION from_$other{$_} DISABLE", 'two_way') for 'a', 'b';
 	ask($on{$_}, "INSERT INTO orders VALUES (10 + $id{$_});
-		INSERT INTO orders SELECT entity_number FROM idgen.create_once_bigint($command, $id{$_}) WHERE created", 'both') for 'a', 'b';
-	ask($on{$_}, "ALTER SUBSCRIPTION from_$other{$_} ENABLE", 'both') for 'a', 'b';
+		INSERT INTO orders SELECT entity_number FROM idgen.create_once_bigint($command, $id{$_}) WHERE created", 'two_way') for 'a', 'b';
+	ask($on{$_}, "ALTER SUBSCRIPTION from_$other{$_} ENABLE", 'two_way') for 'a', 'b';
 	$_->wait_for_log(qr/finished at [0-9A-F]+\/[0-9A-F]+/) for $east, $west;
 	$is_state->('a', "1 11 12\n1", 'a has its entity');
 	$is_state->('b', "2 11 12\n2", 'b has another one, and replication stops');
 
 	my ($skip, $remove) = Page->new('operations')->blocks('A command that two servers executed');
 	my ($position) = slurp_file($east->logfile) =~ /finished at ([0-9A-F]+\/[0-9A-F]+)/;
-	ask($east, $skip =~ s/lsn = '.*?'/lsn = '$position'/r, 'both');
-	ask($west, $remove, 'both');
+	ask($east, $skip =~ s/lsn = '.*?'/lsn = '$position'/r, 'two_way');
+	ask($west, $remove, 'two_way');
 	$on{$_}->wait_for_catchup("from_$_") for 'a', 'b';
 	$is_state->($_, "1 11 12\n1", "$_ has the entity of a") for 'a', 'b';
-	is(ask($on{$_}, "SELECT * FROM idgen.create_once_bigint($command, 3)", 'both'), '1|f', "$_ answers a retry with it") for 'a', 'b';
-	ask($on{$_}, "INSERT INTO orders VALUES (20 + $id{$_})", 'both') for 'a', 'b';
+	is(ask($on{$_}, "SELECT * FROM idgen.create_once_bigint($command, 3)", 'two_way'), '1|f', "$_ answers a retry with it") for 'a', 'b';
+	ask($on{$_}, "INSERT INTO orders VALUES (20 + $id{$_})", 'two_way') for 'a', 'b';
 	$on{$_}->wait_for_catchup("from_$_") for 'a', 'b';
 	$is_state->($_, "1 11 12 21 22\n1", "$_ receives later rows") for 'a', 'b';
-	is(ask($west, q{SELECT count(*) FROM pg_replication_origin WHERE roname = 'repair'}, 'both'), '0', 'nothing is left of the repair');
+	is(ask($west, q{SELECT count(*) FROM pg_replication_origin WHERE roname = 'repair'}, 'two_way'), '0', 'nothing is left of the repair');
 }
 
 # --- Columns that only the subscriber has -----------------------------------
