@@ -225,7 +225,7 @@ idgen_internal_filled_leaves(PG_FUNCTION_ARGS)
 	double		rows = order.rows;
 	double		cycle_rows = order.period_rows * order.prefixes;
 
-	if (!(rows >= 0 && rows <= 1e15 && order.period_rows >= 1e-6 && order.prefixes >= 1 &&
+	if (!(rows >= 0 && rows <= 1e15 && order.period_rows > 0 && order.prefixes >= 1 &&
 		  order.run_length >= 1) || capacity < 2 || capacity > MaxIndexTuplesPerPage)
 		elog(ERROR, "invalid arguments of internal_filled_leaves()");
 	if (rows < 1)

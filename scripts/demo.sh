@@ -2,8 +2,6 @@
 #
 # demo.sh: demonstrate idgen on a private cluster.
 #
-#   scripts/demo.sh            without options
-#
 # Installs missing packages (apt, with sudo unless run as root), builds idgen, and starts a cluster in
 # a folder of its own, which is removed at the end unless IDGEN_KEEP=1. Exits with status 0 only if all
 # requests got the expected verdict. PG_CONFIG=/path/to/pg_config selects the server.

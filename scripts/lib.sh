@@ -240,7 +240,5 @@ idgen_start() {
 
 # Set the mask key "default", in hex; the setting idgen.mask_key_file must be mask_keys.
 idgen_mask_key() { echo "default $1" | as_server_user sh -c "umask 077; cat >'$IDGEN_WORK/data/mask_keys'"; }
-
 idgen_pg_ctl() { as_server_user pg_ctl -D "$IDGEN_WORK/data" -w -s -m fast -l "$IDGEN_WORK/server.log" "$@"; }
-
 idgen_stop() { [ ! -e "$IDGEN_WORK/data/postmaster.pid" ] || idgen_pg_ctl stop || true; }

@@ -1,6 +1,6 @@
 # The server's clock is set back and ahead, under load, across restarts, and while the
 # postmaster is killed repeatedly. No value is returned twice; a function that is too far
-# ahead of the clock waits for it, and the wait can be cancelled.
+# ahead of the clock waits for it (t/033_cancel.pl cancels such waits).
 
 use FakeClock;
 use HandedOut;
@@ -21,65 +21,51 @@ my $handed_out = $load->{handed_out};
 
 my $offset = 0;
 
-sub step_clock
-{
-	my ($seconds) = @_;
-
-	$offset += $seconds;
-	$clock->run_ahead_by($offset);
-}
+sub step_clock { $offset += $_[0]; $clock->run_ahead_by($offset) }
 
 # The number of values per tick, and the length of a tick in milliseconds
 my %room = (snowflake => [ 1, 4096 ], trace_id => [ 1000, 4194303 ], js_id => [ 1000, 65536 ], uuid_v7_ordered => [ 1, 4096 ]);
 
-# Where the clock was set back, the tickers may have continued from there for as long as
-# the test has been running. Two minutes more, so that no rounding and no step of the
-# machine's own clock decides.
+# Where the clock was set back, the tickers may have continued from there for as long as the test has been running.
+# Two minutes more, so that no rounding and no step of the machine's own clock decides.
 sub elapsed { return 120 + abs(time - $^T) }
 
-# Check that the functions with a time are ahead of the clock by a number of
-# seconds within a range. And a ticker is ahead by the time that the returned values
-# occupy.
+# Check that the tickers with a time are ahead of the clock by a number of seconds within a range, and by the time
+# that the returned values occupy.
 sub is_ahead
 {
 	my ($from, $to, $name) = @_;
-	my @ahead = split /\n/, ask('SELECT ticker, extract(epoch FROM ahead) FROM idgen.tickers WHERE last_time IS NOT NULL');
+	my %ahead = map { split /\|/ } split /\n/,
+	  ask('SELECT ticker, extract(epoch FROM ahead) FROM idgen.tickers WHERE last_time IS NOT NULL');
 	my $least = $from > 0 ? $from - elapsed() : 0;
-	my @wrong;
-
-	for (@ahead)
+	my @wrong = join(' ', sort @with_time) eq join(' ', sort keys %ahead) ? () : 'tickers: ' . keys %ahead;
+	for my $ticker (keys %ahead)
 	{
-		my ($ticker, $seconds) = split /\|/;
 		my ($ms, $values) = @{ $room{$ticker} };
 		# each of four clients may have got as many as 50 more
 		my $most = $to + (200 + $handed_out->count($ticker)) / $values * $ms / 1000;
-
-		push @wrong, "$ticker by $seconds, not from $least to $most" if $seconds < $least || $seconds > $most;
+		push @wrong, "$ticker by $ahead{$ticker}, not from $least to $most" if $ahead{$ticker} < $least || $ahead{$ticker} > $most;
 	}
 	is(join(', ', @wrong), '', $name);
-	is(scalar @ahead, 4, 'all tickers with a time are ahead by the expected time');
 }
 
-# Under load
-$load->take_more;
-is_ahead(0, 1, 'the tickers follow the clock');
-
-# a reservation covers ten seconds and is renewed when half of them have passed
-step_clock(6);
-$load->take_more;
-is_ahead(0, 1, 'the tickers follow the clock after a new reservation');
-
-step_clock($hour);
-$load->take_more;
-is_ahead(0, 1, 'the tickers follow a clock set ahead by an hour');
-
-step_clock(-$hour);
-is_ahead($hour, $hour + 120, 'the tickers do not follow a clock set back by an hour');
-$load->take_more;
-
-step_clock(-1);
-$load->take_more;
-is_ahead($hour, $hour + 120, 'nor a clock set back by another second');
+# Under load. A reservation covers ten seconds and is renewed when half of them have passed.
+my $marks = q{SELECT string_agg(reserved_value::text, ' ' ORDER BY ticker) FROM idgen.tickers WHERE ticker <> 'decimal_id'};
+for my $step (0, 6, $hour)
+{
+	my $before = ask($marks);
+	step_clock($step);
+	$load->take_more;
+	isnt(ask($marks), $before, 'high-water marks move before they are reached');
+	is_ahead(0, 1, "the tickers follow a clock set ahead by $step seconds");
+}
+for my $step (-$hour, -1)
+{
+	step_clock($step);
+	is_ahead($hour, $hour + 120, "the tickers do not follow a clock set back by $step seconds");
+	$load->take_more;
+}
+is_ahead($hour, $hour + 120, 'nor do their next values');
 
 # Across clean and immediate restarts
 for my $mode ('fast', 'immediate')
@@ -95,58 +81,27 @@ for my $mode ('fast', 'immediate')
 }
 $load->finish;
 
-# Too far ahead: by an hour, where ten seconds are allowed. The timeout is doubled
-# until the warning was issued in time.
-sub impatient_errors
+# Too far ahead: by an hour, where ten seconds are allowed. The timeout is doubled until the warning was issued in time.
+is_ahead($hour, $hour + 120, 'the tickers are an hour ahead');
+for my $function (@with_time)
 {
-	my ($function) = @_;
 	my $errors = '';
-
 	for (my $timeout = 100; $errors !~ /WARNING/ && $timeout < 1000 * $PostgreSQL::Test::Utils::timeout_default; $timeout *= 2)
 	{
 		$errors = errors("SET idgen.max_ahead = '10s'; SET statement_timeout = $timeout; SELECT idgen.$function()");
 	}
-	return $errors;
-}
-
-is_ahead($hour, $hour + 120, 'the tickers are an hour ahead');
-for my $function (@with_time)
-{
-	my $errors = impatient_errors($function);
-	my ($seconds) = $errors =~ /WARNING:  01000: $function\(\) is waiting.*DETAIL:  It can continue in (\d+) seconds\.\n.*HINT:  See the view idgen\.tickers\./s;
-
+	my ($seconds) = $errors =~
+	  /WARNING:  01000: $function\(\) is waiting.*DETAIL:  It can continue in (\d+) seconds\.\n.*HINT:  See the view idgen\.tickers\./s;
 	cmp_ok($seconds // 0, '>', $hour - 10 - elapsed(), "$function waits and issues a warning");
 	like($errors, qr/ERROR:  57014: .*statement timeout/, "$function: statement_timeout ends the wait");
 	is(scalar(() = $errors =~ /WARNING/g), 1, "$function: one warning is issued");
 }
 is(errors("SET idgen.max_ahead = '10s'; SELECT idgen.decimal_id()"), '', 'decimal_id() never waits, since it has no clock');
 
-# Start a session that calls a function, and return when it is waiting.
+# The clock advances: first not far enough for any waiting session, then for all.
 my $control = session();
-
-sub start_waiter
-{
-	my ($function) = @_;
-	my $waiter = session();
-
-	$waiter->ask("SET idgen.max_ahead = '10s'");
-	$waiter->send("SELECT idgen.$function()");
-	$control->poll_waiting($waiter, 'Extension');
-	return $waiter;
-}
-
-my $waiter = start_waiter('snowflake');
-ask("SELECT pg_cancel_backend($waiter->{pid})");
-is($waiter->answer, '57014', 'a waiting session can be cancelled');
-is($waiter->ask('RESET idgen.max_ahead; SELECT idgen.snowflake_node(idgen.snowflake())'), 21, 'the session continues');
-$waiter->quit;
-
-$waiter = start_waiter('uuid_v7_ordered');
-ask("SELECT pg_terminate_backend($waiter->{pid})");
-is($waiter->answer, '57P01', 'a waiting session can be terminated');
-
-# The clock advances: first not far enough for any session, then for all.
-my %waiters = map { $_ => start_waiter($_) } @with_time;
+my %waiters = map { $_ => session(options => '-c idgen.max_ahead=10s') } @with_time;
+$waiters{$_}->send_blocked($control, "SELECT idgen.$_()", 'Extension') for @with_time;
 
 step_clock($hour / 2);
 ok($node->poll_query_until('postgres', q{SELECT count(*) = 4 FROM pg_stat_activity WHERE wait_event_type = 'Extension'}),
@@ -155,34 +110,29 @@ step_clock($hour / 2 + 120);
 $handed_out->begin_phase;
 for my $function (@with_time)
 {
-	my $waiter = $waiters{$function};
-
-	is($waiter->wait, '', "$function: the clock ends the wait");
-	$handed_out->see($waiter, $waiter->{rows}, $function);
-	$waiter->quit;
+	is($waiters{$function}->wait, '', "$function: the clock ends the wait");
+	$handed_out->see($waiters{$function}, $waiters{$function}{rows}, $function);
 }
 is_ahead(0, 11, 'the tickers are ahead by max_ahead at most');
 
 # More values than a tick holds, in a database where none were returned before
 ask('CREATE DATABASE still');
 $clock->stand_still_at(time + 2 * $hour);
-$waiter = session(database => 'still');
+my $waiter = session(database => 'still');
 $waiter->ask('CREATE EXTENSION idgen; SET idgen.max_ahead = 0');
-is( $waiter->ask(q{
+is($waiter->ask(q{
 	SELECT count(DISTINCT id), max(idgen.snowflake_counter(id)), min(idgen.snowflake_timestamp(id)) = max(clock_timestamp())
 	FROM (SELECT idgen.snowflake() AS id FROM generate_series(1, 4096) OFFSET 0) made}),
 	'4096|4095|t', 'snowflake: 4096 values in a millisecond');
-$waiter->send('SELECT idgen.snowflake()');
-ok($control->poll_waiting($waiter, 'Extension'), 'snowflake: the next call waits');
+ok($waiter->send_blocked($control, 'SELECT idgen.snowflake()', 'Extension'), 'snowflake: the next call waits');
 $clock->stand_still_at(time + 3 * $hour);
 my $next = $waiter->answer;
-is( $waiter->ask("SELECT idgen.snowflake_counter($next), idgen.snowflake_timestamp($next) = clock_timestamp()"),
+is($waiter->ask("SELECT idgen.snowflake_counter($next), idgen.snowflake_timestamp($next) = clock_timestamp()"),
 	'0|t', 'snowflake: it returns a value of the next millisecond');
 $waiter->quit;
 
-# The clock stands still until all values of the current and the next second, which
-# max_ahead allows, are used. Each time that the session waits, the clock
-# advances by one second.
+# The clock stands still until all values of the current and the next second, which max_ahead allows, are used. Each
+# time that the session waits, the clock advances by one second.
 ask('CREATE DATABASE hurry');
 my $still = time + 4 * $hour;
 $clock->stand_still_at($still);
@@ -199,14 +149,13 @@ for my $second (1 .. 3)
 {
 	# all values of the second after this one, so that this is not the wait before
 	my $used_up = (($still + $second) << 16) + 65535;
-
-	ok( $node->poll_query_until('hurry', qq{
+	ok($node->poll_query_until('hurry', qq{
 			SELECT last_value = $used_up AND wait_event_type = 'Extension'
 			FROM idgen.ticker_state('js_id'), pg_stat_activity WHERE pid = $waiter->{pid}}),
 		"js_id: waits after the values of two seconds");
 	$clock->stand_still_at($still + $second);
 }
-is( $waiter->ask(q{
+is($waiter->ask(q{
 	SELECT count(*) FILTER (WHERE falls), count(DISTINCT id), max(ahead), max(ticker_ahead) <= '1 s',
 		count(ticker_ahead), max(idgen.js_id_counter(id)), count(DISTINCT idgen.js_id_timestamp(id))
 	FROM (SELECT *, id <= lag(id) OVER (ORDER BY i) AS falls FROM js_ids) made}),
@@ -215,7 +164,7 @@ $waiter->quit;
 
 $node->stop;
 $node->start;
-is( ask(q{
+is(ask(q{
 	SET idgen.max_ahead = 0;
 	CREATE TABLE snowflakes AS
 		SELECT i, id, idgen.snowflake_timestamp(id) - clock_timestamp() AS ahead, clock_timestamp() AS at
@@ -226,14 +175,8 @@ is( ask(q{
 	'0|200000|t|t', 'snowflake: 200000 values increase, and none is ahead with max_ahead = 0');
 
 # --- The postmaster is killed ---------------------------------------------------
-
 # Only explicitly flushed WAL survives. Reservations are small.
-$node->append_conf('postgresql.conf', q{
-idgen.reserve_ahead = 2
-synchronous_commit = off
-wal_writer_delay = 10s
-jit = off
-});
+$node->append_conf('postgresql.conf', "idgen.reserve_ahead = 2\nsynchronous_commit = off\nwal_writer_delay = 10s\njit = off");
 $node->stop;
 
 # The clock is right, behind or standing still. In each fifth cycle it is ahead by some
@@ -247,7 +190,6 @@ my @clocks = (
 for my $cycle (1 .. 20)
 {
 	my $set_clock = $clocks[ ($cycle - 1) % @clocks ];
-
 	$set_clock->($cycle, 0);
 	start_again($node, sub { $clock->start($node, fail_ok => 1) });
 	$load->take_more;
@@ -257,12 +199,10 @@ for my $cycle (1 .. 20)
 	$set_clock->($cycle, 3);
 	$load->take_more;
 	$handed_out->see({}, [ [ ask('SELECT max(idgen.decimal_id()) FROM generate_series(1, 4200000)') ] ],
-		'decimal_id')
-	  if $cycle % @clocks == 2;
+		'decimal_id') if $cycle % @clocks == 2;
 
 	kill_postmaster($node);
 	$load->lose_all;
 }
 $handed_out->check;
-
 done_testing();

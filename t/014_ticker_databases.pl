@@ -1,6 +1,5 @@
-# The extension is dropped and created, the server crashes, its clock is wrong, a
-# database is copied, dumped and restored: in each story, the functions on a
-# ticker return values that are greater than all before, so that none is
+# The extension is dropped and created, the server crashes, its clock is wrong, a database is copied, dumped and
+# restored: in each story, the functions on a ticker return values that are greater than all before, so that none is
 # repeated.
 
 use IPC::Run;
@@ -9,122 +8,105 @@ use TickerStory;
 
 my $node = new_server('first', 0);
 my $scratch = PostgreSQL::Test::Utils::tempdir();
-my ($session, $other);
+my $session;
+
+# A story: the values of two sessions in a new database are greater than all before after each step, which is the number of the
+# session, a name and a query, where FIVE fetches values and is the default, and its result; and in the end, after a crash.
+sub story
+{
+	my ($database, $options, @steps) = @_;
+	my @sessions = begin_with_two($database, $options);
+	my $values = values_query(100);
+	for (@steps)
+	{
+		my ($number, $name, $sql, $result) = @$_;
+		my $answer = $sessions[ $number - 1 ]->ask(($sql // 'FIVE') =~ s/FIVE/$values/gr);
+		check_continues($name, $answer) if ($sql // 'FIVE') =~ /FIVE/;
+		is($answer, $result, $name) if defined $result;
+	}
+	$_->quit for @sessions;
+	check_crash($database);
+}
 
 # --- The extension is dropped and created ------------------------------------
-
+my $anew = 'DROP EXTENSION idgen; CREATE EXTENSION idgen';
 add_database('shop');
 $session = session(database => 'shop');
 $session->ask('PREPARE five AS ' . values_query());
 begin_story('a session', make($session, 100));
 check_continues('its prepared statement', $session->ask('EXECUTE five'));
-
 ask('DROP EXTENSION idgen', 'shop');
 like($session->ask('SELECT idgen.snowflake()'), qr/^(3F000|42883)$/, 'without the extension, the session gets no values');
-
 ask('CREATE EXTENSION idgen', 'shop');
 check_continues('the session, with the new extension', make($session, 100));
 check_continues('its prepared statement, too', $session->ask('EXECUTE five'));
 check_continues('another session', make('shop', 100));
-
-# The new sequence contained nothing before the last call.
-ask('DROP EXTENSION idgen; CREATE EXTENSION idgen', 'shop');
+# the new sequence contained nothing before the last call
+ask($anew, 'shop');
 check_continues('once more', make($session, 100));
 check_crash('shop');
 check_continues('the clock right again', make('shop', 100));
-
 # without this call, only shared memory has the high-water mark
 ask('DROP EXTENSION idgen', 'shop');
-check_continues('created and used in one transaction',
-	ask('BEGIN; CREATE EXTENSION idgen; ' . values_query(100) . '; COMMIT', 'shop'));
+check_continues('created and used in one transaction', ask('BEGIN; CREATE EXTENSION idgen; ' . values_query(100) . '; COMMIT', 'shop'));
 check_crash('shop');
 
 # --- The same in a transaction that is rolled back ---------------------------
-
-($session, $other) = begin_with_two('undecided');
-check_continues('dropped, in a transaction that is rolled back',
-	$session->ask('BEGIN; DROP EXTENSION idgen; ROLLBACK; ' . values_query(100)));
-check_continues('the other session', make($other, 100));
-check_continues('dropped and created',
-	$session->ask('BEGIN; DROP EXTENSION idgen; CREATE EXTENSION idgen; ' . values_query(100)));
-$session->ask('ROLLBACK');
-check_continues('and that rolled back', make($session));
-check_continues('the other session', make($other));
-check_continues('dropped and created behind a savepoint',
-	$session->ask('BEGIN; SAVEPOINT s; DROP EXTENSION idgen; CREATE EXTENSION idgen; '
-		  . values_query(100) . '; ROLLBACK TO s; ' . values_query(100) . '; COMMIT'));
-check_continues('the other session', make($other));
-
-$session->ask('DROP EXTENSION idgen');
-check_continues('created', $session->ask('BEGIN; CREATE EXTENSION idgen; ' . values_query(100)));
-$session->ask('ROLLBACK');
-$session->ask('CREATE EXTENSION idgen');
-check_continues('rolled back, and created again', make($session, 100));
-check_continues('the other session', make($other, 100));
-check_crash('undecided');
+story('undecided', undef,
+	[ 1, 'dropped, in a transaction that is rolled back', 'BEGIN; DROP EXTENSION idgen; ROLLBACK; FIVE' ],
+	[ 2, 'the other session' ],
+	[ 1, 'dropped and created', "BEGIN; $anew; FIVE" ],
+	[ 1, '', 'ROLLBACK' ],
+	[ 1, 'and that rolled back' ],
+	[ 2, 'the other session' ],
+	[ 1, 'dropped and created behind a savepoint', "BEGIN; SAVEPOINT s; $anew; FIVE; ROLLBACK TO s; FIVE; COMMIT" ],
+	[ 2, 'the other session' ],
+	[ 1, '', 'DROP EXTENSION idgen' ],
+	[ 1, 'created', 'BEGIN; CREATE EXTENSION idgen; FIVE' ],
+	[ 1, '', 'ROLLBACK' ],
+	[ 1, '', 'CREATE EXTENSION idgen' ],
+	[ 1, 'rolled back, and created again' ],
+	[ 2, 'the other session' ]);
 
 # A high-water mark written to a sequence that is rolled back does not count for the
 # old sequence, and the other session has no reason to read the old one again.
-($session, $other) = begin_with_two('regretted', '-c idgen.reserve_ahead=2');
-check_continues('dropped, created and much used',
-	$session->ask("BEGIN; DROP EXTENSION idgen; CREATE EXTENSION idgen; $many; " . values_query(100)));
-$session->ask('ROLLBACK');
-check_continues('that rolled back, the other session', make($other));
-check_crash('regretted');
+story('regretted', '-c idgen.reserve_ahead=2',
+	[ 1, 'dropped, created and much used', "BEGIN; $anew; $many; FIVE" ],
+	[ 1, '', 'ROLLBACK' ],
+	[ 2, 'that rolled back, the other session' ]);
 
 # So does that of a sequence with a greater one, which a rename put in its place.
-($session, $other) = begin_with_two('renamed');
-my $renames = join('; ', map { ("ALTER SEQUENCE idgen.${_}_ticker RENAME TO ${_}_old", "ALTER SEQUENCE idgen.${_}_spare RENAME TO ${_}_ticker") } @functions);
-ask(join('; ', map { ("CREATE SEQUENCE idgen.${_}_spare", "SELECT setval('idgen.${_}_spare', last_value + 50000000) FROM idgen.${_}_ticker") } @functions), 'renamed');
-for my $savepoint ('', 'SAVEPOINT s;')
-{
-	check_continues("renamed $savepoint", $session->ask("BEGIN; $savepoint $renames; " . values_query(100)));
-	$session->ask($savepoint ? 'ROLLBACK TO s; COMMIT' : 'ROLLBACK');
-	check_continues('that rolled back, the other session', make($other));
-}
-check_crash('renamed');
-$session = session(database => 'renamed');
-check_continues('renamed', $session->ask("BEGIN; $renames; " . values_query(100)));
-$session->ask('COMMIT');
-check_continues('that committed', make($session));
-check_crash('renamed');
+my ($spare, $renames) = map { my $sql = $_; join('; ', map { $sql =~ s/KIND/$_/gr } @functions) }
+  "CREATE SEQUENCE idgen.KIND_spare; SELECT setval('idgen.KIND_spare', last_value + 50000000) FROM idgen.KIND_ticker",
+  'ALTER SEQUENCE idgen.KIND_ticker RENAME TO KIND_old; ALTER SEQUENCE idgen.KIND_spare RENAME TO KIND_ticker';
+my @renamed = (
+	[ 2, '', $spare ],
+	[ 1, 'renamed', "BEGIN; $renames; FIVE" ],
+	[ 1, '', 'ROLLBACK' ],
+	[ 2, 'that rolled back, the other session' ],
+	[ 1, 'renamed behind a savepoint', "BEGIN; SAVEPOINT s; $renames; FIVE" ],
+	[ 1, '', 'ROLLBACK TO s; COMMIT' ],
+	[ 2, 'that rolled back, the other session' ]);
+story('renamed', undef, @renamed);
+story('renamed_for_good', undef, @renamed, [ 1, 'renamed', "BEGIN; $renames; FIVE" ], [ 1, 'that committed', 'COMMIT; FIVE' ]);
 
 # GRANT on a sequence does not change its high-water mark for any session: neither
 # the granting transaction nor other sessions skip values.
 my $ahead = q{SELECT string_agg(ticker, ' ') FROM idgen.tickers WHERE ahead > '0.5 s'};
-($session, $other) = begin_with_two('granted');
-$session->ask('BEGIN; GRANT SELECT ON ALL SEQUENCES IN SCHEMA idgen TO PUBLIC');
-for (1 .. 5)
-{
-	check_continues('the one that grants rights', make($session));
-	check_continues('the other session', make($other));
-}
-is($session->ask($ahead), '', 'GRANT does not put a ticker ahead of the clock');
-$session->ask('ROLLBACK');
-check_continues('that rolled back, the other session', make($other));
-check_crash('granted');
+story('granted', undef,
+	[ 1, '', 'BEGIN; GRANT SELECT ON ALL SEQUENCES IN SCHEMA idgen TO PUBLIC' ],
+	([ 1, 'the one that grants rights' ], [ 2, 'the other session' ]) x 5,
+	[ 1, 'GRANT does not put a ticker ahead of the clock', $ahead, '' ],
+	[ 1, '', 'ROLLBACK' ],
+	[ 2, 'that rolled back, the other session' ]);
 
-# --- A high-water mark that moves -------------------------------------------
-
-# It moves long before it is reached, and no values are skipped: the new values
-# contain the time of the clock.
-add_database('punctual');
-begin_story('before the high-water mark moves', make('punctual'));
-my $marks_of = q{SELECT reserved_value FROM idgen.tickers WHERE ticker <> 'decimal_id' ORDER BY ticker};
-my $marks_before = ask($marks_of, 'punctual');
-set_clock($node, 7);
-check_continues('and after', make('punctual'));
-isnt(ask($marks_of, 'punctual'), $marks_before, 'the high-water marks moved');
-is(ask($ahead, 'punctual'), '', 'no ticker is ahead of the clock because of it');
-set_clock($node, 0);
-
+# --- nextval() --------------------------------------------------------------
 # nextval(), which is not useful on these sequences, changes them without WAL for
 # 32 values. The high-water mark after that is the same after a crash.
 my $all_marks = on_tickers('SELECT last_value FROM TICKER');
 for my $calls (1, 32, 33, 65)
 {
 	my $database = "taken_$calls";
-
 	add_database($database);
 	make($database);
 	# far above, and not a multiple of 256
@@ -132,7 +114,7 @@ for my $calls (1, 32, 33, 65)
 	begin_story("$calls times nextval()", make($database));
 	ask(on_tickers("SELECT max(nextval('TICKER')) FROM generate_series(1, $calls)"), $database);
 	check_continues('after it', make($database));
-	$marks_before = ask($all_marks, $database);
+	my $marks_before = ask($all_marks, $database);
 	$node->stop('immediate');
 	start_with_clock($node, 0);
 	is(ask($all_marks, $database), $marks_before, "$calls times nextval(), a crash: the high-water marks are the same");
@@ -140,7 +122,6 @@ for my $calls (1, 32, 33, 65)
 }
 
 # --- A copy of a database ---------------------------------------------------
-
 add_database('model');
 begin_story('a database', ask("$many; " . values_query(100), 'model'));
 ask('CREATE DATABASE copy TEMPLATE model; CREATE DATABASE later TEMPLATE model');
@@ -156,7 +137,6 @@ check_continues('as is the database itself', make('model', 100));
 set_clock($node, 0);
 
 # --- Dump and restore --------------------------------------------------------
-
 # The owner is not a superuser.
 ask('CREATE ROLE owner LOGIN; CREATE DATABASE dumped OWNER owner');
 ask('GRANT ALL ON SCHEMA public TO owner; SET SESSION AUTHORIZATION owner;
@@ -174,7 +154,6 @@ my %restore = (
 for my $format ('plain', 'custom')
 {
 	my @options = ("--format=$format", '--file', "$scratch/$format", $format eq 'plain' ? @without_superuser : ());
-
 	$node->command_ok([ 'pg_dump', @as_owner, @options, $node->connstr('dumped') ], "$format: the owner can dump");
 	# this server has other databases that use the tickers
 	$second->safe_psql('postgres', "CREATE DATABASE $format OWNER owner");
@@ -186,7 +165,7 @@ for my $format ('plain', 'custom')
 }
 my @marks = slurp_file("$scratch/plain") =~ /setval\('idgen\.(\w+)_ticker', \d{2,}, true\)/g;
 is(join(' ', sort @marks), join(' ', sort @functions), 'the dump has the high-water marks');
-is( $second->safe_psql('custom', 'SELECT clock_timestamp() < idgen.snowflake_timestamp(idgen.snowflake())'),
+is($second->safe_psql('custom', 'SELECT clock_timestamp() < idgen.snowflake_timestamp(idgen.snowflake())'),
 	't', 'the clock of that server is behind');
 $second->stop;
 
@@ -212,24 +191,14 @@ ask(q{
 	CREATE TABLE kept (session int DEFAULT pg_backend_pid(), place bigint GENERATED ALWAYS AS IDENTITY,
 		snowflake bigint, trace_id bigint, js_id bigint, decimal_id bigint, uuid_v7_ordered uuid);
 	GRANT ALL ON kept TO PUBLIC}, 'dumped');
-my $columns = join(', ', @functions);
-append_to_file("$scratch/keep.sql", qq{
-	DO \$\$ BEGIN
-		INSERT INTO kept ($columns) SELECT $five FROM generate_series(1, 20);
-	EXCEPTION WHEN OTHERS THEN
-	END \$\$;
-});
-my $workers = IPC::Run::start(
-	[
-		'pgbench', '--no-vacuum', '--client=4', '--jobs=1', '--rate=200',
-		'--time=1000000', "--file=$scratch/keep.sql", $node->connstr('dumped')
-	],
-	'>', \my $workers_output, '2>', \my $workers_errors);
+append_to_file("$scratch/keep.sql", 'DO $$ BEGIN INSERT INTO kept (' . join(', ', @functions)
+	  . ") SELECT $five FROM generate_series(1, 20); EXCEPTION WHEN OTHERS THEN END \$\$;");
+my $workers = IPC::Run::start([ 'pgbench', '--no-vacuum', '--client=4', '--jobs=1', '--rate=200', '--time=1000000',
+		"--file=$scratch/keep.sql", $node->connstr('dumped') ], '>&', '/dev/null');
 
 sub wait_for_more
 {
 	my $place = ask('SELECT coalesce(max(place), 0) + 100 FROM kept', 'dumped');
-
 	$node->poll_query_until('dumped', "SELECT max(place) > $place FROM kept") or die 'no work';
 }
 
@@ -244,11 +213,9 @@ for (1 .. 2)
 ok($workers->pumpable, 'the sessions worked until the end');
 $workers->signal('TERM');
 $workers->finish;
-is( ask("SELECT count(*) - count(DISTINCT $_), count(*) FILTER (WHERE $_ <= last)
+is(ask("SELECT count(*) - count(DISTINCT $_), count(*) FILTER (WHERE $_ <= last)
 		 FROM (SELECT $_, lag($_) OVER (PARTITION BY session ORDER BY place) AS last FROM kept) k", 'dumped'),
-	'0|0', "$_: no value was repeated, and the values of each session increase")
-  for @functions;
+	'0|0', "$_: no value was repeated, and the values of each session increase") for @functions;
 $greatest = $from_dumped;
 check_continues('the values after that', make('dumped', 100));
-
 done_testing();

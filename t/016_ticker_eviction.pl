@@ -1,6 +1,5 @@
-# More tickers than shared memory has room for. A database without connections gives
-# up its place to another one, and continues after its last value when it is used
-# again.
+# More tickers than shared memory has room for. A database without connections gives up its place to another one, and
+# continues after its last value when it is used again.
 
 use Server;
 use TickerStory;
@@ -20,20 +19,18 @@ my ($mark, $first) = split /\n/, ask(q{
 	SELECT coalesce(reserved_value, 1) FROM idgen.ticker_state('decimal_id');
 	SELECT counter FROM idgen.decimal_id_parts(idgen.decimal_id())}, 'shop_30');
 is($first, $mark, 'in the place of another database, a ticker begins with its own high-water mark');
-is( scalar(() = slurp_file($node->logfile) =~ /WARNING:  tickers of databases without sessions are removed from memory/g),
+is(scalar(() = slurp_file($node->logfile) =~ /WARNING:  tickers of databases without sessions are removed from memory/g),
 	1, 'one warning is issued');
 is(ask('SELECT count(last_value) FROM idgen.tickers', 'shop_2'), 5, 'the view has the last values of evicted tickers');
 
-# Two databases take turns in short connections, with 28 others between them, so that
-# both are evicted each time.
+# Two databases take turns in short connections, with 28 others between them, so that both are evicted each time.
 my %counters;
 for my $database ((map { "shop_$_" } 1 .. 30) x 3)
 {
 	my $said = ask("SELECT counter FROM idgen.decimal_id_parts(idgen.decimal_id()); SELECT $five", $database);
-
 	push @{ $counters{$database} }, $said =~ /^(\d+)$/m;
 }
-is( join(' ', grep { my ($one, $two, $three) = @{ $counters{$_} }; $two != $one + 2 || $three != $two + 2 } keys %counters),
+is(join(' ', grep { my ($one, $two, $three) = @{ $counters{$_} }; $two != $one + 2 || $three != $two + 2 } keys %counters),
 	'', 'evicted tickers continue after their last value');
 my $ahead = "SELECT ticker FROM idgen.tickers WHERE last_time > greatest(now(), '$inherited') + interval '1 s'";
 is(join('', map { ask($ahead, $_) } keys %counters), '', 'no ticker is ahead of the clock because of it');
@@ -51,9 +48,8 @@ is($last->ask('SELECT idgen.trace_id()'), '53400', 'too many databases at the sa
 like("@$last{qw(message detail hint)}", qr/^too many databases .*The limit is 128.*shared_preload_libraries/,
 	'which says what helps');
 
-# A database is dropped. In one statement, the last session takes one of its
-# five places and then asks for another; meanwhile a new database with the same
-# OID uses the other four.
+# A database is dropped. In one statement, the last session takes one of its five places and then asks for another;
+# meanwhile a new database with the same OID uses the other four.
 my $oid = ask(q{SELECT oid FROM pg_database WHERE datname = 'shop_1'});
 my $holder = session(database => 'shop_26');
 $holder->ask('SELECT pg_advisory_lock(1)');
@@ -76,5 +72,4 @@ $node->append_conf('postgresql.conf', "shared_preload_libraries = 'idgen'");
 start_with_clock($node, 0);
 my @sessions = map { session(database => "shop_$_") } 2 .. 27;
 is(scalar(grep { make($_) =~ /\|/ } @sessions), 26, 'loaded by the postmaster, the library has room for more');
-
 done_testing();

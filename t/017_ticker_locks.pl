@@ -1,15 +1,10 @@
-# Sessions that wait for locks while they renew a ticker's high-water mark: for the
-# sequence, which another transaction replaces meanwhile, or for the catalog
-# pg_sequence. No session waits for such a session without end, and no value is
-# repeated.
+# Sessions that wait for locks while they renew a ticker's high-water mark: for the sequence, which another
+# transaction replaces meanwhile, or for the catalog pg_sequence. No session waits for such a session without end, and
+# no value is repeated.
 
 use Server;
 
-my $node = start_server('locks', q{
-idgen.node_id = 7
-idgen.launch_id = 42
-autovacuum = off
-});
+my $node = start_server('locks', "idgen.node_id = 7\nidgen.launch_id = 42\nautovacuum = off");
 
 # The counter of decimal_id(), as a line of its own
 my $counter = 'SELECT (idgen.decimal_id_parts(idgen.decimal_id())).counter';
@@ -18,7 +13,6 @@ my $counter = 'SELECT (idgen.decimal_id_parts(idgen.decimal_id())).counter';
 my $use_up = 'SELECT count(idgen.decimal_id()) FROM generate_series(1, 4100000)';
 
 # --- The sequence is replaced while a session waits for its lock -------------
-
 my %replacements = (
 	renamed => 'ALTER SEQUENCE idgen.decimal_id_ticker RENAME TO gone',
 	dropped => 'ALTER EXTENSION idgen DROP SEQUENCE idgen.decimal_id_ticker; DROP SEQUENCE idgen.decimal_id_ticker');
@@ -27,7 +21,6 @@ my $last = ask($counter);
 for my $how (sort keys %replacements)
 {
 	my ($replacing, $waiting) = (session(), session());
-
 	$replacing->ask("BEGIN; $replacements{$how}; CREATE SEQUENCE idgen.decimal_id_ticker");
 	$waiting->send_blocked(session(), $counter);
 	$replacing->ask('COMMIT');
@@ -44,11 +37,9 @@ for my $how (sort keys %replacements)
 }
 
 # --- The catalog is locked ---------------------------------------------------
-
-# A reader of pg_sequence, such as pg_dump, and VACUUM FULL, which waits for it: a
-# new session has to wait for both when it looks the sequence up. Sessions that are
-# connected continue, though they have to renew the high-water mark. (A new session
-# that watches the others might wait for the catalog.)
+# A reader of pg_sequence, such as pg_dump, and VACUUM FULL, which waits for it: a new session has to wait for both
+# when it looks the sequence up. Sessions that are connected continue, though they have to renew the high-water mark.
+# (A new session that watches the others might wait for the catalog.)
 my ($reader, $connected, $vacuum, $new, $impatient, $ended, $watching) = map { session() } 1 .. 7;
 $connected->ask($counter);
 $reader->ask('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM pg_sequence');
@@ -75,5 +66,4 @@ $new->send_blocked($watching, $counter);
 is($reader->ask($use_up), 4100000, 'the session that locked the catalog is not blocked');
 $node->stop('fast');
 ok(!-e $node->data_dir . '/postmaster.pid', 'a fast shutdown ends');
-
 done_testing();

@@ -1,6 +1,5 @@
-# Recorded commands are read and written through the executor only, so that a table
-# of another shape, or a distributed table, works as well as the one that the
-# extension creates; and a session that has saved plans continues with a new one.
+# Recorded commands are read and written through the executor only, so that a table of another shape, or a distributed
+# table, works as well as the one that the extension creates; and a session that has saved plans continues with a new one.
 
 use Server;
 
@@ -14,28 +13,21 @@ my $replay = "SELECT created FROM idgen.create_once_bigint($command, 1)";
 ask('CREATE ROLE application LOGIN');
 
 # --- Plans --------------------------------------------------------------------
-
 # The plans that a call executes, as auto_explain reports them
 sub executed
 {
 	my ($call) = @_;
-	my ($answer, $notices) = psql_said(qq{
-		LOAD 'auto_explain';
-		SET auto_explain.log_min_duration = 0;
-		SET auto_explain.log_nested_statements = on;
-		SET auto_explain.log_level = notice;
-		$call});
-
-	return join("\n", $answer, $notices =~ /^Query Text: (\w+) .*$table/mg);
+	my ($answer, $notices) = psql_said("LOAD 'auto_explain'; SET auto_explain.log_min_duration = 0;
+		SET auto_explain.log_nested_statements = on; SET auto_explain.log_level = notice; $call");
+	return join(' ', $answer, $notices =~ /^Query Text: (\w+) .*$table/mg);
 }
 
-is(executed($replay), "t\nSELECT\nINSERT", 'a first call executes SELECT and INSERT');
-is(executed($replay), "f\nSELECT", 'a replay executes SELECT only');
-is(executed("BEGIN READ ONLY; $replay"), "f\nSELECT", 'as in a read-only transaction');
-is( executed("BEGIN ISOLATION LEVEL SERIALIZABLE; $replay"),
-	"f\nINSERT\nSELECT", 'a serializable replay executes INSERT, then SELECT');
+is(executed($replay), 't SELECT INSERT', 'a first call executes SELECT and INSERT');
+is(executed($replay), 'f SELECT', 'a replay executes SELECT only');
+is(executed("BEGIN READ ONLY; $replay"), 'f SELECT', 'as in a read-only transaction');
+is(executed("BEGIN ISOLATION LEVEL SERIALIZABLE; $replay"), 'f INSERT SELECT', 'a serializable replay executes INSERT, then SELECT');
 
-is( ask("
+is(ask("
 		TRUNCATE $table;
 		INSERT INTO $table (command_id, entity_number, created_at) VALUES ($command, 1, '2001-01-01');
 		SELECT created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000d', $entity);
@@ -48,9 +40,7 @@ is( ask("
 	"t\n1|0\n$row|t\n$row|f\n0|1", 'a session continues after the extension was dropped and created');
 
 # --- Tables of other shapes ---------------------------------------------------
-
-# Every operation on recorded commands, and its result. Of 2600 commands, 2500 are
-# old, which is more than one batch.
+# Every operation on recorded commands, and its result. Of 2600 commands, 2500 are old, which is more than one batch.
 my $story = qq{
 	SELECT entity_number, created FROM idgen.create_once_bigint($command, 1, 'order', '[1]');
 	SELECT entity_number, created FROM idgen.create_once_bigint($command, 2, 'order', '[1.0]');
@@ -74,23 +64,8 @@ my $story = qq{
 	SELECT idgen.trim_creations(80, 'another'), idgen.trim_creations(80), idgen.trim_creations(80, '');
 	SELECT count(*), min(entity_number), max(entity_number) FROM $table;
 	SELECT idgen.trim_creations(0)};
-my $answers = q{1|t
-1|f
-1|f
-order|1
-c0000000-0000-4000-8000-00000000000a|t
-c0000000-0000-4000-8000-00000000000a|f
-t|f
-1|0
-2600
-2600
-10
-1500
-1090|1511|2600
-1000|0
-0|10|0
-80|2521|2600
-80};
+my $answers = join("\n", qw(1|t 1|f 1|f order|1 c0000000-0000-4000-8000-00000000000a|t c0000000-0000-4000-8000-00000000000a|f
+	  t|f 1|0 2600 2600 10 1500 1090|1511|2600 1000|0 0|10|0 80|2521|2600 80));
 my $columns = q{command_name text NOT NULL, entity_id uuid, entity_number bigint, request_hash bigint,
 	created_at timestamptz NOT NULL DEFAULT now()};
 my $like = "CREATE TABLE $table (LIKE idgen.made INCLUDING ALL)";
@@ -103,11 +78,9 @@ for my $case (
 	[ 'partitioned', $works, "$like PARTITION BY HASH (command_id)",
 		map { "CREATE TABLE idgen.part_$_ PARTITION OF $table FOR VALUES WITH (MODULUS 3, REMAINDER $_)" } 0 .. 2 ],
 	[ 'with nothing but a key', $works, "CREATE TABLE $table (command_id uuid PRIMARY KEY, $columns)" ],
-	[ 'whose key includes more', $works,
-		"CREATE TABLE $table (command_id uuid, $columns)",
+	[ 'whose key includes more', $works, "CREATE TABLE $table (command_id uuid, $columns)",
 		"ALTER TABLE $table ADD PRIMARY KEY (command_id) INCLUDE (entity_id, command_name)" ],
-	[ 'with a unique index for a key', $works,
-		"CREATE TABLE $table (serial bigserial PRIMARY KEY, $columns, command_id uuid)",
+	[ 'with a unique index for a key', $works, "CREATE TABLE $table (serial bigserial PRIMARY KEY, $columns, command_id uuid)",
 		"CREATE INDEX ON $table USING hash (command_id)", "CREATE UNIQUE INDEX ON $table (command_id)" ],
 	[ 'behind a view', $works, 'CREATE TABLE idgen.kept (LIKE idgen.made INCLUDING ALL)',
 		"CREATE VIEW $table AS SELECT * FROM idgen.kept" ],
@@ -121,14 +94,12 @@ for my $case (
 		"INSERT INTO $table (command_id, command_name, entity_id) VALUES ($command, 4711, $entity)" ])
 {
 	my ($what, $expected, @create) = @$case;
-
 	ask('DROP DATABASE IF EXISTS other');
 	ask('CREATE DATABASE other');
 	ask(join(';', 'CREATE EXTENSION idgen', "ALTER TABLE $table RENAME TO made", @create), 'other');
 	if ($expected eq $works)
 	{
 		my ($stdout, $stderr) = psql_said($story, database => 'other', on_error_stop => 0);
-
 		is($stdout, $answers, "all operations work on a table $what");
 		is(join(' ', $stderr =~ /ERROR:  (.*)/g),
 			'23514: command id "c0000000-0000-4000-8000-00000000000a" was already used for a different command',
@@ -140,15 +111,13 @@ for my $case (
 		GRANT INSERT (command_id, command_name, entity_id, entity_number, request_hash) ON $table TO application;
 		GRANT USAGE ON ALL SEQUENCES IN SCHEMA idgen TO application", 'other');
 	is(outcome("$again; $again", database => 'other'), $expected, "a command on a table $what");
-	is( outcome($again, database => 'other', user => 'application'),
+	is(outcome($again, database => 'other', user => 'application'),
 		$expected =~ s/.*\n//r, "its repetition on a table $what, with column privileges");
 }
 
 # --- Errors -------------------------------------------------------------------
-
-# A unique violation of another index, or of another table that a trigger writes to, is
-# passed on, also if row-level security or missing rights hide its key. (REINDEX
-# CONCURRENTLY: specs/create_once_reindex.spec.)
+# A unique violation of another index, or of another table that a trigger writes to, is passed on, also if row-level
+# security or missing rights hide its key. (REINDEX CONCURRENTLY: specs/create_once_reindex.spec.)
 sub violation
 {
 	my ($role, $call) = @_;
@@ -194,5 +163,4 @@ ask("DROP TABLE $table; DROP FUNCTION violate; ALTER TABLE idgen.kept RENAME TO 
 ask("ALTER TABLE $table DROP CONSTRAINT creation_identifiers_one_entity;
 	INSERT INTO $table (command_id) VALUES ($command)");
 is(outcome($replay), 'XX001', 'a row without an entity is an error');
-
 done_testing();

@@ -1,17 +1,11 @@
-# create_once() and the histories in transactions: after savepoints, in exception
-# blocks and cursors, prepared for two-phase commit, in deadlocks and at each isolation
-# level. Rolled back commands leave nothing, and each command makes one order, however
-# often it is repeated.
+# create_once() and the histories in transactions: after savepoints, in exception blocks and cursors, prepared for
+# two-phase commit, in deadlocks and at each isolation level. Rolled back commands leave nothing, and each command
+# makes one order, however often it is repeated.
 
 use HandedOut;
-use List::Util qw(shuffle);
 use Server;
 
-my $node = start_server('careful', $HandedOut::settings . q{
-max_prepared_transactions = 20
-max_connections = 60
-deadlock_timeout = 50ms
-});
+my $node = start_server('careful', $HandedOut::settings . "max_prepared_transactions = 20\nmax_connections = 60\ndeadlock_timeout = 50ms");
 
 # place_order() makes an order once and returns the result of the command.
 ask(q{
@@ -29,13 +23,11 @@ ask(q{
 my ($control, $one, $two) = map { session() } 1 .. 3;
 
 sub command { return sprintf('c0000000-0000-4000-8000-%012x', $_[0]) }
-
 sub place { my ($name, $number) = @_; return "SELECT place_order('" . command($name) . "', $number)" }
 
 sub begin_story
 {
 	my ($name) = @_;
-
 	note "--- $name";
 	$control->ask('TRUNCATE idgen.creation_identifiers, orders');
 }
@@ -44,17 +36,12 @@ sub begin_story
 sub check_orders
 {
 	my ($expected, $name) = @_;
-
-	is( $control->ask(q{
-			SELECT string_agg(ltrim(right(c.command_id::text, 12), '0') || '=' || entity_number || ':'
-				|| (SELECT count(*) FROM orders o WHERE o.command = command_id AND o.id = entity_number),
-				' ' ORDER BY command_id)
-			FROM idgen.creation_identifiers c}),
-		$expected, $name);
+	is($control->ask(q{SELECT string_agg(ltrim(right(c.command_id::text, 12), '0') || '=' || entity_number || ':'
+			|| (SELECT count(*) FROM orders o WHERE o.command = command_id AND o.id = entity_number), ' ' ORDER BY command_id)
+			FROM idgen.creation_identifiers c}), $expected, $name);
 }
 
 # --- Savepoints -------------------------------------------------------------
-
 begin_story('savepoints');
 is($one->ask('BEGIN; ' . place(1, 10)), '10', 'a command is recorded');
 is($one->ask('SAVEPOINT s; ' . place(1, 11)), '10', 'it is known after a savepoint');
@@ -72,7 +59,6 @@ check_orders('1=10:1 2=22:1 3=30:1', 'commands that were not rolled back remain'
 for my $story ([ 'ROLLBACK TO s', 50 ], [ 'RELEASE s', 40 ])
 {
 	my ($end, $entity) = @$story;
-
 	begin_story("a waiting session, and $end");
 	$one->ask('BEGIN; SAVEPOINT s; ' . place(4, 40));
 	$two->send_blocked($control, place(4, 50));
@@ -117,11 +103,9 @@ check_orders('5=' . (keys %answers)[0] . ':1', 'one order exists');
 $_->quit for @queue;
 
 # --- PL/pgSQL ---------------------------------------------------------------
-
 begin_story('exception blocks');
-is( $control->ask(sprintf(q{
-		DO $$
-		BEGIN
+is($control->ask(sprintf(q{
+		DO $$ BEGIN
 			PERFORM place_order('%s', 1);
 			BEGIN
 				PERFORM place_order('%s', 2);
@@ -135,19 +119,16 @@ is( $control->ask(sprintf(q{
 			EXCEPTION WHEN check_violation THEN
 				IF place_order('%s', 5) <> 1 THEN RAISE 'the first command is lost'; END IF;
 			END;
-		END $$}, map { command($_) } 6, 7, 7, 6, 6)),
-	'', 'an exception rolls back its block only');
+		END $$}, map { command($_) } 6, 7, 7, 6, 6)), '', 'an exception rolls back its block only');
 check_orders('6=1:1 7=3:1', 'the same after commit');
 begin_story('a procedure');
-is( $control->ask(q{
-		DO $$
-		BEGIN
+is($control->ask(q{
+		DO $$ BEGIN
 			FOR i IN 1 .. 6 LOOP
 				PERFORM place_order(lpad(i::text, 32, '0')::uuid, i);
 				IF i % 2 = 0 THEN ROLLBACK; ELSE COMMIT; END IF;
 			END LOOP;
-		END $$}),
-	'', 'a procedure with COMMIT and ROLLBACK');
+		END $$}), '', 'a procedure with COMMIT and ROLLBACK');
 check_orders('1=1:1 3=3:1 5=5:1', 'only committed commands are recorded');
 
 begin_story('cursors');
@@ -161,14 +142,12 @@ $one->ask('ROLLBACK TO s; CLOSE c; COMMIT');
 check_orders('1=1:0 2=2:0 3=3:0', 'commands fetched and not rolled back are recorded');
 
 # --- Histories --------------------------------------------------------------
-
 begin_story('histories');
 $control->ask('INSERT INTO orders (id) VALUES (1)');
 
 sub remember
 {
 	my $command = command($_[0]);
-
 	return "UPDATE orders SET history = idgen.remember_command(history, '$command', 3)
 			WHERE id = 1 AND NOT idgen.has_command(history, '$command') RETURNING array_length(history, 1)";
 }
@@ -181,11 +160,10 @@ $one->ask('COMMIT');
 is($two->answer, '', 'a retry that waited changes nothing');
 is($two->ask(remember(3)), '3', 'a new command is remembered');
 is($two->ask(remember(4)), '3', 'the oldest command is dropped');
-is( $control->ask(q{SELECT string_agg(right(h::text, 1), ' ') FROM orders, unnest(history) h}),
+is($control->ask(q{SELECT string_agg(right(h::text, 1), ' ') FROM orders, unnest(history) h}),
 	'2 3 4', 'the history has the newest three commands');
 
 # --- Two-phase commit -------------------------------------------------------
-
 # One transaction for each outcome, with and without crashes
 for my $crash ('no crash', 'a crash')
 {
@@ -201,8 +179,7 @@ for my $crash ('no crash', 'a crash')
 	for my $fate (sort keys %name)
 	{
 		my $name = $name{$fate};
-
-		is( $one->ask('BEGIN; SAVEPOINT s; ' . place(9, 9) . '; ROLLBACK TO s; ' . place($name, $name)),
+		is($one->ask('BEGIN; SAVEPOINT s; ' . place(9, 9) . '; ROLLBACK TO s; ' . place($name, $name)),
 			"9\n$name", "$crash, $fate: a command is recorded");
 		is($one->ask("SELECT idgen.snowflake() > 0; PREPARE TRANSACTION '$fate'"), 't', "$crash, $fate: the transaction is prepared");
 	}
@@ -227,69 +204,34 @@ for my $crash ('no crash', 'a crash')
 }
 
 # --- Isolation levels and deadlocks -----------------------------------------
-
-# Sessions issue the same commands at the same time, in transactions with several
-# commands in random order: some wait, some deadlock, some cannot be serialized. Each
-# transaction is retried until it succeeds. One session takes its snapshot first and
-# runs last.
-for my $isolation ('READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE')
+# Clients send the same commands at the same time, in transactions with four commands in random order: some wait, some
+# deadlock, some cannot be serialized. pgbench retries these, and no others. One session takes its snapshot first.
+ask(q{
+	CREATE TABLE told (command int, entity bigint);
+	CREATE FUNCTION place_and_tell(command int) RETURNS void LANGUAGE sql AS $$
+		INSERT INTO told SELECT command, place_order(('c0000000-0000-4000-8000-' || lpad(to_hex(command), 12, '0'))::uuid,
+			1000 * command + (random() * 999)::int) $$});
+my $file = PostgreSQL::Test::Utils::tempdir() . '/commands.sql';
+append_to_file($file, join('', map { "\\set $_ random(1, 60)\n" } 'a' .. 'd') . "BEGIN;\n"
+	  . join('', map { "SELECT place_and_tell(:$_);\n" } 'a' .. 'd') . "COMMIT;\n");
+for my $isolation ('read committed', 'repeatable read', 'serializable')
 {
-	my $commands = 60;
-	my (%retries, %told, @clients);
-	my $go = sub {
-		my ($client) = @_;
-		my $names = $client->{todo}[0] or return;
-
-		$client->{session}->send("BEGIN ISOLATION LEVEL $isolation; "
-			  . join('; ', map { place($_, 1000 * $_ + int rand 1000) } @$names) . '; COMMIT');
-	};
-
 	begin_story($isolation);
-	for (1 .. 12)
-	{
-		my @names = shuffle(1 .. $commands);
-
-		push @clients, { session => session(), todo => [ map { [ splice(@names, 0, 4) ] } 1 .. 15 ] };
-	}
-	my ($late, @others) = @clients;
-	$late->{session}->ask("BEGIN ISOLATION LEVEL $isolation; SELECT FROM orders");
-	for my $running (\@others, [$late])
-	{
-		$go->($_) for @$running;
-		while (my @busy = grep { $_->{session}->is_busy } @$running)
-		{
-			Client::wait_for_any([ map { $_->{session} } @busy ], $PostgreSQL::Test::Utils::timeout_default)
-			  or die 'sessions wait forever';
-			for my $client (grep { !$_->{session}->is_busy } @busy)
-			{
-				my $session = $client->{session};
-
-				if ($session->{sqlstate})
-				{
-					$retries{ $session->{sqlstate} }++;
-					$session->ask('ROLLBACK');
-				}
-				else
-				{
-					my $names = shift @{ $client->{todo} };
-
-					$told{ $names->[$_] }{ $session->{rows}[$_][0] } = 1 for 0 .. $#$names;
-				}
-				$go->($client);
-			}
-		}
-	}
-	is(scalar(keys %told), $commands, "$isolation: all commands were executed");
-	is(scalar(grep { keys %$_ != 1 } values %told), 0, "$isolation: all clients got the same entities");
-	is( $control->ask('SELECT count(*), count(DISTINCT command), count(DISTINCT id) FROM orders'),
-		"$commands|$commands|$commands", "$isolation: each command made one order");
-	is( join(' ', sort { $a <=> $b } map { keys %$_ } values %told),
-		$control->ask('SELECT string_agg(id::text, $$ $$ ORDER BY id) FROM orders'),
-		"$isolation: the clients got the ids of these orders");
-	is(join(' ', grep { !/^(40001|40P01)$/ } keys %retries), '', "$isolation: all errors can be retried");
-	cmp_ok($retries{'40001'} // 0, '>', 0, "$isolation: some transactions were retried")
-	  if $isolation ne 'READ COMMITTED';
-	$_->{session}->quit for @clients;
+	ask('TRUNCATE told');
+	my $late = session();
+	$late->ask("BEGIN ISOLATION LEVEL $isolation; SELECT FROM orders");
+	local $ENV{PGOPTIONS} = '-c default_transaction_isolation=' . $isolation =~ s/ /\\ /r;
+	my ($said, $errors) = run_command([ 'pgbench', '--no-vacuum', '--client=12', '--jobs=2', '--transactions=15', '--max-tries=10000',
+			"--file=$file", $node->connstr('postgres') ]);
+	like($said, qr{processed: 180/180\n}, "$isolation: all transactions succeed, and all errors can be retried") or diag($errors);
+	is(ask('SELECT count(*), count(*) - count(DISTINCT command), count(*) - count(DISTINCT entity)
+			FROM (SELECT DISTINCT command, entity FROM told) t'),
+		ask('SELECT count(*), 0, 0 FROM orders'), "$isolation: each command made one order, and all clients got the same entities");
+	is(ask('SELECT count(*) FROM orders FULL JOIN told ON id = entity WHERE id IS NULL OR entity IS NULL'),
+		0, "$isolation: the clients got the ids of these orders");
+	my ($command, $entity) = split /\|/, ask('SELECT command, entity FROM told LIMIT 1');
+	is($late->ask(place($command, 0)), $isolation eq 'read committed' ? $entity : '40001', "$isolation: a session with an older snapshot");
+	is($late->ask('ROLLBACK; ' . place($command, 0)), $entity, "$isolation: it retries");
+	$late->quit;
 }
-
 done_testing();

@@ -3,17 +3,12 @@
 
 use Server;
 
-start_server('bulk', qq{
-autovacuum = off
-log_statement = none
-shared_buffers = 32MB
-});
+start_server('bulk', "autovacuum = off\nlog_statement = none\nshared_buffers = 32MB");
 
-# Plans. According to its statistics, the table has one row, for which a sequential
-# scan is the least expensive plan; such a plan would read 50,000 rows for each
-# call in the end.
+# Plans. According to its statistics, the table has one row, for which a sequential scan is the least expensive plan;
+# such a plan would read 50,000 rows for each call in the end.
 my $scans = q{FROM pg_stat_xact_user_tables WHERE relid = 'idgen.creation_identifiers'::regclass};
-is( ask(qq{
+is(ask(qq{
 	SELECT FROM idgen.create_once_bigint(idgen.uuid_v4(), 0);
 	VACUUM ANALYZE idgen.creation_identifiers;
 	CREATE TABLE command (n int PRIMARY KEY, id uuid);
@@ -28,13 +23,11 @@ is( ask(qq{
 	SELECT 'scans', seq_scan - :before $scans;
 	SELECT 'left', count(*) FROM idgen.creation_identifiers;
 	COMMIT}),
-	"created|50000\nagain|50000\nforgotten|1000\nby entity|1000\n"
-	  . "of an earlier transaction|1\nscans|0\nleft|48000",
+	join("\n", 'created|50000', 'again|50000', 'forgotten|1000', 'by entity|1000', 'of an earlier transaction|1', 'scans|0', 'left|48000'),
 	'50000 commands of one transaction, whose table is never scanned sequentially');
 
-# Memory. The sizes of the backend's memory contexts are sampled after some calls
-# of one statement and after the last ones. The first samples do not count, since
-# the session builds its caches until then.
+# Memory. The sizes of the backend's memory contexts are sampled after some calls of one statement and after the last
+# ones. The first samples do not count, since the session builds its caches until then.
 ask(q{
 	CREATE SEQUENCE numbers;
 	CREATE FUNCTION memory() RETURNS bigint LANGUAGE plpgsql VOLATILE
@@ -57,23 +50,14 @@ sub growth
 my $flat = 16 * 1024;
 cmp_ok(growth('pg_try_advisory_lock(i)', 4000), '>', $flat, 'four thousand session locks count as growth');
 
-sub check_flat
-{
-	my ($name, @calls) = @_;
-	my $bytes = growth(@calls);
-
-	ok(length $bytes && $bytes < $flat, $name) or diag("growth is $bytes bytes");
-}
+sub check_flat { my ($name, @calls) = @_; my $bytes = growth(@calls); ok(length $bytes && $bytes < $flat, $name) or diag("growth is $bytes bytes") }
 
 check_flat("300000 calls leave no memory behind: $_", $_, 300000) for
 	(map { "idgen.$_()" } qw(uuid_v4 uuid_v7 comb short_comb lambert_comb suffix_comb)),
 	q{idgen.short_comb(period => make_interval(secs => i % 20 + 1), run_length => 100)},
-	'idgen.check_recent_short_comb(idgen.short_comb())',
-	'idgen.is_recent_comb(idgen.comb())',
-	'idgen.object_id_timestamp(idgen.object_id())',
-	q{idgen.sequence_comb('numbers')},
-	'idgen.uuid_timestamp(idgen.uuid_v7())',
-	'idgen.uuid_from_base(idgen.uuid_to_base(idgen.uuid_v7(), 58), 58)',
+	'idgen.check_recent_short_comb(idgen.short_comb())', 'idgen.is_recent_comb(idgen.comb())',
+	'idgen.object_id_timestamp(idgen.object_id())', q{idgen.sequence_comb('numbers')},
+	'idgen.uuid_timestamp(idgen.uuid_v7())', 'idgen.uuid_from_base(idgen.uuid_to_base(idgen.uuid_v7(), 58), 58)',
 	q{idgen.prefixed_id_to_uuid(idgen.prefixed_id('acct'), 'acct')},
 	q{idgen.is_prefixed_id(idgen.prefixed_id('acct'), 'acct') AND NOT idgen.is_prefixed_id(repeat('!', 30), 'acct')},
 	q{idgen.remember_command(array_fill(idgen.uuid_v4(), ARRAY[20]), idgen.uuid_v4())};
@@ -81,8 +65,7 @@ my $replay = q{idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000a', 
 check_flat('30000 answers leave no memory behind', $replay, 30000, "SELECT FROM $replay;");
 check_flat('30000 records leave no memory behind', q{idgen.create_once_bigint(idgen.uuid_v7(), i, 'order', '[1]')}, 30000);
 
-# Deleting more commands in one call does not take more memory: a trigger samples it
-# after each DELETE of one call.
+# Deleting more commands in one call does not take more memory: a trigger samples it after each DELETE of one call.
 ask(q{
 	CREATE TABLE sample (n serial, bytes bigint);
 	CREATE FUNCTION take_sample() RETURNS trigger LANGUAGE plpgsql
@@ -102,5 +85,4 @@ for my $call (q{purge_creations('0', batch_size => 1000000)}, 'trim_creations(0)
 	cmp_ok($samples, '>=', 50, 'in batches');
 	cmp_ok($growth, '<', $flat, 'without a memory leak');
 }
-
 done_testing();

@@ -1,7 +1,6 @@
-# 64 clients send creation commands, each command one to five times from different
-# clients, while sessions are terminated and cancelled and clients disconnect, all
-# at random. A client without an answer sends the command again. In the end each
-# command has made exactly one order, and all its senders got that order.
+# 64 clients send creation commands, each command one to five times from different clients, while sessions are
+# terminated and cancelled and clients disconnect, all at random. A client without an answer sends the command again.
+# In the end each command has made exactly one order, and all its senders got that order.
 #
 # IDGEN_LOAD_SECONDS: duration, 15 seconds by default; the test runs longer until
 # there were enough faults. t/071_portable_load.pl runs it with the portable edition.
@@ -12,13 +11,8 @@ use Time::HiRes qw(time);
 
 my $seconds = $ENV{IDGEN_LOAD_SECONDS} || 15;
 
-my $node = init_server('shop', q{
-max_connections = 200
-deadlock_timeout = 100ms
-log_statement = none
-log_min_messages = panic
-log_min_error_statement = panic
-});
+my $node = init_server('shop', "max_connections = 200\ndeadlock_timeout = 100ms\nlog_statement = none\n"
+	  . "log_min_messages = panic\nlog_min_error_statement = panic");
 $node->start;
 ask($ENV{IDGEN_PORTABLE} ? join('', map { slurp_file("portable/$_.sql") } qw(uuids create_once)) : 'CREATE EXTENSION idgen');
 
@@ -33,7 +27,6 @@ sub accident
 	my @busy = grep { $_->is_busy && $_->{pid} } $load->sessions or return;
 	my $session = $busy[ rand @busy ];
 	my $what = (sort keys %count)[ rand 3 ];
-
 	if ($what eq 'vanished') { $load->vanish($session) }
 	else
 	{
@@ -55,5 +48,4 @@ is(join(' ', grep { !/^(40001|40P01|57014|57P01)$/ } sort keys %{ $load->{errors
 cmp_ok($count{$_}, '>', 10, "$_: $count{$_}") for sort keys %count;
 cmp_ok($load->{replays}, '>', 10, 'and commands were repeated');
 diag("figures: 64 clients, $seconds seconds: " . join(', ', map { "$count{$_} $_" } sort keys %count) . '; ' . $load->figures);
-
 done_testing();

@@ -1,8 +1,5 @@
-# pg_cron purges recorded commands with a role that has the rights for that only:
-# all old commands, more than one call deletes, and no recent ones. The job of a
-# role without these rights fails, which is logged.
-#
-# Skipped if pg_cron is not installed (Debian: postgresql-15-cron and so on).
+# pg_cron purges recorded commands with a role that has the rights for that only: all old commands, more than one call
+# deletes, and no recent ones. The job of a role without these rights fails, which is logged.
 
 use Server;
 
@@ -14,11 +11,8 @@ plan skip_all => 'pg_cron is not installed' unless defined $control;
 my ($minor) = $control =~ /^default_version = '1\.(\d+)/m or die 'no version';
 my $schedule = $minor >= 5 ? '1 second' : '* * * * *';
 
-my $node = start_server('cron', q{
-shared_preload_libraries = 'pg_cron'
-cron.database_name = 'postgres'
-cron.use_background_workers = on
-});
+my $node = start_server('cron',
+	"shared_preload_libraries = 'pg_cron'\ncron.database_name = 'postgres'\ncron.use_background_workers = on");
 
 # More old commands than one call deletes, and five recent ones
 ask(q{
@@ -34,54 +28,31 @@ ask(q{
 	GRANT SELECT ON idgen.creation_identifiers TO guest;
 	GRANT USAGE ON SCHEMA cron TO guest});
 
-sub schedule
-{
-	my ($role, $name) = @_;
+my %job = map { $_ => ask(qq{
+	SET ROLE $_;
+	SELECT cron.schedule('purge of $_', '$schedule', \$job\$
+		DO \$\$ BEGIN WHILE idgen.purge_creations('24 hours') >= 10000 LOOP COMMIT; END LOOP; END \$\$ \$job\$)}) } 'guest', 'janitor';
 
-	return ask(qq{
-		SET ROLE $role;
-		SELECT cron.schedule('$name', '$schedule', \$job\$
-			DO \$\$
-			BEGIN
-				WHILE idgen.purge_creations('24 hours') >= 10000 LOOP
-					COMMIT;
-				END LOOP;
-			END
-			\$\$ \$job\$)});
-}
-
-# Wait until that number of runs of the job have ended.
+# Wait until that number of runs of the job have ended, and return the first one.
 sub wait_for_runs
 {
 	my ($job, $runs) = @_;
-
 	$node->poll_query_until('postgres',
 		"SELECT count(*) >= $runs FROM cron.job_run_details WHERE jobid = $job AND status IN ('succeeded', 'failed')")
 	  or die "job $job does not run: " . ask('TABLE cron.job_run_details');
+	return ask("SELECT database, username, status, return_message FROM cron.job_run_details WHERE jobid = $job ORDER BY runid LIMIT 1");
 }
 
-my $counts = q{SELECT count(*) FILTER (WHERE entity_number <= 25000), count(*) FILTER (WHERE entity_number > 25000) FROM idgen.creation_identifiers};
-
-sub first_run
-{
-	my ($job) = @_;
-
-	return ask("SELECT database, username, status, split_part(return_message, E'\\n', 1) FROM cron.job_run_details WHERE jobid = $job ORDER BY runid LIMIT 1");
-}
-
-my %job = (
-	guest => schedule('guest', 'not mine to purge'),
-	janitor => schedule('janitor', 'purge creations'));
-wait_for_runs($_, 1) for values %job;
-
-like(first_run($job{guest}), qr/^postgres\|guest\|failed\|ERROR: +permission denied for table creation_identifiers\b/,
+my $counts = q{SELECT count(*) FILTER (WHERE entity_number <= 25000), count(*) FILTER (WHERE entity_number > 25000)
+	FROM idgen.creation_identifiers};
+like(wait_for_runs($job{guest}, 1), qr/^postgres\|guest\|failed\|ERROR: +permission denied for table creation_identifiers\b/,
 	'the job of a role without rights fails, which is logged');
-is(ask(q{SET ROLE guest; SELECT cron.unschedule('not mine to purge')}), 't', 'its job can be removed');
-like(first_run($job{janitor}), qr/^postgres\|janitor\|succeeded\|/, 'the job of a role with rights succeeds');
+is(ask(q{SET ROLE guest; SELECT cron.unschedule('purge of guest')}), 't', 'its job can be removed');
+like(wait_for_runs($job{janitor}, 1), qr/^postgres\|janitor\|succeeded\|/, 'the job of a role with rights succeeds');
 is(ask($counts), '0|5', 'one run purges all old commands and no recent ones');
 
 # A retry of a known command is a replay.
-is( ask(q{SELECT count(*), min(entity_number) FROM generate_series(1, 5) i,
+is(ask(q{SELECT count(*), min(entity_number) FROM generate_series(1, 5) i,
 		idgen.create_once_bigint(('c0000000-0000-4000-8000-00000000000' || i)::uuid, -1::bigint) c WHERE NOT created}),
 	'5|25001', 'recent commands are still known');
 if ($schedule =~ /second/)
@@ -90,7 +61,5 @@ if ($schedule =~ /second/)
 	wait_for_runs($job{janitor}, 2 + ask("SELECT count(*) FROM cron.job_run_details WHERE jobid = $job{janitor}"));
 	is(ask($counts), '0|4', 'a later run purges a command that has become old');
 }
-is( ask("SELECT count(*) FROM cron.job_run_details WHERE jobid = $job{janitor} AND status = 'failed'"),
-	'0', 'no run failed');
-
+is(ask("SELECT count(*) FROM cron.job_run_details WHERE jobid = $job{janitor} AND status = 'failed'"), '0', 'no run failed');
 done_testing();

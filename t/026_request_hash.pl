@@ -19,8 +19,7 @@ ask(q{
 	BEGIN
 		PERFORM idgen.create_once_bigint(id, 1, '', request);
 		RETURN (SELECT request_hash FROM idgen.creation_identifiers WHERE command_id = id);
-	END $$}, lc)
-  for keys %database;
+	END $$}, lc) for keys %database;
 
 # Replace the $ of the two requests by characters that the encoding has. In LATIN1 "é"
 # precedes "zz", because it has one byte; in UTF-8 it has two and follows.
@@ -40,19 +39,18 @@ for my $encoding (sort keys %database)
 		for my $case (@requests)
 		{
 			my ($request, $hashed) = @$case;
-
 			next if $encoding eq 'EUC_JP' && $request =~ /é/;
 			s/\$/$character/g for $request, $hashed;
-			is( ask(encode('UTF-8', "SELECT hash_of('$request')"), lc $encoding),
+			is(ask(encode('UTF-8', "SELECT hash_of('$request')"), lc $encoding),
 				expected($hashed), encode('UTF-8', "$encoding: $request"));
 		}
 	}
 }
 
 # Bytes that are not UTF-8, in a database without an encoding
-is(outcome("SELECT hash_of(('\"' || E'\\xe9' || '\"')::jsonb)", database => 'sql_ascii'), '22021', 'bytes that are not UTF-8 are an error in SQL_ASCII');
+is(outcome("SELECT hash_of(('\"' || E'\\xe9' || '\"')::jsonb)", database => 'sql_ascii'), '22021',
+	'bytes that are not UTF-8 are an error in SQL_ASCII');
 
 # 10,000 numbers of 131,072 digits in 90 kB
 is(outcome(q{SELECT hash_of(('[' || repeat('1e131071,', 10000) || '1]')::jsonb)}, database => 'utf8'), '22003', 'long numbers are refused');
-
 done_testing();

@@ -1,39 +1,26 @@
-# Under a mixed load, the server crashes repeatedly: by an immediate stop, by kill -9 of
-# sessions and of the postmaster. Clients insert rows, fetch identifiers and repeat
-# creation commands until they are answered; afterwards nothing was repeated, nothing is
-# lost, and each command has made one order. A command whose transaction was committed
-# is known after the crash; a command in progress can be recorded again.
+# Under a mixed load, the server crashes repeatedly: by an immediate stop, by kill -9 of sessions and of the postmaster.
+# Afterwards nothing was repeated, nothing is lost, and each command has made one order. A command whose transaction was
+# committed is known after the crash; a command in progress can be recorded again.
 
 use HandedOut;
 use MixedLoad;
 use Server;
 
-my $node = start_server('crashing', $HandedOut::settings . q{
-restart_after_crash = on
-idgen.reserve_ahead = 2
-max_connections = 30
-});
+my $node = start_server('crashing', $HandedOut::settings . "restart_after_crash = on\nidgen.reserve_ahead = 2\nmax_connections = 30");
 my $log_start = -s $node->logfile;
 my $load = MixedLoad->new($node);
 
 # The session of a transaction that the crash ends
 my $client;
 
-my %command = map { $_ => "'d0000000-0000-4000-8000-00000000000$_'" } 'a', 'b';
-
-sub create_once
-{
-	my ($name, $entity) = @_;
-
-	return "SELECT * FROM idgen.create_once_bigint($command{$name}, $entity, 'order', '[1]')";
-}
+sub command { return "'d0000000-0000-4000-8000-00000000000$_[0]'" }
+sub create_once { my ($name, $entity) = @_; return 'SELECT * FROM idgen.create_once_bigint(' . command($name) . ", $entity, 'order', '[1]')" }
 
 my @faults = (
 	[ 'an immediate stop', sub { $node->stop('immediate'); $load->lose_all; $node->start } ],
 	# the server terminates all sessions and recovers
 	[ 'kill -9 of sessions', sub {
 			my @busy = grep { $_->is_busy && $_->{pid} } $load->sessions;
-
 			# the server may end the second one first
 			kill('KILL', $client->{pid}, $busy[ int rand @busy ]{pid}) or die "kill: $!";
 			$load->lose_all;
@@ -49,7 +36,6 @@ for my $round (1 .. 3)
 		my ($how, $crash) = @$fault;
 		my $when = "round $round, $how";
 		my $started = ask('SELECT pg_postmaster_start_time()');
-
 		$client = session();
 		is($client->ask(create_once('a', 1)), '1|t', "$when: one command is committed");
 		is($client->ask('BEGIN; ' . create_once('b', 2)), '2|t', "$when: another command is in progress");
@@ -59,22 +45,19 @@ for my $round (1 .. 3)
 
 		my $recoveries = () = slurp_file($node->logfile, $log_start) =~ /$recovered/g;
 		is($recoveries, ++$crashes, "$when: the server recovered, and all clients continue");
-		is( ask("SELECT pg_postmaster_start_time() = '$started'"),
+		is(ask("SELECT pg_postmaster_start_time() = '$started'"),
 			$how =~ /sessions/ ? 't' : 'f', "$when: whether the postmaster is the same");
 		is(ask(create_once('a', 11)), '1|f', "$when: the committed command is known");
 		is(ask(create_once('b', 12)), '12|t', "$when: the other command is recorded again");
-		ask("SELECT idgen.forget_creation($_)") for values %command;
+		ask('SELECT idgen.forget_creation(' . command($_) . ')') for 'a', 'b';
 	}
 }
 like(slurp_file($node->logfile), qr/was terminated by signal 9.*$recovered/s, 'a killed session is a crash');
 
-# Expected errors: the server is terminating sessions, not accepting connections
-# yet, or full of sessions that are about to end.
-is( join(' ', grep { !/^(57P01|57P02|57P03|53300)$/ } sort keys %{ $load->{errors} }),
-	'', 'clients met no other errors');
+# the server is terminating sessions, not accepting connections yet, or full of sessions that are about to end
+is(join(' ', grep { !/^(57P01|57P02|57P03|53300)$/ } sort keys %{ $load->{errors} }), '', 'clients met no other errors');
 cmp_ok($load->{lost}, '>=', $crashes, 'each crash ended busy sessions');
 cmp_ok($load->{replays}, '>', 0, 'commands were repeated');
 $load->check;
 diag("figures: $crashes crashes; " . $load->figures);
-
 done_testing();

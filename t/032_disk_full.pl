@@ -1,7 +1,6 @@
-# The disk is full under a mixed load: first that of the data, then that of the WAL.
-# A failed write is an error or shuts down the server; identifiers that need no
-# disk space are still available. After that, nothing was repeated, nothing is
-# lost, and each command has made one order.
+# The disk is full under a mixed load: first that of the data, then that of the WAL. A failed write is an error or
+# shuts down the server; identifiers that need no disk space are still available. After that, nothing was repeated,
+# nothing is lost, and each command has made one order.
 
 use SmallDisks (data => 160, wal => 40);
 use HandedOut;
@@ -15,14 +14,8 @@ my $node = PostgreSQL::Test::Cluster->new('full');
 mkdir "$disks/data/pgdata", 0700 or die "mkdir: $!";
 symlink "$disks/data/pgdata", $node->data_dir or die "symlink: $!";
 $node->init(extra => [ '--waldir', "$disks/wal/pg_wal", '--wal-segsize', '1' ]);
-$node->append_conf('postgresql.conf', $HandedOut::settings . q{
-restart_after_crash = on
-idgen.reserve_ahead = 2
-max_connections = 30
-shared_buffers = 16MB
-min_wal_size = 2MB
-max_wal_size = 10MB
-});
+$node->append_conf('postgresql.conf', join("\n", $HandedOut::settings, 'restart_after_crash = on', 'idgen.reserve_ahead = 2',
+		'max_connections = 30', 'shared_buffers = 16MB', 'min_wal_size = 2MB', 'max_wal_size = 10MB'));
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION idgen');
 
@@ -33,7 +26,6 @@ sub fill_disk
 {
 	my ($disk) = @_;
 	my $block = "\0" x 4096;
-
 	open my $file, '>', "$disks/$disk/filler" or die "open: $!";
 	1 while (syswrite($file, $block) // 0) > 0;
 	die "write: $!" unless $!{ENOSPC};
@@ -41,19 +33,16 @@ sub fill_disk
 }
 
 sub make_room { unlink "$disks/$_[0]/filler" or die "unlink: $!" }
-
 sub count_of { return $load->{errors}{ $_[0] } // 0 }
 
 $load->work(300);
 
 # --- The data ---------------------------------------------------------------
-
 my $started = $node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()');
 
 for my $time (1 .. 3)
 {
 	my ($full, $taken) = (count_of('53100'), $load->{taken});
-
 	fill_disk('data');
 	$load->run_until(sub { count_of('53100') >= $full + 50 && $load->{taken} >= $taken + 2000 });
 	make_room('data');
@@ -65,12 +54,10 @@ is($load->{lost}, 0, 'no session was lost');
 is($node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()'), $started, 'the server did not restart');
 
 # --- The WAL ----------------------------------------------------------------
-
 for my $time (1 .. 3)
 {
 	my $log_size = -s $node->logfile;
 	my $panicked = sub { slurp_file($node->logfile, $log_size) =~ /PANIC: .*No space left on device/ };
-
 	fill_disk('wal');
 	$load->run_until($panicked);
 	$load->lose_all;
@@ -83,7 +70,7 @@ for my $time (1 .. 3)
 	$load->work(200);
 }
 
-is( join(' ', grep { !/^(53100|57P01|57P02|57P03|53300)$/ } sort keys %{ $load->{errors} }),
+is(join(' ', grep { !/^(53100|57P01|57P02|57P03|53300)$/ } sort keys %{ $load->{errors} }),
 	'', 'clients met no errors other than shutdown and refused connections');
 $load->check;
 diag('figures: full disks: data 3 times, ' . count_of('53100') . ' errors; WAL 3 times; ' . $load->figures);

@@ -1,6 +1,5 @@
-# Memory runs out: at any step of a call, in a session whose memory is limited;
-# and with arguments of up to a gigabyte, the greatest size possible. Each time
-# the result is an error, never a crash, and the session continues.
+# Memory runs out: at any step of a call, in a session whose memory is limited; and with arguments of up to a gigabyte,
+# the greatest size possible. Each time the result is an error, never a crash, and the session continues.
 
 use Functions;
 use HandedOut;
@@ -27,23 +26,16 @@ my $load = ask(q{
 	WHERE pronamespace = 'idgen'::regnamespace AND probin IS NOT NULL});
 my $started = ask('SELECT pg_postmaster_start_time()');
 
-# Limit the address space of a session to its present size and the given number of
-# kilobytes, or remove the limit.
+# Limit the address space of a session to its present size and the given number of kilobytes, or remove the limit.
 sub limit
 {
 	my ($session, $kilobytes) = @_;
-	my $limit = 'unlimited';
-
-	if (defined $kilobytes)
-	{
-		my ($size) = slurp_file("/proc/$session->{pid}/status") =~ /^VmSize:\s+(\d+) kB/m or die 'no VmSize';
-		$limit = ($size + $kilobytes) * 1024;
-	}
+	my ($size) = slurp_file("/proc/$session->{pid}/status") =~ /^VmSize:\s+(\d+) kB/m or die 'no VmSize';
+	my $limit = defined $kilobytes ? ($size + $kilobytes) * 1024 : 'unlimited';
 	system($prlimit, '--pid', $session->{pid}, "--as=$limit:") == 0 or die 'prlimit failed';
 }
 
 # --- Out of memory at any step ----------------------------------------------
-
 # Calls and their results with enough memory. A call that writes uses a command
 # of its own, and is repeated until it succeeds.
 my %calls = (
@@ -72,11 +64,9 @@ sub attempt
 	my $command = sprintf('c0000000-0000-4000-8000-%012x', $number);
 	my ($call, $gives) = map { s/COMMAND/$command/gr =~ s/NUMBER/$number/gr } @{ $calls{$name} };
 	my $answer = $session->ask($call);
-
 	if ($answer =~ /^\w{5}$/ && $answer ne $gives)
 	{
-		$states{$answer}++;
-		$refused++;
+		$_++ for $states{$answer}, $refused;
 		$session->ask('ROLLBACK') if $session->{status} ne 'I';
 		return;
 	}
@@ -88,59 +78,57 @@ sub attempt
 for my $name (sort keys %calls)
 {
 	my $failed = 0;
+	# A session with this much memory makes the call as long as the block says, and once without a limit.
+	my $in_session = sub {
+		my ($kilobytes, $call) = @_;
+		my $session = session();
+		$session->ask($load);
+		limit($session, $kilobytes);
+		$number++;
+		my $done = $call->($session);
+		limit($session, undef);
+		attempt($session, $name, $number) or push @{ $given{$name} }, 'an error without a limit';
+		$session->quit;
+		return $done;
+	};
 
 	# New sessions, with more and more memory until the call succeeds
 	for (my ($done, $kilobytes) = (0, 0); $done < 2; $kilobytes += 128)
 	{
-		my $session = session();
-
-		$session->ask($load);
-		limit($session, $kilobytes);
-		attempt($session, $name, ++$number) ? $done++ : $failed++;
-		limit($session, undef);
-		attempt($session, $name, $number) or push @{ $given{$name} }, 'an error without a limit';
-		$session->quit;
+		$in_session->($kilobytes, sub { attempt($_[0], $name, $number) }) ? $done++ : $failed++;
 	}
-
 	# One session without free memory, which is released in small pieces
-	my $session = session();
-	my $prepared = 0;
-
-	$session->ask($load);
-	limit($session, 0);
-	$prepared++ while $session->ask("PREPARE p$prepared AS SELECT 1") eq '';
-	$number++;
-	for (my $done = 0; $done < 2 && $prepared > 0;)
-	{
-		$session->ask('DEALLOCATE p' . --$prepared);
-		attempt($session, $name, $number) ? $done++ : $failed++;
-	}
-	limit($session, undef);
-	attempt($session, $name, $number) or push @{ $given{$name} }, 'an error without a limit';
-	$session->quit;
-
+	$in_session->(0, sub {
+			my ($session) = @_;
+			my ($prepared, $done) = (0, 0);
+			$prepared++ while $session->ask("PREPARE p$prepared AS SELECT 1") eq '';
+			while ($done < 2 && $prepared > 0)
+			{
+				$session->ask('DEALLOCATE p' . --$prepared);
+				attempt($session, $name, $number) ? $done++ : $failed++;
+			}
+		});
 	is(join(' ', @{ $given{$name} // [] }), '', "$name: an error or the correct result");
 	$out_of_memory{$name} = $failed;
 }
-# A short call may succeed in the memory that the allocator keeps; how much that
-# is depends on the environment.
+# A short call may succeed in the memory that the allocator keeps; how much that is depends on the environment.
 cmp_ok(scalar(grep { $_ > 0 } values %out_of_memory), '>', 0, 'memory ran out: '
 	  . join(', ', map { "$_ $out_of_memory{$_} times" } sort keys %out_of_memory));
 is(join(' ', sort keys %states), '53200', 'all errors are 53200');
-is( ask(q{
+is(ask(q{
 		SELECT count(*), count(DISTINCT command_id), count(*) FILTER (WHERE ltrim(right(command_id::text, 12), '0') = to_hex(entity_number))
 		FROM idgen.creation_identifiers WHERE command_id::text LIKE 'c0%'}),
 	join('|', (ask(q{SELECT count(*) FROM idgen.creation_identifiers})) x 3), 'each command is recorded once, with its own entity');
 
 # --- Many prepared statements -----------------------------------------------
-
 my $session = session();
 $session->ask(qq{$load; SELECT created FROM idgen.create_once_bigint('c1000000-0000-4000-8000-000000000001', 1)});
 limit($session, 30_000);
 my ($prepared, $result) = (0, '');
 while ($prepared < 100_000)
 {
-	$result = $session->ask("PREPARE p$prepared AS SELECT created, idgen.snowflake(), idgen.typeid('user') FROM idgen.create_once_bigint(\$1, 1)");
+	$result = $session->ask("PREPARE p$prepared AS
+		SELECT created, idgen.snowflake(), idgen.typeid('user') FROM idgen.create_once_bigint(\$1, 1)");
 	last if $result ne '';
 	$result = $session->ask("EXECUTE p$prepared ('c1000000-0000-4000-8000-000000000001')");
 	last if $result =~ /^\w{5}$/;
@@ -149,11 +137,11 @@ while ($prepared < 100_000)
 cmp_ok($prepared, '>', 100, "$prepared statements were prepared");
 is($result, '53200', 'then memory ran out');
 $session->ask('DEALLOCATE ALL');
-is($session->ask(q{SELECT created FROM idgen.create_once_bigint('c1000000-0000-4000-8000-000000000001', 1)}), 'f', 'after DEALLOCATE ALL the session continues');
+is($session->ask(q{SELECT created FROM idgen.create_once_bigint('c1000000-0000-4000-8000-000000000001', 1)}),
+	'f', 'after DEALLOCATE ALL the session continues');
 $session->quit;
 
 # --- The largest arguments --------------------------------------------------
-
 # Long text: $1 of each call
 my $megabytes = $large ? 1024 : 256;
 my %texts = (
@@ -163,18 +151,13 @@ my %texts = (
 	'idgen.uuid_text_timestamp($1)' => '22P02, and a long message',    # from uuid_in()
 	q{left(idgen.uuid_v5('6ba7b810-9dad-11d1-80b4-00c04fd430c8', $1)::text, 0) || 'hashed'} => 'hashed',
 	'(idgen.parse_prefixed_id($1)).prefix' => '22P02',
-	'idgen.is_uuid($1)' => 'false',
-	'idgen.prefixed_id($1, idgen.uuid_v4())' => '22023',
-	'idgen.typeid_from_uuid($1, idgen.uuid_v4())' => '22023',
-	'idgen.typeid($1)' => '22023',
-	q{idgen.prefixed_id_to_uuid('acct_1', $1)} => '22023',
-	q{idgen.is_prefixed_id($1, 'acct')} => 'false',
-	q{idgen.is_prefixed_id('acct_1', $1)} => '22023',
-	q{idgen.create_id_domain('big_id', $1)} => '22023',
+	(map { ("idgen.$_" => 'false') } 'is_uuid($1)', q{is_prefixed_id($1, 'acct')}),
+	(map { ("idgen.$_" => '22023') }
+		'prefixed_id($1, idgen.uuid_v4())', 'typeid_from_uuid($1, idgen.uuid_v4())', 'typeid($1)', q{prefixed_id_to_uuid('acct_1', $1)},
+		q{is_prefixed_id('acct_1', $1)}, q{create_id_domain('big_id', $1)}),
 	'(idgen.ticker_state($1)).last_value' => '42704',
 	$has_advisor ? ('(idgen.expected_key_cost($1, 1, 1)).images_per_row' => '42704') : (),
-	'idgen.trim_creations(1, $1)' => '0',
-	'$1::account_id' => '23514');
+	'idgen.trim_creations(1, $1)' => '0', '$1::account_id' => '23514');
 my @texts = sort keys %texts;
 
 # One function makes the text and all calls.
@@ -218,7 +201,6 @@ $number = 0;
 for my $size (100, $large ? (250, 1000) : ())
 {
 	my $text = "repeat(repeat('a', 1048576), $size)";
-
 	is($session->ask("SELECT idgen.object_id_timestamp($text)"), '22P02', "object_id_timestamp(), $size MB");
 	like($session->ask(sprintf($create, ++$number, $text, 'NULL')), qr/^(t|53200|54000|XX000)$/, "create_once(), $size MB of command name");
 	like($session->ask(sprintf($create, $number, $text, 'NULL')), qr/^(t|f|53200|54000|XX000)$/, 'and again');
@@ -228,7 +210,6 @@ for my $size (100, $large ? (250, 1000) : ())
 for my $count (1_000_000, $large ? 60_000_000 : 8_000_000)
 {
 	my $history = "(SELECT array_fill(idgen.uuid_v4(), ARRAY[$count]) AS h OFFSET 0) s";
-
 	like($session->ask("SELECT idgen.has_command(h, idgen.uuid_v4()) FROM $history"), qr/^(f|53200|54000)$/, "has_command(), $count commands");
 	like($session->ask("SELECT array_length(idgen.remember_command(h, idgen.uuid_v4()), 1) FROM $history"),
 		qr/^(20|53200|54000)$/, "remember_command(), $count commands");
@@ -241,5 +222,4 @@ $session->quit;
 is(ask('SELECT pg_postmaster_start_time()'), $started, 'the server did not crash');
 unlike(slurp_file($node->logfile), qr/PANIC|was terminated by signal/, 'no crash in the log');
 diag("figures: $refused calls ran out of memory, $answered did not; 0 crashes; " . @texts . " calls with $megabytes MB of text");
-
 done_testing();

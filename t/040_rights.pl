@@ -1,9 +1,6 @@
-# Rights: the role that creates the extension needs only CREATE on the database. It can
-# use the extension and grant rights on it, but cannot make other roles run its code: it
-# owns no object of it, and CREATE EXTENSION rejects a schema "idgen" that exists. Without
-# grants, no role can access the recorded commands, the prefixes and the tickers'
-# high-water marks. (Rights on each function: 041_search_path.pl; on settings:
-# 043_settings.pl; a trigger in a table that a role may only insert into: sql/trigger.sql.)
+# The role that creates the extension needs only CREATE on the database. It can use the
+# extension and grant rights on it, but not make other roles run its code. Without grants,
+# no role can access recorded commands, prefixes and the tickers' high-water marks.
 
 use Functions;
 use InUse;

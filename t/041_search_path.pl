@@ -117,7 +117,9 @@ ask(q{
 	AND (prorettype IN (SELECT oid FROM pg_type WHERE typtype <> 'p')
 		 OR prorettype IN (TABLE public.types) AND proargtypes::oid[] && '{anyarray,anyelement}'::regtype[]::oid[])
 	\gexec
-	CREATE FUNCTION hostile.num_nonnulls(VARIADIC "any") RETURNS int LANGUAGE internal AS 'pg_num_nulls'});
+	CREATE FUNCTION hostile.num_nonnulls(VARIADIC "any") RETURNS int LANGUAGE internal AS 'pg_num_nulls';
+	CREATE FUNCTION hostile.make_interval(days int, secs float8) RETURNS interval LANGUAGE plpgsql IMMUTABLE
+		AS $$ BEGIN PERFORM hostile.trap(); END $$});
 
 # Relations and types of these names that set the trap off
 my @relations = qw(creation_identifiers id_prefixes tickers);
@@ -213,12 +215,16 @@ is(ask('SELECT is_called FROM hostile.used'), 'f', 'CREATE EXTENSION used no hos
 is(outcome("SELECT idgen.uuid_version($v4)", user => 'stranger'), '4', 'the extension works after that');
 
 ask(q{DROP EXTENSION idgen CASCADE; DROP SCHEMA IF EXISTS idgen});
-%made = results($superuser, $hostile, 'create' => join('', (map { slurp_file("portable/$_.sql") } qw(uuids text_ids create_once)), 'COMMIT'));
-is($made{create}, '', 'the portable edition is installed with hostile objects on the search_path');
+my $portable = join '', map { slurp_file("portable/$_.sql") } qw(uuids text_ids create_once);
+%made = results($superuser, $hostile, 'create' => "$portable$portable COMMIT");
+is($made{create}, '', 'the portable edition is installed, twice, with hostile objects on the search_path');
 my %in_portable = map { $_ => 1 } split /\n/, ask(q{SELECT proname FROM pg_proc WHERE pronamespace = 'idgen'::regnamespace});
 my %portable = map { $_ => $statement{$_} } grep { /^(\w+)/ && $in_portable{$1} } keys %statement;
 $portable{$_} = $more{$_} for 'default argument', 'replay', 'forget', 'purge', 'trim';
 s/run_length => \d+|'30 seconds', 3, 100/'30 seconds', 3/ for values %portable;
 check_same('portable ', %portable);
+%made = results($superuser, $hostile, 'drop' => slurp_file('portable/drop.sql'));
+is($made{drop}, '', 'and removed');
+is(ask('SELECT is_called FROM hostile.used'), 'f', 'no hostile object was used');
 
 done_testing();

@@ -1,7 +1,6 @@
-# A role without the right cannot set a parameter idgen.* in any way: before the library
-# is loaded, when it is loaded, or when the postmaster has loaded it. What such a role set
-# before prevents the library from being loaded, so that a built-in default cannot replace
-# the administrator's value; values set with the right take effect.
+# A role without the right cannot set a parameter idgen.*, whether or not the library is
+# loaded. What it set before prevents the library from being loaded, so that a built-in
+# default cannot replace the administrator's value.
 
 use Server;
 

@@ -1,6 +1,5 @@
-# Exported symbols. The server loads libraries with RTLD_GLOBAL, so that each
-# exported name can clash with one of another library. The libraries export the
-# SQL functions and the symbols that the server looks up, and no others.
+# The server loads libraries with RTLD_GLOBAL, so that each exported name can clash with one
+# of another library: exported are only SQL functions and what the server looks up.
 
 use Server;
 

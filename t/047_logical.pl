@@ -1,7 +1,6 @@
-# Two servers replicate to each other. Each generates identifiers with its own node
-# id, and replicated rows keep theirs: defaults are not evaluated again, and tickers
-# do not move. Commands are replicated like any rows, and conflict if both servers
-# recorded the same one: the statements of docs/operations.md keep one of them.
+# Two servers replicate to each other: defaults are not evaluated again, tickers do not
+# move, and commands conflict if both servers recorded them: the statements of
+# docs/operations.md keep one of them.
 
 use Page;
 use Server qw(append_to_file slurp_file start_server);

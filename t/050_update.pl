@@ -1,7 +1,6 @@
 # ALTER EXTENSION idgen UPDATE to a version that adds a function, a parameter and a column
-# and replaces a function: a database in use keeps its contents and continues to work, also
-# in sessions that are open during the update; so does a database that stays at the old
-# version, with the same library. The updated one is dumped and restored.
+# and replaces a function: a database in use and its open sessions continue to work, and so
+# does a database that stays at the old version, with the same library.
 
 use File::Basename qw(dirname);
 use InUse;

@@ -1,11 +1,11 @@
 # The event feed of docs/recipes.md loses nothing under 32 concurrent writers, reads
 # nothing twice, and waits for transactions in other databases.
 
-use Recipe;
+use Page;
 use Server;
 
-start_server('event_feed', "autovacuum = off\nmax_connections = 60\nmax_prepared_transactions = 1");
-my $recipe = Recipe->new('recipes');
+my $node = start_server('event_feed', "autovacuum = off\nmax_connections = 60\nmax_prepared_transactions = 1");
+my $recipe = Page->new('recipes');
 ask('CREATE DATABASE other');
 
 my $zero = '00000000-0000-0000-0000-000000000000';
@@ -73,45 +73,27 @@ for my $writer (reverse @writers)
 is(lost($naive), '31 lost, 0 twice', 'id > last loses the events of transactions that commit late');
 is(lost($settled), '0 lost, 0 twice', 'the recipe loses none');
 
-# The same in 32 transactions each, of which some are rolled back, in any order
-my $transactions = 32;
-my %todo;
-my $next = sub {
-	my ($writer) = @_;
-	my $todo = $todo{$writer} //= { left => $transactions, statements => [] };
-	die "$writer->{sqlstate}: $writer->{message}" if $writer->{sqlstate};
-	if (!@{ $todo->{statements} })
-	{
-		return if $todo->{left}-- <= 0;
-		push @{ $todo->{statements} }, 'BEGIN', ($insert) x (1 + int rand 3);
-		push @{ $todo->{statements} }, 'SAVEPOINT s', $insert, (rand() < .5 ? 'ROLLBACK TO s' : 'RELEASE s') if rand() < .3;
-		push @{ $todo->{statements} }, rand() < .1 ? 'ROLLBACK' : 'COMMIT';
-	}
-	$writer->send(shift @{ $todo->{statements} });
-};
-my $replies = 0;
-my $until = 0;
-
-$next->($_) for @writers;
-while (grep { $_->is_busy } @writers)
+# The same with 32 transactions of each, of which some are rolled back, in any order
+my $script = PostgreSQL::Test::Utils::tempdir() . '/insert.sql';
+append_to_file($script, join "\n", 'BEGIN;', "$insert;", '\set savepoint random(0, 2)', '\set rollback random(0, 9)',
+	'\if :savepoint < 2', 'SAVEPOINT s;', "$insert;", '\if :savepoint', 'ROLLBACK TO s;', '\endif', '\endif',
+	'\if :rollback', 'COMMIT;', '\else', 'ROLLBACK;', '\endif');
+$_->quit for @writers;
+my $load = IPC::Run::start([ qw(pgbench --no-vacuum --client=32 --transactions=32), "--file=$script", $node->connstr('postgres') ],
+	'>', \my $out, '2>', \my $errors);
+while ($load->pumpable)
 {
-	my @done = Client::wait_for_any(\@writers, $PostgreSQL::Test::Utils::timeout_default) or die 'no answer';
-	$next->($_) for @done;
-	$replies += @done;
-	if ($replies >= $until)
-	{
-		read_events($_) for @readers;
-		$until = $replies + 20;
-	}
+	$load->pump_nb;
+	read_events($_) for @readers;
 }
+$load->finish;
 read_events($_) for @readers;
-is(scalar(grep { $_->{left} < 0 } values %todo), 32, 'all writers have done their transactions');
+like($out, qr{processed: 1024/1024}, 'all writers have done their transactions') or diag($errors);
 is(lost($settled), '0 lost, 0 twice', '32 concurrent writers: the recipe loses none, and reads none twice');
 cmp_ok(scalar @{ $settled->{got} }, '>', 32, 'there were events');
-is( ask(q{SELECT string_agg(id::text, ' ' ORDER BY transaction, id) FROM events}),
-	join(' ', @{ $settled->{got} }), 'they come in the order of transaction and id');
+is(ask(q{SELECT string_agg(id::text, ' ' ORDER BY transaction, id) FROM events}), join(' ', @{ $settled->{got} }),
+	'they come in the order of transaction and id');
 note('id > last: ' . lost($naive) . ' of ' . ask('SELECT count(*) FROM events'));
-$_->quit for @writers;
 
 # What delays a reader
 my $other = session(database => 'other');
@@ -128,7 +110,8 @@ is(read_events($settled), $before + 1, 'then the reader gets it');
 
 my $plan = $recipe->plan_of('An event feed that loses nothing', "next_events('0', '$zero')",
 	'enable_seqscan = off', 'enable_bitmapscan = off', 'plan_cache_mode = force_generic_plan');
-like($plan, qr/Index Scan using events_transaction_id_idx.*Index Cond: (?=.*ROW\(\(\$1\)::xid8, \$2\))(?=.*pg_snapshot_xmin)/s, 'the query uses the index')
+like($plan, qr/Index Scan using events_transaction_id_idx.*Index Cond: (?=.*ROW\(\(\$1\)::xid8, \$2\))(?=.*pg_snapshot_xmin)/s,
+	'the query uses the index')
   and unlike($plan, qr/Filter|Sort/, 'for all of it');
 
 my ($transaction, $id) = @{ $settled->{position} };

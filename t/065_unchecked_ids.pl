@@ -1,12 +1,12 @@
 # docs/recipes.md, "Tests, fixtures, imports, offline clients": what check_recent_id()
-# refuses, and the ways past it: a loading role, triggers that are disabled, a given clock,
-# and a window of days, which lets the documented number of prefixes pass.
+# refuses, and the ways past it: a loading role, triggers that are disabled (restores of
+# data: 042_restore.pl), a given clock, and a window of days.
 
 use Page;
 use Server;
 
 my $page = Page->new('recipes');
-my $node = start_server('shop', 'log_statement = none');
+start_server('shop', 'log_statement = none');
 my $title = 'Tests, fixtures, imports, offline clients';
 
 ask(join "\n", $page->blocks('A client that repeats its INSERT'));
@@ -28,21 +28,6 @@ is(insert('app', 'reports', 'idgen.uuid_v7()'), 'stored', 'the application store
 is(outcome("SELECT idgen.check_recent_uuid_v7($old, clock => '2001-01-01 00:05:00+00') IS NOT NULL"), 't',
 	'a late batch is checked against its own time');
 
-# a restore of the data alone, and one of everything
-my $dump = PostgreSQL::Test::Utils::tempdir() . '/data.sql';
-ask('CREATE DATABASE staging');
-ask('CREATE EXTENSION idgen; CREATE TABLE reports (id uuid PRIMARY KEY, body text NOT NULL);
-	' . q{CREATE TRIGGER check_id BEFORE INSERT OR UPDATE OF id ON reports
-		FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'uuid_v7')}, 'staging');
-for ([ 'is refused', 3 ], [ 'succeeds with triggers disabled', 0, '--disable-triggers' ])
-{
-	my ($what, $status, @option) = @$_;
-	$node->command_ok([ 'pg_dump', '--data-only', '--table=reports', @option, "--file=$dump", $node->connstr('postgres') ], 'the rows are dumped');
-	run_command([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', $dump, '-d', $node->connstr('staging') ]);
-	is($? >> 8, $status, "a data-only restore $what");
-}
-dump_and_restore('plain', 'postgres', 'copy');
-is(ask('SELECT count(*) FROM reports', 'copy'), ask('SELECT count(*) FROM reports'), 'a full dump is restored');
 ask('ALTER TABLE reports DISABLE TRIGGER check_id');
 is(insert('app', 'reports', q{idgen.uuid_v5('6ba7b810-9dad-11d1-80b4-00c04fd430c8', 'orders.two')}), 'stored',
 	'so are fixtures while the trigger is disabled');

@@ -70,9 +70,7 @@ is(ask($objects, 'empty'), '', 'and removes all');
 my $all = join '', map { slurp_file($_) } @files;
 is(as_installer('p', "SET search_path = public; BEGIN; $all ROLLBACK; SHOW search_path"), 'public', 'the files keep search_path');
 is(ask($objects, 'p'), '', 'and do not end the transaction of the caller');
-is(as_installer('p', qq{
-		SET search_path = public; BEGIN; SET LOCAL search_path = pg_catalog; $all SHOW search_path; COMMIT;
-		SHOW search_path}),
+is(as_installer('p', "SET search_path = public; BEGIN; SET LOCAL search_path = pg_catalog; $all SHOW search_path; COMMIT; SHOW search_path"),
 	"pg_catalog\npublic", 'which has its settings, and the session its own again afterwards');
 
 is(run_psql('p', '-c', $all), '', 'all is installed in one call');
@@ -83,16 +81,16 @@ SKIP: {
 }
 
 # --- A schema that others can change -----------------------------------------
+my $own = 'CREATE SCHEMA idgen AUTHORIZATION "Installer"';
 for (
 	[ 'of another role', 'SET ROLE other; CREATE SCHEMA idgen' ],
 	[ 'where default privileges let others create', 'ALTER DEFAULT PRIVILEGES FOR ROLE "Installer" GRANT CREATE ON SCHEMAS TO app' ],
-	[ 'where others may create', 'GRANT CREATE ON SCHEMA idgen TO PUBLIC' ],
-	[ 'with a function of another role', q{CREATE FUNCTION idgen.f() RETURNS int LANGUAGE sql AS 'SELECT 1'} ],
-	[ 'with a table of another role', q{CREATE TABLE idgen.creation_identifiers (command_id uuid)} ])
+	[ 'where others may create', "$own; GRANT CREATE ON SCHEMA idgen TO PUBLIC" ],
+	[ 'with a function of another role', "$own; CREATE FUNCTION idgen.f() RETURNS int LANGUAGE sql AS 'SELECT 1'" ],
+	[ 'with a table of another role', "$own; CREATE TABLE idgen.creation_identifiers (command_id uuid)" ])
 {
 	my ($schema, $sql) = @$_;
 	create_database('taken');
-	ask('CREATE SCHEMA idgen AUTHORIZATION "Installer"', 'taken') if $sql =~ /idgen\b(?!$)/;
 	ask($sql, 'taken');
 	my $before = ask($objects, 'taken');
 	like(install('taken', $_), qr/schema "idgen" is not only yours/, "a schema $schema is refused") for @files[ 0, 2 ];
@@ -134,38 +132,6 @@ is(outcome($call, database => 'silent', user => 'app'), '42501', 'default privil
 ask('GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA idgen TO app', 'silent');
 is(errors($call, database => 'silent', user => 'app'), '', 'GRANT EXECUTE ON ALL FUNCTIONS is enough');
 
-# --- The trigger ------------------------------------------------------------
-ask(q{
-	CREATE TABLE made (id uuid PRIMARY KEY, "Key" uuid, n int);
-	INSERT INTO made VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f');
-	CREATE TRIGGER near BEFORE INSERT OR UPDATE OF id ON made
-		FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'uuid_v7');
-	CREATE TRIGGER hourly BEFORE INSERT OR UPDATE ON made
-		FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('Key', 'short_comb', 'period=1 hour', 'prefix_bytes=1');
-	GRANT INSERT, SELECT (n) ON made TO app}, 'p');
-
-my $is_old = '23514 | near';
-my $repeated = q{INSERT INTO made VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f')};
-for (
-	[ 'new identifiers pass', q{INSERT INTO made VALUES (idgen.uuid_v7(), idgen.short_comb('1 hour', 1))}, '' ],
-	[ 'an old one is refused', q{INSERT INTO made VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398e')}, $is_old ],
-	[ 'the other trigger refuses', q{INSERT INTO made VALUES (idgen.uuid_v7(), 'ffffffff-0000-7000-8000-000000000000')},
-		q{23514 | hourly} ],
-	[ 'a repeated INSERT reaches the unique index', $repeated, '23505 | made_pkey' ],
-	[ 'and ON CONFLICT', "$repeated ON CONFLICT (id) DO UPDATE SET n = 2", '' ],
-	[ 'a role that cannot read the column does not see the row', $repeated, $is_old, user => 'app' ],
-	[ 'an unchanged identifier passes', 'UPDATE made SET n = 3, id = id', '' ],
-	[ 'a changed one is checked', q{UPDATE made SET id = '017f22e2-79b0-7cc3-98c4-dc0c0c07398e'}, $is_old ],
-	[ 'and NULL passes', 'INSERT INTO made VALUES (idgen.uuid_v7(), NULL)', '' ])
-{
-	my ($name, $statement, $failure, @as) = @$_;
-	my $errors = errors($statement, database => 'p', @as);
-
-	# the SQLSTATE and constraint, or nothing
-	is(join(' | ', map { $errors =~ $_ } qr/ERROR:  (\w+)/, qr/CONSTRAINT NAME:  (\w+)/), $failure, $name);
-}
-ask('DROP TABLE made', 'p');
-
 # --- JDBC -------------------------------------------------------------------
 SKIP:
 {
@@ -197,32 +163,13 @@ as_installer('p', q{
 	CREATE TABLE notes (id uuid DEFAULT idgen.short_comb(), at timestamptz CONSTRAINT near CHECK (idgen.created_near(id, at)));
 	CREATE FUNCTION idgen.comb(text) RETURNS int LANGUAGE sql AS 'SELECT 1'});
 my $before = ask($objects, 'p');
-my $refusal = run_psql('p', '-f', 'portable/drop.sql');
-like($refusal, qr/default value for column id of table public\.notes.*constraint near on table public\.notes/s,
-	'what is in use is not removed, and named');
+like(run_psql('p', '-f', 'portable/drop.sql'),
+	qr/default value for column id of table public\.notes.*constraint near on table public\.notes/s, 'what is in use is not removed, and named');
 is(ask($objects, 'p'), $before, 'and nothing has changed');
 
-# functions of another role on the search_path of the database
-ask(q{
-	DROP TABLE notes;
-	GRANT CREATE ON DATABASE p TO other;
-	SET ROLE other;
-	CREATE SCHEMA evil; CREATE SEQUENCE evil.used; GRANT ALL ON SCHEMA evil TO PUBLIC; GRANT ALL ON evil.used TO PUBLIC;
-	SELECT format($f$CREATE FUNCTION evil.%s LANGUAGE plpgsql AS $$BEGIN PERFORM pg_catalog.nextval('evil.used'); RAISE 'used'; END$$$f$, f)
-	FROM unnest('{current_setting(text) RETURNS text, "set_config(text, text, boolean) RETURNS text",
-		to_regprocedure(text) RETURNS regprocedure, "concat(text, text) RETURNS text", "differ(text, text) RETURNS boolean",
-		"make_interval(days int, secs float8) RETURNS interval IMMUTABLE"}'::text[]) f \gexec
-	CREATE OPERATOR evil.|| (FUNCTION = evil.concat, LEFTARG = text, RIGHTARG = text);
-	CREATE OPERATOR evil.<> (FUNCTION = evil.differ, LEFTARG = text, RIGHTARG = text);
-	RESET ROLE;
-	ALTER DATABASE p SET search_path = evil, pg_catalog}, 'p');
-is(install('p'), '', 'the files replace the functions where search_path has others');
-is(outcome(q{SELECT idgen.uuid_timestamp('017f22e2-79b0-7cc3-98c4-dc0c0c07398f')}, database => 'p'), '2022-02-22 19:22:22+00',
-	'and resolve no name there');
+ask('DROP TABLE notes', 'p');
 like(errors(slurp_file('portable/drop.sql'), database => 'p'),
 	qr/NOTICE:  00000: schema "idgen" contains other objects and stays/, 'a superuser removes it, and the objects of the user stay');
-is(ask('SELECT is_called FROM evil.used', 'p'), 'f', 'no function of the search_path of the database is called');
-ask('ALTER DATABASE p RESET search_path', 'p');
 is(ask("SELECT idgen.comb('mine'); $objects", 'p'), "1\n1|0", 'the rest is removed');
 is(run_psql('only_create_once_uuids_text_ids', '-f', 'portable/drop.sql'), '', 'its owner removes it');
 is(ask($objects, 'only_create_once_uuids_text_ids'), '', 'with its schema');

@@ -1,21 +1,18 @@
 # The portable edition against the extension: the same results and SQLSTATEs for random
-# values, by expression, also under settings that change how text is read and written,
-# and with a nondeterministic collation. t/072_portable_parity.pl compares the rest.
-#
+# values, also under hostile settings, in parallel, and with a nondeterministic collation.
 # IDGEN_SEED=N repeats the values of a run; IDGEN_VALUES is their number.
 
-use Server qw(init_server slurp_file);
-use Test::More;
+use Server;
 
 my $seed = $ENV{IDGEN_SEED} || int rand 1_000_000;
 my $values = $ENV{IDGEN_VALUES} || 600;
-my $folder = "portable";
 
 my $node = init_server('portable', "timezone = 'UTC'\ndatestyle = 'ISO, YMD'\nautovacuum = off");
 $node->start;
-$node->safe_psql('postgres', "CREATE DATABASE $_ ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0") for 'c', 'p';
-$node->safe_psql('c', 'CREATE EXTENSION idgen');
-$node->safe_psql('p', join '', map { slurp_file("$folder/$_.sql") } qw(uuids text_ids create_once));
+sub both { my ($sql) = @_; return map { ask($sql, $_) } 'c', 'p' }
+ask("CREATE DATABASE $_ ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0") for 'c', 'p';
+ask('CREATE EXTENSION idgen', 'c');
+ask(join('', map { slurp_file("portable/$_.sql") } qw(uuids text_ids create_once)), 'p');
 
 # --- The same results -------------------------------------------------------
 note("IDGEN_SEED=$seed");
@@ -27,14 +24,16 @@ my $samples = qq{
 		\$\$SELECT ('x' || md5('$seed ' || salt || n))::bit(60)::bigint\$\$;
 	-- up to 32 digits, of 16 successive ones of the alphabet
 	CREATE FUNCTION digits(n int, salt text, alphabet text, length int) RETURNS text LANGUAGE sql IMMUTABLE AS
-		\$\$SELECT left(translate(md5('$seed ' || salt || n), '0123456789abcdef', substr(repeat(alphabet, 16), 1 + n % length(alphabet), 16)), length)\$\$;
+		\$\$SELECT left(translate(md5('$seed ' || salt || n), '0123456789abcdef',
+						substr(repeat(alphabet, 16), 1 + n % length(alphabet), 16)), length)\$\$;
 	CREATE TABLE sample AS
 	SELECT n, stamped AS id, md5('$seed other' || n)::uuid AS other,
-		CASE WHEN n % 3 = 0 AND first_48 < 253402300800000 THEN timestamptz '1970-01-01 00:00+00' + first_48 * interval '1 ms' + (number(n, 'd') % 1200000000 - 600000000) * interval '1 us'
-			 WHEN n % 3 = 1 THEN timestamptz '1971-01-01 00:00+00' + number(n, 'a') % 281400000000000000 * interval '1 us'
-			 ELSE timestamptz '1971-01-01 00:00+00' + number(n, 'a') % 2500000000000000 * interval '1 us' END AS at,
+		CASE WHEN n % 3 = 0 AND first_48 < 253402300800000
+			 THEN timestamptz '1970-01-01 00:00+00' + first_48 * interval '1 ms' + (number(n, 'd') % 1200000000 - 600000000) * interval '1 us'
+			 ELSE timestamptz '1971-01-01 00:00+00'
+				+ number(n, 'a') % CASE WHEN n % 3 = 1 THEN 281400000000000000 ELSE 2500000000000000 END * interval '1 us' END AS at,
 		timestamptz '1971-01-01 00:00+00' + number(n, 'b') % 281400000000000000 * interval '1 us' AS stop,
-		(1 + number(n, 'p') % 100000) * CASE n % 4 WHEN 0 THEN interval '1 ms' WHEN 1 THEN interval '1 s' WHEN 2 THEN interval '1 minute' ELSE interval '1 hour' END AS period,
+		(1 + number(n, 'p') % 100000) * ('{1 ms,1 s,1 minute,1 hour}'::interval[])[1 + n % 4] AS period,
 		(1 + number(n, 'y') % 6)::int AS bytes,
 		number(n, 't') % 86400000000 * interval '1 us' AS tolerance,
 		digits(n, 'n', 'ab c\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80/.:0', (number(n, 'l') % 20)::int) AS name,
@@ -42,11 +41,13 @@ my $samples = qq{
 		'a' || coalesce(digits(n, 'x', 'az09_', (number(n, 'lx') % 20)::int), '') || 'z' AS prefix,
 		'b' || coalesce(digits(n, 'x', 'az_', (number(n, 'ly') % 20)::int), '') || 'y' AS letters,
 		digits(n, '8', '01234567', 1) || digits(n, '32', '0123456789abcdefghjkmnpqrstvwxyz', 25) AS base_32,
-		jsonb_build_object(chr(233) || n, E'\\t\\u0001\\\\"' || chr(8364), md5('k' || n), number(n, 'j') / 1000.0, 'b', jsonb_build_array(n % 7 = 0, NULL, md5('v' || n), number(n, 'e')::float8 * 1e-30, '[]'::jsonb),
-						   repeat('w', n % 9), CASE n % 3 WHEN 0 THEN to_jsonb(stamped::text) WHEN 1 THEN '{"x": {"y": [1.50, -0]}}' ELSE '[[], {}]' END) AS request,
+		jsonb_build_object(chr(233) || n, E'\\t\\u0001\\\\"' || chr(8364), md5('k' || n), number(n, 'j') / 1000.0,
+			'b', jsonb_build_array(n % 7 = 0, NULL, md5('v' || n), number(n, 'e')::float8 * 1e-30, '[]'::jsonb),
+			repeat('w', n % 9), CASE n % 3 WHEN 0 THEN to_jsonb(stamped::text) WHEN 1 THEN '{"x": {"y": [1.50, -0]}}' ELSE '[[], {}]' END) AS request,
 		ARRAY[stamped, md5('$seed h' || n)::uuid, NULL, md5('$seed other' || n / 2 * 2)::uuid] AS history
 	FROM (SELECT n, ('x' || left(md5('$seed ' || n), 12))::bit(48)::bigint AS first_48,
-				 CASE WHEN n % 4 = 0 THEN raw ELSE overlay(overlay(raw PLACING substr('1467d', 1 + n % 5, 1) FROM 15) PLACING '9' FROM 20) END::uuid AS stamped
+				 CASE WHEN n % 4 = 0 THEN raw
+					  ELSE overlay(overlay(raw PLACING substr('1467d', 1 + n % 5, 1) FROM 15) PLACING '9' FROM 20) END::uuid AS stamped
 		  FROM (SELECT n, md5('$seed ' || n)::uuid::text AS raw FROM generate_series(1, $values) n) r) s};
 
 # Each takes values that are valid for it.
@@ -131,22 +132,31 @@ push @errors, 'uuid_v7_floor(odd_at)', 'ulid_floor(odd_at)',
 	ulid_to_uuid ulid_timestamp);
 # One of the numbers and times is invalid in each row.
 my $odd_samples = q{
+	CREATE FUNCTION one_of(n int, salt text, VARIADIC choices text[]) RETURNS text LANGUAGE sql IMMUTABLE AS
+		$$SELECT choices[1 + number(n, salt) % cardinality(choices)]$$;
+	CREATE FUNCTION damaged(n int, of text) RETURNS text LANGUAGE sql IMMUTABLE AS
+		$$SELECT overlay(of PLACING digits(n, 'z', '_-!AZaz09 uilo~{}' || chr(233), 1) FROM 1 + (number(n, 'zz') % 36)::int)$$;
 	CREATE TABLE odd AS
 	SELECT s.*,
 		CASE WHEN n % 11 <> 0 THEN s.id END AS odd_id,
-		CASE WHEN n % 4 <> 0 THEN s.at ELSE (ARRAY['infinity', '-infinity', '1969-12-31 23:59:59.999999+00', '10889-08-02 05:31:50.656+00', '4714-11-24 00:00+00 BC', '294000-12-31 23:59+00', '294276-12-31 23:59:59.999999+00', '0001-06-01 00:00+00'])[1 + number(n, 'oa') % 8]::timestamptz END AS odd_at,
-		CASE WHEN n % 4 <> 1 THEN '0' ELSE (ARRAY['-1 us', '1 mon', '1 year -12 mons', '0', '106751991 days', '2147483647 days', '-1 day 24:00:00.000001', NULL, s.tolerance::text, '1 day -1 hour', '45 days'])[1 + number(n, 'oi') % 11]::interval END AS odd_interval,
-		CASE WHEN n % 4 <> 2 THEN s.period ELSE (ARRAY['0', '-1 s', '1 mon', '1 us', '365250 days', '365251 days', '1.5 ms', NULL, '1 ms', '2147483647 days'])[1 + number(n, 'op') % 10]::interval END AS odd_period,
-		CASE WHEN n % 4 <> 3 THEN s.bytes ELSE (ARRAY[0, 7, -1, NULL, 2147483647, -2147483648, 3])[1 + number(n, 'ob') % 7] END AS odd_bytes,
-		CASE number(n, 'ot') % 9
-			WHEN 0 THEN letters || '_' || base_32 WHEN 1 THEN overlay(letters || '_' || base_32 PLACING digits(n, 'z', '_-!AZaz09 ~' || chr(233), 1) FROM 1 + (number(n, 'zz') % 30)::int)
-			WHEN 2 THEN prefix || '_' || base_36 WHEN 3 THEN overlay(prefix || '_' || base_36 PLACING digits(n, 'z', '_-!AZaz09 ~' || chr(233), 1) FROM 1 + (number(n, 'zz') % 30)::int)
-			WHEN 4 THEN overlay(base_32 PLACING digits(n, 'z', '_-!AZaz09 uilo~' || chr(233), 1) FROM 1 + (number(n, 'zz') % 28)::int)
-			WHEN 5 THEN overlay(id::text PLACING digits(n, 'z', '_-!AZaz09 ~{}' || chr(233), 1) FROM 1 + (number(n, 'zz') % 36)::int)
-			WHEN 6 THEN coalesce(digits(n, 'q', '_aZ09 -!' || chr(8364), (number(n, 'lq') % 33)::int), '') WHEN 7 THEN repeat('z', (number(n, 'lq') % 70)::int) ELSE NULL END AS odd_text,
-		(ARRAY[16, 32, 36, 58, 62, 10, 0, -1, NULL])[1 + number(n, 'obase') % 9] AS odd_base,
-		(ARRAY['1e999', '-1e1000', '{"a": [1e131071]}', '1e-1000', '1e-1001', '0.00', '[1.0, -0, 1e2]', NULL])[1 + number(n, 'or') % 8]::jsonb AS odd_request,
-		CASE number(n, 'oo') % 5 WHEN 0 THEN prefix WHEN 1 THEN letters WHEN 2 THEN coalesce(digits(n, 'oq', '_aZ09 -', (number(n, 'ol') % 8)::int), '') WHEN 3 THEN NULL ELSE repeat('a', 62 + (number(n, 'ol') % 4)::int) END AS odd_prefix
+		CASE WHEN n % 4 <> 0 THEN s.at
+			 ELSE one_of(n, 'oa', 'infinity', '-infinity', '1969-12-31 23:59:59.999999+00', '10889-08-02 05:31:50.656+00', '4714-11-24 00:00+00 BC',
+						 '294000-12-31 23:59+00', '294276-12-31 23:59:59.999999+00', '0001-06-01 00:00+00')::timestamptz END AS odd_at,
+		CASE WHEN n % 4 <> 1 THEN '0'
+			 ELSE one_of(n, 'oi', '-1 us', '1 mon', '1 year -12 mons', '0', '106751991 days', '2147483647 days', '-1 day 24:00:00.000001',
+						 NULL, s.tolerance::text, '1 day -1 hour', '45 days')::interval END AS odd_interval,
+		CASE WHEN n % 4 <> 2 THEN s.period
+			 ELSE one_of(n, 'op', '0', '-1 s', '1 mon', '1 us', '365250 days', '365251 days', '1.5 ms', NULL, '1 ms',
+						 '2147483647 days')::interval END AS odd_period,
+		CASE WHEN n % 4 <> 3 THEN s.bytes ELSE one_of(n, 'ob', '0', '7', '-1', NULL, '2147483647', '-2147483648', '3')::int END AS odd_bytes,
+		one_of(n, 'ot', letters || '_' || base_32, damaged(n, letters || '_' || base_32), prefix || '_' || base_36,
+			   damaged(n, prefix || '_' || base_36), damaged(n, base_32), damaged(n, id::text),
+			   coalesce(digits(n, 'q', '_aZ09 -!' || chr(8364), (number(n, 'lq') % 33)::int), ''),
+			   repeat('z', (number(n, 'lq') % 70)::int), NULL) AS odd_text,
+		one_of(n, 'obase', '16', '32', '36', '58', '62', '10', '0', '-1', NULL)::int AS odd_base,
+		one_of(n, 'or', '1e999', '-1e1000', '{"a": [1e131071]}', '1e-1000', '1e-1001', '0.00', '[1.0, -0, 1e2]', NULL)::jsonb AS odd_request,
+		one_of(n, 'oo', prefix, letters, coalesce(digits(n, 'oq', '_aZ09 -', (number(n, 'ol') % 8)::int), ''), NULL,
+			   repeat('a', 62 + (number(n, 'ol') % 4)::int)) AS odd_prefix
 	FROM sample s WHERE n <= 600};
 
 # For each call, a function that returns its error as text, and one whose arguments are
@@ -168,36 +178,32 @@ for my $call (@errors)
 			END \$f\$;\n";
 	}
 }
-$node->safe_psql($_, "BEGIN; $samples; $odd_samples; $try_functions COMMIT; VACUUM ANALYZE sample; VACUUM ANALYZE odd") for 'c', 'p';
-is($node->safe_psql('p', "SELECT md5(string_agg(s::text, ' ' ORDER BY n)) FROM odd s"), $node->safe_psql('c', "SELECT md5(string_agg(s::text, ' ' ORDER BY n)) FROM odd s"), 'the values are the same');
+both("BEGIN; $samples; $odd_samples; $try_functions COMMIT; VACUUM ANALYZE sample; VACUUM ANALYZE odd");
+my ($in_c, $in_p) = both(q{SELECT md5(string_agg(s::text, ' ' ORDER BY n)) FROM odd s});
+is($in_p, $in_c, 'the values are the same');
 
-# The results of queries in one session, each with its error, if any.
+# Compare expressions, each [table, expression, title], in one session with the given
+# options; report the rows with different results.
 my $options = '';
 
-sub ask
-{
-	my ($database, @queries) = @_;
-	my ($out, $script) = ('', join '', map { "\\echo @@\n$_;\n" } @queries);
-	local $ENV{PGOPTIONS} = $options;
-	IPC::Run::run([ 'psql', '-XAtq', '-v', 'VERBOSITY=terse', '-d', $node->connstr($database) ], '<', \$script, '>&', \$out);
-	return (split /^@@\n/m, $out, -1)[ 1 .. @queries ];
-}
-
-# Compare expressions, each [table, expression, title]; report the first row with
-# different results.
 sub agree
 {
 	my @cases = @_;
-	my @queries = map { "SELECT count(r) || ' ' || count(DISTINCT r) || ' ' || md5(string_agg(n || coalesce(r, '-'), ' ' ORDER BY n)) FROM (SELECT n, ($_->[1])::text AS r FROM $_->[0] OFFSET 0) s" } @cases;
-	my %of = map { $_ => [ ask($_, @queries) ] } 'c', 'p';
-	die "no answer with $options" if grep { !defined || $_ eq '' } map { @$_ } values %of;
-	for my $k (0 .. $#cases)
+	my $script = join '', map { "\\echo @@\nSELECT n, replace(($_->[1])::text, chr(10), ' ') FROM $_->[0] ORDER BY n;\n" } @cases;
+	my %results;
+	for my $database ('c', 'p')
 	{
-		my ($table, $expression, $title) = @{ $cases[$k] };
-		next if is($of{p}[$k], $of{c}[$k], $title) || $of{p}[$k] =~ /ERROR/;
-		my ($c, $p) = map { [ split /\n/, (ask($_, "SELECT n, replace(coalesce(($expression)::text, 'NULL'), chr(10), ' ') FROM $table ORDER BY n"))[0] ] } 'c', 'p';
-		my @different = grep { $c->[$_] ne $p->[$_] } 0 .. $#$c;
-		diag(@different . " differ, first:\n  C        $c->[$different[0]]\n  portable $p->[$different[0]]") if @different;
+		local $ENV{PGOPTIONS} = $options;
+		IPC::Run::run([ 'psql', '-XAtq', '-P', 'null=NULL', '-v', 'VERBOSITY=sqlstate', '-d', $node->connstr($database) ],
+			'<', \$script, '>&', \my $out);
+		(undef, @{ $results{$database} }) = split /^@@\n/m, $out, -1;
+	}
+	for (@cases)
+	{
+		my ($c, $p) = map { [ split /\n/, shift @{ $results{$_} } ] } 'c', 'p';
+		my @different = grep { ($c->[$_] // '') ne ($p->[$_] // '') } 0 .. ($#$c > $#$p ? $#$c : $#$p);
+		ok(@$c && !@different, $_->[2])
+		  or diag(@different . " rows differ, first:\n", map { "  C        $c->[$_]\n  portable $p->[$_]\n" } @different ? $different[0] : 0);
 	}
 }
 
@@ -208,8 +214,9 @@ agree((map { [ 'sample', qualified($_), "$values values: $_" ] } @results),
 		   [ 'odd', 'CASE WHEN n <= 100 THEN try_' . (2 * $_ + 1) . '(odd) END', "invalid constants: $errors[$_]" ] } 0 .. $#errors));
 
 # --- Settings of the session ------------------------------------------------
-$options = join ' ', map { "-c $_" } ($node->safe_psql('p', 'SHOW server_version_num') >= 190000 ? () : ('standard_conforming_strings=off', 'escape_string_warning=off')), 'DateStyle=SQL,DMY', 'IntervalStyle=sql_standard',
-  'TimeZone=America/St_Johns', 'bytea_output=escape', 'extra_float_digits=-15', 'transform_null_equals=on', 'quote_all_identifiers=on';
+$options = join ' ', map { "-c $_" } 'DateStyle=SQL,DMY', 'IntervalStyle=sql_standard', 'TimeZone=America/St_Johns', 'bytea_output=escape',
+  'extra_float_digits=-15', 'transform_null_equals=on', 'quote_all_identifiers=on',
+  ask('SHOW server_version_num') >= 190000 ? () : ('standard_conforming_strings=off', 'escape_string_warning=off');
 agree((map { [ '(SELECT * FROM sample WHERE n <= 100) sample', qualified($_), "hostile settings: $_" ] } @results),
 	(map { [ '(SELECT * FROM odd WHERE n <= 100) odd', 'try_' . 2 * $_ . '(odd)', "hostile settings, invalid values: $errors[$_]" ] } 0 .. $#errors));
 
@@ -222,15 +229,15 @@ $options = '';
 SKIP:
 {
 	my $ci = q{CREATE COLLATION ci (provider = icu, locale = 'und-u-ks-level2', deterministic = false)};
-	skip 'the server has no ICU', 1 if $node->psql('p', $ci) != 0;
-	$node->safe_psql('c', $ci);
+	skip 'the server has no ICU', 1 if outcome($ci, database => 'p') ne '';
+	ask($ci, 'c');
 	my @texts = qw(name prefix letters base_32 base_36);
 	my $table = '(SELECT n, id, other, at, request, ' . join(', ', map { "$_ COLLATE ci AS $_" } @texts) . ' FROM sample WHERE n <= 100) sample';
-	agree(map { [ $table, qualified($_), "nondeterministic collation: $_" ] } grep { /\b(?:name|prefix|letters|base_32|base_36)\b/ && !/ulid_within/ } @results);
-	my @same_name = (q{SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000c', '00000000-0000-4000-8000-000000000000', 'order' COLLATE ci)},
-		q{SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000c', '00000000-0000-4000-8000-000000000000', 'ORDER' COLLATE ci)});
-	like(join('', ask($_, @same_name)),
-		qr/\(00000000-0000-4000-8000-000000000000,t\).*was already used/s, "$_: names that a collation considers equal differ") for 'c', 'p';
+	my $any = join '|', @texts;
+	agree(map { [ $table, qualified($_), "nondeterministic collation: $_" ] } grep { /\b(?:$any)\b/ && !/ulid_within/ } @results);
+	is_deeply([ map { outcome("SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000c', '00000000-0000-4000-8000-000000000000',
+			name COLLATE ci) FROM unnest('{order,ORDER}'::text[]) name", database => $_) } 'c', 'p' ], [ ('23514') x 2 ],
+		'names that a collation considers equal differ');
 }
 
 done_testing();

@@ -1,8 +1,5 @@
-# idgen on Citus: a coordinator, two workers and later a third one accept clients.
-# Each of them can evaluate a default, so each needs a number of its own. The
-# statements for the administrator are those of the documentation.
-#
-# Skipped if Citus is not installed; scripts/dev/test-engine.sh builds it.
+# idgen on Citus, if it is installed (scripts/dev/test-engine.sh): all nodes accept clients
+# and evaluate defaults, so each needs a number. The statements are those of the pages.
 
 use strict;
 use warnings;
@@ -59,9 +56,7 @@ $_->quit for @sessions;
 is($errors, '', '8 sessions insert rows through all nodes');
 
 my $rows = '(' . join(' UNION ALL ', map { "SELECT made_by, sender FROM $_" } @keys) . ') r';
-my $repeats = ask($nodes[0], "SELECT count(*), count(*) - count(DISTINCT made_by) FROM $rows");
-is($repeats, '100000|0', 'no identifier repeats');
-note("figures: 8 sessions on 3 nodes, rows and repeats: $repeats");
+is(ask($nodes[0], "SELECT count(*), count(*) - count(DISTINCT made_by) FROM $rows"), '100000|0', 'no identifier repeats');
 is( ask($nodes[0], "SELECT sender, idgen.snowflake_node(made_by), count(*) FROM $rows GROUP BY 1, 2 ORDER BY 1, 2"),
 	"1|1|37500\n2|2|37500\n3|3|25000", 'the node that receives the rows evaluates their defaults');
 
@@ -103,12 +98,15 @@ ask($nodes[0], q{SELECT run_command_on_workers($$INSERT INTO idgen.id_prefixes V
 is(everywhere($parse), 'account_id account_id account_id', 'a statement registers it on the workers');
 
 my $account = ask($nodes[0], 'SELECT min(id) FROM prefixed_id');
-is(ask($nodes[0], "SELECT count(*) FROM prefixed_id WHERE id = '$account'"), 0, 'Citus does not find a constant in a distribution column of a domain');
+is(ask($nodes[0], "SELECT count(*) FROM prefixed_id WHERE id = '$account'"), 0,
+	'Citus does not find a constant in a distribution column of a domain');
 like(error_of($nodes[0], "INSERT INTO prefixed_id VALUES ('$account', 1, 1)"), qr/Cannot coerce text to account_id/, 'and does not insert it');
 ask($nodes[0], q{
-	CREATE TABLE accounts (id text COLLATE "C" PRIMARY KEY DEFAULT idgen.prefixed_id('acct') CHECK (idgen.is_prefixed_id(id, 'acct')), parent account_id);
+	CREATE TABLE accounts (id text COLLATE "C" PRIMARY KEY DEFAULT idgen.prefixed_id('acct') CHECK (idgen.is_prefixed_id(id, 'acct')),
+		parent account_id);
 	SELECT create_distributed_table('accounts', 'id')});
-is( ask($nodes[1], "INSERT INTO accounts VALUES ('$account', '$account'); SELECT count(*) FROM accounts WHERE id = '$account' AND parent = '$account'"),
+is( ask($nodes[1], "INSERT INTO accounts VALUES ('$account', '$account');
+		SELECT count(*) FROM accounts WHERE id = '$account' AND parent = '$account'"),
 	1, 'text with a check constraint as distribution column, and a domain as another column, need no cast');
 like(error_of($nodes[1], "INSERT INTO accounts VALUES ('order_0')"), qr/23514.*accounts_id_check/, 'the check constraint refuses another prefix');
 like(error_of($nodes[1], "INSERT INTO accounts (parent) VALUES ('order_0')"), qr/23514.*prefixed_id_check/, 'the domain does, too');
@@ -118,7 +116,8 @@ like(error_of($nodes[0], "INSERT INTO accounts SELECT '$account'"), qr/XX000.*ac
 
 # --- Checks of clients' identifiers -------------------------------------------
 my $trigger = q{CREATE TRIGGER check_id BEFORE INSERT ON %s FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'short_comb')};
-like(error_of($nodes[0], sprintf($trigger, 'short_comb')), qr/triggers are not supported on distributed tables/, 'a distributed table has no triggers');
+like(error_of($nodes[0], sprintf($trigger, 'short_comb')), qr/triggers are not supported on distributed tables/,
+	'a distributed table has no triggers');
 ask($nodes[0], 'CREATE TABLE checked (id uuid PRIMARY KEY);' . sprintf($trigger, 'checked'));
 like(error_of($nodes[0], "SELECT create_$_"), qr/cannot distribute relation "checked" because it has triggers/, "a table with a trigger: create_$_")
   for q{distributed_table('checked', 'id')}, q{reference_table('checked')};
@@ -131,7 +130,8 @@ for my $case ([ 'idgen.check_recent_short_comb($1)', 'check_recent_short_comb' ]
 	for my $node (@nodes)
 	{
 		is(ask($node, "$insert(idgen.short_comb())"), 'inserted', "$value accepts a new identifier on " . $node->name);
-		like(error_of($node, "$insert(idgen.short_comb(clock => now() - interval '1 day'))"), qr/23514.*CONSTRAINT NAME:  $constraint\n/s, 'and refuses an old one');
+		like(error_of($node, "$insert(idgen.short_comb(clock => now() - interval '1 day'))"), qr/23514.*CONSTRAINT NAME:  $constraint\n/s,
+			'and refuses an old one');
 	}
 }
 
@@ -202,7 +202,6 @@ insert_during(q{rebalance_table_shards(shard_transfer_mode => 'force_logical')},
 cmp_ok(ask($nodes[0], "SELECT count(*) FROM citus_shards WHERE nodeport = $port AND table_name = 'snowflake'::regclass"), '>', 0, 'it has shards');
 is( ask($nodes[0], 'SELECT count(*), count(*) - count(DISTINCT made_by) FROM snowflake'),
 	$before + $inserted . '|0', 'no row is lost, and no identifier repeats');
-note("figures: $inserted rows inserted meanwhile");
 
 my $from_shards = 'INSERT INTO line_of_snowflake (id) SELECT id FROM snowflake';
 like(error_of($new, 'INSERT INTO snowflake DEFAULT VALUES'), qr/55000.*idgen\.node_id is not set/, 'the new node does not generate snowflakes yet');

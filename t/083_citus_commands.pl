@@ -1,7 +1,5 @@
-# create_once() on Citus, where commands are recorded in a distributed or a reference
-# table, or in a table on each node.
-#
-# Skipped if Citus is not installed; scripts/dev/test-engine.sh builds it.
+# create_once() on Citus, if it is installed (scripts/dev/test-engine.sh), with commands in a
+# distributed or a reference table, or in a table on each node.
 
 use strict;
 use warnings;
@@ -93,7 +91,6 @@ sub create_concurrently
 				LEFT JOIN (TABLE idgen.creation_identifiers OFFSET 0) c ON command_id = command AND entity_id = id}, $database),
 		"$commands|$commands|$commands", "$database: each command made one order, with the recorded id");
 	cmp_ok($errors{gone}, '>', 0, "$database: a worker crashed meanwhile");
-	note("figures: $database: $commands commands, each by 9 sessions on 3 nodes; errors: " . join(', ', map { "$errors{$_} $_" } sort keys %errors));
 }
 
 my $once = "SELECT created FROM idgen.create_once_bigint($command, 1)";
@@ -102,7 +99,8 @@ everywhere('TRUNCATE idgen.creation_identifiers');
 
 make_database('managed');
 my $add = q{SELECT citus_add_local_table_to_metadata('idgen.creation_identifiers')};
-like(error_of($nodes[0], $add, 'managed'), qr/relation "creation_identifiers" already exists/, 'a managed local table conflicts with those of the workers');
+like(error_of($nodes[0], $add, 'managed'), qr/relation "creation_identifiers" already exists/,
+	'a managed local table conflicts with those of the workers');
 ask($nodes[0], "SET citus.enable_metadata_sync = off; $add", 'managed');
 is(differences('managed', $nodes[0]), '', 'unknown to the workers, it works on the coordinator');
 is(everywhere($once, 'managed'), 't t t', 'but workers have tables of their own');

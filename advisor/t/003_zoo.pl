@@ -137,7 +137,7 @@ for my $animal (@zoo)
 	else
 	{
 		ok(near($images, $measured_images, 0.2, 0.003), sprintf '%s: %.3f images a row, measured %.3f', $title, $images, $measured_images);
-		ok(near($wal, $measured_wal, 0.25, 20), sprintf '%s: %.0f bytes of WAL a row, measured %.0f', $title, $wal, $measured_wal);
+		ok(near($wal, $measured_wal, 0.2, 10), sprintf '%s: %.0f bytes of WAL a row, measured %.0f', $title, $wal, $measured_wal);
 	}
 
 	my ($saves, $before) = split /\|/, ask("SELECT reindex_saves_bytes, index_bytes FROM idgen.index_report('$index')");

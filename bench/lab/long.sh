@@ -4,7 +4,8 @@
 #
 #   bench/lab/long.sh [OPTION ...]
 #
-#   --seconds N         measured time of a key and configuration (default 180)
+#   --minutes N         measured time of a key and configuration (default 3)
+#   --seconds N         the same in seconds
 #   --keys A,B,...      of bigint, random, uuid_v7, short_comb, keyed_comb (default these) and
 #                       bigint_and_uuid, a bigint key with a unique random uuid beside it
 #   --configurations A,B,...  of off_0, on_0, off_2 and on_2: synchronous_commit, and
@@ -39,10 +40,12 @@ set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=common.sh
 . "$(dirname "$0")/common.sh"
 
-seconds=180 rows=20000000 clients=8 memory=320 interval=10 rounds=2 round='' no_replica=0
+minutes=3 seconds='' rows=20000000 clients=8 memory=320 interval=10 rounds=2 round='' no_replica=0
 keys=bigint,random,uuid_v7,short_comb,keyed_comb configurations=off_0,on_0,off_2,on_2
 out=$BENCH/report/long loaded=${XDG_CACHE_HOME:-$HOME/.cache}/idgen-long
-bench_options "seconds# keys configurations rows# clients# memory# interval# rounds# round# no_replica? out loaded" "$@"
+bench_options "minutes# seconds# keys configurations rows# clients# memory# interval# rounds# round# \
+no_replica? out loaded" "$@"
+seconds=${seconds:-$((minutes * 60))}
 
 # the columns of a key, and the keys of the history, whose rows have a moment
 declare -A columns=(

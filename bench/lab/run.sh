@@ -166,9 +166,7 @@ plan_turns() {
 
 # Inserts before a measurement: a twentieth of the measured ones.
 warmup() { echo $(($1 < 20 ? 1 : $1 / 20)); }
-
 quotient() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.4g", a / b }'; }
-
 say() { bench_progress "step $number/${#plan[@]}: $scene, $*"; }
 
 # --- the results ------------------------------------------------------------

@@ -55,8 +55,7 @@ kinds=(
 # birthdays, ranks, runs, monobit, runs, serial, permutations and lagged sums.
 dieharder_tests=('0 512 100' '3 6 10000' '15 1 20000' '100 1 20000' '101 1 20000' '102 1 20000' '202 5 10000' '203 1 20000')
 
-# The numbers of failed blocks of a file and of all; and the least number of failures whose
-# probability is below 10^-9, if one of 1000 blocks is expected to fail (Poisson).
+# The numbers of failed blocks of a file and of all, and the least number that is suspicious (Poisson)
 rngtest_counts() {
     rngtest <"$1" 2>&1 | awk '/FIPS 140-2 successes/ {s = $NF} /FIPS 140-2 failures/ {f = $NF} END {
         mean = (s + f) / 1000; term = exp(-mean); rest = 1 - term
@@ -67,14 +66,13 @@ rngtest_counts() {
 
 # The p-value of a test; of several, the least one times their number; nothing if the file is too short.
 dieharder_p() {
-    local number=$1 sample=$(($2 * $3)) file=$4 p_samples out
+    local p_samples out
     # words of 32 bits; dieharder also reads the file to measure its speed
-    p_samples=$(($(stat -c %s "$file") / 12 / sample))
+    p_samples=$(($(stat -c %s "$4") / 12 / ($2 * $3)))
     [ "$p_samples" -ge 5 ] || return
-    [ "$p_samples" -le 100 ] || p_samples=100
-    out=$(dieharder -g 201 -f "$file" -d "$number" -t "$3" -p "$p_samples" 2>&1)
+    out=$(dieharder -g 201 -f "$4" -d "$1" -t "$3" -p $((p_samples < 100 ? p_samples : 100)) 2>&1)
     # "The file ... was rewound": bits that are read twice are not random
-    ! grep -q 'rewound [1-9]' <<<"$out" || idgen_die "dieharder's test $number needs a longer file"
+    ! grep -q 'rewound [1-9]' <<<"$out" || idgen_die "dieharder's test $1 needs a longer file"
     awk -F'|' '$5 ~ /^ *[0-9.e-]+ *$/ {n++; if (n == 1 || $5 + 0 < p) p = $5 + 0} END {if (n) print (n * p > 1 ? 1 : n * p)}' <<<"$out"
 }
 
@@ -132,7 +130,6 @@ CREATE SEQUENCE ids;
 CREATE TABLE made (id text);
 SQL
 
-idgen_say "Random bits, $megabytes MB of each kind"
 for kind in "${kinds[@]}"; do
     IFS='|' read -r name query bit_ranges options <<<"${kind/$'\n'}"
     [[ ${#arguments[@]} -eq 0 || " ${arguments[*]} " == *" $name "* ]] || continue

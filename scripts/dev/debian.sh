@@ -23,13 +23,8 @@ debian_has() { [[ $1 != *-* ]] && idgen_can_build "$(debian_pg_config "$1")"; }
 
 # The Debian release with this PostgreSQL. 19 is in experimental, an addition to sid.
 debian_release() {
-    case ${1%-*} in
-        15) echo bookworm ;;
-        17) echo trixie ;;
-        18) echo forky ;;
-        19) echo sid ;;
-        *) return 1 ;;
-    esac
+    local -A names=([15]=bookworm [17]=trixie [18]=forky [19]=sid)
+    echo "${names[${1%-*}]:-}" | grep . || debian_unavailable "no Debian release has PostgreSQL ${1%-*}"
 }
 
 # The machine's own mirror, or the default of debootstrap.
@@ -41,10 +36,7 @@ debian_mirror() {
 }
 
 # The child is the first process of its namespace; all others end with it.
-debian_end_child() {
-    [ -z "$debian_child" ] || kill -KILL "$debian_child" 2>/dev/null
-    debian_child=
-}
+debian_end_child() { [ -z "$debian_child" ] || kill -KILL "$debian_child" 2>/dev/null; }
 
 # Run a command in namespaces of its own, so that it can be interrupted.
 debian_isolated() {
@@ -61,23 +53,17 @@ debian_isolated() {
 debian_run() {
     # shellcheck disable=SC2016  # for the inner shell
     debian_isolated bash -c '
-        root=$1
-        shift
-        mkdir -p "$root/dev/shm"
-        mount -t proc proc "$root/proc" &&
-            mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm" &&
-            mount -t devpts -o newinstance,mode=620,ptmxmode=666 devpts "$root/dev/pts" || exit
-        chroot "$root" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+        mkdir -p "$0/dev/shm" && mount -t proc proc "$0/proc" &&
+            mount -t tmpfs -o mode=1777 tmpfs "$0/dev/shm" &&
+            mount -t devpts -o newinstance,mode=620,ptmxmode=666 devpts "$0/dev/pts" || exit
+        chroot "$0" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
             HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
-            ${http_proxy:+"http_proxy=$http_proxy"} ${https_proxy:+"https_proxy=$https_proxy"} \
-            "$@"
-        exit' bash "$DEBIAN_ROOT" "$@"
+            ${http_proxy:+"http_proxy=$http_proxy"} ${https_proxy:+"https_proxy=$https_proxy"} "$@"
+        exit' "$DEBIAN_ROOT" "$@"
 }
 
 debian_unavailable() { echo "$*" >&2; exit 77; }
-
 debian_apt_source() { echo "deb $(debian_mirror) $1 main" >"$DEBIAN_ROOT/etc/apt/sources.list.d/$1.list"; }
-
 debian_apt_install() { debian_run apt-get -q update && debian_run apt-get -q install -y --no-install-recommends "$@"; }
 
 debian_bootstrap() {
@@ -105,7 +91,7 @@ debian_bootstrap() {
 # Make the folder of MAJOR if it does not exist, and lock it; sets DEBIAN_ROOT.
 debian_make() {
     local release folder=$IDGEN_MATRIX/$1
-    release=$(debian_release "$1") || debian_unavailable "no Debian release has PostgreSQL $1"
+    release=$(debian_release "$1") || exit
     [ "$(id -u)" -eq 0 ] || debian_unavailable "only root can use a Debian folder"
     { command -v debootstrap && [ -e /usr/share/keyrings/debian-archive-keyring.gpg ]; } >/dev/null ||
         (idgen_apt_install debootstrap debian-archive-keyring) || debian_unavailable "debootstrap is not available"

@@ -6,8 +6,6 @@
 #   scripts/dev/fuzz.sh [OPTION ...] [TARGET ...]
 #
 #   --seconds N    time for each target (default 10)
-#   --runs N       number of inputs for each target, instead of a time
-#   --corpus DIR   start from the inputs in DIR/TARGET, and save new ones there
 #   --input FILE   run the targets with this input only
 #
 # A target is a function fuzz_TARGET() in fuzz/, see fuzz/fuzz.h. It starts from the inputs in
@@ -16,15 +14,11 @@
 
 . "$(dirname "$0")/verdicts.sh"
 
-seconds=10 runs='' corpus='' input=''
-idgen_options 'seconds# runs# corpus input' "$@"
-targets=(${arguments[@]+"${arguments[@]}"})
-if [ ${#targets[@]} -eq 0 ]; then
-    mapfile -t targets < <(sed -n 's/^fuzz_\([a-z_]*\)(Input \*input)$/\1/p' "$IDGEN_SOURCE"/fuzz/fuzz_*.c)
-fi
+seconds=10 input=''
+idgen_options 'seconds# input' "$@"
+mapfile -t targets < <(sed -n 's/^fuzz_\([a-z_]*\)(Input \*input)$/\1/p' "$IDGEN_SOURCE"/fuzz/fuzz_*.c)
+[ ${#arguments[@]} -eq 0 ] || targets=("${arguments[@]}")
 [ -z "$input" ] || input=$(realpath -e "$input") || exit
-
-# --- building ---------------------------------------------------------------
 
 can_fuzz() {
     echo 'int LLVMFuzzerTestOneInput(const char *b, long n) { return b && n < 0; }' |
@@ -66,28 +60,21 @@ for target in "${targets[@]}"; do
     link_target "$target" || idgen_die "could not link $target"
 done
 
-# --- running ----------------------------------------------------------------
-
-export UBSAN_OPTIONS=print_stacktrace=1
-export ASAN_OPTIONS=detect_leaks=1
-
+export UBSAN_OPTIONS=print_stacktrace=1 ASAN_OPTIONS=detect_leaks=1
 if [ -n "$input" ]; then
     for target in "${targets[@]}"; do "$build/$target" "$input" || exit; done
     exit
 fi
 
 findings=$(mktemp -d /tmp/idgen-fuzz-findings.XXXXXX)
-limit=${runs:+-runs=$runs}
-limit=${limit:--max_total_time=$seconds}
-
-idgen_say "Fuzzing, $limit"
+idgen_say "Fuzzing for $seconds s each"
 for target in "${targets[@]}"; do
-    folders=("${corpus:-$build/corpus}/$target")
+    folders=("$build/corpus/$target")
     mkdir -p "${folders[0]}"
     [ ! -d "$IDGEN_SOURCE/fuzz/seeds/$target" ] || folders+=("$IDGEN_SOURCE/fuzz/seeds/$target")
 
     log=$build/$target.log
-    "$build/$target" "$limit" -max_len=256 -timeout=20 -print_final_stats=1 \
+    "$build/$target" -max_total_time="$seconds" -max_len=256 -timeout=20 -print_final_stats=1 \
         -artifact_prefix="$findings/$target-" "${folders[@]}" > "$log" 2>&1
     status=$?
     inputs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")

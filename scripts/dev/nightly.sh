@@ -2,8 +2,6 @@
 #
 # nightly.sh: the tests that take too long for .ci/run.
 #
-#   scripts/dev/nightly.sh            without options
-#
 # Ends with a summary of the failures. Requires root, a mirror of Debian and, for the Debian systems in
 # which versions are tested, 14 GB in $IDGEN_MATRIX or /var/cache/idgen-matrix; a part whose
 # requirements are not available is skipped. By the times of its parts, it takes five hours.

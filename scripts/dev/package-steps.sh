@@ -38,9 +38,7 @@ steps() {
 }
 
 install_packages() { apt-get -q install -y --no-install-recommends "$@"; }
-
 install_tools() { apt-get -q update && install_packages postgresql-server-dev-all unzip "${tools[@]}"; }
-
 unpack() { rm -rf idgen && unzip -q idgen-*.zip && mv idgen-*.[0-9] idgen; }
 
 make_both() {
@@ -65,9 +63,7 @@ files_of() {
 
 # The list is that of its files, and of no others of the server.
 are_files_of() { grep -E "^($library|$share)/" | grep -v /bitcode | sort | diff - <(files_of "$@" | sort); }
-
 make_install() { make_both all install; }
-
 make_uninstall() { make_both uninstall clean && no_files_are_left; }
 
 # As "pgxn install idgen", with the archive in place of the network.
@@ -92,7 +88,6 @@ build_debian() {
 }
 
 run_lintian() { lintian --allow-root --info --fail-on error postgresql-idgen_*.changes; }
-
 install_debian() { install_packages "./$package"{,-advisor}_*.deb; }
 
 debian_contents() {
@@ -102,7 +97,6 @@ debian_contents() {
 }
 
 run_autopkgtest() { autopkgtest --no-built-binaries postgresql-idgen_*.dsc "$package"{,-advisor}_*.deb -- null; }
-
 remove_debian() { apt-get -q purge -y "$package" "$package-advisor" && no_files_are_left; }
 
 # Debian's packages of PostgreSQL are unknown to rpm, hence --nodeps.
@@ -125,7 +119,6 @@ rpm_contents() {
 }
 
 install_rpm() { rpm --dbpath "$PWD/rpm/db" --install --nodeps rpm/RPMS/*/*.rpm; }
-
 remove_rpm() { rpm --dbpath "$PWD/rpm/db" --erase "idgen_$major-advisor" "idgen_$major" && no_files_are_left; }
 
 image_contents() {

@@ -12,7 +12,6 @@
 . "$(dirname "$0")/debian.sh"
 
 idgen_no_options "$@"
-
 prefix=/opt/postgresql-assertions
 
 # In the Debian system: build the server, once.
@@ -30,8 +29,7 @@ make -s -j2 world-bin && make -s install-world-bin
 touch "$1/complete"
 rm -rf /var/tmp/postgresql'
 
-# There, too. With debug_discard_caches = 1, every use of a catalog reads it anew; CREATE
-# EXTENSION would take many minutes.
+# With debug_discard_caches = 1, CREATE EXTENSION would take many minutes.
 test_without_caches='. scripts/dev/verdicts.sh
 idgen_build && idgen_start && as_server_user createdb contrib_regression &&
     as_server_user psql -qX -v ON_ERROR_STOP=1 -c "CREATE EXTENSION idgen" \

@@ -35,22 +35,15 @@ make_archive() {
             DISTDIR="$DEBIAN_ROOT/package"
 }
 
-# --- images -----------------------------------------------------------------
-
 images=$IDGEN_MATRIX/images-$major
 
 on_images() { buildah --root "$images/root" --runroot "$images/run" "$@"; }
-
-remove_images() {
-    on_images rm --all >/dev/null 2>&1
-    rm -rf --one-file-system "$images"
-}
+remove_images() { on_images rm --all >/dev/null 2>&1; rm -rf --one-file-system "$images"; }
 
 make_base() {
-    local container folder
+    local container folder left_out=(idgen package extensions 'usr/lib/llvm-*' usr/share/doc var/cache/apt)
     container=$(on_images from scratch) && folder=$(on_images mount "$container") &&
-        tar cf - -C "$DEBIAN_ROOT" --one-file-system --exclude=./{idgen,package,extensions,usr/lib/llvm-*,usr/share/doc,var/cache/apt} . |
-        tar xf - -C "$folder" &&
+        tar cf - -C "$DEBIAN_ROOT" --one-file-system "${left_out[@]/#/--exclude=./}" . | tar xf - -C "$folder" &&
         on_images commit --quiet --rm "$container" localhost/server
 }
 
@@ -89,8 +82,6 @@ test_images() {
     build_image cloudnativepg "$DEBIAN_ROOT/package" && copy_extension_image
     verdict $? "The extension image is built" && steps extension-image
 }
-
-# --- all of it --------------------------------------------------------------
 
 debian_make "$major"
 debian_copy_sources

@@ -2,8 +2,6 @@
 #
 # test-portable-16.sh: the tests of the portable edition on PostgreSQL 16.
 #
-#   scripts/dev/test-portable-16.sh
-#
 # On the server of an npm package, which has no headers and so cannot have the extension, with the
 # test programs of the PostgreSQL of this machine.
 

@@ -39,8 +39,7 @@ call_probe() {
         -c "SELECT $1($2)" -c 'SELECT pg_backend_pid()' -c "DROP FUNCTION $1(int)" | tail -n 1
 }
 
-# Build idgen with the sanitizer, and start the cluster with these settings. A process
-# continues after a report, so that one run finds them all.
+# Build idgen with the sanitizer, and start the cluster with these settings.
 # shellcheck disable=SC2120  # sqlsmith.sh has settings
 start_sanitized() {
     idgen_require 'gcc:gcc libc6-dev'
@@ -75,9 +74,8 @@ test_sanitized() {
     no_report_of_the_sanitizer
 }
 
-# Intended behavior of PostgreSQL: uninitialized padding is hashed and written, but
-# nothing depends on it. (PostgreSQL's own list is src/tools/valgrind.supp in its sources.)
-# In a stripped server, only exported functions have names.
+# Intended behavior of PostgreSQL: uninitialized padding is hashed and written. (Its own list is
+# src/tools/valgrind.supp.) In a stripped server, only exported functions have names.
 suppressions() {
     printf '{\n%b\n}\n' 'the checksum of a WAL record\nMemcheck:Value8\nfun:pg_comp_crc32c*' \
         'WAL and pages\nMemcheck:Param\npwrite64(buf)\nobj:*' \
@@ -94,20 +92,20 @@ start_under_valgrind() {
     logs=$IDGEN_WORK/valgrind
     as_server_user mkdir "$logs"
     suppressions >"$IDGEN_WORK/suppressions"
-    as_server_user valgrind --quiet --trace-children=yes --child-silent-after-fork=no --leak-check=no \
-        --track-origins=no --num-callers=30 --fullpath-after= --time-stamp=yes --error-markers=BEGIN,END \
-        --suppressions="$IDGEN_WORK/suppressions" --log-file="$logs/%p.log" \
-        "$(command -v postgres)" -D "$IDGEN_WORK/data" >"$IDGEN_WORK/server.log" 2>&1 &
-    server=$!       # idgen_stop ends it on exit
-    until pg_isready -q || ! kill -0 "$server" 2>/dev/null; do sleep 1; done
-    pg_isready -q || { tail -n 20 "$IDGEN_WORK/server.log" "$logs"/*.log >&2; idgen_die "the server did not start under valgrind"; }
+    cat >"$IDGEN_WORK/valgrind_postgres" <<END
+#!/bin/sh
+exec valgrind --quiet --trace-children=yes --child-silent-after-fork=no --leak-check=no \\
+    --track-origins=no --num-callers=30 --fullpath-after= --time-stamp=yes --error-markers=BEGIN,END \\
+    --suppressions='$IDGEN_WORK/suppressions' --log-file='$logs/%p.log' '$(command -v postgres)' "\$@"
+END
+    chmod +x "$IDGEN_WORK/valgrind_postgres"
+    idgen_pg_ctl -t 300 -p "$IDGEN_WORK/valgrind_postgres" start || idgen_die "the server did not start under valgrind"
 }
 
 # The lines from BEGIN to END are one error.
 memcheck_errors() { awk '/BEGIN$/ {inside = 1} inside {print} /END$/ {inside = 0}' "$@"; }
 
-# A slow server makes tests fail that compare identifiers with the current time. Only the
-# loss of the server counts as a failure.
+# Tests that compare identifiers with the current time fail; only the loss of the server counts.
 test_under_valgrind() {
     local results masks control
     idgen_require valgrind:'valgrind libc6-dbg' 'gcc:gcc libc6-dev'
@@ -143,7 +141,6 @@ END
 
     control=$logs/$(call_probe probe_uninitialized 7).log
     idgen_stop
-    wait
 
     idgen_say "Reports"
     [ -n "$(memcheck_errors "$control")" ]

@@ -12,7 +12,7 @@
 add_major() {
     local release
     [ ! -e "$DEBIAN_ROOT/usr/lib/postgresql/$1/lib/pgxs" ] || return 0
-    release=$(debian_release "$1") || debian_unavailable "no Debian release has PostgreSQL $1"
+    release=$(debian_release "$1") || exit
     echo "Installing PostgreSQL $1 in $DEBIAN_ROOT; the log is $DEBIAN_ROOT.$1.log"
     debian_apt_source "$release"
     debian_apt_install "postgresql-$1" "postgresql-server-dev-$1" >"$DEBIAN_ROOT.$1.log" 2>&1 ||

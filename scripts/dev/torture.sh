@@ -20,7 +20,6 @@ name=${arguments[*]:-}
 
 set_up() { as_server_user psql -X -q -v ON_ERROR_STOP=1 "$@" || idgen_die "could not set up"; }
 
-# A server that hangs fails the test.
 torture() {
     idgen_say "$name for $1 s, --seed=$seed"
     as_server_user timeout $(($1 + 900)) python3 "$IDGEN_BUILD/scripts/dev/torture/$name.py" "$IDGEN_WORK" "$1" "$seed" "${@:2}" 2>&1

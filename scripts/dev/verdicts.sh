@@ -1,7 +1,6 @@
 # shellcheck shell=bash
 #
-# verdicts.sh: functions that print and count the results of checks and tests. To be
-# sourced by a script; it sources lib.sh.
+# verdicts.sh: functions that print and count the results of checks and tests. To be sourced.
 
 set -uo pipefail
 # shellcheck source=scripts/lib.sh
@@ -28,9 +27,8 @@ verdict() {
     return "$1"
 }
 
-# Run tests as the cluster's owner, and count their results: TITLE LOG COMMAND ...
-# pg_regress before version 16 prints "test NAME ... ok", later ones and prove
-# print TAP. A command that fails without a failed test counts as one failure.
+# Run tests as the cluster's owner, and count their results: TITLE LOG COMMAND ... pg_regress before
+# version 16 prints "test NAME ... ok". A command that fails without a failed test counts as one failure.
 run() {
     local log=$IDGEN_WORK/$2.log status bad
     idgen_say "$1"

@@ -2,8 +2,6 @@
 #
 # verify.sh: check a model of the tickers with Spin, in every order of the steps.
 #
-#   scripts/dev/verify.sh            without options
-#
 # Spin visits all states of verification/ticker.pml in the configurations below, and must find each bug
 # that a macro of the model plants: two searches at a time, in 4 GB each at most, 100 s of two cores.
 

@@ -2,7 +2,6 @@
 # the statements of the documentation that give them node numbers.
 
 package Citus;
-
 use strict;
 use warnings;
 use Exporter 'import';
@@ -27,26 +26,16 @@ sub error_of
 {
 	my ($node, $sql, $database) = @_;
 	my ($status, undef, $error) = $node->psql($database // 'postgres', "\\set VERBOSITY verbose\n$sql");
-
 	return $status == 0 ? 'no error' : $error;
 }
 
 sub start_node
 {
 	my $node = PostgreSQL::Test::Cluster->new('node_' . (1 + @nodes));
-
 	$node->init(allows_streaming => 'logical');
-	$node->append_conf('postgresql.conf', qq{
-shared_preload_libraries = 'citus'
-listen_addresses = '127.0.0.1'
-max_prepared_transactions = 200
-max_connections = 200
-max_worker_processes = 40
-citus.node_conninfo = 'sslmode=disable'
-citus.shard_count = 8
-citus.recover_2pc_interval = 500
-log_statement = none
-});
+	$node->append_conf('postgresql.conf', join "\n", "shared_preload_libraries = 'citus'", "listen_addresses = '127.0.0.1'",
+		'max_prepared_transactions = 200', 'max_connections = 200', 'max_worker_processes = 40', "citus.node_conninfo = 'sslmode=disable'",
+		'citus.shard_count = 8', 'citus.recover_2pc_interval = 500', 'log_statement = none');
 	$node->start;
 	push @nodes, $node;
 }
@@ -56,7 +45,6 @@ sub add_to_database
 {
 	my ($node, $database) = @_;
 	my $add = $node == $nodes[0] ? 'citus_set_coordinator_host' : 'citus_add_node';
-
 	ask($node, "CREATE DATABASE $database") if $database ne 'postgres';
 	ask($node, 'CREATE EXTENSION citus', $database);
 	ask($nodes[0], "SELECT $add('127.0.0.1', " . $node->port . ')', $database);
@@ -65,7 +53,6 @@ sub add_to_database
 sub make_database
 {
 	my ($database) = @_;
-
 	add_to_database($_, $database) for @nodes;
 	ask($nodes[0], 'CREATE EXTENSION idgen', $database);
 }
@@ -74,7 +61,6 @@ sub make_database
 sub start_cluster
 {
 	my ($libraries) = run_command([ 'pg_config', '--pkglibdir' ]);
-
 	plan skip_all => 'Citus is not installed' unless -e "$libraries/citus.so";
 	start_node() for 1 .. 3;
 	make_database('postgres');
@@ -84,11 +70,9 @@ sub start_cluster
 sub set_numbers
 {
 	my ($node, $sql) = @_;
-
 	ask($node, $sql);
 	$_->poll_query_until('postgres', 'SELECT idgen.snowflake() > 0') or die 'no number' for @nodes;
 }
 
 sub addresses { return join(', ', map { '127.0.0.1:' . $_->port } @_) }
-
 1;

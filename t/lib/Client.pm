@@ -8,12 +8,10 @@
 #   $client->ask('SELECT ...');                   # send and wait
 #   $client->disconnect;                          # without a Terminate message
 #
-# When a statement is done, {rows} has its rows, {sqlstate} its error or undef,
-# {status} is I, T or E (no transaction, in a transaction, in a failed
-# transaction), and {gone} is whether the session has ended.
+# When a statement is done, {rows} has its rows, {sqlstate} its error or undef, {status} is I, T or E (no transaction,
+# in a transaction, in a failed transaction), and {gone} is whether the session has ended.
 
 package Client;
-
 use strict;
 use warnings;
 use IO::Select;
@@ -30,13 +28,8 @@ sub connect
 	my ($class, $node, %where) = @_;
 	my $host = $where{host} // $node->host;
 	my $port = $where{port} // $node->port;
-	my %startup = (
-		user => $where{user} // (getpwuid($<))[0],
-		database => $where{database} // 'postgres',
-		application_name => 'client',
-		client_encoding => 'UTF8',
-		$where{options} ? (options => $where{options}) : ());
-
+	my %startup = (user => $where{user} // (getpwuid($<))[0], database => $where{database} // 'postgres',
+		application_name => 'client', client_encoding => 'UTF8', $where{options} ? (options => $where{options}) : ());
 	socket(my $socket, PF_UNIX, SOCK_STREAM, 0) or die "socket: $!";
 	CORE::connect($socket, pack_sockaddr_un("$host/.s.PGSQL.$port")) or return;
 	$socket->blocking(0);
@@ -47,17 +40,15 @@ sub connect
 	return $self;
 }
 
-sub _begin { my ($self) = @_; @$self{qw(busy rows sqlstate message detail hint)} = (1, []) }
+sub _begin { my ($self) = @_; @$self{qw(busy rows sqlstate message detail hint constraint)} = (1, []) }
 
 sub _write
 {
 	my ($self, $body, $type) = @_;
 	my $output = $type . pack('N', 4 + length $body) . $body;
-
 	while (length $output)
 	{
 		my $written = syswrite($self->{socket}, $output);
-
 		if (defined $written) { substr($output, 0, $written) = '' }
 		elsif ($!{EAGAIN}) { IO::Select->new($self->{socket})->can_write(1) }
 		else { last }    # what the server said before is read yet
@@ -68,7 +59,6 @@ sub _write
 sub send
 {
 	my ($self, $sql) = @_;
-
 	die 'the client is busy' if $self->{busy};
 	$self->_begin;
 	$self->_write("$sql\0", 'Q');
@@ -81,7 +71,6 @@ sub _columns
 {
 	my ($body) = @_;
 	my @columns;
-
 	while (length $body)
 	{
 		my $length = unpack('l>', substr($body, 0, 4, ''));
@@ -95,7 +84,6 @@ sub _receive
 {
 	my ($self) = @_;
 	my $count;
-
 	do { $count = sysread($self->{socket}, $self->{input}, 65536, length $self->{input}) } while $count;
 	$self->{gone} = 1 if defined $count || !($!{EAGAIN} || $!{EINTR});
 
@@ -105,13 +93,11 @@ sub _receive
 		my ($type, $length) = unpack('a N', $self->{input});
 		last if length $self->{input} < $length + 1;
 		my $body = substr(substr($self->{input}, 0, $length + 1, ''), 5);
-
 		if ($type eq 'D') { push @{ $self->{rows} }, [ _columns(substr($body, 2)) ] }
 		elsif ($type eq 'E')
 		{
 			my %field = map { substr($_, 0, 1) => substr($_, 1) } split /\0/, $body;
-
-			@$self{qw(sqlstate message detail hint)} = @field{qw(C M D H)} if !defined $self->{sqlstate};
+			@$self{qw(sqlstate message detail hint constraint)} = @field{qw(C M D H n)} if !defined $self->{sqlstate};
 		}
 		elsif ($type eq 'K') { $self->{pid} = unpack('N', $body) }
 		elsif ($type eq 'R') { die 'the server asks for a password' if unpack('N', $body) != 0 }
@@ -121,21 +107,18 @@ sub _receive
 	return $self->{gone} || !$self->{busy};
 }
 
-# Wait for at most the given number of seconds; return the busy clients that got
-# an answer or lost their session.
+# Wait for at most the given number of seconds; return the busy clients that got an answer or lost their session.
 sub wait_for_any
 {
 	my ($clients, $seconds) = @_;
 	my %of_socket = map { fileno($_->{socket}) => $_ } grep { $_->is_busy } @$clients;
 	my $until = time + $seconds;
 	my @done;
-
 	return unless %of_socket;
 	my $select = IO::Select->new(map { $_->{socket} } values %of_socket);
 	until (@done)
 	{
 		my $left = $until - time;
-
 		push @done, grep { $_->_receive } map { $of_socket{ fileno $_ } } $select->can_read($left > 0 ? $left : 0);
 		last if $left <= 0;
 	}
@@ -146,7 +129,6 @@ sub wait_for_any
 sub wait
 {
 	my ($self) = @_;
-
 	!$self->is_busy || wait_for_any([$self], $PostgreSQL::Test::Utils::timeout_default) or die 'no answer';
 	return $self->{sqlstate} // ($self->{gone} ? 'gone' : '');
 }
@@ -155,7 +137,6 @@ sub wait
 sub ask
 {
 	my ($self, $sql) = @_;
-
 	$self->wait if $self->is_busy;
 	return 'gone' if $self->{gone};
 	$self->send($sql);
@@ -166,7 +147,6 @@ sub answer
 {
 	my ($self) = @_;
 	my $error = $self->wait;
-
 	return $error ne '' ? $error : join("\n", map { join('|', map { $_ // '' } @$_) } @{ $self->{rows} });
 }
 
@@ -175,7 +155,6 @@ sub poll
 {
 	my ($self, $query) = @_;
 	my $until = time + $PostgreSQL::Test::Utils::timeout_default;
-
 	until ($self->ask($query) eq 't')
 	{
 		die "never became true: $query" if time > $until;
@@ -188,36 +167,20 @@ sub poll
 sub poll_waiting
 {
 	my ($self, $session, $event) = @_;
-
-	$event //= 'Lock';
-	return $self->poll("SELECT wait_event_type = '$event' FROM pg_stat_activity WHERE pid = $session->{pid}");
+	return $self->poll("SELECT wait_event_type = '@{[$event // 'Lock']}' FROM pg_stat_activity WHERE pid = $session->{pid}");
 }
 
 # Send a statement that has to wait; return when the other session sees that.
-sub send_blocked
-{
-	my ($self, $observer, $sql, $event) = @_;
-
-	$self->send($sql);
-	return $observer->poll_waiting($self, $event);
-}
+sub send_blocked { my ($self, $observer, $sql, $event) = @_; $self->send($sql); return $observer->poll_waiting($self, $event) }
 
 # Close the client's end of the session without notice.
 sub disconnect
 {
 	my ($self) = @_;
-
 	close $self->{socket} unless $self->{gone};
 	$self->{gone} = 1;
 	$self->{busy} = 0;
 }
 
-sub quit
-{
-	my ($self) = @_;
-
-	$self->_write('', 'X') unless $self->{gone};
-	$self->disconnect;
-}
-
+sub quit { my ($self) = @_; $self->_write('', 'X') unless $self->{gone}; $self->disconnect }
 1;

@@ -4,7 +4,6 @@
 # file. (Debian, Ubuntu: the package faketime.)
 
 package FakeClock;
-
 use strict;
 use warnings;
 use POSIX qw(strftime);
@@ -15,14 +14,12 @@ use Time::HiRes qw(time);
 my ($libfaketime) = glob('/usr/lib/*/faketime/libfaketime.so.1 /usr/lib*/faketime/libfaketime.so.1');
 
 sub is_installed { return defined $libfaketime }
-
 sub skip_all_without { plan skip_all => 'libfaketime is not installed' unless is_installed() }
 
 sub new
 {
 	my ($class, $name) = @_;
 	my $self = bless { file => PostgreSQL::Test::Utils::tempdir() . "/$name.clock" }, $class;
-
 	$self->run_ahead_by(0);
 	return $self;
 }
@@ -30,7 +27,6 @@ sub new
 sub _set
 {
 	my ($self, $time) = @_;
-
 	PostgreSQL::Test::Utils::append_to_file("$self->{file}.new", "$time\n");
 	rename "$self->{file}.new", $self->{file} or die "rename: $!";
 }
@@ -40,14 +36,12 @@ sub run_ahead_by { my ($self, $seconds) = @_; $self->_set(sprintf('%+d', $second
 
 # Stop the clock at a number of Unix seconds.
 sub stand_still_at { my ($self, $instant) = @_; $self->_set(_still($instant)) }
-
 sub _still { my ($instant) = @_; return strftime('%Y-%m-%d %H:%M:%S', gmtime($instant)) }
 
 # Start a node with this clock.
 sub start
 {
 	my ($self, $node, %params) = @_;
-
 	return _start_with($node, \%params, FAKETIME_TIMESTAMP_FILE => $self->{file}, FAKETIME_NO_CACHE => 1);
 }
 
@@ -63,7 +57,6 @@ sub check_behind
 	my $before = time;
 	my $clock = $node->safe_psql('postgres', 'SELECT extract(epoch FROM clock_timestamp())') + $seconds;
 	my $after = time;
-
 	ok($before <= $clock && $clock <= $after, $name) or diag("$clock, between $before and $after");
 }
 
@@ -74,5 +67,4 @@ sub _start_with
 
 	return $node->start(%$params);
 }
-
 1;

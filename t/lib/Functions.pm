@@ -1,13 +1,9 @@
-# The list of all SQL functions of idgen, which the tests read: what t/003
-# compares with pg_proc, which values it calls each function with, who may
-# call it (t/041), whether a standby answers it (t/046), and which generators are
-# called under load.
-#
-# A new function needs one row here and, if it takes an identifier, text or a
-# number, one entry in Properties.pm; CONTRIBUTING.md has the other places.
+# The list of all SQL functions of idgen, which the tests read: what t/003 compares with pg_proc, which values it calls each
+# function with, who may call it (t/041), whether a standby answers it (t/046), and which generators are called under load.
+# A new function needs one row here and, if it takes an identifier, text or a number, one entry in properties.sql;
+# CONTRIBUTING.md has the other places.
 
 package Functions;
-
 use strict;
 use warnings;
 use PostgreSQL::Test::Utils;
@@ -18,12 +14,13 @@ our $v4 = q{'919108f7-52d1-4320-9bac-f847db4148a8'};
 my $v6 = q{'1ec9414c-232a-6b00-b3c8-9f6bdeced846'};
 my $v7 = q{'017f22e2-79b0-7cc3-98c4-dc0c0c07398f'};
 my $v13 = q{'1ec9414c-232a-db00-b3c8-9f6bdeced846'};
-our $minute_0 = q{'00000000-0000-4000-8000-000000000000'};
 my $object = q{'507f1f77bcf86cd799439011'};
 my $before = q{'2020-01-01 00:00:00+00'};
 my $instant = q{'2026-01-01 00:00:00+00'};
-my $typeid = q{'user_01h455vb4pex5vsknk084sn02q'};
+our $minute_0 = q{'00000000-0000-4000-8000-000000000000'};
+our $typeid = q{'user_01h455vb4pex5vsknk084sn02q'};
 my $ulid = q{'01ARZ3NDEKTSV4RRFFQ69G5FAV'};
+my $request = q{'{"a": [1, 2.50, "x", null, true]}'};
 
 # [ signature, kind, attributes, errors, arguments ]
 #
@@ -41,17 +38,13 @@ my $ulid = q{'01ARZ3NDEKTSV4RRFFQ69G5FAV'};
 # arguments   of a call that succeeds; with the types of pg_catalog, since t/041
 #             calls it with other types on the search path
 my @rows = (
-	# UUIDs
+	# UUIDs and ObjectIds
 	[ 'uuid_v4()', 'generator', 'vs' ],
 	[ 'uuid_v5(uuid,text)', 'reader', 'is strict', '22021', qq{$v4, 'name'} ],
-	[ 'uuid_v7(timestamptz)', 'generator', 'vs', '22008' ],
-	[ 'uuid_v1(timestamptz)', 'generator', 'vs', '22008' ],
-	[ 'uuid_v6(timestamptz)', 'generator', 'vs', '22008' ],
-	[ 'lambert_comb(timestamptz)', 'generator', 'vs', '22008' ],
-	[ 'comb(timestamptz)', 'generator', 'vs', '22008' ],
+	(map { [ "$_(timestamptz)", 'generator', 'vs', '22008' ] }
+		qw(uuid_v7 uuid_v1 uuid_v6 lambert_comb comb suffix_comb object_id ulid)),
 	[ 'short_comb(interval,int4,int4,timestamptz)', 'generator', 'vs', '22004 22023 22008', q{'30 seconds', 3, 100} ],
 	[ 'keyed_comb(interval,text,timestamptz)', 'generator', 'vs', '22004 22023 22008', q{'1 hour', 'orders'} ],
-	[ 'suffix_comb(timestamptz)', 'generator', 'vs', '22008' ],
 	[ 'short_suffix_comb(interval,timestamptz)', 'generator', 'vs', '22004 22023 22008', q{'30 seconds'} ],
 	[ 'sequence_comb(regclass,int4,int4)', 'generator', 'vu', '22004 22023 42809', q{'public.numbers'} ],
 
@@ -60,70 +53,55 @@ my @rows = (
 	[ 'uuid_v6_to_v1(uuid)', 'reader', 'is strict', '22023', $v6 ],
 	[ 'uuid_v1_to_lambert_comb(uuid)', 'reader', 'is strict', '22023', $v1 ],
 	[ 'lambert_comb_to_uuid_v1(uuid)', 'reader', 'is strict', '22023', $v13 ],
-	[ 'swap_guid_bytes(uuid)', 'reader', 'is strict', '', $v4 ],
-	[ 'comb_to_suffix_comb(uuid)', 'reader', 'is strict', '', $v4 ],
-	[ 'suffix_comb_to_comb(uuid)', 'reader', 'is strict', '', $v4 ],
-	[ 'short_comb_to_short_suffix_comb(uuid)', 'reader', 'is strict', '', $v4 ],
-	[ 'short_suffix_comb_to_short_comb(uuid)', 'reader', 'is strict', '', $v4 ],
 
-	# Readers, bounds and order of UUIDs
-	[ 'uuid_version(uuid)', 'reader', 'is strict', '', $v4 ],
-	[ 'uuid_variant(uuid)', 'reader', 'is strict', '', $v4 ],
+	# Conversions that take any uuid, readers, bounds and order
+	(map { [ "$_(uuid)", 'reader', 'is strict', '', $v4 ] }
+		qw(swap_guid_bytes comb_to_suffix_comb suffix_comb_to_comb short_comb_to_short_suffix_comb
+		short_suffix_comb_to_short_comb uuid_version uuid_variant comb_timestamp suffix_comb_timestamp)),
 	[ 'uuid_timestamp(uuid)', 'reader', 'is strict', '', $v7 ],
 	[ 'uuid_text_timestamp(text)', 'reader', 'is strict', '22P02', $v7 ],
-	[ 'comb_timestamp(uuid)', 'reader', 'is strict', '', $v4 ],
-	[ 'suffix_comb_timestamp(uuid)', 'reader', 'is strict', '', $v4 ],
+	[ 'object_id_timestamp(text)', 'reader', 'is strict', '22P02', $object ],
 	[ 'short_comb_timestamp(uuid,interval,int4,timestamptz)', 'reader', 'ss', '22004 22023 22008', qq{$v4, clock => $instant} ],
-	[ 'uuid_v7_floor(timestamptz)', 'reader', 'is strict', '', $instant ],
-	[ 'comb_floor(timestamptz)', 'reader', 'is strict', '', $instant ],
+	(map { [ "${_}_floor(timestamptz)", 'reader', 'is strict', '', $instant ] } qw(uuid_v7 comb object_id ulid)),
 	[ 'uuid_v7_within(uuid,timestamptz,timestamptz)', 'reader', 'is', '', qq{$v7, $before, $instant} ],
 	[ 'comb_within(uuid,timestamptz,timestamptz)', 'reader', 'is', '', qq{$v4, $before, $instant} ],
-	[ 'uuid_smaller(uuid,uuid)', 'reader', 'is strict', '', qq{$v4, $v7} ],
-	[ 'uuid_larger(uuid,uuid)', 'reader', 'is strict', '', qq{$v4, $v7} ],
-	[ 'min(uuid)', 'reader', 'is', '', qq{${v4}::pg_catalog.uuid} ],
-	[ 'max(uuid)', 'reader', 'is', '', qq{${v4}::pg_catalog.uuid} ],
+	[ 'object_id_within(text,timestamptz,timestamptz)', 'reader', 'is', '', qq{$object, $before, $instant} ],
+	(map { [ "uuid_$_(uuid,uuid)", 'reader', 'is strict', '', qq{$v4, $v7} ] } qw(smaller larger)),
+	(map { [ "$_(uuid)", 'reader', 'is', '', qq{${v4}::pg_catalog.uuid} ] } qw(min max)),
 
 	# Checks
 	[ 'is_uuid(text,int4)', 'reader', 'is', '22023', $v4 ],
-	[ 'is_recent_short_comb(uuid,interval,interval,interval,interval,int4,timestamptz)', 'reader', 'ss', '22023 22008 22004', qq{$minute_0, '1 hour', clock => '1970-01-01 00:05:00+00'} ],
-	[ 'is_recent_comb(uuid,interval,interval,interval,timestamptz)', 'reader', 'ss', '22023 22008 22004', qq{idgen.comb_floor($instant), '1 hour', clock => $instant} ],
-	[ 'is_recent_uuid_v7(uuid,interval,interval,interval,timestamptz)', 'reader', 'ss', '22023 22008 22004', qq{idgen.uuid_v7_floor($instant), '1 hour', clock => $instant} ],
-	[ 'check_recent_short_comb(uuid,interval,interval,interval,interval,int4,timestamptz)', 'reader', 'ss', '22023 22008 22004 23514', qq{$minute_0, '1 hour', clock => '1970-01-01 00:05:00+00'} ],
-	[ 'check_recent_comb(uuid,interval,interval,interval,timestamptz)', 'reader', 'ss', '22023 22008 22004 23514', qq{idgen.comb_floor($instant), '1 hour', clock => $instant} ],
-	[ 'check_recent_uuid_v7(uuid,interval,interval,interval,timestamptz)', 'reader', 'ss', '22023 22008 22004 23514', qq{idgen.uuid_v7_floor($instant), '1 hour', clock => $instant} ],
+	[ 'is_object_id(text)', 'reader', 'is strict', '', $object ],
+	(map {
+			my ($check, $errors) = @$_;
+			([ "${check}_short_comb(uuid,interval,interval,interval,interval,int4,timestamptz)", 'reader', 'ss', $errors,
+					qq{$minute_0, '1 hour', clock => '1970-01-01 00:05:00+00'} ],
+				map { [ "${check}_$_(uuid,interval,interval,interval,timestamptz)", 'reader', 'ss', $errors,
+						qq{idgen.${_}_floor($instant), '1 hour', clock => $instant} ] } 'comb', 'uuid_v7')
+		} [ 'is_recent', '22023 22008 22004' ], [ 'check_recent', '22023 22008 22004 23514' ]),
 	[ 'check_recent_id()', 'trigger', 'vs' ],
 	[ 'created_near(uuid,timestamptz,interval)', 'reader', 'is', '22004 22008 22023', qq{$v7, $instant} ],
 
 	# Identifiers on tickers
-	[ 'snowflake(timestamptz)', 'ticker', 'vu', '22004 22008' ],
-	[ 'snowflake_timestamp(int8,timestamptz)', 'reader', 'is', '22004 22008', '175928847299117063' ],
-	[ 'snowflake_node(int8)', 'reader', 'is strict', '', '175928847299117063' ],
-	[ 'snowflake_counter(int8)', 'reader', 'is strict', '', '175928847299117063' ],
-	[ 'snowflake_floor(timestamptz,timestamptz)', 'reader', 'is', '22004 22008', $instant ],
-	[ 'snowflake_within(int8,timestamptz,timestamptz,timestamptz)', 'reader', 'is', '22004 22008', qq{175928847299117063, $before, $instant} ],
+	(map {
+			my ($scheme, $id) = @$_;
+			([ "$scheme(timestamptz)", 'ticker', 'vu', '22004 22008' ],
+				[ "${scheme}_timestamp(int8,timestamptz)", 'reader', 'is', '22004 22008', $id ],
+				[ "${scheme}_node(int8)", 'reader', 'is strict', '', $id ],
+				[ "${scheme}_counter(int8)", 'reader', 'is strict', '', $id ],
+				[ "${scheme}_floor(timestamptz,timestamptz)", 'reader', 'is', '22004 22008', $instant ],
+				[ "${scheme}_within(int8,timestamptz,timestamptz,timestamptz)", 'reader', 'is', '22004 22008', "$id, $before, $instant" ])
+		} [ 'snowflake', '175928847299117063' ], [ 'js_id', '175928847299117' ]),
 	[ 'trace_id()', 'ticker', 'vu' ],
 	[ 'trace_id_timestamp(int8,timestamptz)', 'reader', 'ss', '22008', qq{175928847299117063, $instant} ],
 	[ 'trace_id_node(int8)', 'reader', 'is strict', '', '175928847299117063' ],
 	[ 'trace_id_counter(int8)', 'reader', 'is strict', '', '175928847299117063' ],
-	[ 'js_id(timestamptz)', 'ticker', 'vu', '22004 22008' ],
-	[ 'js_id_timestamp(int8,timestamptz)', 'reader', 'is', '22004 22008', '175928847299117' ],
-	[ 'js_id_node(int8)', 'reader', 'is strict', '', '175928847299117' ],
-	[ 'js_id_counter(int8)', 'reader', 'is strict', '', '175928847299117' ],
-	[ 'js_id_floor(timestamptz,timestamptz)', 'reader', 'is', '22004 22008', $instant ],
-	[ 'js_id_within(int8,timestamptz,timestamptz,timestamptz)', 'reader', 'is', '22004 22008', qq{175928847299117, $before, $instant} ],
 	[ 'decimal_id()', 'ticker', 'vu' ],
 	[ 'decimal_id_parts(int8)', 'reader', 'is strict', '', '14150009200065' ],
 	[ 'uuid_v7_ordered()', 'ticker', 'vu' ],
 	[ 'ticker_state(text)', 'reader', 'vu strict', '42704', q{'snowflake'} ],
 	[ 'raise_ticker(text,timestamptz)', 'tickers', 'vu', '22004 42704 22023 22008', q{'snowflake', '2026-01-01 00:00:00+00'} ],
 	[ 'raise_decimal_id(int8)', 'tickers', 'vu strict', '22023', '10000000000' ],
-
-	# ObjectId
-	[ 'object_id(timestamptz)', 'generator', 'vs', '22008' ],
-	[ 'is_object_id(text)', 'reader', 'is strict', '', $object ],
-	[ 'object_id_timestamp(text)', 'reader', 'is strict', '22P02', $object ],
-	[ 'object_id_floor(timestamptz)', 'reader', 'is strict', '', $instant ],
-	[ 'object_id_within(text,timestamptz,timestamptz)', 'reader', 'is', '', qq{$object, $before, $instant} ],
 
 	# Text
 	[ 'uuid_to_base(uuid,int4)', 'reader', 'is strict', '22023', qq{${v4}::pg_catalog.uuid, 58} ],
@@ -141,23 +119,21 @@ my @rows = (
 	[ 'is_typeid(text,text)', 'reader', 'is', '22023', qq{$typeid, 'user'} ],
 	[ 'typeid_to_uuid(text,text)', 'reader', 'is', '22023 22P02 23514', $typeid ],
 	[ 'typeid_prefix(text)', 'reader', 'is strict', '22P02', $typeid ],
-	[ 'ulid(timestamptz)', 'generator', 'vs', '22008' ],
 	[ 'ulid_to_uuid(text)', 'reader', 'is strict', '22P02', $ulid ],
 	[ 'ulid_from_uuid(uuid)', 'reader', 'is strict', '', $v7 ],
 	[ 'is_ulid(text)', 'reader', 'is strict', '', $ulid ],
 	[ 'ulid_timestamp(text)', 'reader', 'is strict', '22P02', $ulid ],
-	[ 'ulid_floor(timestamptz)', 'reader', 'is strict', '', $instant ],
 	[ 'ulid_within(text,timestamptz,timestamptz)', 'reader', 'is', '', qq{$ulid, $before, $instant} ],
 
 	# Masks and permutations
 	[ 'mask_uuid_v7(uuid,text)', 'mask', 'ss', '22004 22023 42704', $v7 ],
 	[ 'unmask_uuid_v7(uuid,text)', 'mask', 'ss', '22004 22023 42704', $v4 ],
-	[ 'permute(int8,int8,text,text)', 'mask', 'ss', '22004 22023 42704', '42, 1000' ],
-	[ 'unpermute(int8,int8,text,text)', 'mask', 'ss', '22004 22023 42704', '42, 1000' ],
+	(map { [ "$_(int8,int8,text,text)", 'mask', 'ss', '22004 22023 42704', '42, 1000' ] } qw(permute unpermute)),
 
 	# Creating once
-	[ 'create_once(uuid,uuid,text,jsonb)', 'creations', 'vu', '22003 22004 22021 23514', qq{$v4, ${v7}::pg_catalog.uuid, 'order', '{"a": [1, 2.50, "x", null, true]}'} ],
-	[ 'create_once_bigint(uuid,int8,text,jsonb)', 'creations', 'vu', '22003 22004 22021 23514', qq{$v7, 7, 'order', '{"a": [1, 2.50, "x", null, true]}'} ],
+	[ 'create_once(uuid,uuid,text,jsonb)', 'creations', 'vu', '22003 22004 22021 23514',
+		qq{$v4, ${v7}::pg_catalog.uuid, 'order', $request} ],
+	[ 'create_once_bigint(uuid,int8,text,jsonb)', 'creations', 'vu', '22003 22004 22021 23514', qq{$v7, 7, 'order', $request} ],
 	[ 'forget_creation(uuid)', 'creations', 'vu strict', '', $v1 ],
 	[ 'forget_creation_of(uuid)', 'creations', 'vu strict', '', qq{${v1}::pg_catalog.uuid} ],
 	[ 'forget_creation_of_bigint(int8)', 'creations', 'vu strict', '', '8' ],
@@ -167,7 +143,8 @@ my @rows = (
 	[ 'has_command(_uuid,uuid)', 'reader', 'is', '', qq{ARRAY[$v1, $v7]::pg_catalog._uuid, $v7} ],
 
 	# The extension idgen_advisor, where it is installed
-	[ 'expected_key_cost(text,float8,float8,float8,int4,int4,int4,float8,float8)', 'advisor', 'is definer', '22004 22023 42704', q{'random', 1000000, 1000} ],
+	[ 'expected_key_cost(text,float8,float8,float8,int4,int4,int4,float8,float8)', 'advisor', 'is definer', '22004 22023 42704',
+		q{'random', 1000000, 1000} ],
 	[ 'internal_filled_leaves(float8,float8,float8,float8,float8,bool,int4)', 'advisor', 'is strict', '', '1000000, 1000, 65536, 0, 1, false, 291' ],
 	[ 'index_report(regclass,int8,int4)', 'advisor', 'vr', '22004 22023', q{'public.things_pkey'} ],
 	[ 'index_reports(int8,bool)', 'advisor', 'vr strict', '', '1000000000000, true' ],
@@ -178,14 +155,8 @@ my @rows = (
 # Each function: its signature, name, kind, attributes, errors (a list) and arguments
 our @functions = map {
 	my ($signature, $kind, $attributes, $errors, $arguments) = @$_;
-	{
-		signature => $signature,
-		name => $signature =~ s/\(.*//r,
-		kind => $kind,
-		attributes => $attributes,
-		errors => [ split ' ', $errors // '' ],
-		arguments => $arguments // ''
-	}
+	+{ signature => $signature, name => $signature =~ s/\(.*//r, kind => $kind, attributes => $attributes,
+		errors => [ split ' ', $errors // '' ], arguments => $arguments // '' }
 } @rows;
 
 our @tickers = map { $_->{name} } grep { $_->{kind} eq 'ticker' } @functions;
@@ -199,15 +170,12 @@ our $installed = q{
 	FROM pg_proc p
 	WHERE pronamespace = 'idgen'::regnamespace};
 
-# Install idgen, and idgen_advisor if it is available; return whether the functions
-# of the latter exist.
+# Install idgen, and idgen_advisor if it is available; return whether the functions of the latter exist.
 sub install
 {
 	my ($node, $database) = @_;
-
 	$node->safe_psql($database, 'CREATE EXTENSION IF NOT EXISTS idgen');
-	my $available = $node->safe_psql($database,
-		q{SELECT 1 FROM pg_available_extensions WHERE name = 'idgen_advisor'});
+	my $available = $node->safe_psql($database, q{SELECT 1 FROM pg_available_extensions WHERE name = 'idgen_advisor'});
 	$node->safe_psql($database, 'CREATE EXTENSION idgen_advisor') if $available;
 	return $available;
 }
@@ -217,7 +185,6 @@ sub add_mask_key
 {
 	my ($node) = @_;
 	my $file = $node->data_dir . '/idgen_mask_keys';
-
 	append_to_file($file, "default 000102030405060708090a0b0c0d0e0f\nv2 fedcba98765432100123456789abcdef\n");
 	chmod 0600, $file or die "chmod $file: $!";
 	$node->append_conf('postgresql.conf', 'idgen.mask_key_file = idgen_mask_keys');
@@ -228,7 +195,6 @@ sub installed
 {
 	my ($node, $database) = @_;
 	my %installed = map { $_ => 1 } split /\n/, $node->safe_psql($database, "SELECT signature FROM ($installed) p");
-
 	return grep { $installed{ $_->{signature} } } @functions;
 }
 
@@ -241,5 +207,4 @@ sub call { my ($function) = @_; return "idgen.$function->{name}($function->{argu
 my @needs_nothing = grep { $_->{kind} eq 'generator' && $_->{attributes} =~ /^vs/ } @functions;
 our @independent = map { call($_) } @needs_nothing;
 our @independent_names = map { $_->{name} } @needs_nothing;
-
 1;

@@ -1,6 +1,5 @@
-# Records the identifiers that sessions got, and checks that none was returned twice and
-# that those of functions on a ticker increase. An identifier counts whether or not its
-# transaction commits or the server crashes.
+# Records the identifiers that sessions got, and checks that none was returned twice and that those of functions on a
+# ticker increase. An identifier counts whether or not its transaction commits or the server crashes.
 #
 #   my $handed_out = HandedOut->new('snowflake', 'uuid_v4');
 #   $handed_out->see($session, $rows);   # rows of one identifier of each function
@@ -9,7 +8,6 @@
 #   number('trace_id', $value);          # a number that increases
 
 package HandedOut;
-
 use strict;
 use warnings;
 use Exporter 'import';
@@ -21,37 +19,23 @@ our @EXPORT_OK = qw(number);
 our @functions = @Functions::tickers;
 my %on_ticker = map { $_ => 1 } @functions;
 
-# Settings of a server, with which all of the functions work
-our $settings = q{
-idgen.node_id = 21
-idgen.launch_id = 12345
-log_statement = none
-autovacuum = off
-# recovery compares each page that it restores with the original
-wal_consistency_checking = 'generic, sequence'
-};
+# Settings of a server with which all of the functions work; recovery compares each page that it restores with the original.
+our $settings = join "\n", 'idgen.node_id = 21', 'idgen.launch_id = 12345', 'log_statement = none', 'autovacuum = off',
+  "wal_consistency_checking = 'generic, sequence'", '';
 
-sub new
-{
-	my ($class, @of) = @_;
+sub new { my ($class, @of) = @_; return bless { functions => \@of, max => {}, before => {}, repeated => [], fallen => [] }, $class }
 
-	return bless { functions => \@of, max => {}, before => {}, repeated => [], fallen => [] }, $class;
-}
-
-# Record the rows that a session got, in the order of calls: of all functions, or of the
-# given ones.
+# Record the rows that a session got, in the order of calls: of all functions, or of the given ones.
 sub see
 {
 	my ($self, $session, $rows, @of) = @_;
 	my @functions = @of ? @of : @{ $self->{functions} };
-
 	for my $row (@$rows)
 	{
 		for my $i (0 .. $#$row)
 		{
 			my ($function, $value) = ($functions[$i], $row->[$i]);
 			my $number = $on_ticker{$function} ? number($function, $value) : $value;
-
 			push @{ $self->{repeated} }, "$function: $value" if $self->{seen}{$function}{$number}++;
 			next unless $on_ticker{$function};
 
@@ -71,7 +55,6 @@ sub count { my ($self, $function) = @_; return scalar keys %{ $self->{seen}{$fun
 sub check
 {
 	my ($self) = @_;
-
 	none($self->{repeated}, 'no identifier was returned twice, including rolled back ones');
 	none($self->{fallen}, 'identifiers on a ticker exceed all before in the session or before a fault');
 }
@@ -82,29 +65,18 @@ my $trace_id_start;
 sub number
 {
 	my ($function, $value) = @_;
-
-	if ($function eq 'uuid_v7_ordered')
-	{
-		no warnings 'portable';
-
-		return hex($value =~ s/^(.{8})-(.{4})-7(.{3})-.*/$1$2$3/r);
-	}
-	if ($function eq 'trace_id')
-	{
-		# the values wrap around every 388 days
-		$trace_id_start //= $value;
-		return ($value + (1 << 62) - $trace_id_start) % (1 << 63);
-	}
-	return $value;
+	no warnings 'portable';
+	return hex($value =~ s/^(.{8})-(.{4})-7(.{3})-.*/$1$2$3/r) if $function eq 'uuid_v7_ordered';
+	return $value if $function ne 'trace_id';
+	# the values wrap around every 388 days
+	$trace_id_start //= $value;
+	return ($value + (1 << 62) - $trace_id_start) % (1 << 63);
 }
 
 # Report the number of findings, and the first one.
 sub none
 {
 	my ($found, $name) = @_;
-	my $first = @$found ? ": $found->[0]" : '';
-
-	is(@$found . $first, '0', $name);
+	is(@$found . (@$found ? ": $found->[0]" : ''), '0', $name);
 }
-
 1;

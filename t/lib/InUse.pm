@@ -1,6 +1,5 @@
-# A database that uses every part of idgen that stores something: keys of all
-# kinds, recorded commands, an id domain, rights, settings, the tickers' high-water
-# marks. Tests use it to check that all of it survives an operation.
+# A database that uses every part of idgen that stores something: keys of all kinds, recorded commands, an id domain,
+# rights, settings, the tickers' high-water marks. Tests use it to check that all of it survives an operation.
 #
 #   InUse::create($node, 'shop');
 #   my $before = InUse::contents($node, 'shop');
@@ -9,15 +8,13 @@
 #   InUse::check_works($node, 'shop', 'afterwards');
 
 package InUse;
-
 use strict;
 use warnings;
 use Server;
 use Test::More;
 
-# For each function, an expression that increases with each new value. trace_id()
-# wraps around every 388 days, so its expression is the distance from the first
-# value.
+# For each function, an expression that increases with each new value. trace_id() wraps around every 388 days, so its
+# expression is the distance from the first value.
 my %ordered = (
 	snowflake => 'id',
 	uuid_v7_ordered => 'event::text COLLATE "C"',
@@ -30,10 +27,7 @@ my $epoch = '2024-01-01 00:00:00+00';
 my $request = q{'{"customer": 7, "lines": [1, 2.50]}'};
 
 # Settings for a server whose databases have none
-our $settings = qq{
-idgen.node_id = $node_id
-idgen.launch_id = 12345
-};
+our $settings = "idgen.node_id = $node_id\nidgen.launch_id = 12345\n";
 
 # All rights on the relations of idgen and on their columns
 our $rights = q{
@@ -52,16 +46,13 @@ sub create
 {
 	my ($node, $database, %params) = @_;
 	my $version = defined $params{version} ? "VERSION '$params{version}'" : '';
-
 	$node->safe_psql('postgres', q{
 		SELECT format('CREATE ROLE %I', name) FROM unnest('{shopkeeper,app,auditor}'::name[]) name
 		WHERE name NOT IN (SELECT rolname FROM pg_roles) \gexec});
 	$node->safe_psql('postgres', "CREATE DATABASE $database OWNER shopkeeper");
-	$node->safe_psql('postgres', "ALTER DATABASE $database SET idgen.node_id = $node_id;
-		ALTER DATABASE $database SET idgen.launch_id = 12345")
+	$node->safe_psql('postgres', "ALTER DATABASE $database SET idgen.node_id = $node_id; ALTER DATABASE $database SET idgen.launch_id = 12345")
 	  unless $params{server_has_settings};
-	$node->safe_psql(
-		$database, qq{
+	$node->safe_psql($database, qq{
 		GRANT CREATE ON SCHEMA public TO shopkeeper;
 		SET ROLE shopkeeper;
 		CREATE EXTENSION idgen $version;
@@ -99,22 +90,21 @@ sub create
 sub contents
 {
 	my ($node, $database) = @_;
-
-	return $node->safe_psql(
-		$database, q{
+	return $node->safe_psql($database, q{
 		SET timezone = 'UTC';
 		SELECT 'orders', count(*), md5(string_agg(o::text, ' ' ORDER BY id)) FROM orders o;
 		SELECT 'by index', count(*) FROM orders o WHERE EXISTS (SELECT FROM orders i WHERE i.document = o.document);
 		SELECT command_id, command_name, entity_id, entity_number, request_hash, created_at FROM idgen.creation_identifiers ORDER BY 1;
 		SELECT prefix, domain FROM idgen.id_prefixes;
 		SELECT ticker, reserved_value FROM idgen.tickers ORDER BY 1;
-		SELECT unnest(setconfig) FROM pg_db_role_setting s JOIN pg_database d ON d.oid = s.setdatabase WHERE datname = current_database() ORDER BY 1;
+		SELECT unnest(setconfig) FROM pg_db_role_setting s JOIN pg_database d ON d.oid = s.setdatabase
+			WHERE datname = current_database() ORDER BY 1;
 		SELECT c.relname, a.grantee::regrole, a.privilege_type FROM pg_class c, aclexplode(c.relacl) a
 			WHERE c.relnamespace = 'idgen'::regnamespace AND a.grantee <> c.relowner ORDER BY c.relname, a.grantee::regrole::text, a.privilege_type;
 		SELECT t.attrelid::regclass, t.attname, a.grantee::regrole, a.privilege_type FROM pg_attribute t, aclexplode(t.attacl) a
 			WHERE t.attrelid = 'idgen.creation_identifiers'::regclass ORDER BY t.attnum;
-		SELECT has_function_privilege('app', 'idgen.uuid_v1(timestamptz)', 'EXECUTE'), has_function_privilege('app', 'idgen.typeid(text, timestamptz)', 'EXECUTE'),
-			has_function_privilege('auditor', 'idgen.typeid(text, timestamptz)', 'EXECUTE')});
+		SELECT has_function_privilege(role, f, 'EXECUTE') FROM (VALUES ('app', 'idgen.uuid_v1(timestamptz)'),
+			('app', 'idgen.typeid(text, timestamptz)'), ('auditor', 'idgen.typeid(text, timestamptz)')) v (role, f)});
 }
 
 # Check that the database works as before, and that new identifiers are greater.
@@ -123,28 +113,23 @@ sub check_works
 	my ($node, $database, $when) = @_;
 	my $answer = sub { return $node->safe_psql($database, $_[0]) };
 	my $round = 1 + $node->safe_psql($database, 'SELECT max(round) FROM orders');
-
 	# a retry whose request has another text form
-	is( $answer->(q{
-			SET ROLE app;
-			SELECT * FROM idgen.create_once('c0000000-0000-4000-8000-00000000000a', idgen.uuid_v7(), 'order',
-				'{"lines": [1.0, 2.5], "customer": 7}')}),
+	is($answer->(q{SET ROLE app; SELECT * FROM idgen.create_once('c0000000-0000-4000-8000-00000000000a', idgen.uuid_v7(),
+			'order', '{"lines": [1.0, 2.5], "customer": 7}')}),
 		'e0000000-0000-4000-8000-00000000000a|f', "$when: a retry returns the recorded uuid");
-	is( $answer->(q{SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000b', 43, 'invoice')}),
+	is($answer->(q{SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000b', 43, 'invoice')}),
 		'42|f', "$when: a retry returns the recorded number");
 
 	$node->safe_psql($database, _fill($round));
-	is( $answer->("SELECT count(*) FROM orders WHERE round = $round"),
-		$rows, "$when: $rows more rows with new keys");
-	is( $answer->("SELECT min($ordered{$_}) FILTER (WHERE round = $round)
+	is($answer->("SELECT count(*) FROM orders WHERE round = $round"), $rows, "$when: $rows more rows with new keys");
+	is($answer->("SELECT min($ordered{$_}) FILTER (WHERE round = $round)
 			> max($ordered{$_}) FILTER (WHERE round < $round) FROM orders"),
-		't', "$when: $_ is greater than all before")
-	  for sort keys %ordered;
-	is( $answer->("SELECT bool_and(idgen.snowflake_node(id) = $node_id),
+		't', "$when: $_ is greater than all before") for sort keys %ordered;
+	is($answer->("SELECT bool_and(idgen.snowflake_node(id) = $node_id),
 				bool_and(abs(extract(epoch FROM idgen.snowflake_timestamp(id, '$epoch') - clock_timestamp())) < 7200)
 			 FROM orders WHERE round = $round"),
 		't|t', "$when: with the same node and epoch");
-	is( $answer->(q{SET ROLE app; SELECT DISTINCT domain, prefix FROM orders, idgen.parse_prefixed_id(account)}),
+	is($answer->(q{SET ROLE app; SELECT DISTINCT domain, prefix FROM orders, idgen.parse_prefixed_id(account)}),
 		'account_id|acct', "$when: the accounts' prefix names their domain");
 
 	for my $case (
@@ -158,9 +143,7 @@ sub check_works
 		[ 'SET ROLE auditor; SELECT entity_id FROM idgen.creation_identifiers', '42501', 'a column without grant' ])
 	{
 		my ($statement, $error, $name) = @$case;
-
 		is(outcome($statement, node => $node, database => $database), $error, "$when: $name is an error");
 	}
 }
-
 1;

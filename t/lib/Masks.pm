@@ -1,6 +1,5 @@
-# A server whose masks have keys, in the file mask_keys of the data directory, and a role
-# "caller" that may do nothing but call the functions; in another database after
-# ask($Masks::grant, $database).
+# A server whose masks have keys, in the file mask_keys of the data directory, and a role "caller" that may do nothing
+# but call the functions; in another database after ask($Masks::grant, $database).
 #
 #   my $masks = Masks->new;
 #   $masks->outcome('SELECT idgen.permute(2)');   # rows, or the error with SQLSTATE
@@ -9,7 +8,6 @@
 #   $masks->reload($session);                     # until the session reads them
 
 package Masks;
-
 use strict;
 use warnings;
 use Server qw(append_to_file ask init_server psql_said slurp_file);
@@ -30,7 +28,6 @@ sub new
 	my ($class) = @_;
 	my $node = init_server('server', 'idgen.mask_key_file = mask_keys', allows_streaming => 1);
 	my $self = bless { node => $node, file => $node->data_dir . '/mask_keys' }, $class;
-
 	$self->write_keys($all_keys);
 	$node->start;
 	ask("CREATE EXTENSION idgen; CREATE ROLE caller LOGIN; $grant");
@@ -40,7 +37,6 @@ sub new
 sub write_keys
 {
 	my ($self, $content, $mode) = @_;
-
 	unlink $self->{file};
 	append_to_file($self->{file}, $content);
 	chmod $mode // 0600, $self->{file} or die;
@@ -51,7 +47,6 @@ sub outcome
 {
 	my ($self, $query, %how) = @_;
 	my ($rows, $errors) = psql_said($query, user => 'caller', %how);
-
 	return $rows if $errors !~ s/^.*?ERROR:  //s;
 	return $errors =~ s/\n?LOCATION:.*//sr;
 }
@@ -63,14 +58,9 @@ sub reload
 {
 	my ($self, $session, $content) = @_;
 	my $former = $session->ask('SELECT idgen.permute(1)');
-
 	$self->write_keys($content);
 	$self->{node}->reload;
-	for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
-	{
-		return if $session->ask('SELECT idgen.permute(1)') ne $former;
-		usleep(100_000);
-	}
+	my $attempts = 10 * $PostgreSQL::Test::Utils::timeout_default;
+	usleep(100_000) while $session->ask('SELECT idgen.permute(1)') eq $former && $attempts-- > 0;
 }
-
 1;

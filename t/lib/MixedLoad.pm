@@ -1,18 +1,15 @@
-# Many concurrent clients, which continue across server crashes: some insert rows
-# whose identifiers are column defaults, some only fetch identifiers in different ways,
-# some create orders with create_once(), where each command is sent up to five times by different
-# clients, and by each of them until it is answered.
+# Many concurrent clients, which continue across server crashes: some insert rows whose identifiers are column
+# defaults, some only fetch identifiers in different ways, some create orders with create_once(), where each command
+# is sent up to five times by different clients, and by each of them until it is answered.
 #
-# All results are kept: an identifier must not be returned twice, even if its
-# transaction did not commit; rows reported as committed must exist; and each
-# command has made one order.
+# All results are kept: an identifier must not be returned twice, even if its transaction did not commit; rows
+# reported as committed must exist; and each command has made one order.
 #
 #   my $load = MixedLoad->new($node);
 #   $load->work(1000);
 #   $load->check;
 
 package MixedLoad;
-
 use strict;
 use warnings;
 use Client;
@@ -41,8 +38,7 @@ sub new
 	my ($class, $node, %how) = @_;
 	my ($inserting, $taking, $creating) = ($how{inserting} // 4, $how{taking} // 2, $how{creating} // 6);
 	my $self = bless {
-		node => $node,
-		(map { $_ => 0 } qw(answers commands sends replays taken lost)),
+		node => $node, (map { $_ => 0 } qw(answers commands sends replays taken lost)),
 		(map { $_ => [] } qw(clients queue repeated reported undone)),
 		handed_out => HandedOut->new(@functions),
 		isolation => $how{isolation} // ['READ COMMITTED'],
@@ -53,8 +49,7 @@ sub new
 		(map { { work => \&_take, way => $ways[ $_ % @ways ], values => 0 } } 1 .. $taking),
 		(map { { work => \&_create } } 1 .. $creating) ];
 	$node->safe_psql('postgres', "CREATE TABLE things AS $take LIMIT 0;"
-		  . join(';', map { "ALTER TABLE things ALTER $_ SET DEFAULT idgen.$_()" } @functions))
-	  if $inserting;
+		  . join(';', map { "ALTER TABLE things ALTER $_ SET DEFAULT idgen.$_()" } @functions)) if $inserting;
 	$node->safe_psql('postgres', 'CREATE TABLE orders (id uuid, command uuid, filler text DEFAULT repeat(md5(random()::text), 8))')
 	  if $creating;
 	return $self;
@@ -66,25 +61,16 @@ sub sessions { return grep { defined } map { $_->{session} } @{ $_[0]->{clients}
 sub lose_all
 {
 	my ($self) = @_;
-
 	$self->_handle_answers($PostgreSQL::Test::Utils::timeout_default) or die 'the sessions do not end' while $self->sessions;
 	$self->{handed_out}->begin_phase;
 }
 
-sub _lose
-{
-	my ($self, $client) = @_;
-
-	$self->{lost}++;
-	$client->{work}->($self, $client, 'lost');
-	$client->{session} = undef;
-}
+sub _lose { my ($self, $client) = @_; $self->{lost}++; $client->{work}->($self, $client, 'lost'); $client->{session} = undef }
 
 # A client disconnects.
 sub vanish
 {
 	my ($self, $session) = @_;
-
 	$session->disconnect;
 	$self->_lose(grep { ($_->{session} // 0) == $session } @{ $self->{clients} });
 }
@@ -95,7 +81,6 @@ sub run_until
 {
 	my ($self, $until, $seconds) = @_;
 	my $deadline = time + ($seconds // 0) + $PostgreSQL::Test::Utils::timeout_default;
-
 	until ($until->())
 	{
 		die 'the load makes no progress: ' . join(', ', %{ $self->{errors} }) if time > $deadline;
@@ -115,7 +100,6 @@ sub work
 	my ($self, $answers) = @_;
 	my $counts = sub { return ($self->{answers}, scalar @{ $self->{reported} }, scalar keys %{ $self->{entity_of} }) };
 	my @from = $counts->();
-
 	$self->run_until(sub { my @to = $counts->(); $to[0] - $from[0] >= $answers && $to[1] - $from[1] >= 20 && $to[2] - $from[2] >= 5 });
 }
 
@@ -124,7 +108,6 @@ sub _handle_answers
 {
 	my ($self, $seconds) = @_;
 	my %done = map { $_ => 1 } Client::wait_for_any([ $self->sessions ], $seconds);
-
 	$self->_handle($_) for grep { $_->{session} && $done{ $_->{session} } } @{ $self->{clients} };
 	return scalar keys %done;
 }
@@ -133,7 +116,6 @@ sub _handle
 {
 	my ($self, $client) = @_;
 	my $session = $client->{session};
-
 	$self->{errors}{ $session->{sqlstate} }++ if $session->{sqlstate};
 	if ($session->{gone})
 	{
@@ -154,7 +136,6 @@ sub _insert
 	my ($self, $client, $what) = @_;
 	my $count = 1 + int rand 10;
 	my $insert = "INSERT INTO things (snowflake) SELECT idgen.snowflake() FROM generate_series(1, $count) RETURNING $columns";
-
 	$self->{handed_out}->see($client->{session}, $client->{session}{rows}) if $client->{doing} =~ /insert/;
 	$client->{rows} = undef, return if $what eq 'lost';
 	$client->{rows} = [ map { $_->[0] } @{ $client->{session}{rows} } ] if $what =~ /^insert/;
@@ -171,11 +152,9 @@ sub _take
 {
 	my ($self, $client, $what) = @_;
 	my ($begin, $statement) = @{ $client->{way} };
-
 	if ($client->{doing} eq 'take')
 	{
 		my $rows = $client->{session}{rows};
-
 		$self->{handed_out}->see($client->{session}, $rows);
 		$_ += $what eq 'take' ? @$rows : 0 for $self->{taken}, $client->{values};
 	}
@@ -188,17 +167,14 @@ sub take_more
 {
 	my ($self) = @_;
 	my %enough = map { $_ => $_->{values} + 50 } grep { $_->{way} } @{ $self->{clients} };
-
 	$self->run_until(sub { !grep { $_->{way} && $_->{values} < $enough{$_} } @{ $self->{clients} } });
 }
 
-# Repeat a command until it is answered. The order is made by the same statement or by
-# the next one.
+# Repeat a command until it is answered. The order is made by the same statement or by the next one.
 sub _create
 {
 	my ($self, $client, $what) = @_;
 	my $session = $client->{session};
-
 	return if $what eq 'lost';
 	$client->{answer} = $session->{rows}[0] if $what =~ /^create/;
 	my ($id, $created) = @{ $client->{answer} // [] };
@@ -210,7 +186,6 @@ sub _create
 	if ($what eq 'create' || $what eq 'finish')
 	{
 		my $known = $self->{entity_of}{ $client->{command} } //= $id;
-
 		$self->{replays}++ if $created eq 'f';
 		push @{ $self->{repeated} }, "command $client->{command}: $known, then $id" if $known ne $id;
 		$client->{command} = undef;
@@ -234,7 +209,6 @@ sub _create
 sub finish
 {
 	my ($self) = @_;
-
 	$self->{ending} = 1;
 	$self->run_until(sub { !grep { !$_->{session} || $_->{session}->is_busy } @{ $self->{clients} } });
 	(delete $_->{session})->quit for @{ $self->{clients} };
@@ -247,24 +221,21 @@ sub _with
 {
 	my ($self, $columns, $lines, $query) = @_;
 	my $file = PostgreSQL::Test::Utils::tempdir() . '/given';
-
 	append_to_file($file, join('', map { "$_\n" } @$lines));
 	return $self->{node}->safe_psql('postgres', "CREATE TEMP TABLE given ($columns);\n\\copy given FROM '$file'\n$query");
 }
 
-# Check that nothing was repeated, nothing reported as committed is lost, and each
-# command made one order.
+# Check that nothing was repeated, nothing reported as committed is lost, and each command made one order.
 sub check
 {
 	my ($self) = @_;
-
 	$self->finish;
 	HandedOut::none($self->{repeated}, 'no command got two entities');
 	$self->{handed_out}->check;
 	$self->_check_things if grep { $_->{work} == \&_insert } @{ $self->{clients} };
 
 	my @answers = map { "$_\t$self->{entity_of}{$_}" } keys %{ $self->{entity_of} };
-	is( $self->_with('command uuid, id uuid', \@answers, q{
+	is($self->_with('command uuid, id uuid', \@answers, q{
 			SELECT count(*), count(o.id), count(DISTINCT o.id), count(c.entity_id), (SELECT count(*) FROM orders),
 				   (SELECT count(*) FROM idgen.creation_identifiers)
 			FROM given a LEFT JOIN orders o USING (command, id)
@@ -276,10 +247,8 @@ sub _check_things
 {
 	my ($self) = @_;
 	my $existing = 'SELECT count(*) FROM given JOIN things USING (snowflake)';
-
-	is( $self->{node}->safe_psql('postgres', "SELECT count(*) - count(DISTINCT $_) FROM things"),
-		'0', "$_: none is in the table twice, of " . $self->{handed_out}->count($_) . ' that were seen')
-	  for @functions;
+	is($self->{node}->safe_psql('postgres', "SELECT count(*) - count(DISTINCT $_) FROM things"),
+		'0', "$_: none is in the table twice, of " . $self->{handed_out}->count($_) . ' that were seen') for @functions;
 	my ($reported, $undone) = map { scalar @{ $self->{$_} } } 'reported', 'undone';
 	is($self->_with('snowflake bigint', $self->{reported}, $existing), $reported, "$reported rows are there");
 	is($self->_with('snowflake bigint', $self->{undone}, $existing), '0', "and none of $undone rolled back");
@@ -288,10 +257,9 @@ sub _check_things
 sub figures
 {
 	my ($self) = @_;
-
-	return sprintf('%d rows of %d identifiers seen, %d repeated; %d rows reported; %d commands sent %d times, %d answered as replays; %d sessions lost',
+	return sprintf('%d rows of %d identifiers seen, %d repeated; %d rows reported; %d commands sent %d times, '
+		  . '%d answered as replays; %d sessions lost',
 		$self->{handed_out}->count('snowflake'), scalar @functions, scalar @{ $self->{handed_out}{repeated} }, scalar @{ $self->{reported} },
 		$self->{commands}, $self->{sends}, $self->{replays}, $self->{lost});
 }
-
 1;

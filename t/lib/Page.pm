@@ -1,24 +1,26 @@
-# The SQL of a page of the documentation, by section, so that a test runs what
-# users paste.
+# The SQL of a page of the documentation, by section, so that a test runs what users paste.
 #
 #   my $page = Page->new('recipes');
 #   $page->blocks('Store a uuid');            # the blocks of ```sql there
 #   $page->blocks('Node numbers', 'sh');      # or of another language
 #   $page->table('Store a uuid');             # the cells of the tables' rows
+#   my ($stdout, $stderr) = $page->paste('An event feed', 0);   # a block, on the test's server; else all blocks
+#   $page->prepared('An event feed');         # its PREPARE statements
+#   $page->outcome('SELECT 1/0');             # what it returns, or "SQLSTATE constraint"
 
 package Page;
-
 use strict;
 use warnings;
 use File::Basename qw(dirname);
 use PostgreSQL::Test::Utils;
+use Server ();
+use Test::More;
 
 sub new
 {
 	my ($class, $name) = @_;
 	my %sections;
 	my $heading = '';
-
 	for my $part (split /^(?=#+ )/m, slurp_file(dirname(__FILE__) . "/../../docs/$name.md"))
 	{
 		$heading = $1 if $part =~ /^#+ +(.*\S)/;
@@ -34,16 +36,41 @@ sub blocks
 	my ($self, $heading, $language) = @_;
 	$language //= 'sql';
 	my @blocks = $self->section($heading) =~ /^```$language\n(.*?)^```/msg;
-
 	@blocks or die "no blocks in \"$heading\"";
 	return @blocks;
 }
 
-sub table
-{
-	my ($self, $heading) = @_;
+sub table { my ($self, $heading) = @_; return map { [ split / *\| */, $_ ] } $self->section($heading) =~ /^\| *(.*?) *\|$/mg }
 
-	return map { [ split / *\| */, $_ ] } $self->section($heading) =~ /^\| *(.*?) *\|$/mg;
+# What psql prints, and its messages. The errors must be those that the page announces.
+sub paste
+{
+	my ($self, $heading, @numbers) = @_;
+	my @blocks = $self->blocks($heading);
+	my $sql = join "\n", @numbers ? @blocks[@numbers] : @blocks;
+	my ($stdout, $stderr) = Server::psql_said("\\set ON_ERROR_STOP off\n$sql");
+	is_deeply([ $stderr =~ /ERROR:  (\w{5})/g ], [ $sql =~ /-- error (\w{5})/g ], "$heading: the errors are those announced")
+	  or diag($stderr);
+	return ($stdout, $stderr);
 }
 
+sub prepared
+{
+	my ($self, $heading) = @_;
+	return join("\n", map { /^(PREPARE.*?;)/msg } $self->blocks($heading)) || die 'nothing is prepared';
+}
+
+sub outcome
+{
+	my ($self, $sql) = @_;
+	my ($stdout, $stderr) = Server::psql_said($sql);
+	return join(' ', map { $stderr =~ $_ } qr/ERROR:  (\w{5})/, qr/CONSTRAINT NAME:  (\S+)/) || $stdout;
+}
+
+# The page's query uses the index, also in a generic plan.
+sub plan_of
+{
+	my ($self, $heading, $execute, @settings) = @_;
+	return Server::ask(join('; ', map("SET $_", @settings), $self->prepared($heading) . " EXPLAIN (COSTS OFF) EXECUTE $execute"));
+}
 1;

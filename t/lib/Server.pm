@@ -10,7 +10,6 @@
 # All of them use the first server that was started, unless they are given a "node".
 
 package Server;
-
 use strict;
 use warnings;
 use Client;
@@ -39,7 +38,6 @@ sub init_server
 {
 	my ($name, $conf, %init) = @_;
 	my $node = PostgreSQL::Test::Cluster->new($name);
-
 	$node->init(%init);
 	$node->append_conf('postgresql.conf', $conf) if defined $conf;
 	$first //= $node;
@@ -50,7 +48,6 @@ sub init_server
 sub start_server
 {
 	my $node = init_server(@_);
-
 	$node->start;
 	$node->safe_psql('postgres', 'CREATE EXTENSION idgen');
 	return $node;
@@ -61,7 +58,6 @@ sub add_database
 {
 	my ($database, $encoding) = @_;
 	my $options = defined $encoding ? "ENCODING '$encoding' LOCALE 'C' TEMPLATE template0" : '';
-
 	ask("CREATE DATABASE $database $options");
 	ask('CREATE EXTENSION idgen', lc $database);
 }
@@ -74,7 +70,6 @@ sub psql_said
 {
 	my ($sql, %how) = @_;
 	my ($rows, $errors);
-
 	local $ENV{PGOPTIONS} = $how{options} // '';
 	($how{node} // $first)->psql(
 		$how{database} // 'postgres', $sql,
@@ -85,36 +80,28 @@ sub psql_said
 }
 
 sub errors { return (psql_said(@_))[1] }
-
-sub outcome
-{
-	my ($rows, $errors) = psql_said(@_);
-
-	return $errors =~ /ERROR:  (\w{5})/ ? $1 : $rows;
-}
+sub outcome { my ($rows, $errors) = psql_said(@_); return $errors =~ /ERROR:  (\w{5})/ ? $1 : $rows }
 
 sub session
 {
 	my (%where) = @_;
 	my $session = Client->connect($where{node} // $first, %where) or die 'no server';
-
 	$session->wait and die "no session: $session->{message}";
 	return $session;
 }
 
 # Settings for a plan that the workers execute alone
-our $in_parallel = 'SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET parallel_leader_participation = off';
+our $in_parallel = 'SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; '
+  . 'SET parallel_leader_participation = off';
 
 sub in_parallel { return "$in_parallel; $_[0]" }
 
-# Kill the postmaster with SIGKILL. Its children exit when they notice; until then a
-# new postmaster does not start.
+# Kill the postmaster with SIGKILL. Its children exit when they notice; until then a new postmaster does not start.
 sub kill_postmaster
 {
 	my ($node) = @_;
 	my ($postmaster) = slurp_file($node->data_dir . '/postmaster.pid') =~ /^(\d+)/;
 	my $attempts = 100 * $PostgreSQL::Test::Utils::timeout_default;
-
 	$node->kill9;
 	usleep(10_000) while kill(0, $postmaster) && $attempts-- > 0;
 }
@@ -124,19 +111,17 @@ sub start_again
 {
 	my ($node, $start) = @_;
 	my $attempts = 10 * $PostgreSQL::Test::Utils::timeout_default;
-
 	$start //= sub { $node->start(fail_ok => 1) };
 	usleep(100_000) until $start->() || $attempts-- <= 0;
 }
 
-# Dump a database and restore it into another one, as "plain" or "custom" format.
+# Dump a database, with these options, and restore it into another one, as "plain" or "custom" format.
 sub dump_and_restore
 {
-	my ($format, $from, $to) = @_;
+	my ($format, $from, $to, @options) = @_;
 	my $file = PostgreSQL::Test::Utils::tempdir() . '/dump';
-
 	$first->safe_psql('postgres', "CREATE DATABASE $to");
-	$first->command_ok([ 'pg_dump', "--format=$format", "--file=$file", $first->connstr($from) ], "$format: dumped");
+	$first->command_ok([ 'pg_dump', "--format=$format", "--file=$file", @options, $first->connstr($from) ], "$format: dumped");
 	$first->command_ok(
 		$format eq 'plain'
 		? [ 'psql', '--no-psqlrc', '--quiet', '--set=ON_ERROR_STOP=1', '--output=/dev/null', "--file=$file", $first->connstr($to) ]
@@ -150,14 +135,12 @@ sub private_memory
 {
 	my ($pid) = @_;
 	my @regions;
-
 	open my $maps, '<', "/proc/$pid/maps" or return;
 	open my $memory, '<:raw', "/proc/$pid/mem" or return;
 	while (my $line = <$maps>)
 	{
 		my ($from, $to, $mode, $name) = $line =~ /^(\w+)-(\w+) (\S+) \S+ \S+ \d+\s*(.*)$/;
 		my $bytes = '';
-
 		next if $mode !~ /^rw.p/;
 		no warnings 'portable';
 		($from, $to) = (hex $from, hex $to);
@@ -172,9 +155,7 @@ sub private_memory
 END
 {
 	my $status = $?;
-
 	$_->stop for $status == 0 ? @servers : ();
 	$? = $status;
 }
-
 1;

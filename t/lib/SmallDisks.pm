@@ -1,5 +1,4 @@
-# Small disks that a test can fill: tmpfs in a namespace of their own, which does not
-# require root.
+# Small disks that a test can fill: tmpfs in a namespace of their own, which does not require root.
 #
 #   use SmallDisks (data => 160, wal => 40);    # megabytes; before Test::More
 #   plan skip_all => '...' unless SmallDisks::folder();
@@ -9,7 +8,6 @@
 # then as the calling user again, since a server refuses to run as root.
 
 package SmallDisks;
-
 use strict;
 use warnings;
 use Cwd qw(abs_path);
@@ -20,7 +18,6 @@ sub folder { return $ENV{IDGEN_SMALL_DISKS} }
 sub import
 {
 	my ($class, %megabytes) = @_;
-
 	# $^C: do nothing for perl -c
 	return if !%megabytes || folder() || $^C;
 
@@ -37,5 +34,4 @@ sub import
 	my $status = system(@start, $^X, (map { "-I$_" } @INC), abs_path($0));
 	exit($status == 0 ? 0 : $status >> 8 || 1);
 }
-
 1;

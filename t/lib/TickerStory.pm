@@ -10,7 +10,6 @@
 # Clocks are seconds ahead of the real one. These tests are skipped without libfaketime.
 
 package TickerStory;
-
 use strict;
 use warnings;
 use Exporter 'import';
@@ -27,26 +26,14 @@ our $five = join(', ', map { "idgen.$_()" } @functions);
 
 my ($node, %clock_of);
 
-sub set_clock
-{
-	my ($node, $seconds) = @_;
+sub set_clock { my ($node, $seconds) = @_; ($clock_of{ $node->name } //= FakeClock->new($node->name))->run_ahead_by($seconds) }
 
-	($clock_of{ $node->name } //= FakeClock->new($node->name))->run_ahead_by($seconds);
-}
-
-sub start_with_clock
-{
-	my ($node, $seconds) = @_;
-
-	set_clock($node, $seconds);
-	$clock_of{ $node->name }->start($node);
-}
+sub start_with_clock { my ($node, $seconds) = @_; set_clock($node, $seconds); $clock_of{ $node->name }->start($node) }
 
 # Start a server; the first one is that of the functions below.
 sub new_server
 {
 	my ($name, $clock) = @_;
-
 	FakeClock::skip_all_without();
 	my $server = Server::init_server($name, "$HandedOut::settings\nmax_connections = 60\n");
 	start_with_clock($server, $clock);
@@ -55,23 +42,12 @@ sub new_server
 }
 
 # A statement for the sequence of each function, TICKER
-sub on_tickers
-{
-	my ($sql, @of) = @_;
-
-	return join('; ', map { $sql =~ s/TICKER/idgen.${_}_ticker/gr } @of ? @of : @functions);
-}
+sub on_tickers { my ($sql, @of) = @_; return join('; ', map { $sql =~ s/TICKER/idgen.${_}_ticker/gr } @of ? @of : @functions) }
 
 # The values of a session, or of a new one in a database: one of each function or the
 # given number, in the order of calls
 sub values_query { my ($count) = @_; return "SELECT $five FROM generate_series(1, " . ($count || 1) . ')' }
-
-sub make
-{
-	my ($where, $count) = @_;
-
-	return ref $where ? $where->ask(values_query($count)) : ask(values_query($count), $where);
-}
+sub make { my ($where, $count) = @_; return ref $where ? $where->ask(values_query($count)) : ask(values_query($count), $where) }
 
 # Many values with small reservations, so that each high-water mark was moved
 our $many = 'SET idgen.reserve_ahead = 2; SELECT count(idgen.js_id()) FROM generate_series(1, 150000)';
@@ -82,7 +58,6 @@ our $greatest;
 sub begin_story
 {
 	my ($name, $output) = @_;
-
 	note "--- $name";
 	$greatest = undef;
 	check_continues($name, $output);
@@ -92,7 +67,6 @@ sub begin_story
 sub begin_with_two
 {
 	my ($database, $options) = @_;
-
 	add_database($database);
 	my @sessions = map { session(database => $database, options => $options) } 1 .. 2;
 	begin_story("two sessions in $database", join("\n", map { make($_) } @sessions));
@@ -105,11 +79,9 @@ sub check_continues
 	my ($name, $output) = @_;
 	my @rows = grep { /\|/ } split /\n/, $output;
 	my @falls;
-
 	for my $row (@rows)
 	{
 		my @value = split /\|/, $row;
-
 		push @falls, map { "$functions[$_]: $value[$_] after $greatest->[$_]" } grep {
 			number($functions[$_], $value[$_]) <= number($functions[$_], $greatest->[$_])
 		} $greatest ? 0 .. $#functions : ();
@@ -124,11 +96,9 @@ sub check_continues
 sub check_crash
 {
 	my ($database, $count) = @_;
-
 	$node->stop('immediate');
 	start_with_clock($node, -3600);
 	check_continues('after a crash, the clock behind', make($database, $count // 100));
 	set_clock($node, 0);
 }
-
 1;

@@ -9,7 +9,13 @@ my $bench = "bench/lab";
 my $out = PostgreSQL::Test::Utils::tempdir() . '/out';
 
 # no other checkpoints, and nothing else that writes WAL
-my $node = init_server('server', "idgen.node_id = 1\nautovacuum = off\ncheckpoint_timeout = 1h\nmax_wal_size = 10GB\nwal_consistency_checking = ''");
+my $node = init_server('server', q{
+idgen.node_id = 1
+autovacuum = off
+checkpoint_timeout = 1h
+max_wal_size = 10GB
+wal_consistency_checking = ''
+});
 Functions::add_mask_key($node);
 $node->start;
 
@@ -23,7 +29,7 @@ my $walinspect = ask(q{SELECT count(*) FROM pg_available_extensions WHERE name I
 # the extensions, schemas and sessions that a new server does not have
 my $left = q{
 	SELECT 'extension ' || extname FROM pg_extension WHERE extname <> 'plpgsql'
-	UNION ALL SELECT 'schema ' || nspname FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname NOT IN ('public', 'information_schema')
+	UNION ALL SELECT 'schema ' || nspname FROM pg_namespace WHERE nspname !~ '^(pg_|public$|information_schema$)'
 	UNION ALL SELECT 'session ' || query FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()
 	ORDER BY 1};
 
@@ -32,12 +38,7 @@ my ($stdout, $stderr);
 sub laboratory { ($stdout, $stderr) = run_command([ @laboratory, @_ ]); return $? == 0 }
 
 # The lines of a CSV file, without the header, each as a list
-sub lines_of
-{
-	my @lines = map { [ split /,/, $_, -1 ] } split /\n/, slurp_file($_[0]);
-	shift @lines;
-	return @lines;
-}
+sub lines_of { my (undef, @lines) = split /\n/, slurp_file($_[0]); return map { [ split /,/, $_, -1 ] } @lines }
 
 my %measured;
 sub read_measurements
@@ -80,40 +81,44 @@ my @expected = map { "changeover $_" } qw(random short_comb uuid_v7 mine);
 push @expected, map { my $key = $_; map { "$_ $key" } qw(curve age steady bulk delete serializable) } @keys;
 is_deeply([ sort keys %measured ], [ sort @expected ], 'every key is in every scene that measures its type');
 sub series { my ($which, $metric) = @_; return [ sort keys %{ $measured{$which}{$metric} } ] }
-is_deeply(series('curve mine', 'wal_bytes_per_row'), [ ',100', ',2000' ], 'curve: rows between two checkpoints');
-is_deeply(series('delete mine', 'index_bytes_per_row'), [ map { "20 rows a minute,$_" } 0 .. 2 ], 'delete: windows');
-is_deeply(series('age mine', 'wal_bytes_per_row'), [ map { "100 rows a minute,$_" } 0, 0.25 ], 'age: years');
+for (
+	[ 'rows between two checkpoints', 'curve mine', 'wal_bytes_per_row', ',100', ',2000' ],
+	[ 'windows', 'delete mine', 'index_bytes_per_row', map { "20 rows a minute,$_" } 0 .. 2 ],
+	[ 'years', 'age mine', 'wal_bytes_per_row', map { "100 rows a minute,$_" } 0, 0.25 ],
+	[ 'rows since the change', 'changeover mine', 'index_bytes', 'changed,0', 'changed,2000', 'changed,4000' ],
+	[ 'beside random keys', 'changeover random', 'growth_bytes_per_row', 'unchanged,2000', 'unchanged,4000' ],
+	[ 'beside a table that was ordered from the start', 'changeover uuid_v7', 'growth_bytes_per_row',
+		map { ("$_,2000", "$_,4000") } 'changed', 'from the start' ],
+	[ 'two kinds of transactions', 'serializable mine', 'failure_share', 'insert,', 'read and insert,' ])
+{
+	my ($name, $which, $metric, @points) = @$_;
+	is_deeply(series($which, $metric), \@points, "$which: $name");
+}
 is(scalar(@{ $measured{'age mine'}{wal_bytes_per_row}{'100 rows a minute,0.25'} }), 6, 'age: six places');
-is_deeply(series('changeover mine', 'index_bytes'), [ 'changed,0', 'changed,2000', 'changed,4000' ], 'changeover: rows since the change');
-is_deeply(series('changeover random', 'growth_bytes_per_row'), [ 'unchanged,2000', 'unchanged,4000' ], 'changeover: beside random keys');
-is_deeply(series('changeover uuid_v7', 'growth_bytes_per_row'), [ map { ("$_,2000", "$_,4000") } 'changed', 'from the start' ],
-	'changeover: beside a table that was ordered from the start');
-is_deeply(series('serializable mine', 'failure_share'), [ 'insert,', 'read and insert,' ], 'serializable: two kinds of transactions');
 
 is(value('steady short_comb', 'index_rows'), 20015, 'steady: rows of the history and the warm-up');
 is(value('steady short_comb', 'inserted_rows'), 300, 'steady: rows inserted one a transaction');
 is(value('bulk short_comb', 'inserted_rows'), 2000, 'bulk: rows inserted at once');
 cmp_ok(value('bulk short_comb', 'fpi_per_row'), '>', 2 * value('bulk uuid_v7', 'fpi_per_row'),
 	'within a minute, short COMBs write more than ordered keys');
-cmp_ok(value('curve random', 'wal_bytes_per_row', ',100'), '>', 2 * value('curve random', 'wal_bytes_per_row', ',2000'),
-	'with more rows after a checkpoint, each writes less WAL');
+my @wal = map { value('curve random', 'wal_bytes_per_row', $_) } ',100', ',2000';
+cmp_ok($wal[0], '>', 2 * $wal[1], 'with more rows after a checkpoint, each writes less WAL');
 is(value('curve random', 'index_rows', $_), 20000, "curve: the table is loaded again for each point ($_)") for ',100', ',2000';
-cmp_ok(value('delete random', 'index_bytes_per_row', '20 rows a minute,2'), '<', 2 * value('delete random', 'index_bytes_per_row', '20 rows a minute,0'),
-	'with deletes and VACUUM, the index does not keep growing');
+my @bytes = map { value('delete random', 'index_bytes_per_row', "20 rows a minute,$_") } 0, 2;
+cmp_ok($bytes[1], '<', 2 * $bytes[0], 'with deletes and VACUUM, the index does not keep growing');
 # a short prefix has two cycles more in the second measurement
-cmp_ok(value('age short_comb', 'wal_bytes_per_row', '100 rows a minute,0.25'), '>', value('age short_comb', 'wal_bytes_per_row', '100 rows a minute,0') + 20,
-	'each cycle of the prefix adds WAL');
-cmp_ok(abs(value('age uuid_v7', 'wal_bytes_per_row', '100 rows a minute,0.25') - value('age uuid_v7', 'wal_bytes_per_row', '100 rows a minute,0')), '<', 60,
-	'but not to ordered keys');
+sub wal_at { return value("age $_[0]", 'wal_bytes_per_row', "100 rows a minute,$_[1]") }
+cmp_ok(wal_at('short_comb', 0.25), '>', wal_at('short_comb', 0) + 20, 'each cycle of the prefix adds WAL');
+cmp_ok(abs(wal_at('uuid_v7', 0.25) - wal_at('uuid_v7', 0)), '<', 60, 'but not to ordered keys');
 
 cmp_ok(value('changeover random', 'fpi_per_row', 'unchanged,4000'), '>', 5 * value("changeover $_", 'fpi_per_row', 'changed,4000'),
 	"changeover: with $_, new rows no longer write a page each") for qw(uuid_v7 mine);
 # ascending keys in the middle of the index split leaves in halves
-cmp_ok(value('changeover uuid_v7', 'growth_bytes_per_row', 'changed,4000'), '>',
-	1.5 * value('changeover uuid_v7', 'growth_bytes_per_row', 'from the start,4000'), 'changeover: the index grows more than that of a table with ordered keys');
+my @growth = map { value('changeover uuid_v7', 'growth_bytes_per_row', "$_,4000") } 'changed', 'from the start';
+cmp_ok($growth[0], '>', 1.5 * $growth[1], 'changeover: the index grows more than that of a table with ordered keys');
 for my $key (qw(random short_comb uuid_v7))
 {
-	my @off = grep { my $at = $_; abs(value("changeover $key", 'predicted_wal_bytes_per_row', $at) / value("changeover $key", 'wal_bytes_per_row', $at) - 1) > 0.15 }
+	my @off = grep { abs(value("changeover $key", 'predicted_wal_bytes_per_row', $_) / value("changeover $key", 'wal_bytes_per_row', $_) - 1) > 0.15 }
 	  @{ series("changeover $key", 'wal_bytes_per_row') };
 	is("@off", '', "changeover: the WAL of $key is as predicted");
 }
@@ -131,8 +136,11 @@ SKIP:
 }
 
 my %setting = map { $_->[0] => $_->[1] } lines_of("$out/settings.csv");
-is_deeply([ @setting{qw(full_page_writes steady.rows server)} ], [ 'on', '"20000"', 'given' ], 'settings.csv has settings, sizes and the kind of server');
-like(slurp_file("$out/keys.csv"), qr/^key,label,type\nbigint,"bigint identity","bigint"\n.*^mine,"idgen.comb\(clock => clock_timestamp\(\)\)","uuid"$/ms, 'keys.csv has the keys and their expressions');
+is_deeply([ @setting{qw(full_page_writes steady.rows server)} ], [ 'on', '"20000"', 'given' ],
+	'settings.csv has settings, sizes and the kind of server');
+like(slurp_file("$out/keys.csv"),
+	qr/^key,label,type\nbigint,"bigint identity","bigint"\n.*^mine,"idgen.comb\(clock => clock_timestamp\(\)\)","uuid"$/ms,
+	'keys.csv has the keys and their expressions');
 like($stdout, qr/^\| `short_comb` \| [\d.,]+ \| [\d.]+ \|/m, 'a Markdown table is printed');
 is(ask($left), '', 'nothing is left on the server');
 

@@ -8,7 +8,6 @@ plan skip_all => 'no python3' unless $python;
 # the Python of report.py
 run_command([ '/usr/bin/python3', '-c', 'import matplotlib' ]);
 my $has_matplotlib = $? == 0;
-
 my $tmp = PostgreSQL::Test::Utils::tempdir();
 my $head = "scene,key,series,x,repetition,metric,value\n";
 
@@ -63,19 +62,19 @@ is($stderr, $has_matplotlib ? '' : "report.py: no pictures: matplotlib is missin
 # sample_report.py gives bigint 175, 170 and 171 bytes a row, random 4104, 4275 and 4000
 my $markdown = slurp_file("$tmp/one/report.md");
 like($markdown, qr/^\| `bigint` \| 171 \(170–175\) \| 1 \| 0\.042 \|/m, 'the median, its spread and the ratios');
-like($markdown, qr/^\| `random` \| 4,104 \(4,000–4,275\) \| 24\.0 \| 1 \|/m, 'the same of random keys');
-like($markdown, qr/^\| `snowflake` \| 174 \(171–175\) \| ~ \| 0\.042 \|/m, 'ranges that overlap have no ratio');
-like($markdown, qr/^\| rows between checkpoints \| 1,000 \| .*\n\|.*\n(?:\|.*\n)+\| `random` : `short_comb` \| [\d.]+ \|/m, 'the curve has the ratios of each point');
+like($markdown, qr/^\| rows between checkpoints \| 1,000 \| .*\n(?:\|.*\n)+\| `random` : `short_comb` \| [\d.]+ \|/m,
+	'the curve has the ratios of each point');
 my @headings = $markdown =~ /^## (.*)/mg;
 is_deeply([ $markdown =~ /^- \[(.*)\]\(#/mg ], \@headings, 'the report lists its contents');
 is($headings[1], 'WAL over the age of the table', 'the age is first');
+my $picture = qr/!\[.*\]\(.*\)|No picture: .*/;
 for my $scene (grep { !/^(Keys|All keys|Model and measurement)$/ } @headings)
 {
-	like($markdown, qr/^## \Q$scene\E\n\n[A-Z].*\.\n\n(?:(?:!\[.*\]\(.*\)|No picture: .*)\n\n)?Conditions: .*PostgreSQL 15\.20; 2 cores; .*\n\n(?:\*\*.*\*\*\n\n)?\| /m,
+	like($markdown, qr/^## \Q$scene\E\n\n[A-Z].*\.\n\n(?:$picture\n\n)?Conditions: .*PostgreSQL 15\.20; 2 cores; .*\n\n(?:\*\*.*\*\*\n\n)?\| /m,
 		"$scene: the caption, the picture, the conditions, the table");
 }
 like($markdown, qr/^Conditions: .*shared_buffers 256MB;.* rows 5,000,000\. Run: /m, 'the conditions have the memory and the sizes of the scene');
-like($markdown, qr/^\*\*synchronous_commit on, 2 secondary indexes\*\*\n\n\| key \| Throughput, rows\/s .*Latency, p50, ms \| p99, ms \| p99\.9, ms/m, 'a long run has rates and latencies');
+like($markdown, qr/^\| key \| Throughput, rows\/s .*Latency, p50, ms \| p99, ms \| p99\.9, ms/m, 'a long run has rates and latencies');
 
 # The keys of the report
 my ($tables, $summary) = split /^## All keys\n/m, $markdown;
@@ -99,15 +98,16 @@ ok(!-e "$all/report.md", 'and no report');
 mkdir "$tmp/both" or die $!;
 rename $all, "$tmp/both/run" or die $!;
 report("$tmp/both", '--out', "$tmp/three");
-is(slurp_file("$tmp/three/$_"), slurp_file("$tmp/one/$_"), "$_ is the same in the second report") for map { s{.*/}{}r } glob "$tmp/one/*";
+ok(slurp_file("$tmp/three/$_") eq slurp_file("$tmp/one/$_"), "$_ is the same in the second report") for map { s{.*/}{}r } glob "$tmp/one/*";
 
 # A stored run has the same report, which names its file
 mkdir "$tmp/stored" or die $!;
 report("$tmp/both", '--store', "$tmp/stored/sample.csv");
 check_report('a stored run', [qw(age curve heat long steady)], "$tmp/four", "$tmp/stored", '--out', "$tmp/four");
 my $link = ' ([sample.csv](runs/sample.csv))';
-is(slurp_file("$tmp/four/report.md") =~ s/\Q$link\E//gr, slurp_file("$tmp/one/report.md"), 'the report of a stored run is the same, but for its name');
-like(slurp_file("$tmp/four/report.md"), qr/^Conditions: .* Run: `bench\/lab\/run\.sh --quick .*`\Q$link\E\.$/m, 'the conditions name the run and its command');
+my $of_stored = slurp_file("$tmp/four/report.md");
+ok($of_stored =~ s/\Q$link\E//gr eq slurp_file("$tmp/one/report.md"), 'the report of a stored run is the same, but for its name');
+like($of_stored, qr/^Conditions: .* Run: `bench\/lab\/run\.sh --quick .*`\Q$link\E\.$/m, 'the conditions name the run and its command');
 
 # Which ratios are stated: repetitions of random and of short_comb
 for (
@@ -119,14 +119,18 @@ for (
 	[ 'zero', 'wal_bytes_per_row', [0], [1], '–' ])
 {
 	my ($name, $metric, $random, $short_comb, $expected) = @$_;
-	my %values = (random => $random, short_comb => $short_comb);
-	my $folder = folder("ratio $name", 'measurements.csv' => $head . join '', map { my $key = $_;
-		map { "long,$key,insert,,$_,$metric,$values{$key}[ $_ - 1 ]\nsteady,$key,,,$_,$metric,$values{$key}[ $_ - 1 ]\n" } 1 .. @{ $values{$key} } } sort keys %values);
+	my $measurements = $head;
+	for ([ 'random', @$random ], [ 'short_comb', @$short_comb ])
+	{
+		my ($key, @values) = @$_;
+		$measurements .= "long,$key,insert,,$_,$metric,$values[ $_ - 1 ]\nsteady,$key,,,$_,$metric,$values[ $_ - 1 ]\n" for 1 .. @values;
+	}
+	my $folder = folder("ratio $name", 'measurements.csv' => $measurements);
 	report($folder);
 	like(slurp_file("$folder/report.md"), qr/^\| `short_comb` \| [^|]+ \| \Q$expected\E \|$/m, "ratios: $name");
 }
 
-# The text of the pictures needs no font, the ground is transparent, each point has a tick, and a legend the last medians
+# The text of the pictures needs no font; each point has a tick, and the legend has the last medians
 SKIP:
 {
 	skip 'no matplotlib', 3 unless $has_matplotlib;
@@ -174,10 +178,9 @@ like(slurp_file("$touches/report.md"), qr/^\| `bigint` \| 3 \| 2 pages \|/m, 'ro
 for ([ 'an empty folder', folder('empty') ], [ 'a header', folder('header', 'measurements.csv' => $head) ], [ 'no folder', "$tmp/nowhere" ])
 {
 	my ($name, $folder) = @$_;
-	($ok, $stdout, $stderr) = report($folder);
-	ok(!$ok, "$name has no report");
+	($ok, undef, $stderr) = report($folder);
+	ok(!$ok && !-e "$folder/report.md", "$name has no report");
 	like($stderr, qr/nothing was measured in \Q$folder\E/, "$name: the error message");
-	ok(!-e "$folder/report.md", "$name: no report is written");
 }
 
 done_testing();

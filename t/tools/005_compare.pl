@@ -96,7 +96,8 @@ $node->reload;
 ok(compare('--server', '--keys', 'uuid_v7,random'), 'with two keys') or diag $stderr;
 like($stdout, qr/^\| uuid_v7 .* - +\| +0\.\d\d +\|.*\n\| random /m, 'a ratio to a key that was not measured is left out');
 ok(compare('--server', '--keys', 'bigint,random', '--rounds', 3, '--rate', 1000, '--days', 2), 'with three rounds, a rate and days') or diag $stderr;
-like($stdout, qr/^20,000 rows of 2 days in each table, then 3 rounds of 200 rows after a checkpoint, .* 1000 rows\/s,/m, 'the conditions are printed');
+like($stdout, qr/^20,000 rows of 2 days in each table, then 3 rounds of 200 rows after a checkpoint, .* 1000 rows\/s,/m,
+	'the conditions are printed');
 like($stdout, qr/^\| random +\| \d+ \(\d+-\d+\) +\| \d+\.\d{3} +\| \d+ \(\d+-\d+\) +\|/m, 'each figure has its range');
 command_fails_like([ @compare, qw(--server --keys snowflake) ], qr/idgen\.node_id.*snowflake could not be measured/s,
 	'a key that the server cannot generate is an error that names the reason');

@@ -1,10 +1,6 @@
-# The documents: each SQL block can be pasted into psql, in a database like one in use,
-# and raises only the errors that its comments announce ("error 23514"); that of the
-# README as the database's owner. Every relative link leads to a file, and to a heading
-# in it. docs/reference.md documents every SQL object of the extensions: functions with
-# the signatures that they have, the columns of tables and views, sequences and
-# settings. The install script has the order of the page, and the examples have
-# the results that the page shows ("-- →").
+# The documents: SQL blocks can be pasted into psql, and raise only the errors that they
+# announce ("error 23514"); links lead to a file and heading. docs/reference.md documents
+# every SQL object, with the signatures, columns and results ("-- →") that they have.
 
 use File::Basename qw(dirname);
 use Functions;
@@ -72,15 +68,15 @@ for (split /^- /m, $list)
 	my ($states, $names) = /^\*\*(.*?)\*\*.*?: (.*)/s or next;
 	for my $state (split /, /, $states) { push @listed, map { "$_ $state" } $names =~ /`(\w+)`/g }
 }
-is_deeply([ sort @listed ], [ sort map { my $function = $_; map { "$function->{name} $_" } grep { !/^22(?:004|008|023|P02)$/ } @{ $function->{errors} } } grep { $_->{kind} ne 'advisor' } @Functions::functions ],
-	'the other SQLSTATEs of each function are listed');
+my @raised = map { my $name = $_->{name}; map { "$name $_" } @{ $_->{errors} } } grep { $_->{kind} ne 'advisor' } @Functions::functions;
+is_deeply([ sort @listed ], [ sort grep { !/ 22(?:004|008|023|P02)$/ } @raised ], 'the other SQLSTATEs of each function are listed');
 
 # The pages and lists that a new generator could be missing from
-for my $place ((map { [ $_, 'ticker' ] } qw(docs/choosing.md docs/security.md bench/lab/keys.txt)), ['scripts/dev/check-randomness.sh'])
+for my $path ('docs/choosing.md', 'docs/security.md', 'bench/lab/keys.txt', 'scripts/dev/check-randomness.sh')
 {
-	my ($path, @kinds) = @$place;
-	my $text = slurp_file("$folder/$path");
-	is_deeply([ grep { $text !~ /\b\Q$_\E\b/ } map { $_->{name} } grep { my $kind = $_->{kind}; grep { $_ eq $kind } 'generator', @kinds } @Functions::functions ],
+	my $text = slurp_file($path);
+	my $kinds = $path =~ /(md|txt)$/ ? qr/^(generator|ticker)$/ : qr/^generator$/;
+	is_deeply([ grep { $text !~ /\b\Q$_\E\b/ } map { $_->{name} } grep { $_->{kind} =~ $kinds } @Functions::functions ],
 		[], "$path names every generator");
 }
 
@@ -98,7 +94,7 @@ while ($page =~ /^### (?:Table|View) `(\w+)`\n(.*?)(?=^#|\z)/msg)
 	$columns{$relation} = join ', ', map { "$_->[0] $_->[1]" } map { [ /^\| `(\w+)` \| (\w+) \|/ ] } grep { /^\| `\w+` \| \w+ \|/ } split /\n/, $section;
 }
 my %real_columns = map { split /\|/ } split /\n/, ask(q{
-	SELECT relname, string_agg(attname || ' ' || CASE atttypid WHEN 'timestamptz'::regtype THEN 'timestamptz' ELSE atttypid::regtype::text END, ', ' ORDER BY attnum)
+	SELECT relname, string_agg(attname || ' ' || replace(atttypid::regtype::text, 'timestamp with time zone', 'timestamptz'), ', ' ORDER BY attnum)
 	FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid AND attnum > 0
 	WHERE relnamespace = 'idgen'::regnamespace AND relkind IN ('r', 'v') GROUP BY relname});
 is_deeply(\%columns, \%real_columns, 'every table and view is documented, with its columns');
@@ -114,7 +110,8 @@ is(join("\n", sort @settings), ask(q{LOAD 'idgen'; SELECT name FROM pg_settings 
 # covers, those that need other roles, extensions or servers, which t/025_cron.pl,
 # t/042_restore.pl, t/061_partitions.pl, t/066_changed_keys.pl, t/080_citus.pl,
 # t/081_shards.pl and t/082_pgtle.pl cover.
-my $not_for_pasting = qr/create_once\((?:command_id, proposed_id|\$1, \$2)|cron\.schedule|partman\.|pgtle\.|pg_dist_|FOREIGN TABLE|ALTER SUBSCRIPTION/;
+my $not_for_pasting = qr/create_once\((?:command_id,\ proposed_id|\$1,\ \$2)|cron\.schedule|partman\.
+	|pgtle\.|pg_dist_|FOREIGN\ TABLE|ALTER\ SUBSCRIPTION/x;
 
 # Each document has its own database, which contains keys of several types, some
 # of which the advisor does not support, and the tables that the blocks name; that of
@@ -146,7 +143,8 @@ for my $path ("$folder/README.md", glob "$folder/docs/*.md")
 	  or diag($stderr);
 	unlike($stderr, qr/WARNING/, "$name: and no warnings");
 }
-is_deeply([ grep { !exists $pasted{$_} } qw(README choosing operations recipes scaling tickers) ], [], 'SQL was found in all documents that contain it');
+is_deeply([ grep { !exists $pasted{$_} } qw(README choosing operations recipes scaling tickers) ], [],
+	'SQL was found in all documents that contain it');
 
 # Some of the results
 like($pasted{README}, qr/^([0-9a-f-]{36})\|t\n\1\|f$/m, 'README: a command that is sent twice creates once');

@@ -49,6 +49,7 @@ for my $round (1, 2)
 	  index_bytes heap_bytes replica_lag_ms);
 }
 ($stdout, $stderr) = run_command([ "$lab/report.py", "$folder_of/out" ]);
-like(slurp_file("$folder_of/out/report.md"), qr/^\| `short_comb` \|.*^\| `bigint_and_uuid` \|.*Lag of the replica, ms/ms, 'report.py reports it') or diag $stderr;
+like(slurp_file("$folder_of/out/report.md"), qr/^\| `short_comb` \|.*^\| `bigint_and_uuid` \|.*Lag of the replica, ms/ms,
+	'report.py reports it') or diag $stderr;
 
 done_testing();

@@ -17,8 +17,9 @@ my @npm = (qw(npm --silent --prefix), $playground);
 -d "$playground/node_modules" or plan skip_all => 'npm ci cannot install PGlite';
 system_or_bail(@npm, qw(run build));
 
-my ($timeout, @started) = $PostgreSQL::Test::Utils::timeout_default;
-END { my $status = $?; $_->kill_kill for @started; $? = $status }
+my ($at, $http, $timeout, @started) = (undef, undef, $PostgreSQL::Test::Utils::timeout_default);
+# the browser ends with its session, not with chromedriver
+END { my $status = $?; $http->delete($at) if ($at // '') =~ m{session/}; $_->kill_kill for @started; $? = $status }
 
 # Start a program, and return the port that it prints.
 sub start
@@ -39,8 +40,7 @@ cmp_ok($pages{gen_random_uuid}, '>', 5 * $pages{$_}, "$_ touches fewer pages tha
 
 # as PGlite: with checksums, which version 18 has by default, and nothing in the background
 init_server('real', "autovacuum = off\nmax_wal_size = 8GB\ncheckpoint_timeout = 1d", extra => ['--data-checksums'])->start;
-my $sql = slurp_file("$tmp/portable/uuids.sql") . (run_command([ @module, 'sql', $settings ]))[0];
-my @wal = ask($sql) =~ /^(\d+\.\d+)$/mg;
+my @wal = ask(slurp_file("$tmp/portable/uuids.sql") . (run_command([ @module, 'sql', $settings ]))[0]) =~ /^(\d+\.\d+)$/mg;
 my $intervals = @wal / 4;
 for (@measured)
 {
@@ -50,8 +50,8 @@ for (@measured)
 
 # --- the page ---------------------------------------------------------------------
 my $url = start(qr{^(http://\S+)}, @module, 'serve', 0);
-my $at = 'http://127.0.0.1:' . start(qr/started successfully on port (\d+)/, qw(chromedriver --port=0)) . '/session';
-my $http = HTTP::Tiny->new(proxy => undef, http_proxy => undef, timeout => $timeout);
+$at = 'http://127.0.0.1:' . start(qr/started successfully on port (\d+)/, qw(chromedriver --port=0)) . '/session';
+$http = HTTP::Tiny->new(proxy => undef, http_proxy => undef, timeout => $timeout);
 
 # Send a command, and return the value of its result.
 sub command

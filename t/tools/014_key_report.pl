@@ -1,6 +1,5 @@
-# tools/key_report.sql: it finds each planted fault, and nothing in tables without one,
-# such as those with idgen's keys. Its statements repair what it reports. It reads no
-# table, works without rights and with a hostile search_path, and needs no extension.
+# tools/key_report.sql finds each planted fault, and nothing in tables without one; its
+# statements repair what it reports. It needs no rights and no extension.
 
 use Server;
 
@@ -146,7 +145,10 @@ is_deeply(lines(report()), [ grep { !/ ($kept)/ } @{ lines(@report) } ], 'the st
 
 # --- idgen's keys ----------------------------------------------------------------------
 ask('DROP SCHEMA trap CASCADE; CREATE EXTENSION idgen_advisor CASCADE', 'other');
-for ([ 'uuid', qw(short_comb keyed_comb uuid_v7 comb uuid_v6) ], [ 'bigint', qw(snowflake trace_id js_id) ], [ 'text COLLATE "C"', qw(ulid object_id) ])
+for (
+	[ 'uuid', qw(short_comb keyed_comb uuid_v7 comb uuid_v6) ],
+	[ 'bigint', qw(snowflake trace_id js_id) ],
+	[ 'text COLLATE "C"', qw(ulid object_id) ])
 {
 	my ($type, @generators) = @$_;
 	fill($_, "$type DEFAULT idgen.$_()", 10_000) for @generators;

@@ -87,39 +87,32 @@ def take_values(number):
 
 def statements(rng, what, restarted):
     """The statements, and whether their values count."""
-    end = rng.choice(['COMMIT', 'ROLLBACK'])
-    kept = end == 'COMMIT'
+    end, way = rng.choice(['COMMIT', 'ROLLBACK']), rng.choice(['ROLLBACK TO s', 'RELEASE s'])
     use = USE_UP.format(rng.choice([1, 1000, 2500000, 4500000]))
     alter = f'ALTER SEQUENCE {SEQUENCE}'
-
-    if what == 'alter':
-        return ['BEGIN', f"{alter} {rng.choice(['INCREMENT 1', 'AS bigint', 'CACHE 1', 'RESTART'])}", use, values(3), end], kept
-    if what == 'savepoint':
-        way, again = rng.choice(['ROLLBACK TO s', 'RELEASE s']), rng.choice([f'{alter} CACHE 1', 'SELECT 1'])
-        return ['BEGIN', 'SAVEPOINT s', f'{alter} INCREMENT 1', use, values(2), way,
-                values(2), again, values(2), end], kept and way == 'RELEASE s'
-    if what == 'extension' and not restarted and rng.random() < 0.5:
-        # memory has the values, because they are used in the transaction
-        return ['BEGIN', f'{alter} CACHE 1', 'SELECT idgen.decimal_id()', REPLACEMENTS['extension'], use, values(2), end], kept
-    if what in REPLACEMENTS:
-        return ['BEGIN', replace_sequence(REPLACEMENTS[what]), use, values(2), end], kept
-    if what == 'owner':     # perhaps without rights
-        rights = rng.choice([f'REVOKE ALL ON SEQUENCE {SEQUENCE} FROM keeper', 'SELECT 1'])
-        owner = rng.choice(['keeper', 'keeper', 'CURRENT_USER'])
-        return ['BEGIN', f'{alter} OWNER TO {owner}', rights, values(2), end], True
-    if what == 'grant':     # with a query that could be parallel
-        return ['SET parallel_setup_cost = 0', 'SET parallel_tuple_cost = 0', 'SET min_parallel_table_scan_size = 0',
-                'BEGIN', f'GRANT SELECT ON {SEQUENCE} TO PUBLIC', 'SELECT count(idgen.decimal_id()) FROM source',
-                values(3), f'REVOKE SELECT ON {SEQUENCE} FROM PUBLIC', values(3), end], True
-    if what == 'nextval':
-        return [f"SELECT max(nextval('{SEQUENCE}')) FROM generate_series(1, {rng.choice([1, 2, 31, 32, 33, 34, 65, 66])})",
-                rng.choice([values(2), 'SELECT 1'])], True
-    if what == 'setval':    # more than the sessions can use up in the meantime
-        return [f"SELECT setval('{SEQUENCE}', last_value + 100000222) FROM {SEQUENCE}"], True
-    if what == 'raise':
-        above = f'{rng.choice([0, 1, 1000, 3000000])} * 10000000000'
-        return [f'SELECT idgen.raise_decimal_id(idgen.decimal_id() + {above})', values(2)], True
-    return ['CHECKPOINT'], True
+    changes = {
+        'alter': [f"{alter} {rng.choice(['INCREMENT 1', 'AS bigint', 'CACHE 1', 'RESTART'])}", use, values(3)],
+        'savepoint': ['SAVEPOINT s', f'{alter} INCREMENT 1', use, values(2), way,
+                      values(2), rng.choice([f'{alter} CACHE 1', 'SELECT 1']), values(2)],
+        **{name: [replace_sequence(how), use, values(2)] for name, how in REPLACEMENTS.items()}}
+    if not restarted and rng.random() < 0.5:    # memory has the values, because they are used in the transaction
+        changes['extension'] = [f'{alter} CACHE 1', 'SELECT idgen.decimal_id()', REPLACEMENTS['extension'], use, values(2)]
+    if what in changes:
+        return ['BEGIN', *changes[what], end], end == 'COMMIT' and (what != 'savepoint' or way == 'RELEASE s')
+    return {
+        'owner': ['BEGIN', f"{alter} OWNER TO {rng.choice(['keeper', 'keeper', 'CURRENT_USER'])}",     # perhaps without rights
+                  rng.choice([f'REVOKE ALL ON SEQUENCE {SEQUENCE} FROM keeper', 'SELECT 1']), values(2), end],
+        # with a query that could be parallel
+        'grant': ['SET parallel_setup_cost = 0', 'SET parallel_tuple_cost = 0', 'SET min_parallel_table_scan_size = 0',
+                  'BEGIN', f'GRANT SELECT ON {SEQUENCE} TO PUBLIC', 'SELECT count(idgen.decimal_id()) FROM source',
+                  values(3), f'REVOKE SELECT ON {SEQUENCE} FROM PUBLIC', values(3), end],
+        'nextval': [f"SELECT max(nextval('{SEQUENCE}')) FROM generate_series(1, {rng.choice([1, 2, 31, 32, 33, 34, 65, 66])})",
+                    rng.choice([values(2), 'SELECT 1'])],
+        # more than the sessions can use up in the meantime
+        'setval': [f"SELECT setval('{SEQUENCE}', last_value + 100000222) FROM {SEQUENCE}"],
+        'raise': [f'SELECT idgen.raise_decimal_id(idgen.decimal_id() + {rng.choice([0, 1, 1000, 3000000])} * 10000000000)',
+                  values(2)],
+        'checkpoint': ['CHECKPOINT']}[what], True
 
 
 greatest_in = {f'other_{number}': 0 for number in range(1, 31)}

@@ -9,7 +9,6 @@ my $masks = Masks->new;
 my $node = $masks->{node};
 
 # --- Answers ------------------------------------------------------------------
-
 # The vectors of docs/masks.md
 my @vectors = map { [ split / \| /, s/^\| |\s*\|$|`//gr ] } slurp_file('docs/masks.md') =~ /^\| `[0-9a-f]{32}.*$/mg;
 is(scalar @vectors, 4, 'the page has vectors');
@@ -22,31 +21,28 @@ for my $vector (@vectors)
 
 SKIP:
 {
-	skip 'no python3', 9 if !defined $python;
+	skip 'no python3', 12 if !defined $python;
+	my $sets = q{'{2,3,4,5,31,1000,999999999,4294967296,4294967297,9007199254740991,9223372036854775806,9223372036854775807}'};
 	for my $name (sort keys %Masks::key)
 	{
-		my ($given, $expected);
-		my $sets = q{'{2,3,4,5,31,1000,999999999,4294967296,4294967297,9007199254740991,9223372036854775806,9223372036854775807}'::bigint[]};
-
 		my $count = $name eq 'default' ? 10_000 : 100;
-		my %ids = (
-			mask => q{SELECT overlay(idgen.uuid_v4()::text PLACING '7' FROM 15) FROM generate_series(1, COUNT)
-				UNION ALL SELECT '00000000-0000-7000-8000-000000000000' UNION ALL SELECT 'ffffffff-ffff-7fff-bfff-ffffffffffff'},
-			unmask => 'SELECT idgen.uuid_v4() FROM generate_series(1, COUNT)');
-		for my $function (sort keys %ids)
+		# what the definition is given, and the same call of the line n
+		for (
+			[ 'mask', 'idgen.mask_uuid_v7(n::uuid, NAME)',
+				"SELECT overlay(idgen.uuid_v4()::text PLACING '7' FROM 15) FROM generate_series(1, $count)
+				UNION ALL VALUES ('00000000-0000-7000-8000-000000000000'), ('ffffffff-ffff-7fff-bfff-ffffffffffff')" ],
+			[ 'unmask', 'idgen.unmask_uuid_v7(n::uuid, NAME)', "SELECT idgen.uuid_v4() FROM generate_series(1, $count)" ],
+			[ 'permute', q{idgen.permute(split_part(n, ' ', 1)::bigint, split_part(n, ' ', 2)::bigint, split_part(n, ' ', 3), NAME)},
+				qq{SELECT DISTINCT i || ' ' || g || ' ' || CASE i % 2 WHEN 0 THEN left('a-name-of-32-bytes-or-a-bit-less', (i % 33)::int) ELSE '' END
+				FROM unnest($sets\::bigint[]) g, LATERAL unnest(ARRAY[1, 2, g - 1, g]
+					|| ARRAY(SELECT 1 + trunc(g * random() * 0.999)::bigint FROM generate_series(1, 40))) i} ])
 		{
-			$given = ask($ids{$function} =~ s/COUNT/$count/r);
-			IPC::Run::run([ $python, 't/lib/mask.py', $function, $Masks::key{$name} ], '<', \$given, '>', \$expected) or die;
-			is(ask("SELECT idgen.${function}_uuid_v7(id::uuid, '$name') FROM regexp_split_to_table('$given', E'\\n') id"),
-				$expected =~ s/\n\z//r, "key $name: $count UUIDs, $function by the definition");
+			my ($function, $call, $query) = @$_;
+			my $given = ask($query);
+			IPC::Run::run([ $python, 't/lib/mask.py', $function, $Masks::key{$name} ], '<', \$given, '>', \my $expected) or die;
+			is(ask("SELECT $call FROM regexp_split_to_table('$given', E'\\n') n" =~ s/NAME/'$name'/r),
+				$expected =~ s/\n\z//r, "key $name: $function by the definition");
 		}
-
-		$given = ask(qq{
-			SELECT DISTINCT i, g, CASE WHEN i % 2 = 0 THEN left('a-name-of-32-bytes-or-a-bit-less', (i % 33)::int) END FROM unnest($sets) g,
-				LATERAL unnest(ARRAY[1, 2, g - 1, g] || ARRAY(SELECT 1 + trunc(g * random() * 0.999)::bigint FROM generate_series(1, 40))) i}) =~ s/\|/ /gr;
-		IPC::Run::run([ $python, 't/lib/mask.py', 'permute', $Masks::key{$name} ], '<', \$given, '>', \$expected) or die;
-		is(ask("SELECT idgen.permute(split_part(n, ' ', 1)::bigint, split_part(n, ' ', 2)::bigint, split_part(n, ' ', 3), '$name') FROM regexp_split_to_table('$given', E'\\n') n"),
-			$expected =~ s/\n\z//r, "key $name: numbers are permuted by the definition");
 	}
 }
 
@@ -54,7 +50,8 @@ SKIP:
 ask(q{
 	CREATE TABLE ids AS SELECT kind, id, idgen.mask_uuid_v7(id) AS masked
 	FROM generate_series(1, 10000) i, LATERAL (VALUES ('wall clock', idgen.uuid_v7()), ('ordered', idgen.uuid_v7_ordered()),
-		('whole milliseconds', idgen.uuid_v7(date_trunc('s', now()) + i * interval '1 ms')), ('consecutive', ('01932f1e-6b80-7000-8000-' || lpad(to_hex(i), 12, '0'))::uuid)) v (kind, id);
+		('whole milliseconds', idgen.uuid_v7(date_trunc('s', now()) + i * interval '1 ms')),
+		('consecutive', ('01932f1e-6b80-7000-8000-' || lpad(to_hex(i), 12, '0'))::uuid)) v (kind, id);
 	CREATE FUNCTION bits(uuid) RETURNS bit(128) LANGUAGE sql IMMUTABLE RETURN ('x' || replace($1::text, '-', ''))::bit(128)});
 is(ask(q{
 	SELECT count(*), count(DISTINCT masked), bool_and(idgen.uuid_version(masked) = 4 AND idgen.uuid_variant(masked) = 'RFC 9562'),
@@ -67,13 +64,15 @@ is(ask(q{
 is(ask(q{
 	SELECT kind, count(*), count(*) FILTER (WHERE abs(differ - 5000) > 300)
 	FROM (SELECT kind, bit, sum(get_bit(changed, bit)) AS differ
-		FROM (SELECT kind, bits(masked) # lag(bits(masked)) OVER (PARTITION BY kind ORDER BY id) AS changed FROM ids) pairs, generate_series(0, 127) bit
+		FROM (SELECT kind, bits(masked) # lag(bits(masked)) OVER (PARTITION BY kind ORDER BY id) AS changed FROM ids) pairs,
+			generate_series(0, 127) bit
 		WHERE bit NOT BETWEEN 48 AND 51 AND bit NOT IN (64, 65) AND changed IS NOT NULL GROUP BY 1, 2) s GROUP BY 1 ORDER BY 1}),
 	join("\n", map { "$_|122|0" } 'consecutive', 'ordered', 'wall clock', 'whole milliseconds'), 'masks of neighbours have nothing in common');
 # Masks of one hour, with a bit flipped in each of 122 places
 is(ask(q{
-	WITH given AS (SELECT i, idgen.mask_uuid_v7((left(idgen.uuid_v7(timestamptz '2026-11-20 03:44:00+00' - i * interval '36 ms')::text, 14) || '7' || substr(md5(i::text), 1, 3)
-			|| '-8' || substr(md5(i::text), 4, 3) || '-' || substr(md5(i::text), 7, 12))::uuid) AS masked FROM generate_series(1, 100000) i),
+	WITH given AS (SELECT i, idgen.mask_uuid_v7(overlay(overlay(md5(i::text)
+			PLACING left(replace(idgen.uuid_v7(timestamptz '2026-11-20 03:44:00+00' - i * interval '36 ms')::text, '-', ''), 13) FROM 1)
+			PLACING '8' FROM 17)::uuid) AS masked FROM generate_series(1, 100000) i),
 		places AS (SELECT array_agg(bit) AS bits FROM generate_series(0, 127) bit WHERE bit NOT BETWEEN 48 AND 51 AND bit NOT IN (64, 65))
 	SELECT count(*) FILTER (WHERE idgen.is_recent_uuid_v7(idgen.unmask_uuid_v7(masked), '1 hour', clock => '2026-11-20 03:44:00+00')),
 		count(*) FILTER (WHERE idgen.uuid_version(changed) = 4 AND changed <> masked),
@@ -83,14 +82,14 @@ is(ask(q{
 	'100000|100000|0', 'of 100,000 masks with a flipped bit, none passes a check of one hour');
 
 # --- Permutations -------------------------------------------------------------
-
 is(ask(q{
 	SELECT count(*) FROM generate_series(2, 2000) g,
 		LATERAL (SELECT count(DISTINCT p), min(p), max(p), bool_and(idgen.unpermute(p, g) = i) AS back
 			FROM generate_series(1, g) i, LATERAL (SELECT idgen.permute(i, g) AS p) permuted) numbers
 	WHERE count = g AND min = 1 AND max = g AND back}), 1999, 'every size from 2 to 2000 is permuted');
 is(ask(qq{
-	SELECT count(DISTINCT p), min(p), max(p) FROM generate_series(1, 1 << 20) i, LATERAL (SELECT idgen.permute(i, 1 << 20, key_name => '$_') AS p) permuted}),
+	SELECT count(DISTINCT p), min(p), max(p) FROM generate_series(1, 1 << 20) i,
+		LATERAL (SELECT idgen.permute(i, 1 << 20, key_name => '$_') AS p) permuted}),
 	'1048576|1|1048576', "and 2^20 numbers, with the key $_") for qw(default orders other);
 is(ask(q{
 	SELECT count(*) FROM generate_series(1, 40000) i,
@@ -100,10 +99,13 @@ is(ask(q{
 	WHERE p BETWEEN 1 AND g AND idgen.unpermute(p, g) = id AND idgen.permute(idgen.unpermute(id, g), g) = id}),
 	40000, 'random numbers below random limits come back');
 is(ask(q{
-	SELECT bool_and(idgen.unpermute(idgen.permute(id)) = id) FROM unnest('{1,2,9223372036854775806,9223372036854775807}'::bigint[]) id}), 't', 'the ends of bigint');
+	SELECT bool_and(idgen.unpermute(idgen.permute(id)) = id)
+	FROM unnest('{1,2,9223372036854775806,9223372036854775807}'::bigint[]) id}), 't', 'the ends of bigint');
 is(ask(q{
-	SELECT count(DISTINCT idgen.permute(7, 1000000007, key_name => name)), count(DISTINCT idgen.permute(7, 1000000007, name)), count(DISTINCT idgen.permute(7, 1000000000 + i)) > 95
-	FROM unnest('{default,orders,other,published}'::text[]) name, generate_series(1, 100) i}), '4|4|t', 'the key, the area and the greatest number matter');
+	SELECT count(DISTINCT idgen.permute(7, 1000000007, key_name => name)), count(DISTINCT idgen.permute(7, 1000000007, name)),
+		count(DISTINCT idgen.permute(7, 1000000000 + i)) > 95
+	FROM unnest('{default,orders,other,published}'::text[]) name, generate_series(1, 100) i}),
+	'4|4|t', 'the key, the area and the greatest number matter');
 
 # Of 63 output bits, half differ between neighbours, and each of them does.
 my ($mean, $least, $most) = split /\|/, ask(q{
@@ -116,54 +118,59 @@ cmp_ok($least, '>', 0.48, 'each bit differs for half of them');
 cmp_ok($most, '<', 0.52, 'and no more');
 
 # --- Bad arguments ------------------------------------------------------------
-
 my $v4 = q{'2463c780-7fca-4def-8c3f-7b1a2c4d5e6f'};
 my $v7 = q{'018f2d9f-9a2a-7def-8c3f-7b1a2c4d5e6f'};
 
+# a version 7 of another variant, which is of none
+my $other = q{'018f2d9f-9a2a-7def-cc3f-7b1a2c4d5e6f'};
+my $wrong = sub {
+	my ($version, $id, $of) = @_;
+	return "22023: uuid is not of version $version\nDETAIL:  The uuid is " . $id =~ s/'//gr . ", of $of.";
+};
+my $range = sub { my ($what, $value) = @_; return "22023: $what\nDETAIL:  The value is $value." };
+my $add = 'HINT:  Add it to the file that idgen.mask_key_file names, and reload the configuration.';
+my $unknown = sub { return qq{42704: mask key "$_[0]" does not exist\n$add} };
+my $bigint = 'id must be between 1 and 9223372036854775807';
 for (
-	[ "mask_uuid_v7($v4)", "22023: uuid is not of version 7\nDETAIL:  The uuid is 2463c780-7fca-4def-8c3f-7b1a2c4d5e6f, of version 4." ],
-	[ "unmask_uuid_v7($v7)", "22023: uuid is not of version 4\nDETAIL:  The uuid is 018f2d9f-9a2a-7def-8c3f-7b1a2c4d5e6f, of version 7." ],
-	# version 7 of another variant
-	[ q{mask_uuid_v7('018f2d9f-9a2a-7def-cc3f-7b1a2c4d5e6f')}, "22023: uuid is not of version 7\nDETAIL:  The uuid is 018f2d9f-9a2a-7def-cc3f-7b1a2c4d5e6f, of variant Microsoft." ],
-	[ 'permute(0)', "22023: id must be between 1 and 9223372036854775807\nDETAIL:  The value is 0." ],
-	[ 'permute(-9223372036854775808)', "22023: id must be between 1 and 9223372036854775807\nDETAIL:  The value is -9223372036854775808." ],
-	[ 'permute(11, 10)', "22023: id must be between 1 and 10\nDETAIL:  The value is 11." ],
-	[ 'unpermute(11, 10)', "22023: id must be between 1 and 10\nDETAIL:  The value is 11." ],
-	[ 'permute(1, 1)', "22023: max_value must be at least 2\nDETAIL:  The value is 1." ],
-	[ 'unpermute(1, -9223372036854775808)', "22023: max_value must be at least 2\nDETAIL:  The value is -9223372036854775808." ],
-	[ q{permute(1, key_name => 'none')}, qq{42704: mask key "none" does not exist\nHINT:  Add it to the file that idgen.mask_key_file names, and reload the configuration.} ],
-	[ q{permute(1, key_name => '')}, qq{42704: mask key "" does not exist\nHINT:  Add it to the file that idgen.mask_key_file names, and reload the configuration.} ],
-	[ q{permute(1, key_name => 'defaul')}, qq{42704: mask key "defaul" does not exist\nHINT:  Add it to the file that idgen.mask_key_file names, and reload the configuration.} ],
+	[ "mask_uuid_v7($v4)", $wrong->(7, $v4, 'version 4') ],
+	[ "unmask_uuid_v7($v7)", $wrong->(4, $v7, 'version 7') ],
+	[ "mask_uuid_v7($other)", $wrong->(7, $other, 'variant Microsoft') ],
+	[ 'permute(0)', $range->($bigint, 0) ],
+	[ 'permute(-9223372036854775808)', $range->($bigint, '-9223372036854775808') ],
+	[ 'permute(11, 10)', $range->('id must be between 1 and 10', 11) ],
+	[ 'unpermute(11, 10)', $range->('id must be between 1 and 10', 11) ],
+	[ 'permute(1, 1)', $range->('max_value must be at least 2', 1) ],
+	[ 'unpermute(1, -9223372036854775808)', $range->('max_value must be at least 2', '-9223372036854775808') ],
+	(map { [ "permute(1, key_name => '$_')", $unknown->($_) ] } 'none', '', 'defaul'),
 	[ q{mask_uuid_v7(NULL, 'none')}, '' ],
 	[ q{permute(NULL, 1, key_name => 'none')}, '' ],
 	[ 'permute(5, 9, NULL)', '22004: area must not be null' ],
 	[ q{permute(5, 9, repeat('a', 64))}, "22023: area is too long\nDETAIL:  The area has 64 bytes; at most 63 are allowed." ],
 	[ 'permute(5, NULL)', '22004: max_value must not be null' ],
-	[ 'unpermute(5, key_name => NULL)', '22004: key_name must not be null' ],
-	[ "mask_uuid_v7($v7, NULL)", '22004: key_name must not be null' ],
-	[ "unmask_uuid_v7($v4, NULL)", '22004: key_name must not be null' ])
+	(map { [ $_, '22004: key_name must not be null' ] } 'unpermute(5, key_name => NULL)', "mask_uuid_v7($v7, NULL)", "unmask_uuid_v7($v4, NULL)"))
 {
 	my ($call, $expected) = @$_;
 	is($masks->outcome("SELECT idgen.$call"), $expected, $call);
 }
-like($masks->outcome("SELECT idgen.permute(1, key_name => repeat('x', 100000000))"), qr/^42704: mask key "x{96}" does not exist/, 'of a name of 100 MB, a message shows the first bytes');
+like($masks->outcome("SELECT idgen.permute(1, key_name => repeat('x', 100000000))"),
+	qr/^42704: mask key "x{96}" does not exist/, 'of a name of 100 MB, a message shows the first bytes');
 
 # Names are bytes, which messages show in the client's encoding.
-my %shown = (UTF8 => 47, LATIN1 => 95);
-for my $encoding (sort keys %shown)
+for ([ UTF8 => 47, qr/^\Q@{[ $masks->outcome(q{SELECT idgen.permute(1, key_name => 'other')}) ]}\E$/ ],
+	[ LATIN1 => 95, qr/^42704: mask key "gr\303\274n" does not exist\n/ ])
 {
+	my ($encoding, $shown, $found) = @$_;
 	add_database("in_$encoding", $encoding);
 	ask($Masks::grant, lc "in_$encoding");
-	my $in_encoding = sub { return $masks->outcome("SET client_encoding = 'UTF8'; SELECT idgen.permute(1, key_name => $_[0])", database => lc "in_$encoding") };
-	like($in_encoding->(q{'x' || repeat(chr(252), 1000)}), qr/^42704: mask key "x(\303\274){$shown{$encoding}}" does not exist\n/,
+	my $in_encoding = sub {
+		return $masks->outcome("SET client_encoding = 'UTF8'; SELECT idgen.permute(1, key_name => $_[0])", database => lc "in_$encoding");
+	};
+	like($in_encoding->(q{'x' || repeat(chr(252), 1000)}), qr/^42704: mask key "x(\303\274){$shown}" does not exist\n/,
 		"$encoding: a message shows whole characters of a name");
-	my $found = $in_encoding->(q{'gr' || chr(252) || 'n'});
-	if ($encoding eq 'UTF8') { is($found, $masks->outcome("SELECT idgen.permute(1, key_name => 'other')"), 'UTF8: a name that is not ASCII') }
-	else { like($found, qr/^42704: mask key "gr\303\274n" does not exist\n/, "$encoding: the same characters in other bytes are another name") }
+	like($in_encoding->(q{'gr' || chr(252) || 'n'}), $found, "$encoding: the name that is not ASCII is one of UTF-8");
 }
 
 # --- Where the functions are used ---------------------------------------------
-
 ask(q{
 	CREATE TABLE events (id uuid PRIMARY KEY DEFAULT idgen.uuid_v7(), number bigint GENERATED ALWAYS AS IDENTITY UNIQUE);
 	INSERT INTO events SELECT FROM generate_series(1, 5000);
@@ -175,5 +182,4 @@ like(ask('EXPLAIN (COSTS OFF) SELECT * FROM events WHERE number = idgen.unpermut
 my $query = 'SELECT count(DISTINCT idgen.mask_uuid_v7(id)), sum(idgen.permute(number)::numeric) FROM events WHERE idgen.permute(number) > 0';
 like(ask(in_parallel("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) $query")), qr/Workers Launched: [12]/, 'in parallel workers');
 is(ask(in_parallel($query)), ask($query), 'with the same results');
-
 done_testing();

@@ -1,0 +1,306 @@
+-- What must hold for the values of values.sql: t/003_properties.pl executes each query, whose name is the comment before
+-- it, and requires rows, in all of which "holds" is true. tried.f() is idgen.f() as text, or "!" and the SQLSTATE.
+
+-- mask_uuid_v7() accepts version 7 only, unmask_uuid_v7() version 4 only, and they invert each other
+SELECT *, CASE version WHEN 7 THEN idgen.unmask_uuid_v7(idgen.mask_uuid_v7(id)) = id
+		ELSE tried.mask_uuid_v7(id, 'default') = '!22023' END
+	AND CASE version WHEN 4 THEN idgen.mask_uuid_v7(idgen.unmask_uuid_v7(id)) = id
+		ELSE tried.unmask_uuid_v7(id, 'default') = '!22023' END AS holds FROM uuids;
+-- permute() and unpermute() invert each other
+SELECT *, CASE WHEN n > 0 THEN idgen.unpermute(idgen.permute(n)) = n AND idgen.permute(idgen.unpermute(n)) = n
+	ELSE tried.permute(n, 9, '', 'default') = '!22023' AND tried.unpermute(n, 9, '', 'default') = '!22023' END AS holds
+FROM numbers;
+-- permute() stays within max_value
+SELECT *, idgen.permute(1, n) BETWEEN 1 AND n AND idgen.unpermute(idgen.permute(n, n), n) = n
+	AND idgen.unpermute(idgen.permute(n, n, 'orders'), n, 'orders') = n AS holds FROM numbers WHERE n > 1;
+-- uuid_from_base() inverts uuid_to_base(), which pads to the width of 128 bits and keeps the order of uuids
+SELECT *, idgen.uuid_from_base(here, base) = id AND length(here) = ceil(128 / log(2.0, base))
+	AND (here COLLATE "C" < next COLLATE "C") IS NOT FALSE AS holds
+FROM (SELECT *, lead(here) OVER (PARTITION BY base ORDER BY id) AS next
+	FROM uuids, bases, LATERAL (SELECT idgen.uuid_to_base(id, base) AS here) h) s;
+-- bigint_from_base() inverts bigint_to_base(), which rejects negative numbers
+SELECT *, CASE WHEN n >= 0 THEN idgen.bigint_from_base(idgen.bigint_to_base(n, base), base) = n
+	ELSE tried.bigint_to_base(n, base) = '!22023' END AS holds FROM numbers, bases;
+-- NULL for an argument without the default NULL is an error, and NULL for the identifier is not
+SELECT *, tried.snowflake_timestamp(n, NULL) = '!22004' AND tried.js_id_timestamp(n, NULL) = '!22004'
+	AND tried.permute(n, NULL, '', 'default') = '!22004' AND tried.unpermute(n, 9, '', NULL) IN ('!22004', '!22023')
+	AND tried.unpermute(n, 9, NULL, 'default') IN ('!22004', '!22023')
+	AND num_nonnulls(tried.snowflake_timestamp(NULL, NULL), tried.js_id_timestamp(NULL, NULL),
+		tried.permute(NULL, NULL, NULL, NULL), tried.mask_uuid_v7(NULL, NULL)) = 0 AS holds FROM numbers;
+-- uuid_from_base() accepts the digits of the base only, and bigint_from_base() agrees
+SELECT *, CASE WHEN t ~ alphabet AND octet_length(t) < width
+		THEN ltrim(idgen.uuid_to_base(id::uuid, base), zero) = ltrim(written(t, base), zero)
+		ELSE id = '!22P02' OR octet_length(t) = width END
+	AND CASE WHEN id ~ '^0{8}-0{4}-0{4}-[0-7]'
+		THEN ('x' || right(translate(id, '-', ''), 16))::bit(64)::bigint = idgen.bigint_from_base(t, base)
+		ELSE tried.bigint_from_base(t, base) = CASE id WHEN '!22P02' THEN id ELSE '!22003' END END AS holds
+FROM texts, bases, LATERAL (SELECT tried.uuid_from_base(t, base) AS id) r;
+-- a prefixed id contains its prefix and its uuid
+SELECT *, idgen.prefixed_id_prefix(made) = prefix AND idgen.prefixed_id_to_uuid(made, prefix) = id AS holds
+FROM prefixes, few_uuids, LATERAL (SELECT idgen.prefixed_id(prefix, id) AS made) m;
+-- the readers of prefixed ids agree on what a prefixed id is; is_prefixed_id() accepts the text that prefixed_id() returns
+SELECT *, CASE WHEN prefix = '!22P02' THEN id = '!22P02' AND tried.prefixed_id_to_uuid(t, 'acct') = '!22P02'
+		AND tried.parse_prefixed_id(t) = '!22P02' AND NOT idgen.is_prefixed_id(t) AND NOT idgen.is_prefixed_id(t, 'acct')
+	ELSE t LIKE prefix || '\_%' AND idgen.prefixed_id_to_uuid(canonical)::text = id
+		AND (SELECT (p.prefix, p.id::text) = (r.prefix, r.id) FROM idgen.parse_prefixed_id(t) p)
+		AND idgen.is_prefixed_id(t) = (t = canonical) AND idgen.is_prefixed_id(t, prefix) = (t = canonical)
+		AND (prefix = 'other' OR NOT idgen.is_prefixed_id(t, 'other')) END AS holds
+FROM texts, LATERAL (SELECT tried.prefixed_id_prefix(t) AS prefix, tried.prefixed_id_to_uuid(t, NULL) AS id) r,
+	LATERAL (SELECT CASE WHEN prefix <> '!22P02' THEN idgen.prefixed_id(prefix, id::uuid) END AS canonical) c;
+-- prefixed_id_to_uuid() rejects another prefix
+SELECT *, tried.prefixed_id_to_uuid(idgen.prefixed_id(p.prefix, id), other.prefix) = '!23514' AS holds
+FROM prefixes p, prefixes other, few_uuids WHERE p.prefix <> other.prefix;
+-- prefixed_id() accepts valid prefixes only
+SELECT *, CASE WHEN t ~ '^[a-z]([a-z0-9_]{0,61}[a-z0-9])?$' THEN length(made) = length(t) + 26
+	ELSE made = '!22023' END AS holds
+FROM texts, LATERAL (SELECT tried.prefixed_id(t, '0123e567-e89b-12d3-a456-426655440000') AS made) m;
+-- an id domain accepts canonical ids of its prefix only
+SELECT *, taken_by(domain, made) AND NOT taken_by(domain, idgen.prefixed_id(prefix || 'x', id))
+	AND NOT taken_by(domain, prefix || '_0' || digits) AND NOT taken_by(domain, prefix || '_' || upper(digits) || '')
+	AND (idgen.parse_prefixed_id(made)).domain = domain AND tried.create_id_domain('another', prefix) = '!23505' AS holds
+FROM domains, few_uuids,
+	LATERAL (SELECT idgen.prefixed_id(prefix, id) AS made, idgen.uuid_to_base(id, 36) AS digits) m;
+-- a TypeID has one text form, and is_typeid() accepts what the readers accept
+SELECT *, CASE WHEN id = '!22P02' THEN prefix = '!22P02' ELSE idgen.typeid_from_uuid(prefix, id::uuid) = t END
+	AND idgen.is_typeid(t) = (id <> '!22P02') AND idgen.is_typeid(t, 'user') = (prefix = 'user')
+	AND idgen.is_typeid(t, '') = (prefix = '') AS holds
+FROM texts, LATERAL (SELECT tried.typeid_to_uuid(t, NULL) AS id, tried.typeid_prefix(t) AS prefix) r;
+-- a TypeID contains its prefix and its uuid, a new one of version 7
+SELECT *, idgen.typeid_prefix(made) = prefix AND idgen.typeid_to_uuid(made) = id
+	AND idgen.uuid_version(idgen.typeid_to_uuid(idgen.typeid(prefix))) = 7 AS holds
+FROM prefixes, few_uuids, LATERAL (SELECT idgen.typeid_from_uuid(prefix, id) AS made) m WHERE prefix !~ '[0-9]';
+-- ulid_to_uuid() inverts ulid_from_uuid(), which keeps order and time
+SELECT *, idgen.ulid_to_uuid(ulid) = id AND idgen.ulid_timestamp(ulid) = instant_of(first_48(id))
+	AND (before COLLATE "C" < ulid COLLATE "C") IS NOT FALSE AS holds
+FROM (SELECT id, idgen.ulid_from_uuid(id) AS ulid, lag(idgen.ulid_from_uuid(id)) OVER (ORDER BY id) AS before FROM uuids) s;
+-- a ULID has 26 digits of base 32, and all readers agree
+SELECT *, id = CASE octet_length(t) WHEN 26 THEN replace(tried.uuid_from_base(t, 32), '!22003', '!22P02') ELSE '!22P02' END
+	AND (tried.ulid_timestamp(t) = '!22P02') = (id = '!22P02') AND idgen.is_ulid(t) = (id <> '!22P02') AS holds
+FROM texts, LATERAL (SELECT tried.ulid_to_uuid(t) AS id) r;
+-- conversions from version 1 have inverses and keep the time
+SELECT *, CASE version WHEN 1 THEN idgen.uuid_v6_to_v1(idgen.uuid_v1_to_v6(id)) = id
+		AND idgen.lambert_comb_to_uuid_v1(idgen.uuid_v1_to_lambert_comb(id)) = id
+		AND idgen.uuid_timestamp(idgen.uuid_v1_to_v6(id)) = idgen.uuid_timestamp(id)
+		AND idgen.uuid_timestamp(idgen.uuid_v1_to_lambert_comb(id)) = idgen.uuid_timestamp(id)
+		AND right(idgen.uuid_v1_to_v6(id)::text, 17) = right(id::text, 17)
+	ELSE tried.uuid_v1_to_v6(id) = '!22023' AND tried.uuid_v1_to_lambert_comb(id) = '!22023' END AS holds FROM uuids;
+-- conversions to version 1 have inverses
+SELECT *, CASE version WHEN 6 THEN idgen.uuid_v1_to_v6(idgen.uuid_v6_to_v1(id)) = id
+	ELSE tried.uuid_v6_to_v1(id) = '!22023' END
+	AND CASE version WHEN 13 THEN idgen.uuid_v1_to_lambert_comb(idgen.lambert_comb_to_uuid_v1(id)) = id
+	ELSE tried.lambert_comb_to_uuid_v1(id) = '!22023' END AS holds FROM uuids;
+-- byte exchanges have inverses and move the documented bytes
+SELECT *, idgen.suffix_comb_to_comb(idgen.comb_to_suffix_comb(id)) = id
+	AND idgen.short_suffix_comb_to_short_comb(idgen.short_comb_to_short_suffix_comb(id)) = id
+	AND idgen.swap_guid_bytes(id) = regexp_replace(digits, '^(..)(..)(..)(..)(..)(..)(..)(..)', '\4\3\2\1\6\5\8\7')::uuid
+	AND idgen.comb_to_suffix_comb(id) = regexp_replace(digits, '^(.{12})(.{8})(.{12})$', '\3\2\1')::uuid
+	AND idgen.short_comb_to_short_suffix_comb(id) = regexp_replace(digits, '^(.{4})(.{16})(.{4})', '\3\2\1')::uuid AS holds
+FROM uuids;
+-- uuid_version() and uuid_variant() return the digits
+SELECT *, idgen.uuid_variant(id) = (CASE WHEN variant < 8 THEN 'NCS' WHEN variant < 12 THEN 'RFC 9562'
+		WHEN variant < 14 THEN 'Microsoft' ELSE 'future' END)
+	AND idgen.uuid_version(id) IS NOT DISTINCT FROM
+		CASE WHEN variant BETWEEN 8 AND 11 THEN hex_value(substr(digits, 13, 1)) END AS holds
+FROM uuids, LATERAL (SELECT hex_value(substr(digits, 17, 1)) AS variant) v;
+-- timestamps are read from versions that contain one only, and uuid_text_timestamp() agrees
+SELECT *, (at IS NOT NULL) = (coalesce(version, 0) IN (1, 6, 7, 13))
+	AND (version IS DISTINCT FROM 7 OR at = instant_of(first_48(id)))
+	AND (version NOT IN (6, 13) OR at = instant(unix_us('1582-10-15 00:00+00')
+		+ floor_div(first_48(id) * 4096::numeric + hex_value(substr(digits, 14, 3)), 10))) IS NOT FALSE
+	AND idgen.uuid_text_timestamp(id::text) IS NOT DISTINCT FROM at
+	AND idgen.comb_timestamp(id) IS NOT DISTINCT FROM CASE version WHEN 4 THEN instant_of(first_48(id)) END
+	AND idgen.suffix_comb_timestamp(id) IS NOT DISTINCT FROM
+		CASE version WHEN 4 THEN instant_of(first_48(idgen.suffix_comb_to_comb(id))) END AS holds
+FROM uuids, LATERAL (SELECT idgen.uuid_timestamp(id) AS at) r;
+-- uuid_text_timestamp() rejects other text
+SELECT *, tried.uuid_text_timestamp(t) = '!22P02' AS holds
+FROM texts WHERE t !~ '^[{]?[0-9a-fA-F]{4}(-?[0-9a-fA-F]{4}){7}[}]?$';
+-- a short COMB has the prefix of the period that contains the clock
+SELECT *, CASE WHEN unit_us IS NULL THEN made = '!22023'
+	WHEN NOT isfinite(at) THEN made = '!22008' AND suffixed = '!22008'
+	ELSE left(replace(made, '-', ''), 2 * bytes) = hex(number, 2 * bytes) AND substr(suffixed, 25, 4) = hex(number, 4)
+		AND made ~ '^.{14}4.{4}[89ab]' AND suffixed ~ '^.{14}4.{4}[89ab]' END AS holds
+FROM random_windows, LATERAL (SELECT tried.short_comb(period, bytes, nullif(k % 3, 0), at) AS made,
+	tried.short_suffix_comb(period, at) AS suffixed) m;
+-- a keyed COMB has the prefix of the start of the period that contains the clock
+SELECT *, CASE WHEN unit_us IS NULL THEN made = '!22023' WHEN NOT isfinite(at) THEN made = '!22008'
+	ELSE made ~ '^.{14}4.{4}[89ab]' AND left(made, 8) <> left(other, 8)
+		AND (instant(number * unit_us) IS NULL OR left(made, 8) = left(at_start, 8)) END AS holds
+FROM random_windows, LATERAL (SELECT tried.keyed_comb(period, bytes::text, at) AS made,
+	tried.keyed_comb(period, bytes::text, instant(number * unit_us)) AS at_start,
+	tried.keyed_comb(period, 'other', at) AS other) m WHERE bytes BETWEEN 1 AND 6;
+-- short_comb_timestamp() returns the start of the latest period with the prefix up to the clock
+SELECT *, tried.short_comb_timestamp(id, period, bytes, at) IS NOT DISTINCT FROM CASE
+	WHEN unit_us IS NULL THEN '!22023' WHEN NOT isfinite(at) THEN '!22008' WHEN idgen.uuid_version(id) = 4
+	THEN instant((number - floor_mod(number - (first_48(id) >> (48 - 8 * bytes)), 256::numeric ^ bytes)) * unit_us)::text
+	END AS holds FROM random_windows;
+-- is_recent_*() return the result of arithmetic of any precision, and check_recent_*() raise an error if it is false
+SELECT *, answer = expected
+	AND checked = CASE expected WHEN 'true' THEN id::text WHEN 'false' THEN '!23514' ELSE expected END AS holds
+FROM random_windows w, LATERAL (VALUES
+	(recent(w, 4, true), tried.is_recent_short_comb(id, tolerance, past, future, period, bytes, at),
+		tried.check_recent_short_comb(id, tolerance, past, future, period, bytes, at)),
+	(recent(w, 4, false), tried.is_recent_comb(id, tolerance, past, future, at),
+		tried.check_recent_comb(id, tolerance, past, future, at)),
+	(recent(w, 7, false), tried.is_recent_uuid_v7(id, tolerance, past, future, at),
+		tried.check_recent_uuid_v7(id, tolerance, past, future, at))) v (expected, answer, checked);
+-- a COMB and a version 7 uuid are recent within the tolerance only
+SELECT *, idgen.is_recent_comb(comb, '1 ms', clock => at + shift) = (shift = '0')
+	AND idgen.is_recent_uuid_v7(v7, '1 ms', clock => at + shift) = (shift = '0')
+	AND NOT idgen.is_recent_comb(v7, '1 ms', clock => at) AND NOT idgen.is_recent_uuid_v7(comb, '1 ms', clock => at) AS holds
+FROM instants, LATERAL (SELECT idgen.comb(at) AS comb, idgen.uuid_v7(at) AS v7) m,
+	unnest('{0,3 ms,-3 ms}'::interval[]) shift WHERE at BETWEEN '1970-01-02' AND '10889-08-01';
+-- created_near() compares with the time in the identifier, both ends included
+SELECT *, idgen.created_near(id, made + span, span) AND idgen.created_near(id, made - span, span)
+	AND NOT idgen.created_near(id, made + span + interval '1 us', span)
+	AND NOT idgen.created_near(id, made - span - interval '1 us', span) AS holds
+FROM (SELECT id, idgen.uuid_timestamp(id) AS made FROM uuids WHERE version IN (1, 6, 7, 13)) s,
+	unnest('{0,1 ms,90000 s}'::interval[]) span;
+-- created_near() refuses a tolerance that is negative or has months, and a uuid without a time is near no timestamp
+SELECT *, CASE WHEN span < '0' OR date_trunc('month', span) <> '0'
+	THEN tried.created_near(id, '2026-01-01', span) = '!22023'
+	ELSE idgen.uuid_timestamp(id) IS NOT NULL OR NOT idgen.created_near(id, '2026-01-01', span) END AS holds
+FROM few_uuids, spans;
+-- is_uuid() agrees with a regular expression
+SELECT *, idgen.is_uuid(t, version) = (t ~ replace(format('^x{8}-x{4}-[%s%s]x{3}-[89abAB]x{3}-x{12}$',
+	to_hex(version), upper(to_hex(version))), 'x', '[0-9a-fA-F]')) AS holds
+FROM texts, generate_series(0, 15) version;
+-- identifiers lie between the floors of their millisecond and the next
+SELECT *, v7 >= idgen.uuid_v7_floor(at) AND v7 < idgen.uuid_v7_floor(next)
+	AND comb >= idgen.comb_floor(at) AND comb < idgen.comb_floor(next)
+	AND idgen.comb_timestamp(idgen.comb_to_suffix_comb(idgen.suffix_comb(at))) = date_trunc('ms', at)
+	AND idgen.ulid_from_uuid(v7) COLLATE "C" >= idgen.ulid_floor(at)
+	AND idgen.ulid_from_uuid(v7) COLLATE "C" < idgen.ulid_floor(next) AS holds
+FROM instants, LATERAL (SELECT idgen.uuid_v7(at) AS v7, idgen.comb(at) AS comb, at + interval '1 ms' AS next) m
+WHERE at >= '1970-01-01 00:00+00' AND at < '10889-08-02 05:31:50.655+00';
+-- a generator with a clock contains its time, and another one of the same time differs
+SELECT *, CASE WHEN at < first OR at >= past THEN made = '!22008' ELSE made <> other AND date_trunc(unit, at) = CASE kind
+	WHEN 'ulid' THEN idgen.ulid_timestamp(made)
+	WHEN 'typeid' THEN idgen.uuid_timestamp(idgen.typeid_to_uuid(made))
+	WHEN 'object_id' THEN idgen.object_id_timestamp(made) ELSE idgen.uuid_text_timestamp(made) END END AS holds
+FROM instants, LATERAL (VALUES ('uuid_v1', tried.uuid_v1(at), tried.uuid_v1(at)),
+	('uuid_v6', tried.uuid_v6(at), tried.uuid_v6(at)), ('lambert_comb', tried.lambert_comb(at), tried.lambert_comb(at)),
+	('ulid', tried.ulid(at), tried.ulid(at)), ('typeid', tried.typeid('a', at), tried.typeid('a', at)),
+	('object_id', tried.object_id(at), tried.object_id(at))) g (kind, made, other)
+JOIN (VALUES ('ulid|typeid', timestamptz 'epoch', timestamptz '10889-08-02 05:31:50.656+00', 'ms'),
+	('object_id', 'epoch', '2106-02-07 06:28:16+00', 's'),
+	('v1|v6|lambert', '1582-10-15 00:00+00', '5236-03-31 21:21:00.684698+00', 'us')) b (kinds, first, past, unit)
+ON kind ~ kinds;
+-- *_within() are half-open ranges of uuids and ULIDs
+SELECT *, idgen.uuid_v7_within(id, start, stop)
+		IS NOT DISTINCT FROM (id >= idgen.uuid_v7_floor(start) AND id < idgen.uuid_v7_floor(stop))
+	AND idgen.comb_within(id, start, stop)
+		IS NOT DISTINCT FROM (id >= idgen.comb_floor(start) AND id < idgen.comb_floor(stop))
+	AND idgen.ulid_within(idgen.ulid_from_uuid(id) COLLATE "C", start, stop)
+		IS NOT DISTINCT FROM idgen.uuid_v7_within(id, start, stop)
+	OR left(id::text, 13) IN (left(idgen.uuid_v7_floor(start)::text, 13), left(idgen.uuid_v7_floor(stop)::text, 13)) AS holds
+FROM few_uuids, ranges;
+-- object_id_within() is a half-open range
+SELECT *, idgen.object_id_within(o COLLATE "C", start, stop) IS NOT DISTINCT FROM
+	(o COLLATE "C" >= idgen.object_id_floor(start) AND o COLLATE "C" < idgen.object_id_floor(stop)) AS holds
+FROM object_ids, ranges;
+-- *_within() are half-open ranges of numbers, for any epoch
+SELECT *, idgen.snowflake_within(n, start, stop, epoch) IS NOT DISTINCT FROM
+		(n >= idgen.snowflake_floor(start, epoch) AND n < idgen.snowflake_floor(stop, epoch))
+	AND idgen.js_id_within(n, start, stop)
+		IS NOT DISTINCT FROM (n >= idgen.js_id_floor(start) AND n < idgen.js_id_floor(stop)) AS holds
+FROM numbers, ranges, (SELECT timestamptz '2015-01-01 00:00+00' AS epoch) e;
+-- uuid_smaller() and uuid_larger() agree with least() and greatest()
+SELECT *, idgen.uuid_smaller(a.id, b.id) = least(a.id, b.id)
+	AND idgen.uuid_larger(a.id, b.id) = greatest(a.id, b.id) AS holds FROM few_uuids a, few_uuids b;
+-- uuid_v5() is of version 5 and differs by name and namespace
+SELECT *, made = '!22021' OR made ~ '^.{14}5.{4}[89ab]' AND made <> idgen.uuid_v5(id, t || 'a')::text
+	AND made <> idgen.uuid_v5(made::uuid, t)::text AS holds
+FROM texts, (SELECT id FROM few_uuids LIMIT 3) n, LATERAL (SELECT tried.uuid_v5(id, t) AS made) m;
+-- a floor is the first value of its tick since the epoch, or the smallest or greatest value
+SELECT *, CASE
+	WHEN ms BETWEEN 0 AND 281474976710655 THEN idgen.uuid_v7_floor(at) = rpad(hex(ms, 12) || '70008', 32, '0')::uuid
+		AND idgen.comb_floor(at) = rpad(hex(ms, 12) || '40008', 32, '0')::uuid
+		AND idgen.ulid_to_uuid(idgen.ulid_floor(at)) = rpad(hex(ms, 12), 32, '0')::uuid
+	WHEN ms < 0 THEN idgen.uuid_v7_floor(at) = idgen.uuid_v7_floor('epoch')
+		AND idgen.comb_floor(at) = idgen.comb_floor('epoch') AND idgen.ulid_floor(at) = repeat('0', 26)
+	ELSE idgen.uuid_v7_floor(at) = repeat('f', 32)::uuid AND idgen.comb_floor(at) = repeat('f', 32)::uuid
+		AND idgen.ulid_floor(at) = rpad('7', 26, 'Z') END
+	AND tried.object_id_floor(at) =
+		CASE WHEN unix_s(at) > 4294967295 THEN repeat('f', 24) ELSE rpad(hex(greatest(unix_s(at), 0), 8), 24, '0') END
+	AND tried.snowflake_floor(at, epoch) =
+		CASE WHEN ms_since > 2199023255551 THEN '9223372036854775807' ELSE (greatest(ms_since, 0) * 4194304)::text END
+	AND tried.js_id_floor(at, epoch) =
+		CASE WHEN s_since > 4294967295 THEN '9007199254740991' ELSE (greatest(s_since, 0) * 2097152)::text END AS holds
+FROM instants, epochs, LATERAL (SELECT unix_ms(at) AS ms, unix_ms(at) - unix_ms(epoch) AS ms_since,
+	unix_s(at) - unix_s(epoch) AS s_since) s;
+-- the parts of a Snowflake are its bits, and the time is counted from the epoch
+SELECT *, CASE WHEN n < 1
+	THEN num_nonnulls(idgen.snowflake_timestamp(n, epoch), idgen.snowflake_node(n), idgen.snowflake_counter(n)) = 0
+	ELSE idgen.snowflake_timestamp(n, epoch) IS NOT DISTINCT FROM instant((unix_ms(epoch) + (n >> 22)) * 1000)
+		AND idgen.snowflake_node(n) = (n >> 12 & 1023) AND idgen.snowflake_counter(n) = (n & 4095) END AS holds
+FROM numbers, epochs;
+-- the parts of a js_id are its bits, and the time is counted from the epoch
+SELECT *, CASE WHEN n < 1 OR n >= 9007199254740992
+	THEN num_nonnulls(idgen.js_id_timestamp(n, epoch), idgen.js_id_node(n), idgen.js_id_counter(n)) = 0
+	ELSE idgen.js_id_timestamp(n, epoch) IS NOT DISTINCT FROM instant((unix_s(epoch) + (n >> 21)) * 1000000)
+		AND idgen.js_id_node(n) = (n >> 16 & 31) AND idgen.js_id_counter(n) = (n & 65535) END AS holds
+FROM numbers, epochs;
+-- a TraceId equals its parts, its time being within one cycle before the clock
+SELECT *, CASE WHEN n < 1 OR n % 4194304 = 0 THEN num_nonnulls(made, idgen.trace_id_node(n), idgen.trace_id_counter(n)) = 0
+	ELSE (floor_mod(extract(epoch FROM made), 33554432) * 65536 + idgen.trace_id_node(n)) * 4194304
+			+ idgen.trace_id_counter(n) = n
+		AND made <= at + interval '1 day' AND made > at + interval '1 day' - interval '1 s' * 33554433 END AS holds
+FROM numbers, instants, LATERAL (SELECT idgen.trace_id_timestamp(n, at) AS made) m
+WHERE at BETWEEN '1950-01-01' AND '9999-01-01';
+-- a DecimalId equals its parts
+SELECT *, CASE WHEN n < 10000000000 OR n >= 9223372030000000000 THEN p IS NULL
+	ELSE (p.counter * 100000::bigint + p.generator) * 100000 + p.launch_id = n
+		AND p.generator BETWEEN 0 AND 99999 AND p.launch_id BETWEEN 0 AND 99999 END AS holds
+FROM numbers, idgen.decimal_id_parts(n) p;
+-- raise_decimal_id() accepts identifiers and never lowers the ticker
+SELECT *, CASE WHEN idgen.decimal_id_parts(n) IS NULL THEN tried.raise_decimal_id(n) = '!22023'
+	WHEN coalesce(tried.raise_decimal_id(n), '') = '' THEN (SELECT s.reserved_value > s.last_value
+			AND s.last_value >= p.generator * 922337202::bigint + p.counter
+		FROM idgen.decimal_id_parts(n) p, idgen.ticker_state(CASE WHEN n > 0 THEN 'decimal_id' END) s) END AS holds
+FROM numbers;
+-- raise_ticker() accepts times that are not far ahead and never lowers a ticker
+SELECT *, CASE WHEN NOT isfinite(at) OR at > now() + interval '25 hours' THEN tried.raise_ticker('js_id', at) = '!22008'
+	WHEN coalesce(tried.raise_ticker('js_id', at), '') = ''
+	THEN (SELECT s.last_time >= date_trunc('second', at) AND s.reserved_value > s.last_value
+		FROM idgen.ticker_state(CASE WHEN at IS NOT NULL THEN 'js_id' END) s) END AS holds FROM instants;
+-- ticker_state() accepts the names of tickers only
+SELECT *, (tried.ticker_state(t) <> '!42704') = (t IN (SELECT ticker FROM idgen.tickers)) AS holds FROM texts;
+-- the readers of ObjectIds agree on what an ObjectId is
+SELECT *, CASE WHEN t ~ '^[0-9a-fA-F]{24}$' THEN idgen.is_object_id(t)
+		AND idgen.object_id_timestamp(t) = to_timestamp(('x' || left(t, 8))::bit(32)::bigint & 4294967295)
+	ELSE NOT idgen.is_object_id(t) AND tried.object_id_timestamp(t) = '!22P02' END AS holds FROM texts;
+-- create_once() records a command once and then returns its entity
+SELECT *, first.created AND NOT again.created AND again.entity_id = idgen.swap_guid_bytes(id) AS holds
+FROM few_uuids, LATERAL idgen.create_once(id, idgen.swap_guid_bytes(id), 'a') first,
+	LATERAL idgen.create_once(id, idgen.uuid_v4(), CASE WHEN first.created THEN 'a' END) again;
+-- a recorded command is found, and another name or type is an error
+SELECT *, (SELECT c.entity_id = idgen.swap_guid_bytes(id) FROM idgen.creation_identifiers c WHERE c.command_id = id)
+	AND tried.create_once(id, id, 'b', NULL) = '!23514' AND tried.create_once_bigint(id, 1, 'a', NULL) = '!23514' AS holds
+FROM few_uuids;
+-- forget_creation() and forget_creation_of() delete the command
+SELECT *, CASE WHEN k % 2 = 0 THEN idgen.forget_creation(id) AND NOT idgen.forget_creation(id)
+	ELSE idgen.forget_creation_of(idgen.swap_guid_bytes(id)) = 1
+		AND idgen.forget_creation_of(idgen.swap_guid_bytes(id)) = 0 END AS holds
+FROM (SELECT id, row_number() OVER () AS k FROM few_uuids) s;
+-- create_once_bigint() records a command, and forget_creation_of_bigint() deletes it
+SELECT *, created AND entity_number = k AND idgen.forget_creation_of_bigint(k) = 1
+	AND idgen.forget_creation_of_bigint(k) = 0 AS holds
+FROM (SELECT id, row_number() OVER () AS k FROM few_uuids) s, LATERAL idgen.create_once_bigint(id, k);
+-- trim_creations() and purge_creations() find no command left
+SELECT idgen.trim_creations(0) = 0 AND idgen.purge_creations('0') = 0 AS holds;
+-- remember_command() keeps the newest commands, each once
+SELECT *, idgen.has_command(history, id) = coalesce(id = ANY (history), false)
+	AND idgen.remember_command(history, id, keep) = coalesce((SELECT array_agg(e ORDER BY o) FROM (
+		SELECT e, o FROM unnest(CASE WHEN id = ANY (history) THEN history ELSE history || id END) WITH ORDINALITY u (e, o)
+		ORDER BY (e = id) IS TRUE DESC, o DESC LIMIT keep) newest), '{}') AS holds FROM histories, few_uuids;
+-- expected_key_cost() returns numbers from 0 on or an error
+SELECT *, said ~ '^![0-9]{5}$' OR said = '(,,,,)' OR said ~ '^\([0-9.e-]+,[0-9.e-]+,[0-9.e-]+,[0-9.e-]+,[0-9]+\)$' AS holds
+FROM unnest('{random,ordered,short_comb}'::text[]) kind, reals, unnest('{1,1e9,NaN}'::float8[]) c,
+	unnest('{1e-6,1000,1e15,NULL}'::float8[]) p, (VALUES (1, 1024), (6, 1)) b (bytes, length),
+	LATERAL (SELECT tried.expected_key_cost(kind, x, c, p, bytes, length, 16, NULL, 0) AS said) t;
+-- index_report() takes any positive number of rows in a checkpoint interval
+SELECT *, r.rows >= 0 AS holds FROM numbers, LATERAL idgen.index_report('idgen.creation_identifiers_pkey', n) r WHERE n >= 1;
+-- index_reports() returns indexes of the given size, and shares from 0 to 1
+SELECT *, r.index_bytes >= n AND NOT EXISTS (SELECT FROM unnest(ARRAY[r.leaf_density, r.fragmentation, r.newest_leaf_share]) s
+	WHERE s NOT BETWEEN 0 AND 1) AS holds FROM unnest('{0,65536}'::bigint[]) n, LATERAL idgen.index_reports(n) r;
