@@ -834,9 +834,15 @@ DECLARE
     goes_back boolean := command = 'back' AND active.state = 'switched';
     k rekey.active_columns;
     is_beyond boolean := false;
+    is_mine boolean;
     problem text;
 BEGIN
-    IF NOT pg_catalog.pg_try_advisory_lock(pg_catalog.hashtext('rekey'), active.run) THEN
+    FOR attempt IN 1 .. 50 LOOP    -- the backend of the command before may be about to exit
+        is_mine := pg_catalog.pg_try_advisory_lock(pg_catalog.hashtext('rekey'), active.run);
+        EXIT WHEN is_mine;
+        PERFORM pg_catalog.pg_sleep(0.1);
+    END LOOP;
+    IF NOT is_mine THEN
         RAISE 'run % is worked on by process %', active.run, active.pid USING ERRCODE = 'object_in_use';
     END IF;
     PERFORM pg_catalog.set_config(name, value, false) FROM (VALUES ('search_path', 'pg_catalog, pg_temp'),
