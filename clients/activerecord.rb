@@ -152,11 +152,12 @@ task 'empty diff' do
   connection.execute('DROP SCHEMA IF EXISTS rails CASCADE; CREATE SCHEMA rails')
   connection.schema_search_path = 'rails'
   CreateTasks.migrate(:up)
-  schema = dump_schema
+  schema = dump_schema.gsub(/^ *create_schema .*\n/, '') # Rails 7.1: those of other programs, which exist
   check schema.include?('create_table "tasks", id: :uuid, default: -> { "idgen.short_comb()" }'), schema
   ActiveRecord::Schema.verbose = false
   eval schema # rubocop:disable Security/Eval
-  check dump_schema == schema, "the second dump differs: #{dump_schema}"
+  again = dump_schema.gsub(/^ *create_schema .*\n/, '')
+  check again == schema, "the second dump differs: #{again}"
 end
 
 exit 1 if $failed
