@@ -166,7 +166,7 @@ require_readable(Relation index)
 				 errhint("Wait until the index is built, or run REINDEX.")));
 }
 
-/* An index of so many pages stays in memory with any keys. */
+/* An index of at most this many pages stays in memory, whatever its keys are. */
 #define FEW_BYTES	CppAsString2(100 * BLCKSZ)
 
 /*
