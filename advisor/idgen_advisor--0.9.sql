@@ -64,33 +64,31 @@ BEGIN
         EXCEPTION WHEN lock_not_available THEN
             index_bytes := min_size;     -- reported as not read
         END;
-        IF index_bytes >= min_size THEN
-            reported := reported || index_name::oid;
-            sizes := sizes || index_bytes;
-        END IF;
+        reported := reported || index_name::oid;
+        sizes := sizes || index_bytes;
     END LOOP;
 
     FOR index_name, table_name, index_bytes, rows_per_day IN
         SELECT i.indexrelid, i.indrelid, r.size,
                pg_stat_get_tuples_inserted(i.indrelid) / greatest(extract(epoch FROM moment - rows_since) / 86400, 1e-9)
         FROM unnest(reported, sizes) r (index, size) JOIN pg_index i ON i.indexrelid = r.index
+        WHERE r.size >= min_size
         ORDER BY r.size DESC, i.indexrelid
     LOOP
         unknown_reason := coalesce(why_unknown, CASE WHEN rows_per_day = 0 THEN format('no rows were inserted since %s', rows_since) END);
         rows_per_day := CASE WHEN unknown_reason IS NULL THEN rows_per_day END;
-        rows_per_checkpoint := greatest(rows_per_day * extract(epoch FROM moment - counted_since) / 86400 / checkpoints, 1);
+        rows_per_checkpoint := CASE WHEN unknown_reason IS NULL
+                               THEN greatest(rows_per_day * extract(epoch FROM moment - counted_since) / 86400 / checkpoints, 1) END;
         BEGIN
-            SELECT * INTO index_name, table_name, key_columns, rows, index_bytes, leaf_pages, leaf_density, fragmentation, reindex_saves_bytes,
-                          newest_leaf_share, placement, images_per_row, wal_per_row, keyed_comb_wal_per_row, advice
-            FROM idgen.index_report(index_name, rows_per_checkpoint);
+            RETURN QUERY
+            SELECT r.*, rows_per_day, rows_per_checkpoint, d.wal, d.keyed_comb_wal,
+                   CASE WHEN d.keyed_comb_wal IS NOT NULL THEN greatest(d.wal - d.keyed_comb_wal, 0) END, unknown_reason
+            FROM idgen.index_report(index_name, rows_per_checkpoint) r,
+                 LATERAL (SELECT (r.wal_per_row * rows_per_day)::bigint, (r.keyed_comb_wal_per_row * rows_per_day)::bigint) d (wal, keyed_comb_wal);
         EXCEPTION WHEN OTHERS THEN
-            SELECT 'not read: ' || SQLERRM INTO advice, key_columns, rows, leaf_pages, leaf_density, fragmentation, reindex_saves_bytes,
-                                               newest_leaf_share, placement, images_per_row, wal_per_row, keyed_comb_wal_per_row;
+            advice := 'not read: ' || SQLERRM;
+            RETURN NEXT;     -- with NULL for what is not known
         END;
-        wal_per_day := wal_per_row * rows_per_day;
-        keyed_comb_wal_per_day := keyed_comb_wal_per_row * rows_per_day;
-        keyed_comb_saves_wal_per_day := CASE WHEN keyed_comb_wal_per_day IS NOT NULL THEN greatest(wal_per_day - keyed_comb_wal_per_day, 0) END;
-        RETURN NEXT;
     END LOOP;
 END $$;
 
@@ -113,7 +111,6 @@ DECLARE
     wal_end pg_lsn := CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_insert_lsn() END;
     stop pg_lsn := CASE to_lsn WHEN 'FFFFFFFF/FFFFFFFF' THEN wal_end ELSE to_lsn END;
     flushed pg_lsn := wal_end;
-    blocks text;
 BEGIN
     IF walinspect IS NULL THEN
         RAISE EXCEPTION 'extension "pg_walinspect" is not installed'
@@ -140,35 +137,22 @@ BEGIN
         RETURN;
     END IF;
 
-    -- the blocks of a record are those of one relation
-    IF current_setting('server_version_num')::int >= 160000 THEN
-        blocks := $sql$
-            SELECT reltablespace AS tablespace, reldatabase AS database, relfilenode AS file,
-                   count(*) FILTER (WHERE block_id = 0) AS records,
-                   sum(record_length) FILTER (WHERE block_id = 0) AS bytes,
-                   count(*) FILTER (WHERE block_fpi_length > 0) AS images,
-                   sum(block_fpi_length) AS image_bytes
-            FROM %I.pg_get_wal_block_info($1, $2, false)
-            GROUP BY 1, 2, 3 $sql$;
-    ELSE
-        -- the references are texts such as: blkref #0: rel 1663/5/16802 fork main blk 1 (FPW); hole: ...
-        blocks := $sql$
-            SELECT split_part(rel, '/', 1)::oid AS tablespace, split_part(rel, '/', 2)::oid AS database, split_part(rel, '/', 3)::oid AS file,
-                   records, bytes, images, image_bytes
-            FROM (SELECT split_part(block_ref, ' ', 4) AS rel, count(*) AS records, sum(record_length) AS bytes, sum(fpi_length) AS image_bytes,
-                         sum((length(block_ref) - length(replace(block_ref, 'FPW', ''))) / 3) FILTER (WHERE fpi_length > 0) AS images
-                  FROM %I.pg_get_wal_records_info($1, $2)
-                  WHERE block_ref <> ''
-                  GROUP BY 1) f $sql$;
-    END IF;
+    -- The blocks of a record are those of one relation. They are texts such as:
+    -- blkref #0: rel 1663/5/16802 fork main blk 1 (FPW); hole: ...
     RETURN QUERY EXECUTE format($sql$
-        WITH written AS (
+        WITH file AS (
+            SELECT split_part(block_ref, ' ', 4) AS path, count(*) AS records, sum(record_length) AS bytes, sum(fpi_length) AS image_bytes,
+                   sum((length(block_ref) - length(replace(block_ref, 'FPW', ''))) / 3) FILTER (WHERE fpi_length > 0) AS images
+            FROM %I.pg_get_wal_records_info($1, $2)
+            WHERE block_ref <> ''
+            GROUP BY 1
+        ), written AS (
             SELECT i.indexrelid::regclass AS index_name, coalesce(i.indrelid, c.oid)::regclass AS table_name,
-                   sum(b.records)::bigint AS records, sum(b.bytes)::bigint AS bytes, coalesce(sum(b.images), 0)::bigint AS images,
-                   sum(b.image_bytes)::bigint AS image_bytes
-            FROM ($sql$ || blocks || $sql$) b
-                 JOIN pg_class c ON c.oid = pg_filenode_relation(b.tablespace, b.file) LEFT JOIN pg_index i ON i.indexrelid = c.oid
-            WHERE b.database IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
+                   sum(f.records)::bigint AS records, sum(f.bytes)::bigint AS bytes, coalesce(sum(f.images), 0)::bigint AS images,
+                   sum(f.image_bytes)::bigint AS image_bytes
+            FROM file f JOIN pg_class c ON c.oid = pg_filenode_relation(split_part(path, '/', 1)::oid, split_part(path, '/', 3)::oid)
+                 LEFT JOIN pg_index i ON i.indexrelid = c.oid
+            WHERE split_part(path, '/', 2)::oid IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
             GROUP BY c.oid, i.indexrelid, i.indrelid)
         SELECT w.*, w.bytes / ($2 - $1)::float8 FROM written w
         UNION ALL

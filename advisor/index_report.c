@@ -138,7 +138,10 @@ open_index(Oid relid, Relation *table)
 	return open_relation(relid);
 }
 
-/* An index that cannot be read is an error. */
+/*
+ * An index that cannot be read is an error.  ReadBufferExtended() refuses the
+ * temporary ones of other sessions.
+ */
 static void
 require_readable(Relation index)
 {
@@ -150,10 +153,6 @@ require_readable(Relation index)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("index \"%s\" is not a B-tree", name),
 				 errhint("Only B-tree indexes are supported.")));
-	if (RELATION_IS_OTHER_TEMP(index))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot access temporary tables of other sessions")));
 	if (RecoveryInProgress() &&
 		index->rd_rel->relpersistence != RELPERSISTENCE_PERMANENT)
 		ereport(ERROR,

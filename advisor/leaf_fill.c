@@ -91,35 +91,25 @@ static void
 insert(Leaves *index, double key)
 {
 	int			place = 0;
-	int			low = 0;
-	int			high = index->count;
+	int			end = index->count;
 	Leaf	   *leaf;
+	int			i;
 
 	/* the last leaf whose first key is not greater */
-	while (high - place > 1)
+	while (end - place > 1)
 	{
-		int			middle = (place + high) / 2;
+		int			middle = (place + end) / 2;
 
 		if (index->leaves[middle].keys[0] <= key)
 			place = middle;
 		else
-			high = middle;
+			end = middle;
 	}
 
 	leaf = &index->leaves[place];
-	high = leaf->count;
-	while (low < high)
-	{
-		int			middle = (low + high) / 2;
-
-		if (leaf->keys[middle] < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	memmove(leaf->keys + low + 1, leaf->keys + low, (leaf->count - low) * sizeof(double));
-	leaf->keys[low] = key;
-	leaf->count++;
+	for (i = leaf->count++; i > 0 && leaf->keys[i - 1] >= key; i--)
+		leaf->keys[i] = leaf->keys[i - 1];
+	leaf->keys[i] = key;
 
 	/* the last leaf has no high key */
 	if (leaf->count > index->capacity + (place == index->count - 1 ? 1 : 0))

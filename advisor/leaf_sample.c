@@ -16,10 +16,10 @@
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "utils/lsyscache.h"
-#include "utils/uuid.h"
 
 #include "advisor.h"
 #include "compat.h"
+#include "uuid_bits.h"
 
 #define SAMPLED_PAGES		1000
 
@@ -57,32 +57,30 @@ is_uuid_text(struct varlena *text)
 	return true;
 }
 
-/* Count a value of the first column, of a character type. */
+/* Count a value of the first column: the version of a uuid, or whether a text is one. */
 static void
-count_text(Relation index, IndexTuple item, LeafSample *sample, LeafCounts *counts)
+count_value(Relation index, IndexTuple item, Oid type, LeafSample *sample, LeafCounts *counts)
 {
 	bool		isnull;
 	Datum		value = index_getattr(item, 1, RelationGetDescr(index), &isnull);
-	bool		is_uuid = !isnull && is_uuid_text((struct varlena *) DatumGetPointer(value));
 
-	sample->values += !isnull;
-	sample->uuid_texts += is_uuid;
-	if (is_uuid)
+	if (isnull)
+		return;
+	if (type == UUIDOID)
+	{
+		pg_uuid_t  *id = DatumGetUUIDP(value);
+		int			version = uuid_is_rfc_variant(id) ? uuid_version_nibble(id) : 0;
+
+		sample->uuid_version = isnan(sample->uuid_version) || sample->uuid_version == version ? version : 0;
+		return;
+	}
+	sample->values++;
+	if (is_uuid_text((struct varlena *) DatumGetPointer(value)))
+	{
+		sample->uuid_texts++;
 		counts->shorter += MAXALIGN(sizeof(IndexTupleData) + VARSIZE_ANY(DatumGetPointer(value))) -
 			MAXALIGN(sizeof(IndexTupleData) + UUID_LEN);
-}
-
-/* Note the version of a value of the first column, of type uuid; 0 for other variants. */
-static void
-count_version(Relation index, IndexTuple item, LeafSample *sample)
-{
-	bool		isnull;
-	Datum		value = index_getattr(item, 1, RelationGetDescr(index), &isnull);
-	const unsigned char *bytes = isnull ? NULL : DatumGetUUIDP(value)->data;
-	int			version = !isnull && bytes[8] >> 6 == 2 ? bytes[6] >> 4 : 0;
-
-	if (!isnull)
-		sample->uuid_version = isnan(sample->uuid_version) || sample->uuid_version == version ? version : 0;
+	}
 }
 
 /* The bytes of a tuple without the list of its rows. */
@@ -125,7 +123,7 @@ static void
 count_leaf(Relation index, Page page, BlockNumber block, bool deduplicates, Oid type,
 		   LeafSample *sample, LeafCounts *counts)
 {
-	bool		is_text = type == TEXTOID || type == VARCHAROID || type == BPCHAROID;
+	bool		is_identifier = type == UUIDOID || type == TEXTOID || type == VARCHAROID || type == BPCHAROID;
 	BTPageOpaque opaque = BTPageGetOpaque(page);
 	PageHeader	header = (PageHeader) page;
 	OffsetNumber last = PageGetMaxOffsetNumber(page);
@@ -149,10 +147,8 @@ count_leaf(Relation index, Page page, BlockNumber block, bool deduplicates, Oid 
 		counts->rows += rows_of_item;
 		counts->tuples++;
 		counts->tuple_bytes += key_tuple_size(item);
-		if (is_text)
-			count_text(index, item, sample, counts);
-		else if (type == UUIDOID)
-			count_version(index, item, sample);
+		if (is_identifier)
+			count_value(index, item, type, sample, counts);
 		if (previous != NULL && !(deduplicates && has_same_key(previous, item)))
 		{
 			count_rebuilt(counts, key_tuple_size(previous), rows, deduplicates);

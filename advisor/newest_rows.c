@@ -82,7 +82,6 @@ typedef struct NewRows
 {
 	NewRow	   *rows;
 	int			count;
-	int			allocated;
 } NewRows;
 
 /* The index tuple of a row, or NULL if its key is long or stored elsewhere. */
@@ -131,6 +130,7 @@ collect_rows(Relation index, Relation table, BlockNumber block, bool is_sampled,
 	if (!copy_page(table, block, strategy, page))
 		return;
 	last = PageGetMaxOffsetNumber(page);
+	rows->rows = repalloc(rows->rows, (rows->count + last) * sizeof(NewRow));
 	row.t_tableOid = RelationGetRelid(table);
 	for (OffsetNumber offset = FirstOffsetNumber; offset <= last; offset++)
 	{
@@ -145,12 +145,6 @@ collect_rows(Relation index, Relation table, BlockNumber block, bool is_sampled,
 		if (row.t_data->t_infomask & HEAP_UPDATED ||
 			(item = index_tuple_of(index, table, &row)) == NULL)
 			continue;
-
-		if (rows->count == rows->allocated)
-		{
-			rows->allocated *= 2;
-			rows->rows = repalloc(rows->rows, rows->allocated * sizeof(NewRow));
-		}
 		rows->rows[rows->count++] = (NewRow)
 		{
 			.item = item,
@@ -179,11 +173,10 @@ find_new_rows(Relation index, Relation table, int limit)
 	BlockNumber blocks = RelationGetNumberOfBlocks(table);
 	BlockNumber rest = blocks;
 	BufferAccessStrategy strategy = GetAccessStrategy(BAS_BULKREAD);
-	NewRows		rows = {.allocated = 1024};
+	NewRows		rows = {.rows = palloc(0)};
 	int			pages;
 	uint32		next;
 
-	rows.rows = palloc(rows.allocated * sizeof(NewRow));
 	while (rest > 0 && blocks - rest < LAST_BLOCKS &&
 		   (rows.count < limit || blocks - rest < LEAST_LAST_BLOCKS))
 		collect_rows(index, table, --rest, false, strategy, &rows);

@@ -88,12 +88,6 @@ idgen_find_pg_config() {
 # The major version of PG_CONFIG.
 idgen_major() { "$PG_CONFIG" --version | sed -E 's/^[^0-9]*([0-9]+).*/\1/'; }
 
-# The newest version that is installed, or else the one that apt would install.
-idgen_major_version() {
-    ls /usr/lib/postgresql 2>/dev/null | sort -n | tail -n 1 | grep . ||
-        apt-cache depends postgresql 2>/dev/null | sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p' || true
-}
-
 idgen_apt_install() {
     local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -qq)
     command -v apt-get >/dev/null || idgen_die "please install: $*"
@@ -129,13 +123,10 @@ idgen_install_packages() {
 
     if [ -z "$(idgen_find_pg_config)" ]; then
         [ -z "${PG_CONFIG:-}" ] || idgen_die "PG_CONFIG=$PG_CONFIG does not exist"
-        major=$(idgen_major_version)
-        if [ -z "$major" ]; then
-            # a new machine may have no package lists yet
-            idgen_apt_install ca-certificates
-            major=$(idgen_major_version)
-        fi
-        missing+=("postgresql-$major" "postgresql-server-dev-$major")
+        # for the newest server that is installed, or else that of the distribution
+        compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null || idgen_apt_install postgresql
+        major=$(printf '%s\n' /usr/lib/postgresql/*/bin/postgres | cut -d/ -f5 | sort -n | tail -n 1)
+        missing+=("postgresql-server-dev-$major")
     fi
     idgen_require "${missing[@]}"
     PG_CONFIG=$(idgen_find_pg_config)

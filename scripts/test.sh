@@ -26,8 +26,6 @@ if [ "$regress" ]; then
     run "pg_regress and isolation tests" installcheck "${idgen_make[@]}" installcheck
     run "pg_regress and isolation tests of the portable edition" portable "${idgen_make[@]}" portable-installcheck
     run "pg_regress tests of the advisor" advisor "${idgen_make[@]}" -C advisor installcheck
-    [ "$failed" -eq 0 ] ||
-        cat "$IDGEN_BUILD"/{,advisor/,output_iso/,output_portable/,output_portable_iso/}regression.diffs 2>/dev/null
     idgen_stop
 fi
 

@@ -8,7 +8,6 @@
 
 #include "access/detoast.h"
 #include "utils/builtins.h"
-#include "utils/timestamp.h"
 
 #include "arguments.h"
 #include "radix.h"

@@ -11,10 +11,7 @@
 #include "compat.h"
 #include "uuid_bits.h"
 
-/*
- * Define a SQL function that returns the value of an expression, such as a call
- * of what several functions share.
- */
+/* A SQL function that returns the value of an expression. */
 #define SQL_FUNCTION(name, value) \
 	PG_FUNCTION_INFO_V1(name); \
 	Datum \
@@ -36,6 +33,20 @@ static inline char *
 shown_text(const char *bytes, int length, int max)
 {
 	return pnstrdup(bytes, pg_mbcliplen(bytes, length, max));
+}
+
+/*
+ * Text of the server's encoding in UTF-8, the bytes themselves if they are the
+ * same; *length becomes that of the result.
+ */
+static inline char *
+utf8_text(char *bytes, int *length)
+{
+	char	   *utf8 = pg_server_to_any(bytes, *length, PG_UTF8);
+
+	if (utf8 != bytes)
+		*length = strlen(utf8);
+	return utf8;
 }
 
 /*

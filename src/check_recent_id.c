@@ -1,9 +1,6 @@
 /*
  * check_recent_id.c
  *	  The trigger that checks the identifiers which clients store.
- *
- * The rule is made from the trigger's arguments, once for each statement.  The
- * wall clock is its clock.
  */
 #include "postgres.h"
 
@@ -21,7 +18,6 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
-#include "utils/timestamp.h"
 
 #include "validate.h"
 

@@ -15,7 +15,6 @@
 #include "common/int.h"
 #include "utils/builtins.h"
 #include "utils/datetime.h"
-#include "utils/timestamp.h"
 
 #include "clock.h"
 
@@ -224,13 +223,6 @@ TimestampTz
 clock_from_unix_ms48(uint64 unix_ms)
 {
 	return ((int64) unix_ms - UNIX_EPOCH_DAYS * MS_PER_DAY) * US_PER_MS;
-}
-
-/* The timestamp of a number of Unix seconds; all numbers of 32 bits are in range. */
-TimestampTz
-clock_from_unix_seconds32(uint32 seconds)
-{
-	return seconds * USECS_PER_SEC - UNIX_EPOCH_DAYS * USECS_PER_DAY;
 }
 
 /*

@@ -5,8 +5,7 @@
 #ifndef IDGEN_CLOCK_H
 #define IDGEN_CLOCK_H
 
-#include "datatype/timestamp.h"
-#include "fmgr.h"
+#include "utils/timestamp.h"
 
 #define US_PER_MS			INT64CONST(1000)
 #define MS_PER_SECOND		INT64CONST(1000)
@@ -48,7 +47,6 @@ extern uint64 clock_wall_gregorian_ticks(void);
 
 extern bool clock_from_unix_ms(int64 unix_ms, TimestampTz *instant);
 extern TimestampTz clock_from_unix_ms48(uint64 unix_ms);
-extern TimestampTz clock_from_unix_seconds32(uint32 seconds);
 extern TimestampTz clock_from_gregorian_ticks(uint64 ticks);
 
 extern int64 clock_interval_us(const Interval *length, const char *name);

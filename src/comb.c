@@ -14,7 +14,6 @@
 #include "common/int.h"
 #include "miscadmin.h"
 #include "storage/proc.h"
-#include "utils/timestamp.h"
 
 #include "arguments.h"
 #include "entropy.h"
@@ -210,8 +209,7 @@ idgen_short_comb(PG_FUNCTION_ARGS)
 		require_at_least(run_length, 1, "run_length");
 	}
 
-	prefix_value = short_prefix_of_period(&prefix,
-										  short_prefix_period_number(&prefix, clock));
+	prefix_value = short_prefix_of_instant(&prefix, clock);
 	high = random_high(prefix_value, prefix.bits);
 	low = entropy_bits(UUID_LOW_BITS);
 
@@ -247,8 +245,7 @@ idgen_short_suffix_comb(PG_FUNCTION_ARGS)
 	require_not_null(fcinfo, 0, "period");
 	prefix = short_prefix_make(PG_GETARG_INTERVAL_P(0),
 							   SHORT_SUFFIX_BITS / BITS_PER_BYTE);
-	suffix = short_prefix_of_period(&prefix,
-									short_prefix_period_number(&prefix, clock));
+	suffix = short_prefix_of_instant(&prefix, clock);
 	low = entropy_bits(UUID_LOW_BITS);
 	low &= ~(((UINT64CONST(1) << SHORT_SUFFIX_BITS) - 1) << SHORT_SUFFIX_SHIFT);
 

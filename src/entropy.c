@@ -34,15 +34,6 @@ entropy_fill(void *bytes, Size size)
 				 errmsg("could not generate random values")));
 }
 
-static void
-fill_pool(void)
-{
-	pool_next = POOL_SIZE;
-	entropy_fill(pool, sizeof(pool));
-	pool_owner = MyProcPid;
-	pool_next = 0;
-}
-
 /* 64 random bits that have not been used before. */
 uint64
 entropy_uint64(void)
@@ -51,7 +42,12 @@ entropy_uint64(void)
 	uint64		result;
 
 	if (unlikely(pool_next == POOL_SIZE || pool_owner != MyProcPid))
-		fill_pool();
+	{
+		pool_next = POOL_SIZE;
+		entropy_fill(pool, sizeof(pool));
+		pool_owner = MyProcPid;
+		pool_next = 0;
+	}
 
 	/* volatile, so that compilers do not remove the erasure as a dead store */
 	element = &pool[pool_next++];

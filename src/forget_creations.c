@@ -11,7 +11,6 @@
 #include "catalog/pg_type.h"
 #include "utils/array.h"
 #include "utils/guc.h"
-#include "utils/timestamp.h"
 
 #include "arguments.h"
 #include "kept_statement.h"

@@ -15,8 +15,6 @@
  */
 #include "postgres.h"
 
-#include "utils/timestamp.h"
-
 #include "arguments.h"
 #include "idgen.h"
 

@@ -13,9 +13,8 @@
  * about rights.
  */
 static void
-name_rights(void *arg)
+name_rights(void *arg pg_attribute_unused())
 {
-	(void) arg;
 	if (geterrcode() == ERRCODE_INSUFFICIENT_PRIVILEGE)
 		errhint("create_once() requires SELECT and INSERT on table \"idgen.creation_identifiers\", and forgetting commands requires SELECT and DELETE.");
 }

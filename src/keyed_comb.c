@@ -22,7 +22,6 @@
 
 #include "miscadmin.h"
 #include "port/atomics.h"
-#include "utils/timestamp.h"
 
 #include "arguments.h"
 #include "entropy.h"

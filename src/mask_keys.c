@@ -18,10 +18,10 @@
 
 #include "storage/fd.h"
 #include "utils/memutils.h"
-#include "utils/timestamp.h"
 
 #include "arguments.h"
 #include "mask_keys.h"
+#include "radix.h"
 #include "siphash.h"
 
 #define MAX_FILE_BYTES	(1024 * 1024)
@@ -144,32 +144,6 @@ find_key(const char *name, int length)
 	return NULL;
 }
 
-/* The value of a hexadecimal digit of either case; -1 for another character. */
-static int
-hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* Read a key from its digits; false if there are other characters or too few. */
-static bool
-read_key(const char *digits, uint8 *bytes)
-{
-	for (int i = 0; i < SIPHASH_KEY_BYTES; i++, digits += 2)
-	{
-		int			high = hex_digit(digits[0]);
-		int			low = high < 0 ? -1 : hex_digit(digits[1]);
-
-		if (high < 0 || low < 0)
-			return false;
-		bytes[i] = high << 4 | low;
-	}
-	return true;
-}
-
 /*
  * Read one line, without its end, and append its key if it has one.  Returns
  * the reason why it cannot be read, or NULL.
@@ -178,6 +152,7 @@ static const char *
 parse_line(const char *line)
 {
 	size_t		name_length;
+	size_t		digits;
 	MaskKey    *key;
 
 	line += strspn(line, WHITESPACE);
@@ -194,12 +169,14 @@ parse_line(const char *line)
 	memcpy(key->name, line, name_length);
 	line += name_length;
 	line += strspn(line, WHITESPACE);
-	if (!read_key(line, key->bytes) ||
-		strchr(WHITESPACE "#", line[2 * SIPHASH_KEY_BYTES]) == NULL)
+	digits = strcspn(line, WHITESPACE "#");
+	/* a key has the size of a uuid */
+	if (digits != 2 * SIPHASH_KEY_BYTES ||
+		!radix_decode(&radix_16, line, digits, (pg_uuid_t *) key->bytes))
 		return "The key is not 32 hexadecimal digits.";
 	key_count++;
 
-	line += 2 * SIPHASH_KEY_BYTES;
+	line += digits;
 	line += strspn(line, WHITESPACE);
 	return *line == '\0' || *line == '#' ? NULL : "There is text after the key.";
 }

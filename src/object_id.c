@@ -10,7 +10,6 @@
 
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/timestamp.h"
 
 #include "arguments.h"
 #include "entropy.h"
@@ -95,7 +94,7 @@ idgen_object_id_timestamp(PG_FUNCTION_ARGS)
 		id_text_refuse(&id, psprintf("Exactly %d characters are required, but the text has %d.",
 									 OBJECT_ID_DIGITS, characters));
 	number = id_text_number(&id, 0, &radix_16, false);
-	PG_RETURN_TIMESTAMPTZ(clock_from_unix_seconds32((uint32) uuid_half(number, 0)));
+	PG_RETURN_TIMESTAMPTZ(clock_from_unix_ms48(uuid_half(number, 0) * MS_PER_SECOND));
 }
 
 /* object_id_floor(instant timestamptz) returns text: the smallest ObjectId of the second */

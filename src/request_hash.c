@@ -11,14 +11,13 @@
 #include "common/cryptohash.h"
 #include "common/sha2.h"
 #include "lib/stringinfo.h"
-#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "port/pg_bswap.h"
 #include "utils/fmgrprotos.h"
 #include "utils/json.h"
 #include "utils/numeric.h"
 
-#include "compat.h"
+#include "arguments.h"
 #include "request_hash.h"
 
 #if PG_VERSION_NUM >= 190000
@@ -55,20 +54,6 @@ hash_text(pg_cryptohash_ctx *hash, StringInfo text)
 	resetStringInfo(text);
 }
 
-/* Convert a string from the server's encoding. */
-static void
-string_to_utf8(JsonbValue *string)
-{
-	char	   *server = string->val.string.val;
-	char	   *utf8 = pg_server_to_any(server, string->val.string.len, PG_UTF8);
-
-	if (utf8 != server)
-	{
-		string->val.string.val = utf8;
-		string->val.string.len = (int) strlen(utf8);
-	}
-}
-
 /*
  * The same value with all strings in UTF-8.  Its keys are in the order of
  * their UTF-8 form, because jsonb sorts keys by length and bytes.
@@ -87,7 +72,7 @@ request_in_utf8(Jsonb *request)
 
 		CHECK_FOR_INTERRUPTS();
 		if (has_value && value.type == jbvString)
-			string_to_utf8(&value);
+			value.val.string.val = utf8_text(value.val.string.val, &value.val.string.len);
 		push_jsonb_value(&converted, token, has_value ? &value : NULL);
 		token = JsonbIteratorNext(&iterator, &value, false);
 	} while (token != WJB_DONE);

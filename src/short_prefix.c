@@ -8,25 +8,15 @@
  */
 #include "postgres.h"
 
-#include "utils/timestamp.h"
-
 #include "arguments.h"
 #include "short_prefix.h"
 
-#define DEFAULT_PERIOD_MS		60000
-
 /* the longest period, 1000 years of 365.25 days */
 #define MAX_PERIOD_DAYS			365250
+#define MAX_PERIOD_US			(MAX_PERIOD_DAYS * USECS_PER_DAY)
 
-/* One minute, two bytes. */
-ShortPrefix
-short_prefix_default(void)
-{
-	return (ShortPrefix)
-	{
-		DEFAULT_PERIOD_MS, DEFAULT_PREFIX_BYTES * BITS_PER_BYTE
-	};
-}
+/* one minute */
+const ShortPrefix short_prefix_default = {60000, DEFAULT_PREFIX_BYTES * BITS_PER_BYTE};
 
 /*
  * Check a period and a width.  A period of NULL means a minute.  The period must
@@ -35,7 +25,7 @@ short_prefix_default(void)
 ShortPrefix
 short_prefix_make(const Interval *period, int32 prefix_bytes)
 {
-	ShortPrefix prefix = short_prefix_default();
+	ShortPrefix prefix = short_prefix_default;
 	int64		period_us;
 
 	if (prefix_bytes < MIN_PREFIX_BYTES || prefix_bytes > MAX_PREFIX_BYTES)
@@ -50,19 +40,12 @@ short_prefix_make(const Interval *period, int32 prefix_bytes)
 		return prefix;
 
 	period_us = clock_interval_us(period, "period");
-	if (period_us <= 0)
+	if (period_us <= 0 || period_us > MAX_PERIOD_US || period_us % US_PER_MS != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("period must be greater than zero"),
-				 errdetail("The period is %s.", clock_interval_text(period))));
-	if (period_us > MAX_PERIOD_DAYS * USECS_PER_DAY)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("period must be at most %d days", MAX_PERIOD_DAYS),
-				 errdetail("The period is %s.", clock_interval_text(period))));
-	if (period_us % US_PER_MS != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 period_us <= 0 ? errmsg("period must be greater than zero") :
+				 period_us > MAX_PERIOD_US ?
+				 errmsg("period must be at most %d days", MAX_PERIOD_DAYS) :
 				 errmsg("period must be a whole number of milliseconds"),
 				 errdetail("The period is %s.", clock_interval_text(period))));
 
@@ -85,4 +68,11 @@ int64
 short_prefix_period_number(const ShortPrefix *prefix, TimestampTz instant)
 {
 	return floor_div(clock_unix_ms(instant), prefix->period_ms);
+}
+
+/* The prefix of that period. */
+uint64
+short_prefix_of_instant(const ShortPrefix *prefix, TimestampTz instant)
+{
+	return short_prefix_of_period(prefix, short_prefix_period_number(prefix, instant));
 }

@@ -5,8 +5,7 @@
 #ifndef IDGEN_SHORT_PREFIX_H
 #define IDGEN_SHORT_PREFIX_H
 
-#include "datatype/timestamp.h"
-
+#include "clock.h"
 #include "uuid_bits.h"
 
 #define MIN_PREFIX_BYTES		1
@@ -41,11 +40,13 @@ short_prefix_of_uuid(const ShortPrefix *prefix, const pg_uuid_t *id)
 	return uuid_first_48_bits(id) >> (48 - prefix->bits);
 }
 
-extern ShortPrefix short_prefix_default(void);
+extern const ShortPrefix short_prefix_default;
+
 extern ShortPrefix short_prefix_make(const Interval *period, int32 prefix_bytes);
 extern ShortPrefix short_prefix_arguments(FunctionCallInfo fcinfo,
 										  int period_argno, int bytes_argno);
 extern int64 short_prefix_period_number(const ShortPrefix *prefix,
 										TimestampTz instant);
+extern uint64 short_prefix_of_instant(const ShortPrefix *prefix, TimestampTz instant);
 
 #endif							/* IDGEN_SHORT_PREFIX_H */

@@ -7,7 +7,6 @@
 #include "access/htup_details.h"
 #include "funcapi.h"
 #include "utils/builtins.h"
-#include "utils/timestamp.h"
 
 #include "arguments.h"
 #include "ticker_internal.h"

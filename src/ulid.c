@@ -7,8 +7,6 @@
  */
 #include "postgres.h"
 
-#include "utils/timestamp.h"
-
 #include "arguments.h"
 #include "entropy.h"
 #include "id_text.h"

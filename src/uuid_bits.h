@@ -152,19 +152,15 @@ uuid_is_version(const pg_uuid_t *id, int version)
 	return uuid_is_rfc_variant(id) && uuid_version_nibble(id) == version;
 }
 
-/* The name of the variant, RFC 9562 section 4.1. */
+/* The name of the variant, of at most three bits, RFC 9562 section 4.1. */
 static inline const char *
 uuid_variant_name(const pg_uuid_t *id)
 {
-	uint8		field = id->data[8];
+	static const char *const names[] = {
+		"NCS", "NCS", "NCS", "NCS", "RFC 9562", "RFC 9562", "Microsoft", "future"
+	};
 
-	if ((field & 0x80) == 0)
-		return "NCS";
-	if ((field & 0xC0) == 0x80)
-		return "RFC 9562";
-	if ((field & 0xE0) == 0xC0)
-		return "Microsoft";
-	return "future";
+	return names[id->data[8] >> 5];
 }
 
 /* The canonical text of a UUID, for messages. */

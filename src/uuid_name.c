@@ -6,10 +6,8 @@
 
 #include "common/cryptohash.h"
 #include "common/sha1.h"
-#include "mb/pg_wchar.h"
 
-#include "compat.h"
-#include "uuid_bits.h"
+#include "arguments.h"
 
 /*
  * uuid_v5(namespace uuid, name text) returns uuid
@@ -23,18 +21,12 @@ idgen_uuid_v5(PG_FUNCTION_ARGS)
 {
 	pg_uuid_t  *namespace = PG_GETARG_UUID_P(0);
 	text	   *name = PG_GETARG_TEXT_PP(1);
-	char	   *server_name = VARDATA_ANY(name);
-	char	   *utf8_name;
-	size_t		length = VARSIZE_ANY_EXHDR(name);
+	int			length = VARSIZE_ANY_EXHDR(name);
+	char	   *utf8_name = utf8_text(VARDATA_ANY(name), &length);
 	uint8		digest[SHA1_DIGEST_LENGTH];
-	pg_cryptohash_ctx *hash;
+	pg_cryptohash_ctx *hash = pg_cryptohash_create(PG_SHA1);
 	pg_uuid_t  *id = palloc(sizeof(pg_uuid_t));
 
-	utf8_name = pg_server_to_any(server_name, (int) length, PG_UTF8);
-	if (utf8_name != server_name)
-		length = strlen(utf8_name);
-
-	hash = pg_cryptohash_create(PG_SHA1);
 	if (hash == NULL ||
 		pg_cryptohash_init(hash) < 0 ||
 		pg_cryptohash_update(hash, namespace->data, UUID_LEN) < 0 ||

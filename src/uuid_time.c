@@ -4,8 +4,6 @@
  */
 #include "postgres.h"
 
-#include "utils/timestamp.h"
-
 #include "arguments.h"
 #include "entropy.h"
 #include "idgen.h"
@@ -60,12 +58,8 @@ Datum
 idgen_uuid_v7(PG_FUNCTION_ARGS)
 {
 	static uint64 last = 0;
-	uint64		submillis;
-
-	if (PG_ARGISNULL(0))
-		submillis = next_reading(&last, clock_wall_submillis());
-	else
-		submillis = clock_unix_submillis(PG_GETARG_TIMESTAMPTZ(0));
+	uint64		submillis = PG_ARGISNULL(0) ? next_reading(&last, clock_wall_submillis()) :
+		clock_unix_submillis(PG_GETARG_TIMESTAMPTZ(0));
 
 	return uuid_datum(7, submillis, entropy_bits(UUID_LOW_BITS));
 }

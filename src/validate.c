@@ -11,7 +11,6 @@
 
 #include "common/int.h"
 #include "utils/rel.h"
-#include "utils/timestamp.h"
 
 #include "arguments.h"
 #include "validate.h"
@@ -19,74 +18,10 @@
 /* "tolerance" of a trigger that does not give one, as of the SQL functions */
 #define DEFAULT_TOLERANCE_US		(10 * USECS_PER_MINUTE)
 
-/* The first and the last period that the window intersects. */
-static void
-window_periods(const Rule *rule, const Window *window, int64 *first, int64 *last)
-{
-	*first = short_prefix_period_number(&rule->prefix, window->first);
-	*last = short_prefix_period_number(&rule->prefix, window->last);
-}
-
-static bool
-prefix_accepts(const Rule *rule, const pg_uuid_t *id, const Window *window)
-{
-	uint64		prefix = short_prefix_of_uuid(&rule->prefix, id);
-	int64		first;
-	int64		last;
-
-	window_periods(rule, window, &first, &last);
-	return short_prefix_of_period(&rule->prefix, prefix - first) <= (uint64) (last - first);
-}
-
-/* A prefix as hexadecimal digits. */
-static char *
-prefix_text(const ShortPrefix *prefix, uint64 value)
-{
-	return psprintf("%0*llx", prefix->bits / 4, (unsigned long long) value);
-}
-
-static char *
-prefix_describe(const Rule *rule, const pg_uuid_t *id, const Window *window)
-{
-	const ShortPrefix *prefix = &rule->prefix;
-	char	   *first_text = pstrdup(timestamptz_to_str(window->first));
-	int64		first;
-	int64		last;
-
-	window_periods(rule, window, &first, &last);
-	return psprintf("Identifier %s has prefix %s, but the prefixes from %s to %s are %s to %s.",
-					uuid_text(id),
-					prefix_text(prefix, short_prefix_of_uuid(prefix, id)),
-					first_text, timestamptz_to_str(window->last),
-					prefix_text(prefix, short_prefix_of_period(prefix, first)),
-					prefix_text(prefix, short_prefix_of_period(prefix, last)));
-}
-
-static bool
-time_accepts(const Rule *rule pg_attribute_unused(), const pg_uuid_t *id,
-			 const Window *window)
-{
-	int64		ms = uuid_first_48_bits(id);
-
-	return ms >= clock_unix_ms(window->first) && ms <= clock_unix_ms(window->last);
-}
-
-static char *
-time_describe(const Rule *rule pg_attribute_unused(), const pg_uuid_t *id,
-			  const Window *window)
-{
-	char	   *first_text = pstrdup(timestamptz_to_str(window->first));
-	char	   *last_text = pstrdup(timestamptz_to_str(window->last));
-	TimestampTz made_at = clock_from_unix_ms48(uuid_first_48_bits(id));
-
-	return psprintf("Identifier %s contains the time %s, which is not between %s and %s.",
-					uuid_text(id), timestamptz_to_str(made_at), first_text, last_text);
-}
-
 static const Scheme schemes[] = {
-	{"short_comb", "short COMB", 4, true, prefix_accepts, prefix_describe},
-	{"comb", "COMB", 4, false, time_accepts, time_describe},
-	{"uuid_v7", "version 7 UUID", 7, false, time_accepts, time_describe}
+	{"short_comb", "short COMB", 4, true},
+	{"comb", "COMB", 4, false},
+	{"uuid_v7", "version 7 UUID", 7, false}
 };
 
 #define SHORT_COMB	(&schemes[0])
@@ -175,44 +110,70 @@ rule_window(const Rule *rule, TimestampTz clock)
 	return window;
 }
 
+/* Is the prefix of the identifier that of a period which the window intersects? */
+static bool
+prefix_is_in_window(const ShortPrefix *prefix, const pg_uuid_t *id, const Window *window)
+{
+	int64		first = short_prefix_period_number(prefix, window->first);
+	int64		last = short_prefix_period_number(prefix, window->last);
+
+	return short_prefix_of_period(prefix, short_prefix_of_uuid(prefix, id) - first) <=
+		(uint64) (last - first);
+}
+
 /* Is the identifier of the scheme, with a time in the window? */
 bool
 rule_accepts(const Rule *rule, const pg_uuid_t *id, const Window *window)
 {
-	return uuid_is_version(id, rule->scheme->version) &&
-		rule->scheme->accepts(rule, id, window);
+	int64		ms = uuid_first_48_bits(id);
+
+	if (!uuid_is_version(id, rule->scheme->version))
+		return false;
+	if (rule->scheme->has_prefix)
+		return prefix_is_in_window(&rule->prefix, id, window);
+	return ms >= clock_unix_ms(window->first) && ms <= clock_unix_ms(window->last);
 }
 
 /* The call that generates identifiers for which the rule was made. */
 static char *
 generator_call(const Rule *rule)
 {
-	ShortPrefix usual = short_prefix_default();
 	Interval	period = {.time = rule->prefix.period_ms * US_PER_MS};
 
-	if (rule->prefix.period_ms == usual.period_ms && rule->prefix.bits == usual.bits)
+	if (rule->prefix.period_ms == short_prefix_default.period_ms &&
+		rule->prefix.bits == short_prefix_default.bits)
 		return psprintf("idgen.%s()", rule->scheme->name);
 	return psprintf("idgen.%s('%s', %d)", rule->scheme->name,
 					clock_interval_text(&period),
 					rule->prefix.bits / BITS_PER_BYTE);
 }
 
-/* Raise 23514 for an identifier that is not of the scheme. */
-static void
-refuse_form(const Rule *rule, const pg_uuid_t *id, const char *constraint,
-			Relation relation, int attnum)
+/* A prefix as hexadecimal digits. */
+static char *
+prefix_text(const ShortPrefix *prefix, uint64 value)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_CHECK_VIOLATION),
-			 errmsg("identifier is not a %s", rule->scheme->noun),
-			 uuid_is_rfc_variant(id) ?
-			 errdetail("Identifier %s has version %d, not %d.", uuid_text(id),
-					   uuid_version_nibble(id), rule->scheme->version) :
-			 errdetail("Identifier %s has variant %s, not RFC 9562.",
-					   uuid_text(id), uuid_variant_name(id)),
-			 errhint("Generate a new identifier with %s.", generator_call(rule)),
-			 relation ? errtablecol(relation, attnum) : 0,
-			 err_generic_string(PG_DIAG_CONSTRAINT_NAME, constraint)));
+	return psprintf("%0*llx", prefix->bits / 4, (unsigned long long) value);
+}
+
+/* The reason why the time of an identifier is not in the window, as a sentence. */
+static char *
+describe(const Rule *rule, const pg_uuid_t *id, const Window *window)
+{
+	const ShortPrefix *prefix = &rule->prefix;
+	char	   *first = pstrdup(timestamptz_to_str(window->first));
+	char	   *last = pstrdup(timestamptz_to_str(window->last));
+
+	if (!rule->scheme->has_prefix)
+		return psprintf("Identifier %s contains the time %s, which is not between %s and %s.",
+						uuid_text(id),
+						timestamptz_to_str(clock_from_unix_ms48(uuid_first_48_bits(id))),
+						first, last);
+
+	return psprintf("Identifier %s has prefix %s, but the prefixes from %s to %s are %s to %s.",
+					uuid_text(id),
+					prefix_text(prefix, short_prefix_of_uuid(prefix, id)), first, last,
+					prefix_text(prefix, short_prefix_of_instant(prefix, window->first)),
+					prefix_text(prefix, short_prefix_of_instant(prefix, window->last)));
 }
 
 /*
@@ -226,12 +187,22 @@ rule_refuse(const Rule *rule, const pg_uuid_t *id, const Window *window,
 			bool has_unique_index)
 {
 	if (!uuid_is_version(id, rule->scheme->version))
-		refuse_form(rule, id, constraint, relation, attnum);
+		ereport(ERROR,
+				(errcode(ERRCODE_CHECK_VIOLATION),
+				 errmsg("identifier is not a %s", rule->scheme->noun),
+				 uuid_is_rfc_variant(id) ?
+				 errdetail("Identifier %s has version %d, not %d.", uuid_text(id),
+						   uuid_version_nibble(id), rule->scheme->version) :
+				 errdetail("Identifier %s has variant %s, not RFC 9562.",
+						   uuid_text(id), uuid_variant_name(id)),
+				 errhint("Generate a new identifier with %s.", generator_call(rule)),
+				 relation ? errtablecol(relation, attnum) : 0,
+				 err_generic_string(PG_DIAG_CONSTRAINT_NAME, constraint)));
 
 	ereport(ERROR,
 			(errcode(ERRCODE_CHECK_VIOLATION),
 			 errmsg("identifier is outside the accepted time window"),
-			 errdetail_internal("%s%s", rule->scheme->describe(rule, id, window),
+			 errdetail_internal("%s%s", describe(rule, id, window),
 								relation && !has_unique_index ?
 								" The table has no unique index on the column alone, so that a repeated INSERT of an existing row is refused as well." : ""),
 			 relation ?
@@ -240,12 +211,6 @@ rule_refuse(const Rule *rule, const pg_uuid_t *id, const Window *window,
 					 generator_call(rule)),
 			 relation ? errtablecol(relation, attnum) : 0,
 			 err_generic_string(PG_DIAG_CONSTRAINT_NAME, constraint)));
-}
-
-static const Interval *
-interval_argument(FunctionCallInfo fcinfo, int argno)
-{
-	return PG_ARGISNULL(argno) ? NULL : PG_GETARG_INTERVAL_P(argno);
 }
 
 /*
@@ -261,10 +226,10 @@ rule_from_arguments(FunctionCallInfo fcinfo, const Scheme *scheme, Window *windo
 	require_not_null(fcinfo, 1, "tolerance");
 	rule = rule_make(scheme,
 					 scheme->has_prefix ? short_prefix_arguments(fcinfo, 4, 5) :
-					 short_prefix_default(),
+					 short_prefix_default,
 					 PG_GETARG_INTERVAL_P(1),
-					 interval_argument(fcinfo, 2),
-					 interval_argument(fcinfo, 3));
+					 PG_ARGISNULL(2) ? NULL : PG_GETARG_INTERVAL_P(2),
+					 PG_ARGISNULL(3) ? NULL : PG_GETARG_INTERVAL_P(3));
 	*window = rule_window(&rule, clock_argument_stable(fcinfo, PG_NARGS() - 1));
 	return rule;
 }

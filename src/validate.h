@@ -10,7 +10,15 @@
 
 #include "short_prefix.h"
 
-typedef struct Scheme Scheme;
+/* A scheme of identifiers with a time. */
+typedef struct Scheme
+{
+	const char *name;			/* of the generator; argument of the trigger */
+	const char *noun;			/* for messages */
+	int			version;
+	bool		has_prefix;		/* contains the time as a prefix, and has the
+								 * arguments period and prefix_bytes */
+} Scheme;
 
 /* The requirements of a check, except for the clock. */
 typedef struct Rule
@@ -27,21 +35,6 @@ typedef struct Window
 	TimestampTz first;
 	TimestampTz last;
 } Window;
-
-/* A scheme of identifiers with a time. */
-struct Scheme
-{
-	const char *name;			/* of the generator; argument of the trigger */
-	const char *noun;			/* for messages */
-	int			version;
-	bool		has_prefix;		/* has the arguments period and prefix_bytes */
-
-	/* Is the time of an identifier of this version in the window? */
-	bool		(*accepts) (const Rule *rule, const pg_uuid_t *id, const Window *window);
-
-	/* the reason why it is not, as a sentence */
-	char	   *(*describe) (const Rule *rule, const pg_uuid_t *id, const Window *window);
-};
 
 extern const Scheme *scheme_by_name(const char *name);
 

@@ -31,17 +31,6 @@ for my $function (@Functions::tickers)
 	is(outcome("$in_workers; SELECT count(marked_safe_$function()) FROM source"), '25000', "$function: rejected in a worker");
 }
 
-# GRANT in the same transaction as calls does not change the ticker.
-my $calls = join(', ', map { "idgen.$_() AS $_" } @Functions::tickers);
-ask("$in_workers; SET idgen.reserve_ahead = 3600;
-	BEGIN; GRANT SELECT ON ALL SEQUENCES IN SCHEMA idgen TO PUBLIC;
-	CREATE TABLE made_after_grant AS SELECT $calls FROM source; COMMIT;
-	REVOKE SELECT ON ALL SEQUENCES IN SCHEMA idgen FROM PUBLIC");
-is(ask(q{SELECT string_agg(ticker || ' by ' || ahead, ', ') FROM idgen.tickers WHERE ahead > '10 minutes'}),
-	'', 'GRANT and a parallel query in one transaction do not advance a ticker');
-my $before_end = ask('SELECT idgen.decimal_id()');
-cmp_ok((ask('SELECT idgen.decimal_id()') - $before_end) / 10_000_000_000, '<=', 1, 'nor the ticker without a clock');
-
 # --- Other generators --------------------------------------------------------
 my %generators = (
 	(map { $_ => "idgen.$_()" } @Functions::independent_names),

@@ -41,9 +41,6 @@ for my $case (
 	utf8::encode($call);
 	like(errors($query, database => 'utf8'), qr/^DETAIL:  \Q$detail\E$/m, $call);
 }
-utf8::encode(my $query = q{SET client_encoding = UTF8; SELECT idgen.is_prefixed_id('acct_' || repeat('ä', 12) || '1', 'acct'),
-	idgen.is_prefixed_id('äcc_3e6wlko0bp8e7c9916hklbnd', 'acct')});
-is(ask($query, 'utf8'), 'f|f', 'is_prefixed_id() rejects characters of two bytes');
 
 # --- Order ------------------------------------------------------------------
 # In Estonian, z sorts between s and t.
@@ -78,7 +75,6 @@ ask(q{
 	DROP DOMAIN gone_id;
 	CREATE TABLE account (id account_id PRIMARY KEY DEFAULT idgen.prefixed_id('acct'), invoice "My Types"."Invoice Id");
 	INSERT INTO account VALUES ('acct_03e6wlko0bp8e7c9916hklbnd', 'inv_03e6wlko0bp8e7c9916hklbnd'), (DEFAULT, NULL)}, 'source');
-my $before = ask('SELECT * FROM account ORDER BY id', 'source');
 my $prefixes = 'SELECT prefix, domain FROM idgen.id_prefixes ORDER BY prefix COLLATE "C"';
 my $registered = qq{acct|account_id\ninv|"My Types"."Invoice Id"};
 
@@ -88,19 +84,14 @@ $temporary->ask(q{CREATE TEMP TABLE mine (); CREATE DOMAIN pg_temp.own AS text})
 is($temporary->ask(q{INSERT INTO idgen.id_prefixes VALUES ('mine', 'mine'), ('own', 'pg_temp.own')}), '',
 	'types of a temporary schema are registered');
 
-for my $format (qw(plain custom))
-{
-	dump_and_restore($format, 'source', 'target');
-	is(ask('SELECT * FROM account ORDER BY id', 'target'), $before, "$format: the rows are restored");
-	is(ask($prefixes, 'target'), $registered, "$format: the prefixes of existing domains that are not temporary are restored, no others");
-	is(ask(q{SELECT * FROM idgen.parse_prefixed_id('inv_1')}, 'target'),
-		'"My Types"."Invoice Id"|inv|00000000-0000-0000-0000-000000000001', "$format: parse_prefixed_id() finds the domain");
-	is(outcome("INSERT INTO account VALUES ('acct_1')", database => 'target'), '23514', "$format: the domain rejects what it rejected");
-	is(outcome(q{SELECT idgen.create_id_domain('another', 'inv')}, database => 'target'), '23505', "$format: a prefix stays taken");
-	is(ask(q{SELECT idgen.create_id_domain('gone_id', 'gone')}, 'target'),
-		'gone_id', "$format: the prefix of a dropped domain is available");
-	ask('DROP DATABASE target');
-}
+dump_and_restore('custom', 'source', 'target');
+is(ask('SELECT * FROM account ORDER BY id', 'target'), ask('SELECT * FROM account ORDER BY id', 'source'), 'the rows are restored');
+is(ask($prefixes, 'target'), $registered, 'the prefixes of existing domains that are not temporary are restored, no others');
+is(ask(q{SELECT * FROM idgen.parse_prefixed_id('inv_1')}, 'target'),
+	'"My Types"."Invoice Id"|inv|00000000-0000-0000-0000-000000000001', 'parse_prefixed_id() finds the domain');
+is(outcome("INSERT INTO account VALUES ('acct_1')", database => 'target'), '23514', 'the domain rejects what it rejected');
+is(outcome(q{SELECT idgen.create_id_domain('another', 'inv')}, database => 'target'), '23505', 'a prefix stays taken');
+is(ask(q{SELECT idgen.create_id_domain('gone_id', 'gone')}, 'target'), 'gone_id', 'the prefix of a dropped domain is available');
 
 # A dump without rows loses the prefixes; the statement of the page registers them again.
 my ($repair) = grep { /INSERT INTO idgen.id_prefixes/ } map { s/^  //mgr }

@@ -57,9 +57,6 @@ is(ask(q{
 	SELECT count(*), count(DISTINCT masked), bool_and(idgen.uuid_version(masked) = 4 AND idgen.uuid_variant(masked) = 'RFC 9562'),
 		bool_and(idgen.unmask_uuid_v7(masked) = id), bool_or(idgen.mask_uuid_v7(id, 'other') = masked) FROM ids}),
 	'40000|40000|t|t|f', 'a masked version 7 is a version 4, and comes back');
-is(ask(q{
-	SELECT count(*) FROM generate_series(1, 10000), LATERAL (SELECT idgen.uuid_v4() AS id) made
-	WHERE idgen.mask_uuid_v7(idgen.unmask_uuid_v7(id)) = id}), 10000, 'every version 4 has a version 7');
 # Each of 122 bits differs in half of 9,999 pairs of neighbours; six standard deviations are 300.
 is(ask(q{
 	SELECT kind, count(*), count(*) FILTER (WHERE abs(differ - 5000) > 300)
@@ -98,9 +95,6 @@ is(ask(q{
 		LATERAL (SELECT idgen.permute(id, g) AS p) permuted
 	WHERE p BETWEEN 1 AND g AND idgen.unpermute(p, g) = id AND idgen.permute(idgen.unpermute(id, g), g) = id}),
 	40000, 'random numbers below random limits come back');
-is(ask(q{
-	SELECT bool_and(idgen.unpermute(idgen.permute(id)) = id)
-	FROM unnest('{1,2,9223372036854775806,9223372036854775807}'::bigint[]) id}), 't', 'the ends of bigint');
 is(ask(q{
 	SELECT count(DISTINCT idgen.permute(7, 1000000007, key_name => name)), count(DISTINCT idgen.permute(7, 1000000007, name)),
 		count(DISTINCT idgen.permute(7, 1000000000 + i)) > 95

@@ -204,16 +204,10 @@ is(is_in_memory($postmaster, pack 'H*', $Masks::key{$_}) // 0, 0, "the postmaste
   for qw(orders other published);
 
 # --- A command line that names the file ---------------------------------------
-sub start_with
-{
-	my (@options) = @_;
-	$node->stop;
-	system_or_bail('pg_ctl', '-w', '-D', $node->data_dir, '-l', $node->logfile, @options, 'start');
-	$node->_update_pid(1);
-}
-
 $masks->write_keys($Masks::all_keys);
-start_with('-o', '-c idgen.mask_key_file=mask_keys');
+$node->stop;
+system_or_bail('pg_ctl', '-w', '-D', $node->data_dir, '-l', $node->logfile, '-o', '-c idgen.mask_key_file=mask_keys', 'start');
+$node->_update_pid(1);
 $session = session();
 is($in_session->(), $permuted, 'a session reads the keys of a file that the command line names');
 $masks->reload($session, "default $Masks::key{other}\n");
@@ -222,7 +216,8 @@ $session->quit;
 
 # --- Copies -------------------------------------------------------------------
 $masks->write_keys($Masks::all_keys);
-start_with();
+$node->stop;
+$node->start;
 is($masks->permuted, $permuted, 'the first keys again');
 $node->command_checks_all([ 'pg_dumpall' ],
 	0, [ qr/^(?!.*(mask_keys|$key))/s ], [], 'a dump has neither the file nor its name');

@@ -115,64 +115,25 @@ for my $function (@with_time)
 }
 is_ahead(0, 11, 'the tickers are ahead by max_ahead at most');
 
-# More values than a tick holds, in a database where none were returned before
-ask('CREATE DATABASE still');
-$clock->stand_still_at(time + 2 * $hour);
-my $waiter = session(database => 'still');
-$waiter->ask('CREATE EXTENSION idgen; SET idgen.max_ahead = 0');
-is($waiter->ask(q{
-	SELECT count(DISTINCT id), max(idgen.snowflake_counter(id)), min(idgen.snowflake_timestamp(id)) = max(clock_timestamp())
-	FROM (SELECT idgen.snowflake() AS id FROM generate_series(1, 4096) OFFSET 0) made}),
-	'4096|4095|t', 'snowflake: 4096 values in a millisecond');
-ok($waiter->send_blocked($control, 'SELECT idgen.snowflake()', 'Extension'), 'snowflake: the next call waits');
-$clock->stand_still_at(time + 3 * $hour);
-my $next = $waiter->answer;
-is($waiter->ask("SELECT idgen.snowflake_counter($next), idgen.snowflake_timestamp($next) = clock_timestamp()"),
-	'0|t', 'snowflake: it returns a value of the next millisecond');
-$waiter->quit;
-
-# The clock stands still until all values of the current and the next second, which max_ahead allows, are used. Each
-# time that the session waits, the clock advances by one second.
-ask('CREATE DATABASE hurry');
-my $still = time + 4 * $hour;
-$clock->stand_still_at($still);
-$waiter = session(database => 'hurry');
-$waiter->ask(q{CREATE EXTENSION idgen; SET idgen.max_ahead = '1s'});
-$waiter->send(q{
-	CREATE TABLE js_ids AS
-		SELECT i, id, idgen.js_id_timestamp(id) - clock_timestamp() AS ahead,
-			CASE WHEN i % 1000 = 0 THEN
-				(SELECT t.ahead FROM idgen.ticker_state('js_id') t WHERE i > 0) END AS ticker_ahead
-		FROM (SELECT i, idgen.js_id() AS id FROM generate_series(1, 300000) i OFFSET 0) made;
-});
-for my $second (1 .. 3)
+# All values of the ticks that max_ahead allows, in a database where none were returned before
+for ([ 'snowflake', 0, 4096 ], [ 'js_id', 1, 2 * 65536 ])
 {
-	# all values of the second after this one, so that this is not the wait before
-	my $used_up = (($still + $second) << 16) + 65535;
-	ok($node->poll_query_until('hurry', qq{
-			SELECT last_value = $used_up AND wait_event_type = 'Extension'
-			FROM idgen.ticker_state('js_id'), pg_stat_activity WHERE pid = $waiter->{pid}}),
-		"js_id: waits after the values of two seconds");
-	$clock->stand_still_at($still + $second);
+	my ($function, $seconds, $room) = @$_;
+	my $still = time + (2 + 2 * $seconds) * $hour;
+	$clock->stand_still_at($still);
+	add_database("still_$function");
+	my $waiter = session(database => "still_$function");
+	$waiter->ask("SET idgen.max_ahead = '${seconds}s'");
+	is($waiter->ask("SELECT count(DISTINCT id), max(idgen.${function}_timestamp(id) - clock_timestamp())
+		FROM (SELECT idgen.$function() AS id FROM generate_series(1, $room) OFFSET 0) made"),
+		"$room|00:00:0$seconds", "$function: $room values are at most $seconds s ahead");
+	ok($waiter->send_blocked($control, "SELECT idgen.$function()", 'Extension'), "$function: the next call waits");
+	$clock->stand_still_at($still + $hour);
+	my $next = $waiter->answer;
+	is($waiter->ask("SELECT idgen.${function}_counter($next), idgen.${function}_timestamp($next) = clock_timestamp()"),
+		'0|t', "$function: it returns the first value of the time of the clock");
+	$waiter->quit;
 }
-is($waiter->ask(q{
-	SELECT count(*) FILTER (WHERE falls), count(DISTINCT id), max(ahead), max(ticker_ahead) <= '1 s',
-		count(ticker_ahead), max(idgen.js_id_counter(id)), count(DISTINCT idgen.js_id_timestamp(id))
-	FROM (SELECT *, id <= lag(id) OVER (ORDER BY i) AS falls FROM js_ids) made}),
-	'0|300000|00:00:01|t|300|65535|5', 'js_id: 300000 values increase, none ahead by more than max_ahead');
-$waiter->quit;
-
-$node->stop;
-$node->start;
-is(ask(q{
-	SET idgen.max_ahead = 0;
-	CREATE TABLE snowflakes AS
-		SELECT i, id, idgen.snowflake_timestamp(id) - clock_timestamp() AS ahead, clock_timestamp() AS at
-		FROM (SELECT i, idgen.snowflake() AS id FROM generate_series(1, 200000) i OFFSET 0) made;
-	SELECT count(*) FILTER (WHERE falls), count(DISTINCT id), max(ahead) <= '0 s',
-		max(at) - min(idgen.snowflake_timestamp(id)) >= '48 ms'
-	FROM (SELECT *, id <= lag(id) OVER (ORDER BY i) AS falls FROM snowflakes) made}, 'hurry'),
-	'0|200000|t|t', 'snowflake: 200000 values increase, and none is ahead with max_ahead = 0');
 
 # --- The postmaster is killed ---------------------------------------------------
 # Only explicitly flushed WAL survives. Reservations are small.

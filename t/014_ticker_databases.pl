@@ -15,7 +15,9 @@ my $session;
 sub story
 {
 	my ($database, $options, @steps) = @_;
-	my @sessions = begin_with_two($database, $options);
+	add_database($database);
+	my @sessions = map { session(database => $database, options => $options) } 1 .. 2;
+	begin_story("two sessions in $database", join("\n", map { make($_) } @sessions));
 	my $values = values_query(100);
 	for (@steps)
 	{
@@ -92,11 +94,12 @@ story('renamed_for_good', undef, @renamed, [ 1, 'renamed', "BEGIN; $renames; FIV
 
 # GRANT on a sequence does not change its high-water mark for any session: neither
 # the granting transaction nor other sessions skip values.
-my $ahead = q{SELECT string_agg(ticker, ' ') FROM idgen.tickers WHERE ahead > '0.5 s'};
+my $skipped = q{SELECT string_agg(ticker, ' ') FROM idgen.tickers
+	WHERE ahead > '0.5 s' OR ticker = 'decimal_id' AND last_value <> 2 + 10 * 100};
 story('granted', undef,
 	[ 1, '', 'BEGIN; GRANT SELECT ON ALL SEQUENCES IN SCHEMA idgen TO PUBLIC' ],
 	([ 1, 'the one that grants rights' ], [ 2, 'the other session' ]) x 5,
-	[ 1, 'GRANT does not put a ticker ahead of the clock', $ahead, '' ],
+	[ 1, 'no ticker skipped values', $skipped, '' ],
 	[ 1, '', 'ROLLBACK' ],
 	[ 2, 'that rolled back, the other session' ]);
 
@@ -144,28 +147,16 @@ ask('GRANT ALL ON SCHEMA public TO owner; SET SESSION AUTHORIZATION owner;
 begin_story('a database to be dumped', ask("$many; " . values_query(100), 'dumped'));
 my $from_dumped = $greatest;
 
-my @as_owner = ('--username', 'owner');
-my @without_superuser = ('--no-owner', '--no-privileges');
 my $second = new_server('second', -3600);
 $second->safe_psql('postgres', 'CREATE ROLE owner LOGIN');
-my %restore = (
-	plain => [ 'psql', '--no-psqlrc', '--quiet', '--set=ON_ERROR_STOP=1', '--output=/dev/null', '--file' ],
-	custom => [ 'pg_restore', '--exit-on-error', @without_superuser ]);
-for my $format ('plain', 'custom')
-{
-	my @options = ("--format=$format", '--file', "$scratch/$format", $format eq 'plain' ? @without_superuser : ());
-	$node->command_ok([ 'pg_dump', @as_owner, @options, $node->connstr('dumped') ], "$format: the owner can dump");
-	# this server has other databases that use the tickers
-	$second->safe_psql('postgres', "CREATE DATABASE $format OWNER owner");
-	$second->command_ok(
-		[ @{ $restore{$format} }, "$scratch/$format", @as_owner, '--dbname', $second->connstr($format) ],
-		"$format: the owner can restore");
-	$greatest = $from_dumped;
-	check_continues("$format: on a server whose clock is behind", $second->safe_psql($format, values_query(100)));
-}
-my @marks = slurp_file("$scratch/plain") =~ /setval\('idgen\.(\w+)_ticker', \d{2,}, true\)/g;
-is(join(' ', sort @marks), join(' ', sort @functions), 'the dump has the high-water marks');
-is($second->safe_psql('custom', 'SELECT clock_timestamp() < idgen.snowflake_timestamp(idgen.snowflake())'),
+$node->command_ok([ 'pg_dump', '--username=owner', '--format=custom', "--file=$scratch/custom", $node->connstr('dumped') ],
+	'the owner can dump');
+$second->safe_psql('postgres', 'CREATE DATABASE restored OWNER owner');
+$second->command_ok([ 'pg_restore', '--exit-on-error', '--no-owner', '--no-privileges', '--username=owner',
+		'--dbname', $second->connstr('restored'), "$scratch/custom" ], 'the owner can restore');
+$greatest = $from_dumped;
+check_continues('on a server whose clock is behind', $second->safe_psql('restored', values_query(100)));
+is($second->safe_psql('restored', 'SELECT clock_timestamp() < idgen.snowflake_timestamp(idgen.snowflake())'),
 	't', 'the clock of that server is behind');
 $second->stop;
 

@@ -1,6 +1,6 @@
-# create_once() and the histories in transactions: after savepoints, in exception blocks and cursors, prepared for
-# two-phase commit, in deadlocks and at each isolation level. Rolled back commands leave nothing, and each command
-# makes one order, however often it is repeated.
+# create_once() in transactions: after savepoints, in exception blocks and cursors, prepared for two-phase commit, in
+# deadlocks and at each isolation level. Rolled back commands leave nothing, and each command makes one order, however
+# often it is repeated. (Two and three sessions, step by step: specs/create_once*.spec.)
 
 use HandedOut;
 use Server;
@@ -9,7 +9,7 @@ my $node = start_server('careful', $HandedOut::settings . "max_prepared_transact
 
 # place_order() makes an order once and returns the result of the command.
 ask(q{
-	CREATE TABLE orders (id bigint, command uuid, history uuid[]);
+	CREATE TABLE orders (id bigint, command uuid);
 	CREATE FUNCTION place_order(command uuid, number bigint) RETURNS bigint LANGUAGE plpgsql AS $$
 	DECLARE
 		o record;
@@ -55,32 +55,6 @@ is($one->ask('ROLLBACK TO u; ' . place(3, 32)), '30', 'unless forget_creation() 
 $one->ask('COMMIT');
 check_orders('1=10:1 2=22:1 3=30:1', 'commands that were not rolled back remain');
 
-# A transaction rolls back to a savepoint while another session waits for it.
-for my $story ([ 'ROLLBACK TO s', 50 ], [ 'RELEASE s', 40 ])
-{
-	my ($end, $entity) = @$story;
-	begin_story("a waiting session, and $end");
-	$one->ask('BEGIN; SAVEPOINT s; ' . place(4, 40));
-	$two->send_blocked($control, place(4, 50));
-	$one->ask($end);
-	if ($end eq 'RELEASE s')
-	{
-		$control->poll_waiting($two);
-		$one->ask('COMMIT');
-	}
-	is($two->answer, $entity, "$end: the waiting session records the command, or gets the entity");
-	is($one->ask('COMMIT'), '', "$end: the first session continues");
-	check_orders("4=$entity:1", "$end: one order");
-}
-
-# The first session is terminated while another one waits.
-begin_story('a lost session');
-my $lost = session();
-$lost->ask('BEGIN; ' . place(4, 40));
-$two->send_blocked($control, place(4, 50));
-$control->ask("SELECT pg_terminate_backend($lost->{pid})");
-is($two->answer, '50', 'the waiting session records the command of a terminated one');
-
 # A timeout ends the wait, and the transaction continues after its savepoint.
 begin_story('a timeout in a transaction');
 $one->ask('BEGIN; ' . place(4, 40));
@@ -90,17 +64,6 @@ $two->ask('ROLLBACK TO s; ' . place(6, 60) . '; COMMIT');
 $one->ask('ROLLBACK');
 check_orders('5=50:1 6=60:1', 'the cancelled call and what was rolled back recorded nothing');
 is($two->ask(place(4, 70)), '70', 'which can be recorded then');
-
-# The first session rolls back while many wait: one of them is next.
-begin_story('a queue');
-my @queue = map { session() } 1 .. 8;
-$one->ask('BEGIN; ' . place(5, 50));
-$queue[$_]->send_blocked($control, place(5, 51 + $_)) for 0 .. $#queue;
-$one->ask('ROLLBACK');
-my %answers = map { $_->answer => 1 } @queue;
-is(scalar keys %answers, 1, 'one of eight waiting sessions records the command, and all get its entity');
-check_orders('5=' . (keys %answers)[0] . ':1', 'one order exists');
-$_->quit for @queue;
 
 # --- PL/pgSQL ---------------------------------------------------------------
 begin_story('exception blocks');
@@ -140,28 +103,6 @@ is($one->ask('FETCH 3 FROM c'), "1|t|t\n2|t|t\n3|t|t", 'a cursor records command
 is($one->ask('SAVEPOINT s; FETCH 2 FROM c'), "4|t|t\n5|t|t", 'also after a savepoint');
 $one->ask('ROLLBACK TO s; CLOSE c; COMMIT');
 check_orders('1=1:0 2=2:0 3=3:0', 'commands fetched and not rolled back are recorded');
-
-# --- Histories --------------------------------------------------------------
-begin_story('histories');
-$control->ask('INSERT INTO orders (id) VALUES (1)');
-
-sub remember
-{
-	my $command = command($_[0]);
-	return "UPDATE orders SET history = idgen.remember_command(history, '$command', 3)
-			WHERE id = 1 AND NOT idgen.has_command(history, '$command') RETURNING array_length(history, 1)";
-}
-is($one->ask('BEGIN; ' . remember(1)), '1', 'a command is remembered');
-is($one->ask('SAVEPOINT s; ' . remember(2)), '2', 'another command is remembered');
-$one->ask('ROLLBACK TO s');
-$two->send_blocked($control, remember(1));
-is($one->ask(remember(2)), '2', 'again after ROLLBACK TO');
-$one->ask('COMMIT');
-is($two->answer, '', 'a retry that waited changes nothing');
-is($two->ask(remember(3)), '3', 'a new command is remembered');
-is($two->ask(remember(4)), '3', 'the oldest command is dropped');
-is($control->ask(q{SELECT string_agg(right(h::text, 1), ' ') FROM orders, unnest(history) h}),
-	'2 3 4', 'the history has the newest three commands');
 
 # --- Two-phase commit -------------------------------------------------------
 # One transaction for each outcome, with and without crashes
@@ -205,7 +146,7 @@ for my $crash ('no crash', 'a crash')
 
 # --- Isolation levels and deadlocks -----------------------------------------
 # Clients send the same commands at the same time, in transactions with four commands in random order: some wait, some
-# deadlock, some cannot be serialized. pgbench retries these, and no others. One session takes its snapshot first.
+# deadlock, some cannot be serialized. pgbench retries these, and no others.
 ask(q{
 	CREATE TABLE told (command int, entity bigint);
 	CREATE FUNCTION place_and_tell(command int) RETURNS void LANGUAGE sql AS $$
@@ -218,8 +159,6 @@ for my $isolation ('read committed', 'repeatable read', 'serializable')
 {
 	begin_story($isolation);
 	ask('TRUNCATE told');
-	my $late = session();
-	$late->ask("BEGIN ISOLATION LEVEL $isolation; SELECT FROM orders");
 	local $ENV{PGOPTIONS} = '-c default_transaction_isolation=' . $isolation =~ s/ /\\ /r;
 	my ($said, $errors) = run_command([ 'pgbench', '--no-vacuum', '--client=12', '--jobs=2', '--transactions=15', '--max-tries=10000',
 			"--file=$file", $node->connstr('postgres') ]);
@@ -229,9 +168,5 @@ for my $isolation ('read committed', 'repeatable read', 'serializable')
 		ask('SELECT count(*), 0, 0 FROM orders'), "$isolation: each command made one order, and all clients got the same entities");
 	is(ask('SELECT count(*) FROM orders FULL JOIN told ON id = entity WHERE id IS NULL OR entity IS NULL'),
 		0, "$isolation: the clients got the ids of these orders");
-	my ($command, $entity) = split /\|/, ask('SELECT command, entity FROM told LIMIT 1');
-	is($late->ask(place($command, 0)), $isolation eq 'read committed' ? $entity : '40001', "$isolation: a session with an older snapshot");
-	is($late->ask('ROLLBACK; ' . place($command, 0)), $entity, "$isolation: it retries");
-	$late->quit;
 }
 done_testing();

@@ -3,6 +3,7 @@
 
 use Functions;
 use HandedOut;
+use List::Util qw(min);
 use Server;
 use Time::HiRes qw(time);
 
@@ -123,28 +124,25 @@ sub check_working
 {
 	my ($name, $call, $share) = @_;
 	my $session = session();
-	my $timed = sub { my $since = time; return ($session->ask($call), time - $since) };
-	my ($answer, $error, $whole, $ended);
+	my $timed = sub {
+		$session->ask("BEGIN; SET LOCAL statement_timeout = $_[0]");
+		my $since = time;
+		my @result = ($session->ask($call), time - $since);
+		$session->ask('ROLLBACK');
+		return @result;
+	};
+	my ($answer, $whole) = $timed->(0);
+	my ($error, $ended);
 	# A temporarily slow machine must not matter: compare with the shortest duration, and repeat until the timeout ended the
 	# call in time.
-	my $until = time + $PostgreSQL::Test::Utils::timeout_default;
-	do
-	{
-		for my $measure (1, 2)
-		{
-			$session->ask('BEGIN');
-			($answer, my $seconds) = $timed->();
-			$session->ask('ROLLBACK');
-			$whole = $seconds if !defined $whole || $seconds < $whole;
-			next if $measure == 2;
-			$session->ask('SET statement_timeout = ' . (1 + int(250 * $whole)));
-			($error, $ended) = $timed->();
-			$session->ask('RESET statement_timeout');
-		}
-	} until $ended < $share * $whole || time > $until;
+	my $in_time = wait_until(sub {
+			($error, $ended) = $timed->(1 + int(250 * $whole));
+			$whole = min($whole, ($timed->(0))[1]);
+			return $ended < $share * $whole;
+		});
 	unlike($answer, qr/^\w{5}$/, "$name: works");
 	is($error, '57014', "$name: a timeout ends it");
-	cmp_ok($ended, '<', $share * $whole, sprintf('%s: which takes %.2f seconds, ends when the timeout says so', $name, $whole));
+	ok($in_time, sprintf('%s: which takes %.2f seconds, ends when the timeout says so', $name, $whole));
 	$session->quit;
 }
 
@@ -159,5 +157,4 @@ check_working('create_once() with a large request',
 	q{SELECT created FROM requests, idgen.create_once_bigint('c0000000-0000-4000-8000-000000000002', 2, 'order', request)}, 0.7);
 check_working('purge_creations()', q{SELECT 'n=' || idgen.purge_creations(batch_size => 200000)}, 1);
 check_working('trim_creations()', q{SELECT 'n=' || idgen.trim_creations(0)}, 1);
-is($control->ask('SELECT count(*) FROM idgen.creation_identifiers'), '100000', 'calls that were stopped changed nothing');
 done_testing();

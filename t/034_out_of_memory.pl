@@ -120,27 +120,6 @@ is(ask(q{
 		FROM idgen.creation_identifiers WHERE command_id::text LIKE 'c0%'}),
 	join('|', (ask(q{SELECT count(*) FROM idgen.creation_identifiers})) x 3), 'each command is recorded once, with its own entity');
 
-# --- Many prepared statements -----------------------------------------------
-my $session = session();
-$session->ask(qq{$load; SELECT created FROM idgen.create_once_bigint('c1000000-0000-4000-8000-000000000001', 1)});
-limit($session, 30_000);
-my ($prepared, $result) = (0, '');
-while ($prepared < 100_000)
-{
-	$result = $session->ask("PREPARE p$prepared AS
-		SELECT created, idgen.snowflake(), idgen.typeid('user') FROM idgen.create_once_bigint(\$1, 1)");
-	last if $result ne '';
-	$result = $session->ask("EXECUTE p$prepared ('c1000000-0000-4000-8000-000000000001')");
-	last if $result =~ /^\w{5}$/;
-	$prepared++;
-}
-cmp_ok($prepared, '>', 100, "$prepared statements were prepared");
-is($result, '53200', 'then memory ran out');
-$session->ask('DEALLOCATE ALL');
-is($session->ask(q{SELECT created FROM idgen.create_once_bigint('c1000000-0000-4000-8000-000000000001', 1)}),
-	'f', 'after DEALLOCATE ALL the session continues');
-$session->quit;
-
 # --- The largest arguments --------------------------------------------------
 # Long text: $1 of each call
 my $megabytes = $large ? 1024 : 256;
@@ -176,7 +155,7 @@ ask(q{CREATE FUNCTION make_calls() RETURNS SETOF text LANGUAGE plpgsql AS $make_
 	  . q{
 	END $make_calls$});
 
-$session = session();
+my $session = session();
 $session->ask($load);
 my @answers = split /\n/, $session->ask('SELECT * FROM make_calls()');
 is($answers[$_] // 'none', $texts{$texts[$_]}, "$texts[$_], of $megabytes MB") for 0 .. $#texts;

@@ -33,31 +33,21 @@ is( in_shop(q{
 		UNION SELECT pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = 'idgen'}),
 	$superuser, 'the superuser owns the schema and everything in it');
 is( in_shop(q{
-		SELECT relkind, string_agg(DISTINCT privilege_type || CASE WHEN is_grantable THEN '*' ELSE '' END, ' ')
+		SELECT relkind, grantee::regrole, string_agg(DISTINCT privilege_type || CASE WHEN is_grantable THEN '*' ELSE '' END, ' ')
 		FROM pg_class c, aclexplode(relacl) a
-		WHERE relnamespace = 'idgen'::regnamespace AND grantee = 'installer'::regrole GROUP BY 1 ORDER BY 1}),
-	"S|SELECT* UPDATE*\nr|DELETE* INSERT* SELECT* TRUNCATE* UPDATE*",
-	'the installer has rights with grant option');
+		WHERE relnamespace = 'idgen'::regnamespace AND grantee <> relowner GROUP BY 1, 2 ORDER BY 1}),
+	"S|installer|SELECT* UPDATE*\nr|installer|DELETE* INSERT* SELECT* TRUNCATE* UPDATE*\nv|-|SELECT",
+	'the installer has rights with grant option, PUBLIC may read the view, and no role has other rights');
 is(in_shop(q{SELECT count(*) FROM pg_default_acl}), '0', 'no default privileges remain');
 is( in_shop(q{SELECT reloptions FROM pg_class WHERE oid = 'idgen.creation_identifiers'::regclass}),
 	'{autovacuum_vacuum_scale_factor=0.02}', 'creation_identifiers has its autovacuum setting');
 
 # --- Without rights on tables --------------------------------------------------
-is_refused('stranger',
-	"INSERT INTO $table (command_id, entity_number) VALUES ($command, 1)",
-	"UPDATE $table SET entity_number = 1",
-	"CREATE TABLE idgen.mine ()",
-	"INSERT INTO idgen.id_prefixes VALUES ('mine', 'text')",
-	"UPDATE idgen.id_prefixes SET prefix = 'mine'",
-	(map {
-		my $relation = "idgen.$_";
-		("SELECT count(*) FROM $relation", "DELETE FROM $relation", "TRUNCATE $relation",
-			"BEGIN; LOCK TABLE $relation IN ACCESS SHARE MODE", "ALTER TABLE $relation OWNER TO stranger",
-			"ALTER TABLE $relation ADD mine int", "DROP TABLE $relation", "CREATE INDEX ON $relation ((1))",
-			"COPY $relation TO STDOUT", "COPY $relation FROM '/dev/null'",
-			"CREATE TRIGGER mine BEFORE INSERT ON $relation EXECUTE FUNCTION suppress_redundant_updates_trigger()",
-			"GRANT SELECT ON $relation TO stranger")
-	} @tables));
+is_refused('stranger', 'CREATE TABLE idgen.mine ()', map {
+	my $relation = "idgen.$_";
+	("SELECT count(*) FROM $relation", "INSERT INTO $relation DEFAULT VALUES", "DELETE FROM $relation", "TRUNCATE $relation",
+		"COPY $relation TO STDOUT", "CREATE INDEX ON $relation ((1))", "GRANT SELECT ON $relation TO stranger")
+} @tables);
 
 # The tickers' high-water marks: roles without rights move them only by generating
 # identifiers.
@@ -68,11 +58,8 @@ can_run('stranger', 'SELECT idgen.is_recent_uuid_v7(idgen.uuid_v7_ordered())',
 my $before = in_shop($marks);
 like($before, qr/^uuid_v7_ordered_ticker\|\d{15,}\|t$/m, 'the call moved the high-water mark');
 is_refused('stranger', map {
-	("SELECT nextval('idgen.$_')", "SELECT setval('idgen.$_', 1)",
-		"SELECT setval('idgen.$_', 1, false)", "SELECT currval('idgen.$_')",
-		"SELECT * FROM idgen.$_", "SELECT idgen.sequence_comb('idgen.$_')",
-		"ALTER SEQUENCE idgen.$_ RESTART", "ALTER SEQUENCE idgen.$_ OWNER TO stranger",
-		"DROP SEQUENCE idgen.$_", "GRANT USAGE ON SEQUENCE idgen.$_ TO stranger")
+	("SELECT nextval('idgen.$_')", "SELECT setval('idgen.$_', 1)", "SELECT * FROM idgen.$_",
+		"SELECT idgen.sequence_comb('idgen.$_')", "ALTER SEQUENCE idgen.$_ RESTART")
 } @tickers);
 is(as('stranger', "SELECT string_agg(last_value::text, ' ') FROM pg_sequences WHERE schemaname = 'idgen'"), '', 'nor are they in pg_sequences');
 is(in_shop($marks), $before, 'the high-water marks have not changed');
@@ -142,43 +129,29 @@ as('installer', q{
 	GRANT SELECT ON hers.bait TO PUBLIC});
 is(as($superuser, q{EXPLAIN SELECT FROM hers.bait WHERE prefix = 'a'}), 'TRAP0', 'a superuser who plans a query on its table runs the trap');
 
+# The installer owns the extension only, and has neither TRIGGER nor REFERENCES nor CREATE.
 is_refused('installer',
 	(map {
-		my $table = "idgen.$_";
-		my $column = $_ eq 'id_prefixes' ? 'prefix' : 'command_id';
-		("CREATE INDEX ON $table ($column) WHERE hers.spy(1) = 1",
-			"CREATE INDEX ON $table (hers.spy($column))",
-			"CREATE STATISTICS hers.s ON (hers.spy($column)), ($column) FROM $table",
+		my ($table, $type) = ("idgen.$_", $_ eq 'id_prefixes' ? 'text' : 'uuid');
+		("CREATE INDEX ON $table (hers.spy(1))",
 			"CREATE POLICY hers ON $table USING (hers.spy(1) = 1)",
 			"CREATE TRIGGER hers BEFORE INSERT ON $table FOR EACH ROW EXECUTE FUNCTION hers.trap()",
 			"CREATE RULE hers AS ON INSERT TO $table DO ALSO SELECT hers.spy(1)",
 			"CREATE TABLE hers.child () INHERITS ($table)",
-			"CREATE TABLE hers.referring (id " . ($_ eq 'id_prefixes' ? 'text' : 'uuid') . " REFERENCES $table)",
+			"CREATE TABLE hers.referring (id $type REFERENCES $table)",
 			"CREATE PUBLICATION hers FOR TABLE $table",
-			(map { "ALTER TABLE $table $_" } "RENAME COLUMN $column TO other", 'ADD COLUMN more int DEFAULT hers.spy(1)',
-				"ALTER COLUMN $column SET DEFAULT hers.spy(1)", "ALTER COLUMN $column TYPE text USING hers.spy($column)",
-				'ADD CHECK (hers.spy(1) = 1)', 'ENABLE ROW LEVEL SECURITY', 'SET (autovacuum_enabled = off)', 'SET UNLOGGED',
-				'RENAME TO other', 'SET SCHEMA hers', 'OWNER TO installer'),
+			"ALTER TABLE $table ADD CHECK (hers.spy(1) = 1)",
 			"ALTER EXTENSION idgen DROP TABLE $table",
 			"DROP TABLE $table CASCADE")
 	} @tables),
 	'CREATE OR REPLACE VIEW idgen.tickers AS SELECT hers.spy(1)',
-	'CREATE RULE hers AS ON INSERT TO idgen.tickers DO INSTEAD SELECT hers.spy(1)',
 	'CREATE TRIGGER hers INSTEAD OF INSERT ON idgen.tickers FOR EACH ROW EXECUTE FUNCTION hers.trap()',
-	'ALTER VIEW idgen.tickers ALTER COLUMN ticker SET DEFAULT hers.spy(1)',
-	'ALTER VIEW idgen.tickers RENAME TO other', 'DROP VIEW idgen.tickers',
-	(map {
-		("ALTER SEQUENCE idgen.$_ RESTART", "ALTER SEQUENCE idgen.$_ INCREMENT -1 CYCLE",
-			"ALTER SEQUENCE idgen.$_ OWNED BY hers.bait.prefix", "ALTER SEQUENCE idgen.$_ RENAME TO other",
-			"ALTER EXTENSION idgen DROP SEQUENCE idgen.$_", "DROP SEQUENCE idgen.$_")
-	} @tickers),
+	(map { ("ALTER SEQUENCE idgen.$_ INCREMENT -1 CYCLE", "ALTER EXTENSION idgen DROP SEQUENCE idgen.$_") } @tickers),
 	q{CREATE OR REPLACE FUNCTION idgen.uuid_v4() RETURNS uuid LANGUAGE sql AS 'SELECT NULL::uuid'},
-	q{CREATE FUNCTION idgen.index_report(text) RETURNS int LANGUAGE sql AS 'SELECT hers.spy(1)'},
 	q{CREATE FUNCTION idgen.purge_creations(interval, int) RETURNS int LANGUAGE sql AS 'SELECT hers.spy(1)'},
-	'ALTER FUNCTION idgen.uuid_v4() SET SCHEMA hers', 'ALTER FUNCTION idgen.uuid_v4() SECURITY DEFINER',
-	'ALTER FUNCTION hers.spy(anyelement) SET SCHEMA idgen', 'CREATE TABLE idgen.more ()',
+	'ALTER FUNCTION idgen.uuid_v4() SECURITY DEFINER', 'ALTER FUNCTION hers.spy(anyelement) SET SCHEMA idgen',
 	'CREATE OPERATOR idgen.= (LEFTARG = text, RIGHTARG = text, FUNCTION = texteq)',
-	'ALTER SCHEMA idgen RENAME TO other', 'ALTER SCHEMA idgen OWNER TO installer', 'DROP SCHEMA idgen CASCADE');
+	'ALTER SCHEMA idgen RENAME TO other', 'DROP SCHEMA idgen CASCADE');
 as('installer', 'GRANT ALL ON SCHEMA idgen TO installer');
 is(in_shop(q{SELECT has_schema_privilege('installer', 'idgen', 'CREATE')}), 'f', 'the installer cannot grant itself CREATE on the schema');
 
@@ -255,7 +228,7 @@ is(as($superuser, 'DROP EXTENSION idgen; CREATE EXTENSION idgen SCHEMA public'),
 # call better than the extension's own.
 my $overload = q{CREATE FUNCTION idgen.trim_creations(keep int) RETURNS bigint LANGUAGE plpgsql
 	AS 'BEGIN ALTER ROLE installer SUPERUSER; RETURN 0; END'};
-my ($control, $attacker, $installing) = map { session(database => 'shop', user => $_) } $superuser, 'installer', $superuser;
+my ($control, $attacker) = map { session(database => 'shop', user => $_) } $superuser, 'installer';
 
 sub check_no_trap
 {
@@ -279,19 +252,8 @@ for my $owner ($superuser, 'installer')
 	in_shop('DROP SCHEMA idgen');
 }
 
-# in a schema that another transaction has created
-for my $end ('COMMIT', 'ROLLBACK')
-{
-	$attacker->ask($_) for 'BEGIN', 'CREATE SCHEMA idgen', $overload;
-	$installing->send_blocked($control, 'CREATE EXTENSION idgen');
-	$attacker->ask($end);
-	is($installing->answer, $end eq 'COMMIT' ? '23505' : '', "CREATE EXTENSION waits for a transaction that creates the schema: $end");
-	$control->ask('DROP SCHEMA idgen CASCADE') if $end eq 'COMMIT';
-}
-check_no_trap('rolled back');
-
 # in the schema of an extension that is not committed
-$control->ask($_) for 'DROP EXTENSION idgen', 'BEGIN', 'CREATE EXTENSION idgen';
+$control->ask($_) for 'BEGIN', 'CREATE EXTENSION idgen';
 is(as('installer', $overload), '3F000', 'no other session sees the new schema before the commit');
 $control->ask('COMMIT');
 is(as('installer', $overload), '42501', 'nor can the installer create a function in it later');

@@ -99,9 +99,6 @@ for my $dump (@dumps)
 	new_database($database);
 	is(restore($superuser, $database, $dump), '', "a superuser restores $dump without errors");
 	is_restored($database, "restored from $dump");
-	next if $dump =~ /plain$/;
-	is(restore($superuser, $database, $dump, '--clean', '--if-exists'), '', "a superuser restores $dump over itself without errors");
-	is_restored($database, "restored over itself from $dump");
 }
 
 # A restore by the installer prints errors for the rights that the installer has
@@ -129,9 +126,6 @@ for my $case (
 	}
 	is(ask($contents, $database), $contents_before, "$what: the contents are the same");
 	is(ask($InUse::rights, $database) =~ s/$others//gr, $rights_before =~ s/$others//gr, "$what: the installer's rights are the same");
-
-	is(restore('installer', $database, $dump, '--clean', @$options), $errors, "$what, over itself, likewise");
-	is(ask($contents, $database), $contents_before, "$what, over itself: the contents are the same");
 }
 
 # --- Functions of masks ----------------------------------------------------------

@@ -7,10 +7,9 @@ use HandedOut;
 use MixedLoad;
 use PostgreSQL::Test::Cluster;
 use Server;
-use Time::HiRes qw(usleep);
 
-my $primary = init_server('primary', $HandedOut::settings . "max_connections = 30\nshared_buffers = 16MB", allows_streaming => 1);
-Functions::add_mask_key($primary);
+my $primary = Functions::add_mask_key(
+	init_server('primary', $HandedOut::settings . "max_connections = 30\nshared_buffers = 16MB", allows_streaming => 1));
 $primary->start;
 ask('CREATE EXTENSION idgen');
 
@@ -96,13 +95,10 @@ is( outcome("BEGIN READ ONLY; $replay; COMMIT; $new; BEGIN READ ONLY; $new; COMM
 # The standby flushes WAL, and replays it an hour later.
 $standby->append_conf('postgresql.conf', "recovery_min_apply_delay = '1h'");
 $standby->reload;
-for (my $attempts = 10 * $PostgreSQL::Test::Utils::timeout_default;
-	$standby->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'RecoveryApplyDelay'}) == 0;)
-{
-	die 'the standby does not lag' if $attempts-- <= 0;
+wait_until(sub {
 	ask('SELECT pg_current_xact_id()');
-	usleep(100_000);
-}
+	return $standby->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'RecoveryApplyDelay'});
+}) or die 'the standby does not lag';
 $primary->append_conf('postgresql.conf', "synchronous_standby_names = 'standby'");
 $primary->reload;
 $primary->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_replication WHERE sync_state = 'sync'})

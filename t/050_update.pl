@@ -4,7 +4,6 @@
 
 use File::Basename qw(dirname);
 use InUse;
-use PostgreSQL::Test::Cluster;
 use Server;
 
 # The new version is installed into a copy of the server: its programs, which find
@@ -23,8 +22,7 @@ my $node = PostgreSQL::Test::Cluster->new('updated', install_path => dirname("$c
 $node->init;
 $node->start;
 
-InUse::create($node, 'shop');
-InUse::create($node, 'old_shop');
+InUse::create($node, $_) for 'shop', 'old_shop';
 
 # The result of a query by the role of the application in a new session
 sub as_app { my ($database, $query) = @_; return outcome("SET ROLE app; $query", node => $node, database => $database) }
@@ -33,15 +31,12 @@ sub as_app { my ($database, $query) = @_; return outcome("SET ROLE app; $query",
 my %session = map { $_ => session(node => $node, database => $_) } 'shop', 'old_shop';
 for my $session (values %session)
 {
-	$session->ask('SET ROLE app');
-	$session->ask('SELECT idgen.snowflake(), idgen.typeid($$order$$)');
-	$session->ask(q{SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000a', idgen.uuid_v7(), 'order', '{"lines": [1, 2.5], "customer": 7}')});
+	$session->ask(q{SET ROLE app; SELECT idgen.snowflake(), idgen.typeid('order');
+		SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000a', idgen.uuid_v7(), 'order', '{"lines": [1, 2.5], "customer": 7}')});
 	die $session->{message} if $session->{sqlstate};
 }
 
 sub versions { return $node->safe_psql($_[0], q{SELECT installed_version, default_version FROM pg_available_extensions WHERE name = 'idgen'}) }
-
-is(versions('shop'), '1.0|1.0', 'version 1.0 is the only one');
 
 # Install the new version.
 append_to_file("$extension/idgen--1.0--1.0.1.sql", q{
@@ -53,11 +48,6 @@ CREATE FUNCTION idgen.entity_of(command_id uuid) RETURNS uuid
         SELECT c.entity_id FROM idgen.creation_identifiers c
         WHERE c.command_id OPERATOR(pg_catalog.=) entity_of.command_id;
     END;
-
--- a function of the library that is there
-CREATE FUNCTION idgen.random_id() RETURNS uuid
-    LANGUAGE C VOLATILE PARALLEL SAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_uuid_v4';
 
 -- ordered over all sessions now
 CREATE OR REPLACE FUNCTION idgen.typeid(prefix text DEFAULT '', clock timestamptz DEFAULT NULL) RETURNS text
@@ -90,8 +80,6 @@ is(versions('shop'), '1.0|1.0.1', 'version 1.0.1 is available');
 InUse::check_works($node, 'shop', 'with the new files installed');
 
 my $before = InUse::contents($node, 'shop');
-like($before, qr/^orders\|4000\|\w{32}\nby index\|4000\n(?:c0.*\n){2}acct\|account_id\n(?:\w+\|\d+\n){5}idgen\.launch_id=12345\n/m,
-	'the database is in use');
 is(as_app('shop', 'ALTER EXTENSION idgen UPDATE'), '42501', 'the update requires ownership of the extension');
 $node->safe_psql('shop', 'SET ROLE shopkeeper; ALTER EXTENSION idgen UPDATE');
 is(versions('shop'), '1.0.1|1.0.1', 'the owner of the extension can update it');
@@ -107,7 +95,6 @@ sub check_new_version
 	my ($name, $ask) = @_;
 	for (
 		[ 'the new function', q{SELECT idgen.entity_of('c0000000-0000-4000-8000-00000000000a')}, 'e0000000-0000-4000-8000-00000000000a' ],
-		[ 'the new function in C', 'SELECT idgen.uuid_version(idgen.random_id())', 4 ],
 		[ 'the replaced function', q{SELECT idgen.uuid_v7_ordered() < idgen.typeid_to_uuid(idgen.typeid('order'))
 			AND idgen.typeid_to_uuid(idgen.typeid('order')) < idgen.uuid_v7_ordered()}, 't' ],
 		[ 'the new column', 'SELECT note FROM idgen.creation_identifiers WHERE entity_number = 42', 'none' ],
@@ -129,11 +116,10 @@ InUse::check_works($node, 'shop', 'updated');
 
 is($session{old_shop}->ask($retry), '42|f', 'a session at the old version continues');
 InUse::check_works($node, 'old_shop', 'at the old version with the new library');
-is(as_app('old_shop', 'SELECT idgen.random_id()'), '42883', 'the old version does not have the new function');
+is(as_app('old_shop', 'SELECT idgen.entity_of(NULL)'), '42883', 'the old version does not have the new function');
 $_->quit for values %session;
 
-my $backup = $node->backup_dir;
-mkdir $backup;
+my $backup = PostgreSQL::Test::Utils::tempdir();
 for my $database ('shop', 'old_shop')
 {
 	my $contents = InUse::contents($node, $database);
@@ -146,9 +132,5 @@ for my $database ('shop', 'old_shop')
 	check_new_version($database, sub { as_app($database, @_) }) if $database eq 'shop';
 	InUse::check_works($node, $database, "$database, restored");
 }
-
-$node->safe_psql('postgres', 'CREATE EXTENSION idgen');
-is(versions('postgres'), '1.0.1|1.0.1', 'CREATE EXTENSION installs the new version');
-is($node->safe_psql('postgres', 'SELECT count(note) FROM idgen.creation_identifiers'), '0', 'with the new column');
 $node->stop;
 done_testing();

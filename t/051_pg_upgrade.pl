@@ -27,8 +27,6 @@ $old->restart;
 InUse::create($old, 'warehouse', server_has_settings => 1);
 
 my %before = map { $_ => InUse::contents($old, $_) } 'shop', 'warehouse';
-like($before{$_}, qr/^orders\|2000\|\w{32}\nby index\|2000\n(?:c0.*\n){2}acct\|account_id\n(?:\w+\|\d+\n){5}/, "$_ is in use")
-  for sort keys %before;
 my $auto_conf = slurp_file($old->data_dir . '/postgresql.auto.conf');
 like($auto_conf, qr/^idgen\.node_id = '21'$/m, 'the server has settings');
 note 'from ' . $old->safe_psql('postgres', 'SELECT version()');

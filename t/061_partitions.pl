@@ -1,11 +1,11 @@
-# Partitions by a key with a time, of each of the four kinds, by creation time, and with
-# pg_partman 5.2 or later, where it is installed; BRIN. Every row is in the partition of its
-# time, and a query reads no other. The SQL is that of docs/recipes.md.
+# Partitions by a uuid_v7() (other keys: sql/within.sql, sql/within_numbers.sql), by creation
+# time, and with pg_partman 5.2 or later, where it is installed; BRIN. Every row is in the
+# partition of its time, and a query reads no other. The SQL is that of docs/recipes.md.
 
 use Page;
 use Server;
 
-my $node = start_server('partitions', "autovacuum = off\ntimezone = 'UTC'");
+start_server('partitions', "autovacuum = off\ntimezone = 'UTC'");
 my $recipe = Page->new('recipes');
 
 # --- Declarative partitions -------------------------------------------------
@@ -18,35 +18,11 @@ is( ask($tables),
 is( ask($explain) =~ s/^/ /mgr =~ s/^ +(Recheck|Index|Filter|->  Bitmap Index).*\n?//mgr =~ s/\s+$//r,
 	($recipe->section('Partitions by time') =~ /^```text\n(.*?)^```/ms)[0] =~ s/\s+$//r,
 	'a query for a range of time has the plan of the page');
-like(ask($explain), qr/\A(?!.*(_2026_10|_default)).*_2026_11/s, 'and reads only its partition');
-my $years = 50;
-my $later = $explain =~ s/'2026-11-0[18] 00:00:00\+00'/"now() + interval '" . $years++ . " years'"/egr;
-like(ask($later), qr/Subplans Removed: 2/, 'with a range that is not constant, partitions are pruned when the query begins');
-
-# The other kinds of keys, by the names of their functions
-my %kind = (
-	comb => [ 'uuid', 'idgen.comb(t)' ],
-	ulid => [ 'text COLLATE "C"', 'idgen.ulid_from_uuid(idgen.uuid_v7(t))' ],
-	snowflake => [ 'bigint', 'idgen.snowflake_floor(t)' ]);
-for my $kind (sort keys %kind)
-{
-	my ($type, $id_at) = @{ $kind{$kind} };
-	my $other = sub {
-		return $_[0] =~ s/measurements/of_$kind/gr =~ s/id uuid/id $type/r =~ s/uuid_v7_/${kind}_/gr =~ s/^INSERT.*//msr
-		  =~ s/DEFAULT idgen\.uuid_v7\(\)//r;
-	};
-	ask($other->($tables));
-	like(ask($other->($explain)), qr/\A(?!.*(_2026_10|_default)).*_2026_11/s, "$kind: a query for a range of time reads only its partition");
-	ask(qq{INSERT INTO of_$kind SELECT $id_at FROM unnest('{2026-09-30 23:59:59.999+00, 2026-10-01 00:00:00+00,
-		2026-10-31 23:59:59.999+00, 2026-11-01 00:00:00+00, 2026-11-30 23:59:59.999+00, 2026-12-01 00:00:00+00}'::timestamptz[]) t});
-	is( ask(qq{SELECT string_agg(replace(tableoid::regclass::text, 'of_${kind}_', ''), ' ' ORDER BY id) FROM of_$kind}),
-		'default 2026_10 2026_10 2026_11 2026_11 default', "$kind: each is in the partition of its millisecond");
-}
 
 like(
-	($node->psql('postgres', ($move =~ /^(INSERT.*?;)/m)[0] . q{
+	errors(($move =~ /^(INSERT.*?;)/m)[0] . q{
 		CREATE TABLE measurements_2026_12 PARTITION OF measurements
-			FOR VALUES FROM (idgen.uuid_v7_floor('2026-12-01 00:00:00+00')) TO (idgen.uuid_v7_floor('2027-01-01 00:00:00+00'))}))[2],
+			FOR VALUES FROM (idgen.uuid_v7_floor('2026-12-01 00:00:00+00')) TO (idgen.uuid_v7_floor('2027-01-01 00:00:00+00'))}),
 	qr/partition constraint for default partition "measurements_default" would be violated/,
 	'a row in the default partition prevents a partition for its time');
 ask($move =~ s/^INSERT.*?;//mr);
@@ -60,17 +36,12 @@ ask($shipments);
 like(ask($shipments =~ /^(EXPLAIN .*)/ms), qr/\A(?!.*(_2026_10|_default)).*shipments_2026_11/s,
 	'created_near: a query for an id reads only its partition');
 
-# 365 partitions of a day, and 100,000 rows of clients whose clocks are wrong by up to
-# the tolerance; more, of clocks that are wrong by up to 15 minutes, one by one.
+# 365 partitions of a day, and rows of clients whose clocks are wrong by up to 15 minutes
 ask(q{
 	DROP TABLE shipments_2026_10, shipments_2026_11, shipments_default;
 	SELECT format('CREATE TABLE shipments_%s PARTITION OF shipments FOR VALUES FROM (%L) TO (%L)', day, start, start + 1)
 	FROM generate_series(1, 365) day, LATERAL (SELECT current_date + day - 183 AS start) s \gexec
 	CREATE TABLE sent (id uuid, stored boolean);
-	WITH stored AS (
-		INSERT INTO shipments SELECT idgen.uuid_v7(clock_timestamp() + make_interval(secs => n % 1189 - 594)), clock_timestamp()
-		FROM generate_series(1, 100000) n RETURNING id)
-	INSERT INTO sent SELECT id, true FROM stored;
 	DO $$
 	DECLARE
 		id uuid;
@@ -85,10 +56,9 @@ ask(q{
 			END;
 		END LOOP;
 	END $$});
-is( ask(q{SET enable_nestloop = off;
-		SELECT count(*), count(*) FILTER (WHERE stored <> (o.id IS NOT NULL)), count(*) FILTER (WHERE stored) > 100000, bool_and(stored)
+is( ask(q{SELECT count(*), count(*) FILTER (WHERE stored <> (o.id IS NOT NULL)), count(*) FILTER (WHERE stored) > 1000, bool_and(stored)
 		FROM sent s LEFT JOIN shipments o ON o.id = s.id AND idgen.created_near(s.id, o.created_at)}),
-	'101801|0|t|f', 'created_near: of 101,801 rows, no stored one is missed');
+	'1801|0|t|f', 'created_near: of 1,801 rows, no stored one is missed');
 ask('ANALYZE shipments');
 
 for ([ '12:00', 1 ], [ '00:00', 2 ])
@@ -139,7 +109,6 @@ SKIP:
 	my $maintain_both = $retention =~ s/= 'public\.visits'/IN ('public.visits', 'public.clicks')/r . $maintain;
 	my %time_of = (visits => 'idgen.uuid_timestamp(id)', clicks => 'idgen.ulid_timestamp(id)');
 	my %id_at = (visits => 'idgen.uuid_v7(instant)', clicks => 'idgen.ulid_from_uuid(idgen.uuid_v7(instant))');
-	my %within = (visits => 'uuid_v7_within', clicks => 'ulid_within');
 
 	# The rows that are not in the partition whose name is their day, and the days of the partitions
 	my $misplaced = sub {
@@ -164,12 +133,7 @@ SKIP:
 		ask(qq{INSERT INTO $table SELECT $id_at{$table} FROM generate_series(0, 719) i, LATERAL
 			(SELECT timestamptz '$today' - interval '15 days' + i * interval '1 hour' AS instant) s});
 		is($misplaced->($table), 0, "$table: each row is in the partition of its day, or in the default one");
-		is(ask("SELECT count(*) FROM $table"), 30 * 24, "$table: all rows are there");
 		is(ask("SELECT count(*) FROM ${table}_default"), 24 * 24, "$table: with those for which there is no partition");
-		my $plan = ask(qq{EXPLAIN (COSTS OFF) SELECT FROM $table
-			WHERE idgen.$within{$table}(id, '$today', timestamptz '$today' + interval '1 day')});
-		my %read = map { $_ => 1 } $plan =~ /(${table}_(?:p\d+|default))\b/g;
-		is(join(' ', keys %read), "${table}_p" . $day->(0), "$table: a query for a day reads its partition only");
 	}
 
   SKIP:
@@ -201,13 +165,10 @@ SKIP:
 		my @days = $days->($table);
 
 		# the day may have changed since
-		like($days[0], qr/^(@{[ join '|', map { $day->($_) } -3 .. 0 ]})$/, "$table: old partitions are dropped");
-		isnt($days[0], $day->(-3), "$table: that of three days ago, too");
+		like($days[0], qr/^(@{[ join '|', map { $day->($_) } -2 .. 0 ]})$/, "$table: old partitions are dropped");
 		is(ask("SELECT count(*) FROM pg_class WHERE relname ~ '^${table}_p' AND relkind = 'r'"), scalar @days,
 			"$table: they are dropped, not only detached");
 		cmp_ok($days[-1], 'ge', $day->(20), "$table: new ones are made ahead");
-		is(scalar(@days), ask("SELECT to_date('$days[-1]', 'YYYYMMDD') - to_date('$days[0]', 'YYYYMMDD') + 1"), "$table: without a gap");
-		is($misplaced->($table), 0, "$table: each row is in the partition of its day");
 		is(ask("INSERT INTO $table DEFAULT VALUES RETURNING tableoid::regclass::text ~ '_p\\d+\$'"), 't', "$table: a new row has its partition");
 	}
 }

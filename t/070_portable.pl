@@ -105,12 +105,11 @@ $other->ask('BEGIN; CREATE SCHEMA idgen');
 $installer->send_blocked(session(), slurp_file($files[0]));
 $other->ask('COMMIT');
 like($installer->answer, qr/^(23505|42P06)$/, 'a schema that appears meanwhile is an error');
-$_->quit for $other, $installer;
 
 # --- Installing again -------------------------------------------------------
 my $session = session(database => 'p', user => 'Installer');
-$session->ask(q{BEGIN; SELECT * FROM idgen.create_once('c0000000-0000-4000-8000-000000000001', idgen.short_comb())});
-$session->ask(q{SELECT * FROM idgen.forget_creation('c0000000-0000-4000-8000-000000000002')});
+$session->ask(q{BEGIN; SELECT * FROM idgen.create_once('c0000000-0000-4000-8000-000000000001', idgen.short_comb());
+	SELECT * FROM idgen.forget_creation('c0000000-0000-4000-8000-000000000002')});
 is($session->{status}, 'T', 'a transaction has used create_once()');
 {
 	local $ENV{PGOPTIONS} = '-c lock_timeout=1ms';

@@ -4,8 +4,7 @@
 use Server;
 
 my $portable = join '', map { slurp_file("portable/$_.sql") } qw(uuids text_ids create_once);
-my $node = init_server('portable', "timezone = 'UTC'\nautovacuum = off");
-$node->start;
+init_server('portable', "timezone = 'UTC'\nautovacuum = off")->start;
 
 # "c" and "latin_c" have the extension, "p" and "latin_p" the portable edition.
 for ([ c => 'CREATE EXTENSION idgen' ], [ p => $portable ])
@@ -58,11 +57,8 @@ my $umlauts = qq('{"\xC3\xA9": "\xC3\xBC", "zz": 1, "yyy": "\xC3\x9F"}');
 my @hashes = map { hash_of($umlauts, $_) } qw(latin_c latin_p c p);
 like($hashes[0], qr/^t\n-?\d+$/, 'a request is recorded in LATIN1');
 is_deeply([ @hashes[ 1 .. 3 ] ], [ ($hashes[0]) x 3 ], 'its hash is that of the extension, and of UTF-8');
-for my $request (q{'{"1.50": "2.0", "b\\"3.0": [1.50, 2.0, 0.0, 10.010, -4.000, "5.0\\\\", 6.0], "\\\\\\"7.0": "8.00\\" 9.0", "c": 100}'},
-	q{('[' || repeat('0,', 400000) || '1.50]')::jsonb})
-{
-	is(hash_of($request, 'p'), hash_of($request, 'c'), "the hash of $request ignores the zeros at the end of fractions, and no others");
-}
+my $long = q{('[' || repeat('0,', 400000) || '1.50]')::jsonb};
+is(hash_of($long, 'p'), hash_of($long, 'c'), 'so is that of 800 kB of numbers');
 
 my $create = q{SELECT created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000f', 'e0000000-0000-4000-8000-00000000000f', 'order')};
 is_same("BEGIN; $create; ALTER TABLE idgen.creation_identifiers ALTER command_name TYPE varchar; $create; ROLLBACK",
@@ -160,9 +156,8 @@ my $secret = ask('SELECT secret FROM idgen.portable_secret', 'p');
 like($secret, qr/^\\x[0-9a-f]{64}$/, 'keyed_comb() has a secret of 32 bytes');
 ask(slurp_file('portable/uuids.sql'), 'p');
 is(ask('SELECT secret FROM idgen.portable_secret', 'p'), $secret, 'the file keeps it when it runs again');
-ask('CREATE ROLE stranger LOGIN');
-is(outcome('SELECT idgen.uuid_version(idgen.keyed_comb())', database => 'p', user => 'stranger'), 4, 'every role can call it');
-is(outcome('SELECT FROM idgen.portable_secret', database => 'p', user => 'stranger'), '42501', 'and not read the secret');
+is(outcome('SELECT idgen.uuid_version(idgen.keyed_comb())', database => 'p', user => 'app'), 4, 'every role can call it');
+is(outcome('SELECT FROM idgen.portable_secret', database => 'p', user => 'app'), '42501', 'and not read the secret');
 my $given = q{SELECT left(idgen.keyed_comb('365250 days', clock => '2026-11-20 03:44:00+00')::text, 8)};
 ask('CREATE DATABASE copy TEMPLATE p');
 isnt(ask($given, 'copy'), ask($given, 'p'), 'a copy of a database has other prefixes');

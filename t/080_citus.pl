@@ -6,7 +6,6 @@ use warnings;
 use Citus;
 use Client;
 use Page;
-use PostgreSQL::Test::Utils;
 use Test::More;
 
 my ($set_number_of_this_node) = Page->new('recipes')->blocks('Node numbers in containers');
@@ -214,6 +213,4 @@ is(error_of($nodes[0], $from_shards), 'no error', 'so does INSERT ... SELECT');
 is(ask($nodes[0], $find_faults), '', 'the query finds no fault');
 set_numbers($nodes[0], $set_numbers);
 is(ask($new, 'SELECT idgen.snowflake_node(idgen.snowflake())'), 4, 'both statements give it the same number');
-
-$_->stop for @nodes;
 done_testing();

@@ -5,9 +5,7 @@ use strict;
 use warnings;
 use Citus;
 use Client;
-use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes qw(time);
 
 start_cluster();
 
@@ -82,7 +80,6 @@ sub create_concurrently
 		}
 		push @failed, $id if $answers{t} > 1 || 1 != grep { length > 1 } keys %answers;
 	}
-	$_->quit for @senders;
 	is("@failed", '', "$database: all senders of a command get the same answer, and at most one of them that it created");
 
 	# Citus ends the transactions that a crash left prepared.
@@ -131,10 +128,8 @@ $nodes[2]->start;
 # A new node knows the recorded commands.
 start_node();
 my $new = $nodes[3];
-ask($new, 'CREATE EXTENSION citus');
-ask($nodes[0], "SELECT citus_add_node('127.0.0.1', " . $new->port . ')');
+add_to_database($new, $_) for 'postgres', 'reference';
 ask($nodes[0], q{SELECT rebalance_table_shards(shard_transfer_mode => 'force_logical')});
-add_to_database($new, 'reference');
 for my $database ('reference', 'postgres')
 {
 	is( ask($new, q{SELECT count(*) FROM generate_series(1, 50) i,
@@ -145,6 +140,4 @@ for my $database ('reference', 'postgres')
 	ask($nodes[0], 'SET client_min_messages = warning; DROP EXTENSION idgen CASCADE; CREATE EXTENSION idgen', $database);
 	is(ask($new, 'SELECT count(*) FROM idgen.creation_identifiers', $database), 0, "$database: DROP EXTENSION removes the table from all nodes");
 }
-
-$_->stop for @nodes;
 done_testing();

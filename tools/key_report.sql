@@ -42,10 +42,8 @@ WITH RECURSIVE rule (name, title, category, description) AS (VALUES
    'Type uuid has 16 bytes; the text has 37 in table, index and each foreign key, and one UUID has several texts.'),
   ('text_collation', 'Text key in a linguistic order', 'PERFORMANCE',
    'Comparisons by the rules of a language cost more, and their order changes with the library, which corrupts indexes.'),
-  ('text_collations', 'Text keys in a linguistic order', 'PERFORMANCE', 'ANALYZE, and the large tables with identifiers are listed.'),
   ('random_default', 'Random default of a large table', 'PERFORMANCE',
    'Each random key changes another page of the index: cache misses, and after each checkpoint a full page in the WAL.'),
-  ('random_defaults', 'Random defaults', 'PERFORMANCE', 'Random keys cost nothing in a small table, and more with each row.'),
   ('uuid_version_4', 'UUIDs of version 4 without a default', 'PERFORMANCE',
    'Clients generate these keys: random ones, or COMBs, which statistics cannot tell apart.'),
   ('mixed_versions', 'UUIDs of several versions', 'RELIABILITY', 'Several generators fill this key: its order is not that of time.'),
@@ -240,10 +238,6 @@ finding (rule, level, tab, object, detail, remediation, metadata) AS (
   UNION ALL SELECT 'text_collation', 'WARN', tab, name, format('%s, collation "%s"', row_count, collname),
          format('%sTYPE %s COLLATE "C"', alter_column, type_name), jsonb_build_object('rows', rows, 'collation', collname)
   FROM texts WHERE is_linguistic AND NOT is_uuid AND is_identifier AND rows IS NOT NULL
-  UNION ALL SELECT 'text_collations', 'INFO', NULL, NULL,
-         format('%s text keys of tables that were never analyzed, such as %s', count(*), min(tab || '.' || name)),
-         'ANALYZE; identifiers are of type text COLLATE "C"', jsonb_build_object('keys', count(*))
-  FROM texts WHERE is_linguistic AND NOT is_uuid AND is_identifier AND rows IS NULL HAVING count(*) > 0
   UNION ALL SELECT 'random_default', 'WARN', tab, name,
          concat(format('%s rows, index of %s, default %s.', rows, pg_size_pretty(index_bytes), def), measure),
          format('%sSET DEFAULT %s', alter_column, generator), jsonb_build_object('rows', rows, 'index_bytes', index_bytes)
@@ -251,9 +245,6 @@ finding (rule, level, tab, object, detail, remediation, metadata) AS (
        LATERAL (SELECT CASE WHEN current_setting('server_version_num')::int < 180000 OR EXISTS (SELECT FROM pg_extension WHERE extname = 'idgen')
                             THEN 'idgen.short_comb()' ELSE 'uuidv7()' END AS generator) g
   WHERE has_random_default AND rows >= 100000
-  UNION ALL SELECT 'random_defaults', 'INFO', NULL, NULL, format('%s tables with fewer than 100,000 rows or never analyzed', count(*)),
-         'docs/choosing.md', jsonb_build_object('tables', count(*))
-  FROM uuids WHERE has_random_default AND (rows < 100000) IS NOT FALSE HAVING count(*) > 0
   UNION ALL SELECT CASE WHEN kinds > 1 THEN 'mixed_versions' ELSE 'uuid_version_4' END, 'INFO', tab, name,
          concat(format('%s rows, versions %s', rows, versions), CASE WHEN kinds > 1 THEN format(', %s %% of version 4', version_4) END, '.', measure),
          CASE WHEN kinds > 1 THEN 'Let one generator fill the column: ' || alter_column || 'SET DEFAULT …'

@@ -35,9 +35,7 @@ CREATE TABLE rekey.runs (
     options jsonb NOT NULL,
     fingerprint text[],
     pid int,
-    planned_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    verified_at timestamptz,
-    ended_at timestamptz
+    verified_at timestamptz
 );
 CREATE UNIQUE INDEX one_active_run ON rekey.runs ((true)) WHERE state NOT IN ('finished', 'abandoned');
 
@@ -52,6 +50,7 @@ CREATE TABLE rekey.columns (
     not_null name,              -- the constraint's name, from version 18 on
     fkey name,
     actions text,
+    description text,           -- comment of the foreign key
     PRIMARY KEY (run, n)
 );
 
@@ -65,6 +64,7 @@ CREATE TABLE rekey.copies (
     bytes bigint,
     new_definition text NOT NULL,
     old_definition text,        -- of a primary key's index, and of a CHECK constraint: for the way back
+    description text,           -- comment of the constraint, or of an index without one
     PRIMARY KEY (run, n)
 );
 
@@ -90,16 +90,25 @@ CREATE FUNCTION rekey.table_name(tbl oid) RETURNS text LANGUAGE sql STABLE AS $$
     SELECT format('%I.%I', relnamespace::regnamespace::text, relname) FROM pg_class WHERE oid = tbl
 $$;
 
-CREATE VIEW rekey.active_run AS SELECT * FROM rekey.runs WHERE state NOT IN ('finished', 'abandoned');
+CREATE VIEW rekey.active_run AS
+SELECT *, state IN ('planned', 'running', 'ready') AS is_before, new_value IS NULL AS same_value, format('rekey\_%s\_%%', run) AS own
+FROM rekey.runs WHERE state NOT IN ('finished', 'abandoned');
 
 -- The columns of the active run with their names now
 CREATE VIEW rekey.active_columns AS
 SELECT c.*, c.n = 0 AS is_key, c.tbl = r.parent AND c.n > 0 AS is_self, rekey.table_name(c.tbl) AS table_name,
        o.attname AS old_name, coalesce(w.attname, o.attname || r.suffix) AS new_name, o.atttypid AS old_type,
+       CASE o.atttypid WHEN 'int2'::regtype THEN 32767 WHEN 'int4'::regtype THEN 2147483647 END AS old_max,
+       o.attnotnull, o.attcollation, o.atthasdef AS has_default,
        format('rekey_%s_%s_fkey', c.run, c.n) AS new_fkey, format('rekey_%s_%s_set', c.run, c.n) AS new_check
 FROM rekey.columns c JOIN rekey.active_run r USING (run)
 JOIN pg_catalog.pg_attribute o ON o.attrelid = c.tbl AND o.attnum = c.attnum
 LEFT JOIN pg_catalog.pg_attribute w ON w.attrelid = c.tbl AND w.attnum = c.new_attnum;
+
+-- Its steps with the indexes that they build
+CREATE VIEW rekey.active_steps AS
+SELECT s.*, i.indexrelid, i.indisvalid FROM rekey.steps s JOIN rekey.active_run USING (run)
+LEFT JOIN (pg_catalog.pg_index i JOIN pg_catalog.pg_class x ON x.oid = i.indexrelid) ON i.indrelid = s.tables[1] AND x.relname = s.index_name;
 
 -- The names of their copies, and of what stands for them on the old columns on the way back
 CREATE VIEW rekey.active_copies AS
@@ -116,9 +125,9 @@ FROM rekey.active_columns c JOIN rekey.active_columns k ON k.is_key AND NOT c.is
 UNION ALL SELECT tbl, table_name, 10000 + n, 'constraint like ' || name, copy, format('CHECK (%s)', new_definition)
 FROM rekey.active_copies WHERE kind = 'c';
 
-CREATE FUNCTION rekey.active() RETURNS rekey.runs LANGUAGE plpgsql AS $$
+CREATE FUNCTION rekey.active() RETURNS rekey.active_run LANGUAGE plpgsql AS $$
 DECLARE
-    active rekey.runs;
+    active rekey.active_run;
 BEGIN
     SELECT * INTO active FROM rekey.active_run;
     IF NOT FOUND THEN
@@ -148,21 +157,15 @@ $$;
 -- What plan() does not carry, each with the object's name. The same query runs before
 -- each command and, in the switch, under its locks.
 CREATE FUNCTION rekey.obstacles() RETURNS TABLE (obstacle text, object text) LANGUAGE sql STABLE AS $$
-WITH run AS MATERIALIZED (
-    SELECT *, state IN ('planned', 'running', 'ready') AS is_before, new_value IS NULL AS same_value, format('rekey\_%s\_%%', run) AS own
-    FROM rekey.active_run
-), col AS MATERIALIZED (
+WITH run AS MATERIALIZED (SELECT * FROM rekey.active_run), col AS MATERIALIZED (
     SELECT *, table_name || '.' || old_name AS name, array_agg(attnum) OVER (PARTITION BY tbl) AS attnums,
            format(':varattno (0|%s) ', attnum) AS var, first_value(old_type) OVER (ORDER BY n) AS key_type,
-           EXISTS (SELECT FROM pg_attrdef WHERE adrelid = tbl AND adnum = attnum) AS has_default
+           first_value(attcollation) OVER (ORDER BY n) AS key_collation
     FROM rekey.active_columns
-), att AS MATERIALIZED (
-    SELECT col.*, attidentity, attcollation, first_value(attcollation) OVER (ORDER BY n) AS key_collation
-    FROM col JOIN pg_attribute a ON attrelid = tbl AND a.attnum = col.attnum
 ), tab AS MATERIALIZED (
     SELECT c.*, rekey.table_name(c.oid) AS name FROM pg_class c WHERE oid IN (SELECT tbl FROM col)
 ), fk AS MATERIALIZED (
-    SELECT k.*, rekey.table_name(conrelid) || ': ' || conname AS name, to_jsonb(k) AS fields
+    SELECT k.*, rekey.table_name(conrelid) || ': ' || conname AS name
     FROM pg_constraint k, run WHERE confrelid = parent AND contype = 'f' AND conname NOT LIKE own
 ), ind AS MATERIALIZED (
     SELECT i.*, x.relname, x.oid::regclass::text AS name, col.attnum, attnums, var
@@ -180,8 +183,8 @@ WITH run AS MATERIALIZED (
             OR contype = 'c' AND convalidated AND conrelid = tbl AND rekey.is_carried(conbin::text, attnums, same_value)
                 AND (is_before OR (tbl, conname) IN (SELECT tbl, name FROM rekey.active_copies))
             OR contype = 'f' AND (conrelid, conname) IN (SELECT tbl, fkey FROM col)))
-        WHEN 'pg_class'::regclass THEN EXISTS (SELECT FROM pg_class x WHERE x.oid = objid AND relkind IN ('i', 'S'))
-        WHEN 'pg_attrdef'::regclass THEN EXISTS (SELECT FROM pg_attrdef a WHERE a.oid = objid AND adrelid = tbl AND adnum = attnum)
+        WHEN 'pg_class'::regclass THEN EXISTS (SELECT FROM pg_class x WHERE x.oid = objid AND (relkind = 'i' OR relkind = 'S' AND is_key))
+        WHEN 'pg_attrdef'::regclass THEN is_key AND EXISTS (SELECT FROM pg_attrdef a WHERE a.oid = objid AND adrelid = tbl AND adnum = attnum)
         WHEN 'pg_trigger'::regclass THEN EXISTS (SELECT FROM pg_trigger t WHERE t.oid = objid AND tgrelid = tbl
             AND attnum = ANY (tgattr) AND (tgqual IS NULL OR tgqual::text !~ var))
         ELSE false END, classid, objid, objsubid, name
@@ -189,9 +192,10 @@ WITH run AS MATERIALIZED (
     UNION ALL SELECT classid = 'pg_proc'::regclass AND options ? 'dependents_ok', classid, objid, objsubid, name
     FROM tab JOIN pg_depend ON refclassid = 'pg_type'::regclass AND deptype = 'n'
         AND refobjid IN (SELECT reltype UNION SELECT typarray FROM pg_type WHERE pg_type.oid = reltype), run
-    UNION ALL SELECT is_before AND options ? 'dependents_ok', classid, objid, objsubid, name
+    -- rules of the table itself are of deptype 'a'
+    UNION ALL SELECT is_before AND options ? 'dependents_ok' AND deptype = 'n', classid, objid, objsubid, name
     FROM tab JOIN pg_depend ON refclassid = 'pg_class'::regclass AND refobjid = tab.oid AND refobjsubid = 0
-        AND classid = 'pg_rewrite'::regclass AND deptype = 'n', run
+        AND classid = 'pg_rewrite'::regclass, run
 )
 -- tables
 SELECT o, name FROM tab, run, LATERAL (VALUES
@@ -204,7 +208,6 @@ SELECT o, name FROM tab, run, LATERAL (VALUES
     ('row-level security is forced', relforcerowsecurity),
     ('replica identity by an index', relreplident = 'i'),
     ('subscription', EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = tab.oid))) AS v(o, is_so) WHERE is_so
-UNION ALL SELECT 'rule', name || ': ' || rulename FROM tab JOIN pg_rewrite ON ev_class = tab.oid
 UNION ALL SELECT 'publication (add the columns on the subscriber, then --publications-ok)', name || ': ' || pubname
     FROM tab, pg_publication_tables p, run
     WHERE NOT options ? 'publications_ok' AND (schemaname, tablename) = (relnamespace::regnamespace::text, relname)
@@ -215,7 +218,7 @@ UNION ALL SELECT 'trigger that fires for each row (--fire-triggers, or --replica
 UNION ALL SELECT 'no right to set session_replication_role', current_user FROM run
     WHERE options ? 'replica_role' AND NOT has_parameter_privilege('session_replication_role', 'SET')
 -- columns
-UNION ALL SELECT o, name FROM att, run, LATERAL (VALUES
+UNION ALL SELECT o, name FROM col, run, LATERAL (VALUES
     ('type of column', old_type <> ALL ('{int2,int4,int8,uuid,text,varchar,bytea}'::regtype[]::oid[])
         OR old_type <> key_type AND 'N' <> ANY (SELECT typcategory FROM pg_type WHERE oid IN (old_type, key_type))),
     ('collation of column', attcollation <> key_collation
@@ -223,12 +226,9 @@ UNION ALL SELECT o, name FROM att, run, LATERAL (VALUES
     ('key without a default (--old-default, for what the new application inserts)',
         is_key AND NOT same_value AND old_identity = '' AND old_default IS NULL AND NOT has_default),
     ('default of the key is not nextval()', is_key AND state = 'planned' AND same_value AND key_sequence IS NULL AND has_default),
-    ('default of a referring column', NOT is_key AND has_default),
-    ('identity of a referring column', NOT is_key AND attidentity <> ''),
+    ('the key is itself a foreign key', is_key AND attnum IN (SELECT unnest(conkey) FROM pg_constraint WHERE conrelid = tbl AND contype = 'f')),
     ('security label of column', EXISTS (SELECT FROM pg_seclabel WHERE classoid = 'pg_class'::regclass AND objoid = tbl AND objsubid = attnum))
     ) AS v(o, is_so) WHERE is_so
-UNION ALL SELECT 'the key is itself a foreign key', table_name || ': ' || conname
-    FROM col JOIN pg_constraint k ON conrelid = tbl AND contype = 'f' AND attnum = ANY (conkey) WHERE is_key
 UNION ALL SELECT 'name in use, or too long', name || suffix FROM col, run
     WHERE new_attnum IS NULL AND (octet_length(old_name || suffix) > 63 OR EXISTS (SELECT FROM pg_attribute
         WHERE attrelid = tbl AND attname = left(old_name || suffix, 63) AND NOT attisdropped))
@@ -244,11 +244,9 @@ UNION ALL SELECT 'sequence with other users', pg_describe_object(d.classid, d.ob
 UNION ALL SELECT o, name FROM fk, run, LATERAL (VALUES
     ('deferrable foreign key', condeferrable),
     ('foreign key with SET DEFAULT, or with columns to set', 'd' IN (confdeltype, confupdtype) OR confdelsetcols IS NOT NULL),
-    ('foreign key that is not enforced, or with PERIOD', fields ->> 'conenforced' = 'false' OR fields ->> 'conperiod' = 'true'),
+    ('foreign key that is not enforced, or with PERIOD', to_jsonb(fk) @> '{"conenforced": false}' OR to_jsonb(fk) @> '{"conperiod": true}'),
     ('foreign key by another unique index', is_before AND (conrelid, conname) IN (SELECT tbl, fkey FROM col)
-        AND conindid <> (SELECT conindid FROM pg_constraint WHERE conrelid = parent AND contype = 'p')),
-    ('foreign key that is not in the plan', confkey && (SELECT array_agg(attnum) FROM col WHERE is_key)
-        AND (conrelid, conname) NOT IN (SELECT tbl, fkey FROM col WHERE fkey IS NOT NULL))) AS v(o, is_so) WHERE is_so
+        AND conindid <> (SELECT conindid FROM pg_constraint WHERE conrelid = parent AND contype = 'p'))) AS v(o, is_so) WHERE is_so
 -- indexes
 UNION ALL SELECT o, name FROM ind, run, LATERAL (VALUES
     ('invalid index', NOT indisvalid),
@@ -268,12 +266,10 @@ $$;
 
 -- What must not change between plan and switch, one line an object
 CREATE FUNCTION rekey.catalog() RETURNS text[] LANGUAGE sql STABLE AS $$
-WITH run AS MATERIALIZED (SELECT *, format('rekey\_%s\_%%', run) AS own FROM rekey.active_run),
-col AS MATERIALIZED (SELECT * FROM rekey.active_columns),
+WITH run AS MATERIALIZED (SELECT * FROM rekey.active_run), col AS MATERIALIZED (SELECT * FROM rekey.active_columns),
 tab AS MATERIALIZED (SELECT * FROM pg_class WHERE oid IN (SELECT tbl FROM col))
 SELECT array_agg(line ORDER BY line) FROM (
     SELECT format('column %s.%s %s %s', table_name, old_name, format_type(old_type, NULL), attnotnull) FROM col
-    JOIN pg_attribute a ON attrelid = tbl AND a.attnum = col.attnum
     UNION SELECT format('table %s %s %s', oid::regclass, relowner::regrole, relrowsecurity) FROM tab
     UNION SELECT pg_get_indexdef(indexrelid) FROM pg_index JOIN pg_class x ON x.oid = indexrelid, col, run
     WHERE indrelid = tbl AND relname NOT LIKE own AND (attnum = ANY (indkey) OR indpred::text ~ format(':varattno %s ', attnum))
@@ -285,38 +281,29 @@ SELECT array_agg(line ORDER BY line) FROM (
     WHERE NOT tgisinternal AND tgname NOT IN ('~rekey', '~rekey_after')) AS lines(line)
 $$;
 
--- Objects of a run that is ready which do not exist, or are not valid
-CREATE FUNCTION rekey.incomplete() RETURNS SETOF text LANGUAGE sql STABLE AS $$
-    SELECT DISTINCT 'trigger of ' || table_name FROM rekey.active_columns
-    WHERE NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = tbl AND tgname = '~rekey' AND tgenabled = 'A')
-    UNION ALL SELECT what FROM rekey.new_constraints
-    WHERE NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = tbl AND conname = name AND convalidated)
-    UNION ALL SELECT 'index ' || index_name FROM rekey.steps JOIN rekey.active_run USING (run)
-    WHERE kind = 'index' AND NOT EXISTS (SELECT FROM pg_class x JOIN pg_index ON x.oid = indexrelid
-                                         WHERE relname = index_name AND indrelid = ANY (tables) AND indisvalid)
-    UNION ALL SELECT 'step ' || n FROM rekey.steps JOIN rekey.active_run USING (run) WHERE phase = 'run' AND done_at IS NULL
-$$;
-
 -- Raise an error with all obstacles and, until the switch, all changes of the catalog and
--- all that is incomplete.
+-- all that does not exist, or is not valid, although the run is ready.
 CREATE FUNCTION rekey.check_catalog() RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-    active rekey.runs := rekey.active();
-    is_before boolean := active.state IN ('planned', 'running', 'ready');
-    is_list text[] := rekey.catalog();
-    problem text;
-    detail text;
+    active rekey.active_run := rekey.active();
+    lines text[] := rekey.catalog();
+    problems text;
 BEGIN
-    SELECT m, list INTO problem, detail FROM (VALUES
-        (1, 'keys of table %s cannot be changed', (SELECT string_agg(DISTINCT obstacle || ': ' || object, E'\n') FROM rekey.obstacles())),
-        (2, 'the catalog is not what it was when run %2$s was planned', (SELECT string_agg(line, E'\n') FROM (
-            SELECT 'now: ' || unnest(is_list) EXCEPT SELECT 'now: ' || unnest(active.fingerprint)
-            UNION ALL (SELECT 'then: ' || unnest(active.fingerprint) EXCEPT SELECT 'then: ' || unnest(is_list))) AS changes(line) WHERE is_before)),
-        (3, 'the new keys are not complete', (SELECT string_agg(i, E'\n') FROM rekey.incomplete() i WHERE active.state = 'ready'))
-    ) AS v(n, m, list) WHERE list <> '' ORDER BY n LIMIT 1;
-    IF FOUND THEN
-        RAISE '%', format(problem, rekey.table_name(active.parent), active.run) USING DETAIL = detail,
-            ERRCODE = CASE WHEN problem LIKE 'keys%' THEN 'feature_not_supported' ELSE 'object_not_in_prerequisite_state' END;
+    SELECT string_agg(DISTINCT what || ': ' || object, E'\n') INTO problems FROM (
+        SELECT obstacle, o.object FROM rekey.obstacles() o
+        UNION ALL SELECT 'not in the plan', l FROM unnest(lines) l WHERE active.is_before AND l <> ALL (active.fingerprint)
+        UNION ALL SELECT 'only in the plan', l FROM unnest(active.fingerprint) l WHERE active.is_before AND l <> ALL (lines)
+        UNION ALL SELECT 'not complete', i FROM (
+            SELECT 'trigger of ' || table_name FROM rekey.active_columns
+            WHERE NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = tbl AND tgname = '~rekey' AND tgenabled = 'A')
+            UNION ALL SELECT c.what FROM rekey.new_constraints c
+            WHERE NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = tbl AND conname = name AND convalidated)
+            UNION ALL SELECT coalesce('index ' || index_name, 'step ' || n) FROM rekey.active_steps
+            WHERE phase = 'run' AND (done_at IS NULL OR kind = 'index' AND indisvalid IS NOT TRUE)) AS v(i) WHERE active.state = 'ready'
+        ) AS p(what, object);
+    IF problems <> '' THEN
+        RAISE 'keys of table % cannot be changed', rekey.table_name(active.parent) USING DETAIL = problems,
+            ERRCODE = CASE active.state WHEN 'planned' THEN 'feature_not_supported' ELSE 'object_not_in_prerequisite_state' END;
     END IF;
 END $$;
 
@@ -354,10 +341,9 @@ LATERAL (
         CASE WHEN is_carried THEN quote_ident(names ->> indkey[k]::text)
              WHEN indkey[k] > 0 THEN pg_get_indexdef(indexrelid, k + 1, true)
              ELSE '(' || pg_get_indexdef(indexrelid, k + 1, true) || ')' END,
-        CASE WHEN is_key AND NOT is_carried THEN
-             (SELECT format(' COLLATE %I.%I', collnamespace::regnamespace::text, collname) FROM pg_collation WHERE oid = indcollation[k]) END,
-        CASE WHEN is_key AND NOT is_carried THEN
-             (SELECT format(' %I.%I', opcnamespace::regnamespace::text, opcname) FROM pg_opclass WHERE oid = indclass[k]) END,
+        CASE WHEN is_key AND NOT is_carried THEN concat(
+             (SELECT format(' COLLATE %I.%I', collnamespace::regnamespace::text, collname) FROM pg_collation WHERE oid = indcollation[k]),
+             (SELECT format(' %I.%I', opcnamespace::regnamespace::text, opcname) FROM pg_opclass WHERE oid = indclass[k])) END,
         CASE WHEN is_key THEN CASE indoption[k] & 3 WHEN 1 THEN ' DESC NULLS LAST' WHEN 2 THEN ' NULLS FIRST' WHEN 3 THEN ' DESC' END END) AS part
     FROM generate_series(0, indnatts - 1) k, LATERAL (SELECT names ? indkey[k]::text AS is_carried, k < indnkeyatts AS is_key) AS i) AS parts
 WHERE indexrelid = index_oid
@@ -407,36 +393,37 @@ BEGIN
                 JOIN pg_class s ON s.oid = refobjid AND relkind = 'S'
              WHERE adrelid = target AND adnum = key.attnum AND refclassid = 'pg_class'::regclass)), options
     RETURNING run INTO run_now;
-    INSERT INTO rekey.columns (run, n, tbl, attnum, is_required, fkey, actions, not_null)
+    INSERT INTO rekey.columns (run, n, tbl, attnum, is_required, fkey, actions, description, not_null)
     SELECT run_now, c.*, (SELECT conname FROM pg_constraint k WHERE conrelid = tbl AND contype = 'n' AND conkey[1] = c.attnum)
     FROM (
-        SELECT 0, target::oid, key.attnum, true, NULL::name, NULL
+        SELECT 0, target::oid, key.attnum, true, NULL::name, NULL, NULL
         UNION ALL SELECT row_number() OVER (ORDER BY conrelid = target, conrelid, k.oid), conrelid, conkey[1], attnotnull, conname,
             CASE confmatchtype WHEN 'f' THEN ' MATCH FULL' ELSE '' END || (SELECT string_agg(format(' ON %s %s', event,
                 CASE act WHEN 'c' THEN 'CASCADE' WHEN 'n' THEN 'SET NULL' WHEN 'r' THEN 'RESTRICT' ELSE 'NO ACTION' END), '')
-                FROM (VALUES ('UPDATE', confupdtype), ('DELETE', confdeltype)) AS v(event, act))
+                FROM (VALUES ('UPDATE', confupdtype), ('DELETE', confdeltype)) AS v(event, act)), obj_description(k.oid, 'pg_constraint')
         FROM pg_constraint k JOIN pg_attribute a ON attrelid = conrelid AND a.attnum = conkey[1]
         WHERE confrelid = target AND contype = 'f' AND conparentid = 0 AND cardinality(conkey) = 1 AND confkey[1] = key.attnum
-    ) AS c(n, tbl, attnum, is_required, fkey, actions);
+    ) AS c(n, tbl, attnum, is_required, fkey, actions, description);
     UPDATE rekey.runs SET fingerprint = rekey.catalog() WHERE run = run_now;
     PERFORM rekey.check_catalog();
 
     INSERT INTO rekey.copies
     SELECT run_now, n, tbl, kind, name, bytes,
         CASE kind WHEN 'c' THEN condition ELSE rekey.index_definition(oid, format('rekey_%s_c%s', run_now, n), new_names, condition) END,
-        CASE kind WHEN 'c' THEN definition WHEN 'p' THEN rekey.index_definition(oid, format('rekey_%s_o%s', run_now, n), '{}', NULL) END
+        CASE kind WHEN 'c' THEN definition WHEN 'p' THEN rekey.index_definition(oid, format('rekey_%s_o%s', run_now, n), '{}', NULL) END, description
     FROM (SELECT *, row_number() OVER (ORDER BY tbl, kind = 'c', oid) AS n,
                  rekey.translate(tbl, pg_get_expr(node, tbl), new_names, new_type::text) AS condition
           FROM (SELECT tbl, array_agg(attnum) AS attnums, jsonb_object_agg(attnum, new_name) AS new_names
                 FROM rekey.active_columns GROUP BY tbl) AS tables,
           LATERAL (
-              SELECT indexrelid, relname, coalesce(contype, 'i'), pg_relation_size(indexrelid), indpred, NULL
+              SELECT indexrelid, relname, coalesce(contype, 'i'), pg_relation_size(indexrelid), indpred, NULL,
+                  coalesce(obj_description(k.oid, 'pg_constraint'), obj_description(indexrelid, 'pg_class'))
               FROM pg_index JOIN pg_class x ON x.oid = indexrelid
-              LEFT JOIN pg_constraint ON conindid = indexrelid AND conrelid = tbl AND contype IN ('p', 'u')
+              LEFT JOIN pg_constraint k ON conindid = indexrelid AND conrelid = tbl AND contype IN ('p', 'u')
               WHERE indrelid = tbl AND (indkey::int2[] && attnums
                   OR indpred::text ~ format(':varattno (%s) ', array_to_string(attnums, '|')))
-              UNION ALL SELECT oid, conname, 'c', NULL, conbin, pg_get_constraintdef(oid) FROM pg_constraint
-              WHERE conrelid = tbl AND contype = 'c' AND conkey && attnums) AS c(oid, name, kind, bytes, node, definition)) AS copies;
+              UNION ALL SELECT oid, conname, 'c', NULL, conbin, pg_get_constraintdef(oid), obj_description(oid, 'pg_constraint') FROM pg_constraint
+              WHERE conrelid = tbl AND contype = 'c' AND conkey && attnums) AS c(oid, name, kind, bytes, node, definition, description)) AS copies;
 
     -- The steps of "run", table by table; of an index, the second number is that of the copy
     INSERT INTO rekey.steps (run, n, phase, kind, what, tables, statement, index_name, rows, bytes, wal)
@@ -489,9 +476,9 @@ END $$;
 -- The statements that keep a column and its old one equal, in a trigger. Same value: each is
 -- set by the other; beyond the old type, the old one is NULL. Else the parent is looked up,
 -- under an alias, since a table may be called "new".
-CREATE FUNCTION rekey.trigger_part(c rekey.active_columns, k rekey.active_columns, active rekey.runs) RETURNS text LANGUAGE plpgsql STABLE AS $$
+CREATE FUNCTION rekey.trigger_part(c rekey.active_columns, k rekey.active_columns, active rekey.active_run) RETURNS text LANGUAGE plpgsql STABLE AS $$
 DECLARE
-    -- for format(): 1 old column, 2 new column, 3 parent, 4 its old key, 5 its new key, 6 the type's end, 7 the table
+    -- for format(): 1 old column, 2 new column, 3 parent, 4 its old key, 5 its new key, 6 the old type's end, 7 the table
     given text := $f$
     old_given := NEW.%1$I IS NOT NULL AND TG_OP = 'INSERT' OR TG_OP = 'UPDATE' AND NEW.%1$I IS DISTINCT FROM OLD.%1$I;
     new_given := NEW.%2$I IS NOT NULL AND TG_OP = 'INSERT' OR TG_OP = 'UPDATE' AND NEW.%2$I IS DISTINCT FROM OLD.%2$I;$f$;
@@ -514,7 +501,7 @@ DECLARE
     by_new text := format(lookup, c.new_name, k.new_name, k.old_name, k.table_name, 'old_key');
     part text;
 BEGIN
-    IF active.new_value IS NULL THEN
+    IF active.same_value THEN
         part := CASE WHEN c.is_key AND active.key_sequence IS NOT NULL THEN format($f$
     IF TG_OP = 'INSERT' AND NEW.%1$I IS NULL AND NEW.%2$I IS NULL THEN
         NEW.%2$I := nextval(%3$L);
@@ -558,8 +545,7 @@ BEGIN
         NEW.%1$I := (SELECT p.%4$I FROM ONLY %3$s AS p WHERE p.%5$I = NEW.%2$I);
     END IF;$f$;
     END IF;
-    RETURN format(part, c.old_name, c.new_name, k.table_name, k.old_name, k.new_name,
-        CASE c.old_type WHEN 'int2'::regtype THEN '32767' WHEN 'int4'::regtype THEN '2147483647' ELSE '9223372036854775807' END,
+    RETURN format(part, c.old_name, c.new_name, k.table_name, k.old_name, k.new_name, c.old_max,
         (SELECT relname FROM pg_class WHERE oid = c.tbl));
 END $$;
 
@@ -582,14 +568,14 @@ $$;
 -- owner of the parent, who may read it also under row-level security.
 CREATE FUNCTION rekey.write_trigger(target oid) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-    active rekey.runs := rekey.active();
+    active rekey.active_run := rekey.active();
     owner text := (SELECT relowner::regrole::text FROM pg_class WHERE oid = active.parent);
     t record;
 BEGIN
     FOR t IN SELECT trigger_name, moment, old_type, new_type, parts, format('rekey.keep_%s_%s%s', active.run, n, suffix) AS function_name
         FROM (SELECT min(c.n) AS n, format_type(k.old_type, NULL) AS old_type, active.new_type,
                   string_agg(rekey.trigger_part(c, k, active), '' ORDER BY c.n) AS before,
-                  string_agg(rekey.trigger_part_after(c, k), '' ORDER BY c.n) FILTER (WHERE c.is_self AND active.new_value IS NOT NULL) AS after
+                  string_agg(rekey.trigger_part_after(c, k), '' ORDER BY c.n) FILTER (WHERE c.is_self AND NOT active.same_value) AS after
               FROM rekey.active_columns c, rekey.active_columns k WHERE k.is_key AND c.tbl = target GROUP BY k.old_type) AS f,
         LATERAL (VALUES ('~rekey', 'BEFORE', before, ''), ('~rekey_after', 'AFTER', after, '_after')) AS v(trigger_name, moment, parts, suffix)
         WHERE parts IS NOT NULL
@@ -618,9 +604,9 @@ END $$;
 -- The functions of "lock" steps. They run under ACCESS EXCLUSIVE locks of all their tables.
 
 -- Privileges of a column or sequence, also those that were granted by others
-CREATE FUNCTION rekey.grant_all(acl aclitem[], format_text text) RETURNS void LANGUAGE sql AS $$
-    SELECT rekey.run_all(format(format_text, privilege_type, CASE grantee WHEN 0 THEN 'PUBLIC' ELSE grantee::regrole::text END)
-        || CASE WHEN is_grantable THEN ' WITH GRANT OPTION' ELSE '' END) FROM aclexplode(acl)
+CREATE FUNCTION rekey.grant_all(acl aclitem[], target text) RETURNS void LANGUAGE sql AS $$
+    SELECT rekey.run_all(format('GRANT %s %s TO %s%s', privilege_type, target, CASE grantee WHEN 0 THEN 'PUBLIC' ELSE grantee::regrole::text END,
+        CASE WHEN is_grantable THEN ' WITH GRANT OPTION' END)) FROM aclexplode(acl)
 $$;
 
 -- An identity's sequence becomes one of a default, or the other way: with its name,
@@ -647,13 +633,13 @@ BEGIN
                 CASE identity WHEN 'a' THEN 'ALWAYS' ELSE 'BY DEFAULT' END, name, definition));
     END IF;
     PERFORM setval(name::regclass, v.last_value, v.is_called);
-    PERFORM rekey.grant_all(was.relacl, format('GRANT %%s ON SEQUENCE %s TO %%s', replace(name, '%', '%%')));
+    PERFORM rekey.grant_all(was.relacl, 'ON SEQUENCE ' || name);
     RETURN name::regclass;
 END $$;
 
 CREATE FUNCTION rekey.add_columns(target oid) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-    active rekey.runs := rekey.active();
+    active rekey.active_run := rekey.active();
     c rekey.active_columns;
     sequence oid := active.key_sequence;
     definition text := active.old_default;
@@ -662,11 +648,12 @@ BEGIN
         EXECUTE format('ALTER TABLE %s ADD %I %s', c.table_name, c.new_name, active.new_type);
         UPDATE rekey.columns SET new_attnum = (SELECT attnum FROM pg_attribute WHERE attrelid = target AND attname = c.new_name)
         WHERE run = active.run AND n = c.n;
-        PERFORM rekey.grant_all(attacl, format('GRANT %%s (%s) ON %s TO %%s', replace(quote_ident(c.new_name), '%', '%%'),
-            replace(c.table_name, '%', '%%'))) FROM pg_attribute WHERE attrelid = target AND attnum = c.attnum;
-        PERFORM rekey.run_all(format('COMMENT ON COLUMN %s.%I IS %L', c.table_name, c.new_name, col_description(target, c.attnum)));
+        PERFORM rekey.grant_all(attacl, format('(%I) ON %s', c.new_name, c.table_name)),
+            rekey.run_all(format('COMMENT ON COLUMN %s.%I IS %L', c.table_name, c.new_name, col_description(target, c.attnum)),
+                format('ALTER TABLE %s ALTER %I SET STATISTICS ', c.table_name, c.new_name) || attstattarget)
+        FROM pg_attribute WHERE attrelid = target AND attnum = c.attnum;
         CONTINUE WHEN NOT c.is_key;
-        IF active.new_value IS NOT NULL THEN
+        IF NOT active.same_value THEN
             PERFORM rekey.run_all(format('ALTER TABLE %s ALTER %I SET DEFAULT %s', c.table_name, c.new_name, active.new_default),
                 format('ALTER TABLE %s ALTER %I SET DEFAULT ', c.table_name, c.old_name) || active.old_default);
         ELSIF active.old_identity <> '' THEN
@@ -691,25 +678,24 @@ $$;
 -- and the new foreign keys again. Foreign keys on the old columns are validated later.
 CREATE FUNCTION rekey.move_keys(back boolean) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-    active rekey.runs := rekey.active();
-    same_value boolean := active.new_value IS NULL;
-    k rekey.active_columns;
+    active rekey.active_run := rekey.active();
+    k rekey.active_columns := (SELECT a FROM rekey.active_columns a WHERE is_key);
 BEGIN
-    SELECT * INTO k FROM rekey.active_columns WHERE is_key;
+    PERFORM rekey.check_catalog() WHERE NOT back;
     PERFORM rekey.run_all(
         CASE WHEN checked THEN format('ALTER TABLE %s ALTER %I SET NOT NULL', table_name, CASE WHEN back THEN old_name ELSE new_name END) END,
         CASE WHEN checked THEN format('ALTER TABLE %s DROP CONSTRAINT %I', table_name, new_check) END,
         CASE WHEN NOT is_key THEN format('ALTER TABLE %s DROP CONSTRAINT %I', table_name, CASE WHEN back THEN new_fkey ELSE fkey END) END)
-    FROM (SELECT *, is_required AND (same_value OR NOT back) AS checked FROM rekey.active_columns ORDER BY n) AS c;
+    FROM (SELECT *, is_required AND (active.same_value OR NOT back) AS checked FROM rekey.active_columns ORDER BY n) AS c;
     PERFORM rekey.run_all(format('ALTER TABLE %s DROP CONSTRAINT %I, ADD CONSTRAINT %2$I PRIMARY KEY USING INDEX %I', table_name, name,
         CASE WHEN back THEN old_copy ELSE copy END)) FROM rekey.active_copies WHERE kind = 'p';
     PERFORM rekey.run_all(
-        CASE WHEN is_required AND (same_value OR back) THEN format('ALTER TABLE %s ALTER %I DROP NOT NULL', table_name,
+        CASE WHEN is_required AND (active.same_value OR back) THEN format('ALTER TABLE %s ALTER %I DROP NOT NULL', table_name,
             CASE WHEN back THEN new_name ELSE old_name END) END,
         CASE WHEN NOT is_key AND NOT back THEN format('ALTER TABLE %s ADD CONSTRAINT %I FOREIGN KEY (%I) REFERENCES %s (%I)%s NOT VALID',
             table_name, fkey, old_name, k.table_name, k.old_name, actions) END)
     FROM (SELECT * FROM rekey.active_columns ORDER BY n) AS c;
-    IF same_value THEN
+    IF active.same_value THEN
         -- beyond the old type, the old columns are NULL
         PERFORM rekey.run_all(CASE WHEN back THEN format('ALTER TABLE %s RENAME CONSTRAINT %I TO %I', table_name, old_copy, name)
             ELSE format('ALTER TABLE %s DROP CONSTRAINT %I', table_name, name) END) FROM rekey.active_copies WHERE kind = 'c';
@@ -735,20 +721,16 @@ CREATE FUNCTION rekey.exchange_names() RETURNS void LANGUAGE sql AS $$
 $$;
 
 -- Exchange the names. Triggers "UPDATE OF column" would follow the column: they are made
--- again, for what has the name now.
+-- again, by their definitions before, for what has the name now.
 CREATE FUNCTION rekey.exchange_with_triggers() RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-    triggers text[] := '{}';
-    t record;
+    triggers text[] := ARRAY(
+        SELECT format('DROP TRIGGER %1$I ON %2$s; %3$s; ALTER TABLE %2$s %4$s TRIGGER %1$I; COMMENT ON TRIGGER %1$I ON %2$s IS %5$L',
+            tgname, table_name, pg_get_triggerdef(oid), CASE tgenabled WHEN 'D' THEN 'DISABLE' WHEN 'A' THEN 'ENABLE ALWAYS'
+                WHEN 'R' THEN 'ENABLE REPLICA' ELSE 'ENABLE' END, obj_description(oid, 'pg_trigger'))
+        FROM (SELECT DISTINCT g.oid, tgname, tgenabled, table_name FROM pg_trigger g JOIN rekey.active_columns
+              ON tgrelid = tbl AND (attnum = ANY (tgattr) OR new_attnum = ANY (tgattr))) AS t);
 BEGIN
-    FOR t IN SELECT DISTINCT g.oid, g.tgname, g.tgenabled, table_name, pg_get_triggerdef(g.oid) AS definition,
-                 obj_description(g.oid, 'pg_trigger') AS description
-             FROM pg_trigger g JOIN rekey.active_columns ON tgrelid = tbl AND (attnum = ANY (tgattr) OR new_attnum = ANY (tgattr)) LOOP
-        EXECUTE format('DROP TRIGGER %I ON %s', t.tgname, t.table_name);
-        triggers := triggers || t.definition || format('ALTER TABLE %s %s TRIGGER %I', t.table_name,
-            CASE t.tgenabled WHEN 'D' THEN 'DISABLE' WHEN 'A' THEN 'ENABLE ALWAYS' WHEN 'R' THEN 'ENABLE REPLICA' ELSE 'ENABLE' END, t.tgname)
-            || format('COMMENT ON TRIGGER %I ON %s IS %L', t.tgname, t.table_name, t.description);
-    END LOOP;
     PERFORM rekey.exchange_names(), rekey.run_all(VARIADIC triggers);
 END $$;
 
@@ -767,23 +749,22 @@ $$;
 -- finish removes the old columns, abandon the new ones. The other key column has the default or identity then.
 CREATE FUNCTION rekey.end_run(is_finish boolean) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-    active rekey.runs := rekey.active();
-    k rekey.active_columns;
-    kept name;
+    active rekey.active_run := rekey.active();
+    k rekey.active_columns := (SELECT a FROM rekey.active_columns a WHERE is_key);
+    kept name := CASE WHEN is_finish THEN k.new_name ELSE k.old_name END;
 BEGIN
+    PERFORM rekey.check_catalog() WHERE is_finish;
     PERFORM rekey.run_all(format('DROP TRIGGER %I ON %s', tgname, rekey.table_name(tgrelid)), format('DROP FUNCTION %s', tgfoid::regprocedure))
     FROM pg_trigger WHERE tgname IN ('~rekey', '~rekey_after') AND tgrelid IN (SELECT tbl FROM rekey.active_columns);
     IF is_finish AND active.state = 'switched' THEN
         -- the triggers "UPDATE OF column" are made while the new columns have the old names
         PERFORM rekey.exchange_with_triggers(), rekey.exchange_names();
     END IF;
-    SELECT * INTO k FROM rekey.active_columns WHERE is_key;
-    kept := CASE WHEN is_finish THEN k.new_name ELSE k.old_name END;
     PERFORM rekey.run_all(format('ALTER TABLE %s DROP CONSTRAINT IF EXISTS %I', table_name, CASE WHEN is_finish THEN fkey ELSE new_fkey END))
     FROM rekey.active_columns WHERE NOT is_key;
     IF k.new_attnum IS NULL THEN
         NULL;    -- abandoned before the first step
-    ELSIF active.new_value IS NOT NULL THEN
+    ELSIF NOT active.same_value THEN
         PERFORM rekey.run_all(CASE WHEN NOT is_finish AND active.old_default IS NOT NULL THEN
             format('ALTER TABLE %s ALTER %I DROP DEFAULT', k.table_name, kept) END);
     ELSIF active.key_sequence IS NOT NULL THEN
@@ -795,33 +776,25 @@ BEGIN
         END IF;
     END IF;
     PERFORM rekey.run_all(format('ALTER TABLE %s DROP COLUMN %I', table_name, CASE WHEN is_finish THEN old_name ELSE new_name END))
-    FROM (SELECT * FROM rekey.active_columns WHERE new_attnum IS NOT NULL) AS c;
+    FROM rekey.active_columns WHERE new_attnum IS NOT NULL;
     IF is_finish THEN
         PERFORM rekey.name_not_null(true);
-        PERFORM rekey.run_all(format('ALTER TABLE %s RENAME CONSTRAINT %I TO %I', rekey.table_name(tbl), was, name)) FROM (
-            SELECT tbl, format('rekey_%s_%s_fkey', run, n), fkey FROM rekey.columns WHERE run = active.run AND fkey IS NOT NULL
-            UNION ALL SELECT tbl, copy, name FROM rekey.active_copies WHERE kind = 'c') AS c(tbl, was, name);
+        PERFORM rekey.run_all(format('ALTER TABLE %s RENAME CONSTRAINT %I TO %I', table_name, was, name)) FROM (
+            SELECT table_name, new_fkey, fkey FROM rekey.active_columns WHERE NOT is_key
+            UNION ALL SELECT table_name, copy, name FROM rekey.active_copies WHERE kind = 'c') AS c(table_name, was, name);
         PERFORM rekey.run_all(format('ALTER INDEX %I.%I RENAME TO %I', relnamespace::regnamespace, copy, name),
-            CASE kind WHEN 'u' THEN format('ALTER TABLE %s ADD CONSTRAINT %I UNIQUE USING INDEX %2$I', table_name, name) END)
+            CASE kind WHEN 'u' THEN format('ALTER TABLE %s ADD CONSTRAINT %I UNIQUE USING INDEX %2$I', table_name, name)
+                ELSE format('COMMENT ON INDEX %I.%I IS %L', relnamespace::regnamespace, name, description) END)
         FROM rekey.active_copies JOIN pg_class t ON t.oid = tbl WHERE kind IN ('u', 'i');
     ELSE
-        PERFORM rekey.run_all(format('DROP INDEX %s', c.oid::regclass)) FROM pg_class c JOIN pg_index ON c.oid = indexrelid
-        JOIN rekey.steps ON relname = index_name AND indrelid = ANY (tables) WHERE run = active.run;
+        PERFORM rekey.run_all(format('DROP INDEX %s', indexrelid::regclass)) FROM rekey.active_steps WHERE indexrelid IS NOT NULL;
     END IF;
-    UPDATE rekey.runs SET state = CASE WHEN is_finish THEN 'finished' ELSE 'abandoned' END, ended_at = clock_timestamp(), pid = NULL
-    WHERE run = active.run;
-END $$;
-
--- The last step of a command
-CREATE FUNCTION rekey.act(command text) RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-    IF command IN ('switch', 'finish') THEN
-        PERFORM rekey.check_catalog();
-    END IF;
-    PERFORM CASE
-        WHEN command IN ('finish', 'abandon') THEN rekey.end_run(command = 'finish')
-        WHEN command = 'rename' OR (rekey.active()).state = 'renamed' THEN rekey.rename()
-        ELSE rekey.move_keys(command = 'back') END;
+    -- constraints that were made again, now or on the way back
+    PERFORM rekey.run_all(format('COMMENT ON CONSTRAINT %I ON %s IS %L', conname, table_name, description)) FROM (
+        SELECT tbl, table_name, fkey, description FROM rekey.active_columns
+        UNION ALL SELECT tbl, table_name, name, description FROM rekey.active_copies WHERE kind <> 'i') AS c(tbl, table_name, name, description)
+    JOIN pg_constraint ON conrelid = tbl AND conname = name WHERE description <> '';
+    UPDATE rekey.runs SET state = CASE WHEN is_finish THEN 'finished' ELSE 'abandoned' END, pid = NULL WHERE run = active.run;
 END $$;
 
 -- What the driver calls
@@ -829,22 +802,20 @@ END $$;
 -- Begin a command: settings and lock of the session, and the steps of the command.
 CREATE FUNCTION rekey.begin(command text, accept_errors boolean DEFAULT false) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-    active rekey.runs := rekey.active();
+    active rekey.active_run := rekey.active();
     is_pending boolean := command = 'switch' AND active.state = 'switched';    -- foreign keys are not yet valid again
     goes_back boolean := command = 'back' AND active.state = 'switched';
-    k rekey.active_columns;
-    is_beyond boolean := false;
-    is_mine boolean;
+    k rekey.active_columns := (SELECT a FROM rekey.active_columns a WHERE is_key);
+    is_beyond boolean;
     problem text;
 BEGIN
-    FOR attempt IN 1 .. 50 LOOP    -- the backend of the command before may be about to exit
-        is_mine := pg_catalog.pg_try_advisory_lock(pg_catalog.hashtext('rekey'), active.run);
-        EXIT WHEN is_mine;
+    FOR attempt IN 0 .. 50 LOOP    -- the backend of the command before may be about to exit
+        EXIT WHEN pg_catalog.pg_try_advisory_lock(pg_catalog.hashtext('rekey'), active.run);
+        IF attempt = 50 THEN
+            RAISE 'run % is worked on by process %', active.run, active.pid USING ERRCODE = 'object_in_use';
+        END IF;
         PERFORM pg_catalog.pg_sleep(0.1);
     END LOOP;
-    IF NOT is_mine THEN
-        RAISE 'run % is worked on by process %', active.run, active.pid USING ERRCODE = 'object_in_use';
-    END IF;
     PERFORM pg_catalog.set_config(name, value, false) FROM (VALUES ('search_path', 'pg_catalog, pg_temp'),
         ('statement_timeout', '0'), ('lock_timeout', '0'), ('idle_in_transaction_session_timeout', '0'), ('row_security', 'off'),
         ('jit', 'off'), ('application_name', 'rekey'), ('default_transaction_isolation', 'read committed')) AS s(name, value);
@@ -854,9 +825,13 @@ BEGIN
         NULL;    -- not on this system
     END;
     UPDATE rekey.runs SET pid = pg_backend_pid() WHERE run = active.run;
-    SELECT * INTO k FROM rekey.active_columns WHERE is_key;
-    IF goes_back AND active.new_value IS NULL THEN
+    IF goes_back AND active.same_value THEN
         EXECUTE format('SELECT EXISTS (SELECT FROM ONLY %s WHERE %I IS NULL)', k.table_name, k.old_name) INTO is_beyond;
+        IF is_beyond OR pg_sequence_last_value(active.key_sequence) NOT BETWEEN -k.old_max - 1 AND k.old_max THEN
+            RAISE '% beyond the old type', CASE WHEN is_beyond THEN 'there are keys' ELSE 'the last value of the sequence is' END
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                HINT = CASE WHEN is_beyond THEN 'Finish the run, or delete their rows.' ELSE 'No key is: set the sequence by setval().' END;
+        END IF;
     END IF;
     problem := CASE
         WHEN active.state <> ALL (CASE command WHEN 'run' THEN '{planned,running}' WHEN 'switch' THEN '{ready,switched}'
@@ -865,9 +840,8 @@ BEGIN
                 WHEN 'verify' THEN '{ready,switched,renamed}' ELSE '{}' END::text[]) THEN
             format('%s is not possible: run %s is %s', command, active.run, active.state)
         WHEN command = 'switch' AND active.verified_at IS NULL THEN format('run %s is not verified', active.run)
-        WHEN command = 'rename' AND active.new_value IS NOT NULL AND NOT accept_errors THEN
-            'after rename, statements of the old application fail: --accept-errors when only the new one is running'
-        WHEN is_beyond THEN 'there are keys beyond the old type' END;
+        WHEN command = 'rename' AND NOT active.same_value AND NOT accept_errors THEN
+            'after rename, statements of the old application fail: --accept-errors when only the new one is running' END;
     IF problem <> '' THEN
         RAISE '%', problem USING ERRCODE = 'object_not_in_prerequisite_state';
     END IF;
@@ -882,9 +856,9 @@ BEGIN
         INSERT INTO rekey.steps (run, n, phase, kind, what, tables, statement)
         WITH required AS (    -- what back requires of the old columns, which may be NULL until then
             SELECT tbl, table_name, new_check AS name, format('CHECK (%I IS NOT NULL)', old_name) AS definition
-            FROM rekey.active_columns WHERE is_required AND goes_back AND active.new_value IS NULL
+            FROM rekey.active_columns WHERE is_required AND goes_back AND active.same_value
             UNION ALL SELECT tbl, table_name, old_copy, old_definition FROM rekey.active_copies
-            WHERE kind = 'c' AND goes_back AND active.new_value IS NULL)
+            WHERE kind = 'c' AND goes_back AND active.same_value)
         SELECT active.run, (SELECT count(*) FROM rekey.steps WHERE run = active.run) + row_number() OVER (ORDER BY part),
             command, kind, what, tables, statement
         FROM (
@@ -893,7 +867,10 @@ BEGIN
             UNION ALL SELECT 2, 'plain', 'validate ' || name, ARRAY[tbl],
                 format('ALTER TABLE %s VALIDATE CONSTRAINT %I', table_name, name) FROM required
             UNION ALL SELECT CASE WHEN goes_back THEN 5 ELSE 3 END, 'lock', command, array_agg(tbl ORDER BY n),
-                format('SELECT rekey.act(%L)', command) FROM (SELECT tbl, min(n) AS n FROM rekey.active_columns GROUP BY tbl) AS t
+                CASE WHEN command IN ('finish', 'abandon') THEN format('SELECT rekey.end_run(%L)', command = 'finish')
+                     WHEN command = 'rename' OR active.state = 'renamed' THEN 'SELECT rekey.rename()'
+                     ELSE format('SELECT rekey.move_keys(%L)', command = 'back') END
+            FROM (SELECT tbl, min(n) AS n FROM rekey.active_columns GROUP BY tbl) AS t
             UNION ALL SELECT 4, 'plain', 'validate the foreign key on ' || old_name, ARRAY[tbl],
                 format('ALTER TABLE %s VALIDATE CONSTRAINT %I', table_name, fkey)
             FROM rekey.active_columns WHERE fkey IS NOT NULL AND (goes_back OR command = 'switch')
@@ -905,11 +882,11 @@ END $$;
 -- The statements of a command's steps that are not done, for \gexec
 CREATE FUNCTION rekey.script(command text) RETURNS SETOF text LANGUAGE sql STABLE AS $$
     SELECT 'CALL rekey.verify()' WHERE command = 'verify'
-    UNION ALL (SELECT s FROM rekey.steps JOIN rekey.active_run USING (run), LATERAL unnest(CASE kind
-        WHEN 'lock' THEN ARRAY[format('CALL rekey.under_lock(%s)', n)]
-        WHEN 'fill' THEN ARRAY[format('CALL rekey.fill(%s)', n)]
-        WHEN 'index' THEN ARRAY[format('CALL rekey.drop_invalid(%s)', n), statement, format('CALL rekey.done(%s)', n)]
-        ELSE ARRAY[statement, format('CALL rekey.done(%s)', n)] END) WITH ORDINALITY AS u(s, i)
+    UNION ALL (SELECT s FROM rekey.active_steps, LATERAL unnest(CASE
+        WHEN kind = 'lock' THEN ARRAY[format('CALL rekey.under_lock(%s)', n)]
+        WHEN kind = 'fill' THEN ARRAY[format('CALL rekey.fill(%s)', n)]
+        WHEN NOT indisvalid THEN ARRAY['CALL rekey.check_unique()', format('DROP INDEX CONCURRENTLY %s', indexrelid::regclass)]
+        END || CASE WHEN kind IN ('index', 'plain') THEN ARRAY[statement, format('CALL rekey.done(%s)', n)] END) WITH ORDINALITY AS u(s, i)
     WHERE phase = command AND done_at IS NULL ORDER BY n, i)
 $$;
 
@@ -924,16 +901,15 @@ $$;
 
 -- A step's statement under ACCESS EXCLUSIVE locks. An attempt waits at most 50 ms in all
 -- and is repeated; after 5 s, the holders are named, after patience an error is raised.
-CREATE PROCEDURE rekey.under_lock(step int, patience interval DEFAULT '10 minutes', instead text DEFAULT NULL) LANGUAGE plpgsql AS $$
+CREATE PROCEDURE rekey.under_lock(step int, patience interval DEFAULT '10 minutes') LANGUAGE plpgsql AS $$
 DECLARE
-    s rekey.steps;
+    s rekey.active_steps := (SELECT a FROM rekey.active_steps a WHERE n = step);
     t oid;
     started timestamptz := clock_timestamp();
     told timestamptz := started;
     attempt timestamptz;
     is_done boolean := false;
 BEGIN
-    SELECT * INTO STRICT s FROM rekey.steps WHERE n = step AND run = (SELECT run FROM rekey.active_run);
     LOOP
         attempt := clock_timestamp();
         BEGIN
@@ -942,16 +918,15 @@ BEGIN
                 EXECUTE format('LOCK TABLE ONLY %s IN ACCESS EXCLUSIVE MODE', rekey.table_name(t));
             END LOOP;
             PERFORM set_config('lock_timeout', '50ms', true);
-            EXECUTE coalesce(instead, s.statement);
-            UPDATE rekey.steps SET done_at = clock_timestamp() WHERE run = s.run AND n = step AND instead IS NULL;
+            EXECUTE s.statement;
+            UPDATE rekey.steps SET done_at = clock_timestamp() WHERE run = s.run AND n = step;
             is_done := true;
         EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
             NULL;
         END;
         COMMIT;
         IF is_done THEN
-            RAISE NOTICE 'step %: %: % ms', step, coalesce('drop the invalid ' || s.index_name, s.what),
-                round(1000 * extract(epoch FROM clock_timestamp() - attempt));
+            RAISE NOTICE 'step %: %: % ms', step, s.what, round(1000 * extract(epoch FROM clock_timestamp() - attempt));
             RETURN;
         ELSIF clock_timestamp() > started + patience THEN
             RAISE 'step %: no lock on % within %', step, (SELECT string_agg(rekey.table_name(u), ', ') FROM unnest(s.tables) u), patience
@@ -969,29 +944,26 @@ END $$;
 -- visited again; a row that stays NULL is an error.
 CREATE PROCEDURE rekey.fill(step int) LANGUAGE plpgsql AS $$
 DECLARE
-    active rekey.runs := rekey.active();
-    s rekey.steps;
-    c rekey.active_columns;
+    active rekey.active_run := rekey.active();
+    s rekey.active_steps := (SELECT a FROM rekey.active_steps a WHERE n = step);
+    c rekey.active_columns := (SELECT a FROM rekey.active_columns a WHERE tbl = s.tables[1] AND is_key = s.what LIKE 'fill keys%' ORDER BY n LIMIT 1);
     touch text;
     missing text;
     first tid;
     past tid;
-    page bigint;
+    page bigint := s.next_page;
     this_page bigint;
     locked_pages bigint[] := '{}';
     done record;
     is_left boolean;
     told timestamptz;
 BEGIN
-    SELECT * INTO STRICT s FROM rekey.steps WHERE n = step AND run = active.run;
-    SELECT * INTO STRICT c FROM rekey.active_columns WHERE tbl = s.tables[1] AND is_key = s.what LIKE 'fill keys%' ORDER BY n LIMIT 1;
     touch := format('WITH touched AS (UPDATE ONLY %1$s SET %2$I = %2$I WHERE ctid = ANY (ARRAY('
         'SELECT ctid FROM ONLY %1$s WHERE ctid >= $1 AND ctid < $2 AND (%3$s) FOR NO KEY UPDATE SKIP LOCKED)) '
         'RETURNING ctid, %3$s AS is_left, %4$I AS old_value) '
         'SELECT count(*) AS rows, (array_agg(format(''%%s, ctid %%s'', old_value, ctid)) FILTER (WHERE is_left))[1] AS bad FROM touched',
         c.table_name, c.new_name, s.statement, c.old_name);
     missing := format('SELECT EXISTS (SELECT FROM ONLY %s WHERE (%s) AND ctid >= $1 AND ctid < $2)', c.table_name, s.statement);
-    page := s.next_page;
     LOOP
         IF page * current_setting('block_size')::int < pg_relation_size(c.tbl) THEN
             this_page := page;
@@ -1032,37 +1004,24 @@ BEGIN
     CALL rekey.done(step);
 END $$;
 
--- Before an index is built: drop one that is invalid because its build was interrupted. If
--- keys are duplicates, name their rows.
-CREATE PROCEDURE rekey.drop_invalid(step int) LANGUAGE plpgsql AS $$
+-- Before an invalid index, whose build has failed, is built again: if new keys are duplicates, name their rows.
+CREATE PROCEDURE rekey.check_unique() LANGUAGE plpgsql AS $$
 DECLARE
-    k rekey.active_columns;
-    index oid;
+    k rekey.active_columns := (SELECT a FROM rekey.active_columns a WHERE is_key);
     bad text;
 BEGIN
-    SELECT indexrelid INTO index FROM rekey.active_run JOIN rekey.steps s USING (run) JOIN pg_class x ON relname = index_name
-    JOIN pg_index i ON indexrelid = x.oid AND indrelid = tables[1] WHERE n = step AND NOT indisvalid;
-    IF NOT FOUND THEN
-        RETURN;
+    EXECUTE format('SELECT format(''%%s, rows with "%%s" = %%s'', min(%1$I::text), %2$L, string_agg(%2$I::text, '', '' ORDER BY %2$I)) '
+        'FROM ONLY %3$s GROUP BY %1$I HAVING count(*) > 1 LIMIT 1', k.new_name, k.old_name, k.table_name) INTO bad;
+    IF bad <> '' THEN
+        RAISE 'the new key is not unique: "%" = %', k.new_name, bad USING ERRCODE = 'unique_violation', TABLE = k.table_name;
     END IF;
-    SELECT a.* INTO k FROM rekey.active_columns a JOIN pg_index ON indrelid = tbl WHERE indexrelid = index AND is_key AND new_attnum IS NOT NULL;
-    IF FOUND THEN
-        EXECUTE format('SELECT format(''%%s, rows with "%%s" = %%s'', min(%1$I::text), %2$L, string_agg(%2$I::text, '', '' ORDER BY %2$I)) '
-            'FROM ONLY %3$s GROUP BY %1$I HAVING count(*) > 1 LIMIT 1', k.new_name, k.old_name, k.table_name) INTO bad;
-        IF bad <> '' THEN
-            RAISE 'the new key is not unique: "%" = %', k.new_name, bad USING ERRCODE = 'unique_violation', TABLE = k.table_name;
-        END IF;
-    END IF;
-    CALL rekey.under_lock(step, instead => format('DROP INDEX %s', index::regclass));
 END $$;
 
 CREATE PROCEDURE rekey.done(step int) LANGUAGE plpgsql AS $$
 DECLARE
-    s rekey.steps;
+    s rekey.active_steps := (SELECT a FROM rekey.active_steps a WHERE n = step);
 BEGIN
-    SELECT * INTO s FROM rekey.steps WHERE n = step AND run = (SELECT run FROM rekey.active_run);
-    IF s.kind = 'index' AND NOT EXISTS (SELECT FROM pg_class x JOIN pg_index ON x.oid = indexrelid
-            WHERE relname = s.index_name AND indrelid = s.tables[1] AND indisvalid) THEN
+    IF s.kind = 'index' AND s.indisvalid IS NOT TRUE THEN
         RAISE 'step %: index % is not valid', step, s.index_name USING ERRCODE = 'object_not_in_prerequisite_state', HINT = 'Run the command again.';
     END IF;
     UPDATE rekey.steps SET done_at = clock_timestamp() WHERE run = s.run AND n = step;
@@ -1072,22 +1031,21 @@ END $$;
 -- Compare each reference with the map of old to new keys.
 CREATE PROCEDURE rekey.verify() LANGUAGE plpgsql AS $$
 DECLARE
-    active rekey.runs := rekey.active();
+    active rekey.active_run := rekey.active();
     x record;
     rows bigint;
     wrong bigint;
     all_wrong bigint := 0;
 BEGIN
-    FOR x IN SELECT c.*, k.table_name AS parent, k.old_name AS old_key, k.new_name AS new_key, CASE c.old_type
-                 WHEN 'int2'::regtype THEN '32767' WHEN 'int4'::regtype THEN '2147483647' END AS max
+    FOR x IN SELECT c.*, k.table_name AS parent, k.old_name AS old_key, k.new_name AS new_key
              FROM rekey.active_columns c, rekey.active_columns k WHERE k.is_key ORDER BY c.n LOOP
         EXECUTE format(CASE
-            WHEN active.new_value IS NULL THEN 'SELECT count(*), count(*) FILTER (WHERE %2$I IS DISTINCT FROM %1$I '
+            WHEN active.same_value THEN 'SELECT count(*), count(*) FILTER (WHERE %2$I IS DISTINCT FROM %1$I '
                 'AND (%1$I IS NOT NULL OR %2$I BETWEEN -%7$s - 1 AND %7$s) OR %2$I IS NULL AND %8$L) FROM ONLY %3$s'
             WHEN x.is_key THEN 'SELECT count(*), count(*) FILTER (WHERE %2$I IS NULL) FROM ONLY %3$s'
             ELSE 'SELECT count(*), count(*) FILTER (WHERE c.%2$I IS DISTINCT FROM p.%5$I) '
                 'FROM ONLY %3$s c LEFT JOIN ONLY %6$s p ON p.%4$I = c.%1$I' END,
-            x.old_name, x.new_name, x.table_name, x.old_key, x.new_key, x.parent, x.max, x.is_key) INTO rows, wrong;
+            x.old_name, x.new_name, x.table_name, x.old_key, x.new_key, x.parent, x.old_max, x.is_key) INTO rows, wrong;
         all_wrong := all_wrong + wrong;
         RAISE NOTICE '%.%: % rows, % wrong', x.table_name, x.new_name, rows, wrong;
     END LOOP;
@@ -1104,9 +1062,9 @@ CREATE FUNCTION rekey.status() RETURNS SETOF text LANGUAGE sql STABLE AS $$
     UNION ALL SELECT format('working: process %s, %s, waiting for %s', a.pid, a.query,
         coalesce(nullif(pg_blocking_pids(a.pid)::text, '{}'), 'nothing'))
     FROM rekey.active_run r JOIN pg_stat_activity a ON a.pid = r.pid AND a.application_name = 'rekey' AND a.pid <> pg_backend_pid()
-    UNION ALL (SELECT format('step %s of %s: %s%s', n, (SELECT count(*) FROM rekey.steps t WHERE t.run = s.run), what,
+    UNION ALL (SELECT format('step %s of %s: %s%s', n, (SELECT count(*) FROM rekey.active_steps), what,
         CASE kind WHEN 'fill' THEN format(', %s of about %s rows', filled, rows) END)
-    FROM rekey.steps s JOIN rekey.active_run USING (run) WHERE done_at IS NULL ORDER BY n LIMIT 1)
+    FROM rekey.active_steps WHERE done_at IS NULL ORDER BY n LIMIT 1)
 $$;
 
 -- What the plan does not check: functions that name a carried column in their text, and slots

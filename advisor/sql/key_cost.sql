@@ -1,8 +1,8 @@
--- The model of the cost of keys. docs/performance.md, t/002_index_size.pl and t/003_zoo.pl
--- compare it with measurements.
+\set ECHO none
+-- The model of the cost of keys; the output has a line for each call. docs/performance.md,
+-- t/002_index_size.pl and t/003_zoo.pl compare it with measurements.
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 -- the cost that a function returns, or its error
 CREATE FUNCTION shown(call text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -19,7 +19,7 @@ EXCEPTION WHEN OTHERS THEN
 END $$;
 CREATE FUNCTION costs(VARIADIC arguments text[]) RETURNS SETOF text LANGUAGE sql AS
 $$SELECT concat(a, ': ', shown(format('expected_key_cost(%s)', a))) FROM unnest(arguments) a$$;
-\set ECHO all
+
 SELECT costs(format('%L, 5e6, %s, 115', kind, n))
 FROM unnest('{ordered,random,short_comb,keyed_comb}'::text[]) kind, unnest('{1e3,1e6}'::float8[]) n ORDER BY kind, n;
 -- the keys of one minute, with and without runs
@@ -28,8 +28,8 @@ FROM unnest('{1,16,1024}'::int[]) run;
 -- the leaves of a prefix also contain the rows of previous cycles
 SELECT costs(format($$'short_comb', %s * 6000 * 65536, 30000, 6000$$, cycles))
 FROM unnest('{0.5,1.5,10.5}'::float8[]) cycles;
--- the cost of a short COMB is between that of an ordered and of a random key
-SELECT bool_and(o.image_bytes_per_row <= s.image_bytes_per_row + 25 AND s.image_bytes_per_row <= r.image_bytes_per_row + 25) AS between
+SELECT 'the cost of a short COMB is between that of an ordered and of a random key',
+       bool_and(o.image_bytes_per_row <= s.image_bytes_per_row + 25 AND s.image_bytes_per_row <= r.image_bytes_per_row + 25)
 FROM (VALUES (1e5), (1e7), (1e9)) i (index_rows), (VALUES (1e3), (1e5)) v (n), (VALUES (1e1), (1e3), (1e5)) p (m),
      idgen.expected_key_cost('ordered', index_rows, n) o, idgen.expected_key_cost('random', index_rows, n) r,
      idgen.expected_key_cost('short_comb', index_rows, n, m) s;
@@ -44,32 +44,33 @@ SELECT costs($$'short_comb', 1e15, 1e15, 1e-6, 6$$, $$'random', 1e15, 1, key_byt
 SELECT costs(format('%L, 6e6, 66666, 60000, random_rows => %s, rows_in_cycle => 1e6', kind, rows))
 FROM unnest('{ordered,short_comb}'::text[]) kind, unnest('{0,5e6}'::float8[]) rows ORDER BY rows, kind;
 -- the size does not depend on the scale on which the index is simulated
-SELECT scale, round(100 * c.leaf_density) AS percent, round(c.index_bytes / scale / 8192 / 10) * 10 AS pages_by_scale
+SELECT 'scale ' || scale, round(100 * c.leaf_density), round(c.index_bytes / scale / 8192 / 10) * 10
 FROM (VALUES (1), (16), (1048576)) v (scale),
      idgen.expected_key_cost('short_comb', 1e5 * scale, 1000, 20, rows_in_cycle => 0.6e5 * scale, prefix_bytes => 6) c;
-SELECT c.* FROM idgen.expected_key_cost(NULL, 1, 1) c;
+SELECT 'the cost of NULL', c.* FROM idgen.expected_key_cost(NULL, 1, 1) c;
 -- invalid arguments
 SELECT costs($$'COMB', 1, 1$$, $$'random', -1, 1$$, $$'random', 'NaN', 1$$, $$'random', 1, 0.5$$,
              $$'random', 1, 1, key_bytes => 0$$, $$'ordered', 1, 1, random_rows => 2$$,
              $$'short_comb', 1, 1$$, $$'keyed_comb', 1, 1$$, $$'keyed_comb', 1, 1, 0$$, $$'short_comb', 1, 1, 0$$, $$'short_comb', 1, 1, 1, 7$$,
              $$'short_comb', 1, 1, 10, rows_in_cycle => 655361$$, $$'short_comb', 1, 1, 1, run_length => 0$$);
 -- a plan: the costs are those of expected_key_cost() at the end of the retention
-SELECT rate, retention, key, recommended, pg_size_pretty(wal_per_day) AS wal, round(images_per_row::numeric, 3) AS images,
-       pg_size_pretty(index_bytes) AS size, round(100 * leaf_density) AS percent, cycle
+SELECT rate, retention, key, recommended, pg_size_pretty(wal_per_day), round(images_per_row::numeric, 3),
+       pg_size_pretty(index_bytes), round(100 * leaf_density), cycle
 FROM (VALUES (1, 1000, '100 days'::interval), (2, 0.1, '30 days')) v (n, rate, retention),
      LATERAL (SELECT row_number() OVER () AS place, * FROM idgen.key_plan(rate, retention)) p
 ORDER BY n, place;
 -- one key is recommended, with a reason; of keys that clients generate, only uuid_v7() or the default short COMB, which ages
-SELECT r.rows_per_second, t.retention, c.client_keys, count(*) AS keys, string_agg(p.key, ' ') FILTER (WHERE p.recommended) AS recommended,
-       count(*) FILTER (WHERE p.recommended = (p.reason IS NULL)) AS without_reason
+SELECT format('%s rows a second for %s: %s of %s keys; of clients %s of %s', rows_per_second, retention,
+              string_agg(key, ' ') FILTER (WHERE recommended AND NOT client_keys), count(*) FILTER (WHERE NOT client_keys),
+              string_agg(key, ' ') FILTER (WHERE recommended AND client_keys), count(*) FILTER (WHERE client_keys)),
+       bool_and(recommended = (reason IS NOT NULL))
 FROM (VALUES (0.5), (1000)) r (rows_per_second), (VALUES ('1 hour'::interval), ('1 year'), ('10 years')) t (retention),
      (VALUES (false), (true)) c (client_keys),
-     idgen.key_plan(r.rows_per_second, t.retention, client_keys => c.client_keys) p
-GROUP BY 1, 2, 3 ORDER BY 1, 2, 3;
--- a row of the table has 200 bytes more
-SELECT count(*) AS keys, min(b.wal_per_day - a.wal_per_day), max(b.wal_per_day - a.wal_per_day)
+     idgen.key_plan(rows_per_second, retention, client_keys => client_keys)
+GROUP BY rows_per_second, retention ORDER BY rows_per_second, retention;
+SELECT '200 bytes more in a row of the table', count(*), min(b.wal_per_day - a.wal_per_day), max(b.wal_per_day - a.wal_per_day)
 FROM idgen.key_plan(1, '1 day', row_bytes => 0) a JOIN idgen.key_plan(1, '1 day', row_bytes => 200) b USING (key);
-SELECT count(*) FROM idgen.key_plan(NULL, '1 day');
+SELECT 'plans for NULL', count(*) FROM idgen.key_plan(NULL, '1 day');
 SELECT arguments, shown(format('key_plan(%s)', arguments))
 FROM unnest(ARRAY[$$0, '1 day'$$, $$'NaN', '1 day'$$, $$1, '0'$$, $$1, '1 day', '-1 s'$$,
                   $$1, '1 day', row_bytes => -1$$]) arguments;

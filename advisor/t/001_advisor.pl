@@ -1,11 +1,12 @@
 # index_report() on a server in use: the rights that it requires, the pages that
-# it reads, cancellation, and the accuracy of its estimates. Also installation,
-# dump and restore of the extension. 003_zoo.pl has a standby. Signatures, marks and
-# rights of the functions: t/tools/006_reference.pl, t/003_properties.pl,
-# t/041_search_path.pl.
+# it reads, cancellation, and the accuracy of its estimates. The page's queries for
+# monitoring. Also installation, dump and restore of the extension. 003_zoo.pl has a
+# standby. Signatures, marks and rights of the functions: t/tools/006_reference.pl,
+# t/003_properties.pl, t/041_search_path.pl.
 
 use FindBin;
 use lib "$FindBin::RealBin/../../t/lib";
+use Page;
 use Server;
 
 my $rows = 1_000_000;
@@ -50,23 +51,18 @@ for (my $timeout = 1; $report !~ /scattered/; $timeout *= 2)
 is($report, 'scattered', 'a report is finished in the end');
 cmp_ok($canceled, '>', 0, "a report can be canceled: $canceled times");
 
-# The estimates compared with a full count
+# The estimates by a sample compared with a full count
 SKIP:
 {
-	skip 'pgstattuple is not installed', 6
+	skip 'pgstattuple is not installed', 3
 	  unless outcome(q{SELECT count(*) FROM pg_available_extensions WHERE name = 'pgstattuple'});
 
-	ask('CREATE EXTENSION pgstattuple');
-	for my $table ('v4', 'v7')
-	{
-		my ($pages, $density, $fragmentation) = split /\|/, outcome(qq{
-			SELECT r.leaf_pages / s.leaf_pages::float8, 100 * r.leaf_density - s.avg_leaf_density, 100 * r.fragmentation - s.leaf_fragmentation
-			FROM idgen.index_report('$table') r, pgstatindex('${table}_pkey') s});
-
-		cmp_ok(abs($pages - 1), '<', 0.02, "estimated leaf pages of $table by counted ones: $pages");
-		cmp_ok(abs($density), '<', 4, "error of the density of $table: $density");
-		cmp_ok(abs($fragmentation), '<', 12, "error of the fragmentation of $table: $fragmentation");
-	}
+	my ($pages, $density, $fragmentation) = split /\|/, ask(q{CREATE EXTENSION pgstattuple;
+		SELECT r.leaf_pages / s.leaf_pages::float8, 100 * r.leaf_density - s.avg_leaf_density, 100 * r.fragmentation - s.leaf_fragmentation
+		FROM idgen.index_report('v4') r, pgstatindex('v4_pkey') s});
+	cmp_ok(abs($pages - 1), '<', 0.02, "estimated leaf pages by counted ones: $pages");
+	cmp_ok(abs($density), '<', 4, "error of the density: $density");
+	cmp_ok(abs($fragmentation), '<', 12, "error of the fragmentation: $fragmentation");
 }
 
 # Rights
@@ -74,7 +70,7 @@ ask(q{
 	CREATE ROLE reader LOGIN;
 	CREATE ROLE id_reader LOGIN;
 	CREATE ROLE note_reader LOGIN;
-	CREATE ROLE monitor LOGIN IN ROLE pg_stat_scan_tables;
+	CREATE ROLE scanner LOGIN IN ROLE pg_stat_scan_tables;
 	CREATE ROLE stranger LOGIN;
 	GRANT SELECT ON v7 TO reader;
 	GRANT SELECT (id) ON v7 TO id_reader;
@@ -84,14 +80,14 @@ ask(q{
 is(placement('v7_pkey', 'reader'), 'ordered', 'a role with SELECT on the table can call index_report()');
 is(placement('v7', 'reader'), 'ordered', 'also with the name of the table');
 is(placement('v7_pkey', 'id_reader'), 'ordered', 'a role with SELECT on the column can');
-is(placement('v7_pkey', 'monitor'), 'ordered', 'a member of pg_stat_scan_tables can');
+is(placement('v7_pkey', 'scanner'), 'ordered', 'a member of pg_stat_scan_tables can');
 is(placement('v7_pkey', 'note_reader'), '42501', 'a role with SELECT on another column cannot');
 is(placement('v7_pkey', 'stranger'), '42501', 'a role without SELECT cannot');
 is(placement('v7_part', 'id_reader'), '42501', 'SELECT on the column is not sufficient for a partial index');
 is(placement('v7_turned', 'id_reader'), '42501', 'nor for an index on an expression');
 ask('ALTER TABLE v7 ENABLE ROW LEVEL SECURITY; CREATE POLICY few ON v7 USING (note > 10)');
 is(placement('v7_pkey', 'reader'), '42501', 'a role that sees some rows only cannot');
-is(placement('v7_pkey', 'monitor'), 'ordered', 'a member of pg_stat_scan_tables can despite the policy');
+is(placement('v7_pkey', 'scanner'), 'ordered', 'a member of pg_stat_scan_tables can despite the policy');
 is(placement('v7_pkey'), 'ordered', 'the owner can');
 is(outcome(q{BEGIN READ ONLY; SELECT placement FROM idgen.index_report('v7')}), 'ordered', 'in a read-only transaction');
 
@@ -161,7 +157,7 @@ is(placement(outcome(q{SELECT 'hers.t'::regclass::oid}), 'reader'), '42501', 'wi
 for my $oid (split /\|/, $hidden)
 {
 	is(placement($oid, 'reader'), '42501', 'a role with SELECT on the table needs USAGE');
-	is(placement($oid, 'monitor'), '42501', 'a member of pg_stat_scan_tables needs USAGE');
+	is(placement($oid, 'scanner'), '42501', 'a member of pg_stat_scan_tables needs USAGE');
 	is(placement($oid, 'note_reader'), '42501', 'a role with USAGE needs SELECT');
 	is(placement($oid), 'unknown', 'a superuser needs neither');
 }
@@ -189,6 +185,22 @@ $node->pgbench(
 		'020_report@4' => q{SELECT 1 / (placement IS NOT NULL)::int FROM idgen.index_report('busy', 500, 500);}
 	});
 
+# The queries of docs/operations.md for monitoring, by the role that the page creates
+ask(q{
+	REVOKE ALL ON SCHEMA public FROM PUBLIC;
+	CREATE SCHEMA hidden;
+	CREATE TABLE hidden.rows (id uuid PRIMARY KEY);
+	INSERT INTO hidden.rows SELECT idgen.uuid_v4() FROM generate_series(1, 400000)});
+my ($setup, $queries) = Page->new('operations')->blocks('Monitoring');
+ask($setup);
+my ($said, $errors) = psql_said("\\set ON_ERROR_STOP off\n$queries", user => 'monitor');
+is($errors, '', 'each query works for the role that monitors');
+like($said, qr/^idgen\.node_id\|/m, 'it sees the settings');
+like($said, qr/^v4_pkey\|.*\|1$/m, 'it sees how many indexes it cannot read');
+like($said, qr/^hidden\.rows_pkey\|.*not read: permission denied for schema hidden\|1$/m, '... and which');
+is(ask('SELECT count(*) FROM idgen.index_reports(0) WHERE index_name < 16384'), '0', 'without those of system catalogs');
+is(outcome('TABLE v4', user => 'monitor'), '42501', 'and reads no rows');
+
 # Both extensions are trusted. idgen does not need the files of idgen_advisor.
 ask(q{
 	CREATE DATABASE owned;
@@ -201,11 +213,9 @@ my $used = q{SELECT r.placement, (idgen.expected_key_cost('random', 1000000, 100
 sub in_owned { my ($sql, $role) = @_; return outcome($sql, user => $role, database => 'owned') }
 
 is(in_owned('CREATE EXTENSION idgen_advisor', 'installer'), '42704', 'idgen_advisor requires idgen');
-is(in_owned('CREATE EXTENSION idgen', 'installer'), '', 'a role with CREATE on the database creates idgen');
-is(in_owned($extensions), 'idgen', 'which does not create idgen_advisor');
-is(in_owned('CREATE EXTENSION idgen_advisor; DROP EXTENSION idgen_advisor, idgen; CREATE EXTENSION idgen_advisor CASCADE', 'installer'),
-	'', 'it creates and drops idgen_advisor, and creates both');
-is(in_owned($extensions), 'idgen idgen_advisor', 'with CASCADE');
+is(in_owned("CREATE EXTENSION idgen; $extensions", 'installer'), 'idgen', 'a role with CREATE on the database creates idgen alone');
+is(in_owned("CREATE EXTENSION idgen_advisor; DROP EXTENSION idgen_advisor, idgen; CREATE EXTENSION idgen_advisor CASCADE; $extensions",
+	'installer'), 'idgen idgen_advisor', 'it creates and drops idgen_advisor, and creates both with CASCADE');
 my $answer = in_owned("CREATE TABLE things (id uuid PRIMARY KEY); INSERT INTO things SELECT idgen.uuid_v7() FROM generate_series(1, 200); $used");
 like($answer, qr/^unknown\|t\|keyed_comb/, 'the functions work');
 is(in_owned(q{
@@ -226,6 +236,6 @@ is(in_owned(q{
 dump_and_restore('plain', 'owned', 'restored');
 is(ask($used, 'restored'), $answer, 'the functions work in the restored database');
 is(in_owned('DROP EXTENSION idgen', 'installer'), '2BP01', 'idgen is not dropped while idgen_advisor requires it');
-is(in_owned('DROP EXTENSION idgen CASCADE', 'installer'), '', 'with CASCADE it is');
+is(in_owned("DROP EXTENSION idgen CASCADE; $extensions", 'installer'), '', 'with CASCADE it is');
 
 done_testing();

@@ -16,6 +16,7 @@ my $change = qr/^The newest \d+ rows are on \d+ leaf pages, and keys of idgen\.k
 my $secret = qr/would be on few\. If the values are secrets, such as tokens, they must stay random\.$/;
 my $sparse = qr/^The leaf pages are only \d+ % full, and REINDEX INDEX CONCURRENTLY would save/;
 my $empty = qr/^Most pages contain no rows any more, and REINDEX INDEX CONCURRENTLY would save about (?:\d+ [kM]B) of/;
+my $as_text = qr/^All $rows sampled values of column "id" are UUIDs as text, and type uuid would save about (?:\d+ [kM]B) of this index\.$/;
 my $none = qr/^$/;
 sub filled { my ($values) = @_; return "INSERT INTO %t SELECT $values FROM generate_series(1, $rows) i" }
 
@@ -29,6 +30,13 @@ for (
 	[ 'random keys of a domain', 'id key PRIMARY KEY', $change, filled($v4) ],
 	[ 'random keys and a time', 'id uuid, at timestamptz, PRIMARY KEY (id, at)', $change, filled("$v4, now()") ],
 	[ 'random keys and a number', 'id uuid, number int, PRIMARY KEY (id, number)', $none, filled("$v4, i") ],
+	[ 'random keys on few pages', 'id uuid PRIMARY KEY', $none, "INSERT INTO %t SELECT $v4 FROM generate_series(1, 10000)" ],
+	[ 'random values that are not unique', 'id uuid', $none, 'CREATE INDEX ON %t (id)', filled($v4) ],
+	[ 'random keys of another table', 'id uuid UNIQUE', $none, filled($v4), 'DROP TABLE IF EXISTS others; CREATE TABLE others AS TABLE %t',
+		'ALTER TABLE others ADD UNIQUE (id); ALTER TABLE %t ADD FOREIGN KEY (id) REFERENCES others (id)' ],
+	[ 'UUIDs as text', 'id varchar(40) COLLATE "C" PRIMARY KEY', $as_text, filled("$v4\::text") ],
+	[ 'UUIDs as padded text', 'id char(40) COLLATE "C" PRIMARY KEY', $as_text, filled("$v4\::text") ],
+	[ 'texts that are not UUIDs', 'id text COLLATE "C" PRIMARY KEY', $none, filled('md5(i::text)') ],
 	[ 'secret tokens', 'token uuid UNIQUE', $secret, filled($v4) ],
 	[ 'version 7, loaded in another order', 'id uuid PRIMARY KEY', $none,
 		filled(q{idgen.uuid_v7('2026-01-01+00'::timestamptz + random() * interval '1 year')}) ],
@@ -53,8 +61,8 @@ my $begin = "SELECT pg_stat_reset(), pg_stat_reset_shared('$named')";
 sub report { return ask("SELECT $_[0] FROM idgen.index_reports(0) WHERE index_name = '$_[1]'::regclass") }
 
 ask("CREATE TABLE idle (id int PRIMARY KEY); $begin");
-like(report('unknown_reason || coalesce(wal_per_day::text, $$$$)', 'idle_pkey'), qr/^fewer than 3 checkpoints since/,
-	'too few checkpoints: no WAL a day, and the reason');
+like(report('concat_ws($$|$$, rows_per_day, rows_per_checkpoint, wal_per_day, unknown_reason)', 'idle_pkey'),
+	qr/^fewer than 3 checkpoints since/, 'too few checkpoints: no rates, and the reason');
 
 my ($n, %values) = (2000,
 	random => $v4, seven => 'idgen.uuid_v7(at)', keyed => 'idgen.keyed_comb(clock => $$epoch$$::timestamptz + i * interval $$150 ms$$)',
@@ -74,26 +82,22 @@ ask('CREATE EXTENSION pg_walinspect');
 my $from = ask('CHECKPOINT; SELECT pg_current_wal_insert_lsn()');
 ask($begin);
 ask(join ';', insert($rows + $_ * $n, $rows + ($_ + 1) * $n), 'CHECKPOINT') for 0 .. 4;
-for my $table (sort keys %values)
+for my $index ((map { "${_}_pkey" } sort keys %values), 'eighth')
 {
 	my ($per_checkpoint, $per_row, $keyed, $saved, $same) = split /\|/, report(
 		'rows_per_checkpoint, wal_per_row, keyed_comb_wal_per_row, keyed_comb_saves_wal_per_day > 0, abs(wal_per_day - wal_per_row * rows_per_day) <= 1',
-		"${table}_pkey"), -1;
+		$index), -1;
 	my $measured = ask("SELECT bytes / (5.0 * $n) FROM idgen.index_wal('$from', pg_current_wal_flush_lsn())
-		WHERE index_name = '${table}_pkey'::regclass");
+		WHERE index_name = '$index'::regclass");
 
-	cmp_ok(abs($per_checkpoint / $n - 1), '<', 0.25, "$table: $per_checkpoint rows a checkpoint");
-	cmp_ok(abs($per_row / $measured - 1), '<', 0.25, "$table: $per_row bytes of WAL a row, measured $measured");
+	cmp_ok(abs($per_checkpoint / $n - 1), '<', 0.25, "$index: $per_checkpoint rows of the table a checkpoint");
+	cmp_ok(abs($per_row / $measured - 1), '<', 0.25, "$index: $per_row bytes of WAL for a row of the table, measured $measured");
 	is($same, 't', '... and that of a day is that of its rows');
 	# the model, without the table's own pages
-	cmp_ok(abs($keyed / $measured - 1), '<', 0.5, "keyed_comb(): $keyed bytes are expected with it") if $table eq 'keyed';
-	is($saved, 't', "$table: keyed_comb() would save WAL") if $table eq 'random';
-	is($saved, '', "$table: a key that cannot change has no such figure") if $table =~ /seven|number|text/;
+	cmp_ok(abs($keyed / $measured - 1), '<', 0.5, "keyed_comb(): $keyed bytes are expected with it") if $index eq 'keyed_pkey';
+	is($saved, 't', "$index: keyed_comb() would save WAL") if $index eq 'random_pkey';
+	is($saved, '', "$index: a key that cannot change has no such figure") if $index =~ /seven|number|text|eighth/;
 }
-my ($partial, $measured) = split /\|/, ask("SELECT r.wal_per_row, w.bytes / (5.0 * $n)
-	FROM idgen.index_reports(0) r JOIN idgen.index_wal('$from', pg_current_wal_flush_lsn()) w USING (index_name)
-	WHERE index_name = 'eighth'::regclass");
-cmp_ok(abs($partial / $measured - 1), '<', 0.25, "a partial index: $partial bytes of WAL for a row of the table, measured $measured");
 like(report('unknown_reason', 'idle_pkey'), qr/^no rows were inserted since/, 'a table without inserts: the reason');
 
 # --- locks and catalogs -----------------------------------------------------------------

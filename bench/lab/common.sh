@@ -123,13 +123,12 @@ bench_close() {
     [ -z "${bench_out:-}" ] || rmdir -p --ignore-fail-on-non-empty "$bench_out" 2>/dev/null
 }
 
-# Create an extension if it is missing, to be dropped at the end.
+# Create an extension if it is missing, to be dropped at the end: NAME [CLAUSE].
 bench_extension() {
-    local name=$1
-    [ -z "$(bench_value "SELECT 1 FROM pg_extension WHERE extname = '$name'")" ] || return 0
+    [ -z "$(bench_value "SELECT 1 FROM pg_extension WHERE extname = '$1'")" ] || return 0
     # dropped in the reverse order, because an extension may require one before it
-    bench_extensions=("$name" "${bench_extensions[@]}")
-    bench_value "CREATE EXTENSION $name" || idgen_die "could not create the extension $name"
+    bench_extensions=("$1" "${bench_extensions[@]}")
+    bench_value "CREATE EXTENSION $*"
 }
 
 # A private cluster has a key for mask_uuid_v7() and permute().
@@ -152,15 +151,11 @@ bench_open() {
  -c statement_timeout=0 -c max_parallel_workers_per_gather=0 -c jit=off"
     export PGAPPNAME=idgen_bench_$$
 
-    where=$(bench_value "SELECT current_setting('server_version_num')::int >= 150000,
-                         to_regnamespace('idgen_bench') IS NULL,
-                         current_setting('server_version'), current_database()") ||
+    where=$(bench_value "SELECT to_regnamespace('idgen_bench') IS NULL, current_setting('server_version'), current_database()") ||
         idgen_die "no connection to the server"
-    [[ $where != f* ]] || idgen_die "the server is older than PostgreSQL 15"
-    [[ $where != 't f'* ]] ||
-        idgen_die "the schema idgen_bench already exists; another run uses it, or drop it"
+    [[ $where != f* ]] || idgen_die "the schema idgen_bench already exists; another run uses it, or drop it"
     bench_schema=idgen_bench
     bench_value "CREATE SCHEMA idgen_bench" || idgen_die "could not create the schema idgen_bench"
-    bench_extension idgen
-    bench_progress "PostgreSQL ${where#t t }"
+    bench_extension idgen || idgen_die "could not create the extension idgen"
+    bench_progress "PostgreSQL ${where#t }"
 }

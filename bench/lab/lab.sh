@@ -21,24 +21,18 @@ lab_cycle_start=$((1770000000000000 - 1770000000000000 % (60000000 * 65536)))
 # Create an extension if it is missing; succeed if FUNCTION may be called.
 lab_part() {
     local name=$1 function=$2 schema
+    bench_extension "$name" SCHEMA idgen_bench 2>/dev/null || return 1
     schema=$(bench_value "SELECT extnamespace::regnamespace FROM pg_extension WHERE extname = '$name'")
-    if [ -z "$schema" ]; then
-        bench_extensions+=("$name")
-        bench_value "CREATE EXTENSION $name SCHEMA idgen_bench" 2>/dev/null || return 1
-        schema=idgen_bench
-    fi
     lab_parts+=(-v "$name=$schema")
     [ "$(bench_value "SELECT has_function_privilege('$schema.$function', 'execute')" 2>/dev/null)" = t ]
 }
 
 # Without an extension other than pgstattuple, only its metrics are missing.
 lab_open() {
-    local have=false
-    bench_extension idgen_advisor
+    bench_extension idgen_advisor || idgen_die "could not create the extension idgen_advisor"
     lab_part pgstattuple 'pgstatindex(text)' || idgen_die "the laboratory needs the extension pgstattuple"
-    ! lab_part pg_walinspect 'pg_get_wal_stats(pg_lsn, pg_lsn, boolean)' || have=true
-    lab_parts+=(-v "has_walinspect=$have")
-    has_pageinspect=false
+    has_walinspect=false has_pageinspect=false
+    ! lab_part pg_walinspect 'pg_get_wal_records_info(pg_lsn, pg_lsn)' || has_walinspect=true
     [ "$(bench_value "SHOW is_superuser")" != on ] || ! lab_part pageinspect 'bt_page_stats(text, int8)' ||
         has_pageinspect=true
     # for sequence_comb(), and for the scene serializable
@@ -123,7 +117,7 @@ lab_before() {
 # lines of touches.csv.
 lab_after() {
     local key=$1 want=${2:-} touches=false strip=false lsn end_lsn redo end_redo
-    [ -z "$want" ] || touches=true
+    [ -z "$want" ] || touches=$has_walinspect
     [ "$want" != strip ] || strip=$has_pageinspect
     lab_sql counts "$key" | paste -d ' ' "$bench_scratch/before" - > "$bench_scratch/counts" || return 1
     read -r _ redo _ end_redo < <(grep '^redo ' "$bench_scratch/counts")

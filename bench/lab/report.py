@@ -149,9 +149,11 @@ def long(run):
     """Sessions insert one row of about 150 bytes a transaction, in each configuration for the given number of seconds
     after a warm-up, with autovacuum and regular checkpoints, into an index larger than the memory that the server may
     use; a replica is on the same machine. WAL and images include those of autovacuum, which freezes the loaded rows
-    when a fifth as many were inserted. The spread is that of the intervals."""
-    lag = ["The lag is the age of the last commit that the replica has replayed; it has caught up before each configuration, and "
-           "with direct I/O does not prefetch."] if run.scene_has("long", "replica_lag_ms") else []
+    when a fifth as many were inserted. The history is of 30 days, so that short COMBs are in their first cycle. The spread
+    is that of the intervals."""
+    lag = ["The lag is the age of the last commit that the replica has replayed, negative if it came after the begin of the "
+           "statement that reads it; the replica has caught up before each configuration, and with direct I/O does not "
+           "prefetch."] if run.scene_has("long", "replica_lag_ms") else []
     series = run.scene_series("long")
     first = ["rows_per_s", "latency_p50_ms", "latency_p99_ms", "latency_p999_ms", "wal_bytes_per_row", "fpi_per_row"]
     then = ["reads_per_row", "heap_reads_per_row", "checkpoint_bytes", "backend_bytes", "rows_per_checkpoint", "index_bytes", "heap_bytes",
@@ -272,7 +274,8 @@ def write_report(run, out):
         if rest := summary(run, "###"):
             headings.append("All keys")
             body += ["## All keys", "The scenes of one row a transaction (steady) and many rows within one minute (bulk).", *rest]
-    keys = ["## Keys", table(["key", "type", "expression"], [[code(key), run.types.get(key, ""), code(run.label(key))] for key in run.keys])]
+    keys = ["## Keys", table(["key", "type", "expression"],
+                             [[code(key), run.types.get(key, ""), code(run.labels.get(key, key))] for key in run.keys])]
     blocks = ["# What a primary key costs", ABOUT, "\n".join(f"- [{heading}](#{anchor(heading)})" for heading in headings), *keys, *body]
     with open(os.path.join(out, "report.md"), "w", encoding="utf-8") as file:
         file.write("\n\n".join(blocks) + "\n")

@@ -12,7 +12,7 @@
 #                        and bulk, seven in the other scenes)
 #   --key NAME=TYPE:EXPRESSION
 #                        another key, in all scenes; a clock in the expression is
-#                        written as moment. Can be repeated
+#                        written as moment
 #   --SCENE.SIZE VALUE   a size of sizes.txt, such as --steady.rows 5000000
 #   --shared-buffers S   of the private cluster (default 256MB)
 #   --out FOLDER         write the results there (default bench/lab/report/DATE)
@@ -39,8 +39,8 @@ sweep_names=(bigint random uuid_v7 snowflake short_comb short_comb_run keyed_com
 # --- sizes and options ------------------------------------------------------
 
 scene=curve,age,steady,bulk,delete,changeover,serializable
-quick=0 repetitions='' keys='' shared_buffers=256MB out='' no_report=0 quiet=0
-names="scene quick? repetitions# keys shared_buffers out no_report? quiet? server?"
+quick=0 repetitions='' keys='' key='' shared_buffers=256MB out='' no_report=0 quiet=0
+names="scene quick? repetitions# keys key shared_buffers out no_report? quiet? server?"
 
 # The lines of a list without comments, with the columns trimmed and separated by |.
 list() { sed -E ':a; /\\$/ { N; s/ *\\\n *//; ta }; s/^#.*//; /^[[:space:]]*$/d; s/[[:space:]]*\|[[:space:]]*/|/g; s/[[:space:]]+$//' "$BENCH/$1"; }
@@ -56,16 +56,7 @@ while IFS='|' read -r name full small _; do
     [[ $full = *[!0-9]* ]] || names+='#'
 done < <(list sizes.txt)
 
-own_keys=() others=()
-while [ $# -gt 0 ]; do
-    case $1 in
-        --key) own_keys+=("${2:-}"); shift ;;
-        --key=*) own_keys+=("${1#--key=}") ;;
-        *) others+=("$1") ;;
-    esac
-    shift
-done
-bench_options "$names" "${others[@]}"
+bench_options "$names" "$@"
 [ -n "$repetitions" ] || repetitions=$((quick ? 1 : 3))
 
 IFS=, read -ra scenes <<<"$scene"
@@ -91,9 +82,9 @@ done < <(list keys.txt)
 
 keys_wanted=$keys
 IFS=, read -ra keys <<<"$keys_wanted"
-for definition in "${own_keys[@]}"; do
-    [[ $definition =~ ^([a-z][a-z0-9_]*)=([^:]+):(.+)$ ]] ||
-        idgen_die "--key requires NAME=TYPE:EXPRESSION, not \"$definition\""
+if [ -n "$key" ]; then
+    [[ $key =~ ^([a-z][a-z0-9_]*)=([^:]+):(.+)$ ]] ||
+        idgen_die "--key requires NAME=TYPE:EXPRESSION, not \"$key\""
     name=${BASH_REMATCH[1]}
     expression=${BASH_REMATCH[3]}
     [ -z "${key_type[$name]:-}" ] || idgen_die "keys.txt already has a key \"$name\""
@@ -104,7 +95,7 @@ for definition in "${own_keys[@]}"; do
     key_column[$name]="DEFAULT $(sed -E 's/\bmoment\b/clock_timestamp()/g' <<<"$expression")"
     key_history[$name]=default
     [[ ! $expression =~ (^|[^a-z0-9_])moment($|[^a-z0-9_]) ]] || key_history[$name]=$expression
-done
+fi
 if [ -n "$keys_wanted" ]; then sweep_names=("${keys[@]}"); else keys=("${known[@]}"); fi
 for name in "${keys[@]}"; do
     [ -n "${key_type[$name]:-}" ] || idgen_die "unknown key \"$name\"; the keys are: ${known[*]}"
@@ -123,7 +114,7 @@ choose_keys() {
             continue
         fi
         reason=$(sed -n '/ERROR:/ { s/.*ERROR: *//p; q }' "$bench_scratch/error")
-        [ -z "$keys_wanted" ] && [[ " ${own_keys[*]%%=*} " != *" $name "* ]] ||
+        [ -z "$keys_wanted" ] && [ "$name" != "${key%%=*}" ] ||
             idgen_die "this server cannot generate $name: $reason"
         bench_progress "without $name: $reason"
     done

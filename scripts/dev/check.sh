@@ -8,7 +8,7 @@
 #   clang-tidy, cppcheck, shell (shellcheck)
 #   format           pgindent changes nothing in src/ and advisor/; only on version 18
 #                    or later: scripts/dev/run-on.sh 18 scripts/dev/check.sh format
-#   perl, python     tests and scripts compile
+#   python           scripts compile
 #   yaml             .github and packaging can be read
 #
 # Installs missing tools. Takes about a minute.
@@ -59,12 +59,6 @@ check_shell() {
     shellcheck --external-sources --source-path=SCRIPTDIR --severity=warning {scripts,bench,clients,tools}/**/*.sh .ci/run
 }
 
-# PostgreSQL's test modules are among its development files.
-check_perl() {
-    printf '%s\n' {t,advisor/t,scripts}/**/*.p[lm] |
-        xargs -n 1 perl -I "$(dirname "$("$PG_CONFIG" --pgxs)")/../../src/test/perl" -I t/lib -c
-}
-
 check_python() {
     PYTHONPYCACHEPREFIX=$IDGEN_WORK/pycache python3 -W error -m py_compile {t,scripts,bench,clients}/**/*.py
 }
@@ -74,7 +68,7 @@ check_yaml() {
 }
 
 idgen_options '' "$@"
-[ ${#arguments[@]} -gt 0 ] || arguments=(gcc clang clang-tidy cppcheck shell perl python yaml)
+[ ${#arguments[@]} -gt 0 ] || arguments=(gcc clang clang-tidy cppcheck shell python yaml)
 idgen_install_packages
 idgen_make_work_folder
 shopt -s nullglob globstar
@@ -85,8 +79,6 @@ for name in "${arguments[@]}"; do
         format) ;;
         gcc | clang | clang-tidy | cppcheck) idgen_require "$name" ;;
         shell) idgen_require shellcheck ;;
-        # a test that requires a missing module skips all before it is compiled
-        perl) perl -MIPC::Run -e 1 2>/dev/null || idgen_apt_install libipc-run-perl ;;
         python) idgen_require python3 ;;
         yaml) python3 -c 'import yaml' 2>/dev/null || idgen_apt_install python3-yaml ;;
         *) idgen_die "unknown check $name; see --help" ;;

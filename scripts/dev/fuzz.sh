@@ -3,22 +3,18 @@
 # fuzz.sh: run the libFuzzer targets in fuzz/ on idgen's readers of text and of mask
 # keys, under AddressSanitizer and UndefinedBehaviorSanitizer.
 #
-#   scripts/dev/fuzz.sh [OPTION ...] [TARGET ...]
-#
-#   --seconds N    time for each target (default 10)
-#   --input FILE   run the targets with this input only
+#   scripts/dev/fuzz.sh [--seconds N] [TARGET ...]     default 10 seconds for each target, and all
 #
 # A target is a function fuzz_TARGET() in fuzz/, see fuzz/fuzz.h. It starts from the inputs in
-# fuzz/seeds/TARGET. An input that fails is kept. All targets take a minute by default.
+# fuzz/seeds/TARGET. An input that fails is kept; put there, it runs again.
 # PG_CONFIG=/path/to/pg_config chooses the headers and libpgcommon.
 
 . "$(dirname "$0")/verdicts.sh"
 
-seconds=10 input=''
-idgen_options 'seconds# input' "$@"
+seconds=10
+idgen_options 'seconds#' "$@"
 mapfile -t targets < <(sed -n 's/^fuzz_\([a-z_]*\)(Input \*input)$/\1/p' "$IDGEN_SOURCE"/fuzz/fuzz_*.c)
 [ ${#arguments[@]} -eq 0 ] || targets=("${arguments[@]}")
-[ -z "$input" ] || input=$(realpath -e "$input") || exit
 
 can_fuzz() {
     echo 'int LLVMFuzzerTestOneInput(const char *b, long n) { return b && n < 0; }' |
@@ -61,11 +57,6 @@ for target in "${targets[@]}"; do
 done
 
 export UBSAN_OPTIONS=print_stacktrace=1 ASAN_OPTIONS=detect_leaks=1
-if [ -n "$input" ]; then
-    for target in "${targets[@]}"; do "$build/$target" "$input" || exit; done
-    exit
-fi
-
 findings=$(mktemp -d /tmp/idgen-fuzz-findings.XXXXXX)
 idgen_say "Fuzzing for $seconds s each"
 for target in "${targets[@]}"; do

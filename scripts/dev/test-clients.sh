@@ -19,10 +19,9 @@ install_npm_packages() {
     lock=$(sha256sum <"$clients/package-lock.json")
     folder=${IDGEN_CLIENTS:-${XDG_CACHE_HOME:-/var/cache}/idgen-clients}/${lock:0:16}
     idgen_say "Installing npm packages in $folder"
-    rm -rf "$folder.new"
-    mkdir -p "$folder.new" && cp "$clients"/package{,-lock}.json "$folder.new" &&
-        npm ci --prefix "$folder.new" --ignore-scripts --no-audit --no-fund --loglevel=error &&
-        chmod -R a+rX "$folder.new" && rm -rf "$folder" && mv "$folder.new" "$folder"
+    mkdir -p "$folder" && cp "$clients"/package{,-lock}.json "$folder" &&
+        npm ci --prefix "$folder" --ignore-scripts --no-audit --no-fund --loglevel=error &&
+        chmod -R a+rX "$folder"
 }
 
 build_idgen ''

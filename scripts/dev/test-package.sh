@@ -2,26 +2,23 @@
 #
 # test-package.sh: build idgen in every form in which it is distributed, install it and test it.
 #
-#   scripts/dev/test-package.sh [MAJOR[-ARCHITECTURE] [FORM ...]]   default: 17, all
+#   scripts/dev/test-package.sh [MAJOR[-ARCHITECTURE]]     default: 17
 #
 #   archive      the archive of "make dist" with make and PGXN's client
 #   debian       the Debian packages, with lintian and autopkgtest
 #   rpm          the RPM packages, with Debian's rpm
 #   images       the images of packaging/docker and, from PostgreSQL 18 on, packaging/cloudnativepg,
-#                which requires the Debian packages of an earlier call. Not for other architectures
+#                of the Debian packages. Not for other architectures
 #
 # In the Debian folder of that version (see run-on.sh), which also is the base of the images. The
 # archive is that of the working tree, without new files that were not added. The packages remain in
-# FOLDER/MAJOR/package. All forms take about ten minutes.
+# FOLDER/MAJOR/package. Takes about ten minutes.
 
 . "$(dirname "$0")/debian.sh"
 
 idgen_no_options "$@"
 major=${1:-17}
 [[ $major =~ ^[1-9][0-9](-[a-z0-9]+)?$ ]] || idgen_die "not a major version: $major"
-forms=("${@:2}")
-[ ${#forms[@]} -gt 0 ] || forms=(archive debian rpm images)
-[[ " ${forms[*]} " =~ ^(\ (archive|debian|rpm|images))*\ $ ]] || idgen_die "not archive, debian, rpm or images: ${forms[*]}"
 
 steps() { run_script debian_run /idgen/scripts/dev/package-steps.sh "$1" "${major%-*}"; }
 
@@ -87,10 +84,6 @@ debian_make "$major"
 debian_copy_sources
 make_archive
 verdict $? "make dist"
-for form in "${forms[@]}"; do
-    case $form in
-        images) [[ $major = *-* ]] || test_images ;;
-        *) steps "$form" ;;
-    esac
-done
+for form in archive debian rpm; do steps "$form"; done
+[[ $major = *-* ]] || test_images
 end_of_scripts

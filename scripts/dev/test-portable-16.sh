@@ -31,5 +31,4 @@ tar cf - -C "$IDGEN_SOURCE" --exclude=./.git . | as_server_user tar xf - -C "$bu
 
 PATH=$folder/native/bin:$PATH LD_LIBRARY_PATH=$folder/native/lib idgen_start autovacuum=off
 run "$(psql -XAtqc 'SELECT version()' | cut -d' ' -f1-2)" portable make -s -C "$build" PG_CONFIG="$PG_CONFIG" with_llvm=no portable-installcheck
-[ "$failed" -eq 0 ] || cat "$build"/output_portable{,_iso}/regression.diffs 2>/dev/null
 end_of_verdicts

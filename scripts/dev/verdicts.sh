@@ -27,8 +27,9 @@ verdict() {
     return "$1"
 }
 
-# Run tests as the cluster's owner, and count their results: TITLE LOG COMMAND ... pg_regress before
-# version 16 prints "test NAME ... ok". A command that fails without a failed test counts as one failure.
+# Run tests as the cluster's owner, count their results, and print pg_regress's differences: TITLE LOG
+# COMMAND ... pg_regress before version 16 prints "test NAME ... ok". A command that fails without a
+# failed test counts as one failure.
 run() {
     local log=$IDGEN_WORK/$2.log status bad
     idgen_say "$1"
@@ -38,6 +39,7 @@ run() {
     bad=$(grep -cE '^(not ok [0-9]+|test [^ ]+ +\.\.\. FAILED)' "$log")
     [ "$status" -eq 0 ] || [ "$bad" -gt 0 ] || { bad=1; echo "exit status $status"; }
     failed=$((failed + bad))
+    find "$IDGEN_WORK/build" -name regression.diffs -exec cat {} + -delete
 }
 
 end_of_verdicts() {

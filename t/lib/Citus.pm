@@ -6,9 +6,7 @@ use strict;
 use warnings;
 use Exporter 'import';
 use Page;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Server qw(init_server note plan run_command);
 
 our @EXPORT = qw(@nodes $set_numbers $find_faults ask everywhere error_of start_cluster start_node add_to_database
   make_database set_numbers addresses);
@@ -31,13 +29,11 @@ sub error_of
 
 sub start_node
 {
-	my $node = PostgreSQL::Test::Cluster->new('node_' . (1 + @nodes));
-	$node->init(allows_streaming => 'logical');
-	$node->append_conf('postgresql.conf', join "\n", "shared_preload_libraries = 'citus'", "listen_addresses = '127.0.0.1'",
-		'max_prepared_transactions = 200', 'max_connections = 200', 'max_worker_processes = 40', "citus.node_conninfo = 'sslmode=disable'",
-		'citus.shard_count = 8', 'citus.recover_2pc_interval = 500', 'log_statement = none');
-	$node->start;
-	push @nodes, $node;
+	my $conf = join "\n", "shared_preload_libraries = 'citus'", "listen_addresses = '127.0.0.1'",
+	  'max_prepared_transactions = 200', 'max_connections = 200', 'max_worker_processes = 40', "citus.node_conninfo = 'sslmode=disable'",
+	  'citus.shard_count = 8', 'citus.recover_2pc_interval = 500', 'log_statement = none';
+	push @nodes, init_server('node_' . (1 + @nodes), $conf, allows_streaming => 'logical');
+	$nodes[-1]->start;
 }
 
 # Make the database on a node, unless it is "postgres", and add the node.

@@ -180,7 +180,7 @@ sub install
 	return $available;
 }
 
-# Give a node that is not running a key for mask_uuid_v7() and permute().
+# Give a node that is not running a key for mask_uuid_v7() and permute(), and return it.
 sub add_mask_key
 {
 	my ($node) = @_;
@@ -188,6 +188,7 @@ sub add_mask_key
 	append_to_file($file, "default 000102030405060708090a0b0c0d0e0f\nv2 fedcba98765432100123456789abcdef\n");
 	chmod 0600, $file or die "chmod $file: $!";
 	$node->append_conf('postgresql.conf', 'idgen.mask_key_file = idgen_mask_keys');
+	return $node;
 }
 
 # The functions of the list that are installed

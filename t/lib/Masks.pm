@@ -10,9 +10,8 @@
 package Masks;
 use strict;
 use warnings;
-use Server qw(append_to_file ask init_server psql_said slurp_file);
+use Server qw(append_to_file ask init_server psql_said slurp_file wait_until);
 use Test::More;
-use Time::HiRes qw(usleep);
 
 our %key = (
 	default => '000102030405060708090a0b0c0d0e0f',
@@ -60,7 +59,6 @@ sub reload
 	my $former = $session->ask('SELECT idgen.permute(1)');
 	$self->write_keys($content);
 	$self->{node}->reload;
-	my $attempts = 10 * $PostgreSQL::Test::Utils::timeout_default;
-	usleep(100_000) while $session->ask('SELECT idgen.permute(1)') eq $former && $attempts-- > 0;
+	wait_until(sub { $session->ask('SELECT idgen.permute(1)') ne $former });
 }
 1;

@@ -20,7 +20,7 @@ use Test::More;
 use Time::HiRes qw(usleep);
 
 our @EXPORT = (qw(init_server start_server ask psql_said errors outcome session in_parallel add_database
-	  kill_postmaster start_again dump_and_restore
+	  wait_until kill_postmaster start_again dump_and_restore
 	  private_memory $python), @PostgreSQL::Test::Utils::EXPORT, @Test::More::EXPORT);
 
 our ($python) = grep { -x } map { "$_/python3" } split /:/, $ENV{PATH};
@@ -96,23 +96,33 @@ our $in_parallel = 'SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SE
 
 sub in_parallel { return "$in_parallel; $_[0]" }
 
+# Wait until a condition holds, for as long as tests wait for anything; return whether it does.
+sub wait_until
+{
+	my ($condition) = @_;
+	my $end = time + $PostgreSQL::Test::Utils::timeout_default;
+	until ($condition->())
+	{
+		return if time > $end;
+		usleep(20_000);
+	}
+	return 1;
+}
+
 # Kill the postmaster with SIGKILL. Its children exit when they notice; until then a new postmaster does not start.
 sub kill_postmaster
 {
 	my ($node) = @_;
 	my ($postmaster) = slurp_file($node->data_dir . '/postmaster.pid') =~ /^(\d+)/;
-	my $attempts = 100 * $PostgreSQL::Test::Utils::timeout_default;
 	$node->kill9;
-	usleep(10_000) while kill(0, $postmaster) && $attempts-- > 0;
+	wait_until(sub { !kill(0, $postmaster) });
 }
 
 # Start a server as soon as it can be, by $node->start or the given method.
 sub start_again
 {
 	my ($node, $start) = @_;
-	my $attempts = 10 * $PostgreSQL::Test::Utils::timeout_default;
-	$start //= sub { $node->start(fail_ok => 1) };
-	usleep(100_000) until $start->() || $attempts-- <= 0;
+	wait_until($start // sub { $node->start(fail_ok => 1) });
 }
 
 # Dump a database, with these options, and restore it into another one, as "plain" or "custom" format.

@@ -15,11 +15,11 @@ use warnings;
 use Exporter 'import';
 use FakeClock;
 use HandedOut qw(number);
-use Server qw(ask add_database session);
+use Server qw(ask);
 use Test::More;
 
 our @EXPORT = qw(@functions $five $many $greatest set_clock start_with_clock new_server on_tickers
-  values_query make begin_story begin_with_two check_continues check_crash);
+  values_query make begin_story check_continues check_crash);
 
 our @functions = @HandedOut::functions;
 our $five = join(', ', map { "idgen.$_()" } @functions);
@@ -61,16 +61,6 @@ sub begin_story
 	note "--- $name";
 	$greatest = undef;
 	check_continues($name, $output);
-}
-
-# Begin a story with two sessions, with these options, in a new database.
-sub begin_with_two
-{
-	my ($database, $options) = @_;
-	add_database($database);
-	my @sessions = map { session(database => $database, options => $options) } 1 .. 2;
-	begin_story("two sessions in $database", join("\n", map { make($_) } @sessions));
-	return @sessions;
 }
 
 # Check that rows of five values are greater than all values of the story so far.

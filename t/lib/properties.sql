@@ -144,12 +144,6 @@ FROM random_windows w, LATERAL (VALUES
 		tried.check_recent_comb(id, tolerance, past, future, at)),
 	(recent(w, 7, false), tried.is_recent_uuid_v7(id, tolerance, past, future, at),
 		tried.check_recent_uuid_v7(id, tolerance, past, future, at))) v (expected, answer, checked);
--- a COMB and a version 7 uuid are recent within the tolerance only
-SELECT *, idgen.is_recent_comb(comb, '1 ms', clock => at + shift) = (shift = '0')
-	AND idgen.is_recent_uuid_v7(v7, '1 ms', clock => at + shift) = (shift = '0')
-	AND NOT idgen.is_recent_comb(v7, '1 ms', clock => at) AND NOT idgen.is_recent_uuid_v7(comb, '1 ms', clock => at) AS holds
-FROM instants, LATERAL (SELECT idgen.comb(at) AS comb, idgen.uuid_v7(at) AS v7) m,
-	unnest('{0,3 ms,-3 ms}'::interval[]) shift WHERE at BETWEEN '1970-01-02' AND '10889-08-01';
 -- created_near() compares with the time in the identifier, both ends included
 SELECT *, idgen.created_near(id, made + span, span) AND idgen.created_near(id, made - span, span)
 	AND NOT idgen.created_near(id, made + span + interval '1 us', span)
@@ -270,25 +264,6 @@ SELECT *, (tried.ticker_state(t) <> '!42704') = (t IN (SELECT ticker FROM idgen.
 SELECT *, CASE WHEN t ~ '^[0-9a-fA-F]{24}$' THEN idgen.is_object_id(t)
 		AND idgen.object_id_timestamp(t) = to_timestamp(('x' || left(t, 8))::bit(32)::bigint & 4294967295)
 	ELSE NOT idgen.is_object_id(t) AND tried.object_id_timestamp(t) = '!22P02' END AS holds FROM texts;
--- create_once() records a command once and then returns its entity
-SELECT *, first.created AND NOT again.created AND again.entity_id = idgen.swap_guid_bytes(id) AS holds
-FROM few_uuids, LATERAL idgen.create_once(id, idgen.swap_guid_bytes(id), 'a') first,
-	LATERAL idgen.create_once(id, idgen.uuid_v4(), CASE WHEN first.created THEN 'a' END) again;
--- a recorded command is found, and another name or type is an error
-SELECT *, (SELECT c.entity_id = idgen.swap_guid_bytes(id) FROM idgen.creation_identifiers c WHERE c.command_id = id)
-	AND tried.create_once(id, id, 'b', NULL) = '!23514' AND tried.create_once_bigint(id, 1, 'a', NULL) = '!23514' AS holds
-FROM few_uuids;
--- forget_creation() and forget_creation_of() delete the command
-SELECT *, CASE WHEN k % 2 = 0 THEN idgen.forget_creation(id) AND NOT idgen.forget_creation(id)
-	ELSE idgen.forget_creation_of(idgen.swap_guid_bytes(id)) = 1
-		AND idgen.forget_creation_of(idgen.swap_guid_bytes(id)) = 0 END AS holds
-FROM (SELECT id, row_number() OVER () AS k FROM few_uuids) s;
--- create_once_bigint() records a command, and forget_creation_of_bigint() deletes it
-SELECT *, created AND entity_number = k AND idgen.forget_creation_of_bigint(k) = 1
-	AND idgen.forget_creation_of_bigint(k) = 0 AS holds
-FROM (SELECT id, row_number() OVER () AS k FROM few_uuids) s, LATERAL idgen.create_once_bigint(id, k);
--- trim_creations() and purge_creations() find no command left
-SELECT idgen.trim_creations(0) = 0 AND idgen.purge_creations('0') = 0 AS holds;
 -- remember_command() keeps the newest commands, each once
 SELECT *, idgen.has_command(history, id) = coalesce(id = ANY (history), false)
 	AND idgen.remember_command(history, id, keep) = coalesce((SELECT array_agg(e ORDER BY o) FROM (

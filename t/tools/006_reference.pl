@@ -6,14 +6,12 @@ use File::Basename qw(dirname);
 use Functions;
 use Server;
 
-my $folder = ".";
-my $page = slurp_file("$folder/docs/reference.md");
-my ($version) = slurp_file("$folder/idgen.control") =~ /^default_version = '(.*)'/m;
-my $script = slurp_file("$folder/idgen--$version.sql");
+my $page = slurp_file("docs/reference.md");
+my ($version) = slurp_file("idgen.control") =~ /^default_version = '(.*)'/m;
+my $script = slurp_file("idgen--$version.sql");
 
 $ENV{PGTZ} = 'UTC';
-my $node = init_server('documents');
-Functions::add_mask_key($node);
+my $node = Functions::add_mask_key(init_server('documents'));
 $node->start;
 ask('CREATE EXTENSION idgen_advisor CASCADE; CREATE ROLE newcomer LOGIN');
 ask("CREATE ROLE $_") for qw(app janitor developer);
@@ -50,7 +48,7 @@ cmp_ok(scalar @real, '>', 100, 'there are functions');
 is_deeply(\@written, \@real, 'every function is documented, with its signature, except those that are internal');
 
 # "(arguments) → result: functions", as CHANGELOG.md has the interface of a version
-my ($interface) = slurp_file("$folder/CHANGELOG.md") =~ /^```text\n(.*?)\n```/ms;
+my ($interface) = slurp_file("CHANGELOG.md") =~ /^```text\n(.*?)\n```/ms;
 is_deeply([ split /\n/, $interface =~ s/\n +/ /gr ], [ split /\n/, ask(q{
 	SELECT replace(replace(format('(%s) → %s: %s', arguments, result, string_agg(proname, ', ' ORDER BY proname COLLATE "C")),
 		'timestamp with time zone', 'timestamptz'), 'integer', 'int')
@@ -80,18 +78,16 @@ for my $path ('docs/choosing.md', 'docs/security.md', 'bench/lab/keys.txt', 'scr
 		[], "$path names every generator");
 }
 
-# The advisor has a script of its own.
-my ($advisor) = grep { $documented[$_] eq 'index_report' } 0 .. $#documented;
-my %place = map { $documented[$_] => $_ } 0 .. $advisor - 1;
-my @in_script = grep { exists $place{$_} } $script =~ /^CREATE (?:FUNCTION|AGGREGATE) idgen\.(\w+)/mg;
-is_deeply(\@in_script, [ sort { $place{$a} <=> $place{$b} } @in_script ], 'the install script has the order of the page');
+my @in_script = grep { !/^internal_/ } $script =~ /^CREATE (?:FUNCTION|AGGREGATE) idgen\.(\w+)/mg;
+my %is_in_script = map { $_ => 1 } @in_script;
+is_deeply(\@in_script, [ grep { $is_in_script{$_} } @documented ], 'the install script has the order of the page');
 
 # --- Tables, views, sequences and settings -----------------------------------
 my %columns;
 while ($page =~ /^### (?:Table|View) `(\w+)`\n(.*?)(?=^#|\z)/msg)
 {
 	my ($relation, $section) = ($1, $2);
-	$columns{$relation} = join ', ', map { "$_->[0] $_->[1]" } map { [ /^\| `(\w+)` \| (\w+) \|/ ] } grep { /^\| `\w+` \| \w+ \|/ } split /\n/, $section;
+	$columns{$relation} = join ', ', map { /^\| `(\w+)` \| (\w+) \|/ ? "$1 $2" : () } split /\n/, $section;
 }
 my %real_columns = map { split /\|/ } split /\n/, ask(q{
 	SELECT relname, string_agg(attname || ' ' || replace(atttypid::regtype::text, 'timestamp with time zone', 'timestamptz'), ', ' ORDER BY attnum)
@@ -130,7 +126,7 @@ my $in_use = q{
 	ANALYZE};
 
 my %pasted;			# what psql printed
-for my $path ("$folder/README.md", glob "$folder/docs/*.md")
+for my $path ("README.md", glob "docs/*.md")
 {
 	my ($name) = $path =~ m{(\w+)\.md$};
 	my $is_readme = $name eq 'README';
@@ -155,7 +151,7 @@ like($pasted{choosing}, qr/^orders_pkey\|orders\|id\|/m, 'choosing: the advisor 
 # "samples" has no key on purpose
 for my $name (qw(readme recipes))
 {
-	my ($report) = run_command([ 'psql', '-X', '-At', '-v', 'level=WARN', '-d', $node->connstr($name), '-f', "$folder/tools/key_report.sql" ]);
+	my ($report) = run_command([ 'psql', '-X', '-At', '-v', 'level=WARN', '-d', $node->connstr($name), '-f', "tools/key_report.sql" ]);
 	is($report =~ s/.*\|(no_key_public.samples)$/$1/r, $name eq 'recipes' ? 'no_key_public.samples' : '', "$name: its tables have sound keys");
 }
 
@@ -168,39 +164,27 @@ is_deeply(\@missing, [], 'the examples print the results that are shown');
 
 # --- Links ----------------------------------------------------------------------
 # The text of a document without its code.
-sub prose
-{
-	my $text = slurp_file(shift);
-	$text =~ s/^```.*?^```//msg;
-	return $text;
-}
+sub prose { return slurp_file(shift) =~ s/^```.*?^```//msgr }
 
 # The anchors that GitHub gives to the headings of a document.
 sub anchors
 {
 	my %seen;
 	return map {
-		my $anchor = lc;
-		$anchor =~ s/[^\w -]//g;
-		$anchor =~ tr/ /-/;
+		my $anchor = lc($_) =~ s/[^\w -]//gr =~ tr/ /-/r;
 		$anchor . ($seen{$anchor}++ ? '-' . ($seen{$anchor} - 1) : '');
 	} prose(shift) =~ /^#+ +(.*\S)/mg;
 }
 
-for my $path (map { glob "$folder/$_*.md" } '', qw(docs/ docs/report/ t/ bench/ bench/lab/ clients/))
+for my $path (map { glob "$_*.md" } '', qw(docs/ docs/report/ t/ bench/ bench/lab/ clients/))
 {
-	my $text = prose($path);
-	my @dead;
-	$text =~ s/`[^`\n]*`//g;
-	for my $link ($text =~ /\]\(([^)\s]+)\)/g)
-	{
-		next if $link =~ /^\w+:/;
-		my ($file, $anchor) = $link =~ /^([^#]*)#?(.*)$/;
+	my @links = grep { !/^\w+:/ } prose($path) =~ s/`[^`\n]*`//gr =~ /\]\(([^)\s]+)\)/g;
+	my @dead = grep {
+		my ($file, $anchor) = /^([^#]*)#?(.*)$/;
 		my $target = $file eq '' ? $path : dirname($path) . "/$file";
-		push @dead, $link
-		  unless -e $target && ($anchor eq '' || grep { $_ eq $anchor } anchors($target));
-	}
-	is("@dead", '', substr($path, 1 + length $folder) . ': every link leads to a file and a heading');
+		!-e $target || $anchor ne '' && !grep { $_ eq $anchor } anchors($target);
+	} @links;
+	is("@dead", '', "$path: every link leads to a file and a heading");
 }
 
 done_testing();

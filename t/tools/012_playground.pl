@@ -1,8 +1,6 @@
 # The playground in Chromium, which chromedriver controls by the WebDriver protocol, and
 # in node; and its statements on a real server, which writes the same WAL.
 
-use FindBin;
-use lib "$FindBin::RealBin/../lib";
 use HTTP::Tiny;
 use JSON::PP;
 use List::Util qw(sum);
@@ -10,7 +8,7 @@ use Server;
 
 my $tmp = PostgreSQL::Test::Utils::tempdir();
 my $playground = "$tmp/playground";
-system_or_bail('cp', '-r', map("$FindBin::RealBin/../../$_", qw(playground portable)), $tmp);
+system_or_bail(qw(cp -r playground portable), $tmp);
 eval { run_command([ $_, '--version' ]); 1 } or plan skip_all => "no $_" for qw(npm chromedriver);
 my @npm = (qw(npm --silent --prefix), $playground);
 -d "$playground/node_modules" or run_command([ @npm, qw(ci --ignore-scripts --no-audit) ]);

@@ -3,9 +3,7 @@
 use Rekey;
 use Server;
 
-my $node = start_server('rekey_cases', "max_connections = 40\nwal_level = logical");
-my $version = ask('SHOW server_version_num');
-my $uuid = q{'uuid', 'gen_random_uuid()', 'gen_random_uuid()'};
+my $node = $Rekey::node = start_server('rekey_cases', "max_connections = 40\nwal_level = logical");
 my $tables = q{
 	CREATE TABLE p (id bigserial PRIMARY KEY, note text, created_at timestamptz DEFAULT now());
 	CREATE TABLE c (id bigserial PRIMARY KEY, p_id bigint NOT NULL CONSTRAINT fk REFERENCES p ON UPDATE CASCADE ON DELETE CASCADE, s text);
@@ -13,33 +11,23 @@ my $tables = q{
 	INSERT INTO c (p_id, s) SELECT id, 'x' FROM p;};
 
 ask('CREATE ROLE app; CREATE ROLE owner LOGIN CREATEDB; CREATE ROLE other');
-Rekey::install($node, 'postgres');
+Rekey::install('postgres');
 ask('GRANT ALL ON SCHEMA rekey TO owner; GRANT ALL ON ALL TABLES IN SCHEMA rekey TO owner');
 
 # --- Refused -----------------------------------------------------------------
 # What plan() says of table p after the statements, in a transaction with both tables
-
-sub refused
-{
-	my ($detail, $sql, $arguments) = @_;
-	my $errors = errors("BEGIN; CREATE SCHEMA work; SET search_path = work; $tables
-		CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
-		$sql; SELECT count(*) FROM rekey.plan('p', $arguments); ROLLBACK");
-
-	like($errors, qr/$detail/s, "refused: $detail");
-}
 
 my $refused = <<'END';
 deferrable foreign key: work.c: fk <= ALTER TABLE c ALTER CONSTRAINT fk DEFERRABLE
 SET DEFAULT, or with columns to set: work.c: q <= ALTER TABLE c ADD q bigint CONSTRAINT q REFERENCES p ON DELETE SET DEFAULT
 SET DEFAULT, or with columns to set: work.c: q
 	<= ALTER TABLE c ADD q bigint, ADD CONSTRAINT q FOREIGN KEY (q) REFERENCES p ON DELETE SET NULL (q)
-foreign key that is not in the plan: work.c: q
+dependent object: constraint q on table work.c
 	<= ALTER TABLE p ADD UNIQUE (id, note); ALTER TABLE c ADD CONSTRAINT q FOREIGN KEY (p_id, s) REFERENCES p (id, note) NOT VALID
 dependent object: constraint d on table work.d <= ALTER TABLE c ADD UNIQUE (p_id); CREATE TABLE d (p_id bigint CONSTRAINT d REFERENCES c (p_id))
 dependent object: constraint d on table work.c
 	<= CREATE TABLE d (id bigint PRIMARY KEY); ALTER TABLE c ADD CONSTRAINT d FOREIGN KEY (p_id) REFERENCES d NOT VALID
-the key is itself a foreign key: work.p: d
+the key is itself a foreign key: work.p.id
 	<= CREATE TABLE d (id bigint PRIMARY KEY); ALTER TABLE p ADD CONSTRAINT d FOREIGN KEY (id) REFERENCES d NOT VALID
 publication .*: work.c: pub <= CREATE PUBLICATION pub FOR TABLE c
 row-level security is forced: work.p <= ALTER TABLE p FORCE ROW LEVEL SECURITY
@@ -55,8 +43,8 @@ not an ordinary table: work.d
 index with an expression or a predicate of the column: work.i <= CREATE INDEX i ON c ((p_id + 1))
 index with an expression or a predicate of the column: work.i <= CREATE INDEX i ON c (s) WHERE p_id > 5
 index with an expression or a predicate of the column: work.i <= CREATE INDEX i ON c (s) WHERE p_id IS NULL OR c IS NULL
-unique index that counts NULLs.*: work.i <= CREATE UNIQUE INDEX i ON c (s) WHERE p_id IS NULL <= 'bigint'
-unique index that counts NULLs.*: work.i <= CREATE UNIQUE INDEX i ON c (p_id) NULLS NOT DISTINCT <= 'bigint'
+unique index that counts NULLs.*: work.i <= INT4; CREATE UNIQUE INDEX i ON c (s) WHERE p_id IS NULL <= 'bigint'
+unique index that counts NULLs.*: work.i <= INT4; CREATE UNIQUE INDEX i ON c (p_id) NULLS NOT DISTINCT <= 'bigint'
 operator class or parameters of its own: work.i
 	<= CREATE OPERATOR CLASS o FOR TYPE bigint USING btree AS OPERATOR 1 <, OPERATOR 3 =, OPERATOR 5 >,
 	FUNCTION 1 btint8cmp(bigint, bigint); CREATE INDEX i ON c (p_id o)
@@ -65,16 +53,16 @@ exclusion constraint: work.x <= ALTER TABLE c ADD CONSTRAINT x EXCLUDE USING btr
 dependent object: .*column g of table work.c <= ALTER TABLE c ADD g bigint GENERATED ALWAYS AS (p_id + 1) STORED
 dependent object: constraint k on table work.c <= ALTER TABLE c ADD q bigint, ADD CONSTRAINT k CHECK (p_id <> q)
 dependent object: constraint k on table work.c <= ALTER TABLE c ADD CONSTRAINT k CHECK (p_id IS NULL OR p_id <> 500)
-dependent object: statistics object work.st <= CREATE STATISTICS st ON p_id, s FROM c
-dependent object: rule _RETURN on view work.v <= CREATE VIEW v AS SELECT id FROM p
 dependent object: rule _RETURN on view work.v <= CREATE VIEW v AS SELECT p FROM p
 dependent object: rule _RETURN .*\ndependent object: statistics object
 	<= CREATE VIEW v AS SELECT id FROM p; CREATE STATISTICS st ON p_id, s FROM c
-rule: work.p: r <= CREATE RULE r AS ON DELETE TO p DO NOTHING
+dependent object: rule r on table work.p <= CREATE RULE r AS ON DELETE TO p DO NOTHING
+	<= 'uuid', 'gen_random_uuid()', 'gen_random_uuid()', options => '{"dependents_ok": true}'
 dependent object: policy y on table work.c <= CREATE POLICY y ON c USING (p_id > 1)
 dependent object: .*table work.d <= CREATE TABLE d (q p)
 sequence with other users: default value for column id of table work.d <= CREATE TABLE d (id bigint DEFAULT nextval('p_id_seq'))
-default of a referring column: work.c.p_id <= ALTER TABLE c ALTER p_id SET DEFAULT 1
+dependent object: default value for column p_id of table work.c <= ALTER TABLE c ALTER p_id SET DEFAULT 1
+dependent object: sequence work.c_p_id_seq <= ALTER TABLE c ALTER p_id ADD GENERATED ALWAYS AS IDENTITY
 key without a default .*: work.p.id <= ALTER TABLE p ALTER id DROP DEFAULT
 type of column: work.p.id <= CREATE DOMAIN num AS bigint; ALTER TABLE p ALTER id TYPE num
 collation of column: work.c.p_id <= ALTER TABLE c DROP CONSTRAINT fk, ALTER p_id TYPE text COLLATE "POSIX";
@@ -94,37 +82,32 @@ a value is required <= SELECT <= 'bigint'
 the change needs about \d+ bytes <= SELECT <= 'uuid', 'gen_random_uuid()', 'gen_random_uuid()', options => '{"max_bytes": 1000}'
 END
 $refused .= "not enforced, or with PERIOD: work.c: q\n\t<= ALTER TABLE c ADD q bigint, ADD CONSTRAINT q FOREIGN KEY (q) REFERENCES p NOT ENFORCED\n"
-  if $version >= 180000;
+  if ask('SHOW server_version_num') >= 180000;
 $refused =~ s/\n\t/ /g;
 for (split /\n/, $refused)
 {
-	my ($detail, $sql, $arguments) = split / <= /, s/NEXT/ask('SELECT last_value + 1 FROM rekey.runs_run_seq')/gre;
-	# a wider integer, for keys of 32 bits
-	$sql = "ALTER TABLE p ALTER id TYPE int; ALTER SEQUENCE p_id_seq AS int; ALTER TABLE c ALTER p_id TYPE int; $sql"
-	  if ($arguments // '') eq q{'bigint'} && $detail =~ /NULLs/;
-	refused($detail, $sql, $arguments // $uuid);
+	my ($detail, $sql, $arguments) = split / <= /, s/NEXT/ask('SELECT last_value + 1 FROM rekey.runs_run_seq')/gre
+	  =~ s/INT4/ALTER TABLE p ALTER id TYPE int; ALTER SEQUENCE p_id_seq AS int; ALTER TABLE c ALTER p_id TYPE int/r;
+	$arguments //= q{'uuid', 'gen_random_uuid()', 'gen_random_uuid()'};
+	like(errors("BEGIN; CREATE SCHEMA work; SET search_path = work; $tables
+		CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+		$sql; SELECT count(*) FROM rekey.plan('p', $arguments); ROLLBACK"), qr/$detail/s, "refused: $detail");
 }
 is(ask('SELECT count(*) FROM rekey.runs'), 0, 'what is refused leaves nothing');
 
 # --- Carried -----------------------------------------------------------------
 my @to_uuid = ('--type', 'uuid', '--value', 'gen_random_uuid()', '--default', 'gen_random_uuid()');
+my @plan = ('plan', 'p', @to_uuid);
 
-sub create
-{
-	my ($database, $sql) = @_;
-	ask("CREATE DATABASE $database");
-	Rekey::install($node, $database);
-	ask("$tables $sql", $database);
-	return $database;
-}
-
-# A database with the two tables, statements, and the commands
+# A database with the two tables and these statements, after these commands
 sub carried
 {
-	my ($name, $sql, $plan, @commands) = @_;
-	my $database = create("c_$name", $sql);
-	Rekey::command_is($node, $database, undef, "carried: $name: plan", 'plan', 'p', @to_uuid, @$plan);
-	Rekey::command_is($node, $database, undef, "$name: $_", $_) for @commands ? @commands : 'run';
+	my ($database, $sql, @commands) = @_;
+
+	ask("CREATE DATABASE $database");
+	Rekey::install($database);
+	ask("$tables $sql", $database);
+	succeeds($database, @commands);
 	return $database;
 }
 
@@ -140,32 +123,26 @@ sub statements
 	}
 }
 
-my $differ = 'SELECT count(*) FROM c LEFT JOIN p ON p.id = c.p_id WHERE c.p_id_new IS DISTINCT FROM p.id_new';
-my $self_differ = 'SELECT count(*) FROM p LEFT JOIN p q ON q.id = p.q WHERE p.q_new IS DISTINCT FROM q.id_new';
-my $database;
-
-# Rights and search paths
-$database = carried('rights', q{GRANT INSERT, UPDATE (p_id) ON c TO app; GRANT USAGE ON SEQUENCE c_id_seq TO app;
+# What statements may do, and what they may not: also with other rights and search paths
+my $database = carried('statements', q{ALTER TABLE c ADD t bigint CONSTRAINT t REFERENCES p ON DELETE SET NULL, ADD u bigint;
+	CREATE TABLE d (orders_id bigint CONSTRAINT fk REFERENCES p); CREATE FUNCTION late() RETURNS trigger
+		LANGUAGE plpgsql AS 'BEGIN IF NEW.s = ''three'' THEN NEW.p_id := 3; END IF; RETURN NEW; END';
+	CREATE TRIGGER zz BEFORE INSERT OR UPDATE OF s ON c FOR EACH ROW EXECUTE FUNCTION late();
+	GRANT INSERT, UPDATE (p_id) ON c TO app; GRANT USAGE ON SEQUENCE c_id_seq TO app;
 	ALTER TABLE p ENABLE ROW LEVEL SECURITY; CREATE SCHEMA hostile; CREATE TABLE hostile.p (id bigint, id_new uuid);
 	INSERT INTO hostile.p VALUES (1, NULL), (2, NULL); GRANT ALL ON SCHEMA hostile TO app;
 	CREATE FUNCTION hostile.eq(bigint, bigint) RETURNS boolean LANGUAGE sql AS 'SELECT true';
-	CREATE OPERATOR hostile.= (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = hostile.eq)});
-statements($database, $differ,
+	CREATE OPERATOR hostile.= (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = hostile.eq)}, \@plan, 'run');
+my $two = q{(SELECT id_new FROM p WHERE id = 2)};
+statements($database, 'SELECT count(*) FROM c LEFT JOIN p ON p.id = c.p_id WHERE c.p_id_new IS DISTINCT FROM p.id_new
+		UNION SELECT count(*) FROM c LEFT JOIN p ON p.id = t WHERE t_new IS DISTINCT FROM id_new
+		UNION SELECT count(*) FROM d WHERE (orders_id IS NULL) <> (orders_id_new IS NULL)',
 	[ q{SET ROLE app; SET search_path = hostile, pg_catalog; INSERT INTO public.c (p_id) VALUES (7)}, '',
 		'a role without rights on the parent, under row-level security and with a hostile search_path' ],
 	[ 'SET ROLE app; UPDATE c SET p_id_new = NULL', '23502', 'privileges of columns are copied' ],
-	[ 'SET ROLE app; SELECT rekey.keep_1_1()', '42501', 'the functions are not public' ]);
-is(ask(q{SELECT bool_and(prosecdef AND proconfig = '{"search_path=pg_catalog, pg_temp"}') FROM pg_proc WHERE proname ~ '^keep'}, $database),
-	't', 'the functions have a fixed search_path');
-
-# What statements may do, and what they may not
-$database = carried('statements', q{ALTER TABLE c ADD t bigint CONSTRAINT t REFERENCES p ON DELETE SET NULL, ADD u bigint;
-	CREATE TABLE d (orders_id bigint CONSTRAINT fk REFERENCES p); CREATE FUNCTION late() RETURNS trigger
-		LANGUAGE plpgsql AS 'BEGIN IF NEW.s = ''three'' THEN NEW.p_id := 3; END IF; RETURN NEW; END';
-	CREATE TRIGGER zz BEFORE INSERT OR UPDATE OF s ON c FOR EACH ROW EXECUTE FUNCTION late()}, []);
-my $two = q{(SELECT id_new FROM p WHERE id = 2)};
-statements($database, "$differ UNION SELECT count(*) FROM c LEFT JOIN p ON p.id = t WHERE t_new IS DISTINCT FROM id_new
-		UNION SELECT count(*) FROM d WHERE (orders_id IS NULL) <> (orders_id_new IS NULL)",
+	[ 'SET ROLE app; SELECT rekey.keep_1_1()', '42501', 'the functions are not public' ],
+	[ q{SELECT bool_and(prosecdef AND proconfig = '{"search_path=pg_catalog, pg_temp"}') FROM pg_proc WHERE proname ~ '^keep'}, 't',
+		'the functions have a fixed search_path' ],
 	[ q{INSERT INTO c (p_id) VALUES (1), (2)}, '', 'old keys' ],
 	[ qq{INSERT INTO c (p_id_new) VALUES ($two)}, '', 'new keys' ],
 	[ qq{INSERT INTO c (p_id, p_id_new) VALUES (2, $two)}, '', 'both keys' ],
@@ -192,34 +169,27 @@ statements($database, "$differ UNION SELECT count(*) FROM c LEFT JOIN p ON p.id 
 	[ q{CREATE TEMP TABLE w AS SELECT * FROM p WHERE id = 50; UPDATE w SET id = 500; INSERT INTO p SELECT * FROM w}, '23505',
 		'documented: a copied row has both keys' ]);
 
-# Self references
-$database = carried('self', 'ALTER TABLE p ADD q bigint REFERENCES p ON UPDATE CASCADE; UPDATE p SET q = 101 - id WHERE id > 5', []);
+# References of a table to itself, which is called "new" as the variable of triggers; its child refers by a column that it has, too
 my $new = q{'00000000-0000-4000-8000-00000000000};
-my @self = (
-	[ 'INSERT INTO p (id, q) VALUES (200, 200)', '', 'the own row' ],
-	[ 'INSERT INTO p (id, q) VALUES (201, 202), (202, 203), (203, 201)', '', 'later rows of the statement' ],
-	[ "INSERT INTO p (id_new, q_new) VALUES (${new}1', ${new}1'), (${new}2', ${new}3'), (${new}3', ${new}1')", '', 'by new keys' ],
-	[ 'UPDATE p SET id = 300, q = 300 WHERE id = 200', '', 'the own row changed' ],
-	[ 'UPDATE p SET id = 301 WHERE id = 201', '', 'cascaded' ],
-	[ 'INSERT INTO p (q) VALUES (-5)', '23503', 'no parent' ],
-	[ "INSERT INTO p (q_new) VALUES (${new}9')", '23503', 'no parent of a new key' ],
-	[ "INSERT INTO p (id, q, q_new) VALUES (400, 7, ${new}1')", '22023', 'two different rows' ]);
-statements($database, $self_differ, @self);
-
-# A table called "new", which the variable of triggers must not mean; its child refers by a column that it has, too
-$database = create('c_new', 'ALTER TABLE p ADD q bigint REFERENCES p, ADD p_id bigint DEFAULT 7; UPDATE p SET q = 101 - id;
-	ALTER TABLE p RENAME TO new');
-Rekey::command_is($node, $database, undef, "carried: table new: $_->[0]", @$_) for [ 'plan', 'new', @to_uuid ], ['run'];
-statements($database, "$differ UNION $self_differ" =~ s/(FROM|JOIN) p (?!q)/$1 new p /gr =~ s/JOIN p q/JOIN new q/r,
-	[ 'INSERT INTO c (p_id) VALUES (5); UPDATE c SET p_id = 6 WHERE id = 1', '', 'a reference' ],
-	map { [ $_->[0] =~ s/(INTO|UPDATE) p/$1 new/r, @$_[ 1, 2 ] ] } @self[ 0 .. 2, 5 ]);
+$database = carried('self', 'ALTER TABLE p ADD q bigint REFERENCES p ON UPDATE CASCADE, ADD p_id bigint DEFAULT 7;
+	UPDATE p SET q = 101 - id WHERE id > 5; ALTER TABLE p RENAME TO new', [ 'plan', 'new', @to_uuid ], 'run');
+statements($database, 'SELECT count(*) FROM c LEFT JOIN new p ON p.id = c.p_id WHERE c.p_id_new IS DISTINCT FROM p.id_new
+		UNION SELECT count(*) FROM new p LEFT JOIN new q ON q.id = p.q WHERE p.q_new IS DISTINCT FROM q.id_new',
+	[ 'INSERT INTO c (p_id) VALUES (5); UPDATE c SET p_id = 6 WHERE id = 1', '', 'a reference of another table' ],
+	[ 'INSERT INTO new (id, q) VALUES (200, 200)', '', 'the own row' ],
+	[ 'INSERT INTO new (id, q) VALUES (201, 202), (202, 203), (203, 201)', '', 'later rows of the statement' ],
+	[ "INSERT INTO new (id_new, q_new) VALUES (${new}1', ${new}1'), (${new}2', ${new}3'), (${new}3', ${new}1')", '', 'by new keys' ],
+	[ 'UPDATE new SET id = 300, q = 300 WHERE id = 200', '', 'the own row changed' ],
+	[ 'UPDATE new SET id = 301 WHERE id = 201', '', 'cascaded' ],
+	[ 'INSERT INTO new (q) VALUES (-5)', '23503', 'no parent' ],
+	[ "INSERT INTO new (q_new) VALUES (${new}9')", '23503', 'no parent of a new key' ],
+	[ "INSERT INTO new (id, q, q_new) VALUES (400, 7, ${new}1')", '22023', 'two different rows' ]);
 
 # A transaction refers to a row whose new key is not set yet, and is committed later.
-$database = create('c_late', 'ALTER TABLE p ADD q bigint REFERENCES p');
-Rekey::command_is($node, $database, undef, 'late: plan', 'plan', 'p', @to_uuid);
+$database = carried('late', 'ALTER TABLE p ADD q bigint REFERENCES p', \@plan);
 my ($locker, $writer) = map { session(database => $database) } 1 .. 2;
 $locker->ask(q{BEGIN; SELECT FROM rekey.steps WHERE what LIKE 'fill keys%' FOR UPDATE});    # the rows are filled, not committed
-my $late = Rekey::start_command($node, $database, 'run');
+my $late = Rekey::start_command($database, 'run');
 my $waits = q{SELECT EXISTS (SELECT FROM rekey.steps WHERE %s AND done_at IS NOT NULL)
 	AND EXISTS (SELECT FROM pg_stat_activity WHERE application_name = 'rekey' AND wait_event_type = 'Lock')};
 ok($node->poll_query_until($database, sprintf $waits, 'n = 1'), 'all rows are filled, but not committed');
@@ -228,50 +198,55 @@ $locker->ask('COMMIT');
 ok($node->poll_query_until($database, sprintf $waits, q{what LIKE 'fill keys%'}), 'then they are, and the run waits');
 $writer->ask('COMMIT');
 ok($late->{harness}->finish, 'it is completed') or diag($late->{said});
-is(ask($self_differ, $database), 0, 'the reference has both keys');
+is(ask('SELECT q_new = (SELECT id_new FROM p WHERE id = 1) FROM p WHERE q = 1', $database), 't', 'the reference has both keys');
 $_->quit for $locker, $writer;
 
 # Triggers of the tables
 my $touch = q{ALTER TABLE c ADD touched int DEFAULT 0; CREATE FUNCTION touch() RETURNS trigger
 	LANGUAGE plpgsql AS 'BEGIN NEW.touched := NEW.touched + 1; RETURN NEW; END';
 	CREATE TRIGGER touch BEFORE UPDATE ON c FOR EACH ROW EXECUTE FUNCTION touch()};
-is(ask('SELECT sum(touched) FROM c', carried('fired', $touch, ['--fire-triggers'])), 100, 'triggers fire with consent');
-is(ask('SELECT sum(touched) FROM c', carried('replica', $touch, ['--replica-role'])), 0, 'or not, by session_replication_role');
-$database = carried('update_of', $touch =~ s/UPDATE ON/UPDATE OF p_id ON/r, [], qw(run verify switch finish));
+is(ask('SELECT sum(touched) FROM c', carried('fired', $touch, [ @plan, '--fire-triggers' ], 'run')), 100, 'triggers fire with consent');
+is(ask('SELECT sum(touched) FROM c', carried('replica', $touch, [ @plan, '--replica-role' ], 'run')), 0, 'or not, by session_replication_role');
+$database = carried('update_of', $touch =~ s/UPDATE ON/UPDATE OF p_id ON/r, \@plan, qw(run verify switch finish));
 is(ask('SELECT sum(touched) FROM c', $database), 0, 'a trigger "UPDATE OF column" does not fire');
 is(ask('UPDATE c SET s = s; UPDATE c SET p_id_new = p_id_new WHERE id < 3; SELECT sum(touched) FROM c', $database),
 	2, 'at the end, it is one of the new column');
 
-# Names; conditions of the columns; a foreign key that is not valid yet
-$database = carried('names', q{ALTER TABLE p RENAME TO "p '%"" p"; ALTER TABLE c RENAME p_id TO "p_id %s";
-	DO $$ BEGIN EXECUTE 'ALTER TABLE c RENAME CONSTRAINT fk TO ' || repeat('f', 63); END $$;
-	DO $$ BEGIN EXECUTE format('CREATE INDEX %I ON c ("p_id %%s")', repeat('i', 63)); END $$; ALTER TABLE "p '%"" p" RENAME TO p},
-	[], qw(run verify switch finish));
+# Names, conditions of the columns, comments; a foreign key that is not valid yet
+$database = carried('names', q{ALTER TABLE p RENAME TO "p '%"" p"; ALTER TABLE c RENAME p_id TO "p_id %s"; ALTER TABLE c ADD q bigint;
+	DO $$ BEGIN EXECUTE 'ALTER TABLE c RENAME CONSTRAINT fk TO ' || repeat('f', 63);
+		EXECUTE format('CREATE INDEX %I ON c ("p_id %%s")', repeat('i', 63)); END $$;
+	ALTER TABLE c ADD CONSTRAINT q FOREIGN KEY (q) REFERENCES "p '%"" p" NOT VALID, ADD CONSTRAINT k CHECK ("p_id %s" = q OR q IS NULL OR s > 'a');
+	CREATE UNIQUE INDEX i ON c (id, s) WHERE q IS NOT NULL AND s <> ''; ALTER TABLE c ALTER q SET STATISTICS 7;
+	COMMENT ON INDEX i IS 'of i'; COMMENT ON CONSTRAINT k ON c IS 'of k'; COMMENT ON CONSTRAINT q ON c IS 'of q';
+	COMMENT ON CONSTRAINT p_pkey ON "p '%"" p" IS 'of p'}, [ 'plan', q{"p '%"" p"}, @to_uuid ], qw(run verify switch finish));
 is(ask(q{SELECT count(*) FROM pg_class, pg_constraint WHERE relname = repeat('i', 63) AND conname = repeat('f', 63)}, $database),
 	1, 'names of 63 bytes are kept');
-$database = carried('conditions', q{ALTER TABLE c ADD q bigint CONSTRAINT qf REFERENCES p, ADD CONSTRAINT k CHECK (p_id = q OR q IS NULL OR s > 'a');
-	CREATE UNIQUE INDEX i ON c (id, s) WHERE q IS NOT NULL AND s <> ''; ALTER TABLE c DROP CONSTRAINT fk;
-	ALTER TABLE c ADD CONSTRAINT fk FOREIGN KEY (p_id) REFERENCES p NOT VALID}, [], qw(run verify switch finish));
-is(ask(q{SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conname IN ('fk', 'k') UNION SELECT pg_get_indexdef('i'::regclass) ORDER BY 1},
-		$database), join("\n", q{CHECK (((p_id_new = q_new) OR (q_new IS NULL) OR (s > 'a'::text)))},
-		q{CREATE UNIQUE INDEX i ON public.c USING btree (id, s) WHERE ((q_new IS NOT NULL) AND (s <> ''::text))},
-		'FOREIGN KEY (p_id_new) REFERENCES p(id_new)'), 'conditions are those of the new columns, and the foreign key is valid');
+is(ask(q{SELECT pg_get_constraintdef(oid), obj_description(oid, 'pg_constraint') FROM pg_constraint WHERE conname IN ('q', 'k', 'p_pkey')
+	UNION SELECT pg_get_indexdef('i'::regclass), obj_description('i'::regclass, 'pg_class')
+	UNION SELECT 'statistics', attstattarget::text FROM pg_attribute WHERE attname = 'q_new' ORDER BY 1}, $database), <<'END' =~ s/\n\z//r,
+CHECK ((("p_id %s_new" = q_new) OR (q_new IS NULL) OR (s > 'a'::text)))|of k
+CREATE UNIQUE INDEX i ON public.c USING btree (id, s) WHERE ((q_new IS NOT NULL) AND (s <> ''::text))|of i
+FOREIGN KEY (q_new) REFERENCES "p '%"" p"(id_new)|of q
+PRIMARY KEY (id_new)|of p
+statistics|7
+END
+	'conditions are those of the new columns, with their comments, and the foreign key is valid');
 
 # Text to uuid, and the whole way as the tables' owner, who is no superuser
 {
 	local $ENV{PGUSER} = 'owner';
-	$database = create('c_owner', q{ALTER TABLE c DROP CONSTRAINT fk, ALTER p_id TYPE text USING 'p' || p_id;
+	$database = carried('owned', q{ALTER TABLE c DROP CONSTRAINT fk, ALTER p_id TYPE text USING 'p' || p_id;
 		ALTER TABLE p ALTER id DROP DEFAULT, ALTER id TYPE text USING 'p' || id;
 		ALTER TABLE c ADD CONSTRAINT fk FOREIGN KEY (p_id) REFERENCES p; ALTER TABLE p ENABLE ROW LEVEL SECURITY; CREATE INDEX ON c (p_id)});
-	my $before = Rekey::schema($node, $database);
-	my @plan = ('plan', 'p', @to_uuid[ 0, 1 ], '--value', 'md5(id)::uuid', @to_uuid[ 4, 5 ], '--old-default', 'gen_random_uuid()::text');
-	Rekey::command_is($node, $database, undef, "owner: $_->[0]", @$_) for \@plan, map { [$_] } qw(run abandon);
-	is(Rekey::schema($node, $database), $before, 'after abandon, the schema is as before');
-	Rekey::command_is($node, $database, undef, "owner: $_->[0]", @$_) for \@plan, map { [$_] } qw(run verify switch back run verify switch);
+	my $before = Rekey::schema($database);
+	my @by_text = ('plan', 'p', @to_uuid[ 0, 1 ], '--value', 'md5(id)::uuid', @to_uuid[ 4, 5 ], '--old-default', 'gen_random_uuid()::text');
+	succeeds($database, \@by_text, qw(run abandon));
+	is(Rekey::schema($database), $before, 'after abandon, the schema is as before');
+	succeeds($database, \@by_text, qw(run verify switch back run verify switch));
 	is(ask('INSERT INTO p (id_new) VALUES (DEFAULT); SELECT count(*) FROM c JOIN p ON p.id = p_id WHERE p_id_new = id_new AND id_new = md5(p.id)::uuid',
 			$database), 100, 'text keys are changed by their owner');
-	Rekey::command_is($node, $database, undef, 'owner: finish', 'finish');
-	is(Rekey::leftovers($node, $database), '', 'nothing is left');
+	ends($database, 'finish');
 }
 
 # --- Faults of data and of other sessions --------------------------------------
@@ -283,45 +258,44 @@ for my $case (
 	[ 'orphan', 'id::text', qr/violates foreign key constraint "fk".*\(p_id\)=\(-5\)/s ])
 {
 	my ($name, $value, $message) = @$case;
-	$database = create("v_$name", $name eq 'orphan' ? q{SET session_replication_role = replica; INSERT INTO c (p_id) VALUES (-5);
-		ALTER TABLE c DROP CONSTRAINT fk; ALTER TABLE c ADD CONSTRAINT fk FOREIGN KEY (p_id) REFERENCES p NOT VALID} : '');
-	Rekey::command($node, $database, 'plan', 'p', '--type', 'text', '--value', $value, '--default', 'gen_random_uuid()::text');
-	Rekey::command($node, $database, 'run');
-	Rekey::command_is($node, $database, $message, "$name: an error names the rows", 'run');
-	Rekey::command_is($node, $database, undef, "$name: the run can be abandoned", 'abandon');
-	is(Rekey::leftovers($node, $database), '', "$name: nothing is left");
+	$database = carried("v_$name", $name eq 'orphan' ? q{SET session_replication_role = replica; INSERT INTO c (p_id) VALUES (-5);
+		ALTER TABLE c DROP CONSTRAINT fk; ALTER TABLE c ADD CONSTRAINT fk FOREIGN KEY (p_id) REFERENCES p NOT VALID} : '',
+		[ 'plan', 'p', '--type', 'text', '--value', $value, '--default', 'gen_random_uuid()::text' ]);
+	Rekey::command($database, 'run');
+	fails($database, $message, 'an error names the rows', 'run');
+	ends($database, 'abandon');
 }
 
 # Catalog changes between the commands
-$database = carried('changes', '', []);
-Rekey::command_is($node, $database, undef, 'verified', 'verify');
+$database = carried('changes', '', \@plan, qw(run verify));
 for my $case (
-	[ 'CREATE INDEX added ON c (p_id)', 'DROP INDEX added', qr/the catalog is not what it was.*now: CREATE INDEX added/s, 'an index that was added' ],
-	[ 'CREATE TABLE e (p_id bigint REFERENCES p)', 'DROP TABLE e', qr/foreign key that is not in the plan: public\.e/, 'a foreign key' ],
-	[ 'ALTER TABLE c DISABLE TRIGGER "~rekey"', 'ALTER TABLE c ENABLE ALWAYS TRIGGER "~rekey"',
-		qr/the new keys are not complete.*trigger of public\.c/s, 'a trigger that was disabled' ],
+	[ 'CREATE INDEX added ON c (p_id)', 'DROP INDEX added', qr/not in the plan: CREATE INDEX added/, 'an index that was added' ],
+	[ 'CREATE TABLE e (p_id bigint REFERENCES p)', 'DROP TABLE e', qr/dependent object: constraint .* on table public\.e/, 'a foreign key' ],
+	[ 'ALTER TABLE c ALTER p_id DROP NOT NULL', 'ALTER TABLE c ALTER p_id SET NOT NULL', qr/only in the plan: column public\.c\.p_id bigint t/,
+		'a property that was dropped' ],
+	[ 'ALTER TABLE c DISABLE TRIGGER "~rekey"', 'ALTER TABLE c ENABLE ALWAYS TRIGGER "~rekey"', qr/not complete: trigger of public\.c/,
+		'a trigger that was disabled' ],
 	[ 'ALTER TABLE c DROP CONSTRAINT rekey_1_1_set', 'ALTER TABLE c ADD CONSTRAINT rekey_1_1_set CHECK (p_id_new IS NOT NULL)',
-		qr/the new keys are not complete.*NOT NULL of p_id_new/s, 'a constraint that was dropped' ])
+		qr/not complete: NOT NULL of p_id_new/, 'a constraint that was dropped' ])
 {
 	my ($change, $undo, $message, $name) = @$case;
 	ask($change, $database);
-	Rekey::command_is($node, $database, $message, "$name stops the switch", 'switch');
+	fails($database, $message, "$name stops the switch", 'switch');
 	ask($undo, $database);
 }
-ask('UPDATE c SET s = s', $database);
 ask('ALTER TABLE c DISABLE TRIGGER "~rekey"; UPDATE c SET p_id = 9 WHERE p_id = 8; ALTER TABLE c ENABLE ALWAYS TRIGGER "~rekey"', $database);
-Rekey::command_is($node, $database, qr/p_id_new: 100 rows, 1 wrong.*old and new keys differ/s, 'verify finds a reference that differs', 'verify');
-Rekey::command_is($node, $database, qr/not verified/, 'then there is no switch', 'switch');
+fails($database, qr/p_id_new: 100 rows, 1 wrong.*old and new keys differ/s, 'verify finds a reference that differs', 'verify');
+fails($database, qr/not verified/, 'then there is no switch', 'switch');
 ask('UPDATE c SET p_id_new = (SELECT id_new FROM p WHERE p.id = p_id) WHERE p_id = 9', $database);
 
 # A lock that another session holds; a second driver
 my $holder = session(database => $database);
-Rekey::command_is($node, $database, undef, 'equal again', 'verify');
+succeeds($database, 'verify');
 $holder->ask('BEGIN; SELECT * FROM c');
-my $waiting = Rekey::start_command($node, $database, 'switch');
+my $waiting = Rekey::start_command($database, 'switch');
 ok($node->poll_query_until($database, q{SELECT EXISTS (SELECT FROM pg_locks JOIN pg_stat_activity USING (pid)
 	WHERE application_name = 'rekey' AND locktype = 'advisory' AND granted)}), 'a driver waits');
-Rekey::command_is($node, $database, qr/worked on by process \d+/, 'a second one is refused', 'run');
+fails($database, qr/worked on by process \d+/, 'a second one is refused', 'run');
 ask('INSERT INTO c (p_id) VALUES (3)', $database);
 $waiting->{harness}->pump until $waiting->{said} =~ /waiting for switch: (.*)/ || !$waiting->{harness}->pumpable;
 like($1 // '', qr/process \d+ \(.*idle in transaction/, 'the holder is named');
@@ -329,9 +303,9 @@ $holder->ask('COMMIT');
 ok($waiting->{harness}->finish, 'then the switch is made');
 $holder->quit;
 ask('CREATE UNIQUE INDEX added ON c (p_id, s, id); ALTER TABLE c ADD CONSTRAINT k CHECK (p_id IS NOT NULL)', $database);
-Rekey::command_is($node, $database, qr/constraint k on table public\.c .*not in the plan: public\.added/s, 'what finish would drop stops it', 'finish');
+fails($database, qr/constraint k on table public\.c .*not in the plan: public\.added/s, 'what finish would drop stops it', 'finish');
 ask('DROP INDEX added; ALTER TABLE c DROP CONSTRAINT k', $database);
-Rekey::command_is($node, $database, undef, 'and finished', 'finish');
+ends($database, 'finish');
 is(outcome(q{INSERT INTO p (id_new) VALUES (gen_random_uuid()) ON CONFLICT ON CONSTRAINT p_pkey DO NOTHING}, database => $database),
 	'', 'the primary key has its old name');
 

@@ -1,7 +1,6 @@
 """The measurements of one or several runs, and how numbers are written."""
 
 import csv
-import io
 import math
 import os
 import re
@@ -68,13 +67,13 @@ def read_csv(path):
     file. An incomplete last line, of an interrupted run, is left out."""
     try:
         with open(path, encoding="utf-8", errors="replace", newline="") as file:
-            text = file.read()
+            lines = file.readlines()
     except FileNotFoundError:
         return []
-    if text and not text.endswith("\n"):
+    if lines and not lines[-1].endswith("\n"):
         warn(f"{os.path.basename(path)}: the last line is incomplete and was left out")
-        text = text[:text.rfind("\n") + 1]
-    return list(csv.DictReader(io.StringIO(text, newline="")))
+        lines.pop()
+    return list(csv.DictReader(lines))
 
 
 class Run:
@@ -192,9 +191,6 @@ class Run:
         elif not wanted and "--keys" not in commands:
             own = re.findall(r"--key ['\"]*(\w+)=", commands)
             self.keys = [key for key in self.all_keys if key in COLOURS or key in own] or self.all_keys
-
-    def label(self, key):
-        return self.labels.get(key, key)
 
     def stat(self, scene, key, metric, series="", x=None):
         """The figure of a point, over its repetitions; None if it was not measured."""

@@ -38,7 +38,7 @@ changeover_fill() {
     lab_clock[$key]=$lab_cycle_start
     [ "$key" = changeover ] || local -A key_history=(["$key"]='gen_random_uuid()')
     lab_table "$key" && lab_load "$key" "$changeover_rows" "$changeover_apart" && lab_vacuum "$key" &&
-        bench_value CHECKPOINT && lab_sql after "$key" -v has_walinspect=false > "$bench_scratch/metrics" || return 1
+        bench_value CHECKPOINT && lab_sql after "$key" -v want_touches=false > "$bench_scratch/metrics" || return 1
     changeover_bytes[$key]=$(index_bytes)
     changeover_record "$key" 0 1
 }

@@ -29,7 +29,7 @@ delete_measure() {
 }
 
 delete_record() {
-    lab_sql after "$1" -v has_walinspect=false > "$bench_scratch/metrics" || return 1
+    lab_sql after "$1" -v want_touches=false > "$bench_scratch/metrics" || return 1
     awk -v rows="$delete_rows" '$1 == "index_bytes" { printf "index_bytes_per_row %.6g\n", $2 / rows }' \
         "$bench_scratch/metrics" >> "$bench_scratch/metrics"
     lab_record "$1" "$2 rows a minute" "$3" 1

@@ -2,7 +2,6 @@
 -- the WAL from :lsn to :end_lsn (both in bytes) touches. A row is "name value".
 SELECT 'index_bytes', index_size FROM :pgstattuple.pgstatindex('idgen_bench.' || :'index')
 UNION ALL SELECT 'leaf_density', avg_leaf_density FROM :pgstattuple.pgstatindex('idgen_bench.' || :'index');
-\if :has_walinspect
 \if :want_touches
 -- flush the WAL of inserts with synchronous_commit off
 SET synchronous_commit = local;
@@ -12,6 +11,5 @@ SELECT pg_logical_emit_message(true, 'idgen_bench', '') \g /dev/null
 \o :strip
 \ir strip.sql
 \o
-\endif
 \endif
 \endif

@@ -17,8 +17,6 @@ import time
 from server import Lost, Refused, connect, counts, over, pg_ctl, print_counts, seconds, seed
 
 SEQUENCE = 'idgen.decimal_id_ticker'
-
-
 USE_UP = 'SELECT count(idgen.decimal_id()) FROM generate_series(1, {})'
 
 

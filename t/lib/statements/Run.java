@@ -1,12 +1,8 @@
 import java.math.BigDecimal;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.sql.DriverManager;
-import java.sql.SQLException;
-import java.sql.Types;
+import java.nio.file.*;
+import java.sql.*;
 import java.time.OffsetDateTime;
-import java.util.ArrayList;
-import java.util.UUID;
+import java.util.*;
 import java.util.regex.Pattern;
 
 /** JDBC: run the statements of a file, see t/tools/015_parameters.pl; with "unspecified", all parameters are texts. */
