@@ -288,20 +288,26 @@ correlation(const NewRows *rows, int count)
 }
 
 /*
- * The mean size of the images of leaf pages of the newest rows, and whether all
- * these pages are split in halves: those of a single column but at the end.
+ * The mean size of the images of the leaf pages of the newest rows, and whether
+ * all these pages are split in halves: those of a single column but at the end.
  */
 static void
 measure_leaves(const NewRows *rows, IndexPages *pages, NewestRows *newest)
 {
+	int			count = Min(newest->located, MEASURED_ROWS);
+	NewRow	  **sorted = sort_by_leaf(rows, count);
 	double		read = 0;
 	double		bytes = 0;
 
 	newest->splits_in_middle = pages->index->rd_index->indnkeyatts == 1;
-	for (int i = 0; i < Min(newest->located, MEASURED_ROWS); i++)
+	for (int i = 0; i < count; i++)
 	{
-		Page		page = get_leaf(pages, rows->rows[i].leaf);
+		Page		page;
 
+		/* a page has one image, however many rows are inserted on it */
+		if (i > 0 && sorted[i]->leaf == sorted[i - 1]->leaf)
+			continue;
+		page = get_leaf(pages, sorted[i]->leaf);
 		if (page == NULL)
 			continue;
 		read++;
@@ -309,6 +315,7 @@ measure_leaves(const NewRows *rows, IndexPages *pages, NewestRows *newest)
 		if (P_RIGHTMOST(BTPageGetOpaque(page)))
 			newest->splits_in_middle = false;
 	}
+	pfree(sorted);
 	newest->image_bytes = bytes / read;
 }
 

@@ -208,6 +208,11 @@ for my $to ('pg_current_wal_insert_lsn()', q{'FFFFFFFF/FFFFFFFF'})
 			SELECT records FROM idgen.index_wal(:'from_lsn', $to) WHERE table_name = 'unflushed'::regclass;
 			DROP TABLE unflushed}), 3000, "asynchronous commit: all records, to $to");
 }
+# of a long record, only whole pages may be flushed
+my $flushed = ask(q{SET synchronous_commit = on; CREATE TABLE before (); SELECT pg_current_wal_flush_lsn()});
+ask(q{SELECT FROM pg_logical_emit_message(false, '', repeat('x', 100000))});
+wait_until(sub { ask("SELECT pg_current_wal_flush_lsn() > '$flushed'") eq 't' });
+is(ask("SELECT count(*) FROM idgen.index_wal('$flushed', pg_current_wal_flush_lsn())"), '0', 'no record is complete');
 is(ask(q{SELECT FROM pg_switch_wal();
 	SELECT count(*) FROM idgen.index_wal(pg_current_wal_insert_lsn(), 'FFFFFFFF/FFFFFFFF')}), '0', 'after a switch');
 is(outcome(q{BEGIN; DROP EXTENSION pg_walinspect; SELECT idgen.index_wal('0/1', '0/2')}), '55000', 'without pg_walinspect');
