@@ -90,11 +90,11 @@ sub near
 }
 
 # The images and the WAL of the index of a row, over a number of checkpoint intervals
-# of $n rows after the first $count, if not given, of at least 2,000 rows
+# of $n rows after the first $count, if not given, of at least 4,000 rows
 sub measure
 {
 	my ($table, $index, $expression, $count, $n, $intervals) = @_;
-	$intervals //= $n < 2000 ? 2000 / $n : 1;
+	$intervals //= $n < 4000 ? 4000 / $n : 1;
 	my @found = map { [ split /\|/ ] } split /\n/, ask(join '', map {
 		"CHECKPOINT; SELECT pg_current_wal_flush_lsn() AS from_lsn \\gset\n" . insertion($table, $expression, $count + $_ * $n + 1, $count + ($_ + 1) * $n) .
 		"; SELECT images, bytes FROM idgen.index_wal(:'from_lsn', pg_current_wal_flush_lsn()) WHERE index_name = '$index'::regclass;"
@@ -242,9 +242,9 @@ for (
 	# the periods are on random leaves, with few images: the mean of more intervals
 	my ($measured) = measure('planned', 'planned_pkey', $expression, $count, $interval_rows, $key =~ /hour/ ? 10 : undef);
 
-	ok(near($images, $measured, 0.2, 0.002), "key_plan() of $key, $interval_rows rows a checkpoint: $images images a row, measured $measured");
-	cmp_ok(abs($size - 1), '<', 0.1, "its size by the measured one: $size");
-	cmp_ok(abs($density - 1), '<', 0.1, "its density by the measured one: $density");
+	ok(near($images, $measured, 0.2, 0.003), "key_plan() of $key, $interval_rows rows a checkpoint: $images images a row, measured $measured");
+	cmp_ok(abs($size - 1), '<', 0.15, "its size by the measured one: $size");
+	cmp_ok(abs($density - 1), '<', 0.15, "its density by the measured one: $density");
 	ask('DROP TABLE planned');
 }
 
@@ -265,13 +265,13 @@ for (
 	for my $n (10, 100, 500)
 	{
 		my ($images, $wal) = measure('planned', 'planned_pkey', $expression, $count, $n);
-		my $of_comb = $rate ? ", $rate, $bytes, rows_in_cycle => mod($first + $count + 1000, ($rate * 256 ^ $bytes)::numeric)" : '';
+		my $of_comb = $rate ? ", $rate, $bytes, rows_in_cycle => mod($first + $count + 2000, ($rate * 256 ^ $bytes)::numeric)" : '';
 		my ($expected, $expected_wal) = split /\|/, ask(
-			"SELECT images_per_row, image_bytes_per_row + record_bytes_per_row FROM idgen.expected_key_cost('$kind', $count + 1000, $n$of_comb)");
+			"SELECT images_per_row, image_bytes_per_row + record_bytes_per_row FROM idgen.expected_key_cost('$kind', $count + 2000, $n$of_comb)");
 
-		ok(near($expected, $images, 0.2, 0.002), "expected_key_cost() of $title, $n rows a checkpoint: $expected images, measured $images");
+		ok(near($expected, $images, 0.2, 0.003), "expected_key_cost() of $title, $n rows a checkpoint: $expected images, measured $images");
 		ok(near($expected_wal, $wal, 0.2, 10), "its WAL: $expected_wal, measured $wal");
-		$count += 2000;
+		$count += 4000;
 	}
 	ask('DROP TABLE planned');
 }
