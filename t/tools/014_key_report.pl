@@ -3,7 +3,7 @@
 
 use Server;
 
-my $node = init_server('schema', "autovacuum = off\nidgen.node_id = 1");
+my $node = init_server('schema', "autovacuum = off\nidgen.node_id = 1", extra => ['--encoding=UTF8']);
 $node->start;
 ask('CREATE ROLE visitor LOGIN');
 ask(q{CREATE DATABASE other TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C' LOCALE_PROVIDER icu ICU_LOCALE 'en'});
