@@ -45,12 +45,14 @@ for (split /\n/, ask(q{SELECT n, k, rekey.table_name(tables[1]) FROM rekey.steps
 	my ($step, $kind, $table) = split /\|/;
 
 	# A session locks the step's row, so that the step is made, and is not recorded; before
-	# that, it uses the table, so that the build of an index does not end.
+	# that, it uses the table, so that the build of an index does not end. A build also
+	# waits for the application.
 	my $holder = session(database => 'steps');
+	my $holds = $holder->ask('SELECT pg_backend_pid()');
 	$holder->ask('BEGIN; ' . ($kind eq 'build' ? "LOCK $table IN ROW EXCLUSIVE MODE" : "SELECT FROM rekey.steps WHERE n = $step FOR UPDATE"));
 	my $driver = Rekey::start_command('steps', 'run');
 	ok($node->poll_query_until('steps', "SELECT NOT EXISTS (SELECT FROM rekey.steps WHERE n < $step AND done_at IS NULL)
-		AND EXISTS (SELECT FROM pg_stat_activity WHERE pid IN ($pid) AND (wait_event_type = 'Lock' OR '$kind' = 'lock'))
+		AND EXISTS (SELECT FROM ($pid) b WHERE $holds = ANY (pg_blocking_pids(pid)) OR '$kind' = 'lock')
 		AND ('$kind' <> 'build' OR EXISTS (SELECT FROM pg_index WHERE NOT indisvalid))"), "step $step ($kind) is reached")
 	  or die $driver->{said};
 	my $of_backend = $kind eq 'build' || $step % 2;
