@@ -53,6 +53,7 @@ exclusion constraint: work.x <= ALTER TABLE c ADD CONSTRAINT x EXCLUDE USING btr
 dependent object: .*column g of table work.c <= ALTER TABLE c ADD g bigint GENERATED ALWAYS AS (p_id + 1) STORED
 dependent object: constraint k on table work.c <= ALTER TABLE c ADD q bigint, ADD CONSTRAINT k CHECK (p_id <> q)
 dependent object: constraint k on table work.c <= ALTER TABLE c ADD CONSTRAINT k CHECK (p_id IS NULL OR p_id <> 500)
+dependent object: constraint k on table work.c <= ALTER TABLE c ADD CONSTRAINT k CHECK (p_id IS NOT NULL) NOT VALID
 dependent object: rule _RETURN on view work.v <= CREATE VIEW v AS SELECT p FROM p
 dependent object: rule _RETURN .*\ndependent object: statistics object
 	<= CREATE VIEW v AS SELECT id FROM p; CREATE STATISTICS st ON p_id, s FROM c
@@ -81,8 +82,11 @@ a value is required <= SELECT <= 'uuid'
 a value is required <= SELECT <= 'bigint'
 the change needs about \d+ bytes <= SELECT <= 'uuid', 'gen_random_uuid()', 'gen_random_uuid()', options => '{"max_bytes": 1000}'
 END
-$refused .= "not enforced, or with PERIOD: work.c: q\n\t<= ALTER TABLE c ADD q bigint, ADD CONSTRAINT q FOREIGN KEY (q) REFERENCES p NOT ENFORCED\n"
-  if ask('SHOW server_version_num') >= 180000;
+$refused .= <<'END' if ask('SHOW server_version_num') >= 180000;
+not enforced, or with PERIOD: work.c: q <= ALTER TABLE c ADD q bigint, ADD CONSTRAINT q FOREIGN KEY (q) REFERENCES p NOT ENFORCED
+dependent object: constraint k on table work.c <= ALTER TABLE c ADD CONSTRAINT k CHECK (p_id IS NOT NULL) NOT ENFORCED
+dependent object: constraint k on table work.c <= ALTER TABLE c ADD q bigint REFERENCES p, ADD CONSTRAINT k NOT NULL q NOT VALID
+END
 $refused =~ s/\n\t/ /g;
 for (split /\n/, $refused)
 {
