@@ -165,8 +165,8 @@ WITH run AS MATERIALIZED (SELECT * FROM rekey.active_run), col AS MATERIALIZED (
 ), tab AS MATERIALIZED (
     SELECT c.*, rekey.table_name(c.oid) AS name FROM pg_class c WHERE oid IN (SELECT tbl FROM col)
 ), fk AS MATERIALIZED (
-    SELECT k.*, rekey.table_name(conrelid) || ': ' || conname AS name
-    FROM pg_constraint k, run WHERE confrelid = parent AND contype = 'f' AND conname NOT LIKE own
+    -- others that refer to the key are dependent objects
+    SELECT k.*, table_name || ': ' || conname AS name FROM col JOIN pg_constraint k ON conrelid = tbl AND conname = fkey
 ), ind AS MATERIALIZED (
     SELECT i.*, x.relname, x.oid::regclass::text AS name, col.attnum, attnums, var
     FROM pg_index i JOIN pg_class x ON x.oid = indexrelid, col, run
@@ -244,8 +244,8 @@ UNION ALL SELECT 'sequence with other users', pg_describe_object(d.classid, d.ob
 UNION ALL SELECT o, name FROM fk, run, LATERAL (VALUES
     ('deferrable foreign key', condeferrable),
     ('foreign key with SET DEFAULT, or with columns to set', 'd' IN (confdeltype, confupdtype) OR confdelsetcols IS NOT NULL),
-    ('foreign key that is not enforced, or with PERIOD', to_jsonb(fk) @> '{"conenforced": false}' OR to_jsonb(fk) @> '{"conperiod": true}'),
-    ('foreign key by another unique index', is_before AND (conrelid, conname) IN (SELECT tbl, fkey FROM col)
+    ('foreign key that is not enforced', to_jsonb(fk) @> '{"conenforced": false}'),
+    ('foreign key by another unique index', is_before
         AND conindid <> (SELECT conindid FROM pg_constraint WHERE conrelid = parent AND contype = 'p'))) AS v(o, is_so) WHERE is_so
 -- indexes
 UNION ALL SELECT o, name FROM ind, run, LATERAL (VALUES
@@ -377,10 +377,11 @@ BEGIN
         RAISE 'a default is required for the new key' USING ERRCODE = 'invalid_parameter_value';
     ELSIF new_value <> '' THEN
         BEGIN
-            EXECUTE format('SELECT (%s)::%s FROM %s LIMIT 1', new_value, new_type, parent);
-            EXECUTE format('SELECT (%s)::%s', new_default, new_type);
+            PERFORM rekey.run_all(format('SELECT (%s)::%s FROM %s LIMIT 1', new_value, new_type, parent),
+                format('SELECT (%s)::%s', new_default, new_type),
+                'SELECT (' || old_default || ')::' || format_type(key.atttypid, key.atttypmod));
         EXCEPTION WHEN syntax_error_or_access_rule_violation THEN
-            RAISE 'value or default of the new key: %', sqlerrm USING ERRCODE = sqlstate, HINT = 'Functions outside pg_catalog require their schema.';
+            RAISE 'value or default: %', sqlerrm USING ERRCODE = sqlstate, HINT = 'Functions outside pg_catalog require their schema.';
         END;
     END IF;
 
@@ -957,6 +958,7 @@ DECLARE
     done record;
     is_left boolean;
     told timestamptz;
+    own_path text := (SELECT concat_ws(', ', 'pg_catalog', nullif(reset_val, '')) FROM pg_settings WHERE name = 'search_path');
 BEGIN
     touch := format('WITH touched AS (UPDATE ONLY %1$s SET %2$I = %2$I WHERE ctid = ANY (ARRAY('
         'SELECT ctid FROM ONLY %1$s WHERE ctid >= $1 AND ctid < $2 AND (%3$s) FOR NO KEY UPDATE SKIP LOCKED)) '
@@ -986,6 +988,8 @@ BEGIN
         IF active.options ? 'replica_role' THEN
             PERFORM set_config('session_replication_role', 'replica', true);
         END IF;
+        -- until the commit, what fires finds the names that it finds in the role's other sessions
+        PERFORM set_config('search_path', own_path, true);
         first := format('(%s,0)', this_page);
         past := format('(%s,0)', this_page + 50);
         EXECUTE touch INTO done USING first, past;

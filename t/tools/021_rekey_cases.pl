@@ -76,6 +76,8 @@ not an owner of the table: work.c
 	<= ALTER TABLE c OWNER TO other; ALTER TABLE p OWNER TO owner; GRANT ALL ON SCHEMA work TO owner; SET ROLE owner
 table work.p has no primary key of one column <= ALTER TABLE c DROP CONSTRAINT fk; ALTER TABLE p DROP CONSTRAINT p_pkey
 function uuid_v7\(\) does not exist <= SELECT <= 'uuid', 'uuid_v7()', 'gen_random_uuid()'
+function no\(\) does not exist <= ALTER TABLE p ALTER id DROP DEFAULT
+	<= 'uuid', 'gen_random_uuid()', 'gen_random_uuid()', old_default => 'no()'
 cannot cast type <= SELECT <= 'uuid', 'id', 'gen_random_uuid()'
 a default is required <= SELECT <= 'uuid', 'gen_random_uuid()'
 a value is required <= SELECT <= 'uuid'
@@ -83,7 +85,7 @@ a value is required <= SELECT <= 'bigint'
 the change needs about \d+ bytes <= SELECT <= 'uuid', 'gen_random_uuid()', 'gen_random_uuid()', options => '{"max_bytes": 1000}'
 END
 $refused .= <<'END' if ask('SHOW server_version_num') >= 180000;
-not enforced, or with PERIOD: work.c: q <= ALTER TABLE c ADD q bigint, ADD CONSTRAINT q FOREIGN KEY (q) REFERENCES p NOT ENFORCED
+not enforced: work.c: q <= ALTER TABLE c ADD q bigint, ADD CONSTRAINT q FOREIGN KEY (q) REFERENCES p NOT ENFORCED
 dependent object: constraint k on table work.c <= ALTER TABLE c ADD CONSTRAINT k CHECK (p_id IS NOT NULL) NOT ENFORCED
 dependent object: constraint k on table work.c <= ALTER TABLE c ADD q bigint REFERENCES p, ADD CONSTRAINT k NOT NULL q NOT VALID
 END
@@ -206,12 +208,13 @@ is(ask('SELECT q_new = (SELECT id_new FROM p WHERE id = 1) FROM p WHERE q = 1', 
 $_->quit for $locker, $writer;
 
 # Triggers of the tables
-my $touch = q{ALTER TABLE c ADD touched int DEFAULT 0; CREATE FUNCTION touch() RETURNS trigger
-	LANGUAGE plpgsql AS 'BEGIN NEW.touched := NEW.touched + 1; RETURN NEW; END';
+my $touch = q{ALTER TABLE c ADD touched int DEFAULT 0; CREATE TABLE one AS SELECT 1 AS n; CREATE FUNCTION touch() RETURNS trigger
+	LANGUAGE plpgsql AS 'BEGIN NEW.touched := (SELECT NEW.touched + n FROM one); RETURN NEW; END';
+	CREATE CONSTRAINT TRIGGER late AFTER UPDATE ON c DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION touch();
 	CREATE TRIGGER touch BEFORE UPDATE ON c FOR EACH ROW EXECUTE FUNCTION touch()};
 is(ask('SELECT sum(touched) FROM c', carried('fired', $touch, [ @plan, '--fire-triggers' ], 'run')), 100, 'triggers fire with consent');
 is(ask('SELECT sum(touched) FROM c', carried('replica', $touch, [ @plan, '--replica-role' ], 'run')), 0, 'or not, by session_replication_role');
-$database = carried('update_of', $touch =~ s/UPDATE ON/UPDATE OF p_id ON/r, \@plan, qw(run verify switch finish));
+$database = carried('update_of', $touch =~ s/UPDATE ON/UPDATE OF p_id ON/gr, \@plan, qw(run verify switch finish));
 is(ask('SELECT sum(touched) FROM c', $database), 0, 'a trigger "UPDATE OF column" does not fire');
 is(ask('UPDATE c SET s = s; UPDATE c SET p_id_new = p_id_new WHERE id < 3; SELECT sum(touched) FROM c', $database),
 	2, 'at the end, it is one of the new column');
@@ -222,6 +225,7 @@ $database = carried('names', q{ALTER TABLE p RENAME TO "p '%"" p"; ALTER TABLE c
 		EXECUTE format('CREATE INDEX %I ON c ("p_id %%s")', repeat('i', 63)); END $$;
 	ALTER TABLE c ADD CONSTRAINT q FOREIGN KEY (q) REFERENCES "p '%"" p" NOT VALID, ADD CONSTRAINT k CHECK ("p_id %s" = q OR q IS NULL OR s > 'a');
 	CREATE UNIQUE INDEX i ON c (id, s) WHERE q IS NOT NULL AND s <> ''; ALTER TABLE c ALTER q SET STATISTICS 7;
+	ALTER TABLE "p '%"" p" ADD UNIQUE (note); ALTER TABLE c ADD FOREIGN KEY (s) REFERENCES "p '%"" p" (note) DEFERRABLE NOT VALID;
 	COMMENT ON INDEX i IS 'of i'; COMMENT ON CONSTRAINT k ON c IS 'of k'; COMMENT ON CONSTRAINT q ON c IS 'of q';
 	COMMENT ON CONSTRAINT p_pkey ON "p '%"" p" IS 'of p'}, [ 'plan', q{"p '%"" p"}, @to_uuid ], qw(run verify switch finish));
 is(ask(q{SELECT count(*) FROM pg_class, pg_constraint WHERE relname = repeat('i', 63) AND conname = repeat('f', 63)}, $database),
@@ -312,5 +316,6 @@ ask('DROP INDEX added; ALTER TABLE c DROP CONSTRAINT k', $database);
 ends($database, 'finish');
 is(outcome(q{INSERT INTO p (id_new) VALUES (gen_random_uuid()) ON CONFLICT ON CONSTRAINT p_pkey DO NOTHING}, database => $database),
 	'', 'the primary key has its old name');
+fails($database, qr/no run is active/, 'then there is no run', 'run');
 
 done_testing();
