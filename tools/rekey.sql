@@ -125,17 +125,6 @@ FROM rekey.active_columns c JOIN rekey.active_columns k ON k.is_key AND NOT c.is
 UNION ALL SELECT tbl, table_name, 10000 + n, 'constraint like ' || name, copy, format('CHECK (%s)', new_definition)
 FROM rekey.active_copies WHERE kind = 'c';
 
-CREATE FUNCTION rekey.active() RETURNS rekey.active_run LANGUAGE plpgsql AS $$
-DECLARE
-    active rekey.active_run;
-BEGIN
-    SELECT * INTO active FROM rekey.active_run;
-    IF NOT FOUND THEN
-        RAISE 'no run is active' USING ERRCODE = 'object_not_in_prerequisite_state', HINT = 'Plan one first.';
-    END IF;
-    RETURN active;
-END $$;
-
 CREATE FUNCTION rekey.run_all(VARIADIC statements text[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     statement text;
@@ -285,7 +274,7 @@ $$;
 -- all that does not exist, or is not valid, although the run is ready.
 CREATE FUNCTION rekey.check_catalog() RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-    active rekey.active_run := rekey.active();
+    active rekey.active_run := (SELECT a FROM rekey.active_run a);
     lines text[] := rekey.catalog();
     problems text;
 BEGIN
@@ -569,7 +558,7 @@ $$;
 -- owner of the parent, who may read it also under row-level security.
 CREATE FUNCTION rekey.write_trigger(target oid) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-    active rekey.active_run := rekey.active();
+    active rekey.active_run := (SELECT a FROM rekey.active_run a);
     owner text := (SELECT relowner::regrole::text FROM pg_class WHERE oid = active.parent);
     t record;
 BEGIN
@@ -640,7 +629,7 @@ END $$;
 
 CREATE FUNCTION rekey.add_columns(target oid) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-    active rekey.active_run := rekey.active();
+    active rekey.active_run := (SELECT a FROM rekey.active_run a);
     c rekey.active_columns;
     sequence oid := active.key_sequence;
     definition text := active.old_default;
@@ -679,7 +668,7 @@ $$;
 -- and the new foreign keys again. Foreign keys on the old columns are validated later.
 CREATE FUNCTION rekey.move_keys(back boolean) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-    active rekey.active_run := rekey.active();
+    active rekey.active_run := (SELECT a FROM rekey.active_run a);
     k rekey.active_columns := (SELECT a FROM rekey.active_columns a WHERE is_key);
 BEGIN
     PERFORM rekey.check_catalog() WHERE NOT back;
@@ -750,7 +739,7 @@ $$;
 -- finish removes the old columns, abandon the new ones. The other key column has the default or identity then.
 CREATE FUNCTION rekey.end_run(is_finish boolean) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-    active rekey.active_run := rekey.active();
+    active rekey.active_run := (SELECT a FROM rekey.active_run a);
     k rekey.active_columns := (SELECT a FROM rekey.active_columns a WHERE is_key);
     kept name := CASE WHEN is_finish THEN k.new_name ELSE k.old_name END;
 BEGIN
@@ -803,13 +792,16 @@ END $$;
 -- Begin a command: settings and lock of the session, and the steps of the command.
 CREATE FUNCTION rekey.begin(command text, accept_errors boolean DEFAULT false) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-    active rekey.active_run := rekey.active();
+    active rekey.active_run := (SELECT a FROM rekey.active_run a);
     is_pending boolean := command = 'switch' AND active.state = 'switched';    -- foreign keys are not yet valid again
     goes_back boolean := command = 'back' AND active.state = 'switched';
     k rekey.active_columns := (SELECT a FROM rekey.active_columns a WHERE is_key);
     is_beyond boolean;
     problem text;
 BEGIN
+    IF active.run IS NULL THEN
+        RAISE 'no run is active' USING ERRCODE = 'object_not_in_prerequisite_state', HINT = 'Plan one first.';
+    END IF;
     FOR attempt IN 0 .. 50 LOOP    -- the backend of the command before may be about to exit
         EXIT WHEN pg_catalog.pg_try_advisory_lock(pg_catalog.hashtext('rekey'), active.run);
         IF attempt = 50 THEN
@@ -945,7 +937,7 @@ END $$;
 -- visited again; a row that stays NULL is an error.
 CREATE PROCEDURE rekey.fill(step int) LANGUAGE plpgsql AS $$
 DECLARE
-    active rekey.active_run := rekey.active();
+    active rekey.active_run := (SELECT a FROM rekey.active_run a);
     s rekey.active_steps := (SELECT a FROM rekey.active_steps a WHERE n = step);
     c rekey.active_columns := (SELECT a FROM rekey.active_columns a WHERE tbl = s.tables[1] AND is_key = s.what LIKE 'fill keys%' ORDER BY n LIMIT 1);
     touch text;
@@ -1035,7 +1027,7 @@ END $$;
 -- Compare each reference with the map of old to new keys.
 CREATE PROCEDURE rekey.verify() LANGUAGE plpgsql AS $$
 DECLARE
-    active rekey.active_run := rekey.active();
+    active rekey.active_run := (SELECT a FROM rekey.active_run a);
     x record;
     rows bigint;
     wrong bigint;
