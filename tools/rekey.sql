@@ -955,7 +955,8 @@ BEGIN
     touch := format('WITH touched AS (UPDATE ONLY %1$s SET %2$I = %2$I WHERE ctid = ANY (ARRAY('
         'SELECT ctid FROM ONLY %1$s WHERE ctid >= $1 AND ctid < $2 AND (%3$s) FOR NO KEY UPDATE SKIP LOCKED)) '
         'RETURNING ctid, %3$s AS is_left, %4$I AS old_value) '
-        'SELECT count(*) AS rows, (array_agg(format(''%%s, ctid %%s'', old_value, ctid)) FILTER (WHERE is_left))[1] AS bad FROM touched',
+        'SELECT pg_catalog.count(*) AS rows, (pg_catalog.array_agg(pg_catalog.format(''%%s, ctid %%s'', old_value, ctid)) '
+        'FILTER (WHERE is_left))[1] AS bad FROM touched',
         c.table_name, c.new_name, s.statement, c.old_name);
     missing := format('SELECT EXISTS (SELECT FROM ONLY %s WHERE (%s) AND ctid >= $1 AND ctid < $2)', c.table_name, s.statement);
     LOOP
@@ -980,11 +981,12 @@ BEGIN
         IF active.options ? 'replica_role' THEN
             PERFORM set_config('session_replication_role', 'replica', true);
         END IF;
-        -- until the commit, what fires finds the names that it finds in the role's other sessions
-        PERFORM set_config('search_path', own_path, true);
         first := format('(%s,0)', this_page);
         past := format('(%s,0)', this_page + 50);
+        -- what fires, here and at the commit, finds the names that it finds in the role's other sessions
+        PERFORM set_config('search_path', own_path, true);
         EXECUTE touch INTO done USING first, past;
+        PERFORM set_config('search_path', 'pg_catalog, pg_temp', true);
         IF done.bad IS NOT NULL THEN
             RAISE '%: "%" = %', CASE WHEN c.is_key THEN 'the value of the new key is null' ELSE 'no row of the parent' END, c.old_name, done.bad
             USING TABLE = c.table_name, ERRCODE = CASE WHEN c.is_key THEN 'not_null_violation' ELSE 'foreign_key_violation' END;
@@ -994,6 +996,7 @@ BEGIN
             locked_pages := locked_pages || this_page;
         END IF;
         UPDATE rekey.steps SET next_page = page, filled = filled + done.rows WHERE run = active.run AND n = step;
+        PERFORM set_config('search_path', own_path, true);
         COMMIT;
         PERFORM pg_sleep(0.001 * (active.options ->> 'pause')::float8) WHERE active.options ? 'pause';
     END LOOP;

@@ -210,6 +210,7 @@ $_->quit for $locker, $writer;
 # Triggers of the tables
 my $touch = q{ALTER TABLE c ADD touched int DEFAULT 0; CREATE TABLE one AS SELECT 1 AS n; CREATE FUNCTION touch() RETURNS trigger
 	LANGUAGE plpgsql AS 'BEGIN NEW.touched := (SELECT NEW.touched + n FROM one); RETURN NEW; END';
+	CREATE FUNCTION format(text, bigint, tid) RETURNS text IMMUTABLE RETURN (1 / 0)::text;
 	CREATE CONSTRAINT TRIGGER late AFTER UPDATE ON c DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION touch();
 	CREATE TRIGGER touch BEFORE UPDATE ON c FOR EACH ROW EXECUTE FUNCTION touch()};
 is(ask('SELECT sum(touched) FROM c', carried('fired', $touch, [ @plan, '--fire-triggers' ], 'run')), 100, 'triggers fire with consent');
