@@ -1074,6 +1074,12 @@ CREATE FUNCTION rekey.warnings() RETURNS SETOF text LANGUAGE sql STABLE AS $$
     AND pronamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace, 'rekey'::regnamespace)
     UNION ALL SELECT DISTINCT format('trigger %s on %s fires for updates of the old column only, until rename or finish', tgname, table_name)
     FROM rekey.active_columns JOIN pg_trigger ON tgrelid = tbl AND attnum = ANY (tgattr) AND NOT tgisinternal
+    UNION ALL SELECT DISTINCT format('%s fires with search_path pg_catalog: ALTER FUNCTION %s SET search_path', fires, p.oid::regprocedure)
+    FROM (SELECT format('trigger %s on %s, for a row that refers to a later one of its statement,', tgname, table_name), tgfoid
+          FROM rekey.active_columns JOIN pg_trigger ON tgrelid = tbl WHERE is_self AND NOT tgisinternal
+          UNION ALL SELECT format('event trigger %s', evtname), evtfoid FROM pg_event_trigger WHERE evtenabled <> 'D') AS f(fires, function)
+    JOIN pg_proc p ON p.oid = function JOIN pg_language l ON l.oid = prolang AND lanname NOT IN ('c', 'internal')
+    WHERE array_to_string(proconfig, ' ') ~ '\msearch_path=' IS NOT TRUE
     UNION ALL SELECT format('logical replication slot %s: all written WAL is decoded', slot_name) FROM pg_replication_slots
     WHERE slot_type = 'logical' AND database = current_database()
 $$;

@@ -215,6 +215,17 @@ my $touch = q{ALTER TABLE c ADD touched int DEFAULT 0; CREATE TABLE one AS SELEC
 	CREATE TRIGGER touch BEFORE UPDATE ON c FOR EACH ROW EXECUTE FUNCTION touch()};
 is(ask('SELECT sum(touched) FROM c', carried('fired', $touch, [ @plan, '--fire-triggers' ], 'run')), 100, 'triggers fire with consent');
 is(ask('SELECT sum(touched) FROM c', carried('replica', $touch, [ @plan, '--replica-role' ], 'run')), 0, 'or not, by session_replication_role');
+$database = carried('warned', $touch =~ s/ ON c/ ON p/gr . q{; ALTER TABLE p ADD q bigint REFERENCES p, ADD touched int;
+	CREATE FUNCTION named() RETURNS bigint LANGUAGE sql AS 'SELECT max(id) FROM p';
+	CREATE FUNCTION done() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN END'; CREATE EVENT TRIGGER done ON ddl_command_end EXECUTE FUNCTION done();
+	CREATE FUNCTION own() RETURNS event_trigger LANGUAGE plpgsql SET search_path = public AS 'BEGIN END';
+	CREATE EVENT TRIGGER own ON ddl_command_end EXECUTE FUNCTION own()}, [ @plan, '--fire-triggers' ]);
+is(ask(q{SELECT string_agg(w, E'\n' ORDER BY w COLLATE "C") FROM rekey.warnings() w}, $database) =~ s/public\.//gr, <<'END' =~ s/\n$//r, 'warnings');
+event trigger done fires with search_path pg_catalog: ALTER FUNCTION done() SET search_path
+function named() names id and p in its text
+trigger late on p, for a row that refers to a later one of its statement, fires with search_path pg_catalog: ALTER FUNCTION touch() SET search_path
+trigger touch on p, for a row that refers to a later one of its statement, fires with search_path pg_catalog: ALTER FUNCTION touch() SET search_path
+END
 $database = carried('update_of', $touch =~ s/UPDATE ON/UPDATE OF p_id ON/gr, \@plan, qw(run verify switch finish));
 is(ask('SELECT sum(touched) FROM c', $database), 0, 'a trigger "UPDATE OF column" does not fire');
 is(ask('UPDATE c SET s = s; UPDATE c SET p_id_new = p_id_new WHERE id < 3; SELECT sum(touched) FROM c', $database),
