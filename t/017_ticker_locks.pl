@@ -36,6 +36,15 @@ for my $how (sort keys %replacements)
 	ask('DROP SEQUENCE IF EXISTS idgen.gone') if $how eq 'dropped';
 }
 
+# It is altered between the start of a statement, in a session that has used the ticker, and the call.
+my ($caller, $holder) = (session(), session());
+$caller->ask($counter);
+$holder->ask('SELECT pg_advisory_lock(1)');
+$caller->send_blocked($holder, 'SELECT pg_advisory_lock(1), idgen.decimal_id()');
+$holder->ask('ALTER SEQUENCE idgen.decimal_id_ticker CACHE 1');
+$holder->ask('SELECT pg_advisory_unlock(1)');
+like($caller->answer, qr/^\|\d+$/, 'altered: the statement continues');
+
 # --- The catalog is locked ---------------------------------------------------
 # A reader of pg_sequence, such as pg_dump, and VACUUM FULL, which waits for it: a new session has to wait for both
 # when it looks the sequence up. Sessions that are connected continue, though they have to renew the high-water mark.
