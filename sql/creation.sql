@@ -201,6 +201,8 @@ SELECT command_name, count(*), min(entity_number), max(entity_number) FROM idgen
 SELECT idgen.trim_creations(9223372036854775807) AS trimmed;
 SELECT idgen.purge_creations('0', 'unknown') AS unknown, idgen.purge_creations('0', 'even', 1) AS one;
 SELECT idgen.trim_creations(0) AS trimmed;
+-- one that the same statement has recorded
+SELECT created, idgen.trim_creations(0) AS trimmed FROM idgen.create_once_bigint('c0000000-0000-4000-8000-0000000000ff', 1);
 SELECT count(*) FROM idgen.creation_identifiers;
 SELECT idgen.purge_creations('0') AS purged;
 
