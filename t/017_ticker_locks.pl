@@ -36,6 +36,16 @@ for my $how (sort keys %replacements)
 	ask('DROP SEQUENCE IF EXISTS idgen.gone') if $how eq 'dropped';
 }
 
+# A sequence with a greater value is moved to its place: its value is that of one transaction only.
+my ($moving, $other) = (session(), session());
+$other->ask($counter);
+$moving->ask("CREATE SEQUENCE decimal_id_ticker; SELECT setval('decimal_id_ticker', 100000000)");
+my $moved = $moving->ask("BEGIN; ALTER SEQUENCE idgen.decimal_id_ticker RENAME TO replaced;
+	ALTER SEQUENCE decimal_id_ticker SET SCHEMA idgen; $counter");
+is($moved, 100000000, 'moved: the transaction continues at its value');
+is($other->ask("SET statement_timeout = '100ms'; $counter"), '57014', 'moved: another session waits for the end of the transaction');
+$moving->ask('ROLLBACK');
+
 # It is altered between the start of a statement, in a session that has used the ticker, and the call.
 my ($caller, $holder) = (session(), session());
 $caller->ask($counter);
