@@ -315,7 +315,6 @@ measure_leaves(const NewRows *rows, IndexPages *pages, NewestRows *newest)
 		if (P_RIGHTMOST(BTPageGetOpaque(page)))
 			newest->splits_in_middle = false;
 	}
-	pfree(sorted);
 	newest->image_bytes = bytes / read;
 }
 

@@ -218,8 +218,8 @@ is(ask('SELECT sum(touched) FROM c', carried('replica', $touch, [ @plan, '--repl
 $database = carried('warned', $touch =~ s/ ON c/ ON p/gr . q{; ALTER TABLE p ADD q bigint REFERENCES p, ADD touched int;
 	CREATE FUNCTION named() RETURNS bigint LANGUAGE sql AS 'SELECT max(id) FROM p';
 	CREATE FUNCTION done() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN END'; CREATE EVENT TRIGGER done ON ddl_command_end EXECUTE FUNCTION done();
-	CREATE FUNCTION own() RETURNS event_trigger LANGUAGE plpgsql SET search_path = public AS 'BEGIN END';
-	CREATE EVENT TRIGGER own ON ddl_command_end EXECUTE FUNCTION own()}, [ @plan, '--fire-triggers' ]);
+	CREATE FUNCTION own() RETURNS event_trigger LANGUAGE plpgsql SET search_path = public AS 'BEGIN END'; CREATE EVENT TRIGGER own
+	ON ddl_command_end EXECUTE FUNCTION own()}, [ @plan, '--fire-triggers' ]);
 is(ask(q{SELECT string_agg(w, E'\n' ORDER BY w COLLATE "C") FROM rekey.warnings() w}, $database) =~ s/public\.//gr, <<'END' =~ s/\n$//r, 'warnings');
 event trigger done fires with search_path pg_catalog: ALTER FUNCTION done() SET search_path
 function named() names id and p in its text

@@ -45,8 +45,7 @@ for (split /\n/, ask(q{SELECT n, k, rekey.table_name(tables[1]) FROM rekey.steps
 	my ($step, $kind, $table) = split /\|/;
 
 	# A session locks the step's row, so that the step is made, and is not recorded; before
-	# that, it uses the table, so that the build of an index does not end. A build also
-	# waits for the application.
+	# that, it uses the table, so that the build of an index, which awaits all, does not end.
 	my $holder = session(database => 'steps');
 	my $holds = $holder->ask('SELECT pg_backend_pid()');
 	$holder->ask('BEGIN; ' . ($kind eq 'build' ? "LOCK $table IN ROW EXCLUSIVE MODE" : "SELECT FROM rekey.steps WHERE n = $step FOR UPDATE"));
