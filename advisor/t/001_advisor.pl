@@ -10,7 +10,7 @@ use Page;
 use Server;
 
 my $rows = 1_000_000;
-my $node = init_server('advisor', "autovacuum = off\nfsync = off\ncheckpoint_timeout = 1h\nmax_wal_size = 10GB");
+my $node = init_server('advisor', "autovacuum = off\ncheckpoint_timeout = 1h\nmax_wal_size = 10GB");
 $node->start;
 
 sub placement

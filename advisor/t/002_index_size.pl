@@ -5,7 +5,7 @@ use FindBin;
 use lib "$FindBin::RealBin/../../t/lib";
 use Server;
 
-start_server('index_size', "autovacuum = off\nfsync = off\nmax_wal_size = 10GB");
+start_server('index_size', "autovacuum = off\nmax_wal_size = 10GB");
 plan skip_all => 'pgstattuple is not installed'
   unless ask(q{SELECT count(*) FROM pg_available_extensions WHERE name = 'pgstattuple'});
 ask('CREATE EXTENSION idgen_advisor; CREATE EXTENSION pgstattuple');

@@ -13,7 +13,7 @@ my $next = 1000;
 
 # no checkpoints, vacuum or statistics other than those of the test
 my $node = start_server('zoo',
-	"autovacuum = off\nfsync = off\ncheckpoint_timeout = 1h\nmax_wal_size = 10GB\nwal_writer_delay = 1s\nwal_consistency_checking = ''",
+	"autovacuum = off\ncheckpoint_timeout = 1h\nmax_wal_size = 10GB\nwal_writer_delay = 1s\nwal_consistency_checking = ''",
 	allows_streaming => 1);
 plan skip_all => 'pg_walinspect or pgstattuple is not installed'
   unless ask(q{SELECT count(*) = 2 FROM pg_available_extensions WHERE name IN ('pg_walinspect', 'pgstattuple')}) eq 't';
@@ -96,8 +96,8 @@ sub measure
 	my ($table, $index, $expression, $count, $n, $intervals) = @_;
 	$intervals //= $n < 4000 ? 4000 / $n : 1;
 	my @found = map { [ split /\|/ ] } split /\n/, ask(join '', map {
-		"CHECKPOINT; SELECT pg_current_wal_flush_lsn() AS from_lsn \\gset\n" . insertion($table, $expression, $count + $_ * $n + 1, $count + ($_ + 1) * $n) .
-		"; SELECT images, bytes FROM idgen.index_wal(:'from_lsn', pg_current_wal_flush_lsn()) WHERE index_name = '$index'::regclass;"
+		"CHECKPOINT; SELECT pg_current_wal_flush_lsn() AS start \\gset\n" . insertion($table, $expression, $count + $_ * $n + 1, $count + ($_ + 1) * $n) .
+		"; SELECT images, bytes FROM idgen.index_wal(:'start', pg_current_wal_flush_lsn()) WHERE index_name = '$index'::regclass;"
 	} 0 .. $intervals - 1);
 	return map { my $column = $_; sum(0, map { $_->[$column] } @found) / $intervals / $n } 0, 1;
 }
@@ -208,13 +208,13 @@ for my $to ('pg_current_wal_insert_lsn()', q{'FFFFFFFF/FFFFFFFF'})
 			SELECT records FROM idgen.index_wal(:'from_lsn', $to) WHERE table_name = 'unflushed'::regclass;
 			DROP TABLE unflushed}), 3000, "asynchronous commit: all records, to $to");
 }
-# of a long record, only whole pages may be flushed
+# of a long record, only whole pages may be flushed; any session can prune a catalog
 my $flushed = ask(q{SET synchronous_commit = on; CREATE TABLE before (); SELECT pg_current_wal_flush_lsn()});
 ask(q{SELECT FROM pg_logical_emit_message(false, '', repeat('x', 100000))});
 wait_until(sub { ask("SELECT pg_current_wal_flush_lsn() > '$flushed'") eq 't' });
-is(ask("SELECT count(*) FROM idgen.index_wal('$flushed', pg_current_wal_flush_lsn())"), '0', 'no record is complete');
+is(ask("SELECT count(*) FROM idgen.index_wal('$flushed', pg_current_wal_flush_lsn()) WHERE table_name >= 16384"), '0', 'no record is complete');
 is(ask(q{SELECT FROM pg_switch_wal();
-	SELECT count(*) FROM idgen.index_wal(pg_current_wal_insert_lsn(), 'FFFFFFFF/FFFFFFFF')}), '0', 'after a switch');
+	SELECT count(*) FROM idgen.index_wal(pg_current_wal_insert_lsn(), 'FFFFFFFF/FFFFFFFF') WHERE table_name >= 16384}), '0', 'after a switch');
 is(outcome(q{BEGIN; DROP EXTENSION pg_walinspect; SELECT idgen.index_wal('0/1', '0/2')}), '55000', 'without pg_walinspect');
 is(outcome("SET ROLE pg_read_all_data; SELECT idgen.index_wal('$from', '$to')"), '42501', 'without its rights');
 
