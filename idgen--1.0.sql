@@ -22,7 +22,7 @@ CREATE FUNCTION idgen.uuid_v4() RETURNS uuid
     AS 'MODULE_PATHNAME', 'idgen_uuid_v4';
 
 COMMENT ON FUNCTION idgen.uuid_v4() IS
-'A random UUID, version 4 (RFC 9562 section 5.4), with 122 random bits; its cost is a fraction of that of gen_random_uuid().';
+'A random UUID, version 4 (RFC 9562 section 5.4), with 122 random bits.';
 
 CREATE FUNCTION idgen.uuid_v5(namespace uuid, name text) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -43,7 +43,7 @@ CREATE FUNCTION idgen.uuid_v7_ordered() RETURNS uuid
     AS 'MODULE_PATHNAME', 'idgen_uuid_v7_ordered';
 
 COMMENT ON FUNCTION idgen.uuid_v7_ordered() IS
-'A UUID of version 7, greater than every one that any session of this database got from this function before, also after a crash, a clock that was set back or a failover. In a read-only transaction and on a standby it is an error (25006).';
+'A UUID of version 7, greater than every one that any session of this database got from this function before, also after a crash or a clock that was set back. In a read-only transaction and on a standby it is an error (25006).';
 
 CREATE FUNCTION idgen.uuid_v1(clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL SAFE
@@ -491,7 +491,7 @@ ALTER DEFAULT PRIVILEGES IN SCHEMA idgen
     GRANT SELECT, UPDATE ON SEQUENCES TO @extowner@ WITH GRANT OPTION;
 ALTER DEFAULT PRIVILEGES IN SCHEMA idgen REVOKE ALL ON SEQUENCES FROM CURRENT_USER;
 
--- The high-water mark of each ticker: every value that was handed out is below
+-- The high-water mark of each ticker: every value that was returned is below
 -- last_value, which is written first.
 CREATE SEQUENCE idgen.snowflake_ticker;
 CREATE SEQUENCE idgen.trace_id_ticker;
@@ -501,7 +501,7 @@ CREATE SEQUENCE idgen.uuid_v7_ordered_ticker;
 
 ALTER DEFAULT PRIVILEGES IN SCHEMA idgen REVOKE ALL ON SEQUENCES FROM @extowner@;
 
--- A restored database continues above the values that the dumped one handed out.
+-- A restored database continues above the values that the dumped one returned.
 SELECT pg_catalog.pg_extension_config_dump('idgen.snowflake_ticker', '');
 SELECT pg_catalog.pg_extension_config_dump('idgen.trace_id_ticker', '');
 SELECT pg_catalog.pg_extension_config_dump('idgen.js_id_ticker', '');
@@ -524,7 +524,7 @@ CREATE FUNCTION idgen.snowflake(epoch timestamptz DEFAULT '2020-01-01 00:00:00+0
     AS 'MODULE_PATHNAME', 'idgen_snowflake';
 
 COMMENT ON FUNCTION idgen.snowflake(timestamptz) IS
-'Twitter''s Snowflake, 1 to 2^63 - 1: 41 bits of milliseconds since the epoch (69.7 years), 10 bits of idgen.node_id, 12 bits of counter. Greater than every one that any session of this database got before with the same epoch, also after a crash, a clock that was set back or a failover.';
+'Twitter''s Snowflake, 1 to 2^63 - 1: 41 bits of milliseconds since the epoch (69.7 years), 10 bits of idgen.node_id, 12 bits of counter. Greater than every one that any session of this database got before with the same epoch and node, also after a crash or a clock that was set back.';
 
 CREATE FUNCTION idgen.snowflake_timestamp(id bigint, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') RETURNS timestamptz
     LANGUAGE C IMMUTABLE PARALLEL SAFE
@@ -552,7 +552,7 @@ CREATE FUNCTION idgen.js_id(epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') 
     AS 'MODULE_PATHNAME', 'idgen_js_id';
 
 COMMENT ON FUNCTION idgen.js_id(timestamptz) IS
-'An identifier that a JavaScript number represents exactly, 1 to 2^53 - 1: 32 bits of seconds since the epoch (136 years), 5 bits of idgen.node_id, 16 bits of counter. Greater than every one that any session of this database got before with the same epoch, also after a crash, a clock that was set back or a failover.';
+'An identifier that a JavaScript number represents exactly, 1 to 2^53 - 1: 32 bits of seconds since the epoch (136 years), 5 bits of idgen.node_id, 16 bits of counter. Greater than every one that any session of this database got before with the same epoch and node, also after a crash or a clock that was set back.';
 
 CREATE FUNCTION idgen.js_id_timestamp(id bigint, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') RETURNS timestamptz
     LANGUAGE C IMMUTABLE PARALLEL SAFE
@@ -580,7 +580,7 @@ CREATE FUNCTION idgen.trace_id() RETURNS bigint
     AS 'MODULE_PATHNAME', 'idgen_trace_id';
 
 COMMENT ON FUNCTION idgen.trace_id() IS
-'A TraceId, 1 to 2^63 - 1: the low 25 bits of Unix seconds (388 days), 16 bits of idgen.node_id, 22 bits of counter, which begins at 1. Within 388 days greater than every one that any session of this database got before, also after a crash, a clock that was set back or a failover.';
+'A TraceId, 1 to 2^63 - 1: the low 25 bits of Unix seconds (388 days), 16 bits of idgen.node_id, 22 bits of counter, which begins at 1. Never repeated within 388 days, and greater than every one that any session of this database got before with the same node, until its seconds begin again with 0; also after a crash or a clock that was set back.';
 
 CREATE FUNCTION idgen.trace_id_timestamp(id bigint, clock timestamptz DEFAULT NULL) RETURNS timestamptz
     LANGUAGE C STABLE PARALLEL SAFE

@@ -40,7 +40,7 @@ FROM (VALUES
     ('id cut short',                    5, '0',           'Gus',  5.00, 'refused'),
     ('letter O for a zero',             6, '0',           'Hal',  6.00, 'refused'),
     -- as far from now as a short COMB can be, so that it cannot pass by chance
-    ('random UUID',                     7, '32768 minutes', 'Ida', 8.00, 'refused'),
+    ('UUID of another time',            7, '32768 minutes', 'Ida', 8.00, 'refused'),
     ('line 1 retried with a new id',    1, '0',           'Ada', 12.50, 'replayed'),
     ('line 2 retried but changed',      2, '0',           'Ben',  0.99, 'refused'),
     ('line 4 retried in due time',      4, '0',           'Fay', 20.00, 'created'),

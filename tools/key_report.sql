@@ -243,7 +243,7 @@ finding (rule, level, tab, object, detail, remediation, metadata) AS (
          format('%sSET DEFAULT %s', alter_column, generator), jsonb_build_object('rows', rows, 'index_bytes', index_bytes)
   FROM uuids, LATERAL (SELECT relpages * current_setting('block_size')::bigint AS index_bytes FROM pg_class WHERE oid = index) i,
        LATERAL (SELECT CASE WHEN current_setting('server_version_num')::int < 180000 OR EXISTS (SELECT FROM pg_extension WHERE extname = 'idgen')
-                            THEN 'idgen.short_comb()' ELSE 'uuidv7()' END AS generator) g
+                            THEN format('idgen.keyed_comb(area => %L)', relname) ELSE 'uuidv7()' END AS generator) g
   WHERE has_random_default AND rows >= 100000
   UNION ALL SELECT CASE WHEN kinds > 1 THEN 'mixed_versions' ELSE 'uuid_version_4' END, 'INFO', tab, name,
          concat(format('%s rows, versions %s', rows, versions), CASE WHEN kinds > 1 THEN format(', %s %% of version 4', version_4) END, '.', measure),

@@ -5,8 +5,8 @@
 -- active at a time: planned -> running -> ready -> switched [-> renamed] -> finished,
 -- or abandoned before the switch. Each command makes the steps of its phase:
 --
---   lock      catalog changes, in one short transaction under ACCESS EXCLUSIVE locks
---             for which no session waits longer than 50 ms
+--   lock      catalog changes, in one short transaction under ACCESS EXCLUSIVE locks,
+--             for which it waits at most 50 ms at a time
 --   fill      sets the new columns, some pages in a transaction
 --   index     CREATE INDEX CONCURRENTLY; an invalid index is dropped and built again
 --   plain     VALIDATE CONSTRAINT and VACUUM
