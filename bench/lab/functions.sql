@@ -41,7 +41,7 @@ FROM (SELECT NULL AS kind, 'pg_backend_pid()' AS call
           'idgen.comb()', 'idgen.keyed_comb()', 'idgen.keyed_comb(area => ''orders'')', 'idgen.short_comb()',
           'idgen.short_comb(run_length => 1024)', 'idgen.uuid_v1()',
           'idgen.uuid_v6()', 'idgen.lambert_comb()', 'idgen.suffix_comb()', 'idgen.short_suffix_comb()',
-          'idgen.ulid()'])
+          'idgen.ulid()', 'idgen.typeid(''user'')', 'idgen.sequence_comb(''idgen_bench.numbers'')'])
       UNION ALL SELECT 'counter', unnest(ARRAY['nextval(''idgen_bench.numbers'')', 'idgen.snowflake()',
           'idgen.trace_id()', 'idgen.js_id()', 'idgen.decimal_id()', 'idgen.uuid_v7_ordered()',
           'idgen.object_id()'])) v
