@@ -52,6 +52,10 @@ while [ $# -gt 0 ]; do
     shift
 done
 
+export PGAPPNAME=rekey PGOPTIONS="${PGOPTIONS-} -c statement_timeout=0 -c lock_timeout=0 -c idle_in_transaction_session_timeout=0 \
+    -c default_transaction_isolation=read\\ committed -c default_transaction_read_only=off -c row_security=off -c jit=off \
+    -c default_tablespace= -c standard_conforming_strings=on -c quote_all_identifiers=off"
+
 # One session, in which this process becomes psql; the statements are calls, whose arguments it quotes.
 session() {
     exec psql -X -q -v ON_ERROR_STOP=1 -v command="$command" -v accept="$accept" -v target="$table" -v type="$type" \
@@ -63,14 +67,17 @@ case $command in
     plan)
         [ -n "$table" ] && [ -n "$type" ] || fail "plan requires a table and --type"
         session <<'SQL'
+SELECT :'target'::pg_catalog.regclass::pg_catalog.oid AS target \gset
+SET search_path = pg_catalog, pg_temp;
 SELECT n AS step, what, kind, rows, pg_size_pretty(bytes) AS bytes, pg_size_pretty(wal) AS wal
-FROM rekey.plan(:'target', :'type', nullif(:'value', ''), nullif(:'new_default', ''), :'suffix', :'options', nullif(:'old_default', ''));
+FROM rekey.plan(:target::regclass, :'type', nullif(:'value', ''), nullif(:'new_default', ''), :'suffix', :'options', nullif(:'old_default', ''));
 SELECT * FROM rekey.warnings();
 SQL
         ;;
     run | verify | switch | back | rename | finish | abandon)
         session -At <<'SQL'
-SELECT rekey.begin(:'command', :'accept') AS command \gset
+SET search_path = pg_catalog, pg_temp;
+SELECT rekey.begin_command(:'command', :'accept') AS command \gset
 SELECT rekey.script(:'command') \gexec
 SELECT rekey.status();
 SQL

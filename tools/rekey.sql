@@ -34,6 +34,7 @@ CREATE TABLE rekey.runs (
     key_sequence oid,
     options jsonb NOT NULL,
     fingerprint text[],
+    home oid NOT NULL,          -- this table; another one in a restored copy
     pid int,
     verified_at timestamptz
 );
@@ -87,7 +88,7 @@ CREATE TABLE rekey.steps (
 );
 
 CREATE FUNCTION rekey.table_name(tbl oid) RETURNS text LANGUAGE sql STABLE AS $$
-    SELECT format('%I.%I', relnamespace::regnamespace::text, relname) FROM pg_class WHERE oid = tbl
+    SELECT format('%I.%I', nspname, relname) FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE c.oid = tbl
 $$;
 
 CREATE VIEW rekey.active_run AS
@@ -98,11 +99,14 @@ FROM rekey.runs WHERE state NOT IN ('finished', 'abandoned');
 CREATE VIEW rekey.active_columns AS
 SELECT c.*, c.n = 0 AS is_key, c.tbl = r.parent AND c.n > 0 AS is_self, rekey.table_name(c.tbl) AS table_name,
        o.attname AS old_name, coalesce(w.attname, o.attname || r.suffix) AS new_name, o.atttypid AS old_type,
-       CASE o.atttypid WHEN 'int2'::regtype THEN 32767 WHEN 'int4'::regtype THEN 2147483647 END AS old_max,
+       -- a reference can be wider than the key
+       least(CASE o.atttypid WHEN 'int2'::regtype THEN 32767 WHEN 'int4'::regtype THEN 2147483647 END,
+             CASE k.atttypid WHEN 'int2'::regtype THEN 32767 WHEN 'int4'::regtype THEN 2147483647 END) AS old_max,
        o.attnotnull, o.attcollation, o.atthasdef AS has_default,
        format('rekey_%s_%s_fkey', c.run, c.n) AS new_fkey, format('rekey_%s_%s_set', c.run, c.n) AS new_check
 FROM rekey.columns c JOIN rekey.active_run r USING (run)
 JOIN pg_catalog.pg_attribute o ON o.attrelid = c.tbl AND o.attnum = c.attnum
+JOIN rekey.columns kc ON kc.run = c.run AND kc.n = 0 JOIN pg_catalog.pg_attribute k ON k.attrelid = kc.tbl AND k.attnum = kc.attnum
 LEFT JOIN pg_catalog.pg_attribute w ON w.attrelid = c.tbl AND w.attnum = c.new_attnum;
 
 -- Its steps with the indexes that they build
@@ -114,6 +118,12 @@ LEFT JOIN (pg_catalog.pg_index i JOIN pg_catalog.pg_class x ON x.oid = i.indexre
 CREATE VIEW rekey.active_copies AS
 SELECT c.*, rekey.table_name(c.tbl) AS table_name, format('rekey_%s_c%s', run, n) AS copy, format('rekey_%s_o%s', run, n) AS old_copy
 FROM rekey.copies c JOIN rekey.active_run r USING (run);
+
+-- The triggers of its tables; other roles can create some, of any name
+CREATE VIEW rekey.active_triggers AS
+SELECT g.*, table_name, pronamespace = 'rekey'::regnamespace AS is_own, pg_get_triggerdef(g.oid) AS definition
+FROM (SELECT DISTINCT tbl, table_name FROM rekey.active_columns) AS t JOIN pg_trigger g ON tgrelid = tbl JOIN pg_proc p ON p.oid = tgfoid
+WHERE NOT tgisinternal;
 
 -- The constraints of the new columns, but for those by an index
 CREATE VIEW rekey.new_constraints AS
@@ -157,19 +167,18 @@ WITH run AS MATERIALIZED (SELECT * FROM rekey.active_run), col AS MATERIALIZED (
     -- others that refer to the key are dependent objects
     SELECT k.*, table_name || ': ' || conname AS name FROM col JOIN pg_constraint k ON conrelid = tbl AND conname = fkey
 ), ind AS MATERIALIZED (
-    SELECT i.*, x.relname, x.oid::regclass::text AS name, col.attnum, attnums, var
-    FROM pg_index i JOIN pg_class x ON x.oid = indexrelid, col, run
+    SELECT i.*, x.relname, x.oid::regclass::text AS name, amname, col.attnum, attnums, var
+    FROM pg_index i JOIN pg_class x ON x.oid = indexrelid JOIN pg_am m ON m.oid = relam, col, run
     WHERE indrelid = tbl AND x.relname NOT LIKE own AND (col.attnum = ANY (indkey) OR concat(indpred::text, indexprs::text) ~ var)
 ), trg AS MATERIALIZED (
-    SELECT g.*, name || ': ' || tgname AS name FROM tab JOIN pg_trigger g ON tgrelid = tab.oid
-    WHERE NOT tgisinternal AND tgname NOT IN ('~rekey', '~rekey_after')
+    SELECT *, table_name || ': ' || tgname AS name FROM rekey.active_triggers WHERE NOT is_own
 ), dep (is_carried, class, obj, sub, name) AS (
     -- all that depends on a column, on a table as a whole, or on the type of its rows
     SELECT CASE classid
         WHEN 'pg_rewrite'::regclass THEN is_before AND options ? 'dependents_ok'
         WHEN 'pg_constraint'::regclass THEN EXISTS (SELECT FROM pg_constraint k WHERE k.oid = objid AND (contype IN ('p', 'u')
             OR contype = 'n' AND convalidated OR conname LIKE own
-            OR contype = 'c' AND convalidated AND conrelid = tbl AND rekey.is_carried(conbin::text, attnums, same_value)
+            OR contype = 'c' AND convalidated AND NOT connoinherit AND conrelid = tbl AND rekey.is_carried(conbin::text, attnums, same_value)
                 AND (is_before OR (tbl, conname) IN (SELECT tbl, name FROM rekey.active_copies))
             OR contype = 'f' AND (conrelid, conname) IN (SELECT tbl, fkey FROM col)))
         WHEN 'pg_class'::regclass THEN EXISTS (SELECT FROM pg_class x WHERE x.oid = objid AND (relkind = 'i' OR relkind = 'S' AND is_key))
@@ -181,6 +190,9 @@ WITH run AS MATERIALIZED (SELECT * FROM rekey.active_run), col AS MATERIALIZED (
     UNION ALL SELECT classid = 'pg_proc'::regclass AND options ? 'dependents_ok', classid, objid, objsubid, name
     FROM tab JOIN pg_depend ON refclassid = 'pg_type'::regclass AND deptype = 'n'
         AND refobjid IN (SELECT reltype UNION SELECT typarray FROM pg_type WHERE pg_type.oid = reltype), run
+    -- as a view with GROUP BY
+    UNION ALL SELECT false, classid, objid, objsubid, name FROM col JOIN pg_constraint k ON conrelid = tbl AND contype = 'p' AND attnum = ANY (conkey)
+    JOIN pg_depend d ON refclassid = 'pg_constraint'::regclass AND refobjid = k.oid AND d.deptype = 'n', run WHERE is_before
     -- rules of the table itself are of deptype 'a'
     UNION ALL SELECT is_before AND options ? 'dependents_ok' AND deptype = 'n', classid, objid, objsubid, name
     FROM tab JOIN pg_depend ON refclassid = 'pg_class'::regclass AND refobjid = tab.oid AND refobjsubid = 0
@@ -188,18 +200,24 @@ WITH run AS MATERIALIZED (SELECT * FROM rekey.active_run), col AS MATERIALIZED (
 )
 -- tables
 SELECT o, name FROM tab, run, LATERAL (VALUES
-    ('not an ordinary table', relkind <> 'r' OR relispartition),
+    ('not an ordinary table', relkind <> 'r' OR relispartition OR reloftype <> 0),
     ('temporary table', relpersistence = 't'),
     ('inheritance', EXISTS (SELECT FROM pg_inherits WHERE tab.oid IN (inhrelid, inhparent))),
     ('table of an extension', EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = tab.oid AND deptype = 'e')),
-    ('not an owner of the table', NOT pg_has_role(relowner, 'USAGE')),
+    -- its triggers run as this role, its owner decides what they call
+    ('not owned by the current role (SET ROLE, or PGOPTIONS="-c role=")', pg_get_userbyid(relowner) <> current_user),
     ('no right to create in the schema of', NOT has_schema_privilege(relnamespace, 'CREATE')),
     ('row-level security is forced', relforcerowsecurity),
     ('replica identity by an index', relreplident = 'i'),
     ('subscription', EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = tab.oid))) AS v(o, is_so) WHERE is_so
 UNION ALL SELECT 'publication (add the columns on the subscriber, then --publications-ok)', name || ': ' || pubname
     FROM tab, pg_publication_tables p, run
-    WHERE NOT options ? 'publications_ok' AND (schemaname, tablename) = (relnamespace::regnamespace::text, relname)
+    WHERE NOT options ? 'publications_ok' AND (schemaname, tablename) = ((SELECT nspname FROM pg_namespace n WHERE n.oid = relnamespace), relname)
+UNION ALL SELECT o, name FROM trg JOIN pg_proc f ON f.oid = tgfoid, run, LATERAL (VALUES
+    ('name in use', tgname IN ('!rekey', '~rekey', '~rekey_after')),
+    ('trigger whose function another role owns, which rename resets', same_value AND NOT pg_has_role(proowner, 'USAGE')),
+    ('trigger whose function may not be executed, to create it again', NOT tgattr = '' AND NOT has_function_privilege(tgfoid, 'EXECUTE'))
+    ) AS v(o, is_so) WHERE is_so
 UNION ALL SELECT 'trigger that fires after "~rekey"', name FROM trg WHERE tgname > '~rekey' AND tgtype & 3 = 3
 UNION ALL SELECT 'trigger that fires for each row (--fire-triggers, or --replica-role)', name FROM trg, run
     WHERE is_before AND NOT options ? 'fire_triggers' AND tgtype & 16 > 0 AND tgattr = ''
@@ -210,17 +228,22 @@ UNION ALL SELECT 'no right to set session_replication_role', current_user FROM r
 UNION ALL SELECT o, name FROM col, run, LATERAL (VALUES
     ('type of column', old_type <> ALL ('{int2,int4,int8,uuid,text,varchar,bytea}'::regtype[]::oid[])
         OR old_type <> key_type AND 'N' <> ANY (SELECT typcategory FROM pg_type WHERE oid IN (old_type, key_type))),
-    ('collation of column', attcollation <> key_collation
+    ('collation of column', attcollation <> key_collation OR new_type = 'text' AND attcollation NOT IN (0, '"default"'::regcollation)
         OR EXISTS (SELECT FROM pg_collation l WHERE l.oid = attcollation AND NOT collisdeterministic)),
     ('key without a default (--old-default, for what the new application inserts)',
         is_key AND NOT same_value AND old_identity = '' AND old_default IS NULL AND NOT has_default),
-    ('default of the key is not nextval()', is_key AND state = 'planned' AND same_value AND key_sequence IS NULL AND has_default),
+    ('default of the key is not nextval() of a sequence that it owns', is_key AND state = 'planned' AND same_value AND has_default
+        AND (SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef WHERE adrelid = tbl AND adnum = attnum)
+            IS DISTINCT FROM format('nextval(%L::regclass)', key_sequence::regclass)),
+    ('reference to the own table that is NOT NULL', is_self AND is_required AND NOT same_value),
+    ('two foreign keys of column', NOT is_key AND 1 < (SELECT count(*) FROM col b WHERE (b.tbl, b.attnum) = (col.tbl, col.attnum))),
+    ('n_distinct of column', EXISTS (SELECT FROM pg_attribute a WHERE (attrelid, a.attnum) = (tbl, col.attnum) AND attoptions::text ~ 'n_distinct')),
     ('the key is itself a foreign key', is_key AND attnum IN (SELECT unnest(conkey) FROM pg_constraint WHERE conrelid = tbl AND contype = 'f')),
     ('security label of column', EXISTS (SELECT FROM pg_seclabel WHERE classoid = 'pg_class'::regclass AND objoid = tbl AND objsubid = attnum))
     ) AS v(o, is_so) WHERE is_so
 UNION ALL SELECT 'name in use, or too long', name || suffix FROM col, run
     WHERE new_attnum IS NULL AND (octet_length(old_name || suffix) > 63 OR EXISTS (SELECT FROM pg_attribute
-        WHERE attrelid = tbl AND attname = left(old_name || suffix, 63) AND NOT attisdropped))
+        WHERE attrelid = tbl AND attname IN (left(old_name || suffix, 63), '~rekey') AND NOT attisdropped))
 UNION ALL SELECT 'name in use', used FROM run, LATERAL (SELECT c.oid::regclass::text, relname FROM pg_class c
     UNION ALL SELECT rekey.table_name(conrelid) || ': ' || conname, conname FROM pg_constraint WHERE conrelid > 0) AS names(used, n)
     WHERE state = 'planned' AND n LIKE own
@@ -228,17 +251,20 @@ UNION ALL SELECT 'not an owner of the sequence', c.oid::regclass::text FROM run 
     WHERE NOT pg_has_role(relowner, 'USAGE')
 UNION ALL SELECT 'sequence with other users', pg_describe_object(d.classid, d.objid, d.objsubid)
     FROM run JOIN pg_depend d ON refclassid = 'pg_class'::regclass AND refobjid = key_sequence
-    WHERE NOT EXISTS (SELECT FROM pg_attrdef a, col WHERE a.oid = d.objid AND adrelid = tbl AND is_key)
+    WHERE NOT EXISTS (SELECT FROM pg_attrdef a, col WHERE a.oid = d.objid AND adrelid = tbl AND adnum = attnum AND is_key)
 -- foreign keys
 UNION ALL SELECT o, name FROM fk, run, LATERAL (VALUES
     ('deferrable foreign key', condeferrable),
     ('foreign key with SET DEFAULT, or with columns to set', 'd' IN (confdeltype, confupdtype) OR confdelsetcols IS NOT NULL),
-    ('foreign key that is not enforced', to_jsonb(fk) @> '{"conenforced": false}'),
+    ('foreign key that is not enforced', to_jsonb(fk) @> '{"conenforced": false}'
+        OR EXISTS (SELECT FROM pg_trigger WHERE tgconstraint = fk.oid AND tgenabled <> 'O')),
     ('foreign key by another unique index', is_before
         AND conindid <> (SELECT conindid FROM pg_constraint WHERE conrelid = parent AND contype = 'p'))) AS v(o, is_so) WHERE is_so
 -- indexes
 UNION ALL SELECT o, name FROM ind, run, LATERAL (VALUES
     ('invalid index', NOT indisvalid),
+    ('index on which the table is clustered', is_before AND indisclustered),
+    ('index of access method ' || amname, amname NOT IN ('btree', 'hash', 'brin')),
     ('index that is not in the plan', NOT is_before AND (indrelid, relname) NOT IN (SELECT p.tbl, p.name FROM rekey.active_copies p)),
     ('index with an expression or a predicate of the column', indexprs::text ~ var
         OR indpred::text ~ var AND NOT rekey.is_carried(indpred::text, attnums, same_value)),
@@ -266,8 +292,7 @@ SELECT array_agg(line ORDER BY line) FROM (
     UNION SELECT format('constraint %s on %s: %s', conname, conrelid::regclass, regexp_replace(pg_get_constraintdef(k.oid), ' NOT VALID$', ''))
     FROM pg_constraint k, col, run
     WHERE (conrelid = tbl AND attnum = ANY (conkey) OR confrelid = tbl AND attnum = ANY (confkey)) AND conname NOT LIKE own
-    UNION SELECT format('%s: %s', tgenabled, pg_get_triggerdef(t.oid)) FROM pg_trigger t JOIN tab ON tgrelid = tab.oid
-    WHERE NOT tgisinternal AND tgname NOT IN ('~rekey', '~rekey_after')) AS lines(line)
+    UNION SELECT format('%s: %s', tgenabled, definition) FROM rekey.active_triggers WHERE NOT is_own) AS lines(line)
 $$;
 
 -- Raise an error with all obstacles and, until the switch, all changes of the catalog and
@@ -284,7 +309,7 @@ BEGIN
         UNION ALL SELECT 'only in the plan', l FROM unnest(active.fingerprint) l WHERE active.is_before AND l <> ALL (lines)
         UNION ALL SELECT 'not complete', i FROM (
             SELECT 'trigger of ' || table_name FROM rekey.active_columns
-            WHERE NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = tbl AND tgname = '~rekey' AND tgenabled = 'A')
+            WHERE NOT EXISTS (SELECT FROM rekey.active_triggers WHERE tgrelid = tbl AND is_own AND tgname = '~rekey' AND tgenabled = 'A')
             UNION ALL SELECT c.what FROM rekey.new_constraints c
             WHERE NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = tbl AND conname = name AND convalidated)
             UNION ALL SELECT coalesce('index ' || index_name, 'step ' || n) FROM rekey.active_steps
@@ -331,8 +356,8 @@ LATERAL (
              WHEN indkey[k] > 0 THEN pg_get_indexdef(indexrelid, k + 1, true)
              ELSE '(' || pg_get_indexdef(indexrelid, k + 1, true) || ')' END,
         CASE WHEN is_key AND NOT is_carried THEN concat(
-             (SELECT format(' COLLATE %I.%I', collnamespace::regnamespace::text, collname) FROM pg_collation WHERE oid = indcollation[k]),
-             (SELECT format(' %I.%I', opcnamespace::regnamespace::text, opcname) FROM pg_opclass WHERE oid = indclass[k])) END,
+             (SELECT format(' COLLATE %s.%I', collnamespace::regnamespace, collname) FROM pg_collation WHERE oid = indcollation[k]),
+             (SELECT format(' %s.%I', opcnamespace::regnamespace, opcname) FROM pg_opclass WHERE oid = indclass[k])) END,
         CASE WHEN is_key THEN CASE indoption[k] & 3 WHEN 1 THEN ' DESC NULLS LAST' WHEN 2 THEN ' NULLS FIRST' WHEN 3 THEN ' DESC' END END) AS part
     FROM generate_series(0, indnatts - 1) k, LATERAL (SELECT names ? indkey[k]::text AS is_carried, k < indnkeyatts AS is_key) AS i) AS parts
 WHERE indexrelid = index_oid
@@ -362,11 +387,14 @@ BEGIN
             ('int4'::regtype, 'int8'::regtype)) THEN
         RAISE 'a value is required for keys of type %', new_type USING ERRCODE = 'invalid_parameter_value',
             HINT = 'Without a value, keys keep their numbers in a wider type of integers.';
+    ELSIF new_type <> ALL ('{int4,int8,uuid,text,bytea}'::regtype[]::oid[]) THEN
+        RAISE 'keys of type % are not supported', new_type USING ERRCODE = 'feature_not_supported';
     ELSIF new_value <> '' AND new_default IS NULL THEN
         RAISE 'a default is required for the new key' USING ERRCODE = 'invalid_parameter_value';
     ELSIF new_value <> '' THEN
         BEGIN
-            PERFORM rekey.run_all(format('SELECT (%s)::%s FROM %s LIMIT 1', new_value, new_type, parent),
+            PERFORM rekey.run_all(format('SELECT (%s)::%s FROM (SELECT * FROM %s LIMIT 1) AS %I', new_value, new_type, parent,
+                    (SELECT relname FROM pg_class WHERE oid = target)),
                 format('SELECT (%s)::%s', new_default, new_type),
                 'SELECT (' || old_default || ')::' || format_type(key.atttypid, key.atttypmod));
         EXCEPTION WHEN syntax_error_or_access_rule_violation THEN
@@ -374,14 +402,11 @@ BEGIN
         END;
     END IF;
 
-    INSERT INTO rekey.runs (parent, new_type, suffix, new_value, new_default, old_default, old_identity, key_sequence, options)
-    SELECT target, new_type::text, suffix, new_value, new_default,
+    INSERT INTO rekey.runs (home, parent, new_type, suffix, new_value, new_default, old_default, old_identity, key_sequence, options)
+    SELECT 'rekey.runs'::regclass, target, new_type::text, suffix, new_value, new_default,
         CASE WHEN new_value <> '' AND NOT key.atthasdef AND key.attidentity = '' THEN
             coalesce(old_default, CASE key.atttypid WHEN 'uuid'::regtype THEN 'gen_random_uuid()' END) END,
-        key.attidentity, coalesce(pg_get_serial_sequence(parent, key.attname)::regclass::oid,
-            (SELECT refobjid FROM pg_attrdef a JOIN pg_depend d ON d.classid = 'pg_attrdef'::regclass AND objid = a.oid
-                JOIN pg_class s ON s.oid = refobjid AND relkind = 'S'
-             WHERE adrelid = target AND adnum = key.attnum AND refclassid = 'pg_class'::regclass)), options
+        key.attidentity, pg_get_serial_sequence(parent, key.attname)::regclass, options
     RETURNING run INTO run_now;
     INSERT INTO rekey.columns (run, n, tbl, attnum, is_required, fkey, actions, description, not_null)
     SELECT run_now, c.*, (SELECT conname FROM pg_constraint k WHERE conrelid = tbl AND contype = 'n' AND conkey[1] = c.attnum)
@@ -492,10 +517,10 @@ DECLARE
     part text;
 BEGIN
     IF active.same_value THEN
-        part := CASE WHEN c.is_key AND active.key_sequence IS NOT NULL THEN format($f$
-    IF TG_OP = 'INSERT' AND NEW.%1$I IS NULL AND NEW.%2$I IS NULL THEN
-        NEW.%2$I := nextval(%3$L);
-    END IF;$f$, c.old_name, c.new_name, active.key_sequence::regclass) ELSE '' END || given || $f$
+        part := given || CASE WHEN c.is_key THEN $f$
+    IF TG_OP = 'UPDATE' AND new_given AND NEW.%2$I NOT BETWEEN -%6$s - 1 AND %6$s AND OLD.%1$I IS NOT NULL THEN
+        RAISE 'a key cannot move beyond the old type before finish' USING ERRCODE = 'object_not_in_prerequisite_state', TABLE = TG_TABLE_NAME;
+    END IF;$f$ ELSE '' END || $f$
     IF new_given AND old_given THEN
         IF NEW.%1$I IS DISTINCT FROM NEW.%2$I AND (NEW.%1$I IS NOT NULL OR NEW.%2$I BETWEEN -%6$s - 1 AND %6$s) THEN$f$ || two_keys || $f$
         END IF;
@@ -539,6 +564,16 @@ BEGIN
         (SELECT relname FROM pg_class WHERE oid = c.tbl));
 END $$;
 
+-- The statements before all other triggers: the next number, which these may use
+CREATE FUNCTION rekey.trigger_part_first(c rekey.active_columns, active rekey.active_run) RETURNS text LANGUAGE sql STABLE AS $$
+SELECT format($f$
+    IF TG_OP = 'INSERT' AND NEW.%1$I IS NULL AND NEW.%2$I IS NULL THEN
+        NEW.%2$I := nextval(%3$L);
+        NEW.%1$I := CASE WHEN NEW.%2$I BETWEEN -%4$s - 1 AND %4$s THEN NEW.%2$I END;
+    END IF;$f$, c.old_name, c.new_name, active.key_sequence::regclass, c.old_max)
+WHERE c.is_key AND active.same_value AND active.key_sequence IS NOT NULL
+$$;
+
 -- The statements after all rows of a statement: references to rows that came later in it
 CREATE FUNCTION rekey.trigger_part_after(c rekey.active_columns, k rekey.active_columns) RETURNS text LANGUAGE sql STABLE AS $$
 SELECT format($f$
@@ -555,19 +590,20 @@ SELECT format($f$
 $$;
 
 -- Write the trigger functions of a table for its columns' names now. They belong to the
--- owner of the parent, who may read it also under row-level security.
+-- tables' owner, who may read the parent also under row-level security.
 CREATE FUNCTION rekey.write_trigger(target oid) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     active rekey.active_run := (SELECT a FROM rekey.active_run a);
-    owner text := (SELECT relowner::regrole::text FROM pg_class WHERE oid = active.parent);
     t record;
 BEGIN
     FOR t IN SELECT trigger_name, moment, old_type, new_type, parts, format('rekey.keep_%s_%s%s', active.run, n, suffix) AS function_name
         FROM (SELECT min(c.n) AS n, format_type(k.old_type, NULL) AS old_type, active.new_type,
+                  string_agg(rekey.trigger_part_first(c, active), '') AS first,
                   string_agg(rekey.trigger_part(c, k, active), '' ORDER BY c.n) AS before,
                   string_agg(rekey.trigger_part_after(c, k), '' ORDER BY c.n) FILTER (WHERE c.is_self AND NOT active.same_value) AS after
               FROM rekey.active_columns c, rekey.active_columns k WHERE k.is_key AND c.tbl = target GROUP BY k.old_type) AS f,
-        LATERAL (VALUES ('~rekey', 'BEFORE', before, ''), ('~rekey_after', 'AFTER', after, '_after')) AS v(trigger_name, moment, parts, suffix)
+        LATERAL (VALUES ('!rekey', 'BEFORE', first, '_first'), ('~rekey', 'BEFORE', before, ''), ('~rekey_after', 'AFTER', after, '_after'))
+            AS v(trigger_name, moment, parts, suffix)
         WHERE parts IS NOT NULL
     LOOP
         EXECUTE format('CREATE OR REPLACE FUNCTION %s() RETURNS trigger '
@@ -581,8 +617,7 @@ DECLARE
 BEGIN%s
     RETURN NEW;
 END $f$, t.old_type, t.new_type, t.parts));
-        PERFORM rekey.run_all(format('REVOKE ALL ON FUNCTION %s() FROM PUBLIC', t.function_name),
-            CASE WHEN current_setting('is_superuser') = 'on' THEN format('ALTER FUNCTION %s() OWNER TO %s', t.function_name, owner) END);
+        EXECUTE format('REVOKE ALL ON FUNCTION %s() FROM PUBLIC', t.function_name);
         IF NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = target AND tgname = t.trigger_name) THEN
             PERFORM rekey.run_all(format('CREATE TRIGGER %I %s INSERT OR UPDATE ON %s FOR EACH ROW EXECUTE FUNCTION %s()',
                     t.trigger_name, t.moment, rekey.table_name(target), t.function_name),
@@ -607,8 +642,11 @@ DECLARE
     was record;
     v record;
     definition text;
+    description text := obj_description(sequence);
 BEGIN
     SELECT * INTO was FROM pg_class c JOIN pg_sequence s ON seqrelid = c.oid WHERE c.oid = sequence;
+    -- its lock keeps other sessions from nextval()
+    EXECUTE format('ALTER SEQUENCE %s INCREMENT %s', name, was.seqincrement);
     EXECUTE format('SELECT last_value, is_called FROM %s', name) INTO v;
     definition := format('INCREMENT %s MINVALUE %s MAXVALUE %s START %s CACHE %s %sCYCLE', was.seqincrement, was.seqmin, was.seqmax,
         was.seqstart, was.seqcache, CASE WHEN NOT was.seqcycle THEN 'NO ' END);
@@ -623,7 +661,7 @@ BEGIN
                 CASE identity WHEN 'a' THEN 'ALWAYS' ELSE 'BY DEFAULT' END, name, definition));
     END IF;
     PERFORM setval(name::regclass, v.last_value, v.is_called);
-    PERFORM rekey.grant_all(was.relacl, 'ON SEQUENCE ' || name);
+    PERFORM rekey.grant_all(was.relacl, 'ON SEQUENCE ' || name), rekey.run_all(format('COMMENT ON SEQUENCE %s IS %L', name, description));
     RETURN name::regclass;
 END $$;
 
@@ -644,7 +682,8 @@ BEGIN
         FROM pg_attribute WHERE attrelid = target AND attnum = c.attnum;
         CONTINUE WHEN NOT c.is_key;
         IF NOT active.same_value THEN
-            PERFORM rekey.run_all(format('ALTER TABLE %s ALTER %I SET DEFAULT %s', c.table_name, c.new_name, active.new_default),
+            PERFORM rekey.run_all(format('ALTER TABLE %s ALTER %I SET DEFAULT (%s)::%s', c.table_name, c.new_name, active.new_default,
+                    active.new_type),
                 format('ALTER TABLE %s ALTER %I SET DEFAULT ', c.table_name, c.old_name) || active.old_default);
         ELSIF active.old_identity <> '' THEN
             sequence := rekey.change_identity(target, c.old_name, sequence, '');
@@ -690,7 +729,7 @@ BEGIN
         PERFORM rekey.run_all(CASE WHEN back THEN format('ALTER TABLE %s RENAME CONSTRAINT %I TO %I', table_name, old_copy, name)
             ELSE format('ALTER TABLE %s DROP CONSTRAINT %I', table_name, name) END) FROM rekey.active_copies WHERE kind = 'c';
         PERFORM rekey.run_all(format('ALTER SEQUENCE %s AS %s', rekey.table_name(active.key_sequence),
-            CASE WHEN back THEN format_type(k.old_type, NULL) ELSE active.new_type END));
+            CASE WHEN back THEN format_type(k.old_type, NULL) ELSE active.new_type END)) WHERE active.key_sequence IS NOT NULL;
     END IF;
     IF back THEN
         PERFORM rekey.run_all(format('ALTER TABLE %s DROP CONSTRAINT %I', table_name, copy)) FROM rekey.active_copies WHERE kind = 'c';
@@ -732,8 +771,7 @@ CREATE FUNCTION rekey.rename() RETURNS void LANGUAGE sql AS $$
     SELECT rekey.write_trigger(tbl) FROM (SELECT DISTINCT tbl FROM rekey.active_columns) AS t;
     SELECT rekey.run_all(format('ALTER FUNCTION %s COST %s', p.oid::regprocedure, p.procost))
     FROM pg_proc p JOIN pg_language l ON l.oid = prolang AND lanname NOT IN ('internal', 'c')
-    WHERE p.oid IN (SELECT tgfoid FROM pg_trigger JOIN rekey.active_columns ON tgrelid = tbl
-        WHERE NOT tgisinternal AND tgname NOT IN ('~rekey', '~rekey_after'))
+    WHERE p.oid IN (SELECT tgfoid FROM rekey.active_triggers WHERE NOT is_own)
 $$;
 
 -- finish removes the old columns, abandon the new ones. The other key column has the default or identity then.
@@ -744,8 +782,9 @@ DECLARE
     kept name := CASE WHEN is_finish THEN k.new_name ELSE k.old_name END;
 BEGIN
     PERFORM rekey.check_catalog() WHERE is_finish;
-    PERFORM rekey.run_all(format('DROP TRIGGER %I ON %s', tgname, rekey.table_name(tgrelid)), format('DROP FUNCTION %s', tgfoid::regprocedure))
-    FROM pg_trigger WHERE tgname IN ('~rekey', '~rekey_after') AND tgrelid IN (SELECT tbl FROM rekey.active_columns);
+    PERFORM rekey.run_all(format('DROP TRIGGER %I ON %s', tgname, table_name)) FROM rekey.active_triggers WHERE is_own;
+    PERFORM rekey.run_all(format('DROP FUNCTION %s', oid::regprocedure))
+    FROM pg_proc WHERE pronamespace = 'rekey'::regnamespace AND prorettype = 'trigger'::regtype;
     IF is_finish AND active.state = 'switched' THEN
         -- the triggers "UPDATE OF column" are made while the new columns have the old names
         PERFORM rekey.exchange_with_triggers(), rekey.exchange_names();
@@ -772,9 +811,9 @@ BEGIN
         PERFORM rekey.run_all(format('ALTER TABLE %s RENAME CONSTRAINT %I TO %I', table_name, was, name)) FROM (
             SELECT table_name, new_fkey, fkey FROM rekey.active_columns WHERE NOT is_key
             UNION ALL SELECT table_name, copy, name FROM rekey.active_copies WHERE kind = 'c') AS c(table_name, was, name);
-        PERFORM rekey.run_all(format('ALTER INDEX %I.%I RENAME TO %I', relnamespace::regnamespace, copy, name),
+        PERFORM rekey.run_all(format('ALTER INDEX %s.%I RENAME TO %I', relnamespace::regnamespace, copy, name),
             CASE kind WHEN 'u' THEN format('ALTER TABLE %s ADD CONSTRAINT %I UNIQUE USING INDEX %2$I', table_name, name)
-                ELSE format('COMMENT ON INDEX %I.%I IS %L', relnamespace::regnamespace, name, description) END)
+                ELSE format('COMMENT ON INDEX %s.%I IS %L', relnamespace::regnamespace, name, description) END)
         FROM rekey.active_copies JOIN pg_class t ON t.oid = tbl WHERE kind IN ('u', 'i');
     ELSE
         PERFORM rekey.run_all(format('DROP INDEX %s', indexrelid::regclass)) FROM rekey.active_steps WHERE indexrelid IS NOT NULL;
@@ -789,8 +828,9 @@ END $$;
 
 -- What the driver calls
 
--- Begin a command: settings and lock of the session, and the steps of the command.
-CREATE FUNCTION rekey.begin(command text, accept_errors boolean DEFAULT false) RETURNS text LANGUAGE plpgsql AS $$
+-- Begin a command: the session's lock, and the steps of the command.
+-- (psql takes the word "begin" in CREATE FUNCTION for the start of a body, also in dumps.)
+CREATE FUNCTION rekey.begin_command(command text, accept_errors boolean DEFAULT false) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     active rekey.active_run := (SELECT a FROM rekey.active_run a);
     is_pending boolean := command = 'switch' AND active.state = 'switched';    -- foreign keys are not yet valid again
@@ -801,17 +841,17 @@ DECLARE
 BEGIN
     IF active.run IS NULL THEN
         RAISE 'no run is active' USING ERRCODE = 'object_not_in_prerequisite_state', HINT = 'Plan one first.';
+    ELSIF active.home <> 'rekey.runs'::regclass THEN
+        RAISE 'run % is of another database, of which this one is a copy', active.run USING ERRCODE = 'object_not_in_prerequisite_state',
+            HINT = 'DROP SCHEMA rekey CASCADE removes its triggers.';
     END IF;
     FOR attempt IN 0 .. 50 LOOP    -- the backend of the command before may be about to exit
-        EXIT WHEN pg_catalog.pg_try_advisory_lock(pg_catalog.hashtext('rekey'), active.run);
+        EXIT WHEN pg_try_advisory_lock(hashtext('rekey'), active.run);
         IF attempt = 50 THEN
             RAISE 'run % is worked on by process %', active.run, active.pid USING ERRCODE = 'object_in_use';
         END IF;
-        PERFORM pg_catalog.pg_sleep(0.1);
+        PERFORM pg_sleep(0.1);
     END LOOP;
-    PERFORM pg_catalog.set_config(name, value, false) FROM (VALUES ('search_path', 'pg_catalog, pg_temp'),
-        ('statement_timeout', '0'), ('lock_timeout', '0'), ('idle_in_transaction_session_timeout', '0'), ('row_security', 'off'),
-        ('jit', 'off'), ('application_name', 'rekey'), ('default_transaction_isolation', 'read committed')) AS s(name, value);
     BEGIN
         PERFORM set_config('client_connection_check_interval', '5s', false);
     EXCEPTION WHEN invalid_parameter_value OR feature_not_supported THEN
@@ -859,7 +899,7 @@ BEGIN
                 format('ALTER TABLE %s DROP CONSTRAINT IF EXISTS %I, ADD CONSTRAINT %2$I %s NOT VALID', table_name, name, definition) FROM required
             UNION ALL SELECT 2, 'plain', 'validate ' || name, ARRAY[tbl],
                 format('ALTER TABLE %s VALIDATE CONSTRAINT %I', table_name, name) FROM required
-            UNION ALL SELECT CASE WHEN goes_back THEN 5 ELSE 3 END, 'lock', command, array_agg(tbl ORDER BY n),
+            UNION ALL SELECT CASE WHEN goes_back THEN 5 ELSE 3 END, 'lock', command, coalesce(array_agg(tbl ORDER BY n), '{}'),
                 CASE WHEN command IN ('finish', 'abandon') THEN format('SELECT rekey.end_run(%L)', command = 'finish')
                      WHEN command = 'rename' OR active.state = 'renamed' THEN 'SELECT rekey.rename()'
                      ELSE format('SELECT rekey.move_keys(%L)', command = 'back') END
@@ -949,14 +989,16 @@ DECLARE
     locked_pages bigint[] := '{}';
     done record;
     is_left boolean;
+    suppressed int := 0;    -- batches in succession: another session's update can suppress some of them
     told timestamptz;
     own_path text := (SELECT concat_ws(', ', 'pg_catalog', nullif(reset_val, '')) FROM pg_settings WHERE name = 'search_path');
 BEGIN
-    touch := format('WITH touched AS (UPDATE ONLY %1$s SET %2$I = %2$I WHERE ctid = ANY (ARRAY('
-        'SELECT ctid FROM ONLY %1$s WHERE ctid >= $1 AND ctid < $2 AND (%3$s) FOR NO KEY UPDATE SKIP LOCKED)) '
+    touch := format('WITH found AS (SELECT ctid, %4$I AS old_value FROM ONLY %1$s '
+        'WHERE ctid >= $1 AND ctid < $2 AND (%3$s) FOR NO KEY UPDATE SKIP LOCKED), '
+        'touched AS (UPDATE ONLY %1$s SET %2$I = %2$I WHERE ctid = ANY (ARRAY(SELECT ctid FROM found)) '
         'RETURNING ctid, %3$s AS is_left, %4$I AS old_value) '
         'SELECT pg_catalog.count(*) AS rows, (pg_catalog.array_agg(pg_catalog.format(''%%s, ctid %%s'', old_value, ctid)) '
-        'FILTER (WHERE is_left))[1] AS bad FROM touched',
+        'FILTER (WHERE is_left))[1] AS bad, (SELECT pg_catalog.min(old_value::text) FROM found) AS found FROM touched',
         c.table_name, c.new_name, s.statement, c.old_name);
     missing := format('SELECT EXISTS (SELECT FROM ONLY %s WHERE (%s) AND ctid >= $1 AND ctid < $2)', c.table_name, s.statement);
     LOOP
@@ -983,10 +1025,20 @@ BEGIN
         END IF;
         first := format('(%s,0)', this_page);
         past := format('(%s,0)', this_page + 50);
+        EXECUTE format('LOCK TABLE ONLY %s IN ROW EXCLUSIVE MODE', c.table_name);    -- no trigger is created until the commit
+        IF EXISTS (SELECT FROM rekey.active_triggers WHERE tgrelid = c.tbl AND NOT is_own
+                AND format('%s: %s', tgenabled, definition) <> ALL (active.fingerprint)) THEN
+            PERFORM rekey.check_catalog();
+        END IF;
         -- what fires, here and at the commit, finds the names that it finds in the role's other sessions
         PERFORM set_config('search_path', own_path, true);
         EXECUTE touch INTO done USING first, past;
         PERFORM set_config('search_path', 'pg_catalog, pg_temp', true);
+        suppressed := CASE WHEN done.rows = 0 AND done.found <> '' THEN suppressed + 1 ELSE 0 END;
+        IF suppressed = 20 THEN
+            RAISE 'a trigger prevents the update of "%" = %', c.old_name, done.found
+            USING TABLE = c.table_name, ERRCODE = 'triggered_action_exception';
+        END IF;
         IF done.bad IS NOT NULL THEN
             RAISE '%: "%" = %', CASE WHEN c.is_key THEN 'the value of the new key is null' ELSE 'no row of the parent' END, c.old_name, done.bad
             USING TABLE = c.table_name, ERRCODE = CASE WHEN c.is_key THEN 'not_null_violation' ELSE 'foreign_key_violation' END;
@@ -1084,7 +1136,11 @@ CREATE FUNCTION rekey.warnings() RETURNS SETOF text LANGUAGE sql STABLE AS $$
     WHERE slot_type = 'logical' AND database = current_database()
 $$;
 
--- The procedures commit, which no function with settings can; begin() sets the session's path for them.
+-- The procedures commit, which no function with settings can; rekey.sh sets the session's path for them.
 SELECT format('ALTER FUNCTION %s SET search_path = pg_catalog, pg_temp', oid::regprocedure)
-FROM pg_proc WHERE pronamespace = 'rekey'::regnamespace AND prokind = 'f' AND proname <> 'begin' \gexec
+FROM pg_proc WHERE pronamespace = 'rekey'::regnamespace AND prokind = 'f' \gexec
+-- What default privileges gave to others, who could write the statements that the owner executes
+SELECT format('REVOKE ALL ON SCHEMA rekey FROM %1$s; REVOKE ALL ON ALL TABLES IN SCHEMA rekey FROM %1$s',
+    CASE grantee WHEN 0 THEN 'PUBLIC' ELSE grantee::regrole::text END)
+FROM pg_default_acl, aclexplode(defaclacl) WHERE defaclrole = current_user::regrole AND grantee <> defaclrole \gexec
 COMMIT;

@@ -14,6 +14,13 @@ ask('CREATE ROLE app; CREATE ROLE owner LOGIN CREATEDB; CREATE ROLE other');
 Rekey::install('postgres');
 ask('GRANT ALL ON SCHEMA rekey TO owner; GRANT ALL ON ALL TABLES IN SCHEMA rekey TO owner');
 
+# Nobody else can write the statements that an owner's command executes.
+ask('CREATE DATABASE acl');
+ask('ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO app; ALTER DEFAULT PRIVILEGES GRANT ALL ON SCHEMAS TO PUBLIC', 'acl');
+Rekey::install('acl');
+is(ask(q{SELECT has_schema_privilege('app', 'rekey', 'USAGE'), has_table_privilege('app', 'rekey.steps', 'UPDATE')}, 'acl'), 'f|f',
+	'default privileges give no right to other roles');
+
 # --- Refused -----------------------------------------------------------------
 # What plan() says of table p after the statements, in a transaction with both tables
 
@@ -32,6 +39,11 @@ the key is itself a foreign key: work.p.id
 publication .*: work.c: pub <= CREATE PUBLICATION pub FOR TABLE c
 row-level security is forced: work.p <= ALTER TABLE p FORCE ROW LEVEL SECURITY
 replica identity by an index: work.c <= ALTER TABLE c REPLICA IDENTITY USING INDEX c_pkey
+name in use: work.p: ~rekey_after <= CREATE TRIGGER "~rekey_after" AFTER INSERT ON p FOR EACH ROW EXECUTE FUNCTION f()
+trigger whose function another role owns.*: work.c: t
+	<= INT4; CREATE TRIGGER t BEFORE INSERT ON c FOR EACH ROW EXECUTE FUNCTION f(); AS_OWNER <= 'bigint'
+trigger whose function may not be executed.*: work.c: t
+	<= CREATE TRIGGER t AFTER UPDATE OF p_id ON c FOR EACH ROW EXECUTE FUNCTION f(); REVOKE ALL ON FUNCTION f() FROM PUBLIC; AS_OWNER
 trigger that fires after "~rekey": work.c: ~z <= CREATE TRIGGER "~z" BEFORE INSERT ON c FOR EACH ROW EXECUTE FUNCTION f()
 trigger that fires for each row \(--fire-triggers, or --replica-role\): work.c: t
 	<= CREATE TRIGGER t AFTER UPDATE ON c FOR EACH ROW EXECUTE FUNCTION f()
@@ -40,6 +52,11 @@ dependent object: trigger t on table work.c
 inheritance: work.p <= CREATE TABLE d () INHERITS (p)
 not an ordinary table: work.d
 	<= CREATE TABLE d (p_id bigint REFERENCES p) PARTITION BY LIST (p_id); CREATE TABLE d1 PARTITION OF d DEFAULT
+not an ordinary table: work.d <= CREATE TYPE r AS (p_id bigint); CREATE TABLE d OF r (FOREIGN KEY (p_id) REFERENCES p)
+index on which the table is clustered: work.p_pkey <= ALTER TABLE p CLUSTER ON p_pkey
+index of access method spgist: work.i
+	<= ALTER TABLE c DROP CONSTRAINT fk, ALTER p_id TYPE text; ALTER TABLE p ALTER id DROP DEFAULT, ALTER id TYPE text;
+	ALTER TABLE c ADD FOREIGN KEY (p_id) REFERENCES p; CREATE INDEX i ON c USING spgist (p_id)
 index with an expression or a predicate of the column: work.i <= CREATE INDEX i ON c ((p_id + 1))
 index with an expression or a predicate of the column: work.i <= CREATE INDEX i ON c (s) WHERE p_id > 5
 index with an expression or a predicate of the column: work.i <= CREATE INDEX i ON c (s) WHERE p_id IS NULL OR c IS NULL
@@ -54,7 +71,10 @@ dependent object: .*column g of table work.c <= ALTER TABLE c ADD g bigint GENER
 dependent object: constraint k on table work.c <= ALTER TABLE c ADD q bigint, ADD CONSTRAINT k CHECK (p_id <> q)
 dependent object: constraint k on table work.c <= ALTER TABLE c ADD CONSTRAINT k CHECK (p_id IS NULL OR p_id <> 500)
 dependent object: constraint k on table work.c <= ALTER TABLE c ADD CONSTRAINT k CHECK (p_id IS NOT NULL) NOT VALID
+dependent object: constraint k on table work.c <= ALTER TABLE c ADD CONSTRAINT k CHECK (p_id IS NOT NULL) NO INHERIT
 dependent object: rule _RETURN on view work.v <= CREATE VIEW v AS SELECT p FROM p
+dependent object: rule _RETURN on view work.v <= CREATE VIEW v AS SELECT id, note FROM p GROUP BY id
+	<= 'uuid', 'gen_random_uuid()', 'gen_random_uuid()', options => '{"dependents_ok": true}'
 dependent object: rule _RETURN .*\ndependent object: statistics object
 	<= CREATE VIEW v AS SELECT id FROM p; CREATE STATISTICS st ON p_id, s FROM c
 dependent object: rule r on table work.p <= CREATE RULE r AS ON DELETE TO p DO NOTHING
@@ -62,6 +82,13 @@ dependent object: rule r on table work.p <= CREATE RULE r AS ON DELETE TO p DO N
 dependent object: policy y on table work.c <= CREATE POLICY y ON c USING (p_id > 1)
 dependent object: .*table work.d <= CREATE TABLE d (q p)
 sequence with other users: default value for column id of table work.d <= CREATE TABLE d (id bigint DEFAULT nextval('p_id_seq'))
+sequence with other users: default value for column q of table work.p <= ALTER TABLE p ADD q bigint DEFAULT nextval('p_id_seq')
+default of the key is not nextval\(\) .*: work.p.id <= INT4; ALTER TABLE p ALTER id SET DEFAULT nextval('p_id_seq') * 10 <= 'bigint'
+default of the key is not nextval\(\) .*: work.p.id <= INT4; ALTER SEQUENCE p_id_seq OWNED BY NONE <= 'bigint'
+reference to the own table that is NOT NULL: work.p.q <= ALTER TABLE p ADD q bigint NOT NULL DEFAULT 1 REFERENCES p
+two foreign keys of column: work.c.p_id <= ALTER TABLE c ADD FOREIGN KEY (p_id) REFERENCES p
+n_distinct of column: work.c.p_id <= ALTER TABLE c ALTER p_id SET (n_distinct = 5)
+foreign key that is not enforced: work.c: fk <= ALTER TABLE c DISABLE TRIGGER ALL
 dependent object: default value for column p_id of table work.c <= ALTER TABLE c ALTER p_id SET DEFAULT 1
 dependent object: sequence work.c_p_id_seq <= ALTER TABLE c ALTER p_id ADD GENERATED ALWAYS AS IDENTITY
 key without a default .*: work.p.id <= ALTER TABLE p ALTER id DROP DEFAULT
@@ -70,14 +97,19 @@ collation of column: work.c.p_id <= ALTER TABLE c DROP CONSTRAINT fk, ALTER p_id
 	ALTER TABLE p ALTER id DROP DEFAULT, ALTER id TYPE text COLLATE "C"; ALTER TABLE c ADD FOREIGN KEY (p_id) REFERENCES p
 table of an extension: work.c <= ALTER EXTENSION plpgsql ADD TABLE c
 name in use, or too long: work.c.p_id_new <= ALTER TABLE c ADD p_id_new int
+name in use, or too long: work.c.p_id_new <= ALTER TABLE c ADD "~rekey" int
 name in use, or too long: work.c.ppp <= DO $$ BEGIN EXECUTE 'ALTER TABLE c RENAME p_id TO ' || repeat('p', 63); END $$
 name in use: work.c: rekey_NEXT_0 <= ALTER TABLE c RENAME CONSTRAINT fk TO rekey_NEXT_0
-not an owner of the table: work.c
-	<= ALTER TABLE c OWNER TO other; ALTER TABLE p OWNER TO owner; GRANT ALL ON SCHEMA work TO owner; SET ROLE owner
+not owned by the current role .*: work.c <= ALTER TABLE c OWNER TO other
+not owned by the current role .*: work.c <= AS_OWNER; RESET ROLE
 table work.p has no primary key of one column <= ALTER TABLE c DROP CONSTRAINT fk; ALTER TABLE p DROP CONSTRAINT p_pkey
 function uuid_v7\(\) does not exist <= SELECT <= 'uuid', 'uuid_v7()', 'gen_random_uuid()'
 function no\(\) does not exist <= ALTER TABLE p ALTER id DROP DEFAULT
 	<= 'uuid', 'gen_random_uuid()', 'gen_random_uuid()', old_default => 'no()'
+column "ctid" does not exist <= SELECT <= 'text', 'ctid::text', 'gen_random_uuid()::text'
+collation of column: work.p.id
+	<= ALTER TABLE c DROP CONSTRAINT fk; ALTER TABLE p ALTER id DROP DEFAULT, ALTER id TYPE text COLLATE "C" <= 'text', 'id', 'gen_random_uuid()::text'
+keys of type character varying are not supported <= SELECT <= 'varchar', 'id', 'md5(random()::text)'
 cannot cast type <= SELECT <= 'uuid', 'id', 'gen_random_uuid()'
 a default is required <= SELECT <= 'uuid', 'gen_random_uuid()'
 a value is required <= SELECT <= 'uuid'
@@ -93,7 +125,8 @@ $refused =~ s/\n\t/ /g;
 for (split /\n/, $refused)
 {
 	my ($detail, $sql, $arguments) = split / <= /, s/NEXT/ask('SELECT last_value + 1 FROM rekey.runs_run_seq')/gre
-	  =~ s/INT4/ALTER TABLE p ALTER id TYPE int; ALTER SEQUENCE p_id_seq AS int; ALTER TABLE c ALTER p_id TYPE int/r;
+	  =~ s/INT4/ALTER TABLE p ALTER id TYPE int; ALTER SEQUENCE p_id_seq AS int; ALTER TABLE c ALTER p_id TYPE int/r
+	  =~ s/AS_OWNER/ALTER TABLE c OWNER TO owner; ALTER TABLE p OWNER TO owner; GRANT ALL ON SCHEMA work TO owner; SET ROLE owner/r;
 	$arguments //= q{'uuid', 'gen_random_uuid()', 'gen_random_uuid()'};
 	like(errors("BEGIN; CREATE SCHEMA work; SET search_path = work; $tables
 		CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
@@ -175,6 +208,36 @@ statements($database, 'SELECT count(*) FROM c LEFT JOIN p ON p.id = c.p_id WHERE
 	[ q{CREATE TEMP TABLE w AS SELECT * FROM p WHERE id = 50; UPDATE w SET id = 500; INSERT INTO p SELECT * FROM w}, '23505',
 		'documented: a copied row has both keys' ]);
 
+# A dump of this, in SQL, is restored, but its run is not that of the copy.
+dump_and_restore('plain', $database, 'restored');
+is(Rekey::schema('restored'), Rekey::schema($database), 'a dump is restored with the new columns and triggers');
+fails('restored', qr/of another database/, 'a run of the copied database', 'abandon');
+
+# Wider integers: of a key and of references that are wide already, by an identity from which other sessions take numbers
+$database = carried('numbers', q{ALTER TABLE p ALTER id DROP DEFAULT, ALTER id TYPE int; DROP SEQUENCE p_id_seq;
+	ALTER TABLE p ALTER id ADD GENERATED BY DEFAULT AS IDENTITY (START 101); COMMENT ON SEQUENCE p_id_seq IS 'numbers';
+	CREATE FUNCTION slug() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.note := ''p'' || NEW.id; RETURN NEW; END';
+	CREATE TRIGGER slug BEFORE INSERT ON p FOR EACH ROW EXECUTE FUNCTION slug(); CREATE TABLE taken (n bigint)},
+	[ 'plan', 'p', '--type', 'bigint' ]);
+my $take = PostgreSQL::Test::Utils::tempdir() . '/take.sql';
+append_to_file($take, "INSERT INTO taken SELECT nextval('p_id_seq') FROM generate_series(1, 20);\n");
+my $takes = IPC::Run::start([ qw(pgbench -n -c 3 -T 1000 -f), $take, $node->connstr($database) ], '>&', \my $output);
+ok($node->poll_query_until($database, 'SELECT count(*) > 100 FROM taken'), 'numbers are taken');
+succeeds($database, 'run');
+$takes->kill_kill;
+is(ask('SELECT count(*) FROM taken GROUP BY n HAVING count(*) > 1', $database), '', 'no number is taken twice');
+succeeds($database, qw(verify switch));
+statements($database, 'SELECT count(*) FROM c LEFT JOIN p ON p.id_new = p_id_new WHERE p_id IS DISTINCT FROM p.id',
+	[ q{INSERT INTO p DEFAULT VALUES RETURNING note = 'p' || id AND id = id_new}, 't', 'the triggers of the table see the number' ],
+	[ 'UPDATE p SET id_new = 3000000000 WHERE id = 3', '55000', 'a key does not move beyond the old type' ],
+	[ 'UPDATE p SET id_new = 5000 WHERE id = 4; INSERT INTO p (id_new) VALUES (3000000000); INSERT INTO c (p_id_new) VALUES (3000000000)', '',
+		'but new ones are there' ]);
+ends($database, 'finish');
+is(ask(q{SELECT obj_description('p_id_seq'::regclass), attidentity FROM pg_attribute WHERE attname = 'id_new' AND attrelid = 'p'::regclass},
+		$database), 'numbers|d', 'the sequence has its comment');
+carried('plain', 'ALTER TABLE p ALTER id DROP DEFAULT, ALTER id TYPE int', [ 'plan', 'p', '--type', 'bigint' ],
+	qw(run verify switch back run verify switch finish));
+
 # References of a table to itself, which is called "new" as the variable of triggers; its child refers by a column that it has, too
 my $new = q{'00000000-0000-4000-8000-00000000000};
 $database = carried('self', 'ALTER TABLE p ADD q bigint REFERENCES p ON UPDATE CASCADE, ADD p_id bigint DEFAULT 7;
@@ -215,6 +278,23 @@ my $touch = q{ALTER TABLE c ADD touched int DEFAULT 0; CREATE TABLE one AS SELEC
 	CREATE TRIGGER touch BEFORE UPDATE ON c FOR EACH ROW EXECUTE FUNCTION touch()};
 is(ask('SELECT sum(touched) FROM c', carried('fired', $touch, [ @plan, '--fire-triggers' ], 'run')), 100, 'triggers fire with consent');
 is(ask('SELECT sum(touched) FROM c', carried('replica', $touch, [ @plan, '--replica-role' ], 'run')), 0, 'or not, by session_replication_role');
+# and one that was created while rows are filled, or that prevents it
+$database = carried('added', q{INSERT INTO c (p_id, s) SELECT 1 + i % 100, repeat('x', 100) FROM generate_series(1, 5000) i}, \@plan);
+($locker, $writer) = map { session(database => $database) } 1 .. 2;
+$locker->ask(q{BEGIN; SELECT FROM rekey.steps WHERE what LIKE 'fill references%' FOR UPDATE});
+$late = Rekey::start_command($database, 'run');
+ok($node->poll_query_until($database, sprintf $waits, q{what LIKE 'add % public.c,%'}), 'the first pages are filled, but not committed');
+$writer->send_blocked($locker, 'CREATE TRIGGER t BEFORE UPDATE ON c FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()');
+$locker->ask('COMMIT');
+ok(!$late->{harness}->finish && $late->{said} =~ /trigger that fires for each row.*: public\.c: t$/m, 'a new trigger stops it')
+  or diag($late->{said});
+$_->quit for $locker, $writer;
+ends($database, 'abandon');
+$database = carried('prevented', q{CREATE FUNCTION stop() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN IF NEW.id = 50 THEN RETURN NULL; END IF;
+	RETURN NEW; END'; CREATE TRIGGER stop BEFORE UPDATE ON c FOR EACH ROW EXECUTE FUNCTION stop()}, [ @plan, '--fire-triggers' ]);
+fails($database, qr/a trigger prevents the update of "p_id" = 50/, 'a row that a trigger protects is named', 'run');
+ask('DROP TABLE p CASCADE; DROP TABLE c', $database);
+ends($database, 'abandon');    # also of tables that are gone
 $database = carried('warned', $touch =~ s/ ON c/ ON p/gr . q{; ALTER TABLE p ADD q bigint REFERENCES p, ADD touched int;
 	CREATE FUNCTION named() RETURNS bigint LANGUAGE sql AS 'SELECT max(id) FROM p';
 	CREATE FUNCTION done() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN END'; CREATE EVENT TRIGGER done ON ddl_command_end EXECUTE FUNCTION done();
@@ -238,8 +318,9 @@ $database = carried('names', q{ALTER TABLE p RENAME TO "p '%"" p"; ALTER TABLE c
 	ALTER TABLE c ADD CONSTRAINT q FOREIGN KEY (q) REFERENCES "p '%"" p" NOT VALID, ADD CONSTRAINT k CHECK ("p_id %s" = q OR q IS NULL OR s > 'a');
 	CREATE UNIQUE INDEX i ON c (id, s) WHERE q IS NOT NULL AND s <> ''; ALTER TABLE c ALTER q SET STATISTICS 7;
 	ALTER TABLE "p '%"" p" ADD UNIQUE (note); ALTER TABLE c ADD FOREIGN KEY (s) REFERENCES "p '%"" p" (note) DEFERRABLE NOT VALID;
+	CREATE SCHEMA "A b"; ALTER TABLE "p '%"" p" SET SCHEMA "A b";
 	COMMENT ON INDEX i IS 'of i'; COMMENT ON CONSTRAINT k ON c IS 'of k'; COMMENT ON CONSTRAINT q ON c IS 'of q';
-	COMMENT ON CONSTRAINT p_pkey ON "p '%"" p" IS 'of p'}, [ 'plan', q{"p '%"" p"}, @to_uuid ], qw(run verify switch finish));
+	COMMENT ON CONSTRAINT p_pkey ON "A b"."p '%"" p" IS 'of p'}, [ 'plan', q{"A b"."p '%"" p"}, @to_uuid ], qw(run verify switch finish));
 is(ask(q{SELECT count(*) FROM pg_class, pg_constraint WHERE relname = repeat('i', 63) AND conname = repeat('f', 63)}, $database),
 	1, 'names of 63 bytes are kept');
 is(ask(q{SELECT pg_get_constraintdef(oid), obj_description(oid, 'pg_constraint') FROM pg_constraint WHERE conname IN ('q', 'k', 'p_pkey')
@@ -247,7 +328,7 @@ is(ask(q{SELECT pg_get_constraintdef(oid), obj_description(oid, 'pg_constraint')
 	UNION SELECT 'statistics', attstattarget::text FROM pg_attribute WHERE attname = 'q_new' ORDER BY 1}, $database), <<'END' =~ s/\n\z//r,
 CHECK ((("p_id %s_new" = q_new) OR (q_new IS NULL) OR (s > 'a'::text)))|of k
 CREATE UNIQUE INDEX i ON public.c USING btree (id, s) WHERE ((q_new IS NOT NULL) AND (s <> ''::text))|of i
-FOREIGN KEY (q_new) REFERENCES "p '%"" p"(id_new)|of q
+FOREIGN KEY (q_new) REFERENCES "A b"."p '%"" p"(id_new)|of q
 PRIMARY KEY (id_new)|of p
 statistics|7
 END
