@@ -13,7 +13,6 @@
 #   --old-default EXPRESSION   the old key of a new row, if it has no default
 #   --suffix _new          of the new columns
 #   --fire-triggers        the triggers of the tables may fire for each row
-#   --replica-role         set session_replication_role, so that they do not
 #   --dependents-ok        views of the columns, and functions of the rows' type: to be made
 #                          again for the new columns before finish
 #   --publications-ok      the subscribers have the new columns
@@ -44,7 +43,7 @@ while [ $# -gt 0 ]; do
         --pause | --max-bytes)
             [[ $2 =~ ^[0-9]+$ ]] || fail "$1 requires a number"
             options+=("\"${1#--}\": $2"); shift ;;
-        --fire-triggers | --replica-role | --dependents-ok | --publications-ok) options+=("\"${1#--}\": true") ;;
+        --fire-triggers | --dependents-ok | --publications-ok) options+=("\"${1#--}\": true") ;;
         --accept-errors) accept=true ;;
         -*) fail "unknown option $1" ;;
         *) [ -z "$table" ] || fail "more than one table"; table=$1 ;;

@@ -219,11 +219,8 @@ UNION ALL SELECT o, name FROM trg JOIN pg_proc f ON f.oid = tgfoid, run, LATERAL
     ('trigger whose function may not be executed, to create it again', NOT tgattr = '' AND NOT has_function_privilege(tgfoid, 'EXECUTE'))
     ) AS v(o, is_so) WHERE is_so
 UNION ALL SELECT 'trigger that fires after "~rekey"', name FROM trg WHERE tgname > '~rekey' AND tgtype & 3 = 3
-UNION ALL SELECT 'trigger that fires for each row (--fire-triggers, or --replica-role)', name FROM trg, run
-    WHERE is_before AND NOT options ? 'fire_triggers' AND tgtype & 16 > 0 AND tgattr = ''
-    AND tgenabled IN ('A', CASE WHEN options ? 'replica_role' THEN 'R' ELSE 'O' END)
-UNION ALL SELECT 'no right to set session_replication_role', current_user FROM run
-    WHERE options ? 'replica_role' AND NOT has_parameter_privilege('session_replication_role', 'SET')
+UNION ALL SELECT 'trigger that fires for each row (--fire-triggers)', name FROM trg, run
+    WHERE is_before AND NOT options ? 'fire_triggers' AND tgtype & 16 > 0 AND tgattr = '' AND tgenabled IN ('A', 'O')
 -- columns
 UNION ALL SELECT o, name FROM col, run, LATERAL (VALUES
     ('type of column', old_type <> ALL ('{int2,int4,int8,uuid,text,varchar,bytea}'::regtype[]::oid[])
@@ -1019,9 +1016,6 @@ BEGIN
             EXIT WHEN NOT is_left;
             page := 0;
             CONTINUE;
-        END IF;
-        IF active.options ? 'replica_role' THEN
-            PERFORM set_config('session_replication_role', 'replica', true);
         END IF;
         first := format('(%s,0)', this_page);
         past := format('(%s,0)', this_page + 50);
