@@ -30,21 +30,19 @@ fail() { printf 'rekey.sh: %s\n' "$*" >&2; exit 2; }
 [ $# -gt 0 ] || usage 2
 command=$1
 shift
-table='' type='' value='' new_default='' old_default='' suffix=_new accept=false options=()
+table='' type='' variables=(-v value= -v default= -v old_default= -v suffix=_new -v accept_errors=false) options=()
 while [ $# -gt 0 ]; do
+    name=${1#--} name=${name//-/_}
     case $1 in
         --type | --value | --default | --old-default | --suffix | --pause | --max-bytes)
             [ $# -ge 2 ] || fail "$1 requires a value" ;;&
         --type) type=$2; shift ;;
-        --value) value=$2; shift ;;
-        --default) new_default=$2; shift ;;
-        --old-default) old_default=$2; shift ;;
-        --suffix) suffix=$2; shift ;;
+        --value | --default | --old-default | --suffix) variables+=(-v "$name=$2"); shift ;;
         --pause | --max-bytes)
             [[ $2 =~ ^[0-9]+$ ]] || fail "$1 requires a number"
-            options+=("\"${1#--}\": $2"); shift ;;
-        --fire-triggers | --dependents-ok | --publications-ok) options+=("\"${1#--}\": true") ;;
-        --accept-errors) accept=true ;;
+            options+=("\"$name\": $2"); shift ;;
+        --fire-triggers | --dependents-ok | --publications-ok) options+=("\"$name\": true") ;;
+        --accept-errors) variables+=(-v accept_errors=true) ;;
         -*) fail "unknown option $1" ;;
         *) [ -z "$table" ] || fail "more than one table"; table=$1 ;;
     esac
@@ -57,9 +55,8 @@ export PGAPPNAME=rekey PGOPTIONS="${PGOPTIONS-} -c statement_timeout=0 -c lock_t
 
 # One session, in which this process becomes psql; the statements are calls, whose arguments it quotes.
 session() {
-    exec psql -X -q -v ON_ERROR_STOP=1 -v command="$command" -v accept="$accept" -v target="$table" -v type="$type" \
-        -v value="$value" -v new_default="$new_default" -v old_default="$old_default" -v suffix="$suffix" \
-        -v options="{$(IFS=,; tr - _ <<<"${options[*]-}")}" -f - "$@"
+    exec psql -X -q -v ON_ERROR_STOP=1 -v command="$command" -v target="$table" -v type="$type" "${variables[@]}" \
+        -v options="{$(IFS=,; echo "${options[*]-}")}" -f - "$@"
 }
 
 case $command in
@@ -69,14 +66,14 @@ case $command in
 SELECT :'target'::pg_catalog.regclass::pg_catalog.oid AS target \gset
 SET search_path = pg_catalog, pg_temp;
 SELECT n AS step, what, kind, rows, pg_size_pretty(bytes) AS bytes, pg_size_pretty(wal) AS wal
-FROM rekey.plan(:target::regclass, :'type', nullif(:'value', ''), nullif(:'new_default', ''), :'suffix', :'options', nullif(:'old_default', ''));
+FROM rekey.plan(:target::regclass, :'type', nullif(:'value', ''), nullif(:'default', ''), :'suffix', :'options', nullif(:'old_default', ''));
 SELECT * FROM rekey.warnings();
 SQL
         ;;
     run | verify | switch | back | rename | finish | abandon)
         session -At <<'SQL'
 SET search_path = pg_catalog, pg_temp;
-SELECT rekey.begin_command(:'command', :'accept') AS command \gset
+SELECT rekey.begin_command(:'command', :'accept_errors') AS command \gset
 SELECT rekey.script(:'command') \gexec
 SELECT rekey.status();
 SQL

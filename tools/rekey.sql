@@ -24,45 +24,31 @@ CREATE TABLE rekey.runs (
     run int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     state text NOT NULL DEFAULT 'planned'
         CHECK (state IN ('planned', 'running', 'ready', 'switched', 'renamed', 'finished', 'abandoned')),
-    parent oid NOT NULL,
-    new_type text NOT NULL,
-    suffix text NOT NULL,
+    home oid NOT NULL,          -- this table; another one in a restored copy
+    parent oid NOT NULL, new_type text NOT NULL, suffix text NOT NULL, options jsonb NOT NULL,
     new_value text,             -- NULL: the same number in a wider type
     new_default text,
     old_default text,           -- of the old key, where this run has set or removed it
-    old_identity "char" NOT NULL,
-    key_sequence oid,
-    options jsonb NOT NULL,
-    fingerprint text[],
-    home oid NOT NULL,          -- this table; another one in a restored copy
-    pid int,
-    verified_at timestamptz
+    old_identity "char" NOT NULL, key_sequence oid,
+    fingerprint text[], pid int, verified_at timestamptz
 );
 CREATE UNIQUE INDEX one_active_run ON rekey.runs ((true)) WHERE state NOT IN ('finished', 'abandoned');
 
 -- The key (n = 0) and the columns that refer to it
 CREATE TABLE rekey.columns (
-    run int NOT NULL REFERENCES rekey.runs,
-    n int NOT NULL,
-    tbl oid NOT NULL,
-    attnum int2 NOT NULL,
+    run int REFERENCES rekey.runs, n int,
+    tbl oid NOT NULL, attnum int2 NOT NULL, is_required boolean NOT NULL,
     new_attnum int2,            -- once it was added
-    is_required boolean NOT NULL,
-    not_null name,              -- the constraint's name, from version 18 on
-    fkey name,
-    actions text,
-    description text,           -- comment of the foreign key
+    fkey name, actions text, description text,      -- the foreign key and its comment
     PRIMARY KEY (run, n)
 );
 
 -- Indexes and CHECK constraints with such a column, which are copied
 CREATE TABLE rekey.copies (
-    run int NOT NULL REFERENCES rekey.runs,
-    n int NOT NULL,
+    run int REFERENCES rekey.runs, n int,
     tbl oid NOT NULL,
     kind "char" NOT NULL CHECK (kind IN ('p', 'u', 'i', 'c')),    -- primary key, unique constraint, index, CHECK
-    name name NOT NULL,
-    bytes bigint,
+    name name NOT NULL, bytes bigint,
     new_definition text NOT NULL,
     old_definition text,        -- of a primary key's index, and of a CHECK constraint: for the way back
     description text,           -- comment of the constraint, or of an index without one
@@ -70,20 +56,14 @@ CREATE TABLE rekey.copies (
 );
 
 CREATE TABLE rekey.steps (
-    run int NOT NULL REFERENCES rekey.runs,
-    n int NOT NULL,
+    run int REFERENCES rekey.runs, n int,
     phase text NOT NULL,
     kind text NOT NULL CHECK (kind IN ('lock', 'fill', 'index', 'plain')),
-    what text NOT NULL,
-    tables oid[] NOT NULL,
+    what text NOT NULL, tables oid[] NOT NULL,
     statement text NOT NULL,    -- fill: the condition of the rows to set
     index_name name,
-    rows bigint,                -- estimates
-    bytes bigint,
-    wal bigint,
-    next_page bigint NOT NULL DEFAULT 0,
-    filled bigint NOT NULL DEFAULT 0,
-    done_at timestamptz,
+    rows bigint, bytes bigint, wal bigint,      -- estimates
+    next_page bigint NOT NULL DEFAULT 0, filled bigint NOT NULL DEFAULT 0, done_at timestamptz,
     PRIMARY KEY (run, n)
 );
 
@@ -405,8 +385,8 @@ BEGIN
             coalesce(old_default, CASE key.atttypid WHEN 'uuid'::regtype THEN 'gen_random_uuid()' END) END,
         key.attidentity, pg_get_serial_sequence(parent, key.attname)::regclass, options
     RETURNING run INTO run_now;
-    INSERT INTO rekey.columns (run, n, tbl, attnum, is_required, fkey, actions, description, not_null)
-    SELECT run_now, c.*, (SELECT conname FROM pg_constraint k WHERE conrelid = tbl AND contype = 'n' AND conkey[1] = c.attnum)
+    INSERT INTO rekey.columns (run, n, tbl, attnum, is_required, fkey, actions, description)
+    SELECT run_now, c.*
     FROM (
         SELECT 0, target::oid, key.attnum, true, NULL::name, NULL, NULL
         UNION ALL SELECT row_number() OVER (ORDER BY conrelid = target, conrelid, k.oid), conrelid, conkey[1], attnotnull, conname,
@@ -693,13 +673,6 @@ BEGIN
     PERFORM rekey.write_trigger(target);
 END $$;
 
--- On the way back and at the end, NOT NULL constraints have their names of the plan.
-CREATE FUNCTION rekey.name_not_null(is_new boolean) RETURNS void LANGUAGE sql AS $$
-    SELECT rekey.run_all(format('ALTER TABLE %s RENAME CONSTRAINT %I TO %I', rekey.table_name(tbl), conname, not_null))
-    FROM rekey.columns JOIN rekey.active_run USING (run) JOIN pg_constraint ON conrelid = tbl AND contype = 'n'
-        AND conkey = ARRAY[CASE WHEN is_new THEN new_attnum ELSE attnum END] AND conname <> not_null
-$$;
-
 -- The primary keys move to the new columns, or back, after which "run" makes their indexes
 -- and the new foreign keys again. Foreign keys on the old columns are validated later.
 CREATE FUNCTION rekey.move_keys(back boolean) RETURNS void LANGUAGE plpgsql AS $$
@@ -730,7 +703,6 @@ BEGIN
     END IF;
     IF back THEN
         PERFORM rekey.run_all(format('ALTER TABLE %s DROP CONSTRAINT %I', table_name, copy)) FROM rekey.active_copies WHERE kind = 'c';
-        PERFORM rekey.name_not_null(false);
         UPDATE rekey.steps SET done_at = NULL, next_page = 0
         WHERE run = active.run AND phase = 'run' AND statement NOT LIKE 'SELECT rekey.add_columns(%';
     END IF;
@@ -804,7 +776,6 @@ BEGIN
     PERFORM rekey.run_all(format('ALTER TABLE %s DROP COLUMN %I', table_name, CASE WHEN is_finish THEN old_name ELSE new_name END))
     FROM rekey.active_columns WHERE new_attnum IS NOT NULL;
     IF is_finish THEN
-        PERFORM rekey.name_not_null(true);
         PERFORM rekey.run_all(format('ALTER TABLE %s RENAME CONSTRAINT %I TO %I', table_name, was, name)) FROM (
             SELECT table_name, new_fkey, fkey FROM rekey.active_columns WHERE NOT is_key
             UNION ALL SELECT table_name, copy, name FROM rekey.active_copies WHERE kind = 'c') AS c(table_name, was, name);

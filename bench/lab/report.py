@@ -195,16 +195,6 @@ def bulk(run):
     return ("Many rows within one minute", None, of_keys(run, "bulk", COST) + of_keys(run, "bulk", INDEX))
 
 
-def serializable(run):
-    """Sessions insert one row in each transaction of the isolation level SERIALIZABLE, and also read the ten keys before
-    it, or not. The share is that of the transactions that fail with a serialization failure and must be repeated; it
-    depends on the load of the machine."""
-    kinds = ["read and insert", "insert"]
-    return ("Serializable transactions", None,
-            [block for kind in kinds if (found := of_keys(run, "serializable", ["failure_share"], kind))
-             for block in (f"**{kind}**", *found)])
-
-
 def delete(run):
     """A table of constant size: the oldest rows are deleted, as many new ones are inserted, and VACUUM follows, in steps.
     After each window, all rows have been replaced once. The size is that of the index, divided by the rows of the
@@ -236,8 +226,8 @@ def model(run):
 
 # --- the report -----------------------------------------------------------------
 
-SCENES = {"age": age, "curve": curve, "long": long, "heat": places, "steady": steady, "bulk": bulk, "serializable": serializable,
-          "delete": delete, "changeover": changeover, "model": model}
+SCENES = {"age": age, "curve": curve, "long": long, "heat": places, "steady": steady, "bulk": bulk, "delete": delete,
+          "changeover": changeover, "model": model}
 ABOUT = """Figures are medians, with the least and the greatest of the repetitions in brackets, and as thin bars in the
 pictures. Columns that begin with a colon are ratios; ~ means that the ranges overlap, and – that there is no such figure,
 or only one measurement of a time. Each scene has its conditions.""".replace("\n", " ")

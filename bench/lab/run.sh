@@ -5,7 +5,7 @@
 #   bench/lab/run.sh [OPTION ...]
 #
 #   --scene NAME,...     scenes (default all): curve, age, steady, bulk, delete,
-#                        changeover, serializable
+#                        changeover
 #   --quick              small sizes
 #   --repetitions N      measurements of each point (default 3, with --quick 1)
 #   --keys A,B,...       keys, by their names in keys.txt (default: all in steady
@@ -38,7 +38,7 @@ sweep_names=(bigint random uuid_v7 snowflake short_comb short_comb_run keyed_com
 
 # --- sizes and options ------------------------------------------------------
 
-scene=curve,age,steady,bulk,delete,changeover,serializable
+scene=curve,age,steady,bulk,delete,changeover
 quick=0 repetitions='' keys='' key='' shared_buffers=256MB out='' no_report=0 quiet=0
 names="scene quick? repetitions# keys key shared_buffers out no_report? quiet? server?"
 

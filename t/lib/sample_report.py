@@ -35,8 +35,7 @@ SCENES = [  # scene, keys, series, points, and the metrics with those of bigint
      ["", *range(60, 660, 60)], {**LONG, **COST, "checkpoint_bytes": 4e9, "replica_lag_ms": 12}),
     ("changeover", ["random"], ["unchanged"], [200000, 400000], {**COST, **INDEX, "growth_bytes_per_row": 38}),
     ("changeover", ["uuid_v7", *SHORT], ["changed"], [200000, 400000],
-     {**COST, **INDEX, "growth_bytes_per_row": 54, "predicted_wal_bytes_per_row": 175}),
-    ("serializable", SWEPT, ["read and insert", "insert"], [""], {"failure_share": 0.04, "rows_per_s": 5000})]
+     {**COST, **INDEX, "growth_bytes_per_row": 54, "predicted_wal_bytes_per_row": 175})]
 # three repetitions whose median is neither the mean nor the first nor the last
 EXACT = {"bigint": (175, 170, 171), "random": (4104, 4275, 4000), "snowflake": (174, 171, 175)}
 

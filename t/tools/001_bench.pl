@@ -52,8 +52,7 @@ my @size = split ' ', q{
 	--steady.rows 20000 --steady.inserts 300 --bulk.rows 20000 --bulk.inserts 2000 --curve.rows 20000 --curve.inserts 100,2000
 	--delete.rows 2000 --delete.rates 20 --delete.windows 2 --delete.steps 2
 	--age.years 0,0.25 --age.rates 100 --age.minutes 60
-	--changeover.rows 20000 --changeover.inserts 4000 --changeover.steps 2
-	--serializable.rows 20000 --serializable.clients 3 --serializable.transactions 90};
+	--changeover.rows 20000 --changeover.inserts 4000 --changeover.steps 2};
 
 ok(laboratory('--scene', 'steady', '--repetitions', 1, @size, '--out', "$out.keys"), 'the laboratory runs with all keys') or diag $stderr;
 my @without = ($version < 180000 ? 'uuidv7' : (), 'decimal_id');
@@ -73,10 +72,10 @@ ok( laboratory('--repetitions', 1, '--keys', join(',', @keys), '--key', 'mine=uu
 push @keys, 'mine';
 is((split /\n/, slurp_file("$out/measurements.csv"))[0], 'scene,key,series,x,repetition,metric,value', 'the header');
 is(scalar(grep { @$_ != 7 || $_->[6] !~ /^-?\d+(\.\d+)?(e-?\d+)?$/ } lines_of("$out/measurements.csv")), 0, 'every value is a number');
-like($stderr, qr/step 1\/(\d+): curve, bigint: .*step \1\/\1: serializable, mine: /s, 'progress reports the steps');
+like($stderr, qr/step 1\/(\d+): curve, bigint: .*step \1\/\1: changeover, mine: /s, 'progress reports the steps');
 read_measurements($out);
 my @expected = map { "changeover $_" } qw(random short_comb uuid_v7 mine);
-push @expected, map { my $key = $_; map { "$_ $key" } qw(curve age steady bulk delete serializable) } @keys;
+push @expected, map { my $key = $_; map { "$_ $key" } qw(curve age steady bulk delete) } @keys;
 is_deeply([ sort keys %measured ], [ sort @expected ], 'every key is in every scene that measures its type');
 sub series { my ($which, $metric) = @_; return [ sort keys %{ $measured{$which}{$metric} } ] }
 for (
@@ -86,8 +85,7 @@ for (
 	[ 'rows since the change', 'changeover mine', 'index_bytes', 'changed,0', 'changed,2000', 'changed,4000' ],
 	[ 'beside random keys', 'changeover random', 'growth_bytes_per_row', 'unchanged,2000', 'unchanged,4000' ],
 	[ 'beside a table that was ordered from the start', 'changeover uuid_v7', 'growth_bytes_per_row',
-		map { ("$_,2000", "$_,4000") } 'changed', 'from the start' ],
-	[ 'two kinds of transactions', 'serializable mine', 'failure_share', 'insert,', 'read and insert,' ])
+		map { ("$_,2000", "$_,4000") } 'changed', 'from the start' ])
 {
 	my ($name, $which, $metric, @points) = @$_;
 	is_deeply(series($which, $metric), \@points, "$which: $name");
@@ -120,8 +118,6 @@ for my $key (qw(random short_comb uuid_v7))
 	  @{ series("changeover $key", 'wal_bytes_per_row') };
 	is("@off", '', "changeover: the WAL of $key is as predicted");
 }
-is(value('serializable bigint', 'transactions', 'insert,'), 90, 'serializable: all transactions are counted');
-is(value("serializable $_", 'failure_share', 'insert,'), 0, "serializable: without reads, no transaction fails ($_)") for @keys;
 
 SKIP:
 {

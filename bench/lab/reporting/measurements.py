@@ -30,7 +30,6 @@ METRICS = {
     "touched_leaf_pages":    Metric("Leaf pages touched", "pages"),
     "leaf_density":          Metric("Leaf density", "%"),
     "growth_bytes_per_row":  Metric("Growth of the index", "bytes/row"),
-    "failure_share":         Metric("Failed with 40001", "%"),
     "latency_p50_ms":        Metric("Latency, p50", "ms"),
     "latency_p99_ms":        Metric("p99", "ms"),
     "latency_p999_ms":       Metric("p99.9", "ms"),
@@ -40,8 +39,7 @@ METRICS = {
     "replica_lag_ms":        Metric("Lag of the replica", "ms"),
     "replica_lag_slope":     Metric("Growth of the lag", "ms/s"),
 }
-SCALES = {"failure_share": 100,
-          **dict.fromkeys(("index_bytes", "heap_bytes", "checkpoint_bytes", "backend_bytes"), 1 / 1048576)}
+SCALES = dict.fromkeys(("index_bytes", "heap_bytes", "checkpoint_bytes", "backend_bytes"), 1 / 1048576)
 
 # How near a prediction must be.
 LIMITS = {"wal_bytes_per_row": 0.15, "index_bytes": 0.10, "leaf_density": 0.10}
