@@ -28,9 +28,7 @@ my @drivers = (
 	[ 'psycopg', system("/usr/bin/python3 -c 'import psycopg' 2>/dev/null") == 0, 'true', "/usr/bin/python3 $programs/run.py" ],
 	[ 'PDO', system(q{php -r 'exit(extension_loaded("pdo_pgsql") ? 0 : 1);' 2>/dev/null}) == 0, 'true', "php $programs/run.php" ],
 	[ 'JDBC', -e $jar, "javac -d $work -cp $jar $programs/Run.java", "java -cp $work:$jar Run" ],
-	[ 'JDBC, stringtype=unspecified', -e $jar, 'true', "java -cp $work:$jar Run", 'unspecified' ],
-	[ 'pgx', -d '/usr/share/gocode/src/github.com/jackc/pgx/v4',
-		"cd $programs && GO111MODULE=off GOPATH=/usr/share/gocode GOCACHE=$work/go go build -o $work/pgx ./pgx", "$work/pgx" ]);
+	[ 'JDBC, stringtype=unspecified', -e $jar, 'true', "java -cp $work:$jar Run", 'unspecified' ]);
 
 my $language = $node->pg_version >= 19 ? qr/(?:sql|text(?=\nPREPARE))/ : 'sql';
 # Literals that an application sends as parameters: not those with a type name, or of generate_series()
