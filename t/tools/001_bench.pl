@@ -72,7 +72,7 @@ ok( laboratory('--repetitions', 1, '--keys', join(',', @keys), '--key', 'mine=uu
 push @keys, 'mine';
 is((split /\n/, slurp_file("$out/measurements.csv"))[0], 'scene,key,series,x,repetition,metric,value', 'the header');
 is(scalar(grep { @$_ != 7 || $_->[6] !~ /^-?\d+(\.\d+)?(e-?\d+)?$/ } lines_of("$out/measurements.csv")), 0, 'every value is a number');
-like($stderr, qr/step 1\/(\d+): curve, bigint: .*step \1\/\1: changeover, mine: /s, 'progress reports the steps');
+like($stderr, qr/step 1\/(\d+): curve, bigint: .*step \1\/\1: changeover, changeover: /s, 'progress reports the steps');
 read_measurements($out);
 my @expected = map { "changeover $_" } qw(random short_comb uuid_v7 mine);
 push @expected, map { my $key = $_; map { "$_ $key" } qw(curve age steady bulk delete) } @keys;
