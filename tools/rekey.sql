@@ -797,7 +797,7 @@ END $$;
 -- What the driver calls
 
 -- Begin a command: the session's lock, and the steps of the command.
--- (psql takes the word "begin" in CREATE FUNCTION for the start of a body, also in dumps.)
+-- (psql reads the word "begin" after CREATE FUNCTION as the start of a body, also in dumps.)
 CREATE FUNCTION rekey.begin_command(command text, accept_errors boolean DEFAULT false) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     active rekey.active_run := (SELECT a FROM rekey.active_run a);
@@ -957,7 +957,7 @@ DECLARE
     locked_pages bigint[] := '{}';
     done record;
     is_left boolean;
-    suppressed int := 0;    -- batches in succession: another session's update can suppress some of them
+    suppressed int := 0;    -- successive batches that found rows, and updated none
     told timestamptz;
     own_path text := (SELECT concat_ws(', ', 'pg_catalog', nullif(reset_val, '')) FROM pg_settings WHERE name = 'search_path');
 BEGIN

@@ -14,7 +14,7 @@ ask('CREATE ROLE app; CREATE ROLE owner LOGIN CREATEDB; CREATE ROLE other');
 Rekey::install('postgres');
 ask('GRANT ALL ON SCHEMA rekey TO owner; GRANT ALL ON ALL TABLES IN SCHEMA rekey TO owner');
 
-# Nobody else can write the statements that an owner's command executes.
+# No other role can write the statements that an owner's command executes.
 ask('CREATE DATABASE acl');
 ask('ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO app; ALTER DEFAULT PRIVILEGES GRANT ALL ON SCHEMAS TO PUBLIC', 'acl');
 Rekey::install('acl');
