@@ -268,7 +268,10 @@ make_report(Relation index, const LeafSample *sample, const NewestRows *newest,
 	SPI_connect();
 	if (SPI_execute_with_args(report_query, count, types, values, nulls, false, 0) != SPI_OK_SELECT ||
 		SPI_processed != 1)
-		elog(ERROR, "could not report on index \"%s\"", RelationGetRelationName(index));
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("index \"%s\" is newer than the snapshot of the transaction",
+						RelationGetRelationName(index))));
 	result = PointerGetDatum(SPI_returntuple(SPI_tuptable->vals[0], SPI_tuptable->tupdesc));
 	SPI_finish();
 	return result;

@@ -315,6 +315,7 @@ measure_leaves(const NewRows *rows, IndexPages *pages, NewestRows *newest)
 		if (P_RIGHTMOST(BTPageGetOpaque(page)))
 			newest->splits_in_middle = false;
 	}
+	pfree(sorted);
 	newest->image_bytes = bytes / read;
 }
 
@@ -442,8 +443,8 @@ read_newest_rows(Relation index, Relation table, const LeafSample *sample,
 	 */
 	limit = Min(limit, Max(LEAST_ROWS, sample->rows / SHARE_OF_ROWS));
 	rows = find_new_rows(index, table, is_partial ? PG_INT32_MAX : limit);
-	/* keep those of the newest rows whose leaf pages are found */
-	for (int i = 0; i < rows.count && located < limit && pages.count < INDEX_PAGES; i++)
+	/* keep those whose leaf pages are found; measure_leaves() reads more */
+	for (int i = 0; i < rows.count && located < limit && pages.count < INDEX_PAGES - MEASURED_ROWS; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (!locate(&pages, &rows.rows[i]))

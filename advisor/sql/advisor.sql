@@ -7,7 +7,7 @@ CREATE SCHEMA advisor;
 SET search_path = advisor, public;
 
 CREATE DOMAIN word AS text COLLATE "C";
-CREATE TABLE things (id uuid PRIMARY KEY, number int, word word, parent int);
+CREATE TABLE things (id uuid PRIMARY KEY DEFERRABLE, number int, word word, parent int);
 INSERT INTO things SELECT md5(i::text)::uuid, i, to_char(i, 'FM000000'), hashint4(i) & 15 FROM generate_series(1, 20000) i;
 CREATE INDEX things_word ON things (word);
 CREATE INDEX things_descending ON things (number DESC NULLS LAST) INCLUDE (word);
@@ -17,7 +17,7 @@ CREATE INDEX things_partial ON things (number) WHERE number % 2 = 0;
 -- keys that are too long for a partial index, or stored elsewhere
 CREATE TABLE wide (id text);
 ALTER TABLE wide ALTER COLUMN id SET STORAGE EXTERNAL;
-INSERT INTO wide SELECT md5(i::text) || repeat('x', CASE WHEN i % 3 = 0 THEN 3000 ELSE 0 END) FROM generate_series(1, 5000) i;
+INSERT INTO wide SELECT md5(i::text) || repeat('x', CASE WHEN i % 3 = 0 THEN 9000 ELSE 0 END) FROM generate_series(1, 5000) i;
 CREATE INDEX wide_id ON wide (id COLLATE "C") WHERE length(id) < 100;
 -- small tables, which have no new rows
 CREATE TABLE empty (id int PRIMARY KEY);
@@ -30,6 +30,20 @@ FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid, idgen.index_report(c.oi
 WHERE c.relnamespace = 'advisor'::regnamespace
 ORDER BY r.index_name::text COLLATE "C";
 SELECT 'of a catalog', placement IS NOT NULL FROM idgen.index_report('pg_catalog.pg_class_oid_index');
+-- keys as long as those that are read, below more pages than are read; one row a checkpoint
+CREATE TABLE long (LIKE wide INCLUDING STORAGE);
+INSERT INTO long SELECT rpad(md5(i::text), 1996, 'x') FROM generate_series(1, 7000) i;
+CREATE INDEX long_id ON long (id COLLATE "C");
+SELECT 'long keys', placement, round(images_per_row::numeric, 2), wal_per_row > 0 FROM idgen.index_report('long_id', 1);
+-- the newest rows are at the beginning of a table of 132 blocks, which are all read
+CREATE TABLE turned (id int PRIMARY KEY, number bigint UNIQUE, note text DEFAULT repeat('x', 950));
+INSERT INTO turned SELECT -i, i # 85 FROM generate_series(1, 900) i;
+INSERT INTO turned SELECT -i, i # 85 FROM generate_series(901, 1056) i;
+CLUSTER turned USING turned_pkey;
+SELECT 'newest rows elsewhere', placement FROM idgen.index_report('turned_number_key');
+-- an index without pages, while it is built
+CREATE FUNCTION rows_now(int) RETURNS bigint IMMUTABLE LANGUAGE sql AS $$SELECT rows FROM idgen.index_report('advisor.few_now'::text::regclass)$$;
+CREATE INDEX few_now ON few (rows_now(id)) WHERE id = 1;
 SELECT 'of NULL', r.* FROM idgen.index_report(NULL) r;
 
 -- no locks remain; a serializable transaction does not conflict with others

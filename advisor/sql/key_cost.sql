@@ -35,10 +35,11 @@ FROM (VALUES (1e5), (1e7), (1e9)) i (index_rows), (VALUES (1e3), (1e5)) v (n), (
      idgen.expected_key_cost('short_comb', index_rows, n, m) s;
 -- the tuples of a bigint are shorter, and those of a text are longer
 SELECT costs(format($$'random', 5e6, 20000, key_bytes => %s$$, bytes)) FROM unnest('{8,16,37}'::int[]) bytes;
--- an empty index, one row, the greatest number of rows
+-- an empty index, one row, the greatest number of rows, and that of one leaf
 SELECT costs(format($$'random', %s, %s$$, index_rows, n))
 FROM unnest('{0,1,1e15}'::float8[]) index_rows, unnest('{1,1e15}'::float8[]) n ORDER BY index_rows, n;
-SELECT costs($$'short_comb', 1e15, 1e15, 1e-6, 6$$, $$'random', 1e15, 1, key_bytes => 1024$$, $$'ordered', 2, 1, random_rows => 1$$);
+SELECT costs($$'short_comb', 1e15, 1e15, 1e-6, 6$$, $$'random', 1e15, 1, key_bytes => 1024$$, $$'ordered', 2, 1, random_rows => 1$$,
+             $$'random', 291, 1$$, $$'random', 292, 1$$);
 -- keys in order among random ones of before split leaves in halves; short COMBs also change the
 -- leaves of random keys with their prefix
 SELECT costs(format('%L, 6e6, 66666, 60000, random_rows => %s, rows_in_cycle => 1e6', kind, rows))

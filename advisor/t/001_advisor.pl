@@ -168,6 +168,9 @@ is(placement('hers.hidden', 'reader'), 'unknown', 'a role with USAGE and SELECT 
 my $session = session();
 $session->ask('CREATE TEMPORARY TABLE passing (id uuid PRIMARY KEY)');
 is(placement(outcome(q{SELECT oid FROM pg_class WHERE relname = 'passing_pkey'})), '0A000', 'a temporary table of another session is an error');
+$session->ask('BEGIN ISOLATION LEVEL REPEATABLE READ; TABLE passing');
+ask('CREATE TABLE newer (id int PRIMARY KEY)');
+like($session->ask(q{SELECT idgen.index_report('newer')}), qr/^55000$/, 'an index that is newer than the snapshot is an error');
 $session->quit;
 
 # Concurrent inserts, deletions and VACUUM
