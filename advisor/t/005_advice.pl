@@ -7,7 +7,7 @@ use lib "$FindBin::RealBin/../../t/lib";
 use List::Util qw(sum);
 use Server;
 
-my $node = start_server('advice', "autovacuum = off\ncheckpoint_timeout = 1h\nmax_wal_size = 10GB\nwal_keep_size = 4GB\nwal_consistency_checking = ''");
+my $node = start_server('advice', "autovacuum = off\ncheckpoint_timeout=1h\nmax_wal_size=10GB\nwal_keep_size=4GB\nwal_consistency_checking = ''");
 ask('CREATE EXTENSION idgen_advisor');
 
 # --- advice -------------------------------------------------------------------------

@@ -70,10 +70,10 @@ my @raised = map { my $name = $_->{name}; map { "$name $_" } @{ $_->{errors} } }
 is_deeply([ sort @listed ], [ sort grep { !/ 22(?:004|008|023|P02)$/ } @raised ], 'the other SQLSTATEs of each function are listed');
 
 # The pages and lists that a new generator could be missing from
-for my $path (qw(docs/choosing.md docs/security.md docs/report/functions.md bench/lab/keys.txt bench/lab/functions.sql scripts/dev/check-randomness.sh))
+for my $path (qw(docs/choosing.md docs/security.md docs/report/functions.md bench/lab/keys.txt bench/lab/functions.sql),
+	'scripts/dev/check-randomness.sh')
 {
-	my $text = slurp_file($path);
-	my $kinds = $path !~ /randomness/ ? qr/^(generator|ticker)$/ : qr/^generator$/;
+	my ($text, $kinds) = (slurp_file($path), $path !~ /randomness/ ? qr/^(generator|ticker)$/ : qr/^generator$/);
 	is_deeply([ grep { $text !~ /\b\Q$_\E\b/ } map { $_->{name} } grep { $_->{kind} =~ $kinds } @Functions::functions ],
 		[], "$path names every generator");
 }

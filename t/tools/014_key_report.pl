@@ -151,5 +151,5 @@ my @others = report(database => 'other');
 is_deeply(lines(@others), [ 'WARN random_default_public.random_id', 'WARN text_collation_public.token_id' ],
 	q{idgen's keys and tables are without faults});
 like($others[0]{detail}, qr/SELECT \* FROM idgen.index_report\('public.random_pkey'\) measures/, 'the advisor measures more');
-like($others[0]{remediation}, qr/^ALTER TABLE public.random ALTER COLUMN id SET DEFAULT idgen.keyed_comb\(area => 'random'\)$/, 'the remedy is a default of idgen');
+like($others[0]{remediation}, qr/^ALTER TABLE public.random ALTER COLUMN id SET DEFAULT idgen.keyed_comb\(area => 'random'\)$/, 'of idgen');
 done_testing();
