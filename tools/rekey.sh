@@ -67,6 +67,7 @@ SELECT :'target'::pg_catalog.regclass::pg_catalog.oid AS target \gset
 SET search_path = pg_catalog, pg_temp;
 SELECT n AS step, what, kind, rows, pg_size_pretty(bytes) AS bytes, pg_size_pretty(wal) AS wal
 FROM rekey.plan(:target::regclass, :'type', nullif(:'value', ''), nullif(:'default', ''), :'suffix', :'options', nullif(:'old_default', ''));
+SELECT * FROM rekey.space();
 SELECT * FROM rekey.warnings();
 SQL
         ;;

@@ -112,7 +112,7 @@ FROM rekey.active_columns WHERE is_required
 UNION ALL SELECT c.tbl, c.table_name, c.n, 'foreign key of ' || c.new_name, c.new_fkey,
     format('FOREIGN KEY (%I) REFERENCES %s (%I)%s', c.new_name, k.table_name, k.new_name, c.actions)
 FROM rekey.active_columns c JOIN rekey.active_columns k ON k.is_key AND NOT c.is_key
-UNION ALL SELECT tbl, table_name, 10000 + n, 'constraint like ' || name, copy, format('CHECK (%s)', new_definition)
+UNION ALL SELECT tbl, table_name, 10000 + n, 'constraint like ' || name, copy, new_definition
 FROM rekey.active_copies WHERE kind = 'c';
 
 CREATE FUNCTION rekey.run_all(VARIADIC statements text[]) RETURNS void LANGUAGE plpgsql AS $$
@@ -147,7 +147,7 @@ WITH run AS MATERIALIZED (SELECT * FROM rekey.active_run), col AS MATERIALIZED (
     -- others that refer to the key are dependent objects
     SELECT k.*, table_name || ': ' || conname AS name FROM col JOIN pg_constraint k ON conrelid = tbl AND conname = fkey
 ), ind AS MATERIALIZED (
-    SELECT i.*, x.relname, x.oid::regclass::text AS name, amname, col.attnum, attnums, var
+    SELECT i.*, x.relname, x.oid::regclass::text AS name, amname, col.attnum, attcollation, attnums, var
     FROM pg_index i JOIN pg_class x ON x.oid = indexrelid JOIN pg_am m ON m.oid = relam, col, run
     WHERE indrelid = tbl AND x.relname NOT LIKE own AND (col.attnum = ANY (indkey) OR concat(indpred::text, indexprs::text) ~ var)
 ), trg AS MATERIALIZED (
@@ -187,6 +187,9 @@ SELECT o, name FROM tab, run, LATERAL (VALUES
     -- its triggers run as this role, its owner decides what they call
     ('not owned by the current role (SET ROLE, or PGOPTIONS="-c role=")', pg_get_userbyid(relowner) <> current_user),
     ('no right to create in the schema of', NOT has_schema_privilege(relnamespace, 'CREATE')),
+    ('TRIGGER right of another role, which could run code as the owner, by references of the table to itself',
+        oid IN (SELECT tbl FROM col WHERE is_self) AND NOT same_value
+        AND EXISTS (SELECT FROM aclexplode(relacl) WHERE privilege_type = 'TRIGGER' AND grantee <> relowner)),
     ('row-level security is forced', relforcerowsecurity),
     ('replica identity by an index', relreplident = 'i'),
     ('subscription', EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = tab.oid))) AS v(o, is_so) WHERE is_so
@@ -224,8 +227,6 @@ UNION ALL SELECT 'name in use, or too long', name || suffix FROM col, run
 UNION ALL SELECT 'name in use', used FROM run, LATERAL (SELECT c.oid::regclass::text, relname FROM pg_class c
     UNION ALL SELECT rekey.table_name(conrelid) || ': ' || conname, conname FROM pg_constraint WHERE conrelid > 0) AS names(used, n)
     WHERE state = 'planned' AND n LIKE own
-UNION ALL SELECT 'not an owner of the sequence', c.oid::regclass::text FROM run JOIN pg_class c ON c.oid = key_sequence
-    WHERE NOT pg_has_role(relowner, 'USAGE')
 UNION ALL SELECT 'sequence with other users', pg_describe_object(d.classid, d.objid, d.objsubid)
     FROM run JOIN pg_depend d ON refclassid = 'pg_class'::regclass AND refobjid = key_sequence
     WHERE NOT EXISTS (SELECT FROM pg_attrdef a, col WHERE a.oid = d.objid AND adrelid = tbl AND adnum = attnum AND is_key)
@@ -249,8 +250,8 @@ UNION ALL SELECT o, name FROM ind, run, LATERAL (VALUES
         same_value AND indisunique AND (indpred::text ~ var OR to_jsonb(ind) ->> 'indnullsnotdistinct' = 'true')),
     ('deferrable unique constraint', NOT indimmediate),
     ('exclusion constraint', indisexclusion),
-    ('index with an operator class or parameters of its own', EXISTS (SELECT FROM generate_series(0, indnkeyatts - 1) k
-            JOIN pg_opclass p ON p.oid = indclass[k] WHERE indkey[k] = attnum AND NOT opcdefault)
+    ('index with an operator class, collation or parameters of its own', EXISTS (SELECT FROM generate_series(0, indnkeyatts - 1) k
+            JOIN pg_opclass p ON p.oid = indclass[k] WHERE indkey[k] = attnum AND (NOT opcdefault OR indcollation[k] <> attcollation))
         OR EXISTS (SELECT FROM pg_attribute WHERE attrelid = indexrelid AND attoptions IS NOT NULL))) AS v(o, is_so) WHERE is_so
 -- everything else
 UNION ALL SELECT 'dependent object', format('%s (%s)', pg_describe_object(class, obj, sub), name) FROM dep WHERE NOT is_carried
@@ -286,7 +287,8 @@ BEGIN
         UNION ALL SELECT 'only in the plan', l FROM unnest(active.fingerprint) l WHERE active.is_before AND l <> ALL (lines)
         UNION ALL SELECT 'not complete', i FROM (
             SELECT 'trigger of ' || table_name FROM rekey.active_columns
-            WHERE NOT EXISTS (SELECT FROM rekey.active_triggers WHERE tgrelid = tbl AND is_own AND tgname = '~rekey' AND tgenabled = 'A')
+            WHERE (SELECT bool_and(tgenabled = 'A') AND bool_or(tgname = '~rekey') FROM rekey.active_triggers
+                WHERE tgrelid = tbl AND is_own) IS NOT TRUE
             UNION ALL SELECT c.what FROM rekey.new_constraints c
             WHERE NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = tbl AND conname = name AND convalidated)
             UNION ALL SELECT coalesce('index ' || index_name, 'step ' || n) FROM rekey.active_steps
@@ -298,48 +300,35 @@ BEGIN
     END IF;
 END $$;
 
--- A condition for the new columns' names and type, by the parser: in a table that has the new
--- type under the old names, which are then changed.
-CREATE FUNCTION rekey.translate(target oid, expression text, names jsonb, new_type text) RETURNS text LANGUAGE plpgsql STRICT AS $$
+-- The definition of an index from "USING" on, with its tablespace, which pg_get_indexdef() leaves out
+CREATE FUNCTION rekey.index_part(index_oid oid) RETURNS text LANGUAGE sql STABLE AS $$
+SELECT concat(left(part, length(part) - length(predicate)), ' TABLESPACE ' || quote_ident(spcname), predicate)
+FROM pg_index JOIN pg_class c ON c.oid = indexrelid LEFT JOIN pg_tablespace s ON s.oid = reltablespace, LATERAL (
+    SELECT substr(pg_get_indexdef(indexrelid), 1 + length(format('CREATE %sINDEX %I ON %s ',
+        CASE WHEN indisunique THEN 'UNIQUE ' END, relname, rekey.table_name(indrelid)))), concat(' WHERE ' || pg_get_expr(indpred, indrelid))
+    ) AS d(part, predicate)
+WHERE indexrelid = index_oid
+$$;
+
+-- The definition of an index, from "USING" on, or of a CHECK constraint for the new columns. Nothing is replaced in
+-- a text: it is made in an empty table that has the new type under the old names, which are then changed.
+CREATE FUNCTION rekey.translate(target oid, definition text, names jsonb, new_type text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     translated text;
 BEGIN
-    EXECUTE (SELECT format('CREATE TEMP TABLE rekey_translation (%s, CHECK (%s))', string_agg(format('%I %s', attname,
-        CASE WHEN names ? attnum::text THEN new_type ELSE format_type(atttypid, atttypmod) END), ', '), expression)
-        FROM pg_attribute WHERE attrelid = target AND attnum > 0 AND NOT attisdropped);
-    PERFORM rekey.run_all(format('ALTER TABLE pg_temp.rekey_translation RENAME %I TO %I', attname, names ->> attnum::text))
+    EXECUTE format('CREATE TABLE rekey.translation (LIKE %s)', rekey.table_name(target));
+    PERFORM rekey.run_all(format('ALTER TABLE rekey.translation ALTER %I TYPE %s USING NULL', attname, new_type))
     FROM pg_attribute WHERE attrelid = target AND names ? attnum::text;
-    SELECT pg_get_expr(conbin, conrelid) INTO translated
-    FROM pg_constraint WHERE conrelid = 'pg_temp.rekey_translation'::regclass AND contype = 'c';
-    DROP TABLE pg_temp.rekey_translation;
+    EXECUTE CASE WHEN definition LIKE 'CHECK%' THEN 'ALTER TABLE rekey.translation ADD ' ELSE 'CREATE INDEX ON rekey.translation ' END
+        || definition;
+    PERFORM rekey.run_all(format('ALTER TABLE rekey.translation RENAME %I TO %I', attname, names ->> attnum::text))
+    FROM pg_attribute WHERE attrelid = target AND names ? attnum::text;
+    SELECT coalesce(rekey.index_part(indexrelid), pg_get_constraintdef(k.oid)) INTO translated
+    FROM pg_class t LEFT JOIN pg_index ON indrelid = t.oid LEFT JOIN pg_constraint k ON conrelid = t.oid AND contype = 'c'
+    WHERE t.oid = 'rekey.translation'::regclass;
+    DROP TABLE rekey.translation;
     RETURN translated;
 END $$;
-
--- The definition of an index with other columns and another name. Nothing is
--- replaced in a text: all parts are those of the catalog.
-CREATE FUNCTION rekey.index_definition(index_oid oid, name text, names jsonb, predicate text) RETURNS text LANGUAGE sql STABLE AS $$
-SELECT format('CREATE %sINDEX CONCURRENTLY IF NOT EXISTS %I ON %s USING %I (%s)%s%s%s%s%s',
-    CASE WHEN indisunique THEN 'UNIQUE ' END, name, rekey.table_name(indrelid), amname,
-    string_agg(part, ', ' ORDER BY k) FILTER (WHERE k < indnkeyatts),
-    ' INCLUDE (' || string_agg(part, ', ' ORDER BY k) FILTER (WHERE k >= indnkeyatts) || ')',
-    CASE WHEN to_jsonb(i) ->> 'indnullsnotdistinct' = 'true' THEN ' NULLS NOT DISTINCT' END,
-    ' WITH (' || array_to_string(c.reloptions, ', ') || ')',
-    ' TABLESPACE ' || quote_ident(spcname),
-    ' WHERE ' || predicate)
-FROM pg_index i JOIN pg_class c ON c.oid = indexrelid JOIN pg_am am ON am.oid = relam LEFT JOIN pg_tablespace s ON s.oid = reltablespace,
-LATERAL (
-    SELECT k, concat(
-        CASE WHEN is_carried THEN quote_ident(names ->> indkey[k]::text)
-             WHEN indkey[k] > 0 THEN pg_get_indexdef(indexrelid, k + 1, true)
-             ELSE '(' || pg_get_indexdef(indexrelid, k + 1, true) || ')' END,
-        CASE WHEN is_key AND NOT is_carried THEN concat(
-             (SELECT format(' COLLATE %s.%I', collnamespace::regnamespace, collname) FROM pg_collation WHERE oid = indcollation[k]),
-             (SELECT format(' %s.%I', opcnamespace::regnamespace, opcname) FROM pg_opclass WHERE oid = indclass[k])) END,
-        CASE WHEN is_key THEN CASE indoption[k] & 3 WHEN 1 THEN ' DESC NULLS LAST' WHEN 2 THEN ' NULLS FIRST' WHEN 3 THEN ' DESC' END END) AS part
-    FROM generate_series(0, indnatts - 1) k, LATERAL (SELECT names ? indkey[k]::text AS is_carried, k < indnkeyatts AS is_key) AS i) AS parts
-WHERE indexrelid = index_oid
-GROUP BY i.*, indisunique, indrelid, amname, reloptions, spcname, indpred, indnkeyatts
-$$;
 
 -- Write the plan of a run; raises an error with all obstacles.
 CREATE FUNCTION rekey.plan(target regclass, new_type regtype, new_value text DEFAULT NULL, new_default text DEFAULT NULL,
@@ -400,22 +389,24 @@ BEGIN
     PERFORM rekey.check_catalog();
 
     INSERT INTO rekey.copies
-    SELECT run_now, n, tbl, kind, name, bytes,
-        CASE kind WHEN 'c' THEN condition ELSE rekey.index_definition(oid, format('rekey_%s_c%s', run_now, n), new_names, condition) END,
-        CASE kind WHEN 'c' THEN definition WHEN 'p' THEN rekey.index_definition(oid, format('rekey_%s_o%s', run_now, n), '{}', NULL) END, description
-    FROM (SELECT *, row_number() OVER (ORDER BY tbl, kind = 'c', oid) AS n,
-                 rekey.translate(tbl, pg_get_expr(node, tbl), new_names, new_type::text) AS condition
+    SELECT run_now, n, tbl, kind, name, bytes, CASE WHEN kind <> 'c' THEN format('CREATE %sINDEX CONCURRENTLY IF NOT EXISTS %I ON %s ',
+            CASE WHEN is_unique THEN 'UNIQUE ' END, format('rekey_%s_c%s', run_now, n), rekey.table_name(tbl)) ELSE '' END
+            || rekey.translate(tbl, definition, new_names, new_type::text),
+        CASE kind WHEN 'c' THEN definition WHEN 'p' THEN format('CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS %I ON %s %s',
+            format('rekey_%s_o%s', run_now, n), rekey.table_name(tbl), definition) END, description
+    FROM (SELECT *, row_number() OVER (ORDER BY tbl, kind = 'c', oid) AS n
           FROM (SELECT tbl, array_agg(attnum) AS attnums, jsonb_object_agg(attnum, new_name) AS new_names
                 FROM rekey.active_columns GROUP BY tbl) AS tables,
           LATERAL (
-              SELECT indexrelid, relname, coalesce(contype, 'i'), pg_relation_size(indexrelid), indpred, NULL,
+              SELECT indexrelid, relname, coalesce(contype, 'i'), indisunique, pg_relation_size(indexrelid), rekey.index_part(indexrelid),
                   coalesce(obj_description(k.oid, 'pg_constraint'), obj_description(indexrelid, 'pg_class'))
               FROM pg_index JOIN pg_class x ON x.oid = indexrelid
               LEFT JOIN pg_constraint k ON conindid = indexrelid AND conrelid = tbl AND contype IN ('p', 'u')
               WHERE indrelid = tbl AND (indkey::int2[] && attnums
                   OR indpred::text ~ format(':varattno (%s) ', array_to_string(attnums, '|')))
-              UNION ALL SELECT oid, conname, 'c', NULL, conbin, pg_get_constraintdef(oid), obj_description(oid, 'pg_constraint') FROM pg_constraint
-              WHERE conrelid = tbl AND contype = 'c' AND conkey && attnums) AS c(oid, name, kind, bytes, node, definition, description)) AS copies;
+              UNION ALL SELECT oid, conname, 'c', false, NULL, pg_get_constraintdef(oid), obj_description(oid, 'pg_constraint') FROM pg_constraint
+              WHERE conrelid = tbl AND contype = 'c' AND conkey && attnums
+          ) AS c(oid, name, kind, is_unique, bytes, definition, description)) AS copies;
 
     -- The steps of "run", table by table; of an index, the second number is that of the copy
     INSERT INTO rekey.steps (run, n, phase, kind, what, tables, statement, index_name, rows, bytes, wal)
@@ -463,6 +454,33 @@ BEGIN
         RAISE 'the change needs about % bytes', needed USING ERRCODE = 'disk_full', HINT = 'The limit is that of --max-bytes.';
     END IF;
     RETURN QUERY SELECT * FROM rekey.steps WHERE run = run_now ORDER BY n;
+END $$;
+
+-- What the steps need and, for roles that may execute programs on the server, what df shows there as free
+CREATE FUNCTION rekey.space() RETURNS TABLE (place name, needed text, free text) LANGUAGE plpgsql AS $$
+DECLARE
+    path text;
+BEGIN
+    CREATE TEMP TABLE rekey_df (line text);
+    FOR place, path, needed IN
+        SELECT spcname, CASE spcname WHEN 'pg_default' THEN '.' ELSE 'pg_tblspc/' || p.oid END, pg_size_pretty(sum(s.bytes))
+        FROM rekey.active_steps s JOIN pg_class t ON t.oid = tables[1]
+        LEFT JOIN rekey.active_copies c ON c.tbl = t.oid AND index_name IN (copy, old_copy)
+        LEFT JOIN pg_class i ON (i.relnamespace, i.relname) = (t.relnamespace, c.name) JOIN pg_database d ON datname = current_database()
+        JOIN pg_tablespace p ON p.oid = coalesce(nullif(coalesce(i.reltablespace, t.reltablespace), 0), dattablespace)
+        WHERE s.bytes > 0 GROUP BY p.oid, spcname
+        UNION ALL SELECT 'WAL', 'pg_wal', pg_size_pretty(sum(wal)) FROM rekey.active_steps
+    LOOP
+        BEGIN
+            EXECUTE format('COPY pg_temp.rekey_df FROM PROGRAM %L', 'df -Pk ' || path);
+            free := (SELECT pg_size_pretty(1024 * (regexp_match(line, '(\d+) +\d+% '))[1]::bigint) FROM pg_temp.rekey_df WHERE line LIKE '%\%%');
+            DELETE FROM pg_temp.rekey_df;
+        EXCEPTION WHEN OTHERS THEN
+            free := 'unknown: ' || sqlerrm;
+        END;
+        RETURN NEXT;
+    END LOOP;
+    DROP TABLE pg_temp.rekey_df;
 END $$;
 
 -- The statements that keep a column and its old one equal, in a trigger. Same value: each is
@@ -630,7 +648,6 @@ BEGIN
     IF identity = '' THEN
         PERFORM rekey.run_all(format('ALTER TABLE %s ALTER %I DROP IDENTITY', rekey.table_name(tbl), old_column),
             format('CREATE SEQUENCE %s AS %s %s', name, format_type(was.seqtypid, NULL), definition),
-            format('ALTER SEQUENCE %s OWNER TO %s', name, was.relowner::regrole),
             format('ALTER SEQUENCE %s OWNED BY %s.%I', name, rekey.table_name(tbl), old_column));
     ELSE
         PERFORM rekey.run_all(format('ALTER TABLE %s ALTER %I DROP DEFAULT', rekey.table_name(tbl), old_column), format('DROP SEQUENCE %s', name),
@@ -724,10 +741,10 @@ CREATE FUNCTION rekey.exchange_with_triggers() RETURNS void LANGUAGE plpgsql AS 
 DECLARE
     triggers text[] := ARRAY(
         SELECT format('DROP TRIGGER %1$I ON %2$s; %3$s; ALTER TABLE %2$s %4$s TRIGGER %1$I; COMMENT ON TRIGGER %1$I ON %2$s IS %5$L',
-            tgname, table_name, pg_get_triggerdef(oid), CASE tgenabled WHEN 'D' THEN 'DISABLE' WHEN 'A' THEN 'ENABLE ALWAYS'
+            tgname, table_name, definition, CASE tgenabled WHEN 'D' THEN 'DISABLE' WHEN 'A' THEN 'ENABLE ALWAYS'
                 WHEN 'R' THEN 'ENABLE REPLICA' ELSE 'ENABLE' END, obj_description(oid, 'pg_trigger'))
-        FROM (SELECT DISTINCT g.oid, tgname, tgenabled, table_name FROM pg_trigger g JOIN rekey.active_columns
-              ON tgrelid = tbl AND (attnum = ANY (tgattr) OR new_attnum = ANY (tgattr))) AS t);
+        FROM rekey.active_triggers
+        WHERE EXISTS (SELECT FROM rekey.active_columns WHERE tbl = tgrelid AND (attnum = ANY (tgattr) OR new_attnum = ANY (tgattr))));
 BEGIN
     PERFORM rekey.exchange_names(), rekey.run_all(VARIADIC triggers);
 END $$;
@@ -940,56 +957,38 @@ BEGIN
     END LOOP;
 END $$;
 
--- Set the new columns of a table, 50 pages in a transaction. The trigger computes them, so
--- that each row version written since it exists has them. Pages with locked rows are
--- visited again; a row that stays NULL is an error.
+-- Set the new columns of a table, 50 pages in a transaction, each time from the first row without them on. The
+-- trigger computes them, so that each row version written since it exists has them. If all such rows of the pages
+-- are locked, it tries again; a row that stays NULL is an error.
 CREATE PROCEDURE rekey.fill(step int) LANGUAGE plpgsql AS $$
 DECLARE
     active rekey.active_run := (SELECT a FROM rekey.active_run a);
     s rekey.active_steps := (SELECT a FROM rekey.active_steps a WHERE n = step);
     c rekey.active_columns := (SELECT a FROM rekey.active_columns a WHERE tbl = s.tables[1] AND is_key = s.what LIKE 'fill keys%' ORDER BY n LIMIT 1);
-    touch text;
-    missing text;
-    first tid;
-    past tid;
-    page bigint := s.next_page;
-    this_page bigint;
-    locked_pages bigint[] := '{}';
-    done record;
-    is_left boolean;
-    suppressed int := 0;    -- successive batches that found rows, and updated none
-    told timestamptz;
-    own_path text := (SELECT concat_ws(', ', 'pg_catalog', nullif(reset_val, '')) FROM pg_settings WHERE name = 'search_path');
-BEGIN
-    touch := format('WITH found AS (SELECT ctid, %4$I AS old_value FROM ONLY %1$s '
+    touch text := format('WITH found AS (SELECT ctid, %4$I AS old_value FROM ONLY %1$s '
         'WHERE ctid >= $1 AND ctid < $2 AND (%3$s) FOR NO KEY UPDATE SKIP LOCKED), '
         'touched AS (UPDATE ONLY %1$s SET %2$I = %2$I WHERE ctid = ANY (ARRAY(SELECT ctid FROM found)) '
         'RETURNING ctid, %3$s AS is_left, %4$I AS old_value) '
         'SELECT pg_catalog.count(*) AS rows, (pg_catalog.array_agg(pg_catalog.format(''%%s, ctid %%s'', old_value, ctid)) '
         'FILTER (WHERE is_left))[1] AS bad, (SELECT pg_catalog.min(old_value::text) FROM found) AS found FROM touched',
         c.table_name, c.new_name, s.statement, c.old_name);
-    missing := format('SELECT EXISTS (SELECT FROM ONLY %s WHERE (%s) AND ctid >= $1 AND ctid < $2)', c.table_name, s.statement);
+    first tid;
+    page bigint := s.next_page;
+    done record;
+    -- successive attempts whose rows were all locked, and those that found rows and updated none
+    locked int := 0;
+    suppressed int := 0;
+    own_path text := (SELECT concat_ws(', ', 'pg_catalog', nullif(reset_val, '')) FROM pg_settings WHERE name = 'search_path');
+BEGIN
     LOOP
-        IF page * current_setting('block_size')::int < pg_relation_size(c.tbl) THEN
-            this_page := page;
-            page := page + 50;
-        ELSIF cardinality(locked_pages) > 0 THEN
-            this_page := locked_pages[1];
-            locked_pages := locked_pages[2:];
-            told := coalesce(told, clock_timestamp());
-            IF clock_timestamp() > told + interval '5 s' THEN
-                told := clock_timestamp();
-                RAISE NOTICE 'step %: % ranges of pages have locked rows: %', step, 1 + cardinality(locked_pages), rekey.holders(s.tables);
-            END IF;
-            PERFORM pg_sleep(0.1);
-        ELSE
-            EXECUTE missing INTO is_left USING '(0,0)'::tid, '(4294967295,0)'::tid;
-            EXIT WHEN NOT is_left;
+        EXECUTE format('SELECT ctid FROM ONLY %s WHERE (%s) AND ctid >= $1 LIMIT 1', c.table_name, s.statement)
+        INTO first USING format('(%s,0)', page)::tid;
+        IF first IS NULL THEN
+            EXIT WHEN page = 0;
             page := 0;
             CONTINUE;
         END IF;
-        first := format('(%s,0)', this_page);
-        past := format('(%s,0)', this_page + 50);
+        page := (first::text::point)[0];
         EXECUTE format('LOCK TABLE ONLY %s IN ROW EXCLUSIVE MODE', c.table_name);    -- no trigger is created until the commit
         IF EXISTS (SELECT FROM rekey.active_triggers WHERE tgrelid = c.tbl AND NOT is_own
                 AND format('%s: %s', tgenabled, definition) <> ALL (active.fingerprint)) THEN
@@ -997,25 +996,24 @@ BEGIN
         END IF;
         -- what fires, here and at the commit, finds the names that it finds in the role's other sessions
         PERFORM set_config('search_path', own_path, true);
-        EXECUTE touch INTO done USING first, past;
+        EXECUTE touch INTO done USING first, format('(%s,0)', least(page + 50, 4294967295))::tid;
         PERFORM set_config('search_path', 'pg_catalog, pg_temp', true);
+        locked := CASE WHEN done.found IS NULL THEN locked + 1 ELSE 0 END;
         suppressed := CASE WHEN done.rows = 0 AND done.found <> '' THEN suppressed + 1 ELSE 0 END;
         IF suppressed = 20 THEN
             RAISE 'a trigger prevents the update of "%" = %', c.old_name, done.found
             USING TABLE = c.table_name, ERRCODE = 'triggered_action_exception';
-        END IF;
-        IF done.bad IS NOT NULL THEN
+        ELSIF done.bad IS NOT NULL THEN
             RAISE '%: "%" = %', CASE WHEN c.is_key THEN 'the value of the new key is null' ELSE 'no row of the parent' END, c.old_name, done.bad
             USING TABLE = c.table_name, ERRCODE = CASE WHEN c.is_key THEN 'not_null_violation' ELSE 'foreign_key_violation' END;
-        END IF;
-        EXECUTE missing INTO is_left USING first, past;
-        IF is_left THEN
-            locked_pages := locked_pages || this_page;
         END IF;
         UPDATE rekey.steps SET next_page = page, filled = filled + done.rows WHERE run = active.run AND n = step;
         PERFORM set_config('search_path', own_path, true);
         COMMIT;
-        PERFORM pg_sleep(0.001 * (active.options ->> 'pause')::float8) WHERE active.options ? 'pause';
+        IF locked > 0 AND locked % 50 = 0 THEN
+            RAISE NOTICE 'step %: row % is locked: %', step, first, rekey.holders(s.tables);
+        END IF;
+        PERFORM pg_sleep(CASE WHEN locked > 0 THEN 0.1 ELSE 0.001 * coalesce((active.options ->> 'pause')::float8, 0) END);
     END LOOP;
     CALL rekey.done(step);
 END $$;
@@ -1089,11 +1087,11 @@ CREATE FUNCTION rekey.warnings() RETURNS SETOF text LANGUAGE sql STABLE AS $$
     FROM rekey.active_columns JOIN pg_class t ON t.oid = tbl, pg_proc p JOIN pg_language l ON l.oid = prolang AND lanname IN ('plpgsql', 'sql')
     WHERE prosqlbody IS NULL AND prosrc ~ ('\m' || old_name || '\M') AND prosrc ~ ('\m' || relname || '\M')
     AND pronamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace, 'rekey'::regnamespace)
-    UNION ALL SELECT DISTINCT format('trigger %s on %s fires for updates of the old column only, until rename or finish', tgname, table_name)
-    FROM rekey.active_columns JOIN pg_trigger ON tgrelid = tbl AND attnum = ANY (tgattr) AND NOT tgisinternal
+    UNION ALL SELECT format('trigger %s on %s fires for updates of the old column only, until rename or finish', tgname, g.table_name)
+    FROM rekey.active_triggers g JOIN rekey.active_columns ON tgrelid = tbl AND attnum = ANY (tgattr)
     UNION ALL SELECT DISTINCT format('%s fires with search_path pg_catalog: ALTER FUNCTION %s SET search_path', fires, p.oid::regprocedure)
     FROM (SELECT format('trigger %s on %s, for a row that refers to a later one of its statement,', tgname, table_name), tgfoid
-          FROM rekey.active_columns JOIN pg_trigger ON tgrelid = tbl WHERE is_self AND NOT tgisinternal
+          FROM rekey.active_triggers WHERE tgrelid IN (SELECT tbl FROM rekey.active_columns WHERE is_self)
           UNION ALL SELECT format('event trigger %s', evtname), evtfoid FROM pg_event_trigger WHERE evtenabled <> 'D') AS f(fires, function)
     JOIN pg_proc p ON p.oid = function JOIN pg_language l ON l.oid = prolang AND lanname NOT IN ('c', 'internal')
     WHERE array_to_string(proconfig, ' ') ~ '\msearch_path=' IS NOT TRUE
