@@ -249,7 +249,6 @@ UNION ALL SELECT o, name FROM ind, run, LATERAL (VALUES
     ('unique index that counts NULLs, which are keys beyond the old type',
         same_value AND indisunique AND (indpred::text ~ var OR to_jsonb(ind) ->> 'indnullsnotdistinct' = 'true')),
     ('deferrable unique constraint', NOT indimmediate),
-    ('exclusion constraint', indisexclusion),
     ('index with an operator class, collation or parameters of its own', EXISTS (SELECT FROM generate_series(0, indnkeyatts - 1) k
             JOIN pg_opclass p ON p.oid = indclass[k] WHERE indkey[k] = attnum AND (NOT opcdefault OR indcollation[k] <> attcollation))
         OR EXISTS (SELECT FROM pg_attribute WHERE attrelid = indexrelid AND attoptions IS NOT NULL))) AS v(o, is_so) WHERE is_so
@@ -339,6 +338,7 @@ DECLARE
     run_now int;
     key pg_attribute;
     parent text := rekey.table_name(target);
+    problem text;
     needed bigint;
 BEGIN
     IF EXISTS (SELECT FROM rekey.active_run) THEN
@@ -347,16 +347,14 @@ BEGIN
     END IF;
     SELECT a.* INTO key FROM pg_constraint k JOIN pg_attribute a ON attrelid = conrelid AND attnum = conkey[1]
     WHERE conrelid = target AND contype = 'p' AND cardinality(conkey) = 1;
-    IF NOT FOUND THEN
-        RAISE 'table % has no primary key of one column', parent USING ERRCODE = 'feature_not_supported';
-    ELSIF new_value IS NULL AND (key.atttypid, new_type) NOT IN (('int2'::regtype, 'int4'::regtype), ('int2'::regtype, 'int8'::regtype),
-            ('int4'::regtype, 'int8'::regtype)) THEN
-        RAISE 'a value is required for keys of type %', new_type USING ERRCODE = 'invalid_parameter_value',
-            HINT = 'Without a value, keys keep their numbers in a wider type of integers.';
-    ELSIF new_type <> ALL ('{int4,int8,uuid,text,bytea}'::regtype[]::oid[]) THEN
-        RAISE 'keys of type % are not supported', new_type USING ERRCODE = 'feature_not_supported';
-    ELSIF new_value <> '' AND new_default IS NULL THEN
-        RAISE 'a default is required for the new key' USING ERRCODE = 'invalid_parameter_value';
+    problem := CASE
+        WHEN key.attnum IS NULL THEN format('table %s has no primary key of one column', parent)
+        WHEN new_value IS NULL AND (key.atttypid, new_type) NOT IN (('int2'::regtype, 'int4'::regtype), ('int2'::regtype, 'int8'::regtype),
+            ('int4'::regtype, 'int8'::regtype)) THEN 'a value is required, except for a wider type of integers'
+        WHEN new_type <> ALL ('{int4,int8,uuid,text,bytea}'::regtype[]::oid[]) THEN format('keys of type %s are not supported', new_type)
+        WHEN new_value <> '' AND new_default IS NULL THEN 'a default is required for the new key' END;
+    IF problem <> '' THEN
+        RAISE '%', problem USING ERRCODE = 'feature_not_supported';
     ELSIF new_value <> '' THEN
         BEGIN
             PERFORM rekey.run_all(format('SELECT (%s)::%s FROM (SELECT * FROM %s LIMIT 1) AS %I', new_value, new_type, parent,
@@ -489,12 +487,8 @@ END $$;
 CREATE FUNCTION rekey.trigger_part(c rekey.active_columns, k rekey.active_columns, active rekey.active_run) RETURNS text LANGUAGE plpgsql STABLE AS $$
 DECLARE
     -- for format(): 1 old column, 2 new column, 3 parent, 4 its old key, 5 its new key, 6 the old type's end, 7 the table
-    given text := $f$
-    old_given := NEW.%1$I IS NOT NULL AND TG_OP = 'INSERT' OR TG_OP = 'UPDATE' AND NEW.%1$I IS DISTINCT FROM OLD.%1$I;
-    new_given := NEW.%2$I IS NOT NULL AND TG_OP = 'INSERT' OR TG_OP = 'UPDATE' AND NEW.%2$I IS DISTINCT FROM OLD.%2$I;$f$;
-    two_keys text := $f$
-            RAISE 'columns "%%" and "%%" refer to different rows', %1$L, %2$L
-                USING ERRCODE = 'invalid_parameter_value', TABLE = TG_TABLE_NAME;$f$;
+    new_by_old text := '(SELECT p.%5$I FROM ONLY %3$s AS p WHERE p.%4$I = NEW.%1$I)';
+    old_by_new text := '(SELECT p.%4$I FROM ONLY %3$s AS p WHERE p.%5$I = NEW.%2$I)';
     -- 1 the given column, 2 the parent's column like it, 3 the parent's other column, 4 the parent, 5 the result
     lookup text := $f$
             SELECT p.%3$I INTO %5$s FROM ONLY %4$s AS p WHERE p.%2$I = NEW.%1$I FOR KEY SHARE;$f$
@@ -507,24 +501,21 @@ DECLARE
                     CASE current_setting('transaction_isolation')
                     WHEN 'read committed' THEN 'foreign_key_violation' ELSE 'serialization_failure' END;
             END IF;$f$ END;
-    by_old text := format(lookup, c.old_name, k.old_name, k.new_name, k.table_name, 'new_key');
-    by_new text := format(lookup, c.new_name, k.new_name, k.old_name, k.table_name, 'old_key');
-    part text;
+    by_old text := replace(format(lookup, c.old_name, k.old_name, k.new_name, k.table_name, 'new_key'), '%', '%%');
+    by_new text := replace(format(lookup, c.new_name, k.new_name, k.old_name, k.table_name, 'old_key'), '%', '%%');
+    part text := '';
 BEGIN
     IF active.same_value THEN
-        part := given || CASE WHEN c.is_key THEN $f$
-    IF TG_OP = 'UPDATE' AND new_given AND NEW.%2$I NOT BETWEEN -%6$s - 1 AND %6$s AND OLD.%1$I IS NOT NULL THEN
+        new_by_old := 'NEW.%1$I';
+        old_by_new := 'CASE WHEN NEW.%2$I BETWEEN -%6$s - 1 AND %6$s THEN NEW.%2$I END';
+        by_old := ' new_key := ' || new_by_old || ';';
+        by_new := ' old_key := ' || old_by_new || ';';
+        part := CASE WHEN c.is_key THEN $f$
+    IF TG_OP = 'UPDATE' AND NEW.%2$I NOT BETWEEN -%6$s - 1 AND %6$s AND NEW.%2$I IS DISTINCT FROM OLD.%2$I AND OLD.%1$I IS NOT NULL THEN
         RAISE 'a key cannot move beyond the old type before finish' USING ERRCODE = 'object_not_in_prerequisite_state', TABLE = TG_TABLE_NAME;
-    END IF;$f$ ELSE '' END || $f$
-    IF new_given AND old_given THEN
-        IF NEW.%1$I IS DISTINCT FROM NEW.%2$I AND (NEW.%1$I IS NOT NULL OR NEW.%2$I BETWEEN -%6$s - 1 AND %6$s) THEN$f$ || two_keys || $f$
-        END IF;
-    ELSIF new_given THEN
-        NEW.%1$I := CASE WHEN NEW.%2$I BETWEEN -%6$s - 1 AND %6$s THEN NEW.%2$I END;
-    ELSIF old_given OR NEW.%2$I IS NULL THEN
-        NEW.%2$I := NEW.%1$I;
-    END IF;$f$;
-    ELSIF c.is_key THEN
+    END IF;$f$ ELSE '' END;
+    END IF;
+    IF c.is_key AND NOT active.same_value THEN
         part := $f$
     IF NEW.%2$I IS NULL THEN
         NEW.%2$I := (SELECT $f$ || replace(active.new_value, '%', '%%') || $f$ FROM (SELECT NEW.*) AS %7$I);$f$
@@ -534,25 +525,29 @@ BEGIN
             USING ERRCODE = 'object_not_in_prerequisite_state';$f$ ELSE '' END || $f$
     END IF;$f$;
     ELSE
-        part := given || $f$
+        part := part || $f$
+    old_given := NEW.%1$I IS NOT NULL AND TG_OP = 'INSERT' OR TG_OP = 'UPDATE' AND NEW.%1$I IS DISTINCT FROM OLD.%1$I;
+    new_given := NEW.%2$I IS NOT NULL AND TG_OP = 'INSERT' OR TG_OP = 'UPDATE' AND NEW.%2$I IS DISTINCT FROM OLD.%2$I;
     old_key := NULL;
     new_key := NULL;
     IF new_given THEN
-        IF NEW.%2$I IS NOT NULL THEN$f$ || replace(by_new, '%', '%%') || $f$
+        IF NEW.%2$I IS NOT NULL THEN$f$ || by_new || $f$
         END IF;
-        IF old_given AND NEW.%1$I IS DISTINCT FROM old_key$f$ || CASE WHEN c.is_self THEN ' AND old_key IS NOT NULL' ELSE '' END || $f$ THEN$f$
-            || two_keys || $f$
+        IF old_given AND NEW.%1$I IS DISTINCT FROM old_key$f$
+            || CASE WHEN c.is_self AND NOT active.same_value THEN ' AND old_key IS NOT NULL' ELSE '' END || $f$ THEN
+            RAISE 'columns "%%" and "%%" refer to different rows', %1$L, %2$L
+                USING ERRCODE = 'invalid_parameter_value', TABLE = TG_TABLE_NAME;
         ELSIF NOT old_given THEN
             NEW.%1$I := old_key;
         END IF;
     ELSIF old_given THEN
-        IF NEW.%1$I IS NOT NULL THEN$f$ || replace(by_old, '%', '%%') || $f$
+        IF NEW.%1$I IS NOT NULL THEN$f$ || by_old || $f$
         END IF;
         NEW.%2$I := new_key;
     ELSIF NEW.%2$I IS NULL AND NEW.%1$I IS NOT NULL THEN
-        NEW.%2$I := (SELECT p.%5$I FROM ONLY %3$s AS p WHERE p.%4$I = NEW.%1$I);
+        NEW.%2$I := $f$ || new_by_old || $f$;
     ELSIF NEW.%1$I IS NULL AND NEW.%2$I IS NOT NULL THEN
-        NEW.%1$I := (SELECT p.%4$I FROM ONLY %3$s AS p WHERE p.%5$I = NEW.%2$I);
+        NEW.%1$I := $f$ || old_by_new || $f$;
     END IF;$f$;
     END IF;
     RETURN format(part, c.old_name, c.new_name, k.table_name, k.old_name, k.new_name, c.old_max,
@@ -824,11 +819,10 @@ DECLARE
     is_beyond boolean;
     problem text;
 BEGIN
-    IF active.run IS NULL THEN
-        RAISE 'no run is active' USING ERRCODE = 'object_not_in_prerequisite_state', HINT = 'Plan one first.';
-    ELSIF active.home <> 'rekey.runs'::regclass THEN
-        RAISE 'run % is of another database, of which this one is a copy', active.run USING ERRCODE = 'object_not_in_prerequisite_state',
-            HINT = 'DROP SCHEMA rekey CASCADE removes its triggers.';
+    IF active.home IS DISTINCT FROM 'rekey.runs'::regclass THEN
+        RAISE '%', CASE WHEN active.run IS NULL THEN 'no run is active' ELSE format('run %s is of another database, of which this one is a copy',
+            active.run) END USING ERRCODE = 'object_not_in_prerequisite_state',
+            HINT = CASE WHEN active.run IS NULL THEN 'Plan one.' ELSE 'DROP SCHEMA rekey CASCADE removes its triggers.' END;
     END IF;
     FOR attempt IN 0 .. 50 LOOP    -- the backend of the command before may be about to exit
         EXIT WHEN pg_try_advisory_lock(hashtext('rekey'), active.run);
@@ -845,13 +839,11 @@ BEGIN
     UPDATE rekey.runs SET pid = pg_backend_pid() WHERE run = active.run;
     IF goes_back AND active.same_value THEN
         EXECUTE format('SELECT EXISTS (SELECT FROM ONLY %s WHERE %I IS NULL)', k.table_name, k.old_name) INTO is_beyond;
-        IF is_beyond OR pg_sequence_last_value(active.key_sequence) NOT BETWEEN -k.old_max - 1 AND k.old_max THEN
-            RAISE '% beyond the old type', CASE WHEN is_beyond THEN 'there are keys' ELSE 'the last value of the sequence is' END
-            USING ERRCODE = 'object_not_in_prerequisite_state',
-                HINT = CASE WHEN is_beyond THEN 'Finish the run, or delete their rows.' ELSE 'No key is: set the sequence by setval().' END;
-        END IF;
+        problem := CASE WHEN is_beyond THEN 'there are keys beyond the old type: finish the run, or delete their rows'
+            WHEN pg_sequence_last_value(active.key_sequence) NOT BETWEEN -k.old_max - 1 AND k.old_max THEN
+                'the last value of the sequence is beyond the old type, no key is: set it by setval()' END;
     END IF;
-    problem := CASE
+    problem := coalesce(problem, CASE
         WHEN active.state <> ALL (CASE command WHEN 'run' THEN '{planned,running}' WHEN 'switch' THEN '{ready,switched}'
                 WHEN 'back' THEN '{switched,renamed}' WHEN 'rename' THEN '{switched}' WHEN 'finish' THEN '{switched,renamed}'
                 WHEN 'abandon' THEN '{planned,running,ready}'
@@ -859,7 +851,7 @@ BEGIN
             format('%s is not possible: run %s is %s', command, active.run, active.state)
         WHEN command = 'switch' AND active.verified_at IS NULL THEN format('run %s is not verified', active.run)
         WHEN command = 'rename' AND NOT active.same_value AND NOT accept_errors THEN
-            'after rename, statements of the old application fail: --accept-errors when only the new one is running' END;
+            'after rename, statements of the old application fail: --accept-errors when only the new one is running' END);
     IF problem <> '' THEN
         RAISE '%', problem USING ERRCODE = 'object_not_in_prerequisite_state';
     END IF;

@@ -70,7 +70,7 @@ operator class, collation or parameters of its own: work.i
 	ALTER TABLE c ADD FOREIGN KEY (p_id) REFERENCES p; CREATE INDEX i ON c (p_id COLLATE "C")
 TRIGGER right .*: work.p$ <= ALTER TABLE p ADD q bigint REFERENCES p; GRANT TRIGGER ON p, c TO app
 deferrable unique constraint: work.u <= ALTER TABLE c ADD CONSTRAINT u UNIQUE (p_id) DEFERRABLE
-exclusion constraint: work.x <= ALTER TABLE c ADD CONSTRAINT x EXCLUDE USING btree (p_id WITH =)
+dependent object: constraint x on table work.c <= ALTER TABLE c ADD CONSTRAINT x EXCLUDE USING btree (p_id WITH =)
 dependent object: .*column g of table work.c <= ALTER TABLE c ADD g bigint GENERATED ALWAYS AS (p_id + 1) STORED
 dependent object: constraint k on table work.c <= ALTER TABLE c ADD q bigint, ADD CONSTRAINT k CHECK (p_id <> q)
 dependent object: constraint k on table work.c <= ALTER TABLE c ADD CONSTRAINT k CHECK (p_id IS NULL OR p_id <> 500)
@@ -356,7 +356,7 @@ END
 	my $before = Rekey::schema($database);
 	my @by_text = ('plan', 'p', @to_uuid[ 0, 1 ], '--value', 'md5(id)::uuid', @to_uuid[ 4, 5 ], '--old-default', 'gen_random_uuid()::text');
 	succeeds($database, \@by_text, qw(run abandon));
-	like((Rekey::command($database, @by_text))[1], qr/WAL +\| \d+ \wB +\| unknown: .*pg_execute_server_program/, 'the owner may not see the free space');
+	like((Rekey::command($database, @by_text))[1], qr/WAL +\| \d+ \wB +\| unknown: .*external program/, 'the owner may not see the free space');
 	succeeds($database, 'abandon');
 	is(Rekey::schema($database), $before, 'after abandon, the schema is as before');
 	succeeds($database, \@by_text, qw(run verify switch back run verify switch));
