@@ -36,6 +36,14 @@ dependent object: constraint d on table work.c
 	<= CREATE TABLE d (id bigint PRIMARY KEY); ALTER TABLE c ADD CONSTRAINT d FOREIGN KEY (p_id) REFERENCES d NOT VALID
 the key is itself a foreign key: work.p.id
 	<= CREATE TABLE d (id bigint PRIMARY KEY); ALTER TABLE p ADD CONSTRAINT d FOREIGN KEY (id) REFERENCES d NOT VALID
+foreign key by another unique index: work.c: fk <= ALTER TABLE c DROP CONSTRAINT fk; ALTER TABLE p DROP CONSTRAINT p_pkey;
+	ALTER TABLE p ADD UNIQUE (id); ALTER TABLE p ADD PRIMARY KEY (id); ALTER TABLE c ADD CONSTRAINT fk FOREIGN KEY (p_id) REFERENCES p (id)
+temporary table: pg_temp_\d+.p <= CREATE TEMP TABLE p (id bigserial PRIMARY KEY)
+no right to create in the schema of: work.c <= AS_OWNER; RESET ROLE; REVOKE CREATE ON SCHEMA work FROM owner; SET ROLE owner
+subscription: work.c <= SET allow_system_table_mods = on; INSERT INTO pg_subscription_rel VALUES (0, 'c'::regclass, 'r')
+security label of column: work.c.p_id
+	<= SET allow_system_table_mods = on; INSERT INTO pg_seclabel VALUES ('c'::regclass, 'pg_class'::regclass, 2, 'selinux', '')
+invalid index: work.p_pkey <= SET allow_system_table_mods = on; UPDATE pg_index SET indisvalid = false WHERE indrelid = 'p'::regclass
 publication .*: work.c: pub <= CREATE PUBLICATION pub FOR TABLE c
 row-level security is forced: work.p <= ALTER TABLE p FORCE ROW LEVEL SECURITY
 replica identity by an index: work.c <= ALTER TABLE c REPLICA IDENTITY USING INDEX c_pkey
@@ -100,6 +108,7 @@ type of column: work.p.id <= CREATE DOMAIN num AS bigint; ALTER TABLE p ALTER id
 collation of column: work.c.p_id <= ALTER TABLE c DROP CONSTRAINT fk, ALTER p_id TYPE text COLLATE "POSIX";
 	ALTER TABLE p ALTER id DROP DEFAULT, ALTER id TYPE text COLLATE "C"; ALTER TABLE c ADD FOREIGN KEY (p_id) REFERENCES p
 table of an extension: work.c <= ALTER EXTENSION plpgsql ADD TABLE c
+function int4abs\(bigint\) does not exist <= INT4; ALTER TABLE c ADD CHECK (int4abs(p_id) > 0) <= 'bigint'
 name in use, or too long: work.c.p_id_new <= ALTER TABLE c ADD p_id_new int
 name in use, or too long: work.c.p_id_new <= ALTER TABLE c ADD "~rekey" int
 name in use, or too long: work.c.ppp <= DO $$ BEGIN EXECUTE 'ALTER TABLE c RENAME p_id TO ' || repeat('p', 63); END $$
