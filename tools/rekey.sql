@@ -72,7 +72,9 @@ CREATE FUNCTION rekey.table_name(tbl oid) RETURNS text LANGUAGE sql STABLE AS $$
 $$;
 
 CREATE VIEW rekey.active_run AS
-SELECT *, state IN ('planned', 'running', 'ready') AS is_before, new_value IS NULL AS same_value, format('rekey\_%s\_%%', run) AS own
+SELECT *, state IN ('planned', 'running', 'ready') AS is_before, new_value IS NULL AS same_value,
+       -- are new numbers those of the sequence?
+       new_value IS NULL AND key_sequence IS NOT NULL AND (old_default <> '' OR old_identity <> '') AS numbers, format('rekey\_%s\_%%', run) AS own
 FROM rekey.runs WHERE state NOT IN ('finished', 'abandoned');
 
 -- The columns of the active run with their names now
@@ -82,7 +84,7 @@ SELECT c.*, c.n = 0 AS is_key, c.tbl = r.parent AND c.n > 0 AS is_self, rekey.ta
        -- a reference can be wider than the key
        least(CASE o.atttypid WHEN 'int2'::regtype THEN 32767 WHEN 'int4'::regtype THEN 2147483647 END,
              CASE k.atttypid WHEN 'int2'::regtype THEN 32767 WHEN 'int4'::regtype THEN 2147483647 END) AS old_max,
-       o.attnotnull, o.attcollation, o.atthasdef AS has_default,
+       o.attnotnull, o.attcollation, o.atthasdef AS has_default, o.attacl AS old_acl,
        format('rekey_%s_%s_fkey', c.run, c.n) AS new_fkey, format('rekey_%s_%s_set', c.run, c.n) AS new_check
 FROM rekey.columns c JOIN rekey.active_run r USING (run)
 JOIN pg_catalog.pg_attribute o ON o.attrelid = c.tbl AND o.attnum = c.attnum
@@ -124,10 +126,12 @@ BEGIN
     END LOOP;
 END $$;
 
--- Does a condition (a node tree) mean the same for the new columns? With the same numbers it does;
--- else if the columns occur only in IS [NOT] NULL, and in = and <> with each other.
+-- Does a condition (a node tree) mean the same for the new columns? With the same numbers it does, without casts
+-- of int2 to int4; else if the columns occur only in IS [NOT] NULL, and in = and <> with each other.
 CREATE FUNCTION rekey.is_carried(node text, carried int2[], same_value boolean) RETURNS boolean LANGUAGE sql STABLE AS $$
-SELECT same_value OR regexp_replace(node, format('\{NULLTEST :arg %1$s|\{OPEXPR :opno (%2$s) [^{}]*:args \(%1$s %1$s\)',
+SELECT same_value AND node !~ format('\{FUNCEXPR :funcid %s [^{}]*:args \(\{VAR :varno 1 :varattno (%s) ', 'int4(int2)'::regprocedure::oid,
+        array_to_string(carried, '|'))
+    OR regexp_replace(node, format('\{NULLTEST :arg %1$s|\{OPEXPR :opno (%2$s) [^{}]*:args \(%1$s %1$s\)',
         format('\{VAR :varno 1 :varattno (%s) [^{}]*\}', array_to_string(carried, '|')), string_agg(oid::text, '|')), '', 'g')
     !~ format(':varattno (0|%s) ', array_to_string(carried, '|'))
 FROM pg_operator WHERE oprname IN ('=', '<>') AND oprnamespace = 'pg_catalog'::regnamespace
@@ -171,7 +175,8 @@ WITH run AS MATERIALIZED (SELECT * FROM rekey.active_run), col AS MATERIALIZED (
     FROM tab JOIN pg_depend ON refclassid = 'pg_type'::regclass AND deptype = 'n'
         AND refobjid IN (SELECT reltype UNION SELECT typarray FROM pg_type WHERE pg_type.oid = reltype), run
     -- as a view with GROUP BY
-    UNION ALL SELECT false, classid, objid, objsubid, name FROM col JOIN pg_constraint k ON conrelid = tbl AND contype = 'p' AND attnum = ANY (conkey)
+    UNION ALL SELECT false, classid, objid, objsubid, name FROM col JOIN pg_constraint k ON conrelid = tbl AND contype = 'p'
+    JOIN pg_index ON indexrelid = conindid AND attnum = ANY (indkey)
     JOIN pg_depend d ON refclassid = 'pg_constraint'::regclass AND refobjid = k.oid AND d.deptype = 'n', run WHERE is_before
     -- rules of the table itself are of deptype 'a'
     UNION ALL SELECT is_before AND options ? 'dependents_ok' AND deptype = 'n', classid, objid, objsubid, name
@@ -185,7 +190,9 @@ SELECT o, name FROM tab, run, LATERAL (VALUES
     ('inheritance', EXISTS (SELECT FROM pg_inherits WHERE tab.oid IN (inhrelid, inhparent))),
     ('table of an extension', EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = tab.oid AND deptype = 'e')),
     -- its triggers run as this role, its owner decides what they call
-    ('not owned by the current role (SET ROLE, or PGOPTIONS="-c role=")', pg_get_userbyid(relowner) <> current_user),
+    ('not owned by the current role', pg_get_userbyid(relowner) <> current_user),
+    ('by SET ROLE of a superuser, which the code of the owner could undo: connect as the owner of', session_user <> current_user
+        AND EXISTS (SELECT FROM pg_roles WHERE rolname = session_user AND rolsuper)),
     ('no right to create in the schema of', NOT has_schema_privilege(relnamespace, 'CREATE')),
     ('TRIGGER right of another role, which could run code as the owner, by references of the table to itself',
         oid IN (SELECT tbl FROM col WHERE is_self) AND NOT same_value
@@ -193,9 +200,10 @@ SELECT o, name FROM tab, run, LATERAL (VALUES
     ('row-level security is forced', relforcerowsecurity),
     ('replica identity by an index', relreplident = 'i'),
     ('subscription', EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = tab.oid))) AS v(o, is_so) WHERE is_so
-UNION ALL SELECT 'publication (add the columns on the subscriber, then --publications-ok)', name || ': ' || pubname
+UNION ALL SELECT 'publication (add the columns on the subscriber; REPLICA IDENTITY FULL; --publications-ok)', name || ': ' || pubname
     FROM tab, pg_publication_tables p, run
-    WHERE NOT options ? 'publications_ok' AND (schemaname, tablename) = ((SELECT nspname FROM pg_namespace n WHERE n.oid = relnamespace), relname)
+    WHERE NOT (options ? 'publications_ok' AND relreplident = 'f')
+    AND (schemaname, tablename) = ((SELECT nspname FROM pg_namespace n WHERE n.oid = relnamespace), relname)
 UNION ALL SELECT o, name FROM trg JOIN pg_proc f ON f.oid = tgfoid, run, LATERAL (VALUES
     ('name in use', tgname IN ('!rekey', '~rekey', '~rekey_after')),
     ('trigger whose function another role owns, which rename resets', same_value AND NOT pg_has_role(proowner, 'USAGE')),
@@ -249,6 +257,8 @@ UNION ALL SELECT o, name FROM ind, run, LATERAL (VALUES
     ('unique index that counts NULLs, which are keys beyond the old type',
         same_value AND indisunique AND (indpred::text ~ var OR to_jsonb(ind) ->> 'indnullsnotdistinct' = 'true')),
     ('deferrable unique constraint', NOT indimmediate),
+    ('index that a foreign key requires', EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid AND contype = 'f'
+        AND (conrelid, conname) NOT IN (SELECT tbl, fkey FROM col WHERE fkey <> ''))),
     ('index with an operator class, collation or parameters of its own', EXISTS (SELECT FROM generate_series(0, indnkeyatts - 1) k
             JOIN pg_opclass p ON p.oid = indclass[k] WHERE indkey[k] = attnum AND (NOT opcdefault OR indcollation[k] <> attcollation))
         OR EXISTS (SELECT FROM pg_attribute WHERE attrelid = indexrelid AND attoptions IS NOT NULL))) AS v(o, is_so) WHERE is_so
@@ -261,7 +271,7 @@ CREATE FUNCTION rekey.catalog() RETURNS text[] LANGUAGE sql STABLE AS $$
 WITH run AS MATERIALIZED (SELECT * FROM rekey.active_run), col AS MATERIALIZED (SELECT * FROM rekey.active_columns),
 tab AS MATERIALIZED (SELECT * FROM pg_class WHERE oid IN (SELECT tbl FROM col))
 SELECT array_agg(line ORDER BY line) FROM (
-    SELECT format('column %s.%s %s %s', table_name, old_name, format_type(old_type, NULL), attnotnull) FROM col
+    SELECT format('column %s.%s %s %s %s', table_name, old_name, format_type(old_type, NULL), attnotnull, old_acl) FROM col
     UNION SELECT format('table %s %s %s', oid::regclass, relowner::regrole, relrowsecurity) FROM tab
     UNION SELECT pg_get_indexdef(indexrelid) FROM pg_index JOIN pg_class x ON x.oid = indexrelid, col, run
     WHERE indrelid = tbl AND relname NOT LIKE own AND (attnum = ANY (indkey) OR indpred::text ~ format(':varattno %s ', attnum))
@@ -285,13 +295,14 @@ BEGIN
         UNION ALL SELECT 'not in the plan', l FROM unnest(lines) l WHERE active.is_before AND l <> ALL (active.fingerprint)
         UNION ALL SELECT 'only in the plan', l FROM unnest(active.fingerprint) l WHERE active.is_before AND l <> ALL (lines)
         UNION ALL SELECT 'not complete', i FROM (
-            SELECT 'trigger of ' || table_name FROM rekey.active_columns
-            WHERE (SELECT bool_and(tgenabled = 'A') AND bool_or(tgname = '~rekey') FROM rekey.active_triggers
-                WHERE tgrelid = tbl AND is_own) IS NOT TRUE
-            UNION ALL SELECT c.what FROM rekey.new_constraints c
-            WHERE NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = tbl AND conname = name AND convalidated)
-            UNION ALL SELECT coalesce('index ' || index_name, 'step ' || n) FROM rekey.active_steps
-            WHERE phase = 'run' AND (done_at IS NULL OR kind = 'index' AND indisvalid IS NOT TRUE)) AS v(i) WHERE active.state = 'ready'
+            SELECT 'triggers of ' || table_name FROM rekey.active_columns
+            WHERE active.state NOT IN ('planned', 'running') GROUP BY tbl, table_name
+            HAVING (SELECT count(*) FROM rekey.active_triggers WHERE tgrelid = tbl AND is_own AND tgenabled = 'A')
+                <> 1 + (bool_or(is_key) AND active.numbers)::int + (bool_or(is_self) AND NOT active.same_value)::int
+            UNION ALL SELECT c.what FROM rekey.new_constraints c WHERE active.state = 'ready'
+                AND NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = tbl AND conname = name AND convalidated)
+            UNION ALL SELECT coalesce('index ' || index_name, 'step ' || n) FROM rekey.active_steps WHERE active.state = 'ready'
+                AND phase = 'run' AND (done_at IS NULL OR kind = 'index' AND indisvalid IS NOT TRUE)) AS v(i)
         ) AS p(what, object);
     IF problems <> '' THEN
         RAISE 'keys of table % cannot be changed', rekey.table_name(active.parent) USING DETAIL = problems,
@@ -357,8 +368,10 @@ BEGIN
         RAISE '%', problem USING ERRCODE = 'feature_not_supported';
     ELSIF new_value <> '' THEN
         BEGIN
-            PERFORM rekey.run_all(format('SELECT (%s)::%s FROM (SELECT * FROM %s LIMIT 1) AS %I', new_value, new_type, parent,
-                    (SELECT relname FROM pg_class WHERE oid = target)),
+            PERFORM rekey.run_all((SELECT format('SELECT (%s)::%s FROM (SELECT %s FROM %s LIMIT 1) AS %I', new_value, new_type,
+                        string_agg(quote_ident(attname), ', '), parent, relname)    -- triggers do not see generated columns
+                    FROM pg_class c JOIN pg_attribute ON attrelid = c.oid AND attnum > 0 AND NOT attisdropped AND attgenerated = ''
+                    WHERE c.oid = target GROUP BY relname),
                 format('SELECT (%s)::%s', new_default, new_type),
                 'SELECT (' || old_default || ')::' || format_type(key.atttypid, key.atttypmod));
         EXCEPTION WHEN syntax_error_or_access_rule_violation THEN
@@ -432,6 +445,8 @@ BEGIN
         UNION ALL SELECT tbl, 6, n, 'index', format('index like %I', name), new_definition FROM rekey.active_copies WHERE kind <> 'c'
         UNION ALL SELECT tbl, 7, n, 'index', 'unique index on the old key, for the way back', old_definition
         FROM rekey.active_copies WHERE kind = 'p'
+        -- older snapshots, which the indexes have awaited, have seen parents without keys
+        UNION ALL SELECT tbl, 7, 10000, 'fill', 'fill references of ' || table_name, missing FROM t WHERE is_parent AND refers
         UNION ALL SELECT tbl, 8, 0, 'lock', 'constraints of ' || table_name,
             (SELECT string_agg(format('ALTER TABLE %s ADD CONSTRAINT %I %s NOT VALID', table_name, name, definition), '; ')
              FROM rekey.new_constraints c WHERE c.tbl = t.tbl) FROM t
@@ -443,9 +458,9 @@ BEGIN
     )
     SELECT run_now, row_number() OVER (ORDER BY part = 10, part > 0, t.n, part, i), 'run', s.kind, what,
         CASE part WHEN 8 THEN ARRAY[target::oid] || array_remove(ARRAY[s.tbl], target::oid) ELSE ARRAY[s.tbl] END, statement,
-        CASE part WHEN 6 THEN copy WHEN 7 THEN old_copy END, CASE WHEN s.kind IN ('fill', 'index') THEN rows END,
-        CASE WHEN s.kind = 'fill' THEN heap WHEN part = 6 THEN 2 * bytes WHEN part = 7 THEN bytes END,
-        CASE WHEN s.kind = 'fill' THEN wal WHEN part = 6 THEN 2 * bytes WHEN part = 7 THEN bytes END
+        CASE part WHEN 6 THEN copy WHEN 7 THEN old_copy END, CASE WHEN s.kind IN ('fill', 'index') AND i < 10000 THEN rows END,
+        CASE WHEN s.kind = 'fill' AND part < 7 THEN heap WHEN part = 6 THEN 2 * bytes WHEN part = 7 THEN bytes END,
+        CASE WHEN s.kind = 'fill' AND part < 7 THEN wal WHEN part = 6 THEN 2 * bytes WHEN part = 7 THEN bytes END
     FROM s JOIN t ON t.tbl = s.tbl LEFT JOIN rekey.active_copies c ON s.kind = 'index' AND c.n = i AND c.tbl = s.tbl;
     SELECT sum(bytes) INTO needed FROM rekey.steps WHERE run = run_now;
     IF needed > (options ->> 'max_bytes')::bigint THEN
@@ -459,7 +474,6 @@ CREATE FUNCTION rekey.space() RETURNS TABLE (place name, needed text, free text)
 DECLARE
     path text;
 BEGIN
-    CREATE TEMP TABLE rekey_df (line text);
     FOR place, path, needed IN
         SELECT spcname, CASE spcname WHEN 'pg_default' THEN '.' ELSE 'pg_tblspc/' || p.oid END, pg_size_pretty(sum(s.bytes))
         FROM rekey.active_steps s JOIN pg_class t ON t.oid = tables[1]
@@ -470,15 +484,15 @@ BEGIN
         UNION ALL SELECT 'WAL', 'pg_wal', pg_size_pretty(sum(wal)) FROM rekey.active_steps
     LOOP
         BEGIN
+            CREATE TEMP TABLE rekey_df (line text);
             EXECUTE format('COPY pg_temp.rekey_df FROM PROGRAM %L', 'df -Pk ' || path);
             free := (SELECT pg_size_pretty(1024 * (regexp_match(line, '(\d+) +\d+% '))[1]::bigint) FROM pg_temp.rekey_df WHERE line LIKE '%\%%');
-            DELETE FROM pg_temp.rekey_df;
+            DROP TABLE pg_temp.rekey_df;
         EXCEPTION WHEN OTHERS THEN
             free := 'unknown: ' || sqlerrm;
         END;
         RETURN NEXT;
     END LOOP;
-    DROP TABLE pg_temp.rekey_df;
 END $$;
 
 -- The statements that keep a column and its old one equal, in a trigger. Same value: each is
@@ -489,7 +503,7 @@ DECLARE
     -- for format(): 1 old column, 2 new column, 3 parent, 4 its old key, 5 its new key, 6 the old type's end, 7 the table
     new_by_old text := '(SELECT p.%5$I FROM ONLY %3$s AS p WHERE p.%4$I = NEW.%1$I)';
     old_by_new text := '(SELECT p.%4$I FROM ONLY %3$s AS p WHERE p.%5$I = NEW.%2$I)';
-    -- 1 the given column, 2 the parent's column like it, 3 the parent's other column, 4 the parent, 5 the result
+    -- 1 the given column, 2 the parent's column like it, 3 the parent's other column, 4 the parent, 5 the result, 6 the foreign key
     lookup text := $f$
             SELECT p.%3$I INTO %5$s FROM ONLY %4$s AS p WHERE p.%2$I = NEW.%1$I FOR KEY SHARE;$f$
         || CASE WHEN c.is_self THEN $f$
@@ -497,12 +511,12 @@ DECLARE
                 %5$s := NEW.%3$I;
             END IF;$f$ ELSE $f$
             IF NOT FOUND THEN
-                RAISE 'no row of table %% has the key %%', %4$L, NEW.%1$I USING TABLE = TG_TABLE_NAME, ERRCODE =
-                    CASE current_setting('transaction_isolation')
-                    WHEN 'read committed' THEN 'foreign_key_violation' ELSE 'serialization_failure' END;
+                RAISE 'no row of table %% has the key %%', %4$L, NEW.%1$I
+                    USING TABLE = TG_TABLE_NAME, SCHEMA = TG_TABLE_SCHEMA, CONSTRAINT = %6$L, ERRCODE = CASE
+                    current_setting('transaction_isolation') WHEN 'read committed' THEN 'foreign_key_violation' ELSE 'serialization_failure' END;
             END IF;$f$ END;
-    by_old text := replace(format(lookup, c.old_name, k.old_name, k.new_name, k.table_name, 'new_key'), '%', '%%');
-    by_new text := replace(format(lookup, c.new_name, k.new_name, k.old_name, k.table_name, 'old_key'), '%', '%%');
+    by_old text := replace(format(lookup, c.old_name, k.old_name, k.new_name, k.table_name, 'new_key', c.fkey), '%', '%%');
+    by_new text := replace(format(lookup, c.new_name, k.new_name, k.old_name, k.table_name, 'old_key', c.fkey), '%', '%%');
     part text := '';
 BEGIN
     IF active.same_value THEN
@@ -561,7 +575,7 @@ SELECT format($f$
         NEW.%2$I := nextval(%3$L);
         NEW.%1$I := CASE WHEN NEW.%2$I BETWEEN -%4$s - 1 AND %4$s THEN NEW.%2$I END;
     END IF;$f$, c.old_name, c.new_name, active.key_sequence::regclass, c.old_max)
-WHERE c.is_key AND active.same_value AND active.key_sequence IS NOT NULL
+WHERE c.is_key AND active.numbers
 $$;
 
 -- The statements after all rows of a statement: references to rows that came later in it
@@ -571,12 +585,18 @@ SELECT format($f$
         IF (NEW.%1$I IS NULL) <> (NEW.%2$I IS NULL) THEN
             UPDATE ONLY %3$s AS p SET %2$I = p.%2$I WHERE p.%4$I = NEW.%4$I;
             IF EXISTS (SELECT FROM ONLY %3$s AS p WHERE p.%4$I = NEW.%4$I AND p.%1$I IS NULL AND p.%2$I IS NOT NULL) THEN
-                RAISE 'no row of table %% has the key %%', %3$L, NEW.%2$I USING ERRCODE = 'foreign_key_violation', TABLE = TG_TABLE_NAME;
+                RAISE 'no row of table %% has the key %%', %3$L, NEW.%2$I USING ERRCODE = 'foreign_key_violation', TABLE = TG_TABLE_NAME,
+                    CONSTRAINT = %6$L;
+            ELSIF EXISTS (SELECT FROM ONLY %3$s AS p, ONLY %3$s AS r
+                    WHERE p.%4$I = NEW.%4$I AND p.%2$I IS NULL AND r.%4$I = p.%1$I AND r.%5$I IS NOT NULL) THEN
+                RAISE 'a trigger prevents the update of "%%" = %%', %4$L, NEW.%4$I
+                    USING ERRCODE = 'triggered_action_exception', TABLE = TG_TABLE_NAME;
             END IF;
-        ELSIF NEW.%1$I IS NOT NULL AND NOT EXISTS (SELECT FROM ONLY %3$s AS p WHERE p.%4$I = NEW.%1$I AND p.%5$I = NEW.%2$I) THEN
+        ELSIF EXISTS (SELECT FROM ONLY %3$s AS p WHERE p.%4$I = NEW.%4$I AND p.%1$I IS NOT NULL AND p.%2$I IS NOT NULL
+                AND NOT EXISTS (SELECT FROM ONLY %3$s AS r WHERE r.%4$I = p.%1$I AND r.%5$I = p.%2$I)) THEN
             RAISE 'columns "%%" and "%%" refer to different rows', %1$L, %2$L USING ERRCODE = 'invalid_parameter_value', TABLE = TG_TABLE_NAME;
         END IF;
-    END IF;$f$, c.old_name, c.new_name, k.table_name, k.old_name, k.new_name)
+    END IF;$f$, c.old_name, c.new_name, k.table_name, k.old_name, k.new_name, c.fkey)
 $$;
 
 -- Write the trigger functions of a table for its columns' names now. They belong to the
@@ -650,6 +670,8 @@ BEGIN
                 CASE identity WHEN 'a' THEN 'ALWAYS' ELSE 'BY DEFAULT' END, name, definition));
     END IF;
     PERFORM setval(name::regclass, v.last_value, v.is_called);
+    PERFORM rekey.run_all(format('REVOKE ALL ON SEQUENCE %s FROM %s', name, CASE grantee WHEN 0 THEN 'PUBLIC' ELSE grantee::regrole::text END))
+    FROM pg_class c, aclexplode(relacl) WHERE c.oid = name::regclass AND grantee <> relowner;    -- by default privileges
     PERFORM rekey.grant_all(was.relacl, 'ON SEQUENCE ' || name), rekey.run_all(format('COMMENT ON SEQUENCE %s IS %L', name, description));
     RETURN name::regclass;
 END $$;
@@ -739,7 +761,8 @@ DECLARE
             tgname, table_name, definition, CASE tgenabled WHEN 'D' THEN 'DISABLE' WHEN 'A' THEN 'ENABLE ALWAYS'
                 WHEN 'R' THEN 'ENABLE REPLICA' ELSE 'ENABLE' END, obj_description(oid, 'pg_trigger'))
         FROM rekey.active_triggers
-        WHERE EXISTS (SELECT FROM rekey.active_columns WHERE tbl = tgrelid AND (attnum = ANY (tgattr) OR new_attnum = ANY (tgattr))));
+        WHERE EXISTS (SELECT FROM rekey.active_columns JOIN rekey.active_run USING (run)
+            WHERE tbl = tgrelid AND CASE state WHEN 'renamed' THEN new_attnum ELSE attnum END = ANY (tgattr)));
 BEGIN
     PERFORM rekey.exchange_names(), rekey.run_all(VARIADIC triggers);
 END $$;
@@ -752,7 +775,7 @@ CREATE FUNCTION rekey.rename() RETURNS void LANGUAGE sql AS $$
     SELECT rekey.write_trigger(tbl) FROM (SELECT DISTINCT tbl FROM rekey.active_columns) AS t;
     SELECT rekey.run_all(format('ALTER FUNCTION %s COST %s', p.oid::regprocedure, p.procost))
     FROM pg_proc p JOIN pg_language l ON l.oid = prolang AND lanname NOT IN ('internal', 'c')
-    WHERE p.oid IN (SELECT tgfoid FROM rekey.active_triggers WHERE NOT is_own)
+    WHERE p.oid IN (SELECT tgfoid FROM rekey.active_triggers WHERE NOT is_own) AND pg_has_role(proowner, 'USAGE')
 $$;
 
 -- finish removes the old columns, abandon the new ones. The other key column has the default or identity then.
@@ -781,7 +804,7 @@ BEGIN
         EXECUTE format('ALTER SEQUENCE %s OWNED BY %s.%I', rekey.table_name(active.key_sequence), k.table_name, kept);
         IF active.old_identity <> '' THEN
             PERFORM rekey.change_identity(k.tbl, kept, active.key_sequence, active.old_identity);
-        ELSE
+        ELSIF active.numbers THEN
             EXECUTE format('ALTER TABLE %s ALTER %I SET DEFAULT nextval(%L)', k.table_name, kept, rekey.table_name(active.key_sequence));
         END IF;
     END IF;
@@ -812,30 +835,35 @@ END $$;
 -- (psql reads the word "begin" after CREATE FUNCTION as the start of a body, also in dumps.)
 CREATE FUNCTION rekey.begin_command(command text, accept_errors boolean DEFAULT false) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-    active rekey.active_run := (SELECT a FROM rekey.active_run a);
-    is_pending boolean := command = 'switch' AND active.state = 'switched';    -- foreign keys are not yet valid again
-    goes_back boolean := command = 'back' AND active.state = 'switched';
-    k rekey.active_columns := (SELECT a FROM rekey.active_columns a WHERE is_key);
+    active rekey.active_run;
+    is_pending boolean;
+    goes_back boolean;
+    k rekey.active_columns;
     is_beyond boolean;
     problem text;
 BEGIN
+    FOR attempt IN 0 .. 50 LOOP    -- the backend of the command before may be about to exit
+        EXIT WHEN pg_try_advisory_lock(hashtext('rekey'));
+        IF attempt = 50 THEN
+            RAISE 'the run is worked on by process %', (SELECT pid FROM rekey.active_run) USING ERRCODE = 'object_in_use';
+        END IF;
+        PERFORM pg_sleep(0.1);
+    END LOOP;
+    SELECT * INTO active FROM rekey.active_run;
+    SELECT * INTO k FROM rekey.active_columns WHERE is_key;
+    is_pending := command = 'switch' AND active.state = 'switched';    -- foreign keys are not yet valid again
+    goes_back := command = 'back' AND active.state = 'switched';
     IF active.home IS DISTINCT FROM 'rekey.runs'::regclass THEN
         RAISE '%', CASE WHEN active.run IS NULL THEN 'no run is active' ELSE format('run %s is of another database, of which this one is a copy',
             active.run) END USING ERRCODE = 'object_not_in_prerequisite_state',
             HINT = CASE WHEN active.run IS NULL THEN 'Plan one.' ELSE 'DROP SCHEMA rekey CASCADE removes its triggers.' END;
     END IF;
-    FOR attempt IN 0 .. 50 LOOP    -- the backend of the command before may be about to exit
-        EXIT WHEN pg_try_advisory_lock(hashtext('rekey'), active.run);
-        IF attempt = 50 THEN
-            RAISE 'run % is worked on by process %', active.run, active.pid USING ERRCODE = 'object_in_use';
-        END IF;
-        PERFORM pg_sleep(0.1);
-    END LOOP;
     BEGIN
         PERFORM set_config('client_connection_check_interval', '5s', false);
     EXCEPTION WHEN invalid_parameter_value OR feature_not_supported THEN
         NULL;    -- not on this system
     END;
+    PERFORM set_config('transaction_timeout', '0', false) FROM pg_settings WHERE name = 'transaction_timeout';    -- from 17 on
     UPDATE rekey.runs SET pid = pg_backend_pid() WHERE run = active.run;
     IF goes_back AND active.same_value THEN
         EXECUTE format('SELECT EXISTS (SELECT FROM ONLY %s WHERE %I IS NULL)', k.table_name, k.old_name) INTO is_beyond;
@@ -891,7 +919,7 @@ END $$;
 
 -- The statements of a command's steps that are not done, for \gexec
 CREATE FUNCTION rekey.script(command text) RETURNS SETOF text LANGUAGE sql STABLE AS $$
-    SELECT 'CALL rekey.verify()' WHERE command = 'verify'
+    SELECT 'CALL rekey.verify()' WHERE command IN ('verify', 'finish')
     UNION ALL (SELECT s FROM rekey.active_steps, LATERAL unnest(CASE
         WHEN kind = 'lock' THEN ARRAY[format('CALL rekey.under_lock(%s)', n)]
         WHEN kind = 'fill' THEN ARRAY[format('CALL rekey.fill(%s)', n)]
@@ -962,7 +990,8 @@ DECLARE
         'touched AS (UPDATE ONLY %1$s SET %2$I = %2$I WHERE ctid = ANY (ARRAY(SELECT ctid FROM found)) '
         'RETURNING ctid, %3$s AS is_left, %4$I AS old_value) '
         'SELECT pg_catalog.count(*) AS rows, (pg_catalog.array_agg(pg_catalog.format(''%%s, ctid %%s'', old_value, ctid)) '
-        'FILTER (WHERE is_left))[1] AS bad, (SELECT pg_catalog.min(old_value::text) FROM found) AS found FROM touched',
+        'FILTER (WHERE is_left))[1] AS bad, (SELECT pg_catalog.count(*) FROM found) AS found, '
+        '(SELECT pg_catalog.min(old_value::text) FROM found) AS example FROM touched',
         c.table_name, c.new_name, s.statement, c.old_name);
     first tid;
     page bigint := s.next_page;
@@ -970,18 +999,36 @@ DECLARE
     -- successive attempts whose rows were all locked, and those that found rows and updated none
     locked int := 0;
     suppressed int := 0;
+    told timestamptz;
     own_path text := (SELECT concat_ws(', ', 'pg_catalog', nullif(reset_val, '')) FROM pg_settings WHERE name = 'search_path');
 BEGIN
     LOOP
-        EXECUTE format('SELECT ctid FROM ONLY %s WHERE (%s) AND ctid >= $1 LIMIT 1', c.table_name, s.statement)
-        INTO first USING format('(%s,0)', page)::tid;
+        IF locked = 0 THEN
+            told := clock_timestamp();
+        ELSIF clock_timestamp() > told + interval '5 s' THEN
+            told := clock_timestamp();
+            RAISE NOTICE 'step %: waiting for a lock, row %: %', step, first, rekey.holders(s.tables);
+        END IF;
+        PERFORM pg_sleep(CASE WHEN locked > 0 THEN 0.1 ELSE 0.001 * coalesce((active.options ->> 'pause')::float8, 0) END);
+        BEGIN
+            PERFORM set_config('lock_timeout', '50ms', true);
+            EXECUTE format('LOCK TABLE ONLY %s IN ROW EXCLUSIVE MODE', c.table_name);    -- no trigger is created until the commit
+            PERFORM set_config('lock_timeout', '1s', true);
+            EXECUTE format('SELECT ctid FROM ONLY %s WHERE (%s) AND ctid >= $1 LIMIT 1', c.table_name, s.statement)
+            INTO first USING format('(%s,0)', page)::tid;
+            -- one that others lock all the time is waited for
+            EXECUTE format('SELECT FROM ONLY %s WHERE ctid = $1 AND $2 FOR NO KEY UPDATE', c.table_name) USING first, locked > 5;
+            PERFORM set_config('lock_timeout', '0', true);
+        EXCEPTION WHEN lock_not_available THEN
+            locked := locked + 1;
+            CONTINUE;
+        END;
         IF first IS NULL THEN
             EXIT WHEN page = 0;
             page := 0;
             CONTINUE;
         END IF;
         page := (first::text::point)[0];
-        EXECUTE format('LOCK TABLE ONLY %s IN ROW EXCLUSIVE MODE', c.table_name);    -- no trigger is created until the commit
         IF EXISTS (SELECT FROM rekey.active_triggers WHERE tgrelid = c.tbl AND NOT is_own
                 AND format('%s: %s', tgenabled, definition) <> ALL (active.fingerprint)) THEN
             PERFORM rekey.check_catalog();
@@ -990,10 +1037,10 @@ BEGIN
         PERFORM set_config('search_path', own_path, true);
         EXECUTE touch INTO done USING first, format('(%s,0)', least(page + 50, 4294967295))::tid;
         PERFORM set_config('search_path', 'pg_catalog, pg_temp', true);
-        locked := CASE WHEN done.found IS NULL THEN locked + 1 ELSE 0 END;
-        suppressed := CASE WHEN done.rows = 0 AND done.found <> '' THEN suppressed + 1 ELSE 0 END;
+        locked := CASE WHEN done.found = 0 THEN locked + 1 ELSE 0 END;
+        suppressed := CASE WHEN done.found > 0 AND done.rows = 0 THEN suppressed + 1 ELSE 0 END;
         IF suppressed = 20 THEN
-            RAISE 'a trigger prevents the update of "%" = %', c.old_name, done.found
+            RAISE 'a trigger prevents the update of "%" = %', c.old_name, coalesce(done.example, 'NULL') || ', ctid ' || first
             USING TABLE = c.table_name, ERRCODE = 'triggered_action_exception';
         ELSIF done.bad IS NOT NULL THEN
             RAISE '%: "%" = %', CASE WHEN c.is_key THEN 'the value of the new key is null' ELSE 'no row of the parent' END, c.old_name, done.bad
@@ -1002,10 +1049,6 @@ BEGIN
         UPDATE rekey.steps SET next_page = page, filled = filled + done.rows WHERE run = active.run AND n = step;
         PERFORM set_config('search_path', own_path, true);
         COMMIT;
-        IF locked > 0 AND locked % 50 = 0 THEN
-            RAISE NOTICE 'step %: row % is locked: %', step, first, rekey.holders(s.tables);
-        END IF;
-        PERFORM pg_sleep(CASE WHEN locked > 0 THEN 0.1 ELSE 0.001 * coalesce((active.options ->> 'pause')::float8, 0) END);
     END LOOP;
     CALL rekey.done(step);
 END $$;
@@ -1058,7 +1101,7 @@ BEGIN
     UPDATE rekey.runs SET verified_at = CASE WHEN all_wrong = 0 THEN clock_timestamp() END WHERE run = active.run;
     COMMIT;
     IF all_wrong > 0 THEN
-        RAISE 'old and new keys differ' USING ERRCODE = 'data_corrupted', HINT = 'Abandon the run.';
+        RAISE 'old and new keys differ' USING ERRCODE = 'data_corrupted', HINT = 'Compare them, or abandon the run.';
     END IF;
 END $$;
 

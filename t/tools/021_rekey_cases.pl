@@ -39,12 +39,15 @@ the key is itself a foreign key: work.p.id
 foreign key by another unique index: work.c: fk <= ALTER TABLE c DROP CONSTRAINT fk; ALTER TABLE p DROP CONSTRAINT p_pkey;
 	ALTER TABLE p ADD UNIQUE (id); ALTER TABLE p ADD PRIMARY KEY (id); ALTER TABLE c ADD CONSTRAINT fk FOREIGN KEY (p_id) REFERENCES p (id)
 temporary table: pg_temp_\d+.p <= CREATE TEMP TABLE p (id bigserial PRIMARY KEY)
-no right to create in the schema of: work.c <= AS_OWNER; RESET ROLE; REVOKE CREATE ON SCHEMA work FROM owner; SET ROLE owner
+no right to create in the schema of: work.c <= AS_OWNER; RESET SESSION AUTHORIZATION; REVOKE CREATE ON SCHEMA work FROM owner;
+	SET SESSION AUTHORIZATION owner
 subscription: work.c <= SET allow_system_table_mods = on; INSERT INTO pg_subscription_rel VALUES (0, 'c'::regclass, 'r')
 security label of column: work.c.p_id
 	<= SET allow_system_table_mods = on; INSERT INTO pg_seclabel VALUES ('c'::regclass, 'pg_class'::regclass, 2, 'selinux', '')
 invalid index: work.p_pkey <= SET allow_system_table_mods = on; UPDATE pg_index SET indisvalid = false WHERE indrelid = 'p'::regclass
 publication .*: work.c: pub <= CREATE PUBLICATION pub FOR TABLE c
+publication .*: work.c: pub <= CREATE PUBLICATION pub FOR TABLE c, p; ALTER TABLE p REPLICA IDENTITY FULL
+	<= 'uuid', 'gen_random_uuid()', 'gen_random_uuid()', options => '{"publications_ok": true}'
 row-level security is forced: work.p <= ALTER TABLE p FORCE ROW LEVEL SECURITY
 replica identity by an index: work.c <= ALTER TABLE c REPLICA IDENTITY USING INDEX c_pkey
 name in use: work.p: ~rekey_after <= CREATE TRIGGER "~rekey_after" AFTER INSERT ON p FOR EACH ROW EXECUTE FUNCTION f()
@@ -77,10 +80,13 @@ operator class, collation or parameters of its own: work.i
 	<= ALTER TABLE c DROP CONSTRAINT fk, ALTER p_id TYPE text; ALTER TABLE p ALTER id DROP DEFAULT, ALTER id TYPE text;
 	ALTER TABLE c ADD FOREIGN KEY (p_id) REFERENCES p; CREATE INDEX i ON c (p_id COLLATE "C")
 TRIGGER right .*: work.p$ <= ALTER TABLE p ADD q bigint REFERENCES p; GRANT TRIGGER ON p, c TO app
+index that a foreign key requires: work.u
+	<= DELETE FROM c; ALTER TABLE c ADD CONSTRAINT u UNIQUE (s) INCLUDE (p_id); CREATE TABLE d (s text REFERENCES c (s))
 deferrable unique constraint: work.u <= ALTER TABLE c ADD CONSTRAINT u UNIQUE (p_id) DEFERRABLE
 dependent object: constraint x on table work.c <= ALTER TABLE c ADD CONSTRAINT x EXCLUDE USING btree (p_id WITH =)
 dependent object: .*column g of table work.c <= ALTER TABLE c ADD g bigint GENERATED ALWAYS AS (p_id + 1) STORED
 dependent object: constraint k on table work.c <= ALTER TABLE c ADD q bigint, ADD CONSTRAINT k CHECK (p_id <> q)
+dependent object: constraint k on table work.c <= INT4; ALTER TABLE c ALTER p_id TYPE int2, ADD CONSTRAINT k CHECK (p_id % 2 >= 0) <= 'bigint'
 dependent object: constraint k on table work.c <= ALTER TABLE c ADD CONSTRAINT k CHECK (p_id IS NULL OR p_id <> 500)
 dependent object: constraint k on table work.c <= ALTER TABLE c ADD CONSTRAINT k CHECK (p_id IS NOT NULL) NOT VALID
 dependent object: constraint k on table work.c <= ALTER TABLE c ADD CONSTRAINT k CHECK (p_id IS NOT NULL) NO INHERIT
@@ -113,10 +119,12 @@ name in use, or too long: work.c.p_id_new <= ALTER TABLE c ADD p_id_new int
 name in use, or too long: work.c.p_id_new <= ALTER TABLE c ADD "~rekey" int
 name in use, or too long: work.c.ppp <= DO $$ BEGIN EXECUTE 'ALTER TABLE c RENAME p_id TO ' || repeat('p', 63); END $$
 name in use: work.c: rekey_NEXT_0 <= ALTER TABLE c RENAME CONSTRAINT fk TO rekey_NEXT_0
-not owned by the current role .*: work.c <= ALTER TABLE c OWNER TO other
-not owned by the current role .*: work.c <= AS_OWNER; RESET ROLE
+not owned by the current role: work.c <= ALTER TABLE c OWNER TO other
+not owned by the current role: work.c <= AS_OWNER; RESET SESSION AUTHORIZATION
+by SET ROLE of a superuser.*: work.c <= AS_OWNER; RESET SESSION AUTHORIZATION; SET ROLE owner
 table work.p has no primary key of one column <= ALTER TABLE c DROP CONSTRAINT fk; ALTER TABLE p DROP CONSTRAINT p_pkey
 function uuid_v7\(\) does not exist <= SELECT <= 'uuid', 'uuid_v7()', 'gen_random_uuid()'
+column "g" does not exist <= ALTER TABLE p ADD g text GENERATED ALWAYS AS (note || 'x') STORED <= 'uuid', 'md5(g)::uuid', 'gen_random_uuid()'
 function no\(\) does not exist <= ALTER TABLE p ALTER id DROP DEFAULT
 	<= 'uuid', 'gen_random_uuid()', 'gen_random_uuid()', old_default => 'no()'
 column "ctid" does not exist <= SELECT <= 'text', 'ctid::text', 'gen_random_uuid()::text'
@@ -139,7 +147,7 @@ for (split /\n/, $refused)
 {
 	my ($detail, $sql, $arguments) = split / <= /, s/NEXT/ask('SELECT last_value + 1 FROM rekey.runs_run_seq')/gre
 	  =~ s/INT4/ALTER TABLE p ALTER id TYPE int; ALTER SEQUENCE p_id_seq AS int; ALTER TABLE c ALTER p_id TYPE int/r
-	  =~ s/AS_OWNER/ALTER TABLE c OWNER TO owner; ALTER TABLE p OWNER TO owner; GRANT ALL ON SCHEMA work TO owner; SET ROLE owner/r;
+	  =~ s/AS_OWNER/ALTER TABLE c OWNER TO owner; ALTER TABLE p OWNER TO owner; GRANT ALL ON SCHEMA work TO owner; SET SESSION AUTHORIZATION owner/r;
 	$arguments //= q{'uuid', 'gen_random_uuid()', 'gen_random_uuid()'};
 	like(errors("BEGIN; CREATE SCHEMA work; SET search_path = work; $tables
 		CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
@@ -201,6 +209,8 @@ statements($database, 'SELECT count(*) FROM c LEFT JOIN p ON p.id = c.p_id WHERE
 	[ qq{INSERT INTO c (p_id, p_id_new) VALUES (1, $two)}, '22023', 'both keys, of different rows' ],
 	[ qq{UPDATE c SET p_id = 1, p_id_new = $two WHERE id = 3}, '22023', 'changed to different rows' ],
 	[ q{INSERT INTO c (p_id) VALUES (-1)}, '23503', 'no parent' ],
+	[ q{DO $$ DECLARE k text; BEGIN INSERT INTO c (p_id) VALUES (-1); EXCEPTION WHEN foreign_key_violation THEN
+		GET STACKED DIAGNOSTICS k = CONSTRAINT_NAME; ASSERT k = 'fk', k; END $$}, '', 'the error has the name of the foreign key' ],
 	[ q{INSERT INTO c (p_id_new) VALUES (gen_random_uuid())}, '23503', 'no parent of a new key' ],
 	[ q{BEGIN ISOLATION LEVEL REPEATABLE READ; INSERT INTO c (p_id) VALUES (-1)}, '40001', 'a parent that a snapshot may not see' ],
 	[ q{INSERT INTO c (p_id, s) VALUES (1, 'three')}, '', 'a trigger that changes the key' ],
@@ -230,7 +240,8 @@ fails('restored', qr/of another database/, 'a run of the copied database', 'aban
 $database = carried('numbers', q{ALTER TABLE p ALTER id DROP DEFAULT, ALTER id TYPE int; DROP SEQUENCE p_id_seq;
 	ALTER TABLE p ALTER id ADD GENERATED BY DEFAULT AS IDENTITY (START 101); COMMENT ON SEQUENCE p_id_seq IS 'numbers';
 	CREATE FUNCTION slug() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.note := ''p'' || NEW.id; RETURN NEW; END';
-	CREATE TRIGGER slug BEFORE INSERT ON p FOR EACH ROW EXECUTE FUNCTION slug(); CREATE TABLE taken (n bigint)},
+	CREATE TRIGGER slug BEFORE INSERT ON p FOR EACH ROW EXECUTE FUNCTION slug(); CREATE TABLE taken (n bigint);
+	GRANT USAGE ON SEQUENCE p_id_seq TO other; ALTER DEFAULT PRIVILEGES GRANT ALL ON SEQUENCES TO app},
 	[ 'plan', 'p', '--type', 'bigint' ], 'abandon');
 like((Rekey::command($database, 'plan', 'p', '--type', 'bigint'))[1], qr/pg_default +\| \d+ kB +\| \d+ [kMGT]B\n +WAL +\| \d+ kB +\| \d+ [kMGT]B\n/,
 	'plan prints the free space beside what it needs');
@@ -242,7 +253,7 @@ succeeds($database, 'run');
 $takes->kill_kill;
 ask('ALTER TABLE p DISABLE TRIGGER "!rekey"', $database);
 succeeds($database, 'verify');
-fails($database, qr/not complete: trigger of public\.p/, 'the trigger that gives numbers is disabled', 'switch');
+fails($database, qr/not complete: triggers of public\.p/, 'the trigger that gives numbers is disabled', 'switch');
 ask('ALTER TABLE p ENABLE ALWAYS TRIGGER "!rekey"', $database);
 my $twice = q{INSERT INTO taken SELECT nextval('p_id_seq'); SELECT n FROM taken GROUP BY n HAVING count(*) > 1};
 is(ask($twice, $database), '', 'no number is taken twice');
@@ -253,8 +264,9 @@ statements($database, 'SELECT count(*) FROM c LEFT JOIN p ON p.id_new = p_id_new
 	[ 'UPDATE p SET id_new = 5000 WHERE id = 4; INSERT INTO p (id_new) VALUES (3000000000); INSERT INTO c (p_id_new) VALUES (3000000000)', '',
 		'but new ones are there' ]);
 ends($database, 'finish');
-is(ask(q{SELECT obj_description('p_id_seq'::regclass), attidentity FROM pg_attribute WHERE attname = 'id_new' AND attrelid = 'p'::regclass},
-		$database) . ask($twice, $database), 'numbers|d', 'the sequence has its comment and its value');
+is(ask(q{SELECT obj_description('p_id_seq'::regclass), attidentity, has_sequence_privilege('app', 'p_id_seq', 'UPDATE'),
+			has_sequence_privilege('other', 'p_id_seq', 'USAGE') FROM pg_attribute WHERE attname = 'id_new' AND attrelid = 'p'::regclass}, $database)
+	  . ask($twice, $database), 'numbers|d|f|t', 'the sequence has its comment, its privileges and its value');
 carried('plain', 'ALTER TABLE p ALTER id DROP DEFAULT, ALTER id TYPE int', [ 'plan', 'p', '--type', 'bigint' ],
 	qw(run verify switch back run verify switch finish));
 
@@ -270,9 +282,38 @@ statements($database, 'SELECT count(*) FROM c LEFT JOIN new p ON p.id = c.p_id W
 	[ "INSERT INTO new (id_new, q_new) VALUES (${new}1', ${new}1'), (${new}2', ${new}3'), (${new}3', ${new}1')", '', 'by new keys' ],
 	[ 'UPDATE new SET id = 300, q = 300 WHERE id = 200', '', 'the own row changed' ],
 	[ 'UPDATE new SET id = 301 WHERE id = 201', '', 'cascaded' ],
+	[ 'UPDATE new SET id = id + 1000, q = q + 1000', '', 'all keys and references moved' ],
 	[ 'INSERT INTO new (q) VALUES (-5)', '23503', 'no parent' ],
 	[ "INSERT INTO new (q_new) VALUES (${new}9')", '23503', 'no parent of a new key' ],
 	[ "INSERT INTO new (id, q, q_new) VALUES (400, 7, ${new}1')", '22023', 'two different rows' ]);
+
+# A trigger that keeps a reference to a later row from being completed
+$database = carried('kept', q{ALTER TABLE p ADD q bigint REFERENCES p; CREATE TRIGGER redundant BEFORE UPDATE ON p FOR EACH ROW
+	EXECUTE FUNCTION suppress_redundant_updates_trigger()}, [ @plan, '--fire-triggers' ], 'run');
+statements($database, 'SELECT count(*) FROM p WHERE (q IS NULL) <> (q_new IS NULL)',
+	[ 'INSERT INTO p (id, q) VALUES (200, 201), (201, 200)', '09000', 'is an error' ]);
+
+# A transaction with an older snapshot refers to a row whose new key it cannot see.
+$database = carried('old_snapshot', 'ALTER TABLE p ADD q bigint REFERENCES p', \@plan);
+my $reader = session(database => $database);
+$reader->ask('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT FROM pg_class LIMIT 1');
+my $build = Rekey::start_command($database, 'run');
+ok($node->poll_query_until($database, q{SELECT EXISTS (SELECT FROM pg_index WHERE NOT indisvalid)}), 'an index awaits it');
+$reader->ask('INSERT INTO p (q) VALUES (5); COMMIT');
+$reader->quit;
+ok($build->{harness}->finish, 'then the run is completed') or diag($build->{said});
+succeeds($database, 'verify');
+
+# It queues for a row that stays locked, which others may lock all the time.
+$database = carried('locked', '', \@plan);
+ask('SET search_path = pg_catalog; CALL rekey.under_lock(1)', $database);
+my $keeper = session(database => $database);
+$keeper->ask('BEGIN; SELECT FROM p WHERE id = 1 FOR UPDATE');
+my $queued = Rekey::start_command($database, 'run');
+ok($node->poll_query_until($database, q{SELECT EXISTS (SELECT FROM pg_stat_activity WHERE application_name = 'rekey'
+	AND wait_event = 'transactionid')}), 'it waits for a locked row');
+$keeper->quit;
+ok($queued->{harness}->finish, 'then the run is completed') or diag($queued->{said});
 
 # A transaction refers to a row whose new key is not set yet, and is committed later.
 $database = carried('late', 'ALTER TABLE p ADD q bigint REFERENCES p', \@plan);
@@ -392,6 +433,24 @@ for my $case (
 	ends($database, 'abandon');
 }
 
+# Two commands at once: the second one knows the state that the first one has left.
+for my $case ([ 'switch', 'abandon', qr/abandon is not possible: run 1 is switched/ ], [ 'switch', 'switch', qr/^run 1 .*: switched$/m ])
+{
+	my ($first, $second, $message) = @$case;
+	$database = carried("${second}_after_$first", '', \@plan, qw(run verify));
+	my $blocker = session(database => $database);
+	$blocker->ask('BEGIN; SELECT FROM p');
+	my @drivers = Rekey::start_command($database, $first);
+	ok($node->poll_query_until($database, q{SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory')}), "$first waits");
+	push @drivers, Rekey::start_command($database, $second);
+	ok($node->poll_query_until($database, q{SELECT EXISTS (SELECT FROM pg_stat_activity WHERE query ~ 'begin_command' AND state = 'active'
+		AND pid <> pg_backend_pid())}), "$second waits for it");
+	$blocker->quit;
+	$_->{harness}->finish for @drivers;
+	like($drivers[1]{said}, $message, "$second after $first");
+	ends($database, 'finish');
+}
+
 # Catalog changes between the commands
 $database = carried('changes', '', \@plan, qw(run verify));
 for my $case (
@@ -399,7 +458,7 @@ for my $case (
 	[ 'CREATE TABLE e (p_id bigint REFERENCES p)', 'DROP TABLE e', qr/dependent object: constraint .* on table public\.e/, 'a foreign key' ],
 	[ 'ALTER TABLE c ALTER p_id DROP NOT NULL', 'ALTER TABLE c ALTER p_id SET NOT NULL', qr/only in the plan: column public\.c\.p_id bigint t/,
 		'a property that was dropped' ],
-	[ 'ALTER TABLE c DISABLE TRIGGER "~rekey"', 'ALTER TABLE c ENABLE ALWAYS TRIGGER "~rekey"', qr/not complete: trigger of public\.c/,
+	[ 'ALTER TABLE c DISABLE TRIGGER "~rekey"', 'ALTER TABLE c ENABLE ALWAYS TRIGGER "~rekey"', qr/not complete: triggers of public\.c/,
 		'a trigger that was disabled' ],
 	[ 'ALTER TABLE c DROP CONSTRAINT rekey_1_1_set', 'ALTER TABLE c ADD CONSTRAINT rekey_1_1_set CHECK (p_id_new IS NOT NULL)',
 		qr/not complete: NOT NULL of p_id_new/, 'a constraint that was dropped' ])
@@ -430,7 +489,11 @@ ok($waiting->{harness}->finish, 'then the switch is made');
 $holder->quit;
 ask('CREATE UNIQUE INDEX added ON c (p_id, s, id); ALTER TABLE c ADD CONSTRAINT k CHECK (p_id IS NOT NULL)', $database);
 fails($database, qr/constraint k on table public\.c .*not in the plan: public\.added/s, 'what finish would drop stops it', 'finish');
-ask('DROP INDEX added; ALTER TABLE c DROP CONSTRAINT k', $database);
+ask('DROP INDEX added; ALTER TABLE c DROP CONSTRAINT k; ALTER TABLE c DISABLE TRIGGER USER; UPDATE c SET p_id = 7 WHERE p_id = 20', $database);
+fails($database, qr/not complete: triggers of public\.c/, 'a trigger that was disabled stops it', 'finish');
+ask('ALTER TABLE c ENABLE ALWAYS TRIGGER "~rekey"', $database);
+fails($database, qr/old and new keys differ/, 'what was written without it stops it', 'finish');
+ask('UPDATE c SET p_id_new = (SELECT id_new FROM p WHERE id = 7) WHERE p_id = 7', $database);
 ends($database, 'finish');
 is(outcome(q{INSERT INTO p (id_new) VALUES (gen_random_uuid()) ON CONFLICT ON CONSTRAINT p_pkey DO NOTHING}, database => $database),
 	'', 'the primary key has its old name');
