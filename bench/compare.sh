@@ -6,22 +6,17 @@
 #
 #   --rows N          rows in each table before the measurement (default 300000)
 #   --days N          days that these span (default 30)
-#   --rows-per-checkpoint N
-#                     inserts of each key after a checkpoint, one a transaction
-#                     (default 5000)
+#   --rows-per-checkpoint N    inserts of each key after a checkpoint, one a transaction (default 5000)
 #   --rate N          inserts per second, as pgbench --rate (default: as fast as possible)
 #   --rounds N        rounds, in which the keys take turns (default 3)
 #   --clients N       sessions that insert (default 4)
 #   --keys A,B,...    which scripts (default: all that the server can run)
-#   --server          use the server of PGHOST, PGPORT ... and not a private cluster;
-#                     requires superuser rights or the right to CHECKPOINT
+#   --server          use the server of PGHOST, PGPORT ... and not a private cluster; requires the right to CHECKPOINT
 #   --help            this text
 #
-# Creates the tables of setup.sql and, for each key, makes a checkpoint, runs the
-# script with pgbench, and reads pg_stat_wal. Prints one table of medians, with the
-# least and the greatest of the rounds; a ratio is ~ if these ranges overlap. All of it
-# is removed at the end. WAL is counted for the whole server, where nothing else should
-# write.
+# Creates the tables of setup.sql and, for each key, makes a checkpoint, runs the script with pgbench, and reads
+# pg_stat_wal. Prints one table of medians, with the least and the greatest of the rounds; a ratio is ~ if these ranges
+# overlap. All of it is removed at the end. WAL is counted for the whole server, where nothing else should write.
 
 set -uo pipefail
 folder=$(cd "$(dirname "$0")" && pwd)

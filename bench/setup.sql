@@ -1,9 +1,8 @@
 -- setup.sql: one table for each pgbench script of this folder.
 --
--- Creates the extension idgen and the schema idgen_bench where they are missing,
--- and in the schema a table for each key. A table that is there is replaced. Each
--- table gets :rows rows (default 500000), whose keys are those that the last :days days
--- (default 30) would have produced, in the order of their time.
+-- Creates the extension idgen and the schema idgen_bench where they are missing, and in the schema a table for each key.
+-- A table that is there is replaced. Each table gets :rows rows (default 500000), whose keys are those that the last
+-- :days days (default 30) would have produced, in the order of their time.
 
 \set ON_ERROR_STOP on
 \if :{?rows}

@@ -36,8 +36,8 @@ sub limit
 }
 
 # --- Out of memory at any step ----------------------------------------------
-# Calls and their results with enough memory. A call that writes uses a command
-# of its own, and is repeated until it succeeds.
+# Calls and their results with enough memory. A call that writes uses a command of its own, and is repeated
+# until it succeeds.
 my %calls = (
 	(map { ($_ => [ "SELECT $_ IS NOT NULL", 't' ]) } (map { "idgen.$_()" } @Functions::tickers), @Functions::independent),
 	'sequence_comb()' => [ q{SELECT idgen.uuid_version(idgen.sequence_comb('blocks'))}, '4' ],

@@ -83,9 +83,8 @@ for (
 	is(as($role, $call), $result, $result eq 42501 ? "$rights do not suffice: $call" : "$rights suffice: $call");
 }
 
-# Row security: a policy that hides a recorded command causes an error instead of
-# endless retries. The policy depends on the time, so that a new command is
-# visible in its own session.
+# Row security: a policy that hides a recorded command causes an error instead of endless retries. The policy
+# depends on the time, so that a new command is visible in its own session.
 in_shop(qq{
 	DELETE FROM $table;
 	INSERT INTO $table VALUES ($command, '', $entity, NULL, NULL, '2001-01-01');
@@ -224,8 +223,8 @@ is(as($superuser, 'ALTER EXTENSION idgen SET SCHEMA public'), '0A000', 'another 
 is(as($superuser, 'DROP EXTENSION idgen; CREATE EXTENSION idgen SCHEMA public'), '0A000', 'also at first');
 
 # --- A schema that exists ----------------------------------------------------
-# The installer tries to get a function into the schema that matches a superuser's
-# call better than the extension's own.
+# The installer tries to get a function into the schema that matches a superuser's call better than the
+# extension's own.
 my $overload = q{CREATE FUNCTION idgen.trim_creations(keep int) RETURNS bigint LANGUAGE plpgsql
 	AS 'BEGIN ALTER ROLE installer SUPERUSER; RETURN 0; END'};
 my ($control, $attacker) = map { session(database => 'shop', user => $_) } $superuser, 'installer';

@@ -81,10 +81,9 @@ is( ask(q{SELECT count(*) FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
 		  AND proname NOT IN ('ulid_within', 'object_id_within')}),
 	'0', 'each function that is not C has a parsed body or a search_path of its own, except two, for the collation of the caller');
 
-# Schema "hostile": an operator or function of the same name and argument types
-# for each one of pg_catalog and idgen over the types used here, and relations
-# and types with the names of idgen's. Using one of them advances a sequence,
-# which a rollback does not undo, and raises an error.
+# Schema "hostile": an operator or function of the same name and argument types for each one of pg_catalog and
+# idgen over the types used here, and relations and types with the names of idgen's. Using one of them advances a
+# sequence, which a rollback does not undo, and raises an error.
 ask(q{
 	CREATE SCHEMA hostile;
 	CREATE SEQUENCE hostile.used;

@@ -129,9 +129,9 @@ for my $case (
 }
 
 # --- Functions of masks ----------------------------------------------------------
-# They are the installer's to grant, also where another role installs. A restore by a
-# superuser gives the installer no rights, and pg_restore by another installer skips the
-# grants of the former one: these must be repeated.
+# They are the installer's to grant, also where another role installs. A restore by a superuser gives the
+# installer no rights, and pg_restore by another installer skips the grants of the former one: these must be
+# repeated.
 ask('CREATE ROLE other_installer LOGIN');
 my $who = q{SELECT string_agg(r || ' ' || proname, ', ' ORDER BY r, proname)
 	FROM pg_proc, unnest('{application,installer,other_installer,stranger}'::name[]) r

@@ -93,9 +93,8 @@ answers('with session_preload_libraries, ',
 	[ 7, 'a connection without the option is accepted', 'application', '', $show ]);
 ask(q{ALTER ROLE application RESET session_preload_libraries});
 
-# If the leader has the library, a worker loads it before it takes over the leader's
-# settings, otherwise after that. The leader loads it during the parallel operation
-# if there is no worker.
+# If the leader has the library, a worker loads it before it takes over the leader's settings, otherwise after
+# that. The leader loads it during the parallel operation if there is no worker.
 sub is_in_worker
 {
 	my ($role, $options, $expected, $title, @statements) = @_;

@@ -32,9 +32,8 @@ sub numbers_at
 	return unpack 'Q*', $bytes;
 }
 
-# Identifiers, as the values of the pool from which they were made, two each: 60 bits of
-# one surround the version, 62 bits of the other follow the variant. Of each, the seven
-# bytes that are completely known.
+# Identifiers, as the values of the pool from which they were made, two each: 60 bits of one surround the
+# version, 62 bits of the other follow the variant. Of each, the seven bytes that are completely known.
 sub make
 {
 	my ($session, $count) = @_;

@@ -1,6 +1,5 @@
-# Two servers replicate to each other: defaults are not evaluated again, tickers do not
-# move, and commands conflict if both servers recorded them: the statements of
-# docs/operations.md keep one of them.
+# Two servers replicate to each other: defaults are not evaluated again, tickers do not move, and commands
+# conflict if both servers recorded them: the statements of docs/operations.md keep one of them.
 
 use Page;
 use Server qw(append_to_file slurp_file start_server);
@@ -213,8 +212,7 @@ $east->wait_for_catchup('commands');
 is(create_once($west, 5), '4|f', 'replication continues with the other one');
 
 # --- All tables -------------------------------------------------------------
-# This includes the table of prefixes, whose rows refer to domains that the
-# subscriber must have.
+# This includes the table of prefixes, whose rows refer to domains that the subscriber must have.
 for my $node ($east, $west)
 {
 	ask($node, 'CREATE DATABASE whole');

@@ -23,8 +23,7 @@ is(ask($nodes[0], $find_faults), '7|' . addresses(@nodes), 'ALTER DATABASE gives
 ask($nodes[0], 'ALTER DATABASE postgres RESET idgen.node_id');
 
 # --- Default keys -------------------------------------------------------------
-# "id" is unique by constraint, "made_by" is not, and names the node that evaluated
-# the defaults.
+# "id" is unique by constraint, "made_by" is not, and names the node that evaluated the defaults.
 my %columns = (
 	short_comb => [ 'uuid', 'idgen.short_comb()' ],
 	uuid_v7 => [ 'uuid', 'idgen.uuid_v7()' ],

@@ -15,7 +15,7 @@
 #   --fire-triggers        the triggers of the tables may fire for each row
 #   --dependents-ok        views of the columns, and functions of the rows' type: to be made
 #                          again for the new columns before finish
-#   --publications-ok      the subscribers have the new columns
+#   --publications-ok      the subscribers have the new columns; requires REPLICA IDENTITY FULL
 #   --pause MS             after each 50 pages
 #   --max-bytes N          refuse to plan what needs more space
 #

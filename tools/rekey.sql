@@ -186,7 +186,8 @@ WITH run AS MATERIALIZED (SELECT * FROM rekey.active_run), col AS MATERIALIZED (
 -- tables
 SELECT o, name FROM tab, run, LATERAL (VALUES
     ('not an ordinary table', relkind <> 'r' OR relispartition OR reloftype <> 0),
-    ('temporary table', relpersistence = 't'),
+    ('temporary table', relpersistence = 't'), ('row-level security is forced', relforcerowsecurity),
+    ('replica identity by an index', relreplident = 'i'),
     ('inheritance', EXISTS (SELECT FROM pg_inherits WHERE tab.oid IN (inhrelid, inhparent))),
     ('table of an extension', EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = tab.oid AND deptype = 'e')),
     -- its triggers run as this role, its owner decides what they call
@@ -197,8 +198,6 @@ SELECT o, name FROM tab, run, LATERAL (VALUES
     ('TRIGGER right of another role, which could run code as the owner, by references of the table to itself',
         oid IN (SELECT tbl FROM col WHERE is_self) AND NOT same_value
         AND EXISTS (SELECT FROM aclexplode(relacl) WHERE privilege_type = 'TRIGGER' AND grantee <> relowner)),
-    ('row-level security is forced', relforcerowsecurity),
-    ('replica identity by an index', relreplident = 'i'),
     ('subscription', EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = tab.oid))) AS v(o, is_so) WHERE is_so
 UNION ALL SELECT 'publication (add the columns on the subscriber; REPLICA IDENTITY FULL; --publications-ok)', name || ': ' || pubname
     FROM tab, pg_publication_tables p, run
@@ -248,7 +247,7 @@ UNION ALL SELECT o, name FROM fk, run, LATERAL (VALUES
         AND conindid <> (SELECT conindid FROM pg_constraint WHERE conrelid = parent AND contype = 'p'))) AS v(o, is_so) WHERE is_so
 -- indexes
 UNION ALL SELECT o, name FROM ind, run, LATERAL (VALUES
-    ('invalid index', NOT indisvalid),
+    ('invalid index', NOT indisvalid), ('deferrable unique constraint', NOT indimmediate),
     ('index on which the table is clustered', is_before AND indisclustered),
     ('index of access method ' || amname, amname NOT IN ('btree', 'hash', 'brin')),
     ('index that is not in the plan', NOT is_before AND (indrelid, relname) NOT IN (SELECT p.tbl, p.name FROM rekey.active_copies p)),
@@ -256,7 +255,6 @@ UNION ALL SELECT o, name FROM ind, run, LATERAL (VALUES
         OR indpred::text ~ var AND NOT rekey.is_carried(indpred::text, attnums, same_value)),
     ('unique index that counts NULLs, which are keys beyond the old type',
         same_value AND indisunique AND (indpred::text ~ var OR to_jsonb(ind) ->> 'indnullsnotdistinct' = 'true')),
-    ('deferrable unique constraint', NOT indimmediate),
     ('index that a foreign key requires', EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid AND contype = 'f'
         AND (conrelid, conname) NOT IN (SELECT tbl, fkey FROM col WHERE fkey <> ''))),
     ('index with an operator class, collation or parameters of its own', EXISTS (SELECT FROM generate_series(0, indnkeyatts - 1) k
@@ -917,13 +915,16 @@ BEGIN
     RETURN command;
 END $$;
 
--- The statements of a command's steps that are not done, for \gexec
+-- The statements of a command's steps that are not done, for \gexec. Before an invalid index, whose build has failed,
+-- is built again, rows with equal new keys are named.
 CREATE FUNCTION rekey.script(command text) RETURNS SETOF text LANGUAGE sql STABLE AS $$
     SELECT 'CALL rekey.verify()' WHERE command IN ('verify', 'finish')
     UNION ALL (SELECT s FROM rekey.active_steps, LATERAL unnest(CASE
         WHEN kind = 'lock' THEN ARRAY[format('CALL rekey.under_lock(%s)', n)]
         WHEN kind = 'fill' THEN ARRAY[format('CALL rekey.fill(%s)', n)]
-        WHEN NOT indisvalid THEN ARRAY['CALL rekey.check_unique()', format('DROP INDEX CONCURRENTLY %s', indexrelid::regclass)]
+        WHEN NOT indisvalid THEN ARRAY[(SELECT format('SELECT format(''the new key is not unique: %%s, rows with "%%s" = %%s'', '
+            'min(%1$I::text), %2$L, string_agg(%2$I::text, '', '')) FROM ONLY %3$s GROUP BY %1$I HAVING count(*) > 1 LIMIT 1',
+            new_name, old_name, table_name) FROM rekey.active_columns WHERE is_key), format('DROP INDEX CONCURRENTLY %s', indexrelid::regclass)]
         END || CASE WHEN kind IN ('index', 'plain') THEN ARRAY[statement, format('CALL rekey.done(%s)', n)] END) WITH ORDINALITY AS u(s, i)
     WHERE phase = command AND done_at IS NULL ORDER BY n, i)
 $$;
@@ -1053,19 +1054,6 @@ BEGIN
     CALL rekey.done(step);
 END $$;
 
--- Before an invalid index, whose build has failed, is built again: if new keys are duplicates, name their rows.
-CREATE PROCEDURE rekey.check_unique() LANGUAGE plpgsql AS $$
-DECLARE
-    k rekey.active_columns := (SELECT a FROM rekey.active_columns a WHERE is_key);
-    bad text;
-BEGIN
-    EXECUTE format('SELECT format(''%%s, rows with "%%s" = %%s'', min(%1$I::text), %2$L, string_agg(%2$I::text, '', '' ORDER BY %2$I)) '
-        'FROM ONLY %3$s GROUP BY %1$I HAVING count(*) > 1 LIMIT 1', k.new_name, k.old_name, k.table_name) INTO bad;
-    IF bad <> '' THEN
-        RAISE 'the new key is not unique: "%" = %', k.new_name, bad USING ERRCODE = 'unique_violation', TABLE = k.table_name;
-    END IF;
-END $$;
-
 CREATE PROCEDURE rekey.done(step int) LANGUAGE plpgsql AS $$
 DECLARE
     s rekey.active_steps := (SELECT a FROM rekey.active_steps a WHERE n = step);
@@ -1124,12 +1112,10 @@ CREATE FUNCTION rekey.warnings() RETURNS SETOF text LANGUAGE sql STABLE AS $$
     AND pronamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace, 'rekey'::regnamespace)
     UNION ALL SELECT format('trigger %s on %s fires for updates of the old column only, until rename or finish', tgname, g.table_name)
     FROM rekey.active_triggers g JOIN rekey.active_columns ON tgrelid = tbl AND attnum = ANY (tgattr)
-    UNION ALL SELECT DISTINCT format('%s fires with search_path pg_catalog: ALTER FUNCTION %s SET search_path', fires, p.oid::regprocedure)
-    FROM (SELECT format('trigger %s on %s, for a row that refers to a later one of its statement,', tgname, table_name), tgfoid
-          FROM rekey.active_triggers WHERE tgrelid IN (SELECT tbl FROM rekey.active_columns WHERE is_self)
-          UNION ALL SELECT format('event trigger %s', evtname), evtfoid FROM pg_event_trigger WHERE evtenabled <> 'D') AS f(fires, function)
-    JOIN pg_proc p ON p.oid = function JOIN pg_language l ON l.oid = prolang AND lanname NOT IN ('c', 'internal')
-    WHERE array_to_string(proconfig, ' ') ~ '\msearch_path=' IS NOT TRUE
+    UNION ALL SELECT format('trigger %s on %s, for a row that refers to a later one of its statement, fires with search_path pg_catalog: '
+        'ALTER FUNCTION %s SET search_path', tgname, table_name, p.oid::regprocedure)
+    FROM rekey.active_triggers JOIN pg_proc p ON p.oid = tgfoid JOIN pg_language l ON l.oid = prolang AND lanname NOT IN ('c', 'internal')
+    WHERE tgrelid IN (SELECT tbl FROM rekey.active_columns WHERE is_self) AND array_to_string(proconfig, ' ') ~ '\msearch_path=' IS NOT TRUE
     UNION ALL SELECT format('logical replication slot %s: all written WAL is decoded', slot_name) FROM pg_replication_slots
     WHERE slot_type = 'logical' AND database = current_database()
 $$;

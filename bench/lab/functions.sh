@@ -9,11 +9,10 @@
 #   --server          use the server of PGHOST, PGPORT ... and not a private cluster
 #   --help            this text
 #
-# The time is net: that of a query with the function, minus that of the same query with
-# pg_backend_pid(), the fastest function. A check or a conversion is called for each row of a
-# table of identifiers, minus the same query without it. Each round measures all functions, so
-# that a busy moment affects all of them. Functions that require idgen.node_id or
-# idgen.launch_id are measured if these are set, as on a private cluster.
+# The time is net: that of a query with the function, minus that of the same query with pg_backend_pid(), the
+# fastest function. A check or a conversion is called for each row of a table of identifiers, minus the same
+# query without it. Each round measures all functions, so that a busy moment affects all of them. Functions that
+# require idgen.node_id or idgen.launch_id are measured if these are set, as on a private cluster.
 
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=common.sh

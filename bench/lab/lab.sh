@@ -111,9 +111,8 @@ lab_before() {
         lab_sql counts "$1" > "$bench_scratch/before"
 }
 
-# Write the metrics of the inserts since lab_before to a file, "name value" a line.
-# With "touches" also the number of touched leaves, and with "strip" also the
-# lines of touches.csv.
+# Write the metrics of the inserts since lab_before to a file, "name value" a line. With "touches" also the
+# number of touched leaves, and with "strip" also the lines of touches.csv.
 lab_after() {
     local key=$1 want=${2:-} touches=false strip=false lsn end_lsn redo end_redo
     [ -z "$want" ] || touches=$has_walinspect

@@ -6,10 +6,9 @@
 #
 #   --minutes N         measured time of a key and configuration (default 3)
 #   --seconds N         the same in seconds
-#   --keys A,B,...      of bigint, random, uuid_v7, short_comb, keyed_comb (default these) and
-#                       bigint_and_uuid, a bigint key with a unique random uuid beside it
-#   --configurations A,B,...  of off_0, on_0, off_2 and on_2: synchronous_commit, and
-#                       the number of secondary indexes (default all)
+#   --keys A,B,...      of bigint, random, uuid_v7, short_comb, keyed_comb (default these) and bigint_and_uuid, a bigint
+#                       key with a unique random uuid beside it
+#   --configurations A,B,...  of off_0, on_0, off_2 and on_2 (default all): synchronous_commit, number of secondary indexes
 #   --rows N            rows of 30 days before the measurement (default 20000000)
 #   --clients N         sessions that insert (default 8)
 #   --memory MB         memory that the server may use (default 320)
@@ -21,18 +20,15 @@
 #   --loaded FOLDER     where the loaded tables stay (default ~/.cache/idgen-long)
 #   --help              this text
 #
-# The table of each key is loaded once, 4 GB by default, and stays in the folder "loaded" as a
-# stopped cluster, until you remove it. In a round, the configurations with a number of indexes
-# begin with a copy of it, and the replica with another; the second round has the keys in the
-# opposite order. The results of a configuration are in a folder of its own,
+# The table of each key is loaded once, 4 GB by default, and stays in the folder "loaded" as a stopped cluster, until you
+# remove it. In a round, the configurations with a number of indexes begin with a copy of it, and the replica with another;
+# the second round has the keys in the opposite order. The results of a configuration are in a folder of its own,
 # KEY.CONFIGURATION.ROUND; what is there already is not measured again, so that parts add up:
 #
 #   bench/lab/long.sh --round 1 --configurations off_0
 #
-# bench/lab/report.py writes the report.
-#
-# The memory is limited by direct I/O with shared buffers of that size, from PostgreSQL 16 on;
-# the replica has the same, and a load is not limited. In a Debian that keeps its files:
+# bench/lab/report.py writes the report. The memory is limited by direct I/O with shared buffers of that size, from
+# PostgreSQL 16 on; the replica has the same, and a load is not limited. In a Debian that keeps its files:
 #
 #   scripts/dev/run-on.sh 18 bench/lab/long.sh --out /var/tmp/long
 

@@ -4,28 +4,22 @@
 #
 #   bench/lab/run.sh [OPTION ...]
 #
-#   --scene NAME,...     scenes (default all): curve, age, steady, bulk, delete,
-#                        changeover
+#   --scene NAME,...     scenes (default all): curve, age, steady, bulk, delete, changeover
 #   --quick              small sizes
 #   --repetitions N      measurements of each point (default 3, with --quick 1)
-#   --keys A,B,...       keys, by their names in keys.txt (default: all in steady
-#                        and bulk, seven in the other scenes)
-#   --key NAME=TYPE:EXPRESSION
-#                        another key, in all scenes; a clock in the expression is
-#                        written as moment
+#   --keys A,B,...       keys, by their names in keys.txt (default: all in steady and bulk, seven in the other scenes)
+#   --key NAME=TYPE:EXPRESSION    another key, in all scenes; a clock in the expression is written as moment
 #   --SCENE.SIZE VALUE   a size of sizes.txt, such as --steady.rows 5000000
 #   --shared-buffers S   of the private cluster (default 256MB)
 #   --out FOLDER         write the results there (default bench/lab/report/DATE)
 #   --no-report          only the CSV files
-#   --server             use the server of PGHOST, PGPORT ... and not a private
-#                        cluster; requires CHECKPOINT and pgstattuple
+#   --server             use the server of PGHOST, PGPORT ... and not a private cluster; requires CHECKPOINT and pgstattuple
 #   --quiet              no progress
 #   --help               this text
 #
-# README.md describes the scenes. Progress is written to stderr, a table to stdout,
-# and measurements.csv, keys.csv, settings.csv, touches.csv and a report to the
-# folder; an interrupted run keeps its measurements there. Everything else that a
-# run creates is removed at the end.
+# The report describes the scenes. Progress is written to stderr, a table to stdout, and measurements.csv, keys.csv,
+# settings.csv, touches.csv and a report to the folder; an interrupted run keeps its measurements there. Everything
+# else that a run creates is removed at the end.
 
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=common.sh

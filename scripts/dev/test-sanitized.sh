@@ -8,10 +8,7 @@
 #   scripts/dev/test-sanitized.sh --valgrind [NAME ...]   tests of pg_regress to run after
 #                                                   "install"; by default all
 #
-# The sanitizer detects arithmetic overflow, shifts and conversions out of range, misaligned and null
-# pointers, and indexes beyond the end of an array. (fuzz.sh uses AddressSanitizer, with which Debian's
-# PostgreSQL does not start.) memcheck detects every use of uninitialized memory, and accesses outside
-# of the blocks that palloc() divides, but does not know palloc().
+# (fuzz.sh uses AddressSanitizer, with which Debian's PostgreSQL does not start. memcheck does not know palloc().)
 #
 # Every report is a failure. Takes three minutes, with valgrind half an hour.
 

@@ -67,9 +67,8 @@ is(ask(q{
 		SELECT extname FROM pg_extension WHERE extname <> 'plpgsql'
 		UNION ALL SELECT nspname FROM pg_namespace WHERE nspname ~ '^idgen'}), '', 'nothing is left on the server');
 
-# The same case in the laboratory. With one session, the same rows, history and checkpoint,
-# both count the same WAL, whatever the speed; with checksums, nearly, since it also has
-# images of pages whose hint bits changed.
+# The same case in the laboratory. With one session, the same rows, history and checkpoint, both count the same
+# WAL, whatever the speed; with checksums, nearly, since it also has images of pages whose hint bits changed.
 SKIP:
 {
 	my @keys = qw(bigint random keyed_comb short_comb short_comb_run comb uuid_v7 snowflake ulid);

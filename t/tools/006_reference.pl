@@ -102,16 +102,14 @@ is(join("\n", sort @settings), ask(q{LOAD 'idgen'; SELECT name FROM pg_settings 
 	'every setting is documented');
 
 # --- SQL in all documents --------------------------------------------------------
-# Blocks that cannot be pasted: statements of drivers, which t/tools/015_parameters.pl
-# covers, those that need other roles, extensions or servers, which t/025_cron.pl,
-# t/042_restore.pl, t/061_partitions.pl, t/066_changed_keys.pl, t/080_citus.pl,
-# t/081_shards.pl and t/082_pgtle.pl cover.
+# Blocks that cannot be pasted: statements of drivers, which t/tools/015_parameters.pl covers, those that need
+# other roles, extensions or servers, which t/025_cron.pl, t/042_restore.pl, t/061_partitions.pl,
+# t/066_changed_keys.pl, t/080_citus.pl, t/081_shards.pl and t/082_pgtle.pl cover.
 my $not_for_pasting = qr/create_once\((?:command_id,\ proposed_id|\$1,\ \$2)|cron\.schedule|partman\.
 	|pgtle\.|pg_dist_|FOREIGN\ TABLE|ALTER\ SUBSCRIPTION/x;
 
-# Each document has its own database, which contains keys of several types, some
-# of which the advisor does not support, and the tables that the blocks name; that of
-# the README is empty.
+# Each document has its own database, which contains keys of several types, some of which the advisor does not
+# support, and the tables that the blocks name; that of the README is empty.
 my $in_use = q{
 	CREATE EXTENSION idgen_advisor CASCADE;
 	CREATE TABLE days (day date PRIMARY KEY);
