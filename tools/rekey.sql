@@ -142,8 +142,8 @@ $$;
 CREATE FUNCTION rekey.obstacles() RETURNS TABLE (obstacle text, object text) LANGUAGE sql STABLE AS $$
 WITH run AS MATERIALIZED (SELECT * FROM rekey.active_run), col AS MATERIALIZED (
     SELECT *, table_name || '.' || old_name AS name, array_agg(attnum) OVER (PARTITION BY tbl) AS attnums,
-           format(':varattno (0|%s) ', attnum) AS var, first_value(old_type) OVER (ORDER BY n) AS key_type,
-           first_value(attcollation) OVER (ORDER BY n) AS key_collation
+           format(':varattno (0|%s) ', attnum) AS var, format('\{NULLTEST :arg \{VAR :varno 1 :varattno %s ', attnum) AS null_test,
+           first_value(old_type) OVER (ORDER BY n) AS key_type, first_value(attcollation) OVER (ORDER BY n) AS key_collation
     FROM rekey.active_columns
 ), tab AS MATERIALIZED (
     SELECT c.*, rekey.table_name(c.oid) AS name FROM pg_class c WHERE oid IN (SELECT tbl FROM col)
@@ -223,6 +223,10 @@ UNION ALL SELECT o, name FROM col, run, LATERAL (VALUES
         AND (SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef WHERE adrelid = tbl AND adnum = attnum)
             IS DISTINCT FROM format('nextval(%L::regclass)', key_sequence::regclass)),
     ('reference to the own table that is NOT NULL', is_self AND is_required AND NOT same_value),
+    -- the new reference to a later row of a statement is NULL until its end
+    ('reference to the own table whose being NULL a CHECK or unique index examines', is_self AND NOT same_value AND EXISTS (
+        SELECT conbin FROM pg_constraint WHERE conrelid = tbl AND contype = 'c' AND conbin::text ~ null_test
+        UNION ALL SELECT indpred FROM pg_index WHERE indrelid = tbl AND indisunique AND indpred::text ~ null_test)),
     ('two foreign keys of column', NOT is_key AND 1 < (SELECT count(*) FROM col b WHERE (b.tbl, b.attnum) = (col.tbl, col.attnum))),
     ('n_distinct of column', EXISTS (SELECT FROM pg_attribute a WHERE (attrelid, a.attnum) = (tbl, col.attnum) AND attoptions::text ~ 'n_distinct')),
     ('the key is itself a foreign key', is_key AND attnum IN (SELECT unnest(conkey) FROM pg_constraint WHERE conrelid = tbl AND contype = 'f')),

@@ -2,7 +2,6 @@
 #
 #   $Rekey::node = start_server('rekey');
 #   Rekey::create('shop', 'bigserial', 'bigint', 1000);    # database, type of the key and of references, rows
-#   succeeds('shop', [ 'plan', 'parcels', '--type', 'bigint' ], qw(run verify));    # commands
 
 package Rekey;
 

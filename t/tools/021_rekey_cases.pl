@@ -99,6 +99,8 @@ sequence with other users: default value for column q of table work.p <= ALTER T
 default of the key is not nextval\(\) .*: work.p.id <= INT4; ALTER TABLE p ALTER id SET DEFAULT nextval('p_id_seq') * 10 <= 'bigint'
 default of the key is not nextval\(\) .*: work.p.id <= INT4; ALTER SEQUENCE p_id_seq OWNED BY NONE <= 'bigint'
 reference to the own table that is NOT NULL: work.p.q <= ALTER TABLE p ADD q bigint NOT NULL DEFAULT 1 REFERENCES p
+own table whose being NULL .*: work.p.q <= ALTER TABLE p ADD q bigint REFERENCES p CHECK (note IS NULL OR q IS NOT NULL)
+own table whose being NULL .*: work.p.q <= ALTER TABLE p ADD q bigint REFERENCES p; CREATE UNIQUE INDEX ON p (note) WHERE q IS NULL
 two foreign keys of column: work.c.p_id <= ALTER TABLE c ADD FOREIGN KEY (p_id) REFERENCES p
 n_distinct of column: work.c.p_id <= ALTER TABLE c ALTER p_id SET (n_distinct = 5)
 foreign key that is not enforced: work.c: fk <= ALTER TABLE c DISABLE TRIGGER ALL
