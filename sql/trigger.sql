@@ -136,7 +136,11 @@ SELECT statement, f.state, f."constraint" FROM (VALUES
     ($$INSERT INTO made VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398e') ON CONFLICT DO NOTHING$$),
     ($$UPDATE made SET id = '017f22e2-79b0-7cc3-98c4-dc0c0c07398e'$$),
     ($$INSERT INTO made VALUES (idgen.uuid_v7()); UPDATE made SET id = '017f22e2-79b0-7cc3-98c4-dc0c0c07398f'$$),
-    ($$DELETE FROM made; INSERT INTO made VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f')$$)) v (statement),
+    ($$DELETE FROM made; INSERT INTO made VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f')$$),
+    -- as one statement
+    ($$WITH d AS (DELETE FROM made RETURNING id) INSERT INTO made SELECT id FROM d$$),
+    ($$WITH u AS (UPDATE made SET id = idgen.uuid_v7() RETURNING 1) INSERT INTO made SELECT '017f22e2-79b0-7cc3-98c4-dc0c0c07398f' FROM u$$),
+    ($$WITH u AS (UPDATE made SET n = n + 1 RETURNING id) INSERT INTO made SELECT id FROM u$$)) v (statement),
     violation(statement) f;
 SELECT * FROM made;
 

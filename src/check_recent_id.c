@@ -246,6 +246,7 @@ conflicts_with_row(Relation relation, int attnum, const pg_uuid_t *id)
 	}
 
 	latest = RegisterSnapshot(GetLatestSnapshot());
+	latest->curcid = InvalidCommandId;	/* what this command deleted is gone */
 	found = row_is_visible(relation, index, attnum, id, latest, &tid);
 	UnregisterSnapshot(latest);
 	return found;
