@@ -9,27 +9,14 @@
 #include "kept_statement.h"
 
 /*
- * Name the rights that a statement on the table of commands needs, in an error
- * about rights.
- */
-static void
-name_rights(void *arg pg_attribute_unused())
-{
-	if (geterrcode() == ERRCODE_INSUFFICIENT_PRIVILEGE)
-		errhint("create_once() requires SELECT and INSERT on table \"idgen.creation_identifiers\", and forgetting commands requires SELECT and DELETE.");
-}
-
-/*
  * Run a statement and return the number of rows that it returned or changed.
  * The caller is connected to SPI.
  */
 uint64
 run_statement(KeptStatement *statement, Datum *values, const char *nulls)
 {
-	ErrorContextCallback context = {error_context_stack, name_rights, NULL};
 	int			result;
 
-	error_context_stack = &context;
 	if (statement->plan == NULL)
 	{
 		SPIPlanPtr	plan = SPI_prepare_cursor(statement->text, statement->nargs,
@@ -45,7 +32,6 @@ run_statement(KeptStatement *statement, Datum *values, const char *nulls)
 	if (result < 0)
 		elog(ERROR, "could not run \"%s\": %s", statement->text,
 			 SPI_result_code_string(result));
-	error_context_stack = context.previous;
 	return SPI_processed;
 }
 

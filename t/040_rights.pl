@@ -93,11 +93,8 @@ in_shop(qq{
 	CREATE POLICY anything ON $table FOR INSERT WITH CHECK (true);
 	CREATE POLICY deletable ON $table FOR DELETE USING (true)});
 like( errors("SELECT idgen.create_once($command, $entity)", user => 'application', database => 'shop'),
-	qr/ERROR:  \w+: could not find or record command id "c0000000-0000-4000-8000-00000000000a"\n.*HINT:  A row-level security policy/s,
+	qr/ERROR:  \w+: could not find or record command id "c0000000-0000-4000-8000-00000000000a"\n.*HINT:  A row-level security policy.*, or a trigger/s,
 	'a hidden command is an error whose hint names row security');
-like( errors("SELECT idgen.create_once($command, $entity)", user => 'janitor', database => 'shop'),
-	qr/ERROR:  42501: permission denied for table creation_identifiers\nHINT:  create_once\(\) requires SELECT and INSERT on table/,
-	'a role without rights learns which are needed');
 my $other = "SELECT created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000b', $entity)";
 is(as('application', $other), 't', 'other commands are recorded');
 is(as('application', $other), 'f', 'and found');
