@@ -157,7 +157,7 @@ BEGIN
     END LOOP;
     RAISE EXCEPTION 'could not find or record command id "%"', command
         USING ERRCODE = 'insufficient_privilege',
-              HINT = 'A row-level security policy on table "idgen.creation_identifiers" may hide the row.';
+              HINT = 'A row-level security policy on table "idgen.creation_identifiers" may hide the row, or a trigger suppress it.';
 END $$;
 
 CREATE OR REPLACE FUNCTION idgen.create_once(

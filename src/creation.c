@@ -143,12 +143,13 @@ find_creation(Datum command_id, Creation *found)
 }
 
 /*
- * Is this unique violation one of an index on command_id alone of the table of
- * recorded commands, or of its partition?  An error of another index or table,
- * which the owner added or a trigger writes to, is not ours.
+ * Is this unique violation one of the command in an index on command_id alone of
+ * the table of recorded commands, or of its partition?  An error of another
+ * command, index or table, which the owner added or a trigger writes to, is not
+ * ours.
  */
 static bool
-violates_command_index(const ErrorData *error)
+violates_command_index(const ErrorData *error, Datum command_id)
 {
 	Oid			commands = get_relname_relid("creation_identifiers",
 											 get_namespace_oid("idgen", true));
@@ -159,6 +160,11 @@ violates_command_index(const ErrorData *error)
 	bool		on_command_id = false;
 
 	if (error->schema_name == NULL || error->table_name == NULL || error->constraint_name == NULL)
+		return false;
+
+	/* the DETAIL shows the key, unless row-level security is enabled */
+	if (error->detail != NULL &&
+		strstr(error->detail, uuid_text(DatumGetUUIDP(command_id))) == NULL)
 		return false;
 
 	schema = get_namespace_oid(error->schema_name, true);
@@ -191,19 +197,20 @@ violates_command_index(const ErrorData *error)
  * read as success.  Replace it by 40001.
  */
 static void
-replace_reindex_error(const ErrorData *error, Datum command_id)
+replace_reindex_error(ErrorData *error, Datum command_id)
 {
-	if (!violates_command_index(error))
+	if (!violates_command_index(error, command_id))
 		return;
 
+	/* the context remains */
+	error->sqlerrcode = ERRCODE_T_R_SERIALIZATION_FAILURE;
+	error->message = psprintf("could not record command id \"%s\" due to a concurrent reindex",
+							  uuid_text(DatumGetUUIDP(command_id)));
+	error->detail = psprintf("Another transaction has recorded the command in index \"%s\".",
+							 error->constraint_name);
+	error->hint = pstrdup("Retry the transaction with the same command id.");
 	FlushErrorState();
-	ereport(ERROR,
-			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-			 errmsg("could not record command id \"%s\" due to a concurrent reindex",
-					uuid_text(DatumGetUUIDP(command_id))),
-			 errdetail("Another transaction has recorded the command in index \"%s\".",
-					   error->constraint_name),
-			 errhint("Retry the transaction with the same command id.")));
+	ReThrowError(error);
 }
 
 /*
@@ -342,12 +349,12 @@ create_or_replay(Datum command_id, Creation *creation)
 		CHECK_FOR_INTERRUPTS();
 	}
 
-	/* the likely cause is a policy that hides an existing row */
+	/* likely causes */
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 			 errmsg("could not find or record command id \"%s\"",
 					uuid_text(DatumGetUUIDP(command_id))),
-			 errhint("A row-level security policy on table \"idgen.creation_identifiers\" may hide the row.")));
+			 errhint("A row-level security policy on table \"idgen.creation_identifiers\" may hide the row, or a trigger suppress it.")));
 }
 
 /*

@@ -145,17 +145,36 @@ is(violation($_, "idgen.create_once_bigint($command, 2, 'one')"),
   for 'application', ask('SELECT current_user');
 ask('DROP TABLE creation_identifiers; DROP FUNCTION outbox CASCADE');
 
+# So is any error of a trigger, with its fields: a second command that the trigger records, and missing rights.
+for (
+	[ "INSERT INTO $table (command_id, entity_number) VALUES ('c0000000-0000-4000-8000-0000000000bb', 1)",
+		qr/23505: .*\nDETAIL:  Key \(command_id\)=\(c0000000-0000-4000-8000-0000000000bb\).*PL.pgSQL function recorder\(\) line 1/s ],
+	[ q{RAISE insufficient_privilege USING MESSAGE = 'tenant is closed', HINT = 'Ask for a new contract.'},
+		qr/42501: tenant is closed\nHINT:  Ask for a new contract\./ ])
+{
+	my ($action, $error) = @$_;
+	ask("CREATE FUNCTION recorder() RETURNS trigger LANGUAGE plpgsql AS \$\$ BEGIN IF NEW.command_name = 'parent' THEN $action;
+			END IF; RETURN NULL; END \$\$;
+		CREATE TRIGGER recorder AFTER INSERT ON $table FOR EACH ROW EXECUTE FUNCTION recorder();
+		INSERT INTO $table (command_id, entity_number) VALUES ('c0000000-0000-4000-8000-0000000000bb', 1) ON CONFLICT DO NOTHING");
+	like(errors('SELECT idgen.create_once_bigint(idgen.uuid_v4(), 2, $$parent$$)'), $error, "the error of a trigger: $action");
+	ask('DROP FUNCTION recorder CASCADE');
+}
+
 # Of a partition, too, those of an index on command_id can be retried.
 ask("ALTER TABLE $table RENAME TO kept;
 	CREATE TABLE $table (LIKE idgen.kept INCLUDING ALL) PARTITION BY HASH (command_id);
 	CREATE TABLE part PARTITION OF $table FOR VALUES WITH (MODULUS 1, REMAINDER 0);
 	CREATE FUNCTION violate() RETURNS trigger LANGUAGE plpgsql AS \$\$ BEGIN RAISE unique_violation
-		USING SCHEMA = 'public', TABLE = 'part', CONSTRAINT = current_setting('test.violated'); END \$\$;
+		USING SCHEMA = 'public', TABLE = 'part', CONSTRAINT = current_setting('test.violated'), DETAIL = current_setting('test.detail'); END \$\$;
 	CREATE TRIGGER violate BEFORE INSERT ON $table FOR EACH ROW EXECUTE FUNCTION violate()");
-for ([ 'part_pkey', 40001 ], [ 'part_entity_id_idx', 23505 ], [ 'index_that_reindex_renamed', 40001 ])
+my $key = "Key (command_id)=(c0000000-0000-4000-8000-00000000000a) already exists.";
+for ([ 'part_pkey', $key, 40001 ], [ 'part_pkey', $key =~ s/a\)/b)/r, 23505 ], [ 'part_entity_id_idx', $key, 23505 ],
+	[ 'index_that_reindex_renamed', $key, 40001 ])
 {
-	my ($violated, $state) = @$_;
-	is(outcome("SELECT idgen.create_once_bigint($command, 2)", options => "-c test.violated=$violated"), $state, "of a partition: $violated");
+	my ($violated, $detail, $state) = @$_;
+	like(errors("SET test.detail = '$detail'; SELECT idgen.create_once_bigint($command, 2)", options => "-c test.violated=$violated"),
+		qr/ERROR:  $state: .*CONTEXT:  PL.pgSQL function violate\(\)/s, "of a partition: $violated, $detail");
 }
 ask("DROP TABLE $table; DROP FUNCTION violate; ALTER TABLE idgen.kept RENAME TO creation_identifiers");
 
