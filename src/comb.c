@@ -12,7 +12,6 @@
 #include "postgres.h"
 
 #include "common/int.h"
-#include "miscadmin.h"
 #include "storage/proc.h"
 
 #include "arguments.h"
@@ -93,14 +92,7 @@ find_run(const ShortPrefix *prefix, int32 run_length)
 {
 	static Run	runs[MAX_RUNS];
 	static int	oldest = 0;
-	static int	owner = 0;
 	Run		   *run;
-
-	if (unlikely(owner != MyProcPid))
-	{
-		memset(runs, 0, sizeof(runs));
-		owner = MyProcPid;
-	}
 
 	for (int i = 0; i < MAX_RUNS; i++)
 	{

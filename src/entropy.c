@@ -8,9 +8,11 @@
  *
  * - Bits are erased when they are used, so that memory of the backend that is
  *   read later, for example in a core file, does not reveal an identifier.
- * - A pool is used only by the process that filled it.  After a fork, the
- *   child's copy of the pool has the parent's process id, and the child draws a
- *   new block.
+ * - A pool belongs to one process, as do the other states of generators, such as
+ *   a last value or a run.  The children of the postmaster inherit its memory;
+ *   therefore it has no pool, and makes no identifiers.  (A process that code in
+ *   a backend forks, as PL/Python's os.fork() can, is none of the server, and
+ *   repeats the backend's identifiers.)
  */
 #include "postgres.h"
 
@@ -22,7 +24,6 @@
 
 static uint64 pool[POOL_SIZE];
 static int	pool_next = POOL_SIZE;	/* the first unused element */
-static int	pool_owner = 0;		/* the process that filled the pool */
 
 /* Fill memory with random bytes from the server's generator, not from the pool. */
 void
@@ -41,11 +42,11 @@ entropy_uint64(void)
 	volatile uint64 *element;
 	uint64		result;
 
-	if (unlikely(pool_next == POOL_SIZE || pool_owner != MyProcPid))
+	if (unlikely(pool_next == POOL_SIZE))
 	{
-		pool_next = POOL_SIZE;
+		if (IsPostmasterEnvironment && !IsUnderPostmaster)
+			elog(ERROR, "identifiers cannot be generated in the postmaster");
 		entropy_fill(pool, sizeof(pool));
-		pool_owner = MyProcPid;
 		pool_next = 0;
 	}
 

@@ -8,7 +8,6 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
 #include "utils/builtins.h"
 
 #include "arguments.h"
@@ -47,9 +46,8 @@ PG_FUNCTION_INFO_V1(idgen_object_id);
 Datum
 idgen_object_id(PG_FUNCTION_ARGS)
 {
-	static int	owner = 0;		/* the process that the next two belong to */
 	static uint64 process = 0;	/* 40 random bits, then 24 zeros */
-	static uint64 last = 0;		/* seconds and counter of the last result */
+	static uint64 last = 0;		/* seconds and counter of the last result, or 0 */
 	int64		now;
 	uint64		next;
 
@@ -57,13 +55,12 @@ idgen_object_id(PG_FUNCTION_ARGS)
 		return make_object_id(clock_unix_seconds32(PG_GETARG_TIMESTAMPTZ(0)), entropy_uint64());
 
 	now = clock_wall_unix_seconds();
-	if (unlikely(owner != MyProcPid))
+	if (unlikely(last == 0))
 	{
 		uint64		random = entropy_uint64();
 
 		process = random & ~COUNTER_MASK;
 		last = random & COUNTER_MASK;
-		owner = MyProcPid;
 	}
 
 	next = last + 1;

@@ -1,5 +1,5 @@
 # The pool of random bits, as seen in the memory of the server's processes: it is erased
-# as it is used, and a process does not use the pool that it was forked with.
+# as it is used, and no process is forked with one.
 
 use Server;
 
@@ -61,10 +61,24 @@ make($session, 1);
 is(scalar(grep { $_ } numbers_at($session->{pid}, $places[0], 510)), 510, 'and is filled for the next identifier');
 $session->quit;
 
-# Loaded by the postmaster, the pool has the same address in all processes. Another
-# library makes an identifier in the postmaster, so that they are forked with its pool.
-my $forked_pool = PostgreSQL::Test::Utils::tempdir() . '/forked_pool';
-append_to_file("$forked_pool.c", q{
+# Loaded by the postmaster, the pool has the same address in all processes, and is empty when they are forked.
+$node->append_conf('postgresql.conf', "shared_preload_libraries = 'idgen'");
+$node->restart;
+my ($first, $other, $idle) = map { session() } 1 .. 3;
+my ($postmaster) = slurp_file($node->data_dir . '/postmaster.pid') =~ /^(\d+)/;
+make($_, 1) for $first, $other;
+my @memory = memory($first);
+my ($place) = places((make($first, 1))[0], @memory);
+my ($in_first, $in_other, $in_idle, $in_postmaster) = map { [ numbers_at($_, $place + 16, 500) ] }
+  map({ $_->{pid} } $first, $other, $idle), $postmaster;
+is_deeply([ grep { $_ } @$in_postmaster, @$in_idle ], [], 'the postmaster and a session that made no identifier have no pool');
+my %different = map { $_ => 1 } @$in_first, @$in_other;
+is(scalar keys %different, 1000, 'sessions that did have pools of their own');
+$_->quit for $first, $other, $idle;
+
+# Another library that makes an identifier in the postmaster is refused, so that no session is forked with its state.
+my $library = PostgreSQL::Test::Utils::tempdir() . '/postmaster_generates';
+append_to_file("$library.c", q{
 #include "postgres.h"
 #include "fmgr.h"
 PG_MODULE_MAGIC;
@@ -72,32 +86,29 @@ extern PGDLLEXPORT void _PG_init(void);
 void
 _PG_init(void)
 {
-	DirectFunctionCall1(load_external_function("idgen", "idgen_uuid_v4", true, NULL), 0);
+	LOCAL_FCINFO(call, 1);
+	PGFunction	generate = (PGFunction) load_external_function("idgen", getenv("GENERATOR"), true, NULL);
+
+	InitFunctionCallInfoData(*call, NULL, 1, InvalidOid, NULL, NULL);
+	call->args[0].isnull = true;
+	generate(call);
 }
 });
 my ($cc, $headers) = map { (run_command([ $ENV{PG_CONFIG} // 'pg_config', $_ ]))[0] } '--cc', '--includedir-server';
-my $compiled = system("$cc -shared -fPIC -I$headers -o $forked_pool.so $forked_pool.c") == 0;
-
-for my $preloaded ('idgen', $compiled ? "idgen,$forked_pool" : ())
+SKIP:
 {
-	$node->append_conf('postgresql.conf', "shared_preload_libraries = '$preloaded'");
-	$node->restart;
-	my ($first, $other, $idle) = map { session() } 1 .. 3;
-	my ($postmaster) = slurp_file($node->data_dir . '/postmaster.pid') =~ /^(\d+)/;
-	make($_, 1) for $first, $other;
-	my @memory = memory($first);
-	my ($place) = places((make($first, 1))[0], @memory);
-	my ($in_first, $in_other, $in_idle, $in_postmaster) = map { [ numbers_at($_, $place + 16, 500) ] }
-	  map({ $_->{pid} } $first, $other, $idle), $postmaster;
-
-	my $is_forked = $preloaded ne 'idgen';
-	my $filled = $is_forked ? 'filled' : 'empty';
-	my %of_postmaster = map { $_ => 1 } @$in_postmaster;
-	is(scalar keys %of_postmaster, $is_forked ? 500 : 1, "the pool of the postmaster is $filled");
-	is_deeply($in_idle, $in_postmaster, "$filled: that of a session that made no identifier is the same");
-	my %different = map { $_ => 1 } grep { !$of_postmaster{$_} } @$in_first, @$in_other;
-	is(scalar keys %different, 1000, "$filled: sessions that did have pools of their own, without a value of it");
-	$_->quit for $first, $other, $idle;
+	skip 'no compiler' if system("$cc --version") != 0;
+	system_or_bail('sh', '-c', "$cc -shared -fPIC -I$headers -o $library.so $library.c");
+	$node->stop;
+	$node->append_conf('postgresql.conf', "shared_preload_libraries = '$library'");
+	for my $generator ('uuid_v4', 'uuid_v7', 'uuid_v6', 'comb', 'ulid', 'object_id')
+	{
+		local $ENV{GENERATOR} = "idgen_$generator";
+		my $length = -s $node->logfile;
+		ok(!$node->start(fail_ok => 1), "$generator in the postmaster: the server does not start");
+		like(slurp_file($node->logfile, $length), qr/FATAL:  identifiers cannot be generated in the postmaster/, "$generator: it says why");
+	}
+	$node->adjust_conf('postgresql.conf', 'shared_preload_libraries', "'idgen'");
+	$node->start;
 }
-
 done_testing();
