@@ -39,7 +39,7 @@ run() {
     bad=$(grep -cE '^(not ok [0-9]+|test [^ ]+ +\.\.\. FAILED)' "$log")
     [ "$status" -eq 0 ] || [ "$bad" -gt 0 ] || { bad=1; echo "exit status $status"; }
     failed=$((failed + bad))
-    find "$IDGEN_WORK/build" -name regression.diffs -exec cat {} + -delete
+    find "$IDGEN_WORK/build" -name regression.diffs -exec cat {} \; -delete
 }
 
 end_of_verdicts() {
