@@ -62,6 +62,7 @@ typedef struct IndexPages
 	Page		pages[INDEX_PAGES]; /* NULL if it was never used */
 } IndexPages;
 
+extern void check_page(Relation relation, BlockNumber block, Page page);
 extern bool copy_page(Relation relation, BlockNumber block,
 					  BufferAccessStrategy strategy, Page copy);
 extern Page get_page(IndexPages *pages, BlockNumber block);

@@ -9,7 +9,7 @@
 
 #include "advisor.h"
 
-/* Copy a page, also one of a table; false if it was never used. */
+/* Copy a page, also one of a table, and check it; false if it was never used. */
 bool
 copy_page(Relation relation, BlockNumber block, BufferAccessStrategy strategy,
 		  Page copy)
@@ -27,6 +27,8 @@ copy_page(Relation relation, BlockNumber block, BufferAccessStrategy strategy,
 		memcpy(copy, BufferGetPage(buffer), BLCKSZ);
 	}
 	UnlockReleaseBuffer(buffer);
+	if (used)
+		check_page(relation, block, copy);
 	return used;
 }
 

@@ -216,14 +216,15 @@ sample_leaves(Relation index)
 	Oid			type = getBaseType(TupleDescAttr(RelationGetDescr(index), 0)->atttypid);
 	PGAlignedBlock copy;
 	Page		page = (Page) copy.data;
+	bool		has_row_ids;
 	bool		deduplicates = false;
 	LeafCounts	counts = {0};
 	LeafSample	sample = {.uuid_version = NAN};
 	double		scale;
 
-	if (blocks > 0 && copy_page(index, BTREE_METAPAGE, strategy, page))
-		deduplicates = BTPageGetMeta(page)->btm_allequalimage &&
-			!index->rd_index->indisunique && BTGetDeduplicateItems(index);
+	if (blocks > 0)
+		_bt_metaversion(index, &has_row_ids, &deduplicates);
+	deduplicates &= !index->rd_index->indisunique && BTGetDeduplicateItems(index);
 
 	for (int i = 0; i < pages; i++)
 	{

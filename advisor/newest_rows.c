@@ -25,6 +25,7 @@
 #include "access/transam.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_index.h"
+#include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/lsyscache.h"
@@ -206,7 +207,7 @@ locate(IndexPages *pages, NewRow *row)
 	for (uint32 level = meta ? meta->btm_fastlevel : 0; level > 0; level--)
 	{
 		page = get_page(pages, row->leaf);
-		if (page == NULL || P_ISLEAF(BTPageGetOpaque(page)) || P_IGNORE(BTPageGetOpaque(page)))
+		if (page == NULL || P_IGNORE(BTPageGetOpaque(page)) || BTPageGetOpaque(page)->btpo_level != level)
 			return false;
 		offset = find_item(pages->index, row->item, page);
 		row->leaf = BTreeTupleGetDownLink((IndexTuple) PageGetItem(page, PageGetItemId(page, offset)));
@@ -397,20 +398,23 @@ expected_images(const NewRows *rows, const NewestRows *newest, const LeafSample 
 	return Min(leaves * pow(inserts / count, Min(power, 1)), of_random);
 }
 
-/* Does only built-in code compare the values of the key columns? */
+/*
+ * Does only built-in code compare the values of the key columns, and can any
+ * bytes be such values?  Arrays, rows and ranges are compared by the functions
+ * of their elements, and have a structure that check_page() does not check.
+ */
 static bool
 is_compared_safely(Relation index)
 {
 	for (int i = 0; i < IndexRelationGetNumberOfKeyAttributes(index); i++)
 	{
-		/*
-		 * arrays, rows and ranges are compared by the functions of their
-		 * elements
-		 */
-		Oid			type = getBaseType(TupleDescAttr(RelationGetDescr(index), i)->atttypid);
+		Form_pg_attribute column = TupleDescAttr(RelationGetDescr(index), i);
+		Oid			type = getBaseType(column->atttypid);
 
 		if (index_getprocid(index, i + 1, BTORDER_PROC) >= FirstUnpinnedObjectId ||
-			(type >= FirstUnpinnedObjectId && !type_is_enum(type)))
+			(type >= FirstUnpinnedObjectId && !type_is_enum(type)) ||
+			(column->attlen < 0 && type != TEXTOID && type != VARCHAROID && type != BPCHAROID &&
+			 type != BYTEAOID && type != NUMERICOID))
 			return false;
 	}
 	return true;

@@ -1,0 +1,144 @@
+/*
+ * check_page.c
+ *	  The tuples of a page lie within it, and their values within them.
+ *
+ * Without checksums, the server notices a damaged page only by its header, and
+ * queries follow the line pointers.  The report reads pages that no query has
+ * to read, so it must not end the server.  These are the conditions of amcheck.
+ * The page is a copy.
+ */
+#include "postgres.h"
+
+#include "access/detoast.h"
+#include "access/htup_details.h"
+#include "access/nbtree.h"
+#include "access/tupmacs.h"
+
+#include "advisor.h"
+#include "compat.h"
+
+/* Values in an index are not stored elsewhere, and those of a table only on pages. */
+static bool
+has_stored_form(struct varlena *value, Size size, bool is_index)
+{
+	if (VARATT_IS_1B_E(value))
+		return !is_index && size >= TOAST_POINTER_SIZE && VARTAG_EXTERNAL(value) == VARTAG_ONDISK;
+	if (VARATT_IS_1B(value))
+		return VARSIZE_1B(value) >= VARHDRSZ_SHORT;
+	return (Pointer) value == (Pointer) INTALIGN(value) && size >= VARHDRSZ &&
+		VARSIZE_4B(value) >= (VARATT_IS_4B_C(value) ? VARHDRSZ_COMPRESSED : VARHDRSZ);
+}
+
+/* Do the values of the first columns take at most these bytes? */
+static bool
+values_fit(Relation relation, int count, const uint8 *nulls, char *data, Size size)
+{
+	bool		is_index = relation->rd_rel->relkind == RELKIND_INDEX;
+	Size		offset = 0;
+
+	for (int i = 0; i < count; i++)
+	{
+		Form_pg_attribute column = TupleDescAttr(RelationGetDescr(relation), i);
+
+		if (nulls != NULL && att_isnull(i, nulls))
+			continue;
+		if (offset >= size)
+			return false;
+		offset = att_align_pointer(offset, column->attalign, column->attlen, data + offset);
+		if (offset >= size ||
+			(column->attlen == -1 &&
+			 !has_stored_form((struct varlena *) (data + offset), size - offset, is_index)) ||
+			(column->attlen == -2 && memchr(data + offset, '\0', size - offset) == NULL))
+			return false;
+		offset = att_addlength_pointer(offset, column->attlen, data + offset);
+		if (offset > size)
+			return false;
+	}
+	return true;
+}
+
+static bool
+is_index_tuple(Relation index, BTPageOpaque page, OffsetNumber offset, IndexTuple tuple, Size size)
+{
+	bool		is_data = offset >= P_FIRSTDATAKEY(page);
+	Size		key_size = size;
+	Size		begin;
+
+	if (size < sizeof(IndexTupleData) || IndexTupleSize(tuple) != size)
+		return false;
+	if (BTreeTupleIsPosting(tuple))
+	{
+		key_size = BTreeTupleGetPostingOffset(tuple);
+		if (!P_ISLEAF(page) || key_size != MAXALIGN(key_size) || key_size > size ||
+			size - key_size < BTreeTupleGetNPosting(tuple) * sizeof(ItemPointerData))
+			return false;
+	}
+	else if (BTreeTupleIsPivot(tuple))
+	{
+		if (P_ISLEAF(page) && is_data)
+			return false;
+		if (BTreeTupleGetHeapTID(tuple) != NULL)
+			key_size -= Min(key_size, sizeof(ItemPointerData));
+	}
+	/* the first item of an inner page is less than all keys, and has none */
+	if (!P_ISLEAF(page) && offset == P_FIRSTDATAKEY(page))
+		return true;
+	begin = IndexInfoFindDataOffset(tuple->t_info);
+	return key_size >= begin && BTreeTupleGetNAtts(tuple, index) <= RelationGetDescr(index)->natts &&
+		values_fit(index, BTreeTupleGetNAtts(tuple, index),
+				   IndexTupleHasNulls(tuple) ? (uint8 *) tuple + sizeof(IndexTupleData) : NULL,
+				   (char *) tuple + begin, key_size - begin);
+}
+
+static bool
+is_row(Relation table, HeapTupleHeader row, Size size)
+{
+	int			count;
+	bool		has_nulls;
+
+	if (size < SizeofHeapTupleHeader)
+		return false;
+	count = HeapTupleHeaderGetNatts(row);
+	has_nulls = row->t_infomask & HEAP_HASNULL;
+	return count <= RelationGetDescr(table)->natts && row->t_hoff <= size &&
+		row->t_hoff == MAXALIGN(SizeofHeapTupleHeader + (has_nulls ? BITMAPLEN(count) : 0)) &&
+		values_fit(table, count, has_nulls ? row->t_bits : NULL, (char *) row + row->t_hoff, size - row->t_hoff);
+}
+
+/*
+ * Raise an error if the page is damaged.  The metapage has no items, and those
+ * of a deleted page are not read.
+ */
+void
+check_page(Relation relation, BlockNumber block, Page page)
+{
+	bool		is_index = relation->rd_rel->relkind == RELKIND_INDEX;
+	PageHeader	header = (PageHeader) page;
+	OffsetNumber last = PageGetMaxOffsetNumber(page);
+	BTPageOpaque opaque = is_index ? BTPageGetOpaque(page) : NULL;
+	bool		is_sound = true;
+
+	if (is_index && (block == BTREE_METAPAGE || P_IGNORE(opaque)))
+		return;
+	if (is_index && !P_ISLEAF(opaque) && last < P_FIRSTDATAKEY(opaque))
+		is_sound = false;
+	for (OffsetNumber offset = FirstOffsetNumber; offset <= last && is_sound; offset++)
+	{
+		ItemId		line = PageGetItemId(page, offset);
+		Size		begin = ItemIdGetOffset(line);
+		Size		size = ItemIdGetLength(line);
+		char	   *tuple = (char *) page + begin;
+
+		if (!is_index && !ItemIdIsNormal(line))
+			continue;
+		is_sound = (ItemIdIsNormal(line) || ItemIdIsDead(line)) && begin == MAXALIGN(begin) &&
+			begin >= header->pd_upper && begin + size <= header->pd_special &&
+			(is_index ? is_index_tuple(relation, opaque, offset, (IndexTuple) tuple, size)
+			 : is_row(relation, (HeapTupleHeader) tuple, size));
+	}
+	if (!is_sound)
+		ereport(ERROR,
+				(errcode(is_index ? ERRCODE_INDEX_CORRUPTED : ERRCODE_DATA_CORRUPTED),
+				 errmsg("relation \"%s\" contains a corrupted page at block %u",
+						RelationGetRelationName(relation), block)));
+}
