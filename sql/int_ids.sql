@@ -3,7 +3,9 @@ SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 \set VERBOSITY default
 
--- the generators require idgen.node_id or idgen.launch_id
+-- the generators require idgen.node_id or idgen.launch_id, which the server may have
+SET idgen.node_id = -1;
+SET idgen.launch_id = -1;
 SELECT idgen.snowflake();
 SELECT idgen.trace_id();
 SELECT idgen.js_id();

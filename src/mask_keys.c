@@ -29,6 +29,9 @@
 
 #define WHITESPACE		" \t\r\v\f"
 
+/* some editors write it at the beginning of a file in UTF-8 */
+#define BYTE_ORDER_MARK	"\xef\xbb\xbf"
+
 typedef struct MaskKey
 {
 	char		name[MAX_NAME_BYTES + 1];
@@ -197,6 +200,9 @@ parse_key_file(const char *path, char *content, size_t size)
 		lines++;
 	/* all at once, because a reallocation would leave a copy */
 	keys = MemoryContextAllocZero(TopMemoryContext, sizeof(MaskKey) * (lines + 1));
+
+	if (strncmp(next, BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK)) == 0)
+		next += strlen(BYTE_ORDER_MARK);
 
 	for (int number = 1; next != NULL; number++)
 	{

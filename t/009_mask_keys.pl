@@ -68,6 +68,9 @@ my $longest = 'x' x 63 . " $key\n";
 $masks->write_keys($longest . '#' x (1024 * 1024 - length $longest));
 is($masks->outcome("SELECT idgen.permute(1, key_name => repeat('x', 63))"), $permuted, 'the longest name, and the largest file');
 
+$masks->write_keys("\xef\xbb\xbfdefault $key\n");
+is($masks->permuted, $permuted, 'a byte order mark is not a part of the first name');
+
 # What a file is read as, or refused as
 my $missing = '58P01: could not open mask key file "mask_keys": No such file or directory';
 my $access = "$refused has group or world access\nDETAIL:  The file must have permissions u=rw (0600) or less if owned by "
