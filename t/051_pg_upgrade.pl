@@ -62,6 +62,9 @@ for my $name (sort keys %modes)
 	note 'to ' . $to->safe_psql('postgres', 'SELECT version()');
 	is(InUse::contents($to, $_), $before{$_}, "$name: the contents of $_ are the same") for 'shop', 'warehouse';
 	is($to->safe_psql('shop', q{SELECT extversion FROM pg_extension WHERE extname = 'idgen'}), '1.0', "$name: the extension version is the same");
+	is( $to->safe_psql('shop', q{SELECT extowner = 10 FROM pg_extension WHERE extname = 'idgen'}) . ' '
+		  . outcome('SET ROLE shopkeeper; ALTER EXTENSION idgen UPDATE', node => $to, database => 'shop'),
+		't 42501', "$name: the bootstrap superuser owns the extension, and the installer cannot update it");
 	InUse::check_works($to, 'shop', $name);
 
 	is(outcome('SELECT idgen.snowflake()', node => $to, database => 'warehouse'), '55000',

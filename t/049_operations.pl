@@ -1,0 +1,169 @@
+# Parts of a database are restored, a restore in one transaction keeps its rights, the installer's role is replaced, and
+# the clock is ahead of a purge: the statements of docs/operations.md, and what it says of their absence.
+
+use FakeClock;
+use Page;
+use Server;
+
+my $page = Page->new('operations');
+my $node = init_server('operations');
+my $clock = FakeClock->new('operations') if FakeClock::is_installed();
+$clock ? $clock->start($node) : $node->start;
+my $dump = PostgreSQL::Test::Utils::tempdir() . '/dump';
+ask("CREATE ROLE $_ LOGIN") for qw(installer new_installer app);
+
+sub as { my ($role, $database, $query) = @_; return outcome($query, user => $role, database => $database) }
+
+# The error messages of a program
+sub messages { return join("\n", (run_command([@_]))[1] =~ /ERROR:  ([^\n]*)/g) }
+sub new_database { ask("DROP DATABASE IF EXISTS $_[0]"); ask("CREATE DATABASE $_[0] OWNER installer") }
+
+sub dump_of
+{
+	my ($database, @options) = @_;
+	system_or_bail('pg_dump', '-Fc', '-f', $dump, @options, '-d', $node->connstr($database));
+}
+
+sub restore
+{
+	my ($database, @options) = @_;
+	return messages('pg_restore', @options, '-d', $node->connstr($database), $dump);
+}
+
+# --- Prefixes -------------------------------------------------------------------
+my $prefixes = q{SELECT string_agg(prefix || ' ' || domain, ', ' ORDER BY prefix) FROM idgen.id_prefixes};
+my $commands = 'SELECT count(*) FROM idgen.creation_identifiers';
+my ($exclude) = $page->section('Backup and restore') =~ /`(--exclude-table-data=\S+)`/;
+my ($register) = $page->section('Backup and restore') =~ /(INSERT INTO idgen.id_prefixes.*?;)/s;
+my $taken = q{SELECT idgen.create_id_domain('another', 'acct')};
+ask('CREATE DATABASE source');
+ask(q{
+	CREATE EXTENSION idgen;
+	CREATE SCHEMA app;
+	CREATE SCHEMA staging;
+	SELECT idgen.create_id_domain('app.account_id', 'acct'), idgen.create_id_domain('staging.trial_id', 'trial');
+	CREATE TABLE app.accounts (id app.account_id PRIMARY KEY DEFAULT idgen.prefixed_id('acct'));
+	INSERT INTO app.accounts DEFAULT VALUES;
+	CREATE TABLE app.tickets (id bigint PRIMARY KEY DEFAULT idgen.decimal_id());
+	SET idgen.launch_id = 1;
+	INSERT INTO app.tickets SELECT FROM generate_series(1, 3);
+	SELECT idgen.create_once_bigint(idgen.uuid_v4(), 7)}, 'source');
+
+for my $parts ([ '-Nstaging' ], [ '-napp', '-eidgen' ])
+{
+	dump_of('source', @$parts);
+	new_database('target');
+	like(restore('target'), qr/^schema "staging" does not exist\z/, "@$parts: the prefixes cannot be copied");
+	is(ask($prefixes, 'target'), '', '... none of them');
+	new_database('target');
+	restore('target', '--single-transaction');
+	is(ask(q{SELECT to_regclass('app.accounts')}, 'target'), '', '... and in a single transaction nothing is restored');
+
+	dump_of('source', @$parts, $exclude);
+	new_database('target');
+	is(restore('target', '--single-transaction'), '', "@$parts $exclude: restored");
+	is(ask("$register $prefixes; $commands; SELECT count(*) FROM app.accounts", 'target'), "acct app.account_id\n1\n1",
+		'... with the prefix of the domain that is there, the command and the rows');
+	is(outcome($taken, database => 'target'), '23505', '... and the prefix is in use');
+}
+
+# the structure first, or by migrations, and then the rows
+dump_of('source');
+new_database('target');
+is(restore('target', '--schema-only'), '', 'the structure is restored');
+ask($register, 'target');
+like(restore('target', '--data-only'), qr/^duplicate key value violates unique constraint "id_prefixes_pkey"\z/,
+	'after it, the prefixes cannot be copied');
+new_database('target');
+restore('target', '--schema-only');
+dump_of('source', $exclude);
+is(restore('target', '--data-only', '--single-transaction'), '', 'without them, the rows are restored');
+is(ask("$register $prefixes; $commands", 'target'), "acct app.account_id, trial staging.trial_id\n1",
+	'and the prefixes registered');
+
+# Staging is refreshed as docs/recipes.md says. It has prefixes, commands and numbers of its own.
+my ($options) = Page->new('recipes')->section('Tests, fixtures, imports, offline clients')
+  =~ /`pg_dump (--data-only .*?)`/;
+ask(q{
+	TRUNCATE app.accounts, app.tickets, idgen.creation_identifiers;
+	SELECT idgen.create_once_bigint(idgen.uuid_v4(), 8)}, 'target');
+dump_of('source', map { tr/'//dr } split / /, $options);
+is(restore('target', '--single-transaction'), '', "staging is refreshed by pg_dump $options");
+is(ask("$prefixes; SELECT entity_number FROM idgen.creation_identifiers; SELECT count(*) FROM app.accounts", 'target'),
+	"acct app.account_id, trial staging.trial_id\n8\n1", 'with the rows, and its own prefixes and commands');
+is(ask('SET idgen.launch_id = 2; INSERT INTO app.tickets DEFAULT VALUES; SELECT count(*) FROM app.tickets', 'target'),
+	'4', 'and continues with its own number');
+
+# A table alone
+new_database('target');
+ask('CREATE EXTENSION idgen; CREATE SCHEMA app', 'target');
+dump_of('source', '-tapp.tickets');
+is(restore('target'), '', 'a table alone is restored');
+is(outcome('SET idgen.launch_id = 1; INSERT INTO app.tickets DEFAULT VALUES', database => 'target'), '23505',
+	'decimal_id() repeats values');
+
+# --- Settings of a database -------------------------------------------------------
+ask("SELECT idgen.uuid_v4(); ALTER DATABASE source SET idgen.launch_id = 1", 'source');
+sub sql_of { return (run_command([ @_, $node->connstr('source') ]))[0] }
+unlike(sql_of('pg_dump'), qr/SET "?idgen\./, 'a dump lacks the settings of the database');
+like(sql_of('pg_dump', '--create'), qr/^ALTER DATABASE source SET "?idgen\.launch_id/m, 'with --create, it has them');
+
+# --- Rights of a restore in one transaction ---------------------------------------
+my $grants = q{
+	GRANT SELECT, INSERT (command_id, command_name, entity_id, entity_number, request_hash)
+		ON idgen.creation_identifiers TO app;
+	GRANT EXECUTE ON FUNCTION idgen.permute TO app};
+my $may = q{
+	SELECT created, has_function_privilege('idgen.permute(bigint,bigint,text,text)', 'EXECUTE')
+	FROM idgen.create_once_bigint(idgen.uuid_v4(), 1)};
+new_database('masked');
+is(as('installer', 'masked', "CREATE EXTENSION idgen; $grants; CREATE TABLE orders (); GRANT SELECT ON orders TO app"),
+	'', 'the installer grants');
+is(as('app', 'masked', $may), 't|t', 'the application may call the functions');
+dump_of('masked');
+new_database('restored');
+is(restore('restored', '--single-transaction'), 'permission denied for function permute',
+	'in one transaction, a grant fails');
+is(ask(q{SELECT to_regclass('orders')}, 'restored'), '', 'and nothing is restored');
+my ($commands_of_page) = $page->section('Backup and restore') =~ /^  ```sh\n(.*?)^  ```/ms;
+my $restored = $node->connstr('restored') =~ s/'/'\\''/gr;
+$commands_of_page =~ s/-d app /-d '$restored' /g;
+$commands_of_page =~ s/app\.rights/$dump.rights/g;
+$commands_of_page =~ s/app\.dump/$dump/g;
+is(messages('sh', '-ec', $commands_of_page), '', 'the commands of the page report no error');
+is(as('app', 'restored', "$may; TABLE orders"), 't|t', 'the rights are there');
+
+# --- Replacing the installer --------------------------------------------------------
+my ($replace) = $page->blocks('Replacing the installer');
+my ($by_postgresql) = map { s/\n(COMMIT|RESET ROLE)//gr } $replace =~ /^(REASSIGN.*)/ms;
+my $owner = q{SELECT extowner::regrole FROM pg_extension WHERE extname = 'idgen'};
+ask("DROP DATABASE restored");
+like(errors("BEGIN; $by_postgresql", database => 'masked'),
+	qr/2BP01: role "installer" cannot be dropped.*privileges for column/s, 'without the grants, DROP ROLE fails');
+is(outcome('BEGIN; ' . ($by_postgresql =~ s/DROP ROLE.*//sr) . "; SET ROLE app; $may", database => 'masked'), '42501',
+	'and the rights of the application are gone');
+is(errors($replace, database => 'masked'), '', 'the statements of the page replace the installer');
+is(ask($owner, 'masked'), 'new_installer', 'who does not own the extension any more');
+is(ask(q{SELECT count(*) FROM pg_roles WHERE rolname = 'installer'}), '0', 'and is gone');
+is(as('app', 'masked', $may), 't|t', 'the application lost nothing');
+is(as('new_installer', 'masked', $_), 't', "the new one can run $_") for
+	q{SELECT idgen.create_id_domain('invoice_id', 'inv') IS NOT NULL},
+	'SELECT count(*) > 0 FROM idgen.creation_identifiers',
+	'GRANT SELECT ON idgen.id_prefixes TO app; SELECT true',
+	'ALTER EXTENSION idgen UPDATE; SELECT true',
+	'REVOKE ALL ON idgen.creation_identifiers FROM app; SELECT true';
+is(as('app', 'masked', $may), '42501', 'and revoke what was granted');
+
+# --- A purge while the clock is ahead -------------------------------------------------
+SKIP:
+{
+	skip 'libfaketime is not installed', 3 if !$clock;
+	my $new = 'SELECT idgen.create_once_bigint(idgen.uuid_v4(), 1)';
+	ask("TRUNCATE idgen.creation_identifiers; $new", 'source');
+	is(ask(q{SELECT idgen.purge_creations('24 hours')}, 'source'), '0', 'a new command is not purged');
+	$clock->run_ahead_by(2 * 86400);
+	is(ask('SELECT idgen.trim_creations(1000)', 'source'), '0', 'while the clock is ahead, trim_creations() keeps it');
+	is(ask(q{SELECT idgen.purge_creations('24 hours')}, 'source'), '1', 'and purge_creations() does not');
+}
+
+done_testing();
