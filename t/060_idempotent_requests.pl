@@ -48,7 +48,7 @@ sub payment
 	$one->ask('BEGIN');
 	my $lost = $one->ask(payment('rolled back'));
 	$one->ask('ROLLBACK');
-	is($recipe->outcome(payment('rolled back', proposed => $old)), '23514 check_id', 'then a repeated request with an old proposed id is refused');
+	is($recipe->outcome(payment('rolled back', proposed => $old)), '23514 payments_id_is_recent', 'then a repeated request with an old proposed id is refused');
 	like($recipe->outcome(payment('rolled back')), qr/^(?!\Q$lost\E).*\|t$/, 'with a new one it is done, with another payment id');
 	like($recipe->outcome(payment('rolled back', proposed => $old)), qr/\|f$/, 'once done, the proposed id is not used');
 	is(ask('SELECT count(*) FROM payments'), 8, 'each request made one payment');
@@ -85,8 +85,8 @@ my $heading = 'A client that repeats its INSERT';
 	my $id = ask('SELECT idgen.uuid_v7()');
 	is($recipe->outcome("$create EXECUTE create_report('$id', 'one'); EXECUTE create_report('$id', 'two'); SELECT body FROM reports"), 'one',
 		'a repeated INSERT changes nothing');
-	is($recipe->outcome("$create EXECUTE create_report('$old', 'late')"), '23514 check_id', 'a late repetition of what was rolled back is refused');
-	ask("ALTER TABLE reports DISABLE TRIGGER check_id; INSERT INTO reports VALUES ('$old', 'then'); ALTER TABLE reports ENABLE TRIGGER check_id");
+	is($recipe->outcome("$create EXECUTE create_report('$old', 'late')"), '23514 reports_id_is_recent', 'a late repetition of what was rolled back is refused');
+	ask("ALTER TABLE reports DISABLE TRIGGER reports_id_is_recent; INSERT INTO reports VALUES ('$old', 'then'); ALTER TABLE reports ENABLE TRIGGER reports_id_is_recent");
 	is($recipe->outcome("$create EXECUTE create_report('$old', 'late')"), '', 'a late repetition of what was committed succeeds');
 	is(ask("SELECT body FROM reports WHERE id = '$old'"), 'then', 'and changes nothing');
 }
@@ -141,7 +141,7 @@ is(insert('app', 'reports', 'idgen.uuid_v7()'), 'stored', 'the application store
 is(outcome("SELECT idgen.check_recent_uuid_v7($old, clock => '2001-01-01 00:05:00+00') IS NOT NULL"), 't',
 	'a late batch is checked against its own time');
 
-ask('ALTER TABLE reports DISABLE TRIGGER check_id');
+ask('ALTER TABLE reports DISABLE TRIGGER reports_id_is_recent');
 is(insert('app', 'reports', q{idgen.uuid_v5('6ba7b810-9dad-11d1-80b4-00c04fd430c8', 'orders.two')}), 'stored',
 	'so are fixtures while the trigger is disabled');
 
