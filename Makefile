@@ -4,10 +4,8 @@
 #   make installcheck                                    on a running server
 #   make installcheck REGRESS=validate ISOLATION=        one regression test
 #   make installcheck REGRESS= ISOLATION=create_once     one isolation test
-#   make portable-installcheck                           the portable edition
 #   make prove_installcheck PROVE_TESTS=t/004_layouts.pl
 #   make dist                                            the PGXN archive of HEAD
-#   make tle                                             the portable edition for pg_tle and dbdev
 #
 # PG_CONFIG=/path/to/pg_config chooses the server. The TAP tests start servers
 # of their own and cannot run as root; scripts/test.sh runs all tests.
@@ -26,32 +24,15 @@ SHLIB_EXPORTS = exports.txt
 # Objects depend on the headers that they include.
 override autodepend = yes
 
-# The tests of what the portable edition has, too; they also run against it.
-PORTABLE = callable generate bounds within decode text validate creation
-
-REGRESS = install $(PORTABLE) min_max schemes runs keyed_comb randomness within_numbers int_ids object_id uuid_name bases id_domains trigger command_history errors
+REGRESS = install callable generate bounds within decode text validate creation min_max schemes runs keyed_comb randomness within_numbers int_ids object_id uuid_name bases id_domains trigger command_history errors
 REGRESS_OPTS = --load-extension=idgen
 ISOLATION = create_once create_once_snapshot create_once_reindex forget_creation check_recent_id
 ISOLATION_OPTS = --load-extension=idgen
 
-EXTRA_CLEAN = tle tmp_check output_portable output_portable_iso
+EXTRA_CLEAN = tmp_check
 
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
-
-# The tests of the portable edition, which the first one installs, without texts of errors.
-without_texts = '$(abspath $(srcdir))/scripts/dev/without-texts.sh'
-
-.PHONY: portable-installcheck
-portable-installcheck:
-	rm -rf output_portable
-	mkdir -p output_portable/expected
-	ln -s '$(abspath $(srcdir))/sql' '$(abspath $(srcdir))/portable' output_portable
-	for test in portable_install $(PORTABLE); do \
-		$(without_texts) cat $(srcdir)/expected/$$test.out >output_portable/expected/$$test.out || exit; \
-	done
-	cd output_portable && $(pg_regress_installcheck) --inputdir=. --launcher=$(without_texts) --dbname=portable_regression portable_install $(PORTABLE)
-	$(pg_isolation_regress_installcheck) --outputdir=output_portable_iso --use-existing --dbname=portable_regression $(filter-out check_recent_id create_once_reindex,$(ISOLATION))
 
 # The server may have been built without --enable-tap-tests.
 ifeq ($(PROVE),)
@@ -63,12 +44,7 @@ prove_installcheck:
 	rm -rf '$(CURDIR)/tmp_check'
 	cd $(srcdir) && TESTDIR='$(CURDIR)' PATH="$(bindir):$$PATH" PG_CONFIG='$(PG_CONFIG)' \
 		PG_REGRESS='$(top_builddir)/src/test/regress/pg_regress' PGPORT='6$(DEF_PGPORT)' \
-		$(PROVE) -I t/lib $(PG_PROVE_FLAGS) $(PROVE_FLAGS) $(or $(PROVE_TESTS),t/*.pl t/tools/*.pl)
-
-# The portable edition as extensions for pg_tle and dbdev
-.PHONY: tle
-tle:
-	$(srcdir)/packaging/tle.sh tle
+		$(PROVE) -I t/lib $(PG_PROVE_FLAGS) $(PROVE_FLAGS) $(or $(PROVE_TESTS),t/*.pl)
 
 # The archive of a release, of what is committed: make dist REVISION=v1.0
 REVISION = HEAD

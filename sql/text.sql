@@ -10,7 +10,7 @@ BEGIN
     message := 'no error';
 EXCEPTION WHEN OTHERS THEN
     GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL;
-    message := 'ERROR:  ' || message;       -- as scripts/dev/without-texts.sh expects
+    message := 'ERROR:  ' || message;       -- as contrib/portable/without-texts.sh expects
     detail := 'DETAIL:  ' || detail;
 END $$;
 

@@ -3,7 +3,7 @@
 # In the end each command has made exactly one order, and all its senders got that order.
 #
 # IDGEN_LOAD_SECONDS: duration, 15 seconds by default; the test runs longer until
-# there were enough faults. t/071_portable_load.pl runs it with the portable edition.
+# there were enough faults. contrib/portable/t/002_portable_load.pl runs it with the portable edition.
 
 use MixedLoad;
 use Server;
@@ -14,7 +14,7 @@ my $seconds = $ENV{IDGEN_LOAD_SECONDS} || 15;
 my $node = init_server('shop', "max_connections = 200\ndeadlock_timeout = 100ms\nlog_statement = none\n"
 	  . "log_min_messages = panic\nlog_min_error_statement = panic");
 $node->start;
-ask($ENV{IDGEN_PORTABLE} ? join('', map { slurp_file("portable/$_.sql") } qw(uuids create_once)) : 'CREATE EXTENSION idgen');
+ask($ENV{IDGEN_PORTABLE} ? join('', map { slurp_file("contrib/portable/$_.sql") } qw(uuids create_once)) : 'CREATE EXTENSION idgen');
 
 my @isolation = (('READ COMMITTED') x 4, 'REPEATABLE READ', 'SERIALIZABLE');
 my $load = MixedLoad->new($node, inserting => 0, taking => 0, creating => 64, isolation => \@isolation);

@@ -1,4 +1,4 @@
-# pg_upgrade, from this version or from that in OLD_BINDIR (scripts/dev/test-upgrade.sh):
+# pg_upgrade, from this version or from that in OLD_BINDIR (dev/test-upgrade.sh):
 # databases in use keep their contents, and continue above all identifiers, also if the
 # clock of the new server is behind. Settings of ALTER SYSTEM are not transferred.
 

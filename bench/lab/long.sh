@@ -30,7 +30,7 @@
 # bench/lab/report.py writes the report. The memory is limited by direct I/O with shared buffers of that size, from
 # PostgreSQL 16 on; the replica has the same, and a load is not limited. In a Debian that keeps its files:
 #
-#   scripts/dev/run-on.sh 18 bench/lab/long.sh --out /var/tmp/long
+#   dev/run-on.sh 18 bench/lab/long.sh --out /var/tmp/long
 
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=common.sh

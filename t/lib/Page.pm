@@ -1,6 +1,6 @@
 # The SQL of a page of the documentation, by section, so that a test runs what users paste.
 #
-#   my $page = Page->new('recipes');
+#   my $page = Page->new('recipes');          # docs/recipes.md; or a path: 'contrib/portable/README.md'
 #   $page->blocks('Store a uuid');            # the blocks of ```sql there
 #   $page->blocks('Node numbers', 'sh');      # or of another language
 #   $page->table('Store a uuid');             # the cells of the tables' rows
@@ -19,9 +19,10 @@ use Test::More;
 sub new
 {
 	my ($class, $name) = @_;
+	my $path = $name =~ m{/} ? $name : "docs/$name.md";
 	my %sections;
 	my $heading = '';
-	for my $part (split /^(?=#+ )/m, slurp_file(dirname(__FILE__) . "/../../docs/$name.md"))
+	for my $part (split /^(?=#+ )/m, slurp_file(dirname(__FILE__) . "/../../$path"))
 	{
 		$heading = $1 if $part =~ /^#+ +(.*\S)/;
 		$sections{$heading} = $part;

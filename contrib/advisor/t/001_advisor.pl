@@ -1,0 +1,244 @@
+# index_report() on a server in use: the rights that it requires, the pages that
+# it reads, cancellation, and the accuracy of its estimates. The page's queries for
+# monitoring. Also installation, dump and restore of the extension. 003_zoo.pl has a
+# standby. Signatures, marks and rights of the functions: t/090_reference.pl,
+# t/003_properties.pl, t/041_search_path.pl.
+
+use FindBin;
+use lib "$FindBin::RealBin/../../../t/lib";
+use Page;
+use Server;
+
+my $rows = 1_000_000;
+my $node = init_server('advisor', "autovacuum = off\ncheckpoint_timeout = 1h\nmax_wal_size = 10GB");
+$node->start;
+
+sub placement
+{
+	my ($index, $role) = @_;
+	return outcome("SELECT placement FROM idgen.index_report('$index')", user => $role);
+}
+
+ask(qq{
+	CREATE EXTENSION idgen_advisor CASCADE;
+	CREATE TABLE v4 (id uuid PRIMARY KEY, note int);
+	INSERT INTO v4 SELECT idgen.uuid_v4(), i FROM generate_series(1, $rows) i;
+	CREATE TABLE v7 (id uuid PRIMARY KEY, note int);
+	INSERT INTO v7 SELECT idgen.uuid_v7(), i FROM generate_series(1, $rows / 10) i;
+	CREATE UNLOGGED TABLE unlogged (id uuid PRIMARY KEY)});
+
+# It reads a limited number of the eleven thousand pages of the million rows. The
+# first call of a session, here on an empty table, also reads catalogs.
+for my $newest (100, 2000, 100000)
+{
+	my $report = "SELECT placement FROM idgen.index_report('v4_pkey', newest_rows => $newest)";
+	my ($hit, $read) = outcome("SELECT FROM idgen.index_report('unlogged'); EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) $report")
+	  =~ /"Shared Hit Blocks": (\d+),\s+"Shared Read Blocks": (\d+)/ or die 'no buffers';
+
+	is(outcome($report), 'scattered', "a report by the newest $newest of a million rows");
+	cmp_ok($hit + $read, '<', 2000, 'reads ' . ($hit + $read) . ' pages');
+}
+
+# It can be canceled while it reads pages and rows. The timeout is doubled until
+# the report is finished in time.
+my ($canceled, $report) = (0, '');
+for (my $timeout = 1; $report !~ /scattered/; $timeout *= 2)
+{
+	$report = outcome("SET statement_timeout = $timeout; SELECT placement FROM idgen.index_report('v4_pkey', newest_rows => 100000)");
+	last unless $report eq '57014';
+	$canceled++;
+}
+is($report, 'scattered', 'a report is finished in the end');
+cmp_ok($canceled, '>', 0, "a report can be canceled: $canceled times");
+
+# The estimates by a sample compared with a full count
+SKIP:
+{
+	skip 'pgstattuple is not installed', 3
+	  unless outcome(q{SELECT count(*) FROM pg_available_extensions WHERE name = 'pgstattuple'});
+
+	my ($pages, $density, $fragmentation) = split /\|/, ask(q{CREATE EXTENSION pgstattuple;
+		SELECT r.leaf_pages / s.leaf_pages::float8, 100 * r.leaf_density - s.avg_leaf_density, 100 * r.fragmentation - s.leaf_fragmentation
+		FROM idgen.index_report('v4') r, pgstatindex('v4_pkey') s});
+	cmp_ok(abs($pages - 1), '<', 0.02, "estimated leaf pages by counted ones: $pages");
+	cmp_ok(abs($density), '<', 4, "error of the density: $density");
+	cmp_ok(abs($fragmentation), '<', 12, "error of the fragmentation: $fragmentation");
+}
+
+# Rights
+ask(q{
+	CREATE ROLE reader LOGIN;
+	CREATE ROLE id_reader LOGIN;
+	CREATE ROLE note_reader LOGIN;
+	CREATE ROLE scanner LOGIN IN ROLE pg_stat_scan_tables;
+	CREATE ROLE stranger LOGIN;
+	GRANT SELECT ON v7 TO reader;
+	GRANT SELECT (id) ON v7 TO id_reader;
+	GRANT SELECT (note) ON v7 TO note_reader;
+	CREATE INDEX v7_part ON v7 (id) WHERE note > 0;
+	CREATE INDEX v7_turned ON v7 ((idgen.comb_to_suffix_comb(id)))});
+is(placement('v7_pkey', 'reader'), 'ordered', 'a role with SELECT on the table can call index_report()');
+is(placement('v7', 'reader'), 'ordered', 'also with the name of the table');
+is(placement('v7_pkey', 'id_reader'), 'ordered', 'a role with SELECT on the column can');
+is(placement('v7_pkey', 'scanner'), 'ordered', 'a member of pg_stat_scan_tables can');
+is(placement('v7_pkey', 'note_reader'), '42501', 'a role with SELECT on another column cannot');
+is(placement('v7_pkey', 'stranger'), '42501', 'a role without SELECT cannot');
+is(placement('v7_part', 'id_reader'), '42501', 'SELECT on the column is not sufficient for a partial index');
+is(placement('v7_turned', 'id_reader'), '42501', 'nor for an index on an expression');
+ask('ALTER TABLE v7 ENABLE ROW LEVEL SECURITY; CREATE POLICY few ON v7 USING (note > 10)');
+is(placement('v7_pkey', 'reader'), '42501', 'a role that sees some rows only cannot');
+is(placement('v7_pkey', 'scanner'), 'ordered', 'a member of pg_stat_scan_tables can despite the policy');
+is(placement('v7_pkey'), 'ordered', 'the owner can');
+is(outcome(q{BEGIN READ ONLY; SELECT placement FROM idgen.index_report('v7')}), 'ordered', 'in a read-only transaction');
+
+# Functions of the index's owner do not run as the caller. Those of the role
+# attacker raise TRAP0 for every other role.
+ask('CREATE ROLE attacker LOGIN; GRANT CREATE ON DATABASE postgres TO attacker');
+is(outcome(q{
+		SET client_min_messages = warning;
+		CREATE SCHEMA hers;
+		GRANT USAGE ON SCHEMA hers TO id_reader;
+		CREATE FUNCTION hers.trap(a int DEFAULT 0, b int DEFAULT 0) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$
+		BEGIN
+			IF current_user <> 'attacker' THEN
+				RAISE EXCEPTION 'run as %', current_user USING ERRCODE = 'TRAP0';
+			END IF;
+			RETURN btint4cmp(a, b);
+		END $$;
+		CREATE TYPE hers.pair AS (a int, b int);
+		CREATE FUNCTION hers.trap(a hers.pair, b hers.pair) RETURNS int IMMUTABLE LANGUAGE sql RETURN hers.trap(a.a, b.a);
+		CREATE TYPE hers.mood AS ENUM ('happy', 'sad');} . join('', map { qq{
+		CREATE FUNCTION hers.less(a $_, b $_) RETURNS boolean IMMUTABLE LANGUAGE sql RETURN hers.trap(a, b) < 0;
+		CREATE FUNCTION hers.equal(a $_, b $_) RETURNS boolean IMMUTABLE LANGUAGE sql RETURN hers.trap(a, b) = 0;
+		CREATE OPERATOR hers.< (LEFTARG = $_, RIGHTARG = $_, FUNCTION = hers.less);
+		CREATE OPERATOR hers.= (LEFTARG = $_, RIGHTARG = $_, FUNCTION = hers.equal);} } 'int', 'hers.pair'), user => 'attacker'),
+	'', 'a role with CREATE on the database makes the functions');
+# only a superuser can make operator classes
+ask(q{
+	CREATE OPERATOR CLASS hers.int_ops FOR TYPE int USING btree AS
+		OPERATOR 1 hers.<, OPERATOR 3 hers.=, FUNCTION 1 hers.trap(int, int);
+	CREATE OPERATOR CLASS hers.pair_ops DEFAULT FOR TYPE hers.pair USING btree AS
+		OPERATOR 1 hers.<, OPERATOR 3 hers.=, FUNCTION 1 hers.trap(hers.pair, hers.pair)});
+for my $case (
+	[ 'a predicate', '(id) WHERE hers.trap() = 0', 'ordered', '42501' ],
+	[ 'an expression', '((hers.trap()))', 'unknown', '42501' ],
+	[ 'an expression behind a column', '(id, (hers.trap()))', 'unknown', '42501' ],
+	[ 'an operator class', '(id hers.int_ops)', 'unknown', 'unknown' ],
+	[ 'an operator class behind a column', '(id, note hers.int_ops)', 'unknown', '42501' ],
+	[ 'the operator class of a type', '(id, p)', 'unknown', '42501' ],
+	[ 'that of a type in an array', '(id, ps)', 'unknown', '42501' ],
+	[ 'no function', '(id, m) INCLUDE (p)', 'ordered', '42501' ],
+	[ 'one column', '(id) INCLUDE (p)', 'ordered', 'ordered' ])
+{
+	my ($what, $index, $superuser, $reader) = @$case;
+
+	is(outcome(qq{
+			SET client_min_messages = warning;
+			DROP TABLE IF EXISTS hers.t;
+			CREATE TABLE hers.t (id int, note int, m hers.mood, p hers.pair, ps hers.pair[]);
+			INSERT INTO hers.t SELECT i / 2, i, 'sad', (1, i)::hers.pair, ARRAY[(1, i)::hers.pair] FROM generate_series(1, 3000) i;
+			GRANT SELECT (id) ON hers.t TO id_reader;
+			CREATE INDEX i ON hers.t $index}, user => 'attacker'),
+		'', "an index with $what");
+	is(placement('hers.i'), $superuser, 'a superuser does not run the function');
+	is(placement('hers.i', 'id_reader'), $reader, 'a role with SELECT on the first column does not either');
+	is(outcome('SELECT FROM hers.t WHERE id = 7 ORDER BY id'), 'TRAP0', 'a query runs it')
+	  if $what eq 'a predicate' || $what eq 'an expression';
+}
+
+# USAGE on the schema is required in addition to rights on its tables.
+my $hidden = ask(q{
+	CREATE TABLE hers.hidden (id uuid PRIMARY KEY);
+	REVOKE ALL ON SCHEMA hers FROM PUBLIC;
+	GRANT SELECT ON hers.hidden TO reader;
+	GRANT USAGE ON SCHEMA hers TO note_reader;
+	SELECT 'hers.hidden'::regclass::oid, 'hers.hidden_pkey'::regclass::oid});
+is(placement(outcome(q{SELECT 'hers.t'::regclass::oid}), 'reader'), '42501', 'without USAGE, a role does not learn that a table has no primary key');
+for my $oid (split /\|/, $hidden)
+{
+	is(placement($oid, 'reader'), '42501', 'a role with SELECT on the table needs USAGE');
+	is(placement($oid, 'scanner'), '42501', 'a member of pg_stat_scan_tables needs USAGE');
+	is(placement($oid, 'note_reader'), '42501', 'a role with USAGE needs SELECT');
+	is(placement($oid), 'unknown', 'a superuser needs neither');
+}
+ask('GRANT USAGE ON SCHEMA hers TO reader');
+is(placement('hers.hidden', 'reader'), 'unknown', 'a role with USAGE and SELECT can');
+
+# Another session's temporary table
+my $session = session();
+$session->ask('CREATE TEMPORARY TABLE passing (id uuid PRIMARY KEY)');
+is(placement(outcome(q{SELECT oid FROM pg_class WHERE relname = 'passing_pkey'})), '0A000', 'a temporary table of another session is an error');
+$session->ask('BEGIN ISOLATION LEVEL REPEATABLE READ; TABLE passing');
+ask('CREATE TABLE newer (id int PRIMARY KEY)');
+like($session->ask(q{SELECT idgen.index_report('newer')}), qr/^55000$/, 'an index that is newer than the snapshot is an error');
+$session->quit;
+
+# Concurrent inserts, deletions and VACUUM
+ask('CREATE TABLE busy (id uuid PRIMARY KEY); INSERT INTO busy SELECT idgen.short_comb() FROM generate_series(1, 20000)');
+$node->pgbench(
+	'--no-vacuum --client=4 --transactions=60',
+	0,
+	[qr/processed: 240\/240/],
+	[qr/^$/],
+	'reports during inserts, deletions and VACUUM',
+	{
+		'020_insert@4' => q{INSERT INTO busy SELECT idgen.short_comb('1 second') FROM generate_series(1, 500);},
+		'020_delete@3' => q{DELETE FROM busy WHERE id IN (SELECT id FROM busy ORDER BY id LIMIT 2000 FOR UPDATE SKIP LOCKED);},
+		'020_vacuum@1' => q{VACUUM busy;},
+		'020_report@4' => q{SELECT 1 / (placement IS NOT NULL)::int FROM idgen.index_report('busy', 500, 500);}
+	});
+
+# The queries of docs/operations.md for monitoring, by the role that the page creates
+ask(q{
+	REVOKE ALL ON SCHEMA public FROM PUBLIC;
+	CREATE SCHEMA hidden;
+	CREATE TABLE hidden.rows (id uuid PRIMARY KEY);
+	INSERT INTO hidden.rows SELECT idgen.uuid_v4() FROM generate_series(1, 400000)});
+my ($setup, $queries) = Page->new('operations')->blocks('Monitoring');
+ask($setup);
+my ($said, $errors) = psql_said("\\set ON_ERROR_STOP off\n$queries", user => 'monitor');
+is($errors, '', 'each query works for the role that monitors');
+like($said, qr/^idgen\.node_id\|/m, 'it sees the settings');
+like($said, qr/^v4_pkey\|.*\|1$/m, 'it sees how many indexes it cannot read');
+like($said, qr/^hidden\.rows_pkey\|.*not read: permission denied for schema hidden\|1$/m, '... and which');
+is(ask('SELECT count(*) FROM idgen.index_reports(0) WHERE index_name < 16384'), '0', 'without those of system catalogs');
+is(outcome('TABLE v4', user => 'monitor'), '42501', 'and reads no rows');
+
+# Both extensions are trusted. idgen does not need the files of idgen_advisor.
+ask(q{
+	CREATE DATABASE owned;
+	CREATE ROLE installer LOGIN;
+	GRANT CREATE ON DATABASE owned TO installer});
+my $extensions = q{SELECT string_agg(extname, ' ' ORDER BY extname COLLATE "C") FROM pg_extension WHERE extname LIKE 'idgen%'};
+my $used = q{SELECT r.placement, (idgen.expected_key_cost('random', 1000000, 1000)).images_per_row > 0, p.key
+	FROM idgen.index_report('things') r, idgen.key_plan(100, '1 day') p WHERE p.recommended};
+
+sub in_owned { my ($sql, $role) = @_; return outcome($sql, user => $role, database => 'owned') }
+
+is(in_owned('CREATE EXTENSION idgen_advisor', 'installer'), '42704', 'idgen_advisor requires idgen');
+is(in_owned("CREATE EXTENSION idgen; $extensions", 'installer'), 'idgen', 'a role with CREATE on the database creates idgen alone');
+is(in_owned("CREATE EXTENSION idgen_advisor; DROP EXTENSION idgen_advisor, idgen; CREATE EXTENSION idgen_advisor CASCADE; $extensions",
+	'installer'), 'idgen idgen_advisor', 'it creates and drops idgen_advisor, and creates both with CASCADE');
+my $answer = in_owned("CREATE TABLE things (id uuid PRIMARY KEY); INSERT INTO things SELECT idgen.uuid_v7() FROM generate_series(1, 200); $used");
+like($answer, qr/^unknown\|t\|keyed_comb/, 'the functions work');
+is(in_owned(q{
+		SELECT extversion, nspname, extrelocatable
+		FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace WHERE extname = 'idgen_advisor'}),
+	'0.9|pg_catalog|f', 'idgen_advisor is in pg_catalog, as idgen is');
+my $members = q{
+	FROM pg_depend JOIN pg_extension e ON refclassid = 'pg_extension'::regclass AND refobjid = e.oid
+		 LEFT JOIN pg_proc p ON classid = 'pg_proc'::regclass AND objid = p.oid
+	WHERE deptype = 'e' AND extname = 'idgen_advisor'};
+is(in_owned("SELECT count(*), count(p.oid), count(obj_description(p.oid, 'pg_proc')) $members"),
+	'6|6|6', 'it has six functions with comments, and no other objects');
+is(in_owned(q{
+		SELECT format('PREPARE %I AS SELECT idgen.%1$I(%s)', proname,
+					  (SELECT string_agg('$' || n, ', ') FROM generate_series(1, pronargs) n))} . "$members \\gexec"),
+	'', 'a client can call each with parameters that have no type');
+
+dump_and_restore('plain', 'owned', 'restored');
+is(ask($used, 'restored'), $answer, 'the functions work in the restored database');
+is(in_owned('DROP EXTENSION idgen', 'installer'), '2BP01', 'idgen is not dropped while idgen_advisor requires it');
+is(in_owned("DROP EXTENSION idgen CASCADE; $extensions", 'installer'), '', 'with CASCADE it is');
+
+done_testing();

@@ -1,0 +1,279 @@
+# What index_report() says of tables that were not prepared for it, compared with what is
+# measured: the full-page images and the WAL of the next rows, the leaf density,
+# and what REINDEX saves. Then index_wal() is compared with pg_waldump, and
+# key_plan() with tables that were filled.
+
+use FindBin;
+use lib "$FindBin::RealBin/../../../t/lib";
+use List::Util qw(sum);
+use Server;
+
+my $rows = 40_000;
+my $next = 1000;
+
+# no checkpoints, vacuum or statistics other than those of the test
+my $node = start_server('zoo',
+	"autovacuum = off\ncheckpoint_timeout = 1h\nmax_wal_size = 10GB\nwal_writer_delay = 1s\nwal_consistency_checking = ''",
+	allows_streaming => 1);
+plan skip_all => 'pg_walinspect or pgstattuple is not installed'
+  unless ask(q{SELECT count(*) = 2 FROM pg_available_extensions WHERE name IN ('pg_walinspect', 'pgstattuple')}) eq 't';
+ask(q{
+	CREATE EXTENSION idgen_advisor;
+	CREATE SCHEMA inspect;
+	CREATE EXTENSION pg_walinspect SCHEMA inspect;
+	CREATE EXTENSION pgstattuple;
+	CREATE SEQUENCE blocks;
+	CREATE TABLE parents (id int PRIMARY KEY);
+	INSERT INTO parents SELECT generate_series(0, 99)});
+
+# The statement that inserts rows. In the expression, i is the row's number, and
+# "at" its time: a hundred rows a second.
+sub insertion
+{
+	my ($table, $expression, $first, $last) = @_;
+
+	return qq{INSERT INTO $table SELECT i, $expression, i % 100, repeat('x', i % 30) FROM
+		(SELECT i, timestamptz '2026-03-01 12:00:00+00' + i * interval '10 ms' AS at FROM generate_series($first, $last) i OFFSET 0) s};
+}
+
+# name => [ placement, type, expression, { index => columns, unique => 0, after => statements, unlogged => 1, intervals => of the measurement } ]
+my $v4 = 'gen_random_uuid()';
+my $v7 = 'idgen.uuid_v7(at)';
+my @zoo = (
+	[ 'identity', 'ordered', 'bigint', 'i' ],
+	[ 'descending', 'ordered', 'bigint', '-i' ],
+	[ 'descending index', 'ordered', 'bigint', 'i', { index => '(k DESC)' } ],
+	[ 'timestamptz', 'ordered', 'timestamptz', 'at' ],
+	[ 'version 4', 'scattered', 'uuid', $v4 ],
+	[ 'version 7', 'ordered', 'uuid', $v7 ],
+	[ 'version 6', 'ordered', 'uuid', 'idgen.uuid_v6()' ],
+	[ 'jitter of 150 ms', 'ordered', 'uuid', q{idgen.uuid_v7(at + random() * interval '150 ms')} ],
+	[ 'sequential-uuids: blocks of a sequence', 'scattered|mixed', 'uuid', q{idgen.sequence_comb('blocks')} ],
+	[ 'sequential-uuids: blocks of time', 'local', 'uuid', 'idgen.short_comb(clock => at)' ],
+	[ 'keyed COMB', 'local', 'uuid', 'idgen.keyed_comb(clock => at)' ],
+	[ 'a short COMB with few rows a period', 'ordered|local', 'uuid', q{idgen.short_comb('1 second', clock => at)} ],
+	[ 'SQL Server order', 'scattered', 'uuid', 'idgen.suffix_comb(at)' ],
+	[ 'md5', 'scattered', 'text', 'md5(i::text)' ],
+	[ 'UUID as text', 'scattered', 'text', "$v4\::text" ],
+	[ 'UUID as char', 'scattered', 'char(36)', "$v4\::text" ],
+	[ 'ULID', 'ordered', 'text', 'idgen.ulid()' ],
+	[ 'ObjectId', 'ordered', 'text', q{idgen.object_id_floor('epoch'::timestamptz + i * interval '1 s')} ],
+	[ 'bytea', 'scattered', 'bytea', 'substr(sha256(i::text::bytea), 1, 16)' ],
+	[ 'random bigint', 'scattered', 'bigint', '(random() * 9e18)::bigint' ],
+	[ 'composite of version 4', 'scattered', 'uuid', $v4, { index => '(t, k)' } ],
+	# its hundred prefixes grow at the same rate, and split their leaves at the same time
+	[ 'composite of version 7', 'local|mixed', 'uuid', $v7, { index => '(t, k)', intervals => 15 } ],
+	[ 'composite of 16 numbers and an ordered one', 'local', 'int', 'hashint4(i) & 15', { index => '(k, i)' } ],
+	[ 'composite of 1024 numbers and an ordered one', 'scattered|mixed', 'int', 'hashint4(i) & 1023', { index => '(k, i)' } ],
+	[ 'foreign key', 'scattered', 'int REFERENCES parents', 'i * 37 % 100', { unique => 0 } ],
+	[ 'few values', 'local|mixed|scattered', 'int', 'i % 3', { unique => 0 } ],
+	[ 'half of version 4', 'mixed', 'uuid', "CASE WHEN i % 2 = 0 THEN $v4 ELSE $v7 END" ],
+	[ 'changed to version 7', 'ordered', 'uuid', "CASE WHEN i <= $rows - 2000 THEN $v4 ELSE $v7 END" ],
+	[ 'updated', 'ordered', 'bigint', 'i', { after => q{UPDATE %t SET k = k WHERE i % 80 = 0; UPDATE %t SET note = note || 'y' WHERE i % 81 = 0} } ],
+	[ 'restored', 'scattered', 'uuid', $v4,
+		{ after => 'CREATE TABLE r AS TABLE %t; TRUNCATE %t; DROP INDEX %i; INSERT INTO %t TABLE r; CREATE UNIQUE INDEX %i ON %t (k); DROP TABLE r' } ],
+	[ 'fillfactor 45', 'scattered', 'uuid', $v4, { index => '(k) WITH (fillfactor = 45)', after => 'REINDEX INDEX %i' } ],
+	[ 'after deletes', 'scattered', 'uuid', $v4, { after => 'DELETE FROM %t WHERE i % 3 <> 0; VACUUM %t' } ],
+	[ 'old rows deleted, and their room filled', 'ordered', 'bigint', 'i', { last => 45_000,
+		after => 'DELETE FROM %t WHERE i <= 20000; VACUUM %t; INSERT INTO %t SELECT i, i, i % 100 FROM generate_series(40001, 45000) i' } ],
+	[ 'partial', 'scattered', 'uuid', $v4, { index => '(k) WHERE i % 8 = 0' } ],
+	[ 'partial, with newer rows than others', 'ordered', 'uuid', $v7, { index => "(k) WHERE i > $rows - 5000 AND i % 2 = 0" } ],
+	[ 'ordered in the middle', 'ordered', 'bigint', 'CASE WHEN i < 20000 AND i % 2 = 0 THEN i + 1000000000 ELSE i END' ],
+	[ 'INCLUDE', 'ordered', 'uuid', $v7, { index => '(k) INCLUDE (note)' } ],
+	[ 'unlogged', 'scattered', 'uuid', $v4, { unlogged => 1 } ],
+	[ 'expression', 'unknown', 'text', 'md5(i::text)', { index => '(upper(k))' } ],);
+
+sub near
+{
+	my ($predicted, $measured, $relative, $absolute) = @_;
+	return abs($predicted - $measured) <= $relative * $measured + $absolute;
+}
+
+# The images and the WAL of the index of a row, over a number of checkpoint intervals
+# of $n rows after the first $count, if not given, of at least 4,000 rows
+sub measure
+{
+	my ($table, $index, $expression, $count, $n, $intervals) = @_;
+	$intervals //= $n < 4000 ? 4000 / $n : 1;
+	my @found = map { [ split /\|/ ] } split /\n/, ask(join '', map {
+		"CHECKPOINT; SELECT pg_current_wal_flush_lsn() AS start \\gset\n" . insertion($table, $expression, $count + $_ * $n + 1, $count + ($_ + 1) * $n) .
+		"; SELECT images, bytes FROM idgen.index_wal(:'start', pg_current_wal_flush_lsn()) WHERE index_name = '$index'::regclass;"
+	} 0 .. $intervals - 1);
+	return map { my $column = $_; sum(0, map { $_->[$column] } @found) / $intervals / $n } 0, 1;
+}
+
+my $number = 0;
+for my $animal (@zoo)
+{
+	my ($title, $placement, $type, $expression, $how) = @$animal;
+	my ($table, $index) = ('zoo' . ++$number, "zoo${number}_k");
+	my $last = $how->{last} // $rows;
+	my $unlogged = $how->{unlogged} ? 'UNLOGGED' : '';
+	my $unique = $how->{unique} // 1 ? 'UNIQUE' : '';
+
+	ask("CREATE $unlogged TABLE $table (i int, k $type, t int, note text); CREATE $unique INDEX $index ON $table " . ($how->{index} // '(k)'));
+	# transactions of different sizes
+	ask(insertion($table, $expression, 1, $rows - 3000));
+	ask(insertion($table, $expression, $rows - 3000 + 500 * $_ + 1, $rows - 2500 + 500 * $_)) for 0 .. 5;
+	ask($how->{after} =~ s/%t/$table/gr =~ s/%i/$index/gr) if $how->{after};
+
+	my ($found, $images, $wal, $density, $fragmentation, $size) = split /\|/, ask(
+		qq{SELECT placement, images_per_row, wal_per_row, 100 * r.leaf_density - s.avg_leaf_density,
+			100 * r.fragmentation - s.leaf_fragmentation, r.index_bytes - s.index_size
+		FROM idgen.index_report('$index', $next) r, pgstatindex('$index') s});
+	like($found, qr/^(?:$placement)$/, "$title: $found");
+	cmp_ok(abs($density), '<', 1, "$title: density (difference $density)");
+	cmp_ok(abs($fragmentation), '<', 1, "$title: fragmentation (difference $fragmentation)");
+	is($size, 0, "$title: size");
+
+	my ($measured_images, $measured_wal) = measure($table, $index, $expression, $last, $next, $how->{intervals} // 1);
+	if ($found eq 'unknown')
+	{
+		is("$images$wal", '', "$title: no images and no WAL are predicted");
+	}
+	else
+	{
+		ok(near($images, $measured_images, 0.2, 0.003), sprintf '%s: %.3f images a row, measured %.3f', $title, $images, $measured_images);
+		ok(near($wal, $measured_wal, 0.2, 10), sprintf '%s: %.0f bytes of WAL a row, measured %.0f', $title, $wal, $measured_wal);
+	}
+
+	my ($saves, $before) = split /\|/, ask("SELECT reindex_saves_bytes, index_bytes FROM idgen.index_report('$index')");
+	ask("REINDEX INDEX $index");
+	my $saved = $before - ask("SELECT pg_relation_size('$index')");
+	$saved = 0 if $saved < 0;
+	ok(near($saves, $saved, 0.1, 6 * 8192), "$title: REINDEX would save $saves of $before bytes, saved $saved");
+}
+
+# The same on a standby
+$node->backup('base');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($node, 'base', has_streaming => 1);
+$standby->start;
+$node->wait_for_catchup($standby);
+my $report = q{SELECT index_name, rows, index_bytes, leaf_density, placement
+	FROM unnest('{zoo1_k,zoo5_k,zoo6_k}'::regclass[]) i, idgen.index_report(i)};
+is($standby->safe_psql('postgres', $report), ask($report), 'a standby reports the same');
+my $unlogged = ask(q{SELECT oid FROM pg_class WHERE relpersistence = 'u' AND relkind = 'r'});
+is($standby->safe_psql('postgres', "SELECT advice FROM idgen.index_reports(0) WHERE table_name = $unlogged"),
+	'not read: cannot access temporary or unlogged relations during recovery', 'but not on an unlogged table');
+is(outcome(qq{SELECT idgen.index_report(indexrelid) FROM pg_index WHERE indrelid = $unlogged}, node => $standby), '0A000', 'which is an error');
+my $late = ask('SELECT pg_current_wal_flush_lsn()');
+ask('CREATE TABLE late AS SELECT generate_series(1, 1000) i');
+$node->wait_for_catchup($standby);
+is($standby->safe_psql('postgres', qq{SELECT records > 0 FROM idgen.index_wal('$late', 'FFFFFFFF/FFFFFFFF')
+	WHERE table_name = 'late'::regclass}), 't', 'and the WAL that it has')
+  if ask('SHOW server_version_num') >= 160000;
+$standby->stop;
+
+# index_wal() and pg_waldump: records, and images, of each relation
+ask('CREATE TABLE billed (id uuid PRIMARY KEY, number int UNIQUE, word text); CREATE INDEX billed_word ON billed (word)');
+ask(q{INSERT INTO billed SELECT gen_random_uuid(), i, md5(i::text) FROM generate_series(1, 20000) i});
+my ($from, $to) = split /\n/, ask(q{CHECKPOINT; SELECT pg_current_wal_flush_lsn();
+	INSERT INTO billed SELECT gen_random_uuid(), i, md5(i::text) FROM generate_series(20001, 25000) i;
+	DELETE FROM billed WHERE number < 1000; UPDATE billed SET word = '' WHERE number < 2000;
+	SELECT pg_current_wal_flush_lsn()});
+my ($dump, $errors) = run_command([ 'pg_waldump', '--path', $node->data_dir . '/pg_wal', '--start', $from, '--end', $to ]);
+my (%records, %bytes, %images);
+for my $line (split /\n/, $dump)
+{
+	my ($length) = $line =~ m{len \(rec/tot\):\s*\d+/\s*(\d+)} or next;
+	my ($file) = $line =~ m{blkref #\d+: rel \d+/\d+/(\d+)} or next;
+
+	$records{$file}++;
+	$bytes{$file} += $length;
+	$images{$file} += () = $line =~ /FPW/g;
+}
+for my $relation ('billed', 'billed_pkey', 'billed_number_key', 'billed_word')
+{
+	my ($file, $records, $bytes, $images, $table) = split /\|/, ask(
+		"SELECT pg_relation_filenode('$relation'), records, bytes, images, table_name FROM idgen.index_wal('$from', '$to')
+		WHERE coalesce(index_name, table_name) = '$relation'::regclass");
+
+	is("$records|$bytes|$images", "$records{$file}|$bytes{$file}|$images{$file}", "index_wal() of $relation: records|bytes|images as pg_waldump");
+	is($table, 'billed', 'its table');
+}
+cmp_ok(abs(ask("SELECT sum(share) FROM idgen.index_wal('$from', '$to')") - 1), '<', 0.0001, 'the shares are those of the whole');
+is(ask("SELECT array_agg(bytes ORDER BY bytes DESC) = array_agg(bytes) FROM idgen.index_wal('$from', '$to')"), 't', 'the largest is the first');
+is(outcome("SELECT idgen.index_wal('$to', '$from')"), '22023', 'index_wal() from a later position');
+is(outcome("SELECT idgen.index_wal('$from', pg_current_wal_insert_lsn() + 1000000)"), '22023', 'to a position after the end');
+is(outcome("SELECT idgen.index_wal('0/1000028', '$to')"), '58P01', 'from a position whose WAL was removed');
+
+# WAL that is not flushed yet is awaited; after a switch, there is only a header.
+for my $to ('pg_current_wal_insert_lsn()', q{'FFFFFFFF/FFFFFFFF'})
+{
+	is( ask(qq{CREATE TABLE unflushed (i int);
+			SET synchronous_commit = off;
+			SELECT pg_current_wal_insert_lsn() AS from_lsn \\gset
+			INSERT INTO unflushed SELECT generate_series(1, 3000);
+			SELECT records FROM idgen.index_wal(:'from_lsn', $to) WHERE table_name = 'unflushed'::regclass;
+			DROP TABLE unflushed}), 3000, "asynchronous commit: all records, to $to");
+}
+# of a long record, only whole pages may be flushed; any session can prune a catalog
+my $flushed = ask(q{SET synchronous_commit = on; CREATE TABLE before (); SELECT pg_current_wal_flush_lsn()});
+ask(q{SELECT FROM pg_logical_emit_message(false, '', repeat('x', 100000))});
+wait_until(sub { ask("SELECT pg_current_wal_flush_lsn() > '$flushed'") eq 't' });
+is(ask("SELECT count(*) FROM idgen.index_wal('$flushed', pg_current_wal_flush_lsn()) WHERE table_name >= 16384"), '0', 'no record is complete');
+is(ask(q{SELECT FROM pg_switch_wal();
+	SELECT count(*) FROM idgen.index_wal(pg_current_wal_insert_lsn(), 'FFFFFFFF/FFFFFFFF') WHERE table_name >= 16384}), '0', 'after a switch');
+is(outcome(q{BEGIN; DROP EXTENSION pg_walinspect; SELECT idgen.index_wal('0/1', '0/2')}), '55000', 'without pg_walinspect');
+is(outcome("SET ROLE pg_read_all_data; SELECT idgen.index_wal('$from', '$to')"), '42501', 'without its rights');
+
+# key_plan() and tables that are as old as the retention: images of the index, its
+# size and density. Rates and clocks are simulated.
+for (
+	[ 'bigint', 'i', 100, 1000 ], [ 'random', $v4, 100, 1000 ], [ 'uuid_v7()', $v7, 100, 1000 ],
+	[ q{short_comb('1 minute', 2)}, 'idgen.short_comb(run_length => 1, clock => at)', 100, 1000 ],
+	[ q{short_comb('1 minute', 2)}, 'idgen.short_comb(run_length => 1, clock => at)', 100, 10_000 ],
+	[ 'random', $v4, 100, 10_000 ],
+	# 1041 rows in five minutes
+	[ 'keyed_comb()', q{idgen.keyed_comb(clock => at + i * interval '278.18 ms')}, 3.47, 1000 ],
+	[ q{keyed_comb('1 hour')}, q{idgen.keyed_comb('1 hour', clock => at + i * interval '1990 ms')}, 0.5, 1000 ],
+	[ q{short_comb('1 minute', 2)}, q{idgen.short_comb(run_length => 1, clock => at + i * interval '1990 ms')}, 0.5, 100 ])
+{
+	my ($key, $expression, $rate, $interval_rows) = @$_;
+	my $count = 63_000;    # ends in the middle of a minute
+
+	ask('CREATE TABLE planned (i int, k ' . ($key eq 'bigint' ? 'bigint' : 'uuid') . ' PRIMARY KEY, t int, note text)');
+	ask(insertion('planned', $expression, 1, $count));
+	my ($images, $size, $density) = split /\|/, ask(
+		qq{SELECT p.images_per_row, p.index_bytes::float8 / s.index_size, 100 * p.leaf_density / s.avg_leaf_density
+		FROM idgen.key_plan($rate, interval '1 s' * $count / $rate, interval '1 s' * $interval_rows / $rate) p, pgstatindex('planned_pkey') s
+		WHERE p.key = \$\$$key\$\$});
+	# the periods are on random leaves, with few images: the mean of more intervals
+	my ($measured) = measure('planned', 'planned_pkey', $expression, $count, $interval_rows, $key =~ /hour/ ? 10 : undef);
+
+	ok(near($images, $measured, 0.2, 0.003), "key_plan() of $key, $interval_rows rows a checkpoint: $images images a row, measured $measured");
+	cmp_ok(abs($size - 1), '<', 0.15, "its size by the measured one: $size");
+	cmp_ok(abs($density - 1), '<', 0.15, "its density by the measured one: $density");
+	ask('DROP TABLE planned');
+}
+
+# expected_key_cost() of few rows a checkpoint. Of short COMBs: the rows a minute, the
+# prefix bytes, and the place in the cycle of the first row.
+for (
+	[ 'ordered' ], [ 'random' ], [ 'short_comb', 20, 2, 0 ], [ 'short_comb', 20, 2, 20 * 65536 - 30_000 ],
+	[ 'short_comb', 200, 2, 200 * 65536 - 30_000 ], [ 'short_comb', 60, 1, 0 ], [ 'short_comb', 5, 1, 0 ])
+{
+	my ($kind, $rate, $bytes, $first) = @$_;
+	my $expression = $kind eq 'ordered' ? 'idgen.uuid_v7(at)' : $kind eq 'random' ? $v4
+	  : "idgen.short_comb('1 minute', $bytes, 1, 'epoch'::timestamptz + ($first + i) * interval '1 minute' / $rate)";
+	my $title = join ', ', @$_;
+	my $count = 60_000;
+
+	ask('CREATE TABLE planned (i int, k uuid PRIMARY KEY, t int, note text)');
+	ask(insertion('planned', $expression, 1, $count));
+	for my $n (10, 100, 500)
+	{
+		my ($images, $wal) = measure('planned', 'planned_pkey', $expression, $count, $n);
+		my $of_comb = $rate ? ", $rate, $bytes, rows_in_cycle => mod($first + $count + 2000, ($rate * 256 ^ $bytes)::numeric)" : '';
+		my ($expected, $expected_wal) = split /\|/, ask(
+			"SELECT images_per_row, image_bytes_per_row + record_bytes_per_row FROM idgen.expected_key_cost('$kind', $count + 2000, $n$of_comb)");
+
+		ok(near($expected, $images, 0.2, 0.003), "expected_key_cost() of $title, $n rows a checkpoint: $expected images, measured $images");
+		ok(near($expected_wal, $wal, 0.2, 10), "its WAL: $expected_wal, measured $wal");
+		$count += 4000;
+	}
+	ask('DROP TABLE planned');
+}
+
+done_testing();

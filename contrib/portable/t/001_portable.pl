@@ -1,0 +1,255 @@
+# The portable edition is installed by a role without privileges, installed again in a
+# database in use, called by JDBC, removed, and left for the extension by dump and
+# restore. (Its results: contrib/portable/t/004_portable_results.pl, make -C contrib/portable installcheck.)
+
+use Page;
+use Server;
+
+my @files = map { "contrib/portable/$_.sql" } qw(uuids text_ids create_once);
+
+my $node = init_server('portable', "timezone = 'UTC'\nautovacuum = off");
+$node->start;
+ask('CREATE ROLE "Installer" LOGIN; CREATE ROLE app LOGIN; CREATE ROLE other LOGIN');
+
+sub create_database
+{
+	my ($name) = @_;
+	ask(qq{CREATE DATABASE $name TEMPLATE template0; GRANT CREATE ON DATABASE $name TO "Installer", other});
+	ask('GRANT CREATE ON SCHEMA public TO "Installer"', $name);
+}
+
+sub as_installer { my ($database, $sql) = @_; return $node->safe_psql($database, $sql, extra_params => [ '-U', 'Installer' ]) }
+
+# Run psql as the installer, who is no superuser; return its messages.
+sub run_psql
+{
+	my ($database, @arguments) = @_;
+	return (run_command([ qw(psql -Xq -v ON_ERROR_STOP=1 -o /dev/null -U Installer -d), $node->connstr($database), @arguments ]))[1];
+}
+
+sub install { my ($database, @some) = @_; return run_psql($database, map { ('-f', $_) } @some ? @some : @files) }
+
+my $objects = q{SELECT (SELECT count(*) FROM pg_proc WHERE pronamespace = n.oid), (SELECT count(*) FROM pg_class WHERE relnamespace = n.oid)
+	FROM pg_namespace n WHERE nspname = 'idgen'};
+
+# --- Installation -----------------------------------------------------------
+for my $set ('uuids', 'create_once', 'uuids text_ids', 'create_once uuids text_ids')
+{
+	my @names = split / /, $set;
+	my $database = "only_$set" =~ tr/ /_/r;
+	my $made = "$objects; SELECT nspacl FROM pg_namespace WHERE nspname = 'idgen'";
+	create_database($database);
+	is(install($database, map { "contrib/portable/$_.sql" } @names), '', "a role with CREATE on the database installs $set");
+	my $before = ask($made, $database);
+	is(install($database, map { "contrib/portable/$_.sql" } @names), '', 'and again');
+	is(ask($made, $database), $before, 'with nothing new');
+	is(ask('SELECT file, version FROM idgen.portable_version()', $database), join("\n", map { "$_|1.0" } sort @names),
+		'portable_version() lists what is installed');
+}
+
+create_database($_) for 'p', 'c';
+like(install('p', 'contrib/portable/text_ids.sql'), qr/uuids\.sql is not installed/, 'text_ids requires uuids.sql');
+as_installer('c', 'CREATE EXTENSION idgen');
+like(install('c', $_), qr/extension "idgen" is installed/, "$_ does not mix with the extension") for @files;
+
+# a failure in the last function, without a transaction and without ON_ERROR_STOP
+my $broken = PostgreSQL::Test::Utils::tempdir() . '/broken.sql';
+append_to_file($broken, slurp_file($files[0]) =~ s/(.*COMMENT ON FUNCTION idgen\.)\w+/$1missing/sr);
+like(run_psql('p', '-v', 'ON_ERROR_STOP=0', '-f', $broken), qr/function idgen\.missing.* does not exist/, 'a file that fails');
+is(ask($objects, 'p'), '', 'creates nothing');
+
+# into an empty schema of the installer
+create_database('empty');
+as_installer('empty', 'CREATE SCHEMA idgen');
+is(install('empty', $files[2]), '', 'the schema of the installer can exist');
+is(ask('SELECT file FROM idgen.portable_version()', 'empty'), 'create_once', 'and then has portable_version(), too');
+is(run_psql('empty', '-f', 'contrib/portable/drop.sql'), '', 'drop.sql knows it');
+is(ask($objects, 'empty'), '', 'and removes all');
+
+# in a transaction of the caller
+my $all = join '', map { slurp_file($_) } @files;
+is(as_installer('p', "SET search_path = public; BEGIN; $all ROLLBACK; SHOW search_path"), 'public', 'the files keep search_path');
+is(ask($objects, 'p'), '', 'and do not end the transaction of the caller');
+is(as_installer('p', "SET search_path = public; BEGIN; SET LOCAL search_path = pg_catalog; $all SHOW search_path; COMMIT; SHOW search_path"),
+	"pg_catalog\npublic", 'which has its settings, and the session its own again afterwards');
+
+is(run_psql('p', '-c', $all), '', 'all is installed in one call');
+SKIP: {
+	skip 'PostgreSQL 19 has no other string literals', 1 if ask('SHOW server_version_num') >= 190000;
+	is(run_psql('p', '-c', "SET standard_conforming_strings = off; SET escape_string_warning = off; $all"), '',
+		'and again with standard_conforming_strings = off');
+}
+
+# --- A schema that others can change -----------------------------------------
+my $own = 'CREATE SCHEMA idgen AUTHORIZATION "Installer"';
+for (
+	[ 'of another role', 'SET ROLE other; CREATE SCHEMA idgen' ],
+	[ 'where default privileges let others create', 'ALTER DEFAULT PRIVILEGES FOR ROLE "Installer" GRANT CREATE ON SCHEMAS TO app' ],
+	[ 'where others may create', "$own; GRANT CREATE ON SCHEMA idgen TO PUBLIC" ],
+	[ 'with a function of another role', "$own; CREATE FUNCTION idgen.f() RETURNS int LANGUAGE sql AS 'SELECT 1'" ],
+	[ 'with a table of another role', "$own; CREATE TABLE idgen.creation_identifiers (command_id uuid)" ])
+{
+	my ($schema, $sql) = @$_;
+	create_database('taken');
+	ask($sql, 'taken');
+	my $before = ask($objects, 'taken');
+	like(install('taken', $_), qr/schema "idgen" is not only yours/, "a schema $schema is refused") for @files[ 0, 2 ];
+	is(ask($objects, 'taken'), $before, 'and nothing is created');
+	ask('DROP DATABASE taken');
+}
+
+# another role makes the schema after the installer has looked for it
+create_database('taken');
+my ($other, $installer) = map { session(database => 'taken', user => $_) } 'other', 'Installer';
+$other->ask('BEGIN; CREATE SCHEMA idgen');
+$installer->send_blocked(session(), slurp_file($files[0]));
+$other->ask('COMMIT');
+like($installer->answer, qr/^(23505|42P06)$/, 'a schema that appears meanwhile is an error');
+
+# --- Installing again -------------------------------------------------------
+my $session = session(database => 'p', user => 'Installer');
+$session->ask(q{BEGIN; SELECT * FROM idgen.create_once('c0000000-0000-4000-8000-000000000001', idgen.short_comb());
+	SELECT * FROM idgen.forget_creation('c0000000-0000-4000-8000-000000000002')});
+is($session->{status}, 'T', 'a transaction has used create_once()');
+{
+	local $ENV{PGOPTIONS} = '-c lock_timeout=1ms';
+	is(install('p'), '', 'an upgrade waits for no transaction that uses create_once()');
+}
+$session->quit;
+
+ask('REVOKE USAGE ON SCHEMA idgen FROM PUBLIC; REVOKE EXECUTE ON FUNCTION idgen.uuid_v7(timestamptz) FROM PUBLIC', 'p');
+install('p');
+is(ask(q{SELECT has_schema_privilege('app', 'idgen', 'USAGE'), has_function_privilege('app', 'idgen.uuid_v7(timestamptz)', 'EXECUTE')}, 'p'),
+	'f|f', 'an upgrade grants nothing');
+ask('GRANT USAGE ON SCHEMA idgen TO PUBLIC; GRANT EXECUTE ON FUNCTION idgen.uuid_v7(timestamptz) TO PUBLIC', 'p');
+
+create_database('silent');
+ask('ALTER DEFAULT PRIVILEGES FOR ROLE "Installer" REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC', 'silent');
+install('silent');
+my $call = q{SELECT idgen.short_comb(), idgen.prefixed_id('a')};
+is(outcome($call, database => 'silent', user => 'app'), '42501', 'default privileges of the installer apply to the functions');
+ask('GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA idgen TO app', 'silent');
+is(errors($call, database => 'silent', user => 'app'), '', 'GRANT EXECUTE ON ALL FUNCTIONS is enough');
+
+# --- JDBC -------------------------------------------------------------------
+SKIP:
+{
+	my $jar = '/usr/share/java/postgresql.jar';
+	skip 'no java, or no pgjdbc (libpostgresql-jdbc-java)', 2 if !-e $jar || system('java -version >/dev/null 2>&1') != 0;
+
+	create_database('jdbc');
+	my $java = PostgreSQL::Test::Utils::tempdir() . '/Install.java';
+	append_to_file($java, q{
+		import java.nio.file.*; import java.sql.*;
+		class Install { public static void main(String[] a) throws Exception {
+			for (boolean auto : new boolean[] {true, false})
+				try (var c = DriverManager.getConnection(a[0]); var s = c.createStatement()) {
+					c.setAutoCommit(auto);
+					for (int i = 1; i < a.length; i++) s.execute(Files.readString(Path.of(a[i])));
+					if (!auto) c.commit();
+				} } }});
+	$node->append_conf('postgresql.conf', "listen_addresses = '127.0.0.1'");
+	$node->append_conf('pg_hba.conf', 'host all all 127.0.0.1/32 trust');
+	$node->restart;
+	my $url = 'jdbc:postgresql://127.0.0.1:' . $node->port . '/jdbc?user=Installer';
+	my (undef, $stderr) = run_command([ 'java', '-cp', $jar, $java, $url, @files ]);
+	is($stderr, '', 'pgjdbc installs the files, with and without autocommit');
+	is(ask($objects, 'jdbc'), ask($objects, 'p'), 'completely');
+}
+
+# --- Removal ----------------------------------------------------------------
+as_installer('p', q{
+	CREATE TABLE notes (id uuid DEFAULT idgen.short_comb(), at timestamptz CONSTRAINT near CHECK (idgen.created_near(id, at)));
+	CREATE FUNCTION idgen.comb(text) RETURNS int LANGUAGE sql AS 'SELECT 1'});
+my $before = ask($objects, 'p');
+like(run_psql('p', '-f', 'contrib/portable/drop.sql'),
+	qr/default value for column id of table public\.notes.*constraint near on table public\.notes/s, 'what is in use is not removed, and named');
+is(ask($objects, 'p'), $before, 'and nothing has changed');
+
+ask('DROP TABLE notes', 'p');
+like(errors(slurp_file('contrib/portable/drop.sql'), database => 'p'),
+	qr/NOTICE:  00000: schema "idgen" contains other objects and stays/, 'a superuser removes it, and the objects of the user stay');
+is(ask("SELECT idgen.comb('mine'); $objects", 'p'), "1\n1|0", 'the rest is removed');
+is(run_psql('only_create_once_uuids_text_ids', '-f', 'contrib/portable/drop.sql'), '', 'its owner removes it');
+is(ask($objects, 'only_create_once_uuids_text_ids'), '', 'with its schema');
+is(run_psql('only_create_once', '-f', 'contrib/portable/drop.sql'), '', 'one file alone is removed, too');
+like(run_psql('only_create_once', '-f', 'contrib/portable/drop.sql'), qr/NOTICE: .* is not installed, skipping/, 'a second removal does nothing');
+like(run_psql('c', '-f', 'contrib/portable/drop.sql'), qr/is not installed, skipping/, 'nor does it touch the extension');
+
+# --- Leaving for the extension ----------------------------------------------
+create_database('old');
+install('old');
+as_installer('old', q{
+	CREATE DOMAIN account_id AS text COLLATE "C" CHECK (idgen.is_prefixed_id(VALUE, 'acct'));
+	CREATE DOMAIN key AS uuid DEFAULT idgen.short_comb('30 seconds', 3) CHECK (idgen.uuid_version(VALUE) = 4);
+	CREATE TABLE account (id account_id PRIMARY KEY DEFAULT idgen.prefixed_id('acct'), at timestamptz DEFAULT now());
+	CREATE TABLE orders (id uuid DEFAULT idgen.uuid_v7() PRIMARY KEY, k key,
+		client uuid CONSTRAINT from_client CHECK (idgen.is_recent_uuid_v7(client)),
+		CONSTRAINT ordered CHECK (idgen.uuid_timestamp(id) > '2020-01-01 00:00+00'), typed text DEFAULT idgen.typeid('user'),
+		made timestamptz GENERATED ALWAYS AS (idgen.uuid_timestamp(id)) STORED);
+	CREATE INDEX orders_by_time ON orders (idgen.uuid_timestamp(id));
+	CREATE VIEW newest AS SELECT idgen.uuid_timestamp(id) AS at FROM orders ORDER BY id DESC LIMIT 1;
+	CREATE MATERIALIZED VIEW stored AS SELECT idgen.uuid_timestamp(id) AS at FROM orders;
+	CREATE TRIGGER check_id BEFORE INSERT OR UPDATE OF id ON orders FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'uuid_v7');
+	ALTER TABLE orders ENABLE ROW LEVEL SECURITY;
+	CREATE POLICY recent ON orders TO app USING (idgen.uuid_timestamp(id) > '2021-01-01 00:00+00');
+	CREATE TABLE parts (id uuid DEFAULT idgen.comb() CHECK (idgen.uuid_version(id) = 4), client uuid) PARTITION BY RANGE (id);
+	CREATE TABLE part PARTITION OF parts FOR VALUES FROM (MINVALUE) TO (MAXVALUE);
+	CREATE FUNCTION place(command uuid) RETURNS boolean LANGUAGE sql AS
+		$$SELECT created FROM idgen.create_once(command, idgen.uuid_v7(), 'order', '{"a": [1, 2.50]}')$$;
+	GRANT SELECT, INSERT ON orders, account TO app;
+	GRANT SELECT (id), UPDATE (client) ON parts TO app;
+	GRANT SELECT, INSERT ON idgen.creation_identifiers TO app;
+	CREATE TABLE bills (command uuid REFERENCES idgen.creation_identifiers, n int);
+	INSERT INTO account SELECT FROM generate_series(1, 100);
+	INSERT INTO orders (k) SELECT idgen.short_comb('30 seconds', 3) FROM generate_series(1, 100);
+	INSERT INTO orders (client) VALUES (idgen.uuid_v7());
+	INSERT INTO parts SELECT FROM generate_series(1, 100);
+	REFRESH MATERIALIZED VIEW stored;
+	SELECT count(place(md5(n::text)::uuid)) FROM generate_series(1, 1000) n;
+	INSERT INTO bills VALUES (md5('1')::uuid, 1)});
+
+# All that a dump has, but for the order, which depends on the edition
+sub state_of
+{
+	my ($database) = @_;
+	my ($dump) = run_command([ 'pg_dump', '--schema=public', '-d', $node->connstr($database) ]);
+	return [ sort grep { !/^\\(un)?restrict / } split /\n/, "$dump\n" . ask('TABLE idgen.creation_identifiers; TABLE newest; TABLE stored', $database) ];
+}
+my $state = state_of('old');
+cmp_ok(scalar @$state, '>', 1000, 'the database is in use');
+
+# the way of contrib/portable/README.md, whose commands are these
+my ($way, $back) = Page->new('contrib/portable/README.md')->blocks('Change to the extension', 'sh');
+my @steps = split /\n/, $way;
+for ([ 'new', 'a superuser', '' ], [ 'new_owned', 'the owner of the objects', ' user=Installer' ])
+{
+	my ($database, $who, $user) = @$_;
+	my $errors = '';
+	create_database($database);
+	local $ENV{OLD} = $node->connstr('old') . $user;
+	local $ENV{NEW} = $node->connstr($database) . $user;
+	for my $step (@steps)
+	{
+		$errors .= (run_command([ 'bash', '-e', '-o', 'pipefail', '-c', $step ]))[1];
+		ask('GRANT INSERT, REFERENCES ON idgen.creation_identifiers TO "Installer"', $database) if $step eq $steps[0] && $user;
+	}
+	unlike($errors, qr/ERROR|FATAL|error:/, "$who restores a database on a server with the extension");
+	is_deeply(state_of($database), $state, 'with all rows, defaults, constraints, triggers, indexes, views, policies and privileges');
+}
+
+create_database('back');
+{
+	local $ENV{OLD} = $node->connstr('back');
+	local $ENV{NEW} = $node->connstr('new');
+	my (undef, $errors) = run_command([ 'bash', '-e', '-o', 'pipefail', '-c', $back ]);
+	is($errors, '', 'a database returns to the portable edition');
+	is_deeply(state_of('back'), $state, 'with all that it has');
+}
+is(ask(q{SELECT count(*) FROM pg_proc WHERE pronamespace = 'idgen'::regnamespace AND proname LIKE 'portable%';
+	SELECT place(md5('1')::uuid), place(md5('new')::uuid)}, 'new'),
+	"0\nf|t", 'all functions are those of the extension, and a recorded command is replayed, with the same hash of the request');
+ask(q{INSERT INTO orders (k) SELECT idgen.short_comb('30 seconds', 3); INSERT INTO account DEFAULT VALUES; INSERT INTO parts DEFAULT VALUES}, 'new');
+is(outcome(q{INSERT INTO account VALUES ('acct_1')}, database => 'new'), '23514', 'the domain checks');
+
+done_testing();

@@ -1,0 +1,176 @@
+# The portable edition against the extension: the same functions and table, verdicts of
+# triggers and hashes, also in another encoding; and what is different.
+
+use Server;
+
+my $portable = join '', map { slurp_file("contrib/portable/$_.sql") } qw(uuids text_ids create_once);
+init_server('portable', "timezone = 'UTC'\nautovacuum = off")->start;
+
+# "c" and "latin_c" have the extension, "p" and "latin_p" the portable edition.
+for ([ c => 'CREATE EXTENSION idgen' ], [ p => $portable ])
+{
+	my ($edition, $install) = @$_;
+	ask("CREATE DATABASE $edition ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0");
+	ask("CREATE DATABASE latin_$edition ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
+	ask("SET client_encoding = UTF8; $install", $_) for $edition, "latin_$edition";
+}
+
+# The same query in both editions; of the rows, the first that differs is reported
+sub is_same
+{
+	my ($query, $name) = @_;
+	is_deeply(map({ [ split /\n/, ask($query, $_) ] } 'p', 'c'), $name);
+}
+
+# --- The same functions and table -------------------------------------------
+my $functions = q{
+	SELECT p.oid::regprocedure, pg_get_function_arguments(p.oid), pg_get_function_result(p.oid), prokind, provolatile, proparallel,
+		proisstrict, obj_description(p.oid, 'pg_proc') IS NOT NULL
+	FROM pg_proc p WHERE pronamespace = 'idgen'::regnamespace AND proname NOT LIKE 'portable\_%' ORDER BY 1};
+my ($c, $p) = map { +{ map { /^idgen\.(\w+)/ => $_ } split /\n/, ask($functions, $_) } } 'c', 'p';
+
+is_deeply([ map { $p->{$_} } sort keys %$p ], [ map { $c->{$_} // "no $_" } sort keys %$p ],
+	'signatures, defaults, results and marks are those of the extension, and all have comments');
+my $missing = join ' ', grep { !$p->{$_} } sort keys %$c;
+my ($listed) = slurp_file('contrib/portable/README.md') =~ /Not included:\n\n(.*?)\n\n/s;
+is(join(' ', sort($listed =~ /`(\w+)`/g)), $missing, 'contrib/portable/README.md lists the functions that are missing');
+
+is_same(q{
+	SELECT attname, atttypid::regtype, attnotnull, pg_get_expr(adbin, adrelid)
+	FROM pg_attribute LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
+	WHERE attrelid = 'idgen.creation_identifiers'::regclass AND attnum > 0 ORDER BY attnum;
+	SELECT pg_get_indexdef(indexrelid) FROM pg_index WHERE indrelid = 'idgen.creation_identifiers'::regclass ORDER BY 1;
+	SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 'idgen.creation_identifiers'::regclass ORDER BY 1;
+	SELECT reloptions, has_table_privilege('public', oid, 'SELECT, INSERT, UPDATE, DELETE')
+	FROM pg_class WHERE oid = 'idgen.creation_identifiers'::regclass}, 'the table is that of the extension');
+
+# --- Hashes of requests -----------------------------------------------------
+# of the text in UTF-8, and of the keys in its order
+sub hash_of
+{
+	my ($request, $database) = @_;
+	return ask(qq{SET client_encoding = UTF8; BEGIN;
+		SELECT created FROM idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000e', 1, 'n\xC3\xA9', $request);
+		SELECT request_hash FROM idgen.creation_identifiers; ROLLBACK}, $database);
+}
+my $umlauts = qq('{"\xC3\xA9": "\xC3\xBC", "zz": 1, "yyy": "\xC3\x9F"}');
+my @hashes = map { hash_of($umlauts, $_) } qw(latin_c latin_p c p);
+like($hashes[0], qr/^t\n-?\d+$/, 'a request is recorded in LATIN1');
+is_deeply([ @hashes[ 1 .. 3 ] ], [ ($hashes[0]) x 3 ], 'its hash is that of the extension, and of UTF-8');
+my $long = q{('[' || repeat('0,', 400000) || '1.50]')::jsonb};
+is(hash_of($long, 'p'), hash_of($long, 'c'), 'so is that of 800 kB of numbers');
+
+my $create = q{SELECT created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000f', 'e0000000-0000-4000-8000-00000000000f', 'order')};
+is_same("BEGIN; $create; ALTER TABLE idgen.creation_identifiers ALTER command_name TYPE varchar; $create; ROLLBACK",
+	'the name of a command can be of another type');
+
+# Citus refuses the DELETE of no row by an array that is NULL
+is(ask(q{BEGIN;
+	CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'DELETE'; END $$;
+	CREATE TRIGGER refuse BEFORE DELETE ON idgen.creation_identifiers EXECUTE FUNCTION refuse();
+	SELECT idgen.purge_creations(), idgen.trim_creations(1000); ROLLBACK}, 'p'), '0|0', 'where nothing is to be deleted, nothing is');
+
+# --- Triggers ----------------------------------------------------------------
+# In one session, the trigger is for one column after the other, while columns come and
+# go. The value of another version is refused only if the trigger reads its column.
+my $session = q{
+	SET client_min_messages = warning;
+	CREATE FUNCTION pg_temp.result(statement text) RETURNS text LANGUAGE plpgsql AS $$
+	DECLARE t text; c text; n text;
+	BEGIN
+		EXECUTE statement;
+		RETURN 'done';
+	EXCEPTION WHEN OTHERS THEN
+		GET STACKED DIAGNOSTICS t = TABLE_NAME, c = COLUMN_NAME, n = CONSTRAINT_NAME;
+		RETURN concat_ws(' | ', SQLSTATE, t, c, n);
+	END $$;
+	CREATE DOMAIN pg_temp.key AS uuid;
+	CREATE DOMAIN pg_temp.narrow_key AS pg_temp.key;
+	CREATE TEMP TABLE made (k uuid, "Key" uuid, d pg_temp.narrow_key, t text, id uuid, g uuid GENERATED ALWAYS AS (id) STORED);
+	CREATE TEMP TABLE kept AS SELECT uuid '017f22e2-79b0-7cc3-98c4-dc0c0c07398f' AS id, 1 AS n};
+
+sub insert_after
+{
+	my ($table, $column, $timing, $arguments, @values) = @_;
+	return ";\nCREATE OR REPLACE TRIGGER checked $timing EXECUTE FUNCTION idgen.check_recent_id('$column', 'uuid_v7'$arguments)"
+	  . join '', map { qq{;\nSELECT '$column', pg_temp.result('INSERT INTO $table ("$column") VALUES ($_)')} } @values;
+}
+for my $change ('SELECT', 'ALTER TABLE made DROP COLUMN k', 'ALTER TABLE made ADD COLUMN k uuid', 'ALTER TABLE made DROP COLUMN "Key"',
+	'ALTER TABLE made RENAME COLUMN k TO "Key"', 'ALTER TABLE made ADD COLUMN k uuid', 'ALTER TABLE made DROP COLUMN d, ADD COLUMN d uuid')
+{
+	$session .= ";\n$change";
+	for my $column (qw(k Key d t id g missing))
+	{
+		$session .= insert_after('made', $column, 'BEFORE INSERT ON made FOR EACH ROW', $_,
+			'NULL', 'idgen.uuid_v7()', q{''017f22e2-79b0-4cc3-98c4-dc0c0c07398f''})
+		  for '', ", 'past_tolerance=1 hour', 'future_tolerance=2 hours'";
+	}
+}
+is_same($session, 'a trigger reads its column by name, and finds the same fault');
+is(scalar(() = ask($session, 'p') =~ /\|23514 \| /g), 50, 'it refuses the identifier in each column');
+
+# the indexes of the table to which a repeated INSERT is left
+$session .= ";\nCREATE $_" . insert_after('kept', 'id', 'BEFORE INSERT ON kept FOR EACH ROW', '', q{''017f22e2-79b0-7cc3-98c4-dc0c0c07398f''})
+  . '; DROP INDEX i'
+  for 'UNIQUE INDEX i ON kept (id)', 'INDEX i ON kept (id)', 'UNIQUE INDEX i ON kept (n)', 'UNIQUE INDEX i ON kept (n, id)',
+  'UNIQUE INDEX i ON kept (id, n)', 'UNIQUE INDEX i ON kept (id) INCLUDE (n)', 'UNIQUE INDEX i ON kept (id) WHERE n > 0';
+is_same($session, 'a trigger leaves a repeated INSERT to the same indexes');
+
+$session .= insert_after('kept', 'id', $_, '', 'idgen.uuid_v7()') . q{; SELECT pg_temp.result('DELETE FROM kept')}
+  for 'AFTER INSERT ON kept FOR EACH ROW', 'BEFORE INSERT ON kept FOR EACH STATEMENT', 'BEFORE INSERT OR DELETE ON kept FOR EACH ROW';
+is_same($session, 'a trigger is BEFORE INSERT or UPDATE, and for each row');
+is(join(' ', (ask($session, 'p') =~ /\b(39P01|done)\b/g)[ -6 .. -1 ]), '39P01 done 39P01 done done 39P01', 'or raises an error');
+
+# Two triggers, and a role that may not read the column: there, the extension sees the row.
+ask(q{
+	CREATE ROLE app LOGIN;
+	CREATE TABLE made (id uuid PRIMARY KEY, "Key" uuid, n int);
+	INSERT INTO made VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f');
+	CREATE TRIGGER near BEFORE INSERT OR UPDATE OF id ON made
+		FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'uuid_v7');
+	CREATE TRIGGER hourly BEFORE INSERT OR UPDATE ON made
+		FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('Key', 'short_comb', 'period=1 hour', 'prefix_bytes=1');
+	GRANT INSERT, SELECT (n) ON made TO app}, 'p');
+my $repeated = q{INSERT INTO made VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f')};
+for (
+	[ 'new identifiers pass', q{INSERT INTO made VALUES (idgen.uuid_v7(), idgen.short_comb('1 hour', 1))}, '' ],
+	[ 'an old one is refused', q{INSERT INTO made VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398e')}, '23514 near' ],
+	[ 'the other trigger refuses', q{INSERT INTO made VALUES (idgen.uuid_v7(), 'ffffffff-0000-7000-8000-000000000000')}, '23514 hourly' ],
+	[ 'a repeated INSERT reaches the unique index', $repeated, '23505 made_pkey' ],
+	[ 'and ON CONFLICT', "$repeated ON CONFLICT (id) DO UPDATE SET n = 2", '' ],
+	[ 'a role that cannot read the column does not see the row', $repeated, '23514 near', user => 'app' ],
+	[ 'an unchanged identifier passes', 'UPDATE made SET n = 3, id = id', '' ],
+	[ 'a changed one is checked', q{UPDATE made SET id = '017f22e2-79b0-7cc3-98c4-dc0c0c07398e'}, '23514 near' ],
+	[ 'and NULL passes', 'INSERT INTO made VALUES (idgen.uuid_v7(), NULL)', '' ])
+{
+	my ($name, $statement, $failure, @as) = @$_;
+	my $errors = errors($statement, database => 'p', @as);
+	is(join(' ', map { $errors =~ $_ } qr/ERROR:  (\w+)/, qr/CONSTRAINT NAME:  (\w+)/), $failure, $name);
+}
+
+# --- What is different ------------------------------------------------------
+is(outcome('SELECT idgen.short_comb(run_length => 2)', database => 'p'), '0A000', 'a run of short COMBs is refused');
+
+# the secret of keyed_comb()
+my $secret = ask('SELECT secret FROM idgen.portable_secret', 'p');
+like($secret, qr/^\\x[0-9a-f]{64}$/, 'keyed_comb() has a secret of 32 bytes');
+ask(slurp_file('contrib/portable/uuids.sql'), 'p');
+is(ask('SELECT secret FROM idgen.portable_secret', 'p'), $secret, 'the file keeps it when it runs again');
+is(outcome('SELECT idgen.uuid_version(idgen.keyed_comb())', database => 'p', user => 'app'), 4, 'every role can call it');
+is(outcome('SELECT FROM idgen.portable_secret', database => 'p', user => 'app'), '42501', 'and not read the secret');
+my $given = q{SELECT left(idgen.keyed_comb('365250 days', clock => '2026-11-20 03:44:00+00')::text, 8)};
+ask('CREATE DATABASE copy TEMPLATE p');
+isnt(ask($given, 'copy'), ask($given, 'p'), 'a copy of a database has other prefixes');
+is(ask(q{
+	SELECT left(idgen.keyed_comb(area => 'a', clock => to_timestamp(300.0 * 5938929))::text, 8) = left(encode(sha256(
+		secret || sha256(textsend('p')) || sha256(textsend('a')) || int8send(300000) || int8send(5938929) || '\x01'), 'hex'), 8)
+	FROM idgen.portable_secret}, 'p'), 't', 'prefixes are those of the definition');
+
+# the random bits of a ULID that is made of uuids: each is set in half of them
+is(ask(q{
+		SELECT count(*) FILTER (WHERE abs(ones - 2500) > 6 * sqrt(5000) / 2)
+		FROM (SELECT sum(get_bit(uuid_send(idgen.ulid_to_uuid(id)), bit)) AS ones
+			  FROM (SELECT idgen.ulid() AS id FROM generate_series(1, 5000) OFFSET 0) s, generate_series(48, 127) bit GROUP BY bit) t}, 'p'),
+	'0', 'all 80 bits of a ULID are random');
+
+done_testing();

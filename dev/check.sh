@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+#
+# check.sh: check the sources with compilers and other tools, without running them.
+#
+#   dev/check.sh [CHECK ...]       these checks, by default all but format
+#
+#   gcc, clang       build with -Wall -Wextra -Wshadow, with warnings as errors
+#   clang-tidy, cppcheck, shell (shellcheck)
+#   format           pgindent changes nothing in src/ and contrib/advisor/; only on version 18
+#                    or later: dev/run-on.sh 18 dev/check.sh format
+#   python           scripts compile
+#   yaml             .github and dev/packaging can be read
+#
+# Installs missing tools. Takes about a minute.
+
+. "$(dirname "$0")/verdicts.sh"
+
+# The server's makefiles have options of gcc, which clang does not know.
+build_with() {
+    local folder build=$IDGEN_WORK/build-$1
+    mkdir "$build" &&
+        tar cf - --exclude='*.o' --exclude='*.so' Makefile exports.txt idgen.control ./*.sql src contrib/advisor | tar xf - -C "$build" || return
+    for folder in "$build" "$build/contrib/advisor"; do
+        make -s -C "$folder" PG_CONFIG="$PG_CONFIG" with_llvm=no CC="$1" \
+            COPT="$(idgen_warnings) -Wno-ignored-optimization-argument -Wno-unknown-warning-option" all || return
+    done
+}
+
+check_gcc() { build_with gcc; }
+check_clang() { build_with clang; }
+
+check_clang-tidy() {
+    clang-tidy --quiet --warnings-as-errors='*' {src,contrib/advisor}/*.c -- -Isrc -Icontrib/advisor \
+        -isystem "$("$PG_CONFIG" --includedir-server)" -D_GNU_SOURCE -Wall -Wextra -Wshadow
+}
+
+# cppcheck does not read the server's headers; unused members are padding; declarations are at the
+# top of a block; the server prescribes signatures; the last three are about cppcheck itself.
+check_cppcheck() {
+    local left_out=(missingInclude missingIncludeSystem unknownMacro unassignedVariable unusedStructMember
+        variableScope constParameter constParameterPointer constParameterCallback constVariablePointer
+        checkersReport normalCheckLevelMaxBranches unmatchedSuppression)
+    cppcheck --quiet --enable=warning,style,performance,portability --inline-suppr --std=c99 \
+        --error-exitcode=1 -j 2 -I src -I contrib/advisor -DPG_VERSION_NUM="$(idgen_major)0000" \
+        '-DPG_FUNCTION_INFO_V1(name)=' '-DPG_MODULE_MAGIC=' '-DFLEXIBLE_ARRAY_MEMBER=' '-DUINT64CONST(x)=(x##UL)' '-DINT64CONST(x)=(x##L)' \
+        "${left_out[@]/#/--suppress=}" src contrib/advisor
+}
+
+# With the server's types and those of the sources.
+check_format() {
+    local bindir types
+    bindir=$("$PG_CONFIG" --bindir)
+    types=$(perl -0777 -ne 'print "$1 " while /(?:^\}\s*|^typedef\s[^;{]*?)\b(\w+);/gm' {src,contrib/advisor}/*.[ch])
+    "$bindir/pgindent" --check --diff --indent="$bindir/pg_bsd_indent" \
+        --typedefs="$("$PG_CONFIG" --sharedir)/typedefs.list" --list-of-typedefs="$types" src contrib/advisor
+}
+
+check_shell() {
+    shellcheck --external-sources --source-path=SCRIPTDIR --severity=warning {scripts,bench,contrib,dev,tools}/**/*.sh .ci/run
+}
+
+check_python() {
+    PYTHONPYCACHEPREFIX=$IDGEN_WORK/pycache python3 -W error -m py_compile {t,bench,contrib,dev}/**/*.py
+}
+
+check_yaml() {
+    python3 -c 'import sys, yaml; [list(yaml.safe_load_all(open(name))) for name in sys.argv[1:]]' {.github,dev/packaging}/**/*.y*ml
+}
+
+idgen_options '' "$@"
+[ ${#arguments[@]} -gt 0 ] || arguments=(gcc clang clang-tidy cppcheck shell python yaml)
+idgen_install_packages
+idgen_make_work_folder
+shopt -s nullglob globstar
+cd "$IDGEN_SOURCE" || exit
+
+for name in "${arguments[@]}"; do
+    case $name in
+        format) ;;
+        gcc | clang | clang-tidy | cppcheck) idgen_require "$name" ;;
+        shell) idgen_require shellcheck ;;
+        python) idgen_require python3 ;;
+        yaml) python3 -c 'import yaml' 2>/dev/null || idgen_apt_install python3-yaml ;;
+        *) idgen_die "unknown check $name; see --help" ;;
+    esac
+    "check_$name" >"$IDGEN_WORK/check.log" 2>&1
+    verdict $? "$name" || cat "$IDGEN_WORK/check.log"
+done
+end_of_verdicts

@@ -1,0 +1,124 @@
+# shellcheck shell=bash
+#
+# debian.sh: functions that install PostgreSQL versions which the machine does not have,
+# each in a Debian system in a folder of $IDGEN_MATRIX. To be sourced; it sources verdicts.sh.
+#
+# debootstrap makes a folder, which is kept for later runs; remove it to have it made again. Commands
+# run in it as root, with chroot, in mount and process namespaces of their own, which end with the
+# script. If a folder is not available, the script ends with status 77. MAJOR may have the suffix of
+# another architecture: 15-i386, or 17-s390x with qemu-user-static registered in binfmt_misc.
+
+# shellcheck source=dev/verdicts.sh
+. "$(dirname "${BASH_SOURCE[0]}")/verdicts.sh"
+
+IDGEN_MATRIX=$(realpath -m "${IDGEN_MATRIX:-${XDG_CACHE_HOME:-/var/cache}/idgen-matrix}")
+
+DEBIAN_ROOT=
+debian_child=
+
+debian_pg_config() { echo "/usr/lib/postgresql/${1%-*}/bin/pg_config"; }
+
+# Is this PostgreSQL installed on the machine, with its development files?
+debian_has() { [[ $1 != *-* ]] && idgen_can_build "$(debian_pg_config "$1")"; }
+
+# The Debian release with this PostgreSQL. 19 is in experimental, an addition to sid.
+debian_release() {
+    local -A names=([15]=bookworm [17]=trixie [18]=forky [19]=sid)
+    echo "${names[${1%-*}]:-}" | grep . || debian_unavailable "no Debian release has PostgreSQL ${1%-*}"
+}
+
+# The machine's own mirror, or the default of debootstrap.
+debian_mirror() {
+    local site
+    # shellcheck disable=SC2016  # apt's own placeholders
+    site=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 'Label: Debian' 2>/dev/null | head -n 1)
+    echo "${site:-$(sed -n 's/^DEF_MIRROR="\(.*\)"$/\1/p' "$(command -v debootstrap)")}"
+}
+
+# The child is the first process of its namespace; all others end with it.
+debian_end_child() { [ -z "$debian_child" ] || kill -KILL "$debian_child" 2>/dev/null; }
+
+# Run a command in namespaces of its own, so that it can be interrupted.
+debian_isolated() {
+    local status
+    unshare --mount --pid --fork --kill-child -- "$@" </dev/null &
+    debian_child=$!
+    wait "$debian_child"
+    status=$?
+    debian_child=
+    return $status
+}
+
+# Run a command in the Debian system.
+debian_run() {
+    # shellcheck disable=SC2016  # for the inner shell
+    debian_isolated bash -c '
+        mkdir -p "$0/dev/shm" && mount -t proc proc "$0/proc" &&
+            mount -t tmpfs -o mode=1777 tmpfs "$0/dev/shm" &&
+            mount -t devpts -o newinstance,mode=620,ptmxmode=666 devpts "$0/dev/pts" || exit
+        chroot "$0" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+            HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
+            ${http_proxy:+"http_proxy=$http_proxy"} ${https_proxy:+"https_proxy=$https_proxy"} "$@"
+        exit' "$DEBIAN_ROOT" "$@"
+}
+
+debian_unavailable() { echo "$*" >&2; exit 77; }
+debian_apt_source() { echo "deb $(debian_mirror) $1 main" >"$DEBIAN_ROOT/etc/apt/sources.list.d/$1.list"; }
+debian_apt_install() { debian_run apt-get -q update && debian_run apt-get -q install -y --no-install-recommends "$@"; }
+
+debian_bootstrap() {
+    local major=${1%-*} release=$2 script=$2 options=()
+    [[ $1 != *-* ]] || options=(--arch="${1#*-}")
+    # debootstrap may be older than the release, and then uses its script for sid
+    [ -e "/usr/share/debootstrap/scripts/$release" ] || script=sid
+    debian_isolated debootstrap "${options[@]}" --variant=minbase \
+        --include=ca-certificates,gcc,libc6-dev,make,perl,libipc-run-perl,faketime,python3 \
+        "$release" "$DEBIAN_ROOT" "$(debian_mirror)" "$script" || return
+
+    install -m 755 /dev/stdin "$DEBIAN_ROOT/usr/sbin/policy-rc.d" <<<$'#!/bin/sh\nexit 101'
+    # the package lists of experimental may have expired
+    echo 'Acquire::Check-Valid-Until "false";' >"$DEBIAN_ROOT/etc/apt/apt.conf.d/90idgen"
+
+    options=()
+    [ "$major" != 19 ] || { debian_apt_source experimental; options=(-t experimental); }
+    debian_apt_install "${options[@]}" "postgresql-$major" "postgresql-server-dev-$major" || return
+    # a test uses it if this version has it
+    debian_apt_install "postgresql-$major-cron" || true
+    # for contrib/playground/t/001_playground.pl: PGlite is of this version
+    [ "$major" != 18 ] || debian_apt_install chromium-driver nodejs npm || true
+}
+
+# Make the folder of MAJOR if it does not exist, and lock it; sets DEBIAN_ROOT.
+debian_make() {
+    local release folder=$IDGEN_MATRIX/$1
+    release=$(debian_release "$1") || exit
+    [ "$(id -u)" -eq 0 ] || debian_unavailable "only root can use a Debian folder"
+    { command -v debootstrap && [ -e /usr/share/keyrings/debian-archive-keyring.gpg ]; } >/dev/null ||
+        (idgen_apt_install debootstrap debian-archive-keyring) || debian_unavailable "debootstrap is not available"
+    unshare --mount true 2>/dev/null || debian_unavailable "this machine does not allow mount namespaces"
+    mkdir -p "$IDGEN_MATRIX" || debian_unavailable "$IDGEN_MATRIX cannot be created"
+    exec {debian_lock}>"$folder.lock"
+    flock -n "$debian_lock" || debian_unavailable "$folder is in use"
+
+    if [ ! -d "$folder" ]; then
+        echo "Creating $folder with Debian $release; the log is $folder.log"
+        DEBIAN_ROOT=$folder.new
+        rm -rf --one-file-system "$DEBIAN_ROOT"
+        debian_bootstrap "$1" "$release" >"$folder.log" 2>&1 || debian_unavailable "$folder could not be created, see $folder.log"
+        mv "$DEBIAN_ROOT" "$folder"
+    fi
+
+    DEBIAN_ROOT=$folder
+    # files of a run that was killed
+    rm -rf --one-file-system "${DEBIAN_ROOT:?}"/tmp/*
+}
+
+# Copy the sources to /idgen in it, without reports, which run-on.sh would copy back.
+debian_copy_sources() {
+    rm -rf --one-file-system "$DEBIAN_ROOT/idgen"
+    mkdir "$DEBIAN_ROOT/idgen"
+    tar cf - -C "$IDGEN_SOURCE" --exclude=./{.git,bench/lab/report} --exclude={results,tmp_check,'*.o','*.so','*.bc'} . |
+        tar xf - --no-same-owner -C "$DEBIAN_ROOT/idgen"
+}
+
+idgen_at_exit debian_end_child

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+#
+# nightly.sh: the tests that take too long for .ci/run.
+#
+# Ends with a summary of the failures. Requires root, a mirror of Debian and, for the Debian systems in
+# which versions are tested, 14 GB in $IDGEN_MATRIX or /var/cache/idgen-matrix; a part whose
+# requirements are not available is skipped. By the times of its parts, it takes five hours.
+
+. "$(dirname "$0")/verdicts.sh"
+
+idgen_no_options "$@"
+cd "$IDGEN_SOURCE" || exit
+
+for major in 15 15-i386 18 19; do run_script dev/run-on.sh "$major" scripts/test.sh; done
+for major in 18 19; do run_script dev/test-upgrade.sh 15 "$major"; done
+for major in 15-i386 17 18 19; do run_script dev/test-package.sh "$major"; done
+run_script dev/run-on.sh 18 contrib/clients/test-clients.sh \
+    psycopg asyncpg sqlalchemy django jdbc activerecord pdo pgx dbi    # their newer versions
+run_script dev/test-assertions.sh
+run_script dev/test-sanitized.sh --valgrind
+run_script dev/test-engine.sh pgtle "${IDGEN_PGTLE:-../shared/engines/pg_tle.tar.xz}"
+run_script dev/test-portable-16.sh
+run_script dev/sqlsmith.sh --seconds 1800
+run_script dev/torture.sh decimal_id --seconds 1800
+run_script dev/torture.sh create_once --seconds 1800
+run_script dev/fuzz.sh --seconds 120
+run_script dev/check-randomness.sh --long
+
+end_of_scripts

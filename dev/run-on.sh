@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+#
+# run-on.sh: run a command of the sources on another version of PostgreSQL, or architecture.
+#
+#   dev/run-on.sh MAJOR[-ARCHITECTURE] COMMAND [ARGUMENT ...]
+#   dev/run-on.sh 18 bench/lab/long.sh --out /var/tmp/long
+#   dev/run-on.sh 15-i386 scripts/test.sh
+#   dev/run-on.sh 17-s390x scripts/test.sh --regress
+#
+# A version that is not on the machine is installed in a Debian system in a folder of $IDGEN_MATRIX, by
+# default /var/cache/idgen-matrix, which is kept and takes 2 GB. The command runs there, as root, with
+# a copy of the sources, and reports of the laboratory are copied back to bench/lab/report. The exit
+# status is that of the command, or 77 if the version is not available.
+
+. "$(dirname "$0")/debian.sh"
+
+idgen_help_end=
+case ${1:-} in -h | --help) idgen_help; exit 0 ;; esac
+[ $# -ge 2 ] && [[ $1 =~ ^[1-9][0-9](-[a-z0-9]+)?$ ]] || idgen_die "a major version and a command are required; see --help"
+
+PG_CONFIG=$(debian_pg_config "$1")
+! debian_has "$1" || exec env -C "$IDGEN_SOURCE" PG_CONFIG="$PG_CONFIG" "${@:2}"
+debian_make "$1"
+debian_copy_sources
+debian_run env -C /idgen PG_CONFIG="$PG_CONFIG" "${@:2}"
+status=$?
+reports=bench/lab/report
+[ ! -d "$DEBIAN_ROOT/idgen/$reports" ] || { mkdir -p "$IDGEN_SOURCE/$reports" && cp -r "$DEBIAN_ROOT/idgen/$reports/." "$IDGEN_SOURCE/$reports"; }
+exit $status

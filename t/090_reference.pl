@@ -1,0 +1,188 @@
+# The documents: SQL blocks can be pasted into psql, and raise only the errors that they
+# announce ("error 23514"); links lead to a file and heading. docs/reference.md documents
+# every SQL object, with the signatures, columns and results ("-- →") that they have.
+
+use File::Basename qw(dirname);
+use Functions;
+use Server;
+
+my $page = slurp_file("docs/reference.md");
+my ($version) = slurp_file("idgen.control") =~ /^default_version = '(.*)'/m;
+my $script = slurp_file("idgen--$version.sql");
+
+$ENV{PGTZ} = 'UTC';
+my $node = Functions::add_mask_key(init_server('documents'));
+$node->start;
+ask('CREATE EXTENSION idgen_advisor CASCADE; CREATE ROLE newcomer LOGIN');
+ask("CREATE ROLE $_") for qw(app janitor developer);
+
+# --- Functions ---------------------------------------------------------------
+# A signature is "name(arguments) → result", in a block of "text"; "as other" stands for
+# the arguments, or first columns, of another function. The server reads each as that of a function in the schema
+# "manual", so that types and defaults can be written in any way that it accepts.
+my $signatures = join "\n", $page =~ /^```text\n(.*?)^```/msg;
+$signatures =~ s/\n +/ /g;
+my $create = 'CREATE SCHEMA manual; SET check_function_bodies = off; SET search_path = idgen, pg_catalog;';
+my (@documented, %arguments_of, %columns_of);
+for ($signatures =~ /^.+$/mg)
+{
+	my ($name, $arguments, $result) = /^(\w+)\((.*)\) → (.*)$/ or die "not a signature: $_";
+	$arguments_of{$name} = $arguments =~ s/^as (\w+)$/$arguments_of{$1}/r;
+	$arguments = $arguments_of{$name};
+	if ($result =~ /^(SETOF )?\((.*)\)$/)
+	{
+		$result = ($1 // '') . 'record';
+		$columns_of{$name} = $2 =~ s/^as (\w+)/$columns_of{$1}/r;
+		$arguments = join ', ', grep { $_ ne '' } $arguments, map { "OUT $_" } split /, /, $columns_of{$name};
+	}
+	$create .= "\nCREATE FUNCTION manual.$name($arguments) RETURNS $result LANGUAGE plpgsql AS '';";
+	push @documented, $name;
+}
+ask($create);
+my $signatures_of = q{
+	SELECT proname || '(' || pg_get_function_arguments(oid) || ') → ' || pg_get_function_result(oid)
+	FROM pg_proc WHERE pronamespace = '%s'::regnamespace AND proname !~ '^internal_' ORDER BY proname COLLATE "C"};
+my @real = split /\n/, ask(sprintf $signatures_of, 'idgen');
+my @written = split /\n/, ask(sprintf $signatures_of, 'manual');
+cmp_ok(scalar @real, '>', 100, 'there are functions');
+is_deeply(\@written, \@real, 'every function is documented, with its signature, except those that are internal');
+
+# "(arguments) → result: functions", as CHANGELOG.md has the interface of a version
+my ($interface) = slurp_file("CHANGELOG.md") =~ /^```text\n(.*?)\n```/ms;
+is_deeply([ split /\n/, $interface =~ s/\n +/ /gr ], [ split /\n/, ask(q{
+	SELECT replace(replace(format('(%s) → %s: %s', arguments, result, string_agg(proname, ', ' ORDER BY proname COLLATE "C")),
+		'timestamp with time zone', 'timestamptz'), 'integer', 'int')
+	FROM (SELECT proname, regexp_replace(pg_get_function_arguments(p.oid), '::[a-z ]+', '', 'g') AS arguments, pg_get_function_result(p.oid) AS result
+		FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AND d.deptype = 'e' JOIN pg_extension e ON e.oid = d.refobjid AND extname = 'idgen'
+		WHERE proname !~ '^internal_') f
+	GROUP BY arguments, result ORDER BY min(proname COLLATE "C")}) ], 'CHANGELOG.md lists the interface');
+
+# The list of SQLSTATEs other than those of every function is that of t/lib/Functions.pm,
+# which t/003_properties.pl compares with what they raise.
+my ($list) = $page =~ /^### Other SQLSTATEs of bad arguments\n\n(.*?)\n\n/ms;
+my @listed;
+for (split /^- /m, $list)
+{
+	my ($states, $names) = /^\*\*(.*?)\*\*.*?: (.*)/s or next;
+	for my $state (split /, /, $states) { push @listed, map { "$_ $state" } $names =~ /`(\w+)`/g }
+}
+my @raised = map { my $name = $_->{name}; map { "$name $_" } @{ $_->{errors} } } grep { $_->{kind} ne 'advisor' } @Functions::functions;
+is_deeply([ sort @listed ], [ sort grep { !/ 22(?:004|008|023|P02)$/ } @raised ], 'the other SQLSTATEs of each function are listed');
+
+# The pages and lists that a new generator could be missing from
+for my $path (qw(docs/choosing.md docs/security.md docs/report/functions.md bench/lab/keys.txt bench/lab/functions.sql),
+	'dev/check-randomness.sh')
+{
+	my ($text, $kinds) = (slurp_file($path), $path !~ /randomness/ ? qr/^(generator|ticker)$/ : qr/^generator$/);
+	is_deeply([ grep { $text !~ /\b\Q$_\E\b/ } map { $_->{name} } grep { $_->{kind} =~ $kinds } @Functions::functions ],
+		[], "$path names every generator");
+}
+
+my @in_script = grep { !/^internal_/ } $script =~ /^CREATE (?:FUNCTION|AGGREGATE) idgen\.(\w+)/mg;
+my %is_in_script = map { $_ => 1 } @in_script;
+is_deeply(\@in_script, [ grep { $is_in_script{$_} } @documented ], 'the install script has the order of the page');
+
+# --- Tables, views, sequences and settings -----------------------------------
+my %columns;
+while ($page =~ /^### (?:Table|View) `(\w+)`\n(.*?)(?=^#|\z)/msg)
+{
+	my ($relation, $section) = ($1, $2);
+	$columns{$relation} = join ', ', map { /^\| `(\w+)` \| (\w+) \|/ ? "$1 $2" : () } split /\n/, $section;
+}
+my %real_columns = map { split /\|/ } split /\n/, ask(q{
+	SELECT relname, string_agg(attname || ' ' || replace(atttypid::regtype::text, 'timestamp with time zone', 'timestamptz'), ', ' ORDER BY attnum)
+	FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid AND attnum > 0
+	WHERE relnamespace = 'idgen'::regnamespace AND relkind IN ('r', 'v') GROUP BY relname});
+is_deeply(\%columns, \%real_columns, 'every table and view is documented, with its columns');
+
+like($page, qr/`$_`/, "sequence $_ is documented")
+  for split /\n/, ask(q{SELECT relname FROM pg_class WHERE relnamespace = 'idgen'::regnamespace AND relkind = 'S'});
+my @settings = $page =~ /^\| `(idgen\.\w+)` \|/mg;
+is(join("\n", sort @settings), ask(q{LOAD 'idgen'; SELECT name FROM pg_settings WHERE name LIKE 'idgen.%' ORDER BY name COLLATE "C"}),
+	'every setting is documented');
+
+# --- SQL in all documents --------------------------------------------------------
+# Blocks that cannot be pasted: statements of drivers, which contrib/clients/t/002_parameters.pl covers, those that need
+# other roles, extensions or servers, which t/025_cron.pl, t/049_operations.pl, t/061_partitions.pl,
+# t/066_changed_keys.pl, t/080_citus.pl, t/081_shards.pl and contrib/portable/t/005_pgtle.pl cover.
+my $not_for_pasting = qr/create_once\((?:command_id,\ proposed_id|\$1,\ \$2)|cron\.schedule|partman\.
+	|pgtle\.|pg_dist_|FOREIGN\ TABLE|ALTER\ SUBSCRIPTION|REASSIGN\ OWNED/x;
+
+# Each document has its own database, which contains keys of several types, some of which the advisor does not
+# support, and the tables that the blocks name; that of the README is empty.
+my $in_use = q{
+	CREATE EXTENSION idgen_advisor CASCADE;
+	CREATE TABLE days (day date PRIMARY KEY);
+	CREATE TABLE pairs (a int, b text, PRIMARY KEY (a, b));
+	CREATE TABLE numbers (id numeric PRIMARY KEY);
+	CREATE TABLE parts (id uuid PRIMARY KEY) PARTITION BY RANGE (id);
+	CREATE TABLE part PARTITION OF parts DEFAULT;
+	INSERT INTO part SELECT idgen.short_comb() FROM generate_series(1, 1000);
+	CREATE UNLOGGED TABLE notes (id uuid PRIMARY KEY);
+	CREATE TABLE orders (id bigint PRIMARY KEY);
+	CREATE TABLE tickets (id bigint PRIMARY KEY);
+	ANALYZE};
+
+my %pasted;			# what psql printed
+for my $path ("README.md", glob "docs/*.md")
+{
+	my ($name) = $path =~ m{(\w+)\.md$};
+	my $is_readme = $name eq 'README';
+	my $session = join "\n", grep { !/$not_for_pasting/ } slurp_file($path) =~ /^```sql\n(.*?)^```/msg;
+	next if $session eq '';
+	ask("CREATE DATABASE \L$name" . ($is_readme ? ' OWNER newcomer' : ''));
+	ask($in_use, lc $name) if !$is_readme;
+	($pasted{$name}, my $stderr) = psql_said("\\set ON_ERROR_STOP off\n$session", database => lc $name, $is_readme ? (user => 'newcomer') : ());
+	is_deeply([ $stderr =~ /ERROR:  (\w{5})/g ], [ $session =~ /-- error (\w{5})/g ], "$name: the SQL raises the errors that it announces")
+	  or diag($stderr);
+	unlike($stderr, qr/WARNING/, "$name: and no warnings");
+}
+is_deeply([ grep { !exists $pasted{$_} } qw(README choosing operations recipes scaling tickers) ], [],
+	'SQL was found in all documents that contain it');
+
+# Some of the results
+like($pasted{README}, qr/^([0-9a-f-]{36})\|t\n\1\|f$/m, 'README: a command that is sent twice creates once');
+like($pasted{README}, qr/^1$/m, 'README: a time range contains its row');
+like($pasted{choosing}, qr/^orders_pkey\|orders\|id\|/m, 'choosing: the advisor reports on an index');
+
+# contrib/key_report/key_report.sql finds no fault in the tables that the recipes create, except that
+# "samples" has no key on purpose
+for my $name (qw(readme recipes))
+{
+	my ($report) = run_command([ 'psql', '-X', '-At', '-v', 'level=WARN', '-d', $node->connstr($name), '-f', "contrib/key_report/key_report.sql" ]);
+	is($report =~ s/.*\|(no_key_public.samples)$/$1/r, $name eq 'recipes' ? 'no_key_public.samples' : '', "$name: its tables have sound keys");
+}
+
+# the results of the reference, in the order of the examples, among those that are not shown
+my @shown = map { s/ \| /|/gr } $page =~ /^-- → (.*)$/mg;
+my @missing = @shown;
+for (split /\n/, $pasted{reference}) { shift @missing if @missing && $_ eq $missing[0] }
+cmp_ok(scalar @shown, '>', 20, 'there are results');
+is_deeply(\@missing, [], 'the examples print the results that are shown');
+
+# --- Links ----------------------------------------------------------------------
+# The text of a document without its code.
+sub prose { return slurp_file(shift) =~ s/^```.*?^```//msgr }
+
+# The anchors that GitHub gives to the headings of a document.
+sub anchors
+{
+	my %seen;
+	return map {
+		my $anchor = lc($_) =~ s/[^\w -]//gr =~ tr/ /-/r;
+		$anchor . ($seen{$anchor}++ ? '-' . ($seen{$anchor} - 1) : '');
+	} prose(shift) =~ /^#+ +(.*\S)/mg;
+}
+
+for my $path (map { glob "$_*.md" } '', qw(docs/ docs/report/ t/ bench/ bench/lab/ contrib/*/ dev/*/))
+{
+	my @links = grep { !/^\w+:/ } prose($path) =~ s/`[^`\n]*`//gr =~ /\]\(([^)\s]+)\)/g;
+	my @dead = grep {
+		my ($file, $anchor) = /^([^#]*)#?(.*)$/;
+		my $target = $file eq '' ? $path : dirname($path) . "/$file";
+		!-e $target || $anchor ne '' && !grep { $_ eq $anchor } anchors($target);
+	} @links;
+	is("@dead", '', "$path: every link leads to a file and a heading");
+}
+
+done_testing();
