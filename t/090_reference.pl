@@ -124,9 +124,9 @@ my $in_use = q{
 	ANALYZE};
 
 my %pasted;			# what psql printed
-for my $path ("README.md", glob "docs/*.md")
+for my $path ("README.md", glob "{docs/*,contrib/*/README}.md")
 {
-	my ($name) = $path =~ m{(\w+)\.md$};
+	my ($name) = $path =~ m{(\w+)(?:/README)?\.md$};
 	my $is_readme = $name eq 'README';
 	my $session = join "\n", grep { !/$not_for_pasting/ } slurp_file($path) =~ /^```sql\n(.*?)^```/msg;
 	next if $session eq '';

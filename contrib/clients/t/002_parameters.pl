@@ -38,7 +38,7 @@ my $part = qr/$string|(\$\w*\$).*?\g{-1}|BEGIN ATOMIC.*?\bEND(?=;)|--\N*|[^;]/s;
 
 for my $path ('README.md', 'docs/recipes.md', 'contrib/clients/README.md')
 {
-	my ($page) = lc($path) =~ /(\w+)\.md/;
+	my ($page) = lc($path) =~ m{(\w+)(?:/readme)?\.md};
 	my $text = slurp_file("$folder/$path") =~ s/^### pg_partman.*//msr;    # t/061_partitions.pl
 	my $sql = join "\n", $text =~ /^ *```$language\n(.*?)^ *```/msg, map { "$_;" } $text =~ /`((?:SELECT|INSERT|UPDATE|DELETE) [^`]*)`/g;
 	my ($script, %prepared, @lines) = "\\set ON_ERROR_ROLLBACK on\nBEGIN;\n";
