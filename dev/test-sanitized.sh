@@ -63,7 +63,7 @@ test_sanitized() {
         run "pg_regress and isolation tests" installcheck "${idgen_make[@]}" installcheck
         run "pg_regress tests of the advisor" advisor "${idgen_make[@]}" -C contrib/advisor installcheck
         set -- t/0{01_clock_steps,02_processes,03_properties,04_layouts,05_text_ids,08_masks,09_mask_keys}.pl \
-            t/0{11_ticker_clock,30_crash}.pl advisor/t/004_damaged_pages.pl
+            t/0{11_ticker_clock,30_crash}.pl contrib/advisor/t/004_damaged_pages.pl
     fi
     idgen_stop
     run "TAP tests" tap "${idgen_prove[@]}" --verbose "$@"

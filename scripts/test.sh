@@ -22,7 +22,7 @@ for argument in "${arguments[@]}"; do
     [ -e "$argument" ] || idgen_die "$argument does not exist"
     if [ -d "$argument" ]; then
         folders+=("${argument%/}")
-        tests+=($(compgen -G "${argument%/}/t/*.pl"))
+        for test in "$argument"/t/*.pl; do [ ! -e "$test" ] || tests+=("${test/\/\///}"); done
     else
         tests+=("$argument")
     fi

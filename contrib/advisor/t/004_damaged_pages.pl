@@ -1,8 +1,8 @@
 # index_report() on pages whose bytes are random: an error that names the relation and
-# the block, and never the end of the server. scripts/dev/test-sanitized.sh runs it, too.
+# the block, and never the end of the server. dev/test-sanitized.sh runs it, too.
 
 use FindBin;
-use lib "$FindBin::RealBin/../../t/lib";
+use lib "$FindBin::RealBin/../../../t/lib";
 use Server;
 
 my $seeds = 100;
