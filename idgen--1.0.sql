@@ -90,7 +90,7 @@ COMMENT ON FUNCTION idgen.short_comb(interval, int, int, timestamptz) IS
 'A short COMB: a UUID of version 4 whose first prefix_bytes (1 to 6) bytes are floor(Unix ms / period in ms) mod 256^prefix_bytes; run_length consecutive ones of a session share the 32 random bits after the prefix, by default those of a transaction, 4096 at most, after the first 128 of the session in a period. The period is a whole number of milliseconds up to 365250 days; an argument out of range is an error (22023).';
 
 CREATE FUNCTION idgen.keyed_comb(
-    period interval DEFAULT '5 minutes',
+    period interval DEFAULT '1 hour',
     area text DEFAULT '',
     clock timestamptz DEFAULT NULL
 ) RETURNS uuid
@@ -98,7 +98,7 @@ CREATE FUNCTION idgen.keyed_comb(
     AS 'MODULE_PATHNAME', 'idgen_keyed_comb';
 
 COMMENT ON FUNCTION idgen.keyed_comb(interval, text, timestamptz) IS
-'A UUID of version 4 with 90 random bits after a prefix of 32 bits, which is a hash of database, area and period under a secret that the server draws after each start; a prefix ends with the period or after about 2^16 keys. A period that short_comb() does not accept, or an area longer than 63 bytes, is an error (22023).';
+'A UUID of version 4 with 90 random bits after a prefix of 32 bits, which is a hash under a secret that the server draws after each start; a prefix is used for at most a period, after a twelfth of it until it has about 1,000 keys of its database, area and period, and for at most about 65,000. A period that short_comb() does not accept, or an area longer than 63 bytes, is an error (22023).';
 
 CREATE FUNCTION idgen.suffix_comb(clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL SAFE

@@ -1,19 +1,23 @@
 /*
  * keyed_comb.c
- *	  COMBs whose prefix is a keyed hash of the period.
+ *	  COMBs whose prefix lasts for a number of keys and a time.
  *
  * The prefix of keyed_comb() is the low 32 bits of SipHash-2-4, under a secret
- * of the server, of five little-endian words: the database, with bit 32 set if
+ * of the server, of four little-endian words: the database, with bit 32 set if
  * a clock is given; SipHash of the area's bytes; the length of the period in
- * milliseconds; its number; and the number of the run.  So the keys of a period
- * lie together in an index, the periods lie anywhere, and a given clock gives
- * no prefix that is in use.  An area contains no zero bytes, so that its message
- * is never one of these words.
+ * milliseconds; and the number of the prefix.  So the keys of a prefix lie
+ * together in an index, and prefixes lie anywhere.  An area contains no zero
+ * bytes, so that its message is never one of these words.
  *
- * A run ends after about 2^16 keys, so that the pages of a bulk load or of a
- * fast table stay in memory.  The counts are shared by all sessions.  A count
- * is chosen by a hash of the same words without the run: other areas or periods
- * may share it, which only makes their runs shorter.
+ * A prefix that has few keys when it ends costs full-page images, one that
+ * lasts long reveals more.  So it is used for at most a period; after a twelfth
+ * of it, it ends as soon as it has about 1,000 keys; and it never has more than
+ * about 65,000, so that the pages of a bulk load stay in memory.  All sessions
+ * share the slot that counts the keys.  It is chosen by a hash of the first
+ * three words: other areas may share it, which only makes prefixes shorter.
+ *
+ * With a given clock, the number is that of the twelfth of the period which
+ * contains it, and nothing is counted.
  *
  * The secret is drawn anew by the first call after a start of the server.  No
  * function reads a prefix back, so that losing the secret loses nothing.
@@ -30,19 +34,41 @@
 #include "siphash.h"
 
 /* The name contains the version of the layout of KeyedSegment. */
-#define SEGMENT_NAME		"idgen keyed, layout 1"
+#define SEGMENT_NAME		"idgen keyed, layout 2"
 
 #define PREFIX_BITS			32
 #define CLOCK_GIVEN			(UINT64CONST(1) << 32)
-#define COUNTS				256
-#define RUN_BITS			16	/* a run has 2^16 keys */
-#define COUNTED_AT_ONCE		32	/* by a session */
+#define PARTS_OF_PERIOD		12
+
+/*
+ * A slot is one number, which changes in one step.  From high to low, it has
+ * the time at which its prefix began, in Unix milliseconds modulo 2^42 (139
+ * years); a number that each prefix increments, so that those of a millisecond
+ * that the clock shows again differ; and the count.  Time and number together
+ * are the number of the prefix.
+ */
+#define COUNT_BITS			11
+#define NUMBER_BITS			11
+#define TIME_SHIFT			(COUNT_BITS + NUMBER_BITS)
+#define COUNT_MASK			((UINT64CONST(1) << COUNT_BITS) - 1)
+#define NUMBER_MASK			((UINT64CONST(1) << TIME_SHIFT) - 1 - COUNT_MASK)
+#define TIME_MASK			((UINT64CONST(1) << (64 - TIME_SHIFT)) - 1)
+
+/*
+ * A key is counted by chance, one in 32, so that a session keeps no count that
+ * is lost at its end.  The random bits that decide are not those of the key.
+ */
+#define KEYS_IN_COUNT		32
+#define ENOUGH				(1024 / KEYS_IN_COUNT)
+#define FULL				COUNT_MASK	/* 65,504 keys */
 
 /* Small enough for the memory that a server before version 17 has to spare. */
+#define SLOTS				1024
+
 typedef struct KeyedSegment
 {
 	uint8		secret[SIPHASH_KEY_BYTES];
-	pg_atomic_uint64 counts[COUNTS];
+	pg_atomic_uint64 slots[SLOTS];
 } KeyedSegment;
 
 /*
@@ -52,13 +78,11 @@ typedef struct KeyedSegment
 typedef struct Place
 {
 	int64		period_ms;		/* 0: no place */
-	int64		number;
-	pg_atomic_uint64 *count;
-	uint64		run;
-	SipHash		hash;			/* of the words before the run */
-	int			area_length;
-	int			uncounted;		/* keys of this session that *count lacks */
+	pg_atomic_uint64 *slot;
+	SipHash		hash;			/* of the words before the number */
+	uint64		number;			/* of the prefix */
 	uint32		prefix;
+	int			area_length;
 	bool		clock_given;
 	char		area[MAX_AREA_BYTES];
 } Place;
@@ -74,8 +98,8 @@ initialize_segment(INIT_SEGMENT_ARGS)
 	KeyedSegment *new_segment = segment;
 
 	memcpy(new_segment->secret, fresh_secret, sizeof(fresh_secret));
-	for (int i = 0; i < COUNTS; i++)
-		pg_atomic_init_u64(&new_segment->counts[i], 0);
+	for (int i = 0; i < SLOTS; i++)
+		pg_atomic_init_u64(&new_segment->slots[i], 0);
 }
 
 /*
@@ -92,22 +116,26 @@ attach_segment(void)
 	explicit_bzero(fresh_secret, sizeof(fresh_secret));
 }
 
-/* Count the keys of a session that are not counted. */
+/* Compute the prefix of this number. */
 static void
-count_keys(Place *place)
+begin_prefix(Place *place, uint64 number)
 {
-	if (place->uncounted > 0)
-		pg_atomic_fetch_add_u64(place->count, place->uncounted);
-	place->uncounted = 0;
+	SipHash		hash = place->hash;
+
+	siphash_absorb(&hash, number);
+	siphash_absorb(&hash, siphash_last_word(4 * sizeof(uint64)));
+	place->prefix = (uint32) siphash_finish(hash);
+	place->number = number;
 }
 
-/* This backend's place with these arguments; a new one has no prefix. */
+/* This backend's place with these arguments. */
 static Place *
 find_place(const char *area, int area_length, int64 period_ms, bool clock_given)
 {
 	static Place places[MAX_PLACES];
 	static int	oldest = 0;
 	Place	   *place;
+	SipHash		hash;
 
 	for (int i = 0; i < MAX_PLACES; i++)
 	{
@@ -118,60 +146,55 @@ find_place(const char *area, int area_length, int64 period_ms, bool clock_given)
 			return place;
 	}
 
+	hash = siphash_start(keyed->secret);
+	siphash_absorb(&hash, MyDatabaseId | (clock_given ? CLOCK_GIVEN : 0));
+	siphash_absorb(&hash, siphash_bytes(keyed->secret, area, area_length));
+	siphash_absorb(&hash, (uint64) period_ms);
+
 	place = &places[oldest];
 	oldest = (oldest + 1) % MAX_PLACES;
-	count_keys(place);
 	place->period_ms = period_ms;
 	place->clock_given = clock_given;
 	place->area_length = area_length;
 	memcpy(place->area, area, area_length);
-	place->count = NULL;
+	place->hash = hash;
+	siphash_absorb(&hash, siphash_last_word(3 * sizeof(uint64)));
+	place->slot = &keyed->slots[siphash_finish(hash) % SLOTS];
+	begin_prefix(place, 0);
 	return place;
 }
 
-/* Go to another period. */
-static void
-begin_period(Place *place, int64 number)
+/*
+ * Has the prefix of a slot ended?  Its age is a distance, so that it also ends
+ * when the clock was set back by a period.
+ */
+static inline bool
+has_ended(uint64 slot, uint64 now_ms, int64 period_ms)
 {
-	SipHash		hash = siphash_start(keyed->secret);
+	uint64		count = slot & COUNT_MASK;
+	uint64		begun_ms = slot >> TIME_SHIFT;
+	int64		age_ms = now_ms > begun_ms ? now_ms - begun_ms : begun_ms - now_ms;
 
-	count_keys(place);
-	siphash_absorb(&hash, MyDatabaseId | (place->clock_given ? CLOCK_GIVEN : 0));
-	siphash_absorb(&hash, siphash_bytes(keyed->secret, place->area, place->area_length));
-	siphash_absorb(&hash, (uint64) place->period_ms);
-	siphash_absorb(&hash, (uint64) number);
-	place->hash = hash;
-	place->number = number;
-	siphash_absorb(&hash, siphash_last_word(4 * sizeof(uint64)));
-	place->count = &keyed->counts[siphash_finish(hash) % COUNTS];
+	return count == FULL || age_ms >= period_ms ||
+		(count >= ENOUGH && age_ms >= period_ms / PARTS_OF_PERIOD);
 }
 
-static void
-begin_run(Place *place, uint64 run)
+/* Use a slot for a key, which may be one that is counted; return the number of the prefix. */
+static uint64
+use_slot(pg_atomic_uint64 *slot, int64 unix_ms, int64 period_ms, bool counted)
 {
-	SipHash		hash = place->hash;
+	uint64		now_ms = (uint64) unix_ms & TIME_MASK;
+	uint64		old = pg_atomic_read_u64(slot);
+	uint64		new;
 
-	siphash_absorb(&hash, run);
-	siphash_absorb(&hash, siphash_last_word(5 * sizeof(uint64)));
-	place->prefix = (uint32) siphash_finish(hash);
-	place->run = run;
-}
-
-/* Count a key in its place, and return its prefix. */
-static uint32
-next_prefix(Place *place, int64 number)
-{
-	bool		new_period = place->count == NULL || place->number != number;
-	uint64		run;
-
-	if (new_period)
-		begin_period(place, number);
-	if (++place->uncounted == COUNTED_AT_ONCE)
-		count_keys(place);
-	run = pg_atomic_read_u64(place->count) >> RUN_BITS;
-	if (new_period || run != place->run)
-		begin_run(place, run);
-	return place->prefix;
+	do
+	{
+		new = old;
+		if (has_ended(old, now_ms, period_ms))
+			new = now_ms << TIME_SHIFT | ((old + COUNT_MASK + 1) & NUMBER_MASK);
+		new += counted;
+	} while (new != old && !pg_atomic_compare_exchange_u64(slot, &old, new));
+	return new >> COUNT_BITS;
 }
 
 /*
@@ -183,25 +206,31 @@ PG_FUNCTION_INFO_V1(idgen_keyed_comb);
 Datum
 idgen_keyed_comb(PG_FUNCTION_ARGS)
 {
-	ShortPrefix period;
+	int64		period_ms;
 	const text *area;
-	int			area_length;
-	TimestampTz clock;
+	int64		unix_ms;
 	Place	   *place;
-	uint64		prefix;
+	uint64		random;
+	uint64		number;
 
 	require_not_null(fcinfo, 0, "period");
-	period = short_prefix_make(PG_GETARG_INTERVAL_P(0), DEFAULT_PREFIX_BYTES);
+	period_ms = short_prefix_make(PG_GETARG_INTERVAL_P(0), DEFAULT_PREFIX_BYTES).period_ms;
 	area = area_argument(fcinfo, 1);
-	area_length = VARSIZE_ANY_EXHDR(area);
-	clock = clock_argument(fcinfo, 2);
+	unix_ms = clock_unix_ms(clock_argument(fcinfo, 2));
 
 	if (unlikely(keyed == NULL))
 		attach_segment();
-	place = find_place(VARDATA_ANY(area), area_length, period.period_ms, !PG_ARGISNULL(2));
-	prefix = next_prefix(place, short_prefix_period_number(&period, clock));
+	random = entropy_uint64();
+	place = find_place(VARDATA_ANY(area), VARSIZE_ANY_EXHDR(area), period_ms, !PG_ARGISNULL(2));
+	number = place->clock_given ?
+		(uint64) floor_div(unix_ms, Max(period_ms / PARTS_OF_PERIOD, 1)) :
+		use_slot(place->slot, unix_ms, period_ms, random % KEYS_IN_COUNT == 0);
+	if (number != place->number)
+		begin_prefix(place, number);
+
+	/* the lowest bits of "random" are not in the key */
 	return uuid_datum(4,
-					  prefix << (UUID_HIGH_BITS - PREFIX_BITS) |
-					  entropy_bits(UUID_HIGH_BITS - PREFIX_BITS),
+					  (uint64) place->prefix << (UUID_HIGH_BITS - PREFIX_BITS) |
+					  random >> (64 - (UUID_HIGH_BITS - PREFIX_BITS)),
 					  entropy_bits(UUID_LOW_BITS));
 }

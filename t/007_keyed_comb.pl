@@ -1,12 +1,17 @@
 # The prefixes of keyed_comb(): the same in all processes of a server, others in another database, on another server
-# and after each start; and where the secret is, if random bits cannot be had at first.
+# and after each start; when they end; and where the secret is, if random bits cannot be had at first.
 
+use Config;
+use FakeClock;
 use FindBin;
 use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use Server;
+use Time::HiRes qw(time);
+use Time::Local qw(timegm);
 
-# In a period of a thousand years, a prefix ends with its run only.
+# In a period of a thousand years, a prefix ends by its keys only: after 65,504, counted by chance, one in 32 as 32.
+my $at_most = 65504 + 6 * 1425;    # six standard deviations
 sub prefix { my ($arguments) = @_; return "left(idgen.keyed_comb(period => '365250 days'" . ($arguments // '') . ')::text, 8)' }
 
 my $node = start_server('keyed', "autovacuum = off\nmax_connections = 20\nrestart_after_crash = on", allows_streaming => 1);
@@ -29,19 +34,18 @@ for (map { split /\n/, $_->ask('SELECT left(id::text, 8), count(*) FROM made GRO
 	$keys{$of} += $count;
 }
 my ($most) = sort { $b <=> $a } values %keys;
-# each session has up to 31 keys that it did not count
-cmp_ok($most, '<=', 65536 + 6 * 31, 'a prefix ends after 2^16 keys of all sessions');
+cmp_ok($most, '<=', $at_most, 'a prefix ends after about 65,000 keys of all sessions');
 like(scalar keys %keys, qr/^[56]$/, '300,000 keys have five prefixes or six');
 
-# A slow table beside a fast one. Areas share a count by chance, one pair in 256.
+# A slow table beside a fast one. Areas share a slot by chance, one pair in 1024.
 my @areas = map { "slow $_" } 1 .. 20;
 my $slow = 'SELECT ' . join ', ', prefix(), map { prefix(", area => '$_'") } @areas;
 my @before = split /\|/, ask($slow);
-ask(q{SELECT count(idgen.keyed_comb('365250 days', 'fast')) FROM generate_series(1, 70000)});
+ask(q{SELECT count(idgen.keyed_comb('365250 days', 'fast')) FROM generate_series(1, 80000)});
 my @after = split /\|/, ask($slow);
-cmp_ok(scalar(grep { $before[$_] eq $after[$_] } 1 .. @areas), '>=', @areas - 5,
+cmp_ok(scalar(grep { $before[$_] eq $after[$_] } 1 .. @areas), '>=', @areas - 3,
 	'keys of another area do not end the prefixes of most areas');
-ask(q{SELECT count(idgen.keyed_comb('365250 days')) FROM generate_series(1, 70000)});
+ask(q{SELECT count(idgen.keyed_comb('365250 days')) FROM generate_series(1, 80000)});
 isnt((split /\|/, ask($slow))[0], $before[0], 'keys without an area end the prefix of all tables without one');
 $_->quit for @sessions;
 
@@ -57,9 +61,91 @@ $standby->init_from_backup($node, 'base', has_streaming => 1);
 $standby->start;
 my $on_standby = $standby->safe_psql('postgres', "SELECT $given");
 isnt($on_standby, $databases[0], 'a standby has another prefix');
+my $live = 'SELECT ' . prefix();
+my $live_on_standby = $standby->safe_psql('postgres', $live);
+isnt($live_on_standby, ask($live), 'also without a clock');
 $standby->promote;
-is($standby->safe_psql('postgres', "SELECT $given"), $on_standby, 'and keeps it when it is promoted');
+is($standby->safe_psql('postgres', $live), $live_on_standby, 'which it keeps when it is promoted');
+is($standby->safe_psql('postgres', "SELECT $given"), $on_standby, 'with a clock, too');
 $standby->stop;
+
+
+# --- The end of a prefix, by a clock that is set ------------------------------------
+SKIP:
+{
+	skip 'libfaketime is not installed', 1 if !FakeClock::is_installed();
+	my $clock = FakeClock->new('keyed');
+	my $fake = init_server('clock', 'max_connections = 20');
+	$clock->start($fake);
+	$fake->safe_psql('postgres', 'CREATE EXTENSION idgen');
+	my $start = timegm(0, 0, 0, 20, 10, 2026);
+	my $session = session(node => $fake);
+	my %seen;
+
+	# The prefix of an area, that many seconds after the start: "same" as that of the area's call before, "new", or
+	# "back" if it was seen earlier
+	my %current;
+	my $at = sub {
+		my ($seconds, $area, $arguments) = @_;
+		$clock->stand_still_at($start + $seconds);
+		my $now = $session->ask("SELECT left(idgen.keyed_comb(area => '$area'" . ($arguments // '') . ')::text, 8)');
+		my $is = ($current{$area} // '') eq $now ? 'same' : $seen{$now}++ ? 'back' : 'new';
+		$current{$area} = $now;
+		return $is;
+	};
+	my $generate = sub {
+		my ($keys, $area) = @_;
+		$session->ask("SELECT count(idgen.keyed_comb(area => '$area')) FROM generate_series(1, $keys)");
+	};
+	my $prefixes = sub { my ($area, @seconds) = @_; return join ' ', map { $at->($_, $area) } @seconds };
+
+	# few keys: 200 are at most 1,000 by the count
+	is($prefixes->('slow', 0), 'new', 'a prefix');
+	$generate->(200, 'slow');
+	is($prefixes->('slow', 299, 300, 3599, 3600), 'same same same new', 'of few keys is used for the period');
+	is($prefixes->('slow', 6000, 7199, 7200), 'same same new', 'which begins with its first key');
+	is($prefixes->('idle', 30, 3629, 3630), 'new same new', 'wherever that is');
+
+	# 3,000 keys are more than 1,000
+	is($prefixes->('busy', 10000), 'new', 'another prefix');
+	$generate->(3000, 'busy');
+	is($prefixes->('busy', 10299, 10300, 10400, 13899, 13900), 'same new same same new',
+		'of 1,000 keys ends after a twelfth of the period, and the next one has a period of its own');
+	is($at->(20000, 'sessions'), 'new', 'and one');
+	for (1 .. 100)
+	{
+		my $short = session(node => $fake);
+		$short->ask(q{SELECT count(idgen.keyed_comb(area => 'sessions')) FROM generate_series(1, 30)});
+		$short->quit;
+	}
+	is($prefixes->('sessions', 20299, 20300), 'same new', 'ends so if the keys are of many sessions, thirty each');
+	$generate->(80000, 'sessions');
+	is($prefixes->('sessions', 20300, 20301), 'new same', 'and within a twelfth after 65,000');
+
+	# the clock is set back or ahead
+	is($prefixes->('set', 100000, 96401, 103599, 96400, 96400, 99999, 100000), 'new same same new same same new',
+		'a clock that is set back ends a prefix if it is by a period');
+	is($prefixes->('set', 10**7, 10**7 + 1, 100000, 100001, 10**7, 10**7), 'new same new same new same',
+		'one that is set ahead, too');
+
+	# The milliseconds of a slot are those of Unix modulo 2^42, which is in 2109. A time_t of 32 bits does not reach it.
+	SKIP:
+	{
+		skip 'time_t has 32 bits', 1 if $Config{ptrsize} < 8;
+		my $wrap = 2**42 / 1000 - $start;
+		is($prefixes->('set', $wrap - 10, $wrap - 9, $wrap + 9, $wrap + 10), 'new same new same', 'in 2109, a prefix ends early');
+	}
+	is($prefixes->('set', -$start - 200, -$start - 100), 'new same', 'before 1970');
+
+	# areas, periods and sessions that take turns do not end each other's prefixes
+	my @arguments = map { ("'$_ hours', 'a'", "'$_ hours', 'b'") } 1 .. 10;
+	my $turns = 'SELECT ' . join ', ', map { "left(idgen.keyed_comb($_)::text, 8)" } @arguments;
+	$clock->stand_still_at($start);
+	my @made = split /\|/, $session->ask($turns);
+	is(join('|', @made), session(node => $fake)->ask($turns), 'areas and periods by turns keep their prefixes');
+	is(scalar keys %{ { map { $_ => 1 } @made } }, @arguments, 'which are different ones');
+	$session->quit;
+}
 
 # --- Another secret after each start ------------------------------------------
 my %seen = ($databases[0] => 1);
@@ -130,12 +216,21 @@ SKIP:
 	{
 		skip 'no python3', 1 if !defined $python;
 		my $number = 5938929;    # of five minutes
-		my $database = ask(q{SELECT oid::bigint + (1::bigint << 32) FROM pg_database WHERE datname = 'postgres'});
+		my $database = ask(q{SELECT oid FROM pg_database WHERE datname = 'postgres'});
+		my $given = $database + 2**32;
 		my @areas = ('a', 'area_08b', 'orders of customers', 'x' x 63);
-		my @made = map { ask("SELECT left(idgen.keyed_comb('5 minutes', '$_', to_timestamp(300.0 * $number))::text, 8)") } @areas;
-		my $calls = join '', map { "$database 300000 $number 0 $_\n" } @areas;
-		IPC::Run::run([ $python, 't/lib/mask.py', 'keyed', $hex ], '<', \$calls, '>', \my $expected) or die;
-		is(join('', map { "$_\n" } @made), $expected, 'prefixes are those of the definition');
+		my @made = map { ask("SELECT left(idgen.keyed_comb('1 hour', '$_', to_timestamp(300.0 * $number))::text, 8)") } @areas;
+		my $compute = sub {
+			IPC::Run::run([ $python, 't/lib/mask.py', 'keyed', $hex ], '<', \join('', map { "$_\n" } @_), '>', \my $expected) or die;
+			return split /\n/, $expected;
+		};
+		is("@made", join(' ', $compute->(map { "$given 3600000 $number $_" } @areas)), 'prefixes are those of the definition');
+
+		# without a clock, the number has the milliseconds of the first key, and how many prefixes the slot had before
+		my $before = int(1000 * time);
+		my ($made) = map { ask("SELECT left(idgen.keyed_comb('1 hour', '$_')::text, 8)") } 'live';
+		my @numbers = map { my $ms = $_; map { ($ms % 2**42) * 2048 + $_ } 1 .. 5 } $before .. int(1000 * time);
+		is(scalar(grep { $_ eq $made } $compute->(map { "$database 3600000 $_ live" } @numbers)), 1, 'also without a clock');
 	}
 
 	# The secret is in no file of the server, and in nothing that SQL or a dump shows.

@@ -177,9 +177,9 @@ IF to_regclass('idgen.portable_secret') IS NULL THEN
     COMMENT ON TABLE idgen.portable_secret IS 'The secret of idgen.keyed_comb(): a role that can read it can compute the prefixes of all periods.';
 END IF;
 
--- Four bytes of a hash of secret, database, area, period and whether a clock is given
--- replace the first bytes of a random UUID. As its owner, it reads the secret.
-CREATE OR REPLACE FUNCTION idgen.keyed_comb(period interval DEFAULT '5 minutes', area text DEFAULT '', clock timestamptz DEFAULT NULL) RETURNS uuid
+-- Four bytes of a hash of secret, database, area, twelfth of the period and whether a clock is
+-- given replace the first bytes of a random UUID. As its owner, it reads the secret.
+CREATE OR REPLACE FUNCTION idgen.keyed_comb(period interval DEFAULT '1 hour', area text DEFAULT '', clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE plpgsql VOLATILE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     period_ms bigint := idgen.portable_period_ms(period, 2);
@@ -192,11 +192,11 @@ BEGIN
     RETURN encode(overlay(uuid_send(gen_random_uuid())
                           PLACING substr(sha256((SELECT secret FROM idgen.portable_secret)
                                                 || sha256(textsend(current_database())) || sha256(textsend(area)) || int8send(period_ms)
-                                                || int8send(idgen.portable_period_number(unix_ms, period_ms)) || boolsend(clock IS NOT NULL)), 1, 4)
+                                                || int8send(idgen.portable_period_number(unix_ms, greatest(period_ms / 12, 1))) || boolsend(clock IS NOT NULL)), 1, 4)
                           FROM 1), 'hex')::uuid;
 END $$;
 COMMENT ON FUNCTION idgen.keyed_comb(interval, text, timestamptz) IS
-    'A UUID of version 4 with 90 random bits after 32 bits that are a hash of database, area and period under portable_secret.';
+    'A UUID of version 4 with 90 random bits after 32 bits that are a hash of database, area and twelfth of the period under portable_secret.';
 
 -- ---- Reading UUIDs ----
 

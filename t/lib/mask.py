@@ -85,10 +85,10 @@ def permute(key, number, max_value, area=''):
             return number + 1
 
 
-def keyed_prefix(key, database, period_ms, number, run, area):
+def keyed_prefix(key, database, period_ms, number, area):
     """The prefix of keyed_comb(), as the comment of src/keyed_comb.c defines it."""
-    words = (int(database), siphash(key, area.encode()), int(period_ms), int(number), int(run))
-    return f'{siphash(key, struct.pack("<QQQqQ", *words)) % (1 << 32):08x}'
+    words = (int(database), siphash(key, area.encode()), int(period_ms), int(number))
+    return f'{siphash(key, struct.pack("<QQQq", *words)) % (1 << 32):08x}'
 
 
 function = {'mask': mask_uuid, 'unmask': unmask_uuid, 'permute': permute, 'keyed': keyed_prefix}[sys.argv[1]]

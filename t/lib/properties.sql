@@ -122,13 +122,13 @@ SELECT *, CASE WHEN unit_us IS NULL THEN made = '!22023'
 		AND made ~ '^.{14}4.{4}[89ab]' AND suffixed ~ '^.{14}4.{4}[89ab]' END AS holds
 FROM random_windows, LATERAL (SELECT tried.short_comb(period, bytes, nullif(k % 3, 0), at) AS made,
 	tried.short_suffix_comb(period, at) AS suffixed) m;
--- a keyed COMB has the prefix of the start of the period that contains the clock
+-- a keyed COMB has the prefix of the start of the twelfth of the period that contains the clock
 SELECT *, CASE WHEN unit_us IS NULL THEN made = '!22023' WHEN NOT isfinite(at) THEN made = '!22008'
 	ELSE made ~ '^.{14}4.{4}[89ab]' AND left(made, 8) <> left(other, 8)
-		AND (instant(number * unit_us) IS NULL OR left(made, 8) = left(at_start, 8)) END AS holds
-FROM random_windows, LATERAL (SELECT tried.keyed_comb(period, bytes::text, at) AS made,
-	tried.keyed_comb(period, bytes::text, instant(number * unit_us)) AS at_start,
-	tried.keyed_comb(period, 'other', at) AS other) m WHERE bytes BETWEEN 1 AND 6;
+		AND (start IS NULL OR left(made, 8) = left(tried.keyed_comb(period, bytes::text, start), 8)) END AS holds
+FROM random_windows, LATERAL (SELECT greatest(floor_div(unit_us, 12000) * 1000, 1000) AS part_us) p,
+	LATERAL (SELECT tried.keyed_comb(period, bytes::text, at) AS made, tried.keyed_comb(period, 'other', at) AS other,
+		instant(floor_div(unix_ms(at) * 1000, part_us) * part_us) AS start) m WHERE bytes BETWEEN 1 AND 6;
 -- short_comb_timestamp() returns the start of the latest period with the prefix up to the clock
 SELECT *, tried.short_comb_timestamp(id, period, bytes, at) IS NOT DISTINCT FROM CASE
 	WHEN unit_us IS NULL THEN '!22023' WHEN NOT isfinite(at) THEN '!22008' WHEN idgen.uuid_version(id) = 4

@@ -163,7 +163,7 @@ ask('CREATE DATABASE copy TEMPLATE p');
 isnt(ask($given, 'copy'), ask($given, 'p'), 'a copy of a database has other prefixes');
 is(ask(q{
 	SELECT left(idgen.keyed_comb(area => 'a', clock => to_timestamp(300.0 * 5938929))::text, 8) = left(encode(sha256(
-		secret || sha256(textsend('p')) || sha256(textsend('a')) || int8send(300000) || int8send(5938929) || '\x01'), 'hex'), 8)
+		secret || sha256(textsend('p')) || sha256(textsend('a')) || int8send(3600000) || int8send(5938929) || '\x01'), 'hex'), 8)
 	FROM idgen.portable_secret}, 'p'), 't', 'prefixes are those of the definition');
 
 # the random bits of a ULID that is made of uuids: each is set in half of them
