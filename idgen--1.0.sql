@@ -491,33 +491,32 @@ ALTER DEFAULT PRIVILEGES IN SCHEMA idgen
     GRANT SELECT, UPDATE ON SEQUENCES TO @extowner@ WITH GRANT OPTION;
 ALTER DEFAULT PRIVILEGES IN SCHEMA idgen REVOKE ALL ON SEQUENCES FROM CURRENT_USER;
 
--- The high-water mark of each ticker: every value that was returned is below
--- last_value, which is written first.
-CREATE SEQUENCE idgen.snowflake_ticker;
-CREATE SEQUENCE idgen.trace_id_ticker;
-CREATE SEQUENCE idgen.js_id_ticker;
-CREATE SEQUENCE idgen.decimal_id_ticker;
-CREATE SEQUENCE idgen.uuid_v7_ordered_ticker;
+-- The high-water mark of each function that follows the clock, see src/ticker.c
+CREATE SEQUENCE idgen.snowflake_mark;
+CREATE SEQUENCE idgen.trace_id_mark;
+CREATE SEQUENCE idgen.js_id_mark;
+CREATE SEQUENCE idgen.uuid_v7_ordered_mark;
+CREATE SEQUENCE idgen.decimal_id_counter MAXVALUE 92233720200000;
 
 ALTER DEFAULT PRIVILEGES IN SCHEMA idgen REVOKE ALL ON SEQUENCES FROM @extowner@;
 
 -- A restored database continues above the values that the dumped one returned.
-SELECT pg_catalog.pg_extension_config_dump('idgen.snowflake_ticker', '');
-SELECT pg_catalog.pg_extension_config_dump('idgen.trace_id_ticker', '');
-SELECT pg_catalog.pg_extension_config_dump('idgen.js_id_ticker', '');
-SELECT pg_catalog.pg_extension_config_dump('idgen.decimal_id_ticker', '');
-SELECT pg_catalog.pg_extension_config_dump('idgen.uuid_v7_ordered_ticker', '');
+SELECT pg_catalog.pg_extension_config_dump('idgen.snowflake_mark', '');
+SELECT pg_catalog.pg_extension_config_dump('idgen.trace_id_mark', '');
+SELECT pg_catalog.pg_extension_config_dump('idgen.js_id_mark', '');
+SELECT pg_catalog.pg_extension_config_dump('idgen.uuid_v7_ordered_mark', '');
+SELECT pg_catalog.pg_extension_config_dump('idgen.decimal_id_counter', '');
 
-COMMENT ON SEQUENCE idgen.snowflake_ticker IS
-'The high-water mark of idgen.snowflake(): every value that was returned is below last_value. Written by the function; raise it with idgen.raise_ticker().';
-COMMENT ON SEQUENCE idgen.trace_id_ticker IS
-'The high-water mark of idgen.trace_id(): every value that was returned is below last_value. Written by the function; raise it with idgen.raise_ticker().';
-COMMENT ON SEQUENCE idgen.js_id_ticker IS
-'The high-water mark of idgen.js_id(): every value that was returned is below last_value. Written by the function; raise it with idgen.raise_ticker().';
-COMMENT ON SEQUENCE idgen.decimal_id_ticker IS
-'The high-water mark of idgen.decimal_id(): every value that was returned is below last_value. Written by the function; raise it with idgen.raise_decimal_id().';
-COMMENT ON SEQUENCE idgen.uuid_v7_ordered_ticker IS
-'The high-water mark of idgen.uuid_v7_ordered(): every value that was returned is below last_value. Written by the function; raise it with idgen.raise_ticker().';
+COMMENT ON SEQUENCE idgen.snowflake_mark IS
+'All values that idgen.snowflake() has returned are of earlier Unix seconds than last_value >> 28; the low bits are random. Written by the function.';
+COMMENT ON SEQUENCE idgen.trace_id_mark IS
+'All values that idgen.trace_id() has returned are of earlier Unix seconds than last_value >> 28; the low bits are random. Written by the function.';
+COMMENT ON SEQUENCE idgen.js_id_mark IS
+'All values that idgen.js_id() has returned are of earlier Unix seconds than last_value >> 28; the low bits are random. Written by the function.';
+COMMENT ON SEQUENCE idgen.uuid_v7_ordered_mark IS
+'All values that idgen.uuid_v7_ordered() has returned are of earlier Unix seconds than last_value >> 28; the low bits are random. Written by the function.';
+COMMENT ON SEQUENCE idgen.decimal_id_counter IS
+'Counter and generator of idgen.decimal_id(): generator * 922337202 + counter.';
 
 CREATE FUNCTION idgen.snowflake(epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') RETURNS bigint
     LANGUAGE C VOLATILE PARALLEL UNSAFE
@@ -616,49 +615,6 @@ CREATE FUNCTION idgen.decimal_id_parts(id bigint, OUT counter int, OUT generator
 
 COMMENT ON FUNCTION idgen.decimal_id_parts(bigint) IS
 'The counter, generator and launch of a decimal_id(). NULL for a number that is not a decimal_id().';
-
-CREATE FUNCTION idgen.ticker_state(ticker text, OUT last_value bigint, OUT last_time timestamptz, OUT ahead interval, OUT reserved_value bigint, OUT reserved_until timestamptz)
-    LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_ticker_state';
-
-COMMENT ON FUNCTION idgen.ticker_state(text) IS
-'A row of the view idgen.tickers. An unknown ticker is an error (42704).';
-
-CREATE FUNCTION idgen.raise_ticker(ticker text, above timestamptz) RETURNS void
-    LANGUAGE C VOLATILE PARALLEL UNSAFE
-    AS 'MODULE_PATHNAME', 'idgen_raise_ticker';
-
-COMMENT ON FUNCTION idgen.raise_ticker(text, timestamptz) IS
-'Raises a ticker with a clock and its sequence, so that its function returns only identifiers of later times; never lowers it. Requires UPDATE on the sequence.';
-
-CREATE FUNCTION idgen.raise_decimal_id(above bigint) RETURNS void
-    LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_raise_decimal_id';
-
-COMMENT ON FUNCTION idgen.raise_decimal_id(bigint) IS
-'Raises the ticker of decimal_id() and its sequence, so that it returns only identifiers that come after this one; never lowers it. Requires UPDATE on the sequence.';
-
-CREATE VIEW idgen.tickers AS
-    SELECT ticker, last_value, last_time, ahead, reserved_value, reserved_until
-    FROM pg_catalog.unnest(ARRAY['snowflake', 'trace_id', 'js_id', 'decimal_id', 'uuid_v7_ordered']) ticker,
-         idgen.ticker_state(ticker);
-
-GRANT SELECT ON idgen.tickers TO PUBLIC;
-
-COMMENT ON VIEW idgen.tickers IS
-'The state of each function on a ticker in this database. A value is the time and counter of an identifier as one number, without the node.';
-COMMENT ON COLUMN idgen.tickers.ticker IS
-'The function: snowflake, trace_id, js_id, decimal_id or uuid_v7_ordered.';
-COMMENT ON COLUMN idgen.tickers.last_value IS
-'The value that was returned last. NULL if there was none since the server started, and on a standby.';
-COMMENT ON COLUMN idgen.tickers.last_time IS
-'The time in that value. NULL for decimal_id, which has none.';
-COMMENT ON COLUMN idgen.tickers.ahead IS
-'How far that time is ahead of the clock. At idgen.max_ahead the function begins to wait.';
-COMMENT ON COLUMN idgen.tickers.reserved_value IS
-'Values below this one may have been returned; after a restart or a failover, the function continues from here. NULL if the function was never called.';
-COMMENT ON COLUMN idgen.tickers.reserved_until IS
-'The time in that value. NULL for decimal_id.';
 
 -- ---------------------------------------------------------------------------
 -- ObjectId

@@ -31,8 +31,7 @@ SELECT has_schema_privilege('public', 'idgen', 'USAGE') AS usage,
        has_table_privilege('public', 'idgen.creation_identifiers',
                            'SELECT, INSERT, UPDATE, DELETE') AS table_rights,
        has_table_privilege('public', 'idgen.id_prefixes',
-                           'SELECT, INSERT, UPDATE, DELETE') AS prefix_rights,
-       has_table_privilege('public', 'idgen.tickers', 'SELECT') AS tickers;
+                           'SELECT, INSERT, UPDATE, DELETE') AS prefix_rights;
 
 SELECT relname AS sequence_with_rights
 FROM pg_class

@@ -169,8 +169,8 @@ SELECT idgen.snowflake('infinity');
 SELECT idgen.js_id('-infinity');
 \set VERBOSITY default
 SELECT idgen.snowflake_floor('1949-12-31 00:00:00+00', '1950-01-01 00:00:00+00');
--- the epoch does not affect the ticker
-SELECT ahead < '1 h' AS unmoved FROM idgen.tickers WHERE ticker IN ('snowflake', 'js_id');
+-- the epoch does not affect the values
+SELECT about_now(idgen.snowflake_timestamp(idgen.snowflake())) AS snowflake, about_now(idgen.js_id_timestamp(idgen.js_id())) AS js_id;
 -- readers and bounds are immutable: they can be used in generated columns and indexes
 CREATE TABLE dated (id bigint PRIMARY KEY,
     made timestamptz GENERATED ALWAYS AS (idgen.snowflake_timestamp(id, '2015-01-01 00:00:00+00')) STORED);
@@ -187,124 +187,106 @@ START TRANSACTION READ ONLY;
 SELECT idgen.uuid_v7_ordered();
 ROLLBACK;
 START TRANSACTION READ ONLY;
-SELECT count(*) FROM idgen.tickers;
-COMMIT;
+SELECT idgen.decimal_id();
+ROLLBACK;
 
--- the view of the tickers, shortly after calls
-SELECT statement_timestamp() AS began, num_nonnulls(idgen.snowflake(), idgen.trace_id(), idgen.js_id(), idgen.decimal_id(), idgen.uuid_v7_ordered()) AS made \gset
-SELECT ticker, last_value > 0 AS started, last_time BETWEEN :'began'::timestamptz - interval '2 s' AND clock_timestamp() + interval '1 h' AS now, ahead >= '0' AS ahead,
-       reserved_value > last_value AS reserved, reserved_until > last_time AS reserved_longer
-FROM idgen.tickers;
-SELECT t.ticker, t.reserved_value = s.last_value AS in_its_sequence
-FROM idgen.tickers t JOIN pg_sequences s ON s.schemaname = 'idgen' AND s.sequencename = t.ticker || '_ticker' ORDER BY 1;
-SELECT last_value = (extract(epoch FROM idgen.snowflake_timestamp(id)) * 1000)::bigint << 12 | idgen.snowflake_counter(id) AS time_and_counter
-FROM (SELECT idgen.snowflake() AS id OFFSET 0) made, LATERAL (SELECT last_value FROM idgen.ticker_state('snowflake') WHERE id > 0) state;
-SELECT * FROM idgen.ticker_state('sonnenblume');
+-- each function has reserved the seconds after its last value
+SELECT function, last_value >> 28 BETWEEN about + 5 AND about + 12 AS reserved
+FROM (VALUES ('snowflake', extract(epoch FROM idgen.snowflake_timestamp(idgen.snowflake()))),
+             ('trace_id', extract(epoch FROM idgen.trace_id_timestamp(idgen.trace_id()))),
+             ('js_id', extract(epoch FROM idgen.js_id_timestamp(idgen.js_id()))),
+             ('uuid_v7_ordered', extract(epoch FROM idgen.uuid_timestamp(idgen.uuid_v7_ordered())))) made (function, about),
+     pg_sequences
+WHERE schemaname = 'idgen' AND sequencename = function || '_mark';
 
--- a rollback does not undo the ticker's changes
+-- a rollback does not undo what was returned
 BEGIN;
-SELECT idgen.decimal_id() AS before \gset
+SELECT idgen.snowflake() AS before \gset
 SAVEPOINT s;
-SELECT idgen.decimal_id() AS within \gset
+SELECT idgen.snowflake() AS within \gset
 ROLLBACK TO s;
-SELECT idgen.decimal_id() AS after \gset
+SELECT idgen.snowflake() AS after \gset
 ROLLBACK;
-SELECT idgen.decimal_id() > :after AND :after > :within AND :within > :before AS forward;
+SELECT idgen.snowflake() > :after AND :after > :within AND :within > :before AS forward;
 
--- create the extension, restore a high-water mark, generate values and roll back in
--- one transaction: the values are above the restored high-water mark, and that of
--- other sessions does not change
-SELECT last_value + 10000000000 AS restored, reserved_value AS high_water_mark FROM idgen.ticker_state('snowflake') \gset
+-- decimal_id() returns the numbers of its sequence; the generator counts more than the counter
 BEGIN;
-DROP EXTENSION idgen;
-CREATE EXTENSION idgen;
-SELECT setval('idgen.snowflake_ticker', :restored) = :restored AS restored;
-SELECT last_value >= :restored AS above FROM idgen.snowflake() id, LATERAL (SELECT last_value FROM idgen.ticker_state('snowflake') WHERE id > 0) s;
-SELECT ((b >> 22) - (a >> 22)) * 4096 + (b & 4095) - (a & 4095) BETWEEN 1 AND 4096 AS next
-FROM idgen.snowflake() a, idgen.snowflake() b;
+SELECT setval('idgen.decimal_id_counter', 922337201);
+SELECT parts.* FROM (SELECT idgen.decimal_id() AS id FROM generate_series(1, 2) OFFSET 0) made, idgen.decimal_id_parts(id) parts;
+SELECT setval('idgen.decimal_id_counter', 92233720199999);
+SELECT idgen.decimal_id();
+SAVEPOINT s;
+SELECT idgen.decimal_id();
+ROLLBACK TO s;
+ALTER SEQUENCE idgen.decimal_id_counter MAXVALUE 92233720200001;
+SELECT idgen.decimal_id();
+ROLLBACK TO s;
+ALTER SEQUENCE idgen.decimal_id_counter MINVALUE -1 RESTART -1;
+SELECT idgen.decimal_id();
+ROLLBACK TO s;
+ALTER SEQUENCE idgen.decimal_id_counter RENAME TO renamed;
+SELECT idgen.decimal_id();
 ROLLBACK;
-SELECT reserved_value = :high_water_mark AS untouched FROM idgen.ticker_state('snowflake');
-SELECT last_value >= :restored AS above FROM idgen.snowflake() id, LATERAL (SELECT last_value FROM idgen.ticker_state('snowflake') WHERE id > 0) s;
-SELECT reserved_value > :restored AS reserved_anew FROM idgen.ticker_state('snowflake');
+ALTER SEQUENCE idgen.decimal_id_counter RESTART;
 
--- raise_ticker() and raise_decimal_id() raise a ticker and its high-water mark, and
--- never lower them
-SELECT idgen.decimal_id() AS before \gset
-SELECT last_value + 5000000 AS foreign_counter, (last_value + 5000000) * 10000000000 + 99999 AS foreign_id FROM idgen.ticker_state('decimal_id') \gset
-SELECT idgen.raise_decimal_id(:foreign_id);
-SELECT last_value >= :foreign_counter AS ticker, reserved_value > :foreign_counter AS high_water_mark FROM idgen.ticker_state('decimal_id');
-SELECT parts.counter = :foreign_counter + 1 AS next FROM idgen.decimal_id_parts(idgen.decimal_id()) parts;
-SELECT idgen.raise_decimal_id(10000000000);
-SELECT parts.counter = :foreign_counter + 2 AS next FROM idgen.decimal_id_parts(idgen.decimal_id()) parts;
-\set VERBOSITY default
-SELECT idgen.raise_decimal_id(9999999999);
-\set VERBOSITY terse
-SELECT idgen.raise_decimal_id(0);
-SELECT idgen.raise_decimal_id(9223372030000000000);
-SELECT idgen.raise_decimal_id(NULL) IS NULL AS nothing;
-SELECT now() + interval '10 minutes' AS later \gset
-SELECT ticker, idgen.raise_ticker(ticker, :'later')
-FROM unnest(ARRAY['snowflake', 'trace_id', 'js_id', 'uuid_v7_ordered']) ticker;
-SELECT idgen.snowflake_timestamp(idgen.snowflake()) > :'later' AS snowflake,
-	idgen.trace_id_timestamp(idgen.trace_id()) > :'later' AS trace_id,
-	idgen.js_id_timestamp(idgen.js_id()) > :'later' AS js_id,
-	idgen.uuid_timestamp(idgen.uuid_v7_ordered()) > :'later' AS uuid_v7_ordered;
--- above an identifier's time: greater than all of that millisecond
-SELECT idgen.snowflake() AS last_one \gset
-SELECT idgen.raise_ticker('snowflake', idgen.snowflake_timestamp(:last_one));
-SELECT idgen.snowflake_timestamp(idgen.snowflake()) > idgen.snowflake_timestamp(:last_one) AS later;
--- a time that has passed
-SELECT idgen.raise_ticker('snowflake', '1960-01-01 00:00:00+00'), idgen.raise_ticker('js_id', '4714-11-24 00:00:00+00 BC');
-SELECT idgen.snowflake() > :last_one AS not_lowered;
-SELECT ticker, idgen.raise_ticker(ticker, NULL) IS NULL AS nothing FROM unnest(ARRAY['snowflake', 'decimal_id']) ticker;
-SELECT idgen.raise_ticker(NULL, now());
-\set VERBOSITY default
-SELECT idgen.raise_ticker('snowflake', now() + interval '2 days');
-\set VERBOSITY terse
-SELECT idgen.raise_ticker('js_id', '294276-12-31 23:59:59+00');
-SELECT idgen.raise_ticker('trace_id', '294276-12-31 23:59:59+00');
-SELECT idgen.raise_ticker('uuid_v7_ordered', '10889-08-02 05:31:50.655+00');
-SELECT idgen.raise_ticker('uuid_v7_ordered', 'infinity');
-SELECT idgen.raise_ticker('uuid_v7_ordered', '-infinity');
-\set VERBOSITY default
-SELECT idgen.raise_ticker('decimal_id', now());
+-- another high-water mark than the function's own is continued from by the next session
+SELECT last_value & 268435455 AS own, extract(epoch FROM now())::bigint AS second FROM idgen.js_id_mark \gset
+SELECT setval('idgen.js_id_mark', (:second::bigint + 1000) << 28) > 0 AS set;
+\c -
+SET idgen.node_id = 21;
+SET timezone = 'UTC';
+SELECT extract(epoch FROM idgen.js_id_timestamp(idgen.js_id())) >= :second + 1000 AS continued;
+-- even if it has the same low bits
+SELECT setval('idgen.js_id_mark', (:second::bigint + 2000) << 28 | :own) > 0 AS set;
+\c -
+SET idgen.node_id = 21;
+SET timezone = 'UTC';
+SELECT extract(epoch FROM idgen.js_id_timestamp(idgen.js_id())) >= :second + 2000 AS continued;
+-- a smaller one is not
+SELECT setval('idgen.js_id_mark', 1) > 0 AS set;
+\c -
+SET idgen.node_id = 21;
+SET timezone = 'UTC';
+SELECT extract(epoch FROM idgen.js_id_timestamp(idgen.js_id())) >= :second + 2000 AS not_lowered;
+SELECT last_value >> 28 > :second + 2000 AS written_again FROM idgen.js_id_mark;
+
+-- not usable: a high-water mark too far ahead of the clock; a sequence that is not logged, has no room, or is none
+BEGIN;
+ALTER SEQUENCE idgen.js_id_mark CACHE 2;
+SAVEPOINT s;
+SELECT setval('idgen.js_id_mark', (:second::bigint + 100000) << 28 | :own) > 0 AS set;
+SELECT idgen.js_id();
+ROLLBACK TO s;
+SELECT setval('idgen.js_id_mark', 9223372036854775807) > 0 AS set;
+SELECT idgen.js_id();
+ROLLBACK TO s;
+ALTER SEQUENCE idgen.js_id_mark MINVALUE -9 RESTART -9;
+SELECT nextval('idgen.js_id_mark');
+SELECT idgen.js_id();
+ROLLBACK TO s;
+ALTER SEQUENCE idgen.js_id_mark RESTART;
+SELECT count(DISTINCT idgen.js_id()) FROM generate_series(1, 10);
+ROLLBACK TO s;
+ALTER SEQUENCE idgen.js_id_mark SET UNLOGGED;
+SELECT idgen.js_id();
+ROLLBACK TO s;
+ALTER SEQUENCE idgen.js_id_mark RESTART AS integer;
 \set VERBOSITY sqlstate
-SELECT idgen.raise_ticker('sunflower', now());
-SELECT idgen.ticker_state('sunflower');
-\set VERBOSITY terse
-START TRANSACTION READ ONLY;
-SELECT idgen.raise_decimal_id(10000000000);
-ROLLBACK;
-START TRANSACTION READ ONLY;
-SELECT idgen.raise_ticker('js_id', now());
-ROLLBACK;
-CREATE ROLE regress_idgen_clerk;
-SET ROLE regress_idgen_clerk;
-SELECT idgen.raise_decimal_id(10000000000);
-SELECT idgen.raise_ticker('js_id', now());
-RESET ROLE;
-GRANT UPDATE ON SEQUENCE idgen.decimal_id_ticker TO regress_idgen_clerk;
-SET ROLE regress_idgen_clerk;
-SELECT idgen.raise_decimal_id(10000000000);
-RESET ROLE;
-REVOKE ALL ON SEQUENCE idgen.decimal_id_ticker FROM regress_idgen_clerk;
-DROP ROLE regress_idgen_clerk;
+SELECT idgen.js_id();
 \set VERBOSITY default
--- the generator counts more than the counter
-SELECT idgen.raise_decimal_id(10000300007);
-SELECT counter, generator FROM idgen.decimal_id_parts(idgen.decimal_id());
-
--- functions that use a ticker are parallel unsafe
-SELECT count(*) FROM pg_proc
-WHERE pronamespace = 'idgen'::regnamespace AND proparallel <> 'u'
-  AND proname IN ('snowflake', 'trace_id', 'js_id', 'decimal_id', 'uuid_v7_ordered', 'raise_ticker', 'raise_decimal_id', 'ticker_state');
-
--- a ticker whose sequence was dropped
-BEGIN;
-ALTER EXTENSION idgen DROP SEQUENCE idgen.js_id_ticker;
-DROP SEQUENCE idgen.js_id_ticker;
+ROLLBACK TO s;
+ALTER SEQUENCE idgen.js_id_mark RENAME TO renamed;
+SELECT idgen.js_id();
+ROLLBACK TO s;
+ALTER SEQUENCE idgen.js_id_mark RENAME TO renamed;
+CREATE VIEW idgen.js_id_mark AS SELECT 1 AS last_value;
 SELECT idgen.js_id();
 ROLLBACK;
-SELECT idgen.js_id_node(idgen.js_id()) AS node;
+SELECT extract(epoch FROM idgen.js_id_timestamp(idgen.js_id())) BETWEEN :second + 2000 AND :second + 3600 AS unmoved;
+
+-- the generators are parallel unsafe
+SELECT count(*) FROM pg_proc
+WHERE pronamespace = 'idgen'::regnamespace AND proparallel <> 'u'
+  AND proname IN ('snowflake', 'trace_id', 'js_id', 'decimal_id', 'uuid_v7_ordered');
 
 DROP FUNCTION about_now;

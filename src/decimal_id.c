@@ -9,7 +9,11 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "catalog/namespace.h"
+#include "commands/sequence.h"
 #include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/lsyscache.h"
 
 #include "idgen.h"
 
@@ -18,23 +22,32 @@
 #define DECIMAL_GENERATORS	100000
 #define DECIMAL_LAUNCHES	(DECIMAL_LAUNCH_MAX + 1)
 
-/* A value of the ticker is the number of a counter and generator, from 1. */
-static const TickerLayout decimal_id_layout = {
-	.name = "decimal_id",
-	.max_value = (uint64) DECIMAL_COUNTERS * DECIMAL_GENERATORS,
-	/* a restart skips up to 1.5 times this many of 92 million million */
-	.values_ahead = 4000000
-};
-
-Ticker		decimal_id_ticker = {.layout = &decimal_id_layout};
-
 int			launch_id_setting = LAUNCH_UNSET;
+
+/* The next number of the extension's sequence, whatever the caller's search_path and rights are. */
+static int64
+next_number(void)
+{
+	Oid			sequence;
+
+	PreventCommandDuringRecovery("decimal_id()");
+	PreventCommandIfReadOnly("decimal_id()");
+	PreventCommandIfParallelMode("decimal_id()");
+
+	sequence = get_relname_relid("decimal_id_counter", get_namespace_oid("idgen", true));
+	if (!OidIsValid(sequence))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("sequence \"idgen.decimal_id_counter\" does not exist")));
+	return nextval_internal(sequence, false);
+}
 
 /*
  * decimal_id() returns bigint
  *	counter (1 to 922337202) * 10^10 + generator (0 to 99999) * 10^5 +
- *	idgen.launch_id.  The counter continues after a restart.  After the last
- *	counter comes the first one of the next generator.
+ *	idgen.launch_id.  Counter and generator come from nextval() of the sequence
+ *	idgen.decimal_id_counter: after the last counter comes the first one of the
+ *	next generator.
  */
 PG_FUNCTION_INFO_V1(idgen_decimal_id);
 Datum
@@ -53,7 +66,11 @@ idgen_decimal_id(PG_FUNCTION_ARGS pg_attribute_unused())
 						 "with ALTER SYSTEM or ALTER DATABASE. " HINT_WHO_MAY_SET,
 						 DECIMAL_LAUNCH_MAX)));
 
-	number = ticker_next(&decimal_id_ticker) - 1;
+	number = (uint64) next_number() - 1;
+	if (number >= (uint64) DECIMAL_COUNTERS * DECIMAL_GENERATORS)
+		ereport(ERROR,
+				(errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
+				 errmsg("decimal_id() reached its maximum value")));
 	counter = number % DECIMAL_COUNTERS + 1;
 	generator = number / DECIMAL_COUNTERS;
 	PG_RETURN_INT64((counter * DECIMAL_GENERATORS + generator) * DECIMAL_LAUNCHES +
@@ -93,26 +110,4 @@ idgen_decimal_id_parts(PG_FUNCTION_ARGS)
 	for (int i = 0; i < 3; i++)
 		values[i] = Int32GetDatum(parts[i]);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc), values, nulls)));
-}
-
-/*
- * raise_decimal_id(above bigint) returns void
- *	From now on, decimal_id() returns only identifiers that come after this one,
- *	of whatever launch.  Never lowers the ticker.
- */
-PG_FUNCTION_INFO_V1(idgen_raise_decimal_id);
-Datum
-idgen_raise_decimal_id(PG_FUNCTION_ARGS)
-{
-	int64		above = PG_GETARG_INT64(0);
-	int32		parts[3];
-
-	if (!decimal_id_split(above, parts))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg(INT64_FORMAT " is not an identifier of decimal_id()", above)));
-
-	ticker_raise(&decimal_id_ticker, (uint64) parts[1] * DECIMAL_COUNTERS + parts[0],
-				 "raise_decimal_id");
-	PG_RETURN_VOID();
 }

@@ -1,6 +1,6 @@
 /*
  * idgen.c
- *	  Initialization of the library: its settings and tickers.
+ *	  Initialization of the library: its settings.
  *
  * Before the library is loaded, every role can set any idgen.* parameter: the
  * server keeps the text in a placeholder.  When the library then defines the
@@ -71,19 +71,6 @@ static const Setting settings[] = {
 		"Sets the last five decimal places of decimal_id().",
 		"1 to 99999; 0 is for tests. -1 means that it is not set.",
 		NULL, &launch_id_setting, LAUNCH_UNSET, LAUNCH_UNSET, DECIMAL_LAUNCH_MAX, 0
-	},
-	{
-		"idgen.max_ahead",
-		"Sets how far identifiers may run ahead of the clock.",
-		"They run ahead if more are requested than fit into the time, or if the clock was set back. Beyond this limit, their functions wait.",
-		NULL, &ticker_max_ahead_setting, SECS_PER_DAY, 0, PG_INT32_MAX, GUC_UNIT_S
-	},
-	{
-		"idgen.reserve_ahead",
-		"Sets the length of time for which identifiers are reserved at once in the write-ahead log.",
-		"After a crash they continue above the reserved ones. "
-		"While identifiers are generated, a standby may lag behind by half of this and still continue above them.",
-		NULL, &ticker_reserve_ahead_setting, 10, 2, SECS_PER_HOUR, GUC_UNIT_S
 	},
 	{
 		"idgen.mask_key_file",
@@ -164,13 +151,6 @@ _PG_init(void)
 		refuse_value_without_privilege(settings[i].name);
 	for (int i = 0; i < (int) lengthof(settings); i++)
 		define(&settings[i]);
-
-	ticker_register(&snowflake_ticker);
-	ticker_register(&trace_id_ticker);
-	ticker_register(&js_id_ticker);
-	ticker_register(&decimal_id_ticker);
-	ticker_register(&uuid_v7_ordered_ticker);
-	ticker_slots_request();
 
 	MarkGUCPrefixReserved("idgen");
 }

@@ -24,7 +24,7 @@
 
 /*
  * The time of trace_id() repeats after 388 days.  It is read as the latest one
- * that is at most this far ahead of the clock: the default of idgen.max_ahead.
+ * that is at most this far ahead of the clock, as ticker.c allows.
  */
 #define TRACE_ID_AHEAD		SECS_PER_DAY
 
@@ -36,26 +36,19 @@ typedef struct IntIdLayout
 } IntIdLayout;
 
 static const IntIdLayout snowflake_layout = {
-	.ticker = {.name = "snowflake",.counter_bits = 12,.ms_per_tick = 1,
-	.max_value = (UINT64CONST(1) << (48 + 12)) - 1},
+	.ticker = {.name = "snowflake",.number = TICKER_SNOWFLAKE,.counter_bits = 12,.ms_per_tick = 1},
 	.tick_bits = 41,.node_bits = 10
 };
 
 static const IntIdLayout trace_id_layout = {
-	.ticker = {.name = "trace_id",.counter_bits = 22,.min_counter = 1,.ms_per_tick = 1000,
-	.max_value = PG_INT64_MAX - 1}, /* the high-water mark is one above */
+	.ticker = {.name = "trace_id",.number = TICKER_TRACE_ID,.counter_bits = 22,.min_counter = 1,.ms_per_tick = 1000},
 	.tick_bits = 25,.node_bits = 16
 };
 
 static const IntIdLayout js_id_layout = {
-	.ticker = {.name = "js_id",.counter_bits = 16,.ms_per_tick = 1000,
-	.max_value = PG_INT64_MAX - 1},
+	.ticker = {.name = "js_id",.number = TICKER_JS_ID,.counter_bits = 16,.ms_per_tick = 1000},
 	.tick_bits = 32,.node_bits = 5
 };
-
-Ticker		snowflake_ticker = {.layout = &snowflake_layout.ticker};
-Ticker		trace_id_ticker = {.layout = &trace_id_layout.ticker};
-Ticker		js_id_ticker = {.layout = &js_id_layout.ticker};
 
 int			node_id_setting = NODE_UNSET;
 
@@ -178,11 +171,11 @@ tick_since(const IntIdLayout *layout, int64 unix_tick, int64 epoch)
 
 /* A new identifier, whose time counts from argument 0. */
 static inline Datum
-next_int_id(FunctionCallInfo fcinfo, Ticker *ticker, const IntIdLayout *layout)
+next_int_id(FunctionCallInfo fcinfo, const IntIdLayout *layout)
 {
 	int64		epoch = epoch_argument(fcinfo, 0, layout);
 	int			node = require_node(layout);
-	uint64		value = ticker_next(ticker);
+	uint64		value = ticker_next(&layout->ticker);
 
 	PG_RETURN_INT64(int_id_pack(layout,
 								tick_since(layout, ticker_tick(&layout->ticker, value), epoch),
@@ -247,7 +240,7 @@ int_id_floor(FunctionCallInfo fcinfo, const IntIdLayout *layout)
  *	41 bits of milliseconds since the epoch, 10 of node, 12 of counter: Twitter's
  *	Snowflake of 2010.
  */
-SQL_FUNCTION(idgen_snowflake, next_int_id(fcinfo, &snowflake_ticker, &snowflake_layout))
+SQL_FUNCTION(idgen_snowflake, next_int_id(fcinfo, &snowflake_layout))
 
 /* snowflake_timestamp(id bigint, epoch timestamptz DEFAULT ...) returns timestamptz */
 SQL_FUNCTION(idgen_snowflake_timestamp, int_id_timestamp(fcinfo, &snowflake_layout))
@@ -268,7 +261,7 @@ SQL_FUNCTION(idgen_snowflake_floor, int_id_floor(fcinfo, &snowflake_layout))
  *	32 bits of seconds since the epoch, 5 of node, 16 of counter: below 2^53, so
  *	that a JavaScript number represents it exactly.
  */
-SQL_FUNCTION(idgen_js_id, next_int_id(fcinfo, &js_id_ticker, &js_id_layout))
+SQL_FUNCTION(idgen_js_id, next_int_id(fcinfo, &js_id_layout))
 
 /* The readers and the bound of js_id() have the arguments of those of snowflake(). */
 SQL_FUNCTION(idgen_js_id_timestamp, int_id_timestamp(fcinfo, &js_id_layout))
@@ -287,7 +280,7 @@ idgen_trace_id(PG_FUNCTION_ARGS pg_attribute_unused())
 {
 	const IntIdLayout *layout = &trace_id_layout;
 	int			node = require_node(layout);
-	uint64		value = ticker_next(&trace_id_ticker);
+	uint64		value = ticker_next(&layout->ticker);
 
 	/* the high bits of the tick are cut off */
 	PG_RETURN_INT64(int_id_pack(layout, ticker_tick(&layout->ticker, value), node,

@@ -2,163 +2,396 @@
  * ticker.c
  *	  Counters in shared memory that follow the clock and never repeat.
  *
- * There is one ticker for each database and layout.  Its values are Unix time
- * in ticks of the layout with a counter below them, or only a counter.  The
- * next value is max(last + 1, now), stored by compare-and-swap, so that values
+ * A value is Unix time in ticks of a layout, with a counter below it.  The next
+ * value is max(last + 1, now), stored by compare-and-swap, so that values
  * increase strictly over all sessions without a lock: a hybrid logical clock.
  * If more values are requested than a tick has, or if the clock was set back,
- * a ticker runs ahead of the clock.  It waits when it is ahead by more than
- * idgen.max_ahead.
+ * they run ahead of the clock, up to a day; then calls wait.  The server has
+ * DATABASES tickers of each layout.  Databases whose OIDs are equal modulo that
+ * number share one, and skip each other's values.
  *
- * All values are below a high-water mark, which ticker_mark.c keeps in a
- * sequence.
+ * Shared memory is lost at a restart, and the clock does not show where a
+ * ticker was: it may have been set back, or belong to another machine.
+ * Therefore each database has a sequence for each layout, which contains a
+ * high-water mark: a Unix second that is later than all values returned, and
+ * below it the signature of the ticker that wrote it.  It is written by setval()
+ * and flushed to the WAL before values reach it, RESERVED seconds at a time, and
+ * again when half of them are used, so that a standby may lag behind by the other
+ * half.  After a pause it is written just before the first value; if an
+ * asynchronous standby misses that record, only its clock protects it.
+ *
+ * Signatures are random, and others after each start of the server.  Another one
+ * than the ticker's own means that the high-water mark was written before a
+ * restart or promotion, in the database from which this one was copied or
+ * restored, or by a user: values continue above it.
+ *
+ * A backend keeps numbers only: up to which value it need not look at the
+ * sequence.  Any access to a catalog may reset them.
  */
 #include "postgres.h"
 
+#include "access/relation.h"
 #include "access/xact.h"
 #include "access/xlog.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_authid_d.h"
+#include "catalog/pg_class.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "port/atomics.h"
 #include "storage/latch.h"
-#include "storage/proc.h"
+#include "storage/lmgr.h"
+#include "utils/fmgrprotos.h"
+#include "utils/inval.h"
+#include "utils/rel.h"
 #include "utils/wait_event.h"
 
-#include "compat.h"
-#include "ticker_internal.h"
+#include "clock.h"
+#include "entropy.h"
+#include "shared_memory.h"
+#include "ticker.h"
 
-/* Before version 17, an extension has no wait events of its own. */
-#if PG_VERSION_NUM < 170000
-#define WaitEventExtensionNew(name) PG_WAIT_EXTENSION
+/* The subtransaction that first gave a relation another file. */
+#if PG_VERSION_NUM >= 160000
+#define NEW_FILE_SUBID	rd_firstRelfilelocatorSubid
+#else
+#define NEW_FILE_SUBID	rd_firstRelfilenodeSubid
 #endif
+
+/* The name contains the version of the layout of TickerSegment. */
+#define SEGMENT_NAME		"idgen tickers, layout 2"
+#define DATABASES			64
+
+/* seconds that values may be ahead of the clock, and that are reserved at a time */
+#define AHEAD				SECS_PER_DAY
+#define RESERVED			10
 
 /* A session that waits for the clock reads it at least this often. */
 #define WAIT_MS_MAX			INT64CONST(100)
 
-int			ticker_reserve_ahead_setting;
-int			ticker_max_ahead_setting;
+/* A high-water mark, of 63 bits: seconds until the year 3058, and a signature */
+#define SIGNATURE_BITS		28
+#define SIGNATURE_MASK		((UINT64CONST(1) << SIGNATURE_BITS) - 1)
+#define SECOND_MAX			((UINT64CONST(1) << (63 - SIGNATURE_BITS)) - 1)
 
-Ticker	   *ticker_list = NULL;
-
-void
-ticker_register(Ticker *ticker)
+typedef struct TickerSegment
 {
-	ticker->number = ticker_list == NULL ? 0 : ticker_list->number + 1;
-	ticker->next = ticker_list;
-	ticker_list = ticker;
-}
+	uint64		signature;		/* of the first ticker, the next ones follow */
+	pg_atomic_uint64 last[DATABASES * TICKERS]; /* the values returned last */
+} TickerSegment;
 
-/* Raise 2200H if a layout has no more values. */
+static TickerSegment *tickers = NULL;
+static uint64 fresh_signature;
+
+/*
+ * For each layout, the sequence that this backend has seen, and the value from
+ * which on it has to look at it again: 0 if at the next call.
+ */
+static Oid	seen_sequence[TICKERS];
+static uint64 renew_at[TICKERS];
+
 static void
-require_in_range(const TickerLayout *layout, uint64 next)
+initialize_segment(INIT_SEGMENT_ARGS)
 {
-	if (next > layout->max_value)
-		ereport(ERROR,
-				(errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
-				 errmsg("%s() reached its maximum value", layout->name)));
+	TickerSegment *new_segment = segment;
+
+	new_segment->signature = fresh_signature;
+	for (int i = 0; i < DATABASES * TICKERS; i++)
+		pg_atomic_init_u64(&new_segment->last[i], 0);
 }
 
-/* Raise 25006: a transaction that must not write cannot reserve values. */
-void
-ticker_refuse_to_write(const char *function)
+/* After DDL on a sequence, look at it again. */
+static void
+forget_sequence(Datum arg pg_attribute_unused(), Oid relation)
 {
-	bool		standby = RecoveryInProgress();
-
-	ereport(ERROR,
-			(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
-			 standby ?
-			 errmsg("cannot execute %s() during recovery", function) :
-			 errmsg("cannot execute %s() in a read-only transaction", function),
-			 errdetail("A ticker records in a sequence which values are reserved, so that no identifier repeats."),
-			 standby ?
-			 errhint("Call it on the primary.") :
-			 errhint("Call it in a read-write transaction.")));
+	for (int i = 0; i < TICKERS; i++)
+	{
+		if (!OidIsValid(relation) || relation == seen_sequence[i])
+			renew_at[i] = 0;
+	}
 }
 
 /*
- * Wait because a ticker exceeds idgen.max_ahead by the given number of
- * milliseconds.  Returns after WAIT_MS_MAX at the latest.  If the caller's
- * whole wait takes long, *warned becomes true after one WARNING.
+ * Attach to the segment, or make it.  The signature is drawn before, because an
+ * error in initialize_segment() would leave a segment without one on version 15.
+ */
+static void
+attach_segment(void)
+{
+	TickerSegment *attached;
+	bool		found;
+
+	fresh_signature = entropy_bits(SIGNATURE_BITS);
+	attached = get_named_segment(SEGMENT_NAME, sizeof(TickerSegment), initialize_segment, &found);
+	CacheRegisterRelcacheCallback(forget_sequence, (Datum) 0);
+	/* after all that can fail, so that the next call repeats it */
+	tickers = attached;
+}
+
+/* The place of this database's ticker in the segment */
+static inline int
+ticker_index(const TickerLayout *layout)
+{
+	return (MyDatabaseId % DATABASES) * TICKERS + layout->number;
+}
+
+/* The signature of this database's ticker; no other one of the server has it. */
+static uint64
+ticker_signature(const TickerLayout *layout)
+{
+	return (tickers->signature + ticker_index(layout)) & SIGNATURE_MASK;
+}
+
+/* The difference between two values that are the given number of seconds apart */
+static inline uint64
+values_of_seconds(const TickerLayout *layout, uint64 seconds)
+{
+	/* a division costs as much as the rest of a call */
+	uint64		ticks = layout->ms_per_tick == 1 ? MS_PER_SECOND : MS_PER_SECOND / layout->ms_per_tick;
+
+	return seconds * ticks << layout->counter_bits;
+}
+
+/* The Unix second that a value is in */
+static uint64
+second_of_value(const TickerLayout *layout, uint64 value)
+{
+	return ticker_tick(layout, value) * layout->ms_per_tick / MS_PER_SECOND;
+}
+
+/* The first value of the present tick, or of the fraction of it */
+static inline uint64
+present_value(const TickerLayout *layout)
+{
+	uint64		ms;
+
+	if (layout->counter_is_fraction)
+		return clock_wall_submillis();
+
+	ms = clock_wall_unix_ms();
+	return (layout->ms_per_tick == 1 ? ms : ms / layout->ms_per_tick) << layout->counter_bits;
+}
+
+/* From now on, return values of this second or of later ones. */
+static void
+raise_ticker(const TickerLayout *layout, uint64 second)
+{
+	pg_atomic_uint64 *last = &tickers->last[ticker_index(layout)];
+	uint64		first = values_of_seconds(layout, second);
+	uint64		value = pg_atomic_read_u64(last);
+
+	while (value + 1 < first &&
+		   !pg_atomic_compare_exchange_u64(last, &value, first - 1))
+		;
+}
+
+/*
+ * Open a layout's sequence.  The lock, which nextval() takes, too, is kept to
+ * the end of the transaction, so that the sequence is not altered, renamed or
+ * dropped meanwhile.
+ */
+static Relation
+open_sequence(const TickerLayout *layout)
+{
+	char	   *name = psprintf("%s_mark", layout->name);
+	Oid			oid = RangeVarGetRelid(makeRangeVar("idgen", name, -1), RowExclusiveLock, false);
+	Relation	sequence = relation_open(oid, NoLock);
+
+	if (sequence->rd_rel->relkind != RELKIND_SEQUENCE ||
+		sequence->rd_rel->relpersistence != RELPERSISTENCE_PERMANENT)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("\"idgen.%s\" is not a logged sequence", name),
+				 errdetail("After a crash, %s() would not know which values it has returned.", layout->name)));
+	return sequence;
+}
+
+/* The last value of a sequence; 0 if it has none. */
+static int64
+last_value(Relation sequence)
+{
+	LOCAL_FCINFO(call, 1);
+	Datum		result;
+
+	InitFunctionCallInfoData(*call, NULL, 1, InvalidOid, NULL, NULL);
+	call->args[0].value = ObjectIdGetDatum(RelationGetRelid(sequence));
+	call->args[0].isnull = false;
+	result = pg_sequence_last_value(call);
+	return call->isnull ? 0 : DatumGetInt64(result);
+}
+
+/*
+ * Make sure that the high-water mark is later than the value "next" by more than
+ * half of RESERVED, and that the ticker is above one of another writer.  Returns
+ * the value from which on to do that again.  Requires all rights.
+ *
+ * A sequence without a value, such as a new one, has no high-water mark.
+ */
+static uint64
+reserve_values(const TickerLayout *layout, Relation sequence, uint64 next)
+{
+	uint64		stored = last_value(sequence);
+	uint64		mark = stored >> SIGNATURE_BITS;
+	uint64		second = second_of_value(layout, next);
+	uint64		now = second_of_value(layout, present_value(layout));
+
+	/*
+	 * A mark of the same signature that is too late for one of this ticker was
+	 * set by a user, or has it by chance.
+	 */
+	bool		is_own = (stored & SIGNATURE_MASK) == ticker_signature(layout) &&
+		mark <= second + RESERVED + 1;
+
+	if (!is_own)
+	{
+		/* its values may have been a day ahead, and the reserved ones later */
+		if (mark > now + AHEAD + RESERVED + 1)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("value of sequence \"idgen.%s_mark\" is more than a day ahead of the clock", layout->name),
+					 errhint("If the clock is right and no identifier has such a time, use ALTER SEQUENCE idgen.%s_mark RESTART.",
+							 layout->name)));
+		/* before other sessions see a mark of this ticker */
+		raise_ticker(layout, mark);
+		second = Max(second, mark);
+	}
+
+	if (!is_own || mark <= second + RESERVED / 2)
+	{
+		mark = second + RESERVED + 1;
+		if (mark > SECOND_MAX)
+			ereport(ERROR,
+					(errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
+					 errmsg("%s() reached its maximum value", layout->name)));
+		DirectFunctionCall2(setval_oid, ObjectIdGetDatum(RelationGetRelid(sequence)),
+							Int64GetDatum(mark << SIGNATURE_BITS | ticker_signature(layout)));
+		XLogFlush(XactLastRecEnd);	/* values before the mark are returned next */
+	}
+	return values_of_seconds(layout, mark - RESERVED / 2);
+}
+
+/*
+ * Look at the sequence, and renew its high-water mark if necessary, with all
+ * rights, whatever those of the caller and of the sequence's owner are.  No code
+ * of another role runs.  Returns the value that is to be below those returned,
+ * until the backend looks again.
+ *
+ * All waits are for heavyweight locks: a session that waits can be canceled, and
+ * deadlocks are detected.  Errors release the lock and restore the user.
+ */
+static uint64
+look_at_sequence(const TickerLayout *layout, uint64 next)
+{
+	Oid			caller;
+	int			security;
+	Relation	sequence;
+	bool		is_private;
+	uint64		result;
+
+	GetUserIdAndSecContext(&caller, &security);
+	SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID, security | SECURITY_LOCAL_USERID_CHANGE);
+	sequence = open_sequence(layout);
+
+	/*
+	 * One session at a time does this.  The server itself locks relations in
+	 * another way, so that nothing else takes this lock.
+	 */
+	LockDatabaseObject(RelationRelationId, RelationGetRelid(sequence), 0, ExclusiveLock);
+	result = reserve_values(layout, sequence, next);
+	UnlockDatabaseObject(RelationRelationId, RelationGetRelid(sequence), 0, ExclusiveLock);
+
+	/*
+	 * If this transaction made the sequence or its file, a rollback removes what
+	 * was written.  Then it counts for one value only.
+	 */
+	is_private = sequence->rd_createSubid != InvalidSubTransactionId ||
+		sequence->NEW_FILE_SUBID != InvalidSubTransactionId;
+	seen_sequence[layout->number] = RelationGetRelid(sequence);
+	renew_at[layout->number] = is_private ? 0 : result;
+
+	relation_close(sequence, NoLock);
+	SetUserIdAndSecContext(caller, security);
+	return result;
+}
+
+/*
+ * Wait until the clock has advanced by the given time, but not longer than
+ * WAIT_MS_MAX.  If the caller's whole wait takes long, *warned becomes true after
+ * one WARNING.
  */
 static void
 wait_for_clock(const TickerLayout *layout, int64 ms, bool *warned)
 {
-	static uint32 wait_event = 0;
-
-	if (wait_event == 0)
-		wait_event = WaitEventExtensionNew("IdgenTickerAhead");
-
 	if (ms > MS_PER_SECOND && !*warned)
 	{
 		*warned = true;
 		ereport(WARNING,
-				(errmsg("%s() is waiting because it is too far ahead of the clock", layout->name),
-				 errdetail("It can continue in " INT64_FORMAT " seconds.", ms / MS_PER_SECOND),
-				 errhint("See the view idgen.tickers. If the clock is correct now, increase idgen.max_ahead to continue at once.")));
+				(errmsg("%s() is waiting because it is a day ahead of the clock", layout->name),
+				 errdetail("It can continue in " INT64_FORMAT " seconds.", ms / MS_PER_SECOND)));
 	}
 
 	CHECK_FOR_INTERRUPTS();
 	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-					 Min(ms, WAIT_MS_MAX), wait_event);
+					 Min(ms, WAIT_MS_MAX), PG_WAIT_EXTENSION);
 	ResetLatch(MyLatch);
 	CHECK_FOR_INTERRUPTS();
 }
 
+/* The first value after "last", and not before "now" */
+static inline uint64
+value_after(const TickerLayout *layout, uint64 last, uint64 now)
+{
+	uint64		next = Max(last + 1, now);
+
+	return ticker_counter(layout, next) < (uint64) layout->min_counter ? next + 1 : next;
+}
+
 /*
- * A new value, greater than every value that any session got before the call.
- * May wait for the clock.
+ * A new value, greater than every value that any session of the database got
+ * before the call.  May wait for the clock.
  */
 uint64
-ticker_next(Ticker *ticker)
+ticker_next(const TickerLayout *layout)
 {
-	const TickerLayout *layout = ticker->layout;
-	TickerSlot *slot = ticker->slot;
-	uint64		private_mark = 0;
+	pg_atomic_uint64 *last;
+	uint64		reserved;
 	bool		warned = false;
 
-	if (unlikely(XactReadOnly))
-		ticker_refuse_to_write(layout->name);
-	if (unlikely(slot == NULL || ticker->transaction != MY_LOCAL_TRANSACTION_ID))
-		slot = ticker_attach(ticker, &private_mark);
+	/* like nextval(); and a parallel worker does not know what is_private says */
+	if (unlikely(XactReadOnly || IsInParallelMode()))
+	{
+		char	   *function = psprintf("%s()", layout->name);
 
+		PreventCommandDuringRecovery(function);
+		PreventCommandIfReadOnly(function);
+		PreventCommandIfParallelMode(function);
+	}
+	if (unlikely(tickers == NULL))
+		attach_segment();
+
+	last = &tickers->last[ticker_index(layout)];
+	reserved = renew_at[layout->number];
 	for (;;)
 	{
-		uint64		now = ticker_present_value(layout);
-		uint64		last = pg_atomic_read_u64(&slot->last);
+		uint64		now = present_value(layout);
+		uint64		too_far = now + values_of_seconds(layout, AHEAD);
+		uint64		value = pg_atomic_read_u64(last);
 		uint64		next;
-		uint64		renew_at;
-		uint64		reserved;
-		int64		too_far_ms;
-		bool		must_reserve;
 
-		for (;;)
+		while ((next = value_after(layout, value, now)) < Min(reserved, too_far))
 		{
-			next = Max(last + 1, now);
-			if (ticker_counter(layout, next) < (uint64) layout->min_counter)
-				next++;
-			renew_at = private_mark != 0 ? private_mark : pg_atomic_read_u64(&slot->renew_at);
-			too_far_ms = ticker_too_far_ahead_ms(layout, ticker_tick(layout, next), now);
-			if (unlikely(next >= renew_at || too_far_ms > 0))
-				break;
-			if (likely(pg_atomic_compare_exchange_u64(&slot->last, &last, next)))
+			if (likely(pg_atomic_compare_exchange_u64(last, &value, next)))
 				return next;
 		}
 
-		require_in_range(layout, next);
-		if (too_far_ms > 0)
+		if (next >= too_far)
 		{
-			wait_for_clock(layout, too_far_ms, &warned);
-			continue;
-		}
+			int64		ticks = ticker_tick(layout, next - too_far) + 1;
 
-		/*
-		 * One session reserves more values while the others use those that
-		 * are left.  If it fails, the session that reaches the high-water
-		 * mark does it.
-		 */
-		reserved = pg_atomic_read_u64(&slot->reserved);
-		must_reserve = private_mark != 0 || next >= reserved;
-		if (!must_reserve)
-			must_reserve = pg_atomic_compare_exchange_u64(&slot->renew_at, &renew_at, reserved);
-		if (must_reserve)
-			private_mark = ticker_reserve(ticker, slot, next);
+			wait_for_clock(layout, ticks * layout->ms_per_tick, &warned);
+			reserved = renew_at[layout->number];
+		}
+		else
+			reserved = look_at_sequence(layout, next);
 	}
 }

@@ -9,12 +9,9 @@
 #include "idgen.h"
 
 static const TickerLayout uuid_v7_ordered_layout = {
-	.name = "uuid_v7_ordered",.counter_bits = SUBMS_BITS,.ms_per_tick = 1,
-	.counter_is_fraction = true,
-	.max_value = (UINT64CONST(1) << (48 + SUBMS_BITS)) - 1
+	.name = "uuid_v7_ordered",.number = TICKER_UUID_V7_ORDERED,.counter_bits = SUBMS_BITS,.ms_per_tick = 1,
+	.counter_is_fraction = true
 };
-
-Ticker		uuid_v7_ordered_ticker = {.layout = &uuid_v7_ordered_layout};
 
 /*
  * The next reading of a clock that must increase strictly: "now", or the last
@@ -70,7 +67,7 @@ idgen_uuid_v7(PG_FUNCTION_ARGS)
  *	all that the function returned to any session of the database before.
  */
 SQL_FUNCTION(idgen_uuid_v7_ordered,
-			 uuid_datum(7, ticker_next(&uuid_v7_ordered_ticker), entropy_bits(UUID_LOW_BITS)))
+			 uuid_datum(7, ticker_next(&uuid_v7_ordered_layout), entropy_bits(UUID_LOW_BITS)))
 
 /*
  * uuid_v7_floor(instant timestamptz) returns uuid

@@ -235,7 +235,7 @@ SKIP:
 
 	# The secret is in no file of the server, and in nothing that SQL or a dump shows.
 	my %texts = (settings => join "\n", map { ask("SELECT s FROM $_ s") }
-		  'pg_settings', 'pg_file_settings', 'idgen.tickers', 'pg_shmem_allocations', 'pg_stat_activity');
+		  'pg_settings', 'pg_file_settings', 'pg_sequences', 'pg_shmem_allocations', 'pg_stat_activity');
 	IPC::Run::run([ 'pg_dumpall', '--dbname', $node->connstr('postgres') ], '>', \$texts{dump}) or die;
 	IPC::Run::run([ 'find', $node->basedir, '-type', 'f' ], '>', \my $files) or die;
 	$texts{$_} = slurp_file($_) for split /\n/, $files;

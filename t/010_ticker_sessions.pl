@@ -47,8 +47,7 @@ for (3, 31)
 	my ($number, $place) = ($_, "node_$_");
 	add_database($place);
 	ask("ALTER DATABASE $place SET idgen.node_id = $number; ALTER DATABASE $place SET idgen.launch_id = $number");
-	ask("SELECT setval('idgen.snowflake_ticker', (1000 * $later\::bigint) << 12), setval('idgen.trace_id_ticker', $later\::bigint << 22),
-			setval('idgen.js_id_ticker', $later\::bigint << 16)", $place);
+	ask("SELECT setval('idgen.${_}_mark', $later\::bigint << 28)", $place) for qw(snowflake trace_id js_id);
 	$made{$_}{$number} = ask("SELECT $parts{$_} FROM (SELECT idgen.$_() AS id FROM generate_series(1, 10000) OFFSET 0) made",
 		$place) for keys %parts;
 }

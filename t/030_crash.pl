@@ -6,7 +6,7 @@ use HandedOut;
 use MixedLoad;
 use Server;
 
-my $node = start_server('crashing', $HandedOut::settings . "restart_after_crash = on\nidgen.reserve_ahead = 2\nmax_connections = 30");
+my $node = start_server('crashing', $HandedOut::settings . "restart_after_crash = on\nmax_connections = 30");
 my $log_start = -s $node->logfile;
 my $load = MixedLoad->new($node);
 

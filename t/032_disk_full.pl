@@ -14,7 +14,7 @@ my $node = PostgreSQL::Test::Cluster->new('full');
 mkdir "$disks/data/pgdata", 0700 or die "mkdir: $!";
 symlink "$disks/data/pgdata", $node->data_dir or die "symlink: $!";
 $node->init(extra => [ '--waldir', "$disks/wal/pg_wal", '--wal-segsize', '1' ]);
-$node->append_conf('postgresql.conf', join("\n", $HandedOut::settings, 'restart_after_crash = on', 'idgen.reserve_ahead = 2',
+$node->append_conf('postgresql.conf', join("\n", $HandedOut::settings, 'restart_after_crash = on',
 		'max_connections = 30', 'shared_buffers = 16MB', 'min_wal_size = 2MB', 'max_wal_size = 10MB'));
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION idgen');

@@ -156,7 +156,6 @@ my %more = (
 	'repeated insert' => "INSERT INTO public.guarded VALUES ($minute_0) ON CONFLICT DO NOTHING RETURNING id",
 	'default' => 'INSERT INTO public.things DEFAULT VALUES RETURNING id',
 	'default argument' => q{SELECT idgen.prefixed_id('acct')},
-	'view' => 'TABLE idgen.tickers',
 	'domain' => q{SELECT idgen.create_id_domain('public.thing_id', 'thing'); SELECT 'thing_03e6wlko0bp8e7c9916hklbnd'::public.thing_id},
 	'known prefix' => q{SELECT idgen.create_id_domain('public.thing_id', 'thing'); SELECT * FROM idgen.parse_prefixed_id('thing_1')},
 	'replay' => "SELECT * FROM idgen.create_once_bigint($v1, 1); SELECT * FROM idgen.create_once_bigint($v1, 2)",

@@ -28,7 +28,7 @@ sub messages
 
 my $command = q{'c0000000-0000-4000-8000-00000000000a'};
 my $entity = q{'e0000000-0000-4000-8000-00000000000a'::uuid};
-my @sequences = map { "${_}_ticker" } @Functions::tickers;
+my @sequences = @Functions::sequences;
 
 new_database('shop');
 is( as('installer', 'shop', qq{
@@ -41,7 +41,7 @@ is( as('installer', 'shop', qq{
 		GRANT SELECT, INSERT, DELETE ON idgen.creation_identifiers TO application;
 		GRANT SELECT (command_id, created_at) ON idgen.creation_identifiers TO auditor;
 		GRANT SELECT (prefix, domain) ON idgen.id_prefixes TO application;
-		GRANT SELECT, UPDATE ON idgen.snowflake_ticker TO application}) =~ s/\n//gr,
+		GRANT SELECT, UPDATE ON idgen.snowflake_mark TO application}) =~ s/\n//gr,
 	'', 'the installer uses the extension and grants rights');
 ask(join('; ', map { "SELECT setval('idgen.$_', last_value + 1) FROM idgen.$_" } @sequences), 'shop');
 
@@ -53,7 +53,7 @@ sub uses_grants
 		qq{SELECT NOT created FROM idgen.create_once($command, $entity, 'order', '{"customer": 7}')},
 		'SELECT idgen.purge_creations() = 0',
 		q{SELECT domain IS NOT NULL FROM idgen.parse_prefixed_id('inv_1')},
-		q{SELECT setval('idgen.snowflake_ticker', last_value) > 0 FROM idgen.snowflake_ticker};
+		q{SELECT setval('idgen.snowflake_mark', last_value) > 0 FROM idgen.snowflake_mark};
 	is(as('application', $database, 'TRUNCATE idgen.creation_identifiers'), '42501', "$when, TRUNCATE is rejected");
 	is(as('stranger', $database, "SELECT idgen.create_once($command, $entity)"), '42501', "$when, a role without grants is rejected");
 }
@@ -62,7 +62,7 @@ uses_grants('shop', 'granted');
 my $contents = q{
 	SELECT * FROM idgen.creation_identifiers ORDER BY 1;
 	SELECT prefix, domain FROM idgen.id_prefixes ORDER BY 1;
-	SELECT ticker, reserved_value FROM idgen.tickers ORDER BY 1};
+	SELECT sequencename, last_value FROM pg_sequences WHERE schemaname = 'idgen' ORDER BY 1};
 my $contents_before = ask($contents, 'shop');
 my $rights_before = ask($InUse::rights, 'shop');
 
@@ -225,7 +225,7 @@ ask(q{
 		FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'uuid_v7');
 	SELECT FROM idgen.create_once_bigint(idgen.uuid_v4(), 7), idgen.uuid_v7_ordered();
 	REVOKE EXECUTE ON FUNCTION idgen.uuid_v7_ordered() FROM PUBLIC}, 'parts');
-my $state = 'SELECT id, entity_number, last_value FROM app.brought, idgen.creation_identifiers, idgen.uuid_v7_ordered_ticker';
+my $state = 'SELECT id, entity_number, last_value FROM app.brought, idgen.creation_identifiers, idgen.uuid_v7_ordered_mark';
 my $parts = ask($state, 'parts');
 
 # pg_restore with these options, of a dump with others

@@ -4,7 +4,7 @@
 
 use Server;
 
-my %in_file = ('idgen.node_id' => 7, 'idgen.launch_id' => 42, 'idgen.max_ahead' => '2d', 'idgen.reserve_ahead' => '30s');
+my %in_file = ('idgen.node_id' => 7, 'idgen.launch_id' => 42);
 
 my $node = start_server('settings', join('', map { "$_ = $in_file{$_}\n" } sort keys %in_file));
 ask(q{

@@ -66,7 +66,7 @@ sub same_rows
 # the east, which all versions apply and versions from 16 on copy.
 ask($node_of{$_}, "INSERT INTO of_$_ (note) SELECT 'before' FROM generate_series(1, 500); CREATE PUBLICATION of_$_ FOR TABLE of_$_")
   for @places;
-my $marks = q{SELECT string_agg(ticker || ' ' || coalesce(last_value::text, 'none'), ' ' ORDER BY ticker) FROM idgen.tickers};
+my $marks = q{SELECT string_agg(sequencename || ' ' || coalesce(last_value::text, 'none'), ' ' ORDER BY sequencename) FROM pg_sequences WHERE schemaname = 'idgen'};
 my %marks_before = map { $_ => ask($node_of{$_}, $marks) } keys %node_of;
 subscribe($west, $east, 'of_east', 'streaming = on');
 subscribe($east, $west, 'of_west', 'binary = true');
@@ -238,13 +238,13 @@ is( ask($west, q{
 	"10|10|user_id\nteam_id\n1|f", 'if all tables are replicated, prefixes and commands are known');
 
 # --- Takeover ---------------------------------------------------------------
-# The west replaces the east, as in an upgrade: its tickers are raised above the
-# east's high-water marks, by the SQL of docs/operations.md, and then it may use the east's node id.
+# The west replaces the east, as in an upgrade: it gets the east's sequences, by the SQL of docs/operations.md, and then
+# it may use the east's node id.
 ask($west, "DROP SUBSCRIPTION $_") for 'of_east', 'kinds', 'commands', $version < 160000 ? () : 'shared_from_east';
 my $tickers = 'SELECT idgen.snowflake(), idgen.js_id(), idgen.decimal_id(), idgen.trace_id(), idgen.uuid_v7_ordered()';
 my @last = split /\|/, ask($east, $tickers);
 my $take_over = ask($east, Page->new('operations')->blocks('Replacing the publisher'));
-is(scalar(() = $take_over =~ /raise_(ticker|decimal_id)/g), 5, 'the east prints a call for each ticker');
+is(scalar(() = $take_over =~ /setval/g), 5, 'the east prints a call for each sequence');
 ask($west, $take_over);
 my @next = split /\|/, ask($west, "SET idgen.node_id = 1; SET idgen.launch_id = 101; $tickers");
 cmp_ok($next[$_], '>', $last[$_], "the west continues above $last[$_]") for 0 .. 2;

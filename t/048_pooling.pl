@@ -21,14 +21,14 @@ sub create_once { return sprintf("SELECT * FROM idgen.create_once_bigint('c00000
 
 # --- DISCARD ALL ------------------------------------------------------------
 my $session = Client->connect($node);
-my @generators = (@HandedOut::functions, @Functions::independent_names);
+my @generators = (@HandedOut::functions, 'decimal_id', @Functions::independent_names);
 my $row = join(', ', map { "idgen.$_()" } @generators);
 my @made;
 
 for my $client (1 .. 50)
 {
 	push @made, $session->ask("SELECT $row");
-	push @made, $session->ask("PREPARE mine AS SELECT $row; SET idgen.max_ahead = '1 d'; EXECUTE mine");
+	push @made, $session->ask("PREPARE mine AS SELECT $row; EXECUTE mine");
 	is($session->ask(create_once($client, $client)), "$client|t", "client $client: its command is recorded");
 	is($session->ask(create_once($client, 0)), "$client|f", "client $client: a replay returns its entity");
 	is($session->ask('DISCARD ALL'), '', "client $client: DISCARD ALL");

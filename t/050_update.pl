@@ -109,7 +109,7 @@ sub check_new_version
 }
 
 # so that the grant is the only reason that typeid() works
-$node->safe_psql('shop', q{SELECT setval('idgen.uuid_v7_ordered_ticker', last_value + (3600000 << 12)) FROM idgen.uuid_v7_ordered_ticker});
+$node->safe_psql('shop', q{SELECT setval('idgen.uuid_v7_ordered_mark', last_value + (3600::bigint << 28)) FROM idgen.uuid_v7_ordered_mark});
 check_new_version('a new session', sub { as_app('shop', @_) });
 check_new_version('an old session', sub { $session{shop}->ask(@_) });
 InUse::check_works($node, 'shop', 'updated');

@@ -27,8 +27,7 @@ my $request = q{'{"a": [1, 2.50, "x", null, true]}'};
 # kind        generator: makes identifiers; any role may call it
 #             ticker: a generator that takes its values from a ticker
 #             reader: any other function that any role may call
-#             creations, prefixes, tickers: requires rights on that table or
-#             sequence
+#             creations, prefixes: requires rights on that table
 #             mask: a reader that requires EXECUTE
 #             trigger: called by the server only
 #             advisor: a reader in the extension idgen_advisor
@@ -96,12 +95,9 @@ my @rows = (
 	[ 'trace_id_timestamp(int8,timestamptz)', 'reader', 'ss', '22008', qq{175928847299117063, $instant} ],
 	[ 'trace_id_node(int8)', 'reader', 'is strict', '', '175928847299117063' ],
 	[ 'trace_id_counter(int8)', 'reader', 'is strict', '', '175928847299117063' ],
-	[ 'decimal_id()', 'ticker', 'vu' ],
+	[ 'decimal_id()', 'generator', 'vu' ],
 	[ 'decimal_id_parts(int8)', 'reader', 'is strict', '', '14150009200065' ],
 	[ 'uuid_v7_ordered()', 'ticker', 'vu' ],
-	[ 'ticker_state(text)', 'reader', 'vu strict', '42704', q{'snowflake'} ],
-	[ 'raise_ticker(text,timestamptz)', 'tickers', 'vu', '22004 42704 22023 22008', q{'snowflake', '2026-01-01 00:00:00+00'} ],
-	[ 'raise_decimal_id(int8)', 'tickers', 'vu strict', '22023', '10000000000' ],
 
 	# Text
 	[ 'uuid_to_base(uuid,int4)', 'reader', 'is strict', '22023', qq{${v4}::pg_catalog.uuid, 58} ],
@@ -160,6 +156,7 @@ our @functions = map {
 } @rows;
 
 our @tickers = map { $_->{name} } grep { $_->{kind} eq 'ticker' } @functions;
+our @sequences = (map({ "${_}_mark" } @tickers), 'decimal_id_counter');
 
 # The functions that are installed, each with its attributes
 our $installed = q{

@@ -95,7 +95,7 @@ sub contents
 		SELECT 'by index', count(*) FROM orders o WHERE EXISTS (SELECT FROM orders i WHERE i.document = o.document);
 		SELECT command_id, command_name, entity_id, entity_number, request_hash, created_at FROM idgen.creation_identifiers ORDER BY 1;
 		SELECT prefix, domain FROM idgen.id_prefixes;
-		SELECT ticker, reserved_value FROM idgen.tickers ORDER BY 1;
+		SELECT sequencename, last_value FROM pg_sequences WHERE schemaname = 'idgen' ORDER BY 1;
 		SELECT unnest(setconfig) FROM pg_db_role_setting s JOIN pg_database d ON d.oid = s.setdatabase
 			WHERE datname = current_database() ORDER BY 1;
 		SELECT c.relname, a.grantee::regrole, a.privilege_type FROM pg_class c, aclexplode(c.relacl) a

@@ -247,19 +247,6 @@ SELECT *, CASE WHEN n < 10000000000 OR n >= 9223372030000000000 THEN p IS NULL
 	ELSE (p.counter * 100000::bigint + p.generator) * 100000 + p.launch_id = n
 		AND p.generator BETWEEN 0 AND 99999 AND p.launch_id BETWEEN 0 AND 99999 END AS holds
 FROM numbers, idgen.decimal_id_parts(n) p;
--- raise_decimal_id() accepts identifiers and never lowers the ticker
-SELECT *, CASE WHEN idgen.decimal_id_parts(n) IS NULL THEN tried.raise_decimal_id(n) = '!22023'
-	WHEN coalesce(tried.raise_decimal_id(n), '') = '' THEN (SELECT s.reserved_value > s.last_value
-			AND s.last_value >= p.generator * 922337202::bigint + p.counter
-		FROM idgen.decimal_id_parts(n) p, idgen.ticker_state(CASE WHEN n > 0 THEN 'decimal_id' END) s) END AS holds
-FROM numbers;
--- raise_ticker() accepts times that are not far ahead and never lowers a ticker
-SELECT *, CASE WHEN NOT isfinite(at) OR at > now() + interval '25 hours' THEN tried.raise_ticker('js_id', at) = '!22008'
-	WHEN coalesce(tried.raise_ticker('js_id', at), '') = ''
-	THEN (SELECT s.last_time >= date_trunc('second', at) AND s.reserved_value > s.last_value
-		FROM idgen.ticker_state(CASE WHEN at IS NOT NULL THEN 'js_id' END) s) END AS holds FROM instants;
--- ticker_state() accepts the names of tickers only
-SELECT *, (tried.ticker_state(t) <> '!42704') = (t IN (SELECT ticker FROM idgen.tickers)) AS holds FROM texts;
 -- the readers of ObjectIds agree on what an ObjectId is
 SELECT *, CASE WHEN t ~ '^[0-9a-fA-F]{24}$' THEN idgen.is_object_id(t)
 		AND idgen.object_id_timestamp(t) = to_timestamp(('x' || left(t, 8))::bit(32)::bigint & 4294967295)
