@@ -18,7 +18,7 @@ run_script dev/run-on.sh 18 contrib/clients/test-clients.sh \
     psycopg asyncpg sqlalchemy django jdbc activerecord pdo pgx dbi    # their newer versions
 run_script dev/test-assertions.sh
 run_script dev/test-sanitized.sh --valgrind
-run_script dev/test-engine.sh pgtle "${IDGEN_PGTLE:-../shared/engines/pg_tle.tar.xz}"
+run_script dev/test-engine.sh pgtle
 run_script dev/test-portable-16.sh
 run_script dev/sqlsmith.sh --seconds 1800
 run_script dev/torture.sh decimal_id --seconds 1800

@@ -2,10 +2,10 @@
 #
 # test-engine.sh: test idgen with an extension of which Debian has no package.
 #
-#   dev/test-engine.sh citus ARCHIVE
-#   dev/test-engine.sh pgtle ARCHIVE
+#   IDGEN_CITUS=ARCHIVE dev/test-engine.sh citus
+#   IDGEN_PGTLE=ARCHIVE dev/test-engine.sh pgtle
 #
-# Builds it from ARCHIVE, a tar file of its sources, for the PostgreSQL 18 of a Debian system in
+# Builds it from the archive, a tar file of its sources, for the PostgreSQL 18 of a Debian system in
 # $IDGEN_MATRIX/citus or $IDGEN_MATRIX/pgtle (see run-on.sh), again if the archive or the server
 # changed, and runs the tests that are skipped without it. Takes two minutes, the first time ten.
 
@@ -13,21 +13,22 @@
 
 idgen_no_options "$@"
 engine=${1:-}
-archive=${2:-}
 case $engine in
     citus)
+        archive=${IDGEN_CITUS:-}
         packages=(libicu-dev libkrb5-dev liblz4-dev libssl-dev libzstd-dev)
         build='./configure; make -j2 with_llvm=no extension; make with_llvm=no install-extension'
         tests=(t/080_citus.pl t/083_citus_commands.pl)
         ;;
     pgtle)
+        archive=${IDGEN_PGTLE:-}
         packages=(flex libkrb5-dev libssl-dev)
         build='make with_llvm=no install'
         tests=(contrib/portable/t/005_pgtle.pl)
         ;;
     *) idgen_die "citus or pgtle is required; see --help" ;;
 esac
-[ -r "$archive" ] || { echo "the archive of $engine${archive:+, $archive,} is not available"; exit 77; }
+[ -r "$archive" ] || { echo "skipped: IDGEN_${engine^^} does not name the archive of $engine"; exit 77; }
 
 IDGEN_MATRIX=$IDGEN_MATRIX/$engine
 debian_make 18

@@ -88,14 +88,19 @@ idgen_find_pg_config() {
 # The major version of PG_CONFIG.
 idgen_major() { "$PG_CONFIG" --version | sed -E 's/^[^0-9]*([0-9]+).*/\1/'; }
 
+# Names the packages, and asks before they are installed if it is called by a person.
 idgen_apt_install() {
-    local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -qq)
+    local answer apt=(env DEBIAN_FRONTEND=noninteractive apt-get -qq)
     command -v apt-get >/dev/null || idgen_die "please install: $*"
     if [ "$(id -u)" -ne 0 ]; then
         command -v sudo >/dev/null || idgen_die "as root, please run: apt-get install $*"
         apt=(sudo "${apt[@]}")
     fi
     idgen_say "Installing $*"
+    if [ -t 0 ] && [ -t 1 ] && [ -z "${CI:-}" ]; then
+        read -r -p 'Continue? [Y/n] ' answer
+        [[ $answer =~ ^([yY].*)?$ ]] || exit 1
+    fi
     "${apt[@]}" update >/dev/null
     "${apt[@]}" install -y --no-install-recommends "$@" >/dev/null || idgen_die "apt-get could not install: $*"
 }
@@ -158,6 +163,7 @@ idgen_remove_work_folder() { [ "$IDGEN_KEEP" = 1 ] || { idgen_stop; rm -rf "$IDG
 
 idgen_make_work_folder() {
     [ -z "$IDGEN_WORK" ] || return 0
+    # not in TMPDIR: the path of a socket is short, and the user postgres may not reach that folder
     IDGEN_WORK=$(mktemp -d /tmp/idgen.XXXXXX)
     idgen_at_exit idgen_remove_work_folder
     chmod 755 "$IDGEN_WORK"
