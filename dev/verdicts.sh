@@ -10,7 +10,7 @@ set -uo pipefail
 idgen_help_end='Ends with a line "N passed, N failed"; the exit status is 0 if nothing failed, or 77 if
 what it requires is not available.'
 
-passed=0 failed=0 skipped=0 failures=()
+passed=0 failed=0 skipped=0 failures=() unavailable=()
 
 # Install what is missing, and build idgen: TESTS-OR-NOTHING [MAKE-ARGUMENT ...]
 build_idgen() {
@@ -67,6 +67,7 @@ run_script() {
         /^[0-9]+ skipped, because/ { skips = $1 } END { print good + 0, bad + 0, skips + 0 }' "$log")
     if [ "$status" -eq 77 ]; then
         skips=$((skips + 1))
+        unavailable+=("$*")
     elif [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; then
         bad=1
         echo "FAILED  $* ended with status $status" | tee -a "$log"
@@ -80,5 +81,6 @@ run_script() {
 end_of_scripts() {
     [ ${#failures[@]} -eq 0 ] || printf '%s\n' '' '== Failures' "${failures[@]}"
     [ "$skipped" -eq 0 ] || printf '\n%d skipped, because their requirements are not available\n' "$skipped"
+    [ ${#unavailable[@]} -eq 0 ] || printf '  %s\n' "${unavailable[@]}"
     end_of_verdicts
 }
