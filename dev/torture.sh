@@ -4,11 +4,15 @@
 #
 #   dev/torture.sh decimal_id [--seconds N] [--seed N]     default 60 seconds
 #   dev/torture.sh create_once [--seconds N] [--seed N]
+#   dev/torture.sh storm [--seconds N]
 #
 #   decimal_id    sessions take values from a ticker, whose sequence another changes in the ways that
 #                 a superuser can. No value may occur twice, or be less than one before
 #   create_once   clients create, find and forget commands. Some order of the calls must explain all
 #                 answers. First, for three seconds, rows are deleted, which must be reported
+#   storm         sessions call generators, create_once(), the trigger and an id domain while others
+#                 grant and revoke, move catalogs and make functions. No session may be lost, no
+#                 value occur twice
 #
 # torture/NAME.py describes the faults. --seed repeats the choices, though not their interleaving.
 
@@ -57,7 +61,14 @@ torture_create_once() {
     verdict $? "no unintended crash"
 }
 
-declare -F "torture_$name" >/dev/null || idgen_die "decimal_id or create_once is required; see --help"
+torture_storm() {
+    idgen_start idgen.node_id=7 idgen.launch_id=42 deadlock_timeout=20ms fsync=off
+    torture "$seconds"
+    verdict $? "each value and entity occurred once, each session continued, and no other error was raised" ||
+        { idgen_stop; grep -E 'ERROR|FATAL|PANIC|TRAP|signal' "$IDGEN_WORK/server.log" | tail -n 8; }
+}
+
+declare -F "torture_$name" >/dev/null || idgen_die "decimal_id, create_once or storm is required; see --help"
 build_idgen tests
 "torture_$name"
 end_of_verdicts
