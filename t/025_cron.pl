@@ -1,6 +1,7 @@
 # pg_cron purges recorded commands with a role that has the rights for that only: all old commands, more than one call
 # deletes, and no recent ones. The job of a role without these rights fails, which is logged.
 
+use Page;
 use Server;
 
 my ($sharedir) = run_command([ 'pg_config', '--sharedir' ]);
@@ -16,22 +17,17 @@ my $node = start_server('cron',
 
 # More old commands than one call deletes, and five recent ones
 ask(q{
-	CREATE EXTENSION pg_cron;
 	INSERT INTO idgen.creation_identifiers (command_id, entity_number, created_at)
 		SELECT idgen.uuid_v7(), i, now() - interval '25 hours' FROM generate_series(1, 25000) i;
-	SELECT idgen.create_once_bigint(('c0000000-0000-4000-8000-00000000000' || i)::uuid, 25000 + i) FROM generate_series(1, 5) i;
+	SELECT idgen.create_once_bigint(('c0000000-0000-4000-8000-00000000000' || i)::uuid, 25000 + i) FROM generate_series(1, 5) i});
 
-	CREATE ROLE janitor LOGIN;
-	GRANT SELECT, DELETE ON idgen.creation_identifiers TO janitor;
-	GRANT USAGE ON SCHEMA cron TO janitor;
-	CREATE ROLE guest LOGIN;
-	GRANT SELECT ON idgen.creation_identifiers TO guest;
-	GRANT USAGE ON SCHEMA cron TO guest});
-
-my %job = map { $_ => ask(qq{
-	SET ROLE $_;
-	SELECT cron.schedule('purge of $_', '$schedule', \$job\$
-		DO \$\$ BEGIN WHILE idgen.purge_creations('24 hours') >= 10000 LOOP COMMIT; END LOOP; END \$\$ \$job\$)}) } 'guest', 'janitor';
+# The job of docs/operations.md, and the same by a role with other rights
+my %statements;
+($statements{janitor}) = map { s/'\* \* \* \* \*'/'$schedule'/r } Page->new('operations')->blocks('Purge');
+$statements{guest} = $statements{janitor} =~ s/janitor/guest/gr =~ s/CREATE EXTENSION.*//r =~ s/, DELETE//r
+  =~ s/purge creations/no rights/r;
+ask($statements{$_}) for 'janitor', 'guest';
+my %job = map { split /\|/ } split /\n/, ask('SELECT username, jobid FROM cron.job');
 
 # Wait until a run of the job has ended, and return it.
 sub wait_for_run
@@ -45,7 +41,7 @@ sub wait_for_run
 
 like(wait_for_run($job{guest}), qr/^postgres\|guest\|failed\|ERROR: +permission denied for table creation_identifiers\b/,
 	'the job of a role without rights fails, which is logged');
-is(ask(q{SET ROLE guest; SELECT cron.unschedule('purge of guest')}), 't', 'its job can be removed');
+is(ask(q{SET ROLE guest; SELECT cron.unschedule('no rights')}), 't', 'its job can be removed');
 like(wait_for_run($job{janitor}), qr/^postgres\|janitor\|succeeded\|/, 'the job of a role with rights succeeds');
 is(ask(q{SELECT count(*), min(entity_number) FROM idgen.creation_identifiers}), '5|25001',
 	'one run purges all old commands and no recent ones');

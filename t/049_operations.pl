@@ -1,5 +1,6 @@
-# Parts of a database are restored, a restore in one transaction keeps its rights, the installer's role is replaced, and
-# the clock is ahead of a purge: the statements of docs/operations.md, and what it says of their absence.
+# What docs/operations.md and docs/security.md say of an administrator's work, by the pages' own statements: parts of a
+# database are restored, a restore in one transaction keeps its rights, the installer is replaced, what it can do, a purge
+# while the clock is ahead, and a crash without synchronous_commit.
 
 use FakeClock;
 use Page;
@@ -153,6 +154,34 @@ is(as('new_installer', 'masked', $_), 't', "the new one can run $_") for
 	'ALTER EXTENSION idgen UPDATE; SELECT true',
 	'REVOKE ALL ON idgen.creation_identifiers FROM app; SELECT true';
 is(as('app', 'masked', $may), '42501', 'and revoke what was granted');
+is(as('new_installer', 'masked', 'ALTER TABLE idgen.creation_identifiers SET (autovacuum_vacuum_scale_factor = 0.1)'),
+	'42501', 'but not change a storage parameter of the table');
+
+# --- What an installer can do, as docs/security.md says --------------------------------
+ask(q{
+	CREATE TABLE uses (
+		id uuid DEFAULT idgen.keyed_comb(),
+		made timestamptz GENERATED ALWAYS AS (idgen.uuid_timestamp(id)) STORED);
+	CREATE INDEX by_time ON uses (idgen.uuid_timestamp(id))}, 'masked');
+is(as('new_installer', 'masked', 'DROP OWNED BY new_installer'), '2BP01', 'DROP OWNED fails while something uses idgen');
+is(as('new_installer', 'masked', 'DROP OWNED BY new_installer CASCADE'), '', 'with CASCADE, also');
+is(ask(q{
+		SELECT string_agg(attname, ' ' ORDER BY attnum), count(*) FILTER (WHERE atthasdef),
+			to_regclass('by_time'), to_regtype('invoice_id')
+		FROM pg_attribute WHERE attrelid = 'uses'::regclass AND attnum > 0 AND NOT attisdropped}, 'masked'),
+	'id|0||', 'the default, the generated column, the index and the domain');
+is(as('new_installer', 'masked', q{
+		CREATE SCHEMA idgen;
+		GRANT USAGE ON SCHEMA idgen TO PUBLIC;
+		CREATE FUNCTION idgen.uuid_v4() RETURNS text LANGUAGE sql RETURN current_user}),
+	'', 'the installer can make a schema of this name');
+is(ask('SELECT idgen.uuid_v4() = current_user', 'masked'), 't', 'whose functions run with the rights of their caller');
+
+# --- Messages ----------------------------------------------------------------------------
+my ($no_library) = map { $_->[0] } grep { $_->[0] =~ /libdir/ } $page->table('Troubleshooting');
+is($no_library, '58P01, `could not access file "$libdir/idgen"`', 'the page has the message of a missing library');
+like(errors(q{CREATE FUNCTION gone() RETURNS uuid LANGUAGE c AS '$libdir/idgen_gone'}),
+	qr/ERROR:  58P01: could not access file "\$libdir\/idgen_gone"/, 'which is that of the server');
 
 # --- A purge while the clock is ahead -------------------------------------------------
 SKIP:
@@ -165,5 +194,20 @@ SKIP:
 	is(ask('SELECT idgen.trim_creations(1000)', 'source'), '0', 'while the clock is ahead, trim_creations() keeps it');
 	is(ask(q{SELECT idgen.purge_creations('24 hours')}, 'source'), '1', 'and purge_creations() does not');
 }
+
+# --- A crash --------------------------------------------------------------------------------
+# Commits are not flushed for ten seconds, unless a transaction asks for it; and the table is unlogged in one database.
+$clock->run_ahead_by(0) if $clock;
+$node->append_conf('postgresql.conf', "synchronous_commit = off\nwal_writer_delay = 10s");
+$node->reload;
+my $retry = q{SELECT entity_number, created FROM idgen.create_once_bigint('c0000000-0000-4000-8000-000000000001', 9)};
+ask('CREATE DATABASE unlogged');
+ask("CREATE EXTENSION idgen; ALTER TABLE idgen.creation_identifiers SET UNLOGGED; $retry; CHECKPOINT", 'unlogged');
+my ($flushed) = $page->section('Recorded commands') =~ /`(SET LOCAL .*?)`/;
+is(ask("BEGIN; $flushed; " . ($retry =~ s/9\)/8)/r) . '; COMMIT', 'source'), '8|t', "recorded after $flushed");
+kill_postmaster($node);
+start_again($node);
+is(ask($retry, 'source'), '8|f', 'after a crash, it is known');
+is(ask($retry, 'unlogged'), '9|t', 'that of an unlogged table is not');
 
 done_testing();
