@@ -8,9 +8,8 @@
  * recorded one.
  *
  * The table is accessed only through SPI.  The caller's privileges, row-level
- * security policies and triggers apply, and the table can be replaced by any
- * that behaves like the extension's own, such as a partitioned or distributed
- * one.
+ * security policies and triggers apply, and the table can have other indexes
+ * and columns, or be distributed.
  */
 #include "postgres.h"
 
@@ -18,7 +17,6 @@
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/namespace.h"
-#include "catalog/partition.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
@@ -144,9 +142,8 @@ find_creation(Datum command_id, Creation *found)
 
 /*
  * Is this unique violation one of the command in an index on command_id alone of
- * the table of recorded commands, or of its partition?  An error of another
- * command, index or table, which the owner added or a trigger writes to, is not
- * ours.
+ * the table of recorded commands?  An error of another command, index or table,
+ * which the owner added or a trigger writes to, is not ours.
  */
 static bool
 violates_command_index(const ErrorData *error, Datum command_id)
@@ -169,9 +166,7 @@ violates_command_index(const ErrorData *error, Datum command_id)
 
 	schema = get_namespace_oid(error->schema_name, true);
 	relation = get_relname_relid(error->table_name, schema);
-	if (relation != commands &&
-		!(get_rel_relispartition(relation) &&
-		  list_member_oid(get_partition_ancestors(relation), commands)))
+	if (relation != commands)
 		return false;
 
 	index = get_relname_relid(error->constraint_name, schema);

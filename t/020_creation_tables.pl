@@ -1,5 +1,6 @@
 # Recorded commands are read and written through the executor only, so that a table of another shape, or a distributed
-# table, works as well as the one that the extension creates; and a session that has saved plans continues with a new one.
+# table, works as well as the one that the extension creates; a partitioned table or a view, whose rows no dump includes,
+# is refused; and a session that has saved plans continues with a new table.
 
 use Server;
 
@@ -75,14 +76,14 @@ my $known = "$row|f\n$row|f";
 # Tables, what a call and its repetition return, and how the table is made
 for my $case (
 	[ 'as it was made', $works, 'ALTER TABLE idgen.made RENAME TO creation_identifiers' ],
-	[ 'partitioned', $works, "$like PARTITION BY HASH (command_id)",
-		map { "CREATE TABLE idgen.part_$_ PARTITION OF $table FOR VALUES WITH (MODULUS 3, REMAINDER $_)" } 0 .. 2 ],
+	[ 'partitioned', '42809', "$like PARTITION BY HASH (command_id)",
+		"CREATE TABLE idgen.part PARTITION OF $table FOR VALUES WITH (MODULUS 1, REMAINDER 0)" ],
 	[ 'with nothing but a key', $works, "CREATE TABLE $table (command_id uuid PRIMARY KEY, $columns)" ],
 	[ 'whose key includes more', $works, "CREATE TABLE $table (command_id uuid, $columns)",
 		"ALTER TABLE $table ADD PRIMARY KEY (command_id) INCLUDE (entity_id, command_name)" ],
 	[ 'with a unique index for a key', $works, "CREATE TABLE $table (serial bigserial PRIMARY KEY, $columns, command_id uuid)",
 		"CREATE INDEX ON $table USING hash (command_id)", "CREATE UNIQUE INDEX ON $table (command_id)" ],
-	[ 'behind a view', $works, 'CREATE TABLE idgen.kept (LIKE idgen.made INCLUDING ALL)',
+	[ 'behind a view', '42809', 'CREATE TABLE idgen.kept (LIKE idgen.made INCLUDING ALL)',
 		"CREATE VIEW $table AS SELECT * FROM idgen.kept" ],
 	[ 'with a child that has the row', $known, $like, "CREATE TABLE idgen.child () INHERITS ($table)",
 		"INSERT INTO idgen.child (command_id, entity_id) VALUES ($command, $entity)" ],
@@ -161,22 +162,20 @@ for (
 	ask('DROP FUNCTION recorder CASCADE');
 }
 
-# Of a partition, too, those of an index on command_id can be retried.
-ask("ALTER TABLE $table RENAME TO kept;
-	CREATE TABLE $table (LIKE idgen.kept INCLUDING ALL) PARTITION BY HASH (command_id);
-	CREATE TABLE part PARTITION OF $table FOR VALUES WITH (MODULUS 1, REMAINDER 0);
-	CREATE FUNCTION violate() RETURNS trigger LANGUAGE plpgsql AS \$\$ BEGIN RAISE unique_violation
-		USING SCHEMA = 'public', TABLE = 'part', CONSTRAINT = current_setting('test.violated'), DETAIL = current_setting('test.detail'); END \$\$;
+# Those of an index on command_id can be retried.
+ask("CREATE FUNCTION violate() RETURNS trigger LANGUAGE plpgsql AS \$\$ BEGIN RAISE unique_violation
+		USING SCHEMA = 'idgen', TABLE = 'creation_identifiers', CONSTRAINT = current_setting('test.violated'),
+			DETAIL = current_setting('test.detail'); END \$\$;
 	CREATE TRIGGER violate BEFORE INSERT ON $table FOR EACH ROW EXECUTE FUNCTION violate()");
 my $key = "Key (command_id)=(c0000000-0000-4000-8000-00000000000a) already exists.";
-for ([ 'part_pkey', $key, 40001 ], [ 'part_pkey', $key =~ s/a\)/b)/r, 23505 ], [ 'part_entity_id_idx', $key, 23505 ],
-	[ 'index_that_reindex_renamed', $key, 40001 ])
+for ([ 'creation_identifiers_pkey', $key, 40001 ], [ 'creation_identifiers_pkey', $key =~ s/a\)/b)/r, 23505 ],
+	[ 'creation_identifiers_entity_id', $key, 23505 ], [ 'index_that_reindex_renamed', $key, 40001 ])
 {
 	my ($violated, $detail, $state) = @$_;
 	like(errors("SET test.detail = '$detail'; SELECT idgen.create_once_bigint($command, 2)", options => "-c test.violated=$violated"),
-		qr/ERROR:  $state: .*CONTEXT:  PL.pgSQL function violate\(\)/s, "of a partition: $violated, $detail");
+		qr/ERROR:  $state: .*CONTEXT:  PL.pgSQL function violate\(\)/s, "$violated, $detail");
 }
-ask("DROP TABLE $table; DROP FUNCTION violate; ALTER TABLE idgen.kept RENAME TO creation_identifiers");
+ask('DROP FUNCTION violate CASCADE');
 
 # A row without an entity, which the table's constraint prevents
 ask("ALTER TABLE $table DROP CONSTRAINT creation_identifiers_one_entity;
