@@ -295,45 +295,63 @@ CREATE FUNCTION idgen.js_id_floor(instant timestamptz, epoch timestamptz DEFAULT
 COMMENT ON FUNCTION idgen.js_id_floor(timestamptz, timestamptz) IS
 'The lower bound of js_id(epoch) in the second of this timestamp, over all nodes; 0 before the end of the epoch''s first second, and 2^53 - 1 more than 2^32 - 1 s (136 years) after it.';
 
+-- A condition of the ranges that no index serves. The planner expects it to be true of
+-- all rows, and lets it pass security barriers as it does comparisons.
+
+CREATE FUNCTION idgen.internal_expect_true(internal) RETURNS internal
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_internal_expect_true';
+
+COMMENT ON FUNCTION idgen.internal_expect_true(internal) IS
+'Planner support function of conditions that nearly all rows satisfy.';
+
+CREATE FUNCTION idgen.internal_is_uuid_v7(id uuid) RETURNS boolean
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT LEAKPROOF SUPPORT idgen.internal_expect_true
+    AS 'MODULE_PATHNAME', 'idgen_internal_is_uuid_v7';
+
+COMMENT ON FUNCTION idgen.internal_is_uuid_v7(uuid) IS
+'Whether a UUID is of version 7, for uuid_v7_within().';
+
 -- The planner inlines these predicates into index conditions and partition
 -- pruning. It would not inline STRICT functions.
 
-CREATE FUNCTION idgen.uuid_v7_within(id uuid, start timestamptz, stop timestamptz) RETURNS boolean
+CREATE FUNCTION idgen.uuid_v7_within(id uuid, start timestamptz, stop timestamptz DEFAULT 'infinity') RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
     RETURN id OPERATOR(pg_catalog.>=) idgen.uuid_v7_floor(start)
-       AND id OPERATOR(pg_catalog.<) idgen.uuid_v7_floor(stop);
+       AND id OPERATOR(pg_catalog.<) idgen.uuid_v7_floor(stop)
+       AND idgen.internal_is_uuid_v7(id);
 
 COMMENT ON FUNCTION idgen.uuid_v7_within(uuid, timestamptz, timestamptz) IS
-'Whether a UUID of version 7 is at or after start and before stop: id >= uuid_v7_floor(start) AND id < uuid_v7_floor(stop), which uses an index and prunes partitions. Never true if start or stop is NULL.';
+'Whether a UUID is of version 7, and at or after start and before stop: id >= uuid_v7_floor(start) AND id < uuid_v7_floor(stop), which uses an index and prunes partitions, AND uuid_version(id) = 7. Never true if start or stop is NULL.';
 
-CREATE FUNCTION idgen.comb_within(id uuid, start timestamptz, stop timestamptz) RETURNS boolean
+CREATE FUNCTION idgen.comb_within(id uuid, start timestamptz, stop timestamptz DEFAULT 'infinity') RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
     RETURN id OPERATOR(pg_catalog.>=) idgen.comb_floor(start)
        AND id OPERATOR(pg_catalog.<) idgen.comb_floor(stop);
 
 COMMENT ON FUNCTION idgen.comb_within(uuid, timestamptz, timestamptz) IS
-'Whether a COMB is at or after start and before stop: id >= comb_floor(start) AND id < comb_floor(stop), which uses an index and prunes partitions. Never true if start or stop is NULL.';
+'For a column that contains only COMBs, whether one is at or after start and before stop: id >= comb_floor(start) AND id < comb_floor(stop), which uses an index and prunes partitions. Never true if start or stop is NULL.';
 
 -- The body is a string, so that the comparisons have the collation of the column
 -- and use its index. In RETURN they would have the default collation.
-CREATE FUNCTION idgen.ulid_within(id text, start timestamptz, stop timestamptz) RETURNS boolean
+CREATE FUNCTION idgen.ulid_within(id text, start timestamptz, stop timestamptz DEFAULT 'infinity') RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
-    AS 'SELECT id OPERATOR(pg_catalog.>=) idgen.ulid_floor(start) AND id OPERATOR(pg_catalog.<) idgen.ulid_floor(stop)';
+    AS 'SELECT id OPERATOR(pg_catalog.>=) idgen.ulid_floor(start) AND id OPERATOR(pg_catalog.<) idgen.ulid_floor(stop) AND idgen.is_ulid(id)';
 
 COMMENT ON FUNCTION idgen.ulid_within(text, timestamptz, timestamptz) IS
-'Whether a ULID is at or after start and before stop: id >= ulid_floor(start) AND id < ulid_floor(stop) in the collation of id, which should be "C"; it uses an index and prunes partitions. Never true if start or stop is NULL.';
+'Whether a text is a ULID in upper case, and at or after start and before stop: id >= ulid_floor(start) AND id < ulid_floor(stop) in the collation of id, which should be "C", AND is_ulid(id); it uses an index and prunes partitions. Never true if start or stop is NULL.';
 
-CREATE FUNCTION idgen.object_id_within(id text, start timestamptz, stop timestamptz) RETURNS boolean
+CREATE FUNCTION idgen.object_id_within(id text, start timestamptz, stop timestamptz DEFAULT 'infinity') RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
-    AS 'SELECT id OPERATOR(pg_catalog.>=) idgen.object_id_floor(start) AND id OPERATOR(pg_catalog.<) idgen.object_id_floor(stop)';
+    AS 'SELECT id OPERATOR(pg_catalog.>=) idgen.object_id_floor(start) AND id OPERATOR(pg_catalog.<) idgen.object_id_floor(stop) AND idgen.is_object_id(id)';
 
 COMMENT ON FUNCTION idgen.object_id_within(text, timestamptz, timestamptz) IS
-'The same for ObjectIds in lower case, in whole seconds, with object_id_floor().';
+'The same for ObjectIds in lower case, in whole seconds, with object_id_floor() and is_object_id().';
 
 CREATE FUNCTION idgen.snowflake_within(
     id bigint,
     start timestamptz,
-    stop timestamptz,
+    stop timestamptz DEFAULT 'infinity',
     epoch timestamptz DEFAULT '2020-01-01 00:00:00+00'
 ) RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
@@ -341,12 +359,12 @@ CREATE FUNCTION idgen.snowflake_within(
        AND id OPERATOR(pg_catalog.<) idgen.snowflake_floor(stop, epoch);
 
 COMMENT ON FUNCTION idgen.snowflake_within(bigint, timestamptz, timestamptz, timestamptz) IS
-'Whether a snowflake(epoch) is at or after start and before stop: id >= snowflake_floor(start, epoch) AND id < snowflake_floor(stop, epoch), which uses an index and prunes partitions. Never true if start or stop is NULL.';
+'For a column that contains only snowflakes of this epoch, whether one is at or after start and before stop: id >= snowflake_floor(start, epoch) AND id < snowflake_floor(stop, epoch), which uses an index and prunes partitions. Never true if start or stop is NULL.';
 
 CREATE FUNCTION idgen.js_id_within(
     id bigint,
     start timestamptz,
-    stop timestamptz,
+    stop timestamptz DEFAULT 'infinity',
     epoch timestamptz DEFAULT '2020-01-01 00:00:00+00'
 ) RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
@@ -354,7 +372,7 @@ CREATE FUNCTION idgen.js_id_within(
        AND id OPERATOR(pg_catalog.<) idgen.js_id_floor(stop, epoch);
 
 COMMENT ON FUNCTION idgen.js_id_within(bigint, timestamptz, timestamptz, timestamptz) IS
-'Whether a js_id(epoch) is at or after start and before stop: id >= js_id_floor(start, epoch) AND id < js_id_floor(stop, epoch), which uses an index and prunes partitions. Never true if start or stop is NULL.';
+'For a column that contains only js_ids of this epoch, whether one is at or after start and before stop: id >= js_id_floor(start, epoch) AND id < js_id_floor(stop, epoch), which uses an index and prunes partitions. Never true if start or stop is NULL.';
 
 -- ---------------------------------------------------------------------------
 -- Checking the identifiers that clients send
@@ -456,24 +474,21 @@ CREATE FUNCTION idgen.check_recent_id() RETURNS trigger
 COMMENT ON FUNCTION idgen.check_recent_id() IS
 'Trigger function, BEFORE INSERT OR UPDATE OF the column FOR EACH ROW, with the arguments column, scheme (''short_comb'', ''comb'' or ''uuid_v7''), and any of ''tolerance=...'', ''past_tolerance=...'', ''future_tolerance=...'' and, for short_comb, ''period=...'', ''prefix_bytes=...''. It refuses an identifier whose time is not near the wall clock with an error (23514) whose constraint name is the trigger''s name, unless a unique index on the column has the identifier already, or an UPDATE does not change it.';
 
--- Calculated in UTC, as timestamp, because timestamptz - interval is STABLE. A NULL
--- tolerance is passed to jsonb_object() as a key, which is an error (22004), and an
--- invalid one to timezone() as a zone (22023): a function that raised them, called by
--- every caller, would be part of the interface.
+CREATE FUNCTION idgen.internal_created_bound(id uuid, tolerance interval, is_last boolean) RETURNS timestamptz
+    LANGUAGE C IMMUTABLE PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'idgen_internal_created_bound';
+
+COMMENT ON FUNCTION idgen.internal_created_bound(uuid, interval, boolean) IS
+'The first or the last created_at that created_near() accepts for a UUID, which the planner compares with the bounds of partitions.';
+
 CREATE FUNCTION idgen.created_near(
     id uuid,
     created_at timestamptz,
     tolerance interval DEFAULT '10 minutes'
 ) RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
-    RETURN pg_catalog.jsonb_object(ARRAY[EXTRACT(epoch FROM tolerance)::pg_catalog.text, '']) IS NOT NULL
-       AND pg_catalog.timezone(CASE WHEN tolerance OPERATOR(pg_catalog.>=) '0'
-                                     AND pg_catalog.date_trunc('month', tolerance) OPERATOR(pg_catalog.=) '0' THEN 'UTC'
-                                    ELSE 'the tolerance must not be negative or have months' END,
-                               '2000-01-01'::pg_catalog.timestamp) IS NOT NULL
-       AND created_at OPERATOR(pg_catalog.>=) pg_catalog.timezone('UTC', pg_catalog.timezone('UTC', idgen.uuid_timestamp(id)) OPERATOR(pg_catalog.-) tolerance)
-       AND created_at OPERATOR(pg_catalog.<=) pg_catalog.timezone('UTC', pg_catalog.timezone('UTC', idgen.uuid_timestamp(id)) OPERATOR(pg_catalog.+) tolerance)
-       AND (id IS NULL OR idgen.uuid_timestamp(id) IS NOT NULL);
+    RETURN created_at OPERATOR(pg_catalog.>=) idgen.internal_created_bound(id, tolerance, false)
+       AND created_at OPERATOR(pg_catalog.<=) idgen.internal_created_bound(id, tolerance, true);
 
 COMMENT ON FUNCTION idgen.created_near(uuid, timestamptz, interval) IS
 'Whether created_at is within the tolerance of uuid_timestamp(id), both ends included, which prunes partitions by created_at. False for a uuid without a time. A tolerance that is NULL (22004), or negative or with months (22023), is an error.';
@@ -635,11 +650,11 @@ COMMENT ON FUNCTION idgen.object_id_timestamp(text) IS
 'The time in an ObjectId, to the second. Text that is not 24 hexadecimal digits is an error (22P02).';
 
 CREATE FUNCTION idgen.is_object_id(id text) RETURNS boolean
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT LEAKPROOF SUPPORT idgen.internal_expect_true
     AS 'MODULE_PATHNAME', 'idgen_is_object_id';
 
 COMMENT ON FUNCTION idgen.is_object_id(text) IS
-'Whether a text is 24 hexadecimal digits, of either case. Never raises an error.';
+'Whether a text is an ObjectId as object_id() writes it: 24 hexadecimal digits in lower case. Never raises an error.';
 
 -- ---------------------------------------------------------------------------
 -- Text forms: bases, prefixed ids, TypeID, ULID
@@ -816,11 +831,11 @@ COMMENT ON FUNCTION idgen.ulid_timestamp(text) IS
 'The time in a ULID, to the millisecond. Text that is not a ULID is an error (22P02).';
 
 CREATE FUNCTION idgen.is_ulid(id text) RETURNS boolean
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT LEAKPROOF SUPPORT idgen.internal_expect_true
     AS 'MODULE_PATHNAME', 'idgen_is_ulid';
 
 COMMENT ON FUNCTION idgen.is_ulid(text) IS
-'Whether ulid_to_uuid() reads a text. Never raises an error.';
+'Whether a text is exactly what ulid_from_uuid() writes for some uuid: 26 digits in upper case. Never raises an error.';
 
 -- ---------------------------------------------------------------------------
 -- Masks and permutations

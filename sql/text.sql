@@ -145,7 +145,8 @@ SELECT idgen.typeid_to_uuid(idgen.typeid('user'), '');
 SELECT idgen.typeid_to_uuid(idgen.typeid(), 'user');
 SELECT idgen.typeid_to_uuid(idgen.typeid('user'), 'User');
 SELECT idgen.prefixed_id(NULL);
-SELECT idgen.is_ulid(NULL) IS NULL AS null, idgen.is_ulid('01ARZ3NDEKTSV4RRFFQ69G5FAV') AS upper_case, idgen.is_ulid('olarz3ndektsv4rrffq69g5fav') AS lenient,
+SELECT idgen.is_ulid(NULL) IS NULL AS null, idgen.is_ulid('01ARZ3NDEKTSV4RRFFQ69G5FAV') AS upper_case, idgen.is_ulid('01arz3ndektsv4rrffq69g5fav') AS lower_case,
+       idgen.is_ulid('0lARZ3NDEKTSV4RRFFQ69G5FAV') AS alias,
        idgen.is_ulid('81ARZ3NDEKTSV4RRFFQ69G5FAV') AS too_great, idgen.is_ulid('01ARZ3NDEKTSV4RRFFQ69G5FA') AS short, idgen.is_ulid(repeat('0', 1000000)) AS long;
 \set VERBOSITY default
 SELECT bool_and(idgen.typeid_to_uuid(idgen.typeid_from_uuid('p', id)) = id) AS round_trip FROM sample;

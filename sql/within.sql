@@ -14,16 +14,27 @@ CREATE INDEX moments_comb ON moments (comb);
 CREATE INDEX moments_ulid ON moments (ulid);
 ANALYZE moments;
 
+-- A plan without its filters, in which each edition has its own expression.
+CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+    line text;
+BEGIN
+    FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+        IF line !~ 'Filter:' THEN
+            RETURN NEXT line;
+        END IF;
+    END LOOP;
+END $$;
+
 --
 -- Each is an index condition
 --
 SET enable_bitmapscan = off;
-EXPLAIN (COSTS OFF)
-SELECT * FROM moments WHERE idgen.uuid_v7_within(uuid_v7, '2026-01-05 00:00:00+00', '2026-01-05 00:10:00+00');
-EXPLAIN (COSTS OFF)
-SELECT * FROM moments WHERE idgen.comb_within(comb, '2026-01-05 00:00:00+00', '2026-01-05 00:10:00+00');
-EXPLAIN (COSTS OFF)
-SELECT * FROM moments WHERE idgen.ulid_within(ulid, '2026-01-05 00:00:00+00', '2026-01-05 00:10:00+00');
+SELECT plan($$SELECT * FROM moments WHERE idgen.uuid_v7_within(uuid_v7, '2026-01-05 00:00:00+00', '2026-01-05 00:10:00+00')$$);
+SELECT plan($$SELECT * FROM moments WHERE idgen.comb_within(comb, '2026-01-05 00:00:00+00', '2026-01-05 00:10:00+00')$$);
+SELECT plan($$SELECT * FROM moments WHERE idgen.ulid_within(ulid, '2026-01-05 00:00:00+00', '2026-01-05 00:10:00+00')$$);
+SELECT plan($$DELETE FROM moments WHERE idgen.uuid_v7_within(uuid_v7, '-infinity', '2026-01-01 00:10:00+00')$$);
+SELECT plan($$UPDATE moments SET comb = comb WHERE idgen.ulid_within(ulid, '2026-01-12 13:46:30+00')$$);
 SELECT (SELECT count(*) FROM moments WHERE idgen.uuid_v7_within(uuid_v7, '2026-01-05 00:00:00+00', '2026-01-05 00:10:00+00')) AS uuid_v7,
        (SELECT count(*) FROM moments WHERE idgen.comb_within(comb, '2026-01-05 00:00:00+00', '2026-01-05 00:10:00+00')) AS comb,
        (SELECT count(*) FROM moments WHERE idgen.ulid_within(ulid, '2026-01-05 00:00:00+00', '2026-01-05 00:10:00+00')) AS ulid;
@@ -32,14 +43,34 @@ SELECT (SELECT count(*) FROM moments WHERE idgen.uuid_v7_within(uuid_v7, '2026-0
 PREPARE some_uuids (timestamptz, timestamptz) AS SELECT * FROM moments WHERE idgen.uuid_v7_within(uuid_v7, $1, $2);
 PREPARE some_ulids (timestamptz, timestamptz) AS SELECT * FROM moments WHERE idgen.ulid_within(ulid, $1, $2);
 SET plan_cache_mode = force_generic_plan;
-EXPLAIN (COSTS OFF) EXECUTE some_uuids ('2026-01-05 00:00:00+00', '2026-01-05 00:10:00+00');
-EXPLAIN (COSTS OFF) EXECUTE some_ulids ('2026-01-05 00:00:00+00', '2026-01-05 00:10:00+00');
+SELECT plan($$EXECUTE some_uuids ('2026-01-05 00:00:00+00', '2026-01-05 00:10:00+00')$$);
+SELECT plan($$EXECUTE some_ulids ('2026-01-05 00:00:00+00', '2026-01-05 00:10:00+00')$$);
 SET plan_cache_mode = force_custom_plan;
-EXPLAIN (COSTS OFF) EXECUTE some_uuids ('2026-01-05 00:00:00+00', '2026-01-05 00:10:00+00');
+SELECT plan($$EXECUTE some_uuids ('2026-01-05 00:00:00+00', '2026-01-05 00:10:00+00')$$);
 RESET plan_cache_mode;
 -- with the current time
-EXPLAIN (COSTS OFF) SELECT * FROM moments WHERE idgen.uuid_v7_within(uuid_v7, now() - interval '1 minute', now());
+SELECT plan($$SELECT * FROM moments WHERE idgen.uuid_v7_within(uuid_v7, now() - interval '1 minute')$$);
 RESET enable_bitmapscan;
+
+-- The planner expects at least half, and at most twice, as many rows as without the
+-- condition that is not on the order, also in a generic plan and for half of the rows.
+CREATE FUNCTION expected_rows(query text) RETURNS numeric LANGUAGE plpgsql AS $$
+DECLARE
+    plan json;
+BEGIN
+    EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
+    RETURN plan -> 0 -> 'Plan' ->> 'Plan Rows';
+END $$;
+PREPARE some_bounds (timestamptz, timestamptz) AS
+    SELECT * FROM moments WHERE uuid_v7 >= idgen.uuid_v7_floor($1) AND uuid_v7 < idgen.uuid_v7_floor($2);
+SELECT expected_rows('SELECT * FROM moments WHERE ' || condition)
+       / expected_rows('SELECT * FROM moments WHERE ' || bounds) BETWEEN 0.5 AND 2 AS custom
+FROM (VALUES ('idgen.uuid_v7_within(uuid_v7, ''2026-01-05+00'')', 'uuid_v7 >= idgen.uuid_v7_floor(''2026-01-05+00'')'),
+             ('idgen.ulid_within(ulid, ''2026-01-05+00'')', 'ulid >= idgen.ulid_floor(''2026-01-05+00'')')) v (condition, bounds);
+SET plan_cache_mode = force_generic_plan;
+SELECT expected_rows($$EXECUTE some_uuids ('2026-01-05+00', 'infinity')$$)
+       / expected_rows($$EXECUTE some_bounds ('2026-01-05+00', 'infinity')$$) BETWEEN 0.5 AND 2 AS generic;
+RESET plan_cache_mode;
 
 -- the nodes of a plan that matter
 CREATE FUNCTION nodes(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
@@ -125,14 +156,53 @@ FROM (VALUES (idgen.uuid_v7('1970-01-01 00:00:00+00')), (idgen.uuid_v7()), (idge
 SELECT idgen.ulid_within('01ARZ3NDEKTSV4RRFFQ69G5FAV', '2016-01-01', 'infinity') AS since, idgen.ulid_within('01ARZ3NDEKTSV4RRFFQ69G5FAV', '-infinity', '2016-01-01') AS before;
 SET enable_bitmapscan = off;
 SET plan_cache_mode = force_generic_plan;
-EXPLAIN (COSTS OFF) EXECUTE some_uuids ('-infinity', 'infinity');
+SELECT plan($$EXECUTE some_uuids ('-infinity', 'infinity')$$);
 RESET plan_cache_mode;
 RESET enable_bitmapscan;
-SELECT count(*) FROM moments WHERE idgen.uuid_v7_within(uuid_v7, '2026-01-12 13:46:30+00', 'infinity');
+-- without stop, it is infinity
+SELECT (SELECT count(*) FROM moments WHERE idgen.uuid_v7_within(uuid_v7, '2026-01-12 13:46:30+00')) AS uuid_v7,
+       (SELECT count(*) FROM moments WHERE idgen.comb_within(comb, '2026-01-12 13:46:30+00')) AS comb,
+       (SELECT count(*) FROM moments WHERE idgen.ulid_within(ulid, '2026-01-12 13:46:30+00')) AS ulid;
+
+--
+-- Rows of another origin
+--
+-- 100,000 random keys, then 10 of version 7: the last hour has 10, and none is older
+-- than 30 days
+CREATE TEMP TABLE mixed (id uuid PRIMARY KEY);
+INSERT INTO mixed SELECT gen_random_uuid() FROM generate_series(1, 100000);
+INSERT INTO mixed SELECT idgen.uuid_v7() FROM generate_series(1, 10);
+SELECT count(*) FROM mixed WHERE idgen.uuid_v7_within(id, now() - interval '1 hour');
+DELETE FROM mixed WHERE idgen.uuid_v7_within(id, '-infinity', now() - interval '30 days');
+-- of all versions and variants, only version 7 of the RFC's variant has the time
+SELECT array_agg(id ORDER BY id) AS ids, count(*) FILTER (WHERE idgen.uuid_v7_within(id, '-infinity') IS NULL) AS nulls
+FROM (SELECT overlay(overlay('01b00000-0000-0000-0000-000000000000' PLACING to_hex(version) FROM 15) PLACING variant FROM 20)::uuid AS id
+      FROM generate_series(0, 15) version, unnest('{0,8,b,c,e}'::text[]) variant) v
+WHERE idgen.uuid_v7_within(id, '-infinity');
+
+-- ULIDs in lower case, as of Laravel: in no range, and out of a column with the CHECK
+SELECT id, idgen.ulid_timestamp(id), idgen.is_ulid(id), idgen.ulid_within(id, '-infinity') AS ever,
+       idgen.ulid_within(id, '-infinity', '2023-01-01') OR idgen.ulid_within(id, '2026-01-01') AS wrong
+FROM (VALUES ('01GZG7PCSPVHF0S44W7G5RE071'), ('01gzg7pcspvhf0s44w7g5re071'), ('0lGZG7PCSPVHF0S44W7G5RE07I'),
+             ('01GZG7PCSPVHF0S44W7G5REO71')) v (id);
+-- a range of them, by bounds in lower case
+CREATE TEMP TABLE lower_case AS SELECT lower(ulid) COLLATE "C" AS id FROM moments;
+CREATE INDEX lower_case_id ON lower_case (id);
+PREPARE some_lower (timestamptz, timestamptz) AS
+    SELECT * FROM lower_case WHERE id >= lower(idgen.ulid_floor($1)) AND id < lower(idgen.ulid_floor($2));
+SET enable_bitmapscan = off;
+SET enable_seqscan = off;
+SET plan_cache_mode = force_generic_plan;
+SELECT plan($$EXECUTE some_lower ('2026-01-05 00:00:00+00', '2026-01-05 00:10:00+00')$$);
+RESET plan_cache_mode;
+RESET enable_seqscan;
+RESET enable_bitmapscan;
+SELECT count(*), min(idgen.ulid_timestamp(id)), max(idgen.ulid_timestamp(id)) FROM lower_case
+WHERE id >= lower(idgen.ulid_floor('2026-01-05 00:00:00+00')) AND id < lower(idgen.ulid_floor('2026-01-05 00:10:00+00'));
 
 -- uuid_text_timestamp(), which pg_partman can use as its time decoder
 SELECT idgen.uuid_text_timestamp('017f22e2-79b0-7cc3-98c4-dc0c0c07398f') AS v7, idgen.uuid_text_timestamp('C232AB00-9414-11EC-B3C8-9F6BDECED846') AS v1,
        idgen.uuid_text_timestamp('919108f7-52d1-4320-9bac-f847db4148a8') IS NULL AS v4, idgen.uuid_text_timestamp(NULL) IS NULL AS null;
 SELECT idgen.uuid_text_timestamp('017f22e2-79b0-7cc3-98c4-dc0c0c07398');
 SELECT idgen.uuid_text_timestamp('');
-DROP FUNCTION nodes;
+DROP FUNCTION nodes, plan, expected_rows;

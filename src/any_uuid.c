@@ -7,6 +7,8 @@
 #include "postgres.h"
 
 #include "access/detoast.h"
+#include "common/int.h"
+#include "nodes/supportnodes.h"
 #include "utils/builtins.h"
 
 #include "arguments.h"
@@ -93,30 +95,90 @@ idgen_uuid_version(PG_FUNCTION_ARGS)
 SQL_FUNCTION(idgen_uuid_variant, CStringGetTextDatum(uuid_variant_name(PG_GETARG_UUID_P(0))))
 
 /*
+ * internal_is_uuid_v7(id uuid) returns boolean
+ *	The condition of uuid_v7_within() that keeps out other versions, whose order
+ *	is not that of their time.
+ */
+SQL_FUNCTION(idgen_internal_is_uuid_v7, BoolGetDatum(uuid_is_version(PG_GETARG_UUID_P(0), 7)))
+
+/*
+ * internal_expect_true(internal) returns internal
+ *	Planner support function of conditions that most columns satisfy in all
+ *	rows.  The default of 1/3 would make the bounds of a range look stricter than
+ *	they are.
+ */
+PG_FUNCTION_INFO_V1(idgen_internal_expect_true);
+Datum
+idgen_internal_expect_true(PG_FUNCTION_ARGS)
+{
+	Node	   *request = (Node *) PG_GETARG_POINTER(0);
+
+	if (!IsA(request, SupportRequestSelectivity))
+		PG_RETURN_POINTER(NULL);
+	((SupportRequestSelectivity *) request)->selectivity = 1.0;
+	PG_RETURN_POINTER(request);
+}
+
+/* The time in a UUID of version 1, 6, 7 or 13 (Lambert's COMB); false for others. */
+static bool
+read_time(const pg_uuid_t *id, TimestampTz *instant)
+{
+	switch (uuid_is_rfc_variant(id) ? uuid_version_nibble(id) : 0)
+	{
+		case 1:
+			*instant = clock_from_gregorian_ticks(uuid_v1_ticks(uuid_high(id)));
+			return true;
+		case 6:
+		case UUID_VERSION_LAMBERT:
+			*instant = clock_from_gregorian_ticks(uuid_high(id));
+			return true;
+		case 7:
+			*instant = clock_from_unix_ms48(uuid_first_48_bits(id));
+			return true;
+	}
+	return false;
+}
+
+/*
  * uuid_timestamp(id uuid) returns timestamptz
- *	The time in a UUID of version 1, 6, 7 or 13 (Lambert's COMB): of version 7 in
- *	milliseconds, of the others in microseconds.
+ *	Of version 7 in milliseconds, of the others in microseconds.
  */
 PG_FUNCTION_INFO_V1(idgen_uuid_timestamp);
 Datum
 idgen_uuid_timestamp(PG_FUNCTION_ARGS)
 {
-	pg_uuid_t  *id = PG_GETARG_UUID_P(0);
+	TimestampTz instant;
 
-	if (!uuid_is_rfc_variant(id))
+	if (!read_time(PG_GETARG_UUID_P(0), &instant))
 		PG_RETURN_NULL();
+	PG_RETURN_TIMESTAMPTZ(instant);
+}
 
-	switch (uuid_version_nibble(id))
-	{
-		case 1:
-			PG_RETURN_TIMESTAMPTZ(clock_from_gregorian_ticks(uuid_v1_ticks(uuid_high(id))));
-		case 6:
-		case UUID_VERSION_LAMBERT:
-			PG_RETURN_TIMESTAMPTZ(clock_from_gregorian_ticks(uuid_high(id)));
-		case 7:
-			PG_RETURN_TIMESTAMPTZ(clock_from_unix_ms48(uuid_first_48_bits(id)));
-	}
-	PG_RETURN_NULL();
+/*
+ * internal_created_bound(id uuid, tolerance interval, is_last boolean) returns timestamptz
+ *	The first or the last timestamp that created_near() accepts.  For a UUID
+ *	without a time, the first is after the last, so that it accepts none.
+ */
+PG_FUNCTION_INFO_V1(idgen_internal_created_bound);
+Datum
+idgen_internal_created_bound(PG_FUNCTION_ARGS)
+{
+	bool		is_last = PG_GETARG_BOOL(2);
+	int64		us;
+	TimestampTz bound;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	require_not_null(fcinfo, 1, "tolerance");
+	us = require_duration_us(PG_GETARG_INTERVAL_P(1), "tolerance");
+
+	if (!read_time(PG_GETARG_UUID_P(0), &bound))
+		bound = is_last ? DT_NOBEGIN : DT_NOEND;
+	else if (pg_add_s64_overflow(bound, is_last ? us : -us, &bound) || !IS_VALID_TIMESTAMP(bound))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
+				 errmsg("timestamp out of range")));
+	PG_RETURN_TIMESTAMPTZ(bound);
 }
 
 static int

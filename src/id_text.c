@@ -75,16 +75,14 @@ id_text_number(const IdText *id, int offset, const Radix *radix, bool requires_a
 }
 
 /*
- * Is argument 0 a number of exactly this many digits?  No text raises an error,
- * and text of another length is not detoasted.
+ * Is argument 0 this many digits, written as radix_encode() writes them?  No
+ * text raises an error, and text of another length is not detoasted.
  */
 bool
-id_text_is_number(FunctionCallInfo fcinfo, const Radix *radix, int digits)
+id_text_is_canonical(FunctionCallInfo fcinfo, const Radix *radix, int digits)
 {
-	pg_uuid_t	number;
-
 	return toast_raw_datum_size(PG_GETARG_DATUM(0)) == (Size) VARHDRSZ + digits &&
-		radix_decode(radix, VARDATA_ANY(PG_GETARG_TEXT_PP(0)), digits, &number);
+		radix_is_canonical(radix, VARDATA_ANY(PG_GETARG_TEXT_PP(0)), digits);
 }
 
 /*

@@ -23,7 +23,7 @@ extern IdText id_text_argument(FunctionCallInfo fcinfo, const char *noun,
 extern void id_text_refuse(const IdText *id, const char *problem);
 extern pg_uuid_t *id_text_number(const IdText *id, int offset, const Radix *radix,
 								 bool requires_all_digits);
-extern bool id_text_is_number(FunctionCallInfo fcinfo, const Radix *radix, int digits);
+extern bool id_text_is_canonical(FunctionCallInfo fcinfo, const Radix *radix, int digits);
 extern Datum id_text_make(const text *prefix, const pg_uuid_t *id, const Radix *radix);
 
 #endif							/* IDGEN_ID_TEXT_H */

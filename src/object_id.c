@@ -74,9 +74,9 @@ idgen_object_id(PG_FUNCTION_ARGS)
 	return make_object_id(next >> COUNTER_BITS, process | (next & COUNTER_MASK));
 }
 
-/* is_object_id(id text) returns boolean: whether it is 24 hexadecimal digits, of either case */
+/* is_object_id(id text) returns boolean: whether it is 24 hexadecimal digits in lower case */
 SQL_FUNCTION(idgen_is_object_id,
-			 BoolGetDatum(id_text_is_number(fcinfo, &radix_16, OBJECT_ID_DIGITS)))
+			 BoolGetDatum(id_text_is_canonical(fcinfo, &radix_16, OBJECT_ID_DIGITS)))
 
 /* object_id_timestamp(id text) returns timestamptz */
 PG_FUNCTION_INFO_V1(idgen_object_id_timestamp);

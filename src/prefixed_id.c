@@ -187,8 +187,6 @@ is_prefixed(FunctionCallInfo fcinfo, const PrefixedKind *kind)
 	const char *digits;
 	int			offset;			/* of the digits */
 	int			prefix_length;
-	char		canonical[RADIX_MAX_WIDTH];
-	pg_uuid_t	number;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
@@ -206,12 +204,9 @@ is_prefixed(FunctionCallInfo fcinfo, const PrefixedKind *kind)
 	prefix_length = Max(offset - 1, 0);
 	if ((prefix != NULL && !text_is_bytes(prefix, bytes, prefix_length)) ||
 		(offset > 0 && (digits[-1] != ID_PREFIX_SEPARATOR ||
-						prefix_problem(kind, bytes, prefix_length) != NULL)) ||
-		!radix_decode(kind->radix, digits, width, &number))
+						prefix_problem(kind, bytes, prefix_length) != NULL)))
 		PG_RETURN_BOOL(false);
-
-	radix_encode(kind->radix, &number, canonical);
-	PG_RETURN_BOOL(memcmp(digits, canonical, width) == 0);
+	PG_RETURN_BOOL(radix_is_canonical(kind->radix, digits, width));
 }
 
 /* prefixed_id(prefix text, id uuid DEFAULT idgen.short_comb()) returns text */

@@ -217,6 +217,21 @@ radix_decode(const Radix *radix, const char *digits, int length, pg_uuid_t *numb
 	return true;
 }
 
+bool
+radix_is_canonical(const Radix *radix, const char *digits, int length)
+{
+	pg_uuid_t	number;
+
+	if (!radix_decode(radix, digits, length, &number))
+		return false;
+	for (int i = 0; i < length; i++)
+	{
+		if (radix->digits[radix->values[(uint8) digits[i]]] != digits[i])
+			return false;
+	}
+	return true;
+}
+
 const char *
 radix_problem(const Radix *radix, const char *digits, int length, int first_position)
 {

@@ -40,6 +40,9 @@ extern void radix_encode(const Radix *radix, const pg_uuid_t *number, char *digi
 extern bool radix_decode(const Radix *radix, const char *digits, int length,
 						 pg_uuid_t *number);
 
+/* Are these the last digits, or all, of what radix_encode() writes for some number? */
+extern bool radix_is_canonical(const Radix *radix, const char *digits, int length);
+
 /*
  * Why radix_decode() returned false, as a sentence; NULL for a number of more
  * than 128 bits.  first_position is the position of the first digit in the

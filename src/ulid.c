@@ -96,7 +96,7 @@ idgen_ulid_floor(PG_FUNCTION_ARGS)
 	return make_ulid((uint64) Max(ms, 0) << RANDOM_HIGH_BITS, 0);
 }
 
-/* is_ulid(id text) returns boolean: whether ulid_to_uuid() reads the text */
+/* is_ulid(id text) returns boolean: whether ulid_from_uuid() writes the text */
 SQL_FUNCTION(idgen_is_ulid,
-			 BoolGetDatum(id_text_is_number(fcinfo, &radix_crockford,
-											radix_width(&radix_crockford))))
+			 BoolGetDatum(id_text_is_canonical(fcinfo, &radix_crockford,
+											   radix_width(&radix_crockford))))

@@ -95,6 +95,7 @@ for my $call (
 	'snowflake(NULL)', 'js_id(NULL)', 'typeid(NULL)', "mask_uuid_v7($v7, NULL)", "unmask_uuid_v7($Functions::v4, NULL)",
 	q{uuid_from_base(repeat('Z', 22), 62)}, q{prefixed_id_to_uuid('acct_1', 'x')}, "typeid_to_uuid($Functions::typeid, 'x')",
 	"created_near($v7, now(), '106751991 days')",
+	"internal_created_bound($v7, '106751991 days', true)",
 	(map { "$_(clock => $late" } 'short_comb', 'keyed_comb', 'short_suffix_comb'),
 	(map { "$_($v7, clock => $late" } 'short_comb_timestamp', map { ("is_recent_$_", "check_recent_$_") } 'short_comb', 'comb', 'uuid_v7'),
 	"trace_id_timestamp(1, $late",

@@ -29,6 +29,20 @@ ask($move =~ s/^INSERT.*?;//mr);
 is( ask('SELECT tableoid::regclass, idgen.uuid_timestamp(id) FROM measurements WHERE celsius < 0; SELECT count(*) FROM measurements_default'),
 	"measurements_2026_12|2026-12-24 18:00:00+00\n0", 'until it is moved');
 
+# Row-level security and views with security_barrier do not keep a range from the index.
+ask(q{CREATE ROLE reader; CREATE TABLE guarded (id uuid PRIMARY KEY, ulid text COLLATE "C" UNIQUE, owner name);
+	GRANT SELECT ON guarded TO reader;
+	ALTER TABLE guarded ENABLE ROW LEVEL SECURITY; CREATE POLICY own ON guarded USING (owner = current_user);
+	CREATE VIEW barrier WITH (security_barrier) AS SELECT * FROM guarded WHERE owner = current_user});
+for my $range (q{idgen.uuid_v7_within(id, now() - interval '1 hour')}, q{idgen.ulid_within(ulid, now() - interval '1 hour')})
+{
+	for my $setup ('SET ROLE reader; EXPLAIN (COSTS OFF) SELECT * FROM guarded', 'EXPLAIN (COSTS OFF) SELECT * FROM barrier')
+	{
+		my $plan = ask("SET enable_seqscan = off; $setup WHERE $range");
+		like($plan, qr/\A(?!.*Subquery Scan).*Index Cond: .*_floor\(/s, "$range is an index condition: $setup");
+	}
+}
+
 # --- Partitions by creation time --------------------------------------------
 my ($shipments) = $recipe->blocks('Partitions by creation time');
 

@@ -327,10 +327,16 @@ CREATE OR REPLACE FUNCTION idgen.ulid_timestamp(id text) RETURNS timestamptz
     RETURN idgen.portable_instant('1970-01-01', idgen.portable_first_48_bits(idgen.ulid_to_uuid(id)) * 1000);
 COMMENT ON FUNCTION idgen.ulid_timestamp(text) IS 'The time in a ULID, to the millisecond.';
 
+-- Not STRICT, so that the planner inlines it in ulid_within().
+CREATE OR REPLACE FUNCTION idgen.portable_is_ulid(id text) RETURNS boolean
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE
+    RETURN octet_length(id) = 26 AND id ~ '^[0-7][0-9A-HJKMNP-TV-Z]*$' COLLATE "C";
+
 CREATE OR REPLACE FUNCTION idgen.is_ulid(id text) RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
-    RETURN octet_length(id) = 26 AND id ~* '^[0-7OIL][0-9A-TV-Z]{25}$' COLLATE "C";
-COMMENT ON FUNCTION idgen.is_ulid(text) IS 'Whether ulid_to_uuid() reads a text. Never raises an error.';
+    RETURN idgen.portable_is_ulid(id);
+COMMENT ON FUNCTION idgen.is_ulid(text) IS
+    'Whether a text is exactly what ulid_from_uuid() writes for some uuid: 26 digits in upper case. Never raises an error.';
 
 CREATE OR REPLACE FUNCTION idgen.ulid_floor(instant timestamptz) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT AS $$
@@ -339,11 +345,12 @@ COMMENT ON FUNCTION idgen.ulid_floor(timestamptz) IS 'The smallest ULID with the
 
 -- The body is a string so that the comparisons have the collation of the column,
 -- and so use its index. In RETURN they would have the default collation.
-CREATE OR REPLACE FUNCTION idgen.ulid_within(id text, start timestamptz, stop timestamptz) RETURNS boolean
+CREATE OR REPLACE FUNCTION idgen.ulid_within(id text, start timestamptz, stop timestamptz DEFAULT 'infinity') RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
-    AS 'SELECT id OPERATOR(pg_catalog.>=) idgen.ulid_floor(start) AND id OPERATOR(pg_catalog.<) idgen.ulid_floor(stop)';
+    AS 'SELECT id OPERATOR(pg_catalog.>=) idgen.ulid_floor(start) AND id OPERATOR(pg_catalog.<) idgen.ulid_floor(stop)
+        AND (CASE WHEN id IS NULL OR idgen.portable_is_ulid(id) THEN 0 END) IS NOT NULL';
 COMMENT ON FUNCTION idgen.ulid_within(text, timestamptz, timestamptz) IS
-    'Whether a ULID is at or after start and before stop; it uses an index in COLLATE "C" and prunes partitions.';
+    'Whether a ULID in upper case is at or after start and before stop; it uses an index in COLLATE "C" and prunes partitions.';
 
 PERFORM set_config('search_path', caller_path, true);
 END

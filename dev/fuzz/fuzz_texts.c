@@ -112,7 +112,8 @@ check_object_id(NullableDatum any, bool is_number, Number number)
 	TimestampTz begin = instant_of((int64) (uint32) (number >> 64) * 1000);
 	char	   *low = psprintf("%08x%016d", (uint32) (number >> 64), 0);
 
-	CHECK(DatumGetBool(CALL_VALUE(idgen_is_object_id, any)) == form);
+	CHECK(DatumGetBool(CALL_VALUE(idgen_is_object_id, any)) ==
+		  (form && text_is(any.value, psprintf("%08x%016llx", (uint32) (number >> 64), (unsigned long long) number), 24)));
 	if (!form)
 	{
 		CHECK(instant.sqlstate == ERRCODE_INVALID_TEXT_REPRESENTATION);

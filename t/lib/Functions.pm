@@ -29,7 +29,7 @@ my $request = q{'{"a": [1, 2.50, "x", null, true]}'};
 #             reader: any other function that any role may call
 #             creations, prefixes: requires rights on that table
 #             mask: a reader that requires EXECUTE
-#             trigger: called by the server only
+#             trigger: called by the server only (a trigger or planner support function)
 #             advisor: a reader in the extension idgen_advisor
 # attributes  volatility (i, s, v), parallel safety (s, r, u), and "strict" and
 #             "definer" where they apply
@@ -62,6 +62,8 @@ my @rows = (
 	[ 'object_id_timestamp(text)', 'reader', 'is strict', '22P02', $object ],
 	[ 'short_comb_timestamp(uuid,interval,int4,timestamptz)', 'reader', 'ss', '22004 22023 22008', qq{$v4, clock => $instant} ],
 	(map { [ "${_}_floor(timestamptz)", 'reader', 'is strict', '', $instant ] } qw(uuid_v7 comb object_id ulid)),
+	[ 'internal_expect_true(internal)', 'trigger', 'is strict' ],
+	[ 'internal_is_uuid_v7(uuid)', 'reader', 'is strict', '', $v7 ],
 	[ 'uuid_v7_within(uuid,timestamptz,timestamptz)', 'reader', 'is', '', qq{$v7, $before, $instant} ],
 	[ 'comb_within(uuid,timestamptz,timestamptz)', 'reader', 'is', '', qq{$v4, $before, $instant} ],
 	[ 'object_id_within(text,timestamptz,timestamptz)', 'reader', 'is', '', qq{$object, $before, $instant} ],
@@ -79,6 +81,7 @@ my @rows = (
 						qq{idgen.${_}_floor($instant), '1 hour', clock => $instant} ] } 'comb', 'uuid_v7')
 		} [ 'is_recent', '22023 22008 22004' ], [ 'check_recent', '22023 22008 22004 23514' ]),
 	[ 'check_recent_id()', 'trigger', 'vs' ],
+	[ 'internal_created_bound(uuid,interval,bool)', 'reader', 'is', '22004 22008 22023', qq{$v7, '1 hour', true} ],
 	[ 'created_near(uuid,timestamptz,interval)', 'reader', 'is', '22004 22008 22023', qq{$v7, $instant} ],
 
 	# Identifiers on tickers

@@ -73,9 +73,10 @@ FROM prefixes, few_uuids, LATERAL (SELECT idgen.typeid_from_uuid(prefix, id) AS 
 SELECT *, idgen.ulid_to_uuid(ulid) = id AND idgen.ulid_timestamp(ulid) = instant_of(first_48(id))
 	AND (before COLLATE "C" < ulid COLLATE "C") IS NOT FALSE AS holds
 FROM (SELECT id, idgen.ulid_from_uuid(id) AS ulid, lag(idgen.ulid_from_uuid(id)) OVER (ORDER BY id) AS before FROM uuids) s;
--- a ULID has 26 digits of base 32, and all readers agree
+-- a ULID has 26 digits of base 32, and all readers agree; is_ulid() accepts the text that ulid_from_uuid() returns
 SELECT *, id = CASE octet_length(t) WHEN 26 THEN replace(tried.uuid_from_base(t, 32), '!22003', '!22P02') ELSE '!22P02' END
-	AND (tried.ulid_timestamp(t) = '!22P02') = (id = '!22P02') AND idgen.is_ulid(t) = (id <> '!22P02') AS holds
+	AND (tried.ulid_timestamp(t) = '!22P02') = (id = '!22P02')
+	AND idgen.is_ulid(t) = CASE id WHEN '!22P02' THEN false ELSE idgen.ulid_from_uuid(id::uuid) = t END AS holds
 FROM texts, LATERAL (SELECT tried.ulid_to_uuid(t) AS id) r;
 -- conversions from version 1 have inverses and keep the time
 SELECT *, CASE version WHEN 1 THEN idgen.uuid_v6_to_v1(idgen.uuid_v1_to_v6(id)) = id
@@ -150,8 +151,10 @@ SELECT *, idgen.created_near(id, made + span, span) AND idgen.created_near(id, m
 	AND NOT idgen.created_near(id, made - span - interval '1 us', span) AS holds
 FROM (SELECT id, idgen.uuid_timestamp(id) AS made FROM uuids WHERE version IN (1, 6, 7, 13)) s,
 	unnest('{0,1 ms,90000 s}'::interval[]) span;
--- created_near() refuses a tolerance that is negative or has months, and a uuid without a time is near no timestamp
-SELECT *, CASE WHEN span < '0' OR date_trunc('month', span) <> '0'
+-- created_near() refuses a tolerance that is negative or has no length, and a uuid without a time is near no timestamp
+SELECT *, idgen.internal_is_uuid_v7(id) = coalesce(idgen.uuid_version(id) = 7, false)
+	AND (tried.internal_created_bound(id, span, true) = '!22023') = (tried.created_near(id, '2026-01-01', span) = '!22023')
+	AND CASE WHEN (length_us(span) >= 0) IS NOT TRUE
 	THEN tried.created_near(id, '2026-01-01', span) = '!22023'
 	ELSE idgen.uuid_timestamp(id) IS NOT NULL OR NOT idgen.created_near(id, '2026-01-01', span) END AS holds
 FROM few_uuids, spans;
@@ -180,19 +183,21 @@ JOIN (VALUES ('ulid|typeid', timestamptz 'epoch', timestamptz '10889-08-02 05:31
 	('object_id', 'epoch', '2106-02-07 06:28:16+00', 's'),
 	('v1|v6|lambert', '1582-10-15 00:00+00', '5236-03-31 21:21:00.684698+00', 'us')) b (kinds, first, past, unit)
 ON kind ~ kinds;
--- *_within() are half-open ranges of uuids and ULIDs
-SELECT *, idgen.uuid_v7_within(id, start, stop)
-		IS NOT DISTINCT FROM (id >= idgen.uuid_v7_floor(start) AND id < idgen.uuid_v7_floor(stop))
+-- *_within() are half-open ranges of uuids and ULIDs, for version 7 of that version only
+SELECT *, idgen.uuid_v7_within(id, start, stop) IS NOT DISTINCT FROM
+		(id >= idgen.uuid_v7_floor(start) AND id < idgen.uuid_v7_floor(stop) AND coalesce(idgen.uuid_version(id) = 7, false))
 	AND idgen.comb_within(id, start, stop)
 		IS NOT DISTINCT FROM (id >= idgen.comb_floor(start) AND id < idgen.comb_floor(stop))
-	AND idgen.ulid_within(idgen.ulid_from_uuid(id) COLLATE "C", start, stop)
-		IS NOT DISTINCT FROM idgen.uuid_v7_within(id, start, stop)
-	OR left(id::text, 13) IN (left(idgen.uuid_v7_floor(start)::text, 13), left(idgen.uuid_v7_floor(stop)::text, 13)) AS holds
-FROM few_uuids, ranges;
+	AND idgen.ulid_within(ulid, start, stop)
+		IS NOT DISTINCT FROM (ulid >= idgen.ulid_floor(start) AND ulid < idgen.ulid_floor(stop)) AS holds
+FROM few_uuids, ranges, LATERAL (SELECT idgen.ulid_from_uuid(id) COLLATE "C" AS ulid) u;
 -- object_id_within() is a half-open range
 SELECT *, idgen.object_id_within(o COLLATE "C", start, stop) IS NOT DISTINCT FROM
 	(o COLLATE "C" >= idgen.object_id_floor(start) AND o COLLATE "C" < idgen.object_id_floor(stop)) AS holds
 FROM object_ids, ranges;
+-- ulid_within() and object_id_within() are false for texts that is_ulid() and is_object_id() refuse
+SELECT *, (idgen.is_ulid(t) OR NOT idgen.ulid_within(t, '-infinity'))
+	AND (idgen.is_object_id(t) OR NOT idgen.object_id_within(t, '-infinity')) AS holds FROM texts;
 -- *_within() are half-open ranges of numbers, for any epoch
 SELECT *, idgen.snowflake_within(n, start, stop, epoch) IS NOT DISTINCT FROM
 		(n >= idgen.snowflake_floor(start, epoch) AND n < idgen.snowflake_floor(stop, epoch))
@@ -247,8 +252,8 @@ SELECT *, CASE WHEN n < 10000000000 OR n >= 9223372030000000000 THEN p IS NULL
 	ELSE (p.counter * 100000::bigint + p.generator) * 100000 + p.launch_id = n
 		AND p.generator BETWEEN 0 AND 99999 AND p.launch_id BETWEEN 0 AND 99999 END AS holds
 FROM numbers, idgen.decimal_id_parts(n) p;
--- the readers of ObjectIds agree on what an ObjectId is
-SELECT *, CASE WHEN t ~ '^[0-9a-fA-F]{24}$' THEN idgen.is_object_id(t)
+-- the readers of ObjectIds agree on what an ObjectId is; is_object_id() accepts lower case only
+SELECT *, CASE WHEN t ~ '^[0-9a-fA-F]{24}$' THEN idgen.is_object_id(t) = (t !~ '[A-F]')
 		AND idgen.object_id_timestamp(t) = to_timestamp(('x' || left(t, 8))::bit(32)::bigint & 4294967295)
 	ELSE NOT idgen.is_object_id(t) AND tried.object_id_timestamp(t) = '!22P02' END AS holds FROM texts;
 -- remember_command() keeps the newest commands, each once

@@ -212,6 +212,7 @@ CREATE FUNCTION values_of(type regtype) RETURNS text LANGUAGE sql RETURN CASE ty
 	WHEN 'uuid[]' THEN 'SELECT history::text FROM histories
 		UNION ALL SELECT (ARRAY[[id]])::text FROM few_uuids UNION ALL SELECT (ARRAY[id, NULL])::text FROM few_uuids'
 	WHEN 'double precision' THEN 'SELECT x FROM reals'
+	WHEN 'boolean' THEN 'VALUES (true), (false)'
 	WHEN 'jsonb' THEN 'SELECT to_jsonb(t)::text FROM (SELECT t FROM texts WHERE length(t) < 100 LIMIT 100) s'
 	WHEN 'integer' THEN 'SELECT unnest(''{0,1,-1,2,3,6,7,8,15,16,20,32,36,58,62,16,32,36,58,62,1024,
 		2147483647,-2147483648}''::int[])' END;

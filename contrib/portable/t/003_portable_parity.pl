@@ -26,7 +26,7 @@ sub is_same
 my $functions = q{
 	SELECT p.oid::regprocedure, pg_get_function_arguments(p.oid), pg_get_function_result(p.oid), prokind, provolatile, proparallel,
 		proisstrict, obj_description(p.oid, 'pg_proc') IS NOT NULL
-	FROM pg_proc p WHERE pronamespace = 'idgen'::regnamespace AND proname NOT LIKE 'portable\_%' ORDER BY 1};
+	FROM pg_proc p WHERE pronamespace = 'idgen'::regnamespace AND proname !~ '^(portable|internal)_' ORDER BY 1};
 my ($c, $p) = map { +{ map { /^idgen\.(\w+)/ => $_ } split /\n/, ask($functions, $_) } } 'c', 'p';
 
 is_deeply([ map { $p->{$_} } sort keys %$p ], [ map { $c->{$_} // "no $_" } sort keys %$p ],

@@ -58,6 +58,8 @@ my @results = map { s/^\s+//r } grep { /\S/ } split /\n/, q{
 	uuid_v7_within(id, at, stop)
 	comb_within(id, at - interval '1 hour', stop)
 	ulid_within(upper(base_32) COLLATE "C", at, stop)
+	ulid_within(base_32 COLLATE "C", at)
+	uuid_v7_within(id, at)
 	substr(idgen.uuid_v7(at)::text, 1, 18)
 	substr(idgen.comb(at)::text, 1, 15)
 	left(replace(idgen.short_comb(period, bytes, clock => at)::text, '-', ''), 2 * bytes)
@@ -84,6 +86,8 @@ my @results = map { s/^\s+//r } grep { /\S/ } split /\n/, q{
 	typeid_to_uuid(letters || '_' || base_32)
 	typeid_prefix(letters || '_' || base_32)
 	ulid_to_uuid(upper(base_32))
+	is_ulid(upper(base_32))
+	is_ulid(base_32)
 	ulid_timestamp(base_32)
 	is_typeid(letters || '_' || base_32)
 	is_typeid(letters || '_' || base_32, CASE WHEN n % 2 = 0 THEN letters ELSE 'x' END)
@@ -107,6 +111,7 @@ my @errors = map { s/^\s+//r } grep { /\S/ } split /\n/, q{
 	check_recent_comb(odd_id, odd_interval, clock => odd_at)
 	check_recent_uuid_v7(odd_id, odd_interval, clock => odd_at)
 	check_recent_uuid_v7(odd_id, tolerance, clock => at)
+	created_near(odd_id, at, odd_interval)
 	short_comb_timestamp(odd_id, odd_period, odd_bytes, odd_at)
 	left(idgen.uuid_v7(odd_at)::text, 18)
 	left(idgen.comb(odd_at)::text, 13)
@@ -129,7 +134,7 @@ my @errors = map { s/^\s+//r } grep { /\S/ } split /\n/, q{
 push @errors, 'uuid_v7_floor(odd_at)', 'ulid_floor(odd_at)',
   map({ "$_(odd_text, odd_prefix)" } qw(prefixed_id_to_uuid is_prefixed_id is_typeid)),
   map { "$_(odd_text)" } qw(uuid_text_timestamp prefixed_id_to_uuid prefixed_id_prefix typeid_to_uuid typeid_prefix is_typeid
-	ulid_to_uuid ulid_timestamp);
+	ulid_to_uuid ulid_timestamp is_ulid);
 # One of the numbers and times is invalid in each row.
 my $odd_samples = q{
 	CREATE FUNCTION one_of(n int, salt text, VARIADIC choices text[]) RETURNS text LANGUAGE sql IMMUTABLE AS
