@@ -149,7 +149,8 @@ like($pasted{choosing}, qr/^orders_pkey\|orders\|id\|/m, 'choosing: the advisor 
 # "samples" has no key on purpose
 for my $name (qw(readme recipes))
 {
-	my ($report) = run_command([ 'psql', '-X', '-At', '-v', 'level=WARN', '-d', $node->connstr($name), '-f', "contrib/key_report/key_report.sql" ]);
+	my ($report) = run_command([ 'psql', '-X', '-At', '-v', 'level=WARN', '-v', 'format=splinter',
+			'-d', $node->connstr($name), '-f', 'contrib/key_report/key_report.sql' ]);
 	is($report =~ s/.*\|(no_key_public.samples)$/$1/r, $name eq 'recipes' ? 'no_key_public.samples' : '', "$name: its tables have sound keys");
 }
 

@@ -1,12 +1,11 @@
--- key_report.sql: what is wrong with the keys of a database, see contrib/key_report/README.md
+-- key_report.sql: what is wrong with the keys of a database, see README.md
 --
---   psql -X -d DATABASE --csv -v level=WARN -f contrib/key_report/key_report.sql
+--   psql -X -d DATABASE -v level=WARN -f contrib/key_report/key_report.sql
+--   psql -X -d DATABASE --csv -v format=splinter -f contrib/key_report/key_report.sql
 --
--- Findings have the levels ERROR, WARN and INFO. One query reads the catalog and pg_stats,
--- no table, and requires no extension and no rights; the line "coverage" counts tables and
--- sequences that the role may not read. Rules about cost leave out tables with fewer than
--- 10,000 rows; one that was never analyzed counts as large, for empty schemas in CI. The
--- query waits for exclusive locks of other sessions: PGOPTIONS='-c lock_timeout=5s' gives up.
+-- Reads the catalog and pg_stats, no table. Rules about cost leave out tables with fewer than 10,000 rows; one that was
+-- never analyzed counts as large. It waits for exclusive locks of others: PGOPTIONS='-c lock_timeout=5s' gives up.
+-- A remediation that ends with a semicolon, or with a comment that has its condition, can be run.
 
 \set QUIET on
 \set ON_ERROR_STOP on
@@ -14,255 +13,288 @@
 \else
 \set level INFO
 \endif
+\if :{?format}
+\else
+\set format table
+\endif
+SELECT rank AS least_rank, rank IS NULL OR :'format' NOT IN ('table', 'splinter') AS is_invalid,
+       :'format' = 'splinter' AS is_splinter FROM array_position('{ERROR,WARN,INFO}', upper(:'level')) rank \gset
+\if :is_invalid
+DO $$ BEGIN RAISE 'level must be ERROR, WARN or INFO, and format table or splinter'; END $$;
+\endif
 
 BEGIN READ ONLY;
 -- names are printed with their schemas, and operators are those of the server
 SET LOCAL search_path = pg_catalog, pg_temp;
 SET LOCAL jit = off;
 
-WITH RECURSIVE rule (name, title, category, description) AS (VALUES
-  ('no_key', 'Table without a key', 'RELIABILITY',
-   'Without a primary key or a unique key of NOT NULL columns, no statement names one row, and logical replication of UPDATE and DELETE fails.'),
-  ('no_primary_key', 'Unique key instead of a primary key', 'RELIABILITY',
-   'Tools and logical replication look for a primary key, and a unique key of NOT NULL columns could be one.'),
-  ('range_used', 'Sequence near the end of its range', 'RELIABILITY',
-   'When the sequence has passed the greatest value of the column or its own, each INSERT fails.'),
-  ('keys_of_32_bits', 'Keys of 32 bits', 'RELIABILITY', 'Keys of integer and smallint end at 2147483647 and 32767.'),
-  ('sequence_behind', 'Sequence behind the greatest key', 'RELIABILITY',
-   'The default of the column generates keys that exist already, and the INSERT fails.'),
-  ('foreign_key_type', 'Foreign key of another type', 'RELIABILITY',
-   'A narrower column cannot hold all keys, and a comparison of different types may not use the index.'),
-  ('foreign_key_action', 'DELETE reads the whole referencing table', 'PERFORMANCE',
-   'A foreign key with ON DELETE CASCADE, SET NULL or SET DEFAULT and no index: each deleted row reads the whole referencing table, or an index.'),
-  ('foreign_key_index', 'Foreign keys without an index', 'PERFORMANCE',
-   'DELETE of a referenced row, or UPDATE of its key, reads the whole referencing table.'),
-  ('foreign_key_not_valid', 'Foreign key NOT VALID', 'RELIABILITY',
-   'Rows that are older than the constraint were not checked, and the planner does not rely on it.'),
-  ('uuid_as_text', 'UUID stored as text', 'PERFORMANCE',
-   'Type uuid has 16 bytes; the text has 37 in table, index and each foreign key, and one UUID has several texts.'),
-  ('text_collation', 'Text key in a linguistic order', 'PERFORMANCE',
-   'Comparisons by the rules of a language cost more, and their order changes with the library, which corrupts indexes.'),
-  ('random_default', 'Random default of a large table', 'PERFORMANCE',
-   'Each random key changes another page of the index: cache misses, and after each checkpoint a full page in the WAL.'),
-  ('uuid_version_4', 'UUIDs of version 4 without a default', 'PERFORMANCE',
-   'Clients generate these keys: random ones, or COMBs, which statistics cannot tell apart.'),
-  ('mixed_versions', 'UUIDs of several versions', 'RELIABILITY', 'Several generators fill this key: its order is not that of time.'),
-  ('coverage', 'What this report did not see', 'RELIABILITY', 'Rules by statistics need ANALYZE and the right to read the columns.')
+WITH RECURSIVE rule (name, category, description) AS (VALUES
+  ('no_key', 'RELIABILITY', 'No statement names one row, and logical replication of UPDATE and DELETE fails.'),
+  ('range_used', 'RELIABILITY', 'When the greatest value of the column or its sequence is passed, each INSERT fails.'),
+  ('sequence_behind', 'RELIABILITY', 'The default generates keys that exist already, and the INSERT fails.'),
+  ('foreign_key_type', 'RELIABILITY', 'The column cannot hold all keys, or the comparison may not use the index.'),
+  ('foreign_key_index', 'PERFORMANCE', 'Without an index, each DELETE of a referenced row reads the whole table.'),
+  ('foreign_key_not_valid', 'RELIABILITY', 'Rows that are older than the constraint were not checked.'),
+  ('uuid_as_text', 'PERFORMANCE', 'Type uuid has 16 bytes; the text has 37, also in each index and foreign key.'),
+  ('text_collation', 'PERFORMANCE', 'The rules of a language cost more, and a new version of them corrupts indexes.'),
+  ('random_keys', 'PERFORMANCE', 'Each changes another page of the index, which the WAL has after each checkpoint.'),
+  ('coverage', 'RELIABILITY', 'Rules need statistics, and the right to read them.')
 ),
--- ordinary and partitioned tables, without those of extensions
-tab AS (
-  SELECT c.oid, c.oid::regclass::text AS name, n.nspname, c.relname, c.relkind, nullif(c.reltuples, -1)::bigint AS rows,
-         CASE WHEN c.reltuples < 0 THEN 'unknown number of rows' ELSE c.reltuples::bigint || ' rows' END AS row_count,
-         c.reltuples BETWEEN 0 AND 9999 AS small, c.relpages * current_setting('block_size')::bigint AS bytes
-  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-  WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relpersistence <> 't' AND n.nspname !~ '^(pg_|information_schema$)'
-    AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
+-- ordinary and partitioned tables, without those of extensions; rows and bytes are those of all partitions
+tab AS MATERIALIZED (
+  SELECT c.oid, c.oid::regclass::text AS name, n.nspname, c.relname, c.relkind, c.relhassubclass AS has_children, s.*,
+         coalesce(s.rows || ' rows', 'unknown number of rows') AS row_count, coalesce(s.rows < 10000, false) AS small
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace,
+       LATERAL (SELECT CASE WHEN max(p.reltuples) >= 0 THEN sum(greatest(p.reltuples, 0))::bigint END AS rows
+                FROM unnest(ARRAY[c.oid] || ARRAY(SELECT relid::oid FROM pg_partition_tree(c.oid) WHERE isleaf)) part
+                     JOIN pg_class p ON p.oid = part WHERE p.relkind = 'r') s
+  WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relpersistence <> 't'
+    AND n.nspname !~ '^(pg_|information_schema$)' AND NOT EXISTS (SELECT FROM pg_depend d
+      WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
 ),
 -- a domain's type, through domains over domains
 base (type, base, typmod) AS (
   SELECT oid, typbasetype, typtypmod FROM pg_type WHERE typtype = 'd'
-  UNION ALL SELECT b.type, t.typbasetype, greatest(b.typmod, t.typtypmod) FROM base b JOIN pg_type t ON t.oid = b.base WHERE t.typtype = 'd'
+  UNION ALL SELECT b.type, t.typbasetype, greatest(b.typmod, t.typtypmod)
+  FROM base b JOIN pg_type t ON t.oid = b.base WHERE t.typtype = 'd'
 ),
-att AS (
-  SELECT a.attrelid AS rel, a.attnum AS num, a.attname AS name, a.attnotnull AS not_null, a.attcollation AS collation, a.attidentity AS identity,
-         format_type(a.atttypid, a.atttypmod) AS type_name,
+att AS MATERIALIZED (
+  SELECT a.attrelid AS rel, a.attnum AS num, a.attname AS name, a.attcollation AS collation,
+         format_type(a.atttypid, a.atttypmod) AS type_name, format('%s.%I', tab.name, a.attname) AS full_name,
          coalesce(b.base, a.atttypid)::regtype::text AS type, coalesce(b.typmod, a.atttypmod) - 4 AS length,
-         d.oid AS def_oid, pg_get_expr(d.adbin, d.adrelid) AS def
+         pg_get_expr(d.adbin, d.adrelid) AS def,
+         format('ALTER TABLE %s ALTER COLUMN %I ', tab.name, a.attname) AS alter_column,
+         '; /* locks and rewrites the table; fails if a view, policy, trigger or partition key uses it */' AS alter_type
   FROM tab JOIN pg_attribute a ON a.attrelid = tab.oid AND a.attnum > 0 AND NOT a.attisdropped
-       LEFT JOIN base b ON b.type = a.atttypid AND NOT EXISTS (SELECT FROM pg_type t WHERE t.oid = b.base AND t.typtype = 'd')
+       LEFT JOIN base b ON b.type = a.atttypid AND b.base NOT IN (SELECT type FROM base)
        LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum AND a.attgenerated = ''
 ),
 ind AS MATERIALIZED (
   SELECT i.indrelid AS rel, i.indexrelid AS oid, i.indisprimary AS is_primary, i.indnkeyatts AS n, m.amname AS method,
-         (i.indkey::int2[])[0:i.indnkeyatts - 1] AS cols, i.indexprs IS NOT NULL AS has_expressions, pg_get_expr(i.indpred, i.indrelid) AS predicate,
-         i.indisunique AND i.indpred IS NULL AND i.indexprs IS NULL AS is_unique,
-         '0' = ALL (string_to_array(i.indoption::text, ' ')) AND tab.relkind = 'r' AND i.indimmediate
-           AND NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conindid = i.indexrelid AND k.conrelid = i.indrelid) AS can_be_primary
-  FROM tab JOIN pg_index i ON i.indrelid = tab.oid JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am m ON m.oid = c.relam
+         (i.indkey::int2[])[0:i.indnkeyatts - 1] AS cols, (i.indcollation::oid[])[0:i.indnkeyatts - 1] AS collations,
+         pg_get_expr(i.indpred, i.indrelid) AS predicate,
+         i.indisunique AND i.indpred IS NULL AND i.indexprs IS NULL AS is_unique
+  FROM tab JOIN pg_index i ON i.indrelid = tab.oid JOIN pg_class c ON c.oid = i.indexrelid
+       JOIN pg_am m ON m.oid = c.relam
   WHERE i.indisvalid
 ),
 uniq AS MATERIALIZED (
   SELECT ind.*, c.*
-  FROM ind, LATERAL (SELECT bool_and(a.attnotnull) AS not_null, string_agg(quote_ident(a.attname), ', ' ORDER BY k.o) AS names
-                     FROM unnest(ind.cols) WITH ORDINALITY k (num, o) JOIN pg_attribute a ON a.attrelid = ind.rel AND a.attnum = k.num) c
+  FROM ind, LATERAL (SELECT bool_and(a.attnotnull) AS not_null,
+                            string_agg(quote_ident(a.attname), ', ' ORDER BY k.o) AS names
+                     FROM unnest(ind.cols) WITH ORDINALITY k (num, o)
+                          JOIN pg_attribute a ON a.attrelid = ind.rel AND a.attnum = k.num) c
   WHERE is_unique
 ),
--- the primary key, or else the shortest key that could be one
-main AS MATERIALIZED (
-  SELECT DISTINCT ON (rel) * FROM uniq WHERE not_null ORDER BY rel, is_primary DESC, n, can_be_primary DESC, oid
-),
-key_column AS MATERIALIZED (
-  SELECT DISTINCT t.oid AS rel, t.nspname, t.relname, a.attname
-  FROM uniq u CROSS JOIN unnest(u.cols) n (num) JOIN tab t ON t.oid = u.rel JOIN pg_attribute a ON a.attrelid = u.rel AND a.attnum = n.num
-),
+-- the primary key, or else the shortest unique key of NOT NULL columns
+main AS MATERIALIZED (SELECT DISTINCT ON (rel) * FROM uniq WHERE not_null ORDER BY rel, is_primary DESC, n, oid),
+-- of columns of unique keys; a table that was truncated has no rows, but statistics of before
 stat AS MATERIALIZED (
-  SELECT DISTINCT ON (k.rel, s.attname) k.rel, s.attname AS name, s.avg_width,
-         CASE WHEN cardinality(s.histogram_bounds::text::text[]) >= 10 THEN s.histogram_bounds::text::text[] END AS bounds
-  FROM key_column k JOIN pg_stats s ON s.schemaname = k.nspname AND s.tablename = k.relname AND s.attname = k.attname
-  ORDER BY k.rel, s.attname, s.inherited DESC
-),
--- columns of unique keys; of statistics at least ten bounds
-col AS MATERIALIZED (
-  SELECT DISTINCT ON (a.rel, a.num) a.*, t.name AS tab, t.nspname, t.relname, t.rows, t.row_count, t.small, t.bytes, u.oid AS index,
-         u.oid IS NOT DISTINCT FROM m.oid AS is_main, s.avg_width, s.bounds,
-         format('ALTER TABLE %s ALTER COLUMN %I ', t.name, a.name) AS alter_column
-  FROM uniq u JOIN att a ON a.rel = u.rel AND a.num = ANY (u.cols) JOIN tab t ON t.oid = a.rel
-       LEFT JOIN main m ON m.rel = u.rel LEFT JOIN stat s ON s.rel = a.rel AND s.name = a.name
-  ORDER BY a.rel, a.num, u.oid IS NOT DISTINCT FROM m.oid DESC, u.n
-),
--- keys whose default is the next value of a sequence and nothing else
-seq AS MATERIALIZED (
-  SELECT c.*, d.seq::regclass::text AS seq, q.seqstart AS start_value, q.seqincrement AS increment_by, r.readable,
-         CASE WHEN r.readable THEN pg_sequence_last_value(d.seq) END AS last_value,
-         least(q.seqmax, CASE c.type WHEN 'smallint' THEN 32767 WHEN 'integer' THEN 2147483647 ELSE 9223372036854775807 END) AS range,
-         c.bounds[cardinality(c.bounds)]::bigint AS max_key
-  FROM (SELECT x.refobjid, a.adrelid, a.adnum, false
-        FROM pg_depend x JOIN pg_attrdef a ON a.oid = x.objid
-        WHERE x.classid = 'pg_attrdef'::regclass AND x.refclassid = 'pg_class'::regclass AND x.deptype = 'n'
-        UNION ALL SELECT objid, refobjid, refobjsubid, true FROM pg_depend
-        WHERE classid = 'pg_class'::regclass AND refclassid = 'pg_class'::regclass AND deptype = 'i' AND refobjsubid > 0
-       ) d (seq, rel, num, is_identity)
-       JOIN col c ON c.rel = d.rel AND c.num = d.num AND (d.is_identity OR c.def ~ '^\(?nextval\(''.*''::regclass\)\)?(::\w+)?$')
-       JOIN pg_sequence q ON q.seqrelid = d.seq,
-       LATERAL (SELECT has_sequence_privilege(d.seq, 'SELECT, USAGE') AS readable) r
-  WHERE c.type IN ('smallint', 'integer', 'bigint') AND q.seqincrement > 0
-),
-ranges AS (
-  SELECT *, round(100.0 * greatest(last_value, max_key, 0) / range, 1) AS used FROM seq WHERE range <= 2147483647
+  SELECT DISTINCT ON (t.oid, s.attname) t.oid AS rel, s.attname AS name, s.avg_width, s.correlation,
+         s.histogram_bounds::text::text[] AS bounds
+  FROM uniq u CROSS JOIN unnest(u.cols) n (num) JOIN tab t ON t.oid = u.rel AND t.rows > 0
+       JOIN att a ON a.rel = u.rel AND a.num = n.num
+       JOIN pg_stats s ON s.schemaname = t.nspname AND s.tablename = t.relname AND s.attname = a.name
+  ORDER BY t.oid, s.attname, s.inherited DESC
 ),
 fk_pair AS MATERIALIZED (
   SELECT k.oid, k.conrelid AS rel, k.confrelid AS ref, u.*
   FROM pg_constraint k CROSS JOIN unnest(k.conkey, k.confkey) WITH ORDINALITY u (num, refnum, o)
-  WHERE k.contype = 'f'
+  WHERE k.contype = 'f' AND k.conparentid = 0
 ),
-fk_column AS MATERIALIZED (
-  SELECT k.oid, string_agg(quote_ident(a.name), ', ' ORDER BY o) AS cols, array_agg(format('%I IS NOT NULL', a.name)) AS not_nulls,
-         string_agg(format('%s is %s, and %s is %s', a.name, a.type_name, r.name, r.type_name), '; ' ORDER BY o) FILTER (WHERE differs) AS types,
-         string_agg(format('ALTER COLUMN %I TYPE %s', a.name, r.type_name), ', ' ORDER BY o) FILTER (WHERE differs) AS alters,
-         bool_or(differs AND (a.type, r.type) NOT IN (('bigint', 'integer'), ('bigint', 'smallint'), ('integer', 'smallint'))) AS narrower
-  FROM fk_pair k JOIN att a ON a.rel = k.rel AND a.num = k.num JOIN att r ON r.rel = k.ref AND r.num = k.refnum
-       -- text and varchar are compared as they are
-       CROSS JOIN LATERAL (SELECT replace(a.type, 'character varying', 'text') <> replace(r.type, 'character varying', 'text') AS differs) d
-  GROUP BY k.oid
+-- columns of unique keys that reference no other key; of statistics at least ten bounds
+col AS MATERIALIZED (
+  SELECT DISTINCT ON (a.rel, a.num) a.*, t.name AS tab, t.relname, t.rows, t.row_count, t.small, s.avg_width,
+         u.oid IS NOT DISTINCT FROM m.oid AS is_main, CASE WHEN cardinality(s.bounds) >= 10 THEN s.bounds END AS bounds
+  FROM uniq u JOIN att a ON a.rel = u.rel AND a.num = ANY (u.cols) JOIN tab t ON t.oid = a.rel
+       LEFT JOIN main m ON m.rel = u.rel LEFT JOIN stat s ON s.rel = a.rel AND s.name = a.name
+  WHERE NOT EXISTS (SELECT FROM fk_pair f WHERE f.rel = a.rel AND f.num = a.num)
+  ORDER BY a.rel, a.num, u.oid IS NOT DISTINCT FROM m.oid DESC, u.n
+),
+-- sequences whose next value, and nothing else, is the default of a column
+seq AS MATERIALIZED (
+  SELECT a.rel, a.num, d.seq::regclass::text AS seq, q.*, r.readable,
+         CASE WHEN r.readable THEN coalesce(pg_sequence_last_value(d.seq), seqstart - seqincrement) END AS last_value
+  FROM (SELECT x.refobjid, a.adrelid, a.adnum, false
+        FROM pg_depend x JOIN pg_attrdef a ON a.oid = x.objid
+        WHERE x.classid = 'pg_attrdef'::regclass AND x.refclassid = 'pg_class'::regclass AND x.deptype = 'n'
+        UNION ALL SELECT objid, refobjid, refobjsubid, true FROM pg_depend
+        WHERE classid = 'pg_class'::regclass AND refclassid = classid AND deptype = 'i' AND refobjsubid > 0
+       ) d (seq, rel, num, is_identity)
+       JOIN att a ON a.rel = d.rel AND a.num = d.num
+                     AND (d.is_identity OR a.def ~ '^\(?nextval\(''.*''::regclass\)\)?(::\w+)?$')
+       JOIN pg_sequence q ON q.seqrelid = d.seq,
+       LATERAL (SELECT has_sequence_privilege(d.seq, 'SELECT, USAGE') AS readable) r
+),
+-- integers of keys and sequences, with their least and greatest key; one far from all others is a reserved value
+number AS MATERIALIZED (
+  SELECT a.*, t.name AS tab, k.rel IS NOT NULL AS is_key, s.seq, s.last_value, s.seqincrement AS step, s.seqstart, e.*,
+         l.*, CASE WHEN s.seqincrement < 0 THEN greatest(s.seqmin, -l.type_limit) ELSE least(s.seqmax, l.type_limit)
+              END AS seq_limit,
+         -- values all over the range in no order are random
+         CASE WHEN abs(h.correlation) > 0.5 OR e.max_key - e.min_key < l.type_limit / 2
+              THEN greatest(e.max_key / l.type_limit, e.min_key / -l.type_limit) END AS used_by_keys
+  FROM att a JOIN tab t ON t.oid = a.rel LEFT JOIN col k ON k.rel = a.rel AND k.num = a.num
+       LEFT JOIN seq s ON s.rel = a.rel AND s.num = a.num
+       LEFT JOIN stat h ON h.rel = a.rel AND h.name = a.name AND k.rel IS NOT NULL,
+       LATERAL (SELECT CASE a.type WHEN 'smallint' THEN 32767 WHEN 'integer' THEN 2147483647
+                       ELSE 9223372036854775807 END AS type_limit,
+                       CASE WHEN a.type IN ('smallint', 'integer', 'bigint') THEN h.bounds::numeric[] END AS b,
+                       cardinality(h.bounds) AS n) l,
+       LATERAL (SELECT CASE WHEN b[2] - b[1] > 10 * (b[n] - b[2]) + 1000 THEN b[2] ELSE b[1] END,
+                       CASE WHEN b[n] - b[n - 1] > 10 * (b[n - 1] - b[1]) + 1000 THEN b[n - 1] ELSE b[n] END
+               ) e (min_key, max_key)
+  WHERE (k.rel IS NOT NULL OR s.rel IS NOT NULL) AND a.type IN ('smallint', 'integer', 'bigint')
+    -- after its last value, such a sequence begins again
+    AND (s.seqcycle AND s.seqmax <= l.type_limit AND s.seqmin >= -l.type_limit) IS NOT TRUE
+),
+ranges AS (
+  SELECT *, row_number() OVER (ORDER BY used DESC, full_name) AS place
+  FROM number, LATERAL (SELECT round(100 * greatest((last_value - seqstart)::numeric / nullif(seq_limit - seqstart, 0),
+                                                    used_by_keys, 0), 1) AS used) u
+  WHERE type <> 'bigint' OR abs(seq_limit) <= 2147483648
 ),
 fk AS MATERIALIZED (
-  SELECT k.conrelid AS rel, k.conname, k.conkey, k.confrelid::regclass::text AS ref, k.convalidated,
-         t.name AS tab, t.rows, t.row_count, t.small, t.bytes, k.confdeltype IN ('c', 'n', 'd') AS acts, c.*,
-         format('CREATE INDEX %sON %s (%s)', CASE t.relkind WHEN 'r' THEN 'CONCURRENTLY ' END, t.name, c.cols) AS create_index,
-         CASE k.confdeltype WHEN 'c' THEN 'CASCADE' WHEN 'n' THEN 'SET NULL' ELSE 'SET DEFAULT' END AS action, i.has_index
-  FROM pg_constraint k JOIN tab t ON t.oid = k.conrelid JOIN fk_column c ON c.oid = k.oid
-       JOIN (SELECT c.oid, coalesce(bool_or(i.cols[1:cardinality(k.conkey)] @> k.conkey OR k.conkey @> i.cols), false) AS has_index
-             FROM fk_column c JOIN pg_constraint k ON k.oid = c.oid LEFT JOIN ind i ON i.rel = k.conrelid AND i.method IN ('btree', 'hash')
-                  -- the predicate follows from "column = value"
-                  AND NOT EXISTS (SELECT FROM regexp_split_to_table(trim('()' FROM i.predicate), '\) AND \(') p WHERE p <> ALL (c.not_nulls))
-             GROUP BY c.oid) i ON i.oid = k.oid
-  WHERE k.conparentid = 0 AND to_jsonb(k) ->> 'conenforced' IS DISTINCT FROM 'false'
+  SELECT k.conname, k.confrelid::regclass::text AS ref, k.convalidated, t.name AS tab, t.row_count, t.small, c.*,
+         format(CASE t.relkind WHEN 'r' THEN 'CREATE INDEX CONCURRENTLY ON %s (%s);'
+                ELSE 'CREATE INDEX ON %s (%s); /* blocks writes */' END, t.name, c.cols) AS create_index,
+         CASE k.confdeltype WHEN 'c' THEN 'CASCADE' WHEN 'n' THEN 'SET NULL' WHEN 'd' THEN 'SET DEFAULT' END AS action,
+         EXISTS (SELECT FROM ind i
+                 WHERE i.rel = k.conrelid AND i.method <> 'brin'
+                   AND (i.cols[1:cardinality(k.conkey)] @> k.conkey OR k.conkey @> i.cols)
+                   -- the predicate follows from "column = value", and the order is that of the key
+                   AND NOT EXISTS (SELECT FROM regexp_split_to_table(trim('()' FROM i.predicate), '\) AND \(') p
+                                   WHERE p <> ALL (c.not_nulls))
+                   AND NOT EXISTS (SELECT FROM fk_pair f JOIN att r ON r.rel = f.ref AND r.num = f.refnum
+                                   WHERE f.oid = k.oid AND i.collations[array_position(i.cols, f.num)] <> r.collation)
+         ) AS has_index
+  FROM pg_constraint k JOIN tab t ON t.oid = k.conrelid,
+       LATERAL (SELECT array_agg(format('%I IS NOT NULL', a.name)) AS not_nulls,
+                       string_agg(concat(quote_ident(a.name), ' COLLATE ' ||
+                                         nullif(r.collation, a.collation)::regcollation), ', ' ORDER BY o) AS cols,
+                       string_agg(concat(a.name, ' is ', a.type_name, ', and ', r.name, ' is ', r.type_name), '; '
+                                  ORDER BY o) FILTER (WHERE differs) AS types,
+                       string_agg(format('ALTER COLUMN %I TYPE %s', a.name, r.type_name), ', ' ORDER BY o)
+                         FILTER (WHERE differs) || max(a.alter_type) AS alters,
+                       bool_and(wider < 0) FILTER (WHERE differs) AS is_narrower
+                FROM fk_pair f JOIN att a ON a.rel = f.rel AND a.num = f.num
+                     JOIN att r ON r.rel = f.ref AND r.num = f.refnum,
+                     LATERAL (SELECT array_position(s, a.type) - array_position(s, r.type) AS wider
+                              FROM (VALUES ('{smallint,integer,bigint}'::text[])) v (s)) w,
+                     -- an index on text serves varchar, and one on a narrower integer a wider one
+                     LATERAL (SELECT a.type <> r.type AND (wider > 0) IS NOT TRUE
+                                     AND ARRAY[a.type, r.type] <@ '{text,character varying}' IS FALSE AS differs) d
+                WHERE f.oid = k.oid) c
+  WHERE k.contype = 'f' AND k.conparentid = 0 AND to_jsonb(k) ->> 'conenforced' IS DISTINCT FROM 'false'
 ),
--- text keys of tables that are not small; those that reference other keys follow them
+-- text keys of tables that are not small, with the columns that reference them
 texts AS MATERIALIZED (
-  SELECT col.*, l.*, (SELECT count(*) FROM fk WHERE fk.ref = col.tab) AS referencing,
-         CASE WHEN bounds IS NULL THEN type <> 'text' AND length = 36 ELSE are_uuids END AS is_uuid,
-         CASE WHEN bounds IS NULL THEN col.name ~* '(^|_)(id|uuid|guid|ulid|token|hash)$' OR col.name ~ '[a-z](Id|Uuid|Token|Hash)$'
-              ELSE are_identifiers END AS is_identifier
+  SELECT *, CASE WHEN bounds IS NULL THEN type <> 'text' AND length = 36 ELSE are_uuids END AS is_uuid
   FROM col,
        -- 32 digits can be another hash: version and variant decide
-       LATERAL (SELECT bool_and(b ~* '^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{12}[1-8][0-9a-f]{3}[89ab][0-9a-f]{15})$') AS are_uuids,
+       LATERAL (SELECT bool_and(b ~* ('^(\{?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\}?|'
+                                      '[0-9a-f]{12}[1-8][0-9a-f]{3}[89ab][0-9a-f]{15})$')) AS are_uuids,
                        avg((b ~ '^[0-9A-Za-z_:.+/=-]{8,}$' AND b ~ '[0-9]')::int) > 0.9 AS are_identifiers
                 FROM unnest(bounds) b) v,
-       LATERAL (SELECT c.collname, NOT c.collisdeterministic OR p.provider = 'i'
-                                   OR p.provider = 'c' AND p.locale !~* '^(C|POSIX|C\.utf-?8)$' AS is_linguistic
-                FROM pg_collation c, pg_database d,
-                     LATERAL (SELECT CASE c.collprovider WHEN 'd' THEN d.datlocprovider ELSE c.collprovider END AS provider,
-                                     CASE c.collprovider WHEN 'd' THEN d.datcollate ELSE c.collcollate END AS locale) p
-                WHERE c.oid = col.collation AND d.datname = current_database()) l
+       LATERAL (SELECT concat_ws(' ', collname, locale) AS collname, NOT collisdeterministic OR provider = 'i'
+                         OR provider = 'c' AND locale !~* '^(C|POSIX|C\.utf-?8)$' AS is_linguistic
+                FROM pg_collation c JOIN pg_database d ON datname = current_database(), to_jsonb(d) j,
+                     coalesce(j ->> 'datlocale', j ->> 'daticulocale', datcollate) default_locale,
+                     LATERAL (SELECT CASE collprovider WHEN 'd' THEN datlocprovider ELSE collprovider END AS provider,
+                                     CASE collprovider WHEN 'd' THEN default_locale ELSE collcollate END AS locale) p
+                WHERE c.oid = col.collation) l,
+       LATERAL (SELECT string_agg(a.full_name, ', ' ORDER BY a.full_name) AS referrers
+                FROM fk_pair f JOIN att a ON a.rel = f.rel AND a.num = f.num
+                WHERE f.ref = col.rel AND f.refnum = col.num) r
   WHERE is_main AND NOT small AND type IN ('text', 'character varying', 'character')
-    AND NOT EXISTS (SELECT FROM fk WHERE fk.rel = col.rel AND col.num = ANY (fk.conkey))
 ),
 uuids AS MATERIALIZED (
-  SELECT *, def ~ '(^|\W)(gen_random_uuid|uuid_generate_v4|uuidv4|uuid_v4)\(\)' AS has_random_default,
-         CASE WHEN EXISTS (SELECT FROM pg_extension WHERE extname = 'idgen_advisor')
-              THEN format(' SELECT * FROM idgen.index_report(%L) measures where new keys land.', index::regclass) END AS measure
+  SELECT *, def ~ '(^|\W)(gen_random_uuid|uuid_generate_v4|uuidv4|uuid_v4)\(\)' AND rows >= 100000
+              AND coalesce(version_4, 100) >= 50 AS is_default
   FROM col,
-       LATERAL (SELECT round(100 * avg((substr(b, 15, 1) = '4')::int)) AS version_4, count(DISTINCT substr(b, 15, 1)) AS kinds,
-                       string_agg(DISTINCT substr(b, 15, 1), ', ') AS versions
-                FROM unnest(bounds) b) v
-  WHERE is_main AND type IN ('uuid', 'text', 'character varying') AND NOT EXISTS (SELECT FROM fk WHERE fk.rel = col.rel AND col.num = ANY (fk.conkey))
+       -- without the nil UUID and other reserved values
+       LATERAL (SELECT round(100 * avg((substr(b, 15, 1) = '4')::int)) AS version_4
+                FROM unnest(bounds) b WHERE b ~ '^.{14}[1-8].{4}[89ab]') v
+  WHERE is_main AND type IN ('uuid', 'text', 'character varying')
 ),
-finding (rule, level, tab, object, detail, remediation, metadata) AS (
+finding (rule, level, tab, object, detail, remediation) AS (
   SELECT 'no_key', 'WARN', name, NULL,
-         concat(row_count, ', ', pg_size_pretty(bytes), '; the unique index on (' || u.names || ') has columns that can be NULL'),
-         CASE WHEN u.names IS NULL THEN format('ALTER TABLE %s ADD COLUMN %I bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY', name, new_column)
-              ELSE format('ALTER TABLE %s ADD PRIMARY KEY (%s), if no row has NULL there', name, u.names) END,
-         jsonb_build_object('rows', rows, 'bytes', bytes)
-  FROM tab, LATERAL (SELECT min(names) AS names FROM uniq WHERE uniq.rel = tab.oid) u,
-       LATERAL (SELECT CASE WHEN EXISTS (SELECT FROM att a WHERE a.rel = tab.oid AND a.name = 'id') THEN 'row_id' ELSE 'id' END AS new_column) n
+         concat(row_count, '; unique key (' || u.names || ') can be NULL'),
+         CASE WHEN u.names IS NOT NULL
+              THEN format('ALTER TABLE %s ADD PRIMARY KEY (%s); /* fails if there are NULLs; locks the table */',
+                          name, u.names)
+              WHEN relkind = 'p' OR has_children THEN 'A primary key, which contains the partition key'
+              ELSE format('ALTER TABLE %s ADD COLUMN row_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY; '
+                          '/* locks and rewrites the table */', name) END
+  FROM tab, LATERAL (SELECT min(names) AS names FROM uniq WHERE uniq.rel = tab.oid) u
   WHERE NOT EXISTS (SELECT FROM main WHERE main.rel = tab.oid)
-  UNION ALL SELECT 'no_primary_key', 'INFO', t.name, NULL, format('unique index %s on (%s)', m.oid::regclass, m.names),
-         CASE WHEN m.can_be_primary THEN format('ALTER TABLE %s ADD PRIMARY KEY USING INDEX %I', t.name, c.relname)
-              ELSE format('ALTER TABLE %s ADD PRIMARY KEY (%s)', t.name, m.names) END, jsonb_build_object('index', c.relname)
-  FROM main m JOIN tab t ON t.oid = m.rel JOIN pg_class c ON c.oid = m.oid WHERE NOT m.is_primary
-  UNION ALL SELECT 'range_used', CASE WHEN used >= 80 THEN 'ERROR' ELSE 'WARN' END, tab, name,
-         format('%s %% of %s used: %s of type %s, sequence %s at %s',
-                used, range, name, type_name, seq, coalesce(last_value::text, 'an unknown value')),
-         CASE type WHEN 'bigint' THEN format('ALTER SEQUENCE %s AS bigint MAXVALUE 9223372036854775807', seq)
-                   ELSE format('docs/rekey.md, or for a table that is not in use: %sTYPE bigint', alter_column) END,
-         jsonb_build_object('sequence', seq, 'last_value', last_value, 'range', range, 'percent', used)
-  FROM ranges WHERE used >= 50
-  UNION ALL SELECT 'keys_of_32_bits', 'INFO', NULL, NULL,
-         format('%s keys; the most used one: %s, %s %%', count(*), (array_agg(tab || '.' || name ORDER BY used DESC, tab))[1], max(used)),
-         'New tables: bigint GENERATED ALWAYS AS IDENTITY', jsonb_build_object('keys', count(*), 'percent', max(used))
-  FROM ranges WHERE used < 50 HAVING count(*) > 0
+  UNION ALL SELECT 'range_used', CASE WHEN used < 50 THEN 'INFO' WHEN used < 80 THEN 'WARN' ELSE 'ERROR' END, tab, name,
+         format('%s %% of %s used: %s', used, coalesce(least(abs(seq_limit), type_limit), type_limit),
+                concat_ws(', ', type_name, 'keys from ' || min_key || ' to ' || max_key,
+                          'sequence ' || seq || ' at ' || coalesce(last_value::text, 'an unknown value'))),
+         CASE WHEN type = 'bigint' THEN format('ALTER SEQUENCE %s AS bigint NO MAXVALUE NO MINVALUE;', seq)
+              WHEN is_key THEN format('contrib/rekey/rekey.sh plan %L --type bigint', full_name)
+              ELSE concat('ALTER SEQUENCE ', seq, ' AS bigint; ', alter_column, 'TYPE bigint', alter_type) END
+  FROM ranges WHERE used >= 50 OR place = 1
   UNION ALL SELECT 'sequence_behind', 'WARN', tab, name,
-         format('a key is %s, and sequence %s is at %s', max_key, seq, coalesce(last_value::text, 'its start')),
-         format('SELECT setval(%L, (SELECT max(%I) FROM %s))', seq, name, tab),
-         jsonb_build_object('sequence', seq, 'last_value', last_value, 'key', max_key)
-  FROM seq WHERE readable AND increment_by = 1 AND max_key > coalesce(last_value, start_value - 1)
-  UNION ALL SELECT 'foreign_key_type', CASE WHEN narrower THEN 'WARN' ELSE 'INFO' END, tab, conname, format('%s of %s', types, ref),
-         format('ALTER TABLE %s %s; for a table in use: docs/rekey.md', tab, alters), jsonb_build_object('referenced', ref)
+         format('keys from %s to %s, sequence %s at %s', min_key, max_key, seq, last_value),
+         -- up to a limit, so that a reserved value does not count
+         format('SELECT setval(%1$L, max(%2$I)) FROM %3$s WHERE %2$I <= %4$s;', seq, name, tab,
+                least(max_key + greatest(max_key - min_key, 1000000), seq_limit))
+  FROM number WHERE step = 1 AND max_key > last_value AND max_key <= seq_limit
+  UNION ALL SELECT 'foreign_key_type', 'WARN', tab, conname, format('%s of %s', types, ref),
+         CASE WHEN is_narrower THEN concat('ALTER TABLE ', tab, ' ', alters) ELSE 'Columns of the same type' END
   FROM fk WHERE types IS NOT NULL
-  UNION ALL SELECT 'foreign_key_action', 'WARN', tab, conname, format('ON DELETE %s of %s reads %s', action, ref, row_count),
-         create_index, jsonb_build_object('referenced', ref, 'rows', rows, 'bytes', bytes)
-  FROM fk WHERE acts AND NOT has_index AND NOT small
-  UNION ALL SELECT 'foreign_key_index', 'INFO', tab, NULL,
-         format('%s; %s', row_count, string_agg(format('%s (%s)', conname, cols), ', ' ORDER BY conname)),
-         string_agg(create_index, '; ' ORDER BY conname), jsonb_build_object('foreign_keys', count(*), 'rows', rows)
-  FROM fk WHERE NOT acts AND NOT has_index AND NOT small GROUP BY tab, rows, row_count
+  UNION ALL SELECT 'foreign_key_index', CASE WHEN action IS NULL THEN 'INFO' ELSE 'WARN' END, tab, conname,
+         concat(coalesce('ON DELETE ' || action, 'DELETE'), ' of ', ref, ' reads ', row_count), create_index
+  FROM fk WHERE NOT has_index AND NOT small
   UNION ALL SELECT 'foreign_key_not_valid', 'WARN', tab, conname, format('%s, referencing %s', row_count, ref),
-         format('ALTER TABLE %s VALIDATE CONSTRAINT %I', tab, conname), jsonb_build_object('referenced', ref, 'rows', rows)
+         format('ALTER TABLE %s VALIDATE CONSTRAINT %I; /* fails if a row has no match */', tab, conname)
   FROM fk WHERE NOT convalidated
   UNION ALL SELECT 'uuid_as_text', 'WARN', tab, name,
-         format('%s, %s of %s bytes, %s foreign keys to the table', row_count, type_name, coalesce(avg_width, 37), referencing),
-         format('docs/rekey.md, or for a table that is not in use: %sTYPE uuid USING %I::uuid', alter_column, name),
-         jsonb_build_object('rows', rows, 'width', avg_width)
+         concat(row_count, ', ', type_name, ' of ', coalesce(avg_width, 37), ' bytes', '; referenced by ' || referrers),
+         format('contrib/rekey/rekey.sh plan %L --type uuid', full_name)
   FROM texts WHERE is_uuid
-  UNION ALL SELECT 'text_collation', 'WARN', tab, name, format('%s, collation "%s"', row_count, collname),
-         format('%sTYPE %s COLLATE "C"', alter_column, type_name), jsonb_build_object('rows', rows, 'collation', collname)
-  FROM texts WHERE is_linguistic AND NOT is_uuid AND is_identifier AND rows IS NOT NULL
-  UNION ALL SELECT 'random_default', 'WARN', tab, name,
-         concat(format('%s rows, index of %s, default %s.', rows, pg_size_pretty(index_bytes), def), measure),
-         format('%sSET DEFAULT %s', alter_column, generator), jsonb_build_object('rows', rows, 'index_bytes', index_bytes)
-  FROM uuids, LATERAL (SELECT relpages * current_setting('block_size')::bigint AS index_bytes FROM pg_class WHERE oid = index) i,
-       LATERAL (SELECT CASE WHEN current_setting('server_version_num')::int < 180000 OR EXISTS (SELECT FROM pg_extension WHERE extname = 'idgen')
-                            THEN format('idgen.keyed_comb(area => %L)', relname) ELSE 'uuidv7()' END AS generator) g
-  WHERE has_random_default AND rows >= 100000
-  UNION ALL SELECT CASE WHEN kinds > 1 THEN 'mixed_versions' ELSE 'uuid_version_4' END, 'INFO', tab, name,
-         concat(format('%s rows, versions %s', rows, versions), CASE WHEN kinds > 1 THEN format(', %s %% of version 4', version_4) END, '.', measure),
-         CASE WHEN kinds > 1 THEN 'Let one generator fill the column: ' || alter_column || 'SET DEFAULT …'
-              ELSE 'index_report() of idgen_advisor measures which: docs/reference.md' END, jsonb_build_object('rows', rows, 'version_4', version_4)
-  FROM uuids WHERE type = 'uuid' AND NOT small AND (kinds > 1 OR version_4 = 100 AND def IS NULL)
-  UNION ALL SELECT 'coverage', 'INFO', NULL, NULL,
-         format('%s tables, of which %s may not be read by role %I and %s were never analyzed; %s sequences may not be read',
-                t.all, t.hidden, current_user, t.unknown, s.hidden), 'Run it as a member of pg_read_all_data, after ANALYZE',
-         jsonb_build_object('tables', t.all, 'hidden', t.hidden, 'never_analyzed', t.unknown, 'sequences_hidden', s.hidden)
+  UNION ALL SELECT 'text_collation', 'WARN', tab, name,
+         concat(row_count, ', collation ', collname, '; referenced by ' || referrers),
+         -- without the others, the indexes of either side do not serve joins
+         'COLLATE "C", together with the columns that are compared with it, or for new tables'
+  FROM texts WHERE is_linguistic AND NOT is_uuid AND are_identifiers
+  UNION ALL SELECT 'random_keys', CASE WHEN is_default THEN 'WARN' ELSE 'INFO' END, tab, name,
+         concat(row_count, ', ' || version_4 || ' % of version 4', ', default ' || def),
+         CASE WHEN is_default IS NOT TRUE THEN 'index_report() of idgen_advisor tells random keys from COMBs'
+              WHEN EXISTS (SELECT FROM pg_extension WHERE extname = 'idgen')
+              THEN format('%sSET DEFAULT idgen.keyed_comb(area => %L);', alter_column, relname)
+              WHEN current_setting('server_version_num')::int >= 180000 THEN alter_column || 'SET DEFAULT uuidv7();'
+              ELSE 'keyed_comb() of the extension idgen, or version 7' END
+  FROM uuids
+  WHERE is_default OR type = 'uuid' AND NOT small AND version_4 >= 50 AND coalesce(def, '') !~ '(^|\W)idgen\.'
+  UNION ALL SELECT 'coverage', CASE WHEN t.hidden + s.hidden > 0 THEN 'WARN' ELSE 'INFO' END, NULL, NULL,
+         format('%s tables, of which role %I may not read %s, and %s were never analyzed; it may not read %s sequences',
+                t.all, current_user, t.hidden, t.unknown, s.hidden),
+         'Run it as a member of pg_read_all_data, after ANALYZE'
   FROM (SELECT count(*) AS all, count(*) FILTER (WHERE NOT has_any_column_privilege(oid, 'SELECT')) AS hidden,
-               count(*) FILTER (WHERE rows IS NULL) AS unknown
-        FROM tab) t,
+               count(*) FILTER (WHERE rows IS NULL) AS unknown FROM tab) t,
        (SELECT count(*) FILTER (WHERE NOT readable) AS hidden FROM seq) s
+),
+chosen AS (
+  SELECT * FROM finding f JOIN rule r ON r.name = f.rule, array_position('{ERROR,WARN,INFO}', f.level) rank
+  WHERE rank <= :least_rank
 )
-SELECT f.rule AS name, r.title, f.level, 'EXTERNAL' AS facing, ARRAY[r.category] AS categories, r.description,
-       concat_ws(': ', nullif(concat_ws('.', f.tab, f.object), ''), f.detail) AS detail, f.remediation,
-       f.metadata || jsonb_build_object('table', f.tab, 'object', f.object) AS metadata, concat_ws('_', f.rule, f.tab, f.object) AS cache_key
-FROM finding f JOIN rule r ON r.name = f.rule, LATERAL (SELECT array_position('{ERROR,WARN,INFO}', f.level) AS rank) l
-WHERE rank <= array_position('{ERROR,WARN,INFO}', upper(:'level'))
-ORDER BY rank, f.rule, f.tab, f.object;
+\if :is_splinter
+SELECT name, initcap(replace(name, '_', ' ')) AS title, level, 'EXTERNAL' AS facing, ARRAY[category] AS categories,
+       description, concat_ws(': ', nullif(concat_ws('.', tab, object), ''), detail) AS detail, remediation,
+       jsonb_build_object('table', tab, 'object', object) AS metadata, concat_ws('_', rule, tab, object) AS cache_key
+FROM chosen ORDER BY rank, rule, tab, object;
+\else
+\pset format wrapped
+\pset columns 150
+-- a line for each rule, and its findings, in short lines
+SELECT level, "table", rtrim(regexp_replace(detail, '(.{1,60})( |$)', E'\\1\n', 'g'), E'\n') AS detail,
+       rtrim(regexp_replace(remediation, '(.{1,45})( |$)', E'\\1\n', 'g'), E'\n') AS remediation
+FROM (SELECT rank, level, rule, 1, tab, concat_ws(': ', object, detail), remediation FROM chosen
+      UNION ALL SELECT DISTINCT rank, level, rule, 0, upper(rule), description, '' FROM chosen
+     ) f (rank, level, rule, part, "table", detail, remediation)
+ORDER BY rank, rule, part, "table", detail;
+\endif
 COMMIT;

@@ -170,7 +170,7 @@ COMMENT ON FUNCTION idgen.short_comb(interval, int, int, timestamptz) IS
 
 -- The secret of keyed_comb(). Default privileges must not show it to other roles.
 IF to_regclass('idgen.portable_secret') IS NULL THEN
-    CREATE TABLE idgen.portable_secret (secret bytea NOT NULL);
+    CREATE TABLE idgen.portable_secret (secret bytea PRIMARY KEY);
     EXECUTE coalesce((SELECT string_agg('REVOKE ALL ON idgen.portable_secret FROM '
                                         || CASE grantee WHEN 0 THEN 'PUBLIC' ELSE grantee::regrole::text END, '; ')
                       FROM pg_class, aclexplode(relacl) WHERE pg_class.oid = 'idgen.portable_secret'::regclass AND grantee <> relowner), 'SELECT');
