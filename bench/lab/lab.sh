@@ -86,7 +86,7 @@ lab_load() { lab_insert "$1" "${key_history[$1]}" "$2" "$3"; }
 # Insert rows of one minute; see keys.txt.
 lab_load_bulk() {
     local expression=default
-    [[ ${key_history[$1]} != *.@(short|keyed)_comb\(* ]] || expression=${key_history[$1]/run_length => 1, /}
+    [[ ${key_history[$1]} != *.short_comb\(* ]] || expression=${key_history[$1]/run_length => 1, /}
     lab_insert "$1" "$expression" "$2" 0
 }
 

@@ -4,6 +4,7 @@
 
 CREATE FUNCTION idgen.index_report(
     index regclass, rows_per_checkpoint bigint DEFAULT NULL, newest_rows int DEFAULT 2000,
+    checkpoint interval DEFAULT '5 minutes',
     OUT index_name regclass, OUT table_name regclass, OUT key_columns text, OUT rows bigint, OUT index_bytes bigint,
     OUT leaf_pages bigint, OUT leaf_density float8, OUT fragmentation float8, OUT reindex_saves_bytes bigint,
     OUT newest_leaf_share float8, OUT placement text, OUT images_per_row float8, OUT wal_per_row float8,
@@ -13,7 +14,7 @@ CREATE FUNCTION idgen.index_report(
     SET search_path = pg_catalog, pg_temp
     AS 'MODULE_PATHNAME', 'idgen_index_report';
 
-COMMENT ON FUNCTION idgen.index_report(regclass, bigint, int) IS
+COMMENT ON FUNCTION idgen.index_report(regclass, bigint, int, interval) IS
 'Size, density and placement of new rows of a B-tree index, or of a table''s primary key, measured on a sample of its '
 'pages. Requires USAGE on the schema and either SELECT on the table or the key columns, or membership in '
 'pg_stat_scan_tables (42501).';
@@ -37,6 +38,7 @@ DECLARE
     version int := current_setting('server_version_num');
     moment timestamptz := clock_timestamp();
     checkpoints float8;
+    checkpoint_interval interval;
     counted_since timestamptz;                              -- the checkpoints,
     rows_since timestamptz;                                 -- and the rows
     why_unknown text;
@@ -53,6 +55,8 @@ BEGIN
     why_unknown := CASE WHEN pg_is_in_recovery() THEN 'a standby counts no inserted rows'
                         WHEN NOT current_setting('track_counts')::boolean THEN 'track_counts is off'
                         WHEN checkpoints < 3 THEN format('fewer than 3 checkpoints since %s', counted_since) END;
+
+    checkpoint_interval := make_interval(secs => least(greatest(extract(epoch FROM moment - counted_since) / greatest(checkpoints, 1), 1), 31557600));
 
     FOR index_name IN
         SELECT c.oid
@@ -83,7 +87,7 @@ BEGIN
             RETURN QUERY
             SELECT r.*, rows_per_day, rows_per_checkpoint, d.wal, d.keyed_comb_wal,
                    CASE WHEN d.keyed_comb_wal IS NOT NULL THEN greatest(d.wal - d.keyed_comb_wal, 0) END, unknown_reason
-            FROM idgen.index_report(index_name, rows_per_checkpoint) r,
+            FROM idgen.index_report(index_name, rows_per_checkpoint, checkpoint => checkpoint_interval) r,
                  LATERAL (SELECT (r.wal_per_row * rows_per_day)::bigint, (r.keyed_comb_wal_per_row * rows_per_day)::bigint) d (wal, keyed_comb_wal);
         EXCEPTION WHEN OTHERS THEN
             advice := 'not read: ' || SQLERRM;
@@ -210,13 +214,9 @@ BEGIN
         VALUES (1, 'bigint', 'ordered', 8, NULL::interval, 2, 'the number of rows'),
                (2, 'random', 'random', 16, NULL, 2, 'nothing'),
                (3, 'uuid_v7()', 'ordered', 16, NULL, 2, 'the creation time to the microsecond'),
-               (4, 'keyed_comb()', 'keyed_comb', 16, '5 minutes', 2, 'which keys are of the same 5 minutes')
+               (4, 'keyed_comb()', 'keyed_comb', 16, '1 hour', 2, 'which keys are of the same span of at most an hour')
         UNION ALL
-        -- where few rows a period are deleted by time, pages of an hour remain fuller
-        SELECT 5, $s$keyed_comb('1 hour')$s$, 'keyed_comb', 16, '1 hour', 2, 'which keys are of the same hour'
-        WHERE rate < 50 / 60.0 AND retention_s >= 86400
-        UNION ALL
-        SELECT CASE WHEN p = '1 minute' AND b = 2 THEN 6 ELSE 7 END, format('short_comb(%L, %s)', p, b), 'short_comb', 16, p::interval, b,
+        SELECT CASE WHEN p = '1 minute' AND b = 2 THEN 5 ELSE 6 END, format('short_comb(%L, %s)', p, b), 'short_comb', 16, p::interval, b,
                format('the creation time to %s within a cycle', p)
         FROM unnest('{10 seconds,1 minute,10 minutes,1 hour,6 hours,1 day}'::text[]) p, generate_series(1, 3) b
         -- a check of the time, within ten minutes, accepts at most 2 % of all prefixes
@@ -241,13 +241,13 @@ BEGIN
     ), chosen AS (
         SELECT *, CASE WHEN min(weight) FILTER (WHERE place = wanted) OVER () > 2 * min(weight) FILTER (WHERE place = 3) OVER ()
                        THEN 3 ELSE wanted END AS choice
-        FROM best, (SELECT CASE WHEN client_keys THEN 6 ELSE max(place) END FROM scheme WHERE kind = 'keyed_comb') w (wanted)
+        FROM best, (SELECT CASE WHEN client_keys THEN 5 ELSE 4 END) w (wanted)
     )
     SELECT name, place = choice, (wal * rate * 86400)::bigint, images, size, density,
            CASE kind WHEN 'short_comb' THEN justify_hours(prefix_cycle) END, reveals,
            CASE WHEN place <> choice THEN NULL
                 WHEN choice = 3 THEN 'WAL and index of a COMB with periods would cost more than twice as much.'
-                WHEN choice = 6 THEN 'Clients can generate it, it reveals less than uuid_v7(), and it costs at most twice as much.'
+                WHEN choice = 5 THEN 'Clients can generate it, it reveals less than uuid_v7(), and it costs at most twice as much.'
                 ELSE 'It reveals less than uuid_v7(), and costs at most twice as much.' END
     FROM chosen
     ORDER BY place;
@@ -338,9 +338,10 @@ BEGIN
         later_rows := least(older_rows * (rows_per_checkpoint - near_inserts) / rows_per_period, index_rows);
         at_end := random_rows = 0 AND rows_in_cycle >= index_rows;
     ELSIF kind = 'keyed_comb' THEN
-        -- The periods, of at most 2^16 rows, lie anywhere. They fill the leaves as random keys do, but less if a period has about the rows
-        -- of a leaf (measured: t/002_index_size.pl). The checkpoint falls into the middle of a period.
-        rows_per_period := least(greatest(rows_per_period, 1), 65536);
+        -- A prefix has the rows of a period, or of a twelfth of it, but at least 1,024 of them and at most 65,504. The prefixes lie anywhere.
+        -- They fill the leaves as random keys do, but less if a prefix has about the rows of a leaf (measured: t/002_index_size.pl). The
+        -- checkpoint falls into the middle of a prefix.
+        rows_per_period := least(greatest(rows_per_period / 12, least(rows_per_period, 1024), 1), 65504);
         leaves := index_rows / capacity / (ln(2) - 0.1 * rows_per_period / capacity * exp(1 - rows_per_period / capacity));
         leaves := greatest(leaves, sign(index_rows));
         in_period := rows_per_period / 2;
@@ -375,7 +376,7 @@ BEGIN
     SELECT 1 + coalesce(sum(CASE WHEN changes < 1e-6 * n THEN changes ELSE n * (1 - exp(-least(changes / n, 700))) END), 0)
     INTO images
     FROM (VALUES (near_rows / leaf_rows, greatest(near_inserts / run - 1, 0) * (1 + crossings)),
-                 -- a new period of a keyed COMB begins on a leaf, and its first split changes two pages more
+                 -- a new prefix of a keyed COMB begins on a leaf, and its first split changes two pages more
                  (CASE kind WHEN 'keyed_comb' THEN leaves ELSE 0 END, (rows_per_checkpoint - near_inserts) / rows_per_period
                       * (1 + 2 * least(rows_per_period / (kept * capacity), 1))),
                  (later_rows / leaf_rows, (rows_per_checkpoint - near_inserts) / run * (1 + crossings)),

@@ -35,6 +35,7 @@
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/rls.h"
+#include "utils/timestamp.h"
 
 #include "advisor.h"
 
@@ -175,9 +176,10 @@ static const char *const report_query =
 "SELECT i.indexrelid::regclass, i.indrelid::regclass, k.columns, s.rows::bigint, s.index_bytes::bigint, s.leaf_pages::bigint, s.leaf_density,"
 " s.fragmentation, s.reindex_saves_bytes::bigint, CASE WHEN s.located_rows > 0 THEN least(1, s.newest_leaf_pages / s.leaf_pages) END,"
 " s.placement, s.images_per_row, s.wal_per_row,"
-/* with as many rows in five minutes, the period of keyed_comb(), whose prefixes hardly ever repeat */
+/* at the rate of these rows, of which a period of keyed_comb() has an hour */
 " CASE WHEN c.is_own AND s.wal_per_row > 0"
-"  THEN (SELECT image_bytes_per_row + record_bytes_per_row FROM idgen.expected_key_cost('keyed_comb', s.rows, s.inserts, s.inserts)) END,"
+"  THEN (SELECT image_bytes_per_row + record_bytes_per_row FROM idgen.expected_key_cost('keyed_comb', s.rows, s.inserts,"
+"   least(s.inserts * 3600 / s.seconds, 1e15))) END,"
 " CASE WHEN s.index_bytes <= " FEW_BYTES " THEN NULL"
 "  WHEN s.uuid_texts >= 100"
 "  THEN format('All %s sampled values of column \"%s\" are UUIDs as text, and type uuid would save about %s of this index.',"
@@ -200,9 +202,9 @@ static const char *const report_query =
 "  THEN format('The newest %s rows are on %s leaf pages, and keys of idgen.keyed_comb() or idgen.uuid_v7() would be on few.%s',"
 "   s.located_rows, s.newest_leaf_pages, CASE WHEN NOT i.indisprimary"
 "    THEN ' If the values are secrets, such as tokens, they must stay random.' END) END "
-"FROM (VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)) s (rows, index_bytes, leaf_pages, leaf_density,"
+"FROM (VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)) s (rows, index_bytes, leaf_pages, leaf_density,"
 "  fragmentation, fillfactor, reindex_saves_bytes, uuid_texts, uuid_saves_bytes, uuid_version, located_rows, newest_leaf_pages,"
-"  images_per_row, wal_per_row, inserts, placement, index)"
+"  images_per_row, wal_per_row, inserts, seconds, placement, index)"
 " JOIN pg_index i ON i.indexrelid = s.index JOIN pg_attribute a ON a.attrelid = i.indexrelid AND a.attnum = 1,"
 " LATERAL (SELECT string_agg(pg_get_indexdef(i.indexrelid, n, true), ', ' ORDER BY n) FROM generate_series(1, i.indnkeyatts) n) k (columns),"
 
@@ -217,10 +219,10 @@ static const char *const report_query =
 "  AND NOT EXISTS (SELECT FROM pg_constraint f"
 "   WHERE f.conrelid = i.indrelid AND f.contype = 'f' AND i.indkey[0] = ANY (f.conkey))) c (is_own)";
 
-/* The row of a report; rows_per_checkpoint is NAN if it is not given. */
+/* The row of a report; rows_per_checkpoint, in as many seconds, is NAN if it is not given. */
 static Datum
 make_report(Relation index, const LeafSample *sample, const NewestRows *newest,
-			double rows_per_checkpoint)
+			double rows_per_checkpoint, double seconds)
 {
 	double		size = (double) RelationGetNumberOfBlocks(index) * BLCKSZ;
 	double		images = newest->images / rows_per_checkpoint;
@@ -244,7 +246,8 @@ make_report(Relation index, const LeafSample *sample, const NewestRows *newest,
 		newest->leaf_pages,
 		writes_wal || isnan(rows_per_checkpoint) ? images : 0,
 		writes_wal || isnan(rows_per_checkpoint) ? wal : 0,
-		rows_per_checkpoint
+		rows_per_checkpoint,
+		seconds
 	};
 	Oid			types[lengthof(numbers) + 2];
 	Datum		values[lengthof(types)];
@@ -287,12 +290,28 @@ index_of(Oid relid)
 	return OidIsValid(constraint) ? get_constraint_index(constraint) : relid;
 }
 
-/* index_report(index regclass, rows_per_checkpoint bigint, newest_rows int, OUT ...) */
+/* The seconds of the interval between two checkpoints; as key_plan(), of 1 second to 1 year. */
+static double
+checkpoint_seconds(const Interval *checkpoint)
+{
+	double		seconds = (checkpoint->month * (DAYS_PER_YEAR / MONTHS_PER_YEAR) + checkpoint->day) * SECS_PER_DAY +
+		checkpoint->time / (double) USECS_PER_SEC;
+
+	if (seconds < 1 || seconds > DAYS_PER_YEAR * SECS_PER_DAY)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("checkpoint must be between 1 second and 1 year"),
+				 errdetail("The value is %.0f seconds.", seconds)));
+	return seconds;
+}
+
+/* index_report(index regclass, rows_per_checkpoint bigint, newest_rows int, checkpoint interval, OUT ...) */
 PG_FUNCTION_INFO_V1(idgen_index_report);
 Datum
 idgen_index_report(PG_FUNCTION_ARGS)
 {
 	double		rows_per_checkpoint = PG_ARGISNULL(1) ? NAN : Min(PG_GETARG_INT64(1), MAX_ROWS);
+	double		seconds;
 	Datum		result;
 	Relation	table;
 	Relation	index;
@@ -315,13 +334,18 @@ idgen_index_report(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("newest_rows must be between 1 and %d", NEWEST_ROWS_MAX),
 				 errdetail("The value is %d.", PG_GETARG_INT32(2))));
+	if (PG_ARGISNULL(3))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("checkpoint must not be null")));
+	seconds = checkpoint_seconds(PG_GETARG_INTERVAL_P(3));
 
 	index = open_index(index_of(PG_GETARG_OID(0)), &table);
 	require_rights(table, index);
 	require_readable(index);
 	sample = sample_leaves(index);
 	newest = read_newest_rows(index, table, &sample, PG_GETARG_INT32(2), rows_per_checkpoint);
-	result = make_report(index, &sample, &newest, rows_per_checkpoint);
+	result = make_report(index, &sample, &newest, rows_per_checkpoint, seconds);
 	relation_close(index, AccessShareLock);
 	relation_close(table, AccessShareLock);
 	return result;

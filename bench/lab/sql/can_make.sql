@@ -3,5 +3,5 @@ BEGIN;
 CREATE TEMPORARY TABLE made (id :type :column PRIMARY KEY, payload int);
 INSERT INTO made (payload) VALUES (0);
 INSERT INTO made (:columns)
-    SELECT :values FROM (SELECT now() AS moment, 1::bigint AS i) row;
+    SELECT :values FROM (SELECT now() AS moment, 1::bigint AS i, interval '1 hour' AS period) row;
 ROLLBACK;

@@ -34,10 +34,10 @@ WITH measurement AS (
                WHEN 'bulk' THEN index_rows + inserted_rows
                WHEN 'curve' THEN x * 60.0 / :curve_interval
                WHEN 'changeover' THEN 60.0 * :changeover_rate
-           END * CASE kind WHEN 'keyed_comb' THEN 5 ELSE 1 END AS period_rows,
+           END * CASE kind WHEN 'keyed_comb' THEN 60 ELSE 1 END AS period_rows,
            CASE WHEN scene = 'changeover' AND series = 'changed' THEN :changeover_rows ELSE 0 END AS random_rows
     FROM measurement m JOIN key_kind k USING (key)
-    -- the model begins in the middle of a keyed COMB's period, steady and bulk begin with one
+    -- the model begins in the middle of a keyed COMB's prefix, steady and bulk begin with one
     WHERE kind <> 'keyed_comb' OR scene IN ('curve', 'changeover')
 ), place AS (
     SELECT p.*,

@@ -76,7 +76,8 @@ EXCEPTION WHEN OTHERS THEN
 END $$;
 SELECT arguments, refusal(arguments)
 FROM unnest(ARRAY[$$'things', NULL, NULL$$, $$'things', 0$$, $$'things', newest_rows => 0$$,
-                  $$'things', newest_rows => 100001$$, '0', $$'parted'$$, $$'wide'$$, $$'viewed'$$,
+                  $$'things', newest_rows => 100001$$, $$'things', checkpoint => NULL$$, $$'things', checkpoint => '0'$$,
+                  $$'things', checkpoint => '2 years'$$, '0', $$'parted'$$, $$'wide'$$, $$'viewed'$$,
                   $$'things_hashed'$$, $$'things_broken'$$]) arguments;
 
 SET client_min_messages = warning;
