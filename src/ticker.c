@@ -220,20 +220,33 @@ last_value(Relation sequence)
 	return call->isnull ? 0 : DatumGetInt64(result);
 }
 
+/* The first value after "last", and not before "now" */
+static inline uint64
+value_after(const TickerLayout *layout, uint64 last, uint64 now)
+{
+	uint64		next = Max(last + 1, now);
+
+	return ticker_counter(layout, next) < (uint64) layout->min_counter ? next + 1 : next;
+}
+
 /*
- * Make sure that the high-water mark is later than the value "next" by more than
+ * Make sure that the high-water mark is later than the next value by more than
  * half of RESERVED, and that the ticker is above one of another writer.  Returns
  * the value from which on to do that again.  Requires all rights.
  *
  * A sequence without a value, such as a new one, has no high-water mark.
  */
 static uint64
-reserve_values(const TickerLayout *layout, Relation sequence, uint64 next)
+reserve_values(const TickerLayout *layout, Relation sequence)
 {
 	uint64		stored = last_value(sequence);
 	uint64		mark = stored >> SIGNATURE_BITS;
-	uint64		second = second_of_value(layout, next);
-	uint64		now = second_of_value(layout, present_value(layout));
+	uint64		present = present_value(layout);
+	uint64		now = second_of_value(layout, present);
+
+	/* other sessions may have returned values while this one waited */
+	uint64		last = pg_atomic_read_u64(&tickers->last[ticker_index(layout)]);
+	uint64		second = second_of_value(layout, value_after(layout, last, present));
 
 	/*
 	 * A mark of the same signature that is too late for one of this ticker was
@@ -280,7 +293,7 @@ reserve_values(const TickerLayout *layout, Relation sequence, uint64 next)
  * deadlocks are detected.  Errors release the lock and restore the user.
  */
 static uint64
-look_at_sequence(const TickerLayout *layout, uint64 next)
+look_at_sequence(const TickerLayout *layout)
 {
 	Oid			caller;
 	int			security;
@@ -297,7 +310,7 @@ look_at_sequence(const TickerLayout *layout, uint64 next)
 	 * another way, so that nothing else takes this lock.
 	 */
 	LockDatabaseObject(RelationRelationId, RelationGetRelid(sequence), 0, ExclusiveLock);
-	result = reserve_values(layout, sequence, next);
+	result = reserve_values(layout, sequence);
 	UnlockDatabaseObject(RelationRelationId, RelationGetRelid(sequence), 0, ExclusiveLock);
 
 	/*
@@ -335,15 +348,6 @@ wait_for_clock(const TickerLayout *layout, int64 ms, bool *warned)
 					 Min(ms, WAIT_MS_MAX), PG_WAIT_EXTENSION);
 	ResetLatch(MyLatch);
 	CHECK_FOR_INTERRUPTS();
-}
-
-/* The first value after "last", and not before "now" */
-static inline uint64
-value_after(const TickerLayout *layout, uint64 last, uint64 now)
-{
-	uint64		next = Max(last + 1, now);
-
-	return ticker_counter(layout, next) < (uint64) layout->min_counter ? next + 1 : next;
 }
 
 /*
@@ -392,6 +396,6 @@ ticker_next(const TickerLayout *layout)
 			reserved = renew_at[layout->number];
 		}
 		else
-			reserved = look_at_sequence(layout, next);
+			reserved = look_at_sequence(layout);
 	}
 }
