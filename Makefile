@@ -16,7 +16,7 @@ MODULE_big = idgen
 OBJS := $(addprefix src/,$(sort $(notdir $(patsubst %.c,%.o,$(wildcard $(dir $(lastword $(MAKEFILE_LIST)))src/*.c)))))
 
 EXTENSION = idgen
-DATA = idgen--1.0.sql
+DATA := $(sort $(notdir $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))idgen--*.sql)))
 
 # What the server looks up; version 15 would export all symbols.
 SHLIB_EXPORTS = exports.txt

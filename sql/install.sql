@@ -3,13 +3,10 @@
 DROP EXTENSION idgen;
 CREATE EXTENSION idgen;
 
-SELECT e.extversion, n.nspname, e.extrelocatable
-FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
+SELECT e.extversion = a.default_version AS is_default, v.trusted, v.relocatable, v.schema, v.requires
+FROM pg_extension e JOIN pg_available_extensions a ON a.name = e.extname
+    JOIN pg_available_extension_versions v ON v.name = e.extname AND v.version = e.extversion
 WHERE e.extname = 'idgen';
-
-SELECT trusted, relocatable, schema, requires
-FROM pg_available_extension_versions
-WHERE name = 'idgen' AND version = '1.0';
 
 -- every object has a comment
 SELECT pg_describe_object(d.classid, d.objid, d.objsubid) AS object_without_comment

@@ -1,8 +1,8 @@
-# ALTER EXTENSION idgen UPDATE to a version that adds a function, a parameter and a column
-# and replaces a function: a database in use and its open sessions continue to work, and so
-# does a database that stays at the old version, with the same library.
+# ALTER EXTENSION idgen UPDATE from version 1.0 by all update scripts, and by that of the test, which adds a function, a
+# parameter and a column and replaces a function: a database in use and its open sessions continue to work, and so does a
+# database that stays at version 1.0, with the same library.
 
-use File::Basename qw(dirname);
+use File::Basename qw(basename dirname);
 use InUse;
 use Server;
 
@@ -22,7 +22,10 @@ my $node = PostgreSQL::Test::Cluster->new('updated', install_path => dirname("$c
 $node->init;
 $node->start;
 
-InUse::create($node, $_) for 'shop', 'old_shop';
+# There is no other base script, so that CREATE EXTENSION runs all update scripts, too.
+is_deeply([ grep { !/--.*--/ } map { basename($_) } glob "$extension/idgen--*.sql" ], ['idgen--1.0.sql'], 'the base script is that of 1.0');
+
+InUse::create($node, $_, version => '1.0') for 'shop', 'old_shop';
 
 # The result of a query by the role of the application in a new session
 sub as_app { my ($database, $query) = @_; return outcome("SET ROLE app; $query", node => $node, database => $database) }
@@ -39,8 +42,11 @@ for my $session (values %session)
 sub versions { return $node->safe_psql($_[0], q{SELECT installed_version, default_version FROM pg_available_extensions WHERE name = 'idgen'}) }
 
 # Install the new version.
-append_to_file("$extension/idgen--1.0--1.0.1.sql", q{
-\echo Use "ALTER EXTENSION idgen UPDATE TO '1.0.1'" to load this file. \quit
+my $control = slurp_file("$extension/idgen.control");
+my ($version) = $control =~ /^default_version = '(.*)'$/m or die 'no default version';
+my $new = "$version.1";
+append_to_file("$extension/idgen--$version--$new.sql", q{
+\echo Use "ALTER EXTENSION idgen UPDATE" to load this file. \quit
 
 CREATE FUNCTION idgen.entity_of(command_id uuid) RETURNS uuid
     LANGUAGE SQL STABLE PARALLEL SAFE STRICT
@@ -60,7 +66,7 @@ ALTER TABLE idgen.creation_identifiers ADD COLUMN note text NOT NULL DEFAULT 'no
 
 -- Another parameter: the old function keeps its dependents under another name. With
 -- CREATE OR REPLACE, there would be two, and idgen.short_comb() would be ambiguous.
-ALTER FUNCTION idgen.short_comb(interval, int, int, timestamptz) RENAME TO short_comb_1_0;
+ALTER FUNCTION idgen.short_comb(interval, int, int, timestamptz) RENAME TO former_short_comb;
 CREATE FUNCTION idgen.short_comb(
     period interval DEFAULT '1 minute',
     prefix_bytes int DEFAULT 2,
@@ -71,19 +77,18 @@ CREATE FUNCTION idgen.short_comb(
     LANGUAGE C VOLATILE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_short_comb';
 });
-my $control = slurp_file("$extension/idgen.control");
-$control =~ s/^default_version = '1\.0'$/default_version = '1.0.1'/m or die 'no default version';
+$control =~ s/^default_version = .*$/default_version = '$new'/m;
 unlink "$extension/idgen.control" or die "unlink: $!";
 append_to_file("$extension/idgen.control", $control);
 
-is(versions('shop'), '1.0|1.0.1', 'version 1.0.1 is available');
+is(versions('shop'), "1.0|$new", 'the new version is available');
 InUse::check_works($node, 'shop', 'with the new files installed');
 
 my $before = InUse::contents($node, 'shop');
 is(as_app('shop', 'ALTER EXTENSION idgen UPDATE'), '42501', 'the update requires ownership of the extension');
 $node->safe_psql('shop', 'SET ROLE shopkeeper; ALTER EXTENSION idgen UPDATE');
-is(versions('shop'), '1.0.1|1.0.1', 'the owner of the extension can update it');
-is(versions('old_shop'), '1.0|1.0.1', 'another database stays at the old version');
+is(versions('shop'), "$new|$new", 'the owner of the extension can update it');
+is(versions('old_shop'), "1.0|$new", 'another database stays at the old version');
 
 is(InUse::contents($node, 'shop'), $before, 'the update keeps the contents');
 
@@ -102,7 +107,7 @@ sub check_new_version
 		[ 'the new parameter', q{SELECT idgen.is_recent_short_comb(idgen.short_comb())
 			AND idgen.is_recent_short_comb(idgen.short_comb('1 minute', 2, note => 'x'))}, 't' ],
 		[ 'a column has the function that it had', q{SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef JOIN pg_attribute ON attrelid = adrelid
-			AND attnum = adnum WHERE adrelid = 'orders'::regclass AND attname = 'public_id'}, 'idgen.short_comb_1_0()' ])
+			AND attnum = adnum WHERE adrelid = 'orders'::regclass AND attname = 'public_id'}, 'idgen.former_short_comb()' ])
 	{
 		is($ask->($_->[1]), $_->[2], "$name: $_->[0]");
 	}
@@ -115,7 +120,7 @@ check_new_version('an old session', sub { $session{shop}->ask(@_) });
 InUse::check_works($node, 'shop', 'updated');
 
 is($session{old_shop}->ask($retry), '42|f', 'a session at the old version continues');
-InUse::check_works($node, 'old_shop', 'at the old version with the new library');
+InUse::check_works($node, 'old_shop', 'at version 1.0 with the library');
 is(as_app('old_shop', 'SELECT idgen.entity_of(NULL)'), '42883', 'the old version does not have the new function');
 $_->quit for values %session;
 
@@ -127,7 +132,7 @@ for my $database ('shop', 'old_shop')
 	$node->safe_psql('postgres', "DROP DATABASE $database");
 	$node->command_ok([ 'pg_restore', '--create', '--exit-on-error', '--dbname', $node->connstr('postgres'), "$backup/$database" ],
 		"$database: restored");
-	is(versions($database), '1.0.1|1.0.1', "$database: it is at the new version");
+	is(versions($database), "$new|$new", "$database: it is at the new version");
 	is(InUse::contents($node, $database), $contents, "$database: the contents are the same");
 	check_new_version($database, sub { as_app($database, @_) }) if $database eq 'shop';
 	InUse::check_works($node, $database, "$database, restored");

@@ -40,11 +40,12 @@ our $rights = q{
 
 sub _fill { return "SET ROLE app; INSERT INTO orders (round) SELECT $_[0] FROM generate_series(1, $rows)" }
 
-# The extension belongs to the owner of the database, who is not a superuser. The
-# settings are stored with the database, unless the server has them.
+# The extension, of the default version or of that given, belongs to the owner of the database, who is not a superuser.
+# The settings are stored with the database, unless the server has them.
 sub create
 {
 	my ($node, $database, %params) = @_;
+	my $version = $params{version} ? "VERSION '$params{version}'" : '';
 	$node->safe_psql('postgres', q{
 		SELECT format('CREATE ROLE %I', name) FROM unnest('{shopkeeper,app,auditor}'::name[]) name
 		WHERE name NOT IN (SELECT rolname FROM pg_roles) \gexec});
@@ -54,7 +55,7 @@ sub create
 	$node->safe_psql($database, qq{
 		GRANT CREATE ON SCHEMA public TO shopkeeper;
 		SET ROLE shopkeeper;
-		CREATE EXTENSION idgen;
+		CREATE EXTENSION idgen $version;
 		GRANT SELECT, INSERT ON idgen.creation_identifiers TO app;
 		GRANT SELECT (command_id, created_at) ON idgen.creation_identifiers TO auditor;
 		GRANT SELECT ON idgen.id_prefixes TO app;
