@@ -46,16 +46,6 @@ my @written = split /\n/, ask(sprintf $signatures_of, 'manual');
 cmp_ok(scalar @real, '>', 100, 'there are functions');
 is_deeply(\@written, \@real, 'every function is documented, with its signature, except those that are internal');
 
-# "(arguments) → result: functions", as CHANGELOG.md has the interface of a version
-my ($interface) = slurp_file("CHANGELOG.md") =~ /^```text\n(.*?)\n```/ms;
-is_deeply([ split /\n/, $interface =~ s/\n +/ /gr ], [ split /\n/, ask(q{
-	SELECT replace(replace(format('(%s) → %s: %s', arguments, result, string_agg(proname, ', ' ORDER BY proname COLLATE "C")),
-		'timestamp with time zone', 'timestamptz'), 'integer', 'int')
-	FROM (SELECT proname, regexp_replace(pg_get_function_arguments(p.oid), '::[a-z ]+', '', 'g') AS arguments, pg_get_function_result(p.oid) AS result
-		FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AND d.deptype = 'e' JOIN pg_extension e ON e.oid = d.refobjid AND extname = 'idgen'
-		WHERE proname !~ '^internal_') f
-	GROUP BY arguments, result ORDER BY min(proname COLLATE "C")}) ], 'CHANGELOG.md lists the interface');
-
 # The list of SQLSTATEs other than those of every function is that of t/lib/Functions.pm,
 # which t/003_properties.pl compares with what they raise.
 my ($list) = $page =~ /^### Other SQLSTATEs of bad arguments\n\n(.*?)\n\n/ms;
