@@ -168,36 +168,64 @@ CREATE OR REPLACE FUNCTION idgen.short_comb(
 COMMENT ON FUNCTION idgen.short_comb(interval, int, int, timestamptz) IS
     'A short COMB: a UUID of version 4 whose first prefix_bytes bytes are the number of the period modulo 256^prefix_bytes.';
 
--- The secret of keyed_comb(). Default privileges must not show it to other roles.
+-- The secret of keyed_comb(): one row, which the file draws where it is missing. Default
+-- privileges must not show it to other roles.
 IF to_regclass('idgen.portable_secret') IS NULL THEN
-    CREATE TABLE idgen.portable_secret (secret bytea PRIMARY KEY);
+    CREATE TABLE idgen.portable_secret (
+        is_only_row boolean PRIMARY KEY DEFAULT true CHECK (is_only_row),
+        secret bytea NOT NULL CHECK (octet_length(secret) = 32)
+    );
     EXECUTE coalesce((SELECT string_agg('REVOKE ALL ON idgen.portable_secret FROM '
                                         || CASE grantee WHEN 0 THEN 'PUBLIC' ELSE grantee::regrole::text END, '; ')
                       FROM pg_class, aclexplode(relacl) WHERE pg_class.oid = 'idgen.portable_secret'::regclass AND grantee <> relowner), 'SELECT');
-    INSERT INTO idgen.portable_secret VALUES (sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())));
     COMMENT ON TABLE idgen.portable_secret IS 'The secret of idgen.keyed_comb(): a role that can read it can compute the prefixes of all periods.';
 END IF;
+INSERT INTO idgen.portable_secret (secret) VALUES (sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()))) ON CONFLICT DO NOTHING;
 
--- Four bytes of a hash of secret, database, area, twelfth of the period and whether a clock is
--- given replace the first bytes of a random UUID. As its owner, it reads the secret.
-CREATE OR REPLACE FUNCTION idgen.keyed_comb(period interval DEFAULT '1 hour', area text DEFAULT '', clock timestamptz DEFAULT NULL) RETURNS uuid
-    LANGUAGE plpgsql VOLATILE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+-- The number of the twelfth of a period, at least a millisecond, that contains a time.
+CREATE OR REPLACE FUNCTION idgen.portable_twelfth(instant timestamptz, period_ms bigint) RETURNS bigint
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE
+    RETURN idgen.portable_period_number(idgen.portable_unix_ms(instant), greatest(period_ms / 12, 1));
+
+-- The prefix of keyed_comb(), four bytes in hexadecimal: a hash of secret, database, area,
+-- period, twelfth of the period, and whether a clock is given. As its owner, it reads the
+-- secret; so it takes no time but the current one in the domain of the calls without a
+-- clock. The session keeps that prefix, with what it is for.
+CREATE OR REPLACE FUNCTION idgen.portable_keyed_prefix(period_ms bigint, area text, clock timestamptz) RETURNS text
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    period_ms bigint := idgen.portable_period_ms(period, 2);
-    unix_ms bigint;
+    twelfth bigint := idgen.portable_twelfth(coalesce(idgen.portable_finite(clock), clock_timestamp()), period_ms);
+    prefix text;
 BEGIN
     IF (octet_length(area) <= 63) IS NOT TRUE THEN
         PERFORM idgen.portable_invalid('area must not be null or longer than 63 bytes', area);
     END IF;
-    unix_ms := idgen.portable_unix_ms(coalesce(idgen.portable_finite(clock), clock_timestamp()));
-    RETURN encode(overlay(uuid_send(gen_random_uuid())
-                          PLACING substr(sha256((SELECT secret FROM idgen.portable_secret)
-                                                || sha256(textsend(current_database())) || sha256(textsend(area)) || int8send(period_ms)
-                                                || int8send(idgen.portable_period_number(unix_ms, greatest(period_ms / 12, 1))) || boolsend(clock IS NOT NULL)), 1, 4)
-                          FROM 1), 'hex')::uuid;
+    SELECT encode(substr(sha256(secret || sha256(textsend(current_database())) || sha256(textsend(area)) || int8send(period_ms)
+                                || int8send(twelfth) || boolsend(clock IS NOT NULL)), 1, 4), 'hex')
+        INTO prefix FROM idgen.portable_secret;
+    IF prefix IS NULL THEN
+        RAISE EXCEPTION 'table "idgen.portable_secret" is empty' USING ERRCODE = 'object_not_in_prerequisite_state',
+            HINT = 'Run uuids.sql again, which draws a secret.';
+    END IF;
+    IF clock IS NULL THEN
+        PERFORM set_config('idgen_portable.prefix', prefix || period_ms || ' ' || twelfth || ' ' || area, false);
+    END IF;
+    RETURN prefix;
 END $$;
+
+-- The prefix that the session keeps, or a new one, replaces the first digits of a random
+-- UUID. A session that writes the setting chooses the place of its own keys, no more.
+CREATE OR REPLACE FUNCTION idgen.keyed_comb(period interval DEFAULT '1 hour', area text DEFAULT '', clock timestamptz DEFAULT NULL) RETURNS uuid
+    LANGUAGE SQL VOLATILE PARALLEL UNSAFE
+    RETURN (CASE WHEN clock IS NULL
+                  AND substr(current_setting('idgen_portable.prefix', true), 9)
+                      = idgen.portable_period_ms(period, 2)::text || ' '
+                        || idgen.portable_twelfth(clock_timestamp(), idgen.portable_period_ms(period, 2))::text || ' ' || area
+                 THEN left(current_setting('idgen_portable.prefix', true), 8)
+                 ELSE idgen.portable_keyed_prefix(idgen.portable_period_ms(period, 2), area, clock) END
+            || substr(gen_random_uuid()::text, 9))::uuid;
 COMMENT ON FUNCTION idgen.keyed_comb(interval, text, timestamptz) IS
-    'A UUID of version 4 with 90 random bits after 32 bits that are a hash of database, area and twelfth of the period under portable_secret.';
+    'A UUID of version 4 with 90 random bits after 32 bits that are a hash of database, area and time under portable_secret.';
 
 -- ---- Reading UUIDs ----
 

@@ -176,6 +176,79 @@ is(run_psql('only_create_once', '-f', 'contrib/portable/drop.sql'), '', 'one fil
 like(run_psql('only_create_once', '-f', 'contrib/portable/drop.sql'), qr/NOTICE: .* is not installed, skipping/, 'a second removal does nothing');
 like(run_psql('c', '-f', 'contrib/portable/drop.sql'), qr/is not installed, skipping/, 'nor does it touch the extension');
 
+# --- Restores, and the secret of keyed_comb() --------------------------------
+create_database('source');
+install('source');
+as_installer('source', q{
+	CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT idgen.keyed_comb(area => 'orders'), n int);
+	CREATE TABLE notes (n int, public_id uuid DEFAULT idgen.keyed_comb(area => 'notes'));
+	INSERT INTO orders (n) VALUES (1)});
+is(run_psql('source', '-v', 'level=WARN', '-f', 'tools/key_report.sql'), '', 'key_report.sql runs');
+is((run_command([ qw(psql -XAt -v level=WARN -f tools/key_report.sql -d), $node->connstr('source') ]))[0], '', 'and finds no fault in the edition');
+
+# Dump "source" with each list of options into one database; return the errors.
+sub refresh
+{
+	my ($database, @dumps) = @_;
+	my $errors = '';
+	for my $options (@dumps)
+	{
+		local $ENV{FROM} = $node->connstr('source') . ' user=Installer';
+		local $ENV{TO} = $node->connstr($database);
+		$errors .= (run_command([ 'bash', '-o', 'pipefail', '-c',
+			"pg_dump $options -d \"\$FROM\" | psql -X -q -v ON_ERROR_STOP=1 --single-transaction -o /dev/null -d \"\$TO\"" ]))[1];
+	}
+	return $errors;
+}
+my $secret = 'SELECT secret FROM idgen.portable_secret';
+my $insert = 'INSERT INTO orders (n) VALUES (2); INSERT INTO notes (n) VALUES (2)';
+my $rows = 'SELECT (SELECT count(*) FROM orders), (SELECT count(*) FROM notes WHERE public_id IS NOT NULL)';
+my $no_secret = q{--exclude-table-data='idgen.*'};
+my $of_source = ask($secret, 'source');
+
+for ([ 'schema only', [ '--schema-only' ], 0 ], [ 'all but the data of idgen', [ $no_secret ], 1 ],
+	[ 'schema only, then data without that of idgen', [ '--schema-only', "--data-only $no_secret" ], 1 ])
+{
+	my ($name, $dumps, $orders) = @$_;
+	create_database('target');
+	is(refresh('target', @$dumps), '', "restored: $name");
+	for my $table ('orders', 'notes')
+	{
+		like(errors("INSERT INTO $table (n) VALUES (2)", database => 'target', user => 'Installer'),
+			qr/55000: .*portable_secret" is empty\n.*HINT:  Run uuids\.sql again/s, "keyed_comb() asks for a secret, as the default of $table");
+	}
+	is(ask($rows, 'target'), "$orders|0", 'and no row is without a key');
+	is(install('target', $files[0]), '', 'the file runs again');
+	as_installer('target', $insert);
+	is(ask($rows, 'target'), $orders + 1 . '|1', 'then rows have keys');
+	isnt(ask($secret, 'target'), $of_source, 'with a secret of the new database');
+	ask('DROP DATABASE target');
+}
+
+for ([ 'all', '' ], [ 'schema only, then data', '--schema-only', '--data-only' ])
+{
+	my ($name, @dumps) = @$_;
+	create_database('target');
+	is(refresh('target', @dumps), '', "restored: $name");
+	as_installer('target', $insert);
+	is(ask($rows, 'target'), '2|1', 'rows have keys');
+	is(ask($secret, 'target'), $of_source, 'and the secret is that of the source');
+	ask('DROP DATABASE target');
+}
+
+# into a database that has the edition, and its own secret
+create_database('target');
+install('target');
+my $kept = ask($secret, 'target');
+is(refresh('target', '--exclude-schema=idgen'), '', 'restored: all but the schema idgen, into a database that has the edition');
+ask('TRUNCATE orders, notes', 'target');
+is(refresh('target', "--data-only --disable-triggers $no_secret"), '', 'restored: data only, as docs/recipes.md does');
+ask('TRUNCATE orders, notes', 'target');
+like(refresh('target', '--data-only'), qr/duplicate key value violates unique constraint "portable_secret_pkey"/, 'without it, the restore fails');
+as_installer('target', $insert);
+is(ask($rows, 'target'), '1|1', 'wholly, and rows have keys');
+is(ask($secret, 'target'), $kept, 'still with its own secret');
+
 # --- Leaving for the extension ----------------------------------------------
 create_database('old');
 install('old');
