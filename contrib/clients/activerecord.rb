@@ -3,9 +3,16 @@ require 'active_record'
 require 'stringio'
 require_relative 'short_comb'
 
-ActiveRecord::Base.establish_connection(
+# In an application, config/initializers/idgen.rb. From Rails 7.1 on, schema.rb would create the schema "idgen" before
+# the extension, which creates it itself: loading fails (42P06).
+ActiveSupport.on_load(:active_record_postgresqladapter) do
+  prepend(Module.new { def schema_names = super - ['idgen'] })
+end
+
+CONFIGURATION = {
   adapter: 'postgresql', host: ENV['PGHOST'], port: ENV['PGPORT'], username: ENV['PGUSER'], database: ENV['PGDATABASE']
-)
+}.freeze
+ActiveRecord::Base.establish_connection(CONFIGURATION)
 ActiveRecord::Migration.verbose = false
 
 class Order < ActiveRecord::Base; end
@@ -19,17 +26,20 @@ def violation(error)
   [PG::Result::PG_DIAG_SQLSTATE, PG::Result::PG_DIAG_CONSTRAINT_NAME].map { |field| error.cause.result.error_field(field) }
 end
 
-# Creates an order once, however often the command is sent. Each call proposes a new id.
+# Creates an order once, however often the command is sent, in one statement: a transaction that begins on a lost
+# connection can lose its BEGIN (Rails 7.1 and later, unless database.yml has connection_retries: 0).
+CREATE_ORDER = <<~SQL
+  WITH command AS (
+      SELECT * FROM idgen.create_once($1, idgen.short_comb(), 'create order', jsonb_build_object('note', $2::text))
+  ), inserted AS (
+      INSERT INTO orders (id, note) SELECT entity_id, $2 FROM command WHERE created
+  )
+  SELECT entity_id, created FROM command
+SQL
+
+# exec_query: the query cache would answer a second select_one
 def create_order(command_id, note)
-  Order.transaction do
-    # exec_query: the query cache would answer a second select_one
-    creation = Order.connection.exec_query(
-      'SELECT entity_id, created FROM idgen.create_once($1, $2, $3, $4)', 'create_once',
-      [command_id, short_comb, 'create order', { note: note }.to_json]
-    ).first
-    Order.create!(id: creation['entity_id'], note: note) if creation['created']
-    creation
-  end
+  Order.connection.exec_query(CREATE_ORDER, 'create_order', [command_id, note]).first
 end
 
 # The command id is made once, and is the same in every retry.
@@ -50,10 +60,11 @@ if ARGV == ['orders']
   exit
 end
 
-# The tables of an application, in a schema of their own.
+# The tables of an application, in a database of their own.
 class CreateTasks < ActiveRecord::Migration[6.1]
   def change
-    create_table :tasks, id: :uuid, default: -> { 'idgen.short_comb()' } do |t|
+    enable_extension 'idgen'
+    create_table :tasks, id: :uuid, default: -> { "idgen.keyed_comb(area => 'tasks')" } do |t|
       t.text :note
     end
     create_table :customers, id: { type: :text, collation: 'C' }, default: -> { "idgen.prefixed_id('cust')" } do |t|
@@ -148,15 +159,20 @@ task 'range of time' do
 end
 
 task 'empty diff' do
-  connection = ActiveRecord::Base.connection
-  connection.execute('DROP SCHEMA IF EXISTS rails CASCADE; CREATE SCHEMA rails')
-  connection.schema_search_path = 'rails'
+  application = "#{ENV['PGDATABASE']}_rails"
+  connect_to_new = lambda do
+    ActiveRecord::Base.establish_connection(CONFIGURATION)
+    ActiveRecord::Base.connection.recreate_database(application)
+    ActiveRecord::Base.establish_connection(CONFIGURATION.merge(database: application, min_messages: 'error'))
+  end
+  connect_to_new.call
   CreateTasks.migrate(:up)
-  schema = dump_schema.gsub(/^ *create_schema .*\n/, '') # Rails 7.1: those of other programs, which exist
-  check schema.include?('create_table "tasks", id: :uuid, default: -> { "idgen.short_comb()" }'), schema
+  schema = dump_schema
+  check schema.include?(%q[create_table "tasks", id: :uuid, default: -> { "idgen.keyed_comb(area => 'tasks'::text)" }]), schema
+  connect_to_new.call
   ActiveRecord::Schema.verbose = false
   eval schema # rubocop:disable Security/Eval
-  again = dump_schema.gsub(/^ *create_schema .*\n/, '')
+  again = dump_schema
   check again == schema, "the second dump differs: #{again}"
 end
 

@@ -7,10 +7,13 @@ A program reads command ids. For each, it creates an order once, retries until i
 prints the order's id. A proxy between it and the server closes the connections that are left from the
 command before, and counts the messages of each side from the startup message on; the rows of one
 answer count as one. For the first command it cuts the connection before the first message, for the
-next one before the second, and so on to the last; then the same after each message.
+next one before the second, and so on to the last; then the same after each message. Then it cuts three
+connections in a row, each before a request, which is a message of the program after one of the server:
+the first one before the last request after whose loss the program connects again, as it does after
+an error, the second one before each request, and for each of these, the third one before each request.
 
-In the end, each command must have one order, which the answer names. Two programs that do not retry,
-or retry with a new command id, must be caught. test-clients.sh runs this script after the other
+In the end, each command must have one order in the table, which the answer names. Three programs, which
+do not retry, retry with a new command id, or have no transaction, must be caught. test-clients.sh runs this script after the other
 tasks, which make the schemas of some programs."""
 
 import asyncio
@@ -31,20 +34,24 @@ HANGS = 300  # seconds without an answer; the first one includes the start of th
 BY_PSQL = r"""
 create_order() {    # COMMAND NOTE
     psql -XqAt -v ON_ERROR_STOP=1 -v command="$1" -v note="$2" <<'SQL'
-        BEGIN;
+        %(begin)s
         SELECT entity_id AS id, created
         FROM idgen.create_once(:'command', idgen.short_comb(), 'create order', jsonb_build_object('note', :'note')) \gset
         \if :created
             INSERT INTO orders (id, note) VALUES (:'id', :'note');
         \endif
-        COMMIT;
+        %(commit)s
         \echo :id
 SQL
 }
-while read -r note; do %s; echo "$id"; done"""
-RETRY = BY_PSQL % 'until id=$(create_order "$note" "$note"); do sleep 0.1; done'
-NO_RETRY = BY_PSQL % 'id=$(create_order "$note" "$note")'
-NEW_COMMAND_ID = BY_PSQL % 'until id=$(create_order "$(cat /proc/sys/kernel/random/uuid)" "$note"); do sleep 0.1; done'
+while read -r note; do %(retry)s; echo "$id"; done"""
+
+
+def by_psql(retry='until id=$(create_order "$note" "$note"); do sleep 0.1; done', begin="BEGIN;", commit="COMMIT;"):
+    return "sh", "-c", BY_PSQL % locals()
+
+
+NEW_COMMAND_ID = 'until id=$(create_order "$(cat /proc/sys/kernel/random/uuid)" "$note"); do sleep 0.1; done'
 
 # A session whose connection was cut may still work.
 ORDERS = r"""
@@ -82,17 +89,23 @@ async def messages_of_server(reader):
 
 
 class Proxy:
-    """Forwards messages, and cuts a connection before or after one of them."""
+    """Forwards messages, and cuts connections in a row, each before or after one of its messages."""
 
     connections = ()
 
-    async def plan(self, side, when, number):
+    async def plan(self, *cuts):
+        """Each cut is (side, when, number), where a side is client, server, or request."""
         for connection in self.connections:
             connection.cancel()
         await asyncio.gather(*self.connections)
         self.connections = []
-        self.place, self.when, self.reached = (side, number), when, None
-        self.seen = {"client": 0, "server": 0}
+        self.cuts, self.reached = list(cuts), []
+        self.begin()
+
+    def begin(self):
+        self.side, self.when, self.number = self.cuts.pop(0) if self.cuts else (None, None, None)
+        self.seen = {"client": 0, "server": 0, "request": 0}
+        self.last = None
 
     async def connect(self, reader, writer):
         self.connections.append(asyncio.current_task())
@@ -113,13 +126,18 @@ class Proxy:
         previous = b""
         with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
             async for text in messages:
-                another_row = previous[:1] == text[:1] == b"D"
-                here = not another_row and (side, self.seen[side]) == self.place
-                self.seen[side] += not another_row
-                previous = text
+                counted = [] if previous[:1] == text[:1] == b"D" else [side]
+                if side == "client" != self.last:
+                    counted.append("request")
+                here = self.side in counted and self.seen[self.side] == self.number
+                when = self.when
+                for each in counted:
+                    self.seen[each] += 1
+                previous, self.last = text, side
                 if here:
-                    self.reached = text
-                if not here or self.when == "after":
+                    self.reached.append(text)
+                    self.begin()
+                if not here or when == "after":
                     writer.write(text)
                     await writer.drain()
                 if here:
@@ -127,7 +145,7 @@ class Proxy:
 
 
 class Program:
-    cuts = lost_completions = 0
+    cuts = lost_completions = in_a_row = 0
     failure = None
 
     def __init__(self, name, *command, caught=None):
@@ -136,7 +154,7 @@ class Program:
         self.errors = tempfile.TemporaryFile("w+", errors="replace")
 
     async def run(self):
-        proxy = Proxy()
+        proxy, last = Proxy(), []
         listener = await asyncio.start_server(proxy.connect, "127.0.0.1", 0)
         port = str(listener.sockets[0].getsockname()[1])
         process = await asyncio.create_subprocess_exec(
@@ -145,23 +163,37 @@ class Program:
         try:
             for side, when in itertools.product(["client", "server"], ["before", "after"]):
                 for number in itertools.count():
-                    await proxy.plan(side, when, number)
-                    await self.create_order(process)
-                    if proxy.reached is None:
+                    plan = [(side, when, number)]
+                    if not await self.create_order(process, proxy, plan):
                         break
-                    self.cuts += 1
-                    self.lost_completions += (side, when, proxy.reached[:1]) == ("server", "before", b"C")
+                    self.lost_completions += (side, when, proxy.reached[0][:1]) == ("server", "before", b"C")
+            for number in itertools.count():
+                plan = [("request", "before", number)]
+                if not await self.create_order(process, proxy, plan):
+                    break
+                if len(proxy.connections) > 1:
+                    last = plan
+            for second in itertools.count():
+                for third in itertools.count():
+                    plan = [*last, ("request", "before", second), ("request", "before", third)]
+                    if await self.create_order(process, proxy, plan) < 3:
+                        break
+                    self.in_a_row += 1
+                if len(proxy.reached) < 2:
+                    break
             process.stdin.close()
             await asyncio.wait_for(process.wait(), HANGS)
         except (asyncio.TimeoutError, EOFError, ConnectionError) as error:
-            self.failure = f"{error!r} {when} message {number} of the {side}: {proxy.reached}"
+            self.failure = f"{error!r} {plan}: {proxy.reached}"
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGTERM)
-            await proxy.plan(None, None, None)
+            await proxy.plan()
             listener.close()
 
-    async def create_order(self, process):
+    async def create_order(self, process, proxy, plan):
+        """The number of connections that were cut."""
+        await proxy.plan(*plan)
         command = str(uuid.uuid4())
         self.answers[command] = None
         process.stdin.write(f"{command}\n".encode())
@@ -169,6 +201,8 @@ class Program:
         if not answer:
             raise EOFError("the program ended")
         self.answers[command] = answer.decode().strip()
+        self.cuts += len(proxy.reached)
+        return len(proxy.reached)
 
     def verdict(self, orders):
         """A duplicate is a command with several orders; a loss is one whose answer names none of its orders."""
@@ -176,8 +210,8 @@ class Program:
         faults = {"duplicates": sum(len(ids) > 1 for _, ids in found),
                   "losses": sum(answer not in ids for answer, ids in found)}
         expected = all((number > 0) == (fault == self.caught) for fault, number in faults.items())
-        ok = expected and not self.failure and self.lost_completions > 0
-        print("ok" if ok else "not ok", f"{'is caught: ' if self.caught else ''}{self.name}: {self.cuts} cuts,",
+        ok = expected and not self.failure and self.lost_completions > 0 and (self.in_a_row > 0 or self.caught is not None)
+        print("ok" if ok else "not ok", f"{'is caught: ' if self.caught else ''}{self.name}: {self.cuts} cuts, {self.in_a_row} times three in a row,",
               ", ".join(f"{number} {fault}" for fault, number in faults.items()))
         if self.failure:
             self.errors.seek(0)
@@ -189,9 +223,10 @@ async def main(wanted):
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, asyncio.current_task().cancel)
     names = re.findall(r"^([a-z]\S*) *\| *(?:all|diff) ", (CLIENTS / "programs.txt").read_text(), re.M)
     names = [name for name in names if not wanted or name in wanted]
-    programs = [*(Program(name, CLIENTS / "run.sh", "--orders", name) for name in names), Program("psql", "sh", "-c", RETRY),
-                Program("no retry", "sh", "-c", NO_RETRY, caught="losses"),
-                Program("new command id", "sh", "-c", NEW_COMMAND_ID, caught="duplicates")]
+    programs = [*(Program(name, CLIENTS / "run.sh", "--orders", name) for name in names), Program("psql", *by_psql()),
+                Program("no retry", *by_psql('id=$(create_order "$note" "$note")'), caught="losses"),
+                Program("new command id", *by_psql(NEW_COMMAND_ID), caught="duplicates"),
+                Program("no transaction", *by_psql(begin="", commit=""), caught="losses")]
     await asyncio.gather(*(program.run() for program in programs))
 
     orders = {}

@@ -9,6 +9,7 @@ CREATE EXTENSION IF NOT EXISTS idgen;
 SELECT format('ALTER DATABASE %I SET idgen.node_id = 1', current_database()) \gexec
 
 SELECT 'CREATE ROLE app LOGIN' WHERE to_regrole('app') IS NULL \gexec
+ALTER ROLE app CREATEDB;        -- activerecord, whose schema it loads into a new database
 SELECT format('GRANT CREATE ON DATABASE %I TO app', current_database()) \gexec
 GRANT CREATE ON SCHEMA public TO app;
 GRANT SELECT, INSERT ON idgen.creation_identifiers TO app;              -- create_once
