@@ -305,12 +305,12 @@ CREATE FUNCTION idgen.internal_expect_true(internal) RETURNS internal
 COMMENT ON FUNCTION idgen.internal_expect_true(internal) IS
 'Planner support function of conditions that nearly all rows satisfy.';
 
-CREATE FUNCTION idgen.internal_is_uuid_v7(id uuid) RETURNS boolean
+CREATE FUNCTION idgen.internal_is_version(id uuid, version int) RETURNS boolean
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT LEAKPROOF SUPPORT idgen.internal_expect_true
-    AS 'MODULE_PATHNAME', 'idgen_internal_is_uuid_v7';
+    AS 'MODULE_PATHNAME', 'idgen_internal_is_version';
 
-COMMENT ON FUNCTION idgen.internal_is_uuid_v7(uuid) IS
-'Whether a UUID is of version 7, for uuid_v7_within().';
+COMMENT ON FUNCTION idgen.internal_is_version(uuid, int) IS
+'Whether a UUID is of this version, for uuid_v7_within() and comb_within().';
 
 -- The planner inlines these predicates into index conditions and partition
 -- pruning. It would not inline STRICT functions.
@@ -319,7 +319,7 @@ CREATE FUNCTION idgen.uuid_v7_within(id uuid, start timestamptz, stop timestampt
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
     RETURN id OPERATOR(pg_catalog.>=) idgen.uuid_v7_floor(start)
        AND id OPERATOR(pg_catalog.<) idgen.uuid_v7_floor(stop)
-       AND idgen.internal_is_uuid_v7(id);
+       AND idgen.internal_is_version(id, 7);
 
 COMMENT ON FUNCTION idgen.uuid_v7_within(uuid, timestamptz, timestamptz) IS
 'Whether a UUID is of version 7, and at or after start and before stop: id >= uuid_v7_floor(start) AND id < uuid_v7_floor(stop), which uses an index and prunes partitions, AND uuid_version(id) = 7. Never true if start or stop is NULL.';
@@ -327,10 +327,11 @@ COMMENT ON FUNCTION idgen.uuid_v7_within(uuid, timestamptz, timestamptz) IS
 CREATE FUNCTION idgen.comb_within(id uuid, start timestamptz, stop timestamptz DEFAULT 'infinity') RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
     RETURN id OPERATOR(pg_catalog.>=) idgen.comb_floor(start)
-       AND id OPERATOR(pg_catalog.<) idgen.comb_floor(stop);
+       AND id OPERATOR(pg_catalog.<) idgen.comb_floor(stop)
+       AND idgen.internal_is_version(id, 4);
 
 COMMENT ON FUNCTION idgen.comb_within(uuid, timestamptz, timestamptz) IS
-'For a column that contains only COMBs, whether one is at or after start and before stop: id >= comb_floor(start) AND id < comb_floor(stop), which uses an index and prunes partitions. Never true if start or stop is NULL.';
+'For a column whose UUIDs of version 4 are COMBs, whether a UUID is one, and at or after start and before stop: id >= comb_floor(start) AND id < comb_floor(stop), which uses an index and prunes partitions, AND uuid_version(id) = 4. Never true if start or stop is NULL.';
 
 -- The body is a string, so that the comparisons have the collation of the column
 -- and use its index. In RETURN they would have the default collation.

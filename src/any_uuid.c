@@ -95,11 +95,12 @@ idgen_uuid_version(PG_FUNCTION_ARGS)
 SQL_FUNCTION(idgen_uuid_variant, CStringGetTextDatum(uuid_variant_name(PG_GETARG_UUID_P(0))))
 
 /*
- * internal_is_uuid_v7(id uuid) returns boolean
- *	The condition of uuid_v7_within() that keeps out other versions, whose order
- *	is not that of their time.
+ * internal_is_version(id uuid, version int) returns boolean
+ *	The condition of uuid_v7_within() and comb_within() that keeps out other
+ *	versions, whose order is not that of their time.
  */
-SQL_FUNCTION(idgen_internal_is_uuid_v7, BoolGetDatum(uuid_is_version(PG_GETARG_UUID_P(0), 7)))
+SQL_FUNCTION(idgen_internal_is_version,
+			 BoolGetDatum(uuid_is_version(PG_GETARG_UUID_P(0), PG_GETARG_INT32(1))))
 
 /*
  * internal_expect_true(internal) returns internal

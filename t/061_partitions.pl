@@ -33,13 +33,14 @@ is( ask('SELECT tableoid::regclass, idgen.uuid_timestamp(id) FROM measurements W
 ask(q{CREATE ROLE reader; CREATE TABLE guarded (id uuid PRIMARY KEY, ulid text COLLATE "C" UNIQUE, owner name);
 	GRANT SELECT ON guarded TO reader;
 	ALTER TABLE guarded ENABLE ROW LEVEL SECURITY; CREATE POLICY own ON guarded USING (owner = current_user);
-	CREATE VIEW barrier WITH (security_barrier) AS SELECT * FROM guarded WHERE owner = current_user});
-for my $range (q{idgen.uuid_v7_within(id, now() - interval '1 hour')}, q{idgen.ulid_within(ulid, now() - interval '1 hour')})
+	CREATE VIEW barrier WITH (security_barrier) AS SELECT * FROM guarded WHERE owner = current_user;
+	GRANT SELECT ON barrier TO reader});
+for my $range (map { "idgen.$_, now() - interval '1 hour')" } 'uuid_v7_within(id', 'ulid_within(ulid')
 {
-	for my $setup ('SET ROLE reader; EXPLAIN (COSTS OFF) SELECT * FROM guarded', 'EXPLAIN (COSTS OFF) SELECT * FROM barrier')
+	for my $select (map { "EXPLAIN (COSTS OFF) SELECT * FROM $_" } 'guarded', 'barrier')
 	{
-		my $plan = ask("SET enable_seqscan = off; $setup WHERE $range");
-		like($plan, qr/\A(?!.*Subquery Scan).*Index Cond: .*_floor\(/s, "$range is an index condition: $setup");
+		my $plan = ask("SET enable_seqscan = off; SET ROLE reader; $select WHERE $range");
+		like($plan, qr/\A(?!.*Subquery Scan).*Index Cond: .*_floor\(/s, "$range is an index condition: $select");
 	}
 }
 

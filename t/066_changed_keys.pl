@@ -21,7 +21,8 @@ is(ask("SELECT idgen.is_recent_short_comb('$id', '1 day')"), 't', 'a new one is 
 
 my $settings = 'SET idgen.node_id = 1;';
 my ($stdout) = $recipe->paste('From bigserial or identity');
-is( ask(q{SELECT count(DISTINCT id), bool_and(idgen.snowflake_timestamp(id) = created_at AND idgen.snowflake_node(id) = 1023) FROM receipts}),
+is( ask(q{SELECT count(DISTINCT id),
+			bool_and(idgen.snowflake_timestamp(id) = created_at AND idgen.snowflake_node(id) = 1023) FROM receipts}),
 	'3000|t', 'rows that exist get snowflakes of their creation time');
 my ($is_below, $key) = split /\n/, $stdout;
 
@@ -48,8 +49,11 @@ is(join(' ', grep { !$exists{$_} } sort keys %named), '', 'and all exist');
 
 # Values of other extensions, from their documents
 my ($swapped) = $recipe->section('Coming from another extension') =~ /`(\(substr.*?::uuid)`/;
-my ($of_ulids, $of_ordered, $time_of_ordered, $time_of_sonyflake) = map { ($recipe->section('Coming from another extension') =~ $_)[0] }
-  qr/`id >= (ulid_to_uuid\(.*?)`/, qr/`id >= (comb_floor\(to_.*?)`/, qr/time: `(.*?)`/, qr/Sonyflake.*?\| `(.*?)`/;
+my $foreign = $recipe->section('Coming from another extension');
+my ($bound_of_ulids) = $foreign =~ /`id >= (ulid_to_uuid\(.*?)`/;
+my ($bound_of_ordered, $time_of_ordered) = $foreign =~ /`id >= (comb_floor\(to_.*?)`, time: `(.*?)`/;
+my ($time_of_sonyflake) = $foreign =~ /Sonyflake.*?\| `(.*?)`/;
+s/\b(?=(ulid|comb|snowflake)_)/idgen./g for $bound_of_ulids, $bound_of_ordered, $time_of_ordered, $time_of_sonyflake;
 # as ramsey/uuid makes them: the digits of the seconds and five more, as a number of 48 bits
 my $ordered = join '-', unpack 'A8 A4', sprintf '%012x', '1700000000' . '12345';
 my $sonyflake = (10_000_000 * 100 << 24) + (7 << 16) + 3;    # 10,000,000 seconds after its epoch
@@ -72,13 +76,16 @@ for (
 		idgen.uuid_timestamp('019913ce-f124-7835-96c7-a2df691caa98') = '2025-09-04 10:19:13.316+02'}, '019913f5-30e0-7000-8000-000000000000|t' ],
 	[ 'MySQL: the uuid of swapped bytes', $swapped =~ s/\\//gr . q{ FROM (VALUES ('1026baba6ccd780c95645b8c656024db')) v(hex)},
 		'6ccd780c-baba-1026-9564-5b8c656024db' ],
-	[ 'ULIDs as uuid: a bound', qq{(SELECT min(ulid) FROM (VALUES ('01HF4PQWFY0000000000000000'), ('01HF4PQWFZ0000000000000000')) v(ulid)
-			WHERE idgen.ulid_to_uuid(ulid) >= @{[ $of_ulids =~ s/\bulid_/idgen.ulid_/gr ]}), idgen.ulid_timestamp('01HF4PQWFZ0000000000000000') = start
-		FROM (VALUES (idgen.ulid_timestamp('01HF4PQWFZZZZZZZZZZZZZZZZZ'))) s(start)}, '01HF4PQWFZ0000000000000000|t' ],
-	[ 'Laravel: the time of an ordered UUID, and bounds', qq{idgen.$of_ordered <= id, idgen.@{[ $of_ordered =~ s/start/start + interval '10 us'/r ]} > id, $time_of_ordered
-		FROM (VALUES ('$ordered-4abc-9def-0123456789ab'::uuid, timestamptz '2023-11-14 22:13:20.12345+00')) v(id, start)} =~ s/(?=comb_timestamp)/idgen./r,
-		't|t|2023-11-14 22:13:20.12345+00' ],
-	[ 'Sonyflake: the time', qq{idgen.$time_of_sonyflake FROM (VALUES ($sonyflake)) v(id)}, '2014-12-25 17:46:40+00' ],
+	[ 'ULIDs as uuid: the bound is the first of the millisecond', qq{
+		$bound_of_ulids <= idgen.ulid_to_uuid('01HF4PQWFZ0000000000000000'),
+		$bound_of_ulids > idgen.ulid_to_uuid('01HF4PQWFYZZZZZZZZZZZZZZZZ')
+		FROM (VALUES (idgen.ulid_timestamp('01HF4PQWFZ0123456789ABCDEF'))) s(start)}, 't|t' ],
+	[ 'Laravel: the bound is the first UUID of the time', qq{
+		count(*) FILTER (WHERE id >= $bound_of_ordered), count(*), min($time_of_ordered)
+		FROM (VALUES ('$ordered-4abc-9def-0123456789ab'::uuid)) v(id),
+			(VALUES (timestamptz '2023-11-14 22:13:20.12345+00'), ('2023-11-14 22:13:20.12346+00')) s(start)},
+		'1|2|2023-11-14 22:13:20.12345+00' ],
+	[ 'Sonyflake: the time', qq{$time_of_sonyflake FROM (VALUES ($sonyflake)) v(id)}, '2014-12-25 17:46:40+00' ],
 	[ 'sequential-uuids: the same prefix', q{left(idgen.short_comb(make_interval(secs => 60), clock => at)::text, 4)
 		= lpad(to_hex((extract(epoch FROM at) / 60)::bigint % 65536), 4, '0') FROM (VALUES (timestamptz '2026-11-20 03:44:00+00')) v(at)}, 't' ],
 	$node->pg_version < 18 ? () : [ 'PostgreSQL 18: the same time and version', q{

@@ -21,7 +21,6 @@ DECLARE
     scheme pg_catalog.text;
     version pg_catalog.int4;
     noun pg_catalog.text;
-    condition pg_catalog.text;
 BEGIN
     PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
     IF EXISTS (SELECT FROM pg_extension WHERE extname = 'idgen') THEN
@@ -319,8 +318,7 @@ CREATE OR REPLACE FUNCTION idgen.portable_floor(instant timestamptz, digits text
 -- The bounds are in PL/pgSQL, which is not inlined, so that EXPLAIN shows their names. The
 -- planner inlines the predicates into index conditions and partition pruning, if they are
 -- not STRICT. It expects IS NOT NULL to be true of 199 rows in 200, but "=" of one.
-FOR scheme, version, noun, condition IN VALUES ('comb', 4, 'COMB', ''),
-    ('uuid_v7', 7, 'UUID of version 7', ' AND (CASE WHEN id IS NULL OR idgen.portable_is_version(id, 7) THEN 7 END) IS NOT NULL') LOOP
+FOR scheme, version, noun IN VALUES ('comb', 4, 'COMB'), ('uuid_v7', 7, 'UUID of version 7') LOOP
     EXECUTE format($loop$
 CREATE OR REPLACE FUNCTION idgen.%1$s_floor(instant timestamptz) RETURNS uuid
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT AS $$ BEGIN RETURN idgen.portable_floor(instant, '%2$s0008000000000000000'); END $$;
@@ -328,10 +326,11 @@ COMMENT ON FUNCTION idgen.%1$s_floor(timestamptz) IS 'The smallest %3$s with the
 
 CREATE OR REPLACE FUNCTION idgen.%1$s_within(id uuid, start timestamptz, stop timestamptz DEFAULT 'infinity') RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
-    RETURN id >= idgen.%1$s_floor(start) AND id < idgen.%1$s_floor(stop)%4$s;
+    RETURN id >= idgen.%1$s_floor(start) AND id < idgen.%1$s_floor(stop)
+       AND (CASE WHEN id IS NULL OR idgen.portable_is_version(id, %2$s) THEN 0 END) IS NOT NULL;
 COMMENT ON FUNCTION idgen.%1$s_within(uuid, timestamptz, timestamptz) IS
     'Whether a %3$s is at or after start and before stop; it uses an index and prunes partitions.';
-$loop$, scheme, version, noun, condition);
+$loop$, scheme, version, noun);
 END LOOP;
 
 -- ---- Checking what clients bring ----

@@ -63,7 +63,7 @@ my @rows = (
 	[ 'short_comb_timestamp(uuid,interval,int4,timestamptz)', 'reader', 'ss', '22004 22023 22008', qq{$v4, clock => $instant} ],
 	(map { [ "${_}_floor(timestamptz)", 'reader', 'is strict', '', $instant ] } qw(uuid_v7 comb object_id ulid)),
 	[ 'internal_expect_true(internal)', 'trigger', 'is strict' ],
-	[ 'internal_is_uuid_v7(uuid)', 'reader', 'is strict', '', $v7 ],
+	[ 'internal_is_version(uuid,int4)', 'reader', 'is strict', '', qq{$v7, 7} ],
 	[ 'uuid_v7_within(uuid,timestamptz,timestamptz)', 'reader', 'is', '', qq{$v7, $before, $instant} ],
 	[ 'comb_within(uuid,timestamptz,timestamptz)', 'reader', 'is', '', qq{$v4, $before, $instant} ],
 	[ 'object_id_within(text,timestamptz,timestamptz)', 'reader', 'is', '', qq{$object, $before, $instant} ],

@@ -152,7 +152,7 @@ SELECT *, idgen.created_near(id, made + span, span) AND idgen.created_near(id, m
 FROM (SELECT id, idgen.uuid_timestamp(id) AS made FROM uuids WHERE version IN (1, 6, 7, 13)) s,
 	unnest('{0,1 ms,90000 s}'::interval[]) span;
 -- created_near() refuses a tolerance that is negative or has no length, and a uuid without a time is near no timestamp
-SELECT *, idgen.internal_is_uuid_v7(id) = coalesce(idgen.uuid_version(id) = 7, false)
+SELECT *, idgen.internal_is_version(id, 7) = coalesce(idgen.uuid_version(id) = 7, false)
 	AND (tried.internal_created_bound(id, span, true) = '!22023') = (tried.created_near(id, '2026-01-01', span) = '!22023')
 	AND CASE WHEN (length_us(span) >= 0) IS NOT TRUE
 	THEN tried.created_near(id, '2026-01-01', span) = '!22023'
@@ -183,11 +183,11 @@ JOIN (VALUES ('ulid|typeid', timestamptz 'epoch', timestamptz '10889-08-02 05:31
 	('object_id', 'epoch', '2106-02-07 06:28:16+00', 's'),
 	('v1|v6|lambert', '1582-10-15 00:00+00', '5236-03-31 21:21:00.684698+00', 'us')) b (kinds, first, past, unit)
 ON kind ~ kinds;
--- *_within() are half-open ranges of uuids and ULIDs, for version 7 of that version only
+-- *_within() are half-open ranges of uuids of one version, and of ULIDs
 SELECT *, idgen.uuid_v7_within(id, start, stop) IS NOT DISTINCT FROM
 		(id >= idgen.uuid_v7_floor(start) AND id < idgen.uuid_v7_floor(stop) AND coalesce(idgen.uuid_version(id) = 7, false))
-	AND idgen.comb_within(id, start, stop)
-		IS NOT DISTINCT FROM (id >= idgen.comb_floor(start) AND id < idgen.comb_floor(stop))
+	AND idgen.comb_within(id, start, stop) IS NOT DISTINCT FROM
+		(id >= idgen.comb_floor(start) AND id < idgen.comb_floor(stop) AND coalesce(idgen.uuid_version(id) = 4, false))
 	AND idgen.ulid_within(ulid, start, stop)
 		IS NOT DISTINCT FROM (ulid >= idgen.ulid_floor(start) AND ulid < idgen.ulid_floor(stop)) AS holds
 FROM few_uuids, ranges, LATERAL (SELECT idgen.ulid_from_uuid(id) COLLATE "C" AS ulid) u;

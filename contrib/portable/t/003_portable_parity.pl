@@ -1,6 +1,7 @@
 # The portable edition against the extension: the same functions and table, verdicts of
 # triggers and hashes, also in another encoding; and what is different.
 
+use OtherSchemes;
 use Server;
 
 my $portable = join '', map { slurp_file("contrib/portable/$_.sql") } qw(uuids text_ids create_once);
@@ -34,6 +35,8 @@ is_deeply([ map { $p->{$_} } sort keys %$p ], [ map { $c->{$_} // "no $_" } sort
 my $missing = join ' ', grep { !$p->{$_} } sort keys %$c;
 my ($listed) = slurp_file('contrib/portable/README.md') =~ /Not included:\n\n(.*?)\n\n/s;
 is(join(' ', sort($listed =~ /`(\w+)`/g)), $missing, 'contrib/portable/README.md lists the functions that are missing');
+
+OtherSchemes::check('p');
 
 is_same(q{
 	SELECT attname, atttypid::regtype, attnotnull, pg_get_expr(adbin, adrelid)
