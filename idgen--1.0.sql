@@ -904,7 +904,7 @@ CREATE INDEX creation_identifiers_entity_number ON idgen.creation_identifiers (e
 SELECT pg_catalog.pg_extension_config_dump('idgen.creation_identifiers', '');
 
 COMMENT ON TABLE idgen.creation_identifiers IS
-'The entity that each creation command created, written by idgen.create_once(). Keep it a logged table: a crash empties an unlogged one, and each retry then creates anew.';
+'The entity that each creation command created, written by idgen.create_once(), which refuses to record in an unlogged or partitioned table or a view (42809).';
 COMMENT ON COLUMN idgen.creation_identifiers.command_id IS
 'The id that the client gave the command, the same in every retry.';
 COMMENT ON COLUMN idgen.creation_identifiers.command_name IS

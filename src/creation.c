@@ -17,6 +17,7 @@
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
@@ -140,6 +141,32 @@ find_creation(Datum command_id, Creation *found)
 	return true;
 }
 
+/* The OID of the table of recorded commands; InvalidOid if there is none. */
+static Oid
+command_table(void)
+{
+	return get_relname_relid("creation_identifiers", get_namespace_oid("idgen", true));
+}
+
+/*
+ * Refuse to record a command where it would be lost: pg_dump includes the rows
+ * of the extension's own table, not those of a partitioned table or a view in
+ * its place, and a crash empties an unlogged table.
+ */
+static void
+require_lasting_table(void)
+{
+	Oid			commands = command_table();
+
+	if (OidIsValid(commands) &&
+		(get_rel_relkind(commands) != RELKIND_RELATION ||
+		 get_rel_persistence(commands) != RELPERSISTENCE_PERMANENT))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"idgen.creation_identifiers\" is not an ordinary, logged table"),
+				 errdetail("A dump or a crash would lose the commands that are recorded there.")));
+}
+
 /*
  * Is this unique violation one of the command in an index on command_id alone of
  * the table of recorded commands?  An error of another command, index or table,
@@ -148,8 +175,6 @@ find_creation(Datum command_id, Creation *found)
 static bool
 violates_command_index(const ErrorData *error, Datum command_id)
 {
-	Oid			commands = get_relname_relid("creation_identifiers",
-											 get_namespace_oid("idgen", true));
 	Oid			schema;
 	Oid			relation;
 	Oid			index;
@@ -166,7 +191,7 @@ violates_command_index(const ErrorData *error, Datum command_id)
 
 	schema = get_namespace_oid(error->schema_name, true);
 	relation = get_relname_relid(error->table_name, schema);
-	if (relation != commands)
+	if (relation != command_table())
 		return false;
 
 	index = get_relname_relid(error->constraint_name, schema);
@@ -220,6 +245,7 @@ record_creation(Datum command_id, const Creation *creation)
 	char		nulls[5];
 	volatile bool recorded = false;
 
+	require_lasting_table();
 	values[0] = command_id;
 	values[1] = UUIDPGetDatum(&creation->entity_id);
 	values[2] = Int64GetDatum(creation->entity_number);

@@ -4,29 +4,9 @@
  */
 #include "postgres.h"
 
-#include "catalog/namespace.h"
-#include "catalog/pg_class.h"
 #include "utils/guc.h"
-#include "utils/lsyscache.h"
 
 #include "kept_statement.h"
-
-/*
- * Refuse a partitioned table or a view in place of the table that the extension
- * made: pg_dump would not include its rows.
- */
-static void
-require_ordinary_table(void)
-{
-	Oid			relation = get_relname_relid("creation_identifiers",
-											 get_namespace_oid("idgen", true));
-
-	if (OidIsValid(relation) && get_rel_relkind(relation) != RELKIND_RELATION)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"idgen.creation_identifiers\" is not an ordinary table"),
-				 errdetail("A dump would not include its rows.")));
-}
 
 /*
  * Run a statement and return the number of rows that it returned or changed.
@@ -39,11 +19,9 @@ run_statement(KeptStatement *statement, Datum *values, const char *nulls)
 
 	if (statement->plan == NULL)
 	{
-		SPIPlanPtr	plan;
+		SPIPlanPtr	plan = SPI_prepare_cursor(statement->text, statement->nargs,
+											  statement->argtypes, statement->options);
 
-		require_ordinary_table();
-		plan = SPI_prepare_cursor(statement->text, statement->nargs,
-								  statement->argtypes, statement->options);
 		if (plan == NULL || SPI_keepplan(plan) != 0)
 			elog(ERROR, "could not keep a plan for \"%s\": %s", statement->text,
 				 SPI_result_code_string(SPI_result));
