@@ -55,6 +55,7 @@
 
 /* Limits of placements, see place() */
 #define ORDERED_CORRELATION	0.9
+#define ORDERED_LEAVES		2
 #define LOCAL_SHARE			0.4
 #define SCATTERED_SHARE		0.8
 
@@ -83,6 +84,7 @@ typedef struct NewRows
 {
 	NewRow	   *rows;
 	int			count;
+	double		per_sampled;	/* rows for one on a sampled block */
 } NewRows;
 
 /* The index tuple of a row, or NULL if its key is long or stored elsewhere. */
@@ -182,6 +184,7 @@ find_new_rows(Relation index, Relation table, int limit)
 		   (rows.count < limit || blocks - rest < LEAST_LAST_BLOCKS))
 		collect_rows(index, table, --rest, false, strategy, &rows);
 	pages = Min(rest, SAMPLED_BLOCKS);
+	rows.per_sampled = (double) rest / Max(pages, 1);
 	for (int i = 0; i < pages; i++)
 		collect_rows(index, table, (uint64) rest * i / pages, rest > SAMPLED_BLOCKS, strategy, &rows);
 	FreeAccessStrategy(strategy);
@@ -331,13 +334,16 @@ leaf_pages_of_random(double rows, const LeafSample *sample)
  * The leaf pages of n random rows are a share 1 - exp(-n / leaf_pages) of all.
  * The placement follows from the number of leaf pages that the newest rows are
  * on, compared with that, and from whether the leaf pages ascend or descend
- * with the age of the rows.
+ * with the age of the rows.  Keys that ascend between older ones are on more
+ * leaf pages than they fill, and not called ordered.
  */
 static Placement
 place(const NewRows *rows, int count, int leaf_pages, const LeafSample *sample,
 	  IndexPages *pages)
 {
 	double		share = leaf_pages / leaf_pages_of_random(count, sample);
+	int			all_leaves = count_leaves(rows, rows->count, 0);
+	double		all = 0;
 	int			sampled = 0;
 
 	for (int i = 0; i < count; i++)
@@ -350,14 +356,22 @@ place(const NewRows *rows, int count, int leaf_pages, const LeafSample *sample,
 		sampled += row->is_sampled;
 	}
 
+	for (int i = 0; i < rows->count; i++)
+		all += rows->rows[i].is_sampled ? rows->per_sampled : 1;
+
 	/*
 	 * if the keys continue in many places, only a larger number of rows meets
 	 * them again, or shows the order of groups without order
 	 */
-	share = Min(share, count_leaves(rows, rows->count, 0) / leaf_pages_of_random(rows->count, sample));
+	share = Min(share, all_leaves / leaf_pages_of_random(rows->count, sample));
 	if (correlation(rows, count) >= ORDERED_CORRELATION ||
 		correlation(rows, rows->count) >= ORDERED_CORRELATION)
-		return share < SCATTERED_SHARE ? PLACEMENT_ORDERED : PLACEMENT_UNKNOWN;
+	{
+		if (share >= SCATTERED_SHARE)
+			return PLACEMENT_UNKNOWN;
+		if (all_leaves <= ORDERED_LEAVES * all * sample->leaf_pages / sample->rows + 2)
+			return PLACEMENT_ORDERED;
+	}
 	if (share >= SCATTERED_SHARE)
 		return PLACEMENT_SCATTERED;
 	/* of rows that are few of all new ones, the leaf pages are too many */
