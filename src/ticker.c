@@ -44,6 +44,7 @@
 #include "utils/fmgrprotos.h"
 #include "utils/inval.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 #include "utils/wait_event.h"
 
 #include "clock.h"
@@ -83,10 +84,7 @@ typedef struct TickerSegment
 static TickerSegment *tickers = NULL;
 static uint64 fresh_signature;
 
-/*
- * For each layout, the sequence that this backend has seen, and the value from
- * which on it has to look at it again: 0 if at the next call.
- */
+/* the sequences that this backend has seen, and from which values on it looks again */
 static Oid	seen_sequence[TICKERS];
 static uint64 renew_at[TICKERS];
 
@@ -135,13 +133,6 @@ ticker_index(const TickerLayout *layout)
 	return (MyDatabaseId % DATABASES) * TICKERS + layout->number;
 }
 
-/* The signature of this database's ticker; no other one of the server has it. */
-static uint64
-ticker_signature(const TickerLayout *layout)
-{
-	return (tickers->signature + ticker_index(layout)) & SIGNATURE_MASK;
-}
-
 /* The difference between two values that are the given number of seconds apart */
 static inline uint64
 values_of_seconds(const TickerLayout *layout, uint64 seconds)
@@ -186,9 +177,8 @@ raise_ticker(const TickerLayout *layout, uint64 second)
 }
 
 /*
- * Open a layout's sequence.  The lock, which nextval() takes, too, is kept to
- * the end of the transaction, so that the sequence is not altered, renamed or
- * dropped meanwhile.
+ * Open a layout's sequence.  As by nextval(), it is locked to the end of the
+ * transaction, so that it is not altered, renamed or dropped meanwhile.
  */
 static Relation
 open_sequence(const TickerLayout *layout)
@@ -239,6 +229,8 @@ value_after(const TickerLayout *layout, uint64 last, uint64 now)
 static uint64
 reserve_values(const TickerLayout *layout, Relation sequence)
 {
+	/* no other ticker of the server has this one */
+	uint64		signature = (tickers->signature + ticker_index(layout)) & SIGNATURE_MASK;
 	uint64		stored = last_value(sequence);
 	uint64		mark = stored >> SIGNATURE_BITS;
 	uint64		present = present_value(layout);
@@ -248,12 +240,8 @@ reserve_values(const TickerLayout *layout, Relation sequence)
 	uint64		last = pg_atomic_read_u64(&tickers->last[ticker_index(layout)]);
 	uint64		second = second_of_value(layout, value_after(layout, last, present));
 
-	/*
-	 * A mark of the same signature that is too late for one of this ticker was
-	 * set by a user, or has it by chance.
-	 */
-	bool		is_own = (stored & SIGNATURE_MASK) == ticker_signature(layout) &&
-		mark <= second + RESERVED + 1;
+	/* one that is too late was set by a user, or has the signature by chance */
+	bool		is_own = (stored & SIGNATURE_MASK) == signature && mark <= second + RESERVED + 1;
 
 	if (!is_own)
 	{
@@ -277,20 +265,17 @@ reserve_values(const TickerLayout *layout, Relation sequence)
 					(errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
 					 errmsg("%s() reached its maximum value", layout->name)));
 		DirectFunctionCall2(setval_oid, ObjectIdGetDatum(RelationGetRelid(sequence)),
-							Int64GetDatum(mark << SIGNATURE_BITS | ticker_signature(layout)));
+							Int64GetDatum(mark << SIGNATURE_BITS | signature));
 		XLogFlush(XactLastRecEnd);	/* values before the mark are returned next */
 	}
 	return values_of_seconds(layout, mark - RESERVED / 2);
 }
 
 /*
- * Look at the sequence, and renew its high-water mark if necessary, with all
- * rights, whatever those of the caller and of the sequence's owner are.  No code
- * of another role runs.  Returns the value that is to be below those returned,
- * until the backend looks again.
- *
- * All waits are for heavyweight locks: a session that waits can be canceled, and
- * deadlocks are detected.  Errors release the lock and restore the user.
+ * Look at the sequence, see reserve_values(), with all rights, whatever those of
+ * the caller and of the owner are; no code of another role runs.  All waits are
+ * for heavyweight locks: they can be canceled, and deadlocks are detected.
+ * Errors release the locks and restore the user.
  */
 static uint64
 look_at_sequence(const TickerLayout *layout)
@@ -298,7 +283,6 @@ look_at_sequence(const TickerLayout *layout)
 	Oid			caller;
 	int			security;
 	Relation	sequence;
-	bool		is_private;
 	uint64		result;
 
 	GetUserIdAndSecContext(&caller, &security);
@@ -306,21 +290,22 @@ look_at_sequence(const TickerLayout *layout)
 	sequence = open_sequence(layout);
 
 	/*
-	 * One session at a time does this.  The server itself locks relations in
-	 * another way, so that nothing else takes this lock.
+	 * setval() reads this row.  If that has to wait for a lock on the catalog, it
+	 * should do so before it makes other sessions wait.
 	 */
+	(void) SearchSysCacheExists1(SEQRELID, ObjectIdGetDatum(RelationGetRelid(sequence)));
+
+	/* one session at a time; the server itself locks relations in another way */
 	LockDatabaseObject(RelationRelationId, RelationGetRelid(sequence), 0, ExclusiveLock);
 	result = reserve_values(layout, sequence);
 	UnlockDatabaseObject(RelationRelationId, RelationGetRelid(sequence), 0, ExclusiveLock);
 
-	/*
-	 * If this transaction made the sequence or its file, a rollback removes what
-	 * was written.  Then it counts for one value only.
-	 */
-	is_private = sequence->rd_createSubid != InvalidSubTransactionId ||
-		sequence->NEW_FILE_SUBID != InvalidSubTransactionId;
 	seen_sequence[layout->number] = RelationGetRelid(sequence);
-	renew_at[layout->number] = is_private ? 0 : result;
+	renew_at[layout->number] = result;
+	/* what a rollback would remove counts for one value only */
+	if (sequence->rd_createSubid != InvalidSubTransactionId ||
+		sequence->NEW_FILE_SUBID != InvalidSubTransactionId)
+		renew_at[layout->number] = 0;
 
 	relation_close(sequence, NoLock);
 	SetUserIdAndSecContext(caller, security);
@@ -328,9 +313,8 @@ look_at_sequence(const TickerLayout *layout)
 }
 
 /*
- * Wait until the clock has advanced by the given time, but not longer than
- * WAIT_MS_MAX.  If the caller's whole wait takes long, *warned becomes true after
- * one WARNING.
+ * Wait for the given time, but not longer than WAIT_MS_MAX.  If the caller's
+ * whole wait takes long, *warned becomes true after one WARNING.
  */
 static void
 wait_for_clock(const TickerLayout *layout, int64 ms, bool *warned)

@@ -1,0 +1,79 @@
+# Generators are rejected where they cannot write. A promoted standby, with its clock behind and without the last WAL of
+# the primary, continues above all values returned before, and so does it after a crash.
+
+use FakeClock;
+use HandedOut;
+use MixedLoad;
+use PostgreSQL::Test::Cluster;
+use Server;
+use TickerStory;
+
+my $hour = 3600;
+FakeClock::skip_all_without();
+my $clock = FakeClock->new('primary');
+my $primary = init_server('primary', "$HandedOut::settings\njit = off", allows_streaming => 1);
+$clock->start($primary);
+ask('CREATE EXTENSION idgen');
+$primary->backup('base');
+
+# Start a standby, whose clock is an hour behind.
+sub start_standby
+{
+	my ($name) = @_;
+	my $standby = PostgreSQL::Test::Cluster->new($name);
+	$standby->init_from_backup($primary, 'base', has_streaming => 1);
+	FakeClock::start_behind($standby, $hour);
+	FakeClock::check_behind($standby, $hour, "$name: its clock is behind");
+	return $standby;
+}
+my $second = start_standby('second');
+
+# --- Where nothing can be written ----------------------------------------------
+my $marks = q{SELECT sequencename, last_value FROM pg_sequences WHERE schemaname = 'idgen' ORDER BY 1};
+my $unused = ask($marks);
+for my $function (@functions, 'decimal_id')
+{
+	my $error = qr/ERROR:  25006: cannot execute $function\(\) in a read-only transaction/;
+	like(errors("$_; SELECT idgen.$function()"), $error, "$function: $_") for
+	  'BEGIN READ ONLY', 'SET default_transaction_read_only = on', "SELECT idgen.$function(); BEGIN READ ONLY";
+	like(errors("SELECT idgen.$function()", node => $second), qr/ERROR:  25006: cannot execute $function\(\) during recovery/, "$function: on a standby");
+}
+isnt(ask($marks), $unused, 'calls reserve values');
+
+# --- The primary is lost under load --------------------------------------------
+my $load = MixedLoad->new($primary, inserting => 0, taking => 4, creating => 0);
+
+$load->take_more;
+ok($second->poll_query_until('postgres', q{SELECT count(last_value) = 5 FROM pg_sequences WHERE schemaname = 'idgen'}), 'the standby has the marks');
+$load->take_more;
+$primary->stop('immediate');
+$load->lose_all;
+$second->promote;
+$load->{node} = $second;
+$load->take_more;
+$second->stop('immediate');
+$load->lose_all;
+FakeClock::start_behind($second, 2 * $hour);
+$load->take_more;
+$load->finish;
+$load->{handed_out}->check;
+
+# --- The standby is disconnected before ------------------------------------------
+# The clock stands still, so that values use up less than half of what is reserved: of js_id, 327,680 values.
+$clock->stand_still_at(int(time) + 600);
+$clock->start($primary);
+begin_story('the primary', make('postgres', 100));
+my $third = start_standby('third');
+ok($third->poll_query_until('postgres', $marks, ask($marks)), 'the standby has the marks');
+$third->append_conf('postgresql.conf', "primary_conninfo = ''");
+$third->reload;
+ok($primary->poll_query_until('postgres', 'SELECT count(*) = 0 FROM pg_stat_replication WHERE application_name = $$third$$'), 'it is disconnected');
+ask('SELECT count(idgen.js_id()), count(idgen.snowflake()) FROM generate_series(1, 250000)');
+check_continues('the primary, later', make('postgres', 100));
+$primary->stop('immediate');
+$third->promote;
+check_continues('the promoted standby', $third->safe_psql('postgres', values_query(100)));
+$third->stop('immediate');
+FakeClock::start_behind($third, 2 * $hour);
+check_continues('and after a crash', $third->safe_psql('postgres', values_query(100)));
+done_testing();

@@ -1,0 +1,156 @@
+# The extension is dropped and created, the server crashes, its clock is wrong, a database is copied, dumped and
+# restored, also into another one of the same server, with values far ahead of the clock: in each story, the functions
+# that follow the clock return values that are greater than all before, and decimal_id() continues.
+
+use Server;
+use TickerStory;
+
+my $node = new_server('first', 0, allows_streaming => 'logical');
+my $scratch = PostgreSQL::Test::Utils::tempdir();
+
+# A story: the values of two sessions in a new database are greater than all before after each step, which is the number
+# of the session, a name, if values are to be checked, and a query, where VALUES fetches some and is the default; and in
+# the end, after a crash.
+sub story
+{
+	my ($database, @steps) = @_;
+	add_database($database);
+	my @sessions = map { session(database => $database) } 1 .. 2;
+	begin_story("two sessions in $database", join("\n", map { make($_) } @sessions));
+	my $values = values_query(100);
+	for (@steps)
+	{
+		my ($number, $name, $sql) = @$_;
+		my $answer = $sessions[ $number - 1 ]->ask(($sql // 'VALUES') =~ s/VALUES/$values/gr);
+		check_continues($name, $answer) if $name;
+	}
+	$_->quit for @sessions;
+	check_crash($database);
+}
+
+# --- DDL -----------------------------------------------------------------------
+my $anew = 'DROP EXTENSION idgen; CREATE EXTENSION idgen';
+story('shop',
+	[ 1, '', 'PREPARE mine AS VALUES' ],
+	[ 2, '', $anew ],
+	[ 1, 'the extension created anew', 'EXECUTE mine; VALUES' ],
+	[ 2, '', 'DROP EXTENSION idgen' ],
+	[ 2, 'created and used in one transaction', 'BEGIN; CREATE EXTENSION idgen; VALUES; COMMIT' ],
+	[ 1, 'the other session' ]);
+story('undecided',
+	[ 1, 'dropped, in a transaction that is rolled back', 'BEGIN; DROP EXTENSION idgen; ROLLBACK; VALUES' ],
+	[ 2, 'the other session' ],
+	[ 1, 'dropped and created', "BEGIN; $anew; VALUES" ],
+	[ 1, '', 'ROLLBACK' ],
+	[ 1, 'and that rolled back' ],
+	[ 2, 'the other session' ],
+	[ 1, 'dropped and created behind a savepoint', "BEGIN; SAVEPOINT s; $anew; VALUES; ROLLBACK TO s; VALUES; COMMIT" ],
+	[ 2, 'the other session' ],
+	[ 1, 'restarted behind a savepoint', 'BEGIN; SAVEPOINT s; ' . on_marks('ALTER SEQUENCE MARK RESTART') . '; VALUES; ROLLBACK TO s; COMMIT; VALUES' ],
+	[ 2, 'the other session' ]);
+
+# A greater mark of a sequence that a rename put in its place is not that of the old sequence.
+my $renames = join('; ', map { "ALTER SEQUENCE idgen.${_}_mark RENAME TO old_$_; ALTER SEQUENCE idgen.${_}_mark_2 RENAME TO ${_}_mark" } @functions);
+story('renamed',
+	[ 2, '', on_marks("CREATE SEQUENCE MARK_2; SELECT setval('MARK_2', last_value + (60::bigint << 28)) FROM MARK") ],
+	[ 1, 'renamed', "BEGIN; $renames; VALUES" ],
+	[ 1, '', 'ROLLBACK' ],
+	[ 2, 'that rolled back, the other session' ],
+	[ 1, 'and the same one' ]);
+story('granted', ([ 1, 'granted', 'GRANT SELECT ON ALL SEQUENCES IN SCHEMA idgen TO PUBLIC; VALUES' ], [ 2, 'the other session' ]) x 5);
+
+# A prepared transaction that has replaced the sequence: the others wait, and continue above its values.
+add_database('prepared');
+my @sessions = map { session(database => 'prepared') } 1 .. 2;
+begin_story('before a prepared transaction', make($sessions[0], 100));
+check_continues('in it', $sessions[0]->ask('BEGIN; ' . on_marks('ALTER SEQUENCE MARK RESTART') . '; ' . values_query(100)));
+$sessions[0]->ask("PREPARE TRANSACTION 'later'");
+is($sessions[1]->ask("SET lock_timeout = '50ms'; " . values_query()), '55P03', 'a new session waits for it');
+ask("COMMIT PREPARED 'later'", 'prepared');
+check_continues('committed', make($_)) for @sessions;
+check_crash('prepared');
+
+# nextval(), which is not useful on these sequences, changes them without WAL for 32 values.
+story('taken', ([ 1, 'after nextval()', on_marks("SELECT max(nextval('MARK')) FROM generate_series(1, 33)") . '; VALUES' ], [ 2, 'the other session' ]) x 2);
+
+# --- A copy of a database ---------------------------------------------------
+# Those of equal OIDs modulo 64 have one counter.
+add_database('model');
+set_marks(36_000, 'model');
+begin_story('a database ten hours ahead of the clock', make('model', 1000));
+my $oid = ask(q{SELECT oid FROM pg_database WHERE datname = 'model'});
+ask("CREATE DATABASE copy_$_ TEMPLATE model OID " . ($oid + $_)) for 1000, 1024, 1025;
+my $from_model = $greatest;
+for my $copy ('copy_1000', 'copy_1024')
+{
+	$greatest = $from_model;
+	check_continues($copy, make($copy, 100));
+}
+$node->stop;
+start_with_clock($node, -3600);
+for my $copy ('copy_1025', 'model')
+{
+	$greatest = $from_model;
+	check_continues("$copy, the clock behind", make($copy, 100));
+}
+set_clock($node, 0);
+
+# --- Dump and restore --------------------------------------------------------
+# "staging" has used the functions when it gets the data of "production", as the role that owns both.
+ask('CREATE ROLE owner LOGIN SUPERUSER');
+my $later = 36_000;
+for my $way ('--data-only', '--data-only --single-transaction', '--clean --if-exists --single-transaction')
+{
+	for my $ahead (0, $later += 3600)
+	{
+		my $name = "$way, " . ($ahead ? 'ahead of the clock' : 'not ahead');
+		ask("DROP DATABASE IF EXISTS $_") for 'production', 'staging';
+		add_database($_) for 'production', 'staging';
+		ask('CREATE TABLE tickets (id bigint PRIMARY KEY DEFAULT idgen.decimal_id())', $_) for 'production', 'staging';
+		set_marks($ahead, 'production') if $ahead;
+		ask('INSERT INTO tickets SELECT FROM generate_series(1, 5000)', 'production');
+		begin_story($name, make('production', 5000));
+		my $connected = session(database => 'staging');
+		make($connected);
+		ask('INSERT INTO tickets DEFAULT VALUES; TRUNCATE tickets', 'staging');
+		$node->command_ok([ 'pg_dump', '-Fc', '-f', "$scratch/dump", $node->connstr('production') ], "$name: dumped");
+		$node->command_ok([ 'pg_restore', split(/ /, $way), '-d', $node->connstr('staging'), "$scratch/dump" ], "$name: restored");
+		check_continues("$name, a new session", make('staging', 100));
+		check_continues("$name, a connected one", make($connected));
+		is(outcome('INSERT INTO tickets SELECT FROM generate_series(1, 100) RETURNING 1', database => 'staging') =~ s/\n//gr,
+			'1' x 100, "$name: decimal_id() repeats none");
+		$connected->quit;
+	}
+}
+check_crash('staging');
+
+# On a server whose clock is behind
+my $second = new_server('second', -3600);
+$second->safe_psql('postgres', 'CREATE DATABASE staging');
+$node->command_ok([ 'pg_dump', '-Fc', '-f', "$scratch/dump", $node->connstr('staging') ], 'dumped');
+$second->command_ok([ 'pg_restore', '-d', $second->connstr('staging'), "$scratch/dump" ], 'restored on another server');
+check_continues('on a server whose clock is behind', $second->safe_psql('staging', values_query(100)));
+
+# --- Replicated sequences -------------------------------------------------------
+SKIP:
+{
+	skip 'sequences are replicated from PostgreSQL 19 on', 1 if ask('SHOW server_version_num') < 190000;
+
+	add_database('publishing');
+	set_marks($later + 7200, 'publishing');
+	begin_story('a publisher', make('publishing', 100));
+	ask('CREATE PUBLICATION sequences FOR ALL SEQUENCES; SELECT idgen.decimal_id() FROM generate_series(1, 100)', 'publishing');
+	$second->safe_psql('postgres', 'CREATE DATABASE subscribing');
+	$second->safe_psql('subscribing', 'CREATE EXTENSION idgen; SELECT idgen.decimal_id(); ' . values_query());
+	$second->safe_psql('subscribing', "CREATE SUBSCRIPTION sequences CONNECTION '" . $node->connstr('publishing') . "' PUBLICATION sequences");
+	my $mark = ask('SELECT last_value FROM idgen.js_id_mark', 'publishing');
+	ok($second->poll_query_until('subscribing', "SELECT last_value = $mark FROM idgen.js_id_mark"), 'sequences are copied');
+	check_continues('the subscriber', $second->safe_psql('subscribing', values_query(100)));
+	is($second->safe_psql('subscribing', 'SELECT counter > 100 FROM idgen.decimal_id_parts(idgen.decimal_id())'), 't', 'decimal_id() continues');
+	$second->safe_psql('subscribing', 'ALTER SUBSCRIPTION sequences REFRESH SEQUENCES');
+	ok($second->poll_query_until('subscribing', "SELECT last_value = $mark FROM idgen.js_id_mark"), 'sequences are copied again');
+	$second->stop('immediate');
+	start_with_clock($second, -3600);
+	check_continues('and after a crash', $second->safe_psql('subscribing', values_query(100)));
+}
+done_testing();

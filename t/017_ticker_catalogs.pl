@@ -1,0 +1,90 @@
+# Sessions that look at a ticker's sequence while others replace it, lock the catalogs that they read, and send
+# invalidations: the server continues, no session waits without end, and no value is repeated. (With many sessions, by
+# chance: .ci/run.)
+
+use Server;
+
+my $node = start_server('catalogs', "idgen.node_id = 7\nidgen.launch_id = 42\nautovacuum = off");
+my $started = ask('SELECT pg_postmaster_start_time()');
+my $watching = session();
+my $last = 0;
+
+# The value of a session is greater than all before.
+sub continues { my ($value, $name) = @_; cmp_ok($value =~ /^\d+$/ ? $value : -1, '>', $last, $name) or diag($value); $last = $value }
+
+my $call = 'SELECT idgen.snowflake()';
+my $mark = 'idgen.snowflake_mark';
+
+# --- The sequence is replaced while a session waits for its lock -------------
+my %replacements = (
+	renamed => "ALTER SEQUENCE $mark RENAME TO gone; CREATE SEQUENCE $mark",
+	dropped => "ALTER EXTENSION idgen DROP SEQUENCE $mark; DROP SEQUENCE $mark; CREATE SEQUENCE $mark",
+	altered => "ALTER SEQUENCE $mark RESTART", granted => "GRANT SELECT ON $mark TO PUBLIC; LOCK TABLE pg_class");
+for my $how (sort keys %replacements)
+{
+	my ($replacing, $waiting) = (session(), session());
+	$replacing->ask("BEGIN; $replacements{$how}; SELECT 1");
+	$waiting->send_blocked($watching, $call) if $how ne 'granted';
+	$waiting->send($call) if $how eq 'granted';
+	$replacing->ask('COMMIT');
+	continues($waiting->answer, "$how: the waiting session continues");
+	is(ask("SELECT to_timestamp(last_value >> 28) > clock_timestamp() FROM $mark"), 't', "$how: the sequence has a high-water mark");
+	$_->quit for $replacing, $waiting;
+}
+
+# --- Invalidations arrive inside the call ----------------------------------------
+# The caller waits for the lock on a catalog, as VACUUM FULL takes it, of which it needs a row that has changed.
+my ($app, $admin, $migration) = map { session() } 1 .. 3;
+my $superuser = ask('SELECT rolname FROM pg_roles WHERE oid = 10');
+ask('CREATE ROLE app');
+$app->ask("SET ROLE app; PREPARE call AS $call");
+for my $function ('snowflake', 'trace_id', 'js_id', 'uuid_v7_ordered')
+{
+	my $on = "idgen.${function}_mark";
+	$app->ask("SELECT idgen.$function()");
+	$admin->ask("GRANT SELECT ON $on TO app; REVOKE SELECT ON $on FROM app; ALTER ROLE $superuser VALID UNTIL 'infinity'");
+	$admin->ask('BEGIN; LOCK TABLE pg_authid');
+	$app->send_blocked($admin, "SELECT idgen.$function() IS NOT NULL");
+	$admin->ask("GRANT SELECT ON $on TO app; COMMIT");
+	is($app->answer, 't', "$function: a GRANT during the look-up of a role");
+}
+
+# So many messages that the session's are dropped, and it forgets all caches
+$migration->ask(q{BEGIN; DO $$ BEGIN FOR i IN 1 .. 4000 LOOP
+	EXECUTE format('CREATE FUNCTION f_%s() RETURNS int LANGUAGE sql AS ''SELECT 1''', i); END LOOP; END $$});
+continues($app->ask('EXECUTE call'), 'a session that has used the function');
+$admin->ask($_) for "ALTER SEQUENCE $mark CACHE 1", 'VACUUM FULL pg_class', 'BEGIN; LOCK TABLE pg_class';
+$app->send('EXECUTE call');
+$admin->poll(q{SELECT count(*) > 0 FROM pg_locks WHERE NOT granted AND relation = 'pg_class'::regclass});
+is($migration->ask('COMMIT'), '', 'a migration ends meanwhile');
+$admin->ask('COMMIT');
+continues($app->answer, 'the session continues');
+$_->quit for $app, $admin, $migration;
+
+# --- The catalog is locked -----------------------------------------------------
+# A reader of pg_sequence, such as pg_dump, and VACUUM FULL, which waits for it: a new session has to wait for both when
+# it looks the sequence up. Sessions that are connected continue, though they look at the sequence.
+my ($reader, $connected, $vacuum, $new, $impatient, $ended) = map { session() } 1 .. 6;
+continues($connected->ask($call), 'a session');
+$reader->ask('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM pg_sequence');
+$vacuum->send_blocked($watching, 'VACUUM FULL pg_sequence');
+$new->send_blocked($watching, $call);
+continues($connected->ask('SELECT max(idgen.snowflake()) FROM generate_series(1, 12 * 1000 * 4096)'), 'it renews the high-water mark');
+# the reader would be part of a deadlock if the new session held a lock
+continues($reader->ask($call), 'as does the session for which all others wait');
+
+is($impatient->ask("SET statement_timeout = '100ms'; $call"), '57014', 'statement_timeout ends the wait of another new session');
+$ended->send_blocked($watching, $call);
+$watching->ask("SELECT pg_terminate_backend($ended->{pid})");
+is($ended->wait, '57P01', 'a waiting session can be terminated');
+
+$reader->ask('COMMIT');
+continues($new->answer, 'the new session continues');
+is($vacuum->answer, '', 'VACUUM FULL ends');
+
+is(ask('SELECT pg_postmaster_start_time()'), $started, 'the server did not restart');
+unlike(slurp_file($node->logfile), qr/PANIC|was terminated by signal/, 'no session crashed');
+$node->stop('immediate');
+$node->start;
+continues(ask($call), 'after a crash, the values are greater than all before');
+done_testing();
