@@ -333,18 +333,20 @@ CREATE FUNCTION idgen.comb_within(id uuid, start timestamptz, stop timestamptz D
 COMMENT ON FUNCTION idgen.comb_within(uuid, timestamptz, timestamptz) IS
 'For a column whose UUIDs of version 4 are COMBs, whether a UUID is one, and at or after start and before stop: id >= comb_floor(start) AND id < comb_floor(stop), which uses an index and prunes partitions, AND uuid_version(id) = 4. Never true if start or stop is NULL.';
 
--- The body is a string, so that the comparisons have the collation of the column
--- and use its index. In RETURN they would have the default collation.
+-- Other collations have other orders: Estonian has Z before T, Danish has aa after z.
+-- The body is a string, because is_ulid() and is_object_id() do not exist yet.
 CREATE FUNCTION idgen.ulid_within(id text, start timestamptz, stop timestamptz DEFAULT 'infinity') RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
-    AS 'SELECT id OPERATOR(pg_catalog.>=) idgen.ulid_floor(start) AND id OPERATOR(pg_catalog.<) idgen.ulid_floor(stop) AND idgen.is_ulid(id)';
+    AS 'SELECT id COLLATE pg_catalog."C" OPERATOR(pg_catalog.>=) idgen.ulid_floor(start)
+           AND id COLLATE pg_catalog."C" OPERATOR(pg_catalog.<) idgen.ulid_floor(stop) AND idgen.is_ulid(id)';
 
 COMMENT ON FUNCTION idgen.ulid_within(text, timestamptz, timestamptz) IS
-'Whether a text is a ULID in upper case, and at or after start and before stop: id >= ulid_floor(start) AND id < ulid_floor(stop) in the collation of id, which should be "C", AND is_ulid(id); it uses an index and prunes partitions. Never true if start or stop is NULL.';
+'Whether a text is a ULID in upper case, and at or after start and before stop: id >= ulid_floor(start) AND id < ulid_floor(stop) in the collation "C", in which it uses an index and prunes partitions, AND is_ulid(id). Never true if start or stop is NULL.';
 
 CREATE FUNCTION idgen.object_id_within(id text, start timestamptz, stop timestamptz DEFAULT 'infinity') RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
-    AS 'SELECT id OPERATOR(pg_catalog.>=) idgen.object_id_floor(start) AND id OPERATOR(pg_catalog.<) idgen.object_id_floor(stop) AND idgen.is_object_id(id)';
+    AS 'SELECT id COLLATE pg_catalog."C" OPERATOR(pg_catalog.>=) idgen.object_id_floor(start)
+           AND id COLLATE pg_catalog."C" OPERATOR(pg_catalog.<) idgen.object_id_floor(stop) AND idgen.is_object_id(id)';
 
 COMMENT ON FUNCTION idgen.object_id_within(text, timestamptz, timestamptz) IS
 'The same for ObjectIds in lower case, in whole seconds, with object_id_floor() and is_object_id().';

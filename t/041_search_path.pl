@@ -79,7 +79,7 @@ is( ask(q{SELECT count(*) FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
 		  AND lanname <> 'c' AND NOT (lanname = 'sql' AND prosqlbody IS NOT NULL)
 		  AND NOT coalesce(proconfig::text LIKE '%"search_path=pg_catalog, pg_temp"%', false)
 		  AND proname NOT IN ('ulid_within', 'object_id_within')}),
-	'0', 'each function that is not C has a parsed body or a search_path of its own, except two, for the collation of the caller');
+	'0', 'each function that is not C has a parsed body or a search_path of its own, except two that qualify all names');
 
 # Schema "hostile": an operator or function of the same name and argument types for each one of pg_catalog and
 # idgen over the types used here, and relations and types with the names of idgen's. Using one of them advances a

@@ -19,6 +19,8 @@ is( ask($explain) =~ s/^/ /mgr =~ s/^ +(Recheck|Index|Filter|->  Bitmap Index).*
 	($recipe->section('Partitions by time') =~ /^```text\n(.*?)^```/ms)[0] =~ s/\s+$//r,
 	'a query for a range of time has the plan of the page');
 
+is($recipe->outcome('INSERT INTO measurements VALUES (gen_random_uuid())'), '23514 measurements_id_check',
+	'a random key is refused');
 like(
 	errors(($move =~ /^(INSERT.*?;)/m)[0] . q{
 		CREATE TABLE measurements_2026_12 PARTITION OF measurements

@@ -343,12 +343,11 @@ CREATE OR REPLACE FUNCTION idgen.ulid_floor(instant timestamptz) RETURNS text
 BEGIN RETURN idgen.ulid_from_uuid(idgen.portable_floor(instant, '00000000000000000000')); END $$;
 COMMENT ON FUNCTION idgen.ulid_floor(timestamptz) IS 'The smallest ULID with the millisecond of this timestamp, clamped to the range of ULIDs.';
 
--- The body is a string so that the comparisons have the collation of the column,
--- and so use its index. In RETURN they would have the default collation.
+-- Other collations have other orders: Estonian has Z before T.
 CREATE OR REPLACE FUNCTION idgen.ulid_within(id text, start timestamptz, stop timestamptz DEFAULT 'infinity') RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
-    AS 'SELECT id OPERATOR(pg_catalog.>=) idgen.ulid_floor(start) AND id OPERATOR(pg_catalog.<) idgen.ulid_floor(stop)
-        AND (CASE WHEN id IS NULL OR idgen.portable_is_ulid(id) THEN 0 END) IS NOT NULL';
+    RETURN id COLLATE "C" >= idgen.ulid_floor(start) AND id COLLATE "C" < idgen.ulid_floor(stop)
+       AND (CASE WHEN id IS NULL OR idgen.portable_is_ulid(id) THEN 0 END) IS NOT NULL;
 COMMENT ON FUNCTION idgen.ulid_within(text, timestamptz, timestamptz) IS
     'Whether a ULID in upper case is at or after start and before stop; it uses an index in COLLATE "C" and prunes partitions.';
 

@@ -239,7 +239,7 @@ SKIP:
 	my @texts = qw(name prefix letters base_32 base_36);
 	my $table = '(SELECT n, id, other, at, request, ' . join(', ', map { "$_ COLLATE ci AS $_" } @texts) . ' FROM sample WHERE n <= 100) sample';
 	my $any = join '|', @texts;
-	agree(map { [ $table, qualified($_), "nondeterministic collation: $_" ] } grep { /\b(?:$any)\b/ && !/ulid_within/ } @results);
+	agree(map { [ $table, qualified($_), "nondeterministic collation: $_" ] } grep { /\b(?:$any)\b/ } @results);
 	is_deeply([ map { outcome("SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000c', '00000000-0000-4000-8000-000000000000',
 			name COLLATE ci) FROM unnest('{order,ORDER}'::text[]) name", database => $_) } 'c', 'p' ], [ ('23514') x 2 ],
 		'names that a collation considers equal differ');
