@@ -1,6 +1,6 @@
 # What docs/operations.md and docs/security.md say of an administrator's work, by the pages' own statements: parts of a
-# database are restored, a restore in one transaction keeps its rights, the installer is replaced, what it can do, a purge
-# while the clock is ahead, and a crash without synchronous_commit.
+# database are restored, a restore in one transaction keeps its rights, the installer is replaced, what it can do,
+# a purge while the clock is ahead, and a crash without synchronous_commit.
 
 use FakeClock;
 use Page;
@@ -95,7 +95,15 @@ is(ask("$prefixes; SELECT entity_number FROM idgen.creation_identifiers; SELECT 
 is(ask('SET idgen.launch_id = 2; INSERT INTO app.tickets DEFAULT VALUES; SELECT count(*) FROM app.tickets', 'target'),
 	'4', 'and continues with its own number');
 
-# A table alone
+# Without the rows of idgen, and a table alone
+for my $without ('-Nidgen', '-Tidgen.*')
+{
+	dump_of('source', $without);
+	new_database('target');
+	is(restore('target'), '', "$without: restored without an error");
+	is(ask("$prefixes; $commands; SELECT last_value FROM idgen.decimal_id_counter", 'target'), "\n0\n1",
+		'... and without the rows');
+}
 new_database('target');
 ask('CREATE EXTENSION idgen; CREATE SCHEMA app', 'target');
 dump_of('source', '-tapp.tickets');
@@ -163,7 +171,7 @@ ask(q{
 		id uuid DEFAULT idgen.keyed_comb(),
 		made timestamptz GENERATED ALWAYS AS (idgen.uuid_timestamp(id)) STORED);
 	CREATE INDEX by_time ON uses (idgen.uuid_timestamp(id))}, 'masked');
-is(as('new_installer', 'masked', 'DROP OWNED BY new_installer'), '2BP01', 'DROP OWNED fails while something uses idgen');
+is(as('new_installer', 'masked', 'DROP OWNED BY new_installer'), '2BP01', 'DROP OWNED fails if something uses idgen');
 is(as('new_installer', 'masked', 'DROP OWNED BY new_installer CASCADE'), '', 'with CASCADE, also');
 is(ask(q{
 		SELECT string_agg(attname, ' ' ORDER BY attnum), count(*) FILTER (WHERE atthasdef),
@@ -180,7 +188,8 @@ is(ask('SELECT idgen.uuid_v4() = current_user', 'masked'), 't', 'whose functions
 # --- Messages ----------------------------------------------------------------------------
 # "$libdir/" is left out from PostgreSQL 18 on
 my ($no_library) = grep { /libdir/ } map { $_->[0] } $page->table('Troubleshooting');
-is($no_library, '58P01, `could not access file "$libdir/idgen"`, or `"idgen"`', 'the page has the message of a missing library');
+is($no_library, '58P01, `could not access file "$libdir/idgen"`, or `"idgen"`',
+	'the page has the message of a missing library');
 like(errors(q{CREATE FUNCTION gone() RETURNS uuid LANGUAGE c AS '$libdir/idgen_gone'}),
 	qr/ERROR:  58P01: could not access file "(\$libdir\/)?idgen_gone"/, 'which is that of the server');
 
