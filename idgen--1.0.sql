@@ -296,7 +296,8 @@ COMMENT ON FUNCTION idgen.js_id_floor(timestamptz, timestamptz) IS
 'The lower bound of js_id(epoch) in the second of this timestamp, over all nodes; 0 before the end of the epoch''s first second, and 2^53 - 1 more than 2^32 - 1 s (136 years) after it.';
 
 -- A condition of the ranges that no index serves. The planner expects it to be true of
--- all rows, and lets it pass security barriers as it does comparisons.
+-- all rows, and lets it pass security barriers as it does comparisons. postgres_fdw sends
+-- it to other servers: within 1.x, it keeps its name.
 
 CREATE FUNCTION idgen.internal_expect_true(internal) RETURNS internal
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT

@@ -103,15 +103,16 @@ sub plan_within { return ask($east, "EXPLAIN (VERBOSE, COSTS OFF) SELECT id FROM
 my $computed_bounds = q{(SELECT now() - interval '1 day'), (SELECT now())};
 my ($constant, $computed) = map { plan_within($_) } q{'2026-10-01 00:00:00+00', '2026-10-02 00:00:00+00'}, $computed_bounds;
 unlike($constant, qr/measurements_east/, 'a range of time reads only its shard');
-like(remote_sql($constant), qr/WHERE \(\(id >= $bound\)\) AND \(\(id < $bound\)\)$/, 'which is asked for constant bounds');
+like(remote_sql($constant), qr/WHERE \(\(id >= $bound\)\) AND \(\(id < $bound\)\) AND \(idgen\.internal_is_version\(id, 7\)\)$/,
+	'which is asked for constant bounds and the version');
 like(ask($west, 'SET enable_seqscan = off; EXPLAIN (COSTS OFF) ' . remote_sql($constant)),
 	qr/Index Cond: \(\(id >= .*\) AND \(id < .*\)\)/, 'and uses its index');
-like(remote_sql($computed), qr/WHERE \(\(id >= idgen\.uuid_v7_floor\(\$1/, 'bounds that are computed are sent, too');
+like(remote_sql($computed), qr/WHERE .*\(\(id >= idgen\.uuid_v7_floor\(\$1/, 'bounds that are computed are sent, too');
 is( ask($east, q{SELECT count(*) FROM measurements
 		WHERE idgen.uuid_v7_within(id, (SELECT '2026-10-31'::timestamptz), (SELECT '2026-11-02'::timestamptz))}),
 	'48', 'a range over both shards has the rows of both');
 unlike(remote_sql(plan_within(q{'2026-10-01'::timestamptz + (now() - now()), now()})),
-	qr/^$|WHERE/, 'bounds with now() outside of a SELECT of its own are not');
+	qr/^$|id [<>]/, 'bounds with now() outside of a SELECT of its own are not');
 ask($east, 'ALTER SERVER west OPTIONS (DROP extensions)');
 unlike(remote_sql(plan_within($computed_bounds)), qr/^$|WHERE/, 'nor are computed ones without the option "extensions"');
 
