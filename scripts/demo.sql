@@ -12,8 +12,8 @@ CREATE TABLE orders (
 INSERT INTO orders (customer, amount) VALUES ('Ann', 10), ('Bob', 20), ('Cid', 30)
 RETURNING *;
 
-\echo 'The keys begin with the same eight digits, a hash of these five minutes under a secret of the'
-\echo 'server. So new rows are side by side in the index, as with a bigint, but a key cannot be guessed,'
+\echo 'The keys begin with the same eight digits, a hash under a secret of the server that is used for at'
+\echo 'most an hour. So new rows are side by side in the index, as with a bigint, but a key cannot be guessed,'
 \echo 'and reveals no time by itself. Each area that is named has digits of its own:\n'
 
 SELECT left(idgen.keyed_comb(area => 'orders')::text, 8) AS orders,

@@ -124,7 +124,7 @@ def curve(run):
     return ("How many rows do you insert between two checkpoints?",
             (pictures.lines, "WAL of an inserted row and index blocks read for it, by the number of rows between two checkpoints",
              [(None, metric, curves(run, "curve", metric)) for metric in ("wal_bytes_per_row", "reads_per_row")],
-             "rows inserted between two checkpoints (log scale)", True),
+             "rows inserted between two checkpoints, in five minutes (log scale)", True),
             by_x(run, "curve", ["wal_bytes_per_row", "fpi_per_row", "reads_per_row", "index_bytes_per_row", "leaf_density"],
                  "rows between checkpoints", pairs=pairs))
 
@@ -143,6 +143,18 @@ def age(run):
             (pictures.lines, "WAL of an inserted row over the age of the table, by key",
              [(name, "wal_bytes_per_row", curves(run, "age", "wal_bytes_per_row", name)) for name in series], "age of the table, years"),
             tables[0] + (["As a check, three cycles of a table that is filled in full:", *tables[1]] if in_full else []))
+
+
+def rates(run):
+    """The WAL of a row by the rows a minute, for several times between two checkpoints: a slow table inserts few rows
+    between two of them, and few with one prefix of a keyed COMB. The clock is simulated; the rows of an interval are
+    measured at twelve places."""
+    series = run.scene_series("rates")
+    return ("Slow tables and fast ones",
+            (pictures.lines, "WAL of an inserted row by the rate of the inserts, by key",
+             [(name, "wal_bytes_per_row", curves(run, "rates", "wal_bytes_per_row", name)) for name in series],
+             "rows a minute (log scale)", True),
+            by_x(run, "rates", ["wal_bytes_per_row", "index_bytes_per_row"], "rows a minute", series, [("keyed_comb", "uuid_v7")]))
 
 
 def long(run):
@@ -167,7 +179,7 @@ def long(run):
 
 def places(run):
     """Each dot is an inserted row; some hundred are drawn. Random keys go to all leaf pages of the index; those of a short
-    COMB to the pages of the current minute, those of a keyed COMB to the pages of its five minutes, and those of
+    COMB to the pages of the current minute, those of a keyed COMB to the pages of its prefix, and those of
     version 7 to the right edge. Few pages stay in memory, and cause few full-page images."""
     shown = {key: run.touches[key] for key in ("random", "short_comb", "keyed_comb", "uuid_v7") if key in run.touches}
     shown = shown or {key: run.touches[key] for key in list(run.touches)[:3]}
@@ -226,7 +238,7 @@ def model(run):
 
 # --- the report -----------------------------------------------------------------
 
-SCENES = {"age": age, "curve": curve, "long": long, "heat": places, "steady": steady, "bulk": bulk, "delete": delete,
+SCENES = {"age": age, "rates": rates, "curve": curve, "long": long, "heat": places, "steady": steady, "bulk": bulk, "delete": delete,
           "changeover": changeover, "model": model}
 ABOUT = """Figures are medians, with the least and the greatest of the repetitions in brackets, and as thin bars in the
 pictures. Columns that begin with a colon are ratios; ~ means that the ranges overlap, and – that there is no such figure,

@@ -7,7 +7,7 @@ WITH measurement AS (
            max(value) FILTER (WHERE metric = 'rows_per_s') AS rows_per_s,
            max(value) FILTER (WHERE metric = 'prefix_rows') AS prefix_rows
     FROM result
-    WHERE scene IN ('curve', 'steady', 'bulk', 'changeover')
+    WHERE scene IN ('curve', 'rates', 'steady', 'bulk', 'changeover')
     GROUP BY scene, key, series, x, repetition
     HAVING count(*) FILTER (WHERE metric = 'inserted_rows') > 0
 ), key_kind AS (
@@ -33,12 +33,13 @@ WITH measurement AS (
                WHEN 'steady' THEN rows_per_s * 60
                WHEN 'bulk' THEN index_rows + inserted_rows
                WHEN 'curve' THEN x * 60.0 / :curve_interval
+               WHEN 'rates' THEN x
                WHEN 'changeover' THEN 60.0 * :changeover_rate
            END * CASE kind WHEN 'keyed_comb' THEN 60 ELSE 1 END AS period_rows,
            CASE WHEN scene = 'changeover' AND series = 'changed' THEN :changeover_rows ELSE 0 END AS random_rows
     FROM measurement m JOIN key_kind k USING (key)
     -- the model begins in the middle of a keyed COMB's prefix, steady and bulk begin with one
-    WHERE kind <> 'keyed_comb' OR scene IN ('curve', 'changeover')
+    WHERE kind <> 'keyed_comb' OR scene IN ('curve', 'rates', 'changeover')
 ), place AS (
     SELECT p.*,
            least(greatest(prefix_rows - floor(index_rows / (period_rows * 65536)) * period_rows, 0), period_rows * 0.999999) AS rows_in_period,

@@ -52,7 +52,7 @@ my @size = split ' ', q{
 	--steady.rows 20000 --steady.inserts 300 --bulk.rows 20000 --bulk.inserts 2000 --curve.rows 20000 --curve.inserts 100,2000
 	--delete.rows 2000 --delete.rates 20 --delete.windows 2 --delete.steps 2
 	--age.years 0,0.25 --age.rates 100 --age.minutes 60
-	--changeover.rows 20000 --changeover.inserts 4000 --changeover.steps 2};
+	--rates.rows 5000 --rates.rates 20,100 --rates.minutes 5,30 --changeover.rows 20000 --changeover.inserts 4000 --changeover.steps 2};
 
 ok(laboratory('--scene', 'steady', '--repetitions', 1, @size, '--out', "$out.keys"), 'the laboratory runs with all keys') or diag $stderr;
 my @without = ($version < 180000 ? 'uuidv7' : (), 'decimal_id');
@@ -75,13 +75,15 @@ is(scalar(grep { @$_ != 7 || $_->[6] !~ /^-?\d+(\.\d+)?(e-?\d+)?$/ } lines_of("$
 like($stderr, qr/step 1\/(\d+): curve, bigint: .*step \1\/\1: changeover, changeover: /s, 'progress reports the steps');
 read_measurements($out);
 my @expected = map { "changeover $_" } qw(random short_comb uuid_v7 mine);
-push @expected, map { my $key = $_; map { "$_ $key" } qw(curve age steady bulk delete) } @keys;
+push @expected, map { my $key = $_; map { "$_ $key" } qw(curve age rates steady bulk delete) } @keys;
 is_deeply([ sort keys %measured ], [ sort @expected ], 'every key is in every scene that measures its type');
 sub series { my ($which, $metric) = @_; return [ sort keys %{ $measured{$which}{$metric} } ] }
 for (
 	[ 'rows between two checkpoints', 'curve mine', 'wal_bytes_per_row', ',100', ',2000' ],
 	[ 'windows', 'delete mine', 'index_bytes_per_row', map { "20 rows a minute,$_" } 0 .. 2 ],
 	[ 'years', 'age mine', 'wal_bytes_per_row', map { "100 rows a minute,$_" } 0, 0.25 ],
+	[ 'rows a minute', 'rates mine', 'wal_bytes_per_row',
+		map { ("a checkpoint every $_ minutes,100", "a checkpoint every $_ minutes,20") } 30, 5 ],
 	[ 'rows since the change', 'changeover mine', 'index_bytes', 'changed,0', 'changed,2000', 'changed,4000' ],
 	[ 'beside random keys', 'changeover random', 'growth_bytes_per_row', 'unchanged,2000', 'unchanged,4000' ],
 	[ 'beside a table that was ordered from the start', 'changeover uuid_v7', 'growth_bytes_per_row',

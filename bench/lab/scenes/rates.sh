@@ -1,0 +1,28 @@
+# shellcheck shell=bash
+#
+# rates: the WAL of a row by the rate of the inserts and the time between two checkpoints. A gap of
+# some minutes before each measurement lets it begin anywhere in the time of a prefix.
+
+rates_places=12 rates_gap=1043000000
+
+rates_plan() {
+    local rate
+    require_numbers --rates.rates "$rates_rates"
+    require_numbers --rates.minutes "$rates_minutes"
+    one_of_each_kind uuid_v7 keyed_comb
+    for rate in ${rates_rates//,/ }; do plan_keys measure "$rate"; done
+}
+
+rates_measure() {
+    local key=$1 rate=$2 apart=$((60000000 / $2)) minutes place
+    say "$key: $rate rows a minute"
+    lab_clock[$key]=$lab_cycle_start
+    lab_table "$key" && lab_load "$key" "$rates_rows" "$apart" && lab_vacuum "$key" || return 1
+    for minutes in ${rates_minutes//,/ }; do
+        for ((place = 1; place <= rates_places; place++)); do
+            lab_clock[$key]=$((lab_clock[$key] + rates_gap))
+            lab_measure "$key" $((rate * minutes)) "$apart" &&
+                lab_record "$key" "a checkpoint every $minutes minutes" "$rate" "$place" || return 1
+        done
+    done
+}
