@@ -98,7 +98,7 @@ CREATE FUNCTION idgen.keyed_comb(
     AS 'MODULE_PATHNAME', 'idgen_keyed_comb';
 
 COMMENT ON FUNCTION idgen.keyed_comb(interval, text, timestamptz) IS
-'A UUID of version 4 with 90 random bits after a prefix of 32 bits, which is a hash under a secret that the server draws after each start; a prefix is used for at most a period, after a twelfth of it until it has about 1,000 keys of its database, area and period, and for at most about 65,000. A period that short_comb() does not accept, or an area longer than 63 bytes, is an error (22023).';
+'A UUID of version 4 with 90 random bits after a prefix of 32 bits, which is a hash under a secret that the server draws after each start; a prefix is used for at most a period, after a twelfth of it until it has about 500 keys of its database, area and period, and for at most about 65,000. A period that short_comb() does not accept, or an area longer than 63 bytes, is an error (22023).';
 
 CREATE FUNCTION idgen.suffix_comb(clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL SAFE

@@ -9,12 +9,14 @@
  * together in an index, and prefixes lie anywhere.  An area contains no zero
  * bytes, so that its message is never one of these words.
  *
- * A prefix that has few keys when it ends costs full-page images, one that
- * lasts long reveals more.  So it is used for at most a period; after a twelfth
- * of it, it ends as soon as it has about 1,000 keys; and it never has more than
- * about 65,000, so that the pages of a bulk load stay in memory.  All sessions
- * share the slot that counts the keys.  It is chosen by a hash of the first
- * three words: other areas may share it, which only makes prefixes shorter.
+ * A prefix that has few keys when it ends costs full-page images, and so does
+ * one that has many pages at a checkpoint.  So it is used for at most a period;
+ * after a twelfth of it, it ends as soon as it has about 500 keys; and it never
+ * has more than about 65,000, so that the pages of a bulk load stay in memory.
+ *
+ * All sessions share the slot that counts the keys.  It is chosen by a hash of
+ * the first three words: other areas may share it, which only makes prefixes
+ * shorter.
  *
  * With a given clock, the number is that of the twelfth of the period which
  * contains it, and nothing is counted.
@@ -59,7 +61,7 @@
  * is lost at its end.  The random bits that decide are not those of the key.
  */
 #define KEYS_IN_COUNT		32
-#define ENOUGH				(1024 / KEYS_IN_COUNT)
+#define ENOUGH				(512 / KEYS_IN_COUNT)
 #define FULL				COUNT_MASK	/* 65,504 keys */
 
 /* Small enough for the memory that a server before version 17 has to spare. */

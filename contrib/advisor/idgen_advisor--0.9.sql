@@ -338,10 +338,10 @@ BEGIN
         later_rows := least(older_rows * (rows_per_checkpoint - near_inserts) / rows_per_period, index_rows);
         at_end := random_rows = 0 AND rows_in_cycle >= index_rows;
     ELSIF kind = 'keyed_comb' THEN
-        -- A prefix has the rows of a period, or of a twelfth of it, but at least 1,024 of them and at most 65,504. The prefixes lie anywhere.
+        -- A prefix has the rows of a period, or of a twelfth of it, but at least 512 of them and at most 65,504. The prefixes lie anywhere.
         -- They fill the leaves as random keys do, but less if a prefix has about the rows of a leaf (measured: t/002_index_size.pl). The
         -- checkpoint falls into the middle of a prefix.
-        rows_per_period := least(greatest(rows_per_period / 12, least(rows_per_period, 1024), 1), 65504);
+        rows_per_period := least(greatest(rows_per_period / 12, least(rows_per_period, 512), 1), 65504);
         leaves := index_rows / capacity / (ln(2) - 0.1 * rows_per_period / capacity * exp(1 - rows_per_period / capacity));
         leaves := greatest(leaves, sign(index_rows));
         in_period := rows_per_period / 2;

@@ -1,9 +1,9 @@
 # shellcheck shell=bash
 #
-# rates: the WAL of a row by the rate of the inserts and the time between two checkpoints. A gap of
-# some minutes before each measurement lets it begin anywhere in the time of a prefix.
+# rates: the WAL of a row by the rate of the inserts and the time between two checkpoints. The rows
+# of some minutes before each measurement let it begin anywhere in the time of a prefix.
 
-rates_places=12 rates_gap=1043000000
+rates_places=12 rates_minutes_before=17
 
 rates_plan() {
     local rate
@@ -20,8 +20,8 @@ rates_measure() {
     lab_table "$key" && lab_load "$key" "$rates_rows" "$apart" && lab_vacuum "$key" || return 1
     for minutes in ${rates_minutes//,/ }; do
         for ((place = 1; place <= rates_places; place++)); do
-            lab_clock[$key]=$((lab_clock[$key] + rates_gap))
-            lab_measure "$key" $((rate * minutes)) "$apart" &&
+            lab_load "$key" $((rate * rates_minutes_before)) "$apart" &&
+                lab_measure "$key" $((rate * minutes)) "$apart" &&
                 lab_record "$key" "a checkpoint every $minutes minutes" "$rate" "$place" || return 1
         done
     done

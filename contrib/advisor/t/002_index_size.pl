@@ -56,7 +56,7 @@ compare(@$_) for (
 
 # keyed COMBs, by the rows of a prefix: all of a period, if they are few, or those of a twelfth
 compare("keyed_comb(), $_ rows a prefix", 'uuid', "idgen.keyed_comb(clock => 'epoch'::timestamptz + i / $_ * interval '5 minutes')", 120_000,
-	"'keyed_comb', 120000, 1000, $_ * CASE WHEN $_ > 1024 THEN 12 ELSE 1 END")
+	"'keyed_comb', 120000, 1000, $_ * CASE WHEN $_ > 512 THEN 12 ELSE 1 END")
   for 3, 20, 100, 300, 1000, 10_000;
 
 my ($minute, $hour) = (23, 23 * 60);
