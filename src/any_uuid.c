@@ -92,15 +92,24 @@ idgen_uuid_version(PG_FUNCTION_ARGS)
 }
 
 /* uuid_variant(id uuid) returns text: the name of the variant, RFC 9562 section 4.1 */
-SQL_FUNCTION(idgen_uuid_variant, CStringGetTextDatum(uuid_variant_name(PG_GETARG_UUID_P(0))))
+PG_FUNCTION_INFO_V1(idgen_uuid_variant);
+Datum
+idgen_uuid_variant(PG_FUNCTION_ARGS)
+{
+	return CStringGetTextDatum(uuid_variant_name(PG_GETARG_UUID_P(0)));
+}
 
 /*
  * internal_is_version(id uuid, version int) returns boolean
  *	The condition of uuid_v7_within() and comb_within() that keeps out other
  *	versions, whose order is not that of their time.
  */
-SQL_FUNCTION(idgen_internal_is_version,
-			 BoolGetDatum(uuid_is_version(PG_GETARG_UUID_P(0), PG_GETARG_INT32(1))))
+PG_FUNCTION_INFO_V1(idgen_internal_is_version);
+Datum
+idgen_internal_is_version(PG_FUNCTION_ARGS)
+{
+	return BoolGetDatum(uuid_is_version(PG_GETARG_UUID_P(0), PG_GETARG_INT32(1)));
+}
 
 /*
  * internal_expect_true(internal) returns internal
@@ -192,5 +201,16 @@ compare_arguments(FunctionCallInfo fcinfo)
  * uuid_smaller(uuid, uuid), uuid_larger(uuid, uuid) return uuid
  *	The transition functions of the aggregates min(uuid) and max(uuid).
  */
-SQL_FUNCTION(idgen_uuid_smaller, PG_GETARG_DATUM(compare_arguments(fcinfo) < 0 ? 0 : 1))
-SQL_FUNCTION(idgen_uuid_larger, PG_GETARG_DATUM(compare_arguments(fcinfo) > 0 ? 0 : 1))
+PG_FUNCTION_INFO_V1(idgen_uuid_smaller);
+Datum
+idgen_uuid_smaller(PG_FUNCTION_ARGS)
+{
+	return PG_GETARG_DATUM(compare_arguments(fcinfo) < 0 ? 0 : 1);
+}
+
+PG_FUNCTION_INFO_V1(idgen_uuid_larger);
+Datum
+idgen_uuid_larger(PG_FUNCTION_ARGS)
+{
+	return PG_GETARG_DATUM(compare_arguments(fcinfo) > 0 ? 0 : 1);
+}

@@ -1,6 +1,6 @@
 /*
  * arguments.h
- *	  SQL functions: a short form of definition, and checks of arguments.
+ *	  Checks of the arguments of SQL functions.
  */
 #ifndef IDGEN_ARGUMENTS_H
 #define IDGEN_ARGUMENTS_H
@@ -10,15 +10,6 @@
 #include "clock.h"
 #include "compat.h"
 #include "uuid_bits.h"
-
-/* A SQL function that returns the value of an expression. */
-#define SQL_FUNCTION(name, value) \
-	PG_FUNCTION_INFO_V1(name); \
-	Datum \
-	name(PG_FUNCTION_ARGS pg_attribute_unused()) \
-	{ \
-		return value; \
-	}
 
 /* Does the text consist of these bytes? */
 static inline bool

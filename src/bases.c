@@ -13,8 +13,12 @@
  * uuid_to_base(id uuid, base int) returns text
  *	All the digits, with leading zeros, so that text order is uuid order.
  */
-SQL_FUNCTION(idgen_uuid_to_base,
-			 id_text_make(NULL, PG_GETARG_UUID_P(0), radix_of_base(PG_GETARG_INT32(1))))
+PG_FUNCTION_INFO_V1(idgen_uuid_to_base);
+Datum
+idgen_uuid_to_base(PG_FUNCTION_ARGS)
+{
+	return id_text_make(NULL, PG_GETARG_UUID_P(0), radix_of_base(PG_GETARG_INT32(1)));
+}
 
 /*
  * bigint_to_base(value bigint, base int) returns text
@@ -65,11 +69,20 @@ read_number(FunctionCallInfo fcinfo, bool is_uuid)
 }
 
 /* uuid_from_base(digits text, base int) returns uuid: leading zeros can be omitted */
-SQL_FUNCTION(idgen_uuid_from_base, UUIDPGetDatum(read_number(fcinfo, true)))
+PG_FUNCTION_INFO_V1(idgen_uuid_from_base);
+Datum
+idgen_uuid_from_base(PG_FUNCTION_ARGS)
+{
+	return UUIDPGetDatum(read_number(fcinfo, true));
+}
 
 /*
  * bigint_from_base(digits text, base int) returns bigint
  *	Leading zeros are allowed, up to the number of digits of a uuid.
  */
-SQL_FUNCTION(idgen_bigint_from_base,
-			 Int64GetDatum((int64) uuid_half(read_number(fcinfo, false), 1)))
+PG_FUNCTION_INFO_V1(idgen_bigint_from_base);
+Datum
+idgen_bigint_from_base(PG_FUNCTION_ARGS)
+{
+	return Int64GetDatum((int64) uuid_half(read_number(fcinfo, false), 1));
+}

@@ -62,20 +62,33 @@ typedef struct Run
 #define MAX_RUNS	8
 
 /* uuid_v4() returns uuid: 122 random bits, RFC 9562 section 5.4 */
-SQL_FUNCTION(idgen_uuid_v4,
-			 uuid_datum(4, entropy_bits(UUID_HIGH_BITS), entropy_bits(UUID_LOW_BITS)))
+PG_FUNCTION_INFO_V1(idgen_uuid_v4);
+Datum
+idgen_uuid_v4(PG_FUNCTION_ARGS pg_attribute_unused())
+{
+	return uuid_datum(4, entropy_bits(UUID_HIGH_BITS), entropy_bits(UUID_LOW_BITS));
+}
 
 /*
  * comb(clock timestamptz DEFAULT NULL) returns uuid
  *	48 bits of Unix milliseconds and 74 random bits, with version 4.
  */
-SQL_FUNCTION(idgen_comb,
-			 uuid_datum(4, uuid_high_of_ms(clock_unix_ms48(clock_argument(fcinfo, 0)),
-										   entropy_bits(UUID_CUSTOM_B_BITS)),
-						entropy_bits(UUID_LOW_BITS)))
+PG_FUNCTION_INFO_V1(idgen_comb);
+Datum
+idgen_comb(PG_FUNCTION_ARGS)
+{
+	return uuid_datum(4, uuid_high_of_ms(clock_unix_ms48(clock_argument(fcinfo, 0)),
+										 entropy_bits(UUID_CUSTOM_B_BITS)),
+					  entropy_bits(UUID_LOW_BITS));
+}
 
 /* comb_floor(instant timestamptz) returns uuid: the smallest COMB of the millisecond */
-SQL_FUNCTION(idgen_comb_floor, uuid_floor_datum(4, PG_GETARG_TIMESTAMPTZ(0)))
+PG_FUNCTION_INFO_V1(idgen_comb_floor);
+Datum
+idgen_comb_floor(PG_FUNCTION_ARGS)
+{
+	return uuid_floor_datum(4, PG_GETARG_TIMESTAMPTZ(0));
+}
 
 /* "high" that consists of a prefix and random bits. */
 static inline uint64
@@ -216,10 +229,14 @@ idgen_short_comb(PG_FUNCTION_ARGS)
  *	As J. Nilsson's COMB of 2002, but the last 48 bits are Unix milliseconds, not
  *	days since 1900 and 1/300 s; the others are random, with version 4.
  */
-SQL_FUNCTION(idgen_suffix_comb,
-			 uuid_datum(4, entropy_bits(UUID_HIGH_BITS),
-						entropy_bits(UUID_LOW_BITS - SUFFIX_BITS) << SUFFIX_BITS |
-						clock_unix_ms48(clock_argument(fcinfo, 0))))
+PG_FUNCTION_INFO_V1(idgen_suffix_comb);
+Datum
+idgen_suffix_comb(PG_FUNCTION_ARGS)
+{
+	return uuid_datum(4, entropy_bits(UUID_HIGH_BITS),
+					  entropy_bits(UUID_LOW_BITS - SUFFIX_BITS) << SUFFIX_BITS |
+					  clock_unix_ms48(clock_argument(fcinfo, 0)));
+}
 
 /*
  * short_suffix_comb(period interval, clock timestamptz) returns uuid
@@ -259,8 +276,19 @@ comb_reading(FunctionCallInfo fcinfo, uint64 (*unix_ms) (const pg_uuid_t *))
 }
 
 /* comb_timestamp(id uuid), suffix_comb_timestamp(id uuid) return timestamptz */
-SQL_FUNCTION(idgen_comb_timestamp, comb_reading(fcinfo, uuid_first_48_bits))
-SQL_FUNCTION(idgen_suffix_comb_timestamp, comb_reading(fcinfo, uuid_last_48_bits))
+PG_FUNCTION_INFO_V1(idgen_comb_timestamp);
+Datum
+idgen_comb_timestamp(PG_FUNCTION_ARGS)
+{
+	return comb_reading(fcinfo, uuid_first_48_bits);
+}
+
+PG_FUNCTION_INFO_V1(idgen_suffix_comb_timestamp);
+Datum
+idgen_suffix_comb_timestamp(PG_FUNCTION_ARGS)
+{
+	return comb_reading(fcinfo, uuid_last_48_bits);
+}
 
 /*
  * short_comb_timestamp(id uuid, period interval, prefix_bytes int, clock timestamptz)

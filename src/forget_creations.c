@@ -73,17 +73,30 @@ forget(KeptStatement *statement, Datum value)
 }
 
 /* forget_creation(command_id uuid) returns boolean */
-SQL_FUNCTION(idgen_forget_creation,
-			 BoolGetDatum(forget(&forget_command, PG_GETARG_DATUM(0)) > 0))
+PG_FUNCTION_INFO_V1(idgen_forget_creation);
+Datum
+idgen_forget_creation(PG_FUNCTION_ARGS)
+{
+	return BoolGetDatum(forget(&forget_command, PG_GETARG_DATUM(0)) > 0);
+}
 
 /*
  * forget_creation_of(entity_id uuid),
  * forget_creation_of_bigint(entity_number bigint) return bigint
  */
-SQL_FUNCTION(idgen_forget_creation_of_uuid,
-			 Int64GetDatum(forget(&forget_entity, PG_GETARG_DATUM(0))))
-SQL_FUNCTION(idgen_forget_creation_of_bigint,
-			 Int64GetDatum(forget(&forget_number, PG_GETARG_DATUM(0))))
+PG_FUNCTION_INFO_V1(idgen_forget_creation_of_uuid);
+Datum
+idgen_forget_creation_of_uuid(PG_FUNCTION_ARGS)
+{
+	return Int64GetDatum(forget(&forget_entity, PG_GETARG_DATUM(0)));
+}
+
+PG_FUNCTION_INFO_V1(idgen_forget_creation_of_bigint);
+Datum
+idgen_forget_creation_of_bigint(PG_FUNCTION_ARGS)
+{
+	return Int64GetDatum(forget(&forget_number, PG_GETARG_DATUM(0)));
+}
 
 /*
  * Forget a batch of commands and return their number.  rows has their ids and

@@ -75,8 +75,12 @@ idgen_object_id(PG_FUNCTION_ARGS)
 }
 
 /* is_object_id(id text) returns boolean: whether it is 24 hexadecimal digits in lower case */
-SQL_FUNCTION(idgen_is_object_id,
-			 BoolGetDatum(id_text_is_canonical(fcinfo, &radix_16, OBJECT_ID_DIGITS)))
+PG_FUNCTION_INFO_V1(idgen_is_object_id);
+Datum
+idgen_is_object_id(PG_FUNCTION_ARGS)
+{
+	return BoolGetDatum(id_text_is_canonical(fcinfo, &radix_16, OBJECT_ID_DIGITS));
+}
 
 /* object_id_timestamp(id text) returns timestamptz */
 PG_FUNCTION_INFO_V1(idgen_object_id_timestamp);

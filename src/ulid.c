@@ -75,14 +75,28 @@ read_ulid(FunctionCallInfo fcinfo)
 }
 
 /* ulid_to_uuid(id text) returns uuid: the 128 bits of the ULID */
-SQL_FUNCTION(idgen_ulid_to_uuid, UUIDPGetDatum(read_ulid(fcinfo)))
+PG_FUNCTION_INFO_V1(idgen_ulid_to_uuid);
+Datum
+idgen_ulid_to_uuid(PG_FUNCTION_ARGS)
+{
+	return UUIDPGetDatum(read_ulid(fcinfo));
+}
 
 /* ulid_from_uuid(id uuid) returns text */
-SQL_FUNCTION(idgen_ulid_from_uuid, id_text_make(NULL, PG_GETARG_UUID_P(0), &radix_crockford))
+PG_FUNCTION_INFO_V1(idgen_ulid_from_uuid);
+Datum
+idgen_ulid_from_uuid(PG_FUNCTION_ARGS)
+{
+	return id_text_make(NULL, PG_GETARG_UUID_P(0), &radix_crockford);
+}
 
 /* ulid_timestamp(id text) returns timestamptz */
-SQL_FUNCTION(idgen_ulid_timestamp,
-			 TimestampTzGetDatum(clock_from_unix_ms48(uuid_first_48_bits(read_ulid(fcinfo)))))
+PG_FUNCTION_INFO_V1(idgen_ulid_timestamp);
+Datum
+idgen_ulid_timestamp(PG_FUNCTION_ARGS)
+{
+	return TimestampTzGetDatum(clock_from_unix_ms48(uuid_first_48_bits(read_ulid(fcinfo))));
+}
 
 /* ulid_floor(instant timestamptz) returns text: uuid_v7_floor() without version and variant */
 PG_FUNCTION_INFO_V1(idgen_ulid_floor);
@@ -97,6 +111,10 @@ idgen_ulid_floor(PG_FUNCTION_ARGS)
 }
 
 /* is_ulid(id text) returns boolean: whether ulid_from_uuid() writes the text */
-SQL_FUNCTION(idgen_is_ulid,
-			 BoolGetDatum(id_text_is_canonical(fcinfo, &radix_crockford,
-											   radix_width(&radix_crockford))))
+PG_FUNCTION_INFO_V1(idgen_is_ulid);
+Datum
+idgen_is_ulid(PG_FUNCTION_ARGS)
+{
+	return BoolGetDatum(id_text_is_canonical(fcinfo, &radix_crockford,
+											 radix_width(&radix_crockford)));
+}

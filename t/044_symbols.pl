@@ -1,11 +1,13 @@
 # The server loads libraries with RTLD_GLOBAL, so that each exported name can clash with one
-# of another library: exported are only SQL functions and what the server looks up.
+# of another library: exported are only SQL functions and what the server looks up. Each of
+# these functions is written out, so that ctags and grep find it.
 
 use Server;
 
 my $node = start_server('symbols');
 ask('CREATE EXTENSION idgen_advisor CASCADE');
 
+my $sources = join "\n", map { slurp_file($_) } glob 'src/*.c contrib/advisor/*.c';
 my %looked_up = (idgen => [ 'Pg_magic_func', '_PG_init' ], idgen_advisor => ['Pg_magic_func']);
 for my $extension (sort keys %looked_up)
 {
@@ -15,6 +17,8 @@ for my $extension (sort keys %looked_up)
 		JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
 		JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND e.oid = d.refobjid AND e.extname = '$extension'});
 	my %expected = map { $_ => 1 } @{ $looked_up{$extension} }, map { ($_, "pg_finfo_$_") } @functions;
+
+	is_deeply([ grep { $sources !~ /^$_\(PG_FUNCTION_ARGS/m } @functions ], [], "$extension: each function is visible to tools");
 
 	my $library = $node->config_data('--pkglibdir') . "/$extension.so";
 	my ($symbols, $errors) = run_command([ 'nm', '-D', '--defined-only', '--format=posix', $library ]);
