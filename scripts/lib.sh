@@ -203,8 +203,8 @@ idgen_build() {
     fi
 
     idgen_make=(make -s -C "$IDGEN_BUILD" PG_CONFIG="$PG_CONFIG" with_llvm=no)
-    for name in . contrib/*/; do
-        compgen -G "$IDGEN_SOURCE/$name/*.control" >/dev/null || continue
+    for name in "$IDGEN_BUILD"/ "$IDGEN_BUILD"/contrib/*/; do
+        compgen -G "$name*.control" >/dev/null || continue
         as_server_user "${idgen_make[@]}" -C "$name" "$@" all &&
             as_server_user "${idgen_make[@]}" -C "$name" DESTDIR="$root" install >/dev/null || return 1
     done

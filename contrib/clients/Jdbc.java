@@ -35,9 +35,9 @@ public class Jdbc {
         }
     }
 
-    /** Inserts an order with a key of the client. */
-    static void insertOrder(Connection db, UUID id, String note) throws SQLException {
-        try (var insert = db.prepareStatement("INSERT INTO orders (id, note) VALUES (?, ?)")) {
+    /** Inserts a row with a key that is known. */
+    static void insert(Connection db, String table, UUID id, String note) throws SQLException {
+        try (var insert = db.prepareStatement("INSERT INTO " + table + " (id, note) VALUES (?, ?)")) {
             insert.setObject(1, id);
             insert.setString(2, note);
             insert.executeUpdate();
@@ -46,21 +46,20 @@ public class Jdbc {
 
     record Creation(UUID entityId, boolean created) {}
 
-    /** Creates an order once, however often the command is sent. Each call proposes a new id. */
+    /** Creates an order once, however often the command is sent. */
     static Creation createOrder(Connection db, UUID commandId, String note) throws SQLException {
         db.setAutoCommit(false);
         // setString() sends varchar, which is not converted to jsonb: the server builds the request
         try (var once = db.prepareStatement(
-                "SELECT entity_id, created FROM idgen.create_once(?, ?, ?, jsonb_build_object('note', ?::text))")) {
+                "SELECT entity_id, created FROM idgen.create_once("
+                + "?, idgen.keyed_comb(area => 'orders'), 'create order', jsonb_build_object('note', ?::text))")) {
             once.setObject(1, commandId);
-            once.setObject(2, ShortComb.next());
-            once.setString(3, "create order");
-            once.setString(4, note);
+            once.setString(2, note);
             try (var row = once.executeQuery()) {
                 row.next();
                 var creation = new Creation(row.getObject("entity_id", UUID.class), row.getBoolean("created"));
                 if (creation.created())
-                    insertOrder(db, creation.entityId(), note);
+                    insert(db, "orders", creation.entityId(), note);
                 db.commit();
                 return creation;
             }
@@ -125,11 +124,11 @@ public class Jdbc {
     }
 
     static void clientKey(Connection db) throws SQLException {
-        insertOrder(db, ShortComb.next(), "two");
+        insert(db, "drafts", ShortComb.next(), "two");
         try {
-            insertOrder(db, ShortComb.of(Instant.now().minusSeconds(86400), new byte[16], Duration.ofMinutes(1), 2), "three");
+            insert(db, "drafts", ShortComb.of(Instant.now().minusSeconds(86400), new byte[16], Duration.ofMinutes(1), 2), "three");
         } catch (PSQLException e) {
-            check(violation(e).equals("23514 orders_id_is_recent"), violation(e));
+            check(violation(e).equals("23514 drafts_id_is_recent"), violation(e));
             return;
         }
         check(false, "an old key was accepted");

@@ -16,6 +16,7 @@ ActiveRecord::Base.establish_connection(CONFIGURATION)
 ActiveRecord::Migration.verbose = false
 
 class Order < ActiveRecord::Base; end
+class Draft < ActiveRecord::Base; end
 class Event < ActiveRecord::Base; end
 class Visit < ActiveRecord::Base; end
 class Click < ActiveRecord::Base; end
@@ -30,7 +31,7 @@ end
 # connection can lose its BEGIN (Rails 7.1 and later, unless database.yml has connection_retries: 0).
 CREATE_ORDER = <<~SQL
   WITH command AS (
-      SELECT * FROM idgen.create_once($1, idgen.short_comb(), 'create order', jsonb_build_object('note', $2::text))
+      SELECT * FROM idgen.create_once($1, idgen.keyed_comb(area => 'orders'), 'create order', jsonb_build_object('note', $2::text))
   ), inserted AS (
       INSERT INTO orders (id, note) SELECT entity_id, $2 FROM command WHERE created
   )
@@ -118,9 +119,9 @@ task 'default key' do
 end
 
 task 'client key' do
-  Order.create!(id: short_comb, note: 'two')
-  refused(ActiveRecord::StatementInvalid, '23514', 'orders_id_is_recent') do
-    Order.create!(id: short_comb(1.day.ago.to_f * 1000), note: 'three')
+  Draft.create!(id: short_comb, note: 'two')
+  refused(ActiveRecord::StatementInvalid, '23514', 'drafts_id_is_recent') do
+    Draft.create!(id: short_comb(1.day.ago.to_f * 1000), note: 'three')
   end
 end
 

@@ -17,8 +17,9 @@ task = Tasks("asyncpg")
 async def create_order(connection, command, note):
     async with connection.transaction():
         id, created = await connection.fetchrow(
-            "SELECT entity_id, created FROM idgen.create_once($1, $2, $3, $4)",
-            command, short_comb(), "create order", {"note": note},
+            "SELECT entity_id, created "
+            "FROM idgen.create_once($1, idgen.keyed_comb(area => 'orders'), 'create order', $2)",
+            command, {"note": note},
         )
         if created:
             await connection.execute("INSERT INTO orders (id, note) VALUES ($1, $2)", id, note)
@@ -59,14 +60,14 @@ async def main():
         assert await value("SELECT note FROM orders WHERE id = $1", id) == "made by the database"
 
     with task("client key"):
-        insert = "INSERT INTO orders (id, note) VALUES ($1, $2)"
+        insert = "INSERT INTO drafts (id, note) VALUES ($1, $2)"
         await connection.execute(insert, short_comb(), "made by the client")
         try:
             await connection.execute(insert, yesterday_short_comb(), "too old")
             raise AssertionError("an old key was accepted")
         except asyncpg.CheckViolationError as error:
             assert error.sqlstate == "23514"
-            assert error.constraint_name == "orders_id_is_recent"
+            assert error.constraint_name == "drafts_id_is_recent"
 
     with task("create once"):
         command = uuid.uuid4()

@@ -36,7 +36,7 @@ create_order() {    # COMMAND NOTE
     psql -XqAt -v ON_ERROR_STOP=1 -v command="$1" -v note="$2" <<'SQL'
         %(begin)s
         SELECT entity_id AS id, created
-        FROM idgen.create_once(:'command', idgen.short_comb(), 'create order', jsonb_build_object('note', :'note')) \gset
+        FROM idgen.create_once(:'command', idgen.keyed_comb(area => 'orders'), 'create order', jsonb_build_object('note', :'note')) \gset
         \if :created
             INSERT INTO orders (id, note) VALUES (:'id', :'note');
         \endif

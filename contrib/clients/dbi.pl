@@ -40,16 +40,17 @@ sub note_of_order
 	return $note // '';
 }
 
-# Create an order once, however often the command is sent. Each call proposes a
-# new id. Returns the order's id, and whether this call created it.
+# Create an order once, however often the command is sent. Returns the order's id, and whether this call created it.
 sub create_order
 {
 	my ($command_id, $note) = @_;
 
 	$db->begin_work;
 	my @creation = eval {
-		my ($id, $created) = $db->selectrow_array('SELECT entity_id, created FROM idgen.create_once(?, ?, ?, ?)', {},
-			$command_id, short_comb(), 'create order', encode_json({ note => $note }));
+		my ($id, $created) = $db->selectrow_array(q{
+			SELECT entity_id, created
+			FROM idgen.create_once(?, idgen.keyed_comb(area => 'orders'), 'create order', ?)}, {},
+			$command_id, encode_json({ note => $note }));
 		$db->do('INSERT INTO orders (id, note) VALUES (?, ?)', {}, $id, $note) if $created;
 		$db->commit;
 		($id, $created);
@@ -110,9 +111,9 @@ my @tasks = (
 	},
 
 	'client key' => sub {
-		my $insert = $db->prepare('INSERT INTO orders (id, note) VALUES (?, ?)');
+		my $insert = $db->prepare('INSERT INTO drafts (id, note) VALUES (?, ?)');
 		$insert->execute(short_comb(), 'two');
-		refused('23514 orders_id_is_recent', sub { $insert->execute(short_comb((time - 86400) * 1000), 'three') });
+		refused('23514 drafts_id_is_recent', sub { $insert->execute(short_comb((time - 86400) * 1000), 'three') });
 	},
 
 	'create once' => sub {

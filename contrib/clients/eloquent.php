@@ -38,6 +38,10 @@ class Order extends TextKey
 {
 }
 
+class Draft extends TextKey
+{
+}
+
 class Event extends TextKey
 {
 }
@@ -54,15 +58,16 @@ class Click extends Row
 {
 }
 
-/** Creates an order once, however often the command is sent. Each call proposes a new id. */
+/** Creates an order once, however often the command is sent. */
 function create_order(string $command_id, string $note): object
 {
     global $db;
     return $db->transaction(function () use ($db, $command_id, $note) {
         // not select(), which may ask a replica
         $creation = $db->selectFromWriteConnection(
-            'SELECT entity_id, created FROM idgen.create_once(?, ?, ?, ?)',
-            [$command_id, short_comb(), 'create order', json_encode(['note' => $note])]
+            "SELECT entity_id, created
+             FROM idgen.create_once(?, idgen.keyed_comb(area => 'orders'), 'create order', ?)",
+            [$command_id, json_encode(['note' => $note])]
         )[0];
         if ($creation->created) {
             Order::create(['id' => $creation->entity_id, 'note' => $note]);
@@ -116,16 +121,16 @@ $tasks['default key'] = function () use ($db) {
     // in a migration
     $db->unprepared('DROP SCHEMA IF EXISTS laravel CASCADE; CREATE SCHEMA laravel');
     $db->getSchemaBuilder()->create('laravel.tasks', function (Blueprint $table) use ($db) {
-        $table->uuid('id')->primary()->default($db->raw('idgen.short_comb()'));
+        $table->uuid('id')->primary()->default($db->raw("idgen.keyed_comb(area => 'tasks')"));
         $table->text('note')->nullable();
     });
     check(strlen($db->table('laravel.tasks')->insertGetId(['note' => 'two'])) === 36, 'no key');
 };
 
 $tasks['client key'] = function () {
-    Order::create(['id' => short_comb(), 'note' => 'two']);
+    Draft::create(['id' => short_comb(), 'note' => 'two']);
     $old = short_comb((time() - 86400) * 1000);
-    refused('23514', 'outside the accepted time window', fn () => Order::create(['id' => $old, 'note' => 'three']));
+    refused('23514', 'outside the accepted time window', fn () => Draft::create(['id' => $old, 'note' => 'three']));
 };
 
 $tasks['create once'] = function () use ($db) {

@@ -26,18 +26,18 @@ await task('default key', async () => {
 })
 
 await task('client key', async () => {
-  await insert('orders', { id: shortComb(), note: 'made by the client' })
+  await insert('drafts', { id: shortComb(), note: 'made by the client' })
 
   const old = shortComb(hoursFromNow(-24))
-  await assert.rejects(insert('orders', { id: old, note: 'too old' }), (error) =>
-    error.code === '23514' && error.constraint === 'orders_id_is_recent')
+  await assert.rejects(insert('drafts', { id: old, note: 'too old' }), (error) =>
+    error.code === '23514' && error.constraint === 'drafts_id_is_recent')
 })
 
 // The client makes the command id once, and sends the same one in every retry.
 const createOrder = (command, note) => db.transaction().execute(async (trx) => {
   const { rows } = await sql`
     SELECT entity_id, created
-    FROM idgen.create_once(${command}, ${shortComb()}, ${'create order'}, ${{ note }})`.execute(trx)
+    FROM idgen.create_once(${command}, idgen.keyed_comb(area => 'orders'), 'create order', ${{ note }})`.execute(trx)
   const { entity_id: id, created } = rows[0]
   if (created) await trx.insertInto('orders').values({ id, note }).execute()
   return { id, created }

@@ -21,12 +21,12 @@ await task('default key', async () => {
 })
 
 await task('client key', async () => {
-  const insert = 'INSERT INTO orders (id, note) VALUES ($1, $2)'
+  const insert = 'INSERT INTO drafts (id, note) VALUES ($1, $2)'
   await pool.query(insert, [shortComb(), 'made by the client'])
 
   const old = shortComb(hoursFromNow(-24))
   await assert.rejects(pool.query(insert, [old, 'too old']), (error) =>
-    error.code === '23514' && error.constraint === 'orders_id_is_recent')
+    error.code === '23514' && error.constraint === 'drafts_id_is_recent')
 })
 
 // The client makes the command id once, and sends the same one in every retry.
@@ -35,8 +35,9 @@ async function createOrder(command, note) {
   try {
     await client.query('BEGIN')
     const { rows } = await client.query(
-      'SELECT entity_id, created FROM idgen.create_once($1, $2, $3, $4)',
-      [command, shortComb(), 'create order', { note }])
+      `SELECT entity_id, created
+       FROM idgen.create_once($1, idgen.keyed_comb(area => 'orders'), 'create order', $2)`,
+      [command, { note }])
     const { entity_id: id, created } = rows[0]
     if (created) await client.query('INSERT INTO orders (id, note) VALUES ($1, $2)', [id, note])
     await client.query('COMMIT')

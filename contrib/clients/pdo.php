@@ -19,15 +19,16 @@ function execute(PDO $db, string $sql, array $parameters = []): PDOStatement
     return $statement;
 }
 
-/** Creates an order once, however often the command is sent. Each call proposes a new id. */
+/** Creates an order once, however often the command is sent. */
 function create_order(PDO $db, string $command_id, string $note): array
 {
     $db->beginTransaction();
     try {
         $creation = execute(
             $db,
-            'SELECT entity_id, created FROM idgen.create_once(?, ?, ?, ?)',
-            [$command_id, short_comb(), 'create order', json_encode(['note' => $note])]
+            "SELECT entity_id, created
+             FROM idgen.create_once(?, idgen.keyed_comb(area => 'orders'), 'create order', ?)",
+            [$command_id, json_encode(['note' => $note])]
         )->fetch();
         if ($creation['created']) {
             execute($db, 'INSERT INTO orders (id, note) VALUES (?, ?)', [$creation['entity_id'], $note]);
@@ -94,7 +95,7 @@ $tasks['default key'] = function () use ($db) {
 };
 
 $tasks['client key'] = function () use ($db) {
-    $sql = 'INSERT INTO orders (id, note) VALUES (?, ?)';
+    $sql = 'INSERT INTO drafts (id, note) VALUES (?, ?)';
     execute($db, $sql, [short_comb(), 'two']);
     refused('23514', 'outside the accepted time window', fn () => execute($db, $sql, [short_comb((time() - 86400) * 1000), 'three']));
 };

@@ -16,8 +16,9 @@ for (const file of ['uuids', 'text_ids', 'create_once']) {
   await db.exec(readFileSync(`${folder}/${file}.sql`, 'utf8'))
 }
 await db.exec(`
-  CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT idgen.short_comb(), note text);
-  CREATE TRIGGER orders_id_is_recent BEFORE INSERT ON orders
+  CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT idgen.keyed_comb(area => 'orders'), note text);
+  CREATE TABLE drafts (id uuid PRIMARY KEY DEFAULT idgen.short_comb(), note text);
+  CREATE TRIGGER drafts_id_is_recent BEFORE INSERT ON drafts
     FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'short_comb', 'tolerance=10 minutes');
   CREATE TABLE events (id uuid PRIMARY KEY DEFAULT idgen.uuid_v7());
   CREATE TABLE accounts (
@@ -34,16 +35,17 @@ await task('default key', async () => {
 })
 
 await task('client key', async () => {
-  const insert = 'INSERT INTO orders (id, note) VALUES ($1, $2)'
+  const insert = 'INSERT INTO drafts (id, note) VALUES ($1, $2)'
   await db.query(insert, [shortComb(), 'made by the client'])
   await assert.rejects(db.query(insert, [shortComb(hoursFromNow(-24)), 'too old']), (error) =>
-    error.code === '23514' && error.constraint === 'orders_id_is_recent')
+    error.code === '23514' && error.constraint === 'drafts_id_is_recent')
 })
 
 // The client makes the command id once, and sends the same one in every retry.
 const createOrder = (command, note) => db.transaction(async (tx) => {
   const { rows: [{ entity_id: id, created }] } = await tx.query(
-    'SELECT entity_id, created FROM idgen.create_once($1, $2, $3, $4)', [command, shortComb(), 'create order', { note }])
+    `SELECT entity_id, created FROM idgen.create_once($1, idgen.keyed_comb(area => 'orders'), 'create order', $2)`,
+    [command, { note }])
   if (created) await tx.query('INSERT INTO orders (id, note) VALUES ($1, $2)', [id, note])
   return { id, created }
 })

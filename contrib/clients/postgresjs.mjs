@@ -20,11 +20,11 @@ await task('default key', async () => {
 })
 
 await task('client key', async () => {
-  await sql`INSERT INTO orders ${sql({ id: shortComb(), note: 'made by the client' })}`
+  await sql`INSERT INTO drafts ${sql({ id: shortComb(), note: 'made by the client' })}`
 
   const old = shortComb(hoursFromNow(-24))
-  await assert.rejects(async () => sql`INSERT INTO orders ${sql({ id: old, note: 'too old' })}`, (error) =>
-    error.code === '23514' && error.constraint_name === 'orders_id_is_recent')
+  await assert.rejects(async () => sql`INSERT INTO drafts ${sql({ id: old, note: 'too old' })}`, (error) =>
+    error.code === '23514' && error.constraint_name === 'drafts_id_is_recent')
 })
 
 // The client makes the command id once, and sends the same one in every retry. One
@@ -34,7 +34,7 @@ async function createOrder(command, note) {
   const [order] = await sql`
     WITH creation AS (
       SELECT entity_id AS id, created
-      FROM idgen.create_once(${command}, ${shortComb()}, ${'create order'}, ${sql.json({ note })})
+      FROM idgen.create_once(${command}, idgen.keyed_comb(area => 'orders'), 'create order', ${sql.json({ note })})
     ), inserted AS (
       INSERT INTO orders (id, note) SELECT id, ${note} FROM creation WHERE created
     )

@@ -15,8 +15,9 @@ task = Tasks("psycopg")
 def create_order(connection, command, note):
     with connection.transaction():
         id, created = connection.execute(
-            "SELECT entity_id, created FROM idgen.create_once(%s, %s, %s, %s)",
-            [command, short_comb(), "create order", Jsonb({"note": note})],
+            "SELECT entity_id, created "
+            "FROM idgen.create_once(%s, idgen.keyed_comb(area => 'orders'), 'create order', %s)",
+            [command, Jsonb({"note": note})],
         ).fetchone()
         if created:
             connection.execute("INSERT INTO orders (id, note) VALUES (%s, %s)", [id, note])
@@ -49,14 +50,14 @@ with task("default key"):
     assert value("SELECT note FROM orders WHERE id = %s", [id]) == "made by the database"
 
 with task("client key"):
-    insert = "INSERT INTO orders (id, note) VALUES (%s, %s)"
+    insert = "INSERT INTO drafts (id, note) VALUES (%s, %s)"
     connection.execute(insert, [short_comb(), "made by the client"])
     try:
         connection.execute(insert, [yesterday_short_comb(), "too old"])
         raise AssertionError("an old key was accepted")
     except psycopg.errors.CheckViolation as error:
         assert error.sqlstate == "23514"
-        assert error.diag.constraint_name == "orders_id_is_recent"
+        assert error.diag.constraint_name == "drafts_id_is_recent"
 
 
 with task("create once"):

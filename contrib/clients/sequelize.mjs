@@ -14,7 +14,8 @@ const key = (type, generator) => ({ type, primaryKey: true, defaultValue: Sequel
 const model = (table, id) =>
   db.define(table, { id, note: DataTypes.TEXT }, { freezeTableName: true, timestamps: false })
 
-const Order = model('orders', key(DataTypes.UUID, 'idgen.short_comb()'))
+const Order = model('orders', key(DataTypes.UUID, "idgen.keyed_comb(area => 'orders')"))
+const Draft = model('drafts', key(DataTypes.UUID, 'idgen.short_comb()'))
 const Event = model('events', key(DataTypes.UUID, 'idgen.uuid_v7()'))
 const Visit = model('visits', key(DataTypes.BIGINT, 'idgen.snowflake()'))
 const Click = model('clicks', key(DataTypes.BIGINT, 'idgen.js_id()'))
@@ -31,19 +32,20 @@ await task('default key', async () => {
 })
 
 await task('client key', async () => {
-  await Order.create({ id: shortComb(), note: 'made by the client' })
+  await Draft.create({ id: shortComb(), note: 'made by the client' })
 
   const old = shortComb(hoursFromNow(-24))
-  await assert.rejects(Order.create({ id: old, note: 'too old' }), (error) =>
-    error.original.code === '23514' && error.original.constraint === 'orders_id_is_recent')
+  await assert.rejects(Draft.create({ id: old, note: 'too old' }), (error) =>
+    error.original.code === '23514' && error.original.constraint === 'drafts_id_is_recent')
 })
 
 // The client makes the command id once, and sends the same one in every retry. The
 // SELECT writes: outside a transaction, it would need useMaster: true.
 const createOrder = (command, note) => db.transaction(async (transaction) => {
   const [{ entity_id: id, created }] = await db.query(
-    'SELECT entity_id, created FROM idgen.create_once($1, $2, $3, $4)',
-    { bind: [command, shortComb(), 'create order', { note }], type: QueryTypes.SELECT, transaction })
+    `SELECT entity_id, created
+     FROM idgen.create_once($1, idgen.keyed_comb(area => 'orders'), 'create order', $2)`,
+    { bind: [command, { note }], type: QueryTypes.SELECT, transaction })
   if (created) await Order.create({ id, note }, { transaction })
   return { id, created }
 })

@@ -17,14 +17,20 @@ GRANT SELECT, INSERT, DELETE ON idgen.id_prefixes TO app;               -- creat
 
 SET ROLE app;
 
+-- The database makes the key.
+CREATE TABLE orders (
+    id uuid PRIMARY KEY DEFAULT idgen.keyed_comb(area => 'orders'),
+    note text
+);
+
 -- The database or the client makes the key. A key that a client sends must be
 -- of the last or next 10 minutes; the name of the violated constraint is the
--- trigger's, orders_id_is_recent.
-CREATE TABLE orders (
+-- trigger's, drafts_id_is_recent.
+CREATE TABLE drafts (
     id uuid PRIMARY KEY DEFAULT idgen.short_comb(),
     note text
 );
-CREATE TRIGGER orders_id_is_recent BEFORE INSERT ON orders
+CREATE TRIGGER drafts_id_is_recent BEFORE INSERT ON drafts
     FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'short_comb', 'tolerance=10 minutes');
 
 -- Time-ordered keys, for ranges of time by the key.

@@ -34,15 +34,16 @@ django.setup()
 
 from django.core.management import call_command  # noqa: E402  only after setup()
 from django.db import IntegrityError, InterfaceError, OperationalError, connection, models, transaction  # noqa: E402
-from shop.models import Account, Click, Event, Order, Visit  # noqa: E402
+from shop.models import Account, Click, Draft, Event, Order, Visit  # noqa: E402
 
 
 # The client makes the command id once, and sends the same one in every retry.
 def create_order(command, note):
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
-            "SELECT entity_id, created FROM idgen.create_once(%s, %s, %s, %s)",
-            [command, short_comb(), "create order", json.dumps({"note": note})],
+            "SELECT entity_id, created "
+            "FROM idgen.create_once(%s, idgen.keyed_comb(area => 'orders'), 'create order', %s)",
+            [command, json.dumps({"note": note})],
         )
         id, created = cursor.fetchone()
         if created:
@@ -75,33 +76,37 @@ with task("generator"):
     known_answers()
 
 with task("default key"):
-    with connection.cursor() as cursor:
-        cursor.execute("INSERT INTO orders (note) VALUES (%s) RETURNING id", ["made by the database"])
-        [id] = cursor.fetchone()
-    assert Order.objects.get(id=id).note == "made by the database"
+    order = Order.objects.create(note="made by the database")
+    assert isinstance(order.id, uuid.UUID) and Order.objects.get(id=order.id).note == "made by the database"
     assert isinstance(Event.objects.create().id, uuid.UUID)
     if django.VERSION >= (5,):
 
-        class NewEvent(models.Model):
-            id = models.UUIDField(primary_key=True, db_default=models.Func(function="idgen.uuid_v7"))
+        class KeyedComb(models.Func):
+            function = "idgen.keyed_comb"
+            template = "%(function)s(area => %(expressions)s)"
+
+        class NewOrder(models.Model):
+            id = models.UUIDField(primary_key=True, db_default=KeyedComb(models.Value("orders")))
 
             class Meta:
                 app_label = "shop"
-                db_table = "events"
+                db_table = "orders"
 
-        assert isinstance(NewEvent.objects.create().id, uuid.UUID)
-        assert not isinstance(NewEvent.objects.bulk_create([NewEvent()])[0].id, uuid.UUID)  # it has no key of its own
+        with connection.schema_editor() as editor:  # as a migration does
+            editor.alter_field(Order, Order._meta.get_field("id"), NewOrder._meta.get_field("id"))
+        assert isinstance(NewOrder.objects.create().id, uuid.UUID)
+        assert not isinstance(NewOrder.objects.bulk_create([NewOrder()])[0].id, uuid.UUID)  # it has no key of its own
 
 with task("client key"):
-    order = Order.objects.create(note="made by the client")  # default=short_comb
-    assert Order.objects.get(id=order.id).note == "made by the client"
-    assert len(Order.objects.bulk_create([Order(note="one"), Order(note="two")])) == 2
+    draft = Draft.objects.create(note="made by the client")  # default=short_comb
+    assert Draft.objects.get(id=draft.id).note == "made by the client"
+    assert len(Draft.objects.bulk_create([Draft(note="one"), Draft(note="two")])) == 2
     try:
-        Order.objects.create(id=yesterday_short_comb(), note="too old")
+        Draft.objects.create(id=yesterday_short_comb(), note="too old")
         raise AssertionError("an old key was accepted")
     except IntegrityError as error:
         assert error.__cause__.diag.sqlstate == "23514"
-        assert error.__cause__.diag.constraint_name == "orders_id_is_recent"
+        assert error.__cause__.diag.constraint_name == "drafts_id_is_recent"
 
 
 with task("create once"):

@@ -10,7 +10,7 @@ import * as schema from './schema.mjs'
 import { shortComb } from '../short_comb.mjs'
 import { beyondDouble, hoursFromNow, knownAnswers, onlyOrders, tasks } from '../tasks.mjs'
 
-const { orders, events, visits, clicks, accounts } = schema
+const { orders, drafts, events, visits, clicks, accounts } = schema
 const task = tasks('drizzle')
 const pool = new pg.Pool() // PGHOST, PGPORT, PGUSER, PGDATABASE
 // A lost connection is also an event, which ends the process if nothing listens to it.
@@ -21,10 +21,10 @@ const db = drizzle(pool)
 await task('empty diff', async () => {
   await db.execute(sql`DROP SCHEMA IF EXISTS drizzle CASCADE`)
   const first = await pushSchema(schema, db, ['drizzle'])
-  assert.equal(first.statementsToExecute.length, 6)
+  assert.equal(first.statementsToExecute.length, 7)
   await first.apply()
   await db.execute(sql`
-    CREATE TRIGGER orders_id_is_recent BEFORE INSERT ON drizzle.orders
+    CREATE TRIGGER drafts_id_is_recent BEFORE INSERT ON drizzle.drafts
     FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'short_comb', 'tolerance=10 minutes')`)
 
   const second = await pushSchema(schema, db, ['drizzle'])
@@ -42,11 +42,11 @@ await task('default key', async () => {
 })
 
 await task('client key', async () => {
-  await db.insert(orders).values({ id: shortComb(), note: 'made by the client' })
+  await db.insert(drafts).values({ id: shortComb(), note: 'made by the client' })
 
   const old = shortComb(hoursFromNow(-24))
-  await assert.rejects(db.insert(orders).values({ id: old, note: 'too old' }), ({ cause }) =>
-    cause.code === '23514' && cause.constraint === 'orders_id_is_recent')
+  await assert.rejects(db.insert(drafts).values({ id: old, note: 'too old' }), ({ cause }) =>
+    cause.code === '23514' && cause.constraint === 'drafts_id_is_recent')
 })
 
 // The client makes the command id once, and sends the same one in every retry. It takes
@@ -58,7 +58,7 @@ async function createOrder(command, note) {
     const order = await drizzle(client).transaction(async (tx) => {
       const { rows } = await tx.execute(sql`
         SELECT entity_id, created
-        FROM idgen.create_once(${command}, ${shortComb()}, ${'create order'}, ${{ note }})`)
+        FROM idgen.create_once(${command}, idgen.keyed_comb(area => 'orders'), 'create order', ${{ note }})`)
       const { entity_id: id, created } = rows[0]
       if (created) await tx.insert(orders).values({ id, note })
       return { id, created }

@@ -8,6 +8,11 @@ import { bigint, customType, pgSchema, text, uuid } from 'drizzle-orm/pg-core'
 export const shop = pgSchema('drizzle')
 
 export const orders = shop.table('orders', {
+  id: uuid().primaryKey().default(sql`idgen.keyed_comb(area => 'orders'::text)`),
+  note: text(),
+})
+
+export const drafts = shop.table('drafts', {
   id: uuid().primaryKey().default(sql`idgen.short_comb()`),
   note: text(),
 })

@@ -20,6 +20,11 @@ import (
 // A key with a default is not inserted while it is empty, and read back.
 
 type Order struct {
+	ID   string `gorm:"type:uuid;primary_key;default:idgen.keyed_comb(area => 'orders')"`
+	Note string
+}
+
+type Draft struct {
 	ID   string `gorm:"type:uuid;primary_key;default:idgen.short_comb()"`
 	Note string
 }
@@ -68,15 +73,15 @@ type Creation struct {
 	Created  bool
 }
 
-// createOrder creates an order once, however often the command is sent. Each call proposes a new id.
+// createOrder creates an order once, however often the command is sent.
 func createOrder(db *gorm.DB, commandID, note string) (creation Creation, err error) {
 	request, err := json.Marshal(map[string]string{"note": note})
 	if err != nil {
 		return
 	}
 	err = db.Transaction(func(tx *gorm.DB) error {
-		err := tx.Raw("SELECT entity_id, created FROM idgen.create_once(?, ?, ?, ?)",
-			commandID, newShortComb(), "create order", string(request)).Scan(&creation).Error
+		err := tx.Raw("SELECT entity_id, created FROM idgen.create_once(?, idgen.keyed_comb(area => 'orders'), 'create order', ?)",
+			commandID, string(request)).Scan(&creation).Error
 		if err == nil && creation.Created {
 			err = tx.Create(&Order{ID: creation.EntityID, Note: note}).Error
 		}
@@ -163,7 +168,7 @@ func defaultKey(db *gorm.DB) error {
 
 	// AutoMigrate makes a table, and changes nothing the second time.
 	type Task struct {
-		ID   string `gorm:"type:uuid;primary_key;default:idgen.short_comb()"`
+		ID   string `gorm:"type:uuid;primary_key;default:idgen.keyed_comb(area => 'tasks')"`
 		Note string
 	}
 	err = db.Exec("DROP TABLE IF EXISTS tasks").AutoMigrate(&Task{}).AutoMigrate(&Task{}).Error
@@ -175,14 +180,14 @@ func defaultKey(db *gorm.DB) error {
 }
 
 func clientKey(db *gorm.DB) error {
-	if err := db.Create(&Order{ID: newShortComb(), Note: "two"}).Error; err != nil {
+	if err := db.Create(&Draft{ID: newShortComb(), Note: "two"}).Error; err != nil {
 		return err
 	}
 	var random [16]byte
 	rand.Read(random[:])
 	old := text(shortComb(time.Now().Add(-24*time.Hour), random, 60_000, 2))
-	err := db.Create(&Order{ID: old, Note: "three"}).Error
-	return check(nil, violation(err) == "23514 orders_id_is_recent", violation(err))
+	err := db.Create(&Draft{ID: old, Note: "three"}).Error
+	return check(nil, violation(err) == "23514 drafts_id_is_recent", violation(err))
 }
 
 func createOnce(db *gorm.DB) error {

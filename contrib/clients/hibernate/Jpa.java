@@ -1,5 +1,5 @@
 // JPA with Hibernate 3.6, the version of Debian. Each entity says who makes its key: the program
-// (Order), or the server, whose function is called before the INSERT (the others).
+// (Draft), create_once() (Order), or the server, whose function is called before the INSERT (the others).
 import java.io.Serializable;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -50,6 +50,15 @@ public class Jpa {
     @Entity
     @Table(name = "orders")
     public static class Order {
+        @Id
+        @Type(type = "pg-uuid")
+        UUID id;
+        String note;
+    }
+
+    @Entity
+    @Table(name = "drafts")
+    public static class Draft {
         @Id
         @Type(type = "pg-uuid")
         UUID id = ShortComb.next();
@@ -151,11 +160,10 @@ public class Jpa {
 
     /** Creates an order once. The strings are sent without a type (stringtype=unspecified). */
     static Map.Entry<UUID, Boolean> createOrder(EntityManager em, UUID commandId, String note) {
-        var row = (Object[]) em.createNativeQuery("SELECT CAST(entity_id AS text), created FROM idgen.create_once(?, ?, ?, ?)")
+        var row = (Object[]) em.createNativeQuery("SELECT CAST(entity_id AS text), created"
+                + " FROM idgen.create_once(?, idgen.keyed_comb(area => 'orders'), 'create order', ?)")
                 .setParameter(1, commandId.toString())
-                .setParameter(2, ShortComb.next().toString())
-                .setParameter(3, "create order")
-                .setParameter(4, "{\"note\": \"" + note + "\"}")
+                .setParameter(2, "{\"note\": \"" + note + "\"}")
                 .getSingleResult();
         var id = UUID.fromString((String) row[0]);
         if ((Boolean) row[1])
@@ -170,10 +178,12 @@ public class Jpa {
     }
 
     static void clientKey() throws Exception {
-        var order = persisted(order(ShortComb.next(), "two"));
-        Jdbc.check(noteOf(order.id).equals("two"), "no order");
-        refused("23514 orders_id_is_recent", em -> {
-            em.persist(order(ShortComb.of(Instant.now().minusSeconds(86400), new byte[16], Duration.ofMinutes(1), 2), "three"));
+        var draft = persisted(new Draft());
+        Jdbc.check(transaction(em -> em.find(Draft.class, draft.id)) != null, "no draft");
+        refused("23514 drafts_id_is_recent", em -> {
+            var old = new Draft();
+            old.id = ShortComb.of(Instant.now().minusSeconds(86400), new byte[16], Duration.ofMinutes(1), 2);
+            em.persist(old);
             em.flush();
             return null;
         });

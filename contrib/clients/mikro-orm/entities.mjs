@@ -12,7 +12,8 @@ const entity = (name, tableName, type, columnType, defaultRaw, options) => new E
   },
 })
 
-export const Order = entity('Order', 'orders', 'uuid', 'uuid', 'idgen.short_comb()')
+export const Order = entity('Order', 'orders', 'uuid', 'uuid', "idgen.keyed_comb(area => 'orders'::text)")
+export const Draft = entity('Draft', 'drafts', 'uuid', 'uuid', 'idgen.short_comb()')
 export const Event = entity('Event', 'events', 'uuid', 'uuid', 'idgen.uuid_v7()')
 export const Visit = entity('Visit', 'visits', 'bigint', 'bigint', 'idgen.snowflake()', { autoincrement: false })
 export const Click = entity('Click', 'clicks', 'bigint', 'bigint', 'idgen.js_id()', { autoincrement: false })

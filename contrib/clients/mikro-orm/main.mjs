@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { MikroORM, raw } from '@mikro-orm/postgresql'
-import { Account, Click, Event, Order, Visit } from './entities.mjs'
+import { Account, Click, Draft, Event, Order, Visit } from './entities.mjs'
 import { shortComb } from '../short_comb.mjs'
 import { beyondDouble, hoursFromNow, knownAnswers, onlyOrders, tasks } from '../tasks.mjs'
 
@@ -14,7 +14,7 @@ const orm = await MikroORM.init({
   port: Number(PGPORT),
   user: PGUSER,
   dbName: PGDATABASE,
-  entities: [Account, Click, Event, Order, Visit],
+  entities: [Account, Click, Draft, Event, Order, Visit],
   // The program has a schema of its own, so that it meets no other program's tables.
   schema: 'mikro',
   schemaGenerator: { ignoreSchema: ['idgen'], ignoreTriggers: true },
@@ -26,11 +26,11 @@ await task('empty diff', async () => {
   const difference = () => orm.schema.getUpdateSchemaSQL({ schema: 'mikro', dropTables: false })
   await sql.execute('DROP SCHEMA IF EXISTS mikro CASCADE')
   const first = await difference()
-  assert.equal(first.match(/create table/g).length, 5)
+  assert.equal(first.match(/create table/g).length, 6)
   await orm.schema.execute(first)
   await sql.execute('ALTER TABLE mikro.accounts ALTER id TYPE account_id')
   await sql.execute(`
-    CREATE TRIGGER orders_id_is_recent BEFORE INSERT ON mikro.orders
+    CREATE TRIGGER drafts_id_is_recent BEFORE INSERT ON mikro.drafts
     FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'short_comb', 'tolerance=10 minutes')`)
 
   assert.equal(await difference(), '')
@@ -54,18 +54,19 @@ await task('default key', async () => {
 })
 
 await task('client key', async () => {
-  await insert(Order, { id: shortComb(), note: 'made by the client' })
+  await insert(Draft, { id: shortComb(), note: 'made by the client' })
 
   const old = shortComb(hoursFromNow(-24))
-  await assert.rejects(insert(Order, { id: old, note: 'too old' }), (error) =>
-    error.code === '23514' && error.constraint === 'orders_id_is_recent')
+  await assert.rejects(insert(Draft, { id: old, note: 'too old' }), (error) =>
+    error.code === '23514' && error.constraint === 'drafts_id_is_recent')
 })
 
 // The client makes the command id once, and sends the same one in every retry.
 const createOrder = (command, note) => em().transactional(async (manager) => {
   const [{ entity_id: id, created }] = await manager.execute(
-    'SELECT entity_id, created FROM idgen.create_once(?, ?, ?, ?)',
-    [command, shortComb(), 'create order', JSON.stringify({ note })])
+    `SELECT entity_id, created
+     FROM idgen.create_once(?, idgen.keyed_comb(area => 'orders'), 'create order', ?)`,
+    [command, JSON.stringify({ note })])
   if (created) manager.create(Order, { id, note })
   return { id, created }
 })

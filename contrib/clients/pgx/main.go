@@ -31,15 +31,12 @@ func violation(err error) string {
 	return fmt.Sprint(err)
 }
 
-// createOrder creates an order once, however often the command is sent. Each call proposes a new id.
+// createOrder creates an order once, however often the command is sent.
 func createOrder(db *pgx.Conn, commandID UUID, note string) (id UUID, created bool, err error) {
-	proposedID, err := NewShortComb()
-	if err != nil {
-		return
-	}
 	err = db.BeginFunc(ctx, func(tx pgx.Tx) error {
-		err := tx.QueryRow(ctx, "SELECT entity_id, created FROM idgen.create_once($1, $2, $3, $4)",
-			commandID, proposedID, "create order", map[string]string{"note": note}).Scan(&id, &created)
+		err := tx.QueryRow(ctx,
+			"SELECT entity_id, created FROM idgen.create_once($1, idgen.keyed_comb(area => 'orders'), 'create order', $2)",
+			commandID, map[string]string{"note": note}).Scan(&id, &created)
 		if err == nil && created {
 			_, err = tx.Exec(ctx, "INSERT INTO orders (id, note) VALUES ($1, $2)", id, note)
 		}
@@ -124,12 +121,12 @@ func clientKey(db *pgx.Conn) error {
 	if err != nil {
 		return err
 	}
-	insert := "INSERT INTO orders (id, note) VALUES ($1, $2)"
+	insert := "INSERT INTO drafts (id, note) VALUES ($1, $2)"
 	if _, err = db.Exec(ctx, insert, id, "two"); err != nil {
 		return err
 	}
 	_, err = db.Exec(ctx, insert, shortComb(time.Now().Add(-24*time.Hour), id, 60_000, 2), "three")
-	return check(nil, violation(err) == "23514 orders_id_is_recent", violation(err))
+	return check(nil, violation(err) == "23514 drafts_id_is_recent", violation(err))
 }
 
 func createOnce(db *pgx.Conn) error {

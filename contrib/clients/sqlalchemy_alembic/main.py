@@ -13,7 +13,7 @@ from alembic.migration import MigrationContext
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Session
 
-from models import ALEMBIC_OPTIONS, Account, Base, Click, Event, Order, Visit, engine
+from models import ALEMBIC_OPTIONS, Account, Base, Click, Draft, Event, Order, Visit, engine
 from short_comb import short_comb
 from tasks import BEYOND_DOUBLE, Tasks, hours_from_now, known_answers, only_orders, yesterday_short_comb
 
@@ -25,7 +25,8 @@ task = Tasks("sqlalchemy")
 def create_order(command, note):
     with Session(engine) as session, session.begin():
         request = sa.literal({"note": note}, JSONB)
-        creation = sa.func.idgen.create_once(command, short_comb(), "create order", request)
+        proposed = sa.text("idgen.keyed_comb(area => 'orders')")
+        creation = sa.func.idgen.create_once(command, proposed, "create order", request)
         id, created = session.execute(sa.select(creation.table_valued("entity_id", "created"))).one()
         if created:
             session.add(Order(id=id, note=note))
@@ -53,7 +54,7 @@ with task("empty diff"):
     with sa.create_engine("postgresql+psycopg2://").begin() as connection:
         connection.execute(sa.text("DROP SCHEMA IF EXISTS sqlalchemy CASCADE"))
         connection.execute(sa.text("CREATE SCHEMA sqlalchemy"))
-    assert len(differences()) == 5
+    assert len(differences()) == 6
     config = Config()
     config.set_main_option("script_location", str(pathlib.Path(__file__).parent))
     alembic.command.upgrade(config, "head")
@@ -75,15 +76,15 @@ with task("default key"), Session(engine) as session:
     assert session.scalar(sa.select(Order.note).where(Order.id == order.id)) == "made by the database"
 
 with task("client key"), Session(engine) as session:
-    session.add(Order(id=short_comb(), note="made by the client"))
+    session.add(Draft(id=short_comb(), note="made by the client"))
     session.commit()
     try:
-        session.add(Order(id=yesterday_short_comb(), note="too old"))
+        session.add(Draft(id=yesterday_short_comb(), note="too old"))
         session.commit()
         raise AssertionError("an old key was accepted")
     except sa.exc.IntegrityError as error:
         assert error.orig.diag.sqlstate == "23514"
-        assert error.orig.diag.constraint_name == "orders_id_is_recent"
+        assert error.orig.diag.constraint_name == "drafts_id_is_recent"
 
 
 with task("create once"):

@@ -25,6 +25,12 @@ def key(type_, generator):
 
 class Order(Base):
     __tablename__ = "orders"
+    id = key(UUID(as_uuid=True), "idgen.keyed_comb(area => 'orders'::text)")
+    note = sa.Column(sa.Text)
+
+
+class Draft(Base):
+    __tablename__ = "drafts"
     id = key(UUID(as_uuid=True), "idgen.short_comb()")
     note = sa.Column(sa.Text)
 

@@ -66,8 +66,8 @@ for (@rows)
 delete @on_page{ map { "$_ " } qw(2200H XX000 22021 22P05 F0000 58P01) };
 
 ask(q{
-	CREATE TABLE orders (id uuid PRIMARY KEY, number int, made uuid GENERATED ALWAYS AS (id) STORED);
-	CREATE TRIGGER orders_id_is_recent BEFORE INSERT ON orders
+	CREATE TABLE drafts (id uuid PRIMARY KEY, number int, made uuid GENERATED ALWAYS AS (id) STORED);
+	CREATE TRIGGER drafts_id_is_recent BEFORE INSERT ON drafts
 		FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'short_comb');
 	SELECT idgen.create_id_domain('account_id', 'acct');
 	SELECT idgen.create_once('018f0000-0000-7000-8000-000000000001', idgen.uuid_v7(), 'create order')});
@@ -78,17 +78,17 @@ sub meanwhile { return sprintf qq{\\! psql -X -q -v VERBOSITY=verbose -d "%s" -c
 my $known_command = q{'018f0000-0000-7000-8000-000000000001', idgen.uuid_v7()};
 my $new_command = q{'018f0000-0000-7000-8000-000000000002', '018f0000-0000-7000-8000-000000000003'};
 my $blocking = q{SELECT idgen.create_once('018f0000-0000-7000-8000-000000000004', idgen.uuid_v7())};
-my $insert = 'INSERT INTO orders VALUES (idgen.short_comb())';
+my $insert = 'INSERT INTO drafts VALUES (idgen.short_comb())';
 
 for (
-	[ '23514', 'orders_id_is_recent', q{INSERT INTO orders VALUES (idgen.short_comb(clock => now() - interval '1 day'))} ],
+	[ '23514', 'drafts_id_is_recent', q{INSERT INTO drafts VALUES (idgen.short_comb(clock => now() - interval '1 day'))} ],
 	(map { [ '23514', "check_recent_$_", "SELECT idgen.check_recent_$_('018f0000-0000-7000-8000-000000000001')" ] }
 		  qw(short_comb comb uuid_v7)),
 	[ '23514', 'prefixed_id_check', q{SELECT idgen.prefixed_id('order')::account_id} ],
 	[ '23514', '', q{SELECT idgen.prefixed_id_to_uuid(idgen.prefixed_id('order'), 'acct')} ],
 	[ '22P02', '', q{SELECT idgen.prefixed_id_to_uuid('acct')} ],
 	[ '23514', 'creation_identifiers_same_command', "SELECT idgen.create_once($known_command, 'create invoice')" ],
-	[ '23505', 'orders_pkey', q{WITH new AS (SELECT idgen.short_comb() AS id) INSERT INTO orders SELECT id FROM new, generate_series(1, 2)} ],
+	[ '23505', 'drafts_pkey', q{WITH new AS (SELECT idgen.short_comb() AS id) INSERT INTO drafts SELECT id FROM new, generate_series(1, 2)} ],
 	[ '23505', 'id_prefixes_pkey', q{SELECT idgen.create_id_domain('other_id', 'acct')} ],
 	[ '22003', '', q{SELECT idgen.create_once(idgen.uuid_v7(), idgen.uuid_v7(), '', '1e1000')} ],
 	[ '40001', '', "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1;\n"
@@ -104,7 +104,7 @@ for (
 	[ '22003', '', q{SELECT idgen.bigint_from_base('zzzzzzzzzzzzz', 36)} ],
 	(map {
 			my ($state, $event, $arguments) = @$_;
-			[ $state, '', "BEGIN; CREATE TRIGGER other $event INSERT ON orders
+			[ $state, '', "BEGIN; CREATE TRIGGER other $event INSERT ON drafts
 				FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id($arguments); $insert" ]
 		} [ '42703', 'BEFORE', q{'key', 'comb'} ], [ '42804', 'BEFORE', q{'number', 'comb'} ], [ '0A000', 'BEFORE', q{'made', 'comb'} ],
 		[ '22007', 'BEFORE', q{'id', 'comb', 'tolerance=soon'} ], [ '22023', 'BEFORE', q{'id', 'comb', 'soon'} ],

@@ -13,7 +13,8 @@ const entity = (name, tableName, type, generator, options) => new EntitySchema({
   },
 })
 
-export const Order = entity('Order', 'orders', 'uuid', 'idgen.short_comb()')
+export const Order = entity('Order', 'orders', 'uuid', "idgen.keyed_comb(area => 'orders')")
+export const Draft = entity('Draft', 'drafts', 'uuid', 'idgen.short_comb()')
 export const Event = entity('Event', 'events', 'uuid', 'idgen.uuid_v7()')
 export const Visit = entity('Visit', 'visits', 'bigint', 'idgen.snowflake()')
 export const Click = entity('Click', 'clicks', 'bigint', 'idgen.js_id()')

@@ -4,7 +4,7 @@ import 'reflect-metadata'
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { DataSource } from 'typeorm'
-import { Account, Click, Event, Order, Visit } from './entities.mjs'
+import { Account, Click, Draft, Event, Order, Visit } from './entities.mjs'
 import { CreateTables1700000000000 } from './migration.mjs'
 import { untilAnswered } from '../retry.mjs'
 import { shortComb } from '../short_comb.mjs'
@@ -18,7 +18,7 @@ const source = new DataSource({
   port: Number(PGPORT),
   username: PGUSER,
   database: PGDATABASE,
-  entities: [Account, Click, Event, Order, Visit],
+  entities: [Account, Click, Draft, Event, Order, Visit],
   migrations: [CreateTables1700000000000],
   // The program has a schema of its own, so that it meets no other program's tables.
   schema: 'typeorm',
@@ -32,7 +32,7 @@ const differences = async () => (await source.driver.createSchemaBuilder().log()
 await task('empty diff', async () => {
   await source.query('DROP SCHEMA IF EXISTS typeorm CASCADE')
   await source.query('CREATE SCHEMA typeorm')
-  assert.equal((await differences()).length, 5)
+  assert.equal((await differences()).length, 6)
   await source.runMigrations()
   assert.deepEqual(await differences(), [])
 })
@@ -47,18 +47,20 @@ await task('default key', async () => {
 })
 
 await task('client key', async () => {
-  await orders.insert({ id: shortComb(), note: 'made by the client' })
+  const drafts = source.getRepository(Draft)
+  await drafts.insert({ id: shortComb(), note: 'made by the client' })
 
   const old = shortComb(hoursFromNow(-24))
-  await assert.rejects(orders.insert({ id: old, note: 'too old' }), ({ driverError }) =>
-    driverError.code === '23514' && driverError.constraint === 'orders_id_is_recent')
+  await assert.rejects(drafts.insert({ id: old, note: 'too old' }), ({ driverError }) =>
+    driverError.code === '23514' && driverError.constraint === 'drafts_id_is_recent')
 })
 
 // The client makes the command id once, and sends the same one in every retry.
 const createOrder = (command, note) => source.transaction(async (manager) => {
   const [{ entity_id: id, created }] = await manager.query(
-    'SELECT entity_id, created FROM idgen.create_once($1, $2, $3, $4)',
-    [command, shortComb(), 'create order', { note }])
+    `SELECT entity_id, created
+     FROM idgen.create_once($1, idgen.keyed_comb(area => 'orders'), 'create order', $2)`,
+    [command, { note }])
   if (created) await manager.insert(Order, { id, note })
   return { id, created }
 })

@@ -2,8 +2,8 @@
 
 Django before 5 reads a key of the database back, and leaves it out of INSERT, only for an
 "auto" field; the default itself is in the migration. From Django 5 on, a plain field with
-db_default=Func(function="idgen.short_comb") does both. bulk_create() needs keys that the
-client makes, as those of Order."""
+db_default does both (main.py). bulk_create() needs keys that the client makes, as those of
+Draft."""
 
 from django.db import models
 from django.db.models.fields import AutoFieldMixin
@@ -27,11 +27,19 @@ class DatabaseAccountIdField(AutoFieldMixin, models.TextField):
 
 
 class Order(models.Model):
-    id = models.UUIDField(primary_key=True, default=short_comb, editable=False)
+    id = DatabaseUUIDField(primary_key=True, editable=False)
     note = models.TextField(null=True)
 
     class Meta:
         db_table = "orders"
+
+
+class Draft(models.Model):
+    id = models.UUIDField(primary_key=True, default=short_comb, editable=False)
+    note = models.TextField(null=True)
+
+    class Meta:
+        db_table = "drafts"
 
 
 class Event(models.Model):

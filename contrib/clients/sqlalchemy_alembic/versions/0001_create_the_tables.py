@@ -25,13 +25,24 @@ def upgrade():
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_table(
+        "drafts",
+        sa.Column("id", postgresql.UUID(as_uuid=True), server_default=sa.text("idgen.short_comb()"), nullable=False),
+        sa.Column("note", sa.Text(), nullable=True),
+        sa.PrimaryKeyConstraint("id"),
+    )
+    op.create_table(
         "events",
         sa.Column("id", postgresql.UUID(as_uuid=True), server_default=sa.text("idgen.uuid_v7()"), nullable=False),
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_table(
         "orders",
-        sa.Column("id", postgresql.UUID(as_uuid=True), server_default=sa.text("idgen.short_comb()"), nullable=False),
+        sa.Column(
+            "id",
+            postgresql.UUID(as_uuid=True),
+            server_default=sa.text("idgen.keyed_comb(area => 'orders'::text)"),
+            nullable=False,
+        ),
         sa.Column("note", sa.Text(), nullable=True),
         sa.PrimaryKeyConstraint("id"),
     )
@@ -42,11 +53,11 @@ def upgrade():
         sa.PrimaryKeyConstraint("id"),
     )
     op.execute(
-        "CREATE TRIGGER orders_id_is_recent BEFORE INSERT ON orders "
+        "CREATE TRIGGER drafts_id_is_recent BEFORE INSERT ON drafts "
         "FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'short_comb', 'tolerance=10 minutes')"
     )
 
 
 def downgrade():
-    for table in ["visits", "orders", "events", "clicks", "accounts"]:
+    for table in ["visits", "orders", "events", "drafts", "clicks", "accounts"]:
         op.drop_table(table)
