@@ -94,7 +94,7 @@ is(join("\n", sort @settings), ask(q{LOAD 'idgen'; SELECT name FROM pg_settings 
 # Blocks that cannot be pasted: statements of drivers, which contrib/clients/t/002_parameters.pl covers, those that need
 # other roles, extensions or servers, which t/025_cron.pl, t/049_operations.pl, t/061_partitions.pl,
 # t/066_changed_keys.pl, t/080_citus.pl, t/081_shards.pl and contrib/portable/t/005_pgtle.pl cover.
-my $not_for_pasting = qr/create_once\((?:command_id,\ proposed_id|\$1,\ \$2)|cron\.schedule|partman\.
+my $not_for_pasting = qr/create_once\((?:command_id,\ proposed_id|\$1,)|cron\.schedule|partman\.
 	|pgtle\.|pg_dist_|FOREIGN\ TABLE|ALTER\ SUBSCRIPTION|REASSIGN\ OWNED/x;
 
 # Each document has its own database, which contains keys of several types, some of which the advisor does not

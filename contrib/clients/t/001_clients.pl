@@ -111,6 +111,7 @@ for (
 		[ '42704', 'BEFORE', q{'id', 'serial'} ], [ '39P01', 'AFTER', q{'id', 'comb'} ]),
 	[ '42501', '', "SET ROLE app; SELECT idgen.create_once($known_command)" ],
 	[ '55000', '', q{SELECT idgen.snowflake()} ],
+	[ '42809', '', "BEGIN; ALTER TABLE idgen.creation_identifiers SET UNLOGGED; $blocking" ],
 	[ '42P06', '', q{BEGIN; SET client_min_messages = error; DROP EXTENSION idgen CASCADE; CREATE SCHEMA idgen; CREATE EXTENSION idgen} ],
 	[ '42P01', '', q{BEGIN; ALTER SEQUENCE idgen.uuid_v7_ordered_mark RENAME TO other; SELECT idgen.uuid_v7_ordered()} ])
 {

@@ -31,9 +31,9 @@ my @drivers = (
 	[ 'JDBC, stringtype=unspecified', -e $jar, 'true', "java -cp $work:$jar Run", 'unspecified' ]);
 
 my $language = $node->pg_version >= 19 ? qr/(?:sql|text(?=\nPREPARE))/ : 'sql';
-# Literals that an application sends as parameters: not those with a type name, or of generate_series()
+# Literals that an application sends as parameters: not those with a type name, of generate_series(), or of a mask of bits
 my $string = qr/'(?:[^']|'')*'/;
-my $literal = qr/(?:interval $string|generate_series\(.*?\))(*SKIP)(*FAIL)|$string|(?<=[(, ])-?\d+(?:\.\d+)?(?=[,) ]|$)/;
+my $literal = qr/(?:interval $string|generate_series\(.*?\)|\(\d+ << \d+\))(*SKIP)(*FAIL)|$string|(?<=[(, ])-?\d+(?:\.\d+)?(?=[,) ]|$)/;
 my $part = qr/$string|(\$\w*\$).*?\g{-1}|BEGIN ATOMIC.*?\bEND(?=;)|--\N*|[^;]/s;
 
 for my $path ('README.md', 'docs/recipes.md', 'contrib/clients/README.md')
@@ -71,7 +71,8 @@ for my $path ('README.md', 'docs/recipes.md', 'contrib/clients/README.md')
 	}
 
 	ask("CREATE DATABASE $page");
-	ask('CREATE EXTENSION idgen', $page);
+	ask('CREATE EXTENSION idgen', $page) if $sql !~ /^CREATE EXTENSION idgen/m;
+	ask('CREATE TABLE orders (id uuid PRIMARY KEY, note text)', $page) if $page eq 'clients';
 	my ($said, $errors) = psql_said("$script ROLLBACK", database => $page, on_error_stop => 0);
 	$lines[$1]{types} = $2 while $said =~ /^types of (\d+): (.+)$/mg;
 	my @with_parameters = grep { $_->{sql} =~ /\$1/ } @lines;
