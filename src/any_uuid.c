@@ -129,24 +129,17 @@ idgen_internal_expect_true(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(request);
 }
 
-/* The time in a UUID of version 1, 6, 7 or 13 (Lambert's COMB); false for others. */
-static bool
-read_time(const pg_uuid_t *id, TimestampTz *instant)
+/* The time in a UUID of version 1, 6, 7 or 13 (Lambert's COMB); DT_NOBEGIN in others. */
+static TimestampTz
+read_time(const pg_uuid_t *id)
 {
-	switch (uuid_is_rfc_variant(id) ? uuid_version_nibble(id) : 0)
-	{
-		case 1:
-			*instant = clock_from_gregorian_ticks(uuid_v1_ticks(uuid_high(id)));
-			return true;
-		case 6:
-		case UUID_VERSION_LAMBERT:
-			*instant = clock_from_gregorian_ticks(uuid_high(id));
-			return true;
-		case 7:
-			*instant = clock_from_unix_ms48(uuid_first_48_bits(id));
-			return true;
-	}
-	return false;
+	if (uuid_is_version(id, 7))
+		return clock_from_unix_ms48(uuid_first_48_bits(id));
+	if (uuid_is_version(id, 1))
+		return clock_from_gregorian_ticks(uuid_v1_ticks(uuid_high(id)));
+	if (uuid_is_version(id, 6) || uuid_is_version(id, UUID_VERSION_LAMBERT))
+		return clock_from_gregorian_ticks(uuid_high(id));
+	return DT_NOBEGIN;
 }
 
 /*
@@ -157,9 +150,9 @@ PG_FUNCTION_INFO_V1(idgen_uuid_timestamp);
 Datum
 idgen_uuid_timestamp(PG_FUNCTION_ARGS)
 {
-	TimestampTz instant;
+	TimestampTz instant = read_time(PG_GETARG_UUID_P(0));
 
-	if (!read_time(PG_GETARG_UUID_P(0), &instant))
+	if (TIMESTAMP_IS_NOBEGIN(instant))
 		PG_RETURN_NULL();
 	PG_RETURN_TIMESTAMPTZ(instant);
 }
@@ -182,9 +175,10 @@ idgen_internal_created_bound(PG_FUNCTION_ARGS)
 	require_not_null(fcinfo, 1, "tolerance");
 	us = require_duration_us(PG_GETARG_INTERVAL_P(1), "tolerance");
 
-	if (!read_time(PG_GETARG_UUID_P(0), &bound))
-		bound = is_last ? DT_NOBEGIN : DT_NOEND;
-	else if (pg_add_s64_overflow(bound, is_last ? us : -us, &bound) || !IS_VALID_TIMESTAMP(bound))
+	bound = read_time(PG_GETARG_UUID_P(0));
+	if (TIMESTAMP_IS_NOBEGIN(bound))
+		PG_RETURN_TIMESTAMPTZ(is_last ? DT_NOBEGIN : DT_NOEND);
+	if (pg_add_s64_overflow(bound, is_last ? us : -us, &bound) || !IS_VALID_TIMESTAMP(bound))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
 				 errmsg("timestamp out of range")));

@@ -69,7 +69,8 @@ sub check
 		EXCEPTION WHEN OTHERS THEN RETURN '!' || SQLSTATE; END $$}, $database);
 	for (grep { /\S/ } table())
 	{
-		my ($expression, @cells) = /^(\S.*?\S)? {2,}(\S.*)/ ? ($1, split ' ', $2) : die "not a row: $_";
+		my ($expression, $cells) = /^(\w+\(.*?\))? +(\S.*)/ or die "not a row: $_";
+		my @cells = split ' ', $cells;
 		if (!defined $expression) { @kinds = @cells; next }
 		my ($name) = $expression =~ /(\w+)\(/;
 		next if !$installed{$name};
