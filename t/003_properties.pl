@@ -47,7 +47,7 @@ for my $encoding ('SQL_ASCII', 'UTF8')
 	$node->safe_psql($database, qq{
 		CREATE TABLE functions AS SELECT oid, proname, signature, proargtypes FROM ($Functions::installed) p
 		WHERE prokind = 'f' AND proargtypes::oid[] && '{uuid,text,bigint,uuid[],timestamptz}'::regtype[]::oid[]
-			AND proname NOT IN ('index_report', 'index_reports', 'snowflake', 'js_id');
+			AND proname NOT IN ('index_report', 'index_reports', 'internal_index_measures', 'snowflake', 'js_id');
 		CREATE TABLE literals AS SELECT unnest(ARRAY[@{[ join ', ', @Functions::literals ]}]) AS t;
 		\\set seed $seed
 		$values});

@@ -15,13 +15,9 @@ typedef struct LeafSample
 {
 	double		leaf_pages;
 	double		rows;
-	double		density;		/* 0 to 1, as fragmentation */
-	double		fragmentation;
+	double		density;		/* 0 to 1 */
 	double		tuple_bytes;	/* of a tuple for one row */
 	double		rebuilt_bytes;	/* the size of the index after REINDEX */
-	int			uuid_texts;		/* sampled values that are UUIDs as text ... */
-	int			values;			/* ... among those that are not null */
-	double		uuid_saves;		/* bytes that type uuid would save */
 	double		uuid_version;	/* of all sampled UUIDs of RFC 9562; 0 if they
 								 * differ */
 } LeafSample;

@@ -6,13 +6,75 @@ CREATE FUNCTION idgen.index_report(
     index regclass, rows_per_checkpoint bigint DEFAULT NULL, newest_rows int DEFAULT 2000,
     checkpoint interval DEFAULT '5 minutes',
     OUT index_name regclass, OUT table_name regclass, OUT key_columns text, OUT rows bigint, OUT index_bytes bigint,
-    OUT leaf_pages bigint, OUT leaf_density float8, OUT fragmentation float8, OUT reindex_saves_bytes bigint,
+    OUT leaf_pages bigint, OUT leaf_density float8, OUT reindex_saves_bytes bigint,
     OUT newest_leaf_share float8, OUT placement text, OUT images_per_row float8, OUT wal_per_row float8,
     OUT keyed_comb_wal_per_row float8, OUT advice text
 )
-    LANGUAGE C VOLATILE PARALLEL RESTRICTED
+    LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
     SET search_path = pg_catalog, pg_temp
-    AS 'MODULE_PATHNAME', 'idgen_index_report';
+    AS $$
+#variable_conflict use_column
+DECLARE
+    seconds float8 := extract(epoch FROM checkpoint);
+    few_bytes int := 100 * current_setting('block_size')::int;     -- stay in memory, whatever the keys are
+BEGIN
+    IF index IS NULL THEN
+        RETURN;
+    ELSIF checkpoint IS NULL THEN
+        RAISE EXCEPTION 'checkpoint must not be null' USING ERRCODE = 'null_value_not_allowed';
+    ELSIF NOT seconds BETWEEN 1 AND 31557600 THEN
+        RAISE EXCEPTION 'checkpoint must be between 1 second and 1 year'
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The value is %s seconds.', round(seconds));
+    END IF;
+
+    SELECT i.indexrelid, i.indrelid, k.columns, m.rows, m.index_bytes, m.leaf_pages, m.leaf_density,
+           m.reindex_saves_bytes, CASE WHEN m.located_rows > 0 THEN least(1, m.newest_leaf_pages / m.leaf_pages) END,
+           m.placement, w.images, w.wal,
+           -- at the rate of these rows, of which a period of keyed_comb() has an hour
+           CASE WHEN o.is_own AND w.wal > 0
+                THEN (SELECT c.image_bytes_per_row + c.record_bytes_per_row
+                      FROM idgen.expected_key_cost('keyed_comb', m.rows, rows_per_checkpoint,
+                                                   least(rows_per_checkpoint * 3600 / seconds, 1e15)) c) END,
+           CASE WHEN m.index_bytes <= few_bytes THEN NULL
+                WHEN m.reindex_saves_bytes > 0.5 * m.index_bytes
+                     AND m.leaf_pages * current_setting('block_size')::int < 0.5 * m.index_bytes
+                THEN 'Most pages contain no rows any more, and ' || v.reindex || ', until as many rows return.'
+                -- Random keys fill leaf pages by 69 % in the long run. Where rows are also deleted, and new keys go to
+                -- pages between others, it is 43 to 69 %, by the rows of a period and those kept.
+                WHEN m.leaf_density < CASE
+                         WHEN (m.uuid_version IN (0, 4) OR m.placement IN ('local', 'scattered', 'mixed'))
+                              AND pg_stat_get_tuples_deleted(i.indrelid) > 0.1 * pg_stat_get_tuples_inserted(i.indrelid)
+                         THEN 0.4 ELSE 0.65 * m.fillfactor END
+                THEN format('The leaf pages are only %s %% full, and %s.', round(100 * m.leaf_density), v.reindex)
+                WHEN m.placement = 'scattered' AND o.is_own AND c.relpersistence = 'p'
+                THEN concat('The newest ', m.located_rows, ' rows are on ', m.newest_leaf_pages, ' leaf pages, and keys '
+                            'of idgen.keyed_comb() or idgen.uuid_v7() would be on few.', CASE WHEN NOT i.indisprimary
+                                 THEN ' If the values are secrets, such as tokens, they must stay random.' END) END
+    INTO index_name, table_name, key_columns, rows, index_bytes, leaf_pages, leaf_density,
+         reindex_saves_bytes, newest_leaf_share, placement, images_per_row, wal_per_row, keyed_comb_wal_per_row, advice
+    FROM idgen.internal_index_measures(index, rows_per_checkpoint, newest_rows) m
+         JOIN pg_index i ON i.indexrelid = m.index JOIN pg_class c ON c.oid = i.indexrelid,
+         LATERAL (SELECT format('REINDEX INDEX CONCURRENTLY would save about %s of %s',
+                                pg_size_pretty(m.reindex_saves_bytes::bigint),
+                                pg_size_pretty(m.index_bytes::bigint)) AS reindex) v,
+         LATERAL (SELECT CASE WHEN c.relpersistence = 'p' THEN m.images_per_row ELSE 0 END AS images,
+                         CASE WHEN c.relpersistence = 'p' THEN m.wal_per_row ELSE 0 END AS wal) w,
+         LATERAL (SELECT string_agg(pg_get_indexdef(i.indexrelid, n, true), ', ' ORDER BY n) AS columns
+                  FROM generate_series(1, i.indnkeyatts) n) k,
+         -- Keys that can change are uuids of the table's own, in no foreign key, alone or before a time. Those of
+         -- versions 6 and 7 are ordered already, but loaded in another order; 3 and 5 are computed from names.
+         LATERAL (SELECT m.uuid_version IS NOT NULL AND m.uuid_version NOT IN (3, 5, 6, 7) AND i.indisunique
+                         AND i.indpred IS NULL
+                         AND (i.indnkeyatts = 1 OR i.indnkeyatts = 2 AND EXISTS (
+                              SELECT FROM pg_attribute b JOIN pg_type t ON t.oid = b.atttypid
+                              WHERE b.attrelid = i.indexrelid AND b.attnum = 2 AND t.typcategory = 'D'))
+                         AND NOT EXISTS (SELECT FROM pg_constraint f WHERE f.conrelid = i.indrelid AND f.contype = 'f'
+                                         AND i.indkey[0] = ANY (f.conkey)) AS is_own) o;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'index "%" is newer than the snapshot of the transaction', index::regclass
+            USING ERRCODE = 'object_not_in_prerequisite_state';
+    END IF;
+END $$;
 
 COMMENT ON FUNCTION idgen.index_report(regclass, bigint, int, interval) IS
 'Size, density and placement of new rows of a B-tree index, or of a table''s primary key, measured on a sample of its '
@@ -22,11 +84,11 @@ COMMENT ON FUNCTION idgen.index_report(regclass, bigint, int, interval) IS
 CREATE FUNCTION idgen.index_reports(
     min_size bigint DEFAULT 10485760, catalogs boolean DEFAULT false,
     OUT index_name regclass, OUT table_name regclass, OUT key_columns text, OUT rows bigint, OUT index_bytes bigint,
-    OUT leaf_pages bigint, OUT leaf_density float8, OUT fragmentation float8, OUT reindex_saves_bytes bigint,
+    OUT leaf_pages bigint, OUT leaf_density float8, OUT reindex_saves_bytes bigint,
     OUT newest_leaf_share float8, OUT placement text, OUT images_per_row float8, OUT wal_per_row float8,
     OUT keyed_comb_wal_per_row float8, OUT advice text,
     OUT rows_per_day float8, OUT rows_per_checkpoint bigint, OUT wal_per_day bigint, OUT keyed_comb_wal_per_day bigint,
-    OUT keyed_comb_saves_wal_per_day bigint, OUT unknown_reason text
+    OUT keyed_comb_saves_wal_per_day bigint, OUT rates_since timestamptz, OUT unknown_reason text
 )
     RETURNS SETOF record
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE STRICT
@@ -39,8 +101,7 @@ DECLARE
     moment timestamptz := clock_timestamp();
     checkpoints float8;
     checkpoint_interval interval;
-    counted_since timestamptz;                              -- the checkpoints,
-    rows_since timestamptz;                                 -- and the rows
+    counted_since timestamptz;                              -- the checkpoints; rates_since: and the rows
     why_unknown text;
     reported oid[] := '{}';
     sizes bigint[] := '{}';
@@ -50,13 +111,14 @@ BEGIN
                  ELSE 'SELECT checkpoints_timed + checkpoints_req, stats_reset FROM pg_stat_bgwriter' END
     INTO checkpoints, counted_since;
     -- statistics that were never reset began with the others
-    SELECT coalesce(d.stats_reset, least(counted_since, a.stats_reset, w.stats_reset)) INTO rows_since
+    SELECT coalesce(d.stats_reset, least(counted_since, a.stats_reset, w.stats_reset)) INTO rates_since
     FROM pg_stat_database d, pg_stat_archiver a, pg_stat_wal w WHERE d.datname = current_database();
     why_unknown := CASE WHEN pg_is_in_recovery() THEN 'a standby counts no inserted rows'
                         WHEN NOT current_setting('track_counts')::boolean THEN 'track_counts is off'
                         WHEN checkpoints < 3 THEN format('fewer than 3 checkpoints since %s', counted_since) END;
 
-    checkpoint_interval := make_interval(secs => least(greatest(extract(epoch FROM moment - counted_since) / greatest(checkpoints, 1), 1), 31557600));
+    checkpoint_interval := make_interval(secs => least(31557600,
+        greatest(extract(epoch FROM moment - counted_since) / greatest(checkpoints, 1), 1)));
 
     FOR index_name IN
         SELECT c.oid
@@ -74,21 +136,25 @@ BEGIN
 
     FOR index_name, table_name, index_bytes, rows_per_day IN
         SELECT i.indexrelid, i.indrelid, r.size,
-               pg_stat_get_tuples_inserted(i.indrelid) / greatest(extract(epoch FROM moment - rows_since) / 86400, 1e-9)
+               pg_stat_get_tuples_inserted(i.indrelid) * 86400
+                   / greatest(extract(epoch FROM moment - rates_since), 1e-4)
         FROM unnest(reported, sizes) r (index, size) JOIN pg_index i ON i.indexrelid = r.index
         WHERE r.size >= min_size
         ORDER BY r.size DESC, i.indexrelid
     LOOP
-        unknown_reason := coalesce(why_unknown, CASE WHEN rows_per_day = 0 THEN format('no rows were inserted since %s', rows_since) END);
+        unknown_reason := coalesce(why_unknown, CASE WHEN rows_per_day = 0
+                                                THEN format('no rows were inserted since %s', rates_since) END);
         rows_per_day := CASE WHEN unknown_reason IS NULL THEN rows_per_day END;
-        rows_per_checkpoint := CASE WHEN unknown_reason IS NULL
-                               THEN greatest(rows_per_day * extract(epoch FROM moment - counted_since) / 86400 / checkpoints, 1) END;
+        rows_per_checkpoint := greatest(rows_per_day * extract(epoch FROM checkpoint_interval) / 86400,
+                                        CASE WHEN unknown_reason IS NULL THEN 1 END);
         BEGIN
             RETURN QUERY
             SELECT r.*, rows_per_day, rows_per_checkpoint, d.wal, d.keyed_comb_wal,
-                   CASE WHEN d.keyed_comb_wal IS NOT NULL THEN greatest(d.wal - d.keyed_comb_wal, 0) END, unknown_reason
+                   CASE WHEN d.keyed_comb_wal IS NOT NULL THEN greatest(d.wal - d.keyed_comb_wal, 0) END, rates_since,
+                   unknown_reason
             FROM idgen.index_report(index_name, rows_per_checkpoint, checkpoint => checkpoint_interval) r,
-                 LATERAL (SELECT (r.wal_per_row * rows_per_day)::bigint, (r.keyed_comb_wal_per_row * rows_per_day)::bigint) d (wal, keyed_comb_wal);
+                 LATERAL (SELECT (r.wal_per_row * rows_per_day)::bigint AS wal,
+                                 (r.keyed_comb_wal_per_row * rows_per_day)::bigint AS keyed_comb_wal) d;
         EXCEPTION WHEN OTHERS THEN
             advice := 'not read: ' || SQLERRM;
             RETURN NEXT;     -- with NULL for what is not known
@@ -111,7 +177,8 @@ CREATE FUNCTION idgen.index_wal(
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
-    walinspect name := (SELECT n.nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_walinspect');
+    walinspect name := (SELECT n.nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
+                        WHERE e.extname = 'pg_walinspect');
     wal_end pg_lsn := CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_insert_lsn() END;
     stop pg_lsn := CASE to_lsn WHEN 'FFFFFFFF/FFFFFFFF' THEN wal_end ELSE to_lsn END;
     flushed pg_lsn := wal_end;
@@ -130,7 +197,7 @@ BEGIN
                   HINT = 'FFFFFFFF/FFFFFFFF is the end.';
     END IF;
 
-    -- wait for the WAL of asynchronous commits; the last page may not be written and have only its header, of 40 bytes at most
+    -- wait for the WAL of asynchronous commits; the last page may not be written and have only its header, of 40 bytes
     WHILE NOT pg_is_in_recovery() LOOP
         flushed := pg_current_wal_flush_lsn();
         EXIT WHEN stop - flushed <= 40;
@@ -145,16 +212,19 @@ BEGIN
     -- blkref #0: rel 1663/5/16802 fork main blk 1 (FPW); hole: ...
     RETURN QUERY EXECUTE format($sql$
         WITH file AS (
-            SELECT split_part(block_ref, ' ', 4) AS path, count(*) AS records, sum(record_length) AS bytes, sum(fpi_length) AS image_bytes,
-                   sum((length(block_ref) - length(replace(block_ref, 'FPW', ''))) / 3) FILTER (WHERE fpi_length > 0) AS images
+            SELECT split_part(block_ref, ' ', 4) AS path, count(*) AS records, sum(record_length) AS bytes,
+                   sum(fpi_length) AS image_bytes,
+                   sum((length(block_ref) - length(replace(block_ref, 'FPW', ''))) / 3)
+                       FILTER (WHERE fpi_length > 0) AS images
             FROM %I.pg_get_wal_records_info($1, $2)
             WHERE block_ref <> ''
             GROUP BY 1
         ), written AS (
             SELECT i.indexrelid::regclass AS index_name, coalesce(i.indrelid, c.oid)::regclass AS table_name,
-                   sum(f.records)::bigint AS records, sum(f.bytes)::bigint AS bytes, coalesce(sum(f.images), 0)::bigint AS images,
-                   sum(f.image_bytes)::bigint AS image_bytes
-            FROM file f JOIN pg_class c ON c.oid = pg_filenode_relation(split_part(path, '/', 1)::oid, split_part(path, '/', 3)::oid)
+                   sum(f.records)::bigint AS records, sum(f.bytes)::bigint AS bytes,
+                   coalesce(sum(f.images), 0)::bigint AS images, sum(f.image_bytes)::bigint AS image_bytes
+            FROM file f JOIN pg_class c ON c.oid = pg_filenode_relation(split_part(path, '/', 1)::oid,
+                                                                        split_part(path, '/', 3)::oid)
                  LEFT JOIN pg_index i ON i.indexrelid = c.oid
             WHERE split_part(path, '/', 2)::oid IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
             GROUP BY c.oid, i.indexrelid, i.indrelid)
@@ -172,8 +242,8 @@ EXCEPTION WHEN internal_error THEN
 END $$;
 
 COMMENT ON FUNCTION idgen.index_wal(pg_lsn, pg_lsn) IS
-'The WAL that each table and index wrote between two positions, as pg_walinspect reports it. The index is NULL for what '
-'the table itself wrote. The row without a table contains everything else, such as commits and other databases.';
+'The WAL that each table and index wrote between two positions, as pg_walinspect reports it. The index is NULL for '
+'what the table itself wrote. The row without a table contains everything else, such as commits and other databases.';
 
 CREATE FUNCTION idgen.key_plan(
     rows_per_second numeric, retention interval, checkpoint interval DEFAULT '5 minutes', row_bytes int DEFAULT 100,
@@ -201,7 +271,9 @@ BEGIN
             ('rows_per_second', rate BETWEEN 1e-6 AND 1e9, '0.000001 and 1000000000', rows_per_second::text),
             ('retention', retention_s BETWEEN 1 AND 3155760000, '1 second and 100 years', retention::text),
             ('checkpoint', checkpoint_s BETWEEN 1 AND 31557600, '1 second and 1 year', checkpoint::text),
-            ('row_bytes', row_bytes BETWEEN 0 AND 1048576, '0 and 1048576', row_bytes::text)
+            ('row_bytes', row_bytes BETWEEN 0 AND 1048576, '0 and 1048576', row_bytes::text),
+            ('rows_per_second times retention', rows <= 1e15, '0 and 1e15', rows::text),
+            ('rows_per_second times checkpoint', per_checkpoint <= 1e15, '0 and 1e15', per_checkpoint::text)
         ) v (name, is_valid, range, value)
         WHERE NOT is_valid
     LOOP
@@ -216,8 +288,8 @@ BEGIN
                (3, 'uuid_v7()', 'ordered', 16, NULL, 2, 'the creation time to the microsecond'),
                (4, 'keyed_comb()', 'keyed_comb', 16, '1 hour', 2, 'which keys are of the same span of at most an hour')
         UNION ALL
-        SELECT CASE WHEN p = '1 minute' AND b = 2 THEN 5 ELSE 6 END, format('short_comb(%L, %s)', p, b), 'short_comb', 16, p::interval, b,
-               format('the creation time to %s within a cycle', p)
+        SELECT CASE WHEN p = '1 minute' AND b = 2 THEN 5 ELSE 6 END, format('short_comb(%L, %s)', p, b), 'short_comb',
+               16, p::interval, b, format('the creation time to %s within a cycle', p)
         FROM unnest('{10 seconds,1 minute,10 minutes,1 hour,6 hours,1 day}'::text[]) p, generate_series(1, 3) b
         -- a check of the time, within ten minutes, accepts at most 2 % of all prefixes
         WHERE ceil(1200 / extract(epoch FROM p::interval)) + 1 <= 0.02 * 256 ^ b
@@ -231,7 +303,8 @@ BEGIN
                make_interval(secs => extract(epoch FROM s.period) * 256 ^ s.bytes) AS prefix_cycle,
                -- a byte of the index counts as ten of WAL, as it is kept, cached and backed up
                c.image_bytes_per_row + c.record_bytes_per_row + 10 * c.index_bytes / rows AS weight
-        FROM scheme s, idgen.expected_key_cost(s.kind, rows, per_checkpoint, rate * extract(epoch FROM s.period), s.bytes, 1, s.key_bytes) c
+        FROM scheme s, idgen.expected_key_cost(s.kind, rows, per_checkpoint, rate * extract(epoch FROM s.period),
+                                               s.bytes, 1, s.key_bytes) c
     ), best AS (
         -- of those that cost about as much, the one that reveals the least
         SELECT DISTINCT ON (place) *
@@ -239,15 +312,16 @@ BEGIN
         WHERE weight <= 1.05 * least
         ORDER BY place, bytes, period DESC
     ), chosen AS (
-        SELECT *, CASE WHEN min(weight) FILTER (WHERE place = wanted) OVER () > 2 * min(weight) FILTER (WHERE place = 3) OVER ()
-                       THEN 3 ELSE wanted END AS choice
+        SELECT *, CASE WHEN min(weight) FILTER (WHERE place = wanted) OVER ()
+                            > 2 * min(weight) FILTER (WHERE place = 3) OVER () THEN 3 ELSE wanted END AS choice
         FROM best, (SELECT CASE WHEN client_keys THEN 5 ELSE 4 END) w (wanted)
     )
     SELECT name, place = choice, (wal * rate * 86400)::bigint, images, size, density,
            CASE kind WHEN 'short_comb' THEN justify_hours(prefix_cycle) END, reveals,
            CASE WHEN place <> choice THEN NULL
                 WHEN choice = 3 THEN 'WAL and index of a COMB with periods would cost more than twice as much.'
-                WHEN choice = 5 THEN 'Clients can generate it, it reveals less than uuid_v7(), and it costs at most twice as much.'
+                WHEN choice = 5
+                THEN 'Clients can generate it, it reveals less than uuid_v7(), and it costs at most twice as much.'
                 ELSE 'It reveals less than uuid_v7(), and costs at most twice as much.' END
     FROM chosen
     ORDER BY place;
@@ -275,14 +349,14 @@ DECLARE
     item_bytes float8 := tuple_bytes + 4;                    -- with the line pointer
     capacity float8 := greatest(floor(leaf_bytes / item_bytes) - 1, 2); -- of a full leaf, without its high key
     leaf_rows float8;
-    kept float8 := ln(2);                                    -- of the capacity, the mean fill of a leaf in random order,
+    kept float8 := ln(2);                                    -- of the capacity, the fill of a leaf in random order,
     moved float8 := 0.5;                                     -- and what a split moves
     at_end boolean;                                          -- are the new keys the greatest?
     cycle_rows float8;
     in_period float8;
     older_rows float8;
     run float8 := 1;
-    -- the rows among which new ones are inserted at first, how many these are, and the rows among which the others are inserted
+    -- the rows among which new ones are inserted at first, how many these are, and those among which the others are
     near_rows float8;
     near_inserts float8 := rows_per_checkpoint;
     later_rows float8 := 0;
@@ -300,7 +374,8 @@ BEGIN
         RAISE EXCEPTION 'kind "%" does not exist', left(kind, 63)
             USING ERRCODE = 'undefined_object', HINT = 'The kinds are random, ordered, short_comb and keyed_comb.';
     ELSIF kind IN ('short_comb', 'keyed_comb') AND rows_per_period IS NULL THEN
-        RAISE EXCEPTION 'rows_per_period must not be null for a COMB with periods' USING ERRCODE = 'null_value_not_allowed';
+        RAISE EXCEPTION 'rows_per_period must not be null for a COMB with periods'
+            USING ERRCODE = 'null_value_not_allowed';
     END IF;
     random_rows := coalesce(random_rows, 0);
     prefix_bytes := coalesce(prefix_bytes, 2);
@@ -310,11 +385,15 @@ BEGIN
     FOR argument IN
         SELECT * FROM (VALUES ('index_rows', index_rows, 0::float8, 1e15::float8, false),
                               ('rows_per_checkpoint', rows_per_checkpoint, 1, 1e15, false),
-                              ('key_bytes', coalesce(key_bytes, 16), 1, 1024, false), ('random_rows', random_rows, 0, index_rows, false),
-                              ('rows_per_period', rows_per_period, 1e-6, 1e15, true), ('prefix_bytes', prefix_bytes, 1, 6, true),
-                              ('run_length', run_length, 1, 2147483647, true), ('rows_in_cycle', rows_in_cycle, 0, cycle_rows, true))
+                              ('key_bytes', coalesce(key_bytes, 16), 1, 1024, false),
+                              ('random_rows', random_rows, 0, index_rows, false),
+                              ('rows_per_period', rows_per_period, 1e-6, 1e15, true),
+                              ('prefix_bytes', prefix_bytes, 1, 6, true),
+                              ('run_length', run_length, 1, 2147483647, true),
+                              ('rows_in_cycle', rows_in_cycle, 0, cycle_rows, true))
             v (name, value, low, high, of_short_comb)
-        WHERE NOT value BETWEEN low AND high AND (kind = 'short_comb' OR NOT of_short_comb OR kind = 'keyed_comb' AND name = 'rows_per_period')
+        WHERE NOT value BETWEEN low AND high
+          AND (kind = 'short_comb' OR NOT of_short_comb OR kind = 'keyed_comb' AND name = 'rows_per_period')
     LOOP
         RAISE EXCEPTION '% must be between % and %', argument.name, argument.low, argument.high
             USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The value is %s.', argument.value);
@@ -326,34 +405,39 @@ BEGIN
     leaves := idgen.internal_filled_leaves(random_rows, greatest(random_rows, 1), 1, 0, 1, false, capacity::int);
     at_end := random_rows = 0;
     IF kind = 'short_comb' THEN
-        -- The keys of a period are inserted among those of its prefix: its own from before the checkpoint, those of previous cycles,
-        -- and random ones. A period ends a run.
-        leaves := leaves + idgen.internal_filled_leaves(index_rows - random_rows, rows_per_period, 256::float8 ^ prefix_bytes,
-            coalesce(rows_in_cycle, (cycle_rows + rows_per_period) / 2), run_length, rows_in_cycle IS NULL, capacity::int);
+        -- The keys of a period are inserted among those of its prefix: its own from before the checkpoint, those of
+        -- previous cycles, and random ones. A period ends a run.
+        leaves := leaves + idgen.internal_filled_leaves(
+            index_rows - random_rows, rows_per_period, 256::float8 ^ prefix_bytes,
+            coalesce(rows_in_cycle, (cycle_rows + rows_per_period) / 2), run_length, rows_in_cycle IS NULL,
+            capacity::int);
         rows_in_cycle := coalesce(rows_in_cycle, (cycle_rows + rows_per_period) / 2);
         in_period := greatest(rows_in_cycle - floor(rows_in_cycle / rows_per_period) * rows_per_period, 0);
-        older_rows := floor((index_rows - random_rows) / cycle_rows) * rows_per_period + random_rows / 256::float8 ^ prefix_bytes;
+        older_rows := floor((index_rows - random_rows) / cycle_rows) * rows_per_period
+                      + random_rows / 256::float8 ^ prefix_bytes;
         run := greatest(least(run_length, rows_per_period), 1);
         near_inserts := least(rows_per_checkpoint, rows_per_period - in_period);
         later_rows := least(older_rows * (rows_per_checkpoint - near_inserts) / rows_per_period, index_rows);
         at_end := random_rows = 0 AND rows_in_cycle >= index_rows;
     ELSIF kind = 'keyed_comb' THEN
-        -- A prefix has the rows of a period, or of a twelfth of it, but at least 512 of them and at most 65,504. The prefixes lie anywhere.
-        -- They fill the leaves as random keys do, but less if a prefix has about the rows of a leaf (measured: t/002_index_size.pl). The
-        -- checkpoint falls into the middle of a prefix.
+        -- A prefix has the rows of a period, or of a twelfth of it, but at least 512 of them and at most 65,504. The
+        -- prefixes lie anywhere. They fill the leaves as random keys do, but less if a prefix has about the rows of a
+        -- leaf (measured: t/002_index_size.pl). The checkpoint falls into the middle of a prefix.
         rows_per_period := least(greatest(rows_per_period / 12, least(rows_per_period, 512), 1), 65504);
-        leaves := index_rows / capacity / (ln(2) - 0.1 * rows_per_period / capacity * exp(1 - rows_per_period / capacity));
+        leaves := index_rows / capacity
+                  / (ln(2) - 0.1 * rows_per_period / capacity * exp(1 - rows_per_period / capacity));
         leaves := greatest(leaves, sign(index_rows));
         in_period := rows_per_period / 2;
         near_inserts := least(rows_per_checkpoint, rows_per_period - in_period);
     END IF;
-    -- Keys in ascending order fill leaves up to the fillfactor at the end of the index, and elsewhere a half. So do the keys of
-    -- prefixes that have less rows than half a leaf.
+    -- Keys in ascending order fill leaves up to the fillfactor at the end of the index, and elsewhere a half. So do the
+    -- keys of prefixes that have less rows than half a leaf.
     IF kind = 'ordered' OR kind = 'short_comb' AND rows_per_period + older_rows < capacity / 2 THEN
         kept := CASE WHEN at_end THEN 0.9 ELSE 0.5 END;
         moved := 1 - kept;
     END IF;
-    leaves := leaves + CASE kind WHEN 'ordered' THEN ceil((index_rows - random_rows) / (kept * (capacity + 1))) ELSE 0 END;
+    leaves := leaves + CASE kind WHEN 'ordered' THEN ceil((index_rows - random_rows) / (kept * (capacity + 1)))
+                       ELSE 0 END;
     leaf_rows := CASE WHEN leaves > 0 THEN index_rows / leaves ELSE 1 END;
     near_rows := CASE kind WHEN 'random' THEN index_rows - leaf_rows
                            -- the first rows of a period are on the leaf of the last ones before
@@ -368,16 +452,18 @@ BEGIN
         pages := pages + level;
     END LOOP;
 
-    -- The images, if the changes are uniformly distributed over the rows. A run changes a leaf, and the next one if a leaf ends in it,
-    -- which also changes the page above. The rows are on one leaf more than they fill. The first split changes the page above and
-    -- the leaf behind the rows. Pages that were created after the checkpoint need no image.
+    -- The images, if the changes are uniformly distributed over the rows. A run changes a leaf, and the next one if a
+    -- leaf ends in it, which also changes the page above. The rows are on one leaf more than they fill. The first split
+    -- changes the page above and the leaf behind the rows. Pages that were created after the checkpoint need no image.
     splits := rows_per_checkpoint / (kept * capacity);
     crossings := least(run / leaf_rows, 1);
-    SELECT 1 + coalesce(sum(CASE WHEN changes < 1e-6 * n THEN changes ELSE n * (1 - exp(-least(changes / n, 700))) END), 0)
+    SELECT 1 + coalesce(sum(CASE WHEN changes < 1e-6 * n THEN changes
+                                 ELSE n * (1 - exp(-least(changes / n, 700))) END), 0)
     INTO images
     FROM (VALUES (near_rows / leaf_rows, greatest(near_inserts / run - 1, 0) * (1 + crossings)),
                  -- a new prefix of a keyed COMB begins on a leaf, and its first split changes two pages more
-                 (CASE kind WHEN 'keyed_comb' THEN leaves ELSE 0 END, (rows_per_checkpoint - near_inserts) / rows_per_period
+                 (CASE kind WHEN 'keyed_comb' THEN leaves ELSE 0 END,
+                  (rows_per_checkpoint - near_inserts) / rows_per_period
                       * (1 + 2 * least(rows_per_period / (kept * capacity), 1))),
                  (later_rows / leaf_rows, (rows_per_checkpoint - near_inserts) / run * (1 + crossings)),
                  ((near_rows + later_rows) / leaf_rows ^ 2, rows_per_checkpoint / run * crossings)) v (n, changes)
@@ -387,7 +473,8 @@ BEGIN
     images_per_row := images / rows_per_checkpoint;
     -- inserts find a leaf that is filled at random 0.5 / ln(2) full in the mean, and the last one half full
     image_bytes_per_row := images_per_row * (page - leaf_bytes +
-        (1 + least(capacity * CASE WHEN at_end AND near_rows < leaf_rows THEN 0.5 ELSE 0.5 / ln(2) END, index_rows)) * item_bytes);
+        (1 + least(capacity * CASE WHEN at_end AND near_rows < leaf_rows THEN 0.5 ELSE 0.5 / ln(2) END, index_rows))
+        * item_bytes);
     -- the record of an insert has 48 bytes without the tuple, that of a split 104
     record_bytes_per_row := 48 + tuple_bytes + (104 + moved * capacity * tuple_bytes) / (kept * capacity);
     -- all leaves but the last have a high key
@@ -396,9 +483,23 @@ BEGIN
 END $$;
 
 COMMENT ON FUNCTION idgen.expected_key_cost(text, float8, float8, float8, int, int, int, float8, float8) IS
-'The full-page images, their bytes, and the bytes of WAL records that an insert is expected to write for a B-tree index '
-'on a key of the given kind (random, ordered, short_comb or keyed_comb), and the leaf density (0 to 1) and the size '
-'that the index is expected to have. An argument out of range is an error (22023), and so is an unknown kind (42704).';
+'The full-page images, their bytes, and the bytes of WAL records that an insert is expected to write for a B-tree '
+'index on a key of the given kind (random, ordered, short_comb or keyed_comb), and the leaf density (0 to 1) and the '
+'size that the index is expected to have. An argument out of range is an error (22023), and so is an unknown kind '
+'(42704).';
+
+CREATE FUNCTION idgen.internal_index_measures(
+    relation regclass, rows_per_checkpoint bigint, newest_rows int,
+    OUT index oid, OUT placement text, OUT rows float8, OUT index_bytes float8, OUT leaf_pages float8,
+    OUT leaf_density float8, OUT fillfactor float8, OUT reindex_saves_bytes float8,
+    OUT uuid_version float8, OUT located_rows float8, OUT newest_leaf_pages float8, OUT images_per_row float8,
+    OUT wal_per_row float8
+)
+    LANGUAGE C VOLATILE PARALLEL RESTRICTED
+    AS 'MODULE_PATHNAME', 'idgen_internal_index_measures';
+
+COMMENT ON FUNCTION idgen.internal_index_measures(regclass, bigint, int) IS
+'Internal to index_report(), with the same rights; may change.';
 
 CREATE FUNCTION idgen.internal_filled_leaves(
     rows float8, rows_per_period float8, prefixes float8, rows_in_cycle float8, run_length float8, varies boolean,
@@ -409,6 +510,7 @@ CREATE FUNCTION idgen.internal_filled_leaves(
     AS 'MODULE_PATHNAME', 'idgen_internal_filled_leaves';
 
 COMMENT ON FUNCTION idgen.internal_filled_leaves(float8, float8, float8, float8, float8, boolean, int) IS
-'Internal to expected_key_cost(); may change. The number of leaf pages that keys with the given order fill, by a simulation of their splits.';
+'Internal to expected_key_cost(); may change. The number of leaf pages that keys with the given order fill, by a '
+'simulation of their splits.';
 
 REVOKE ALL ON FUNCTION idgen.internal_filled_leaves(float8, float8, float8, float8, float8, boolean, int) FROM PUBLIC;

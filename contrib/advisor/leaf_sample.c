@@ -23,13 +23,10 @@
 
 #define SAMPLED_PAGES		1000
 
-#define UUID_TEXT_LENGTH	36
-
 /* What is counted on the sampled leaf pages. */
 typedef struct LeafCounts
 {
 	int			leaves;
-	int			backward;		/* leaves whose right sibling is before them */
 	double		space;
 	double		free_space;
 	double		rows;
@@ -37,50 +34,20 @@ typedef struct LeafCounts
 	double		tuple_bytes;	/* of one-row tuples with the keys of these */
 	double		rebuilt_items;	/* tuples that REINDEX would make */
 	double		rebuilt_bytes;	/* with line pointers */
-	double		shorter;		/* bytes by which type uuid is shorter */
 } LeafCounts;
 
-/* Is the value a UUID in its text form, with padding if its type has it? */
-static bool
-is_uuid_text(struct varlena *text)
-{
-	const char *form = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
-	const char *chars = VARDATA_ANY(text);
-	int			length = VARSIZE_ANY_EXHDR(text);
-
-	if (VARATT_IS_COMPRESSED(text) || length < UUID_TEXT_LENGTH)
-		return false;
-	for (int i = 0; i < length; i++)
-		if (i >= UUID_TEXT_LENGTH ? chars[i] != ' ' :
-			form[i] == '-' ? chars[i] != '-' : !isxdigit((unsigned char) chars[i]))
-			return false;
-	return true;
-}
-
-/* Count a value of the first column: the version of a uuid, or whether a text is one. */
+/* Count the version of a uuid in the first column. */
 static void
-count_value(Relation index, IndexTuple item, Oid type, LeafSample *sample, LeafCounts *counts)
+count_version(Relation index, IndexTuple item, LeafSample *sample)
 {
 	bool		isnull;
 	Datum		value = index_getattr(item, 1, RelationGetDescr(index), &isnull);
+	int			version;
 
 	if (isnull)
 		return;
-	if (type == UUIDOID)
-	{
-		pg_uuid_t  *id = DatumGetUUIDP(value);
-		int			version = uuid_is_rfc_variant(id) ? uuid_version_nibble(id) : 0;
-
-		sample->uuid_version = isnan(sample->uuid_version) || sample->uuid_version == version ? version : 0;
-		return;
-	}
-	sample->values++;
-	if (is_uuid_text((struct varlena *) DatumGetPointer(value)))
-	{
-		sample->uuid_texts++;
-		counts->shorter += MAXALIGN(sizeof(IndexTupleData) + VARSIZE_ANY(DatumGetPointer(value))) -
-			MAXALIGN(sizeof(IndexTupleData) + UUID_LEN);
-	}
+	version = uuid_is_rfc_variant(DatumGetUUIDP(value)) ? uuid_version_nibble(DatumGetUUIDP(value)) : 0;
+	sample->uuid_version = isnan(sample->uuid_version) || sample->uuid_version == version ? version : 0;
 }
 
 /* The bytes of a tuple without the list of its rows. */
@@ -120,10 +87,9 @@ count_rebuilt(LeafCounts *counts, Size key_size, int rows, bool deduplicates)
 }
 
 static void
-count_leaf(Relation index, Page page, BlockNumber block, bool deduplicates, Oid type,
-		   LeafSample *sample, LeafCounts *counts)
+count_leaf(Relation index, Page page, bool deduplicates, Oid type, LeafSample *sample,
+		   LeafCounts *counts)
 {
-	bool		is_identifier = type == UUIDOID || type == TEXTOID || type == VARCHAROID || type == BPCHAROID;
 	BTPageOpaque opaque = BTPageGetOpaque(page);
 	PageHeader	header = (PageHeader) page;
 	OffsetNumber last = PageGetMaxOffsetNumber(page);
@@ -134,7 +100,6 @@ count_leaf(Relation index, Page page, BlockNumber block, bool deduplicates, Oid 
 	counts->leaves++;
 	counts->space += header->pd_special - SizeOfPageHeaderData;
 	counts->free_space += PageGetFreeSpace(page);
-	counts->backward += opaque->btpo_next != P_NONE && opaque->btpo_next < block;
 
 	for (OffsetNumber offset = P_FIRSTDATAKEY(opaque); offset <= last; offset++)
 	{
@@ -147,8 +112,8 @@ count_leaf(Relation index, Page page, BlockNumber block, bool deduplicates, Oid 
 		counts->rows += rows_of_item;
 		counts->tuples++;
 		counts->tuple_bytes += key_tuple_size(item);
-		if (is_identifier)
-			count_value(index, item, type, sample, counts);
+		if (type == UUIDOID)
+			count_version(index, item, sample);
 		if (previous != NULL && !(deduplicates && has_same_key(previous, item)))
 		{
 			count_rebuilt(counts, key_tuple_size(previous), rows, deduplicates);
@@ -236,7 +201,7 @@ sample_leaves(Relation index)
 			continue;
 		opaque = BTPageGetOpaque(page);
 		if (!P_IGNORE(opaque) && P_ISLEAF(opaque))
-			count_leaf(index, page, block, deduplicates, type, &sample, &counts);
+			count_leaf(index, page, deduplicates, type, &sample, &counts);
 	}
 	FreeAccessStrategy(strategy);
 
@@ -244,7 +209,7 @@ sample_leaves(Relation index)
 	{
 		/* the index has no rows, or the sample contains no leaf page */
 		sample.leaf_pages = sample.rows = candidates == 0 ? 0 : NAN;
-		sample.density = sample.fragmentation = sample.rebuilt_bytes = NAN;
+		sample.density = sample.rebuilt_bytes = NAN;
 		return sample;
 	}
 
@@ -252,10 +217,7 @@ sample_leaves(Relation index)
 	scale = sample.leaf_pages / counts.leaves;
 	sample.rows = rint(counts.rows * scale);
 	sample.density = 1 - counts.free_space / counts.space;
-	sample.fragmentation = (double) counts.backward / counts.leaves;
 	sample.tuple_bytes = counts.tuple_bytes / Max(counts.tuples, 1);
 	sample.rebuilt_bytes = rebuilt_size(index, &counts, scale);
-	/* the leaves keep their density */
-	sample.uuid_saves = counts.shorter * scale / sample.density;
 	return sample;
 }

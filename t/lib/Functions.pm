@@ -145,6 +145,7 @@ my @rows = (
 	[ 'expected_key_cost(text,float8,float8,float8,int4,int4,int4,float8,float8)', 'advisor', 'is definer', '22004 22023 42704',
 		q{'random', 1000000, 1000} ],
 	[ 'internal_filled_leaves(float8,float8,float8,float8,float8,bool,int4)', 'advisor', 'is strict', '', '1000000, 1000, 65536, 0, 1, false, 291' ],
+	[ 'internal_index_measures(regclass,int8,int4)', 'advisor', 'vr', '22004 22023', q{'public.things_pkey', 100, 100} ],
 	[ 'index_report(regclass,int8,int4,interval)', 'advisor', 'vr', '22004 22023', q{'public.things_pkey'} ],
 	[ 'index_reports(int8,bool)', 'advisor', 'vu strict', '', '1000000000000, true' ],
 	[ 'index_wal(pg_lsn,pg_lsn)', 'advisor', 'vu strict', '22023 55000 58P01', '-' ],

@@ -74,5 +74,6 @@ FROM idgen.key_plan(1, '1 day', row_bytes => 0) a JOIN idgen.key_plan(1, '1 day'
 SELECT 'plans for NULL', count(*) FROM idgen.key_plan(NULL, '1 day');
 SELECT arguments, shown(format('key_plan(%s)', arguments))
 FROM unnest(ARRAY[$$0, '1 day'$$, $$'NaN', '1 day'$$, $$1, '0'$$, $$1, '1 day', '-1 s'$$,
-                  $$1, '1 day', row_bytes => -1$$]) arguments;
+                  $$1, '1 day', row_bytes => -1$$, $$1000000, '100 years'$$,
+                  $$1000000000, '1 day', '1 year'$$]) arguments;
 DROP FUNCTION shown, costs;
