@@ -26,30 +26,37 @@ function plan(minute, rows, checkpoint, years) {
 }
 
 // Prepares the INSERT of rows $1 to $2 - 1, with values of their types for all columns without a default.
-const prepare = (key, minute, filled) => `DO $do$ DECLARE chosen record; BEGIN
-  SELECT conrelid AS table, conindid::regclass AS index, attnum AS number INTO chosen
-  FROM pg_constraint JOIN pg_attribute ON attrelid = conrelid AND conkey = ARRAY[attnum]
-  WHERE connamespace = 'playground'::regnamespace AND contype = 'p' AND atttypid = 'uuid'::regtype ORDER BY conrelid LIMIT 1;
-  IF NOT FOUND THEN RAISE EXCEPTION 'no table with a primary key of one column of type uuid'
-    USING HINT = 'Do not name a schema in CREATE TABLE.'; END IF;
-  PERFORM set_config('playground.index', chosen.index::text, false);
-  EXECUTE (SELECT format('PREPARE fill(int, int) AS INSERT INTO %s (%s) SELECT %s FROM (
-      SELECT i, timestamptz ''2020-01-01 00:00:00+00'' + (i / ${minute} / ${filled} * 65536 + i / ${minute} %% ${filled}) * interval ''1 minute''
-                + i %% ${minute} * interval ''60 s'' / ${minute} AS clock
-      FROM generate_series($1, $2 - 1) i OFFSET 0) r', chosen.table::regclass, string_agg(quote_ident(attname), ', ' ORDER BY attnum),
-    string_agg(CASE WHEN attnum = chosen.number THEN $key$${call(key)}$key$
+const prepare = (key, minute, filled) => `DO $do$ DECLARE chosen record; columns record; BEGIN
+  SELECT conrelid::regclass AS table, conindid::regclass AS index, conkey[1] AS number, fits INTO chosen
+  FROM pg_constraint, LATERAL (SELECT cardinality(conkey) = 1 AND atttypid = 'uuid'::regtype AS fits
+                               FROM pg_attribute WHERE attrelid = conrelid AND attnum = conkey[1]) a
+  WHERE connamespace = 'playground'::regnamespace AND contype = 'p' ORDER BY fits DESC, conrelid LIMIT 1;
+  IF NOT FOUND THEN RAISE EXCEPTION 'no table with a primary key' USING HINT = 'Do not name a schema in CREATE TABLE.'; END IF;
+  IF NOT chosen.fits THEN RAISE EXCEPTION 'the primary key of table "%" is not a single column of type uuid', chosen.table; END IF;
+  SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) AS names,
+         string_agg(coalesce(value, 'NULL'), ', ' ORDER BY attnum) AS values,
+         string_agg(format('%I %s', attname, type), ', ') FILTER (WHERE value IS NULL AND (attnotnull OR typnotnull)) AS lacking
+  INTO columns
+  FROM pg_attribute JOIN pg_type t ON t.oid = atttypid, format_type(atttypid, atttypmod) type,
+       LATERAL (SELECT CASE WHEN attnum = chosen.number THEN $key$${call(key)}$key$
       WHEN typname = 'uuid' THEN 'gen_random_uuid()'
       WHEN typname IN ('json', 'jsonb') THEN format('jsonb_build_object(''n'', i)::%s', type)
       WHEN typcategory = 'N' AND atttypmod = -1 AND typname <> 'int2' THEN format('i::%s', type)
       WHEN typcategory = 'N' THEN format('(i %% 10)::%s', type)
       WHEN typcategory = 'S' THEN format('md5(i::text)::%s', type)
       WHEN typcategory = 'D' THEN format('clock::%s', type)
+      WHEN typcategory = 'E' THEN format('enum_first(NULL::%s)', type)
       WHEN typcategory = 'B' THEN 'i % 2 = 0'
-      WHEN typcategory = 'A' THEN format('''{}''::%s', type)
-      ELSE 'NULL' END, ', ' ORDER BY attnum))
-  FROM pg_attribute JOIN pg_type t ON t.oid = atttypid, format_type(atttypid, atttypmod) type
+      WHEN typcategory = 'A' THEN format('''{}''::%s', type) END AS value) v
   WHERE attrelid = chosen.table AND attnum > 0 AND NOT attisdropped
-    AND (attnum = chosen.number OR NOT atthasdef AND attidentity = ''));
+    AND (attnum = chosen.number OR NOT atthasdef AND attidentity = '');
+  IF columns.lacking IS NOT NULL THEN RAISE EXCEPTION 'no value for the NOT NULL columns: %', columns.lacking
+    USING HINT = 'Give them a DEFAULT.'; END IF;
+  PERFORM set_config('playground.index', chosen.index::text, false);
+  EXECUTE format('PREPARE fill(int, int) AS INSERT INTO %s (%s) SELECT %s FROM (
+      SELECT i, timestamptz ''2020-01-01 00:00:00+00'' + (i / ${minute} / ${filled} * 65536 + i / ${minute} %% ${filled}) * interval ''1 minute''
+                + i %% ${minute} * interval ''60 s'' / ${minute} AS clock
+      FROM generate_series($1, $2 - 1) i OFFSET 0) r', chosen.table, columns.names, columns.values);
 END $do$`
 
 // The server keeps the position from which WAL counts, so that the statements run on any server.
@@ -137,9 +144,18 @@ function page() {
     ['Leaf pages touched between two checkpoints', 'pages', (r) => `${number(r.pages)} of ${number(r.leaves)}`],
     ['Index size', 'size', (r) => `${number(r.size / 1024)} kB`],
   ]
-  let worker, drawn = {}, results
+  let worker, drawn = {}, results, isNew
   const settings = () => new URLSearchParams(new FormData(form))
-  const showLink = () => { at.link.hash = settings() }
+
+  // Show the link, and whether the rows are too few.
+  function showLink() {
+    at.link.hash = settings()
+    const numbers = ['minute', 'rows', 'checkpoint', 'years'].map((name) => form.elements[name].valueAsNumber)
+    let tooFew = ''
+    try { if (numbers.every(Number.isFinite)) plan(...numbers) } catch ({ message }) { tooFew = message }
+    form.elements.rows.setCustomValidity(tooFew)
+    at.error.textContent = tooFew
+  }
 
   // Exchange the buttons; the focus goes from the one to the other.
   function setRunning(running, status, error = '') {
@@ -190,6 +206,11 @@ function page() {
     } else if (ended) {
       setRunning(false, ended, error)
     } else if (to) {
+      // the table is one that can be filled: the pictures of the last run go
+      if (isNew) {
+        ;[drawn, results, isNew] = [{}, [], false]
+        for (const filled of [at.figures, at.bars]) filled.replaceChildren()
+      }
       (drawn[key] ??= figure(key)).batches.push(event)
       at.progress.value = (Object.keys(drawn).length - 1 + to / total) / keys.length
       at.status.textContent = `${key}(): ${number(to)} of ${number(total)} rows`
@@ -212,8 +233,7 @@ function page() {
 
   form.onsubmit = (event) => {
     event.preventDefault()
-    ;[drawn, results] = [{}, []]
-    for (const filled of [at.figures, at.bars]) filled.replaceChildren()
+    isNew = true
     history.replaceState(null, '', at.link.href)
     setRunning(true, 'Starting …')
     worker.postMessage(Object.fromEntries(settings()))

@@ -8,7 +8,7 @@ use Server;
 
 my $tmp = PostgreSQL::Test::Utils::tempdir();
 my $playground = "$tmp/playground";
-system_or_bail(qw(cp -r playground portable), $tmp);
+system_or_bail(qw(cp -r contrib/playground contrib/portable), $tmp);
 eval { run_command([ $_, '--version' ]); 1 } or plan skip_all => "no $_" for qw(npm chromedriver);
 my @npm = (qw(npm --silent --prefix), $playground);
 -d "$playground/node_modules" or run_command([ @npm, qw(ci --ignore-scripts --no-audit) ]);
@@ -44,6 +44,19 @@ for (@measured)
 {
 	my $real = sum(splice(@wal, 0, $intervals)) / $intervals;
 	cmp_ok(abs($_->{wal} / $real - 1), '<', 0.1, sprintf('%s: %.0f bytes of WAL a row, %.0f on a server', $_->{key}, $_->{wal}, $real));
+}
+
+# tables that cannot be filled, before a row is
+for (
+	[ 'a uuid, b int, PRIMARY KEY (a, b)', qr/the primary key of table "t" is not a single column of type uuid$/m ],
+	[ 'a uuid PRIMARY KEY, b interval NOT NULL, c inet NOT NULL', qr/no value for the NOT NULL columns: b interval, c inet$/m ],
+	[ q{a uuid PRIMARY KEY, b interval NOT NULL DEFAULT '1 s', c mood NOT NULL, d point}, qr/^$/ ])
+{
+	my ($columns, $message) = @$_;
+	my $sql = "CREATE TYPE mood AS ENUM ('sad'); CREATE TABLE t ($columns)";
+	my ($statements) = run_command([ @module, 'sql', "rows=2000&minute=10&years=0&sql=$sql" ]);
+
+	like(errors($statements, options => '-c client_min_messages=error'), $message, "a table with ($columns)");
 }
 
 # --- the page ---------------------------------------------------------------------
@@ -116,7 +129,8 @@ becomes(qr/^Stopped|is ready/, 'a run is stopped');
 run_with('sql=CREATE TABEL orders (id uuid PRIMARY KEY)');
 becomes(qr/ERROR:  syntax error at or near "TABEL" \(SQLSTATE 42601\)/, 'wrong SQL: the error of the server');
 run_with('rows=100');
-becomes(qr/at least 17000 rows must be loaded/, 'settings that cannot be measured');
+becomes(qr/at least 17000 rows must be loaded/, 'settings that cannot be measured, before they are run');
+is(js('return document.forms[0].elements.rows.validity.customError && !all("#run")[0].disabled'), 1, '... and they are not');
 run_with('sql=CREATE TABLE t (id uuid PRIMARY KEY); SELECT count(*) FROM generate_series(1, 1e12::bigint)');
 js('all("#stop")[0].click()');
 becomes(qr/is ready/, 'a statement without end is stopped, and the server is another one');
