@@ -2,12 +2,12 @@
 #
 # torture.sh: random calls on a private server while everything around them fails.
 #
-#   dev/torture.sh decimal_id [--seconds N] [--seed N]     default 60 seconds
+#   dev/torture.sh snowflake [--seconds N] [--seed N]     default 60 seconds
 #   dev/torture.sh create_once [--seconds N] [--seed N]
 #   dev/torture.sh storm [--seconds N]
 #
-#   decimal_id    sessions take values from a ticker, whose sequence another changes in the ways that
-#                 a superuser can. No value may occur twice, or be less than one before
+#   snowflake     sessions generate identifiers, whose sequence another changes in the ways that a
+#                 superuser can, ahead of the clock. No value may occur twice, or be less than one before
 #   create_once   clients create, find and forget commands. Some order of the calls must explain all
 #                 answers. First, for three seconds, rows are deleted, which must be reported
 #   storm         sessions call generators, create_once(), the trigger and an id domain while others
@@ -29,12 +29,12 @@ torture() {
     as_server_user timeout $(($1 + 900)) python3 "$IDGEN_BUILD/dev/torture/$name.py" "$IDGEN_WORK" "$1" "$seed" "${@:2}" 2>&1
 }
 
-torture_decimal_id() {
+torture_snowflake() {
     # recovery compares each page with its content before the crash
-    idgen_start idgen.node_id=7 idgen.launch_id=42 checkpoint_timeout=1h wal_consistency_checking=generic,sequence
-    set_up -c 'CREATE EXTENSION idgen' -c 'CREATE DATABASE other_1 TEMPLATE postgres' -c 'CREATE ROLE keeper' \
+    idgen_start idgen.node_id=7 checkpoint_timeout=1h wal_consistency_checking=generic,sequence
+    set_up -c 'CREATE EXTENSION idgen' -c 'CREATE ROLE keeper' \
+        -c "SELECT setval('idgen.snowflake_mark', extract(epoch FROM now() + interval '10 hours')::bigint << 28)" \
         -c 'CREATE TABLE source WITH (parallel_workers = 2) AS SELECT generate_series(1, 20000) i' -c 'ANALYZE source'
-    for number in {2..30}; do set_up -c "CREATE DATABASE other_$number TEMPLATE other_1"; done
     set_up -c CHECKPOINT
     torture "$seconds"
     verdict $? "each value occurred once, and was greater than all before"
@@ -68,7 +68,7 @@ torture_storm() {
         { idgen_stop; grep -E 'ERROR|FATAL|PANIC|TRAP|signal' "$IDGEN_WORK/server.log" | tail -n 8; }
 }
 
-declare -F "torture_$name" >/dev/null || idgen_die "decimal_id, create_once or storm is required; see --help"
+declare -F "torture_$name" >/dev/null || idgen_die "snowflake, create_once or storm is required; see --help"
 build_idgen tests
 "torture_$name"
 end_of_verdicts

@@ -1,4 +1,4 @@
-"""The server of create_once.py and decimal_id.py, which have the arguments FOLDER SECONDS SEED: its
+"""The server of create_once.py and snowflake.py, which have the arguments FOLDER SECONDS SEED: its
 sessions, which it can lose, and its restarts. FOLDER contains its data folder and log.
 """
 
