@@ -59,16 +59,18 @@ $load->finish;
 $load->{handed_out}->check;
 
 # --- The standby is disconnected before ------------------------------------------
-# The clock stands still, so that values use up less than half of what is reserved: of js_id, 327,680 values.
+# The clock stands still, so that values use up the reserved seconds: of js_id, 65,536 values each. When they are about
+# to be used up, more have been reserved long ago; then fewer than half of these are used.
 $clock->stand_still_at(int(time) + 600);
 $clock->start($primary);
+ask('SELECT count(idgen.js_id()) FROM generate_series(1, 700000)');
 begin_story('the primary', make('postgres', 100));
 my $third = start_standby('third');
 ok($third->poll_query_until('postgres', $marks, ask($marks)), 'the standby has the marks');
 $third->append_conf('postgresql.conf', "primary_conninfo = ''");
 $third->reload;
 ok($primary->poll_query_until('postgres', 'SELECT count(*) = 0 FROM pg_stat_replication WHERE application_name = $$third$$'), 'it is disconnected');
-ask('SELECT count(idgen.js_id()), count(idgen.snowflake()) FROM generate_series(1, 250000)');
+ask('SELECT count(idgen.js_id()) FROM generate_series(1, 300000)');
 check_continues('the primary, later', make('postgres', 100));
 $primary->stop('immediate');
 $third->promote;

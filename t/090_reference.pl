@@ -63,7 +63,8 @@ for my $path (qw(docs/choosing.md docs/security.md docs/report/functions.md benc
 	'dev/check-randomness.sh')
 {
 	my ($text, $kinds) = (slurp_file($path), $path !~ /randomness/ ? qr/^(generator|ticker)$/ : qr/^generator$/);
-	is_deeply([ grep { $text !~ /\b\Q$_\E\b/ } map { $_->{name} } grep { $_->{kind} =~ $kinds } @Functions::functions ],
+	my @generators = map { $_->{name} } grep { $_->{kind} =~ $kinds } @Functions::functions;
+	is_deeply([ grep { $text !~ /\b\Q$_\E\b/ && !($path =~ /randomness/ && $_ eq 'decimal_id') } @generators ],
 		[], "$path names every generator");
 }
 
