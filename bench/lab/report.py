@@ -99,6 +99,7 @@ def conditions(run, scene):
         parts += [f"{name} {settings[name]}" for name in shown if settings.get(name)]
         parts += [f"{name} " + ", ".join(short(float(part)) if part.isdigit() else part for part in value.split(","))
                   for name, value in of.items()]
+        parts.append(settings.get("note", ""))      # written into a stored run by hand
         dates.setdefault("; ".join(filter(None, parts)), {})[settings.get("date", "")] = None
         if settings.get("command"):
             stored = f" ([{settings['run']}](runs/{settings['run']}))" if settings.get("run") else ""

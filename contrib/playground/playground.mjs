@@ -7,7 +7,10 @@
 // SETTINGS are those of a link to the page: 'minute=200&rows=100000&checkpoint=5&years=1'.
 
 const keys = ['gen_random_uuid', 'uuid_v7', 'short_comb', 'keyed_comb']
-const call = (key) => key === 'gen_random_uuid' ? `${key}()` : `idgen.${key}(clock => clock)`
+// With a clock, a prefix of keyed_comb() lasts for a twelfth of the period: here, as long as it does without one.
+const period = (minute) => 12 * Math.floor(60e3 * Math.min(60, Math.max(5, 512 / minute), 65504 / minute))
+const call = (key, minute) => key === 'gen_random_uuid' ? `${key}()`
+  : `idgen.${key}(${key === 'keyed_comb' ? `period => '${period(minute)} ms', ` : ''}clock => clock)`
 const defaults = {
   sql: 'CREATE TABLE orders (\n  id uuid PRIMARY KEY,\n  customer_id bigint NOT NULL,\n  note text\n);',
   minute: '200', rows: '100000', checkpoint: '5', years: '1',
@@ -38,7 +41,7 @@ const prepare = (key, minute, filled) => `DO $do$ DECLARE chosen record; columns
          string_agg(format('%I %s', attname, type), ', ') FILTER (WHERE value IS NULL AND (attnotnull OR typnotnull)) AS lacking
   INTO columns
   FROM pg_attribute JOIN pg_type t ON t.oid = atttypid, format_type(atttypid, atttypmod) type,
-       LATERAL (SELECT CASE WHEN attnum = chosen.number THEN $key$${call(key)}$key$
+       LATERAL (SELECT CASE WHEN attnum = chosen.number THEN $key$${call(key, minute)}$key$
       WHEN typname = 'uuid' THEN 'gen_random_uuid()'
       WHEN typname IN ('json', 'jsonb') THEN format('jsonb_build_object(''n'', i)::%s', type)
       WHEN typcategory = 'N' AND atttypmod = -1 AND typname <> 'int2' THEN format('i::%s', type)
