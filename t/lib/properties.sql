@@ -183,11 +183,11 @@ JOIN (VALUES ('ulid|typeid', timestamptz 'epoch', timestamptz '10889-08-02 05:31
 	('object_id', 'epoch', '2106-02-07 06:28:16+00', 's'),
 	('v1|v6|lambert', '1582-10-15 00:00+00', '5236-03-31 21:21:00.684698+00', 'us')) b (kinds, first, past, unit)
 ON kind ~ kinds;
--- *_within() are half-open ranges of uuids of one version, and of ULIDs
-SELECT *, idgen.uuid_v7_within(id, start, stop) IS NOT DISTINCT FROM
-		(id >= idgen.uuid_v7_floor(start) AND id < idgen.uuid_v7_floor(stop) AND coalesce(idgen.uuid_version(id) = 7, false))
-	AND idgen.comb_within(id, start, stop) IS NOT DISTINCT FROM
-		(id >= idgen.comb_floor(start) AND id < idgen.comb_floor(stop) AND coalesce(idgen.uuid_version(id) = 4, false))
+-- *_within() are half-open ranges of the times in uuids of one version, and of ULIDs
+SELECT *, idgen.uuid_v7_within(id, start, stop) IS NOT DISTINCT FROM (coalesce(idgen.uuid_version(id) = 7, false)
+		AND idgen.uuid_timestamp(id) >= date_trunc('ms', start) AND idgen.uuid_timestamp(id) < date_trunc('ms', stop))
+	AND idgen.comb_within(id, start, stop) IS NOT DISTINCT FROM (coalesce(idgen.uuid_version(id) = 4, false)
+		AND idgen.comb_timestamp(id) >= date_trunc('ms', start) AND idgen.comb_timestamp(id) < date_trunc('ms', stop))
 	AND idgen.ulid_within(ulid, start, stop)
 		IS NOT DISTINCT FROM (ulid >= idgen.ulid_floor(start) AND ulid < idgen.ulid_floor(stop)) AS holds
 FROM few_uuids, ranges, LATERAL (SELECT idgen.ulid_from_uuid(id) COLLATE "C" AS ulid) u;
