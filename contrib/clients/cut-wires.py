@@ -154,7 +154,7 @@ class Program:
         self.errors = tempfile.TemporaryFile("w+", errors="replace")
 
     async def run(self):
-        proxy, last = Proxy(), []
+        proxy = Proxy()
         listener = await asyncio.start_server(proxy.connect, "127.0.0.1", 0)
         port = str(listener.sockets[0].getsockname()[1])
         process = await asyncio.create_subprocess_exec(
@@ -167,12 +167,13 @@ class Program:
                     if not await self.create_order(process, proxy, plan):
                         break
                     self.lost_completions += (side, when, proxy.reached[0][:1]) == ("server", "before", b"C")
+            tried = []
             for number in itertools.count():
                 plan = [("request", "before", number)]
                 if not await self.create_order(process, proxy, plan):
                     break
-                if len(proxy.connections) > 1:
-                    last = plan
+                tried.append((len(proxy.connections), plan))
+            last = max((plan for connections, plan in tried if connections > len(proxy.connections)), default=[])
             for second in itertools.count():
                 for third in itertools.count():
                     plan = [*last, ("request", "before", second), ("request", "before", third)]

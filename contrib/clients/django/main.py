@@ -121,6 +121,9 @@ with task("create once"):
     except IntegrityError as error:
         assert error.__cause__.diag.sqlstate == "23514"
         assert error.__cause__.diag.constraint_name == "creation_identifiers_same_command"
+    # as TransactionTestCase does after each test: recorded commands stay
+    call_command("flush", verbosity=0, interactive=False)
+    assert create_order(command, "a book") == (first, False) and not Order.objects.filter(id=first).exists()
 
 with task("bigint keys"):
     visit = Visit.objects.create(note="a visit")
