@@ -222,6 +222,9 @@ is($session->ask($retry), '8|f', 'and by a session');
 ask('ALTER TABLE idgen.creation_identifiers SET UNLOGGED', 'source');
 is($session->ask($retry), '8|f', 'which answers from an unlogged table');
 is($session->ask('SELECT idgen.create_once_bigint(idgen.uuid_v4(), 1)'), '42809', 'but records nothing there');
+ok((grep { $_->[0] eq "42809, `$session->{message}`" } $page->table('Troubleshooting')), '... with the message of the page');
+ask('ALTER TABLE idgen.creation_identifiers SET LOGGED', 'source');
+is($session->ask('SELECT created FROM idgen.create_once_bigint(idgen.uuid_v4(), 1)'), 't', 'until it is logged');
 $session->quit;
 
 done_testing();
