@@ -30,6 +30,7 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/xact.h"
 #include "access/xlog.h"
@@ -51,13 +52,6 @@
 #include "entropy.h"
 #include "shared_memory.h"
 #include "ticker.h"
-
-/* The subtransaction that first gave a relation another file. */
-#if PG_VERSION_NUM >= 160000
-#define NEW_FILE_SUBID	rd_firstRelfilelocatorSubid
-#else
-#define NEW_FILE_SUBID	rd_firstRelfilenodeSubid
-#endif
 
 /* The name contains the version of the layout of TickerSegment. */
 #define SEGMENT_NAME		"idgen tickers, layout 2"
@@ -196,6 +190,20 @@ open_sequence(const TickerLayout *layout)
 	return sequence;
 }
 
+/* Did this transaction write the row of an object in its catalog? */
+static bool
+wrote_row(int cache, Oid object)
+{
+	HeapTuple	row = SearchSysCache1(cache, ObjectIdGetDatum(object));
+	bool		result;
+
+	if (!HeapTupleIsValid(row))
+		return false;
+	result = TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(row->t_data));
+	ReleaseSysCache(row);
+	return result;
+}
+
 /* The last value of a sequence; 0 if it has none. */
 static int64
 last_value(Relation sequence)
@@ -302,9 +310,9 @@ look_at_sequence(const TickerLayout *layout)
 
 	seen_sequence[layout->number] = RelationGetRelid(sequence);
 	renew_at[layout->number] = result;
-	/* what a rollback would remove counts for one value only */
-	if (sequence->rd_createSubid != InvalidSubTransactionId ||
-		sequence->NEW_FILE_SUBID != InvalidSubTransactionId)
+	/* what a rollback would remove, or hide again, counts for one value only */
+	if (wrote_row(RELOID, RelationGetRelid(sequence)) ||
+		wrote_row(NAMESPACEOID, RelationGetNamespace(sequence)))
 		renew_at[layout->number] = 0;
 
 	relation_close(sequence, NoLock);

@@ -82,6 +82,15 @@ $reader->ask('COMMIT');
 continues($new->answer, 'the new session continues');
 is($vacuum->answer, '', 'VACUUM FULL ends');
 
+# --- Another schema in the place of idgen, and rolled back --------------------
+my $swapping = session();
+ask(q{CREATE SCHEMA spare; CREATE SEQUENCE spare.snowflake_mark;
+	SELECT setval('spare.snowflake_mark', (extract(epoch FROM now())::bigint + 3600) << 28)});
+$swapping->ask($_) for 'BEGIN', 'ALTER SCHEMA idgen RENAME TO away', 'ALTER SCHEMA spare RENAME TO idgen';
+continues($swapping->ask('SELECT away.snowflake()'), 'the sequence of another schema, an hour ahead');
+$swapping->ask('ROLLBACK');
+continues($swapping->ask($call), 'and after the rollback');
+
 is(ask('SELECT pg_postmaster_start_time()'), $started, 'the server did not restart');
 unlike(slurp_file($node->logfile), qr/PANIC|was terminated by signal/, 'no session crashed');
 $node->stop('immediate');
