@@ -40,8 +40,6 @@ typedef struct NewestRows
 	int			leaf_pages;		/* different leaf pages */
 	double		images;			/* of rows_per_checkpoint rows; NAN: not known */
 	double		image_bytes;	/* of one of them */
-	double		share;			/* of the newest rows, those that a partial
-								 * index contains */
 	bool		splits_in_middle;	/* keys in order whose leaf pages are
 									 * split in halves */
 } NewestRows;
@@ -64,7 +62,6 @@ extern bool copy_page(Relation relation, BlockNumber block,
 extern Page get_page(IndexPages *pages, BlockNumber block);
 extern Page get_leaf(IndexPages *pages, BlockNumber block);
 extern OffsetNumber find_item(Relation index, IndexTuple tuple, Page page);
-extern bool is_on_page(Relation index, IndexTuple tuple, Page page);
 extern LeafSample sample_leaves(Relation index);
 extern NewestRows read_newest_rows(Relation index, Relation table,
 								   const LeafSample *sample, int limit,

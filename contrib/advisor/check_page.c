@@ -23,10 +23,9 @@ has_stored_form(struct varlena *value, Size size, bool is_index)
 {
 	if (VARATT_IS_1B_E(value))
 		return !is_index && size >= TOAST_POINTER_SIZE && VARTAG_EXTERNAL(value) == VARTAG_ONDISK;
-	if (VARATT_IS_1B(value))
-		return VARSIZE_1B(value) >= VARHDRSZ_SHORT;
-	return (Pointer) value == (Pointer) INTALIGN(value) && size >= VARHDRSZ &&
-		VARSIZE_4B(value) >= (VARATT_IS_4B_C(value) ? VARHDRSZ_COMPRESSED : VARHDRSZ);
+	return VARATT_IS_1B(value) ||
+		((Pointer) value == (Pointer) INTALIGN(value) && size >= VARHDRSZ &&
+		 VARSIZE_4B(value) >= (VARATT_IS_4B_C(value) ? VARHDRSZ_COMPRESSED : VARHDRSZ));
 }
 
 /* Do the values of the first columns take at most these bytes? */
@@ -116,12 +115,11 @@ check_page(Relation relation, BlockNumber block, Page page)
 	PageHeader	header = (PageHeader) page;
 	OffsetNumber last = PageGetMaxOffsetNumber(page);
 	BTPageOpaque opaque = is_index ? BTPageGetOpaque(page) : NULL;
-	bool		is_sound = true;
+	bool		is_sound;
 
 	if (is_index && (block == BTREE_METAPAGE || P_IGNORE(opaque)))
 		return;
-	if (is_index && !P_ISLEAF(opaque) && last < P_FIRSTDATAKEY(opaque))
-		is_sound = false;
+	is_sound = !is_index || P_ISLEAF(opaque) || last >= P_FIRSTDATAKEY(opaque);
 	for (OffsetNumber offset = FirstOffsetNumber; offset <= last && is_sound; offset++)
 	{
 		ItemId		line = PageGetItemId(page, offset);

@@ -6,9 +6,9 @@ CREATE FUNCTION idgen.index_report(
     index regclass, rows_per_checkpoint bigint DEFAULT NULL, newest_rows int DEFAULT 2000,
     checkpoint interval DEFAULT '5 minutes',
     OUT index_name regclass, OUT table_name regclass, OUT key_columns text, OUT rows bigint, OUT index_bytes bigint,
-    OUT leaf_pages bigint, OUT leaf_density float8, OUT reindex_saves_bytes bigint,
-    OUT newest_leaf_share float8, OUT placement text, OUT images_per_row float8, OUT wal_per_row float8,
-    OUT keyed_comb_wal_per_row float8, OUT advice text
+    OUT leaf_pages bigint, OUT leaf_density float8, OUT reindex_saves_bytes bigint, OUT newest_leaf_share float8,
+    OUT placement text, OUT images_per_row float8, OUT wal_per_row float8, OUT keyed_comb_wal_per_row float8,
+    OUT advice text
 )
     LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
     SET search_path = pg_catalog, pg_temp
@@ -16,7 +16,7 @@ CREATE FUNCTION idgen.index_report(
 #variable_conflict use_column
 DECLARE
     seconds float8 := extract(epoch FROM checkpoint);
-    few_bytes int := 100 * current_setting('block_size')::int;     -- stay in memory, whatever the keys are
+    block_bytes int := current_setting('block_size');
 BEGIN
     IF index IS NULL THEN
         RETURN;
@@ -35,9 +35,9 @@ BEGIN
                 THEN (SELECT c.image_bytes_per_row + c.record_bytes_per_row
                       FROM idgen.expected_key_cost('keyed_comb', m.rows, rows_per_checkpoint,
                                                    least(rows_per_checkpoint * 3600 / seconds, 1e15)) c) END,
-           CASE WHEN m.index_bytes <= few_bytes THEN NULL
-                WHEN m.reindex_saves_bytes > 0.5 * m.index_bytes
-                     AND m.leaf_pages * current_setting('block_size')::int < 0.5 * m.index_bytes
+           -- so few pages stay in memory, whatever the keys are
+           CASE WHEN m.index_bytes <= 100 * block_bytes THEN NULL
+                WHEN greatest(m.index_bytes - m.reindex_saves_bytes, m.leaf_pages * block_bytes) < 0.5 * m.index_bytes
                 THEN 'Most pages contain no rows any more, and ' || v.reindex || ', until as many rows return.'
                 -- Random keys fill leaf pages by 69 % in the long run. Where rows are also deleted, and new keys go to
                 -- pages between others, it is 43 to 69 %, by the rows of a period and those kept.
@@ -47,11 +47,12 @@ BEGIN
                          THEN 0.4 ELSE 0.65 * m.fillfactor END
                 THEN format('The leaf pages are only %s %% full, and %s.', round(100 * m.leaf_density), v.reindex)
                 WHEN m.placement = 'scattered' AND o.is_own AND c.relpersistence = 'p'
-                THEN concat('The newest ', m.located_rows, ' rows are on ', m.newest_leaf_pages, ' leaf pages, and keys '
-                            'of idgen.keyed_comb() or idgen.uuid_v7() would be on few.', CASE WHEN NOT i.indisprimary
+                THEN format('The newest %s rows are on %s leaf pages, and keys of idgen.keyed_comb() or '
+                            'idgen.uuid_v7() would be on few.%s', m.located_rows, m.newest_leaf_pages,
+                            CASE WHEN NOT i.indisprimary
                                  THEN ' If the values are secrets, such as tokens, they must stay random.' END) END
-    INTO index_name, table_name, key_columns, rows, index_bytes, leaf_pages, leaf_density,
-         reindex_saves_bytes, newest_leaf_share, placement, images_per_row, wal_per_row, keyed_comb_wal_per_row, advice
+    INTO index_name, table_name, key_columns, rows, index_bytes, leaf_pages, leaf_density, reindex_saves_bytes,
+         newest_leaf_share, placement, images_per_row, wal_per_row, keyed_comb_wal_per_row, advice
     FROM idgen.internal_index_measures(index, rows_per_checkpoint, newest_rows) m
          JOIN pg_index i ON i.indexrelid = m.index JOIN pg_class c ON c.oid = i.indexrelid,
          LATERAL (SELECT format('REINDEX INDEX CONCURRENTLY would save about %s of %s',

@@ -86,25 +86,3 @@ find_item(Relation index, IndexTuple tuple, Page page)
 	pfree(key);
 	return low;
 }
-
-/* Is there an item with the values and the row of a tuple? */
-bool
-is_on_page(Relation index, IndexTuple tuple, Page page)
-{
-	OffsetNumber offset = find_item(index, tuple, page);
-	OffsetNumber last = PageGetMaxOffsetNumber(page);
-
-	/* the last item that is less, or the one behind it */
-	for (int n = 0; n < 2 && offset <= last; n++, offset++)
-	{
-		IndexTuple	item = (IndexTuple) PageGetItem(page, PageGetItemId(page, offset));
-		bool		is_list = BTreeTupleIsPosting(item);
-		int			tids = is_list ? BTreeTupleGetNPosting(item) : 1;
-
-		for (int i = 0; i < tids; i++)
-			if (ItemPointerEquals(is_list ? BTreeTupleGetPostingN(item, i) : &item->t_tid,
-								  &tuple->t_tid))
-				return true;
-	}
-	return false;
-}

@@ -26,7 +26,6 @@
 #include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_constraint.h"
-#include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
@@ -175,7 +174,7 @@ make_measures(FunctionCallInfo fcinfo, Relation index, const LeafSample *sample,
 	double		moves = newest->placement != PLACEMENT_ORDERED ? RANDOM_MOVES :
 		newest->splits_in_middle ? MIDDLE_MOVES : ORDERED_MOVES;
 	double		wal = images * newest->image_bytes +
-		newest->share * (INSERT_RECORD_BYTES + sample->tuple_bytes * (1 + moves));
+		INSERT_RECORD_BYTES + sample->tuple_bytes * (1 + moves);
 	double		numbers[] = {
 		sample->rows,
 		size,

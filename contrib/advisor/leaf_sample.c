@@ -32,8 +32,6 @@ typedef struct LeafCounts
 	double		rows;
 	double		tuples;
 	double		tuple_bytes;	/* of one-row tuples with the keys of these */
-	double		rebuilt_items;	/* tuples that REINDEX would make */
-	double		rebuilt_bytes;	/* with line pointers */
 } LeafCounts;
 
 /* Count the version of a uuid in the first column. */
@@ -57,44 +55,12 @@ key_tuple_size(IndexTuple item)
 	return BTreeTupleIsPosting(item) ? BTreeTupleGetPostingOffset(item) : IndexTupleSize(item);
 }
 
-static bool
-has_same_key(IndexTuple one, IndexTuple other)
-{
-	Size		size = key_tuple_size(one);
-
-	return size == key_tuple_size(other) &&
-		IndexTupleHasNulls(one) == IndexTupleHasNulls(other) &&
-		memcmp((char *) one + sizeof(IndexTupleData), (char *) other + sizeof(IndexTupleData),
-			   size - sizeof(IndexTupleData)) == 0;
-}
-
-/* Count the tuples that REINDEX would make for rows with the same key. */
 static void
-count_rebuilt(LeafCounts *counts, Size key_size, int rows, bool deduplicates)
-{
-	/* as in _bt_load() */
-	Size		greatest = MAXALIGN_DOWN(BLCKSZ * 10 / 100) - sizeof(ItemIdData);
-	int			per_tuple = 1;
-	double		tuples;
-
-	if (deduplicates && greatest > key_size)
-		per_tuple = Max(1, (greatest - key_size) / sizeof(ItemPointerData));
-	tuples = ceil((double) rows / per_tuple);
-	counts->rebuilt_items += tuples;
-	counts->rebuilt_bytes += tuples * (key_size + sizeof(ItemIdData));
-	if (rows > tuples)
-		counts->rebuilt_bytes += MAXALIGN(rows * sizeof(ItemPointerData));
-}
-
-static void
-count_leaf(Relation index, Page page, bool deduplicates, Oid type, LeafSample *sample,
-		   LeafCounts *counts)
+count_leaf(Relation index, Page page, Oid type, LeafSample *sample, LeafCounts *counts)
 {
 	BTPageOpaque opaque = BTPageGetOpaque(page);
 	PageHeader	header = (PageHeader) page;
 	OffsetNumber last = PageGetMaxOffsetNumber(page);
-	IndexTuple	previous = NULL;
-	int			rows = 0;
 
 	/* the same counts as in pgstatindex() */
 	counts->leaves++;
@@ -105,64 +71,37 @@ count_leaf(Relation index, Page page, bool deduplicates, Oid type, LeafSample *s
 	{
 		ItemId		line = PageGetItemId(page, offset);
 		IndexTuple	item = (IndexTuple) PageGetItem(page, line);
-		int			rows_of_item = BTreeTupleIsPosting(item) ? BTreeTupleGetNPosting(item) : 1;
 
 		if (ItemIdIsDead(line))
 			continue;
-		counts->rows += rows_of_item;
+		counts->rows += BTreeTupleIsPosting(item) ? BTreeTupleGetNPosting(item) : 1;
 		counts->tuples++;
 		counts->tuple_bytes += key_tuple_size(item);
 		if (type == UUIDOID)
 			count_version(index, item, sample);
-		if (previous != NULL && !(deduplicates && has_same_key(previous, item)))
-		{
-			count_rebuilt(counts, key_tuple_size(previous), rows, deduplicates);
-			rows = 0;
-		}
-		previous = item;
-		rows += rows_of_item;
 	}
-	if (previous != NULL)
-		count_rebuilt(counts, key_tuple_size(previous), rows, deduplicates);
 }
 
 /*
- * The size of the index after REINDEX, by the rules of _bt_buildadd(): a leaf
- * is full when its free space falls below that of the fillfactor, and its last
- * tuple then becomes its high key and the first one of the next leaf.
+ * The size of the index after REINDEX, which fills leaves until their free space
+ * is that of the fillfactor, less half a tuple, and makes no larger tuples of
+ * several rows than there are.
  */
 static double
-rebuilt_size(Relation index, const LeafCounts *counts, double scale)
+rebuilt_size(Relation index, const LeafSample *sample)
 {
-	double		page_bytes = BLCKSZ - SizeOfPageHeaderData -
-		MAXALIGN(sizeof(BTPageOpaqueData)) - 2 * sizeof(ItemIdData);
-	double		item_bytes = counts->rebuilt_bytes / Max(counts->rebuilt_items, 1);
-	double		pivot_bytes = counts->tuple_bytes / Max(counts->tuples, 1) + sizeof(ItemIdData);
-	double		items = counts->rebuilt_items * scale;
-	double		per_page;
-	double		pages;
-	double		level;
+	double		space = BLCKSZ - SizeOfPageHeaderData - MAXALIGN(sizeof(BTPageOpaqueData));
+	double		item = sample->tuple_bytes + sizeof(ItemIdData);
+	double		filled = space - BLCKSZ * (100 - BTGetFillFactor(index)) / 100 - item / 2;
+	double		level = ceil(sample->leaf_pages * sample->density * space / Max(filled, item));
+	double		pages = 1 + level;
 
-	if (items < 1)
-		return BLCKSZ;
-	page_bytes -= BLCKSZ * (100 - BTGetFillFactor(index)) / 100;
-	per_page = page_bytes / item_bytes;
-
-	/*
-	 * tuples of the same size leave room; those of several rows have
-	 * different sizes
-	 */
-	if (counts->rows == counts->rebuilt_items)
-		per_page = floor(per_page);
-	level = ceil(items / Max(per_page, 1));
-	pages = level;
-	page_bytes -= BLCKSZ * (BTGetFillFactor(index) - BTREE_NONLEAF_FILLFACTOR) / 100;
 	while (level > 1)
 	{
-		level = ceil(level / Max(floor(page_bytes / pivot_bytes), 2));
+		level = ceil(level * item / (space * BTREE_NONLEAF_FILLFACTOR / 100));
 		pages += level;
 	}
-	return (pages + 1) * BLCKSZ;
+	return pages * BLCKSZ;
 }
 
 /*
@@ -181,15 +120,8 @@ sample_leaves(Relation index)
 	Oid			type = getBaseType(TupleDescAttr(RelationGetDescr(index), 0)->atttypid);
 	PGAlignedBlock copy;
 	Page		page = (Page) copy.data;
-	bool		has_row_ids;
-	bool		deduplicates = false;
 	LeafCounts	counts = {0};
 	LeafSample	sample = {.uuid_version = NAN};
-	double		scale;
-
-	if (blocks > 0)
-		_bt_metaversion(index, &has_row_ids, &deduplicates);
-	deduplicates &= !index->rd_index->indisunique && BTGetDeduplicateItems(index);
 
 	for (int i = 0; i < pages; i++)
 	{
@@ -201,7 +133,7 @@ sample_leaves(Relation index)
 			continue;
 		opaque = BTPageGetOpaque(page);
 		if (!P_IGNORE(opaque) && P_ISLEAF(opaque))
-			count_leaf(index, page, deduplicates, type, &sample, &counts);
+			count_leaf(index, page, type, &sample, &counts);
 	}
 	FreeAccessStrategy(strategy);
 
@@ -214,10 +146,9 @@ sample_leaves(Relation index)
 	}
 
 	sample.leaf_pages = rint(candidates * ((double) counts.leaves / pages));
-	scale = sample.leaf_pages / counts.leaves;
-	sample.rows = rint(counts.rows * scale);
+	sample.rows = rint(counts.rows / counts.leaves * sample.leaf_pages);
 	sample.density = 1 - counts.free_space / counts.space;
 	sample.tuple_bytes = counts.tuple_bytes / Max(counts.tuples, 1);
-	sample.rebuilt_bytes = rebuilt_size(index, &counts, scale);
+	sample.rebuilt_bytes = rebuilt_size(index, &sample);
 	return sample;
 }

@@ -436,23 +436,22 @@ is_compared_safely(Relation index)
 
 /*
  * Find the leaf pages of the newest rows, at most a number of them, and what
- * they say.  Without evaluating expressions, there are no newest rows of an
- * index on one.
+ * they say.  Expressions and predicates are not evaluated, so that there are
+ * none of an index with one.
  */
 NewestRows
 read_newest_rows(Relation index, Relation table, const LeafSample *sample,
 				 int limit, double rows_per_checkpoint)
 {
-	NewestRows	newest = {.images = NAN,.image_bytes = NAN,.share = 1};
+	NewestRows	newest = {.images = NAN,.image_bytes = NAN};
 	IndexPages	pages = {.index = index};
 	NewRows		rows;
-	bool		is_partial = !heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL);
 	int			located = 0;
-	int			read = 0;
 
 	if (!(sample->rows >= LEAST_TABLE_ROWS) || !is_compared_safely(index) ||
 		table->rd_rel->relam != HEAP_TABLE_AM_OID ||
-		!heap_attisnull(index->rd_indextuple, Anum_pg_index_indexprs, NULL))
+		!heap_attisnull(index->rd_indextuple, Anum_pg_index_indexprs, NULL) ||
+		!heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
 		return newest;
 
 	/*
@@ -460,27 +459,15 @@ read_newest_rows(Relation index, Relation table, const LeafSample *sample,
 	 * leaf pages
 	 */
 	limit = Min(limit, Max(LEAST_ROWS, sample->rows / SHARE_OF_ROWS));
-	rows = find_new_rows(index, table, is_partial ? PG_INT32_MAX : limit);
+	rows = find_new_rows(index, table, limit);
 	/* keep those whose leaf pages are found; measure_leaves() reads more */
 	for (int i = 0; i < rows.count && located < limit && pages.count < INDEX_PAGES - MEASURED_ROWS; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!locate(&pages, &rows.rows[i]))
-			continue;
-		/* the predicate must not be evaluated, but the leaf page can be read */
-		if (is_partial)
-		{
-			Page		page = get_leaf(&pages, rows.rows[i].leaf);
-
-			read += page != NULL;
-			if (page == NULL || !is_on_page(index, rows.rows[i].item, page))
-				continue;
-		}
-		rows.rows[located++] = rows.rows[i];
+		if (locate(&pages, &rows.rows[i]))
+			rows.rows[located++] = rows.rows[i];
 	}
 	rows.count = located;
-	if (read > 0)
-		newest.share = (double) located / read;
 
 	newest.located = Min(located, Max(LEAST_ROWS, sample->leaf_pages / SHARE_OF_LEAVES));
 	newest.leaf_pages = count_leaves(&rows, newest.located, 0);
@@ -489,7 +476,6 @@ read_newest_rows(Relation index, Relation table, const LeafSample *sample,
 	newest.placement = place(&rows, newest.located, newest.leaf_pages, sample, &pages);
 	measure_leaves(&rows, &pages, &newest);
 	if (rows_per_checkpoint >= 1)
-		newest.images = expected_images(&rows, &newest, sample,
-										Max(rows_per_checkpoint * newest.share, 1));
+		newest.images = expected_images(&rows, &newest, sample, rows_per_checkpoint);
 	return newest;
 }

@@ -22,28 +22,16 @@ $$SELECT concat(a, ': ', shown(format('expected_key_cost(%s)', a))) FROM unnest(
 
 SELECT costs(format('%L, 5e6, %s, 115', kind, n))
 FROM unnest('{ordered,random,short_comb,keyed_comb}'::text[]) kind, unnest('{1e3,1e6}'::float8[]) n ORDER BY kind, n;
--- the keys of one minute, with and without runs
-SELECT costs(format($$'short_comb', 1e6, 1e5, 1.1e6, run_length => %s, rows_in_cycle => 1e6$$, run))
-FROM unnest('{1,16,1024}'::int[]) run;
--- the leaves of a prefix also contain the rows of previous cycles
-SELECT costs(format($$'short_comb', %s * 6000 * 65536, 30000, 6000$$, cycles))
-FROM unnest('{0.5,1.5,10.5}'::float8[]) cycles;
 SELECT 'the cost of a short COMB is between that of an ordered and of a random key',
        bool_and(o.image_bytes_per_row <= s.image_bytes_per_row + 25 AND s.image_bytes_per_row <= r.image_bytes_per_row + 25)
 FROM (VALUES (1e5), (1e7), (1e9)) i (index_rows), (VALUES (1e3), (1e5)) v (n), (VALUES (1e1), (1e3), (1e5)) p (m),
      idgen.expected_key_cost('ordered', index_rows, n) o, idgen.expected_key_cost('random', index_rows, n) r,
      idgen.expected_key_cost('short_comb', index_rows, n, m) s;
--- the tuples of a bigint are shorter, and those of a text are longer
-SELECT costs(format($$'random', 5e6, 20000, key_bytes => %s$$, bytes)) FROM unnest('{8,16,37}'::int[]) bytes;
 -- an empty index, one row, the greatest number of rows, and that of one leaf
 SELECT costs(format($$'random', %s, %s$$, index_rows, n))
 FROM unnest('{0,1,1e15}'::float8[]) index_rows, unnest('{1,1e15}'::float8[]) n ORDER BY index_rows, n;
 SELECT costs($$'short_comb', 1e15, 1e15, 1e-6, 6$$, $$'random', 1e15, 1, key_bytes => 1024$$, $$'ordered', 2, 1, random_rows => 1$$,
              $$'random', 291, 1$$, $$'random', 292, 1$$);
--- keys in order among random ones of before split leaves in halves; short COMBs also change the
--- leaves of random keys with their prefix
-SELECT costs(format('%L, 6e6, 66666, 60000, random_rows => %s, rows_in_cycle => 1e6', kind, rows))
-FROM unnest('{ordered,short_comb}'::text[]) kind, unnest('{0,5e6}'::float8[]) rows ORDER BY rows, kind;
 -- the size does not depend on the scale on which the index is simulated
 SELECT 'scale ' || scale, round(100 * c.leaf_density), round(c.index_bytes / scale / 8192 / 10) * 10
 FROM (VALUES (1), (16), (1048576)) v (scale),
@@ -69,9 +57,6 @@ FROM (VALUES (0.5), (1000)) r (rows_per_second), (VALUES ('1 hour'::interval), (
      (VALUES (false), (true)) c (client_keys),
      idgen.key_plan(rows_per_second, retention, client_keys => client_keys)
 GROUP BY rows_per_second, retention ORDER BY rows_per_second, retention;
-SELECT '200 bytes more in a row of the table', count(*), min(b.wal_per_day - a.wal_per_day), max(b.wal_per_day - a.wal_per_day)
-FROM idgen.key_plan(1, '1 day', row_bytes => 0) a JOIN idgen.key_plan(1, '1 day', row_bytes => 200) b USING (key);
-SELECT 'plans for NULL', count(*) FROM idgen.key_plan(NULL, '1 day');
 SELECT arguments, shown(format('key_plan(%s)', arguments))
 FROM unnest(ARRAY[$$0, '1 day'$$, $$'NaN', '1 day'$$, $$1, '0'$$, $$1, '1 day', '-1 s'$$,
                   $$1, '1 day', row_bytes => -1$$, $$1000000, '100 years'$$,

@@ -119,7 +119,7 @@ ask(q{
 	CREATE OPERATOR CLASS hers.pair_ops DEFAULT FOR TYPE hers.pair USING btree AS
 		OPERATOR 1 hers.<, OPERATOR 3 hers.=, FUNCTION 1 hers.trap(hers.pair, hers.pair)});
 for my $case (
-	[ 'a predicate', '(id) WHERE hers.trap() = 0', 'ordered', '42501' ],
+	[ 'a predicate', '(id) WHERE hers.trap() = 0', 'unknown', '42501' ],
 	[ 'an expression', '((hers.trap()))', 'unknown', '42501' ],
 	[ 'an expression behind a column', '(id, (hers.trap()))', 'unknown', '42501' ],
 	[ 'an operator class', '(id hers.int_ops)', 'unknown', 'unknown' ],
