@@ -118,7 +118,7 @@ for my $path ("README.md", glob "{docs/*,contrib/*/README}.md")
 {
 	my ($name) = $path =~ m{(\w+)(?:/README)?\.md$};
 	my $is_readme = $name eq 'README';
-	my $session = join "\n", grep { !/$not_for_pasting/ } slurp_file($path) =~ /^```sql\n(.*?)^```/msg;
+	my $session = join "\n", grep { /^PREPARE/m || !/$not_for_pasting/ } slurp_file($path) =~ /^```sql\n(.*?)^```/msg;
 	next if $session eq '';
 	ask("CREATE DATABASE \L$name" . ($is_readme ? ' OWNER newcomer' : ''));
 	ask($in_use, lc $name) if !$is_readme;
