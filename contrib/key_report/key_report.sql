@@ -17,16 +17,16 @@
 \else
 \set format table
 \endif
-SELECT rank AS least_rank, rank IS NULL OR :'format' NOT IN ('table', 'splinter') AS is_invalid,
-       :'format' = 'splinter' AS is_splinter FROM array_position('{ERROR,WARN,INFO}', upper(:'level')) rank \gset
-\if :is_invalid
-DO $$ BEGIN RAISE 'level must be ERROR, WARN or INFO, and format table or splinter'; END $$;
-\endif
 
 BEGIN READ ONLY;
 -- names are printed with their schemas, and operators are those of the server
 SET LOCAL search_path = pg_catalog, pg_temp;
 SET LOCAL jit = off;
+SELECT rank AS least_rank, rank IS NULL OR :'format' NOT IN ('table', 'splinter') AS is_invalid,
+       :'format' = 'splinter' AS is_splinter FROM array_position('{ERROR,WARN,INFO}', upper(:'level')) rank \gset
+\if :is_invalid
+DO $$ BEGIN RAISE 'level must be ERROR, WARN or INFO, and format table or splinter'; END $$;
+\endif
 
 WITH RECURSIVE rule (name, category, description) AS (VALUES
   ('no_key', 'RELIABILITY', 'No statement names one row, and logical replication of UPDATE and DELETE fails.'),

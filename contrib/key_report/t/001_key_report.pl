@@ -174,6 +174,7 @@ is_deeply(lines(report(level => 'WARN')), [ grep { !/^INFO/ } @{ lines(@report) 
 is_deeply(lines(report(level => 'error')), [ grep { /^ERROR/ } @{ lines(@report) } ], 'level ERROR leaves out the others');
 
 ask('CREATE SCHEMA trap; CREATE FUNCTION trap.format(text, text) RETURNS text LANGUAGE sql RETURN 1 / 0; CREATE TABLE trap.pg_class ();
+	CREATE FUNCTION trap.upper(text) RETURNS text LANGUAGE sql RETURN 1 / 0;
 	CREATE FUNCTION trap.equal(name, name) RETURNS bool LANGUAGE sql RETURN 1 / 0 = 1;
 	CREATE OPERATOR trap.= (FUNCTION = trap.equal, LEFTARG = name, RIGHTARG = name)', 'other');
 is_deeply(lines(report(database => 'other', options => '-c search_path=trap,pg_catalog', level => 'WARN')), ['WARN no_key_trap.pg_class'],
