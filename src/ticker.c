@@ -5,32 +5,25 @@
  * A value is Unix time in ticks of a layout, with a counter below it.  The next
  * value is max(last + 1, now), stored by compare-and-swap, so that values
  * increase strictly over all sessions without a lock: a hybrid logical clock.
- * If more values are requested than a tick has, or if the clock was set back,
- * they run ahead of the clock, up to a day; then calls wait.  The server has
- * DATABASES tickers of each layout.  Databases whose OIDs are equal modulo that
- * number share one, and skip each other's values.
+ * They can be a day ahead of the clock; then calls wait.  Databases whose OIDs
+ * are equal modulo DATABASES share a ticker, and skip each other's values.
  *
- * Shared memory is lost at a restart, and the clock does not show where a
- * ticker was: it may have been set back, or belong to another machine.
- * Therefore each database has a sequence for each layout, which contains a
- * high-water mark: a Unix second that is later than all values returned, and
- * below it the signature of the ticker that wrote it.  It is written by setval()
- * and flushed to the WAL before values reach it, RESERVED seconds at a time, and
- * again when half of them are used, so that a standby may lag behind by the other
- * half.  After a pause it is written just before the first value; if an
- * asynchronous standby misses that record, only its clock protects it.
+ * Each database has a sequence for each layout, which contains a high-water
+ * mark: a Unix second that is later than all values returned, and below it the
+ * signature of the ticker that wrote it.  It is written by setval() and flushed
+ * to the WAL before values reach it, RESERVED seconds at a time, and again when
+ * half of them are used, so that a standby may lag behind by the other half.
  *
  * Signatures are random, and others after each start of the server.  Another one
  * than the ticker's own means that the high-water mark was written before a
  * restart or promotion, in the database from which this one was copied or
- * restored, or by a user: values continue above it.
+ * restored, or by a user: values continue above it, whatever the clock says.
  *
- * A backend keeps numbers only: up to which value it need not look at the
+ * A backend keeps numbers only: up to which values it need not look at the
  * sequence.  Any access to a catalog may reset them.
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/xact.h"
 #include "access/xlog.h"
@@ -53,16 +46,18 @@
 #include "shared_memory.h"
 #include "ticker.h"
 
+/* From version 19 on, the number of a cache has a type of its own. */
+#if PG_VERSION_NUM < 190000
+#define SysCacheIdentifier	int
+#endif
+
 /* The name contains the version of the layout of TickerSegment. */
 #define SEGMENT_NAME		"idgen tickers, layout 2"
 #define DATABASES			64
-
 /* seconds that values may be ahead of the clock, and that are reserved at a time */
 #define AHEAD				SECS_PER_DAY
 #define RESERVED			10
-
-/* A session that waits for the clock reads it at least this often. */
-#define WAIT_MS_MAX			INT64CONST(100)
+#define WAIT_MS_MAX			INT64CONST(100) /* then the clock is read again */
 
 /* A high-water mark, of 63 bits: seconds until the year 3058, and a signature */
 #define SIGNATURE_BITS		28
@@ -92,7 +87,7 @@ initialize_segment(INIT_SEGMENT_ARGS)
 		pg_atomic_init_u64(&new_segment->last[i], 0);
 }
 
-/* After DDL on a sequence, look at it again. */
+/* After DDL on a sequence, and after its rollback, look at it again. */
 static void
 forget_sequence(Datum arg pg_attribute_unused(), Oid relation)
 {
@@ -103,10 +98,14 @@ forget_sequence(Datum arg pg_attribute_unused(), Oid relation)
 	}
 }
 
-/*
- * Attach to the segment, or make it.  The signature is drawn before, because an
- * error in initialize_segment() would leave a segment without one on version 15.
- */
+/* After DDL on a schema, which may be another one in the place of idgen, or its rollback */
+static void
+forget_sequences(Datum arg, SysCacheIdentifier cache pg_attribute_unused(), uint32 hash pg_attribute_unused())
+{
+	forget_sequence(arg, InvalidOid);
+}
+
+/* Attach to the segment, or make it, without an error in initialize_segment(). */
 static void
 attach_segment(void)
 {
@@ -116,6 +115,7 @@ attach_segment(void)
 	fresh_signature = entropy_bits(SIGNATURE_BITS);
 	attached = get_named_segment(SEGMENT_NAME, sizeof(TickerSegment), initialize_segment, &found);
 	CacheRegisterRelcacheCallback(forget_sequence, (Datum) 0);
+	CacheRegisterSyscacheCallback(NAMESPACEOID, forget_sequences, (Datum) 0);
 	/* after all that can fail, so that the next call repeats it */
 	tickers = attached;
 }
@@ -170,49 +170,15 @@ raise_ticker(const TickerLayout *layout, uint64 second)
 		;
 }
 
-/*
- * Open a layout's sequence.  As by nextval(), it is locked to the end of the
- * transaction, so that it is not altered, renamed or dropped meanwhile.
- */
-static Relation
-open_sequence(const TickerLayout *layout)
-{
-	char	   *name = psprintf("%s_mark", layout->name);
-	Oid			oid = RangeVarGetRelid(makeRangeVar("idgen", name, -1), RowExclusiveLock, false);
-	Relation	sequence = relation_open(oid, NoLock);
-
-	if (sequence->rd_rel->relkind != RELKIND_SEQUENCE ||
-		sequence->rd_rel->relpersistence != RELPERSISTENCE_PERMANENT)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("\"idgen.%s\" is not a logged sequence", name),
-				 errdetail("After a crash, %s() would not know which values it has returned.", layout->name)));
-	return sequence;
-}
-
-/* Did this transaction write the row of an object in its catalog? */
-static bool
-wrote_row(int cache, Oid object)
-{
-	HeapTuple	row = SearchSysCache1(cache, ObjectIdGetDatum(object));
-	bool		result;
-
-	if (!HeapTupleIsValid(row))
-		return false;
-	result = TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(row->t_data));
-	ReleaseSysCache(row);
-	return result;
-}
-
 /* The last value of a sequence; 0 if it has none. */
 static int64
-last_value(Relation sequence)
+last_value(Oid sequence)
 {
 	LOCAL_FCINFO(call, 1);
 	Datum		result;
 
 	InitFunctionCallInfoData(*call, NULL, 1, InvalidOid, NULL, NULL);
-	call->args[0].value = ObjectIdGetDatum(RelationGetRelid(sequence));
+	call->args[0].value = ObjectIdGetDatum(sequence);
 	call->args[0].isnull = false;
 	result = pg_sequence_last_value(call);
 	return call->isnull ? 0 : DatumGetInt64(result);
@@ -235,18 +201,17 @@ value_after(const TickerLayout *layout, uint64 last, uint64 now)
  * A sequence without a value, such as a new one, has no high-water mark.
  */
 static uint64
-reserve_values(const TickerLayout *layout, Relation sequence)
+reserve_values(const TickerLayout *layout, Oid sequence)
 {
 	/* no other ticker of the server has this one */
 	uint64		signature = (tickers->signature + ticker_index(layout)) & SIGNATURE_MASK;
 	uint64		stored = last_value(sequence);
 	uint64		mark = stored >> SIGNATURE_BITS;
-	uint64		present = present_value(layout);
-	uint64		now = second_of_value(layout, present);
+	uint64		now = present_value(layout);
 
 	/* other sessions may have returned values while this one waited */
 	uint64		last = pg_atomic_read_u64(&tickers->last[ticker_index(layout)]);
-	uint64		second = second_of_value(layout, value_after(layout, last, present));
+	uint64		second = second_of_value(layout, value_after(layout, last, now));
 
 	/* one that is too late was set by a user, or has the signature by chance */
 	bool		is_own = (stored & SIGNATURE_MASK) == signature && mark <= second + RESERVED + 1;
@@ -254,7 +219,7 @@ reserve_values(const TickerLayout *layout, Relation sequence)
 	if (!is_own)
 	{
 		/* its values may have been a day ahead, and the reserved ones later */
-		if (mark > now + AHEAD + RESERVED + 1)
+		if (mark > second_of_value(layout, now) + AHEAD + RESERVED + 1)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("value of sequence \"idgen.%s_mark\" is more than a day ahead of the clock", layout->name),
@@ -272,7 +237,7 @@ reserve_values(const TickerLayout *layout, Relation sequence)
 			ereport(ERROR,
 					(errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
 					 errmsg("%s() reached its maximum value", layout->name)));
-		DirectFunctionCall2(setval_oid, ObjectIdGetDatum(RelationGetRelid(sequence)),
+		DirectFunctionCall2(setval_oid, ObjectIdGetDatum(sequence),
 							Int64GetDatum(mark << SIGNATURE_BITS | signature));
 		XLogFlush(XactLastRecEnd);	/* values before the mark are returned next */
 	}
@@ -288,32 +253,39 @@ reserve_values(const TickerLayout *layout, Relation sequence)
 static uint64
 look_at_sequence(const TickerLayout *layout)
 {
+	char	   *name = psprintf("%s_mark", layout->name);
 	Oid			caller;
 	int			security;
+	Oid			oid;
 	Relation	sequence;
 	uint64		result;
 
 	GetUserIdAndSecContext(&caller, &security);
 	SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID, security | SECURITY_LOCAL_USERID_CHANGE);
-	sequence = open_sequence(layout);
+
+	/* to the end of the transaction, it must not be altered, renamed or dropped */
+	oid = RangeVarGetRelid(makeRangeVar("idgen", name, -1), RowExclusiveLock, false);
+	sequence = relation_open(oid, NoLock);
+	if (sequence->rd_rel->relkind != RELKIND_SEQUENCE ||
+		sequence->rd_rel->relpersistence != RELPERSISTENCE_PERMANENT)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("\"idgen.%s\" is not a logged sequence", name),
+				 errdetail("After a crash, %s() would not know which values it has returned.", layout->name)));
 
 	/*
 	 * setval() reads this row.  If that has to wait for a lock on the catalog, it
 	 * should do so before it makes other sessions wait.
 	 */
-	(void) SearchSysCacheExists1(SEQRELID, ObjectIdGetDatum(RelationGetRelid(sequence)));
+	(void) SearchSysCacheExists1(SEQRELID, ObjectIdGetDatum(oid));
 
 	/* one session at a time; the server itself locks relations in another way */
-	LockDatabaseObject(RelationRelationId, RelationGetRelid(sequence), 0, ExclusiveLock);
-	result = reserve_values(layout, sequence);
-	UnlockDatabaseObject(RelationRelationId, RelationGetRelid(sequence), 0, ExclusiveLock);
+	LockDatabaseObject(RelationRelationId, oid, 0, ExclusiveLock);
+	result = reserve_values(layout, oid);
+	UnlockDatabaseObject(RelationRelationId, oid, 0, ExclusiveLock);
 
-	seen_sequence[layout->number] = RelationGetRelid(sequence);
+	seen_sequence[layout->number] = oid;
 	renew_at[layout->number] = result;
-	/* what a rollback would remove, or hide again, counts for one value only */
-	if (wrote_row(RELOID, RelationGetRelid(sequence)) ||
-		wrote_row(NAMESPACEOID, RelationGetNamespace(sequence)))
-		renew_at[layout->number] = 0;
 
 	relation_close(sequence, NoLock);
 	SetUserIdAndSecContext(caller, security);
@@ -321,12 +293,14 @@ look_at_sequence(const TickerLayout *layout)
 }
 
 /*
- * Wait for the given time, but not longer than WAIT_MS_MAX.  If the caller's
- * whole wait takes long, *warned becomes true after one WARNING.
+ * Wait for the time in a difference of values, but not longer than WAIT_MS_MAX.
+ * If the caller's whole wait takes long, *warned becomes true after one WARNING.
  */
 static void
-wait_for_clock(const TickerLayout *layout, int64 ms, bool *warned)
+wait_for_clock(const TickerLayout *layout, uint64 values, bool *warned)
 {
+	int64		ms = (ticker_tick(layout, values) + 1) * layout->ms_per_tick;
+
 	if (ms > MS_PER_SECOND && !*warned)
 	{
 		*warned = true;
@@ -353,7 +327,7 @@ ticker_next(const TickerLayout *layout)
 	uint64		reserved;
 	bool		warned = false;
 
-	/* like nextval(); and a parallel worker does not know what is_private says */
+	/* as nextval() */
 	if (unlikely(XactReadOnly || IsInParallelMode()))
 	{
 		char	   *function = psprintf("%s()", layout->name);
@@ -382,9 +356,7 @@ ticker_next(const TickerLayout *layout)
 
 		if (next >= too_far)
 		{
-			int64		ticks = ticker_tick(layout, next - too_far) + 1;
-
-			wait_for_clock(layout, ticks * layout->ms_per_tick, &warned);
+			wait_for_clock(layout, next - too_far, &warned);
 			reserved = renew_at[layout->number];
 		}
 		else

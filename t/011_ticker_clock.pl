@@ -12,35 +12,22 @@ FakeClock::skip_all_without();
 my ($hour, $day) = (3600, 86_400);
 my @functions = @HandedOut::functions;
 my $clock = FakeClock->new('stepping');
-my $node = init_server('stepping', "$HandedOut::settings\nsynchronous_commit = off\nwal_writer_delay = 10s\njit = off");
+my $node = init_server('stepping', "$HandedOut::settings\nsynchronous_commit = off\nwal_writer_delay = 10s");
 $clock->start($node);
 ask('CREATE EXTENSION idgen');
 
-my %time_of = ((map { $_ => "idgen.${_}_timestamp(idgen.$_())" } @functions), uuid_v7_ordered => 'idgen.uuid_timestamp(idgen.uuid_v7_ordered())');
+my %time_of = (
+	(map { $_ => "idgen.${_}_timestamp(idgen.$_())" } @functions),
+	uuid_v7_ordered => 'idgen.uuid_timestamp(idgen.uuid_v7_ordered())');
 
 # Check that each function is ahead of the clock by a number of seconds, give or take those that this test has taken.
 sub is_ahead
 {
 	my ($seconds, $name) = @_;
 	my $elapsed = 120 + abs(time - $^T);
-	is(ask("SELECT extract(epoch FROM $time_of{$_} - clock_timestamp()) BETWEEN $seconds - $elapsed AND $seconds + $elapsed"),
-		't', "$_: $name") for @functions;
+	is(ask("SELECT abs(extract(epoch FROM $time_of{$_} - clock_timestamp()) - $seconds) < $elapsed"), 't', "$_: $name")
+	  for @functions;
 }
-
-# --- Ticks --------------------------------------------------------------------
-# All values of a tick are used, and then those of the next one, while the clock stands still.
-my $still = int(time) + $hour;
-$clock->stand_still_at($still);
-add_database('still');
-for ([ snowflake => 4096, 1, '1 ms' ], [ js_id => 65536, 1, '1 s' ], [ trace_id => 4194303, 0.1, '1 s' ])
-{
-	my ($function, $room, $ticks, $tick) = @$_;
-	my $count = int(2 * $room * $ticks);
-	is(ask("SELECT count(DISTINCT id), max(idgen.${function}_timestamp(id)) = clock_timestamp() + interval '$tick' * (($count - 1) / $room)
-			FROM (SELECT idgen.$function() AS id FROM generate_series(1, $count) OFFSET 0) made", 'still'),
-		"$count|t", "$function: a tick has $room values");
-}
-$clock->run_ahead_by(0);
 
 # --- Under load, and across restarts --------------------------------------------
 my $load = MixedLoad->new($node, inserting => 0, taking => 8, creating => 0);
@@ -79,22 +66,23 @@ my %waiters = map { $_ => session() } @functions;
 for my $function (@functions)
 {
 	my $errors = '';
-	for (my $timeout = 100; $errors !~ /WARNING/ && $timeout < 1000 * $PostgreSQL::Test::Utils::timeout_default; $timeout *= 2)
+	for (my $timeout = 100; $errors !~ /WARNING/ && $timeout < 200_000; $timeout *= 2)
 	{
 		$errors = errors("SET statement_timeout = $timeout; SELECT idgen.$function()");
 	}
-	like($errors, qr/WARNING:  01000: $function\(\) is waiting because it is a day ahead.*DETAIL:  It can continue in \d+ seconds\./s,
+	like($errors, qr/WARNING:  01000: $function\(\) is waiting because it is a day ahead.*It can continue in \d+ seconds/s,
 		"$function waits and issues a warning");
 	is(scalar(() = $errors =~ /WARNING/g), 1, "$function: one warning is issued");
 	$waiters{$function}->send_blocked($control, "SELECT idgen.$function()", 'Extension');
 }
 step_clock($hour / 2);
-ok($node->poll_query_until('postgres', q{SELECT count(*) = 4 FROM pg_stat_activity WHERE wait_event_type = 'Extension'}),
-	'half an hour later, all sessions still wait');
+my $waiting = q{SELECT count(*) = 4 FROM pg_stat_activity WHERE wait_event_type = 'Extension'};
+ok($node->poll_query_until('postgres', $waiting), 'half an hour later, all sessions still wait');
 step_clock($hour / 2 + 60);
 for (@functions)
 {
-	cmp_ok(HandedOut::number($_, $waiters{$_}->answer), '>', HandedOut::number($_, $before{$_}), "$_: the clock ends the wait");
+	my $value = HandedOut::number($_, $waiters{$_}->answer);
+	cmp_ok($value, '>', HandedOut::number($_, $before{$_}), "$_: the clock ends the wait");
 }
 
 # --- What a wrong clock leaves ------------------------------------------------------
@@ -106,11 +94,12 @@ $clock->start($node);
 $control = session();
 for my $function (@functions)
 {
+	my $mark = "idgen.${function}_mark";
 	like(errors("SELECT idgen.$function()"),
-		qr/ERROR:  55000: value of sequence "idgen.${function}_mark" is more than a day ahead of the clock\n.*HINT:  .*ALTER SEQUENCE idgen.${function}_mark RESTART/s,
+		qr/55000: value of sequence "$mark" is more than a day ahead of the clock\n.*ALTER SEQUENCE $mark RESTART/s,
 		"$function: its high-water mark is refused after a restart");
 	is($control->ask("SELECT idgen.$function()"), '55000', "$function: in another session, too");
-	ask("ALTER SEQUENCE idgen.${function}_mark RESTART");
+	ask("ALTER SEQUENCE $mark RESTART");
 	like($control->ask("SELECT idgen.$function()"), qr/^[\da-f-]{6,}$/, "$function: RESTART corrects it at once");
 }
 is_ahead(0, 'follows the clock again');

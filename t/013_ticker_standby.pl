@@ -36,7 +36,8 @@ for my $function (@functions, 'decimal_id')
 	my $error = qr/ERROR:  25006: cannot execute $function\(\) in a read-only transaction/;
 	like(errors("$_; SELECT idgen.$function()"), $error, "$function: $_") for
 	  'BEGIN READ ONLY', 'SET default_transaction_read_only = on', "SELECT idgen.$function(); BEGIN READ ONLY";
-	like(errors("SELECT idgen.$function()", node => $second), qr/ERROR:  25006: cannot execute $function\(\) during recovery/, "$function: on a standby");
+	like(errors("SELECT idgen.$function()", node => $second),
+		qr/ERROR:  25006: cannot execute $function\(\) during recovery/, "$function: on a standby");
 }
 isnt(ask($marks), $unused, 'calls reserve values');
 
@@ -44,7 +45,7 @@ isnt(ask($marks), $unused, 'calls reserve values');
 my $load = MixedLoad->new($primary, inserting => 0, taking => 4, creating => 0);
 
 $load->take_more;
-ok($second->poll_query_until('postgres', q{SELECT count(last_value) = 5 FROM pg_sequences WHERE schemaname = 'idgen'}), 'the standby has the marks');
+ok($second->poll_query_until('postgres', "SELECT count(last_value) = 5 FROM ($marks) m"), 'the standby has the marks');
 $load->take_more;
 $primary->stop('immediate');
 $load->lose_all;
@@ -69,7 +70,7 @@ my $third = start_standby('third');
 ok($third->poll_query_until('postgres', $marks, ask($marks)), 'the standby has the marks');
 $third->append_conf('postgresql.conf', "primary_conninfo = ''");
 $third->reload;
-ok($primary->poll_query_until('postgres', 'SELECT count(*) = 0 FROM pg_stat_replication WHERE application_name = $$third$$'), 'it is disconnected');
+ok($primary->poll_query_until('postgres', 'SELECT count(*) = 0 FROM pg_stat_replication'), 'it is disconnected');
 ask('SELECT count(idgen.js_id()) FROM generate_series(1, 300000)');
 check_continues('the primary, later', make('postgres', 100));
 $primary->stop('immediate');

@@ -30,6 +30,7 @@ sub story
 
 # --- DDL -----------------------------------------------------------------------
 my $anew = 'DROP EXTENSION idgen; CREATE EXTENSION idgen';
+my $restart = on_marks('ALTER SEQUENCE MARK RESTART');
 story('shop',
 	[ 1, '', 'PREPARE mine AS VALUES' ],
 	[ 2, '', $anew ],
@@ -46,24 +47,25 @@ story('undecided',
 	[ 2, 'the other session' ],
 	[ 1, 'dropped and created behind a savepoint', "BEGIN; SAVEPOINT s; $anew; VALUES; ROLLBACK TO s; VALUES; COMMIT" ],
 	[ 2, 'the other session' ],
-	[ 1, 'restarted behind a savepoint', 'BEGIN; SAVEPOINT s; ' . on_marks('ALTER SEQUENCE MARK RESTART') . '; VALUES; ROLLBACK TO s; COMMIT; VALUES' ],
+	[ 1, 'restarted behind a savepoint', "BEGIN; SAVEPOINT s; $restart; VALUES; ROLLBACK TO s; COMMIT; VALUES" ],
 	[ 2, 'the other session' ]);
 
 # A greater mark of a sequence that a rename put in its place is not that of the old sequence.
-my $renames = join('; ', map { "ALTER SEQUENCE idgen.${_}_mark RENAME TO old_$_; ALTER SEQUENCE idgen.${_}_mark_2 RENAME TO ${_}_mark" } @functions);
+my $spares = on_marks("CREATE SEQUENCE MARK_2; SELECT setval('MARK_2', last_value + (60::bigint << 28)) FROM MARK");
+my $renames = join('; ', on_marks('ALTER SEQUENCE MARK SET SCHEMA public'),
+	map { "ALTER SEQUENCE idgen.${_}_mark_2 RENAME TO ${_}_mark" } @functions);
 story('renamed',
-	[ 2, '', on_marks("CREATE SEQUENCE MARK_2; SELECT setval('MARK_2', last_value + (60::bigint << 28)) FROM MARK") ],
+	[ 2, '', $spares ],
 	[ 1, 'renamed', "BEGIN; $renames; VALUES" ],
 	[ 1, '', 'ROLLBACK' ],
 	[ 2, 'that rolled back, the other session' ],
 	[ 1, 'and the same one' ]);
-story('granted', ([ 1, 'granted', 'GRANT SELECT ON ALL SEQUENCES IN SCHEMA idgen TO PUBLIC; VALUES' ], [ 2, 'the other session' ]) x 5);
 
 # A prepared transaction that has replaced the sequence: the others wait, and continue above its values.
 add_database('prepared');
 my @sessions = map { session(database => 'prepared') } 1 .. 2;
 begin_story('before a prepared transaction', make($sessions[0], 100));
-check_continues('in it', $sessions[0]->ask('BEGIN; ' . on_marks('ALTER SEQUENCE MARK RESTART') . '; ' . values_query(100)));
+check_continues('in it', $sessions[0]->ask("BEGIN; $restart; " . values_query(100)));
 $sessions[0]->ask("PREPARE TRANSACTION 'later'");
 is($sessions[1]->ask("SET lock_timeout = '50ms'; " . values_query()), '55P03', 'a new session waits for it');
 ask("COMMIT PREPARED 'later'", 'prepared');
@@ -71,7 +73,8 @@ check_continues('committed', make($_)) for @sessions;
 check_crash('prepared');
 
 # nextval(), which is not useful on these sequences, changes them without WAL for 32 values.
-story('taken', ([ 1, 'after nextval()', on_marks("SELECT max(nextval('MARK')) FROM generate_series(1, 33)") . '; VALUES' ], [ 2, 'the other session' ]) x 2);
+my $next = on_marks("SELECT max(nextval('MARK')) FROM generate_series(1, 33)");
+story('taken', ([ 1, 'after nextval()', "$next; VALUES" ], [ 2, 'the other session' ]) x 2);
 
 # --- A copy of a database ---------------------------------------------------
 # Those of equal OIDs modulo 64 have one counter.
@@ -114,7 +117,8 @@ for my $way ('--data-only', '--data-only --single-transaction', '--clean --if-ex
 		make($connected);
 		ask('INSERT INTO tickets DEFAULT VALUES; TRUNCATE tickets', 'staging');
 		$node->command_ok([ 'pg_dump', '-Fc', '-f', "$scratch/dump", $node->connstr('production') ], "$name: dumped");
-		$node->command_ok([ 'pg_restore', split(/ /, $way), '-d', $node->connstr('staging'), "$scratch/dump" ], "$name: restored");
+		$node->command_ok([ 'pg_restore', split(/ /, $way), '-d', $node->connstr('staging'), "$scratch/dump" ],
+			"$name: restored");
 		check_continues("$name, a new session", make('staging', 100));
 		check_continues("$name, a connected one", make($connected));
 		is(outcome('INSERT INTO tickets SELECT FROM generate_series(1, 100) RETURNING 1', database => 'staging') =~ s/\n//gr,
@@ -139,16 +143,18 @@ SKIP:
 	add_database('publishing');
 	set_marks($later + 7200, 'publishing');
 	begin_story('a publisher', make('publishing', 100));
-	ask('CREATE PUBLICATION sequences FOR ALL SEQUENCES; SELECT idgen.decimal_id() FROM generate_series(1, 100)', 'publishing');
+	ask('CREATE PUBLICATION s FOR ALL SEQUENCES; SELECT idgen.decimal_id() FROM generate_series(1, 100)', 'publishing');
 	$second->safe_psql('postgres', 'CREATE DATABASE subscribing');
 	$second->safe_psql('subscribing', 'CREATE EXTENSION idgen; SELECT idgen.decimal_id(); ' . values_query());
-	$second->safe_psql('subscribing', "CREATE SUBSCRIPTION sequences CONNECTION '" . $node->connstr('publishing') . "' PUBLICATION sequences");
-	my $mark = ask('SELECT last_value FROM idgen.js_id_mark', 'publishing');
-	ok($second->poll_query_until('subscribing', "SELECT last_value = $mark FROM idgen.js_id_mark"), 'sequences are copied');
+	my $from = $node->connstr('publishing');
+	my $copied = 'SELECT last_value = ' . ask('SELECT last_value FROM idgen.js_id_mark', 'publishing') . ' FROM idgen.js_id_mark';
+	$second->safe_psql('subscribing', "CREATE SUBSCRIPTION s CONNECTION '$from' PUBLICATION s");
+	ok($second->poll_query_until('subscribing', $copied), 'sequences are copied');
 	check_continues('the subscriber', $second->safe_psql('subscribing', values_query(100)));
-	is($second->safe_psql('subscribing', 'SELECT counter > 100 FROM idgen.decimal_id_parts(idgen.decimal_id())'), 't', 'decimal_id() continues');
-	$second->safe_psql('subscribing', 'ALTER SUBSCRIPTION sequences REFRESH SEQUENCES');
-	ok($second->poll_query_until('subscribing', "SELECT last_value = $mark FROM idgen.js_id_mark"), 'sequences are copied again');
+	my $counter = 'SELECT counter > 100 FROM idgen.decimal_id_parts(idgen.decimal_id())';
+	is($second->safe_psql('subscribing', $counter), 't', 'decimal_id() continues');
+	$second->safe_psql('subscribing', 'ALTER SUBSCRIPTION s REFRESH SEQUENCES');
+	ok($second->poll_query_until('subscribing', $copied), 'sequences are copied again');
 	$second->stop('immediate');
 	start_with_clock($second, -3600);
 	check_continues('and after a crash', $second->safe_psql('subscribing', values_query(100)));

@@ -10,7 +10,12 @@ my $watching = session();
 my $last = 0;
 
 # The value of a session is greater than all before.
-sub continues { my ($value, $name) = @_; cmp_ok($value =~ /^\d+$/ ? $value : -1, '>', $last, $name) or diag($value); $last = $value }
+sub continues
+{
+	my ($value, $name) = @_;
+	cmp_ok($value =~ /^\d+$/ ? $value : -1, '>', $last, $name) or diag($value);
+	$last = $value;
+}
 
 my $call = 'SELECT idgen.snowflake()';
 my $mark = 'idgen.snowflake_mark';
@@ -28,7 +33,7 @@ for my $how (sort keys %replacements)
 	$waiting->send($call) if $how eq 'granted';
 	$replacing->ask('COMMIT');
 	continues($waiting->answer, "$how: the waiting session continues");
-	is(ask("SELECT to_timestamp(last_value >> 28) > clock_timestamp() FROM $mark"), 't', "$how: the sequence has a high-water mark");
+	is(ask("SELECT to_timestamp(last_value >> 28) > clock_timestamp() FROM $mark"), 't', "$how: the sequence has a mark");
 	$_->quit for $replacing, $waiting;
 }
 
@@ -69,11 +74,11 @@ continues($connected->ask($call), 'a session');
 $reader->ask('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM pg_sequence');
 $vacuum->send_blocked($watching, 'VACUUM FULL pg_sequence');
 $new->send_blocked($watching, $call);
-continues($connected->ask('SELECT max(idgen.snowflake()) FROM generate_series(1, 12 * 1000 * 4096)'), 'it renews the high-water mark');
+continues($connected->ask('SELECT max(idgen.snowflake()) FROM generate_series(1, 12 * 1000 * 4096)'), 'it renews the mark');
 # the reader would be part of a deadlock if the new session held a lock
 continues($reader->ask($call), 'as does the session for which all others wait');
 
-is($impatient->ask("SET statement_timeout = '100ms'; $call"), '57014', 'statement_timeout ends the wait of another new session');
+is($impatient->ask("SET statement_timeout = '100ms'; $call"), '57014', 'statement_timeout ends the wait of another one');
 $ended->send_blocked($watching, $call);
 $watching->ask("SELECT pg_terminate_backend($ended->{pid})");
 is($ended->wait, '57P01', 'a waiting session can be terminated');

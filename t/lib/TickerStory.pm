@@ -25,7 +25,11 @@ our $greatest;
 
 my ($node, %clock_of);
 
-sub set_clock { my ($node, $seconds) = @_; ($clock_of{ $node->name } //= FakeClock->new($node->name))->run_ahead_by($seconds) }
+sub set_clock
+{
+	my ($node, $seconds) = @_;
+	($clock_of{ $node->name } //= FakeClock->new($node->name))->run_ahead_by($seconds);
+}
 
 sub start_with_clock { my ($node, $seconds) = @_; set_clock($node, $seconds); $clock_of{ $node->name }->start($node) }
 
@@ -34,7 +38,7 @@ sub new_server
 {
 	my ($name, $clock, %init) = @_;
 	FakeClock::skip_all_without();
-	my $server = Server::init_server($name, "$HandedOut::settings\nmax_connections = 60\nmax_prepared_transactions = 5\n", %init);
+	my $server = Server::init_server($name, "$HandedOut::settings\nmax_prepared_transactions = 5\n", %init);
 	start_with_clock($server, $clock);
 	$node //= $server;
 	return $server;
@@ -44,15 +48,24 @@ sub new_server
 sub on_marks { my ($sql) = @_; return join('; ', map { $sql =~ s/MARK/idgen.${_}_mark/gr } @functions) }
 
 # Set the high-water marks to some seconds ahead of the real clock, as another server's.
-sub set_marks { my ($seconds, $database) = @_; ask(on_marks("SELECT setval('MARK', " . (time + $seconds) . '::bigint << 28)'), $database) }
+sub set_marks
+{
+	my ($seconds, $database) = @_;
+	ask(on_marks("SELECT setval('MARK', " . (time + $seconds) . '::bigint << 28)'), $database);
+}
 
-# The values of a session, or of a new one in a database: one of each function or the given number, in the order of calls
+# The values of a session, or of a new one in a database: one or the given number, in the order of calls
 sub values_query
 {
 	my ($count) = @_;
 	return 'SELECT ' . join(', ', map { "idgen.$_()" } @functions) . ' FROM generate_series(1, ' . ($count || 1) . ')';
 }
-sub make { my ($where, $count) = @_; return ref $where ? $where->ask(values_query($count)) : ask(values_query($count), $where) }
+
+sub make
+{
+	my ($where, $count) = @_;
+	return ref $where ? $where->ask(values_query($count)) : ask(values_query($count), $where);
+}
 
 # Begin a story with the first values of a session
 sub begin_story
