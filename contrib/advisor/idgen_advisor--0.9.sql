@@ -33,8 +33,8 @@ BEGIN
            -- at the rate of these rows, of which a period of keyed_comb() has an hour
            CASE WHEN o.is_own AND w.wal > 0
                 THEN (SELECT c.image_bytes_per_row + c.record_bytes_per_row
-                      FROM idgen.expected_key_cost('keyed_comb', m.rows, rows_per_checkpoint,
-                                                   least(rows_per_checkpoint * 3600 / seconds, 1e15)) c) END,
+                      FROM idgen.expected_key_cost('keyed_comb', m.rows, least(rows_per_checkpoint, 1e15),
+                                                   least(rows_per_checkpoint * (3600 / seconds), 1e15)) c) END,
            -- so few pages stay in memory, whatever the keys are
            CASE WHEN m.index_bytes <= 100 * block_bytes THEN NULL
                 WHEN greatest(m.index_bytes - m.reindex_saves_bytes, m.leaf_pages * block_bytes) < 0.5 * m.index_bytes
