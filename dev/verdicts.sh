@@ -28,15 +28,20 @@ verdict() {
 }
 
 # Run tests as the cluster's owner, count their results, and print pg_regress's differences: TITLE LOG
-# COMMAND ... pg_regress before version 16 prints "test NAME ... ok". A command that fails without a
-# failed test counts as one failure.
+# COMMAND ... pg_regress before version 16 prints "test NAME ... ok". A TAP file that ends before its
+# last test counts as one failure, as does a command that fails without a failed test.
 run() {
-    local log=$IDGEN_WORK/$2.log status bad
+    local log=$IDGEN_WORK/$2.log status bad file
     idgen_say "$1"
     as_server_user "${@:3}" 2>&1 | tee "$log"
     status=${PIPESTATUS[0]}
     passed=$((passed + $(grep -cE '^(ok [0-9]+|test [^ ]+ +\.\.\. ok)' "$log")))
     bad=$(grep -cE '^(not ok [0-9]+|test [^ ]+ +\.\.\. FAILED)' "$log")
+    while read -r file; do
+        bad=$((bad + 1))
+        echo "#   Failed test file $file, which ended early:"
+        tail -n 5 "$IDGEN_BUILD/tmp_check/log/regress_log_$(basename "$file" .pl)" | sed 's/^/# /'
+    done < <(sed -nE 's/^([^ ]+) +\(Wstat: [1-9].* Failed: 0\)$/\1/p' "$log")
     [ "$status" -eq 0 ] || [ "$bad" -gt 0 ] || { bad=1; echo "exit status $status"; }
     failed=$((failed + bad))
     find "$IDGEN_WORK/build" -name regression.diffs -exec cat {} \; -delete
