@@ -1,5 +1,5 @@
 # From other keys, extensions and databases to idgen's, and node numbers in containers,
-# as docs/recipes.md has them. t/tools/020_rekey.pl has the tables with foreign keys.
+# as docs/recipes.md has them. contrib/rekey/t changes their types.
 
 use Page;
 use Server;
