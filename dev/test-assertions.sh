@@ -2,16 +2,20 @@
 #
 # test-assertions.sh: run tests on a server that checks its assertions.
 #
-#   dev/test-assertions.sh [t/NAME.pl ...]    these TAP tests; by default all tests
+#   dev/test-assertions.sh                    all tests
+#   dev/test-assertions.sh t/NAME.pl ...      only these TAP tests
+#   dev/test-assertions.sh --uncached         only the last part
 #
 # Builds PostgreSQL 15 from Debian's source in a Debian system of its own (see debian.sh), with
 # --enable-cassert (and so CLOBBER_FREED_MEMORY) and RANDOMIZE_ALLOCATED_MEMORY, and runs
-# scripts/test.sh on it; the TAP tests have wal_consistency_checking = all. Then two regression tests
-# run with debug_discard_caches = 1. Requires root.
+# scripts/test.sh on it; the TAP tests have wal_consistency_checking = all. Then sql/catalogs.sql and
+# isolation tests run with debug_discard_caches = 1, so that each look-up loses all that is cached.
+# Requires root.
 
 . "$(dirname "$0")/debian.sh"
 
-idgen_no_options "$@"
+uncached=
+idgen_options 'uncached?' "$@"
 prefix=/opt/postgresql-assertions
 
 # In the Debian system: build the server, once.
@@ -29,13 +33,18 @@ make -s -j2 world-bin && make -s install-world-bin
 touch "$1/complete"
 rm -rf /var/tmp/postgresql'
 
-# With debug_discard_caches = 1, CREATE EXTENSION would take many minutes.
+# With debug_discard_caches = 1, CREATE EXTENSION would take many minutes, as would the tests that make thousands of
+# calls.
 test_without_caches='. dev/verdicts.sh
-idgen_build && idgen_start && as_server_user createdb contrib_regression &&
+REGRESS="catalogs"
+ISOLATION="create_once_reindex check_recent_id"
+idgen_build && idgen_start autovacuum=off && as_server_user createdb contrib_regression &&
     as_server_user psql -qX -v ON_ERROR_STOP=1 -c "CREATE EXTENSION idgen" \
         -c "ALTER DATABASE contrib_regression SET debug_discard_caches = 1" contrib_regression || exit
-run "Regression tests without caches" caches "${idgen_make[@]}" installcheck \
-    REGRESS="uuid_name command_history" ISOLATION= EXTRA_REGRESS_OPTS=--use-existing
+for kind in REGRESS ISOLATION; do
+    run "Tests without caches: $kind" "without_caches_$kind" "${idgen_make[@]}" installcheck REGRESS= ISOLATION= \
+        "$kind=${!kind}" ISOLATION_OPTS="--use-existing --dbname=contrib_regression" EXTRA_REGRESS_OPTS=--use-existing
+done
 end_of_verdicts'
 
 debian_make "15-$(dpkg --print-architecture)"
@@ -47,6 +56,6 @@ debian_copy_sources
 echo "wal_consistency_checking = all" >"$DEBIAN_ROOT/var/tmp/server.conf"
 
 in_debian=(debian_run env -C /idgen PG_CONFIG="$prefix/bin/pg_config")
-run_script "${in_debian[@]}" TEMP_CONFIG=/var/tmp/server.conf scripts/test.sh "$@"
-[ $# -gt 0 ] || run_script "${in_debian[@]}" bash -c "$test_without_caches" dev/test-assertions.sh
+[ "$uncached" ] || run_script "${in_debian[@]}" TEMP_CONFIG=/var/tmp/server.conf scripts/test.sh "${arguments[@]}"
+[ ${#arguments[@]} -gt 0 ] || run_script "${in_debian[@]}" bash -c "$test_without_caches" dev/test-assertions.sh
 end_of_scripts
