@@ -63,8 +63,7 @@ extern Page get_page(IndexPages *pages, BlockNumber block);
 extern Page get_leaf(IndexPages *pages, BlockNumber block);
 extern OffsetNumber find_item(Relation index, IndexTuple tuple, Page page);
 extern LeafSample sample_leaves(Relation index);
-extern NewestRows read_newest_rows(Relation index, Relation table,
-								   const LeafSample *sample, int limit,
+extern NewestRows read_newest_rows(Relation index, Relation table, const LeafSample *sample,
 								   double rows_per_checkpoint);
 
 #endif							/* IDGEN_ADVISOR_H */

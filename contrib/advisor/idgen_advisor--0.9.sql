@@ -3,8 +3,7 @@
 \echo Use "CREATE EXTENSION idgen_advisor" to load this file. \quit
 
 CREATE FUNCTION idgen.index_report(
-    index regclass, rows_per_checkpoint bigint DEFAULT NULL, newest_rows int DEFAULT 2000,
-    checkpoint interval DEFAULT '5 minutes',
+    index regclass, rows_per_checkpoint bigint DEFAULT NULL, checkpoint interval DEFAULT '5 minutes',
     OUT index_name regclass, OUT table_name regclass, OUT key_columns text, OUT rows bigint, OUT index_bytes bigint,
     OUT leaf_pages bigint, OUT leaf_density float8, OUT reindex_saves_bytes bigint, OUT newest_leaf_share float8,
     OUT placement text, OUT images_per_row float8, OUT wal_per_row float8, OUT keyed_comb_wal_per_row float8,
@@ -53,7 +52,7 @@ BEGIN
                                  THEN ' If the values are secrets, such as tokens, they must stay random.' END) END
     INTO index_name, table_name, key_columns, rows, index_bytes, leaf_pages, leaf_density, reindex_saves_bytes,
          newest_leaf_share, placement, images_per_row, wal_per_row, keyed_comb_wal_per_row, advice
-    FROM idgen.internal_index_measures(index, rows_per_checkpoint, newest_rows) m
+    FROM idgen.internal_index_measures(index, rows_per_checkpoint) m
          JOIN pg_index i ON i.indexrelid = m.index JOIN pg_class c ON c.oid = i.indexrelid,
          LATERAL (SELECT format('REINDEX INDEX CONCURRENTLY would save about %s of %s',
                                 pg_size_pretty(m.reindex_saves_bytes::bigint),
@@ -77,7 +76,7 @@ BEGIN
     END IF;
 END $$;
 
-COMMENT ON FUNCTION idgen.index_report(regclass, bigint, int, interval) IS
+COMMENT ON FUNCTION idgen.index_report(regclass, bigint, interval) IS
 'Size, density and placement of new rows of a B-tree index, or of a table''s primary key, measured on a sample of its '
 'pages. Requires USAGE on the schema and either SELECT on the table or the key columns, or membership in '
 'pg_stat_scan_tables (42501).';
@@ -85,11 +84,11 @@ COMMENT ON FUNCTION idgen.index_report(regclass, bigint, int, interval) IS
 CREATE FUNCTION idgen.index_reports(
     min_size bigint DEFAULT 10485760, catalogs boolean DEFAULT false,
     OUT index_name regclass, OUT table_name regclass, OUT key_columns text, OUT rows bigint, OUT index_bytes bigint,
-    OUT leaf_pages bigint, OUT leaf_density float8, OUT reindex_saves_bytes bigint,
-    OUT newest_leaf_share float8, OUT placement text, OUT images_per_row float8, OUT wal_per_row float8,
-    OUT keyed_comb_wal_per_row float8, OUT advice text,
-    OUT rows_per_day float8, OUT rows_per_checkpoint bigint, OUT wal_per_day bigint, OUT keyed_comb_wal_per_day bigint,
-    OUT keyed_comb_saves_wal_per_day bigint, OUT rates_since timestamptz, OUT unknown_reason text
+    OUT leaf_pages bigint, OUT leaf_density float8, OUT reindex_saves_bytes bigint, OUT newest_leaf_share float8,
+    OUT placement text, OUT images_per_row float8, OUT wal_per_row float8, OUT keyed_comb_wal_per_row float8,
+    OUT advice text, OUT rows_per_day float8, OUT rows_per_checkpoint bigint, OUT wal_per_day bigint,
+    OUT keyed_comb_wal_per_day bigint, OUT keyed_comb_saves_wal_per_day bigint, OUT rates_since timestamptz,
+    OUT unknown_reason text
 )
     RETURNS SETOF record
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE STRICT
@@ -490,7 +489,7 @@ COMMENT ON FUNCTION idgen.expected_key_cost(text, float8, float8, float8, int, i
 '(42704).';
 
 CREATE FUNCTION idgen.internal_index_measures(
-    relation regclass, rows_per_checkpoint bigint, newest_rows int,
+    relation regclass, rows_per_checkpoint bigint,
     OUT index oid, OUT placement text, OUT rows float8, OUT index_bytes float8, OUT leaf_pages float8,
     OUT leaf_density float8, OUT fillfactor float8, OUT reindex_saves_bytes float8,
     OUT uuid_version float8, OUT located_rows float8, OUT newest_leaf_pages float8, OUT images_per_row float8,
@@ -499,7 +498,7 @@ CREATE FUNCTION idgen.internal_index_measures(
     LANGUAGE C VOLATILE PARALLEL RESTRICTED
     AS 'MODULE_PATHNAME', 'idgen_internal_index_measures';
 
-COMMENT ON FUNCTION idgen.internal_index_measures(regclass, bigint, int) IS
+COMMENT ON FUNCTION idgen.internal_index_measures(regclass, bigint) IS
 'Internal to index_report(), with the same rights; may change.';
 
 CREATE FUNCTION idgen.internal_filled_leaves(

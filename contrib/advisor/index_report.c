@@ -39,8 +39,6 @@
 
 PG_MODULE_MAGIC;
 
-#define NEWEST_ROWS_MAX		100000
-
 /* the greatest number of rows that expected_key_cost() takes */
 #define MAX_ROWS			1e15
 
@@ -214,7 +212,7 @@ index_of(Oid relid)
 	return OidIsValid(constraint) ? get_constraint_index(constraint) : relid;
 }
 
-/* internal_index_measures(index regclass, rows_per_checkpoint bigint, newest_rows int, OUT ...) */
+/* internal_index_measures(index regclass, rows_per_checkpoint bigint, OUT ...) */
 PG_FUNCTION_INFO_V1(idgen_internal_index_measures);
 Datum
 idgen_internal_index_measures(PG_FUNCTION_ARGS)
@@ -233,20 +231,11 @@ idgen_internal_index_measures(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("rows_per_checkpoint must be at least 1"),
 				 errdetail("The value is %lld.", (long long) PG_GETARG_INT64(1))));
-	if (PG_ARGISNULL(2))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("newest_rows must not be null")));
-	if (PG_GETARG_INT32(2) < 1 || PG_GETARG_INT32(2) > NEWEST_ROWS_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("newest_rows must be between 1 and %d", NEWEST_ROWS_MAX),
-				 errdetail("The value is %d.", PG_GETARG_INT32(2))));
 	index = open_index(index_of(PG_GETARG_OID(0)), &table);
 	require_rights(table, index);
 	require_readable(index);
 	sample = sample_leaves(index);
-	newest = read_newest_rows(index, table, &sample, PG_GETARG_INT32(2), rows_per_checkpoint);
+	newest = read_newest_rows(index, table, &sample, rows_per_checkpoint);
 	result = make_measures(fcinfo, index, &sample, &newest, rows_per_checkpoint);
 	relation_close(index, AccessShareLock);
 	relation_close(table, AccessShareLock);

@@ -123,6 +123,10 @@ sample_leaves(Relation index)
 	LeafCounts	counts = {0};
 	LeafSample	sample = {.uuid_version = NAN};
 
+	/* also an empty one must be readable */
+	if (blocks > 0)
+		copy_page(index, BTREE_METAPAGE, strategy, page);
+
 	for (int i = 0; i < pages; i++)
 	{
 		BlockNumber block = 1 + (BlockNumber) (start + i * stride);

@@ -37,6 +37,9 @@
 #define LEAST_LAST_BLOCKS	32
 #define SAMPLED_BLOCKS		100
 
+/* The newest rows that are looked up in the index, at most */
+#define NEWEST_ROWS			2000
+
 /* Rows with a longer key are ignored. */
 #define MAX_READ_KEY_BYTES	2000
 
@@ -441,12 +444,13 @@ is_compared_safely(Relation index)
  */
 NewestRows
 read_newest_rows(Relation index, Relation table, const LeafSample *sample,
-				 int limit, double rows_per_checkpoint)
+				 double rows_per_checkpoint)
 {
 	NewestRows	newest = {.images = NAN,.image_bytes = NAN};
 	IndexPages	pages = {.index = index};
 	NewRows		rows;
 	int			located = 0;
+	int			limit;
 
 	if (!(sample->rows >= LEAST_TABLE_ROWS) || !is_compared_safely(index) ||
 		table->rd_rel->relam != HEAP_TABLE_AM_OID ||
@@ -458,7 +462,7 @@ read_newest_rows(Relation index, Relation table, const LeafSample *sample,
 	 * if they were a large part of all rows, even ordered ones were on most
 	 * leaf pages
 	 */
-	limit = Min(limit, Max(LEAST_ROWS, sample->rows / SHARE_OF_ROWS));
+	limit = Min(NEWEST_ROWS, Max(LEAST_ROWS, sample->rows / SHARE_OF_ROWS));
 	rows = find_new_rows(index, table, limit);
 	/* keep those whose leaf pages are found; measure_leaves() reads more */
 	for (int i = 0; i < rows.count && located < limit && pages.count < INDEX_PAGES - MEASURED_ROWS; i++)

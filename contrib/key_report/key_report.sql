@@ -267,8 +267,8 @@ finding (rule, level, tab, object, detail, remediation) AS (
               THEN format('%sSET DEFAULT idgen.keyed_comb(area => %L);', alter_column, relname)
               WHEN current_setting('server_version_num')::int >= 180000 THEN alter_column || 'SET DEFAULT uuidv7();'
               ELSE 'keyed_comb() of the extension idgen, or version 7' END
-  FROM uuids
-  WHERE is_default OR type = 'uuid' AND NOT small AND version_4 >= 50 AND coalesce(def, '') !~ '(^|\W)idgen\.'
+  FROM uuids WHERE is_default OR type = 'uuid' AND NOT small AND version_4 >= 50
+                      AND coalesce(def, '') !~ '(^|\W)(idgen\.|uuidv7\()'
   UNION ALL SELECT 'coverage', CASE WHEN t.hidden + s.hidden > 0 THEN 'WARN' ELSE 'INFO' END, NULL, NULL,
          format('%s tables, of which role %I may not read %s, and %s were never analyzed; it may not read %s sequences',
                 t.all, current_user, t.hidden, t.unknown, s.hidden),

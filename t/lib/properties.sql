@@ -268,7 +268,7 @@ FROM unnest('{random,ordered,short_comb}'::text[]) kind, reals, unnest('{1,1e9,N
 	LATERAL (SELECT tried.expected_key_cost(kind, x, c, p, bytes, length, 16, NULL, 0) AS said) t;
 -- index_report() takes any positive number of rows in a checkpoint interval
 SELECT *, r.rows >= 0 AND r.rows = m.rows AS holds FROM numbers, LATERAL idgen.index_report('idgen.creation_identifiers_pkey', n) r,
-	LATERAL idgen.internal_index_measures('idgen.creation_identifiers_pkey', n, 100) m WHERE n >= 1;
+	LATERAL idgen.internal_index_measures('idgen.creation_identifiers_pkey', n) m WHERE n >= 1;
 -- index_reports() returns indexes of the given size, and shares from 0 to 1
 SELECT *, r.index_bytes >= n AND NOT EXISTS (SELECT FROM unnest(ARRAY[r.leaf_density, r.newest_leaf_share]) s
 	WHERE s NOT BETWEEN 0 AND 1) AS holds FROM unnest('{0,65536}'::bigint[]) n, LATERAL idgen.index_reports(n) r;

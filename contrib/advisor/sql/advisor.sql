@@ -70,8 +70,7 @@ EXCEPTION WHEN OTHERS THEN
     RETURN concat_ws(' | ', SQLSTATE, SQLERRM, nullif(detail, ''), nullif(hint, ''));
 END $$;
 SELECT arguments, refusal(arguments)
-FROM unnest(ARRAY[$$'things', NULL, NULL$$, $$'things', 0$$, $$'things', newest_rows => 0$$,
-                  $$'things', newest_rows => 100001$$, $$'things', checkpoint => NULL$$, $$'things', checkpoint => '0'$$,
+FROM unnest(ARRAY[$$'things', 0$$, $$'things', checkpoint => NULL$$, $$'things', checkpoint => '0'$$,
                   $$'things', checkpoint => '2 years'$$, '0', $$'parted'$$, $$'long'$$, $$'viewed'$$,
                   $$'things_hashed'$$, $$'things_broken'$$]) arguments;
 

@@ -32,10 +32,6 @@ SELECT costs(format($$'random', %s, %s$$, index_rows, n))
 FROM unnest('{0,1,1e15}'::float8[]) index_rows, unnest('{1,1e15}'::float8[]) n ORDER BY index_rows, n;
 SELECT costs($$'short_comb', 1e15, 1e15, 1e-6, 6$$, $$'random', 1e15, 1, key_bytes => 1024$$, $$'ordered', 2, 1, random_rows => 1$$,
              $$'random', 291, 1$$, $$'random', 292, 1$$);
--- the size does not depend on the scale on which the index is simulated
-SELECT 'scale ' || scale, round(100 * c.leaf_density), round(c.index_bytes / scale / 8192 / 10) * 10
-FROM (VALUES (1), (16), (1048576)) v (scale),
-     idgen.expected_key_cost('short_comb', 1e5 * scale, 1000, 20, rows_in_cycle => 0.6e5 * scale, prefix_bytes => 6) c;
 SELECT 'the cost of NULL', c.* FROM idgen.expected_key_cost(NULL, 1, 1) c;
 -- invalid arguments
 SELECT costs($$'COMB', 1, 1$$, $$'random', -1, 1$$, $$'random', 'NaN', 1$$, $$'random', 1, 0.5$$,
