@@ -1,6 +1,6 @@
 /*
  * shared_memory.h
- *	  Named shared memory and its locks, by server version.
+ *	  Named shared memory, by server version.
  *
  * From version 17 on, the server allocates a segment at its first use.  Earlier
  * versions have a fixed amount of shared memory, part of which a library can
@@ -16,21 +16,18 @@
 #if PG_VERSION_NUM >= 190000
 #include "storage/dsm_registry.h"
 
-#define HAVE_DSM_REGISTRY	true
 #define INIT_SEGMENT_ARGS	void *segment, void *arg pg_attribute_unused()
 #define get_named_segment(name, size, init, found) \
 	GetNamedDSMSegment(name, size, init, found, NULL)
 #elif PG_VERSION_NUM >= 170000
 #include "storage/dsm_registry.h"
 
-#define HAVE_DSM_REGISTRY	true
 #define INIT_SEGMENT_ARGS	void *segment
 #define get_named_segment(name, size, init, found) \
 	GetNamedDSMSegment(name, size, init, found)
 #else
 #include "storage/shmem.h"
 
-#define HAVE_DSM_REGISTRY	false
 #define INIT_SEGMENT_ARGS	void *segment
 
 static inline void *
@@ -45,15 +42,6 @@ get_named_segment(const char *name, Size size, void (*init) (void *), bool *foun
 	LWLockRelease(AddinShmemInitLock);
 	return segment;
 }
-#endif
-
-/* From version 19 on, a tranche is named when its id is allocated. */
-#if PG_VERSION_NUM >= 190000
-#define new_lwlock_tranche(name)			LWLockNewTrancheId(name)
-#define register_lwlock_tranche(id, name)	((void) 0)
-#else
-#define new_lwlock_tranche(name)			LWLockNewTrancheId()
-#define register_lwlock_tranche(id, name)	LWLockRegisterTranche(id, name)
 #endif
 
 #endif							/* IDGEN_SHARED_MEMORY_H */

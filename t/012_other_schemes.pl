@@ -16,7 +16,7 @@ is(join(' ', sort grep { $cells{$_} } keys %named), $cannot_tell, 'the page name
 
 # except those that write any uuid or number in another form, and those that are not for identifiers
 my $others = qr/^(?:uuid_(?:variant|v5|to_base|smaller|larger)|min|max|bigint_to_base|prefixed_id|typeid_from_uuid
-	|ulid_from_uuid|create_id_domain|ticker_state|internal_\w+)$/x;
+	|ulid_from_uuid|create_id_domain|internal_\w+)$/x;
 is(join(' ', grep { !$cells{$_} && !$named{$_} && !/$others/ } map { $_->{name} }
 		grep { $_->{kind} =~ /^(reader|mask|prefixes)$/ && $_->{signature} =~ /\((uuid|text|int8)\b/ } @Functions::functions),
 	'', 'each function that takes an identifier is in the table or on the page');
