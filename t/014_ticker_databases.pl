@@ -148,13 +148,14 @@ SKIP:
 	$second->safe_psql('subscribing', 'CREATE EXTENSION idgen; SELECT idgen.decimal_id(); ' . values_query());
 	my $from = $node->connstr('publishing');
 	my $copied = 'SELECT last_value = ' . ask('SELECT last_value FROM idgen.js_id_mark', 'publishing') . ' FROM idgen.js_id_mark';
-	$second->safe_psql('subscribing', "CREATE SUBSCRIPTION s CONNECTION '$from' PUBLICATION s");
+	$second->safe_psql('subscribing', "CREATE SUBSCRIPTION s CONNECTION \$\$$from\$\$ PUBLICATION s");
 	ok($second->poll_query_until('subscribing', $copied), 'sequences are copied');
 	check_continues('the subscriber', $second->safe_psql('subscribing', values_query(100)));
 	my $counter = 'SELECT counter > 100 FROM idgen.decimal_id_parts(idgen.decimal_id())';
 	is($second->safe_psql('subscribing', $counter), 't', 'decimal_id() continues');
 	$second->safe_psql('subscribing', 'ALTER SUBSCRIPTION s REFRESH SEQUENCES');
 	ok($second->poll_query_until('subscribing', $copied), 'sequences are copied again');
+	check_continues('a call after that', $second->safe_psql('subscribing', values_query()));
 	$second->stop('immediate');
 	start_with_clock($second, -3600);
 	check_continues('and after a crash', $second->safe_psql('subscribing', values_query(100)));
