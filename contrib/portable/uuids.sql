@@ -179,7 +179,8 @@ IF to_regclass('idgen.portable_secret') IS NULL THEN
                       FROM pg_class, aclexplode(relacl) WHERE pg_class.oid = 'idgen.portable_secret'::regclass AND grantee <> relowner), 'SELECT');
     COMMENT ON TABLE idgen.portable_secret IS 'The secret of idgen.keyed_comb(): a role that can read it can compute the prefixes of all periods.';
 END IF;
-INSERT INTO idgen.portable_secret (secret) VALUES (sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()))) ON CONFLICT DO NOTHING;
+INSERT INTO idgen.portable_secret (secret) VALUES (sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())))
+    ON CONFLICT DO NOTHING;
 
 -- The number of the twelfth of a period, at least a millisecond, that contains a time.
 CREATE OR REPLACE FUNCTION idgen.portable_twelfth(instant timestamptz, period_ms bigint) RETURNS bigint
@@ -199,8 +200,8 @@ BEGIN
     IF (octet_length(area) <= 63) IS NOT TRUE THEN
         PERFORM idgen.portable_invalid('area must not be null or longer than 63 bytes', area);
     END IF;
-    SELECT encode(substr(sha256(secret || sha256(textsend(current_database())) || sha256(textsend(area)) || int8send(period_ms)
-                                || int8send(twelfth) || boolsend(clock IS NOT NULL)), 1, 4), 'hex')
+    SELECT encode(substr(sha256(secret || sha256(textsend(current_database())) || sha256(textsend(area))
+                                || int8send(period_ms) || int8send(twelfth) || boolsend(clock IS NOT NULL)), 1, 4), 'hex')
         INTO prefix FROM idgen.portable_secret;
     IF prefix IS NULL THEN
         RAISE EXCEPTION 'table "idgen.portable_secret" is empty' USING ERRCODE = 'object_not_in_prerequisite_state',
@@ -214,17 +215,20 @@ END $$;
 
 -- The prefix that the session keeps, or a new one, replaces the first digits of a random
 -- UUID. A session that writes the setting chooses the place of its own keys, no more.
-CREATE OR REPLACE FUNCTION idgen.keyed_comb(period interval DEFAULT '1 hour', area text DEFAULT '', clock timestamptz DEFAULT NULL) RETURNS uuid
+CREATE OR REPLACE FUNCTION idgen.keyed_comb(
+    period interval DEFAULT '1 hour', area text DEFAULT '', clock timestamptz DEFAULT NULL
+) RETURNS uuid
     LANGUAGE SQL VOLATILE PARALLEL UNSAFE
     RETURN (CASE WHEN clock IS NULL
                   AND substr(current_setting('idgen_portable.prefix', true), 9)
-                      = idgen.portable_period_ms(period, 2)::text || ' '
-                        || idgen.portable_twelfth(clock_timestamp(), idgen.portable_period_ms(period, 2))::text || ' ' || area
+                      = idgen.portable_period_ms(period, 2)::text
+                        || ' ' || idgen.portable_twelfth(clock_timestamp(), idgen.portable_period_ms(period, 2))::text
+                        || ' ' || area
                  THEN left(current_setting('idgen_portable.prefix', true), 8)
                  ELSE idgen.portable_keyed_prefix(idgen.portable_period_ms(period, 2), area, clock) END
             || substr(gen_random_uuid()::text, 9))::uuid;
 COMMENT ON FUNCTION idgen.keyed_comb(interval, text, timestamptz) IS
-    'A UUID of version 4 with 90 random bits after 32 bits that are a hash of database, area and time under portable_secret.';
+    'A UUID of version 4: 32 bits of a hash of database, area and time under portable_secret, and 90 random bits.';
 
 -- ---- Reading UUIDs ----
 

@@ -184,8 +184,8 @@ as_installer('source', q{
 	CREATE TABLE notes (n int, public_id uuid DEFAULT idgen.keyed_comb(area => 'notes'));
 	INSERT INTO orders (n) VALUES (1)});
 is(run_psql('source', '-v', 'level=WARN', '-f', 'contrib/key_report/key_report.sql'), '', 'key_report.sql runs');
-unlike((run_command([ qw(psql -XAt -v level=WARN -f contrib/key_report/key_report.sql -d), $node->connstr('source') ]))[0],
-	qr/portable/, 'and finds no fault in the edition');
+my ($found) = run_command([ qw(psql -XAt -v level=WARN -f contrib/key_report/key_report.sql -d), $node->connstr('source') ]);
+unlike($found, qr/portable/, 'and finds no fault in the edition');
 
 # Dump "source" with each list of options into one database; return the errors.
 sub refresh
@@ -197,7 +197,8 @@ sub refresh
 		local $ENV{FROM} = $node->connstr('source') . ' user=Installer';
 		local $ENV{TO} = $node->connstr($database);
 		$errors .= (run_command([ 'bash', '-o', 'pipefail', '-c',
-			"pg_dump $options -d \"\$FROM\" | psql -X -q -v ON_ERROR_STOP=1 --single-transaction -o /dev/null -d \"\$TO\"" ]))[1];
+			"pg_dump $options -d \"\$FROM\" |
+				psql -X -q -v ON_ERROR_STOP=1 --single-transaction -o /dev/null -d \"\$TO\"" ]))[1];
 	}
 	return $errors;
 }
@@ -216,7 +217,8 @@ for ([ 'schema only', [ '--schema-only' ], 0 ], [ 'all but the data of idgen', [
 	for my $table ('orders', 'notes')
 	{
 		like(errors("INSERT INTO $table (n) VALUES (2)", database => 'target', user => 'Installer'),
-			qr/55000: .*portable_secret" is empty\n.*HINT:  Run uuids\.sql again/s, "keyed_comb() asks for a secret, as the default of $table");
+			qr/55000: .*portable_secret" is empty\n.*HINT:  Run uuids\.sql again/s,
+			"keyed_comb() asks for a secret, as the default of $table");
 	}
 	is(ask($rows, 'target'), "$orders|0", 'and no row is without a key');
 	is(install('target', $files[0]), '', 'the file runs again');
@@ -241,11 +243,13 @@ for ([ 'all', '' ], [ 'schema only, then data', '--schema-only', '--data-only' ]
 create_database('target');
 install('target');
 my $kept = ask($secret, 'target');
-is(refresh('target', '--exclude-schema=idgen'), '', 'restored: all but the schema idgen, into a database that has the edition');
+is(refresh('target', '--exclude-schema=idgen'), '',
+	'restored: all but the schema idgen, into a database that has the edition');
 ask('TRUNCATE orders, notes', 'target');
 is(refresh('target', "--data-only --disable-triggers $no_secret"), '', 'restored: data only, as docs/recipes.md does');
 ask('TRUNCATE orders, notes', 'target');
-like(refresh('target', '--data-only'), qr/duplicate key value violates unique constraint "portable_secret_pkey"/, 'without it, the restore fails');
+like(refresh('target', '--data-only'), qr/duplicate key value violates unique constraint "portable_secret_pkey"/,
+	'without it, the restore fails');
 as_installer('target', $insert);
 is(ask($rows, 'target'), '1|1', 'wholly, and rows have keys');
 is(ask($secret, 'target'), $kept, 'still with its own secret');

@@ -26,7 +26,8 @@ sub is_same
 # --- The same functions and table -------------------------------------------
 my $functions = q{
 	SELECT p.oid::regprocedure, pg_get_function_arguments(p.oid), pg_get_function_result(p.oid), prokind, provolatile,
-		CASE WHEN proname <> 'keyed_comb' THEN proparallel END, proisstrict, obj_description(p.oid, 'pg_proc') IS NOT NULL
+		CASE WHEN proname <> 'keyed_comb' THEN proparallel END, proisstrict,
+		obj_description(p.oid, 'pg_proc') IS NOT NULL
 	FROM pg_proc p WHERE pronamespace = 'idgen'::regnamespace AND proname !~ '^(portable|internal)_' ORDER BY 1};
 my ($c, $p) = map { +{ map { /^idgen\.(\w+)/ => $_ } split /\n/, ask($functions, $_) } } 'c', 'p';
 
@@ -155,15 +156,19 @@ for (
 is(outcome('SELECT idgen.short_comb(run_length => 2)', database => 'p'), '0A000', 'a run of short COMBs is refused');
 
 # --- keyed_comb(): its secret, and the prefix that a session keeps ----------
-is(ask(q{SELECT proparallel FROM pg_proc WHERE oid = 'idgen.keyed_comb'::regproc}, 'p'), 'u', 'keyed_comb() is parallel unsafe');
+is(ask(q{SELECT proparallel FROM pg_proc WHERE oid = 'idgen.keyed_comb'::regproc}, 'p'), 'u',
+	'keyed_comb() is parallel unsafe');
 my $secret = ask('SELECT secret FROM idgen.portable_secret', 'p');
 like($secret, qr/^\\x[0-9a-f]{64}$/, 'it has a secret of 32 bytes');
 ask(slurp_file('contrib/portable/uuids.sql'), 'p');
 is(ask('SELECT secret FROM idgen.portable_secret', 'p'), $secret, 'the file keeps it when it runs again');
-is(outcome("INSERT INTO idgen.portable_secret (secret) VALUES ('$secret')", database => 'p'), '23505', 'a second one is not possible');
-is(outcome("INSERT INTO idgen.portable_secret VALUES (false, '$secret')", database => 'p'), '23514', 'nor with another key');
+is(outcome("INSERT INTO idgen.portable_secret (secret) VALUES ('$secret')", database => 'p'), '23505',
+	'a second one is not possible');
+is(outcome("INSERT INTO idgen.portable_secret VALUES (false, '$secret')", database => 'p'), '23514',
+	'nor with another key');
 my $as_app = 'SET ROLE app';
-is(outcome('SELECT idgen.uuid_version(idgen.keyed_comb())', database => 'p', user => 'app'), 4, 'every role can call the function');
+is(outcome('SELECT idgen.uuid_version(idgen.keyed_comb())', database => 'p', user => 'app'), 4,
+	'every role can call the function');
 is(outcome('SELECT FROM idgen.portable_secret', database => 'p', user => 'app'), '42501', 'and not read the secret');
 my $given = q{SELECT left(idgen.keyed_comb('365250 days', clock => '2026-11-20 03:44:00+00')::text, 8)};
 ask('CREATE DATABASE copy TEMPLATE p');
@@ -173,62 +178,75 @@ isnt(ask($given, 'copy'), ask($given, 'p'), 'a copy of a database has other pref
 sub defined_prefix
 {
 	my ($period_ms, $twelfth, $area, $given) = @_;
-	return qq{(SELECT left(encode(sha256(secret || sha256(textsend('p')) || sha256(textsend('$area')) || int8send($period_ms)
-		|| int8send($twelfth) || '\\x0$given'), 'hex'), 8) FROM idgen.portable_secret)};
+	return qq{(SELECT left(encode(sha256(secret || sha256(textsend('p')) || sha256(textsend('$area'))
+		|| int8send($period_ms) || int8send($twelfth) || '\\x0$given'), 'hex'), 8) FROM idgen.portable_secret)};
 }
 is(ask(q{SELECT left(idgen.keyed_comb(area => 'a', clock => to_timestamp(300.0 * 5938929))::text, 8) = }
 		. defined_prefix(3600000, 5938929, 'a', 1), 'p'), 't', 'prefixes of a given clock are those of the definition');
 my ($year, $period) = (365250, 365250 * 86400000);
 my $twelfth = "floor(extract(epoch FROM now()) * 1000 / ($period / 12))::bigint";
-is(ask(qq{SELECT left(idgen.keyed_comb('$year days', 'a')::text, 8) = } . defined_prefix($period, $twelfth, 'a', 0), 'p'),
-	't', 'so are those of the current time');
+is(ask(qq{SELECT left(idgen.keyed_comb('$year days', 'a')::text, 8) = }
+		. defined_prefix($period, $twelfth, 'a', 0), 'p'), 't', 'so are those of the current time');
 
 # In one session, the prefix changes with area and period, and a call with a clock does not replace it.
-my @calls = ("'$year days'", "'$year days', 'a'", "'$year days', 'b'", "'$year days', clock => now()", "'200000 days', 'b'");
+my @calls = ("'$year days'", "'$year days', 'a'", "'$year days', 'b'",
+	"'$year days', clock => now()", "'200000 days', 'b'");
 my $all = 'SELECT concat_ws($$ $$, ' . join(', ', map { "left(idgen.keyed_comb($_)::text, 8)" } @calls) . ')';
 my @rows = split /\n/, ask("$all FROM generate_series(1, 3)", 'p');
 is(scalar(keys %{ { map { $_ => 1 } split / /, $rows[0] } }), @calls, 'areas and periods have prefixes of their own');
 is_deeply([ @rows[ 1, 2 ] ], [ @rows[ 0, 0 ] ], 'to which the session returns');
-is(ask("BEGIN; $all; RESET ALL; $all; ROLLBACK; DISCARD ALL; $all", 'p'), join("\n", ($rows[0]) x 3), 'also after RESET and ROLLBACK');
+is(ask("BEGIN; $all; RESET ALL; $all; ROLLBACK; DISCARD ALL; $all", 'p'), join("\n", ($rows[0]) x 3),
+	'also after RESET and ROLLBACK');
 
-# What a session keeps ends with the twelfth of the period.
 my $kept = 'current_setting($$idgen_portable.prefix$$)';
-is(ask(qq{SELECT idgen.keyed_comb('12 ms') IS NULL; SELECT set_config('idgen_portable.prefix', 'deadbeef' || substr($kept, 9), false) IS NULL;
-	SELECT pg_sleep(0.002) IS NULL; SELECT left(idgen.keyed_comb('12 ms')::text, 8) = 'deadbeef'}, 'p'), "f\nf\nf\nf", 'a prefix ends with its twelfth');
-
 # A session that writes the setting chooses the place of its own keys.
-my $written = qq{SELECT idgen.keyed_comb('$year days') IS NULL; SELECT set_config('idgen_portable.prefix', '%s' || substr($kept, 9), false) IS NULL};
-like(ask(sprintf($written, 'deadbeef') . "; SELECT idgen.keyed_comb('$year days')", 'p'), qr/^deadbeef-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab]/m,
+my $written = qq{SELECT idgen.keyed_comb('$year days') IS NULL;
+	SELECT set_config('idgen_portable.prefix', '%s' || substr($kept, 9), false) IS NULL};
+like(ask(sprintf($written, 'deadbeef') . "; SELECT idgen.keyed_comb('$year days')", 'p'),
+	qr/^deadbeef-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab]/m,
 	'a prefix that the session writes is that of its keys');
-is(outcome(sprintf($written, $_) . "; SELECT idgen.keyed_comb('$year days')", database => 'p'), '22P02', "one of '$_' is no key")
+is(outcome(sprintf($written, $_) . "; SELECT idgen.keyed_comb('$year days')", database => 'p'), '22P02',
+	"one of '$_' is no key")
   for '{eadbeef', 'de-dbeef';
-for my $setting ('', 'x', "deadbeef$period", "deadbeef$period 0 a")
+my $now = ask("SELECT $twelfth", 'p');
+for my $setting ('', 'x', "deadbeef$period", map { "deadbeef$_" } "$period " . ($now - 1) . ' a', "$period $now b", "1 $now a")
 {
-	is(ask("SET idgen_portable.prefix = '$setting'; $all", 'p'), $rows[0], "a setting of '$setting' is not used");
+	is(ask("SET idgen_portable.prefix = '$setting'; SELECT left(idgen.keyed_comb('$year days', 'a')::text, 8)", 'p'),
+		(split / /, $rows[0])[1], "a setting of '$setting' is not used");
 }
 
 # A caller with hostile objects on its path: none of them is reached.
 ask(q{CREATE SCHEMA hostile AUTHORIZATION app}, 'p');
-my @hostile = map { my $f = $_; "CREATE FUNCTION hostile.$f LANGUAGE plpgsql AS \$f\$ BEGIN RAISE 'reached'; END \$f\$" }
-	'substr(text, int) RETURNS text', '"left"(text, int) RETURNS text', 'current_setting(text, boolean) RETURNS text', 'gen_random_uuid() RETURNS uuid',
-	'clock_timestamp() RETURNS timestamptz', 'set_config(text, text, boolean) RETURNS text', 'sha256(bytea) RETURNS bytea',
-	'current_database() RETURNS name', 'same(text, text) RETURNS boolean', 'glued(text, text) RETURNS text', 'glued(text, bigint) RETURNS text',
+my @hostile = map { "CREATE FUNCTION hostile.$_ LANGUAGE plpgsql AS \$f\$ BEGIN RAISE 'reached'; END \$f\$" }
+	'substr(text, int) RETURNS text', '"left"(text, int) RETURNS text',
+	'current_setting(text, boolean) RETURNS text', 'gen_random_uuid() RETURNS uuid',
+	'clock_timestamp() RETURNS timestamptz', 'set_config(text, text, boolean) RETURNS text',
+	'sha256(bytea) RETURNS bytea',
+	'current_database() RETURNS name', 'same(text, text) RETURNS boolean', 'glued(text, text) RETURNS text',
+	'glued(text, bigint) RETURNS text',
 	'glued(bytea, bytea) RETURNS bytea';
-ask(join('; ', $as_app, @hostile, 'CREATE OPERATOR hostile.= (LEFTARG = text, RIGHTARG = text, FUNCTION = hostile.same)',
+ask(join('; ', $as_app, @hostile,
+	'CREATE OPERATOR hostile.= (LEFTARG = text, RIGHTARG = text, FUNCTION = hostile.same)',
 	map({ "CREATE OPERATOR hostile.|| (LEFTARG = $_->[0], RIGHTARG = $_->[1], FUNCTION = hostile.glued)" }
-		[qw(text text)], [qw(text bigint)], [qw(bytea bytea)]), 'CREATE DOMAIN hostile.text AS pg_catalog.text CHECK (false)',
-	'CREATE DOMAIN hostile.uuid AS pg_catalog.uuid CHECK (false)', 'CREATE DOMAIN hostile.bigint AS pg_catalog.int8 CHECK (false)'), 'p');
+		[qw(text text)], [qw(text bigint)], [qw(bytea bytea)]),
+	'CREATE DOMAIN hostile.text AS pg_catalog.text CHECK (false)',
+	'CREATE DOMAIN hostile.uuid AS pg_catalog.uuid CHECK (false)',
+	'CREATE DOMAIN hostile.bigint AS pg_catalog.int8 CHECK (false)'), 'p');
 my $hostile_path = 'SET search_path = hostile, pg_catalog';
 my $unqualified = q{SELECT idgen.keyed_comb('365250 days', 'a')};
-like(errors("$hostile_path; SELECT clock_timestamp()", database => 'p', user => 'app'), qr/reached/, 'a caller has objects of its own on its path');
-is(substr(ask("$as_app; $hostile_path; $unqualified; $unqualified", 'p'), 37, 8), (split / /, $rows[0])[1], 'keyed_comb() reaches none of them');
+like(errors("$hostile_path; SELECT clock_timestamp()", database => 'p', user => 'app'), qr/reached/,
+	'a caller has objects of its own on its path');
+is(substr(ask("$as_app; $hostile_path; $unqualified; $unqualified", 'p'), 37, 8), (split / /, $rows[0])[1],
+	'keyed_comb() reaches none of them');
 
 # A role that calls the internal function, too, learns the current prefix of an area, and no other time's.
 my $direct = "SELECT idgen.portable_keyed_prefix($period, 'a', NULL)";
-is(ask("$as_app; $direct", 'p'), (split / /, $rows[0])[1], 'the function that reads the secret returns the current prefix');
+is(ask("$as_app; $direct", 'p'), (split / /, $rows[0])[1],
+	'the function that reads the secret returns the current prefix');
 my @others = map { ask('SELECT ' . defined_prefix($period, "$twelfth + $_", 'a', 0), 'p') } -1, 1;
-my %learnt = map { $_ => 1 } map { split /\n/, ask("$as_app; SELECT idgen.portable_keyed_prefix($period, 'a', now() + n * interval '$year days' / 12)
-	FROM generate_series(-2, 2) n", 'p') } 1;
+my %learnt = map { $_ => 1 } split /\n/, ask("$as_app;
+	SELECT idgen.portable_keyed_prefix($period, 'a', now() + n * interval '$year days' / 12)
+	FROM generate_series(-2, 2) n", 'p');
 ok(!grep({ $learnt{$_} } @others), 'a given clock gives no prefix of another time');
 is_deeply([ map { outcome("SELECT idgen.portable_keyed_prefix($_)", database => 'p', user => 'app') }
 		"NULL, 'a', NULL", "1, NULL, NULL", "1, repeat('a', 64), NULL", "1, 'a', 'infinity'" ],
