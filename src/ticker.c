@@ -239,7 +239,7 @@ reserve_values(const TickerLayout *layout, Oid sequence)
 					 errmsg("%s() reached its maximum value", layout->name)));
 		DirectFunctionCall2(setval_oid, ObjectIdGetDatum(sequence),
 							Int64GetDatum(mark << SIGNATURE_BITS | signature));
-		XLogFlush(XactLastRecEnd);	/* values before the mark are returned next */
+		XLogFlush(XactLastRecEnd);	/* before values reach the mark */
 	}
 	return values_of_seconds(layout, mark - RESERVED / 2);
 }
@@ -263,7 +263,7 @@ look_at_sequence(const TickerLayout *layout)
 	GetUserIdAndSecContext(&caller, &security);
 	SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID, security | SECURITY_LOCAL_USERID_CHANGE);
 
-	/* to the end of the transaction, it must not be altered, renamed or dropped */
+	/* it must not be altered, renamed or dropped during the transaction */
 	oid = RangeVarGetRelid(makeRangeVar("idgen", name, -1), RowExclusiveLock, false);
 	sequence = relation_open(oid, NoLock);
 	if (sequence->rd_rel->relkind != RELKIND_SEQUENCE ||
@@ -274,8 +274,8 @@ look_at_sequence(const TickerLayout *layout)
 				 errdetail("After a crash, %s() would not know which values it has returned.", layout->name)));
 
 	/*
-	 * setval() reads this row.  If that has to wait for a lock on the catalog, it
-	 * should do so before it makes other sessions wait.
+	 * setval() reads this row.  If that has to wait for a lock on the
+	 * catalog, it should do so before it makes other sessions wait.
 	 */
 	(void) SearchSysCacheExists1(SEQRELID, ObjectIdGetDatum(oid));
 
