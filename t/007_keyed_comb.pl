@@ -133,7 +133,8 @@ SKIP:
 	{
 		skip 'time_t has 32 bits', 1 if $Config{ptrsize} < 8;
 		my $wrap = 2**42 / 1000 - $start;
-		is($prefixes->('set', $wrap - 10, $wrap - 9, $wrap + 9, $wrap + 10), 'new same new same', 'in 2109, a prefix ends early');
+		is($prefixes->('set', $wrap - 10, $wrap - 9, $wrap + 9, $wrap + 10), 'new same new same',
+			'in 2109, a prefix ends early');
 	}
 	is($prefixes->('set', -$start - 200, -$start - 100), 'new same', 'before 1970');
 
@@ -219,12 +220,15 @@ SKIP:
 		my $database = ask(q{SELECT oid FROM pg_database WHERE datname = 'postgres'});
 		my $given = $database + 2**32;
 		my @areas = ('a', 'area_08b', 'orders of customers', 'x' x 63);
-		my @made = map { ask("SELECT left(idgen.keyed_comb('1 hour', '$_', to_timestamp(300.0 * $number))::text, 8)") } @areas;
+		my $clock = "to_timestamp(300.0 * $number)";
+		my @made = map { ask("SELECT left(idgen.keyed_comb('1 hour', '$_', $clock)::text, 8)") } @areas;
 		my $compute = sub {
-			IPC::Run::run([ $python, 't/lib/mask.py', 'keyed', $hex ], '<', \join('', map { "$_\n" } @_), '>', \my $expected) or die;
+			my $calls = join '', map { "$_\n" } @_;
+			IPC::Run::run([ $python, 't/lib/mask.py', 'keyed', $hex ], '<', \$calls, '>', \my $expected) or die;
 			return split /\n/, $expected;
 		};
-		is("@made", join(' ', $compute->(map { "$given 3600000 $number $_" } @areas)), 'prefixes are those of the definition');
+		is("@made", join(' ', $compute->(map { "$given 3600000 $number $_" } @areas)),
+			'prefixes are those of the definition');
 
 		# without a clock, the number has the milliseconds of the first key, and how many prefixes the slot had before
 		my $before = int(1000 * time);

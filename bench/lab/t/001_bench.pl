@@ -52,7 +52,8 @@ my @size = split ' ', q{
 	--steady.rows 20000 --steady.inserts 300 --bulk.rows 20000 --bulk.inserts 2000 --curve.rows 20000 --curve.inserts 100,2000
 	--delete.rows 2000 --delete.rates 20 --delete.windows 2 --delete.steps 2
 	--age.years 0,0.25 --age.rates 100 --age.minutes 60
-	--rates.rows 5000 --rates.rates 20,100 --rates.minutes 5,30 --changeover.rows 20000 --changeover.inserts 4000 --changeover.steps 2};
+	--rates.rows 5000 --rates.rates 20,100 --rates.minutes 5,30
+	--changeover.rows 20000 --changeover.inserts 4000 --changeover.steps 2};
 
 ok(laboratory('--scene', 'steady', '--repetitions', 1, @size, '--out', "$out.keys"), 'the laboratory runs with all keys') or diag $stderr;
 my @without = ($version < 180000 ? 'uuidv7' : (), 'decimal_id');

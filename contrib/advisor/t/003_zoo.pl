@@ -254,20 +254,25 @@ for (
 }
 
 # What index_report() of a table with random keys expects of keyed COMBs, and such keys: rows a minute, minutes between
-# two checkpoints, minutes for which a prefix is used at this rate, and intervals. With a clock, it is a twelfth of the period.
+# two checkpoints, minutes for which a prefix is used at this rate (with a clock, a twelfth of the period), and intervals.
 ask('CREATE TABLE others (i int, k uuid PRIMARY KEY, t int, note text)');
 ask(insertion('others', $v4, 1, 60_000));
-for ([ 1, 60, 60, 60 ], [ 5, 30, 60, 60 ], [ 20, 5, 25.6, 100 ], [ 20, 60, 25.6, 10 ], [ 50, 30, 10.24, 10 ], [ 200, 5, 5, 20 ])
+for (
+	[ 1, 60, 60, 60 ], [ 5, 30, 60, 60 ], [ 20, 5, 25.6, 100 ],
+	[ 20, 60, 25.6, 10 ], [ 50, 30, 10.24, 10 ], [ 200, 5, 5, 20 ])
 {
 	my ($rate, $minutes, $prefix, $intervals) = @$_;
 	my $n = $rate * $minutes;
-	my $expression = "idgen.keyed_comb($prefix * interval '12 minutes', clock => 'epoch'::timestamptz + i * interval '1 minute' / $rate)";
+	my $clock = "'epoch'::timestamptz + i * interval '1 minute' / $rate";
+	my $expression = "idgen.keyed_comb($prefix * interval '12 minutes', clock => $clock)";
 
 	ask('CREATE TABLE planned (i int, k uuid PRIMARY KEY, t int, note text)');
 	ask(insertion('planned', $expression, 1, 60_000));
 	my ($images, $wal) = measure('planned', 'planned_pkey', $expression, 60_000, $n, $intervals);
-	my $expected = ask("SELECT keyed_comb_wal_per_row FROM idgen.index_report('others', $n, checkpoint => interval '$minutes minutes')");
-	ok(near($expected, $wal, 0.2, 10), "keyed_comb(), $rate rows a minute, a checkpoint every $minutes: $expected bytes of WAL a row, measured $wal");
+	my $expected = ask(
+		"SELECT keyed_comb_wal_per_row FROM idgen.index_report('others', $n, checkpoint => interval '$minutes minutes')");
+	ok(near($expected, $wal, 0.2, 10),
+		"keyed_comb(), $rate rows a minute, a checkpoint every $minutes: $expected bytes of WAL a row, measured $wal");
 	ask('DROP TABLE planned');
 }
 
