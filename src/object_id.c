@@ -47,7 +47,7 @@ Datum
 idgen_object_id(PG_FUNCTION_ARGS)
 {
 	static uint64 process = 0;	/* 40 random bits, then 24 zeros */
-	static uint64 last = 0;		/* seconds and counter of the last result, or 0 */
+	static uint64 last = 0;		/* seconds and counter of the last result */
 	int64		now;
 	uint64		next;
 
