@@ -22,7 +22,7 @@ ask(q{
 	ANALYZE});
 # loading a library that does not fit into memory is not an error 53200
 my $load = ask(q{
-	SELECT string_agg(DISTINCT format('LOAD %L', probin), '; ') FROM pg_proc
+	SELECT string_agg(DISTINCT format('LOAD %L', probin), '; ') || '; LOAD ''plpgsql''' FROM pg_proc
 	WHERE pronamespace = 'idgen'::regnamespace AND probin IS NOT NULL});
 my $started = ask('SELECT pg_postmaster_start_time()');
 
