@@ -11,7 +11,8 @@ GRANT USAGE ON SCHEMA idgen TO PUBLIC;
 SET LOCAL default_tablespace = '';
 
 COMMENT ON SCHEMA idgen IS
-'Identifiers for primary keys: generate, check, create once. In all functions, the argument "clock" is a timestamp to use instead of the current time, and an infinite one is an error (22008).';
+'Identifiers for primary keys: generate, check, create once. In all functions, the argument "clock" is a timestamp '
+'to use instead of the current time, and an infinite one is an error (22008).';
 
 -- ---------------------------------------------------------------------------
 -- Random, name-based and time-based UUIDs
@@ -29,42 +30,50 @@ CREATE FUNCTION idgen.uuid_v5(namespace uuid, name text) RETURNS uuid
     AS 'MODULE_PATHNAME', 'idgen_uuid_v5';
 
 COMMENT ON FUNCTION idgen.uuid_v5(uuid, text) IS
-'A name-based UUID, version 5 (RFC 9562 section 5.5): 122 bits of SHA-1 over the namespace and the name in UTF-8, always the same for the same arguments.';
+'A name-based UUID, version 5 (RFC 9562 section 5.5): 122 bits of SHA-1 over the namespace and the name in UTF-8, '
+'always the same for the same arguments.';
 
 CREATE FUNCTION idgen.uuid_v7(clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_uuid_v7';
 
 COMMENT ON FUNCTION idgen.uuid_v7(timestamptz) IS
-'A UUID of version 7 (RFC 9562 section 5.7): 48 bits of Unix milliseconds, 12 bits of the fraction of the millisecond, 62 random bits; without a clock, greater than all that this session generated without one before. A clock before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
+'A UUID of version 7 (RFC 9562 section 5.7): 48 bits of Unix milliseconds, 12 bits of the fraction of the '
+'millisecond, 62 random bits; without a clock, greater than all that this session generated without one before. A '
+'clock before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
 
 CREATE FUNCTION idgen.uuid_v7_ordered() RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'idgen_uuid_v7_ordered';
 
 COMMENT ON FUNCTION idgen.uuid_v7_ordered() IS
-'A UUID of version 7, greater than every one that any session of this database got from this function before, also after a crash or a clock that was set back. In a read-only transaction and on a standby it is an error (25006).';
+'A UUID of version 7, greater than every one that any session of this database got from this function before, also '
+'after a crash or a clock that was set back. In a read-only transaction and on a standby it is an error (25006).';
 
 CREATE FUNCTION idgen.uuid_v1(clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_uuid_v1';
 
 COMMENT ON FUNCTION idgen.uuid_v1(timestamptz) IS
-'A UUID of version 1 (RFC 9562 section 5.1): 60 bits of 100 ns ticks since 1582-10-15, the low ones first, and 61 random bits for clock sequence and node. It reveals its creation time, but is not in its order. A clock before 1582-10-15 or after 5236-03-31 21:21:00.684697+00 is an error (22008).';
+'A UUID of version 1 (RFC 9562 section 5.1): 60 bits of 100 ns ticks since 1582-10-15, the low ones first, and 61 '
+'random bits for clock sequence and node. It reveals its creation time, but is not in its order. A clock before '
+'1582-10-15 or after 5236-03-31 21:21:00.684697+00 is an error (22008).';
 
 CREATE FUNCTION idgen.uuid_v6(clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_uuid_v6';
 
 COMMENT ON FUNCTION idgen.uuid_v6(timestamptz) IS
-'A time-ordered UUID of version 6 (RFC 9562 section 5.6): version 1 with the high ticks first, without a clock strictly increasing within a session. It reveals its creation time.';
+'A time-ordered UUID of version 6 (RFC 9562 section 5.6): version 1 with the high ticks first, without a clock '
+'strictly increasing within a session. It reveals its creation time.';
 
 CREATE FUNCTION idgen.lambert_comb(clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_lambert_comb';
 
 COMMENT ON FUNCTION idgen.lambert_comb(timestamptz) IS
-'M. Lambert''s time-ordered UUID: the bits of version 6 with version number 13, without a clock strictly increasing within a session. It reveals its creation time.';
+'M. Lambert''s time-ordered UUID: the bits of version 6 with version number 13, without a clock strictly increasing '
+'within a session. It reveals its creation time.';
 
 -- ---------------------------------------------------------------------------
 -- COMB and short COMB
@@ -75,7 +84,8 @@ CREATE FUNCTION idgen.comb(clock timestamptz DEFAULT NULL) RETURNS uuid
     AS 'MODULE_PATHNAME', 'idgen_comb';
 
 COMMENT ON FUNCTION idgen.comb(timestamptz) IS
-'A COMB: a UUID of version 4 with 48 bits of Unix milliseconds in bytes 0 to 5 and 74 random bits. A clock before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
+'A COMB: a UUID of version 4 with 48 bits of Unix milliseconds in bytes 0 to 5 and 74 random bits. A clock before '
+'1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
 
 CREATE FUNCTION idgen.short_comb(
     period interval DEFAULT '1 minute',
@@ -87,7 +97,10 @@ CREATE FUNCTION idgen.short_comb(
     AS 'MODULE_PATHNAME', 'idgen_short_comb';
 
 COMMENT ON FUNCTION idgen.short_comb(interval, int, int, timestamptz) IS
-'A short COMB: a UUID of version 4 whose first prefix_bytes (1 to 6) bytes are floor(Unix ms / period in ms) mod 256^prefix_bytes; run_length consecutive ones of a session share the 32 random bits after the prefix, by default those of a transaction, 4096 at most, after the first 128 of the session in a period. The period is a whole number of milliseconds up to 365250 days; an argument out of range is an error (22023).';
+'A short COMB: a UUID of version 4 whose first prefix_bytes (1 to 6) bytes are floor(Unix ms / period in ms) mod '
+'256^prefix_bytes; run_length consecutive ones of a session share the 32 random bits after the prefix, by default '
+'those of a transaction, 4096 at most, after the first 128 of the session in a period. The period is a whole number '
+'of milliseconds up to 365250 days; an argument out of range is an error (22023).';
 
 CREATE FUNCTION idgen.keyed_comb(
     period interval DEFAULT '1 hour',
@@ -98,14 +111,18 @@ CREATE FUNCTION idgen.keyed_comb(
     AS 'MODULE_PATHNAME', 'idgen_keyed_comb';
 
 COMMENT ON FUNCTION idgen.keyed_comb(interval, text, timestamptz) IS
-'A UUID of version 4 with 90 random bits after a prefix of 32 bits, which is a hash under a secret that the server draws after each start; a prefix is used for at most a period, after a twelfth of it until it has about 500 keys of its database, area and period, and for at most about 65,000. A period that short_comb() does not accept, or an area longer than 63 bytes, is an error (22023).';
+'A UUID of version 4 with 90 random bits after a prefix of 32 bits, which is a hash under a secret that the server '
+'draws after each start; a prefix is used for at most a period, after a twelfth of it until it has about 500 keys of '
+'its database, area and period, and for at most about 65,000. A period that short_comb() does not accept, or an area '
+'longer than 63 bytes, is an error (22023).';
 
 CREATE FUNCTION idgen.suffix_comb(clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_suffix_comb';
 
 COMMENT ON FUNCTION idgen.suffix_comb(timestamptz) IS
-'A COMB for SQL Server (J. Nilsson): a UUID of version 4 with 74 random bits, then 48 bits of Unix milliseconds in bytes 10 to 15. A clock before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
+'A COMB for SQL Server (J. Nilsson): a UUID of version 4 with 74 random bits, then 48 bits of Unix milliseconds in '
+'bytes 10 to 15. A clock before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
 
 CREATE FUNCTION idgen.short_suffix_comb(
     period interval DEFAULT '1 minute',
@@ -115,7 +132,8 @@ CREATE FUNCTION idgen.short_suffix_comb(
     AS 'MODULE_PATHNAME', 'idgen_short_suffix_comb';
 
 COMMENT ON FUNCTION idgen.short_suffix_comb(interval, timestamptz) IS
-'A short COMB for SQL Server: a UUID of version 4 with a prefix of 16 bits in bytes 10 and 11 and 106 random bits. A period that short_comb() does not accept is an error (22023).';
+'A short COMB for SQL Server: a UUID of version 4 with a prefix of 16 bits in bytes 10 and 11 and 106 random bits. A '
+'period that short_comb() does not accept is an error (22023).';
 
 CREATE FUNCTION idgen.sequence_comb(
     sequence regclass,
@@ -126,7 +144,9 @@ CREATE FUNCTION idgen.sequence_comb(
     AS 'MODULE_PATHNAME', 'idgen_sequence_comb';
 
 COMMENT ON FUNCTION idgen.sequence_comb(regclass, int, int) IS
-'T. Vondra''s sequential UUID: a UUID of version 4 with the prefix ((nextval - 1) / block) mod 256^bytes, where bytes is the number of bytes that block_count needs (0 to 4) and block is block_size * block_count / 256^bytes. Needs USAGE or UPDATE on the sequence; a block_size or block_count below 1 is an error (22023).';
+'T. Vondra''s sequential UUID: a UUID of version 4 with the prefix ((nextval - 1) / block) mod 256^bytes, where '
+'bytes is the number of bytes that block_count needs (0 to 4) and block is block_size * block_count / 256^bytes. '
+'Needs USAGE or UPDATE on the sequence; a block_size or block_count below 1 is an error (22023).';
 
 -- ---------------------------------------------------------------------------
 -- Reading and converting UUIDs
@@ -151,28 +171,32 @@ CREATE FUNCTION idgen.uuid_timestamp(id uuid) RETURNS timestamptz
     AS 'MODULE_PATHNAME', 'idgen_uuid_timestamp';
 
 COMMENT ON FUNCTION idgen.uuid_timestamp(uuid) IS
-'The time in a UUID of version 1, 6 or 13 (Lambert''s COMB), rounded down to the microsecond, or of version 7, to the millisecond; NULL for any other.';
+'The time in a UUID of version 1, 6 or 13 (Lambert''s COMB), rounded down to the microsecond, or of version 7, to '
+'the millisecond; NULL for any other.';
 
 CREATE FUNCTION idgen.uuid_text_timestamp(id text) RETURNS timestamptz
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN idgen.uuid_timestamp(id::pg_catalog.uuid);
 
 COMMENT ON FUNCTION idgen.uuid_text_timestamp(text) IS
-'The same as uuid_timestamp() for a UUID as text, for example as a time decoder of pg_partman. Text that is not a uuid is an error (22P02).';
+'The same as uuid_timestamp() for a UUID as text, for example as a time decoder of pg_partman. Text that is not a '
+'uuid is an error (22P02).';
 
 CREATE FUNCTION idgen.comb_timestamp(id uuid) RETURNS timestamptz
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_comb_timestamp';
 
 COMMENT ON FUNCTION idgen.comb_timestamp(uuid) IS
-'The time in a COMB, to the millisecond: the first 48 bits of a UUID of version 4, NULL for another version. A random UUID is also read as some time.';
+'The time in a COMB, to the millisecond: the first 48 bits of a UUID of version 4, NULL for another version. A '
+'random UUID is also read as some time.';
 
 CREATE FUNCTION idgen.suffix_comb_timestamp(id uuid) RETURNS timestamptz
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_suffix_comb_timestamp';
 
 COMMENT ON FUNCTION idgen.suffix_comb_timestamp(uuid) IS
-'The time in a suffix COMB, to the millisecond: the last 48 bits of a UUID of version 4, NULL for another version. A random UUID is also read as some time.';
+'The time in a suffix COMB, to the millisecond: the last 48 bits of a UUID of version 4, NULL for another version. A '
+'random UUID is also read as some time.';
 
 CREATE FUNCTION idgen.short_comb_timestamp(
     id uuid,
@@ -184,14 +208,17 @@ CREATE FUNCTION idgen.short_comb_timestamp(
     AS 'MODULE_PATHNAME', 'idgen_short_comb_timestamp';
 
 COMMENT ON FUNCTION idgen.short_comb_timestamp(uuid, interval, int, timestamptz) IS
-'The start of the latest period, not after the clock (the start of the statement unless given), in which short_comb(period, prefix_bytes) gave this prefix; NULL for a version other than 4. An identifier older than a cycle is read as a younger one.';
+'The start of the latest period, not after the clock (the start of the statement unless given), in which '
+'short_comb(period, prefix_bytes) gave this prefix; NULL for a version other than 4. An identifier older than a '
+'cycle is read as a younger one.';
 
 CREATE FUNCTION idgen.uuid_v1_to_v6(id uuid) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_uuid_v1_to_v6';
 
 COMMENT ON FUNCTION idgen.uuid_v1_to_v6(uuid) IS
-'The UUID of version 6 with the ticks, clock sequence and node of this version 1 (RFC 9562 section 5.6). Another version is an error (22023).';
+'The UUID of version 6 with the ticks, clock sequence and node of this version 1 (RFC 9562 section 5.6). Another '
+'version is an error (22023).';
 
 CREATE FUNCTION idgen.uuid_v6_to_v1(id uuid) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -205,49 +232,56 @@ CREATE FUNCTION idgen.uuid_v1_to_lambert_comb(id uuid) RETURNS uuid
     AS 'MODULE_PATHNAME', 'idgen_uuid_v1_to_lambert_comb';
 
 COMMENT ON FUNCTION idgen.uuid_v1_to_lambert_comb(uuid) IS
-'M. Lambert''s time-ordered UUID (version 13) with the ticks, clock sequence and node of this version 1. Another version is an error (22023).';
+'M. Lambert''s time-ordered UUID (version 13) with the ticks, clock sequence and node of this version 1. Another '
+'version is an error (22023).';
 
 CREATE FUNCTION idgen.lambert_comb_to_uuid_v1(id uuid) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_lambert_comb_to_uuid_v1';
 
 COMMENT ON FUNCTION idgen.lambert_comb_to_uuid_v1(uuid) IS
-'The UUID of version 1 with the ticks, clock sequence and node of M. Lambert''s time-ordered one (version 13). Another version is an error (22023).';
+'The UUID of version 1 with the ticks, clock sequence and node of M. Lambert''s time-ordered one (version 13). '
+'Another version is an error (22023).';
 
 CREATE FUNCTION idgen.swap_guid_bytes(id uuid) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_swap_guid_bytes';
 
 COMMENT ON FUNCTION idgen.swap_guid_bytes(uuid) IS
-'The UUID with the bytes of its first three fields (4, 2 and 2 bytes) in reverse order, as SQL Server stores them; its own inverse. It converts a NEWSEQUENTIALID() to version 1 and back.';
+'The UUID with the bytes of its first three fields (4, 2 and 2 bytes) in reverse order, as SQL Server stores them; '
+'its own inverse. It converts a NEWSEQUENTIALID() to version 1 and back.';
 
 CREATE FUNCTION idgen.comb_to_suffix_comb(id uuid) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_comb_to_suffix_comb';
 
 COMMENT ON FUNCTION idgen.comb_to_suffix_comb(uuid) IS
-'The UUID with bytes 0 to 5 and bytes 10 to 15 exchanged: converts a comb() to a suffix_comb(). The inverse is suffix_comb_to_comb().';
+'The UUID with bytes 0 to 5 and bytes 10 to 15 exchanged: converts a comb() to a suffix_comb(). The inverse is '
+'suffix_comb_to_comb().';
 
 CREATE FUNCTION idgen.suffix_comb_to_comb(id uuid) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_comb_to_suffix_comb';
 
 COMMENT ON FUNCTION idgen.suffix_comb_to_comb(uuid) IS
-'The UUID with bytes 10 to 15 and bytes 0 to 5 exchanged: converts a suffix_comb() to a comb(). The inverse is comb_to_suffix_comb().';
+'The UUID with bytes 10 to 15 and bytes 0 to 5 exchanged: converts a suffix_comb() to a comb(). The inverse is '
+'comb_to_suffix_comb().';
 
 CREATE FUNCTION idgen.short_comb_to_short_suffix_comb(id uuid) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_short_comb_to_short_suffix_comb';
 
 COMMENT ON FUNCTION idgen.short_comb_to_short_suffix_comb(uuid) IS
-'The UUID with bytes 0 and 1 and bytes 10 and 11 exchanged: converts a short_comb() to a short_suffix_comb(). The inverse is short_suffix_comb_to_short_comb().';
+'The UUID with bytes 0 and 1 and bytes 10 and 11 exchanged: converts a short_comb() to a short_suffix_comb(). The '
+'inverse is short_suffix_comb_to_short_comb().';
 
 CREATE FUNCTION idgen.short_suffix_comb_to_short_comb(id uuid) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_short_comb_to_short_suffix_comb';
 
 COMMENT ON FUNCTION idgen.short_suffix_comb_to_short_comb(uuid) IS
-'The UUID with bytes 10 and 11 and bytes 0 and 1 exchanged: converts a short_suffix_comb() to a short_comb(). The inverse is short_comb_to_short_suffix_comb().';
+'The UUID with bytes 10 and 11 and bytes 0 and 1 exchanged: converts a short_suffix_comb() to a short_comb(). The '
+'inverse is short_comb_to_short_suffix_comb().';
 
 -- ---------------------------------------------------------------------------
 -- Ranges of time
@@ -258,42 +292,50 @@ CREATE FUNCTION idgen.uuid_v7_floor(instant timestamptz) RETURNS uuid
     AS 'MODULE_PATHNAME', 'idgen_uuid_v7_floor';
 
 COMMENT ON FUNCTION idgen.uuid_v7_floor(timestamptz) IS
-'The smallest UUID of version 7 with the millisecond of this timestamp; before 1970 that of the first one, and after 10889-08-02 05:31:50.655999+00 the greatest uuid.';
+'The smallest UUID of version 7 with the millisecond of this timestamp; before 1970 that of the first one, and after '
+'10889-08-02 05:31:50.655999+00 the greatest uuid.';
 
 CREATE FUNCTION idgen.comb_floor(instant timestamptz) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_comb_floor';
 
 COMMENT ON FUNCTION idgen.comb_floor(timestamptz) IS
-'The smallest COMB with the millisecond of this timestamp; before 1970 that of the first one, and after 10889-08-02 05:31:50.655999+00 the greatest uuid.';
+'The smallest COMB with the millisecond of this timestamp; before 1970 that of the first one, and after 10889-08-02 '
+'05:31:50.655999+00 the greatest uuid.';
 
 CREATE FUNCTION idgen.ulid_floor(instant timestamptz) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_ulid_floor';
 
 COMMENT ON FUNCTION idgen.ulid_floor(timestamptz) IS
-'The smallest ULID with the millisecond of this timestamp; before 1970 that of the first one, and after 10889-08-02 05:31:50.655999+00 the greatest ULID.';
+'The smallest ULID with the millisecond of this timestamp; before 1970 that of the first one, and after 10889-08-02 '
+'05:31:50.655999+00 the greatest ULID.';
 
 CREATE FUNCTION idgen.object_id_floor(instant timestamptz) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_object_id_floor';
 
 COMMENT ON FUNCTION idgen.object_id_floor(timestamptz) IS
-'The smallest ObjectId with the second of this timestamp; before 1970 that of the first one, and after 2106-02-07 06:28:15.999999+00 the greatest ObjectId.';
+'The smallest ObjectId with the second of this timestamp; before 1970 that of the first one, and after 2106-02-07 '
+'06:28:15.999999+00 the greatest ObjectId.';
 
-CREATE FUNCTION idgen.snowflake_floor(instant timestamptz, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') RETURNS bigint
+CREATE FUNCTION idgen.snowflake_floor(instant timestamptz, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00')
+    RETURNS bigint
     LANGUAGE C IMMUTABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_snowflake_floor';
 
 COMMENT ON FUNCTION idgen.snowflake_floor(timestamptz, timestamptz) IS
-'The lower bound of snowflake(epoch) in the millisecond of this timestamp, over all nodes; 0 before the end of the epoch''s first millisecond, and 2^63 - 1 more than 2^41 - 1 ms (69.7 years) after it.';
+'The lower bound of snowflake(epoch) in the millisecond of this timestamp, over all nodes; 0 before the end of the '
+'epoch''s first millisecond, and 2^63 - 1 more than 2^41 - 1 ms (69.7 years) after it.';
 
-CREATE FUNCTION idgen.js_id_floor(instant timestamptz, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') RETURNS bigint
+CREATE FUNCTION idgen.js_id_floor(instant timestamptz, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00')
+    RETURNS bigint
     LANGUAGE C IMMUTABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_js_id_floor';
 
 COMMENT ON FUNCTION idgen.js_id_floor(timestamptz, timestamptz) IS
-'The lower bound of js_id(epoch) in the second of this timestamp, over all nodes; 0 before the end of the epoch''s first second, and 2^53 - 1 more than 2^32 - 1 s (136 years) after it.';
+'The lower bound of js_id(epoch) in the second of this timestamp, over all nodes; 0 before the end of the epoch''s '
+'first second, and 2^53 - 1 more than 2^32 - 1 s (136 years) after it.';
 
 -- A condition of the ranges that no index serves. The planner expects it to be true of
 -- all rows, and lets it pass security barriers as it does comparisons. postgres_fdw sends
@@ -323,7 +365,9 @@ CREATE FUNCTION idgen.uuid_v7_within(id uuid, start timestamptz, stop timestampt
        AND idgen.internal_is_version(id, 7);
 
 COMMENT ON FUNCTION idgen.uuid_v7_within(uuid, timestamptz, timestamptz) IS
-'Whether a UUID is of version 7, and at or after start and before stop: id >= uuid_v7_floor(start) AND id < uuid_v7_floor(stop), which uses an index and prunes partitions, AND uuid_version(id) = 7. Never true if start or stop is NULL.';
+'Whether a UUID is of version 7, and at or after start and before stop: id >= uuid_v7_floor(start) AND id < '
+'uuid_v7_floor(stop), which uses an index and prunes partitions, AND uuid_version(id) = 7. Never true if start or '
+'stop is NULL.';
 
 CREATE FUNCTION idgen.comb_within(id uuid, start timestamptz, stop timestamptz DEFAULT 'infinity') RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
@@ -332,7 +376,9 @@ CREATE FUNCTION idgen.comb_within(id uuid, start timestamptz, stop timestamptz D
        AND idgen.internal_is_version(id, 4);
 
 COMMENT ON FUNCTION idgen.comb_within(uuid, timestamptz, timestamptz) IS
-'For a column whose UUIDs of version 4 are COMBs, whether a UUID is one, and at or after start and before stop: id >= comb_floor(start) AND id < comb_floor(stop), which uses an index and prunes partitions, AND uuid_version(id) = 4. Never true if start or stop is NULL.';
+'For a column whose UUIDs of version 4 are COMBs, whether a UUID is one, and at or after start and before stop: id '
+'>= comb_floor(start) AND id < comb_floor(stop), which uses an index and prunes partitions, AND uuid_version(id) = '
+'4. Never true if start or stop is NULL.';
 
 -- Other collations have other orders: Estonian has Z before T, Danish has aa after z.
 -- The body is a string, because is_ulid() and is_object_id() do not exist yet.
@@ -342,7 +388,9 @@ CREATE FUNCTION idgen.ulid_within(id text, start timestamptz, stop timestamptz D
            AND id COLLATE pg_catalog."C" OPERATOR(pg_catalog.<) idgen.ulid_floor(stop) AND idgen.is_ulid(id)';
 
 COMMENT ON FUNCTION idgen.ulid_within(text, timestamptz, timestamptz) IS
-'Whether a text is a ULID in upper case, and at or after start and before stop: id >= ulid_floor(start) AND id < ulid_floor(stop) in the collation "C", in which it uses an index and prunes partitions, AND is_ulid(id). Never true if start or stop is NULL.';
+'Whether a text is a ULID in upper case, and at or after start and before stop: id >= ulid_floor(start) AND id < '
+'ulid_floor(stop) in the collation "C", in which it uses an index and prunes partitions, AND is_ulid(id). Never true '
+'if start or stop is NULL.';
 
 CREATE FUNCTION idgen.object_id_within(id text, start timestamptz, stop timestamptz DEFAULT 'infinity') RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
@@ -363,7 +411,9 @@ CREATE FUNCTION idgen.snowflake_within(
        AND id OPERATOR(pg_catalog.<) idgen.snowflake_floor(stop, epoch);
 
 COMMENT ON FUNCTION idgen.snowflake_within(bigint, timestamptz, timestamptz, timestamptz) IS
-'For a column that contains only snowflakes of this epoch, whether one is at or after start and before stop: id >= snowflake_floor(start, epoch) AND id < snowflake_floor(stop, epoch), which uses an index and prunes partitions. Never true if start or stop is NULL.';
+'For a column that contains only snowflakes of this epoch, whether one is at or after start and before stop: id >= '
+'snowflake_floor(start, epoch) AND id < snowflake_floor(stop, epoch), which uses an index and prunes partitions. '
+'Never true if start or stop is NULL.';
 
 CREATE FUNCTION idgen.js_id_within(
     id bigint,
@@ -376,7 +426,9 @@ CREATE FUNCTION idgen.js_id_within(
        AND id OPERATOR(pg_catalog.<) idgen.js_id_floor(stop, epoch);
 
 COMMENT ON FUNCTION idgen.js_id_within(bigint, timestamptz, timestamptz, timestamptz) IS
-'For a column that contains only js_ids of this epoch, whether one is at or after start and before stop: id >= js_id_floor(start, epoch) AND id < js_id_floor(stop, epoch), which uses an index and prunes partitions. Never true if start or stop is NULL.';
+'For a column that contains only js_ids of this epoch, whether one is at or after start and before stop: id >= '
+'js_id_floor(start, epoch) AND id < js_id_floor(stop, epoch), which uses an index and prunes partitions. Never true '
+'if start or stop is NULL.';
 
 -- ---------------------------------------------------------------------------
 -- Checking the identifiers that clients send
@@ -387,7 +439,9 @@ CREATE FUNCTION idgen.is_uuid(id text, version int DEFAULT NULL) RETURNS boolean
     AS 'MODULE_PATHNAME', 'idgen_is_uuid';
 
 COMMENT ON FUNCTION idgen.is_uuid(text, int) IS
-'Whether a text is a UUID in canonical form: 36 characters, hexadecimal digits of either case, the variant of RFC 9562 and the given version, or one from 1 to 8 if none is given; then also the Nil and the Max UUID. Bad text never raises an error; a version outside 0 to 15 does (22023).';
+'Whether a text is a UUID in canonical form: 36 characters, hexadecimal digits of either case, the variant of RFC '
+'9562 and the given version, or one from 1 to 8 if none is given; then also the Nil and the Max UUID. Bad text never '
+'raises an error; a version outside 0 to 15 does (22023).';
 
 CREATE FUNCTION idgen.is_recent_short_comb(
     id uuid,
@@ -402,7 +456,9 @@ CREATE FUNCTION idgen.is_recent_short_comb(
     AS 'MODULE_PATHNAME', 'idgen_is_recent_short_comb';
 
 COMMENT ON FUNCTION idgen.is_recent_short_comb(uuid, interval, interval, interval, interval, int, timestamptz) IS
-'Whether a UUID is of version 4 with a prefix that short_comb(period, prefix_bytes) gives at some time from clock - past_tolerance to clock + future_tolerance, each of them tolerance unless given. A tolerance that is negative or has months, or both together above the cycle of prefixes less two periods, is an error (22023).';
+'Whether a UUID is of version 4 with a prefix that short_comb(period, prefix_bytes) gives at some time from clock - '
+'past_tolerance to clock + future_tolerance, each of them tolerance unless given. A tolerance that is negative or '
+'has months, or both together above the cycle of prefixes less two periods, is an error (22023).';
 
 CREATE FUNCTION idgen.is_recent_comb(
     id uuid,
@@ -415,7 +471,9 @@ CREATE FUNCTION idgen.is_recent_comb(
     AS 'MODULE_PATHNAME', 'idgen_is_recent_comb';
 
 COMMENT ON FUNCTION idgen.is_recent_comb(uuid, interval, interval, interval, timestamptz) IS
-'Whether a UUID is of version 4 and its first 48 bits are a time from clock - past_tolerance to clock + future_tolerance, each of them tolerance unless given. Both ends are rounded down to the millisecond, the clock is the start of the statement unless given, and a tolerance that is negative or has months is an error (22023).';
+'Whether a UUID is of version 4 and its first 48 bits are a time from clock - past_tolerance to clock + '
+'future_tolerance, each of them tolerance unless given. Both ends are rounded down to the millisecond, the clock is '
+'the start of the statement unless given, and a tolerance that is negative or has months is an error (22023).';
 
 CREATE FUNCTION idgen.is_recent_uuid_v7(
     id uuid,
@@ -428,7 +486,9 @@ CREATE FUNCTION idgen.is_recent_uuid_v7(
     AS 'MODULE_PATHNAME', 'idgen_is_recent_uuid_v7';
 
 COMMENT ON FUNCTION idgen.is_recent_uuid_v7(uuid, interval, interval, interval, timestamptz) IS
-'Whether a UUID is of version 7 with a time from clock - past_tolerance to clock + future_tolerance, each of them tolerance unless given. Both ends are rounded down to the millisecond, the clock is the start of the statement unless given, and a tolerance that is negative or has months is an error (22023).';
+'Whether a UUID is of version 7 with a time from clock - past_tolerance to clock + future_tolerance, each of them '
+'tolerance unless given. Both ends are rounded down to the millisecond, the clock is the start of the statement '
+'unless given, and a tolerance that is negative or has months is an error (22023).';
 
 CREATE FUNCTION idgen.check_recent_short_comb(
     id uuid,
@@ -443,7 +503,8 @@ CREATE FUNCTION idgen.check_recent_short_comb(
     AS 'MODULE_PATHNAME', 'idgen_check_recent_short_comb';
 
 COMMENT ON FUNCTION idgen.check_recent_short_comb(uuid, interval, interval, interval, interval, int, timestamptz) IS
-'The identifier, if is_recent_short_comb() accepts it with the same arguments. Otherwise an error (23514) that shows the window and the value found, with the function''s name as constraint name.';
+'The identifier, if is_recent_short_comb() accepts it with the same arguments. Otherwise an error (23514) that shows '
+'the window and the value found, with the function''s name as constraint name.';
 
 CREATE FUNCTION idgen.check_recent_comb(
     id uuid,
@@ -456,7 +517,8 @@ CREATE FUNCTION idgen.check_recent_comb(
     AS 'MODULE_PATHNAME', 'idgen_check_recent_comb';
 
 COMMENT ON FUNCTION idgen.check_recent_comb(uuid, interval, interval, interval, timestamptz) IS
-'The identifier, if is_recent_comb() accepts it with the same arguments. Otherwise an error (23514) that shows the window and the value found, with the function''s name as constraint name.';
+'The identifier, if is_recent_comb() accepts it with the same arguments. Otherwise an error (23514) that shows the '
+'window and the value found, with the function''s name as constraint name.';
 
 CREATE FUNCTION idgen.check_recent_uuid_v7(
     id uuid,
@@ -469,21 +531,27 @@ CREATE FUNCTION idgen.check_recent_uuid_v7(
     AS 'MODULE_PATHNAME', 'idgen_check_recent_uuid_v7';
 
 COMMENT ON FUNCTION idgen.check_recent_uuid_v7(uuid, interval, interval, interval, timestamptz) IS
-'The identifier, if is_recent_uuid_v7() accepts it with the same arguments. Otherwise an error (23514) that shows the window and the value found, with the function''s name as constraint name.';
+'The identifier, if is_recent_uuid_v7() accepts it with the same arguments. Otherwise an error (23514) that shows '
+'the window and the value found, with the function''s name as constraint name.';
 
 CREATE FUNCTION idgen.check_recent_id() RETURNS trigger
     LANGUAGE C VOLATILE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_check_recent_id';
 
 COMMENT ON FUNCTION idgen.check_recent_id() IS
-'Trigger function, BEFORE INSERT OR UPDATE OF the column FOR EACH ROW, with the arguments column, scheme (''short_comb'', ''comb'' or ''uuid_v7''), and any of ''tolerance=...'', ''past_tolerance=...'', ''future_tolerance=...'' and, for short_comb, ''period=...'', ''prefix_bytes=...''. It refuses an identifier whose time is not near the wall clock with an error (23514) whose constraint name is the trigger''s name, unless a unique index on the column has the identifier already, or an UPDATE does not change it.';
+'Trigger function, BEFORE INSERT OR UPDATE OF the column FOR EACH ROW, with the arguments column, scheme '
+'(''short_comb'', ''comb'' or ''uuid_v7''), and any of ''tolerance=...'', ''past_tolerance=...'', '
+'''future_tolerance=...'' and, for short_comb, ''period=...'', ''prefix_bytes=...''. It refuses an identifier whose '
+'time is not near the wall clock with an error (23514) whose constraint name is the trigger''s name, unless a unique '
+'index on the column has the identifier already, or an UPDATE does not change it.';
 
 CREATE FUNCTION idgen.internal_created_bound(id uuid, tolerance interval, is_last boolean) RETURNS timestamptz
     LANGUAGE C IMMUTABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_internal_created_bound';
 
 COMMENT ON FUNCTION idgen.internal_created_bound(uuid, interval, boolean) IS
-'The first or the last created_at that created_near() accepts for a UUID, which the planner compares with the bounds of partitions.';
+'The first or the last created_at that created_near() accepts for a UUID, which the planner compares with the bounds '
+'of partitions.';
 
 CREATE FUNCTION idgen.created_near(
     id uuid,
@@ -495,7 +563,9 @@ CREATE FUNCTION idgen.created_near(
        AND created_at OPERATOR(pg_catalog.<=) idgen.internal_created_bound(id, tolerance, true);
 
 COMMENT ON FUNCTION idgen.created_near(uuid, timestamptz, interval) IS
-'Whether created_at is within the tolerance of uuid_timestamp(id), both ends included, which prunes partitions by created_at. False for a uuid without a time. A tolerance that is NULL (22004), or negative or with months (22023), is an error.';
+'Whether created_at is within the tolerance of uuid_timestamp(id), both ends included, which prunes partitions by '
+'created_at. False for a uuid without a time. A tolerance that is NULL (22004), or negative or with months (22023), '
+'is an error.';
 
 -- ---------------------------------------------------------------------------
 -- 64-bit identifiers
@@ -527,13 +597,17 @@ SELECT pg_catalog.pg_extension_config_dump('idgen.uuid_v7_ordered_mark', '');
 SELECT pg_catalog.pg_extension_config_dump('idgen.decimal_id_counter', '');
 
 COMMENT ON SEQUENCE idgen.snowflake_mark IS
-'All values that idgen.snowflake() has returned are of earlier Unix seconds than last_value >> 28; the low bits are random. Written by the function.';
+'All values that idgen.snowflake() has returned are of earlier Unix seconds than last_value >> 28; the low bits are '
+'random. Written by the function.';
 COMMENT ON SEQUENCE idgen.trace_id_mark IS
-'All values that idgen.trace_id() has returned are of earlier Unix seconds than last_value >> 28; the low bits are random. Written by the function.';
+'All values that idgen.trace_id() has returned are of earlier Unix seconds than last_value >> 28; the low bits are '
+'random. Written by the function.';
 COMMENT ON SEQUENCE idgen.js_id_mark IS
-'All values that idgen.js_id() has returned are of earlier Unix seconds than last_value >> 28; the low bits are random. Written by the function.';
+'All values that idgen.js_id() has returned are of earlier Unix seconds than last_value >> 28; the low bits are '
+'random. Written by the function.';
 COMMENT ON SEQUENCE idgen.uuid_v7_ordered_mark IS
-'All values that idgen.uuid_v7_ordered() has returned are of earlier Unix seconds than last_value >> 28; the low bits are random. Written by the function.';
+'All values that idgen.uuid_v7_ordered() has returned are of earlier Unix seconds than last_value >> 28; the low '
+'bits are random. Written by the function.';
 COMMENT ON SEQUENCE idgen.decimal_id_counter IS
 'Counter and generator of idgen.decimal_id(): generator * 922337202 + counter.';
 
@@ -542,9 +616,12 @@ CREATE FUNCTION idgen.snowflake(epoch timestamptz DEFAULT '2020-01-01 00:00:00+0
     AS 'MODULE_PATHNAME', 'idgen_snowflake';
 
 COMMENT ON FUNCTION idgen.snowflake(timestamptz) IS
-'Twitter''s Snowflake, 1 to 2^63 - 1: 41 bits of milliseconds since the epoch (69.7 years), 10 bits of idgen.node_id, 12 bits of counter. Greater than every one that any session of this database got before with the same epoch and node, also after a crash or a clock that was set back.';
+'Twitter''s Snowflake, 1 to 2^63 - 1: 41 bits of milliseconds since the epoch (69.7 years), 10 bits of '
+'idgen.node_id, 12 bits of counter. Greater than every one that any session of this database got before with the '
+'same epoch and node, also after a crash or a clock that was set back.';
 
-CREATE FUNCTION idgen.snowflake_timestamp(id bigint, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') RETURNS timestamptz
+CREATE FUNCTION idgen.snowflake_timestamp(id bigint, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00')
+    RETURNS timestamptz
     LANGUAGE C IMMUTABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_snowflake_timestamp';
 
@@ -570,7 +647,9 @@ CREATE FUNCTION idgen.js_id(epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') 
     AS 'MODULE_PATHNAME', 'idgen_js_id';
 
 COMMENT ON FUNCTION idgen.js_id(timestamptz) IS
-'An identifier that a JavaScript number represents exactly, 1 to 2^53 - 1: 32 bits of seconds since the epoch (136 years), 5 bits of idgen.node_id, 16 bits of counter. Greater than every one that any session of this database got before with the same epoch and node, also after a crash or a clock that was set back.';
+'An identifier that a JavaScript number represents exactly, 1 to 2^53 - 1: 32 bits of seconds since the epoch (136 '
+'years), 5 bits of idgen.node_id, 16 bits of counter. Greater than every one that any session of this database got '
+'before with the same epoch and node, also after a crash or a clock that was set back.';
 
 CREATE FUNCTION idgen.js_id_timestamp(id bigint, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') RETURNS timestamptz
     LANGUAGE C IMMUTABLE PARALLEL SAFE
@@ -598,14 +677,17 @@ CREATE FUNCTION idgen.trace_id() RETURNS bigint
     AS 'MODULE_PATHNAME', 'idgen_trace_id';
 
 COMMENT ON FUNCTION idgen.trace_id() IS
-'A TraceId, 1 to 2^63 - 1: the low 25 bits of Unix seconds (388 days), 16 bits of idgen.node_id, 22 bits of counter, which begins at 1. Never repeated within 388 days, and greater than every one that any session of this database got before with the same node, until its seconds begin again with 0; also after a crash or a clock that was set back.';
+'A TraceId, 1 to 2^63 - 1: the low 25 bits of Unix seconds (388 days), 16 bits of idgen.node_id, 22 bits of counter, '
+'which begins at 1. Never repeated within 388 days, and greater than every one that any session of this database got '
+'before with the same node, until its seconds begin again with 0; also after a crash or a clock that was set back.';
 
 CREATE FUNCTION idgen.trace_id_timestamp(id bigint, clock timestamptz DEFAULT NULL) RETURNS timestamptz
     LANGUAGE C STABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_trace_id_timestamp';
 
 COMMENT ON FUNCTION idgen.trace_id_timestamp(bigint, timestamptz) IS
-'The creation time of a trace_id(), to the second: the latest second with these 25 bits that is at most a day after the clock. NULL for a number that is not a trace_id().';
+'The creation time of a trace_id(), to the second: the latest second with these 25 bits that is at most a day after '
+'the clock. NULL for a number that is not a trace_id().';
 
 CREATE FUNCTION idgen.trace_id_node(id bigint) RETURNS int
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -626,7 +708,9 @@ CREATE FUNCTION idgen.decimal_id() RETURNS bigint
     AS 'MODULE_PATHNAME', 'idgen_decimal_id';
 
 COMMENT ON FUNCTION idgen.decimal_id() IS
-'An identifier with parts in its decimal digits, 1 to 2^63 - 1: counter (1 to 922337202) * 10^10 + generator (0 to 99999) * 10^5 + idgen.launch_id (1 to 99999; 0 for tests). The counter increases over all sessions and restarts of the database; after its last value it begins again under the next generator.';
+'An identifier with parts in its decimal digits, 1 to 2^63 - 1: counter (1 to 922337202) * 10^10 + generator (0 to '
+'99999) * 10^5 + idgen.launch_id (1 to 99999; 0 for tests). The counter increases over all sessions and restarts of '
+'the database; after its last value it begins again under the next generator.';
 
 CREATE FUNCTION idgen.decimal_id_parts(id bigint, OUT counter int, OUT generator int, OUT launch_id int)
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -644,7 +728,9 @@ CREATE FUNCTION idgen.object_id(clock timestamptz DEFAULT NULL) RETURNS text
     AS 'MODULE_PATHNAME', 'idgen_object_id';
 
 COMMENT ON FUNCTION idgen.object_id(timestamptz) IS
-'A new ObjectId as 24 hexadecimal digits: 32 bits of Unix seconds (until 2106-02-07 06:28:15+00), 40 random bits of this session, a counter of 24 bits that begins at random. Without a clock strictly increasing within a session, in COLLATE "C"; with one, all 64 bits after the time are random.';
+'A new ObjectId as 24 hexadecimal digits: 32 bits of Unix seconds (until 2106-02-07 06:28:15+00), 40 random bits of '
+'this session, a counter of 24 bits that begins at random. Without a clock strictly increasing within a session, in '
+'COLLATE "C"; with one, all 64 bits after the time are random.';
 
 CREATE FUNCTION idgen.object_id_timestamp(id text) RETURNS timestamptz
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -669,21 +755,25 @@ CREATE FUNCTION idgen.uuid_to_base(id uuid, base int) RETURNS text
     AS 'MODULE_PATHNAME', 'idgen_uuid_to_base';
 
 COMMENT ON FUNCTION idgen.uuid_to_base(uuid, int) IS
-'The uuid in digits of base 16, 32 (Crockford), 36, 58 (Bitcoin) or 62: always 32, 26, 25, 22 or 22 digits, so that text order in COLLATE "C" is uuid order. Another base is an error (22023).';
+'The uuid in digits of base 16, 32 (Crockford), 36, 58 (Bitcoin) or 62: always 32, 26, 25, 22 or 22 digits, so that '
+'text order in COLLATE "C" is uuid order. Another base is an error (22023).';
 
 CREATE FUNCTION idgen.bigint_to_base(value bigint, base int) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_bigint_to_base';
 
 COMMENT ON FUNCTION idgen.bigint_to_base(bigint, int) IS
-'The number in digits of base 16, 32 (Crockford), 36, 58 (Bitcoin) or 62, without leading zeros. A negative number or another base is an error (22023).';
+'The number in digits of base 16, 32 (Crockford), 36, 58 (Bitcoin) or 62, without leading zeros. A negative number '
+'or another base is an error (22023).';
 
 CREATE FUNCTION idgen.uuid_from_base(digits text, base int) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_uuid_from_base';
 
 COMMENT ON FUNCTION idgen.uuid_from_base(text, int) IS
-'The uuid with these digits; leading zeros can be left out, and in bases 16, 32 and 36 letters can be of either case. An invalid character, no digits or too many digits is an error (22P02), and so is a number of more than 128 bits (22003).';
+'The uuid with these digits; leading zeros can be left out, and in bases 16, 32 and 36 letters can be of either '
+'case. An invalid character, no digits or too many digits is an error (22P02), and so is a number of more than 128 '
+'bits (22003).';
 
 CREATE FUNCTION idgen.bigint_from_base(digits text, base int) RETURNS bigint
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -697,14 +787,16 @@ CREATE FUNCTION idgen.prefixed_id(prefix text, id uuid DEFAULT idgen.short_comb(
     AS 'MODULE_PATHNAME', 'idgen_prefixed_id';
 
 COMMENT ON FUNCTION idgen.prefixed_id(text, uuid) IS
-'A typed identifier: the prefix, an underscore and the 25 digits of the uuid in base 36, in lower case. The prefix has 1 to 63 characters a-z, 0-9 and underscore, begins with a letter and does not end with an underscore (22023).';
+'A typed identifier: the prefix, an underscore and the 25 digits of the uuid in base 36, in lower case. The prefix '
+'has 1 to 63 characters a-z, 0-9 and underscore, begins with a letter and does not end with an underscore (22023).';
 
 CREATE FUNCTION idgen.prefixed_id_to_uuid(id text, expected_prefix text DEFAULT NULL) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_prefixed_id_to_uuid';
 
 COMMENT ON FUNCTION idgen.prefixed_id_to_uuid(text, text) IS
-'The uuid in a prefixed id, whose digits can lack leading zeros and be of either case. Text that is not a prefixed id is an error (22P02), as is a prefix other than the expected one (23514).';
+'The uuid in a prefixed id, whose digits can lack leading zeros and be of either case. Text that is not a prefixed '
+'id is an error (22P02), as is a prefix other than the expected one (23514).';
 
 CREATE FUNCTION idgen.prefixed_id_prefix(id text) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -718,7 +810,8 @@ CREATE FUNCTION idgen.is_prefixed_id(id text, prefix text DEFAULT NULL) RETURNS 
     AS 'MODULE_PATHNAME', 'idgen_is_prefixed_id';
 
 COMMENT ON FUNCTION idgen.is_prefixed_id(text, text) IS
-'Whether a text is exactly what prefixed_id() writes for this prefix, or for any if none is given, and some uuid. Bad text never raises an error; an invalid prefix does (22023).';
+'Whether a text is exactly what prefixed_id() writes for this prefix, or for any if none is given, and some uuid. '
+'Bad text never raises an error; an invalid prefix does (22023).';
 
 -- The installer's rights on the tables, given like those on the sequences.
 ALTER DEFAULT PRIVILEGES IN SCHEMA idgen
@@ -740,7 +833,8 @@ SELECT pg_catalog.pg_extension_config_dump('idgen.id_prefixes',
     ' AND NOT pg_catalog.pg_is_other_temp_schema(t.typnamespace))');
 
 COMMENT ON TABLE idgen.id_prefixes IS
-'The domain for which each prefix is registered, written by idgen.create_id_domain(). A row whose domain was dropped has no effect.';
+'The domain for which each prefix is registered, written by idgen.create_id_domain(). A row whose domain was dropped '
+'has no effect.';
 COMMENT ON COLUMN idgen.id_prefixes.prefix IS
 'The text before the last underscore of the domain''s identifiers.';
 COMMENT ON COLUMN idgen.id_prefixes.domain IS
@@ -751,7 +845,9 @@ CREATE FUNCTION idgen.create_id_domain(domain_name text, prefix text) RETURNS re
     AS 'MODULE_PATHNAME', 'idgen_create_id_domain';
 
 COMMENT ON FUNCTION idgen.create_id_domain(text, text) IS
-'Creates a domain over text COLLATE "C" whose constraint prefixed_id_check is is_prefixed_id(VALUE, prefix), and registers the prefix in idgen.id_prefixes until the domain is dropped. A prefix in use is an error (23505) that names its domain.';
+'Creates a domain over text COLLATE "C" whose constraint prefixed_id_check is is_prefixed_id(VALUE, prefix), and '
+'registers the prefix in idgen.id_prefixes until the domain is dropped. A prefix in use is an error (23505) that '
+'names its domain.';
 
 CREATE FUNCTION idgen.parse_prefixed_id(
     prefixed text,
@@ -769,14 +865,17 @@ CREATE FUNCTION idgen.parse_prefixed_id(
     END;
 
 COMMENT ON FUNCTION idgen.parse_prefixed_id(text) IS
-'The parts of a prefixed id: the domain for which its prefix is registered, or NULL, the prefix and the uuid. Text that is not a prefixed id is an error (22P02).';
+'The parts of a prefixed id: the domain for which its prefix is registered, or NULL, the prefix and the uuid. Text '
+'that is not a prefixed id is an error (22P02).';
 
 CREATE FUNCTION idgen.typeid_from_uuid(prefix text, id uuid) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_typeid_from_uuid';
 
 COMMENT ON FUNCTION idgen.typeid_from_uuid(text, uuid) IS
-'A TypeID (specification version 0.3): the prefix, an underscore and the 26 digits of the uuid in base 32, in lower case. The prefix has at most 63 characters a-z and underscore, and begins and ends with a letter (22023); if it is empty, there is no underscore.';
+'A TypeID (specification version 0.3): the prefix, an underscore and the 26 digits of the uuid in base 32, in lower '
+'case. The prefix has at most 63 characters a-z and underscore, and begins and ends with a letter (22023); if it is '
+'empty, there is no underscore.';
 
 CREATE FUNCTION idgen.typeid(prefix text DEFAULT '', clock timestamptz DEFAULT NULL) RETURNS text
     LANGUAGE SQL VOLATILE PARALLEL SAFE
@@ -790,7 +889,8 @@ CREATE FUNCTION idgen.typeid_to_uuid(id text, expected_prefix text DEFAULT NULL)
     AS 'MODULE_PATHNAME', 'idgen_typeid_to_uuid';
 
 COMMENT ON FUNCTION idgen.typeid_to_uuid(text, text) IS
-'The uuid in a TypeID, read as strictly as the specification requires: lower case, all 26 digits, the first at most 7. Other text is an error (22P02), as is a prefix other than the expected one (23514).';
+'The uuid in a TypeID, read as strictly as the specification requires: lower case, all 26 digits, the first at most '
+'7. Other text is an error (22P02), as is a prefix other than the expected one (23514).';
 
 CREATE FUNCTION idgen.typeid_prefix(id text) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -804,21 +904,25 @@ CREATE FUNCTION idgen.is_typeid(id text, prefix text DEFAULT NULL) RETURNS boole
     AS 'MODULE_PATHNAME', 'idgen_is_typeid';
 
 COMMENT ON FUNCTION idgen.is_typeid(text, text) IS
-'Whether a text is a TypeID, and has this prefix if one is given. Bad text never raises an error; an invalid prefix does (22023).';
+'Whether a text is a TypeID, and has this prefix if one is given. Bad text never raises an error; an invalid prefix '
+'does (22023).';
 
 CREATE FUNCTION idgen.ulid(clock timestamptz DEFAULT NULL) RETURNS text
     LANGUAGE C VOLATILE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_ulid';
 
 COMMENT ON FUNCTION idgen.ulid(timestamptz) IS
-'A ULID: 48 bits of Unix milliseconds and 80 random bits as 26 digits of base 32 (Crockford). Without a clock strictly increasing within a session in COLLATE "C": in the same millisecond, or if the clock was set back, it is the last one plus one.';
+'A ULID: 48 bits of Unix milliseconds and 80 random bits as 26 digits of base 32 (Crockford). Without a clock '
+'strictly increasing within a session in COLLATE "C": in the same millisecond, or if the clock was set back, it is '
+'the last one plus one.';
 
 CREATE FUNCTION idgen.ulid_to_uuid(id text) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_ulid_to_uuid';
 
 COMMENT ON FUNCTION idgen.ulid_to_uuid(text) IS
-'The 16 bytes of a ULID as uuid, which has the same order. Text that is not 26 digits as uuid_from_base(id, 32) reads them is an error (22P02).';
+'The 16 bytes of a ULID as uuid, which has the same order. Text that is not 26 digits as uuid_from_base(id, 32) '
+'reads them is an error (22P02).';
 
 CREATE FUNCTION idgen.ulid_from_uuid(id uuid) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -853,14 +957,16 @@ CREATE FUNCTION idgen.mask_uuid_v7(id uuid, key_name text DEFAULT 'default') RET
     AS 'MODULE_PATHNAME', 'idgen_mask_uuid_v7';
 
 COMMENT ON FUNCTION idgen.mask_uuid_v7(uuid, text) IS
-'Masks a UUID of version 7 as one of version 4, by a keyed permutation of its other 122 bits under a key from idgen.mask_key_file (docs/masks.md). Another version is an error (22023), and so is an unknown key (42704).';
+'Masks a UUID of version 7 as one of version 4, by a keyed permutation of its other 122 bits under a key from '
+'idgen.mask_key_file (docs/masks.md). Another version is an error (22023), and so is an unknown key (42704).';
 
 CREATE FUNCTION idgen.unmask_uuid_v7(masked uuid, key_name text DEFAULT 'default') RETURNS uuid
     LANGUAGE C STABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_unmask_uuid_v7';
 
 COMMENT ON FUNCTION idgen.unmask_uuid_v7(uuid, text) IS
-'The inverse of mask_uuid_v7() with the same key. Every UUID of version 4 is accepted; another version is an error (22023).';
+'The inverse of mask_uuid_v7() with the same key. Every UUID of version 4 is accepted; another version is an error '
+'(22023).';
 
 CREATE FUNCTION idgen.permute(id bigint, max_value bigint DEFAULT 9223372036854775807,
                               area text DEFAULT '', key_name text DEFAULT 'default') RETURNS bigint
@@ -868,7 +974,8 @@ CREATE FUNCTION idgen.permute(id bigint, max_value bigint DEFAULT 92233720368547
     AS 'MODULE_PATHNAME', 'idgen_permute';
 
 COMMENT ON FUNCTION idgen.permute(bigint, bigint, text, text) IS
-'A permutation of the numbers from 1 to max_value, another one for each area, with a key from idgen.mask_key_file. A number outside of them is an error (22023), and so is an unknown key (42704).';
+'A permutation of the numbers from 1 to max_value, another one for each area, with a key from idgen.mask_key_file. A '
+'number outside of them is an error (22023), and so is an unknown key (42704).';
 
 CREATE FUNCTION idgen.unpermute(permuted bigint, max_value bigint DEFAULT 9223372036854775807,
                                 area text DEFAULT '', key_name text DEFAULT 'default') RETURNS bigint
@@ -879,7 +986,8 @@ COMMENT ON FUNCTION idgen.unpermute(bigint, bigint, text, text) IS
 'The inverse of permute() with the same max_value, area and key.';
 
 REVOKE EXECUTE ON FUNCTION idgen.mask_uuid_v7, idgen.unmask_uuid_v7, idgen.permute, idgen.unpermute FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION idgen.mask_uuid_v7, idgen.unmask_uuid_v7, idgen.permute, idgen.unpermute TO @extowner@ WITH GRANT OPTION;
+GRANT EXECUTE ON FUNCTION idgen.mask_uuid_v7, idgen.unmask_uuid_v7, idgen.permute, idgen.unpermute
+    TO @extowner@ WITH GRANT OPTION;
 
 -- ---------------------------------------------------------------------------
 -- Creating once
@@ -907,7 +1015,8 @@ CREATE INDEX creation_identifiers_entity_number ON idgen.creation_identifiers (e
 SELECT pg_catalog.pg_extension_config_dump('idgen.creation_identifiers', '');
 
 COMMENT ON TABLE idgen.creation_identifiers IS
-'The entity that each creation command created, written by idgen.create_once(), which refuses to record in an unlogged or partitioned table or a view (42809).';
+'The entity that each creation command created, written by idgen.create_once(), which refuses to record in an '
+'unlogged or partitioned table or a view (42809).';
 COMMENT ON COLUMN idgen.creation_identifiers.command_id IS
 'The id that the client gave the command, the same in every retry.';
 COMMENT ON COLUMN idgen.creation_identifiers.command_name IS
@@ -917,7 +1026,8 @@ COMMENT ON COLUMN idgen.creation_identifiers.entity_id IS
 COMMENT ON COLUMN idgen.creation_identifiers.entity_number IS
 'The entity that the command created, if a bigint identifies it.';
 COMMENT ON COLUMN idgen.creation_identifiers.request_hash IS
-'The first 64 bits of the SHA-256 of the request''s canonical text, the same on every server version and machine and in every encoding. NULL if no request was given.';
+'The first 64 bits of the SHA-256 of the request''s canonical text, the same on every server version and machine and '
+'in every encoding. NULL if no request was given.';
 COMMENT ON COLUMN idgen.creation_identifiers.created_at IS
 'The start of the transaction that recorded the command.';
 
@@ -933,7 +1043,9 @@ CREATE FUNCTION idgen.create_once(
     AS 'MODULE_PATHNAME', 'idgen_create_once_uuid';
 
 COMMENT ON FUNCTION idgen.create_once(uuid, uuid, text, jsonb) IS
-'Makes a creation command safe to retry: the first call with a command id records the proposed id, and later calls return the recorded id, with created = false. A known command id with another name, request or kind of id is an error (23514, constraint name creation_identifiers_same_command).';
+'Makes a creation command safe to retry: the first call with a command id records the proposed id, and later calls '
+'return the recorded id, with created = false. A known command id with another name, request or kind of id is an '
+'error (23514, constraint name creation_identifiers_same_command).';
 
 CREATE FUNCTION idgen.create_once_bigint(
     command_id uuid,
@@ -954,14 +1066,16 @@ CREATE FUNCTION idgen.forget_creation(command_id uuid) RETURNS boolean
     AS 'MODULE_PATHNAME', 'idgen_forget_creation';
 
 COMMENT ON FUNCTION idgen.forget_creation(uuid) IS
-'Deletes a recorded command, so that the next call with its id creates anew; returns whether it was recorded. Needs SELECT and DELETE on idgen.creation_identifiers.';
+'Deletes a recorded command, so that the next call with its id creates anew; returns whether it was recorded. Needs '
+'SELECT and DELETE on idgen.creation_identifiers.';
 
 CREATE FUNCTION idgen.forget_creation_of(entity_id uuid) RETURNS bigint
     LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_forget_creation_of_uuid';
 
 COMMENT ON FUNCTION idgen.forget_creation_of(uuid) IS
-'Deletes the recorded commands that created an entity; returns their number. Needs SELECT and DELETE on idgen.creation_identifiers.';
+'Deletes the recorded commands that created an entity; returns their number. Needs SELECT and DELETE on '
+'idgen.creation_identifiers.';
 
 CREATE FUNCTION idgen.forget_creation_of_bigint(entity_number bigint) RETURNS bigint
     LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
@@ -979,7 +1093,9 @@ CREATE FUNCTION idgen.purge_creations(
     AS 'MODULE_PATHNAME', 'idgen_purge_creations';
 
 COMMENT ON FUNCTION idgen.purge_creations(interval, text, bigint) IS
-'Deletes recorded commands older than older_than, a day being 24 hours, of one command name or, if that is NULL, of all, the oldest first and at most batch_size; returns their number. A negative older_than, one with months or a batch_size below 1 is an error (22023), as is NULL (22004).';
+'Deletes recorded commands older than older_than, a day being 24 hours, of one command name or, if that is NULL, of '
+'all, the oldest first and at most batch_size; returns their number. A negative older_than, one with months or a '
+'batch_size below 1 is an error (22023), as is NULL (22004).';
 
 CREATE FUNCTION idgen.trim_creations(
     keep bigint,
@@ -990,14 +1106,17 @@ CREATE FUNCTION idgen.trim_creations(
     AS 'MODULE_PATHNAME', 'idgen_trim_creations';
 
 COMMENT ON FUNCTION idgen.trim_creations(bigint, text, bigint) IS
-'Deletes all recorded commands but the newest "keep", of one command name or, if that is NULL, of all, the oldest first and at most batch_size unless that is NULL; returns the number deleted. A negative keep or a batch_size below 1 is an error (22023), as is a NULL keep (22004).';
+'Deletes all recorded commands but the newest "keep", of one command name or, if that is NULL, of all, the oldest '
+'first and at most batch_size unless that is NULL; returns the number deleted. A negative keep or a batch_size below '
+'1 is an error (22023), as is a NULL keep (22004).';
 
 CREATE FUNCTION idgen.remember_command(history uuid[], command_id uuid, keep bigint DEFAULT 20) RETURNS uuid[]
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
     RETURN ARRAY(SELECT id FROM (
         SELECT id, n
         FROM ROWS FROM (pg_catalog.unnest(
-                CASE WHEN command_id OPERATOR(pg_catalog.=) ANY (history) THEN history ELSE history OPERATOR(pg_catalog.||) command_id END))
+                CASE WHEN command_id OPERATOR(pg_catalog.=) ANY (history) THEN history
+                     ELSE history OPERATOR(pg_catalog.||) command_id END))
              WITH ORDINALITY AS commands (id, n)
         WHERE id IS NOT NULL
         ORDER BY id OPERATOR(pg_catalog.=) command_id DESC, n DESC
@@ -1005,7 +1124,9 @@ CREATE FUNCTION idgen.remember_command(history uuid[], command_id uuid, keep big
         ORDER BY n);
 
 COMMENT ON FUNCTION idgen.remember_command(uuid[], uuid, bigint) IS
-'The command history of an entity with one more command id: newest last, truncated to the newest "keep" commands, which include the given one unless keep is 0; a command id that is there already keeps its place. A NULL keep keeps all, and a negative one is an error (2201W).';
+'The command history of an entity with one more command id: newest last, truncated to the newest "keep" commands, '
+'which include the given one unless keep is 0; a command id that is there already keeps its place. A NULL keep keeps '
+'all, and a negative one is an error (2201W).';
 
 CREATE FUNCTION idgen.has_command(history uuid[], command_id uuid) RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
@@ -1071,7 +1192,8 @@ BEGIN
         FROM (SELECT 'SCHEMA idgen', nspowner, nspacl, '{}', 'USAGE'
               FROM pg_namespace WHERE nspname = 'idgen'
               UNION ALL
-              SELECT format('%s idgen.%I', CASE relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, relname), relowner, relacl,
+              SELECT format('%s idgen.%I', CASE relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, relname),
+                     relowner, relacl,
                      CASE relkind WHEN 'S' THEN '{SELECT,UPDATE}'
                                   WHEN 'r' THEN '{SELECT,INSERT,UPDATE,DELETE,TRUNCATE}' ELSE '{}' END,
                      CASE relkind WHEN 'v' THEN 'SELECT' END

@@ -169,7 +169,8 @@ BEGIN
     FROM idgen.portable_create_once(command_id, proposed_id, NULL, command_name, idgen.portable_request_hash(request)) c;
 END $$;
 COMMENT ON FUNCTION idgen.create_once(uuid, uuid, text, jsonb) IS
-    'Makes a creation command safe to retry: later calls with its id return the id that the first recorded, with created = false.';
+    'Makes a creation command safe to retry: later calls with its id return the id that the first recorded, with '
+    'created = false.';
 
 CREATE OR REPLACE FUNCTION idgen.create_once_bigint(
     command_id uuid, proposed_id bigint, command_name text DEFAULT '', request jsonb DEFAULT NULL,

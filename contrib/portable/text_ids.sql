@@ -136,7 +136,8 @@ BEGIN
     RETURN result;
 END $$;
 COMMENT ON FUNCTION idgen.uuid_to_base(uuid, int) IS
-    'The uuid in all digits of base 16, 32 (Crockford), 36, 58 (Bitcoin) or 62; text order in COLLATE "C" is uuid order.';
+    'The uuid in all digits of base 16, 32 (Crockford), 36, 58 (Bitcoin) or 62; text order in COLLATE "C" is uuid '
+    'order.';
 
 -- Whether a prefix is valid; that of a TypeID, which has no digits, can be empty.
 CREATE OR REPLACE FUNCTION idgen.portable_is_prefix(prefix text, digits_allowed boolean) RETURNS boolean
@@ -228,7 +229,8 @@ CREATE OR REPLACE FUNCTION idgen.uuid_from_base(digits text, base int) RETURNS u
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
 BEGIN RETURN (idgen.portable_read(digits, 'uuid digits', idgen.portable_digits(base), 'bare')).id; END $$;
 COMMENT ON FUNCTION idgen.uuid_from_base(text, int) IS
-    'The uuid with these digits; leading zeros can be left out, and in bases 16, 32 and 36 letters can be of either case.';
+    'The uuid with these digits; leading zeros can be left out, and in bases 16, 32 and 36 letters can be of either '
+    'case.';
 
 -- ---- Prefixed ids ----
 
@@ -320,7 +322,8 @@ CREATE OR REPLACE FUNCTION idgen.ulid(clock timestamptz DEFAULT NULL) RETURNS te
     RETURN idgen.ulid_from_uuid((lpad(to_hex(idgen.portable_submillis(coalesce(clock, clock_timestamp())) >> 12), 12, '0')
                                  || overlay(gen_random_uuid()::text PLACING '' FROM 14 FOR 15))::uuid);
 COMMENT ON FUNCTION idgen.ulid(timestamptz) IS
-    'A ULID: 48 bits of Unix milliseconds and 80 random bits in base 32; two of the same millisecond are in random order.';
+    'A ULID: 48 bits of Unix milliseconds and 80 random bits in base 32; two of the same millisecond are in random '
+    'order.';
 
 CREATE OR REPLACE FUNCTION idgen.ulid_timestamp(id text) RETURNS timestamptz
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
@@ -336,7 +339,8 @@ CREATE OR REPLACE FUNCTION idgen.is_ulid(id text) RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN idgen.portable_is_ulid(id);
 COMMENT ON FUNCTION idgen.is_ulid(text) IS
-    'Whether a text is exactly what ulid_from_uuid() writes for some uuid: 26 digits in upper case. Never raises an error.';
+    'Whether a text is exactly what ulid_from_uuid() writes for some uuid: 26 digits in upper case. Never raises an '
+    'error.';
 
 CREATE OR REPLACE FUNCTION idgen.ulid_floor(instant timestamptz) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT AS $$
@@ -349,7 +353,8 @@ CREATE OR REPLACE FUNCTION idgen.ulid_within(id text, start timestamptz, stop ti
     RETURN id COLLATE "C" >= idgen.ulid_floor(start) AND id COLLATE "C" < idgen.ulid_floor(stop)
        AND (CASE WHEN id IS NULL OR idgen.portable_is_ulid(id) THEN 0 END) IS NOT NULL;
 COMMENT ON FUNCTION idgen.ulid_within(text, timestamptz, timestamptz) IS
-    'Whether a ULID in upper case is at or after start and before stop; it uses an index in COLLATE "C" and prunes partitions.';
+    'Whether a ULID in upper case is at or after start and before stop; it uses an index in COLLATE "C" and prunes '
+    'partitions.';
 
 PERFORM set_config('search_path', caller_path, true);
 END

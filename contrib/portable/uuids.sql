@@ -144,7 +144,8 @@ CREATE OR REPLACE FUNCTION idgen.uuid_v7(clock timestamptz DEFAULT NULL) RETURNS
     RETURN (overlay(lpad(to_hex(idgen.portable_submillis(coalesce(clock, clock_timestamp()))), 15, '0') PLACING '7' FROM 13 FOR 0)
             || substr(gen_random_uuid()::text, 20))::uuid;
 COMMENT ON FUNCTION idgen.uuid_v7(timestamptz) IS
-    'A UUID of version 7: 48 bits of Unix milliseconds, 12 of their fraction, 62 random bits; two of the same microsecond are in random order.';
+    'A UUID of version 7: 48 bits of Unix milliseconds, 12 of their fraction, 62 random bits; two of the same '
+    'microsecond are in random order.';
 
 CREATE OR REPLACE FUNCTION idgen.comb(clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE SQL VOLATILE PARALLEL SAFE
@@ -165,7 +166,8 @@ CREATE OR REPLACE FUNCTION idgen.short_comb(
                                          9 - prefix_bytes)
                           FROM 1), 'hex')::uuid;
 COMMENT ON FUNCTION idgen.short_comb(interval, int, int, timestamptz) IS
-    'A short COMB: a UUID of version 4 whose first prefix_bytes bytes are the number of the period modulo 256^prefix_bytes.';
+    'A short COMB: a UUID of version 4 whose first prefix_bytes bytes are the number of the period modulo '
+    '256^prefix_bytes.';
 
 -- The secret of keyed_comb(): one row, which the file draws where it is missing. Default
 -- privileges must not show it to other roles.
@@ -347,7 +349,8 @@ CREATE OR REPLACE FUNCTION idgen.is_uuid(id text, version int DEFAULT NULL) RETU
                     AND id ~* ('^([0-9a-f]{8}-[0-9a-f]{4}-' || coalesce(to_hex(version), '[1-8]') || '[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}'
                                || CASE WHEN version IS NULL THEN '|0{8}-(0{4}-){3}0{12}|f{8}-(f{4}-){3}f{12}' ELSE '' END || ')$') COLLATE "C" END;
 COMMENT ON FUNCTION idgen.is_uuid(text, int) IS
-    'Whether a text is a UUID in canonical form, of the given version, or of 1 to 8 or the Nil or Max UUID if none is given.';
+    'Whether a text is a UUID in canonical form, of the given version, or of 1 to 8 or the Nil or Max UUID if none '
+    'is given.';
 
 -- A rule, or an error: a window of more than n - 1 periods can intersect n + 1 of them.
 CREATE OR REPLACE FUNCTION idgen.portable_narrow(scheme text, past_us bigint, future_us bigint, period_ms bigint, prefix_bytes int) RETURNS bigint[]
@@ -576,7 +579,8 @@ BEGIN
     RETURN NEW;
 END $$;
 COMMENT ON FUNCTION idgen.check_recent_id() IS
-    'Trigger function (column, scheme, ''tolerance=...'' and so on) that refuses identifiers that were not made at about this time.';
+    'Trigger function (column, scheme, ''tolerance=...'' and so on) that refuses identifiers that were not made at '
+    'about this time.';
 
 -- The first or last created_at that created_near() accepts; calculated in UTC, where days
 -- have 24 hours. For a uuid without a time, the first is after the last.
