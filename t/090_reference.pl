@@ -1,12 +1,13 @@
 # The documents: SQL blocks can be pasted into psql, and raise only the errors that they
-# announce ("error 23514"); links lead to a file and heading. docs/reference.md documents
-# every SQL object, with the signatures, columns and results ("-- →") that they have.
+# announce ("error 23514"); links lead to a file and heading. docs/reference.md and the
+# page of the advisor document every SQL object, with the signatures, columns and results
+# ("-- →") that they have.
 
 use File::Basename qw(dirname);
 use Functions;
 use Server;
 
-my $page = slurp_file("docs/reference.md");
+my $page = slurp_file("docs/reference.md") . slurp_file("contrib/advisor/README.md");
 my $script = slurp_file("idgen--1.0.sql");
 
 $ENV{PGTZ} = 'UTC';
@@ -147,7 +148,7 @@ for my $name (qw(readme recipes))
 # the results of the reference, in the order of the examples, among those that are not shown
 my @shown = map { s/ \| /|/gr } $page =~ /^-- → (.*)$/mg;
 my @missing = @shown;
-for (split /\n/, $pasted{reference}) { shift @missing if @missing && $_ eq $missing[0] }
+for (split /\n/, "$pasted{reference}\n$pasted{advisor}") { shift @missing if @missing && $_ eq $missing[0] }
 cmp_ok(scalar @shown, '>', 20, 'there are results');
 is_deeply(\@missing, [], 'the examples print the results that are shown');
 

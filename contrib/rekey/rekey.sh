@@ -8,7 +8,7 @@
 #   rekey.sh switch | back [--views]
 #
 # Connects by psql's environment (PGHOST, PGDATABASE, ...), directly, not by a pool. Each command
-# can be repeated after any failure. docs/rekey.md is the manual.
+# can be repeated after any failure. README.md is the manual.
 
 set -euo pipefail
 usage() { sed -n '3,/^$/s/^# \{0,1\}//p' "$0"; exit "$1"; }
