@@ -2,13 +2,14 @@
 # of another library: exported are only SQL functions and what the server looks up. Each of
 # these functions is written out, so that ctags and grep find it.
 
+use Functions;
 use Server;
 
 my $node = start_server('symbols');
-ask('CREATE EXTENSION idgen_advisor CASCADE');
+my $has_advisor = Functions::install($node, 'postgres');
 
 my $sources = join "\n", map { slurp_file($_) } glob 'src/*.c contrib/advisor/*.c';
-my %looked_up = (idgen => [ 'Pg_magic_func', '_PG_init' ], idgen_advisor => ['Pg_magic_func']);
+my %looked_up = (idgen => [ 'Pg_magic_func', '_PG_init' ], $has_advisor ? (idgen_advisor => ['Pg_magic_func']) : ());
 for my $extension (sort keys %looked_up)
 {
 	my @functions = split /\n/, ask(qq{
