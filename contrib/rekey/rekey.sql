@@ -749,10 +749,17 @@ END $$;
 CREATE FUNCTION rekey.script(command text, with_views boolean) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
     switched boolean;
+    is_alone boolean;
     p record;
     n bigint;
 BEGIN
-    IF NOT pg_try_advisory_lock(hashtext('rekey'), 0) THEN
+    -- the session of the command before may not have ended yet
+    FOR attempt IN 1 .. 50 LOOP
+        is_alone := pg_try_advisory_lock(hashtext('rekey'), 0);
+        EXIT WHEN is_alone;
+        PERFORM pg_sleep(0.1);
+    END LOOP;
+    IF NOT is_alone THEN
         RAISE 'another process works: %', (SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted
             AND objsubid = 2
             AND classid = hashtext('rekey')::oid LIMIT 1);
