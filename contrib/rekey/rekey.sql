@@ -41,6 +41,12 @@ FROM rekey.columns r LEFT JOIN pg_attribute a ON a.attrelid = tbl AND a.attname 
 LEFT JOIN pg_attribute m ON m.attrelid = tbl AND m.attname = col || '_rekey' AND NOT m.attisdropped,
 LATERAL format_type(a.atttypid, a.atttypmod) AS type;
 
+-- A function that this role made for the trigger. Others may create triggers with any function that they may execute.
+CREATE FUNCTION rekey.is_sync(function oid) RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT proname ~ '^~rekey_[0-9a-f-]{36}$' AND pg_get_userbyid(proowner) = current_user FROM pg_proc
+    WHERE oid = function
+$$;
+
 -- Has the table the trigger, enabled ALWAYS?
 CREATE FUNCTION rekey.has_trigger(t oid) RETURNS boolean LANGUAGE sql STABLE AS $$
     SELECT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = t AND tgname = '~rekey' AND tgenabled = 'A')
@@ -54,10 +60,11 @@ SELECT CASE type WHEN 'bigint' THEN value || '::bigint'
     ELSE format('%s::text::%s', value, type) END
 $$;
 
--- Is the mirror equal to the column? NULL in place of a value beyond the narrower type is not.
-CREATE FUNCTION rekey.equal(c text, m text, new_type text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+-- Is the mirror the column, cast? NULL in place of a value beyond the narrower type is not, nor a text in upper case in
+-- place of a uuid's own.
+CREATE FUNCTION rekey.equal(c text, m text, mirror_type text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
     SELECT format('%1$s::%3$s IS NOT DISTINCT FROM %2$s::%3$s', c, m,
-        CASE new_type WHEN 'uuid' THEN 'text::uuid' ELSE 'bigint' END)
+        CASE WHEN mirror_type = 'uuid' THEN 'text::uuid' WHEN mirror_type ~ 'int' THEN 'bigint' ELSE 'text' END)
 $$;
 
 -- The definition of an index from "USING" on, with its tablespace
@@ -130,7 +137,7 @@ $$;
 -- The definition of a copy. That of a deferrable foreign key is checked at the commit, until the switch.
 CREATE FUNCTION rekey.copy_definition(o rekey.objects) RETURNS text LANGUAGE sql AS $$
 SELECT CASE o.kind WHEN 's' THEN (SELECT format('CHECK (%s%s)', CASE WHEN is_required THEN m || ' IS NOT NULL AND ' END,
-        rekey.equal(c, m, new_type)) FROM rekey.pairs p WHERE p.tbl = o.tbl AND mirror || '_set' = o.copy_name)
+        rekey.equal(c, m, mirror_type)) FROM rekey.pairs p WHERE p.tbl = o.tbl AND mirror || '_set' = o.copy_name)
     WHEN 'c' THEN rekey.translate(o.tbl, o.source)
     WHEN 'f' THEN (SELECT concat(format('FOREIGN KEY (%s) REFERENCES %s (%s)', rekey.column_list(conrelid, conkey),
             confrelid::regclass, rekey.column_list(confrelid, confkey)), CASE confmatchtype WHEN 'f'
@@ -164,6 +171,14 @@ SELECT c.oid::regclass AS name, relacl, format('CREATE VIEW %s%s AS %s', c.oid::
     OR EXISTS (SELECT FROM pg_seclabel WHERE objoid = c.oid) AS by_hand
 FROM (SELECT oid, max(depth) AS depth FROM v GROUP BY oid) d JOIN pg_class c USING (oid);
 
+-- Triggers that the fill fires, and whether it would call a function of another role
+CREATE VIEW rekey.fired AS
+SELECT t.oid, tgrelid, pg_get_userbyid(proowner) <> current_user AND NOT rolsuper AS is_foreign
+FROM pg_trigger t JOIN pg_proc f ON f.oid = tgfoid JOIN pg_roles r ON r.oid = proowner
+WHERE NOT tgisinternal AND tgtype & 16 = 16
+    AND (tgattr = '' OR EXISTS (SELECT FROM rekey.pairs WHERE tbl = tgrelid AND mirror_attnum = ANY (tgattr)))
+    AND tgenabled IN ('A', CASE WHEN has_parameter_privilege('session_replication_role', 'SET') THEN 'R' ELSE 'O' END);
+
 -- All that is not carried, by name
 CREATE FUNCTION rekey.obstacles() RETURNS TABLE (obstacle text, object text) LANGUAGE sql STABLE AS $$
 WITH tab AS MATERIALIZED (SELECT * FROM pg_class WHERE oid IN (SELECT tbl FROM rekey.columns)),
@@ -191,8 +206,8 @@ UNION ALL SELECT o, tab.oid::regclass::text FROM tab, LATERAL (VALUES
         AND deptype = 'e')),
     ('no right to create in the schema of', NOT has_schema_privilege(relnamespace, 'CREATE')),
     ('rule', EXISTS (SELECT FROM pg_rewrite WHERE ev_class = tab.oid)),
-    ('trigger "~rekey" of another role', EXISTS (SELECT FROM pg_trigger JOIN pg_proc f ON f.oid = tgfoid
-        WHERE tgrelid = tab.oid AND tgname = '~rekey' AND pg_get_userbyid(proowner) <> current_user)),
+    ('trigger "~rekey" with another function', EXISTS (SELECT FROM pg_trigger
+        WHERE tgrelid = tab.oid AND tgname = '~rekey' AND NOT rekey.is_sync(tgfoid))),
     ('subscription', EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = tab.oid)),
     ('publication', EXISTS (SELECT FROM pg_publication_tables
         WHERE (schemaname, tablename) = (relnamespace::regnamespace::name, relname))),
@@ -206,6 +221,9 @@ UNION ALL SELECT o, format('%s.%s', tbl, c) FROM rekey.pairs, LATERAL (VALUES
     ('no such column (renamed or dropped: rename it back, or abandon)', attnum IS NULL),
     ('type of column', type NOT IN (old_type, new_type) OR type !~
         '^(smallint|integer|bigint|uuid|text|character varying(\(\d+\))?|character\(\d+\))$'),
+    ('several sequences of', 1 < (SELECT count(*) FROM pg_depend JOIN pg_class s ON s.oid = objid AND relkind = 'S'
+        WHERE (classid, refclassid) = ('pg_class'::regclass, 'pg_class'::regclass) AND refobjid = tbl
+        AND refobjsubid = attnum)),
     ('security label', EXISTS (SELECT FROM pg_seclabel WHERE objoid = tbl AND objsubid = attnum)),
     ('name in use, or too long', octet_length(col) > 50
         OR mirror_attnum > 0 AND col_description(tbl, mirror_attnum) IS DISTINCT FROM 'rekey')) AS v(o, is_so)
@@ -225,14 +243,12 @@ UNION ALL SELECT 'index that another foreign key requires', format('%s: %s', tbl
     ON conindid = obj AND contype = 'f' AND f.oid NOT IN (SELECT oid FROM k) AND conname NOT LIKE '%\_rekey'
 UNION ALL SELECT o, format('%s: %s', tab.oid::regclass, tgname) FROM tab JOIN pg_trigger ON tgrelid = tab.oid
     AND NOT tgisinternal AND tgname <> '~rekey' JOIN pg_proc f ON f.oid = tgfoid,
-LATERAL (SELECT tgtype & 16 = 16 AND tgattr = '' AND tgenabled IN ('A', CASE
-    WHEN has_parameter_privilege('session_replication_role', 'SET') THEN 'R' ELSE 'O' END)) AS b(in_fill),
-        LATERAL (VALUES
+LATERAL (SELECT count(*) > 0, bool_or(is_foreign) FROM rekey.fired x WHERE x.oid = pg_trigger.oid) AS x(in_fill, is_foreign),
+LATERAL (VALUES
     ('trigger that fires after "~rekey"', tgname > '~rekey' AND tgtype & 3 = 3),
     ('trigger whose function copies whole rows', prosrc ~* '\m(new|old)(\.\*|\)\s*\.\*)'),
     ('trigger whose function may not be executed', NOT has_function_privilege(tgfoid, 'EXECUTE')),
-    ('trigger of another role that the fill would fire', in_fill AND pg_get_userbyid(proowner) <> current_user
-        AND NOT (SELECT rolsuper FROM pg_roles r WHERE r.oid = proowner)),
+    ('trigger of another role that the fill would fire', is_foreign),
     ('trigger that the fill would fire (--fire-triggers, or GRANT SET ON PARAMETER session_replication_role)',
         in_fill AND NOT (SELECT bool_or(fire_triggers) FROM rekey.columns))) AS v(o, is_so) WHERE is_so
 -- all that depends on a column, or on the sequence of an identity, but for what is carried
@@ -399,7 +415,8 @@ END $$;
 -- is true, keeps DROP COLUMN and ALTER TYPE from the columns.
 CREATE FUNCTION rekey.write_sync(target regclass) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-    old regproc := (SELECT tgfoid FROM pg_trigger WHERE tgrelid = target AND tgname = '~rekey');
+    old regproc := (SELECT tgfoid FROM pg_trigger WHERE tgrelid = target AND tgname = '~rekey'
+        AND rekey.is_sync(tgfoid));
     function text := (SELECT format('%s.%I', coalesce(pronamespace, relnamespace)::regnamespace,
         coalesce(proname, '~rekey_' || gen_random_uuid())) FROM pg_class c LEFT JOIN pg_proc f ON f.oid = old
             WHERE c.oid = target);
@@ -432,6 +449,10 @@ BEGIN
     PERFORM rekey.run_all(format('ALTER TABLE %s ADD %s %s', target, m, mirror_type),
         format('COMMENT ON COLUMN %s.%s IS %L', target, m, 'rekey'))
     FROM (SELECT * FROM rekey.pairs WHERE tbl = target AND mirror_attnum IS NULL ORDER BY attnum) AS p;
+    -- to those who may SELECT the column, for SELECT *
+    PERFORM rekey.set_acl(target, mirror, (SELECT array_agg(makeaclitem(grantee, grantor, 'SELECT', false))
+        FROM pg_attribute a, aclexplode(attacl) WHERE attrelid = target AND a.attnum = p.attnum
+        AND privilege_type = 'SELECT')) FROM rekey.pairs p WHERE tbl = target AND attnum > 0;
     PERFORM rekey.write_sync(target);
 END $$;
 
@@ -626,8 +647,7 @@ BEGIN
     FROM pg_trigger WHERE tgname = '~rekey' AND tgrelid IN (SELECT tbl FROM rekey.columns);
     -- also those whose trigger was dropped by hand
     PERFORM rekey.run_all(format('DROP FUNCTION %s', f.oid::regprocedure)) FROM pg_proc f
-    WHERE proname ~ '^~rekey_[0-9a-f-]{36}$' AND pg_get_userbyid(proowner) = current_user
-    AND NOT EXISTS (SELECT FROM pg_trigger WHERE tgfoid = f.oid);
+    WHERE rekey.is_sync(oid) AND NOT EXISTS (SELECT FROM pg_trigger WHERE tgfoid = f.oid);
     PERFORM rekey.run_all(format('ALTER TABLE %s DROP COLUMN %s', tbl, m)) FROM rekey.pairs WHERE mirror_attnum > 0;
     DELETE FROM rekey.columns;
     DROP INDEX IF EXISTS rekey.snapshots;
@@ -646,14 +666,17 @@ CREATE FUNCTION rekey.holders(tables oid[]) RETURNS text LANGUAGE sql AS $$
 $$;
 
 -- A statement under ACCESS EXCLUSIVE locks, for which an attempt waits at most 50 ms, and 5 for each table. The weaker
--- lock before stops no application; behind it, autovacuum gives way. Views are locked first, as by their readers.
+-- lock before stops no application; behind it, autovacuum gives way. Views are locked first, as by their readers, by a
+-- statement that changes nothing: LOCK would lock their tables, too, for which the role may have no right.
 CREATE PROCEDURE rekey.locked(tables oid[], statement text) LANGUAGE plpgsql AS $$
 DECLARE
-    names text[] := ARRAY(SELECT oid::regclass FROM pg_class WHERE oid = ANY (tables) ORDER BY relkind <> 'v', oid);
+    locks text[] := ARRAY(SELECT format(CASE relkind WHEN 'v' THEN 'ALTER VIEW %s OWNER TO CURRENT_USER'
+            ELSE 'LOCK TABLE ONLY %s IN ACCESS EXCLUSIVE MODE' END, oid::regclass)
+        FROM pg_class WHERE oid = ANY (tables) ORDER BY relkind <> 'v', oid);
     started timestamptz := clock_timestamp();
     told timestamptz := started;
     attempt timestamptz;
-    t text;
+    lock text;
 BEGIN
     LOOP
         BEGIN
@@ -661,10 +684,10 @@ BEGIN
             PERFORM rekey.run_all(format('LOCK TABLE ONLY %s IN SHARE UPDATE EXCLUSIVE MODE', oid::regclass))
             FROM pg_class WHERE oid = ANY (tables) AND relkind <> 'v';
             attempt := clock_timestamp();
-            FOREACH t IN ARRAY names LOOP
-                PERFORM set_config('lock_timeout', greatest(1, 50 + 5 * cardinality(names)
+            FOREACH lock IN ARRAY locks LOOP
+                PERFORM set_config('lock_timeout', greatest(1, 50 + 5 * cardinality(locks)
                     - 1000 * extract(epoch FROM clock_timestamp() - attempt))::int || 'ms', true);
-                EXECUTE format('LOCK TABLE ONLY %s IN ACCESS EXCLUSIVE MODE', t);
+                EXECUTE lock;
             END LOOP;
             EXECUTE statement;
             RAISE NOTICE '%: locked for % ms', left(statement, 60), round(1000 * extract(epoch
@@ -675,7 +698,7 @@ BEGIN
         END;
         COMMIT;
         IF clock_timestamp() > started + interval '10 min' THEN
-            RAISE 'no lock on % in 10 minutes', names USING ERRCODE = 'lock_not_available',
+            RAISE 'no lock on % in 10 minutes', tables::regclass[] USING ERRCODE = 'lock_not_available',
                 DETAIL = 'Held by ' || rekey.holders(tables) || '.';
         ELSIF clock_timestamp() > told + interval '5 s' THEN
             told := clock_timestamp();
@@ -697,7 +720,7 @@ DECLARE
         'WHERE ctid = ANY (ARRAY(SELECT ctid FROM found)) RETURNING '
         '%2$s AS is_set) SELECT count(*), bool_and(is_set), '
         '(SELECT count(*) FROM ONLY %1$s WHERE ctid >= $1[1] AND ctid < $1[2] '
-        'AND NOT (%2$s)) FROM done', tab, string_agg(rekey.equal(c, m, new_type), ' AND '), min(m)) FROM rekey.pairs
+        'AND NOT (%2$s)) FROM done', tab, string_agg(rekey.equal(c, m, mirror_type), ' AND '), min(m)) FROM rekey.pairs
             WHERE tbl = target);
     own_path text := (SELECT concat_ws(', ', 'pg_catalog', nullif(reset_val, '')) FROM pg_settings
         WHERE name = 'search_path');
@@ -718,12 +741,19 @@ BEGIN
         again := '{}';
         FOREACH page IN ARRAY pages LOOP
             span := ARRAY[format('(%s,0)', page), format('(%s,0)', page + 50)];
+            -- who has the right to create triggers could have done so since the check; now the lock prevents it
+            EXECUTE format('LOCK TABLE ONLY %s IN ROW EXCLUSIVE MODE', tab);
+            IF EXISTS (SELECT FROM rekey.fired WHERE tgrelid = target AND is_foreign) THEN
+                RAISE 'a trigger of another role would fire on %', tab USING ERRCODE = 'feature_not_supported';
+            END IF;
             PERFORM set_config('session_replication_role', 'replica', true) WHERE as_replica;
             PERFORM set_config('search_path', own_path, true);
             EXECUTE touch INTO done, is_set, found USING span;
             IF NOT is_set THEN
                 RAISE 'the trigger "~rekey" of % does not work', tab;
             END IF;
+            -- its xmin is the end of the fill, for "missing"
+            UPDATE rekey.columns SET col = col WHERE tbl::oid = target::oid AND done > 0;
             COMMIT;
             total := total + done;
             progress := CASE WHEN done > 0 THEN clock_timestamp() ELSE progress END;
@@ -741,7 +771,6 @@ BEGIN
         END IF;
         PERFORM pg_sleep(0.3);
     END LOOP;
-    UPDATE rekey.columns SET tbl = tbl WHERE tbl = target AND total > 0;    -- its xmin is the end of the fill
     RAISE NOTICE '%: % rows filled', tab, total;
 END $$;
 
@@ -749,21 +778,17 @@ END $$;
 CREATE FUNCTION rekey.script(command text, with_views boolean) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
     switched boolean;
-    is_alone boolean;
     p record;
     n bigint;
 BEGIN
-    -- the session of the command before may not have ended yet
-    FOR attempt IN 1 .. 50 LOOP
-        is_alone := pg_try_advisory_lock(hashtext('rekey'), 0);
-        EXIT WHEN is_alone;
+    WHILE NOT pg_try_advisory_lock(hashtext('rekey'), 0) LOOP
+        -- the session of the command before may not have ended yet
+        IF clock_timestamp() > statement_timestamp() + interval '5 s' THEN
+            RAISE 'another process works: %', (SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted
+                AND objsubid = 2 AND classid = hashtext('rekey')::oid LIMIT 1);
+        END IF;
         PERFORM pg_sleep(0.1);
     END LOOP;
-    IF NOT is_alone THEN
-        RAISE 'another process works: %', (SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted
-            AND objsubid = 2
-            AND classid = hashtext('rekey')::oid LIMIT 1);
-    END IF;
     DELETE FROM rekey.columns WHERE NOT EXISTS (SELECT FROM pg_class WHERE oid = tbl);
     SELECT bool_and(is_switched) INTO switched FROM rekey.pairs;
     IF NOT EXISTS (SELECT FROM rekey.columns) THEN

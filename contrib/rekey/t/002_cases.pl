@@ -43,8 +43,8 @@ extension: work.c <= ALTER EXTENSION plpgsql ADD TABLE c
 no right to create in the schema of: work.c <= GRANT ALL ON SCHEMA rekey TO owner; GRANT ALL ON ALL TABLES IN SCHEMA rekey TO owner;
 	GRANT USAGE ON SCHEMA work TO owner; ALTER TABLE c OWNER TO owner; ALTER TABLE p OWNER TO owner;
 		SET SESSION AUTHORIZATION owner
-trigger "~rekey" of another role: work.c <= ALTER FUNCTION f() OWNER TO other;
-	CREATE TRIGGER "~rekey" BEFORE INSERT ON c FOR EACH ROW EXECUTE FUNCTION f()
+trigger "~rekey" with another function: work.c <= CREATE TRIGGER "~rekey" BEFORE INSERT ON c FOR EACH ROW EXECUTE FUNCTION f()
+several sequences of: work.p.id <= CREATE SEQUENCE s OWNED BY p.id
 rule: work.p <= CREATE RULE r AS ON DELETE TO p DO NOTHING
 subscription: work.c <= SET allow_system_table_mods = on; INSERT INTO pg_subscription_rel VALUES (0, 'c'::regclass, 'r')
 publication: work.c <= CREATE PUBLICATION pub FOR TABLE c
@@ -333,13 +333,19 @@ fails('foreign_schema', qr/schema rekey does not exist, or belongs to another ro
 	'functions of another role are not called', 'status');
 
 # A text that is no uuid arrives, and one that cannot be set because a trigger prevents it
-$database = carried('late', q{CREATE TABLE a (id text PRIMARY KEY); INSERT INTO a SELECT gen_random_uuid()},
-	[qw(plan a.id --type uuid)]);
+$database = carried('late', q{CREATE TABLE a (id text PRIMARY KEY); INSERT INTO a SELECT gen_random_uuid();
+	CREATE TABLE b (a_id text REFERENCES a)}, [qw(plan a.id --type uuid)]);
 ask(q{INSERT INTO a VALUES ('legacy-1')}, $database);
 fails($database, qr/invalid input syntax for type uuid: "legacy-1"/, 'a value that is no uuid is named', 'run');
 ask(q{DELETE FROM a WHERE id = 'legacy-1'}, $database);
 succeeds($database, 'run');
 is(outcome(q{INSERT INTO a VALUES ('legacy-1')}, database => $database), '22P02', 'then none can be inserted');
+ask(q{INSERT INTO a VALUES ('A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11'); INSERT INTO b VALUES ('A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11')}, $database);
+succeeds($database, 'switch');
+ask('UPDATE b SET a_id = a_id', $database);
+succeeds($database, 'back');
+is(ask('SELECT a_id FROM a JOIN b ON a_id = id', $database), 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11',
+	'a text in upper case is in lower case, with its references, also after back');
 ends($database, 'abandon');
 
 # A snapshot that is older than the fill must not read NULL after the switch.
@@ -385,16 +391,30 @@ ok($driver->{harness}->finish, 'then the switch is made') or diag($driver->{said
 ends($database, 'finish');
 ok(ask(q{SELECT count(*) FROM ddl WHERE tag = 'ALTER TABLE'}, $database) > 10, 'event triggers have seen it');
 
-# Triggers of the tables, which may fire by consent
+# An owner that is no superuser: triggers of the tables, which may fire by consent, those of a role that has the right to
+# create some, a view of what it may not lock, and SELECT * by rights on columns
 {
 	local $ENV{PGUSER} = 'owner';
 	$database = carried('fired', q{ALTER TABLE c ADD touched int DEFAULT 0; CREATE TABLE one AS SELECT 1 AS n;
-		CREATE FUNCTION touch() RETURNS trigger
-		LANGUAGE plpgsql AS 'BEGIN IF NEW.s <> ''stop'' THEN NEW.touched := (SELECT NEW.touched + n FROM one); RETURN NEW; END IF; RETURN NULL; END';
-		CREATE TRIGGER touch BEFORE UPDATE ON c FOR EACH ROW EXECUTE FUNCTION touch()}, [ @plan, '--fire-triggers' ],
-			'run');
+		CREATE FUNCTION touch() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN
+			IF NEW.s <> ''stop'' THEN NEW.touched := (SELECT NEW.touched + n FROM one); RETURN NEW; END IF;
+			RETURN NULL; END';
+		CREATE TRIGGER touch BEFORE UPDATE ON c FOR EACH ROW EXECUTE FUNCTION touch();
+		CREATE VIEW v AS SELECT id, relname FROM p LEFT JOIN pg_class ON relname = note;
+		GRANT SELECT (id, note) ON p TO app}, [ @plan, '--fire-triggers' ], 'run');
 	is(ask('SELECT sum(touched) FROM c', $database), 100,
 		'triggers fire with consent, with the search_path of the role');
-	ends($database, 'abandon');
+	{
+		delete local $ENV{PGUSER};
+		is(ask('SET ROLE app; SELECT * FROM p WHERE id = 1', $database), '1||1', 'SELECT * by rights on columns');
+		ask(q{CREATE SCHEMA app AUTHORIZATION app; GRANT TRIGGER ON c TO app; SET ROLE app; CREATE FUNCTION app.f()
+			RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'; CREATE TRIGGER f BEFORE UPDATE OF p_id_rekey
+			ON c FOR EACH ROW EXECUTE FUNCTION app.f()}, $database);
+	}
+	is(outcome(q{CALL rekey.fill('c')}, database => $database), '0A000', 'the fill itself calls no other function');
+	fails($database, qr/trigger of another role that the fill would fire: public.c: f$/m, 'nor the run', 'run');
+	ask('DROP TRIGGER f ON c', $database);
+	succeeds($database, [qw(switch --views)]);
+	ends($database, 'finish');
 }
 done_testing();
