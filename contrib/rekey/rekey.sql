@@ -116,8 +116,8 @@ WITH o(tbl, kind, obj, name, copy_name, source) AS (
         WHERE tbl = conrelid AND attnum = ANY (conkey) OR tbl = confrelid AND attnum = ANY (confkey))
     AND NOT EXISTS (SELECT FROM rekey.pairs
         WHERE tbl = conrelid AND mirror_attnum = ANY (conkey) OR tbl = confrelid AND mirror_attnum = ANY (confkey))
-    UNION ALL SELECT tbl, 's', NULL, NULL, mirror || '_set', concat('equal', CASE WHEN is_required
-        THEN ', NOT NULL' END)
+    UNION ALL SELECT tbl, 's', NULL, NULL, mirror || '_set',
+        concat('equal', CASE WHEN is_required THEN ', NOT NULL' END)
     FROM rekey.pairs WHERE attnum > 0
 )
 SELECT o.*, t.relnamespace::regnamespace AS schema, k.oid AS copy_constraint, x.oid AS copy_index,
@@ -140,8 +140,8 @@ SELECT CASE o.kind WHEN 's' THEN (SELECT format('CHECK (%s%s)', CASE WHEN is_req
         rekey.equal(c, m, mirror_type)) FROM rekey.pairs p WHERE p.tbl = o.tbl AND mirror || '_set' = o.copy_name)
     WHEN 'c' THEN rekey.translate(o.tbl, o.source)
     WHEN 'f' THEN (SELECT concat(format('FOREIGN KEY (%s) REFERENCES %s (%s)', rekey.column_list(conrelid, conkey),
-            confrelid::regclass, rekey.column_list(confrelid, confkey)), CASE confmatchtype WHEN 'f'
-                THEN ' MATCH FULL' END,
+            confrelid::regclass, rekey.column_list(confrelid, confkey)),
+            CASE confmatchtype WHEN 'f' THEN ' MATCH FULL' END,
             ' ON UPDATE ' || (actions ->> confupdtype::text), ' ON DELETE ' || (actions ->> confdeltype::text),
             ' (' || rekey.column_list(conrelid, confdelsetcols) || ')',
             CASE WHEN condeferrable THEN ' DEFERRABLE INITIALLY DEFERRED' END)
@@ -183,23 +183,25 @@ WHERE NOT tgisinternal AND tgtype & 16 = 16
 CREATE FUNCTION rekey.obstacles() RETURNS TABLE (obstacle text, object text) LANGUAGE sql STABLE AS $$
 WITH tab AS MATERIALIZED (SELECT * FROM pg_class WHERE oid IN (SELECT tbl FROM rekey.columns)),
 obj AS MATERIALIZED (SELECT * FROM rekey.objects),
-k AS MATERIALIZED (SELECT k.* FROM obj JOIN pg_constraint k ON k.oid = obj OR conindid = obj AND contype IN ('p', 'u',
-    'x')
-    UNION SELECT * FROM pg_constraint WHERE contype = 'n' AND conrelid IN (SELECT oid FROM tab)),
+k AS MATERIALIZED (
+    SELECT k.* FROM obj JOIN pg_constraint k ON k.oid = obj OR conindid = obj AND contype IN ('p', 'u', 'x')
+    UNION SELECT * FROM pg_constraint WHERE contype = 'n' AND conrelid IN (SELECT oid FROM tab)
+),
 -- the sequences of defaults and of identities, of which the latter are made again
-seq AS MATERIALIZED (SELECT s.oid, false AS is_identity FROM rekey.pairs JOIN pg_attrdef d ON adrelid = tbl
-    AND adnum = attnum
-    JOIN pg_depend ON classid = 'pg_attrdef'::regclass AND objid = d.oid JOIN pg_class s ON s.oid = refobjid
-        AND relkind = 'S'
+seq AS MATERIALIZED (
+    SELECT s.oid, false AS is_identity FROM rekey.pairs JOIN pg_attrdef d ON adrelid = tbl AND adnum = attnum
+    JOIN pg_depend ON classid = 'pg_attrdef'::regclass AND objid = d.oid
+    JOIN pg_class s ON s.oid = refobjid AND relkind = 'S'
     UNION SELECT s.oid, true FROM rekey.pairs JOIN pg_depend ON refclassid = 'pg_class'::regclass AND refobjid = tbl
-        AND refobjsubid = attnum AND deptype = 'i' JOIN pg_class s ON s.oid = objid AND relkind = 'S')
+        AND refobjsubid = attnum AND deptype = 'i' JOIN pg_class s ON s.oid = objid AND relkind = 'S'
+)
 SELECT 'owner is not the role of the session, or is by SET ROLE of a superuser', c.oid::regclass::text FROM pg_class c
 WHERE oid IN (SELECT unnest(ARRAY[conrelid, confrelid]) FROM k UNION SELECT oid FROM tab UNION SELECT oid FROM seq)
     AND (pg_get_userbyid(relowner) <> current_user OR session_user <> current_user
         AND (SELECT rolsuper FROM pg_roles WHERE rolname = session_user))
 UNION ALL SELECT o, tab.oid::regclass::text FROM tab, LATERAL (VALUES
-    ('not an ordinary table', relkind <> 'r' OR relispartition OR reloftype <> 0), ('temporary table',
-        relpersistence = 't'),
+    ('not an ordinary table', relkind <> 'r' OR relispartition OR reloftype <> 0),
+    ('temporary table', relpersistence = 't'),
     ('row-level security is forced', relforcerowsecurity), ('replica identity by an index', relreplident = 'i'),
     ('inheritance', EXISTS (SELECT FROM pg_inherits WHERE tab.oid IN (inhrelid, inhparent))),
     ('extension', EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = tab.oid
@@ -225,15 +227,14 @@ UNION ALL SELECT o, format('%s.%s', tbl, c) FROM rekey.pairs, LATERAL (VALUES
         WHERE (classid, refclassid) = ('pg_class'::regclass, 'pg_class'::regclass) AND refobjid = tbl
         AND refobjsubid = attnum)),
     ('security label', EXISTS (SELECT FROM pg_seclabel WHERE objoid = tbl AND objsubid = attnum)),
-    ('name in use, or too long', octet_length(col) > 50
-        OR mirror_attnum > 0 AND col_description(tbl, mirror_attnum) IS DISTINCT FROM 'rekey')) AS v(o, is_so)
-            WHERE is_so
+    ('name in use, or too long', octet_length(col) > 50 OR mirror_attnum > 0
+        AND col_description(tbl, mirror_attnum) IS DISTINCT FROM 'rekey')) AS v(o, is_so) WHERE is_so
 UNION ALL SELECT o, format('%s: %s', conrelid::regclass, conname) FROM k, LATERAL (VALUES
     ('constraint that is not validated', NOT convalidated), ('exclusion constraint', contype = 'x'),
     ('deferrable unique constraint', contype IN ('p', 'u') AND condeferrable),
     ('foreign key with SET DEFAULT', contype = 'f' AND 'd' IN (confdeltype, confupdtype)),
-    ('foreign key of a partitioned table', 'p' IN (SELECT relkind FROM pg_class c WHERE c.oid IN (conrelid,
-        confrelid))),
+    ('foreign key of a partitioned table', 'p' IN (SELECT relkind FROM pg_class c
+        WHERE c.oid IN (conrelid, confrelid))),
     ('constraint that is not enforced, or temporal', to_jsonb(k) @> '{"conenforced": false}'
         OR to_jsonb(k) @> '{"conperiod": true}' OR contype = 'f'
         AND EXISTS (SELECT FROM pg_trigger WHERE tgconstraint = k.oid AND tgenabled <> 'O'))) AS v(o, is_so) WHERE is_so
@@ -243,8 +244,8 @@ UNION ALL SELECT 'index that another foreign key requires', format('%s: %s', tbl
     ON conindid = obj AND contype = 'f' AND f.oid NOT IN (SELECT oid FROM k) AND conname NOT LIKE '%\_rekey'
 UNION ALL SELECT o, format('%s: %s', tab.oid::regclass, tgname) FROM tab JOIN pg_trigger ON tgrelid = tab.oid
     AND NOT tgisinternal AND tgname <> '~rekey' JOIN pg_proc f ON f.oid = tgfoid,
-LATERAL (SELECT count(*) > 0, bool_or(is_foreign) FROM rekey.fired x WHERE x.oid = pg_trigger.oid) AS x(in_fill, is_foreign),
-LATERAL (VALUES
+LATERAL (SELECT count(*) > 0, bool_or(is_foreign) FROM rekey.fired x WHERE x.oid = pg_trigger.oid)
+    AS x(in_fill, is_foreign), LATERAL (VALUES
     ('trigger that fires after "~rekey"', tgname > '~rekey' AND tgtype & 3 = 3),
     ('trigger whose function copies whole rows', prosrc ~* '\m(new|old)(\.\*|\)\s*\.\*)'),
     ('trigger whose function may not be executed', NOT has_function_privilege(tgfoid, 'EXECUTE')),
@@ -267,8 +268,8 @@ $$;
 -- Views are obstacles at the switch only, and with consent only those that would lose something
 CREATE FUNCTION rekey.check_obstacles(with_views boolean) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-    problems text := (SELECT string_agg(DISTINCT obstacle || ': ' || object, E'\n') FROM (SELECT *
-        FROM rekey.obstacles()
+    problems text := (SELECT string_agg(DISTINCT obstacle || ': ' || object, E'\n') FROM (
+        SELECT * FROM rekey.obstacles()
         UNION ALL SELECT CASE WHEN by_hand THEN 'view to be dropped by hand' ELSE 'view (--views)' END, name::text
         FROM rekey.views WHERE by_hand AND with_views OR NOT with_views) AS o);
 BEGIN
@@ -280,8 +281,8 @@ END $$;
 -- Functions that name the tables, or are their triggers. A regular expression is slow: not while tables are locked.
 CREATE FUNCTION rekey.functions() RETURNS TABLE (function oid, tbl regclass) LANGUAGE sql STABLE AS $$
 SELECT f.oid, c.tbl FROM (SELECT tbl, relname, format('\m%s\M', regexp_replace(relname, '(\W)', '\\\1', 'g')) AS word
-    FROM rekey.columns JOIN pg_class ON pg_class.oid = tbl GROUP BY 1, 2) AS c, pg_proc f
-        JOIN pg_language l ON l.oid = prolang
+    FROM rekey.columns JOIN pg_class ON pg_class.oid = tbl GROUP BY 1, 2) AS c,
+    pg_proc f JOIN pg_language l ON l.oid = prolang
 WHERE lanname IN ('plpgsql', 'sql') AND pronamespace NOT IN (SELECT oid FROM pg_namespace
         WHERE nspname IN ('pg_catalog', 'information_schema', 'rekey'))
     AND CASE WHEN strpos(prosrc, relname) > 0 THEN prosrc ~ word ELSE false END
@@ -293,41 +294,38 @@ $$;
 CREATE FUNCTION rekey.advice() RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
     statements text := (SELECT format('SELECT query FROM %s.pg_stat_statements JOIN pg_database d ON d.oid = dbid '
-        'AND datname = current_database()', extnamespace::regnamespace) FROM pg_extension
-            WHERE extname = 'pg_stat_statements');
+        'AND datname = current_database()', extnamespace::regnamespace)
+        FROM pg_extension WHERE extname = 'pg_stat_statements');
 BEGIN
-    RETURN QUERY SELECT format('%s: %s; about %s rows; heap %s, up to twice that; '
-        '%s indexes to build, %s; WAL about %s',
-        p.tbl, string_agg(format('%s %s -> %s', c, old_type, new_type), ', ' ORDER BY attnum), greatest(reltuples,
-            0)::bigint,
-        pg_size_pretty(heap), n, pg_size_pretty(bytes), pg_size_pretty(3 * heap + bytes))
+    RETURN QUERY SELECT format(
+        '%s: %s; about %s rows; heap %s, up to twice that; %s indexes to build, %s; WAL about %s',
+        p.tbl, string_agg(format('%s %s -> %s', c, old_type, new_type), ', ' ORDER BY attnum),
+        greatest(reltuples, 0)::bigint, pg_size_pretty(heap), n, pg_size_pretty(bytes),
+        pg_size_pretty(3 * heap + bytes))
     FROM rekey.pairs p JOIN pg_class k ON k.oid = p.tbl, LATERAL (SELECT count(*) AS n, pg_relation_size(p.tbl) AS heap,
-        coalesce(sum(pg_relation_size(obj)), 0)::bigint AS bytes FROM rekey.objects o WHERE o.tbl = p.tbl
-            AND kind IN ('p', 'u', 'i')) i
+        coalesce(sum(pg_relation_size(obj)), 0)::bigint AS bytes
+        FROM rekey.objects o WHERE o.tbl = p.tbl AND kind IN ('p', 'u', 'i')) i
     GROUP BY p.tbl, reltuples, heap, n, bytes ORDER BY p.tbl;
-    RETURN QUERY SELECT format('After the switch, %s is the last column of %s. '
-        'INSERT and COPY without column names then fail, '
-        'and after finish they STORE OTHER COLUMNS.', string_agg(c, ', '), tbl) FROM rekey.pairs GROUP BY tbl
-            ORDER BY tbl;
+    RETURN QUERY SELECT format('After the switch, %s is the last column of %s. INSERT and COPY without column names '
+        'then fail, and after finish they STORE OTHER COLUMNS.', string_agg(c, ', '), tbl)
+    FROM rekey.pairs GROUP BY tbl ORDER BY tbl;
     BEGIN
         IF statements IS NULL THEN
             RAISE 'the extension pg_stat_statements is not there';
         END IF;
-        RETURN QUERY EXECUTE format($f$SELECT DISTINCT 'Without column names: ' || left(query, 200) FROM (%s) s,
-            rekey.columns
-            JOIN pg_class c ON c.oid = tbl
-                WHERE query ~* format('(insert\s+into|copy)\s+([\w"]+\.)?"?%%s"?\s+(as\s+\w+\s+)?'
-            '(overriding|values|select|table|with|from)\M', regexp_replace(relname, '(\W)', '\\\1', 'g'))$f$,
-                statements);
+        RETURN QUERY EXECUTE format($f$SELECT DISTINCT 'Without column names: ' || left(query, 200)
+            FROM (%s) s, rekey.columns JOIN pg_class c ON c.oid = tbl
+            WHERE query ~* format('(insert\s+into|copy)\s+([\w"]+\.)?"?%%s"?\s+(as\s+\w+\s+)?'
+                '(overriding|values|select|table|with|from)\M', regexp_replace(relname, '(\W)', '\\\1', 'g'))$f$,
+            statements);
     EXCEPTION WHEN OTHERS THEN
         RETURN NEXT format('Such statements of the applications are not known: %s.', sqlerrm);
     END;
     RETURN NEXT 'At the switch, statements that a client prepared by name fail (0A000, 42883) until it connects again.';
     RETURN QUERY SELECT DISTINCT CASE new_type WHEN 'uuid'
-        THEN 'Parameters of type text fail (42883): leave their type open '
-        '(JDBC: stringtype=unspecified). LIKE does not work on uuid.'
-            ELSE 'node-pg gives bigint as a string; an int of Java, '
-        'C# or Go overflows.' END FROM rekey.columns;
+        THEN 'Parameters of type text fail (42883): leave their type open (JDBC: stringtype=unspecified). '
+            'LIKE does not work on uuid.'
+        ELSE 'node-pg gives bigint as a string; an int of Java, C# or Go overflows.' END FROM rekey.columns;
     RETURN QUERY SELECT format('Sequence %s has used %s %% of %s.', seq,
         round(100.0 * pg_sequence_last_value(seq::regclass)
         / CASE type WHEN 'smallint' THEN 32767 ELSE 2147483647 END, 1), type)
@@ -337,15 +335,15 @@ BEGIN
     FROM rekey.pairs p JOIN pg_constraint f ON contype = 'f' AND confrelid = tbl AND conparentid = 0,
         unnest(conkey, confkey) AS k(own, other) JOIN pg_attribute a ON a.attnum = own
     WHERE attrelid = conrelid AND other = p.attnum AND (attrelid, attname) NOT IN (SELECT tbl, col FROM rekey.columns);
-    RETURN QUERY SELECT format('Function %s names %s, or is its trigger: '
-        'it must suit the new type, and one column more.%s',
+    RETURN QUERY SELECT format(
+        'Function %s names %s, or is its trigger: it must suit the new type, and one column more.%s',
         function::regprocedure, f.tbl, CASE WHEN NOT pg_has_role(proowner, 'USAGE') THEN
         ' Another role owns it: after the switch, its sessions connect again.' END)
     FROM rekey.functions() f JOIN pg_proc p ON p.oid = function;
-    RETURN QUERY SELECT DISTINCT format('A reference without a foreign key? Name it, too: %s.%I', attrelid::regclass,
-        attname)
-    FROM rekey.pairs JOIN pg_class p ON p.oid = tbl, pg_attribute a JOIN pg_class t ON t.oid = attrelid
-        AND relkind = 'r'
+    RETURN QUERY SELECT DISTINCT
+        format('A reference without a foreign key? Name it, too: %s.%I', attrelid::regclass, attname)
+    FROM rekey.pairs JOIN pg_class p ON p.oid = tbl,
+        pg_attribute a JOIN pg_class t ON t.oid = attrelid AND relkind = 'r'
     WHERE a.attnum > 0 AND NOT attisdropped AND format_type(atttypid, NULL) = regexp_replace(type, '\(.*', '')
     AND attname = CASE WHEN col = 'id' THEN regexp_replace(p.relname, 's$', '') || '_id' ELSE col END
     AND (attrelid, attname) NOT IN (SELECT tbl, col FROM rekey.columns) AND pg_get_userbyid(t.relowner) = current_user;
@@ -358,8 +356,8 @@ END $$;
 CREATE FUNCTION rekey.plan(tables regclass[], cols name[], to_type regtype, fire boolean) RETURNS SETOF text
     LANGUAGE plpgsql AS $$
 DECLARE
-    narrower oid[] := CASE to_type WHEN 'int8'::regtype THEN '{int2,int4}'::regtype[] WHEN 'int4'::regtype
-        THEN '{int2}'::regtype[]
+    narrower oid[] := CASE to_type WHEN 'int8'::regtype THEN '{int2,int4}'::regtype[]
+        WHEN 'int4'::regtype THEN '{int2}'::regtype[]
         WHEN 'uuid'::regtype THEN '{text,varchar,bpchar}'::regtype[] ELSE '{}'::regtype[] END;
     problems text;
     search text;
@@ -391,8 +389,8 @@ BEGIN
     END IF;
     PERFORM rekey.check_obstacles(NULL);
     SELECT string_agg(DISTINCT copy_name, ', ') INTO problems FROM rekey.objects WHERE NOT is_current
-        AND (copy_constraint > 0
-        OR kind IN ('p', 'u', 'i') AND copy_name IN (SELECT relname FROM pg_class WHERE relnamespace = schema));
+    AND (copy_constraint > 0 OR kind IN ('p', 'u', 'i')
+        AND copy_name IN (SELECT relname FROM pg_class WHERE relnamespace = schema));
     IF problems <> '' THEN
         RAISE 'name in use: %', problems USING ERRCODE = 'duplicate_object';
     END IF;
@@ -418,8 +416,8 @@ DECLARE
     old regproc := (SELECT tgfoid FROM pg_trigger WHERE tgrelid = target AND tgname = '~rekey'
         AND rekey.is_sync(tgfoid));
     function text := (SELECT format('%s.%I', coalesce(pronamespace, relnamespace)::regnamespace,
-        coalesce(proname, '~rekey_' || gen_random_uuid())) FROM pg_class c LEFT JOIN pg_proc f ON f.oid = old
-            WHERE c.oid = target);
+        coalesce(proname, '~rekey_' || gen_random_uuid()))
+        FROM pg_class c LEFT JOIN pg_proc f ON f.oid = old WHERE c.oid = target);
 BEGIN
     EXECUTE format('CREATE %s FUNCTION %s() RETURNS trigger LANGUAGE plpgsql '
         'SET search_path = pg_catalog, pg_temp AS %L',
@@ -459,14 +457,13 @@ END $$;
 -- Give a column, or what was made again, these privileges and no others, such as default privileges
 CREATE FUNCTION rekey.set_acl(target regclass, part name, acl aclitem[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-    what text := (SELECT format('%s ON %s%s ', ' (' || quote_ident(part) || ')', CASE relkind WHEN 'S'
-        THEN 'SEQUENCE ' END,
-        target) FROM pg_class WHERE oid = target);
+    what text := (SELECT format('%s ON %s%s ', ' (' || quote_ident(part) || ')',
+        CASE relkind WHEN 'S' THEN 'SEQUENCE ' END, target) FROM pg_class WHERE oid = target);
 BEGIN
     PERFORM rekey.run_all(VARIADIC array_agg(CASE WHEN is_new THEN concat('GRANT ', privilege_type, what, 'TO ', role,
-        CASE WHEN is_grantable THEN ' WITH GRANT OPTION' END) ELSE concat('REVOKE ALL', what, 'FROM ', role,
-            ' CASCADE') END
-        ORDER BY is_new)) FROM pg_class c LEFT JOIN pg_attribute ON attrelid = c.oid AND attname = part,
+        CASE WHEN is_grantable THEN ' WITH GRANT OPTION' END)
+        ELSE concat('REVOKE ALL', what, 'FROM ', role, ' CASCADE') END ORDER BY is_new))
+    FROM pg_class c LEFT JOIN pg_attribute ON attrelid = c.oid AND attname = part,
     LATERAL (SELECT CASE WHEN part IS NULL THEN acldefault(CASE relkind WHEN 'S' THEN 's' ELSE 'r' END::"char",
         relowner) END) d(default_acl),
     LATERAL (VALUES (false, CASE WHEN part IS NULL THEN relacl ELSE attacl END), (true, acl)) v(is_new, list),
@@ -483,23 +480,22 @@ EXCEPTION WHEN datatype_mismatch THEN
     EXECUTE format('ALTER TABLE %s ALTER %s SET DEFAULT (%s)::text::%s', target, c, expression, type);
 END $$;
 
--- What the switch requires and does not have: triggers that always fire, copies, and no snapshot of a standby before
--- the fill
+-- What the switch lacks: triggers that always fire, copies, or the end of a standby's snapshot from before the fill
 CREATE VIEW rekey.missing AS
 SELECT DISTINCT format('trigger of %s', tbl) AS what FROM rekey.pairs WHERE mirror_attnum IS NULL
     OR NOT rekey.has_trigger(tbl)
-UNION ALL SELECT format('copy of %s on %s', coalesce(name, copy_name), tbl) FROM rekey.objects WHERE NOT (is_current
-    AND is_valid)
+UNION ALL SELECT format('copy of %s on %s', coalesce(name, copy_name), tbl) FROM rekey.objects
+WHERE NOT (is_current AND is_valid)
 UNION ALL SELECT DISTINCT format('%s has a snapshot that is older than the fill', s.name) FROM rekey.columns c,
-    (SELECT slot_name, xmin
-    FROM pg_replication_slots UNION ALL SELECT application_name, backend_xmin FROM pg_stat_replication) AS s(name, xmin)
+    (SELECT slot_name, xmin FROM pg_replication_slots
+    UNION ALL SELECT application_name, backend_xmin FROM pg_stat_replication) AS s(name, xmin)
 WHERE age(s.xmin) > age(c.xmin);
 
 -- The statements that are missing until a switch
 CREATE FUNCTION rekey.todo() RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
-    RETURN QUERY SELECT format('CALL rekey.locked(%L, %L)', ARRAY[tbl]::oid[], format('SELECT rekey.add_mirrors(%L)',
-        tbl))
+    RETURN QUERY SELECT format('CALL rekey.locked(%L, %L)', ARRAY[tbl]::oid[],
+        format('SELECT rekey.add_mirrors(%L)', tbl))
     FROM rekey.pairs GROUP BY tbl HAVING bool_or(mirror_attnum IS NULL) OR NOT rekey.has_trigger(tbl);
     RETURN QUERY SELECT DISTINCT format('CALL rekey.fill(%L)', tbl) FROM rekey.columns;
     -- the build of an index waits until no snapshot remains that has seen a row without its mirror
@@ -507,25 +503,23 @@ BEGIN
         ('CREATE INDEX CONCURRENTLY snapshots ON rekey.columns (tbl)');
     RETURN QUERY SELECT DISTINCT format('VACUUM (ANALYZE, TRUNCATE false) %s', tbl) FROM rekey.columns c
     WHERE NOT EXISTS (SELECT FROM rekey.objects o WHERE o.tbl = c.tbl AND is_current);
-    RETURN QUERY SELECT unnest(ARRAY[CASE WHEN copy_index > 0 THEN format('DROP INDEX CONCURRENTLY %s',
-        copy_index::regclass) END,
+    RETURN QUERY SELECT unnest(ARRAY[
+        CASE WHEN copy_index > 0 THEN format('DROP INDEX CONCURRENTLY %s', copy_index::regclass) END,
         format('CREATE %sINDEX CONCURRENTLY %I ON %s %s', CASE WHEN indisunique THEN 'UNIQUE ' END, copy_name, tbl,
             rekey.copy_definition(o)), format('COMMENT ON INDEX %s.%I IS %L', schema, copy_name, source)])
-    FROM rekey.objects o JOIN pg_index ON indexrelid = obj WHERE kind IN ('p', 'u', 'i') AND NOT (is_current
-        AND is_valid);
-    RETURN QUERY SELECT format('CALL rekey.locked(%L, %L)', array_remove(ARRAY[tbl, (SELECT confrelid FROM pg_constraint
-            WHERE oid = obj AND kind = 'f')]::oid[], NULL),
-                format('ALTER TABLE %s %s ADD CONSTRAINT %I %s NOT VALID; COMMENT ON '
-            'CONSTRAINT %3$I ON %1$s IS %5$L', tbl, CASE WHEN copy_constraint > 0 THEN format('DROP CONSTRAINT %I,',
-                copy_name) END,
+    FROM rekey.objects o JOIN pg_index ON indexrelid = obj
+    WHERE kind IN ('p', 'u', 'i') AND NOT (is_current AND is_valid);
+    RETURN QUERY SELECT format('CALL rekey.locked(%L, %L)',
+        array_remove(ARRAY[tbl, (SELECT confrelid FROM pg_constraint WHERE oid = obj AND kind = 'f')]::oid[], NULL),
+        format('ALTER TABLE %s %s ADD CONSTRAINT %I %s NOT VALID; COMMENT ON CONSTRAINT %3$I ON %1$s IS %5$L',
+            tbl, CASE WHEN copy_constraint > 0 THEN format('DROP CONSTRAINT %I,', copy_name) END,
             copy_name, rekey.copy_definition(o), source))
     FROM rekey.objects o WHERE kind IN ('c', 'f', 's') AND NOT is_current ORDER BY kind = 'f', tbl, copy_name;
     RETURN QUERY SELECT format('ALTER TABLE %s VALIDATE CONSTRAINT %I', tbl, copy_name) FROM rekey.objects
     WHERE kind IN ('c', 'f', 's') AND NOT (is_current AND is_valid) ORDER BY kind = 'f', tbl, copy_name;
 END $$;
 
--- Exchange each column and its mirror, in one transaction, under locks: "todo" before the names change, "after" after
--- that
+-- Exchange each column and its mirror, in one transaction, under locks; "todo" ends with the new names
 CREATE FUNCTION rekey.exchange(with_views boolean, functions oid[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     problems text := (SELECT string_agg(what, E'\n') FROM rekey.missing);
@@ -542,23 +536,21 @@ BEGIN
 
     -- triggers of the columns
     SELECT array_agg(format('DROP TRIGGER %I ON %s', tgname, t)), array_agg(concat_ws('; ', pg_get_triggerdef(g.oid),
-        'ALTER TABLE ' || t || CASE tgenabled WHEN 'D' THEN ' DISABLE' WHEN 'A' THEN ' ENABLE ALWAYS' WHEN 'R'
-            THEN ' ENABLE REPLICA'
-            ELSE ' ENABLE' END || format(' TRIGGER %I', tgname),
+        'ALTER TABLE ' || t || CASE tgenabled WHEN 'D' THEN ' DISABLE' WHEN 'A' THEN ' ENABLE ALWAYS'
+            WHEN 'R' THEN ' ENABLE REPLICA' ELSE ' ENABLE' END || format(' TRIGGER %I', tgname),
         format('COMMENT ON TRIGGER %I ON %s IS %L', tgname, t, obj_description(g.oid, 'pg_trigger'))))
     INTO todo, after FROM pg_trigger g, LATERAL CAST(tgrelid::regclass AS text) AS t
     WHERE NOT tgisinternal AND tgname <> '~rekey' AND EXISTS (SELECT FROM rekey.pairs WHERE tbl = tgrelid
         AND (attnum = ANY (tgattr) OR tgqual::text ~ format(':varattno (%s|0) ', attnum)));
     -- indexes and constraints
     SELECT todo || array_agg(CASE WHEN kind = 'i' THEN format('DROP INDEX %s', obj::regclass)
-            ELSE format('ALTER TABLE %s DROP CONSTRAINT %I', tbl, o.name) END
-                ORDER BY kind <> 'f') FILTER (WHERE kind <> 's'),
+            ELSE format('ALTER TABLE %s DROP CONSTRAINT %I', tbl, o.name) END ORDER BY kind <> 'f')
+            FILTER (WHERE kind <> 's'),
         after || array_agg(concat_ws('; ',
             CASE WHEN kind IN ('p', 'u', 'i') THEN format('ALTER INDEX %s RENAME TO %I', copy_index::regclass, o.name)
                 ELSE format('ALTER TABLE %s RENAME CONSTRAINT %I TO %I', tbl, copy_name, o.name) END,
-            CASE WHEN kind IN ('p', 'u') THEN format('ALTER TABLE %s ADD CONSTRAINT %I %s USING INDEX %2$I', tbl,
-                o.name,
-                CASE kind WHEN 'p' THEN 'PRIMARY KEY' ELSE 'UNIQUE' END) END,
+            CASE WHEN kind IN ('p', 'u') THEN format('ALTER TABLE %s ADD CONSTRAINT %I %s USING INDEX %2$I',
+                tbl, o.name, CASE kind WHEN 'p' THEN 'PRIMARY KEY' ELSE 'UNIQUE' END) END,
             CASE WHEN kind = 'f' AND condeferrable AND NOT condeferred
                 THEN format('ALTER TABLE %s ALTER CONSTRAINT %I DEFERRABLE INITIALLY IMMEDIATE', tbl, o.name) END,
             CASE WHEN kind IN ('p', 'u', 'i') THEN format('COMMENT ON INDEX %s.%I IS %L', schema, o.name,
@@ -572,14 +564,13 @@ BEGIN
     LEFT JOIN pg_index ON indexrelid = obj;
 
     FOR p IN SELECT r.*, attidentity, attacl, attoptions, to_jsonb(a) ->> 'attstattarget' AS target,
-        d.oid AS default_oid,
-                 pg_get_expr(adbin, adrelid) AS expression, col_description(tbl, r.attnum) AS description,
-                     conname AS not_null,
-                 obj_description(n.oid, 'pg_constraint') AS of_not_null, pg_get_serial_sequence(tbl::text,
-                     col)::regclass AS owned
-             FROM rekey.pairs r JOIN pg_attribute a ON attrelid = tbl AND a.attnum = r.attnum
-             LEFT JOIN pg_attrdef d ON adrelid = tbl AND adnum = r.attnum
-             LEFT JOIN pg_constraint n ON conrelid = tbl AND contype = 'n' AND conkey = ARRAY[r.attnum] LOOP
+            d.oid AS default_oid, pg_get_expr(adbin, adrelid) AS expression,
+            col_description(tbl, r.attnum) AS description, conname AS not_null,
+            obj_description(n.oid, 'pg_constraint') AS of_not_null,
+            pg_get_serial_sequence(tbl::text, col)::regclass AS owned
+        FROM rekey.pairs r JOIN pg_attribute a ON attrelid = tbl AND a.attnum = r.attnum
+        LEFT JOIN pg_attrdef d ON adrelid = tbl AND adnum = r.attnum
+        LEFT JOIN pg_constraint n ON conrelid = tbl AND contype = 'n' AND conkey = ARRAY[r.attnum] LOOP
         PERFORM rekey.set_acl(p.tbl, p.mirror, p.attacl);
         after := after || ARRAY[format('COMMENT ON COLUMN %s.%s IS %L', p.tbl, p.c, p.description),
             format('COMMENT ON COLUMN %s.%s IS %L', p.tbl, p.m, 'rekey'),
@@ -591,11 +582,9 @@ BEGIN
             EXECUTE format('SELECT last_value, is_called FROM %s', p.owned) INTO v;
             todo := todo || format('ALTER TABLE %s ALTER %s DROP IDENTITY', p.tbl, p.c);
             after := after || ARRAY[format('ALTER TABLE %s ALTER %s ADD GENERATED %s AS IDENTITY '
-                '(SEQUENCE NAME %s INCREMENT %s %s %s '
-                'START %s CACHE %s %s CYCLE)', p.tbl, p.c, CASE p.attidentity WHEN 'a' THEN 'ALWAYS'
-                    ELSE 'BY DEFAULT' END, p.owned,
-                seq.seqincrement, 'MINVALUE ' || nullif(nullif(nullif(seq.seqmin, -32768), -2147483648),
-                    -9223372036854775808),
+                '(SEQUENCE NAME %s INCREMENT %s %s %s START %s CACHE %s %s CYCLE)', p.tbl, p.c,
+                CASE p.attidentity WHEN 'a' THEN 'ALWAYS' ELSE 'BY DEFAULT' END, p.owned, seq.seqincrement,
+                'MINVALUE ' || nullif(nullif(nullif(seq.seqmin, -32768), -2147483648), -9223372036854775808),
                 'MAXVALUE ' || nullif(nullif(nullif(seq.seqmax, 32767), 2147483647), 9223372036854775807),
                 seq.seqstart, seq.seqcache, CASE WHEN NOT seq.seqcycle THEN 'NO' END),
                 format('SELECT setval(%L, %s, %L)', p.owned, v.last_value, v.is_called),
@@ -603,32 +592,29 @@ BEGIN
                 format('SELECT rekey.set_acl(%L, NULL, %L)', p.owned::text, seq.relacl)];
         ELSE    -- the sequences of the default, owned or not, become wider; back, only the owned one narrower
             after := after || (SELECT array_agg(format('ALTER SEQUENCE %s AS %s', seqrelid::regclass, p.mirror_type))
-                FROM pg_sequence
-                WHERE p.new_type <> 'uuid' AND CASE WHEN p.is_switched THEN seqrelid = p.owned
-                    ELSE seqtypid <> 'int8'::regtype
-                AND (seqrelid = p.owned OR seqrelid IN (SELECT refobjid FROM pg_depend
-                    WHERE (classid, objid) = ('pg_attrdef'::regclass, p.default_oid))) END);
-            todo := todo || ARRAY[CASE WHEN p.owned > 0 THEN format('ALTER SEQUENCE %s OWNED BY %s.%s', p.owned,
-                p.tbl, p.m) END,
+                FROM pg_sequence WHERE p.new_type <> 'uuid' AND CASE WHEN p.is_switched THEN seqrelid = p.owned
+                ELSE seqtypid <> 'int8'::regtype AND (seqrelid = p.owned OR seqrelid IN (SELECT refobjid
+                    FROM pg_depend WHERE (classid, objid) = ('pg_attrdef'::regclass, p.default_oid))) END);
+            todo := todo || ARRAY[
+                CASE WHEN p.owned > 0 THEN format('ALTER SEQUENCE %s OWNED BY %s.%s', p.owned, p.tbl, p.m) END,
                 format('ALTER TABLE %s ALTER %s DROP DEFAULT', p.tbl, p.c)];
             after := after || CASE WHEN p.expression <> '' THEN format('SELECT rekey.set_default(%L, %L, %L, %L)',
                 p.tbl, p.c, p.expression, p.mirror_type) END;
         END IF;
         todo := todo || ARRAY[format('ALTER TABLE %s ALTER %s DROP NOT NULL', p.tbl, p.c),
-            CASE WHEN p.not_null <> ''
-                THEN format('ALTER TABLE %1$s ADD CONSTRAINT %2$I NOT NULL %3$s; COMMENT ON CONSTRAINT %2$I '
-                'ON %1$s IS %4$L', p.tbl, p.not_null, p.m, p.of_not_null)
+            CASE WHEN p.not_null <> '' THEN format('ALTER TABLE %1$s ADD CONSTRAINT %2$I NOT NULL %3$s; '
+                    'COMMENT ON CONSTRAINT %2$I ON %1$s IS %4$L', p.tbl, p.not_null, p.m, p.of_not_null)
                 WHEN p.is_required THEN format('ALTER TABLE %s ALTER %s SET NOT NULL', p.tbl, p.m) END,
             format('ALTER TABLE %s DROP CONSTRAINT %I', p.tbl, p.mirror || '_set'),
-            format('ALTER TABLE %s RENAME %s TO "~rekey"', p.tbl, p.c), format('ALTER TABLE %s RENAME %s TO %s',
-                p.tbl, p.m, p.c),
+            format('ALTER TABLE %s RENAME %s TO "~rekey"', p.tbl, p.c),
+            format('ALTER TABLE %s RENAME %s TO %s', p.tbl, p.m, p.c),
             format('ALTER TABLE %s RENAME "~rekey" TO %s', p.tbl, p.m)];
     END LOOP;
     SELECT array_agg(format('DROP VIEW %s', name) ORDER BY place) || todo, after || array_agg(concat_ws('; ',
         rtrim(definition, ';'),
         format('COMMENT ON VIEW %s IS %L', name, obj_description(name, 'pg_class')),
-        format('SELECT rekey.set_acl(%L, NULL, %L)', name::text, relacl)) ORDER BY place DESC) INTO todo, after
-            FROM rekey.views;
+        format('SELECT rekey.set_acl(%L, NULL, %L)', name::text, relacl)) ORDER BY place DESC)
+    INTO todo, after FROM rekey.views;
     PERFORM rekey.run_all(VARIADIC todo || after);
     PERFORM rekey.write_sync(tbl) FROM (SELECT DISTINCT tbl FROM rekey.columns) AS t;
     -- sessions forget the plans of functions
@@ -655,13 +641,12 @@ END $$;
 
 CREATE FUNCTION rekey.holders(tables oid[]) RETURNS text LANGUAGE sql AS $$
     SELECT coalesce(string_agg(DISTINCT CASE WHEN pid IS NULL THEN 'a prepared transaction (pg_prepared_xacts)'
-        ELSE format(
-        'process %s (%s, %s, transaction of %s): %s', pid, coalesce(usename, backend_type), coalesce(state,
-            'state hidden'),
-        coalesce(date_trunc('ms', clock_timestamp() - xact_start)::text, 'unknown age'), left(query, 100)) END, '; '),
-            'none now')
-    FROM pg_locks l LEFT JOIN pg_stat_activity USING (pid) JOIN pg_database d ON d.oid = l.database
-        AND d.datname = current_database()
+        ELSE format('process %s (%s, %s, transaction of %s): %s', pid, coalesce(usename, backend_type),
+            coalesce(state, 'state hidden'),
+            coalesce(date_trunc('ms', clock_timestamp() - xact_start)::text, 'unknown age'),
+            left(query, 100)) END, '; '), 'none now')
+    FROM pg_locks l LEFT JOIN pg_stat_activity USING (pid)
+    JOIN pg_database d ON d.oid = l.database AND d.datname = current_database()
     WHERE relation = ANY (tables) AND granted AND pid IS DISTINCT FROM pg_backend_pid() AND locktype = 'relation'
 $$;
 
@@ -690,8 +675,8 @@ BEGIN
                 EXECUTE lock;
             END LOOP;
             EXECUTE statement;
-            RAISE NOTICE '%: locked for % ms', left(statement, 60), round(1000 * extract(epoch
-                FROM clock_timestamp() - attempt));
+            RAISE NOTICE '%: locked for % ms', left(statement, 60),
+                round(1000 * extract(epoch FROM clock_timestamp() - attempt));
             RETURN;
         EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
             NULL;
@@ -709,24 +694,22 @@ BEGIN
 END $$;
 
 -- Set the mirrors that differ, 50 pages in a transaction; pages with locked rows once more, later. The casts to text,
--- or
--- bigint, leave no choice of an operator to the search_path.
+-- uuid or bigint leave no choice of an operator to the search_path.
 CREATE PROCEDURE rekey.fill(target regclass) LANGUAGE plpgsql AS $$
 DECLARE
     tab text := target;
-    touch text := (SELECT format('WITH found AS (SELECT ctid FROM ONLY %1$s WHERE ctid >= $1[1] AND ctid < $1[2] '
-        'AND NOT (%2$s) FOR NO KEY '
-        'UPDATE SKIP LOCKED), done AS (UPDATE ONLY %1$s SET %3$s = %3$s '
-        'WHERE ctid = ANY (ARRAY(SELECT ctid FROM found)) RETURNING '
-        '%2$s AS is_set) SELECT count(*), bool_and(is_set), '
-        '(SELECT count(*) FROM ONLY %1$s WHERE ctid >= $1[1] AND ctid < $1[2] '
-        'AND NOT (%2$s)) FROM done', tab, string_agg(rekey.equal(c, m, mirror_type), ' AND '), min(m)) FROM rekey.pairs
-            WHERE tbl = target);
+    touch text := (SELECT format('WITH found AS (SELECT ctid FROM ONLY %1$s '
+            'WHERE ctid >= $1[1] AND ctid < $1[2] AND NOT (%2$s) FOR NO KEY UPDATE SKIP LOCKED), '
+        'done AS (UPDATE ONLY %1$s SET %3$s = %3$s WHERE ctid = ANY (ARRAY(SELECT ctid FROM found)) '
+            'RETURNING %2$s AS is_set) '
+        'SELECT count(*), bool_and(is_set), (SELECT count(*) FROM ONLY %1$s '
+            'WHERE ctid >= $1[1] AND ctid < $1[2] AND NOT (%2$s)) FROM done',
+        tab, string_agg(rekey.equal(c, m, mirror_type), ' AND '), min(m)) FROM rekey.pairs WHERE tbl = target);
     own_path text := (SELECT concat_ws(', ', 'pg_catalog', nullif(reset_val, '')) FROM pg_settings
         WHERE name = 'search_path');
     as_replica boolean := has_parameter_privilege('session_replication_role', 'SET');
-    pages bigint[] := ARRAY(SELECT generate_series(0, pg_relation_size(target) / current_setting('block_size')::int,
-        50));
+    pages bigint[] := ARRAY(SELECT generate_series(0,
+        pg_relation_size(target) / current_setting('block_size')::int, 50));
     again bigint[];
     span tid[];
     page bigint;
@@ -810,27 +793,27 @@ BEGIN
         RETURN QUERY SELECT rekey.todo();
     END IF;
     RETURN QUERY SELECT format('CALL rekey.locked(%L, %L)', ARRAY(SELECT tbl::oid FROM rekey.columns
-        UNION SELECT unnest(ARRAY[conrelid, confrelid])
-        FROM rekey.objects JOIN pg_constraint k ON k.oid = obj AND kind = 'f' UNION SELECT name FROM rekey.views
-            WHERE command IN ('switch', 'back')),
-        CASE WHEN command IN ('switch', 'back') THEN format('SELECT rekey.exchange(%L, %L)',
-            with_views, ARRAY(SELECT function FROM rekey.functions())) ELSE 'SELECT rekey.end_change()' END)
+        UNION SELECT unnest(ARRAY[conrelid, confrelid]) FROM rekey.objects
+            JOIN pg_constraint k ON k.oid = obj AND kind = 'f'
+        UNION SELECT name FROM rekey.views WHERE command IN ('switch', 'back')),
+        CASE WHEN command IN ('switch', 'back') THEN format('SELECT rekey.exchange(%L, %L)', with_views,
+            ARRAY(SELECT function FROM rekey.functions())) ELSE 'SELECT rekey.end_change()' END)
     WHERE command <> 'run';
-    RETURN QUERY SELECT format('SELECT count(*) || %L FROM pg_stat_activity '
-        'WHERE backend_start < now() AND datname = current_database() '
-        'AND backend_type = %L AND pid <> pg_backend_pid()', ' sessions are older than the switch', 'client backend')
+    RETURN QUERY SELECT format('SELECT count(*) || %L FROM pg_stat_activity WHERE backend_start < now() '
+        'AND datname = current_database() AND backend_type = %L AND pid <> pg_backend_pid()',
+        ' sessions are older than the switch', 'client backend')
     WHERE command IN ('switch', 'back');
 END $$;
 
 CREATE FUNCTION rekey.status() RETURNS SETOF text LANGUAGE sql STABLE AS $$
 SELECT format('%s.%s: %s%s', tbl, c, coalesce(type, 'no such column'), CASE WHEN is_switched THEN ', switched'
     WHEN mirror_attnum > 0 THEN ', with a mirror of ' || mirror_type END) FROM rekey.pairs
-UNION ALL SELECT 'not complete: ' || what FROM rekey.missing WHERE NOT EXISTS (SELECT FROM rekey.pairs
-    WHERE is_switched)
+UNION ALL SELECT 'not complete: ' || what FROM rekey.missing
+WHERE NOT EXISTS (SELECT FROM rekey.pairs WHERE is_switched)
 UNION ALL SELECT CASE WHEN NOT EXISTS (SELECT FROM rekey.columns) THEN 'nothing is planned'
     WHEN EXISTS (SELECT FROM rekey.pairs WHERE is_switched) THEN 'next: finish, when every job has run once; or back'
     WHEN EXISTS (SELECT FROM rekey.missing) THEN 'next: run; or abandon'
-        ELSE 'next: switch, then connect the applications again; or abandon' END
+    ELSE 'next: switch, then connect the applications again; or abandon' END
 $$;
 
 SELECT format('ALTER FUNCTION %s SET search_path = pg_catalog, pg_temp', oid::regprocedure)
@@ -840,6 +823,6 @@ UNION ALL SELECT format('REVOKE ALL ON %s FROM %s', what, CASE grantee WHEN 0 TH
 FROM (SELECT 'SCHEMA rekey', nspacl, nspowner FROM pg_namespace WHERE nspname = 'rekey'
     UNION ALL SELECT oid::regclass::text, relacl, relowner
     FROM pg_class WHERE relnamespace = 'rekey'::regnamespace AND relkind IN ('r', 'v')) AS o(what, acl, owner),
-        aclexplode(acl)
+    aclexplode(acl)
 WHERE grantee <> owner \gexec
 COMMIT;
