@@ -22,7 +22,8 @@ for argument in "${arguments[@]}"; do
     [ -e "$argument" ] || idgen_die "$argument does not exist"
     if [ -d "$argument" ]; then
         folders+=("${argument%/}")
-        for test in "$argument"/t/*.pl; do [ ! -e "$test" ] || tests+=("${test/\/\///}"); done
+        argument=${argument%/}/t/
+        for test in "${argument#./}"*.pl; do [ ! -e "$test" ] || tests+=("$test"); done
     else
         tests+=("$argument")
     fi
