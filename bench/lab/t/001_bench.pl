@@ -31,6 +31,13 @@ my $left = q{
 	UNION ALL SELECT 'session ' || query FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()
 	ORDER BY 1};
 
+# What is left when the sessions have ended
+sub what_is_left
+{
+	$node->poll_query_until('postgres', "SELECT NOT EXISTS (SELECT FROM ($left) l WHERE l::text ~ 'session ')") or die;
+	return ask($left);
+}
+
 my @laboratory = ("$bench/run.sh", '--server', '--no-report');
 my ($stdout, $stderr);
 sub laboratory { ($stdout, $stderr) = run_command([ @laboratory, @_ ]); return $? == 0 }
@@ -139,7 +146,7 @@ like(slurp_file("$out/keys.csv"),
 	qr/^key,label,type\nbigint,"bigint identity","bigint"\n.*^mine,"idgen.comb\(clock => clock_timestamp\(\)\)","uuid"$/ms,
 	'keys.csv has the keys and their expressions');
 like($stdout, qr/^\| `short_comb` \| [\d.,]+ \| [\d.]+ \|/m, 'a Markdown table is printed');
-is(ask($left), '', 'nothing is left on the server');
+is(what_is_left(), '', 'nothing is left on the server');
 
 # a background job of a shell ignores these signals, and its children inherit that
 $SIG{$_} = 'DEFAULT' for qw(TERM INT HUP);
@@ -170,14 +177,9 @@ for my $signal (qw(TERM INT HUP))
 
 # Extensions that existed before are kept
 ask('CREATE EXTENSION idgen; CREATE EXTENSION pgstattuple');
-sub without_sessions
-{
-	$node->poll_query_until('postgres', "SELECT NOT EXISTS (SELECT FROM ($left) l WHERE l::text ~ 'session ')") or die;
-	return ask($left);
-}
-my $before = without_sessions();
+my $before = what_is_left();
 ok(laboratory('--quiet', '--scene', 'bulk', '--keys', 'comb', @size, '--out', "$out.there"), 'the laboratory runs where the extensions exist');
-is(without_sessions(), $before, 'the extensions are kept');
+is(what_is_left(), $before, 'the extensions are kept');
 like(slurp_file("$out.there/measurements.csv"), qr/^bulk,comb,,,3,us_per_row,/m, 'there are three repetitions');
 is($stderr, '', '--quiet prints no progress');
 
