@@ -794,7 +794,7 @@ BEGIN
     END IF;
     RETURN QUERY SELECT format('CALL rekey.locked(%L, %L)', ARRAY(SELECT tbl::oid FROM rekey.columns
         UNION SELECT unnest(ARRAY[conrelid, confrelid]) FROM rekey.objects
-            JOIN pg_constraint k ON k.oid = obj AND kind = 'f'
+            JOIN pg_constraint k ON k.oid = obj AND kind = 'f' AND command <> 'finish'
         UNION SELECT name FROM rekey.views WHERE command IN ('switch', 'back')),
         CASE WHEN command IN ('switch', 'back') THEN format('SELECT rekey.exchange(%L, %L)', with_views,
             ARRAY(SELECT function FROM rekey.functions())) ELSE 'SELECT rekey.end_change()' END)
