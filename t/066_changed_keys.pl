@@ -19,6 +19,17 @@ is(ask($file), $before, 'a changed default rewrites nothing');
 is(ask('SELECT count(*) FROM sessions'), 1001, 'old keys stay');
 is(ask("SELECT idgen.is_recent_short_comb('$id', '1 day')"), 't', 'a new one is a short COMB');
 
+# A second, public column of a table in use
+my @public = split /(?<=;)\n/, ($recipe->blocks('A bigint inside, a uuid outside'))[1];
+my $of_tickets = q{SELECT pg_relation_filenode('tickets')};
+ask($_) for @public[ 0 .. 1 ];
+$before = ask($of_tickets);
+ask($_) for @public[ 2 .. $#public ];
+is(ask($of_tickets), $before, 'a second column rewrites nothing');
+is(ask(q{INSERT INTO tickets (note) VALUES ('new'); SELECT count(DISTINCT public_id), bool_and(
+	idgen.is_recent_short_comb(public_id, '1 day')) FROM tickets}), '1001|t', 'old and new rows have ids');
+is(outcome($_), '23514', $_) for 'INSERT INTO tickets (public_id) VALUES (NULL)';
+
 my $settings = 'SET idgen.node_id = 1;';
 my ($stdout) = $recipe->paste('From bigserial or identity');
 is( ask(q{SELECT count(DISTINCT id),
