@@ -2,6 +2,12 @@
 #
 # libfaketime is preloaded into the server's processes and reads the time from a
 # file. (Debian, Ubuntu: the package faketime.)
+#
+# Each reading opens the file, for which libfaketime allocates memory; so does the
+# server's handler of SIGALRM. If a timer, such as that of statement_timeout,
+# interrupts a reading, malloc() may abort or fopen() wait for itself. Where calls
+# read the clock all the time, use
+# start_behind() or start_still(), which have no file, or no fake clock.
 
 package FakeClock;
 use strict;
