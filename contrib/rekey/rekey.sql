@@ -633,7 +633,8 @@ BEGIN
     FROM pg_trigger WHERE tgname = '~rekey' AND tgrelid IN (SELECT tbl FROM rekey.columns);
     -- also those whose trigger was dropped by hand
     PERFORM rekey.run_all(format('DROP FUNCTION %s', f.oid::regprocedure)) FROM pg_proc f
-    WHERE rekey.is_sync(oid) AND NOT EXISTS (SELECT FROM pg_trigger WHERE tgfoid = f.oid);
+    WHERE proname LIKE '~rekey%' AND rekey.is_sync(f.oid)
+    AND NOT EXISTS (SELECT FROM pg_trigger WHERE tgfoid = f.oid);
     PERFORM rekey.run_all(format('ALTER TABLE %s DROP COLUMN %s', tbl, m)) FROM rekey.pairs WHERE mirror_attnum > 0;
     DELETE FROM rekey.columns;
     DROP INDEX IF EXISTS rekey.snapshots;
