@@ -33,11 +33,12 @@ typedef struct IntIdLayout
 	TickerLayout ticker;		/* includes the counter */
 	int			tick_bits;
 	int			node_bits;
+	int64		default_epoch;	/* in ticks of Unix time; trace_id() has none */
 } IntIdLayout;
 
 static const IntIdLayout snowflake_layout = {
 	.ticker = {.name = "snowflake",.number = TICKER_SNOWFLAKE,.counter_bits = 12,.ms_per_tick = 1},
-	.tick_bits = 41,.node_bits = 10
+	.tick_bits = 41,.node_bits = 10,.default_epoch = DEFAULT_EPOCH_MS
 };
 
 static const IntIdLayout trace_id_layout = {
@@ -47,7 +48,7 @@ static const IntIdLayout trace_id_layout = {
 
 static const IntIdLayout js_id_layout = {
 	.ticker = {.name = "js_id",.number = TICKER_JS_ID,.counter_bits = 16,.ms_per_tick = 1000},
-	.tick_bits = 32,.node_bits = 5
+	.tick_bits = 32,.node_bits = 5,.default_epoch = DEFAULT_EPOCH_MS / MS_PER_SECOND
 };
 
 int			node_id_setting = NODE_UNSET;
@@ -120,8 +121,7 @@ require_node(const IntIdLayout *layout)
 static inline int64
 unix_ticks(const IntIdLayout *layout, TimestampTz timestamp)
 {
-	return layout->ticker.ms_per_tick == 1 ? clock_unix_ms(timestamp) :
-		clock_unix_seconds(timestamp);
+	return floor_div(clock_unix_ms(timestamp), layout->ticker.ms_per_tick);
 }
 
 /*
@@ -135,8 +135,7 @@ epoch_argument(FunctionCallInfo fcinfo, int argno, const IntIdLayout *layout)
 
 	/* the default epoch needs no division */
 	if (PG_GETARG_TIMESTAMPTZ(argno) == DEFAULT_EPOCH)
-		return layout->ticker.ms_per_tick == 1 ? DEFAULT_EPOCH_MS :
-			DEFAULT_EPOCH_MS / MS_PER_SECOND;
+		return layout->default_epoch;
 
 	return unix_ticks(layout, clock_require_finite(PG_GETARG_TIMESTAMPTZ(argno)));
 }
@@ -160,10 +159,9 @@ tick_since(const IntIdLayout *layout, int64 unix_tick, int64 epoch)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
 				 errmsg("timestamp is out of range for %s()", layout->ticker.name),
-				 errdetail("The timestamp is %s, and the identifier has %d bits for the %s since the epoch, %s.",
+				 errdetail("The timestamp is %s, and the identifier has %d bits for the time in units of %d ms since the epoch, %s.",
 						   pstrdup(timestamptz_to_str(timestamp)),
-						   layout->tick_bits,
-						   layout->ticker.ms_per_tick == 1 ? "milliseconds" : "seconds",
+						   layout->tick_bits, layout->ticker.ms_per_tick,
 						   pstrdup(timestamptz_to_str(begin)))));
 	}
 	return tick;
