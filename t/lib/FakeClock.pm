@@ -6,8 +6,8 @@
 # Each reading opens the file, for which libfaketime allocates memory; so does the
 # server's handler of SIGALRM. If a timer, such as that of statement_timeout,
 # interrupts a reading, malloc() may abort or fopen() wait for itself. Where calls
-# read the clock all the time, use
-# start_behind() or start_still(), which have no file, or no fake clock.
+# read the clock all the time, use start_behind() or start_still(), which have no
+# file, or no fake clock.
 
 package FakeClock;
 use strict;
