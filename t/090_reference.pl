@@ -111,7 +111,6 @@ my $in_use = q{
 	INSERT INTO part SELECT idgen.short_comb() FROM generate_series(1, 1000);
 	CREATE UNLOGGED TABLE notes (id uuid PRIMARY KEY);
 	CREATE TABLE orders (id bigint PRIMARY KEY);
-	CREATE TABLE tickets (id bigint PRIMARY KEY);
 	ANALYZE};
 
 my %pasted;			# what psql printed

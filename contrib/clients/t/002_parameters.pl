@@ -50,7 +50,7 @@ for my $path ('README.md', 'docs/recipes.md', 'contrib/clients/README.md')
 		my $is_run = $statement !~ /\$1/ || $statement =~ /^PREPARE/;
 		my @values;
 
-		next if $statement =~ /^(BEGIN|COMMIT|LOAD)\b|\\g|pg_reload_conf/;    # not sent by applications
+		next if $statement =~ /^(BEGIN|COMMIT|LOAD)\b|CONCURRENTLY|\\g|pg_reload_conf/;    # not sent by applications
 		if ($statement =~ s/^PREPARE (\w+)\(.*?\) AS //) { $prepared{$1} = $statement }
 		elsif ($statement =~ /^EXECUTE (\w+)\((.*)\)/)
 		{
