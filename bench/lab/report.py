@@ -243,7 +243,8 @@ SCENES = {"age": age, "rates": rates, "curve": curve, "long": long, "heat": plac
           "changeover": changeover, "model": model}
 ABOUT = """Figures are medians, with the least and the greatest of the repetitions in brackets, and as thin bars in the
 pictures. Columns that begin with a colon are ratios; ~ means that the ranges overlap, and – that there is no such figure,
-or only one measurement of a time. Each scene has its conditions.""".replace("\n", " ")
+or only one measurement of a time. Each scene has its conditions. WAL is the difference of `wal_bytes` of `pg_stat_wal`,
+of the whole server: the records with their full-page images, without alignment and page headers.""".replace("\n", " ")
 
 
 def anchor(heading):
