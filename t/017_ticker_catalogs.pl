@@ -54,7 +54,7 @@ for my $function ('snowflake', 'trace_id', 'js_id', 'uuid_v7_ordered')
 	is($app->answer, 't', "$function: a GRANT during the look-up of a role");
 }
 
-# So many messages that the session's are dropped, and it forgets all caches
+# The queue of messages overflows: those of the session are dropped, and it forgets all caches
 $migration->ask(q{BEGIN; DO $$ BEGIN FOR i IN 1 .. 4000 LOOP
 	EXECUTE format('CREATE FUNCTION f_%s() RETURNS int LANGUAGE sql AS ''SELECT 1''', i); END LOOP; END $$});
 continues($app->ask('EXECUTE call'), 'a session that has used the function');

@@ -46,7 +46,7 @@ $ENV{PGUSER} = 'owner';
 	$node->poll_query_until($database, "SELECT count(*) > $moves + 10 FROM moves") or die;
 	fails($database, qr/the columns are switched/, 'no abandon then', 'abandon');
 	is(Rekey::wrong($database), 0, 'all values are those before');
-	ask(q{SELECT setval('parcels_id_seq', 2147483640)}, $database);    # the application goes on beyond the old type
+	ask(q{SELECT setval('parcels_id_seq', 2147483640)}, $database);    # the application continues beyond the old type
 	$node->poll_query_until($database, 'SELECT count(*) > 50 FROM scans WHERE parcel_id > 2147483650') or die;
 	fails($database, qr/values are beyond the old type/, 'then there is no way back', 'back');
 	ends($database, 'finish');

@@ -304,7 +304,7 @@ my $is_waiting = q{SELECT EXISTS (SELECT FROM pg_stat_activity WHERE application
 my $good = q{SELECT (SELECT count(*) FROM c WHERE p_id NOT IN (SELECT id FROM p)), (SELECT count(*) FROM c),
 	pg_typeof(p_id) FROM c LIMIT 1};
 
-# A dump is restored in each state, and goes on.
+# A dump is restored in each state, and the work continues there.
 for my $case ([ 'planned' ], [ 'complete', 'run' ], [ 'exchanged', 'switch' ])
 {
 	my ($state, @commands) = @$case;
@@ -318,7 +318,7 @@ for my $case ([ 'planned' ], [ 'complete', 'run' ], [ 'exchanged', 'switch' ])
 	ends($database, $state eq 'exchanged' ? 'finish' : 'abandon');
 }
 
-# The schema is dropped, and loaded again: the tables can be written, and the run goes on.
+# The schema is dropped, and loaded again: the tables can be written, and the run continues.
 $database = carried('dropped', '', \@plan, 'run');
 ask('DROP SCHEMA rekey CASCADE; INSERT INTO p DEFAULT VALUES; INSERT INTO c (p_id) VALUES (101)', $database);
 Rekey::install($database);
