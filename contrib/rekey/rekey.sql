@@ -179,80 +179,74 @@ WHERE NOT tgisinternal AND tgtype & 16 = 16
     AND (tgattr = '' OR EXISTS (SELECT FROM rekey.pairs WHERE tbl = tgrelid AND mirror_attnum = ANY (tgattr)))
     AND tgenabled IN ('A', CASE WHEN has_parameter_privilege('session_replication_role', 'SET') THEN 'R' ELSE 'O' END);
 
--- All that is not carried, by name
+-- What would do harm, by name. What PostgreSQL itself refuses before anything is lost, such as an index that another
+-- foreign key requires, is not here.
 CREATE FUNCTION rekey.obstacles() RETURNS TABLE (obstacle text, object text) LANGUAGE sql STABLE AS $$
-WITH tab AS MATERIALIZED (SELECT * FROM pg_class WHERE oid IN (SELECT tbl FROM rekey.columns)),
-obj AS MATERIALIZED (SELECT * FROM rekey.objects),
-k AS MATERIALIZED (
-    SELECT k.* FROM obj JOIN pg_constraint k ON k.oid = obj OR conindid = obj AND contype IN ('p', 'u', 'x')
-    UNION SELECT * FROM pg_constraint WHERE contype = 'n' AND conrelid IN (SELECT oid FROM tab)
-),
--- the sequences of defaults and of identities, of which the latter are made again
-seq AS MATERIALIZED (
-    SELECT s.oid, false AS is_identity FROM rekey.pairs JOIN pg_attrdef d ON adrelid = tbl AND adnum = attnum
-    JOIN pg_depend ON classid = 'pg_attrdef'::regclass AND objid = d.oid
-    JOIN pg_class s ON s.oid = refobjid AND relkind = 'S'
-    UNION SELECT s.oid, true FROM rekey.pairs JOIN pg_depend ON refclassid = 'pg_class'::regclass AND refobjid = tbl
-        AND refobjsubid = attnum AND deptype = 'i' JOIN pg_class s ON s.oid = objid AND relkind = 'S'
-)
-SELECT 'owner is not the role of the session, or is by SET ROLE of a superuser', c.oid::regclass::text FROM pg_class c
-WHERE oid IN (SELECT unnest(ARRAY[conrelid, confrelid]) FROM k UNION SELECT oid FROM tab UNION SELECT oid FROM seq)
-    AND (pg_get_userbyid(relowner) <> current_user OR session_user <> current_user
-        AND (SELECT rolsuper FROM pg_roles WHERE rolname = session_user))
-UNION ALL SELECT o, tab.oid::regclass::text FROM tab, LATERAL (VALUES
-    ('not an ordinary table', relkind <> 'r' OR relispartition OR reloftype <> 0),
-    ('temporary table', relpersistence = 't'),
-    ('row-level security is forced', relforcerowsecurity), ('replica identity by an index', relreplident = 'i'),
-    ('inheritance', EXISTS (SELECT FROM pg_inherits WHERE tab.oid IN (inhrelid, inhparent))),
-    ('extension', EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = tab.oid
+SELECT o, t.oid::regclass::text FROM pg_class t, LATERAL (VALUES
+    -- functions of another role, in indexes and triggers, would have the rights of this one
+    ('owner is not the role of the session, or is by SET ROLE of a superuser', pg_get_userbyid(relowner) <> current_user
+        OR session_user <> current_user AND (SELECT rolsuper FROM pg_roles WHERE rolname = session_user)),
+    -- their children would have no trigger
+    ('not an ordinary table', relkind <> 'r'),
+    ('inheritance', EXISTS (SELECT FROM pg_inherits WHERE t.oid IN (inhrelid, inhparent))),
+    -- a restored dump would have the old type
+    ('extension', EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = t.oid
         AND deptype = 'e')),
-    ('no right to create in the schema of', NOT has_schema_privilege(relnamespace, 'CREATE')),
-    ('rule', EXISTS (SELECT FROM pg_rewrite WHERE ev_class = tab.oid)),
+    -- would read the old column, which is NULL beyond its type, and keep it from being dropped
+    ('rule', EXISTS (SELECT FROM pg_rewrite WHERE ev_class = t.oid)),
+    -- would be replaced
     ('trigger "~rekey" with another function', EXISTS (SELECT FROM pg_trigger
-        WHERE tgrelid = tab.oid AND tgname = '~rekey' AND NOT rekey.is_sync(tgfoid))),
-    ('subscription', EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = tab.oid)),
+        WHERE tgrelid = t.oid AND tgname = '~rekey' AND NOT rekey.is_sync(tgfoid))),
+    -- would stop: for want of the mirror, and with binary = true
     ('publication', EXISTS (SELECT FROM pg_publication_tables
         WHERE (schemaname, tablename) = (relnamespace::regnamespace::name, relname))),
-    ('whole row in an index or CHECK', EXISTS (SELECT FROM pg_index WHERE indrelid = tab.oid
+    ('subscription', EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = t.oid)),
+    -- finish would corrupt the index, and the constraint could refuse a row because its mirror is NULL
+    ('whole row in an index or CHECK', EXISTS (SELECT FROM pg_index WHERE indrelid = t.oid
         AND concat(indpred::text, indexprs::text) ~ ':varattno 0 ') OR EXISTS (SELECT FROM pg_constraint
-        WHERE conrelid = tab.oid AND conbin::text ~ ':varattno 0 ')),
-    ('stored rows of the row type of', EXISTS (SELECT FROM pg_depend d JOIN pg_type t ON t.oid = reltype
-        WHERE refclassid = 'pg_type'::regclass AND refobjid IN (t.oid, typarray) AND deptype = 'n'
-        AND classid IN ('pg_class'::regclass, 'pg_type'::regclass)))) AS v(o, is_so) WHERE is_so
+        WHERE conrelid = t.oid AND conbin::text ~ ':varattno 0 ')),
+    -- would read NULL, because they have no mirror
+    ('stored rows of the row type of', EXISTS (SELECT FROM pg_depend d JOIN pg_type y ON y.oid = reltype
+        WHERE refclassid = 'pg_type'::regclass AND refobjid IN (y.oid, typarray) AND deptype = 'n'
+        AND classid IN ('pg_class'::regclass, 'pg_type'::regclass)))) AS v(o, is_so)
+WHERE is_so AND t.oid IN (SELECT tbl FROM rekey.columns)
 UNION ALL SELECT o, format('%s.%s', tbl, c) FROM rekey.pairs, LATERAL (VALUES
     ('no such column (renamed or dropped: rename it back, or abandon)', attnum IS NULL),
+    -- domains would lose their constraints
     ('type of column', type NOT IN (old_type, new_type) OR type !~
         '^(smallint|integer|bigint|uuid|text|character varying(\(\d+\))?|character\(\d+\))$'),
+    -- but one, and labels would be lost
     ('several sequences of', 1 < (SELECT count(*) FROM pg_depend JOIN pg_class s ON s.oid = objid AND relkind = 'S'
         WHERE (classid, refclassid) = ('pg_class'::regclass, 'pg_class'::regclass) AND refobjid = tbl
         AND refobjsubid = attnum)),
     ('security label', EXISTS (SELECT FROM pg_seclabel WHERE objoid = tbl AND objsubid = attnum)),
     ('name in use, or too long', octet_length(col) > 50 OR mirror_attnum > 0
         AND col_description(tbl, mirror_attnum) IS DISTINCT FROM 'rekey')) AS v(o, is_so) WHERE is_so
-UNION ALL SELECT o, format('%s: %s', conrelid::regclass, conname) FROM k, LATERAL (VALUES
-    ('constraint that is not validated', NOT convalidated), ('exclusion constraint', contype = 'x'),
+UNION ALL SELECT o, format('%s: %s', tbl, conname)
+FROM rekey.objects JOIN pg_constraint k ON k.oid = obj OR conindid = obj AND contype IN ('p', 'u', 'x'), LATERAL (VALUES
+    ('table of another role', EXISTS (SELECT FROM pg_class c WHERE c.oid IN (conrelid, confrelid)
+        AND pg_get_userbyid(relowner) <> current_user)),
+    ('exclusion constraint', contype = 'x'),
+    -- would be checked at once
     ('deferrable unique constraint', contype IN ('p', 'u') AND condeferrable),
+    -- would become NO ACTION
     ('foreign key with SET DEFAULT', contype = 'f' AND 'd' IN (confdeltype, confupdtype)),
     ('foreign key of a partitioned table', 'p' IN (SELECT relkind FROM pg_class c
         WHERE c.oid IN (conrelid, confrelid))),
-    ('constraint that is not enforced, or temporal', to_jsonb(k) @> '{"conenforced": false}'
-        OR to_jsonb(k) @> '{"conperiod": true}' OR contype = 'f'
+    -- would be enforced
+    ('constraint that is not enforced', to_jsonb(k) @> '{"conenforced": false}' OR contype = 'f'
         AND EXISTS (SELECT FROM pg_trigger WHERE tgconstraint = k.oid AND tgenabled <> 'O'))) AS v(o, is_so) WHERE is_so
-UNION ALL SELECT 'invalid index', format('%s: %s', tbl, name) FROM obj JOIN pg_index ON indexrelid = obj
-    AND NOT indisvalid
-UNION ALL SELECT 'index that another foreign key requires', format('%s: %s', tbl, name) FROM obj JOIN pg_constraint f
-    ON conindid = obj AND contype = 'f' AND f.oid NOT IN (SELECT oid FROM k) AND conname NOT LIKE '%\_rekey'
-UNION ALL SELECT o, format('%s: %s', tab.oid::regclass, tgname) FROM tab JOIN pg_trigger ON tgrelid = tab.oid
-    AND NOT tgisinternal AND tgname <> '~rekey' JOIN pg_proc f ON f.oid = tgfoid,
-LATERAL (SELECT count(*) > 0, bool_or(is_foreign) FROM rekey.fired x WHERE x.oid = pg_trigger.oid)
-    AS x(in_fill, is_foreign), LATERAL (VALUES
+UNION ALL SELECT o, format('%s: %s', tgrelid::regclass, tgname) FROM pg_trigger t JOIN pg_proc f ON f.oid = tgfoid,
+LATERAL (SELECT count(*) > 0, bool_or(is_foreign) FROM rekey.fired x WHERE x.oid = t.oid) AS x(in_fill, is_foreign),
+LATERAL (VALUES
+    -- could change the column, but not the mirror
     ('trigger that fires after "~rekey"', tgname > '~rekey' AND tgtype & 3 = 3),
     ('trigger whose function copies whole rows', prosrc ~* '\m(new|old)(\.\*|\)\s*\.\*)'),
-    ('trigger whose function may not be executed', NOT has_function_privilege(tgfoid, 'EXECUTE')),
     ('trigger of another role that the fill would fire', is_foreign),
     ('trigger that the fill would fire (--fire-triggers, or GRANT SET ON PARAMETER session_replication_role)',
-        in_fill AND NOT (SELECT bool_or(fire_triggers) FROM rekey.columns))) AS v(o, is_so) WHERE is_so
--- all that depends on a column, or on the sequence of an identity, but for what is carried
+        in_fill AND NOT (SELECT bool_or(fire_triggers) FROM rekey.columns))) AS v(o, is_so)
+WHERE is_so AND NOT tgisinternal AND tgname <> '~rekey' AND tgrelid IN (SELECT tbl FROM rekey.columns)
+-- all that depends on a column, but for what is carried: would keep the old column, and be lost with it
 UNION ALL SELECT 'dependent object', format('%s (%s.%s)', pg_describe_object(classid, objid, objsubid), tbl, c)
 FROM rekey.pairs JOIN pg_depend d ON refclassid = 'pg_class'::regclass AND refobjid = tbl AND refobjsubid = attnum
 WHERE CASE classid WHEN 'pg_constraint'::regclass
@@ -261,8 +255,6 @@ WHERE CASE classid WHEN 'pg_constraint'::regclass
     WHEN 'pg_attrdef'::regclass THEN NOT EXISTS (SELECT FROM pg_attrdef a WHERE a.oid = objid AND adrelid = tbl
         AND adnum = attnum)
     ELSE classid NOT IN ('pg_trigger'::regclass, 'pg_rewrite'::regclass) END
-UNION ALL SELECT 'dependent object', format('%s (%s)', pg_describe_object(classid, objid, objsubid), seq.oid::regclass)
-FROM seq JOIN pg_depend ON is_identity AND refclassid = 'pg_class'::regclass AND refobjid = seq.oid AND deptype = 'n'
 $$;
 
 -- Views are obstacles at the switch only, and with consent only those that would lose something
@@ -557,7 +549,8 @@ BEGIN
                 obj_description(obj, 'pg_class')) END,
             CASE WHEN kind <> 'i' THEN format('COMMENT ON CONSTRAINT %I ON %s IS %L', o.name, tbl,
                 obj_description(k.oid, 'pg_constraint')) END,
-            CASE WHEN indisclustered THEN format('ALTER TABLE %s CLUSTER ON %I', tbl, o.name) END)
+            CASE WHEN indisclustered THEN format('ALTER TABLE %s CLUSTER ON %I', tbl, o.name) END,
+            CASE WHEN indisreplident THEN format('ALTER TABLE %s REPLICA IDENTITY USING INDEX %I', tbl, o.name) END)
             ORDER BY kind = 'f', kind, obj) FILTER (WHERE kind <> 's')
     INTO todo, after FROM rekey.objects o LEFT JOIN pg_constraint k ON k.oid = obj OR conindid = obj
         AND contype IN ('p', 'u')
@@ -792,10 +785,12 @@ BEGIN
             END IF;
         END LOOP;
         RETURN QUERY SELECT rekey.todo();
+        PERFORM rekey.check_obstacles(NULL);    -- again, for a foreign key that was added meanwhile
     END IF;
     RETURN QUERY SELECT format('CALL rekey.locked(%L, %L)', ARRAY(SELECT tbl::oid FROM rekey.columns
         UNION SELECT unnest(ARRAY[conrelid, confrelid]) FROM rekey.objects
-            JOIN pg_constraint k ON k.oid = obj AND kind = 'f' AND command <> 'finish'
+            JOIN pg_constraint k ON k.oid = obj AND kind = 'f'
+                AND (command IN ('switch', 'back') OR copy_constraint > 0)
         UNION SELECT name FROM rekey.views WHERE command IN ('switch', 'back')),
         CASE WHEN command IN ('switch', 'back') THEN format('SELECT rekey.exchange(%L, %L)', with_views,
             ARRAY(SELECT function FROM rekey.functions())) ELSE 'SELECT rekey.end_change()' END)
