@@ -150,8 +150,7 @@ lab_record() {
 # Append the model's prediction for each measurement.
 lab_predict() {
     bench_query "scene text, key text, series text, x float8, repetition int, metric text, value float8" \
-        <(tail -n +2 "$out/measurements.csv") -F , -v curve_interval="$curve_interval" \
-        -v steady_days="$steady_days" -v changeover_rows="$changeover_rows" \
+        <(tail -n +2 "$out/measurements.csv") -F , -v steady_days="$steady_days" -v changeover_rows="$changeover_rows" \
         -v changeover_rate="$changeover_rate" < "$BENCH/sql/model.sql" > "$bench_scratch/predictions" &&
         cat "$bench_scratch/predictions" >> "$out/measurements.csv"
 }

@@ -116,16 +116,15 @@ def conditions(run, scene):
 
 def curve(run):
     """The first change of a page after a checkpoint writes the whole page to the WAL; the more rows are inserted between
-    two checkpoints, the more rows share that. Each point is an interval between two checkpoints, at the rate that fills
-    it with the given number of rows; the same table is loaded anew for each point, at that rate, and the prefix of the
-    short COMBs starts again with 0 in its middle: this is their first cycle. They have no runs, as if each row came in
-    a transaction of its own; the clock is simulated. Shared buffers are smaller than the index: a random key must also
-    read a block for nearly every row, at any interval."""
+    two checkpoints, the more rows share that. Each point is a checkpoint and the given number of rows, at the rate that
+    takes five minutes for them, loaded into a table of that rate whose short COMBs began again with 0 in its middle: this
+    is their first cycle. They have no runs, as if each row came in a transaction of its own; the clock is simulated.
+    Shared buffers are smaller than the index: a random key must also read a block for nearly every row."""
     pairs = [("random", "short_comb"), ("random", "uuid_v7"), ("short_comb", "uuid_v7")]
-    return ("How many rows do you insert between two checkpoints?",
+    return ("Rows between two checkpoints, with checkpoints every five minutes",
             (pictures.lines, "WAL of an inserted row and index blocks read for it, by the number of rows between two checkpoints",
              [(None, metric, curves(run, "curve", metric)) for metric in ("wal_bytes_per_row", "reads_per_row")],
-             "rows inserted between two checkpoints, in five minutes (log scale)", True),
+             "rows inserted between two checkpoints, with checkpoints every five minutes (log scale)", True),
             by_x(run, "curve", ["wal_bytes_per_row", "fpi_per_row", "reads_per_row", "index_bytes_per_row", "leaf_density"],
                  "rows between checkpoints", pairs=pairs))
 
@@ -149,12 +148,12 @@ def age(run):
 def rates(run):
     """The WAL of a row by the rows a minute, for several times between two checkpoints: a slow table inserts few rows
     between two of them, and few with one prefix of a keyed COMB. The clock is simulated; the rows of an interval are
-    measured at twelve places."""
+    measured at twelve places. In a larger table, random keys would cost more at the higher rates."""
     series = run.scene_series("rates")
     return ("Slow tables and fast ones",
-            (pictures.lines, "WAL of an inserted row by the rate of the inserts, by key",
-             [(name, "wal_bytes_per_row", curves(run, "rates", "wal_bytes_per_row", name)) for name in series],
-             "rows a minute (log scale)", True),
+            (pictures.lines, "WAL of an inserted row by the rate of the inserts, by key and time between two checkpoints",
+             [(key, "wal_bytes_per_row", {name: curve for name in series if (curve := run.curve("rates", key, "wal_bytes_per_row", name))})
+              for key in run.keys], "rows a minute (log scale)", True, True),
             by_x(run, "rates", ["wal_bytes_per_row", "index_bytes_per_row"], "rows a minute", series, [("keyed_comb", "uuid_v7")]))
 
 
@@ -208,6 +207,23 @@ def bulk(run):
     return ("Many rows within one minute", None, of_keys(run, "bulk", COST) + of_keys(run, "bulk", INDEX))
 
 
+def tenants(run):
+    """A table with the primary key (tenant, id), into which all tenants together insert 200 rows a minute, each row of a
+    tenant at random. A tenant's rows are side by side in the index, so the rate of each tenant counts: with one tenant,
+    the index is as one of the id alone. The clock is simulated."""
+    return ("Primary keys that begin with a tenant", None,
+            by_x(run, "tenants", ["wal_bytes_per_row", "index_bytes_per_row", "leaf_density"], "rows between checkpoints",
+                 run.scene_series("tenants")))
+
+
+def reindex(run):
+    """REINDEX, or a restore, fills pages to the fillfactor of the index, 90 % by default; then new keys split full pages
+    among the old ones. The clock is simulated. Growth is that of the index over the inserts, divided by these; WAL is
+    that of the rows of some minutes after a checkpoint, at twelve places of them; the size is that of the index there."""
+    return ("After REINDEX", None, by_x(run, "reindex", ["growth_bytes_per_row", "wal_bytes_per_row", "index_bytes_per_row"], "rows a minute",
+                                        run.scene_series("reindex")))
+
+
 def delete(run):
     """A table of constant size: the oldest rows are deleted, as many new ones are inserted, and VACUUM follows, in steps.
     After each window, all rows have been replaced once. The size is that of the index, divided by the rows of the
@@ -239,8 +255,8 @@ def model(run):
 
 # --- the report -----------------------------------------------------------------
 
-SCENES = {"age": age, "rates": rates, "curve": curve, "long": long, "heat": places, "steady": steady, "bulk": bulk, "delete": delete,
-          "changeover": changeover, "model": model}
+SCENES = {"age": age, "rates": rates, "curve": curve, "tenants": tenants, "long": long, "heat": places, "steady": steady, "bulk": bulk,
+          "delete": delete, "reindex": reindex, "changeover": changeover, "model": model}
 ABOUT = """Figures are medians, with the least and the greatest of the repetitions in brackets, and as thin bars in the
 pictures. Columns that begin with a colon are ratios; ~ means that the ranges overlap, and – that there is no such figure,
 or only one measurement of a time. Each scene has its conditions. WAL is the difference of `wal_bytes` of `pg_stat_wal`,

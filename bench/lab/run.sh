@@ -4,7 +4,8 @@
 #
 #   bench/lab/run.sh [OPTION ...]
 #
-#   --scene NAME,...     scenes (default all): curve, age, rates, steady, bulk, delete, changeover
+#   --scene NAME,...     scenes (default all): curve, age, rates, tenants, steady, bulk, delete, reindex,
+#                        changeover
 #   --quick              small sizes
 #   --repetitions N      measurements of each point (default 3, with --quick 1)
 #   --keys A,B,...       keys, by their names in keys.txt (default: all in steady and bulk, seven in the other scenes)
@@ -32,7 +33,7 @@ sweep_names=(bigint random uuid_v7 snowflake short_comb short_comb_run keyed_com
 
 # --- sizes and options ------------------------------------------------------
 
-scene=curve,age,rates,steady,bulk,delete,changeover
+scene=curve,age,rates,tenants,steady,bulk,delete,reindex,changeover
 quick=0 repetitions='' keys='' key='' shared_buffers=256MB out='' no_report=0 quiet=0
 names="scene quick? repetitions# keys key shared_buffers out no_report? quiet? server?"
 
@@ -151,6 +152,7 @@ plan_turns() {
 
 # Inserts before a measurement: a twentieth of the measured ones.
 warmup() { echo $(($1 < 20 ? 1 : $1 / 20)); }
+index_bytes() { sed -n 's/^index_bytes //p' "$bench_scratch/metrics"; }
 quotient() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.4g", a / b }'; }
 say() { bench_progress "step $number/${#plan[@]}: $scene, $*"; }
 

@@ -15,6 +15,7 @@ except ImportError:
     matplotlib = None
 
 INK, WIDTH = "#767676", 8.4         # of text and axes; inches
+LINES = ("#2f7fc1", "#eb9a1e", "#00796b", "#9a5bb8", "#d1460f", "#7f7f7f", "#6b8e23")     # of lines that are not of a key
 LOG_RATIO = 10                      # of the largest value to the smallest, for a logarithmic scale
 LOOK = {"svg.fonttype": "path", "svg.hashsalt": "idgen", "font.family": "DejaVu Sans", "font.size": 9.5, "text.color": INK,
         "axes.edgecolor": INK, "axes.labelcolor": INK, "xtick.color": INK, "ytick.color": INK, "axes.spines.top": False,
@@ -42,22 +43,24 @@ def drawn(rows, columns, height, title, about, draw, **options):
     return svg.replace(">", f' role="img"><title>{html.escape(title)}</title><desc>{html.escape(about)}</desc>', 1) + "\n"
 
 
-def lines(title, about, colours, panels, xlabel, xlog=False, height=2.4):
-    """Panels one above the other: panels = [(heading or None, metric, {key: curve})],
-    in which a curve is [(x, Stat), ...]. The legend has the medians of the last points."""
+def lines(title, about, colours, panels, xlabel, xlog=False, sharey=False, height=2.4):
+    """Panels one above the other: panels = [(heading or None, metric, {name: curve})], in which a curve is
+    [(x, Stat), ...], and the name mostly that of a key. The legend has the medians of the last points."""
     panels = [panel for panel in panels if any(stat.high for curve in panel[2].values() for _, stat in curve)]
     xs = sorted({x for _, _, curves in panels for curve in curves.values() for x, _ in curve if x > 0 or not xlog})
     if len(xs) < 2:
         return None
+    colours = {**dict(zip(dict.fromkeys(name for panel in panels for name in panel[2]), LINES)), **colours}
 
     def draw(axes):
         for row, (heading, metric, curves) in zip(axes[:, 0], panels):
-            for key, curve in sorted(curves.items(), key=lambda item: -item[1][-1][1].median):
+            for name, curve in sorted(curves.items(), key=lambda item: -item[1][-1][1].median):
                 points = [(x, stat) for x, stat in curve if x in xs]
                 row.errorbar([x for x, _ in points], [stat.median for _, stat in points],
                              [[stat.median - stat.low for _, stat in points], [stat.high - stat.median for _, stat in points]],
-                             color=colours[key], marker="o", markersize=3, label=f"{key} {figure(points[-1][1].median)}" if points else key)
-            values = [value for curve in curves.values() for _, stat in curve for value in (stat.low, stat.high)]
+                             color=colours[name], marker="o", markersize=3, label=f"{name} {figure(points[-1][1].median)}" if points else name)
+            values = [value for panel in panels if sharey or panel[2] is curves
+                      for curve in panel[2].values() for _, stat in curve for value in (stat.low, stat.high)]
             log = METRICS[metric].unit not in ("MiB", "%", "blocks/row") and min(values) > 0 and max(values) / min(values) > LOG_RATIO
             row.set_title(f"{heading}: {metric_title(metric, log)}" if heading else metric_title(metric, log))
             if log:
@@ -75,7 +78,7 @@ def lines(title, about, colours, panels, xlabel, xlog=False, height=2.4):
             row.legend(loc="center left", bbox_to_anchor=(1, 0.5), title=f"median at {brief(xs[-1])}", title_fontsize=9.5)
         row.set_xlabel(xlabel)
 
-    return drawn(len(panels), 1, height * len(panels), title, about, draw, sharex=True)
+    return drawn(len(panels), 1, height * len(panels), title, about, draw, sharex=True, sharey=sharey)
 
 
 def bars(title, about, colours, panels):

@@ -29,8 +29,6 @@ changeover_plan() {
     done
 }
 
-index_bytes() { sed -n 's/^index_bytes //p' "$bench_scratch/metrics"; }
-
 changeover_fill() {
     local key=$1
     say "$key: loading $(bench_number "$changeover_rows") rows"

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 #
-# curve: the WAL of a row by the number of rows between two checkpoints. The checkpoint is in
-# the middle of a period. Short COMBs have no runs, as if each row came from another session.
+# curve: the WAL of a row by the number of rows between two checkpoints, five minutes apart. The
+# checkpoint is in the middle of a period. Short COMBs have no runs, as if each row came from another session.
 
 curve_plan() {
     require_numbers --curve.inserts "$curve_inserts"
@@ -15,7 +15,7 @@ curve_measure() {
     local -A key_history=(["$key"]="${key_history[$key]}")
     [ "$key" != short_comb ] || key_history[$key]='idgen.short_comb(run_length => 1, clock => moment)'
     say "$key: $(bench_number "$rows") rows after a checkpoint"
-    apart=$((curve_interval * 1000000 / rows))
+    apart=$((300000000 / rows))
     middle=$((curve_rows * apart / 2))
     middle=$((middle - middle % period + period / 2))
     lab_clock[$key]=$((lab_cycle_start + middle - curve_rows * apart))

@@ -9,7 +9,7 @@ rates_plan() {
     local rate
     require_numbers --rates.rates "$rates_rates"
     require_numbers --rates.minutes "$rates_minutes"
-    one_of_each_kind uuid_v7 keyed_comb
+    one_of_each_kind random uuid_v7 keyed_comb
     for rate in ${rates_rates//,/ }; do plan_keys measure "$rate"; done
 }
 

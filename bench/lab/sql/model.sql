@@ -32,7 +32,7 @@ WITH measurement AS (
            CASE scene
                WHEN 'steady' THEN rows_per_s * 60
                WHEN 'bulk' THEN index_rows + inserted_rows
-               WHEN 'curve' THEN x * 60.0 / :curve_interval
+               WHEN 'curve' THEN x / 5       -- its checkpoints are every five minutes
                WHEN 'rates' THEN x
                WHEN 'changeover' THEN 60.0 * :changeover_rate
            END * CASE kind WHEN 'keyed_comb' THEN 60 ELSE 1 END AS period_rows,

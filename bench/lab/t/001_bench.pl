@@ -60,6 +60,8 @@ my @size = split ' ', q{
 	--delete.rows 2000 --delete.rates 20 --delete.windows 2 --delete.steps 2
 	--age.years 0,0.25 --age.rates 100 --age.minutes 60
 	--rates.rows 5000 --rates.rates 20,100 --rates.minutes 5,30
+	--tenants.rows 20000 --tenants.tenants 1,100 --tenants.inserts 500
+	--reindex.rows 20000 --reindex.rates 20 --reindex.inserts 4000
 	--changeover.rows 20000 --changeover.inserts 4000 --changeover.steps 2};
 
 ok(laboratory('--scene', 'steady', '--repetitions', 1, @size, '--out', "$out.keys"), 'the laboratory runs with all keys') or diag $stderr;
@@ -83,7 +85,7 @@ is(scalar(grep { @$_ != 7 || $_->[6] !~ /^-?\d+(\.\d+)?(e-?\d+)?$/ } lines_of("$
 like($stderr, qr/step 1\/(\d+): curve, bigint: .*step \1\/\1: changeover, changeover: /s, 'progress reports the steps');
 read_measurements($out);
 my @expected = map { "changeover $_" } qw(random short_comb uuid_v7 mine);
-push @expected, map { my $key = $_; map { "$_ $key" } qw(curve age rates steady bulk delete) } @keys;
+push @expected, map { my $key = $_; map { "$_ $key" } qw(curve age rates tenants steady bulk delete reindex) } @keys;
 is_deeply([ sort keys %measured ], [ sort @expected ], 'every key is in every scene that measures its type');
 sub series { my ($which, $metric) = @_; return [ sort keys %{ $measured{$which}{$metric} } ] }
 for (
@@ -92,6 +94,8 @@ for (
 	[ 'years', 'age mine', 'wal_bytes_per_row', map { "100 rows a minute,$_" } 0, 0.25 ],
 	[ 'rows a minute', 'rates mine', 'wal_bytes_per_row',
 		map { ("a checkpoint every $_ minutes,100", "a checkpoint every $_ minutes,20") } 30, 5 ],
+	[ 'tenants', 'tenants mine', 'wal_bytes_per_row', 'tenants: 1,500', 'tenants: 100,500' ],
+	[ 'before and after', 'reindex mine', 'growth_bytes_per_row', 'after REINDEX to 70 %,20', 'after REINDEX to 90 %,20', 'before,20' ],
 	[ 'rows since the change', 'changeover mine', 'index_bytes', 'changed,0', 'changed,2000', 'changed,4000' ],
 	[ 'beside random keys', 'changeover random', 'growth_bytes_per_row', 'unchanged,2000', 'unchanged,4000' ],
 	[ 'beside a table that was ordered from the start', 'changeover uuid_v7', 'growth_bytes_per_row',
@@ -112,6 +116,10 @@ cmp_ok($wal[0], '>', 2 * $wal[1], 'with more rows after a checkpoint, each write
 is(value('curve random', 'index_rows', $_), 20000, "curve: the table is loaded again for each point ($_)") for ',100', ',2000';
 my @bytes = map { value('delete random', 'index_bytes_per_row', "20 rows a minute,$_") } 0, 2;
 cmp_ok($bytes[1], '<', 2 * $bytes[0], 'with deletes and VACUUM, the index does not keep growing');
+my @tenants = map { value('tenants uuid_v7', 'wal_bytes_per_row', "tenants: $_,500") } 1, 100;
+cmp_ok($tenants[1], '>', 2 * $tenants[0], 'tenants: in a key (tenant, id), each tenant has its own place in the index');
+my @reindexed = map { value('reindex random', 'growth_bytes_per_row', "after REINDEX to $_ %,20") } 90, 70;
+cmp_ok($reindexed[0], '>', 1.5 * $reindexed[1], 'reindex: full pages are split by random keys, and those with space are not');
 # a short prefix has two cycles more in the second measurement
 sub wal_at { return value("age $_[0]", 'wal_bytes_per_row', "100 rows a minute,$_[1]") }
 cmp_ok(wal_at('short_comb', 0.25), '>', wal_at('short_comb', 0) + 20, 'each cycle of the prefix adds WAL');

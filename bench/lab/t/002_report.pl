@@ -54,7 +54,7 @@ sub check_report
 
 my $all = "$tmp/both/run";
 system_or_bail($python, "bench/lab/t/lib/sample_report.py", $all);
-my ($stdout, $stderr) = check_report('a complete run', [qw(age curve heat long steady)], "$tmp/one", $all, '--out', "$tmp/one");
+my ($stdout, $stderr) = check_report('a complete run', [qw(age curve heat long rates steady)], "$tmp/one", $all, '--out', "$tmp/one");
 is($stderr, $has_matplotlib ? '' : "report.py: no pictures: matplotlib is missing (Debian: python3-matplotlib)", 'without other warnings');
 
 # sample_report.py gives bigint 175, 170 and 171 bytes a row, random 4104, 4275 and 4000
@@ -98,7 +98,7 @@ ok(slurp_file("$tmp/three/$_") eq slurp_file("$tmp/one/$_"), "$_ is the same in 
 
 # A stored run has the same report, which names its file
 report("$tmp/both", '--store', folder('stored') . '/sample.csv');
-check_report('a stored run', [qw(age curve heat long steady)], "$tmp/four", "$tmp/stored", '--out', "$tmp/four");
+check_report('a stored run', [qw(age curve heat long rates steady)], "$tmp/four", "$tmp/stored", '--out', "$tmp/four");
 my $link = ' ([sample.csv](runs/sample.csv))';
 my $of_stored = slurp_file("$tmp/four/report.md");
 ok($of_stored =~ s/\Q$link\E//gr eq slurp_file("$tmp/one/report.md"), 'the report of a stored run is the same, but for its name');
@@ -128,13 +128,16 @@ for (
 # The text of the pictures needs no font; each point has a tick, and the legend has the last medians
 SKIP:
 {
-	skip 'no matplotlib', 3 unless $has_matplotlib;
+	skip 'no matplotlib', 4 unless $has_matplotlib;
 	my $svg = slurp_file("$tmp/one/curve.svg");
 	unlike($svg, qr/<text|fill: ?#fff|fill: white/, 'curve: text is drawn as paths on a transparent ground');
 	# matplotlib names the text of each path in a comment
 	my @texts = $svg =~ /<!-- (.*?) -->/g;
 	is_deeply([ grep { /^[\d.]+[kM]$/ } @texts ], [qw(1k 5k 10k 30k 100k 300k 1M)], 'curve: a tick at each point');
 	like(join("\n", @texts), qr/^random 1,\d+$/m, 'curve: the legend has medians');
+	@texts = slurp_file("$tmp/one/rates.svg") =~ /<!-- (.*?) -->/g;
+	is_deeply([ map { /^(\w+): WAL/ ? $1 : /^a checkpoint every (\d+)/ ? $1 : () } @texts ],
+		[ map { ($_, 5, 30) } qw(bigint random uuid_v7 short_comb short_comb_run pg_ulid) ], 'rates: of each key, a line for each interval');
 }
 
 # Without matplotlib, the report says so
