@@ -950,7 +950,13 @@ COMMENT ON FUNCTION idgen.is_ulid(text) IS
 -- ---------------------------------------------------------------------------
 
 -- Who may unmask can read what the masks hide, and who may mask can test guesses: the
--- installer grants EXECUTE.
+-- installer grants EXECUTE. Its right, and that PUBLIC has none, are given like those on the
+-- sequences. Besides, a GRANT would stay in pg_init_privs when the role is dropped, before
+-- PostgreSQL 17, so that dumps name a role that is gone, and pg_upgrade fails.
+ALTER DEFAULT PRIVILEGES REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC;
+ALTER DEFAULT PRIVILEGES IN SCHEMA idgen
+    GRANT EXECUTE ON FUNCTIONS TO @extowner@ WITH GRANT OPTION;
+ALTER DEFAULT PRIVILEGES IN SCHEMA idgen REVOKE ALL ON FUNCTIONS FROM CURRENT_USER;
 
 CREATE FUNCTION idgen.mask_uuid_v7(id uuid, key_name text DEFAULT 'default') RETURNS uuid
     LANGUAGE C STABLE PARALLEL SAFE
@@ -985,9 +991,14 @@ CREATE FUNCTION idgen.unpermute(permuted bigint, max_value bigint DEFAULT 922337
 COMMENT ON FUNCTION idgen.unpermute(bigint, bigint, text, text) IS
 'The inverse of permute() with the same max_value, area and key.';
 
-REVOKE EXECUTE ON FUNCTION idgen.mask_uuid_v7, idgen.unmask_uuid_v7, idgen.permute, idgen.unpermute FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION idgen.mask_uuid_v7, idgen.unmask_uuid_v7, idgen.permute, idgen.unpermute
-    TO @extowner@ WITH GRANT OPTION;
+ALTER DEFAULT PRIVILEGES IN SCHEMA idgen REVOKE ALL ON FUNCTIONS FROM @extowner@;
+DO $$
+BEGIN
+    -- as before, which the first function shows
+    IF has_function_privilege('public', 'idgen.uuid_v4()', 'EXECUTE') THEN
+        ALTER DEFAULT PRIVILEGES GRANT EXECUTE ON FUNCTIONS TO PUBLIC;
+    END IF;
+END $$;
 
 -- ---------------------------------------------------------------------------
 -- Creating once

@@ -196,6 +196,10 @@ my @kinds = qw(TABLES SEQUENCES SCHEMAS FUNCTIONS);
 in_shop(join(';', 'SET allow_in_place_tablespaces = on', q{CREATE TABLESPACE elsewhere LOCATION ''},
 	'GRANT CREATE ON TABLESPACE elsewhere TO PUBLIC', map { "ALTER DEFAULT PRIVILEGES GRANT ALL ON $_ TO PUBLIC, stranger, installer" } @kinds));
 $rights_before = in_shop($InUse::rights);
+my $defaults = q{
+	SELECT defaclnamespace, defaclobjtype, a.grantee::regrole, a.privilege_type FROM pg_default_acl, aclexplode(defaclacl) a
+	ORDER BY 1, 2, 3, 4};
+my $defaults_before = in_shop($defaults);
 is(as('installer', 'DROP EXTENSION idgen; SET default_tablespace = elsewhere; CREATE EXTENSION idgen; CREATE TABLE hers.elsewhere ()'),
 	'', 'created again with default privileges of the superuser');
 is(in_shop($schema), $schema_made, 'the schema has the same rights');
@@ -205,11 +209,19 @@ is(in_shop(q{SELECT string_agg(proname || ' ' || has_function_privilege('install
 	'mask_uuid_v7 true permute true unmask_uuid_v7 true unpermute true', 'and the functions of masks');
 is(in_shop(q{SELECT string_agg(relname, ' ') FROM pg_class JOIN pg_tablespace t ON t.oid = reltablespace WHERE spcname = 'elsewhere'}),
 	'elsewhere', 'only a table created afterwards is in the default tablespace');
+is(in_shop($defaults), $defaults_before, 'the default privileges are the same');
 in_shop("ALTER DEFAULT PRIVILEGES REVOKE ALL ON $_ FROM PUBLIC, stranger, installer") for @kinds;
+$defaults_before = in_shop($defaults);
+is(as('installer', 'DROP EXTENSION idgen; CREATE EXTENSION idgen'), '', 'created again without EXECUTE for PUBLIC by default');
+is(in_shop($defaults), $defaults_before, 'the default privileges are the same');
+is(as('stranger', 'SELECT idgen.uuid_v4()'), '42501', 'and other roles cannot call the functions');
+in_shop('ALTER DEFAULT PRIVILEGES GRANT EXECUTE ON FUNCTIONS TO PUBLIC');
 
 in_shop('DROP EXTENSION idgen; CREATE EXTENSION idgen');
 is(in_shop(q{SELECT count(*) FROM pg_class WHERE relnamespace = 'idgen'::regnamespace AND relacl IS NOT NULL AND relkind <> 'v'}),
 	'0', 'an installation by a superuser makes no grants to itself');
+is(in_shop(q{SELECT DISTINCT proacl FROM pg_proc WHERE pronamespace = 'idgen'::regnamespace AND proacl IS NOT NULL}),
+	"{$superuser=X/$superuser}", 'nor on the functions of masks');
 
 is(as($superuser, 'ALTER EXTENSION idgen SET SCHEMA public'), '0A000', 'another schema is rejected');
 is(as($superuser, 'DROP EXTENSION idgen; CREATE EXTENSION idgen SCHEMA public'), '0A000', 'also at first');
