@@ -2,6 +2,31 @@
 
 \echo Use "CREATE EXTENSION idgen" to load this file. \quit
 
+-- Global default privileges of the role that runs this script would give others more
+-- rights, such as TRIGGER on a table. The script takes them back, and grants them again at
+-- its end. If it revoked such rights on its objects, the installer's rights would be
+-- recorded in pg_init_privs: pg_dump omits these.
+DO $$
+DECLARE
+    take_back text;
+    grant_again text;
+BEGIN
+    SELECT string_agg(format('ALTER DEFAULT PRIVILEGES REVOKE %s FROM %s', right_on, role), ';'),
+           string_agg(format('ALTER DEFAULT PRIVILEGES GRANT %s TO %s %s', right_on, role, grant_option), ';')
+    INTO take_back, grant_again
+    FROM (SELECT format('%s ON %s', a.privilege_type, k.objects),
+                 CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END,
+                 CASE WHEN a.is_grantable THEN 'WITH GRANT OPTION' END
+          FROM (VALUES ('n', 'SCHEMAS'), ('r', 'TABLES'), ('S', 'SEQUENCES'), ('f', 'FUNCTIONS')) k (type, objects)
+               JOIN pg_default_acl d ON d.defaclobjtype = k.type,
+               aclexplode(d.defaclacl) a
+          WHERE pg_get_userbyid(d.defaclrole) = current_user AND d.defaclnamespace = 0
+            AND a.grantee <> d.defaclrole AND NOT (k.objects = 'FUNCTIONS' AND a.grantee = 0)
+         ) rights (right_on, role, grant_option);
+    EXECUTE coalesce(take_back, '');
+    PERFORM set_config('idgen_script.default_privileges', coalesce(grant_again, ''), true);
+END $$;
+
 -- The schema and everything in it belong to the role that runs this script: for a
 -- trusted extension the bootstrap superuser, not the installer. An existing schema
 -- is an error, and no other session sees the new one before the commit. So nothing
@@ -1187,38 +1212,10 @@ COMMENT ON AGGREGATE idgen.max(uuid) IS
 'The greatest uuid, read from one end of an index if there is one.';
 
 -- ---------------------------------------------------------------------------
--- Rights
+-- Default privileges, as they were before
 -- ---------------------------------------------------------------------------
 
--- Global default privileges of the role that runs this script have granted more to
--- others, such as TRIGGER on a table, CREATE on the schema or EXECUTE on the functions of
--- masks. All of it is revoked.
 DO $$
-DECLARE
-    revoke text;
 BEGIN
-    FOR revoke IN
-        SELECT format('REVOKE %s ON %s FROM %s', a.privilege_type, o.name,
-                      CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END)
-        FROM (SELECT 'SCHEMA idgen', nspowner, nspacl, '{}', 'USAGE'
-              FROM pg_namespace WHERE nspname = 'idgen'
-              UNION ALL
-              SELECT format('%s idgen.%I', CASE relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, relname),
-                     relowner, relacl,
-                     CASE relkind WHEN 'S' THEN '{SELECT,UPDATE}'
-                                  WHEN 'r' THEN '{SELECT,INSERT,UPDATE,DELETE,TRUNCATE}' ELSE '{}' END,
-                     CASE relkind WHEN 'v' THEN 'SELECT' END
-              FROM pg_class WHERE relnamespace = 'idgen'::regnamespace AND relkind IN ('r', 'S', 'v')
-              UNION ALL
-              SELECT 'FUNCTION ' || oid::regprocedure, proowner, proacl, '{EXECUTE}', NULL
-              FROM pg_proc WHERE pronamespace = 'idgen'::regnamespace
-                             AND proname IN ('mask_uuid_v7', 'unmask_uuid_v7', 'permute', 'unpermute')
-             ) o (name, owner, acl, of_installer, of_public),
-             aclexplode(o.acl) a
-        WHERE a.grantee <> o.owner
-          AND NOT (a.grantee = '@extowner@'::regrole AND a.privilege_type = ANY (o.of_installer::text[]))
-          AND NOT (a.grantee = 0 AND a.privilege_type IS NOT DISTINCT FROM o.of_public)
-    LOOP
-        EXECUTE revoke;
-    END LOOP;
+    EXECUTE current_setting('idgen_script.default_privileges');
 END $$;

@@ -210,6 +210,8 @@ is(in_shop(q{SELECT string_agg(proname || ' ' || has_function_privilege('install
 is(in_shop(q{SELECT string_agg(relname, ' ') FROM pg_class JOIN pg_tablespace t ON t.oid = reltablespace WHERE spcname = 'elsewhere'}),
 	'elsewhere', 'only a table created afterwards is in the default tablespace');
 is(in_shop($defaults), $defaults_before, 'the default privileges are the same');
+is(in_shop(q{SELECT DISTINCT classoid::regclass FROM pg_init_privs WHERE privtype = 'e' AND initprivs::text LIKE '%installer%'}),
+	'', 'and the rights of the installer are dumped');
 in_shop("ALTER DEFAULT PRIVILEGES REVOKE ALL ON $_ FROM PUBLIC, stranger, installer") for @kinds;
 $defaults_before = in_shop($defaults);
 is(as('installer', 'DROP EXTENSION idgen; CREATE EXTENSION idgen'), '', 'created again without EXECUTE for PUBLIC by default');
