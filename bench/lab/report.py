@@ -195,7 +195,8 @@ def places(run):
 
 
 def steady(run):
-    """A table with a history of days, a checkpoint, and then one row in each transaction."""
+    """A table with a history of days until now, a checkpoint, and then one row in each transaction. The size with short
+    COMBs depends on where in a cycle of their prefix the history begins."""
     return ("One row a transaction",
             (pictures.bars, "One row a transaction: WAL of an inserted row, and size of the index, by key",
              [(metric_title(metric), stats(run, "steady", metric)) for metric in ("wal_bytes_per_row", "index_bytes")]),
@@ -210,7 +211,8 @@ def bulk(run):
 def tenants(run):
     """A table with the primary key (tenant, id), into which all tenants together insert 200 rows a minute, each row of a
     tenant at random. A tenant's rows are side by side in the index, so the rate of each tenant counts: with one tenant,
-    the index is as one of the id alone. The clock is simulated."""
+    the index is as one of the id alone, but for the wider key. The clock is simulated; the rows are measured at six
+    places."""
     return ("Primary keys that begin with a tenant", None,
             by_x(run, "tenants", ["wal_bytes_per_row", "index_bytes_per_row", "leaf_density"], "rows between checkpoints",
                  run.scene_series("tenants")))
@@ -218,8 +220,9 @@ def tenants(run):
 
 def reindex(run):
     """REINDEX, or a restore, fills pages to the fillfactor of the index, 90 % by default; then new keys split full pages
-    among the old ones. The clock is simulated. Growth is that of the index over the inserts, divided by these; WAL is
-    that of the rows of some minutes after a checkpoint, at twelve places of them; the size is that of the index there."""
+    among the old ones. Growth is that of the index over all rows inserted since, divided by their number; WAL is that of
+    the rows of some minutes after a checkpoint, at twelve places of them; the size is that of the index there. The clock
+    is simulated."""
     return ("After REINDEX", None, by_x(run, "reindex", ["growth_bytes_per_row", "wal_bytes_per_row", "index_bytes_per_row"], "rows a minute",
                                         run.scene_series("reindex")))
 

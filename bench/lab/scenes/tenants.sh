@@ -3,17 +3,17 @@
 # tenants: the WAL of a row and the size of the index of a primary key (tenant, id). The tenant of a
 # row is random; the index of one tenant is as one of the id alone.
 
-tenants_apart=300000        # microseconds: 200 rows a minute of all tenants
+tenants_rate=200 tenants_places=6 tenants_minutes_before=17
 
 tenants_plan() {
-    local tenants rows repetition
+    local tenants rows place
     require_numbers --tenants.tenants "$tenants_tenants"
     require_numbers --tenants.inserts "$tenants_inserts"
     one_of_each_kind random uuid_v7 keyed_comb
     for tenants in ${tenants_tenants//,/ }; do
         plan_keys fill "$tenants"
-        for ((repetition = 1; repetition <= repetitions; repetition++)); do
-            for rows in ${tenants_inserts//,/ }; do plan_keys measure "$tenants" "$rows" "$repetition"; done
+        for ((place = 1; place <= tenants_places; place++)); do
+            for rows in ${tenants_inserts//,/ }; do plan_keys measure "$tenants" "$rows" "$place"; done
         done
     done
 }
@@ -24,13 +24,13 @@ tenants_fill() {
     lab_table "$1" &&
         bench_value "ALTER TABLE idgen_bench.$1 ADD tenant int NOT NULL DEFAULT floor($2 * random()),
                      DROP CONSTRAINT $1_pkey, ADD PRIMARY KEY (tenant, id)" &&
-        lab_load "$1" "$tenants_rows" "$tenants_apart" && lab_vacuum "$1"
+        lab_load "$1" "$tenants_rows" $((60000000 / tenants_rate)) && lab_vacuum "$1"
 }
 
-# The rows before a measurement let it begin anywhere in the time of a prefix.
+# The rows of some minutes before a measurement let it begin anywhere in the time of a prefix.
 tenants_measure() {
-    local key=$1 tenants=$2 rows=$3 repetition=$4
+    local key=$1 tenants=$2 rows=$3 place=$4 apart=$((60000000 / tenants_rate))
     say "$key: $(bench_number "$rows") rows of $tenants tenants"
-    lab_load "$key" "$(warmup "$tenants_rows")" "$tenants_apart" &&
-        lab_measure "$key" "$rows" "$tenants_apart" && lab_record "$key" "tenants: $tenants" "$rows" "$repetition"
+    lab_load "$key" $((tenants_rate * tenants_minutes_before)) "$apart" &&
+        lab_measure "$key" "$rows" "$apart" && lab_record "$key" "tenants: $tenants" "$rows" "$place"
 }
