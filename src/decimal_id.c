@@ -10,6 +10,7 @@
 
 #include "access/htup_details.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_class.h"
 #include "commands/sequence.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -39,6 +40,11 @@ next_number(void)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("sequence \"idgen.decimal_id_counter\" does not exist")));
+	if (get_rel_persistence(sequence) != RELPERSISTENCE_PERMANENT)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("\"idgen.decimal_id_counter\" is not a logged sequence"),
+				 errdetail("After a crash, decimal_id() would return numbers again.")));
 	return nextval_internal(sequence, false);
 }
 
