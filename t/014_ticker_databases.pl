@@ -2,6 +2,7 @@
 # restored, also into another one of the same server, with values far ahead of the clock: in each story, the functions
 # that follow the clock return values that are greater than all before, and decimal_id() continues.
 
+use Page;
 use Server;
 use TickerStory;
 
@@ -97,6 +98,22 @@ for my $copy ('copy_1025', 'model')
 	check_continues("$copy, the clock behind", make($copy, 100));
 }
 set_clock($node, 0);
+
+# --- Identifiers from elsewhere ----------------------------------------------
+# The page's statement raises the mark above them, and leaves none below the function's own values.
+ask('CREATE EXTENSION idgen; CREATE TABLE orders (id bigint)');
+set_marks(36_000);
+begin_story('a function ten hours ahead of the clock', make('postgres', 1000));
+for my $seconds (-3600, 3, 3600)
+{
+	my $time = "idgen.snowflake_timestamp($greatest->[0]) + interval '$seconds seconds'";
+	my $id = ask("TRUNCATE orders; INSERT INTO orders SELECT idgen.snowflake_floor($time) RETURNING id");
+	Page->new('tickers')->paste('Raising and correcting');
+	$node->stop if $seconds < 0;
+	start_with_clock($node, 0) if $seconds < 0;
+	check_continues("with an identifier $seconds seconds later", make('postgres', 10));
+	cmp_ok($greatest->[0], '>', $id, 'which is exceeded');
+}
 
 # --- Dump and restore --------------------------------------------------------
 # "staging" has used the functions when it gets the data of "production", as the role that owns both.
