@@ -46,16 +46,20 @@ sub check_report
 	my @pictures = glob "$out/*.svg";
 	my $markdown = slurp_file("$out/report.md");
 	is_deeply([ sort map { s{.*/(.*)\.svg}{$1}r } @pictures ], $expected, "$name: the pictures");
-	is((run_command([ $python, '-c', $check_svg, @pictures ]))[1], '', "$name: the pictures are well-formed and have titles");
+	is((run_command([ $python, '-c', $check_svg, @pictures ]))[1], '',
+		"$name: the pictures are well-formed and have titles");
 	like($markdown, qr/\($_\.svg\)/, "$name: the report shows $_") for @$expected;
-	unlike(join('', $markdown, map { slurp_file($_) } @pictures), qr/\b(?:nan|inf|None|NaN)\b/, "$name: no number is missing or infinite");
+	unlike(join('', $markdown, map { slurp_file($_) } @pictures), qr/\b(?:nan|inf|None|NaN)\b/,
+		"$name: no number is missing or infinite");
 	return ($stdout, $stderr);
 }
 
 my $all = "$tmp/both/run";
 system_or_bail($python, "bench/lab/t/lib/sample_report.py", $all);
-my ($stdout, $stderr) = check_report('a complete run', [qw(age curve heat long rates steady)], "$tmp/one", $all, '--out', "$tmp/one");
-is($stderr, $has_matplotlib ? '' : "report.py: no pictures: matplotlib is missing (Debian: python3-matplotlib)", 'without other warnings');
+my ($stdout, $stderr) = check_report('a complete run', [qw(age curve heat long rates steady)], "$tmp/one", $all,
+	'--out', "$tmp/one");
+is($stderr, $has_matplotlib ? '' : "report.py: no pictures: matplotlib is missing (Debian: python3-matplotlib)",
+	'without other warnings');
 
 # sample_report.py gives bigint 175, 170 and 171 bytes a row, random 4104, 4275 and 4000
 my $markdown = slurp_file("$tmp/one/report.md");
@@ -66,13 +70,17 @@ my @headings = $markdown =~ /^## (.*)/mg;
 is_deeply([ $markdown =~ /^- \[(.*)\]\(#/mg ], \@headings, 'the report lists its contents');
 is($headings[1], 'WAL over the age of the table', 'the age is first');
 my $picture = qr/!\[.*\]\(.*\)|No picture: .*/;
+my $conditions = qr/Conditions: .*PostgreSQL 15\.20; 2 cores; .*/;
 for my $scene (grep { !/^(Keys|All keys|Model and measurement)$/ } @headings)
 {
-	like($markdown, qr/^## \Q$scene\E\n\n[A-Z].*\.\n\n(?:$picture\n\n)?Conditions: .*PostgreSQL 15\.20; 2 cores; .*\n\n(?:\*\*.*\*\*\n\n)?\| /m,
+	like($markdown,
+		qr/^## \Q$scene\E\n\n[A-Z].*\.\n\n(?:$picture\n\n)?$conditions\n\n(?:\*\*.*\*\*\n\n)?\| /m,
 		"$scene: the caption, the picture, the conditions, the table");
 }
-like($markdown, qr/^Conditions: .*shared_buffers 256MB;.* rows 5,000,000\. Run: /m, 'the conditions have the memory and the sizes of the scene');
-like($markdown, qr/^\| key \| Throughput, rows\/s .*Latency, p50, ms \| p99, ms \| p99\.9, ms/m, 'a long run has rates and latencies');
+like($markdown, qr/^Conditions: .*shared_buffers 256MB;.* rows 5,000,000\. Run: /m,
+	'the conditions have the memory and the sizes of the scene');
+like($markdown, qr/^\| key \| Throughput, rows\/s .*Latency, p50, ms \| p99, ms \| p99\.9, ms/m,
+	'a long run has rates and latencies');
 
 # The keys of the report
 my ($tables, $summary) = split /^## All keys\n/m, $markdown;
@@ -88,21 +96,25 @@ ok(!$ok, 'a key that was not measured is an error');
 like($stderr, qr/key lambert_comb was not measured; the keys are: bigint, random, /, 'which lists the keys');
 
 (undef, $stdout) = report($all, '--summary');
-like($stdout, qr/^## Steady\n\n\| key \| WAL, bytes.*\n\|---.*\n\| `bigint` \| 171 \(170–175\) \| 1 \| 0\.042 \|/m, 'the tables of steady');
+like($stdout, qr/^## Steady\n\n\| key \| WAL, bytes.*\n\|---.*\n\| `bigint` \| 171 \(170–175\) \| 1 \| 0\.042 \|/m,
+	'the tables of steady');
 like($stdout, qr/^## Bulk$/m, 'and of bulk');
 ok(!-e "$all/report.md", 'and no report');
 
 # The same input again, in folders of a folder
 report("$tmp/both", '--out', "$tmp/three");
-ok(slurp_file("$tmp/three/$_") eq slurp_file("$tmp/one/$_"), "$_ is the same in the second report") for map { s{.*/}{}r } glob "$tmp/one/*";
+ok(slurp_file("$tmp/three/$_") eq slurp_file("$tmp/one/$_"), "$_ is the same in the second report")
+  for map { s{.*/}{}r } glob "$tmp/one/*";
 
 # A stored run has the same report, which names its file
 report("$tmp/both", '--store', folder('stored') . '/sample.csv');
 check_report('a stored run', [qw(age curve heat long rates steady)], "$tmp/four", "$tmp/stored", '--out', "$tmp/four");
 my $link = ' ([sample.csv](runs/sample.csv))';
 my $of_stored = slurp_file("$tmp/four/report.md");
-ok($of_stored =~ s/\Q$link\E//gr eq slurp_file("$tmp/one/report.md"), 'the report of a stored run is the same, but for its name');
-like($of_stored, qr/^Conditions: .* Run: `bench\/lab\/run\.sh --quick .*`\Q$link\E\.$/m, 'the conditions name the run and its command');
+ok($of_stored =~ s/\Q$link\E//gr eq slurp_file("$tmp/one/report.md"),
+	'the report of a stored run is the same, but for its name');
+like($of_stored, qr/^Conditions: .* Run: `bench\/lab\/run\.sh --quick .*`\Q$link\E\.$/m,
+	'the conditions name the run and its command');
 
 # Which ratios are stated: repetitions of random and of short_comb
 for (
@@ -118,7 +130,8 @@ for (
 	for ([ 'random', @$random ], [ 'short_comb', @$short_comb ])
 	{
 		my ($key, @values) = @$_;
-		$measurements .= "long,$key,insert,,$_,$metric,$values[ $_ - 1 ]\nsteady,$key,,,$_,$metric,$values[ $_ - 1 ]\n" for 1 .. @values;
+		$measurements .= "long,$key,insert,,$_,$metric,$values[ $_ - 1 ]\nsteady,$key,,,$_,$metric,$values[ $_ - 1 ]\n"
+		  for 1 .. @values;
 	}
 	my $folder = folder("ratio $name", 'measurements.csv' => $measurements);
 	report($folder);
@@ -147,14 +160,16 @@ SKIP:
 }
 ok($ok && !(glob "$tmp/plain/*.svg"), 'without matplotlib, there is a report without pictures');
 like($stderr, qr/no pictures: matplotlib is missing \(Debian: python3-matplotlib\)/, 'a warning says so');
-like(slurp_file("$tmp/plain/report.md"), qr/^No picture: matplotlib is missing \(Debian: python3-matplotlib\)\.$/m, 'and the report');
+like(slurp_file("$tmp/plain/report.md"), qr/^No picture: matplotlib is missing \(Debian: python3-matplotlib\)\.$/m,
+	'and the report');
 
 # An interrupted run: one scene, a key that was not measured, an incomplete line
 my $cut = folder('cut',
 	'measurements.csv' => $head
 	  . "steady,bigint,,,1,wal_bytes_per_row,170\nsteady,short_comb,,,1,wal_bytes_per_row,204\n"
 	  . "steady,short_comb,,,2,wal_bytes_per_row,",
-	'keys.csv' => "key,label,type\nbigint,bigint identity,bigint\nrandom,gen_random_uuid(),uuid\nshort_comb,idgen.short_comb(),uuid\n",
+	'keys.csv' => "key,label,type\nbigint,bigint identity,bigint\n"
+	  . "random,gen_random_uuid(),uuid\nshort_comb,idgen.short_comb(),uuid\n",
 	'touches.csv' => "key,row,block,blocks,position\n");
 ($stdout, $stderr) = check_report('an interrupted run', ['steady'], $cut, $cut);
 like($stderr, qr/measurements\.csv: the last line is incomplete/, 'a warning about the incomplete line');
@@ -166,12 +181,14 @@ my $points = folder('points', 'measurements.csv' => $head . "curve,mine,,0,1,wal
 check_report('single points', [], $points, $points);
 
 # Only touches.csv
-my $touches = folder('touches', 'touches.csv' => "key,row,block,blocks,position\nbigint,0,7,9,0.9\nbigint,0.5,7,9,0.9\nbigint,1,8,9,1\n");
+my $touches = folder('touches',
+	'touches.csv' => "key,row,block,blocks,position\nbigint,0,7,9,0.9\nbigint,0.5,7,9,0.9\nbigint,1,8,9,1\n");
 check_report('touches.csv alone', ['heat'], $touches, $touches);
 like(slurp_file("$touches/report.md"), qr/^\| `bigint` \| 3 \| 2 pages \|/m, 'rows and pages are counted');
 
 # Nothing
-for ([ 'an empty folder', folder('empty') ], [ 'a header', folder('header', 'measurements.csv' => $head) ], [ 'no folder', "$tmp/nowhere" ])
+for ([ 'an empty folder', folder('empty') ], [ 'a header', folder('header', 'measurements.csv' => $head) ],
+	[ 'no folder', "$tmp/nowhere" ])
 {
 	my ($name, $folder) = @$_;
 	($ok, undef, $stderr) = report($folder);

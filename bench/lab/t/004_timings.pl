@@ -25,7 +25,8 @@ for my $row ('idgen.short_comb()`', 'idgen.snowflake()`', 'idgen.permute(', 'idg
 	like($figures // 'no row', qr/^[-\d., |]*\d[-\d., |]*$/, "functions.sh: the figures of $row");
 }
 
-# The long run, for seconds: a later part loads no table again and repeats nothing, and its keys have the opposite order.
+# The long run, for seconds: a later part loads no table again and repeats nothing, and its keys have the opposite
+# order.
 my $folder_of = PostgreSQL::Test::Utils::tempdir();
 my @long = ("$lab/long.sh", qw(--seconds 2 --interval 1 --rows 2000 --clients 2 --memory 64 --configurations on_2),
 	'--keys', 'bigint_and_uuid,short_comb',
@@ -44,12 +45,14 @@ for ([ '--round', 1 ], [ '--rounds', 2 ])
 for my $round (1, 2)
 {
 	my $text = slurp_file("$folder_of/out/short_comb.on_2.$round/measurements.csv");
-	like($text, qr/^long,short_comb,synchronous_commit on; 2 secondary indexes,,$round,$_,-?\d/m, "round $round measures $_")
-	  for qw(rows_per_s latency_p50_ms latency_p999_ms wal_bytes_per_row reads_per_row heap_reads_per_row checkpoint_bytes backend_bytes
-	  index_bytes heap_bytes replica_lag_ms);
+	like($text, qr/^long,short_comb,synchronous_commit on; 2 secondary indexes,,$round,$_,-?\d/m,
+		"round $round measures $_")
+	  for qw(rows_per_s latency_p50_ms latency_p999_ms wal_bytes_per_row reads_per_row heap_reads_per_row
+	  checkpoint_bytes backend_bytes index_bytes heap_bytes replica_lag_ms);
 }
 ($stdout, $stderr) = run_command([ "$lab/report.py", "$folder_of/out" ]);
-like(slurp_file("$folder_of/out/report.md"), qr/^\| `short_comb` \|.*^\| `bigint_and_uuid` \|.*Lag of the replica, ms/ms,
+like(slurp_file("$folder_of/out/report.md"),
+	qr/^\| `short_comb` \|.*^\| `bigint_and_uuid` \|.*Lag of the replica, ms/ms,
 	'report.py reports it') or diag $stderr;
 
 done_testing();

@@ -30,7 +30,8 @@ ask(qq{
 # It reads a limited number of the eleven thousand pages of the million rows. The
 # first call of a session, here on an empty table, also reads catalogs.
 my $measure = q{SELECT placement FROM idgen.index_report('v4_pkey')};
-my ($hit, $read) = outcome("SELECT FROM idgen.index_report('unlogged'); EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) $measure")
+my ($hit, $read) = outcome("SELECT FROM idgen.index_report('unlogged');
+	EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) $measure")
   =~ /"Shared Hit Blocks": (\d+),\s+"Shared Read Blocks": (\d+)/ or die 'no buffers';
 is(outcome($measure), 'scattered', 'a report on a million rows');
 cmp_ok($hit + $read, '<', 2000, 'reads ' . ($hit + $read) . ' pages');
@@ -84,7 +85,8 @@ ask('ALTER TABLE v7 ENABLE ROW LEVEL SECURITY; CREATE POLICY few ON v7 USING (no
 is(placement('v7_pkey', 'reader'), '42501', 'a role that sees some rows only cannot');
 is(placement('v7_pkey', 'scanner'), 'ordered', 'a member of pg_stat_scan_tables can despite the policy');
 is(placement('v7_pkey'), 'ordered', 'the owner can');
-is(outcome(q{BEGIN READ ONLY; SELECT placement FROM idgen.index_report('v7')}), 'ordered', 'in a read-only transaction');
+is(outcome(q{BEGIN READ ONLY; SELECT placement FROM idgen.index_report('v7')}), 'ordered',
+	'in a read-only transaction');
 
 # Functions of the index's owner do not run as the caller. Those of the role
 # attacker raise TRAP0 for every other role.
@@ -101,12 +103,14 @@ is(outcome(q{
 			RETURN btint4cmp(a, b);
 		END $$;
 		CREATE TYPE hers.pair AS (a int, b int);
-		CREATE FUNCTION hers.trap(a hers.pair, b hers.pair) RETURNS int IMMUTABLE LANGUAGE sql RETURN hers.trap(a.a, b.a);
+		CREATE FUNCTION hers.trap(a hers.pair, b hers.pair) RETURNS int IMMUTABLE
+			LANGUAGE sql RETURN hers.trap(a.a, b.a);
 		CREATE TYPE hers.mood AS ENUM ('happy', 'sad');} . join('', map { qq{
 		CREATE FUNCTION hers.less(a $_, b $_) RETURNS boolean IMMUTABLE LANGUAGE sql RETURN hers.trap(a, b) < 0;
 		CREATE FUNCTION hers.equal(a $_, b $_) RETURNS boolean IMMUTABLE LANGUAGE sql RETURN hers.trap(a, b) = 0;
 		CREATE OPERATOR hers.< (LEFTARG = $_, RIGHTARG = $_, FUNCTION = hers.less);
-		CREATE OPERATOR hers.= (LEFTARG = $_, RIGHTARG = $_, FUNCTION = hers.equal);} } 'int', 'hers.pair'), user => 'attacker'),
+		CREATE OPERATOR hers.= (LEFTARG = $_, RIGHTARG = $_, FUNCTION = hers.equal);} } 'int', 'hers.pair'),
+		user => 'attacker'),
 	'', 'a role with CREATE on the database makes the functions');
 # only a superuser can make operator classes
 ask(q{
@@ -131,7 +135,8 @@ for my $case (
 			SET client_min_messages = warning;
 			DROP TABLE IF EXISTS hers.t;
 			CREATE TABLE hers.t (id int, note int, m hers.mood, p hers.pair, ps hers.pair[]);
-			INSERT INTO hers.t SELECT i / 2, i, 'sad', (1, i)::hers.pair, ARRAY[(1, i)::hers.pair] FROM generate_series(1, 3000) i;
+			INSERT INTO hers.t SELECT i / 2, i, 'sad', (1, i)::hers.pair, ARRAY[(1, i)::hers.pair]
+				FROM generate_series(1, 3000) i;
 			GRANT SELECT (id) ON hers.t TO id_reader;
 			CREATE INDEX i ON hers.t $index}, user => 'attacker'),
 		'', "an index with $what");
@@ -148,7 +153,8 @@ my $hidden = ask(q{
 	GRANT SELECT ON hers.hidden TO reader;
 	GRANT USAGE ON SCHEMA hers TO note_reader;
 	SELECT 'hers.hidden'::regclass::oid, 'hers.hidden_pkey'::regclass::oid});
-is(placement(outcome(q{SELECT 'hers.t'::regclass::oid}), 'reader'), '42501', 'without USAGE, a role does not learn that a table has no primary key');
+is(placement(outcome(q{SELECT 'hers.t'::regclass::oid}), 'reader'), '42501',
+	'without USAGE, a role does not learn that a table has no primary key');
 for my $oid (split /\|/, $hidden)
 {
 	is(placement($oid, 'reader'), '42501', 'a role with SELECT on the table needs USAGE');
@@ -162,14 +168,17 @@ is(placement('hers.hidden', 'reader'), 'unknown', 'a role with USAGE and SELECT 
 # Another session's temporary table
 my $session = session();
 $session->ask('CREATE TEMPORARY TABLE passing (id uuid PRIMARY KEY)');
-is(placement(outcome(q{SELECT oid FROM pg_class WHERE relname = 'passing_pkey'})), '0A000', 'a temporary table of another session is an error');
+is(placement(outcome(q{SELECT oid FROM pg_class WHERE relname = 'passing_pkey'})), '0A000',
+	'a temporary table of another session is an error');
 $session->ask('BEGIN ISOLATION LEVEL REPEATABLE READ; TABLE passing');
 ask('CREATE TABLE newer (id int PRIMARY KEY)');
-like($session->ask(q{SELECT idgen.index_report('newer')}), qr/^55000$/, 'an index that is newer than the snapshot is an error');
+like($session->ask(q{SELECT idgen.index_report('newer')}), qr/^55000$/,
+	'an index that is newer than the snapshot is an error');
 $session->quit;
 
 # Concurrent inserts, deletions and VACUUM
-ask('CREATE TABLE busy (id uuid PRIMARY KEY); INSERT INTO busy SELECT idgen.short_comb() FROM generate_series(1, 20000)');
+ask('CREATE TABLE busy (id uuid PRIMARY KEY);
+	INSERT INTO busy SELECT idgen.short_comb() FROM generate_series(1, 20000)');
 $node->pgbench(
 	'--no-vacuum --client=4 --transactions=60',
 	0,
@@ -178,7 +187,8 @@ $node->pgbench(
 	'reports during inserts, deletions and VACUUM',
 	{
 		'020_insert@4' => q{INSERT INTO busy SELECT idgen.short_comb('1 second') FROM generate_series(1, 500);},
-		'020_delete@3' => q{DELETE FROM busy WHERE id IN (SELECT id FROM busy ORDER BY id LIMIT 2000 FOR UPDATE SKIP LOCKED);},
+		'020_delete@3' => q{DELETE FROM busy
+			WHERE id IN (SELECT id FROM busy ORDER BY id LIMIT 2000 FOR UPDATE SKIP LOCKED);},
 		'020_vacuum@1' => q{VACUUM busy;},
 		'020_report@4' => q{SELECT 1 / (placement IS NOT NULL)::int FROM idgen.index_report('busy', 500);}
 	});
@@ -196,7 +206,8 @@ is($errors, '', 'each query works for the role that monitors');
 like($said, qr/^idgen\.node_id\|/m, 'it sees the settings');
 like($said, qr/^v4_pkey\|.*\|1$/m, 'it sees how many indexes it cannot read');
 like($said, qr/^hidden\.rows_pkey\|.*not read: permission denied for schema hidden\|1$/m, '... and which');
-is(ask('SELECT count(*) FROM idgen.index_reports(0) WHERE index_name < 16384'), '0', 'without those of system catalogs');
+is(ask('SELECT count(*) FROM idgen.index_reports(0) WHERE index_name < 16384'), '0',
+	'without those of system catalogs');
 is(outcome('TABLE v4', user => 'monitor'), '42501', 'and reads no rows');
 
 # Both extensions are trusted. idgen does not need the files of idgen_advisor.
@@ -204,17 +215,21 @@ ask(q{
 	CREATE DATABASE owned;
 	CREATE ROLE installer LOGIN;
 	GRANT CREATE ON DATABASE owned TO installer});
-my $extensions = q{SELECT string_agg(extname, ' ' ORDER BY extname COLLATE "C") FROM pg_extension WHERE extname LIKE 'idgen%'};
+my $extensions = q{SELECT string_agg(extname, ' ' ORDER BY extname COLLATE "C") FROM pg_extension
+	WHERE extname LIKE 'idgen%'};
 my $used = q{SELECT r.placement, (idgen.expected_key_cost('random', 1000000, 1000)).images_per_row > 0, p.key
 	FROM idgen.index_report('things') r, idgen.key_plan(100, '1 day') p WHERE p.recommended};
 
 sub in_owned { my ($sql, $role) = @_; return outcome($sql, user => $role, database => 'owned') }
 
 is(in_owned('CREATE EXTENSION idgen_advisor', 'installer'), '42704', 'idgen_advisor requires idgen');
-is(in_owned("CREATE EXTENSION idgen; $extensions", 'installer'), 'idgen', 'a role with CREATE on the database creates idgen alone');
-is(in_owned("CREATE EXTENSION idgen_advisor; DROP EXTENSION idgen_advisor, idgen; CREATE EXTENSION idgen_advisor CASCADE; $extensions",
+is(in_owned("CREATE EXTENSION idgen; $extensions", 'installer'), 'idgen',
+	'a role with CREATE on the database creates idgen alone');
+is(in_owned("CREATE EXTENSION idgen_advisor; DROP EXTENSION idgen_advisor, idgen;
+	CREATE EXTENSION idgen_advisor CASCADE; $extensions",
 	'installer'), 'idgen idgen_advisor', 'it creates and drops idgen_advisor, and creates both with CASCADE');
-my $answer = in_owned("CREATE TABLE things (id uuid PRIMARY KEY); INSERT INTO things SELECT idgen.uuid_v7() FROM generate_series(1, 200); $used");
+my $answer = in_owned("CREATE TABLE things (id uuid PRIMARY KEY);
+	INSERT INTO things SELECT idgen.uuid_v7() FROM generate_series(1, 200); $used");
 like($answer, qr/^unknown\|t\|keyed_comb/, 'the functions work');
 is(in_owned(q{
 		SELECT extversion, nspname, extrelocatable

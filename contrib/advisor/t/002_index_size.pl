@@ -37,7 +37,8 @@ sub compare_short_comb
 	$first += $period_rows * 256**$prefix_bytes while $first < 0;
 	compare(
 		$title, 'uuid',
-		"idgen.short_comb('1 minute', $prefix_bytes, $run_length, 'epoch'::timestamptz + (i + $first) / $period_rows * interval '1 minute')",
+		"idgen.short_comb('1 minute', $prefix_bytes, $run_length,
+			'epoch'::timestamptz + (i + $first) / $period_rows * interval '1 minute')",
 		$rows,
 		"'short_comb', $rows, 1000, $period_rows, $prefix_bytes, $run_length, rows_in_cycle => $rows_in_cycle");
 }
@@ -49,18 +50,22 @@ compare(@$_) for (
 	[ 'uuid_v4()', 'uuid', 'idgen.uuid_v4()', 200_000, q{'random', 200000, 1000} ],
 	[ 'more of them than a simulation has', 'uuid', 'idgen.uuid_v4()', 420_000, q{'random', 420000, 1000} ],
 	[ 'one full leaf page', 'uuid', 'idgen.uuid_v4()', 290, q{'random', 290, 1000} ],
-	[ 'UUIDs as text', 'text COLLATE "C"', 'idgen.uuid_v4()::text', 100_000, q{'random', 100000, 1000, key_bytes => 37} ],
+	[ 'UUIDs as text', 'text COLLATE "C"', 'idgen.uuid_v4()::text', 100_000,
+		q{'random', 100000, 1000, key_bytes => 37} ],
 	[ 'random bigint', 'bigint', 'hashint8extended(i, 0)', 200_000, q{'random', 200000, 1000, key_bytes => 8} ],);
 
 # keyed COMBs, by the rows of a prefix: all of a period, if they are few, or those of a twelfth
-compare("keyed_comb(), $_ rows a prefix", 'uuid', "idgen.keyed_comb(clock => 'epoch'::timestamptz + i / $_ * interval '5 minutes')", 120_000,
+compare("keyed_comb(), $_ rows a prefix", 'uuid',
+	"idgen.keyed_comb(clock => 'epoch'::timestamptz + i / $_ * interval '5 minutes')", 120_000,
 	"'keyed_comb', 120000, 1000, $_ * CASE WHEN $_ > 512 THEN 12 ELSE 1 END")
   for 3, 20, 100, 300, 1000, 10_000;
 
 my ($minute, $hour) = (23, 23 * 60);
 compare_short_comb(@$_) for (
 	# before the prefixes begin again, and after they did so
-	map({ [ "$_ rows a period, first cycle", 120_000, $_, 2, 1, 130_000 ], [ "$_ rows a period, begun again", 120_000, $_, 2, 1, 110_000 ] }
+	map({
+			[ "$_ rows a period, first cycle", 120_000, $_, 2, 1, 130_000 ],
+			[ "$_ rows a period, begun again", 120_000, $_, 2, 1, 110_000 ] }
 		3, 10, 100, 1000),
 	[ '10000 rows a period', 200_000, 10_000, 2, 1, 50_000_000 ],
 	[ '100000 rows a period', 200_000, 100_000, 2, 1, 50_000_000 ],

@@ -13,7 +13,8 @@ my $next = 1000;
 
 # no checkpoints, vacuum or statistics other than those of the test
 my $node = start_server('zoo',
-	"autovacuum = off\ncheckpoint_timeout = 1h\nmax_wal_size = 10GB\nwal_writer_delay = 1s\nwal_consistency_checking = ''",
+	"autovacuum = off\ncheckpoint_timeout = 1h\nmax_wal_size = 10GB\nwal_writer_delay = 1s\n" .
+	  "wal_consistency_checking = ''",
 	allows_streaming => 1);
 plan skip_all => 'pg_walinspect or pgstattuple is not installed'
   unless ask(q{SELECT count(*) = 2 FROM pg_available_extensions WHERE name IN ('pg_walinspect', 'pgstattuple')}) eq 't';
@@ -33,7 +34,8 @@ sub insertion
 	my ($table, $expression, $first, $last) = @_;
 
 	return qq{INSERT INTO $table SELECT i, $expression, i % 100, repeat('x', i % 30) FROM
-		(SELECT i, timestamptz '2026-03-01 12:00:00+00' + i * interval '10 ms' AS at FROM generate_series($first, $last) i OFFSET 0) s};
+		(SELECT i, timestamptz '2026-03-01 12:00:00+00' + i * interval '10 ms' AS at
+			FROM generate_series($first, $last) i OFFSET 0) s};
 }
 
 # name => [ placement, type, expression, { index => columns, unique => 0, after => statements, unlogged => 1,
@@ -49,13 +51,18 @@ my @zoo = (
 	[ 'version 7', 'ordered', 'uuid', $v7 ],
 	[ 'version 6', 'ordered', 'uuid', 'idgen.uuid_v6()' ],
 	# keys that ascend between older ones: 1 row in 100 ms, of a cycle of 7 minutes; 8 and 32 cycles; days; rounds
-	[ 'version 1', 'local', 'uuid', q{idgen.uuid_v1('epoch'::timestamptz + i * interval '100 ms')}, { within => 0.25 } ],
-	[ 'version 1, more rows a second', 'local', 'uuid', q{idgen.uuid_v1('epoch'::timestamptz + i * interval '33 ms')}, { within => 0.25 } ],
+	[ 'version 1', 'local', 'uuid', q{idgen.uuid_v1('epoch'::timestamptz + i * interval '100 ms')},
+		{ within => 0.25 } ],
+	[ 'version 1, more rows a second', 'local', 'uuid', q{idgen.uuid_v1('epoch'::timestamptz + i * interval '33 ms')},
+		{ within => 0.25 } ],
 	[ 'a short COMB of a year', 'local', 'uuid',
-		q{idgen.short_comb(run_length => 1, clock => 'epoch'::timestamptz + i * interval '786 s')}, { within => 0.25 } ],
+		q{idgen.short_comb(run_length => 1, clock => 'epoch'::timestamptz + i * interval '786 s')},
+		{ within => 0.25 } ],
 	[ 'a short COMB of four years', 'local|mixed', 'uuid',
-		q{idgen.short_comb(run_length => 1, clock => 'epoch'::timestamptz + i * interval '3144 s')}, { within => 0.25 } ],
-	[ 'time of day', 'local', 'time', q{('epoch'::timestamp + i * interval '100 s')::time}, { unique => 0, within => 0.25 } ],
+		q{idgen.short_comb(run_length => 1, clock => 'epoch'::timestamptz + i * interval '3144 s')},
+		{ within => 0.25 } ],
+	[ 'time of day', 'local', 'time', q{('epoch'::timestamp + i * interval '100 s')::time},
+		{ unique => 0, within => 0.25 } ],
 	[ 'rounds', 'local|mixed', 'bigint', 'i % 400 * 1000 + i / 400', { within => 0.25 } ],
 	[ 'jitter of 150 ms', 'ordered', 'uuid', q{idgen.uuid_v7(at + random() * interval '150 ms')} ],
 	[ 'sequential-uuids: blocks of a sequence', 'scattered|mixed', 'uuid', q{idgen.sequence_comb('blocks')} ],
@@ -76,15 +83,20 @@ my @zoo = (
 	[ 'few values', 'local|mixed|scattered', 'int', 'i % 3', { unique => 0 } ],
 	[ 'half of version 4', 'mixed', 'uuid', "CASE WHEN i % 2 = 0 THEN $v4 ELSE $v7 END" ],
 	[ 'changed to version 7', 'ordered', 'uuid', "CASE WHEN i <= $rows - 2000 THEN $v4 ELSE $v7 END" ],
-	[ 'updated', 'ordered', 'bigint', 'i', { after => q{UPDATE %t SET k = k WHERE i % 80 = 0; UPDATE %t SET note = note || 'y' WHERE i % 81 = 0} } ],
+	[ 'updated', 'ordered', 'bigint', 'i',
+		{ after => q{UPDATE %t SET k = k WHERE i % 80 = 0; UPDATE %t SET note = note || 'y' WHERE i % 81 = 0} } ],
 	[ 'restored', 'scattered', 'uuid', $v4,
-		{ after => 'CREATE TABLE r AS TABLE %t; TRUNCATE %t; DROP INDEX %i; INSERT INTO %t TABLE r; CREATE UNIQUE INDEX %i ON %t (k); DROP TABLE r' } ],
-	[ 'fillfactor 45', 'scattered', 'uuid', $v4, { index => '(k) WITH (fillfactor = 45)', after => 'REINDEX INDEX %i' } ],
+		{ after => 'CREATE TABLE r AS TABLE %t; TRUNCATE %t; DROP INDEX %i; INSERT INTO %t TABLE r;
+			CREATE UNIQUE INDEX %i ON %t (k); DROP TABLE r' } ],
+	[ 'fillfactor 45', 'scattered', 'uuid', $v4,
+		{ index => '(k) WITH (fillfactor = 45)', after => 'REINDEX INDEX %i' } ],
 	[ 'after deletes', 'scattered', 'uuid', $v4, { after => 'DELETE FROM %t WHERE i % 3 <> 0; VACUUM %t' } ],
 	[ 'old rows deleted, and their room filled', 'ordered', 'bigint', 'i', { last => 45_000,
-		after => 'DELETE FROM %t WHERE i <= 20000; VACUUM %t; INSERT INTO %t SELECT i, i, i % 100 FROM generate_series(40001, 45000) i' } ],
+		after => 'DELETE FROM %t WHERE i <= 20000; VACUUM %t;
+			INSERT INTO %t SELECT i, i, i % 100 FROM generate_series(40001, 45000) i' } ],
 	[ 'partial', 'unknown', 'uuid', $v4, { index => '(k) WHERE i % 8 = 0' } ],
-	[ 'ordered in the middle', 'ordered', 'bigint', 'CASE WHEN i < 20000 AND i % 2 = 0 THEN i + 1000000000 ELSE i END' ],
+	[ 'ordered in the middle', 'ordered', 'bigint',
+		'CASE WHEN i < 20000 AND i % 2 = 0 THEN i + 1000000000 ELSE i END' ],
 	[ 'INCLUDE', 'ordered', 'uuid', $v7, { index => '(k) INCLUDE (note)' } ],
 	[ 'unlogged', 'scattered', 'uuid', $v4, { unlogged => 1 } ],
 	[ 'expression', 'unknown', 'text', 'md5(i::text)', { index => '(upper(k))' } ],);
@@ -102,8 +114,10 @@ sub measure
 	my ($table, $index, $expression, $count, $n, $intervals) = @_;
 	$intervals //= $n < 4000 ? 4000 / $n : 1;
 	my @found = map { [ split /\|/ ] } split /\n/, ask(join '', map {
-		"CHECKPOINT; SELECT pg_current_wal_flush_lsn() AS start \\gset\n" . insertion($table, $expression, $count + $_ * $n + 1, $count + ($_ + 1) * $n) .
-		"; SELECT images, bytes FROM idgen.index_wal(:'start', pg_current_wal_flush_lsn()) WHERE index_name = '$index'::regclass;"
+		"CHECKPOINT; SELECT pg_current_wal_flush_lsn() AS start \\gset\n" .
+		insertion($table, $expression, $count + $_ * $n + 1, $count + ($_ + 1) * $n) .
+		"; SELECT images, bytes FROM idgen.index_wal(:'start', pg_current_wal_flush_lsn())
+			WHERE index_name = '$index'::regclass;"
 	} 0 .. $intervals - 1);
 	return map { my $column = $_; sum(0, map { $_->[$column] } @found) / $intervals / $n } 0, 1;
 }
@@ -117,14 +131,16 @@ for my $animal (@zoo)
 	my $unlogged = $how->{unlogged} ? 'UNLOGGED' : '';
 	my $unique = $how->{unique} // 1 ? 'UNIQUE' : '';
 
-	ask("CREATE $unlogged TABLE $table (i int, k $type, t int, note text); CREATE $unique INDEX $index ON $table " . ($how->{index} // '(k)'));
+	ask("CREATE $unlogged TABLE $table (i int, k $type, t int, note text); CREATE $unique INDEX $index ON $table " .
+		($how->{index} // '(k)'));
 	# transactions of different sizes
 	ask(insertion($table, $expression, 1, $rows - 3000));
 	ask(insertion($table, $expression, $rows - 3000 + 500 * $_ + 1, $rows - 2500 + 500 * $_)) for 0 .. 5;
 	ask($how->{after} =~ s/%t/$table/gr =~ s/%i/$index/gr) if $how->{after};
 
 	my ($found, $images, $wal, $density, $size) = split /\|/, ask(
-		qq{SELECT placement, images_per_row, wal_per_row, 100 * r.leaf_density - s.avg_leaf_density, r.index_bytes - s.index_size
+		qq{SELECT placement, images_per_row, wal_per_row, 100 * r.leaf_density - s.avg_leaf_density,
+			r.index_bytes - s.index_size
 		FROM idgen.index_report('$index', $next) r, pgstatindex('$index') s});
 	like($found, qr/^(?:$placement)$/, "$title: $found");
 	cmp_ok(abs($density), '<', 1, "$title: density (difference $density)");
@@ -138,8 +154,10 @@ for my $animal (@zoo)
 	else
 	{
 		my $within = $how->{within} // 0.2;
-		ok(near($images, $measured_images, $within, 0.003), sprintf '%s: %.3f images a row, measured %.3f', $title, $images, $measured_images);
-		ok(near($wal, $measured_wal, $within, 10), sprintf '%s: %.0f bytes of WAL a row, measured %.0f', $title, $wal, $measured_wal);
+		ok(near($images, $measured_images, $within, 0.003),
+			sprintf '%s: %.3f images a row, measured %.3f', $title, $images, $measured_images);
+		ok(near($wal, $measured_wal, $within, 10),
+			sprintf '%s: %.0f bytes of WAL a row, measured %.0f', $title, $wal, $measured_wal);
 	}
 
 	my ($saves, $before) = split /\|/, ask("SELECT reindex_saves_bytes, index_bytes FROM idgen.index_report('$index')");
@@ -161,7 +179,8 @@ is($standby->safe_psql('postgres', $report), ask($report), 'a standby reports th
 my $unlogged = ask(q{SELECT oid FROM pg_class WHERE relpersistence = 'u' AND relkind = 'r'});
 is($standby->safe_psql('postgres', "SELECT advice FROM idgen.index_reports(0) WHERE table_name = $unlogged"),
 	'not read: cannot access temporary or unlogged relations during recovery', 'but not on an unlogged table');
-is(outcome(qq{SELECT idgen.index_report(indexrelid) FROM pg_index WHERE indrelid = $unlogged}, node => $standby), '0A000', 'which is an error');
+is(outcome(qq{SELECT idgen.index_report(indexrelid) FROM pg_index WHERE indrelid = $unlogged}, node => $standby),
+	'0A000', 'which is an error');
 my $late = ask('SELECT pg_current_wal_flush_lsn()');
 ask('CREATE TABLE late AS SELECT generate_series(1, 1000) i');
 $node->wait_for_catchup($standby);
@@ -171,13 +190,15 @@ is($standby->safe_psql('postgres', qq{SELECT records > 0 FROM idgen.index_wal('$
 $standby->stop;
 
 # index_wal() and pg_waldump: records, and images, of each relation
-ask('CREATE TABLE billed (id uuid PRIMARY KEY, number int UNIQUE, word text); CREATE INDEX billed_word ON billed (word)');
+ask('CREATE TABLE billed (id uuid PRIMARY KEY, number int UNIQUE, word text);
+	CREATE INDEX billed_word ON billed (word)');
 ask(q{INSERT INTO billed SELECT gen_random_uuid(), i, md5(i::text) FROM generate_series(1, 20000) i});
 my ($from, $to) = split /\n/, ask(q{CHECKPOINT; SELECT pg_current_wal_flush_lsn();
 	INSERT INTO billed SELECT gen_random_uuid(), i, md5(i::text) FROM generate_series(20001, 25000) i;
 	DELETE FROM billed WHERE number < 1000; UPDATE billed SET word = '' WHERE number < 2000;
 	SELECT pg_current_wal_flush_lsn()});
-my ($dump, $errors) = run_command([ 'pg_waldump', '--path', $node->data_dir . '/pg_wal', '--start', $from, '--end', $to ]);
+my ($dump, $errors) =
+  run_command([ 'pg_waldump', '--path', $node->data_dir . '/pg_wal', '--start', $from, '--end', $to ]);
 my (%records, %bytes, %images);
 for my $line (split /\n/, $dump)
 {
@@ -191,16 +212,21 @@ for my $line (split /\n/, $dump)
 for my $relation ('billed', 'billed_pkey', 'billed_number_key', 'billed_word')
 {
 	my ($file, $records, $bytes, $images, $table) = split /\|/, ask(
-		"SELECT pg_relation_filenode('$relation'), records, bytes, images, table_name FROM idgen.index_wal('$from', '$to')
+		"SELECT pg_relation_filenode('$relation'), records, bytes, images, table_name
+			FROM idgen.index_wal('$from', '$to')
 		WHERE coalesce(index_name, table_name) = '$relation'::regclass");
 
-	is("$records|$bytes|$images", "$records{$file}|$bytes{$file}|$images{$file}", "index_wal() of $relation: records|bytes|images as pg_waldump");
+	is("$records|$bytes|$images", "$records{$file}|$bytes{$file}|$images{$file}",
+		"index_wal() of $relation: records|bytes|images as pg_waldump");
 	is($table, 'billed', 'its table');
 }
-cmp_ok(abs(ask("SELECT sum(share) FROM idgen.index_wal('$from', '$to')") - 1), '<', 0.0001, 'the shares are those of the whole');
-is(ask("SELECT array_agg(bytes ORDER BY bytes DESC) = array_agg(bytes) FROM idgen.index_wal('$from', '$to')"), 't', 'the largest is the first');
+cmp_ok(abs(ask("SELECT sum(share) FROM idgen.index_wal('$from', '$to')") - 1), '<', 0.0001,
+	'the shares are those of the whole');
+is(ask("SELECT array_agg(bytes ORDER BY bytes DESC) = array_agg(bytes) FROM idgen.index_wal('$from', '$to')"), 't',
+	'the largest is the first');
 is(outcome("SELECT idgen.index_wal('$to', '$from')"), '22023', 'index_wal() from a later position');
-is(outcome("SELECT idgen.index_wal('$from', pg_current_wal_insert_lsn() + 1000000)"), '22023', 'to a position after the end');
+is(outcome("SELECT idgen.index_wal('$from', pg_current_wal_insert_lsn() + 1000000)"), '22023',
+	'to a position after the end');
 is(outcome("SELECT idgen.index_wal('0/1000028', '$to')"), '58P01', 'from a position whose WAL was removed');
 
 # WAL that is not flushed yet is awaited; after a switch, there is only a header.
@@ -217,10 +243,13 @@ for my $to ('pg_current_wal_insert_lsn()', q{'FFFFFFFF/FFFFFFFF'})
 my $flushed = ask(q{SET synchronous_commit = on; CREATE TABLE before (); SELECT pg_current_wal_flush_lsn()});
 ask(q{SELECT FROM pg_logical_emit_message(false, '', repeat('x', 100000))});
 wait_until(sub { ask("SELECT pg_current_wal_flush_lsn() > '$flushed'") eq 't' });
-is(ask("SELECT count(*) FROM idgen.index_wal('$flushed', pg_current_wal_flush_lsn()) WHERE table_name >= 16384"), '0', 'no record is complete');
+is(ask("SELECT count(*) FROM idgen.index_wal('$flushed', pg_current_wal_flush_lsn()) WHERE table_name >= 16384"), '0',
+	'no record is complete');
 is(ask(q{SELECT FROM pg_switch_wal();
-	SELECT count(*) FROM idgen.index_wal(pg_current_wal_insert_lsn(), 'FFFFFFFF/FFFFFFFF') WHERE table_name >= 16384}), '0', 'after a switch');
-is(outcome(q{BEGIN; DROP EXTENSION pg_walinspect; SELECT idgen.index_wal('0/1', '0/2')}), '55000', 'without pg_walinspect');
+	SELECT count(*) FROM idgen.index_wal(pg_current_wal_insert_lsn(), 'FFFFFFFF/FFFFFFFF') WHERE table_name >= 16384}),
+	'0', 'after a switch');
+is(outcome(q{BEGIN; DROP EXTENSION pg_walinspect; SELECT idgen.index_wal('0/1', '0/2')}), '55000',
+	'without pg_walinspect');
 is(outcome("SET ROLE pg_read_all_data; SELECT idgen.index_wal('$from', '$to')"), '42501', 'without its rights');
 
 # key_plan() and tables that are as old as the retention: images of the index, its
@@ -233,7 +262,8 @@ for (
 	# With a clock, a prefix lasts for a twelfth of the period: here, for 1,041 rows in five minutes, and for 512 in 17.
 	[ 'keyed_comb()', q{idgen.keyed_comb(clock => at + i * interval '278.18 ms')}, 3.47, 1000 ],
 	[ 'keyed_comb()', q{idgen.keyed_comb('12288 s', clock => at + i * interval '1990 ms')}, 0.5, 1000 ],
-	[ q{short_comb('1 minute', 2)}, q{idgen.short_comb(run_length => 1, clock => at + i * interval '1990 ms')}, 0.5, 100 ])
+	[ q{short_comb('1 minute', 2)},
+		q{idgen.short_comb(run_length => 1, clock => at + i * interval '1990 ms')}, 0.5, 100 ])
 {
 	my ($key, $expression, $rate, $interval_rows) = @$_;
 	my $count = 63_000;    # ends in the middle of a minute
@@ -242,19 +272,23 @@ for (
 	ask(insertion('planned', $expression, 1, $count));
 	my ($images, $size, $density) = split /\|/, ask(
 		qq{SELECT p.images_per_row, p.index_bytes::float8 / s.index_size, 100 * p.leaf_density / s.avg_leaf_density
-		FROM idgen.key_plan($rate, interval '1 s' * $count / $rate, interval '1 s' * $interval_rows / $rate) p, pgstatindex('planned_pkey') s
+		FROM idgen.key_plan($rate, interval '1 s' * $count / $rate, interval '1 s' * $interval_rows / $rate) p,
+			pgstatindex('planned_pkey') s
 		WHERE p.key = \$\$$key\$\$});
 	# the periods are on random leaves, with few images: the mean of more intervals
-	my ($measured) = measure('planned', 'planned_pkey', $expression, $count, $interval_rows, $rate < 1 && $key =~ /keyed/ ? 10 : undef);
+	my ($measured) = measure('planned', 'planned_pkey', $expression, $count, $interval_rows,
+		$rate < 1 && $key =~ /keyed/ ? 10 : undef);
 
-	ok(near($images, $measured, 0.2, 0.003), "key_plan() of $key, $interval_rows rows a checkpoint: $images images a row, measured $measured");
+	ok(near($images, $measured, 0.2, 0.003),
+		"key_plan() of $key, $interval_rows rows a checkpoint: $images images a row, measured $measured");
 	cmp_ok(abs($size - 1), '<', 0.15, "its size by the measured one: $size");
 	cmp_ok(abs($density - 1), '<', 0.15, "its density by the measured one: $density");
 	ask('DROP TABLE planned');
 }
 
 # What index_report() of a table with random keys expects of keyed COMBs, and such keys: rows a minute, minutes between
-# two checkpoints, minutes for which a prefix is used at this rate (with a clock, a twelfth of the period), and intervals.
+# two checkpoints, minutes for which a prefix is used at this rate (with a clock, a twelfth of the period), and
+# intervals.
 ask('CREATE TABLE others (i int, k uuid PRIMARY KEY, t int, note text)');
 ask(insertion('others', $v4, 1, 60_000));
 for (
@@ -270,7 +304,8 @@ for (
 	ask(insertion('planned', $expression, 1, 60_000));
 	my ($images, $wal) = measure('planned', 'planned_pkey', $expression, 60_000, $n, $intervals);
 	my $expected = ask(
-		"SELECT keyed_comb_wal_per_row FROM idgen.index_report('others', $n, checkpoint => interval '$minutes minutes')");
+		"SELECT keyed_comb_wal_per_row
+			FROM idgen.index_report('others', $n, checkpoint => interval '$minutes minutes')");
 	ok(near($expected, $wal, 0.2, 10),
 		"keyed_comb(), $rate rows a minute, a checkpoint every $minutes: $expected bytes of WAL a row, measured $wal");
 	ask('DROP TABLE planned');
@@ -293,11 +328,14 @@ for (
 	for my $n (10, 100, 500)
 	{
 		my ($images, $wal) = measure('planned', 'planned_pkey', $expression, $count, $n);
-		my $of_comb = $rate ? ", $rate, $bytes, rows_in_cycle => mod($first + $count + 2000, ($rate * 256 ^ $bytes)::numeric)" : '';
+		my $of_comb = $rate
+		  ? ", $rate, $bytes, rows_in_cycle => mod($first + $count + 2000, ($rate * 256 ^ $bytes)::numeric)" : '';
 		my ($expected, $expected_wal) = split /\|/, ask(
-			"SELECT images_per_row, image_bytes_per_row + record_bytes_per_row FROM idgen.expected_key_cost('$kind', $count + 2000, $n$of_comb)");
+			"SELECT images_per_row, image_bytes_per_row + record_bytes_per_row
+				FROM idgen.expected_key_cost('$kind', $count + 2000, $n$of_comb)");
 
-		ok(near($expected, $images, 0.2, 0.003), "expected_key_cost() of $title, $n rows a checkpoint: $expected images, measured $images");
+		ok(near($expected, $images, 0.2, 0.003),
+			"expected_key_cost() of $title, $n rows a checkpoint: $expected images, measured $images");
 		ok(near($expected_wal, $wal, 0.2, 10), "its WAL: $expected_wal, measured $wal");
 		$count += 4000;
 	}

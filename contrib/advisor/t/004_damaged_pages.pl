@@ -20,10 +20,12 @@ ask(qq{
 		columns text[] := ARRAY['(id)', '(word) INCLUDE (note)', '(few)', '(word, id)', '(number, few)'];
 		r record;
 	BEGIN
-		FOR r IN SELECT kind || n AS name, n FROM unnest(ARRAY['@{[ join "', '", @kinds ]}']) kind, generate_series(1, $seeds) n LOOP
+		FOR r IN SELECT kind || n AS name, n
+			FROM unnest(ARRAY['@{[ join "', '", @kinds ]}']) kind, generate_series(1, $seeds) n LOOP
 			EXECUTE format('CREATE TABLE %I (id uuid, word text, few int, number numeric, note text)', r.name);
-			EXECUTE format('INSERT INTO %I SELECT md5(i::text)::uuid, md5(i::text), i & 63, CASE WHEN i & 3 > 0 THEN i END,
-				repeat(''x'', i & 15) FROM generate_series(1, 1200) i', r.name);
+			EXECUTE format('INSERT INTO %I
+				SELECT md5(i::text)::uuid, md5(i::text), i & 63, CASE WHEN i & 3 > 0 THEN i END, repeat(''x'', i & 15)
+				FROM generate_series(1, 1200) i', r.name);
 			EXECUTE format('CREATE INDEX %I ON %I %s', r.name || '_k', r.name, columns[r.n % 5 + 1]);
 		END LOOP;
 	END \$\$;
@@ -33,7 +35,8 @@ ask(qq{
 	EXCEPTION WHEN OTHERS THEN
 		RETURN format('%s: %s', SQLSTATE, SQLERRM);
 	END \$\$});
-my %file = map { split /\|/ } split /\n/, ask('SELECT relname, pg_relation_filepath(oid) FROM pg_class WHERE relnamespace = $$public$$::regnamespace');
+my %file = map { split /\|/ } split /\n/,
+	ask('SELECT relname, pg_relation_filepath(oid) FROM pg_class WHERE relnamespace = $$public$$::regnamespace');
 my %expected;
 $node->stop;
 for my $kind (@kinds)
@@ -51,7 +54,8 @@ for my $kind (@kinds)
 		sysseek $pages, $block * 8192, 0;
 		sysread $pages, my $page, 8192;
 		my ($lower, $special) = unpack 'x12 S x2 S', $page;
-		my @damaged = $kind =~ /lines|rows/ ? $header .. $lower - 1 : map { $header + int rand $special - $header } 0 .. 4**($seed % 6);
+		my @damaged = $kind =~ /lines|rows/ ? $header .. $lower - 1
+		  : map { $header + int rand $special - $header } 0 .. 4**($seed % 6);
 		substr($page, $_, 1) = chr int rand 256 for @damaged;
 		sysseek $pages, $block * 8192, 0;
 		syswrite $pages, $page;
@@ -65,12 +69,14 @@ my $checkpointer = 'SELECT backend_start FROM pg_stat_activity WHERE backend_typ
 my $server = ask($checkpointer);
 for my $kind (@kinds)
 {
-	my ($said) = psql_said("SET client_min_messages = error; SELECT n, report('$kind' || n || '_k') FROM generate_series(1, $seeds) n");
+	my ($said) = psql_said("SET client_min_messages = error;
+		SELECT n, report('$kind' || n || '_k') FROM generate_series(1, $seeds) n");
 	my %said = map { split /\|/, $_, 2 } split /\n/, $said;
 	my @others = map { "$_: $said{$_}" } grep { $said{$_} !~ $expected{"$kind$_"} } sort { $a <=> $b } keys %said;
 
 	is(keys %said, $seeds, "$kind: $seeds reports");
-	cmp_ok(@others, '<=', $kind =~ /lines|rows/ ? 0 : $seeds / 2, "$kind: errors that name relation and block") or diag(join "\n", @others);
+	cmp_ok(@others, '<=', $kind =~ /lines|rows/ ? 0 : $seeds / 2, "$kind: errors that name relation and block")
+	  or diag(join "\n", @others);
 }
 is(ask($checkpointer), $server, 'no server process ended');
 

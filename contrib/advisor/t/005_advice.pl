@@ -6,12 +6,14 @@ use FindBin;
 use lib "$FindBin::RealBin/../../../t/lib";
 use Server;
 
-my $node = start_server('advice', "autovacuum = off\ncheckpoint_timeout=1h\nmax_wal_size=10GB\nwal_keep_size=4GB\nwal_consistency_checking = ''");
+my $node = start_server('advice',
+	"autovacuum = off\ncheckpoint_timeout=1h\nmax_wal_size=10GB\nwal_keep_size=4GB\nwal_consistency_checking = ''");
 ask('CREATE EXTENSION idgen_advisor');
 
 # --- advice -------------------------------------------------------------------------
 my ($rows, $v4) = (40_000, 'gen_random_uuid()');
-my $change = qr/^The newest \d+ rows are on \d+ leaf pages, and keys of idgen\.keyed_comb\(\) or idgen\.uuid_v7\(\) would be on few\.$/;
+my $keys = qr/keys of idgen\.keyed_comb\(\) or idgen\.uuid_v7\(\)/;
+my $change = qr/^The newest \d+ rows are on \d+ leaf pages, and $keys would be on few\.$/;
 my $secret = qr/would be on few\. If the values are secrets, such as tokens, they must stay random\.$/;
 my $sparse = qr/^The leaf pages are only \d+ % full, and REINDEX INDEX CONCURRENTLY would save/;
 my $empty = qr/^Most pages contain no rows any more, and REINDEX INDEX CONCURRENTLY would save about (?:\d+ [kM]B) of/;
@@ -21,35 +23,43 @@ sub filled { my ($values) = @_; return "INSERT INTO %t SELECT $values FROM gener
 # short COMBs of two days out of three of a cycle: 1 row in 2 minutes, of which 21,600 are kept
 my @settled = map { my $first = 2160 * $_;
 	(qq{INSERT INTO %t SELECT idgen.short_comb(run_length => 1, clock => 'epoch'::timestamptz + i * interval '2 min'), i
-		FROM generate_series($first, $first + 2159) i}, "DELETE FROM %t WHERE i < $first - 19440", 'VACUUM %t') } 0 .. 49;
+		FROM generate_series($first, $first + 2159) i},
+		"DELETE FROM %t WHERE i < $first - 19440", 'VACUUM %t') } 0 .. 49;
 
 for (
 	[ 'random keys', 'id uuid PRIMARY KEY', $change, filled($v4) ],
 	[ 'random keys of a domain', 'id key PRIMARY KEY', $change, filled($v4) ],
 	[ 'random keys and a time', 'id uuid, at timestamptz, PRIMARY KEY (id, at)', $change, filled("$v4, now()") ],
 	[ 'random keys and a number', 'id uuid, number int, PRIMARY KEY (id, number)', $none, filled("$v4, i") ],
-	[ 'random keys on few pages', 'id uuid PRIMARY KEY', $none, "INSERT INTO %t SELECT $v4 FROM generate_series(1, 10000)" ],
+	[ 'random keys on few pages', 'id uuid PRIMARY KEY', $none,
+		"INSERT INTO %t SELECT $v4 FROM generate_series(1, 10000)" ],
 	[ 'random values that are not unique', 'id uuid', $none, 'CREATE INDEX ON %t (id)', filled($v4) ],
-	[ 'random keys of another table', 'id uuid UNIQUE', $none, filled($v4), 'DROP TABLE IF EXISTS others; CREATE TABLE others AS TABLE %t',
+	[ 'random keys of another table', 'id uuid UNIQUE', $none, filled($v4),
+		'DROP TABLE IF EXISTS others; CREATE TABLE others AS TABLE %t',
 		'ALTER TABLE others ADD UNIQUE (id); ALTER TABLE %t ADD FOREIGN KEY (id) REFERENCES others (id)' ],
 	[ 'random keys, not in the WAL', 'id uuid PRIMARY KEY', $none, 'ALTER TABLE %t SET UNLOGGED', filled($v4) ],
 	[ 'texts', 'id text COLLATE "C" PRIMARY KEY', $none, filled('md5(i::text)') ],
 	[ 'secret tokens', 'token uuid UNIQUE', $secret, filled($v4) ],
 	[ 'version 7, loaded in another order', 'id uuid PRIMARY KEY', $none,
 		filled(q{idgen.uuid_v7('2026-01-01+00'::timestamptz + random() * interval '1 year')}) ],
-	[ 'version 5', 'id uuid PRIMARY KEY', $none, filled(q{idgen.uuid_v5('6ba7b810-9dad-11d1-80b4-00c04fd430c8', i::text)}) ],
-	[ 'random keys, most of them deleted', 'id uuid PRIMARY KEY, i int', $sparse, filled("$v4, i"), 'DELETE FROM %t WHERE i % 4 <> 0', 'VACUUM %t' ],
+	[ 'version 5', 'id uuid PRIMARY KEY', $none,
+		filled(q{idgen.uuid_v5('6ba7b810-9dad-11d1-80b4-00c04fd430c8', i::text)}) ],
+	[ 'random keys, most of them deleted', 'id uuid PRIMARY KEY, i int', $sparse, filled("$v4, i"),
+		'DELETE FROM %t WHERE i % 4 <> 0', 'VACUUM %t' ],
 	[ 'a queue, purged', 'id bigint PRIMARY KEY', $empty, filled('i'), 'DELETE FROM %t WHERE id < 39000', 'VACUUM %t' ],
 	[ 'short COMBs that are deleted after some time', 'id uuid PRIMARY KEY, i int', $none, @settled ])
 {
 	my ($title, $columns, $advice, @statements) = @$_;
 	my $table = 'zoo' . ++my $number;
 	(my $script = join ';', "CREATE TABLE %t ($columns)", @statements) =~ s/%t/$table/g;
-	ask("DROP TABLE IF EXISTS $table; DROP DOMAIN IF EXISTS key; CREATE DOMAIN key AS uuid CHECK (value IS NOT NULL); $script");
+	ask("DROP TABLE IF EXISTS $table; DROP DOMAIN IF EXISTS key;
+		CREATE DOMAIN key AS uuid CHECK (value IS NOT NULL); $script");
 	my ($density, $said) = split /\|/, ask(
-		"SELECT round(100 * leaf_density), coalesce(advice, '') FROM pg_index, idgen.index_report(indexrelid) WHERE indrelid = '$table'::regclass"), -1;
+		"SELECT round(100 * leaf_density), coalesce(advice, '') FROM pg_index, idgen.index_report(indexrelid)
+			WHERE indrelid = '$table'::regclass"), -1;
 	like($said, $advice, "$title: advice (density $density %)");
-	cmp_ok($density, '<', 58, '... at a density that REINDEX would raise for some time only') if $title =~ /^short COMBs/;
+	cmp_ok($density, '<', 58, '... at a density that REINDEX would raise for some time only')
+	  if $title =~ /^short COMBs/;
 }
 
 # --- WAL a day ----------------------------------------------------------------------
@@ -73,8 +83,8 @@ sub insert
 	return map { "INSERT INTO $_ SELECT $values{$_} FROM (SELECT i, 'epoch'::timestamptz + i * interval '30 ms' AS at
 		FROM generate_series($from, $to - 1) i OFFSET 0) s" } sort keys %values;
 }
-ask(join ';', (map { 'CREATE TABLE ' . $_ . ' (id ' . ($type{$_} // 'uuid') . ' PRIMARY KEY)' } keys %values), insert(0, $rows),
-	'VACUUM ANALYZE');
+ask(join ';', (map { 'CREATE TABLE ' . $_ . ' (id ' . ($type{$_} // 'uuid') . ' PRIMARY KEY)' } keys %values),
+	insert(0, $rows), 'VACUUM ANALYZE');
 ask('CREATE EXTENSION pg_walinspect');
 my $from = ask('CHECKPOINT; SELECT pg_current_wal_insert_lsn()');
 ask($begin);
@@ -84,33 +94,39 @@ wait_until(sub { abs(report('rows_per_checkpoint', 'random_pkey') / $n - 1) < 0.
 for my $index (map { "${_}_pkey" } sort keys %values)
 {
 	my ($per_checkpoint, $per_row, $keyed, $saved, $same) = split /\|/, report(
-		'rows_per_checkpoint, wal_per_row, keyed_comb_wal_per_row, keyed_comb_saves_wal_per_day > 0, abs(wal_per_day - wal_per_row * rows_per_day) <= 1',
+		'rows_per_checkpoint, wal_per_row, keyed_comb_wal_per_row, keyed_comb_saves_wal_per_day > 0,
+			abs(wal_per_day - wal_per_row * rows_per_day) <= 1',
 		$index), -1;
 	my $measured = ask("SELECT bytes / (5.0 * $n) FROM idgen.index_wal('$from', pg_current_wal_flush_lsn())
 		WHERE index_name = '$index'::regclass");
 
 	cmp_ok(abs($per_checkpoint / $n - 1), '<', 0.25, "$index: $per_checkpoint rows of the table a checkpoint");
-	cmp_ok(abs($per_row / $measured - 1), '<', 0.25, "$index: $per_row bytes of WAL for a row of the table, measured $measured");
+	cmp_ok(abs($per_row / $measured - 1), '<', 0.25,
+		"$index: $per_row bytes of WAL for a row of the table, measured $measured");
 	is($same, 't', '... and that of a day is that of its rows');
 	# the model, without the table's own pages
-	cmp_ok(abs($keyed / $measured - 1), '<', 0.5, "keyed_comb(): $keyed bytes are expected with it") if $index eq 'keyed_pkey';
+	cmp_ok(abs($keyed / $measured - 1), '<', 0.5, "keyed_comb(): $keyed bytes are expected with it")
+	  if $index eq 'keyed_pkey';
 	is($saved, 't', "$index: keyed_comb() would save WAL") if $index eq 'random_pkey';
 	is($saved, '', "$index: a key that cannot change has no such figure") if $index =~ /seven|number|text/;
 }
 like(report('unknown_reason', 'idle_pkey'), qr/^no rows were inserted since/, 'a table without inserts: the reason');
-is(report('rates_since = (SELECT stats_reset FROM pg_stat_database WHERE datname = current_database())', 'random_pkey'), 't',
-	'the rates are those since the statistics were reset');
+is(report('rates_since = (SELECT stats_reset FROM pg_stat_database WHERE datname = current_database())', 'random_pkey'),
+	't', 'the rates are those since the statistics were reset');
 
 # --- locks and catalogs -----------------------------------------------------------------
 my $session = session();
 $session->ask('BEGIN; LOCK TABLE random');
-is(report('advice', 'random_pkey'), 'not read: canceling statement due to lock timeout', 'a locked table is not waited for');
+is(report('advice', 'random_pkey'), 'not read: canceling statement due to lock timeout',
+	'a locked table is not waited for');
 is(ask(q{SELECT string_agg(DISTINCT table_name::text, ' ') FROM idgen.index_reports(0) WHERE advice LIKE 'not read%'}),
 	'random', '... and all others are reported');
 $session->quit;
-is(ask('SELECT count(*) > 100 FROM idgen.index_reports(0, catalogs => true)'), 't', 'catalogs are reported if asked for');
+is(ask('SELECT count(*) > 100 FROM idgen.index_reports(0, catalogs => true)'), 't',
+	'catalogs are reported if asked for');
 
-is(ask(in_parallel("SELECT count(DISTINCT table_name) > 0 FROM idgen.$_, random")), 't', "$_ in a query of a large table")
+is(ask(in_parallel("SELECT count(DISTINCT table_name) > 0 FROM idgen.$_, random")), 't',
+	"$_ in a query of a large table")
   for ('index_reports(0)', "index_wal('$from', pg_current_wal_flush_lsn())");
 
 done_testing();

@@ -18,18 +18,24 @@ sub create_database
 	ask('GRANT CREATE ON SCHEMA public TO "Installer"', $name);
 }
 
-sub as_installer { my ($database, $sql) = @_; return $node->safe_psql($database, $sql, extra_params => [ '-U', 'Installer' ]) }
+sub as_installer
+{
+	my ($database, $sql) = @_;
+	return $node->safe_psql($database, $sql, extra_params => [ '-U', 'Installer' ]);
+}
 
 # Run psql as the installer, who is no superuser; return its messages.
 sub run_psql
 {
 	my ($database, @arguments) = @_;
-	return (run_command([ qw(psql -Xq -v ON_ERROR_STOP=1 -o /dev/null -U Installer -d), $node->connstr($database), @arguments ]))[1];
+	my @psql = qw(psql -Xq -v ON_ERROR_STOP=1 -o /dev/null -U Installer -d);
+	return (run_command([ @psql, $node->connstr($database), @arguments ]))[1];
 }
 
 sub install { my ($database, @some) = @_; return run_psql($database, map { ('-f', $_) } @some ? @some : @files) }
 
-my $objects = q{SELECT (SELECT count(*) FROM pg_proc WHERE pronamespace = n.oid), (SELECT count(*) FROM pg_class WHERE relnamespace = n.oid)
+my $objects = q{SELECT (SELECT count(*) FROM pg_proc WHERE pronamespace = n.oid),
+	(SELECT count(*) FROM pg_class WHERE relnamespace = n.oid)
 	FROM pg_namespace n WHERE nspname = 'idgen'};
 
 # --- Installation -----------------------------------------------------------
@@ -39,7 +45,8 @@ for my $set ('uuids', 'create_once', 'uuids text_ids', 'create_once uuids text_i
 	my $database = "only_$set" =~ tr/ /_/r;
 	my $made = "$objects; SELECT nspacl FROM pg_namespace WHERE nspname = 'idgen'";
 	create_database($database);
-	is(install($database, map { "contrib/portable/$_.sql" } @names), '', "a role with CREATE on the database installs $set");
+	is(install($database, map { "contrib/portable/$_.sql" } @names), '',
+		"a role with CREATE on the database installs $set");
 	my $before = ask($made, $database);
 	is(install($database, map { "contrib/portable/$_.sql" } @names), '', 'and again');
 	is(ask($made, $database), $before, 'with nothing new');
@@ -55,7 +62,8 @@ like(install('c', $_), qr/extension "idgen" is installed/, "$_ does not mix with
 # a failure in the last function, without a transaction and without ON_ERROR_STOP
 my $broken = PostgreSQL::Test::Utils::tempdir() . '/broken.sql';
 append_to_file($broken, slurp_file($files[0]) =~ s/(.*COMMENT ON FUNCTION idgen\.)\w+/$1missing/sr);
-like(run_psql('p', '-v', 'ON_ERROR_STOP=0', '-f', $broken), qr/function idgen\.missing.* does not exist/, 'a file that fails');
+like(run_psql('p', '-v', 'ON_ERROR_STOP=0', '-f', $broken), qr/function idgen\.missing.* does not exist/,
+	'a file that fails');
 is(ask($objects, 'p'), '', 'creates nothing');
 
 # into an empty schema of the installer
@@ -68,9 +76,11 @@ is(ask($objects, 'empty'), '', 'and removes all');
 
 # in a transaction of the caller
 my $all = join '', map { slurp_file($_) } @files;
-is(as_installer('p', "SET search_path = public; BEGIN; $all ROLLBACK; SHOW search_path"), 'public', 'the files keep search_path');
+is(as_installer('p', "SET search_path = public; BEGIN; $all ROLLBACK; SHOW search_path"), 'public',
+	'the files keep search_path');
 is(ask($objects, 'p'), '', 'and do not end the transaction of the caller');
-is(as_installer('p', "SET search_path = public; BEGIN; SET LOCAL search_path = pg_catalog; $all SHOW search_path; COMMIT; SHOW search_path"),
+is(as_installer('p', "SET search_path = public; BEGIN; SET LOCAL search_path = pg_catalog; $all SHOW search_path;
+	COMMIT; SHOW search_path"),
 	"pg_catalog\npublic", 'which has its settings, and the session its own again afterwards');
 
 is(run_psql('p', '-c', $all), '', 'all is installed in one call');
@@ -84,7 +94,8 @@ SKIP: {
 my $own = 'CREATE SCHEMA idgen AUTHORIZATION "Installer"';
 for (
 	[ 'of another role', 'SET ROLE other; CREATE SCHEMA idgen' ],
-	[ 'where default privileges let others create', 'ALTER DEFAULT PRIVILEGES FOR ROLE "Installer" GRANT CREATE ON SCHEMAS TO app' ],
+	[ 'where default privileges let others create',
+		'ALTER DEFAULT PRIVILEGES FOR ROLE "Installer" GRANT CREATE ON SCHEMAS TO app' ],
 	[ 'where others may create', "$own; GRANT CREATE ON SCHEMA idgen TO PUBLIC" ],
 	[ 'with a function of another role', "$own; CREATE FUNCTION idgen.f() RETURNS int LANGUAGE sql AS 'SELECT 1'" ],
 	[ 'with a table of another role', "$own; CREATE TABLE idgen.creation_identifiers (command_id uuid)" ])
@@ -119,7 +130,8 @@ $session->quit;
 
 ask('REVOKE USAGE ON SCHEMA idgen FROM PUBLIC; REVOKE EXECUTE ON FUNCTION idgen.uuid_v7(timestamptz) FROM PUBLIC', 'p');
 install('p');
-is(ask(q{SELECT has_schema_privilege('app', 'idgen', 'USAGE'), has_function_privilege('app', 'idgen.uuid_v7(timestamptz)', 'EXECUTE')}, 'p'),
+is(ask(q{SELECT has_schema_privilege('app', 'idgen', 'USAGE'),
+	has_function_privilege('app', 'idgen.uuid_v7(timestamptz)', 'EXECUTE')}, 'p'),
 	'f|f', 'an upgrade grants nothing');
 ask('GRANT USAGE ON SCHEMA idgen TO PUBLIC; GRANT EXECUTE ON FUNCTION idgen.uuid_v7(timestamptz) TO PUBLIC', 'p');
 
@@ -127,7 +139,8 @@ create_database('silent');
 ask('ALTER DEFAULT PRIVILEGES FOR ROLE "Installer" REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC', 'silent');
 install('silent');
 my $call = q{SELECT idgen.short_comb(), idgen.prefixed_id('a')};
-is(outcome($call, database => 'silent', user => 'app'), '42501', 'default privileges of the installer apply to the functions');
+is(outcome($call, database => 'silent', user => 'app'), '42501',
+	'default privileges of the installer apply to the functions');
 ask('GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA idgen TO app', 'silent');
 is(errors($call, database => 'silent', user => 'app'), '', 'GRANT EXECUTE ON ALL FUNCTIONS is enough');
 
@@ -135,7 +148,8 @@ is(errors($call, database => 'silent', user => 'app'), '', 'GRANT EXECUTE ON ALL
 SKIP:
 {
 	my $jar = '/usr/share/java/postgresql.jar';
-	skip 'no java, or no pgjdbc (libpostgresql-jdbc-java)', 2 if !-e $jar || system('java -version >/dev/null 2>&1') != 0;
+	skip 'no java, or no pgjdbc (libpostgresql-jdbc-java)', 2
+	  if !-e $jar || system('java -version >/dev/null 2>&1') != 0;
 
 	create_database('jdbc');
 	my $java = PostgreSQL::Test::Utils::tempdir() . '/Install.java';
@@ -159,22 +173,27 @@ SKIP:
 
 # --- Removal ----------------------------------------------------------------
 as_installer('p', q{
-	CREATE TABLE notes (id uuid DEFAULT idgen.short_comb(), at timestamptz CONSTRAINT near CHECK (idgen.created_near(id, at)));
+	CREATE TABLE notes (id uuid DEFAULT idgen.short_comb(),
+		at timestamptz CONSTRAINT near CHECK (idgen.created_near(id, at)));
 	CREATE FUNCTION idgen.comb(text) RETURNS int LANGUAGE sql AS 'SELECT 1'});
 my $before = ask($objects, 'p');
 like(run_psql('p', '-f', 'contrib/portable/drop.sql'),
-	qr/default value for column id of table public\.notes.*constraint near on table public\.notes/s, 'what is in use is not removed, and named');
+	qr/default value for column id of table public\.notes.*constraint near on table public\.notes/s,
+	'what is in use is not removed, and named');
 is(ask($objects, 'p'), $before, 'and nothing has changed');
 
 ask('DROP TABLE notes', 'p');
 like(errors(slurp_file('contrib/portable/drop.sql'), database => 'p'),
-	qr/NOTICE:  00000: schema "idgen" contains other objects and stays/, 'a superuser removes it, and the objects of the user stay');
+	qr/NOTICE:  00000: schema "idgen" contains other objects and stays/,
+	'a superuser removes it, and the objects of the user stay');
 is(ask("SELECT idgen.comb('mine'); $objects", 'p'), "1\n1|0", 'the rest is removed');
 is(run_psql('only_create_once_uuids_text_ids', '-f', 'contrib/portable/drop.sql'), '', 'its owner removes it');
 is(ask($objects, 'only_create_once_uuids_text_ids'), '', 'with its schema');
 is(run_psql('only_create_once', '-f', 'contrib/portable/drop.sql'), '', 'one file alone is removed, too');
-like(run_psql('only_create_once', '-f', 'contrib/portable/drop.sql'), qr/NOTICE: .* is not installed, skipping/, 'a second removal does nothing');
-like(run_psql('c', '-f', 'contrib/portable/drop.sql'), qr/is not installed, skipping/, 'nor does it touch the extension');
+like(run_psql('only_create_once', '-f', 'contrib/portable/drop.sql'), qr/NOTICE: .* is not installed, skipping/,
+	'a second removal does nothing');
+like(run_psql('c', '-f', 'contrib/portable/drop.sql'), qr/is not installed, skipping/,
+	'nor does it touch the extension');
 
 # --- Restores, and the secret of keyed_comb() --------------------------------
 create_database('source');
@@ -184,7 +203,8 @@ as_installer('source', q{
 	CREATE TABLE notes (n int, public_id uuid DEFAULT idgen.keyed_comb(area => 'notes'));
 	INSERT INTO orders (n) VALUES (1)});
 is(run_psql('source', '-v', 'level=WARN', '-f', 'contrib/key_report/key_report.sql'), '', 'key_report.sql runs');
-my ($found) = run_command([ qw(psql -XAt -v level=WARN -f contrib/key_report/key_report.sql -d), $node->connstr('source') ]);
+my ($found) =
+  run_command([ qw(psql -XAt -v level=WARN -f contrib/key_report/key_report.sql -d), $node->connstr('source') ]);
 unlike($found, qr/portable/, 'and finds no fault in the edition');
 
 # Dump "source" with each list of options into one database; return the errors.
@@ -263,15 +283,18 @@ as_installer('old', q{
 	CREATE TABLE account (id account_id PRIMARY KEY DEFAULT idgen.prefixed_id('acct'), at timestamptz DEFAULT now());
 	CREATE TABLE orders (id uuid DEFAULT idgen.uuid_v7() PRIMARY KEY, k key,
 		client uuid CONSTRAINT from_client CHECK (idgen.is_recent_uuid_v7(client)),
-		CONSTRAINT ordered CHECK (idgen.uuid_timestamp(id) > '2020-01-01 00:00+00'), typed text DEFAULT idgen.typeid('user'),
+		CONSTRAINT ordered CHECK (idgen.uuid_timestamp(id) > '2020-01-01 00:00+00'),
+		typed text DEFAULT idgen.typeid('user'),
 		made timestamptz GENERATED ALWAYS AS (idgen.uuid_timestamp(id)) STORED);
 	CREATE INDEX orders_by_time ON orders (idgen.uuid_timestamp(id));
 	CREATE VIEW newest AS SELECT idgen.uuid_timestamp(id) AS at FROM orders ORDER BY id DESC LIMIT 1;
 	CREATE MATERIALIZED VIEW stored AS SELECT idgen.uuid_timestamp(id) AS at FROM orders;
-	CREATE TRIGGER check_id BEFORE INSERT OR UPDATE OF id ON orders FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'uuid_v7');
+	CREATE TRIGGER check_id BEFORE INSERT OR UPDATE OF id ON orders FOR EACH ROW
+		EXECUTE FUNCTION idgen.check_recent_id('id', 'uuid_v7');
 	ALTER TABLE orders ENABLE ROW LEVEL SECURITY;
 	CREATE POLICY recent ON orders TO app USING (idgen.uuid_timestamp(id) > '2021-01-01 00:00+00');
-	CREATE TABLE parts (id uuid DEFAULT idgen.comb() CHECK (idgen.uuid_version(id) = 4), client uuid) PARTITION BY RANGE (id);
+	CREATE TABLE parts (id uuid DEFAULT idgen.comb() CHECK (idgen.uuid_version(id) = 4), client uuid)
+		PARTITION BY RANGE (id);
 	CREATE TABLE part PARTITION OF parts FOR VALUES FROM (MINVALUE) TO (MAXVALUE);
 	CREATE FUNCTION place(command uuid) RETURNS boolean LANGUAGE sql AS
 		$$SELECT created FROM idgen.create_once(command, idgen.uuid_v7(), 'order', '{"a": [1, 2.50]}')$$;
@@ -292,7 +315,8 @@ sub state_of
 {
 	my ($database) = @_;
 	my ($dump) = run_command([ 'pg_dump', '--schema=public', '-d', $node->connstr($database) ]);
-	return [ sort grep { !/^\\(un)?restrict / } split /\n/, "$dump\n" . ask('TABLE idgen.creation_identifiers; TABLE newest; TABLE stored', $database) ];
+	return [ sort grep { !/^\\(un)?restrict / } split /\n/,
+		"$dump\n" . ask('TABLE idgen.creation_identifiers; TABLE newest; TABLE stored', $database) ];
 }
 my $state = state_of('old');
 cmp_ok(scalar @$state, '>', 1000, 'the database is in use');
@@ -310,10 +334,12 @@ for ([ 'new', 'a superuser', '' ], [ 'new_owned', 'the owner of the objects', ' 
 	for my $step (@steps)
 	{
 		$errors .= (run_command([ 'bash', '-e', '-o', 'pipefail', '-c', $step ]))[1];
-		ask('GRANT INSERT, REFERENCES ON idgen.creation_identifiers TO "Installer"', $database) if $step eq $steps[0] && $user;
+		ask('GRANT INSERT, REFERENCES ON idgen.creation_identifiers TO "Installer"', $database)
+		  if $step eq $steps[0] && $user;
 	}
 	unlike($errors, qr/ERROR|FATAL|error:/, "$who restores a database on a server with the extension");
-	is_deeply(state_of($database), $state, 'with all rows, defaults, constraints, triggers, indexes, views, policies and privileges');
+	is_deeply(state_of($database), $state,
+		'with all rows, defaults, constraints, triggers, indexes, views, policies and privileges');
 }
 
 create_database('back');
@@ -326,8 +352,10 @@ create_database('back');
 }
 is(ask(q{SELECT count(*) FROM pg_proc WHERE pronamespace = 'idgen'::regnamespace AND proname LIKE 'portable%';
 	SELECT place(md5('1')::uuid), place(md5('new')::uuid)}, 'new'),
-	"0\nf|t", 'all functions are those of the extension, and a recorded command is replayed, with the same hash of the request');
-ask(q{INSERT INTO orders (k) SELECT idgen.short_comb('30 seconds', 3); INSERT INTO account DEFAULT VALUES; INSERT INTO parts DEFAULT VALUES}, 'new');
+	"0\nf|t",
+	'all functions are the extension\'s, and a recorded command is replayed, with the same hash of the request');
+ask(q{INSERT INTO orders (k) SELECT idgen.short_comb('30 seconds', 3); INSERT INTO account DEFAULT VALUES;
+	INSERT INTO parts DEFAULT VALUES}, 'new');
 is(outcome(q{INSERT INTO account VALUES ('acct_1')}, database => 'new'), '23514', 'the domain checks');
 
 done_testing();

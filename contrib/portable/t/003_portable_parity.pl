@@ -44,7 +44,8 @@ is_same(q{
 	FROM pg_attribute LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
 	WHERE attrelid = 'idgen.creation_identifiers'::regclass AND attnum > 0 ORDER BY attnum;
 	SELECT pg_get_indexdef(indexrelid) FROM pg_index WHERE indrelid = 'idgen.creation_identifiers'::regclass ORDER BY 1;
-	SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 'idgen.creation_identifiers'::regclass ORDER BY 1;
+	SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint
+		WHERE conrelid = 'idgen.creation_identifiers'::regclass ORDER BY 1;
 	SELECT reloptions, has_table_privilege('public', oid, 'SELECT, INSERT, UPDATE, DELETE')
 	FROM pg_class WHERE oid = 'idgen.creation_identifiers'::regclass}, 'the table is that of the extension');
 
@@ -64,7 +65,8 @@ is_deeply([ @hashes[ 1 .. 3 ] ], [ ($hashes[0]) x 3 ], 'its hash is that of the 
 my $long = q{('[' || repeat('0,', 400000) || '1.50]')::jsonb};
 is(hash_of($long, 'p'), hash_of($long, 'c'), 'so is that of 800 kB of numbers');
 
-my $create = q{SELECT created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000f', 'e0000000-0000-4000-8000-00000000000f', 'order')};
+my $create = q{SELECT created FROM idgen.create_once(
+	'c0000000-0000-4000-8000-00000000000f', 'e0000000-0000-4000-8000-00000000000f', 'order')};
 is_same("BEGIN; $create; ALTER TABLE idgen.creation_identifiers ALTER command_name TYPE varchar; $create; ROLLBACK",
 	'the name of a command can be of another type');
 
@@ -72,7 +74,8 @@ is_same("BEGIN; $create; ALTER TABLE idgen.creation_identifiers ALTER command_na
 is(ask(q{BEGIN;
 	CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'DELETE'; END $$;
 	CREATE TRIGGER refuse BEFORE DELETE ON idgen.creation_identifiers EXECUTE FUNCTION refuse();
-	SELECT idgen.purge_creations(), idgen.trim_creations(1000); ROLLBACK}, 'p'), '0|0', 'where nothing is to be deleted, nothing is');
+	SELECT idgen.purge_creations(), idgen.trim_creations(1000); ROLLBACK}, 'p'), '0|0',
+	'where nothing is to be deleted, nothing is');
 
 # --- Triggers ----------------------------------------------------------------
 # In one session, the trigger is for one column after the other, while columns come and
@@ -90,17 +93,20 @@ my $session = q{
 	END $$;
 	CREATE DOMAIN pg_temp.key AS uuid;
 	CREATE DOMAIN pg_temp.narrow_key AS pg_temp.key;
-	CREATE TEMP TABLE made (k uuid, "Key" uuid, d pg_temp.narrow_key, t text, id uuid, g uuid GENERATED ALWAYS AS (id) STORED);
+	CREATE TEMP TABLE made (k uuid, "Key" uuid, d pg_temp.narrow_key, t text, id uuid,
+		g uuid GENERATED ALWAYS AS (id) STORED);
 	CREATE TEMP TABLE kept AS SELECT uuid '017f22e2-79b0-7cc3-98c4-dc0c0c07398f' AS id, 1 AS n};
 
 sub insert_after
 {
 	my ($table, $column, $timing, $arguments, @values) = @_;
-	return ";\nCREATE OR REPLACE TRIGGER checked $timing EXECUTE FUNCTION idgen.check_recent_id('$column', 'uuid_v7'$arguments)"
+	return ";\nCREATE OR REPLACE TRIGGER checked $timing
+		EXECUTE FUNCTION idgen.check_recent_id('$column', 'uuid_v7'$arguments)"
 	  . join '', map { qq{;\nSELECT '$column', pg_temp.result('INSERT INTO $table ("$column") VALUES ($_)')} } @values;
 }
-for my $change ('SELECT', 'ALTER TABLE made DROP COLUMN k', 'ALTER TABLE made ADD COLUMN k uuid', 'ALTER TABLE made DROP COLUMN "Key"',
-	'ALTER TABLE made RENAME COLUMN k TO "Key"', 'ALTER TABLE made ADD COLUMN k uuid', 'ALTER TABLE made DROP COLUMN d, ADD COLUMN d uuid')
+for my $change ('SELECT', 'ALTER TABLE made DROP COLUMN k', 'ALTER TABLE made ADD COLUMN k uuid',
+	'ALTER TABLE made DROP COLUMN "Key"', 'ALTER TABLE made RENAME COLUMN k TO "Key"',
+	'ALTER TABLE made ADD COLUMN k uuid', 'ALTER TABLE made DROP COLUMN d, ADD COLUMN d uuid')
 {
 	$session .= ";\n$change";
 	for my $column (qw(k Key d t id g missing))
@@ -114,16 +120,20 @@ is_same($session, 'a trigger reads its column by name, and finds the same fault'
 is(scalar(() = ask($session, 'p') =~ /\|23514 \| /g), 50, 'it refuses the identifier in each column');
 
 # the indexes of the table to which a repeated INSERT is left
-$session .= ";\nCREATE $_" . insert_after('kept', 'id', 'BEFORE INSERT ON kept FOR EACH ROW', '', q{''017f22e2-79b0-7cc3-98c4-dc0c0c07398f''})
+$session .= ";\nCREATE $_" . insert_after('kept', 'id', 'BEFORE INSERT ON kept FOR EACH ROW', '',
+	q{''017f22e2-79b0-7cc3-98c4-dc0c0c07398f''})
   . '; DROP INDEX i'
-  for 'UNIQUE INDEX i ON kept (id)', 'INDEX i ON kept (id)', 'UNIQUE INDEX i ON kept (n)', 'UNIQUE INDEX i ON kept (n, id)',
-  'UNIQUE INDEX i ON kept (id, n)', 'UNIQUE INDEX i ON kept (id) INCLUDE (n)', 'UNIQUE INDEX i ON kept (id) WHERE n > 0';
+  for 'UNIQUE INDEX i ON kept (id)', 'INDEX i ON kept (id)', 'UNIQUE INDEX i ON kept (n)',
+  'UNIQUE INDEX i ON kept (n, id)', 'UNIQUE INDEX i ON kept (id, n)', 'UNIQUE INDEX i ON kept (id) INCLUDE (n)',
+  'UNIQUE INDEX i ON kept (id) WHERE n > 0';
 is_same($session, 'a trigger leaves a repeated INSERT to the same indexes');
 
 $session .= insert_after('kept', 'id', $_, '', 'idgen.uuid_v7()') . q{; SELECT pg_temp.result('DELETE FROM kept')}
-  for 'AFTER INSERT ON kept FOR EACH ROW', 'BEFORE INSERT ON kept FOR EACH STATEMENT', 'BEFORE INSERT OR DELETE ON kept FOR EACH ROW';
+  for 'AFTER INSERT ON kept FOR EACH ROW', 'BEFORE INSERT ON kept FOR EACH STATEMENT',
+  'BEFORE INSERT OR DELETE ON kept FOR EACH ROW';
 is_same($session, 'a trigger is BEFORE INSERT or UPDATE, and for each row');
-is(join(' ', (ask($session, 'p') =~ /\b(39P01|done)\b/g)[ -6 .. -1 ]), '39P01 done 39P01 done done 39P01', 'or raises an error');
+is(join(' ', (ask($session, 'p') =~ /\b(39P01|done)\b/g)[ -6 .. -1 ]), '39P01 done 39P01 done done 39P01',
+	'or raises an error');
 
 # Two triggers, and a role that may not read the column: there, the extension sees the row.
 ask(q{
@@ -139,7 +149,8 @@ my $repeated = q{INSERT INTO made VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f'
 for (
 	[ 'new identifiers pass', q{INSERT INTO made VALUES (idgen.uuid_v7(), idgen.short_comb('1 hour', 1))}, '' ],
 	[ 'an old one is refused', q{INSERT INTO made VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398e')}, '23514 near' ],
-	[ 'the other trigger refuses', q{INSERT INTO made VALUES (idgen.uuid_v7(), 'ffffffff-0000-7000-8000-000000000000')}, '23514 hourly' ],
+	[ 'the other trigger refuses', q{INSERT INTO made VALUES (idgen.uuid_v7(), 'ffffffff-0000-7000-8000-000000000000')},
+		'23514 hourly' ],
 	[ 'a repeated INSERT reaches the unique index', $repeated, '23505 made_pkey' ],
 	[ 'and ON CONFLICT', "$repeated ON CONFLICT (id) DO UPDATE SET n = 2", '' ],
 	[ 'a role that cannot read the column does not see the row', $repeated, '23514 near', user => 'app' ],
@@ -209,7 +220,8 @@ is(outcome(sprintf($written, $_) . "; SELECT idgen.keyed_comb('$year days')", da
 	"one of '$_' is no key")
   for '{eadbeef', 'de-dbeef';
 my $now = ask("SELECT $twelfth", 'p');
-for my $setting ('', 'x', "deadbeef$period", map { "deadbeef$_" } "$period " . ($now - 1) . ' a', "$period $now b", "1 $now a")
+for my $setting ('', 'x', "deadbeef$period", map { "deadbeef$_" } "$period " . ($now - 1) . ' a',
+	"$period $now b", "1 $now a")
 {
 	is(ask("SET idgen_portable.prefix = '$setting'; SELECT left(idgen.keyed_comb('$year days', 'a')::text, 8)", 'p'),
 		(split / /, $rows[0])[1], "a setting of '$setting' is not used");
@@ -280,7 +292,8 @@ diag(sprintf 'keyed_comb() costs %.1f times gen_random_uuid()', $ratio);
 is(ask(q{
 		SELECT count(*) FILTER (WHERE abs(ones - 2500) > 6 * sqrt(5000) / 2)
 		FROM (SELECT sum(get_bit(uuid_send(idgen.ulid_to_uuid(id)), bit)) AS ones
-			  FROM (SELECT idgen.ulid() AS id FROM generate_series(1, 5000) OFFSET 0) s, generate_series(48, 127) bit GROUP BY bit) t}, 'p'),
+			  FROM (SELECT idgen.ulid() AS id FROM generate_series(1, 5000) OFFSET 0) s, generate_series(48, 127) bit
+			  GROUP BY bit) t}, 'p'),
 	'0', 'all 80 bits of a ULID are random');
 
 done_testing();

@@ -29,25 +29,30 @@ my $samples = qq{
 	CREATE TABLE sample AS
 	SELECT n, stamped AS id, md5('$seed other' || n)::uuid AS other,
 		CASE WHEN n % 3 = 0 AND first_48 < 253402300800000
-			 THEN timestamptz '1970-01-01 00:00+00' + first_48 * interval '1 ms' + (number(n, 'd') % 1200000000 - 600000000) * interval '1 us'
+			 THEN timestamptz '1970-01-01 00:00+00' + first_48 * interval '1 ms'
+				+ (number(n, 'd') % 1200000000 - 600000000) * interval '1 us'
 			 ELSE timestamptz '1971-01-01 00:00+00'
-				+ number(n, 'a') % CASE WHEN n % 3 = 1 THEN 281400000000000000 ELSE 2500000000000000 END * interval '1 us' END AS at,
+				+ number(n, 'a') % CASE WHEN n % 3 = 1 THEN 281400000000000000 ELSE 2500000000000000 END
+				  * interval '1 us' END AS at,
 		timestamptz '1971-01-01 00:00+00' + number(n, 'b') % 281400000000000000 * interval '1 us' AS stop,
 		(1 + number(n, 'p') % 100000) * ('{1 ms,1 s,1 minute,1 hour}'::interval[])[1 + n % 4] AS period,
 		(1 + number(n, 'y') % 6)::int AS bytes,
 		number(n, 't') % 86400000000 * interval '1 us' AS tolerance,
 		digits(n, 'n', 'ab c\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80/.:0', (number(n, 'l') % 20)::int) AS name,
-		digits(n, '36', '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ', 1 + (number(n, 'l36') % 24)::int) AS base_36,
+		digits(n, '36', '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ',
+			1 + (number(n, 'l36') % 24)::int) AS base_36,
 		'a' || coalesce(digits(n, 'x', 'az09_', (number(n, 'lx') % 20)::int), '') || 'z' AS prefix,
 		'b' || coalesce(digits(n, 'x', 'az_', (number(n, 'ly') % 20)::int), '') || 'y' AS letters,
 		digits(n, '8', '01234567', 1) || digits(n, '32', '0123456789abcdefghjkmnpqrstvwxyz', 25) AS base_32,
 		jsonb_build_object(chr(233) || n, E'\\t\\u0001\\\\"' || chr(8364), md5('k' || n), number(n, 'j') / 1000.0,
 			'b', jsonb_build_array(n % 7 = 0, NULL, md5('v' || n), number(n, 'e')::float8 * 1e-30, '[]'::jsonb),
-			repeat('w', n % 9), CASE n % 3 WHEN 0 THEN to_jsonb(stamped::text) WHEN 1 THEN '{"x": {"y": [1.50, -0]}}' ELSE '[[], {}]' END) AS request,
+			repeat('w', n % 9), CASE n % 3 WHEN 0 THEN to_jsonb(stamped::text)
+										WHEN 1 THEN '{"x": {"y": [1.50, -0]}}' ELSE '[[], {}]' END) AS request,
 		ARRAY[stamped, md5('$seed h' || n)::uuid, NULL, md5('$seed other' || n / 2 * 2)::uuid] AS history
 	FROM (SELECT n, ('x' || left(md5('$seed ' || n), 12))::bit(48)::bigint AS first_48,
 				 CASE WHEN n % 4 = 0 THEN raw
-					  ELSE overlay(overlay(raw PLACING substr('1467d', 1 + n % 5, 1) FROM 15) PLACING '9' FROM 20) END::uuid AS stamped
+					  ELSE overlay(overlay(raw PLACING substr('1467d', 1 + n % 5, 1) FROM 15)
+								   PLACING '9' FROM 20) END::uuid AS stamped
 		  FROM (SELECT n, md5('$seed ' || n)::uuid::text AS raw FROM generate_series(1, $values) n) r) s};
 
 # Each takes values that are valid for it.
@@ -133,33 +138,38 @@ my @errors = map { s/^\s+//r } grep { /\S/ } split /\n/, q{
 };
 push @errors, 'uuid_v7_floor(odd_at)', 'ulid_floor(odd_at)',
   map({ "$_(odd_text, odd_prefix)" } qw(prefixed_id_to_uuid is_prefixed_id is_typeid)),
-  map { "$_(odd_text)" } qw(uuid_text_timestamp prefixed_id_to_uuid prefixed_id_prefix typeid_to_uuid typeid_prefix is_typeid
-	ulid_to_uuid ulid_timestamp is_ulid);
+  map { "$_(odd_text)" } qw(uuid_text_timestamp prefixed_id_to_uuid prefixed_id_prefix typeid_to_uuid typeid_prefix
+	is_typeid ulid_to_uuid ulid_timestamp is_ulid);
 # One of the numbers and times is invalid in each row.
 my $odd_samples = q{
 	CREATE FUNCTION one_of(n int, salt text, VARIADIC choices text[]) RETURNS text LANGUAGE sql IMMUTABLE AS
 		$$SELECT choices[1 + number(n, salt) % cardinality(choices)]$$;
 	CREATE FUNCTION damaged(n int, of text) RETURNS text LANGUAGE sql IMMUTABLE AS
-		$$SELECT overlay(of PLACING digits(n, 'z', '_-!AZaz09 uilo~{}' || chr(233), 1) FROM 1 + (number(n, 'zz') % 36)::int)$$;
+		$$SELECT overlay(of PLACING digits(n, 'z', '_-!AZaz09 uilo~{}' || chr(233), 1)
+			FROM 1 + (number(n, 'zz') % 36)::int)$$;
 	CREATE TABLE odd AS
 	SELECT s.*,
 		CASE WHEN n % 11 <> 0 THEN s.id END AS odd_id,
 		CASE WHEN n % 4 <> 0 THEN s.at
-			 ELSE one_of(n, 'oa', 'infinity', '-infinity', '1969-12-31 23:59:59.999999+00', '10889-08-02 05:31:50.656+00', '4714-11-24 00:00+00 BC',
-						 '294000-12-31 23:59+00', '294276-12-31 23:59:59.999999+00', '0001-06-01 00:00+00')::timestamptz END AS odd_at,
+			 ELSE one_of(n, 'oa', 'infinity', '-infinity', '1969-12-31 23:59:59.999999+00',
+						 '10889-08-02 05:31:50.656+00', '4714-11-24 00:00+00 BC', '294000-12-31 23:59+00',
+						 '294276-12-31 23:59:59.999999+00', '0001-06-01 00:00+00')::timestamptz END AS odd_at,
 		CASE WHEN n % 4 <> 1 THEN '0'
-			 ELSE one_of(n, 'oi', '-1 us', '1 mon', '1 year -12 mons', '0', '106751991 days', '2147483647 days', '-1 day 24:00:00.000001',
-						 NULL, s.tolerance::text, '1 day -1 hour', '45 days')::interval END AS odd_interval,
+			 ELSE one_of(n, 'oi', '-1 us', '1 mon', '1 year -12 mons', '0', '106751991 days', '2147483647 days',
+						 '-1 day 24:00:00.000001', NULL, s.tolerance::text, '1 day -1 hour',
+						 '45 days')::interval END AS odd_interval,
 		CASE WHEN n % 4 <> 2 THEN s.period
 			 ELSE one_of(n, 'op', '0', '-1 s', '1 mon', '1 us', '365250 days', '365251 days', '1.5 ms', NULL, '1 ms',
 						 '2147483647 days')::interval END AS odd_period,
-		CASE WHEN n % 4 <> 3 THEN s.bytes ELSE one_of(n, 'ob', '0', '7', '-1', NULL, '2147483647', '-2147483648', '3')::int END AS odd_bytes,
+		CASE WHEN n % 4 <> 3 THEN s.bytes
+			 ELSE one_of(n, 'ob', '0', '7', '-1', NULL, '2147483647', '-2147483648', '3')::int END AS odd_bytes,
 		one_of(n, 'ot', letters || '_' || base_32, damaged(n, letters || '_' || base_32), prefix || '_' || base_36,
 			   damaged(n, prefix || '_' || base_36), damaged(n, base_32), damaged(n, id::text),
 			   coalesce(digits(n, 'q', '_aZ09 -!' || chr(8364), (number(n, 'lq') % 33)::int), ''),
 			   repeat('z', (number(n, 'lq') % 70)::int), NULL) AS odd_text,
 		one_of(n, 'obase', '16', '32', '36', '58', '62', '10', '0', '-1', NULL)::int AS odd_base,
-		one_of(n, 'or', '1e999', '-1e1000', '{"a": [1e131071]}', '1e-1000', '1e-1001', '0.00', '[1.0, -0, 1e2]', NULL)::jsonb AS odd_request,
+		one_of(n, 'or', '1e999', '-1e1000', '{"a": [1e131071]}', '1e-1000', '1e-1001', '0.00', '[1.0, -0, 1e2]',
+			   NULL)::jsonb AS odd_request,
 		one_of(n, 'oo', prefix, letters, coalesce(digits(n, 'oq', '_aZ09 -', (number(n, 'ol') % 8)::int), ''), NULL,
 			   repeat('a', 62 + (number(n, 'ol') % 4)::int)) AS odd_prefix
 	FROM sample s WHERE n <= 600};
@@ -194,12 +204,14 @@ my $options = '';
 sub agree
 {
 	my @cases = @_;
-	my $script = join '', map { "\\echo @@\nSELECT n, replace(($_->[1])::text, chr(10), ' ') FROM $_->[0] ORDER BY n;\n" } @cases;
+	my $script = join '',
+	  map { "\\echo @@\nSELECT n, replace(($_->[1])::text, chr(10), ' ') FROM $_->[0] ORDER BY n;\n" } @cases;
 	my %results;
 	for my $database ('c', 'p')
 	{
 		local $ENV{PGOPTIONS} = $options;
-		IPC::Run::run([ 'psql', '-XAtq', '-P', 'null=NULL', '-v', 'VERBOSITY=sqlstate', '-d', $node->connstr($database) ],
+		IPC::Run::run(
+			[ 'psql', '-XAtq', '-P', 'null=NULL', '-v', 'VERBOSITY=sqlstate', '-d', $node->connstr($database) ],
 			'<', \$script, '>&', \my $out);
 		(undef, @{ $results{$database} }) = split /^@@\n/m, $out, -1;
 	}
@@ -208,7 +220,8 @@ sub agree
 		my ($c, $p) = map { [ split /\n/, shift @{ $results{$_} } ] } 'c', 'p';
 		my @different = grep { ($c->[$_] // '') ne ($p->[$_] // '') } 0 .. ($#$c > $#$p ? $#$c : $#$p);
 		ok(@$c && !@different, $_->[2])
-		  or diag(@different . " rows differ, first:\n", map { "  C        $c->[$_]\n  portable $p->[$_]\n" } @different ? $different[0] : 0);
+		  or diag(@different . " rows differ, first:\n",
+			map { "  C        $c->[$_]\n  portable $p->[$_]\n" } @different ? $different[0] : 0);
 	}
 }
 
@@ -216,14 +229,16 @@ sub qualified { my ($call) = @_; return $call =~ /^(?:\(|left|substr)/ ? $call :
 
 agree((map { [ 'sample', qualified($_), "$values values: $_" ] } @results),
 	(map { [ 'odd', 'try_' . 2 * $_ . '(odd)', "invalid values: $errors[$_]" ],
-		   [ 'odd', 'CASE WHEN n <= 100 THEN try_' . (2 * $_ + 1) . '(odd) END', "invalid constants: $errors[$_]" ] } 0 .. $#errors));
+		   [ 'odd', 'CASE WHEN n <= 100 THEN try_' . (2 * $_ + 1) . '(odd) END', "invalid constants: $errors[$_]" ]
+	} 0 .. $#errors));
 
 # --- Settings of the session ------------------------------------------------
-$options = join ' ', map { "-c $_" } 'DateStyle=SQL,DMY', 'IntervalStyle=sql_standard', 'TimeZone=America/St_Johns', 'bytea_output=escape',
-  'extra_float_digits=-15', 'transform_null_equals=on', 'quote_all_identifiers=on',
+$options = join ' ', map { "-c $_" } 'DateStyle=SQL,DMY', 'IntervalStyle=sql_standard', 'TimeZone=America/St_Johns',
+  'bytea_output=escape', 'extra_float_digits=-15', 'transform_null_equals=on', 'quote_all_identifiers=on',
   ask('SHOW server_version_num') >= 190000 ? () : ('standard_conforming_strings=off', 'escape_string_warning=off');
 agree((map { [ '(SELECT * FROM sample WHERE n <= 100) sample', qualified($_), "hostile settings: $_" ] } @results),
-	(map { [ '(SELECT * FROM odd WHERE n <= 100) odd', 'try_' . 2 * $_ . '(odd)', "hostile settings, invalid values: $errors[$_]" ] } 0 .. $#errors));
+	(map { [ '(SELECT * FROM odd WHERE n <= 100) odd', 'try_' . 2 * $_ . '(odd)',
+			   "hostile settings, invalid values: $errors[$_]" ] } 0 .. $#errors));
 
 # functions that are marked as parallel safe run in parallel
 $options = '-c min_parallel_table_scan_size=0 -c parallel_setup_cost=0 -c parallel_tuple_cost=0';
@@ -237,11 +252,13 @@ SKIP:
 	skip 'the server has no ICU', 1 if outcome($ci, database => 'p') ne '';
 	ask($ci, 'c');
 	my @texts = qw(name prefix letters base_32 base_36);
-	my $table = '(SELECT n, id, other, at, request, ' . join(', ', map { "$_ COLLATE ci AS $_" } @texts) . ' FROM sample WHERE n <= 100) sample';
+	my $collated = join ', ', map { "$_ COLLATE ci AS $_" } @texts;
+	my $table = "(SELECT n, id, other, at, request, $collated FROM sample WHERE n <= 100) sample";
 	my $any = join '|', @texts;
 	agree(map { [ $table, qualified($_), "nondeterministic collation: $_" ] } grep { /\b(?:$any)\b/ } @results);
-	is_deeply([ map { outcome("SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000c', '00000000-0000-4000-8000-000000000000',
-			name COLLATE ci) FROM unnest('{order,ORDER}'::text[]) name", database => $_) } 'c', 'p' ], [ ('23514') x 2 ],
+	my $create = q{SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000c',
+		'00000000-0000-4000-8000-000000000000', name COLLATE ci) FROM unnest('{order,ORDER}'::text[]) name};
+	is_deeply([ map { outcome($create, database => $_) } 'c', 'p' ], [ ('23514') x 2 ],
 		'names that a collation considers equal differ');
 }
 

@@ -21,16 +21,21 @@ sub as { my ($user, $sql) = @_; return outcome($sql, user => $user) }
 
 {
 	local @ENV{qw(PGHOST PGPORT PGUSER PGDATABASE)} = ($node->host, $node->port, 'app', 'postgres');
-	is((run_command([ 'bash', '-e', '-c', $install ]))[1], '', 'the commands of the page install and create the extensions');
+	is((run_command([ 'bash', '-e', '-c', $install ]))[1], '',
+		'the commands of the page install and create the extensions');
 }
-is(as('clerk', 'SELECT file, version FROM idgen.portable_version()'), "create_once|1.0\ntext_ids|1.0\nuuids|1.0", 'all files are there');
-is(as('clerk', q{SELECT idgen.is_recent_short_comb(idgen.short_comb()), idgen.is_prefixed_id(idgen.prefixed_id('acct'), 'acct')}),
+is(as('clerk', 'SELECT file, version FROM idgen.portable_version()'), "create_once|1.0\ntext_ids|1.0\nuuids|1.0",
+	'all files are there');
+is(as('clerk', q{SELECT idgen.is_recent_short_comb(idgen.short_comb()),
+	idgen.is_prefixed_id(idgen.prefixed_id('acct'), 'acct')}),
 	't|t', 'functions work');
 is(ask(q{SELECT count(*) FROM pg_proc p WHERE pronamespace = 'idgen'::regnamespace
-		AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_proc'::regclass AND objid = p.oid AND deptype = 'e')}),
+		AND NOT EXISTS (SELECT FROM pg_depend
+			WHERE classid = 'pg_proc'::regclass AND objid = p.oid AND deptype = 'e')}),
 	'0', 'all functions belong to an extension');
 
-my $command = q{SELECT * FROM idgen.create_once('c0000000-0000-4000-8000-000000000001', 'e0000000-0000-4000-8000-000000000001', 'order')};
+my $command = q{SELECT * FROM idgen.create_once(
+	'c0000000-0000-4000-8000-000000000001', 'e0000000-0000-4000-8000-000000000001', 'order')};
 is(as('app', $command), 'e0000000-0000-4000-8000-000000000001|t', 'a command is recorded');
 is(as('app', 'DROP EXTENSION idgen_uuids'), '2BP01', 'what others need cannot be dropped');
 
@@ -38,6 +43,7 @@ is(as('app', 'DROP EXTENSION idgen_uuids'), '2BP01', 'what others need cannot be
 dump_and_restore('plain', 'postgres', 'restored');
 is(ask($command, 'restored'), 'e0000000-0000-4000-8000-000000000001|f', 'a command is known after the restore');
 
-is(as('app', "DROP EXTENSION idgen_create_once, idgen_text_ids, idgen_uuids; SELECT to_regnamespace('idgen') IS NULL"), 't',
+is(as('app', "DROP EXTENSION idgen_create_once, idgen_text_ids, idgen_uuids;
+	SELECT to_regnamespace('idgen') IS NULL"), 't',
 	'dropping the extensions removes all');
 done_testing();
