@@ -38,8 +38,10 @@ BEGIN
         CREATE FUNCTION idgen.portable_version(OUT file text, OUT version text) RETURNS SETOF record
             LANGUAGE SQL STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
             AS $body$SELECT substr(proname, 15), split_part(prosrc, '''', 2) FROM pg_proc
-                     WHERE pronamespace = 'idgen'::regnamespace AND starts_with(proname, 'portable_file_') ORDER BY 1$body$;
-        COMMENT ON FUNCTION idgen.portable_version() IS 'The files of the portable edition that are installed, with their versions.';
+                     WHERE pronamespace = 'idgen'::regnamespace AND starts_with(proname, 'portable_file_')
+                     ORDER BY 1$body$;
+        COMMENT ON FUNCTION idgen.portable_version() IS
+            'The files of the portable edition that are installed, with their versions.';
     END IF;
 
 -- The version of create_once.sql, as portable_version() shows it.
@@ -59,16 +61,22 @@ IF to_regclass('idgen.creation_identifiers') IS NULL THEN
     ) WITH (autovacuum_vacuum_scale_factor = 0.02);     -- rows are purged continuously
     CREATE INDEX creation_identifiers_created_at ON idgen.creation_identifiers (created_at);
     CREATE INDEX creation_identifiers_entity_id ON idgen.creation_identifiers (entity_id) WHERE entity_id IS NOT NULL;
-    CREATE INDEX creation_identifiers_entity_number ON idgen.creation_identifiers (entity_number) WHERE entity_number IS NOT NULL;
+    CREATE INDEX creation_identifiers_entity_number ON idgen.creation_identifiers (entity_number)
+        WHERE entity_number IS NOT NULL;
     COMMENT ON TABLE idgen.creation_identifiers IS
         'The entity that each creation command created, written by idgen.create_once(). Keep it a logged table.';
-    COMMENT ON COLUMN idgen.creation_identifiers.command_id IS 'The id that the client gave the command, the same in every retry.';
-    COMMENT ON COLUMN idgen.creation_identifiers.command_name IS 'The kind of the command, as the application calls it.';
-    COMMENT ON COLUMN idgen.creation_identifiers.entity_id IS 'The entity that the command created, if a uuid identifies it.';
-    COMMENT ON COLUMN idgen.creation_identifiers.entity_number IS 'The entity that the command created, if a bigint identifies it.';
+    COMMENT ON COLUMN idgen.creation_identifiers.command_id IS
+        'The id that the client gave the command, the same in every retry.';
+    COMMENT ON COLUMN idgen.creation_identifiers.command_name IS
+        'The kind of the command, as the application calls it.';
+    COMMENT ON COLUMN idgen.creation_identifiers.entity_id IS
+        'The entity that the command created, if a uuid identifies it.';
+    COMMENT ON COLUMN idgen.creation_identifiers.entity_number IS
+        'The entity that the command created, if a bigint identifies it.';
     COMMENT ON COLUMN idgen.creation_identifiers.request_hash IS
         'A hash of the request, the same on every server version, machine and encoding. NULL if no request was given.';
-    COMMENT ON COLUMN idgen.creation_identifiers.created_at IS 'The start of the transaction that recorded the command.';
+    COMMENT ON COLUMN idgen.creation_identifiers.created_at IS
+        'The start of the transaction that recorded the command.';
 END IF;
 
 -- The text of jsonb with the keys in the order of their UTF-8, in another encoding.
@@ -77,9 +85,10 @@ CREATE OR REPLACE FUNCTION idgen.portable_request_text(request jsonb) RETURNS te
 BEGIN
     RETURN CASE jsonb_typeof(request)
         WHEN 'object' THEN
-            (SELECT '{' || coalesce(string_agg(to_json(m.key)::text || ': ' || idgen.portable_request_text(m.value), ', '
-                                               ORDER BY octet_length(convert_to(m.key, 'UTF8')), convert_to(m.key, 'UTF8')), '') || '}'
-             FROM jsonb_each(request) m)
+            (SELECT '{' || coalesce(string_agg(
+                        to_json(m.key)::text || ': ' || idgen.portable_request_text(m.value), ', '
+                        ORDER BY octet_length(m.utf8), m.utf8), '') || '}'
+             FROM (SELECT key, value, convert_to(key, 'UTF8') AS utf8 FROM jsonb_each(request)) m)
         WHEN 'array' THEN
             (SELECT '[' || coalesce(string_agg(idgen.portable_request_text(e.element), ', ' ORDER BY e.n), '') || ']'
              FROM jsonb_array_elements(request) WITH ORDINALITY e (element, n))
@@ -93,7 +102,8 @@ DECLARE
     request_text text COLLATE "C" := request;
 BEGIN
     -- of jsonb_path_query(), the time would be quadratic
-    IF EXISTS (SELECT FROM jsonb_array_elements(jsonb_path_query_array(request, 'strict $.** ? (@.type() == "number")')) n
+    IF EXISTS (SELECT FROM jsonb_array_elements(
+                   jsonb_path_query_array(request, 'strict $.** ? (@.type() == "number")')) n
                WHERE abs(n::numeric) >= 1e1000 OR min_scale(n::numeric) > 1000) THEN
         RAISE EXCEPTION 'request contains a number of more than 1000 digits'
             USING ERRCODE = 'numeric_value_out_of_range',
@@ -104,7 +114,8 @@ BEGIN
     END IF;
     -- without the zeros at the end of fractions that are outside strings
     IF request_text ~ '[.][0-9]*0(?![0-9])' THEN
-        request_text := regexp_replace(request_text, E'("(?:[^"\\\\]|\\\\.)*")|([.][0-9]*[1-9])0+(?![0-9])|[.]0+(?![0-9])', E'\\1\\2', 'g');
+        request_text := regexp_replace(
+            request_text, E'("(?:[^"\\\\]|\\\\.)*")|([.][0-9]*[1-9])0+(?![0-9])|[.]0+(?![0-9])', E'\\1\\2', 'g');
     END IF;
     RETURN ('x' || encode(sha256(convert_to(request_text, 'UTF8')), 'hex'))::bit(64)::bigint;
 END $$;
@@ -122,20 +133,23 @@ DECLARE
     recorded record;
 BEGIN
     IF command IS NULL OR num_nulls(id, number) = 2 OR name IS NULL THEN
-        RAISE EXCEPTION 'command_id, proposed_id and command_name must not be null' USING ERRCODE = 'null_value_not_allowed';
+        RAISE EXCEPTION 'command_id, proposed_id and command_name must not be null'
+            USING ERRCODE = 'null_value_not_allowed';
     END IF;
     FOR attempt IN 1 .. 100 LOOP
         IF search THEN
-            SELECT c.entity_id, c.entity_number, coalesce(c.command_name, '')::text AS command_name, c.request_hash INTO recorded
-            FROM idgen.creation_identifiers c WHERE c.command_id = command;
+            SELECT c.entity_id, c.entity_number, coalesce(c.command_name, '')::text AS command_name, c.request_hash
+            INTO recorded FROM idgen.creation_identifiers c WHERE c.command_id = command;
             IF FOUND THEN
-                IF serializable AND (SELECT count(*) FROM idgen.creation_identifiers c WHERE c.command_id = command) > 1 THEN
-                    RAISE EXCEPTION 'could not serialize access due to concurrent delete' USING ERRCODE = 'serialization_failure';
+                IF serializable
+                   AND (SELECT count(*) FROM idgen.creation_identifiers c WHERE c.command_id = command) > 1 THEN
+                    RAISE EXCEPTION 'could not serialize access due to concurrent delete'
+                        USING ERRCODE = 'serialization_failure';
                 ELSIF is_uuid <> (recorded.entity_id IS NOT NULL) OR name <> recorded.command_name COLLATE "C"
                    OR hash IS DISTINCT FROM recorded.request_hash THEN
                     RAISE EXCEPTION 'command id "%" was already used for a different command', command
-                        USING ERRCODE = 'check_violation',
-                              SCHEMA = 'idgen', TABLE = 'creation_identifiers', CONSTRAINT = 'creation_identifiers_same_command';
+                        USING ERRCODE = 'check_violation', SCHEMA = 'idgen', TABLE = 'creation_identifiers',
+                              CONSTRAINT = 'creation_identifiers_same_command';
                 END IF;
                 id := recorded.entity_id;
                 number := recorded.entity_number;
@@ -144,7 +158,8 @@ BEGIN
             END IF;
         END IF;
         IF read_only THEN
-            RAISE EXCEPTION 'cannot record a command in a read-only transaction' USING ERRCODE = 'read_only_sql_transaction';
+            RAISE EXCEPTION 'cannot record a command in a read-only transaction'
+                USING ERRCODE = 'read_only_sql_transaction';
         END IF;
         INSERT INTO idgen.creation_identifiers (command_id, entity_id, entity_number, command_name, request_hash)
         VALUES (command, id, number, name, hash)
@@ -157,7 +172,8 @@ BEGIN
     END LOOP;
     RAISE EXCEPTION 'could not find or record command id "%"', command
         USING ERRCODE = 'insufficient_privilege',
-              HINT = 'A row-level security policy on table "idgen.creation_identifiers" may hide the row, or a trigger suppress it.';
+              HINT = 'A row-level security policy on table "idgen.creation_identifiers" may hide the row, '
+                     'or a trigger suppress it.';
 END $$;
 
 CREATE OR REPLACE FUNCTION idgen.create_once(
@@ -166,7 +182,8 @@ CREATE OR REPLACE FUNCTION idgen.create_once(
 ) LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 BEGIN
     SELECT c.id, c.created INTO entity_id, created
-    FROM idgen.portable_create_once(command_id, proposed_id, NULL, command_name, idgen.portable_request_hash(request)) c;
+    FROM idgen.portable_create_once(
+        command_id, proposed_id, NULL, command_name, idgen.portable_request_hash(request)) c;
 END $$;
 COMMENT ON FUNCTION idgen.create_once(uuid, uuid, text, jsonb) IS
     'Makes a creation command safe to retry: later calls with its id return the id that the first recorded, with '
@@ -178,9 +195,11 @@ CREATE OR REPLACE FUNCTION idgen.create_once_bigint(
 ) LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 BEGIN
     SELECT c.number, c.created INTO entity_number, created
-    FROM idgen.portable_create_once(command_id, NULL, proposed_id, command_name, idgen.portable_request_hash(request)) c;
+    FROM idgen.portable_create_once(
+        command_id, NULL, proposed_id, command_name, idgen.portable_request_hash(request)) c;
 END $$;
-COMMENT ON FUNCTION idgen.create_once_bigint(uuid, bigint, text, jsonb) IS 'The same as create_once() for entities that a bigint identifies.';
+COMMENT ON FUNCTION idgen.create_once_bigint(uuid, bigint, text, jsonb) IS
+    'The same as create_once() for entities that a bigint identifies.';
 
 -- Only an index scan locks the rows in the order of their ids. A row that a late retry
 -- has recorded again since is newer than all of them, and is kept. STRICT, because Citus
@@ -203,18 +222,22 @@ COMMENT ON FUNCTION idgen.forget_creation(uuid) IS
 CREATE OR REPLACE FUNCTION idgen.forget_creation_of(entity_id uuid) RETURNS bigint
     LANGUAGE SQL VOLATILE PARALLEL UNSAFE STRICT SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
     AS $$
-        WITH forgotten AS (DELETE FROM idgen.creation_identifiers c WHERE c.entity_id = forget_creation_of.entity_id RETURNING 1)
+        WITH forgotten AS (DELETE FROM idgen.creation_identifiers c
+                           WHERE c.entity_id = forget_creation_of.entity_id RETURNING 1)
         SELECT count(*) FROM forgotten
     $$;
-COMMENT ON FUNCTION idgen.forget_creation_of(uuid) IS 'Deletes the recorded commands that created an entity; returns their number.';
+COMMENT ON FUNCTION idgen.forget_creation_of(uuid) IS
+    'Deletes the recorded commands that created an entity; returns their number.';
 
 CREATE OR REPLACE FUNCTION idgen.forget_creation_of_bigint(entity_number bigint) RETURNS bigint
     LANGUAGE SQL VOLATILE PARALLEL UNSAFE STRICT SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
     AS $$
-        WITH forgotten AS (DELETE FROM idgen.creation_identifiers c WHERE c.entity_number = forget_creation_of_bigint.entity_number RETURNING 1)
+        WITH forgotten AS (DELETE FROM idgen.creation_identifiers c
+                           WHERE c.entity_number = forget_creation_of_bigint.entity_number RETURNING 1)
         SELECT count(*) FROM forgotten
     $$;
-COMMENT ON FUNCTION idgen.forget_creation_of_bigint(bigint) IS 'The same as forget_creation_of() for entities that a bigint identifies.';
+COMMENT ON FUNCTION idgen.forget_creation_of_bigint(bigint) IS
+    'The same as forget_creation_of() for entities that a bigint identifies.';
 
 CREATE OR REPLACE FUNCTION idgen.purge_creations(
     older_than interval DEFAULT '24 hours', command_name text DEFAULT NULL, batch_size bigint DEFAULT 10000
@@ -227,8 +250,9 @@ BEGIN
     IF older_than IS NULL OR batch_size IS NULL THEN
         RAISE EXCEPTION 'older_than and batch_size must not be null' USING ERRCODE = 'null_value_not_allowed';
     ELSIF date_trunc('month', older_than) <> '0' OR us NOT BETWEEN 0 AND 9223372036854775807 OR batch_size < 1 THEN
-        RAISE EXCEPTION 'older_than must be from 0 to 106751991 days, without months or years, and batch_size at least 1'
-            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The values are %s and %s.', older_than, batch_size);
+        RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+            MESSAGE = 'older_than must be from 0 to 106751991 days, without months or years, and batch_size at least 1',
+            DETAIL = format('The values are %s and %s.', older_than, batch_size);
     END IF;
     IF us < extract(epoch FROM now() AT TIME ZONE 'UTC' - cutoff) * 1000000 THEN
         cutoff := now() AT TIME ZONE 'UTC' - older_than;     -- where a day has 24 hours
@@ -236,13 +260,16 @@ BEGIN
     RETURN (SELECT coalesce(idgen.portable_forget(array_agg(f.command_id), max(f.created_at)), 0)
             FROM (SELECT c.command_id, c.created_at FROM idgen.creation_identifiers c
                   WHERE c.created_at < cutoff AT TIME ZONE 'UTC'
-                  AND (purge_creations.command_name IS NULL OR c.command_name = purge_creations.command_name COLLATE "C")
+                  AND (purge_creations.command_name IS NULL
+                       OR c.command_name = purge_creations.command_name COLLATE "C")
                   ORDER BY c.created_at LIMIT batch_size) f);
 END $$;
 COMMENT ON FUNCTION idgen.purge_creations(interval, text, bigint) IS
     'Deletes recorded commands older than older_than, the oldest first and at most batch_size; returns their number.';
 
-CREATE OR REPLACE FUNCTION idgen.trim_creations(keep bigint, command_name text DEFAULT NULL, batch_size bigint DEFAULT NULL) RETURNS bigint
+CREATE OR REPLACE FUNCTION idgen.trim_creations(
+    keep bigint, command_name text DEFAULT NULL, batch_size bigint DEFAULT NULL
+) RETURNS bigint
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF keep IS NULL THEN
@@ -253,7 +280,8 @@ BEGIN
     END IF;
     RETURN (SELECT coalesce(idgen.portable_forget(array_agg(f.command_id), max(f.created_at)), 0)
             FROM (SELECT * FROM (SELECT c.command_id, c.created_at FROM idgen.creation_identifiers c
-                                 WHERE trim_creations.command_name IS NULL OR c.command_name = trim_creations.command_name COLLATE "C"
+                                 WHERE trim_creations.command_name IS NULL
+                                    OR c.command_name = trim_creations.command_name COLLATE "C"
                                  ORDER BY c.created_at DESC, c.command_id DESC OFFSET keep) others
                   ORDER BY others.created_at, others.command_id LIMIT batch_size) f);
 END $$;

@@ -27,20 +27,23 @@ DECLARE
         'check_recent_uuid_v7(uuid,interval,interval,interval,timestamptz)', 'check_recent_id()',
         'created_near(uuid,timestamptz,interval)', 'uuid_to_base(uuid,int)', 'uuid_from_base(text,int)',
         'prefixed_id(text,uuid)', 'prefixed_id_to_uuid(text,text)', 'prefixed_id_prefix(text)',
-        'is_prefixed_id(text,text)', 'typeid_from_uuid(text,uuid)', 'typeid(text,timestamptz)', 'typeid_to_uuid(text,text)',
-        'typeid_prefix(text)', 'is_typeid(text,text)', 'ulid_to_uuid(text)', 'ulid_from_uuid(uuid)', 'ulid(timestamptz)', 'is_ulid(text)',
-        'ulid_timestamp(text)', 'ulid_floor(timestamptz)', 'ulid_within(text,timestamptz,timestamptz)',
+        'is_prefixed_id(text,text)', 'typeid_from_uuid(text,uuid)', 'typeid(text,timestamptz)',
+        'typeid_to_uuid(text,text)', 'typeid_prefix(text)', 'is_typeid(text,text)', 'ulid_to_uuid(text)',
+        'ulid_from_uuid(uuid)', 'ulid(timestamptz)', 'is_ulid(text)', 'ulid_timestamp(text)',
+        'ulid_floor(timestamptz)', 'ulid_within(text,timestamptz,timestamptz)',
         'create_once(uuid,uuid,text,jsonb)', 'create_once_bigint(uuid,bigint,text,jsonb)',
         'forget_creation(uuid)', 'forget_creation_of(uuid)', 'forget_creation_of_bigint(bigint)',
         'purge_creations(interval,text,bigint)', 'trim_creations(bigint,text,bigint)'];
 BEGIN
     PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
-    IF NOT EXISTS (SELECT FROM pg_proc WHERE pronamespace = to_regnamespace('idgen') AND starts_with(proname, 'portable_file_')) THEN
+    IF NOT EXISTS (SELECT FROM pg_proc
+                   WHERE pronamespace = to_regnamespace('idgen') AND starts_with(proname, 'portable_file_')) THEN
         RAISE NOTICE 'the portable edition of idgen is not installed, skipping';
     ELSE
         EXECUTE (SELECT 'DROP ROUTINE ' || string_agg(oid::regprocedure::text, ', ') FROM pg_proc
                  WHERE pronamespace = 'idgen'::regnamespace
-                   AND (starts_with(proname, 'portable_') OR oid IN (SELECT to_regprocedure('idgen.' || s) FROM unnest(signatures) s)));
+                   AND (starts_with(proname, 'portable_')
+                        OR oid IN (SELECT to_regprocedure('idgen.' || s) FROM unnest(signatures) s)));
         IF to_regclass('idgen.creation_identifiers') IS NOT NULL THEN
             DROP TABLE idgen.creation_identifiers;
         END IF;

@@ -74,10 +74,13 @@ CREATE OR REPLACE FUNCTION idgen.portable_5_digits(n bigint, digits bytea, base 
                            | get_byte(digits, (n % base)::int)), 4);
 
 -- The last five digits of each number.
-CREATE OR REPLACE FUNCTION idgen.portable_25_digits(n1 bigint, n2 bigint, n3 bigint, n4 bigint, n5 bigint, digits bytea, base bigint) RETURNS text
+CREATE OR REPLACE FUNCTION idgen.portable_25_digits(
+    n1 bigint, n2 bigint, n3 bigint, n4 bigint, n5 bigint, digits bytea, base bigint
+) RETURNS text
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
-    RETURN encode(idgen.portable_5_digits(n1, digits, base) || idgen.portable_5_digits(n2, digits, base) || idgen.portable_5_digits(n3, digits, base)
-                  || idgen.portable_5_digits(n4, digits, base) || idgen.portable_5_digits(n5, digits, base), 'escape');
+    RETURN encode(idgen.portable_5_digits(n1, digits, base) || idgen.portable_5_digits(n2, digits, base)
+                  || idgen.portable_5_digits(n3, digits, base) || idgen.portable_5_digits(n4, digits, base)
+                  || idgen.portable_5_digits(n5, digits, base), 'escape');
 
 -- A uuid in 26 of these 32 digits.
 CREATE OR REPLACE FUNCTION idgen.portable_encode_32(id uuid, digits bytea) RETURNS text
@@ -143,22 +146,25 @@ COMMENT ON FUNCTION idgen.uuid_to_base(uuid, int) IS
 CREATE OR REPLACE FUNCTION idgen.portable_is_prefix(prefix text, digits_allowed boolean) RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
     RETURN octet_length(prefix) <= 63
-       AND prefix ~ (CASE WHEN digits_allowed THEN '^[a-z]([a-z0-9_]*[a-z0-9])?$' ELSE '^([a-z]([a-z_]*[a-z])?)?$' END) COLLATE "C";
+       AND prefix ~ (CASE WHEN digits_allowed THEN '^[a-z]([a-z0-9_]*[a-z0-9])?$'
+                          ELSE '^([a-z]([a-z_]*[a-z])?)?$' END) COLLATE "C";
 
 -- The prefix, or an error (22023, 22004 for NULL) if it is not valid.
 CREATE OR REPLACE FUNCTION idgen.portable_valid_prefix(prefix text, digits_allowed boolean) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 BEGIN
     IF idgen.portable_is_prefix(prefix, digits_allowed) IS NOT TRUE THEN
-        PERFORM idgen.portable_invalid('a prefix must have at most 63 characters, begin with a-z, and not end with an underscore', prefix);
+        PERFORM idgen.portable_invalid(
+            'a prefix must have at most 63 characters, begin with a-z, and not end with an underscore', prefix);
     END IF;
     RETURN prefix;
 END $$;
 
 -- form is 'bare': digits only; 'full': digits only, all of them; 'prefixed'; or
 -- 'optional': all digits, and an optional prefix of letters.
-CREATE OR REPLACE FUNCTION idgen.portable_read(value text, noun text, digits text, form text, OUT prefix text, OUT id uuid)
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
+CREATE OR REPLACE FUNCTION idgen.portable_read(
+    value text, noun text, digits text, form text, OUT prefix text, OUT id uuid
+) LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     base int := length(digits);
     width int := ceil(128 / log(2, base));
@@ -185,8 +191,8 @@ BEGIN
     ELSIF base = 32 AND form <> 'optional' THEN
         number := translate(number, 'abcdefghijklmnopqrstuvwxyzILO', 'ABCDEFGH1JK1MN0PQRSTUVWXYZ110');
     END IF;
-    is_valid := is_valid AND length(number) BETWEEN CASE WHEN form IN ('full', 'optional') THEN width ELSE 1 END AND width
-            AND ltrim(number, digits COLLATE "C") = '';
+    is_valid := is_valid AND ltrim(number, digits COLLATE "C") = ''
+            AND length(number) BETWEEN CASE WHEN form IN ('full', 'optional') THEN width ELSE 1 END AND width;
     IF is_valid THEN
         number := lpad(number, (width + 9) / 10 * 10, left(digits, 1));
         FOR chunk_start IN 1 .. length(number) BY 10 LOOP
@@ -208,7 +214,9 @@ BEGIN
 END $$;
 
 -- The uuid in a text, or an error (23514) if its prefix is another one.
-CREATE OR REPLACE FUNCTION idgen.portable_uuid_with(value text, expected_prefix text, noun text, digits text, form text) RETURNS uuid
+CREATE OR REPLACE FUNCTION idgen.portable_uuid_with(
+    value text, expected_prefix text, noun text, digits text, form text
+) RETURNS uuid
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 DECLARE
     parts record;
@@ -220,7 +228,8 @@ BEGIN
     END IF;
     parts := idgen.portable_read(value, noun, digits, form);
     IF parts.prefix <> expected_prefix COLLATE "C" THEN
-        PERFORM idgen.portable_invalid(noun || ' has another prefix than ' || expected_prefix, value, 'check_violation');
+        PERFORM idgen.portable_invalid(
+            noun || ' has another prefix than ' || expected_prefix, value, 'check_violation');
     END IF;
     RETURN parts.id;
 END $$;
@@ -243,14 +252,17 @@ COMMENT ON FUNCTION idgen.prefixed_id(text, uuid) IS
 CREATE OR REPLACE FUNCTION idgen.prefixed_id_to_uuid(id text, expected_prefix text DEFAULT NULL) RETURNS uuid
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    RETURN idgen.portable_uuid_with(id, expected_prefix, 'prefixed id', '0123456789abcdefghijklmnopqrstuvwxyz', 'prefixed');
+    RETURN idgen.portable_uuid_with(
+        id, expected_prefix, 'prefixed id', '0123456789abcdefghijklmnopqrstuvwxyz', 'prefixed');
 END $$;
-COMMENT ON FUNCTION idgen.prefixed_id_to_uuid(text, text) IS 'The uuid in a prefixed id. A prefix other than the expected one is an error (23514).';
+COMMENT ON FUNCTION idgen.prefixed_id_to_uuid(text, text) IS
+    'The uuid in a prefixed id. A prefix other than the expected one is an error (23514).';
 
 CREATE OR REPLACE FUNCTION idgen.prefixed_id_prefix(id text) RETURNS text
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN (idgen.portable_read(id, 'prefixed id', '0123456789abcdefghijklmnopqrstuvwxyz', 'prefixed')).prefix;
-COMMENT ON FUNCTION idgen.prefixed_id_prefix(text) IS 'The prefix of a prefixed id: the text before the last underscore.';
+COMMENT ON FUNCTION idgen.prefixed_id_prefix(text) IS
+    'The prefix of a prefixed id: the text before the last underscore.';
 
 -- The last value is that of the uuid whose bits are all 1.
 CREATE OR REPLACE FUNCTION idgen.is_prefixed_id(id text, prefix text DEFAULT NULL) RETURNS boolean
@@ -279,11 +291,14 @@ COMMENT ON FUNCTION idgen.typeid_from_uuid(text, uuid) IS
 CREATE OR REPLACE FUNCTION idgen.typeid(prefix text DEFAULT '', clock timestamptz DEFAULT NULL) RETURNS text
     LANGUAGE SQL VOLATILE PARALLEL SAFE
     RETURN idgen.typeid_from_uuid(prefix, idgen.uuid_v7(clock));
-COMMENT ON FUNCTION idgen.typeid(text, timestamptz) IS 'A new TypeID: typeid_from_uuid(prefix, uuid_v7(clock)). It reveals its creation time.';
+COMMENT ON FUNCTION idgen.typeid(text, timestamptz) IS
+    'A new TypeID: typeid_from_uuid(prefix, uuid_v7(clock)). It reveals its creation time.';
 
 CREATE OR REPLACE FUNCTION idgen.typeid_to_uuid(id text, expected_prefix text DEFAULT NULL) RETURNS uuid
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-BEGIN RETURN idgen.portable_uuid_with(id, expected_prefix, 'TypeID', '0123456789abcdefghjkmnpqrstvwxyz', 'optional'); END $$;
+BEGIN
+    RETURN idgen.portable_uuid_with(id, expected_prefix, 'TypeID', '0123456789abcdefghjkmnpqrstvwxyz', 'optional');
+END $$;
 COMMENT ON FUNCTION idgen.typeid_to_uuid(text, text) IS
     'The uuid in a TypeID, read as strictly as the specification requires. Another prefix is an error (23514).';
 
@@ -314,13 +329,15 @@ COMMENT ON FUNCTION idgen.ulid_to_uuid(text) IS 'The 16 bytes of a ULID as uuid,
 CREATE OR REPLACE FUNCTION idgen.ulid_from_uuid(id uuid) RETURNS text
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN idgen.portable_encode_32(id, '0123456789ABCDEFGHJKMNPQRSTVWXYZ');
-COMMENT ON FUNCTION idgen.ulid_from_uuid(uuid) IS 'The 16 bytes of a uuid as ULID, in upper case; its order in COLLATE "C" is that of the uuid.';
+COMMENT ON FUNCTION idgen.ulid_from_uuid(uuid) IS
+    'The 16 bytes of a uuid as ULID, in upper case; its order in COLLATE "C" is that of the uuid.';
 
 -- The random bits are the first 48 and the last 32 of a random UUID.
 CREATE OR REPLACE FUNCTION idgen.ulid(clock timestamptz DEFAULT NULL) RETURNS text
     LANGUAGE SQL VOLATILE PARALLEL SAFE
-    RETURN idgen.ulid_from_uuid((lpad(to_hex(idgen.portable_submillis(coalesce(clock, clock_timestamp())) >> 12), 12, '0')
-                                 || overlay(gen_random_uuid()::text PLACING '' FROM 14 FOR 15))::uuid);
+    RETURN idgen.ulid_from_uuid(
+        (lpad(to_hex(idgen.portable_submillis(coalesce(clock, clock_timestamp())) >> 12), 12, '0')
+         || overlay(gen_random_uuid()::text PLACING '' FROM 14 FOR 15))::uuid);
 COMMENT ON FUNCTION idgen.ulid(timestamptz) IS
     'A ULID: 48 bits of Unix milliseconds and 80 random bits in base 32; two of the same millisecond are in random '
     'order.';
@@ -345,10 +362,13 @@ COMMENT ON FUNCTION idgen.is_ulid(text) IS
 CREATE OR REPLACE FUNCTION idgen.ulid_floor(instant timestamptz) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT AS $$
 BEGIN RETURN idgen.ulid_from_uuid(idgen.portable_floor(instant, '00000000000000000000')); END $$;
-COMMENT ON FUNCTION idgen.ulid_floor(timestamptz) IS 'The smallest ULID with the millisecond of this timestamp, clamped to the range of ULIDs.';
+COMMENT ON FUNCTION idgen.ulid_floor(timestamptz) IS
+    'The smallest ULID with the millisecond of this timestamp, clamped to the range of ULIDs.';
 
 -- Other collations have other orders: Estonian has Z before T.
-CREATE OR REPLACE FUNCTION idgen.ulid_within(id text, start timestamptz, stop timestamptz DEFAULT 'infinity') RETURNS boolean
+CREATE OR REPLACE FUNCTION idgen.ulid_within(
+    id text, start timestamptz, stop timestamptz DEFAULT 'infinity'
+) RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
     RETURN id COLLATE "C" >= idgen.ulid_floor(start) AND id COLLATE "C" < idgen.ulid_floor(stop)
        AND (CASE WHEN id IS NULL OR idgen.portable_is_ulid(id) THEN 0 END) IS NOT NULL;

@@ -8,9 +8,11 @@ SELECT 'leaf_pages', leaf_pages FROM :pgstattuple.pgstatindex('idgen_bench.' || 
 -- the number of rows that have the short prefix of the last row
 SELECT 'prefix_rows', count(*)
 FROM (SELECT left(id::text, 4) AS prefix FROM idgen_bench.:"table"
-      WHERE ctid >= format('(%s,0)', pg_relation_size('idgen_bench.' || :'table') / current_setting('block_size')::int - 1)::tid
+      WHERE ctid >= format('(%s,0)', pg_relation_size('idgen_bench.' || :'table')
+                                     / current_setting('block_size')::int - 1)::tid
       ORDER BY ctid DESC LIMIT 1) last,
      idgen_bench.:"table"
-WHERE id BETWEEN (prefix || '0000-0000-0000-0000-000000000000')::uuid AND (prefix || 'ffff-ffff-ffff-ffff-ffffffffffff')::uuid;
+WHERE id BETWEEN (prefix || '0000-0000-0000-0000-000000000000')::uuid
+             AND (prefix || 'ffff-ffff-ffff-ffff-ffffffffffff')::uuid;
 \endif
 CHECKPOINT;

@@ -10,7 +10,7 @@ INSERT INTO idgen_bench.:"table" (:columns)
 SELECT :values
 FROM (SELECT timestamptz 'epoch' + (:clock + n * :spacing) * interval '1 microsecond' AS moment,
              :number + n AS i,
-             make_interval(secs => 12 * floor(least(3600e3, greatest(300e3, 0.512 * :spacing), 65.504 * :spacing)) / 1000)
-                 AS period
+             make_interval(secs => 12 * floor(least(3600e3, greatest(300e3, 0.512 * :spacing), 65.504 * :spacing))
+                                   / 1000) AS period
       FROM generate_series(1, :rows::bigint) n) arrivals;
 SELECT extract(epoch FROM clock_timestamp() - :'began');

@@ -42,7 +42,8 @@ WITH measurement AS (
     WHERE kind <> 'keyed_comb' OR scene IN ('curve', 'rates', 'changeover')
 ), place AS (
     SELECT p.*,
-           least(greatest(prefix_rows - floor(index_rows / (period_rows * 65536)) * period_rows, 0), period_rows * 0.999999) AS rows_in_period,
+           least(greatest(prefix_rows - floor(index_rows / (period_rows * 65536)) * period_rows, 0),
+                 period_rows * 0.999999) AS rows_in_period,
            -- the history of steady has fewer rows a minute than the measured inserts
            CASE scene WHEN 'steady' THEN index_rows / (:steady_days * 1440.0) ELSE period_rows END AS history_rows
     FROM period p
@@ -54,7 +55,8 @@ WITH measurement AS (
                WHEN 'steady' THEN history_rows * (mod(floor(extract(epoch FROM now()) / 60), 65536) + 0.5)
                WHEN 'curve' THEN index_rows / 2
                ELSE rows_in_period + period_rows *
-                    ceil((index_rows - floor(index_rows / (history_rows * 65536)) * history_rows * 65536 - rows_in_period) / period_rows)
+                    ceil((index_rows - floor(index_rows / (history_rows * 65536)) * history_rows * 65536
+                          - rows_in_period) / period_rows)
            END AS rows_in_cycle
     FROM place p
 )
@@ -62,7 +64,8 @@ SELECT scene, key, series, x, repetition, 'predicted_' || metric, value
 FROM cycle,
      -- the place in the period; it matters for the cycle only whether the keys are the greatest
      idgen.expected_key_cost(kind, index_rows, inserted_rows, period_rows, 2, run_length, key_bytes,
-         rows_in_period + CASE WHEN rows_in_cycle >= index_rows THEN ceil(index_rows / period_rows) * period_rows ELSE 0 END,
+         rows_in_period
+         + CASE WHEN rows_in_cycle >= index_rows THEN ceil(index_rows / period_rows) * period_rows ELSE 0 END,
          random_rows) cost,
      -- the index after the inserts
      idgen.expected_key_cost(kind, index_rows + inserted_rows, inserted_rows, history_rows, 2, run_length, key_bytes,
@@ -71,7 +74,9 @@ FROM cycle,
      LATERAL (SELECT 55 + row_bytes + sequence_bytes + CASE scene WHEN 'steady' THEN 34 ELSE 0 END
                      + 4100 / inserted_rows AS bytes) heap,
      -- the density in percent, as it is measured by pgstatindex()
-     LATERAL (VALUES ('wal_bytes_per_row', round((cost.image_bytes_per_row + cost.record_bytes_per_row + bytes)::numeric, 2)),
-                     ('fpi_per_row', round(cost.images_per_row::numeric, 6)),
-                     ('leaf_density', round(100 * size.leaf_density::numeric, 2)), ('index_bytes', size.index_bytes)) v (metric, value)
+     LATERAL (VALUES
+         ('wal_bytes_per_row', round((cost.image_bytes_per_row + cost.record_bytes_per_row + bytes)::numeric, 2)),
+         ('fpi_per_row', round(cost.images_per_row::numeric, 6)),
+         ('leaf_density', round(100 * size.leaf_density::numeric, 2)),
+         ('index_bytes', size.index_bytes)) v (metric, value)
 ORDER BY 1, 2, 3, 4, 5;

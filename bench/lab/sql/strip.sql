@@ -16,7 +16,8 @@ WITH RECURSIVE walk AS (
 )
 SELECT block, number::float8 / greatest(1, max(number) OVER ()) AS position FROM walk;
 SELECT :'key' || ',' || round((t.number - 1)::numeric / greatest(1, n.rows - 1), 5) || ',' || t.block || ','
-       || pg_relation_size('idgen_bench.' || :'index') / current_setting('block_size')::int || ',' || round(p.position::numeric, 5)
+       || pg_relation_size('idgen_bench.' || :'index') / current_setting('block_size')::int || ','
+       || round(p.position::numeric, 5)
 FROM touch t
 JOIN place p USING (block)
 CROSS JOIN (SELECT count(*) AS rows FROM touch) n

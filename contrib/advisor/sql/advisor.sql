@@ -8,7 +8,8 @@ SET search_path = advisor, public;
 
 CREATE DOMAIN word AS text COLLATE "C";
 CREATE TABLE things (id uuid PRIMARY KEY DEFERRABLE, number int, word word, parent int);
-INSERT INTO things SELECT md5(i::text)::uuid, i, to_char(i, 'FM000000'), hashint4(i) & 15 FROM generate_series(1, 20000) i;
+INSERT INTO things
+SELECT md5(i::text)::uuid, i, to_char(i, 'FM000000'), hashint4(i) & 15 FROM generate_series(1, 20000) i;
 CREATE INDEX things_word ON things (word);
 CREATE INDEX things_descending ON things (number DESC NULLS LAST) INCLUDE (word);
 CREATE INDEX things_composite ON things (parent, id);
@@ -19,8 +20,10 @@ CREATE TABLE empty (id int PRIMARY KEY);
 CREATE TABLE few (id int PRIMARY KEY);
 INSERT INTO few SELECT generate_series(1, 300);
 
-SELECT r.index_name, table_name, key_columns, rows, leaf_pages BETWEEN 1 AND index_bytes / current_setting('block_size')::int AS pages,
-       leaf_density BETWEEN 0.5 AND 1 AS density, reindex_saves_bytes, newest_leaf_share > 0 AS share, placement, images_per_row, wal_per_row
+SELECT r.index_name, table_name, key_columns, rows,
+       leaf_pages BETWEEN 1 AND index_bytes / current_setting('block_size')::int AS pages,
+       leaf_density BETWEEN 0.5 AND 1 AS density, reindex_saves_bytes,
+       newest_leaf_share > 0 AS share, placement, images_per_row, wal_per_row
 FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid, idgen.index_report(c.oid) r
 WHERE c.relnamespace = 'advisor'::regnamespace
 ORDER BY r.index_name::text COLLATE "C";
@@ -37,7 +40,8 @@ INSERT INTO turned SELECT -i, i # 85 FROM generate_series(901, 1056) i;
 CLUSTER turned USING turned_pkey;
 SELECT 'newest rows elsewhere', placement FROM idgen.index_report('turned_number_key');
 -- an index without pages, while it is built
-CREATE FUNCTION rows_now(int) RETURNS bigint IMMUTABLE LANGUAGE sql AS $$SELECT rows FROM idgen.index_report('advisor.few_now'::text::regclass)$$;
+CREATE FUNCTION rows_now(int) RETURNS bigint IMMUTABLE LANGUAGE sql AS
+$$SELECT rows FROM idgen.index_report('advisor.few_now'::text::regclass)$$;
 CREATE INDEX few_now ON few (rows_now(id)) WHERE id = 1;
 SELECT 'of NULL', r.* FROM idgen.index_report(NULL) r;
 
@@ -49,7 +53,8 @@ WHERE pid = pg_backend_pid() AND (mode = 'SIReadLock' AND relation >= 16384
                                   OR relation = ANY ('{things,things_word,things_pkey}'::regclass[]));
 COMMIT;
 
-SELECT 'the largest first', array_agg(index_bytes) = array_agg(index_bytes ORDER BY index_bytes DESC), min(index_bytes) >= 300000
+SELECT 'the largest first', array_agg(index_bytes) = array_agg(index_bytes ORDER BY index_bytes DESC),
+       min(index_bytes) >= 300000
 FROM idgen.index_reports(300000);
 
 -- errors of index_report()

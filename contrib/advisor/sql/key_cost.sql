@@ -12,7 +12,8 @@ BEGIN
     EXECUTE 'SELECT * FROM idgen.' || call INTO cost;
     RETURN format('%s images of %s bytes, records of %s, %s %% of %s',
                   round(cost.images_per_row::numeric, 3), round(cost.image_bytes_per_row::numeric),
-                  round(cost.record_bytes_per_row::numeric), round(100 * cost.leaf_density), pg_size_pretty(cost.index_bytes));
+                  round(cost.record_bytes_per_row::numeric), round(100 * cost.leaf_density),
+                  pg_size_pretty(cost.index_bytes));
 EXCEPTION WHEN OTHERS THEN
     GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
     RETURN concat_ws(' | ', SQLSTATE, SQLERRM, nullif(detail, ''));
@@ -23,20 +24,22 @@ $$SELECT concat(a, ': ', shown(format('expected_key_cost(%s)', a))) FROM unnest(
 SELECT costs(format('%L, 5e6, %s, 115', kind, n))
 FROM unnest('{ordered,random,short_comb,keyed_comb}'::text[]) kind, unnest('{1e3,1e6}'::float8[]) n ORDER BY kind, n;
 SELECT 'the cost of a short COMB is between that of an ordered and of a random key',
-       bool_and(o.image_bytes_per_row <= s.image_bytes_per_row + 25 AND s.image_bytes_per_row <= r.image_bytes_per_row + 25)
+       bool_and(o.image_bytes_per_row <= s.image_bytes_per_row + 25
+                AND s.image_bytes_per_row <= r.image_bytes_per_row + 25)
 FROM (VALUES (1e5), (1e7), (1e9)) i (index_rows), (VALUES (1e3), (1e5)) v (n), (VALUES (1e1), (1e3), (1e5)) p (m),
      idgen.expected_key_cost('ordered', index_rows, n) o, idgen.expected_key_cost('random', index_rows, n) r,
      idgen.expected_key_cost('short_comb', index_rows, n, m) s;
 -- an empty index, one row, the greatest number of rows, and that of one leaf
 SELECT costs(format($$'random', %s, %s$$, index_rows, n))
 FROM unnest('{0,1,1e15}'::float8[]) index_rows, unnest('{1,1e15}'::float8[]) n ORDER BY index_rows, n;
-SELECT costs($$'short_comb', 1e15, 1e15, 1e-6, 6$$, $$'random', 1e15, 1, key_bytes => 1024$$, $$'ordered', 2, 1, random_rows => 1$$,
-             $$'random', 291, 1$$, $$'random', 292, 1$$);
+SELECT costs($$'short_comb', 1e15, 1e15, 1e-6, 6$$, $$'random', 1e15, 1, key_bytes => 1024$$,
+             $$'ordered', 2, 1, random_rows => 1$$, $$'random', 291, 1$$, $$'random', 292, 1$$);
 SELECT 'the cost of NULL', c.* FROM idgen.expected_key_cost(NULL, 1, 1) c;
 -- invalid arguments
 SELECT costs($$'COMB', 1, 1$$, $$'random', -1, 1$$, $$'random', 'NaN', 1$$, $$'random', 1, 0.5$$,
              $$'random', 1, 1, key_bytes => 0$$, $$'ordered', 1, 1, random_rows => 2$$,
-             $$'short_comb', 1, 1$$, $$'keyed_comb', 1, 1$$, $$'keyed_comb', 1, 1, 0$$, $$'short_comb', 1, 1, 0$$, $$'short_comb', 1, 1, 1, 7$$,
+             $$'short_comb', 1, 1$$, $$'keyed_comb', 1, 1$$, $$'keyed_comb', 1, 1, 0$$,
+             $$'short_comb', 1, 1, 0$$, $$'short_comb', 1, 1, 1, 7$$,
              $$'short_comb', 1, 1, 10, rows_in_cycle => 655361$$, $$'short_comb', 1, 1, 1, run_length => 0$$);
 -- a plan: the costs are those of expected_key_cost() at the end of the retention
 SELECT rate, retention, key, recommended, pg_size_pretty(wal_per_day), round(images_per_row::numeric, 3),
@@ -44,9 +47,11 @@ SELECT rate, retention, key, recommended, pg_size_pretty(wal_per_day), round(ima
 FROM (VALUES (1, 1000, '100 days'::interval), (2, 0.1, '30 days')) v (n, rate, retention),
      LATERAL (SELECT row_number() OVER () AS place, * FROM idgen.key_plan(rate, retention)) p
 ORDER BY n, place;
--- one key is recommended, with a reason; of keys that clients generate, only uuid_v7() or the default short COMB, which ages
+-- one key is recommended, with a reason; of keys that clients generate, only uuid_v7() or the default short COMB,
+-- which ages
 SELECT format('%s rows a second for %s: %s of %s keys; of clients %s of %s', rows_per_second, retention,
-              string_agg(key, ' ') FILTER (WHERE recommended AND NOT client_keys), count(*) FILTER (WHERE NOT client_keys),
+              string_agg(key, ' ') FILTER (WHERE recommended AND NOT client_keys),
+              count(*) FILTER (WHERE NOT client_keys),
               string_agg(key, ' ') FILTER (WHERE recommended AND client_keys), count(*) FILTER (WHERE client_keys)),
        bool_and(recommended = (reason IS NOT NULL))
 FROM (VALUES (0.5), (1000)) r (rows_per_second), (VALUES ('1 hour'::interval), ('1 year'), ('10 years')) t (retention),
