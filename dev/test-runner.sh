@@ -19,16 +19,18 @@ echo 'planted in regress' >>"$copy/expected/install.out"
 echo 'planted in isolation' >>"$copy/expected/forget_creation.out"
 echo 'planted in contrib' >>"$copy/contrib/advisor/expected/key_cost.out"
 echo "use Server; is('this', 'planted in TAP', 'a test'); done_testing();" >"$copy/t/001_planted.pl"
-echo "use Server; ok(1, 'a test'); die 'planted in a TAP file that dies';" >"$copy/t/002_planted.pl"
+dies="use Server; start_server('planted'); ok(1, 'a test')"
+echo "$dies; die 'planted in a TAP file that dies';" >"$copy/t/002_planted.pl"
+echo "$dies; ok(0, 'another'); ask('planted in a TAP file that fails and dies');" >"$copy/t/003_planted.pl"
 
 (run_script "$copy/scripts/test.sh" . contrib/advisor; end_of_scripts) >"$IDGEN_WORK/log" 2>&1
 verdict $((! $?)) "the runner fails"
 sed -n '/^== Failures/,$p' "$IDGEN_WORK/log" >"$IDGEN_WORK/summary"
-for kind in regress isolation contrib TAP 'a TAP file that dies'; do
+for kind in regress isolation contrib TAP 'a TAP file that dies' 'a TAP file that fails and dies'; do
     grep -q "^[-#].*planted in $kind" "$IDGEN_WORK/summary"
     verdict $? "the summary has the reason of $kind"
 done
-[ "$(tail -n 1 "$IDGEN_WORK/summary")" = '2 passed, 5 failed' ]
+[ "$(tail -n 1 "$IDGEN_WORK/summary")" = '3 passed, 6 failed' ]
 verdict $? "and counts the failures"
 
 end_of_verdicts

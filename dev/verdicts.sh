@@ -31,17 +31,20 @@ verdict() {
 # COMMAND ... pg_regress before version 16 prints "test NAME ... ok". A TAP file that ends before its
 # last test counts as one failure, as does a command that fails without a failed test.
 run() {
-    local log=$IDGEN_WORK/$2.log status bad file
+    local log=$IDGEN_WORK/$2.log status bad failures file
+    # what stands in the log of a TAP file behind the reason of its death: its servers are stopped
+    local of_servers='^(###|# (Running:|No postmaster|Postmaster PID)|waiting for server|server st)|no plan was|Looks like your test'
     idgen_say "$1"
     as_server_user "${@:3}" 2>&1 | tee "$log"
     status=${PIPESTATUS[0]}
     passed=$((passed + $(grep -cE '^(ok [0-9]+|test [^ ]+ +\.\.\. ok)' "$log")))
     bad=$(grep -cE '^(not ok [0-9]+|test [^ ]+ +\.\.\. FAILED)' "$log")
-    while read -r file; do
-        bad=$((bad + 1))
+    while read -r failures file; do
+        [ "$failures" -gt 0 ] || bad=$((bad + 1))
         echo "#   Failed test file $file, which ended early:"
-        tail -n 5 "$IDGEN_BUILD/tmp_check/log/regress_log_$(basename "$file" .pl)" | sed 's/^/# /'
-    done < <(sed -nE 's/^([^ ]+) +\(Wstat: [1-9].* Failed: 0\)$/\1/p' "$log")
+        grep -vE "$of_servers" "$IDGEN_BUILD/tmp_check/log/regress_log_$(basename "$file" .pl)" | tail -n 8 | sed 's/^/# /'
+    done < <(awk '/ \(Wstat: [0-9]/ { file = $1; failures = $NF + 0; if (!failures && !/Wstat: 0 /) print 0, file }
+        /^  Parse errors: / && failures { print failures, file }' "$log")
     [ "$status" -eq 0 ] || [ "$bad" -gt 0 ] || { bad=1; echo "exit status $status"; }
     failed=$((failed + bad))
     find "$IDGEN_WORK/build" -name regression.diffs -exec cat {} \; -delete
