@@ -10,6 +10,8 @@
 #                    or later: dev/run-on.sh 18 dev/check.sh format
 #   python           scripts compile
 #   yaml             .github and dev/packaging can be read
+#   lines            at most 120 columns in SQL and Perl that people read: the install script,
+#                    contrib/ without the tables of values in rekey's tests, and bench/
 #
 # Installs missing tools. Takes about a minute.
 
@@ -56,7 +58,7 @@ check_format() {
 }
 
 check_shell() {
-    shellcheck --external-sources --source-path=SCRIPTDIR --severity=warning {scripts,bench,contrib,dev,tools}/**/*.sh .ci/run
+    shellcheck --external-sources --source-path=SCRIPTDIR --severity=warning {scripts,bench,contrib,dev}/**/*.sh .ci/run
 }
 
 check_python() {
@@ -67,8 +69,16 @@ check_yaml() {
     python3 -c 'import sys, yaml; [list(yaml.safe_load_all(open(name))) for name in sys.argv[1:]]' {.github,dev/packaging}/**/*.y*ml
 }
 
+check_lines() {
+    local file long
+    long=$(for file in idgen--*.sql {contrib,bench}/**/*.{sql,pl,pm}; do
+        [[ $file = contrib/rekey/t/* ]] || expand -t 4 "$file" | grep -nHE --label="$file" '.{121}'
+    done)
+    [ -z "$long" ] || { echo "$long"; return 1; }
+}
+
 idgen_options '' "$@"
-[ ${#arguments[@]} -gt 0 ] || arguments=(gcc clang clang-tidy cppcheck shell python yaml)
+[ ${#arguments[@]} -gt 0 ] || arguments=(gcc clang clang-tidy cppcheck shell python yaml lines)
 idgen_install_packages
 idgen_make_work_folder
 shopt -s nullglob globstar
@@ -76,7 +86,7 @@ cd "$IDGEN_SOURCE" || exit
 
 for name in "${arguments[@]}"; do
     case $name in
-        format) ;;
+        format | lines) ;;
         gcc | clang | clang-tidy | cppcheck) idgen_require "$name" ;;
         shell) idgen_require shellcheck ;;
         python) idgen_require python3 ;;
