@@ -103,7 +103,8 @@ for (
 	[ 'rows a minute', 'rates mine', 'wal_bytes_per_row',
 		map { ("a checkpoint every $_ minutes,100", "a checkpoint every $_ minutes,20") } 30, 5 ],
 	[ 'tenants', 'tenants mine', 'wal_bytes_per_row', 'tenants: 1,500', 'tenants: 100,500' ],
-	[ 'before and after', 'reindex mine', 'growth_bytes_per_row', 'after REINDEX to 70 %,20', 'after REINDEX to 90 %,20', 'before,20' ],
+	[ 'before and after', 'reindex mine', 'growth_bytes_per_row',
+		'after REINDEX to 70 %,20', 'after REINDEX to 90 %,20', 'before,20' ],
 	[ 'rows since the change', 'changeover mine', 'index_bytes', 'changed,0', 'changed,2000', 'changed,4000' ],
 	[ 'beside random keys', 'changeover random', 'growth_bytes_per_row', 'unchanged,2000', 'unchanged,4000' ],
 	[ 'beside a table that was ordered from the start', 'changeover uuid_v7', 'growth_bytes_per_row',
@@ -128,7 +129,8 @@ cmp_ok($bytes[1], '<', 2 * $bytes[0], 'with deletes and VACUUM, the index does n
 my @tenants = map { value('tenants uuid_v7', 'wal_bytes_per_row', "tenants: $_,500") } 1, 100;
 cmp_ok($tenants[1], '>', 2 * $tenants[0], 'tenants: in a key (tenant, id), each tenant has its own place in the index');
 my @reindexed = map { value('reindex random', 'growth_bytes_per_row', "after REINDEX to $_ %,20") } 90, 70;
-cmp_ok($reindexed[0], '>', 1.5 * $reindexed[1], 'reindex: full pages are split by random keys, and those with space are not');
+cmp_ok($reindexed[0], '>', 1.5 * $reindexed[1],
+	'reindex: full pages are split by random keys, and those with space are not');
 # a short prefix has two cycles more in the second measurement
 sub wal_at { return value("age $_[0]", 'wal_bytes_per_row', "100 rows a minute,$_[1]") }
 cmp_ok(wal_at('short_comb', 0.25), '>', wal_at('short_comb', 0) + 20, 'each cycle of the prefix adds WAL');

@@ -150,7 +150,8 @@ SKIP:
 	like(join("\n", @texts), qr/^random 1,\d+$/m, 'curve: the legend has medians');
 	@texts = slurp_file("$tmp/one/rates.svg") =~ /<!-- (.*?) -->/g;
 	is_deeply([ map { /^(\w+): WAL/ ? $1 : /^a checkpoint every (\d+)/ ? $1 : () } @texts ],
-		[ map { ($_, 5, 30) } qw(bigint random uuid_v7 short_comb short_comb_run pg_ulid) ], 'rates: of each key, a line for each interval');
+		[ map { ($_, 5, 30) } qw(bigint random uuid_v7 short_comb short_comb_run pg_ulid) ],
+		'rates: of each key, a line for each interval');
 }
 
 # Without matplotlib, the report says so
