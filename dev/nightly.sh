@@ -24,6 +24,5 @@ run_script dev/sqlsmith.sh --seconds 1800
 run_script dev/torture.sh snowflake --seconds 1800
 run_script dev/torture.sh create_once --seconds 1800
 run_script dev/fuzz.sh --seconds 120
-run_script dev/check-randomness.sh --long
 
 end_of_scripts
