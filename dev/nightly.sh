@@ -20,7 +20,6 @@ run_script dev/test-assertions.sh
 run_script dev/test-sanitized.sh --valgrind
 run_script dev/test-engine.sh pgtle
 run_script dev/test-portable-16.sh
-run_script dev/sqlsmith.sh --seconds 1800
 run_script dev/torture.sh snowflake --seconds 1800
 run_script dev/torture.sh create_once --seconds 1800
 run_script dev/fuzz.sh --seconds 120

@@ -36,12 +36,11 @@ call_probe() {
         -c "SELECT $1($2)" -c 'SELECT pg_backend_pid()' -c "DROP FUNCTION $1(int)" | tail -n 1
 }
 
-# Build idgen with the sanitizer, and start the cluster with these settings.
-# shellcheck disable=SC2120  # sqlsmith.sh has settings
+# Build idgen with the sanitizer, and start the cluster.
 start_sanitized() {
     idgen_require 'gcc:gcc libc6-dev'
     build_idgen tests CC=gcc COPT="-O1 -fno-omit-frame-pointer ${sanitizer[*]}"
-    idgen_start "$@"
+    idgen_start
     build_probe "${sanitizer[@]}" && call_probe probe_overflow 2147483647 >/dev/null &&
         grep -a -q 'probe\.c.*signed integer overflow' "$IDGEN_WORK/server.log" &&
         grep -q __ubsan_handle "$IDGEN_BUILD/idgen.so" && grep -q __ubsan_handle "$IDGEN_BUILD/contrib/advisor/idgen_advisor.so"
@@ -146,9 +145,6 @@ END
     [ ! -s "$IDGEN_WORK/errors" ]
     verdict $? "memcheck: no error in $(find "$logs" -name '*.log' | wc -l) processes"
 }
-
-# sqlsmith.sh uses the functions
-[ "$0" = "${BASH_SOURCE[0]}" ] || return 0
 
 valgrind=
 idgen_options 'valgrind?' "$@"
