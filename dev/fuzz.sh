@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #
-# fuzz.sh: run the libFuzzer targets in dev/fuzz/ on idgen's readers of text and of mask
-# keys, under AddressSanitizer and UndefinedBehaviorSanitizer.
+# fuzz.sh: run the libFuzzer targets in dev/fuzz/ on idgen's readers of text, under
+# AddressSanitizer and UndefinedBehaviorSanitizer.
 #
 #   dev/fuzz.sh [--seconds N] [TARGET ...]     default 10 seconds for each target, and all
 #

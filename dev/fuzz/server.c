@@ -1,7 +1,7 @@
 /*
  * server.c
  *	  The entry point of the fuzz targets, and a stand-in for the few parts of a
- *	  server that they reach: errors, text, memory and files.
+ *	  server that they reach: errors, text and memory.
  *
  * An error jumps back to the call that it came from; its messages are
  * formatted, as a server does, and discarded.  Functions of the server that no
@@ -15,12 +15,9 @@
 
 #include <sanitizer/allocator_interface.h>
 #include <setjmp.h>
-#include <unistd.h>
 
 #include "mb/pg_wchar.h"
-#include "storage/fd.h"
 #include "utils/builtins.h"
-#include "utils/memutils.h"
 
 /* --- The entry point --- */
 
@@ -96,7 +93,6 @@ MESSAGE_FUNCTION(errdetail_internal)
 MESSAGE_FUNCTION(errhint)
 STUB(int errcode(int sqlerrcode), error_code = sqlerrcode)
 STUB(bool errstart_cold(int elevel, const char *domain), errcode(ERRCODE_INTERNAL_ERROR) != 0)
-STUB(int errcode_for_file_access(void), errcode(ERRCODE_INTERNAL_ERROR))
 
 void
 errfinish(const char *filename, int lineno, const char *funcname)
@@ -167,14 +163,6 @@ text_arg(const char *bytes, size_t length, bool short_header)
 	memcpy(value + header, bytes, length);
 	return value_arg(PointerGetDatum(value));
 }
-
-/* --- Memory and files; fuzz_masks.c opens them --- */
-
-MemoryContext TopMemoryContext;
-TimestampTz PgReloadTime;
-
-STUB(void *MemoryContextAllocZero(MemoryContext context, Size size), palloc0(size))
-STUB(int CloseTransientFile(int fd), close(fd))
 
 /* --- Text: not compressed, and of one byte a character --- */
 
