@@ -18,7 +18,6 @@ run_script dev/run-on.sh 18 contrib/clients/test-clients.sh \
     psycopg asyncpg sqlalchemy django jdbc activerecord pdo pgx dbi    # their newer versions
 run_script dev/test-assertions.sh
 run_script dev/test-sanitized.sh --valgrind
-run_script dev/test-engine.sh pgtle
 run_script dev/test-portable-16.sh
 run_script dev/torture.sh snowflake --seconds 1800
 run_script dev/torture.sh create_once --seconds 1800

@@ -1,4 +1,4 @@
-# idgen on Citus, if it is installed (dev/test-engine.sh): all nodes accept clients
+# idgen on Citus, if it is installed (dev/test-citus.sh): all nodes accept clients
 # and evaluate defaults, so each needs a number. The statements are those of the pages.
 
 use strict;

@@ -1,4 +1,4 @@
-# create_once() on Citus, if it is installed (dev/test-engine.sh), with commands in a
+# create_once() on Citus, if it is installed (dev/test-citus.sh), with commands in a
 # distributed or a reference table, or in a table on each node.
 
 use strict;

@@ -95,9 +95,9 @@ is(join("\n", sort @settings), ask(q{LOAD 'idgen'; SELECT name FROM pg_settings 
 # --- SQL in all documents --------------------------------------------------------
 # Blocks that cannot be pasted: statements of drivers, which contrib/clients/t/002_parameters.pl covers, those that need
 # other roles, extensions or servers, which t/025_cron.pl, t/049_operations.pl, t/061_partitions.pl,
-# t/066_changed_keys.pl, t/080_citus.pl, t/081_shards.pl and contrib/portable/t/005_pgtle.pl cover.
+# t/066_changed_keys.pl, t/080_citus.pl and t/081_shards.pl cover.
 my $not_for_pasting = qr/create_once\((?:command_id,\ proposed_id|\$1,)|cron\.schedule|partman\.
-	|pgtle\.|pg_dist_|FOREIGN\ TABLE|ALTER\ SUBSCRIPTION|REASSIGN\ OWNED/x;
+	|pg_dist_|FOREIGN\ TABLE|ALTER\ SUBSCRIPTION|REASSIGN\ OWNED/x;
 
 # Each document has its own database, which contains keys of several types, some of which the advisor does not
 # support, and the tables that the blocks name; that of the README is empty.

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+#
+# test-citus.sh: test idgen with Citus, of which Debian has no package.
+#
+#   IDGEN_CITUS=ARCHIVE dev/test-citus.sh
+#
+# Builds it from the archive, a tar file of its sources, for the PostgreSQL 18 of a Debian system in
+# $IDGEN_MATRIX/citus (see run-on.sh), again if the archive or the server changed, and runs the tests
+# that are skipped without it. Takes two minutes, the first time ten.
+
+. "$(dirname "$0")/debian.sh"
+
+idgen_no_options "$@"
+archive=${IDGEN_CITUS:-}
+[ -r "$archive" ] || { echo "skipped: IDGEN_CITUS does not name the archive of Citus"; exit 77; }
+
+IDGEN_MATRIX=$IDGEN_MATRIX/citus
+debian_make 18
+in_folder() { debian_run env -C /citus PG_CONFIG="$(debian_pg_config 18)" "$@"; }
+
+mkdir -p "$DEBIAN_ROOT/citus"
+built=$DEBIAN_ROOT/citus.built
+wanted="$(sha256sum <"$archive") $(in_folder sh -c '$PG_CONFIG --version')"
+if [ "$(cat "$built" 2>/dev/null)" != "$wanted" ]; then
+    echo "Building Citus in $DEBIAN_ROOT; the log is $DEBIAN_ROOT.citus.log"
+    rm -rf --one-file-system "$built" "${DEBIAN_ROOT:?}/citus"/*
+    { tar xf "$archive" --no-same-owner --strip-components=1 -C "$DEBIAN_ROOT/citus" &&
+        debian_apt_install libicu-dev libkrb5-dev liblz4-dev libssl-dev libzstd-dev &&
+        in_folder sh -ec './configure; make -j2 with_llvm=no extension; make with_llvm=no install-extension'
+    } >"$DEBIAN_ROOT.citus.log" 2>&1 || idgen_die "Citus could not be built, see $DEBIAN_ROOT.citus.log"
+    echo "$wanted" >"$built"
+fi
+debian_copy_sources
+in_folder /idgen/scripts/test.sh t/080_citus.pl t/083_citus_commands.pl
