@@ -298,9 +298,8 @@ BEGIN
         coalesce(sum(pg_relation_size(obj)), 0)::bigint AS bytes
         FROM rekey.objects o WHERE o.tbl = p.tbl AND kind IN ('p', 'u', 'i')) i
     GROUP BY p.tbl, reltuples, heap, n, bytes ORDER BY p.tbl;
-    RETURN QUERY SELECT format('After the switch, %s is the last column of %s. INSERT and COPY without column names '
-        'then fail, and after finish they STORE OTHER COLUMNS.', string_agg(c, ', '), tbl)
-    FROM rekey.pairs GROUP BY tbl ORDER BY tbl;
+    RETURN NEXT 'After the switch, these columns are the last ones of their tables. INSERT and COPY without column '
+        'names then fail, and after finish they STORE OTHER COLUMNS.';
     BEGIN
         IF statements IS NULL THEN
             RAISE 'the extension pg_stat_statements is not there';
@@ -313,13 +312,14 @@ BEGIN
     EXCEPTION WHEN OTHERS THEN
         RETURN NEXT format('Such statements of the applications are not known: %s.', sqlerrm);
     END;
-    RETURN NEXT 'At the switch, statements that a client prepared by name fail (0A000, 42883) until it connects again.';
+    RETURN NEXT 'At the switch, statements that a client prepared by name fail (0A000, 42883) until it connects again; '
+        'behind PgBouncer, until RECONNECT.';
     RETURN QUERY SELECT DISTINCT CASE new_type WHEN 'uuid'
         THEN 'Parameters of type text fail (42883): leave their type open (JDBC: stringtype=unspecified). '
             'LIKE does not work on uuid.'
         ELSE 'node-pg gives bigint as a string; an int of Java, C# or Go overflows.' END FROM rekey.columns;
     RETURN QUERY SELECT format('Sequence %s has used %s %% of %s.', seq,
-        round(100.0 * pg_sequence_last_value(seq::regclass)
+        round(100.0 * coalesce(pg_sequence_last_value(seq::regclass), 0)
         / CASE type WHEN 'smallint' THEN 32767 ELSE 2147483647 END, 1), type)
     FROM rekey.pairs, pg_get_serial_sequence(tbl::text, col) AS seq WHERE new_type <> 'uuid' AND seq <> '';
     RETURN QUERY SELECT format('%s.%I refers to %s, and stays %s.', attrelid::regclass, attname, p.tbl,
@@ -358,7 +358,9 @@ BEGIN
     IF narrower = '{}' THEN
         RAISE 'keys are not changed to %', to_type USING ERRCODE = 'feature_not_supported',
             HINT = 'Only to integer, bigint and, from text, uuid: the values stay.';
-    ELSIF EXISTS (SELECT FROM rekey.pairs WHERE is_switched) THEN
+    END IF;
+    DELETE FROM rekey.columns WHERE NOT EXISTS (SELECT FROM pg_class WHERE oid = tbl);
+    IF EXISTS (SELECT FROM rekey.pairs WHERE is_switched) THEN
         RAISE 'a change is switched' USING ERRCODE = 'object_not_in_prerequisite_state', HINT = 'Now: finish, or back.';
     END IF;
     INSERT INTO rekey.columns
