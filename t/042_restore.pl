@@ -11,7 +11,8 @@ my $node = start_server('restore');
 
 my $superuser = ask('SELECT current_user');
 my $backup = $node->backup_dir;
-ask("CREATE ROLE $_ LOGIN") for qw(installer application auditor stranger);
+ask("CREATE ROLE $_ LOGIN") for qw(installer application auditor reader stranger);
+ask('GRANT pg_read_all_data TO reader');
 
 sub as { my ($role, $database, $query) = @_; return outcome($query, user => $role, database => $database) }
 
@@ -69,7 +70,7 @@ my $contents = q{
 my $contents_before = ask($contents, 'shop');
 my $rights_before = ask($InUse::rights, 'shop');
 
-my @dumps = ("$superuser.plain", "$superuser.custom", 'installer.plain', 'installer.custom');
+my @dumps = ("$superuser.plain", "$superuser.custom", 'installer.plain', 'installer.custom', 'reader.custom');
 
 sub dump_as
 {
@@ -78,6 +79,8 @@ sub dump_as
 		"$role can dump $database, $format");
 }
 dump_as(split(/\./, $_), 'shop', $_) for @dumps;
+like(messages('pg_dump', '--username', 'stranger', $node->connstr('shop')), qr/^1 permission denied for /,
+	'without SELECT on the tables and sequences, a role cannot');
 
 sub restore
 {
@@ -218,10 +221,13 @@ sub part
 	return messages('pg_restore', @restore, '-d', $node->connstr($database), "$backup/part");
 }
 
-ask("CREATE DATABASE $_") for 'without', 'schema_only';
+ask("CREATE DATABASE $_") for 'without', 'schema_only', 'chosen';
 is(part('without', ['-napp']), '1 schema "idgen" does not exist', 'a dump of a schema lacks the extension');
 is(part('schema_only', [ '-napp', '-eidgen' ]), '', 'with -e idgen, it is restored');
 is(ask($state, 'schema_only'), $parts, 'with commands and marks');
+ask('CREATE EXTENSION idgen; CREATE SCHEMA app', 'chosen');
+is(part('chosen', [], '-napp', '-nidgen'), '', 'a schema and idgen are chosen from the archive');
+is(ask($state, 'chosen'), $parts, 'with commands and marks');
 ask('DELETE FROM app.brought; DELETE FROM idgen.creation_identifiers', 'schema_only');
 like(part('schema_only', [], '--data-only'), qr/time window/, 'the trigger refuses old rows of a restore of data');
 ask('DELETE FROM idgen.creation_identifiers', 'schema_only');
