@@ -79,8 +79,8 @@ sub dump_as
 		"$role can dump $database, $format");
 }
 dump_as(split(/\./, $_), 'shop', $_) for @dumps;
-like(messages('pg_dump', '--username', 'stranger', $node->connstr('shop')), qr/^1 permission denied for /,
-	'without SELECT on the tables and sequences, a role cannot');
+$node->command_fails_like([ 'pg_dump', '--username', 'stranger', $node->connstr('shop') ],
+	qr/error: .*(permission denied for|lack SELECT privilege on)/, 'without SELECT on the tables and sequences, a role cannot');
 
 sub restore
 {
@@ -233,6 +233,17 @@ like(part('schema_only', [], '--data-only'), qr/time window/, 'the trigger refus
 ask('DELETE FROM idgen.creation_identifiers', 'schema_only');
 is(part('schema_only', [], '--data-only', '--disable-triggers'), '', 'with --disable-triggers, it does not');
 is(ask($state, 'schema_only'), $parts, 'all data are there');
+
+# A CHECK of the time, which was true when the row was inserted
+ask(q{
+	CREATE TABLE checked (id uuid, note int);
+	INSERT INTO checked VALUES (idgen.uuid_v7('2020-01-01'));
+	ALTER TABLE checked ADD CONSTRAINT is_recent CHECK (idgen.is_recent_uuid_v7(id)) NOT VALID;
+	UPDATE pg_constraint SET convalidated = true WHERE conname = 'is_recent'}, 'parts');
+is(outcome('UPDATE checked SET note = 1', database => 'parts'), '23514', 'a CHECK of the time refuses an UPDATE');
+ask('CREATE DATABASE checked');
+like(part('checked', []), qr/violates check constraint "is_recent"/, 'and a restore');
+ask('DROP TABLE checked', 'parts');
 
 my ($not_public) = Page->new('operations')->section('Backup and restore') =~ /(SELECT oid::regprocedure.*?)```/s;
 new_database('revoked');
