@@ -24,17 +24,18 @@ reindex_fill() {
 }
 
 reindex_measure() {
-    local key=$1 rate=$2 fill=${3:-} apart=$((60000000 / $2)) rows=$(($2 * reindex_minutes)) series=before place before
+    local key=$1 rate=$2 fill=${3:-} apart=$((60000000 / $2)) rows=$(($2 * reindex_minutes)) series=before place bytes first
     if [ -n "$fill" ]; then
         series="after REINDEX to $fill %"
         bench_value "ALTER INDEX idgen_bench.${key}_pkey SET (fillfactor = $fill); REINDEX INDEX idgen_bench.${key}_pkey" || return 1
     fi
     say "$key: $rate rows a minute, $series"
-    before=$(bench_value "SELECT pg_relation_size('idgen_bench.${key}_pkey')")
+    bytes=$(bench_value "SELECT pg_relation_size('idgen_bench.${key}_pkey')")
+    first=${lab_rows[$key]}
     for ((place = 1; place <= reindex_places; place++)); do
         lab_load "$key" $((reindex_inserts / reindex_places - rows)) "$apart" && lab_measure "$key" "$rows" "$apart" || return 1
         [ "$place" -lt "$reindex_places" ] ||
-            echo "growth_bytes_per_row $(quotient "$(($(index_bytes) - before))" "$reindex_inserts")" >> "$bench_scratch/metrics"
+            echo "growth_bytes_per_row $(quotient "$(($(index_bytes) - bytes))" "$((lab_rows[$key] - first))")" >> "$bench_scratch/metrics"
         lab_record "$key" "$series" "$rate" "$place" || return 1
     done
 }
