@@ -101,14 +101,14 @@ EXCEPTION WHEN OTHERS THEN
     RAISE '%: % (%)', target, sqlerrm, definition USING ERRCODE = sqlstate;
 END $$;
 
--- What has such a column: p primary key, u unique, x exclusion constraint, i index, c CHECK, f foreign key; and s, the
--- proof that a mirror is the same. With the comment of a copy that is up to date; is there one, and is it valid?
+-- What has such a column: p primary key, u unique, i index, c CHECK, f foreign key; and s, the proof that a mirror is
+-- the same. With the comment of a copy that is up to date; is there one, and is it valid?
 CREATE VIEW rekey.objects AS
 WITH o(tbl, kind, obj, name, copy_name, source) AS (
     SELECT indrelid, coalesce(k.contype, 'i'), indexrelid, relname, rekey.copy_name(relname),
         concat_ws(' ', k.contype, CASE WHEN indisunique THEN 'UNIQUE' END, rekey.index_part(indexrelid))
     FROM pg_index JOIN pg_class x ON x.oid = indexrelid
-    LEFT JOIN pg_constraint k ON conindid = indexrelid AND conrelid = indrelid AND contype IN ('p', 'u', 'x')
+    LEFT JOIN pg_constraint k ON conindid = indexrelid AND conrelid = indrelid AND contype IN ('p', 'u')
     WHERE EXISTS (SELECT FROM rekey.pairs WHERE tbl = indrelid
         AND (attnum = ANY (indkey) OR concat(indpred::text, indexprs::text) ~ format(':varattno %s ', attnum)))
     UNION ALL SELECT conrelid, contype, k.oid, conname, rekey.copy_name(conname), pg_get_constraintdef(k.oid)
@@ -173,7 +173,7 @@ FROM (SELECT oid, max(depth) AS depth FROM v GROUP BY oid) d JOIN pg_class c USI
 
 -- Triggers that the fill fires, and whether it would call a function of another role
 CREATE VIEW rekey.fired AS
-SELECT t.oid, tgrelid, pg_get_userbyid(proowner) <> current_user AND NOT rolsuper AS is_foreign
+SELECT t.oid, tgrelid, tgname, pg_get_userbyid(proowner) <> current_user AND NOT rolsuper AS is_foreign
 FROM pg_trigger t JOIN pg_proc f ON f.oid = tgfoid JOIN pg_roles r ON r.oid = proowner
 WHERE NOT tgisinternal AND tgtype & 16 = 16
     AND (tgattr = '' OR EXISTS (SELECT FROM rekey.pairs WHERE tbl = tgrelid AND mirror_attnum = ANY (tgattr)))
@@ -223,10 +223,9 @@ UNION ALL SELECT o, format('%s.%s', tbl, c) FROM rekey.pairs, LATERAL (VALUES
     ('name in use, or too long', octet_length(col) > 50 OR mirror_attnum > 0
         AND col_description(tbl, mirror_attnum) IS DISTINCT FROM 'rekey')) AS v(o, is_so) WHERE is_so
 UNION ALL SELECT o, format('%s: %s', tbl, conname)
-FROM rekey.objects JOIN pg_constraint k ON k.oid = obj OR conindid = obj AND contype IN ('p', 'u', 'x'), LATERAL (VALUES
+FROM rekey.objects JOIN pg_constraint k ON k.oid = obj OR conindid = obj AND contype IN ('p', 'u'), LATERAL (VALUES
     ('table of another role', EXISTS (SELECT FROM pg_class c WHERE c.oid IN (conrelid, confrelid)
         AND pg_get_userbyid(relowner) <> current_user)),
-    ('exclusion constraint', contype = 'x'),
     -- would be checked at once
     ('deferrable unique constraint', contype IN ('p', 'u') AND condeferrable),
     -- would become NO ACTION
@@ -237,14 +236,14 @@ FROM rekey.objects JOIN pg_constraint k ON k.oid = obj OR conindid = obj AND con
     ('constraint that is not enforced', to_jsonb(k) @> '{"conenforced": false}' OR contype = 'f'
         AND EXISTS (SELECT FROM pg_trigger WHERE tgconstraint = k.oid AND tgenabled <> 'O'))) AS v(o, is_so) WHERE is_so
 UNION ALL SELECT o, format('%s: %s', tgrelid::regclass, tgname) FROM pg_trigger t JOIN pg_proc f ON f.oid = tgfoid,
-LATERAL (SELECT count(*) > 0, bool_or(is_foreign) FROM rekey.fired x WHERE x.oid = t.oid) AS x(in_fill, is_foreign),
 LATERAL (VALUES
     -- could change the column, but not the mirror
     ('trigger that fires after "~rekey"', tgname > '~rekey' AND tgtype & 3 = 3),
+    -- would fail, because there is one column more
     ('trigger whose function copies whole rows', prosrc ~* '\m(new|old)(\.\*|\)\s*\.\*)'),
-    ('trigger of another role that the fill would fire', is_foreign),
     ('trigger that the fill would fire (--fire-triggers, or GRANT SET ON PARAMETER session_replication_role)',
-        in_fill AND NOT (SELECT bool_or(fire_triggers) FROM rekey.columns))) AS v(o, is_so)
+        NOT (SELECT bool_or(fire_triggers) FROM rekey.columns) AND t.oid IN (SELECT oid FROM rekey.fired)))
+    AS v(o, is_so)
 WHERE is_so AND NOT tgisinternal AND tgname <> '~rekey' AND tgrelid IN (SELECT tbl FROM rekey.columns)
 -- all that depends on a column, but for what is carried: would keep the old column, and be lost with it
 UNION ALL SELECT 'dependent object', format('%s (%s.%s)', pg_describe_object(classid, objid, objsubid), tbl, c)
@@ -707,6 +706,7 @@ DECLARE
     pages bigint[] := ARRAY(SELECT generate_series(0,
         pg_relation_size(target) / current_setting('block_size')::int, 50));
     again bigint[];
+    foreign_trigger name;
     span tid[];
     page bigint;
     done bigint;
@@ -722,8 +722,10 @@ BEGIN
             span := ARRAY[format('(%s,0)', page), format('(%s,0)', page + 50)];
             -- who has the right to create triggers could have done so since the check; now the lock prevents it
             EXECUTE format('LOCK TABLE ONLY %s IN ROW EXCLUSIVE MODE', tab);
-            IF EXISTS (SELECT FROM rekey.fired WHERE tgrelid = target AND is_foreign) THEN
-                RAISE 'a trigger of another role would fire on %', tab USING ERRCODE = 'feature_not_supported';
+            SELECT tgname INTO foreign_trigger FROM rekey.fired WHERE tgrelid = target AND is_foreign;
+            IF foreign_trigger <> '' THEN
+                RAISE 'trigger % on % would call a function of another role', foreign_trigger, tab
+                    USING ERRCODE = 'feature_not_supported';
             END IF;
             PERFORM set_config('session_replication_role', 'replica', true) WHERE as_replica;
             PERFORM set_config('search_path', own_path, true);
