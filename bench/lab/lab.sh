@@ -39,11 +39,20 @@ lab_open() {
     bench_psql -c "CREATE SEQUENCE idgen_bench.numbers" || idgen_die "could not create a sequence in idgen_bench"
 }
 
+# Restart the private cluster with the settings of its start and these, SETTING=VALUE ...
+lab_restart() {
+    local setting
+    [ "$server" = 0 ] || return 0
+    bench_value "ALTER SYSTEM RESET ALL" || return 1
+    for setting; do bench_value "ALTER SYSTEM SET ${setting%%=*} = '${setting#*=}'" || return 1; done
+    idgen_pg_ctl restart
+}
+
 # Restart the private cluster with other shared buffers, if they differ.
 lab_shared_buffers() {
-    [ "$server" = 0 ] || return 0
-    [ "$(bench_value "SELECT pg_size_bytes(current_setting('shared_buffers')) - pg_size_bytes('$1')")" = 0 ] ||
-        { bench_value "ALTER SYSTEM SET shared_buffers = '$1'" && idgen_pg_ctl restart; }
+    [ "$server" = 1 ] ||
+        [ "$(bench_value "SELECT pg_size_bytes(current_setting('shared_buffers')) - pg_size_bytes('$1')")" = 0 ] ||
+        lab_restart "shared_buffers=$1"
 }
 
 # --- tables and rows --------------------------------------------------------
@@ -103,33 +112,45 @@ lab_sql() {
 # lab_before and lab_after are around the inserts that are measured.
 lab_before() {
     local by_prefix=false
-    # which the model of age does not need
-    [[ $scene = age || ${key_type[$1]} != uuid || ${key_history[$1]} != *.short_comb\(* ]] || by_prefix=true
+    # which the models of age and disk do not need
+    [[ $scene =~ ^(age|disk)$ || ${key_type[$1]} != uuid || ${key_history[$1]} != *.short_comb\(* ]] || by_prefix=true
     index_rows=${lab_rows[$1]}
     # the counters from another session, so that they include the reads of the first
     lab_sql before "$1" -v by_prefix="$by_prefix" > "$bench_scratch/state" &&
         lab_sql counts "$1" > "$bench_scratch/before"
 }
 
+# Print the differences of the counters since $bench_scratch/before, a row, of that many rows.
+lab_differences() {
+    local redo end_redo
+    lab_sql counts "$1" | paste -d ' ' "$bench_scratch/before" - > "$bench_scratch/counts" || return 1
+    read -r _ redo _ end_redo < <(grep '^redo ' "$bench_scratch/counts")
+    [ "$redo" = "$end_redo" ] || [ -n "$warned" ] || {
+        echo "warning: a checkpoint occurred during a measurement of $1; increase max_wal_size" >&2
+        warned=1
+    }
+    awk -v rows="$2" '$1 ~ /_per_row$/ { printf "%s %.10g\n", $1, ($4 - $2) / rows }' "$bench_scratch/counts"
+}
+
+# Print the counters of a command after a checkpoint, a row: KEY ROWS COMMAND ...
+lab_cost() {
+    bench_value CHECKPOINT && lab_sql counts "$1" > "$bench_scratch/before" && "${@:3}" && lab_differences "$1" "$2"
+}
+
 # Write the metrics of the inserts since lab_before to a file, "name value" a line. With "touches" also the
 # number of touched leaves, and with "strip" also the lines of touches.csv.
 lab_after() {
-    local key=$1 want=${2:-} touches=false strip=false lsn end_lsn redo end_redo
+    local key=$1 want=${2:-} touches=false strip=false lsn end_lsn
     [ -z "$want" ] || touches=$has_walinspect
     [ "$want" != strip ] || strip=$has_pageinspect
-    lab_sql counts "$key" | paste -d ' ' "$bench_scratch/before" - > "$bench_scratch/counts" || return 1
-    read -r _ redo _ end_redo < <(grep '^redo ' "$bench_scratch/counts")
+    lab_differences "$key" "$inserted" > "$bench_scratch/differences" || return 1
     read -r _ lsn _ end_lsn < <(grep '^lsn ' "$bench_scratch/counts")
-    [ "$redo" = "$end_redo" ] || [ -n "$warned" ] || {
-        echo "warning: a checkpoint occurred during a measurement of $key; increase max_wal_size" >&2
-        warned=1
-    }
     {
         cat "$bench_scratch/state"
         printf '%s %s\n' inserted_rows "$inserted" index_rows "$index_rows"
-        awk -v rows="$inserted" -v seconds="$took" '
-            BEGIN { printf "us_per_row %.10g\nrows_per_s %.10g\n", 1e6 * seconds / rows, rows / seconds }
-            $1 ~ /_per_row$/ { printf "%s %.10g\n", $1, ($4 - $2) / rows }' "$bench_scratch/counts"
+        awk -v rows="$inserted" -v seconds="$took" \
+            'BEGIN { printf "us_per_row %.10g\nrows_per_s %.10g\n", 1e6 * seconds / rows, rows / seconds }'
+        cat "$bench_scratch/differences"
         lab_sql after "$key" -v lsn="$lsn" -v end_lsn="$end_lsn" -v want_touches="$touches" \
             -v want_strip="$strip" -v strip="$bench_scratch/strip" -v points=400
     } > "$bench_scratch/metrics"

@@ -157,6 +157,39 @@ def rates(run):
             by_x(run, "rates", ["wal_bytes_per_row", "index_bytes_per_row"], "rows a minute", series, [("keyed_comb", "uuid_v7")]))
 
 
+def disk(run):
+    """Each page that a row changes is written to the disk until the end of the next checkpoint, also with `full_page_writes`
+    off, as on ZFS. Counted are the distinct pages of the table and its index that the records in the WAL change, each as a
+    whole. The table gets 200 rows a minute, by a simulated clock; checkpoints are as far apart as it takes for the given
+    rows. A name and a value is a setting other than in the conditions. Then the oldest rows are deleted; the WAL of the VACUUM
+    that follows is divided by their number."""
+    series = [name for name in run.scene_series("disk") if name != "VACUUM"]
+    vacuum = of_keys(run, "disk", ["wal_bytes_per_row"], "VACUUM")
+    return ("What reaches the disk", None,
+            by_x(run, "disk", ["disk_bytes_per_row", "wal_bytes_per_row", "changed_pages_per_row"], "rows between checkpoints", series,
+                 [("keyed_comb", "uuid_v7")]) + (["VACUUM, a deleted row:", *vacuum] if vacuum else []))
+
+
+def backup(run):
+    """The size of the index in an incremental backup, as `pg_basebackup` makes it from PostgreSQL 17 on, some hours after the full
+    one: the pages that were changed since then, or the whole file, if these are nearly all. Below, the size of the index
+    then. The table gets 200 rows a minute, by a simulated clock."""
+    return ("An incremental backup", None, by_x(run, "backup", ["incremental_bytes", "index_bytes"], "hours since the full backup"))
+
+
+def orders(run):
+    """An order has three lines and, later, a payment; a foreign key with an index leads from both to the order. All have keys
+    of the same kind. An order and its lines are seven entries of indexes of such keys, and one of the order's time; a payment
+    is two. There are 200 orders a minute, by a simulated clock; their WAL, and that of the payments made in the same
+    time, is of all tables, after a checkpoint. Then, with empty shared buffers, queries read the newest 100 orders with
+    their lines, 100 orders of 1.2 times the delay of a payment ago with lines and payments, and 1,000 orders in the order of
+    the key, from the middle of the table on. The correlation is that of the key with the place of the row in the
+    table."""
+    return ("An order with its lines", None,
+            of_keys(run, "orders", ["wal_bytes_per_order", "wal_bytes_per_payment", "blocks_newest", "blocks_older", "blocks_by_key",
+                                    "correlation"]))
+
+
 def long(run):
     """Sessions insert one row of about 150 bytes a transaction, in each configuration for the given number of seconds
     after a warm-up, with autovacuum and regular checkpoints, into an index larger than the memory that the server may
@@ -258,8 +291,9 @@ def model(run):
 
 # --- the report -----------------------------------------------------------------
 
-SCENES = {"age": age, "rates": rates, "curve": curve, "tenants": tenants, "long": long, "heat": places, "steady": steady, "bulk": bulk,
-          "delete": delete, "reindex": reindex, "changeover": changeover, "model": model}
+SCENES = {"age": age, "rates": rates, "disk": disk, "backup": backup, "orders": orders, "curve": curve, "tenants": tenants,
+          "long": long, "heat": places, "steady": steady, "bulk": bulk, "delete": delete, "reindex": reindex, "changeover": changeover,
+          "model": model}
 ABOUT = """Figures are medians, with the least and the greatest of the repetitions in brackets, and as thin bars in the
 pictures. Columns that begin with a colon are ratios; ~ means that the ranges overlap, and – that there is no such figure,
 or only one measurement of a time. Each scene has its conditions. WAL is the difference of `wal_bytes` of `pg_stat_wal`,

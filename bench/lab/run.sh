@@ -4,8 +4,8 @@
 #
 #   bench/lab/run.sh [OPTION ...]
 #
-#   --scene NAME,...     scenes (default all): curve, age, rates, tenants, steady, bulk, delete, reindex,
-#                        changeover
+#   --scene NAME,...     scenes (default all): curve, age, rates, disk, backup, orders, tenants, steady, bulk,
+#                        delete, reindex, changeover
 #   --quick              small sizes
 #   --repetitions N      measurements of each point (default 3, with --quick 1)
 #   --keys A,B,...       keys, by their names in keys.txt (default: all in steady and bulk, seven in the other scenes)
@@ -33,7 +33,7 @@ sweep_names=(bigint random uuid_v7 snowflake short_comb short_comb_run keyed_com
 
 # --- sizes and options ------------------------------------------------------
 
-scene=curve,age,rates,tenants,steady,bulk,delete,reindex,changeover
+scene=curve,age,rates,disk,backup,orders,tenants,steady,bulk,delete,reindex,changeover
 quick=0 repetitions='' keys='' key='' shared_buffers=256MB out='' no_report=0 quiet=0
 names="scene quick? repetitions# keys key shared_buffers out no_report? quiet? server?"
 
@@ -228,7 +228,7 @@ for step in "${plan[@]}"; do
     number=$((number + 1))
     read -r scene call <<<"$step"
     if [ "$scene" != "$last_scene" ]; then
-        bench_psql <<<"SELECT 'DROP TABLE idgen_bench.' || quote_ident(tablename)
+        bench_psql <<<"SELECT 'DROP TABLE idgen_bench.' || quote_ident(tablename) || ' CASCADE'
                        FROM pg_tables WHERE schemaname = 'idgen_bench' \\gexec" ||
             idgen_die "could not drop the tables of $last_scene"
         buffers=${scene}_shared_buffers

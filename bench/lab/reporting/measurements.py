@@ -36,10 +36,19 @@ METRICS = {
     "checkpoint_bytes":      Metric("Written by checkpoints", "MiB"),
     "backend_bytes":         Metric("Written by backends", "MiB"),
     "rows_per_checkpoint":   Metric("Rows between checkpoints", "rows"),
+    "changed_pages_per_row": Metric("Pages changed", "pages/row"),
+    "disk_bytes_per_row":   Metric("WAL and changed pages", "bytes/row"),
+    "incremental_bytes":    Metric("Incremental backup of the index", "MiB"),
+    "wal_bytes_per_order":  Metric("WAL of an order", "bytes"),
+    "wal_bytes_per_payment": Metric("WAL of a payment", "bytes"),
+    "blocks_newest":        Metric("Read for the newest 100 orders", "blocks"),
+    "blocks_older":         Metric("for 100 older ones, with payments", "blocks"),
+    "blocks_by_key":        Metric("for 1,000 orders by key", "blocks"),
+    "correlation":          Metric("Correlation of the key", ""),
     "replica_lag_ms":        Metric("Lag of the replica", "ms"),
     "replica_lag_slope":     Metric("Growth of the lag", "ms/s"),
 }
-SCALES = dict.fromkeys(("index_bytes", "heap_bytes", "checkpoint_bytes", "backend_bytes"), 1 / 1048576)
+SCALES = dict.fromkeys(("index_bytes", "heap_bytes", "checkpoint_bytes", "backend_bytes", "incremental_bytes"), 1 / 1048576)
 
 # How near a prediction must be.
 LIMITS = {"wal_bytes_per_row": 0.15, "index_bytes": 0.10, "leaf_density": 0.10}
@@ -231,7 +240,7 @@ def with_spread(stat, metric):
     """Format the median and the spread; counts have no decimals."""
     if stat is None:
         return "–"
-    low, middle, high = (short(round(value)) if METRICS[metric].unit == "pages" else figure(value)
+    low, middle, high = (short(round(value)) if METRICS[metric].unit in ("pages", "blocks") else figure(value)
                          for value in (stat.low, stat.median, stat.high))
     return middle if low == high == middle else f"{middle} ({low}–{high})"
 
@@ -246,4 +255,4 @@ def ratio(metric, one, other):
 
 def metric_title(metric, log=False):
     title, unit = METRICS[metric]
-    return f"{title}, {unit}" + (" (log scale)" if log else "")
+    return ", ".join(filter(None, (title, unit))) + (" (log scale)" if log else "")

@@ -66,6 +66,7 @@ my @size = split ' ', q{
 	--rates.rows 5000 --rates.rates 20,100 --rates.minutes 5,30
 	--tenants.rows 20000 --tenants.tenants 1,100 --tenants.inserts 500
 	--reindex.rows 20000 --reindex.rates 20 --reindex.inserts 4000
+	--disk.rows 20000 --disk.inserts 300,1000 --orders.rows 20000 --orders.delay 10 --orders.inserts 200
 	--changeover.rows 20000 --changeover.inserts 4000 --changeover.steps 2};
 
 ok(laboratory('--scene', 'steady', '--repetitions', 1, @size, '--out', "$out.keys"),
@@ -93,7 +94,9 @@ is(scalar(grep { @$_ != 7 || $_->[6] !~ /^-?\d+(\.\d+)?(e-?\d+)?$/ } lines_of("$
 like($stderr, qr/step 1\/(\d+): curve, bigint: .*step \1\/\1: changeover, changeover: /s, 'progress reports the steps');
 read_measurements($out);
 my @expected = map { "changeover $_" } qw(random short_comb uuid_v7 mine);
-push @expected, map { my $key = $_; map { "$_ $key" } qw(curve age rates tenants steady bulk delete reindex) } @keys;
+my @scenes = qw(curve age rates disk tenants steady bulk delete reindex);
+push @expected, map { my $key = $_; map { "$_ $key" } @scenes } @keys;
+push @expected, map { "orders $_" } grep { $_ ne 'bigint' } @keys;
 is_deeply([ sort keys %measured ], [ sort @expected ], 'every key is in every scene that measures its type');
 sub series { my ($which, $metric) = @_; return [ sort keys %{ $measured{$which}{$metric} } ] }
 for (
@@ -105,6 +108,8 @@ for (
 	[ 'tenants', 'tenants mine', 'wal_bytes_per_row', 'tenants: 1,500', 'tenants: 100,500' ],
 	[ 'before and after', 'reindex mine', 'growth_bytes_per_row',
 		'after REINDEX to 70 %,20', 'after REINDEX to 90 %,20', 'before,20' ],
+	[ 'rows between two checkpoints, and VACUUM', 'disk mine', 'wal_bytes_per_row', ',1000', ',300', 'VACUUM,' ],
+	[ 'repetitions', 'orders mine', 'wal_bytes_per_payment', ',' ],
 	[ 'rows since the change', 'changeover mine', 'index_bytes', 'changed,0', 'changed,2000', 'changed,4000' ],
 	[ 'beside random keys', 'changeover random', 'growth_bytes_per_row', 'unchanged,2000', 'unchanged,4000' ],
 	[ 'beside a table that was ordered from the start', 'changeover uuid_v7', 'growth_bytes_per_row',
@@ -149,6 +154,29 @@ for my $key (qw(random short_comb uuid_v7))
 		abs($predicted / value("changeover $key", 'wal_bytes_per_row', $_) - 1) > 0.15
 	} @{ series("changeover $key", 'wal_bytes_per_row') };
 	is("@off", '', "changeover: the WAL of $key is as predicted");
+}
+
+for (qw(wal_bytes_per_order wal_bytes_per_payment))
+{
+	cmp_ok(value('orders random', $_), '>', 2 * value('orders uuid_v7', $_), "orders: random keys write more ($_)");
+}
+cmp_ok(value('orders uuid_v7', 'correlation'), '>', 0.99, 'orders: the correlation of ordered keys');
+cmp_ok(abs(value('orders random', 'correlation')), '<', 0.2, 'orders: and of random ones');
+my @vacuum = map { value("disk $_", 'wal_bytes_per_row', 'VACUUM,') } qw(random uuid_v7);
+cmp_ok($vacuum[0], '>', 3 * $vacuum[1],
+	'disk: after a delete by time, VACUUM changes pages anywhere in an index of random keys');
+
+SKIP:
+{
+	skip 'no pg_walinspect', 2 * @keys unless exists $measured{'disk random'}{disk_bytes_per_row};
+	for my $key (@keys)
+	{
+		my ($wal, $pages, $disk) =
+		  map { value("disk $key", $_, ',1000') } qw(wal_bytes_per_row changed_pages disk_bytes_per_row);
+		cmp_ok(abs($wal + $pages * 8.192 - $disk), '<', 0.01, "disk: WAL and changed pages of $key");
+		# table and index, and a leaf of 8 kB has room for 406 bigints or 100 texts
+		cmp_ok($pages, $key eq 'random' ? '>' : '<', 60, "disk: changed pages of $key");
+	}
 }
 
 SKIP:
@@ -208,5 +236,28 @@ ok(laboratory('--quiet', '--scene', 'bulk', '--keys', 'comb', @size, '--out', "$
 is(what_is_left(), $before, 'the extensions are kept');
 like(slurp_file("$out.there/measurements.csv"), qr/^bulk,comb,,,3,us_per_row,/m, 'there are three repetitions');
 is($stderr, '', '--quiet prints no progress');
+
+# A private cluster, of which the scenes also change settings and empty the memory
+($stdout, $stderr) = run_command([ "$bench/run.sh", @size,
+		qw(--no-report --repetitions 1 --scene), 'disk,backup,orders', '--keys', 'random,uuid_v7',
+		qw(--disk.settings full_page_writes=off --backup.rows 20000 --backup.hours), '1,2', '--out', "$out.private" ]);
+is($?, 0, 'a private cluster') or diag $stderr;
+read_measurements("$out.private");
+is(value('disk random', 'fpi_per_row', 'full_page_writes off,1000'), 0, 'disk: no images with full_page_writes off');
+SKIP:
+{
+	skip 'no pg_walinspect', 1 unless exists $measured{'disk random'}{disk_bytes_per_row};
+	cmp_ok(value('disk random', 'changed_pages', 'full_page_writes off,1000'), '>', 60, 'disk: but as many changed pages');
+}
+for (qw(blocks_newest blocks_older blocks_by_key))
+{
+	cmp_ok(value('orders random', $_), '>', 2 * value('orders uuid_v7', $_), "orders: random keys read more ($_)");
+}
+if ($version < 170000) { like($stderr, qr/without the scene backup: it needs .* 17/, 'backup: not before version 17') }
+else
+{
+	my @backup = map { my $key = $_; map { value("backup $key", 'incremental_bytes', ",$_") } 1, 2 } qw(uuid_v7 random);
+	ok($backup[0] < $backup[1] && 2 * $backup[1] < $backup[2], "backup: the pages that were changed (@backup)");
+}
 
 done_testing();

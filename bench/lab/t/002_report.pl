@@ -82,6 +82,15 @@ like($markdown, qr/^Conditions: .*shared_buffers 256MB;.* rows 5,000,000\. Run: 
 like($markdown, qr/^\| key \| Throughput, rows\/s .*Latency, p50, ms \| p99, ms \| p99\.9, ms/m,
 	'a long run has rates and latencies');
 
+# disk, backup and orders: series are rows, a unit is stated once, and blocks are whole
+like($markdown, qr/^\| `random` full_page_writes off \| /m, 'disk has a row for each key and setting');
+like($markdown, qr/^VACUUM, a deleted row:\n\n\| key \| WAL, bytes\/row \| /m, 'and a table of VACUUM');
+like($markdown, qr/^\*\*Incremental .*, MiB\*\*\n\n(?:\|.*\n)+\| `random` \| 9\.16 \(8\.88–9\.34\) \| /m,
+	'an incremental backup in MiB');
+like($markdown, qr/^\| key \| WAL of an order, bytes \| .*, blocks \| Correlation of the key \|$/m, 'orders has units');
+like($markdown, qr/^\| `bigint` \| 1,240 \(1,203–1,265\) \| 500 \(485–510\) \| 12 \| 15 \| 0\.041 \(/m,
+	'orders has a row for each key');
+
 # The keys of the report
 my ($tables, $summary) = split /^## All keys\n/m, $markdown;
 like($summary, qr/\A\nThe scenes .*\n\n### Steady\n\n(?:\|.*\n)+\| `ulid` \| \d+ \(/, 'a summary has all keys');
