@@ -321,11 +321,6 @@ BEGIN
         round(100.0 * coalesce(pg_sequence_last_value(seq::regclass), 0)
         / CASE type WHEN 'smallint' THEN 32767 ELSE 2147483647 END, 1), type)
     FROM rekey.pairs, pg_get_serial_sequence(tbl::text, col) AS seq WHERE new_type <> 'uuid' AND seq <> '';
-    RETURN QUERY SELECT format('%s.%I refers to %s, and stays %s.', attrelid::regclass, attname, p.tbl,
-        format_type(atttypid, atttypmod))
-    FROM rekey.pairs p JOIN pg_constraint f ON contype = 'f' AND confrelid = tbl AND conparentid = 0,
-        unnest(conkey, confkey) AS k(own, other) JOIN pg_attribute a ON a.attnum = own
-    WHERE attrelid = conrelid AND other = p.attnum AND (attrelid, attname) NOT IN (SELECT tbl, col FROM rekey.columns);
     RETURN QUERY SELECT format(
         'Function %s names %s, or is its trigger: it must suit the new type, and one column more.%s',
         function::regprocedure, f.tbl, CASE WHEN NOT pg_has_role(proowner, 'USAGE') THEN
