@@ -152,8 +152,15 @@ dump_of('masked');
 ask('CREATE DATABASE replaced');
 is(restore('replaced', '--single-transaction'), '', 'and a dump names no role that is gone');
 is(as('app', 'replaced', $may), 't|t', 'the application has its rights after a restore');
-unlike((run_command([ 'pg_dump', '--binary-upgrade', '--schema-only', $node->connstr('masked') ]))[0], qr/"\d+"/,
-	'nor does that of pg_upgrade');
+sub dump_of_upgrade { return (run_command([ 'pg_dump', '--binary-upgrade', '--schema-only', $node->connstr($_[0]) ]))[0] }
+unlike(dump_of_upgrade('masked'), qr/"\d+"/, 'nor does that of pg_upgrade');
+
+# A superuser, whose right on the schema is recorded
+ask("CREATE ROLE administrator SUPERUSER LOGIN; CREATE DATABASE hers");
+is(as('administrator', 'hers', 'CREATE EXTENSION idgen'), '', 'a superuser installs');
+ask('REASSIGN OWNED BY administrator TO CURRENT_USER; DROP OWNED BY administrator; DROP ROLE administrator', 'hers');
+is(dump_of_upgrade('hers') =~ /"\d+"/ ? 1 : 0, ask('SHOW server_version_num') < 170000 ? 1 : 0,
+	'before PostgreSQL 17, dumps name a superuser who is gone');
 is(as('new_installer', 'masked', $_), 't', "the new one can run $_") for
 	q{SELECT idgen.create_id_domain('invoice_id', 'inv') IS NOT NULL},
 	'SELECT count(*) > 0 FROM idgen.creation_identifiers',
