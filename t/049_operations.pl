@@ -111,6 +111,24 @@ is(restore('target'), '', 'a table alone is restored');
 is(outcome('SET idgen.launch_id = 1; INSERT INTO app.tickets DEFAULT VALUES', database => 'target'), '23505',
 	'decimal_id() repeats values');
 
+# A table alone, in a database that stays
+my ($forget) = $page->section('Backup and restore') =~ /(DELETE FROM idgen.creation_identifiers.*?;)/s;
+sub order
+{
+	return qq{
+		WITH c AS (SELECT * FROM idgen.create_once('c0000000-0000-4000-8000-00000000000$_[0]', idgen.uuid_v4(), 'create order')),
+			o AS (INSERT INTO orders SELECT entity_id FROM c WHERE created)
+		SELECT created FROM c};
+}
+new_database('shop');
+ask('CREATE EXTENSION idgen; CREATE TABLE orders (id uuid PRIMARY KEY); ' . order(1), 'shop');
+dump_of('shop', '-torders');
+is(ask(order(2), 'shop'), 't', 'an order after the dump');
+is(restore('shop', '--clean', '--single-transaction'), '', 'the table is set back');
+is(ask(order(2) . '; SELECT count(*) FROM orders', 'shop'), "f\n1", 'a retry is answered without a row');
+is(ask("$forget " . order(2) . ';' . order(1) . '; SELECT count(*) FROM orders', 'shop'), "t\nf\n2",
+	'the statement of the page removes this command only');
+
 # --- Settings of a database -------------------------------------------------------
 ask("SELECT idgen.uuid_v4(); ALTER DATABASE source SET idgen.launch_id = 1", 'source');
 sub sql_of { return (run_command([ @_, $node->connstr('source') ]))[0] }
