@@ -333,13 +333,13 @@ succeeds($database, \@plan);
 ask('DROP TABLE p, c; CREATE TABLE p (id int PRIMARY KEY)', $database);
 succeeds($database, \@plan);    # tables that were dropped are forgotten
 
-# A trigger that another role made; and a schema of another role, whose functions are not called
+# A schema of another role, whose functions are not called
 ask('CREATE DATABASE foreign_schema');
 ask('SET ROLE app; RESET ROLE; CREATE SCHEMA rekey AUTHORIZATION app', 'foreign_schema');
 fails('foreign_schema', qr/schema rekey does not exist, or belongs to another role/,
 	'functions of another role are not called', 'status');
 
-# A text that is no uuid arrives, and one that cannot be set because a trigger prevents it
+# A text that is no uuid arrives, and one in upper case
 $database = carried('late', q{CREATE TABLE a (id text PRIMARY KEY); INSERT INTO a SELECT gen_random_uuid();
 	CREATE TABLE b (a_id text REFERENCES a)}, [qw(plan a.id --type uuid)]);
 ask(q{INSERT INTO a VALUES ('legacy-1')}, $database);
@@ -369,7 +369,7 @@ $reader->quit;
 succeeds($database, 'switch');
 ends($database, 'finish');
 
-# Locks of others: a reader, a prepared transaction, autovacuum; a second driver; an event trigger; a pool
+# Locks of others: a reader, a prepared transaction, autovacuum; a second driver; an event trigger
 $database = carried('locks', q{CREATE TABLE ddl (tag text); CREATE FUNCTION note()
 	RETURNS event_trigger LANGUAGE plpgsql AS
 	'BEGIN INSERT INTO public.ddl VALUES (tg_tag); END';
