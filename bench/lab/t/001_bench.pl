@@ -247,7 +247,8 @@ is(value('disk random', 'fpi_per_row', 'full_page_writes off,1000'), 0, 'disk: n
 SKIP:
 {
 	skip 'no pg_walinspect', 1 unless exists $measured{'disk random'}{disk_bytes_per_row};
-	cmp_ok(value('disk random', 'changed_pages', 'full_page_writes off,1000'), '>', 60, 'disk: but as many changed pages');
+	cmp_ok(value('disk random', 'changed_pages', 'full_page_writes off,1000'), '>', 60,
+		'disk: but as many changed pages');
 }
 for (qw(blocks_newest blocks_older blocks_by_key))
 {
