@@ -214,7 +214,13 @@ is(in_shop(q{SELECT DISTINCT classoid::regclass FROM pg_init_privs WHERE privtyp
 	'', 'and the rights of the installer are dumped');
 in_shop("ALTER DEFAULT PRIVILEGES REVOKE ALL ON $_ FROM PUBLIC, stranger, installer") for @kinds;
 $defaults_before = in_shop($defaults);
-is(as('installer', 'DROP EXTENSION idgen; CREATE EXTENSION idgen'), '', 'created again without EXECUTE for PUBLIC by default');
+is(as('installer', q{
+		SET idgen_script.default_privileges = 'ALTER ROLE installer SUPERUSER';
+		CREATE TEMP TABLE pg_default_acl AS SELECT oid, 10::oid AS defaclrole, 0::oid AS defaclnamespace,
+			'r'::"char" AS defaclobjtype, '{installer=r/installer}'::aclitem[] AS defaclacl FROM pg_class;
+		DROP EXTENSION idgen; CREATE EXTENSION idgen}),
+	'', 'created again without EXECUTE for PUBLIC by default, by an installer who prepares the session');
+is(in_shop(q{SELECT rolsuper FROM pg_roles WHERE rolname = 'installer'}), 'f', 'who does not become a superuser');
 is(in_shop($defaults), $defaults_before, 'the default privileges are the same');
 is(as('stranger', 'SELECT idgen.uuid_v4()'), '42501', 'and other roles cannot call the functions');
 in_shop('ALTER DEFAULT PRIVILEGES GRANT EXECUTE ON FUNCTIONS TO PUBLIC');
