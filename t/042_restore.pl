@@ -233,6 +233,10 @@ like(part('schema_only', [], '--data-only'), qr/time window/, 'the trigger refus
 ask('DELETE FROM idgen.creation_identifiers', 'schema_only');
 is(part('schema_only', [], '--data-only', '--disable-triggers'), '', 'with --disable-triggers, it does not');
 is(ask($state, 'schema_only'), $parts, 'all data are there');
+ask('DELETE FROM app.brought; SELECT idgen.create_once_bigint(idgen.uuid_v4(), 8)', 'parts');
+like(part('schema_only', [], '--data-only', '--disable-triggers'), qr/"creation_identifiers_pkey"/, 'a command is there already');
+is(ask('SELECT entity_number FROM idgen.creation_identifiers', 'schema_only'), '7', 'and no other is restored');
+ask('DELETE FROM idgen.creation_identifiers WHERE entity_number = 8', 'parts');
 
 # A CHECK of the time, which was true when the row was inserted
 ask(q{
