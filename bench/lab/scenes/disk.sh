@@ -11,7 +11,8 @@ disk_plan() {
     one_of_each_kind random short_comb keyed_comb uuid_v7
     plan_keys fill
     for setting in default ${disk_settings//,/ }; do
-        [ "$setting" = default ] || { disk_can "$setting" && plan+=("disk disk_set $setting"); } || continue
+        [ "$setting" = default ] || disk_can "$setting" || continue
+        plan+=("disk disk_set $setting")
         for ((repetition = 1; repetition <= repetitions; repetition++)); do
             for rows in ${disk_inserts//,/ }; do plan_keys measure "$repetition" "$rows"; done
         done
