@@ -31,7 +31,8 @@ while [ $# -gt 0 ]; do
 done
 export PGAPPNAME=rekey PGOPTIONS="${PGOPTIONS-} -c rekey.is_direct=on -c statement_timeout=0 -c lock_timeout=0 \
     -c idle_in_transaction_session_timeout=0 -c default_transaction_isolation=read\\ committed -c row_security=off -c jit=off \
-    -c default_transaction_read_only=off -c default_tablespace= -c quote_all_identifiers=off -c client_connection_check_interval=5s"
+    -c default_transaction_read_only=off -c default_tablespace= -c quote_all_identifiers=off \
+    -c standard_conforming_strings=on -c client_connection_check_interval=5s"
 
 # This process becomes psql, which makes sure that settings and functions are its own before it uses them.
 session() {

@@ -171,9 +171,13 @@ SELECT c.oid::regclass AS name, relacl, format('CREATE VIEW %s%s AS %s', c.oid::
     OR EXISTS (SELECT FROM pg_seclabel WHERE objoid = c.oid) AS by_hand
 FROM (SELECT oid, max(depth) AS depth FROM v GROUP BY oid) d JOIN pg_class c USING (oid);
 
--- Triggers that the fill fires, and whether it would call a function of another role
+-- Triggers that the fill fires, and whether it could call a function of another role: the trigger's, or by a condition
+-- that depends on anything but columns and what PostgreSQL itself has
 CREATE VIEW rekey.fired AS
-SELECT t.oid, tgrelid, tgname, pg_get_userbyid(proowner) <> current_user AND NOT rolsuper AS is_foreign
+SELECT t.oid, tgrelid, tgname, pg_get_userbyid(proowner) <> current_user AND NOT rolsuper
+    OR EXISTS (SELECT FROM pg_depend WHERE (classid, objid) = ('pg_trigger'::regclass, t.oid) AND tgqual IS NOT NULL
+        AND refclassid <> 'pg_class'::regclass AND (refclassid, refobjid) <> ('pg_proc'::regclass, tgfoid))
+    AS is_foreign
 FROM pg_trigger t JOIN pg_proc f ON f.oid = tgfoid JOIN pg_roles r ON r.oid = proowner
 WHERE NOT tgisinternal AND tgtype & 16 = 16
     AND (tgattr = '' OR EXISTS (SELECT FROM rekey.pairs WHERE tbl = tgrelid AND mirror_attnum = ANY (tgattr)))
@@ -213,8 +217,9 @@ WHERE is_so AND t.oid IN (SELECT tbl FROM rekey.columns)
 UNION ALL SELECT o, format('%s.%s', tbl, c) FROM rekey.pairs, LATERAL (VALUES
     ('no such column (renamed or dropped: rename it back, or abandon)', attnum IS NULL),
     -- domains would lose their constraints
-    ('type of column', type NOT IN (old_type, new_type) OR type !~
-        '^(smallint|integer|bigint|uuid|text|character varying(\(\d+\))?|character\(\d+\))$'),
+    ('type of column', type NOT IN (old_type, new_type) OR old_type !~ CASE new_type
+        WHEN 'uuid' THEN '^(text|character varying(\(\d+\))?|character\(\d+\))$' ELSE '^(smallint|integer)$' END),
+    ('changed by hand (abandon)', is_switched <> (SELECT bool_and(is_switched) FROM rekey.pairs)),
     -- but one, and labels would be lost
     ('several sequences of', 1 < (SELECT count(*) FROM pg_depend JOIN pg_class s ON s.oid = objid AND relkind = 'S'
         WHERE (classid, refclassid) = ('pg_class'::regclass, 'pg_class'::regclass) AND refobjid = tbl
@@ -223,11 +228,12 @@ UNION ALL SELECT o, format('%s.%s', tbl, c) FROM rekey.pairs, LATERAL (VALUES
     ('name in use, or too long', octet_length(col) > 50 OR mirror_attnum > 0
         AND col_description(tbl, mirror_attnum) IS DISTINCT FROM 'rekey')) AS v(o, is_so) WHERE is_so
 UNION ALL SELECT o, format('%s: %s', tbl, conname)
-FROM rekey.objects JOIN pg_constraint k ON k.oid = obj OR conindid = obj AND contype IN ('p', 'u'), LATERAL (VALUES
+FROM rekey.objects JOIN pg_constraint k ON k.oid = obj OR conindid = obj AND contype IN ('p', 'u', 'x'), LATERAL (VALUES
     ('table of another role', EXISTS (SELECT FROM pg_class c WHERE c.oid IN (conrelid, confrelid)
         AND pg_get_userbyid(relowner) <> current_user)),
     -- would be checked at once
     ('deferrable unique constraint', contype IN ('p', 'u') AND condeferrable),
+    ('exclusion constraint', contype = 'x'),
     -- would become NO ACTION
     ('foreign key with SET DEFAULT', contype = 'f' AND 'd' IN (confdeltype, confupdtype)),
     ('foreign key of a partitioned table', 'p' IN (SELECT relkind FROM pg_class c
@@ -245,6 +251,15 @@ LATERAL (VALUES
         NOT (SELECT bool_or(fire_triggers) FROM rekey.columns) AND t.oid IN (SELECT oid FROM rekey.fired)))
     AS v(o, is_so)
 WHERE is_so AND NOT tgisinternal AND tgname <> '~rekey' AND tgrelid IN (SELECT tbl FROM rekey.columns)
+-- would outlive what it copies
+UNION ALL SELECT 'index or constraint of a mirror without its original (drop it, too)', format('%s: %s', x.tbl, x.name)
+FROM rekey.pairs p, LATERAL (
+    SELECT indrelid::regclass, relname FROM pg_index JOIN pg_class i ON i.oid = indexrelid WHERE indrelid = p.tbl AND
+        (mirror_attnum = ANY (indkey) OR concat(indpred::text, indexprs::text) ~ format(':varattno %s ', mirror_attnum))
+    UNION ALL SELECT conrelid::regclass, conname FROM pg_constraint WHERE contype IN ('c', 'f') AND conparentid = 0
+        AND (conrelid = p.tbl AND mirror_attnum = ANY (conkey) OR confrelid = p.tbl AND mirror_attnum = ANY (confkey)))
+    AS x(tbl, name)
+WHERE (x.tbl, x.name) NOT IN (SELECT tbl, copy_name FROM rekey.objects)
 -- all that depends on a column, but for what is carried: would keep the old column, and be lost with it
 UNION ALL SELECT 'dependent object', format('%s (%s.%s)', pg_describe_object(classid, objid, objsubid), tbl, c)
 FROM rekey.pairs JOIN pg_depend d ON refclassid = 'pg_class'::regclass AND refobjid = tbl AND refobjsubid = attnum
@@ -338,6 +353,20 @@ BEGIN
     FROM rekey.views ORDER BY place;
 END $$;
 
+-- One command at a time, until the session ends; tables that were dropped are forgotten
+CREATE FUNCTION rekey.begin_command() RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    WHILE NOT pg_try_advisory_lock(hashtext('rekey'), 0) LOOP
+        -- the session of the command before may not have ended yet
+        IF clock_timestamp() > statement_timestamp() + interval '5 s' THEN
+            RAISE 'another process works: %', (SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted
+                AND objsubid = 2 AND classid = hashtext('rekey')::oid LIMIT 1);
+        END IF;
+        PERFORM pg_sleep(0.1);
+    END LOOP;
+    DELETE FROM rekey.columns WHERE NOT EXISTS (SELECT FROM pg_class WHERE oid = tbl);
+END $$;
+
 -- Take columns, and all that refer to them, directly or not. Again, it takes what has been added.
 CREATE FUNCTION rekey.plan(tables regclass[], cols name[], to_type regtype, fire boolean) RETURNS SETOF text
     LANGUAGE plpgsql AS $$
@@ -353,7 +382,7 @@ BEGIN
         RAISE 'keys are not changed to %', to_type USING ERRCODE = 'feature_not_supported',
             HINT = 'Only to integer, bigint and, from text, uuid: the values stay.';
     END IF;
-    DELETE FROM rekey.columns WHERE NOT EXISTS (SELECT FROM pg_class WHERE oid = tbl);
+    PERFORM rekey.begin_command();
     IF EXISTS (SELECT FROM rekey.pairs WHERE is_switched) THEN
         RAISE 'a change is switched' USING ERRCODE = 'object_not_in_prerequisite_state', HINT = 'Now: finish, or back.';
     END IF;
@@ -371,9 +400,10 @@ BEGIN
     WHERE atttypid = ANY (narrower) OR to_type = 'uuid'::regtype OR typtype = 'd'
     ON CONFLICT (tbl, col) DO UPDATE SET fire_triggers = excluded.fire_triggers;
     SELECT string_agg(format('%s.%I', t.tbl, t.col), ', ') INTO problems FROM unnest(tables, cols) AS t(tbl, col)
-    WHERE (t.tbl, t.col) NOT IN (SELECT c.tbl, c.col FROM rekey.columns c);
+    WHERE (t.tbl, t.col) NOT IN (SELECT c.tbl, c.col FROM rekey.columns c WHERE new_type = format_type(to_type, NULL));
     IF problems <> '' THEN
-        RAISE 'no such column, or its type cannot become %: %', to_type, problems USING ERRCODE = 'undefined_column';
+        RAISE 'no such column, another type is planned, or its type cannot become %: %', to_type, problems
+            USING ERRCODE = 'undefined_column';
     END IF;
     PERFORM rekey.check_obstacles(NULL);
     SELECT string_agg(DISTINCT copy_name, ', ') INTO problems FROM rekey.objects WHERE NOT is_current
@@ -396,7 +426,8 @@ BEGIN
     RETURN QUERY SELECT rekey.advice();
 END $$;
 
--- The mirror follows the column. Only an action of a foreign key updates the mirror alone; then the column follows. The
+-- The mirror follows the column. If an action of a foreign key updates the mirror alone, the column follows; not if a
+-- client does, which may write back a whole row that it has read before the fill. The
 -- function is in the table's schema, so that DROP SCHEMA rekey leaves a table that can be written. The condition, which
 -- is true, keeps DROP COLUMN and ALTER TYPE from the columns.
 CREATE FUNCTION rekey.write_sync(target regclass) RETURNS void LANGUAGE plpgsql AS $$
@@ -411,7 +442,8 @@ BEGIN
         'SET search_path = pg_catalog, pg_temp AS %L',
         CASE WHEN old IS NOT NULL THEN 'OR REPLACE' END, function, 'BEGIN' || (SELECT string_agg(format($f$
     IF TG_OP = 'UPDATE' THEN
-        IF NEW.%2$s IS DISTINCT FROM OLD.%2$s AND NEW.%1$s IS NOT DISTINCT FROM OLD.%1$s THEN
+        IF pg_trigger_depth() > 1 AND NEW.%2$s IS DISTINCT FROM OLD.%2$s
+            AND NEW.%1$s IS NOT DISTINCT FROM OLD.%1$s THEN
             NEW.%1$s := %3$s;
         END IF;
     ELSIF NEW.%2$s IS DISTINCT FROM %4$s AND NEW.%2$s IS NOT NULL THEN
@@ -719,7 +751,7 @@ BEGIN
             EXECUTE format('LOCK TABLE ONLY %s IN ROW EXCLUSIVE MODE', tab);
             SELECT tgname INTO foreign_trigger FROM rekey.fired WHERE tgrelid = target AND is_foreign;
             IF foreign_trigger <> '' THEN
-                RAISE 'trigger % on % would call a function of another role', foreign_trigger, tab
+                RAISE 'trigger % on % could call a function of another role', foreign_trigger, tab
                     USING ERRCODE = 'feature_not_supported';
             END IF;
             PERFORM set_config('session_replication_role', 'replica', true) WHERE as_replica;
@@ -757,15 +789,7 @@ DECLARE
     p record;
     n bigint;
 BEGIN
-    WHILE NOT pg_try_advisory_lock(hashtext('rekey'), 0) LOOP
-        -- the session of the command before may not have ended yet
-        IF clock_timestamp() > statement_timestamp() + interval '5 s' THEN
-            RAISE 'another process works: %', (SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted
-                AND objsubid = 2 AND classid = hashtext('rekey')::oid LIMIT 1);
-        END IF;
-        PERFORM pg_sleep(0.1);
-    END LOOP;
-    DELETE FROM rekey.columns WHERE NOT EXISTS (SELECT FROM pg_class WHERE oid = tbl);
+    PERFORM rekey.begin_command();
     SELECT bool_and(is_switched) INTO switched FROM rekey.pairs;
     IF NOT EXISTS (SELECT FROM rekey.columns) THEN
         RAISE 'nothing is planned' USING ERRCODE = 'object_not_in_prerequisite_state';
@@ -780,6 +804,10 @@ BEGIN
             EXECUTE format('SELECT count(*) FROM ONLY %s WHERE %s IS NOT NULL AND %s IS NULL', p.tbl, p.c, p.m) INTO n;
             IF n > 0 THEN
                 RAISE '%.%: % values are beyond the old type', p.tbl, p.c, n
+                    USING ERRCODE = 'numeric_value_out_of_range';
+            ELSIF pg_sequence_last_value(pg_get_serial_sequence(p.tbl::text, p.col)::regclass)
+                > (CASE p.old_type WHEN 'smallint' THEN 32767 ELSE 2147483647 END) THEN
+                RAISE '%.%: its sequence is beyond the old type', p.tbl, p.c
                     USING ERRCODE = 'numeric_value_out_of_range';
             END IF;
         END LOOP;
@@ -804,14 +832,16 @@ CREATE FUNCTION rekey.status() RETURNS SETOF text LANGUAGE sql STABLE AS $$
 SELECT format('%s.%s: %s%s', tbl, c, coalesce(type, 'no such column'), CASE WHEN is_switched THEN ', switched'
     WHEN mirror_attnum > 0 THEN ', with a mirror of ' || mirror_type END) FROM rekey.pairs
 UNION ALL SELECT 'not complete: ' || what FROM rekey.missing
-WHERE NOT EXISTS (SELECT FROM rekey.pairs WHERE is_switched)
+WHERE (SELECT bool_and(is_switched) FROM rekey.pairs) IS NOT TRUE
 UNION ALL SELECT CASE WHEN NOT EXISTS (SELECT FROM rekey.columns) THEN 'nothing is planned'
-    WHEN EXISTS (SELECT FROM rekey.pairs WHERE is_switched) THEN 'next: finish, when every job has run once; or back'
+    WHEN (SELECT bool_and(is_switched) FROM rekey.pairs) THEN 'next: finish, when every job has run once; or back'
     WHEN EXISTS (SELECT FROM rekey.missing) THEN 'next: run; or abandon'
     ELSE 'next: switch, then connect the applications again; or abandon' END
 $$;
 
-SELECT format('ALTER FUNCTION %s SET search_path = pg_catalog, pg_temp', oid::regprocedure)
+-- definitions are read as pg_dump reads them: by the session's settings, others could come back
+SELECT format('ALTER FUNCTION %s SET search_path = pg_catalog, pg_temp SET datestyle = ISO SET intervalstyle = postgres '
+    'SET extra_float_digits = 3 SET timezone = UTC', oid::regprocedure)
 FROM pg_proc WHERE pronamespace = 'rekey'::regnamespace AND prokind = 'f'
 UNION ALL SELECT format('REVOKE ALL ON %s FROM %s', what, CASE grantee WHEN 0 THEN 'PUBLIC'
     ELSE quote_ident(pg_get_userbyid(grantee)) END)
