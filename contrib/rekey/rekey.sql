@@ -480,6 +480,10 @@ DECLARE
     what text := (SELECT format('%s ON %s%s ', ' (' || quote_ident(part) || ')',
         CASE relkind WHEN 'S' THEN 'SEQUENCE ' END, target) FROM pg_class WHERE oid = target);
 BEGIN
+    -- would become the owner's, and outlive a REVOKE ... CASCADE
+    IF EXISTS (SELECT FROM aclexplode(acl) JOIN pg_class c ON c.oid = target WHERE grantor <> relowner) THEN
+        RAISE 'privileges of % were granted by another role', target USING ERRCODE = 'feature_not_supported';
+    END IF;
     PERFORM rekey.run_all(VARIADIC array_agg(CASE WHEN is_new THEN concat('GRANT ', privilege_type, what, 'TO ', role,
         CASE WHEN is_grantable THEN ' WITH GRANT OPTION' END)
         ELSE concat('REVOKE ALL', what, 'FROM ', role, ' CASCADE') END ORDER BY is_new))

@@ -361,6 +361,12 @@ ask('ALTER TABLE c ALTER p_id TYPE bigint', $database);
 fails($database, qr/changed by hand \(abandon\): public.c.p_id/, 'not the other way round', 'run');
 ends($database, 'abandon');
 
+# A privilege that another role has granted
+$database = carried('granted', 'GRANT SELECT (id) ON p TO app WITH GRANT OPTION; SET ROLE app;
+	GRANT SELECT (id) ON p TO other', \@plan);
+fails($database, qr/privileges of public\.p were granted by another role/, 'it would become the owner\'s', 'run');
+ends($database, 'abandon');
+
 # A schema of another role, whose functions are not called
 ask('CREATE DATABASE foreign_schema');
 ask('SET ROLE app; RESET ROLE; CREATE SCHEMA rekey AUTHORIZATION app', 'foreign_schema');
