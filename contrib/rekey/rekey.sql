@@ -826,10 +826,6 @@ BEGIN
         CASE WHEN command IN ('switch', 'back') THEN format('SELECT rekey.exchange(%L, %L)', with_views,
             ARRAY(SELECT function FROM rekey.functions())) ELSE 'SELECT rekey.end_change()' END)
     WHERE command <> 'run';
-    RETURN QUERY SELECT format('SELECT count(*) || %L FROM pg_stat_activity WHERE backend_start < now() '
-        'AND datname = current_database() AND backend_type = %L AND pid <> pg_backend_pid()',
-        ' sessions are older than the switch', 'client backend')
-    WHERE command IN ('switch', 'back');
 END $$;
 
 CREATE FUNCTION rekey.status() RETURNS SETOF text LANGUAGE sql STABLE AS $$
