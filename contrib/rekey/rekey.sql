@@ -236,6 +236,11 @@ FROM rekey.objects JOIN pg_constraint k ON k.oid = obj OR conindid = obj AND con
     ('exclusion constraint', contype = 'x'),
     -- would become NO ACTION
     ('foreign key with SET DEFAULT', contype = 'f' AND 'd' IN (confdeltype, confupdtype)),
+    -- the copy's action, if it is the first one, would keep the original's from finding the row
+    ('foreign key whose action sets other columns, too', (SELECT count(DISTINCT p.tbl IS NULL) = 2
+        FROM unnest(CASE WHEN confupdtype IN ('c', 'n') THEN conkey
+            WHEN confdeltype = 'n' THEN coalesce(confdelsetcols, conkey) END) AS n
+        LEFT JOIN rekey.pairs p ON p.tbl = conrelid AND p.attnum = n)),
     ('foreign key of a partitioned table', 'p' IN (SELECT relkind FROM pg_class c
         WHERE c.oid IN (conrelid, confrelid))),
     -- would be enforced
@@ -426,8 +431,7 @@ BEGIN
     RETURN QUERY SELECT rekey.advice();
 END $$;
 
--- The mirror follows the column. If an action of a foreign key updates the mirror alone, the column follows; not if a
--- client does, which may write back a whole row that it has read before the fill. The
+-- The mirror follows the column, never the reverse: who updates a mirror can have a whole row from before the fill. The
 -- function is in the table's schema, so that DROP SCHEMA rekey leaves a table that can be written. The condition, which
 -- is true, keeps DROP COLUMN and ALTER TYPE from the columns.
 CREATE FUNCTION rekey.write_sync(target regclass) RETURNS void LANGUAGE plpgsql AS $$
@@ -441,16 +445,11 @@ BEGIN
     EXECUTE format('CREATE %s FUNCTION %s() RETURNS trigger LANGUAGE plpgsql '
         'SET search_path = pg_catalog, pg_temp AS %L',
         CASE WHEN old IS NOT NULL THEN 'OR REPLACE' END, function, 'BEGIN' || (SELECT string_agg(format($f$
-    IF TG_OP = 'UPDATE' THEN
-        IF pg_trigger_depth() > 1 AND NEW.%2$s IS DISTINCT FROM OLD.%2$s
-            AND NEW.%1$s IS NOT DISTINCT FROM OLD.%1$s THEN
-            NEW.%1$s := %3$s;
-        END IF;
-    ELSIF NEW.%2$s IS DISTINCT FROM %4$s AND NEW.%2$s IS NOT NULL THEN
-        RAISE USING MESSAGE = %5$L, ERRCODE = 'invalid_parameter_value', SCHEMA = TG_TABLE_SCHEMA,
+    IF TG_OP = 'INSERT' AND NEW.%2$s IS DISTINCT FROM %3$s AND NEW.%2$s IS NOT NULL THEN
+        RAISE USING MESSAGE = %4$L, ERRCODE = 'invalid_parameter_value', SCHEMA = TG_TABLE_SCHEMA,
             TABLE = TG_TABLE_NAME;
     END IF;
-    NEW.%2$s := %4$s;$f$, c, m, rekey.same('NEW.' || m, type), rekey.same('NEW.' || c, mirror_type),
+    NEW.%2$s := %3$s;$f$, c, m, rekey.same('NEW.' || c, mirror_type),
             format('column %s belongs to rekey: INSERT and COPY must name their columns', m)), '')
         FROM rekey.pairs WHERE tbl = target AND attnum > 0 AND mirror_attnum > 0) || E'\n    RETURN NEW;\nEND');
     PERFORM rekey.run_all(format('REVOKE ALL ON FUNCTION %s() FROM PUBLIC', function),

@@ -58,6 +58,10 @@ dependent object: constraint x <= ALTER TABLE c ADD CONSTRAINT x EXCLUDE USING b
 exclusion constraint: work.c: x <= ALTER TABLE c ADD CONSTRAINT x EXCLUDE USING btree (id WITH =) WHERE (p_id > 0)
 deferrable unique constraint: work.c: u <= ALTER TABLE c ADD CONSTRAINT u UNIQUE (p_id) DEFERRABLE
 foreign key with SET DEFAULT: work.c: q <= ALTER TABLE c ADD q int CONSTRAINT q REFERENCES p ON DELETE SET DEFAULT
+foreign key whose action sets other columns, too: work.c: m <= ALTER TABLE p ADD UNIQUE (id, note);
+	ALTER TABLE c ADD CONSTRAINT m FOREIGN KEY (p_id, s) REFERENCES p (id, note) ON UPDATE CASCADE NOT VALID
+foreign key whose action sets other columns, too: work.c: m <= ALTER TABLE p ADD UNIQUE (id, note);
+	ALTER TABLE c ADD CONSTRAINT m FOREIGN KEY (p_id, s) REFERENCES p (id, note) ON DELETE SET NULL NOT VALID
 constraint that is not enforced: work.c: fk <= ALTER TABLE c DISABLE TRIGGER ALL
 trigger that fires after "~rekey": work.c: ~z <= CREATE TRIGGER "~z" BEFORE INSERT ON c FOR EACH ROW EXECUTE FUNCTION f()
 trigger whose function copies whole rows: work.c: t <= CREATE TABLE h AS SELECT * FROM c; CREATE FUNCTION g() RETURNS trigger LANGUAGE plpgsql
@@ -173,6 +177,10 @@ statements($database,
 	[ 'INSERT INTO c (p_id, p_id_rekey) VALUES (1, 2)', '22023', 'a mirror that differs' ],
 	[ 'UPDATE c SET s = $$y$$, p_id_rekey = NULL WHERE id = 3; SELECT p_id FROM c WHERE id = 3', '3',
 		'a row that is written back as it was before the fill' ],
+	[ q{CREATE TABLE inbox (); CREATE FUNCTION write_back() RETURNS trigger LANGUAGE plpgsql AS
+		'BEGIN UPDATE c SET s = $$y$$, p_id_rekey = NULL WHERE id = 4; RETURN NULL; END';
+		CREATE TRIGGER t AFTER INSERT ON inbox FOR EACH ROW EXECUTE FUNCTION write_back();
+		INSERT INTO inbox DEFAULT VALUES; SELECT p_id FROM c WHERE id = 4}, '4', 'the same, by a trigger' ],
 	[ 'INSERT INTO c (p_id) VALUES (-1)', '23503', 'no parent' ],
 	[ 'SET session_replication_role = replica; INSERT INTO c (p_id) VALUES (5)', '',
 		'a session that fires no ordinary triggers' ],
