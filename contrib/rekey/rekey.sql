@@ -431,7 +431,8 @@ BEGIN
     RETURN QUERY SELECT rekey.advice();
 END $$;
 
--- The mirror follows the column, never the reverse: who updates a mirror can have a whole row from before the fill. The
+-- The mirror follows the column, never the reverse: who updates a mirror can have a whole row from before the fill. An
+-- action of a copy that is before the original's is ignored: a row that is updated twice is checked too early. The
 -- function is in the table's schema, so that DROP SCHEMA rekey leaves a table that can be written. The condition, which
 -- is true, keeps DROP COLUMN and ALTER TYPE from the columns.
 CREATE FUNCTION rekey.write_sync(target regclass) RETURNS void LANGUAGE plpgsql AS $$
@@ -444,14 +445,22 @@ DECLARE
 BEGIN
     EXECUTE format('CREATE %s FUNCTION %s() RETURNS trigger LANGUAGE plpgsql '
         'SET search_path = pg_catalog, pg_temp AS %L',
-        CASE WHEN old IS NOT NULL THEN 'OR REPLACE' END, function, 'BEGIN' || (SELECT string_agg(format($f$
+        CASE WHEN old IS NOT NULL THEN 'OR REPLACE' END, function, (SELECT format($f$
+DECLARE
+    sets_mirror boolean := TG_OP = 'UPDATE' AND pg_trigger_depth() > 1 AND (%s);
+BEGIN$f$, string_agg(format('NEW.%1$s IS DISTINCT FROM OLD.%1$s', m), ' OR ')) || string_agg(format($f$
     IF TG_OP = 'INSERT' AND NEW.%2$s IS DISTINCT FROM %3$s AND NEW.%2$s IS NOT NULL THEN
         RAISE USING MESSAGE = %4$L, ERRCODE = 'invalid_parameter_value', SCHEMA = TG_TABLE_SCHEMA,
             TABLE = TG_TABLE_NAME;
     END IF;
     NEW.%2$s := %3$s;$f$, c, m, rekey.same('NEW.' || c, mirror_type),
             format('column %s belongs to rekey: INSERT and COPY must name their columns', m)), '')
-        FROM rekey.pairs WHERE tbl = target AND attnum > 0 AND mirror_attnum > 0) || E'\n    RETURN NEW;\nEND');
+        FROM rekey.pairs WHERE tbl = target AND attnum > 0 AND mirror_attnum > 0) || $f$
+    IF sets_mirror AND NEW *= OLD THEN
+        RETURN NULL;
+    END IF;
+    RETURN NEW;
+END$f$);
     PERFORM rekey.run_all(format('REVOKE ALL ON FUNCTION %s() FROM PUBLIC', function),
         format('DROP TRIGGER IF EXISTS "~rekey" ON %s', target),
         format('CREATE TRIGGER "~rekey" BEFORE INSERT OR UPDATE ON %s FOR EACH ROW WHEN (%s) EXECUTE FUNCTION %s()',

@@ -219,6 +219,15 @@ fails($database, qr/view \(--views\)/, 'views stop the way back, too', 'back');
 succeeds($database, [qw(back --views)], [qw(switch --views)]);
 ends($database, 'finish');
 
+# The copy's action is the first one: the row must not be checked before the cascade has reached it
+$database = carried('chain', q{CREATE TABLE d (id int PRIMARY KEY, c_id bigint REFERENCES c ON DELETE CASCADE);
+	CREATE TABLE e (id int PRIMARY KEY, d_id int REFERENCES d ON DELETE CASCADE, p_id int);
+	INSERT INTO d VALUES (1, 1); INSERT INTO e VALUES (1, 1, 1), (2, NULL, 1);
+	ALTER TABLE e ADD CONSTRAINT n FOREIGN KEY (p_id) REFERENCES p ON DELETE SET NULL}, \@plan, 'run');
+is(ask(q{ALTER TABLE e DROP CONSTRAINT n, ADD CONSTRAINT n FOREIGN KEY (p_id) REFERENCES p ON DELETE SET NULL;
+	DELETE FROM p WHERE id = 1; SELECT * FROM e}, $database), '2|||', 'SET NULL beside a cascade');
+ends($database, 'abandon');
+
 # The advice of plan
 $database = carried('advice', q{CREATE EXTENSION pg_stat_statements; INSERT INTO p VALUES (200, 'x');
 	COPY c TO '/dev/null'; SELECT setval('p_id_seq', 1073741824);
