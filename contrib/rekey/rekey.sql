@@ -848,8 +848,8 @@ UNION ALL SELECT CASE WHEN NOT EXISTS (SELECT FROM rekey.columns) THEN 'nothing 
 $$;
 
 -- definitions are read as pg_dump reads them: by the session's settings, others could come back
-SELECT format('ALTER FUNCTION %s SET search_path = pg_catalog, pg_temp SET datestyle = ISO SET intervalstyle = postgres '
-    'SET extra_float_digits = 3 SET timezone = UTC', oid::regprocedure)
+SELECT format('ALTER FUNCTION %s SET search_path = pg_catalog, pg_temp SET datestyle = ISO '
+    'SET intervalstyle = postgres SET extra_float_digits = 3 SET timezone = UTC', oid::regprocedure)
 FROM pg_proc WHERE pronamespace = 'rekey'::regnamespace AND prokind = 'f'
 UNION ALL SELECT format('REVOKE ALL ON %s FROM %s', what, CASE grantee WHEN 0 THEN 'PUBLIC'
     ELSE quote_ident(pg_get_userbyid(grantee)) END)
