@@ -92,6 +92,15 @@ lab_insert() {
 # Insert rows, SPACING microseconds of simulated time apart: KEY ROWS SPACING.
 lab_load() { lab_insert "$1" "${key_history[$1]}" "$2" "$3"; }
 
+# Make the table anew, with rows from the beginning of a cycle of the short prefix on: KEY ROWS SPACING.
+lab_fill() {
+    lab_clock[$1]=$lab_cycle_start
+    lab_table "$1" && lab_load "$@" && lab_vacuum "$1"
+}
+
+# The rows of these minutes, inserted before each measurement, let it begin anywhere in the time of a prefix.
+lab_minutes_before=17
+
 # Insert rows of one minute; see keys.txt.
 lab_load_bulk() {
     local expression=default

@@ -23,9 +23,8 @@ backup_plan() {
 
 backup_fill() {
     say "$1: loading $(bench_number "$backup_rows") rows"
-    lab_clock[$1]=$lab_cycle_start
     backup_hour[$1]=0
-    lab_table "$1" && lab_load "$1" "$backup_rows" "$backup_apart" && lab_vacuum "$1"
+    lab_fill "$1" "$backup_rows" "$backup_apart"
 }
 
 backup_load() {

@@ -32,10 +32,9 @@ changeover_plan() {
 changeover_fill() {
     local key=$1
     say "$key: loading $(bench_number "$changeover_rows") rows"
-    # the clock begins with a cycle, and the keys of the rows before the change are random
-    lab_clock[$key]=$lab_cycle_start
+    # the keys of the rows before the change are random
     [ "$key" = changeover ] || local -A key_history=(["$key"]='gen_random_uuid()')
-    lab_table "$key" && lab_load "$key" "$changeover_rows" "$changeover_apart" && lab_vacuum "$key" &&
+    lab_fill "$key" "$changeover_rows" "$changeover_apart" &&
         bench_value CHECKPOINT && lab_sql after "$key" -v want_touches=false > "$bench_scratch/metrics" || return 1
     changeover_bytes[$key]=$(index_bytes)
     changeover_record "$key" 0 1

@@ -13,15 +13,14 @@ delete_plan() {
 
 delete_fill() {
     say "$1: loading $(bench_number "$delete_rows") rows, $2 a minute"
-    lab_clock[$1]=$lab_cycle_start
-    lab_table "$1" && lab_load "$1" "$delete_rows" $((60000000 / $2)) && lab_vacuum "$1" && delete_record "$1" "$2" 0
+    lab_fill "$1" "$delete_rows" $((60000000 / $2)) && delete_record "$1" "$2" 0
 }
 
 delete_measure() {
     local key=$1 rate=$2 window=$3 step rows=$((delete_rows / delete_steps))
     say "$key: $rate rows a minute, window $window of $delete_windows"
     for ((step = 0; step < delete_steps; step++)); do
-        lab_insert "$key" "${key_history[$key]}" "$rows" $((60000000 / rate)) &&
+        lab_load "$key" "$rows" $((60000000 / rate)) &&
             bench_psql -c "DELETE FROM idgen_bench.$key WHERE payload <= $((lab_rows[$key] - delete_rows))" \
                 -c "VACUUM (INDEX_CLEANUP ON) idgen_bench.$key" || return 1
     done

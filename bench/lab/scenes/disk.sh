@@ -3,7 +3,7 @@
 # disk: what reaches the disk for a row: its WAL, and the pages that are changed between two
 # checkpoints; with other settings of the server; and the WAL of a VACUUM after a delete by time.
 
-disk_rate=200 disk_apart=$((60000000 / disk_rate)) disk_minutes_before=17 disk_series=
+disk_rate=200 disk_apart=$((60000000 / disk_rate)) disk_series=
 
 disk_plan() {
     local repetition rows setting
@@ -36,15 +36,13 @@ disk_set() {
 
 disk_fill() {
     say "$1: loading $(bench_number "$disk_rows") rows"
-    lab_clock[$1]=$lab_cycle_start
-    lab_table "$1" && lab_load "$1" "$disk_rows" "$disk_apart" && lab_vacuum "$1"
+    lab_fill "$1" "$disk_rows" "$disk_apart"
 }
 
-# The rows of some minutes before each measurement let it begin anywhere in the time of a prefix.
 disk_measure() {
     local key=$1 repetition=$2 rows=$3
     say "$key: $(bench_number "$rows") rows after a checkpoint${disk_series:+, $disk_series}"
-    lab_load "$key" $((disk_rate * disk_minutes_before)) "$disk_apart" && lab_measure "$key" "$rows" "$disk_apart" &&
+    lab_load "$key" $((disk_rate * lab_minutes_before)) "$disk_apart" && lab_measure "$key" "$rows" "$disk_apart" &&
         disk_pages "$key" && lab_record "$key" "$disk_series" "$rows" "$repetition"
 }
 

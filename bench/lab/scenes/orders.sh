@@ -3,7 +3,7 @@
 # orders: an order with three lines and, later, a payment, with foreign keys and their indexes: the
 # WAL of an order and of a payment, and the blocks that queries read while none is in memory.
 
-orders_rate=200 orders_apart=$((60000000 / orders_rate)) orders_minutes_before=17
+orders_rate=200 orders_apart=$((60000000 / orders_rate))
 
 orders_plan() {
     local key all
@@ -40,8 +40,8 @@ orders_fill() {
 orders_measure() {
     local key=$1 repetition=$2
     say "$key: inserting $(bench_number "$orders_inserts") orders and payments, and reading"
-    orders_load "$key" $((orders_rate * orders_minutes_before)) &&
-        orders_sql payments "$key" $((orders_rate * orders_minutes_before)) &&
+    orders_load "$key" $((orders_rate * lab_minutes_before)) &&
+        orders_sql payments "$key" $((orders_rate * lab_minutes_before)) &&
         orders_cost order orders_load "$key" "$orders_inserts" > "$bench_scratch/metrics" &&
         orders_cost payment orders_sql payments "$key" "$orders_inserts" >> "$bench_scratch/metrics" &&
         lab_vacuum "$key" && lab_vacuum "${key}_lines" && lab_vacuum "${key}_payments" &&

@@ -1,9 +1,8 @@
 # shellcheck shell=bash
 #
-# rates: the WAL of a row by the rate of the inserts and the time between two checkpoints. The rows
-# of some minutes before each measurement let it begin anywhere in the time of a prefix.
+# rates: the WAL of a row by the rate of the inserts and the time between two checkpoints.
 
-rates_places=12 rates_minutes_before=17
+rates_places=12
 
 rates_plan() {
     local rate
@@ -16,11 +15,10 @@ rates_plan() {
 rates_measure() {
     local key=$1 rate=$2 apart=$((60000000 / $2)) minutes place
     say "$key: $rate rows a minute"
-    lab_clock[$key]=$lab_cycle_start
-    lab_table "$key" && lab_load "$key" "$rates_rows" "$apart" && lab_vacuum "$key" || return 1
+    lab_fill "$key" "$rates_rows" "$apart" || return 1
     for minutes in ${rates_minutes//,/ }; do
         for ((place = 1; place <= rates_places; place++)); do
-            lab_load "$key" $((rate * rates_minutes_before)) "$apart" &&
+            lab_load "$key" $((rate * lab_minutes_before)) "$apart" &&
                 lab_measure "$key" $((rate * minutes)) "$apart" &&
                 lab_record "$key" "a checkpoint every $minutes minutes" "$rate" "$place" || return 1
         done

@@ -19,8 +19,7 @@ reindex_plan() {
 
 reindex_fill() {
     say "$1: loading $(bench_number "$reindex_rows") rows, $2 a minute"
-    lab_clock[$1]=$lab_cycle_start
-    lab_table "$1" && lab_load "$1" "$reindex_rows" $((60000000 / $2)) && lab_vacuum "$1"
+    lab_fill "$1" "$reindex_rows" $((60000000 / $2))
 }
 
 reindex_measure() {

@@ -3,7 +3,7 @@
 # tenants: the WAL of a row and the size of the index of a primary key (tenant, id). The tenant of a
 # row is random; the index of one tenant is as one of the id alone.
 
-tenants_rate=200 tenants_places=6 tenants_minutes_before=17
+tenants_rate=200 tenants_places=6
 
 tenants_plan() {
     local tenants rows place
@@ -27,10 +27,9 @@ tenants_fill() {
         lab_load "$1" "$tenants_rows" $((60000000 / tenants_rate)) && lab_vacuum "$1"
 }
 
-# The rows of some minutes before a measurement let it begin anywhere in the time of a prefix.
 tenants_measure() {
     local key=$1 tenants=$2 rows=$3 place=$4 apart=$((60000000 / tenants_rate))
     say "$key: $(bench_number "$rows") rows of $tenants tenants"
-    lab_load "$key" $((tenants_rate * tenants_minutes_before)) "$apart" &&
+    lab_load "$key" $((tenants_rate * lab_minutes_before)) "$apart" &&
         lab_measure "$key" "$rows" "$apart" && lab_record "$key" "tenants: $tenants" "$rows" "$place"
 }
