@@ -377,6 +377,9 @@ BEGIN
         RAISE EXCEPTION 'rows_per_period must not be null for a COMB with periods'
             USING ERRCODE = 'null_value_not_allowed';
     END IF;
+    IF kind IN ('random', 'ordered') THEN
+        rows_per_period := NULL;        -- not used; what is divided by it is not, either
+    END IF;
     random_rows := coalesce(random_rows, 0);
     prefix_bytes := coalesce(prefix_bytes, 2);
     run_length := coalesce(run_length, 1);
@@ -399,6 +402,10 @@ BEGIN
             USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The value is %s.', argument.value);
     END LOOP;
 
+    IF index_rows < 1 THEN
+        index_rows := 0;
+        random_rows := 0;
+    END IF;
     IF kind IN ('random', 'keyed_comb') THEN
         random_rows := index_rows;
     END IF;

@@ -34,6 +34,9 @@ SELECT costs(format($$'random', %s, %s$$, index_rows, n))
 FROM unnest('{0,1,1e15}'::float8[]) index_rows, unnest('{1,1e15}'::float8[]) n ORDER BY index_rows, n;
 SELECT costs($$'short_comb', 1e15, 1e15, 1e-6, 6$$, $$'random', 1e15, 1, key_bytes => 1024$$,
              $$'ordered', 2, 1, random_rows => 1$$, $$'random', 291, 1$$, $$'random', 292, 1$$);
+-- less than a row, and rows in a period where the kind has none
+SELECT costs($$'random', 1e-300, 1$$, $$'keyed_comb', 1e-300, 1, 1$$, $$'short_comb', 1e-300, 1, 1$$,
+             $$'random', 1e6, 1000, 0$$, $$'ordered', 1e6, 1000, 0$$);
 SELECT 'the cost of NULL', c.* FROM idgen.expected_key_cost(NULL, 1, 1) c;
 -- invalid arguments
 SELECT costs($$'COMB', 1, 1$$, $$'random', -1, 1$$, $$'random', 'NaN', 1$$, $$'random', 1, 0.5$$,
