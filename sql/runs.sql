@@ -24,9 +24,9 @@ SELECT count(*) AS ids, bool_and(length(id) = 26) AS length, count(*) FILTER (WH
        bool_and(idgen.ulid_timestamp(id) BETWEEN statement_timestamp() - interval '1 ms' AND clock_timestamp()) AS now
 FROM (SELECT id, lag(id) OVER (ORDER BY n) AS previous FROM (SELECT n, idgen.ulid() COLLATE "C" AS id FROM generate_series(1, 200000) n OFFSET 0) s) t;
 -- within a millisecond, the previous ULID plus one; in a new millisecond, new random bits
-SELECT coalesce(bool_and(step = 1) FILTER (WHERE same_ms), true) AS plus_one,
+SELECT coalesce(bool_and(step = 1 AND same_head) FILTER (WHERE same_ms), true) AS plus_one,
        count(DISTINCT tail) FILTER (WHERE NOT same_ms) = count(*) FILTER (WHERE NOT same_ms) AS random_anew
-FROM (SELECT left(id, 10) = left(previous, 10) AS same_ms, right(id, 16) AS tail,
+FROM (SELECT left(id, 10) = left(previous, 10) AS same_ms, left(id, 13) = left(previous, 13) AS same_head, right(id, 16) AS tail,
              idgen.bigint_from_base(right(id, 12), 32) - idgen.bigint_from_base(right(previous, 12), 32) AS step
       FROM (SELECT id, lag(id) OVER (ORDER BY n) AS previous FROM (SELECT n, idgen.ulid() AS id FROM generate_series(1, 20000) n OFFSET 0) s) t
       WHERE previous IS NOT NULL) u
