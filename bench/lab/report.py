@@ -195,7 +195,7 @@ def long(run):
     after a warm-up, with autovacuum and regular checkpoints, into an index larger than the memory that the server may
     use; a replica is on the same machine. WAL and images include those of autovacuum, which freezes the loaded rows
     when a fifth as many were inserted. The history is of 30 days, so that short COMBs are in their first cycle. The spread
-    is that of the intervals."""
+    is that of the intervals. "Once more" is a repetition on another day, with today's rule of keyed COMBs."""
     lag = ["The lag is the age of the last commit that the replica has replayed, negative if it came after the start of the "
            "statement that reads it; the replica has caught up before each configuration, and with direct I/O does not "
            "prefetch."] if run.scene_has("long", "replica_lag_ms") else []
