@@ -2,7 +2,7 @@
 #
 # test.sh: build idgen and run its tests on a private cluster.
 #
-#   scripts/test.sh                              all tests, eight minutes on two cores
+#   scripts/test.sh                              all tests, ten minutes on two cores
 #   scripts/test.sh FOLDER ...                   those of . (the extension), bench/lab or contrib/NAME
 #   scripts/test.sh t/NAME.pl ...                only these TAP tests
 #   scripts/test.sh --regress [t/NAME.pl ...]    the regression and isolation tests, and these

@@ -1,6 +1,6 @@
 # The server's clock is set back and ahead, while sessions generate, across restarts, and while the postmaster is killed
 # repeatedly. No value is returned twice; a function that is a day ahead of the clock waits for it (t/033_cancel.pl
-# cancels such waits), and what a wrong clock left is corrected as docs/operations.md says.
+# cancels such waits), and what a wrong clock left is corrected as docs/tickers.md says.
 
 use FakeClock;
 use HandedOut;
