@@ -703,7 +703,7 @@ CREATE FUNCTION idgen.trace_id() RETURNS bigint
 
 COMMENT ON FUNCTION idgen.trace_id() IS
 'A TraceId, 1 to 2^63 - 1: the low 25 bits of Unix seconds (388 days), 16 bits of idgen.node_id, 22 bits of counter, '
-'which begins at 1. Never repeated within 388 days, and greater than every one that any session of this database got '
+'which begins at 1. Never repeated within 387 days, and greater than every one that any session of this database got '
 'before with the same node, until its seconds begin again with 0; also after a crash or a clock that was set back.';
 
 CREATE FUNCTION idgen.trace_id_timestamp(id bigint, clock timestamptz DEFAULT NULL) RETURNS timestamptz
