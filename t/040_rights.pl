@@ -213,6 +213,7 @@ is(in_shop($defaults), $defaults_before, 'the default privileges are the same');
 is(in_shop(q{SELECT DISTINCT classoid::regclass FROM pg_init_privs WHERE privtype = 'e' AND initprivs::text LIKE '%installer%'}),
 	'', 'and the rights of the installer are dumped');
 in_shop("ALTER DEFAULT PRIVILEGES REVOKE ALL ON $_ FROM PUBLIC, stranger, installer") for @kinds;
+in_shop('ALTER DEFAULT PRIVILEGES GRANT EXECUTE ON FUNCTIONS TO stranger');
 $defaults_before = in_shop($defaults);
 is(as('installer', q{
 		SET idgen_script.default_privileges = 'ALTER ROLE installer SUPERUSER';
@@ -222,8 +223,8 @@ is(as('installer', q{
 	'', 'created again without EXECUTE for PUBLIC by default, by an installer who prepares the session');
 is(in_shop(q{SELECT rolsuper FROM pg_roles WHERE rolname = 'installer'}), 'f', 'who does not become a superuser');
 is(in_shop($defaults), $defaults_before, 'the default privileges are the same');
-is(as('stranger', 'SELECT idgen.uuid_v4()'), '42501', 'and other roles cannot call the functions');
-in_shop('ALTER DEFAULT PRIVILEGES GRANT EXECUTE ON FUNCTIONS TO PUBLIC');
+is(as($_, 'SELECT idgen.uuid_v4()'), '42501', "and $_ cannot call the functions") for qw(installer stranger);
+in_shop('ALTER DEFAULT PRIVILEGES GRANT EXECUTE ON FUNCTIONS TO PUBLIC; ALTER DEFAULT PRIVILEGES REVOKE EXECUTE ON FUNCTIONS FROM stranger');
 
 in_shop('DROP EXTENSION idgen; CREATE EXTENSION idgen');
 is(in_shop(q{SELECT count(*) FROM pg_class WHERE relnamespace = 'idgen'::regnamespace AND relacl IS NOT NULL AND relkind <> 'v'}),
