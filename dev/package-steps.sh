@@ -57,7 +57,7 @@ no_files_are_left() { ! find "$library" "$share" -name 'idgen*' | grep .; }
 
 # The files of an extension for the server: NAME FOLDER
 files_of() {
-    { echo "$1.control"; sed -n 's/^DATA = //p' "$2/Makefile" | tr ' ' '\n'; } | sed "s|^|$share/|"
+    (cd "$2" && printf "$share/%s\n" "$1.control" "$1"--*.sql)
     echo "$library/$1.so"
 }
 
