@@ -10,7 +10,7 @@
 #                    or later: dev/run-on.sh 18 dev/check.sh format
 #   python           scripts compile
 #   yaml             .github and dev/packaging can be read
-#   lines            at most 120 columns in SQL and Perl that people read: the install script,
+#   lines            at most 120 columns in SQL and Perl that people read: those of the extension,
 #                    contrib/ without the tables of values in rekey's tests, and bench/
 #
 # Installs missing tools. Takes about a minute.

@@ -8,7 +8,6 @@ use Functions;
 use Server;
 
 my $page = slurp_file("docs/reference.md") . slurp_file("contrib/advisor/README.md");
-my $script = slurp_file("idgen--1.0.sql");
 
 $ENV{PGTZ} = 'UTC';
 my $node = Functions::add_mask_key(init_server('documents'));
@@ -69,9 +68,12 @@ for my $path (qw(docs/choosing.md docs/security.md docs/report/functions.md benc
 		[], "$path names every generator");
 }
 
-my @in_script = grep { !/^internal_/ } $script =~ /^CREATE (?:FUNCTION|AGGREGATE) idgen\.(\w+)/mg;
-my %is_in_script = map { $_ => 1 } @in_script;
-is_deeply(\@in_script, [ grep { $is_in_script{$_} } @documented ], 'the install script has the order of the page');
+for my $script (glob 'idgen--*.sql')
+{
+	my @in_script = grep { !/^internal_/ } slurp_file($script) =~ /^CREATE (?:FUNCTION|AGGREGATE) idgen\.(\w+)/mg;
+	my %is_in_script = map { $_ => 1 } @in_script;
+	is_deeply(\@in_script, [ grep { $is_in_script{$_} } @documented ], "$script has the order of the page");
+}
 
 # --- Tables, views, sequences and settings -----------------------------------
 my %columns;
