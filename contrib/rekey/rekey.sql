@@ -134,20 +134,15 @@ CREATE FUNCTION rekey.column_list(t oid, attnums int2[]) RETURNS text LANGUAGE s
     JOIN pg_attribute a ON attrelid = t AND a.attnum = n LEFT JOIN rekey.pairs p ON p.tbl = t AND p.attnum = n
 $$;
 
--- The definition of a copy. That of a deferrable foreign key is checked at the commit, until the switch.
+-- The definition of a copy. That of a foreign key is checked at the commit, when the original has acted, and has no
+-- action: a row would be updated twice, and its triggers fired.
 CREATE FUNCTION rekey.copy_definition(o rekey.objects) RETURNS text LANGUAGE sql AS $$
 SELECT CASE o.kind WHEN 's' THEN (SELECT format('CHECK (%s%s)', CASE WHEN is_required THEN m || ' IS NOT NULL AND ' END,
         rekey.equal(c, m, mirror_type)) FROM rekey.pairs p WHERE p.tbl = o.tbl AND mirror || '_set' = o.copy_name)
     WHEN 'c' THEN rekey.translate(o.tbl, o.source)
-    WHEN 'f' THEN (SELECT concat(format('FOREIGN KEY (%s) REFERENCES %s (%s)', rekey.column_list(conrelid, conkey),
-            confrelid::regclass, rekey.column_list(confrelid, confkey)),
-            CASE confmatchtype WHEN 'f' THEN ' MATCH FULL' END,
-            ' ON UPDATE ' || (actions ->> confupdtype::text), ' ON DELETE ' || (actions ->> confdeltype::text),
-            ' (' || rekey.column_list(conrelid, confdelsetcols) || ')',
-            CASE WHEN condeferrable THEN ' DEFERRABLE INITIALLY DEFERRED' END)
-        FROM pg_constraint k,
-            (VALUES (jsonb '{"a": "NO ACTION", "r": "RESTRICT", "c": "CASCADE", "n": "SET NULL"}')) v(actions)
-        WHERE k.oid = o.obj)
+    WHEN 'f' THEN (SELECT format('FOREIGN KEY (%s) REFERENCES %s (%s) MATCH %s DEFERRABLE INITIALLY DEFERRED',
+            rekey.column_list(conrelid, conkey), confrelid::regclass, rekey.column_list(confrelid, confkey),
+            CASE confmatchtype WHEN 'f' THEN 'FULL' ELSE 'SIMPLE' END) FROM pg_constraint k WHERE k.oid = o.obj)
     ELSE rekey.translate(o.tbl, rekey.index_part(o.obj)) END
 $$;
 
@@ -234,13 +229,6 @@ FROM rekey.objects JOIN pg_constraint k ON k.oid = obj OR conindid = obj AND con
     -- would be checked at once
     ('deferrable unique constraint', contype IN ('p', 'u') AND condeferrable),
     ('exclusion constraint', contype = 'x'),
-    -- would become NO ACTION
-    ('foreign key with SET DEFAULT', contype = 'f' AND 'd' IN (confdeltype, confupdtype)),
-    -- the copy's action, if it is the first one, would keep the original's from finding the row
-    ('foreign key whose action sets other columns, too', (SELECT count(DISTINCT p.tbl IS NULL) = 2
-        FROM unnest(CASE WHEN confupdtype IN ('c', 'n') THEN conkey
-            WHEN confdeltype = 'n' THEN coalesce(confdelsetcols, conkey) END) AS n
-        LEFT JOIN rekey.pairs p ON p.tbl = conrelid AND p.attnum = n)),
     ('foreign key of a partitioned table', 'p' IN (SELECT relkind FROM pg_class c
         WHERE c.oid IN (conrelid, confrelid))),
     -- would be enforced
@@ -431,8 +419,7 @@ BEGIN
     RETURN QUERY SELECT rekey.advice();
 END $$;
 
--- The mirror follows the column, never the reverse: who updates a mirror can have a whole row from before the fill. An
--- action of a copy that is before the original's is ignored: a row that is updated twice is checked too early. The
+-- The mirror follows the column, never the reverse: who updates a mirror can have a whole row from before the fill. The
 -- function is in the table's schema, so that DROP SCHEMA rekey leaves a table that can be written. The condition, which
 -- is true, keeps DROP COLUMN and ALTER TYPE from the columns.
 CREATE FUNCTION rekey.write_sync(target regclass) RETURNS void LANGUAGE plpgsql AS $$
@@ -445,10 +432,7 @@ DECLARE
 BEGIN
     EXECUTE format('CREATE %s FUNCTION %s() RETURNS trigger LANGUAGE plpgsql '
         'SET search_path = pg_catalog, pg_temp AS %L',
-        CASE WHEN old IS NOT NULL THEN 'OR REPLACE' END, function, (SELECT format($f$
-DECLARE
-    sets_mirror boolean := TG_OP = 'UPDATE' AND pg_trigger_depth() > 1 AND (%s);
-BEGIN$f$, string_agg(format('NEW.%1$s IS DISTINCT FROM OLD.%1$s', m), ' OR ')) || string_agg(format($f$
+        CASE WHEN old IS NOT NULL THEN 'OR REPLACE' END, function, (SELECT E'\nBEGIN' || string_agg(format($f$
     IF TG_OP = 'INSERT' AND NEW.%2$s IS DISTINCT FROM %3$s AND NEW.%2$s IS NOT NULL THEN
         RAISE USING MESSAGE = %4$L, ERRCODE = 'invalid_parameter_value', SCHEMA = TG_TABLE_SCHEMA,
             TABLE = TG_TABLE_NAME;
@@ -456,9 +440,6 @@ BEGIN$f$, string_agg(format('NEW.%1$s IS DISTINCT FROM OLD.%1$s', m), ' OR ')) |
     NEW.%2$s := %3$s;$f$, c, m, rekey.same('NEW.' || c, mirror_type),
             format('column %s belongs to rekey: INSERT and COPY must name their columns', m)), '')
         FROM rekey.pairs WHERE tbl = target AND attnum > 0 AND mirror_attnum > 0) || $f$
-    IF sets_mirror AND NEW *= OLD THEN
-        RETURN NULL;
-    END IF;
     RETURN NEW;
 END$f$);
     PERFORM rekey.run_all(format('REVOKE ALL ON FUNCTION %s() FROM PUBLIC', function),
@@ -579,12 +560,12 @@ BEGIN
             ELSE format('ALTER TABLE %s DROP CONSTRAINT %I', tbl, o.name) END ORDER BY kind <> 'f')
             FILTER (WHERE kind <> 's'),
         after || array_agg(concat_ws('; ',
-            CASE WHEN kind IN ('p', 'u', 'i') THEN format('ALTER INDEX %s RENAME TO %I', copy_index::regclass, o.name)
-                ELSE format('ALTER TABLE %s RENAME CONSTRAINT %I TO %I', tbl, copy_name, o.name) END,
+            CASE kind WHEN 'c' THEN format('ALTER TABLE %s RENAME CONSTRAINT %I TO %I', tbl, copy_name, o.name)
+                WHEN 'f' THEN format('ALTER TABLE %s DROP CONSTRAINT %I, ADD CONSTRAINT %I %s NOT VALID', tbl, copy_name,
+                    o.name, regexp_replace(source, ' NOT VALID$', ''))
+                ELSE format('ALTER INDEX %s RENAME TO %I', copy_index::regclass, o.name) END,
             CASE WHEN kind IN ('p', 'u') THEN format('ALTER TABLE %s ADD CONSTRAINT %I %s USING INDEX %2$I',
                 tbl, o.name, CASE kind WHEN 'p' THEN 'PRIMARY KEY' ELSE 'UNIQUE' END) END,
-            CASE WHEN kind = 'f' AND condeferrable AND NOT condeferred
-                THEN format('ALTER TABLE %s ALTER CONSTRAINT %I DEFERRABLE INITIALLY IMMEDIATE', tbl, o.name) END,
             CASE WHEN kind IN ('p', 'u', 'i') THEN format('COMMENT ON INDEX %s.%I IS %L', schema, o.name,
                 obj_description(obj, 'pg_class')) END,
             CASE WHEN kind <> 'i' THEN format('COMMENT ON CONSTRAINT %I ON %s IS %L', o.name, tbl,
@@ -826,6 +807,9 @@ BEGIN
         RETURN QUERY SELECT rekey.todo();
         PERFORM rekey.check_obstacles(NULL);    -- again, for a foreign key that was added meanwhile
     END IF;
+    RETURN QUERY SELECT format('ALTER TABLE %s VALIDATE CONSTRAINT %I', tbl, name) FROM rekey.objects
+    JOIN pg_constraint k ON k.oid = obj JOIN pg_class t ON t.oid = tbl
+    WHERE command = 'finish' AND kind = 'f' AND NOT k.convalidated AND pg_get_userbyid(relowner) = current_user;
     RETURN QUERY SELECT format('CALL rekey.locked(%L, %L)', ARRAY(SELECT tbl::oid FROM rekey.columns
         UNION SELECT unnest(ARRAY[conrelid, confrelid]) FROM rekey.objects
             JOIN pg_constraint k ON k.oid = obj AND kind = 'f'
@@ -834,6 +818,9 @@ BEGIN
         CASE WHEN command IN ('switch', 'back') THEN format('SELECT rekey.exchange(%L, %L)', with_views,
             ARRAY(SELECT function FROM rekey.functions())) ELSE 'SELECT rekey.end_change()' END)
     WHERE command <> 'run';
+    -- the exchange makes foreign keys again, whose rows the copies have proved
+    RETURN QUERY SELECT format('ALTER TABLE %s VALIDATE CONSTRAINT %I', tbl, name) FROM rekey.objects
+    WHERE command IN ('switch', 'back') AND kind = 'f';
 END $$;
 
 CREATE FUNCTION rekey.status() RETURNS SETOF text LANGUAGE sql STABLE AS $$

@@ -57,11 +57,6 @@ name in use: fk_rekey <= ALTER TABLE c ADD CONSTRAINT fk_rekey CHECK (s > '')
 dependent object: constraint x <= ALTER TABLE c ADD CONSTRAINT x EXCLUDE USING btree (p_id WITH =)
 exclusion constraint: work.c: x <= ALTER TABLE c ADD CONSTRAINT x EXCLUDE USING btree (id WITH =) WHERE (p_id > 0)
 deferrable unique constraint: work.c: u <= ALTER TABLE c ADD CONSTRAINT u UNIQUE (p_id) DEFERRABLE
-foreign key with SET DEFAULT: work.c: q <= ALTER TABLE c ADD q int CONSTRAINT q REFERENCES p ON DELETE SET DEFAULT
-foreign key whose action sets other columns, too: work.c: m <= ALTER TABLE p ADD UNIQUE (id, note);
-	ALTER TABLE c ADD CONSTRAINT m FOREIGN KEY (p_id, s) REFERENCES p (id, note) ON UPDATE CASCADE NOT VALID
-foreign key whose action sets other columns, too: work.c: m <= ALTER TABLE p ADD UNIQUE (id, note);
-	ALTER TABLE c ADD CONSTRAINT m FOREIGN KEY (p_id, s) REFERENCES p (id, note) ON DELETE SET NULL NOT VALID
 constraint that is not enforced: work.c: fk <= ALTER TABLE c DISABLE TRIGGER ALL
 trigger that fires after "~rekey": work.c: ~z <= CREATE TRIGGER "~z" BEFORE INSERT ON c FOR EACH ROW EXECUTE FUNCTION f()
 trigger whose function copies whole rows: work.c: t <= CREATE TABLE h AS SELECT * FROM c; CREATE FUNCTION g() RETURNS trigger LANGUAGE plpgsql
@@ -219,14 +214,35 @@ fails($database, qr/view \(--views\)/, 'views stop the way back, too', 'back');
 succeeds($database, [qw(back --views)], [qw(switch --views)]);
 ends($database, 'finish');
 
-# The copy's action is the first one: the row must not be checked before the cascade has reached it
-$database = carried('chain', q{CREATE TABLE d (id int PRIMARY KEY, c_id bigint REFERENCES c ON DELETE CASCADE);
-	CREATE TABLE e (id int PRIMARY KEY, d_id int REFERENCES d ON DELETE CASCADE, p_id int);
-	INSERT INTO d VALUES (1, 1); INSERT INTO e VALUES (1, 1, 1), (2, NULL, 1);
-	ALTER TABLE e ADD CONSTRAINT n FOREIGN KEY (p_id) REFERENCES p ON DELETE SET NULL}, \@plan, 'run');
-is(ask(q{ALTER TABLE e DROP CONSTRAINT n, ADD CONSTRAINT n FOREIGN KEY (p_id) REFERENCES p ON DELETE SET NULL;
-	DELETE FROM p WHERE id = 1; SELECT * FROM e}, $database), '2|||', 'SET NULL beside a cascade');
-ends($database, 'abandon');
+# A copy that is before the original: it has no action, so that a row is not checked before the cascade has reached it, nor
+# updated twice. Actions that set other columns, too, or the default; a switch that is killed before its last step.
+my @actions = map { "ALTER TABLE e ADD CONSTRAINT $_->[0] FOREIGN KEY $_->[1]" }
+	[ n => '(p_id) REFERENCES p ON DELETE SET NULL ON UPDATE CASCADE' ],
+	[ m => '(q_id, note) REFERENCES p (id, note) ON DELETE SET NULL ON UPDATE CASCADE' ],
+	[ q => '(r_id) REFERENCES p ON DELETE SET DEFAULT' ];
+$database = carried('actions', q{CREATE TABLE d (id int PRIMARY KEY, c_id bigint REFERENCES c ON DELETE CASCADE);
+	CREATE TABLE e (id int PRIMARY KEY, d_id int REFERENCES d ON DELETE CASCADE, p_id int, q_id int, note text,
+		r_id int DEFAULT 9, times int DEFAULT 0, g int GENERATED ALWAYS AS (id + 1) STORED);
+	CREATE FUNCTION times() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.times := OLD.times + 1; RETURN NEW; END';
+	CREATE TRIGGER times BEFORE UPDATE ON e FOR EACH ROW EXECUTE FUNCTION times();
+	UPDATE p SET note = 'n'; ALTER TABLE p ADD UNIQUE (id, note);
+	INSERT INTO d VALUES (1, 1); INSERT INTO e VALUES (1, 1, 1, NULL, NULL, 9), (2, NULL, 1, NULL, NULL, 9),
+		(3, NULL, 2, NULL, NULL, 9), (4, NULL, 3, 3, 'n', 9), (5, NULL, NULL, 4, 'n', 5);} . join(';', @actions), \@plan, 'run');
+ask(join(';', 'ALTER TABLE e DROP CONSTRAINT n, DROP CONSTRAINT m, DROP CONSTRAINT q', @actions), $database);
+my $act = sub { return ask("$_[0]; SELECT id, p_id, q_id, note, r_id, times FROM e ORDER BY 1", $database) };
+is($act->('DELETE FROM p WHERE id = 1'), "2||||9|1\n3|2|||9|0\n4|3|3|n|9|0\n5||4|n|5|0", 'SET NULL beside a cascade');
+is($act->('UPDATE p SET id = 200 WHERE id = 2'), "2||||9|1\n3|200|||9|1\n4|3|3|n|9|0\n5||4|n|5|0",
+	'the triggers of a cascade fire once');
+is($act->('DELETE FROM p WHERE id IN (4, 5)'), "2||||9|1\n3|200|||9|1\n4|3|3|n|9|0\n5||||9|2",
+	'SET NULL of another column, and SET DEFAULT');
+succeeds($database, 'switch', 'back', 'run');
+my @steps = split /\n+(?=[A-Z])/, ask(q{SET search_path = pg_catalog; SELECT rekey.script('switch', false)}, $database);
+ask(join(";\n", 'SET search_path = pg_catalog', grep { !/VALIDATE.* [nmq]$/ } @steps), $database);
+is($act->(q{UPDATE p SET note = 'o' WHERE id = 3; UPDATE p SET id = 300 WHERE id = 3}),
+	"2||||9|1\n3|200|||9|1\n4|300|300|o|9|3\n5||||9|2", 'after the switch, too');
+ends($database, 'finish');
+is(ask('SELECT count(*) FROM pg_constraint WHERE NOT convalidated OR condeferrable', $database), 0,
+	'finish validates the foreign keys');
 
 # The advice of plan
 $database = carried('advice', q{CREATE EXTENSION pg_stat_statements; INSERT INTO p VALUES (200, 'x');
