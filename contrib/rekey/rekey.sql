@@ -469,6 +469,8 @@ DECLARE
     what text := (SELECT format('%s ON %s%s ', ' (' || quote_ident(part) || ')',
         CASE relkind WHEN 'S' THEN 'SEQUENCE ' END, target) FROM pg_class WHERE oid = target);
 BEGIN
+    -- '{}' is no list for aclexplode()
+    acl := CASE cardinality(acl) WHEN 0 THEN ARRAY[('=/' || quote_ident(current_user))::aclitem] ELSE acl END;
     -- would become the owner's, and outlive a REVOKE ... CASCADE
     IF EXISTS (SELECT FROM aclexplode(acl) JOIN pg_class c ON c.oid = target WHERE grantor <> relowner) THEN
         RAISE 'privileges of % were granted by another role', target USING ERRCODE = 'feature_not_supported';

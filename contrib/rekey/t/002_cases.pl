@@ -146,6 +146,7 @@ ask("SET search_path = public; $tables" . q{ALTER TABLE c ADD t int CONSTRAINT t
 		INSERT INTO a SELECT gen_random_uuid(); CREATE VIEW v WITH (security_barrier) AS SELECT id AS number, note
 		FROM p; GRANT SELECT ON v TO other;
 	REVOKE ALL ON v FROM app; COMMENT ON VIEW v IS 'of v'; CREATE VIEW w AS SELECT max(number) FROM v;
+	REVOKE ALL ON w FROM app, CURRENT_USER;
 	CREATE SCHEMA hostile AUTHORIZATION app; SET ROLE app; CREATE FUNCTION hostile.eq(a anyelement, b anyelement)
 		RETURNS boolean LANGUAGE sql
 		AS 'INSERT INTO public.ran VALUES (current_user) RETURNING true';
@@ -202,9 +203,10 @@ is(ask(q{SELECT obj_description('v'::regclass), obj_description('p_id_seq'::regc
 			has_sequence_privilege('app', 'p_id_seq', 'USAGE'),
 		(SELECT reloptions FROM pg_class WHERE relname = 'v'), (SELECT format_type(atttypid, -1) FROM pg_attribute
 			WHERE attrelid = 'w'::regclass AND attnum = 1),
+		(SELECT relacl FROM pg_class WHERE relname = 'w'),
 		has_column_privilege('app', 'c', 'p_id', 'UPDATE'), has_column_privilege('app', 'c', 'p_id_rekey',
 			'UPDATE')}, $database),
-	'of v|numbers|t|f|t|f|{security_barrier=true}|bigint|t|t',
+	'of v|numbers|t|f|t|f|{security_barrier=true}|bigint|{}|t|t',
 		'views and sequences keep their privileges and comments');
 statements($database,
 	[ q{INSERT INTO c VALUES (5000, 7, 'x')}, '22023', 'documented: INSERT without columns' ],
