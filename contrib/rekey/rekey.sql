@@ -563,8 +563,8 @@ BEGIN
             FILTER (WHERE kind <> 's'),
         after || array_agg(concat_ws('; ',
             CASE kind WHEN 'c' THEN format('ALTER TABLE %s RENAME CONSTRAINT %I TO %I', tbl, copy_name, o.name)
-                WHEN 'f' THEN format('ALTER TABLE %s DROP CONSTRAINT %I, ADD CONSTRAINT %I %s NOT VALID', tbl, copy_name,
-                    o.name, regexp_replace(source, ' NOT VALID$', ''))
+                WHEN 'f' THEN format('ALTER TABLE %s DROP CONSTRAINT %I, ADD CONSTRAINT %I %s NOT VALID', tbl,
+                    copy_name, o.name, regexp_replace(source, ' NOT VALID$', ''))
                 ELSE format('ALTER INDEX %s RENAME TO %I', copy_index::regclass, o.name) END,
             CASE WHEN kind IN ('p', 'u') THEN format('ALTER TABLE %s ADD CONSTRAINT %I %s USING INDEX %2$I',
                 tbl, o.name, CASE kind WHEN 'p' THEN 'PRIMARY KEY' ELSE 'UNIQUE' END) END,
