@@ -593,16 +593,14 @@ BEGIN
             format('ALTER TABLE %s ALTER %s SET STATISTICS %s', p.tbl, p.c, coalesce(p.target, '-1')),
             format('ALTER TABLE %s ALTER %s SET ', p.tbl, p.c) || '(' || array_to_string(p.attoptions, ', ') || ')'];
         IF p.attidentity <> '' THEN    -- a sequence is made again, with its value: the lock keeps others from nextval()
+            EXECUTE format('ALTER SEQUENCE %s AS %s', p.owned, p.mirror_type);
             SELECT s.*, relacl INTO seq FROM pg_class c JOIN pg_sequence s ON seqrelid = c.oid WHERE c.oid = p.owned;
-            EXECUTE format('ALTER SEQUENCE %s INCREMENT %s', p.owned, seq.seqincrement);
             EXECUTE format('SELECT last_value, is_called FROM %s', p.owned) INTO v;
             todo := todo || format('ALTER TABLE %s ALTER %s DROP IDENTITY', p.tbl, p.c);
             after := after || ARRAY[format('ALTER TABLE %s ALTER %s ADD GENERATED %s AS IDENTITY '
-                '(SEQUENCE NAME %s INCREMENT %s %s %s START %s CACHE %s %s CYCLE)', p.tbl, p.c,
+                '(SEQUENCE NAME %s INCREMENT %s MINVALUE %s MAXVALUE %s START %s CACHE %s %s CYCLE)', p.tbl, p.c,
                 CASE p.attidentity WHEN 'a' THEN 'ALWAYS' ELSE 'BY DEFAULT' END, p.owned, seq.seqincrement,
-                'MINVALUE ' || nullif(nullif(nullif(seq.seqmin, -32768), -2147483648), -9223372036854775808),
-                'MAXVALUE ' || nullif(nullif(nullif(seq.seqmax, 32767), 2147483647), 9223372036854775807),
-                seq.seqstart, seq.seqcache, CASE WHEN NOT seq.seqcycle THEN 'NO' END),
+                seq.seqmin, seq.seqmax, seq.seqstart, seq.seqcache, CASE WHEN NOT seq.seqcycle THEN 'NO' END),
                 format('SELECT setval(%L, %s, %L)', p.owned, v.last_value, v.is_called),
                 format('COMMENT ON SEQUENCE %s IS %L', p.owned, obj_description(p.owned, 'pg_class')),
                 format('SELECT rekey.set_acl(%L, NULL, %L)', p.owned::text, seq.relacl)];
