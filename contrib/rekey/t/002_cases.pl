@@ -192,6 +192,7 @@ statements($database,
 		'ON CONFLICT DO UPDATE' ],
 	[ 'MERGE INTO c USING p ON c.id = p.id WHEN MATCHED AND p.id BETWEEN 30 AND 40 THEN UPDATE SET p_id = 30
 		WHEN NOT MATCHED THEN INSERT (p_id) VALUES (p.id)', '', 'MERGE' ],
+	[ 'BEGIN; INSERT INTO c (p_id) VALUES (30); TRUNCATE c', '55006', 'documented: TRUNCATE after a write' ],
 	[ 'ALTER TABLE c DROP COLUMN p_id', '2BP01', 'the column cannot be dropped' ],
 	[ 'ALTER TABLE c ALTER p_id TYPE bigint', '0A000', 'nor changed' ]);
 fails($database, qr/view \(--views\): public\.v\nview \(--views\): public\.w/, 'views stop it', 'switch');
