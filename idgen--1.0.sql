@@ -681,21 +681,21 @@ CREATE FUNCTION idgen.js_id_timestamp(id bigint, epoch timestamptz DEFAULT '2020
     AS 'MODULE_PATHNAME', 'idgen_js_id_timestamp';
 
 COMMENT ON FUNCTION idgen.js_id_timestamp(bigint, timestamptz) IS
-'The creation time of a js_id(epoch), to the second. NULL for a number that is not a js_id().';
+'The creation time of a js_id(epoch), to the second. NULL for a number that cannot be a js_id().';
 
 CREATE FUNCTION idgen.js_id_node(id bigint) RETURNS int
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_js_id_node';
 
 COMMENT ON FUNCTION idgen.js_id_node(bigint) IS
-'The node of a js_id(), 0 to 31. NULL for a number that is not a js_id().';
+'The node of a js_id(), 0 to 31. NULL for a number that cannot be a js_id().';
 
 CREATE FUNCTION idgen.js_id_counter(id bigint) RETURNS int
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_js_id_counter';
 
 COMMENT ON FUNCTION idgen.js_id_counter(bigint) IS
-'The counter of a js_id() within its second, 0 to 65535. NULL for a number that is not a js_id().';
+'The counter of a js_id() within its second, 0 to 65535. NULL for a number that cannot be a js_id().';
 
 CREATE FUNCTION idgen.trace_id() RETURNS bigint
     LANGUAGE C VOLATILE PARALLEL UNSAFE
@@ -712,21 +712,21 @@ CREATE FUNCTION idgen.trace_id_timestamp(id bigint, clock timestamptz DEFAULT NU
 
 COMMENT ON FUNCTION idgen.trace_id_timestamp(bigint, timestamptz) IS
 'The creation time of a trace_id(), to the second: the latest second with these 25 bits that is at most a day after '
-'the clock. NULL for a number that is not a trace_id().';
+'the clock. NULL for a number that cannot be a trace_id().';
 
 CREATE FUNCTION idgen.trace_id_node(id bigint) RETURNS int
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_trace_id_node';
 
 COMMENT ON FUNCTION idgen.trace_id_node(bigint) IS
-'The node of a trace_id(), 0 to 65535. NULL for a number that is not a trace_id().';
+'The node of a trace_id(), 0 to 65535. NULL for a number that cannot be a trace_id().';
 
 CREATE FUNCTION idgen.trace_id_counter(id bigint) RETURNS int
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_trace_id_counter';
 
 COMMENT ON FUNCTION idgen.trace_id_counter(bigint) IS
-'The counter of a trace_id() within its second, 1 to 4194303. NULL for a number that is not a trace_id().';
+'The counter of a trace_id() within its second, 1 to 4194303. NULL for a number that cannot be a trace_id().';
 
 CREATE FUNCTION idgen.decimal_id() RETURNS bigint
     LANGUAGE C VOLATILE PARALLEL UNSAFE
@@ -742,7 +742,7 @@ CREATE FUNCTION idgen.decimal_id_parts(id bigint, OUT counter int, OUT generator
     AS 'MODULE_PATHNAME', 'idgen_decimal_id_parts';
 
 COMMENT ON FUNCTION idgen.decimal_id_parts(bigint) IS
-'The counter, generator and launch of a decimal_id(). NULL for a number that is not a decimal_id().';
+'The counter, generator and launch of a decimal_id(). NULL for a number that cannot be a decimal_id().';
 
 -- ---------------------------------------------------------------------------
 -- ObjectId
