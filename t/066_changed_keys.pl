@@ -1,5 +1,5 @@
 # From other keys, extensions and databases to idgen's, and node numbers in containers,
-# as docs/recipes.md has them. contrib/rekey/t changes their types.
+# as docs/recipes.md has them.
 
 use Page;
 use Server;

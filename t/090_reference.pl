@@ -137,15 +137,6 @@ like($pasted{README}, qr/^([0-9a-f-]{36})\|t\n\1\|f$/m, 'README: a command that 
 like($pasted{README}, qr/^1$/m, 'README: a time range contains its row');
 like($pasted{choosing}, qr/^orders_pkey\|orders\|id\|/m, 'choosing: the advisor reports on an index');
 
-# contrib/key_report/key_report.sql finds no fault in the tables that the recipes create, except that
-# "samples" has no key on purpose
-for my $name (qw(readme recipes))
-{
-	my ($report) = run_command([ 'psql', '-X', '-At', '-v', 'level=WARN', '-v', 'format=splinter',
-			'-d', $node->connstr($name), '-f', 'contrib/key_report/key_report.sql' ]);
-	is($report =~ s/.*\|(no_key_public.samples)$/$1/r, $name eq 'recipes' ? 'no_key_public.samples' : '', "$name: its tables have sound keys");
-}
-
 # the results of the reference, in the order of the examples, among those that are not shown
 my @shown = map { s/ \| /|/gr } $page =~ /^-- → (.*)$/mg;
 my @missing = @shown;

@@ -202,13 +202,6 @@ as_installer('source', q{
 	CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT idgen.keyed_comb(area => 'orders'), n int);
 	CREATE TABLE notes (n int, public_id uuid DEFAULT idgen.keyed_comb(area => 'notes'));
 	INSERT INTO orders (n) VALUES (1)});
-if (-e 'contrib/key_report/key_report.sql')
-{
-	my ($found, $errors) =
-	  run_command([ qw(psql -XAt -v level=WARN -f contrib/key_report/key_report.sql -d), $node->connstr('source') ]);
-	is($errors, '', 'key_report.sql runs');
-	unlike($found, qr/portable/, 'and finds no fault in the edition');
-}
 
 # Dump "source" with each list of options into one database; return the errors.
 sub refresh
