@@ -989,7 +989,7 @@ CREATE FUNCTION idgen.mask_uuid_v7(id uuid, key_name text DEFAULT 'default') RET
 
 COMMENT ON FUNCTION idgen.mask_uuid_v7(uuid, text) IS
 'Masks a UUID of version 7 as one of version 4, by a keyed permutation of its other 122 bits under a key from '
-'idgen.mask_key_file (docs/masks.md). Another version is an error (22023), and so is an unknown key (42704).';
+'idgen.key_file (docs/masks.md). Another version is an error (22023), and so is an unknown key (42704).';
 
 CREATE FUNCTION idgen.unmask_uuid_v7(masked uuid, key_name text DEFAULT 'default') RETURNS uuid
     LANGUAGE C STABLE PARALLEL SAFE
@@ -1005,7 +1005,7 @@ CREATE FUNCTION idgen.permute(id bigint, max_value bigint DEFAULT 92233720368547
     AS 'MODULE_PATHNAME', 'idgen_permute';
 
 COMMENT ON FUNCTION idgen.permute(bigint, bigint, text, text) IS
-'A permutation of the numbers from 1 to max_value, another one for each area, with a key from idgen.mask_key_file. A '
+'A permutation of the numbers from 1 to max_value, another one for each area, with a key from idgen.key_file. A '
 'number outside of them is an error (22023), and so is an unknown key (42704).';
 
 CREATE FUNCTION idgen.unpermute(permuted bigint, max_value bigint DEFAULT 9223372036854775807,

@@ -61,7 +61,7 @@ test_sanitized() {
     if [ $# -eq 0 ]; then
         run "pg_regress and isolation tests" installcheck "${idgen_make[@]}" installcheck
         run "pg_regress tests of the advisor" advisor "${idgen_make[@]}" -C contrib/advisor installcheck
-        set -- t/0{01_clock_steps,02_processes,03_properties,04_layouts,05_text_ids,08_masks,09_mask_keys}.pl \
+        set -- t/0{01_clock_steps,02_processes,03_properties,04_layouts,05_text_ids,08_masks,09_key_file}.pl \
             t/0{11_ticker_clock,30_crash}.pl contrib/advisor/t/004_damaged_pages.pl
     fi
     idgen_stop
@@ -81,8 +81,8 @@ suppressions() {
 start_under_valgrind() {
     # initdb without valgrind
     idgen_start fsync=off autovacuum=off max_connections=20 shared_buffers=16MB wal_level=minimal \
-        max_wal_senders=0 jit=off idgen.mask_key_file=mask_keys
-    idgen_mask_key 000102030405060708090a0b0c0d0e0f
+        max_wal_senders=0 jit=off idgen.key_file=idgen_keys
+    idgen_key 000102030405060708090a0b0c0d0e0f
     idgen_stop
     logs=$IDGEN_WORK/valgrind
     as_server_user mkdir "$logs"
@@ -125,13 +125,13 @@ FROM (SELECT idgen.uuid_v7() AS id FROM generate_series(1, 20) OFFSET 0) made;
 SELECT bool_and(idgen.unpermute(idgen.permute(id, g), g) = id)
 FROM unnest('{2,3,1000,9223372036854775807}'::bigint[]) g, generate_series(1, least(g, 20)) id;
 SELECT idgen.permute(1, key_name => repeat(chr(252), 100));
-\! echo 'default 00' >>'$IDGEN_WORK/data/mask_keys'
+\! echo 'default 00' >>'$IDGEN_WORK/data/idgen_keys'
 \c
 SELECT idgen.permute(1);
 END
     )
     echo "$masks"
-    [ "$(grep -c '^t$' <<<"$masks")" -eq 2 ] && grep -q 'mask key "ü*" does not exist' <<<"$masks" && grep -q 'invalid line 2' <<<"$masks"
+    [ "$(grep -c '^t$' <<<"$masks")" -eq 2 ] && grep -q 'key "ü*" does not exist' <<<"$masks" && grep -q 'invalid line 2' <<<"$masks"
     verdict $? "masks: results and errors are as expected"
 
     control=$logs/$(call_probe probe_uninitialized 7).log

@@ -195,9 +195,9 @@ idgen_build() {
     rm -rf "$root$sharedir"/extension/idgen* "$root$pkglibdir"/idgen*.so
     if [ "$(id -u)" -eq 0 ]; then
         chown -R postgres "$IDGEN_BUILD" "$root"
-        # t/009_mask_keys.pl cannot make files of other users
+        # t/009_key_file.pl cannot make files of other users
         for name in root.640 root.660 daemon.640; do
-            install -m "${name#*.}" -o "${name%.*}" -g postgres /dev/stdin "$IDGEN_BUILD/mask_keys.$name" \
+            install -m "${name#*.}" -o "${name%.*}" -g postgres /dev/stdin "$IDGEN_BUILD/idgen_keys.$name" \
                 <<<'default 000102030405060708090a0b0c0d0e0f'
         done
     fi
@@ -236,7 +236,7 @@ idgen_start() {
         { tail -n 20 "$IDGEN_WORK/server.log" >&2; idgen_die "the private cluster did not start"; }
 }
 
-# Set the mask key "default", in hex; the setting idgen.mask_key_file must be mask_keys.
-idgen_mask_key() { echo "default $1" | as_server_user sh -c "umask 077; cat >'$IDGEN_WORK/data/mask_keys'"; }
+# Set the key "default", in hex; the setting idgen.key_file must be idgen_keys.
+idgen_key() { echo "default $1" | as_server_user sh -c "umask 077; cat >'$IDGEN_WORK/data/idgen_keys'"; }
 idgen_pg_ctl() { as_server_user pg_ctl -D "$IDGEN_WORK/data" -w -s -m fast -l "$IDGEN_WORK/server.log" "$@"; }
 idgen_stop() { [ ! -e "$IDGEN_WORK/data/postmaster.pid" ] || idgen_pg_ctl stop || true; }

@@ -18,7 +18,7 @@
 #include "utils/guc_tables.h"
 
 #include "idgen.h"
-#include "mask_keys.h"
+#include "key_file.h"
 
 /* Version 15 exports only the array of all settings. */
 #if PG_VERSION_NUM < 160000
@@ -73,10 +73,10 @@ static const Setting settings[] = {
 		NULL, &launch_id_setting, LAUNCH_UNSET, LAUNCH_UNSET, DECIMAL_LAUNCH_MAX, 0
 	},
 	{
-		"idgen.mask_key_file",
-		"The file with the keys of mask_uuid_v7() and permute().",
+		"idgen.key_file",
+		"Sets the file with the keys of masks, permutations and hmac_comb().",
 		"Relative to the data directory. Each line is a name and a key of 32 hexadecimal digits. The group and others must not be able to read it.",
-		&mask_key_file_setting, NULL, 0, 0, 0, 0
+		&key_file_setting, NULL, 0, 0, 0, 0
 	}
 };
 

@@ -15,7 +15,7 @@
 #include "port/pg_bitutils.h"
 
 #include "arguments.h"
-#include "mask_keys.h"
+#include "key_file.h"
 #include "siphash.h"
 
 /*
@@ -37,7 +37,7 @@ key_argument(FunctionCallInfo fcinfo, int argno)
 
 	require_not_null(fcinfo, argno, "key_name");
 	name = PG_GETARG_TEXT_PP(argno);
-	return mask_key(VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name));
+	return named_key(VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name));
 }
 
 /*

@@ -11,7 +11,7 @@ my $seed = $ENV{IDGEN_SEED} // int(rand(2**31));
 my $trials = 1000;
 note("IDGEN_SEED=$seed");
 
-my $node = Functions::add_mask_key(
+my $node = Functions::add_key(
 	init_server('server', "idgen.node_id = 1\ntimezone = 'UTC'\nlog_statement = none\nlog_min_error_statement = panic\n"
 	  . "log_min_messages = fatal\nmax_locks_per_transaction = 512"));
 $node->start;

@@ -122,8 +122,8 @@ my $wrong = sub {
 	return "22023: uuid is not of version $version\nDETAIL:  The uuid is " . $id =~ s/'//gr . ", of $of.";
 };
 my $range = sub { my ($what, $value) = @_; return "22023: $what\nDETAIL:  The value is $value." };
-my $add = 'HINT:  Add it to the file that idgen.mask_key_file names, and reload the configuration.';
-my $unknown = sub { return qq{42704: mask key "$_[0]" does not exist\n$add} };
+my $add = 'HINT:  Add it to the file that idgen.key_file names, and reload the configuration.';
+my $unknown = sub { return qq{42704: key "$_[0]" does not exist\n$add} };
 my $bigint = 'id must be between 1 and 9223372036854775807';
 for (
 	[ "mask_uuid_v7($v4)", $wrong->(7, $v4, 'version 4') ],
@@ -147,11 +147,11 @@ for (
 	is($masks->outcome("SELECT idgen.$call"), $expected, $call);
 }
 like($masks->outcome("SELECT idgen.permute(1, key_name => repeat('x', 100000000))"),
-	qr/^42704: mask key "x{96}" does not exist/, 'of a name of 100 MB, a message shows the first bytes');
+	qr/^42704: key "x{96}" does not exist/, 'of a name of 100 MB, a message shows the first bytes');
 
 # Names are bytes, which messages show in the client's encoding.
 for ([ UTF8 => 47, qr/^\Q@{[ $masks->outcome(q{SELECT idgen.permute(1, key_name => 'other')}) ]}\E$/ ],
-	[ LATIN1 => 95, qr/^42704: mask key "gr\303\274n" does not exist\n/ ])
+	[ LATIN1 => 95, qr/^42704: key "gr\303\274n" does not exist\n/ ])
 {
 	my ($encoding, $shown, $found) = @$_;
 	add_database("in_$encoding", $encoding);
@@ -159,7 +159,7 @@ for ([ UTF8 => 47, qr/^\Q@{[ $masks->outcome(q{SELECT idgen.permute(1, key_name 
 	my $in_encoding = sub {
 		return $masks->outcome("SET client_encoding = 'UTF8'; SELECT idgen.permute(1, key_name => $_[0])", database => lc "in_$encoding");
 	};
-	like($in_encoding->(q{'x' || repeat(chr(252), 1000)}), qr/^42704: mask key "x(\303\274){$shown}" does not exist\n/,
+	like($in_encoding->(q{'x' || repeat(chr(252), 1000)}), qr/^42704: key "x(\303\274){$shown}" does not exist\n/,
 		"$encoding: a message shows whole characters of a name");
 	like($in_encoding->(q{'gr' || chr(252) || 'n'}), $found, "$encoding: the name that is not ASCII is one of UTF-8");
 }

@@ -6,7 +6,7 @@ use OtherSchemes;
 use Page;
 use Server;
 
-Functions::add_mask_key(init_server('other_schemes', 'log_min_error_statement = panic'))->start;
+Functions::add_key(init_server('other_schemes', 'log_min_error_statement = panic'))->start;
 ask('CREATE EXTENSION idgen');
 
 my %cells = OtherSchemes::check('postgres');

@@ -4,7 +4,7 @@
 use Functions;
 use Server;
 
-my $node = Functions::add_mask_key(init_server('secrets', q{
+my $node = Functions::add_key(init_server('secrets', q{
 idgen.node_id = 1
 idgen.launch_id = 1
 log_statement = none

@@ -48,7 +48,7 @@ sub answers { my ($about, @rows) = @_; is(answer(@$_[ 2 .. $#$_ ]), $_->[0], "$a
 # --- Set without the right, before the library is loaded ----------------------
 my @settings = split /\n/, ask("$load \\g /dev/null\n" . q{SELECT name FROM pg_settings WHERE name LIKE 'idgen.%' ORDER BY 1});
 my %default = map { $_ => answer('application', '', $load, "SHOW $_") } @settings;
-is("@settings", join(' ', sort 'idgen.mask_key_file', keys %in_file), 'the settings');
+is("@settings", join(' ', sort 'idgen.key_file', keys %in_file), 'the settings');
 is($default{'idgen.node_id'}, 7, 'a session has the value of postgresql.conf');
 
 for my $name (@settings)
@@ -146,7 +146,7 @@ is_in_worker('application', '-c idgen.node_id=1', '42501', q{a plain role's opti
 
 # Settings keep their values if the library is loaded during a parallel
 # operation.
-for my $name (sort keys %in_file)	# idgen.mask_key_file is set in files only
+for my $name (sort keys %in_file)	# idgen.key_file is set in files only
 {
 	ask("ALTER DATABASE postgres SET $name = 20");
 	like( answer(

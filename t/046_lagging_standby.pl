@@ -8,7 +8,7 @@ use MixedLoad;
 use PostgreSQL::Test::Cluster;
 use Server;
 
-my $primary = Functions::add_mask_key(
+my $primary = Functions::add_key(
 	init_server('primary', $HandedOut::settings . "max_connections = 30\nshared_buffers = 16MB", allows_streaming => 1));
 $primary->start;
 ask('CREATE EXTENSION idgen');
@@ -19,7 +19,7 @@ $primary->backup('base');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
 $standby->init_from_backup($primary, 'base', has_streaming => 1);
 # the copy has the permissions of a new file
-chmod 0600, $standby->data_dir . '/idgen_mask_keys' or die;
+chmod 0600, $standby->data_dir . '/idgen_keys' or die;
 $standby->start;
 
 # --- Functions that only read -----------------------------------------------

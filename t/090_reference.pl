@@ -10,7 +10,7 @@ use Server;
 my $page = slurp_file("docs/reference.md") . slurp_file("contrib/advisor/README.md");
 
 $ENV{PGTZ} = 'UTC';
-my $node = Functions::add_mask_key(init_server('documents'));
+my $node = Functions::add_key(init_server('documents'));
 $node->start;
 ask('CREATE EXTENSION idgen_advisor CASCADE; CREATE ROLE newcomer LOGIN');
 ask("CREATE ROLE $_") for qw(app janitor developer);

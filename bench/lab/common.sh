@@ -141,8 +141,8 @@ bench_open() {
     fi
     idgen_at_exit bench_close
     if [ "$server" = 0 ]; then
-        idgen_start idgen.mask_key_file=mask_keys "$@"
-        idgen_mask_key 000102030405060708090a0b0c0d0e0f
+        idgen_start idgen.key_file=idgen_keys "$@"
+        idgen_key 000102030405060708090a0b0c0d0e0f
     fi
     bench_scratch=$(mktemp -d /tmp/idgen.bench.XXXXXX)
 

@@ -61,14 +61,14 @@ FROM (VALUES ('id', NULL), ('idgen.is_recent_short_comb(id)', 'id'), ('id::text'
       FROM unnest(ARRAY[16, 32, 36, 58, 62]) base,
            (VALUES ('idgen.uuid_to_base(id, %s)', 'id'), ('base_%s', NULL),
                    ('idgen.uuid_from_base(base_%s, %1$s)', 'base_%s')) v (call, baseline)) v (call, baseline);
--- with the server's mask keys, if it has any
+-- with the server's keys, if it has any
 INSERT INTO calls (name, kind, query, baseline)
 SELECT call, CASE WHEN baseline IS NOT NULL THEN 'mask' END,
        format('SELECT count(%s) FROM idgen_bench.masks', call), baseline
 FROM (VALUES ('number', NULL), ('idgen.mask_uuid_v7(v7)', 'number'), ('idgen.unmask_uuid_v7(v4)', 'number'),
              ('idgen.permute(number)', 'number'), ('idgen.unpermute(number)', 'number'),
              ('idgen.permute(number, 9007199254740991)', 'number')) v (call, baseline)
-WHERE current_setting('idgen.mask_key_file') <> '';
+WHERE current_setting('idgen.key_file') <> '';
 
 SELECT pg_temp.time_calls() FROM generate_series(1, :rounds) \g /dev/null
 

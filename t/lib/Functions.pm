@@ -182,13 +182,13 @@ sub install
 }
 
 # Give a node that is not running a key for mask_uuid_v7() and permute(), and return it.
-sub add_mask_key
+sub add_key
 {
 	my ($node) = @_;
-	my $file = $node->data_dir . '/idgen_mask_keys';
+	my $file = $node->data_dir . '/idgen_keys';
 	append_to_file($file, "default 000102030405060708090a0b0c0d0e0f\nv2 fedcba98765432100123456789abcdef\n");
 	chmod 0600, $file or die "chmod $file: $!";
-	$node->append_conf('postgresql.conf', 'idgen.mask_key_file = idgen_mask_keys');
+	$node->append_conf('postgresql.conf', 'idgen.key_file = idgen_keys');
 	return $node;
 }
 

@@ -1,4 +1,4 @@
-# A server whose masks have keys, in the file mask_keys of the data directory, and a role "caller" that may do nothing
+# A server whose masks have keys, in the file idgen_keys of the data directory, and a role "caller" that may do nothing
 # but call the functions; in another database after ask($Masks::grant, $database).
 #
 #   my $masks = Masks->new;
@@ -25,8 +25,8 @@ our $all_keys = "# name, key\n\n\t " . join('', map { "$_  $key{$_} \t# of a tes
 sub new
 {
 	my ($class) = @_;
-	my $node = init_server('server', 'idgen.mask_key_file = mask_keys', allows_streaming => 1);
-	my $self = bless { node => $node, file => $node->data_dir . '/mask_keys' }, $class;
+	my $node = init_server('server', 'idgen.key_file = idgen_keys', allows_streaming => 1);
+	my $self = bless { node => $node, file => $node->data_dir . '/idgen_keys' }, $class;
 	$self->write_keys($all_keys);
 	$node->start;
 	ask("CREATE EXTENSION idgen; CREATE ROLE caller LOGIN; $grant");

@@ -8,7 +8,7 @@ my $bench = "bench/lab";
 my $out = PostgreSQL::Test::Utils::tempdir() . '/out';
 
 # no other checkpoints, and nothing else that writes WAL
-my $node = Functions::add_mask_key(init_server('server', q{
+my $node = Functions::add_key(init_server('server', q{
 idgen.node_id = 1
 autovacuum = off
 checkpoint_timeout = 1h

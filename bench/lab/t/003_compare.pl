@@ -10,7 +10,7 @@ my @keys = sort map { basename($_, '.pgbench') } glob "$bench/*.pgbench";
 my %of_laboratory = map { $_ => 1 } slurp_file("$bench/lab/keys.txt") =~ /^(\w+) +\|/mg;
 
 # no other checkpoints, and nothing else that writes WAL
-my $node = Functions::add_mask_key(
+my $node = Functions::add_key(
 	init_server('server',
 		"idgen.node_id = 1\nautovacuum = off\ncheckpoint_timeout = 1h\nwal_consistency_checking = ''"));
 $node->start;

@@ -11,7 +11,7 @@ use Server;
 my $folder = getcwd;
 my $programs = "contrib/clients/t/lib";
 
-my $node = Functions::add_mask_key(init_server('drivers', "listen_addresses = '127.0.0.1'\nidgen.node_id = 1"));
+my $node = Functions::add_key(init_server('drivers', "listen_addresses = '127.0.0.1'\nidgen.node_id = 1"));
 $node->start;
 ask('CREATE EXTENSION idgen');
 my $masked = ask('SELECT idgen.mask_uuid_v7(idgen.uuid_v7())');

@@ -1,6 +1,6 @@
 /*
- * mask_keys.c
- *	  The secret keys of masks and permutations, from idgen.mask_key_file.
+ * key_file.c
+ *	  Secret keys by name, from the file that idgen.key_file names.
  *
  * Each line of the file is a name and a key of 32 hexadecimal digits; a "#"
  * begins a comment.  A session reads the file when it first needs a key, and
@@ -20,7 +20,7 @@
 #include "utils/memutils.h"
 
 #include "arguments.h"
-#include "mask_keys.h"
+#include "key_file.h"
 #include "radix.h"
 #include "siphash.h"
 
@@ -32,15 +32,15 @@
 /* some editors write it at the beginning of a file in UTF-8 */
 #define BYTE_ORDER_MARK	"\xef\xbb\xbf"
 
-typedef struct MaskKey
+typedef struct NamedKey
 {
 	char		name[MAX_NAME_BYTES + 1];
 	uint8		bytes[SIPHASH_KEY_BYTES];
-} MaskKey;
+} NamedKey;
 
-char	   *mask_key_file_setting = NULL;
+char	   *key_file_setting = NULL;
 
-static MaskKey *keys = NULL;
+static NamedKey *keys = NULL;
 static int	key_count = 0;
 static bool loaded = false;
 static TimestampTz loaded_after;	/* the last reload before the file was
@@ -52,7 +52,7 @@ forget_keys(void)
 	if (keys != NULL)
 	{
 		/* key_count does not include a key that was read in part */
-		explicit_bzero(keys, sizeof(MaskKey) * (key_count + 1));
+		explicit_bzero(keys, sizeof(NamedKey) * (key_count + 1));
 		pfree(keys);
 	}
 	keys = NULL;
@@ -69,11 +69,11 @@ require_private(const char *path, const struct stat *file)
 	if (!S_ISREG(file->st_mode))
 		ereport(ERROR,
 				(errcode(ERRCODE_CONFIG_FILE_ERROR),
-				 errmsg("mask key file \"%s\" is not a regular file", path)));
+				 errmsg("key file \"%s\" is not a regular file", path)));
 	if (file->st_uid != geteuid() && file->st_uid != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_CONFIG_FILE_ERROR),
-				 errmsg("mask key file \"%s\" must be owned by the database user or root", path)));
+				 errmsg("key file \"%s\" must be owned by the database user or root", path)));
 
 	/* root may let the server's group read it */
 	if (file->st_uid == 0)
@@ -81,7 +81,7 @@ require_private(const char *path, const struct stat *file)
 	if (file->st_mode & forbidden)
 		ereport(ERROR,
 				(errcode(ERRCODE_CONFIG_FILE_ERROR),
-				 errmsg("mask key file \"%s\" has group or world access", path),
+				 errmsg("key file \"%s\" has group or world access", path),
 				 errdetail("The file must have permissions u=rw (0600) or less if owned by the database user, or permissions u=rw,g=r (0640) "
 						   "or less if owned by root.")));
 }
@@ -101,16 +101,16 @@ read_key_file(const char *path, size_t *size)
 	if (fd < 0)
 		ereport(ERROR,
 				(errcode_for_file_access(),
-				 errmsg("could not open mask key file \"%s\": %m", path)));
+				 errmsg("could not open key file \"%s\": %m", path)));
 	if (fstat(fd, &file) != 0)
 		ereport(ERROR,
 				(errcode_for_file_access(),
-				 errmsg("could not stat mask key file \"%s\": %m", path)));
+				 errmsg("could not stat key file \"%s\": %m", path)));
 	require_private(path, &file);
 	if (file.st_size > MAX_FILE_BYTES)
 		ereport(ERROR,
 				(errcode(ERRCODE_CONFIG_FILE_ERROR),
-				 errmsg("mask key file \"%s\" is too large", path),
+				 errmsg("key file \"%s\" is too large", path),
 				 errdetail("At most %d bytes are allowed.", MAX_FILE_BYTES)));
 
 	/* one byte more than expected, in case the file grows */
@@ -127,16 +127,16 @@ read_key_file(const char *path, size_t *size)
 		if (got < 0)
 			ereport(ERROR,
 					(errcode_for_file_access(),
-					 errmsg("could not read mask key file \"%s\": %m", path)));
+					 errmsg("could not read key file \"%s\": %m", path)));
 		ereport(ERROR,
 				(errcode(ERRCODE_CONFIG_FILE_ERROR),
-				 errmsg("mask key file \"%s\" changed while it was read", path)));
+				 errmsg("key file \"%s\" changed while it was read", path)));
 	}
 	CloseTransientFile(fd);
 	return content;
 }
 
-static MaskKey *
+static NamedKey *
 find_key(const char *name, int length)
 {
 	for (int i = 0; i < key_count; i++)
@@ -156,7 +156,7 @@ parse_line(const char *line)
 {
 	size_t		name_length;
 	size_t		digits;
-	MaskKey    *key;
+	NamedKey    *key;
 
 	line += strspn(line, WHITESPACE);
 	if (*line == '\0' || *line == '#')
@@ -194,12 +194,12 @@ parse_key_file(const char *path, char *content, size_t size)
 	if (strlen(content) + 1 < size)
 		ereport(ERROR,
 				(errcode(ERRCODE_CONFIG_FILE_ERROR),
-				 errmsg("mask key file \"%s\" contains a zero byte", path)));
+				 errmsg("key file \"%s\" contains a zero byte", path)));
 
 	for (const char *p = content; (p = strchr(p, '\n')) != NULL; p++)
 		lines++;
 	/* all at once, because a reallocation would leave a copy */
-	keys = MemoryContextAllocZero(TopMemoryContext, sizeof(MaskKey) * (lines + 1));
+	keys = MemoryContextAllocZero(TopMemoryContext, sizeof(NamedKey) * (lines + 1));
 
 	if (strncmp(next, BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK)) == 0)
 		next += strlen(BYTE_ORDER_MARK);
@@ -216,7 +216,7 @@ parse_key_file(const char *path, char *content, size_t size)
 		if (problem != NULL)
 			ereport(ERROR,
 					(errcode(ERRCODE_CONFIG_FILE_ERROR),
-					 errmsg("invalid line %d in mask key file \"%s\"", number, path),
+					 errmsg("invalid line %d in key file \"%s\"", number, path),
 					 errdetail_internal("%s", problem)));
 	}
 	loaded = true;
@@ -225,14 +225,14 @@ parse_key_file(const char *path, char *content, size_t size)
 static void
 load_keys(void)
 {
-	const char *path = mask_key_file_setting;
+	const char *path = key_file_setting;
 	char	   *content;
 	size_t		size;
 
 	if (path == NULL || path[0] == '\0')
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("idgen.mask_key_file is not set"),
+				 errmsg("idgen.key_file is not set"),
 				 errdetail("Only the server's configuration can set it. "
 						   "A value of ALTER DATABASE, ALTER ROLE or the connection hides that of the configuration, and is ignored."),
 				 errhint("Set it in postgresql.conf to the name of a file that only the database user can read, and reload the configuration.")));
@@ -258,9 +258,9 @@ load_keys(void)
  * next reload.  An unknown name is an error (42704).
  */
 const uint8 *
-mask_key(const char *name, int length)
+named_key(const char *name, int length)
 {
-	const MaskKey *key;
+	const NamedKey *key;
 
 	/*
 	 * an assign hook would not learn of a reload if the command line sets the
@@ -276,7 +276,7 @@ mask_key(const char *name, int length)
 	if (key == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("mask key \"%s\" does not exist", shown_text(name, length, 96)),
-				 errhint("Add it to the file that idgen.mask_key_file names, and reload the configuration.")));
+				 errmsg("key \"%s\" does not exist", shown_text(name, length, 96)),
+				 errhint("Add it to the file that idgen.key_file names, and reload the configuration.")));
 	return key->bytes;
 }

@@ -11,8 +11,8 @@ my $file = $masks->{file};
 my $permuted = $masks->permuted;
 
 # --- The setting --------------------------------------------------------------
-my $set = q{SET idgen.mask_key_file = 'postgresql.conf'};
-my $denied = 'parameter "idgen.mask_key_file"';
+my $set = q{SET idgen.key_file = 'postgresql.conf'};
+my $denied = 'parameter "idgen.key_file"';
 like(errors("$set; SELECT idgen.permute(1)", user => 'caller'),
 	qr/permission denied to set $denied/, 'a role cannot name another file before the library is loaded');
 my ($rows, $errors) = psql_said("$set; SELECT idgen.permute(1)");
@@ -24,12 +24,12 @@ add_database('other');
 ask($Masks::grant, 'other');
 # the server accepts it for a database while the library is not loaded
 ask("ALTER DATABASE other $set");
-is($masks->permuted(database => 'other'), "55000: idgen.mask_key_file is not set\n"
+is($masks->permuted(database => 'other'), "55000: idgen.key_file is not set\n"
 	  . "DETAIL:  Only the server's configuration can set it. A value of ALTER DATABASE, ALTER ROLE or the connection "
 	  . "hides that of the configuration, and is ignored.\n"
 	  . 'HINT:  Set it in postgresql.conf to the name of a file that only the database user can read, and reload the configuration.',
 	'nor the setting of a database, as the message says');
-ask('ALTER DATABASE other RESET idgen.mask_key_file');
+ask('ALTER DATABASE other RESET idgen.key_file');
 is($masks->permuted(database => 'other'), $permuted, 'which can be reset');
 
 # --- The key file -------------------------------------------------------------
@@ -42,7 +42,7 @@ is($session->ask('SELECT idgen.permute(1)'), $permuted, 'a session reads the key
 
 # Files that are refused in new sessions; or the bad line, and its error
 my $key = $Masks::key{default};
-my $refused = 'F0000: mask key file "mask_keys"';
+my $refused = 'F0000: key file "idgen_keys"';
 my $digits = 'The key is not 32 hexadecimal digits.';
 for (
 	[ "default $key\ndefault $Masks::key{other}\n", 2, 'The name occurs twice.' ],
@@ -56,10 +56,10 @@ for (
 	[ 'x' x 64 . " $key", 1, 'The name is longer than 63 bytes.' ],
 	[ "default $key\0", "$refused contains a zero byte" ],
 	[ '#' x (1024 * 1024 + 1), "$refused is too large\nDETAIL:  At most 1048576 bytes are allowed." ],
-	[ '', qq{42704: mask key "default" does not exist\nHINT:  Add it to the file that idgen.mask_key_file names, and reload the configuration.} ])
+	[ '', qq{42704: key "default" does not exist\nHINT:  Add it to the file that idgen.key_file names, and reload the configuration.} ])
 {
 	my ($content, $error, $detail) = @$_;
-	$error = qq{F0000: invalid line $error in mask key file "mask_keys"\nDETAIL:  $detail} if defined $detail;
+	$error = qq{F0000: invalid line $error in key file "idgen_keys"\nDETAIL:  $detail} if defined $detail;
 	$masks->write_keys($content);
 	is($masks->permuted, $error, 'refused: ' . substr($content, 0, 70) =~ s/[\n\0]/ /gr);
 }
@@ -72,7 +72,7 @@ $masks->write_keys("\xef\xbb\xbfdefault $key\n");
 is($masks->permuted, $permuted, 'a byte order mark is not a part of the first name');
 
 # What a file is read as, or refused as
-my $missing = '58P01: could not open mask key file "mask_keys": No such file or directory';
+my $missing = '58P01: could not open key file "idgen_keys": No such file or directory';
 my $access = "$refused has group or world access\nDETAIL:  The file must have permissions u=rw (0600) or less if owned by "
   . 'the database user, or permissions u=rw,g=r (0640) or less if owned by root.';
 
@@ -95,15 +95,15 @@ for my $what ('mkdir', 'mkfifo')
 sub check_link { my ($target, $expected, $name) = @_; unlink $file; symlink $target, $file or die; is($masks->permuted, $expected, $name) }
 append_to_file("$file.target", $Masks::all_keys);
 chmod 0644, "$file.target" or die;
-check_link('mask_keys.target', $access, 'of a symbolic link, the permissions of the file count');
+check_link('idgen_keys.target', $access, 'of a symbolic link, the permissions of the file count');
 chmod 0600, "$file.target" or die;
-check_link('mask_keys.target', $permuted, 'and it is read');
+check_link('idgen_keys.target', $permuted, 'and it is read');
 # the size of this file is 0, so that it seems to have grown
 check_link('/proc/self/environ', "$refused changed while it was read", 'refused: a file that grew');
 check_link('/etc/passwd', $access, 'refused: a file of root that all can read');
 SKIP:
 {
-	my $of_others = "$ENV{TESTDIR}/mask_keys";
+	my $of_others = "$ENV{TESTDIR}/idgen_keys";
 	skip 'only root can make files of other users', 3 if !-e "$of_others.root.640";
 
 	check_link("$of_others.root.640", $permuted, 'a file of root that the group can read');
@@ -209,7 +209,7 @@ is(is_in_memory($postmaster, pack 'H*', $Masks::key{$_}) // 0, 0, "the postmaste
 # --- A command line that names the file ---------------------------------------
 $masks->write_keys($Masks::all_keys);
 $node->stop;
-system_or_bail('pg_ctl', '-w', '-D', $node->data_dir, '-l', $node->logfile, '-o', '-c idgen.mask_key_file=mask_keys', 'start');
+system_or_bail('pg_ctl', '-w', '-D', $node->data_dir, '-l', $node->logfile, '-o', '-c idgen.key_file=idgen_keys', 'start');
 $node->_update_pid(1);
 $session = session();
 is($in_session->(), $permuted, 'a session reads the keys of a file that the command line names');
@@ -223,12 +223,12 @@ $node->stop;
 $node->start;
 is($masks->permuted, $permuted, 'the first keys again');
 $node->command_checks_all([ 'pg_dumpall' ],
-	0, [ qr/^(?!.*(mask_keys|$key))/s ], [], 'a dump has neither the file nor its name');
+	0, [ qr/^(?!.*(idgen_keys|$key))/s ], [], 'a dump has neither the file nor its name');
 
 $node->backup('base');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
 $standby->init_from_backup($node, 'base', has_streaming => 1);
-my $copy = $standby->data_dir . '/mask_keys';
+my $copy = $standby->data_dir . '/idgen_keys';
 unlink $copy;
 $standby->start;
 is($masks->permuted(node => $standby), $missing, 'a standby needs the file');

@@ -1,0 +1,12 @@
+/*
+ * key_file.h
+ *	  The secret keys of the key file, by name.
+ */
+#ifndef IDGEN_KEY_FILE_H
+#define IDGEN_KEY_FILE_H
+
+extern char *key_file_setting;
+
+extern const uint8 *named_key(const char *name, int length);
+
+#endif							/* IDGEN_KEY_FILE_H */
