@@ -35,6 +35,24 @@ CREATE SCHEMA idgen;
 GRANT USAGE ON SCHEMA idgen TO PUBLIC;
 SET LOCAL default_tablespace = '';
 
+-- The installer's rights on the tables and sequences, which it can grant to others. They are
+-- given by default privileges while the objects are created, not by GRANT: pg_dump omits
+-- what an extension's script grants, so that after a restore by another role the installer
+-- would have no rights, and its own grants would fail. A superuser who installs is the
+-- owner and needs no grants. The server does not substitute a name with $, ', " or \
+-- for @extowner@.
+DO $$
+DECLARE
+    installer name := (SELECT pg_get_userbyid(extowner) FROM pg_extension WHERE extname = 'idgen');
+BEGIN
+    IF installer <> current_user THEN
+        EXECUTE format('ALTER DEFAULT PRIVILEGES IN SCHEMA idgen'
+                       ' GRANT SELECT, INSERT, UPDATE, DELETE, TRUNCATE ON TABLES TO %I WITH GRANT OPTION', installer);
+        EXECUTE format('ALTER DEFAULT PRIVILEGES IN SCHEMA idgen'
+                       ' GRANT SELECT, UPDATE ON SEQUENCES TO %I WITH GRANT OPTION', installer);
+    END IF;
+END $$;
+
 COMMENT ON SCHEMA idgen IS
 'Identifiers for primary keys: generate, check, create once. In all functions, the argument "clock" is a timestamp '
 'to use instead of the current time, and an infinite one is an error (22008).';
@@ -596,23 +614,12 @@ COMMENT ON FUNCTION idgen.created_near(uuid, timestamptz, interval) IS
 -- 64-bit identifiers
 -- ---------------------------------------------------------------------------
 
--- The installer's rights on the sequences and tables, which it can grant to
--- others. They are given by default privileges while the objects are created, not
--- by GRANT: pg_dump omits what an extension's script grants, so that after a
--- restore by another role the installer would have no rights, and its own grants
--- would fail. A superuser who installs is the owner and needs no grants.
-ALTER DEFAULT PRIVILEGES IN SCHEMA idgen
-    GRANT SELECT, UPDATE ON SEQUENCES TO @extowner@ WITH GRANT OPTION;
-ALTER DEFAULT PRIVILEGES IN SCHEMA idgen REVOKE ALL ON SEQUENCES FROM CURRENT_USER;
-
 -- The high-water mark of each function that follows the clock, see src/ticker.c
 CREATE SEQUENCE idgen.snowflake_mark;
 CREATE SEQUENCE idgen.trace_id_mark;
 CREATE SEQUENCE idgen.js_id_mark;
 CREATE SEQUENCE idgen.uuid_v7_ordered_mark;
 CREATE SEQUENCE idgen.decimal_id_counter MAXVALUE 92233720200000;
-
-ALTER DEFAULT PRIVILEGES IN SCHEMA idgen REVOKE ALL ON SEQUENCES FROM @extowner@;
 
 -- A restored database continues above the values that the dumped one returned.
 SELECT pg_catalog.pg_extension_config_dump('idgen.snowflake_mark', '');
@@ -838,11 +845,6 @@ COMMENT ON FUNCTION idgen.is_prefixed_id(text, text) IS
 'Whether a text is exactly what prefixed_id() writes for this prefix, or for any if none is given, and some uuid. '
 'Bad text never raises an error; an invalid prefix does (22023).';
 
--- The installer's rights on the tables, given like those on the sequences.
-ALTER DEFAULT PRIVILEGES IN SCHEMA idgen
-    GRANT SELECT, INSERT, UPDATE, DELETE, TRUNCATE ON TABLES TO @extowner@ WITH GRANT OPTION;
-ALTER DEFAULT PRIVILEGES IN SCHEMA idgen REVOKE ALL ON TABLES FROM CURRENT_USER;
-
 CREATE TABLE idgen.id_prefixes (
     prefix text PRIMARY KEY,
     domain regtype NOT NULL
@@ -974,14 +976,13 @@ COMMENT ON FUNCTION idgen.is_ulid(text) IS
 -- Masks and permutations
 -- ---------------------------------------------------------------------------
 
--- Who may unmask can read what the masks hide, and who may mask can test guesses: the
--- installer grants EXECUTE. Its right, and that PUBLIC has none, are given like those on the
--- sequences. Besides, a GRANT would stay in pg_init_privs when the role is dropped, before
--- PostgreSQL 17, so that dumps name a role that is gone, and pg_upgrade fails.
+-- A key of idgen.key_file is the server's: a role that has EXECUTE can read what the key hides
+-- in every database, or test guesses. So the installer of this trusted extension, who may be
+-- the owner of any database, has no more rights than PUBLIC, and a superuser grants EXECUTE.
+-- PUBLIC loses its right by default privileges, not by REVOKE: that would record the owner in
+-- pg_init_privs, where it stays when the role is dropped, before PostgreSQL 17, so that dumps
+-- name a role that is gone, and pg_upgrade fails.
 ALTER DEFAULT PRIVILEGES REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC;
-ALTER DEFAULT PRIVILEGES IN SCHEMA idgen
-    GRANT EXECUTE ON FUNCTIONS TO @extowner@ WITH GRANT OPTION;
-ALTER DEFAULT PRIVILEGES IN SCHEMA idgen REVOKE ALL ON FUNCTIONS FROM CURRENT_USER;
 
 CREATE FUNCTION idgen.mask_uuid_v7(id uuid, key_name text DEFAULT 'default') RETURNS uuid
     LANGUAGE C STABLE PARALLEL SAFE
@@ -1016,7 +1017,6 @@ CREATE FUNCTION idgen.unpermute(permuted bigint, max_value bigint DEFAULT 922337
 COMMENT ON FUNCTION idgen.unpermute(bigint, bigint, text, text) IS
 'The inverse of permute() with the same max_value, area and key.';
 
-ALTER DEFAULT PRIVILEGES IN SCHEMA idgen REVOKE ALL ON FUNCTIONS FROM @extowner@;
 DO $$
 BEGIN
     -- as before, which the first function shows
@@ -1039,8 +1039,6 @@ CREATE TABLE idgen.creation_identifiers (
     CONSTRAINT creation_identifiers_one_entity
         CHECK (pg_catalog.num_nonnulls(entity_id, entity_number) = 1)
 ) WITH (autovacuum_vacuum_scale_factor = 0.02);     -- rows are purged continuously
-
-ALTER DEFAULT PRIVILEGES IN SCHEMA idgen REVOKE ALL ON TABLES FROM @extowner@;
 
 CREATE INDEX creation_identifiers_created_at ON idgen.creation_identifiers (created_at);
 CREATE INDEX creation_identifiers_entity_id ON idgen.creation_identifiers (entity_id)
@@ -1216,6 +1214,10 @@ COMMENT ON AGGREGATE idgen.max(uuid) IS
 -- ---------------------------------------------------------------------------
 
 DO $$
+DECLARE
+    installer name := (SELECT pg_get_userbyid(extowner) FROM pg_extension WHERE extname = 'idgen');
 BEGIN
+    EXECUTE format('ALTER DEFAULT PRIVILEGES IN SCHEMA idgen REVOKE ALL ON TABLES FROM %I', installer);
+    EXECUTE format('ALTER DEFAULT PRIVILEGES IN SCHEMA idgen REVOKE ALL ON SEQUENCES FROM %I', installer);
     EXECUTE current_setting('idgen_script.default_privileges');
 END $$;

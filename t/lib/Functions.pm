@@ -28,7 +28,7 @@ my $request = q{'{"a": [1, 2.50, "x", null, true]}'};
 #             ticker: a generator that takes its values from a ticker
 #             reader: any other function that any role may call
 #             creations, prefixes: requires rights on that table
-#             mask: a reader that requires EXECUTE
+#             key: a function that uses a key of idgen.key_file, and requires EXECUTE
 #             trigger: called by the server only (a trigger or planner support function)
 #             advisor: a reader in the extension idgen_advisor
 # attributes  volatility (i, s, v), parallel safety (s, r, u), and "strict" and
@@ -125,9 +125,9 @@ my @rows = (
 	[ 'ulid_within(text,timestamptz,timestamptz)', 'reader', 'is', '', qq{$ulid, $before, $instant} ],
 
 	# Masks and permutations
-	[ 'mask_uuid_v7(uuid,text)', 'mask', 'ss', '22004 22023 42704', $v7 ],
-	[ 'unmask_uuid_v7(uuid,text)', 'mask', 'ss', '22004 22023 42704', $v4 ],
-	(map { [ "$_(int8,int8,text,text)", 'mask', 'ss', '22004 22023 42704', '42, 1000' ] } qw(permute unpermute)),
+	[ 'mask_uuid_v7(uuid,text)', 'key', 'ss', '22004 22023 42704', $v7 ],
+	[ 'unmask_uuid_v7(uuid,text)', 'key', 'ss', '22004 22023 42704', $v4 ],
+	(map { [ "$_(int8,int8,text,text)", 'key', 'ss', '22004 22023 42704', '42, 1000' ] } qw(permute unpermute)),
 
 	# Creating once
 	[ 'create_once(uuid,uuid,text,jsonb)', 'creations', 'vu', '22003 22004 22021 23514',
@@ -160,6 +160,8 @@ our @functions = map {
 } @rows;
 
 our @tickers = map { $_->{name} } grep { $_->{kind} eq 'ticker' } @functions;
+# A trigger function can be of keys, too
+our @of_keys = sort map { $_->{name} } grep { $_->{kind} eq 'key' || $_->{name} eq 'check_recent_hmac_id' } @functions;
 our @sequences = (map({ "${_}_mark" } @tickers), 'decimal_id_counter');
 
 # The functions that are installed, each with its attributes

@@ -29,7 +29,7 @@ my $request = q{'{"customer": 7, "lines": [1, 2.50]}'};
 # Settings for a server whose databases have none
 our $settings = "idgen.node_id = $node_id\nidgen.launch_id = 12345\n";
 
-# All rights on the relations of idgen, on their columns and on the functions of masks
+# All rights on the relations of idgen, on their columns and on its functions, unless these are the default
 our $rights = q{
 	SELECT relname, '', a.grantor::regrole, a.grantee::regrole, a.privilege_type, a.is_grantable
 	FROM pg_class, aclexplode(relacl) a WHERE relnamespace = 'idgen'::regnamespace
@@ -39,7 +39,7 @@ our $rights = q{
 	UNION ALL
 	SELECT proname, '', a.grantor::regrole, a.grantee::regrole, a.privilege_type, a.is_grantable
 	FROM pg_proc, aclexplode(proacl) a
-	WHERE pronamespace = 'idgen'::regnamespace AND proname IN ('mask_uuid_v7', 'unmask_uuid_v7', 'permute', 'unpermute')
+	WHERE pronamespace = 'idgen'::regnamespace
 	ORDER BY 1, 2, 3, 4, 5};
 
 sub _fill { return "SET ROLE app; INSERT INTO orders (round) SELECT $_[0] FROM generate_series(1, $rows)" }
