@@ -6,7 +6,8 @@
 #   dev/fuzz.sh [--seconds N] [TARGET ...]     default 10 seconds for each target, and all
 #
 # A target is a function fuzz_TARGET() in dev/fuzz/, see dev/fuzz/fuzz.h. It starts from the inputs in
-# dev/fuzz/seeds/TARGET. An input that fails is kept; put there, it runs again.
+# dev/fuzz/seeds/TARGET, one a line with the escapes of printf. An input that fails is kept; added
+# there, it runs again.
 # PG_CONFIG=/path/to/pg_config chooses the headers and libpgcommon.
 
 . "$(dirname "$0")/verdicts.sh"
@@ -60,13 +61,14 @@ export UBSAN_OPTIONS=print_stacktrace=1 ASAN_OPTIONS=detect_leaks=1
 findings=$(mktemp -d /tmp/idgen-fuzz-findings.XXXXXX)
 idgen_say "Fuzzing for $seconds s each"
 for target in "${targets[@]}"; do
-    folders=("$build/corpus/$target")
-    mkdir -p "${folders[0]}"
-    [ ! -d "$IDGEN_SOURCE/dev/fuzz/seeds/$target" ] || folders+=("$IDGEN_SOURCE/dev/fuzz/seeds/$target")
+    corpus=$build/corpus/$target
+    mkdir -p "$corpus"
+    number=0
+    while IFS= read -r input; do printf %b "$input" >"$corpus/$((number += 1))"; done <"$IDGEN_SOURCE/dev/fuzz/seeds/$target"
 
     log=$build/$target.log
     "$build/$target" -max_total_time="$seconds" -max_len=256 -timeout=20 -print_final_stats=1 \
-        -artifact_prefix="$findings/$target-" "${folders[@]}" > "$log" 2>&1
+        -artifact_prefix="$findings/$target-" "$corpus" > "$log" 2>&1
     status=$?
     inputs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
     [ "$status" -eq 0 ] && [ "${inputs:-0}" -gt 0 ]
