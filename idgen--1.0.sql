@@ -979,10 +979,6 @@ COMMENT ON FUNCTION idgen.is_ulid(text) IS
 -- A key of idgen.key_file is the server's: a role that has EXECUTE can read what the key hides
 -- in every database, or test guesses. So the installer of this trusted extension, who may be
 -- the owner of any database, has no more rights than PUBLIC, and a superuser grants EXECUTE.
--- PUBLIC loses its right by default privileges, not by REVOKE: that would record the owner in
--- pg_init_privs, where it stays when the role is dropped, before PostgreSQL 17, so that dumps
--- name a role that is gone, and pg_upgrade fails.
-ALTER DEFAULT PRIVILEGES REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC;
 
 CREATE FUNCTION idgen.mask_uuid_v7(id uuid, key_name text DEFAULT 'default') RETURNS uuid
     LANGUAGE C STABLE PARALLEL SAFE
@@ -1017,13 +1013,7 @@ CREATE FUNCTION idgen.unpermute(permuted bigint, max_value bigint DEFAULT 922337
 COMMENT ON FUNCTION idgen.unpermute(bigint, bigint, text, text) IS
 'The inverse of permute() with the same max_value, area and key.';
 
-DO $$
-BEGIN
-    -- as before, which the first function shows
-    IF has_function_privilege('public', 'idgen.uuid_v4()', 'EXECUTE') THEN
-        ALTER DEFAULT PRIVILEGES GRANT EXECUTE ON FUNCTIONS TO PUBLIC;
-    END IF;
-END $$;
+REVOKE EXECUTE ON FUNCTION idgen.mask_uuid_v7, idgen.unmask_uuid_v7, idgen.permute, idgen.unpermute FROM PUBLIC;
 
 -- ---------------------------------------------------------------------------
 -- Creating once
