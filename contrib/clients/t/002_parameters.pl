@@ -4,8 +4,10 @@
 # as parameters; without types, or with those of Java (JDBC without stringtype=unspecified).
 # The outcome must be that of the page: success, or the error that it announces.
 
+use lib 'contrib/clients/t/lib';
 use Cwd;
 use Functions;
+use Program;
 use Server;
 
 my $folder = getcwd;
@@ -21,13 +23,10 @@ my %value = (text => 'cust_03cu7ltbh43kmxopehhx215t7', interval => '1 hour',
 	'timestamp with time zone' => '2026-11-20T00:00:00Z', bigint => 1, integer => 1, numeric => 5,
 	uuid => ask('SELECT idgen.uuid_v7()'));
 
-my ($clients) = grep { -d "$_/node_modules" } "$folder/contrib/clients",
-  glob(($ENV{IDGEN_CLIENTS} // ($ENV{XDG_CACHE_HOME} // '/var/cache') . '/idgen-clients') . '/*');
 my $work = PostgreSQL::Test::Utils::tempdir();
 my $jar = '/usr/share/java/postgresql.jar';
 my @drivers = (
-	[ 'node-pg', defined $clients, "cp $programs/run.mjs $work && ln -sfn $clients/node_modules $work/node_modules",
-		"node $work/run.mjs" ],
+	[ 'node-pg', scalar(Program::link_npm_packages()), 'true', "node $programs/run.mjs" ],
 	[ 'psycopg', system("/usr/bin/python3 -c 'import psycopg' 2>/dev/null") == 0, 'true',
 		"/usr/bin/python3 $programs/run.py" ],
 	[ 'PDO', system(q{php -r 'exit(extension_loaded("pdo_pgsql") ? 0 : 1);' 2>/dev/null}) == 0, 'true',

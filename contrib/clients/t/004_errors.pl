@@ -1,67 +1,12 @@
-# The programs of contrib/clients/ whose runtime is installed work, the known answers of their
-# generators are those of the server, and the errors that contrib/clients/README.md tells
-# applications to expect are those that it reports, with SQLSTATE and constraint name.
+# The errors that contrib/clients/README.md tells applications to expect are those that the server reports, with SQLSTATE
+# and constraint name.
 
 use Page;
 use Server;
 
-my $clients = "contrib/clients";
 my $page = Page->new('contrib/clients/README.md');
-
-# the drivers connect by TCP
-my $node = start_server('clients', "listen_addresses = '127.0.0.1'");
-ask('CREATE DATABASE clients');
-$node->command_ok([ 'psql', '-XqAt', '-d', $node->connstr('clients'), '-f', "$clients/setup.sql" ],
-	'the tables are made');
-
-# --- known answers: the prefix, the version and the variant are those of both editions
-my ($head, @vectors) = split /\n/, slurp_file("$clients/short_comb_vectors.csv");
-is(scalar @vectors, 40, 'there are known answers');
-my %known = map { $_ => 1 } @vectors;
-my ($shown) = Page->new('short-comb')->blocks('Test vectors', 'text');
-is_deeply([ grep { !$known{$_} } split /\n/, $shown // 'none' ], [], 'those of the specification are among them');
-my @editions = ('clients');
-if (-e 'contrib/portable/uuids.sql')
-{
-	push @editions, 'portable';
-	ask('CREATE DATABASE portable');
-	ask(slurp_file('contrib/portable/uuids.sql'), 'portable');
-}
-my $values = join ', ', map { '(' . s/(\w+),([\w-]+)$/'$1', uuid '$2'/r . ')' } @vectors;
-for my $edition (@editions)
-{
-	is(ask(qq{
-		SELECT id FROM (VALUES $values) v (period, bytes, ms, random, id),
-			idgen.short_comb(period * interval '1 ms', bytes,
-				clock => timestamptz '1970-01-01 00:00+00' + ms * interval '1 ms') made
-		WHERE (substr(uuid_send(id), 1, bytes), idgen.uuid_version(id), idgen.uuid_variant(id),
-			right(replace(id::text, '-', ''), 15))
-			IS DISTINCT FROM (substr(uuid_send(made), 1, bytes), idgen.uuid_version(made), idgen.uuid_variant(made),
-			right(random, 15))}, $edition),
-		'', "$edition: prefix, version and variant are the server's, and the end is random");
-}
-
-# --- the programs -------------------------------------------------------------
-{
-	local @ENV{qw(PGHOST PGPORT PGUSER PGDATABASE)} = ('127.0.0.1', $node->port, 'app', 'clients');
-	my ($stdout, $stderr) = run_command(["$clients/run.sh"]);
-	is($?, 0, 'the programs end well');
-	like($stdout, qr/^\d+ passed, 0 failed/m, 'none fails') or diag $stdout, $stderr;
-
-	# the page names the versions: those of npm, and of Debian 12
-	my $is_debian_12 = slurp_file('/etc/debian_version') =~ /^12/;
-	my %stack = map { $_->[0] =~ m{\(([^)/.][^)]*)\)(.*)} ? (lc $1 => $2) : () } $page->table('Tasks by stack');
-	while ($stdout =~ /^# (\S+): (\S+) (\d+\.\d+)/mg)
-	{
-		my ($name, $package, $version) = ($1, $2, $3);
-		my ($file) = grep { /^\Q$name\E/ } keys %stack;
-
-		like($stack{ $file // '' } // 'no row', qr/ \Q$version\E\b/, "the page has the version of $name")
-		  if $name !~ /^(csharp|rust)$/ && $package =~ ($is_debian_12 ? qr/./ : qr/^npm:/);
-	}
-}
-
-# --- errors -------------------------------------------------------------------
+my $node = start_server('errors');
+ask('CREATE ROLE app');
 # Those of the page's table, each as "SQLSTATE constraint": all combinations of the SQLSTATEs
 # of a row and the names in code font of its next column
 my (undef, undef, @rows) = $page->table('Errors seen by the application');

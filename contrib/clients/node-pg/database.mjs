@@ -1,0 +1,20 @@
+import pg from 'pg'
+
+export const pool = new pg.Pool() // PGHOST, PGPORT, PGUSER, PGDATABASE
+// A lost connection is also an event, which ends the process if nothing listens to it.
+pool.on('error', () => {})
+pool.on('connect', (client) => client.on('error', () => {}))
+
+export async function inTransaction(work) {
+  const client = await pool.connect()
+  try {
+    await client.query('BEGIN')
+    const result = await work(client)
+    await client.query('COMMIT')
+    client.release()
+    return result
+  } catch (error) {
+    client.release(error) // closes the connection, which rolls back
+    throw error
+  }
+}

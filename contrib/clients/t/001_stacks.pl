@@ -1,0 +1,152 @@
+# The template of each stack does what contrib/clients/README.md says: the programs of programs.txt import only the
+# template, and answer commands; all assertions are here.
+
+use lib 'contrib/clients/t/lib';
+use Program;
+use Server;
+
+my $uuid = qr/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+# the drivers connect by TCP
+my $node = init_server('stacks', "listen_addresses = '127.0.0.1'\nidgen.key_file = idgen_keys\nmax_connections = 200");
+my $key_file = $node->data_dir . '/idgen_keys';
+append_to_file($key_file, "app $Program::id_key\n");
+chmod 0600, $key_file or die "chmod $key_file: $!";
+$node->start;
+ask('CREATE ROLE app LOGIN');
+
+sub new_id { return ask('SELECT idgen.uuid_v4()') }
+ask('CREATE EXTENSION idgen');
+plan skip_all => 'no hmac_comb() yet' if ask(q{SELECT to_regprocedure('idgen.check_recent_hmac_id()') IS NULL}) eq 't';
+
+# An answer must be an error with this SQLSTATE, of this constraint: its name is in the message of drivers that have
+# no field for it.
+sub is_refused
+{
+	my ($answer, $sqlstate, $constraint, $name) = @_;
+	my ($outcome, $state, $field, $message) = @$answer;
+	ok($outcome eq 'error' && $state eq $sqlstate && ($field || $message) =~ /\b$constraint\b/, $name)
+	  or diag("answer: @$answer");
+}
+
+for my $stack (Program::all('stack'))
+{
+	my $name = $stack->{name};
+	subtest $name => sub {
+		plan skip_all => "the runtime is not installed: $stack->{packages}" if !$stack->can_run;
+		my $database = "${name}_stack" =~ s/\W/_/gr;
+		ask("CREATE DATABASE $database OWNER app");
+		$node->command_ok([ 'psql', '-XqAt', '-d', $node->connstr($database), '-f', "$Program::folder/setup.sql" ], 'set-up');
+		my $in = sub { return ask($_[0], $database) };
+		my $program = $stack->start($node, $database);
+		is_deeply([ $program->ask('migrate') ], ['ok'], 'the migrations are applied');
+		is_deeply([ $program->ask('diff') ], ['ok'], 'the next migration is empty') if $stack->{has}{diff};
+
+		server_keys($program, $in);
+		create_once($program, $in);
+		in_flight($stack, $database, $in);
+		own_keys($program, $in, $name);
+		is($program->end, 0, 'the program ends well');
+	};
+}
+
+# The server makes the keys of customers and orders.
+sub server_keys
+{
+	my ($program, $in) = @_;
+	my $note_of = sub { $in->("SELECT note FROM orders WHERE id = '$_[0]'") };
+
+	my ($outcome, $id) = $program->ask('insert', 'a book');
+	like($id, $uuid, 'insert: the key is read back');
+	is($note_of->($id), 'a book', '... and is that of the row');
+
+	($outcome, my $customer, my $order) = $program->ask('parent_and_child', 'of a customer');
+	is($in->("SELECT o.id FROM customers c JOIN orders o ON customer_id = c.id
+		WHERE c.id = '$customer' AND o.note = 'of a customer'"), $order, 'parent and child are saved in one unit of work');
+
+	($outcome, my @ids) = $program->ask('bulk', 'in bulk', 50);
+	is($in->("SELECT count(*) FROM orders WHERE note = 'in bulk' AND id = ANY ('{" . join(',', @ids) . "}')"),
+		scalar(@ids) || 'no ids', 'bulk insert: the keys are read back');
+	is(scalar(@ids), 50, '... all of them');
+	is($in->("SELECT count(*) FROM orders WHERE idgen.uuid_version(id) = 4"), 52, '... and no others are there');
+}
+
+sub create_once
+{
+	my ($program, $in) = @_;
+	my $command = new_id();
+
+	# The INSERT fails: nothing of the first attempt may stay.
+	$in->("ALTER TABLE orders ADD CONSTRAINT not_today CHECK (note <> 'once')");
+	is_refused([ $program->ask('create_once', $command, 'once') ], '23514', 'not_today', 'create once: the INSERT fails');
+	$in->('ALTER TABLE orders DROP CONSTRAINT not_today');
+
+	my ($outcome, $id, $note) = $program->ask('create_once', $command, 'once');
+	is("$outcome $note", 'ok once', 'create once: the row is the answer');
+	is($in->("SELECT entity_id FROM idgen.creation_identifiers WHERE command_id = '$command'"), $id, '... with its key');
+	is_deeply([ $program->ask('create_once', $command, 'once') ], [ 'ok', $id, 'once' ], '... also for a retry');
+	is_refused([ $program->ask('create_once', $command, 'other') ], '23514', 'creation_identifiers_same_command',
+		'... and another body is refused');
+	is($in->("SELECT string_agg(id::text, ' ') FROM orders WHERE note IN ('once', 'other')"), $id, '... one row was created');
+}
+
+# Four processes have sent the same command before the first one is answered: all wait for a session that undoes it.
+sub in_flight
+{
+	my ($stack, $database, $in) = @_;
+	my $command = new_id();
+	my $first = session(database => $database);
+	$first->ask("BEGIN; SELECT idgen.create_once('$command', idgen.uuid_v4())");
+
+	my @programs = map { $stack->start($node, $database) } 1 .. 4;
+	$_->send('create_once', $command, 'in flight') for @programs;
+	ok(wait_until(sub { $in->(q{SELECT count(DISTINCT pid) FROM pg_locks JOIN pg_stat_activity USING (pid)
+		WHERE NOT granted AND datname = current_database()}) == 4 }), 'in flight: four wait');
+	$first->ask('ROLLBACK');
+
+	my $id = '';
+	my @answers = map { [ $_->answer ] } @programs;
+	$id = $in->("SELECT string_agg(id::text, ' ') FROM orders WHERE note = 'in flight'");
+	like($id, $uuid, '... one row is created');
+	is_deeply(\@answers, [ map { [ 'ok', $id, 'in flight' ] } @programs ], '... and is the answer to each');
+	$_->end for @programs;
+}
+
+# The application makes the keys of invoices and invoice_lines.
+sub own_keys
+{
+	my ($program, $in, $name) = @_;
+	is($in->(q{SELECT count(*) FROM pg_trigger WHERE tgfoid = 'idgen.check_recent_hmac_id'::regproc
+		AND tgrelid IN ('invoices'::regclass, 'invoice_lines'::regclass)}), 2, 'keys of the application: they are checked');
+	is($in->(q{SELECT count(*) FROM information_schema.columns WHERE table_name IN ('invoices', 'invoice_lines')
+		AND column_name = 'id' AND column_default IS NULL}), 2, '... and the server makes none');
+	is(`grep -rlI --exclude-dir=node_modules $Program::id_key $Program::folder/$name`, '', "... no file of migrations contains the key");
+
+	my ($outcome, $id, @lines) = $program->ask('graph', 'with lines');
+	is($in->("SELECT string_agg(l.id::text, ' ' ORDER BY l.id) FROM invoices i JOIN invoice_lines l ON invoice_id = i.id
+		WHERE i.id = '$id' AND i.note = 'with lines'"), join(' ', sort @lines), 'an invoice and its lines are saved as one graph');
+	is(scalar(@lines), 2, '... with two lines');
+	($outcome, my @ids) = $program->ask('bulk_with_keys', 'in bulk', 50);
+	is($in->("SELECT count(*) FROM invoices WHERE note = 'in bulk' AND id = ANY ('{" . join(',', @ids) . "}')"),
+		50, 'a bulk insert of own keys');
+
+	# A retry after a lost answer is a success or a duplicate, also when the key is no longer recent.
+	my $old = $in->(q{BEGIN; ALTER TABLE invoices DISABLE TRIGGER USER; INSERT INTO invoices (id, note)
+		VALUES (idgen.hmac_comb('app', area => 'invoices', clock => now() - interval '1 day'), 'old') RETURNING id;
+		ALTER TABLE invoices ENABLE TRIGGER USER; COMMIT});
+	for ([ $id, 'with lines', 'a retry of the INSERT' ], [ $old, 'old', '... also a day later' ])
+	{
+		my ($key, $note, $what) = @$_;
+		my ($outcome, $sqlstate) = my @answer = $program->ask('insert_with_key', $key, $note);
+		ok($outcome eq 'ok' || $sqlstate eq '23505', "$what meets the row") or diag("answer: @answer");
+		is($in->("SELECT count(*) FROM invoices WHERE note = '$note'"), 1, '... which stays the only one');
+	}
+	for my $other (q{'app', area => 'customers'}, q{'app', area => 'invoices', clock => now() - interval '1 day'})
+	{
+		is_refused([ $program->ask('insert_with_key', $in->("SELECT idgen.hmac_comb($other)"), 'refused') ],
+			'23514', 'invoices_id_is_recent', "a new row with the key ($other) is refused");
+	}
+	is($in->("SELECT count(*) FROM invoices WHERE note = 'refused'"), 0, '... no row was created');
+}
+
+done_testing();

@@ -1,0 +1,97 @@
+# The programs of contrib/clients/programs.txt, which has the format of its lines.
+#
+#   for my $stack (Program::all('stack')) { $stack->{name} }
+#   skip(...) if !$stack->can_run;                    # its runtime is missing; else builds the program
+#   my $process = $stack->start($node, 'database');
+#   my ($outcome, @words) = $process->ask('insert', 'a book');
+#   $process->send('insert', 'a book'); $process->answer; $process->end;
+
+package Program;
+use strict;
+use warnings;
+use Digest::SHA 'sha256_hex';
+use IO::Handle;
+use IPC::Open2;
+use PostgreSQL::Test::Utils ();
+
+# The setting of an application that makes keys: the key "app" of the server's key file
+our $id_key = '0f1e2d3c4b5a69788796a5b4c3d2e1f0';
+our $folder = 'contrib/clients';
+
+sub all
+{
+	my ($task) = @_;
+	my @programs;
+	for my $line (PostgreSQL::Test::Utils::slurp_file("$folder/programs.txt") =~ /^[a-z].*/mg)
+	{
+		my %program;
+		@program{qw(name tasks runtime packages build command)} = split / +\| +/, $line;
+		$program{log} = "$PostgreSQL::Test::Utils::log_path/client_$program{name}.log";
+		$program{has} = { map { $_ => 1 } split / /, $program{tasks} };
+		push @programs, bless \%program if $program{has}{$task};
+	}
+	return @programs;
+}
+
+# The packages of package-lock.json that test-clients.sh has installed
+sub link_npm_packages
+{
+	my $cache = $ENV{IDGEN_CLIENTS} // ($ENV{XDG_CACHE_HOME} // '/var/cache') . '/idgen-clients';
+	my $lock = substr sha256_hex(PostgreSQL::Test::Utils::slurp_file("$folder/package-lock.json")), 0, 16;
+
+	symlink "$cache/$lock/node_modules", "$folder/node_modules"
+	  if -d "$cache/$lock/node_modules" && !-e "$folder/node_modules";
+	return -d "$folder/node_modules";
+}
+
+# In sh, in the folder, which is a copy
+sub in_folder { my ($self, $command) = @_; return ('sh', '-c', "cd $folder && exec 2>>'$self->{log}' && $command") }
+
+# Build the program, or return 0 if its runtime is missing; test-clients.sh has installed all.
+sub can_run
+{
+	my ($self) = @_;
+	link_npm_packages();
+	if (system($self->in_folder("{ $self->{runtime}; } >&2")) != 0)
+	{
+		die "the runtime is not installed: $self->{packages}\n" if $ENV{IDGEN_ALL_CLIENTS};
+		return 0;
+	}
+	system($self->in_folder("mkdir -p build && { $self->{build}; } >&2")) == 0 or die "no build; see $self->{log}\n";
+	return 1;
+}
+
+sub start
+{
+	my ($self, $node, $database) = @_;
+	my $port = $node->port;
+	my %environment = (PGHOST => '127.0.0.1', PGPORT => $port, PGUSER => 'app', PGDATABASE => $database,
+		DATABASE_URL => "postgresql://app\@127.0.0.1:$port/$database", ID_KEY => $id_key);
+	local @ENV{ keys %environment } = values %environment;
+	my $process = bless {%$self};
+	$process->{pid} = open2(@$process{qw(output input)}, $self->in_folder("exec $self->{command}"));
+	return $process;
+}
+
+sub send { my ($self, @words) = @_; print { $self->{input} } join("\t", @words) . "\n"; $self->{input}->flush }
+
+# An answer begins with "ok" or "error"; libraries may print other lines.
+sub answer
+{
+	my ($self) = @_;
+	my $line;
+	local $SIG{ALRM} = sub { die "no answer; see $self->{log}\n" };
+	alarm $PostgreSQL::Test::Utils::timeout_default;
+	do { $line = readline $self->{output} } until !defined $line || $line =~ /^(ok|error)\b/;
+	alarm 0;
+	die "the program has ended; see $self->{log}\n" if !defined $line;
+	chomp $line;
+	return split /\t/, $line, -1;
+}
+
+sub ask { my ($self, @words) = @_; $self->send(@words); return $self->answer }
+
+# Its exit status
+sub end { my ($self) = @_; close $self->{input}; waitpid $self->{pid}, 0; return $? }
+
+1;
