@@ -98,7 +98,6 @@ for my $path ('README.md', 'docs/recipes.md', 'contrib/clients/README.md')
 
 		@values = map {
 				/uuid/ && $sql =~ /unmask/ ? $masked
-			  : /text/ && $sql =~ /xid8/ ? 0
 			  : $value{$_} // die "no value of type $_" } @types
 		  if !@values;
 		PostgreSQL::Test::Utils::append_to_file($file,
