@@ -9,6 +9,50 @@ start_server('requests', 'autovacuum = off');
 my $recipe = Page->new('recipes');
 my $control = session();
 
+# --- Creating once, and returning the row ------------------------------------
+{
+	my $heading = 'Creating once, and returning the row';
+	my ($one, $two) = map { session() } 1 .. 2;
+	my ($readme) = Page->new('./README.md')->blocks('More examples');
+	my ($statement) = $readme =~ /^PREPARE create_order.*? AS\n(.*?);/ms;
+	my $joined = $statement =~ s/(INSERT.*created)/$1 RETURNING */r
+	  =~ s/SELECT entity_id, created FROM command/SELECT created, coalesce(i.id, o.id) FROM command c
+		LEFT JOIN inserted i ON i.id = entity_id LEFT JOIN orders o ON o.id = entity_id/r;
+	my $command = q{'018f0000-0000-7000-8000-00000000000%d', 'first'};
+
+	$recipe->paste($heading);
+	ask('CREATE TABLE orders (id uuid PRIMARY KEY, note text)');
+	for ($one, $two)
+	{
+		$_->ask($recipe->prepared($heading));
+		$_->ask("PREPARE create_order(uuid, text) AS $joined");
+		die $_->{message} if $_->{sqlstate};
+	}
+
+	# the pages' statements, with a second request that waits for the first
+	my $call = sprintf "create_booking($command)", 1;
+	$one->ask('BEGIN');
+	my ($id, $created) = split /\|/, $one->ask("EXECUTE $call");
+	is($created, 't', 'the first request is to create');
+	is($one->ask("EXECUTE insert_booking('$id', 'first')"), "$id|first", '... and returns its row');
+	$two->ask('BEGIN');
+	$two->send("EXECUTE $call");
+	ok($control->poll_waiting($two), 'the second request waits');
+	$one->ask('COMMIT');
+	is($two->answer, "$id|f", '... and gets the id');
+	is($two->ask("EXECUTE find_booking('$id')"), "$id|first", '... and the row, in a second statement');
+	$two->ask('COMMIT');
+
+	# a join in the same statement
+	$call = sprintf "create_order($command)", 2;
+	$one->ask('BEGIN');
+	like($one->ask("EXECUTE $call"), qr/^t\|[0-9a-f-]{36}$/, 'a join in the same statement has the row of the first request');
+	$two->send("EXECUTE $call");
+	ok($control->poll_waiting($two), 'the second request waits');
+	$one->ask('COMMIT');
+	is($two->answer, 'f|', '... and finds no row: its snapshot is older');
+}
+
 sub payment
 {
 	my ($key, %with) = @_;
@@ -124,7 +168,7 @@ SKIP:
 # What check_recent_id() refuses, and the ways past it. (Restores of data: t/042_restore.pl.)
 my $title = 'Tests, fixtures, imports, offline clients';
 $recipe->paste($title);
-ask('CREATE ROLE app; GRANT INSERT ON reports, visits TO app; GRANT loader TO app');
+ask('CREATE ROLE app; GRANT INSERT ON reports, inspections TO app; GRANT loader TO app');
 
 sub insert
 {
@@ -147,9 +191,9 @@ is(insert('app', 'reports', q{idgen.uuid_v5('6ba7b810-9dad-11d1-80b4-00c04fd430c
 
 # clients that were offline
 my $days_ago = q{idgen.short_comb(clock => now() - interval '%s')};
-is(insert('app', 'visits', sprintf $days_ago, '2 days 23 hours'), 'stored', 'a key of three days ago is stored');
-is(insert('app', 'visits', sprintf $days_ago, '3 days 2 minutes'), '23514', 'an older one is refused');
-is(insert('app', 'visits', q{idgen.short_comb(clock => now() + interval '10 minutes')}), '23514', '... as is one of the future');
+is(insert('app', 'inspections', sprintf $days_ago, '2 days 23 hours'), 'stored', 'a key of three days ago is stored');
+is(insert('app', 'inspections', sprintf $days_ago, '3 days 2 minutes'), '23514', 'an older one is refused');
+is(insert('app', 'inspections', q{idgen.short_comb(clock => now() + interval '10 minutes')}), '23514', '... as is one of the future');
 my ($share) = $recipe->section($title) =~ /that ([\d,]+) of the 65,536 prefixes pass/;
 is(ask(q{
 	SELECT count(*) FROM generate_series(0, 65535) prefix

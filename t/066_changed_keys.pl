@@ -53,21 +53,18 @@ is($recipe->outcome("$settings INSERT INTO narrow DEFAULT VALUES"), '22003', 'in
 # --- Coming from another extension ------------------------------------------
 my %named = map { $_ => 1 } map { ($_->[1] // '') =~ /\b([a-z_0-9]+)\(/g } $recipe->table('Coming from another extension');
 
-delete @named{qw(clock_timestamp make_interval substr left encode to_timestamp extract)};
+delete @named{qw(clock_timestamp make_interval to_timestamp extract)};
 cmp_ok(scalar keys %named, '>', 20, 'the page names functions');
 my %exists = map { $_ => 1 } split /\n/, ask(q{SELECT proname FROM pg_proc WHERE pronamespace = 'idgen'::regnamespace});
 is(join(' ', grep { !$exists{$_} } sort keys %named), '', 'and all exist');
 
 # Values of other extensions, from their documents
-my ($swapped) = $recipe->section('Coming from another extension') =~ /`(\(substr.*?::uuid)`/;
 my $foreign = $recipe->section('Coming from another extension');
 my ($bound_of_ulids) = $foreign =~ /`id >= (ulid_to_uuid\(.*?)`/;
 my ($bound_of_ordered, $time_of_ordered) = $foreign =~ /`id >= (comb_floor\(to_.*?)`, time: `(.*?)`/;
-my ($time_of_sonyflake) = $foreign =~ /Sonyflake.*?\| `(.*?)`/;
-s/\b(?=(ulid|comb|snowflake)_)/idgen./g for $bound_of_ulids, $bound_of_ordered, $time_of_ordered, $time_of_sonyflake;
+s/\b(?=(ulid|comb)_)/idgen./g for $bound_of_ulids, $bound_of_ordered, $time_of_ordered;
 # as ramsey/uuid makes them: the digits of the seconds and five more, as a number of 48 bits
 my $ordered = join '-', unpack 'A8 A4', sprintf '%012x', '1700000000' . '12345';
-my $sonyflake = (10_000_000 * 100 << 24) + (7 << 16) + 3;    # 10,000,000 seconds after its epoch
 ask('CREATE TYPE typeid AS (type varchar(63), uuid uuid)');
 for (
 	[ 'pg_uuidv7: the same time and bound',
@@ -85,8 +82,6 @@ for (
 		FROM (VALUES (('member', '01890a5d-ac96-774b-bcce-b302099a8057')::typeid)) v(id)}, 'member_01h455vb4pex5vsknk084sn02q' ],
 	[ 'TimescaleDB: the same bound and time', q{idgen.uuid_v7_floor('2025-09-04 11:01:00+02'),
 		idgen.uuid_timestamp('019913ce-f124-7835-96c7-a2df691caa98') = '2025-09-04 10:19:13.316+02'}, '019913f5-30e0-7000-8000-000000000000|t' ],
-	[ 'MySQL: the uuid of swapped bytes', $swapped =~ s/\\//gr . q{ FROM (VALUES ('1026baba6ccd780c95645b8c656024db')) v(hex)},
-		'6ccd780c-baba-1026-9564-5b8c656024db' ],
 	[ 'ULIDs as uuid: the bound is the first of the millisecond', qq{
 		$bound_of_ulids <= idgen.ulid_to_uuid('01HF4PQWFZ0000000000000000'),
 		$bound_of_ulids > idgen.ulid_to_uuid('01HF4PQWFYZZZZZZZZZZZZZZZZ')
@@ -96,7 +91,6 @@ for (
 		FROM (VALUES ('$ordered-4abc-9def-0123456789ab'::uuid)) v(id),
 			(VALUES (timestamptz '2023-11-14 22:13:20.12345+00'), ('2023-11-14 22:13:20.12346+00')) s(start)},
 		'1|2|2023-11-14 22:13:20.12345+00' ],
-	[ 'Sonyflake: the time', qq{$time_of_sonyflake FROM (VALUES ($sonyflake)) v(id)}, '2014-12-25 17:46:40+00' ],
 	[ 'sequential-uuids: the same prefix', q{left(idgen.short_comb(make_interval(secs => 60), clock => at)::text, 4)
 		= lpad(to_hex((extract(epoch FROM at) / 60)::bigint % 65536), 4, '0') FROM (VALUES (timestamptz '2026-11-20 03:44:00+00')) v(at)}, 't' ],
 	$node->pg_version < 18 ? () : [ 'PostgreSQL 18: the same time and version', q{
@@ -113,6 +107,21 @@ SKIP:
 	is( ask(q{CREATE EXTENSION "uuid-ossp";
 		SELECT bool_and(uuid_generate_v5(uuid_ns_url(), n) = idgen.uuid_v5('6ba7b811-9dad-11d1-80b4-00c04fd430c8', n))
 		FROM (SELECT 'https://example.com/' || i FROM generate_series(1, 100) i) v(n)}), 't', 'uuid-ossp: the same name-based uuids');
+}
+
+# --- From another database: the table's expressions give its examples --------------------
+my %functions_of = map { $_ => 1 } split /\n/, ask(q{SELECT proname FROM pg_proc WHERE pronamespace = 'idgen'::regnamespace});
+my ($columns, undef, @rows) = $recipe->table('From another database');
+cmp_ok(scalar @rows, '>=', 15, 'the page has other databases');
+for (@rows)
+{
+	my ($there, $expression, $example) = @$_;
+	my ($input, $expected) = $example =~ /^`(.*?)` → `(.*?)`$/ or die "no example: $example";
+	my ($type) = $expression =~ /\bid >>/ ? 'bigint' : $input =~ /-/ ? 'uuid' : 'text';
+	$expression =~ s/^`|`$|\\//g;
+	$expression =~ s/\b(\w+)(?=\()/$functions_of{$1} ? "idgen.$1" : $1/ge;
+	is(ask("SET timezone = 'UTC'; SELECT $expression FROM (VALUES ($type '$input')) v(@{[ $expression =~ /\bhex\b/ ? 'hex' : 'id' ]})"),
+		$expected, "$there: $input");
 }
 
 # --- Node numbers in containers ---------------------------------------------
