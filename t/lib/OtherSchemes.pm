@@ -27,6 +27,10 @@ my %samples = (
 	short => q{'8780c1ac-3f5e-4d0e-9a51-0b8e4d3c2a17'},
 	laravel => q{'a3448165-4000-4abc-8def-0123456789ab'},    # 48 bits of 10 us
 	ncs => q{'01a1f70d-d000-7abc-0def-0123456789ab'},        # as a ULID in a column of type uuid can be
+	md1 => q{'07cdfd23-373b-17c6-b337-251c22b7ea57'},        # md5() with a version and variant by chance
+	md6 => q{'02a32ad2-669e-6fe2-98e6-07fe7cc0e1a0'},
+	md7 => q{'01882513-d5fa-7c32-9e94-0dda99b12147'},
+	md13 => q{'08d98638-c6fc-d194-a4b1-e6992063e944'},
 	nil => q{'00000000-0000-0000-0000-000000000000'},
 	max => q{'ffffffff-ffff-ffff-ffff-ffffffffffff'},
 
@@ -94,27 +98,28 @@ sub check
 }
 
 sub table { return split /\n/, <<'TABLE' }
-                                         v1 v4 v5 v6 v7 v13 comb suffix short laravel ncs nil max
-uuid_version(id)                         =  =  =  =  =  =   =    =      =     =       -   -   -
-uuid_timestamp(id)                       =  -  -  =  =  =   -    -      -     -       -   -   -
-comb_timestamp(id)                       -  ?  -  -  -  -   =    ?      ?     ?       -   -   -
-suffix_comb_timestamp(id)                -  ?  -  -  -  -   ?    =      ?     ?       -   -   -
-short_comb_timestamp(id, clock => at)    -  ?  -  -  -  -   ?    ?      =     ?       -   -   -
-uuid_v7_within(id, '-infinity')          f  f  f  f  =  f   f    f      f     f       f   f   f
-comb_within(id, '-infinity')             f  ?  f  f  f  f   =    ?      ?     ?       f   f   f
-is_recent_uuid_v7(id, clock => at)       f  f  f  f  =  f   f    f      f     f       f   f   f
-is_recent_comb(id, clock => at)          f  f  f  f  f  f   =    f      f     f       f   f   f
-is_recent_short_comb(id, clock => at)    f  f  f  f  f  f   f    f      =     f       f   f   f
-check_recent_uuid_v7(id, clock => at)    E  E  E  E  =  E   E    E      E     E       E   E   E
-check_recent_comb(id, clock => at)       E  E  E  E  E  E   =    E      E     E       E   E   E
-check_recent_short_comb(id, clock => at) E  E  E  E  E  E   E    E      =     E       E   E   E
-created_near(id, at)                     =  f  f  =  =  =   f    f      f     f       f   f   f
-uuid_v1_to_v6(id)                        =  E  E  E  E  E   E    E      E     E       E   E   E
-uuid_v6_to_v1(id)                        E  E  E  =  E  E   E    E      E     E       E   E   E
-uuid_v1_to_lambert_comb(id)              =  E  E  E  E  E   E    E      E     E       E   E   E
-lambert_comb_to_uuid_v1(id)              E  E  E  E  E  =   E    E      E     E       E   E   E
-mask_uuid_v7(id)                         E  E  E  E  =  E   E    E      E     E       E   E   E
-unmask_uuid_v7(id)                       E  ?  E  E  E  E   ?    ?      ?     ?       E   E   E
+                                         v1 v4 v5 v6 v7 v13 comb suffix short laravel ncs nil max  md1 md6 md7 md13
+uuid_version(id)                         =  =  =  =  =  =   =    =      =     =       -   -   -    ?   ?   ?   ?
+uuid_timestamp(id)                       =  -  -  =  =  =   -    -      -     -       -   -   -    ?   ?   ?   ?
+uuid_text_timestamp(id)                  =  -  -  =  =  =   -    -      -     -       -   -   -    ?   ?   ?   ?
+comb_timestamp(id)                       -  ?  -  -  -  -   =    ?      ?     ?       -   -   -    -   -   -   -
+suffix_comb_timestamp(id)                -  ?  -  -  -  -   ?    =      ?     ?       -   -   -    -   -   -   -
+short_comb_timestamp(id, clock => at)    -  ?  -  -  -  -   ?    ?      =     ?       -   -   -    -   -   -   -
+uuid_v7_within(id, '-infinity')          f  f  f  f  =  f   f    f      f     f       f   f   f    f   f   ?   f
+comb_within(id, '-infinity')             f  ?  f  f  f  f   =    ?      ?     ?       f   f   f    f   f   f   f
+is_recent_uuid_v7(id, clock => at)       f  f  f  f  =  f   f    f      f     f       f   f   f    f   f   f   f
+is_recent_comb(id, clock => at)          f  f  f  f  f  f   =    f      f     f       f   f   f    f   f   f   f
+is_recent_short_comb(id, clock => at)    f  f  f  f  f  f   f    f      =     f       f   f   f    f   f   f   f
+check_recent_uuid_v7(id, clock => at)    E  E  E  E  =  E   E    E      E     E       E   E   E    E   E   E   E
+check_recent_comb(id, clock => at)       E  E  E  E  E  E   =    E      E     E       E   E   E    E   E   E   E
+check_recent_short_comb(id, clock => at) E  E  E  E  E  E   E    E      =     E       E   E   E    E   E   E   E
+created_near(id, at)                     =  f  f  =  =  =   f    f      f     f       f   f   f    f   f   f   f
+uuid_v1_to_v6(id)                        =  E  E  E  E  E   E    E      E     E       E   E   E    ?   E   E   E
+uuid_v6_to_v1(id)                        E  E  E  =  E  E   E    E      E     E       E   E   E    E   ?   E   E
+uuid_v1_to_lambert_comb(id)              =  E  E  E  E  E   E    E      E     E       E   E   E    ?   E   E   E
+lambert_comb_to_uuid_v1(id)              E  E  E  E  E  =   E    E      E     E       E   E   E    E   E   E   ?
+mask_uuid_v7(id)                         E  E  E  E  =  E   E    E      E     E       E   E   E    E   E   ?   E
+unmask_uuid_v7(id)                       E  ?  E  E  E  E   ?    ?      ?     ?       E   E   E    E   E   E   E
                                          ULID ulid alias object OBJECT typeid TYPEID prefix PREFIX uuid UUID braces word
 is_ulid(id)                              =    f    f     f      f      f      f      f      f      f    f    f      f
 ulid_timestamp(id)                       =    =    =     E      E      E      E      E      E      E    E    E      E

@@ -39,7 +39,7 @@ my $language = $node->pg_version >= 19 ? qr/(?:sql|text(?=\nPREPARE))/ : 'sql';
 # bits
 my $string = qr/'(?:[^']|'')*'/;
 my $other = qr/interval $string|generate_series\(.*?\)|\(\d+ << \d+\)/;
-my $literal = qr/(?:$other)(*SKIP)(*FAIL)|$string|(?<=[(, ])-?\d+(?:\.\d+)?(?=[,) ]|$)/;
+my $literal = qr/(?:$other)(*SKIP)(*FAIL)|$string|(?:^|(?<=[(, ]))-?\d+(?:\.\d+)?(?=[,) ]|$)/;
 my $part = qr/$string|(\$\w*\$).*?\g{-1}|BEGIN ATOMIC.*?\bEND(?=;)|--\N*|[^;]/s;
 
 for my $path ('README.md', 'docs/recipes.md', 'contrib/clients/README.md')
