@@ -1,0 +1,34 @@
+package main
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"fmt"
+	"time"
+)
+
+// NewHmacComb returns a COMB as idgen.hmac_comb() makes it: a UUID of version 4 whose first four bytes are an
+// HMAC-SHA-256 of the hour and of its twelfth, under the 16 bytes that the server's key file has, too.
+func NewHmacComb(key [16]byte, area string) (id [16]byte, err error) {
+	if _, err = rand.Read(id[:]); err == nil {
+		id = hmacComb(key, area, time.Now().UnixMilli(), id, 3_600_000)
+	}
+	return
+}
+
+func hmacComb(key [16]byte, area string, unixMs int64, id [16]byte, periodMs int64) [16]byte {
+	hash := func(level int, ms int64) []byte {
+		number := ms / periodMs
+		if ms%periodMs < 0 {
+			number-- // rounded down
+		}
+		mac := hmac.New(sha256.New, key[:])
+		fmt.Fprintf(mac, "%d %d %d %s", level, periodMs, number, area)
+		return mac.Sum(nil)
+	}
+	copy(id[:3], hash(1, unixMs))
+	id[3] = hash(2, unixMs*12)[0]
+	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80 // version 4, variant of RFC 9562
+	return id
+}

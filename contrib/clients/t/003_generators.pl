@@ -1,0 +1,100 @@
+# The generators of nine languages make the keys of the test vectors, which are those of the server, also of other times;
+# and the server accepts their keys of now.
+
+use lib 'contrib/clients/t/lib';
+use Page;
+use Program;
+use Server;
+
+sub vectors
+{
+	my (undef, @lines) = split /\n/, slurp_file("$Program::folder/$_[0]_vectors.csv");
+	return map { [ split /,/ ] } @lines;
+}
+my @short = vectors('short_comb');
+my @hmac = vectors('hmac_comb');
+
+my $node = init_server('generators', 'idgen.key_file = idgen_keys');
+my $key_file = $node->data_dir . '/idgen_keys';
+my $key = $hmac[0][0];
+append_to_file($key_file, "first $key\nsecond $Program::id_key\n");
+chmod 0600, $key_file or die "chmod $key_file: $!";
+$node->start;
+ask('CREATE EXTENSION idgen');
+plan skip_all => 'no hmac_comb() yet' if ask(q{SELECT to_regprocedure('idgen.check_recent_hmac_id()') IS NULL}) eq 't';
+is_deeply([ scalar @short, scalar @hmac ], [ 40, 120 ], 'there are test vectors');
+
+# --- short_comb: the vectors are those of the page, of the extension and of the portable edition
+my %known = map { join(',', @$_) => 1 } @short;
+is_deeply([ grep { !$known{$_} } split /\n/, (Page->new('short-comb')->blocks('Test vectors', 'text'))[0] ], [],
+	'those of the specification are among them');
+my @editions = ('postgres');
+if (-e 'contrib/portable/uuids.sql')
+{
+	push @editions, 'portable';
+	ask('CREATE DATABASE portable');
+	ask(slurp_file('contrib/portable/uuids.sql'), 'portable');
+}
+my $values = join ', ', map { sprintf "(%s, %s, %s, '%s', uuid '%s')", @$_ } @short;
+for my $edition (@editions)
+{
+	is(ask(qq{
+		SELECT id FROM (VALUES $values) v (period, bytes, ms, random, id),
+			idgen.short_comb(period * interval '1 ms', bytes,
+				clock => timestamptz '1970-01-01 00:00+00' + ms * interval '1 ms') made
+		WHERE (substr(uuid_send(id), 1, bytes), idgen.uuid_version(id), idgen.uuid_variant(id),
+			right(replace(id::text, '-', ''), 15))
+			IS DISTINCT FROM (substr(uuid_send(made), 1, bytes), idgen.uuid_version(made), idgen.uuid_variant(made),
+			right(random, 15))}, $edition),
+		'', "$edition: prefix, version and variant are the server's, and the end is random");
+}
+
+# --- hmac_comb: the first eight digits of each key, area, period in ms, and Unix time in ms
+sub first_digits
+{
+	my $values = join ', ', map { sprintf "('%s', '%s', %s::bigint, %s::bigint)", @$_[ 0 .. 3 ] } @_;
+	return split /\n/, ask(qq{
+		SELECT left(idgen.hmac_comb(CASE key WHEN '$key' THEN 'first' ELSE 'second' END, period * interval '1 ms', area,
+			timestamptz '1970-01-01 00:00+00' + ms / 1000 * interval '1 s' + ms % 1000 * interval '1 ms')::text, 8)
+		FROM (VALUES $values) v (key, area, period, ms)});
+}
+is_deeply([ first_digits(@hmac) ], [ map { $_->[4] } @hmac ], 'hmac_comb: the first digits are those of the vectors');
+
+# with another key, before 1970 and long after
+my @more;
+for my $ms (map { ($_ - 1, $_, $_ + 1) } -62135596800000, -3600000, -300000, 1795146240000, 253402300799000)
+{
+	push @more, map { [ $Program::id_key, 'orders', $_, $ms ] } 7, 3600000, 86400000;
+}
+my @digits = first_digits(@more);
+push @$_, shift @digits for @more;
+push @hmac, @more;
+
+# --- the languages
+my ($random, $rest) = ('f0e1d2c3b4a5968778695a4b3c2d1e0f', 'b4a54687b8695a4b3c2d1e0f');
+my $input = PostgreSQL::Test::Utils::tempdir() . '/input';
+my $area = 'größe';
+append_to_file($input, join '', map { join("\t", @$_) . "\n" } (map { [ 'short', @$_[ 0 .. 3 ] ] } @short),
+	(map { [ 'hmac', @$_[ 0 .. 3 ], $random ] } @hmac), [ 'now', $key, $area ], [ 'now', $key, $area ]);
+my @expected = map { s/-//gr } ((map { $_->[4] } @short), map { $_->[4] . $rest } @hmac);
+
+for my $language (Program::all('generators'))
+{
+	SKIP:
+	{
+		my $name = $language->{name};
+		skip "the runtime is not installed: $language->{packages}", 3 if !$language->can_run;
+		my ($stdout) = run_command([ $language->in_folder("$language->{command} <$input") ]);
+		my @made = split /\n/, $stdout;
+		my @now = splice @made, @expected;
+		is_deeply([ map { s/-//gr } @made ], \@expected, "$name: " . @expected . ' keys are those of the vectors')
+		  or diag(slurp_file($language->{log}));
+
+		my %ids = map { $_ => 1 } map { split / / } @now;
+		is(scalar keys %ids, 4, "$name: keys of now are four");
+		is(ask(join ' UNION ALL ', map {
+			sprintf "SELECT idgen.is_recent_short_comb('%s') AND idgen.is_recent_hmac_comb('%s', 'first', area => '$area')",
+				split / / } @now), "t\nt", '... which the server accepts');
+	}
+}
+done_testing();
