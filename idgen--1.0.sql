@@ -154,10 +154,9 @@ CREATE FUNCTION idgen.keyed_comb(
     AS 'MODULE_PATHNAME', 'idgen_keyed_comb';
 
 COMMENT ON FUNCTION idgen.keyed_comb(interval, text, timestamptz) IS
-'A UUID of version 4 with 90 random bits after a prefix of 32 bits, which is a hash under a secret that the server '
-'draws after each start; a prefix is used for at most a period, after a twelfth of it until it has about 500 keys of '
-'its database, area and period, and for at most about 65,000. A period that short_comb() does not accept, or an area '
-'longer than 63 bytes, is an error (22023).';
+'A keyed COMB: a UUID of version 4 with 90 random bits after 24 bits of a hash of area and period, by default an hour, '
+'and 8 bits of a hash of the twelfth of the period, under a secret that the server draws after each start. A period '
+'that short_comb() does not accept, or an area longer than 63 bytes, is an error (22023).';
 
 CREATE FUNCTION idgen.suffix_comb(clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL SAFE
@@ -1013,7 +1012,65 @@ CREATE FUNCTION idgen.unpermute(permuted bigint, max_value bigint DEFAULT 922337
 COMMENT ON FUNCTION idgen.unpermute(bigint, bigint, text, text) IS
 'The inverse of permute() with the same max_value, area and key.';
 
-REVOKE EXECUTE ON FUNCTION idgen.mask_uuid_v7, idgen.unmask_uuid_v7, idgen.permute, idgen.unpermute FROM PUBLIC;
+CREATE FUNCTION idgen.hmac_comb(
+    key_name text,
+    period interval DEFAULT '1 hour',
+    area text DEFAULT '',
+    clock timestamptz DEFAULT NULL
+) RETURNS uuid
+    LANGUAGE C VOLATILE PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'idgen_hmac_comb';
+
+COMMENT ON FUNCTION idgen.hmac_comb(text, interval, text, timestamptz) IS
+'A keyed COMB like that of keyed_comb(), under a key from idgen.key_file, so that applications that have the key make '
+'the same ones (docs/keyed-comb.md). An unknown key is an error (42704).';
+
+CREATE FUNCTION idgen.is_recent_hmac_comb(
+    id uuid,
+    key_name text,
+    tolerance interval DEFAULT '10 minutes',
+    past_tolerance interval DEFAULT NULL,
+    future_tolerance interval DEFAULT NULL,
+    period interval DEFAULT '1 hour',
+    area text DEFAULT '',
+    clock timestamptz DEFAULT NULL
+) RETURNS boolean
+    LANGUAGE C STABLE PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'idgen_is_recent_hmac_comb';
+
+COMMENT ON FUNCTION idgen.is_recent_hmac_comb(uuid, text, interval, interval, interval, interval, text, timestamptz) IS
+'Whether a UUID is of version 4 with a prefix that hmac_comb(key_name, period, area) gives at some time from clock - '
+'past_tolerance to clock + future_tolerance, each of them tolerance unless given. A tolerance that is negative or '
+'has months, or both together above 64 periods, is an error (22023).';
+
+CREATE FUNCTION idgen.check_recent_hmac_comb(
+    id uuid,
+    key_name text,
+    tolerance interval DEFAULT '10 minutes',
+    past_tolerance interval DEFAULT NULL,
+    future_tolerance interval DEFAULT NULL,
+    period interval DEFAULT '1 hour',
+    area text DEFAULT '',
+    clock timestamptz DEFAULT NULL
+) RETURNS uuid
+    LANGUAGE C STABLE PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'idgen_check_recent_hmac_comb';
+
+COMMENT ON FUNCTION idgen.check_recent_hmac_comb(uuid, text, interval, interval, interval, interval, text, timestamptz) IS
+'The identifier, if is_recent_hmac_comb() accepts it with the same arguments. Otherwise an error (23514) that shows '
+'the window, with the function''s name as constraint name.';
+
+CREATE FUNCTION idgen.check_recent_hmac_id() RETURNS trigger
+    LANGUAGE C VOLATILE PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'idgen_check_recent_hmac_id';
+
+COMMENT ON FUNCTION idgen.check_recent_hmac_id() IS
+'Trigger function like check_recent_id(), for keys of hmac_comb(), with the arguments column, ''key=...'', and any of '
+'''tolerance=...'', ''past_tolerance=...'', ''future_tolerance=...'', ''period=...'' and ''area=...''. The role that '
+'creates the trigger needs the EXECUTE privilege.';
+
+REVOKE EXECUTE ON FUNCTION idgen.mask_uuid_v7, idgen.unmask_uuid_v7, idgen.permute, idgen.unpermute,
+    idgen.hmac_comb, idgen.is_recent_hmac_comb, idgen.check_recent_hmac_comb, idgen.check_recent_hmac_id FROM PUBLIC;
 
 -- ---------------------------------------------------------------------------
 -- Creating once

@@ -130,20 +130,19 @@ SELECT count(*) AS ids, count(DISTINCT substr(id::text, 10)) AS distinct_ends, c
        min(idgen.uuid_version(id)) AS min_version, max(idgen.uuid_version(id)) AS max_version, min(idgen.uuid_variant(id)) AS variant
 FROM (SELECT idgen.keyed_comb(clock => '2026-11-20 03:44:00+00') AS id FROM generate_series(1, 20000) OFFSET 0) s;
 
--- one prefix for five minutes, a twelfth of the default period; also before the epoch
+-- one prefix for five minutes, a twelfth of the default period, and another one in the next hour; also before the epoch
 SELECT at, prefix(idgen.keyed_comb(clock => at)) = prefix(idgen.keyed_comb(clock => period)) AS same
 FROM (VALUES (timestamptz '2026-11-20 03:40:00+00', timestamptz '2026-11-20 03:40:00+00'),
              ('2026-11-20 03:44:59.999999+00', '2026-11-20 03:40:00+00'),
-             ('2026-11-20 03:45:00+00', '2026-11-20 03:40:00+00'),
-             ('2026-11-20 03:39:59.999999+00', '2026-11-20 03:40:00+00'),
+             ('2026-11-20 04:00:00+00', '2026-11-20 03:59:59.999+00'),
              ('1969-12-31 23:55:00+00', '1969-12-31 23:59:59+00'),
              ('1970-01-01 00:00:00+00', '1969-12-31 23:59:59+00'),
              ('4714-11-24 00:00:00+00 BC', '4714-11-24 00:01:00+00 BC'),
              ('294276-12-31 23:59:59.999999+00', '294276-12-31 23:56:00+00')) v (at, period);
 
--- another prefix for each five minutes, area and length of the period, and for a given clock
+-- another prefix for each hour, area and length of the period, and for a given clock
 -- that is the current time
-SELECT count(DISTINCT prefix(idgen.keyed_comb(clock => '2026-11-20 03:44:00+00'::timestamptz + n * interval '5 minutes'))) AS periods,
+SELECT count(DISTINCT prefix(idgen.keyed_comb(clock => '2026-11-20 03:44:00+00'::timestamptz + n * interval '1 hour'))) AS periods,
        count(DISTINCT prefix(idgen.keyed_comb(area => repeat('a', n - 1), clock => '2026-11-20 03:44:00+00'))) AS areas,
        count(DISTINCT prefix(idgen.keyed_comb(area => repeat('a', 62) || chr(64 + n), clock => '2026-11-20 03:44:00+00'))) AS last_bytes,
        count(DISTINCT prefix(idgen.keyed_comb(n * interval '1 day', clock => '1970-01-01 00:00:00+00'))) AS lengths

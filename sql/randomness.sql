@@ -27,7 +27,7 @@ CREATE TEMP VIEW kinds AS
     UNION ALL
     SELECT 'keyed_comb', n, idgen.keyed_comb() FROM generate_series(1, 2000) n
     UNION ALL
-    SELECT 'prefix of keyed_comb', n, idgen.keyed_comb(clock => to_timestamp(300 * n)) FROM generate_series(1, 2000) n
+    SELECT 'prefix of keyed_comb', n, idgen.keyed_comb(clock => to_timestamp(3600 * n)) FROM generate_series(1, 2000) n
     UNION ALL
     SELECT 'sequence_comb', n, idgen.sequence_comb('numbers') FROM generate_series(1, 2000) n
     UNION ALL

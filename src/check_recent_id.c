@@ -1,6 +1,10 @@
 /*
  * check_recent_id.c
- *	  The trigger that checks the identifiers which clients store.
+ *	  The triggers that check the identifiers which clients store.
+ *
+ * check_recent_hmac_id() is a function of its own, because its EXECUTE privilege
+ * is not for PUBLIC: a role that could make such a trigger on a table of its own
+ * would learn the time of any key by trying tolerances.
  */
 #include "postgres.h"
 
@@ -19,6 +23,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "arguments.h"
 #include "validate.h"
 
 /* The parsed arguments of a trigger, kept in fn_extra for the statement. */
@@ -29,13 +34,32 @@ typedef struct TriggerRule
 	Rule		rule;
 } TriggerRule;
 
-/* The names of the arguments "name=value"; the last two are those of a prefix. */
-static const char *const argument_names[] = {
-	"tolerance", "past_tolerance", "future_tolerance", "period", "prefix_bytes"
+/* The arguments "name=value". */
+enum
+{
+	TOLERANCE, PAST_TOLERANCE, FUTURE_TOLERANCE, PERIOD, PREFIX_BYTES, KEY, AREA
 };
 
-#define PERIOD_ARGUMENT			3
-#define PREFIX_BYTES_ARGUMENT	4
+static const char *const argument_names[] = {
+	"tolerance", "past_tolerance", "future_tolerance", "period", "prefix_bytes", "key", "area"
+};
+
+static bool
+has_argument(const Scheme *scheme, int argument)
+{
+	switch (argument)
+	{
+		case PERIOD:
+			return scheme->time != TIME_IN_MS;
+		case PREFIX_BYTES:
+			return scheme->time == TIME_IN_PREFIX;
+		case KEY:
+		case AREA:
+			return scheme->time == TIME_IS_HASHED;
+		default:
+			return true;
+	}
+}
 
 static const Interval *
 read_interval(const char *text)
@@ -86,11 +110,11 @@ static void
 read_argument(const Scheme *scheme, const char *argument, const char **values)
 {
 	const char *equals = strchr(argument, '=');
-	int			count = scheme->has_prefix ? lengthof(argument_names) : PERIOD_ARGUMENT;
 
-	for (int i = 0; i < count && equals != NULL; i++)
+	for (int i = 0; i < (int) lengthof(argument_names) && equals != NULL; i++)
 	{
-		if (values[i] == NULL && strlen(argument_names[i]) == (Size) (equals - argument) &&
+		if (has_argument(scheme, i) && values[i] == NULL &&
+			strlen(argument_names[i]) == (Size) (equals - argument) &&
 			strncmp(argument_names[i], argument, equals - argument) == 0)
 		{
 			values[i] = equals + 1;
@@ -99,51 +123,90 @@ read_argument(const Scheme *scheme, const char *argument, const char **values)
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 scheme->time == TIME_IS_HASHED ?
+			 errmsg("invalid argument \"%s\" for check_recent_hmac_id", argument) :
 			 errmsg("invalid argument \"%s\" for check_recent_id with scheme \"%s\"",
 					argument, scheme->name),
-			 errhint("After column and scheme, the arguments are of the form name=value, each name at most once: tolerance, "
+			 errhint("After %s, the arguments are of the form name=value, each name at most once: tolerance, "
 					 "past_tolerance, future_tolerance%s.",
-					 scheme->has_prefix ? ", period, prefix_bytes" : "")));
+					 scheme->time == TIME_IS_HASHED ? "the column" : "column and scheme",
+					 scheme->time == TIME_IS_HASHED ? ", period, key, area" :
+					 scheme->time == TIME_IN_PREFIX ? ", period, prefix_bytes" : "")));
 }
 
-/* The rule from a trigger's arguments that follow the column. */
-static Rule
-rule_from_trigger(const Trigger *trigger)
+/* Set key and area of a rule from a trigger's arguments. */
+static void
+set_key(Rule *rule, const char *key_name, const char *area)
 {
-	const Scheme *scheme = scheme_by_name(trigger->tgargs[1]);
+	if (key_name == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("check_recent_hmac_id requires the argument \"key=...\""),
+				 errhint("For example, EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'key=app').")));
+	rule_set_key(rule, cstring_to_text(key_name),
+				 require_area(cstring_to_text(area == NULL ? "" : area)));
+}
+
+/* The rule of a scheme from a trigger's arguments, those from "first" on. */
+static Rule
+rule_from_trigger(const Scheme *scheme, const Trigger *trigger, int first)
+{
 	const char *values[lengthof(argument_names)] = {NULL};
 	const char *bytes;
+	const char *period;
+	Rule		rule;
 
-	for (int i = 2; i < trigger->tgnargs; i++)
+	for (int i = first; i < trigger->tgnargs; i++)
 		read_argument(scheme, trigger->tgargs[i], values);
 
-	bytes = values[PREFIX_BYTES_ARGUMENT];
-	return rule_make(scheme,
-					 short_prefix_make(read_interval(values[PERIOD_ARGUMENT]),
+	bytes = values[PREFIX_BYTES];
+	period = values[PERIOD];
+	if (period == NULL && scheme->time == TIME_IS_HASHED)
+		period = "1 hour";		/* as of hmac_comb() */
+	rule = rule_make(scheme,
+					 short_prefix_make(read_interval(period),
 									   bytes ? pg_strtoint32(bytes) : DEFAULT_PREFIX_BYTES),
-					 read_interval(values[0]), read_interval(values[1]),
-					 read_interval(values[2]));
+					 read_interval(values[TOLERANCE]), read_interval(values[PAST_TOLERANCE]),
+					 read_interval(values[FUTURE_TOLERANCE]));
+	if (scheme->time == TIME_IS_HASHED)
+		set_key(&rule, values[KEY], values[AREA]);
+	return rule;
 }
 
-/* The rule of the trigger that was fired. */
+/*
+ * The rule of the trigger that was fired.  "scheme" is NULL if it is the second
+ * argument of the trigger.
+ */
 static const TriggerRule *
-trigger_rule(FunctionCallInfo fcinfo, const TriggerData *data)
+trigger_rule(FunctionCallInfo fcinfo, const TriggerData *data, const Scheme *scheme)
 {
 	const Trigger *trigger = data->tg_trigger;
 	TriggerRule *kept = fcinfo->flinfo->fn_extra;
 
 	if (kept == NULL || kept->trigger_oid != trigger->tgoid)
 	{
-		if (trigger->tgnargs < 2)
+		int			first = scheme == NULL ? 2 : 1;
+		MemoryContext caller;
+
+		if (trigger->tgnargs < first)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 scheme != NULL ?
+					 errmsg("check_recent_hmac_id requires a column as argument") :
 					 errmsg("check_recent_id requires a column and a scheme as arguments"),
+					 scheme != NULL ?
+					 errhint("For example, EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'key=app').") :
 					 errhint("For example, EXECUTE FUNCTION idgen.check_recent_id('id', 'short_comb').")));
 
-		kept = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(TriggerRule));
+		if (scheme == NULL)
+			scheme = scheme_by_name(trigger->tgargs[1]);
+		/* what the rule points to must live as long as the rule */
+		caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+		kept = palloc(sizeof(TriggerRule));
 		kept->trigger_oid = trigger->tgoid;
 		kept->attnum = uuid_column(data->tg_relation, trigger->tgargs[0]);
-		kept->rule = rule_from_trigger(trigger);
+		kept->rule = rule_from_trigger(scheme, trigger, first);
+		MemoryContextSwitchTo(caller);
 		fcinfo->flinfo->fn_extra = kept;	/* complete, if no error was
 											 * raised */
 	}
@@ -267,19 +330,15 @@ is_unchanged(const TriggerData *data, int attnum, const pg_uuid_t *id)
 }
 
 /*
- * check_recent_id() returns trigger
- *	For a trigger BEFORE INSERT OR UPDATE FOR EACH ROW.  The trigger's arguments
- *	are the column, the scheme, and any of those of check_recent_...() but the
- *	clock, which is the wall clock, as "name=value".  A NULL identifier is
- *	accepted, as by a CHECK constraint.
+ * Check the row of a trigger, which "function" is called for.  A NULL identifier
+ * is accepted, as by a CHECK constraint.
  *
- *	A client that repeats an INSERT must learn that the row is there already.
- *	Therefore an identifier that will conflict with a row is left to the unique
- *	index, which raises 23505 or applies ON CONFLICT.
+ * A client that repeats an INSERT must learn that the row is there already.
+ * Therefore an identifier that will conflict with a row is left to the unique
+ * index, which raises 23505 or applies ON CONFLICT.
  */
-PG_FUNCTION_INFO_V1(idgen_check_recent_id);
-Datum
-idgen_check_recent_id(PG_FUNCTION_ARGS)
+static Datum
+check_row(FunctionCallInfo fcinfo, const char *function, const Scheme *scheme)
 {
 	TriggerData *data = (TriggerData *) fcinfo->context;
 	const TriggerRule *kept;
@@ -294,10 +353,11 @@ idgen_check_recent_id(PG_FUNCTION_ARGS)
 		  TRIGGER_FIRED_BY_UPDATE(data->tg_event)))
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("function \"check_recent_id\" must be fired BEFORE INSERT OR UPDATE FOR EACH ROW")));
+				 errmsg("function \"%s\" must be fired BEFORE INSERT OR UPDATE FOR EACH ROW",
+						function)));
 
 	row = TRIGGER_FIRED_BY_UPDATE(data->tg_event) ? data->tg_newtuple : data->tg_trigtuple;
-	kept = trigger_rule(fcinfo, data);
+	kept = trigger_rule(fcinfo, data, scheme);
 	datum = SPI_getbinval(row, RelationGetDescr(data->tg_relation), kept->attnum, &isnull);
 	if (!isnull)
 	{
@@ -312,4 +372,25 @@ idgen_check_recent_id(PG_FUNCTION_ARGS)
 						OidIsValid(unique_index_on(data->tg_relation, kept->attnum)));
 	}
 	return PointerGetDatum(row);
+}
+
+/*
+ * check_recent_id() returns trigger
+ *	For a trigger BEFORE INSERT OR UPDATE FOR EACH ROW.  The trigger's arguments
+ *	are the column, the scheme, and any of those of check_recent_...() but the
+ *	clock, which is the wall clock, as "name=value".
+ */
+PG_FUNCTION_INFO_V1(idgen_check_recent_id);
+Datum
+idgen_check_recent_id(PG_FUNCTION_ARGS)
+{
+	return check_row(fcinfo, "check_recent_id", NULL);
+}
+
+/* check_recent_hmac_id() returns trigger: the same for hmac_comb(), without the scheme, with "key=..." */
+PG_FUNCTION_INFO_V1(idgen_check_recent_hmac_id);
+Datum
+idgen_check_recent_hmac_id(PG_FUNCTION_ARGS)
+{
+	return check_row(fcinfo, "check_recent_hmac_id", hmac_comb_scheme);
 }

@@ -82,14 +82,6 @@ idgen_comb(PG_FUNCTION_ARGS)
 					  entropy_bits(UUID_LOW_BITS));
 }
 
-/* comb_floor(instant timestamptz) returns uuid: the smallest COMB of the millisecond */
-PG_FUNCTION_INFO_V1(idgen_comb_floor);
-Datum
-idgen_comb_floor(PG_FUNCTION_ARGS)
-{
-	return uuid_floor_datum(4, PG_GETARG_TIMESTAMPTZ(0));
-}
-
 /* "high" that consists of a prefix and random bits. */
 static inline uint64
 random_high(uint64 prefix_value, int prefix_bits)

@@ -14,6 +14,7 @@
 #include "postgres.h"
 
 #include "access/detoast.h"
+#include "mb/pg_wchar.h"
 
 #include "arguments.h"
 #include "id_text.h"

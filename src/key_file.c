@@ -2,9 +2,10 @@
  * key_file.c
  *	  Secret keys by name, from the file that idgen.key_file names.
  *
- * Each line of the file is a name and a key of 32 hexadecimal digits; a "#"
- * begins a comment.  A session reads the file when it first needs a key, and
- * again after the server has reloaded its configuration.
+ * Each line of the file is a name and a key of 32 hexadecimal digits, and may
+ * end with names of databases: for sessions of other databases, the line is not
+ * there.  A "#" begins a comment.  A session reads the file when it first needs
+ * a key, and again after the server has reloaded its configuration.
  *
  * Keys must not leak.  No message contains a part of a line, and memory that
  * contained keys is overwritten before it is freed.  The file is read with
@@ -16,16 +17,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "commands/dbcommands.h"
+#include "miscadmin.h"
 #include "storage/fd.h"
 #include "utils/memutils.h"
 
 #include "arguments.h"
 #include "key_file.h"
 #include "radix.h"
-#include "siphash.h"
 
 #define MAX_FILE_BYTES	(1024 * 1024)
-#define MAX_NAME_BYTES	63
 
 #define WHITESPACE		" \t\r\v\f"
 
@@ -34,8 +35,8 @@
 
 typedef struct NamedKey
 {
-	char		name[MAX_NAME_BYTES + 1];
-	uint8		bytes[SIPHASH_KEY_BYTES];
+	char		name[MAX_KEY_NAME_BYTES + 1];
+	uint8		bytes[NAMED_KEY_BYTES];
 } NamedKey;
 
 char	   *key_file_setting = NULL;
@@ -148,45 +149,99 @@ find_key(const char *name, int length)
 }
 
 /*
- * Read one line, without its end, and append its key if it has one.  Returns
- * the reason why it cannot be read, or NULL.
+ * The next name of a database in a line, after which *line points; NULL at the
+ * end of the line.  As in pg_hba.conf, a name in double quotes may contain white
+ * space and "#", and two double quotes stand for one.  *problem is set if the
+ * last quote is missing.
+ */
+static char *
+next_database_name(const char **line, const char **problem)
+{
+	const char *p = *line + strspn(*line, WHITESPACE);
+	char	   *name;
+	char	   *end;
+
+	if (*p == '\0' || *p == '#')
+		return NULL;
+
+	if (*p != '"')
+	{
+		size_t		length = strcspn(p, WHITESPACE "#");
+
+		*line = p + length;
+		return pnstrdup(p, length);
+	}
+
+	name = end = palloc(strlen(p));
+	for (p++; *p != '\0'; p++)
+	{
+		if (*p == '"' && *++p != '"')
+		{
+			*end = '\0';
+			*line = p;
+			return name;
+		}
+		*end++ = *p;
+	}
+	*problem = "The name of a database has no closing quotation mark.";
+	return NULL;
+}
+
+/* Is the key of a line for this database, by the names of databases that end the line? */
+static bool
+is_for_database(const char *line, const char *database, const char **problem)
+{
+	const char *name = next_database_name(&line, problem);
+	bool		found = name == NULL;
+
+	for (; name != NULL; name = next_database_name(&line, problem))
+		found |= database != NULL && strcmp(name, database) == 0;
+	return found;
+}
+
+/*
+ * Read one line, without its end, and append its key if it has one for this
+ * database.  Returns the reason why it cannot be read, or NULL.
  */
 static const char *
-parse_line(const char *line)
+parse_line(const char *line, const char *database)
 {
 	size_t		name_length;
 	size_t		digits;
-	NamedKey    *key;
+	NamedKey   *key;
+	const char *problem = NULL;
 
 	line += strspn(line, WHITESPACE);
 	if (*line == '\0' || *line == '#')
 		return NULL;
 
 	name_length = strcspn(line, WHITESPACE "#");
-	if (name_length > MAX_NAME_BYTES)
-		return "The name is longer than " CppAsString2(MAX_NAME_BYTES) " bytes.";
-	if (find_key(line, name_length) != NULL)
-		return "The name occurs twice.";
+	if (name_length > MAX_KEY_NAME_BYTES)
+		return "The name is longer than " CppAsString2(MAX_KEY_NAME_BYTES) " bytes.";
 
 	key = &keys[key_count];
+	memset(key->name, 0, sizeof(key->name));
 	memcpy(key->name, line, name_length);
 	line += name_length;
 	line += strspn(line, WHITESPACE);
 	digits = strcspn(line, WHITESPACE "#");
 	/* a key has the size of a uuid */
-	if (digits != 2 * SIPHASH_KEY_BYTES ||
+	if (digits != 2 * NAMED_KEY_BYTES ||
 		!radix_decode(&radix_16, line, digits, (pg_uuid_t *) key->bytes))
 		return "The key is not 32 hexadecimal digits.";
-	key_count++;
 
-	line += digits;
-	line += strspn(line, WHITESPACE);
-	return *line == '\0' || *line == '#' ? NULL : "There is text after the key.";
+	if (!is_for_database(line + digits, database, &problem))
+		explicit_bzero(key, sizeof(*key));
+	else if (find_key(key->name, name_length) != NULL)
+		return "The name occurs twice.";
+	else
+		key_count++;
+	return problem;
 }
 
 /* Read all lines.  If one cannot be read, there are no keys. */
 static void
-parse_key_file(const char *path, char *content, size_t size)
+parse_key_file(const char *path, char *content, size_t size, const char *database)
 {
 	int			lines = 1;
 	char	   *next = content;
@@ -212,7 +267,7 @@ parse_key_file(const char *path, char *content, size_t size)
 		next = strchr(line, '\n');
 		if (next != NULL)
 			*next++ = '\0';
-		problem = parse_line(line);
+		problem = parse_line(line, database);
 		if (problem != NULL)
 			ereport(ERROR,
 					(errcode(ERRCODE_CONFIG_FILE_ERROR),
@@ -226,6 +281,7 @@ static void
 load_keys(void)
 {
 	const char *path = key_file_setting;
+	const char *database;
 	char	   *content;
 	size_t		size;
 
@@ -238,10 +294,11 @@ load_keys(void)
 				 errhint("Set it in postgresql.conf to the name of a file that only the database user can read, and reload the configuration.")));
 
 	loaded_after = PgReloadTime;
+	database = get_database_name(MyDatabaseId);
 	content = read_key_file(path, &size);
 	PG_TRY();
 	{
-		parse_key_file(path, content, size);
+		parse_key_file(path, content, size, database);
 	}
 	PG_FINALLY();
 	{
@@ -254,7 +311,7 @@ load_keys(void)
 }
 
 /*
- * The key of this name, SIPHASH_KEY_BYTES bytes, which stay valid until the
+ * The key of this name, NAMED_KEY_BYTES bytes, which stay valid until the
  * next reload.  An unknown name is an error (42704).
  */
 const uint8 *
@@ -272,7 +329,7 @@ named_key(const char *name, int length)
 		load_keys();
 	}
 
-	key = length > MAX_NAME_BYTES ? NULL : find_key(name, length);
+	key = length > MAX_KEY_NAME_BYTES ? NULL : find_key(name, length);
 	if (key == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),

@@ -18,6 +18,8 @@
 #include "key_file.h"
 #include "siphash.h"
 
+StaticAssertDecl(NAMED_KEY_BYTES == SIPHASH_KEY_BYTES, "a named key is a key of SipHash");
+
 /*
  * As many as FF1 of NIST SP 800-38G, whose revision 1 requires at least 10^6
  * numbers.  A network of few numbers can be told from a random permutation,

@@ -12,6 +12,7 @@
 #include "common/sha2.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
+#include "mb/pg_wchar.h"
 #include "port/pg_bswap.h"
 #include "utils/fmgrprotos.h"
 #include "utils/json.h"

@@ -19,27 +19,14 @@
 const ShortPrefix short_prefix_default = {60000, DEFAULT_PREFIX_BYTES * BITS_PER_BYTE};
 
 /*
- * Check a period and a width.  A period of NULL means a minute.  The period must
- * be a positive whole number of milliseconds, and at most 1000 years (22023).
+ * The milliseconds of a period.  It must be a positive whole number of them, and
+ * at most 1000 years (22023).
  */
-ShortPrefix
-short_prefix_make(const Interval *period, int32 prefix_bytes)
+int64
+short_prefix_period_ms(const Interval *period)
 {
-	ShortPrefix prefix = short_prefix_default;
-	int64		period_us;
+	int64		period_us = clock_interval_us(period, "period");
 
-	if (prefix_bytes < MIN_PREFIX_BYTES || prefix_bytes > MAX_PREFIX_BYTES)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("prefix_bytes must be between %d and %d",
-						MIN_PREFIX_BYTES, MAX_PREFIX_BYTES),
-				 errdetail("The value is %d.", prefix_bytes)));
-	prefix.bits = prefix_bytes * BITS_PER_BYTE;
-
-	if (period == NULL)
-		return prefix;
-
-	period_us = clock_interval_us(period, "period");
 	if (period_us <= 0 || period_us > MAX_PERIOD_US || period_us % US_PER_MS != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -48,8 +35,24 @@ short_prefix_make(const Interval *period, int32 prefix_bytes)
 				 errmsg("period must be at most %d days", MAX_PERIOD_DAYS) :
 				 errmsg("period must be a whole number of milliseconds"),
 				 errdetail("The period is %s.", clock_interval_text(period))));
+	return period_us / US_PER_MS;
+}
 
-	prefix.period_ms = period_us / US_PER_MS;
+/* Check a period and a width.  A period of NULL means a minute. */
+ShortPrefix
+short_prefix_make(const Interval *period, int32 prefix_bytes)
+{
+	ShortPrefix prefix = short_prefix_default;
+
+	if (prefix_bytes < MIN_PREFIX_BYTES || prefix_bytes > MAX_PREFIX_BYTES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("prefix_bytes must be between %d and %d",
+						MIN_PREFIX_BYTES, MAX_PREFIX_BYTES),
+				 errdetail("The value is %d.", prefix_bytes)));
+	prefix.bits = prefix_bytes * BITS_PER_BYTE;
+	if (period != NULL)
+		prefix.period_ms = short_prefix_period_ms(period);
 	return prefix;
 }
 

@@ -42,6 +42,7 @@ short_prefix_of_uuid(const ShortPrefix *prefix, const pg_uuid_t *id)
 
 extern const ShortPrefix short_prefix_default;
 
+extern int64 short_prefix_period_ms(const Interval *period);
 extern ShortPrefix short_prefix_make(const Interval *period, int32 prefix_bytes);
 extern ShortPrefix short_prefix_arguments(FunctionCallInfo fcinfo,
 										  int period_argno, int bytes_argno);

@@ -1,6 +1,7 @@
 /*
  * uuid_time.c
- *	  UUIDs that contain the time: versions 7, 1 and 6, and M. Lambert's COMB.
+ *	  UUIDs that contain the time: versions 7, 1 and 6, and M. Lambert's COMB; the
+ *	  bounds of version 7 and of COMBs.
  */
 #include "postgres.h"
 
@@ -74,6 +75,33 @@ idgen_uuid_v7_ordered(PG_FUNCTION_ARGS pg_attribute_unused())
 }
 
 /*
+ * The smallest UUID of this version in the millisecond of a timestamp.  That of
+ * a timestamp before the first millisecond, also of -infinity, is that of the
+ * first one; after the last one, it is the greatest uuid (RFC 9562 section 5.10).
+ */
+static Datum
+floor_of_version(int version, TimestampTz instant)
+{
+	int64		ms = clock_unix_ms(instant);
+	pg_uuid_t  *id;
+
+	if (ms <= UNIX_MS48_MAX)
+		return uuid_datum(version, uuid_high_of_ms(Max(ms, 0), 0), 0);
+
+	id = palloc(sizeof(pg_uuid_t));
+	memset(id, 0xFF, sizeof(*id));
+	return UUIDPGetDatum(id);
+}
+
+/* comb_floor(instant timestamptz) returns uuid: the smallest COMB of the millisecond */
+PG_FUNCTION_INFO_V1(idgen_comb_floor);
+Datum
+idgen_comb_floor(PG_FUNCTION_ARGS)
+{
+	return floor_of_version(4, PG_GETARG_TIMESTAMPTZ(0));
+}
+
+/*
  * uuid_v7_floor(instant timestamptz) returns uuid
  *	The smallest UUID of version 7 of the millisecond.  The bound is that of a
  *	whole millisecond, because other generators fill rand_a with random bits.
@@ -82,7 +110,7 @@ PG_FUNCTION_INFO_V1(idgen_uuid_v7_floor);
 Datum
 idgen_uuid_v7_floor(PG_FUNCTION_ARGS)
 {
-	return uuid_floor_datum(7, PG_GETARG_TIMESTAMPTZ(0));
+	return floor_of_version(7, PG_GETARG_TIMESTAMPTZ(0));
 }
 
 /*

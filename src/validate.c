@@ -5,36 +5,50 @@
  * The server can check whether an identifier's time lies in a window around a
  * clock.  The clock is the server's, or one that was recorded with a late
  * batch.  is_recent_...() returns the result, check_recent_...() returns the
- * identifier or raises 23514, and so does the trigger of check_recent_id.c.
+ * identifier or raises 23514, and so do the triggers of check_recent_id.c.
+ *
+ * The identifiers of hmac_comb() do not contain the time, but a hash of it.  No
+ * message contains an accepted hash, or which part of one is wrong: a role that
+ * may store identifiers, but may not call hmac_comb(), would learn it.
  */
 #include "postgres.h"
 
 #include "common/int.h"
+#include "utils/builtins.h"
 #include "utils/rel.h"
 
 #include "arguments.h"
+#include "key_file.h"
+#include "keyed_prefix.h"
 #include "validate.h"
 
 /* "tolerance" of a trigger that does not give one, as of the SQL functions */
 #define DEFAULT_TOLERANCE_US		(10 * USECS_PER_MINUTE)
 
 static const Scheme schemes[] = {
-	{"short_comb", "short COMB", 4, true},
-	{"comb", "COMB", 4, false},
-	{"uuid_v7", "version 7 UUID", 7, false}
+	{"short_comb", "short COMB", 4, TIME_IN_PREFIX},
+	{"comb", "COMB", 4, TIME_IN_MS},
+	{"uuid_v7", "version 7 UUID", 7, TIME_IN_MS},
+	{"hmac_comb", "keyed COMB", 4, TIME_IS_HASHED}
 };
 
 #define SHORT_COMB	(&schemes[0])
 #define COMB		(&schemes[1])
 #define UUID_V7		(&schemes[2])
+#define HMAC_COMB	(&schemes[3])
 
-/* The scheme of this name; 42704 if there is none. */
+const Scheme *const hmac_comb_scheme = HMAC_COMB;
+
+/*
+ * The scheme of this name, as an argument of check_recent_id(); 42704 if there is
+ * none.  hmac_comb() has a trigger function of its own.
+ */
 const Scheme *
 scheme_by_name(const char *name)
 {
 	for (int i = 0; i < (int) lengthof(schemes); i++)
 	{
-		if (strcmp(name, schemes[i].name) == 0)
+		if (schemes[i].time != TIME_IS_HASHED && strcmp(name, schemes[i].name) == 0)
 			return &schemes[i];
 	}
 	ereport(ERROR,
@@ -68,6 +82,31 @@ require_window_within_cycle(const Rule *rule)
 				 errhint("Use a smaller tolerance, a longer period or more prefix bytes.")));
 }
 
+/* Raise 22023 if the window touches so many periods that their hashes take long. */
+static void
+require_few_periods(const Rule *rule)
+{
+	uint64		period_us = (uint64) rule->prefix.period_ms * US_PER_MS;
+	uint64		width_us = (uint64) rule->past_us + (uint64) rule->future_us;
+
+	if (width_us > MAX_CHECKED_PERIODS * period_us)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("tolerance is too wide for the period"),
+				 errdetail("The past and future tolerances add up to more than %d periods of " INT64_FORMAT " ms.",
+						   MAX_CHECKED_PERIODS, rule->prefix.period_ms),
+				 errhint("Use a smaller tolerance. For a late batch, pass the time at which its identifiers were generated as \"clock\".")));
+}
+
+/* Set the key, which must exist (42704), and the area. */
+void
+rule_set_key(Rule *rule, const text *key_name, const text *area)
+{
+	named_key(VARDATA_ANY(key_name), VARSIZE_ANY_EXHDR(key_name));
+	rule->key_name = key_name;
+	rule->area = area;
+}
+
 /* A tolerance in microseconds, or the default if it is NULL. */
 static int64
 tolerance_us(const Interval *tolerance, const char *name, int64 default_us)
@@ -91,8 +130,10 @@ rule_make(const Scheme *scheme, ShortPrefix prefix, const Interval *tolerance,
 	rule.past_us = tolerance_us(past, "past_tolerance", both_us);
 	rule.future_us = tolerance_us(future, "future_tolerance", both_us);
 
-	if (scheme->has_prefix)
+	if (scheme->time == TIME_IN_PREFIX)
 		require_window_within_cycle(&rule);
+	if (scheme->time == TIME_IS_HASHED)
+		require_few_periods(&rule);
 	return rule;
 }
 
@@ -126,24 +167,35 @@ bool
 rule_accepts(const Rule *rule, const pg_uuid_t *id, const Window *window)
 {
 	int64		ms = uuid_first_48_bits(id);
+	int64		first_ms = clock_unix_ms(window->first);
+	int64		last_ms = clock_unix_ms(window->last);
 
 	if (!uuid_is_version(id, rule->scheme->version))
 		return false;
-	if (rule->scheme->has_prefix)
+	if (rule->scheme->time == TIME_IN_PREFIX)
 		return prefix_is_in_window(&rule->prefix, id, window);
-	return ms >= clock_unix_ms(window->first) && ms <= clock_unix_ms(window->last);
+	if (rule->scheme->time == TIME_IS_HASHED)
+		return keyed_area_has_prefix(keyed_area(KEY_OF_FILE, rule->key_name, rule->area,
+												rule->prefix.period_ms),
+									 uuid_half(id, 0) >> (64 - KEYED_PREFIX_BITS),
+									 first_ms, last_ms);
+	return ms >= first_ms && ms <= last_ms;
 }
 
-/* The call that generates identifiers for which the rule was made. */
+/* How to generate an identifier for which the rule was made, as a sentence. */
 static char *
-generator_call(const Rule *rule)
+generator_hint(const Rule *rule)
 {
 	Interval	period = {.time = rule->prefix.period_ms * US_PER_MS};
 
+	if (rule->scheme->time == TIME_IS_HASHED)
+		return psprintf("The program that generates it needs the same key \"%s\", period %s and area \"%s\", and a clock that is right.",
+						text_to_cstring(rule->key_name), clock_interval_text(&period),
+						text_to_cstring(rule->area));
 	if (rule->prefix.period_ms == short_prefix_default.period_ms &&
 		rule->prefix.bits == short_prefix_default.bits)
-		return psprintf("idgen.%s()", rule->scheme->name);
-	return psprintf("idgen.%s('%s', %d)", rule->scheme->name,
+		return psprintf("Generate a new identifier with idgen.%s().", rule->scheme->name);
+	return psprintf("Generate a new identifier with idgen.%s('%s', %d).", rule->scheme->name,
 					clock_interval_text(&period),
 					rule->prefix.bits / BITS_PER_BYTE);
 }
@@ -163,7 +215,10 @@ describe(const Rule *rule, const pg_uuid_t *id, const Window *window)
 	char	   *first = pstrdup(timestamptz_to_str(window->first));
 	char	   *last = pstrdup(timestamptz_to_str(window->last));
 
-	if (!rule->scheme->has_prefix)
+	if (rule->scheme->time == TIME_IS_HASHED)
+		return psprintf("The prefix of identifier %s is not one of those from %s to %s.",
+						uuid_text(id), first, last);
+	if (rule->scheme->time == TIME_IN_MS)
 		return psprintf("Identifier %s contains the time %s, which is not between %s and %s.",
 						uuid_text(id),
 						timestamptz_to_str(clock_from_unix_ms48(uuid_first_48_bits(id))),
@@ -195,7 +250,7 @@ rule_refuse(const Rule *rule, const pg_uuid_t *id, const Window *window,
 						   uuid_version_nibble(id), rule->scheme->version) :
 				 errdetail("Identifier %s has variant %s, not RFC 9562.",
 						   uuid_text(id), uuid_variant_name(id)),
-				 errhint("Generate a new identifier with %s.", generator_call(rule)),
+				 errhint("%s", generator_hint(rule)),
 				 relation ? errtablecol(relation, attnum) : 0,
 				 err_generic_string(PG_DIAG_CONSTRAINT_NAME, constraint)));
 
@@ -205,31 +260,41 @@ rule_refuse(const Rule *rule, const pg_uuid_t *id, const Window *window,
 			 errdetail_internal("%s%s", describe(rule, id, window),
 								relation && !has_unique_index ?
 								" The table has no unique index on the column alone, so that a repeated INSERT of an existing row is refused as well." : ""),
-			 relation ?
-			 errhint("Generate a new identifier with %s.", generator_call(rule)) :
-			 errhint("Generate a new identifier with %s. For a late batch, pass the time at which its identifiers were generated as \"clock\".",
-					 generator_call(rule)),
+			 errhint("%s%s", generator_hint(rule),
+					 relation ? "" : " For a late batch, pass the time at which its identifiers were generated as \"clock\"."),
 			 relation ? errtablecol(relation, attnum) : 0,
 			 err_generic_string(PG_DIAG_CONSTRAINT_NAME, constraint)));
 }
 
 /*
  * The rule and the window from the arguments that follow the identifier:
- * tolerance, past_tolerance, future_tolerance, period and prefix_bytes if the
- * scheme has them, clock.
+ * key_name if the scheme has a key, tolerance, past_tolerance, future_tolerance,
+ * period and prefix_bytes or period and area if the scheme has them, clock.
  */
 static Rule
 rule_from_arguments(FunctionCallInfo fcinfo, const Scheme *scheme, Window *window)
 {
 	Rule		rule;
+	ShortPrefix prefix = short_prefix_default;
+	bool		is_hashed = scheme->time == TIME_IS_HASHED;
+	int			tolerance = is_hashed ? 2 : 1;
 
-	require_not_null(fcinfo, 1, "tolerance");
-	rule = rule_make(scheme,
-					 scheme->has_prefix ? short_prefix_arguments(fcinfo, 4, 5) :
-					 short_prefix_default,
-					 PG_GETARG_INTERVAL_P(1),
-					 PG_ARGISNULL(2) ? NULL : PG_GETARG_INTERVAL_P(2),
-					 PG_ARGISNULL(3) ? NULL : PG_GETARG_INTERVAL_P(3));
+	require_not_null(fcinfo, tolerance, "tolerance");
+	if (scheme->time == TIME_IN_PREFIX)
+		prefix = short_prefix_arguments(fcinfo, 4, 5);
+	if (is_hashed)
+	{
+		require_not_null(fcinfo, 1, "key_name");
+		require_not_null(fcinfo, 5, "period");
+		prefix.period_ms = short_prefix_period_ms(PG_GETARG_INTERVAL_P(5));
+	}
+
+	rule = rule_make(scheme, prefix,
+					 PG_GETARG_INTERVAL_P(tolerance),
+					 PG_ARGISNULL(tolerance + 1) ? NULL : PG_GETARG_INTERVAL_P(tolerance + 1),
+					 PG_ARGISNULL(tolerance + 2) ? NULL : PG_GETARG_INTERVAL_P(tolerance + 2));
+	if (is_hashed)
+		rule_set_key(&rule, PG_GETARG_TEXT_PP(1), area_argument(fcinfo, 6));
 	*window = rule_window(&rule, clock_argument_stable(fcinfo, PG_NARGS() - 1));
 	return rule;
 }
@@ -270,7 +335,8 @@ check_recent(FunctionCallInfo fcinfo, const Scheme *scheme)
  * is_recent_uuid_v7(id uuid, ...) return boolean
  *	Whether the identifier is of the scheme's version, and contains the prefix or
  *	the time, in whole milliseconds, of an instant from clock - past_tolerance to
- *	clock + future_tolerance.
+ *	clock + future_tolerance.  is_recent_hmac_comb(id uuid, key_name text, ...): or
+ *	whether its prefix is that of a twelfth that contains such an instant.
  */
 PG_FUNCTION_INFO_V1(idgen_is_recent_short_comb);
 Datum
@@ -293,10 +359,17 @@ idgen_is_recent_uuid_v7(PG_FUNCTION_ARGS)
 	return is_recent(fcinfo, UUID_V7);
 }
 
+PG_FUNCTION_INFO_V1(idgen_is_recent_hmac_comb);
+Datum
+idgen_is_recent_hmac_comb(PG_FUNCTION_ARGS)
+{
+	return is_recent(fcinfo, HMAC_COMB);
+}
+
 /*
- * check_recent_short_comb(), check_recent_comb() and check_recent_uuid_v7()
- * have the arguments of is_recent_...(), and return the identifier or raise
- * 23514.
+ * check_recent_short_comb(), check_recent_comb(), check_recent_uuid_v7() and
+ * check_recent_hmac_comb() have the arguments of is_recent_...(), and return the
+ * identifier or raise 23514.
  */
 PG_FUNCTION_INFO_V1(idgen_check_recent_short_comb);
 Datum
@@ -317,4 +390,11 @@ Datum
 idgen_check_recent_uuid_v7(PG_FUNCTION_ARGS)
 {
 	return check_recent(fcinfo, UUID_V7);
+}
+
+PG_FUNCTION_INFO_V1(idgen_check_recent_hmac_comb);
+Datum
+idgen_check_recent_hmac_comb(PG_FUNCTION_ARGS)
+{
+	return check_recent(fcinfo, HMAC_COMB);
 }

@@ -16,15 +16,23 @@ typedef struct Scheme
 	const char *name;			/* of the generator; argument of the trigger */
 	const char *noun;			/* for messages */
 	int			version;
-	bool		has_prefix;		/* contains the time as a prefix, and has the
-								 * arguments period and prefix_bytes */
+	enum
+	{
+		TIME_IN_MS,				/* as 48 bits of Unix milliseconds */
+		TIME_IN_PREFIX,			/* as a short prefix; arguments period and
+								 * prefix_bytes */
+		TIME_IS_HASHED			/* under a key; arguments key, period, area */
+	}			time;
 } Scheme;
 
 /* The requirements of a check, except for the clock. */
 typedef struct Rule
 {
 	const Scheme *scheme;
-	ShortPrefix prefix;			/* for a scheme with a prefix */
+	ShortPrefix prefix;			/* of TIME_IN_PREFIX; of TIME_IS_HASHED, the
+								 * period only */
+	const text *key_name;		/* of TIME_IS_HASHED */
+	const text *area;
 	int64		past_us;		/* from the start of the window to the clock */
 	int64		future_us;		/* from the clock to the end of the window */
 } Rule;
@@ -36,10 +44,12 @@ typedef struct Window
 	TimestampTz last;
 } Window;
 
+extern const Scheme *const hmac_comb_scheme;
 extern const Scheme *scheme_by_name(const char *name);
 
 extern Rule rule_make(const Scheme *scheme, ShortPrefix prefix, const Interval *tolerance,
 					  const Interval *past, const Interval *future);
+extern void rule_set_key(Rule *rule, const text *key_name, const text *area);
 extern Window rule_window(const Rule *rule, TimestampTz clock);
 extern bool rule_accepts(const Rule *rule, const pg_uuid_t *id, const Window *window);
 extern void rule_refuse(const Rule *rule, const pg_uuid_t *id, const Window *window,

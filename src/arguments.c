@@ -1,0 +1,105 @@
+/*
+ * arguments.c
+ *	  Arguments of SQL functions: their checks, and their texts.
+ */
+#include "postgres.h"
+
+#include "mb/pg_wchar.h"
+
+#include "arguments.h"
+
+/* Raise 22023 if a number is less than the minimum. */
+void
+require_at_least(int64 value, int64 min, const char *name)
+{
+	if (value < min)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must be at least " INT64_FORMAT, name, min),
+				 errdetail("The value is " INT64_FORMAT ".", value)));
+}
+
+/* Raise 22023 if a number is negative. */
+void
+require_not_negative(int64 value, const char *name)
+{
+	if (value < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must not be negative", name),
+				 errdetail("The value is " INT64_FORMAT ".", value)));
+}
+
+/* The microseconds of an interval; 22023 if it is negative or not a fixed time. */
+int64
+require_duration_us(const Interval *duration, const char *name)
+{
+	int64		us = clock_interval_us(duration, name);
+
+	if (us < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must not be negative", name),
+				 errdetail("The value is %s.", clock_interval_text(duration))));
+	return us;
+}
+
+/* A uuid argument; 22023 if it is not of the RFC's variant and the version. */
+const pg_uuid_t *
+require_uuid_version(FunctionCallInfo fcinfo, int argno, int version)
+{
+	const pg_uuid_t *id = PG_GETARG_UUID_P(argno);
+
+	if (!uuid_is_version(id, version))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("uuid is not of version %d", version),
+				 uuid_is_rfc_variant(id) ?
+				 errdetail("The uuid is %s, of version %d.",
+						   uuid_text(id), uuid_version_nibble(id)) :
+				 errdetail("The uuid is %s, of variant %s.",
+						   uuid_text(id), uuid_variant_name(id))));
+	return id;
+}
+
+/* Raise 22023 if an area is too long. */
+const text *
+require_area(const text *area)
+{
+	if (VARSIZE_ANY_EXHDR(area) > MAX_AREA_BYTES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("area is too long"),
+				 errdetail("The area has %d bytes; at most %d are allowed.",
+						   (int) VARSIZE_ANY_EXHDR(area), MAX_AREA_BYTES)));
+	return area;
+}
+
+/* The argument "area"; 22004 if it is NULL, 22023 if it is too long. */
+const text *
+area_argument(FunctionCallInfo fcinfo, int argno)
+{
+	require_not_null(fcinfo, argno, "area");
+	return require_area(PG_GETARG_TEXT_PP(argno));
+}
+
+/* A copy of a caller's text for a message, of at most max bytes. */
+char *
+shown_text(const char *bytes, int length, int max)
+{
+	return pnstrdup(bytes, pg_mbcliplen(bytes, length, max));
+}
+
+/*
+ * Text of the server's encoding in UTF-8, the bytes themselves if they are the
+ * same; *length becomes that of the result.
+ */
+char *
+utf8_text(char *bytes, int *length)
+{
+	char	   *utf8 = pg_server_to_any(bytes, *length, PG_UTF8);
+
+	if (utf8 != bytes)
+		*length = strlen(utf8);
+	return utf8;
+}

@@ -1,0 +1,260 @@
+/*
+ * keyed_prefix.c
+ *	  The prefix of keyed COMBs: a hash of the time under a key.
+ *
+ * docs/keyed-comb.md defines it.  24 bits are those of the period that contains
+ * the time, by default an hour, and 8 bits those of the twelfth of the period:
+ * the first bits of HMAC-SHA-256 of the text "LEVEL PERIOD NUMBER AREA", with
+ * level 1 for the period and 2 for the twelfth, PERIOD in milliseconds, and
+ * NUMBER counted from the Unix epoch.  So the keys of a period lie together in
+ * an index, those of a twelfth lie together in them, and periods lie anywhere.
+ *
+ * The key of hmac_comb() is in the key file.  keyed_comb() has the server's own:
+ * HMAC-SHA-256 of the database's OID, followed by " clock" if a clock is given,
+ * under a secret that the first call after a start of the server draws.  So a
+ * role that may call it obtains the present prefix of its own database, and by a
+ * clock none of the live ones.  No function reads such a prefix back, so that
+ * losing the secret loses nothing.
+ */
+#include "postgres.h"
+
+#include "common/hmac.h"
+#include "common/sha2.h"
+#include "miscadmin.h"
+
+#include "arguments.h"
+#include "entropy.h"
+#include "key_file.h"
+#include "keyed_prefix.h"
+#include "shared_memory.h"
+
+/* The name contains the version of the segment's layout. */
+#define SEGMENT_NAME		"idgen keyed, layout 3"
+#define SECRET_BYTES		16
+
+#define PERIOD_BITS			24
+#define PART_BITS			8
+#define PERIOD_KNOWN		(1 << 15)
+
+/* If there are more, a backend drops the one that it made first. */
+#define MAX_AREAS			32
+
+static KeyedArea areas[MAX_AREAS];
+static int	area_count = 0;
+
+static uint8 fresh_secret[SECRET_BYTES];
+
+static void
+hmac_sha256(const uint8 *key, int key_length, const char *message, uint8 *digest)
+{
+	pg_hmac_ctx *hmac = pg_hmac_create(PG_SHA256);
+
+	if (hmac == NULL || pg_hmac_init(hmac, key, key_length) < 0 ||
+		pg_hmac_update(hmac, (const uint8 *) message, strlen(message)) < 0 ||
+		pg_hmac_final(hmac, digest, PG_SHA256_DIGEST_LENGTH) < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("could not compute HMAC-SHA-256: %s", pg_hmac_error(hmac))));
+	pg_hmac_free(hmac);
+}
+
+static void
+initialize_segment(INIT_SEGMENT_ARGS)
+{
+	memcpy(segment, fresh_secret, SECRET_BYTES);
+}
+
+/*
+ * The server's key for this database.  The secret is drawn before the segment is
+ * made, because an error in initialize_segment() would leave a segment without
+ * one on version 15.
+ */
+static const uint8 *
+server_key(bool clock_given)
+{
+	static uint8 keys[2][PG_SHA256_DIGEST_LENGTH];
+	static bool known = false;
+
+	if (unlikely(!known))
+	{
+		bool		found;
+		const uint8 *secret;
+		char		database[16];
+
+		entropy_fill(fresh_secret, SECRET_BYTES);
+		secret = get_named_segment(SEGMENT_NAME, SECRET_BYTES, initialize_segment, &found);
+		explicit_bzero(fresh_secret, SECRET_BYTES);
+
+		snprintf(database, sizeof(database), "%u", MyDatabaseId);
+		hmac_sha256(secret, SECRET_BYTES, database, keys[false]);
+		hmac_sha256(secret, SECRET_BYTES, psprintf("%s clock", database), keys[true]);
+		known = true;
+	}
+	return keys[clock_given];
+}
+
+/* The first bits of the hash of a period or of a twelfth, by its number. */
+static uint32
+hash_bits(const KeyedArea *area, int level, int64 number, int bits)
+{
+	int			length = area->area_length;
+	char	   *utf8 = utf8_text(pnstrdup(area->area, length), &length);
+	char	   *message = psprintf("%d " INT64_FORMAT " " INT64_FORMAT " %s",
+								   level, area->period_ms, number, utf8);
+	uint8		digest[PG_SHA256_DIGEST_LENGTH];
+	uint32		first;
+
+	if (area->source == KEY_OF_FILE)
+		hmac_sha256(named_key(area->key_name, area->key_name_length), NAMED_KEY_BYTES,
+					message, digest);
+	else
+		hmac_sha256(server_key(area->source == KEY_OF_SERVER_CLOCK), PG_SHA256_DIGEST_LENGTH,
+					message, digest);
+	memcpy(&first, digest, sizeof(first));
+	return pg_ntoh32(first) >> (32 - bits);
+}
+
+static bool
+is_area_of(const KeyedArea *kept, KeySource source, const text *key_name, const text *area,
+		   int64 period_ms)
+{
+	return kept->period_ms == period_ms && kept->source == source &&
+		text_is_bytes(area, kept->area, kept->area_length) &&
+		(source != KEY_OF_FILE ||
+		 text_is_bytes(key_name, kept->key_name, kept->key_name_length));
+}
+
+/*
+ * What this backend keeps of these arguments, until the next reload of the
+ * configuration, after which a name may have another key.  The key's name is
+ * NULL unless the key is in the key file; an unknown one is an error (42704).
+ */
+KeyedArea *
+keyed_area(KeySource source, const text *key_name, const text *area, int64 period_ms)
+{
+	static TimestampTz kept_since = 0;
+	static int	last_used = 0;	/* areas are often used by turns */
+	static int	next_made = 0;
+	KeyedArea  *made;
+
+	if (unlikely(kept_since != PgReloadTime))
+	{
+		explicit_bzero(areas, area_count * sizeof(KeyedArea));
+		area_count = last_used = next_made = 0;
+		kept_since = PgReloadTime;
+	}
+
+	for (int i = 0; i < area_count; i++)
+	{
+		int			tried = last_used + i < area_count ? last_used + i : last_used + i - area_count;
+
+		if (is_area_of(&areas[tried], source, key_name, area, period_ms))
+		{
+			last_used = tried;
+			return &areas[tried];
+		}
+	}
+
+	/* the key must exist, and therefore its name is not too long */
+	if (source == KEY_OF_FILE)
+		named_key(VARDATA_ANY(key_name), VARSIZE_ANY_EXHDR(key_name));
+
+	made = &areas[next_made];
+	memset(made, 0, sizeof(KeyedArea));
+	made->source = source;
+	if (source == KEY_OF_FILE)
+	{
+		made->key_name_length = VARSIZE_ANY_EXHDR(key_name);
+		memcpy(made->key_name, VARDATA_ANY(key_name), made->key_name_length);
+	}
+	made->area_length = VARSIZE_ANY_EXHDR(area);
+	memcpy(made->area, VARDATA_ANY(area), made->area_length);
+	made->period_ms = period_ms;
+	last_used = next_made;
+	next_made = (next_made + 1) % MAX_AREAS;
+	area_count = Max(area_count, last_used + 1);
+	return made;
+}
+
+/* The period of this number, with its bits. */
+static HashedPeriod *
+hashed_period(KeyedArea *area, int64 number)
+{
+	HashedPeriod *period = &area->periods[(uint64) number % MAX_CHECKED_PERIODS];
+
+	if (period->number != number || !(period->known & PERIOD_KNOWN))
+	{
+		period->known = 0;		/* in case the next line raises an error */
+		period->bits = hash_bits(area, 1, number, PERIOD_BITS);
+		period->number = number;
+		period->known = PERIOD_KNOWN;
+	}
+	return period;
+}
+
+/* The bits of a twelfth of this period, by its number since the Unix epoch. */
+static uint8
+hashed_part(KeyedArea *area, HashedPeriod *period, int64 number)
+{
+	int			part = number - period->number * PARTS_OF_PERIOD;
+
+	if (!(period->known & 1 << part))
+	{
+		period->parts[part] = hash_bits(area, 2, number, PART_BITS);
+		period->known |= 1 << part;
+	}
+	return period->parts[part];
+}
+
+/* The first millisecond of a twelfth, by its number, rounded up. */
+static int64
+begin_of_part(const KeyedArea *area, int64 number)
+{
+	return -floor_div(-number * area->period_ms, PARTS_OF_PERIOD);
+}
+
+/* Use the twelfth that contains this time. */
+void
+keyed_area_move_to(KeyedArea *area, int64 unix_ms)
+{
+	int64		number;
+	HashedPeriod *period;
+
+	if (likely(unix_ms >= area->begin_ms && unix_ms < area->end_ms))
+		return;
+
+	/* no overflow: a timestamp has less than 2^54 ms, a period less than 2^45 */
+	number = floor_div(unix_ms * PARTS_OF_PERIOD, area->period_ms);
+	period = hashed_period(area, floor_div(number, PARTS_OF_PERIOD));
+	area->prefix = (uint64) period->bits << PART_BITS | hashed_part(area, period, number);
+	area->begin_ms = begin_of_part(area, number);
+	area->end_ms = begin_of_part(area, number + 1);
+	area->made = 0;
+}
+
+/*
+ * Is this the prefix of a twelfth that contains one of these milliseconds?  Most
+ * prefixes are refused by the hashes of periods alone.
+ */
+bool
+keyed_area_has_prefix(KeyedArea *area, uint32 prefix, int64 first_ms, int64 last_ms)
+{
+	int64		first = floor_div(first_ms * PARTS_OF_PERIOD, area->period_ms);
+	int64		last = floor_div(last_ms * PARTS_OF_PERIOD, area->period_ms);
+
+	for (int64 number = floor_div(first, PARTS_OF_PERIOD);
+		 number <= floor_div(last, PARTS_OF_PERIOD); number++)
+	{
+		HashedPeriod *period = hashed_period(area, number);
+		int64		begin = number * PARTS_OF_PERIOD;
+
+		if (period->bits != prefix >> PART_BITS)
+			continue;
+		for (int64 part = Max(first, begin); part <= Min(last, begin + PARTS_OF_PERIOD - 1); part++)
+		{
+			if (hashed_part(area, period, part) == (uint8) prefix)
+				return true;
+		}
+	}
+	return false;
+}

@@ -1,0 +1,58 @@
+/*
+ * keyed_prefix.h
+ *	  The prefix of keyed COMBs: a hash of the time under a key.
+ */
+#ifndef IDGEN_KEYED_PREFIX_H
+#define IDGEN_KEYED_PREFIX_H
+
+#include "arguments.h"
+#include "key_file.h"
+
+#define KEYED_PREFIX_BITS	32
+#define PARTS_OF_PERIOD		12
+
+/* The most periods that a check may touch; a tolerance of a day touches 49 hours. */
+#define MAX_CHECKED_PERIODS	64
+
+/* The server's own key of live keys, that of keys with a given clock, or one of the key file. */
+typedef enum KeySource
+{
+	KEY_OF_SERVER,
+	KEY_OF_SERVER_CLOCK,
+	KEY_OF_FILE
+} KeySource;
+
+/* The hashes of a period and of those of its twelfths that were needed. */
+typedef struct HashedPeriod
+{
+	int64		number;
+	uint32		bits;
+	uint16		known;			/* bit i: parts[i], PERIOD_KNOWN: bits */
+	uint8		parts[PARTS_OF_PERIOD];
+} HashedPeriod;
+
+/* What a backend keeps of a key, an area and a period. */
+typedef struct KeyedArea
+{
+	KeySource	source;
+	int			key_name_length;
+	int			area_length;
+	int64		period_ms;
+	char		key_name[MAX_KEY_NAME_BYTES];
+	char		area[MAX_AREA_BYTES];
+
+	int64		begin_ms;		/* of the twelfth in use, in Unix ms */
+	int64		end_ms;
+	uint64		prefix;
+	uint64		made;			/* this session's keys in it */
+	uint64		run;			/* the bits that its present run shares */
+
+	HashedPeriod periods[MAX_CHECKED_PERIODS];	/* by number modulo their count */
+} KeyedArea;
+
+extern KeyedArea *keyed_area(KeySource source, const text *key_name, const text *area,
+							 int64 period_ms);
+extern void keyed_area_move_to(KeyedArea *area, int64 unix_ms);
+extern bool keyed_area_has_prefix(KeyedArea *area, uint32 prefix, int64 first_ms, int64 last_ms);
+
+#endif							/* IDGEN_KEYED_PREFIX_H */
