@@ -1,11 +1,9 @@
 // Answers the commands of programs.txt by the template of this folder.
 import { readFileSync } from 'node:fs'
-import { serve } from '../t/lib/commands.mjs'
+import { ids, serve } from '../t/lib/commands.mjs'
 import { inTransaction, pool } from './database.mjs'
 import { insertInvoices, newInvoice } from './invoices.mjs'
 import { createOrder, insertCustomer, insertOrder, insertOrders } from './orders.mjs'
-
-const ids = (rows) => rows.map(({ id }) => id)
 
 await serve({
   async migrate() {

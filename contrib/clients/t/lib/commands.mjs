@@ -4,9 +4,12 @@ import { createInterface } from 'node:readline'
 // The error of the driver is wrapped by tools.
 function fields(error) {
   const cause = error.meta?.driverAdapterError?.cause ?? error.cause ?? error
-  return [cause.severity || cause.originalCode ? cause.originalCode ?? cause.code : '', cause.constraint ?? '',
-    `${error.message} ${cause.message}`]
+  const isAnswer = cause.severity || cause.originalCode
+  const constraint = typeof cause.constraint === 'string' ? cause.constraint : ''
+  return [isAnswer ? cause.originalCode ?? cause.code : '', constraint, `${error.message} ${cause.message}`]
 }
+
+export const ids = (rows) => rows.map(({ id }) => id)
 
 export async function serve(commands) {
   for await (const line of createInterface({ input: process.stdin })) {

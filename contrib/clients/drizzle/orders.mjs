@@ -1,0 +1,25 @@
+import { eq, sql } from 'drizzle-orm'
+import { drizzle } from 'drizzle-orm/node-postgres'
+import { orders } from './schema.mjs'
+
+export const insertOrders = (db, values) => db.insert(orders).values(values).returning()
+
+// The client generates the command id once, and sends the same one in every retry. The function takes the connection
+// itself, because db.transaction() keeps each one whose BEGIN fails (drizzle-team/drizzle-orm#6241).
+export async function createOrder(pool, command, note) {
+  const client = await pool.connect()
+  try {
+    const order = await drizzle(client).transaction(async (tx) => {
+      const { rows: [{ entity_id: id, created }] } = await tx.execute(sql`
+        SELECT entity_id, created
+        FROM idgen.create_once(${command}, idgen.keyed_comb(area => 'orders'), 'create order', ${{ note }})`)
+      if (created) await tx.insert(orders).values({ id, note })
+      return (await tx.select().from(orders).where(eq(orders.id, id)))[0]
+    })
+    client.release()
+    return order
+  } catch (error) {
+    client.release(error) // closes the connection
+    throw error
+  }
+}
