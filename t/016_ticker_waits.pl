@@ -1,7 +1,6 @@
 # Sessions that wait for a ticker's sequence while the clock advances: the value that each of them then
 # returns is of the present time, although the others have written high-water marks meanwhile.
 
-use Client;
 use FakeClock;
 use Server;
 

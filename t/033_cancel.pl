@@ -30,7 +30,7 @@ sub check_waiting
 	if ($story{blocked_by})
 	{
 		$other->ask("BEGIN; $story{blocked_by}");
-		$other->{status} eq 'T' or die "$name: $other->{message}";
+		die "$name: $other->{message}" if $other->{sqlstate};
 	}
 
 	my ($cancelled, $terminated, $vanished) = map { session() } 1 .. 3;

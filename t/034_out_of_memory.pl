@@ -66,7 +66,7 @@ sub attempt
 	if ($answer =~ /^\w{5}$/ && $answer ne $gives)
 	{
 		$_++ for $states{$answer}, $refused;
-		$session->ask('ROLLBACK') if $session->{status} ne 'I';
+		$session->ask('ROLLBACK');
 		return;
 	}
 	$answered++;

@@ -28,18 +28,18 @@ ask(q{
 my $load = 'SELECT idgen.uuid_v4() IS NULL';
 my $superuser = ask('SELECT current_user');
 
-sub connected { my ($role, $options) = @_; return Client->connect($node, user => $role, options => $options) }
-
 # The result of the last of some statements in a new session, or of the connection if
 # that is rejected
 sub answer
 {
 	my ($role, $options, @statements) = @_;
-	my $client = connected($role, $options);
-	my $answer = $client->wait;
-	$answer = $client->ask($_) for $answer eq '' ? @statements : ();
-	$client->quit;
-	return $answer;
+	local $ENV{PGOPTIONS} = $options;
+	my ($rows, $errors);
+	$node->psql('postgres', join(";\n\\echo next\n", @statements) . ";\n\\echo :SQLSTATE",
+		stdout => \$rows, stderr => \$errors, on_error_stop => 0, extra_params => [ '--username', $role ]);
+	return $errors =~ /FATAL:  permission denied to set parameter/ ? '42501' : $errors if $errors =~ /^psql: error/;
+	my ($answer, $state) = $rows =~ /(?:.*^next\n)?(.*?)\n?^(\w{5})\z/ms;
+	return $state eq '00000' ? $answer : $state;
 }
 
 # Table rows: the answer, its name, and the arguments of answer()
@@ -100,7 +100,7 @@ sub is_in_worker
 	my ($role, $options, $expected, $title, @statements) = @_;
 	for my $first ('SELECT 1', $load, 'SET max_parallel_workers = 0')
 	{
-		my $client = connected($role, $options);
+		my $client = session(user => $role, options => $options);
 		my $place = $first =~ /^SET/ ? 'its leader' : 'a worker';
 		$client->ask($_) for @statements, $first, $Server::in_parallel;
 		is( $client->ask("SELECT DISTINCT setting FROM (SELECT setting_in('idgen.node_id', $client->{pid}) AS setting FROM source OFFSET 0) s"),

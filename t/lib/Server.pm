@@ -5,17 +5,17 @@
 #   ask('SELECT 1');                              # rows; an error ends the test
 #   outcome('SELECT 1/0', user => 'app');         # rows, or the SQLSTATE of the first error
 #   errors('SELECT 1/0', database => 'other');    # psql's messages, with all fields
-#   session(user => 'app')->ask('SELECT 1');      # a session that stays, see Client.pm
+#   session(user => 'app')->ask('SELECT 1');      # a session that stays, see Session.pm
 #
 # All of them use the first server that was started, unless they are given a "node".
 
 package Server;
 use strict;
 use warnings;
-use Client;
 use Exporter ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use Session;
 use Test::More;
 use Time::HiRes qw(usleep);
 
@@ -85,9 +85,7 @@ sub outcome { my ($rows, $errors) = psql_said(@_); return $errors =~ /ERROR:  (\
 sub session
 {
 	my (%where) = @_;
-	my $session = Client->connect($where{node} // $first, %where) or die 'no server';
-	$session->wait and die "no session: $session->{message}";
-	return $session;
+	return Session->new($where{node} // $first, %where);
 }
 
 # Settings for a plan that the workers execute alone
