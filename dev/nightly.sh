@@ -14,8 +14,6 @@ cd "$IDGEN_SOURCE" || exit
 for major in 15 15-i386 18 19; do run_script dev/run-on.sh "$major" scripts/test.sh; done
 for major in 18 19; do run_script dev/test-upgrade.sh 15 "$major"; done
 for major in 15-i386 17 18 19; do run_script dev/test-package.sh "$major"; done
-run_script dev/run-on.sh 18 contrib/clients/test-clients.sh \
-    psycopg asyncpg sqlalchemy django jdbc activerecord pdo pgx dbi    # their newer versions
 run_script dev/test-assertions.sh
 run_script dev/test-sanitized.sh --valgrind
 run_script dev/test-portable-16.sh

@@ -1,69 +1,102 @@
-# As makemigrations wrote it, except for RunSQL.
+# As makemigrations writes it, except for CreateExtension and RunSQL.
 
+import django.db.models.deletion
+from django.contrib.postgres.operations import CreateExtension
 from django.db import migrations, models
-import shop.models
-import short_comb
 
-DEFAULTS_AND_TRIGGER = """
-    ALTER TABLE orders ALTER id SET DEFAULT idgen.keyed_comb(area => 'orders');
-    ALTER TABLE drafts ALTER id SET DEFAULT idgen.short_comb();
-    ALTER TABLE events ALTER id SET DEFAULT idgen.uuid_v7();
-    ALTER TABLE visits ALTER id SET DEFAULT idgen.snowflake();
-    ALTER TABLE clicks ALTER id SET DEFAULT idgen.js_id();
-    ALTER TABLE accounts ALTER id SET DEFAULT idgen.prefixed_id('acct');
-    CREATE TRIGGER drafts_id_is_recent BEFORE INSERT ON drafts
-        FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'short_comb', 'tolerance=10 minutes');
+import shop.keys
+
+# Needs EXECUTE on idgen.check_recent_hmac_id(), which only a superuser can grant.
+CHECKS = """
+    CREATE TRIGGER invoices_id_is_recent BEFORE INSERT OR UPDATE OF id ON invoices
+        FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'key=app', 'area=invoices');
+    CREATE TRIGGER invoice_lines_id_is_recent BEFORE INSERT OR UPDATE OF id ON invoice_lines
+        FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'key=app', 'area=invoice_lines');
 """
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = []
 
     operations = [
+        CreateExtension("idgen"),
         migrations.CreateModel(
-            name="Account",
+            name="Customer",
             fields=[
-                ("id", shop.models.DatabaseAccountIdField(editable=False, primary_key=True, serialize=False)),
-                ("note", models.TextField(null=True)),
+                (
+                    "id",
+                    shop.keys.KeyField(
+                        db_default=models.Func(
+                            models.Value("customers"),
+                            function="idgen.keyed_comb",
+                            template="%(function)s(area => %(expressions)s)",
+                        ),
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("name", models.TextField()),
             ],
-            options={"db_table": "accounts"},
+            options={"db_table": "customers"},
         ),
         migrations.CreateModel(
-            name="Click",
-            fields=[("id", shop.models.DatabaseBigIntegerField(editable=False, primary_key=True, serialize=False))],
-            options={"db_table": "clicks"},
+            name="Invoice",
+            fields=[
+                (
+                    "id",
+                    models.UUIDField(default=shop.keys.invoice_id, editable=False, primary_key=True, serialize=False),
+                ),
+                ("note", models.TextField()),
+            ],
+            options={"db_table": "invoices"},
         ),
         migrations.CreateModel(
-            name="Event",
-            fields=[("id", shop.models.DatabaseUUIDField(editable=False, primary_key=True, serialize=False))],
-            options={"db_table": "events"},
+            name="InvoiceLine",
+            fields=[
+                (
+                    "id",
+                    models.UUIDField(
+                        default=shop.keys.invoice_line_id, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("note", models.TextField()),
+                (
+                    "invoice",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="lines", to="shop.invoice"
+                    ),
+                ),
+            ],
+            options={"db_table": "invoice_lines"},
         ),
         migrations.CreateModel(
             name="Order",
             fields=[
-                ("id", shop.models.DatabaseUUIDField(editable=False, primary_key=True, serialize=False)),
-                ("note", models.TextField(null=True)),
+                (
+                    "id",
+                    shop.keys.KeyField(
+                        db_default=models.Func(
+                            models.Value("orders"),
+                            function="idgen.keyed_comb",
+                            template="%(function)s(area => %(expressions)s)",
+                        ),
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("note", models.TextField()),
+                (
+                    "customer",
+                    models.ForeignKey(
+                        null=True, on_delete=django.db.models.deletion.CASCADE, to="shop.customer"
+                    ),
+                ),
             ],
             options={"db_table": "orders"},
         ),
-        migrations.CreateModel(
-            name="Draft",
-            fields=[
-                ("id", models.UUIDField(default=short_comb.short_comb, editable=False, primary_key=True, serialize=False)),
-                ("note", models.TextField(null=True)),
-            ],
-            options={"db_table": "drafts"},
-        ),
-        migrations.CreateModel(
-            name="Visit",
-            fields=[
-                ("id", shop.models.DatabaseBigIntegerField(editable=False, primary_key=True, serialize=False)),
-                ("note", models.TextField(null=True)),
-            ],
-            options={"db_table": "visits"},
-        ),
-        migrations.RunSQL(DEFAULTS_AND_TRIGGER, reverse_sql=migrations.RunSQL.noop),
+        migrations.RunSQL(CHECKS, reverse_sql=migrations.RunSQL.noop),
     ]

@@ -1,0 +1,66 @@
+# Answers the commands of programs.txt by the template of this folder, as a request of Rails would.
+require 'active_record'
+require 'stringio'
+require_relative '../generators/hmac_comb'
+require_relative 'config/initializers/idgen'
+Dir["#{__dir__}/app/models/*.rb"].each { |file| require file }
+
+ActiveRecord::Base.establish_connection(
+  adapter: 'postgresql', host: ENV['PGHOST'], port: ENV['PGPORT'], username: ENV['PGUSER'], database: ENV['PGDATABASE']
+)
+ActiveRecord::Migration.verbose = ActiveRecord::Schema.verbose = false
+
+def dump_schema
+  ActiveRecord::SchemaDumper.dump(ActiveRecord::Base.connection_pool, StringIO.new).string
+end
+
+COMMANDS = {
+  'migrate' => lambda do
+    ActiveRecord::MigrationContext.new("#{__dir__}/db/migrate").migrate
+    []
+  end,
+  # schema.rb can be loaded, and is the same afterwards
+  'diff' => lambda do
+    schema = dump_schema
+    again = nil
+    ActiveRecord::Base.transaction do
+      eval schema
+      again = dump_schema
+      raise ActiveRecord::Rollback
+    end
+    again.lines - schema.lines
+  end,
+  'insert' => ->(note) { [Order.create!(note:).id] },
+  'parent_and_child' => lambda do |note|
+    order = Order.create!(customer: Customer.new(name: 'a customer'), note:)
+    [order.customer.id, order.id]
+  end,
+  'bulk' => ->(note, number) { Order.insert_all!(Array.new(number.to_i) { { note: } }).rows.flatten },
+  'create_once' => ->(command, note) { Order.create_once!(command, note).then { |order| [order.id, order.note] } },
+  'graph' => lambda do |note|
+    invoice = Invoice.create!(note:, lines: ['a line', 'another line'].map { |line| InvoiceLine.new(note: line) })
+    [invoice.id, *invoice.lines.map(&:id)]
+  end,
+  'bulk_with_keys' => lambda do |note, number|
+    Invoice.insert_all!(Array.new(number.to_i) { { id: Invoice.new.id, note: } }).rows.flatten
+  end,
+  'insert_with_key' => ->(id, note) { [Invoice.create_again!(id, note).id] }
+}.freeze
+
+# SQLSTATE and constraint, if the server answered
+def fields(error)
+  result = error.cause.result if error.cause.is_a?(PG::ServerError)
+  [PG::Result::PG_DIAG_SQLSTATE, PG::Result::PG_DIAG_CONSTRAINT_NAME].map { |field| result&.error_field(field) }
+end
+
+$stdout.sync = true
+$stdin.each_line(chomp: true) do |line|
+  command, *words = line.split("\t")
+  answer = begin
+    ['ok', *COMMANDS.fetch(command).call(*words)]
+  rescue ActiveRecord::StatementInvalid, ActiveRecord::ConnectionNotEstablished => e
+    ['error', *fields(e), e.message]
+  end
+  ActiveRecord::Base.connection_handler.clear_active_connections!
+  puts answer.map { |word| word.to_s.split.join(' ') }.join("\t")
+end

@@ -1,0 +1,31 @@
+"""Creations that a client may repeat after a lost answer; the caller commits."""
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from models import Invoice, Order
+
+CREATE_ONCE = sa.text(
+    "SELECT entity_id, created FROM idgen.create_once(:command, idgen.keyed_comb(area => 'orders'), "
+    "'create order', jsonb_build_object('note', CAST(:note AS text)))"
+)
+
+
+def create_order(session, command, note):
+    """The server generates the key. The client generates the command id once, and repeats it."""
+    id, created = session.execute(CREATE_ONCE, {"command": command, "note": note}).one()
+    if created:
+        session.add(Order(id=id, note=note))
+        session.flush()
+    return session.get_one(Order, id)
+
+
+def create_orders(session, notes):
+    """One INSERT for all: Session.add_all() sends one for each, to know which key is whose."""
+    return session.scalars(sa.insert(Order).returning(Order.id), [{"note": note} for note in notes]).all()
+
+
+def create_invoice(session, id, note):
+    """The client generates the key, and repeats it."""
+    session.execute(insert(Invoice).values(id=id, note=note).on_conflict_do_nothing())
+    return session.get_one(Invoice, id)

@@ -1,0 +1,17 @@
+"""Answers the commands of programs.txt."""
+
+import sys
+
+
+def serve(commands, cause):
+    """cause(error) is the driver's error, or None."""
+    for line in sys.stdin:
+        name, *words = line.rstrip("\n").split("\t")
+        try:
+            answer = ["ok", *(commands[name](*words) or [])]
+        except Exception as error:
+            diag = getattr(cause(error), "diag", None)
+            if diag is None:
+                raise
+            answer = ["error", diag.sqlstate or "", diag.constraint_name or "", " ".join(str(error).split())]
+        print(*answer, sep="\t", flush=True)
