@@ -7,17 +7,9 @@ use Server;
 
 my $uuid = qr/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-# the drivers connect by TCP
-my $node = init_server('stacks', "listen_addresses = '127.0.0.1'\nidgen.key_file = idgen_keys\nmax_connections = 200");
-my $key_file = $node->data_dir . '/idgen_keys';
-append_to_file($key_file, "app $Program::id_key\n");
-chmod 0600, $key_file or die "chmod $key_file: $!";
-$node->start;
-ask('CREATE ROLE app LOGIN');
-
-sub new_id { return ask('SELECT idgen.uuid_v4()') }
+my $node = Program::start_server('stacks');
 ask('CREATE EXTENSION idgen');
-plan skip_all => 'no hmac_comb() yet' if ask(q{SELECT to_regprocedure('idgen.check_recent_hmac_id()') IS NULL}) eq 't';
+sub new_id { return ask('SELECT idgen.uuid_v4()') }
 
 # An answer must be an error with SQLSTATE 23514 of this constraint, or with its message if the driver has no field for it.
 my %message = (not_today => 'not_today', creation_identifiers_same_command => 'already used for a different command',
@@ -37,17 +29,14 @@ for my $stack (Program::all('stack'))
 	my $name = $stack->{name};
 	subtest $name => sub {
 		plan skip_all => "the runtime is not installed: $stack->{packages}" if !$stack->can_run;
-		my $database = "${name}_stack" =~ s/\W/_/gr;
-		ask("CREATE DATABASE $database OWNER app");
-		$node->command_ok([ 'psql', '-XqAt', '-d', $node->connstr($database), '-f', "$Program::folder/setup.sql" ], 'set-up');
-		my $in = sub { return ask($_[0], $database) };
-		my $program = $stack->start($node, $database);
-		is_deeply([ $program->ask('migrate') ], ['ok'], 'the migrations are applied');
+		is($stack->create_database, 'ok', 'the migrations are applied');
+		my $in = sub { return ask($_[0], $stack->{database}) };
+		my $program = $stack->start;
 		is_deeply([ $program->ask('diff') ], ['ok'], 'the next migration is empty') if $stack->{has}{diff};
 
 		server_keys($program, $in);
 		create_once($program, $in);
-		in_flight($stack, $database, $in);
+		in_flight($stack, $in);
 		own_keys($program, $in, $name);
 		is($program->end, 0, 'the program ends well');
 	};
@@ -96,12 +85,12 @@ sub create_once
 # Four processes have sent the same command before the first one is answered: all wait for a session that undoes it.
 sub in_flight
 {
-	my ($stack, $database, $in) = @_;
+	my ($stack, $in) = @_;
 	my $command = new_id();
-	my $first = session(database => $database);
+	my $first = session(database => $stack->{database});
 	$first->ask("BEGIN; SELECT idgen.create_once('$command', idgen.uuid_v4())");
 
-	my @programs = map { $stack->start($node, $database) } 1 .. 4;
+	my @programs = map { $stack->start } 1 .. 4;
 	$_->send('create_once', $command, 'in flight') for @programs;
 	ok(wait_until(sub { $in->(q{SELECT count(DISTINCT pid) FROM pg_locks JOIN pg_stat_activity USING (pid)
 		WHERE NOT granted AND datname = current_database()}) == 4 }), 'in flight: four wait');

@@ -2,7 +2,8 @@
 #
 #   for my $stack (Program::all('stack')) { $stack->{name} }
 #   skip(...) if !$stack->can_run;                    # its runtime is missing; else builds the program
-#   my $process = $stack->start($node, 'database');
+#   Program::start_server('name'); $stack->create_database;
+#   my $process = $stack->start;
 #   my ($outcome, @words) = $process->ask('insert', 'a book');
 #   $process->send('insert', 'a book'); $process->answer; $process->end;
 
@@ -13,10 +14,12 @@ use Digest::SHA 'sha256_hex';
 use IO::Handle;
 use IPC::Open2;
 use PostgreSQL::Test::Utils ();
+use Server ();
 
 # The setting of an application that makes keys: the key "app" of the server's key file
 our $id_key = '0f1e2d3c4b5a69788796a5b4c3d2e1f0';
 our $folder = 'contrib/clients';
+my $node;
 
 sub all
 {
@@ -61,12 +64,43 @@ sub can_run
 	return 1;
 }
 
+# A server that the drivers reach by TCP, with the key of the applications
+sub start_server
+{
+	$node = Server::init_server($_[0], "listen_addresses = '127.0.0.1'\nidgen.key_file = idgen_keys\nmax_connections = 200");
+	my $key_file = $node->data_dir . '/idgen_keys';
+	PostgreSQL::Test::Utils::append_to_file($key_file, "app $id_key\n");
+	chmod 0600, $key_file or die "chmod $key_file: $!";
+	$node->start;
+	Server::ask('CREATE ROLE app LOGIN');
+	return $node;
+}
+
+# A database with the tables of the stack's migrations
+sub create_database
+{
+	my ($self) = @_;
+	$self->{database} = $self->{name} =~ s/\W/_/gr;
+	Server::ask("CREATE DATABASE $self->{database} OWNER app");
+	Server::ask(PostgreSQL::Test::Utils::slurp_file("$folder/setup.sql"), $self->{database});
+	my $process = $self->start;
+	my @answer = $process->ask('migrate');
+	$process->end;
+	return "@answer";
+}
+
+sub environment
+{
+	my ($self) = @_;
+	my $port = $node->port;
+	return (PGHOST => '127.0.0.1', PGPORT => $port, PGUSER => 'app', PGDATABASE => $self->{database},
+		DATABASE_URL => "postgresql://app\@127.0.0.1:$port/$self->{database}", ID_KEY => $id_key);
+}
+
 sub start
 {
-	my ($self, $node, $database) = @_;
-	my $port = $node->port;
-	my %environment = (PGHOST => '127.0.0.1', PGPORT => $port, PGUSER => 'app', PGDATABASE => $database,
-		DATABASE_URL => "postgresql://app\@127.0.0.1:$port/$database", ID_KEY => $id_key);
+	my ($self) = @_;
+	my %environment = $self->environment;
 	local @ENV{ keys %environment } = values %environment;
 	my $process = bless {%$self};
 	$process->{pid} = open2(@$process{qw(output input)}, $self->in_folder("exec $self->{command}"));
