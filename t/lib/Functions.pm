@@ -43,7 +43,7 @@ my @rows = (
 	(map { [ "$_(timestamptz)", 'generator', 'vs', '22008' ] }
 		qw(uuid_v7 uuid_v1 uuid_v6 lambert_comb comb suffix_comb object_id ulid)),
 	[ 'short_comb(interval,int4,int4,timestamptz)', 'generator', 'vs', '22004 22023 22008', q{'30 seconds', 3, 100} ],
-	[ 'keyed_comb(interval,text,timestamptz)', 'generator', 'vs', '22004 22023 22008', q{'1 hour', 'orders'} ],
+	[ 'keyed_comb(interval,text,timestamptz)', 'generator', 'vs', '22004 22021 22023 22008', q{'1 hour', 'orders'} ],
 	[ 'short_suffix_comb(interval,timestamptz)', 'generator', 'vs', '22004 22023 22008', q{'30 seconds'} ],
 	[ 'sequence_comb(regclass,int4,int4)', 'generator', 'vu', '22004 22023 42809', q{'public.numbers'} ],
 
@@ -124,10 +124,16 @@ my @rows = (
 	[ 'ulid_timestamp(text)', 'reader', 'is strict', '22P02', $ulid ],
 	[ 'ulid_within(text,timestamptz,timestamptz)', 'reader', 'is', '', qq{$ulid, $before, $instant} ],
 
-	# Masks and permutations
+	# Functions of the key file
 	[ 'mask_uuid_v7(uuid,text)', 'key', 'ss', '22004 22023 42704', $v7 ],
 	[ 'unmask_uuid_v7(uuid,text)', 'key', 'ss', '22004 22023 42704', $v4 ],
 	(map { [ "$_(int8,int8,text,text)", 'key', 'ss', '22004 22023 42704', '42, 1000' ] } qw(permute unpermute)),
+	[ 'hmac_comb(text,interval,text,timestamptz)', 'key', 'vs', '22004 22008 22021 22023 42704', q{'default', '1 hour', 'orders'} ],
+	(map {
+			[ "$_->[0]_hmac_comb(uuid,text,interval,interval,interval,interval,text,timestamptz)", 'key', 'ss',
+				"22004 22008 22021 22023 42704$_->[1]", qq{idgen.hmac_comb('default', clock => $instant), 'default', clock => $instant} ]
+		} [ 'is_recent', '' ], [ 'check_recent', ' 23514' ]),
+	[ 'check_recent_hmac_id()', 'trigger', 'vs' ],
 
 	# Creating once
 	[ 'create_once(uuid,uuid,text,jsonb)', 'creations', 'vu', '22003 22004 22021 23514',
@@ -183,7 +189,7 @@ sub install
 	return $available;
 }
 
-# Give a node that is not running a key for mask_uuid_v7() and permute(), and return it.
+# Give a node that is not running the keys "default" and "v2", and return it.
 sub add_key
 {
 	my ($node) = @_;

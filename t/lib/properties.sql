@@ -123,13 +123,31 @@ SELECT *, CASE WHEN unit_us IS NULL THEN made = '!22023'
 		AND made ~ '^.{14}4.{4}[89ab]' AND suffixed ~ '^.{14}4.{4}[89ab]' END AS holds
 FROM random_windows, LATERAL (SELECT tried.short_comb(period, bytes, nullif(k % 3, 0), at) AS made,
 	tried.short_suffix_comb(period, at) AS suffixed) m;
--- a keyed COMB has the prefix of the start of the twelfth of the period that contains the clock
-SELECT *, CASE WHEN unit_us IS NULL THEN made = '!22023' WHEN NOT isfinite(at) THEN made = '!22008'
-	ELSE made ~ '^.{14}4.{4}[89ab]' AND left(made, 8) <> left(other, 8)
-		AND (start IS NULL OR left(made, 8) = left(tried.keyed_comb(period, bytes::text, start), 8)) END AS holds
-FROM random_windows, LATERAL (SELECT greatest(floor_div(unit_us, 12000) * 1000, 1000) AS part_us) p,
-	LATERAL (SELECT tried.keyed_comb(period, bytes::text, at) AS made, tried.keyed_comb(period, 'other', at) AS other,
-		instant(floor_div(unix_ms(at) * 1000, part_us) * part_us) AS start) m WHERE bytes BETWEEN 1 AND 6;
+-- a keyed COMB has the prefix of the first millisecond of the twelfth of the period that contains the clock
+SELECT *, CASE WHEN unit_us IS NULL THEN made = '!22023' AND named = '!22023'
+	WHEN NOT isfinite(at) THEN made = '!22008' AND named = '!22008'
+	ELSE made ~ '^.{14}4.{4}[89ab]' AND named ~ '^.{14}4.{4}[89ab]' AND left(made, 8) NOT IN (left(other, 8), left(named, 8))
+		AND (start IS NULL OR left(made, 8) = left(tried.keyed_comb(period, bytes::text, start), 8)
+			AND left(named, 8) = left(tried.hmac_comb('v2', period, bytes::text, start), 8)) END AS holds
+FROM random_windows, LATERAL (SELECT tried.keyed_comb(period, bytes::text, at) AS made,
+	tried.keyed_comb(period, 'other', at) AS other, tried.hmac_comb('v2', period, bytes::text, at) AS named,
+	instant(ceil(floor_div(12000 * unix_ms(at), unit_us) * unit_us / 12000) * 1000) AS start) m WHERE bytes BETWEEN 1 AND 6;
+-- is_recent_hmac_comb() accepts the keys of each twelfth that the window touches, and none of a period that it does not
+SELECT *, CASE WHEN unit_us IS NULL OR (length_us(tolerance) >= 0 AND past_us >= 0 AND future_us >= 0
+		AND past_us + future_us <= 64 * unit_us) IS NOT TRUE THEN answer = '!22023' AND checked = '!22023'
+	WHEN NOT isfinite(at) OR first_us < unix_us('2000-01-01 00:00+00') - 9223372036854775808
+		OR last_us > unix_us('2000-01-01 00:00+00') + 9223372036854775807 THEN answer = '!22008' AND checked = '!22008'
+	WHEN part(made_at, unit_us) BETWEEN part(first_us, unit_us) AND part(last_us, unit_us) THEN answer = 'true' AND checked = made
+	WHEN floor_div(part(made_at, unit_us), 12)
+		BETWEEN floor_div(part(first_us, unit_us), 12) AND floor_div(part(last_us, unit_us), 12) THEN answer IN ('true', 'false')
+	ELSE answer = 'false' AND checked = '!23514' END AS holds
+FROM random_windows,
+	LATERAL (SELECT unix_us(at) - past_us AS first_us, unix_us(at) + future_us AS last_us,
+		unix_us(at) + (ARRAY[0, -past_us, -past_us - 1000, future_us, future_us + 1000])[1 + k % 5] AS made_at) t,
+	LATERAL (SELECT tried.hmac_comb('v2', period, 'a', instant(made_at)) AS made) m,
+	LATERAL (SELECT tried.is_recent_hmac_comb(made::uuid, 'v2', tolerance, past, future, period, 'a', at) AS answer,
+		tried.check_recent_hmac_comb(made::uuid, 'v2', tolerance, past, future, period, 'a', at) AS checked
+		WHERE made NOT LIKE '!%' AND instant(made_at) IS NOT NULL) r WHERE bytes BETWEEN 1 AND 6;
 -- short_comb_timestamp() returns the start of the latest period with the prefix up to the clock
 SELECT *, tried.short_comb_timestamp(id, period, bytes, at) IS NOT DISTINCT FROM CASE
 	WHEN unit_us IS NULL THEN '!22023' WHEN NOT isfinite(at) THEN '!22008' WHEN idgen.uuid_version(id) = 4

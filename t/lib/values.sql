@@ -117,6 +117,8 @@ CREATE FUNCTION unix_us(at timestamptz) RETURNS numeric LANGUAGE sql RETURN CASE
 	THEN extract(epoch FROM at - timestamptz '2000-01-01 00:00+00') * 1000000 + 946684800000000
 	ELSE extract(epoch FROM at) END;
 CREATE FUNCTION unix_ms(at timestamptz) RETURNS numeric LANGUAGE sql RETURN floor_div(unix_us(at), 1000);
+CREATE FUNCTION part(us numeric, unit_us numeric) RETURNS numeric IMMUTABLE LANGUAGE sql
+	RETURN floor_div(floor_div(us, 1000) * 12000, unit_us);
 CREATE FUNCTION unix_s(at timestamptz) RETURNS numeric LANGUAGE sql RETURN floor_div(unix_us(at), 1000000);
 CREATE FUNCTION length_us(span interval) RETURNS numeric LANGUAGE sql RETURN CASE
 	WHEN date_trunc('month', span) = '0' AND abs(extract(day FROM span) * 86400000000 + 0.5) < 9223372036854775808
