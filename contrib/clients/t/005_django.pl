@@ -7,8 +7,7 @@ use Server;
 
 my ($django) = grep { $_->{name} eq 'django' } Program::all('stack');
 plan skip_all => "the runtime is not installed: $django->{packages}" if !$django->can_run;
-my $node = start_server('django', "listen_addresses = '127.0.0.1'");
-ask('CREATE ROLE app LOGIN');
+Program::start_server('django');
 my $command = $django->{command};
 
 for my $keys (qw(server application))
@@ -16,7 +15,8 @@ for my $keys (qw(server application))
 	ask("CREATE DATABASE $keys OWNER app");
 	ask('CREATE EXTENSION idgen', $keys);
 	$django->{command} = $command =~ s/=settings (.*)main\.py/=cases.settings CASES_KEYS=$keys $1-m cases.run/r;
-	my $cases = $django->start($node, $keys);
+	$django->{database} = $keys;
+	my $cases = $django->start;
 	is_deeply([ $cases->answer ], [ 'ok', 35 ], "all cases pass where the $keys generates the keys");
 	is($cases->end, 0, 'the program ends well');
 }
