@@ -1,0 +1,33 @@
+<?php
+
+namespace App\Models;
+
+use Illuminate\Database\Eloquent\Concerns\HasUuids;
+use Illuminate\Database\Eloquent\Model;
+use Illuminate\Database\Eloquent\Relations\HasMany;
+use Illuminate\Support\Facades\Config;
+
+/** The application generates the key: with create(), or fillAndInsert() for many, but not with insert(). */
+class Invoice extends Model
+{
+    use HasUuids;
+
+    public $timestamps = false;
+    protected $fillable = ['id', 'note'];
+
+    public function newUniqueId(): string
+    {
+        return hmac_comb(hex2bin(Config::get('app.id_key')), 'invoices');
+    }
+
+    public function lines(): HasMany
+    {
+        return $this->hasMany(InvoiceLine::class);
+    }
+
+    /** The client generates the key, and repeats it. */
+    public static function createAgain(string $id, string $note): self
+    {
+        return self::createOrFirst(['id' => $id], ['note' => $note]);
+    }
+}

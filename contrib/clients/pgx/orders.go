@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// The server generates the keys of customers and orders.
+
+type Customer struct {
+	ID   pgtype.UUID
+	Name string
+}
+
+type Order struct {
+	ID         pgtype.UUID
+	CustomerID pgtype.UUID
+	Note       string
+}
+
+func insertCustomer(ctx context.Context, tx pgx.Tx, name string) (Customer, error) {
+	rows, _ := tx.Query(ctx, "INSERT INTO customers (name) VALUES ($1) RETURNING *", name)
+	return pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Customer])
+}
+
+func insertOrder(ctx context.Context, tx pgx.Tx, customer pgtype.UUID, note string) (Order, error) {
+	rows, _ := tx.Query(ctx, "INSERT INTO orders (customer_id, note) VALUES ($1, $2) RETURNING *", customer, note)
+	return pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Order])
+}
+
+func insertOrders(ctx context.Context, db *pgxpool.Pool, notes []string) ([]Order, error) {
+	rows, _ := db.Query(ctx, "INSERT INTO orders (note) SELECT unnest($1::text[]) RETURNING *", notes)
+	return pgx.CollectRows(rows, pgx.RowToStructByName[Order])
+}
+
+const createOnce = `SELECT entity_id, created
+	FROM idgen.create_once($1, idgen.keyed_comb(area => 'orders'), 'create order', $2)`
+
+// The client generates the command id once, and repeats it.
+func createOrder(ctx context.Context, db *pgxpool.Pool, command, note string) (order Order, err error) {
+	err = pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
+		var id pgtype.UUID
+		var created bool
+		request := map[string]string{"note": note}
+		if err := tx.QueryRow(ctx, createOnce, command, request).Scan(&id, &created); err != nil {
+			return err
+		}
+		if created {
+			if _, err := tx.Exec(ctx, "INSERT INTO orders (id, note) VALUES ($1, $2)", id, note); err != nil {
+				return err
+			}
+		}
+		rows, _ := tx.Query(ctx, "SELECT * FROM orders WHERE id = $1", id)
+		order, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Order])
+		return err
+	})
+	return order, err
+}
