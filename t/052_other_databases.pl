@@ -1,0 +1,138 @@
+# What a tenant, a role with CREATEDB and a database of its own, can do to the other databases of the server: by each
+# function whose effect reaches beyond its database. docs/security.md names them.
+
+use Functions;
+use Page;
+use Server;
+
+my $node = Functions::add_key(init_server('others', "idgen.node_id = 5\nidgen.launch_id = 77\nautovacuum = off"));
+$node->start;
+ask('CREATE ROLE tenant LOGIN CREATEDB; CREATE ROLE clerk LOGIN');
+my $has_advisor = Functions::install($node, 'postgres');
+add_database($_) for 'shop', 'beside';
+my $shop = ask(q{SELECT oid FROM pg_database WHERE datname = 'shop'});
+
+# in the tenant's database, unless another one is given
+sub as { my ($role, $sql, $database) = @_; return outcome($sql, user => $role, database => $database // 'theirs') }
+
+# The tenant chooses the OID of its database, here one that shares the tickers of the shop.
+is(as('tenant', 'CREATE DATABASE theirs OID ' . ($shop + 64), 'postgres'), '', 'the tenant creates a database');
+is(as('tenant', 'CREATE EXTENSION idgen'), '', '... and the extension in it');
+
+# --- The list ---------------------------------------------------------------------
+# By the names in the sources, the functions that use the key file, shared memory or settings; and those in SQL that
+# read the WAL or the statistics of the server
+my $of_the_server = qr/\b(?:key_file_setting|get_named_segment|node_id_setting|launch_id_setting)\b/;
+my (%text, %reaches);
+for my $file (glob 'src/*.[ch]')
+{
+	my $source = slurp_file($file) =~ s{/\*.*?\*/}{}gsr;
+	$text{$1} .= $2 while $source =~ /^(\w+)\([^;{}]*\)\n\{\n(.*?)^\}/msg;
+}
+cmp_ok(scalar(keys %text), '>', 200, 'the functions of src/ are found');
+my @found = grep { $text{$_} =~ $of_the_server } keys %text;
+while (my $name = shift @found)
+{
+	push @found, grep { $text{$_} =~ /\b$name\b/ } keys %text if !$reaches{$name}++;
+}
+my %symbol = map { split /\|/ } split /\n/, ask(q{
+	SELECT CASE lanname WHEN 'c' THEN prosrc ELSE 'in SQL ' || proname END, proname
+	FROM pg_proc JOIN pg_language l ON l.oid = prolang
+	WHERE pronamespace = 'idgen'::regnamespace
+	AND (lanname = 'c' OR prosrc ~ 'pg_stat_(archiver|bgwriter|checkpointer|database|wal)|pg_get_wal_records')});
+my @reaching = sort @Functions::of_keys, @Functions::tickers, qw(keyed_comb decimal_id), $has_advisor ? qw(index_reports index_wal) : ();
+is(join(' ', sort grep { $_ } map { $symbol{$_} } (keys %reaches, grep { /^in SQL/ } keys %symbol)),
+	"@reaching", 'the functions that reach beyond their database');
+my $section = join '', map { Page->new('security')->section($_) } 'Keys of the server', 'Other databases of the server';
+like($section, qr/`$_\(\)`/, "docs/security.md names $_()") for @reaching;
+
+# --- Keys ---------------------------------------------------------------------------
+my %call = map { $_->{name} => Functions::call($_) } Functions::installed($node, 'postgres');
+my $masked = ask('CREATE TABLE orders (id uuid DEFAULT idgen.uuid_v7(), amount int);
+	INSERT INTO orders (amount) VALUES (1) RETURNING idgen.mask_uuid_v7(id)', 'shop');
+my $unmask = "SELECT idgen.uuid_timestamp(idgen.unmask_uuid_v7('$masked'))";
+as('tenant', q{
+	CREATE TABLE mine (id uuid, n bigint DEFAULT idgen.permute(1));
+	CREATE VIEW masks AS SELECT idgen.mask_uuid_v7(id) FROM mine;
+	CREATE FUNCTION definer() RETURNS bigint LANGUAGE sql SECURITY DEFINER RETURN idgen.permute(1);
+	INSERT INTO mine VALUES (gen_random_uuid(), 1)});
+for my $name (@Functions::of_keys)
+{
+	my $is_trigger = $name =~ /_id$/;
+	is(as('tenant', $_), '42501', "the tenant cannot run: $_")
+	  for ($is_trigger ? "CREATE TRIGGER t BEFORE INSERT ON mine FOR EACH ROW EXECUTE FUNCTION idgen.$name('id', 'key=default')" : "SELECT $call{$name}"),
+	  "GRANT EXECUTE ON FUNCTION idgen.$name TO tenant", "ALTER FUNCTION idgen.$name OWNER TO tenant",
+	  "ALTER EXTENSION idgen DROP FUNCTION idgen.$name", "ALTER FUNCTION idgen.$name SECURITY DEFINER";
+}
+is(as('tenant', $_), '42501', "the tenant cannot run: $_")
+  for $unmask, 'INSERT INTO mine DEFAULT VALUES', 'TABLE masks', 'SELECT definer()',
+  "CREATE FUNCTION mine(uuid, text) RETURNS uuid LANGUAGE c AS '\$libdir/idgen', 'idgen_unmask_uuid_v7'",
+  'CREATE OPERATOR @@@ (LEFTARG = uuid, RIGHTARG = text, FUNCTION = idgen.unmask_uuid_v7)',
+  "CREATE AGGREGATE unmasked(text) (SFUNC = idgen.unmask_uuid_v7, STYPE = uuid, INITCOND = '$masked')";
+is(as('tenant', 'DROP EXTENSION idgen CASCADE; CREATE EXTENSION idgen; SELECT idgen.permute(1)'), '42501', 'nor after it has installed it again');
+
+# A superuser grants what the tenant may use, for all keys that the database sees.
+ask("GRANT EXECUTE ON FUNCTION idgen.unmask_uuid_v7 TO tenant", 'theirs');
+like(as('tenant', $unmask), qr/^\d{4}-/, 'with a grant of a superuser, the tenant reads a mask of the shop');
+as('tenant', 'GRANT EXECUTE ON FUNCTION idgen.unmask_uuid_v7 TO clerk');
+is(as('clerk', $unmask), '42501', '... but cannot grant the right to others');
+
+# --- Tickers --------------------------------------------------------------------------
+# Unix seconds of a new snowflake() of a database, and the number of the identifiers between two of its calls
+my $second = 'SELECT extract(epoch FROM idgen.snowflake_timestamp(idgen.snowflake()))::bigint';
+my $ahead = sub { return ask($second, $_[0]) - time };
+my $snowflake = 'SELECT (idgen.snowflake() >> 22) << 12 | idgen.snowflake_counter(idgen.snowflake())';
+my $before = ask('SELECT idgen.snowflake()', 'shop');
+is(as('tenant', "SELECT setval('idgen.snowflake_mark', (extract(epoch FROM now())::bigint + 72000) << 28); SELECT idgen.snowflake() > 0") =~ s/^\d+\n//r,
+	't', 'the tenant sets its mark twenty hours ahead');
+cmp_ok($ahead->('shop'), '>', 70_000, 'then the identifiers of the shop are ahead, too');
+cmp_ok(ask('SELECT idgen.snowflake()', 'shop'), '>', $before, '... and none repeats');
+cmp_ok(abs $ahead->('beside'), '<', 3600, 'those of a database with another OID modulo 64 are not');
+my $first = as('tenant', $snowflake);
+ask('SELECT count(idgen.snowflake()) FROM generate_series(1, 5000)', 'shop');
+my $then = as('tenant', $snowflake);
+cmp_ok($then - $first, '>=', 5000, 'the tenant learns how many identifiers the shop has generated');
+cmp_ok($then - $first, '<', 5010, '... exactly, while they are ahead of the clock');
+
+# As far ahead as the function accepts, again and again, so that the shop waits, however slow the machine is
+my $waiting = session(database => 'shop');
+my $pid = $waiting->ask('SELECT pg_backend_pid()');
+$waiting->send('SELECT count(*) FROM generate_series(1, 1000000) WHERE pg_sleep(0.01) IS NULL OR idgen.snowflake() > 0');
+ok( wait_until(sub {
+			as('tenant', "SELECT setval('idgen.snowflake_mark', (extract(epoch FROM now())::bigint + 86408) << 28);
+				SET statement_timeout = '1s'; SELECT idgen.snowflake()");
+			return ask("SELECT wait_event_type FROM pg_stat_activity WHERE pid = $pid") eq 'Extension' }),
+	'the tenant makes the sessions of the shop wait');
+ask("SELECT pg_cancel_backend($pid)");
+$waiting->answer;
+is(as('tenant', 'SELECT count(*) FROM generate_series(1, 5) WHERE idgen.uuid_v7_ordered() IS NULL OR idgen.js_id() IS NULL OR idgen.trace_id() IS NULL'),
+	'0', 'the other tickers are not concerned');
+
+# --- Shared memory ----------------------------------------------------------------------
+# The tenant's keyed COMBs have prefixes of their own: at the same moment, with or without a clock, and for the same area.
+for my $arguments (q{area => 'orders'}, q{area => 'orders', clock => '2026-01-01'})
+{
+	my $prefix = "SELECT left(idgen.keyed_comb($arguments)::text, 8)";
+	my ($of_shop, $of_tenant, $of_shop_later) = (ask($prefix, 'shop'), as('tenant', $prefix), ask($prefix, 'shop'));
+	ok($of_tenant ne $of_shop && $of_tenant ne $of_shop_later, "keyed_comb($arguments): the tenant has another prefix than the shop");
+}
+
+# --- Settings ---------------------------------------------------------------------------
+my $load = 'SELECT idgen.uuid_v4() IS NULL';
+is(as('tenant', $_), '42501', "the tenant cannot run: $_")
+  for map({ my $set = "SET $_ = 9"; ("ALTER SYSTEM $set", "$set; $load", "$load; $set", "$load; ALTER DATABASE theirs $set") } qw(idgen.node_id idgen.launch_id));
+is(as('tenant', 'SELECT launch_id FROM idgen.decimal_id_parts(idgen.decimal_id())'), '77', 'decimal_id() reveals the launch of the server');
+is(as('tenant', 'SELECT idgen.js_id_node(idgen.js_id())'), '5', '... and js_id() the node');
+
+# --- WAL and statistics of the server -----------------------------------------------------
+SKIP:
+{
+	skip 'idgen_advisor is not installed', 3 if !$has_advisor;
+	is(as('tenant', q{CREATE EXTENSION idgen_advisor; SELECT idgen.index_wal(pg_current_wal_lsn(), 'FFFFFFFF/FFFFFFFF')}),
+		'55000', 'index_wal() requires pg_walinspect');
+	is(as('tenant', 'CREATE EXTENSION pg_walinspect'), '42501', '... which the tenant cannot create');
+	is(as('tenant', 'SELECT count(*) FROM idgen.index_reports(0) WHERE table_name::oid NOT IN (SELECT oid FROM pg_class)'),
+		'0', 'index_reports() names indexes of its database only');
+}
+
+done_testing();
