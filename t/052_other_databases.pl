@@ -41,8 +41,10 @@ my %symbol = map { split /\|/ } split /\n/, ask(q{
 	WHERE pronamespace = 'idgen'::regnamespace
 	AND (lanname = 'c' OR prosrc ~ 'pg_stat_(archiver|bgwriter|checkpointer|database|wal)|pg_get_wal_records')});
 my @reaching = sort @Functions::of_keys, @Functions::tickers, qw(keyed_comb decimal_id), $has_advisor ? qw(index_reports index_wal) : ();
+# These share the code of the checks of hmac_comb(), but accept no name of a key (below).
+my @same_code = map { ("is_recent_$_", "check_recent_$_") } qw(comb short_comb uuid_v7);
 is(join(' ', sort grep { $_ } map { $symbol{$_} } (keys %reaches, grep { /^in SQL/ } keys %symbol)),
-	"@reaching", 'the functions that reach beyond their database');
+	join(' ', sort @reaching, @same_code, 'check_recent_id'), 'the functions that reach beyond their database');
 my $section = join '', map { Page->new('security')->section($_) } 'Keys of the server', 'Other databases of the server';
 like($section, qr/`$_\(\)`/, "docs/security.md names $_()") for @reaching;
 
@@ -69,6 +71,12 @@ is(as('tenant', $_), '42501', "the tenant cannot run: $_")
   "CREATE FUNCTION mine(uuid, text) RETURNS uuid LANGUAGE c AS '\$libdir/idgen', 'idgen_unmask_uuid_v7'",
   'CREATE OPERATOR @@@ (LEFTARG = uuid, RIGHTARG = text, FUNCTION = idgen.unmask_uuid_v7)',
   "CREATE AGGREGATE unmasked(text) (SFUNC = idgen.unmask_uuid_v7, STYPE = uuid, INITCOND = '$masked')";
+for my $arguments (q{'hmac_comb'}, q{'hmac_comb', 'key=default'}, q{'comb', 'key=default'})
+{
+	as('tenant', "CREATE TABLE checked (id uuid); CREATE TRIGGER c BEFORE INSERT ON checked FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', $arguments)");
+	like(as('tenant', 'INSERT INTO checked VALUES (gen_random_uuid())'), qr/^(42704|22023)$/, "check_recent_id('id', $arguments) uses no key");
+	as('tenant', 'DROP TABLE checked');
+}
 is(as('tenant', 'DROP EXTENSION idgen CASCADE; CREATE EXTENSION idgen; SELECT idgen.permute(1)'), '42501', 'nor after it has installed it again');
 
 # A superuser grants what the tenant may use, for all keys that the database sees.
@@ -76,6 +84,17 @@ ask("GRANT EXECUTE ON FUNCTION idgen.unmask_uuid_v7 TO tenant", 'theirs');
 like(as('tenant', $unmask), qr/^\d{4}-/, 'with a grant of a superuser, the tenant reads a mask of the shop');
 as('tenant', 'GRANT EXECUTE ON FUNCTION idgen.unmask_uuid_v7 TO clerk');
 is(as('clerk', $unmask), '42501', '... but cannot grant the right to others');
+
+# The file limits a key to databases by their names, which their owners can change.
+append_to_file($node->data_dir . '/idgen_keys', "shops 00112233445566778899aabbccddeeff shop\n");
+my $of_shop = $unmask =~ s/'\)\)/', 'shops'))/r;
+like(ask($of_shop, 'shop'), qr/^\d+-/, 'a key of the shop');
+is(as('tenant', $of_shop), '42704', '... is not found from the database of the tenant');
+ask('ALTER DATABASE shop RENAME TO former');
+as('tenant', 'ALTER DATABASE theirs RENAME TO shop', 'postgres');
+like(as('tenant', $of_shop, 'shop'), qr/^\d+-/, '... unless the tenant gives it the name of the shop, which is free');
+as('tenant', 'ALTER DATABASE shop RENAME TO theirs', 'postgres');
+ask('ALTER DATABASE former RENAME TO shop');
 
 # --- Tickers --------------------------------------------------------------------------
 # Unix seconds of a new snowflake() of a database, and the number of the identifiers between two of its calls
