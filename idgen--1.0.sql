@@ -39,8 +39,8 @@ SET LOCAL default_tablespace = '';
 -- given by default privileges while the objects are created, not by GRANT: pg_dump omits
 -- what an extension's script grants, so that after a restore by another role the installer
 -- would have no rights, and its own grants would fail. A superuser who installs is the
--- owner and needs no grants. The server does not substitute a name with $, ', " or \
--- for @extowner@.
+-- owner and needs no grants. The server has a macro for the name of the installer, but
+-- refuses a script that contains it, even here, if that has a $, ', " or backslash.
 DO $$
 DECLARE
     installer name := (SELECT pg_get_userbyid(extowner) FROM pg_extension WHERE extname = 'idgen');

@@ -26,6 +26,9 @@ our @EXPORT = (qw(init_server start_server ask psql_said errors outcome session 
 our ($python) = grep { -x } map { "$_/python3" } split /:/, $ENV{PATH};
 my ($first, @servers);
 
+# Names of roles and objects that are legal, and need quotation marks or escapes somewhere
+our @unusual_names = ('svc$app', q{o'brien@example.org}, 'a"b', 'a\b', 'Ünal');
+
 sub import
 {
 	strict->import;
