@@ -1,5 +1,5 @@
 # Partitions by a uuid_v7() (other keys: sql/within.sql, sql/within_numbers.sql), by creation
-# time, and with pg_partman 5.2 or later, where it is installed; BRIN. Every row is in the
+# time, and with pg_partman 5.2 or later, where it is installed. Every row is in the
 # partition of its time, and a query reads no other. The SQL is that of docs/recipes.md.
 
 use Page;
@@ -9,7 +9,7 @@ start_server('partitions', "autovacuum = off\ntimezone = 'UTC'");
 my $recipe = Page->new('recipes');
 
 # --- Declarative partitions -------------------------------------------------
-my ($create, $move) = $recipe->blocks('Partitions by time');
+my ($create) = $recipe->blocks('Partitions by time');
 my ($tables, $explain) = $create =~ /^(.*)^(EXPLAIN.*)/ms;
 
 is( ask($tables),
@@ -21,16 +21,6 @@ is( ask($explain) =~ s/^/ /mgr =~ s/^ +(Recheck|Index|Filter|->  Bitmap Index).*
 
 is($recipe->outcome('INSERT INTO measurements VALUES (gen_random_uuid())'), '23514 measurements_id_check',
 	'a random key is refused');
-like(
-	errors(($move =~ /^(INSERT.*?;)/m)[0] . q{
-		CREATE TABLE measurements_2026_12 PARTITION OF measurements
-			FOR VALUES FROM (idgen.uuid_v7_floor('2026-12-01 00:00:00+00')) TO (idgen.uuid_v7_floor('2027-01-01 00:00:00+00'))}),
-	qr/partition constraint for default partition "measurements_default" would be violated/,
-	'a row in the default partition prevents a partition for its time');
-ask($move =~ s/^INSERT.*?;//mr);
-is( ask('SELECT tableoid::regclass, idgen.uuid_timestamp(id) FROM measurements WHERE celsius < 0; SELECT count(*) FROM measurements_default'),
-	"measurements_2026_12|2026-12-24 18:00:00+00\n0", 'until it is moved');
-
 # Row-level security and views with security_barrier do not keep a range from the index.
 ask(q{CREATE ROLE reader; CREATE TABLE guarded (id uuid PRIMARY KEY, ulid text COLLATE "C" UNIQUE, owner name);
 	GRANT SELECT ON guarded TO reader;
@@ -89,21 +79,6 @@ for ([ '12:00', 1 ], [ '00:00', 2 ])
 	is(scalar(() = $plan{$_} =~ /Scan/g), $expected, "created_near, $_: partitions of 365 that are read at $at: $expected") for sort keys %plan;
 	like($plan{generic}, qr/Subplans Removed: @{[ 365 - $expected ]}/, "created_near, generic: the others are removed when the query begins, $at");
 }
-
-# --- BRIN -------------------------------------------------------------------
-my $heading = 'BRIN on time-ordered keys';
-$recipe->paste($heading);
-ask(q{INSERT INTO samples SELECT idgen.uuid_v7(timestamptz '2026-11-01 00:00:00+00' + i * interval '1 second'), i
-	FROM generate_series(0, 199999) i});
-ask('VACUUM ANALYZE samples');    # as autosummarize does, from autovacuum
-my $execute = q{samples_within('2026-11-02 00:00:00+00', '2026-11-02 00:10:00+00')};
-like($recipe->plan_of($heading, $execute, "plan_cache_mode = $_"), qr/Bitmap Index Scan on samples_id_idx/, "BRIN: the index is used ($_)")
-  for qw(force_custom_plan force_generic_plan);
-is($recipe->outcome($recipe->prepared($heading) . "EXECUTE $execute") + 0, 86699.5, 'BRIN: and the rows are found');
-cmp_ok(ask(q{SELECT pg_relation_size('samples_id_idx') / current_setting('block_size')::int}), '<', 10, 'BRIN: the index has a few pages');
-my ($removed) = ask($recipe->prepared($heading) . " EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) EXECUTE $execute")
-  =~ /Rows Removed by Index Recheck: (\d+)/;
-cmp_ok($removed // 0, '<', 2 * 130 * 200, 'BRIN: of the table, it reads the blocks of that time');
 
 # --- pg_partman -------------------------------------------------------------
 my ($version) = split /\n/, ask(q{SELECT default_version FROM pg_available_extensions WHERE name = 'pg_partman'});

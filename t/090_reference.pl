@@ -97,7 +97,7 @@ is(join("\n", sort @settings), ask(q{LOAD 'idgen'; SELECT name FROM pg_settings 
 # --- SQL in all documents --------------------------------------------------------
 # Blocks that cannot be pasted: statements of drivers, which contrib/clients/t/002_parameters.pl covers, those that need
 # other roles, extensions or servers, which t/025_cron.pl, t/049_operations.pl, t/061_partitions.pl,
-# t/066_changed_keys.pl, t/080_citus.pl and t/081_shards.pl cover.
+# t/060_recipes.pl, t/080_citus.pl and t/081_shards.pl cover.
 my $not_for_pasting = qr/create_once\((?:command_id,\ proposed_id|\$1,)|cron\.schedule|partman\.
 	|pg_dist_|FOREIGN\ TABLE|ALTER\ SUBSCRIPTION|REASSIGN\ OWNED/x;
 

@@ -20,16 +20,18 @@ sub new
 {
 	my ($class, $name) = @_;
 	my $path = $name =~ m{/} ? $name : "docs/$name.md";
-	my %sections;
+	my (%sections, @headings);
 	my $heading = '';
 	for my $part (split /^(?=#+ )/m, slurp_file(dirname(__FILE__) . "/../../$path"))
 	{
 		$heading = $1 if $part =~ /^#+ +(.*\S)/;
 		$sections{$heading} = $part;
+		push @headings, $heading;
 	}
-	return bless { sections => \%sections }, $class;
+	return bless { sections => \%sections, headings => \@headings }, $class;
 }
 
+sub headings { return @{ $_[0]{headings} } }
 sub section { my ($self, $heading) = @_; return $self->{sections}{$heading} // die "no section \"$heading\"" }
 
 sub blocks

@@ -1,4 +1,4 @@
-# Each SQL statement of README, recipes and contrib/clients/README.md works as a driver sends it. The drivers
+# Each SQL statement of README, recipes, masks and contrib/clients/README.md works as a driver sends it. The drivers
 # that are installed execute each page from its beginning, in a transaction that is rolled
 # back: PREPARE and EXECUTE as parameterised statements, and the values of other queries
 # as parameters; without types, or with those of Java (JDBC without stringtype=unspecified).
@@ -42,7 +42,7 @@ my $other = qr/interval $string|generate_series\(.*?\)|\(\d+ << \d+\)/;
 my $literal = qr/(?:$other)(*SKIP)(*FAIL)|$string|(?:^|(?<=[(, ]))-?\d+(?:\.\d+)?(?=[,) ]|$)/;
 my $part = qr/$string|(\$\w*\$).*?\g{-1}|BEGIN ATOMIC.*?\bEND(?=;)|--\N*|[^;]/s;
 
-for my $path ('README.md', 'docs/recipes.md', 'contrib/clients/README.md')
+for my $path ('README.md', 'docs/recipes.md', 'docs/masks.md', 'contrib/clients/README.md')
 {
 	my ($page) = lc($path) =~ m{(\w+)(?:/readme)?\.md};
 	my $text = slurp_file("$folder/$path") =~ s/^### pg_partman.*//msr;    # t/061_partitions.pl

@@ -45,7 +45,7 @@ for ([ 'JavaScript', defined $clients, "$work/pages.mjs" ], [ 'Python', $has_psy
 		my $read = sub { my ($rows, $errors) = run_command([ @command, shift ]); return $rows || $errors };
 		is($read->($query), '1000 rows, 1000 ids', "$language reads each row once");
 		is($read->($as_text), '1000 rows, 1000 ids', "$language: also microseconds, as text");
-		is($read->($precise), $language eq 'Python' ? '1000 rows, 1000 ids' : '20 rows, 20 ids',
+		like($read->($precise), $language eq 'Python' ? qr/^1000 rows, 1000 ids$/ : qr/^2\d rows/,
 			"$language: what a position in microseconds does");
 	}
 }

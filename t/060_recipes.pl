@@ -1,0 +1,473 @@
+# The recipes of docs/recipes.md do what the page says of them, and node numbers in containers those of docs/scaling.md.
+# (t/090_reference.pl pastes them, contrib/clients/t has lists and drivers, t/061_partitions.pl partitions.)
+
+use Page;
+use Server;
+
+my $node = init_server('recipes', "autovacuum = off\nmax_connections = 60\nmax_prepared_transactions = 1");
+$node->start;
+my $recipe = Page->new('recipes');
+
+# --- The role that created the extension can run them, or the section names a superuser -----------
+ask('CREATE ROLE installer LOGIN CREATEROLE; CREATE DATABASE owned OWNER installer');
+my $privileged = '';
+for my $heading ('', $recipe->headings)
+{
+	my $sql = $heading eq '' ? 'CREATE EXTENSION idgen' : join "\n", eval { $recipe->blocks($heading) };
+	my (undef, $errors) = psql_said("\\set ON_ERROR_STOP off\n$sql", database => 'owned', user => 'installer');
+	my @unexpected = grep { $sql !~ /-- error $_/ } $errors =~ /ERROR:  (\w{5})/g or next;
+	$privileged .= "$heading, ";
+	like($recipe->section($heading), qr/superuser/, "$heading: needs a superuser, and says so") or diag($errors);
+}
+is($privileged, 'Keys that applications make, From bigserial or identity, pg_partman, ', 'the other recipes need none');
+ask('DROP DATABASE owned');
+ask('DROP ROLE loader');
+
+ask('CREATE EXTENSION idgen; CREATE ROLE app');
+my ($control, $one, $two) = map { session() } 1 .. 3;
+
+# --- Creating once, and returning the row ---------------------------------------------------
+{
+	my $heading = 'Creating once, and returning the row';
+	my ($statement) = (Page->new('./README.md')->blocks('More examples'))[0] =~ /^PREPARE create_order.*? AS\n(.*?);/ms;
+	my $joined = $statement =~ s/(INSERT.*created)/$1 RETURNING */r
+	  =~ s/SELECT entity_id, created FROM command/SELECT created, coalesce(i.id, o.id) FROM command c
+		LEFT JOIN inserted i ON i.id = entity_id LEFT JOIN orders o ON o.id = entity_id/r;
+
+	$recipe->paste($heading);
+	ask('CREATE TABLE orders (id uuid PRIMARY KEY, note text)');
+	for ($one, $two)
+	{
+		$_->ask($recipe->prepared($heading) . "PREPARE create_order(uuid, text) AS $joined");
+		die $_->{message} if $_->{sqlstate};
+	}
+
+	# the page's statements, with a second request that waits for the first
+	my $call = q{EXECUTE create_booking('018f0000-0000-7000-8000-000000000001', 'first')};
+	$one->ask('BEGIN');
+	my ($id, $created) = split /\|/, $one->ask($call);
+	is($created, 't', 'the first request is to create');
+	is($one->ask("EXECUTE insert_booking('$id', 'first')"), "$id|first", '... and returns its row');
+	$two->ask('BEGIN');
+	$two->send($call);
+	ok($control->poll_waiting($two), 'the second request waits');
+	$one->ask('COMMIT');
+	is($two->answer, "$id|f", '... and gets the id');
+	is($two->ask("EXECUTE find_booking('$id')"), "$id|first", '... and the row, in a second statement');
+	$two->ask('COMMIT');
+
+	# a join in the same statement
+	$call = q{EXECUTE create_order('018f0000-0000-7000-8000-000000000002', 'first')};
+	$one->ask('BEGIN');
+	like($one->ask($call), qr/^t\|[0-9a-f-]{36}$/, 'a join in the same statement has the row of the first request');
+	$two->send($call);
+	ok($control->poll_waiting($two), 'the second request waits');
+	$one->ask('COMMIT');
+	is($two->answer, 'f|', '... and finds no row: its snapshot is older');
+}
+
+# --- HTTP idempotency keys ------------------------------------------------------------------
+my $tenants = '5ca1ab1e-0000-4000-8000-00000000000';
+
+sub payment
+{
+	my ($key, %with) = (shift, tenant => 1, amount => 100, proposed => 'idgen.short_comb()', @_);
+	return "SELECT answer->>'id', created FROM create_payment('$tenants$with{tenant}', '$key', $with{amount}, $with{proposed})";
+}
+
+{
+	my ($stdout) = $recipe->paste('HTTP idempotency keys');
+	like($stdout, qr/^(\{.*"status": "accepted"\})\|t\n\1\|f$/m, 'a repeated request gets the first answer');
+	is($recipe->outcome(payment('order 4711, first try', amount => 999)), '23514 creation_identifiers_same_command',
+		'a reused key is named by the constraint');
+	is($recipe->outcome(payment($_)), '23514 idempotency_key_check', 'refused: a key of ' . length($_) . ' characters') for '', 'k' x 256;
+	is($recipe->outcome(payment('bad', amount => $_)), '23514 payment_amount_check', "refused: the amount $_")
+	  for qw(NULL 0 -1 'NaN' 'Infinity' 1e12 0.001 1e131071);
+	like($recipe->outcome(payment('good', amount => $_)), $_ eq '1.5' ? qr/\|t$/ : qr/\|f$/, "accepted: the amount $_") for qw(1.5 1.500 15e-1);
+	like($recipe->outcome(payment('k' x $_)), qr/\|t$/, "accepted: a key of $_ characters, all of which count") for 254, 255;
+	is($recipe->outcome(payment('k' x 255, amount => 7)), '23514 creation_identifiers_same_command', 'a key for another request is refused');
+	like($recipe->outcome(payment('k' x 255, tenant => 2, amount => 7)), qr/\|t$/, 'another tenant may use it');
+
+	# a request that is still running
+	$one->ask('BEGIN');
+	like($one->ask(payment('running')), qr/\|t$/, 'a request runs');
+	my $first = $one->answer;
+	is($two->ask(payment('running')), '55P03', 'a repeated one that waits ends with 55P03');
+	like($two->ask(payment('another')), qr/\|t$/, 'one with another key does not wait');
+	$one->ask('COMMIT');
+	is($two->ask(payment('running')), $first =~ s/t$/f/r, 'it gets the first answer when that is there');
+
+	# a first attempt that is rolled back, as by a crash before the commit
+	my $old = q{idgen.short_comb(clock => now() - interval '1 hour')};
+	$one->ask('BEGIN');
+	my $lost = $one->ask(payment('rolled back'));
+	$one->ask('ROLLBACK');
+	is($recipe->outcome(payment('rolled back', proposed => $old)), '23514 payments_id_is_recent', 'then an old proposed id is refused');
+	like($recipe->outcome(payment('rolled back')), qr/^(?!\Q$lost\E).*\|t$/, 'with a new one it is done, with another payment id');
+	like($recipe->outcome(payment('rolled back', proposed => $old)), qr/\|f$/, 'once done, the proposed id is not used');
+	is(ask('SELECT count(*) FROM payments'), 8, 'each request made one payment');
+
+	# another tenant that guesses the key
+	my $command = "idgen.create_once(idgen.uuid_v5('${tenants}1', 'good'), idgen.short_comb(), 'create payment',";
+	is($recipe->outcome("SELECT * FROM $command '$_')"), '23514 creation_identifiers_same_command', "a guessed command id: $_")
+	  for '{"amount": 1.5}', qq({"tenant": "${tenants}2", "amount": 1.5});
+
+	# a payment that was deleted
+	my $deleted = ask("DELETE FROM payments WHERE tenant = '${tenants}1' AND amount = 1.5 RETURNING id");
+	is($recipe->outcome(payment('good', amount => 1.5)), '|f', 'the answer of a deleted payment is empty');
+	is(ask("SELECT idgen.forget_creation_of('$deleted')"), 1, 'its command can be forgotten');
+	like($recipe->outcome(payment('good', amount => 1.5)), qr/\|t$/, 'and then it is created again');
+}
+
+# --- A client that repeats its INSERT -------------------------------------------------------
+{
+	my $heading = 'A client that repeats its INSERT';
+	my $old = '017f22e2-79b0-7cc3-98c4-dc0c0c07398f';
+	my $create = $recipe->prepared($heading);
+	$recipe->paste($heading);
+	my $id = ask('SELECT idgen.uuid_v7()');
+	is($recipe->outcome("$create EXECUTE create_report('$id', 'one'); EXECUTE create_report('$id', 'two'); SELECT body FROM reports"), 'one',
+		'a repeated INSERT changes nothing');
+	is($recipe->outcome("$create EXECUTE create_report('$old', 'late')"), '23514 reports_id_is_recent',
+		'a late repetition of what was rolled back is refused');
+	ask("ALTER TABLE reports DISABLE TRIGGER reports_id_is_recent; INSERT INTO reports VALUES ('$old', 'then');
+		ALTER TABLE reports ENABLE TRIGGER reports_id_is_recent");
+	is($recipe->outcome("$create EXECUTE create_report('$old', 'late')"), '', 'a late repetition of what was committed succeeds');
+	is(ask("SELECT body FROM reports WHERE id = '$old'"), 'then', 'and changes nothing');
+
+  SKIP:
+	{
+		skip 'ON CONFLICT DO SELECT is there from PostgreSQL 19 on', 4 if $node->pg_version < 19;
+		my ($clause) = $recipe->section($heading) =~ /`(ON CONFLICT \(id\) DO SELECT.*?)`/ or die 'no clause';
+		my $insert = "PREPARE find_or_create(uuid, text) AS INSERT INTO reports VALUES (\$1, \$2) $clause; EXECUTE find_or_create";
+		my $unseen = ask('SELECT idgen.uuid_v7()');
+		is($recipe->outcome("$insert('$old', '$_->[0]')"), $_->[1], "DO SELECT, $_->[0]: $_->[1]") for [ 'then', 't' ], [ 'other', 'f' ];
+		is($recipe->outcome("$insert('$unseen', 'new')"), 't', 'DO SELECT: a row that was not there');
+		is(outcome("GRANT INSERT ON reports TO app; SET ROLE app; $insert('$old', 'then')"), '42501', 'DO SELECT needs SELECT');
+	}
+}
+
+# --- Tests, fixtures, imports, offline clients: what check_recent_id() refuses, and the ways past it ----------
+{
+	my $heading = 'Tests, fixtures, imports, offline clients';
+	$recipe->paste($heading);
+	ask('GRANT INSERT ON reports, inspections TO app; GRANT loader TO app');
+	my $fixture = q{idgen.uuid_v5('6ba7b810-9dad-11d1-80b4-00c04fd430c8', 'orders.one')};
+	my $old = q{idgen.uuid_v7('2001-01-01 00:00:00+00')};
+	my $ago = q{idgen.short_comb(clock => now() - interval '%s')};
+	for (
+		[ 'app', 'reports', $fixture, '23514' ], [ 'app', 'reports', $old, '23514' ],
+		[ 'loader', 'reports', $fixture, 'stored' ], [ 'loader', 'reports', $old, 'stored' ],
+		[ 'app', 'reports', 'idgen.uuid_v7()', 'stored' ],
+		[ 'app', 'inspections', sprintf($ago, '2 days 23 hours'), 'stored' ],
+		[ 'app', 'inspections', sprintf($ago, '3 days 2 minutes'), '23514' ],
+		[ 'app', 'inspections', sprintf($ago, '-10 minutes'), '23514' ])
+	{
+		my ($role, $table, $id, $expected) = @$_;
+		is(outcome("SET ROLE $role; INSERT INTO $table VALUES ($id, 'a row')") || 'stored', $expected, "$role, $table, $id: $expected");
+	}
+	is(outcome("SELECT idgen.check_recent_uuid_v7($old, clock => '2001-01-01 00:05:00+00') IS NOT NULL"), 't',
+		'a late batch is checked against its own time');
+	my ($share) = $recipe->section($heading) =~ /([\d,]+) of the 65,536 prefixes pass/;
+	is(ask(q{
+		SELECT count(*) FROM generate_series(0, 65535) prefix
+		WHERE idgen.is_recent_short_comb((lpad(to_hex(prefix), 4, '0') || '000000004000' || '8000000000000000')::uuid,
+			past_tolerance => '3 days', future_tolerance => '5 minutes', clock => '2026-11-20 03:44:30+00')}),
+		$share =~ s/,//r, 'as many prefixes pass as the page says');
+}
+
+# --- An event feed that loses nothing -------------------------------------------------------
+# A reader knows which events it got, in a session where the page's query is prepared.
+my $feed = 'An event feed that loses nothing';
+my $zero = '00000000-0000-0000-0000-000000000000';
+
+sub reader
+{
+	my ($statement) = @_;
+	my $session = session();
+	$session->ask('PREPARE naive(bigint, uuid) AS SELECT $1, id FROM events WHERE id > $2 ORDER BY id LIMIT 1000; ' . $recipe->prepared($feed));
+	die $session->{message} if $session->{sqlstate};
+	return { statement => $statement, session => $session, position => [ 0, $zero ], got => [] };
+}
+
+sub read_events
+{
+	my ($reader) = @_;
+	my $session = $reader->{session};
+	$session->ask(sprintf "EXECUTE $reader->{statement}(%s, '%s')", @{ $reader->{position} });
+	die $session->{message} if $session->{sqlstate};
+	for my $row (@{ $session->{rows} })
+	{
+		$reader->{position} = [ @$row[ 0, 1 ] ];
+		push @{ $reader->{got} }, $row->[1];
+	}
+	return scalar @{ $reader->{got} };
+}
+
+# The events that the reader did not get, and those that it got again
+sub lost
+{
+	my ($reader) = @_;
+	my %left = map { $_ => 1 } split /\n/, ask('SELECT id FROM events');
+	my $twice = 0;
+	delete $left{$_} or $twice++ for @{ $reader->{got} };
+	return scalar(keys %left) . " lost, $twice twice";
+}
+
+{
+	my $insert = q{INSERT INTO events (body) VALUES ('{}')};
+	my ($stdout) = $recipe->paste($feed);
+	like($stdout, qr/^\d+\|[0-9a-f-]{36}\|\{"note": "one"\}$/m, 'the page shows an event');
+	is(ask(q{SELECT atttypid::regtype FROM pg_attribute WHERE attrelid = 'events'::regclass AND attname = 'transaction'}), 'bigint',
+		'no column has a type that ORMs do not know');
+	ask('TRUNCATE events');
+
+	# 32 writers insert one or two events in turn, and end in the opposite order, four of them, the
+	# last writer included, with ROLLBACK. Of the 44 events that stay, those of the last but one are
+	# committed first and have the greatest ids.
+	my @writers = map { session() } 1 .. 32;
+	my @readers = my ($naive, $settled) = map { reader($_) } qw(naive next_events);
+	for my $n (0 .. 31)
+	{
+		$writers[$n]->ask("BEGIN; $insert; SAVEPOINT s; $insert; " . ($n % 2 ? 'ROLLBACK TO s' : 'RELEASE s'));
+		read_events($_) for @readers;
+	}
+	for my $n (reverse 0 .. 31)
+	{
+		is($settled->{got}[0], undef, 'nothing is read while the oldest writer runs') if $n == 0;
+		$writers[$n]->ask($n % 8 == 7 ? 'ROLLBACK' : 'COMMIT');
+		read_events($_) for @readers;
+	}
+	is(lost($naive), '42 lost, 0 twice', 'id > last loses the events of transactions that commit late');
+	is(lost($settled), '0 lost, 0 twice', 'the recipe loses none');
+	is(ask(q{SELECT string_agg(id::text, ' ' ORDER BY transaction, id) FROM events}), join(' ', @{ $settled->{got} }),
+		'they come in the order of transaction and id');
+
+	# what delays a reader
+	ask('CREATE DATABASE other');
+	my $other = session(database => 'other');
+	my $before = @{ $settled->{got} };
+	$other->ask('BEGIN; SELECT pg_current_xact_id()');
+	ask($insert);
+	is(read_events($settled), $before, 'a transaction in another database delays the reader');
+	$other->ask("PREPARE TRANSACTION 'forgotten'");
+	is(read_events($settled), $before, 'a prepared one, too');
+	$other->ask("ROLLBACK PREPARED 'forgotten'");
+	is(read_events($settled), $before + 1, 'then the reader gets it');
+
+	my $plan = $recipe->plan_of($feed, "next_events(0, '$zero')",
+		'enable_seqscan = off', 'enable_bitmapscan = off', 'plan_cache_mode = force_generic_plan');
+	like($plan, qr/Index Scan using events_transaction_id_idx.*Index Cond: (?=.*ROW\(\$1, \$2\))(?=.*pg_snapshot_xmin)/s, 'the query uses the index')
+	  and unlike($plan, qr/Filter|Sort/, 'for all of it');
+
+	my ($delete) = $recipe->section($feed) =~ /`(DELETE .*?)`/;
+	my ($transaction, $id) = @{ $settled->{position} };
+	ask("PREPARE remove AS $delete; EXECUTE remove($transaction, '$id')");
+	is(ask('SELECT count(*) FROM events'), 0, 'what was read can be deleted');
+	$_->disconnect for @writers;
+}
+
+# --- Store a uuid, show a prefixed id -------------------------------------------------------
+{
+	my $heading = 'Store a uuid, show a prefixed id';
+	my $id = 'cust_03cu7ltbh43kmxopehhx215t7';
+	my $execute = $recipe->prepared($heading) . 'EXECUTE find_customer';
+
+	$recipe->paste($heading);
+	ask(q{INSERT INTO customers (name) SELECT 'other' FROM generate_series(1, 1000); ANALYZE customers});
+	like($recipe->plan_of($heading, "find_customer('$id')", "plan_cache_mode = force_${_}_plan"), qr/Index Scan using customers_pkey/,
+		"a customer is found by the index, $_ plan")
+	  for qw(custom generic);
+	is($recipe->outcome("SET plan_cache_mode = force_generic_plan; $execute($_)"), '', "no customer: $_")
+	  for q{'cust_-'}, q{'acct_03cu7ltbh43kmxopehhx215t7'}, 'NULL', q{''};
+	is($recipe->outcome("SET plan_cache_mode = force_generic_plan; $execute('$id')"), "$id|one", 'a valid id finds its row');
+	like(ask("EXPLAIN (COSTS OFF) SELECT FROM $_->[0]"), $_->[1], $_->[0]) for
+	  [ "shown_customers WHERE public_id = '$id'", qr/^Seq Scan on customers/ ], [ "customers WHERE shown_id = '$id'", qr/customers_shown_id_key/ ];
+	is($recipe->outcome(q{CREATE TABLE shown (id uuid, shown text GENERATED ALWAYS AS (idgen.prefixed_id('cust', id)) VIRTUAL)}),
+		$node->pg_version >= 18 ? '0A000' : '42601', 'a virtual column cannot call the function');
+
+	# malformed ids
+	ask(q{SELECT idgen.create_id_domain('customer_id', 'cust'); CREATE TABLE told (id customer_id PRIMARY KEY)});
+	for (
+		[ 'customers', q{id = 'cust_-'} => '22P02' ],
+		[ 'customers', q{id = idgen.prefixed_id_to_uuid('cust_-', 'cust') AND idgen.is_prefixed_id('cust_-', 'cust')} => '22P02' ],
+		[ 'customers', q{id = idgen.prefixed_id_to_uuid('acct_03cu7ltbh43kmxopehhx215t7', 'cust')} => '23514' ],
+		[ 'told', q{id = 'cust_-'::customer_id} => '23514 prefixed_id_check' ],
+		[ 'told', q{id = 'cust_-'} => '0' ],
+		[ 'customers', q{shown_id = 'cust_-'} => '0' ])
+	{
+		my ($table, $condition, $expected) = @$_;
+		is($recipe->outcome("SELECT count(*) FROM $table WHERE $condition"), $expected, "$condition: $expected");
+	}
+
+	# sizes: the bytes of a row, in the table and its indexes
+	my $bytes = sub { return ask("SELECT pg_relation_size('$_[0]') + pg_indexes_size('$_[0]')") / 100_000 };
+	$recipe->paste('A bigint inside, a uuid outside');
+	ask(q{
+		CREATE TABLE plain_ids (id uuid PRIMARY KEY);
+		CREATE TABLE both_ids (id uuid PRIMARY KEY,
+			shown_id text COLLATE "C" UNIQUE GENERATED ALWAYS AS (idgen.prefixed_id('cust', id)) STORED);
+		CREATE TABLE text_ids (id customer_id PRIMARY KEY);
+		CREATE TABLE uuid_references (id uuid);
+		CREATE INDEX ON uuid_references (id);
+		CREATE TABLE bigint_references (id bigint);
+		CREATE INDEX ON bigint_references (id);
+		INSERT INTO plain_ids SELECT idgen.uuid_v7() FROM generate_series(1, 100000);
+		INSERT INTO both_ids SELECT id FROM plain_ids ORDER BY id;
+		INSERT INTO text_ids SELECT idgen.prefixed_id('cust', id) FROM plain_ids ORDER BY id;
+		INSERT INTO members (public_id) SELECT id FROM plain_ids ORDER BY id;
+		INSERT INTO uuid_references SELECT id FROM plain_ids ORDER BY id;
+		INSERT INTO bigint_references SELECT id FROM members ORDER BY id});
+	my %shown;
+	@shown{qw(both_ids plain_ids text_ids)} = $recipe->section($heading)
+	  =~ /take\s+([\d.]+)\s+MB\s+then,\s+with the view alone\s+([\d.]+),.*?\s([\d.]+)\.\s/s or die 'the page has no sizes';
+	for my $table (sort keys %shown)
+	{
+		my $found = $bytes->($table) * 100_000 / 1024**2;
+		cmp_ok(abs($found / $shown{$table} - 1), '<', 0.03, "$table: $found MB");
+	}
+
+	# the entries' bytes; the index has a tenth of free space
+	my $more = $bytes->('members') - $bytes->('plain_ids');
+	ok($more > 28 && $more < 28 / 0.9, "a second key takes $more bytes a row");
+	my $less = $bytes->('uuid_references') - $bytes->('bigint_references');
+	ok($less > 16 && $less < 16 / 0.9, "a reference takes $less bytes less");
+}
+
+# --- Changing the keys of a table in use ----------------------------------------------------
+{
+	my ($change) = $recipe->section('Changing the keys of a table in use') =~ /`ALTER TABLE … (.*?)`/;
+	my $file = q{SELECT pg_relation_filenode('sessions')};
+	ask('CREATE TABLE sessions (id uuid PRIMARY KEY DEFAULT gen_random_uuid());
+		INSERT INTO sessions SELECT gen_random_uuid() FROM generate_series(1, 1000)');
+	my $before = ask($file);
+	ask("ALTER TABLE sessions $change; INSERT INTO sessions SELECT FROM generate_series(1, 10)");
+	is(ask("$file; SELECT count(*), count(DISTINCT left(id::text, 8)) FROM sessions"), "$before\n1010|1001",
+		'a changed default rewrites nothing, and new keys are keyed COMBs');
+
+	my $bigserial = 'From bigserial or identity';
+	my ($is_below, $key) = split /\n/, ($recipe->paste($bigserial))[0];
+	is($is_below, 't', 'the key of a bigserial is below the next snowflake');
+	cmp_ok($key, '>', 1000, 'the next key is a snowflake');
+	my $far = ($recipe->blocks($bigserial))[0] =~ s/invoices/far/gr =~ s/bigserial/bigint GENERATED ALWAYS AS IDENTITY/r;
+	my $greatest = $far =~ s/DEFAULT VALUES;/OVERRIDING SYSTEM VALUE VALUES (9223372036854775807);/r;
+	like($recipe->outcome($greatest =~ s/^ALTER.*/ROLLBACK;/msr), qr/^f/, 'the greatest key is not');
+	is(ask(q{SELECT attidentity FROM pg_attribute WHERE attrelid = 'far'::regclass AND attname = 'id'}), 'a', 'and the identity stays');
+	ask('DROP TABLE far');
+	like($recipe->outcome($far), qr/^t\n\d{15,}$/, 'a table with an identity column gets snowflakes');
+	ask('CREATE TABLE narrow (id serial PRIMARY KEY); ALTER TABLE narrow ALTER id SET DEFAULT idgen.snowflake()');
+	is($recipe->outcome('SET idgen.node_id = 1; INSERT INTO narrow DEFAULT VALUES'), '22003', 'in a column of four bytes, they are an error');
+}
+
+# --- From another extension, from another database ------------------------------------------
+my %exists = map { $_ => 1 } split /\n/, ask(q{SELECT proname FROM pg_proc WHERE pronamespace = 'idgen'::regnamespace});
+
+# An expression of the page, with the schema before idgen's functions, of a value
+sub value
+{
+	my ($expression, $type, $value, $column) = @_;
+	$expression =~ s/^`|`$//g;
+	$expression =~ s/\b(\w+)(?=\()/$exists{$1} ? "idgen.$1" : $1/ge;
+	$column //= $expression =~ /\bhex\b/ ? 'hex' : 'id';
+	return ask("SET timezone = 'UTC'; SELECT $expression FROM (VALUES ($type '$value')) v($column)");
+}
+
+{
+	my $heading = 'From another extension';
+	my $section = $recipe->section($heading);
+	my %named = map { $_ => 1 } map { ($_->[1] // '') =~ /\b([a-z_0-9]+)\(/g } $recipe->table($heading);
+	delete @named{qw(clock_timestamp make_interval to_timestamp extract rpad lpad)};
+	cmp_ok(scalar keys %named, '>', 15, 'the page names functions');
+	is(join(' ', grep { !$exists{$_} } sort keys %named), '', 'and all exist');
+
+	# values of other extensions, from their documents
+	for (
+		[ 'pg_uuidv7', q{idgen.uuid_timestamp('018570bb-4a7d-7c7e-8df4-6d47afd8c8fc'), idgen.uuid_v7_floor('2023-01-02 04:26:40.637+00')},
+			'2023-01-02 04:26:40.637+00|018570bb-4a7d-7000-8000-000000000000' ],
+		[ 'TimescaleDB', q{idgen.uuid_v7_floor('2025-09-04 11:01:00+02'), idgen.uuid_timestamp('019913ce-f124-7835-96c7-a2df691caa98')},
+			'019913f5-30e0-7000-8000-000000000000|2025-09-04 08:19:13.316+00' ],
+		[ 'pgEdge', q{idgen.snowflake_timestamp(136169504773242881, '2023-01-01 00:00:00+00')}, '2024-01-11 18:08:59.845+00' ],
+		[ 'typeid-sql', q{idgen.typeid_prefix(id), idgen.typeid_from_uuid('member', idgen.typeid_to_uuid(id)) = id
+			FROM (VALUES ('member_01h455vb4pex5vsknk084sn02q')) v(id)}, 'member|t' ],
+		[ 'sequential-uuids', q{left(idgen.short_comb(make_interval(secs => 60), clock => at)::text, 4)
+			= lpad(to_hex((extract(epoch FROM at) / 60)::bigint % 65536), 4, '0') FROM (VALUES (timestamptz '2026-11-20 03:44:00+00')) v(at)}, 't' ],
+		$node->pg_version < 18 ? () : [ 'PostgreSQL 18', q{
+			bool_and(uuid_extract_timestamp(id) = idgen.uuid_timestamp(id) AND uuid_extract_version(id) = idgen.uuid_version(id))
+			FROM (SELECT uuidv7() UNION ALL SELECT idgen.uuid_v7() FROM generate_series(1, 100)) v(id)}, 't' ])
+	{
+		my ($name, $expressions, $expected) = @$_;
+		is(ask("SET timezone = 'UTC'; SELECT $expressions"), $expected, "$name: its values");
+	}
+
+	my ($bound_of_ulids) = $section =~ /`id >= (ulid_to_uuid\(.*?)`/;
+	my ($bound, $time) = $section =~ /`id >= (rpad\(.*?)`, time: `(.*?)`/;
+	my $instant = ask(q{SELECT idgen.ulid_timestamp('01HF4PQWFZ0123456789ABCDEF')});
+	is(value($bound_of_ulids, 'timestamptz', $instant, 'start'), ask(q{SELECT idgen.ulid_to_uuid('01HF4PQWFZ0000000000000000')}),
+		'pgx_ulid: the bound is the first of the millisecond');
+	# as ramsey/uuid makes them: the digits of the seconds and five more, as a number of 48 bits
+	my $ordered = join '-', unpack 'A8 A4', sprintf '%012x', '1700000000' . '12345';
+	is(value($bound, 'timestamptz', '2023-11-14 22:13:20.12345+00', 'start'), "$ordered-0000-0000-000000000000", 'Laravel: the bound');
+	is(value($time, 'uuid', "$ordered-4abc-9def-0123456789ab"), '2023-11-14 22:13:20.12345+00', 'Laravel: the time');
+
+  SKIP:
+	{
+		skip 'uuid-ossp is not installed', 1 if ask(q{SELECT count(*) FROM pg_available_extensions WHERE name = 'uuid-ossp'}) == 0;
+		is( ask(q{CREATE EXTENSION "uuid-ossp";
+			SELECT bool_and(uuid_generate_v5(uuid_ns_url(), n) = idgen.uuid_v5('6ba7b811-9dad-11d1-80b4-00c04fd430c8', n))
+			FROM (SELECT 'https://example.com/' || i FROM generate_series(1, 100) i) v(n)}), 't', 'uuid-ossp: the same name-based uuids');
+	}
+}
+
+# Each expression of the tables gives their example, and the values that the drivers' specifications and tests
+# and the databases' manuals have
+{
+	my @rows = grep { ($_->[2] // '') =~ /→/ } $recipe->table('From another database');
+	my %of = (
+		'hex::uuid' => [
+			[ '00112233445566778899aabbccddeeff', '00112233-4455-6677-8899-aabbccddeeff' ],
+			[ '09F686761827CF8AE040578CB20B7491', '09f68676-1827-cf8a-e040-578cb20b7491' ] ],
+		'swap_guid_bytes(hex::uuid)' => [
+			[ '33221100554477668899aabbccddeeff', '00112233-4455-6677-8899-aabbccddeeff' ],
+			[ '67A2C688D265D6488DA26F45E2C22726', '88c6a267-65d2-48d6-8da2-6f45e2c22726' ],
+			[ '5479738aeccbce40a5342affb5a0e207', '8a737954-cbec-40ce-a534-2affb5a0e207' ] ],
+		'to_timestamp(bigint_from_base(substr(id::text, 25, 4)' =>
+		  [ [ '81162ee2-a4cb-4611-9327-d61f0137e5b6', '2050-01-29 18:55:35.006667+00' ] ]);
+	is(scalar @rows, 11, 'the page has other databases');
+	for (@rows)
+	{
+		my ($there, $expression, $example) = @$_;
+		my @examples = ([ $example =~ /^`(.*?)` → `(.*?)`$/ ], map { $expression =~ /^`\Q$_\E/ ? @{ delete $of{$_} } : () } sort keys %of);
+		my ($type) = $expression =~ /\bid >>/ ? 'bigint' : $examples[0][0] =~ /-/ ? 'uuid' : 'text';
+		is(value($expression, $type, $_->[0]), $_->[1], "$there: $_->[0]") for @examples;
+	}
+	is(join(' ', keys %of), '', 'and all their expressions');
+}
+
+# --- Node numbers in containers -------------------------------------------------------------
+{
+	my $scaling = Page->new('scaling');
+	my ($command) = $scaling->blocks('In containers', 'sh');
+	my $folder = PostgreSQL::Test::Utils::tempdir();
+
+	# The image's entry point ends with the command that it is given.
+	append_to_file("$folder/docker-entrypoint.sh", qq{#!/bin/sh\necho "\$@"\n});
+	chmod 0755, "$folder/docker-entrypoint.sh";
+	is(`PATH=$folder:\$PATH HOSTNAME=db-3 sh -c '$command'`, "postgres -c idgen.node_id=3\n", 'a pod gets its ordinal');
+	my ($first) = $scaling->section('In containers') =~ /`(\$\(\(100.*?\)\))`/ or die 'no other first number';
+	is(`HOSTNAME=db-17 sh -c 'echo $first'`, "117\n", 'or the sum of another first number and it');
+
+	# A table takes the place of that of Citus.
+	ask('CREATE TABLE pg_dist_local_group (groupid int); INSERT INTO pg_dist_local_group VALUES (7)');
+	ask((grep { /pg_dist_local_group/ } $scaling->blocks('Node numbers on Citus'))[0]);
+	ok($node->poll_query_until('postgres', 'SELECT idgen.snowflake_node(idgen.snowflake()) = 8'), 'a node of Citus gets a number by its group');
+
+	# The command line takes precedence. The server is stopped whatever it says.
+	$node->stop;
+	my @pg_ctl = ('pg_ctl', '--pgdata', $node->data_dir, '--wait', '--silent');
+	system_or_bail(@pg_ctl, '--log', $node->logfile, '--options', '-c idgen.node_id=3', 'start');
+	my $number = eval { ask('SELECT idgen.snowflake_node(idgen.snowflake())') };
+	system_or_bail(@pg_ctl, '--mode', 'fast', 'stop');
+	is($number, 3, 'a server gets the number of its command line');
+}
+
+done_testing();
