@@ -1,4 +1,4 @@
-"""psycopg 3: read a list page by page, see contrib/clients/t/003_lists.pl"""
+"""psycopg 3: read a list page by page, see contrib/clients/t/006_lists.pl"""
 
 import re
 import sys
