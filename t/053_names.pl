@@ -9,10 +9,6 @@ my $node = start_server('names', 'autovacuum = off');
 my $dump = PostgreSQL::Test::Utils::tempdir() . '/dump';
 my $has_advisor = Functions::install($node, 'postgres');
 
-# An identifier and a literal in SQL
-sub ident { return '"' . $_[0] =~ s/"/""/gr . '"' }
-sub literal { return q{E'} . $_[0] =~ s/(['\\])/\\$1/gr . q{'} }
-
 # Rights, without those of owners
 my $rights = q{
 	SELECT relname, '', grantee::regrole, privilege_type, is_grantable
@@ -23,7 +19,7 @@ my $rights = q{
 	ORDER BY 1, 2, 3, 4};
 my $defaults = 'SELECT defaclobjtype, defaclnamespace, unnest(defaclacl)::text FROM pg_default_acl ORDER BY 1, 2, 3';
 
-for my $name (@Server::unusual_names)
+for my $name (@unusual_names)
 {
 	my ($role, $app, $dba, $schema, $table, $domain) = map { ident($_) } $name, "$name app", "$name dba", "$name s", "$name t", "$name d";
 	my ($restored, $again) = map { "$name $_" } 'restored', 'again';

@@ -21,13 +21,15 @@ use Time::HiRes qw(usleep);
 
 our @EXPORT = (qw(init_server start_server ask psql_said errors outcome session in_parallel add_database
 	  wait_until kill_postmaster start_again dump_and_restore
-	  private_memory $python), @PostgreSQL::Test::Utils::EXPORT, @Test::More::EXPORT);
+	  private_memory $python @unusual_names ident literal), @PostgreSQL::Test::Utils::EXPORT, @Test::More::EXPORT);
 
 our ($python) = grep { -x } map { "$_/python3" } split /:/, $ENV{PATH};
 my ($first, @servers);
 
-# Names of roles and objects that are legal, and need quotation marks or escapes somewhere
+# Names of roles and objects that are legal, and need quotation marks or escapes somewhere; identifiers and literals of SQL
 our @unusual_names = ('svc$app', q{o'brien@example.org}, 'a"b', 'a\b', 'Ünal');
+sub ident { return '"' . $_[0] =~ s/"/""/gr . '"' }
+sub literal { return q{E'} . $_[0] =~ s/(['\\])/\\$1/gr . q{'} }
 
 sub import
 {
