@@ -156,8 +156,10 @@ next_tag(const ShortPrefix *prefix, int32 run_length, uint64 prefix_value, uint3
 }
 
 /*
- * Replace the bits after the prefix by the tag.  The bits of the tag that do
- * not fit into "high" become the first bits of "low".
+ * Replace the bits after the prefix by the tag.  Behind a prefix of four bytes or
+ * more, "high" has no room for all its 32 bits: those that are left become the
+ * first bits of "low", so that the tag is contiguous but for version and variant,
+ * and keys of a run are neighbours in the order of the index.
  */
 static void
 put_tag(uint32 tag, int prefix_bits, uint64 *high, uint64 *low)

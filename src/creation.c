@@ -82,8 +82,9 @@ typedef struct Creation
 } Creation;
 
 /*
- * How often create_once() tries again because another session has removed the
- * row that it waited for.
+ * Maximum number of retries after a concurrent delete.  Each needs another
+ * session that recorded the same command and removed the row in the meantime, so
+ * more than a few mean that a trigger or rule keeps the row from being stored.
  */
 #define MAX_ATTEMPTS	100
 
@@ -195,8 +196,13 @@ violates_command_index(const ErrorData *error, Datum command_id)
 		return false;
 
 	index = get_relname_relid(error->constraint_name, schema);
+	/*
+	 * REINDEX CONCURRENTLY may have renamed or dropped the index meanwhile.  "True"
+	 * is safe if that is wrong: the caller then reports 40001 in place of 23505,
+	 * and a retry finds the recorded command or raises the violation again.
+	 */
 	if (!OidIsValid(index))
-		return true;			/* REINDEX has renamed it meanwhile */
+		return true;
 
 	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(index));
 	if (HeapTupleIsValid(tuple))

@@ -213,7 +213,12 @@ reserve_values(const TickerLayout *layout, Oid sequence)
 	uint64		last = pg_atomic_read_u64(&tickers->last[ticker_index(layout)]);
 	uint64		second = second_of_value(layout, value_after(layout, last, now));
 
-	/* one that is too late was set by a user, or has the signature by chance */
+	/*
+	 * A mark is in whole seconds, and values of second s reach to just before
+	 * s + 1: so s + 1 is the first mark above them all.  RESERVED seconds later is
+	 * the greatest that this ticker writes; one that is still greater was set by a
+	 * user, or has the signature by chance.
+	 */
 	bool		is_own = (stored & SIGNATURE_MASK) == signature && mark <= second + RESERVED + 1;
 
 	if (!is_own)

@@ -58,9 +58,11 @@ scheme_by_name(const char *name)
 }
 
 /*
- * Raise 22023 if the window could contain every prefix for some clock.  A
- * window of more than n - 1 periods can intersect n + 1 of them, so the limit
- * is the cycle less 2 periods.
+ * Raise 22023 if the window could contain every prefix for some clock.  A window
+ * of at most n periods begins and ends within periods, so it can intersect n + 1
+ * of them.  With n = cycle - 2, at least one prefix is always refused.  The width
+ * is rounded up to whole periods, in unsigned numbers, because two tolerances of
+ * almost 2^63 us add up to less than 2^64.
  */
 static void
 require_window_within_cycle(const Rule *rule)

@@ -1,20 +1,20 @@
-# The prefixes of keyed_comb(): the same in all processes of a server, others in another database, on another server
-# and after each start; when they end; and where the secret is, if random bits cannot be had at first.
+# The prefixes of keyed_comb(): the same in all processes of a server, others in another database, on another server and
+# after each start; that they change at the borders of the server's clock; and where the secret is, if random bits are not
+# available at first.
 
-use Config;
 use FakeClock;
 use FindBin;
 use IPC::Run;
+use KeyedPrefix;
 use PostgreSQL::Test::Cluster;
 use Server;
 use Time::HiRes qw(time);
 use Time::Local qw(timegm);
 
-# In a period of a thousand years, a prefix ends by its keys only: after 65,504, counted by chance, one in 32 as 32.
-my $at_most = 65504 + 6 * 1425;    # six standard deviations
+# With a period of a thousand years, the prefix changes every 83 years.
 sub prefix { my ($arguments) = @_; return "left(idgen.keyed_comb(period => '365250 days'" . ($arguments // '') . ')::text, 8)' }
 
-my $node = start_server('keyed', "autovacuum = off\nmax_connections = 20\nrestart_after_crash = on", allows_streaming => 1);
+my $node = start_server('keyed', "autovacuum = off\nrestart_after_crash = on", allows_streaming => 1);
 
 # --- All processes of a server ------------------------------------------------
 my @sessions = map { session() } 1 .. 6;
@@ -24,29 +24,6 @@ ask('CREATE TABLE numbers AS SELECT i FROM generate_series(1, 20000) i; ANALYZE 
 my $query = "SELECT DISTINCT " . prefix() . ' FROM numbers WHERE i > 0';
 like(ask(in_parallel("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) $query")), qr/Workers Launched: [12]/, 'in parallel workers');
 is(ask(in_parallel($query)), $prefix, 'they have the same one');
-$_->ask('CREATE TEMP TABLE made (id uuid)') for @sessions;
-$_->send(q{INSERT INTO made SELECT idgen.keyed_comb('365250 days', 'all') FROM generate_series(1, 50000)}) for @sessions;
-$_->answer for @sessions;
-my %keys;
-for (map { split /\n/, $_->ask('SELECT left(id::text, 8), count(*) FROM made GROUP BY 1') } @sessions)
-{
-	my ($of, $count) = split /\|/;
-	$keys{$of} += $count;
-}
-my ($most) = sort { $b <=> $a } values %keys;
-cmp_ok($most, '<=', $at_most, 'a prefix ends after about 65,000 keys of all sessions');
-like(scalar keys %keys, qr/^[56]$/, '300,000 keys have five prefixes or six');
-
-# A slow table beside a fast one. Areas share a slot by chance, one pair in 1024.
-my @areas = map { "slow $_" } 1 .. 20;
-my $slow = 'SELECT ' . join ', ', prefix(), map { prefix(", area => '$_'") } @areas;
-my @before = split /\|/, ask($slow);
-ask(q{SELECT count(idgen.keyed_comb('365250 days', 'fast')) FROM generate_series(1, 80000)});
-my @after = split /\|/, ask($slow);
-cmp_ok(scalar(grep { $before[$_] eq $after[$_] } 1 .. @areas), '>=', @areas - 3,
-	'keys of another area do not end the prefixes of most areas');
-ask(q{SELECT count(idgen.keyed_comb('365250 days')) FROM generate_series(1, 80000)});
-isnt((split /\|/, ask($slow))[0], $before[0], 'keys without an area end the prefix of all tables without one');
 $_->quit for @sessions;
 
 # --- Other databases and servers ----------------------------------------------
@@ -69,82 +46,35 @@ is($standby->safe_psql('postgres', $live), $live_on_standby, 'which it keeps whe
 is($standby->safe_psql('postgres', "SELECT $given"), $on_standby, 'with a clock, too');
 $standby->stop;
 
-
-# --- The end of a prefix, by a clock that is set ------------------------------------
+# --- The server's clock -------------------------------------------------------
 SKIP:
 {
 	skip 'libfaketime is not installed', 1 if !FakeClock::is_installed();
 	my $clock = FakeClock->new('keyed');
-	my $fake = init_server('clock', 'max_connections = 20');
+	my $fake = init_server('clock');
 	$clock->start($fake);
 	$fake->safe_psql('postgres', 'CREATE EXTENSION idgen');
-	my $start = timegm(0, 0, 0, 20, 10, 2026);
 	my $session = session(node => $fake);
-	my %seen;
+	my $start = timegm(0, 0, 0, 20, 10, 2026);
 
-	# The prefix of an area, that many seconds after the start: "same" as that of the area's call before, "new", or
-	# "back" if it was seen earlier
-	my %current;
-	my $at = sub {
-		my ($seconds, $area, $arguments) = @_;
-		$clock->stand_still_at($start + $seconds);
-		my $now = $session->ask("SELECT left(idgen.keyed_comb(area => '$area'" . ($arguments // '') . ')::text, 8)');
-		my $is = ($current{$area} // '') eq $now ? 'same' : $seen{$now}++ ? 'back' : 'new';
-		$current{$area} = $now;
-		return $is;
+	# For each of these seconds after the start, the number of its period and of its prefix, in the order of appearance
+	my $numbers = sub {
+		my (@periods, @prefixes);
+		my $number = sub {
+			my ($value, $seen) = @_;
+			my ($found) = grep { $seen->[$_] eq $value } 0 .. $#$seen;
+			return $found // push(@$seen, $value) - 1;
+		};
+		return join ' ', map {
+			$clock->stand_still_at($start + $_);
+			my $now = $session->ask('SELECT left(idgen.keyed_comb()::text, 8)');
+			$number->(substr($now, 0, 6), \@periods) . '.' . $number->($now, \@prefixes);
+		} @_;
 	};
-	my $generate = sub {
-		my ($keys, $area) = @_;
-		$session->ask("SELECT count(idgen.keyed_comb(area => '$area')) FROM generate_series(1, $keys)");
-	};
-	my $prefixes = sub { my ($area, @seconds) = @_; return join ' ', map { $at->($_, $area) } @seconds };
-
-	# few keys: 60 are fewer than 500 by the count, 512, but once in 10^10 runs
-	is($prefixes->('slow', 0), 'new', 'a prefix');
-	$generate->(60, 'slow');
-	is($prefixes->('slow', 299, 300, 3599, 3600), 'same same same new', 'of few keys is used for the period');
-	is($prefixes->('slow', 6000, 7199, 7200), 'same same new', 'which begins with its first key');
-	is($prefixes->('idle', 30, 3629, 3630), 'new same new', 'wherever that is');
-
-	# 3,000 keys are more
-	is($prefixes->('busy', 10000), 'new', 'another prefix');
-	$generate->(3000, 'busy');
-	is($prefixes->('busy', 10299, 10300, 10400, 13899, 13900), 'same new same same new',
-		'of 500 keys ends after a twelfth of the period, and the next one has a period of its own');
-	is($at->(20000, 'sessions'), 'new', 'and one');
-	for (1 .. 100)
-	{
-		my $short = session(node => $fake);
-		$short->ask(q{SELECT count(idgen.keyed_comb(area => 'sessions')) FROM generate_series(1, 30)});
-		$short->quit;
-	}
-	is($prefixes->('sessions', 20299, 20300), 'same new', 'ends so if the keys are of many sessions, thirty each');
-	$generate->(80000, 'sessions');
-	is($prefixes->('sessions', 20300, 20301), 'new same', 'and within a twelfth after 65,000');
-
-	# the clock is set back or ahead
-	is($prefixes->('set', 100000, 96401, 103599, 96400, 96400, 99999, 100000), 'new same same new same same new',
-		'a clock that is set back ends a prefix if it is by a period');
-	is($prefixes->('set', 10**7, 10**7 + 1, 100000, 100001, 10**7, 10**7), 'new same new same new same',
-		'one that is set ahead, too');
-
-	# The milliseconds of a slot are those of Unix modulo 2^42, which is in 2109. A time_t of 32 bits does not reach it.
-	SKIP:
-	{
-		skip 'time_t has 32 bits', 1 if $Config{ptrsize} < 8;
-		my $wrap = 2**42 / 1000 - $start;
-		is($prefixes->('set', $wrap - 10, $wrap - 9, $wrap + 9, $wrap + 10), 'new same new same',
-			'in 2109, a prefix ends early');
-	}
-	is($prefixes->('set', -$start - 200, -$start - 100), 'new same', 'before 1970');
-
-	# areas, periods and sessions that take turns do not end each other's prefixes
-	my @arguments = map { ("'$_ hours', 'a'", "'$_ hours', 'b'") } 1 .. 10;
-	my $turns = 'SELECT ' . join ', ', map { "left(idgen.keyed_comb($_)::text, 8)" } @arguments;
-	$clock->stand_still_at($start);
-	my @made = split /\|/, $session->ask($turns);
-	is(join('|', @made), session(node => $fake)->ask($turns), 'areas and periods by turns keep their prefixes');
-	is(scalar keys %{ { map { $_ => 1 } @made } }, @arguments, 'which are different ones');
+	# (1 in 256 twelfths of an hour has the prefix of another one.)
+	is($numbers->(0, 299, 0, 3600, 3899, 0, 7200), '0.0 0.0 0.0 1.1 1.1 0.0 2.2',
+		'a prefix is that of five minutes of an hour, and comes back when the clock is set back');
+	is($numbers->(-$start - 3601, -$start - 3600, -$start - 3301), '0.0 1.1 1.1', 'before 1970');
 	$session->quit;
 }
 
@@ -213,29 +143,16 @@ SKIP:
 	my $session = session();
 	like(errors(q{SELECT idgen.keyed_comb(area => repeat('x', 64))}), qr/22023/, 'an error');
 
-	SKIP:
+	my $database = ask(q{SELECT oid FROM pg_database WHERE datname = 'postgres'});
+	for my $area ('', 'a', 'orders of customers', 'x' x 63)
 	{
-		skip 'no python3', 1 if !defined $python;
-		my $number = 5938929;    # of five minutes
-		my $database = ask(q{SELECT oid FROM pg_database WHERE datname = 'postgres'});
-		my $given = $database + 2**32;
-		my @areas = ('a', 'area_08b', 'orders of customers', 'x' x 63);
-		my $clock = "to_timestamp(300.0 * $number)";
-		my @made = map { ask("SELECT left(idgen.keyed_comb('1 hour', '$_', $clock)::text, 8)") } @areas;
-		my $compute = sub {
-			my $calls = join '', map { "$_\n" } @_;
-			IPC::Run::run([ $python, 't/lib/mask.py', 'keyed', $hex ], '<', \$calls, '>', \my $expected) or die;
-			return split /\n/, $expected;
-		};
-		is("@made", join(' ', $compute->(map { "$given 3600000 $number $_" } @areas)),
-			'prefixes are those of the definition');
-
-		# without a clock, the number has the milliseconds of the first key, and how many prefixes the slot had before
-		my $before = int(1000 * time);
-		my ($made) = map { ask("SELECT left(idgen.keyed_comb('1 hour', '$_')::text, 8)") } 'live';
-		my @numbers = map { my $ms = $_; map { ($ms % 2**42) * 2048 + $_ } 1 .. 5 } $before .. int(1000 * time);
-		is(scalar(grep { $_ eq $made } $compute->(map { "$database 3600000 $_ live" } @numbers)), 1, 'also without a clock');
+		my $made = ask("SELECT left(idgen.keyed_comb('1 hour', '$area', to_timestamp(1795146240.5))::text, 8)");
+		is($made, keyed_prefix(server_key($secret, $database, 1), $area, 3600_000, 1795146240_500), "the prefix of area '$area' is that of the definition");
 	}
+	my $before = int(1000 * time);
+	my $made = ask("SELECT left(idgen.keyed_comb('1 hour', 'live')::text, 8)");
+	my @possible = map { keyed_prefix(server_key($secret, $database, 0), 'live', 3600_000, $_) } $before, int(1000 * time);
+	like("@possible", qr/\b$made\b/, 'also without a clock');
 
 	# The secret is in no file of the server, and in nothing that SQL or a dump shows.
 	my %texts = (settings => join "\n", map { ask("SELECT s FROM $_ s") }

@@ -52,7 +52,10 @@ for (
 	[ "\n\n$key", 3, $digits ],
 	[ 'default', 1, $digits ],
 	[ "default # $key", 1, $digits ],
-	[ "default $key 0f", 1, 'There is text after the key.' ],
+	[ "default $key \"postgres", 1, 'The name of a database has no closing quotation mark.' ],
+	[ "default $key postgres\ndefault $Masks::key{other}\n", 2, 'The name occurs twice.' ],
+	[ "default $key other", qq{42704: key "default" does not exist\nHINT:  Add it to the file that idgen.key_file names, and reload the configuration.} ],
+	[ "default $key Postgres # postgres", qq{42704: key "default" does not exist\nHINT:  Add it to the file that idgen.key_file names, and reload the configuration.} ],
 	[ 'x' x 64 . " $key", 1, 'The name is longer than 63 bytes.' ],
 	[ "default $key\0", "$refused contains a zero byte" ],
 	[ '#' x (1024 * 1024 + 1), "$refused is too large\nDETAIL:  At most 1048576 bytes are allowed." ],
@@ -63,6 +66,15 @@ for (
 	$masks->write_keys($content);
 	is($masks->permuted, $error, 'refused: ' . substr($content, 0, 70) =~ s/[\n\0]/ /gr);
 }
+
+# Names of databases: the key is found if one of them is that of the session
+for my $names ('postgres', "\t other  postgres\t", '"postgres"', '"a ""b"" #" "postgres" # other', 'postgres#', 'other "" postgres')
+{
+	$masks->write_keys("default $key $names\n");
+	is($masks->permuted, $permuted, "a key for databases: $names");
+}
+$masks->write_keys("default $Masks::key{other} other\ndefault $key postgres\n");
+is($masks->permuted, $permuted, 'two keys of one name for two databases');
 
 my $longest = 'x' x 63 . " $key\n";
 $masks->write_keys($longest . '#' x (1024 * 1024 - length $longest));

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""mask.py {mask|unmask|permute|keyed} KEY: convert what the lines of stdin contain.
+"""mask.py {mask|unmask|permute} KEY: convert what the lines of stdin contain.
 
 Written from the definitions, apart from the extension's code: SipHash-2-4
 (Aumasson and Bernstein, 2012), docs/masks.md, and the Feistel network that the
@@ -85,13 +85,7 @@ def permute(key, number, max_value, area=''):
             return number + 1
 
 
-def keyed_prefix(key, database, period_ms, number, area):
-    """The prefix of keyed_comb(), as the comment of src/keyed_comb.c defines it."""
-    words = (int(database), siphash(key, area.encode()), int(period_ms), int(number))
-    return f'{siphash(key, struct.pack("<QQQq", *words)) % (1 << 32):08x}'
-
-
-function = {'mask': mask_uuid, 'unmask': unmask_uuid, 'permute': permute, 'keyed': keyed_prefix}[sys.argv[1]]
+function = {'mask': mask_uuid, 'unmask': unmask_uuid, 'permute': permute}[sys.argv[1]]
 key = bytes.fromhex(sys.argv[2])
 for line in sys.stdin:
     print(function(key, *line.rstrip('\n').split(' ', function.__code__.co_argcount - 2)))
