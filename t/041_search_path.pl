@@ -209,7 +209,7 @@ is(outcome("SELECT idgen.uuid_version($v4)", user => 'stranger'), '4', 'the exte
 if (-e 'contrib/portable/uuids.sql')
 {
 	ask(q{DROP EXTENSION idgen CASCADE; DROP SCHEMA IF EXISTS idgen});
-	my $portable = join '', map { slurp_file("contrib/portable/$_.sql") } qw(uuids text_ids create_once);
+	my $portable = join '', map { slurp_file("contrib/portable/$_.sql") } qw(uuids checks text_ids create_once);
 	%made = results($superuser, $hostile, 'create' => "$portable$portable COMMIT");
 	is($made{create}, '', 'the portable edition is installed, twice, with hostile objects on the search_path');
 	my %in_portable = map { $_ => 1 } split /\n/, ask(q{SELECT proname FROM pg_proc WHERE pronamespace = 'idgen'::regnamespace});

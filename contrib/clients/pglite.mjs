@@ -12,7 +12,7 @@ const task = tasks('pglite')
 const folder = process.env.IDGEN_PORTABLE_FILES ?? '../portable'
 const db = await PGlite.create()
 
-for (const file of ['uuids', 'text_ids', 'create_once']) {
+for (const file of ['uuids', 'checks', 'text_ids', 'create_once']) {
   await db.exec(readFileSync(`${folder}/${file}.sql`, 'utf8'))
 }
 await db.exec(`

@@ -1,14 +1,12 @@
 /*
  * create_once.sql: create_once() of idgen without a C library, which makes creation
- * commands safe to retry: the table idgen.creation_identifiers and its functions, for
- * PostgreSQL 15 to 19. It needs no other file.
+ * commands safe to retry: the table idgen.creation_identifiers and its functions. Needs
+ * uuids.sql, which has the rest of this comment.
  *
- *   psql -f create_once.sql
+ *   psql -f uuids.sql -f create_once.sql
  *
- * Any role with CREATE on the database can run this file, which is one statement. Running
- * it again replaces the functions, changes no privilege and no data, and waits for no
- * transaction that uses them. drop.sql removes all, with the recorded commands. uuids.sql
- * and contrib/portable/README.md have more.
+ * Running it again also changes no data, and waits for no transaction that uses the
+ * functions. drop.sql removes all, with the recorded commands.
  */
 
 DO $install$
@@ -16,33 +14,11 @@ DECLARE
     caller_path CONSTANT pg_catalog.text := pg_catalog.current_setting('search_path');
 BEGIN
     PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
-    IF EXISTS (SELECT FROM pg_extension WHERE extname = 'idgen') THEN
-        RAISE EXCEPTION 'extension "idgen" is installed' USING ERRCODE = 'duplicate_object';
+    IF (SELECT pg_get_userbyid(proowner) = current_user FROM pg_proc
+        WHERE oid = to_regprocedure('idgen.portable_require_own_schema()')) IS NOT TRUE THEN
+        RAISE EXCEPTION 'uuids.sql is not installed by this role' USING ERRCODE = 'undefined_function';
     END IF;
-    IF to_regnamespace('idgen') IS NULL THEN
-        CREATE SCHEMA idgen;    -- fails if another session creates it meanwhile
-        GRANT USAGE ON SCHEMA idgen TO PUBLIC;
-        COMMENT ON SCHEMA idgen IS 'Identifiers for primary keys, portable edition: generate, check, create once.';
-    END IF;
-    -- Other roles could add overloads, which callers reach instead of these functions.
-    IF EXISTS (SELECT FROM pg_namespace n
-               WHERE nspname = 'idgen'
-                 AND (pg_get_userbyid(nspowner) <> current_user
-                      OR EXISTS (SELECT FROM aclexplode(nspacl) WHERE privilege_type = 'CREATE' AND grantee <> nspowner)
-                      OR EXISTS (SELECT FROM pg_proc WHERE pronamespace = n.oid AND proowner <> nspowner)
-                      OR EXISTS (SELECT FROM pg_class WHERE relnamespace = n.oid AND relowner <> nspowner))) THEN
-        RAISE EXCEPTION 'schema "idgen" is not only yours' USING ERRCODE = 'insufficient_privilege',
-            DETAIL = 'Another role owns it, has the privilege CREATE on it, or owns a function or relation in it.';
-    END IF;
-    IF to_regprocedure('idgen.portable_version()') IS NULL THEN
-        CREATE FUNCTION idgen.portable_version(OUT file text, OUT version text) RETURNS SETOF record
-            LANGUAGE SQL STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-            AS $body$SELECT substr(proname, 15), split_part(prosrc, '''', 2) FROM pg_proc
-                     WHERE pronamespace = 'idgen'::regnamespace AND starts_with(proname, 'portable_file_')
-                     ORDER BY 1$body$;
-        COMMENT ON FUNCTION idgen.portable_version() IS
-            'The files of the portable edition that are installed, with their versions.';
-    END IF;
+    PERFORM idgen.portable_require_own_schema();
 
 -- The version of create_once.sql, as portable_version() shows it.
 CREATE OR REPLACE FUNCTION idgen.portable_file_create_once() RETURNS text

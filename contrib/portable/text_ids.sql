@@ -13,22 +13,11 @@ DECLARE
     caller_path CONSTANT pg_catalog.text := pg_catalog.current_setting('search_path');
 BEGIN
     PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
-    IF EXISTS (SELECT FROM pg_extension WHERE extname = 'idgen') THEN
-        RAISE EXCEPTION 'extension "idgen" is installed' USING ERRCODE = 'duplicate_object';
+    IF (SELECT pg_get_userbyid(proowner) = current_user FROM pg_proc
+        WHERE oid = to_regprocedure('idgen.portable_require_own_schema()')) IS NOT TRUE THEN
+        RAISE EXCEPTION 'uuids.sql is not installed by this role' USING ERRCODE = 'undefined_function';
     END IF;
-    IF to_regprocedure('idgen.portable_file_uuids()') IS NULL THEN
-        RAISE EXCEPTION 'uuids.sql is not installed' USING ERRCODE = 'undefined_function';
-    END IF;
-    -- Other roles could add overloads, which callers reach instead of these functions.
-    IF EXISTS (SELECT FROM pg_namespace n
-               WHERE nspname = 'idgen'
-                 AND (pg_get_userbyid(nspowner) <> current_user
-                      OR EXISTS (SELECT FROM aclexplode(nspacl) WHERE privilege_type = 'CREATE' AND grantee <> nspowner)
-                      OR EXISTS (SELECT FROM pg_proc WHERE pronamespace = n.oid AND proowner <> nspowner)
-                      OR EXISTS (SELECT FROM pg_class WHERE relnamespace = n.oid AND relowner <> nspowner))) THEN
-        RAISE EXCEPTION 'schema "idgen" is not only yours' USING ERRCODE = 'insufficient_privilege',
-            DETAIL = 'Another role owns it, has the privilege CREATE on it, or owns a function or relation in it.';
-    END IF;
+    PERFORM idgen.portable_require_own_schema();
 
 -- The version of text_ids.sql, as portable_version() shows it.
 CREATE OR REPLACE FUNCTION idgen.portable_file_text_ids() RETURNS text

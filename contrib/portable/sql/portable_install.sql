@@ -2,14 +2,14 @@
 -- that follow are those of the C edition.
 \set ECHO none
 \getenv folder PG_ABS_SRCDIR
-\set uuids :folder '/uuids.sql'
-\set text_ids :folder '/text_ids.sql'
-\set create_once :folder '/create_once.sql'
-\i :uuids
-\i :text_ids
-\i :create_once
-\i :uuids
-\i :text_ids
-\i :create_once
+\cd :folder
+\i uuids.sql
+\i checks.sql
+\i text_ids.sql
+\i create_once.sql
+\i uuids.sql
+\i checks.sql
+\i text_ids.sql
+\i create_once.sql
 \set ECHO all
 SELECT count(*) AS extensions FROM pg_extension WHERE extname = 'idgen';

@@ -12,7 +12,7 @@ $node->start;
 sub both { my ($sql) = @_; return map { ask($sql, $_) } 'c', 'p' }
 ask("CREATE DATABASE $_ ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0") for 'c', 'p';
 ask('CREATE EXTENSION idgen', 'c');
-ask(join('', map { slurp_file("contrib/portable/$_.sql") } qw(uuids text_ids create_once)), 'p');
+ask(join('', map { slurp_file("contrib/portable/$_.sql") } qw(uuids checks text_ids create_once)), 'p');
 
 # --- The same results -------------------------------------------------------
 note("IDGEN_SEED=$seed");
