@@ -140,13 +140,11 @@ FROM (VALUES (timestamptz '2026-11-20 03:40:00+00', timestamptz '2026-11-20 03:4
              ('4714-11-24 00:00:00+00 BC', '4714-11-24 00:01:00+00 BC'),
              ('294276-12-31 23:59:59.999999+00', '294276-12-31 23:56:00+00')) v (at, period);
 
--- another prefix for each hour, area and length of the period, and for a given clock
--- that is the current time
+-- another prefix for each hour, area and length of the period
 SELECT count(DISTINCT prefix(idgen.keyed_comb(clock => '2026-11-20 03:44:00+00'::timestamptz + n * interval '1 hour'))) AS periods,
        count(DISTINCT prefix(idgen.keyed_comb(area => repeat('a', n - 1), clock => '2026-11-20 03:44:00+00'))) AS areas,
        count(DISTINCT prefix(idgen.keyed_comb(area => repeat('a', 62) || chr(64 + n), clock => '2026-11-20 03:44:00+00'))) AS last_bytes,
        count(DISTINCT prefix(idgen.keyed_comb(n * interval '1 day', clock => '1970-01-01 00:00:00+00'))) AS lengths
 FROM generate_series(1, 63) n;
-SELECT prefix(idgen.keyed_comb('365250 days')) <> prefix(idgen.keyed_comb('365250 days', clock => now())) AS own_domain,
-       prefix(idgen.keyed_comb('365250 days')) = prefix(idgen.keyed_comb('365250 days')) AS same;
+SELECT prefix(idgen.keyed_comb('365250 days')) = prefix(idgen.keyed_comb('365250 days')) AS same;
 DROP FUNCTION prefix(uuid);
