@@ -6,8 +6,8 @@ same id until an answer is not a lost connection (with --new-command-id, each ti
 and the server (PGHOST, PGPORT) closes the connections that are left from the command before, and counts the messages
 of each side from the startup message on; the rows of one answer count as one. For the first command it cuts the
 connection before the first message, for the next one before the second, and so on to the last; then the same after
-each message. Then it cuts three connections in a row, each before the same request, which is a message of the program
-after one of the server.
+each message. Then it cuts three connections in a row, each before a request, which is a message of the program after one
+of the server: the last one after whose loss the program connects again; then each; and for each of these, each.
 
 Prints a line "command id, id of the order" for each command, and a last one: the numbers of cuts, of lost answers to
 COMMIT, and of three cuts in a row."""
@@ -142,6 +142,15 @@ class Program:
         self.cuts += len(self.proxy.reached)
         return len(self.proxy.reached) == len(cuts)
 
+    async def last_request_of_connection(self):
+        """The cut before the last request after whose loss the program connects again, as it does after an error"""
+        connections = []
+        for number in itertools.count():
+            is_cut = await self.create_order(("request", "before", number))
+            connections.append(len(self.proxy.connections))
+            if not is_cut:
+                return [("request", "before", max(n for n in range(number) if connections[n] > connections[-1]))]
+
 
 async def main(*arguments):
     *options, command = arguments
@@ -154,10 +163,17 @@ async def main(*arguments):
                 if not await program.create_order((side, when, number)):
                     break
                 lost_completions += (side, when, program.proxy.reached[0][:1]) == ("server", "before", b"C")
-        while await program.create_order(*[("request", "before", in_a_row)] * 3):
-            in_a_row += 1
+        last = await program.last_request_of_connection()
+        for second in itertools.count():
+            for third in itertools.count():
+                if not await program.create_order(*last, ("request", "before", second), ("request", "before", third)):
+                    break
+                in_a_row += 1
+            if len(program.proxy.reached) < 2:
+                break
     finally:
-        os.killpg(program.process.pid, signal.SIGTERM)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(program.process.pid, signal.SIGTERM)
         await program.proxy.plan()
     print(program.cuts, lost_completions, in_a_row)
 
