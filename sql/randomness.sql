@@ -86,21 +86,25 @@ FROM (SELECT kind, bit, sum(get_bit(bits, bit) # get_bit(bits, bit + 1)) AS chan
       GROUP BY kind, bit) t
 GROUP BY kind ORDER BY kind;
 
--- the last six bytes of each identifier, if they are random, are uniformly distributed:
--- chi-square with 255 degrees of freedom has mean 255 and standard deviation 22.6
+-- the random bytes are evenly distributed: chi-square with 255 degrees of freedom has mean
+-- 255 and standard deviation 22.6
 SELECT kind, chi_square BETWEEN 255 - 6 * 22.6 AND 255 + 6 * 22.6 AS evenly
-FROM (SELECT kind, sum((observed - 12000 / 256.0) ^ 2 / (12000 / 256.0)) AS chi_square
-      FROM (SELECT sample.kind, value, count(*) AS observed
-            FROM sample JOIN random_bits r ON r.kind = sample.kind AND r.first <= 80 AND r.last = 127,
-                 generate_series(80, 120, 8) first,
-                 LATERAL (SELECT substring(bits FROM first + 1 FOR 8)::int AS value) v
-            GROUP BY sample.kind, value) s
+FROM (SELECT kind, sum((observed - bytes / 256) ^ 2 / (bytes / 256)) + (256 - count(*)) * max(bytes) / 256 AS chi_square
+      FROM (SELECT kind, count(*) AS observed, sum(count(*)) OVER (PARTITION BY kind)::float8 AS bytes
+            FROM sample JOIN random_bits USING (kind), generate_series(0, 120, 8) byte_at,
+                 LATERAL (SELECT substring(bits FROM byte_at + 1 FOR 8)::int AS value) v
+            WHERE byte_at >= first AND byte_at + 7 <= last
+            GROUP BY kind, value) s
       GROUP BY kind) t
 ORDER BY kind;
 
 -- no 62 random bits occur twice in all identifiers, but those of suffix_comb(), which are
--- of the time: the pool is not used twice
-SELECT count(*) - count(DISTINCT substring(bits FROM 67)) AS repeated FROM sample WHERE kind <> 'suffix_comb';
+-- of the time, nor in those of another process: a pool is used once, by one process
+CREATE TABLE used AS SELECT substring(bits FROM 67) AS bits FROM sample WHERE kind <> 'suffix_comb';
+\connect -
+INSERT INTO used SELECT substring(('x' || replace(idgen.uuid_v4()::text, '-', ''))::bit(128) FROM 67) FROM generate_series(1, 10000);
+SELECT count(*) AS used, count(*) - count(DISTINCT bits) AS repeated FROM used;
+DROP TABLE used;
 
 -- a ULID has 80 new random bits in each millisecond
 CREATE FUNCTION pg_temp.ulids(n int) RETURNS SETOF bit(128) LANGUAGE plpgsql AS $$
