@@ -1056,7 +1056,8 @@ CREATE FUNCTION idgen.check_recent_hmac_comb(
     LANGUAGE C STABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_check_recent_hmac_comb';
 
-COMMENT ON FUNCTION idgen.check_recent_hmac_comb(uuid, text, interval, interval, interval, interval, text, timestamptz) IS
+COMMENT ON FUNCTION
+    idgen.check_recent_hmac_comb(uuid, text, interval, interval, interval, interval, text, timestamptz) IS
 'The identifier, if is_recent_hmac_comb() accepts it with the same arguments. Otherwise an error (23514) that shows '
 'the window, with the function''s name as constraint name.';
 

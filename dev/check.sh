@@ -12,6 +12,7 @@
 #   yaml             .github and dev/packaging can be read
 #   lines            at most 120 columns in SQL and Perl that people read: those of the extension,
 #                    contrib/ and bench/
+#   expected         no expected output contains an error that a mistake in the test itself makes
 #
 # Installs missing tools. Takes about a minute.
 
@@ -77,8 +78,23 @@ check_lines() {
     [ -z "$long" ] || { echo "$long"; return 1; }
 }
 
+# Errors that a typing mistake makes, unless a test is about them.
+check_expected() {
+    local unexpected about=(
+        'function idgen.one_of_two(unknown) is not unique'
+        'sequence "idgen.decimal_id_counter" does not exist' 'relation "idgen.js_id_mark" does not exist'
+        'schema "nowhere" does not exist' 'type "Invoice_ID" does not exist' 'relation with OID 0 does not exist'
+        'column "nothing" of relation "t" does not exist' 'column "ctid" of relation "t" does not exist'
+        'identifier scheme "serial" does not exist' 'identifier scheme "" does not exist'
+        'identifier scheme "Short_Comb" does not exist' 'kind "COMB" does not exist'
+    )
+    unexpected=$(grep -HE 'is ambiguous|syntax error|(does|do) not exist|is not unique' {expected,contrib/*/expected}/*.out |
+        grep -vF -e "${about[0]}" "${about[@]/#/-e}")
+    [ -z "$unexpected" ] || { echo "$unexpected"; return 1; }
+}
+
 idgen_options '' "$@"
-[ ${#arguments[@]} -gt 0 ] || arguments=(gcc clang clang-tidy cppcheck shell python yaml lines)
+[ ${#arguments[@]} -gt 0 ] || arguments=(gcc clang clang-tidy cppcheck shell python yaml lines expected)
 idgen_install_packages
 idgen_make_work_folder
 shopt -s nullglob globstar
@@ -86,7 +102,7 @@ cd "$IDGEN_SOURCE" || exit
 
 for name in "${arguments[@]}"; do
     case $name in
-        format | lines) ;;
+        format | lines | expected) ;;
         gcc | clang | clang-tidy | cppcheck) idgen_require "$name" ;;
         shell) idgen_require shellcheck ;;
         python) idgen_require python3 ;;
