@@ -46,17 +46,19 @@ my @written = split /\n/, ask(sprintf $signatures_of, 'manual');
 cmp_ok(scalar @real, '>', 100, 'there are functions');
 is_deeply(\@written, \@real, 'every function is documented, with its signature, except those that are internal');
 
-# The list of SQLSTATEs other than those of every function is that of t/lib/Functions.pm,
-# which t/003_properties.pl compares with what they raise.
-my ($list) = $page =~ /^### Other SQLSTATEs of bad arguments\n\n(.*?)\n\n/ms;
-my @listed;
-for (split /^- /m, $list)
+# The section of a function, or the text before the sections of its kind, has the SQLSTATEs of t/lib/Functions.pm, except
+# those of every function; t/003_properties.pl compares them with what the function raises.
+my (%section_of, $intro);
+for my $section (split /^(?=##)/m, $page)
 {
-	my ($states, $names) = /^\*\*(.*?)\*\*.*?: (.*)/s or next;
-	for my $state (split /, /, $states) { push @listed, map { "$_ $state" } $names =~ /`(\w+)`/g }
+	$intro = $section if $section !~ /^###/;
+	$section_of{$_} = "$intro$section" for map { /^(\w+)\(/mg } $section =~ /^```text\n(.*?)^```/msg;
 }
-my @raised = map { my $name = $_->{name}; map { "$name $_" } @{ $_->{errors} } } grep { $_->{kind} ne 'advisor' } @Functions::functions;
-is_deeply([ sort @listed ], [ sort grep { !/ 22(?:004|008|023|P02)$/ } @raised ], 'the other SQLSTATEs of each function are listed');
+for my $function (grep { $_->{kind} ne 'advisor' } @Functions::functions)
+{
+	my ($name, @errors) = ($function->{name}, grep { !/^22(?:004|008|023|P02)$/ } @{ $function->{errors} });
+	is_deeply([ grep { ($section_of{$name} // '') !~ /\b$_\b/ } @errors ], [], "$name: its section has the errors @errors") if @errors;
+}
 
 # The pages and lists that a new generator could be missing from
 for my $path (qw(docs/choosing.md docs/security.md docs/report/functions.md bench/lab/keys.txt bench/lab/functions.sql),
@@ -80,7 +82,7 @@ my %columns;
 while ($page =~ /^### (?:Table|View) `(\w+)`\n(.*?)(?=^#|\z)/msg)
 {
 	my ($relation, $section) = ($1, $2);
-	$columns{$relation} = join ', ', map { /^\| `(\w+)` \| (\w+) \|/ ? "$1 $2" : () } split /\n/, $section;
+	$columns{$relation} = join ', ', map { /^- `(\w+)` (\w+)/ ? "$1 $2" : () } split /\n/, $section;
 }
 my %real_columns = map { split /\|/ } split /\n/, ask(q{
 	SELECT relname, string_agg(attname || ' ' || replace(atttypid::regtype::text, 'timestamp with time zone', 'timestamptz'), ', ' ORDER BY attnum)
@@ -90,7 +92,7 @@ is_deeply(\%columns, \%real_columns, 'every table and view is documented, with i
 
 like($page, qr/`$_`/, "sequence $_ is documented")
   for split /\n/, ask(q{SELECT relname FROM pg_class WHERE relnamespace = 'idgen'::regnamespace AND relkind = 'S'});
-my @settings = $page =~ /^\| `(idgen\.\w+)` \|/mg;
+my @settings = $page =~ /^- `(idgen\.\w+)`: /mg;
 is(join("\n", sort @settings), ask(q{LOAD 'idgen'; SELECT name FROM pg_settings WHERE name LIKE 'idgen.%' ORDER BY name COLLATE "C"}),
 	'every setting is documented');
 
@@ -141,7 +143,7 @@ like($pasted{choosing}, qr/^orders_pkey\|orders\|id\|/m, 'choosing: the advisor 
 my @shown = map { s/ \| /|/gr } $page =~ /^-- → (.*)$/mg;
 my @missing = @shown;
 for (split /\n/, "$pasted{reference}\n$pasted{advisor}") { shift @missing if @missing && $_ eq $missing[0] }
-cmp_ok(scalar @shown, '>', 20, 'there are results');
+cmp_ok(scalar @shown, '>=', 15, 'there are results');
 is_deeply(\@missing, [], 'the examples print the results that are shown');
 
 # --- Links ----------------------------------------------------------------------
