@@ -58,6 +58,7 @@ debian_run() {
             mount -t devpts -o newinstance,mode=620,ptmxmode=666 devpts "$0/dev/pts" || exit
         chroot "$0" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
             HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
+            NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt \
             ${http_proxy:+"http_proxy=$http_proxy"} ${https_proxy:+"https_proxy=$https_proxy"} "$@"
         exit' "$DEBIAN_ROOT" "$@"
 }
@@ -109,6 +110,10 @@ debian_make() {
     fi
 
     DEBIAN_ROOT=$folder
+    # the machine's own certificate authorities, for npm
+    ! compgen -G '/usr/local/share/ca-certificates/*.crt' >/dev/null ||
+        { cp /usr/local/share/ca-certificates/*.crt "$DEBIAN_ROOT/usr/local/share/ca-certificates/" &&
+            debian_run update-ca-certificates >/dev/null 2>&1; }
     # files of a run that was killed
     rm -rf --one-file-system "${DEBIAN_ROOT:?}"/tmp/*
 }

@@ -2,16 +2,16 @@
 #
 # test-clients.sh: the tests of contrib/clients/, with all stacks and generators of its programs.txt.
 #
-#   contrib/clients/test-clients.sh
+#   contrib/clients/test-clients.sh [NAME ...]     only these
 #
 # Installs their runtimes (Debian packages, npm packages in the versions of contrib/clients/package-lock.json,
 # kept in $IDGEN_CLIENTS or /var/cache/idgen-clients). A program whose runtime is missing has failed.
 
 . "$(dirname "$0")/../../dev/verdicts.sh"
 
-idgen_no_options "$@"
+idgen_options '' "$@"
 clients=$IDGEN_SOURCE/contrib/clients
-export IDGEN_ALL_CLIENTS=1
+export IDGEN_CLIENT_NAMES="${arguments[*]-}"
 
 install_npm_packages() {
     local lock folder
@@ -27,7 +27,8 @@ install_npm_packages() {
 
 build_idgen tests
 # those of each program separately: perhaps not all can be installed
-while IFS='|' read -r _ _ runtime packages _; do
+while IFS='|' read -r name _ runtime packages _; do
+    [[ ${#arguments[@]} -eq 0 || " ${arguments[*]} " == *" $name"* ]] || continue
     if [[ $packages == *npm:* ]]; then
         install_npm_packages
     elif ! (cd "$clients" && sh -c "$runtime") >/dev/null 2>&1; then

@@ -4,7 +4,7 @@ use lib 'contrib/clients/t/lib';
 use Program;
 use Server;
 
-plan skip_all => 'contrib/clients/test-clients.sh runs it' if !$ENV{IDGEN_ALL_CLIENTS};
+plan skip_all => 'contrib/clients/test-clients.sh runs it' if !defined $ENV{IDGEN_CLIENT_NAMES};
 
 Program::start_server('wires');
 

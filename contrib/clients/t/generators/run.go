@@ -1,4 +1,4 @@
-// The generators of Go, see t/003_generators.pl
+// See t/003_generators.pl.
 package main
 
 import (
@@ -11,29 +11,23 @@ import (
 	"time"
 )
 
-func bytes(text string) (bytes [16]byte) {
-	hex.Decode(bytes[:], []byte(text))
-	return
-}
-
-func number(text string) int64 {
-	number, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		panic(err)
-	}
-	return number
-}
-
 func main() {
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
-		switch w := strings.Split(lines.Text(), "\t"); w[0] {
+		w := strings.Split(lines.Text(), "\t")
+		var key, random [16]byte
+		hex.Decode(key[:], []byte(w[1]))
+		hex.Decode(random[:], []byte(w[6]))
+		period, _ := strconv.ParseInt(w[3], 10, 64)
+		prefix, _ := strconv.Atoi(w[4])
+		ms, _ := strconv.ParseInt(w[5], 10, 64)
+		switch w[0] {
 		case "short":
-			fmt.Printf("%x\n", shortComb(time.UnixMilli(number(w[3])), bytes(w[4]), number(w[1]), int(number(w[2]))))
+			fmt.Printf("%x\n", shortComb(time.UnixMilli(ms), random, period, prefix))
 		case "hmac":
-			fmt.Printf("%x\n", hmacComb(bytes(w[1]), w[2], number(w[4]), bytes(w[5]), number(w[3])))
+			fmt.Printf("%x\n", hmacComb(key, w[2], ms, random, period))
 		default:
 			short, _ := NewShortComb()
-			keyed, _ := NewHmacComb(bytes(w[1]), w[2])
+			keyed, _ := NewHmacComb(key, w[2])
 			fmt.Printf("%x %x\n", short, keyed)
 		}
 	}

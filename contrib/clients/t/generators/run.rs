@@ -1,42 +1,36 @@
-// The generators of Rust, see t/003_generators.pl
+// See t/003_generators.pl.
 #[path = "../../generators/hmac_comb.rs"]
 mod hmac_comb;
-#[path = "../../generators/sha256.rs"]
-mod sha256;
 #[path = "../../generators/short_comb.rs"]
 mod short_comb;
 
-use std::fs::File;
-use std::io::{stdin, Read};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::io::{stdin, Write};
+use std::process::{Command, Stdio};
+use std::time::{Duration, UNIX_EPOCH};
 
-fn bytes(hex: &str) -> [u8; 16] {
-    u128::from_str_radix(hex, 16).unwrap().to_be_bytes()
-}
-
-fn ms(text: &str) -> Duration {
-    Duration::from_millis(text.parse().unwrap())
+// in place of a crate
+fn hmac(key: &str, message: &[u8]) -> [u8; 32] {
+    let mut openssl = Command::new("openssl")
+        .args(["dgst", "-sha256", "-mac", "HMAC", "-macopt", &format!("hexkey:{key}"), "-binary"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    openssl.stdin.take().unwrap().write_all(message).unwrap();
+    openssl.wait_with_output().unwrap().stdout.try_into().unwrap()
 }
 
 fn main() {
     for line in stdin().lines().map(Result::unwrap) {
         let w: Vec<&str> = line.split('\t').collect();
-        let number = |i: usize| w[i].parse::<i64>().unwrap();
-        let ids = match w[0] {
-            "short" => vec![short_comb::short_comb(UNIX_EPOCH + ms(w[3]), bytes(w[4]), ms(w[1]), number(2) as usize)],
-            "hmac" => vec![hmac_comb::hmac_comb(bytes(w[1]), w[2], number(4), bytes(w[5]), number(3))],
-            _ => {
-                let mut random = [0; 16];
-                File::open("/dev/urandom").unwrap().read_exact(&mut random).unwrap();
-                let now = SystemTime::now();
-                let unix_ms = now.duration_since(UNIX_EPOCH).unwrap().as_millis() as i64;
-                vec![
-                    short_comb::short_comb(now, random, ms("60000"), 2),
-                    hmac_comb::hmac_comb(bytes(w[1]), w[2], unix_ms, random, 3_600_000),
-                ]
-            }
+        let (period, ms): (u64, i64) = (w[3].parse().unwrap(), w[5].parse().unwrap());
+        let random = u128::from_str_radix(w[6], 16).unwrap().to_be_bytes();
+        let id = if w[0] == "short" {
+            let now = UNIX_EPOCH + Duration::from_millis(ms as u64);
+            short_comb::short_comb(now, random, Duration::from_millis(period), w[4].parse().unwrap())
+        } else {
+            hmac_comb::hmac_comb(|message| hmac(w[1], message), w[2], ms, random, period as i64)
         };
-        let texts: Vec<String> = ids.iter().map(|id| format!("{:032x}", u128::from_be_bytes(*id))).collect();
-        println!("{}", texts.join(" "));
+        println!("{:032x}", u128::from_be_bytes(id));
     }
 }

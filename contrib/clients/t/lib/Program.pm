@@ -1,4 +1,5 @@
-# The programs of contrib/clients/programs.txt, which has the format of its lines.
+# The programs of contrib/clients/programs.txt, which has the format of its lines; those of IDGEN_CLIENT_NAMES only, which must
+# run, or all if it is empty.
 #
 #   for my $stack (Program::all('stack')) { $stack->{name} }
 #   skip(...) if !$stack->can_run;                    # its runtime is missing; else builds the program
@@ -24,6 +25,7 @@ my $node;
 sub all
 {
 	my ($task) = @_;
+	my $wanted = $ENV{IDGEN_CLIENT_NAMES} // '';
 	my @programs;
 	for my $line (PostgreSQL::Test::Utils::slurp_file("$folder/programs.txt") =~ /^[a-z].*/mg)
 	{
@@ -31,7 +33,7 @@ sub all
 		@program{qw(name tasks runtime packages build command)} = split / +\| +/, $line;
 		$program{log} = "$PostgreSQL::Test::Utils::log_path/client_$program{name}.log";
 		$program{has} = { map { $_ => 1 } split / /, $program{tasks} };
-		push @programs, bless \%program if $program{has}{$task};
+		push @programs, bless \%program if $program{has}{$task} && ($wanted eq '' || " $wanted " =~ / $program{name} /);
 	}
 	return @programs;
 }
@@ -57,7 +59,7 @@ sub can_run
 	link_npm_packages();
 	if (system($self->in_folder("{ $self->{runtime}; } >&2")) != 0)
 	{
-		die "the runtime is not installed: $self->{packages}\n" if $ENV{IDGEN_ALL_CLIENTS};
+		die "the runtime is not installed: $self->{packages}\n" if defined $ENV{IDGEN_CLIENT_NAMES};
 		return 0;
 	}
 	system($self->in_folder("mkdir -p build && { $self->{build}; } >&2")) == 0 or die "no build; see $self->{log}\n";
@@ -92,9 +94,9 @@ sub create_database
 sub environment
 {
 	my ($self) = @_;
-	my $port = $node->port;
-	return (PGHOST => '127.0.0.1', PGPORT => $port, PGUSER => 'app', PGDATABASE => $self->{database},
-		DATABASE_URL => "postgresql://app\@127.0.0.1:$port/$self->{database}", ID_KEY => $id_key);
+	my ($port, $database) = ($node->port, $self->{database} // 'postgres');
+	return (PGHOST => '127.0.0.1', PGPORT => $port, PGUSER => 'app', PGDATABASE => $database,
+		DATABASE_URL => "postgresql://app\@127.0.0.1:$port/$database", ID_KEY => $id_key);
 }
 
 sub start
