@@ -1,0 +1,268 @@
+# psql clients that repeat statements until their session ends, and then connect again. All that the server returned to
+# them is kept: no identifier may be returned twice, even if its transaction did not commit; rows that were reported as
+# committed must exist; and each command has made one order.
+#
+#   my $load = Load->new($node, insert => 4, take => 2, create => 6);
+#   $load->work(100);              # until each client has got that many rows more
+#   $node->stop('immediate');
+#   $load->lose_all;               # later identifiers are greater
+#   $load->check;
+#
+# "insert" clients insert rows whose identifiers are defaults, "take" clients fetch identifiers in different ways, and
+# "create" clients make orders by create_once(): about five of them send each command, most of them at the same time.
+# The node needs $Tickers::settings, unless all clients create.
+
+package Load;
+use strict;
+use warnings;
+use List::Util qw(max sum0);
+use POSIX ();
+use Server qw(append_to_file is slurp_file wait_until);
+use Tickers qw(number);
+use Time::HiRes qw(time usleep);
+
+our @functions = (@Tickers::functions, 'short_comb', 'object_id');
+my $take = 'SELECT ' . join(', ', map { "idgen.$_()" } @functions);
+
+my %set_up = (
+	insert => "CREATE TABLE things AS $take LIMIT 0;"
+	  . join('', map { "ALTER TABLE things ALTER $_ SET DEFAULT idgen.$_();" } @functions),
+	take => '',
+	create => q{CREATE TABLE orders (id uuid, command uuid, filler text DEFAULT repeat(md5(random()::text), 8));
+		CREATE SEQUENCE commands MINVALUE 0});
+
+# The beginning of a client's script, and what it repeats
+my %scripts = (
+	insert => [
+		'PREPARE make(int) AS INSERT INTO things (snowflake) SELECT idgen.snowflake() FROM generate_series(1, $1) RETURNING '
+		  . join(', ', @functions),
+		'EXECUTE make(3);' ],
+	create => [
+		q{PREPARE make AS
+			WITH c AS (SELECT ('c0000000-0000-4000-8000-' || lpad(to_hex(CASE WHEN random() < 0.8 THEN nextval('commands')
+					ELSE (random() * (SELECT last_value FROM commands))::bigint END / 5), 12, '0'))::uuid AS command),
+				o AS (SELECT c.command, o.* FROM c, idgen.create_once(command, idgen.uuid_v7(), 'order', to_jsonb(command::text)) o),
+				i AS (INSERT INTO orders (id, command) SELECT entity_id, command FROM o WHERE created)
+			SELECT command, entity_id, created FROM o},
+		'EXECUTE make;' ]);
+my @ways_to_take = (
+	[ 'BEGIN', "EXECUTE make(3);\n\\if :ERROR\nROLLBACK AND CHAIN;\n\\endif" ],
+	[ '', 'EXECUTE make(10);' ],
+	# no changes to commit, so that only the tickers flush WAL
+	[ '', 'BEGIN; EXECUTE make(1); SAVEPOINT s; EXECUTE make(1); ROLLBACK TO s; EXECUTE make(1); ROLLBACK;' ],
+	[ '', 'EXECUTE make(1);' ]);
+
+# "isolation" is a list of levels for the clients in turn.
+sub new
+{
+	my ($class, $node, %number_of) = @_;
+	my @isolation = @{ delete $number_of{isolation} // [ 'read committed' ] };
+	my $folder = PostgreSQL::Test::Utils::tempdir();
+	my $self = bless { node => $node, phase => 0, folder => $folder, clients => [] }, $class;
+	for my $kind (sort keys %number_of)
+	{
+		$node->safe_psql('postgres', $set_up{$kind});
+		for my $number (1 .. $number_of{$kind})
+		{
+			my ($begin, $repeat) = @{ $scripts{$kind} // $ways_to_take[ $number % @ways_to_take ] };
+			$begin = "PREPARE make(int) AS $take FROM generate_series(1, \$1); $begin" if $kind eq 'take';
+			my $client = { kind => $kind, name => "$folder/$kind.$number", lines => 0, read => {} };
+			append_to_file("$client->{name}.sql",
+				"SET default_transaction_isolation = '$isolation[ $number % @isolation ]';\n$begin;\n" . "$repeat\n" x 5000);
+			push @{ $self->{clients} }, $client;
+		}
+	}
+	return $self;
+}
+
+# Kill a random client.
+sub kill_client
+{
+	my ($self) = @_;
+	my @processes = map { $_->{process} // () } @{ $self->{clients} };
+	return @processes && kill 'KILL', $processes[ rand @processes ];
+}
+
+sub DESTROY { my ($self) = @_; $self->_kill_all }
+sub _kill_all { my ($self) = @_; kill 'KILL', map { $_->{process} // () } @{ $self->{clients} } }
+
+# Start the psql of each client that has none.
+sub _keep_running
+{
+	my ($self) = @_;
+	my $connection = $self->{node}->connstr('postgres');
+	for my $client (@{ $self->{clients} })
+	{
+		next if $client->{process} && waitpid($client->{process}, POSIX::WNOHANG) == 0;
+		$client->{process} = fork // die "fork: $!";
+		next if $client->{process};
+		open STDOUT, '>>', "$client->{name}.rows.$self->{phase}" or POSIX::_exit(1);
+		open STDERR, '>>', "$client->{name}.errors" or POSIX::_exit(1);
+		$ENV{PGAPPNAME} = 'load';
+		exec 'psql', '-XAtq', '--set=VERBOSITY=verbose', '-f', "$client->{name}.sql", $connection or POSIX::_exit(1);
+	}
+}
+
+# Keep the clients running until a condition holds, which may take the given time.
+sub run_until
+{
+	my ($self, $condition, $seconds) = @_;
+	my $deadline = time + ($seconds // 0) + $PostgreSQL::Test::Utils::timeout_default;
+	until ($condition->())
+	{
+		die 'the load makes no progress: ' . join(', ', %{ $self->errors }) if time > $deadline;
+		$self->_keep_running;
+		usleep(20_000);
+	}
+}
+
+# The whole lines of a file that were not read yet: psql may have been killed while it wrote the last one.
+sub _new_lines
+{
+	my ($client, $path) = @_;
+	open my $file, '<', $path or return;
+	seek $file, $client->{read}{$path} // 0, 0;
+	my @lines = grep { /\n\z/ } <$file>;
+	$client->{read}{$path} += sum0 map { length } @lines;
+	return @lines;
+}
+
+# The rows that each client of a kind has got
+sub rows
+{
+	my ($self, $kind) = @_;
+	my @clients = grep { $_->{kind} eq $kind } @{ $self->{clients} };
+	$_->{lines} += () = _new_lines($_, "$_->{name}.rows.$self->{phase}") for @clients;
+	return map { $_->{lines} } @clients;
+}
+
+# The errors so far, by SQLSTATE; those of connections that were refused have none
+sub errors
+{
+	my ($self) = @_;
+	my %errors;
+	for my $text (map { slurp_file($_) } glob "$self->{folder}/*.errors")
+	{
+		$errors{$_}++ for $text =~ /(?:ERROR|FATAL):  (\w{5}): /g, $text =~ /(connection to server was lost)/g;
+	}
+	return \%errors;
+}
+
+# Run until each client has got more rows, or those of the given kinds.
+sub work
+{
+	my ($self, $count, @kinds) = @_;
+	for my $kind (@kinds ? @kinds : qw(insert take create))
+	{
+		my @before = $self->rows($kind);
+		$self->run_until(sub { my @now = $self->rows($kind); return !grep { $now[$_] < $before[$_] + $count } 0 .. $#before });
+	}
+}
+
+# The server stops or has stopped.
+sub lose_all
+{
+	my ($self) = @_;
+	my $all_gone = sub { !grep { $_->{process} && waitpid($_->{process}, POSIX::WNOHANG) == 0 } @{ $self->{clients} } };
+	wait_until($all_gone) or die 'the sessions do not end';
+	$self->rows($_) for qw(insert take create);
+	delete $_->{process} for @{ $self->{clients} };
+	$self->{phase}++;
+}
+
+# End the clients, and their sessions.
+sub finish
+{
+	my ($self) = @_;
+	$self->_kill_all;
+	$self->lose_all;
+	$self->{node}->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_stat_activity WHERE application_name = 'load'})
+	  or die 'the sessions do not end';
+}
+
+# The rows of clients of a kind in a phase, as lists of lines
+sub _outputs
+{
+	my ($self, $kind, $phase) = @_;
+	return map { [ map { chomp; $_ } _new_lines({}, $_) ] } glob "$self->{folder}/$kind.*.rows.$phase";
+}
+
+# Check that nothing was repeated, nothing reported as committed is lost, and each command made one order.
+sub check
+{
+	my ($self) = @_;
+	$self->finish;
+	my %kinds = map { $_->{kind} => 1 } @{ $self->{clients} };
+	$self->_check_values if $kinds{insert} || $kinds{take};
+	$self->_check_things if $kinds{insert};
+	$self->_check_orders if $kinds{create};
+}
+
+sub _check_values
+{
+	my ($self) = @_;
+	my (%seen, %before, @repeated, @fallen);
+	for my $phase (0 .. $self->{phase})
+	{
+		my %greatest = %before;
+		for my $output (map { $self->_outputs($_, $phase) } 'insert', 'take')
+		{
+			my %last = %before;
+			for my $row (map { [ split /\|/ ] } @$output)
+			{
+				push @repeated, map { "$functions[$_]: $row->[$_]" } grep { $seen{ $functions[$_] }{ $row->[$_] }++ } 0 .. $#$row;
+				for my $i (0 .. $#Tickers::functions)
+				{
+					my $number = number($functions[$i], $row->[$i]);
+					push @fallen, "$functions[$i]: $row->[$i]" if $number <= ($last{$i} // -1);
+					$last{$i} = $number;
+					$greatest{$i} = max($number, $greatest{$i} // -1);
+				}
+			}
+		}
+		%before = %greatest;
+	}
+	is(@repeated . ' ' . ($repeated[0] // ''), '0 ', 'none of ' . keys(%{ $seen{snowflake} }) . ' identifiers each was returned twice');
+	is(@fallen . ' ' . ($fallen[0] // ''), '0 ', 'identifiers on a ticker exceed all before in the session or before a fault');
+}
+
+# A query with a table "given" of what clients of a kind got
+sub _with
+{
+	my ($self, $kind, $columns, $query) = @_;
+	my $file = PostgreSQL::Test::Utils::tempdir() . '/given';
+	append_to_file($file, join('', map { "$_\n" } map { @$_ } map { $self->_outputs($kind, $_) } 0 .. $self->{phase}));
+	return $self->{node}->safe_psql('postgres', "CREATE TEMP TABLE given $columns;\n\\copy given FROM '$file' DELIMITER '|'\n$query");
+}
+
+sub _check_things
+{
+	my ($self) = @_;
+	my $distinct = join ', ', map { "count(DISTINCT $_)" } @functions;
+	is($self->{node}->safe_psql('postgres', "SELECT ($distinct) = (" . join(', ', ('count(*)') x @functions) . ') FROM things'),
+		't', 'no identifier is in the table twice');
+	is($self->_with('insert', '(LIKE things)', 'SELECT count(*) - count(things) FROM given LEFT JOIN things USING (snowflake)'),
+		'0', 'the rows that were reported are there');
+}
+
+sub _check_orders
+{
+	my ($self) = @_;
+	is($self->_with('create', '(command uuid, id uuid, created bool)', q{
+			SELECT count(DISTINCT o.id) - count(DISTINCT command), count(*) - count(o.id), count(*) - count(c.entity_id),
+				(SELECT count(*) - count(DISTINCT command) FROM orders),
+				(SELECT count(*) FROM orders) - (SELECT count(*) FROM idgen.creation_identifiers WHERE command_name = 'order'),
+				count(*) > 2 * count(DISTINCT command)
+			FROM given LEFT JOIN orders o USING (command, id)
+			LEFT JOIN idgen.creation_identifiers c ON c.command_id = command AND c.entity_id = id}),
+		'0|0|0|0|0|t', 'each command has made one order, the one reported to its clients');
+}
+
+sub figures
+{
+	my ($self) = @_;
+	my %errors = %{ $self->errors };
+	return join(', ', (map { sum0($self->rows($_)) . " rows of clients that $_" } qw(insert take create)),
+		map { "$errors{$_} times $_" } sort keys %errors);
+}
+1;

@@ -1,0 +1,107 @@
+# The functions on a ticker, whose values increase over all sessions.
+#
+#   my $node = start_ticker_server('shop', 0);            # whose clock can be set: seconds ahead of the real one
+#   begin_scenario('a session', take('shop'));            # the first values of a session in a database
+#   continues('another one', take('shop', 100));          # later values are greater than all before
+
+package Tickers;
+use strict;
+use warnings;
+use Exporter 'import';
+use FakeClock;
+use Functions;
+use Server qw(ask init_server is);
+use Test::More;
+
+our @EXPORT = qw($settings @functions $greatest number for_marks set_marks values_query take begin_scenario continues
+  start_ticker_server start_with_clock set_clock);
+
+our @functions = @Functions::tickers;
+our $greatest;
+
+# With these, all of the functions work; recovery compares each page that it restores with the original.
+our $settings = join "\n", 'idgen.node_id = 21', 'idgen.launch_id = 12345', 'log_statement = none', 'autovacuum = off',
+  "wal_consistency_checking = 'generic, sequence'", '';
+
+# The increasing part of a value as a number. Those of trace_id() wrap around every 388 days.
+my $trace_id_start;
+
+sub number
+{
+	my ($function, $value) = @_;
+	no warnings 'portable';
+	return hex($value =~ s/^(.{8})-(.{4})-7(.{3})-.*/$1$2$3/r) if $function eq 'uuid_v7_ordered';
+	return $value if $function ne 'trace_id';
+	$trace_id_start //= $value;
+	return ($value + (1 << 62) - $trace_id_start) % (1 << 63);
+}
+
+# A statement for the sequence of each function, MARK
+sub for_marks { my ($sql) = @_; return join('; ', map { $sql =~ s/MARK/idgen.${_}_mark/gr } @functions) }
+
+# Set the high-water marks to some seconds ahead of the real clock, as another server's.
+sub set_marks
+{
+	my ($seconds, $database) = @_;
+	ask(for_marks("SELECT setval('MARK', " . (time + $seconds) . '::bigint << 28)'), $database);
+}
+
+sub values_query
+{
+	my ($count) = @_;
+	return 'SELECT ' . join(', ', map { "idgen.$_()" } @functions) . ' FROM generate_series(1, ' . ($count || 1) . ')';
+}
+
+# Values of a session, or of a new one in a database: one or the given number, in the order of calls
+sub take
+{
+	my ($where, $count) = @_;
+	return ref $where ? $where->ask(values_query($count)) : ask(values_query($count), $where);
+}
+
+sub begin_scenario
+{
+	my ($name, $output) = @_;
+	note "--- $name";
+	$greatest = undef;
+	continues($name, $output);
+}
+
+# Check that rows of values are greater than all values of the scenario so far.
+sub continues
+{
+	my ($name, $output) = @_;
+	my @rows = grep { /\|/ } split /\n/, $output;
+	my @falls = @rows ? () : 'no values';
+	for my $row (@rows)
+	{
+		my @value = split /\|/, $row;
+		push @falls, map { "$functions[$_]: $value[$_] after $greatest->[$_]" } grep {
+			number($functions[$_], $value[$_]) <= number($functions[$_], $greatest->[$_])
+		} $greatest ? 0 .. $#functions : ();
+		$greatest = \@value;
+	}
+	is(@falls ? $falls[0] : '', '', "$name: values are greater than all before");
+}
+
+# --- Servers with a clock, which are skipped without libfaketime ---
+
+my %clock_of;
+
+sub set_clock
+{
+	my ($node, $seconds) = @_;
+	($clock_of{ $node->name } //= FakeClock->new($node->name))->run_ahead_by($seconds);
+}
+
+sub start_with_clock { my ($node, $seconds) = @_; set_clock($node, $seconds); $clock_of{ $node->name }->start($node) }
+
+sub start_ticker_server
+{
+	my ($name, $clock, %init) = @_;
+	FakeClock::skip_all_without();
+	my $node = init_server($name, "$settings\nmax_prepared_transactions = 5\n", %init);
+	start_with_clock($node, $clock);
+	return $node;
+}
+1;
