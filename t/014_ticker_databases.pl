@@ -68,7 +68,7 @@ my @sessions = map { session(database => 'prepared') } 1 .. 2;
 begin_story('before a prepared transaction', make($sessions[0], 100));
 check_continues('in it', $sessions[0]->ask("BEGIN; $restart; " . values_query(100)));
 $sessions[0]->ask("PREPARE TRANSACTION 'later'");
-is($sessions[1]->ask("SET lock_timeout = '50ms'; " . values_query()), '55P03', 'a new session waits for it');
+is($sessions[1]->ask_within(q{lock_timeout = '50ms'}, values_query()), '55P03', 'a new session waits for it');
 ask("COMMIT PREPARED 'later'", 'prepared');
 check_continues('committed', make($_)) for @sessions;
 check_crash('prepared');

@@ -78,7 +78,7 @@ continues($connected->ask('SELECT max(idgen.snowflake()) FROM generate_series(1,
 # the reader would be part of a deadlock if the new session held a lock
 continues($reader->ask($call), 'as does the session for which all others wait');
 
-is($impatient->ask("SET statement_timeout = '100ms'; $call"), '57014', 'statement_timeout ends the wait of another one');
+is($impatient->ask_within(q{statement_timeout = '100ms'}, $call), '57014', 'statement_timeout ends the wait of another one');
 $ended->send_blocked($watching, $call);
 $watching->ask("SELECT pg_terminate_backend($ended->{pid})");
 is($ended->wait, '57P01', 'a waiting session can be terminated');

@@ -124,12 +124,11 @@ for my $crash ('no crash', 'a crash')
 			"9\n$name", "$crash, $fate: a command is recorded");
 		is($one->ask("SELECT idgen.snowflake() > 0; PREPARE TRANSACTION '$fate'"), 't', "$crash, $fate: the transaction is prepared");
 	}
-	is($two->ask("SET lock_timeout = '50ms'; " . place(1, 11)), '55P03', "$crash: a retry waits for the prepared transaction");
+	is($two->ask_within(q{lock_timeout = '50ms'}, place(1, 11)), '55P03', "$crash: a retry waits for the prepared transaction");
 	is($two->ask(place(9, 99)), '99', "$crash: a retry does not wait for a command rolled back before");
 
 	$crash_now->();
-	is($two->ask("SET lock_timeout = '50ms'; " . place(1, 11)), '55P03', "$crash: a retry still waits");
-	$two->ask('RESET lock_timeout');
+	is($two->ask_within(q{lock_timeout = '50ms'}, place(1, 11)), '55P03', "$crash: a retry still waits");
 	$one->send_blocked($control, place(1, 13));
 	is($control->ask("COMMIT PREPARED 'commit'"), '', "$crash: COMMIT PREPARED while a session waits");
 	is($one->answer, '1', "$crash: the waiting session gets the entity");

@@ -2,6 +2,7 @@
 #
 #   my $session = Session->new($node, user => 'app', database => 'shop', options => '-c x=1');
 #   $session->ask('SELECT ...');            # rows as psql prints them, or the SQLSTATE of the first error, or "gone"
+#   $session->ask_within(q{lock_timeout = '50ms'}, 'SELECT ...');
 #   $session->send('SELECT ...');           # without waiting
 #   $session->answer;                       # its result
 #   $session->send_blocked($observer, 'SELECT ...');    # wait until the observer sees that it waits for a lock
@@ -82,6 +83,10 @@ sub answer
 }
 
 sub ask { my ($self, $sql) = @_; $self->send($sql); return $self->answer }
+
+# The same in a transaction that a timeout ends. With the error, the setting is gone: a slow machine may need longer than
+# it for the next statement.
+sub ask_within { my ($self, $timeout, $sql) = @_; return $self->ask("BEGIN; SET LOCAL $timeout; $sql;\nROLLBACK") }
 
 # Ask until the answer is "t".
 sub poll
