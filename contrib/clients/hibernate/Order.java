@@ -1,13 +1,12 @@
 import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;
 import jakarta.persistence.Id;
-import jakarta.persistence.ManyToOne;
 import jakarta.persistence.Table;
 import java.util.UUID;
 import org.hibernate.annotations.ColumnDefault;
 import org.hibernate.annotations.Generated;
 
-/** The server generates the key, as that of Customer: it is null until the INSERT, which returns it. */
+/** The server generates the key: it is null until the INSERT, which returns it. */
 @Entity
 @Table(name = "orders")
 public class Order {
@@ -15,9 +14,6 @@ public class Order {
     @Generated
     @ColumnDefault("idgen.keyed_comb(area => 'orders')")
     public UUID id;
-
-    @ManyToOne
-    public Customer customer;
 
     public String note;
 

@@ -7,48 +7,44 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// The application generates the keys of invoices and their lines, under a key of its settings.
-
+// Line has a key that the application generates.
 type Line struct {
 	ID   pgtype.UUID
 	Note string
 }
 
+// Invoice has a key that the application generates.
 type Invoice struct {
 	ID    pgtype.UUID
 	Note  string
 	Lines []Line
 }
 
-func newKey(area string) (id pgtype.UUID, err error) {
+// newKey panics if the setting is wrong.
+func newKey(area string) pgtype.UUID {
 	key, err := hex.DecodeString(os.Getenv("ID_KEY"))
-	if err == nil {
-		id.Bytes, err = NewHmacComb([16]byte(key), area)
+	if err != nil {
+		panic(err)
 	}
-	id.Valid = err == nil
-	return id, err
+	id, err := NewHmacComb([16]byte(key), area)
+	if err != nil {
+		panic(err)
+	}
+	return pgtype.UUID{Bytes: id, Valid: true}
 }
 
-func newInvoice(note string, lines ...string) (invoice Invoice, err error) {
-	invoice.Note = note
-	if invoice.ID, err = newKey("invoices"); err != nil {
-		return invoice, err
-	}
+func newInvoice(note string, lines ...string) Invoice {
+	invoice := Invoice{ID: newKey("invoices"), Note: note}
 	for _, note := range lines {
-		id, err := newKey("invoice_lines")
-		if err != nil {
-			return invoice, err
-		}
-		invoice.Lines = append(invoice.Lines, Line{id, note})
+		invoice.Lines = append(invoice.Lines, Line{newKey("invoice_lines"), note})
 	}
-	return invoice, nil
+	return invoice
 }
 
-// The client that gets no answer repeats this with the same invoices. The statements of a batch are one transaction.
-func insertInvoices(ctx context.Context, db *pgxpool.Pool, invoices ...Invoice) error {
+// The client that gets no answer repeats this with the same invoices.
+func insertInvoices(ctx context.Context, tx pgx.Tx, invoices ...Invoice) error {
 	batch := &pgx.Batch{}
 	for _, invoice := range invoices {
 		batch.Queue("INSERT INTO invoices (id, note) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING", invoice.ID, invoice.Note)
@@ -57,5 +53,5 @@ func insertInvoices(ctx context.Context, db *pgxpool.Pool, invoices ...Invoice) 
 				ON CONFLICT (id) DO NOTHING`, line.ID, invoice.ID, line.Note)
 		}
 	}
-	return db.SendBatch(ctx, batch).Close()
+	return tx.SendBatch(ctx, batch).Close()
 }

@@ -8,22 +8,11 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// The server generates the keys of customers and orders.
-
-type Customer struct {
-	ID   pgtype.UUID
-	Name string
-}
-
+// Order has a key that the server generates.
 type Order struct {
 	ID         pgtype.UUID
 	CustomerID pgtype.UUID
 	Note       string
-}
-
-func insertCustomer(ctx context.Context, tx pgx.Tx, name string) (Customer, error) {
-	rows, _ := tx.Query(ctx, "INSERT INTO customers (name) VALUES ($1) RETURNING *", name)
-	return pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Customer])
 }
 
 func insertOrder(ctx context.Context, tx pgx.Tx, customer pgtype.UUID, note string) (Order, error) {
@@ -31,8 +20,8 @@ func insertOrder(ctx context.Context, tx pgx.Tx, customer pgtype.UUID, note stri
 	return pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Order])
 }
 
-func insertOrders(ctx context.Context, db *pgxpool.Pool, notes []string) ([]Order, error) {
-	rows, _ := db.Query(ctx, "INSERT INTO orders (note) SELECT unnest($1::text[]) RETURNING *", notes)
+func insertOrders(ctx context.Context, tx pgx.Tx, notes []string) ([]Order, error) {
+	rows, _ := tx.Query(ctx, "INSERT INTO orders (note) SELECT unnest($1::text[]) RETURNING *", notes)
 	return pgx.CollectRows(rows, pgx.RowToStructByName[Order])
 }
 

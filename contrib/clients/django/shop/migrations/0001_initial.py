@@ -1,10 +1,10 @@
-# As makemigrations writes it, except for CreateExtension and RunSQL.
+# As makemigrations writes it, except for CreateExtension, RunSQL, and names that are imported.
 
-import django.db.models.deletion
 from django.contrib.postgres.operations import CreateExtension
 from django.db import migrations, models
+from django.db.models import CASCADE
 
-import shop.keys
+from shop.keys import KeyField, invoice_id, invoice_line_id, keyed_comb
 
 # Needs EXECUTE on idgen.check_recent_hmac_id(), which only a superuser can grant.
 CHECKS = """
@@ -13,6 +13,7 @@ CHECKS = """
     CREATE TRIGGER invoice_lines_id_is_recent BEFORE INSERT OR UPDATE OF id ON invoice_lines
         FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'key=app', 'area=invoice_lines');
 """
+KEY = {"primary_key": True, "editable": False, "serialize": False}
 
 
 class Migration(migrations.Migration):
@@ -25,19 +26,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Customer",
             fields=[
-                (
-                    "id",
-                    shop.keys.KeyField(
-                        db_default=models.Func(
-                            models.Value("customers"),
-                            function="idgen.keyed_comb",
-                            template="%(function)s(area => %(expressions)s)",
-                        ),
-                        editable=False,
-                        primary_key=True,
-                        serialize=False,
-                    ),
-                ),
+                ("id", KeyField(db_default=keyed_comb("customers"), **KEY)),
                 ("name", models.TextField()),
             ],
             options={"db_table": "customers"},
@@ -45,10 +34,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Invoice",
             fields=[
-                (
-                    "id",
-                    models.UUIDField(default=shop.keys.invoice_id, editable=False, primary_key=True, serialize=False),
-                ),
+                ("id", models.UUIDField(default=invoice_id, **KEY)),
                 ("note", models.TextField()),
             ],
             options={"db_table": "invoices"},
@@ -56,45 +42,18 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="InvoiceLine",
             fields=[
-                (
-                    "id",
-                    models.UUIDField(
-                        default=shop.keys.invoice_line_id, editable=False, primary_key=True, serialize=False
-                    ),
-                ),
+                ("id", models.UUIDField(default=invoice_line_id, **KEY)),
                 ("note", models.TextField()),
-                (
-                    "invoice",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="lines", to="shop.invoice"
-                    ),
-                ),
+                ("invoice", models.ForeignKey(on_delete=CASCADE, related_name="lines", to="shop.invoice")),
             ],
             options={"db_table": "invoice_lines"},
         ),
         migrations.CreateModel(
             name="Order",
             fields=[
-                (
-                    "id",
-                    shop.keys.KeyField(
-                        db_default=models.Func(
-                            models.Value("orders"),
-                            function="idgen.keyed_comb",
-                            template="%(function)s(area => %(expressions)s)",
-                        ),
-                        editable=False,
-                        primary_key=True,
-                        serialize=False,
-                    ),
-                ),
+                ("id", KeyField(db_default=keyed_comb("orders"), **KEY)),
                 ("note", models.TextField()),
-                (
-                    "customer",
-                    models.ForeignKey(
-                        null=True, on_delete=django.db.models.deletion.CASCADE, to="shop.customer"
-                    ),
-                ),
+                ("customer", models.ForeignKey(null=True, on_delete=CASCADE, to="shop.customer")),
             ],
             options={"db_table": "orders"},
         ),

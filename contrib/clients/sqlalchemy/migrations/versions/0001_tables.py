@@ -43,8 +43,3 @@ def upgrade():
             f"CREATE TRIGGER {table}_id_is_recent BEFORE INSERT OR UPDATE OF id ON {table} FOR EACH ROW "
             f"EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'key=app', 'area={table}')"
         )
-
-
-def downgrade():
-    for table in ["orders", "invoice_lines", "invoices", "customers"]:
-        op.drop_table(table)
