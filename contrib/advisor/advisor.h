@@ -6,6 +6,7 @@
 #define IDGEN_ADVISOR_H
 
 #include "access/itup.h"
+#include "access/nbtree.h"
 #include "storage/bufmgr.h"
 #include "storage/bufpage.h"
 #include "utils/rel.h"
@@ -56,12 +57,21 @@ typedef struct IndexPages
 	Page		pages[INDEX_PAGES]; /* NULL if it was never used */
 } IndexPages;
 
+/* The greatest number of rows of an argument */
+#define MAX_ROWS			1e15
+
+/* A leaf page without its header and special space */
+#define LEAF_BYTES			(BLCKSZ - SizeOfPageHeaderData - MAXALIGN(sizeof(BTPageOpaqueData)))
+
 extern void check_page(Relation relation, BlockNumber block, Page page);
 extern bool copy_page(Relation relation, BlockNumber block,
 					  BufferAccessStrategy strategy, Page copy);
 extern Page get_page(IndexPages *pages, BlockNumber block);
 extern Page get_leaf(IndexPages *pages, BlockNumber block);
 extern OffsetNumber find_item(Relation index, IndexTuple tuple, Page page);
+extern double distinct_pages(double pages, double changes);
+extern double filled_leaves(double rows, double period_rows, double prefixes, double rows_in_cycle,
+							double run_length, bool varies, int capacity);
 extern LeafSample sample_leaves(Relation index);
 extern NewestRows read_newest_rows(Relation index, Relation table, const LeafSample *sample,
 								   double rows_per_checkpoint);

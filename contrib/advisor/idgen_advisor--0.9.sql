@@ -82,7 +82,7 @@ COMMENT ON FUNCTION idgen.index_report(regclass, bigint, interval) IS
 'pg_stat_scan_tables (42501).';
 
 CREATE FUNCTION idgen.index_reports(
-    min_size bigint DEFAULT 10485760, catalogs boolean DEFAULT false,
+    min_size bigint DEFAULT 10485760, catalogs boolean DEFAULT false, min_age interval DEFAULT '1 hour',
     OUT index_name regclass, OUT table_name regclass, OUT key_columns text, OUT rows bigint, OUT index_bytes bigint,
     OUT leaf_pages bigint, OUT leaf_density float8, OUT reindex_saves_bytes bigint, OUT newest_leaf_share float8,
     OUT placement text, OUT images_per_row float8, OUT wal_per_row float8, OUT keyed_comb_wal_per_row float8,
@@ -115,7 +115,9 @@ BEGIN
     FROM pg_stat_database d, pg_stat_archiver a, pg_stat_wal w WHERE d.datname = current_database();
     why_unknown := CASE WHEN pg_is_in_recovery() THEN 'a standby counts no inserted rows'
                         WHEN NOT current_setting('track_counts')::boolean THEN 'track_counts is off'
-                        WHEN checkpoints < 3 THEN format('fewer than 3 checkpoints since %s', counted_since) END;
+                        WHEN checkpoints < 3 THEN format('fewer than 3 checkpoints since %s', counted_since)
+                        WHEN moment - greatest(counted_since, rates_since) < min_age
+                        THEN format('the statistics are younger than %s', min_age) END;
 
     checkpoint_interval := make_interval(secs => least(31557600,
         greatest(extract(epoch FROM moment - counted_since) / greatest(checkpoints, 1), 1)));
@@ -162,10 +164,10 @@ BEGIN
     END LOOP;
 END $$;
 
-COMMENT ON FUNCTION idgen.index_reports(bigint, boolean) IS
+COMMENT ON FUNCTION idgen.index_reports(bigint, boolean, interval) IS
 'index_report() of all B-tree indexes of the database that have at least the given size in bytes, largest first, with '
-'the WAL that each writes in a day by the server''s statistics, and what keyed_comb() would save. For an index that '
-'cannot be read, the advice is the reason.';
+'the WAL that each writes in a day by the server''s statistics, if these are at least min_age old, and what '
+'keyed_comb() would save. For an index that cannot be read, the advice is the reason.';
 
 CREATE FUNCTION idgen.index_wal(
     from_lsn pg_lsn, to_lsn pg_lsn,
@@ -286,7 +288,7 @@ BEGIN
         VALUES (1, 'bigint', 'ordered', 8, NULL::interval, 2, 'the number of rows'),
                (2, 'random', 'random', 16, NULL, 2, 'nothing'),
                (3, 'uuid_v7()', 'ordered', 16, NULL, 2, 'the creation time to the microsecond'),
-               (4, 'keyed_comb()', 'keyed_comb', 16, '1 hour', 2, 'which keys are of the same span of at most an hour')
+               (4, 'keyed_comb()', 'keyed_comb', 16, '1 hour', 2, 'which keys are of the same hour, and of the same five minutes')
         UNION ALL
         SELECT CASE WHEN p = '1 minute' AND b = 2 THEN 5 ELSE 6 END, format('short_comb(%L, %s)', p, b), 'short_comb',
                16, p::interval, b, format('the creation time to %s within a cycle', p)
@@ -338,156 +340,8 @@ CREATE FUNCTION idgen.expected_key_cost(
     OUT images_per_row float8, OUT image_bytes_per_row float8, OUT record_bytes_per_row float8,
     OUT leaf_density float8, OUT index_bytes bigint
 )
-    -- to call internal_filled_leaves(); it only calculates
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SECURITY DEFINER
-    SET search_path = pg_catalog, pg_temp
-    AS $$
-DECLARE
-    page float8 := current_setting('block_size');
-    leaf_bytes float8 := page - 40;                          -- without the page's header and special space
-    tuple_bytes float8 := 8 + ceil(coalesce(key_bytes, 16) / 8.0) * 8;
-    item_bytes float8 := tuple_bytes + 4;                    -- with the line pointer
-    capacity float8 := greatest(floor(leaf_bytes / item_bytes) - 1, 2); -- of a full leaf, without its high key
-    leaf_rows float8;
-    kept float8 := ln(2);                                    -- of the capacity, the fill of a leaf in random order,
-    moved float8 := 0.5;                                     -- and what a split moves
-    at_end boolean;                                          -- are the new keys the greatest?
-    cycle_rows float8;
-    in_period float8;
-    older_rows float8;
-    run float8 := 1;
-    -- the rows among which new ones are inserted at first, how many these are, and those among which the others are
-    near_rows float8;
-    near_inserts float8 := rows_per_checkpoint;
-    later_rows float8 := 0;
-    splits float8;
-    crossings float8;
-    images float8;
-    leaves float8;
-    pages float8;
-    level float8;
-    argument record;
-BEGIN
-    IF kind IS NULL OR index_rows IS NULL OR rows_per_checkpoint IS NULL THEN
-        RETURN;
-    ELSIF kind NOT IN ('random', 'ordered', 'short_comb', 'keyed_comb') THEN
-        RAISE EXCEPTION 'kind "%" does not exist', left(kind, 63)
-            USING ERRCODE = 'undefined_object', HINT = 'The kinds are random, ordered, short_comb and keyed_comb.';
-    ELSIF kind IN ('short_comb', 'keyed_comb') AND rows_per_period IS NULL THEN
-        RAISE EXCEPTION 'rows_per_period must not be null for a COMB with periods'
-            USING ERRCODE = 'null_value_not_allowed';
-    END IF;
-    IF kind IN ('random', 'ordered') THEN
-        rows_per_period := NULL;        -- not used; what is divided by it is not, either
-    END IF;
-    random_rows := coalesce(random_rows, 0);
-    prefix_bytes := coalesce(prefix_bytes, 2);
-    run_length := coalesce(run_length, 1);
-    cycle_rows := CASE WHEN rows_per_period BETWEEN 1e-6 AND 1e15 AND prefix_bytes BETWEEN 1 AND 6
-                       THEN rows_per_period * 256::float8 ^ prefix_bytes END;
-    FOR argument IN
-        SELECT * FROM (VALUES ('index_rows', index_rows, 0::float8, 1e15::float8, false),
-                              ('rows_per_checkpoint', rows_per_checkpoint, 1, 1e15, false),
-                              ('key_bytes', coalesce(key_bytes, 16), 1, 1024, false),
-                              ('random_rows', random_rows, 0, index_rows, false),
-                              ('rows_per_period', rows_per_period, 1e-6, 1e15, true),
-                              ('prefix_bytes', prefix_bytes, 1, 6, true),
-                              ('run_length', run_length, 1, 2147483647, true),
-                              ('rows_in_cycle', rows_in_cycle, 0, cycle_rows, true))
-            v (name, value, low, high, of_short_comb)
-        WHERE NOT value BETWEEN low AND high
-          AND (kind = 'short_comb' OR NOT of_short_comb OR kind = 'keyed_comb' AND name = 'rows_per_period')
-    LOOP
-        RAISE EXCEPTION '% must be between % and %', argument.name, argument.low, argument.high
-            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The value is %s.', argument.value);
-    END LOOP;
-
-    IF index_rows < 1 THEN
-        index_rows := 0;
-        random_rows := 0;
-    END IF;
-    IF kind IN ('random', 'keyed_comb') THEN
-        random_rows := index_rows;
-    END IF;
-    leaves := idgen.internal_filled_leaves(random_rows, greatest(random_rows, 1), 1, 0, 1, false, capacity::int);
-    at_end := random_rows = 0;
-    IF kind = 'short_comb' THEN
-        -- The keys of a period are inserted among those of its prefix: its own from before the checkpoint, those of
-        -- previous cycles, and random ones. A period ends a run.
-        leaves := leaves + idgen.internal_filled_leaves(
-            index_rows - random_rows, rows_per_period, 256::float8 ^ prefix_bytes,
-            coalesce(rows_in_cycle, (cycle_rows + rows_per_period) / 2), run_length, rows_in_cycle IS NULL,
-            capacity::int);
-        rows_in_cycle := coalesce(rows_in_cycle, (cycle_rows + rows_per_period) / 2);
-        in_period := greatest(rows_in_cycle - floor(rows_in_cycle / rows_per_period) * rows_per_period, 0);
-        older_rows := floor((index_rows - random_rows) / cycle_rows) * rows_per_period
-                      + random_rows / 256::float8 ^ prefix_bytes;
-        run := greatest(least(run_length, rows_per_period), 1);
-        near_inserts := least(rows_per_checkpoint, rows_per_period - in_period);
-        later_rows := least(older_rows * (rows_per_checkpoint - near_inserts) / rows_per_period, index_rows);
-        at_end := random_rows = 0 AND rows_in_cycle >= index_rows;
-    ELSIF kind = 'keyed_comb' THEN
-        -- A prefix has the rows of a period, or of a twelfth of it, but at least 512 of them and at most 65,504. The
-        -- prefixes lie anywhere. They fill the leaves as random keys do, but less if a prefix has about the rows of a
-        -- leaf (measured: t/002_index_size.pl). The checkpoint falls into the middle of a prefix.
-        rows_per_period := least(greatest(rows_per_period / 12, least(rows_per_period, 512), 1), 65504);
-        leaves := index_rows / capacity
-                  / (ln(2) - 0.1 * rows_per_period / capacity * exp(1 - rows_per_period / capacity));
-        leaves := greatest(leaves, sign(index_rows));
-        in_period := rows_per_period / 2;
-        near_inserts := least(rows_per_checkpoint, rows_per_period - in_period);
-    END IF;
-    -- Keys in ascending order fill leaves up to the fillfactor at the end of the index, and elsewhere a half. So do the
-    -- keys of prefixes that have less rows than half a leaf.
-    IF kind = 'ordered' OR kind = 'short_comb' AND rows_per_period + older_rows < capacity / 2 THEN
-        kept := CASE WHEN at_end THEN 0.9 ELSE 0.5 END;
-        moved := 1 - kept;
-    END IF;
-    leaves := leaves + CASE kind WHEN 'ordered' THEN ceil((index_rows - random_rows) / (kept * (capacity + 1)))
-                       ELSE 0 END;
-    leaf_rows := CASE WHEN leaves > 0 THEN index_rows / leaves ELSE 1 END;
-    near_rows := CASE kind WHEN 'random' THEN index_rows - leaf_rows
-                           -- the first rows of a period are on the leaf of the last ones before
-                           WHEN 'short_comb' THEN least(greatest(in_period - leaf_rows / 2, 0) + older_rows, index_rows)
-                           WHEN 'keyed_comb' THEN least(in_period, index_rows) ELSE 0 END;
-
-    -- all pages but the metapage: the leaves, and those above them
-    pages := ceil(leaves);
-    level := leaves;
-    WHILE level > 1 LOOP
-        level := ceil(level / greatest(leaf_rows, 2));
-        pages := pages + level;
-    END LOOP;
-
-    -- The images, if the changes are uniformly distributed over the rows. A run changes a leaf, and the next one if a
-    -- leaf ends in it, which also changes the page above. The rows are on one leaf more than they fill. The first split
-    -- changes the page above and the leaf behind the rows. Pages that were created after the checkpoint need no image.
-    splits := rows_per_checkpoint / (kept * capacity);
-    crossings := least(run / leaf_rows, 1);
-    SELECT 1 + coalesce(sum(CASE WHEN changes < 1e-6 * n THEN changes
-                                 ELSE n * (1 - exp(-least(changes / n, 700))) END), 0)
-    INTO images
-    FROM (VALUES (near_rows / leaf_rows, greatest(near_inserts / run - 1, 0) * (1 + crossings)),
-                 -- a new prefix of a keyed COMB begins on a leaf, and its first split changes two pages more
-                 (CASE kind WHEN 'keyed_comb' THEN leaves ELSE 0 END,
-                  (rows_per_checkpoint - near_inserts) / rows_per_period
-                      * (1 + 2 * least(rows_per_period / (kept * capacity), 1))),
-                 (later_rows / leaf_rows, (rows_per_checkpoint - near_inserts) / run * (1 + crossings)),
-                 ((near_rows + later_rows) / leaf_rows ^ 2, rows_per_checkpoint / run * crossings)) v (n, changes)
-    WHERE n > 0;
-    images := least(images + least(splits, 1) * CASE WHEN at_end THEN 1 ELSE 2 END, pages);
-
-    images_per_row := images / rows_per_checkpoint;
-    -- inserts find a leaf that is filled at random 0.5 / ln(2) full in the mean, and the last one half full
-    image_bytes_per_row := images_per_row * (page - leaf_bytes +
-        (1 + least(capacity * CASE WHEN at_end AND near_rows < leaf_rows THEN 0.5 ELSE 0.5 / ln(2) END, index_rows))
-        * item_bytes);
-    -- the record of an insert has 48 bytes without the tuple, that of a split 104
-    record_bytes_per_row := 48 + tuple_bytes + (104 + moved * capacity * tuple_bytes) / (kept * capacity);
-    -- all leaves but the last have a high key
-    leaf_density := CASE WHEN leaves > 0 THEN (index_rows + leaves - 1) / leaves * item_bytes / leaf_bytes ELSE 0 END;
-    index_bytes := (1 + pages) * page;
-END $$;
+    LANGUAGE C IMMUTABLE PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'idgen_expected_key_cost';
 
 COMMENT ON FUNCTION idgen.expected_key_cost(text, float8, float8, float8, int, int, int, float8, float8) IS
 'The full-page images, their bytes, and the bytes of WAL records that an insert is expected to write for a B-tree '
@@ -507,17 +361,3 @@ CREATE FUNCTION idgen.internal_index_measures(
 
 COMMENT ON FUNCTION idgen.internal_index_measures(regclass, bigint) IS
 'Internal to index_report(), with the same rights; may change.';
-
-CREATE FUNCTION idgen.internal_filled_leaves(
-    rows float8, rows_per_period float8, prefixes float8, rows_in_cycle float8, run_length float8, varies boolean,
-    capacity int
-)
-    RETURNS float8
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
-    AS 'MODULE_PATHNAME', 'idgen_internal_filled_leaves';
-
-COMMENT ON FUNCTION idgen.internal_filled_leaves(float8, float8, float8, float8, float8, boolean, int) IS
-'Internal to expected_key_cost(); may change. The number of leaf pages that keys with the given order fill, by a '
-'simulation of their splits.';
-
-REVOKE ALL ON FUNCTION idgen.internal_filled_leaves(float8, float8, float8, float8, float8, boolean, int) FROM PUBLIC;

@@ -39,9 +39,6 @@
 
 PG_MODULE_MAGIC;
 
-/* the greatest number of rows that expected_key_cost() takes */
-#define MAX_ROWS			1e15
-
 /*
  * The WAL record of an insert into a leaf page, without the tuple: record
  * header, block reference, short data header, offset number.

@@ -19,7 +19,6 @@
 #include "access/itup.h"
 #include "access/nbtree.h"
 #include "common/pg_prng.h"
-#include "fmgr.h"
 #include "miscadmin.h"
 
 #include "advisor.h"
@@ -192,35 +191,27 @@ fill(const KeyOrder *order, int capacity)
 }
 
 /*
- * internal_filled_leaves(rows float8, rows_per_period float8, prefixes float8,
- *						  rows_in_cycle float8, run_length float8,
- *						  varies boolean, capacity int)
- *
- * The number of leaves on which the keys are, with room for capacity keys each.
- * The arguments are those that expected_key_cost() has checked.
+ * The number of leaves on which the keys are, with room for capacity keys each;
+ * rows_in_cycle is the place of the last row, and varies that of the rows of a
+ * period.
  */
-PG_FUNCTION_INFO_V1(idgen_internal_filled_leaves);
-Datum
-idgen_internal_filled_leaves(PG_FUNCTION_ARGS)
+double
+filled_leaves(double rows, double period_rows, double prefixes, double rows_in_cycle, double run_length,
+			  bool varies, int capacity)
 {
 	KeyOrder	order = {
-		.rows = PG_GETARG_FLOAT8(0),
-		.period_rows = PG_GETARG_FLOAT8(1),
-		.prefixes = Min(PG_GETARG_FLOAT8(2), MAX_PREFIXES),
-		.first_row = PG_GETARG_FLOAT8(3) - PG_GETARG_FLOAT8(0),
-		.run_length = PG_GETARG_FLOAT8(4),
-		.varies = PG_GETARG_BOOL(5)
+		.rows = rows,
+		.period_rows = period_rows,
+		.prefixes = Min(prefixes, MAX_PREFIXES),
+		.first_row = rows_in_cycle - rows,
+		.run_length = run_length,
+		.varies = varies
 	};
-	int			capacity = PG_GETARG_INT32(6);
-	double		rows = order.rows;
 	double		cycle_rows = order.period_rows * order.prefixes;
 
-	if (!(rows >= 0 && rows <= 1e15 && order.period_rows > 0 && order.prefixes >= 1 &&
-		  order.run_length >= 1) || capacity < 2 || capacity > MaxIndexTuplesPerPage)
-		elog(ERROR, "invalid arguments of internal_filled_leaves()");
 	if (rows < 1)
-		PG_RETURN_FLOAT8(rows > 0 ? 1 : 0);
+		return rows > 0 ? 1 : 0;
 	order.first_row -= floor(order.first_row / cycle_rows) * cycle_rows;
 	scale_down(&order, capacity);
-	PG_RETURN_FLOAT8(rows / floor(order.rows) * fill(&order, capacity));
+	return rows / floor(order.rows) * fill(&order, capacity);
 }

@@ -90,15 +90,14 @@ count_leaf(Relation index, Page page, Oid type, LeafSample *sample, LeafCounts *
 static double
 rebuilt_size(Relation index, const LeafSample *sample)
 {
-	double		space = BLCKSZ - SizeOfPageHeaderData - MAXALIGN(sizeof(BTPageOpaqueData));
 	double		item = sample->tuple_bytes + sizeof(ItemIdData);
-	double		filled = space - BLCKSZ * (100 - BTGetFillFactor(index)) / 100 - item / 2;
-	double		level = ceil(sample->leaf_pages * sample->density * space / Max(filled, item));
+	double		filled = LEAF_BYTES - BLCKSZ * (100 - BTGetFillFactor(index)) / 100 - item / 2;
+	double		level = ceil(sample->leaf_pages * sample->density * LEAF_BYTES / Max(filled, item));
 	double		pages = 1 + level;
 
 	while (level > 1)
 	{
-		level = ceil(level * item / (space * BTREE_NONLEAF_FILLFACTOR / 100));
+		level = ceil(level * item / (LEAF_BYTES * BTREE_NONLEAF_FILLFACTOR / 100));
 		pages += level;
 	}
 	return pages * BLCKSZ;

@@ -326,13 +326,6 @@ measure_leaves(const NewRows *rows, IndexPages *pages, NewestRows *newest)
 	newest->image_bytes = bytes / read;
 }
 
-/* The number of different leaf pages that random rows are on. */
-static double
-leaf_pages_of_random(double rows, const LeafSample *sample)
-{
-	return -expm1(-rows / sample->leaf_pages) * sample->leaf_pages;
-}
-
 /*
  * The leaf pages of n random rows are a share 1 - exp(-n / leaf_pages) of all.
  * The placement follows from the number of leaf pages that the newest rows are
@@ -344,7 +337,7 @@ static Placement
 place(const NewRows *rows, int count, int leaf_pages, const LeafSample *sample,
 	  IndexPages *pages)
 {
-	double		share = leaf_pages / leaf_pages_of_random(count, sample);
+	double		share = leaf_pages / distinct_pages(sample->leaf_pages, count);
 	int			all_leaves = count_leaves(rows, rows->count, 0);
 	double		all = 0;
 	int			sampled = 0;
@@ -366,7 +359,7 @@ place(const NewRows *rows, int count, int leaf_pages, const LeafSample *sample,
 	 * if the keys continue in many places, only a larger number of rows meets
 	 * them again, or shows the order of groups without order
 	 */
-	share = Min(share, all_leaves / leaf_pages_of_random(rows->count, sample));
+	share = Min(share, all_leaves / distinct_pages(sample->leaf_pages, rows->count));
 	if (correlation(rows, count) >= ORDERED_CORRELATION ||
 		correlation(rows, rows->count) >= ORDERED_CORRELATION)
 	{
@@ -394,7 +387,7 @@ static double
 expected_images(const NewRows *rows, const NewestRows *newest, const LeafSample *sample,
 				double inserts)
 {
-	double		of_random = leaf_pages_of_random(inserts, sample);
+	double		of_random = distinct_pages(sample->leaf_pages, inserts);
 	int			count = Min(rows->count, inserts);
 	double		splits = count * sample->leaf_pages / sample->rows;
 	double		leaves;

@@ -31,8 +31,7 @@ my $request = q{'{"a": [1, 2.50, "x", null, true]}'};
 #             key: a function that uses a key of idgen.key_file, and requires EXECUTE
 #             trigger: called by the server only (a trigger or planner support function)
 #             advisor: a reader in the extension idgen_advisor
-# attributes  volatility (i, s, v), parallel safety (s, r, u), and "strict" and
-#             "definer" where they apply
+# attributes  volatility (i, s, v), parallel safety (s, r, u), and "strict" where it applies
 # errors      SQLSTATEs that an argument can cause
 # arguments   of a call that succeeds; with the types of pg_catalog, since t/041
 #             calls it with other types on the search path
@@ -148,12 +147,11 @@ my @rows = (
 	[ 'has_command(_uuid,uuid)', 'reader', 'is', '', qq{ARRAY[$v1, $v7]::pg_catalog._uuid, $v7} ],
 
 	# The extension idgen_advisor, where it is installed
-	[ 'expected_key_cost(text,float8,float8,float8,int4,int4,int4,float8,float8)', 'advisor', 'is definer', '22004 22023 42704',
+	[ 'expected_key_cost(text,float8,float8,float8,int4,int4,int4,float8,float8)', 'advisor', 'is', '22004 22023 42704',
 		q{'random', 1000000, 1000} ],
-	[ 'internal_filled_leaves(float8,float8,float8,float8,float8,bool,int4)', 'advisor', 'is strict', '', '1000000, 1000, 65536, 0, 1, false, 291' ],
 	[ 'internal_index_measures(regclass,int8)', 'advisor', 'vr', '22023', q{'public.things_pkey', 100} ],
 	[ 'index_report(regclass,int8,interval)', 'advisor', 'vr', '22004 22023', q{'public.things_pkey'} ],
-	[ 'index_reports(int8,bool)', 'advisor', 'vu strict', '', '1000000000000, true' ],
+	[ 'index_reports(int8,bool,interval)', 'advisor', 'vu strict', '', '1000000000000, true' ],
 	[ 'index_wal(pg_lsn,pg_lsn)', 'advisor', 'vu strict', '22023 55000 58P01', '-' ],
 	[ 'key_plan(numeric,interval,interval,int4,bool)', 'advisor', 'is strict', '22023', q{100, '1 hour'} ],
 );

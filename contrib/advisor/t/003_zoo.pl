@@ -1,7 +1,7 @@
-# What index_report() says of tables that were not prepared for it, compared with what is
-# measured: the full-page images and the WAL of the next rows, the leaf density,
-# and what REINDEX saves. Then index_wal() is compared with pg_waldump, and
-# key_plan() with tables that were filled.
+# What index_report() says of tables that were not prepared for it, and
+# expected_key_cost(), compared with what is measured: the full-page images and the WAL
+# of the next rows, the leaf density, and what REINDEX saves. Then index_wal() is compared
+# with pg_waldump.
 
 use FindBin;
 use lib "$FindBin::RealBin/../../../t/lib";
@@ -45,15 +45,10 @@ my $v7 = 'idgen.uuid_v7(at)';
 my @zoo = (
 	[ 'identity', 'ordered', 'bigint', 'i' ],
 	[ 'descending', 'ordered', 'bigint', '-i' ],
-	[ 'descending index', 'ordered', 'bigint', 'i', { index => '(k DESC)' } ],
-	[ 'timestamptz', 'ordered', 'timestamptz', 'at' ],
 	[ 'version 4', 'scattered', 'uuid', $v4 ],
 	[ 'version 7', 'ordered', 'uuid', $v7 ],
-	[ 'version 6', 'ordered', 'uuid', 'idgen.uuid_v6()' ],
 	# keys that ascend between older ones: 1 row in 100 ms, of a cycle of 7 minutes; 8 and 32 cycles; days; rounds
 	[ 'version 1', 'local', 'uuid', q{idgen.uuid_v1('epoch'::timestamptz + i * interval '100 ms')},
-		{ within => 0.25 } ],
-	[ 'version 1, more rows a second', 'local', 'uuid', q{idgen.uuid_v1('epoch'::timestamptz + i * interval '33 ms')},
 		{ within => 0.25 } ],
 	[ 'a short COMB of a year', 'local', 'uuid',
 		q{idgen.short_comb(run_length => 1, clock => 'epoch'::timestamptz + i * interval '786 s')},
@@ -64,17 +59,12 @@ my @zoo = (
 	[ 'time of day', 'local', 'time', q{('epoch'::timestamp + i * interval '100 s')::time},
 		{ unique => 0, within => 0.25 } ],
 	[ 'rounds', 'local|mixed', 'bigint', 'i % 400 * 1000 + i / 400', { within => 0.25 } ],
-	[ 'jitter of 150 ms', 'ordered', 'uuid', q{idgen.uuid_v7(at + random() * interval '150 ms')} ],
 	[ 'sequential-uuids: blocks of a sequence', 'scattered|mixed', 'uuid', q{idgen.sequence_comb('blocks')} ],
-	[ 'sequential-uuids: blocks of time', 'local', 'uuid', 'idgen.short_comb(clock => at)' ],
 	[ 'keyed COMB', 'local', 'uuid', 'idgen.keyed_comb(clock => at)' ],
 	[ 'a short COMB with few rows a period', 'ordered|local', 'uuid', q{idgen.short_comb('1 second', clock => at)} ],
 	[ 'SQL Server order', 'scattered', 'uuid', 'idgen.suffix_comb(at)' ],
-	[ 'md5', 'scattered', 'text', 'md5(i::text)' ],
 	[ 'UUID as text', 'scattered', 'text', "$v4\::text" ],
-	[ 'ULID', 'ordered', 'text', 'idgen.ulid()' ],
 	[ 'bytea', 'scattered', 'bytea', 'substr(sha256(i::text::bytea), 1, 16)' ],
-	[ 'random bigint', 'scattered', 'bigint', '(random() * 9e18)::bigint' ],
 	[ 'composite of version 4', 'scattered', 'uuid', $v4, { index => '(t, k)' } ],
 	# its hundred prefixes grow at the same rate, and split their leaves at the same time
 	[ 'composite of version 7', 'local|mixed', 'uuid', $v7, { index => '(t, k)', intervals => 15 } ],
@@ -167,25 +157,21 @@ for my $animal (@zoo)
 	ok(near($saves, $saved, 0.1, 6 * 8192), "$title: REINDEX would save $saves of $before bytes, saved $saved");
 }
 
-# The same on a standby
+# On a standby (t/046_lagging_standby.pl has its report)
 $node->backup('base');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
 $standby->init_from_backup($node, 'base', has_streaming => 1);
 $standby->start;
-$node->wait_for_catchup($standby);
-my $report = q{SELECT index_name, rows, index_bytes, leaf_density, placement
-	FROM unnest('{zoo1_k,zoo5_k,zoo6_k}'::regclass[]) i, idgen.index_report(i)};
-is($standby->safe_psql('postgres', $report), ask($report), 'a standby reports the same');
-my $unlogged = ask(q{SELECT oid FROM pg_class WHERE relpersistence = 'u' AND relkind = 'r'});
-is($standby->safe_psql('postgres', "SELECT advice FROM idgen.index_reports(0) WHERE table_name = $unlogged"),
-	'not read: cannot access temporary or unlogged relations during recovery', 'but not on an unlogged table');
-is(outcome(qq{SELECT idgen.index_report(indexrelid) FROM pg_index WHERE indrelid = $unlogged}, node => $standby),
-	'0A000', 'which is an error');
 my $late = ask('SELECT pg_current_wal_flush_lsn()');
 ask('CREATE TABLE late AS SELECT generate_series(1, 1000) i');
 $node->wait_for_catchup($standby);
-is($standby->safe_psql('postgres', qq{SELECT records > 0 FROM idgen.index_wal('$late', 'FFFFFFFF/FFFFFFFF')
-	WHERE table_name = 'late'::regclass}), 't', 'and the WAL that it has')
+my $unlogged = ask(q{SELECT oid FROM pg_class WHERE relpersistence = 'u' AND relkind = 'r'});
+is(outcome("SELECT advice FROM idgen.index_reports(0) WHERE table_name = $unlogged", node => $standby),
+	'not read: cannot access temporary or unlogged relations during recovery', 'a standby has no unlogged table');
+is(outcome("SELECT idgen.index_report(indexrelid) FROM pg_index WHERE indrelid = $unlogged", node => $standby),
+	'0A000', 'which is an error');
+is(outcome(qq{SELECT records > 0 FROM idgen.index_wal('$late', 'FFFFFFFF/FFFFFFFF')
+	WHERE table_name = 'late'::regclass}, node => $standby), 't', 'it has the WAL that it has received')
   if ask('SHOW server_version_num') >= 160000;
 $standby->stop;
 
@@ -252,67 +238,29 @@ is(outcome(q{BEGIN; DROP EXTENSION pg_walinspect; SELECT idgen.index_wal('0/1', 
 	'without pg_walinspect');
 is(outcome("SET ROLE pg_read_all_data; SELECT idgen.index_wal('$from', '$to')"), '42501', 'without its rights');
 
-# key_plan() and tables that are as old as the retention: images of the index, its
-# size and density. Rates and clocks are simulated.
-for (
-	[ 'bigint', 'i', 100, 1000 ], [ 'random', $v4, 100, 1000 ], [ 'uuid_v7()', $v7, 100, 1000 ],
-	[ q{short_comb('1 minute', 2)}, 'idgen.short_comb(run_length => 1, clock => at)', 100, 1000 ],
-	[ q{short_comb('1 minute', 2)}, 'idgen.short_comb(run_length => 1, clock => at)', 100, 10_000 ],
-	[ 'random', $v4, 100, 10_000 ],
-	# With a clock, a prefix lasts for a twelfth of the period: here, for 1,041 rows in five minutes, and for 512 in 17.
-	[ 'keyed_comb()', q{idgen.keyed_comb(clock => at + i * interval '278.18 ms')}, 3.47, 1000 ],
-	[ 'keyed_comb()', q{idgen.keyed_comb('12288 s', clock => at + i * interval '1990 ms')}, 0.5, 1000 ],
-	[ q{short_comb('1 minute', 2)},
-		q{idgen.short_comb(run_length => 1, clock => at + i * interval '1990 ms')}, 0.5, 100 ])
-{
-	my ($key, $expression, $rate, $interval_rows) = @$_;
-	my $count = 63_000;    # ends in the middle of a minute
-
-	ask('CREATE TABLE planned (i int, k ' . ($key eq 'bigint' ? 'bigint' : 'uuid') . ' PRIMARY KEY, t int, note text)');
-	ask(insertion('planned', $expression, 1, $count));
-	my ($images, $size, $density) = split /\|/, ask(
-		qq{SELECT p.images_per_row, p.index_bytes::float8 / s.index_size, 100 * p.leaf_density / s.avg_leaf_density
-		FROM idgen.key_plan($rate, interval '1 s' * $count / $rate, interval '1 s' * $interval_rows / $rate) p,
-			pgstatindex('planned_pkey') s
-		WHERE p.key = \$\$$key\$\$});
-	# the periods are on random leaves, with few images: the mean of more intervals
-	my ($measured) = measure('planned', 'planned_pkey', $expression, $count, $interval_rows,
-		$rate < 1 && $key =~ /keyed/ ? 10 : undef);
-
-	ok(near($images, $measured, 0.2, 0.003),
-		"key_plan() of $key, $interval_rows rows a checkpoint: $images images a row, measured $measured");
-	cmp_ok(abs($size - 1), '<', 0.15, "its size by the measured one: $size");
-	cmp_ok(abs($density - 1), '<', 0.15, "its density by the measured one: $density");
-	ask('DROP TABLE planned');
-}
-
 # What index_report() of a table with random keys expects of keyed COMBs, and such keys: rows a minute, minutes between
-# two checkpoints, minutes for which a prefix is used at this rate (with a clock, a twelfth of the period), and
-# intervals.
+# two checkpoints, and intervals. An hour has 1.07 times as many rows, so that checkpoints are at all places in it.
 ask('CREATE TABLE others (i int, k uuid PRIMARY KEY, t int, note text)');
 ask(insertion('others', $v4, 1, 60_000));
-for (
-	[ 1, 60, 60, 60 ], [ 5, 30, 60, 60 ], [ 20, 5, 25.6, 100 ],
-	[ 20, 60, 25.6, 10 ], [ 50, 30, 10.24, 10 ], [ 200, 5, 5, 20 ])
+for ([ 1, 60, 60 ], [ 5, 30, 60 ], [ 20, 5, 100 ], [ 20, 60, 15 ], [ 50, 30, 15 ], [ 200, 5, 40 ])
 {
-	my ($rate, $minutes, $prefix, $intervals) = @$_;
+	my ($rate, $minutes, $intervals) = @$_;
 	my $n = $rate * $minutes;
-	my $clock = "'epoch'::timestamptz + i * interval '1 minute' / $rate";
-	my $expression = "idgen.keyed_comb($prefix * interval '12 minutes', clock => $clock)";
+	my $expression = "idgen.keyed_comb(clock => 'epoch'::timestamptz + i * interval '1 minute' / ($rate * 1.07))";
 
 	ask('CREATE TABLE planned (i int, k uuid PRIMARY KEY, t int, note text)');
 	ask(insertion('planned', $expression, 1, 60_000));
 	my ($images, $wal) = measure('planned', 'planned_pkey', $expression, 60_000, $n, $intervals);
 	my $expected = ask(
 		"SELECT keyed_comb_wal_per_row
-			FROM idgen.index_report('others', $n, checkpoint => interval '$minutes minutes')");
-	ok(near($expected, $wal, 0.2, 10),
+			FROM idgen.index_report('others', $n, checkpoint => interval '$minutes minutes' / 1.07)");
+	cmp_ok(abs($expected / $wal - 1), '<', 0.2,
 		"keyed_comb(), $rate rows a minute, a checkpoint every $minutes: $expected bytes of WAL a row, measured $wal");
 	ask('DROP TABLE planned');
 }
 
-# expected_key_cost() of few rows a checkpoint. Of short COMBs: the rows a minute, the
-# prefix bytes, and the place in the cycle of the first row.
+# expected_key_cost() of 10, 100 and 500 rows a checkpoint. Of short COMBs: the rows a minute, the prefix bytes, and the
+# place in the cycle of the first row.
 for (
 	[ 'ordered' ], [ 'random' ], [ 'short_comb', 20, 2, 0 ], [ 'short_comb', 20, 2, 20 * 65536 - 30_000 ],
 	[ 'short_comb', 200, 2, 200 * 65536 - 30_000 ], [ 'short_comb', 60, 1, 0 ], [ 'short_comb', 5, 1, 0 ])

@@ -65,7 +65,7 @@ for (
 # --- WAL a day ----------------------------------------------------------------------
 my $named = ask('SHOW server_version_num') >= 170000 ? 'checkpointer' : 'bgwriter';
 my $begin = "SELECT pg_stat_reset(), pg_stat_reset_shared('$named')";
-sub report { return ask("SELECT $_[0] FROM idgen.index_reports(0) WHERE index_name = '$_[1]'::regclass") }
+sub report { return ask("SELECT $_[0] FROM idgen.index_reports(0, min_age => '0') WHERE index_name = '$_[1]'::regclass") }
 
 ask("CREATE TABLE idle (id int PRIMARY KEY); $begin");
 like(report('concat_ws($$|$$, rows_per_day, rows_per_checkpoint, wal_per_day, unknown_reason)', 'idle_pkey'),

@@ -1,0 +1,308 @@
+/*
+ * key_cost.c
+ *	  What an insert is expected to write for an index on a key of some kind.
+ *
+ * The model counts the pages whose first change after a checkpoint writes a
+ * full-page image.  docs/performance.md explains it, and t/002_index_size.pl and
+ * t/003_zoo.pl compare it with measurements.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "funcapi.h"
+#include "mb/pg_wchar.h"
+#include "utils/builtins.h"
+#include "utils/float.h"
+
+#include "advisor.h"
+
+/* The records of an insert, without its tuple, and of a split, without those that it moves */
+#define INSERT_BYTES		48
+#define SPLIT_BYTES			104
+
+/* The keys of a twelfth after which keyed_comb() makes runs of as many keys */
+#define RUN_KEYS			8192
+
+typedef enum KeyKind
+{
+	KIND_RANDOM,
+	KIND_ORDERED,
+	KIND_SHORT_COMB,
+	KIND_KEYED_COMB
+} KeyKind;
+
+static const char *const kind_names[] = {"random", "ordered", "short_comb", "keyed_comb"};
+
+typedef struct KeyModel
+{
+	/* the arguments */
+	KeyKind		kind;
+	double		rows;			/* at the checkpoint */
+	double		inserts;		/* until the next one */
+	double		period_rows;	/* of a period of a COMB */
+	double		prefixes;		/* of a cycle of a short COMB */
+	double		run_length;
+	double		rows_in_cycle;
+	bool		varies;			/* the place in the cycle is not given */
+	double		random_rows;	/* from before a change to this key */
+	double		tuple_bytes;
+	double		item_bytes;		/* with the line pointer */
+	double		capacity;		/* of a full leaf, without its high key */
+
+	/* the index */
+	double		older_rows;		/* of previous cycles, with the prefix of a period */
+	double		near_rows;		/* among which new rows are inserted at first */
+	bool		at_end;			/* are the new keys the greatest? */
+	double		kept;			/* of the capacity, the fill of a leaf by splits */
+	double		leaves;
+	double		leaf_rows;
+	double		pages;			/* without the metapage */
+} KeyModel;
+
+#define FLOAT_ARGUMENT(n, standard)	(PG_ARGISNULL(n) ? (standard) : PG_GETARG_FLOAT8(n))
+#define INT_ARGUMENT(n, standard)	(PG_ARGISNULL(n) ? (standard) : PG_GETARG_INT32(n))
+
+/* The value, or an error (22023) if it is out of range. */
+static double
+in_range(const char *name, double value, double low, double high)
+{
+	if (!(value >= low && value <= high))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must be between %s and %s", name,
+						float8out_internal(low), float8out_internal(high)),
+				 errdetail("The value is %s.", float8out_internal(value))));
+	return value;
+}
+
+static KeyKind
+kind_argument(const char *name)
+{
+	for (int kind = 0; kind < (int) lengthof(kind_names); kind++)
+		if (strcmp(name, kind_names[kind]) == 0)
+			return kind;
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("kind \"%.*s\" does not exist", pg_mbcliplen(name, strlen(name), NAMEDATALEN - 1), name),
+			 errhint("The kinds are random, ordered, short_comb and keyed_comb.")));
+}
+
+/* The arguments of COMBs; other kinds ignore them. */
+static void
+read_period(FunctionCallInfo fcinfo, KeyModel *model)
+{
+	double		cycle_rows;
+
+	if (PG_ARGISNULL(3))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("rows_per_period must not be null for a COMB with periods")));
+	model->period_rows = in_range("rows_per_period", PG_GETARG_FLOAT8(3), 1e-6, MAX_ROWS);
+	if (model->kind != KIND_SHORT_COMB)
+		return;
+	model->prefixes = pow(256, in_range("prefix_bytes", INT_ARGUMENT(4, 2), 1, 6));
+	model->run_length = in_range("run_length", INT_ARGUMENT(5, 1), 1, PG_INT32_MAX);
+	cycle_rows = model->period_rows * model->prefixes;
+	model->varies = PG_ARGISNULL(7);
+	model->rows_in_cycle = in_range("rows_in_cycle", FLOAT_ARGUMENT(7, (cycle_rows + model->period_rows) / 2),
+									0, cycle_rows);
+}
+
+static KeyModel
+read_arguments(FunctionCallInfo fcinfo)
+{
+	KeyModel	model = {.kind = kind_argument(text_to_cstring(PG_GETARG_TEXT_PP(0)))};
+	int			key_bytes;
+
+	model.rows = in_range("index_rows", PG_GETARG_FLOAT8(1), 0, MAX_ROWS);
+	model.inserts = in_range("rows_per_checkpoint", PG_GETARG_FLOAT8(2), 1, MAX_ROWS);
+	key_bytes = in_range("key_bytes", INT_ARGUMENT(6, 16), 1, 1024);
+	model.random_rows = in_range("random_rows", FLOAT_ARGUMENT(8, 0), 0, model.rows);
+	if (model.kind == KIND_SHORT_COMB || model.kind == KIND_KEYED_COMB)
+		read_period(fcinfo, &model);
+	if (model.rows < 1)
+		model.rows = model.random_rows = 0;
+	if (model.kind == KIND_RANDOM)
+		model.random_rows = model.rows;
+
+	model.tuple_bytes = sizeof(IndexTupleData) + MAXALIGN(key_bytes);
+	model.item_bytes = model.tuple_bytes + sizeof(ItemIdData);
+	model.capacity = Max(floor(LEAF_BYTES / model.item_bytes) - 1, 2);
+	return model;
+}
+
+/*
+ * Keyed COMBs fill leaves as random keys do, and up to a tenth less if a twelfth
+ * of a period has the rows of a part of a leaf (measured).
+ */
+static double
+keyed_leaves(const KeyModel *model)
+{
+	double		distance = (log(model->period_rows / 12 / model->capacity) + 0.9) / 2.2;
+	double		filled = M_LN2 - 0.07 * exp(-distance * distance);
+
+	return model->rows > 0 ? Max(model->rows / model->capacity / filled, 1) : 0;
+}
+
+/*
+ * How splits fill leaves, and how many of these there are.  Keys in ascending
+ * order fill leaves up to the fillfactor at the end of the index, and elsewhere
+ * a half.  So do the keys of prefixes that have less rows than half a leaf.
+ */
+static void
+fill_leaves(KeyModel *model)
+{
+	double		own_rows = model->rows - model->random_rows;
+	bool		ascends = model->kind == KIND_ORDERED;
+
+	model->at_end = model->random_rows == 0;
+	model->leaves = model->kind == KIND_KEYED_COMB ? keyed_leaves(model) :
+		filled_leaves(model->random_rows, Max(model->random_rows, 1), 1, 0, 1, false, model->capacity);
+	if (model->kind == KIND_KEYED_COMB)
+		model->at_end = false;
+	if (model->kind == KIND_SHORT_COMB)
+	{
+		model->leaves += filled_leaves(own_rows, model->period_rows, model->prefixes, model->rows_in_cycle,
+									   model->run_length, model->varies, model->capacity);
+		model->at_end = model->at_end && model->rows_in_cycle >= model->rows;
+		model->older_rows = floor(own_rows / model->period_rows / model->prefixes) * model->period_rows +
+			model->random_rows / model->prefixes;
+		ascends = model->period_rows + model->older_rows < model->capacity / 2;
+	}
+	model->kept = !ascends ? M_LN2 : model->at_end ? BTREE_DEFAULT_FILLFACTOR / 100.0 : 0.5;
+	if (model->kind == KIND_ORDERED)
+		model->leaves += ceil(own_rows / (model->kept * (model->capacity + 1)));
+
+	model->leaf_rows = model->leaves > 0 ? model->rows / model->leaves : 1;
+	model->pages = ceil(model->leaves);
+	for (double level = model->leaves; level > 1; model->pages += level)
+		level = ceil(level / Max(model->leaf_rows, 2));
+}
+
+/* The number of different pages among these that changes at random places are on. */
+double
+distinct_pages(double pages, double changes)
+{
+	return pages > 0 ? -expm1(-changes / pages) * pages : 0;
+}
+
+/*
+ * The images of runs of rows that are inserted among near_rows, the first one not
+ * counted, and of the others, among later_rows.  A run changes a leaf, and the
+ * next one if a leaf ends in it, which also changes the page above.
+ */
+static double
+images_among(const KeyModel *model, double near_inserts, double later_rows, double run)
+{
+	double		near_leaves = model->near_rows / model->leaf_rows;
+	double		later_leaves = later_rows / model->leaf_rows;
+	double		crossings = Min(run / model->leaf_rows, 1);
+
+	return distinct_pages(near_leaves, Max(near_inserts / run - 1, 0) * (1 + crossings)) +
+		distinct_pages(later_leaves, (model->inserts - near_inserts) / run * (1 + crossings)) +
+		distinct_pages((near_leaves + later_leaves) / model->leaf_rows, model->inserts / run * crossings);
+}
+
+/*
+ * The keys of a period are inserted among those of its prefix: its own from
+ * before the checkpoint, but for the last leaf, those of previous cycles, and
+ * random ones.  A period ends a run.
+ */
+static double
+short_comb_images(KeyModel *model)
+{
+	double		in_period = fmod(model->rows_in_cycle, model->period_rows);
+	double		near_inserts = Min(model->inserts, model->period_rows - in_period);
+	double		later_rows = model->older_rows * (model->inserts - near_inserts) / model->period_rows;
+
+	model->near_rows = Min(Max(in_period - model->leaf_rows / 2, 0) + model->older_rows, model->rows);
+	return images_among(model, near_inserts, Min(later_rows, model->rows),
+						Max(Min(model->run_length, model->period_rows), 1));
+}
+
+/*
+ * The present twelfth of a period has half of its rows at the checkpoint, or half
+ * a run.  Each other one begins on a random leaf of its period, of whose rows
+ * half are older than the checkpoint, and each period on a random leaf of the
+ * index.
+ */
+static double
+keyed_comb_images(const KeyModel *model)
+{
+	double		period_rows = model->period_rows;
+	double		twelfth_rows = period_rows / 12;
+	double		period_leaves = Min(period_rows / 2, model->rows) / model->leaf_rows;
+	double		other_leaves = Max(period_leaves - 0.5, 0);
+	double		in_period = model->inserts < period_rows ?
+		model->inserts * (1 - model->inserts / period_rows / 2) : period_rows / 2;
+	double		others = other_leaves > 0 ? in_period / twelfth_rows * other_leaves / period_leaves : 0;
+
+	return distinct_pages(Min(Min(twelfth_rows, RUN_KEYS) / 2, model->rows) / model->leaf_rows,
+						  Max(Min(model->inserts, twelfth_rows / 2) - 1, 0)) +
+		distinct_pages(other_leaves, others) + distinct_pages(model->leaves, model->inserts / period_rows);
+}
+
+/*
+ * The images of the rows between two checkpoints.  The first split changes the
+ * page above and the next leaf; in each period of a keyed COMB, one of these has
+ * an image in half of the cases.  Pages that were created after the checkpoint
+ * need none.
+ */
+static double
+images_of(KeyModel *model)
+{
+	double		splits = model->inserts / (model->kept * model->capacity);
+	double		images = 1 + Min(splits, 1) * (model->at_end ? 1 : 2);
+
+	if (model->kind == KIND_RANDOM)
+	{
+		model->near_rows = model->rows - model->leaf_rows;
+		images += images_among(model, model->inserts, 0, 1);
+	}
+	else if (model->kind == KIND_SHORT_COMB)
+		images += short_comb_images(model);
+	else if (model->kind == KIND_KEYED_COMB)
+		images = 1 + Min(splits, 1 + model->inserts / model->period_rows) * 1.5 + keyed_comb_images(model);
+	return Min(images, model->pages);
+}
+
+/*
+ * expected_key_cost(kind text, index_rows float8, rows_per_checkpoint float8,
+ *					 rows_per_period float8, prefix_bytes int, run_length int,
+ *					 key_bytes int, rows_in_cycle float8, random_rows float8, OUT ...)
+ */
+PG_FUNCTION_INFO_V1(idgen_expected_key_cost);
+Datum
+idgen_expected_key_cost(PG_FUNCTION_ARGS)
+{
+	KeyModel	model;
+	double		images;
+	double		share;
+	double		moved;
+	TupleDesc	columns;
+	Datum		values[5];
+	bool		nulls[lengthof(values)] = {false};
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
+		PG_RETURN_NULL();
+	model = read_arguments(fcinfo);
+	fill_leaves(&model);
+	images = images_of(&model) / model.inserts;
+
+	/* an insert finds a leaf that splits fill at random 0.5 / ln(2) full in the mean, and the last one half full */
+	share = model.at_end && model.near_rows < model.leaf_rows ? 0.5 : 0.5 / M_LN2;
+	moved = model.kept == M_LN2 ? 0.5 : 1 - model.kept;
+	values[0] = Float8GetDatum(images);
+	values[1] = Float8GetDatum(images * (BLCKSZ - LEAF_BYTES +
+										 (1 + Min(model.capacity * share, model.rows)) * model.item_bytes));
+	values[2] = Float8GetDatum(INSERT_BYTES + model.tuple_bytes +
+							   (SPLIT_BYTES / model.capacity + moved * model.tuple_bytes) / model.kept);
+	/* all leaves but the last have a high key */
+	values[3] = Float8GetDatum(model.leaves > 0 ?
+							   (model.rows + model.leaves - 1) / model.leaves * model.item_bytes / LEAF_BYTES : 0);
+	values[4] = Int64GetDatum((int64) rint((1 + model.pages) * BLCKSZ));
+	if (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(columns), values, nulls));
+}
