@@ -1,4 +1,5 @@
-# The recipes of docs/recipes.md do what the page says of them, and node numbers in containers those of docs/scaling.md.
+# The recipes of docs/recipes.md and docs/migrating.md do what the pages say of them, and node numbers in containers those
+# of docs/scaling.md.
 # (t/090_reference.pl pastes them, contrib/clients/t has lists and drivers, t/061_partitions.pl partitions.)
 
 use Page;
@@ -7,19 +8,21 @@ use Server;
 my $node = init_server('recipes', "autovacuum = off\nmax_connections = 60\nmax_prepared_transactions = 1");
 $node->start;
 my $recipe = Page->new('recipes');
+my $migrating = Page->new('migrating');
 
 # --- The role that created the extension can run them, or the section names a superuser -----------
 ask('CREATE ROLE installer LOGIN CREATEROLE; CREATE DATABASE owned OWNER installer');
 my $privileged = '';
-for my $heading ('', $recipe->headings)
+for ([ '', '' ], map { my $page = $_; map { [ $page, $_ ] } $page->headings } $recipe, $migrating)
 {
-	my $sql = $heading eq '' ? 'CREATE EXTENSION idgen' : join "\n", eval { $recipe->blocks($heading) };
+	my ($page, $heading) = @$_;
+	my $sql = $heading eq '' ? 'CREATE EXTENSION idgen' : join "\n", eval { $page->blocks($heading) };
 	my (undef, $errors) = psql_said("\\set ON_ERROR_STOP off\n$sql", database => 'owned', user => 'installer');
 	my @unexpected = grep { $sql !~ /-- error $_/ } $errors =~ /ERROR:  (\w{5})/g or next;
 	$privileged .= "$heading, ";
-	like($recipe->section($heading), qr/superuser/, "$heading: needs a superuser, and says so") or diag($errors);
+	like($page->section($heading), qr/superuser/, "$heading: needs a superuser, and says so") or diag($errors);
 }
-is($privileged, 'Keys that applications make, From bigserial or identity, pg_partman, ', 'the other recipes need none');
+is($privileged, 'Keys that applications make, pg_partman, From bigserial or identity, ', 'the other recipes need none');
 ask('DROP DATABASE owned');
 ask('DROP ROLE loader');
 
@@ -336,7 +339,7 @@ sub lost
 
 # --- Changing the keys of a table in use ----------------------------------------------------
 {
-	my ($change) = $recipe->section('Changing the keys of a table in use') =~ /`ALTER TABLE … (.*?)`/;
+	my ($change) = $migrating->section('Changing the keys of a table in use') =~ /`ALTER TABLE … (.*?)`/;
 	my $file = q{SELECT pg_relation_filenode('sessions')};
 	ask('CREATE TABLE sessions (id uuid PRIMARY KEY DEFAULT gen_random_uuid());
 		INSERT INTO sessions SELECT gen_random_uuid() FROM generate_series(1, 1000)');
@@ -346,17 +349,17 @@ sub lost
 		'a changed default rewrites nothing, and new keys are keyed COMBs');
 
 	my $bigserial = 'From bigserial or identity';
-	my ($is_below, $key) = split /\n/, ($recipe->paste($bigserial))[0];
+	my ($is_below, $key) = split /\n/, ($migrating->paste($bigserial))[0];
 	is($is_below, 't', 'the key of a bigserial is below the next snowflake');
 	cmp_ok($key, '>', 1000, 'the next key is a snowflake');
-	my $far = ($recipe->blocks($bigserial))[0] =~ s/invoices/far/gr =~ s/bigserial/bigint GENERATED ALWAYS AS IDENTITY/r;
+	my $far = ($migrating->blocks($bigserial))[0] =~ s/invoices/far/gr =~ s/bigserial/bigint GENERATED ALWAYS AS IDENTITY/r;
 	my $greatest = $far =~ s/DEFAULT VALUES;/OVERRIDING SYSTEM VALUE VALUES (9223372036854775807);/r;
-	like($recipe->outcome($greatest =~ s/^ALTER.*/ROLLBACK;/msr), qr/^f/, 'the greatest key is not');
+	like($migrating->outcome($greatest =~ s/^ALTER.*/ROLLBACK;/msr), qr/^f/, 'the greatest key is not');
 	is(ask(q{SELECT attidentity FROM pg_attribute WHERE attrelid = 'far'::regclass AND attname = 'id'}), 'a', 'and the identity stays');
 	ask('DROP TABLE far');
-	like($recipe->outcome($far), qr/^t\n\d{15,}$/, 'a table with an identity column gets snowflakes');
+	like($migrating->outcome($far), qr/^t\n\d{15,}$/, 'a table with an identity column gets snowflakes');
 	ask('CREATE TABLE narrow (id serial PRIMARY KEY); ALTER TABLE narrow ALTER id SET DEFAULT idgen.snowflake()');
-	is($recipe->outcome('SET idgen.node_id = 1; INSERT INTO narrow DEFAULT VALUES'), '22003', 'in a column of four bytes, they are an error');
+	is($migrating->outcome('SET idgen.node_id = 1; INSERT INTO narrow DEFAULT VALUES'), '22003', 'in a column of four bytes, they are an error');
 }
 
 # --- From another extension, from another database ------------------------------------------
@@ -374,8 +377,8 @@ sub value
 
 {
 	my $heading = 'From another extension';
-	my $section = $recipe->section($heading);
-	my %named = map { $_ => 1 } map { ($_->[1] // '') =~ /\b([a-z_0-9]+)\(/g } $recipe->table($heading);
+	my $section = $migrating->section($heading);
+	my %named = map { $_ => 1 } map { ($_->[1] // '') =~ /\b([a-z_0-9]+)\(/g } $migrating->table($heading);
 	delete @named{qw(clock_timestamp make_interval to_timestamp extract rpad lpad)};
 	cmp_ok(scalar keys %named, '>', 15, 'the page names functions');
 	is(join(' ', grep { !$exists{$_} } sort keys %named), '', 'and all exist');
@@ -421,7 +424,7 @@ sub value
 # Each expression of the tables gives their example, and the values that the drivers' specifications and tests
 # and the databases' manuals have
 {
-	my @rows = grep { ($_->[2] // '') =~ /→/ } $recipe->table('From another database');
+	my @rows = grep { ($_->[2] // '') =~ /→/ } $migrating->table('From another database');
 	my %of = (
 		'hex::uuid' => [
 			[ '00112233445566778899aabbccddeeff', '00112233-4455-6677-8899-aabbccddeeff' ],

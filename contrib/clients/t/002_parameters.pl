@@ -47,7 +47,7 @@ sub execute
 	  . "\\echo outcome $name $number :state\n";
 }
 
-for my $path ('README.md', 'docs/recipes.md', 'docs/masks.md', 'contrib/clients/README.md')
+for my $path ('README.md', 'docs/recipes.md', 'docs/migrating.md', 'docs/masks.md', 'contrib/clients/README.md')
 {
 	my ($page) = lc($path) =~ m{(\w+)(?:/readme)?\.md};
 	my $text = slurp_file($path) =~ s/^### pg_partman.*//msr;    # t/061_partitions.pl
