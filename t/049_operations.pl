@@ -83,7 +83,7 @@ is(ask("$register $prefixes; $commands", 'target'), "acct app.account_id, trial 
 	'and the prefixes registered');
 
 # Staging is refreshed as docs/recipes.md says. It has prefixes, commands and numbers of its own.
-my ($options) = Page->new('recipes')->section('Tests, fixtures, imports, offline clients')
+my ($options) = Page->new('recipes')->prose('Tests, fixtures, imports, offline clients')
   =~ /`pg_dump (--data-only .*?)`/;
 ask(q{
 	TRUNCATE app.accounts, app.tickets, idgen.creation_identifiers;

@@ -141,7 +141,7 @@ sub payment
   SKIP:
 	{
 		skip 'ON CONFLICT DO SELECT is there from PostgreSQL 19 on', 4 if $node->pg_version < 19;
-		my ($clause) = $recipe->section($heading) =~ /`(ON CONFLICT \(id\) DO SELECT.*?)`/ or die 'no clause';
+		my ($clause) = $recipe->prose($heading) =~ /`(ON CONFLICT \(id\) DO SELECT.*?)`/ or die 'no clause';
 		my $insert = "PREPARE find_or_create(uuid, text) AS INSERT INTO reports VALUES (\$1, \$2) $clause; EXECUTE find_or_create";
 		my $unseen = ask('SELECT idgen.uuid_v7()');
 		is($recipe->outcome("$insert('$old', '$_->[0]')"), $_->[1], "DO SELECT, $_->[0]: $_->[1]") for [ 'then', 't' ], [ 'other', 'f' ];
@@ -171,7 +171,7 @@ sub payment
 	}
 	is(outcome("SELECT idgen.check_recent_uuid_v7($old, clock => '2001-01-01 00:05:00+00') IS NOT NULL"), 't',
 		'a late batch is checked against its own time');
-	my ($share) = $recipe->section($heading) =~ /([\d,]+) of the 65,536 prefixes pass/;
+	my ($share) = $recipe->prose($heading) =~ /([\d,]+) of the 65,536 prefixes pass/;
 	is(ask(q{
 		SELECT count(*) FROM generate_series(0, 65535) prefix
 		WHERE idgen.is_recent_short_comb((lpad(to_hex(prefix), 4, '0') || '000000004000' || '8000000000000000')::uuid,
@@ -263,7 +263,7 @@ sub lost
 	like($plan, qr/Index Scan using events_transaction_id_idx.*Index Cond: (?=.*ROW\(\$1, \$2\))(?=.*pg_snapshot_xmin)/s, 'the query uses the index')
 	  and unlike($plan, qr/Filter|Sort/, 'for all of it');
 
-	my ($delete) = $recipe->section($feed) =~ /`(DELETE .*?)`/;
+	my ($delete) = $recipe->prose($feed) =~ /`(DELETE .*?)`/;
 	my ($transaction, $id) = @{ $settled->{position} };
 	ask("PREPARE remove AS $delete; EXECUTE remove($transaction, '$id')");
 	is(ask('SELECT count(*) FROM events'), 0, 'what was read can be deleted');
@@ -322,8 +322,8 @@ sub lost
 		INSERT INTO uuid_references SELECT id FROM plain_ids ORDER BY id;
 		INSERT INTO bigint_references SELECT id FROM members ORDER BY id});
 	my %shown;
-	@shown{qw(both_ids plain_ids text_ids)} = $recipe->section($heading)
-	  =~ /take\s+([\d.]+)\s+MB\s+then,\s+with the view alone\s+([\d.]+),.*?\s([\d.]+)\.\s/s or die 'the page has no sizes';
+	@shown{qw(both_ids plain_ids text_ids)} = $recipe->prose($heading)
+	  =~ /take ([\d.]+) MB then, with the view alone ([\d.]+),.*? ([\d.]+)\. / or die 'the page has no sizes';
 	for my $table (sort keys %shown)
 	{
 		my $found = $bytes->($table) * 100_000 / 1024**2;
@@ -339,7 +339,7 @@ sub lost
 
 # --- Changing the keys of a table in use ----------------------------------------------------
 {
-	my ($change) = $migrating->section('Changing the keys of a table in use') =~ /`ALTER TABLE … (.*?)`/;
+	my ($change) = $migrating->prose('Changing the keys of a table in use') =~ /`ALTER TABLE … (.*?)`/;
 	my $file = q{SELECT pg_relation_filenode('sessions')};
 	ask('CREATE TABLE sessions (id uuid PRIMARY KEY DEFAULT gen_random_uuid());
 		INSERT INTO sessions SELECT gen_random_uuid() FROM generate_series(1, 1000)');
@@ -377,7 +377,7 @@ sub value
 
 {
 	my $heading = 'From another extension';
-	my $section = $migrating->section($heading);
+	my $section = $migrating->prose($heading);
 	my %named = map { $_ => 1 } map { ($_->[1] // '') =~ /\b([a-z_0-9]+)\(/g } $migrating->table($heading);
 	delete @named{qw(clock_timestamp make_interval to_timestamp extract rpad lpad)};
 	cmp_ok(scalar keys %named, '>', 15, 'the page names functions');
@@ -456,7 +456,7 @@ sub value
 	append_to_file("$folder/docker-entrypoint.sh", qq{#!/bin/sh\necho "\$@"\n});
 	chmod 0755, "$folder/docker-entrypoint.sh";
 	is(`PATH=$folder:\$PATH HOSTNAME=db-3 sh -c '$command'`, "postgres -c idgen.node_id=3\n", 'a pod gets its ordinal');
-	my ($first) = $scaling->section('In containers') =~ /`(\$\(\(100.*?\)\))`/ or die 'no other first number';
+	my ($first) = $scaling->prose('In containers') =~ /`(\$\(\(100.*?\)\))`/ or die 'no other first number';
 	is(`HOSTNAME=db-17 sh -c 'echo $first'`, "117\n", 'or the sum of another first number and it');
 
 	# A table takes the place of that of Citus.

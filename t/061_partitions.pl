@@ -93,7 +93,7 @@ SKIP:
 
 	# The page has version 7. The same for ULIDs, with the functions that it names
 	my ($visits, $calls) = $recipe->blocks('pg_partman');
-	my ($encoder, $decoder) = $recipe->section('pg_partman') =~ /these are `(.*?)` and `(.*?)`/;
+	my ($encoder, $decoder) = $recipe->prose('pg_partman') =~ /are `(.*?)` and `(.*?)`/;
 	my ($once, $setup, $retention) = $visits =~ /^(.*?)^(CREATE TABLE.*?)^(UPDATE.*)/ms;
 	my $clicks = $setup =~ s/public\.visits/public.clicks/gr =~ s/id uuid/id text COLLATE "C"/r =~ s/idgen\.uuid_v7\(\)/idgen.ulid()/r
 	  =~ s/idgen\.uuid_v7_floor/$encoder/r =~ s/idgen\.uuid_text_timestamp/$decoder/r;

@@ -32,7 +32,7 @@ is(ask('SELECT count(*), bool_and(idgen.uuid_version(id) = 4) FROM letters'), '1
 my $known = ask(q{SELECT id FROM letters WHERE receiver = '7'});
 
 # Codes of six digits
-my ($code, $number) = $recipe->section('Masked numbers') =~ /^`(lpad.*?)`, and.*\n`(unpermute.*?)`/m or die 'no codes';
+my ($code, $number) = $recipe->prose('Masked numbers') =~ /`(lpad.*?)`.*?`(unpermute.*?)`/ or die 'no codes';
 s/\b(?=(bigint|permute|unpermute)\w*\()/idgen./g for $code, $number;
 is(ask("SELECT count(DISTINCT code), count(*) FILTER (WHERE code ~ '^[0-9A-Z]{6}\$'), bool_and($number = id)
 		FROM (SELECT id, $code AS code FROM generate_series(1, 100000) id) s"), '100000|100000|t',

@@ -4,6 +4,7 @@
 #   $page->blocks('Store a uuid');            # the blocks of ```sql there
 #   $page->blocks('Node numbers', 'sh');      # or of another language
 #   $page->table('Store a uuid');             # the cells of the tables' rows
+#   $page->prose('Store a uuid');             # its text, without code blocks and line breaks
 #   my ($stdout, $stderr) = $page->paste('An event feed', 0);   # a block, on the test's server; else all blocks
 #   $page->prepared('An event feed');         # its PREPARE statements
 #   $page->outcome('SELECT 1/0');             # what it returns, or "SQLSTATE constraint"
@@ -33,6 +34,9 @@ sub new
 
 sub headings { return @{ $_[0]{headings} } }
 sub section { my ($self, $heading) = @_; return $self->{sections}{$heading} // die "no section \"$heading\"" }
+
+# The text without its code blocks, in one line
+sub prose { my ($self, $heading) = @_; return $self->section($heading) =~ s/^```.*?^```//msgr =~ s/\s+/ /gr }
 
 sub blocks
 {
