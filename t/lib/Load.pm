@@ -31,26 +31,24 @@ my %set_up = (
 	create => q{CREATE TABLE orders (id uuid, command uuid, filler text DEFAULT repeat(md5(random()::text), 8));
 		CREATE SEQUENCE commands MINVALUE 0});
 
-# The beginning of a client's script, and what it repeats
+# A client's statement, and what its script repeats
 my %scripts = (
 	insert => [
-		'PREPARE make(int) AS INSERT INTO things (snowflake) SELECT idgen.snowflake() FROM generate_series(1, $1) RETURNING '
-		  . join(', ', @functions),
-		'EXECUTE make(3);' ],
+		'INSERT INTO things (snowflake) SELECT idgen.snowflake() FROM generate_series(1, 3) RETURNING ' . join(', ', @functions),
+		':make;' ],
 	create => [
-		q{PREPARE make AS
-			WITH c AS (SELECT ('c0000000-0000-4000-8000-' || lpad(to_hex(CASE WHEN random() < 0.8 THEN nextval('commands')
+		q{WITH c AS (SELECT ('c0000000-0000-4000-8000-' || lpad(to_hex(CASE WHEN random() < 0.8 THEN nextval('commands')
 					ELSE (random() * (SELECT last_value FROM commands))::bigint END / 5), 12, '0'))::uuid AS command),
 				o AS (SELECT c.command, o.* FROM c, idgen.create_once(command, idgen.uuid_v7(), 'order', to_jsonb(command::text)) o),
 				i AS (INSERT INTO orders (id, command) SELECT entity_id, command FROM o WHERE created)
 			SELECT command, entity_id, created FROM o},
-		'EXECUTE make;' ]);
+		':make;' ]);
 my @ways_to_take = (
-	[ 'BEGIN', "EXECUTE make(3);\n\\if :ERROR\nROLLBACK AND CHAIN;\n\\endif" ],
-	[ '', 'EXECUTE make(10);' ],
+	":make FROM generate_series(1, 3);\n\\if :ERROR\nROLLBACK AND CHAIN;\n\\endif",    # in a transaction that stays open
+	':make FROM generate_series(1, 10);',
 	# no changes to commit, so that only the tickers flush WAL
-	[ '', 'BEGIN; EXECUTE make(1); SAVEPOINT s; EXECUTE make(1); ROLLBACK TO s; EXECUTE make(1); ROLLBACK;' ],
-	[ '', 'EXECUTE make(1);' ]);
+	'BEGIN; :make; SAVEPOINT s; :make; ROLLBACK TO s; :make; ROLLBACK;',
+	':make;');
 
 # "isolation" is a list of levels for the clients in turn.
 sub new
@@ -64,11 +62,12 @@ sub new
 		$node->safe_psql('postgres', $set_up{$kind});
 		for my $number (1 .. $number_of{$kind})
 		{
-			my ($begin, $repeat) = @{ $scripts{$kind} // $ways_to_take[ $number % @ways_to_take ] };
-			$begin = "PREPARE make(int) AS $take FROM generate_series(1, \$1); $begin" if $kind eq 'take';
-			my $client = { kind => $kind, name => "$folder/$kind.$number", lines => 0, read => {} };
-			append_to_file("$client->{name}.sql",
-				"SET default_transaction_isolation = '$isolation[ $number % @isolation ]';\n$begin;\n" . "$repeat\n" x 5000);
+			my $way = $number % @ways_to_take;
+			my ($make, $repeat) = @{ $scripts{$kind} // [ $take, $ways_to_take[$way] ] };
+			my $isolation = $isolation[ $number % @isolation ] =~ s/ /\\ /r;
+			my $client = { kind => $kind, name => "$folder/$kind.$number", lines => 0, read => {}, make => $make,
+				options => "-c default_transaction_isolation=$isolation" };
+			append_to_file("$client->{name}.sql", ($kind eq 'take' && $way == 0 ? "BEGIN;\n" : '') . "$repeat\n" x 5000);
 			push @{ $self->{clients} }, $client;
 		}
 	}
@@ -98,8 +97,9 @@ sub _keep_running
 		next if $client->{process};
 		open STDOUT, '>>', "$client->{name}.rows.$self->{phase}" or POSIX::_exit(1);
 		open STDERR, '>>', "$client->{name}.errors" or POSIX::_exit(1);
-		$ENV{PGAPPNAME} = 'load';
-		exec 'psql', '-XAtq', '--set=VERBOSITY=verbose', '-f', "$client->{name}.sql", $connection or POSIX::_exit(1);
+		@ENV{qw(PGAPPNAME PGOPTIONS)} = ('load', $client->{options});
+		exec 'psql', '-XAtq', '--set=VERBOSITY=verbose', "--set=make=$client->{make}", '-f', "$client->{name}.sql", $connection
+		  or POSIX::_exit(1);
 	}
 }
 
