@@ -3,16 +3,15 @@
 # cancels such waits), and what a wrong clock left is corrected as docs/tickers.md says.
 
 use FakeClock;
-use HandedOut;
-use MixedLoad;
+use Load;
 use Server;
+use Tickers;
 
 FakeClock::skip_all_without();
 
 my ($hour, $day) = (3600, 86_400);
-my @functions = @HandedOut::functions;
 my $clock = FakeClock->new('stepping');
-my $node = init_server('stepping', "$HandedOut::settings\nsynchronous_commit = off\nwal_writer_delay = 10s");
+my $node = init_server('stepping', "$settings\nsynchronous_commit = off\nwal_writer_delay = 10s");
 $clock->start($node);
 ask('CREATE EXTENSION idgen');
 
@@ -30,31 +29,30 @@ sub is_ahead
 }
 
 # --- Under load, and across restarts --------------------------------------------
-my $load = MixedLoad->new($node, inserting => 0, taking => 8, creating => 0);
+my $load = Load->new($node, take => 4);
 my $offset = 0;
 sub step_clock { $offset += $_[0]; $clock->run_ahead_by($offset) }
 
 for my $step (6, $hour, -$hour, -1)
 {
-	$load->take_more;
+	$load->work(10);
 	step_clock($step);
-	$load->take_more;
+	$load->work(10);
 }
 is_ahead($hour, 'an hour ahead of a clock that was set back');
 for my $how (('fast', 'immediate', 'kill') x 3)
 {
 	for my $step ($hour, -$hour - 20, -60)
 	{
-		$load->take_more;
+		$load->work(10);
 		$how eq 'kill' ? kill_postmaster($node) : $node->stop($how);
 		$load->lose_all;
 		step_clock($step);
 		start_again($node, sub { $clock->start($node, fail_ok => 1) });
 	}
 }
-$load->take_more;
-$load->finish;
-$load->{handed_out}->check;
+$load->work(10);
+$load->check;
 
 # --- A day ahead ------------------------------------------------------------------
 # The clock was ahead by more than a day. The timeout is doubled until the warning was issued in time.
@@ -81,8 +79,8 @@ ok($node->poll_query_until('postgres', $waiting), 'half an hour later, all sessi
 step_clock($hour / 2 + 60);
 for (@functions)
 {
-	my $value = HandedOut::number($_, $waiters{$_}->answer);
-	cmp_ok($value, '>', HandedOut::number($_, $before{$_}), "$_: the clock ends the wait");
+	my $value = number($_, $waiters{$_}->answer);
+	cmp_ok($value, '>', number($_, $before{$_}), "$_: the clock ends the wait");
 }
 
 # --- What a wrong clock leaves ------------------------------------------------------

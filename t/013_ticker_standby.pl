@@ -2,16 +2,15 @@
 # the primary, continues above all values returned before, and so does it after a crash.
 
 use FakeClock;
-use HandedOut;
-use MixedLoad;
+use Load;
 use PostgreSQL::Test::Cluster;
 use Server;
-use TickerStory;
+use Tickers;
 
 my $hour = 3600;
 FakeClock::skip_all_without();
 my $clock = FakeClock->new('primary');
-my $primary = init_server('primary', "$HandedOut::settings\njit = off", allows_streaming => 1);
+my $primary = init_server('primary', "$settings\njit = off", allows_streaming => 1);
 $clock->start($primary);
 ask('CREATE EXTENSION idgen');
 $primary->backup('base');
@@ -42,22 +41,21 @@ for my $function (@functions, 'decimal_id')
 isnt(ask($marks), $unused, 'calls reserve values');
 
 # --- The primary is lost under load --------------------------------------------
-my $load = MixedLoad->new($primary, inserting => 0, taking => 4, creating => 0);
+my $load = Load->new($primary, take => 4);
 
-$load->take_more;
+$load->work(10);
 ok($second->poll_query_until('postgres', "SELECT count(last_value) = 5 FROM ($marks) m"), 'the standby has the marks');
-$load->take_more;
+$load->work(10);
 $primary->stop('immediate');
 $load->lose_all;
 $second->promote;
 $load->{node} = $second;
-$load->take_more;
+$load->work(10);
 $second->stop('immediate');
 $load->lose_all;
 FakeClock::start_behind($second, 2 * $hour);
-$load->take_more;
-$load->finish;
-$load->{handed_out}->check;
+$load->work(10);
+$load->check;
 
 # --- The standby is disconnected before ------------------------------------------
 # The clock stands still, so that values use up the reserved seconds: of js_id, 65,536 values each. When they are about
@@ -65,18 +63,18 @@ $load->{handed_out}->check;
 $clock->stand_still_at(int(time) + 600);
 $clock->start($primary);
 ask('SELECT count(idgen.js_id()) FROM generate_series(1, 700000)');
-begin_story('the primary', make('postgres', 100));
+begin_scenario('the primary', take('postgres', 100));
 my $third = start_standby('third');
 ok($third->poll_query_until('postgres', $marks, ask($marks)), 'the standby has the marks');
 $third->append_conf('postgresql.conf', "primary_conninfo = ''");
 $third->reload;
 ok($primary->poll_query_until('postgres', 'SELECT count(*) = 0 FROM pg_stat_replication'), 'it is disconnected');
 ask('SELECT count(idgen.js_id()) FROM generate_series(1, 300000)');
-check_continues('the primary, later', make('postgres', 100));
+continues('the primary, later', take('postgres', 100));
 $primary->stop('immediate');
 $third->promote;
-check_continues('the promoted standby', $third->safe_psql('postgres', values_query(100)));
+continues('the promoted standby', $third->safe_psql('postgres', values_query(100)));
 $third->stop('immediate');
 FakeClock::start_behind($third, 2 * $hour);
-check_continues('and after a crash', $third->safe_psql('postgres', values_query(100)));
+continues('and after a crash', $third->safe_psql('postgres', values_query(100)));
 done_testing();

@@ -1,45 +1,55 @@
 # The extension is dropped and created, the server crashes, its clock is wrong, a database is copied, dumped and
-# restored, also into another one of the same server, with values far ahead of the clock: in each story, the functions
+# restored, also into another one of the same server, with values far ahead of the clock: in each scenario, the functions
 # that follow the clock return values that are greater than all before, and decimal_id() continues.
 
 use Page;
 use Server;
-use TickerStory;
+use Tickers;
 
-my $node = new_server('first', 0, allows_streaming => 'logical');
+my $node = start_ticker_server('first', 0, allows_streaming => 'logical');
 my $scratch = PostgreSQL::Test::Utils::tempdir();
 
-# A story: the values of two sessions in a new database are greater than all before after each step, which is the number
+# Crash the server, and restart it with its clock an hour behind. Then the clock is right again.
+sub continues_after_crash
+{
+	my ($database) = @_;
+	$node->stop('immediate');
+	start_with_clock($node, -3600);
+	continues('after a crash, the clock behind', take($database, 100));
+	set_clock($node, 0);
+}
+
+# A scenario: the values of two sessions in a new database are greater than all before after each step, which is the number
 # of the session, a name, if values are to be checked, and a query, where VALUES fetches some and is the default; and in
 # the end, after a crash.
-sub story
+sub scenario
 {
 	my ($database, @steps) = @_;
 	add_database($database);
 	my @sessions = map { session(database => $database) } 1 .. 2;
-	begin_story("two sessions in $database", join("\n", map { make($_) } @sessions));
+	begin_scenario("two sessions in $database", join("\n", map { take($_) } @sessions));
 	my $values = values_query(100);
 	for (@steps)
 	{
 		my ($number, $name, $sql) = @$_;
 		my $answer = $sessions[ $number - 1 ]->ask(($sql // 'VALUES') =~ s/VALUES/$values/gr);
-		check_continues($name, $answer) if $name;
+		continues($name, $answer) if $name;
 	}
 	$_->quit for @sessions;
-	check_crash($database);
+	continues_after_crash($database);
 }
 
 # --- DDL -----------------------------------------------------------------------
 my $anew = 'DROP EXTENSION idgen; CREATE EXTENSION idgen';
-my $restart = on_marks('ALTER SEQUENCE MARK RESTART');
-story('shop',
+my $restart = for_marks('ALTER SEQUENCE MARK RESTART');
+scenario('shop',
 	[ 1, '', 'PREPARE mine AS VALUES' ],
 	[ 2, '', $anew ],
 	[ 1, 'the extension created anew', 'EXECUTE mine; VALUES' ],
 	[ 2, '', 'DROP EXTENSION idgen' ],
 	[ 2, 'created and used in one transaction', 'BEGIN; CREATE EXTENSION idgen; VALUES; COMMIT' ],
 	[ 1, 'the other session' ]);
-story('undecided',
+scenario('undecided',
 	[ 1, 'dropped, in a transaction that is rolled back', 'BEGIN; DROP EXTENSION idgen; ROLLBACK; VALUES' ],
 	[ 2, 'the other session' ],
 	[ 1, 'dropped and created', "BEGIN; $anew; VALUES" ],
@@ -52,10 +62,10 @@ story('undecided',
 	[ 2, 'the other session' ]);
 
 # A greater mark of a sequence that a rename put in its place is not that of the old sequence.
-my $spares = on_marks("CREATE SEQUENCE MARK_2; SELECT setval('MARK_2', last_value + (60::bigint << 28)) FROM MARK");
-my $renames = join('; ', on_marks('ALTER SEQUENCE MARK SET SCHEMA public'),
+my $spares = for_marks("CREATE SEQUENCE MARK_2; SELECT setval('MARK_2', last_value + (60::bigint << 28)) FROM MARK");
+my $renames = join('; ', for_marks('ALTER SEQUENCE MARK SET SCHEMA public'),
 	map { "ALTER SEQUENCE idgen.${_}_mark_2 RENAME TO ${_}_mark" } @functions);
-story('renamed',
+scenario('renamed',
 	[ 2, '', $spares ],
 	[ 1, 'renamed', "BEGIN; $renames; VALUES" ],
 	[ 1, '', 'ROLLBACK' ],
@@ -65,37 +75,37 @@ story('renamed',
 # A prepared transaction that has replaced the sequence: the others wait, and continue above its values.
 add_database('prepared');
 my @sessions = map { session(database => 'prepared') } 1 .. 2;
-begin_story('before a prepared transaction', make($sessions[0], 100));
-check_continues('in it', $sessions[0]->ask("BEGIN; $restart; " . values_query(100)));
+begin_scenario('before a prepared transaction', take($sessions[0], 100));
+continues('in it', $sessions[0]->ask("BEGIN; $restart; " . values_query(100)));
 $sessions[0]->ask("PREPARE TRANSACTION 'later'");
 is($sessions[1]->ask_within(q{lock_timeout = '50ms'}, values_query()), '55P03', 'a new session waits for it');
 ask("COMMIT PREPARED 'later'", 'prepared');
-check_continues('committed', make($_)) for @sessions;
-check_crash('prepared');
+continues('committed', take($_)) for @sessions;
+continues_after_crash('prepared');
 
 # nextval(), which is not useful on these sequences, changes them without WAL for 32 values.
-my $next = on_marks("SELECT max(nextval('MARK')) FROM generate_series(1, 33)");
-story('taken', ([ 1, 'after nextval()', "$next; VALUES" ], [ 2, 'the other session' ]) x 2);
+my $next = for_marks("SELECT max(nextval('MARK')) FROM generate_series(1, 33)");
+scenario('taken', ([ 1, 'after nextval()', "$next; VALUES" ], [ 2, 'the other session' ]) x 2);
 
 # --- A copy of a database ---------------------------------------------------
 # Those of equal OIDs modulo 64 have one counter.
 add_database('model');
 set_marks(36_000, 'model');
-begin_story('a database ten hours ahead of the clock', make('model', 1000));
+begin_scenario('a database ten hours ahead of the clock', take('model', 1000));
 my $oid = ask(q{SELECT oid FROM pg_database WHERE datname = 'model'});
 ask("CREATE DATABASE copy_$_ TEMPLATE model OID " . ($oid + $_)) for 1000, 1024, 1025;
 my $from_model = $greatest;
 for my $copy ('copy_1000', 'copy_1024')
 {
 	$greatest = $from_model;
-	check_continues($copy, make($copy, 100));
+	continues($copy, take($copy, 100));
 }
 $node->stop;
 start_with_clock($node, -3600);
 for my $copy ('copy_1025', 'model')
 {
 	$greatest = $from_model;
-	check_continues("$copy, the clock behind", make($copy, 100));
+	continues("$copy, the clock behind", take($copy, 100));
 }
 set_clock($node, 0);
 
@@ -103,7 +113,7 @@ set_clock($node, 0);
 # The page's statement raises the mark above them, and leaves none below the function's own values.
 ask('CREATE EXTENSION idgen; CREATE TABLE orders (id bigint)');
 set_marks(36_000);
-begin_story('a function ten hours ahead of the clock', make('postgres', 1000));
+begin_scenario('a function ten hours ahead of the clock', take('postgres', 1000));
 for my $seconds (-3600, 3, 3600)
 {
 	my $time = "idgen.snowflake_timestamp($greatest->[0]) + interval '$seconds seconds'";
@@ -111,7 +121,7 @@ for my $seconds (-3600, 3, 3600)
 	Page->new('tickers')->paste('Raising and correcting');
 	$node->stop if $seconds < 0;
 	start_with_clock($node, 0) if $seconds < 0;
-	check_continues("with an identifier $seconds seconds later", make('postgres', 10));
+	continues("with an identifier $seconds seconds later", take('postgres', 10));
 	cmp_ok($greatest->[0], '>', $id, 'which is exceeded');
 }
 
@@ -129,28 +139,28 @@ for my $way ('--data-only', '--data-only --single-transaction', '--clean --if-ex
 		ask('CREATE TABLE tickets (id bigint PRIMARY KEY DEFAULT idgen.decimal_id())', $_) for 'production', 'staging';
 		set_marks($ahead, 'production') if $ahead;
 		ask('INSERT INTO tickets SELECT FROM generate_series(1, 5000)', 'production');
-		begin_story($name, make('production', 5000));
+		begin_scenario($name, take('production', 5000));
 		my $connected = session(database => 'staging');
-		make($connected);
+		take($connected);
 		ask('INSERT INTO tickets DEFAULT VALUES; TRUNCATE tickets', 'staging');
 		$node->command_ok([ 'pg_dump', '-Fc', '-f', "$scratch/dump", $node->connstr('production') ], "$name: dumped");
 		$node->command_ok([ 'pg_restore', split(/ /, $way), '-d', $node->connstr('staging'), "$scratch/dump" ],
 			"$name: restored");
-		check_continues("$name, a new session", make('staging', 100));
-		check_continues("$name, a connected one", make($connected));
+		continues("$name, a new session", take('staging', 100));
+		continues("$name, a connected one", take($connected));
 		is(outcome('INSERT INTO tickets SELECT FROM generate_series(1, 100) RETURNING 1', database => 'staging') =~ s/\n//gr,
 			'1' x 100, "$name: decimal_id() repeats none");
 		$connected->quit;
 	}
 }
-check_crash('staging');
+continues_after_crash('staging');
 
 # On a server whose clock is behind
-my $second = new_server('second', -3600);
+my $second = start_ticker_server('second', -3600);
 $second->safe_psql('postgres', 'CREATE DATABASE staging');
 $node->command_ok([ 'pg_dump', '-Fc', '-f', "$scratch/dump", $node->connstr('staging') ], 'dumped');
 $second->command_ok([ 'pg_restore', '-d', $second->connstr('staging'), "$scratch/dump" ], 'restored on another server');
-check_continues('on a server whose clock is behind', $second->safe_psql('staging', values_query(100)));
+continues('on a server whose clock is behind', $second->safe_psql('staging', values_query(100)));
 
 # --- Replicated sequences -------------------------------------------------------
 SKIP:
@@ -159,7 +169,7 @@ SKIP:
 
 	add_database('publishing');
 	set_marks($later + 7200, 'publishing');
-	begin_story('a publisher', make('publishing', 100));
+	begin_scenario('a publisher', take('publishing', 100));
 	ask('CREATE PUBLICATION s FOR ALL SEQUENCES; SELECT idgen.decimal_id() FROM generate_series(1, 100)', 'publishing');
 	$second->safe_psql('postgres', 'CREATE DATABASE subscribing');
 	$second->safe_psql('subscribing', 'CREATE EXTENSION idgen; SELECT idgen.decimal_id(); ' . values_query());
@@ -167,14 +177,14 @@ SKIP:
 	my $copied = 'SELECT last_value = ' . ask('SELECT last_value FROM idgen.js_id_mark', 'publishing') . ' FROM idgen.js_id_mark';
 	$second->safe_psql('subscribing', "CREATE SUBSCRIPTION s CONNECTION \$\$$from\$\$ PUBLICATION s");
 	ok($second->poll_query_until('subscribing', $copied), 'sequences are copied');
-	check_continues('the subscriber', $second->safe_psql('subscribing', values_query(100)));
+	continues('the subscriber', $second->safe_psql('subscribing', values_query(100)));
 	my $counter = 'SELECT counter > 100 FROM idgen.decimal_id_parts(idgen.decimal_id())';
 	is($second->safe_psql('subscribing', $counter), 't', 'decimal_id() continues');
 	$second->safe_psql('subscribing', 'ALTER SUBSCRIPTION s REFRESH SEQUENCES');
 	ok($second->poll_query_until('subscribing', $copied), 'sequences are copied again');
-	check_continues('a call after that', $second->safe_psql('subscribing', values_query()));
+	continues('a call after that', $second->safe_psql('subscribing', values_query()));
 	$second->stop('immediate');
 	start_with_clock($second, -3600);
-	check_continues('and after a crash', $second->safe_psql('subscribing', values_query(100)));
+	continues('and after a crash', $second->safe_psql('subscribing', values_query(100)));
 }
 done_testing();

@@ -2,10 +2,10 @@
 # deadlocks and at each isolation level. Rolled back commands leave nothing, and each command makes one order, however
 # often it is repeated. (Two and three sessions, step by step: specs/create_once*.spec.)
 
-use HandedOut;
 use Server;
+use Tickers;
 
-my $node = start_server('careful', $HandedOut::settings . "max_prepared_transactions = 20\nmax_connections = 60\ndeadlock_timeout = 50ms");
+my $node = start_server('careful', $settings . "max_prepared_transactions = 20\nmax_connections = 60\ndeadlock_timeout = 50ms");
 
 # place_order() makes an order once and returns the result of the command.
 ask(q{

@@ -3,12 +3,12 @@
 
 use FakeClock;
 use Functions;
-use HandedOut;
 use List::Util qw(min);
 use Server;
+use Tickers;
 use Time::HiRes qw(time);
 
-my $node = init_server('patient', $HandedOut::settings . "client_connection_check_interval = 100ms\n");
+my $node = init_server('patient', $settings . "client_connection_check_interval = 100ms\n");
 $node->start;
 my $has_advisor = Functions::install($node, 'postgres');
 ask(q{
@@ -65,7 +65,7 @@ sub check_waiting
 
 # --- Waiting for other sessions ---------------------------------------------
 check_waiting("$_()", "SELECT idgen.$_() IS NOT NULL", 't',
-	blocked_by => "ALTER SEQUENCE idgen.${_}_mark CACHE 1") for @HandedOut::functions;
+	blocked_by => "ALTER SEQUENCE idgen.${_}_mark CACHE 1") for @functions;
 check_waiting('decimal_id()', 'SELECT idgen.decimal_id() IS NOT NULL', 't', blocked_by => 'ALTER SEQUENCE idgen.decimal_id_counter CACHE 1');
 check_waiting('sequence_comb()', q{SELECT idgen.uuid_version(idgen.sequence_comb('blocks'))}, '4',
 	blocked_by => 'ALTER SEQUENCE blocks CACHE 1');
@@ -161,6 +161,6 @@ SKIP:
 	$control = session();
 	check_waiting("$_(), for the clock", "SELECT idgen.$_() IS NOT NULL", 't', event => 'Extension',
 		before => sub { ask("SELECT idgen.$_()"); $clock->run_ahead_by(-90_000) }, after => sub { $clock->run_ahead_by(0) })
-	  for @HandedOut::functions;
+	  for @functions;
 }
 done_testing();

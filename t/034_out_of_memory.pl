@@ -2,14 +2,14 @@
 # the greatest size possible. Each time the result is an error, never a crash, and the session continues.
 
 use Functions;
-use HandedOut;
 use Server;
+use Tickers;
 
 my $large = ($ENV{PG_TEST_EXTRA} // '') =~ /\bidgen_large\b/;
 my ($prlimit) = grep { -x } map { "$_/prlimit" } split(/:/, $ENV{PATH}), '/usr/bin', '/bin';
 plan skip_all => 'prlimit (util-linux) is not there' unless $prlimit && -r "/proc/$$/status";
 
-my $node = start_server('tight', $HandedOut::settings . "shared_buffers = 16MB\n");
+my $node = start_server('tight', $settings . "shared_buffers = 16MB\n");
 my $has_advisor = Functions::install($node, 'postgres');
 ask(q{
 	CREATE SEQUENCE blocks;

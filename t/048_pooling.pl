@@ -1,31 +1,29 @@
 # Clients that share sessions, with DISCARD ALL and through PgBouncer: nothing that one
 # client set or began affects the next one, and no identifier or command repeats.
 
-use HandedOut;
 use Server;
-use Time::HiRes qw(usleep);
+use Tickers;
 
 my ($pgbouncer) = grep { -x } map { "$_/pgbouncer" } split(/:/, $ENV{PATH}), '/usr/sbin', '/usr/bin';
 
-my $node = start_server('pooled', $HandedOut::settings . "max_prepared_transactions = 5\n");
+my $node = start_server('pooled', $settings . "max_prepared_transactions = 5\n");
 ask(q{
 	CREATE ROLE teller LOGIN;
 	CREATE ROLE stranger LOGIN;
 	GRANT SELECT, INSERT ON idgen.creation_identifiers TO teller;
-	CREATE TABLE made (id text, generator text, PRIMARY KEY (generator, id));
 	CREATE TABLE orders (id uuid, command uuid);
-	GRANT ALL ON made, orders TO teller});
+	CREATE TABLE sent (pid int, client int, number int)});
 
 # The call for the number of a command and that of its entity
 sub create_once { return sprintf("SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-%012d', %s)", @_[ 0, 1 ]) }
 
 # --- DISCARD ALL ------------------------------------------------------------
-my $session = Client->connect($node);
-my @generators = (@HandedOut::functions, 'decimal_id', @Functions::independent_names);
+my $session = session();
+my @generators = (@functions, 'decimal_id', @Functions::independent_names);
 my $row = join(', ', map { "idgen.$_()" } @generators);
 my @made;
 
-for my $client (1 .. 50)
+for my $client (1 .. 10)
 {
 	push @made, $session->ask("SELECT $row");
 	push @made, $session->ask("PREPARE mine AS SELECT $row; EXECUTE mine");
@@ -37,7 +35,7 @@ for my $i (0 .. $#generators)
 {
 	my @values = map { (split /\|/)[$i] } @made;
 	my %different = map { $_ => 1 } @values;
-	is(scalar keys %different, 100, "$generators[$i]: all values of 50 clients of one session are distinct");
+	is(scalar keys %different, 20, "$generators[$i]: all values of 10 clients of one session are distinct");
 	is(join(' ', @values), join(' ', sort { length $a <=> length $b || $a cmp $b } @values), "$generators[$i]: the values increase")
 	  if $generators[$i] =~ /snowflake|js_id|decimal|v7|v6|object|ulid/;
 }
@@ -72,7 +70,7 @@ SKIP:
 	my $superuser = ask('SELECT current_user');
 	my $prepared = $prepares ? "max_prepared_statements = 20\n" : '';
 
-	append_to_file("$folder/users", qq{"$superuser" ""\n"teller" ""\n"stranger" ""\n});
+	append_to_file("$folder/users", qq{"$superuser" ""\n"stranger" ""\n});
 	append_to_file("$folder/pgbouncer.ini", qq{
 [databases]
 * = host=@{[$node->host]} port=@{[$node->port]}
@@ -88,103 +86,53 @@ max_client_conn = 200
 logfile = $folder/pgbouncer.log
 pidfile = $folder/pgbouncer.pid
 $prepared});
-	my $pool = IPC::Run::start([ $pgbouncer, '--quiet', "$folder/pgbouncer.ini" ], '>', '/dev/null', '2>', \my $errors);
-	my %where = (host => $socket, port => 6432);
-	my $attempts = 10 * $PostgreSQL::Test::Utils::timeout_default;
-	my $first;
-	until ($first = Client->connect(undef, %where))
-	{
-		die "pgbouncer does not start: $errors" if $attempts-- <= 0 || !$pool->pumpable;
-		usleep(100_000);
-	}
+	my $pgbouncer_process = IPC::Run::start([ $pgbouncer, '--quiet', "$folder/pgbouncer.ini" ], '>', '/dev/null', '2>', "$folder/errors");
 
-	# 40 clients on 3 sessions: the values of each transaction, and the server
-	# process that generated them
-	my @clients = ($first, map { Client->connect(undef, %where) } 2 .. 40);
-	my (%pids, %value_twice, @repeated);
-	$_->wait for @clients;
+	# the node as clients of PgBouncer see it
+	my $pool = bless { %$node, _host => $socket, _port => 6432 }, ref $node;
+	wait_until(sub { $pool->psql('postgres', 'SELECT 1') == 0 }) or die 'pgbouncer does not start: ' . slurp_file("$folder/errors");
 
-	# three transactions begin and end together, which requires three sessions
-	for my $first (map { 3 * $_ } 0 .. 12)
+	# 20 clients send statements with parameters, as drivers do: new values, and commands that others send at the same
+	# time, as one statement or as a transaction that others of the pool wait for.
+	ask("CREATE TABLE made AS SELECT $row LIMIT 0; " . join('; ', map { "ALTER TABLE made ADD UNIQUE ($_)" } @generators));
+	my $make_order = q{INSERT INTO orders SELECT entity_id, command_id FROM
+		(SELECT ('d0000000-0000-4000-8000-' || lpad(:number::text, 12, '0'))::uuid AS command_id) c, idgen.create_once(command_id, idgen.uuid_v7())
+		WHERE created;} =~ s/\n\s*/ /gr;
+	append_to_file("$folder/order.sql", '\set number random(1, 60)' . "\nINSERT INTO made SELECT $row;\n"
+		  . "INSERT INTO sent VALUES (pg_backend_pid(), :client_id, :number);\n$make_order\nBEGIN;\n$make_order\nCOMMIT;\n");
+	for my $protocol ('simple', 'extended', $prepares ? 'prepared' : ())
 	{
-		my @three = @clients[ $first .. $first + 2 ];
-		$pids{ $_->ask('BEGIN; SELECT pg_backend_pid()') }{$_} = 1 for @three;
-		$_->ask('COMMIT') for @three;
+		ask('TRUNCATE sent, orders; SELECT idgen.trim_creations(0)');
+		$pool->command_like(
+			[ 'pgbench', '--no-vacuum', '--client=20', '--jobs=2', '--transactions=20', "--protocol=$protocol",
+				"--file=$folder/order.sql", $pool->connstr('postgres') ],
+			qr{processed: 400/400}, "PgBouncer, protocol $protocol: 20 clients, no value is repeated");
+		is(ask('SELECT count(DISTINCT pid), count(*) > 3 * count(DISTINCT pid) FROM (SELECT DISTINCT pid, client FROM sent) s'), '3|t',
+			'they share three sessions');
+		is(ask(q{SELECT count(*), count(DISTINCT command), count(DISTINCT id), (SELECT count(*) FROM idgen.creation_identifiers) FROM orders}),
+			join('|', (ask('SELECT count(DISTINCT number) FROM sent')) x 4), 'each command made one order');
 	}
-	for my $turn (1 .. 10)
-	{
-		$_->send("SELECT pg_backend_pid(), $row, idgen.short_comb(run_length => 1024)") for @clients;
-		for my $client (@clients)
-		{
-			$client->wait eq '' or die $client->{message};
-			my ($pid, @values) = @{ $client->{rows}[0] };
-			$pids{$pid}{$client} = 1;
-			push @repeated, grep { $value_twice{$_}++ } map { "$_ $values[$_]" } 0 .. $#values;
-		}
-	}
-	is(scalar keys %pids, 3, 'through PgBouncer, 40 clients share 3 sessions');
-	cmp_ok((sort { $a <=> $b } map { scalar keys %$_ } values %pids)[0], '>', 1, 'each session serves several clients');
-	is(scalar @repeated, 0, 'none of ' . keys(%value_twice) . ' identifiers is repeated');
 
 	# Settings of a transaction, with transactions of other clients in between
-	my ($batch, $clerk, @rest) = @clients;
+	my ($batch, @others) = map { session(node => $pool) } 1 .. 7;
 	is($batch->ask("BEGIN; SET LOCAL idgen.node_id = 5"), '', 'a client sets a node for its transaction');
-	is($clerk->ask($node_of), '21', 'another client has the node of the server');
+	is($others[0]->ask($node_of), '21', 'another client has the node of the server');
 	is($batch->ask($node_of), '5', 'the transaction has its own');
 	is($batch->ask('COMMIT'), '', 'the transaction commits');
-	is(join(' ', map { $_->ask($node_of) } @clients), join(' ', (21) x @clients), 'no client has that node afterwards, on any session');
+	is(join(' ', map { $_->ask($node_of) } $batch, @others), join(' ', (21) x 7), 'no client has that node afterwards, on any session');
 
-	# Commands: each is sent by five clients at the same time, as one statement or
-	# as a transaction that others of the pool wait for.
-	my $commands = 60;
-	my @wrong;
-	for my $command (1001 .. 1000 + $commands)
-	{
-		my @senders = @clients[ map { ($command * 5 + $_) % @clients } 0 .. 4 ];
-		my $id = sprintf('c0000000-0000-4000-8000-%012d', $command);
-		my $sql = "WITH o AS (SELECT * FROM idgen.create_once('$id', idgen.uuid_v7())),
-				 i AS (INSERT INTO orders SELECT entity_id, '$id' FROM o WHERE created)
-				 SELECT entity_id, created FROM o";
-
-		$_->send($command % 2 ? $sql : "BEGIN; $sql; COMMIT") for @senders;
-		my @answers = sort map { $_->answer } @senders;
-		my $entity = $answers[-1] =~ s/\|t$//r;
-		push @wrong, $command if "@answers" ne join(' ', ("$entity|f") x 4, "$entity|t");
-	}
-	is("@wrong", '', "$commands commands, sent by five clients each: one result");
-	is( ask(q{SELECT count(*), count(DISTINCT command), count(DISTINCT id) FROM orders}),
-		"$commands|$commands|$commands", 'each command made one order');
-
-	my $stranger = session(%where, user => 'stranger');
-	is($stranger->ask(create_once(1, 0)), '42501', 'a role without rights gets no replay');
+	is(outcome(create_once(1, 0), node => $pool, user => 'stranger'), '42501', 'a role without rights gets no replay');
 
 	# A client disconnects within a transaction: its session is rolled back or closed
 	# before another client gets it.
-	$rest[0]->ask('BEGIN; SET LOCAL idgen.node_id = 5; ' . create_once(2001, 2001));
-	$rest[0]->disconnect;
-	is($rest[1]->ask(create_once(2001, 2002)), '2002|t', 'after a client disconnects, its command can be recorded');
-	is(join(' ', map { $_->ask($node_of) } @rest[ 1 .. 9 ]), join(' ', (21) x 9), 'no other client has its settings');
+	$batch->ask('BEGIN; SET LOCAL idgen.node_id = 5; ' . create_once(2001, 2001));
+	$batch->disconnect;
+	is($others[0]->ask(create_once(2001, 2002)), '2002|t', 'after a client disconnects, its command can be recorded');
+	is(join(' ', map { $_->ask($node_of) } @others), join(' ', (21) x 6), 'no other client has its settings');
 
-	# Statements with parameters, as drivers send them
-	append_to_file("$folder/order.sql", q{
-\set number random(1, 300)
-SELECT entity_number, created FROM idgen.create_once_bigint(('d0000000-0000-4000-8000-' || lpad(:number::text, 12, '0'))::uuid, :number::bigint);
-INSERT INTO made SELECT id, 'snowflake' FROM (SELECT idgen.snowflake() AS id) s;
-});
-	for my $protocol ('simple', 'extended', $prepares ? 'prepared' : ())
-	{
-		$node->command_like(
-			[ 'pgbench', '--no-vacuum', '--client=20', '--jobs=2', '--transactions=20', "--protocol=$protocol",
-				"--file=$folder/order.sql", "host=$socket port=6432 dbname=postgres user=$superuser" ],
-			qr{processed: 400/400}, "PgBouncer, protocol $protocol: 20 clients");
-	}
-	is( ask(q{SELECT count(*) - count(DISTINCT entity_number), count(*) > 200
-			FROM idgen.creation_identifiers WHERE command_id::text LIKE 'd%'}),
-		'0|t', 'each command has one row');
-
-	$_->quit for @clients, $stranger;
-	$pool->signal('TERM');
-	$pool->finish;
+	$_->quit for @others;
+	$pgbouncer_process->signal('TERM');
+	$pgbouncer_process->finish;
 }
 
 done_testing();

@@ -17,6 +17,7 @@ my $v13 = q{'1ec9414c-232a-db00-b3c8-9f6bdeced846'};
 my $object = q{'507f1f77bcf86cd799439011'};
 my $before = q{'2020-01-01 00:00:00+00'};
 my $instant = q{'2026-01-01 00:00:00+00'};
+my $hmac = q{'9b923ffe-52d1-4320-9bac-f847db4148a8'};	# of that instant under the key "default"
 our $minute_0 = q{'00000000-0000-4000-8000-000000000000'};
 our $typeid = q{'user_01h455vb4pex5vsknk084sn02q'};
 my $ulid = q{'01ARZ3NDEKTSV4RRFFQ69G5FAV'};
@@ -130,7 +131,7 @@ my @rows = (
 	[ 'hmac_comb(text,interval,text,timestamptz)', 'key', 'vs', '22004 22008 22021 22023 42704', q{'default', '1 hour', 'orders'} ],
 	(map {
 			[ "$_->[0]_hmac_comb(uuid,text,interval,interval,interval,interval,text,timestamptz)", 'key', 'ss',
-				"22004 22008 22021 22023 42704$_->[1]", qq{idgen.hmac_comb('default', clock => $instant), 'default', clock => $instant} ]
+				"22004 22008 22021 22023 42704$_->[1]", qq{$hmac, 'default', clock => $instant} ]
 		} [ 'is_recent', '' ], [ 'check_recent', ' 23514' ]),
 	[ 'check_recent_hmac_id()', 'trigger', 'vs' ],
 
