@@ -44,6 +44,87 @@ class Proxy:
             try:
                 await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
             finally:
+                for pump in pumps:
+                    pump.cancel()
+
+    async def forward(self, side, reader, writer):
+        for number in itertools.count():
+            packet = await reader.read(1 << 16)
+            when = next((when for cut, when, n in self.cuts[:1] if (cut, n) == (side, number)), None)
+            if when:
+                self.reached.append(packet)
+                self.cuts.pop(0)
+            if not packet or when == "before":
+                return
+            writer.write(packet)
+            await writer.drain()
+            if when:
+                return
+
+
+class Program:
+    cuts = 0
+
+    async def start(self, command, has_new_ids):
+        self.proxy, self.has_new_ids = Proxy(), has_new_ids
+        listener = await asyncio.start_server(self.proxy.connect, "127.0.0.1", 0)
+        port = str(listener.sockets[0].getsockname()[1])
+        url = re.sub(r":\d+/", f":{port}/", os.environ["DATABASE_URL"])
+        self.process = await asyncio.create_subprocess_exec(
+            "sh", "-c", command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+            env={**os.environ, "PGPORT": port, "DATABASE_URL": url}, start_new_session=True)
+
+    async def ask(self, *words):
+        self.process.stdin.write(("\t".join(words) + "\n").encode())
+        while True:
+            line = await asyncio.wait_for(self.process.stdout.readline(), HANGS)
+            if not line:
+                sys.exit("the program ended")
+            if re.match(rb"(ok|error)\b", line):
+                return line.decode().rstrip("\n").split("\t")
+
+    async def create_order(self, *cuts):
+        """Whether all of these cuts were made."""
+        await self.proxy.plan(*cuts)
+        note = command = str(uuid.uuid4())
+        for attempt in itertools.count():
+            outcome, word, *rest = await self.ask("create_once", command, note)
+            if outcome == "ok":
+                break
+            if not re.match("(08|40|57P|$)", word) or attempt == 100:
+                sys.exit(f"{cuts}: {word} {rest}")
+            if self.has_new_ids:
+                command = str(uuid.uuid4())
+            await asyncio.sleep(0.02)
+        print(note, word)
+        self.cuts += len(self.proxy.reached)
+        return not self.proxy.cuts
+
+
+async def main(*arguments):
+    *options, command = arguments
+    program, connections = Program(), []
+    lost_completions = in_a_row = 0
+    await program.start(command, options == ["--new-command-id"])
+    try:
+        for side, when in itertools.product(["server", "client"], ["after", "before"]):
+            connections.clear()
+            for number in itertools.count():
+                is_cut = await program.create_order((side, when, number))
+                connections.append(len(program.proxy.connections))
+                if not is_cut:
+                    break
+                lost_completions += when == "before" and b"COMMIT\0" in program.proxy.reached[0]
+        # before a packet of the client: the last one after whose loss the program connects again
+        last = ("client", "before", max(n for n, number in enumerate(connections) if number > connections[-1]))
+        for second in itertools.count():
+            for third in itertools.count():
+                if not await program.create_order(last, ("client", "before", second), ("client", "before", third)):
+                    break
+                in_a_row += 1
+            if len(program.proxy.reached) < 2:
+                break
+    finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(program.process.pid, signal.SIGTERM)
         await program.proxy.plan()
