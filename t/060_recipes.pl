@@ -32,7 +32,7 @@ my ($control, $one, $two) = map { session() } 1 .. 3;
 # --- Creating once, and returning the row ---------------------------------------------------
 {
 	my $heading = 'Creating once, and returning the row';
-	my ($statement) = (Page->new('./README.md')->blocks('More examples'))[0] =~ /^PREPARE create_order.*? AS\n(.*?);/ms;
+	my ($statement) = (Page->new('./README.md')->blocks('Commands that are safe to repeat'))[0] =~ /^PREPARE create_order.*? AS\n(.*?);/ms;
 	my $joined = $statement =~ s/(INSERT.*created)/$1 RETURNING */r
 	  =~ s/SELECT entity_id, created FROM command/SELECT created, coalesce(i.id, o.id) FROM command c
 		LEFT JOIN inserted i ON i.id = entity_id LEFT JOIN orders o ON o.id = entity_id/r;

@@ -122,7 +122,8 @@ for my $path ("README.md", glob "{docs/*,contrib/*/README}.md")
 {
 	my ($name) = $path =~ m{(\w+)(?:/README)?\.md$};
 	my $is_readme = $name eq 'README';
-	my $session = join "\n", grep { /^PREPARE/m || !/$not_for_pasting/ } slurp_file($path) =~ /^```sql\n(.*?)^```/msg;
+	my $session = join "\n", grep { (/^PREPARE/m || !/$not_for_pasting/) && !($is_readme && /pg_walinspect/) }
+	  slurp_file($path) =~ /^```sql\n(.*?)^```/msg;
 	next if $session eq '';
 	ask("CREATE DATABASE \L$name" . ($is_readme ? ' OWNER newcomer' : ''));
 	ask($in_use, lc $name) if !$is_readme;
@@ -136,7 +137,9 @@ is_deeply([ grep { !exists $pasted{$_} } qw(README choosing operations recipes s
 
 # Some of the results
 like($pasted{README}, qr/^([0-9a-f-]{36})\|t\n\1\|f$/m, 'README: a command that is sent twice creates once');
-like($pasted{README}, qr/^1$/m, 'README: a time range contains its row');
+my ($of_superuser) = grep { /pg_walinspect/ } slurp_file('README.md') =~ /^```sql\n(.*?)^```/msg;
+my ($wal, $wal_errors) = psql_said($of_superuser =~ s/(?=-- after)/INSERT INTO orders (note) VALUES ('six');\n/r, database => 'readme');
+like("$wal$wal_errors", qr/^orders_pkey\|\d+\|\d+\|[\d.]+$/m, "README: a superuser sees the index's share of the WAL");
 like($pasted{choosing}, qr/^orders_pkey\|orders\|id\|/m, 'choosing: the advisor reports on an index');
 
 # the results of the reference, in the order of the examples, among those that are not shown

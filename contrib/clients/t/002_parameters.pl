@@ -62,7 +62,7 @@ for my $path ('README.md', 'docs/recipes.md', 'docs/migrating.md', 'docs/masks.m
 		my $statement = $written =~ s/--\N*//gr =~ s/\s+/ /gr =~ s/^ //r;
 		my @values;
 
-		next if $statement =~ /^(BEGIN|COMMIT|LOAD)\b|CONCURRENTLY|\\g|pg_reload_conf/;    # not sent by applications
+		next if $statement =~ /^(BEGIN|COMMIT|LOAD)\b|CONCURRENTLY|\\g|pg_reload_conf|index_report/;    # not sent by applications
 		if ($statement =~ s/^PREPARE (\w+)\(.*?\) AS //) { $prepared{$1} = $statement }
 		elsif ($statement =~ /^EXECUTE (\w+)\((.*)\)/)
 		{
