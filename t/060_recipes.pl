@@ -18,11 +18,11 @@ for ([ '', '' ], map { my $page = $_; map { [ $page, $_ ] } $page->headings } $r
 	my ($page, $heading) = @$_;
 	my $sql = $heading eq '' ? 'CREATE EXTENSION idgen' : join "\n", eval { $page->blocks($heading) };
 	my (undef, $errors) = psql_said("\\set ON_ERROR_STOP off\n$sql", database => 'owned', user => 'installer');
-	my @unexpected = grep { $sql !~ /-- error $_/ } $errors =~ /ERROR:  (\w{5})/g or next;
+	next if $errors !~ /ERROR:  42501/ || $heading eq 'pg_partman';    # before version 5, it needs one
 	$privileged .= "$heading, ";
 	like($page->section($heading), qr/superuser/, "$heading: needs a superuser, and says so") or diag($errors);
 }
-is($privileged, 'Keys that applications make, pg_partman, From bigserial or identity, ', 'the other recipes need none');
+is($privileged, 'Keys that applications make, From bigserial or identity, ', 'the other recipes need none');
 ask('DROP DATABASE owned');
 ask('DROP ROLE loader');
 
