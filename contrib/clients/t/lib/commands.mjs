@@ -17,6 +17,7 @@ export async function serve(commands) {
     try {
       console.log(['ok', ...await commands[command](...words) ?? []].join('\t'))
     } catch (error) {
+      if (error instanceof TypeError) throw error
       console.log(['error', ...fields(error)].map((word) => word.replace(/\s+/g, ' ')).join('\t'))
     }
   }
