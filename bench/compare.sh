@@ -70,11 +70,15 @@ form='| %-14s | %-22s | %-10s | %-24s | %-8s | %-12s | %-12s | %-13s | %-14s |'
 printf "$form\n" key "WAL bytes/row" "images/row" "rows/s" "index MiB" \
     "WAL : bigint" "WAL : random" "rows : random" "index : random"
 echo "|---|--:|--:|--:|--:|--:|--:|--:|--:|"
-bench_query "key text, bytes float8, images float8, rows float8, rate float8, size float8" \
-    "$bench_scratch/results" -v form="$form" -v keys="$keys" <<'SQL'
+cat >"$bench_scratch/table.sql" <<SQL
+CREATE TEMPORARY TABLE result (key text, bytes float8, images float8, rows float8, rate float8, size float8);
+\copy result FROM '$bench_scratch/results' (FORMAT csv)
+SQL
+cat >>"$bench_scratch/table.sql" <<'SQL'
 -- of {least, median, greatest}
 CREATE FUNCTION pg_temp.cell(float8[]) RETURNS text RETURN
-    concat(round($1[2]), CASE WHEN round($1[1]) < round($1[3]) THEN ' (' || round($1[1]) || '-' || round($1[3]) || ')' END);
+    concat(round($1[2]),
+           CASE WHEN round($1[1]) < round($1[3]) THEN ' (' || round($1[1]) || '-' || round($1[3]) || ')' END);
 CREATE FUNCTION pg_temp.ratio(float8[], base float8[]) RETURNS text RETURN
     coalesce(CASE WHEN $1 = base THEN '1.00' WHEN $1[1] <= base[3] AND base[1] <= $1[3] THEN '~'
                   ELSE round(($1[2] / base[2])::numeric, 2)::text END, '-');
@@ -91,3 +95,4 @@ SELECT format(:'form', k.key, pg_temp.cell(k.wal), round(k.images, 3), pg_temp.c
 FROM figure k LEFT JOIN figure b ON b.key = 'bigint' LEFT JOIN figure r ON r.key = 'random'
 ORDER BY strpos(',' || :'keys' || ',', ',' || k.key || ',');
 SQL
+bench_psql -f "$bench_scratch/table.sql" -v form="$form" -v keys="$keys"

@@ -3,7 +3,7 @@
 # run-on.sh: run a command of the sources on another version of PostgreSQL, or architecture.
 #
 #   dev/run-on.sh MAJOR[-ARCHITECTURE] COMMAND [ARGUMENT ...]
-#   dev/run-on.sh 18 bench/lab/long.sh --out /var/tmp/long
+#   dev/run-on.sh 18 bench/lab/run.sh --scene speed
 #   dev/run-on.sh 15-i386 scripts/test.sh
 #   dev/run-on.sh 17-s390x scripts/test.sh --regress
 #

@@ -174,10 +174,12 @@ idgen_make_work_folder() {
 idgen_warnings() { echo "-Wall -Wextra -Wshadow -Werror -isystem $("$PG_CONFIG" --includedir-server)"; }
 
 # Build idgen and idgen_advisor from a copy of the sources, with these arguments of make, and install
-# them into a copy of the server. Sets the commands idgen_make, and idgen_prove, which runs TAP tests.
+# them into a copy of the server. Sets the commands idgen_make, and idgen_prove, which runs TAP tests;
+# a script that one of them runs uses that copy.
 idgen_build() {
     local bindir sharedir pkglibdir root libraries name
     idgen_make_work_folder
+    [ -z "${IDGEN_BUILT:-}" ] || return 0
     bindir=$("$PG_CONFIG" --bindir)
     sharedir=$("$PG_CONFIG" --sharedir)
     pkglibdir=$("$PG_CONFIG" --pkglibdir)
@@ -214,7 +216,8 @@ idgen_build() {
     libraries=$pkglibdir/pgxs/src/test
     # shellcheck disable=SC2034  # it is for the caller
     idgen_prove=(env -C "$IDGEN_BUILD" -u PGHOST -u PGPORT -u PGUSER -u PGDATABASE
-        PGCTLTIMEOUT="${PG_TEST_TIMEOUT_DEFAULT:-180}" PG_CONFIG="$PG_CONFIG" PG_REGRESS="$libraries/regress/pg_regress"
+        PGCTLTIMEOUT="${PG_TEST_TIMEOUT_DEFAULT:-180}" PG_CONFIG="$PG_CONFIG" IDGEN_BUILT=1
+        PG_REGRESS="$libraries/regress/pg_regress"
         TESTDIR="$IDGEN_BUILD" TESTDATADIR="$IDGEN_BUILD/tmp_check" TESTLOGDIR="$IDGEN_BUILD/tmp_check/log"
         prove -I "$libraries/perl" -I t/lib)
 }

@@ -61,7 +61,7 @@ for my $function (grep { $_->{kind} ne 'advisor' } @Functions::functions)
 }
 
 # The pages and lists that a new generator could be missing from
-for my $path (qw(docs/choosing.md docs/security.md docs/report/functions.md bench/lab/keys.txt bench/lab/functions.sql),
+for my $path (qw(docs/choosing.md docs/security.md docs/report/functions.md bench/lab/functions.sql),
 	'sql/randomness.sql')
 {
 	my ($text, $kinds) = (slurp_file($path), $path !~ /randomness/ ? qr/^(generator|ticker)$/ : qr/^generator$/);

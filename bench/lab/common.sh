@@ -5,7 +5,7 @@
 #
 # A benchmark runs on a private cluster (scripts/lib.sh) or, with --server, on the server of the
 # PG* variables, where everything is in the schema idgen_bench. On exit, also when interrupted,
-# the cluster is removed, or the schema and the extensions that bench_open created are dropped.
+# the cluster is removed, or the schema and the extension that bench_open created are dropped.
 
 BENCH=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source-path=SCRIPTDIR source=../../scripts/lib.sh
@@ -19,13 +19,8 @@ bench_packages=         # "bench": also install what the report requires
 bench_child=            # the client that is running
 bench_scratch=          # a folder for intermediate results
 bench_schema=           # these are dropped at the end
-bench_extensions=()
+bench_extension=
 bench_started=$SECONDS
-bench_command=$(basename "$0")
-for argument; do
-    [[ $argument != *[!A-Za-z0-9_=.,:/-]* ]] || argument=${argument@Q}
-    bench_command+=" $argument"
-done
 
 bench_progress() {
     local seconds=$((SECONDS - bench_started))
@@ -36,7 +31,7 @@ bench_progress() {
 bench_number() { sed -E ':a; s/([0-9])([0-9]{3})($|,)/\1,\2\3/; ta' <<<"$1"; }
 
 # Read options with idgen_options. A dash or a dot in the name of an option is an
-# underscore in that of its variable: --steady.rows sets steady_rows.
+# underscore in that of its variable: --age.rates sets age_rates.
 bench_options() {
     local names=$1 argument given=()
     shift
@@ -47,8 +42,6 @@ bench_options() {
     idgen_options "$names" "${given[@]}"
     [ ${#arguments[@]} = 0 ] || idgen_die "unknown argument ${arguments[0]}; see --help"
 }
-
-# --- clients ----------------------------------------------------------------
 
 # Run a client in the background and wait for it, because bash does not handle
 # signals while it waits for a command in the foreground.
@@ -78,33 +71,6 @@ bench_pgbench() {
     [ -n "$processed" ] && [ -n "$tps" ]
 }
 
-# Run the SQL of stdin: bench_query COLUMNS FILE [PSQL-ARGUMENT ...]. The lines of the CSV file are
-# in the temporary table "result" with these columns.
-bench_query() {
-    {
-        printf '%s;\n' "CREATE TEMPORARY TABLE result ($1)" "COPY result FROM STDIN (FORMAT csv)"
-        cat "$2" <(echo '\.') -
-    } | bench_psql "${@:3}"
-}
-
-# Quote a text for a CSV file.
-bench_quoted() { echo "\"${1//\"/\"\"}\""; }
-
-# The lines of settings.csv: the machine, and the settings on which figures depend.
-bench_settings() {
-    echo "name,value"
-    echo "command,$(bench_quoted "$bench_command")"
-    echo "date,$(date -u '+%Y-%m-%d')"
-    echo "cores,$(nproc)"
-    echo "processor,$(bench_quoted "$(sed -n '/^model name/ { s/.*: //p; q }' /proc/cpuinfo 2>/dev/null)")"
-    echo "memory,$(sed -nE '/^MemTotal/ s/.*: *//p' /proc/meminfo 2>/dev/null)"
-    echo "system,$(bench_quoted "$(uname -sr)")"
-    echo "server,$(if [ "$server" = 1 ]; then echo given; else echo private; fi)"
-    bench_psql -f "$BENCH/sql/settings.sql"
-}
-
-# --- beginning and end ------------------------------------------------------
-
 bench_close() {
     [ -z "$bench_child" ] || kill "$bench_child" 2>/dev/null
     if [ "$server" = 1 ] && [ -n "$bench_schema" ]; then
@@ -112,26 +78,16 @@ bench_close() {
         # without the terminal, whose Ctrl-C would also end this psql
         {
             echo "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
-                  WHERE application_name = current_setting('application_name') AND pid <> pg_backend_pid();"
-            printf '%s;\n' "DROP SCHEMA IF EXISTS $bench_schema CASCADE" \
-                "${bench_extensions[@]/#/DROP EXTENSION IF EXISTS }"
+                  WHERE application_name = current_setting('application_name') AND pid <> pg_backend_pid();
+                  DROP SCHEMA IF EXISTS $bench_schema CASCADE;"
+            [ -z "$bench_extension" ] || echo "DROP EXTENSION IF EXISTS $bench_extension;"
         } | setsid -w psql -X -q -o /dev/null -v ON_ERROR_STOP=1 ||
             echo "could not clean up: please drop the schema $bench_schema" >&2
     fi
     [ -z "$bench_scratch" ] || rm -rf "$bench_scratch"
-    # without results, remove the folder
-    [ -z "${bench_out:-}" ] || rmdir -p --ignore-fail-on-non-empty "$bench_out" 2>/dev/null
 }
 
-# Create an extension if it is missing, to be dropped at the end: NAME [CLAUSE].
-bench_extension() {
-    [ -z "$(bench_value "SELECT 1 FROM pg_extension WHERE extname = '$1'")" ] || return 0
-    # dropped in the reverse order, because an extension may require one before it
-    bench_extensions=("$1" "${bench_extensions[@]}")
-    bench_value "CREATE EXTENSION $*"
-}
-
-# A private cluster has a key for mask_uuid_v7() and permute().
+# A private cluster is started with these settings, and has a key "default".
 bench_open() {
     local where
     if [ "$server" = 0 ]; then
@@ -151,11 +107,14 @@ bench_open() {
  -c statement_timeout=0 -c max_parallel_workers_per_gather=0 -c jit=off"
     export PGAPPNAME=idgen_bench_$$
 
-    where=$(bench_value "SELECT to_regnamespace('idgen_bench') IS NULL, current_setting('server_version'), current_database()") ||
-        idgen_die "no connection to the server"
+    where=$(bench_value "SELECT to_regnamespace('idgen_bench') IS NULL, current_setting('server_version'),
+                                current_database()") || idgen_die "no connection to the server"
     [[ $where != f* ]] || idgen_die "the schema idgen_bench already exists; another run uses it, or drop it"
     bench_schema=idgen_bench
     bench_value "CREATE SCHEMA idgen_bench" || idgen_die "could not create the schema idgen_bench"
-    bench_extension idgen || idgen_die "could not create the extension idgen"
-    bench_progress "PostgreSQL ${where#t }"
+    if [ -z "$(bench_value "SELECT 1 FROM pg_extension WHERE extname = 'idgen'")" ]; then
+        bench_extension=idgen
+        bench_value "CREATE EXTENSION idgen" || idgen_die "could not create the extension idgen"
+    fi
+    bench_progress "PostgreSQL ${where#t }${IDGEN_WORK:+ in $IDGEN_WORK}"
 }

@@ -6,20 +6,17 @@
 #
 #   --calls N         calls in one timed statement (default 1000000)
 #   --rounds N        rounds, of which the fastest is reported (default 5)
-#   --server          use the server of PGHOST, PGPORT ... and not a private cluster
 #   --help            this text
 #
-# The time is net: that of a query with the function, minus that of the same query with pg_backend_pid(), the
-# fastest function. A check or a conversion is called for each row of a table of identifiers, minus the same
-# query without it. Each round measures all functions, so that a busy moment affects all of them. Functions that
-# require idgen.node_id or idgen.launch_id are measured if these are set, as on a private cluster.
+# The time is net: that of a query with the function, minus that of the same query with pg_backend_pid(), the fastest
+# function, or with a column. Each round measures all functions, so that a busy moment affects all of them.
 
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=common.sh
 . "$(dirname "$0")/common.sh"
 
 calls=1000000 rounds=5
-bench_options "calls# rounds# server?" "$@"
+bench_options "calls# rounds#" "$@"
 
 bench_open shared_buffers=256MB autovacuum=off checkpoint_timeout=1h idgen.node_id=1 idgen.launch_id=0
 

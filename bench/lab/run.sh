@@ -4,23 +4,17 @@
 #
 #   bench/lab/run.sh [OPTION ...]
 #
-#   --scene NAME,...     scenes (default all): curve, age, rates, disk, backup, orders, tenants, steady, bulk,
-#                        delete, reindex, changeover
+#   --scene NAME,...     scenes (default all): usual, age, rates, speed, replay, bulk, delete, tenants, orders, places
 #   --quick              small sizes
-#   --repetitions N      measurements of each point (default 3, with --quick 1)
-#   --keys A,B,...       keys, by their names in keys.txt (default: all in steady and bulk, seven in the other scenes)
-#   --key NAME=TYPE:EXPRESSION    another key, in all scenes; a clock in the expression is written as moment
-#   --SCENE.SIZE VALUE   a size of sizes.txt, such as --steady.rows 5000000
-#   --shared-buffers S   of the private cluster (default 256MB)
+#   --keys A,B,...       keys, by their names in keys.txt (default: those of each scene)
+#   --SCENE.SIZE VALUE   a size of sizes.txt, such as --age.rates 20,200
 #   --out FOLDER         write the results there (default bench/lab/report/DATE)
 #   --no-report          only the CSV files
-#   --server             use the server of PGHOST, PGPORT ... and not a private cluster; requires CHECKPOINT and pgstattuple
-#   --quiet              no progress
 #   --help               this text
 #
-# The report describes the scenes. Progress is written to stderr, a table to stdout, and measurements.csv, keys.csv,
-# settings.csv, touches.csv and a report to the folder; an interrupted run keeps its measurements there. Everything
-# else that a run creates is removed at the end.
+# The report describes the scenes. Progress is written to stderr; measurements.csv, keys.csv, settings.csv, touches.csv
+# and a report to the folder. An interrupted run keeps its measurements there. Everything else that a run creates is
+# removed at the end.
 
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=common.sh
@@ -28,19 +22,24 @@ set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=lab.sh
 . "$BENCH/lab.sh"
 
-# the keys of scenes other than steady and bulk
-sweep_names=(bigint random uuid_v7 snowflake short_comb short_comb_run keyed_comb)
+# --- sizes, options and keys ------------------------------------------------
 
-# --- sizes and options ------------------------------------------------------
-
-scene=curve,age,rates,disk,backup,orders,tenants,steady,bulk,delete,reindex,changeover
-quick=0 repetitions='' keys='' key='' shared_buffers=256MB out='' no_report=0 quiet=0
-names="scene quick? repetitions# keys key shared_buffers out no_report? quiet? server?"
+scene=usual,age,rates,speed,replay,bulk,delete,tenants,orders,places
+# shellcheck disable=SC2034  # quick is read before the others
+quick=0 keys='' out='' no_report=0
+names="scene quick? keys out no_report?"
+command=run.sh
+for argument; do
+    [[ $argument != *[!A-Za-z0-9_=.,:/-]* ]] || argument=${argument@Q}
+    command+=" $argument"
+done
 
 # The lines of a list without comments, with the columns trimmed and separated by |.
-list() { sed -E ':a; /\\$/ { N; s/ *\\\n *//; ta }; s/^#.*//; /^[[:space:]]*$/d; s/[[:space:]]*\|[[:space:]]*/|/g; s/[[:space:]]+$//' "$BENCH/$1"; }
+list() {
+    sed -E ':a; /\\$/ { N; s/ *\\\n *//; ta }; s/^#.*//; /^ *$/d; s/ *\| */|/g; s/ +$//' "$BENCH/$1"
+}
 
-# steady.rows is in the variable steady_rows
+# age.rates is in the variable age_rates
 sizes=()
 while IFS='|' read -r name full small _; do
     name=${name/./_}
@@ -50,196 +49,86 @@ while IFS='|' read -r name full small _; do
     names+=" $name"
     [[ $full = *[!0-9]* ]] || names+='#'
 done < <(list sizes.txt)
-
 bench_options "$names" "$@"
-[ -n "$repetitions" ] || repetitions=$((quick ? 1 : 3))
 
 IFS=, read -ra scenes <<<"$scene"
 for scene in "${scenes[@]}"; do
     [ -e "$BENCH/scenes/$scene.sh" ] || idgen_die "unknown scene \"$scene\"; see --help"
-    # shellcheck disable=SC1090
-    . "$BENCH/scenes/$scene.sh"
+done
+for name in "${sizes[@]}"; do
+    [[ $name != *_@(rates|rows|minutes|years|inserts|sessions|tenants|windows) || ${!name} =~ ^[0-9.]+(,[0-9.]+)*$ ]] ||
+        idgen_die "--${name/_/.} requires numbers separated by commas, not \"${!name}\""
+done
+
+declare -A key_type key_default key_simulated
+known=()
+while IFS='|' read -r name type default simulated; do
+    known+=("$name")
+    key_type[$name]=$type
+    key_default[$name]=$default
+    key_simulated[$name]=$simulated
+done < <(list keys.txt)
+IFS=, read -ra keys_wanted <<<"$keys"
+for name in "${keys_wanted[@]}"; do
+    [ -n "${key_type[$name]:-}" ] || idgen_die "unknown key \"$name\"; the keys are: ${known[*]}"
 done
 
 [ -n "$out" ] || out=$BENCH/report/$(date '+%Y-%m-%d_%H%M%S')
 [ ! -e "$out/measurements.csv" ] || idgen_die "$out already contains measurements"
 
-# --- the keys ---------------------------------------------------------------
-
-declare -A key_type key_column key_history
-known=()
-while IFS='|' read -r name type column history; do
-    known+=("$name")
-    key_type[$name]=$type
-    key_column[$name]=$column
-    key_history[$name]=$history
-done < <(list keys.txt)
-
-keys_wanted=$keys
-IFS=, read -ra keys <<<"$keys_wanted"
-if [ -n "$key" ]; then
-    [[ $key =~ ^([a-z][a-z0-9_]*)=([^:]+):(.+)$ ]] ||
-        idgen_die "--key requires NAME=TYPE:EXPRESSION, not \"$key\""
-    name=${BASH_REMATCH[1]}
-    expression=${BASH_REMATCH[3]}
-    [ -z "${key_type[$name]:-}" ] || idgen_die "keys.txt already has a key \"$name\""
-    known+=("$name")
-    sweep_names+=("$name")
-    [ -z "$keys_wanted" ] || [[ ",$keys_wanted," = *",$name,"* ]] || keys+=("$name")
-    key_type[$name]=${BASH_REMATCH[2]}
-    key_column[$name]="DEFAULT $(sed -E 's/\bmoment\b/clock_timestamp()/g' <<<"$expression")"
-    key_history[$name]=default
-    [[ ! $expression =~ (^|[^a-z0-9_])moment($|[^a-z0-9_]) ]] || key_history[$name]=$expression
-fi
-if [ -n "$keys_wanted" ]; then sweep_names=("${keys[@]}"); else keys=("${known[@]}"); fi
-for name in "${keys[@]}"; do
-    [ -n "${key_type[$name]:-}" ] || idgen_die "unknown key \"$name\"; the keys are: ${known[*]}"
-done
-
-# Leave out the keys that the server cannot generate, unless they were named as options.
-choose_keys() {
-    local name columns values reason able=()
-    sweep_keys=()
-    for name in "${keys[@]}"; do
-        lab_values "${key_history[$name]}" 0
-        if bench_psql -f "$BENCH/sql/can_make.sql" -v type="${key_type[$name]}" -v column="${key_column[$name]}" \
-            -v columns="$columns" -v values="$values" 2> "$bench_scratch/error"; then
-            able+=("$name")
-            [[ " ${sweep_names[*]} " != *" $name "* ]] || sweep_keys+=("$name")
-            continue
-        fi
-        reason=$(sed -n '/ERROR:/ { s/.*ERROR: *//p; q }' "$bench_scratch/error")
-        [ -z "$keys_wanted" ] && [ "$name" != "${key%%=*}" ] ||
-            idgen_die "this server cannot generate $name: $reason"
-        bench_progress "without $name: $reason"
-    done
-    keys=("${able[@]}")
-}
-
-# --- the plan ---------------------------------------------------------------
-
-# Each scene lists its steps beforehand: the scene, a function and its arguments.
-plan=()
-
-# A step of each key: plan_keys NAME [ARGUMENT ...] calls SCENE_NAME KEY [ARGUMENT ...].
-# The keys take turns, so that a slow minute affects all of them.
-plan_keys() {
-    local key
-    for key in "${scene_keys[@]}"; do plan+=("$scene ${scene}_$1 $key ${*:2}"); done
-}
-
-# A list of whole numbers greater than zero, separated by commas; $1 is its option.
-require_numbers() {
-    [[ $2 =~ ^[1-9][0-9]*(,[1-9][0-9]*)*$ ]] || idgen_die "$1 requires whole numbers separated by commas, not \"$2\""
-}
-
-# Without --keys, measure those of the given keys that the server can generate.
-one_of_each_kind() {
-    local key
-    [ -z "$keys_wanted" ] || return 0
-    scene_keys=()
-    for key; do [[ " ${sweep_keys[*]} " != *" $key "* ]] || scene_keys+=("$key"); done
-}
-
-# Fill the table of each key, and measure it in each repetition with each of the arguments.
-plan_turns() {
-    local repetition argument
-    ! declare -F "${scene}_fill" >/dev/null || plan_keys fill
-    for ((repetition = 1; repetition <= repetitions; repetition++)); do
-        for argument; do plan_keys measure "$repetition" "$argument"; done
-    done
-}
-
-# Inserts before a measurement: a twentieth of the measured ones.
-warmup() { echo $(($1 < 20 ? 1 : $1 / 20)); }
-index_bytes() { sed -n 's/^index_bytes //p' "$bench_scratch/metrics"; }
-quotient() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.4g", a / b }'; }
-say() { bench_progress "step $number/${#plan[@]}: $scene, $*"; }
-
 # --- the results ------------------------------------------------------------
 
-# Called with the first measurement, so that no folder is without any.
-lab_begin_results() {
-    local name label
-    [ ! -e "$out/measurements.csv" ] || return 0
-    {
-        echo "key,label,type"
-        for name in "${keys[@]}"; do
-            label=${key_column[$name]}
-            [[ $label = DEFAULT* ]] || label="$name identity"
-            echo "$name,$(bench_quoted "${label#DEFAULT }"),$(bench_quoted "${key_type[$name]}")"
-        done
-    } > "$out/keys.csv"
-    cp "$bench_scratch/settings" "$out/settings.csv" &&
-        echo "scene,key,series,x,repetition,metric,value" > "$out/measurements.csv"
-}
+# Quote a text for a CSV file.
+quoted() { echo "\"${1//\"/\"\"}\""; }
 
+# Print settings.csv: the machine, and the settings on which figures depend.
 settings() {
     local name
-    bench_settings && echo "repetitions,$repetitions" || return 1
+    echo "name,value"
+    echo "command,$(quoted "$command")"
+    echo "date,$(date -u '+%Y-%m-%d')"
+    echo "cores,$(nproc)"
+    echo "processor,$(quoted "$(sed -n '/^model name/ { s/.*: //p; q }' /proc/cpuinfo)")"
+    echo "memory,$(sed -nE '/^MemTotal/ s/.*: *//p' /proc/meminfo)"
+    bench_psql -f "$BENCH/sql/settings.sql" || return
     for name in "${sizes[@]}"; do
-        [[ " ${scenes[*]} " != *" ${name%%_*} "* ]] || echo "${name/_/.},$(bench_quoted "${!name}")"
-    done | sort
+        [[ " ${scenes[*]} " != *" ${name%%_*} "* ]] || echo "${name/_/.},$(quoted "${!name}")"
+    done
+}
+
+# Called with the first measurement, so that no folder is without any.
+begin_results() {
+    local name
+    mkdir -p "$out" || exit 1
+    {
+        echo "key,label,type"
+        for name in "${known[@]}"; do echo "$name,$(quoted "${key_default[$name]}"),${key_type[$name]}"; done
+    } >"$out/keys.csv"
+    cp "$bench_scratch/settings" "$out/settings.csv"
+    echo "scene,key,series,x,repetition,metric,value" >"$out/measurements.csv"
 }
 
 # On exit, also when interrupted: write the report of the measurements.
-lab_finish() {
-    [ -n "${bench_out:-}" ] && [ -e "$bench_out/measurements.csv" ] || return 0
-    [ "$no_report" = 1 ] || ! command -v python3 >/dev/null || "$BENCH/report.py" "$bench_out" >&2
-    if [ "$finished" = 1 ]; then
-        bench_progress "finished: $bench_out"
-    else
-        bench_progress "interrupted; the measurements so far are in $bench_out"
-    fi
+finish() {
+    [ -e "$out/measurements.csv" ] || return 0
+    [ "$no_report" = 1 ] || "$BENCH/report.py" "$out" >&2
+    bench_progress "$ending$out"
 }
 
 # --- the run ----------------------------------------------------------------
 
-[ "$quiet" = 0 ] || bench_progress() { :; }
-
-finished=0
+ending="interrupted; the measurements so far are in "
 [ "$no_report" = 1 ] || bench_packages=bench
-idgen_at_exit lab_finish
-# No checkpoints but those of the scenes, WAL as with default settings, and the
-# numbers that some keys require.
-bench_open shared_buffers="$shared_buffers" autovacuum=off \
-    checkpoint_timeout=1h max_wal_size=64GB min_wal_size=1GB \
-    full_page_writes=on wal_compression=off max_connections=100 \
-    idgen.node_id=1 idgen.launch_id=0
-
-mkdir -p "$out" || exit 1
-bench_out=$out
-
+idgen_at_exit finish
+# No checkpoints but those of the scenes, and WAL as with default settings
+bench_open shared_buffers=256MB autovacuum=off checkpoint_timeout=1h max_wal_size=64GB min_wal_size=1GB \
+    full_page_writes=on wal_compression=off max_connections=100
 lab_open
-bench_value CHECKPOINT || idgen_die "the laboratory requires the right to CHECKPOINT"
-choose_keys
-[ ${#keys[@]} -gt 0 ] || idgen_die "this server can generate none of the keys"
-settings > "$bench_scratch/settings" || idgen_die "could not read the settings"
+settings >"$bench_scratch/settings" || idgen_die "could not read the settings"
 
 for scene in "${scenes[@]}"; do
-    scene_keys=("${sweep_keys[@]}")
-    "${scene}_plan"
+    bench_progress "scene $scene"
+    # shellcheck disable=SC1090
+    . "$BENCH/scenes/$scene.sh"
 done
-[ ${#plan[@]} -gt 0 ] || idgen_die "this server can measure none of the scenes"
-
-number=0
-last_scene=
-for step in "${plan[@]}"; do
-    number=$((number + 1))
-    read -r scene call <<<"$step"
-    if [ "$scene" != "$last_scene" ]; then
-        bench_psql <<<"SELECT 'DROP TABLE idgen_bench.' || quote_ident(tablename) || ' CASCADE'
-                       FROM pg_tables WHERE schemaname = 'idgen_bench' \\gexec" ||
-            idgen_die "could not drop the tables of $last_scene"
-        buffers=${scene}_shared_buffers
-        lab_shared_buffers "${!buffers:-$shared_buffers}" || idgen_die "could not restart the server"
-        bench_progress "scene $scene"
-        last_scene=$scene
-    fi
-    # shellcheck disable=SC2086
-    $call || idgen_die "scene $scene: $call failed"
-done
-lab_predict || idgen_die "could not compute the predictions"
-finished=1
-
-! command -v python3 >/dev/null || "$BENCH/report.py" "$out" --summary
+ending="finished: "

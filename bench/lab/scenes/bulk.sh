@@ -1,20 +1,30 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154
 #
-# bulk: one INSERT of many rows into a table whose rows are all of the same minute.
+# bulk: many rows at once, by the server's clock, into a table with a history of a year: in one INSERT, by eight
+# sessions, and in one INSERT with keys of twelve areas in turn.
 
-bulk_plan() {
-    scene_keys=("${keys[@]}")
-    plan_turns ''
+lab_keys random uuid_v7 short_comb keyed_comb
+lab_set shared_buffers="$bulk_shared_buffers"
+
+# Insert rows whose key is EXPRESSION, by a number of sessions: EXPRESSION SESSIONS.
+bulk_insert() {
+    local part=$((bulk_inserts / $2))
+    echo "INSERT INTO idgen_bench.rows SELECT $1, i FROM generate_series(1, $part) i;" >"$bench_scratch/insert.sql"
+    bench_pgbench -c "$2" -t 1 -f "$bench_scratch/insert.sql" || lab_die "pgbench failed"
+    rows=$((rows + part * $2))
 }
 
-bulk_fill() {
-    say "$1: loading $(bench_number "$bulk_rows") rows of one minute"
-    lab_clock[$1]=${EPOCHREALTIME/./}
-    lab_table "$1" && lab_load_bulk "$1" "$bulk_rows" && lab_vacuum "$1"
-}
-
+# SERIES EXPRESSION SESSIONS
 bulk_measure() {
-    say "$1: inserting $(bench_number "$bulk_inserts") rows at once"
-    lab_load_bulk "$1" "$(warmup "$bulk_inserts")" && lab_before "$1" && lab_load_bulk "$1" "$bulk_inserts" &&
-        lab_after "$1" touches && lab_record "$1" '' '' "$2"
+    lab_fill "$bulk_rows" $((bulk_rows / 525960 + 1)) now
+    lab_before
+    bulk_insert "${@:2}"
+    lab_after "$bulk_inserts" >"$bench_scratch/result"
+    lab_record "$1" '' 1 <"$bench_scratch/result"
 }
+
+for key in "${scene_keys[@]}"; do
+    bulk_measure 'one INSERT' "${key_default[$key]}" 1
+    bulk_measure '8 sessions' "${key_default[$key]}" 8
+    [ "$key" != keyed_comb ] || bulk_measure '12 areas' "idgen.keyed_comb(area => 'area ' || i % 12)" 1
+done

@@ -1,69 +1,37 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154
 #
-# orders: an order with three lines and, later, a payment, with foreign keys and their indexes: the
-# WAL of an order and of a payment, and the blocks that queries read while none is in memory.
+# orders: an order with three lines, with the index of the foreign key: the WAL of an order, and the blocks that a query
+# reads while none is in memory.
 
-orders_rate=200 orders_apart=$((60000000 / orders_rate))
-
-orders_plan() {
-    local key all
-    one_of_each_kind random short_comb keyed_comb uuid_v7
-    all=("${scene_keys[@]}")
-    scene_keys=()
-    for key in "${all[@]}"; do [[ ${key_column[$key]} != DEFAULT* ]] || scene_keys+=("$key"); done
-    plan_turns ''
-}
-
-# Run a file for orders with their lines, or their payments: FILE KEY ROWS [PSQL-ARGUMENT ...]
-orders_sql() {
-    local file=$1 key=$2 rows=$3 value=${key_history[$2]}
-    [ "$value" != default ] || value=${key_column[$key]#DEFAULT }
-    lab_sql "$file" "$key" -v lines="${key}_lines" -v payments="${key}_payments" -v type="${key_type[$key]}" \
-        -v value="$value" -v clock="${lab_clock[$key]}" -v spacing="$orders_apart" \
-        -v number="${lab_rows[$key]}" -v rows="$rows" -v delay="$orders_delay" "${@:4}"
-}
+lab_keys random uuid_v7 keyed_comb
+lab_set
+orders_rate=200 spacing=$((60000000 / orders_rate))
 
 orders_load() {
-    orders_sql orders "$1" "$2" || return 1
-    lab_rows[$1]=$((lab_rows[$1] + $2))
-    lab_clock[$1]=$((lab_clock[$1] + $2 * orders_apart))
+    lab_psql -f "$BENCH/sql/orders.sql" -v value="${key_simulated[$key]}" -v clock="$clock" -v spacing="$spacing" \
+        -v number="$rows" -v rows="$1"
+    rows=$((rows + $1)) clock=$((clock + $1 * spacing))
 }
 
-orders_fill() {
-    say "$1: loading $(bench_number "$orders_rows") orders"
-    lab_rows[$1]=0
-    lab_clock[$1]=$lab_cycle_start
-    orders_sql order_tables "$1" 0 && orders_load "$1" "$orders_rows" && orders_sql payments "$1" "$orders_rows" &&
-        orders_sql order_constraints "$1" 0
-}
-
-orders_measure() {
-    local key=$1 repetition=$2
-    say "$key: inserting $(bench_number "$orders_inserts") orders and payments, and reading"
-    orders_load "$key" $((orders_rate * lab_minutes_before)) &&
-        orders_sql payments "$key" $((orders_rate * lab_minutes_before)) &&
-        orders_cost order orders_load "$key" "$orders_inserts" > "$bench_scratch/metrics" &&
-        orders_cost payment orders_sql payments "$key" "$orders_inserts" >> "$bench_scratch/metrics" &&
-        lab_vacuum "$key" && lab_vacuum "${key}_lines" && lab_vacuum "${key}_payments" &&
-        orders_read >> "$bench_scratch/metrics" && lab_record "$key" '' '' "$repetition"
-}
-
-# not in a pipe, because the command sets variables
-orders_cost() {
-    lab_cost "$key" "$orders_inserts" "${@:2}" > "$bench_scratch/cost" &&
-        sed -n "s/^wal_bytes_per_row/wal_bytes_per_$1/p" "$bench_scratch/cost"
-}
-
-# Print the number of blocks that each query reads; those of a given server may be in memory.
-orders_read() {
-    local query start
-    lab_sql order_correlation "$key" || return 1
-    [ "$server" = 0 ] || return 0
-    start=$(bench_value "SELECT id FROM idgen_bench.$key
-                         WHERE number = $((lab_rows[$key] * repetition / (repetitions + 1)))") || return 1
-    for query in newest older by_key; do
-        lab_restart && orders_sql order_queries "$key" "$orders_inserts" -v query="$query" -v start="$start" \
-            > "$bench_scratch/plan" || return 1
-        sed -n "s/.*\"Shared Read Blocks\": \([0-9]*\).*/blocks_$query \1/p; T; q" "$bench_scratch/plan"
+for key in "${scene_keys[@]}"; do
+    say "loading $(bench_number "$orders_rows") orders"
+    clock=$cycle_start
+    lab_table "ALTER TABLE idgen_bench.rows ADD created timestamptz, ADD note text DEFAULT repeat('x', 60);
+        CREATE INDEX ON idgen_bench.rows (created);
+        CREATE TABLE idgen_bench.lines (id ${key_type[$key]} PRIMARY KEY, order_id ${key_type[$key]} NOT NULL,
+            note text DEFAULT repeat('y', 40)) WITH (autovacuum_enabled = false);
+        CREATE INDEX ON idgen_bench.lines (order_id)"
+    orders_load "$orders_rows"
+    for ((round = 1; round <= orders_rounds; round++)); do
+        orders_load $((orders_rate * 17 + RANDOM % 1000))
+        lab_before
+        orders_load "$orders_inserts"
+        lab_after "$orders_inserts" >"$bench_scratch/result"
+        lab_psql -o /dev/null -c "$lab_flush" -c "VACUUM ANALYZE idgen_bench.rows, idgen_bench.lines"
+        lab_restart
+        lab_psql -f "$BENCH/sql/newest.sql" | sed -n 's/.*"Shared Read Blocks": \([0-9]*\).*/newest_blocks \1/p; T; q' \
+            >>"$bench_scratch/result"
+        lab_record '' '' "$round" <"$bench_scratch/result"
     done
-}
+    lab_psql -c "DROP TABLE idgen_bench.lines"
+done

@@ -1,15 +1,12 @@
--- Insert :rows orders of simulated time, as load.sql inserts rows, each with three lines.
-\ir period.sql
+-- Insert :rows orders of simulated time, each with three lines, whose keys are :value.
 WITH arrived AS (
-    INSERT INTO idgen_bench.:"table"
-    SELECT :value, i, moment, repeat('x', 60)
-    FROM (SELECT timestamptz 'epoch' + (:clock + n * :spacing) * interval '1 microsecond' AS moment,
-                 :number + n AS i, interval :'period' AS period
+    INSERT INTO idgen_bench.rows (id, payload, created)
+    SELECT :value, i, moment
+    FROM (SELECT timestamptz 'epoch' + (:clock + n * :spacing) * interval '1 microsecond' AS moment, :number + n AS i
           FROM generate_series(1, :rows::bigint) n) arrivals
-    RETURNING id, number, created
+    RETURNING id, payload, created
 )
-INSERT INTO idgen_bench.:"lines"
-SELECT :value, order_id, position, repeat('y', 40)
-FROM (SELECT arrived.id AS order_id, position, created AS moment, 3 * number + position AS i,
-             interval :'period' AS period
+INSERT INTO idgen_bench.lines
+SELECT :value, order_id
+FROM (SELECT arrived.id AS order_id, created AS moment, 3 * payload + position AS i
       FROM arrived, generate_series(1, 3) position) lines;

@@ -1,0 +1,73 @@
+# shellcheck shell=bash disable=SC2034,SC2154
+#
+# usual: a table as an application has it, beside one of the key alone: the WAL of a row, and all bytes that the server
+# writes for it, by the rows of a commit and synchronous_commit; with other settings; and those of a VACUUM.
+
+lab_keys bigint random uuid_v7 keyed_comb hmac_comb
+IFS=, read -ra usual_numbers <<<"$usual_rows"
+IFS=, read -ra usual_history_rates <<<"$usual_history"
+usual_rate=200
+
+# Insert rows of simulated time by one session: ROWS ROWS-OF-A-COMMIT SYNCHRONOUS_COMMIT.
+usual_insert() {
+    lab_insert "SELECT nextval('idgen_bench.arrivals') FROM generate_series(1, $2)" >"$bench_scratch/insert.sql"
+    lab_psql -c "ALTER SEQUENCE idgen_bench.arrivals RESTART $((rows + 1))"
+    PGOPTIONS="$PGOPTIONS -c synchronous_commit=$3" bench_pgbench -t $(($1 / $2)) -f "$bench_scratch/insert.sql" ||
+        lab_die "pgbench failed"
+    rows=$((rows + $1)) clock=$((clock + $1 * spacing))
+}
+
+# Print the metrics of a command and of the checkpoint after it, for ROWS rows: ROWS COMMAND ...
+usual_cost() {
+    local written
+    lab_before
+    written=$(lab_written)
+    "${@:2}"
+    lab_after "$1"
+    lab_psql -c CHECKPOINT
+    echo "written_bytes_per_row $((($(lab_written) - written) / $1))"
+}
+
+# Measure rows after a checkpoint, each of the numbers at several places: SERIES ROWS-OF-A-COMMIT SYNCHRONOUS_COMMIT.
+usual_measure() {
+    local number place
+    for number in ${usual_inserts//,/ }; do
+        for ((place = 1; place <= usual_places; place++)); do
+            lab_lead "$usual_rate"
+            usual_cost "$number" usual_insert "$number" "${@:2}" >"$bench_scratch/result"
+            lab_record "$1" "$number" "$place" <"$bench_scratch/result"
+        done
+    done
+}
+
+usual_vacuum() {
+    local deleted=$((rows / 20))
+    lab_vacuum
+    lab_psql -c "DELETE FROM idgen_bench.rows WHERE ctid < (SELECT max(ctid) FROM
+        (SELECT ctid FROM idgen_bench.rows ORDER BY ctid LIMIT $deleted) oldest)"
+    usual_cost "$deleted" lab_psql -c "VACUUM (INDEX_CLEANUP ON) idgen_bench.rows" >"$bench_scratch/result"
+    lab_record "$table, 5 years, VACUUM" '' 1 <"$bench_scratch/result"
+}
+
+for table in ${usual_tables//,/ }; do
+    for age in 0 1; do
+        names=(new "5 years")
+        for key in "${scene_keys[@]}"; do
+            lab_set shared_buffers=256MB
+            lab_fill "${usual_numbers[age]}" "${usual_history_rates[age]}"
+            spacing=$((60000000 / usual_rate))
+            for commit in ${usual_commits//,/ }; do
+                usual_measure "$table, ${names[age]}, ${commit/:/ a commit, }" "${commit%:*}" "${commit#*:}"
+            done
+            [ "$age" = 1 ] || continue
+            for setting in ${usual_settings//,/ }; do
+                lab_can "$setting" || continue
+                lab_set shared_buffers=256MB "$setting"
+                usual_measure "$table, ${names[age]}, ${setting/=/ }" 50 off
+            done
+            lab_set shared_buffers=256MB
+            usual_vacuum
+        done
+    done
+done
+table=narrow
