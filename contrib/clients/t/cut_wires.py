@@ -9,7 +9,7 @@ on to the last. Then it cuts three connections in a row before packets of the cl
 program connects again, as it does after an error; then each; and for each of these, each.
 
 Prints a line "command id, id of the order" for each command, and a last one: the numbers of cuts, of lost answers to
-COMMIT, and of three cuts in a row."""
+a transaction, and of three cuts in a row."""
 
 import asyncio
 import contextlib
@@ -114,7 +114,9 @@ async def main(*arguments):
                 connections.append(len(program.proxy.connections))
                 if not is_cut:
                     break
-                lost_completions += when == "before" and b"COMMIT\0" in program.proxy.reached[0]
+                # of a transaction, or of one statement
+                is_completion = re.search(rb"(COMMIT|SELECT 1)\0", program.proxy.reached[0])
+                lost_completions += when == "before" and is_completion is not None
         # before a packet of the client: the last one after whose loss the program connects again
         last = ("client", "before", max(n for n, number in enumerate(connections) if number > connections[-1]))
         for second in itertools.count():
