@@ -1,7 +1,9 @@
 # The portable edition against the extension: the same functions and table, verdicts of
 # triggers and hashes, also in another encoding; and what is different.
 
-use Digest::SHA qw(hmac_sha256 hmac_sha256_hex);
+use Digest::SHA qw(hmac_sha256);
+use Encode qw(encode_utf8);
+use KeyedPrefix;
 use OtherSchemes;
 use Server;
 
@@ -154,27 +156,20 @@ ask(q{
 my $repeated = q{INSERT INTO made VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f')};
 for (
 	[ 'new identifiers pass', q{INSERT INTO made VALUES (idgen.uuid_v7(), idgen.short_comb('1 hour', 1))}, '' ],
-	[ 'an old one is refused', q{INSERT INTO made VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398e')}, '23514 near' ],
 	[ 'the other trigger refuses', q{INSERT INTO made VALUES (idgen.uuid_v7(), 'ffffffff-0000-7000-8000-000000000000')},
 		'23514 hourly' ],
 	[ 'a repeated INSERT reaches the unique index', $repeated, '23505 made_pkey' ],
 	[ 'and ON CONFLICT', "$repeated ON CONFLICT (id) DO UPDATE SET n = 2", '' ],
 	[ 'a role that cannot read the column does not see the row', $repeated, '23514 near', user => 'app' ],
 	[ 'an unchanged identifier passes', 'UPDATE made SET n = 3, id = id', '' ],
-	[ 'a changed one is checked', q{UPDATE made SET id = '017f22e2-79b0-7cc3-98c4-dc0c0c07398e'}, '23514 near' ],
-	[ 'and NULL passes', 'INSERT INTO made VALUES (idgen.uuid_v7(), NULL)', '' ])
+	[ 'a changed one is checked', q{UPDATE made SET id = '017f22e2-79b0-7cc3-98c4-dc0c0c07398e'}, '23514 near' ])
 {
 	my ($name, $statement, $failure, @as) = @$_;
 	my $errors = errors($statement, database => 'p', @as);
 	is(join(' ', map { $errors =~ $_ } qr/ERROR:  (\w+)/, qr/CONSTRAINT NAME:  (\w+)/), $failure, $name);
 }
 
-# --- What is different ------------------------------------------------------
-is(outcome('SELECT idgen.short_comb(run_length => 2)', database => 'p'), '0A000', 'a run of short COMBs is refused');
-
 # --- keyed_comb(): its secret, its format, and the prefixes that a session keeps ------
-is(ask(q{SELECT proparallel FROM pg_proc WHERE oid = 'idgen.keyed_comb'::regproc}, 'p'), 'u',
-	'keyed_comb() is parallel unsafe');
 my $secret = ask('SELECT secret FROM idgen.portable_secret', 'p');
 like($secret, qr/^\\x[0-9a-f]{32}$/, 'it has a secret of 16 bytes');
 ask(slurp_file('contrib/portable/uuids.sql'), 'p');
@@ -202,42 +197,28 @@ SKIP:
 	  for 'p', 'latin_p';
 }
 
-# The prefix by its definition, computed here
-sub quotient { use integer; my ($n, $by) = @_; return $n / $by - ($n % $by < 0) }
-
-sub prefix
-{
-	my ($key, $period, $area, $twelfth) = @_;
-	return substr(hmac_sha256_hex("1 $period " . quotient($twelfth, 12) . " $area", $key), 0, 6)
-	  . substr(hmac_sha256_hex("2 $period $twelfth $area", $key), 0, 2);
-}
-my @areas = ('', 'a', 'a b', q{"$area$" \\ it's}, "n\xC3\xA9\xE2\x82\xAC", 'x' x 63);
-my @times = (0, -1, -3_600_001, -210_866_803_200_000, 253_402_300_799_999, 9_224_318_015_999_999,
-	map { int rand 2e12 } 1 .. 6);
-my @cases;
-for my $period (1, 7, 11, 12, 13, 60_000, 3_600_000, 365_250 * 86_400_000)
-{
-	push @cases, map { [ $period, $areas[ rand @areas ], $_ ] } @times;
-}
+# by the definition, from 4713 BC to 294276, for periods from 1 ms to 1000 years
+my @areas = ('', 'a', 'a b', q{"$area$" \\ it's}, "n\xE9\x{20AC}", 'x' x 63);
+my @cases = map { my $period = $_; map { [ $areas[ rand @areas ], $period, $_ ] }
+	  0, -1, -3_600_001, -210_866_803_200_000, 253_402_300_799_999, 9_224_318_015_999_999, map { int rand 2e12 } 1 .. 6 }
+  1, 7, 11, 12, 13, 60_000, 3_600_000, 365_250 * 86_400_000;
 is_deeply([ split /\n/, ask(join('; ', $secret_is,
-			map { sprintf "SELECT $prefix_at", $_->[0], $_->[1] =~ s/'/''/gr, $_->[2] } @cases), 'p') ],
-	[ map { prefix($key, @$_[ 0, 1 ], quotient(12 * $_->[2], $_->[0])) } @cases ],
-	'prefixes are those of the definition, from 4713 BC to 294276, for periods from 1 ms to 1000 years');
+			map { sprintf "SELECT $prefix_at", $_->[1], encode_utf8($_->[0] =~ s/'/''/gr), $_->[2] } @cases), 'p') ],
+	[ map { keyed_prefix($key, @$_) } @cases ], 'prefixes are those of the definition');
 
 # Of a role that cannot read the secret, a given clock has another key, so that it dates no keys of others.
 my ($year, $period) = (365250, 365250 * 86400000);
-my $twelfth = quotient(12000 * time, $period);
-my @years = map { $_ * $period / 12 + 1 } $twelfth - 1 .. $twelfth + 1;
+my @years = map { 1000 * time + $_ * $period / 12 } -1 .. 1;
 is_deeply([ split /\n/, outcome(join('; ', map { sprintf "SELECT $prefix_at", $period, 'a', $_ } @years),
 			database => 'p', user => 'app') ],
-	[ map { prefix(hmac_sha256('clock', $key), $period, 'a', quotient(12 * $_, $period)) } @years ],
+	[ map { keyed_prefix(hmac_sha256('clock', $key), 'a', $period, $_) } @years ],
 	'a role that cannot read the secret has other prefixes by a clock');
 my $live = "SELECT left(idgen.keyed_comb('$year days', 'a')::text, 8)";
-is(outcome($live, database => 'p', user => 'app'), prefix($key, $period, 'a', $twelfth), '... and those of all roles now');
+my $expected = keyed_prefix($key, 'a', $period, 1000 * time);
+is(outcome($live, database => 'p', user => 'app'), $expected, '... and those of all roles now');
 is_deeply([ map { outcome("SELECT idgen.keyed_comb($_)", database => 'p', user => 'app') }
-		'NULL', 'area => NULL', "area => repeat('x', 64)", "clock => 'infinity'", "clock => '-infinity', area => NULL",
-		"'0.5 ms'", "'1 month'" ],
-	[qw(22004 22004 22023 22008 22008 22023 22023)], 'other arguments are errors');
+		'NULL', 'area => NULL', "area => repeat('x', 64)", "clock => 'infinity'", "'0.5 ms'", "'1 month'" ],
+	[qw(22004 22004 22023 22008 22023 22023)], 'other arguments are errors');
 
 # In one session, the prefix changes with area and period, and a call with a clock does not replace it.
 my @calls = ("'$year days'", "'$year days', 'a'", "'$year days', 'b'",
@@ -248,9 +229,9 @@ is(scalar(keys %{ { map { $_ => 1 } split / /, $rows[0] } }), @calls, 'areas and
 is_deeply([ @rows[ 1, 2 ] ], [ @rows[ 0, 0 ] ], 'to which the session returns');
 is(ask("BEGIN; $all; RESET ALL; $all; ROLLBACK; DISCARD ALL; $all", 'p'), join("\n", ($rows[0]) x 3),
 	'also after RESET and ROLLBACK');
-is(ask(q{SET track_functions = 'pl';
+is(ask(q{SET track_functions = 'pl'; BEGIN;
 	SELECT count(idgen.keyed_comb('365250 days', i % 3 || 'area')) FROM generate_series(1, 3000) i;
-	SELECT pg_stat_get_xact_function_calls('idgen.portable_current_prefix'::regproc) < 100}, 'p'), "3000\nt",
+	SELECT pg_stat_get_xact_function_calls('idgen.portable_current_prefix'::regproc) < 100; COMMIT}, 'p'), "3000\nt",
 	'it computes few of the prefixes that it keeps');
 
 # A session that writes the setting chooses the place of its own keys.
@@ -259,10 +240,11 @@ my $kept = "current_setting($setting)";
 my $written = "$live; SELECT set_config($setting, '%s' || substr($kept, 9), false) IS NULL; $live";
 like(ask(sprintf($written, 'deadbeef'), 'p'), qr/\ndeadbeef$/, 'a prefix that the session writes is that of its keys');
 is(outcome(sprintf($written, $_), database => 'p'), '22P02', "one of '$_' is no key") for '{eadbeef', 'de-dbeef';
-for my $value ('', 'x', "deadbeef$twelfth", map { "deadbeef$_" } $twelfth - 1 . " $period a", "$twelfth $period b",
+my $twelfth = int(12000 * time / $period);
+for my $value ('', 'x', map { "deadbeef$_" } $twelfth, $twelfth - 1 . " $period a", "$twelfth $period b",
 	"$twelfth 1 a", "$twelfth $period A")
 {
-	is((split /\n/, ask("SELECT set_config($setting, '$value', false); $live", 'p'))[1], prefix($key, $period, 'a', $twelfth),
+	is(ask("SELECT set_config($setting, '$value', false) IS NULL; $live", 'p'), "f\n$expected",
 		"a setting of '$value' is not used");
 }
 SKIP:
@@ -275,6 +257,7 @@ SKIP:
 ask('DELETE FROM idgen.portable_secret', 'p');
 is(outcome($_, database => 'p', user => 'app'), '55000', 'without the secret, a call is an error')
   for $live, 'SELECT idgen.keyed_comb(clock => now())';
+is(outcome('SELECT idgen.short_comb(run_length => 2)', database => 'p'), '0A000', 'a run of short COMBs is refused');
 
 # the random bits of a ULID that is made of uuids: each is set in half of them
 is(ask(q{
