@@ -3,12 +3,12 @@
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 
--- a million rows, one per second
+-- 20,000 rows, one per minute
 CREATE TEMP TABLE moments AS
 SELECT idgen.snowflake_floor(at) AS snowflake, idgen.snowflake_floor(at, '2010-11-04 01:42:54.657+00') AS twitter,
        idgen.js_id_floor(at) AS js_id
-FROM (SELECT timestamptz '2026-01-01 00:00:00+00' + n * interval '1 second' AS at
-      FROM generate_series(0, 999999) n OFFSET 0) s;
+FROM (SELECT timestamptz '2026-01-01 00:00:00+00' + n * interval '1 minute' AS at
+      FROM generate_series(0, 19999) n OFFSET 0) s;
 CREATE INDEX moments_snowflake ON moments (snowflake);
 CREATE INDEX moments_twitter ON moments (twitter);
 CREATE INDEX moments_js_id ON moments (js_id);

@@ -77,6 +77,9 @@ is(ask(q{SELECT count(*) FROM (SELECT ulid, lag(ulid) OVER (ORDER BY place) AS p
 		WHERE left(ulid, 14) <> left(previous, 14)
 			OR idgen.bigint_from_base(right(ulid, 12), 32) - idgen.bigint_from_base(right(previous, 12), 32) <> 1}),
 	'0', 'a ULID is the previous one plus one within a millisecond');
+is(ask(q{SELECT count(*) FROM (SELECT object_id, lag(object_id) OVER (ORDER BY place) AS previous FROM made) s
+		WHERE (idgen.bigint_from_base(right(object_id, 6), 16) - idgen.bigint_from_base(right(previous, 6), 16)) & 16777215 <> 1}),
+	'0', 'the counter of an ObjectId is the previous one plus one, whatever the clock does');
 # three ticks of 100 ns for each row
 is(ask(q{SELECT extract(epoch FROM max(idgen.uuid_timestamp(uuid_v1)) - min(idgen.uuid_timestamp(uuid_v6))) * 1000000
 		FROM made WHERE phase = 'standing still'}) + 0, 2999, '10000 rows advance versions 1, 6 and 13 by one tick for each value');
