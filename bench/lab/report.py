@@ -92,7 +92,7 @@ An order has three lines, with a foreign key and its index, and all keys are of 
 seven entries of indexes of such keys, and one of the order's time. There are 200 orders a minute, by a simulated
 clock. The WAL is that of an order with its lines. Then, with empty shared buffers, a query reads the newest 100
 orders with their lines.""", "", "", ["wal_bytes_per_row", "newest_blocks"], TO_RANDOM),
-    "places": Scene("Where new rows go in the index", """\
+    "heat": Scene("Where new rows go in the index", """\
 Each dot is one of the rows of three hours, ten a minute. Random keys go to all leaf pages of the index; those of a
 short COMB to the pages of the current minute, those of a keyed COMB to the pages of its prefix, which is another
 one in each hour, and those of version 7 to the right edge. Few pages stay in memory, and cause few full-page
@@ -136,8 +136,8 @@ def tables(run, name):
     return blocks
 
 
-def places(run):
-    """The panels of the picture of places, and their table."""
+def heat(run):
+    """The panels of the picture of places in the index, and their table."""
     panels = {}
     for key in ("random", "short_comb", "keyed_comb", "uuid_v7"):
         if touches := run.touches.get(key):
@@ -149,9 +149,9 @@ def places(run):
 def picture_of(run, name, about):
     """The title of a picture and its SVG, or None."""
     scene = SCENES[name]
-    if name == "places":
+    if name == "heat":
         title = "Leaf page of the index to which each new row went, in the order of the inserts, by key"
-        panels = places(run)[0]
+        panels = heat(run)[0]
         return title, pictures.heat(title, about, run.colours, panels) if panels else None
     if not scene.picture:
         return None
@@ -194,14 +194,14 @@ NO_MATPLOTLIB = "matplotlib is missing (Debian: python3-matplotlib)"
 def write_report(run, out):
     body, headings = [], ["Keys"]
     for name, scene in SCENES.items():
-        blocks = places(run)[1] if name == "places" else tables(run, name)
+        blocks = heat(run)[1] if name == "heat" else tables(run, name)
         if not blocks:
             continue
         about = " ".join(scene.about.split())
         headings.append(scene.heading)
         body += [f"## {scene.heading}", about]
         if not pictures.matplotlib:
-            body += [f"No picture: {NO_MATPLOTLIB}."] * bool(scene.picture or name == "places")
+            body += [f"No picture: {NO_MATPLOTLIB}."] * bool(scene.picture or name == "heat")
         elif (picture := picture_of(run, name, about)) and picture[1]:
             with open(os.path.join(out, name + ".svg"), "w", encoding="utf-8") as file:
                 file.write(picture[1])

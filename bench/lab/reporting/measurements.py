@@ -96,7 +96,7 @@ class Run:
         for line in read_csv(os.path.join(folder, "touches.csv")):
             touch = Touch(*(float(line[field]) for field in Touch._fields))
             touched.setdefault(line["key"], []).append(touch)
-            self._add("places", settings)
+            self._add("heat", settings)
         self.touches.update(touched)
 
     def store(self, path):
@@ -132,7 +132,7 @@ class Run:
                 self.touches[name] = [
                     Touch(row / max(len(places) - 1, 1), float(block), float(rest[0]), float(place))
                     for row, (block, place) in enumerate(zip(blocks, places))]
-                self._add("places", settings)
+                self._add("heat", settings)
             elif kind == "point":
                 key, series, x, count, *metrics = rest
                 self._add(name, settings)

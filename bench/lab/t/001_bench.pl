@@ -14,7 +14,7 @@ my $sizes = q{
 	--rates.minutes 30 --rates.places 2 --speed.rows 2000 --speed.tables usual --speed.sessions 2 --speed.seconds 1
 	--replay.tables narrow --replay.rows 4000 --replay.inserts 2000 --bulk.rows 5000 --bulk.inserts 8000
 	--delete.rows 2000 --delete.windows 2 --delete.steps 2 --tenants.rows 10000 --tenants.tenants 1,100
-	--tenants.inserts 500 --tenants.places 1 --orders.rows 5000 --orders.inserts 200 --places.rows 20000};
+	--tenants.inserts 500 --tenants.places 1 --orders.rows 5000 --orders.inserts 200 --heat.rows 20000};
 
 my @quick = ($run, qw(--quick --keys), 'random,keyed_comb');
 my ($stdout, $stderr) = run_command([ @quick, split(' ', $sizes), '--out', $out ]);
@@ -84,8 +84,8 @@ cmp_ok($mean{tenants}{'tenants: 100,500'}{wal_bytes_per_row}{keyed_comb}, '>',
 
 my %pages;
 $pages{ $_->[0] }{ $_->[2] } = 1 for map { [ split /,/ ] } split /\n/, slurp_file("$out/touches.csv");
-is(scalar(() = slurp_file("$out/touches.csv") =~ /^random,/mg), 1800, 'places: a line for each row of three hours');
-cmp_ok(scalar keys %{ $pages{random} }, '>', 1.5 * keys %{ $pages{keyed_comb} }, 'places: keyed COMBs go to few pages');
+is(scalar(() = slurp_file("$out/touches.csv") =~ /^random,/mg), 1800, 'heat: a line for each row of three hours');
+cmp_ok(scalar keys %{ $pages{random} }, '>', 1.5 * keys %{ $pages{keyed_comb} }, 'heat: keyed COMBs go to few pages');
 like(slurp_file("$out/settings.csv"), qr/^full_page_writes,on\n.*^age.rates,"100"$/ms,
 	'settings.csv has settings and sizes');
 like(slurp_file("$out/keys.csv"), qr/^keyed_comb,"idgen\.keyed_comb\(\)",uuid$/m,
@@ -94,7 +94,7 @@ like(slurp_file("$out/report.md"), qr/^## A usual table\n/m, 'there is a report'
 
 # Interrupted after a scene was measured
 ($stdout, $stderr) = ('', '');
-my @long = split ' ', '--no-report --scene places,bulk --keys random --places.rows 1000 --bulk.rows 300000000';
+my @long = split ' ', '--no-report --scene heat,bulk --keys random --heat.rows 1000 --bulk.rows 300000000';
 my $interrupted = IPC::Run::start([ $run, @long, '--out', "$out.cut" ],
 	'<', \undef, '>', \$stdout, '2>', \$stderr, IPC::Run::timeout(600));
 $interrupted->pump until $stderr =~ /bulk, random: loading/;
@@ -105,7 +105,7 @@ isnt($interrupted->result(0), 0, 'the exit status reports an interruption');
 ($folder) = $stderr =~ m{ in (/tmp/idgen\.\w+)$}m;
 is_removed('an interrupted run');
 read_measurements("$out.cut");
-is_deeply([ keys %mean ], ['places'], 'the measurements are kept');
+is_deeply([ keys %mean ], ['heat'], 'the measurements are kept');
 like($stderr, qr/interrupted; the measurements so far are in \Q$out.cut\E$/m, 'a message names their folder');
 
 command_fails_like([ $run, '--keys', 'random,mine' ], qr/unknown key "mine"; the keys are: bigint random /,

@@ -55,7 +55,7 @@ sub check_report
 
 my $all = "$tmp/both/run";
 system_or_bail($python, "bench/lab/t/lib/sample_report.py", $all);
-my ($markdown, $stderr) = check_report('a complete run', [qw(age places rates)], "$tmp/one", $all, '--out', "$tmp/one");
+my ($markdown, $stderr) = check_report('a complete run', [qw(age heat rates)], "$tmp/one", $all, '--out', "$tmp/one");
 is($stderr, $has_matplotlib ? '' : "report.py: no pictures: matplotlib is missing (Debian: python3-matplotlib)",
 	'without other warnings');
 
@@ -65,7 +65,7 @@ like($markdown, qr/^\| rate \| years \| `bigint` .* \| `mine` \| random : keyed_
 like($markdown, qr/^\| 20 rows a minute \| 1 \| .* \| 19\.2 \| 1\.19 \| 1\.12 \|$/m, 'ratios of means');
 like($markdown, qr/^\| usual, 5 years, VACUUM \|  \| 171 /m, 'a point without x');
 like($markdown, qr/^\| `mine` \| uuid \| `f\('a\\\|b', "x" < 3 && true\)` \|$/m, 'special characters are escaped');
-like($markdown, qr/^\| `random` \| 200 \| 50 of 50 pages \|$/m, 'places: rows and pages');
+like($markdown, qr/^\| `random` \| 200 \| 50 of 50 pages \|$/m, 'heat: rows and pages');
 my @headings = $markdown =~ /^## (.*)/mg;
 is_deeply([ $markdown =~ /^- \[(.*)\]\(#/mg ], \@headings, 'the report lists its contents');
 my $picture = qr/!\[.*\]\(.*\)|No picture: .*/;
@@ -82,7 +82,7 @@ ok(slurp_file("$tmp/three/$_") eq slurp_file("$tmp/one/$_"), "$_ is the same in 
   for map { s{.*/}{}r } glob "$tmp/one/*";
 report("$tmp/both", '--store', folder('stored') . '/sample.csv');
 my $out = "$tmp/four";
-my ($of_stored) = check_report('a stored run', [qw(age places rates)], $out, "$tmp/stored", '--out', $out);
+my ($of_stored) = check_report('a stored run', [qw(age heat rates)], $out, "$tmp/stored", '--out', $out);
 my $link = ' ([sample.csv](runs/sample.csv))';
 ok($of_stored =~ s/\Q$link\E//gr eq $markdown, 'the report of a stored run is the same, but for its name');
 like($of_stored, qr/^Conditions: .* Run: `bench\/lab\/run\.sh --quick`\Q$link\E\.$/m, 'which the conditions name');
@@ -114,7 +114,7 @@ SKIP:
 		'rates: a panel for each interval');
 	is(scalar(grep { /^keyed_comb 1\d\d$/ } @texts), 2, 'rates: the legend has means');
 	# a dot is a line without length
-	is(scalar(() = slurp_file("$tmp/one/places.svg") =~ /M ([\d.]+ [\d.]+) L \1 /g), 400, 'places: a dot for each row');
+	is(scalar(() = slurp_file("$tmp/one/heat.svg") =~ /M ([\d.]+ [\d.]+) L \1 /g), 400, 'heat: a dot for each row');
 }
 
 # Without matplotlib, the report says so

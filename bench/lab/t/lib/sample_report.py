@@ -28,7 +28,7 @@ SCENES = [  # scene, series, points, and the metrics with those of bigint
     ("delete", ["20 rows a minute"], range(4), INDEX),
     ("tenants", ["tenants: 1", "tenants: 1000"], [1000, 10000], {**WAL, **INDEX}),
     ("orders", [""], [""], {**WAL, "newest_blocks": 12}),
-    ("places", [""], [""], WAL)]
+    ("heat", [""], [""], WAL)]
 
 
 def write(name, head, rows):

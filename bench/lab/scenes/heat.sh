@@ -1,17 +1,17 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 #
-# places: the leaf pages of the index to which the rows of three hours go.
+# heat: the leaf pages of the index to which the rows of three hours go.
 
 lab_keys random short_comb keyed_comb uuid_v7
 lab_set
 
 for key in "${scene_keys[@]}"; do
-    lab_fill "$places_rows" "$places_rate"
+    lab_fill "$heat_rows" "$heat_rate"
     lab_before
-    lab_load $((places_rate * 180))
-    lab_after $((places_rate * 180)) >"$bench_scratch/result"
+    lab_load $((heat_rate * 180))
+    lab_after $((heat_rate * 180)) >"$bench_scratch/result"
     lab_record '' '' 1 <"$bench_scratch/result"
     [ -e "$out/touches.csv" ] || echo "key,row,block,blocks,position" >"$out/touches.csv"
     read -r _ lsn end_lsn < <(join <(grep '^lsn' "$bench_scratch/before") <(grep '^lsn' "$bench_scratch/after"))
-    lab_psql -f "$BENCH/sql/places.sql" -v key="$key" -v lsn="$lsn" -v end_lsn="$end_lsn" >>"$out/touches.csv"
+    lab_psql -f "$BENCH/sql/heat.sql" -v key="$key" -v lsn="$lsn" -v end_lsn="$end_lsn" >>"$out/touches.csv"
 done
