@@ -1,7 +1,7 @@
 // drizzle-kit generate makes the migration of these tables.
 import { sql } from 'drizzle-orm'
 import { pgTable, text, uuid } from 'drizzle-orm/pg-core'
-import { hmacComb } from '../generators/hmac_comb.mjs'
+import { hmacComb } from '../generators/combs.mjs'
 
 // The server generates these keys. A default is written as the server prints it, with ::text.
 export const customers = pgTable('customers', {

@@ -10,7 +10,7 @@ import java.util.UUID;
 
 /**
  * The application generates the key before persist(), which saves an invoice with its lines, whose class is alike:
- * HmacComb.next(key of the settings, "invoices"). Of a client that repeats its INSERT, persist() fails with 23505: the
+ * Combs.hmacComb(key of the settings, "invoices"). Of a client that repeats its INSERT, persist() fails with 23505: the
  * first one has succeeded. The save() of Spring Data takes a new object with a key for an old one, unless it is
  * Persistable.
  */

@@ -14,8 +14,8 @@ public final class Invoices {
 
     public record Invoice(UUID id, String note, List<Line> lines) {
         public static Invoice of(String note, String... lines) throws GeneralSecurityException {
-            var invoice = new Invoice(HmacComb.next(KEY, "invoices"), note, new ArrayList<>());
-            for (var line : lines) invoice.lines.add(new Line(HmacComb.next(KEY, "invoice_lines"), line));
+            var invoice = new Invoice(Combs.hmacComb(KEY, "invoices"), note, new ArrayList<>());
+            for (var line : lines) invoice.lines.add(new Line(Combs.hmacComb(KEY, "invoice_lines"), line));
             return invoice;
         }
     }

@@ -1,7 +1,7 @@
 <?php
 // Answers the commands of programs.txt by the template of this folder, outside of Laravel.
 require 'Illuminate/Database/autoload.php';
-require __DIR__ . '/../generators/hmac_comb.php';
+require __DIR__ . '/../generators/combs.php';
 foreach (['Customer', 'Order', 'InvoiceLine', 'Invoice'] as $model) {
     require __DIR__ . "/app/Models/$model.php";
 }

@@ -1,5 +1,5 @@
 // The application generates the key, under a key of its settings.
-import { hmacComb } from '../generators/hmac_comb.mjs'
+import { hmacComb } from '../generators/combs.mjs'
 
 const key = Buffer.from(process.env.ID_KEY, 'hex')
 

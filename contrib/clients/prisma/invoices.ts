@@ -1,4 +1,4 @@
-import { hmacComb } from '../generators/hmac_comb.mjs'
+import { hmacComb } from '../generators/combs.mjs'
 import { db } from './orders.ts'
 
 // under a key of the application's settings

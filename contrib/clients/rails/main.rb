@@ -1,7 +1,7 @@
 # Answers the commands of programs.txt by the template of this folder, as a request of Rails would.
 require 'active_record'
 require 'stringio'
-require_relative '../generators/hmac_comb'
+require_relative '../generators/combs'
 require_relative 'config/initializers/idgen'
 Dir["#{__dir__}/app/models/*.rb"].each { |file| require file }
 

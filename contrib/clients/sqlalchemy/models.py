@@ -4,7 +4,7 @@ import uuid
 import sqlalchemy as sa
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
-from hmac_comb import hmac_comb
+from combs import hmac_comb
 
 # 16 bytes, the key "app" of the server's idgen.key_file
 ID_KEY = bytes.fromhex(os.environ["ID_KEY"])

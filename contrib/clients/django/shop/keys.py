@@ -5,7 +5,7 @@ from django.db import models
 from django.db.models import Func, Value
 from django.db.models.fields import AutoFieldMixin
 
-from hmac_comb import hmac_comb
+from combs import hmac_comb
 
 
 class KeyField(AutoFieldMixin, models.UUIDField):

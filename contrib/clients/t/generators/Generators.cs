@@ -19,10 +19,9 @@ public static class Generators
             byte[] key = Bytes(w[1]), random = Bytes(w[6]);
             long period = long.Parse(w[3]), ms = long.Parse(w[5]);
             Console.WriteLine(
-                w[0] == "short" ? ShortComb.FromTimeAndBytes(DateTimeOffset.FromUnixTimeMilliseconds(ms), random,
-                    TimeSpan.FromTicks(period * TimeSpan.TicksPerMillisecond), int.Parse(w[4])).ToString()
-                : w[0] == "hmac" ? HmacComb.FromTimeAndBytes(key, w[2], ms, random, period).ToString()
-                : ShortComb.NewGuid() + " " + HmacComb.NewGuid(key, w[2]));
+                w[0] == "short" ? Combs.ShortComb(ms, random, period, int.Parse(w[4])).ToString()
+                : w[0] == "hmac" ? Combs.HmacComb(key, w[2], ms, random, period).ToString()
+                : Combs.ShortComb() + " " + Combs.HmacComb(key, w[2]));
         }
     }
 }

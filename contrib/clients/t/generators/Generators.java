@@ -1,6 +1,4 @@
 import java.nio.ByteBuffer;
-import java.time.Duration;
-import java.time.Instant;
 import java.util.Scanner;
 import java.util.UUID;
 
@@ -17,10 +15,9 @@ public final class Generators {
             byte[] key = bytes(w[1]), random = bytes(w[6]);
             long period = Long.parseLong(w[3]), ms = Long.parseLong(w[5]);
             System.out.println(switch (w[0]) {
-                case "short" -> ShortComb.of(Instant.ofEpochMilli(ms), random, Duration.ofMillis(period),
-                    Integer.parseInt(w[4]));
-                case "hmac" -> HmacComb.of(key, w[2], ms, random, period);
-                default -> ShortComb.next() + " " + HmacComb.next(key, w[2]);
+                case "short" -> Combs.shortComb(ms, random, period, Integer.parseInt(w[4]));
+                case "hmac" -> Combs.hmacComb(key, w[2], ms, random, period);
+                default -> Combs.shortComb() + " " + Combs.hmacComb(key, w[2]);
             });
         }
     }

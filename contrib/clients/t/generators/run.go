@@ -8,7 +8,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"time"
 )
 
 func main() {
@@ -22,7 +21,7 @@ func main() {
 		ms, _ := strconv.ParseInt(w[5], 10, 64)
 		switch w[0] {
 		case "short":
-			fmt.Printf("%x\n", shortComb(time.UnixMilli(ms), random, period, prefix))
+			fmt.Printf("%x\n", shortComb(ms, random, period, prefix))
 		case "hmac":
 			fmt.Printf("%x\n", hmacComb(key, w[2], ms, random, period))
 		default:

@@ -1,7 +1,6 @@
 // See t/003_generators.pl.
 import { readFileSync } from 'node:fs'
-import { hmacComb } from '../../generators/hmac_comb.mjs'
-import { shortComb } from '../../generators/short_comb.mjs'
+import { hmacComb, shortComb } from '../../generators/combs.mjs'
 
 const bytes = (hex) => Buffer.from(hex, 'hex')
 for (const line of readFileSync(0, 'utf8').trimEnd().split('\n')) {

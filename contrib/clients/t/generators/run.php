@@ -1,8 +1,7 @@
 <?php
 
 // See t/003_generators.pl.
-require 'generators/hmac_comb.php';
-require 'generators/short_comb.php';
+require 'generators/combs.php';
 
 foreach (file('php://stdin', FILE_IGNORE_NEW_LINES) as $line) {
     [$name, $key, $area, $period, $prefix, $ms, $random] = explode("\t", $line);

@@ -2,8 +2,7 @@
 use strict;
 use warnings;
 use lib 'generators';
-use HmacComb 'hmac_comb';
-use ShortComb 'short_comb';
+use Combs qw(hmac_comb short_comb);
 
 while (my $line = <STDIN>)
 {

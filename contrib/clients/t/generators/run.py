@@ -3,8 +3,7 @@
 import sys
 
 sys.path.insert(0, "generators")
-from hmac_comb import hmac_comb
-from short_comb import short_comb
+from combs import hmac_comb, short_comb
 
 for line in sys.stdin:
     name, key, area, period, prefix, ms, random = line.rstrip("\n").split("\t")

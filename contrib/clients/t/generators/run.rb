@@ -1,13 +1,12 @@
 # See t/003_generators.pl.
-require './generators/hmac_comb'
-require './generators/short_comb'
+require './generators/combs'
 
 $stdin.each_line(chomp: true) do |line|
   name, key, area, period, prefix, ms, random = line.split("\t", -1)
   key, random = [key, random].map { |hex| [hex].pack('H*') }
   puts case name
-       when 'short' then short_comb(ms.to_i, random, period_ms: period.to_i, prefix_bytes: prefix.to_i)
-       when 'hmac' then hmac_comb(key, area, ms.to_i, random, period_ms: period.to_i)
-       else "#{short_comb} #{hmac_comb(key, area)}"
+       when 'short' then Combs.short_comb(ms.to_i, random, period_ms: period.to_i, prefix_bytes: prefix.to_i)
+       when 'hmac' then Combs.hmac_comb(key, area, ms.to_i, random, period_ms: period.to_i)
+       else "#{Combs.short_comb} #{Combs.hmac_comb(key, area)}"
        end
 end

@@ -1,12 +1,9 @@
 // See t/003_generators.pl.
-#[path = "../../generators/hmac_comb.rs"]
-mod hmac_comb;
-#[path = "../../generators/short_comb.rs"]
-mod short_comb;
+#[path = "../../generators/combs.rs"]
+mod combs;
 
 use std::io::{stdin, Write};
 use std::process::{Command, Stdio};
-use std::time::{Duration, UNIX_EPOCH};
 
 // in place of a crate
 fn hmac(key: &str, message: &[u8]) -> [u8; 32] {
@@ -23,13 +20,11 @@ fn hmac(key: &str, message: &[u8]) -> [u8; 32] {
 fn main() {
     for line in stdin().lines().map(Result::unwrap) {
         let w: Vec<&str> = line.split('\t').collect();
-        let (period, ms): (u64, i64) = (w[3].parse().unwrap(), w[5].parse().unwrap());
+        let (period, ms): (i64, i64) = (w[3].parse().unwrap(), w[5].parse().unwrap());
         let random = u128::from_str_radix(w[6], 16).unwrap().to_be_bytes();
-        let id = if w[0] == "short" {
-            let now = UNIX_EPOCH + Duration::from_millis(ms as u64);
-            short_comb::short_comb(now, random, Duration::from_millis(period), w[4].parse().unwrap())
-        } else {
-            hmac_comb::hmac_comb(|message| hmac(w[1], message), w[2], ms, random, period as i64)
+        let id = match w[0] {
+            "short" => combs::short_comb(ms, random, period, w[4].parse().unwrap()),
+            _ => combs::hmac_comb(|message| hmac(w[1], message), w[2], ms, random, period),
         };
         println!("{:032x}", u128::from_be_bytes(id));
     }

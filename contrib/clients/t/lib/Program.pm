@@ -62,7 +62,8 @@ sub can_run
 		die "the runtime is not installed: $self->{packages}\n" if defined $ENV{IDGEN_CLIENT_NAMES};
 		return 0;
 	}
-	system($self->in_folder("mkdir -p build && { $self->{build}; } >&2")) == 0 or die "no build; see $self->{log}\n";
+	system($self->in_folder("mkdir -p build && { $self->{build}; } >&2")) == 0 
+	  or die "no build: " . PostgreSQL::Test::Utils::slurp_file($self->{log});
 	return 1;
 }
 

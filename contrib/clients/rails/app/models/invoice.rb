@@ -1,6 +1,6 @@
 # The application generates the key.
 class Invoice < ActiveRecord::Base
-  attribute :id, default: -> { hmac_comb(ID_KEY, 'invoices') }
+  attribute :id, default: -> { Combs.hmac_comb(ID_KEY, 'invoices') }
   has_many :lines, class_name: 'InvoiceLine'
 
   # The client generates the key, and repeats it after a lost answer.

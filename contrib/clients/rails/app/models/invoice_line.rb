@@ -1,4 +1,4 @@
 class InvoiceLine < ActiveRecord::Base
-  attribute :id, default: -> { hmac_comb(ID_KEY, 'invoice_lines') }
+  attribute :id, default: -> { Combs.hmac_comb(ID_KEY, 'invoice_lines') }
   belongs_to :invoice
 end

@@ -4,12 +4,13 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"time"
 )
 
-// NewHmacComb returns a COMB as idgen.hmac_comb() makes it: a UUID of version 4 whose first four bytes are an
-// HMAC-SHA-256 of the hour and of its twelfth, under the 16 bytes that the server's key file has, too.
+// NewHmacComb returns a COMB as idgen.hmac_comb() makes it: a UUID of version 4 that begins with an HMAC of the hour and
+// of its twelfth. The key is the 16 bytes that the server's key file has, too.
 func NewHmacComb(key [16]byte, area string) (id [16]byte, err error) {
 	if _, err = rand.Read(id[:]); err == nil {
 		id = hmacComb(key, area, time.Now().UnixMilli(), id, 3_600_000)
@@ -29,6 +30,25 @@ func hmacComb(key [16]byte, area string, unixMs int64, id [16]byte, periodMs int
 	}
 	copy(id[:3], hash(1, unixMs))
 	id[3] = hash(2, unixMs*12)[0]
+	return stamp(id)
+}
+
+// NewShortComb returns a COMB as idgen.short_comb() makes it, which begins with the minute modulo 65536.
+func NewShortComb() (id [16]byte, err error) {
+	if _, err = rand.Read(id[:]); err == nil {
+		id = shortComb(time.Now().UnixMilli(), id, 60_000, 2)
+	}
+	return
+}
+
+func shortComb(unixMs int64, id [16]byte, periodMs int64, prefixBytes int) [16]byte {
+	var number [8]byte
+	binary.BigEndian.PutUint64(number[:], uint64(unixMs/periodMs))
+	copy(id[:], number[8-prefixBytes:])
+	return stamp(id)
+}
+
+func stamp(id [16]byte) [16]byte {
 	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80 // version 4, variant of RFC 9562
 	return id
 }

@@ -1,0 +1,50 @@
+# COMBs of version 4 as idgen makes them
+
+package Combs;
+use strict;
+use warnings;
+use Digest::SHA 'hmac_sha256';
+use Exporter 'import';
+use POSIX 'floor';
+use Time::HiRes 'time';
+
+our @EXPORT_OK = qw(hmac_comb short_comb);
+
+# Begins with an HMAC of the hour and of its twelfth. The key is the 16 bytes that the server's key file has, too; the
+# area is bytes in UTF-8.
+sub hmac_comb
+{
+	my ($key, $area, $unix_ms, $random, $period_ms) = @_;
+	$unix_ms //= int(time * 1000);
+	$period_ms //= 3_600_000;
+	die "the key of hmac_comb() must have 16 bytes\n" if length $key != 16;
+	my $hash = sub { hmac_sha256("$_[0] $period_ms $_[1] " . ($area // ''), $key) };
+	return stamp($random, substr($hash->(1, floor($unix_ms / $period_ms)), 0, 3)
+		. substr($hash->(2, floor($unix_ms * 12 / $period_ms)), 0, 1));
+}
+
+# Begins with the number of the period, by default the minute modulo 65536.
+sub short_comb
+{
+	my ($unix_ms, $random, $period_ms, $prefix_bytes) = @_;
+	my $period = pack 'Q>', int(($unix_ms // time * 1000) / ($period_ms // 60_000));
+	return stamp($random, substr $period, -($prefix_bytes // 2));
+}
+
+sub stamp
+{
+	my ($random, $prefix) = @_;
+	my @bytes = unpack 'C16', $prefix . substr $random // random_bytes(), length $prefix;
+	$bytes[6] = $bytes[6] & 0x0f | 0x40;    # version 4
+	$bytes[8] = $bytes[8] & 0x3f | 0x80;    # variant of RFC 9562
+	return join '-', unpack 'H8 H4 H4 H4 H12', pack 'C16', @bytes;
+}
+
+sub random_bytes
+{
+	open my $source, '<:raw', '/dev/urandom' or die "could not open /dev/urandom: $!\n";
+	read($source, my $random, 16) == 16 or die "could not read /dev/urandom\n";
+	return $random;
+}
+
+1;

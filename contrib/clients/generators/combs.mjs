@@ -1,0 +1,26 @@
+// COMBs of version 4 as idgen makes them. The default of random bytes is node's; in a browser, they are
+// crypto.getRandomValues(new Uint8Array(16)).
+
+import { createHmac, randomBytes } from 'node:crypto'
+
+function stamp(bytes) {
+  bytes[6] = (bytes[6] & 0x0f) | 0x40 // version 4
+  bytes[8] = (bytes[8] & 0x3f) | 0x80 // variant of RFC 9562
+  return Buffer.from(bytes).toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}
+
+// Begins with an HMAC of the hour and of its twelfth. The key is the 16 bytes that the server's key file has, too.
+export function hmacComb(key, area = '', unixMs = Date.now(), random = randomBytes(16), periodMs = 3_600_000) {
+  if (key.length !== 16) throw new RangeError('the key of hmacComb() must have 16 bytes')
+  const hash = (level, number) => createHmac('sha256', key).update(`${level} ${periodMs} ${number} ${area}`).digest()
+  const prefix = [hash(1, Math.floor(unixMs / periodMs)), hash(2, Math.floor((unixMs * 12) / periodMs))]
+  return stamp([...prefix[0].subarray(0, 3), prefix[1][0], ...random.subarray(4)])
+}
+
+// Begins with the number of the period, by default the minute modulo 65536.
+export function shortComb(unixMs = Date.now(), random = randomBytes(16), periodMs = 60_000, prefixBytes = 2) {
+  const bytes = [...random]
+  let period = Math.floor(unixMs / periodMs)
+  for (let i = prefixBytes - 1; i >= 0; i--, period = Math.floor(period / 256)) bytes[i] = period % 256
+  return stamp(bytes)
+}
