@@ -5,7 +5,7 @@ using System.Text;
 /// <summary>COMBs of version 4 as idgen makes them</summary>
 public static class Combs
 {
-    /// <summary>Begins with an HMAC of the hour and its twelfth, under the 16 bytes that the server's key file has.</summary>
+    /// <summary>Begins with an HMAC of the hour and its twelfth. The key is that of the server's key file.</summary>
     public static Guid HmacComb(byte[] key, string area)
     {
         return HmacComb(key, area, DateTimeOffset.UtcNow.ToUnixTimeMilliseconds(), RandomBytes(), 3600000);

@@ -10,7 +10,7 @@ import javax.crypto.spec.SecretKeySpec;
 public final class Combs {
     private static final SecureRandom RANDOM = new SecureRandom();
 
-    /** Begins with an HMAC of the hour and of its twelfth. The key is the 16 bytes that the server's key file has, too. */
+    /** Begins with an HMAC of the hour and its twelfth. The key is the 16 bytes of the server's key file. */
     public static UUID hmacComb(byte[] key, String area) throws GeneralSecurityException {
         return hmacComb(key, area, System.currentTimeMillis(), random(), 3_600_000);
     }
@@ -22,7 +22,8 @@ public final class Combs {
         return stamp(bytes);
     }
 
-    private static byte[] hash(byte[] key, int level, long period, long n, String area) throws GeneralSecurityException {
+    private static byte[] hash(byte[] key, int level, long period, long n, String area)
+            throws GeneralSecurityException {
         Mac mac = Mac.getInstance("HmacSHA256");
         mac.init(new SecretKeySpec(key, "HmacSHA256"));
         return mac.doFinal((level + " " + period + " " + n + " " + area).getBytes(StandardCharsets.UTF_8));

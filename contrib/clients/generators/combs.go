@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// NewHmacComb returns a COMB as idgen.hmac_comb() makes it: a UUID of version 4 that begins with an HMAC of the hour and
-// of its twelfth. The key is the 16 bytes that the server's key file has, too.
+// NewHmacComb returns a COMB as idgen.hmac_comb() makes it: a UUID of version 4 that begins with an HMAC of the hour
+// and of its twelfth. The key is the 16 bytes that the server's key file has, too.
 func NewHmacComb(key [16]byte, area string) (id [16]byte, err error) {
 	if _, err = rand.Read(id[:]); err == nil {
 		id = hmacComb(key, area, time.Now().UnixMilli(), id, 3_600_000)

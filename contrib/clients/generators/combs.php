@@ -3,8 +3,13 @@
 // COMBs of version 4 as idgen makes them
 
 /** Begins with an HMAC of the hour and of its twelfth. The key is the 16 bytes that the server's key file has, too. */
-function hmac_comb(string $key, string $area = '', ?int $unixMs = null, ?string $random = null, int $periodMs = 3_600_000): string
-{
+function hmac_comb(
+    string $key,
+    string $area = '',
+    ?int $unixMs = null,
+    ?string $random = null,
+    int $periodMs = 3_600_000
+): string {
     if (strlen($key) !== 16) {
         throw new InvalidArgumentException('the key of hmac_comb() must have 16 bytes');
     }

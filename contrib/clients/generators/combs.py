@@ -8,7 +8,7 @@ import uuid
 
 
 def hmac_comb(key, area="", unix_ms=None, random=None, period_ms=3_600_000):
-    """Begins with an HMAC of the hour and of its twelfth. The key is the 16 bytes that the server's key file has, too."""
+    """Begins with an HMAC of the hour and its twelfth. The key is the 16 bytes of the server's key file."""
     if len(key) != 16:
         raise ValueError("the key of hmac_comb() must have 16 bytes")
     ms = time.time_ns() // 1_000_000 if unix_ms is None else unix_ms

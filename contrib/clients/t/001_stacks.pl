@@ -11,7 +11,7 @@ my $node = Program::start_server('stacks');
 ask('CREATE EXTENSION idgen');
 sub new_id { return ask('SELECT idgen.uuid_v4()') }
 
-# An answer must be an error with SQLSTATE 23514 of this constraint, or with its message if the driver has no field for it.
+# An answer must be an error with SQLSTATE 23514 of this constraint, or with its message if the driver has no field.
 my %message = (not_today => 'not_today', creation_identifiers_same_command => 'already used for a different command',
 	invoices_id_is_recent => 'outside the accepted time window');
 
@@ -19,38 +19,41 @@ sub is_refused
 {
 	my ($answer, $constraint, $name) = @_;
 	my ($outcome, $sqlstate, $field, $message) = @$answer;
-	ok($outcome eq 'error' && $sqlstate eq '23514' && ($field ? $field eq $constraint : $message =~ /$message{$constraint}/),
-		$name)
-	  or diag("answer: @$answer");
+	my $is_of_constraint = $field ? $field eq $constraint : ($message // '') =~ /$message{$constraint}/;
+	ok($outcome eq 'error' && $sqlstate eq '23514' && $is_of_constraint, $name) or diag("answer: @$answer");
 }
 
 for my $stack (Program::all('stack'))
 {
-	my $name = $stack->{name};
-	subtest $name => sub {
-		plan skip_all => "the runtime is not installed: $stack->{packages}" if !$stack->can_run;
-		is($stack->create_database, 'ok', 'the migrations are applied');
-		my $in = sub { return ask($_[0], $stack->{database}) };
-		my $program = $stack->start;
-		is_deeply([ $program->ask('diff') ], ['ok'], 'the next migration is empty') if $stack->{has}{diff};
-
-		server_keys($program, $in);
-		create_once($program, $in);
-		in_flight($stack, $in);
-		own_keys($program, $in, $name);
-		is($program->end, 0, 'the program ends well');
+	my $can_run = $stack->can_run;
+	subtest $stack->{name} => sub {
+		plan skip_all => "the runtime is not installed: $stack->{packages}" if !$can_run;
+		eval { test_stack($stack); 1 } or fail($@);
 	};
+}
+
+sub test_stack
+{
+	my ($stack) = @_;
+	is($stack->create_database, 'ok', 'the migrations are applied');
+	my $in = sub { return ask($_[0], $stack->{database}) };
+	my $program = $stack->start;
+	is_deeply([ $program->ask('diff') ], ['ok'], 'the next migration is empty') if $stack->{has}{diff};
+
+	server_keys($program, $in);
+	create_once($program, $in);
+	in_flight($stack, $in);
+	own_keys($program, $in);
+	is($program->end, 0, 'the program ends well');
 }
 
 # The server makes the keys of customers and orders.
 sub server_keys
 {
 	my ($program, $in) = @_;
-	my $note_of = sub { $in->("SELECT note FROM orders WHERE id = '$_[0]'") };
-
 	my ($outcome, $id) = $program->ask('insert', 'a book');
 	like($id, $uuid, 'insert: the key is read back');
-	is($note_of->($id), 'a book', '... and is that of the row');
+	is($in->("SELECT note FROM orders WHERE id = '$id'"), 'a book', '... and is that of the row');
 
 	($outcome, my $customer, my $order) = $program->ask('parent_and_child', 'of a customer');
 	is($in->("SELECT o.id FROM customers c JOIN orders o ON customer_id = c.id
@@ -58,8 +61,7 @@ sub server_keys
 
 	($outcome, my @ids) = $program->ask('bulk', 'in bulk', 50);
 	is($in->("SELECT count(*) FROM orders WHERE note = 'in bulk' AND id = ANY ('{" . join(',', @ids) . "}')"),
-		scalar(@ids) || 'no ids', 'bulk insert: the keys are read back');
-	is(scalar(@ids), 50, '... all of them');
+		50, 'bulk insert: the keys are read back');
 	is($in->("SELECT count(*) FROM orders WHERE idgen.uuid_version(id) = 4"), 52, '... and no others are there');
 }
 
@@ -79,7 +81,8 @@ sub create_once
 	is_deeply([ $program->ask('create_once', $command, 'once') ], [ 'ok', $id, 'once' ], '... also for a retry');
 	is_refused([ $program->ask('create_once', $command, 'other') ], 'creation_identifiers_same_command',
 		'... and another body is refused');
-	is($in->("SELECT string_agg(id::text, ' ') FROM orders WHERE note IN ('once', 'other')"), $id, '... one row was created');
+	is($in->("SELECT string_agg(id::text, ' ') FROM orders WHERE note IN ('once', 'other')"), $id,
+		'... one row was created');
 }
 
 # Four processes have sent the same command before the first one is answered: all wait for a session that undoes it.
@@ -96,9 +99,8 @@ sub in_flight
 		WHERE NOT granted AND datname = current_database()}) == 4 }), 'in flight: four wait');
 	$first->ask('ROLLBACK');
 
-	my $id = '';
 	my @answers = map { [ $_->answer ] } @programs;
-	$id = $in->("SELECT string_agg(id::text, ' ') FROM orders WHERE note = 'in flight'");
+	my $id = $in->("SELECT string_agg(id::text, ' ') FROM orders WHERE note = 'in flight'");
 	like($id, $uuid, '... one row is created');
 	is_deeply(\@answers, [ map { [ 'ok', $id, 'in flight' ] } @programs ], '... and is the answer to each');
 	$_->end for @programs;
@@ -107,17 +109,18 @@ sub in_flight
 # The application makes the keys of invoices and invoice_lines.
 sub own_keys
 {
-	my ($program, $in, $name) = @_;
+	my ($program, $in) = @_;
 	is($in->(q{SELECT count(*) FROM pg_trigger WHERE tgfoid = 'idgen.check_recent_hmac_id'::regproc
 		AND tgrelid IN ('invoices'::regclass, 'invoice_lines'::regclass)}), 2, 'keys of the application: they are checked');
 	is($in->(q{SELECT count(*) FROM information_schema.columns WHERE table_name IN ('invoices', 'invoice_lines')
 		AND column_name = 'id' AND column_default IS NULL}), 2, '... and the server makes none');
-	is(`grep -rlI --exclude-dir=node_modules $Program::id_key $Program::folder/$name`, '', "... no file of migrations contains the key");
+	my $folder = "$Program::folder/$program->{name}";
+	is(`grep -rlIE '$Program::id_key|\\\\x0f\\\\x1e' $folder`, '', '... no file contains the key');
 
 	my ($outcome, $id, @lines) = $program->ask('graph', 'with lines');
 	is($in->("SELECT string_agg(l.id::text, ' ' ORDER BY l.id) FROM invoices i JOIN invoice_lines l ON invoice_id = i.id
-		WHERE i.id = '$id' AND i.note = 'with lines'"), join(' ', sort @lines), 'an invoice and its lines are saved as one graph');
-	is(scalar(@lines), 2, '... with two lines');
+		WHERE i.id = '$id' AND i.note = 'with lines'"), join(' ', sort @lines), 'an invoice and its lines are saved');
+	is(scalar(@lines), 2, '... as one graph');
 	($outcome, my @ids) = $program->ask('bulk_with_keys', 'in bulk', 50);
 	is($in->("SELECT count(*) FROM invoices WHERE note = 'in bulk' AND id = ANY ('{" . join(',', @ids) . "}')"),
 		50, 'a bulk insert of own keys');

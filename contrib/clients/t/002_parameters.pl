@@ -1,7 +1,7 @@
-# Each SQL statement of README, recipes, masks and contrib/clients/README.md works as drivers send it: PREPARE and EXECUTE as
-# parameterised statements, and the values of other queries as parameters, without types, as most drivers send them, and with
-# those of Java: JDBC sends text as varchar. Each page is executed from its beginning, in a transaction that is rolled
-# back. The outcome must be that of the page: success, or the error that it announces.
+# Each SQL statement of README, recipes, masks and contrib/clients/README.md works as drivers send it: PREPARE and
+# EXECUTE as parameterised statements, and the values of other queries as parameters; without types, as most drivers do,
+# and with those of Java, which sends text as varchar. Each page is executed from its beginning, in a transaction that is
+# rolled back. The outcome must be that of the page: success, or the error that it announces.
 
 use Functions;
 use Server;
@@ -43,7 +43,8 @@ sub execute
 	my ($name, $types, $statement, $values, $number) = @_;
 	return "PREPARE $name$types AS $statement;\n\\set state :SQLSTATE\n\\if :ERROR\n\\else\n"
 	  . ($name eq 'untyped' ? $types_and_examples : '')
-	  . 'EXECUTE ' . ($values ne '' ? "$name($values)" : $name) . ";\n\\set state :SQLSTATE\nDEALLOCATE $name;\n\\endif\n"
+	  . 'EXECUTE ' . ($values ne '' ? "$name($values)" : $name)
+	  . ";\n\\set state :SQLSTATE\nDEALLOCATE $name;\n\\endif\n"
 	  . "\\echo outcome $name $number :state\n";
 }
 
@@ -82,7 +83,8 @@ for my $path ('README.md', 'docs/recipes.md', 'docs/migrating.md', 'docs/masks.m
 			my $types = $statement =~ /\$1/ ? '(:types)' : '';
 			# those of a statement that fails when it is prepared
 			my $guessed = join ', ', map { /^'\w{8}-/ ? 'uuid' : 'varchar' } @values;
-			$script .= "SAVEPOINT before;\n\\set types '$guessed'\n" . execute('untyped', '', $statement, $values, $number)
+			$script .= "SAVEPOINT before;\n\\set types '$guessed'\n"
+			  . execute('untyped', '', $statement, $values, $number)
 			  . "ROLLBACK TO before;\n" . execute('typed', $types, $statement, $values, $number);
 		}
 		else { $script .= "$written;\n\\echo outcome typed $number :SQLSTATE\n" }

@@ -1,5 +1,5 @@
-# The generators of nine languages make the keys of the test vectors, which are those of the server, also of other times;
-# and the server accepts their keys of now.
+# The generators of nine languages make the keys of the test vectors, which are those of the server, also of other
+# times; and the server accepts their keys of now.
 
 use lib 'contrib/clients/t/lib';
 use Page;
@@ -72,7 +72,8 @@ push @hmac, @more;
 # --- the languages: a line for each key; "now" is a short COMB and an HMAC COMB
 my ($random, $rest) = ('f0e1d2c3b4a5968778695a4b3c2d1e0f', 'b4a54687b8695a4b3c2d1e0f');
 my $area = 'größe';
-my @lines = ((map { [ 'short', $random, '', @$_[ 0 .. 3 ] ] } @short), map { [ 'hmac', @$_[ 0 .. 2 ], 0, $_->[3], $random ] } @hmac);
+my @lines = ((map { [ 'short', $random, '', @$_[ 0 .. 3 ] ] } @short),
+	map { [ 'hmac', @$_[ 0 .. 2 ], 0, $_->[3], $random ] } @hmac);
 my @now = ([ 'now', $key, $area, 0, 0, 0, $random ]) x 2;
 my @expected = map { s/-//gr } ((map { $_->[4] } @short), map { $_->[4] . $rest } @hmac);
 

@@ -1,5 +1,4 @@
-# The errors that contrib/clients/README.md tells applications to expect are those that the server reports, with SQLSTATE
-# and constraint name.
+# The errors of contrib/clients/README.md are those that the server reports, with SQLSTATE and constraint name.
 
 use Functions;
 use Page;

@@ -1,4 +1,4 @@
-# Each command creates its order once, and is answered with it, while the connection is cut before and after each message.
+# Each command creates its order once, and is answered with it, while the connection is cut at each packet.
 
 use lib 'contrib/clients/t/lib';
 use Program;
@@ -21,7 +21,8 @@ sub orders_of
 	  or return diag(slurp_file($stack->{log}));
 
 	# a session whose connection was cut may still work
-	wait_until(sub { ask("SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE datname = '$stack->{database}' AND usename = 'app')") eq 't' });
+	my $others = "SELECT count(*) FROM pg_stat_activity WHERE datname = '$stack->{database}' AND usename = 'app'";
+	wait_until(sub { ask($others) == 0 });
 	my $answers = join ', ', map { "('$_->[0]', uuid '$_->[1]')" } @lines;
 	return ask("SELECT count(*) FILTER (WHERE n > 1), count(*) FILTER (WHERE NOT answered) FROM (
 		SELECT count(orders), bool_or(id = answer) IS TRUE FROM (VALUES $answers) v (command, answer)
@@ -30,7 +31,7 @@ sub orders_of
 
 for my $stack (Program::all('wires'))
 {
-	$stack->can_run;
+	next if !$stack->can_run;
 	is($stack->create_database, 'ok', "$stack->{name}: the tables are there");
 	is(orders_of($stack), '0|0', "... no order is there twice, and none is lost");
 	next if $stack->{name} ne 'node-pg';

@@ -6,7 +6,7 @@ use Program;
 use Server;
 
 my ($django) = grep { $_->{name} eq 'django' } Program::all('stack');
-plan skip_all => "the runtime is not installed: $django->{packages}" if !$django->can_run;
+plan skip_all => 'Django is not installed' if !$django || !$django->can_run;
 Program::start_server('django');
 my $command = $django->{command};
 

@@ -6,7 +6,8 @@ import java.util.UUID;
 public final class Generators {
     static byte[] bytes(String hex) {
         UUID id = UUID.fromString(hex.replaceAll("^(.{8})(.{4})(.{4})(.{4})", "$1-$2-$3-$4-"));
-        return ByteBuffer.allocate(16).putLong(id.getMostSignificantBits()).putLong(id.getLeastSignificantBits()).array();
+        long high = id.getMostSignificantBits(), low = id.getLeastSignificantBits();
+        return ByteBuffer.allocate(16).putLong(high).putLong(low).array();
     }
 
     public static void main(String[] args) throws Exception {

@@ -1,5 +1,5 @@
-# The programs of contrib/clients/programs.txt, which has the format of its lines; those of IDGEN_CLIENT_NAMES only, which must
-# run, or all if it is empty.
+# The programs of contrib/clients/programs.txt, which has the format of its lines. If IDGEN_CLIENT_NAMES is set, those
+# that it names, or all if it is empty, must run.
 #
 #   for my $stack (Program::all('stack')) { $stack->{name} }
 #   skip(...) if !$stack->can_run;                    # its runtime is missing; else builds the program
@@ -16,6 +16,7 @@ use IO::Handle;
 use IPC::Open2;
 use PostgreSQL::Test::Utils ();
 use Server ();
+use Test::More ();
 
 # The setting of an application that makes keys: the key "app" of the server's key file
 our $id_key = '0f1e2d3c4b5a69788796a5b4c3d2e1f0';
@@ -52,25 +53,25 @@ sub link_npm_packages
 # In sh, in the folder, which is a copy
 sub in_folder { my ($self, $command) = @_; return ('sh', '-c', "cd $folder && exec 2>>'$self->{log}' && $command") }
 
-# Build the program, or return 0 if its runtime is missing; test-clients.sh has installed all.
+# Build the program; false if that is impossible, which is a failure where test-clients.sh has installed the runtime.
 sub can_run
 {
 	my ($self) = @_;
 	link_npm_packages();
-	if (system($self->in_folder("{ $self->{runtime}; } >&2")) != 0)
+	if (system($self->in_folder("{ $self->{runtime}; } >&2")) == 0)
 	{
-		die "the runtime is not installed: $self->{packages}\n" if defined $ENV{IDGEN_CLIENT_NAMES};
-		return 0;
+		return 1 if system($self->in_folder("mkdir -p build && { $self->{build}; } >&2")) == 0;
+		Test::More::fail("$self->{name} is built: " . PostgreSQL::Test::Utils::slurp_file($self->{log}));
 	}
-	system($self->in_folder("mkdir -p build && { $self->{build}; } >&2")) == 0 
-	  or die "no build: " . PostgreSQL::Test::Utils::slurp_file($self->{log});
-	return 1;
+	elsif (defined $ENV{IDGEN_CLIENT_NAMES}) { Test::More::fail("$self->{name} has its runtime: $self->{packages}") }
+	return 0;
 }
 
 # A server that the drivers reach by TCP, with the key of the applications
 sub start_server
 {
-	$node = Server::init_server($_[0], "listen_addresses = '127.0.0.1'\nidgen.key_file = idgen_keys\nmax_connections = 200");
+	my ($name) = @_;
+	$node = Server::init_server($name, "listen_addresses = '127.0.0.1'\nidgen.key_file = idgen_keys");
 	my $key_file = $node->data_dir . '/idgen_keys';
 	PostgreSQL::Test::Utils::append_to_file($key_file, "app $id_key\n");
 	chmod 0600, $key_file or die "chmod $key_file: $!";
@@ -121,7 +122,7 @@ sub answer
 	alarm $PostgreSQL::Test::Utils::timeout_default;
 	do { $line = readline $self->{output} } until !defined $line || $line =~ /^(ok|error)\b/;
 	alarm 0;
-	die "the program has ended; see $self->{log}\n" if !defined $line;
+	die 'the program has ended: ' . PostgreSQL::Test::Utils::slurp_file($self->{log}) if !defined $line;
 	chomp $line;
 	return split /\t/, $line, -1;
 }
