@@ -19,8 +19,9 @@ public class Order {
 
     /** In the caller's transaction. The client generates the command id once, and repeats it. */
     public static Order createOnce(EntityManager em, UUID command, String note) {
-        var creation = (Object[]) em.createNativeQuery("SELECT entity_id, created FROM idgen.create_once(?1, "
-                        + "idgen.keyed_comb(area => 'orders'), 'create order', jsonb_build_object('note', CAST(?2 AS text)))")
+        var creation = (Object[]) em.createNativeQuery("SELECT entity_id, created FROM idgen.create_once("
+                        + "?1, idgen.keyed_comb(area => 'orders'), 'create order', "
+                        + "jsonb_build_object('note', CAST(?2 AS text)))")
                 .setParameter(1, command)
                 .setParameter(2, note)
                 .getSingleResult();

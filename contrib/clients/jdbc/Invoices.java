@@ -22,9 +22,10 @@ public final class Invoices {
 
     /** In a transaction. The client that gets no answer repeats this with the same invoices. */
     public static void insert(Connection db, List<Invoice> invoices) throws SQLException {
-        try (var insert = db.prepareStatement("INSERT INTO invoices (id, note) VALUES (?, ?) ON CONFLICT (id) DO NOTHING");
+        var unlessThere = " ON CONFLICT (id) DO NOTHING";
+        try (var insert = db.prepareStatement("INSERT INTO invoices (id, note) VALUES (?, ?)" + unlessThere);
                 var insertLine = db.prepareStatement(
-                        "INSERT INTO invoice_lines (id, invoice_id, note) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING")) {
+                        "INSERT INTO invoice_lines (id, invoice_id, note) VALUES (?, ?, ?)" + unlessThere)) {
             for (var invoice : invoices) {
                 insert.setObject(1, invoice.id);
                 insert.setString(2, invoice.note);

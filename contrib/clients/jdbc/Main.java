@@ -24,7 +24,8 @@ public final class Main {
             case "insert":
                 return List.of(Orders.insert(db, null, words[0]));
             case "parent_and_child":
-                var customer = Orders.ids(db, "INSERT INTO customers (name) VALUES (?) RETURNING id", "a customer").get(0);
+                var insert = "INSERT INTO customers (name) VALUES (?) RETURNING id";
+                var customer = Orders.ids(db, insert, "a customer").get(0);
                 return List.of(customer, Orders.insert(db, customer, words[0]));
             case "bulk":
                 return Orders.insert(db, Collections.nCopies(Integer.parseInt(words[1]), words[0]));

@@ -47,7 +47,8 @@ $commands = [
     },
     'graph' => fn ($note) => DB::transaction(function () use ($note) {
         $invoice = Invoice::create(['note' => $note]);
-        return [$invoice->id, ...$invoice->lines()->createMany([['note' => 'a line'], ['note' => 'another']])->modelKeys()];
+        $lines = $invoice->lines()->createMany([['note' => 'a line'], ['note' => 'another line']]);
+        return [$invoice->id, ...$lines->modelKeys()];
     }),
     'bulk_with_keys' => function ($note, $number) {
         $rows = array_map(fn () => ['id' => (new Invoice())->newUniqueId(), 'note' => $note], range(1, (int) $number));

@@ -62,7 +62,8 @@ def insert_with_key(id, note):
         return [create_invoice(session, uuid.UUID(id), note).id]
 
 
-commands = {work.__name__: work for work in [migrate, diff, parent_and_child, bulk, create_once, graph, insert_with_key]}
+commands = [migrate, diff, parent_and_child, bulk, create_once, graph, insert_with_key]
+commands = {work.__name__: work for work in commands}
 commands["insert"] = lambda note: add(Order(note=note))
 commands["bulk_with_keys"] = lambda note, number: add(*(Invoice(note=note) for _ in range(int(number))))
 serve(commands, lambda error: getattr(error, "orig", None))
