@@ -5,7 +5,8 @@ SET client_min_messages = warning;
 
 CREATE EXTENSION IF NOT EXISTS idgen;
 
--- for create_once()
+-- For create_once()
 GRANT SELECT, INSERT ON idgen.creation_identifiers TO app;
--- for the trigger of keys that the application makes, whose key is a line of the server's key file
+-- For the trigger of keys that the application makes, under a key of the server's key file. The role can find out the
+-- time of any such key by other triggers: grant it to a role for migrations only, or create the trigger as a superuser.
 GRANT EXECUTE ON FUNCTION idgen.check_recent_hmac_id() TO app;
