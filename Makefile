@@ -4,7 +4,7 @@
 #   make installcheck                                    on a running server
 #   make installcheck REGRESS=validate ISOLATION=        one regression test
 #   make installcheck REGRESS= ISOLATION=create_once     one isolation test
-#   make prove_installcheck PROVE_TESTS=t/004_layouts.pl
+#   make prove_installcheck PROVE_TESTS=t/001_clock_steps.pl
 #   make dist                                            the PGXN archive of HEAD
 #
 # PG_CONFIG=/path/to/pg_config chooses the server. The TAP tests start servers
@@ -24,7 +24,7 @@ SHLIB_EXPORTS = exports.txt
 # Objects depend on the headers that they include.
 override autodepend = yes
 
-REGRESS = install interface callable generate bounds within decode text validate creation min_max schemes runs keyed_comb randomness within_numbers int_ids object_id uuid_name bases id_domains trigger command_history catalogs errors
+REGRESS = install interface callable generate bounds within decode text other_schemes validate creation min_max schemes runs keyed_comb randomness within_numbers int_ids object_id uuid_name bases id_domains trigger command_history catalogs errors
 REGRESS_OPTS = --load-extension=idgen
 ISOLATION = create_once create_once_snapshot create_once_reindex forget_creation check_recent_id
 ISOLATION_OPTS = --load-extension=idgen

@@ -61,7 +61,7 @@ test_sanitized() {
     if [ $# -eq 0 ]; then
         run "pg_regress and isolation tests" installcheck "${idgen_make[@]}" installcheck
         run "pg_regress tests of the advisor" advisor "${idgen_make[@]}" -C contrib/advisor installcheck
-        set -- t/0{01_clock_steps,02_processes,03_properties,04_layouts,05_text_ids,08_masks,09_key_file}.pl \
+        set -- t/0{01_clock_steps,02_processes,03_properties,05_text_ids,08_masks,09_key_file}.pl \
             t/0{11_ticker_clock,30_crash}.pl contrib/advisor/t/004_damaged_pages.pl
     fi
     idgen_stop

@@ -30,6 +30,17 @@ FROM sample, unnest('{16,32,36,58,62}'::int[]) base,
      LATERAL (SELECT regexp_replace(idgen.uuid_to_base(id, base), CASE base WHEN 58 THEN '^1+(?=.)' ELSE '^0+(?=.)' END, '') AS trimmed) t
 GROUP BY base ORDER BY base;
 
+-- the digits are those of the number
+SELECT base, count(*) > 100 AS many, bool_and(of_digits = of_bytes) AS same
+FROM (SELECT * FROM sample WHERE get_byte(uuid_send(id), 15) < 16) s, unnest('{16,32,36,58,62}'::int[]) base,
+     LATERAL (SELECT sum(get_byte(uuid_send(id), n) * 256::numeric ^ (15 - n)) AS of_bytes FROM generate_series(0, 15) n) b,
+     LATERAL (SELECT sum((strpos(CASE base WHEN 16 THEN '0123456789abcdef' WHEN 32 THEN '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+                     WHEN 36 THEN '0123456789abcdefghijklmnopqrstuvwxyz'
+                     WHEN 58 THEN '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
+                     ELSE '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz' END, digit) - 1) * base::numeric ^ (place - 1)) AS of_digits
+              FROM unnest(string_to_array(reverse(idgen.uuid_to_base(id, base)), NULL)) WITH ORDINALITY d (digit, place)) t
+GROUP BY base ORDER BY base;
+
 -- each power of two, and each power of two minus one
 SELECT base, count(*) AS numbers, bool_and(idgen.bigint_from_base(idgen.bigint_to_base(n, base), base) = n) AS round_trip
 FROM (SELECT (1::bigint << k) - d AS n FROM generate_series(0, 62) k, generate_series(0, 1) d

@@ -55,10 +55,15 @@ FROM (SELECT *, lag(snowflake, 1, 0::bigint) OVER w AS last_snowflake, lag(trace
              lag(uuid, 1, '00000000-0000-0000-0000-000000000000') OVER w AS last_uuid
       FROM (SELECT n, idgen.snowflake() AS snowflake, idgen.trace_id() AS trace_id, idgen.js_id() AS js_id,
                    idgen.decimal_id() AS decimal_id, idgen.uuid_v7_ordered() AS uuid
-            FROM generate_series(1, 200000) n OFFSET 0) made
+            FROM generate_series(1, 100000) n OFFSET 0) made
       WINDOW w AS (ORDER BY n)) ordered;
-SELECT bool_and(idgen.trace_id_counter(id) > 0) AS counters_from_1
-FROM (SELECT idgen.trace_id() AS id FROM generate_series(1, 100000)) made;
+-- trace_id's counter continues, or is 1 in a new second
+SELECT count(*) AS n, bool_and(counter = last_counter + 1 AND second = last_second OR counter = 1 AND second > last_second) AS counts
+FROM (SELECT *, lag(counter) OVER w AS last_counter, lag(second) OVER w AS last_second
+      FROM (SELECT n, id >> 38 AS second, id & 4194303 AS counter
+            FROM (SELECT n, idgen.trace_id() AS id FROM generate_series(1, 20000) n OFFSET 0) made) parts
+      WINDOW w AS (ORDER BY n)) ordered
+WHERE last_counter IS NOT NULL;
 
 -- other issuers: Twitter (2022-06-28 16:07:40.105), Discord (2016-04-30 11:18:25.796)
 SELECT idgen.snowflake_timestamp(1541815603606036480, '2010-11-04 01:42:54.657+00') AS twitter,

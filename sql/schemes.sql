@@ -133,6 +133,8 @@ DROP ROLE regress_idgen_reader;
 --
 SELECT idgen.uuid_v1_to_v6('c232ab00-9414-11ec-b3c8-9f6bdeced846') AS "RFC 9562 A.5",
        idgen.uuid_v6_to_v1('1ec9414c-232a-6b00-b3c8-9f6bdeced846') AS "RFC 9562 A.1";
+SELECT id, idgen.uuid_v1_to_v6(id) AS limit_of_field
+FROM (VALUES (uuid '00000000-0000-1000-8000-000000000000'), ('ffffffff-ffff-1fff-bfff-ffffffffffff')) v (id);
 SELECT idgen.uuid_v1_to_lambert_comb('75e1f27f-624e-11e1-a11d-ed65de8970f6') AS "Lambert",
        idgen.lambert_comb_to_uuid_v1('1e1624e7-5e1f-d27f-a11d-ed65de8970f6') AS "v1";
 SELECT idgen.swap_guid_bytes('b9586bd7-2062-e111-b36c-cc52afc9f2ed') AS "NEWSEQUENTIALID as v1",

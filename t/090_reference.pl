@@ -5,6 +5,7 @@
 
 use File::Basename qw(dirname);
 use Functions;
+use Page;
 use Server;
 
 my $page = slurp_file("docs/reference.md") . slurp_file("contrib/advisor/README.md");
@@ -60,15 +61,19 @@ for my $function (grep { $_->{kind} ne 'advisor' } @Functions::functions)
 	is_deeply([ grep { ($section_of{$name} // '') !~ /\b$_\b/ } @errors ], [], "$name: its section has the errors @errors") if @errors;
 }
 
-# The pages and lists that a new generator could be missing from
-for my $path (qw(docs/choosing.md docs/security.md docs/report/functions.md bench/lab/functions.sql),
-	'sql/randomness.sql')
-{
-	my ($text, $kinds) = (slurp_file($path), $path !~ /randomness/ ? qr/^(generator|ticker)$/ : qr/^generator$/);
-	my @generators = map { $_->{name} } grep { $_->{kind} =~ $kinds } @Functions::functions;
-	is_deeply([ grep { $text !~ /\b\Q$_\E\b/ && !($path =~ /randomness/ && /^(decimal_id|object_id)$/) } @generators ],
-		[], "$path names every generator");
-}
+# Each generator has a row in the table of the page about choosing.
+my $rows = join "\n", map { $_->[0] } Page->new('choosing')->table('All keys');
+my @generators = map { $_->{name} } grep { $_->{kind} =~ /^(generator|ticker)$/ || $_->{name} eq 'hmac_comb' } @Functions::functions;
+is_deeply([ grep { $rows !~ /`$_\(/ } @generators ], [], 'docs/choosing.md has each generator');
+
+# What each reader returns for identifiers of other schemes is in a test, or on the page; except those that write any uuid
+# or number in another form, and those that are not for identifiers.
+my $tried = slurp_file('sql/other_schemes.sql') . slurp_file('t/008_masks.pl') . Page->new('reference')->section('Identifiers of other schemes');
+my $others = qr/^(?:uuid_(?:variant|v5|to_base|smaller|larger)|min|max|bigint_to_base|prefixed_id|typeid_from_uuid
+	|ulid_from_uuid|create_id_domain|internal_\w+|(?:is|check)_recent_hmac_comb)$/x;
+is_deeply([ grep { $tried !~ /\b$_\b/ && !/$others/ } map { $_->{name} }
+		grep { $_->{kind} =~ /^(reader|key|prefixes)$/ && $_->{signature} =~ /\((uuid|text|int8)\b/ && $_->{name} ne 'hmac_comb' }
+		@Functions::functions ], [], 'each reader was given identifiers of other schemes');
 
 for my $script (glob 'idgen--*.sql')
 {
