@@ -1,0 +1,94 @@
+-- check_recent_id(): which rows it refuses, in both editions (texts and rights: trigger.sql)
+SET datestyle = 'ISO, YMD';
+CREATE FUNCTION violation(statement text, OUT state text, OUT "table" text, OUT "constraint" text)
+LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE statement;
+    state := '';
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, "table" = TABLE_NAME, "constraint" = CONSTRAINT_NAME;
+END $$;
+
+--
+-- UPDATE: a new value is checked, and an unchanged one passes
+--
+CREATE TABLE guarded (id uuid, n int);
+CREATE TRIGGER check_id BEFORE INSERT OR UPDATE OF id ON guarded
+    FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'uuid_v7');
+ALTER TABLE guarded DISABLE TRIGGER check_id;
+INSERT INTO guarded VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 1), (NULL, 2);
+ALTER TABLE guarded ENABLE TRIGGER check_id;
+SELECT statement, f.state FROM (VALUES
+    ('n = 3 WHERE n = 1'), ('id = id, n = 4'), ($$id = '017F22E2-79B0-7CC3-98C4-DC0C0C07398F' WHERE n = 4$$),
+    ($$id = '017f22e2-79b0-7cc3-98c4-dc0c0c07398e'$$), ($$id = '017f22e2-79b0-7cc3-98c4-dc0c0c07398f' WHERE id IS NULL$$),
+    ('id = gen_random_uuid()'), ('id = NULL'), ('id = idgen.uuid_v7(), n = 5')) v (statement),
+    violation('UPDATE guarded SET ' || statement) f;
+SELECT n, idgen.is_recent_uuid_v7(id) FROM guarded;
+
+--
+-- A repeated INSERT: an identifier outside the window that is in the table is left to the
+-- unique index
+--
+CREATE TABLE made (id uuid PRIMARY KEY, n int);
+INSERT INTO made VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 1);
+CREATE TRIGGER made_id_is_recent BEFORE INSERT OR UPDATE OF id ON made
+    FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'uuid_v7');
+INSERT INTO made VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 2);
+INSERT INTO made VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 2) ON CONFLICT DO NOTHING;
+INSERT INTO made VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 3) ON CONFLICT (id) DO UPDATE SET n = excluded.n RETURNING *;
+SELECT statement, f.state, f."constraint" FROM (VALUES
+    ($$INSERT INTO made VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398e') ON CONFLICT DO NOTHING$$),
+    ($$UPDATE made SET id = '017f22e2-79b0-7cc3-98c4-dc0c0c07398e'$$),
+    ($$INSERT INTO made VALUES (idgen.uuid_v7()); UPDATE made SET id = '017f22e2-79b0-7cc3-98c4-dc0c0c07398f'$$),
+    ($$DELETE FROM made; INSERT INTO made VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f')$$),
+    -- as one statement
+    ($$WITH d AS (DELETE FROM made RETURNING id) INSERT INTO made SELECT id FROM d$$),
+    ($$WITH u AS (UPDATE made SET id = idgen.uuid_v7() RETURNING 1) INSERT INTO made SELECT '017f22e2-79b0-7cc3-98c4-dc0c0c07398f' FROM u$$),
+    ($$WITH u AS (UPDATE made SET n = n + 1 RETURNING id) INSERT INTO made SELECT id FROM u$$)) v (statement),
+    violation(statement) f;
+SELECT * FROM made;
+
+-- the index is unique, valid, not deferrable and not partial, and has no other key column
+CREATE TABLE kept (id uuid, n int);
+INSERT INTO kept VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 1);
+CREATE TRIGGER check_id BEFORE INSERT ON kept
+    FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'uuid_v7');
+CREATE FUNCTION with_index(definition text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    state text;
+BEGIN
+    EXECUTE definition;
+    BEGIN
+        INSERT INTO kept VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 1);
+    EXCEPTION WHEN OTHERS THEN
+        state := SQLSTATE;
+    END;
+    DROP INDEX IF EXISTS i;
+    ALTER TABLE kept DROP CONSTRAINT IF EXISTS c;
+    RETURN state;
+END $$;
+SET client_min_messages = warning;
+SELECT definition, with_index(definition)
+FROM (VALUES ('SELECT'), ('CREATE UNIQUE INDEX i ON kept (id)'), ('CREATE UNIQUE INDEX i ON kept (id) INCLUDE (n)'), ('CREATE UNIQUE INDEX i ON kept (id DESC NULLS LAST)'),
+             ('ALTER TABLE kept ADD CONSTRAINT c UNIQUE (id)'), ('CREATE INDEX i ON kept (id)'), ('CREATE UNIQUE INDEX i ON kept (id, n)'),
+             ('CREATE UNIQUE INDEX i ON kept (n)'), ('CREATE UNIQUE INDEX i ON kept (id) WHERE n = 1'), ('CREATE UNIQUE INDEX i ON kept ((id::text))'),
+             ('ALTER TABLE kept ADD CONSTRAINT c UNIQUE (id) DEFERRABLE'),
+             ($$CREATE UNIQUE INDEX i ON kept (id); UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'i'::regclass$$)) v (definition);
+RESET client_min_messages;
+
+-- partitions: the row must be in the partition of the new one, as for its unique index
+CREATE TABLE logged (id uuid, at date, UNIQUE (id, at)) PARTITION BY RANGE (at);
+CREATE TABLE logged_old (at date, id uuid UNIQUE);
+ALTER TABLE logged ATTACH PARTITION logged_old FOR VALUES FROM ('2000-01-01') TO ('2020-01-01');
+CREATE TABLE logged_new PARTITION OF logged FOR VALUES FROM ('2020-01-01') TO ('2040-01-01');
+INSERT INTO logged SELECT '017f22e2-79b0-7cc3-98c4-dc0c0c07398f', d FROM unnest('{2019-05-05,2022-05-05}'::date[]) d;
+CREATE TRIGGER check_id BEFORE INSERT OR UPDATE OF id ON logged
+    FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'uuid_v7');
+SELECT d, f.state, f."table", f."constraint" FROM unnest('{2019-05-05,2019-05-06,2022-05-05,2022-05-06}'::date[]) d,
+    violation(format($$INSERT INTO logged VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', %L)$$, d)) f;
+-- an UPDATE that moves a row to another partition inserts it there
+SELECT move, f.state FROM (VALUES ($$at = '2019-06-06' WHERE at < '2020-01-01'$$), ($$at = '2023-03-03' WHERE at < '2020-01-01'$$)) v (move),
+    violation('UPDATE logged SET ' || move) f;
+
+DROP FUNCTION violation, with_index;
+DROP TABLE guarded, made, kept, logged;
