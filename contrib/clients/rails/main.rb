@@ -42,7 +42,7 @@ COMMANDS = {
     [invoice.id, *invoice.lines.map(&:id)]
   end,
   'bulk_with_keys' => lambda do |note, number|
-    Invoice.insert_all!(Array.new(number.to_i) { { id: Invoice.new.id, note: } }).rows.flatten
+    Invoice.insert_all!(Array.new(number.to_i) { { id: Invoice.new_id, note: } }).rows.flatten
   end,
   'insert_with_key' => ->(id, note) { [Invoice.create_again!(id, note).id] }
 }.freeze

@@ -1,4 +1,4 @@
 class InvoiceLine < ActiveRecord::Base
-  attribute :id, default: -> { Combs.hmac_comb(ID_KEY, 'invoice_lines') }
   belongs_to :invoice
+  before_create { self.id ||= Combs.hmac_comb(ID_KEY, 'invoice_lines') }
 end
