@@ -10,7 +10,10 @@ for rate in ${rates_rates//,/ }; do
     for key in "${scene_keys[@]}"; do
         lab_fill "$rates_rows" "$rate"
         for minutes in ${rates_minutes//,/ }; do
-            for ((place = 1; place <= rates_places; place++)); do
+            # 100,000 rows are enough
+            places=$((100000 / (rate * minutes) + 6))
+            [ "$places" -lt "$rates_places" ] || places=$rates_places
+            for ((place = 1; place <= places; place++)); do
                 lab_lead "$rate"
                 lab_measure $((rate * minutes)) "a checkpoint every $minutes minutes" "$rate" "$place"
             done
