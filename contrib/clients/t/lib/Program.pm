@@ -129,6 +129,15 @@ sub answer
 
 sub ask { my ($self, @words) = @_; $self->send(@words); return $self->answer }
 
+# The words after "ok"
+sub results
+{
+	my ($self, @words) = @_;
+	my ($outcome, @results) = $self->ask(@words);
+	die "$words[0]: @results\n" if $outcome ne 'ok';
+	return @results;
+}
+
 # Its exit status
 sub end { my ($self) = @_; close $self->{input}; waitpid $self->{pid}, 0; return $? }
 
