@@ -55,6 +55,7 @@ typedef struct KeyModel
 	double		near_rows;		/* among which new rows are inserted at first */
 	bool		at_end;			/* are the new keys the greatest? */
 	double		kept;			/* of the capacity, the fill of a leaf by splits */
+	double		moved;			/* of its rows, those that a split moves */
 	double		leaves;
 	double		leaf_rows;
 	double		pages;			/* without the metapage */
@@ -171,6 +172,7 @@ fill_leaves(KeyModel *model)
 		ascends = model->period_rows + model->older_rows < model->capacity / 2;
 	}
 	model->kept = !ascends ? M_LN2 : model->at_end ? BTREE_DEFAULT_FILLFACTOR / 100.0 : 0.5;
+	model->moved = ascends ? 1 - model->kept : 0.5;
 	if (model->kind == KIND_ORDERED)
 		model->leaves += ceil(own_rows / (model->kept * (model->capacity + 1)));
 
@@ -279,7 +281,6 @@ idgen_expected_key_cost(PG_FUNCTION_ARGS)
 	KeyModel	model;
 	double		images;
 	double		share;
-	double		moved;
 	TupleDesc	columns;
 	Datum		values[5];
 	bool		nulls[lengthof(values)] = {false};
@@ -292,12 +293,11 @@ idgen_expected_key_cost(PG_FUNCTION_ARGS)
 
 	/* an insert finds a leaf that splits fill at random 0.5 / ln(2) full in the mean, and the last one half full */
 	share = model.at_end && model.near_rows < model.leaf_rows ? 0.5 : 0.5 / M_LN2;
-	moved = model.kept == M_LN2 ? 0.5 : 1 - model.kept;
 	values[0] = Float8GetDatum(images);
 	values[1] = Float8GetDatum(images * (BLCKSZ - LEAF_BYTES +
 										 (1 + Min(model.capacity * share, model.rows)) * model.item_bytes));
 	values[2] = Float8GetDatum(INSERT_BYTES + model.tuple_bytes +
-							   (SPLIT_BYTES / model.capacity + moved * model.tuple_bytes) / model.kept);
+							   (SPLIT_BYTES / model.capacity + model.moved * model.tuple_bytes) / model.kept);
 	/* all leaves but the last have a high key */
 	values[3] = Float8GetDatum(model.leaves > 0 ?
 							   (model.rows + model.leaves - 1) / model.leaves * model.item_bytes / LEAF_BYTES : 0);
