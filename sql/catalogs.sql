@@ -17,7 +17,7 @@ ALTER SEQUENCE idgen.snowflake_mark CACHE 2;
 SELECT increase(1);
 SAVEPOINT s;
 ALTER SEQUENCE idgen.snowflake_mark RESTART;
-SELECT increase(1);
+SELECT increase(1), (SELECT last_value > 1 FROM idgen.snowflake_mark) AS has_mark;
 ROLLBACK TO s;
 SELECT increase(1);
 ROLLBACK;

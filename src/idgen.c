@@ -40,7 +40,12 @@ find_option(const char *name, bool create_placeholders pg_attribute_unused(),
 #define GUC_ALLOW_IN_PARALLEL	0
 #endif
 
+/* from version 18 on, pg_get_loaded_modules() shows name and version */
+#ifdef PG_MODULE_MAGIC_EXT
+PG_MODULE_MAGIC_EXT(.name = "idgen",.version = "1.0.0");
+#else
 PG_MODULE_MAGIC;
+#endif
 
 extern PGDLLEXPORT void _PG_init(void);
 

@@ -203,9 +203,13 @@ for my $format ('plain', 'custom')
 }
 
 # --- A schema, data only, and a revoked function ---------------------------------------
-ask('CREATE DATABASE parts');
+new_database('parts');
+is(as('installer', 'parts', q{
+		CREATE EXTENSION idgen;
+		GRANT SELECT, INSERT ON idgen.creation_identifiers TO application;
+		GRANT SELECT (command_id) ON idgen.creation_identifiers TO auditor}), '', 'the installer grants');
 ask(q{
-	CREATE EXTENSION idgen;
+	GRANT EXECUTE ON FUNCTION idgen.permute TO application;
 	CREATE SCHEMA app;
 	CREATE TABLE app.brought (id uuid PRIMARY KEY);
 	INSERT INTO app.brought VALUES (idgen.uuid_v7('2020-01-01'));
@@ -214,7 +218,8 @@ ask(q{
 	SELECT FROM idgen.create_once_bigint(idgen.uuid_v4(), 7), idgen.uuid_v7_ordered();
 	REVOKE EXECUTE ON FUNCTION idgen.uuid_v7_ordered() FROM PUBLIC}, 'parts');
 my $state = 'SELECT id, entity_number, last_value FROM app.brought, idgen.creation_identifiers, idgen.uuid_v7_ordered_mark';
-my $parts = ask($state, 'parts');
+my $state_of_rights = "$state; $InUse::rights";
+my ($parts, $parts_with_rights) = map { ask($_, 'parts') } $state, $state_of_rights;
 
 # pg_restore with these options, of a dump with others
 sub part
@@ -224,13 +229,14 @@ sub part
 	return messages('pg_restore', @restore, '-d', $node->connstr($database), "$backup/part");
 }
 
-ask("CREATE DATABASE $_") for 'without', 'schema_only', 'chosen';
+new_database($_) for 'without', 'schema_only', 'chosen';
 is(part('without', ['-napp']), '1 schema "idgen" does not exist', 'a dump of a schema lacks the extension');
 is(part('schema_only', [ '-napp', '-eidgen' ]), '', 'with -e idgen, it is restored');
-is(ask($state, 'schema_only'), $parts, 'with commands and marks');
-ask('CREATE EXTENSION idgen; CREATE SCHEMA app', 'chosen');
-is(part('chosen', [], '-napp', '-nidgen'), '', 'a schema and idgen are chosen from the archive');
-is(ask($state, 'chosen'), $parts, 'with commands and marks');
+is(ask($state_of_rights, 'schema_only'), $parts_with_rights, 'with commands, marks and rights');
+like(part('chosen', [], '-napp', '-nidgen'), qr/ schema "idgen" does not exist/, 'pg_restore -n leaves out the extension');
+is(as('installer', 'chosen', 'CREATE EXTENSION idgen'), '', '... and into a database that has it');
+part('chosen', [], '-napp', '-nidgen');
+unlike(ask($InUse::rights, 'chosen'), qr/\|application\|/, '... restores no rights');
 ask('DELETE FROM app.brought; DELETE FROM idgen.creation_identifiers', 'schema_only');
 like(part('schema_only', [], '--data-only'), qr/time window/, 'the trigger refuses old rows of a restore of data');
 ask('DELETE FROM idgen.creation_identifiers', 'schema_only');

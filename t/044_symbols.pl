@@ -32,4 +32,15 @@ for my $extension (sort keys %looked_up)
 	unlike($required, qr/^heap_datum_check /m, "$extension: a library built with a newer minor release works on an older one");
 }
 
+# The version of META.json, which begins with that of the extension
+SKIP:
+{
+	skip 'PostgreSQL 18 shows versions of libraries', 2 if ask('SHOW server_version_num') < 180000;
+	my %loaded = map { split /\|/ } split /\n/, ask(join(';', map({ "LOAD '$_'" } sort keys %looked_up), q{
+		SELECT module_name, version FROM pg_get_loaded_modules() JOIN pg_extension ON extname = module_name
+		WHERE starts_with(version, extversion || '.')}));
+	is(join(' ', sort keys %loaded), join(' ', sort keys %looked_up), 'the server shows names and versions of the libraries');
+	is($loaded{idgen}, (slurp_file('META.json') =~ /"version": "(.*?)"/)[0], '... that of the archive');
+}
+
 done_testing();

@@ -108,8 +108,11 @@ new_database('target');
 ask('CREATE EXTENSION idgen; CREATE SCHEMA app', 'target');
 dump_of('source', '-tapp.tickets');
 is(restore('target'), '', 'a table alone is restored');
-is(outcome('SET idgen.launch_id = 1; INSERT INTO app.tickets DEFAULT VALUES', database => 'target'), '23505',
-	'decimal_id() repeats values');
+my $ticket = 'SET idgen.launch_id = 1; SET search_path = app; INSERT INTO tickets DEFAULT VALUES';
+is(outcome($ticket, database => 'target'), '23505', 'decimal_id() repeats values');
+my ($continue) = Page->new('tickers')->blocks('decimal_id');
+ask("SET search_path = app; $continue", 'target');
+is(outcome("$ticket; SELECT count(*) FROM tickets", database => 'target'), '4', '... unless its sequence is set as the page says');
 
 # A table alone, in a database that stays
 my ($forget) = $page->section('Backup and restore') =~ /(DELETE FROM idgen.creation_identifiers.*?;)/s;
@@ -154,18 +157,29 @@ is(restore('restored', '--single-transaction'), '', 'a superuser restores in one
 is(as('app', 'restored', "$may; TABLE orders"), 't|t', 'the rights are there');
 
 # --- Replacing the installer --------------------------------------------------------
+# in two databases of the server
 my ($replace) = $page->blocks('Replacing the installer');
-my ($by_postgresql) = map { s/\n(COMMIT|RESET ROLE)//gr } $replace =~ /^(REASSIGN.*)/ms;
+my ($drop_role) = $page->section('Replacing the installer') =~ /`(DROP ROLE installer)`/;
+my $by_postgresql = ($replace =~ /^(REASSIGN.*?)\nCOMMIT/ms)[0] . $drop_role;
 my $owner = q{SELECT extowner::regrole FROM pg_extension WHERE extname = 'idgen'};
-ask("DROP DATABASE restored");
+ask("DROP DATABASE $_") for 'restored', 'target';
+new_database('second');
+is(as('installer', 'second', "CREATE EXTENSION idgen; $grants"), '', 'the installer has another database');
 like(errors("BEGIN; $by_postgresql", database => 'masked'),
 	qr/2BP01: role "installer" cannot be dropped.*privileges for column/s, 'without the grants, DROP ROLE fails');
 is(outcome('BEGIN; ' . ($by_postgresql =~ s/DROP ROLE.*//sr) . "; SET ROLE app; $may", database => 'masked'), '42501',
 	'and the rights of the application are gone');
 is(errors($replace, database => 'masked'), '', 'the statements of the page replace the installer');
 is(ask($owner, 'masked'), 'new_installer', 'who does not own the extension any more');
-is(ask(q{SELECT count(*) FROM pg_roles WHERE rolname = 'installer'}), '0', 'and is gone');
+is(ask(q{SELECT pg_get_userbyid(datdba) FROM pg_database WHERE datname = 'second'}) . ' ' . ask($owner, 'second'),
+	'new_installer installer', '... nor the other database, but the extension in it');
+is(ask(q{SELECT has_database_privilege('installer', 'second', 'CREATE')}), 'f', '... without the right to update it');
+like(errors($drop_role), qr/2BP01: role "installer" cannot be dropped.*in database second/s, '... so that it cannot be dropped');
+is(errors($replace, database => 'second'), '', 'the statements replace it there, too');
+is(errors($drop_role), '', '... and it is dropped');
+is(ask($owner, 'second'), 'new_installer', 'the new installer owns both extensions');
 is(as('app', 'masked', $may), 't|t', 'the application lost nothing');
+is(as('app', 'second', 'SELECT created FROM idgen.create_once_bigint(idgen.uuid_v4(), 1)'), 't', '... in both databases');
 dump_of('masked');
 ask('CREATE DATABASE replaced');
 is(restore('replaced', '--single-transaction'), '', 'and a dump names no role that is gone');
@@ -194,14 +208,24 @@ ask(q{
 	CREATE TABLE uses (
 		id uuid DEFAULT idgen.keyed_comb(),
 		made timestamptz GENERATED ALWAYS AS (idgen.uuid_timestamp(id)) STORED);
-	CREATE INDEX by_time ON uses (idgen.uuid_timestamp(id))}, 'masked');
+	CREATE INDEX by_time ON uses (idgen.uuid_timestamp(id));
+	CREATE TRIGGER uses_id BEFORE INSERT ON uses FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'short_comb');
+	CREATE VIEW shown AS SELECT idgen.uuid_to_base(id, 58) FROM uses;
+	CREATE TABLE others (id uuid DEFAULT idgen.uuid_v7());
+	SELECT idgen.create_id_domain('user_id', 'user')}, 'masked');
 is(as('new_installer', 'masked', 'DROP OWNED BY new_installer'), '2BP01', 'DROP OWNED fails if something uses idgen');
-is(as('new_installer', 'masked', 'DROP OWNED BY new_installer CASCADE'), '', 'with CASCADE, also');
+is(outcome('INSERT INTO uses (id) VALUES (gen_random_uuid())', database => 'masked'), '23514', '... and nothing is dropped');
+is(as('new_installer', 'masked', q{BEGIN; DROP EXTENSION idgen CASCADE;
+		SELECT string_agg(relation::regclass::text, ' ' ORDER BY relation::regclass::text) FROM pg_locks
+		WHERE pid = pg_backend_pid() AND mode = 'AccessExclusiveLock' AND relation::regclass::text IN ('others', 'uses')}),
+	'others uses', 'with CASCADE, all tables that use it are locked');
+is(as('new_installer', 'masked', 'DROP OWNED BY new_installer CASCADE'), '', 'CASCADE, as DROP OWNED does');
 is(ask(q{
-		SELECT string_agg(attname, ' ' ORDER BY attnum), count(*) FILTER (WHERE atthasdef),
-			to_regclass('by_time'), to_regtype('invoice_id')
+		SELECT string_agg(attname, ' ' ORDER BY attnum), count(*) FILTER (WHERE atthasdef), to_regclass('by_time'), to_regclass('shown')
 		FROM pg_attribute WHERE attrelid = 'uses'::regclass AND attnum > 0 AND NOT attisdropped}, 'masked'),
-	'id|0||', 'the default, the generated column, the index and the domain');
+	'id|0||', 'the default, the generated column, the index and the view are gone');
+is(ask(q{INSERT INTO uses VALUES (gen_random_uuid()); SELECT 'anything'::user_id}, 'masked'), 'anything',
+	'... and the trigger, and the constraint of the domain');
 is(as('new_installer', 'masked', q{
 		CREATE SCHEMA idgen;
 		GRANT USAGE ON SCHEMA idgen TO PUBLIC;
@@ -216,6 +240,11 @@ is($no_library, '58P01, `could not access file "$libdir/idgen"`, or `"idgen"`',
 	'the page has the message of a missing library');
 like(errors(q{CREATE FUNCTION gone() RETURNS uuid LANGUAGE c AS '$libdir/idgen_gone'}),
 	qr/ERROR:  58P01: could not access file "(\$libdir\/)?idgen_gone"/, 'which is that of the server');
+
+my ($no_function) = grep { /function/ } map { $_->[0] } $page->table('Troubleshooting');
+like(errors(q{CREATE FUNCTION gone() RETURNS uuid LANGUAGE c AS '$libdir/idgen', 'idgen_gone'}),
+	qr/ERROR:  42883: could not find function "idgen_gone" in file ".*idgen\.so"/, 'a library without a function');
+is($no_function, '42883, `could not find function "…" in file "…/idgen.so"`', '... is in the page');
 
 # --- A purge while the clock is ahead -------------------------------------------------
 SKIP:

@@ -103,10 +103,10 @@ is(join("\n", sort @settings), ask(q{LOAD 'idgen'; SELECT name FROM pg_settings 
 
 # --- SQL in all documents --------------------------------------------------------
 # Blocks that cannot be pasted: statements of drivers, which contrib/clients/t/002_parameters.pl covers, those that need
-# other roles, extensions or servers, which t/025_cron.pl, t/049_operations.pl, t/061_partitions.pl,
+# other roles, extensions or servers, which t/025_cron.pl, t/049_operations.pl, t/054_leaving.pl, t/061_partitions.pl,
 # t/060_recipes.pl, t/080_citus.pl and t/081_shards.pl cover.
 my $not_for_pasting = qr/create_once\((?:command_id,\ proposed_id|\$1,)|cron\.schedule|partman\.
-	|pg_dist_|FOREIGN\ TABLE|ALTER\ SUBSCRIPTION|REASSIGN\ OWNED/x;
+	|pg_dist_|FOREIGN\ TABLE|ALTER\ SUBSCRIPTION|REASSIGN\ OWNED|DROP\ EXTENSION/x;
 
 # Each document has its own database, which contains keys of several types, some of which the advisor does not
 # support, and the tables that the blocks name; that of the README is empty.
@@ -120,6 +120,7 @@ my $in_use = q{
 	INSERT INTO part SELECT idgen.short_comb() FROM generate_series(1, 1000);
 	CREATE UNLOGGED TABLE notes (id uuid PRIMARY KEY);
 	CREATE TABLE orders (id bigint PRIMARY KEY);
+	CREATE TABLE tickets (id bigint PRIMARY KEY);
 	ANALYZE};
 
 my %pasted;			# what psql printed

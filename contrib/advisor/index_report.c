@@ -37,7 +37,12 @@
 
 #include "advisor.h"
 
+/* from version 18 on, pg_get_loaded_modules() shows name and version */
+#ifdef PG_MODULE_MAGIC_EXT
+PG_MODULE_MAGIC_EXT(.name = "idgen_advisor",.version = "0.9.0");
+#else
 PG_MODULE_MAGIC;
+#endif
 
 /*
  * The WAL record of an insert into a leaf page, without the tuple: record

@@ -1,0 +1,79 @@
+# A database in use leaves idgen as docs/operations.md says: two sessions insert into all tables meanwhile, and none of
+# their transactions fails. What was stored stays.
+
+use Page;
+use Server;
+
+my $node = start_server('leaving', 'idgen.node_id = 1');
+ask(q{
+	CREATE TABLE drafts (
+		id uuid PRIMARY KEY DEFAULT idgen.short_comb(),
+		made_at uuid DEFAULT idgen.uuid_v7(),
+		created_at timestamptz GENERATED ALWAYS AS (idgen.uuid_timestamp(made_at)) STORED);
+	CREATE TRIGGER drafts_id_is_recent BEFORE INSERT OR UPDATE OF id ON drafts
+		FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'short_comb', 'tolerance=10 minutes');
+	CREATE TABLE events (id bigint PRIMARY KEY DEFAULT idgen.snowflake());
+	SELECT idgen.create_id_domain('account_id', 'acct');
+	CREATE TABLE accounts (id account_id PRIMARY KEY);
+	CREATE TABLE parts (id uuid) PARTITION BY RANGE (id);
+	CREATE TABLE parts_2 PARTITION OF parts FOR VALUES FROM (idgen.uuid_v7_floor('2020-01-01 00:00:00+00')) TO (MAXVALUE);
+	SELECT idgen.create_once(idgen.uuid_v4(), idgen.uuid_v7());
+
+	-- Each turn is a transaction, until the table "go" is empty.
+	CREATE TABLE go AS SELECT true;
+	CREATE PROCEDURE insert_all() LANGUAGE plpgsql AS $$
+	DECLARE
+		account text := idgen.prefixed_id('acct', idgen.uuid_v4());
+	BEGIN
+		WHILE EXISTS (SELECT FROM go) LOOP
+			INSERT INTO drafts DEFAULT VALUES;
+			INSERT INTO events DEFAULT VALUES;
+			INSERT INTO accounts VALUES (account) ON CONFLICT DO NOTHING;
+			INSERT INTO parts VALUES ('ffffffff-0000-4000-8000-000000000000');
+			COMMIT;
+		END LOOP;
+	END $$});
+
+my @clients = map { session() } 1 .. 2;
+$_->send('CALL insert_all()') for @clients;
+
+# Wait until the clients have inserted more rows; both have to be at it.
+my $inserting = q{SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'CALL insert_all%'};
+sub let_insert
+{
+	my ($name) = @_;
+	my $rows = 200 + ask('SELECT count(*) FROM drafts');
+	wait_until(sub { ask('SELECT count(*) FROM drafts') > $rows || ask($inserting) < 2 });
+	is(ask($inserting), '2', "$name: the clients insert");
+}
+
+like(errors('DROP EXTENSION idgen'),
+	qr/ERROR:  2BP01.*default value for column id of table drafts.*trigger drafts_id_is_recent on table drafts/s,
+	'DROP EXTENSION names what uses it');
+my $leaving = session();
+$leaving->ask('ALTER TABLE drafts ALTER made_at SET DEFAULT gen_random_uuid()');
+my ($block) = map { s/ *--.*//gmr } Page->new('operations')->blocks('Leaving');
+let_insert('before');
+for my $statement ($block =~ /(BEGIN;.*?COMMIT;|[^;]+;)\n/gs)
+{
+	my $result;
+	# repeat one that the timeout ends
+	wait_until(sub {
+			$result = $leaving->ask($statement);
+			$leaving->ask('ROLLBACK') if $result eq '55P03';
+			return $result ne '55P03' });
+	is($leaving->{sqlstate}, undef, $statement) or diag($leaving->{errors});
+	let_insert($statement);
+}
+ask('DELETE FROM go');
+is($_->answer, '', 'no transaction of a client failed') for @clients;
+
+is(ask(q{SELECT count(*) FROM pg_extension WHERE extname = 'idgen'}), '0', 'the extension is gone');
+cmp_ok(ask('SELECT count(created_at) FROM drafts'), '>', 200, 'generated values stay');
+is(ask('SELECT last_value = (SELECT max(id) FROM events) FROM events_id_seq'), 't',
+	'the sequence has continued above the numbers of before');
+is(ask(q{INSERT INTO drafts VALUES (gen_random_uuid()) RETURNING 1; SELECT 'anything'::account_id}), "1\nanything",
+	'without the trigger and the constraint, any key is accepted');
+$_->quit for @clients, $leaving;
+
+done_testing();
