@@ -23,20 +23,30 @@ $node->start;
 ask('CREATE EXTENSION idgen');
 is_deeply([ scalar @short, scalar @hmac ], [ 40, 120 ], 'there are test vectors');
 
-# --- short_comb: the vectors are those of the page and of the server; the end is random
+# --- short_comb: the vectors are those of the page, of the extension and of the portable edition
 my %known = map { join(',', @$_) => 1 } @short;
 is_deeply([ grep { !$known{$_} } split /\n/, (Page->new('short-comb')->blocks('Test vectors', 'text'))[0] ], [],
 	'those of the specification are among them');
+my @editions = ('postgres');
+if (-e 'contrib/portable/uuids.sql')
+{
+	push @editions, 'portable';
+	ask('CREATE DATABASE portable');
+	ask(slurp_file('contrib/portable/uuids.sql'), 'portable');
+}
 my $values = join ', ', map { sprintf "(%s, %s, %s, '%s', uuid '%s')", @$_ } @short;
-is(ask(qq{
-	SELECT id FROM (VALUES $values) v (period, bytes, ms, random, id),
-		idgen.short_comb(period * interval '1 ms', bytes,
-			clock => timestamptz '1970-01-01 00:00+00' + ms * interval '1 ms') made
-	WHERE (substr(uuid_send(id), 1, bytes), idgen.uuid_version(id), idgen.uuid_variant(id),
-		right(replace(id::text, '-', ''), 15))
-		IS DISTINCT FROM (substr(uuid_send(made), 1, bytes), idgen.uuid_version(made), idgen.uuid_variant(made),
-		right(random, 15))}),
-	'', 'short_comb: prefix, version and variant are those of the vectors');
+for my $edition (@editions)
+{
+	is(ask(qq{
+		SELECT id FROM (VALUES $values) v (period, bytes, ms, random, id),
+			idgen.short_comb(period * interval '1 ms', bytes,
+				clock => timestamptz '1970-01-01 00:00+00' + ms * interval '1 ms') made
+		WHERE (substr(uuid_send(id), 1, bytes), idgen.uuid_version(id), idgen.uuid_variant(id),
+			right(replace(id::text, '-', ''), 15))
+			IS DISTINCT FROM (substr(uuid_send(made), 1, bytes), idgen.uuid_version(made), idgen.uuid_variant(made),
+			right(random, 15))}, $edition),
+		'', "$edition: prefix, version and variant are the server's, and the end is random");
+}
 
 # --- hmac_comb: the first eight digits of each key, area, period in ms, and Unix time in ms
 sub first_digits
