@@ -46,7 +46,8 @@ like(ask($shipments =~ /^(EXPLAIN .*)/ms), qr/\A(?!.*(_2026_10|_default)).*shipm
 # 365 partitions of a day, and rows of clients whose clocks are wrong by up to 15 minutes
 ask(q{
 	DROP TABLE shipments_2026_10, shipments_2026_11, shipments_default;
-	SELECT format('CREATE TABLE shipments_%s PARTITION OF shipments FOR VALUES FROM (%L) TO (%L)', day, start, start + 1)
+	SELECT format('CREATE TABLE shipments_%s PARTITION OF shipments FOR VALUES FROM (%L) TO (%L)',
+		day, start, start + 1)
 	FROM generate_series(1, 365) day, LATERAL (SELECT current_date + day - 183 AS start) s \gexec
 	CREATE TABLE sent (id uuid, stored boolean);
 	DO $$
@@ -63,7 +64,8 @@ ask(q{
 			END;
 		END LOOP;
 	END $$});
-is( ask(q{SELECT count(*), count(*) FILTER (WHERE stored <> (o.id IS NOT NULL)), count(*) FILTER (WHERE stored) > 1000, bool_and(stored)
+is( ask(q{SELECT count(*), count(*) FILTER (WHERE stored <> (o.id IS NOT NULL)),
+			count(*) FILTER (WHERE stored) > 1000, bool_and(stored)
 		FROM sent s LEFT JOIN shipments o ON o.id = s.id AND idgen.created_near(s.id, o.created_at)}),
 	'1801|0|t|f', 'created_near: of 1,801 rows, no stored one is missed');
 ask('ANALYZE shipments');
@@ -75,9 +77,12 @@ for ([ '12:00', 1 ], [ '00:00', 2 ])
 	my $find = sub { return "SELECT * FROM shipments WHERE id = $_[0] AND idgen.created_near($_[0], created_at)" };
 	my %plan = (
 		constant => ask('EXPLAIN (COSTS OFF) ' . $find->("'$id'")),
-		generic => ask('SET plan_cache_mode = force_generic_plan; PREPARE find(uuid) AS ' . $find->('$1') . "; EXPLAIN (COSTS OFF) EXECUTE find('$id')"));
-	is(scalar(() = $plan{$_} =~ /Scan/g), $expected, "created_near, $_: partitions of 365 that are read at $at: $expected") for sort keys %plan;
-	like($plan{generic}, qr/Subplans Removed: @{[ 365 - $expected ]}/, "created_near, generic: the others are removed when the query begins, $at");
+		generic => ask('SET plan_cache_mode = force_generic_plan; PREPARE find(uuid) AS '
+			  . $find->('$1') . "; EXPLAIN (COSTS OFF) EXECUTE find('$id')"));
+	is(scalar(() = $plan{$_} =~ /Scan/g), $expected,
+		"created_near, $_: partitions of 365 that are read at $at: $expected") for sort keys %plan;
+	like($plan{generic}, qr/Subplans Removed: @{[ 365 - $expected ]}/,
+		"created_near, generic: the others are removed when the query begins, $at");
 }
 
 # --- pg_partman -------------------------------------------------------------
@@ -95,7 +100,8 @@ SKIP:
 	my ($visits, $calls) = $recipe->blocks('pg_partman');
 	my ($encoder, $decoder) = $recipe->prose('pg_partman') =~ /are `(.*?)` and `(.*?)`/;
 	my ($once, $setup, $retention) = $visits =~ /^(.*?)^(CREATE TABLE.*?)^(UPDATE.*)/ms;
-	my $clicks = $setup =~ s/public\.visits/public.clicks/gr =~ s/id uuid/id text COLLATE "C"/r =~ s/idgen\.uuid_v7\(\)/idgen.ulid()/r
+	my $clicks = $setup =~ s/public\.visits/public.clicks/gr =~ s/id uuid/id text COLLATE "C"/r
+	  =~ s/idgen\.uuid_v7\(\)/idgen.ulid()/r
 	  =~ s/idgen\.uuid_v7_floor/$encoder/r =~ s/idgen\.uuid_text_timestamp/$decoder/r;
 	my ($maintain, $move_default) = $calls =~ /^(CALL.*?)^(SELECT.*)/ms;
 	my $maintain_both = $retention =~ s/= 'public\.visits'/IN ('public.visits', 'public.clicks')/r . $maintain;
@@ -106,10 +112,12 @@ SKIP:
 	my $misplaced = sub {
 		my ($table) = @_;
 		ask("SELECT count(*) FROM $table
-			WHERE tableoid::regclass::text NOT IN ('${table}_default', '${table}_p' || to_char($time_of{$table}, 'YYYYMMDD'))");
+			WHERE tableoid::regclass::text
+				NOT IN ('${table}_default', '${table}_p' || to_char($time_of{$table}, 'YYYYMMDD'))");
 	};
 	my $days = sub {
-		split /\n/, ask("SELECT right(relid::text, 8) FROM pg_partition_tree('$_[0]') WHERE isleaf AND relid::text !~ 'default' ORDER BY 1");
+		split /\n/, ask("SELECT right(relid::text, 8) FROM pg_partition_tree('$_[0]')
+			WHERE isleaf AND relid::text !~ 'default' ORDER BY 1");
 	};
 
 	ask("BEGIN; $once $setup $clicks COMMIT");    # on one day
@@ -119,7 +127,8 @@ SKIP:
 	my $day = sub { return ask("SELECT to_char(date '$today' + $_[0], 'YYYYMMDD')") };
 	for my $table (qw(visits clicks))
 	{
-		is(join(' ', $days->($table)), join(' ', map { $day->($_) } -3 .. 2), "$table: partitions from three days ago to two days ahead");
+		is(join(' ', $days->($table)), join(' ', map { $day->($_) } -3 .. 2),
+			"$table: partitions from three days ago to two days ahead");
 
 		# Rows of a month: some are before or behind all partitions.
 		ask(qq{INSERT INTO $table SELECT $id_at{$table} FROM generate_series(0, 719) i, LATERAL
@@ -142,7 +151,8 @@ SKIP:
 			is(ask("SELECT count(*) FROM ONLY ${table}_default"), 0, "$table: the default partition is emptied");
 			is($misplaced->($table), 0, "$table: each row is in the partition of its day");
 			is(ask("SELECT count(*) FROM $table"), 30 * 24, "$table: none is lost");
-			is(join(' ', $days->($table)), join(' ', map { $day->($_) } -15 .. 14), "$table: there is a partition for each day");
+			is(join(' ', $days->($table)), join(' ', map { $day->($_) } -15 .. 14),
+				"$table: there is a partition for each day");
 		}
 	}
 	ask("DELETE FROM ${_}_default") for qw(visits clicks);
@@ -161,7 +171,8 @@ SKIP:
 		is(ask("SELECT count(*) FROM pg_class WHERE relname ~ '^${table}_p' AND relkind = 'r'"), scalar @days,
 			"$table: they are dropped, not only detached");
 		cmp_ok($days[-1], 'ge', $day->(20), "$table: new ones are made ahead");
-		is(ask("INSERT INTO $table DEFAULT VALUES RETURNING tableoid::regclass::text ~ '_p\\d+\$'"), 't', "$table: a new row has its partition");
+		is(ask("INSERT INTO $table DEFAULT VALUES RETURNING tableoid::regclass::text ~ '_p\\d+\$'"), 't',
+			"$table: a new row has its partition");
 	}
 }
 

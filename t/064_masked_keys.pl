@@ -37,8 +37,10 @@ s/\b(?=(bigint|permute|unpermute)\w*\()/idgen./g for $code, $number;
 is(ask("SELECT count(DISTINCT code), count(*) FILTER (WHERE code ~ '^[0-9A-Z]{6}\$'), bool_and($number = id)
 		FROM (SELECT id, $code AS code FROM generate_series(1, 100000) id) s"), '100000|100000|t',
 	'short codes are distinct, of six digits, and read back');
-is(ask("SELECT $number FROM (SELECT 1073741823 AS id) i, LATERAL (SELECT $code AS code) s"), 1073741823, 'so is the last one');
-is($masks->outcome("SELECT receiver FROM letter_by_id('$known')", database => 'postgres'), '7', 'a lookup by the masked identifier');
+is(ask("SELECT $number FROM (SELECT 1073741823 AS id) i, LATERAL (SELECT $code AS code) s"), 1073741823,
+	'so is the last one');
+is($masks->outcome("SELECT receiver FROM letter_by_id('$known')", database => 'postgres'), '7',
+	'a lookup by the masked identifier');
 like($masks->outcome("SELECT $_", database => 'postgres'), qr/^42501: permission denied/, "but not: $_")
   for "idgen.unmask_uuid_v7('$known')", "idgen.mask_uuid_v7($v7)", 'id FROM letters', 'number FROM bills';
 
@@ -58,7 +60,8 @@ for (
 	my ($sql, $expected) = @$_;
 	is(tags('A table behind a view', $sql), $expected, $sql =~ s/'[0-9a-f-]{36}'/…/gr);
 }
-is(ask(qq{SELECT receiver, idgen.mask_uuid_v7(id) = '$known' FROM letters_stored WHERE receiver IN ('7', '8', 'seven')}),
+is(ask(qq{SELECT receiver, idgen.mask_uuid_v7(id) = '$known' FROM letters_stored WHERE receiver IN ('7', '8',
+	'seven')}),
 	'7|t', 'writes go to the rows');
 
 # Two sessions that write the same row
@@ -75,7 +78,12 @@ is(ask(qq{SELECT receiver, idgen.mask_uuid_v7(id) = '$known' FROM letters_stored
 # A client that brings the identifier: a role that may call the function only
 $recipe->paste($headings[1]);
 ask('REVOKE EXECUTE ON FUNCTION create_letter FROM PUBLIC; GRANT EXECUTE ON FUNCTION create_letter TO caller');
-sub create { my ($letter, $receiver) = @_; return $masks->outcome("SELECT create_letter($letter, $receiver)", database => 'postgres') }
+
+sub create
+{
+	my ($letter, $receiver) = @_;
+	return $masks->outcome("SELECT create_letter($letter, $receiver)", database => 'postgres');
+}
 
 is(create("'$unknown'", q{'Hopper'}), '', 'a client brings the identifier that it was given') for 1, 2;
 is(ask("SELECT receiver FROM letters WHERE id = '$unknown'"), 'Hopper', 'the row has it, once');
@@ -98,15 +106,19 @@ $node->reload;
 $recipe->paste($headings[2]);
 my $shown = ask(q{SELECT id FROM letters WHERE receiver = '7'});
 isnt($shown, $known, 'with a new key, the view shows another identifier');
-is(tags($headings[2], "EXECUTE find_letter_by_either_key('$_')"), '7', 'and the row is found by both') for $shown, $known;
-is(tags('A table behind a view', "UPDATE letters SET receiver = 'seven' WHERE id = '$_->[0]'"), $_->[1], 'writes answer the truth')
+is(tags($headings[2], "EXECUTE find_letter_by_either_key('$_')"), '7',
+	'and the row is found by both') for $shown, $known;
+is(tags('A table behind a view', "UPDATE letters SET receiver = 'seven' WHERE id = '$_->[0]'"), $_->[1],
+	'writes answer the truth')
   for [ $known, 'UPDATE 0' ], [ $shown, 'UPDATE 1' ];
 is(ask(qq{SELECT receiver FROM letters WHERE id = '$shown'}), 'seven', 'and are done');
 ask('ANALYZE letters_stored');
-for ("find_letter('$known')", "change_letter('$known', '7')", "delete_letter('$known')", "find_letter_by_either_key('$known')")
+for (map({ "${_}_letter('$known')" } qw(find delete)), "change_letter('$known', '7')",
+	"find_letter_by_either_key('$known')")
 {
 	my $heading = /either/ ? 'Replacing the key' : 'A table behind a view';
-	like(tags($heading, "EXPLAIN (COSTS OFF) EXECUTE $_"), qr/letters_stored_pkey.*Index Cond|Bitmap Index Scan on letters_stored_pkey/s,
+	like(tags($heading, "EXPLAIN (COSTS OFF) EXECUTE $_"),
+		qr/letters_stored_pkey.*Index Cond|Bitmap Index Scan on letters_stored_pkey/s,
 		s/\(.*//r . ' uses the primary key');
 }
 

@@ -47,7 +47,11 @@ sub blocks
 	return @blocks;
 }
 
-sub table { my ($self, $heading) = @_; return map { [ split / *\| */, $_ ] } $self->section($heading) =~ /^\| *(.*?) *\|$/mg }
+sub table
+{
+	my ($self, $heading) = @_;
+	return map { [ split / *\| */, $_ ] } $self->section($heading) =~ /^\| *(.*?) *\|$/mg;
+}
 
 # What psql prints, and its messages. The errors must be those that the page announces.
 sub paste
@@ -56,7 +60,8 @@ sub paste
 	my @blocks = $self->blocks($heading);
 	my $sql = join "\n", @numbers ? @blocks[@numbers] : @blocks;
 	my ($stdout, $stderr) = Server::psql_said("\\set ON_ERROR_STOP off\n$sql");
-	is_deeply([ $stderr =~ /ERROR:  (\w{5})/g ], [ $sql =~ /-- error (\w{5})/g ], "$heading: the errors are those announced")
+	is_deeply([ $stderr =~ /ERROR:  (\w{5})/g ], [ $sql =~ /-- error (\w{5})/g ],
+		"$heading: the errors are those announced")
 	  or diag($stderr);
 	return ($stdout, $stderr);
 }
@@ -78,6 +83,7 @@ sub outcome
 sub plan_of
 {
 	my ($self, $heading, $execute, @settings) = @_;
-	return Server::ask(join('; ', map("SET $_", @settings), $self->prepared($heading) . " EXPLAIN (COSTS OFF) EXECUTE $execute"));
+	my $explain = $self->prepared($heading) . " EXPLAIN (COSTS OFF) EXECUTE $execute";
+	return Server::ask(join('; ', map("SET $_", @settings), $explain));
 }
 1;
