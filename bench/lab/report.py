@@ -117,7 +117,9 @@ def table(head, rows):
 def tables(run, name):
     """A table for each metric: a row for each series and x, and a column for each key and ratio."""
     scene, keys = SCENES[name], run.scene_keys(name)
-    places = list(dict.fromkeys((at[2], at[3]) for at in run.values if at[0] == name))
+    series_of = run.series(name)
+    places = sorted({(at[2], at[3]) for at in run.values if at[0] == name},
+                    key=lambda place: (series_of.index(place[0]), place[1] or 0))
     first = [scene.series] * any(series for series, _ in places) + [scene.x] * any(x is not None for _, x in places)
     blocks = []
     for metric in scene.metrics:
@@ -155,8 +157,9 @@ def picture_of(run, name, about):
         return title, pictures.heat(title, about, run.colours, panels) if panels else None
     if not scene.picture:
         return None
-    panels = [(f"{series}: {METRICS['wal_bytes_per_row']}", curves) for series in run.series(name)
-              if (curves := run.curves(name, "wal_bytes_per_row", series))]
+    curves = {series: run.curves(name, "wal_bytes_per_row", series) for series in run.series(name)}
+    panels = [(f"{series}: {METRICS['wal_bytes_per_row']}", found) for series, found in curves.items()
+              if max(map(len, found.values()), default=0) > 2]
     return scene.picture, pictures.lines(scene.picture, about, run.colours, panels, scene.x, name == "rates")
 
 

@@ -49,7 +49,7 @@ def lines(title, about, colours, panels, xlabel, xlog):
     has the means of the last points."""
     xs = sorted({x for _, curves in panels for curve in curves.values() for x, _ in curve if x > 0 or not xlog})
     values = [value for _, curves in panels for curve in curves.values() for _, stat in curve for value in stat[:3]]
-    if len(xs) < 2 or not max(values):
+    if not panels or not max(values):
         return None
     log = min(values) > 0 and max(values) / min(values) > LOG_RATIO
 

@@ -4,7 +4,8 @@
 
 lab_keys random uuid_v7 keyed_comb
 lab_set
-session_rows=$rates_session
+session_rows=$rates_session sessions=
+[ "$session_rows" -ge 100000000 ] || sessions=", sessions of $(bench_number "$session_rows") rows"
 
 for rate in ${rates_rates//,/ }; do
     for key in "${scene_keys[@]}"; do
@@ -15,7 +16,7 @@ for rate in ${rates_rates//,/ }; do
             [ "$places" -lt "$rates_places" ] || places=$rates_places
             for ((place = 1; place <= places; place++)); do
                 lab_lead "$rate"
-                lab_measure $((rate * minutes)) "a checkpoint every $minutes minutes" "$rate" "$place"
+                lab_measure $((rate * minutes)) "a checkpoint every $minutes minutes$sessions" "$rate" "$place"
             done
         done
     done
