@@ -64,7 +64,10 @@ for target in "${targets[@]}"; do
     corpus=$build/corpus/$target
     mkdir -p "$corpus"
     number=0
-    while IFS= read -r input; do printf %b "$input" >"$corpus/$((number += 1))"; done <"$IDGEN_SOURCE/dev/fuzz/seeds/$target"
+    while IFS= read -r input; do
+        number=$((number + 1))
+        printf %b "$input" >"$corpus/$number"
+    done <"$IDGEN_SOURCE/dev/fuzz/seeds/$target"
 
     log=$build/$target.log
     "$build/$target" -max_total_time="$seconds" -max_len=256 -timeout=20 -print_final_stats=1 \

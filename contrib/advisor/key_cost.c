@@ -156,6 +156,7 @@ fill_leaves(KeyModel *model)
 {
 	double		own_rows = model->rows - model->random_rows;
 	bool		ascends = model->kind == KIND_ORDERED;
+	double		level;
 
 	model->at_end = model->random_rows == 0;
 	model->leaves = model->kind == KIND_KEYED_COMB ? keyed_leaves(model) :
@@ -178,8 +179,12 @@ fill_leaves(KeyModel *model)
 
 	model->leaf_rows = model->leaves > 0 ? model->rows / model->leaves : 1;
 	model->pages = ceil(model->leaves);
-	for (double level = model->leaves; level > 1; model->pages += level)
+	level = model->leaves;
+	while (level > 1)
+	{
 		level = ceil(level / Max(model->leaf_rows, 2));
+		model->pages += level;
+	}
 }
 
 /* The number of different pages among these that changes at random places are on. */
