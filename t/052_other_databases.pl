@@ -94,6 +94,24 @@ like(as('tenant', $unmask), qr/^\d{4}-/, 'with a grant of a superuser, the tenan
 as('tenant', 'GRANT EXECUTE ON FUNCTION idgen.unmask_uuid_v7 TO clerk');
 is(as('clerk', $unmask), '42501', '... but cannot grant the right to others');
 
+# A function of the superuser for one key does not call what the tenant puts in the place of the extension.
+ask(q{
+	CREATE FUNCTION permuted(n bigint) RETURNS bigint LANGUAGE sql STABLE SECURITY DEFINER
+	BEGIN ATOMIC
+		SELECT idgen.permute(n, 1000, key_name => 'v2');
+	END;
+	GRANT EXECUTE ON FUNCTION permuted TO tenant}, 'theirs');
+is(as('tenant', 'SELECT permuted(1) IS NULL'), 'f', 'the tenant can use a key by a function for it');
+is(as('tenant', 'DROP EXTENSION idgen'), '2BP01', '... without which the extension cannot be dropped');
+as('tenant', q{
+	DROP EXTENSION idgen CASCADE;
+	CREATE SCHEMA idgen;
+	CREATE FUNCTION idgen.permute(bigint, bigint, text DEFAULT '', key_name text DEFAULT 'default') RETURNS bigint
+		LANGUAGE plpgsql AS 'BEGIN ALTER ROLE tenant SUPERUSER; RETURN 1; END'});
+is(as('tenant', 'SELECT permuted(1)'), '42883', '... but with CASCADE, and then the function is gone');
+is(as('tenant', 'DROP SCHEMA idgen CASCADE; CREATE EXTENSION idgen'), '', 'the tenant installs the extension again');
+ask("GRANT EXECUTE ON FUNCTION idgen.unmask_uuid_v7 TO tenant", 'theirs');
+
 # The file limits a key to databases by their names, which their owners can change.
 append_to_file($node->data_dir . '/idgen_keys', "shops 00112233445566778899aabbccddeeff shop\n");
 my $of_shop = $unmask =~ s/'\)\)/', 'shops'))/r;
