@@ -57,7 +57,7 @@ sub server_keys
 
 	my ($customer, $order) = $program->results('parent_and_child', 'of a customer');
 	is($in->("SELECT o.id FROM customers c JOIN orders o ON customer_id = c.id
-		WHERE c.id = '$customer' AND o.note = 'of a customer'"), $order, 'parent and child are saved in one unit of work');
+		WHERE c.id = '$customer' AND o.note = 'of a customer'"), $order, 'parent and child in one unit of work');
 
 	my @ids = $program->results('bulk', 'in bulk', 50);
 	is($in->("SELECT count(*) FROM orders WHERE note = 'in bulk' AND id = ANY ('{" . join(',', @ids) . "}')"),
@@ -77,7 +77,8 @@ sub create_once
 
 	my ($id, $note) = $program->results('create_once', $command, 'once');
 	is($note, 'once', 'create once: the row is the answer');
-	is($in->("SELECT entity_id FROM idgen.creation_identifiers WHERE command_id = '$command'"), $id, '... with its key');
+	is($in->("SELECT entity_id FROM idgen.creation_identifiers WHERE command_id = '$command'"), $id,
+		'... with its key');
 	is_deeply([ $program->ask('create_once', $command, 'once') ], [ 'ok', $id, 'once' ], '... also for a retry');
 	is_refused([ $program->ask('create_once', $command, 'other') ], 'creation_identifiers_same_command',
 		'... and another body is refused');
@@ -111,7 +112,7 @@ sub own_keys
 {
 	my ($program, $in) = @_;
 	is($in->(q{SELECT count(*) FROM pg_trigger WHERE tgfoid = 'idgen.check_recent_hmac_id'::regproc
-		AND tgrelid IN ('invoices'::regclass, 'invoice_lines'::regclass)}), 2, 'keys of the application: they are checked');
+		AND tgrelid IN ('invoices'::regclass, 'invoice_lines'::regclass)}), 2, 'keys of the application are checked');
 	is($in->(q{SELECT count(*) FROM information_schema.columns WHERE table_name IN ('invoices', 'invoice_lines')
 		AND column_name = 'id' AND column_default IS NULL}), 2, '... and the server makes none');
 	my $folder = "$Program::folder/$program->{name}";

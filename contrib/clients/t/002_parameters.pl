@@ -1,7 +1,7 @@
 # Each SQL statement of README, recipes, masks and contrib/clients/README.md works as drivers send it: PREPARE and
-# EXECUTE as parameterised statements, and the values of other queries as parameters; without types, as most drivers do,
-# and with those of Java, which sends text as varchar. Each page is executed from its beginning, in a transaction that is
-# rolled back. The outcome must be that of the page: success, or the error that it announces.
+# EXECUTE as parameterised statements, and the values of other queries as parameters; without types, as most drivers
+# do, and with those of Java, which sends text as varchar. Each page is executed from its beginning, in a transaction
+# that is rolled back. The outcome must be that of the page: success, or the error that it announces.
 
 use Functions;
 use Server;
@@ -13,7 +13,8 @@ ask('CREATE EXTENSION idgen');
 # Values for the parameters of a PREPARE that the page does not execute
 my ($id, $masked) = split /\|/, ask('SELECT id, idgen.mask_uuid_v7(id) FROM idgen.uuid_v7() id');
 my $examples = qq{
-	CREATE TEMP TABLE examples AS SELECT * FROM (VALUES ('text', 'cust_03cu7ltbh43kmxopehhx215t7'), ('interval', '1 hour'),
+	CREATE TEMP TABLE examples AS SELECT * FROM (VALUES
+		('text', 'cust_03cu7ltbh43kmxopehhx215t7'), ('interval', '1 hour'),
 		('jsonb', '{"note": "cust_03cu7ltbh43kmxopehhx215t7"}'), ('timestamp with time zone', '2026-11-20T00:00:00Z'),
 		('bigint', '1'), ('integer', '1'), ('numeric', '5'), ('uuid', '$id'),
 		('masked', '$masked')) v (example, value);
@@ -63,7 +64,8 @@ for my $path ('README.md', 'docs/recipes.md', 'docs/migrating.md', 'docs/masks.m
 		my $statement = $written =~ s/--\N*//gr =~ s/\s+/ /gr =~ s/^ //r;
 		my @values;
 
-		next if $statement =~ /^(BEGIN|COMMIT|LOAD)\b|CONCURRENTLY|\\g|pg_reload_conf|index_report/;    # not sent by applications
+		# not sent by applications
+		next if $statement =~ /^(BEGIN|COMMIT|LOAD)\b|CONCURRENTLY|\\g|pg_reload_conf|index_report/;
 		if ($statement =~ s/^PREPARE (\w+)\(.*?\) AS //) { $prepared{$1} = $statement }
 		elsif ($statement =~ /^EXECUTE (\w+)\((.*)\)/)
 		{
