@@ -89,6 +89,10 @@ for my $case (
 		"INSERT INTO idgen.child (command_id, entity_id) VALUES ($command, $entity)" ],
 	[ 'with a name that is null', $known, $like, "ALTER TABLE $table ALTER command_name DROP NOT NULL",
 		"INSERT INTO $table (command_id, command_name, entity_id) VALUES ($command, NULL, $entity)" ],
+	[ 'whose trigger changes the entity', "$row|t\n11111111-0000-4000-8000-000000000000|f", $like, q{
+		CREATE FUNCTION changes() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+			NEW.entity_id := '11111111-0000-4000-8000-000000000000'; RETURN NEW; END $$},
+		"CREATE TRIGGER changes BEFORE INSERT ON $table FOR EACH ROW EXECUTE FUNCTION changes()" ],
 	[ 'with a number for the uuid', '42846', $like, "ALTER TABLE $table DROP entity_id, ADD entity_id bigint",
 		"INSERT INTO $table (command_id, entity_id) VALUES ($command, 4711)" ],
 	[ 'with a number for the name', '23514', $like, "ALTER TABLE $table DROP command_name, ADD command_name oid",
