@@ -178,7 +178,7 @@ sub check_same
 		my ($expected, $got) = ($expected{$name}, $got{$name});
 
 		# results that differ from call to call: compare their form
-		if ($volatile{$function} && $kind{$name} !~ $restricted || $name =~ /^(default|view)/)
+		if ($volatile{$function} && $kind{$name} !~ /^(creations|prefixes)$/ || $name =~ /^(default|view)/)
 		{
 			s/(?<![\w-])-?\d[\d.]*e[-+]\d+(?![\w-])|-?[0-9a-zA-Z.]+/x/g for $expected, $got;
 		}

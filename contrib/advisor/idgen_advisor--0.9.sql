@@ -249,9 +249,8 @@ COMMENT ON FUNCTION idgen.index_wal(pg_lsn, pg_lsn) IS
 
 CREATE FUNCTION idgen.key_plan(
     rows_per_second numeric, retention interval, checkpoint interval DEFAULT '5 minutes', row_bytes int DEFAULT 100,
-    client_keys boolean DEFAULT false,
     OUT key text, OUT recommended boolean, OUT wal_per_day bigint, OUT images_per_row float8, OUT index_bytes bigint,
-    OUT leaf_density float8, OUT cycle interval, OUT reveals text, OUT reason text
+    OUT leaf_density float8, OUT reveals text, OUT reason text
 )
     RETURNS SETOF record
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT
@@ -284,66 +283,45 @@ BEGIN
     END LOOP;
 
     RETURN QUERY
-    WITH scheme (place, name, kind, key_bytes, period, bytes, reveals) AS (
-        VALUES (1, 'bigint', 'ordered', 8, NULL::interval, 2, 'the number of rows'),
-               (2, 'random', 'random', 16, NULL, 2, 'nothing'),
-               (3, 'uuid_v7()', 'ordered', 16, NULL, 2, 'the creation time to the microsecond'),
-               (4, 'keyed_comb()', 'keyed_comb', 16, '1 hour', 2, 'which keys are of the same hour, and of the same five minutes')
-        UNION ALL
-        SELECT CASE WHEN p = '1 minute' AND b = 2 THEN 5 ELSE 6 END, format('short_comb(%L, %s)', p, b), 'short_comb',
-               16, p::interval, b, format('the creation time to %s within a cycle', p)
-        FROM unnest('{10 seconds,1 minute,10 minutes,1 hour,6 hours,1 day}'::text[]) p, generate_series(1, 3) b
-        -- a check of the time, within ten minutes, accepts at most 2 % of all prefixes
-        WHERE ceil(1200 / extract(epoch FROM p::interval)) + 1 <= 0.02 * 256 ^ b
-        -- a period that is longer than the retention is that of random keys
-          AND p::interval <= greatest(retention, '1 minute')
-        -- a longer prefix makes a difference only if the prefixes begin again
-          AND (b <= 2 OR retention_s > extract(epoch FROM p::interval) * 256 ^ (b - 1) / 2)
-    ), cost AS (
+    WITH cost AS (
         SELECT s.*, c.images_per_row AS images, c.leaf_density AS density, c.index_bytes AS size,
                c.image_bytes_per_row + c.record_bytes_per_row + row_record AS wal,
-               make_interval(secs => extract(epoch FROM s.period) * 256 ^ s.bytes) AS prefix_cycle,
                -- a byte of the index counts as ten of WAL, as it is kept, cached and backed up
                c.image_bytes_per_row + c.record_bytes_per_row + 10 * c.index_bytes / rows AS weight
-        FROM scheme s, idgen.expected_key_cost(s.kind, rows, per_checkpoint, rate * extract(epoch FROM s.period),
-                                               s.bytes, 1, s.key_bytes) c
-    ), best AS (
-        -- of those that cost about as much, the one that reveals the least
-        SELECT DISTINCT ON (place) *
-        FROM (SELECT *, min(weight) OVER (PARTITION BY place) AS least FROM cost) c
-        WHERE weight <= 1.05 * least
-        ORDER BY place, bytes, period DESC
+        FROM (VALUES (1, 'bigint', 'ordered', 8, NULL, 'the number of rows'),
+                     (2, 'random', 'random', 16, NULL, 'nothing'),
+                     (3, 'uuid_v7()', 'ordered', 16, NULL, 'the creation time to the microsecond'),
+                     (4, 'keyed_comb()', 'keyed_comb', 16, 3600, 'which keys are of one hour, and of five minutes'),
+                     (5, 'short_comb()', 'short_comb', 16, 60, 'the minute within a cycle of 45.5 days')
+             ) s (place, name, kind, key_bytes, period_s, reveals),
+             idgen.expected_key_cost(s.kind, rows, per_checkpoint, rate * s.period_s, key_bytes => s.key_bytes) c
     ), chosen AS (
-        SELECT *, CASE WHEN min(weight) FILTER (WHERE place = wanted) OVER ()
-                            > 2 * min(weight) FILTER (WHERE place = 3) OVER () THEN 3 ELSE wanted END AS choice
-        FROM best, (SELECT CASE WHEN client_keys THEN 5 ELSE 4 END) w (wanted)
+        SELECT *, CASE WHEN min(weight) FILTER (WHERE place = 4) OVER ()
+                            > 2 * min(weight) FILTER (WHERE place = 3) OVER () THEN 3 ELSE 4 END AS choice
+        FROM cost
     )
-    SELECT name, place = choice, (wal * rate * 86400)::bigint, images, size, density,
-           CASE kind WHEN 'short_comb' THEN justify_hours(prefix_cycle) END, reveals,
+    SELECT name, place = choice, (wal * rate * 86400)::bigint, images, size, density, reveals,
            CASE WHEN place <> choice THEN NULL
-                WHEN choice = 3 THEN 'WAL and index of a COMB with periods would cost more than twice as much.'
-                WHEN choice = 5
-                THEN 'Clients can generate it, it reveals less than uuid_v7(), and it costs at most twice as much.'
+                WHEN choice = 3 THEN 'WAL and index of keyed_comb() would cost more than twice as much.'
                 ELSE 'It reveals less than uuid_v7(), and costs at most twice as much.' END
     FROM chosen
     ORDER BY place;
 END $$;
 
-COMMENT ON FUNCTION idgen.key_plan(numeric, interval, interval, int, boolean) IS
+COMMENT ON FUNCTION idgen.key_plan(numeric, interval, interval, int) IS
 'What each kind of key is expected to cost a table with the given rate of inserts when it is as old as the retention, '
 'and which is recommended. An argument out of range is an error (22023).';
 
 CREATE FUNCTION idgen.expected_key_cost(
     kind text, index_rows float8, rows_per_checkpoint float8, rows_per_period float8 DEFAULT NULL,
-    prefix_bytes int DEFAULT 2, run_length int DEFAULT 1, key_bytes int DEFAULT 16,
-    rows_in_cycle float8 DEFAULT NULL, random_rows float8 DEFAULT 0,
+    prefix_bytes int DEFAULT 2, key_bytes int DEFAULT 16, rows_in_cycle float8 DEFAULT NULL,
     OUT images_per_row float8, OUT image_bytes_per_row float8, OUT record_bytes_per_row float8,
     OUT leaf_density float8, OUT index_bytes bigint
 )
     LANGUAGE C IMMUTABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_expected_key_cost';
 
-COMMENT ON FUNCTION idgen.expected_key_cost(text, float8, float8, float8, int, int, int, float8, float8) IS
+COMMENT ON FUNCTION idgen.expected_key_cost(text, float8, float8, float8, int, int, float8) IS
 'The full-page images, their bytes, and the bytes of WAL records that an insert is expected to write for a B-tree '
 'index on a key of the given kind (random, ordered, short_comb or keyed_comb), and the leaf density (0 to 1) and the '
 'size that the index is expected to have. An argument out of range is an error (22023), and so is an unknown kind '

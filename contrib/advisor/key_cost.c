@@ -42,10 +42,8 @@ typedef struct KeyModel
 	double		inserts;		/* until the next one */
 	double		period_rows;	/* of a period of a COMB */
 	double		prefixes;		/* of a cycle of a short COMB */
-	double		run_length;
 	double		rows_in_cycle;
 	bool		varies;			/* the place in the cycle is not given */
-	double		random_rows;	/* from before a change to this key */
 	double		tuple_bytes;
 	double		item_bytes;		/* with the line pointer */
 	double		capacity;		/* of a full leaf, without its high key */
@@ -61,7 +59,6 @@ typedef struct KeyModel
 	double		pages;			/* without the metapage */
 } KeyModel;
 
-#define FLOAT_ARGUMENT(n, standard)	(PG_ARGISNULL(n) ? (standard) : PG_GETARG_FLOAT8(n))
 #define INT_ARGUMENT(n, standard)	(PG_ARGISNULL(n) ? (standard) : PG_GETARG_INT32(n))
 
 /* The value, or an error (22023) if it is out of range. */
@@ -103,10 +100,10 @@ read_period(FunctionCallInfo fcinfo, KeyModel *model)
 	if (model->kind != KIND_SHORT_COMB)
 		return;
 	model->prefixes = pow(256, in_range("prefix_bytes", INT_ARGUMENT(4, 2), 1, 6));
-	model->run_length = in_range("run_length", INT_ARGUMENT(5, 1), 1, PG_INT32_MAX);
 	cycle_rows = model->period_rows * model->prefixes;
-	model->varies = PG_ARGISNULL(7);
-	model->rows_in_cycle = in_range("rows_in_cycle", FLOAT_ARGUMENT(7, (cycle_rows + model->period_rows) / 2),
+	model->varies = PG_ARGISNULL(6);
+	model->rows_in_cycle = in_range("rows_in_cycle",
+									model->varies ? (cycle_rows + model->period_rows) / 2 : PG_GETARG_FLOAT8(6),
 									0, cycle_rows);
 }
 
@@ -118,14 +115,11 @@ read_arguments(FunctionCallInfo fcinfo)
 
 	model.rows = in_range("index_rows", PG_GETARG_FLOAT8(1), 0, MAX_ROWS);
 	model.inserts = in_range("rows_per_checkpoint", PG_GETARG_FLOAT8(2), 1, MAX_ROWS);
-	key_bytes = in_range("key_bytes", INT_ARGUMENT(6, 16), 1, 1024);
-	model.random_rows = in_range("random_rows", FLOAT_ARGUMENT(8, 0), 0, model.rows);
+	key_bytes = in_range("key_bytes", INT_ARGUMENT(5, 16), 1, 1024);
 	if (model.kind == KIND_SHORT_COMB || model.kind == KIND_KEYED_COMB)
 		read_period(fcinfo, &model);
 	if (model.rows < 1)
-		model.rows = model.random_rows = 0;
-	if (model.kind == KIND_RANDOM)
-		model.random_rows = model.rows;
+		model.rows = 0;
 
 	model.tuple_bytes = sizeof(IndexTupleData) + MAXALIGN(key_bytes);
 	model.item_bytes = model.tuple_bytes + sizeof(ItemIdData);
@@ -154,28 +148,26 @@ keyed_leaves(const KeyModel *model)
 static void
 fill_leaves(KeyModel *model)
 {
-	double		own_rows = model->rows - model->random_rows;
 	bool		ascends = model->kind == KIND_ORDERED;
 	double		level;
 
-	model->at_end = model->random_rows == 0;
-	model->leaves = model->kind == KIND_KEYED_COMB ? keyed_leaves(model) :
-		filled_leaves(model->random_rows, Max(model->random_rows, 1), 1, 0, 1, false, model->capacity);
+	model->at_end = ascends;
+	if (model->kind == KIND_RANDOM)
+		model->leaves = filled_leaves(model->rows, Max(model->rows, 1), 1, 0, false, model->capacity);
 	if (model->kind == KIND_KEYED_COMB)
-		model->at_end = false;
+		model->leaves = keyed_leaves(model);
 	if (model->kind == KIND_SHORT_COMB)
 	{
-		model->leaves += filled_leaves(own_rows, model->period_rows, model->prefixes, model->rows_in_cycle,
-									   model->run_length, model->varies, model->capacity);
-		model->at_end = model->at_end && model->rows_in_cycle >= model->rows;
-		model->older_rows = floor(own_rows / model->period_rows / model->prefixes) * model->period_rows +
-			model->random_rows / model->prefixes;
+		model->leaves = filled_leaves(model->rows, model->period_rows, model->prefixes, model->rows_in_cycle,
+									  model->varies, model->capacity);
+		model->at_end = model->rows_in_cycle >= model->rows;
+		model->older_rows = floor(model->rows / model->period_rows / model->prefixes) * model->period_rows;
 		ascends = model->period_rows + model->older_rows < model->capacity / 2;
 	}
 	model->kept = !ascends ? M_LN2 : model->at_end ? BTREE_DEFAULT_FILLFACTOR / 100.0 : 0.5;
 	model->moved = ascends ? 1 - model->kept : 0.5;
 	if (model->kind == KIND_ORDERED)
-		model->leaves += ceil(own_rows / (model->kept * (model->capacity + 1)));
+		model->leaves = ceil(model->rows / (model->kept * (model->capacity + 1)));
 
 	model->leaf_rows = model->leaves > 0 ? model->rows / model->leaves : 1;
 	model->pages = ceil(model->leaves);
@@ -195,26 +187,25 @@ distinct_pages(double pages, double changes)
 }
 
 /*
- * The images of runs of rows that are inserted among near_rows, the first one not
- * counted, and of the others, among later_rows.  A run changes a leaf, and the
- * next one if a leaf ends in it, which also changes the page above.
+ * The images of rows that are inserted among near_rows, the first one not
+ * counted, and of the others, among later_rows.  A row that is the last one of a
+ * leaf also changes the next one, and the page above.
  */
 static double
-images_among(const KeyModel *model, double near_inserts, double later_rows, double run)
+images_among(const KeyModel *model, double near_inserts, double later_rows)
 {
 	double		near_leaves = model->near_rows / model->leaf_rows;
 	double		later_leaves = later_rows / model->leaf_rows;
-	double		crossings = Min(run / model->leaf_rows, 1);
+	double		last_ones = Min(1 / model->leaf_rows, 1);
 
-	return distinct_pages(near_leaves, Max(near_inserts / run - 1, 0) * (1 + crossings)) +
-		distinct_pages(later_leaves, (model->inserts - near_inserts) / run * (1 + crossings)) +
-		distinct_pages((near_leaves + later_leaves) / model->leaf_rows, model->inserts / run * crossings);
+	return distinct_pages(near_leaves, Max(near_inserts - 1, 0) * (1 + last_ones)) +
+		distinct_pages(later_leaves, (model->inserts - near_inserts) * (1 + last_ones)) +
+		distinct_pages((near_leaves + later_leaves) / model->leaf_rows, model->inserts * last_ones);
 }
 
 /*
  * The keys of a period are inserted among those of its prefix: its own from
- * before the checkpoint, but for the last leaf, those of previous cycles, and
- * random ones.  A period ends a run.
+ * before the checkpoint, but for the last leaf, and those of previous cycles.
  */
 static double
 short_comb_images(KeyModel *model)
@@ -224,8 +215,7 @@ short_comb_images(KeyModel *model)
 	double		later_rows = model->older_rows * (model->inserts - near_inserts) / model->period_rows;
 
 	model->near_rows = Min(Max(in_period - model->leaf_rows / 2, 0) + model->older_rows, model->rows);
-	return images_among(model, near_inserts, Min(later_rows, model->rows),
-						Max(Min(model->run_length, model->period_rows), 1));
+	return images_among(model, near_inserts, Min(later_rows, model->rows));
 }
 
 /*
@@ -265,7 +255,7 @@ images_of(KeyModel *model)
 	if (model->kind == KIND_RANDOM)
 	{
 		model->near_rows = model->rows - model->leaf_rows;
-		images += images_among(model, model->inserts, 0, 1);
+		images += images_among(model, model->inserts, 0);
 	}
 	else if (model->kind == KIND_SHORT_COMB)
 		images += short_comb_images(model);
@@ -276,8 +266,8 @@ images_of(KeyModel *model)
 
 /*
  * expected_key_cost(kind text, index_rows float8, rows_per_checkpoint float8,
- *					 rows_per_period float8, prefix_bytes int, run_length int,
- *					 key_bytes int, rows_in_cycle float8, random_rows float8, OUT ...)
+ *					 rows_per_period float8, prefix_bytes int, key_bytes int,
+ *					 rows_in_cycle float8, OUT ...)
  */
 PG_FUNCTION_INFO_V1(idgen_expected_key_cost);
 Datum

@@ -44,7 +44,6 @@ typedef struct KeyOrder
 	double		period_rows;	/* rows of one period */
 	double		prefixes;		/* periods of a cycle */
 	double		first_row;		/* its place in the cycle */
-	double		run_length;		/* keys in a row that share a tag */
 	bool		varies;			/* periods have half to one and a half of the
 								 * rows */
 } KeyOrder;
@@ -160,8 +159,6 @@ fill(const KeyOrder *order, int capacity)
 	double		moment = order->first_row / order->period_rows;
 	double		period = -1;
 	double		step = 0;
-	double		left_in_run = 0;
-	double		tag = 0;
 	pg_prng_state random;
 
 	pg_prng_seed(&random, 0);
@@ -175,15 +172,8 @@ fill(const KeyOrder *order, int capacity)
 		{
 			period = floor(moment);
 			step = 1 / (order->period_rows * (order->varies ? 0.5 + pg_prng_double(&random) : 1));
-			left_in_run = 0;
 		}
-		if (left_in_run < 1)
-		{
-			left_in_run = order->run_length;
-			tag = pg_prng_uint32(&random) & 0xFFFF;
-		}
-		left_in_run--;
-		insert(&index, fmod(period, order->prefixes) + (tag + pg_prng_double(&random)) / 0x10000);
+		insert(&index, fmod(period, order->prefixes) + pg_prng_double(&random));
 		moment += step;
 		CHECK_FOR_INTERRUPTS();
 	}
@@ -196,15 +186,13 @@ fill(const KeyOrder *order, int capacity)
  * period.
  */
 double
-filled_leaves(double rows, double period_rows, double prefixes, double rows_in_cycle, double run_length,
-			  bool varies, int capacity)
+filled_leaves(double rows, double period_rows, double prefixes, double rows_in_cycle, bool varies, int capacity)
 {
 	KeyOrder	order = {
 		.rows = rows,
 		.period_rows = period_rows,
 		.prefixes = Min(prefixes, MAX_PREFIXES),
 		.first_row = rows_in_cycle - rows,
-		.run_length = run_length,
 		.varies = varies
 	};
 	double		cycle_rows = order.period_rows * order.prefixes;

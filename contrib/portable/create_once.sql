@@ -12,6 +12,9 @@
 DO $install$
 DECLARE
     caller_path CONSTANT pg_catalog.text := pg_catalog.current_setting('search_path');
+    name pg_catalog.text;
+    type pg_catalog.text;
+    entity pg_catalog.text;
 BEGIN
     PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
     IF (SELECT pg_get_userbyid(proowner) = current_user FROM pg_proc
@@ -41,18 +44,6 @@ IF to_regclass('idgen.creation_identifiers') IS NULL THEN
         WHERE entity_number IS NOT NULL;
     COMMENT ON TABLE idgen.creation_identifiers IS
         'The entity that each creation command created, written by idgen.create_once(). Keep it a logged table.';
-    COMMENT ON COLUMN idgen.creation_identifiers.command_id IS
-        'The id that the client gave the command, the same in every retry.';
-    COMMENT ON COLUMN idgen.creation_identifiers.command_name IS
-        'The kind of the command, as the application calls it.';
-    COMMENT ON COLUMN idgen.creation_identifiers.entity_id IS
-        'The entity that the command created, if a uuid identifies it.';
-    COMMENT ON COLUMN idgen.creation_identifiers.entity_number IS
-        'The entity that the command created, if a bigint identifies it.';
-    COMMENT ON COLUMN idgen.creation_identifiers.request_hash IS
-        'A hash of the request, the same on every server version, machine and encoding. NULL if no request was given.';
-    COMMENT ON COLUMN idgen.creation_identifiers.created_at IS
-        'The start of the transaction that recorded the command.';
 END IF;
 
 -- The text of jsonb with the keys in the order of their UTF-8, in another encoding.
@@ -195,25 +186,19 @@ CREATE OR REPLACE FUNCTION idgen.forget_creation(command_id uuid) RETURNS boolea
 COMMENT ON FUNCTION idgen.forget_creation(uuid) IS
     'Deletes a recorded command, so that the next call with its id creates anew; returns whether it was recorded.';
 
-CREATE OR REPLACE FUNCTION idgen.forget_creation_of(entity_id uuid) RETURNS bigint
+FOR name, type, entity IN VALUES ('forget_creation_of', 'uuid', 'entity_id'),
+                               ('forget_creation_of_bigint', 'bigint', 'entity_number') LOOP
+    EXECUTE format($loop$
+CREATE OR REPLACE FUNCTION idgen.%1$s(%3$s %2$s) RETURNS bigint
     LANGUAGE SQL VOLATILE PARALLEL UNSAFE STRICT SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
     AS $$
-        WITH forgotten AS (DELETE FROM idgen.creation_identifiers c
-                           WHERE c.entity_id = forget_creation_of.entity_id RETURNING 1)
+        WITH forgotten AS (DELETE FROM idgen.creation_identifiers c WHERE c.%3$s = %1$s.%3$s RETURNING 1)
         SELECT count(*) FROM forgotten
     $$;
-COMMENT ON FUNCTION idgen.forget_creation_of(uuid) IS
+COMMENT ON FUNCTION idgen.%1$s(%2$s) IS
     'Deletes the recorded commands that created an entity; returns their number.';
-
-CREATE OR REPLACE FUNCTION idgen.forget_creation_of_bigint(entity_number bigint) RETURNS bigint
-    LANGUAGE SQL VOLATILE PARALLEL UNSAFE STRICT SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
-    AS $$
-        WITH forgotten AS (DELETE FROM idgen.creation_identifiers c
-                           WHERE c.entity_number = forget_creation_of_bigint.entity_number RETURNING 1)
-        SELECT count(*) FROM forgotten
-    $$;
-COMMENT ON FUNCTION idgen.forget_creation_of_bigint(bigint) IS
-    'The same as forget_creation_of() for entities that a bigint identifies.';
+$loop$, name, type, entity);
+END LOOP;
 
 CREATE OR REPLACE FUNCTION idgen.purge_creations(
     older_than interval DEFAULT '24 hours', command_name text DEFAULT NULL, batch_size bigint DEFAULT 10000

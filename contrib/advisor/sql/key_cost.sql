@@ -33,33 +33,28 @@ FROM (VALUES (1e5), (1e7), (1e9)) i (index_rows), (VALUES (1e3), (1e5)) v (n), (
 SELECT costs(format($$'random', %s, %s$$, index_rows, n))
 FROM unnest('{0,1,1e15}'::float8[]) index_rows, unnest('{1,1e15}'::float8[]) n ORDER BY index_rows, n;
 SELECT costs($$'short_comb', 1e15, 1e15, 1e-6, 6$$, $$'random', 1e15, 1, key_bytes => 1024$$,
-             $$'ordered', 2, 1, random_rows => 1$$, $$'random', 291, 1$$, $$'random', 292, 1$$);
+             $$'random', 291, 1$$, $$'random', 292, 1$$);
 -- less than a row, and rows in a period where the kind has none
 SELECT costs($$'random', 1e-300, 1$$, $$'keyed_comb', 1e-300, 1, 1$$, $$'short_comb', 1e-300, 1, 1$$,
              $$'random', 1e6, 1000, 0$$, $$'ordered', 1e6, 1000, 0$$);
 SELECT 'the cost of NULL', c.* FROM idgen.expected_key_cost(NULL, 1, 1) c;
 -- invalid arguments
 SELECT costs($$'COMB', 1, 1$$, $$'random', -1, 1$$, $$'random', 'NaN', 1$$, $$'random', 1, 0.5$$,
-             $$'random', 1, 1, key_bytes => 0$$, $$'ordered', 1, 1, random_rows => 2$$,
+             $$'random', 1, 1, key_bytes => 0$$,
              $$'short_comb', 1, 1$$, $$'keyed_comb', 1, 1$$, $$'keyed_comb', 1, 1, 0$$,
              $$'short_comb', 1, 1, 0$$, $$'short_comb', 1, 1, 1, 7$$,
-             $$'short_comb', 1, 1, 10, rows_in_cycle => 655361$$, $$'short_comb', 1, 1, 1, run_length => 0$$);
+             $$'short_comb', 1, 1, 10, rows_in_cycle => 655361$$);
 -- a plan: the costs are those of expected_key_cost() at the end of the retention
 SELECT rate, retention, key, recommended, pg_size_pretty(wal_per_day), round(images_per_row::numeric, 3),
-       pg_size_pretty(index_bytes), round(100 * leaf_density), cycle
+       pg_size_pretty(index_bytes), round(100 * leaf_density)
 FROM (VALUES (1, 1000, '100 days'::interval), (2, 0.1, '30 days')) v (n, rate, retention),
      LATERAL (SELECT row_number() OVER () AS place, * FROM idgen.key_plan(rate, retention)) p
 ORDER BY n, place;
--- one key is recommended, with a reason; of keys that clients generate, only uuid_v7() or the default short COMB,
--- which ages
-SELECT format('%s rows a second for %s: %s of %s keys; of clients %s of %s', rows_per_second, retention,
-              string_agg(key, ' ') FILTER (WHERE recommended AND NOT client_keys),
-              count(*) FILTER (WHERE NOT client_keys),
-              string_agg(key, ' ') FILTER (WHERE recommended AND client_keys), count(*) FILTER (WHERE client_keys)),
+-- one key is recommended, with a reason
+SELECT rows_per_second, retention, string_agg(key, ' ') FILTER (WHERE recommended), count(*),
        bool_and(recommended = (reason IS NOT NULL))
-FROM (VALUES (0.5), (1000)) r (rows_per_second), (VALUES ('1 hour'::interval), ('1 year'), ('10 years')) t (retention),
-     (VALUES (false), (true)) c (client_keys),
-     idgen.key_plan(rows_per_second, retention, client_keys => client_keys)
+FROM (VALUES (0.0001), (0.5), (1000)) r (rows_per_second), (VALUES ('1 hour'::interval), ('10 years')) t (retention),
+     idgen.key_plan(rows_per_second, retention)
 GROUP BY rows_per_second, retention ORDER BY rows_per_second, retention;
 SELECT arguments, shown(format('key_plan(%s)', arguments))
 FROM unnest(ARRAY[$$0, '1 day'$$, $$'NaN', '1 day'$$, $$1, '0'$$, $$1, '1 day', '-1 s'$$,

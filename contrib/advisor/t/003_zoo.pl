@@ -1,7 +1,7 @@
 # What index_report() says of tables that were not prepared for it, and
 # expected_key_cost(), compared with what is measured: the full-page images and the WAL
-# of the next rows, the leaf density, and what REINDEX saves. Then index_wal() is compared
-# with pg_waldump.
+# of the next rows, the leaf density and the size, and what REINDEX saves. Then
+# index_wal() is compared with pg_waldump.
 
 use FindBin;
 use lib "$FindBin::RealBin/../../../t/lib";
@@ -238,6 +238,51 @@ is(outcome(q{BEGIN; DROP EXTENSION pg_walinspect; SELECT idgen.index_wal('0/1', 
 	'without pg_walinspect');
 is(outcome("SET ROLE pg_read_all_data; SELECT idgen.index_wal('$from', '$to')"), '42501', 'without its rights');
 
+# Fill a table; its density and size are those that expected_key_cost(ARGUMENTS) predicts.
+sub fill
+{
+	my ($title, $type, $expression, $count, $arguments) = @_;
+	ask("DROP TABLE IF EXISTS planned; CREATE TABLE planned (i int, k $type PRIMARY KEY, t int, note text)");
+	ask(insertion('planned', $expression, 1, $count));
+	my ($density, $expected_density, $size, $expected_size) = split /\|/, ask(qq{
+		SELECT s.avg_leaf_density, 100 * c.leaf_density, s.index_size, c.index_bytes
+		FROM pgstatindex('planned_pkey') s, idgen.expected_key_cost($arguments) c});
+	ok(near($expected_density, $density, 0.1, 0) && near($expected_size, $size, 0.1, 0),
+		"$title: $expected_density % of $expected_size are predicted, $density % of $size measured");
+}
+fill(@$_) for (
+	[ 'bigint', 'bigint', 'i', 100_000, q{'ordered', 100000, 1000, key_bytes => 8} ],
+	[ 'ulid()', 'text COLLATE "C"', 'idgen.ulid()', 100_000, q{'ordered', 100000, 1000, key_bytes => 27} ],
+	[ 'more of version 4 than a simulation has', 'uuid', $v4, 210_000, q{'random', 210000, 1000} ],
+	[ 'one full leaf page', 'uuid', $v4, 290, q{'random', 290, 1000} ],
+	[ 'UUIDs as text', 'text COLLATE "C"', "$v4\::text", 100_000, q{'random', 100000, 1000, key_bytes => 37} ],
+	map {
+		[ "keyed_comb(), $_ rows a twelfth", 'uuid',
+			"idgen.keyed_comb(clock => 'epoch'::timestamptz + i / $_ * interval '5 minutes')", 120_000,
+			"'keyed_comb', 120000, 1000, 12 * $_" ]
+	} 3, 20, 100, 200, 1000, 10_000);
+
+# Fill a table with short COMBs, the last of which has this place in the cycle.
+sub fill_short_comb
+{
+	my ($title, $rows, $period_rows, $prefix_bytes, $place) = @_;
+	my $first = $place - $rows;
+	# as many entire cycles later that no row is before 1970
+	$first += $period_rows * 256**$prefix_bytes while $first < 0;
+	my $expression = "idgen.short_comb('1 minute', $prefix_bytes, 1,
+		'epoch'::timestamptz + (i + $first) / $period_rows * interval '1 minute')";
+	fill("short_comb(), $title", 'uuid', $expression, $rows,
+		"'short_comb', $rows, 1000, $period_rows, $prefix_bytes, rows_in_cycle => $place");
+	return $expression;
+}
+fill_short_comb(@$_) for (
+	# before the prefixes begin again, and after they did so
+	map({ [ "$_ rows a period, first cycle", 120_000, $_, 2, 130_000 ],
+			[ "$_ rows a period, begun again", 120_000, $_, 2, 110_000 ] } 3, 100, 1000),
+	[ '10000 rows a period', 200_000, 10_000, 2, 50_000_000 ],
+	[ 'an hour with one prefix byte', 420_000, 1380, 1, 138_000 ],
+	[ '469 cycles', 120_000, 1, 1, 128 ]);
+
 # What index_report() of a table with random keys expects of keyed COMBs, and such keys: rows a minute, minutes between
 # two checkpoints, and intervals. An hour has 1.07 times as many rows, so that checkpoints are at all places in it.
 ask('CREATE TABLE others (i int, k uuid PRIMARY KEY, t int, note text)');
@@ -248,36 +293,31 @@ for ([ 1, 60, 60 ], [ 5, 30, 60 ], [ 20, 5, 100 ], [ 20, 60, 15 ], [ 50, 30, 15 
 	my $n = $rate * $minutes;
 	my $expression = "idgen.keyed_comb(clock => 'epoch'::timestamptz + i * interval '1 minute' / ($rate * 1.07))";
 
-	ask('CREATE TABLE planned (i int, k uuid PRIMARY KEY, t int, note text)');
-	ask(insertion('planned', $expression, 1, 60_000));
+	fill("keyed_comb(), $rate rows a minute", 'uuid', $expression, 60_000, "'keyed_comb', 60000, $n, 64.2 * $rate");
 	my ($images, $wal) = measure('planned', 'planned_pkey', $expression, 60_000, $n, $intervals);
-	my $expected = ask(
-		"SELECT keyed_comb_wal_per_row
+	my $expected = ask("SELECT keyed_comb_wal_per_row
 			FROM idgen.index_report('others', $n, checkpoint => interval '$minutes minutes' / 1.07)");
 	cmp_ok(abs($expected / $wal - 1), '<', 0.2,
-		"keyed_comb(), $rate rows a minute, a checkpoint every $minutes: $expected bytes of WAL a row, measured $wal");
-	ask('DROP TABLE planned');
+		"... a checkpoint every $minutes minutes: $expected bytes of WAL a row, measured $wal");
 }
 
 # expected_key_cost() of 10, 100 and 500 rows a checkpoint. Of short COMBs: the rows a minute, the prefix bytes, and the
-# place in the cycle of the first row.
+# place in the cycle of the last row.
 for (
-	[ 'ordered' ], [ 'random' ], [ 'short_comb', 20, 2, 0 ], [ 'short_comb', 20, 2, 20 * 65536 - 30_000 ],
-	[ 'short_comb', 200, 2, 200 * 65536 - 30_000 ], [ 'short_comb', 60, 1, 0 ], [ 'short_comb', 5, 1, 0 ])
+	[ 'ordered' ], [ 'random' ], [ 'short_comb', 20, 2, 60_000 ], [ 'short_comb', 20, 2, 30_000 ],
+	[ 'short_comb', 200, 2, 30_000 ], [ 'short_comb', 60, 1, 13_920 ], [ 'short_comb', 5, 1, 1120 ])
 {
-	my ($kind, $rate, $bytes, $first) = @$_;
-	my $expression = $kind eq 'ordered' ? 'idgen.uuid_v7(at)' : $kind eq 'random' ? $v4
-	  : "idgen.short_comb('1 minute', $bytes, 1, 'epoch'::timestamptz + ($first + i) * interval '1 minute' / $rate)";
-	my $title = join ', ', @$_;
-	my $count = 60_000;
+	my ($kind, $rate, $bytes, $place) = @$_;
+	my ($title, $count) = (join(', ', @$_), 60_000);
+	my $expression = $kind eq 'ordered' ? $v7 : $v4;
+	if ($rate) { $expression = fill_short_comb("$rate rows a minute", $count, $rate, $bytes, $place) }
+	else { fill($kind, 'uuid', $expression, $count, "'$kind', $count, 1000") }
 
-	ask('CREATE TABLE planned (i int, k uuid PRIMARY KEY, t int, note text)');
-	ask(insertion('planned', $expression, 1, $count));
 	for my $n (10, 100, 500)
 	{
 		my ($images, $wal) = measure('planned', 'planned_pkey', $expression, $count, $n);
 		my $of_comb = $rate
-		  ? ", $rate, $bytes, rows_in_cycle => mod($first + $count + 2000, ($rate * 256 ^ $bytes)::numeric)" : '';
+		  ? ", $rate, $bytes, rows_in_cycle => mod($place + $count - 58000, ($rate * 256 ^ $bytes)::numeric)" : '';
 		my ($expected, $expected_wal) = split /\|/, ask(
 			"SELECT images_per_row, image_bytes_per_row + record_bytes_per_row
 				FROM idgen.expected_key_cost('$kind', $count + 2000, $n$of_comb)");
@@ -287,7 +327,6 @@ for (
 		ok(near($expected_wal, $wal, 0.2, 10), "its WAL: $expected_wal, measured $wal");
 		$count += 4000;
 	}
-	ask('DROP TABLE planned');
 }
 
 done_testing();

@@ -234,13 +234,6 @@ for my $value ('', 'x', map { "deadbeef$_" } $twelfth, $twelfth - 1 . " $period 
 	is(ask("SELECT set_config($setting, '$value', false) IS NULL; $live", 'p'), "f\n$expected",
 		"a setting of '$value' is not used");
 }
-SKIP:
-{
-	my $ci = q{CREATE COLLATION ci (provider = icu, locale = 'und-u-ks-level2', deterministic = false)};
-	skip 'the server has no ICU', 1 if outcome($ci, database => 'p') ne '';
-	is(ask("SELECT count(DISTINCT left(idgen.keyed_comb('$year days', area COLLATE ci)::text, 8))
-		FROM unnest('{a,A,a,A}'::text[]) area", 'p'), '2', 'areas that a collation considers equal differ');
-}
 ask('DELETE FROM idgen.portable_secret', 'p');
 is(outcome($_, database => 'p', user => 'app'), '55000', 'without the secret, a call is an error')
   for $live, 'SELECT idgen.keyed_comb(clock => now())';

@@ -260,6 +260,8 @@ SKIP:
 		'00000000-0000-4000-8000-000000000000', name COLLATE ci) FROM unnest('{order,ORDER}'::text[]) name};
 	is_deeply([ map { outcome($create, database => $_) } 'c', 'p' ], [ ('23514') x 2 ],
 		'names that a collation considers equal differ');
+	is(ask(q{SELECT count(DISTINCT left(idgen.keyed_comb('365250 days', area COLLATE ci)::text, 8))
+		FROM unnest('{a,A,a,A}'::text[]) area}, 'p'), '2', 'and areas');
 }
 
 done_testing();
