@@ -46,7 +46,7 @@ costs of the VACUUM that follows are divided by their number.""",
     "age": Scene("WAL over the age of the table", """\
 Five years of a table of the key alone: of each cycle of the short prefix (65,536 minutes), the same minutes are
 filled at the given rate, because only rows of the same minutes share pages with them. A measurement is a checkpoint
-and the rows of five minutes, at six places of the cycle. The clock is simulated, and short COMBs have no runs, as
+and the rows of five minutes, at several places of the cycle. The clock is simulated, and short COMBs have no runs, as
 if each row came in a transaction of its own. Shared buffers are small, so that the index blocks that are read
 count. A table filled in full has many more rows: for random keys, WAL and reads are lower bounds.""",
                  "rate", "years", ["wal_bytes_per_row", "reads_per_row", "index_bytes_per_row"],
@@ -83,7 +83,7 @@ rows of the table.""", "rate", "replacements", ["leaf_density", "index_bytes_per
     "tenants": Scene("Primary keys that begin with a tenant", """\
 A table with the primary key (tenant, id), into which all tenants together insert 200 rows a minute, each row of a
 tenant at random. A tenant's rows are side by side in the index, so the rate of each tenant counts: with one tenant,
-the index is as one of the id alone, but for the wider key. The clock is simulated; the rows are measured at six
+the index is as one of the id alone, but for the wider key. The clock is simulated; the rows are measured at several
 places.""",
                      "", "rows after a checkpoint", ["wal_bytes_per_row", "index_bytes_per_row"],
                      [("keyed_comb", "uuid_v7")]),

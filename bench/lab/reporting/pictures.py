@@ -40,6 +40,8 @@ def drawn(rows, columns, height, title, about, draw, **options):
     # a line for each picture, without the prologue, and two decimals are enough
     svg = re.sub(r"^.*?(?=<svg)|<metadata>.*?</metadata>", "", file.getvalue(), flags=re.S)
     svg = re.sub(r"(\.\d{2})\d+", r"\1", re.sub(r"\s+", " ", svg))
+    # lines without length, which are dots
+    svg = re.sub(r"M (\S+ \S+) L \1 ", r"M\1h0", svg)
     about = f' role="img"><title>{html.escape(title)}</title><desc>{html.escape(about)}</desc>'
     return svg.replace(">", about, 1) + "\n"
 
@@ -86,7 +88,7 @@ def heat(title, about, colours, panels):
     """Where in the index the rows went: panels = {key: (touches, pages)}, in which pages is a text."""
     def draw(axes):
         for panel, (key, (touches, pages)) in zip(axes[0], panels.items()):
-            # a dot is a line without length, of which the SVG needs fewer bytes
+            # a line without length needs fewer bytes than a marker
             xs = [x for touch in touches for x in (touch.row, touch.row, None)]
             ys = [y for touch in touches for y in (touch.position, touch.position, None)]
             panel.plot(xs, ys, linewidth=1.5, solid_capstyle="round", color=colours[key])
