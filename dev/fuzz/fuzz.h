@@ -76,7 +76,6 @@ extern NullableDatum text_arg(const char *bytes, size_t length, bool short_heade
 #define null_arg()				((NullableDatum) {0, true})
 #define int32_arg(number)		value_arg(Int32GetDatum(number))
 #define int64_arg(number)		value_arg(Int64GetDatum(number))
-#define instant_arg(instant)	value_arg(TimestampTzGetDatum(instant))
 
 /* Results */
 static inline const char *
