@@ -16,7 +16,7 @@
 #
 # Installs missing tools. Takes about a minute.
 
-. "$(dirname "$0")/verdicts.sh"
+. "$(dirname "$0")/results.sh"
 
 # The server's makefiles have options of gcc, which clang does not know.
 build_with() {
@@ -110,6 +110,6 @@ for name in "${arguments[@]}"; do
         *) idgen_die "unknown check $name; see --help" ;;
     esac
     "check_$name" >"$IDGEN_WORK/check.log" 2>&1
-    verdict $? "$name" || cat "$IDGEN_WORK/check.log"
+    result $? "$name" || cat "$IDGEN_WORK/check.log"
 done
-end_of_verdicts
+end_of_results

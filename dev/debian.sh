@@ -1,15 +1,15 @@
 # shellcheck shell=bash
 #
 # debian.sh: functions that install PostgreSQL versions which the machine does not have,
-# each in a Debian system in a folder of $IDGEN_MATRIX. To be sourced; it sources verdicts.sh.
+# each in a Debian system in a folder of $IDGEN_MATRIX. To be sourced; it sources results.sh.
 #
 # debootstrap makes a folder, which is kept for later runs; remove it to have it made again. Commands
 # run in it as root, with chroot, in mount and process namespaces of their own, which end with the
 # script. If a folder is not available, the script ends with status 77. MAJOR may have the suffix of
 # another architecture: 15-i386, or 17-s390x with qemu-user-static registered in binfmt_misc.
 
-# shellcheck source=dev/verdicts.sh
-. "$(dirname "${BASH_SOURCE[0]}")/verdicts.sh"
+# shellcheck source=dev/results.sh
+. "$(dirname "${BASH_SOURCE[0]}")/results.sh"
 
 IDGEN_MATRIX=$(realpath -m "${IDGEN_MATRIX:-${XDG_CACHE_HOME:-/var/cache}/idgen-matrix}")
 

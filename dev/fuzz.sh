@@ -10,7 +10,7 @@
 # there, it runs again.
 # PG_CONFIG=/path/to/pg_config chooses the headers and libpgcommon.
 
-. "$(dirname "$0")/verdicts.sh"
+. "$(dirname "$0")/results.sh"
 
 seconds=10
 idgen_options 'seconds#' "$@"
@@ -75,11 +75,11 @@ for target in "${targets[@]}"; do
     status=$?
     inputs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
     [ "$status" -eq 0 ] && [ "${inputs:-0}" -gt 0 ]
-    verdict $? "$(printf '%-12s %12d inputs' "$target" "${inputs:-0}")" || {
+    result $? "$(printf '%-12s %12d inputs' "$target" "${inputs:-0}")" || {
         cp "$log" "$findings/$target.log"
         grep -vE '^(INFO|#|stat::|\s*NEW_FUNC)' "$log" | head -n 60
     }
 done
 rmdir "$findings" 2>/dev/null || printf 'The failing inputs are in %s\n' "$findings"
 
-end_of_verdicts
+end_of_results

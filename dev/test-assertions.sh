@@ -35,7 +35,7 @@ rm -rf /var/tmp/postgresql'
 
 # With debug_discard_caches = 1, CREATE EXTENSION would take many minutes, as would the tests that make thousands of
 # calls.
-test_without_caches='. dev/verdicts.sh
+test_without_caches='. dev/results.sh
 REGRESS="catalogs"
 ISOLATION="create_once_reindex check_recent_id"
 idgen_build && idgen_start autovacuum=off && as_server_user createdb contrib_regression &&
@@ -45,7 +45,7 @@ for kind in REGRESS ISOLATION; do
     run "Tests without caches: $kind" "without_caches_$kind" "${idgen_make[@]}" installcheck REGRESS= ISOLATION= \
         "$kind=${!kind}" ISOLATION_OPTS="--use-existing --dbname=contrib_regression" EXTRA_REGRESS_OPTS=--use-existing
 done
-end_of_verdicts'
+end_of_results'
 
 debian_make "15-$(dpkg --print-architecture)"
 log=$DEBIAN_ROOT.assertions.log

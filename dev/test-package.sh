@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 #
-# test-package.sh: build idgen in every form in which it is distributed, install it and test it.
+# test-package.sh: build idgen in each form in which it is distributed, install it and test it.
 #
-#   dev/test-package.sh [MAJOR[-ARCHITECTURE]]     default: 17
+#   dev/test-package.sh [MAJOR [FORM ...]]     default: 17, and all forms
 #
-#   archive      the archive of "make dist" with make and PGXN's client
-#   debian       the Debian packages, with lintian and autopkgtest
-#   rpm          the RPM packages, with Debian's rpm
-#   images       the images of dev/packaging/docker and, from PostgreSQL 18 on, dev/packaging/cloudnativepg,
-#                of the Debian packages. Not for other architectures
+#   archive        the archive of "make dist", by make and PGXN's client
+#   debian         the Debian packages, by autopkgtest
+#   rpm            the RPM packages, by Debian's rpm
+#   docker         the image of dev/packaging/docker
+#   cloudnativepg  that of dev/packaging/cloudnativepg, of the Debian packages; from PostgreSQL 18 on
 #
 # In the Debian folder of that version (see run-on.sh), which also is the base of the images. The
 # archive is that of the working tree, without new files that were not added. The packages remain in
@@ -16,74 +16,106 @@
 
 . "$(dirname "$0")/debian.sh"
 
-idgen_no_options "$@"
-major=${1:-17}
-[[ $major =~ ^[1-9][0-9](-[a-z0-9]+)?$ ]] || idgen_die "not a major version: $major"
+idgen_options '' "$@"
+major=${arguments[0]:-17}
+forms=("${arguments[@]:1}")
+[ ${#forms[@]} -gt 0 ] || forms=(archive debian rpm docker cloudnativepg)
+images=$IDGEN_MATRIX/images-$major
 
-steps() { run_script debian_run /idgen/dev/package-steps.sh "$1" "${major%-*}"; }
-
-# The archive of the working tree; a release is made of a commit.
-make_archive() {
-    local revision
-    mkdir -p "$DEBIAN_ROOT/package"
-    rm -f "$DEBIAN_ROOT"/package/idgen-*.zip
-    revision=$(git -C "$IDGEN_SOURCE" stash create) &&
-        make -s -C "$IDGEN_SOURCE" PG_CONFIG="${PG_CONFIG:-pg_config}" dist REVISION="${revision:-HEAD}" \
-            DISTDIR="$DEBIAN_ROOT/package"
+# Steps in the Debian system, with the number of the version as $1, each of which must succeed
+in_debian() {
+    debian_run bash -exc "export PG_SUPPORTED_VERSIONS=\$1 PG_CONFIG=/usr/lib/postgresql/\$1/bin/pg_config
+        both() { make -C /package/idgen \"\$@\" && make -C /package/idgen/contrib/advisor \"\$@\"; }
+        export -f both
+        install() { apt-get -q install -y --no-install-recommends \"\$@\"; }
+        cd /package
+        rm -rf idgen && unzip -q idgen-*.zip && mv idgen-*.[0-9] idgen
+        $1
+        ! find /usr/lib/postgresql/\$1/lib /usr/share/postgresql/\$1/extension -name 'idgen*' | grep ." bash "$major"
 }
 
-images=$IDGEN_MATRIX/images-$major
+# shellcheck disable=SC2016  # for the inner shell
+test_archive() {
+    in_debian 'install pgxnclient
+        both all install
+        pg_virtualenv -t -v "$1" bash -c "both installcheck"
+        both uninstall clean
+        pgxn install --yes --nosudo --pg_config "$PG_CONFIG" ./idgen-*.zip
+        ls "/usr/lib/postgresql/$1/lib/idgen.so"
+        pgxn uninstall --yes --nosudo --pg_config "$PG_CONFIG" ./idgen-*.zip'
+}
+
+# debian/control names the release's own PostgreSQL, which may be another one.
+# shellcheck disable=SC2016
+test_debian() {
+    in_debian 'install dpkg-dev debhelper fakeroot autopkgtest
+        rm -f postgresql-*
+        version=$(dpkg-parsechangelog -l idgen/debian/changelog -S Version)
+        tar czf "postgresql-idgen_${version%-*}.orig.tar.gz" --exclude=idgen/debian idgen
+        (cd idgen && pg_buildext updatecontrol && apt-get -q build-dep -y --no-install-recommends . && dpkg-buildpackage -us -uc)
+        autopkgtest --no-built-binaries postgresql-idgen_*.dsc postgresql-"$1"-idgen{,-advisor}_*.deb -- null
+        apt-get -q purge -y "postgresql-$1-idgen" "postgresql-$1-idgen-advisor"'
+}
+
+# Debian's packages of PostgreSQL are unknown to rpm, hence --nodeps.
+# shellcheck disable=SC2016
+test_rpm() {
+    in_debian 'install rpm
+        rm -rf rpm
+        rpmbuild -bb --nodeps --define "_topdir $PWD/rpm" --define "_sourcedir $PWD" --define "debug_package %{nil}" \
+            --define "pgmajorversion $1" --define "pg_config $PG_CONFIG" idgen/dev/packaging/rpm/idgen.spec
+        rpm --dbpath "$PWD/rpm/db" --install --nodeps rpm/RPMS/*/*.rpm
+        pg_virtualenv -t -v "$1" bash -c "both installcheck"
+        rpm --dbpath "$PWD/rpm/db" --erase "idgen_$1-advisor" "idgen_$1"'
+}
 
 on_images() { buildah --root "$images/root" --runroot "$images/run" "$@"; }
 remove_images() { on_images rm --all >/dev/null 2>&1; rm -rf --one-file-system "$images"; }
 
-make_base() {
-    local container folder left_out=(idgen package extensions 'usr/lib/llvm-*' usr/share/doc var/cache/apt)
-    container=$(on_images from scratch) && folder=$(on_images mount "$container") &&
-        tar cf - -C "$DEBIAN_ROOT" --one-file-system "${left_out[@]/#/--exclude=./}" . | tar xf - -C "$folder" &&
-        on_images commit --quiet --rm "$container" localhost/server
-}
-
+# Build an image from a folder, on the Debian system.
 build_image() {
-    on_images build --isolation chroot --build-arg BASE=localhost/server --build-arg PG_MAJOR="$major" \
-        --tag "localhost/$1" --file "$IDGEN_SOURCE/dev/packaging/$1/Dockerfile" "$2"
-}
-
-# The server of the image of dev/packaging/docker creates both extensions.
-try_server_image() {
-    local container
-    container=$(on_images from localhost/docker) &&
-        on_images run --isolation chroot --user postgres --env PATH=/usr/bin:/bin "$container" -- \
-            pg_virtualenv -v "$major" psql -v ON_ERROR_STOP=1 -c "CREATE EXTENSION idgen_advisor CASCADE" \
-            -c "SELECT 1 / idgen.is_recent_short_comb(idgen.short_comb())::int AS works"
-}
-
-copy_extension_image() {
     local container folder
-    container=$(on_images from localhost/cloudnativepg) && folder=$(on_images mount "$container") &&
-        rm -rf --one-file-system "$DEBIAN_ROOT/extensions" && mkdir "$DEBIAN_ROOT/extensions" &&
-        cp -r "$folder" "$DEBIAN_ROOT/extensions/1.0"
-}
-
-test_images() {
     command -v buildah >/dev/null || idgen_apt_install buildah
     idgen_at_exit remove_images
     remove_images
     mkdir -p "$images"
-    make_base
-    verdict $? "The Debian folder is the base of the images" || return
-    build_image docker "$DEBIAN_ROOT/idgen"
-    verdict $? "The server image is built" && try_server_image
-    verdict $? "Its server has idgen and idgen_advisor"
-    [ "$major" -ge 18 ] || return
-    build_image cloudnativepg "$DEBIAN_ROOT/package" && copy_extension_image
-    verdict $? "The extension image is built" && steps extension-image
+    container=$(on_images from scratch) && folder=$(on_images mount "$container") &&
+        tar cf - -C "$DEBIAN_ROOT" --one-file-system --exclude=./{idgen,package,'usr/lib/llvm-*',usr/share/doc} . | tar xf - -C "$folder" &&
+        on_images commit --quiet --rm "$container" localhost/server &&
+        on_images build --isolation chroot --build-arg BASE=localhost/server --build-arg PG_MAJOR="$major" \
+            --tag "localhost/$1" --file "$IDGEN_SOURCE/dev/packaging/$1/Dockerfile" "$2"
+}
+
+# Its server creates both extensions.
+test_docker() {
+    build_image docker "$DEBIAN_ROOT/idgen" &&
+        on_images run --isolation chroot --user postgres --env PATH=/usr/bin:/bin "$(on_images from localhost/docker)" -- \
+            pg_virtualenv -v "$major" psql -v ON_ERROR_STOP=1 -c "CREATE EXTENSION idgen_advisor CASCADE" \
+            -c "SELECT 1 / idgen.is_recent_short_comb(idgen.short_comb())::int AS works"
+}
+
+# A server whose paths are those of CloudNativePG uses its files.
+# shellcheck disable=SC2016
+test_cloudnativepg() {
+    [ "$major" -ge 18 ] || return 0
+    build_image cloudnativepg "$DEBIAN_ROOT/package" &&
+        rm -rf --one-file-system "$DEBIAN_ROOT/package/image" &&
+        cp -r "$(on_images mount "$(on_images from localhost/cloudnativepg)")" "$DEBIAN_ROOT/package/image" &&
+        in_debian 'pg_virtualenv -t -v "$1" -o "extension_control_path=\$system:/package/image/share" \
+            -o "dynamic_library_path=\$libdir:/package/image/lib" bash -c "both installcheck"'
 }
 
 debian_make "$major"
 debian_copy_sources
-make_archive
-verdict $? "make dist"
-for form in archive debian rpm; do steps "$form"; done
-[[ $major = *-* ]] || test_images
-end_of_scripts
+mkdir -p "$DEBIAN_ROOT/package"
+rm -f "$DEBIAN_ROOT"/package/idgen-*.zip
+revision=$(git -C "$IDGEN_SOURCE" stash create) &&
+    make -s -C "$IDGEN_SOURCE" PG_CONFIG="${PG_CONFIG:-pg_config}" dist REVISION="${revision:-HEAD}" DISTDIR="$DEBIAN_ROOT/package" &&
+    debian_apt_install postgresql-server-dev-all unzip
+result $? "make dist"
+for form in "${forms[@]}"; do
+    idgen_say "$form"
+    "test_$form"
+    result $? "$form"
+done
+end_of_results

@@ -10,7 +10,7 @@
 # Installs missing packages and builds with warnings as errors. PG_CONFIG=/path/to/pg_config
 # chooses the server.
 
-. "$(dirname "$0")/../dev/verdicts.sh"
+. "$(dirname "$0")/../dev/results.sh"
 
 idgen_options 'regress?' "$@"
 cd "$IDGEN_SOURCE" || exit
@@ -33,7 +33,7 @@ done
 idgen_install_packages tests
 idgen_say "Building for $("$PG_CONFIG" --version), warnings as errors"
 idgen_build COPT="$(idgen_warnings)"
-verdict $? "idgen builds" || { end_of_verdicts; exit; }
+result $? "idgen builds" || { end_of_results; exit; }
 
 if [ ${#folders[@]} -gt 0 ]; then
     # vacuum and statistics only at a test's request
@@ -50,4 +50,4 @@ fi
 
 [ ${#tests[@]} -eq 0 ] || run "TAP tests" tap "${idgen_prove[@]}" --jobs 2 --verbose --timer "${tests[@]}"
 
-end_of_verdicts
+end_of_results

@@ -98,6 +98,7 @@ for my $call (
 	(map { ("${_}_recent_hmac_comb($Functions::v4, 'v2', clock => $late", "${_}_recent_hmac_comb($Functions::v4, 'v2', area => chr(255))") } 'is', 'check'),
 	q{uuid_from_base(repeat('Z', 22), 62)}, q{prefixed_id_to_uuid('acct_1', 'x')}, "typeid_to_uuid($Functions::typeid, 'x')",
 	"created_near($v7, now(), '106751991 days')",
+	"check_recent_hmac_comb($Functions::v4, 'default')",
 	"internal_created_bound($v7, '106751991 days', true)",
 	(map { "$_(clock => $late" } 'short_comb', 'keyed_comb', 'short_suffix_comb'),
 	(map { "$_($v7, clock => $late" } 'short_comb_timestamp', map { ("is_recent_$_", "check_recent_$_") } 'short_comb', 'comb', 'uuid_v7'),

@@ -1,12 +1,13 @@
-# What docs/operations.md and docs/security.md say of an administrator's work, by the pages' own statements: parts of a
-# database are restored, a restore in one transaction keeps its rights, the installer is replaced, what it can do,
-# a purge while the clock is ahead, and a crash without synchronous_commit.
+# What docs/operations.md and docs/security.md say of an administrator's work, by the pages' own statements: prefixes in
+# restored parts, the installer is replaced, what it can do, a purge while the clock is ahead, and a crash without
+# synchronous_commit. (Restores with rights: t/042_restore.pl; prefixes in whole dumps: t/005_text_ids.pl.)
 
 use FakeClock;
 use Page;
 use Server;
 
 my $page = Page->new('operations');
+my $backup = $page->section('Backup and restore');
 my $node = init_server('operations');
 my $clock = FakeClock->new('operations') if FakeClock::is_installed();
 $clock ? $clock->start($node) : $node->start;
@@ -33,10 +34,8 @@ sub restore
 
 # --- Prefixes -------------------------------------------------------------------
 my $prefixes = q{SELECT string_agg(prefix || ' ' || domain, ', ' ORDER BY prefix) FROM idgen.id_prefixes};
-my $commands = 'SELECT count(*) FROM idgen.creation_identifiers';
-my ($exclude) = $page->section('Backup and restore') =~ /`(--exclude-table-data=\S+)`/;
-my ($register) = $page->section('Backup and restore') =~ /(INSERT INTO idgen.id_prefixes.*?;)/s;
-my $taken = q{SELECT idgen.create_id_domain('another', 'acct')};
+my ($exclude) = $backup =~ /(--exclude-table-data=\S+?)`/;
+my ($register) = $backup =~ /(INSERT INTO idgen.id_prefixes.*?;)/s;
 ask('CREATE DATABASE source');
 ask(q{
 	CREATE EXTENSION idgen;
@@ -44,29 +43,20 @@ ask(q{
 	CREATE SCHEMA staging;
 	SELECT idgen.create_id_domain('app.account_id', 'acct'), idgen.create_id_domain('staging.trial_id', 'trial');
 	CREATE TABLE app.accounts (id app.account_id PRIMARY KEY DEFAULT idgen.prefixed_id('acct'));
-	INSERT INTO app.accounts DEFAULT VALUES;
-	CREATE TABLE app.tickets (id bigint PRIMARY KEY DEFAULT idgen.decimal_id());
-	SET idgen.launch_id = 1;
-	INSERT INTO app.tickets SELECT FROM generate_series(1, 3);
-	SELECT idgen.create_once_bigint(idgen.uuid_v4(), 7)}, 'source');
+	INSERT INTO app.accounts DEFAULT VALUES}, 'source');
 
-for my $parts ([ '-Nstaging' ], [ '-napp', '-eidgen' ])
-{
-	dump_of('source', @$parts);
-	new_database('target');
-	like(restore('target'), qr/^schema "staging" does not exist\z/, "@$parts: the prefixes cannot be copied");
-	is(ask($prefixes, 'target'), '', '... none of them');
-	new_database('target');
-	restore('target', '--single-transaction');
-	is(ask(q{SELECT to_regclass('app.accounts')}, 'target'), '', '... and in a single transaction nothing is restored');
-
-	dump_of('source', @$parts, $exclude);
-	new_database('target');
-	is(restore('target', '--single-transaction'), '', "@$parts $exclude: restored");
-	is(ask("$register $prefixes; $commands; SELECT count(*) FROM app.accounts", 'target'), "acct app.account_id\n1\n1",
-		'... with the prefix of the domain that is there, the command and the rows');
-	is(outcome($taken, database => 'target'), '23505', '... and the prefix is in use');
-}
+dump_of('source', '-Nstaging');
+new_database('target');
+like(restore('target'), qr/^schema "staging" does not exist\z/, 'without the schema of a domain, the prefixes cannot be copied');
+is(ask($prefixes, 'target'), '', '... none of them');
+new_database('target');
+restore('target', '--single-transaction');
+is(ask(q{SELECT to_regclass('app.accounts')}, 'target'), '', '... and in a single transaction nothing is restored');
+dump_of('source', '-Nstaging', $exclude);
+new_database('target');
+is(restore('target', '--single-transaction'), '', "$exclude: restored");
+is(ask("$register $prefixes; SELECT count(*) FROM app.accounts", 'target'), "acct app.account_id\n1",
+	'... with the prefix of the domain that is there, and the rows');
 
 # the structure first, or by migrations, and then the rows
 dump_of('source');
@@ -75,47 +65,21 @@ is(restore('target', '--schema-only'), '', 'the structure is restored');
 ask($register, 'target');
 like(restore('target', '--data-only'), qr/^duplicate key value violates unique constraint "id_prefixes_pkey"\z/,
 	'after it, the prefixes cannot be copied');
-new_database('target');
-restore('target', '--schema-only');
 dump_of('source', $exclude);
+ask('TRUNCATE app.accounts', 'target');
 is(restore('target', '--data-only', '--single-transaction'), '', 'without them, the rows are restored');
-is(ask("$register $prefixes; $commands", 'target'), "acct app.account_id, trial staging.trial_id\n1",
-	'and the prefixes registered');
+is(ask($prefixes, 'target'), 'acct app.account_id, trial staging.trial_id', 'beside the prefixes that are there');
 
-# Staging is refreshed as docs/recipes.md says. It has prefixes, commands and numbers of its own.
-my ($options) = Page->new('recipes')->prose('Tests, fixtures, imports, offline clients')
-  =~ /`pg_dump (--data-only .*?)`/;
-ask(q{
-	TRUNCATE app.accounts, app.tickets, idgen.creation_identifiers;
-	SELECT idgen.create_once_bigint(idgen.uuid_v4(), 8)}, 'target');
+# Staging is refreshed as docs/recipes.md says: without the rows of idgen.
+my ($options) = Page->new('recipes')->section('Tests, fixtures, imports, offline clients') =~ /`pg_dump (--data-only .*?)`/;
+ask('TRUNCATE app.accounts; SELECT idgen.create_once_bigint(idgen.uuid_v4(), 8)', 'target');
 dump_of('source', map { tr/'//dr } split / /, $options);
 is(restore('target', '--single-transaction'), '', "staging is refreshed by pg_dump $options");
-is(ask("$prefixes; SELECT entity_number FROM idgen.creation_identifiers; SELECT count(*) FROM app.accounts", 'target'),
-	"acct app.account_id, trial staging.trial_id\n8\n1", 'with the rows, and its own prefixes and commands');
-is(ask('SET idgen.launch_id = 2; INSERT INTO app.tickets DEFAULT VALUES; SELECT count(*) FROM app.tickets', 'target'),
-	'4', 'and continues with its own number');
+is(ask('SELECT entity_number FROM idgen.creation_identifiers; SELECT count(*) FROM app.accounts', 'target'), "8\n1",
+	'with the rows, and its own commands');
 
-# Without the rows of idgen, and a table alone
-for my $without ('-Nidgen', '-Tidgen.*')
-{
-	dump_of('source', $without);
-	new_database('target');
-	is(restore('target'), '', "$without: restored without an error");
-	is(ask("$prefixes; $commands; SELECT last_value FROM idgen.decimal_id_counter", 'target'), "\n0\n1",
-		'... and without the rows');
-}
-new_database('target');
-ask('CREATE EXTENSION idgen; CREATE SCHEMA app', 'target');
-dump_of('source', '-tapp.tickets');
-is(restore('target'), '', 'a table alone is restored');
-my $ticket = 'SET idgen.launch_id = 1; SET search_path = app; INSERT INTO tickets DEFAULT VALUES';
-is(outcome($ticket, database => 'target'), '23505', 'decimal_id() repeats values');
-my ($continue) = Page->new('tickers')->blocks('decimal_id');
-ask("SET search_path = app; $continue", 'target');
-is(outcome("$ticket; SELECT count(*) FROM tickets", database => 'target'), '4', '... unless its sequence is set as the page says');
-
-# A table alone, in a database that stays
-my ($forget) = $page->section('Backup and restore') =~ /(DELETE FROM idgen.creation_identifiers.*?;)/s;
+# --- A table alone, in a database that stays ---------------------------------------
+my ($forget) = $backup =~ /(DELETE FROM idgen.creation_identifiers.*?;)/s;
 sub order
 {
 	return qq{

@@ -7,7 +7,7 @@
 # Installs their runtimes (Debian packages, npm packages in the versions of contrib/clients/package-lock.json,
 # kept in $IDGEN_CLIENTS or /var/cache/idgen-clients). A program whose runtime is missing has failed.
 
-. "$(dirname "$0")/../../dev/verdicts.sh"
+. "$(dirname "$0")/../../dev/results.sh"
 
 idgen_options '' "$@"
 clients=$IDGEN_SOURCE/contrib/clients
@@ -38,4 +38,4 @@ while IFS='|' read -r name _ runtime packages _; do
 done < <(grep '^[a-z]' "$clients/programs.txt")
 
 run "Tests of contrib/clients" tap "${idgen_prove[@]}" --verbose --timer contrib/clients/t/*.pl
-end_of_verdicts
+end_of_results

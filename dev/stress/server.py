@@ -1,9 +1,8 @@
-"""The server of create_once.py and snowflake.py, which have the arguments FOLDER SECONDS SEED: its
-sessions, which it can lose, and its restarts. FOLDER contains its data folder and log.
+"""The server of the other programs here, which have the arguments FOLDER SECONDS SEED: its sessions,
+which it can lose, and its restarts. FOLDER contains its data folder and log.
 """
 
 import collections
-import itertools
 import os
 import subprocess
 import sys
@@ -29,58 +28,44 @@ class Refused(Exception):
 class Session:
     """A psql process. A query for rows has 'row' as its first column."""
 
-    numbers = itertools.count()
-
-    def __init__(self, settings='', database='postgres'):
-        self.name = f'torture {next(self.numbers)}'
+    def __init__(self, settings=''):
         self.psql = subprocess.Popen(
-            ['psql', '-X', '-q', '-A', '-t', '-F', ' ', database], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, text=True, env=dict(os.environ, PGAPPNAME=self.name, PGOPTIONS=settings))
-        self.process = int(self.run("SELECT 'row', pg_backend_pid()")[0][0][0])
+            ['psql', '-X', '-q', '-A', '-t', '-F', ' ', 'postgres'], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, env=dict(os.environ, PGOPTIONS=settings))
+        self.run('SELECT 1')
 
     def close(self):
         self.psql.kill()
         self.psql.communicate()
 
-    def ask(self, sql):
+    def run(self, sql):
+        """The rows, as lists of words."""
         try:
             self.psql.stdin.write(sql + ';\n\\echo end :SQLSTATE\n')
             self.psql.stdin.flush()
         except OSError as error:
             raise Lost from error
-
-    def answer(self):
-        """The rows and the notices, as lists of words."""
-        rows, notices = [], []
+        rows = []
         for line in self.psql.stdout:
             word, *values = line.split() or ['']
             if word == 'row':
                 rows.append(values)
-            elif word == 'NOTICE:':
-                notices.append(values)
             elif word == 'end':
                 # there is no SQLSTATE if the connection is lost, unless an administrator ends it
                 if not values or values[0].startswith('57P'):
                     break
                 if values[0] == '00000':
-                    return rows, notices
+                    return rows
                 errors[values[0]] += 1
                 raise Refused(values[0])
         raise Lost
 
-    def run(self, sql):
-        self.ask(sql)
-        return self.answer()
 
-
-def connect(settings='', lost=None, database='postgres'):
-    """A session, once the server has recovered and the process of a lost session has ended."""
+def connect(settings=''):
+    """A session, once the server has recovered."""
     while True:
         try:
-            session = Session(settings, database)
-            while lost and session.run(f"SELECT 'row' FROM pg_stat_activity WHERE application_name = '{lost.name}'")[0]:
-                time.sleep(0.01)
-            return session
+            return Session(settings)
         except Lost:
             time.sleep(0.05)
 

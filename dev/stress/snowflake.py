@@ -1,4 +1,4 @@
-"""snowflake.py FOLDER SECONDS SEED: see dev/torture.sh.
+"""snowflake.py FOLDER SECONDS SEED: see dev/stress.sh.
 
 Exits with status 1 if a value occurred twice or was not greater than the values before, or if no
 value was returned. Three sessions call snowflake(), whose high-water mark is ten hours ahead of the
@@ -17,6 +17,10 @@ import time
 from server import Lost, Refused, connect, counts, over, pg_ctl, print_counts, seconds, seed
 
 SEQUENCE = 'idgen.snowflake_mark'
+SET_UP = [
+    'CREATE EXTENSION idgen', 'CREATE ROLE keeper',
+    f"SELECT setval('{SEQUENCE}', extract(epoch FROM now() + interval '10 hours')::bigint << 28)",
+    'CREATE TABLE source WITH (parallel_workers = 2) AS SELECT generate_series(1, 20000) i', 'ANALYZE source', 'CHECKPOINT']
 USE_UP = 'SELECT count(idgen.snowflake()) FROM generate_series(1, {})'
 
 
@@ -79,7 +83,7 @@ def take_values(number):
                     if rng.random() < 0.5:
                         # ten seconds have 40 million values
                         session.run(USE_UP.format(rng.choice([100, 20000, 5000000])))
-                    history.add(session.run(values(rng.choice([1, 3, 50])))[0], before, f'session {number}')
+                    history.add(session.run(values(rng.choice([1, 3, 50]))), before, f'session {number}')
         session.close()
 
 
@@ -113,7 +117,7 @@ KINDS = ['alter', 'alter', 'savepoint', 'restart', 'extension', 'drop', 'rename'
          'setval', 'checkpoint', 'immediate', 'immediate', 'fast']
 
 
-def torture():
+def cause_faults():
     rng, end = random.Random(seed), time.monotonic() + seconds
     while time.monotonic() < end:
         what = rng.choice(KINDS)
@@ -129,16 +133,18 @@ def torture():
         sql, kept = statements(rng, what)
         before, session = history.greatest, connect()
         with contextlib.suppress(Refused):      # for example, a deadlock with a waiting session
-            rows = [row for statement in sql for row in session.run(statement)[0]]
+            rows = [row for statement in sql for row in session.run(statement)]
             if kept:
                 history.add(rows, before, what)
         session.close()
 
 
+for statement in SET_UP:
+    connect().run(statement)
 sessions = [threading.Thread(target=take_values, args=(number,), daemon=True) for number in range(3)]
 for thread in sessions:
     thread.start()
-torture()
+cause_faults()
 over.set()
 for thread in sessions:
     thread.join(60)

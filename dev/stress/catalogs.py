@@ -1,7 +1,7 @@
-"""storm.py FOLDER SECONDS SEED: see dev/torture.sh.
+"""catalogs.py FOLDER SECONDS SEED: see dev/stress.sh.
 
 Exits with status 1 if a session is lost, a value or entity occurs twice, or an error is raised that
-STORMY does not have. Four sessions call the procedure "work" while three others change and move
+ALLOWED does not have. Four sessions call the procedure "work" while three others change and move
 the catalogs that its functions look up. Lasts until each of them has done its least amount.
 """
 
@@ -12,7 +12,7 @@ import time
 from server import Refused, connect, counts, over, print_counts, seconds
 
 # Each of them may be the victim of a deadlock with VACUUM FULL.
-STORMY = {'40P01'}
+ALLOWED = {'40P01'}
 
 # A repeated value or entity violates a primary key. Transactions are short, so that many of them find that a
 # catalog has changed. All sessions call create_once() with the same commands. No row has the id of the last INSERT.
@@ -65,7 +65,7 @@ SELECT format('CREATE TABLE public.table_%s (id int)', i) FROM generate_series(1
 """
 
 KINDS = ['TABLES', 'SEQUENCES', 'FUNCTIONS']
-STORMS = {
+CHANGES = {
     'grant': ['BEGIN', *[f'GRANT ALL ON ALL {kind} IN SCHEMA idgen, public TO other' for kind in KINDS], 'COMMIT',
               'BEGIN', *[f'REVOKE ALL ON ALL {kind} IN SCHEMA idgen, public FROM other' for kind in KINDS], 'COMMIT'],
     'vacuum': ['VACUUM FULL pg_class', "ALTER ROLE other VALID UNTIL 'infinity'", 'VACUUM FULL pg_authid'],
@@ -82,7 +82,7 @@ def run(session, statement):
         session.run(statement)
         return True
     except Refused as error:
-        if error.args[0] not in STORMY:
+        if error.args[0] not in ALLOWED:
             raise
         return False
 
@@ -97,19 +97,19 @@ def work(name):
             return
 
 
-def storm(name):
+def change(name):
     session = connect()
     while not over.is_set():
-        done[name] += all([run(session, statement) for statement in STORMS[name]])
+        done[name] += all([run(session, statement) for statement in CHANGES[name]])
 
 
 def main():
     session, end = connect(), time.monotonic() + seconds
     session.run(SET_UP)
     threads = []
-    for name in ['work 1', 'work 2', 'work 3', 'work 4', *STORMS]:
+    for name in ['work 1', 'work 2', 'work 3', 'work 4', *CHANGES]:
         done[name] = 0
-        threads.append(threading.Thread(target=work if ' ' in name else storm, args=(name,)))
+        threads.append(threading.Thread(target=work if ' ' in name else change, args=(name,)))
         threads[-1].start()
     while time.monotonic() < end or any(done[name] < LEAST[name.split()[0]] for name in done):
         time.sleep(0.1)
