@@ -94,6 +94,7 @@ for my $call (
 	(map { "sequence_comb($_)" } 'NULL', q{'pg_class'}, q{'idgen.js_id_mark', 0}),
 	(map { "$_, '', '1e2000')" } "create_once($v7, $v7", "create_once_bigint($v7, 1"),
 	'snowflake(NULL)', 'js_id(NULL)', 'typeid(NULL)', "mask_uuid_v7($v7, NULL)", "unmask_uuid_v7($Functions::v4, NULL)",
+	"check_recent_hmac_comb($Functions::v4, 'v2')",
 	(map { "hmac_comb('v2', $_)" } 'NULL', "clock => 'infinity'", 'area => chr(255)'),
 	(map { ("${_}_recent_hmac_comb($Functions::v4, 'v2', clock => $late", "${_}_recent_hmac_comb($Functions::v4, 'v2', area => chr(255))") } 'is', 'check'),
 	q{uuid_from_base(repeat('Z', 22), 62)}, q{prefixed_id_to_uuid('acct_1', 'x')}, "typeid_to_uuid($Functions::typeid, 'x')",
