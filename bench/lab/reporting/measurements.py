@@ -77,6 +77,9 @@ class Run:
         if settings not in self.settings.setdefault(scene, []):
             self.settings[scene].append(settings)
 
+    def _version(self, settings):
+        return settings.get("server_version", "").split(".")[0]
+
     def _read_measured(self, folder):
         """Read the files that run.sh wrote."""
         settings = {line["name"]: line["value"] for line in read_csv(os.path.join(folder, "settings.csv"))}
@@ -136,6 +139,9 @@ class Run:
             elif kind == "point":
                 key, series, x, count, *metrics = rest
                 self._add(name, settings)
+                # that of another version than the first run of the scene
+                first, this = (self._version(run) for run in (self.settings[name][0], settings))
+                series += f", PostgreSQL {this}" * (this != first)
                 for metric, stat in (metric.split("=") for metric in metrics):
                     mean, low, high = [float(part) for part in (stat.split() * 3)[:3]]
                     self.values[name, key, series, float(x) if x else None, metric] = Stat(mean, low, high, int(count))

@@ -87,6 +87,13 @@ my $link = ' ([sample.csv](runs/sample.csv))';
 ok($of_stored =~ s/\Q$link\E//gr eq $markdown, 'the report of a stored run is the same, but for its name');
 like($of_stored, qr/^Conditions: .* Run: `bench\/lab\/run\.sh --quick`\Q$link\E\.$/m, 'which the conditions name');
 
+# A run of another version beside the first
+my $sample = slurp_file("$tmp/stored/sample.csv");
+my $two = folder('two', 'a.csv' => $sample, 'b.csv' => $sample =~ s/15\.20/18.6/r);
+report($two);
+like(slurp_file("$two/report.md"), qr/^\| 200 rows a minute \| 0 \|.*^\| 200 rows a minute, PostgreSQL 18 \| 0 \|/ms,
+	'a run of another version has rows of its own');
+
 # Which ratios are stated: measurements of keyed COMBs and of version 7
 for (
 	[ 'bytes', 'wal_bytes_per_row', [ 110, 130 ], [ 100, 110 ], '1.14' ],
