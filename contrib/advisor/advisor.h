@@ -63,7 +63,6 @@ typedef struct IndexPages
 /* A leaf page without its header and special space */
 #define LEAF_BYTES			(BLCKSZ - SizeOfPageHeaderData - MAXALIGN(sizeof(BTPageOpaqueData)))
 
-extern void check_page(Relation relation, BlockNumber block, Page page);
 extern bool copy_page(Relation relation, BlockNumber block,
 					  BufferAccessStrategy strategy, Page copy);
 extern Page get_page(IndexPages *pages, BlockNumber block);

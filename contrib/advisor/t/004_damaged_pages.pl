@@ -14,21 +14,14 @@ $node->start;
 my ($seeds, $header, @kinds) = (100, 24, qw(lines rows index table));
 ask(qq{
 	CREATE EXTENSION idgen_advisor CASCADE;
-	SET client_min_messages = error;
-	DO \$\$
-	DECLARE
-		columns text[] := ARRAY['(id)', '(word) INCLUDE (note)', '(few)', '(word, id)', '(number, few)'];
-		r record;
-	BEGIN
-		FOR r IN SELECT kind || n AS name, n
-			FROM unnest(ARRAY['@{[ join "', '", @kinds ]}']) kind, generate_series(1, $seeds) n LOOP
-			EXECUTE format('CREATE TABLE %I (id uuid, word text, few int, number numeric, note text)', r.name);
-			EXECUTE format('INSERT INTO %I
-				SELECT md5(i::text)::uuid, md5(i::text), i & 63, CASE WHEN i & 3 > 0 THEN i END, repeat(''x'', i & 15)
-				FROM generate_series(1, 1200) i', r.name);
-			EXECUTE format('CREATE INDEX %I ON %I %s', r.name || '_k', r.name, columns[r.n % 5 + 1]);
-		END LOOP;
-	END \$\$;
+	SELECT format('CREATE TABLE %I (id uuid, word text, few int, number numeric, note text)', kind || n),
+		format('INSERT INTO %I
+			SELECT md5(i::text)::uuid, md5(i::text), i & 63, CASE WHEN i & 3 > 0 THEN i END, repeat(''x'', i & 15)
+			FROM generate_series(1, 1200) i', kind || n),
+		format('CREATE INDEX %I ON %I %s', kind || n || '_k', kind || n,
+			('{(id),"(word) INCLUDE (note)",(few),"(word, id)","(number, few)"}'::text[])[n % 5 + 1])
+	FROM unnest('{@{[ join ',', @kinds ]}}'::text[]) kind, generate_series(1, $seeds) n
+	\\gexec
 	CREATE FUNCTION report(index text) RETURNS text LANGUAGE plpgsql AS \$\$
 	BEGIN
 		RETURN (SELECT placement FROM idgen.index_report(index::regclass));
