@@ -283,7 +283,7 @@ SELECT *, idgen.has_command(history, id) = coalesce(id = ANY (history), false)
 SELECT *, said ~ '^![0-9]{5}$' OR said = '(,,,,)' OR said ~ '^\([0-9.e-]+,[0-9.e-]+,[0-9.e-]+,[0-9.e-]+,[0-9]+\)$' AS holds
 FROM unnest('{random,ordered,short_comb,keyed_comb}'::text[]) kind, reals, unnest('{1,1e9,NaN}'::float8[]) c,
 	unnest('{0,1e-6,1000,1e15,NULL}'::float8[]) p, (VALUES (1, 1024), (6, 1)) b (bytes, length),
-	LATERAL (SELECT tried.expected_key_cost(kind, x, c, p, bytes, length) AS said) t;
+	LATERAL (SELECT tried.expected_key_cost(kind, x, c, p, bytes, length, NULL) AS said) t;
 -- index_report() takes any positive number of rows in a checkpoint interval
 SELECT *, r.rows >= 0 AND r.rows = m.rows AS holds FROM numbers, LATERAL idgen.index_report('idgen.creation_identifiers_pkey', n) r,
 	LATERAL idgen.internal_index_measures('idgen.creation_identifiers_pkey', n) m WHERE n >= 1;
