@@ -1,4 +1,4 @@
-# Two servers replicate to each other, as docs/operations.md describes it: defaults are not evaluated again, replicated
+# Two servers replicate to each other, as docs/replication.md describes it: defaults are not evaluated again, replicated
 # rows do not move tickers, and commands conflict if both servers recorded them: the statements of the page keep one.
 
 use Page;
@@ -10,7 +10,7 @@ my ($east, $west) = map {
 	start_server($_, "idgen.node_id = $number_of{$_}\nidgen.launch_id = 10$number_of{$_}\nmax_logical_replication_workers = 10
 max_worker_processes = 20\nlog_statement = none\n", allows_streaming => 'logical')
 } 'east', 'west';
-my $page = Page->new('operations');
+my $page = Page->new('replication');
 
 sub ask { my ($node, $query, $database) = @_; return $node->safe_psql($database // 'postgres', $query) }
 
