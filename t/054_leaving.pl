@@ -34,6 +34,11 @@ ask(q{
 		END LOOP;
 	END $$});
 
+# Before the clients: it locks all tables that use the extension, and could deadlock with them.
+like(errors('DROP EXTENSION idgen'),
+	qr/ERROR:  2BP01.*default value for column id of table drafts.*trigger drafts_id_is_recent on table drafts/s,
+	'DROP EXTENSION names what uses it');
+
 my @clients = map { session() } 1 .. 2;
 $_->send('CALL insert_all()') for @clients;
 
@@ -47,9 +52,6 @@ sub let_insert
 	is(ask($inserting), '2', "$name: the clients insert");
 }
 
-like(errors('DROP EXTENSION idgen'),
-	qr/ERROR:  2BP01.*default value for column id of table drafts.*trigger drafts_id_is_recent on table drafts/s,
-	'DROP EXTENSION names what uses it');
 my $leaving = session();
 $leaving->ask('ALTER TABLE drafts ALTER made_at SET DEFAULT gen_random_uuid()');
 my ($block) = map { s/ *--.*//gmr } Page->new('operations')->blocks('Leaving');
