@@ -21,7 +21,7 @@ name=${arguments[*]:-}
 
 case $name in
     # recovery compares each page with its content before the crash
-    snowflake) settings=(checkpoint_timeout=1h wal_consistency_checking=generic,sequence) ;;
+    snowflake) settings=(checkpoint_timeout=1h 'wal_consistency_checking=generic,sequence') ;;
     catalogs) settings=(idgen.launch_id=42 deadlock_timeout=20ms fsync=off) ;;
     *) idgen_die "snowflake or catalogs is required; see --help" ;;
 esac
