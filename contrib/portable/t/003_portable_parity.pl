@@ -35,15 +35,6 @@ my ($c, $p) = map { +{ map { /^idgen\.(\w+)/ => $_ } split /\n/, ask($functions,
 
 is_deeply([ map { $p->{$_} } sort keys %$p ], [ map { $c->{$_} // "no $_" } sort keys %$p ],
 	'signatures, defaults, results and marks are those of the extension, and all have comments');
-# those that contrib/portable/README.md names as missing
-my $missing = qr/^(?:
-	uuid_v7_ordered|(?:snowflake|js_id|trace_id|decimal_id)\w*        # on tickers
-	|(?:un)?(?:mask_uuid_v7|permute)|(?:|is_recent_|check_recent_)hmac_(?:comb|id)   # with keys of a file
-	|(?:is_)?object_id\w*|create_id_domain|parse_prefixed_id|bigint_\w+|remember_command|has_command
-	|min|max|uuid_(?:v4|smaller|larger|v[156]\w*)|(?:lambert|suffix|short_suffix|sequence)_comb\w*
-	|comb_to_\w+|short_comb_to_\w+|swap_guid_bytes)$/x;
-is(join(' ', grep { !$p->{$_} && !/$missing/ } sort keys %$c), '', 'the others of the extension are named as missing');
-
 # identifiers of other schemes; sql/other_schemes.sql leaves out the functions that do not exist
 my ($of_c, $of_p) = map { [ split /\n/, ask(slurp_file('sql/other_schemes.sql'), $_) ] } 'c', 'p';
 my %of_c = map { $_ => 1 } @$of_c;
