@@ -69,8 +69,6 @@ extern Page get_page(IndexPages *pages, BlockNumber block);
 extern Page get_leaf(IndexPages *pages, BlockNumber block);
 extern OffsetNumber find_item(Relation index, IndexTuple tuple, Page page);
 extern double distinct_pages(double pages, double changes);
-extern double filled_leaves(double rows, double period_rows, double prefixes, double rows_in_cycle,
-							bool varies, int capacity);
 extern LeafSample sample_leaves(Relation index);
 extern NewestRows read_newest_rows(Relation index, Relation table, const LeafSample *sample,
 								   double rows_per_checkpoint);

@@ -43,7 +43,6 @@ typedef struct KeyModel
 	double		period_rows;	/* of a period of a COMB */
 	double		prefixes;		/* of a cycle of a short COMB */
 	double		rows_in_cycle;
-	bool		varies;			/* the place in the cycle is not given */
 	double		tuple_bytes;
 	double		item_bytes;		/* with the line pointer */
 	double		capacity;		/* of a full leaf, without its high key */
@@ -101,10 +100,8 @@ read_period(FunctionCallInfo fcinfo, KeyModel *model)
 		return;
 	model->prefixes = pow(256, in_range("prefix_bytes", INT_ARGUMENT(4, 2), 1, 6));
 	cycle_rows = model->period_rows * model->prefixes;
-	model->varies = PG_ARGISNULL(6);
 	model->rows_in_cycle = in_range("rows_in_cycle",
-									model->varies ? (cycle_rows + model->period_rows) / 2 : PG_GETARG_FLOAT8(6),
-									0, cycle_rows);
+									PG_ARGISNULL(6) ? cycle_rows / 2 : PG_GETARG_FLOAT8(6), 0, cycle_rows);
 }
 
 static KeyModel
@@ -128,55 +125,54 @@ read_arguments(FunctionCallInfo fcinfo)
 }
 
 /*
- * Keyed COMBs fill leaves as random keys do, and up to a tenth less if a twelfth
- * of a period has the rows of a part of a leaf (measured).
+ * The part of leaves that rows fill.  Those of random keys and of prefixes with
+ * many rows are between a half and all.  Keys in ascending order fill leaves up
+ * to the fillfactor at the end of the index, and elsewhere a half.  So do those
+ * of prefixes that have less rows than half a leaf.  Keyed COMBs fill up to a
+ * tenth less if a twelfth of a period has the rows of a part of a leaf
+ * (measured).
  */
 static double
-keyed_leaves(const KeyModel *model)
+filled_part(const KeyModel *model, bool ascends)
 {
-	double		distance = (log(model->period_rows / 12 / model->capacity) + 0.9) / 2.2;
-	double		filled = M_LN2 - 0.07 * exp(-distance * distance);
+	double		at_end = BTREE_DEFAULT_FILLFACTOR / 100.0;
+	double		before = Min(model->rows_in_cycle / model->rows, 1);	/* the part before older rows */
+	double		distance;
 
-	return model->rows > 0 ? Max(model->rows / model->capacity / filled, 1) : 0;
+	if (model->kind == KIND_KEYED_COMB)
+	{
+		distance = (log(model->period_rows / 12 / model->capacity) + 0.9) / 2.2;
+		return M_LN2 - 0.07 * exp(-distance * distance);
+	}
+	if (!ascends)
+		return M_LN2;
+	return model->at_end ? at_end : 1 / (before / 0.5 + (1 - before) / at_end);
 }
 
-/*
- * How splits fill leaves, and how many of these there are.  Keys in ascending
- * order fill leaves up to the fillfactor at the end of the index, and elsewhere
- * a half.  So do the keys of prefixes that have less rows than half a leaf.
- */
+/* How many leaves and pages the rows are on, and what a split keeps and moves. */
 static void
 fill_leaves(KeyModel *model)
 {
 	bool		ascends = model->kind == KIND_ORDERED;
-	double		level;
 
 	model->at_end = ascends;
-	if (model->kind == KIND_RANDOM)
-		model->leaves = filled_leaves(model->rows, Max(model->rows, 1), 1, 0, false, model->capacity);
-	if (model->kind == KIND_KEYED_COMB)
-		model->leaves = keyed_leaves(model);
 	if (model->kind == KIND_SHORT_COMB)
 	{
-		model->leaves = filled_leaves(model->rows, model->period_rows, model->prefixes, model->rows_in_cycle,
-									  model->varies, model->capacity);
 		model->at_end = model->rows_in_cycle >= model->rows;
 		model->older_rows = floor(model->rows / model->period_rows / model->prefixes) * model->period_rows;
 		ascends = model->period_rows + model->older_rows < model->capacity / 2;
 	}
 	model->kept = !ascends ? M_LN2 : model->at_end ? BTREE_DEFAULT_FILLFACTOR / 100.0 : 0.5;
 	model->moved = ascends ? 1 - model->kept : 0.5;
-	if (model->kind == KIND_ORDERED)
-		model->leaves = ceil(model->rows / (model->kept * (model->capacity + 1)));
 
+	if (model->rows > model->capacity + 1)		/* the last leaf has no high key */
+		model->leaves = Max(model->rows / model->capacity / filled_part(model, ascends), 2);
+	else
+		model->leaves = model->rows > 0 ? 1 : 0;
 	model->leaf_rows = model->leaves > 0 ? model->rows / model->leaves : 1;
 	model->pages = ceil(model->leaves);
-	level = model->leaves;
-	while (level > 1)
-	{
+	for (double level = model->leaves; level > 1; model->pages += level)
 		level = ceil(level / Max(model->leaf_rows, 2));
-		model->pages += level;
-	}
 }
 
 /* The number of different pages among these that changes at random places are on. */
