@@ -5,7 +5,6 @@ use Functions;
 use Server;
 use Tickers;
 
-my $large = ($ENV{PG_TEST_EXTRA} // '') =~ /\bidgen_large\b/;
 my ($prlimit) = grep { -x } map { "$_/prlimit" } split(/:/, $ENV{PATH}), '/usr/bin', '/bin';
 plan skip_all => 'prlimit (util-linux) is not there' unless $prlimit && -r "/proc/$$/status";
 
@@ -77,36 +76,17 @@ sub attempt
 for my $name (sort keys %calls)
 {
 	my $failed = 0;
-	# A session with this much memory makes the call as long as the block says, and once without a limit.
-	my $in_session = sub {
-		my ($kilobytes, $call) = @_;
+	# New sessions, with more and more memory until the call succeeds, which then make it once without a limit
+	for (my ($done, $kilobytes) = (0, 0); $done < 2; $kilobytes += 64)
+	{
 		my $session = session();
 		$session->ask($load);
 		limit($session, $kilobytes);
-		$number++;
-		my $done = $call->($session);
+		attempt($session, $name, ++$number) ? $done++ : $failed++;
 		limit($session, undef);
 		attempt($session, $name, $number) or push @{ $given{$name} }, 'an error without a limit';
 		$session->quit;
-		return $done;
-	};
-
-	# New sessions, with more and more memory until the call succeeds
-	for (my ($done, $kilobytes) = (0, 0); $done < 2; $kilobytes += 128)
-	{
-		$in_session->($kilobytes, sub { attempt($_[0], $name, $number) }) ? $done++ : $failed++;
 	}
-	# One session without free memory, which is released in small pieces
-	$in_session->(0, sub {
-			my ($session) = @_;
-			my ($prepared, $done) = (0, 0);
-			$prepared++ while $session->ask("PREPARE p$prepared AS SELECT 1") eq '';
-			while ($done < 2 && $prepared > 0)
-			{
-				$session->ask('DEALLOCATE p' . --$prepared);
-				attempt($session, $name, $number) ? $done++ : $failed++;
-			}
-		});
 	is(join(' ', @{ $given{$name} // [] }), '', "$name: an error or the correct result");
 	$out_of_memory{$name} = $failed;
 }
@@ -124,7 +104,7 @@ is(ask(q{
 
 # --- The largest arguments --------------------------------------------------
 # Long text: $1 of each call
-my $megabytes = $large ? 1024 : 256;
+my $megabytes = 256;
 my %texts = (
 	(map { ("idgen.$_" => '22P02') }
 		'uuid_from_base($1, 36)', 'uuid_from_base($1, 58)', 'bigint_from_base($1, 36)', 'prefixed_id_to_uuid($1)',
@@ -161,41 +141,16 @@ $session->ask($load);
 my @answers = split /\n/, $session->ask('SELECT * FROM make_calls()');
 is($answers[$_] // 'none', $texts{$texts[$_]}, "$texts[$_], of $megabytes MB") for 0 .. $#texts;
 
-# A message quotes whole characters of a long text only.
-ask(q{CREATE DATABASE utf8 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0});
-Functions::install($node, 'utf8');
-my $western = session(database => 'utf8');
-$western->ask('SET client_encoding = LATIN1');
-for my $call ($has_advisor ? 'expected_key_cost(TEXT, 1, 1)' : (), 'uuid_from_base(TEXT, 62)', 'prefixed_id(TEXT)')
-{
-	my $state = $call =~ /uuid/ ? '22P02' : $call =~ /cost/ ? '42704' : '22023';
-	is($western->ask('SELECT idgen.' . $call =~ s/TEXT/$_ || repeat(chr(228), 100)/r), $state, "$call, truncated after a character")
-	  for q{''}, q{'x'};
-}
-$western->quit;
-
-# Bytes, arrays, names of commands, requests: a result, or an error of the server.
-my $create = q{SELECT created FROM idgen.create_once_bigint('c2000000-0000-4000-8000-0000000000%02d', 1, %s, %s)};
-$number = 0;
-
-for my $size (100, $large ? (250, 1000) : ())
-{
-	my $text = "repeat(repeat('a', 1048576), $size)";
-	is($session->ask("SELECT idgen.object_id_timestamp($text)"), '22P02', "object_id_timestamp(), $size MB");
-	like($session->ask(sprintf($create, ++$number, $text, 'NULL')), qr/^(t|53200|54000|XX000)$/, "create_once(), $size MB of command name");
-	like($session->ask(sprintf($create, $number, $text, 'NULL')), qr/^(t|f|53200|54000|XX000)$/, 'and again');
-	like($session->ask(sprintf($create, $number, q{'x'}, 'NULL')), qr/^(t|23514)$/, 'and with a short name');
-	like($session->ask(sprintf($create, ++$number, q{'order'}, "to_jsonb($text)")), qr/^(t|53200|54000)$/, "create_once(), $size MB of request");
-}
-for my $count (1_000_000, $large ? 60_000_000 : 8_000_000)
-{
-	my $history = "(SELECT array_fill(idgen.uuid_v4(), ARRAY[$count]) AS h OFFSET 0) s";
-	like($session->ask("SELECT idgen.has_command(h, idgen.uuid_v4()) FROM $history"), qr/^(f|53200|54000)$/, "has_command(), $count commands");
-	like($session->ask("SELECT array_length(idgen.remember_command(h, idgen.uuid_v4()), 1) FROM $history"),
-		qr/^(20|53200|54000)$/, "remember_command(), $count commands");
-	like($session->ask("SELECT array_length(idgen.remember_command(h, idgen.uuid_v4(), 2000000000), 1) FROM $history"),
-		qr/^(@{[$count + 1]}|53200|54000|XX000)$/, "remember_command() that keeps all of $count commands");
-}
+# Names of commands, requests and arrays: a result, or an error of the server
+my $create = q{SELECT created FROM idgen.create_once_bigint('c2000000-0000-4000-8000-00000000000%d', 1, %s, %s)};
+my $text = "repeat(repeat('a', 1048576), 100)";
+like($session->ask(sprintf($create, 1, $text, 'NULL')), qr/^(t|53200|54000|XX000)$/, 'create_once(), 100 MB of command name');
+like($session->ask(sprintf($create, 1, q{'x'}, 'NULL')), qr/^(t|23514)$/, 'and with a short name');
+like($session->ask(sprintf($create, 2, q{'order'}, "to_jsonb($text)")), qr/^(t|53200|54000)$/, 'create_once(), 100 MB of request');
+my $history = '(SELECT array_fill(idgen.uuid_v4(), ARRAY[8000000]) AS h OFFSET 0) s';
+like($session->ask("SELECT idgen.has_command(h, idgen.uuid_v4()) FROM $history"), qr/^(f|53200|54000)$/, 'has_command(), 8 million commands');
+like($session->ask("SELECT array_length(idgen.remember_command(h, idgen.uuid_v4(), $_), 1) FROM $history"),
+	qr/^(20|8000001|53200|54000|XX000)$/, "remember_command() that keeps $_ of them") for 20, 2000000000;
 is($session->ask('SELECT created FROM idgen.create_once_bigint(idgen.uuid_v4(), 1)'), 't', 'the session continues');
 $session->quit;
 
