@@ -3,8 +3,8 @@
  *	  What an insert is expected to write for an index on a key of some kind.
  *
  * The model counts the pages whose first change after a checkpoint writes a
- * full-page image.  docs/performance.md explains it, and t/002_index_size.pl and
- * t/003_zoo.pl compare it with measurements.
+ * full-page image.  docs/performance.md explains it, and t/003_zoo.pl compares it
+ * with measurements.
  */
 #include "postgres.h"
 

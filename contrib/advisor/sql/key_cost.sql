@@ -1,6 +1,6 @@
 \set ECHO none
 -- The model of the cost of keys; the output has a line for each call. docs/performance.md,
--- t/002_index_size.pl and t/003_zoo.pl compare it with measurements.
+-- t/003_zoo.pl compares it with measurements.
 \pset format unaligned
 \pset tuples_only on
 -- the cost that a function returns, or its error
