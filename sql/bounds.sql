@@ -27,7 +27,8 @@ FROM (VALUES (timestamptz '1970-01-01 00:00:00+00'),
              ('10889-08-02 05:31:50.655999+00'), ('10889-08-02 05:31:50.656+00'), ('infinity'),
              ('1969-12-31 23:59:59.999999+00'), ('-infinity')) v (at);
 SELECT idgen.ulid_timestamp(idgen.ulid_floor('2022-02-22 19:22:22.001999+00')) AS floor,
-       idgen.ulid() COLLATE "C" BETWEEN idgen.ulid_floor(now() - interval '1 hour') AND idgen.ulid_floor(now() + interval '1 hour') AS within;
+       idgen.ulid() COLLATE "C" BETWEEN idgen.ulid_floor(now() - interval '1 hour')
+       AND idgen.ulid_floor(now() + interval '1 hour') AS within;
 
 -- every identifier of an instant is between the bounds of its millisecond and the next
 SELECT count(*) AS ids,
@@ -45,7 +46,8 @@ SELECT '017f22e2-79b0-7cc3-98c4-dc0c0c07398f'
            AND idgen.uuid_v7_floor('2022-02-22 19:22:22.001+00') AS within;
 
 -- NULL
-SELECT idgen.uuid_v7_floor(NULL) IS NULL AND idgen.comb_floor(NULL) IS NULL AND idgen.ulid_floor(NULL) IS NULL AS all_null;
+SELECT idgen.uuid_v7_floor(NULL) IS NULL AND idgen.comb_floor(NULL) IS NULL AND idgen.ulid_floor(NULL) IS NULL
+    AS all_null;
 
 -- partitions by time, and a scan of one of them
 CREATE TABLE events (id uuid PRIMARY KEY, n int) PARTITION BY RANGE (id);

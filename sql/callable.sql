@@ -8,8 +8,10 @@ DECLARE
     types regtype[];
 BEGIN
     FOR f IN
-        SELECT p.oid::regprocedure AS function, p.prokind = 'p' AS is_procedure, count, p.proargtypes::oid[]::regtype[] AS types,
-               format('idgen.%I(%s)', p.proname, (SELECT string_agg('$' || n, ', ' ORDER BY n) FROM generate_series(1, count) n)) AS call
+        SELECT p.oid::regprocedure AS function, p.prokind = 'p' AS is_procedure, count, p.proargtypes::oid[]::regtype[]
+        AS types,
+               format('idgen.%I(%s)', p.proname, (SELECT string_agg('$' || n, ', ' ORDER BY n) FROM generate_series(1,
+               count) n)) AS call
         FROM pg_proc p, generate_series((p.pronargs - p.pronargdefaults)::int, p.pronargs::int) count
         WHERE p.pronamespace = 'idgen'::regnamespace
           AND p.proname LIKE name_pattern

@@ -8,7 +8,8 @@ SET idgen.launch_id = 42;
 CREATE FUNCTION increase(calls int) RETURNS boolean LANGUAGE sql AS $$
     SELECT bool_and(a < b AND c < d AND e < f AND g < h AND i < j)
     FROM (SELECT idgen.snowflake() AS a, idgen.snowflake() AS b, idgen.js_id() AS c, idgen.js_id() AS d,
-                 idgen.uuid_v7_ordered() AS e, idgen.uuid_v7_ordered() AS f, idgen.trace_id() AS g, idgen.trace_id() AS h,
+                 idgen.uuid_v7_ordered() AS e, idgen.uuid_v7_ordered() AS f, idgen.trace_id() AS g, idgen.trace_id()
+                 AS h,
                  idgen.decimal_id() AS i, idgen.decimal_id() AS j
           FROM generate_series(1, calls) OFFSET 0) s $$;
 SELECT increase(3);

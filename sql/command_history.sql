@@ -31,13 +31,19 @@ SELECT idgen.remember_command('{}', 'c0000000-0000-4000-8000-000000000001', 0) A
        idgen.remember_command(history, 'c0000000-0000-4000-8000-000000000003', 1) AS known_but_cut
 FROM entity;
 -- a command that the history contains is kept, even if it is not among the newest
-SELECT keep, ARRAY(SELECT right(id::text, 1) FROM unnest(idgen.remember_command(history, command_id, keep)) id) AS history
-FROM (SELECT array_agg(('c0000000-0000-4000-8000-00000000000' || n)::uuid ORDER BY n) AS history FROM generate_series(1, 5) n) h,
+SELECT keep, ARRAY(SELECT right(id::text, 1) FROM unnest(idgen.remember_command(history, command_id, keep)) id)
+    AS history
+FROM (SELECT array_agg(('c0000000-0000-4000-8000-00000000000' || n)::uuid ORDER BY n) AS history
+    FROM generate_series(1, 5) n) h,
      (VALUES ('c0000000-0000-4000-8000-000000000002'::uuid)) c (command_id), generate_series(0, 6) keep;
 -- NULL elements are skipped
-SELECT idgen.remember_command(ARRAY[NULL, 'c0000000-0000-4000-8000-000000000001', NULL, NULL]::uuid[], 'c0000000-0000-4000-8000-000000000002') AS remembered,
-       idgen.has_command(ARRAY[NULL, 'c0000000-0000-4000-8000-000000000001', NULL]::uuid[], 'c0000000-0000-4000-8000-000000000001') AS has,
+SELECT idgen.remember_command(ARRAY[NULL, 'c0000000-0000-4000-8000-000000000001', NULL, NULL]::uuid[],
+    'c0000000-0000-4000-8000-000000000002') AS remembered,
+       idgen.has_command(ARRAY[NULL, 'c0000000-0000-4000-8000-000000000001', NULL]::uuid[],
+       'c0000000-0000-4000-8000-000000000001') AS has,
        idgen.has_command(ARRAY[NULL]::uuid[], '00000000-0000-0000-0000-000000000000') AS has_not;
 -- a long history, and an array with a lower bound other than 1
-SELECT cardinality(idgen.remember_command(array_agg(gen_random_uuid()), 'c0000000-0000-4000-8000-000000000001', 100000)) AS long FROM generate_series(1, 10000);
-SELECT idgen.remember_command('[5:6]={c0000000-0000-4000-8000-000000000001,c0000000-0000-4000-8000-000000000002}', 'c0000000-0000-4000-8000-000000000003', 2) AS bounds;
+SELECT cardinality(idgen.remember_command(array_agg(gen_random_uuid()), 'c0000000-0000-4000-8000-000000000001',
+    100000)) AS long FROM generate_series(1, 10000);
+SELECT idgen.remember_command('[5:6]={c0000000-0000-4000-8000-000000000001,c0000000-0000-4000-8000-000000000002}',
+    'c0000000-0000-4000-8000-000000000003', 2) AS bounds;

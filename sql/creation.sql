@@ -21,17 +21,23 @@ SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000003', -
 SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000003', 0::bigint);
 
 -- with a name and a request
-SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000004', 'e0000000-0000-4000-8000-000000000004'::uuid, 'open account', '{"owner": "Ada", "limit": 1.50}');
-SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000004', 'e0000000-0000-4000-8000-000000000005'::uuid, 'open account', '{"limit": 1.5, "owner": "Ada"}');
+SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000004', 'e0000000-0000-4000-8000-000000000004'::uuid,
+    'open account', '{"owner": "Ada", "limit": 1.50}');
+SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000004', 'e0000000-0000-4000-8000-000000000005'::uuid,
+    'open account', '{"limit": 1.5, "owner": "Ada"}');
 
 SELECT command_id, command_name, entity_id, entity_number, request_hash, created_at = now() AS created_now
 FROM idgen.creation_identifiers ORDER BY command_id;
 
 -- a recorded command id with another request, name or type of id is an error
-SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000004', 'e0000000-0000-4000-8000-000000000005'::uuid, 'open account', '{"owner": "Bob", "limit": 1.50}');
-SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000004', 'e0000000-0000-4000-8000-000000000005'::uuid, 'close account', '{"owner": "Ada", "limit": 1.50}');
-SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000004', 'e0000000-0000-4000-8000-000000000005'::uuid, 'open account');
-SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000001', 'e0000000-0000-4000-8000-000000000005'::uuid, request => 'null');
+SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000004', 'e0000000-0000-4000-8000-000000000005'::uuid,
+    'open account', '{"owner": "Bob", "limit": 1.50}');
+SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000004', 'e0000000-0000-4000-8000-000000000005'::uuid,
+    'close account', '{"owner": "Ada", "limit": 1.50}');
+SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000004', 'e0000000-0000-4000-8000-000000000005'::uuid,
+    'open account');
+SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000001', 'e0000000-0000-4000-8000-000000000005'::uuid,
+    request => 'null');
 SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000001', 42);
 SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000002', 'e0000000-0000-4000-8000-000000000005'::uuid);
 
@@ -117,7 +123,8 @@ FROM (VALUES (jsonb ' [ 1.0,2.50 , -0.0 , 100, 0.001000, 10.0e1] ', '[1, 2.5, 0,
              ('{"1.0": 1.0, "\"2.0": [2.0, [3.0]]}', '{"1.0": 1, "\"2.0": [2, [3]]}'),
              ('1.50', '1.5'), ('"1.50"', '"1.50"'), ('"\u0001\n/"', '"\u0001\n/"')) v (request, hashed);
 SELECT hash_of(request) = left(encode(sha256(convert_to(request::text, 'UTF8')), 'hex'), 16) AS equal
-FROM (SELECT jsonb_agg(jsonb_build_object('n', n, 'name', repeat('x', n % 100))) AS request FROM generate_series(1, 1000) n) s;
+FROM (SELECT jsonb_agg(jsonb_build_object('n', n, 'name', repeat('x', n % 100))) AS request FROM generate_series(1,
+    1000) n) s;
 
 SELECT count(DISTINCT hash_of(request)) AS hashes
 FROM (VALUES (jsonb '1'), ('1.0'), ('1.000'), ('1e0'), ('10e-1')) v (request);
@@ -136,7 +143,8 @@ SELECT what, hash_of(to_jsonb(number)) = left(encode(sha256(hashed::bytea), 'hex
 FROM (VALUES ('1000 digits', repeat('9', 1000)::numeric, repeat('9', 1000)),
              ('negative', -repeat('9', 1000)::numeric, '-' || repeat('9', 1000)),
              ('fraction', ('0.' || repeat('3', 1000))::numeric, '0.' || repeat('3', 1000)),
-             ('both', (repeat('9', 1000) || '.' || repeat('3', 1000))::numeric, repeat('9', 1000) || '.' || repeat('3', 1000)),
+             ('both', (repeat('9', 1000) || '.' || repeat('3', 1000))::numeric, repeat('9', 1000) || '.' || repeat('3',
+             1000)),
              ('zeros', ('1.5' || repeat('0', 2000))::numeric, '1.5'),
              ('zero', 0e-16383, '0')) v (what, number, hashed);
 DROP FUNCTION hash_of(jsonb);
@@ -144,8 +152,10 @@ DROP FUNCTION hash_of(jsonb);
 --
 -- forget
 --
-SELECT command_name, entity_id, entity_number FROM idgen.creation_identifiers WHERE command_id = 'c0000000-0000-7000-8000-000000000004';
-SELECT command_name, entity_id, entity_number FROM idgen.creation_identifiers WHERE command_id = 'c0000000-0000-7000-8000-000000000002';
+SELECT command_name, entity_id, entity_number FROM idgen.creation_identifiers
+    WHERE command_id = 'c0000000-0000-7000-8000-000000000004';
+SELECT command_name, entity_id, entity_number FROM idgen.creation_identifiers
+    WHERE command_id = 'c0000000-0000-7000-8000-000000000002';
 
 SELECT idgen.forget_creation('c0000000-0000-7000-8000-000000000004') AS known,
        idgen.forget_creation('c0000000-0000-7000-8000-0000000000ff') AS unknown,
@@ -153,10 +163,12 @@ SELECT idgen.forget_creation('c0000000-0000-7000-8000-000000000004') AS known,
 SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000004', 'e0000000-0000-4000-8000-000000000006'::uuid);
 
 -- several commands for one entity
-SELECT created FROM idgen.create_once('c0000000-0000-7000-8000-000000000009', 'e0000000-0000-4000-8000-000000000006'::uuid);
+SELECT created FROM idgen.create_once('c0000000-0000-7000-8000-000000000009',
+    'e0000000-0000-4000-8000-000000000006'::uuid);
 SELECT idgen.forget_creation_of('e0000000-0000-4000-8000-000000000006'::uuid) AS two,
        idgen.forget_creation_of('e0000000-0000-4000-8000-0000000000ff'::uuid) AS none;
-SELECT idgen.forget_creation_of_bigint(42) AS one, idgen.forget_creation_of_bigint(42) AS gone, idgen.forget_creation_of_bigint(NULL::bigint) AS null;
+SELECT idgen.forget_creation_of_bigint(42) AS one, idgen.forget_creation_of_bigint(42)
+    AS gone, idgen.forget_creation_of_bigint(NULL::bigint) AS null;
 
 --
 -- purge, trim
@@ -184,7 +196,8 @@ SET LOCAL timezone = 'America/New_York';
 SELECT n AS days FROM generate_series(1, 366) n
 WHERE now() - n * interval '1 day' <> now() - n * interval '24 hours' LIMIT 1 \gset
 INSERT INTO idgen.creation_identifiers (command_id, entity_number, created_at)
-SELECT md5('zone' || minutes)::uuid, 1000 + minutes, now() - (:days * interval '24 hours' + minutes * interval '1 minute')
+SELECT md5('zone' || minutes)::uuid, 1000 + minutes,
+    now() - (:days * interval '24 hours' + minutes * interval '1 minute')
 FROM (VALUES (-30), (30)) v (minutes);
 SELECT idgen.purge_creations(:days * interval '1 day') AS purged;
 SELECT entity_number FROM idgen.creation_identifiers WHERE entity_number > 900;
@@ -194,15 +207,18 @@ ROLLBACK;
 SELECT idgen.trim_creations(5, 'even', 2) AS the_oldest_two;
 SELECT min(entity_number) FROM idgen.creation_identifiers WHERE command_name = 'even';
 SELECT idgen.trim_creations(5, 'even') AS trimmed;
-SELECT command_name, count(*), min(entity_number), max(entity_number) FROM idgen.creation_identifiers GROUP BY 1 ORDER BY 1;
+SELECT command_name, count(*), min(entity_number), max(entity_number) FROM idgen.creation_identifiers GROUP BY 1
+    ORDER BY 1;
 SELECT idgen.trim_creations(3, 'unknown') AS trimmed;
 SELECT idgen.trim_creations(12) AS trimmed;
-SELECT command_name, count(*), min(entity_number), max(entity_number) FROM idgen.creation_identifiers GROUP BY 1 ORDER BY 1;
+SELECT command_name, count(*), min(entity_number), max(entity_number) FROM idgen.creation_identifiers GROUP BY 1
+    ORDER BY 1;
 SELECT idgen.trim_creations(9223372036854775807) AS trimmed;
 SELECT idgen.purge_creations('0', 'unknown') AS unknown, idgen.purge_creations('0', 'even', 1) AS one;
 SELECT idgen.trim_creations(0) AS trimmed;
 -- one that the same statement has recorded
-SELECT created, idgen.trim_creations(0) AS trimmed FROM idgen.create_once_bigint('c0000000-0000-4000-8000-0000000000ff', 1);
+SELECT created, idgen.trim_creations(0) AS trimmed
+    FROM idgen.create_once_bigint('c0000000-0000-4000-8000-0000000000ff', 1);
 SELECT count(*) FROM idgen.creation_identifiers;
 SELECT idgen.purge_creations('0') AS purged;
 
@@ -211,6 +227,7 @@ SELECT idgen.purge_creations('0') AS purged;
 SELECT string_agg(md5(n::text), '' ORDER BY n) AS long FROM generate_series(1, 1000) n \gset
 SELECT created FROM idgen.create_once_bigint('c0000000-0000-7000-8000-00000000000a', 1, :'long');
 SELECT created FROM idgen.create_once_bigint('c0000000-0000-7000-8000-00000000000a', 1, :'long');
-SELECT command_name = :'long' AS whole FROM idgen.creation_identifiers WHERE command_id = 'c0000000-0000-7000-8000-00000000000a';
+SELECT command_name = :'long' AS whole FROM idgen.creation_identifiers
+    WHERE command_id = 'c0000000-0000-7000-8000-00000000000a';
 SELECT created FROM idgen.create_once_bigint('c0000000-0000-7000-8000-00000000000a', 1, left(:'long', 31999) || 'y');
 SELECT idgen.forget_creation('c0000000-0000-7000-8000-00000000000a');

@@ -62,7 +62,8 @@ FROM (VALUES (uuid '017f22e2-79b0-4cc3-98c4-dc0c0c07398f'),
 --
 
 -- around 2022-03-18 03:44, where the cycle of prefixes restarts
-SELECT prefix, clock, idgen.short_comb_timestamp((prefix || '0000-0000-4000-8000-000000000000')::uuid, clock => clock) AS start
+SELECT prefix, clock, idgen.short_comb_timestamp((prefix || '0000-0000-4000-8000-000000000000')::uuid, clock => clock)
+    AS start
 FROM (VALUES ('0000', timestamptz '2022-03-18 03:44:00+00'),
              ('0000', '2022-03-18 03:44:59.999999+00'),
              ('0000', '2022-03-18 03:43:59.999999+00'),
@@ -77,19 +78,25 @@ FROM (VALUES ('0000', timestamptz '2022-03-18 03:44:00+00'),
 
 -- short_comb_timestamp() returns the start of short_comb()'s period
 SELECT period, bytes, count(*) AS clocks,
-       count(*) FILTER (WHERE idgen.short_comb_timestamp(idgen.short_comb(period, bytes, clock => at), period, bytes, at)
-                              = to_timestamp(floor(extract(epoch FROM at) / extract(epoch FROM period)) * extract(epoch FROM period))) AS right_start
-FROM (VALUES (interval '1 second', 2), ('30 seconds', 1), ('1 minute', 2), ('1 hour', 3), ('1 minute', 6)) p (period, bytes),
+       count(*) FILTER (WHERE idgen.short_comb_timestamp(idgen.short_comb(period, bytes, clock => at), period,
+       bytes, at)
+                              = to_timestamp(floor(extract(epoch FROM at) / extract(epoch FROM period)) * extract(epoch
+                              FROM period))) AS right_start
+FROM (VALUES (interval '1 second', 2), ('30 seconds', 1), ('1 minute', 2), ('1 hour', 3), ('1 minute', 6)) p (period,
+    bytes),
      (SELECT timestamptz '1951-03-04 05:06:07.89+00' + n * interval '97 days 13:17:29.123456' AS at
       FROM generate_series(0, 499) n) a
 GROUP BY period, bytes ORDER BY period, bytes;
 
 -- the default clock is the start of the statement
-SELECT idgen.short_comb_timestamp(idgen.short_comb(), clock => NULL) >= statement_timestamp() - interval '1 minute' AS recent;
+SELECT idgen.short_comb_timestamp(idgen.short_comb(), clock => NULL) >= statement_timestamp() - interval '1 minute'
+    AS recent;
 
 -- NULL if the period is before the range of timestamptz
-SELECT idgen.short_comb_timestamp('ffffffff-ffff-4000-8000-000000000000', prefix_bytes => 6, clock => '2022-03-18') AS minute_before_epoch,
-       idgen.short_comb_timestamp('7fffffff-ffff-4000-8000-000000000000', prefix_bytes => 6, clock => '2022-03-18') AS before_time;
+SELECT idgen.short_comb_timestamp('ffffffff-ffff-4000-8000-000000000000', prefix_bytes => 6, clock => '2022-03-18')
+    AS minute_before_epoch,
+       idgen.short_comb_timestamp('7fffffff-ffff-4000-8000-000000000000', prefix_bytes => 6, clock => '2022-03-18')
+       AS before_time;
 
 -- NULL
 SELECT idgen.uuid_version(NULL) IS NULL AND idgen.uuid_variant(NULL) IS NULL

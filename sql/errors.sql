@@ -68,13 +68,15 @@ SELECT input, f.* FROM (VALUES
 -- Version 7 and COMB: a clock out of range for 48 bits of Unix milliseconds
 --
 SELECT call, clock, f.* FROM (VALUES
-    ('infinity'), ('-infinity'), ('1969-12-31 23:59:59.999999+00'), ('10889-08-02 05:31:50.656+00'), ('4714-11-24 00:00:00+00 BC'),
+    ('infinity'), ('-infinity'), ('1969-12-31 23:59:59.999999+00'), ('10889-08-02 05:31:50.656+00'),
+    ('4714-11-24 00:00:00+00 BC'),
     ('294276-12-31 23:59:59.999999+00')) c (clock),
     (VALUES ('uuid_v7'), ('comb'), ('ulid')) g (call),
     failure(format('SELECT idgen.%s(%L)', call, clock)) f;
 -- the ticks of versions 1 and 6, and the seconds of ObjectIds
 SELECT call, clock, f.* FROM (VALUES ('uuid_v1'), ('uuid_v6'), ('lambert_comb')) g (call),
-    (VALUES ('infinity'), ('1582-10-14 23:59:59.999999+00'), ('5236-03-31 21:21:00.684698+00'), ('294276-12-31 23:59:59.999999+00')) c (clock),
+    (VALUES ('infinity'), ('1582-10-14 23:59:59.999999+00'), ('5236-03-31 21:21:00.684698+00'),
+    ('294276-12-31 23:59:59.999999+00')) c (clock),
     failure(format('SELECT idgen.%s(%L)', call, clock)) f;
 SELECT clock, f.* FROM (VALUES ('-infinity'), ('1969-12-31 23:59:59.999999+00'), ('2106-02-07 06:28:16+00')) c (clock),
     failure(format('SELECT idgen.object_id(%L)', clock)) f;
@@ -138,17 +140,22 @@ CREATE TABLE t (id uuid, n int);
 SELECT arguments, f.* FROM (VALUES
     ($$$$), ($$'id'$$), ($$'nothing', 'short_comb'$$), ($$'n', 'short_comb'$$), ($$'ctid', 'short_comb'$$),
     ($$'id', 'serial'$$), ($$'id', ''$$), ($$'id', 'Short_Comb'$$),
-    ($$'id', 'short_comb', 'tolerance=-1 minute'$$), ($$'id', 'short_comb', 'tolerance=soon'$$), ($$'id', 'short_comb', 'period=0'$$),
-    ($$'id', 'short_comb', 'period=365251 days'$$), ($$'id', 'short_comb', 'prefix_bytes=9'$$), ($$'id', 'short_comb', 'prefix_bytes=two'$$),
+    ($$'id', 'short_comb', 'tolerance=-1 minute'$$), ($$'id', 'short_comb', 'tolerance=soon'$$),
+    ($$'id', 'short_comb', 'period=0'$$),
+    ($$'id', 'short_comb', 'period=365251 days'$$), ($$'id', 'short_comb', 'prefix_bytes=9'$$),
+    ($$'id', 'short_comb', 'prefix_bytes=two'$$),
     ($$'id', 'short_comb', 'past_tolerance=1 day', 'future_tolerance=100 days'$$),
-    ($$'id', 'short_comb', '10 minutes'$$), ($$'id', 'short_comb', 'toleranc=1 s'$$), ($$'id', 'short_comb', 'tolerance =1 s'$$),
-    ($$'id', 'short_comb', 'clock=2026-01-01'$$), ($$'id', 'short_comb', 'tolerance=1 s', 'tolerance=2 s'$$), ($$'id', 'short_comb', 'period='$$),
+    ($$'id', 'short_comb', '10 minutes'$$), ($$'id', 'short_comb', 'toleranc=1 s'$$),
+    ($$'id', 'short_comb', 'tolerance =1 s'$$),
+    ($$'id', 'short_comb', 'clock=2026-01-01'$$), ($$'id', 'short_comb', 'tolerance=1 s', 'tolerance=2 s'$$),
+    ($$'id', 'short_comb', 'period='$$),
     ($$'id', 'comb', 'period=1 minute'$$), ($$'id', 'uuid_v7', 'prefix_bytes=2'$$), ($$'id', 'uuid_v7', ''$$),
     ($$'id', 'uuid_v7', 'tolerance=1 month'$$)) v (arguments),
     failure('CREATE TRIGGER c BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id(' || arguments || ');'
             'INSERT INTO t VALUES (idgen.uuid_v4(), 1)') f;
 SELECT timing, f.* FROM (VALUES
-    ('AFTER INSERT ON t FOR EACH ROW'), ('AFTER UPDATE ON t FOR EACH ROW'), ('BEFORE INSERT ON t'), ('BEFORE UPDATE ON t'),
+    ('AFTER INSERT ON t FOR EACH ROW'), ('AFTER UPDATE ON t FOR EACH ROW'), ('BEFORE INSERT ON t'),
+    ('BEFORE UPDATE ON t'),
     ('BEFORE DELETE ON t FOR EACH ROW'), ('BEFORE TRUNCATE ON t')) v (timing),
     failure('INSERT INTO t VALUES (idgen.short_comb());'
             'CREATE TRIGGER c ' || timing || $$ EXECUTE FUNCTION idgen.check_recent_id('id', 'short_comb');$$ ||
@@ -184,7 +191,8 @@ SELECT input, f.* FROM (VALUES
 -- a replay with another request, name or type of id
 SELECT created FROM idgen.create_once_bigint('919108f7-52d1-4320-9bac-f847db4148a8', 1, 'pay', '{"amount": 5}');
 SELECT kind, input, f.* FROM (VALUES
-    ('_bigint', $$1, 'pay', '{"amount": 6}'$$), ('_bigint', $$1, 'refund', '{"amount": 5}'$$), ('_bigint', $$1, 'pay'$$),
+    ('_bigint', $$1, 'pay', '{"amount": 6}'$$), ('_bigint', $$1, 'refund', '{"amount": 5}'$$), ('_bigint',
+    $$1, 'pay'$$),
     ('', $$idgen.uuid_v4(), 'pay', '{"amount": 5}'$$)) v (kind, input),
     failure(format($$SELECT idgen.create_once%s('919108f7-52d1-4320-9bac-f847db4148a8', %s)$$, kind, input)) f;
 
@@ -202,7 +210,8 @@ EXCEPTION WHEN check_violation THEN
 END $$;
 
 -- a number of too many digits in a request
-SELECT number, f.* FROM (VALUES ('1e1000'), ('-1e1000'), ('1e-1001'), ('-1.1e-1000'), ('1e131071'), ('[{"a": 1e131071}]')) v (number),
+SELECT number, f.* FROM (VALUES ('1e1000'), ('-1e1000'), ('1e-1001'), ('-1.1e-1000'), ('1e131071'),
+    ('[{"a": 1e131071}]')) v (number),
     failure(format('SELECT idgen.create_once_bigint(idgen.uuid_v4(), 1, request => %L)', number)) f;
 
 -- a read-only transaction accepts a replay and refuses a new command

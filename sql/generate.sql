@@ -41,9 +41,12 @@ DROP TABLE defaults;
 --
 
 -- the wall clock's time, between the start and the end of this statement
-SELECT idgen.uuid_timestamp(idgen.uuid_v7()) BETWEEN statement_timestamp() - interval '1 ms' AND clock_timestamp() AS v7_is_now,
-       idgen.comb_timestamp(idgen.comb()) BETWEEN statement_timestamp() - interval '1 ms' AND clock_timestamp() AS comb_is_now,
-       idgen.short_comb_timestamp(idgen.short_comb()) BETWEEN statement_timestamp() - interval '1 minute' AND clock_timestamp() AS short_comb_is_now;
+SELECT idgen.uuid_timestamp(idgen.uuid_v7()) BETWEEN statement_timestamp() - interval '1 ms' AND clock_timestamp()
+    AS v7_is_now,
+       idgen.comb_timestamp(idgen.comb()) BETWEEN statement_timestamp() - interval '1 ms' AND clock_timestamp()
+       AS comb_is_now,
+       idgen.short_comb_timestamp(idgen.short_comb()) BETWEEN statement_timestamp() - interval '1 minute'
+       AND clock_timestamp() AS short_comb_is_now;
 
 -- with a clock: its millisecond, and the fraction in 1/4096 of a millisecond
 SELECT at, idgen.uuid_timestamp(id) AS timestamp,
@@ -103,7 +106,8 @@ WITH cases AS (
 )
 SELECT bytes, count(*) AS cases,
        count(*) FILTER (WHERE left(replace(idgen.short_comb(period, bytes, clock => at)::text, '-', ''), 2 * bytes)
-                        = lpad(to_hex(mod(mod(number, 256::numeric ^ bytes) + 256::numeric ^ bytes, 256::numeric ^ bytes)::bigint),
+                        = lpad(to_hex(mod(mod(number, 256::numeric ^ bytes) + 256::numeric ^ bytes,
+                        256::numeric ^ bytes)::bigint),
                                2 * bytes, '0')) AS right_prefix
 FROM cases GROUP BY bytes ORDER BY bytes;
 
@@ -113,7 +117,8 @@ SELECT left(idgen.short_comb(clock => '2022-03-18 03:44:00+00')::text, 4) AS pre
        left(idgen.short_comb(prefix_bytes => 1, clock => '2022-03-18 03:45:00+00')::text, 2) AS one_byte;
 
 -- the longest period with each prefix_bytes
-SELECT bytes, idgen.short_comb_timestamp(idgen.short_comb(period, bytes, clock => '2970-01-02 00:00:00+00'), period, bytes, '2970-01-02 00:00:00+00') AS start
+SELECT bytes, idgen.short_comb_timestamp(idgen.short_comb(period, bytes, clock => '2970-01-02 00:00:00+00'), period,
+    bytes, '2970-01-02 00:00:00+00') AS start
 FROM generate_series(1, 6) bytes, (VALUES (interval '365250 days')) v (period);
 
 -- in a few identifiers, the bits after the prefix do not repeat
@@ -127,7 +132,8 @@ CREATE FUNCTION prefix(id uuid) RETURNS text LANGUAGE sql IMMUTABLE RETURN left(
 
 -- version, variant and 90 random bits
 SELECT count(*) AS ids, count(DISTINCT substr(id::text, 10)) AS distinct_ends, count(DISTINCT prefix(id)) AS prefixes,
-       min(idgen.uuid_version(id)) AS min_version, max(idgen.uuid_version(id)) AS max_version, min(idgen.uuid_variant(id)) AS variant
+       min(idgen.uuid_version(id)) AS min_version, max(idgen.uuid_version(id))
+       AS max_version, min(idgen.uuid_variant(id)) AS variant
 FROM (SELECT idgen.keyed_comb(clock => '2026-11-20 03:44:00+00') AS id FROM generate_series(1, 20000) OFFSET 0) s;
 
 -- one prefix for five minutes, a twelfth of the default period, and another one in the next hour; also before the epoch
@@ -141,9 +147,11 @@ FROM (VALUES (timestamptz '2026-11-20 03:40:00+00', timestamptz '2026-11-20 03:4
              ('294276-12-31 23:59:59.999999+00', '294276-12-31 23:56:00+00')) v (at, period);
 
 -- another prefix for each hour, area and length of the period
-SELECT count(DISTINCT prefix(idgen.keyed_comb(clock => '2026-11-20 03:44:00+00'::timestamptz + n * interval '1 hour'))) AS periods,
+SELECT count(DISTINCT prefix(idgen.keyed_comb(clock => '2026-11-20 03:44:00+00'::timestamptz + n * interval '1 hour')))
+    AS periods,
        count(DISTINCT prefix(idgen.keyed_comb(area => repeat('a', n - 1), clock => '2026-11-20 03:44:00+00'))) AS areas,
-       count(DISTINCT prefix(idgen.keyed_comb(area => repeat('a', 62) || chr(64 + n), clock => '2026-11-20 03:44:00+00'))) AS last_bytes,
+       count(DISTINCT prefix(idgen.keyed_comb(area => repeat('a', 62) || chr(64 + n),
+       clock => '2026-11-20 03:44:00+00'))) AS last_bytes,
        count(DISTINCT prefix(idgen.keyed_comb(n * interval '1 day', clock => '1970-01-01 00:00:00+00'))) AS lengths
 FROM generate_series(1, 63) n;
 SELECT prefix(idgen.keyed_comb('365250 days')) = prefix(idgen.keyed_comb('365250 days')) AS same;

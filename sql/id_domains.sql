@@ -14,19 +14,22 @@ INSERT INTO account VALUES ('acct_1', 'no leading zeros');
 INSERT INTO account VALUES ('acct_03E6WLKO0BP8E7C9916HKLBND', 'upper case');
 INSERT INTO account VALUES (NULL, 'null');
 -- the fields of the errors
-CREATE FUNCTION violation(statement text, OUT state text, OUT message text, OUT detail text, OUT schema text, OUT "table" text, OUT type text, OUT "constraint" text)
+CREATE FUNCTION violation(statement text, OUT state text, OUT message text, OUT detail text, OUT schema text,
+    OUT "table" text, OUT type text, OUT "constraint" text)
 LANGUAGE plpgsql AS $$
 BEGIN
     EXECUTE statement;
 EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, schema = SCHEMA_NAME, "table" = TABLE_NAME,
+    GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL,
+    schema = SCHEMA_NAME, "table" = TABLE_NAME,
         type = PG_DATATYPE_NAME, "constraint" = CONSTRAINT_NAME;
 END $$;
 \x on
 SELECT * FROM violation($$INSERT INTO account VALUES ('inv_03e6wlko0bp8e7c9916hklbnd')$$);
 SELECT * FROM violation($$SELECT idgen.create_id_domain('account_id2', 'acct')$$);
 \x off
-SELECT pg_get_constraintdef(c.oid), collname FROM pg_constraint c JOIN pg_type t ON t.oid = contypid JOIN pg_collation l ON l.oid = typcollation
+SELECT pg_get_constraintdef(c.oid), collname FROM pg_constraint c JOIN pg_type t ON t.oid = contypid
+    JOIN pg_collation l ON l.oid = typcollation
 WHERE contypid = 'account_id'::regtype;
 SELECT NULL::account_id IS NULL AS domain_takes_null;
 SELECT count(*) FROM account;

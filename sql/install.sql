@@ -38,7 +38,8 @@ WHERE relnamespace = 'idgen'::regnamespace
 -- pg_dump includes each table and sequence
 SELECT c.oid::regclass AS relation_not_dumped
 FROM pg_class c, pg_extension e
-WHERE c.relnamespace = 'idgen'::regnamespace AND c.relkind IN ('r', 'S') AND e.extname = 'idgen' AND c.oid <> ALL (extconfig);
+WHERE c.relnamespace = 'idgen'::regnamespace AND c.relkind IN ('r', 'S') AND e.extname = 'idgen'
+    AND c.oid <> ALL (extconfig);
 
 SELECT dumped::regclass, condition
 FROM pg_extension, unnest(extconfig, extcondition) AS u (dumped, condition)

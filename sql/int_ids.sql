@@ -50,7 +50,8 @@ SELECT count(*) AS n, count(*) FILTER (WHERE snowflake > last_snowflake) AS snow
        count(*) FILTER (WHERE js_id > last_js_id) AS js_ids,
        count(*) FILTER (WHERE decimal_id > last_decimal_id) AS decimal_ids,
        count(*) FILTER (WHERE uuid > last_uuid) AS uuids
-FROM (SELECT *, lag(snowflake, 1, 0::bigint) OVER w AS last_snowflake, lag(trace_id, 1, 0::bigint) OVER w AS last_trace_id,
+FROM (SELECT *, lag(snowflake, 1, 0::bigint) OVER w AS last_snowflake, lag(trace_id, 1, 0::bigint) OVER w
+    AS last_trace_id,
              lag(js_id, 1, 0::bigint) OVER w AS last_js_id, lag(decimal_id, 1, 0::bigint) OVER w AS last_decimal_id,
              lag(uuid, 1, '00000000-0000-0000-0000-000000000000') OVER w AS last_uuid
       FROM (SELECT n, idgen.snowflake() AS snowflake, idgen.trace_id() AS trace_id, idgen.js_id() AS js_id,
@@ -58,7 +59,8 @@ FROM (SELECT *, lag(snowflake, 1, 0::bigint) OVER w AS last_snowflake, lag(trace
             FROM generate_series(1, 100000) n OFFSET 0) made
       WINDOW w AS (ORDER BY n)) ordered;
 -- trace_id's counter continues, or is 1 in a new second
-SELECT count(*) AS n, bool_and(counter = last_counter + 1 AND second = last_second OR counter = 1 AND second > last_second) AS counts
+SELECT count(*) AS n, bool_and(counter = last_counter + 1 AND second = last_second OR counter = 1
+    AND second > last_second) AS counts
 FROM (SELECT *, lag(counter) OVER w AS last_counter, lag(second) OVER w AS last_second
       FROM (SELECT n, id >> 38 AS second, id & 4194303 AS counter
             FROM (SELECT n, idgen.trace_id() AS id FROM generate_series(1, 20000) n OFFSET 0) made) parts
@@ -71,7 +73,8 @@ SELECT idgen.snowflake_timestamp(1541815603606036480, '2010-11-04 01:42:54.657+0
 SELECT idgen.snowflake_timestamp(175928847299117063, '2015-01-01 00:00:00+00') AS discord,
        idgen.snowflake_node(175928847299117063) AS node, idgen.snowflake_counter(175928847299117063) AS counter;
 -- Instagram's identifiers have 23 bits after the time: 13 of shard, 10 of counter
-SELECT idgen.snowflake_timestamp(((1387263000::bigint << 23) | (1341 << 10) | 905) >> 1, '2011-08-24 21:07:01.721+00') AS instagram;
+SELECT idgen.snowflake_timestamp(((1387263000::bigint << 23) | (1341 << 10) | 905) >> 1, '2011-08-24 21:07:01.721+00')
+    AS instagram;
 -- NULL is not the default epoch
 SELECT idgen.snowflake_timestamp(1541815603606036480, NULL);
 SELECT idgen.js_id_timestamp(0, NULL);
@@ -88,17 +91,20 @@ SELECT * FROM idgen.decimal_id_parts(14150009200065);
 -- trace_id's time restarts every 388 days; the clock selects the cycle
 SELECT clock, idgen.trace_id_timestamp(1000::bigint << 38 | 1, clock)
 FROM (VALUES (timestamptz '1970-01-01 00:00:00+00'), ('1970-01-01 00:16:40+00'), ('1971-01-23 00:53:51+00'),
-             ('1971-01-23 00:53:52+00'), ('1969-12-31 00:16:40.5+00'), ('1969-12-31 00:16:39.5+00'), ('1969-12-31 00:16:39+00'),
+             ('1971-01-23 00:53:52+00'), ('1969-12-31 00:16:40.5+00'), ('1969-12-31 00:16:39.5+00'),
+             ('1969-12-31 00:16:39+00'),
              ('2026-11-21 12:00:00+00'), ('294276-12-30 00:00:00+00'), ('4713-01-01 00:00:00+00 BC')) v (clock);
 
 -- bounds: the smallest identifier of a tick
 SELECT at, idgen.snowflake_floor(at), idgen.js_id_floor(at)
-FROM (VALUES (timestamptz '2020-01-01 00:00:00+00'), ('2020-01-01 00:00:00.001999+00'), ('2026-11-21 12:00:00.123456+00'),
+FROM (VALUES (timestamptz '2020-01-01 00:00:00+00'), ('2020-01-01 00:00:00.001999+00'),
+    ('2026-11-21 12:00:00.123456+00'),
              ('2089-09-06 15:47:35.551999+00')) v (at);
 SELECT idgen.js_id_floor('2156-02-07 06:28:15.999999+00');
 SELECT idgen.snowflake_floor('2010-11-04 01:42:54.658+00', '2010-11-04 01:42:54.657+00');
 SELECT idgen.snowflake_timestamp(idgen.snowflake_floor('2089-09-06 15:47:35.551+00'));
-SELECT bool_and(idgen.snowflake_within(id, idgen.snowflake_timestamp(id), idgen.snowflake_timestamp(id) + interval '1 ms'))
+SELECT bool_and(idgen.snowflake_within(id, idgen.snowflake_timestamp(id),
+    idgen.snowflake_timestamp(id) + interval '1 ms'))
 FROM (SELECT idgen.snowflake() AS id FROM generate_series(1, 1000) OFFSET 0) made;
 SELECT idgen.snowflake_floor('2019-12-31 23:59:59.999999+00');
 SELECT idgen.snowflake_floor('2089-09-06 15:47:35.552+00');
@@ -136,20 +142,25 @@ RESET enable_bitmapscan;
 DROP TABLE events;
 
 -- the smallest and the greatest identifier, and values out of range
-SELECT id, idgen.snowflake_timestamp(id) AS "timestamp", idgen.snowflake_node(id) AS node, idgen.snowflake_counter(id) AS counter
+SELECT id, idgen.snowflake_timestamp(id) AS "timestamp", idgen.snowflake_node(id) AS node, idgen.snowflake_counter(id)
+    AS counter
 FROM (VALUES (9223372036854775807), (1), (0), (-1), (-9223372036854775808)) v (id);
-SELECT id, idgen.trace_id_timestamp(id, '2000-01-01 00:00:00+00') AS "timestamp", idgen.trace_id_node(id) AS node, idgen.trace_id_counter(id) AS counter
+SELECT id, idgen.trace_id_timestamp(id, '2000-01-01 00:00:00+00') AS "timestamp", idgen.trace_id_node(id)
+    AS node, idgen.trace_id_counter(id) AS counter
 FROM (VALUES (9223372036854775807), (4194304), (1), (0), (-1), (-9223372036854775808)) v (id);
 SELECT id, idgen.js_id_timestamp(id) AS "timestamp", idgen.js_id_node(id) AS node, idgen.js_id_counter(id) AS counter
-FROM (VALUES (9223372036854775807), (9007199254740992), (9007199254740991), (1), (0), (-1), (-9223372036854775808)) v (id);
+FROM (VALUES (9223372036854775807), (9007199254740992), (9007199254740991), (1), (0), (-1),
+    (-9223372036854775808)) v (id);
 SELECT id, parts.*
-FROM (VALUES (9223372036854775807), (9223372029999999999), (9223372030000000000), (10000000000), (9999999999), (0), (-10000000000), (-9223372036854775808)) v (id),
+FROM (VALUES (9223372036854775807), (9223372029999999999), (9223372030000000000), (10000000000), (9999999999), (0),
+    (-10000000000), (-9223372036854775808)) v (id),
      idgen.decimal_id_parts(id) parts;
 
 -- NULL
 SELECT num_nulls(idgen.snowflake_timestamp(NULL), idgen.snowflake_node(NULL), idgen.snowflake_counter(NULL),
                  idgen.snowflake_floor(NULL), idgen.trace_id_timestamp(NULL),
-                 idgen.trace_id_node(NULL), idgen.trace_id_counter(NULL), idgen.js_id_timestamp(NULL), idgen.js_id_node(NULL),
+                 idgen.trace_id_node(NULL), idgen.trace_id_counter(NULL), idgen.js_id_timestamp(NULL),
+                 idgen.js_id_node(NULL),
                  idgen.js_id_counter(NULL), idgen.js_id_floor(NULL)) AS eleven,
        (SELECT num_nulls(counter, generator, launch_id) FROM idgen.decimal_id_parts(NULL)) AS three;
 
@@ -157,7 +168,8 @@ SELECT num_nulls(idgen.snowflake_timestamp(NULL), idgen.snowflake_node(NULL), id
 SELECT name, about_now(idgen.snowflake_timestamp(idgen.snowflake(epoch), epoch)) AS snowflake,
        about_now(idgen.js_id_timestamp(idgen.js_id(epoch), epoch)) AS js_id
 FROM (VALUES ('the default', timestamptz '2020-01-01 00:00:00+00'), ('before it', '2015-01-01 00:00:00+00'),
-             ('with microseconds', '2024-02-29 12:34:56.789999+05:30'), ('an hour ago', date_trunc('second', now() - interval '1 h')),
+             ('with microseconds', '2024-02-29 12:34:56.789999+05:30'), ('an hour ago', date_trunc('second',
+             now() - interval '1 h')),
              ('1970', '1970-01-01 00:00:00+00')) v (name, epoch);
 -- the epoch, like the timestamp, is rounded down to the identifier's unit of time
 SELECT idgen.snowflake_floor('2024-01-01 00:00:00.0005+00', '2024-01-01 00:00:00.0009+00') AS same_ms,
@@ -175,7 +187,8 @@ SELECT idgen.js_id('-infinity');
 \set VERBOSITY default
 SELECT idgen.snowflake_floor('1949-12-31 00:00:00+00', '1950-01-01 00:00:00+00');
 -- the epoch does not affect the values
-SELECT about_now(idgen.snowflake_timestamp(idgen.snowflake())) AS snowflake, about_now(idgen.js_id_timestamp(idgen.js_id())) AS js_id;
+SELECT about_now(idgen.snowflake_timestamp(idgen.snowflake()))
+    AS snowflake, about_now(idgen.js_id_timestamp(idgen.js_id())) AS js_id;
 -- readers and bounds are immutable: they can be used in generated columns and indexes
 CREATE TABLE dated (id bigint PRIMARY KEY,
     made timestamptz GENERATED ALWAYS AS (idgen.snowflake_timestamp(id, '2015-01-01 00:00:00+00')) STORED);
@@ -200,7 +213,8 @@ SELECT function, last_value >> 28 BETWEEN about + 5 AND about + 12 AS reserved
 FROM (VALUES ('snowflake', extract(epoch FROM idgen.snowflake_timestamp(idgen.snowflake()))),
              ('trace_id', extract(epoch FROM idgen.trace_id_timestamp(idgen.trace_id()))),
              ('js_id', extract(epoch FROM idgen.js_id_timestamp(idgen.js_id()))),
-             ('uuid_v7_ordered', extract(epoch FROM idgen.uuid_timestamp(idgen.uuid_v7_ordered())))) made (function, about),
+             ('uuid_v7_ordered', extract(epoch FROM idgen.uuid_timestamp(idgen.uuid_v7_ordered())))) made (function,
+             about),
      pg_sequences
 WHERE schemaname = 'idgen' AND sequencename = function || '_mark';
 
@@ -217,7 +231,8 @@ SELECT idgen.snowflake() > :after AND :after > :within AND :within > :before AS 
 -- decimal_id() returns the numbers of its sequence; the generator counts more than the counter
 BEGIN;
 SELECT setval('idgen.decimal_id_counter', 922337201);
-SELECT parts.* FROM (SELECT idgen.decimal_id() AS id FROM generate_series(1, 2) OFFSET 0) made, idgen.decimal_id_parts(id) parts;
+SELECT parts.* FROM (SELECT idgen.decimal_id() AS id FROM generate_series(1, 2) OFFSET 0) made,
+    idgen.decimal_id_parts(id) parts;
 SELECT setval('idgen.decimal_id_counter', 92233720199999);
 SELECT idgen.decimal_id();
 SAVEPOINT s;

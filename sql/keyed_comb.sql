@@ -1,5 +1,6 @@
 -- keyed_comb(): its prefix, of 24 bits for the period and 8 for the twelfth, and its runs. docs/keyed-comb.md defines
--- it; t/015_hmac_comb.pl compares the same code under known keys with another program. The secret is random: of twelfths
+-- it; t/015_hmac_comb.pl compares the same code under known keys with another program. The secret is random: of
+-- twelfths
 -- with 8 bits some are equal, so that counts of them have bounds, which fail less than once in 10^9 runs.
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
@@ -12,7 +13,8 @@ CREATE TEMP TABLE day AS
     SELECT n, idgen.keyed_comb(clock => '2026-11-20 00:00:00+00'::timestamptz + n * interval '1 minute') AS id
     FROM generate_series(0, 1439) n ORDER BY n % 7, n;
 SELECT count(DISTINCT (n / 60, of_period(id))) AS of_hours, count(DISTINCT of_period(id)) BETWEEN 22 AND 24 AS periods,
-       count(DISTINCT (n / 5, prefix(id))) AS of_five_minutes, count(DISTINCT prefix(id)) BETWEEN 250 AND 288 AS twelfths
+       count(DISTINCT (n / 5, prefix(id))) AS of_five_minutes, count(DISTINCT prefix(id)) BETWEEN 250 AND 288
+       AS twelfths
 FROM day;
 
 -- twelfths of periods that are no multiple of 12 ms, before and after 1970: each begins at a whole millisecond
@@ -40,7 +42,8 @@ SELECT count(DISTINCT prefix(idgen.keyed_comb('365250 days', area))) AS prefixes
 FROM (VALUES (''), ('a'), ('b'), ('aa'), ('é'), (repeat('x', 63)), (repeat('x', 62))) a (area);
 -- a period or a clock makes another prefix
 SELECT count(DISTINCT prefix(idgen.keyed_comb(n * interval '1 day', clock => 'epoch'))) AS periods,
-       bool_and(prefix(idgen.keyed_comb('365250 days')) <> prefix(idgen.keyed_comb('365250 days', clock => now()))) AS live
+       bool_and(prefix(idgen.keyed_comb('365250 days')) <> prefix(idgen.keyed_comb('365250 days', clock => now())))
+       AS live
 FROM generate_series(1, 5) n;
 
 -- runs: after 8,192 keys of a session in a twelfth, 16 bits are those of 8,192 keys

@@ -26,7 +26,8 @@ SELECT idgen.min(comb) = (SELECT comb FROM moments ORDER BY comb LIMIT 1) AS min
 SELECT n % 3 AS remainder,
        idgen.min(id) = (array_agg(id ORDER BY id))[1] AS min, idgen.max(id) = (array_agg(id ORDER BY id DESC))[1] AS max
 FROM (SELECT n, md5(n::text)::uuid AS id FROM generate_series(1, 1000) n) s GROUP BY 1 ORDER BY 1;
-SELECT idgen.min(id), idgen.max(id) FROM (VALUES (NULL::uuid), ('7fffffff-ffff-4fff-bfff-ffffffffffff'), ('80000000-0000-4000-8000-000000000000'), (NULL)) v (id);
+SELECT idgen.min(id), idgen.max(id) FROM (VALUES (NULL::uuid), ('7fffffff-ffff-4fff-bfff-ffffffffffff'),
+    ('80000000-0000-4000-8000-000000000000'), (NULL)) v (id);
 SELECT idgen.min(id), idgen.max(id) FROM (VALUES (NULL::uuid)) v (id);
 SELECT idgen.min(uuid_v7), idgen.max(uuid_v7) FROM moments WHERE false;
 CREATE TABLE scattered AS SELECT md5(n::text)::uuid AS id FROM generate_series(1, 10000) n;

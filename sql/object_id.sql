@@ -24,10 +24,13 @@ FROM (VALUES ('507f1f77bcf86cd799439011'), ('507F1F77BCF86CD799439011'), ('507f1
 CREATE TABLE bad_texts (input text);
 INSERT INTO bad_texts VALUES
     (''), ('5'), ('507f1f77bcf86cd79943901'), ('507f1f77bcf86cd7994390111'), (' 507f1f77bcf86cd799439011'),
-    ('507f1f77bcf86cd799439011 '), ('507f1f77bcf86cd79943901 '), ('507f1f77bcf86cd79943901g'), ('g07f1f77bcf86cd799439011'),
-    ('507f1f77-cf86cd799439011'), ('0x7f1f77bcf86cd799439011'), ('507f1f77bcf86cd799439@11'), ('507f1f77bcf86cd799439`11'),
+    ('507f1f77bcf86cd799439011 '), ('507f1f77bcf86cd79943901 '), ('507f1f77bcf86cd79943901g'),
+    ('g07f1f77bcf86cd799439011'),
+    ('507f1f77-cf86cd799439011'), ('0x7f1f77bcf86cd799439011'), ('507f1f77bcf86cd799439@11'),
+    ('507f1f77bcf86cd799439`11'),
     ('507f1f77bcf86cd799439/11'), ('507f1f77bcf86cd799439:11'), ('507f1f77bcf86cd799439G11'),
-    ('507f1f77bcf86cd79943901' || chr(233)), ('507f1f77bcf86cd7994390' || chr(233)), ('507f' || repeat(chr(233), 20)), (repeat(chr(8364), 8)),
+    ('507f1f77bcf86cd79943901' || chr(233)), ('507f1f77bcf86cd7994390' || chr(233)), ('507f' || repeat(chr(233), 20)),
+    (repeat(chr(8364), 8)),
     (repeat(chr(128512), 24)), (repeat(chr(128512), 24) || 'x'), (repeat(chr(8364), 1000)), (repeat('5', 100000)),
     ('919108f7-52d1-4320-9bac-f847db4148a8');
 \pset format unaligned
@@ -40,7 +43,8 @@ FROM bad_texts, failure(format('SELECT idgen.object_id_timestamp(%L)', input)) f
 \pset format aligned
 -- a value that is stored out of line
 SELECT length(input), idgen.is_object_id(input),
-       (failure(format('SELECT idgen.object_id_timestamp(input) FROM bad_texts WHERE length(input) = %s', length(input)))).*
+       (failure(format('SELECT idgen.object_id_timestamp(input) FROM bad_texts WHERE length(input) = %s',
+       length(input)))).*
 FROM bad_texts WHERE length(input) = 100000;
 DROP TABLE bad_texts;
 
@@ -49,7 +53,8 @@ DROP TABLE bad_texts;
 --
 SELECT at, floor, idgen.object_id_timestamp(floor) AS floor_timestamp
 FROM (SELECT at, idgen.object_id_floor(at) AS floor
-      FROM (VALUES (timestamptz '1970-01-01 00:00:00+00'), ('1970-01-01 00:00:00.999999+00'), ('2012-10-17 21:13:27+00'),
+      FROM (VALUES (timestamptz '1970-01-01 00:00:00+00'), ('1970-01-01 00:00:00.999999+00'),
+      ('2012-10-17 21:13:27+00'),
                    ('2038-01-19 03:14:07.5+00'), ('2038-01-19 03:14:08+00'),
                    ('2106-02-07 06:28:15+00'), ('2106-02-07 06:28:15.999999+00')) v (at)) s;
 SELECT at, idgen.object_id_floor(at)
@@ -84,7 +89,8 @@ SELECT count(*) AS ids, bool_and(id ~ '^[0-9a-f]{24}$' AND idgen.is_object_id(id
        count(DISTINCT substr(id, 9, 10)) AS processes FROM run;
 SELECT count(*) FILTER (WHERE id <= previous) AS not_increasing,
        count(*) FILTER (WHERE decode(id, 'hex') <= decode(previous, 'hex')) AS bytes_not_increasing,
-       count(*) FILTER (WHERE (idgen.bigint_from_base(right(id, 6), 16) - idgen.bigint_from_base(right(previous, 6), 16)) & 16777215 <> 1)
+       count(*) FILTER (WHERE (idgen.bigint_from_base(right(id, 6), 16) - idgen.bigint_from_base(right(previous, 6),
+       16)) & 16777215 <> 1)
            AS not_the_next_counter,
        bool_and(length(decode(id, 'hex')) = 12 AND encode(decode(id, 'hex'), 'hex') = id) AS as_bytes,
        bool_and(abs(extract(epoch FROM idgen.object_id_timestamp(id) - clock_timestamp())) < 3600) AS now

@@ -35,7 +35,8 @@ CREATE TEMP VIEW kinds AS
     UNION ALL
     SELECT 'bulk', n, idgen.short_comb() FROM generate_series(1, 2000) n
     UNION ALL
-    SELECT 'run', n, id FROM (SELECT n, idgen.short_comb(run_length => 2) AS id FROM generate_series(1, 4000) n OFFSET 0) r
+    SELECT 'run', n, id FROM (SELECT n, idgen.short_comb(run_length => 2) AS id FROM generate_series(1,
+    4000) n OFFSET 0) r
     WHERE n % 2 = 0;
 
 CREATE TEMP TABLE sample AS
@@ -102,7 +103,8 @@ ORDER BY kind;
 -- of the time, nor in those of another process: a pool is used once, by one process
 CREATE TABLE used AS SELECT substring(bits FROM 67) AS bits FROM sample WHERE kind <> 'suffix_comb';
 \connect -
-INSERT INTO used SELECT substring(('x' || replace(idgen.uuid_v4()::text, '-', ''))::bit(128) FROM 67) FROM generate_series(1, 10000);
+INSERT INTO used SELECT substring(('x' || replace(idgen.uuid_v4()::text, '-', ''))::bit(128) FROM 67)
+    FROM generate_series(1, 10000);
 SELECT count(*) AS used, count(*) - count(DISTINCT bits) AS repeated FROM used;
 DROP TABLE used;
 
@@ -121,4 +123,5 @@ BEGIN
     END LOOP;
 END $$;
 SELECT count(*) AS random_bits, count(*) FILTER (WHERE abs(ones - 100) > 6 * sqrt(200) / 2) AS suspicious
-FROM (SELECT bit, sum(get_bit(bits, bit)) AS ones FROM pg_temp.ulids(200) bits, generate_series(48, 127) bit GROUP BY bit) s;
+FROM (SELECT bit, sum(get_bit(bits, bit)) AS ones FROM pg_temp.ulids(200) bits, generate_series(48, 127) bit
+    GROUP BY bit) s;

@@ -19,16 +19,20 @@ SELECT idgen.uuid_v7('10000-01-01 00:00:00+00') > idgen.uuid_v7() AS future_is_g
 
 -- TypeID and ULID
 SELECT count(DISTINCT id) AS ids, count(*) FILTER (WHERE id <= previous) AS not_increasing
-FROM (SELECT id, lag(id) OVER (ORDER BY n) AS previous FROM (SELECT n, idgen.typeid('t') COLLATE "C" AS id FROM generate_series(1, 10000) n OFFSET 0) s) t;
+FROM (SELECT id, lag(id) OVER (ORDER BY n) AS previous FROM (SELECT n, idgen.typeid('t') COLLATE "C" AS id
+    FROM generate_series(1, 10000) n OFFSET 0) s) t;
 SELECT count(*) AS ids, bool_and(length(id) = 26) AS length, count(*) FILTER (WHERE id <= previous) AS not_increasing,
        bool_and(idgen.ulid_timestamp(id) BETWEEN statement_timestamp() - interval '1 ms' AND clock_timestamp()) AS now
-FROM (SELECT id, lag(id) OVER (ORDER BY n) AS previous FROM (SELECT n, idgen.ulid() COLLATE "C" AS id FROM generate_series(1, 200000) n OFFSET 0) s) t;
+FROM (SELECT id, lag(id) OVER (ORDER BY n) AS previous FROM (SELECT n, idgen.ulid() COLLATE "C" AS id
+    FROM generate_series(1, 200000) n OFFSET 0) s) t;
 -- within a millisecond, the previous ULID plus one; in a new millisecond, new random bits
 SELECT coalesce(bool_and(step = 1 AND same_head) FILTER (WHERE same_ms), true) AS plus_one,
        count(DISTINCT tail) FILTER (WHERE NOT same_ms) = count(*) FILTER (WHERE NOT same_ms) AS random_anew
-FROM (SELECT left(id, 10) = left(previous, 10) AS same_ms, left(id, 13) = left(previous, 13) AS same_head, right(id, 16) AS tail,
+FROM (SELECT left(id, 10) = left(previous, 10) AS same_ms, left(id, 13) = left(previous, 13) AS same_head, right(id,
+    16) AS tail,
              idgen.bigint_from_base(right(id, 12), 32) - idgen.bigint_from_base(right(previous, 12), 32) AS step
-      FROM (SELECT id, lag(id) OVER (ORDER BY n) AS previous FROM (SELECT n, idgen.ulid() AS id FROM generate_series(1, 20000) n OFFSET 0) s) t
+      FROM (SELECT id, lag(id) OVER (ORDER BY n) AS previous FROM (SELECT n, idgen.ulid() AS id FROM generate_series(1,
+      20000) n OFFSET 0) s) t
       WHERE previous IS NOT NULL) u
 WHERE step > 0 OR NOT same_ms;
 
@@ -66,7 +70,8 @@ GROUP BY bytes ORDER BY bytes;
 
 -- a run ends when the prefix changes
 SELECT count(DISTINCT left(id::text, 13)) AS runs, count(DISTINCT left(id::text, 4)) AS prefixes
-FROM (SELECT idgen.short_comb(run_length => 1000, clock => '2022-03-18 03:44:00+00'::timestamptz + n * interval '6 seconds') AS id
+FROM (SELECT idgen.short_comb(run_length => 1000,
+    clock => '2022-03-18 03:44:00+00'::timestamptz + n * interval '6 seconds') AS id
       FROM generate_series(0, 99) n) s;
 
 -- calls with different arguments do not end each other's runs
@@ -93,7 +98,8 @@ SELECT idgen.short_comb(run_length => -1);
 -- The first 128 identifiers of the session in a period are random; then come runs of
 -- 4096.  The clock's period counts, and so do its arguments.
 CREATE TEMP TABLE made (n int, id uuid);
-INSERT INTO made SELECT n, idgen.short_comb(clock => '2022-03-18 03:44:00+00') FROM generate_series(1, 128 + 4096 + 100) n;
+INSERT INTO made SELECT n, idgen.short_comb(clock => '2022-03-18 03:44:00+00') FROM generate_series(1,
+    128 + 4096 + 100) n;
 SELECT count(*) AS ids, count(DISTINCT id) AS distinct_ids, count(DISTINCT right(id::text, 16)) AS random_ends,
        bool_and(idgen.is_recent_short_comb(id, '0', clock => '2022-03-18 03:44:00+00')) AS valid FROM made;
 SELECT count(*) AS ids, min(n) AS first, max(n) AS last
@@ -102,21 +108,29 @@ SELECT count(DISTINCT left(id::text, 13)) AS tags FROM made WHERE n <= 128;
 
 -- another transaction has another run, and other arguments begin with random ones
 INSERT INTO made SELECT 5000, idgen.short_comb(clock => '2022-03-18 03:44:59+00') FROM generate_series(1, 100);
-INSERT INTO made SELECT 6000, idgen.short_comb(prefix_bytes => 3, clock => '2022-03-18 03:44:00+00') FROM generate_series(1, 100);
-INSERT INTO made SELECT 7000, idgen.short_comb('2 minutes', clock => '2022-03-18 03:44:00+00') FROM generate_series(1, 100);
-SELECT n, count(DISTINCT left(id::text, 13)) AS tags, count(DISTINCT left(id::text, 13)) FILTER (WHERE left(id::text, 13) IN (SELECT left(id::text, 13) FROM made WHERE n < 5000)) AS of_before
+INSERT INTO made SELECT 6000, idgen.short_comb(prefix_bytes => 3, clock => '2022-03-18 03:44:00+00')
+    FROM generate_series(1, 100);
+INSERT INTO made SELECT 7000, idgen.short_comb('2 minutes', clock => '2022-03-18 03:44:00+00') FROM generate_series(1,
+    100);
+SELECT n, count(DISTINCT left(id::text, 13)) AS tags, count(DISTINCT left(id::text, 13)) FILTER (WHERE left(id::text,
+    13) IN (SELECT left(id::text, 13) FROM made WHERE n < 5000)) AS of_before
 FROM made WHERE n >= 5000 GROUP BY n ORDER BY n;
 BEGIN;
 SAVEPOINT one;
-SELECT count(DISTINCT left(id::text, 13)) AS same_transaction FROM (SELECT idgen.short_comb(clock => '2022-03-18 03:44:00+00') AS id FROM generate_series(1, 10) OFFSET 0) s \gset
+SELECT count(DISTINCT left(id::text, 13)) AS same_transaction
+    FROM (SELECT idgen.short_comb(clock => '2022-03-18 03:44:00+00') AS id FROM generate_series(1, 10) OFFSET 0) s \gset
 SELECT left(idgen.short_comb(clock => '2022-03-18 03:44:00+00')::text, 13) AS tag \gset
 ROLLBACK TO one;
-SELECT :same_transaction AS same_transaction, left(idgen.short_comb(clock => '2022-03-18 03:44:00+00')::text, 13) = :'tag' AS also_after_savepoint;
+SELECT :same_transaction AS same_transaction, left(idgen.short_comb(clock => '2022-03-18 03:44:00+00')::text,
+    13) = :'tag' AS also_after_savepoint;
 ROLLBACK;
 SELECT left(idgen.short_comb(clock => '2022-03-18 03:44:00+00')::text, 13) = :'tag' AS after_rollback;
 
 -- so does another period, and the same one after it; a run_length of 1 has no runs
-SELECT count(DISTINCT left(id::text, 13)) AS tags FROM (SELECT idgen.short_comb(clock => '2022-03-18 03:45:00+00') AS id FROM generate_series(1, 128) OFFSET 0) s;
-SELECT count(DISTINCT left(id::text, 13)) AS tags FROM (SELECT idgen.short_comb(clock => '2022-03-18 03:44:00+00') AS id FROM generate_series(1, 128) OFFSET 0) s;
-SELECT count(DISTINCT left(id::text, 13)) > 990 AS no_runs FROM (SELECT idgen.short_comb(run_length => 1, clock => '2022-03-18 03:44:00+00') AS id FROM generate_series(1, 1000) OFFSET 0) s;
+SELECT count(DISTINCT left(id::text, 13)) AS tags FROM (SELECT idgen.short_comb(clock => '2022-03-18 03:45:00+00')
+    AS id FROM generate_series(1, 128) OFFSET 0) s;
+SELECT count(DISTINCT left(id::text, 13)) AS tags FROM (SELECT idgen.short_comb(clock => '2022-03-18 03:44:00+00')
+    AS id FROM generate_series(1, 128) OFFSET 0) s;
+SELECT count(DISTINCT left(id::text, 13)) > 990 AS no_runs FROM (SELECT idgen.short_comb(run_length => 1,
+    clock => '2022-03-18 03:44:00+00') AS id FROM generate_series(1, 1000) OFFSET 0) s;
 DROP TABLE made;

@@ -28,15 +28,19 @@ SELECT count(*) FILTER (WHERE id <= previous) AS lambert_not_increasing
 FROM (SELECT id, lag(id) OVER (ORDER BY n) AS previous
       FROM (SELECT n, idgen.lambert_comb() AS id FROM generate_series(1, 20000) n OFFSET 0) s) t;
 -- the three generators share one clock
-SELECT idgen.uuid_timestamp(a) <= idgen.uuid_timestamp(b) AND idgen.uuid_timestamp(b) <= idgen.uuid_timestamp(c) AS one_clock
+SELECT idgen.uuid_timestamp(a) <= idgen.uuid_timestamp(b) AND idgen.uuid_timestamp(b) <= idgen.uuid_timestamp(c)
+    AS one_clock
 FROM (SELECT idgen.lambert_comb() AS a, idgen.uuid_v1() AS b, idgen.uuid_v6() AS c OFFSET 0) s;
 
 -- the bits after the variant are random, except for the multicast bit
 SELECT name, count(*) AS random_bits, count(*) FILTER (WHERE abs(ones - 500) > 6 * sqrt(1000) / 2) AS suspicious
 FROM (SELECT name, bit, sum(get_bit(bits, bit)) AS ones
-      FROM (SELECT 'v1' AS name, ('x' || replace(idgen.uuid_v1()::text, '-', ''))::bit(128) AS bits FROM generate_series(1, 1000)
-            UNION ALL SELECT 'v6', ('x' || replace(idgen.uuid_v6()::text, '-', ''))::bit(128) FROM generate_series(1, 1000)
-            UNION ALL SELECT 'lambert', ('x' || replace(idgen.lambert_comb()::text, '-', ''))::bit(128) FROM generate_series(1, 1000)) s,
+      FROM (SELECT 'v1' AS name, ('x' || replace(idgen.uuid_v1()::text, '-', ''))::bit(128) AS bits
+      FROM generate_series(1, 1000)
+            UNION ALL SELECT 'v6', ('x' || replace(idgen.uuid_v6()::text, '-', ''))::bit(128) FROM generate_series(1,
+            1000)
+            UNION ALL SELECT 'lambert', ('x' || replace(idgen.lambert_comb()::text, '-', ''))::bit(128)
+            FROM generate_series(1, 1000)) s,
            generate_series(66, 127) bit
       WHERE bit <> 87
       GROUP BY name, bit) t
@@ -45,12 +49,15 @@ GROUP BY name ORDER BY name;
 --
 -- Suffix forms
 --
-SELECT at, idgen.suffix_comb_timestamp(id) AS timestamp, right(id::text, 12) AS suffix, idgen.uuid_version(id) AS version, idgen.uuid_variant(id) AS variant
+SELECT at, idgen.suffix_comb_timestamp(id) AS timestamp, right(id::text, 12) AS suffix, idgen.uuid_version(id)
+    AS version, idgen.uuid_variant(id) AS variant
 FROM (SELECT at, idgen.suffix_comb(at) AS id
-      FROM (VALUES (timestamptz '1970-01-01 00:00:00+00'), ('2022-02-22 19:22:22.001999+00'), ('10889-08-02 05:31:50.655999+00')) v (at)) s;
+      FROM (VALUES (timestamptz '1970-01-01 00:00:00+00'), ('2022-02-22 19:22:22.001999+00'),
+      ('10889-08-02 05:31:50.655999+00')) v (at)) s;
 SELECT at, substr(id::text, 25, 4) AS suffix, idgen.uuid_version(id) AS version, idgen.uuid_variant(id) AS variant
 FROM (SELECT at, idgen.short_suffix_comb(clock => at) AS id
-      FROM (VALUES (timestamptz '2022-03-18 03:44:00+00'), ('2022-03-18 03:43:59.999+00'), ('1969-12-31 23:59:59+00')) v (at)) s;
+      FROM (VALUES (timestamptz '2022-03-18 03:44:00+00'), ('2022-03-18 03:43:59.999+00'),
+      ('1969-12-31 23:59:59+00')) v (at)) s;
 SELECT substr(idgen.short_suffix_comb('30 seconds', '1970-01-01 01:00:00+00')::text, 25, 4) AS thirty_seconds,
        substr(idgen.short_suffix_comb(clock => '2022-03-18 03:45:00+00')::text, 25, 4) AS default_period;
 
@@ -60,10 +67,13 @@ SELECT idgen.short_suffix_comb(NULL);
 -- the other bits are random: bits 80 to 95 (short) or 80 to 127 are the time
 SELECT name, count(*) AS random_bits, count(*) FILTER (WHERE abs(ones - 500) > 6 * sqrt(1000) / 2) AS suspicious
 FROM (SELECT name, bit, sum(get_bit(bits, bit)) AS ones
-      FROM (SELECT 'suffix_comb' AS name, ('x' || replace(idgen.suffix_comb()::text, '-', ''))::bit(128) AS bits FROM generate_series(1, 1000)
-            UNION ALL SELECT 'short_suffix_comb', ('x' || replace(idgen.short_suffix_comb()::text, '-', ''))::bit(128) FROM generate_series(1, 1000)) s,
+      FROM (SELECT 'suffix_comb' AS name, ('x' || replace(idgen.suffix_comb()::text, '-', ''))::bit(128) AS bits
+      FROM generate_series(1, 1000)
+            UNION ALL SELECT 'short_suffix_comb', ('x' || replace(idgen.short_suffix_comb()::text, '-', ''))::bit(128)
+            FROM generate_series(1, 1000)) s,
            generate_series(0, 127) bit
-      WHERE NOT (bit BETWEEN 48 AND 51 OR bit IN (64, 65) OR bit BETWEEN 80 AND 95 OR (name = 'suffix_comb' AND bit >= 80))
+      WHERE NOT (bit BETWEEN 48 AND 51 OR bit IN (64, 65) OR bit BETWEEN 80 AND 95 OR (name = 'suffix_comb'
+      AND bit >= 80))
       GROUP BY name, bit) t
 GROUP BY name ORDER BY name;
 
@@ -148,23 +158,31 @@ SELECT idgen.comb_to_suffix_comb('00010203-0405-4607-8809-0a0b0c0d0e0f') AS suff
 CREATE TEMP TABLE sample AS
 SELECT id FROM (SELECT gen_random_uuid() AS id FROM generate_series(1, 1000)
                 UNION ALL SELECT md5(n::text)::uuid FROM generate_series(1, 1000) n
-                UNION ALL VALUES (uuid '00000000-0000-0000-0000-000000000000'), ('ffffffff-ffff-ffff-ffff-ffffffffffff'),
+                UNION ALL VALUES (uuid '00000000-0000-0000-0000-000000000000'),
+                ('ffffffff-ffff-ffff-ffff-ffffffffffff'),
                                  ('00000000-0000-0000-8000-000000000000'), ('ffffffff-ffff-ffff-bfff-ffffffffffff')) s;
 CREATE FUNCTION stamped(id uuid, version int) RETURNS uuid LANGUAGE sql IMMUTABLE AS $$
-    SELECT (left(id::text, 14) || to_hex(version) || substr(id::text, 16, 4) || substr('89ab', 1 + ascii(substr(id::text, 20)) % 4, 1) || substr(id::text, 21))::uuid
+    SELECT (left(id::text, 14) || to_hex(version) || substr(id::text, 16, 4) || substr('89ab',
+    1 + ascii(substr(id::text, 20)) % 4, 1) || substr(id::text, 21))::uuid
 $$;
 SELECT count(*) AS ids,
        bool_and(idgen.uuid_v6_to_v1(idgen.uuid_v1_to_v6(stamped(id, 1))) = stamped(id, 1)) AS v1_v6,
        bool_and(idgen.uuid_v1_to_v6(idgen.uuid_v6_to_v1(stamped(id, 6))) = stamped(id, 6)) AS v6_v1,
-       bool_and(idgen.lambert_comb_to_uuid_v1(idgen.uuid_v1_to_lambert_comb(stamped(id, 1))) = stamped(id, 1)) AS v1_lambert,
-       bool_and(idgen.uuid_v1_to_lambert_comb(idgen.lambert_comb_to_uuid_v1(stamped(id, 13))) = stamped(id, 13)) AS lambert_v1,
+       bool_and(idgen.lambert_comb_to_uuid_v1(idgen.uuid_v1_to_lambert_comb(stamped(id, 1))) = stamped(id, 1))
+       AS v1_lambert,
+       bool_and(idgen.uuid_v1_to_lambert_comb(idgen.lambert_comb_to_uuid_v1(stamped(id, 13))) = stamped(id, 13))
+       AS lambert_v1,
        bool_and(idgen.uuid_timestamp(stamped(id, 1)) = idgen.uuid_timestamp(idgen.uuid_v1_to_v6(stamped(id, 1)))
-            AND idgen.uuid_timestamp(stamped(id, 1)) = idgen.uuid_timestamp(idgen.uuid_v1_to_lambert_comb(stamped(id, 1)))) AS same_time
+            AND idgen.uuid_timestamp(stamped(id, 1)) = idgen.uuid_timestamp(idgen.uuid_v1_to_lambert_comb(stamped(id,
+            1)))) AS same_time
 FROM sample;
 SELECT bool_and(idgen.swap_guid_bytes(idgen.swap_guid_bytes(id)) = id) AS swap,
-       bool_and(idgen.suffix_comb_to_comb(idgen.comb_to_suffix_comb(id)) = id AND idgen.comb_to_suffix_comb(idgen.suffix_comb_to_comb(id)) = id) AS suffix,
-       bool_and(idgen.short_suffix_comb_to_short_comb(idgen.short_comb_to_short_suffix_comb(id)) = id AND idgen.short_comb_to_short_suffix_comb(idgen.short_suffix_comb_to_short_comb(id)) = id) AS short,
-       bool_and(idgen.comb_timestamp(id) IS NOT DISTINCT FROM idgen.suffix_comb_timestamp(idgen.comb_to_suffix_comb(id))) AS same_time
+       bool_and(idgen.suffix_comb_to_comb(idgen.comb_to_suffix_comb(id)) = id
+       AND idgen.comb_to_suffix_comb(idgen.suffix_comb_to_comb(id)) = id) AS suffix,
+       bool_and(idgen.short_suffix_comb_to_short_comb(idgen.short_comb_to_short_suffix_comb(id)) = id
+       AND idgen.short_comb_to_short_suffix_comb(idgen.short_suffix_comb_to_short_comb(id)) = id) AS short,
+       bool_and(idgen.comb_timestamp(id) IS NOT DISTINCT
+       FROM idgen.suffix_comb_timestamp(idgen.comb_to_suffix_comb(id))) AS same_time
 FROM sample;
 DROP FUNCTION stamped;
 
@@ -183,15 +201,21 @@ SELECT idgen.uuid_v1_to_v6('00000000-0000-0000-0000-000000000000');
 \set VERBOSITY default
 
 -- a clock leaves the order of the session as it was
-SELECT idgen.uuid_timestamp(idgen.uuid_v1('3000-01-01')) AS uuid_v1, idgen.uuid_timestamp(idgen.uuid_v6('3000-01-01')) AS uuid_v6,
-       idgen.uuid_timestamp(idgen.lambert_comb('3000-01-01')) AS lambert_comb, idgen.ulid_timestamp(idgen.ulid('3000-01-01')) AS ulid,
+SELECT idgen.uuid_timestamp(idgen.uuid_v1('3000-01-01')) AS uuid_v1, idgen.uuid_timestamp(idgen.uuid_v6('3000-01-01'))
+    AS uuid_v6,
+       idgen.uuid_timestamp(idgen.lambert_comb('3000-01-01'))
+       AS lambert_comb, idgen.ulid_timestamp(idgen.ulid('3000-01-01')) AS ulid,
        idgen.object_id_timestamp(idgen.object_id('2100-01-01')) AS object_id;
 SELECT every(made BETWEEN now() - interval '1 minute' AND now() + interval '1 minute') AS now FROM (VALUES
-    (idgen.uuid_timestamp(idgen.uuid_v1())), (idgen.uuid_timestamp(idgen.uuid_v6())), (idgen.uuid_timestamp(idgen.lambert_comb())),
+    (idgen.uuid_timestamp(idgen.uuid_v1())), (idgen.uuid_timestamp(idgen.uuid_v6())),
+    (idgen.uuid_timestamp(idgen.lambert_comb())),
     (idgen.ulid_timestamp(idgen.ulid())), (idgen.object_id_timestamp(idgen.object_id()))) v (made);
 
 -- NULL
-SELECT idgen.uuid_v1_to_v6(NULL) IS NULL AND idgen.uuid_v6_to_v1(NULL) IS NULL AND idgen.uuid_v1_to_lambert_comb(NULL) IS NULL
-   AND idgen.lambert_comb_to_uuid_v1(NULL) IS NULL AND idgen.swap_guid_bytes(NULL) IS NULL AND idgen.comb_to_suffix_comb(NULL) IS NULL
-   AND idgen.suffix_comb_to_comb(NULL) IS NULL AND idgen.short_comb_to_short_suffix_comb(NULL) IS NULL AND idgen.short_suffix_comb_to_short_comb(NULL) IS NULL
+SELECT idgen.uuid_v1_to_v6(NULL) IS NULL AND idgen.uuid_v6_to_v1(NULL) IS NULL
+    AND idgen.uuid_v1_to_lambert_comb(NULL) IS NULL
+   AND idgen.lambert_comb_to_uuid_v1(NULL) IS NULL AND idgen.swap_guid_bytes(NULL) IS NULL
+   AND idgen.comb_to_suffix_comb(NULL) IS NULL
+   AND idgen.suffix_comb_to_comb(NULL) IS NULL AND idgen.short_comb_to_short_suffix_comb(NULL) IS NULL
+   AND idgen.short_suffix_comb_to_short_comb(NULL) IS NULL
    AND idgen.suffix_comb_timestamp(NULL) IS NULL AS all_null;

@@ -35,8 +35,10 @@ SELECT bool_and(idgen.uuid_from_base(idgen.uuid_to_base(id, 36), 36) = id) AS ro
 FROM sample;
 
 -- upper and lower case; each ASCII character is a digit or an error
-SELECT idgen.uuid_from_base('Zz', 36) AS both, idgen.uuid_from_base('zZ', 36) AS same, idgen.uuid_from_base('z', 36) AS thirty_five;
-SELECT count(*) FILTER (WHERE state IS NULL) AS digits, count(*) FILTER (WHERE state = '22P02') AS foreign_characters, count(*) AS characters
+SELECT idgen.uuid_from_base('Zz', 36) AS both, idgen.uuid_from_base('zZ', 36) AS same, idgen.uuid_from_base('z', 36)
+    AS thirty_five;
+SELECT count(*) FILTER (WHERE state IS NULL) AS digits, count(*) FILTER (WHERE state = '22P02') AS foreign_characters,
+    count(*) AS characters
 FROM generate_series(1, 127) c, LATERAL failure(format('SELECT idgen.uuid_from_base(%L, 36)', chr(c))) f;
 
 -- errors: invalid characters, overflow, empty text, wrong length
@@ -61,12 +63,14 @@ SELECT idgen.prefixed_id('acct', '017f22e2-79b0-7cc3-98c4-dc0c0c07398f'),
        idgen.prefixed_id('a', '00000000-0000-0000-0000-000000000000'),
        idgen.prefixed_id('line_item2', 'ffffffff-ffff-ffff-ffff-ffffffffffff'),
        length(idgen.prefixed_id(repeat('p', 63), 'ffffffff-ffff-ffff-ffff-ffffffffffff')) AS longest;
-SELECT idgen.prefixed_id_to_uuid('acct_03e6wlko0bp8e7c9916hklbnd') AS id, idgen.uuid_version(idgen.prefixed_id_to_uuid('acct_03e6wlko0bp8e7c9916hklbnd')) AS version,
+SELECT idgen.prefixed_id_to_uuid('acct_03e6wlko0bp8e7c9916hklbnd')
+    AS id, idgen.uuid_version(idgen.prefixed_id_to_uuid('acct_03e6wlko0bp8e7c9916hklbnd')) AS version,
        idgen.prefixed_id_prefix('acct_03e6wlko0bp8e7c9916hklbnd') AS prefix;
 SELECT idgen.prefixed_id_to_uuid('line_item2_f5lxx1zz5pnorynqglhzmsp33', 'line_item2') AS last_underscore,
        idgen.prefixed_id_prefix('line_item2_f5lxx1zz5pnorynqglhzmsp33') AS prefix,
        idgen.prefixed_id_to_uuid('acct_F5LXX1ZZ5PNORYNQGLHZMSP33') AS upper_case;
-SELECT bool_and(idgen.is_recent_short_comb(idgen.prefixed_id_to_uuid(idgen.prefixed_id('acct')))) AS default_is_short_comb,
+SELECT bool_and(idgen.is_recent_short_comb(idgen.prefixed_id_to_uuid(idgen.prefixed_id('acct'))))
+    AS default_is_short_comb,
        count(DISTINCT idgen.prefixed_id('acct')) AS distinct_ids
 FROM generate_series(1, 1000);
 SELECT bool_and(idgen.prefixed_id_to_uuid(idgen.prefixed_id('p', id), 'p') = id) AS round_trip FROM sample;
@@ -74,40 +78,55 @@ SELECT bool_and(idgen.prefixed_id_to_uuid(idgen.prefixed_id('p', id), 'p') = id)
 \pset format unaligned
 \pset tuples_only on
 SELECT input, f.* FROM (VALUES
-    ($$prefixed_id('')$$), ($$prefixed_id('Acct')$$), ($$prefixed_id('1a')$$), ($$prefixed_id('_a')$$), ($$prefixed_id('a_')$$),
+    ($$prefixed_id('')$$), ($$prefixed_id('Acct')$$), ($$prefixed_id('1a')$$), ($$prefixed_id('_a')$$),
+    ($$prefixed_id('a_')$$),
     ($$prefixed_id('a-b')$$), ($$prefixed_id(repeat('a', 64))$$), ($$prefixed_id('a b')$$),
-    ($$prefixed_id_to_uuid('')$$), ($$prefixed_id_to_uuid('_')$$), ($$prefixed_id_to_uuid('acct')$$), ($$prefixed_id_to_uuid('acct_')$$), ($$prefixed_id_to_uuid('_1')$$),
+    ($$prefixed_id_to_uuid('')$$), ($$prefixed_id_to_uuid('_')$$), ($$prefixed_id_to_uuid('acct')$$),
+    ($$prefixed_id_to_uuid('acct_')$$), ($$prefixed_id_to_uuid('_1')$$),
     ($$prefixed_id_to_uuid('acct__1')$$), ($$prefixed_id_to_uuid('Acct_1')$$), ($$prefixed_id_to_uuid('acct_1-2')$$),
-    ($$prefixed_id_to_uuid('acct_f5lxx1zz5pnorynqglhzmsp34')$$), ($$prefixed_id_to_uuid('acct_00000000000000000000000000')$$),
-    ($$prefixed_id_to_uuid('acct_1', 'inv')$$), ($$prefixed_id_to_uuid('acct_1', 'acc')$$), ($$prefixed_id_to_uuid('acct_1', '')$$), ($$prefixed_id_to_uuid('acct_1', repeat('b', 1000))$$),
-    ($$prefixed_id_to_uuid('acct_1', 'Acct')$$), ($$prefixed_id_to_uuid('acct_!', 'inv')$$), ($$prefixed_id_to_uuid('acct', 'inv')$$), ($$prefixed_id_to_uuid('acct_', 'inv')$$),
+    ($$prefixed_id_to_uuid('acct_f5lxx1zz5pnorynqglhzmsp34')$$),
+    ($$prefixed_id_to_uuid('acct_00000000000000000000000000')$$),
+    ($$prefixed_id_to_uuid('acct_1', 'inv')$$), ($$prefixed_id_to_uuid('acct_1', 'acc')$$),
+    ($$prefixed_id_to_uuid('acct_1', '')$$), ($$prefixed_id_to_uuid('acct_1', repeat('b', 1000))$$),
+    ($$prefixed_id_to_uuid('acct_1', 'Acct')$$), ($$prefixed_id_to_uuid('acct_!', 'inv')$$),
+    ($$prefixed_id_to_uuid('acct', 'inv')$$), ($$prefixed_id_to_uuid('acct_', 'inv')$$),
     ($$prefixed_id_to_uuid(repeat('a', 64) || '_1')$$), ($$prefixed_id_to_uuid(repeat('a', 10000000))$$),
     ($$prefixed_id_prefix('acct_!')$$), ($$prefixed_id_prefix('acct')$$),
-    ($$is_prefixed_id('acct_1', '')$$), ($$is_prefixed_id('acct_1', 'Acct')$$), ($$is_prefixed_id('a_', 'a_')$$)) v (input),
+    ($$is_prefixed_id('acct_1', '')$$), ($$is_prefixed_id('acct_1', 'Acct')$$),
+    ($$is_prefixed_id('a_', 'a_')$$)) v (input),
     failure('SELECT idgen.' || input) f;
 \pset tuples_only off
 \pset format aligned
 
 -- each identifier has exactly one canonical text
 SELECT id, idgen.is_prefixed_id(id, 'acct')
-FROM (VALUES ('acct_03e6wlko0bp8e7c9916hklbnd'), ('acct_0000000000000000000000000'), ('acct_f5lxx1zz5pnorynqglhzmsp33'), ('acct_f5lxx1zz5pnorynqglhzmsp34'),
-             ('acct_03e6wlko0bp8e7c9916hklbnD'), ('Acct_03e6wlko0bp8e7c9916hklbnd'), ('acct_3e6wlko0bp8e7c9916hklbnd'), ('acct_003e6wlko0bp8e7c9916hklbnd'),
-             ('acct_03e6wlko0bp8e7c9916hklbn!'), ('acct_03e6wlko0bp8e7c9916hklbnd '), (' acct_03e6wlko0bp8e7c9916hklbnd'), ('acct-03e6wlko0bp8e7c9916hklbnd'),
-             ('inv_03e6wlko0bp8e7c9916hklbnd'), ('acct2_03e6wlko0bp8e7c9916hklbnd'), ('acct_'), ('acct'), (''), (NULL)) v (id);
+FROM (VALUES ('acct_03e6wlko0bp8e7c9916hklbnd'), ('acct_0000000000000000000000000'),
+    ('acct_f5lxx1zz5pnorynqglhzmsp33'), ('acct_f5lxx1zz5pnorynqglhzmsp34'),
+             ('acct_03e6wlko0bp8e7c9916hklbnD'), ('Acct_03e6wlko0bp8e7c9916hklbnd'), ('acct_3e6wlko0bp8e7c9916hklbnd'),
+             ('acct_003e6wlko0bp8e7c9916hklbnd'),
+             ('acct_03e6wlko0bp8e7c9916hklbn!'), ('acct_03e6wlko0bp8e7c9916hklbnd '),
+             (' acct_03e6wlko0bp8e7c9916hklbnd'), ('acct-03e6wlko0bp8e7c9916hklbnd'),
+             ('inv_03e6wlko0bp8e7c9916hklbnd'), ('acct2_03e6wlko0bp8e7c9916hklbnd'), ('acct_'), ('acct'), (''),
+             (NULL)) v (id);
 SELECT bool_and(idgen.is_prefixed_id(canonical, prefix)) AS written,
-       bool_or(idgen.is_prefixed_id(upper(canonical), prefix)) FILTER (WHERE canonical <> upper(canonical)) AS upper_case,
+       bool_or(idgen.is_prefixed_id(upper(canonical), prefix)) FILTER (WHERE canonical <> upper(canonical))
+       AS upper_case,
        bool_or(idgen.is_prefixed_id(short, prefix)) FILTER (WHERE canonical <> short) AS without_zeros,
        count(*) FILTER (WHERE canonical <> short) > 100 AS some_have_zeros,
        bool_and(idgen.prefixed_id_to_uuid(short) = id) AS all_can_be_read
-FROM sample, unnest('{p,line_item2}'::text[]) prefix, idgen.prefixed_id(prefix, id) canonical, regexp_replace(canonical, '_0+(?=.)', '_') short;
-SELECT idgen.is_prefixed_id(idgen.prefixed_id(repeat('p', 63)), repeat('p', 63)) AS longest, idgen.is_prefixed_id(repeat('a', 10000000), 'acct') AS too_long,
-       idgen.is_prefixed_id(idgen.prefixed_id('any_2'), NULL) AND NOT idgen.is_prefixed_id('acct_1') AND NOT idgen.is_prefixed_id('Acct_' || repeat('0', 25))
+FROM sample, unnest('{p,line_item2}'::text[]) prefix, idgen.prefixed_id(prefix, id) canonical,
+    regexp_replace(canonical, '_0+(?=.)', '_') short;
+SELECT idgen.is_prefixed_id(idgen.prefixed_id(repeat('p', 63)), repeat('p', 63))
+    AS longest, idgen.is_prefixed_id(repeat('a', 10000000), 'acct') AS too_long,
+       idgen.is_prefixed_id(idgen.prefixed_id('any_2'), NULL) AND NOT idgen.is_prefixed_id('acct_1')
+       AND NOT idgen.is_prefixed_id('Acct_' || repeat('0', 25))
        AND NOT idgen.is_prefixed_id(repeat('0', 25)) AS any_prefix;
 
 --
 -- TypeID: the specification's examples
 --
-SELECT name, idgen.typeid_prefix(typeid) = prefix AND idgen.typeid_to_uuid(typeid) = id AS decodes, idgen.typeid_from_uuid(prefix, id) = typeid AS encodes
+SELECT name, idgen.typeid_prefix(typeid) = prefix AND idgen.typeid_to_uuid(typeid) = id
+    AS decodes, idgen.typeid_from_uuid(prefix, id) = typeid AS encodes
 FROM (VALUES ('nil', '00000000000000000000000000', '', uuid '00000000-0000-0000-0000-000000000000'),
              ('one', '00000000000000000000000001', '', '00000000-0000-0000-0000-000000000001'),
              ('ten', '0000000000000000000000000a', '', '00000000-0000-0000-0000-00000000000a'),
@@ -116,27 +135,36 @@ FROM (VALUES ('nil', '00000000000000000000000000', '', uuid '00000000-0000-0000-
              ('max-valid', '7zzzzzzzzzzzzzzzzzzzzzzzzz', '', 'ffffffff-ffff-ffff-ffff-ffffffffffff'),
              ('valid-alphabet', 'prefix_0123456789abcdefghjkmnpqrs', 'prefix', '0110c853-1d09-52d8-d73e-1194e95b5f19'),
              ('valid-uuidv7', 'prefix_01h455vb4pex5vsknk084sn02q', 'prefix', '01890a5d-ac96-774b-bcce-b302099a8057'),
-             ('prefix-underscore', 'pre_fix_00000000000000000000000000', 'pre_fix', '00000000-0000-0000-0000-000000000000')) v (name, typeid, prefix, id);
-SELECT idgen.is_typeid('pre_fix_00000000000000000000000000') AS typeid, idgen.is_typeid('pre_fix_00000000000000000000000000', 'pre_fix') AS of_prefix,
-       idgen.is_typeid('pre_fix_00000000000000000000000000', 'pre') AS of_other, idgen.is_typeid('pre_fix_00000000000000000000000000', '') AS of_none,
-       idgen.is_typeid('00000000000000000000000000', '') AS without, idgen.is_typeid('00000000000000000000000000', 'pre') AS without_of_other,
+             ('prefix-underscore', 'pre_fix_00000000000000000000000000', 'pre_fix',
+             '00000000-0000-0000-0000-000000000000')) v (name, typeid, prefix, id);
+SELECT idgen.is_typeid('pre_fix_00000000000000000000000000')
+    AS typeid, idgen.is_typeid('pre_fix_00000000000000000000000000', 'pre_fix') AS of_prefix,
+       idgen.is_typeid('pre_fix_00000000000000000000000000', 'pre')
+       AS of_other, idgen.is_typeid('pre_fix_00000000000000000000000000', '') AS of_none,
+       idgen.is_typeid('00000000000000000000000000', '') AS without, idgen.is_typeid('00000000000000000000000000',
+       'pre') AS without_of_other,
        idgen.is_typeid(NULL, 'pre') IS NULL AS null;
 \pset format unaligned
 \pset tuples_only on
 SELECT left(typeid, 100), idgen.is_typeid(typeid), f.* FROM (VALUES
     ('PREFIX_00000000000000000000000000'), ('12345_00000000000000000000000000'), ('pre.fix_00000000000000000000000000'),
     ('  prefix_00000000000000000000000000'), (repeat('a', 64) || '_00000000000000000000000000'),
-    ('_00000000000000000000000000'), ('_'), (''), ('prefix_1234567890123456789012345'), ('prefix_123456789012345678901234567'),
+    ('_00000000000000000000000000'), ('_'), (''), ('prefix_1234567890123456789012345'),
+    ('prefix_123456789012345678901234567'),
     ('prefix_1234567890123456789012345 '), ('prefix_0123456789ABCDEFGHJKMNPQRS'), ('prefix_123456789-123456789-123456'),
-    ('prefix_ooooooiiiiiiuuuuuuulllllll'), ('prefix_i23456789ol23456789oi23456'), ('prefix_123456789-0123456789-0123456'),
-    ('prefix_8zzzzzzzzzzzzzzzzzzzzzzzzz'), ('_prefix_00000000000000000000000000'), ('prefix__00000000000000000000000000'),
+    ('prefix_ooooooiiiiiiuuuuuuulllllll'), ('prefix_i23456789ol23456789oi23456'),
+    ('prefix_123456789-0123456789-0123456'),
+    ('prefix_8zzzzzzzzzzzzzzzzzzzzzzzzz'), ('_prefix_00000000000000000000000000'),
+    ('prefix__00000000000000000000000000'),
     (repeat('x', 1000000))) v (typeid),
     LATERAL (SELECT (failure(format('SELECT idgen.typeid_to_uuid(%L)', typeid))).*) f;
-SELECT input, f.* FROM (VALUES ($$typeid('Prefix')$$), ($$typeid('a1')$$), ($$typeid('a_')$$), ($$typeid('_a')$$), ($$typeid(repeat('a', 64))$$), ($$is_typeid('x', 'a1')$$)) v (input),
+SELECT input, f.* FROM (VALUES ($$typeid('Prefix')$$), ($$typeid('a1')$$), ($$typeid('a_')$$), ($$typeid('_a')$$),
+    ($$typeid(repeat('a', 64))$$), ($$is_typeid('x', 'a1')$$)) v (input),
     failure('SELECT idgen.' || input) f;
 \pset tuples_only off
 \pset format aligned
-SELECT idgen.is_recent_uuid_v7(idgen.typeid_to_uuid(idgen.typeid('user'))) AS v7, idgen.typeid_prefix(idgen.typeid('user')) AS prefix,
+SELECT idgen.is_recent_uuid_v7(idgen.typeid_to_uuid(idgen.typeid('user')))
+    AS v7, idgen.typeid_prefix(idgen.typeid('user')) AS prefix,
        length(idgen.typeid()) AS without_prefix, length(idgen.typeid(repeat('a', 63))) AS longest;
 SELECT idgen.typeid(NULL);
 SELECT idgen.typeid_to_uuid(idgen.typeid('user'), 'user') IS NOT NULL AS expected;
@@ -145,18 +173,23 @@ SELECT idgen.typeid_to_uuid(idgen.typeid('user'), '');
 SELECT idgen.typeid_to_uuid(idgen.typeid(), 'user');
 SELECT idgen.typeid_to_uuid(idgen.typeid('user'), 'User');
 SELECT idgen.prefixed_id(NULL);
-SELECT idgen.is_ulid(NULL) IS NULL AS null, idgen.is_ulid('01ARZ3NDEKTSV4RRFFQ69G5FAV') AS upper_case, idgen.is_ulid('01arz3ndektsv4rrffq69g5fav') AS lower_case,
+SELECT idgen.is_ulid(NULL) IS NULL AS null, idgen.is_ulid('01ARZ3NDEKTSV4RRFFQ69G5FAV')
+    AS upper_case, idgen.is_ulid('01arz3ndektsv4rrffq69g5fav') AS lower_case,
        idgen.is_ulid('0lARZ3NDEKTSV4RRFFQ69G5FAV') AS alias,
-       idgen.is_ulid('81ARZ3NDEKTSV4RRFFQ69G5FAV') AS too_great, idgen.is_ulid('01ARZ3NDEKTSV4RRFFQ69G5FA') AS short, idgen.is_ulid(repeat('0', 1000000)) AS long;
+       idgen.is_ulid('81ARZ3NDEKTSV4RRFFQ69G5FAV') AS too_great, idgen.is_ulid('01ARZ3NDEKTSV4RRFFQ69G5FA')
+       AS short, idgen.is_ulid(repeat('0', 1000000)) AS long;
 \set VERBOSITY default
 SELECT bool_and(idgen.typeid_to_uuid(idgen.typeid_from_uuid('p', id)) = id) AS round_trip FROM sample;
 
 --
 -- ULID
 --
-SELECT idgen.ulid_to_uuid('01ARZ3NDEKTSV4RRFFQ69G5FAV') AS id, idgen.ulid_timestamp('01ARZ3NDEKTSV4RRFFQ69G5FAV') AS timestamp,
-       idgen.ulid_from_uuid('01563e3a-b5d3-d676-4c61-efb99302bd5b') AS back, idgen.ulid_to_uuid('o1arz3ndektsv4rrffq69g5fav') AS lower_case;
-SELECT idgen.ulid_timestamp('00000000000000000000000000') AS first, idgen.ulid_timestamp('7ZZZZZZZZZZZZZZZZZZZZZZZZZ') AS last;
+SELECT idgen.ulid_to_uuid('01ARZ3NDEKTSV4RRFFQ69G5FAV') AS id, idgen.ulid_timestamp('01ARZ3NDEKTSV4RRFFQ69G5FAV')
+    AS timestamp,
+       idgen.ulid_from_uuid('01563e3a-b5d3-d676-4c61-efb99302bd5b')
+       AS back, idgen.ulid_to_uuid('o1arz3ndektsv4rrffq69g5fav') AS lower_case;
+SELECT idgen.ulid_timestamp('00000000000000000000000000') AS first, idgen.ulid_timestamp('7ZZZZZZZZZZZZZZZZZZZZZZZZZ')
+    AS last;
 SELECT count(DISTINCT id) AS ids, bool_and(length(id) = 26) AS length,
        bool_and(idgen.ulid_timestamp(id) BETWEEN statement_timestamp() - interval '1 ms' AND clock_timestamp()) AS now
 FROM (SELECT idgen.ulid() AS id FROM generate_series(1, 10000) OFFSET 0) s;
@@ -164,14 +197,19 @@ SELECT bool_and(idgen.ulid_to_uuid(idgen.ulid_from_uuid(id)) = id) AS round_trip
 \pset format unaligned
 \pset tuples_only on
 SELECT input, f.* FROM (VALUES
-    ($$ulid_to_uuid('')$$), ($$ulid_to_uuid('01ARZ3NDEKTSV4RRFFQ69G5FA')$$), ($$ulid_to_uuid('01ARZ3NDEKTSV4RRFFQ69G5FAVX')$$),
-    ($$ulid_to_uuid('81ARZ3NDEKTSV4RRFFQ69G5FAV')$$), ($$ulid_to_uuid('01ARZ3NDEKTSV4RRFFQ69G5FAU')$$), ($$ulid_timestamp('x')$$)) v (input),
+    ($$ulid_to_uuid('')$$), ($$ulid_to_uuid('01ARZ3NDEKTSV4RRFFQ69G5FA')$$),
+    ($$ulid_to_uuid('01ARZ3NDEKTSV4RRFFQ69G5FAVX')$$),
+    ($$ulid_to_uuid('81ARZ3NDEKTSV4RRFFQ69G5FAV')$$), ($$ulid_to_uuid('01ARZ3NDEKTSV4RRFFQ69G5FAU')$$),
+    ($$ulid_timestamp('x')$$)) v (input),
     failure('SELECT idgen.' || input) f;
 \pset tuples_only off
 \pset format aligned
 
-SELECT idgen.uuid_to_base(NULL::uuid, 36) IS NULL AND idgen.uuid_from_base(NULL, 36) IS NULL AND idgen.prefixed_id('a', NULL) IS NULL
-   AND idgen.prefixed_id_to_uuid(NULL) IS NULL AND idgen.is_prefixed_id(NULL, 'acct') IS NULL AND idgen.prefixed_id_prefix(NULL) IS NULL AND idgen.typeid_to_uuid(NULL) IS NULL
-   AND idgen.typeid_prefix(NULL) IS NULL AND idgen.typeid_from_uuid('', NULL) IS NULL AND idgen.is_ulid(NULL) IS NULL AND idgen.ulid_to_uuid(NULL) IS NULL
+SELECT idgen.uuid_to_base(NULL::uuid, 36) IS NULL AND idgen.uuid_from_base(NULL, 36) IS NULL AND idgen.prefixed_id('a',
+    NULL) IS NULL
+   AND idgen.prefixed_id_to_uuid(NULL) IS NULL AND idgen.is_prefixed_id(NULL, 'acct') IS NULL
+   AND idgen.prefixed_id_prefix(NULL) IS NULL AND idgen.typeid_to_uuid(NULL) IS NULL
+   AND idgen.typeid_prefix(NULL) IS NULL AND idgen.typeid_from_uuid('', NULL) IS NULL AND idgen.is_ulid(NULL) IS NULL
+   AND idgen.ulid_to_uuid(NULL) IS NULL
    AND idgen.ulid_from_uuid(NULL) IS NULL AND idgen.ulid_timestamp(NULL) IS NULL AS all_null;
 DROP FUNCTION failure;

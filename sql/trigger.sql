@@ -28,7 +28,8 @@ BEGIN
     state := '';
     message := 'no error';
 EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT,
+    GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL,
+    hint = PG_EXCEPTION_HINT,
         schema = SCHEMA_NAME, "table" = TABLE_NAME, "column" = COLUMN_NAME, "constraint" = CONSTRAINT_NAME;
     detail := regexp_replace(detail, '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}', '<id>');
     detail := regexp_replace(detail, '\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?\+00', '<time>', 'g');
@@ -63,9 +64,11 @@ SELECT text FROM notes ORDER BY text;
 -- all arguments, in any order
 CREATE TABLE parts (id uuid, other uuid);
 CREATE TRIGGER check_id BEFORE INSERT ON parts
-    FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'short_comb', 'prefix_bytes=1', 'period=30 seconds', 'future_tolerance=2 minutes', 'past_tolerance=1 hour', 'tolerance=1 second');
+    FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'short_comb', 'prefix_bytes=1', 'period=30 seconds',
+    'future_tolerance=2 minutes', 'past_tolerance=1 hour', 'tolerance=1 second');
 CREATE TRIGGER check_other BEFORE INSERT ON parts
-    FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('other', 'comb', 'past_tolerance=1 hour', 'future_tolerance=1 second');
+    FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('other', 'comb', 'past_tolerance=1 hour',
+    'future_tolerance=1 second');
 SELECT age, f.message, f.detail, f."column", f."constraint"
 FROM unnest('{-10 minutes,0,30 minutes,90 minutes}'::interval[]) age,
      violation(format($$INSERT INTO parts VALUES (idgen.short_comb('30 seconds', 1, clock => now() - interval %L), NULL)$$, age)) f;
@@ -113,7 +116,8 @@ RESET ROLE;
 ALTER TABLE guarded ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE POLICY write ON guarded FOR INSERT WITH CHECK (true);
 SET ROLE regress_idgen_client;
-CREATE FUNCTION pg_temp.never(uuid, uuid) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE 'a hostile operator'; END $$;
+CREATE FUNCTION pg_temp.never(uuid, uuid) RETURNS boolean LANGUAGE plpgsql
+    AS $$ BEGIN RAISE 'a hostile operator'; END $$;
 CREATE OPERATOR pg_temp.= (FUNCTION = pg_temp.never, LEFTARG = uuid, RIGHTARG = uuid);
 SET search_path = pg_temp, pg_catalog, public;
 TABLE guarded;

@@ -20,7 +20,8 @@ INSERT INTO guarded VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 1), (NULL, 2
 ALTER TABLE guarded ENABLE TRIGGER check_id;
 SELECT statement, f.state FROM (VALUES
     ('n = 3 WHERE n = 1'), ('id = id, n = 4'), ($$id = '017F22E2-79B0-7CC3-98C4-DC0C0C07398F' WHERE n = 4$$),
-    ($$id = '017f22e2-79b0-7cc3-98c4-dc0c0c07398e'$$), ($$id = '017f22e2-79b0-7cc3-98c4-dc0c0c07398f' WHERE id IS NULL$$),
+    ($$id = '017f22e2-79b0-7cc3-98c4-dc0c0c07398e'$$),
+    ($$id = '017f22e2-79b0-7cc3-98c4-dc0c0c07398f' WHERE id IS NULL$$),
     ('id = gen_random_uuid()'), ('id = NULL'), ('id = idgen.uuid_v7(), n = 5')) v (statement),
     violation('UPDATE guarded SET ' || statement) f;
 SELECT n, idgen.is_recent_uuid_v7(id) FROM guarded;
@@ -35,7 +36,8 @@ CREATE TRIGGER made_id_is_recent BEFORE INSERT OR UPDATE OF id ON made
     FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'uuid_v7');
 INSERT INTO made VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 2);
 INSERT INTO made VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 2) ON CONFLICT DO NOTHING;
-INSERT INTO made VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 3) ON CONFLICT (id) DO UPDATE SET n = excluded.n RETURNING *;
+INSERT INTO made VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f',
+    3) ON CONFLICT (id) DO UPDATE SET n = excluded.n RETURNING *;
 SELECT statement, f.state, f."constraint" FROM (VALUES
     ($$INSERT INTO made VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398e') ON CONFLICT DO NOTHING$$),
     ($$UPDATE made SET id = '017f22e2-79b0-7cc3-98c4-dc0c0c07398e'$$),
@@ -69,9 +71,12 @@ BEGIN
 END $$;
 SET client_min_messages = warning;
 SELECT definition, with_index(definition)
-FROM (VALUES ('SELECT'), ('CREATE UNIQUE INDEX i ON kept (id)'), ('CREATE UNIQUE INDEX i ON kept (id) INCLUDE (n)'), ('CREATE UNIQUE INDEX i ON kept (id DESC NULLS LAST)'),
-             ('ALTER TABLE kept ADD CONSTRAINT c UNIQUE (id)'), ('CREATE INDEX i ON kept (id)'), ('CREATE UNIQUE INDEX i ON kept (id, n)'),
-             ('CREATE UNIQUE INDEX i ON kept (n)'), ('CREATE UNIQUE INDEX i ON kept (id) WHERE n = 1'), ('CREATE UNIQUE INDEX i ON kept ((id::text))'),
+FROM (VALUES ('SELECT'), ('CREATE UNIQUE INDEX i ON kept (id)'), ('CREATE UNIQUE INDEX i ON kept (id) INCLUDE (n)'),
+    ('CREATE UNIQUE INDEX i ON kept (id DESC NULLS LAST)'),
+             ('ALTER TABLE kept ADD CONSTRAINT c UNIQUE (id)'), ('CREATE INDEX i ON kept (id)'),
+             ('CREATE UNIQUE INDEX i ON kept (id, n)'),
+             ('CREATE UNIQUE INDEX i ON kept (n)'), ('CREATE UNIQUE INDEX i ON kept (id) WHERE n = 1'),
+             ('CREATE UNIQUE INDEX i ON kept ((id::text))'),
              ('ALTER TABLE kept ADD CONSTRAINT c UNIQUE (id) DEFERRABLE'),
              ($$CREATE UNIQUE INDEX i ON kept (id); UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'i'::regclass$$)) v (definition);
 RESET client_min_messages;
@@ -87,7 +92,8 @@ CREATE TRIGGER check_id BEFORE INSERT OR UPDATE OF id ON logged
 SELECT d, f.state, f."table", f."constraint" FROM unnest('{2019-05-05,2019-05-06,2022-05-05,2022-05-06}'::date[]) d,
     violation(format($$INSERT INTO logged VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', %L)$$, d)) f;
 -- an UPDATE that moves a row to another partition inserts it there
-SELECT move, f.state FROM (VALUES ($$at = '2019-06-06' WHERE at < '2020-01-01'$$), ($$at = '2023-03-03' WHERE at < '2020-01-01'$$)) v (move),
+SELECT move, f.state FROM (VALUES ($$at = '2019-06-06' WHERE at < '2020-01-01'$$),
+    ($$at = '2023-03-03' WHERE at < '2020-01-01'$$)) v (move),
     violation('UPDATE logged SET ' || move) f;
 
 DROP FUNCTION violation, with_index;

@@ -67,7 +67,8 @@ SELECT expected_rows('SELECT * FROM moments WHERE ' || condition)
        / expected_rows('SELECT * FROM moments WHERE ' || bounds) BETWEEN 0.5 AND 2 AS custom
 FROM (VALUES ('idgen.uuid_v7_within(uuid_v7, ''2026-01-05'')', 'uuid_v7 >= idgen.uuid_v7_floor(''2026-01-05'')'),
              ('idgen.comb_within(comb, ''2026-01-05'')', 'comb >= idgen.comb_floor(''2026-01-05'')'),
-             ('idgen.ulid_within(ulid, ''2026-01-05'')', 'ulid >= idgen.ulid_floor(''2026-01-05'')')) v (condition, bounds);
+             ('idgen.ulid_within(ulid, ''2026-01-05'')', 'ulid >= idgen.ulid_floor(''2026-01-05'')')) v (condition,
+             bounds);
 SET plan_cache_mode = force_generic_plan;
 SELECT expected_rows($$EXECUTE some_uuids ('2026-01-05+00', 'infinity')$$)
        / expected_rows($$EXECUTE some_bounds ('2026-01-05+00', 'infinity')$$) BETWEEN 0.5 AND 2 AS generic;
@@ -110,9 +111,11 @@ FROM unnest('{uuid_v7,comb,ulid}'::text[]) kind;
 -- with parameters: when a custom plan is made, and when a generic plan is executed
 PREPARE february (timestamptz, timestamptz) AS SELECT * FROM by_ulid WHERE idgen.ulid_within(id, $1, $2);
 SET plan_cache_mode = force_custom_plan;
-SELECT DISTINCT substring(node FROM ' on (\w+_2026_\d\d)') AS partition FROM nodes($$EXECUTE february ('2026-02-01 00:00:00+00', '2026-03-01 00:00:00+00')$$) node;
+SELECT DISTINCT substring(node FROM ' on (\w+_2026_\d\d)') AS partition
+    FROM nodes($$EXECUTE february ('2026-02-01 00:00:00+00', '2026-03-01 00:00:00+00')$$) node;
 SET plan_cache_mode = force_generic_plan;
-SELECT node FROM nodes($$EXECUTE february ('2026-02-01 00:00:00+00', '2026-03-01 00:00:00+00')$$) node WHERE node ~ 'Removed';
+SELECT node FROM nodes($$EXECUTE february ('2026-02-01 00:00:00+00', '2026-03-01 00:00:00+00')$$) node
+    WHERE node ~ 'Removed';
 RESET plan_cache_mode;
 DROP TABLE by_uuid_v7, by_comb, by_ulid;
 
@@ -120,21 +123,28 @@ DROP TABLE by_uuid_v7, by_comb, by_ulid;
 -- The ranges
 --
 -- start is inclusive and stop exclusive, in whole milliseconds
-SELECT at, idgen.uuid_v7_within(idgen.uuid_v7_floor(at), start, stop) AS uuid_v7, idgen.comb_within(idgen.comb(at), start, stop) AS comb,
+SELECT at, idgen.uuid_v7_within(idgen.uuid_v7_floor(at), start, stop) AS uuid_v7, idgen.comb_within(idgen.comb(at),
+    start, stop) AS comb,
        idgen.ulid_within(idgen.ulid_from_uuid(idgen.comb(at)), start, stop) AS ulid
 FROM (VALUES (timestamptz '2026-02-01 00:00:00.001+00', timestamptz '2026-02-01 00:00:02.002+00')) r (start, stop),
      (VALUES (timestamptz '2026-01-31 23:59:59.999999+00'), ('2026-02-01 00:00:00+00'), ('2026-02-01 00:00:00.001+00'),
-             ('2026-02-01 00:00:01.999999+00'), ('2026-02-01 00:00:02.001999+00'), ('2026-02-01 00:00:02.002+00')) v (at)
+             ('2026-02-01 00:00:01.999999+00'), ('2026-02-01 00:00:02.001999+00'),
+             ('2026-02-01 00:00:02.002+00')) v (at)
 ORDER BY at;
 -- the range is empty if stop is not after start
-SELECT count(*) FILTER (WHERE idgen.uuid_v7_within(uuid_v7, '2026-01-05 00:00:00+00', '2026-01-05 00:00:00+00')) AS same,
-       count(*) FILTER (WHERE idgen.uuid_v7_within(uuid_v7, '2026-01-05 00:00:00+00', '2026-01-04 00:00:00+00')) AS reversed
+SELECT count(*) FILTER (WHERE idgen.uuid_v7_within(uuid_v7, '2026-01-05 00:00:00+00', '2026-01-05 00:00:00+00'))
+    AS same,
+       count(*) FILTER (WHERE idgen.uuid_v7_within(uuid_v7, '2026-01-05 00:00:00+00', '2026-01-04 00:00:00+00'))
+       AS reversed
 FROM moments;
 -- random ranges, compared with the bounds
 SELECT count(*) AS cases,
-       count(*) FILTER (WHERE idgen.uuid_v7_within(v7, a, b) = (v7 >= idgen.uuid_v7_floor(a) AND v7 < idgen.uuid_v7_floor(b))) AS uuid_v7,
-       count(*) FILTER (WHERE idgen.comb_within(comb, a, b) = (comb >= idgen.comb_floor(a) AND comb < idgen.comb_floor(b))) AS comb,
-       count(*) FILTER (WHERE idgen.ulid_within(ulid, a, b) = (ulid >= idgen.ulid_floor(a) COLLATE "C" AND ulid < idgen.ulid_floor(b) COLLATE "C")) AS ulid,
+       count(*) FILTER (WHERE idgen.uuid_v7_within(v7, a, b) = (v7 >= idgen.uuid_v7_floor(a)
+       AND v7 < idgen.uuid_v7_floor(b))) AS uuid_v7,
+       count(*) FILTER (WHERE idgen.comb_within(comb, a, b) = (comb >= idgen.comb_floor(a)
+       AND comb < idgen.comb_floor(b))) AS comb,
+       count(*) FILTER (WHERE idgen.ulid_within(ulid, a, b) = (ulid >= idgen.ulid_floor(a) COLLATE "C"
+       AND ulid < idgen.ulid_floor(b) COLLATE "C")) AS ulid,
        bool_or(idgen.uuid_v7_within(v7, a, b)) AS some_are, bool_and(idgen.uuid_v7_within(v7, a, b)) AS all_are
 FROM (SELECT a, b, idgen.uuid_v7(at) AS v7, idgen.comb(at) AS comb,
              idgen.ulid_from_uuid(idgen.uuid_v7(at)) COLLATE "C" AS ulid
@@ -148,14 +158,17 @@ SELECT idgen.uuid_v7_within(NULL, '2026-01-01', '2027-01-01') IS NULL AS id,
        idgen.comb_within(idgen.comb('2026-01-01'), NULL, '2027-01-01') IS NULL AS start,
        idgen.ulid_within(idgen.ulid_floor('2026-01-01'), '2025-01-01', NULL) IS NULL AS stop,
        idgen.comb_within(idgen.comb('2026-01-01'), NULL, '2025-01-01') AS start_and_after_stop;
-SELECT count(*) FROM moments WHERE idgen.uuid_v7_within(uuid_v7, NULL, '2027-01-01') OR idgen.uuid_v7_within(uuid_v7, '2025-01-01', NULL);
+SELECT count(*) FROM moments WHERE idgen.uuid_v7_within(uuid_v7, NULL, '2027-01-01') OR idgen.uuid_v7_within(uuid_v7,
+    '2025-01-01', NULL);
 
 -- bounds out of range and infinite ones: an index condition as well
-SELECT idgen.uuid_v7_within(id, '-infinity', 'infinity') AND idgen.comb_within(comb, '1066-10-14', '20000-01-01') AS all_of_time,
+SELECT idgen.uuid_v7_within(id, '-infinity', 'infinity') AND idgen.comb_within(comb, '1066-10-14', '20000-01-01')
+    AS all_of_time,
        idgen.uuid_v7_within(id, 'infinity', 'infinity') OR idgen.comb_within(comb, '-infinity', '1066-10-14') AS none
 FROM (VALUES ('1970-01-01 00:00:00+00'::timestamptz), (now()), ('10889-08-02 05:31:50.655999+00')) v (at),
      LATERAL (SELECT idgen.uuid_v7(at) AS id, idgen.comb(at) AS comb) i;
-SELECT idgen.ulid_within('01ARZ3NDEKTSV4RRFFQ69G5FAV', '2016-01-01', 'infinity') AS since, idgen.ulid_within('01ARZ3NDEKTSV4RRFFQ69G5FAV', '-infinity', '2016-01-01') AS before;
+SELECT idgen.ulid_within('01ARZ3NDEKTSV4RRFFQ69G5FAV', '2016-01-01', 'infinity')
+    AS since, idgen.ulid_within('01ARZ3NDEKTSV4RRFFQ69G5FAV', '-infinity', '2016-01-01') AS before;
 SET enable_bitmapscan = off;
 SET plan_cache_mode = force_generic_plan;
 SELECT plan($$EXECUTE some_uuids ('-infinity', 'infinity')$$);
@@ -206,8 +219,10 @@ SELECT count(*), min(idgen.ulid_timestamp(id)), max(idgen.ulid_timestamp(id)) FR
 WHERE id >= lower(idgen.ulid_floor('2026-01-05')) AND id < lower(idgen.ulid_floor('2026-01-05 00:10'));
 
 -- uuid_text_timestamp(), which pg_partman can use as its time decoder
-SELECT idgen.uuid_text_timestamp('017f22e2-79b0-7cc3-98c4-dc0c0c07398f') AS v7, idgen.uuid_text_timestamp('C232AB00-9414-11EC-B3C8-9F6BDECED846') AS v1,
-       idgen.uuid_text_timestamp('919108f7-52d1-4320-9bac-f847db4148a8') IS NULL AS v4, idgen.uuid_text_timestamp(NULL) IS NULL AS null;
+SELECT idgen.uuid_text_timestamp('017f22e2-79b0-7cc3-98c4-dc0c0c07398f')
+    AS v7, idgen.uuid_text_timestamp('C232AB00-9414-11EC-B3C8-9F6BDECED846') AS v1,
+       idgen.uuid_text_timestamp('919108f7-52d1-4320-9bac-f847db4148a8') IS NULL
+       AS v4, idgen.uuid_text_timestamp(NULL) IS NULL AS null;
 SELECT idgen.uuid_text_timestamp('017f22e2-79b0-7cc3-98c4-dc0c0c07398');
 SELECT idgen.uuid_text_timestamp('');
 DROP FUNCTION nodes, plan, expected_rows;

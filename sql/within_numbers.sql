@@ -19,13 +19,18 @@ SET enable_bitmapscan = off;
 EXPLAIN (COSTS OFF)
 SELECT * FROM moments WHERE idgen.snowflake_within(snowflake, '2026-01-05 00:00:00+00', '2026-01-05 00:10:00+00');
 EXPLAIN (COSTS OFF)
-SELECT * FROM moments WHERE idgen.snowflake_within(twitter, '2026-01-05 00:00:00+00', '2026-01-05 00:10:00+00', '2010-11-04 01:42:54.657+00');
+SELECT * FROM moments WHERE idgen.snowflake_within(twitter, '2026-01-05 00:00:00+00', '2026-01-05 00:10:00+00',
+    '2010-11-04 01:42:54.657+00');
 EXPLAIN (COSTS OFF)
 SELECT * FROM moments WHERE idgen.js_id_within(js_id, '2026-01-05 00:00:00+00', '2026-01-05 00:10:00+00');
-SELECT (SELECT count(*) FROM moments WHERE idgen.snowflake_within(snowflake, '2026-01-05 00:00:00+00', '2026-01-05 00:10:00+00')) AS snowflake,
-       (SELECT count(*) FROM moments WHERE idgen.snowflake_within(twitter, '2026-01-05 00:00:00+00', '2026-01-05 00:10:00+00', '2010-11-04 01:42:54.657+00')) AS twitter,
-       (SELECT count(*) FROM moments WHERE idgen.js_id_within(js_id, '2026-01-05 00:00:00+00', '2026-01-05 00:10:00+00')) AS js_id;
-PREPARE some_numbers (timestamptz, timestamptz, timestamptz) AS SELECT * FROM moments WHERE idgen.snowflake_within(snowflake, $1, $2, $3);
+SELECT (SELECT count(*) FROM moments WHERE idgen.snowflake_within(snowflake, '2026-01-05 00:00:00+00',
+    '2026-01-05 00:10:00+00')) AS snowflake,
+       (SELECT count(*) FROM moments WHERE idgen.snowflake_within(twitter, '2026-01-05 00:00:00+00',
+       '2026-01-05 00:10:00+00', '2010-11-04 01:42:54.657+00')) AS twitter,
+       (SELECT count(*) FROM moments WHERE idgen.js_id_within(js_id, '2026-01-05 00:00:00+00',
+       '2026-01-05 00:10:00+00')) AS js_id;
+PREPARE some_numbers (timestamptz, timestamptz, timestamptz) AS SELECT * FROM moments
+    WHERE idgen.snowflake_within(snowflake, $1, $2, $3);
 SET plan_cache_mode = force_generic_plan;
 EXPLAIN (COSTS OFF) EXECUTE some_numbers ('2026-01-05 00:00:00+00', '2026-01-05 00:10:00+00', '2020-01-01 00:00:00+00');
 RESET plan_cache_mode;
@@ -63,14 +68,18 @@ SELECT at, idgen.snowflake_within(idgen.snowflake_floor(at), start, stop) AS sno
        idgen.js_id_within(idgen.js_id_floor(at + interval '1 second') - 1, start, stop) AS js_id
 FROM (VALUES (timestamptz '2026-02-01 00:00:00.001+00', timestamptz '2026-02-01 00:00:02.002+00')) r (start, stop),
      (VALUES (timestamptz '2026-01-31 23:59:59.999999+00'), ('2026-02-01 00:00:00+00'), ('2026-02-01 00:00:00.001+00'),
-             ('2026-02-01 00:00:01.999999+00'), ('2026-02-01 00:00:02.001999+00'), ('2026-02-01 00:00:02.002+00')) v (at)
+             ('2026-02-01 00:00:01.999999+00'), ('2026-02-01 00:00:02.001999+00'),
+             ('2026-02-01 00:00:02.002+00')) v (at)
 ORDER BY at;
 -- random ranges, compared with the bounds
 SELECT count(*) AS cases,
-       count(*) FILTER (WHERE idgen.snowflake_within(n, a, b, c) = (n >= idgen.snowflake_floor(a, c) AND n < idgen.snowflake_floor(b, c))) AS snowflake,
-       count(*) FILTER (WHERE idgen.js_id_within(n, a, b, c) = (n >= idgen.js_id_floor(a, c) AND n < idgen.js_id_floor(b, c))) AS js_id,
+       count(*) FILTER (WHERE idgen.snowflake_within(n, a, b, c) = (n >= idgen.snowflake_floor(a, c)
+       AND n < idgen.snowflake_floor(b, c))) AS snowflake,
+       count(*) FILTER (WHERE idgen.js_id_within(n, a, b, c) = (n >= idgen.js_id_floor(a, c)
+       AND n < idgen.js_id_floor(b, c))) AS js_id,
        bool_or(idgen.js_id_within(n, a, b, c)) AS some_are, bool_and(idgen.js_id_within(n, a, b, c)) AS all_are
-FROM (SELECT a, b, CASE WHEN k % 2 = 0 THEN idgen.snowflake_floor(at + interval '1 ms', c) - 1 ELSE idgen.js_id_floor(at + interval '1 second', c) - 1 END AS n, c
+FROM (SELECT a, b, CASE WHEN k % 2 = 0 THEN idgen.snowflake_floor(at + interval '1 ms', c) - 1
+    ELSE idgen.js_id_floor(at + interval '1 second', c) - 1 END AS n, c
       FROM (SELECT k, timestamptz '2020-01-01 00:00:00+00' + random() * interval '60 years' AS a,
                    timestamptz '2020-01-01 00:00:00+00' + random() * interval '60 years' AS b,
                    timestamptz '2020-01-01 00:00:00+00' + random() * interval '60 years' AS at,
@@ -83,7 +92,8 @@ SELECT idgen.js_id_within(idgen.js_id_floor('2026-01-01'), NULL, '2025-01-01') A
 -- bounds that are out of range, and no epoch
 \set SHOW_CONTEXT never
 SELECT idgen.snowflake_within(1, '2026-01-01', '2027-01-01', NULL);
-SELECT idgen.snowflake_within(1, '-infinity', '2089-09-06 15:47:35.552+00') AND idgen.js_id_within(1, '2019-12-31 23:59:59+00', 'infinity') AS all_of_time,
+SELECT idgen.snowflake_within(1, '-infinity', '2089-09-06 15:47:35.552+00') AND idgen.js_id_within(1,
+    '2019-12-31 23:59:59+00', 'infinity') AS all_of_time,
        idgen.snowflake_within(9223372036854775806, '2089-09-06 15:47:35.551+00', 'infinity') AS last,
        idgen.js_id_within(1, 'infinity', 'infinity') AS none;
 SELECT idgen.js_id_within(1, '2020-01-01', 'infinity', 'infinity');

@@ -13,7 +13,8 @@ my $node = init_server('stepping');
 $clock->start($node);
 
 # the generators whose only argument is a clock, each with a column of its name
-my @generators = map { $_->{name} } grep { $_->{kind} eq 'generator' && $_->{signature} =~ /^\w+\(timestamptz\)$/ } @Functions::functions;
+my @generators = map { $_->{name} } grep { $_->{kind} eq 'generator'
+  && $_->{signature} =~ /^\w+\(timestamptz\)$/ } @Functions::functions;
 my $columns = join ', ', @generators;
 my $calls = join ', ', map { "idgen.$_()" } @generators;
 ask(qq{
@@ -56,7 +57,8 @@ make('back by years', 2000);
 is(ask(q{SELECT string_agg(p.phase || ' ' || round(extract(epoch FROM p.first_clock - b.last_clock) / 3600), ', ' ORDER BY p.phase)
 		FROM phase p, phase b WHERE p.phase IN ('back an hour', 'ahead an hour') AND b.phase = 'before'}),
 	'ahead an hour 1, back an hour -1', 'the clock of a running backend steps by an hour');
-is(ask(q{SELECT count(DISTINCT clock) FROM made WHERE phase = 'standing still'}), '1', 'the clock of a running backend stands still');
+is(ask(q{SELECT count(DISTINCT clock) FROM made WHERE phase = 'standing still'}), '1',
+	'the clock of a running backend stands still');
 is(ask(q{SELECT count(*) FROM made
 		WHERE idgen.comb_timestamp(comb) NOT BETWEEN date_trunc('milliseconds', clock) AND clock_after}),
 	'0', 'comb() contains the time of the clock');
@@ -82,11 +84,13 @@ is(ask(q{SELECT count(*) FROM (SELECT object_id, lag(object_id) OVER (ORDER BY p
 	'0', 'the counter of an ObjectId is the previous one plus one, whatever the clock does');
 # three ticks of 100 ns for each row
 is(ask(q{SELECT extract(epoch FROM max(idgen.uuid_timestamp(uuid_v1)) - min(idgen.uuid_timestamp(uuid_v6))) * 1000000
-		FROM made WHERE phase = 'standing still'}) + 0, 2999, '10000 rows advance versions 1, 6 and 13 by one tick for each value');
+		FROM made WHERE phase = 'standing still'}) + 0, 2999,
+			'10000 rows advance versions 1, 6 and 13 by one tick for each value');
 
 # When the clock is ahead of the last identifier, they follow it.
 is(ask(q{SELECT first >= date_trunc('milliseconds', first_clock) AND last <= last_clock + interval '1 ms'
-		FROM phase WHERE phase = 'ahead an hour'}), 't', 'when the clock is ahead of the last identifier, version 7 follows it');
+		FROM phase WHERE phase = 'ahead an hour'}), 't',
+			'when the clock is ahead of the last identifier, version 7 follows it');
 is(ask(q{
 		SELECT count(*) FILTER (WHERE idgen.uuid_timestamp(uuid_v6) NOT BETWEEN clock AND clock_after + interval '1 ms'),
 			count(*) FILTER (WHERE idgen.ulid_timestamp(ulid) NOT BETWEEN date_trunc('ms', clock) AND clock_after),

@@ -28,7 +28,8 @@ for my $function (@Functions::tickers)
 		qr/Gather/, "$function: no parallel plan");
 	ask("CREATE FUNCTION marked_safe_$function() RETURNS text LANGUAGE plpgsql VOLATILE PARALLEL SAFE
 		AS 'BEGIN RETURN idgen.$function(); END'");
-	is(outcome("$in_workers; SELECT count(marked_safe_$function()) FROM source"), '25000', "$function: rejected in a worker");
+	is(outcome("$in_workers; SELECT count(marked_safe_$function()) FROM source"), '25000',
+		"$function: rejected in a worker");
 }
 
 # --- Other generators --------------------------------------------------------
@@ -74,9 +75,11 @@ for my $loaded ('loaded on demand', 'loaded by the postmaster')
 
 	# The primary key rejects a repeated value, and pgbench fails.
 	my $before = ask('SELECT count(*) FROM everything');
-	$node->command_like([ 'pgbench', '--no-vacuum', '--client=5', '--jobs=2', '--transactions=20', "--file=$script", 'postgres' ],
+	$node->command_like([ 'pgbench', '--no-vacuum', '--client=5', '--jobs=2', '--transactions=20', "--file=$script",
+		'postgres' ],
 		qr{processed: 100/100}, "$loaded: five concurrent sessions");
-	is(ask('SELECT count(*) FROM everything') - $before, 100 * 50 * keys %generators, "$loaded: the rows of each session are there");
+	is(ask('SELECT count(*) FROM everything') - $before, 100 * 50 * keys %generators,
+		"$loaded: the rows of each session are there");
 }
 
 # The values of one process in order (Gather keeps the order of each worker)

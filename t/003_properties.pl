@@ -31,7 +31,8 @@ is(join("\n", map { $_->{signature} } grep {
 			my $name = $_->{name};
 			$_->{signature} =~ /\b(_?uuid|text|int8)\b/ && !grep { /\b(idgen|tried)\.$name\(/ } @properties
 		} grep { $_->{kind} ne 'creations' && $_->{name} !~ /^(min|max)$/ } @functions),
-	'', 'each function that takes an identifier, text or a number has a property') or diag('Add them to t/lib/properties.sql.');
+	'', 'each function that takes an identifier, text or a number has a property')
+	or diag('Add them to t/lib/properties.sql.');
 is(ask(q{SELECT string_agg(sequencename, ' ' ORDER BY sequencename) FROM pg_sequences WHERE schemaname = 'idgen'}),
 	join(' ', sort @Functions::sequences), 'each ticker has a function')
   or diag('Correct the rows of the kind "ticker" in the list.');
@@ -70,7 +71,8 @@ for my $encoding ('SQL_ASCII', 'UTF8')
 	}
 	is("@undocumented", '', "$encoding: only documented errors (IDGEN_SEED=$seed)");
 	# (hmac_comb() does in the properties: a random text is the name of no key.)
-	is(join(' ', grep { !$calls{$_}{''} && $_ ne 'hmac_comb' } sort keys %calls), '', "$encoding: each function returned a result");
+	is(join(' ', grep { !$calls{$_}{''} && $_ ne 'hmac_comb' } sort keys %calls), '',
+		"$encoding: each function returned a result");
 
 	for (my $i = 0; $i < @properties; $i += 2)
 	{
@@ -80,7 +82,8 @@ for my $encoding ('SQL_ASCII', 'UTF8')
 		my $found = $node->safe_psql($database,
 			"SET client_min_messages = error; SELECT count(*) > 0, count(*) FILTER (WHERE holds IS NOT TRUE) FROM ($query) s");
 		is($found, 't|0', "$encoding: $name (IDGEN_SEED=$seed)")
-		  or diag($node->safe_psql($database, "SELECT left(s::text, 1000) FROM ($query) s WHERE holds IS NOT TRUE LIMIT 3"));
+		  or diag($node->safe_psql($database,
+			"SELECT left(s::text, 1000) FROM ($query) s WHERE holds IS NOT TRUE LIMIT 3"));
 	}
 }
 
@@ -90,21 +93,26 @@ my $v7 = q{'017f22e2-79b0-7cc3-98c4-dc0c0c07398f'};
 my $late = q{'infinity')};
 for my $call (
 	(map { "create_id_domain($_)" } q{NULL, 'x'}, q{'a.b.c', 'x'}, q{'""', 'x'}, q{'a b', 'x'}, q{'nowhere.x', 'x'},
-		q{'x', 'x'}, q{'x', 'y'}, q{'z', 'x'}), q{create_id_domain('y', 'y') FROM set_config('role', 'pg_monitor', false)},
+		q{'x', 'x'}, q{'x', 'y'}, q{'z', 'x'}),
+		q{create_id_domain('y', 'y') FROM set_config('role', 'pg_monitor', false)},
 	(map { "sequence_comb($_)" } 'NULL', q{'pg_class'}, q{'idgen.js_id_mark', 0}),
 	(map { "$_, '', '1e2000')" } "create_once($v7, $v7", "create_once_bigint($v7, 1"),
 	'snowflake(NULL)', 'js_id(NULL)', 'typeid(NULL)', "mask_uuid_v7($v7, NULL)", "unmask_uuid_v7($Functions::v4, NULL)",
 	"check_recent_hmac_comb($Functions::v4, 'v2')",
 	(map { "hmac_comb('v2', $_)" } 'NULL', "clock => 'infinity'", 'area => chr(255)'),
-	(map { ("${_}_recent_hmac_comb($Functions::v4, 'v2', clock => $late", "${_}_recent_hmac_comb($Functions::v4, 'v2', area => chr(255))") } 'is', 'check'),
-	q{uuid_from_base(repeat('Z', 22), 62)}, q{prefixed_id_to_uuid('acct_1', 'x')}, "typeid_to_uuid($Functions::typeid, 'x')",
+	(map { ("${_}_recent_hmac_comb($Functions::v4, 'v2', clock => $late",
+	"${_}_recent_hmac_comb($Functions::v4, 'v2', area => chr(255))") } 'is', 'check'),
+	q{uuid_from_base(repeat('Z', 22), 62)}, q{prefixed_id_to_uuid('acct_1', 'x')},
+	"typeid_to_uuid($Functions::typeid, 'x')",
 	"created_near($v7, now(), '106751991 days')",
 	"check_recent_hmac_comb($Functions::v4, 'default')",
 	"internal_created_bound($v7, '106751991 days', true)",
 	(map { "$_(clock => $late" } 'short_comb', 'keyed_comb', 'short_suffix_comb'),
-	(map { "$_($v7, clock => $late" } 'short_comb_timestamp', map { ("is_recent_$_", "check_recent_$_") } 'short_comb', 'comb', 'uuid_v7'),
+	(map { "$_($v7, clock => $late" } 'short_comb_timestamp', map { ("is_recent_$_", "check_recent_$_") } 'short_comb',
+	'comb', 'uuid_v7'),
 	"trace_id_timestamp(1, $late",
-	(map { ("$_($late", "${_}_timestamp(1, $late", "${_}_floor(now(), $late", "${_}_within(1, now(), now(), $late") } 'snowflake', 'js_id'))
+	(map { ("$_($late", "${_}_timestamp(1, $late", "${_}_floor(now(), $late",
+	"${_}_within(1, now(), now(), $late") } 'snowflake', 'js_id'))
 {
 	$raised{ $call =~ s/\(.*//r }{ outcome("SELECT idgen.$call", database => 'sql_ascii') }++;
 }

@@ -11,7 +11,8 @@ add_database('utf8', 'UTF8');
 ask(q{SELECT idgen.create_id_domain('account_id', 'acct')}, 'utf8');
 
 # --- Messages ---------------------------------------------------------------
-# U&'\00E4' is a character of two bytes, U&'\+01F600' is one of four. "N: expected" is an invalid character at position N.
+# U&'\00E4' is a character of two bytes, U&'\+01F600' is one of four. "N: expected" is an invalid character at
+# position N.
 my $letters = 'a prefix must consist of lower-case letters, digits and underscores';
 for my $case (
 	[ q{uuid_from_base('12ä', 36)} => '3: base 36' ],
@@ -47,14 +48,17 @@ for my $case (
 ask('CREATE TABLE sample AS SELECT md5(n::text)::uuid AS id FROM generate_series(1, 2000) n', 'utf8');
 SKIP:
 {
-	skip 'the server has no ICU collations', 9 if ask(q{SELECT count(*) FROM pg_collation WHERE collname = 'et-x-icu'}, 'utf8') == 0;
+	skip 'the server has no ICU collations', 9 if ask(q{SELECT count(*) FROM pg_collation WHERE collname = 'et-x-icu'},
+		'utf8') == 0;
 
-	for my $name ((map { "uuid_to_base(id, $_)" } 32, 36, 58, 62), 'ulid_from_uuid(id)', q{typeid_from_uuid('user', id)},
+	for my $name ((map { "uuid_to_base(id, $_)" } 32, 36, 58, 62), 'ulid_from_uuid(id)',
+		q{typeid_from_uuid('user', id)},
 		q{prefixed_id('acct', id)})
 	{
 		my ($in_c, $in_estonian) = map { qq{count(*) FILTER (WHERE text COLLATE "$_" <= previous COLLATE "$_") = 0} } 'C', 'et-x-icu';
 		is(ask(qq{SELECT $in_c, $in_estonian
-				FROM (SELECT idgen.$name AS text, lag(idgen.$name) OVER (ORDER BY id) AS previous FROM sample) s}, 'utf8'),
+				FROM (SELECT idgen.$name AS text, lag(idgen.$name) OVER (ORDER BY id) AS previous FROM sample) s},
+					'utf8'),
 			't|f', "$name is in the order of uuids in collation C, not in et-x-icu");
 	}
 	# a range is one of the time, whatever the collation; in Danish, aa sorts after z
@@ -64,7 +68,8 @@ SKIP:
 				count(*) FILTER (WHERE idgen.ulid_within(ulid, '-infinity', at) OR NOT idgen.ulid_within(ulid, at)
 					OR idgen.object_id_within(object_id, '-infinity', at) OR NOT idgen.object_id_within(object_id, at))
 			FROM (SELECT at, idgen.ulid(at) COLLATE "et-x-icu" AS ulid, idgen.object_id(at) COLLATE "da-x-icu" AS object_id
-				FROM generate_series(timestamptz '2024-01-01 00:00+00', '2026-01-01 00:00+00', '1 hour') at) s}, 'utf8'),
+				FROM generate_series(timestamptz '2024-01-01 00:00+00', '2026-01-01 00:00+00', '1 hour') at) s},
+					'utf8'),
 		't|t|0', 'ranges of texts do not depend on the collation of the column');
 	# the collation of a domain overrides that of the database
 	is(ask(q{
@@ -83,7 +88,8 @@ ask(q{
 	SELECT idgen.create_id_domain('gone_id', 'gone');
 	DROP DOMAIN gone_id;
 	CREATE TABLE account (id account_id PRIMARY KEY DEFAULT idgen.prefixed_id('acct'), invoice "My Types"."Invoice Id");
-	INSERT INTO account VALUES ('acct_03e6wlko0bp8e7c9916hklbnd', 'inv_03e6wlko0bp8e7c9916hklbnd'), (DEFAULT, NULL)}, 'source');
+	INSERT INTO account VALUES ('acct_03e6wlko0bp8e7c9916hklbnd', 'inv_03e6wlko0bp8e7c9916hklbnd'), (DEFAULT, NULL)},
+		'source');
 my $prefixes = 'SELECT prefix, domain FROM idgen.id_prefixes ORDER BY prefix COLLATE "C"';
 my $registered = qq{acct|account_id\ninv|"My Types"."Invoice Id"};
 
@@ -94,13 +100,17 @@ is($temporary->ask(q{INSERT INTO idgen.id_prefixes VALUES ('mine', 'mine'), ('ow
 	'types of a temporary schema are registered');
 
 dump_and_restore('custom', 'source', 'target');
-is(ask('SELECT * FROM account ORDER BY id', 'target'), ask('SELECT * FROM account ORDER BY id', 'source'), 'the rows are restored');
-is(ask($prefixes, 'target'), $registered, 'the prefixes of existing domains that are not temporary are restored, no others');
+is(ask('SELECT * FROM account ORDER BY id', 'target'), ask('SELECT * FROM account ORDER BY id', 'source'),
+	'the rows are restored');
+is(ask($prefixes, 'target'), $registered,
+	'the prefixes of existing domains that are not temporary are restored, no others');
 is(ask(q{SELECT * FROM idgen.parse_prefixed_id('inv_1')}, 'target'),
 	'"My Types"."Invoice Id"|inv|00000000-0000-0000-0000-000000000001', 'parse_prefixed_id() finds the domain');
-is(outcome("INSERT INTO account VALUES ('acct_1')", database => 'target'), '23514', 'the domain rejects what it rejected');
+is(outcome("INSERT INTO account VALUES ('acct_1')", database => 'target'), '23514',
+	'the domain rejects what it rejected');
 is(outcome(q{SELECT idgen.create_id_domain('another', 'inv')}, database => 'target'), '23505', 'a prefix stays taken');
-is(ask(q{SELECT idgen.create_id_domain('gone_id', 'gone')}, 'target'), 'gone_id', 'the prefix of a dropped domain is available');
+is(ask(q{SELECT idgen.create_id_domain('gone_id', 'gone')}, 'target'), 'gone_id',
+	'the prefix of a dropped domain is available');
 
 # A dump without rows loses the prefixes; the statement of the page registers them again.
 my ($repair) = grep { /INSERT INTO idgen.id_prefixes/ } map { s/^  //mgr }

@@ -1,5 +1,6 @@
 # An identifier that became too old and whose row exists is never refused by check_recent_id(), however often other
-# sessions update the row meanwhile: upserts of three sessions on one row and on 50, and an INSERT that is repeated beside an
+# sessions update the row meanwhile: upserts of three sessions on one row and on 50, and an INSERT that is repeated
+# beside an
 # updater. An index on the updated column makes each update a new entry in the index on id.
 # (Two sessions, step by step: specs/check_recent_id.spec.)
 
@@ -47,7 +48,8 @@ sub outcomes
 }
 
 is(outcomes($_, ([ $upsert, 4000 ]) x 3), '', "no upsert is refused, rows: $_") for 1, 50;
-is(outcomes(1, [ 'INSERT INTO items VALUES ($1, 1)', 12_000 ], [ 'UPDATE items SET n = coalesce(n, 0) + 1 WHERE id = $1', 12_000 ]),
+is(outcomes(1, [ 'INSERT INTO items VALUES ($1, 1)', 12_000 ],
+	[ 'UPDATE items SET n = coalesce(n, 0) + 1 WHERE id = $1', 12_000 ]),
 	'23505|12000', 'each repeated INSERT meets the primary key');
 is(ask('SELECT count(*) FROM items'), '50', 'no row was added');
 done_testing();

@@ -1,5 +1,6 @@
 # The prefixes of keyed_comb(): the same in all processes of a server, others in another database, on another server and
-# after each start; that they change at the borders of the server's clock; and where the secret is, if random bits are not
+# after each start; that they change at the borders of the server's clock; and where the secret is, if random bits are
+# not
 # available at first.
 
 use FakeClock;
@@ -12,7 +13,8 @@ use Time::HiRes qw(time);
 use Time::Local qw(timegm);
 
 # With a period of a thousand years, the prefix changes every 83 years.
-sub prefix { my ($arguments) = @_; return "left(idgen.keyed_comb(period => '365250 days'" . ($arguments // '') . ')::text, 8)' }
+sub prefix { my ($arguments) = @_; return "left(idgen.keyed_comb(period => '365250 days'" . ($arguments // '')
+  . ')::text, 8)' }
 
 my $node = start_server('keyed', "autovacuum = off\nrestart_after_crash = on", allows_streaming => 1);
 
@@ -22,7 +24,8 @@ my ($prefix, @others) = keys %{ { map { $_->ask('SELECT ' . prefix()) => 1 } @se
 is("@others", '', 'six sessions have one prefix');
 ask('CREATE TABLE numbers AS SELECT i FROM generate_series(1, 20000) i; ANALYZE numbers');
 my $query = "SELECT DISTINCT " . prefix() . ' FROM numbers WHERE i > 0';
-like(ask(in_parallel("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) $query")), qr/Workers Launched: [12]/, 'in parallel workers');
+like(ask(in_parallel("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) $query")), qr/Workers Launched: [12]/,
+	'in parallel workers');
 is(ask(in_parallel($query)), $prefix, 'they have the same one');
 $_->quit for @sessions;
 
@@ -86,7 +89,8 @@ for ([ 'after a restart', sub { $node->restart } ],
 			$node->poll_query_until('postgres', 'SELECT true') or die 'no recovery';
 		} ],
 	[ 'after a crash of the server', sub { kill_postmaster($node); start_again($node) } ],
-	[ 'loaded by the postmaster', sub { $node->append_conf('postgresql.conf', "shared_preload_libraries = 'idgen'"); $node->restart } ])
+	[ 'loaded by the postmaster', sub { $node->append_conf('postgresql.conf', "shared_preload_libraries = 'idgen'");
+	$node->restart } ])
 {
 	my ($when, $restart) = @$_;
 	$restart->();
@@ -147,11 +151,13 @@ SKIP:
 	for my $area ('', 'a', 'orders of customers', 'x' x 63)
 	{
 		my $made = ask("SELECT left(idgen.keyed_comb('1 hour', '$area', to_timestamp(1795146240.5))::text, 8)");
-		is($made, keyed_prefix(server_key($secret, $database, 1), $area, 3600_000, 1795146240_500), "the prefix of area '$area' is that of the definition");
+		is($made, keyed_prefix(server_key($secret, $database, 1), $area, 3600_000, 1795146240_500),
+			"the prefix of area '$area' is that of the definition");
 	}
 	my $before = int(1000 * time);
 	my $made = ask("SELECT left(idgen.keyed_comb('1 hour', 'live')::text, 8)");
-	my @possible = map { keyed_prefix(server_key($secret, $database, 0), 'live', 3600_000, $_) } $before, int(1000 * time);
+	my @possible = map { keyed_prefix(server_key($secret, $database, 0), 'live', 3600_000, $_) } $before,
+		int(1000 * time);
 	like("@possible", qr/\b$made\b/, 'also without a clock');
 
 	# The secret is in no file of the server, and in nothing that SQL or a dump shows.

@@ -16,7 +16,8 @@ for my $vector (@vectors)
 {
 	my ($key, $id, $masked) = @$vector;
 	my ($name) = grep { lc $Masks::key{$_} eq $key } keys %Masks::key or die "no key $key";
-	is($masks->outcome("SELECT idgen.mask_uuid_v7('$id', '$name'), idgen.unmask_uuid_v7('$masked', '$name')"), "$masked|$id", "$id, and back");
+	is($masks->outcome("SELECT idgen.mask_uuid_v7('$id', '$name'), idgen.unmask_uuid_v7('$masked', '$name')"),
+		"$masked|$id", "$id, and back");
 }
 
 SKIP:
@@ -31,7 +32,8 @@ SKIP:
 			[ 'mask', 'idgen.mask_uuid_v7(n::uuid, NAME)',
 				"SELECT overlay(idgen.uuid_v4()::text PLACING '7' FROM 15) FROM generate_series(1, $count)
 				UNION ALL VALUES ('00000000-0000-7000-8000-000000000000'), ('ffffffff-ffff-7fff-bfff-ffffffffffff')" ],
-			[ 'unmask', 'idgen.unmask_uuid_v7(n::uuid, NAME)', "SELECT idgen.uuid_v4() FROM generate_series(1, $count)" ],
+			[ 'unmask', 'idgen.unmask_uuid_v7(n::uuid, NAME)',
+			"SELECT idgen.uuid_v4() FROM generate_series(1, $count)" ],
 			[ 'permute', q{idgen.permute(split_part(n, ' ', 1)::bigint, split_part(n, ' ', 2)::bigint, split_part(n, ' ', 3), NAME)},
 				qq{SELECT DISTINCT i || ' ' || g || ' ' || CASE i % 2 WHEN 0 THEN left('a-name-of-32-bytes-or-a-bit-less', (i % 33)::int) ELSE '' END
 				FROM unnest($sets\::bigint[]) g, LATERAL unnest(ARRAY[1, 2, g - 1, g]
@@ -39,7 +41,8 @@ SKIP:
 		{
 			my ($function, $call, $query) = @$_;
 			my $given = ask($query);
-			IPC::Run::run([ $python, 't/lib/mask.py', $function, $Masks::key{$name} ], '<', \$given, '>', \my $expected) or die;
+			IPC::Run::run([ $python, 't/lib/mask.py', $function, $Masks::key{$name} ],
+				'<', \$given, '>', \my $expected) or die;
 			is(ask("SELECT $call FROM regexp_split_to_table('$given', E'\\n') n" =~ s/NAME/'$name'/r),
 				$expected =~ s/\n\z//r, "key $name: $function by the definition");
 		}
@@ -64,7 +67,8 @@ is(ask(q{
 		FROM (SELECT kind, bits(masked) # lag(bits(masked)) OVER (PARTITION BY kind ORDER BY id) AS changed FROM ids) pairs,
 			generate_series(0, 127) bit
 		WHERE bit NOT BETWEEN 48 AND 51 AND bit NOT IN (64, 65) AND changed IS NOT NULL GROUP BY 1, 2) s GROUP BY 1 ORDER BY 1}),
-	join("\n", map { "$_|122|0" } 'consecutive', 'ordered', 'wall clock', 'whole milliseconds'), 'masks of neighbours have nothing in common');
+	join("\n", map { "$_|122|0" } 'consecutive', 'ordered', 'wall clock', 'whole milliseconds'),
+	'masks of neighbours have nothing in common');
 # Masks of one hour, with a bit flipped in each of 122 places
 is(ask(q{
 	WITH given AS (SELECT i, idgen.mask_uuid_v7(overlay(overlay(md5(i::text)
@@ -139,9 +143,11 @@ for (
 	[ q{mask_uuid_v7(NULL, 'none')}, '' ],
 	[ q{permute(NULL, 1, key_name => 'none')}, '' ],
 	[ 'permute(5, 9, NULL)', '22004: area must not be null' ],
-	[ q{permute(5, 9, repeat('a', 64))}, "22023: area is too long\nDETAIL:  The area has 64 bytes; at most 63 are allowed." ],
+	[ q{permute(5, 9, repeat('a', 64))},
+	"22023: area is too long\nDETAIL:  The area has 64 bytes; at most 63 are allowed." ],
 	[ 'permute(5, NULL)', '22004: max_value must not be null' ],
-	(map { [ $_, '22004: key_name must not be null' ] } 'unpermute(5, key_name => NULL)', "mask_uuid_v7($v7, NULL)", "unmask_uuid_v7($v4, NULL)"))
+	(map { [ $_, '22004: key_name must not be null' ] } 'unpermute(5, key_name => NULL)', "mask_uuid_v7($v7, NULL)",
+	"unmask_uuid_v7($v4, NULL)"))
 {
 	my ($call, $expected) = @$_;
 	is($masks->outcome("SELECT idgen.$call"), $expected, $call);
@@ -157,7 +163,8 @@ for ([ UTF8 => 47, qr/^\Q@{[ $masks->outcome(q{SELECT idgen.permute(1, key_name 
 	add_database("in_$encoding", $encoding);
 	ask($Masks::grant, lc "in_$encoding");
 	my $in_encoding = sub {
-		return $masks->outcome("SET client_encoding = 'UTF8'; SELECT idgen.permute(1, key_name => $_[0])", database => lc "in_$encoding");
+		return $masks->outcome("SET client_encoding = 'UTF8'; SELECT idgen.permute(1, key_name => $_[0])",
+			database => lc "in_$encoding");
 	};
 	like($in_encoding->(q{'x' || repeat(chr(252), 1000)}), qr/^42704: key "x(\303\274){$shown}" does not exist\n/,
 		"$encoding: a message shows whole characters of a name");
@@ -170,10 +177,12 @@ ask(q{
 	INSERT INTO events SELECT FROM generate_series(1, 5000);
 	ANALYZE events});
 like(ask("EXPLAIN (COSTS OFF) SELECT * FROM events WHERE id = idgen.unmask_uuid_v7($v4)"),
-	qr/Index Scan using events_pkey.*Index Cond: \(id = idgen.unmask_uuid_v7/s, 'a lookup by a masked UUID uses the index');
+	qr/Index Scan using events_pkey.*Index Cond: \(id = idgen.unmask_uuid_v7/s,
+	'a lookup by a masked UUID uses the index');
 like(ask('EXPLAIN (COSTS OFF) SELECT * FROM events WHERE number = idgen.unpermute(12345)'),
 	qr/Index Scan using events_number_key.*Index Cond: \(number = idgen.unpermute/s, 'and one by a permuted number');
 my $query = 'SELECT count(DISTINCT idgen.mask_uuid_v7(id)), sum(idgen.permute(number)::numeric) FROM events WHERE idgen.permute(number) > 0';
-like(ask(in_parallel("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) $query")), qr/Workers Launched: [12]/, 'in parallel workers');
+like(ask(in_parallel("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) $query")), qr/Workers Launched: [12]/,
+	'in parallel workers');
 is(ask(in_parallel($query)), ask($query), 'with the same results');
 done_testing();

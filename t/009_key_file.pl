@@ -55,7 +55,8 @@ for (
 	[ "default $key \"postgres", 1, 'The name of a database has no closing quotation mark.' ],
 	[ "default $key postgres\ndefault $Masks::key{other}\n", 2, 'The name occurs twice.' ],
 	[ "default $key other", qq{42704: key "default" does not exist\nHINT:  Add it to the file that idgen.key_file names, and reload the configuration.} ],
-	[ "default $key Postgres # postgres", qq{42704: key "default" does not exist\nHINT:  Add it to the file that idgen.key_file names, and reload the configuration.} ],
+	[ "default $key Postgres # postgres",
+	qq{42704: key "default" does not exist\nHINT:  Add it to the file that idgen.key_file names, and reload the configuration.} ],
 	[ 'x' x 64 . " $key", 1, 'The name is longer than 63 bytes.' ],
 	[ "default $key\0", "$refused contains a zero byte" ],
 	[ '#' x (1024 * 1024 + 1), "$refused is too large\nDETAIL:  At most 1048576 bytes are allowed." ],
@@ -68,7 +69,8 @@ for (
 }
 
 # Names of databases: the key is found if one of them is that of the session
-for my $names ('postgres', "\t other  postgres\t", '"postgres"', '"a ""b"" #" "postgres" # other', 'postgres#', 'other "" postgres')
+for my $names ('postgres', "\t other  postgres\t", '"postgres"', '"a ""b"" #" "postgres" # other', 'postgres#',
+	'other "" postgres')
 {
 	$masks->write_keys("default $key $names\n");
 	is($masks->permuted, $permuted, "a key for databases: $names");
@@ -78,7 +80,8 @@ is($masks->permuted, $permuted, 'two keys of one name for two databases');
 
 my $longest = 'x' x 63 . " $key\n";
 $masks->write_keys($longest . '#' x (1024 * 1024 - length $longest));
-is($masks->outcome("SELECT idgen.permute(1, key_name => repeat('x', 63))"), $permuted, 'the longest name, and the largest file');
+is($masks->outcome("SELECT idgen.permute(1, key_name => repeat('x', 63))"), $permuted,
+	'the longest name, and the largest file');
 
 $masks->write_keys("\xef\xbb\xbfdefault $key\n");
 is($masks->permuted, $permuted, 'a byte order mark is not a part of the first name');
@@ -104,7 +107,8 @@ for my $what ('mkdir', 'mkfifo')
 	rmdir $file;
 }
 
-sub check_link { my ($target, $expected, $name) = @_; unlink $file; symlink $target, $file or die; is($masks->permuted, $expected, $name) }
+sub check_link { my ($target, $expected, $name) = @_; unlink $file; symlink $target, $file or die; is($masks->permuted,
+	$expected, $name) }
 append_to_file("$file.target", $Masks::all_keys);
 chmod 0644, "$file.target" or die;
 check_link('idgen_keys.target', $access, 'of a symbolic link, the permissions of the file count');
@@ -153,7 +157,8 @@ SKIP:
 	my $raw = sub { pack 'H*', $Masks::key{ $_[0] } };
 	my @texts = qw(orders other published default);
 	skip "the memory of the server's processes cannot be read here", 1 if !is_in_memory($pid, $raw->('orders'));
-	ok(!is_in_memory($pid, substr($raw->('other'), $_, 8)), "bytes $_ to @{[$_ + 7]} of the one before are not") for 0, 8;
+	ok(!is_in_memory($pid, substr($raw->('other'), $_, 8)), "bytes $_ to @{[$_ + 7]} of the one before are not")
+	  for 0, 8;
 	ok(!is_in_memory($pid, $Masks::key{$_}), "nor is the line of key $_") for @texts;
 
 	# A file that is refused
@@ -176,7 +181,8 @@ my $shown = lc(slurp_file($node->logfile) . ask(q{
 	SELECT * FROM pg_settings WHERE name LIKE 'idgen%';
 	SELECT * FROM pg_file_settings;
 	SELECT * FROM pg_stat_activity}));
-ok(index($shown, lc substr $Masks::key{$_}, 0, 12) < 0, "key $_ is in no message and no setting") for sort keys %Masks::key;
+ok(index($shown, lc substr $Masks::key{$_}, 0, 12) < 0, "key $_ is in no message and no setting")
+  for sort keys %Masks::key;
 ask('ALTER ROLE ALL RESET ALL');
 
 # --- Parallel workers, and a library that is loaded at the server's start -----
@@ -221,7 +227,8 @@ is(is_in_memory($postmaster, pack 'H*', $Masks::key{$_}) // 0, 0, "the postmaste
 # --- A command line that names the file ---------------------------------------
 $masks->write_keys($Masks::all_keys);
 $node->stop;
-system_or_bail('pg_ctl', '-w', '-D', $node->data_dir, '-l', $node->logfile, '-o', '-c idgen.key_file=idgen_keys', 'start');
+system_or_bail('pg_ctl', '-w', '-D', $node->data_dir, '-l', $node->logfile, '-o', '-c idgen.key_file=idgen_keys',
+	'start');
 $node->_update_pid(1);
 $session = session();
 is($in_session->(), $permuted, 'a session reads the keys of a file that the command line names');
@@ -247,7 +254,8 @@ is($masks->permuted(node => $standby), $missing, 'a standby needs the file');
 append_to_file($copy, $Masks::all_keys);
 chmod 0600, $copy;
 is($masks->permuted(node => $standby), $permuted, 'with it, it answers as the primary does');
-is($masks->outcome('SELECT idgen.unmask_uuid_v7(idgen.mask_uuid_v7(id)) = id FROM idgen.uuid_v7() id', node => $standby),
+is($masks->outcome('SELECT idgen.unmask_uuid_v7(idgen.mask_uuid_v7(id)) = id FROM idgen.uuid_v7() id',
+	node => $standby),
 	't', 'in both directions');
 
 $standby->stop;

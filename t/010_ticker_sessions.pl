@@ -19,7 +19,8 @@ begin_scenario('two sessions that take turns', take('postgres'));
 for my $loaded ('on demand', 'by the postmaster')
 {
 	my @pair = map { session() } 1 .. 2;
-	my $load = IPC::Run::start([ 'pgbench', '--no-vacuum', '--client=32', '--jobs=2', '--transactions=50', "--file=$script", $node->connstr('postgres') ],
+	my $load = IPC::Run::start([ 'pgbench', '--no-vacuum', '--client=32', '--jobs=2', '--transactions=50',
+		"--file=$script", $node->connstr('postgres') ],
 		'>', \my $output, '2>', \my $errors);
 	my ($turns, $values) = (0, '');
 	while ($turns < 100 || $load->pumpable) { $values .= take($pair[ $turns++ % 2 ]) . "\n"; $load->pump_nb }
@@ -81,6 +82,7 @@ for ([ snowflake => 1950 ], [ snowflake => $too_late ], [ js_id => 1880 ], [ js_
 {
 	my ($function, $year) = @$_;
 	like(errors("SELECT idgen.$function('$year-01-01 00:00:00+00')"),
-		qr/ERROR:  22008: timestamp is out of range for $function\(\)\n.*since the epoch, $year-01-01/s, "$function: the time since $year");
+		qr/ERROR:  22008: timestamp is out of range for $function\(\)\n.*since the epoch, $year-01-01/s,
+		"$function: the time since $year");
 }
 done_testing();

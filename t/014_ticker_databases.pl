@@ -1,5 +1,6 @@
 # The extension is dropped and created, the server crashes, its clock is wrong, a database is copied, dumped and
-# restored, also into another one of the same server, with values far ahead of the clock: in each scenario, the functions
+# restored, also into another one of the same server, with values far ahead of the clock: in each scenario, the
+# functions
 # that follow the clock return values that are greater than all before, and decimal_id() continues.
 
 use Page;
@@ -19,7 +20,8 @@ sub continues_after_crash
 	set_clock($node, 0);
 }
 
-# A scenario: the values of two sessions in a new database are greater than all before after each step, which is the number
+# A scenario: the values of two sessions in a new database are greater than all before after each step, which is the
+# number
 # of the session, a name, if values are to be checked, and a query, where VALUES fetches some and is the default; and in
 # the end, after a crash.
 sub scenario
@@ -148,7 +150,8 @@ for my $way ('--data-only', '--data-only --single-transaction', '--clean --if-ex
 			"$name: restored");
 		continues("$name, a new session", take('staging', 100));
 		continues("$name, a connected one", take($connected));
-		is(outcome('INSERT INTO tickets SELECT FROM generate_series(1, 100) RETURNING 1', database => 'staging') =~ s/\n//gr,
+		is(outcome('INSERT INTO tickets SELECT FROM generate_series(1, 100) RETURNING 1',
+			database => 'staging') =~ s/\n//gr,
 			'1' x 100, "$name: decimal_id() repeats none");
 		$connected->quit;
 	}
@@ -174,7 +177,8 @@ SKIP:
 	$second->safe_psql('postgres', 'CREATE DATABASE subscribing');
 	$second->safe_psql('subscribing', 'CREATE EXTENSION idgen; SELECT idgen.decimal_id(); ' . values_query());
 	my $from = $node->connstr('publishing');
-	my $copied = 'SELECT last_value = ' . ask('SELECT last_value FROM idgen.js_id_mark', 'publishing') . ' FROM idgen.js_id_mark';
+	my $copied = 'SELECT last_value = ' . ask('SELECT last_value FROM idgen.js_id_mark',
+		'publishing') . ' FROM idgen.js_id_mark';
 	$second->safe_psql('subscribing', "CREATE SUBSCRIPTION s CONNECTION \$\$$from\$\$ PUBLICATION s");
 	ok($second->poll_query_until('subscribing', $copied), 'sequences are copied');
 	continues('the subscriber', $second->safe_psql('subscribing', values_query(100)));

@@ -1,12 +1,15 @@
-# hmac_comb() and its checks: the keys are those of docs/keyed-comb.md, also of the program on that page; exactly the keys
+# hmac_comb() and its checks: the keys are those of docs/keyed-comb.md, also of the program on that page; exactly the
+# keys
 # of the window pass; and no role that may not use a key learns a time by it, in no database.
 
 use IPC::Run;
 use KeyedPrefix;
 use Server;
 
-my %keys = (app => '5e1f0c00000000000000000000000001', former => '000102030405060708090a0b0c0d0e0f', theirs => 'ffeeddccbbaa99887766554433221100');
-my $node = init_server('keys', "idgen.key_file = idgen_keys\ntimezone = 'UTC'\nautovacuum = off", allows_streaming => 1);
+my %keys = (app => '5e1f0c00000000000000000000000001', former => '000102030405060708090a0b0c0d0e0f',
+	theirs => 'ffeeddccbbaa99887766554433221100');
+my $node = init_server('keys', "idgen.key_file = idgen_keys\ntimezone = 'UTC'\nautovacuum = off",
+	allows_streaming => 1);
 my $file = $node->data_dir . '/idgen_keys';
 
 sub write_keys
@@ -43,15 +46,18 @@ for my $period (1, 7, 100, 60_000, 3600_000, 86400_000)
 		}
 	}
 }
-my $values = join ",\n", map { my ($p, $ms, $area) = @$_; "($p, $ms, '" . Encode::encode_utf8($area =~ s/'/''/gr) . "')" } @cases;
+my $values = join ",\n", map { my ($p, $ms, $area) = @$_; "($p, $ms, '" . Encode::encode_utf8($area =~ s/'/''/gr)
+  . "')" } @cases;
 my $made = ask(qq{SELECT left(idgen.hmac_comb('app', period * interval '1 ms', area,
 		(date '1970-01-01' + (ms / 86400000)::int)::timestamptz + ms % 86400000 * interval '1 ms')::text, 8)
 	FROM (VALUES $values) v (period, ms, area)});
-is($made, join("\n", @expected), scalar(@cases) . ' prefixes around the borders of periods are those of the definition');
+is($made, join("\n", @expected),
+	scalar(@cases) . ' prefixes around the borders of periods are those of the definition');
 add_database('latin1', 'LATIN1');
 write_keys("$lines\napp $keys{app} latin1\n");
 is(ask(q{SELECT left(idgen.hmac_comb('app', area => E'gr\\xfc\\xdfe', clock => 'epoch')::text, 8)}, 'latin1'),
-	keyed_prefix(pack('H*', $keys{app}), "gr\x{fc}\x{df}e", 3600_000, 0), 'an area is hashed in UTF-8 in each encoding');
+	keyed_prefix(pack('H*', $keys{app}), "gr\x{fc}\x{df}e", 3600_000, 0),
+	'an area is hashed in UTF-8 in each encoding');
 
 SKIP:
 {
@@ -111,9 +117,11 @@ is(outcome($_->[0], user => 'evil'), '42501', $_->[1]) for (
 		[ 'is_recent_hmac_comb', "'$stolen', 'app'" ], [ 'check_recent_hmac_comb', "'$stolen', 'app'" ]),
 	[ 'CREATE TABLE mine (id uuid); ' . trigger_on('mine'), 'a trigger on an own table' ],
 	[ 'CREATE TEMP TABLE mine (id uuid); ' . trigger_on('mine'), 'on a temporary table' ],
-	[ trigger_on('orders', ", 'past_tolerance=31 hours'"), 'with the privilege TRIGGER on a table of a role that has the right' ],
+	[ trigger_on('orders', ", 'past_tolerance=31 hours'"),
+	'with the privilege TRIGGER on a table of a role that has the right' ],
 	[ 'CREATE TABLE parts (id uuid) PARTITION BY HASH (id); ' . trigger_on('parts'), 'on a partitioned table' ],
-	[ 'CREATE TABLE base (id uuid); CREATE VIEW v AS SELECT * FROM base; ' . (trigger_on('v') =~ s/BEFORE INSERT OR UPDATE OF id/INSTEAD OF INSERT/r), 'INSTEAD OF, on a view' ]);
+	[ 'CREATE TABLE base (id uuid); CREATE VIEW v AS SELECT * FROM base; '
+	. (trigger_on('v') =~ s/BEFORE INSERT OR UPDATE OF id/INSTEAD OF INSERT/r), 'INSTEAD OF, on a view' ]);
 is(outcome("CREATE TEMP TABLE mine (id uuid); CREATE TRIGGER t BEFORE INSERT ON mine FOR EACH ROW
 	EXECUTE FUNCTION idgen.check_recent_id('id', 'hmac_comb'); INSERT INTO mine VALUES ('$stolen')", user => 'evil'),
 	'42704', 'check_recent_id() has no such scheme');
@@ -124,7 +132,8 @@ for ([ 'a role without it', 'app' ], [ 'a role with TRIGGER', 'evil' ])
 {
 	my ($who, $role) = @$_;
 	is(outcome($insert, user => $role), '', "$who inserts");
-	is(outcome("INSERT INTO orders (id) VALUES ('$stolen')", user => $role), '23514', "$who: a key of another time is refused");
+	is(outcome("INSERT INTO orders (id) VALUES ('$stolen')", user => $role), '23514',
+		"$who: a key of another time is refused");
 }
 like(errors("COPY orders FROM STDIN;\n$stolen\t1\n\\.\n"), qr/23514/, 'COPY, too');
 is(outcome("UPDATE orders SET n = 1", user => 'app'), '', 'an UPDATE of another column passes');
@@ -135,25 +144,33 @@ is(outcome("INSERT INTO orders VALUES ('$stolen') ON CONFLICT DO NOTHING", user 
 
 ask('ALTER TABLE orders OWNER TO evil');
 is(outcome($insert, user => 'app'), '', 'with another owner, INSERTs succeed');
-is(outcome(trigger_on('orders', ", 'past_tolerance=31 hours'") =~ s/CREATE/CREATE OR REPLACE/r, user => 'evil'), '42501', 'who cannot replace the trigger');
+is(outcome(trigger_on('orders', ", 'past_tolerance=31 hours'") =~ s/CREATE/CREATE OR REPLACE/r, user => 'evil'),
+	'42501', 'who cannot replace the trigger');
 is(outcome("CREATE TABLE copied (LIKE orders INCLUDING ALL); SELECT count(*) FROM pg_trigger WHERE tgrelid = 'copied'::regclass", user => 'evil'),
 	0, 'LIKE copies none');
-outcome('CREATE TABLE parents (id uuid) PARTITION BY HASH (id); ' . trigger_on('parents') . '; CREATE TABLE child PARTITION OF parents FOR VALUES WITH (MODULUS 1, REMAINDER 0)', user => 'owner');
+outcome('CREATE TABLE parents (id uuid) PARTITION BY HASH (id); ' . trigger_on('parents')
+  . '; CREATE TABLE child PARTITION OF parents FOR VALUES WITH (MODULUS 1, REMAINDER 0)', user => 'owner');
 ask('ALTER TABLE parents OWNER TO evil');
-is(outcome("INSERT INTO parents SELECT new_key(); INSERT INTO parents VALUES ('$stolen')", user => 'evil'), '23514', 'a partition has the trigger of its table, with its window');
+is(outcome("INSERT INTO parents SELECT new_key(); INSERT INTO parents VALUES ('$stolen')", user => 'evil'), '23514',
+	'a partition has the trigger of its table, with its window');
 is(outcome('ALTER TABLE parents DETACH PARTITION child; CREATE TABLE child2 PARTITION OF parents FOR VALUES WITH (MODULUS 1, REMAINDER 0)', user => 'evil'),
 	'42501', 'and a role without the right makes no other one');
 is(outcome('SET ROLE owner', user => 'evil'), '42501', 'SET ROLE needs membership');
-is(outcome(q{SELECT idgen.hmac_comb('app')}, user => 'app'), '42501', 'a SECURITY DEFINER function does not give its right away');
+is(outcome(q{SELECT idgen.hmac_comb('app')}, user => 'app'), '42501',
+	'a SECURITY DEFINER function does not give its right away');
 ask('REVOKE EXECUTE ON FUNCTION idgen.check_recent_hmac_id FROM owner');
 is(outcome($insert, user => 'app'), '', 'a trigger outlives the right of its creator');
 
 # --- Arguments of the trigger ----------------------------------------------------------
 for ([ q{'id'}, '22023', 'no key' ], [ '', '22023', 'no column' ], [ q{'id', 'key=none'}, '42704', 'an unknown key' ],
-	[ q{'id', 'key=theirs'}, '42704', 'a key of another database' ], [ q{'id', 'key=app', 'prefix_bytes=2'}, '22023', 'prefix bytes' ],
-	[ q{'id', 'key=app', 'key=app'}, '22023', 'a name twice' ], [ q{'id', 'key=app', 'tolerance=33 hours'}, '22023', 'a wide window' ],
-	[ "'id', 'key=app', 'area=@{[ 'x' x 64 ]}'", '22023', 'a long area' ], [ q{'id', 'key=app', 'period=0'}, '22023', 'no period' ],
-	[ q{'n', 'key=app'}, '42804', 'another type' ], [ q{'id', 'key=app', 'area=t', 'period=1 hour', 'tolerance=1 minute'}, '', 'all' ])
+	[ q{'id', 'key=theirs'}, '42704', 'a key of another database' ], [ q{'id', 'key=app', 'prefix_bytes=2'}, '22023',
+	'prefix bytes' ],
+	[ q{'id', 'key=app', 'key=app'}, '22023', 'a name twice' ], [ q{'id', 'key=app', 'tolerance=33 hours'}, '22023',
+	'a wide window' ],
+	[ "'id', 'key=app', 'area=@{[ 'x' x 64 ]}'", '22023', 'a long area' ], [ q{'id', 'key=app', 'period=0'}, '22023',
+	'no period' ],
+	[ q{'n', 'key=app'}, '42804', 'another type' ],
+	[ q{'id', 'key=app', 'area=t', 'period=1 hour', 'tolerance=1 minute'}, '', 'all' ])
 {
 	my ($arguments, $expected, $name) = @$_;
 	is(outcome("CREATE TEMP TABLE x (id uuid, n int); CREATE TRIGGER t BEFORE INSERT ON x FOR EACH ROW
@@ -163,16 +180,23 @@ for ([ q{'id'}, '22023', 'no key' ], [ '', '22023', 'no column' ], [ q{'id', 'ke
 # --- Databases, files, reloads -----------------------------------------------------------
 ask(q{CREATE ROLE tenant LOGIN CREATEDB});
 outcome('CREATE DATABASE tenant', user => 'tenant');
-is(outcome('CREATE EXTENSION idgen', database => 'tenant', user => 'tenant'), '', 'the owner of another database installs idgen');
+is(outcome('CREATE EXTENSION idgen', database => 'tenant', user => 'tenant'), '',
+	'the owner of another database installs idgen');
 is(outcome("SELECT idgen.$_", database => 'tenant', user => 'tenant'), '42501', "and has no EXECUTE: $_")
-  for q{hmac_comb('theirs')}, "is_recent_hmac_comb('$stolen', 'app')", "check_recent_hmac_comb('$stolen', 'app')", q{unmask_uuid_v7(idgen.uuid_v4(), 'app')};
+  for q{hmac_comb('theirs')}, "is_recent_hmac_comb('$stolen', 'app')", "check_recent_hmac_comb('$stolen', 'app')",
+	q{unmask_uuid_v7(idgen.uuid_v4(), 'app')};
 ask('GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA idgen TO tenant', 'tenant');
-is(outcome("SELECT idgen.$_", database => 'tenant', user => 'tenant'), '42704', "with EXECUTE, it does not find keys of others: $_")
-  for q{hmac_comb('app')}, "is_recent_hmac_comb('$stolen', 'app')", q{mask_uuid_v7(idgen.uuid_v7(), 'app')}, q{permute(1, key_name => 'app')};
-like(outcome(q{SELECT idgen.hmac_comb('theirs')}, database => 'tenant', user => 'tenant'), qr/^[0-9a-f-]{36}$/, 'its own one is found');
-like(outcome(q{SELECT idgen.hmac_comb('former')}, database => 'tenant', user => 'tenant'), qr/^[0-9a-f-]{36}$/, 'and one without names');
+is(outcome("SELECT idgen.$_", database => 'tenant', user => 'tenant'), '42704',
+	"with EXECUTE, it does not find keys of others: $_")
+  for q{hmac_comb('app')}, "is_recent_hmac_comb('$stolen', 'app')", q{mask_uuid_v7(idgen.uuid_v7(), 'app')},
+	q{permute(1, key_name => 'app')};
+like(outcome(q{SELECT idgen.hmac_comb('theirs')}, database => 'tenant', user => 'tenant'), qr/^[0-9a-f-]{36}$/,
+	'its own one is found');
+like(outcome(q{SELECT idgen.hmac_comb('former')}, database => 'tenant', user => 'tenant'), qr/^[0-9a-f-]{36}$/,
+	'and one without names');
 ask(q{CREATE DATABASE "it's ""a"" b"});
-is(outcome(q{CREATE EXTENSION idgen; SELECT idgen.is_recent_hmac_comb(idgen.hmac_comb('app'), 'app')}, database => q{it's "a" b}), 't', 'a name in quotes');
+is(outcome(q{CREATE EXTENSION idgen; SELECT idgen.is_recent_hmac_comb(idgen.hmac_comb('app'), 'app')},
+	database => q{it's "a" b}), 't', 'a name in quotes');
 
 my $session = session();
 $session->ask('CREATE TEMP TABLE x (id uuid)');
@@ -213,9 +237,13 @@ write_keys($lines);
 $node->reload;
 ask('CREATE DATABASE theirs OWNER tenant');
 my $dump = PostgreSQL::Test::Utils::tempdir() . '/orders';
-command_ok([ 'pg_dump', '--format=custom', '--table=orders', "--file=$dump", $node->connstr('postgres') ], 'one table is dumped');
+command_ok([ 'pg_dump', '--format=custom', '--table=orders', "--file=$dump", $node->connstr('postgres') ],
+	'one table is dumped');
 ask('CREATE EXTENSION idgen', 'theirs');
-my ($out, $restore_errors) = run_command([ 'pg_restore', '--no-owner', '--no-privileges', '--username=tenant', '--dbname', $node->connstr('theirs'), $dump ]);
-like($restore_errors, qr/permission denied for function (idgen\.)?check_recent_hmac_id/, 'a role without EXECUTE restores it with an error');
-is(ask(q{SELECT count(*) FROM pg_trigger WHERE tgrelid = 'orders'::regclass AND NOT tgisinternal}, 'theirs'), 0, 'and without the trigger');
+my ($out, $restore_errors) = run_command([ 'pg_restore', '--no-owner', '--no-privileges', '--username=tenant',
+	'--dbname', $node->connstr('theirs'), $dump ]);
+like($restore_errors, qr/permission denied for function (idgen\.)?check_recent_hmac_id/,
+	'a role without EXECUTE restores it with an error');
+is(ask(q{SELECT count(*) FROM pg_trigger WHERE tgrelid = 'orders'::regclass AND NOT tgisinternal}, 'theirs'), 0,
+	'and without the trigger');
 done_testing();

@@ -33,7 +33,8 @@ for my $how (sort keys %replacements)
 	$waiting->send($call) if $how eq 'granted';
 	$replacing->ask('COMMIT');
 	continues($waiting->answer, "$how: the waiting session continues");
-	is(ask("SELECT to_timestamp(last_value >> 28) > clock_timestamp() FROM $mark"), 't', "$how: the sequence has a mark");
+	is(ask("SELECT to_timestamp(last_value >> 28) > clock_timestamp() FROM $mark"), 't',
+		"$how: the sequence has a mark");
 	$_->quit for $replacing, $waiting;
 }
 
@@ -74,11 +75,13 @@ continues($connected->ask($call), 'a session');
 $reader->ask('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM pg_sequence');
 $vacuum->send_blocked($watching, 'VACUUM FULL pg_sequence');
 $new->send_blocked($watching, $call);
-continues($connected->ask('SELECT max(idgen.snowflake()) FROM generate_series(1, 12 * 1000 * 4096)'), 'it renews the mark');
+continues($connected->ask('SELECT max(idgen.snowflake()) FROM generate_series(1, 12 * 1000 * 4096)'),
+	'it renews the mark');
 # the reader would be part of a deadlock if the new session held a lock
 continues($reader->ask($call), 'as does the session for which all others wait');
 
-is($impatient->ask_within(q{statement_timeout = '100ms'}, $call), '57014', 'statement_timeout ends the wait of another one');
+is($impatient->ask_within(q{statement_timeout = '100ms'}, $call), '57014',
+	'statement_timeout ends the wait of another one');
 $ended->send_blocked($watching, $call);
 $watching->ask("SELECT pg_terminate_backend($ended->{pid})");
 is($ended->wait, '57P01', 'a waiting session can be terminated');

@@ -1,5 +1,6 @@
 # Recorded commands are read and written through the executor only, so that a table of another shape, or a distributed
-# table, works as well as the one that the extension creates; a partitioned table or a view, whose rows no dump includes,
+# table, works as well as the one that the extension creates; a partitioned table or a view, whose rows no dump
+# includes,
 # is refused; and a session that has saved plans continues with a new table.
 
 use Server;
@@ -26,7 +27,8 @@ sub executed
 is(executed($replay), 't SELECT INSERT', 'a first call executes SELECT and INSERT');
 is(executed($replay), 'f SELECT', 'a replay executes SELECT only');
 is(executed("BEGIN READ ONLY; $replay"), 'f SELECT', 'as in a read-only transaction');
-is(executed("BEGIN ISOLATION LEVEL SERIALIZABLE; $replay"), 'f INSERT SELECT', 'a serializable replay executes INSERT, then SELECT');
+is(executed("BEGIN ISOLATION LEVEL SERIALIZABLE; $replay"), 'f INSERT SELECT',
+	'a serializable replay executes INSERT, then SELECT');
 
 is(ask("
 		TRUNCATE $table;
@@ -81,7 +83,8 @@ for my $case (
 	[ 'with nothing but a key', $works, "CREATE TABLE $table (command_id uuid PRIMARY KEY, $columns)" ],
 	[ 'whose key includes more', $works, "CREATE TABLE $table (command_id uuid, $columns)",
 		"ALTER TABLE $table ADD PRIMARY KEY (command_id) INCLUDE (entity_id, command_name)" ],
-	[ 'with a unique index for a key', $works, "CREATE TABLE $table (serial bigserial PRIMARY KEY, $columns, command_id uuid)",
+	[ 'with a unique index for a key', $works,
+	"CREATE TABLE $table (serial bigserial PRIMARY KEY, $columns, command_id uuid)",
 		"CREATE INDEX ON $table USING hash (command_id)", "CREATE UNIQUE INDEX ON $table (command_id)" ],
 	[ 'behind a view', '42809', 'CREATE TABLE idgen.kept (LIKE idgen.made INCLUDING ALL)',
 		"CREATE VIEW $table AS SELECT * FROM idgen.kept" ],
@@ -162,7 +165,8 @@ for (
 			END IF; RETURN NULL; END \$\$;
 		CREATE TRIGGER recorder AFTER INSERT ON $table FOR EACH ROW EXECUTE FUNCTION recorder();
 		INSERT INTO $table (command_id, entity_number) VALUES ('c0000000-0000-4000-8000-0000000000bb', 1) ON CONFLICT DO NOTHING");
-	like(errors('SELECT idgen.create_once_bigint(idgen.uuid_v4(), 2, $$parent$$)'), $error, "the error of a trigger: $action");
+	like(errors('SELECT idgen.create_once_bigint(idgen.uuid_v4(), 2, $$parent$$)'), $error,
+		"the error of a trigger: $action");
 	ask('DROP FUNCTION recorder CASCADE');
 }
 
@@ -176,7 +180,8 @@ for ([ 'creation_identifiers_pkey', $key, 40001 ], [ 'creation_identifiers_pkey'
 	[ 'creation_identifiers_entity_id', $key, 23505 ], [ 'index_that_reindex_renamed', $key, 40001 ])
 {
 	my ($violated, $detail, $state) = @$_;
-	like(errors("SET test.detail = '$detail'; SELECT idgen.create_once_bigint($command, 2)", options => "-c test.violated=$violated"),
+	like(errors("SET test.detail = '$detail'; SELECT idgen.create_once_bigint($command, 2)",
+		options => "-c test.violated=$violated"),
 		qr/ERROR:  $state: .*CONTEXT:  PL.pgSQL function violate\(\)/s, "$violated, $detail");
 }
 ask('DROP FUNCTION violate CASCADE');

@@ -5,7 +5,8 @@
 use Server;
 use Tickers;
 
-my $node = start_server('careful', $settings . "max_prepared_transactions = 20\nmax_connections = 60\ndeadlock_timeout = 50ms");
+my $node = start_server('careful',
+	$settings . "max_prepared_transactions = 20\nmax_connections = 60\ndeadlock_timeout = 50ms");
 
 # place_order() makes an order once and returns the result of the command.
 ask(q{
@@ -59,7 +60,8 @@ check_orders('1=10:1 2=22:1 3=30:1', 'commands that were not rolled back remain'
 begin_story('a timeout in a transaction');
 $one->ask('BEGIN; ' . place(4, 40));
 $two->ask('BEGIN; ' . place(5, 50) . '; SAVEPOINT s');
-is($two->ask("SET LOCAL lock_timeout = '50ms'; " . place(4, 41)), '55P03', 'lock_timeout ends a wait within a transaction');
+is($two->ask("SET LOCAL lock_timeout = '50ms'; " . place(4, 41)), '55P03',
+	'lock_timeout ends a wait within a transaction');
 $two->ask('ROLLBACK TO s; ' . place(6, 60) . '; COMMIT');
 $one->ask('ROLLBACK');
 check_orders('5=50:1 6=60:1', 'the cancelled call and what was rolled back recorded nothing');
@@ -122,9 +124,11 @@ for my $crash ('no crash', 'a crash')
 		my $name = $name{$fate};
 		is($one->ask('BEGIN; SAVEPOINT s; ' . place(9, 9) . '; ROLLBACK TO s; ' . place($name, $name)),
 			"9\n$name", "$crash, $fate: a command is recorded");
-		is($one->ask("SELECT idgen.snowflake() > 0; PREPARE TRANSACTION '$fate'"), 't', "$crash, $fate: the transaction is prepared");
+		is($one->ask("SELECT idgen.snowflake() > 0; PREPARE TRANSACTION '$fate'"), 't',
+			"$crash, $fate: the transaction is prepared");
 	}
-	is($two->ask_within(q{lock_timeout = '50ms'}, place(1, 11)), '55P03', "$crash: a retry waits for the prepared transaction");
+	is($two->ask_within(q{lock_timeout = '50ms'}, place(1, 11)), '55P03',
+		"$crash: a retry waits for the prepared transaction");
 	is($two->ask(place(9, 99)), '99', "$crash: a retry does not wait for a command rolled back before");
 
 	$crash_now->();
@@ -159,12 +163,15 @@ for my $isolation ('read committed', 'repeatable read', 'serializable')
 	begin_story($isolation);
 	ask('TRUNCATE told');
 	local $ENV{PGOPTIONS} = '-c default_transaction_isolation=' . $isolation =~ s/ /\\ /r;
-	my ($said, $errors) = run_command([ 'pgbench', '--no-vacuum', '--client=12', '--jobs=2', '--transactions=15', '--max-tries=10000',
+	my ($said, $errors) = run_command([ 'pgbench', '--no-vacuum', '--client=12', '--jobs=2', '--transactions=15',
+		'--max-tries=10000',
 			"--file=$file", $node->connstr('postgres') ]);
-	like($said, qr{processed: 180/180\n}, "$isolation: all transactions succeed, and all errors can be retried") or diag($errors);
+	like($said, qr{processed: 180/180\n}, "$isolation: all transactions succeed, and all errors can be retried")
+	  or diag($errors);
 	is(ask('SELECT count(*), count(*) - count(DISTINCT command), count(*) - count(DISTINCT entity)
 			FROM (SELECT DISTINCT command, entity FROM told) t'),
-		ask('SELECT count(*), 0, 0 FROM orders'), "$isolation: each command made one order, and all clients got the same entities");
+		ask('SELECT count(*), 0, 0 FROM orders'),
+		"$isolation: each command made one order, and all clients got the same entities");
 	is(ask('SELECT count(*) FROM orders FULL JOIN told ON id = entity WHERE id IS NULL OR entity IS NULL'),
 		0, "$isolation: the clients got the ids of these orders");
 }

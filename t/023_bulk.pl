@@ -23,7 +23,8 @@ is(ask(qq{
 	SELECT 'scans', seq_scan - :before $scans;
 	SELECT 'left', count(*) FROM idgen.creation_identifiers;
 	COMMIT}),
-	join("\n", 'created|50000', 'again|50000', 'forgotten|1000', 'by entity|1000', 'of an earlier transaction|1', 'scans|0', 'left|48000'),
+	join("\n", 'created|50000', 'again|50000', 'forgotten|1000', 'by entity|1000', 'of an earlier transaction|1',
+	'scans|0', 'left|48000'),
 	'50000 commands of one transaction, whose table is never scanned sequentially');
 
 # Memory. The sizes of the backend's memory contexts are sampled after some calls of one statement and after the last
@@ -50,7 +51,8 @@ sub growth
 my $flat = 16 * 1024;
 cmp_ok(growth('pg_try_advisory_lock(i)', 4000), '>', $flat, 'four thousand session locks count as growth');
 
-sub check_flat { my ($name, @calls) = @_; my $bytes = growth(@calls); ok(length $bytes && $bytes < $flat, $name) or diag("growth is $bytes bytes") }
+sub check_flat { my ($name, @calls) = @_; my $bytes = growth(@calls); ok(length $bytes && $bytes < $flat,
+	$name) or diag("growth is $bytes bytes") }
 
 check_flat("300000 calls leave no memory behind: $_", $_, 300000) for
 	(map { "idgen.$_()" } qw(uuid_v4 uuid_v7 comb short_comb lambert_comb suffix_comb)),
@@ -63,7 +65,8 @@ check_flat("300000 calls leave no memory behind: $_", $_, 300000) for
 	q{idgen.remember_command(array_fill(idgen.uuid_v4(), ARRAY[20]), idgen.uuid_v4())};
 my $replay = q{idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000a', 1, 'order', jsonb_build_object('n', 1, 'lines', '[1, 2.50]'::jsonb))};
 check_flat('30000 answers leave no memory behind', $replay, 30000, "SELECT FROM $replay;");
-check_flat('30000 records leave no memory behind', q{idgen.create_once_bigint(idgen.uuid_v7(), i, 'order', '[1]')}, 30000);
+check_flat('30000 records leave no memory behind', q{idgen.create_once_bigint(idgen.uuid_v7(), i, 'order', '[1]')},
+	30000);
 
 # Deleting more commands in one call does not take more memory: a trigger samples it after each DELETE of one call.
 ask(q{

@@ -1,5 +1,6 @@
 # 64 clients send creation commands, each command about five times, while sessions are terminated and cancelled and
-# clients disappear, all at random. In the end each command has made exactly one order, and all its senders got that order.
+# clients disappear, all at random. In the end each command has made exactly one order, and all its senders got that
+# order.
 #
 # IDGEN_LOAD_SECONDS: duration, 15 seconds by default; the test runs longer until
 # there were enough faults. contrib/portable/t/002_portable_load.pl runs it with the portable edition.
@@ -13,7 +14,8 @@ my $seconds = $ENV{IDGEN_LOAD_SECONDS} || 15;
 my $node = init_server('shop', "max_connections = 200\ndeadlock_timeout = 100ms\nlog_statement = none\n"
 	  . "log_min_messages = panic\nlog_min_error_statement = panic");
 $node->start;
-ask($ENV{IDGEN_PORTABLE} ? join('', map { slurp_file("contrib/portable/$_.sql") } qw(uuids create_once)) : 'CREATE EXTENSION idgen');
+ask($ENV{IDGEN_PORTABLE} ? join('', map { slurp_file("contrib/portable/$_.sql") } qw(uuids create_once))
+  : 'CREATE EXTENSION idgen');
 
 my @isolation = (('read committed') x 4, 'repeatable read', 'serializable');
 my $load = Load->new($node, create => 64, isolation => \@isolation);
@@ -34,7 +36,8 @@ $load->run_until(sub { cause_fault(); return time >= $end && !grep { $_ <= 10 } 
 $load->work(10);
 $load->check;
 my %errors = %{ $load->errors };
-is(join(' ', grep { !/^(40001|40P01|57014|57P01|connection to .*)$/ } sort keys %errors), '', 'all errors can be retried');
+is(join(' ', grep { !/^(40001|40P01|57014|57P01|connection to .*)$/ } sort keys %errors), '',
+	'all errors can be retried');
 cmp_ok($count{$_}, '>', 10, "$_: $count{$_}") for sort keys %count;
 diag("figures: 64 clients, $seconds seconds: " . $load->figures);
 done_testing();

@@ -39,16 +39,19 @@ sub wait_for_run
 	return ask("SELECT database, username, status, return_message FROM cron.job_run_details WHERE jobid = $job ORDER BY runid LIMIT 1");
 }
 
-like(wait_for_run($job{guest}), qr/^postgres\|guest\|failed\|ERROR: +permission denied for table creation_identifiers\b/,
+like(wait_for_run($job{guest}),
+	qr/^postgres\|guest\|failed\|ERROR: +permission denied for table creation_identifiers\b/,
 	'the job of a role without rights fails, which is logged');
 is(ask(q{SET ROLE guest; SELECT cron.unschedule('no rights')}), 't', 'its job can be removed');
 like(wait_for_run($job{janitor}), qr/^postgres\|janitor\|succeeded\|/, 'the job of a role with rights succeeds');
 # The launcher waits in an extension, but not for the clock.
 my ($waiting) = grep { /wait_event_type/ } split /;/, (Page->new('operations')->blocks('Monitoring'))[1];
-ok($node->poll_query_until('postgres', q{SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event_type = 'Extension'}),
+ok($node->poll_query_until('postgres',
+	q{SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event_type = 'Extension'}),
 	'the launcher of pg_cron waits');
 is(ask($waiting), '', '... and is none of the waiting sessions of docs/operations.md');
 is(ask(q{SELECT count(*), min(entity_number) FROM idgen.creation_identifiers}), '5|25001',
 	'one run purges all old commands and no recent ones');
-is(ask("SELECT count(*) FROM cron.job_run_details WHERE jobid = $job{janitor} AND status = 'failed'"), '0', 'no run failed');
+is(ask("SELECT count(*) FROM cron.job_run_details WHERE jobid = $job{janitor} AND status = 'failed'"), '0',
+	'no run failed');
 done_testing();

@@ -14,7 +14,8 @@ my $load = Load->new($node, insert => 4, take => 4, create => 6);
 my $client;
 
 sub command { return "'d0000000-0000-4000-8000-00000000000$_[0]'" }
-sub create_once { my ($name, $entity) = @_; return 'SELECT * FROM idgen.create_once_bigint(' . command($name) . ", $entity, 'test', '[1]')" }
+sub create_once { my ($name, $entity) = @_; return 'SELECT * FROM idgen.create_once_bigint(' . command($name)
+  . ", $entity, 'test', '[1]')" }
 
 my @faults = (
 	[ 'an immediate stop', sub { $node->stop('immediate'); $load->lose_all; $node->start } ],
@@ -56,7 +57,8 @@ like(slurp_file($node->logfile), qr/was terminated by signal 9.*$recovered/s, 'a
 
 # the server is terminating sessions, or full of sessions that are about to end
 my %errors = %{ $load->errors };
-is(join(' ', grep { !/^(57P01|57P02|57P03|53300|connection to .*)$/ } sort keys %errors), '', 'clients met no other errors');
+is(join(' ', grep { !/^(57P01|57P02|57P03|53300|connection to .*)$/ } sort keys %errors), '',
+	'clients met no other errors');
 $load->check;
 diag("figures: $crashes crashes; " . $load->figures);
 done_testing();

@@ -52,7 +52,8 @@ for my $time (1 .. 3)
 	cmp_ok(taken() - $taken, '>=', 2000, "time $time: without disk space for rows, identifiers are available");
 }
 is(join(' ', sort keys %{ $load->errors }), '53100', 'all errors are 53100, and no session was lost');
-like(slurp_file($node->logfile), qr/ERROR:  could not extend file ".*": No space left on device/, '... as docs/operations.md says');
+like(slurp_file($node->logfile), qr/ERROR:  could not extend file ".*": No space left on device/,
+	'... as docs/operations.md says');
 is($node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()'), $started, 'the server did not restart');
 
 # --- The WAL ----------------------------------------------------------------

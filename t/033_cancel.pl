@@ -66,7 +66,8 @@ sub check_waiting
 # --- Waiting for other sessions ---------------------------------------------
 check_waiting("$_()", "SELECT idgen.$_() IS NOT NULL", 't',
 	blocked_by => "ALTER SEQUENCE idgen.${_}_mark CACHE 1") for @functions;
-check_waiting('decimal_id()', 'SELECT idgen.decimal_id() IS NOT NULL', 't', blocked_by => 'ALTER SEQUENCE idgen.decimal_id_counter CACHE 1');
+check_waiting('decimal_id()', 'SELECT idgen.decimal_id() IS NOT NULL', 't',
+	blocked_by => 'ALTER SEQUENCE idgen.decimal_id_counter CACHE 1');
 check_waiting('sequence_comb()', q{SELECT idgen.uuid_version(idgen.sequence_comb('blocks'))}, '4',
 	blocked_by => 'ALTER SEQUENCE blocks CACHE 1');
 
@@ -84,8 +85,10 @@ for my $kind (sort keys %entity)
 	check_waiting("forget_creation_of$kind()", "SELECT idgen.forget_creation_of$kind($entity{$kind})", '1',
 		before => "TRUNCATE idgen.creation_identifiers; SELECT $create", blocked_by => $locked);
 }
-check_waiting('forget_creation()', "SELECT idgen.forget_creation($command)", 't', before => $known, blocked_by => $locked);
-check_waiting('purge_creations()', q{SELECT idgen.purge_creations('0 s')}, '1', before => $known, blocked_by => $locked);
+check_waiting('forget_creation()', "SELECT idgen.forget_creation($command)", 't', before => $known,
+	blocked_by => $locked);
+check_waiting('purge_creations()', q{SELECT idgen.purge_creations('0 s')}, '1', before => $known,
+	blocked_by => $locked);
 check_waiting('trim_creations()', 'SELECT idgen.trim_creations(0)', '1', before => $known, blocked_by => $locked);
 check_waiting('a replay', "SELECT created FROM idgen.create_once_bigint($command, 2)", 'f',
 	before => $known, blocked_by => 'LOCK TABLE idgen.creation_identifiers');
@@ -109,7 +112,8 @@ for my $generator ((map { "idgen.$_()" } @Functions::tickers, 'decimal_id'), @Fu
 	$busy->quit;
 }
 
-# A timeout ends a long call before the given share of its duration has passed, which is measured here in transactions that
+# A timeout ends a long call before the given share of its duration has passed, which is measured here in transactions
+# that
 # are rolled back. (DELETE does not check for interrupts before it has sorted all ids.)
 sub check_working
 {
@@ -124,7 +128,8 @@ sub check_working
 	};
 	my ($answer, $whole) = $timed->(0);
 	my ($error, $ended);
-	# A temporarily slow machine must not matter: compare with the shortest duration, and repeat until the timeout ended the
+	# A temporarily slow machine must not matter: compare with the shortest duration, and repeat until the timeout
+	# ended the
 	# call in time.
 	my $in_time = wait_until(sub {
 			($error, $ended) = $timed->(1 + int(250 * $whole));
@@ -160,7 +165,8 @@ SKIP:
 	$clock->start($node);
 	$control = session();
 	check_waiting("$_(), for the clock", "SELECT idgen.$_() IS NOT NULL", 't', event => 'Extension',
-		before => sub { ask("SELECT idgen.$_()"); $clock->run_ahead_by(-90_000) }, after => sub { $clock->run_ahead_by(0) })
+		before => sub { ask("SELECT idgen.$_()"); $clock->run_ahead_by(-90_000) },
+		after => sub { $clock->run_ahead_by(0) })
 	  for @functions;
 }
 done_testing();

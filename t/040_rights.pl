@@ -45,7 +45,8 @@ is( in_shop(q{SELECT reloptions FROM pg_class WHERE oid = 'idgen.creation_identi
 # --- Without rights on tables --------------------------------------------------
 is_refused('stranger', 'CREATE TABLE idgen.mine ()', map {
 	my $relation = "idgen.$_";
-	("SELECT count(*) FROM $relation", "INSERT INTO $relation DEFAULT VALUES", "DELETE FROM $relation", "TRUNCATE $relation",
+	("SELECT count(*) FROM $relation", "INSERT INTO $relation DEFAULT VALUES", "DELETE FROM $relation",
+		"TRUNCATE $relation",
 		"COPY $relation TO STDOUT", "CREATE INDEX ON $relation ((1))", "GRANT SELECT ON $relation TO stranger")
 } @tables);
 
@@ -59,7 +60,8 @@ is_refused('stranger', map {
 	("SELECT nextval('idgen.$_')", "SELECT setval('idgen.$_', 1)", "SELECT * FROM idgen.$_",
 		"SELECT idgen.sequence_comb('idgen.$_')", "ALTER SEQUENCE idgen.$_ RESTART")
 } @sequences);
-is(as('stranger', "SELECT string_agg(last_value::text, ' ') FROM pg_sequences WHERE schemaname = 'idgen'"), '', 'nor are they in pg_sequences');
+is(as('stranger', "SELECT string_agg(last_value::text, ' ') FROM pg_sequences WHERE schemaname = 'idgen'"), '',
+	'nor are they in pg_sequences');
 is(in_shop($marks), $before, 'the sequences have not changed');
 
 # --- Grants ------------------------------------------------------------------------
@@ -98,7 +100,8 @@ is(as('application', $other), 't', 'other commands are recorded');
 is(as('application', $other), 'f', 'and found');
 is(as('janitor', 'SELECT idgen.purge_creations()'), '0', 'purge_creations() obeys the policy');
 in_shop("DROP POLICY anything ON $table");
-is(as('application', 'SELECT idgen.create_once_bigint(idgen.uuid_v4(), 1)'), '42501', 'create_once() obeys an INSERT policy');
+is(as('application', 'SELECT idgen.create_once_bigint(idgen.uuid_v4(), 1)'), '42501',
+	'create_once() obeys an INSERT policy');
 in_shop("DROP POLICY recent ON $table; DROP POLICY deletable ON $table; ALTER TABLE $table DISABLE ROW LEVEL SECURITY; TRUNCATE $table");
 
 # --- Attacks by the installer ------------------------------------------------
@@ -121,7 +124,8 @@ as('installer', q{
 	CREATE TABLE hers.bait (prefix text);
 	CREATE INDEX ON hers.bait (prefix) WHERE hers.spy(1) = 1;
 	GRANT SELECT ON hers.bait TO PUBLIC});
-is(as($superuser, q{EXPLAIN SELECT FROM hers.bait WHERE prefix = 'a'}), 'TRAP0', 'a superuser who plans a query on its table runs the trap');
+is(as($superuser, q{EXPLAIN SELECT FROM hers.bait WHERE prefix = 'a'}), 'TRAP0',
+	'a superuser who plans a query on its table runs the trap');
 
 # The installer owns the extension only, and has neither TRIGGER nor REFERENCES nor CREATE.
 is_refused('installer',
@@ -146,7 +150,8 @@ is_refused('installer',
 	'CREATE OPERATOR idgen.= (LEFTARG = text, RIGHTARG = text, FUNCTION = texteq)',
 	'ALTER SCHEMA idgen RENAME TO other', 'DROP SCHEMA idgen CASCADE');
 as('installer', 'GRANT ALL ON SCHEMA idgen TO installer');
-is(in_shop(q{SELECT has_schema_privilege('installer', 'idgen', 'CREATE')}), 'f', 'the installer cannot grant itself CREATE on the schema');
+is(in_shop(q{SELECT has_schema_privilege('installer', 'idgen', 'CREATE')}), 'f',
+	'the installer cannot grant itself CREATE on the schema');
 
 # A superuser runs none of the installer's code.
 can_run($superuser,
@@ -156,7 +161,8 @@ can_run($superuser,
 	q{SELECT idgen.create_id_domain('account_id', 'acct')::text = 'account_id'},
 	q{SELECT domain::text = 'account_id' FROM idgen.parse_prefixed_id('acct_1')},
 	'SELECT idgen.purge_creations() = 0');
-$node->command_ok([ 'pg_dump', '--format=custom', '--file=' . $node->backup_dir . '/after_attacks', $node->connstr('shop') ],
+$node->command_ok([ 'pg_dump', '--format=custom', '--file=' . $node->backup_dir . '/after_attacks',
+	$node->connstr('shop') ],
 	'a superuser can dump the database');
 
 # --- Rights of the installer -------------------------------------------------
@@ -182,19 +188,22 @@ my $schema = q{
 	SELECT pg_get_userbyid(nspowner), string_agg(grantee::regrole || '=' || privilege_type, ' ' ORDER BY grantee, privilege_type)
 	FROM pg_namespace, aclexplode(nspacl) WHERE nspname = 'idgen' GROUP BY nspowner};
 my $schema_made = in_shop($schema);
-is($schema_made, "$superuser|-=USAGE $superuser=CREATE $superuser=USAGE", 'only the superuser has CREATE on the schema');
+is($schema_made, "$superuser|-=USAGE $superuser=CREATE $superuser=USAGE",
+	'only the superuser has CREATE on the schema');
 is(as('stranger', 'ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO PUBLIC'), '', 'another role has default privileges');
 is(as('installer', "DROP DOMAIN hers.invoice_id; DROP EXTENSION idgen; SELECT to_regnamespace('idgen') IS NULL; CREATE EXTENSION idgen"),
 	't', 'the installer can drop the extension with its schema, and create it again');
 is(in_shop($schema), $schema_made, 'the schema has the same owner and rights');
 is(in_shop($InUse::rights), $rights_before =~ s/^\w+\|\w*\|installer\|.*\n?//gmr, 'the installer has the same rights');
-is(as('installer', "SELECT created FROM idgen.create_once($command, $entity)"), 't', 'the installer can call create_once()');
+is(as('installer', "SELECT created FROM idgen.create_once($command, $entity)"), 't',
+	'the installer can call create_once()');
 is(as('stranger', "SELECT idgen.create_once($command, $entity)"), '42501', 'alone');
 
 # Default privileges of the superuser and a default tablespace do not count either.
 my @kinds = qw(TABLES SEQUENCES SCHEMAS FUNCTIONS);
 in_shop(join(';', 'SET allow_in_place_tablespaces = on', q{CREATE TABLESPACE elsewhere LOCATION ''},
-	'GRANT CREATE ON TABLESPACE elsewhere TO PUBLIC', map { "ALTER DEFAULT PRIVILEGES GRANT ALL ON $_ TO PUBLIC, stranger, installer" } @kinds));
+	'GRANT CREATE ON TABLESPACE elsewhere TO PUBLIC',
+	map { "ALTER DEFAULT PRIVILEGES GRANT ALL ON $_ TO PUBLIC, stranger, installer" } @kinds));
 $rights_before = in_shop($InUse::rights);
 my $defaults = q{
 	SELECT defaclnamespace, defaclobjtype, a.grantee::regrole, a.privilege_type FROM pg_default_acl, aclexplode(defaclacl) a

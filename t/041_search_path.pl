@@ -49,8 +49,10 @@ my $superuser = ask('SELECT current_user');
 # A call of each function in the list, which t/003_properties.pl checks to
 # be complete. An aggregate cannot stand in FROM.
 my @functions = Functions::installed($node, 'postgres');
-my %statement = map { $_->{signature} => 'SELECT ' . ($_->{name} =~ /^m(in|ax)$/ ? '' : '* FROM ') . Functions::call($_) }
-  grep { $_->{kind} ne 'trigger' && $_->{name} !~ /^index_(wal|reports)$/ } @functions;    # which need pg_walinspect, and large indexes
+my %statement = map { $_->{signature} => 'SELECT ' . ($_->{name} =~ /^m(in|ax)$/ ? '' : '* FROM ')
+  . Functions::call($_) }
+  grep { $_->{kind} ne 'trigger'
+  && $_->{name} !~ /^index_(wal|reports)$/ } @functions;    # which need pg_walinspect, and large indexes
 my %kind = map { $_->{signature} => $_->{kind} } @functions;
 
 is( ask(q{SELECT string_agg(proname, ' ' ORDER BY proname) FROM pg_proc WHERE pronamespace = 'idgen'::regnamespace
@@ -126,8 +128,10 @@ sub hostile_type { return "CREATE DOMAIN $_[0] AS pg_catalog.text CHECK (hostile
 
 ask(join '; ', map { 'CREATE ' . hostile_view("hostile.$_") } @relations);
 ask(join '; ', map { hostile_type("hostile.$_") } qw(uuid text regtype regclass timestamptz int8 int4 interval jsonb float8 bytea));
-cmp_ok(ask(q{SELECT count(*) FROM pg_operator WHERE oprnamespace = 'hostile'::regnamespace}), '>', 200, 'schema hostile has operators');
-cmp_ok(ask(q{SELECT count(*) FROM pg_proc WHERE pronamespace = 'hostile'::regnamespace}), '>', 500, 'schema hostile has functions');
+cmp_ok(ask(q{SELECT count(*) FROM pg_operator WHERE oprnamespace = 'hostile'::regnamespace}), '>', 200,
+	'schema hostile has operators');
+cmp_ok(ask(q{SELECT count(*) FROM pg_proc WHERE pronamespace = 'hostile'::regnamespace}), '>', 500,
+	'schema hostile has functions');
 
 # The same relations and types in pg_temp, where functions and operators are never
 # looked up; pg_temp comes first in the search_path.
@@ -212,7 +216,8 @@ if (-e 'contrib/portable/uuids.sql')
 	my $portable = join '', map { slurp_file("contrib/portable/$_.sql") } qw(uuids checks text_ids create_once);
 	%made = results($superuser, $hostile, 'create' => "$portable$portable COMMIT");
 	is($made{create}, '', 'the portable edition is installed, twice, with hostile objects on the search_path');
-	my %in_portable = map { $_ => 1 } split /\n/, ask(q{SELECT proname FROM pg_proc WHERE pronamespace = 'idgen'::regnamespace});
+	my %in_portable = map { $_ => 1 } split /\n/,
+		ask(q{SELECT proname FROM pg_proc WHERE pronamespace = 'idgen'::regnamespace});
 	my %portable = map { $_ => $statement{$_} } grep { /^(\w+)/ && $in_portable{$1} } keys %statement;
 	$portable{$_} = $more{$_} for 'default argument', 'replay', 'forget', 'purge', 'trim';
 	s/run_length => \d+|'30 seconds', 3, 100/'30 seconds', 3/ for values %portable;

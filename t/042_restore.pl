@@ -58,7 +58,8 @@ sub uses_grants
 		q{SELECT domain IS NOT NULL FROM idgen.parse_prefixed_id('inv_1')},
 		q{SELECT setval('idgen.snowflake_mark', last_value) > 0 FROM idgen.snowflake_mark};
 	is(as('application', $database, 'TRUNCATE idgen.creation_identifiers'), '42501', "$when, TRUNCATE is rejected");
-	is(as('stranger', $database, "SELECT idgen.create_once($command, $entity)"), '42501', "$when, a role without grants is rejected");
+	is(as('stranger', $database, "SELECT idgen.create_once($command, $entity)"), '42501',
+		"$when, a role without grants is rejected");
 }
 uses_grants('shop', 'granted');
 
@@ -74,12 +75,14 @@ my @dumps = ("$superuser.plain", "$superuser.custom", 'installer.plain', 'instal
 sub dump_as
 {
 	my ($role, $format, $database, $file) = @_;
-	$node->command_ok([ 'pg_dump', '--username', $role, "--format=$format", "--file=$backup/$file", $node->connstr($database) ],
+	$node->command_ok([ 'pg_dump', '--username', $role, "--format=$format", "--file=$backup/$file",
+		$node->connstr($database) ],
 		"$role can dump $database, $format");
 }
 dump_as(split(/\./, $_), 'shop', $_) for @dumps;
 $node->command_fails_like([ 'pg_dump', '--username', 'stranger', $node->connstr('shop') ],
-	qr/error: .*(permission denied for|lack SELECT privilege on)/, 'without SELECT on the tables and sequences, a role cannot');
+	qr/error: .*(permission denied for|lack SELECT privilege on)/,
+	'without SELECT on the tables and sequences, a role cannot');
 
 sub restore
 {
@@ -132,7 +135,8 @@ for my $case (
 	my $others = qr/^\w+\|\w*\|installer\|(application|auditor)\|.*\n?/m;
 	new_database($database);
 	ask('GRANT CREATE ON SCHEMA public TO installer', $database);
-	is(restore('installer', $database, $dump, @$options), $errors, "the installer restores $what, with the documented errors");
+	is(restore('installer', $database, $dump, @$options), $errors,
+		"the installer restores $what, with the documented errors");
 	if ($dump =~ /plain$/)
 	{
 		is_restored('installer', $database, "restored by the installer, $what");
@@ -188,9 +192,11 @@ sub create
 sub check_tenants
 {
 	my ($database, $when) = @_;
-	is(as('tenant_1', $database, create(2)), 'e0000000-0000-4000-8000-000000000001|f', "$when: a tenant gets the answer to its command");
+	is(as('tenant_1', $database, create(2)), 'e0000000-0000-4000-8000-000000000001|f',
+		"$when: a tenant gets the answer to its command");
 	is(as('tenant_2', $database, create(2)), '23514', "$when: another tenant does not");
-	is(as($_, $database, 'SELECT FROM idgen.creation_identifiers'), '42501', "$when: $_ cannot read the table") for 'tenant_1', 'tenant_2';
+	is(as($_, $database, 'SELECT FROM idgen.creation_identifiers'), '42501', "$when: $_ cannot read the table")
+	  for 'tenant_1', 'tenant_2';
 	is(as('application', $database, create(2)), '42501', "$when: another role cannot call the function");
 }
 is(as('tenant_1', 'source', create(1)), '42501', 'the policy stops the function, too');
@@ -203,7 +209,8 @@ for my $format ('plain', 'custom')
 	my $database = "restored_$format";
 	dump_and_restore($format, 'source', $database);
 	# as docs/security.md and docs/operations.md warn; PostgreSQL 18 dumps publications of such tables
-	is(ask($added, $database), 'f f f f f f ' . (ask('SHOW server_version_num') >= 180000 ? 't' : 'f'), "$format: the additions to the table are lost");
+	is(ask($added, $database), 'f f f f f f ' . (ask('SHOW server_version_num') >= 180000 ? 't' : 'f'),
+		"$format: the additions to the table are lost");
 	is(as('application', $database, $count), '4', "$format: a role with rights reads the rows that the policy hid");
 	check_tenants($database, $format);
 }
@@ -239,7 +246,8 @@ new_database($_) for 'without', 'schema_only', 'chosen';
 is(part('without', ['-napp']), '1 schema "idgen" does not exist', 'a dump of a schema lacks the extension');
 is(part('schema_only', [ '-napp', '-eidgen' ]), '', 'with -e idgen, it is restored');
 is(ask($state_of_rights, 'schema_only'), $parts_with_rights, 'with commands, marks and rights');
-like(part('chosen', [], '-napp', '-nidgen'), qr/ schema "idgen" does not exist/, 'pg_restore -n leaves out the extension');
+like(part('chosen', [], '-napp', '-nidgen'), qr/ schema "idgen" does not exist/,
+	'pg_restore -n leaves out the extension');
 is(as('installer', 'chosen', 'CREATE EXTENSION idgen'), '', '... and into a database that has it');
 part('chosen', [], '-napp', '-nidgen');
 unlike(ask($InUse::rights, 'chosen'), qr/\|application\|/, '... restores no rights');
@@ -249,7 +257,8 @@ ask('DELETE FROM idgen.creation_identifiers', 'schema_only');
 is(part('schema_only', [], '--data-only', '--disable-triggers'), '', 'with --disable-triggers, it does not');
 is(ask($state, 'schema_only'), $parts, 'all data are there');
 ask('DELETE FROM app.brought; SELECT idgen.create_once_bigint(idgen.uuid_v4(), 8)', 'parts');
-like(part('schema_only', [], '--data-only', '--disable-triggers'), qr/"creation_identifiers_pkey"/, 'a command is there already');
+like(part('schema_only', [], '--data-only', '--disable-triggers'), qr/"creation_identifiers_pkey"/,
+	'a command is there already');
 is(ask('SELECT entity_number FROM idgen.creation_identifiers', 'schema_only'), '7', 'and no other is restored');
 ask('DELETE FROM idgen.creation_identifiers WHERE entity_number = 8', 'parts');
 

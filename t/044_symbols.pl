@@ -19,17 +19,20 @@ for my $extension (sort keys %looked_up)
 		JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND e.oid = d.refobjid AND e.extname = '$extension'});
 	my %expected = map { $_ => 1 } @{ $looked_up{$extension} }, map { ($_, "pg_finfo_$_") } @functions;
 
-	is_deeply([ grep { $sources !~ /^$_\(PG_FUNCTION_ARGS/m } @functions ], [], "$extension: each function is visible to tools");
+	is_deeply([ grep { $sources !~ /^$_\(PG_FUNCTION_ARGS/m } @functions ], [],
+		"$extension: each function is visible to tools");
 
 	my $library = $node->config_data('--pkglibdir') . "/$extension.so";
 	my ($symbols, $errors) = run_command([ 'nm', '-D', '--defined-only', '--format=posix', $library ]);
 	my %exported = map { /^(\S+)/ => 1 } split /\n/, $symbols;
 	is($errors, '', "$extension: nm reads the library");
-	is(join(' ', sort keys %exported), join(' ', sort keys %expected), "$extension: exported is what the server looks up, and nothing else");
+	is(join(' ', sort keys %exported), join(' ', sort keys %expected),
+		"$extension: exported is what the server looks up, and nothing else");
 
 	# heap_getattr() of 15.20 calls it, which 15.18 does not have
 	my ($required) = run_command([ 'nm', '-D', '--undefined-only', '--format=posix', $library ]);
-	unlike($required, qr/^heap_datum_check /m, "$extension: a library built with a newer minor release works on an older one");
+	unlike($required, qr/^heap_datum_check /m,
+		"$extension: a library built with a newer minor release works on an older one");
 }
 
 # The version of META.json, which begins with that of the extension
@@ -39,7 +42,8 @@ SKIP:
 	my %loaded = map { split /\|/ } split /\n/, ask(join(';', map({ "LOAD '$_'" } sort keys %looked_up), q{
 		SELECT module_name, version FROM pg_get_loaded_modules() JOIN pg_extension ON extname = module_name
 		WHERE starts_with(version, extversion || '.')}));
-	is(join(' ', sort keys %loaded), join(' ', sort keys %looked_up), 'the server shows names and versions of the libraries');
+	is(join(' ', sort keys %loaded), join(' ', sort keys %looked_up),
+		'the server shows names and versions of the libraries');
 	is($loaded{idgen}, (slurp_file('META.json') =~ /"version": "(.*?)"/)[0], '... that of the archive');
 }
 

@@ -50,12 +50,14 @@ plan skip_all => "the memory of the server's processes cannot be read here" if !
 
 # A pool has 512 values.
 my @made = make($session, 60);
-is(scalar(grep { places($_, @before) == 1 } @made), 120, '60 identifiers were made from 120 values that were in memory before, once');
+is(scalar(grep { places($_, @before) == 1 } @made), 120,
+	'60 identifiers were made from 120 values that were in memory before, once');
 my @after = memory($session);
 is(scalar(grep { places($_, @after) } @made), 0, 'none of them remains in memory');
 push @made, make($session, 195);
 my @places = sort { $a <=> $b } map { places($_, @before) } @made;
-is_deeply([ map { $_ - $places[0] } @places ], [ map { 8 * $_ } 0 .. 509 ], 'the unused values beside them are used next, to the last one');
+is_deeply([ map { $_ - $places[0] } @places ], [ map { 8 * $_ } 0 .. 509 ],
+	'the unused values beside them are used next, to the last one');
 is(scalar(grep { $_ } numbers_at($session->{pid}, $places[0], 510)), 0, 'then the pool contains zeros only');
 make($session, 1);
 is(scalar(grep { $_ } numbers_at($session->{pid}, $places[0], 510)), 510, 'and is filled for the next identifier');
@@ -71,7 +73,8 @@ my @memory = memory($first);
 my ($place) = places((make($first, 1))[0], @memory);
 my ($in_first, $in_other, $in_idle, $in_postmaster) = map { [ numbers_at($_, $place + 16, 500) ] }
   map({ $_->{pid} } $first, $other, $idle), $postmaster;
-is_deeply([ grep { $_ } @$in_postmaster, @$in_idle ], [], 'the postmaster and a session that made no identifier have no pool');
+is_deeply([ grep { $_ } @$in_postmaster, @$in_idle ], [],
+	'the postmaster and a session that made no identifier have no pool');
 my %different = map { $_ => 1 } @$in_first, @$in_other;
 is(scalar keys %different, 1000, 'sessions that did have pools of their own');
 $_->quit for $first, $other, $idle;
@@ -106,7 +109,8 @@ SKIP:
 		local $ENV{GENERATOR} = "idgen_$generator";
 		my $length = -s $node->logfile;
 		ok(!$node->start(fail_ok => 1), "$generator in the postmaster: the server does not start");
-		like(slurp_file($node->logfile, $length), qr/FATAL:  identifiers cannot be generated in the postmaster/, "$generator: it says why");
+		like(slurp_file($node->logfile, $length), qr/FATAL:  identifiers cannot be generated in the postmaster/,
+			"$generator: it says why");
 	}
 	$node->adjust_conf('postgresql.conf', 'shared_preload_libraries', "'idgen'");
 	$node->start;

@@ -42,15 +42,19 @@ for my $function (@reads)
 is($standby->safe_psql('postgres', $_), ask($_), 'same result on the standby: ' . substr($_, 0, 60)) for
 	q{SELECT sequencename, last_value FROM pg_sequences WHERE schemaname = 'idgen'},
 	q{SELECT 'acct_03e6wlko0bp8e7c9916hklbnd'::account_id},
-	$has_advisor ? q{SELECT placement, rows, leaf_pages, round(100 * leaf_density) FROM idgen.index_report('goods')} : ();
-is( $standby->safe_psql('postgres', 'SELECT ' . join(', ', map { "count(DISTINCT $_)" } @Functions::independent) . ' FROM generate_series(1, 1000)'),
+	$has_advisor ? q{SELECT placement, rows, leaf_pages, round(100 * leaf_density) FROM idgen.index_report('goods')}
+	: ();
+is( $standby->safe_psql('postgres', 'SELECT ' . join(', ', map { "count(DISTINCT $_)" } @Functions::independent)
+  . ' FROM generate_series(1, 1000)'),
 	join('|', (1000) x @Functions::independent), 'generators that need no ticker work on the standby');
 
 # Functions that write
 my $lagging = session(node => $standby);
 is($lagging->ask("SELECT idgen.$_"), '25006', "$_ is rejected on the standby") for
-	q{forget_creation('c1000000-0000-4000-8000-000000000001')}, 'forget_creation_of_bigint(7)', "forget_creation_of($known)",
-	'purge_creations()', 'trim_creations(0)', 'decimal_id()', q{sequence_comb('blocks')}, q{create_id_domain('user_id', 'user')};
+	q{forget_creation('c1000000-0000-4000-8000-000000000001')}, 'forget_creation_of_bigint(7)',
+		"forget_creation_of($known)",
+	'purge_creations()', 'trim_creations(0)', 'decimal_id()', q{sequence_comb('blocks')},
+	q{create_id_domain('user_id', 'user')};
 
 # --- Commands where nothing can be written ---------------------------------------
 my $unknown = q{'c1000000-0000-4000-8000-000000000003'};
@@ -67,7 +71,8 @@ for (
 {
 	my ($node, $where, $begin) = @$_;
 	for (
-		[ 'a known command is found', '7|order', "SELECT entity_number, command_name FROM idgen.creation_identifiers WHERE command_id = $known" ],
+		[ 'a known command is found', '7|order',
+		"SELECT entity_number, command_name FROM idgen.creation_identifiers WHERE command_id = $known" ],
 		[ 'a replay returns its entity', '7|f', $replay ],
 		[ 'a different request is an error', '23514', $replay =~ s/1\.0/2/r ],
 		[ 'an unknown command cannot be recorded', '25006', $new ],
@@ -78,7 +83,8 @@ for (
 	}
 	my $when = $node == $standby ? 'during recovery' : 'in a read-only transaction';
 	like(errors("$begin; $new", node => $node),
-		qr/cannot execute create_once_bigint\(\) $when\n.*HINT:  Call the function on the primary server,/s, "$where: and the error says where it can");
+		qr/cannot execute create_once_bigint\(\) $when\n.*HINT:  Call the function on the primary server,/s,
+		"$where: and the error says where it can");
 }
 is(ask('SELECT count(*) FROM idgen.creation_identifiers'), $recorded, 'nothing was written');
 
@@ -92,7 +98,8 @@ $standby->append_conf('postgresql.conf', "recovery_min_apply_delay = '1h'");
 $standby->reload;
 wait_until(sub {
 	ask('SELECT pg_current_xact_id()');
-	return $standby->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'RecoveryApplyDelay'});
+	return $standby->safe_psql('postgres',
+		q{SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'RecoveryApplyDelay'});
 }) or die 'the standby does not lag';
 $primary->append_conf('postgresql.conf', "synchronous_standby_names = 'standby'");
 $primary->reload;
@@ -100,16 +107,19 @@ $primary->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_replic
   or die 'the standby is not synchronous';
 
 my %entity_of = map { $_ => sprintf('e0000000-0000-4000-8000-%012d', $_) } 1 .. 9;
-sub create { my ($number, $entity) = @_; return "SELECT * FROM idgen.create_once('c2000000-0000-4000-8000-00000000000$number', '$entity'::uuid)" }
+sub create { my ($number, $entity) = @_;
+return "SELECT * FROM idgen.create_once('c2000000-0000-4000-8000-00000000000$number', '$entity'::uuid)" }
 is(ask(create($_, $entity_of{$_})), "$entity_of{$_}|t", 'a command is recorded') for sort keys %entity_of;
-is($lagging->ask(create($_, $entity_of{1})), '25006', 'a command that the standby has not replayed is rejected, not executed again')
+is($lagging->ask(create($_, $entity_of{1})), '25006',
+	'a command that the standby has not replayed is rejected, not executed again')
   for sort keys %entity_of;
 
 # --- Promotion --------------------------------------------------------------
 $primary->stop('immediate');
 $lagging->quit;
 $standby->promote;
-is($standby->safe_psql('postgres', create($_, $entity_of{1})), "$entity_of{$_}|f", 'after promotion, the command is known')
+is($standby->safe_psql('postgres', create($_, $entity_of{1})), "$entity_of{$_}|f",
+	'after promotion, the command is known')
   for sort keys %entity_of;
 is($standby->safe_psql('postgres', "SELECT idgen.forget_creation($known)"), 't', 'and one of before can be deleted');
 $standby->stop;

@@ -72,7 +72,8 @@ SKIP:
 	my $is_state = sub {
 		my ($place, $expected, $name) = @_;
 		is(ask($on{$place}, "SELECT string_agg(id::text, ' ' ORDER BY id) FROM orders;
-			SELECT entity_number FROM idgen.creation_identifiers WHERE command_id = $command", 'two_way'), $expected, $name);
+			SELECT entity_number FROM idgen.creation_identifiers WHERE command_id = $command", 'two_way'), $expected,
+				$name);
 	};
 	for my $place ('a', 'b')
 	{
@@ -80,10 +81,12 @@ SKIP:
 		ask($on{$place}, "CREATE EXTENSION idgen; CREATE TABLE orders (id bigint PRIMARY KEY);
 			CREATE PUBLICATION from_$place FOR TABLE orders, idgen.creation_identifiers", 'two_way');
 	}
-	subscribe($on{$_}, $on{ $other{$_} }, "from_$other{$_}", 'origin = none, copy_data = false', 'two_way') for 'a', 'b';
+	subscribe($on{$_}, $on{ $other{$_} }, "from_$other{$_}", 'origin = none, copy_data = false', 'two_way') for 'a',
+		'b';
 	ask($on{$_}, "ALTER SUBSCRIPTION from_$other{$_} DISABLE", 'two_way') for 'a', 'b';
 	ask($on{$_}, "INSERT INTO orders VALUES (10 + $id{$_});
-		INSERT INTO orders SELECT entity_number FROM idgen.create_once_bigint($command, $id{$_}) WHERE created", 'two_way') for 'a', 'b';
+		INSERT INTO orders SELECT entity_number FROM idgen.create_once_bigint($command, $id{$_}) WHERE created",
+			'two_way') for 'a', 'b';
 	ask($on{$_}, "ALTER SUBSCRIPTION from_$other{$_} ENABLE", 'two_way') for 'a', 'b';
 	$_->wait_for_log(qr/finished at [0-9A-F]+\/[0-9A-F]+/) for $east, $west;
 	$is_state->('a', "1 11 12\n1", 'a has its entity');
@@ -95,11 +98,13 @@ SKIP:
 	ask($west, $remove, 'two_way');
 	$on{$_}->wait_for_catchup("from_$_") for 'a', 'b';
 	$is_state->($_, "1 11 12\n1", "$_ has the entity of a") for 'a', 'b';
-	is(ask($on{$_}, "SELECT * FROM idgen.create_once_bigint($command, 3)", 'two_way'), '1|f', "$_ answers a retry with it") for 'a', 'b';
+	is(ask($on{$_}, "SELECT * FROM idgen.create_once_bigint($command, 3)", 'two_way'), '1|f',
+		"$_ answers a retry with it") for 'a', 'b';
 	ask($on{$_}, "INSERT INTO orders VALUES (20 + $id{$_})", 'two_way') for 'a', 'b';
 	$on{$_}->wait_for_catchup("from_$_") for 'a', 'b';
 	$is_state->($_, "1 11 12 21 22\n1", "$_ receives later rows") for 'a', 'b';
-	is(ask($west, q{SELECT count(*) FROM pg_replication_origin WHERE roname = 'repair'}, 'two_way'), '0', 'nothing is left of the repair');
+	is(ask($west, q{SELECT count(*) FROM pg_replication_origin WHERE roname = 'repair'}, 'two_way'), '0',
+		'nothing is left of the repair');
 }
 
 # --- Commands ---------------------------------------------------------------
@@ -120,7 +125,8 @@ is(create_once($west, 3), '3|t', 'forget_creation() is replicated');
 # and the row cannot be applied until the west deletes its own.
 my $log_before = -s $west->logfile;
 is(create_once($east, 4), '4|t', 'sent to both servers before it is replicated, both record it');
-$west->wait_for_log(qr/(violates unique constraint|already exists in unique index) "creation_identifiers_pkey"/, $log_before);
+$west->wait_for_log(qr/(violates unique constraint|already exists in unique index) "creation_identifiers_pkey"/,
+	$log_before);
 is(ask($west, "SELECT idgen.forget_creation($command)"), 't', 'replication stops until one of them is deleted');
 $east->wait_for_catchup('commands');
 is(create_once($west, 5), '4|f', 'replication continues with the other one');
@@ -138,7 +144,8 @@ ask($west, 'DELETE FROM idgen.id_prefixes; ' . $domain =~ s/account_id/team_id/r
 subscribe($west, $east, 'whole', 'copy_data = true', 'whole');
 ask($east, q{SELECT idgen.create_id_domain('team_id', 'team')}, 'whole');
 $east->wait_for_catchup('whole');
-is(ask($west, 'SELECT domain FROM idgen.id_prefixes ORDER BY 1; SELECT count(*) FROM idgen.creation_identifiers', 'whole'),
+is(ask($west, 'SELECT domain FROM idgen.id_prefixes ORDER BY 1; SELECT count(*) FROM idgen.creation_identifiers',
+	'whole'),
 	"user_id\nteam_id\n1", 'if all tables are replicated, prefixes and commands are known');
 
 # --- Takeover ---------------------------------------------------------------

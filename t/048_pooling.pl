@@ -15,7 +15,8 @@ ask(q{
 	CREATE TABLE sent (pid int, client int, number int)});
 
 # The call for the number of a command and that of its entity
-sub create_once { return sprintf("SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-%012d', %s)", @_[ 0, 1 ]) }
+sub create_once { return sprintf("SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-%012d', %s)", @_[ 0,
+	1 ]) }
 
 # --- DISCARD ALL ------------------------------------------------------------
 my $session = session();
@@ -36,7 +37,8 @@ for my $i (0 .. $#generators)
 	my @values = map { (split /\|/)[$i] } @made;
 	my %different = map { $_ => 1 } @values;
 	is(scalar keys %different, 20, "$generators[$i]: all values of 10 clients of one session are distinct");
-	is(join(' ', @values), join(' ', sort { length $a <=> length $b || $a cmp $b } @values), "$generators[$i]: the values increase")
+	is(join(' ', @values), join(' ', sort { length $a <=> length $b || $a cmp $b } @values),
+		"$generators[$i]: the values increase")
 	  if $generators[$i] =~ /snowflake|js_id|decimal|v7|v6|object|ulid/;
 }
 
@@ -48,9 +50,11 @@ for (
 	[ 'RESET ALL restores the node', $node_of, 21, 'RESET ALL' ],
 	[ 'a role with rights gets a replay', create_once(1, 0), '1|f', 'SET SESSION AUTHORIZATION teller' ],
 	[ 'a role with rights records a command', create_once(101, 101), '101|t' ],
-	[ 'a role without rights gets no replay', create_once(1, 0), 42501, 'DISCARD ALL', 'SET SESSION AUTHORIZATION stranger' ],
+	[ 'a role without rights gets no replay', create_once(1, 0), 42501, 'DISCARD ALL',
+	'SET SESSION AUTHORIZATION stranger' ],
 	[ 'a role without rights records nothing', create_once(102, 102), 42501 ],
-	[ 'a read-only client cannot record a command', create_once(103, 103), 25006, 'DISCARD ALL', 'SET default_transaction_read_only = on' ],
+	[ 'a read-only client cannot record a command', create_once(103, 103), 25006, 'DISCARD ALL',
+	'SET default_transaction_read_only = on' ],
 	[ 'after DISCARD ALL the session can write', create_once(103, 103), '103|t', 'DISCARD ALL' ])
 {
 	my ($name, $query, $expected, @before) = @$_;
@@ -86,15 +90,18 @@ max_client_conn = 200
 logfile = $folder/pgbouncer.log
 pidfile = $folder/pgbouncer.pid
 $prepared});
-	my $pgbouncer_process = IPC::Run::start([ $pgbouncer, '--quiet', "$folder/pgbouncer.ini" ], '>', '/dev/null', '2>', "$folder/errors");
+	my $pgbouncer_process = IPC::Run::start([ $pgbouncer, '--quiet', "$folder/pgbouncer.ini" ], '>', '/dev/null', '2>',
+		"$folder/errors");
 
 	# the node as clients of PgBouncer see it
 	my $pool = bless { %$node, _host => $socket, _port => 6432 }, ref $node;
-	wait_until(sub { $pool->psql('postgres', 'SELECT 1') == 0 }) or die 'pgbouncer does not start: ' . slurp_file("$folder/errors");
+	wait_until(sub { $pool->psql('postgres', 'SELECT 1') == 0 }) or die 'pgbouncer does not start: '
+	  . slurp_file("$folder/errors");
 
 	# 20 clients send statements with parameters, as drivers do: new values, and commands that others send at the same
 	# time, as one statement or as a transaction that others of the pool wait for.
-	ask("CREATE TABLE made AS SELECT $row LIMIT 0; " . join('; ', map { "ALTER TABLE made ADD UNIQUE ($_)" } @generators));
+	ask("CREATE TABLE made AS SELECT $row LIMIT 0; " . join('; ',
+		map { "ALTER TABLE made ADD UNIQUE ($_)" } @generators));
 	my $make_order = q{INSERT INTO orders SELECT entity_id, command_id FROM
 		(SELECT ('d0000000-0000-4000-8000-' || lpad(:number::text, 12, '0'))::uuid AS command_id) c, idgen.create_once(command_id, idgen.uuid_v7())
 		WHERE created;} =~ s/\n\s*/ /gr;
@@ -119,7 +126,8 @@ $prepared});
 	is($others[0]->ask($node_of), '21', 'another client has the node of the server');
 	is($batch->ask($node_of), '5', 'the transaction has its own');
 	is($batch->ask('COMMIT'), '', 'the transaction commits');
-	is(join(' ', map { $_->ask($node_of) } $batch, @others), join(' ', (21) x 7), 'no client has that node afterwards, on any session');
+	is(join(' ', map { $_->ask($node_of) } $batch, @others), join(' ', (21) x 7),
+		'no client has that node afterwards, on any session');
 
 	is(outcome(create_once(1, 0), node => $pool, user => 'stranger'), '42501', 'a role without rights gets no replay');
 

@@ -47,7 +47,8 @@ ask(q{
 
 dump_of('source', '-Nstaging');
 new_database('target');
-like(restore('target'), qr/^schema "staging" does not exist\z/, 'without the schema of a domain, the prefixes cannot be copied');
+like(restore('target'), qr/^schema "staging" does not exist\z/,
+	'without the schema of a domain, the prefixes cannot be copied');
 is(ask($prefixes, 'target'), '', '... none of them');
 new_database('target');
 restore('target', '--single-transaction');
@@ -138,17 +139,20 @@ is(ask($owner, 'masked'), 'new_installer', 'who does not own the extension any m
 is(ask(q{SELECT pg_get_userbyid(datdba) FROM pg_database WHERE datname = 'second'}) . ' ' . ask($owner, 'second'),
 	'new_installer installer', '... nor the other database, but the extension in it');
 is(ask(q{SELECT has_database_privilege('installer', 'second', 'CREATE')}), 'f', '... without the right to update it');
-like(errors($drop_role), qr/2BP01: role "installer" cannot be dropped.*in database second/s, '... so that it cannot be dropped');
+like(errors($drop_role), qr/2BP01: role "installer" cannot be dropped.*in database second/s,
+	'... so that it cannot be dropped');
 is(errors($replace, database => 'second'), '', 'the statements replace it there, too');
 is(errors($drop_role), '', '... and it is dropped');
 is(ask($owner, 'second'), 'new_installer', 'the new installer owns both extensions');
 is(as('app', 'masked', $may), 't|t', 'the application lost nothing');
-is(as('app', 'second', 'SELECT created FROM idgen.create_once_bigint(idgen.uuid_v4(), 1)'), 't', '... in both databases');
+is(as('app', 'second', 'SELECT created FROM idgen.create_once_bigint(idgen.uuid_v4(), 1)'), 't',
+	'... in both databases');
 dump_of('masked');
 ask('CREATE DATABASE replaced');
 is(restore('replaced', '--single-transaction'), '', 'and a dump names no role that is gone');
 is(as('app', 'replaced', $may), 't|t', 'the application has its rights after a restore');
-sub dump_of_upgrade { return (run_command([ 'pg_dump', '--binary-upgrade', '--schema-only', $node->connstr($_[0]) ]))[0] }
+sub dump_of_upgrade { return (run_command([ 'pg_dump', '--binary-upgrade', '--schema-only',
+	$node->connstr($_[0]) ]))[0] }
 unlike(dump_of_upgrade('masked'), qr/"\d+"/, 'nor does that of pg_upgrade');
 
 # A superuser, whose right on the schema is recorded
@@ -178,7 +182,8 @@ ask(q{
 	CREATE TABLE others (id uuid DEFAULT idgen.uuid_v7());
 	SELECT idgen.create_id_domain('user_id', 'user')}, 'masked');
 is(as('new_installer', 'masked', 'DROP OWNED BY new_installer'), '2BP01', 'DROP OWNED fails if something uses idgen');
-is(outcome('INSERT INTO uses (id) VALUES (gen_random_uuid())', database => 'masked'), '23514', '... and nothing is dropped');
+is(outcome('INSERT INTO uses (id) VALUES (gen_random_uuid())', database => 'masked'), '23514',
+	'... and nothing is dropped');
 is(as('new_installer', 'masked', q{BEGIN; DROP EXTENSION idgen CASCADE;
 		SELECT string_agg(relation::regclass::text, ' ' ORDER BY relation::regclass::text) FROM pg_locks
 		WHERE pid = pg_backend_pid() AND mode = 'AccessExclusiveLock' AND relation::regclass::text IN ('others', 'uses')}),
@@ -239,7 +244,8 @@ is($session->ask($retry), '8|f', 'and by a session');
 ask('ALTER TABLE idgen.creation_identifiers SET UNLOGGED', 'source');
 is($session->ask($retry), '8|f', 'which answers from an unlogged table');
 is($session->ask('SELECT idgen.create_once_bigint(idgen.uuid_v4(), 1)'), '42809', 'but records nothing there');
-ok((grep { $_->[0] eq "42809, `$session->{message}`" } $page->table('Troubleshooting')), '... with the message of the page');
+ok((grep { $_->[0] eq "42809, `$session->{message}`" } $page->table('Troubleshooting')),
+	'... with the message of the page');
 ask('ALTER TABLE idgen.creation_identifiers SET LOGGED', 'source');
 is($session->ask('SELECT created FROM idgen.create_once_bigint(idgen.uuid_v4(), 1)'), 't', 'until it is logged');
 $session->quit;

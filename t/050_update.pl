@@ -1,5 +1,6 @@
 # ALTER EXTENSION idgen UPDATE from version 1.0 by all update scripts, and by that of the test, which adds a function, a
-# parameter and a column and replaces a function: a database in use and its open sessions continue to work, and so does a
+# parameter and a column and replaces a function: a database in use and its open sessions continue to work, and so
+# does a
 # database that stays at version 1.0, with the same library.
 
 use File::Basename qw(basename dirname);
@@ -23,7 +24,8 @@ $node->init;
 $node->start;
 
 # There is no other base script, so that CREATE EXTENSION runs all update scripts, too.
-is_deeply([ grep { !/--.*--/ } map { basename($_) } glob "$extension/idgen--*.sql" ], ['idgen--1.0.sql'], 'the base script is that of 1.0');
+is_deeply([ grep { !/--.*--/ } map { basename($_) } glob "$extension/idgen--*.sql" ], ['idgen--1.0.sql'],
+	'the base script is that of 1.0');
 
 InUse::create($node, $_, version => '1.0') for 'shop', 'old_shop';
 
@@ -39,7 +41,8 @@ for my $session (values %session)
 	die $session->{message} if $session->{sqlstate};
 }
 
-sub versions { return $node->safe_psql($_[0], q{SELECT installed_version, default_version FROM pg_available_extensions WHERE name = 'idgen'}) }
+sub versions { return $node->safe_psql($_[0],
+	q{SELECT installed_version, default_version FROM pg_available_extensions WHERE name = 'idgen'}) }
 
 # Install the new version.
 my $control = slurp_file("$extension/idgen.control");
@@ -99,15 +102,18 @@ sub check_new_version
 {
 	my ($name, $ask) = @_;
 	for (
-		[ 'the new function', q{SELECT idgen.entity_of('c0000000-0000-4000-8000-00000000000a')}, 'e0000000-0000-4000-8000-00000000000a' ],
+		[ 'the new function', q{SELECT idgen.entity_of('c0000000-0000-4000-8000-00000000000a')},
+		'e0000000-0000-4000-8000-00000000000a' ],
 		[ 'the replaced function', q{SELECT idgen.uuid_v7_ordered() < idgen.typeid_to_uuid(idgen.typeid('order'))
 			AND idgen.typeid_to_uuid(idgen.typeid('order')) < idgen.uuid_v7_ordered()}, 't' ],
 		[ 'the new column', 'SELECT note FROM idgen.creation_identifiers WHERE entity_number = 42', 'none' ],
 		[ 'a retry returns the recorded number', $retry, '42|f' ],
 		[ 'the new parameter', q{SELECT idgen.is_recent_short_comb(idgen.short_comb())
 			AND idgen.is_recent_short_comb(idgen.short_comb('1 minute', 2, note => 'x'))}, 't' ],
-		[ 'a column has the function that it had', q{SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef JOIN pg_attribute ON attrelid = adrelid
-			AND attnum = adnum WHERE adrelid = 'orders'::regclass AND attname = 'public_id'}, 'idgen.former_short_comb()' ])
+		[ 'a column has the function that it had',
+		q{SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef JOIN pg_attribute ON attrelid = adrelid
+			AND attnum = adnum WHERE adrelid = 'orders'::regclass AND attname = 'public_id'},
+				'idgen.former_short_comb()' ])
 	{
 		is($ask->($_->[1]), $_->[2], "$name: $_->[0]");
 	}
@@ -128,9 +134,11 @@ my $backup = PostgreSQL::Test::Utils::tempdir();
 for my $database ('shop', 'old_shop')
 {
 	my $contents = InUse::contents($node, $database);
-	$node->command_ok([ 'pg_dump', '--create', '--format=custom', "--file=$backup/$database", $node->connstr($database) ], "$database: dumped");
+	$node->command_ok([ 'pg_dump', '--create', '--format=custom', "--file=$backup/$database",
+		$node->connstr($database) ], "$database: dumped");
 	$node->safe_psql('postgres', "DROP DATABASE $database");
-	$node->command_ok([ 'pg_restore', '--create', '--exit-on-error', '--dbname', $node->connstr('postgres'), "$backup/$database" ],
+	$node->command_ok([ 'pg_restore', '--create', '--exit-on-error', '--dbname', $node->connstr('postgres'),
+		"$backup/$database" ],
 		"$database: restored");
 	is(versions($database), "$new|$new", "$database: it is at the new version");
 	is(InUse::contents($node, $database), $contents, "$database: the contents are the same");

@@ -56,13 +56,15 @@ for my $name (sort keys %modes)
 	{
 		FakeClock::start_behind($to, 3600);
 		FakeClock::check_behind($to, 3600, "$name: the new server's clock is an hour behind");
-		is( $to->safe_psql('shop', q{SELECT bool_and(to_timestamp(last_value >> 28) > clock_timestamp()) FROM pg_sequences WHERE sequencename LIKE '%\_mark'}),
+		is( $to->safe_psql('shop',
+			q{SELECT bool_and(to_timestamp(last_value >> 28) > clock_timestamp()) FROM pg_sequences WHERE sequencename LIKE '%\_mark'}),
 			't', "$name: the clock is behind the reservations of the old server");
 	}
 	else { $to->start }
 	note 'to ' . $to->safe_psql('postgres', 'SELECT version()');
 	is(InUse::contents($to, $_), $before{$_}, "$name: the contents of $_ are the same") for 'shop', 'warehouse';
-	is($to->safe_psql('shop', q{SELECT extversion FROM pg_extension WHERE extname = 'idgen'}), $version, "$name: the extension version is the same");
+	is($to->safe_psql('shop', q{SELECT extversion FROM pg_extension WHERE extname = 'idgen'}), $version,
+		"$name: the extension version is the same");
 	is( $to->safe_psql('shop', q{SELECT extowner = 10 FROM pg_extension WHERE extname = 'idgen'}) . ' '
 		  . outcome('SET ROLE shopkeeper; ALTER EXTENSION idgen UPDATE', node => $to, database => 'shop'),
 		't 42501', "$name: the bootstrap superuser owns the extension, and the installer cannot update it");
@@ -72,7 +74,8 @@ for my $name (sort keys %modes)
 		"$name: without the server's settings, functions that require a node raise an error");
 	$to->append_conf('postgresql.auto.conf', $auto_conf);
 	$to->reload;
-	ok($to->poll_query_until('warehouse', 'SELECT idgen.uuid_v4() IS NOT NULL AND current_setting($$idgen.node_id$$) = $$21$$'),
+	ok($to->poll_query_until('warehouse',
+		'SELECT idgen.uuid_v4() IS NOT NULL AND current_setting($$idgen.node_id$$) = $$21$$'),
 		"$name: the settings are transferred");
 	InUse::check_works($to, 'warehouse', $name);
 	$to->stop;

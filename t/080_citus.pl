@@ -30,7 +30,8 @@ sub error_of
 sub start_node
 {
 	my $conf = join "\n", "shared_preload_libraries = 'citus'", "listen_addresses = '127.0.0.1'",
-	  'max_prepared_transactions = 200', 'max_connections = 200', 'max_worker_processes = 40', "citus.node_conninfo = 'sslmode=disable'",
+	  'max_prepared_transactions = 200', 'max_connections = 200', 'max_worker_processes = 40',
+	"citus.node_conninfo = 'sslmode=disable'",
 	  "citus.shard_count = $shards", 'citus.recover_2pc_interval = 500', 'log_statement = none';
 	push @nodes, init_server('node_' . (1 + @nodes), $conf, allows_streaming => 'logical');
 	$nodes[-1]->start;
@@ -70,10 +71,12 @@ sub start_inserting
 	unlink $file;
 	append_to_file($file, $sql);
 	return map { IPC::Run::start([ 'pgbench', '--no-vacuum', '--client=2', "--transactions=$times", "--file=$file",
-				'--define', "place=$_", $nodes[ $_ - 1 ]->connstr('postgres') ], '>', '/dev/null', '2>', "$folder/errors") } 1 .. 3;
+				'--define', "place=$_", $nodes[ $_ - 1 ]->connstr('postgres') ], '>', '/dev/null', '2>',
+				"$folder/errors") } 1 .. 3;
 }
 
-sub finish_inserting { my ($name, @running) = @_; is(join(' ', map { $_->finish ? 'ok' : 'failed' } @running), 'ok ok ok', $name) }
+sub finish_inserting { my ($name, @running) = @_; is(join(' ', map { $_->finish ? 'ok' : 'failed' } @running),
+	'ok ok ok', $name) }
 
 start_node() for 1 .. 3;
 make_database('postgres');
@@ -85,7 +88,8 @@ set_numbers($nodes[0], $set_numbers);
 is(everywhere('SELECT idgen.snowflake_node(idgen.snowflake())'), '1 2 3', 'each node gets a number by its group');
 is(ask($nodes[0], $find_faults), '', 'the query finds no fault');
 ask($nodes[0], 'ALTER DATABASE postgres SET idgen.node_id = 7');
-is(ask($nodes[0], $find_faults), '7|' . addresses(@nodes), 'ALTER DATABASE gives its number to all nodes, which the query finds');
+is(ask($nodes[0], $find_faults), '7|' . addresses(@nodes),
+	'ALTER DATABASE gives its number to all nodes, which the query finds');
 ask($nodes[0], 'ALTER DATABASE postgres RESET idgen.node_id');
 
 # --- Default keys -------------------------------------------------------------
@@ -114,11 +118,13 @@ for my $key (sort keys %columns)
 	my $join = "FROM $key k JOIN line_of_$key l USING (id)";
 	is( ask($nodes[1], "SELECT count(*), count(DISTINCT l.made_by), min(idgen.snowflake_node(l.made_by)), max(idgen.snowflake_node(l.made_by)) $join"),
 		'24202|24202|2|3', "$key: INSERT ... SELECT from a distributed table evaluates defaults where its rows are");
-	like(ask($nodes[1], "EXPLAIN SELECT count(*) $join"), qr/Task Count: $shards\n/, "$key: co-located tables are joined within their shards");
+	like(ask($nodes[1], "EXPLAIN SELECT count(*) $join"), qr/Task Count: $shards\n/,
+		"$key: co-located tables are joined within their shards");
 }
 my $plan = ask($nodes[0], q{SET citus.explain_all_tasks = on;
 	EXPLAIN SELECT FROM snowflake WHERE idgen.snowflake_within(id, now() - interval '3 days', now() - interval '2 days')});
-is(scalar(() = $plan =~ /Index Cond: \(\(id >= .*\) AND \(id < .*\)\)/g), $shards, 'snowflake_within() is an index condition in each shard');
+is(scalar(() = $plan =~ /Index Cond: \(\(id >= .*\) AND \(id < .*\)\)/g), $shards,
+	'snowflake_within() is an index condition in each shard');
 
 # --- Prefixes and domains -----------------------------------------------------
 my $parse = q{SELECT coalesce(domain::text, 'none') FROM idgen.parse_prefixed_id('acct_0')};
@@ -135,27 +141,35 @@ ask($nodes[0], q{
 my $account = ask($nodes[0], q{INSERT INTO by_domain SELECT idgen.prefixed_id('acct'); SELECT id FROM by_domain});
 is(ask($nodes[0], "SELECT count(*) FROM by_domain WHERE id = '$account'"), 0,
 	'Citus does not find a constant in a distribution column of a domain');
-like(error_of($nodes[0], "INSERT INTO by_domain VALUES ('$account')"), qr/Cannot coerce text to account_id/, 'and does not insert it');
+like(error_of($nodes[0], "INSERT INTO by_domain VALUES ('$account')"), qr/Cannot coerce text to account_id/,
+	'and does not insert it');
 is( ask($nodes[1], "INSERT INTO accounts VALUES ('$account', '$account');
 		SELECT count(*) FROM accounts WHERE id = '$account' AND parent = '$account'"),
 	1, 'text with a check constraint as distribution column, and a domain as another column, need no cast');
-like(error_of($nodes[1], "INSERT INTO accounts VALUES ('order_0')"), qr/23514.*accounts_id_check/, 'the check constraint refuses another prefix');
-like(error_of($nodes[1], "INSERT INTO accounts (parent) VALUES ('order_0')"), qr/23514.*prefixed_id_check/, 'the domain does, too');
+like(error_of($nodes[1], "INSERT INTO accounts VALUES ('order_0')"), qr/23514.*accounts_id_check/,
+	'the check constraint refuses another prefix');
+like(error_of($nodes[1], "INSERT INTO accounts (parent) VALUES ('order_0')"), qr/23514.*prefixed_id_check/,
+	'the domain does, too');
 my $duplicate = error_of($nodes[0], "INSERT INTO accounts VALUES ('$account')");
-ok($duplicate =~ /23505.*accounts_pkey_\d+/ && $duplicate !~ /CONSTRAINT NAME/, 'an error on another node has no constraint name');
-like(error_of($nodes[0], "INSERT INTO accounts SELECT '$account'"), qr/XX000.*accounts_pkey_/, 'and in INSERT ... SELECT another SQLSTATE');
+ok($duplicate =~ /23505.*accounts_pkey_\d+/ && $duplicate !~ /CONSTRAINT NAME/,
+	'an error on another node has no constraint name');
+like(error_of($nodes[0], "INSERT INTO accounts SELECT '$account'"), qr/XX000.*accounts_pkey_/,
+	'and in INSERT ... SELECT another SQLSTATE');
 
 # --- Checks of clients' identifiers -------------------------------------------
 my $trigger = q{CREATE TRIGGER check_id BEFORE INSERT ON %s FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'short_comb')};
 like(error_of($nodes[0], sprintf($trigger, 'short_comb')), qr/triggers are not supported on distributed tables/,
 	'a distributed table has no triggers');
 ask($nodes[0], 'CREATE TABLE checked (id uuid PRIMARY KEY);' . sprintf($trigger, 'checked'));
-like(error_of($nodes[0], "SELECT create_$_"), qr/cannot distribute relation "checked" because it has triggers/, "a table with a trigger: create_$_")
+like(error_of($nodes[0], "SELECT create_$_"), qr/cannot distribute relation "checked" because it has triggers/,
+	"a table with a trigger: create_$_")
   for q{distributed_table('checked', 'id')}, q{reference_table('checked')};
 
 my $insert = 'INSERT INTO short_comb (id) VALUES (idgen.check_recent_short_comb(idgen.short_comb(clock => %s)))';
-is(error_of($nodes[1], sprintf($insert, 'now()')), 'no error', 'check_recent_short_comb() in the statement accepts a new identifier');
-like(error_of($nodes[1], sprintf($insert, q{now() - interval '1 day'})), qr/23514.*CONSTRAINT NAME:  check_recent_short_comb\n/s,
+is(error_of($nodes[1], sprintf($insert, 'now()')), 'no error',
+	'check_recent_short_comb() in the statement accepts a new identifier');
+like(error_of($nodes[1], sprintf($insert, q{now() - interval '1 day'})),
+	qr/23514.*CONSTRAINT NAME:  check_recent_short_comb\n/s,
 	'and refuses an old one');
 
 # A table's constraint is evaluated again when a shard is copied.
@@ -167,13 +181,15 @@ ask($nodes[0], q{
 my $ports = $nodes[1]->port + $nodes[2]->port;
 my $move = qq{SELECT citus_move_shard_placement(shardid, '127.0.0.1', nodeport, '127.0.0.1', $ports - nodeport, 'block_writes')
 	FROM citus_shards WHERE table_name = 'moved'::regclass};
-like(error_of($nodes[0], $move), qr/violates check constraint "recent"/, 'a shard with a row that no longer passes a check constraint cannot move');
+like(error_of($nodes[0], $move), qr/violates check constraint "recent"/,
+	'a shard with a row that no longer passes a check constraint cannot move');
 
 # --- Columns that are added ---------------------------------------------------
 ask($nodes[0], 'ALTER TABLE short_comb ADD COLUMN added bigint DEFAULT idgen.snowflake()');
 is( ask($nodes[0], 'SELECT count(*) - count(DISTINCT added), min(idgen.snowflake_node(added)), max(idgen.snowflake_node(added)) FROM short_comb'),
 	'0|2|3', 'the workers evaluate the default of a new column');
-like(error_of($nodes[0], 'UPDATE short_comb SET added = idgen.snowflake()'), qr/0A000.*must not be VOLATILE/, 'UPDATE cannot call a generator');
+like(error_of($nodes[0], 'UPDATE short_comb SET added = idgen.snowflake()'), qr/0A000.*must not be VOLATILE/,
+	'UPDATE cannot call a generator');
 
 my $copies = 'SELECT count(DISTINCT result) FROM run_command_on_all_nodes($$SELECT array_agg(c ORDER BY id) FROM countries c$$)';
 ask($nodes[0], q{CREATE TABLE countries (id bigint PRIMARY KEY DEFAULT idgen.snowflake()); SELECT create_reference_table('countries')});
@@ -206,7 +222,8 @@ sub check_commands
 		is(ask($node, $sql, $database), $expected, "$database, " . $node->name . ": $sql");
 	}
 	like(error_of($_, q{SELECT idgen.create_once_bigint(md5('40')::uuid, 1, 'invoice')}, $database),
-		qr/23514.*CONSTRAINT NAME:  creation_identifiers_same_command/s, "$database: another request is an error on " . $_->name) for @executing;
+		qr/23514.*CONSTRAINT NAME:  creation_identifiers_same_command/s, "$database: another request is an error on "
+		. $_->name) for @executing;
 	ask($executing[0], 'SELECT idgen.trim_creations(0)', $database);
 }
 
@@ -216,7 +233,8 @@ sub create_concurrently
 {
 	my ($database, $commands) = @_;
 	my (@senders, %errors, @failed);
-	ask($nodes[0], "CREATE TABLE orders (id uuid, command uuid); SELECT create_distributed_table('orders', 'id')", $database);
+	ask($nodes[0], "CREATE TABLE orders (id uuid, command uuid); SELECT create_distributed_table('orders', 'id')",
+		$database);
 	for my $i (1 .. $commands)
 	{
 		my $id = sprintf('d0000000-0000-4000-8000-%012x', $i);
@@ -228,7 +246,8 @@ sub create_concurrently
 			die "no answer to $id" if time > $deadline;
 			for my $n (@waiting)
 			{
-				$senders[$n] = Session->new($nodes[ $n % 3 ], database => $database) if !$senders[$n] || $senders[$n]{gone};
+				$senders[$n] = Session->new($nodes[ $n % 3 ], database => $database) if !$senders[$n]
+				  || $senders[$n]{gone};
 				$senders[$n]->send(qq{
 					WITH command AS (SELECT * FROM idgen.create_once('$id', idgen.uuid_v7(), 'order')),
 					inserted AS (INSERT INTO orders SELECT entity_id, '$id' FROM command WHERE created)
@@ -250,7 +269,8 @@ sub create_concurrently
 	# Citus ends the transactions that a crash left prepared.
 	$_->poll_query_until($database, 'SELECT count(*) = 0 FROM pg_prepared_xacts') or die 'not recovered' for @nodes;
 	is( ask($nodes[0], q{SELECT count(*), count(DISTINCT command), count(entity_id) FROM (TABLE orders OFFSET 0) o
-				LEFT JOIN (TABLE idgen.creation_identifiers OFFSET 0) c ON command_id = command AND entity_id = id}, $database),
+				LEFT JOIN (TABLE idgen.creation_identifiers OFFSET 0) c ON command_id = command AND entity_id = id},
+					$database),
 		"$commands|$commands|$commands", "$database: each command made one order, with the recorded id");
 }
 
@@ -275,12 +295,14 @@ sub successes
 	my ($database) = @_;
 	my $session = Session->new($nodes[0], database => $database);
 	my $call = q{SELECT idgen.create_once('%s0000000-0000-4000-8000-%012x', idgen.uuid_v4(), 'order')};
-	return join(' ', map { my $kind = $_; scalar grep { $session->ask(sprintf($call, $kind, $_ % 20 + 1)) =~ /^\(/ } 1 .. 40 } 'd', 'e');
+	return join(' ', map { my $kind = $_; scalar grep { $session->ask(sprintf($call, $kind,
+		$_ % 20 + 1)) =~ /^\(/ } 1 .. 40 } 'd', 'e');
 }
 
 $nodes[2]->stop('fast');
 is(successes('reference'), '40 0', 'reference: while a worker is down, replays succeed and new commands fail');
-like(successes('postgres'), qr/^(?!0|40)\d+ (?!0|40)\d+$/, 'postgres: both succeed for the commands of the other worker');
+like(successes('postgres'), qr/^(?!0|40)\d+ (?!0|40)\d+$/,
+	'postgres: both succeed for the commands of the other worker');
 $nodes[2]->start;
 
 # --- A new node, and shards that move to it -----------------------------------
@@ -297,11 +319,13 @@ is(ask($nodes[0], 'SELECT count(*), count(*) - count(DISTINCT made_by) FROM snow
 	'no row is lost, and no identifier repeats');
 
 my $from_shards = 'INSERT INTO line_of_snowflake (id) SELECT id FROM snowflake';
-like(error_of($new, 'INSERT INTO snowflake DEFAULT VALUES'), qr/55000.*idgen\.node_id is not set/, 'the new node does not generate snowflakes yet');
+like(error_of($new, 'INSERT INTO snowflake DEFAULT VALUES'), qr/55000.*idgen\.node_id is not set/,
+	'the new node does not generate snowflakes yet');
 like(error_of($nodes[0], $from_shards), qr/idgen\.node_id is not set/, 'nor does INSERT ... SELECT from its shards');
 is(ask($nodes[0], $find_faults), 'not set|' . addresses($new), 'the query finds it');
 set_numbers($new, $set_number_of_this_node);
-is(ask($new, 'INSERT INTO snowflake DEFAULT VALUES RETURNING idgen.snowflake_node(id)'), 4, 'it generates snowflakes when it has its number');
+is(ask($new, 'INSERT INTO snowflake DEFAULT VALUES RETURNING idgen.snowflake_node(id)'), 4,
+	'it generates snowflakes when it has its number');
 is(error_of($nodes[0], $from_shards), 'no error', 'so does INSERT ... SELECT');
 set_numbers($nodes[0], $set_numbers);
 is(ask($new, 'SELECT idgen.snowflake_node(idgen.snowflake())'), 4, 'both statements give it the same number');
@@ -313,8 +337,11 @@ for my $database ('reference', 'postgres')
 				idgen.create_once(('d0000000-0000-4000-8000-' || lpad(to_hex(i), 12, '0'))::uuid, idgen.uuid_v4(), 'order') WHERE NOT created}, $database),
 		20, "$database: the new node knows the recorded commands");
 	like(error_of($new, 'SELECT idgen.create_once(command, id) FROM orders', $database),
-		qr/cannot execute a distributed query from a query on a shard/, "$database: a query on shards cannot call create_once()");
-	ask($nodes[0], 'SET client_min_messages = warning; DROP EXTENSION idgen CASCADE; CREATE EXTENSION idgen', $database);
-	is(ask($new, 'SELECT count(*) FROM idgen.creation_identifiers', $database), 0, "$database: DROP EXTENSION removes the table from all nodes");
+		qr/cannot execute a distributed query from a query on a shard/,
+		"$database: a query on shards cannot call create_once()");
+	ask($nodes[0], 'SET client_min_messages = warning; DROP EXTENSION idgen CASCADE; CREATE EXTENSION idgen',
+		$database);
+	is(ask($new, 'SELECT count(*) FROM idgen.creation_identifiers', $database), 0,
+		"$database: DROP EXTENSION removes the table from all nodes");
 }
 done_testing();

@@ -47,7 +47,8 @@ my @written = split /\n/, ask(sprintf $signatures_of, 'manual');
 cmp_ok(scalar @real, '>', 100, 'there are functions');
 is_deeply(\@written, \@real, 'every function is documented, with its signature, except those that are internal');
 
-# The section of a function, or the text before the sections of its kind, has the SQLSTATEs of t/lib/Functions.pm, except
+# The section of a function, or the text before the sections of its kind, has the SQLSTATEs of t/lib/Functions.pm,
+# except
 # those of every function; t/003_properties.pl compares them with what the function raises.
 my (%section_of, $intro);
 for my $section (split /^(?=##)/m, $page)
@@ -58,21 +59,26 @@ for my $section (split /^(?=##)/m, $page)
 for my $function (grep { $_->{kind} ne 'advisor' } @Functions::functions)
 {
 	my ($name, @errors) = ($function->{name}, grep { !/^22(?:004|008|023|P02)$/ } @{ $function->{errors} });
-	is_deeply([ grep { ($section_of{$name} // '') !~ /\b$_\b/ } @errors ], [], "$name: its section has the errors @errors") if @errors;
+	is_deeply([ grep { ($section_of{$name} // '') !~ /\b$_\b/ } @errors ], [],
+		"$name: its section has the errors @errors") if @errors;
 }
 
 # Each generator has a row in the table of the page about choosing.
 my $rows = join "\n", map { $_->[0] } Page->new('choosing')->table('All keys');
-my @generators = map { $_->{name} } grep { $_->{kind} =~ /^(generator|ticker)$/ || $_->{name} eq 'hmac_comb' } @Functions::functions;
+my @generators = map { $_->{name} } grep { $_->{kind} =~ /^(generator|ticker)$/
+  || $_->{name} eq 'hmac_comb' } @Functions::functions;
 is_deeply([ grep { $rows !~ /`$_\(/ } @generators ], [], 'docs/choosing.md has each generator');
 
-# What each reader returns for identifiers of other schemes is in a test, or on the page; except those that write any uuid
+# What each reader returns for identifiers of other schemes is in a test, or on the page; except those that write any
+# uuid
 # or number in another form, and those that are not for identifiers.
-my $tried = slurp_file('sql/other_schemes.sql') . slurp_file('t/008_masks.pl') . Page->new('reference')->section('Identifiers of other schemes');
+my $tried = slurp_file('sql/other_schemes.sql') . slurp_file('t/008_masks.pl')
+  . Page->new('reference')->section('Identifiers of other schemes');
 my $others = qr/^(?:uuid_(?:variant|v5|to_base|smaller|larger)|min|max|bigint_to_base|prefixed_id|typeid_from_uuid
 	|ulid_from_uuid|create_id_domain|internal_\w+|(?:is|check)_recent_hmac_comb)$/x;
 is_deeply([ grep { $tried !~ /\b$_\b/ && !/$others/ } map { $_->{name} }
-		grep { $_->{kind} =~ /^(reader|key|prefixes)$/ && $_->{signature} =~ /\((uuid|text|int8)\b/ && $_->{name} ne 'hmac_comb' }
+		grep { $_->{kind} =~ /^(reader|key|prefixes)$/ && $_->{signature} =~ /\((uuid|text|int8)\b/
+		  && $_->{name} ne 'hmac_comb' }
 		@Functions::functions ], [], 'each reader was given identifiers of other schemes');
 
 for my $script (glob 'idgen--*.sql')
@@ -98,7 +104,8 @@ is_deeply(\%columns, \%real_columns, 'every table and view is documented, with i
 like($page, qr/`$_`/, "sequence $_ is documented")
   for split /\n/, ask(q{SELECT relname FROM pg_class WHERE relnamespace = 'idgen'::regnamespace AND relkind = 'S'});
 my @settings = $page =~ /^- `(idgen\.\w+)`: /mg;
-is(join("\n", sort @settings), ask(q{LOAD 'idgen'; SELECT name FROM pg_settings WHERE name LIKE 'idgen.%' ORDER BY name COLLATE "C"}),
+is(join("\n", sort @settings),
+	ask(q{LOAD 'idgen'; SELECT name FROM pg_settings WHERE name LIKE 'idgen.%' ORDER BY name COLLATE "C"}),
 	'every setting is documented');
 
 # --- SQL in all documents --------------------------------------------------------
@@ -133,8 +140,10 @@ for my $path ("README.md", glob "{docs/*,contrib/*/README}.md")
 	next if $session eq '';
 	ask("CREATE DATABASE \L$name" . ($is_readme ? ' OWNER newcomer' : ''));
 	ask($in_use, lc $name) if !$is_readme;
-	($pasted{$name}, my $stderr) = psql_said("\\set ON_ERROR_STOP off\n$session", database => lc $name, $is_readme ? (user => 'newcomer') : ());
-	is_deeply([ $stderr =~ /ERROR:  (\w{5})/g ], [ $session =~ /-- error (\w{5})/g ], "$name: the SQL raises the errors that it announces")
+	($pasted{$name}, my $stderr) = psql_said("\\set ON_ERROR_STOP off\n$session", database => lc $name,
+		$is_readme ? (user => 'newcomer') : ());
+	is_deeply([ $stderr =~ /ERROR:  (\w{5})/g ], [ $session =~ /-- error (\w{5})/g ],
+		"$name: the SQL raises the errors that it announces")
 	  or diag($stderr);
 	unlike($stderr, qr/WARNING/, "$name: and no warnings");
 }
@@ -144,7 +153,8 @@ is_deeply([ grep { !exists $pasted{$_} } qw(README choosing operations recipes s
 # Some of the results
 like($pasted{README}, qr/^([0-9a-f-]{36})\|t\n\1\|f$/m, 'README: a command that is sent twice creates once');
 my ($of_superuser) = grep { /pg_walinspect/ } slurp_file('README.md') =~ /^```sql\n(.*?)^```/msg;
-my ($wal, $wal_errors) = psql_said($of_superuser =~ s/(?=-- after)/INSERT INTO orders (note) VALUES ('six');\n/r, database => 'readme');
+my ($wal, $wal_errors) = psql_said($of_superuser =~ s/(?=-- after)/INSERT INTO orders (note) VALUES ('six');\n/r,
+	database => 'readme');
 like("$wal$wal_errors", qr/^orders_pkey\|\d+\|\d+\|[\d.]+$/m, "README: a superuser sees the index's share of the WAL");
 like($pasted{choosing}, qr/^orders_pkey\|orders\|id\|/m, 'choosing: the advisor reports on an index');
 

@@ -1,5 +1,7 @@
-# The list of all SQL functions of idgen, which the tests read: what t/003 compares with pg_proc, which values it calls each
-# function with, who may call it (t/041), whether a standby answers it (t/046), and which generators are called under load.
+# The list of all SQL functions of idgen, which the tests read: what t/003 compares with pg_proc, which values it
+# calls each
+# function with, who may call it (t/041), whether a standby answers it (t/046), and which generators are called under
+# load.
 # A new function needs one row here and, if it takes an identifier, text or a number, one entry in properties.sql;
 # CONTRIBUTING.md has the other places.
 
@@ -60,7 +62,8 @@ my @rows = (
 	[ 'uuid_timestamp(uuid)', 'reader', 'is strict', '', $v7 ],
 	[ 'uuid_text_timestamp(text)', 'reader', 'is strict', '22P02', $v7 ],
 	[ 'object_id_timestamp(text)', 'reader', 'is strict', '22P02', $object ],
-	[ 'short_comb_timestamp(uuid,interval,int4,timestamptz)', 'reader', 'ss', '22004 22023 22008', qq{$v4, clock => $instant} ],
+	[ 'short_comb_timestamp(uuid,interval,int4,timestamptz)', 'reader', 'ss', '22004 22023 22008',
+	qq{$v4, clock => $instant} ],
 	(map { [ "${_}_floor(timestamptz)", 'reader', 'is strict', '', $instant ] } qw(uuid_v7 comb object_id ulid)),
 	[ 'internal_expect_true(internal)', 'trigger', 'is strict' ],
 	[ 'internal_is_version(uuid,int4)', 'reader', 'is strict', '', qq{$v7, 7} ],
@@ -75,7 +78,8 @@ my @rows = (
 	[ 'is_object_id(text)', 'reader', 'is strict', '', $object ],
 	(map {
 			my ($check, $errors) = @$_;
-			([ "${check}_short_comb(uuid,interval,interval,interval,interval,int4,timestamptz)", 'reader', 'ss', $errors,
+			([ "${check}_short_comb(uuid,interval,interval,interval,interval,int4,timestamptz)", 'reader', 'ss',
+				$errors,
 					qq{$minute_0, '1 hour', clock => '1970-01-01 00:05:00+00'} ],
 				map { [ "${check}_$_(uuid,interval,interval,interval,timestamptz)", 'reader', 'ss', $errors,
 						qq{idgen.${_}_floor($instant), '1 hour', clock => $instant} ] } 'comb', 'uuid_v7')
@@ -92,7 +96,8 @@ my @rows = (
 				[ "${scheme}_node(int8)", 'reader', 'is strict', '', $id ],
 				[ "${scheme}_counter(int8)", 'reader', 'is strict', '', $id ],
 				[ "${scheme}_floor(timestamptz,timestamptz)", 'reader', 'is', '22004 22008', $instant ],
-				[ "${scheme}_within(int8,timestamptz,timestamptz,timestamptz)", 'reader', 'is', '22004 22008', "$id, $before, $instant" ])
+				[ "${scheme}_within(int8,timestamptz,timestamptz,timestamptz)", 'reader', 'is', '22004 22008',
+				"$id, $before, $instant" ])
 		} [ 'snowflake', '175928847299117063' ], [ 'js_id', '175928847299117' ]),
 	[ 'trace_id()', 'ticker', 'vu' ],
 	[ 'trace_id_timestamp(int8,timestamptz)', 'reader', 'ss', '22008', qq{175928847299117063, $instant} ],
@@ -108,10 +113,12 @@ my @rows = (
 	[ 'uuid_from_base(text,int4)', 'reader', 'is strict', '22003 22023 22P02', q{'c0ffee', 32} ],
 	[ 'bigint_from_base(text,int4)', 'reader', 'is strict', '22003 22023 22P02', q{'c0ffee', 62} ],
 	[ 'prefixed_id(text,uuid)', 'reader', 'is', '22004 22023', qq{'acct', $v7} ],
-	[ 'prefixed_id_to_uuid(text,text)', 'reader', 'is', '22P02 22023 23514', q{'acct_03e6wlko0bp8e7c9916hklbnd', 'acct'} ],
+	[ 'prefixed_id_to_uuid(text,text)', 'reader', 'is', '22P02 22023 23514',
+	q{'acct_03e6wlko0bp8e7c9916hklbnd', 'acct'} ],
 	[ 'is_prefixed_id(text,text)', 'reader', 'is', '22023', q{'acct_03e6wlko0bp8e7c9916hklbnd', 'acct'} ],
 	[ 'prefixed_id_prefix(text)', 'reader', 'is strict', '22P02', q{'acct_03e6wlko0bp8e7c9916hklbnd'} ],
-	[ 'create_id_domain(text,text)', 'prefixes', 'vu', '22004 22023 23505 42710 42602 42601 3F000 0A000 42501', q{'public.thing_id', 'thing'} ],
+	[ 'create_id_domain(text,text)', 'prefixes', 'vu', '22004 22023 23505 42710 42602 42601 3F000 0A000 42501',
+	q{'public.thing_id', 'thing'} ],
 	[ 'parse_prefixed_id(text)', 'prefixes', 'ss strict', '22P02', q{'acct_03e6wlko0bp8e7c9916hklbnd'} ],
 	[ 'typeid_from_uuid(text,uuid)', 'reader', 'is', '22004 22023', qq{'user', $v7} ],
 	[ 'typeid(text,timestamptz)', 'generator', 'vs', '22004 22008 22023', q{'user'} ],
@@ -128,7 +135,8 @@ my @rows = (
 	[ 'mask_uuid_v7(uuid,text)', 'key', 'ss', '22004 22023 42704', $v7 ],
 	[ 'unmask_uuid_v7(uuid,text)', 'key', 'ss', '22004 22023 42704', $v4 ],
 	(map { [ "$_(int8,int8,text,text)", 'key', 'ss', '22004 22023 42704', '42, 1000' ] } qw(permute unpermute)),
-	[ 'hmac_comb(text,interval,text,timestamptz)', 'key', 'vs', '22004 22008 22021 22023 42704', q{'default', '1 hour', 'orders'} ],
+	[ 'hmac_comb(text,interval,text,timestamptz)', 'key', 'vs', '22004 22008 22021 22023 42704',
+	q{'default', '1 hour', 'orders'} ],
 	(map {
 			[ "$_->[0]_hmac_comb(uuid,text,interval,interval,interval,interval,text,timestamptz)", 'key', 'ss',
 				"22004 22008 22021 22023 42704$_->[1]", qq{$hmac, 'default', clock => $instant} ]
@@ -138,7 +146,8 @@ my @rows = (
 	# Creating once
 	[ 'create_once(uuid,uuid,text,jsonb)', 'creations', 'vu', '22003 22004 22021 23514',
 		qq{$v4, ${v7}::pg_catalog.uuid, 'order', $request} ],
-	[ 'create_once_bigint(uuid,int8,text,jsonb)', 'creations', 'vu', '22003 22004 22021 23514', qq{$v7, 7, 'order', $request} ],
+	[ 'create_once_bigint(uuid,int8,text,jsonb)', 'creations', 'vu', '22003 22004 22021 23514',
+	qq{$v7, 7, 'order', $request} ],
 	[ 'forget_creation(uuid)', 'creations', 'vu strict', '', $v1 ],
 	[ 'forget_creation_of(uuid)', 'creations', 'vu strict', '', qq{${v1}::pg_catalog.uuid} ],
 	[ 'forget_creation_of_bigint(int8)', 'creations', 'vu strict', '', '8' ],

@@ -54,7 +54,8 @@ sub create
 		SELECT format('CREATE ROLE %I', name) FROM unnest('{shopkeeper,app,auditor}'::name[]) name
 		WHERE name NOT IN (SELECT rolname FROM pg_roles) \gexec});
 	$node->safe_psql('postgres', "CREATE DATABASE $database OWNER shopkeeper");
-	$node->safe_psql('postgres', "ALTER DATABASE $database SET idgen.node_id = $node_id; ALTER DATABASE $database SET idgen.launch_id = 12345")
+	$node->safe_psql('postgres',
+		"ALTER DATABASE $database SET idgen.node_id = $node_id; ALTER DATABASE $database SET idgen.launch_id = 12345")
 	  unless $params{server_has_settings};
 	$node->safe_psql($database, qq{
 		GRANT CREATE ON SCHEMA public TO shopkeeper;
@@ -109,7 +110,8 @@ sub contents
 			WHERE t.attrelid = 'idgen.creation_identifiers'::regclass ORDER BY t.attnum;
 		SELECT has_function_privilege(role, f, 'EXECUTE') FROM (VALUES ('app', 'idgen.uuid_v1(timestamptz)'),
 			('app', 'idgen.typeid(text, timestamptz)'), ('auditor', 'idgen.typeid(text, timestamptz)')) v (role, f)});
-	$contents =~ /^orders\|\d+\|\w{32}\nby index\|\d+\n(?:c0.*\n){2}acct\|account_id\n(?:\w+\|\d+\n){5}/m or die "not in use: $contents";
+	$contents =~ /^orders\|\d+\|\w{32}\nby index\|\d+\n(?:c0.*\n){2}acct\|account_id\n(?:\w+\|\d+\n){5}/m
+	  or die "not in use: $contents";
 	return $contents;
 }
 
@@ -121,8 +123,10 @@ sub check_works
 	$node->safe_psql($database, _fill($round));
 	for my $case (
 		# the request has another text form
-		[ 'a retry returns the recorded uuid', q{SET ROLE app; SELECT * FROM idgen.create_once('c0000000-0000-4000-8000-00000000000a',
-			idgen.uuid_v7(), 'order', '{"lines": [1.0, 2.5], "customer": 7}')}, 'e0000000-0000-4000-8000-00000000000a|f' ],
+		[ 'a retry returns the recorded uuid',
+			q{SET ROLE app; SELECT * FROM idgen.create_once('c0000000-0000-4000-8000-00000000000a',
+			idgen.uuid_v7(), 'order', '{"lines": [1.0, 2.5], "customer": 7}')},
+			'e0000000-0000-4000-8000-00000000000a|f' ],
 		[ 'a retry returns the recorded number',
 			q{SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000b', 43, 'invoice')}, '42|f' ],
 		[ "$rows more rows with new keys", "SELECT count(*) FROM orders WHERE round = $round", $rows ],
@@ -132,15 +136,19 @@ sub check_works
 			bool_and(abs(extract(epoch FROM idgen.snowflake_timestamp(id, '$epoch') - clock_timestamp())) < 7200)
 			FROM orders WHERE round = $round", 't|t' ],
 		[ q{the accounts' prefix names their domain},
-			q{SET ROLE app; SELECT DISTINCT domain, prefix FROM orders, idgen.parse_prefixed_id(account)}, 'account_id|acct' ],
+			q{SET ROLE app; SELECT DISTINCT domain, prefix FROM orders, idgen.parse_prefixed_id(account)},
+			'account_id|acct' ],
 		[ 'another request is an error',
-			q{SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000a', idgen.uuid_v7(), 'order', '8')}, '23514' ],
-		[ 'another prefix is an error', q{INSERT INTO orders (round, account) VALUES (0, idgen.prefixed_id('x'))}, '23514' ],
+			q{SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000a', idgen.uuid_v7(), 'order', '8')},
+			'23514' ],
+		[ 'another prefix is an error', q{INSERT INTO orders (round, account) VALUES (0, idgen.prefixed_id('x'))},
+		'23514' ],
 		[ 'a prefix in use is an error', q{SELECT idgen.create_id_domain('other_id', 'acct')}, '23505' ],
 		[ 'an old key is an error',
 			q{INSERT INTO orders (round, public_id) VALUES (0, idgen.short_comb(clock => now() - interval '11 minutes'))}, '23514' ],
 		[ 'revoked EXECUTE is an error', 'SET ROLE app; SELECT idgen.uuid_v1()', '42501' ],
-		[ 'a column without grant is an error', 'SET ROLE auditor; SELECT entity_id FROM idgen.creation_identifiers', '42501' ])
+		[ 'a column without grant is an error', 'SET ROLE auditor; SELECT entity_id FROM idgen.creation_identifiers',
+		'42501' ])
 	{
 		my ($name, $statement, $expected) = @$case;
 		is(outcome($statement, node => $node, database => $database), $expected, "$when: $name");

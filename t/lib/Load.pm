@@ -34,7 +34,8 @@ my %set_up = (
 # A client's statement, and what its script repeats
 my %scripts = (
 	insert => [
-		'INSERT INTO things (snowflake) SELECT idgen.snowflake() FROM generate_series(1, 3) RETURNING ' . join(', ', @functions),
+		'INSERT INTO things (snowflake) SELECT idgen.snowflake() FROM generate_series(1, 3) RETURNING ' . join(', ',
+			@functions),
 		':make;' ],
 	create => [
 		q{WITH c AS (SELECT ('c0000000-0000-4000-8000-' || lpad(to_hex(CASE WHEN random() < 0.8 THEN nextval('commands')
@@ -44,7 +45,8 @@ my %scripts = (
 			SELECT command, entity_id, created FROM o},
 		':make;' ]);
 my @ways_to_take = (
-	":make FROM generate_series(1, 3);\n\\if :ERROR\nROLLBACK AND CHAIN;\n\\endif",    # in a transaction that stays open
+	":make FROM generate_series(1, 3);\n\\if :ERROR\nROLLBACK AND CHAIN;\n\\endif",
+	# in a transaction that stays open
 	':make FROM generate_series(1, 10);',
 	# no changes to commit, so that only the tickers flush WAL
 	'BEGIN; :make; SAVEPOINT s; :make; ROLLBACK TO s; :make; ROLLBACK;',
@@ -67,7 +69,8 @@ sub new
 			my $isolation = $isolation[ $number % @isolation ] =~ s/ /\\ /r;
 			my $client = { kind => $kind, name => "$folder/$kind.$number", lines => 0, read => {}, make => $make,
 				options => "-c default_transaction_isolation=$isolation" };
-			append_to_file("$client->{name}.sql", ($kind eq 'take' && $way == 0 ? "BEGIN;\n" : '') . "$repeat\n" x 5000);
+			append_to_file("$client->{name}.sql", ($kind eq 'take' && $way == 0 ? "BEGIN;\n" : '')
+			  . "$repeat\n" x 5000);
 			push @{ $self->{clients} }, $client;
 		}
 	}
@@ -98,7 +101,8 @@ sub _keep_running
 		open STDOUT, '>>', "$client->{name}.rows.$self->{phase}" or POSIX::_exit(1);
 		open STDERR, '>>', "$client->{name}.errors" or POSIX::_exit(1);
 		@ENV{qw(PGAPPNAME PGOPTIONS)} = ('load', $client->{options});
-		exec 'psql', '-XAtq', '--set=VERBOSITY=verbose', "--set=make=$client->{make}", '-f', "$client->{name}.sql", $connection
+		exec 'psql', '-XAtq', '--set=VERBOSITY=verbose', "--set=make=$client->{make}", '-f', "$client->{name}.sql",
+			$connection
 		  or POSIX::_exit(1);
 	}
 }
@@ -155,7 +159,8 @@ sub work
 	for my $kind (@kinds ? @kinds : qw(insert take create))
 	{
 		my @before = $self->rows($kind);
-		$self->run_until(sub { my @now = $self->rows($kind); return !grep { $now[$_] < $before[$_] + $count } 0 .. $#before });
+		$self->run_until(sub { my @now = $self->rows($kind);
+		return !grep { $now[$_] < $before[$_] + $count } 0 .. $#before });
 	}
 }
 
@@ -176,7 +181,8 @@ sub finish
 	my ($self) = @_;
 	$self->_kill_all;
 	$self->lose_all;
-	$self->{node}->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_stat_activity WHERE application_name = 'load'})
+	$self->{node}->poll_query_until('postgres',
+		q{SELECT count(*) = 0 FROM pg_stat_activity WHERE application_name = 'load'})
 	  or die 'the sessions do not end';
 }
 
@@ -210,7 +216,8 @@ sub _check_values
 			my %last = %before;
 			for my $row (map { [ split /\|/ ] } @$output)
 			{
-				push @repeated, map { "$functions[$_]: $row->[$_]" } grep { $seen{ $functions[$_] }{ $row->[$_] }++ } 0 .. $#$row;
+				push @repeated,
+					map { "$functions[$_]: $row->[$_]" } grep { $seen{ $functions[$_] }{ $row->[$_] }++ } 0 .. $#$row;
 				for my $i (0 .. $#Tickers::functions)
 				{
 					my $number = number($functions[$i], $row->[$i]);
@@ -222,8 +229,10 @@ sub _check_values
 		}
 		%before = %greatest;
 	}
-	is(@repeated . ' ' . ($repeated[0] // ''), '0 ', 'none of ' . keys(%{ $seen{snowflake} }) . ' identifiers each was returned twice');
-	is(@fallen . ' ' . ($fallen[0] // ''), '0 ', 'identifiers on a ticker exceed all before in the session or before a fault');
+	is(@repeated . ' ' . ($repeated[0] // ''), '0 ', 'none of ' . keys(%{ $seen{snowflake} })
+	  . ' identifiers each was returned twice');
+	is(@fallen . ' ' . ($fallen[0] // ''), '0 ',
+		'identifiers on a ticker exceed all before in the session or before a fault');
 }
 
 # A query with a table "given" of what clients of a kind got
@@ -232,16 +241,19 @@ sub _with
 	my ($self, $kind, $columns, $query) = @_;
 	my $file = PostgreSQL::Test::Utils::tempdir() . '/given';
 	append_to_file($file, join('', map { "$_\n" } map { @$_ } map { $self->_outputs($kind, $_) } 0 .. $self->{phase}));
-	return $self->{node}->safe_psql('postgres', "CREATE TEMP TABLE given $columns;\n\\copy given FROM '$file' DELIMITER '|'\n$query");
+	return $self->{node}->safe_psql('postgres',
+		"CREATE TEMP TABLE given $columns;\n\\copy given FROM '$file' DELIMITER '|'\n$query");
 }
 
 sub _check_things
 {
 	my ($self) = @_;
 	my $distinct = join ', ', map { "count(DISTINCT $_)" } @functions;
-	is($self->{node}->safe_psql('postgres', "SELECT ($distinct) = (" . join(', ', ('count(*)') x @functions) . ') FROM things'),
+	is($self->{node}->safe_psql('postgres', "SELECT ($distinct) = (" . join(', ', ('count(*)') x @functions)
+	  . ') FROM things'),
 		't', 'no identifier is in the table twice');
-	is($self->_with('insert', '(LIKE things)', 'SELECT count(*) - count(things) FROM given LEFT JOIN things USING (snowflake)'),
+	is($self->_with('insert', '(LIKE things)',
+		'SELECT count(*) - count(things) FROM given LEFT JOIN things USING (snowflake)'),
 		'0', 'the rows that were reported are there');
 }
 

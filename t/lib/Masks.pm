@@ -20,7 +20,8 @@ our %key = (
 	other => 'fedcba98765432100123456789abcdef');
 
 our $grant = 'GRANT EXECUTE ON FUNCTION idgen.mask_uuid_v7, idgen.unmask_uuid_v7, idgen.permute, idgen.unpermute TO caller';
-our $all_keys = "# name, key\n\n\t " . join('', map { "$_  $key{$_} \t# of a test\r\n" } sort keys %key) . "gr\303\274n $key{other}\n#";
+our $all_keys = "# name, key\n\n\t " . join('', map { "$_  $key{$_} \t# of a test\r\n" } sort keys %key)
+  . "gr\303\274n $key{other}\n#";
 
 sub new
 {

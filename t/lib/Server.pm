@@ -26,7 +26,8 @@ our @EXPORT = (qw(init_server start_server ask psql_said errors outcome session 
 our ($python) = grep { -x } map { "$_/python3" } split /:/, $ENV{PATH};
 my ($first, @servers);
 
-# Names of roles and objects that are legal, and need quotation marks or escapes somewhere; identifiers and literals of SQL
+# Names of roles and objects that are legal, and need quotation marks or escapes somewhere; identifiers and literals
+# of SQL
 our @unusual_names = ('svc$app', q{o'brien@example.org}, 'a"b', 'a\b', 'Ünal');
 sub ident { return '"' . $_[0] =~ s/"/""/gr . '"' }
 sub literal { return q{E'} . $_[0] =~ s/(['\\])/\\$1/gr . q{'} }
@@ -134,10 +135,12 @@ sub dump_and_restore
 	my ($format, $from, $to, @options) = @_;
 	my $file = PostgreSQL::Test::Utils::tempdir() . '/dump';
 	$first->safe_psql('postgres', "CREATE DATABASE $to");
-	$first->command_ok([ 'pg_dump', "--format=$format", "--file=$file", @options, $first->connstr($from) ], "$format: dumped");
+	$first->command_ok([ 'pg_dump', "--format=$format", "--file=$file", @options, $first->connstr($from) ],
+		"$format: dumped");
 	$first->command_ok(
 		$format eq 'plain'
-		? [ 'psql', '--no-psqlrc', '--quiet', '--set=ON_ERROR_STOP=1', '--output=/dev/null', "--file=$file", $first->connstr($to) ]
+		? [ 'psql', '--no-psqlrc', '--quiet', '--set=ON_ERROR_STOP=1', '--output=/dev/null', "--file=$file",
+			$first->connstr($to) ]
 		: [ 'pg_restore', '--exit-on-error', '--dbname', $first->connstr($to), $file ],
 		"$format: restored");
 }
@@ -158,7 +161,8 @@ sub private_memory
 		no warnings 'portable';
 		($from, $to) = (hex $from, hex $to);
 		sysseek($memory, $from, 0) or next;
-		while (length $bytes < $to - $from) { sysread($memory, $bytes, $to - $from - length $bytes, length $bytes) or last }
+		while (length $bytes < $to - $from) { sysread($memory, $bytes, $to - $from - length $bytes,
+			length $bytes) or last }
 		push @regions, [ $from, $name, $bytes ];
 	}
 	return @regions;

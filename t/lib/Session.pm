@@ -84,7 +84,8 @@ sub answer
 
 sub ask { my ($self, $sql) = @_; $self->send($sql); return $self->answer }
 
-# The same in a transaction that a timeout ends. With the error, the setting is gone: a slow machine may need longer than
+# The same in a transaction that a timeout ends. With the error, the setting is gone: a slow machine may need longer
+# than
 # it for the next statement.
 sub ask_within { my ($self, $timeout, $sql) = @_; return $self->ask("BEGIN; SET LOCAL $timeout; $sql;\nROLLBACK") }
 
@@ -108,7 +109,8 @@ sub poll_waiting
 	return $self->poll("SELECT wait_event_type = '@{[$event // 'Lock']}' FROM pg_stat_activity WHERE pid = $session->{pid}");
 }
 
-sub send_blocked { my ($self, $observer, $sql, $event) = @_; $self->send($sql); return $observer->poll_waiting($self, $event) }
+sub send_blocked { my ($self, $observer, $sql, $event) = @_; $self->send($sql); return $observer->poll_waiting($self,
+	$event) }
 
 # End psql without notice to the server.
 sub disconnect { my ($self) = @_; $self->{psql}{run}->kill_kill; $self->{gone} = 1; return }

@@ -97,7 +97,8 @@ for (
 	create_database('taken');
 	ask($sql, 'taken');
 	my $before = ask($objects, 'taken');
-	like(install('taken', $files[0]), qr/schema "idgen" is not only yours|must be owner/, "a schema $schema is refused");
+	like(install('taken', $files[0]), qr/schema "idgen" is not only yours|must be owner/,
+		"a schema $schema is refused");
 	like(errors(slurp_file($_), database => 'taken'), qr/is not only yours|uuids\.sql is not installed by this role/,
 		"... for a superuser by $_") for @files;
 	is(ask($objects, 'taken'), $before, '... and nothing is created');

@@ -161,7 +161,8 @@ is(outcome('SELECT FROM idgen.portable_secret', database => 'p', user => 'app'),
 
 # known answers: key, area, period and Unix time in ms, prefix
 my $key = pack 'C*', 0 .. 15;
-my $secret_is = q{SET client_encoding = UTF8; UPDATE idgen.portable_secret SET secret = '\x} . unpack('H*', $key) . q{'};
+my $secret_is = q{SET client_encoding = UTF8; UPDATE idgen.portable_secret SET secret = '\x} . unpack('H*',
+	$key) . q{'};
 my $prefix_at = q{left(idgen.keyed_comb(%s * interval '1 ms', '%s', (SELECT timestamptz '1970-01-01 00:00+00'
 	+ make_interval(days => (ms / 86400000)::int, secs => ms %% 86400000 / 1000.0) FROM (SELECT %s ms) t))::text, 8)};
 SKIP:
@@ -178,7 +179,8 @@ SKIP:
 # by the definition, from 4713 BC to 294276, for periods from 1 ms to 1000 years
 my @areas = ('', 'a', 'a b', q{"$area$" \\ it's}, "n\xE9\x{20AC}", 'x' x 63);
 my @cases = map { my $period = $_; map { [ $areas[ rand @areas ], $period, $_ ] }
-	  0, -1, -3_600_001, -210_866_803_200_000, 253_402_300_799_999, 9_224_318_015_999_999, map { int rand 2e12 } 1 .. 6 }
+	  0, -1, -3_600_001, -210_866_803_200_000, 253_402_300_799_999, 9_224_318_015_999_999,
+		map { int rand 2e12 } 1 .. 6 }
   1, 7, 11, 12, 13, 60_000, 3_600_000, 365_250 * 86_400_000;
 is_deeply([ split /\n/, ask(join('; ', $secret_is,
 			map { sprintf "SELECT $prefix_at", $_->[1], encode_utf8($_->[0] =~ s/'/''/gr), $_->[2] } @cases), 'p') ],
