@@ -159,5 +159,5 @@ lab_written() {
     postmaster=$(head -n 1 "$IDGEN_WORK/data/postmaster.pid")
     while ps -o stat=,args= --ppid "$postmaster" | grep -q '^Z\|\[local\]'; do sleep 0.05; done
     { echo "$postmaster"; pgrep -P "$postmaster"; } | while read -r pid; do cat "/proc/$pid/io"; done |
-        awk '/^wchar/ { bytes += $2 } END { print bytes }'
+        awk '/^wchar/ { bytes += $2 } END { printf "%.0f\n", bytes }'
 }

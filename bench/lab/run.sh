@@ -129,6 +129,6 @@ settings >"$bench_scratch/settings" || idgen_die "could not read the settings"
 for scene in "${scenes[@]}"; do
     bench_progress "scene $scene"
     # shellcheck disable=SC1090
-    . "$BENCH/scenes/$scene.sh"
+    . "$BENCH/scenes/$scene.sh" || idgen_die "the scene $scene failed"
 done
 ending="finished: "
