@@ -4,7 +4,7 @@
 #
 # Installs missing packages (apt, with sudo unless run as root), builds idgen, and starts a cluster in
 # a folder of its own, which is removed at the end unless IDGEN_KEEP=1. Exits with status 0 only if all
-# requests got the expected verdict. PG_CONFIG=/path/to/pg_config selects the server.
+# requests got the expected answer. PG_CONFIG=/path/to/pg_config selects the server.
 
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"

@@ -61,15 +61,15 @@ SELECT line, note, left(command_id, 8) AS command, left(order_id, 8) AS "order",
 \echo 'new command creates an order. If a step fails, the block with EXCEPTION rolls back all of them.\n'
 \set ECHO queries
 
-CREATE TABLE verdict (line int PRIMARY KEY, verdict text NOT NULL, order_id uuid, reason text);
-CREATE FUNCTION take(r request) RETURNS verdict LANGUAGE plpgsql AS $$
+CREATE TABLE answer (line int PRIMARY KEY, outcome text NOT NULL, order_id uuid, reason text);
+CREATE FUNCTION take(r request) RETURNS answer LANGUAGE plpgsql AS $$
 DECLARE
     was record;
 BEGIN
     IF idgen.is_uuid(r.command_id) IS NOT TRUE OR idgen.is_uuid(r.order_id) IS NOT TRUE THEN
-        RETURN (r.line, 'refused', NULL, 'not a UUID')::verdict;
+        RETURN (r.line, 'refused', NULL, 'not a UUID')::answer;
     ELSIF NOT idgen.is_recent_short_comb(r.order_id::uuid, clock => r.batch_clock::timestamptz) THEN
-        RETURN (r.line, 'refused', NULL, 'order id has a wrong time')::verdict;
+        RETURN (r.line, 'refused', NULL, 'order id has a wrong time')::answer;
     END IF;
     was := idgen.create_once(r.command_id::uuid, r.order_id::uuid, 'create order', r.request::jsonb);
     IF was.created THEN
@@ -77,23 +77,23 @@ BEGIN
         SELECT was.entity_id, o.customer, o.amount
         FROM jsonb_populate_record(NULL::orders, r.request::jsonb) AS o;
     END IF;
-    RETURN (r.line, CASE WHEN was.created THEN 'created' ELSE 'replayed' END, was.entity_id, NULL)::verdict;
+    RETURN (r.line, CASE WHEN was.created THEN 'created' ELSE 'replayed' END, was.entity_id, NULL)::answer;
 EXCEPTION WHEN OTHERS THEN
-    RETURN (r.line, 'refused', NULL, SQLSTATE || ': ' || SQLERRM)::verdict;
+    RETURN (r.line, 'refused', NULL, SQLSTATE || ': ' || SQLERRM)::answer;
 END $$;
 
-INSERT INTO verdict
+INSERT INTO answer
 SELECT v.* FROM (SELECT r FROM request AS r ORDER BY line) AS next, take(next.r) AS v;
-SELECT line, note, verdict, reason
-FROM request JOIN verdict AS v USING (line) ORDER BY line;
+SELECT line, note, outcome, reason
+FROM request JOIN answer AS a USING (line) ORDER BY line;
 
 \echo 'Line 8 was a retry with another id: it got the id of the first order, and no second order was'
-\echo 'created. All 15 verdicts must be as expected, and each of the six commands must have its order:\n'
+\echo 'created. All 15 outcomes must be as expected, and each of the six commands must have its order:\n'
 
 \set ECHO none
 CREATE VIEW account AS
-SELECT (SELECT count(*) FROM request JOIN verdict AS v USING (line) WHERE v.verdict = expected) AS as_expected,
-       (SELECT count(DISTINCT order_id) FROM verdict WHERE line IN (1, 8)) AS orders_of_lines_1_and_8,
+SELECT (SELECT count(*) FROM request JOIN answer AS a USING (line) WHERE a.outcome = expected) AS as_expected,
+       (SELECT count(DISTINCT order_id) FROM answer WHERE line IN (1, 8)) AS orders_of_lines_1_and_8,
        (SELECT count(*) FROM orders) AS orders,
        (SELECT count(*) FROM idgen.creation_identifiers) AS commands,
        (SELECT count(*) FROM idgen.creation_identifiers JOIN orders ON id = entity_id) AS with_order;

@@ -26,7 +26,7 @@ my ($control, $one, $two) = map { session() } 1 .. 3;
 sub command { return sprintf('c0000000-0000-4000-8000-%012x', $_[0]) }
 sub place { my ($name, $number) = @_; return "SELECT place_order('" . command($name) . "', $number)" }
 
-sub begin_story
+sub start_over
 {
 	my ($name) = @_;
 	note "--- $name";
@@ -43,7 +43,7 @@ sub check_orders
 }
 
 # --- Savepoints -------------------------------------------------------------
-begin_story('savepoints');
+start_over('savepoints');
 is($one->ask('BEGIN; ' . place(1, 10)), '10', 'a command is recorded');
 is($one->ask('SAVEPOINT s; ' . place(1, 11)), '10', 'it is known after a savepoint');
 is($one->ask(place(2, 20)), '20', 'another command is recorded after the savepoint');
@@ -57,7 +57,7 @@ $one->ask('COMMIT');
 check_orders('1=10:1 2=22:1 3=30:1', 'commands that were not rolled back remain');
 
 # A timeout ends the wait, and the transaction continues after its savepoint.
-begin_story('a timeout in a transaction');
+start_over('a timeout in a transaction');
 $one->ask('BEGIN; ' . place(4, 40));
 $two->ask('BEGIN; ' . place(5, 50) . '; SAVEPOINT s');
 is($two->ask("SET LOCAL lock_timeout = '50ms'; " . place(4, 41)), '55P03',
@@ -68,7 +68,7 @@ check_orders('5=50:1 6=60:1', 'the cancelled call and what was rolled back recor
 is($two->ask(place(4, 70)), '70', 'which can be recorded then');
 
 # --- PL/pgSQL ---------------------------------------------------------------
-begin_story('exception blocks');
+start_over('exception blocks');
 is($control->ask(sprintf(q{
 		DO $$ BEGIN
 			PERFORM place_order('%s', 1);
@@ -86,7 +86,7 @@ is($control->ask(sprintf(q{
 			END;
 		END $$}, map { command($_) } 6, 7, 7, 6, 6)), '', 'an exception rolls back its block only');
 check_orders('6=1:1 7=3:1', 'the same after commit');
-begin_story('a procedure');
+start_over('a procedure');
 is($control->ask(q{
 		DO $$ BEGIN
 			FOR i IN 1 .. 6 LOOP
@@ -96,7 +96,7 @@ is($control->ask(q{
 		END $$}), '', 'a procedure with COMMIT and ROLLBACK');
 check_orders('1=1:1 3=3:1 5=5:1', 'only committed commands are recorded');
 
-begin_story('cursors');
+start_over('cursors');
 $one->ask(q{
 	BEGIN;
 	DECLARE c CURSOR FOR SELECT entity_number, created, idgen.snowflake() > 0
@@ -118,7 +118,7 @@ for my $crash ('no crash', 'a crash')
 		($control, $one, $two) = map { session() } 1 .. 3;
 	};
 
-	begin_story("two-phase commit, $crash");
+	start_over("two-phase commit, $crash");
 	for my $fate (sort keys %name)
 	{
 		my $name = $name{$fate};
@@ -160,7 +160,7 @@ append_to_file($file, join('', map { "\\set $_ random(1, 60)\n" } 'a' .. 'd') . 
 	  . join('', map { "SELECT place_and_tell(:$_);\n" } 'a' .. 'd') . "COMMIT;\n");
 for my $isolation ('read committed', 'repeatable read', 'serializable')
 {
-	begin_story($isolation);
+	start_over($isolation);
 	ask('TRUNCATE told');
 	local $ENV{PGOPTIONS} = '-c default_transaction_isolation=' . $isolation =~ s/ /\\ /r;
 	my ($said, $errors) = run_command([ 'pgbench', '--no-vacuum', '--client=12', '--jobs=2', '--transactions=15',

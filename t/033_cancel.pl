@@ -23,13 +23,13 @@ my ($control, $other) = (session(), session());
 # later. Then the session that was cancelled gets the result.
 sub check_waiting
 {
-	my ($name, $call, $gives, %story) = @_;
-	my $event = $story{event} // 'Lock';
-	my $settings = $story{settings} // 'SET search_path = public';
-	ref $story{before} ? $story{before}->() : $control->ask($story{before}) if $story{before};
-	if ($story{blocked_by})
+	my ($name, $call, $gives, %how) = @_;
+	my $event = $how{event} // 'Lock';
+	my $settings = $how{settings} // 'SET search_path = public';
+	ref $how{before} ? $how{before}->() : $control->ask($how{before}) if $how{before};
+	if ($how{blocked_by})
 	{
-		$other->ask("BEGIN; $story{blocked_by}");
+		$other->ask("BEGIN; $how{blocked_by}");
 		die "$name: $other->{message}" if $other->{sqlstate};
 	}
 
@@ -56,8 +56,8 @@ sub check_waiting
 	$control->poll("SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $vanished->{pid})");
 	pass("$name: the session ends when the client is gone");
 
-	$other->ask('ROLLBACK') if $story{blocked_by};
-	$story{after}->() if $story{after};
+	$other->ask('ROLLBACK') if $how{blocked_by};
+	$how{after}->() if $how{after};
 	like($cancelled->ask($call), qr/^(?:$gives)$/, "$name: the call works afterwards");
 	is($control->ask(q{SELECT count(*) FROM pg_locks WHERE NOT granted}), '0', "$name: no session waits any more");
 	$cancelled->quit;

@@ -6,9 +6,9 @@ plan skip_all => 'PG_CONFIG is not set' unless $ENV{PG_CONFIG};
 
 my ($stdout, $stderr) = run_command(["scripts/demo.sh"]);
 is($?, 0, 'the demonstration succeeds') or diag $stdout, $stderr;
-my %verdicts;
-$verdicts{$1}++ while $stdout =~ /^ +\d+ \| [^|]*\| (created|replayed|refused) +\|/gm;
-is_deeply(\%verdicts, { created => 6, replayed => 1, refused => 8 }, 'the fifteen requests have the expected verdicts');
+my %outcomes;
+$outcomes{$1}++ while $stdout =~ /^ +\d+ \| [^|]*\| (created|replayed|refused) +\|/gm;
+is_deeply(\%outcomes, { created => 6, replayed => 1, refused => 8 }, 'the fifteen requests have the expected outcomes');
 like($stdout, qr/^ +15 \| +1 \| +6 \| +6 \| +6$/m, 'orders and recorded commands are as expected');
 my ($folder) = $stdout =~ m{^ok, in (/tmp/idgen\.\w+)$}m;
 ok(defined $folder && !-e $folder, 'the folder of the cluster is removed');
