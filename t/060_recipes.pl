@@ -400,7 +400,7 @@ sub value
 	my $heading = 'From another extension';
 	my $section = $migrating->prose($heading);
 	my %named = map { $_ => 1 } map { ($_->[1] // '') =~ /\b([a-z_0-9]+)\(/g } $migrating->table($heading);
-	delete @named{qw(clock_timestamp make_interval to_timestamp extract rpad lpad)};
+	delete @named{qw(clock_timestamp make_interval to_timestamp extract rpad lpad lower upper)};
 	cmp_ok(scalar keys %named, '>', 15, 'the page names functions');
 	is(join(' ', grep { !$exists{$_} } sort keys %named), '', 'and all exist');
 
