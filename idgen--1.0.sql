@@ -54,8 +54,8 @@ BEGIN
 END $$;
 
 COMMENT ON SCHEMA idgen IS
-'Identifiers for primary keys: generate, check, create once. In all functions, the argument "clock" is a timestamp '
-'to use instead of the current time, and an infinite one is an error (22008).';
+'Identifiers for primary keys: generate, check, create once. In all functions, the argument "clock" is a timestamp to '
+'use instead of the current time, and an infinite one raises an error (22008).';
 
 -- ---------------------------------------------------------------------------
 -- Random, name-based and time-based UUIDs
@@ -83,15 +83,15 @@ CREATE FUNCTION idgen.uuid_v7(clock timestamptz DEFAULT NULL) RETURNS uuid
 COMMENT ON FUNCTION idgen.uuid_v7(timestamptz) IS
 'A UUID of version 7 (RFC 9562 section 5.7): 48 bits of Unix milliseconds, 12 bits of the fraction of the '
 'millisecond, 62 random bits; without a clock, greater than all that this session generated without one before. A '
-'clock before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
+'clock before 1970 or after 10889-08-02 05:31:50.655999+00 raises an error (22008).';
 
 CREATE FUNCTION idgen.uuid_v7_ordered() RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'idgen_uuid_v7_ordered';
 
 COMMENT ON FUNCTION idgen.uuid_v7_ordered() IS
-'A UUID of version 7, greater than every one that any session of this database got from this function before, also '
-'after a crash or a clock that was set back. In a read-only transaction and on a standby it is an error (25006).';
+'A UUID of version 7, greater than every one that this function returned before to any session of the database, also '
+'after a crash or a clock that was set back. In a read-only transaction and on a standby it raises an error (25006).';
 
 CREATE FUNCTION idgen.uuid_v1(clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL SAFE
@@ -100,7 +100,7 @@ CREATE FUNCTION idgen.uuid_v1(clock timestamptz DEFAULT NULL) RETURNS uuid
 COMMENT ON FUNCTION idgen.uuid_v1(timestamptz) IS
 'A UUID of version 1 (RFC 9562 section 5.1): 60 bits of 100 ns ticks since 1582-10-15, the low ones first, and 61 '
 'random bits for clock sequence and node. It reveals its creation time, but is not in its order. A clock before '
-'1582-10-15 or after 5236-03-31 21:21:00.684697+00 is an error (22008).';
+'1582-10-15 or after 5236-03-31 21:21:00.684697+00 raises an error (22008).';
 
 CREATE FUNCTION idgen.uuid_v6(clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL SAFE
@@ -128,7 +128,7 @@ CREATE FUNCTION idgen.comb(clock timestamptz DEFAULT NULL) RETURNS uuid
 
 COMMENT ON FUNCTION idgen.comb(timestamptz) IS
 'A COMB: a UUID of version 4 with 48 bits of Unix milliseconds in bytes 0 to 5 and 74 random bits. A clock before '
-'1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
+'1970 or after 10889-08-02 05:31:50.655999+00 raises an error (22008).';
 
 CREATE FUNCTION idgen.short_comb(
     period interval DEFAULT '1 minute',
@@ -143,7 +143,7 @@ COMMENT ON FUNCTION idgen.short_comb(interval, int, int, timestamptz) IS
 'A short COMB: a UUID of version 4 whose first prefix_bytes (1 to 6) bytes are floor(Unix ms / period in ms) mod '
 '256^prefix_bytes; run_length consecutive ones of a session share the 32 random bits after the prefix, by default '
 'those of a transaction, 4096 at most, after the first 128 of the session in a period. The period is a whole number '
-'of milliseconds up to 365250 days; an argument out of range is an error (22023).';
+'of milliseconds up to 365250 days; an argument out of range raises an error (22023).';
 
 CREATE FUNCTION idgen.keyed_comb(
     period interval DEFAULT '1 hour',
@@ -154,9 +154,9 @@ CREATE FUNCTION idgen.keyed_comb(
     AS 'MODULE_PATHNAME', 'idgen_keyed_comb';
 
 COMMENT ON FUNCTION idgen.keyed_comb(interval, text, timestamptz) IS
-'A keyed COMB: a UUID of version 4 with 90 random bits after 24 bits of a hash of area and period, by default an hour, '
-'and 8 bits of a hash of the twelfth of the period, under a secret that the server draws after each start. A period '
-'that short_comb() does not accept, or an area longer than 63 bytes, is an error (22023).';
+'A keyed COMB: a UUID of version 4 with 90 random bits after 24 bits of a hash of area and period, by default an '
+'hour, and 8 bits of a hash of the twelfth of the period, under a secret that the server draws after each start. A '
+'period that short_comb() does not accept, or an area longer than 63 bytes, raises an error (22023).';
 
 CREATE FUNCTION idgen.suffix_comb(clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL SAFE
@@ -164,7 +164,7 @@ CREATE FUNCTION idgen.suffix_comb(clock timestamptz DEFAULT NULL) RETURNS uuid
 
 COMMENT ON FUNCTION idgen.suffix_comb(timestamptz) IS
 'A COMB for SQL Server (J. Nilsson): a UUID of version 4 with 74 random bits, then 48 bits of Unix milliseconds in '
-'bytes 10 to 15. A clock before 1970 or after 10889-08-02 05:31:50.655999+00 is an error (22008).';
+'bytes 10 to 15. A clock before 1970 or after 10889-08-02 05:31:50.655999+00 raises an error (22008).';
 
 CREATE FUNCTION idgen.short_suffix_comb(
     period interval DEFAULT '1 minute',
@@ -175,7 +175,7 @@ CREATE FUNCTION idgen.short_suffix_comb(
 
 COMMENT ON FUNCTION idgen.short_suffix_comb(interval, timestamptz) IS
 'A short COMB for SQL Server: a UUID of version 4 with a prefix of 16 bits in bytes 10 and 11 and 106 random bits. A '
-'period that short_comb() does not accept is an error (22023).';
+'period that short_comb() does not accept raises an error (22023).';
 
 CREATE FUNCTION idgen.sequence_comb(
     sequence regclass,
@@ -186,9 +186,9 @@ CREATE FUNCTION idgen.sequence_comb(
     AS 'MODULE_PATHNAME', 'idgen_sequence_comb';
 
 COMMENT ON FUNCTION idgen.sequence_comb(regclass, int, int) IS
-'T. Vondra''s sequential UUID: a UUID of version 4 with the prefix ((nextval - 1) / block) mod 256^bytes, where '
-'bytes is the number of bytes that block_count needs (0 to 4) and block is block_size * block_count / 256^bytes. '
-'Needs USAGE or UPDATE on the sequence; a block_size or block_count below 1 is an error (22023).';
+'T. Vondra''s sequential UUID: a UUID of version 4 with the prefix ((nextval - 1) / block) mod 256^bytes, where bytes '
+'is the number of bytes that block_count needs (0 to 4) and block is block_size * block_count / 256^bytes. Needs '
+'USAGE or UPDATE on the sequence; a block_size or block_count below 1 raises an error (22023).';
 
 -- ---------------------------------------------------------------------------
 -- Reading and converting UUIDs
@@ -222,7 +222,7 @@ CREATE FUNCTION idgen.uuid_text_timestamp(id text) RETURNS timestamptz
 
 COMMENT ON FUNCTION idgen.uuid_text_timestamp(text) IS
 'The same as uuid_timestamp() for a UUID as text, for example as a time decoder of pg_partman. Text that is not a '
-'uuid is an error (22P02).';
+'uuid raises an error (22P02).';
 
 CREATE FUNCTION idgen.comb_timestamp(id uuid) RETURNS timestamptz
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -260,14 +260,15 @@ CREATE FUNCTION idgen.uuid_v1_to_v6(id uuid) RETURNS uuid
 
 COMMENT ON FUNCTION idgen.uuid_v1_to_v6(uuid) IS
 'The UUID of version 6 with the ticks, clock sequence and node of this version 1 (RFC 9562 section 5.6). Another '
-'version is an error (22023).';
+'version raises an error (22023).';
 
 CREATE FUNCTION idgen.uuid_v6_to_v1(id uuid) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_uuid_v6_to_v1';
 
 COMMENT ON FUNCTION idgen.uuid_v6_to_v1(uuid) IS
-'The UUID of version 1 with the ticks, clock sequence and node of this version 6. Another version is an error (22023).';
+'The UUID of version 1 with the ticks, clock sequence and node of this version 6. Another version raises an error '
+'(22023).';
 
 CREATE FUNCTION idgen.uuid_v1_to_lambert_comb(id uuid) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -275,7 +276,7 @@ CREATE FUNCTION idgen.uuid_v1_to_lambert_comb(id uuid) RETURNS uuid
 
 COMMENT ON FUNCTION idgen.uuid_v1_to_lambert_comb(uuid) IS
 'M. Lambert''s time-ordered UUID (version 13) with the ticks, clock sequence and node of this version 1. Another '
-'version is an error (22023).';
+'version raises an error (22023).';
 
 CREATE FUNCTION idgen.lambert_comb_to_uuid_v1(id uuid) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -283,7 +284,7 @@ CREATE FUNCTION idgen.lambert_comb_to_uuid_v1(id uuid) RETURNS uuid
 
 COMMENT ON FUNCTION idgen.lambert_comb_to_uuid_v1(uuid) IS
 'The UUID of version 1 with the ticks, clock sequence and node of M. Lambert''s time-ordered one (version 13). '
-'Another version is an error (22023).';
+'Another version raises an error (22023).';
 
 CREATE FUNCTION idgen.swap_guid_bytes(id uuid) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -395,7 +396,7 @@ CREATE FUNCTION idgen.internal_is_version(id uuid, version int) RETURNS boolean
     AS 'MODULE_PATHNAME', 'idgen_internal_is_version';
 
 COMMENT ON FUNCTION idgen.internal_is_version(uuid, int) IS
-'Whether a UUID is of this version, for uuid_v7_within() and comb_within().';
+'Tests whether a UUID is of this version, for uuid_v7_within() and comb_within().';
 
 -- The planner inlines these predicates into index conditions and partition
 -- pruning. It would not inline STRICT functions.
@@ -407,7 +408,7 @@ CREATE FUNCTION idgen.uuid_v7_within(id uuid, start timestamptz, stop timestampt
        AND idgen.internal_is_version(id, 7);
 
 COMMENT ON FUNCTION idgen.uuid_v7_within(uuid, timestamptz, timestamptz) IS
-'Whether a UUID is of version 7, and at or after start and before stop: id >= uuid_v7_floor(start) AND id < '
+'Tests whether a UUID is of version 7, and at or after start and before stop: id >= uuid_v7_floor(start) AND id < '
 'uuid_v7_floor(stop), which uses an index and prunes partitions, AND uuid_version(id) = 7. Never true if start or '
 'stop is NULL.';
 
@@ -418,8 +419,8 @@ CREATE FUNCTION idgen.comb_within(id uuid, start timestamptz, stop timestamptz D
        AND idgen.internal_is_version(id, 4);
 
 COMMENT ON FUNCTION idgen.comb_within(uuid, timestamptz, timestamptz) IS
-'For a column whose UUIDs of version 4 are COMBs, whether a UUID is one, and at or after start and before stop: id '
-'>= comb_floor(start) AND id < comb_floor(stop), which uses an index and prunes partitions, AND uuid_version(id) = '
+'For a column whose UUIDs of version 4 are COMBs, tests whether a UUID is one, and at or after start and before stop: '
+'id >= comb_floor(start) AND id < comb_floor(stop), which uses an index and prunes partitions, AND uuid_version(id) = '
 '4. Never true if start or stop is NULL.';
 
 -- Other collations have other orders: Estonian has Z before T, Danish has aa after z.
@@ -430,9 +431,9 @@ CREATE FUNCTION idgen.ulid_within(id text, start timestamptz, stop timestamptz D
            AND id COLLATE pg_catalog."C" OPERATOR(pg_catalog.<) idgen.ulid_floor(stop) AND idgen.is_ulid(id)';
 
 COMMENT ON FUNCTION idgen.ulid_within(text, timestamptz, timestamptz) IS
-'Whether a text is a ULID in upper case, and at or after start and before stop: id >= ulid_floor(start) AND id < '
-'ulid_floor(stop) in the collation "C", in which it uses an index and prunes partitions, AND is_ulid(id). Never true '
-'if start or stop is NULL.';
+'Tests whether a text is a ULID in upper case, and at or after start and before stop: id >= ulid_floor(start) AND id '
+'< ulid_floor(stop) in the collation "C", in which it uses an index and prunes partitions, AND is_ulid(id). Never '
+'true if start or stop is NULL.';
 
 CREATE FUNCTION idgen.object_id_within(id text, start timestamptz, stop timestamptz DEFAULT 'infinity') RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
@@ -453,8 +454,8 @@ CREATE FUNCTION idgen.snowflake_within(
        AND id OPERATOR(pg_catalog.<) idgen.snowflake_floor(stop, epoch);
 
 COMMENT ON FUNCTION idgen.snowflake_within(bigint, timestamptz, timestamptz, timestamptz) IS
-'For a column that contains only snowflakes of this epoch, whether one is at or after start and before stop: id >= '
-'snowflake_floor(start, epoch) AND id < snowflake_floor(stop, epoch), which uses an index and prunes partitions. '
+'For a column that contains only snowflakes of this epoch, tests whether one is at or after start and before stop: id '
+'>= snowflake_floor(start, epoch) AND id < snowflake_floor(stop, epoch), which uses an index and prunes partitions. '
 'Never true if start or stop is NULL.';
 
 CREATE FUNCTION idgen.js_id_within(
@@ -468,7 +469,7 @@ CREATE FUNCTION idgen.js_id_within(
        AND id OPERATOR(pg_catalog.<) idgen.js_id_floor(stop, epoch);
 
 COMMENT ON FUNCTION idgen.js_id_within(bigint, timestamptz, timestamptz, timestamptz) IS
-'For a column that contains only js_ids of this epoch, whether one is at or after start and before stop: id >= '
+'For a column that contains only js_ids of this epoch, tests whether one is at or after start and before stop: id >= '
 'js_id_floor(start, epoch) AND id < js_id_floor(stop, epoch), which uses an index and prunes partitions. Never true '
 'if start or stop is NULL.';
 
@@ -481,9 +482,9 @@ CREATE FUNCTION idgen.is_uuid(id text, version int DEFAULT NULL) RETURNS boolean
     AS 'MODULE_PATHNAME', 'idgen_is_uuid';
 
 COMMENT ON FUNCTION idgen.is_uuid(text, int) IS
-'Whether a text is a UUID in canonical form: 36 characters, hexadecimal digits of either case, the variant of RFC '
-'9562 and the given version, or one from 1 to 8 if none is given; then also the Nil and the Max UUID. Bad text never '
-'raises an error; a version outside 0 to 15 does (22023).';
+'Tests whether a text is a UUID in canonical form: 36 characters, hexadecimal digits of either case, the variant of '
+'RFC 9562 and the given version, or one from 1 to 8 if none is given; then also the Nil and the Max UUID. Bad text '
+'never raises an error; a version outside 0 to 15 does (22023).';
 
 CREATE FUNCTION idgen.is_recent_short_comb(
     id uuid,
@@ -498,9 +499,9 @@ CREATE FUNCTION idgen.is_recent_short_comb(
     AS 'MODULE_PATHNAME', 'idgen_is_recent_short_comb';
 
 COMMENT ON FUNCTION idgen.is_recent_short_comb(uuid, interval, interval, interval, interval, int, timestamptz) IS
-'Whether a UUID is of version 4 with a prefix that short_comb(period, prefix_bytes) gives at some time from clock - '
-'past_tolerance to clock + future_tolerance, each of them tolerance unless given. A tolerance that is negative or '
-'has months, or both together above the cycle of prefixes less two periods, is an error (22023).';
+'Tests whether a UUID is of version 4 with a prefix that short_comb(period, prefix_bytes) gives at some time from '
+'clock - past_tolerance to clock + future_tolerance, each of them tolerance unless given. A tolerance that is '
+'negative or has months, or both together above the cycle of prefixes less two periods, raises an error (22023).';
 
 CREATE FUNCTION idgen.is_recent_comb(
     id uuid,
@@ -513,9 +514,9 @@ CREATE FUNCTION idgen.is_recent_comb(
     AS 'MODULE_PATHNAME', 'idgen_is_recent_comb';
 
 COMMENT ON FUNCTION idgen.is_recent_comb(uuid, interval, interval, interval, timestamptz) IS
-'Whether a UUID is of version 4 and its first 48 bits are a time from clock - past_tolerance to clock + '
+'Tests whether a UUID is of version 4 and its first 48 bits are a time from clock - past_tolerance to clock + '
 'future_tolerance, each of them tolerance unless given. Both ends are rounded down to the millisecond, the clock is '
-'the start of the statement unless given, and a tolerance that is negative or has months is an error (22023).';
+'the start of the statement unless given, and a tolerance that is negative or has months raises an error (22023).';
 
 CREATE FUNCTION idgen.is_recent_uuid_v7(
     id uuid,
@@ -528,9 +529,9 @@ CREATE FUNCTION idgen.is_recent_uuid_v7(
     AS 'MODULE_PATHNAME', 'idgen_is_recent_uuid_v7';
 
 COMMENT ON FUNCTION idgen.is_recent_uuid_v7(uuid, interval, interval, interval, timestamptz) IS
-'Whether a UUID is of version 7 with a time from clock - past_tolerance to clock + future_tolerance, each of them '
-'tolerance unless given. Both ends are rounded down to the millisecond, the clock is the start of the statement '
-'unless given, and a tolerance that is negative or has months is an error (22023).';
+'Tests whether a UUID is of version 7 with a time from clock - past_tolerance to clock + future_tolerance, each of '
+'them tolerance unless given. Both ends are rounded down to the millisecond, the clock is the start of the statement '
+'unless given, and a tolerance that is negative or has months raises an error (22023).';
 
 CREATE FUNCTION idgen.check_recent_short_comb(
     id uuid,
@@ -545,8 +546,8 @@ CREATE FUNCTION idgen.check_recent_short_comb(
     AS 'MODULE_PATHNAME', 'idgen_check_recent_short_comb';
 
 COMMENT ON FUNCTION idgen.check_recent_short_comb(uuid, interval, interval, interval, interval, int, timestamptz) IS
-'The identifier, if is_recent_short_comb() accepts it with the same arguments. Otherwise an error (23514) that shows '
-'the window and the value found, with the function''s name as constraint name.';
+'The identifier, if is_recent_short_comb() accepts it with the same arguments. Otherwise, an error (23514) shows the '
+'window and the value found, with the function''s name as constraint name.';
 
 CREATE FUNCTION idgen.check_recent_comb(
     id uuid,
@@ -559,8 +560,8 @@ CREATE FUNCTION idgen.check_recent_comb(
     AS 'MODULE_PATHNAME', 'idgen_check_recent_comb';
 
 COMMENT ON FUNCTION idgen.check_recent_comb(uuid, interval, interval, interval, timestamptz) IS
-'The identifier, if is_recent_comb() accepts it with the same arguments. Otherwise an error (23514) that shows the '
-'window and the value found, with the function''s name as constraint name.';
+'The identifier, if is_recent_comb() accepts it with the same arguments. Otherwise, an error (23514) shows the window '
+'and the value found, with the function''s name as constraint name.';
 
 CREATE FUNCTION idgen.check_recent_uuid_v7(
     id uuid,
@@ -573,8 +574,8 @@ CREATE FUNCTION idgen.check_recent_uuid_v7(
     AS 'MODULE_PATHNAME', 'idgen_check_recent_uuid_v7';
 
 COMMENT ON FUNCTION idgen.check_recent_uuid_v7(uuid, interval, interval, interval, timestamptz) IS
-'The identifier, if is_recent_uuid_v7() accepts it with the same arguments. Otherwise an error (23514) that shows '
-'the window and the value found, with the function''s name as constraint name.';
+'The identifier, if is_recent_uuid_v7() accepts it with the same arguments. Otherwise, an error (23514) shows the '
+'window and the value found, with the function''s name as constraint name.';
 
 CREATE FUNCTION idgen.check_recent_id() RETURNS trigger
     LANGUAGE C VOLATILE PARALLEL SAFE
@@ -605,9 +606,9 @@ CREATE FUNCTION idgen.created_near(
        AND created_at OPERATOR(pg_catalog.<=) idgen.internal_created_bound(id, tolerance, true);
 
 COMMENT ON FUNCTION idgen.created_near(uuid, timestamptz, interval) IS
-'Whether created_at is within the tolerance of uuid_timestamp(id), both ends included, which prunes partitions by '
-'created_at. False for a uuid without a time. A tolerance that is NULL (22004), or negative or with months (22023), '
-'is an error.';
+'Tests whether created_at is within the tolerance of uuid_timestamp(id), both ends included, which prunes partitions '
+'by created_at. False for a uuid without a time. A tolerance that is NULL (22004), or negative or with months '
+'(22023), is an error.';
 
 -- ---------------------------------------------------------------------------
 -- 64-bit identifiers
@@ -628,17 +629,17 @@ SELECT pg_catalog.pg_extension_config_dump('idgen.uuid_v7_ordered_mark', '');
 SELECT pg_catalog.pg_extension_config_dump('idgen.decimal_id_counter', '');
 
 COMMENT ON SEQUENCE idgen.snowflake_mark IS
-'All values that idgen.snowflake() has returned are of earlier Unix seconds than last_value >> 28; the low bits are '
-'random. Written by the function.';
+'High-water mark: every value that idgen.snowflake() has returned has a Unix second before last_value >> 28; the low '
+'28 bits are random. Written by the function.';
 COMMENT ON SEQUENCE idgen.trace_id_mark IS
-'All values that idgen.trace_id() has returned are of earlier Unix seconds than last_value >> 28; the low bits are '
-'random. Written by the function.';
+'High-water mark: every value that idgen.trace_id() has returned has a Unix second before last_value >> 28; the low '
+'28 bits are random. Written by the function.';
 COMMENT ON SEQUENCE idgen.js_id_mark IS
-'All values that idgen.js_id() has returned are of earlier Unix seconds than last_value >> 28; the low bits are '
-'random. Written by the function.';
-COMMENT ON SEQUENCE idgen.uuid_v7_ordered_mark IS
-'All values that idgen.uuid_v7_ordered() has returned are of earlier Unix seconds than last_value >> 28; the low '
+'High-water mark: every value that idgen.js_id() has returned has a Unix second before last_value >> 28; the low 28 '
 'bits are random. Written by the function.';
+COMMENT ON SEQUENCE idgen.uuid_v7_ordered_mark IS
+'High-water mark: every value that idgen.uuid_v7_ordered() has returned has a Unix second before last_value >> 28; '
+'the low 28 bits are random. Written by the function.';
 COMMENT ON SEQUENCE idgen.decimal_id_counter IS
 'Counter and generator of idgen.decimal_id(): generator * 922337202 + counter.';
 
@@ -768,14 +769,15 @@ CREATE FUNCTION idgen.object_id_timestamp(id text) RETURNS timestamptz
     AS 'MODULE_PATHNAME', 'idgen_object_id_timestamp';
 
 COMMENT ON FUNCTION idgen.object_id_timestamp(text) IS
-'The time in an ObjectId, to the second. Text that is not 24 hexadecimal digits is an error (22P02).';
+'The time in an ObjectId, to the second. Text that is not 24 hexadecimal digits raises an error (22P02).';
 
 CREATE FUNCTION idgen.is_object_id(id text) RETURNS boolean
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT LEAKPROOF SUPPORT idgen.internal_expect_true
     AS 'MODULE_PATHNAME', 'idgen_is_object_id';
 
 COMMENT ON FUNCTION idgen.is_object_id(text) IS
-'Whether a text is an ObjectId as object_id() writes it: 24 hexadecimal digits in lower case. Never raises an error.';
+'Tests whether a text is an ObjectId as object_id() writes it: 24 hexadecimal digits in lower case. Never raises an '
+'error.';
 
 -- ---------------------------------------------------------------------------
 -- Text forms: bases, prefixed ids, TypeID, ULID
@@ -787,31 +789,31 @@ CREATE FUNCTION idgen.uuid_to_base(id uuid, base int) RETURNS text
 
 COMMENT ON FUNCTION idgen.uuid_to_base(uuid, int) IS
 'The uuid in digits of base 16, 32 (Crockford), 36, 58 (Bitcoin) or 62: always 32, 26, 25, 22 or 22 digits, so that '
-'text order in COLLATE "C" is uuid order. Another base is an error (22023).';
+'text order in COLLATE "C" is uuid order. Another base raises an error (22023).';
 
 CREATE FUNCTION idgen.bigint_to_base(value bigint, base int) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_bigint_to_base';
 
 COMMENT ON FUNCTION idgen.bigint_to_base(bigint, int) IS
-'The number in digits of base 16, 32 (Crockford), 36, 58 (Bitcoin) or 62, without leading zeros. A negative number '
-'or another base is an error (22023).';
+'The number in digits of base 16, 32 (Crockford), 36, 58 (Bitcoin) or 62, without leading zeros. A negative number or '
+'another base raises an error (22023).';
 
 CREATE FUNCTION idgen.uuid_from_base(digits text, base int) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_uuid_from_base';
 
 COMMENT ON FUNCTION idgen.uuid_from_base(text, int) IS
-'The uuid with these digits; leading zeros can be left out, and in bases 16, 32 and 36 letters can be of either '
-'case. An invalid character, no digits or too many digits is an error (22P02), and so is a number of more than 128 '
-'bits (22003).';
+'The uuid with these digits; leading zeros can be left out, and in bases 16, 32 and 36 letters can be of either case. '
+'An invalid character, no digits or too many digits raise an error (22P02), and so does a number of more than 128 bits '
+'(22003).';
 
 CREATE FUNCTION idgen.bigint_from_base(digits text, base int) RETURNS bigint
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_bigint_from_base';
 
 COMMENT ON FUNCTION idgen.bigint_from_base(text, int) IS
-'The number with these digits, read as by uuid_from_base(). A number out of range for bigint is an error (22003).';
+'The number with these digits, read as by uuid_from_base(). A number out of range for bigint raises an error (22003).';
 
 CREATE FUNCTION idgen.prefixed_id(prefix text, id uuid DEFAULT idgen.short_comb()) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE
@@ -826,23 +828,24 @@ CREATE FUNCTION idgen.prefixed_id_to_uuid(id text, expected_prefix text DEFAULT 
     AS 'MODULE_PATHNAME', 'idgen_prefixed_id_to_uuid';
 
 COMMENT ON FUNCTION idgen.prefixed_id_to_uuid(text, text) IS
-'The uuid in a prefixed id, whose digits can lack leading zeros and be of either case. Text that is not a prefixed '
-'id is an error (22P02), as is a prefix other than the expected one (23514).';
+'The uuid in a prefixed id, whose digits can lack leading zeros and be of either case. Text that is not a prefixed id '
+'raises an error (22P02), as does a prefix other than the expected one (23514).';
 
 CREATE FUNCTION idgen.prefixed_id_prefix(id text) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_prefixed_id_prefix';
 
 COMMENT ON FUNCTION idgen.prefixed_id_prefix(text) IS
-'The prefix of a prefixed id: the text before the last underscore. Text that is not a prefixed id is an error (22P02).';
+'The prefix of a prefixed id: the text before the last underscore. Text that is not a prefixed id raises an error '
+'(22P02).';
 
 CREATE FUNCTION idgen.is_prefixed_id(id text, prefix text DEFAULT NULL) RETURNS boolean
     LANGUAGE C IMMUTABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_is_prefixed_id';
 
 COMMENT ON FUNCTION idgen.is_prefixed_id(text, text) IS
-'Whether a text is exactly what prefixed_id() writes for this prefix, or for any if none is given, and some uuid. '
-'Bad text never raises an error; an invalid prefix does (22023).';
+'Tests whether a text is exactly what prefixed_id() writes for this prefix, or for any if none is given, and some '
+'uuid. Bad text never raises an error; an invalid prefix does (22023).';
 
 CREATE TABLE idgen.id_prefixes (
     prefix text PRIMARY KEY,
@@ -872,7 +875,7 @@ CREATE FUNCTION idgen.create_id_domain(domain_name text, prefix text) RETURNS re
 
 COMMENT ON FUNCTION idgen.create_id_domain(text, text) IS
 'Creates a domain over text COLLATE "C" whose constraint prefixed_id_check is is_prefixed_id(VALUE, prefix), and '
-'registers the prefix in idgen.id_prefixes until the domain is dropped. A prefix in use is an error (23505) that '
+'registers the prefix in idgen.id_prefixes until the domain is dropped. A prefix in use raises an error (23505) that '
 'names its domain.';
 
 CREATE FUNCTION idgen.parse_prefixed_id(
@@ -892,7 +895,7 @@ CREATE FUNCTION idgen.parse_prefixed_id(
 
 COMMENT ON FUNCTION idgen.parse_prefixed_id(text) IS
 'The parts of a prefixed id: the domain for which its prefix is registered, or NULL, the prefix and the uuid. Text '
-'that is not a prefixed id is an error (22P02).';
+'that is not a prefixed id raises an error (22P02).';
 
 CREATE FUNCTION idgen.typeid_from_uuid(prefix text, id uuid) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE
@@ -916,22 +919,22 @@ CREATE FUNCTION idgen.typeid_to_uuid(id text, expected_prefix text DEFAULT NULL)
 
 COMMENT ON FUNCTION idgen.typeid_to_uuid(text, text) IS
 'The uuid in a TypeID, read as strictly as the specification requires: lower case, all 26 digits, the first at most '
-'7. Other text is an error (22P02), as is a prefix other than the expected one (23514).';
+'7. Other text raises an error (22P02), as does a prefix other than the expected one (23514).';
 
 CREATE FUNCTION idgen.typeid_prefix(id text) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_typeid_prefix';
 
 COMMENT ON FUNCTION idgen.typeid_prefix(text) IS
-'The prefix of a TypeID, empty if there is none. Text that is not a TypeID is an error (22P02).';
+'The prefix of a TypeID, empty if there is none. Text that is not a TypeID raises an error (22P02).';
 
 CREATE FUNCTION idgen.is_typeid(id text, prefix text DEFAULT NULL) RETURNS boolean
     LANGUAGE C IMMUTABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_is_typeid';
 
 COMMENT ON FUNCTION idgen.is_typeid(text, text) IS
-'Whether a text is a TypeID, and has this prefix if one is given. Bad text never raises an error; an invalid prefix '
-'does (22023).';
+'Tests whether a text is a TypeID, and has this prefix if one is given. Bad text never raises an error; an invalid '
+'prefix does (22023).';
 
 CREATE FUNCTION idgen.ulid(clock timestamptz DEFAULT NULL) RETURNS text
     LANGUAGE C VOLATILE PARALLEL SAFE
@@ -947,8 +950,8 @@ CREATE FUNCTION idgen.ulid_to_uuid(id text) RETURNS uuid
     AS 'MODULE_PATHNAME', 'idgen_ulid_to_uuid';
 
 COMMENT ON FUNCTION idgen.ulid_to_uuid(text) IS
-'The 16 bytes of a ULID as uuid, which has the same order. Text that is not 26 digits as uuid_from_base(id, 32) '
-'reads them is an error (22P02).';
+'The 16 bytes of a ULID as uuid, which has the same order. Text that is not 26 digits as uuid_from_base(id, 32) reads '
+'them raises an error (22P02).';
 
 CREATE FUNCTION idgen.ulid_from_uuid(id uuid) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -962,14 +965,15 @@ CREATE FUNCTION idgen.ulid_timestamp(id text) RETURNS timestamptz
     AS 'MODULE_PATHNAME', 'idgen_ulid_timestamp';
 
 COMMENT ON FUNCTION idgen.ulid_timestamp(text) IS
-'The time in a ULID, to the millisecond. Text that is not a ULID is an error (22P02).';
+'The time in a ULID, to the millisecond. Text that is not a ULID raises an error (22P02).';
 
 CREATE FUNCTION idgen.is_ulid(id text) RETURNS boolean
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT LEAKPROOF SUPPORT idgen.internal_expect_true
     AS 'MODULE_PATHNAME', 'idgen_is_ulid';
 
 COMMENT ON FUNCTION idgen.is_ulid(text) IS
-'Whether a text is exactly what ulid_from_uuid() writes for some uuid: 26 digits in upper case. Never raises an error.';
+'Tests whether a text is exactly what ulid_from_uuid() writes for some uuid: 26 digits in upper case. Never raises an '
+'error.';
 
 -- ---------------------------------------------------------------------------
 -- Masks and permutations
@@ -985,15 +989,15 @@ CREATE FUNCTION idgen.mask_uuid_v7(id uuid, key_name text DEFAULT 'default') RET
 
 COMMENT ON FUNCTION idgen.mask_uuid_v7(uuid, text) IS
 'Masks a UUID of version 7 as one of version 4, by a keyed permutation of its other 122 bits under a key from '
-'idgen.key_file (docs/masks.md). Another version is an error (22023), and so is an unknown key (42704).';
+'idgen.key_file (docs/masks.md). Another version raises an error (22023), and so does an unknown key (42704).';
 
 CREATE FUNCTION idgen.unmask_uuid_v7(masked uuid, key_name text DEFAULT 'default') RETURNS uuid
     LANGUAGE C STABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_unmask_uuid_v7';
 
 COMMENT ON FUNCTION idgen.unmask_uuid_v7(uuid, text) IS
-'The inverse of mask_uuid_v7() with the same key. Every UUID of version 4 is accepted; another version is an error '
-'(22023).';
+'The inverse of mask_uuid_v7() with the same key. Every UUID of version 4 is accepted; another version raises an '
+'error (22023).';
 
 CREATE FUNCTION idgen.permute(id bigint, max_value bigint DEFAULT 9223372036854775807,
                               area text DEFAULT '', key_name text DEFAULT 'default') RETURNS bigint
@@ -1002,7 +1006,7 @@ CREATE FUNCTION idgen.permute(id bigint, max_value bigint DEFAULT 92233720368547
 
 COMMENT ON FUNCTION idgen.permute(bigint, bigint, text, text) IS
 'A permutation of the numbers from 1 to max_value, another one for each area, with a key from idgen.key_file. A '
-'number outside of them is an error (22023), and so is an unknown key (42704).';
+'number outside of them raises an error (22023), and so does an unknown key (42704).';
 
 CREATE FUNCTION idgen.unpermute(permuted bigint, max_value bigint DEFAULT 9223372036854775807,
                                 area text DEFAULT '', key_name text DEFAULT 'default') RETURNS bigint
@@ -1023,7 +1027,7 @@ CREATE FUNCTION idgen.hmac_comb(
 
 COMMENT ON FUNCTION idgen.hmac_comb(text, interval, text, timestamptz) IS
 'A keyed COMB like that of keyed_comb(), under a key from idgen.key_file, so that applications that have the key make '
-'the same ones (docs/keyed-comb.md). An unknown key is an error (42704).';
+'the same ones (docs/keyed-comb.md). An unknown key raises an error (42704).';
 
 CREATE FUNCTION idgen.is_recent_hmac_comb(
     id uuid,
@@ -1039,9 +1043,9 @@ CREATE FUNCTION idgen.is_recent_hmac_comb(
     AS 'MODULE_PATHNAME', 'idgen_is_recent_hmac_comb';
 
 COMMENT ON FUNCTION idgen.is_recent_hmac_comb(uuid, text, interval, interval, interval, interval, text, timestamptz) IS
-'Whether a UUID is of version 4 with a prefix that hmac_comb(key_name, period, area) gives at some time from clock - '
-'past_tolerance to clock + future_tolerance, each of them tolerance unless given. A tolerance that is negative or '
-'has months, or both together above 64 periods, is an error (22023).';
+'Tests whether a UUID is of version 4 with a prefix that hmac_comb(key_name, period, area) gives at some time from '
+'clock - past_tolerance to clock + future_tolerance, each of them tolerance unless given. A tolerance that is '
+'negative or has months, or both together above 64 periods, raises an error (22023).';
 
 CREATE FUNCTION idgen.check_recent_hmac_comb(
     id uuid,
@@ -1058,8 +1062,8 @@ CREATE FUNCTION idgen.check_recent_hmac_comb(
 
 COMMENT ON FUNCTION
     idgen.check_recent_hmac_comb(uuid, text, interval, interval, interval, interval, text, timestamptz) IS
-'The identifier, if is_recent_hmac_comb() accepts it with the same arguments. Otherwise an error (23514) that shows '
-'the window, with the function''s name as constraint name.';
+'The identifier, if is_recent_hmac_comb() accepts it with the same arguments. Otherwise, an error (23514) shows the '
+'window, with the function''s name as constraint name.';
 
 CREATE FUNCTION idgen.check_recent_hmac_id() RETURNS trigger
     LANGUAGE C VOLATILE PARALLEL SAFE
@@ -1126,7 +1130,7 @@ CREATE FUNCTION idgen.create_once(
 
 COMMENT ON FUNCTION idgen.create_once(uuid, uuid, text, jsonb) IS
 'Makes a creation command safe to retry: the first call with a command id records the proposed id, and later calls '
-'return the recorded id, with created = false. A known command id with another name, request or kind of id is an '
+'return the recorded id, with created = false. A known command id with another name, request or kind of id raises an '
 'error (23514, constraint name creation_identifiers_same_command).';
 
 CREATE FUNCTION idgen.create_once_bigint(
@@ -1177,7 +1181,7 @@ CREATE FUNCTION idgen.purge_creations(
 COMMENT ON FUNCTION idgen.purge_creations(interval, text, bigint) IS
 'Deletes recorded commands older than older_than, a day being 24 hours, of one command name or, if that is NULL, of '
 'all, the oldest first and at most batch_size; returns their number. A negative older_than, one with months or a '
-'batch_size below 1 is an error (22023), as is NULL (22004).';
+'batch_size below 1 raises an error (22023), as does NULL (22004).';
 
 CREATE FUNCTION idgen.trim_creations(
     keep bigint,
@@ -1190,7 +1194,7 @@ CREATE FUNCTION idgen.trim_creations(
 COMMENT ON FUNCTION idgen.trim_creations(bigint, text, bigint) IS
 'Deletes all recorded commands but the newest "keep", of one command name or, if that is NULL, of all, the oldest '
 'first and at most batch_size unless that is NULL; returns the number deleted. A negative keep or a batch_size below '
-'1 is an error (22023), as is a NULL keep (22004).';
+'1 raises an error (22023), as does a NULL keep (22004).';
 
 CREATE FUNCTION idgen.remember_command(history uuid[], command_id uuid, keep bigint DEFAULT 20) RETURNS uuid[]
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
@@ -1208,14 +1212,14 @@ CREATE FUNCTION idgen.remember_command(history uuid[], command_id uuid, keep big
 COMMENT ON FUNCTION idgen.remember_command(uuid[], uuid, bigint) IS
 'The command history of an entity with one more command id: newest last, truncated to the newest "keep" commands, '
 'which include the given one unless keep is 0; a command id that is there already keeps its place. A NULL keep keeps '
-'all, and a negative one is an error (2201W).';
+'all, and a negative one raises an error (2201W).';
 
 CREATE FUNCTION idgen.has_command(history uuid[], command_id uuid) RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN command_id IS NOT NULL THEN COALESCE(command_id OPERATOR(pg_catalog.=) ANY (history), false) END;
 
 COMMENT ON FUNCTION idgen.has_command(uuid[], uuid) IS
-'Whether a command id is in the command history of an entity. A NULL history is an empty one.';
+'Tests whether a command id is in the command history of an entity. A NULL history is an empty one.';
 
 -- ---------------------------------------------------------------------------
 -- Minimum and maximum

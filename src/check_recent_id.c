@@ -242,8 +242,8 @@ unique_index_on(Relation relation, int attnum)
 }
 
 /*
- * Does a scan of the index with this snapshot find a row with the identifier?
- * *tid is its place.
+ * Scan the index with this snapshot for a row with the identifier; set *tid to
+ * its location, and return false if there is none.
  */
 static bool
 row_is_visible(Relation relation, Oid index, int attnum, const pg_uuid_t *id,

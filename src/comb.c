@@ -50,9 +50,9 @@ typedef struct Run
 	uint64		prefix_value;	/* shared by the run's identifiers */
 	LocalTransactionId transaction; /* that of an adaptive run */
 	uint32		tag;
-	int32		untagged;		/* identifiers that are left before the first
+	int32		untagged;		/* identifiers to generate before the first
 								 * run */
-	int32		left;			/* identifiers that are left in the run */
+	int32		left;			/* identifiers to generate in the run */
 } Run;
 
 #define ADAPTIVE				0

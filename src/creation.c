@@ -371,7 +371,7 @@ create_or_replay(Datum command_id, Creation *creation)
 		if (record_creation(command_id, creation))
 			return true;
 
-		/* the INSERT met a row, which may be removed by now */
+		/* the INSERT conflicted with a row, which may be deleted by now */
 		search = true;
 		CHECK_FOR_INTERRUPTS();
 	}

@@ -134,8 +134,8 @@ define(const Setting *setting)
 	if (setting->text)
 
 		/*
-		 * If a superuser has set it in the session before, the server ignores
-		 * that value with a warning.
+		 * If a superuser has already set it in this session, the server
+		 * ignores that value with a warning.
 		 */
 		DefineCustomStringVariable(setting->name, setting->short_description,
 								   setting->long_description, setting->text, "",

@@ -44,8 +44,8 @@ char	   *key_file_setting = NULL;
 static NamedKey *keys = NULL;
 static int	key_count = 0;
 static bool loaded = false;
-static TimestampTz loaded_after;	/* the last reload before the file was
-									 * read */
+static TimestampTz loaded_after;	/* time of the last configuration reload
+									 * before the file was read */
 
 static void
 forget_keys(void)

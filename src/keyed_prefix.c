@@ -2,19 +2,19 @@
  * keyed_prefix.c
  *	  The prefix of keyed COMBs: a hash of the time under a key.
  *
- * docs/keyed-comb.md defines it.  24 bits are those of the period that contains
- * the time, by default an hour, and 8 bits those of the twelfth of the period:
- * the first bits of HMAC-SHA-256 of the text "LEVEL PERIOD NUMBER AREA", with
- * level 1 for the period and 2 for the twelfth, PERIOD in milliseconds, and
- * NUMBER counted from the Unix epoch.  So the keys of a period lie together in
- * an index, those of a twelfth lie together in them, and periods lie anywhere.
+ * docs/keyed-comb.md defines it.  24 bits depend on the period that contains
+ * the time, by default an hour, and 8 bits on the twelfth of the period: they
+ * are the first bits of HMAC-SHA-256 of the text "LEVEL PERIOD NUMBER AREA",
+ * with level 1 for the period and 2 for the twelfth, PERIOD in milliseconds, and
+ * NUMBER counted from the Unix epoch.  The keys of a period are adjacent in an
+ * index, and so are those of a twelfth among them; periods have no order.
  *
- * The key of hmac_comb() is in the key file.  keyed_comb() has the server's own:
- * HMAC-SHA-256 of the database's OID, followed by " clock" if a clock is given,
- * under a secret that the first call after a start of the server draws.  So a
- * role that may call it obtains the present prefix of its own database, and by a
- * clock none of the live ones.  No function reads such a prefix back, so that
- * losing the secret loses nothing.
+ * hmac_comb() uses a key of the key file.  keyed_comb() uses the server's own
+ * key: HMAC-SHA-256 of the database's OID, followed by " clock" if a clock is
+ * given, under a secret that the first call after a server start generates.  A
+ * role that may call it therefore obtains only the current prefix of its own
+ * database: prefixes for a given clock are different ones.  No function reads
+ * such a prefix back, so that a lost secret does no harm.
  */
 #include "postgres.h"
 
@@ -125,9 +125,10 @@ is_area_of(const KeyedArea *kept, KeySource source, const text *key_name, const 
 }
 
 /*
- * What this backend keeps of these arguments, until the next reload of the
- * configuration, after which a name may have another key.  The key's name is
- * NULL unless the key is in the key file; an unknown one is an error (42704).
+ * The cached state for these arguments in this backend, valid until the next
+ * reload of the configuration, because a name may then have another key.  The
+ * key's name is NULL unless the key is in the key file; an unknown name raises
+ * an error (42704).
  */
 KeyedArea *
 keyed_area(KeySource source, const text *key_name, const text *area, int64 period_ms)

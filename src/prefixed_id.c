@@ -27,7 +27,7 @@
 
 #define PREFIX_MAX_LENGTH	63
 
-/* the most characters in a text of a prefix, an underscore and digits */
+/* the maximum length of a prefix, an underscore and digits */
 #define TEXT_MAX_LENGTH(kind)	(PREFIX_MAX_LENGTH + 1 + radix_width((kind)->radix))
 
 #define ID_DOMAIN_CONSTRAINT	"prefixed_id_check" /* documented */

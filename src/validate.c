@@ -139,7 +139,7 @@ rule_make(const Scheme *scheme, ShortPrefix prefix, const Interval *tolerance,
 	return rule;
 }
 
-/* The instants that a rule accepts at a time.  One out of range is an error (22008). */
+/* The first and last instants that a rule accepts at this time; 22008 if one is out of range. */
 Window
 rule_window(const Rule *rule, TimestampTz clock)
 {
