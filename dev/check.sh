@@ -5,11 +5,11 @@
 #   dev/check.sh [CHECK ...]       these checks, by default all but format
 #
 #   gcc, clang       build with -Wall -Wextra -Wshadow, with warnings as errors
-#   clang-tidy, cppcheck, shell (shellcheck)
+#   clang-tidy, shell (shellcheck)
 #   format           pgindent changes nothing in src/ and contrib/advisor/; only on version 18
 #                    or later: dev/run-on.sh 18 dev/check.sh format
 #   python           scripts compile
-#   yaml             .github and dev/packaging can be read
+#   yaml             .github can be read
 #   lines            at most 120 columns in SQL and Perl that people read: those of the extension,
 #                    contrib/ and bench/
 #   expected         no expected output contains an error that a mistake in the test itself makes
@@ -37,18 +37,6 @@ check_clang-tidy() {
         -isystem "$("$PG_CONFIG" --includedir-server)" -D_GNU_SOURCE -Wall -Wextra -Wshadow
 }
 
-# cppcheck does not read the server's headers; unused members are padding; declarations are at the
-# top of a block; the server prescribes signatures; the last three are about cppcheck itself.
-check_cppcheck() {
-    local left_out=(missingInclude missingIncludeSystem unknownMacro unassignedVariable unusedStructMember
-        variableScope constParameter constParameterPointer constParameterCallback constVariablePointer
-        checkersReport normalCheckLevelMaxBranches unmatchedSuppression)
-    cppcheck --quiet --enable=warning,style,performance,portability --inline-suppr --std=c99 \
-        --error-exitcode=1 -j 2 -I src -I contrib/advisor -DPG_VERSION_NUM="$(idgen_major)0000" \
-        '-DPG_FUNCTION_INFO_V1(name)=' '-DPG_MODULE_MAGIC=' '-DFLEXIBLE_ARRAY_MEMBER=' '-DUINT64CONST(x)=(x##UL)' '-DINT64CONST(x)=(x##L)' \
-        "${left_out[@]/#/--suppress=}" src contrib/advisor
-}
-
 # With the server's types and those of the sources.
 check_format() {
     local bindir types
@@ -67,7 +55,7 @@ check_python() {
 }
 
 check_yaml() {
-    python3 -c 'import sys, yaml; [list(yaml.safe_load_all(open(name))) for name in sys.argv[1:]]' {.github,dev/packaging}/**/*.y*ml
+    python3 -c 'import sys, yaml; [list(yaml.safe_load_all(open(name))) for name in sys.argv[1:]]' .github/**/*.y*ml
 }
 
 check_lines() {
@@ -94,7 +82,7 @@ check_expected() {
 }
 
 idgen_options '' "$@"
-[ ${#arguments[@]} -gt 0 ] || arguments=(gcc clang clang-tidy cppcheck shell python yaml lines expected)
+[ ${#arguments[@]} -gt 0 ] || arguments=(gcc clang clang-tidy shell python yaml lines expected)
 idgen_install_packages
 idgen_make_work_folder
 shopt -s nullglob globstar
@@ -103,7 +91,7 @@ cd "$IDGEN_SOURCE" || exit
 for name in "${arguments[@]}"; do
     case $name in
         format | lines | expected) ;;
-        gcc | clang | clang-tidy | cppcheck) idgen_require "$name" ;;
+        gcc | clang | clang-tidy) idgen_require "$name" ;;
         shell) idgen_require shellcheck ;;
         python) idgen_require python3 ;;
         yaml) python3 -c 'import yaml' 2>/dev/null || idgen_apt_install python3-yaml ;;

@@ -4,7 +4,6 @@
 #
 #   dev/test-assertions.sh                    all tests
 #   dev/test-assertions.sh t/NAME.pl ...      only these TAP tests
-#   dev/test-assertions.sh --uncached         only the last part
 #
 # Builds PostgreSQL 15 from Debian's source in a Debian system of its own (see debian.sh), with
 # --enable-cassert (and so CLOBBER_FREED_MEMORY) and RANDOMIZE_ALLOCATED_MEMORY, and runs
@@ -14,8 +13,7 @@
 
 . "$(dirname "$0")/debian.sh"
 
-uncached=
-idgen_options 'uncached?' "$@"
+idgen_options '' "$@"
 prefix=/opt/postgresql-assertions
 
 # In the Debian system: build the server, once.
@@ -56,6 +54,6 @@ debian_copy_sources
 echo "wal_consistency_checking = all" >"$DEBIAN_ROOT/var/tmp/server.conf"
 
 in_debian=(debian_run env -C /idgen PG_CONFIG="$prefix/bin/pg_config")
-[ "$uncached" ] || run_script "${in_debian[@]}" TEMP_CONFIG=/var/tmp/server.conf scripts/test.sh "${arguments[@]}"
+run_script "${in_debian[@]}" TEMP_CONFIG=/var/tmp/server.conf scripts/test.sh "${arguments[@]}"
 [ ${#arguments[@]} -gt 0 ] || run_script "${in_debian[@]}" bash -c "$test_without_caches" dev/test-assertions.sh
 end_of_scripts
