@@ -96,5 +96,44 @@ SELECT move, f.state FROM (VALUES ($$at = '2019-06-06' WHERE at < '2020-01-01'$$
     ($$at = '2023-03-03' WHERE at < '2020-01-01'$$)) v (move),
     violation('UPDATE logged SET ' || move) f;
 
-DROP FUNCTION violation, with_index;
-DROP TABLE guarded, made, kept, logged;
+-- the column is read by its name, while columns come and go; the value of another version is refused only if it is read
+CREATE DOMAIN key AS uuid;
+CREATE DOMAIN narrow_key AS key;
+CREATE TABLE changing (k uuid, "Key" uuid, d narrow_key, t text, id uuid, g uuid GENERATED ALWAYS AS (id) STORED);
+CREATE FUNCTION in_each_column(change text) RETURNS TABLE (name text, outcomes text[]) LANGUAGE plpgsql AS $$
+DECLARE
+    options text;
+    value text;
+BEGIN
+    EXECUTE change;
+    FOREACH name IN ARRAY '{k,Key,d,t,id,g,missing}'::text[] LOOP
+        outcomes := '{}';
+        FOREACH options IN ARRAY ARRAY['', $o$, 'past_tolerance=1 hour', 'future_tolerance=2 hours'$o$] LOOP
+            EXECUTE format('CREATE OR REPLACE TRIGGER check_id BEFORE INSERT ON changing FOR EACH ROW
+                EXECUTE FUNCTION idgen.check_recent_id(%L, ''uuid_v7''%s)', name, options);
+            FOREACH value IN ARRAY ARRAY['NULL', 'idgen.uuid_v7()', $v$'017f22e2-79b0-4cc3-98c4-dc0c0c07398f'$v$] LOOP
+                outcomes := outcomes || (SELECT coalesce(nullif(state, ''), 'done')
+                                         FROM violation(format('INSERT INTO changing (%I) VALUES (%s)', name, value)));
+            END LOOP;
+        END LOOP;
+        RETURN NEXT;
+    END LOOP;
+END $$;
+SELECT * FROM in_each_column('SELECT');
+SELECT * FROM in_each_column('ALTER TABLE changing DROP COLUMN k');
+SELECT * FROM in_each_column('ALTER TABLE changing ADD COLUMN k uuid');
+SELECT * FROM in_each_column('ALTER TABLE changing DROP COLUMN "Key"');
+SELECT * FROM in_each_column('ALTER TABLE changing RENAME COLUMN k TO "Key"');
+SELECT * FROM in_each_column('ALTER TABLE changing ADD COLUMN k uuid');
+SELECT * FROM in_each_column('ALTER TABLE changing DROP COLUMN d, ADD COLUMN d uuid');
+
+-- the trigger is BEFORE INSERT OR UPDATE FOR EACH ROW
+SELECT timing, f.state
+FROM (VALUES ('AFTER INSERT ON kept FOR EACH ROW'), ('BEFORE INSERT ON kept FOR EACH STATEMENT'),
+             ('BEFORE INSERT OR DELETE ON kept FOR EACH ROW'), ('BEFORE INSERT ON kept FOR EACH ROW')) v (timing),
+     violation(format($$CREATE TRIGGER other %s EXECUTE FUNCTION idgen.check_recent_id('id', 'uuid_v7');
+                        INSERT INTO kept VALUES (idgen.uuid_v7()); DELETE FROM kept; DROP TRIGGER other ON kept$$, timing)) f;
+
+DROP FUNCTION violation, with_index, in_each_column;
+DROP TABLE guarded, made, kept, logged, changing;
+DROP DOMAIN narrow_key, key;

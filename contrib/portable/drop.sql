@@ -1,13 +1,11 @@
 /*
- * drop.sql: removes what uuids.sql, text_ids.sql and create_once.sql created, with the
- * recorded commands.
+ * drop.sql: removes what the other files created, with the recorded commands.
  *
  *   psql -f drop.sql
  *
  * It is one statement, which drops the tables, the functions below and those whose names
- * begin with "portable_", and nothing with CASCADE: if a column, constraint, trigger or
- * view uses one of them, the server's error names it, and nothing changes. Other objects
- * in the schema stay, and then the schema, too.
+ * begin with "portable_", and nothing with CASCADE: if an object uses one of them, the
+ * server's error names it, and nothing changes. Other objects in the schema stay.
  */
 
 DO $drop$
@@ -15,11 +13,11 @@ DECLARE
     caller_path CONSTANT pg_catalog.text := pg_catalog.current_setting('search_path');
     signatures CONSTANT pg_catalog.text[] := ARRAY[
         'uuid_v7(timestamptz)', 'comb(timestamptz)', 'short_comb(interval,int,int,timestamptz)',
-        'keyed_comb(interval,text,timestamptz)', 'uuid_version(uuid)',
-        'uuid_variant(uuid)', 'uuid_timestamp(uuid)', 'uuid_text_timestamp(text)', 'comb_timestamp(uuid)',
-        'short_comb_timestamp(uuid,interval,int,timestamptz)', 'uuid_v7_floor(timestamptz)', 'comb_floor(timestamptz)',
-        'uuid_v7_within(uuid,timestamptz,timestamptz)', 'comb_within(uuid,timestamptz,timestamptz)',
-        'is_uuid(text,int)', 'is_recent_short_comb(uuid,interval,interval,interval,interval,int,timestamptz)',
+        'keyed_comb(interval,text,timestamptz)', 'uuid_version(uuid)', 'uuid_variant(uuid)', 'uuid_timestamp(uuid)',
+        'uuid_text_timestamp(text)', 'comb_timestamp(uuid)', 'short_comb_timestamp(uuid,interval,int,timestamptz)',
+        'uuid_v7_floor(timestamptz)', 'comb_floor(timestamptz)', 'uuid_v7_within(uuid,timestamptz,timestamptz)',
+        'comb_within(uuid,timestamptz,timestamptz)', 'is_uuid(text,int)',
+        'is_recent_short_comb(uuid,interval,interval,interval,interval,int,timestamptz)',
         'is_recent_comb(uuid,interval,interval,interval,timestamptz)',
         'is_recent_uuid_v7(uuid,interval,interval,interval,timestamptz)',
         'check_recent_short_comb(uuid,interval,interval,interval,interval,int,timestamptz)',
@@ -29,11 +27,11 @@ DECLARE
         'prefixed_id(text,uuid)', 'prefixed_id_to_uuid(text,text)', 'prefixed_id_prefix(text)',
         'is_prefixed_id(text,text)', 'typeid_from_uuid(text,uuid)', 'typeid(text,timestamptz)',
         'typeid_to_uuid(text,text)', 'typeid_prefix(text)', 'is_typeid(text,text)', 'ulid_to_uuid(text)',
-        'ulid_from_uuid(uuid)', 'ulid(timestamptz)', 'is_ulid(text)', 'ulid_timestamp(text)',
-        'ulid_floor(timestamptz)', 'ulid_within(text,timestamptz,timestamptz)',
-        'create_once(uuid,uuid,text,jsonb)', 'create_once_bigint(uuid,bigint,text,jsonb)',
-        'forget_creation(uuid)', 'forget_creation_of(uuid)', 'forget_creation_of_bigint(bigint)',
-        'purge_creations(interval,text,bigint)', 'trim_creations(bigint,text,bigint)'];
+        'ulid_from_uuid(uuid)', 'ulid(timestamptz)', 'is_ulid(text)', 'ulid_timestamp(text)', 'ulid_floor(timestamptz)',
+        'ulid_within(text,timestamptz,timestamptz)', 'create_once(uuid,uuid,text,jsonb)',
+        'create_once_bigint(uuid,bigint,text,jsonb)', 'forget_creation(uuid)', 'forget_creation_of(uuid)',
+        'forget_creation_of_bigint(bigint)', 'purge_creations(interval,text,bigint)',
+        'trim_creations(bigint,text,bigint)'];
 BEGIN
     PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
     IF NOT EXISTS (SELECT FROM pg_proc

@@ -2,8 +2,6 @@
  * uuids.sql: the UUIDs of idgen without a C library. Generators, readers and ranges of
  * time, for PostgreSQL 15 to 19. The other files need this one.
  *
- *   psql -f uuids.sql
- *
  * Any role with CREATE on the database can run this file, which is one statement: all of
  * it takes effect, or nothing. Running it again replaces the functions and changes no
  * privilege. drop.sql removes them.

@@ -1,5 +1,4 @@
--- Installs the portable edition, and a second time, which is its upgrade. The tests
--- that follow are those of the C edition.
+-- Installs the portable edition, and again, as an upgrade. The tests that follow are those of the extension.
 \set ECHO none
 \getenv folder PG_ABS_SRCDIR
 \cd :folder

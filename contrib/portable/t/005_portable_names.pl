@@ -21,9 +21,8 @@ for my $name (@unusual_names)
 		my ($program, $user, $database, @arguments) = @_;
 		return (run_command([ $program, '-U', $user, '-d', $node->connstr($database), @arguments ]))[1];
 	};
-	my $run_files = sub {
-		return $run->('psql', $name, $name, qw(-Xq -v ON_ERROR_STOP=1 -o /dev/null), map { ('-f', $_) } @_);
-	};
+	my @psql = ('psql', $name, $name, qw(-Xq -v ON_ERROR_STOP=1 -o /dev/null));
+	my $run_files = sub { return $run->(@psql, map { ('-f', $_) } @_) };
 	my $contents = qq{
 		SELECT * FROM $schema.$table;
 		SELECT * FROM idgen.creation_identifiers;
