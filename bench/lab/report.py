@@ -85,7 +85,7 @@ A table with the primary key (tenant, id), into which all tenants together inser
 tenant at random. A tenant's rows are side by side in the index, so the rate of each tenant counts: with one tenant,
 the index is as one of the id alone, but for the wider key. The clock is simulated; the rows are measured at several
 places.""",
-                     "", "rows after a checkpoint", ["wal_bytes_per_row", "index_bytes_per_row"],
+                     "table", "rows after a checkpoint", ["wal_bytes_per_row", "index_bytes_per_row"],
                      [("keyed_comb", "uuid_v7")]),
     "orders": Scene("An order with its lines", """\
 An order has three lines, with a foreign key and its index, and all keys are of one kind: an order and its lines are

@@ -31,7 +31,7 @@ for key in "${scene_keys[@]}"; do
         lab_restart
         lab_psql -f "$BENCH/sql/newest.sql" | sed -n 's/.*"Shared Read Blocks": \([0-9]*\).*/newest_blocks \1/p; T; q' \
             >>"$bench_scratch/result"
-        lab_record '' '' "$round" <"$bench_scratch/result"
+        lab_record 'an order with its lines' '' "$round" <"$bench_scratch/result"
     done
     lab_psql -c "DROP TABLE idgen_bench.lines"
 done

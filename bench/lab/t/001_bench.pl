@@ -61,8 +61,8 @@ for (
 	[ 'bulk', '8 sessions,', 'wal_bytes_per_row', 1 ],
 	[ 'delete', '20 rows a minute,2', 'leaf_density', 0 ],
 	[ 'tenants', 'tenants: 1,500', 'wal_bytes_per_row', 1.5 ],
-	[ 'orders', ',', 'wal_bytes_per_row', 1.5 ],
-	[ 'orders', ',', 'newest_blocks', 1.5 ])
+	[ 'orders', 'an order with its lines,', 'wal_bytes_per_row', 1.5 ],
+	[ 'orders', 'an order with its lines,', 'newest_blocks', 1.5 ])
 {
 	my ($scene, $at, $metric, $least) = @$_;
 	my ($random, $keyed) = map { $mean{$scene}{$at}{$metric}{$_} // 0 } qw(random keyed_comb);
