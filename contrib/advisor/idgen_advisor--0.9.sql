@@ -61,15 +61,7 @@ BEGIN
                          CASE WHEN c.relpersistence = 'p' THEN m.wal_per_row ELSE 0 END AS wal) w,
          LATERAL (SELECT string_agg(pg_get_indexdef(i.indexrelid, n, true), ', ' ORDER BY n) AS columns
                   FROM generate_series(1, i.indnkeyatts) n) k,
-         -- Keys that can change are uuids of the table's own, in no foreign key, alone or before a time. Those of
-         -- versions 6 and 7 are ordered already, but loaded in another order; 3 and 5 are computed from names.
-         LATERAL (SELECT m.uuid_version IS NOT NULL AND m.uuid_version NOT IN (3, 5, 6, 7) AND i.indisunique
-                         AND i.indpred IS NULL
-                         AND (i.indnkeyatts = 1 OR i.indnkeyatts = 2 AND EXISTS (
-                              SELECT FROM pg_attribute b JOIN pg_type t ON t.oid = b.atttypid
-                              WHERE b.attrelid = i.indexrelid AND b.attnum = 2 AND t.typcategory = 'D'))
-                         AND NOT EXISTS (SELECT FROM pg_constraint f WHERE f.conrelid = i.indrelid AND f.contype = 'f'
-                                         AND i.indkey[0] = ANY (f.conkey)) AS is_own) o;
+         LATERAL (SELECT idgen.internal_key_can_change(i.indexrelid, m.uuid_version) AS is_own) o;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'index "%" is newer than the snapshot of the transaction', index::regclass
             USING ERRCODE = 'object_not_in_prerequisite_state';
@@ -97,30 +89,14 @@ CREATE FUNCTION idgen.index_reports(
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
-    version int := current_setting('server_version_num');
     moment timestamptz := clock_timestamp();
-    checkpoints float8;
     checkpoint_interval interval;
-    counted_since timestamptz;                              -- the checkpoints; rates_since: and the rows
     why_unknown text;
     reported oid[] := '{}';
     sizes bigint[] := '{}';
 BEGIN
-    EXECUTE CASE WHEN version >= 180000 THEN 'SELECT num_done, stats_reset FROM pg_stat_checkpointer'
-                 WHEN version >= 170000 THEN 'SELECT num_timed + num_requested, stats_reset FROM pg_stat_checkpointer'
-                 ELSE 'SELECT checkpoints_timed + checkpoints_req, stats_reset FROM pg_stat_bgwriter' END
-    INTO checkpoints, counted_since;
-    -- statistics that were never reset began with the others
-    SELECT coalesce(d.stats_reset, least(counted_since, a.stats_reset, w.stats_reset)) INTO rates_since
-    FROM pg_stat_database d, pg_stat_archiver a, pg_stat_wal w WHERE d.datname = current_database();
-    why_unknown := CASE WHEN pg_is_in_recovery() THEN 'a standby counts no inserted rows'
-                        WHEN NOT current_setting('track_counts')::boolean THEN 'track_counts is off'
-                        WHEN checkpoints < 3 THEN format('fewer than 3 checkpoints since %s', counted_since)
-                        WHEN moment - greatest(counted_since, rates_since) < min_age
-                        THEN format('the statistics are younger than %s', min_age) END;
-
-    checkpoint_interval := make_interval(secs => least(31557600,
-        greatest(extract(epoch FROM moment - counted_since) / greatest(checkpoints, 1), 1)));
+    SELECT r.checkpoint, r.since, r.unknown_reason INTO checkpoint_interval, rates_since, why_unknown
+    FROM idgen.internal_rates(min_age) r;
 
     FOR index_name IN
         SELECT c.oid
@@ -181,32 +157,14 @@ CREATE FUNCTION idgen.index_wal(
 DECLARE
     walinspect name := (SELECT n.nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
                         WHERE e.extname = 'pg_walinspect');
-    wal_end pg_lsn := CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_insert_lsn() END;
-    stop pg_lsn := CASE to_lsn WHEN 'FFFFFFFF/FFFFFFFF' THEN wal_end ELSE to_lsn END;
-    flushed pg_lsn := wal_end;
+    flushed record;
 BEGIN
     IF walinspect IS NULL THEN
         RAISE EXCEPTION 'extension "pg_walinspect" is not installed'
             USING ERRCODE = 'object_not_in_prerequisite_state', HINT = 'Run CREATE EXTENSION pg_walinspect.';
     END IF;
-    IF from_lsn > to_lsn THEN
-        RAISE EXCEPTION 'from_lsn must not be after to_lsn'
-            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('They are %s and %s.', from_lsn, to_lsn);
-    END IF;
-    IF stop > wal_end THEN
-        RAISE EXCEPTION 'to_lsn must not be after the end of the WAL'
-            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('It is %s, and the end is %s.', stop, wal_end),
-                  HINT = 'FFFFFFFF/FFFFFFFF is the end.';
-    END IF;
-
-    -- wait for the WAL of asynchronous commits; the last page may not be written and have only its header, of 40 bytes
-    WHILE NOT pg_is_in_recovery() LOOP
-        flushed := pg_current_wal_flush_lsn();
-        EXIT WHEN stop - flushed <= 40;
-        PERFORM pg_sleep(0.02);
-    END LOOP;
-    stop := least(stop, flushed);
-    IF from_lsn >= stop THEN
+    flushed := idgen.internal_flushed_wal(from_lsn, to_lsn);
+    IF from_lsn >= flushed.stop THEN
         RETURN;
     END IF;
 
@@ -235,10 +193,10 @@ BEGIN
         SELECT NULL, NULL, NULL, r.rest, NULL, NULL, r.rest / ($2 - $1)::float8
         FROM (SELECT greatest($2 - $1 - coalesce(sum(bytes), 0), 0)::bigint AS rest FROM written) r
         ORDER BY 4 DESC, 2, 1 NULLS FIRST $sql$, walinspect)
-    USING from_lsn, stop;
+    USING from_lsn, flushed.stop;
 EXCEPTION WHEN internal_error THEN
     -- the only record may be flushed in part
-    IF flushed = wal_end THEN
+    IF flushed.is_all THEN
         RAISE;
     END IF;
 END $$;
@@ -326,6 +284,82 @@ COMMENT ON FUNCTION idgen.expected_key_cost(text, float8, float8, float8, int, i
 'index on a key of the given kind (random, ordered, short_comb or keyed_comb), and the leaf density (0 to 1) and the '
 'size that the index is expected to have. An argument out of range is an error (22023), and so is an unknown kind '
 '(42704).';
+
+CREATE FUNCTION idgen.internal_key_can_change(index oid, uuid_version float8) RETURNS boolean
+    LANGUAGE SQL STABLE PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+        -- Keys that can change are uuids of the table's own, in no foreign key, alone or before a time. Those of
+        -- versions 6 and 7 are ordered already, but loaded in another order; 3 and 5 are computed from names.
+        SELECT uuid_version IS NOT NULL AND uuid_version NOT IN (3, 5, 6, 7) AND i.indisunique AND i.indpred IS NULL
+               AND (i.indnkeyatts = 1 OR i.indnkeyatts = 2 AND EXISTS (
+                    SELECT FROM pg_attribute b JOIN pg_type t ON t.oid = b.atttypid
+                    WHERE b.attrelid = i.indexrelid AND b.attnum = 2 AND t.typcategory = 'D'))
+               AND NOT EXISTS (SELECT FROM pg_constraint f
+                               WHERE f.conrelid = i.indrelid AND f.contype = 'f' AND i.indkey[0] = ANY (f.conkey))
+        FROM pg_index i WHERE i.indexrelid = index
+    $$;
+
+COMMENT ON FUNCTION idgen.internal_key_can_change(oid, float8) IS 'Internal to index_report(); may change.';
+
+CREATE FUNCTION idgen.internal_rates(
+    min_age interval, OUT checkpoint interval, OUT since timestamptz, OUT unknown_reason text
+)
+    LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    version int := current_setting('server_version_num');
+    checkpoints float8;
+    counted_since timestamptz;                              -- the checkpoints; since: and the rows
+BEGIN
+    EXECUTE CASE WHEN version >= 180000 THEN 'SELECT num_done, stats_reset FROM pg_stat_checkpointer'
+                 WHEN version >= 170000 THEN 'SELECT num_timed + num_requested, stats_reset FROM pg_stat_checkpointer'
+                 ELSE 'SELECT checkpoints_timed + checkpoints_req, stats_reset FROM pg_stat_bgwriter' END
+    INTO checkpoints, counted_since;
+    -- statistics that were never reset began with the others
+    SELECT coalesce(d.stats_reset, least(counted_since, a.stats_reset, w.stats_reset)) INTO since
+    FROM pg_stat_database d, pg_stat_archiver a, pg_stat_wal w WHERE d.datname = current_database();
+    checkpoint := make_interval(secs => least(31557600,
+        greatest(extract(epoch FROM clock_timestamp() - counted_since) / greatest(checkpoints, 1), 1)));
+    unknown_reason := CASE WHEN pg_is_in_recovery() THEN 'a standby counts no inserted rows'
+                           WHEN NOT current_setting('track_counts')::boolean THEN 'track_counts is off'
+                           WHEN checkpoints < 3 THEN format('fewer than 3 checkpoints since %s', counted_since)
+                           WHEN clock_timestamp() - greatest(counted_since, since) < min_age
+                           THEN format('the statistics are younger than %s', min_age) END;
+END $$;
+
+COMMENT ON FUNCTION idgen.internal_rates(interval) IS 'Internal to index_reports(); may change.';
+
+CREATE FUNCTION idgen.internal_flushed_wal(from_lsn pg_lsn, to_lsn pg_lsn, OUT stop pg_lsn, OUT is_all boolean)
+    LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    wal_end pg_lsn := CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_insert_lsn() END;
+    flushed pg_lsn := wal_end;
+BEGIN
+    stop := CASE to_lsn WHEN 'FFFFFFFF/FFFFFFFF' THEN wal_end ELSE to_lsn END;
+    IF from_lsn > to_lsn THEN
+        RAISE EXCEPTION 'from_lsn must not be after to_lsn'
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('They are %s and %s.', from_lsn, to_lsn);
+    ELSIF stop > wal_end THEN
+        RAISE EXCEPTION 'to_lsn must not be after the end of the WAL'
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('It is %s, and the end is %s.', stop, wal_end),
+                  HINT = 'FFFFFFFF/FFFFFFFF is the end.';
+    END IF;
+    -- wait for the WAL of asynchronous commits; the last page may not be written and have only its header, of 40 bytes
+    WHILE NOT pg_is_in_recovery() LOOP
+        flushed := pg_current_wal_flush_lsn();
+        EXIT WHEN stop - flushed <= 40;
+        PERFORM pg_sleep(0.02);
+    END LOOP;
+    stop := least(stop, flushed);
+    is_all := flushed = wal_end;
+END $$;
+
+COMMENT ON FUNCTION idgen.internal_flushed_wal(pg_lsn, pg_lsn) IS
+'Internal to index_wal(); may change. It waits for the WAL of asynchronous commits.';
 
 CREATE FUNCTION idgen.internal_index_measures(
     relation regclass, rows_per_checkpoint bigint,

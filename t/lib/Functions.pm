@@ -159,7 +159,10 @@ my @rows = (
 	# The extension idgen_advisor, where it is installed
 	[ 'expected_key_cost(text,float8,float8,float8,int4,int4,float8)', 'advisor', 'is', '22004 22023 42704',
 		q{'random', 1000000, 1000} ],
+	[ 'internal_flushed_wal(pg_lsn,pg_lsn)', 'advisor', 'vr', '22023', q{'0/0', '0/0'} ],
 	[ 'internal_index_measures(regclass,int8)', 'advisor', 'vr', '22023', q{'public.things_pkey', 100} ],
+	[ 'internal_key_can_change(oid,float8)', 'advisor', 'ss', '', q{'public.things_pkey'::pg_catalog.regclass, 4} ],
+	[ 'internal_rates(interval)', 'advisor', 'vr', '', q{'1 hour'} ],
 	[ 'index_report(regclass,int8,interval)', 'advisor', 'vr', '22004 22023', q{'public.things_pkey'} ],
 	[ 'index_reports(int8,bool,interval)', 'advisor', 'vu strict', '', '1000000000000, true' ],
 	[ 'index_wal(pg_lsn,pg_lsn)', 'advisor', 'vu strict', '22023 55000 58P01', '-' ],

@@ -213,7 +213,7 @@ is(in_owned("CREATE EXTENSION idgen_advisor; DROP EXTENSION idgen_advisor, idgen
 	'it creates and drops idgen_advisor, and creates both with CASCADE');
 my $members = q{FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
 	JOIN pg_extension e ON d.refobjid = e.oid WHERE d.deptype = 'e' AND extname = 'idgen_advisor'};
-is(in_owned("SELECT count(*), count(obj_description(p.oid, 'pg_proc')) $members"), '6|6',
+is(in_owned("SELECT count(*), count(obj_description(p.oid, 'pg_proc')) $members"), '9|9',
 	'all functions have comments');
 is(in_owned(q{SELECT format('PREPARE %I AS SELECT idgen.%1$I(%s)', proname,
 		(SELECT string_agg('$' || n, ', ') FROM generate_series(1, pronargs) n))} . " $members \\gexec"),
