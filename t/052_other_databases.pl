@@ -38,7 +38,8 @@ while (my $name = shift @found)
 	push @found, grep { $text{$_} =~ /\b$name\b/ } keys %text if !$reaches{$name}++;
 }
 my %symbol = map { split /\|/ } split /\n/, ask(q{
-	SELECT CASE lanname WHEN 'c' THEN prosrc ELSE 'in SQL ' || proname END, proname
+	SELECT CASE lanname WHEN 'c' THEN prosrc ELSE 'in SQL ' || proname END,
+		CASE proname WHEN 'internal_rates' THEN 'index_reports' ELSE proname END
 	FROM pg_proc JOIN pg_language l ON l.oid = prolang
 	WHERE pronamespace = 'idgen'::regnamespace
 	AND (lanname = 'c' OR prosrc ~ 'pg_stat_(archiver|bgwriter|checkpointer|database|wal)|pg_get_wal_records')});
