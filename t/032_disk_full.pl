@@ -16,7 +16,7 @@ mkdir "$disks/data/pgdata", 0700 or die "mkdir: $!";
 symlink "$disks/data/pgdata", $node->data_dir or die "symlink: $!";
 $node->init(extra => [ '--waldir', "$disks/wal/pg_wal", '--wal-segsize', '1' ]);
 $node->append_conf('postgresql.conf', join("\n", $settings, 'restart_after_crash = on',
-		'max_connections = 30', 'shared_buffers = 16MB', 'min_wal_size = 2MB', 'max_wal_size = 10MB'));
+		'max_connections = 30', 'wal_level = replica', 'shared_buffers = 16MB', 'min_wal_size = 2MB', 'max_wal_size = 10MB'));
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION idgen');
 
@@ -51,7 +51,11 @@ for my $time (1 .. 3)
 	$load->work(20);
 	cmp_ok(taken() - $taken, '>=', 2000, "time $time: without disk space for rows, identifiers are available");
 }
-is(join(' ', sort keys %{ $load->errors }), '53100', 'all errors are 53100, and no session was lost');
+# A checkpoint that has no space for a file of its own ends all sessions, with any extension.
+my $panicked = slurp_file($node->logfile) =~ m{PANIC:  could not write to file "pg_logical/};
+my @others = grep { $_ ne '53100' && !($panicked && /^(connection to server was lost|57P0[23]|server closed)/) }
+  sort keys %{ $load->errors };
+is("@others", '', 'all errors are 53100, and no session was lost, except by a checkpoint');
 like(slurp_file($node->logfile), qr/ERROR:  could not extend file ".*": No space left on device/,
 	'... as docs/operations.md says');
 is($node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()'), $started, 'the server did not restart');
@@ -61,6 +65,8 @@ for my $time (1 .. 3)
 {
 	my $log_size = -s $node->logfile;
 	my $panicked = sub { slurp_file($node->logfile, $log_size) =~ /PANIC: .*No space left on device/ };
+	# no checkpoint recycles WAL, which could go on for ever in the segments that are there
+	$node->safe_psql('postgres', "SELECT pg_create_physical_replication_slot('held', true)");
 	fill_disk('wal');
 	$load->run_until($panicked);
 	$load->lose_all;
@@ -70,6 +76,7 @@ for my $time (1 .. 3)
 	# by now it may have shut down for good
 	$node->stop('immediate', fail_ok => 1);
 	start_again($node);
+	$node->safe_psql('postgres', "SELECT pg_drop_replication_slot('held')");
 	$load->work(20);
 }
 
