@@ -10,8 +10,7 @@
 #                    or later: dev/run-on.sh 18 dev/check.sh format
 #   python           scripts compile
 #   yaml             .github can be read
-#   lines            at most 120 columns in SQL and Perl that people read: those of the extension,
-#                    contrib/ and bench/
+#   lines            at most 120 columns in SQL, Perl, Python and shell scripts
 #   expected         no expected output contains an error that a mistake in the test itself makes
 #
 # Installs missing tools. Takes about a minute.
@@ -60,7 +59,7 @@ check_yaml() {
 
 check_lines() {
     local file long
-    long=$(for file in idgen--*.sql {contrib,bench}/**/*.{sql,pl,pm}; do
+    long=$(git ls-files '*.sql' '*.pl' '*.pm' '*.spec' '*.py' '*.sh' | while read -r file; do
         expand -t 4 "$file" | grep -nHE --label="$file" '.{121}'
     done)
     [ -z "$long" ] || { echo "$long"; return 1; }

@@ -93,8 +93,10 @@ SELECT input, f.* FROM (VALUES
     ($$short_comb_timestamp('919108f7-52d1-4320-9bac-f847db4148a8', period => '365251 days')$$),
     ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', period => '365251 days')$$),
     ($$check_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', period => '50000000 days', prefix_bytes => 1)$$),
-    ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', '365250 days', period => '1 millisecond', prefix_bytes => 6)$$),
-    ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', '100000000 days', period => '1 millisecond', prefix_bytes => 6)$$),
+    ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', '365250 days', period => '1 millisecond',
+        prefix_bytes => 6)$$),
+    ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', '100000000 days', period => '1 millisecond',
+        prefix_bytes => 6)$$),
     ($$is_uuid('x', -1)$$),
     ($$is_uuid('x', 16)$$),
     ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', '-1 minute')$$),
@@ -102,9 +104,12 @@ SELECT input, f.* FROM (VALUES
     ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', future_tolerance => '-1 day')$$),
     ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', '1 month')$$),
     ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', '32768 minutes')$$),
-    ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', past_tolerance => '65536 minutes', future_tolerance => '0')$$),
-    ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', past_tolerance => '0', future_tolerance => '65534 minutes 1 microsecond')$$),
-    ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', past_tolerance => '0', future_tolerance => '65534 minutes')$$),
+    ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', past_tolerance => '65536 minutes',
+        future_tolerance => '0')$$),
+    ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', past_tolerance => '0',
+        future_tolerance => '65534 minutes 1 microsecond')$$),
+    ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', past_tolerance => '0',
+        future_tolerance => '65534 minutes')$$),
     ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', '100000000 days')$$),
     ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', '2147483647 days')$$),
     ($$is_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', '127 minutes 1 second', prefix_bytes => 1)$$),
@@ -124,7 +129,8 @@ SELECT input, f.* FROM (VALUES
     ($$is_recent_uuid_v7('919108f7-52d1-4320-9bac-f847db4148a8', future_tolerance => '1 year')$$),
     ($$check_recent_short_comb('919108f7-52d1-4320-9bac-f847db4148a8', '-1 minute')$$),
     ($$check_recent_comb('017f22e2-79b0-4cc3-98c4-dc0c0c07398f', '1 minute', clock => '2022-02-22 19:24:00+00')$$),
-    ($$check_recent_uuid_v7('017f22e2-79b0-4cc3-98c4-dc0c0c07398f', '1 minute', clock => '2022-02-22 19:24:00+00')$$)) v (input),
+    ($$check_recent_uuid_v7('017f22e2-79b0-4cc3-98c4-dc0c0c07398f', '1 minute',
+        clock => '2022-02-22 19:24:00+00')$$)) v (input),
     failure('SELECT idgen.' || input) f;
 
 -- infinite intervals exist from version 17 on
@@ -151,7 +157,8 @@ SELECT arguments, f.* FROM (VALUES
     ($$'id', 'short_comb', 'period='$$),
     ($$'id', 'comb', 'period=1 minute'$$), ($$'id', 'uuid_v7', 'prefix_bytes=2'$$), ($$'id', 'uuid_v7', ''$$),
     ($$'id', 'uuid_v7', 'tolerance=1 month'$$)) v (arguments),
-    failure('CREATE TRIGGER c BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id(' || arguments || ');'
+    failure('CREATE TRIGGER c BEFORE INSERT ON t FOR EACH ROW'
+            ' EXECUTE FUNCTION idgen.check_recent_id(' || arguments || ');'
             'INSERT INTO t VALUES (idgen.uuid_v4(), 1)') f;
 SELECT timing, f.* FROM (VALUES
     ('AFTER INSERT ON t FOR EACH ROW'), ('AFTER UPDATE ON t FOR EACH ROW'), ('BEFORE INSERT ON t'),

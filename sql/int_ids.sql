@@ -121,9 +121,11 @@ SELECT idgen.trace_id_timestamp(1, 'infinity');
 -- partitions by time, and a scan of one of them
 CREATE TABLE events (id bigint PRIMARY KEY DEFAULT idgen.snowflake(), n int) PARTITION BY RANGE (id);
 CREATE TABLE events_2026_01 PARTITION OF events
-    FOR VALUES FROM (idgen.snowflake_floor('2026-01-01 00:00:00+00')) TO (idgen.snowflake_floor('2026-02-01 00:00:00+00'));
+    FOR VALUES FROM (idgen.snowflake_floor('2026-01-01 00:00:00+00'))
+    TO (idgen.snowflake_floor('2026-02-01 00:00:00+00'));
 CREATE TABLE events_2026_02 PARTITION OF events
-    FOR VALUES FROM (idgen.snowflake_floor('2026-02-01 00:00:00+00')) TO (idgen.snowflake_floor('2026-03-01 00:00:00+00'));
+    FOR VALUES FROM (idgen.snowflake_floor('2026-02-01 00:00:00+00'))
+    TO (idgen.snowflake_floor('2026-03-01 00:00:00+00'));
 CREATE TABLE events_later PARTITION OF events DEFAULT;
 INSERT INTO events
 SELECT idgen.snowflake_floor(timestamptz '2026-01-01 00:00:00+00' + n * interval '1 hour'), n

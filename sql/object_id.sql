@@ -64,11 +64,15 @@ FROM (VALUES (timestamptz 'infinity'), ('-infinity'), ('1969-12-31 23:59:59.9999
 -- partitions by time, and a scan of one of them
 CREATE TABLE events (id text COLLATE "C" PRIMARY KEY, n int) PARTITION BY RANGE (id);
 CREATE TABLE events_2026_01 PARTITION OF events
-    FOR VALUES FROM (idgen.object_id_floor('2026-01-01 00:00:00+00')) TO (idgen.object_id_floor('2026-02-01 00:00:00+00'));
+    FOR VALUES FROM (idgen.object_id_floor('2026-01-01 00:00:00+00'))
+    TO (idgen.object_id_floor('2026-02-01 00:00:00+00'));
 CREATE TABLE events_2026_02 PARTITION OF events
-    FOR VALUES FROM (idgen.object_id_floor('2026-02-01 00:00:00+00')) TO (idgen.object_id_floor('2026-03-01 00:00:00+00'));
+    FOR VALUES FROM (idgen.object_id_floor('2026-02-01 00:00:00+00'))
+    TO (idgen.object_id_floor('2026-03-01 00:00:00+00'));
 INSERT INTO events
-SELECT overlay(idgen.object_id_floor(timestamptz '2026-01-01 00:00:00+00' + n * interval '1 hour') PLACING 'ffffffffffffffff' FROM 9), n FROM generate_series(0, 59 * 24 - 1) n;
+SELECT overlay(idgen.object_id_floor(timestamptz '2026-01-01 00:00:00+00' + n * interval '1 hour')
+               PLACING 'ffffffffffffffff' FROM 9), n
+FROM generate_series(0, 59 * 24 - 1) n;
 SELECT tableoid::regclass AS partition, min(n), max(n) FROM events GROUP BY 1 ORDER BY 1;
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;

@@ -71,7 +71,8 @@ CREATE TRIGGER check_other BEFORE INSERT ON parts
     'future_tolerance=1 second');
 SELECT age, f.message, f.detail, f."column", f."constraint"
 FROM unnest('{-10 minutes,0,30 minutes,90 minutes}'::interval[]) age,
-     violation(format($$INSERT INTO parts VALUES (idgen.short_comb('30 seconds', 1, clock => now() - interval %L), NULL)$$, age)) f;
+     violation(format($$INSERT INTO parts
+         VALUES (idgen.short_comb('30 seconds', 1, clock => now() - interval %L), NULL)$$, age)) f;
 SELECT age, f.message, f.detail, f."column", f."constraint"
 FROM unnest('{-10 minutes,0,30 minutes,90 minutes}'::interval[]) age,
      violation(format($$INSERT INTO parts VALUES (NULL, idgen.comb(now() - interval %L))$$, age)) f;

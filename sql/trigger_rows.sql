@@ -45,7 +45,8 @@ SELECT statement, f.state, f."constraint" FROM (VALUES
     ($$DELETE FROM made; INSERT INTO made VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f')$$),
     -- as one statement
     ($$WITH d AS (DELETE FROM made RETURNING id) INSERT INTO made SELECT id FROM d$$),
-    ($$WITH u AS (UPDATE made SET id = idgen.uuid_v7() RETURNING 1) INSERT INTO made SELECT '017f22e2-79b0-7cc3-98c4-dc0c0c07398f' FROM u$$),
+    ($$WITH u AS (UPDATE made SET id = idgen.uuid_v7() RETURNING 1) INSERT INTO made
+        SELECT '017f22e2-79b0-7cc3-98c4-dc0c0c07398f' FROM u$$),
     ($$WITH u AS (UPDATE made SET n = n + 1 RETURNING id) INSERT INTO made SELECT id FROM u$$)) v (statement),
     violation(statement) f;
 SELECT * FROM made;
@@ -78,7 +79,8 @@ FROM (VALUES ('SELECT'), ('CREATE UNIQUE INDEX i ON kept (id)'), ('CREATE UNIQUE
              ('CREATE UNIQUE INDEX i ON kept (n)'), ('CREATE UNIQUE INDEX i ON kept (id) WHERE n = 1'),
              ('CREATE UNIQUE INDEX i ON kept ((id::text))'),
              ('ALTER TABLE kept ADD CONSTRAINT c UNIQUE (id) DEFERRABLE'),
-             ($$CREATE UNIQUE INDEX i ON kept (id); UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'i'::regclass$$)) v (definition);
+             ($$CREATE UNIQUE INDEX i ON kept (id); UPDATE pg_index SET indisvalid = false
+                 WHERE indexrelid = 'i'::regclass$$)) v (definition);
 RESET client_min_messages;
 
 -- partitions: the row must be in the partition of the new one, as for its unique index
@@ -132,7 +134,8 @@ SELECT timing, f.state
 FROM (VALUES ('AFTER INSERT ON kept FOR EACH ROW'), ('BEFORE INSERT ON kept FOR EACH STATEMENT'),
              ('BEFORE INSERT OR DELETE ON kept FOR EACH ROW'), ('BEFORE INSERT ON kept FOR EACH ROW')) v (timing),
      violation(format($$CREATE TRIGGER other %s EXECUTE FUNCTION idgen.check_recent_id('id', 'uuid_v7');
-                        INSERT INTO kept VALUES (idgen.uuid_v7()); DELETE FROM kept; DROP TRIGGER other ON kept$$, timing)) f;
+                        INSERT INTO kept VALUES (idgen.uuid_v7()); DELETE FROM kept; DROP TRIGGER other ON kept$$,
+                            timing)) f;
 
 DROP FUNCTION violation, with_index, in_each_column;
 DROP TABLE guarded, made, kept, logged, changing;

@@ -98,7 +98,8 @@ DECLARE
 BEGIN
     FOREACH kind IN ARRAY '{uuid_v7,comb,ulid}'::text[] LOOP
         FOR month IN 1..4 LOOP
-            EXECUTE format('CREATE TABLE %1$I PARTITION OF %2$I FOR VALUES FROM (idgen.%3$s_floor(%4$L)) TO (idgen.%3$s_floor(%5$L))',
+            EXECUTE format('CREATE TABLE %1$I PARTITION OF %2$I'
+                           ' FOR VALUES FROM (idgen.%3$s_floor(%4$L)) TO (idgen.%3$s_floor(%5$L))',
                            format('%s_2026_0%s', kind, month), 'by_' || kind, kind,
                            format('2026-0%s-01 00:00:00+00', month), format('2026-0%s-01 00:00:00+00', month + 1));
         END LOOP;
@@ -106,7 +107,9 @@ BEGIN
 END $$;
 -- only February and March
 SELECT kind, (SELECT string_agg(DISTINCT substring(node FROM ' on (\w+_2026_\d\d)'), ', ') FROM nodes(
-           format('SELECT * FROM by_%1$s WHERE idgen.%1$s_within(id, ''2026-02-01 00:00:00+00'', ''2026-04-01 00:00:00+00'')', kind)) node) AS partitions
+           format('SELECT * FROM by_%1$s'
+                  ' WHERE idgen.%1$s_within(id, ''2026-02-01 00:00:00+00'', ''2026-04-01 00:00:00+00'')', kind)) node)
+           AS partitions
 FROM unnest('{uuid_v7,comb,ulid}'::text[]) kind;
 -- with parameters: when a custom plan is made, and when a generic plan is executed
 PREPARE february (timestamptz, timestamptz) AS SELECT * FROM by_ulid WHERE idgen.ulid_within(id, $1, $2);

@@ -45,7 +45,8 @@ DECLARE
 BEGIN
     FOREACH kind IN ARRAY '{snowflake,js_id}'::text[] LOOP
         FOR month IN 1..4 LOOP
-            EXECUTE format('CREATE TABLE %1$I PARTITION OF %2$I FOR VALUES FROM (idgen.%3$s_floor(%4$L)) TO (idgen.%3$s_floor(%5$L))',
+            EXECUTE format('CREATE TABLE %1$I PARTITION OF %2$I'
+                           ' FOR VALUES FROM (idgen.%3$s_floor(%4$L)) TO (idgen.%3$s_floor(%5$L))',
                            format('%s_2026_0%s', kind, month), 'by_' || kind, kind,
                            format('2026-0%s-01 00:00:00+00', month), format('2026-0%s-01 00:00:00+00', month + 1));
         END LOOP;

@@ -19,7 +19,8 @@ my $columns = join ', ', @generators;
 my $calls = join ', ', map { "idgen.$_()" } @generators;
 ask(qq{
 	CREATE EXTENSION idgen;
-	CREATE TABLE made AS SELECT 1::bigint AS place, '' AS phase, now() AS clock, now() AS clock_after, $calls WITH NO DATA;
+	CREATE TABLE made AS SELECT 1::bigint AS place, '' AS phase, now() AS clock, now() AS clock_after,
+		$calls WITH NO DATA;
 	ALTER TABLE made ALTER place SET NOT NULL, ALTER place ADD GENERATED ALWAYS AS IDENTITY,
 		ALTER object_id TYPE text COLLATE "C", ALTER ulid TYPE text COLLATE "C";
 	CREATE VIEW phase AS
@@ -54,7 +55,8 @@ $clock->run_ahead_by(0);
 make('back by years', 2000);
 
 # The fake clock did step, and comb() follows it in both directions.
-is(ask(q{SELECT string_agg(p.phase || ' ' || round(extract(epoch FROM p.first_clock - b.last_clock) / 3600), ', ' ORDER BY p.phase)
+is(ask(q{SELECT string_agg(p.phase || ' ' || round(extract(epoch FROM p.first_clock - b.last_clock) / 3600),
+	', ' ORDER BY p.phase)
 		FROM phase p, phase b WHERE p.phase IN ('back an hour', 'ahead an hour') AND b.phase = 'before'}),
 	'ahead an hour 1, back an hour -1', 'the clock of a running backend steps by an hour');
 is(ask(q{SELECT count(DISTINCT clock) FROM made WHERE phase = 'standing still'}), '1',
@@ -75,12 +77,14 @@ is(ask(q{SELECT p.last - b.last < interval '2 ms' FROM phase p, phase b
 	't', 'while the clock is behind, timestamps advance by less than a millisecond');
 is(ask(q{SELECT extract(epoch FROM last - first) * 1000 FROM phase WHERE phase = 'standing still'}) + 0,
 	2, '10000 identifiers at one instant advance by the milliseconds that they fill');
-is(ask(q{SELECT count(*) FROM (SELECT ulid, lag(ulid) OVER (ORDER BY place) AS previous FROM made WHERE phase = 'standing still') s
+is(ask(q{SELECT count(*) FROM (SELECT ulid, lag(ulid) OVER (ORDER BY place) AS previous FROM made
+	WHERE phase = 'standing still') s
 		WHERE left(ulid, 14) <> left(previous, 14)
 			OR idgen.bigint_from_base(right(ulid, 12), 32) - idgen.bigint_from_base(right(previous, 12), 32) <> 1}),
 	'0', 'a ULID is the previous one plus one within a millisecond');
 is(ask(q{SELECT count(*) FROM (SELECT object_id, lag(object_id) OVER (ORDER BY place) AS previous FROM made) s
-		WHERE (idgen.bigint_from_base(right(object_id, 6), 16) - idgen.bigint_from_base(right(previous, 6), 16)) & 16777215 <> 1}),
+		WHERE (idgen.bigint_from_base(right(object_id, 6), 16) - idgen.bigint_from_base(right(previous, 6), 16))
+			& 16777215 <> 1}),
 	'0', 'the counter of an ObjectId is the previous one plus one, whatever the clock does');
 # three ticks of 100 ns for each row
 is(ask(q{SELECT extract(epoch FROM max(idgen.uuid_timestamp(uuid_v1)) - min(idgen.uuid_timestamp(uuid_v6))) * 1000000
@@ -92,7 +96,8 @@ is(ask(q{SELECT first >= date_trunc('milliseconds', first_clock) AND last <= las
 		FROM phase WHERE phase = 'ahead an hour'}), 't',
 			'when the clock is ahead of the last identifier, version 7 follows it');
 is(ask(q{
-		SELECT count(*) FILTER (WHERE idgen.uuid_timestamp(uuid_v6) NOT BETWEEN clock AND clock_after + interval '1 ms'),
+		SELECT count(*) FILTER (WHERE idgen.uuid_timestamp(uuid_v6) NOT BETWEEN clock
+			AND clock_after + interval '1 ms'),
 			count(*) FILTER (WHERE idgen.ulid_timestamp(ulid) NOT BETWEEN date_trunc('ms', clock) AND clock_after),
 			bool_and(idgen.object_id_timestamp(object_id) BETWEEN date_trunc('s', clock) AND clock_after)
 		FROM made WHERE phase = 'ahead an hour'}), '0|0|t', 'as do version 6, ULID and ObjectId');
@@ -125,7 +130,8 @@ SKIP:
 		RETURN idgen.bigint_from_base(left($1, 8) || right($1, 6), 16)});
 	my $full = 'SELECT idgen.object_id() AS id FROM (SELECT generate_series(0, 16777216)) n';
 	is($session->ask(
-			qq{SELECT count, number(last) - number(first), idgen.object_id_timestamp(first), idgen.object_id_timestamp(last)
+			qq{SELECT count, number(last) - number(first), idgen.object_id_timestamp(first),
+				idgen.object_id_timestamp(last)
 			FROM (SELECT count(*), min(id COLLATE "C") AS first, max(id COLLATE "C") AS last FROM ($full) m) s}),
 		'16777217|16777216|2106-02-07 06:28:14+00|2106-02-07 06:28:15+00', 'a counter overflow advances the seconds');
 	$session->ask("SELECT count(*) FROM ($full) m");

@@ -6,7 +6,8 @@ use Functions;
 use Server;
 
 my $node = start_server('busy',
-	"max_worker_processes = 8\nmax_parallel_workers = 4\nlog_statement = none\nidgen.node_id = 7\nidgen.launch_id = 42");
+	"max_worker_processes = 8\nmax_parallel_workers = 4\nlog_statement = none\n"
+	  . "idgen.node_id = 7\nidgen.launch_id = 42");
 
 # process_id() is pg_backend_pid(), but may run in a worker.
 ask(q{

@@ -67,7 +67,8 @@ for my $encoding ('SQL_ASCII', 'UTF8')
 	for my $function (grep { $calls{ $_->{name} } } @functions)
 	{
 		my %documented = map { $_ => 1 } '', @{ $function->{errors} };
-		push @undocumented, map { "$function->{name} $_" } grep { !$documented{$_} } keys %{ $calls{ $function->{name} } };
+		push @undocumented,
+		  map { "$function->{name} $_" } grep { !$documented{$_} } keys %{ $calls{ $function->{name} } };
 	}
 	is("@undocumented", '', "$encoding: only documented errors (IDGEN_SEED=$seed)");
 	# (hmac_comb() does in the properties: a random text is the name of no key.)
@@ -80,7 +81,8 @@ for my $encoding ('SQL_ASCII', 'UTF8')
 		next if grep { $query =~ /\b(?:idgen|tried)\.$_->{name}\(/ } @unknown;
 
 		my $found = $node->safe_psql($database,
-			"SET client_min_messages = error; SELECT count(*) > 0, count(*) FILTER (WHERE holds IS NOT TRUE) FROM ($query) s");
+			"SET client_min_messages = error;
+				SELECT count(*) > 0, count(*) FILTER (WHERE holds IS NOT TRUE) FROM ($query) s");
 		is($found, 't|0', "$encoding: $name (IDGEN_SEED=$seed)")
 		  or diag($node->safe_psql($database,
 			"SELECT left(s::text, 1000) FROM ($query) s WHERE holds IS NOT TRUE LIMIT 3"));

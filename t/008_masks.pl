@@ -23,7 +23,8 @@ for my $vector (@vectors)
 SKIP:
 {
 	skip 'no python3', 12 if !defined $python;
-	my $sets = q{'{2,3,4,5,31,1000,999999999,4294967296,4294967297,9007199254740991,9223372036854775806,9223372036854775807}'};
+	my $sets = q{'{2,3,4,5,31,1000,999999999,4294967296,4294967297,9007199254740991,
+		9223372036854775806,9223372036854775807}'};
 	for my $name (sort keys %Masks::key)
 	{
 		my $count = $name eq 'default' ? 10_000 : 100;
@@ -34,8 +35,10 @@ SKIP:
 				UNION ALL VALUES ('00000000-0000-7000-8000-000000000000'), ('ffffffff-ffff-7fff-bfff-ffffffffffff')" ],
 			[ 'unmask', 'idgen.unmask_uuid_v7(n::uuid, NAME)',
 			"SELECT idgen.uuid_v4() FROM generate_series(1, $count)" ],
-			[ 'permute', q{idgen.permute(split_part(n, ' ', 1)::bigint, split_part(n, ' ', 2)::bigint, split_part(n, ' ', 3), NAME)},
-				qq{SELECT DISTINCT i || ' ' || g || ' ' || CASE i % 2 WHEN 0 THEN left('a-name-of-32-bytes-or-a-bit-less', (i % 33)::int) ELSE '' END
+			[ 'permute', q{idgen.permute(split_part(n, ' ', 1)::bigint, split_part(n, ' ', 2)::bigint,
+				split_part(n, ' ', 3), NAME)},
+				qq{SELECT DISTINCT i || ' ' || g
+				  || ' ' || CASE i % 2 WHEN 0 THEN left('a-name-of-32-bytes-or-a-bit-less', (i % 33)::int) ELSE '' END
 				FROM unnest($sets\::bigint[]) g, LATERAL unnest(ARRAY[1, 2, g - 1, g]
 					|| ARRAY(SELECT 1 + trunc(g * random() * 0.999)::bigint FROM generate_series(1, 40))) i} ])
 		{
@@ -52,32 +55,41 @@ SKIP:
 # Nothing of a version 7 stays visible, whichever it is.
 ask(q{
 	CREATE TABLE ids AS SELECT kind, id, idgen.mask_uuid_v7(id) AS masked
-	FROM generate_series(1, 10000) i, LATERAL (VALUES ('wall clock', idgen.uuid_v7()), ('ordered', idgen.uuid_v7_ordered()),
+	FROM generate_series(1, 10000) i, LATERAL (VALUES ('wall clock', idgen.uuid_v7()),
+		('ordered', idgen.uuid_v7_ordered()),
 		('whole milliseconds', idgen.uuid_v7(date_trunc('s', now()) + i * interval '1 ms')),
 		('consecutive', ('01932f1e-6b80-7000-8000-' || lpad(to_hex(i), 12, '0'))::uuid)) v (kind, id);
-	CREATE FUNCTION bits(uuid) RETURNS bit(128) LANGUAGE sql IMMUTABLE RETURN ('x' || replace($1::text, '-', ''))::bit(128)});
+	CREATE FUNCTION bits(uuid) RETURNS bit(128) LANGUAGE sql IMMUTABLE RETURN ('x' || replace($1::text,
+		'-', ''))::bit(128)});
 is(ask(q{
-	SELECT count(*), count(DISTINCT masked), bool_and(idgen.uuid_version(masked) = 4 AND idgen.uuid_variant(masked) = 'RFC 9562'),
+	SELECT count(*), count(DISTINCT masked), bool_and(idgen.uuid_version(masked) = 4
+		AND idgen.uuid_variant(masked) = 'RFC 9562'),
 		bool_and(idgen.unmask_uuid_v7(masked) = id), bool_or(idgen.mask_uuid_v7(id, 'other') = masked) FROM ids}),
 	'40000|40000|t|t|f', 'a masked version 7 is a version 4, and comes back');
 # Each of 122 bits differs in half of 9,999 pairs of neighbours; six standard deviations are 300.
 is(ask(q{
 	SELECT kind, count(*), count(*) FILTER (WHERE abs(differ - 5000) > 300)
 	FROM (SELECT kind, bit, sum(get_bit(changed, bit)) AS differ
-		FROM (SELECT kind, bits(masked) # lag(bits(masked)) OVER (PARTITION BY kind ORDER BY id) AS changed FROM ids) pairs,
+		FROM (SELECT kind, bits(masked) # lag(bits(masked)) OVER (PARTITION BY kind ORDER BY id) AS changed
+			FROM ids) pairs,
 			generate_series(0, 127) bit
-		WHERE bit NOT BETWEEN 48 AND 51 AND bit NOT IN (64, 65) AND changed IS NOT NULL GROUP BY 1, 2) s GROUP BY 1 ORDER BY 1}),
+		WHERE bit NOT BETWEEN 48 AND 51 AND bit NOT IN (64, 65) AND changed IS NOT NULL GROUP BY 1, 2) s GROUP BY 1
+			ORDER BY 1}),
 	join("\n", map { "$_|122|0" } 'consecutive', 'ordered', 'wall clock', 'whole milliseconds'),
 	'masks of neighbours have nothing in common');
 # Masks of one hour, with a bit flipped in each of 122 places
 is(ask(q{
 	WITH given AS (SELECT i, idgen.mask_uuid_v7(overlay(overlay(md5(i::text)
-			PLACING left(replace(idgen.uuid_v7(timestamptz '2026-11-20 03:44:00+00' - i * interval '36 ms')::text, '-', ''), 13) FROM 1)
+			PLACING left(replace(idgen.uuid_v7(timestamptz '2026-11-20 03:44:00+00' - i * interval '36 ms')::text,
+				'-', ''), 13) FROM 1)
 			PLACING '8' FROM 17)::uuid) AS masked FROM generate_series(1, 100000) i),
-		places AS (SELECT array_agg(bit) AS bits FROM generate_series(0, 127) bit WHERE bit NOT BETWEEN 48 AND 51 AND bit NOT IN (64, 65))
-	SELECT count(*) FILTER (WHERE idgen.is_recent_uuid_v7(idgen.unmask_uuid_v7(masked), '1 hour', clock => '2026-11-20 03:44:00+00')),
+		places AS (SELECT array_agg(bit) AS bits FROM generate_series(0, 127) bit
+			WHERE bit NOT BETWEEN 48 AND 51 AND bit NOT IN (64, 65))
+	SELECT count(*) FILTER (WHERE idgen.is_recent_uuid_v7(idgen.unmask_uuid_v7(masked), '1 hour',
+		clock => '2026-11-20 03:44:00+00')),
 		count(*) FILTER (WHERE idgen.uuid_version(changed) = 4 AND changed <> masked),
-		count(*) FILTER (WHERE idgen.is_recent_uuid_v7(idgen.unmask_uuid_v7(changed), '1 hour', clock => '2026-11-20 03:44:00+00'))
+		count(*) FILTER (WHERE idgen.is_recent_uuid_v7(idgen.unmask_uuid_v7(changed), '1 hour',
+			clock => '2026-11-20 03:44:00+00'))
 	FROM given, places, LATERAL (SELECT bits[1 + i % 122] # 7 AS place, uuid_send(masked) AS bytes) b,
 		LATERAL (SELECT encode(set_bit(bytes, place, 1 - get_bit(bytes, place)), 'hex')::uuid AS changed) c}),
 	'100000|100000|0', 'of 100,000 masks with a flipped bit, none passes a check of one hour');
@@ -100,7 +112,8 @@ is(ask(q{
 	WHERE p BETWEEN 1 AND g AND idgen.unpermute(p, g) = id AND idgen.permute(idgen.unpermute(id, g), g) = id}),
 	40000, 'random numbers below random limits come back');
 is(ask(q{
-	SELECT count(DISTINCT idgen.permute(7, 1000000007, key_name => name)), count(DISTINCT idgen.permute(7, 1000000007, name)),
+	SELECT count(DISTINCT idgen.permute(7, 1000000007, key_name => name)),
+		count(DISTINCT idgen.permute(7, 1000000007, name)),
 		count(DISTINCT idgen.permute(7, 1000000000 + i)) > 95
 	FROM unnest('{default,orders,other,published}'::text[]) name, generate_series(1, 100) i}),
 	'4|4|t', 'the key, the area and the greatest number matter');
@@ -173,7 +186,8 @@ for ([ UTF8 => 47, qr/^\Q@{[ $masks->outcome(q{SELECT idgen.permute(1, key_name 
 
 # --- Where the functions are used ---------------------------------------------
 ask(q{
-	CREATE TABLE events (id uuid PRIMARY KEY DEFAULT idgen.uuid_v7(), number bigint GENERATED ALWAYS AS IDENTITY UNIQUE);
+	CREATE TABLE events (id uuid PRIMARY KEY DEFAULT idgen.uuid_v7(),
+		number bigint GENERATED ALWAYS AS IDENTITY UNIQUE);
 	INSERT INTO events SELECT FROM generate_series(1, 5000);
 	ANALYZE events});
 like(ask("EXPLAIN (COSTS OFF) SELECT * FROM events WHERE id = idgen.unmask_uuid_v7($v4)"),
@@ -181,7 +195,8 @@ like(ask("EXPLAIN (COSTS OFF) SELECT * FROM events WHERE id = idgen.unmask_uuid_
 	'a lookup by a masked UUID uses the index');
 like(ask('EXPLAIN (COSTS OFF) SELECT * FROM events WHERE number = idgen.unpermute(12345)'),
 	qr/Index Scan using events_number_key.*Index Cond: \(number = idgen.unpermute/s, 'and one by a permuted number');
-my $query = 'SELECT count(DISTINCT idgen.mask_uuid_v7(id)), sum(idgen.permute(number)::numeric) FROM events WHERE idgen.permute(number) > 0';
+my $query = 'SELECT count(DISTINCT idgen.mask_uuid_v7(id)),
+	sum(idgen.permute(number)::numeric) FROM events WHERE idgen.permute(number) > 0';
 like(ask(in_parallel("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) $query")), qr/Workers Launched: [12]/,
 	'in parallel workers');
 is(ask(in_parallel($query)), ask($query), 'with the same results');

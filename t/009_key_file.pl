@@ -27,7 +27,8 @@ ask("ALTER DATABASE other $set");
 is($masks->permuted(database => 'other'), "55000: idgen.key_file is not set\n"
 	  . "DETAIL:  Only the server's configuration can set it. A value of ALTER DATABASE, ALTER ROLE or the connection "
 	  . "hides that of the configuration, and is ignored.\n"
-	  . 'HINT:  Set it in postgresql.conf to the name of a file that only the database user can read, and reload the configuration.',
+	  . 'HINT:  Set it in postgresql.conf to the name of a file that only the database user can read, '
+	  . 'and reload the configuration.',
 	'nor the setting of a database, as the message says');
 ask('ALTER DATABASE other RESET idgen.key_file');
 is($masks->permuted(database => 'other'), $permuted, 'which can be reset');
@@ -43,6 +44,8 @@ is($session->ask('SELECT idgen.permute(1)'), $permuted, 'a session reads the key
 # Files that are refused in new sessions; or the bad line, and its error
 my $key = $Masks::key{default};
 my $refused = 'F0000: key file "idgen_keys"';
+my $no_key = qq{42704: key "default" does not exist\n}
+  . 'HINT:  Add it to the file that idgen.key_file names, and reload the configuration.';
 my $digits = 'The key is not 32 hexadecimal digits.';
 for (
 	[ "default $key\ndefault $Masks::key{other}\n", 2, 'The name occurs twice.' ],
@@ -54,13 +57,13 @@ for (
 	[ "default # $key", 1, $digits ],
 	[ "default $key \"postgres", 1, 'The name of a database has no closing quotation mark.' ],
 	[ "default $key postgres\ndefault $Masks::key{other}\n", 2, 'The name occurs twice.' ],
-	[ "default $key other", qq{42704: key "default" does not exist\nHINT:  Add it to the file that idgen.key_file names, and reload the configuration.} ],
+	[ "default $key other", $no_key ],
 	[ "default $key Postgres # postgres",
-	qq{42704: key "default" does not exist\nHINT:  Add it to the file that idgen.key_file names, and reload the configuration.} ],
+	$no_key ],
 	[ 'x' x 64 . " $key", 1, 'The name is longer than 63 bytes.' ],
 	[ "default $key\0", "$refused contains a zero byte" ],
 	[ '#' x (1024 * 1024 + 1), "$refused is too large\nDETAIL:  At most 1048576 bytes are allowed." ],
-	[ '', qq{42704: key "default" does not exist\nHINT:  Add it to the file that idgen.key_file names, and reload the configuration.} ])
+	[ '', $no_key ])
 {
 	my ($content, $error, $detail) = @$_;
 	$error = qq{F0000: invalid line $error in key file "idgen_keys"\nDETAIL:  $detail} if defined $detail;
@@ -88,7 +91,8 @@ is($masks->permuted, $permuted, 'a byte order mark is not a part of the first na
 
 # What a file is read as, or refused as
 my $missing = '58P01: could not open key file "idgen_keys": No such file or directory';
-my $access = "$refused has group or world access\nDETAIL:  The file must have permissions u=rw (0600) or less if owned by "
+my $access = "$refused has group or world access\nDETAIL:  "
+  . 'The file must have permissions u=rw (0600) or less if owned by '
   . 'the database user, or permissions u=rw,g=r (0640) or less if owned by root.';
 
 for my $mode (0640, 0660, 0604, 0602, 0601, 0610)
@@ -200,7 +204,8 @@ ask(q{
 sub first_in_worker
 {
 	return outcome("SELECT pg_backend_pid() AS leader \\gset\n"
-		  . in_parallel('SELECT DISTINCT answer FROM (SELECT permute_in(1, :leader) AS answer FROM events OFFSET 0) s'), user => 'caller');
+		  . in_parallel('SELECT DISTINCT answer
+			FROM (SELECT permute_in(1, :leader) AS answer FROM events OFFSET 0) s'), user => 'caller');
 }
 
 $masks->write_keys($Masks::all_keys);

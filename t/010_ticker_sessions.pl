@@ -41,7 +41,8 @@ for my $function (@functions)
 {
 	my $value = $function eq 'trace_id' ? $trace_id : $function;
 	is(ask("SELECT count(*), count(DISTINCT value), count(*) FILTER (WHERE falls) FROM
-			(SELECT value, value <= lag(value) OVER (PARTITION BY pid ORDER BY place) AS falls FROM (SELECT *, $value AS value FROM made) m) m"),
+			(SELECT value, value <= lag(value) OVER (PARTITION BY pid ORDER BY place) AS falls
+				FROM (SELECT *, $value AS value FROM made) m) m"),
 		'64000|64000|0', "$function: no value is repeated, and later values of a session are greater");
 }
 
@@ -59,7 +60,8 @@ for (3, 31)
 	add_database($place);
 	ask("ALTER DATABASE $place SET idgen.node_id = $number; ALTER DATABASE $place SET idgen.launch_id = $number");
 	ask("SELECT setval('idgen.${_}_mark', $later\::bigint << 28)", $place) for qw(snowflake trace_id js_id);
-	$made{$_}{$number} = ask("SELECT $parts{$_} FROM (SELECT idgen.$_() AS id FROM generate_series(1, 10000) OFFSET 0) made",
+	$made{$_}{$number} = ask("SELECT $parts{$_}
+		FROM (SELECT idgen.$_() AS id FROM generate_series(1, 10000) OFFSET 0) made",
 		$place) for keys %parts;
 }
 for my $function (sort keys %parts)

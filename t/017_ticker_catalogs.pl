@@ -48,7 +48,8 @@ for my $function ('snowflake', 'trace_id', 'js_id', 'uuid_v7_ordered')
 {
 	my $on = "idgen.${function}_mark";
 	$app->ask("SELECT idgen.$function()");
-	$admin->ask("GRANT SELECT ON $on TO app; REVOKE SELECT ON $on FROM app; ALTER ROLE $superuser VALID UNTIL 'infinity'");
+	$admin->ask("GRANT SELECT ON $on TO app; REVOKE SELECT ON $on FROM app;
+		ALTER ROLE $superuser VALID UNTIL 'infinity'");
 	$admin->ask('BEGIN; LOCK TABLE pg_authid');
 	$app->send_blocked($admin, "SELECT idgen.$function() IS NOT NULL");
 	$admin->ask("GRANT SELECT ON $on TO app; COMMIT");

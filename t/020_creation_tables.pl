@@ -56,8 +56,10 @@ my $operations = qq{
 	SELECT entity_id, created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000b', idgen.uuid_v4());
 	SELECT idgen.forget_creation($command), idgen.forget_creation($command);
 	SELECT idgen.forget_creation_of($command\::uuid), idgen.forget_creation_of($command\::uuid);
-	SELECT count(*) FROM generate_series(1, 2600) i, idgen.create_once_bigint(md5(i::text)::uuid, i::bigint) WHERE created;
-	SELECT count(*) FROM generate_series(1, 2600) i, idgen.create_once_bigint(md5(i::text)::uuid, 0::bigint) WHERE entity_number = i;
+	SELECT count(*) FROM generate_series(1, 2600) i, idgen.create_once_bigint(md5(i::text)::uuid, i::bigint)
+		WHERE created;
+	SELECT count(*) FROM generate_series(1, 2600) i, idgen.create_once_bigint(md5(i::text)::uuid, 0::bigint)
+		WHERE entity_number = i;
 	SELECT sum(idgen.forget_creation_of_bigint(i)) FROM generate_series(1, 10) i;
 	UPDATE $table SET created_at = created_at - (2600 - entity_number) * interval '1 minute'
 		- CASE WHEN entity_number <= 2510 THEN interval '1 day' ELSE interval '0' END;
@@ -67,7 +69,8 @@ my $operations = qq{
 	SELECT idgen.trim_creations(80, 'another'), idgen.trim_creations(80), idgen.trim_creations(80, '');
 	SELECT count(*), min(entity_number), max(entity_number) FROM $table;
 	SELECT idgen.trim_creations(0)};
-my $answers = join("\n", qw(1|t 1|f 1|f order|1 c0000000-0000-4000-8000-00000000000a|t c0000000-0000-4000-8000-00000000000a|f
+my $answers = join("\n", qw(1|t 1|f 1|f order|1
+	  c0000000-0000-4000-8000-00000000000a|t c0000000-0000-4000-8000-00000000000a|f
 	  t|f 1|0 2600 2600 10 1500 1090|1511|2600 1000|0 0|10|0 80|2521|2600 80));
 my $columns = q{command_name text NOT NULL, entity_id uuid, entity_number bigint, request_hash bigint,
 	created_at timestamptz NOT NULL DEFAULT now()};
@@ -155,15 +158,16 @@ ask('DROP TABLE creation_identifiers; DROP FUNCTION outbox CASCADE');
 # So is any error of a trigger, with its fields: a second command that the trigger records, and missing rights.
 for (
 	[ "INSERT INTO $table (command_id, entity_number) VALUES ('c0000000-0000-4000-8000-0000000000bb', 1)",
-		qr/23505: .*\nDETAIL:  Key \(command_id\)=\(c0000000-0000-4000-8000-0000000000bb\).*PL.pgSQL function recorder\(\) line 1/s ],
+		qr/23505: .*\nDETAIL:  Key \(command_id\)=\(c0{7}-0{4}-4000-80{3}-0{10}bb\).*function recorder\(\) line 1/s ],
 	[ q{RAISE insufficient_privilege USING MESSAGE = 'tenant is closed', HINT = 'Ask for a new contract.'},
 		qr/42501: tenant is closed\nHINT:  Ask for a new contract\./ ])
 {
 	my ($action, $error) = @$_;
-	ask("CREATE FUNCTION recorder() RETURNS trigger LANGUAGE plpgsql AS \$\$ BEGIN IF NEW.command_name = 'parent' THEN $action;
-			END IF; RETURN NULL; END \$\$;
+	ask("CREATE FUNCTION recorder() RETURNS trigger LANGUAGE plpgsql AS
+			\$\$ BEGIN IF NEW.command_name = 'parent' THEN $action; END IF; RETURN NULL; END \$\$;
 		CREATE TRIGGER recorder AFTER INSERT ON $table FOR EACH ROW EXECUTE FUNCTION recorder();
-		INSERT INTO $table (command_id, entity_number) VALUES ('c0000000-0000-4000-8000-0000000000bb', 1) ON CONFLICT DO NOTHING");
+		INSERT INTO $table (command_id, entity_number) VALUES ('c0000000-0000-4000-8000-0000000000bb', 1)
+			ON CONFLICT DO NOTHING");
 	like(errors('SELECT idgen.create_once_bigint(idgen.uuid_v4(), 2, $$parent$$)'), $error,
 		"the error of a trigger: $action");
 	ask('DROP FUNCTION recorder CASCADE');

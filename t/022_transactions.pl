@@ -38,7 +38,8 @@ sub check_orders
 {
 	my ($expected, $name) = @_;
 	is($control->ask(q{SELECT string_agg(ltrim(right(c.command_id::text, 12), '0') || '=' || entity_number || ':'
-			|| (SELECT count(*) FROM orders o WHERE o.command = command_id AND o.id = entity_number), ' ' ORDER BY command_id)
+			|| (SELECT count(*) FROM orders o WHERE o.command = command_id AND o.id = entity_number),
+				' ' ORDER BY command_id)
 			FROM idgen.creation_identifiers c}), $expected, $name);
 }
 
@@ -153,7 +154,8 @@ for my $crash ('no crash', 'a crash')
 ask(q{
 	CREATE TABLE told (command int, entity bigint);
 	CREATE FUNCTION place_and_tell(command int) RETURNS void LANGUAGE sql AS $$
-		INSERT INTO told SELECT command, place_order(('c0000000-0000-4000-8000-' || lpad(to_hex(command), 12, '0'))::uuid,
+		INSERT INTO told
+		SELECT command, place_order(('c0000000-0000-4000-8000-' || lpad(to_hex(command), 12, '0'))::uuid,
 			1000 * command + (random() * 999)::int) $$});
 my $file = PostgreSQL::Test::Utils::tempdir() . '/commands.sql';
 append_to_file($file, join('', map { "\\set $_ random(1, 60)\n" } 'a' .. 'd') . "BEGIN;\n"

@@ -63,7 +63,8 @@ check_flat("300000 calls leave no memory behind: $_", $_, 300000) for
 	q{idgen.prefixed_id_to_uuid(idgen.prefixed_id('acct'), 'acct')},
 	q{idgen.is_prefixed_id(idgen.prefixed_id('acct'), 'acct') AND NOT idgen.is_prefixed_id(repeat('!', 30), 'acct')},
 	q{idgen.remember_command(array_fill(idgen.uuid_v4(), ARRAY[20]), idgen.uuid_v4())};
-my $replay = q{idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000a', 1, 'order', jsonb_build_object('n', 1, 'lines', '[1, 2.50]'::jsonb))};
+my $replay = q{idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000a', 1, 'order',
+	jsonb_build_object('n', 1, 'lines', '[1, 2.50]'::jsonb))};
 check_flat('30000 answers leave no memory behind', $replay, 30000, "SELECT FROM $replay;");
 check_flat('30000 records leave no memory behind', q{idgen.create_once_bigint(idgen.uuid_v7(), i, 'order', '[1]')},
 	30000);
@@ -79,7 +80,8 @@ for my $call (q{purge_creations('0', batch_size => 1000000)}, 'trim_creations(0)
 	my ($forgotten, $samples, $growth) = split /\||\n/, ask(qq{
 		TRUNCATE idgen.creation_identifiers;
 		TRUNCATE sample RESTART IDENTITY;
-		INSERT INTO idgen.creation_identifiers (command_id, entity_number) SELECT idgen.uuid_v4(), i FROM generate_series(1, 50000) i;
+		INSERT INTO idgen.creation_identifiers (command_id, entity_number) SELECT idgen.uuid_v4(),
+			i FROM generate_series(1, 50000) i;
 		SET work_mem = '64kB';
 		SELECT idgen.$call;
 		SELECT count(*), max(bytes) FILTER (WHERE n > 25) - max(bytes) FILTER (WHERE n <= 25) FROM sample});

@@ -19,7 +19,8 @@ my $node = start_server('cron',
 ask(q{
 	INSERT INTO idgen.creation_identifiers (command_id, entity_number, created_at)
 		SELECT idgen.uuid_v7(), i, now() - interval '25 hours' FROM generate_series(1, 25000) i;
-	SELECT idgen.create_once_bigint(('c0000000-0000-4000-8000-00000000000' || i)::uuid, 25000 + i) FROM generate_series(1, 5) i});
+	SELECT idgen.create_once_bigint(('c0000000-0000-4000-8000-00000000000' || i)::uuid, 25000 + i)
+		FROM generate_series(1, 5) i});
 
 # The job of docs/operations.md, and the same by a role with other rights
 my %statements;
@@ -36,7 +37,8 @@ sub wait_for_run
 	$node->poll_query_until('postgres',
 		"SELECT count(*) > 0 FROM cron.job_run_details WHERE jobid = $job AND status IN ('succeeded', 'failed')")
 	  or die "job $job does not run: " . ask('TABLE cron.job_run_details');
-	return ask("SELECT database, username, status, return_message FROM cron.job_run_details WHERE jobid = $job ORDER BY runid LIMIT 1");
+	return ask("SELECT database, username, status, return_message FROM cron.job_run_details WHERE jobid = $job
+		ORDER BY runid LIMIT 1");
 }
 
 like(wait_for_run($job{guest}),

@@ -21,7 +21,8 @@ my @faults = (
 	[ 'an immediate stop', sub { $node->stop('immediate'); $load->lose_all; $node->start } ],
 	# the server terminates all sessions and recovers
 	[ 'kill -9 of sessions', sub {
-			my $victim = ask(q{SELECT pid FROM pg_stat_activity WHERE application_name = 'load' ORDER BY random() LIMIT 1});
+			my $victim = ask(q{SELECT pid FROM pg_stat_activity
+				WHERE application_name = 'load' ORDER BY random() LIMIT 1});
 			# the server may end the second one first
 			kill('KILL', $client->{pid}, $victim) or die "kill: $!";
 			$load->lose_all;

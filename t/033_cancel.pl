@@ -105,7 +105,8 @@ for my $generator ((map { "idgen.$_()" } @Functions::tickers, 'decimal_id'), @Fu
 {
 	my $busy = session();
 	$busy->send("SELECT count($generator) FROM (SELECT generate_series(1, 1000000000)) g");
-	$control->poll("SELECT state = 'active' FROM pg_stat_activity WHERE pid = $busy->{pid} AND strpos(query, \$\$$generator\$\$) > 0");
+	$control->poll("SELECT state = 'active' FROM pg_stat_activity
+		WHERE pid = $busy->{pid} AND strpos(query, \$\$$generator\$\$) > 0");
 	$control->ask("SELECT pg_cancel_backend($busy->{pid})");
 	is($busy->wait, '57014', "$generator for many rows is cancelled");
 	is($busy->ask("SELECT $generator IS NOT NULL"), 't', "$generator works in the same session");
@@ -150,7 +151,8 @@ ask(q{
 	INSERT INTO idgen.creation_identifiers (command_id, entity_number, created_at)
 		SELECT idgen.uuid_v4(), i, now() - interval '2 days' FROM generate_series(1, 100000) i});
 check_working('create_once() with a large request',
-	q{SELECT created FROM requests, idgen.create_once_bigint('c0000000-0000-4000-8000-000000000002', 2, 'order', request)}, 0.7);
+	q{SELECT created FROM requests, idgen.create_once_bigint('c0000000-0000-4000-8000-000000000002', 2, 'order',
+		request)}, 0.7);
 check_working('purge_creations()', q{SELECT 'n=' || idgen.purge_creations(batch_size => 200000)}, 1);
 check_working('trim_creations()', q{SELECT 'n=' || idgen.trim_creations(0)}, 1);
 

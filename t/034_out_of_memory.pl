@@ -38,9 +38,11 @@ sub limit
 # Calls and their results with enough memory. A call that writes uses a command of its own, and is repeated
 # until it succeeds.
 my %calls = (
-	(map { ($_ => [ "SELECT $_ IS NOT NULL", 't' ]) } (map { "idgen.$_()" } @Functions::tickers, 'decimal_id'), @Functions::independent),
+	(map { ($_ => [ "SELECT $_ IS NOT NULL", 't' ]) } (map { "idgen.$_()" } @Functions::tickers, 'decimal_id'),
+		@Functions::independent),
 	'sequence_comb()' => [ q{SELECT idgen.uuid_version(idgen.sequence_comb('blocks'))}, '4' ],
-	'create_once()' => [ q{SELECT entity_number FROM idgen.create_once_bigint('COMMAND', NUMBER, 'order', '{"a": [1, "b", null]}')}, 'NUMBER' ],
+	'create_once()' => [ q{SELECT entity_number
+		FROM idgen.create_once_bigint('COMMAND', NUMBER, 'order', '{"a": [1, "b", null]}')}, 'NUMBER' ],
 	'create_once() in a transaction' =>
 	  [ q{BEGIN; SELECT entity_number FROM idgen.create_once_bigint('COMMAND', NUMBER); COMMIT}, 'NUMBER' ],
 	'forget_creation()' => [ q{SELECT idgen.forget_creation('COMMAND')}, 'f' ],
@@ -49,8 +51,10 @@ my %calls = (
 	'remember_command()' => [ q{SELECT idgen.remember_command(NULL, 'COMMAND') IS NOT NULL}, 't' ],
 	'parse_prefixed_id()' => [ q{SELECT domain FROM idgen.parse_prefixed_id('acct_1')}, 'account_id' ],
 	'create_id_domain()' => [ q{BEGIN; SELECT idgen.create_id_domain('other_id', 'other'); ROLLBACK}, 'other_id' ],
-	'check_recent_id()' => [ 'WITH i AS (INSERT INTO checked VALUES (idgen.uuid_v7()) RETURNING 1) SELECT count(*) FROM i', '1' ],
-	$has_advisor ? ('index_report()' => [ q{SELECT placement IS NOT NULL FROM idgen.index_report('goods')}, 't' ]) : ());
+	'check_recent_id()' => [ 'WITH i AS (INSERT INTO checked VALUES (idgen.uuid_v7()) RETURNING 1) SELECT count(*)
+		FROM i', '1' ],
+	$has_advisor ? ('index_report()' => [ q{SELECT placement IS NOT NULL FROM idgen.index_report('goods')},
+		't' ]) : ());
 
 my ($number, $refused, $answered) = (0, 0, 0);
 my (%states, %given, %out_of_memory);
@@ -94,13 +98,16 @@ for my $name (sort keys %calls)
 cmp_ok(scalar(grep { $_ > 0 } values %out_of_memory), '>', 0, 'memory ran out: '
 	  . join(', ', map { "$_ $out_of_memory{$_} times" } sort keys %out_of_memory));
 # OpenSSL, which computes the SHA-256 of a request, does not say that it has no memory: XX000
-my @others = grep { /ERROR: / && !/memory|SHA-256 of the request: OpenSSL failure/ } split /^/, slurp_file($node->logfile);
+my @others = grep { /ERROR: / && !/memory|SHA-256 of the request: OpenSSL failure/ } split /^/,
+	slurp_file($node->logfile);
 is("@others", '', 'all errors say that there is no memory');
 is(join(' ', grep { $_ ne 'XX000' } sort keys %states), '53200', 'all errors but that of OpenSSL are 53200');
 is(ask(q{
-		SELECT count(*), count(DISTINCT command_id), count(*) FILTER (WHERE ltrim(right(command_id::text, 12), '0') = to_hex(entity_number))
+		SELECT count(*), count(DISTINCT command_id),
+			count(*) FILTER (WHERE ltrim(right(command_id::text, 12), '0') = to_hex(entity_number))
 		FROM idgen.creation_identifiers WHERE command_id::text LIKE 'c0%'}),
-	join('|', (ask(q{SELECT count(*) FROM idgen.creation_identifiers})) x 3), 'each command is recorded once, with its own entity');
+	join('|', (ask(q{SELECT count(*) FROM idgen.creation_identifiers})) x 3),
+		'each command is recorded once, with its own entity');
 
 # --- The largest arguments --------------------------------------------------
 # Long text: $1 of each call
@@ -114,7 +121,8 @@ my %texts = (
 	'(idgen.parse_prefixed_id($1)).prefix' => '22P02',
 	(map { ("idgen.$_" => 'false') } 'is_uuid($1)', q{is_prefixed_id($1, 'acct')}),
 	(map { ("idgen.$_" => '22023') }
-		'prefixed_id($1, idgen.uuid_v4())', 'typeid_from_uuid($1, idgen.uuid_v4())', 'typeid($1)', q{prefixed_id_to_uuid('acct_1', $1)},
+		'prefixed_id($1, idgen.uuid_v4())', 'typeid_from_uuid($1, idgen.uuid_v4())', 'typeid($1)',
+			q{prefixed_id_to_uuid('acct_1', $1)},
 		q{is_prefixed_id('acct_1', $1)}, q{create_id_domain('big_id', $1)}),
 	$has_advisor ? ('(idgen.expected_key_cost($1, 1, 1)).images_per_row' => '42704') : (),
 	'idgen.trim_creations(1, $1)' => '0', '$1::account_id' => '23514');
@@ -144,11 +152,14 @@ is($answers[$_] // 'none', $texts{$texts[$_]}, "$texts[$_], of $megabytes MB") f
 # Names of commands, requests and arrays: a result, or an error of the server
 my $create = q{SELECT created FROM idgen.create_once_bigint('c2000000-0000-4000-8000-00000000000%d', 1, %s, %s)};
 my $text = "repeat(repeat('a', 1048576), 100)";
-like($session->ask(sprintf($create, 1, $text, 'NULL')), qr/^(t|53200|54000|XX000)$/, 'create_once(), 100 MB of command name');
+like($session->ask(sprintf($create, 1, $text, 'NULL')),
+	qr/^(t|53200|54000|XX000)$/, 'create_once(), 100 MB of command name');
 like($session->ask(sprintf($create, 1, q{'x'}, 'NULL')), qr/^(t|23514)$/, 'and with a short name');
-like($session->ask(sprintf($create, 2, q{'order'}, "to_jsonb($text)")), qr/^(t|53200|54000)$/, 'create_once(), 100 MB of request');
+like($session->ask(sprintf($create, 2, q{'order'}, "to_jsonb($text)")),
+	qr/^(t|53200|54000)$/, 'create_once(), 100 MB of request');
 my $history = '(SELECT array_fill(idgen.uuid_v4(), ARRAY[8000000]) AS h OFFSET 0) s';
-like($session->ask("SELECT idgen.has_command(h, idgen.uuid_v4()) FROM $history"), qr/^(f|53200|54000)$/, 'has_command(), 8 million commands');
+like($session->ask("SELECT idgen.has_command(h, idgen.uuid_v4()) FROM $history"),
+	qr/^(f|53200|54000)$/, 'has_command(), 8 million commands');
 like($session->ask("SELECT array_length(idgen.remember_command(h, idgen.uuid_v4(), $_), 1) FROM $history"),
 	qr/^(20|8000001|53200|54000|XX000)$/, "remember_command() that keeps $_ of them") for 20, 2000000000;
 is($session->ask('SELECT created FROM idgen.create_once_bigint(idgen.uuid_v4(), 1)'), 't', 'the session continues');
@@ -156,5 +167,6 @@ $session->quit;
 
 is(ask('SELECT pg_postmaster_start_time()'), $started, 'the server did not crash');
 unlike(slurp_file($node->logfile), qr/PANIC|was terminated by signal/, 'no crash in the log');
-diag("figures: $refused calls ran out of memory, $answered did not; 0 crashes; " . @texts . " calls with $megabytes MB of text");
+diag("figures: $refused calls ran out of memory, $answered did not; 0 crashes; " . @texts
+  . " calls with $megabytes MB of text");
 done_testing();

@@ -67,7 +67,8 @@ for my $signature (sort keys %statement)
 		"without rights: $signature " . ($is_restricted ? 'is rejected' : 'returns a result'));
 }
 is( ask(q{SELECT count(*) FROM pg_proc
-		  WHERE pronamespace = 'idgen'::regnamespace AND ('internal'::regtype = ANY (proargtypes) OR prorettype = 'trigger'::regtype)}),
+		  WHERE pronamespace = 'idgen'::regnamespace
+			AND ('internal'::regtype = ANY (proargtypes) OR prorettype = 'trigger'::regtype)}),
 	scalar(grep { $_ eq 'trigger' } values %kind),
 	'functions for the server only have argument or result types that SQL cannot use');
 
@@ -81,7 +82,8 @@ is( ask(q{SELECT count(*) FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
 		  AND lanname <> 'c' AND NOT (lanname = 'sql' AND prosqlbody IS NOT NULL)
 		  AND NOT coalesce(proconfig::text LIKE '%"search_path=pg_catalog, pg_temp"%', false)
 		  AND proname NOT IN ('ulid_within', 'object_id_within')}),
-	'0', 'each function that is not C has a parsed body or a search_path of its own, except two that qualify all names');
+	'0',
+	'each function that is not C has a parsed body or a search_path of its own, except two that qualify all names');
 
 # Schema "hostile": an operator or function of the same name and argument types for each one of pg_catalog and
 # idgen over the types used here, and relations and types with the names of idgen's. Using one of them advances a
@@ -90,7 +92,8 @@ ask(q{
 	CREATE SCHEMA hostile;
 	CREATE SEQUENCE hostile.used;
 	CREATE FUNCTION hostile.trap() RETURNS void LANGUAGE plpgsql
-		AS $$ BEGIN PERFORM pg_catalog.nextval('hostile.used'); RAISE EXCEPTION 'trapped' USING ERRCODE = 'TRAP0'; END $$;
+		AS $$ BEGIN PERFORM pg_catalog.nextval('hostile.used');
+			RAISE EXCEPTION 'trapped' USING ERRCODE = 'TRAP0'; END $$;
 	CREATE FUNCTION hostile.trap_rows() RETURNS SETOF int LANGUAGE plpgsql
 		AS $$ BEGIN PERFORM hostile.trap(); END $$;
 	CREATE FUNCTION hostile.trap_value(text) RETURNS boolean LANGUAGE plpgsql
@@ -99,17 +102,19 @@ ask(q{
 		SELECT t.oid FROM pg_type t
 		WHERE t.oid = ANY ('{uuid,text,int2,int4,int8,timestamptz,timestamp,interval,boolean,bytea,float8,numeric,
 			oid,regclass,regtype,name,jsonb,"char",uuid[],text[],anyarray,anyelement}'::regtype[]);
-	SELECT format('CREATE FUNCTION hostile.trap_%s(%s) RETURNS %s LANGUAGE plpgsql AS ''BEGIN PERFORM hostile.trap(); END''',
-			oid, concat_ws(', ', nullif(oprleft, 0)::regtype, oprright::regtype), oprresult::regtype),
+	\set body 'LANGUAGE plpgsql AS ''BEGIN PERFORM hostile.trap(); END'''
+	SELECT format('CREATE FUNCTION hostile.trap_%s(%s) RETURNS %s ', oid,
+			concat_ws(', ', nullif(oprleft, 0)::regtype, oprright::regtype), oprresult::regtype) || :'body',
 		format('CREATE OPERATOR hostile.%s (%s RIGHTARG = %s, FUNCTION = hostile.trap_%s)',
 			oprname, 'LEFTARG = ' || nullif(oprleft, 0)::regtype || ', ', oprright::regtype, oid)
 	FROM pg_operator
 	WHERE (oprleft = 0 OR oprleft IN (TABLE public.types)) AND oprright IN (TABLE public.types)
 	AND oprresult IN (SELECT oid FROM pg_type WHERE typtype <> 'p')
 	\gexec
-	SELECT format('CREATE FUNCTION hostile.%I(%s) RETURNS %s LANGUAGE plpgsql AS ''BEGIN PERFORM hostile.trap(); END''', proname,
-			(SELECT string_agg(format_type(type, NULL), ', ' ORDER BY n) FROM unnest(proargtypes) WITH ORDINALITY a (type, n)),
-			concat(CASE WHEN proretset THEN 'SETOF ' END, prorettype::regtype))
+	SELECT format('CREATE FUNCTION hostile.%I(%s) RETURNS %s ', proname,
+			(SELECT string_agg(format_type(type, NULL), ', ' ORDER BY n)
+				FROM unnest(proargtypes) WITH ORDINALITY a (type, n)),
+			concat(CASE WHEN proretset THEN 'SETOF ' END, prorettype::regtype)) || :'body'
 	FROM pg_proc
 	WHERE pronamespace IN ('pg_catalog'::regnamespace, 'idgen'::regnamespace) AND prokind IN ('f', 'a')
 	AND provariadic = 0
@@ -127,7 +132,9 @@ sub hostile_view { return "VIEW $_[0] AS SELECT * FROM hostile.trap_rows()" }
 sub hostile_type { return "CREATE DOMAIN $_[0] AS pg_catalog.text CHECK (hostile.trap_value(VALUE))" }
 
 ask(join '; ', map { 'CREATE ' . hostile_view("hostile.$_") } @relations);
-ask(join '; ', map { hostile_type("hostile.$_") } qw(uuid text regtype regclass timestamptz int8 int4 interval jsonb float8 bytea));
+ask(join '; ',
+	map { hostile_type("hostile.$_") }
+	  qw(uuid text regtype regclass timestamptz int8 int4 interval jsonb float8 bytea));
 cmp_ok(ask(q{SELECT count(*) FROM pg_operator WHERE oprnamespace = 'hostile'::regnamespace}), '>', 200,
 	'schema hostile has operators');
 cmp_ok(ask(q{SELECT count(*) FROM pg_proc WHERE pronamespace = 'hostile'::regnamespace}), '>', 500,
@@ -160,8 +167,10 @@ my %more = (
 	'repeated insert' => "INSERT INTO public.guarded VALUES ($minute_0) ON CONFLICT DO NOTHING RETURNING id",
 	'default' => 'INSERT INTO public.things DEFAULT VALUES RETURNING id',
 	'default argument' => q{SELECT idgen.prefixed_id('acct')},
-	'domain' => q{SELECT idgen.create_id_domain('public.thing_id', 'thing'); SELECT 'thing_03e6wlko0bp8e7c9916hklbnd'::public.thing_id},
-	'known prefix' => q{SELECT idgen.create_id_domain('public.thing_id', 'thing'); SELECT * FROM idgen.parse_prefixed_id('thing_1')},
+	'domain' => q{SELECT idgen.create_id_domain('public.thing_id', 'thing');
+		SELECT 'thing_03e6wlko0bp8e7c9916hklbnd'::public.thing_id},
+	'known prefix' => q{SELECT idgen.create_id_domain('public.thing_id', 'thing');
+		SELECT * FROM idgen.parse_prefixed_id('thing_1')},
 	'replay' => "SELECT * FROM idgen.create_once_bigint($v1, 1); SELECT * FROM idgen.create_once_bigint($v1, 2)",
 	'forget' => "SELECT * FROM idgen.create_once_bigint($v1, 1); SELECT * FROM idgen.forget_creation($v1);",
 	'purge' => "SELECT * FROM idgen.create_once_bigint($v1, 1); SELECT * FROM idgen.purge_creations('0')",
@@ -200,9 +209,12 @@ my $extension = $has_own_advisor ? 'idgen_advisor' : 'idgen';
 my %made = results($superuser, $hostile, 'create' => "CREATE EXTENSION $extension CASCADE; COMMIT");
 is($made{create}, '', 'CREATE EXTENSION works with hostile objects on the search_path');
 is( ask(q{SELECT count(*) FROM pg_depend d JOIN pg_depend e ON d.classid = e.classid AND d.objid = e.objid
-		  WHERE e.refclassid = 'pg_extension'::regclass AND e.refobjid IN (SELECT oid FROM pg_extension WHERE extname IN ('idgen', 'idgen_advisor'))
-		  AND (d.refclassid = 'pg_proc'::regclass AND d.refobjid IN (SELECT oid FROM pg_proc WHERE pronamespace = 'hostile'::regnamespace)
-			OR d.refclassid = 'pg_operator'::regclass AND d.refobjid IN (SELECT oid FROM pg_operator WHERE oprnamespace = 'hostile'::regnamespace)
+		  WHERE e.refclassid = 'pg_extension'::regclass
+			AND e.refobjid IN (SELECT oid FROM pg_extension WHERE extname IN ('idgen', 'idgen_advisor'))
+		  AND (d.refclassid = 'pg_proc'::regclass
+			AND d.refobjid IN (SELECT oid FROM pg_proc WHERE pronamespace = 'hostile'::regnamespace)
+			OR d.refclassid = 'pg_operator'::regclass
+				AND d.refobjid IN (SELECT oid FROM pg_operator WHERE oprnamespace = 'hostile'::regnamespace)
 			OR d.refclassid = 'pg_type'::regclass AND d.refobjid IN
 				(SELECT oid FROM pg_type WHERE typnamespace::regnamespace::text ~ '^(hostile|pg_temp)'))}),
 	'0', 'the extension depends on no hostile object');

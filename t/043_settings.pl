@@ -22,7 +22,8 @@ ask(q{
 	CREATE FUNCTION setting_in(name text, leader int) RETURNS text LANGUAGE plpgsql PARALLEL SAFE AS $$
 	BEGIN
 		PERFORM idgen.uuid_v7();
-		RETURN current_setting(name) || CASE WHEN pg_backend_pid() <> leader THEN ' in a worker' ELSE ' in its leader' END;
+		RETURN current_setting(name)
+			|| CASE WHEN pg_backend_pid() <> leader THEN ' in a worker' ELSE ' in its leader' END;
 	END $$;});
 
 my $load = 'SELECT idgen.uuid_v4() IS NULL';
@@ -46,7 +47,8 @@ sub answer
 sub answers { my ($about, @rows) = @_; is(answer(@$_[ 2 .. $#$_ ]), $_->[0], "$about$_->[1]") for @rows }
 
 # --- Set without the right, before the library is loaded ----------------------
-my @settings = split /\n/, ask("$load \\g /dev/null\n" . q{SELECT name FROM pg_settings WHERE name LIKE 'idgen.%' ORDER BY 1});
+my @settings = split /\n/, ask("$load \\g /dev/null\n" . q{SELECT name FROM pg_settings
+	WHERE name LIKE 'idgen.%' ORDER BY 1});
 my %default = map { $_ => answer('application', '', $load, "SHOW $_") } @settings;
 is("@settings", join(' ', sort 'idgen.key_file', keys %in_file), 'the settings');
 is($default{'idgen.node_id'}, 7, 'a session has the value of postgresql.conf');
@@ -65,14 +67,17 @@ for my $name (@settings)
 		[ 'again on the next call', 'application', '', $set, $load, $load ],
 		[ 'after set_config()', 'application', '', "SELECT set_config('$name', '1', false)", $load ],
 		[ 'after SET LOCAL', 'application', '', 'BEGIN', "SET LOCAL $name = 1", $load ],
-		[ 'when ROLLBACK TO restores the value', 'application', '', 'BEGIN', $set, 'SAVEPOINT a', "RESET $name", $load ],
+		[ 'when ROLLBACK TO restores the value', 'application', '', 'BEGIN', $set, 'SAVEPOINT a', "RESET $name",
+			$load ],
 		[ 'when the end of the transaction restores the value', $superuser, '', @as_superuser ],
-		[ 'when RESET restores the value', 'application', "-c $name=1", "SELECT set_as_superuser('$name', '2')", $load ],
+		[ 'when RESET restores the value', 'application', "-c $name=1", "SELECT set_as_superuser('$name', '2')",
+			$load ],
 		[ "when RESET restores the connection's options", 'application', "-c $name=1", "RESET $name", $load ]);
 	for my $reset ("RESET $name", "SET $name TO DEFAULT", 'RESET ALL', 'DISCARD ALL', 'ROLLBACK')
 	{
 		my @begin = $reset eq 'ROLLBACK' ? 'BEGIN' : ();
-		is(answer('application', '', @begin, $set, $load, $reset, $load, "SHOW $name"), $default{$name}, "$name: after $reset, the server's value");
+		is(answer('application', '', @begin, $set, $load, $reset, $load, "SHOW $name"), $default{$name},
+			"$name: after $reset, the server's value");
 	}
 }
 
@@ -80,11 +85,12 @@ my $show = 'SHOW idgen.node_id';
 answers('',
 	[ 42501, "rejected in a function's SET clause", 'application', '', 'SELECT with_setting()' ],
 	[ 7, 'accepted after that function', 'application', '', 'SELECT with_setting()', $load, $show ],
-	[ 7, 'accepted in a SET clause when a superuser calls the function', $superuser, '', 'SELECT with_setting()', $show ],
+	[ 7, 'accepted in a SET clause when a superuser calls the function', $superuser, '', 'SELECT with_setting()',
+		$show ],
 	[ 42501, 'the right to set one parameter does not extend to another', 'batch', '-c idgen.launch_id=1', $load ]);
 
 like(errors($load, user => 'application', options => '-c idgen.node_id=1'),
-	qr/^psql:<stdin>:1: ERROR:  42501: permission denied to set parameter "idgen.node_id"\nDETAIL:  .*\nHINT:  .*reconnect/,
+	qr/^psql:<stdin>:1: ERROR:  42501: permission denied to set parameter "idgen.node_id"\nDETAIL: .*\nHINT: .*connect/,
 	'the hint says what to do');
 
 ask(q{ALTER ROLE application SET session_preload_libraries = 'idgen'});
@@ -103,7 +109,8 @@ sub is_in_worker
 		my $client = session(user => $role, options => $options);
 		my $place = $first =~ /^SET/ ? 'its leader' : 'a worker';
 		$client->ask($_) for @statements, $first, $Server::in_parallel;
-		is( $client->ask("SELECT DISTINCT setting FROM (SELECT setting_in('idgen.node_id', $client->{pid}) AS setting FROM source OFFSET 0) s"),
+		is( $client->ask("SELECT DISTINCT setting
+			FROM (SELECT setting_in('idgen.node_id', $client->{pid}) AS setting FROM source OFFSET 0) s"),
 			$expected eq '42501' ? $expected : "$expected in $place",
 			"$title: in a parallel operation, after $first");
 		is($client->ask($show), $expected, "$title: the same after the parallel operation") if $expected ne '42501';
@@ -122,7 +129,8 @@ answers('',
 	[ 1, 'also when the library is loaded', 'batch', '', $load, $set, $show ],
 	[ 42501, 'but not of another parameter', 'batch', '', $load, 'SET idgen.launch_id = 3' ],
 	[ 1, 'SET LOCAL', 'batch', '', 'BEGIN', $set, 'SET LOCAL idgen.node_id = 2', $load, 'COMMIT', $show ],
-	[ 1, 'set_config() in a SECURITY DEFINER function', 'application', '', q{SELECT set_as_superuser('idgen.node_id', '1')}, $load, $show ],
+	[ 1, 'set_config() in a SECURITY DEFINER function', 'application', '',
+		q{SELECT set_as_superuser('idgen.node_id', '1')}, $load, $show ],
 	[ 7, 'an unknown parameter idgen.* does not matter', 'application', '-c idgen.nothing=1', $load, $show ]);
 
 for my $place ('DATABASE postgres', 'ROLE application', 'ROLE application IN DATABASE postgres')
@@ -146,7 +154,8 @@ for my $name (sort keys %in_file)	# idgen.key_file is set in files only
 {
 	ask("ALTER DATABASE postgres SET $name = 20");
 	is(answer('application', '', in_parallel('SET max_parallel_workers = 0; SET parallel_leader_participation = on'),
-		q{SELECT count(setting_in('application_name', 0)) FROM source}, "SHOW $name"), 20, "$name: not reverted by a parallel query");
+		q{SELECT count(setting_in('application_name', 0)) FROM source},
+			"SHOW $name"), 20, "$name: not reverted by a parallel query");
 	ask("ALTER DATABASE postgres RESET $name");
 }
 
@@ -156,7 +165,8 @@ $node->restart;
 answers('loaded by the postmaster, ',
 	[ 7, 'a session has the value of postgresql.conf', 'application', '', $show ],
 	[ 42501, 'the connection is rejected', 'application', '-c idgen.node_id=77', 'SELECT 1' ],
-	(map { [ 42501, "rejected: $_", 'application', '', $_ ] } 'SET idgen.node_id = 77', 'ALTER SYSTEM SET idgen.node_id = 77',
+	(map { [ 42501, "rejected: $_", 'application', '', $_ ] } 'SET idgen.node_id = 77',
+		'ALTER SYSTEM SET idgen.node_id = 77',
 		'ALTER ROLE application SET idgen.node_id = 77', 'ALTER DATABASE postgres SET idgen.launch_id = 77'),
 	[ 77, 'a superuser can set it in the connection', $superuser, '-c idgen.node_id=77', $show ]);
 is(ask('SELECT count(*) FROM pg_db_role_setting'), '0', 'no setting was stored');

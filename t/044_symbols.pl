@@ -16,7 +16,8 @@ for my $extension (sort keys %looked_up)
 		SELECT DISTINCT prosrc FROM pg_proc p
 		JOIN pg_language l ON l.oid = p.prolang AND l.lanname = 'c'
 		JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
-		JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND e.oid = d.refobjid AND e.extname = '$extension'});
+		JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND e.oid = d.refobjid
+			AND e.extname = '$extension'});
 	my %expected = map { $_ => 1 } @{ $looked_up{$extension} }, map { ($_, "pg_finfo_$_") } @functions;
 
 	is_deeply([ grep { $sources !~ /^$_\(PG_FUNCTION_ARGS/m } @functions ], [],

@@ -89,7 +89,8 @@ for (
 is(ask('SELECT count(*) FROM idgen.creation_identifiers'), $recorded, 'nothing was written');
 
 # A saved plan serves a session in all kinds of transactions.
-is( outcome("BEGIN READ ONLY; $replay; COMMIT; $new; BEGIN READ ONLY; $new; COMMIT; SELECT idgen.forget_creation($unknown)"),
+is( outcome("BEGIN READ ONLY; $replay; COMMIT; $new; BEGIN READ ONLY; $new; COMMIT;
+	SELECT idgen.forget_creation($unknown)"),
 	"7|f\n9|t\n9|f\nt", 'one session alternates between read-only and read-write transactions');
 
 # --- A lagging standby ------------------------------------------------------

@@ -7,8 +7,8 @@ use Test::More;
 
 my %number_of = (east => 1, west => 2);
 my ($east, $west) = map {
-	start_server($_, "idgen.node_id = $number_of{$_}\nidgen.launch_id = 10$number_of{$_}\nmax_logical_replication_workers = 10
-max_worker_processes = 20\nlog_statement = none\n", allows_streaming => 'logical')
+	start_server($_, "idgen.node_id = $number_of{$_}\nidgen.launch_id = 10$number_of{$_}\nlog_statement = none
+		max_logical_replication_workers = 10\nmax_worker_processes = 20\n", allows_streaming => 'logical')
 } 'east', 'west';
 my $page = Page->new('replication');
 
@@ -36,14 +36,15 @@ for my $node ($east, $west)
 	ask($node, qq{
 		SELECT idgen.create_id_domain('account_id', 'acct');
 		CREATE TABLE rows ($table, checked uuid DEFAULT idgen.uuid_v7(), note text, PRIMARY KEY (account, object));
-		CREATE TRIGGER check_id BEFORE INSERT ON rows FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('checked', 'uuid_v7')});
+		CREATE TRIGGER check_id BEFORE INSERT ON rows FOR EACH ROW
+			EXECUTE FUNCTION idgen.check_recent_id('checked', 'uuid_v7')});
 }
 ask($west, 'ALTER TABLE rows ADD arrived bigint DEFAULT idgen.snowflake()');
 my $insert = 'INSERT INTO rows (note) SELECT $$%s$$ FROM generate_series(1, 500)';
 my $marks = q{SELECT string_agg(sequencename || ' ' || coalesce(last_value, 0), ' ') FROM pg_sequences
 	WHERE schemaname = 'idgen' AND sequencename <> 'snowflake_mark'};
-my $rows = 'SELECT count(*), md5(string_agg(format($$%s %s %s %s %s %s %s %s$$, account, decimal_id, id, js_id, object, ordered,
-	checked, note), $$ $$ ORDER BY id)) FROM rows';
+my $rows = 'SELECT count(*), md5(string_agg(format($$%s %s %s %s %s %s %s %s$$, account, decimal_id, id, js_id, object,
+	ordered, 	checked, note), $$ $$ ORDER BY id)) FROM rows';
 my $marks_of_west = ask($west, $marks);
 ask($east, sprintf("$insert; CREATE PUBLICATION rows FOR TABLE rows", 'copied'));
 subscribe($west, $east, 'rows', $version < 160000 ? 'streaming = on' : 'binary = true, streaming = on');
@@ -54,7 +55,8 @@ ask($east, sprintf($insert, 'streamed') . q{;
 $east->wait_for_catchup('rows');
 is(ask($west, $rows), ask($east, $rows), 'the rows are the same on both servers');
 is(ask($west, $marks), $marks_of_west, 'and do not move a ticker');
-is(ask($west, 'SELECT count(DISTINCT arrived), min(idgen.snowflake_node(arrived)), max(idgen.snowflake_node(id)) FROM rows'),
+is(ask($west, 'SELECT count(DISTINCT arrived), min(idgen.snowflake_node(arrived)),
+	max(idgen.snowflake_node(id)) FROM rows'),
 	'1001|2|1', 'but the subscriber evaluates the default of a column that only it has');
 is(outcome(q{INSERT INTO rows (checked) VALUES (idgen.uuid_v7('2020-01-01'))}, node => $west), '23514',
 	'the trigger refuses a row from a client that it lets pass as a replicated one');

@@ -103,10 +103,12 @@ $prepared});
 	ask("CREATE TABLE made AS SELECT $row LIMIT 0; " . join('; ',
 		map { "ALTER TABLE made ADD UNIQUE ($_)" } @generators));
 	my $make_order = q{INSERT INTO orders SELECT entity_id, command_id FROM
-		(SELECT ('d0000000-0000-4000-8000-' || lpad(:number::text, 12, '0'))::uuid AS command_id) c, idgen.create_once(command_id, idgen.uuid_v7())
+		(SELECT ('d0000000-0000-4000-8000-' || lpad(:number::text, 12, '0'))::uuid AS command_id) c,
+			idgen.create_once(command_id, idgen.uuid_v7())
 		WHERE created;} =~ s/\n\s*/ /gr;
 	append_to_file("$folder/order.sql", '\set number random(1, 60)' . "\nINSERT INTO made SELECT $row;\n"
-		  . "INSERT INTO sent VALUES (pg_backend_pid(), :client_id, :number);\n$make_order\nBEGIN;\n$make_order\nCOMMIT;\n");
+		  . "INSERT INTO sent VALUES (pg_backend_pid(), :client_id, :number);\n"
+		  . "$make_order\nBEGIN;\n$make_order\nCOMMIT;\n");
 	for my $protocol ('simple', 'extended', $prepares ? 'prepared' : ())
 	{
 		ask('TRUNCATE sent, orders; SELECT idgen.trim_creations(0)');
@@ -114,9 +116,11 @@ $prepared});
 			[ 'pgbench', '--no-vacuum', '--client=20', '--jobs=2', '--transactions=20', "--protocol=$protocol",
 				"--file=$folder/order.sql", $pool->connstr('postgres') ],
 			qr{processed: 400/400}, "PgBouncer, protocol $protocol: 20 clients, no value is repeated");
-		is(ask('SELECT count(DISTINCT pid), count(*) > 3 * count(DISTINCT pid) FROM (SELECT DISTINCT pid, client FROM sent) s'), '3|t',
+		is(ask('SELECT count(DISTINCT pid), count(*) > 3 * count(DISTINCT pid)
+			FROM (SELECT DISTINCT pid, client FROM sent) s'), '3|t',
 			'they share three sessions');
-		is(ask(q{SELECT count(*), count(DISTINCT command), count(DISTINCT id), (SELECT count(*) FROM idgen.creation_identifiers) FROM orders}),
+		is(ask(q{SELECT count(*), count(DISTINCT command), count(DISTINCT id),
+			(SELECT count(*) FROM idgen.creation_identifiers) FROM orders}),
 			join('|', (ask('SELECT count(DISTINCT number) FROM sent')) x 4), 'each command made one order');
 	}
 

@@ -72,7 +72,8 @@ is(restore('target', '--data-only', '--single-transaction'), '', 'without them, 
 is(ask($prefixes, 'target'), 'acct app.account_id, trial staging.trial_id', 'beside the prefixes that are there');
 
 # Staging is refreshed as docs/recipes.md says: without the rows of idgen.
-my ($options) = Page->new('recipes')->section('Tests, fixtures, imports, offline clients') =~ /`pg_dump (--data-only .*?)`/;
+my ($options) = Page->new('recipes')->section('Tests, fixtures, imports, offline clients')
+  =~ /`pg_dump (--data-only .*?)`/;
 ask('TRUNCATE app.accounts; SELECT idgen.create_once_bigint(idgen.uuid_v4(), 8)', 'target');
 dump_of('source', map { tr/'//dr } split / /, $options);
 is(restore('target', '--single-transaction'), '', "staging is refreshed by pg_dump $options");
@@ -84,7 +85,8 @@ my ($forget) = $backup =~ /(DELETE FROM idgen.creation_identifiers.*?;)/s;
 sub order
 {
 	return qq{
-		WITH c AS (SELECT * FROM idgen.create_once('c0000000-0000-4000-8000-00000000000$_[0]', idgen.uuid_v4(), 'create order')),
+		WITH c AS (SELECT * FROM idgen.create_once('c0000000-0000-4000-8000-00000000000$_[0]', idgen.uuid_v4(),
+			'create order')),
 			o AS (INSERT INTO orders SELECT entity_id FROM c WHERE created)
 		SELECT created FROM c};
 }
@@ -177,7 +179,8 @@ ask(q{
 		id uuid DEFAULT idgen.keyed_comb(),
 		made timestamptz GENERATED ALWAYS AS (idgen.uuid_timestamp(id)) STORED);
 	CREATE INDEX by_time ON uses (idgen.uuid_timestamp(id));
-	CREATE TRIGGER uses_id BEFORE INSERT ON uses FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'short_comb');
+	CREATE TRIGGER uses_id BEFORE INSERT ON uses FOR EACH ROW
+		EXECUTE FUNCTION idgen.check_recent_id('id', 'short_comb');
 	CREATE VIEW shown AS SELECT idgen.uuid_to_base(id, 58) FROM uses;
 	CREATE TABLE others (id uuid DEFAULT idgen.uuid_v7());
 	SELECT idgen.create_id_domain('user_id', 'user')}, 'masked');
@@ -186,11 +189,13 @@ is(outcome('INSERT INTO uses (id) VALUES (gen_random_uuid())', database => 'mask
 	'... and nothing is dropped');
 is(as('new_installer', 'masked', q{BEGIN; DROP EXTENSION idgen CASCADE;
 		SELECT string_agg(relation::regclass::text, ' ' ORDER BY relation::regclass::text) FROM pg_locks
-		WHERE pid = pg_backend_pid() AND mode = 'AccessExclusiveLock' AND relation::regclass::text IN ('others', 'uses')}),
+		WHERE pid = pg_backend_pid() AND mode = 'AccessExclusiveLock' AND relation::regclass::text IN ('others',
+			'uses')}),
 	'others uses', 'with CASCADE, all tables that use it are locked');
 is(as('new_installer', 'masked', 'DROP OWNED BY new_installer CASCADE'), '', 'CASCADE, as DROP OWNED does');
 is(ask(q{
-		SELECT string_agg(attname, ' ' ORDER BY attnum), count(*) FILTER (WHERE atthasdef), to_regclass('by_time'), to_regclass('shown')
+		SELECT string_agg(attname, ' ' ORDER BY attnum), count(*) FILTER (WHERE atthasdef), to_regclass('by_time'),
+			to_regclass('shown')
 		FROM pg_attribute WHERE attrelid = 'uses'::regclass AND attnum > 0 AND NOT attisdropped}, 'masked'),
 	'id|0||', 'the default, the generated column, the index and the view are gone');
 is(ask(q{INSERT INTO uses VALUES (gen_random_uuid()); SELECT 'anything'::user_id}, 'masked'), 'anything',

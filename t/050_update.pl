@@ -37,7 +37,8 @@ my %session = map { $_ => session(node => $node, database => $_) } 'shop', 'old_
 for my $session (values %session)
 {
 	$session->ask(q{SET ROLE app; SELECT idgen.snowflake(), idgen.typeid('order');
-		SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000a', idgen.uuid_v7(), 'order', '{"lines": [1, 2.5], "customer": 7}')});
+		SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000a', idgen.uuid_v7(), 'order',
+			'{"lines": [1, 2.5], "customer": 7}')});
 	die $session->{message} if $session->{sqlstate};
 }
 
@@ -120,7 +121,8 @@ sub check_new_version
 }
 
 # so that the grant is the only reason that typeid() works
-$node->safe_psql('shop', q{SELECT setval('idgen.uuid_v7_ordered_mark', last_value + (3600::bigint << 28)) FROM idgen.uuid_v7_ordered_mark});
+$node->safe_psql('shop', q{SELECT setval('idgen.uuid_v7_ordered_mark', last_value + (3600::bigint << 28))
+	FROM idgen.uuid_v7_ordered_mark});
 check_new_version('a new session', sub { as_app('shop', @_) });
 check_new_version('an old session', sub { $session{shop}->ask(@_) });
 InUse::check_works($node, 'shop', 'updated');

@@ -57,7 +57,8 @@ for my $name (sort keys %modes)
 		FakeClock::start_behind($to, 3600);
 		FakeClock::check_behind($to, 3600, "$name: the new server's clock is an hour behind");
 		is( $to->safe_psql('shop',
-			q{SELECT bool_and(to_timestamp(last_value >> 28) > clock_timestamp()) FROM pg_sequences WHERE sequencename LIKE '%\_mark'}),
+			q{SELECT bool_and(to_timestamp(last_value >> 28) > clock_timestamp()) FROM pg_sequences
+				WHERE sequencename LIKE '%\_mark'}),
 			't', "$name: the clock is behind the reservations of the old server");
 	}
 	else { $to->start }

@@ -102,7 +102,8 @@ SKIP:
 
 	# The rows that are not in the partition whose name is their day, and the days of the partitions
 	my $misplaced = q{SELECT count(*) FROM visits
-		WHERE tableoid::regclass::text NOT IN ('visits_default', 'visits_p' || to_char(idgen.uuid_timestamp(id), 'YYYYMMDD'))};
+		WHERE tableoid::regclass::text NOT IN ('visits_default',
+			'visits_p' || to_char(idgen.uuid_timestamp(id), 'YYYYMMDD'))};
 	my $days = q{SELECT string_agg(right(relid::text, 8), ' ' ORDER BY 1) FROM pg_partition_tree('visits')
 		WHERE isleaf AND relid::text !~ 'default'};
 
@@ -110,7 +111,8 @@ SKIP:
 	my ($first) = split / /, ask($days);
 
 	# The days from that on which the partitions were made
-	my $days_from = sub { return ask("SELECT string_agg(to_char(date '$first' + 3 + i, 'YYYYMMDD'), ' ') FROM generate_series($_[0], $_[1]) i") };
+	my $days_from = sub { return ask("SELECT string_agg(to_char(date '$first' + 3 + i, 'YYYYMMDD'), ' ')
+		FROM generate_series($_[0], $_[1]) i") };
 	is(ask($days), $days_from->(-3, 2), 'partitions from three days ago to two days ahead');
 
 	# Rows of a month: some are before or behind all partitions.
@@ -138,14 +140,17 @@ SKIP:
 	my @days = split / /, ask($days);
 	cmp_ok($days[0], 'ge', $days_from->(-2, -2), 'old partitions are dropped');
 	cmp_ok($days[-1], 'ge', $days_from->(20, 20), 'new ones are made ahead');
-	is(ask(q{INSERT INTO visits DEFAULT VALUES RETURNING tableoid::regclass::text ~ '_p\d+$'}), 't', 'a new row has its partition');
+	is(ask(q{INSERT INTO visits DEFAULT VALUES RETURNING tableoid::regclass::text ~ '_p\d+$'}), 't',
+		'a new row has its partition');
 
 	# ULIDs, with the functions that the page names
 	my ($encoder, $decoder) = $recipe->section('pg_partman') =~ /are `(idgen\.ulid\w+)`\s+and\s+`(.*?)`/;
 	my ($clicks) = $setup =~ /(CREATE TABLE.*)/s;
-	ask($clicks =~ s/public\.visits/public.clicks/gr =~ s/id uuid/id text COLLATE "C"/r =~ s/idgen\.uuid_v7\(\)/idgen.ulid()/r
+	ask($clicks =~ s/public\.visits/public.clicks/gr =~ s/id uuid/id text COLLATE "C"/r
+	  =~ s/idgen\.uuid_v7\(\)/idgen.ulid()/r
 		  =~ s/idgen\.uuid_v7_floor/$encoder/r =~ s/idgen\.uuid_text_timestamp/$decoder/r);
-	is(ask(q{INSERT INTO clicks DEFAULT VALUES RETURNING tableoid::regclass::text = 'clicks_p' || to_char(idgen.ulid_timestamp(id), 'YYYYMMDD')}),
+	is(ask(q{INSERT INTO clicks DEFAULT VALUES
+		RETURNING tableoid::regclass::text = 'clicks_p' || to_char(idgen.ulid_timestamp(id), 'YYYYMMDD')}),
 		't', 'a row with a ULID, too');
 }
 

@@ -98,9 +98,11 @@ my %columns = (short_comb => 'uuid', snowflake => 'bigint', ulid => 'text COLLAT
 for my $key (sort keys %columns)
 {
 	ask($nodes[0], qq{
-		CREATE TABLE $key (id $columns{$key} PRIMARY KEY DEFAULT idgen.$key(), made_by bigint DEFAULT idgen.snowflake(), sender int);
+		CREATE TABLE $key (id $columns{$key} PRIMARY KEY DEFAULT idgen.$key(),
+			made_by bigint DEFAULT idgen.snowflake(), sender int);
 		CREATE TABLE line_of_$key (id $columns{$key}, n int, made_by bigint DEFAULT idgen.snowflake());
-		SELECT create_distributed_table('$key', 'id'), create_distributed_table('line_of_$key', 'id', colocate_with => '$key')});
+		SELECT create_distributed_table('$key', 'id'),
+			create_distributed_table('line_of_$key', 'id', colocate_with => '$key')});
 	finish_inserting("$key: six sessions insert rows through all nodes",
 		start_inserting("INSERT INTO $key (sender) SELECT :place FROM generate_series(1, 200);", 10));
 	is(ask($nodes[0], "SELECT count(*) - count(DISTINCT made_by) FROM $key;
@@ -109,20 +111,24 @@ for my $key (sort keys %columns)
 	is( ask($nodes[1], qq{
 			INSERT INTO $key DEFAULT VALUES RETURNING id \\gset
 			INSERT INTO $key (id) VALUES (:'id'::$columns{$key}) ON CONFLICT (id) DO NOTHING;
-			INSERT INTO $key (id) VALUES (:'id'::$columns{$key}) ON CONFLICT (id) DO UPDATE SET sender = 10 RETURNING sender;
+			INSERT INTO $key (id) VALUES (:'id'::$columns{$key}) ON CONFLICT (id) DO UPDATE SET sender = 10
+				RETURNING sender;
 			COPY $key (sender) FROM stdin;\n} . "20\n" x 100 . qq{\\.
-			SELECT count(*), min(idgen.snowflake_node(made_by)), max(idgen.snowflake_node(made_by)) FROM $key WHERE sender = 20}),
+			SELECT count(*), min(idgen.snowflake_node(made_by)),
+				max(idgen.snowflake_node(made_by)) FROM $key WHERE sender = 20}),
 		"10\n100|2|2", "$key: RETURNING, ON CONFLICT and COPY");
 
 	ask($nodes[0], "INSERT INTO line_of_$key (id, n) SELECT id, n FROM $key, generate_series(1, 2) n");
 	my $join = "FROM $key k JOIN line_of_$key l USING (id)";
-	is( ask($nodes[1], "SELECT count(*), count(DISTINCT l.made_by), min(idgen.snowflake_node(l.made_by)), max(idgen.snowflake_node(l.made_by)) $join"),
+	is( ask($nodes[1], "SELECT count(*), count(DISTINCT l.made_by), min(idgen.snowflake_node(l.made_by)),
+		max(idgen.snowflake_node(l.made_by)) $join"),
 		'24202|24202|2|3', "$key: INSERT ... SELECT from a distributed table evaluates defaults where its rows are");
 	like(ask($nodes[1], "EXPLAIN SELECT count(*) $join"), qr/Task Count: $shards\n/,
 		"$key: co-located tables are joined within their shards");
 }
 my $plan = ask($nodes[0], q{SET citus.explain_all_tasks = on;
-	EXPLAIN SELECT FROM snowflake WHERE idgen.snowflake_within(id, now() - interval '3 days', now() - interval '2 days')});
+	EXPLAIN SELECT FROM snowflake WHERE idgen.snowflake_within(id, now() - interval '3 days',
+		now() - interval '2 days')});
 is(scalar(() = $plan =~ /Index Cond: \(\(id >= .*\) AND \(id < .*\)\)/g), $shards,
 	'snowflake_within() is an index condition in each shard');
 
@@ -135,7 +141,8 @@ is(everywhere($parse), 'account_id account_id account_id', 'a statement register
 
 ask($nodes[0], q{
 	CREATE TABLE by_domain (id account_id PRIMARY KEY);
-	CREATE TABLE accounts (id text COLLATE "C" PRIMARY KEY DEFAULT idgen.prefixed_id('acct') CHECK (idgen.is_prefixed_id(id, 'acct')),
+	CREATE TABLE accounts (id text COLLATE "C" PRIMARY KEY DEFAULT idgen.prefixed_id('acct')
+		CHECK (idgen.is_prefixed_id(id, 'acct')),
 		parent account_id);
 	SELECT create_distributed_table('by_domain', 'id'), create_distributed_table('accounts', 'id')});
 my $account = ask($nodes[0], q{INSERT INTO by_domain SELECT idgen.prefixed_id('acct'); SELECT id FROM by_domain});
@@ -157,7 +164,8 @@ like(error_of($nodes[0], "INSERT INTO accounts SELECT '$account'"), qr/XX000.*ac
 	'and in INSERT ... SELECT another SQLSTATE');
 
 # --- Checks of clients' identifiers -------------------------------------------
-my $trigger = q{CREATE TRIGGER check_id BEFORE INSERT ON %s FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'short_comb')};
+my $trigger = q{CREATE TRIGGER check_id BEFORE INSERT ON %s FOR EACH ROW
+	EXECUTE FUNCTION idgen.check_recent_id('id', 'short_comb')};
 like(error_of($nodes[0], sprintf($trigger, 'short_comb')), qr/triggers are not supported on distributed tables/,
 	'a distributed table has no triggers');
 ask($nodes[0], 'CREATE TABLE checked (id uuid PRIMARY KEY);' . sprintf($trigger, 'checked'));
@@ -179,20 +187,24 @@ ask($nodes[0], q{
 	INSERT INTO moved VALUES (idgen.short_comb(clock => now() - interval '1 day'));
 	ALTER TABLE moved ADD CONSTRAINT recent CHECK (idgen.is_recent_short_comb(id)) NOT VALID});
 my $ports = $nodes[1]->port + $nodes[2]->port;
-my $move = qq{SELECT citus_move_shard_placement(shardid, '127.0.0.1', nodeport, '127.0.0.1', $ports - nodeport, 'block_writes')
+my $move = qq{SELECT citus_move_shard_placement(shardid, '127.0.0.1', nodeport, '127.0.0.1',
+	$ports - nodeport, 'block_writes')
 	FROM citus_shards WHERE table_name = 'moved'::regclass};
 like(error_of($nodes[0], $move), qr/violates check constraint "recent"/,
 	'a shard with a row that no longer passes a check constraint cannot move');
 
 # --- Columns that are added ---------------------------------------------------
 ask($nodes[0], 'ALTER TABLE short_comb ADD COLUMN added bigint DEFAULT idgen.snowflake()');
-is( ask($nodes[0], 'SELECT count(*) - count(DISTINCT added), min(idgen.snowflake_node(added)), max(idgen.snowflake_node(added)) FROM short_comb'),
+is( ask($nodes[0], 'SELECT count(*) - count(DISTINCT added), min(idgen.snowflake_node(added)),
+	max(idgen.snowflake_node(added)) FROM short_comb'),
 	'0|2|3', 'the workers evaluate the default of a new column');
 like(error_of($nodes[0], 'UPDATE short_comb SET added = idgen.snowflake()'), qr/0A000.*must not be VOLATILE/,
 	'UPDATE cannot call a generator');
 
-my $copies = 'SELECT count(DISTINCT result) FROM run_command_on_all_nodes($$SELECT array_agg(c ORDER BY id) FROM countries c$$)';
-ask($nodes[0], q{CREATE TABLE countries (id bigint PRIMARY KEY DEFAULT idgen.snowflake()); SELECT create_reference_table('countries')});
+my $copies = 'SELECT count(DISTINCT result) FROM run_command_on_all_nodes($$SELECT array_agg(c ORDER BY id)
+	FROM countries c$$)';
+ask($nodes[0], q{CREATE TABLE countries (id bigint PRIMARY KEY DEFAULT idgen.snowflake());
+	SELECT create_reference_table('countries')});
 everywhere('INSERT INTO countries SELECT FROM generate_series(1, 10)');
 ask($nodes[0], q{
 	SELECT undistribute_table('countries');
@@ -208,11 +220,15 @@ sub check_commands
 {
 	my ($database, @executing) = @_;
 	for (
-		[ q{SELECT count(*) FROM generate_series(1, 40) i, idgen.create_once_bigint(md5(i::text)::uuid, i::bigint, 'order', '[1]') WHERE created}, 40 ],
-		([ q{SELECT count(*) FROM generate_series(1, 40) i, idgen.create_once_bigint(md5(i::text)::uuid, 0::bigint, 'order', '[1.0]')
+		[ q{SELECT count(*) FROM generate_series(1, 40) i,
+			idgen.create_once_bigint(md5(i::text)::uuid, i::bigint, 'order', '[1]') WHERE created}, 40 ],
+		([ q{SELECT count(*) FROM generate_series(1, 40) i,
+			idgen.create_once_bigint(md5(i::text)::uuid, 0::bigint, 'order', '[1.0]')
 			WHERE entity_number = i AND NOT created}, 40 ]) x 3,
-		[ q{SELECT idgen.forget_creation(md5('1')::uuid), idgen.forget_creation_of_bigint(2), idgen.forget_creation_of_bigint(2)}, 't|1|0' ],
-		[ q{UPDATE idgen.creation_identifiers SET created_at = now() - interval '2 days' WHERE entity_number BETWEEN 3 AND 12;
+		[ q{SELECT idgen.forget_creation(md5('1')::uuid), idgen.forget_creation_of_bigint(2),
+			idgen.forget_creation_of_bigint(2)}, 't|1|0' ],
+		[ q{UPDATE idgen.creation_identifiers SET created_at = now() - interval '2 days' WHERE entity_number BETWEEN 3
+			AND 12;
 			SELECT idgen.purge_creations('1 day', batch_size => 7), idgen.purge_creations('1 day')}, '7|3' ],
 		([ 'SELECT count(*), min(entity_number) FROM idgen.creation_identifiers', '28|13' ]) x 3,
 		[ q{SELECT idgen.trim_creations(20, 'another'), idgen.trim_creations(20)}, '0|8' ])
@@ -262,7 +278,8 @@ sub create_concurrently
 		}
 		push @failed, $id if $answers{t} > 1 || 1 != grep { length > 1 } keys %answers;
 	}
-	is("@failed", '', "$database: all senders of a command get the same answer, and at most one of them that it created");
+	is("@failed", '',
+		"$database: all senders of a command get the same answer, and at most one of them that it created");
 	cmp_ok(scalar keys %errors, '>', 0, "$database: a worker crashed meanwhile: " . join(' ', %errors));
 	$_->quit for @senders;
 
@@ -314,7 +331,8 @@ my @inserting = start_inserting('INSERT INTO snowflake (sender) VALUES (:place);
 add_to_database($new, 'postgres');
 ask($nodes[0], q{SELECT rebalance_table_shards(shard_transfer_mode => 'force_logical')});
 finish_inserting('sessions insert while a node is added, and while shards move to it', @inserting);
-cmp_ok(ask($nodes[0], "SELECT count(*) FROM citus_shards WHERE nodeport = $port AND table_name = 'snowflake'::regclass"), '>', 0, 'it has shards');
+cmp_ok(ask($nodes[0], "SELECT count(*) FROM citus_shards
+	WHERE nodeport = $port AND table_name = 'snowflake'::regclass"), '>', 0, 'it has shards');
 is(ask($nodes[0], 'SELECT count(*), count(*) - count(DISTINCT made_by) FROM snowflake'), $before + 3000 . '|0',
 	'no row is lost, and no identifier repeats');
 
@@ -334,7 +352,8 @@ add_to_database($new, 'reference');
 for my $database ('reference', 'postgres')
 {
 	is( ask($new, q{SELECT count(*) FROM generate_series(1, 20) i,
-				idgen.create_once(('d0000000-0000-4000-8000-' || lpad(to_hex(i), 12, '0'))::uuid, idgen.uuid_v4(), 'order') WHERE NOT created}, $database),
+				idgen.create_once(('d0000000-0000-4000-8000-' || lpad(to_hex(i), 12, '0'))::uuid, idgen.uuid_v4(),
+					'order') WHERE NOT created}, $database),
 		20, "$database: the new node knows the recorded commands");
 	like(error_of($new, 'SELECT idgen.create_once(command, id) FROM orders', $database),
 		qr/cannot execute a distributed query from a query on a shard/,

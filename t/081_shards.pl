@@ -32,17 +32,20 @@ sub for_place
 	my $other = $node_of{ $place eq 'east' ? 'west' : 'east' };
 	if ($place eq 'west')
 	{
-		$block =~ s/CREATE FOREIGN TABLE (\w+) (PARTITION OF \w+)(.*?) SERVER west;/CREATE TABLE $1 $2 (PRIMARY KEY (id))$3;/gs;
-		$block =~ s/CREATE TABLE (\w+_east) (PARTITION OF \w+) \(PRIMARY KEY \(id\)\)(.*?);/CREATE FOREIGN TABLE $1 $2$3 SERVER east;/gs;
+		$block =~ s/CREATE FOREIGN (TABLE \w+ PARTITION OF \w+)(.*?) SERVER west;/CREATE $1 (PRIMARY KEY (id))$2;/gs;
+		$block =~ s/CREATE (TABLE \w+_east PARTITION OF \w+) \(PRIMARY KEY .*?\)\)(.*?);/
+		  CREATE FOREIGN $1$2 SERVER east;/gs;
 		$block =~ s/SERVER west/SERVER east/g;
 	}
-	return $block =~ s/host '[^']+', dbname 'app'/sprintf q{host '%s', port '%s', dbname 'postgres'}, $other->host, $other->port/er;
+	my $options = sprintf q{host '%s', port '%s', dbname 'postgres'}, $other->host, $other->port;
+	return $block =~ s/host '[^']+', dbname 'app'/$options/r;
 }
 ask($node_of{$_}, for_place($_, $create)) for @places;
 ask($_, 'INSERT INTO orders (note) SELECT $$' . $_->name . '$$ FROM generate_series(1, 100)') for $east, $west;
 is(ask($_, 'SELECT note, idgen.snowflake_node(id), count(*) FROM orders GROUP BY 1, 2 ORDER BY 1'),
 	"east|1|100\nwest|2|100", 'the default is evaluated on the server that runs the statement') for $east, $west;
-is(ask($west, q{SELECT count(*) > 0 FROM orders_west WHERE note = 'east'}), 't', 'also for rows that it sends to the other one');
+is(ask($west, q{SELECT count(*) > 0 FROM orders_west WHERE note = 'east'}), 't',
+	'also for rows that it sends to the other one');
 
 # Defaults of foreign tables that are not partitions
 ask($west, 'CREATE TABLE logs (id bigint PRIMARY KEY DEFAULT idgen.snowflake(), note text)');
@@ -51,14 +54,17 @@ is(sqlstate($east, q{INSERT INTO logs (note) VALUES ('null')}), '23502', 'a fore
 
 # Limits
 my ($id, $other_id) = map { ask($east, "SELECT min(id) FROM orders_$_") } @places;
-is(ask($east, "INSERT INTO orders (id) VALUES ($id), ($other_id) ON CONFLICT DO NOTHING RETURNING id"), '', 'ON CONFLICT DO NOTHING works');
+is(ask($east, "INSERT INTO orders (id) VALUES ($id), ($other_id) ON CONFLICT DO NOTHING RETURNING id"), '',
+	'ON CONFLICT DO NOTHING works');
 for (
 	[ 'a local partition rejects a key of another shard', $west, "INSERT INTO orders_west (id) VALUES ($id)", '23514' ],
 	[ 'also if another server sends it', $east, "INSERT INTO orders_west (id) VALUES ($id)", '23514' ],
 	[ 'a repeated key is an error on each shard', $east, "INSERT INTO orders (id) VALUES ($other_id)", '23505' ],
-	[ 'ON CONFLICT (id) does not work', $east, "INSERT INTO orders (id) VALUES ($id) ON CONFLICT (id) DO NOTHING", '42P10' ],
+	[ 'ON CONFLICT (id) does not work', $east, "INSERT INTO orders (id) VALUES ($id) ON CONFLICT (id) DO NOTHING",
+		'42P10' ],
 	[ 'there is no primary key over the shards', $east, 'ALTER TABLE orders ADD PRIMARY KEY (id)', '42809' ],
-	[ 'no UPDATE moves a row from a foreign partition', $east, "UPDATE orders_west SET id = $id WHERE id = $other_id", '23514' ],
+	[ 'no UPDATE moves a row from a foreign partition', $east, "UPDATE orders_west SET id = $id WHERE id = $other_id",
+		'23514' ],
 	[ 'nor to one that it also reads', $east, "UPDATE orders SET id = $other_id WHERE id + 0 = $id", '0A000' ])
 {
 	is(sqlstate(@$_[ 1, 2 ]), $_->[3], $_->[0]);
@@ -79,11 +85,14 @@ ask($west, 'ANALYZE measurements_west');
 sub remote_sql { return $_[0] =~ /Remote SQL: (.*)/ ? $1 : '' }
 
 my $bound = q{'[0-9a-f-]{36}'(?:::uuid)?};
-sub plan_within { return ask($east, "EXPLAIN (VERBOSE, COSTS OFF) SELECT id FROM measurements WHERE idgen.uuid_v7_within(id, $_[0])") }
+sub plan_within { return ask($east, "EXPLAIN (VERBOSE, COSTS OFF) SELECT id FROM measurements
+	WHERE idgen.uuid_v7_within(id, $_[0])") }
 my $computed_bounds = q{(SELECT now() - interval '1 day'), (SELECT now())};
-my ($constant, $computed) = map { plan_within($_) } q{'2026-10-01 00:00:00+00', '2026-10-02 00:00:00+00'}, $computed_bounds;
+my ($constant, $computed) = map { plan_within($_) } q{'2026-10-01 00:00:00+00', '2026-10-02 00:00:00+00'},
+	$computed_bounds;
 unlike($constant, qr/measurements_east/, 'a range of time reads only its shard');
-like(remote_sql($constant), qr/WHERE \(\(id >= $bound\)\) AND \(\(id < $bound\)\) AND \(idgen\.internal_is_version\(id, 7\)\)$/,
+like(remote_sql($constant),
+	qr/WHERE \(\(id >= $bound\)\) AND \(\(id < $bound\)\) AND \(idgen\.internal_is_version\(id, 7\)\)$/,
 	'which is asked for constant bounds and the version');
 like(ask($west, 'SET enable_seqscan = off; EXPLAIN (COSTS OFF) ' . remote_sql($constant)),
 	qr/Index Cond: \(\(id >= .*\) AND \(id < .*\)\)/, 'and uses its index');
@@ -92,9 +101,11 @@ is( ask($east, q{SELECT count(*) FROM measurements
 		WHERE idgen.uuid_v7_within(id, (SELECT '2026-10-31'::timestamptz), (SELECT '2026-11-02'::timestamptz))}),
 	'48', 'a range over both shards has the rows of both');
 unlike(remote_sql(plan_within($_)), qr/^$|id [<>]/, "bounds that are not a SELECT as a whole are not: $_")
-  for q{'2026-10-01'::timestamptz + (now() - now()), now()}, q{(SELECT now()) - interval '60 days', (SELECT now()) + interval '60 days'};
+  for q{'2026-10-01'::timestamptz + (now() - now()), now()},
+	q{(SELECT now()) - interval '60 days', (SELECT now()) + interval '60 days'};
 ask($east, 'ALTER SERVER west OPTIONS (DROP extensions)');
-unlike(remote_sql(plan_within($computed_bounds)), qr/^$|WHERE/, 'nor are computed ones without the option "extensions"');
+unlike(remote_sql(plan_within($computed_bounds)),
+	qr/^$|WHERE/, 'nor are computed ones without the option "extensions"');
 
 # --- Independent servers ----------------------------------------------------
 my ($tables) = $page->blocks('Shards chosen by the client');
@@ -110,7 +121,8 @@ for my $key ('visits snowflake', 'accounts uuid_v7')
 	my ($here, $there) = map { my $shard = $_; [ map { "('$_')" } grep { shard_of($_) == $shard } @ids ] } 0, 1;
 	ask($east, "INSERT INTO $table (id) VALUES " . join(', ', @$here));
 	ask($west, "INSERT INTO $table (id) VALUES " . join(', ', @$there));
-	is(sqlstate($east, "INSERT INTO $table (id) VALUES $there->[0]"), '23514', "$table: a key on the wrong server is an error");
+	is(sqlstate($east, "INSERT INTO $table (id) VALUES $there->[0]"), '23514',
+		"$table: a key on the wrong server is an error");
 }
 
 # Clients send the same commands, each with entities of its own, which have the shard of the command.
@@ -125,7 +137,8 @@ for my $command (@commands, @commands)
 	is(shard_of($entity), $shard, 'the entity has the shard of its command') if !$entities{$command};
 	$entities{$command}{$entity}++;
 }
-is_deeply([ map { values %{ $entities{$_} } } @commands ], [ (2) x @commands ], 'all clients get the same entity for a command');
+is_deeply([ map { values %{ $entities{$_} } } @commands ], [ (2) x @commands ],
+	'all clients get the same entity for a command');
 
 # --- Node numbers -----------------------------------------------------------
 # (Two nodes at the same time: t/010_ticker_sessions.pl.)

@@ -96,7 +96,8 @@ while ($page =~ /^### (?:Table|View) `(\w+)`\n(.*?)(?=^#|\z)/msg)
 	$columns{$relation} = join ', ', map { /^- `(\w+)` (\w+)/ ? "$1 $2" : () } split /\n/, $section;
 }
 my %real_columns = map { split /\|/ } split /\n/, ask(q{
-	SELECT relname, string_agg(attname || ' ' || replace(atttypid::regtype::text, 'timestamp with time zone', 'timestamptz'), ', ' ORDER BY attnum)
+	SELECT relname, string_agg(attname || ' ' || replace(atttypid::regtype::text, 'timestamp with time zone',
+		'timestamptz'), ', ' ORDER BY attnum)
 	FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid AND attnum > 0
 	WHERE relnamespace = 'idgen'::regnamespace AND relkind IN ('r', 'v') GROUP BY relname});
 is_deeply(\%columns, \%real_columns, 'every table and view is documented, with its columns');

@@ -184,8 +184,10 @@ our @sequences = (map({ "${_}_mark" } @tickers), 'decimal_id_counter');
 # The functions that are installed, each with its attributes
 our $installed = q{
 	SELECT p.proname || '(' || coalesce((SELECT string_agg(t.typname, ',' ORDER BY n)
-			FROM unnest(p.proargtypes) WITH ORDINALITY AS a (type, n) JOIN pg_type t ON t.oid = a.type), '') || ')' AS signature,
-		concat(provolatile, proparallel, CASE WHEN proisstrict THEN ' strict' END, CASE WHEN prosecdef THEN ' definer' END) AS attributes,
+			FROM unnest(p.proargtypes) WITH ORDINALITY AS a (type, n) JOIN pg_type t ON t.oid = a.type), '')
+			  || ')' AS signature,
+		concat(provolatile, proparallel, CASE WHEN proisstrict THEN ' strict' END,
+			CASE WHEN prosecdef THEN ' definer' END) AS attributes,
 		p.*
 	FROM pg_proc p
 	WHERE pronamespace = 'idgen'::regnamespace};

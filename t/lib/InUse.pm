@@ -18,7 +18,8 @@ use Test::More;
 my %ordered = (
 	snowflake => 'id',
 	uuid_v7_ordered => 'event::text COLLATE "C"',
-	trace_id => '(trace - (SELECT trace FROM orders ORDER BY id LIMIT 1)::numeric + 9223372036854775808) % 9223372036854775808',
+	trace_id => '(trace - (SELECT trace FROM orders
+		ORDER BY id LIMIT 1)::numeric + 9223372036854775808) % 9223372036854775808',
 	js_id => 'page',
 	decimal_id => 'ticket');
 my $rows = 2000;
@@ -35,7 +36,8 @@ our $rights = q{
 	FROM pg_class, aclexplode(relacl) a WHERE relnamespace = 'idgen'::regnamespace
 	UNION ALL
 	SELECT relname, attname, a.grantor::regrole, a.grantee::regrole, a.privilege_type, a.is_grantable
-	FROM pg_class c JOIN pg_attribute ON attrelid = c.oid, aclexplode(attacl) a WHERE relnamespace = 'idgen'::regnamespace
+	FROM pg_class c JOIN pg_attribute ON attrelid = c.oid, aclexplode(attacl) a
+		WHERE relnamespace = 'idgen'::regnamespace
 	UNION ALL
 	SELECT proname, '', a.grantor::regrole, a.grantee::regrole, a.privilege_type, a.is_grantable
 	FROM pg_proc, aclexplode(proacl) a
@@ -86,7 +88,8 @@ sub create
 		REVOKE EXECUTE ON FUNCTION idgen.uuid_v1(timestamptz) FROM PUBLIC;
 		REVOKE EXECUTE ON FUNCTION idgen.typeid(text, timestamptz) FROM PUBLIC;
 		GRANT EXECUTE ON FUNCTION idgen.typeid(text, timestamptz) TO app;
-		SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000a', 'e0000000-0000-4000-8000-00000000000a'::uuid, 'order', $request);
+		SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000a',
+			'e0000000-0000-4000-8000-00000000000a'::uuid, 'order', $request);
 		SELECT idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000b', 42, 'invoice')});
 	$node->safe_psql($database, _fill(1));
 }
@@ -99,14 +102,17 @@ sub contents
 		SET timezone = 'UTC';
 		SELECT 'orders', count(*), md5(string_agg(o::text, ' ' ORDER BY id)) FROM orders o;
 		SELECT 'by index', count(*) FROM orders o WHERE EXISTS (SELECT FROM orders i WHERE i.document = o.document);
-		SELECT command_id, command_name, entity_id, entity_number, request_hash, created_at FROM idgen.creation_identifiers ORDER BY 1;
+		SELECT command_id, command_name, entity_id, entity_number, request_hash, created_at
+			FROM idgen.creation_identifiers ORDER BY 1;
 		SELECT prefix, domain FROM idgen.id_prefixes;
 		SELECT sequencename, last_value FROM pg_sequences WHERE schemaname = 'idgen' ORDER BY 1;
 		SELECT unnest(setconfig) FROM pg_db_role_setting s JOIN pg_database d ON d.oid = s.setdatabase
 			WHERE datname = current_database() ORDER BY 1;
 		SELECT c.relname, a.grantee::regrole, a.privilege_type FROM pg_class c, aclexplode(c.relacl) a
-			WHERE c.relnamespace = 'idgen'::regnamespace AND a.grantee <> c.relowner ORDER BY c.relname, a.grantee::regrole::text, a.privilege_type;
-		SELECT t.attrelid::regclass, t.attname, a.grantee::regrole, a.privilege_type FROM pg_attribute t, aclexplode(t.attacl) a
+			WHERE c.relnamespace = 'idgen'::regnamespace AND a.grantee <> c.relowner
+				ORDER BY c.relname, a.grantee::regrole::text, a.privilege_type;
+		SELECT t.attrelid::regclass, t.attname, a.grantee::regrole, a.privilege_type
+			FROM pg_attribute t, aclexplode(t.attacl) a
 			WHERE t.attrelid = 'idgen.creation_identifiers'::regclass ORDER BY t.attnum;
 		SELECT has_function_privilege(role, f, 'EXECUTE') FROM (VALUES ('app', 'idgen.uuid_v1(timestamptz)'),
 			('app', 'idgen.typeid(text, timestamptz)'), ('auditor', 'idgen.typeid(text, timestamptz)')) v (role, f)});
@@ -145,7 +151,8 @@ sub check_works
 		'23514' ],
 		[ 'a prefix in use is an error', q{SELECT idgen.create_id_domain('other_id', 'acct')}, '23505' ],
 		[ 'an old key is an error',
-			q{INSERT INTO orders (round, public_id) VALUES (0, idgen.short_comb(clock => now() - interval '11 minutes'))}, '23514' ],
+			q{INSERT INTO orders (round, public_id) VALUES (0,
+				idgen.short_comb(clock => now() - interval '11 minutes'))}, '23514' ],
 		[ 'revoked EXECUTE is an error', 'SET ROLE app; SELECT idgen.uuid_v1()', '42501' ],
 		[ 'a column without grant is an error', 'SET ROLE auditor; SELECT entity_id FROM idgen.creation_identifiers',
 		'42501' ])

@@ -40,7 +40,8 @@ my %scripts = (
 	create => [
 		q{WITH c AS (SELECT ('c0000000-0000-4000-8000-' || lpad(to_hex(CASE WHEN random() < 0.8 THEN nextval('commands')
 					ELSE (random() * (SELECT last_value FROM commands))::bigint END / 5), 12, '0'))::uuid AS command),
-				o AS (SELECT c.command, o.* FROM c, idgen.create_once(command, idgen.uuid_v7(), 'order', to_jsonb(command::text)) o),
+				o AS (SELECT c.command, o.* FROM c, idgen.create_once(command, idgen.uuid_v7(), 'order',
+					to_jsonb(command::text)) o),
 				i AS (INSERT INTO orders (id, command) SELECT entity_id, command FROM o WHERE created)
 			SELECT command, entity_id, created FROM o},
 		':make;' ]);
@@ -261,9 +262,11 @@ sub _check_orders
 {
 	my ($self) = @_;
 	is($self->_with('create', '(command uuid, id uuid, created bool)', q{
-			SELECT count(DISTINCT o.id) - count(DISTINCT command), count(*) - count(o.id), count(*) - count(c.entity_id),
+			SELECT count(DISTINCT o.id) - count(DISTINCT command), count(*) - count(o.id),
+				count(*) - count(c.entity_id),
 				(SELECT count(*) - count(DISTINCT command) FROM orders),
-				(SELECT count(*) FROM orders) - (SELECT count(*) FROM idgen.creation_identifiers WHERE command_name = 'order'),
+				(SELECT count(*) FROM orders) - (SELECT count(*) FROM idgen.creation_identifiers
+					WHERE command_name = 'order'),
 				count(*) > 2 * count(DISTINCT command)
 			FROM given LEFT JOIN orders o USING (command, id)
 			LEFT JOIN idgen.creation_identifiers c ON c.command_id = command AND c.entity_id = id}),

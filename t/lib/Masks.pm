@@ -19,7 +19,8 @@ our %key = (
 	orders => 'C0FFEE00c0ffee11c0ffee22c0ffee33',
 	other => 'fedcba98765432100123456789abcdef');
 
-our $grant = 'GRANT EXECUTE ON FUNCTION idgen.mask_uuid_v7, idgen.unmask_uuid_v7, idgen.permute, idgen.unpermute TO caller';
+our $grant = 'GRANT EXECUTE ON FUNCTION idgen.mask_uuid_v7, idgen.unmask_uuid_v7, idgen.permute,
+	idgen.unpermute TO caller';
 our $all_keys = "# name, key\n\n\t " . join('', map { "$_  $key{$_} \t# of a test\r\n" } sort keys %key)
   . "gr\303\274n $key{other}\n#";
 

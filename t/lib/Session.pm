@@ -106,7 +106,8 @@ sub poll
 sub poll_waiting
 {
 	my ($self, $session, $event) = @_;
-	return $self->poll("SELECT wait_event_type = '@{[$event // 'Lock']}' FROM pg_stat_activity WHERE pid = $session->{pid}");
+	return $self->poll("SELECT wait_event_type = '@{[$event // 'Lock']}' FROM pg_stat_activity
+		WHERE pid = $session->{pid}");
 }
 
 sub send_blocked { my ($self, $observer, $sql, $event) = @_; $self->send($sql); return $observer->poll_waiting($self,

@@ -23,7 +23,8 @@ sub import
 
 	my $disks = File::Temp::tempdir('idgen_disks_XXXX', TMPDIR => 1, CLEANUP => 1);
 	my $mount = join(' && ',
-		map { "mkdir -p $disks/$_ && mount -t tmpfs -o size=$megabytes{$_}m,mode=700 $_ $disks/$_" } sort keys %megabytes);
+		map { "mkdir -p $disks/$_ && mount -t tmpfs -o size=$megabytes{$_}m,mode=700 $_ $disks/$_" }
+		  sort keys %megabytes);
 	my ($user, $group) = ($<, (split ' ', $()[0]);
 	my @start = ('unshare', '--map-root-user', '--mount', 'sh', '-c',
 		"ulimit -c 0; $mount && exec unshare --user --map-user=$user --map-group=$group \"\$@\"", 'sh');

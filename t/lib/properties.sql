@@ -1,5 +1,6 @@
--- What must hold for the values of values.sql: t/003_properties.pl executes each query, whose name is the comment before
--- it, and requires rows, in all of which "holds" is true. tried.f() is idgen.f() as text, or "!" and the SQLSTATE.
+-- What must hold for the values of values.sql: t/003_properties.pl executes each query, whose name is the comment
+-- before it, and requires rows, in all of which "holds" is true. tried.f() is idgen.f() as text, or "!" and the
+-- SQLSTATE.
 
 -- mask_uuid_v7() accepts version 7 only, unmask_uuid_v7() version 4 only, and they invert each other
 SELECT *, CASE version WHEN 7 THEN idgen.unmask_uuid_v7(idgen.mask_uuid_v7(id)) = id
@@ -38,9 +39,10 @@ FROM texts, bases, LATERAL (SELECT tried.uuid_from_base(t, base) AS id) r;
 -- a prefixed id contains its prefix and its uuid
 SELECT *, idgen.prefixed_id_prefix(made) = prefix AND idgen.prefixed_id_to_uuid(made, prefix) = id AS holds
 FROM prefixes, few_uuids, LATERAL (SELECT idgen.prefixed_id(prefix, id) AS made) m;
--- the readers of prefixed ids agree on what a prefixed id is; is_prefixed_id() accepts the text that prefixed_id() returns
+-- the readers of prefixed ids agree on what one is; is_prefixed_id() accepts the text that prefixed_id() returns
 SELECT *, CASE WHEN prefix = '!22P02' THEN id = '!22P02' AND tried.prefixed_id_to_uuid(t, 'acct') = '!22P02'
-		AND tried.parse_prefixed_id(t) = '!22P02' AND NOT idgen.is_prefixed_id(t) AND NOT idgen.is_prefixed_id(t, 'acct')
+		AND tried.parse_prefixed_id(t) = '!22P02' AND NOT idgen.is_prefixed_id(t)
+		AND NOT idgen.is_prefixed_id(t, 'acct')
 	ELSE t LIKE prefix || '\_%' AND idgen.prefixed_id_to_uuid(canonical)::text = id
 		AND (SELECT (p.prefix, p.id::text) = (r.prefix, r.id) FROM idgen.parse_prefixed_id(t) p)
 		AND idgen.is_prefixed_id(t) = (t = canonical) AND idgen.is_prefixed_id(t, prefix) = (t = canonical)
@@ -57,7 +59,8 @@ FROM texts, LATERAL (SELECT tried.prefixed_id(t, '0123e567-e89b-12d3-a456-426655
 -- an id domain accepts canonical ids of its prefix only
 SELECT *, taken_by(domain, made) AND NOT taken_by(domain, idgen.prefixed_id(prefix || 'x', id))
 	AND NOT taken_by(domain, prefix || '_0' || digits) AND NOT taken_by(domain, prefix || '_' || upper(digits) || '')
-	AND (idgen.parse_prefixed_id(made)).domain = domain AND tried.create_id_domain('another', prefix) = '!23505' AS holds
+	AND (idgen.parse_prefixed_id(made)).domain = domain
+	AND tried.create_id_domain('another', prefix) = '!23505' AS holds
 FROM domains, few_uuids,
 	LATERAL (SELECT idgen.prefixed_id(prefix, id) AS made, idgen.uuid_to_base(id, 36) AS digits) m;
 -- a TypeID has one text form, and is_typeid() accepts what the readers accept
@@ -72,9 +75,11 @@ FROM prefixes, few_uuids, LATERAL (SELECT idgen.typeid_from_uuid(prefix, id) AS 
 -- ulid_to_uuid() inverts ulid_from_uuid(), which keeps order and time
 SELECT *, idgen.ulid_to_uuid(ulid) = id AND idgen.ulid_timestamp(ulid) = instant_of(first_48(id))
 	AND (before COLLATE "C" < ulid COLLATE "C") IS NOT FALSE AS holds
-FROM (SELECT id, idgen.ulid_from_uuid(id) AS ulid, lag(idgen.ulid_from_uuid(id)) OVER (ORDER BY id) AS before FROM uuids) s;
+FROM (SELECT id, idgen.ulid_from_uuid(id) AS ulid,
+		lag(idgen.ulid_from_uuid(id)) OVER (ORDER BY id) AS before FROM uuids) s;
 -- a ULID has 26 digits of base 32, and all readers agree; is_ulid() accepts the text that ulid_from_uuid() returns
-SELECT *, id = CASE octet_length(t) WHEN 26 THEN replace(tried.uuid_from_base(t, 32), '!22003', '!22P02') ELSE '!22P02' END
+SELECT *, id = CASE octet_length(t)
+	WHEN 26 THEN replace(tried.uuid_from_base(t, 32), '!22003', '!22P02') ELSE '!22P02' END
 	AND (tried.ulid_timestamp(t) = '!22P02') = (id = '!22P02')
 	AND idgen.is_ulid(t) = CASE id WHEN '!22P02' THEN false ELSE idgen.ulid_from_uuid(id::uuid) = t END AS holds
 FROM texts, LATERAL (SELECT tried.ulid_to_uuid(t) AS id) r;
@@ -93,9 +98,11 @@ SELECT *, CASE version WHEN 6 THEN idgen.uuid_v1_to_v6(idgen.uuid_v6_to_v1(id)) 
 -- byte exchanges have inverses and move the documented bytes
 SELECT *, idgen.suffix_comb_to_comb(idgen.comb_to_suffix_comb(id)) = id
 	AND idgen.short_suffix_comb_to_short_comb(idgen.short_comb_to_short_suffix_comb(id)) = id
-	AND idgen.swap_guid_bytes(id) = regexp_replace(digits, '^(..)(..)(..)(..)(..)(..)(..)(..)', '\4\3\2\1\6\5\8\7')::uuid
+	AND idgen.swap_guid_bytes(id) =
+		regexp_replace(digits, '^(..)(..)(..)(..)(..)(..)(..)(..)', '\4\3\2\1\6\5\8\7')::uuid
 	AND idgen.comb_to_suffix_comb(id) = regexp_replace(digits, '^(.{12})(.{8})(.{12})$', '\3\2\1')::uuid
-	AND idgen.short_comb_to_short_suffix_comb(id) = regexp_replace(digits, '^(.{4})(.{16})(.{4})', '\3\2\1')::uuid AS holds
+	AND idgen.short_comb_to_short_suffix_comb(id) =
+		regexp_replace(digits, '^(.{4})(.{16})(.{4})', '\3\2\1')::uuid AS holds
 FROM uuids;
 -- uuid_version() and uuid_variant() return the digits
 SELECT *, idgen.uuid_variant(id) = (CASE WHEN variant < 8 THEN 'NCS' WHEN variant < 12 THEN 'RFC 9562'
@@ -126,20 +133,24 @@ FROM random_windows, LATERAL (SELECT tried.short_comb(period, bytes, nullif(k % 
 -- a keyed COMB has the prefix of the first millisecond of the twelfth of the period that contains the clock
 SELECT *, CASE WHEN unit_us IS NULL THEN made = '!22023' AND named = '!22023'
 	WHEN NOT isfinite(at) THEN made = '!22008' AND named = '!22008'
-	ELSE made ~ '^.{14}4.{4}[89ab]' AND named ~ '^.{14}4.{4}[89ab]' AND left(made, 8) NOT IN (left(other, 8), left(named, 8))
+	ELSE made ~ '^.{14}4.{4}[89ab]' AND named ~ '^.{14}4.{4}[89ab]'
+		AND left(made, 8) NOT IN (left(other, 8), left(named, 8))
 		AND (start IS NULL OR left(made, 8) = left(tried.keyed_comb(period, bytes::text, start), 8)
 			AND left(named, 8) = left(tried.hmac_comb('v2', period, bytes::text, start), 8)) END AS holds
 FROM random_windows, LATERAL (SELECT tried.keyed_comb(period, bytes::text, at) AS made,
 	tried.keyed_comb(period, 'other', at) AS other, tried.hmac_comb('v2', period, bytes::text, at) AS named,
-	instant(ceil(floor_div(12000 * unix_ms(at), unit_us) * unit_us / 12000) * 1000) AS start) m WHERE bytes BETWEEN 1 AND 6;
+	instant(ceil(floor_div(12000 * unix_ms(at), unit_us) * unit_us / 12000) * 1000) AS start) m
+WHERE bytes BETWEEN 1 AND 6;
 -- is_recent_hmac_comb() accepts the keys of each twelfth that the window touches, and none of a period that it does not
 SELECT *, CASE WHEN unit_us IS NULL OR (length_us(tolerance) >= 0 AND past_us >= 0 AND future_us >= 0
 		AND past_us + future_us <= 64 * unit_us) IS NOT TRUE THEN answer = '!22023' AND checked = '!22023'
 	WHEN NOT isfinite(at) OR first_us < unix_us('2000-01-01 00:00+00') - 9223372036854775808
 		OR last_us > unix_us('2000-01-01 00:00+00') + 9223372036854775807 THEN answer = '!22008' AND checked = '!22008'
-	WHEN part(made_at, unit_us) BETWEEN part(first_us, unit_us) AND part(last_us, unit_us) THEN answer = 'true' AND checked = made
+	WHEN part(made_at, unit_us) BETWEEN part(first_us, unit_us) AND part(last_us, unit_us)
+		THEN answer = 'true' AND checked = made
 	WHEN floor_div(part(made_at, unit_us), 12)
-		BETWEEN floor_div(part(first_us, unit_us), 12) AND floor_div(part(last_us, unit_us), 12) THEN answer IN ('true', 'false')
+		BETWEEN floor_div(part(first_us, unit_us), 12) AND floor_div(part(last_us, unit_us), 12)
+		THEN answer IN ('true', 'false')
 	ELSE answer = 'false' AND checked = '!23514' END AS holds
 FROM random_windows,
 	LATERAL (SELECT unix_us(at) - past_us AS first_us, unix_us(at) + future_us AS last_us,
@@ -151,7 +162,8 @@ FROM random_windows,
 -- short_comb_timestamp() returns the start of the latest period with the prefix up to the clock
 SELECT *, tried.short_comb_timestamp(id, period, bytes, at) IS NOT DISTINCT FROM CASE
 	WHEN unit_us IS NULL THEN '!22023' WHEN NOT isfinite(at) THEN '!22008' WHEN idgen.uuid_version(id) = 4
-	THEN instant((number - floor_mod(number - (first_48(id) >> (48 - 8 * bytes)), 256::numeric ^ bytes)) * unit_us)::text
+	THEN instant((number
+		- floor_mod(number - (first_48(id) >> (48 - 8 * bytes)), 256::numeric ^ bytes)) * unit_us)::text
 	END AS holds FROM random_windows;
 -- is_recent_*() return the result of arithmetic of any precision, and check_recent_*() raise an error if it is false
 SELECT *, answer = expected
@@ -171,7 +183,8 @@ FROM (SELECT id, idgen.uuid_timestamp(id) AS made FROM uuids WHERE version IN (1
 	unnest('{0,1 ms,90000 s}'::interval[]) span;
 -- created_near() refuses a tolerance that is negative or has no length, and a uuid without a time is near no timestamp
 SELECT *, idgen.internal_is_version(id, 7) = coalesce(idgen.uuid_version(id) = 7, false)
-	AND (tried.internal_created_bound(id, span, true) = '!22023') = (tried.created_near(id, '2026-01-01', span) = '!22023')
+	AND (tried.internal_created_bound(id, span, true) = '!22023')
+		= (tried.created_near(id, '2026-01-01', span) = '!22023')
 	AND CASE WHEN (length_us(span) >= 0) IS NOT TRUE
 	THEN tried.created_near(id, '2026-01-01', span) = '!22023'
 	ELSE idgen.uuid_timestamp(id) IS NOT NULL OR NOT idgen.created_near(id, '2026-01-01', span) END AS holds
@@ -189,7 +202,8 @@ SELECT *, v7 >= idgen.uuid_v7_floor(at) AND v7 < idgen.uuid_v7_floor(next)
 FROM instants, LATERAL (SELECT idgen.uuid_v7(at) AS v7, idgen.comb(at) AS comb, at + interval '1 ms' AS next) m
 WHERE at >= '1970-01-01 00:00+00' AND at < '10889-08-02 05:31:50.655+00';
 -- a generator with a clock contains its time, and another one of the same time differs
-SELECT *, CASE WHEN at < first OR at >= past THEN made = '!22008' ELSE made <> other AND date_trunc(unit, at) = CASE kind
+SELECT *, CASE WHEN at < first OR at >= past THEN made = '!22008'
+	ELSE made <> other AND date_trunc(unit, at) = CASE kind
 	WHEN 'ulid' THEN idgen.ulid_timestamp(made)
 	WHEN 'typeid' THEN idgen.uuid_timestamp(idgen.typeid_to_uuid(made))
 	WHEN 'object_id' THEN idgen.object_id_timestamp(made) ELSE idgen.uuid_text_timestamp(made) END END AS holds
@@ -259,7 +273,8 @@ SELECT *, CASE WHEN n < 1 OR n >= 9007199254740992
 		AND idgen.js_id_node(n) = (n >> 16 & 31) AND idgen.js_id_counter(n) = (n & 65535) END AS holds
 FROM numbers, epochs;
 -- a TraceId equals its parts, its time being within one cycle before the clock
-SELECT *, CASE WHEN n < 1 OR n % 4194304 = 0 THEN num_nonnulls(made, idgen.trace_id_node(n), idgen.trace_id_counter(n)) = 0
+SELECT *, CASE WHEN n < 1 OR n % 4194304 = 0
+	THEN num_nonnulls(made, idgen.trace_id_node(n), idgen.trace_id_counter(n)) = 0
 	ELSE (floor_mod(extract(epoch FROM made), 33554432) * 65536 + idgen.trace_id_node(n)) * 4194304
 			+ idgen.trace_id_counter(n) = n
 		AND made <= at + interval '1 day' AND made > at + interval '1 day' - interval '1 s' * 33554433 END AS holds
@@ -277,15 +292,18 @@ SELECT *, CASE WHEN t ~ '^[0-9a-fA-F]{24}$' THEN idgen.is_object_id(t) = (t !~ '
 -- remember_command() keeps the newest commands, each once
 SELECT *, idgen.has_command(history, id) = coalesce(id = ANY (history), false)
 	AND idgen.remember_command(history, id, keep) = coalesce((SELECT array_agg(e ORDER BY o) FROM (
-		SELECT e, o FROM unnest(CASE WHEN id = ANY (history) THEN history ELSE history || id END) WITH ORDINALITY u (e, o)
+		SELECT e, o
+		FROM unnest(CASE WHEN id = ANY (history) THEN history ELSE history || id END) WITH ORDINALITY u (e, o)
 		ORDER BY (e = id) IS TRUE DESC, o DESC LIMIT keep) newest), '{}') AS holds FROM histories, few_uuids;
 -- expected_key_cost() returns numbers from 0 on or an error
-SELECT *, said ~ '^![0-9]{5}$' OR said = '(,,,,)' OR said ~ '^\([0-9.e-]+,[0-9.e-]+,[0-9.e-]+,[0-9.e-]+,[0-9]+\)$' AS holds
+SELECT *, said ~ '^![0-9]{5}$' OR said = '(,,,,)'
+	OR said ~ '^\([0-9.e-]+,[0-9.e-]+,[0-9.e-]+,[0-9.e-]+,[0-9]+\)$' AS holds
 FROM unnest('{random,ordered,short_comb,keyed_comb}'::text[]) kind, reals, unnest('{1,1e9,NaN}'::float8[]) c,
 	unnest('{0,1e-6,1000,1e15,NULL}'::float8[]) p, (VALUES (1, 1024), (6, 1)) b (bytes, length),
 	LATERAL (SELECT tried.expected_key_cost(kind, x, c, p, bytes, length, NULL) AS said) t;
 -- index_report() takes any positive number of rows in a checkpoint interval
-SELECT *, r.rows >= 0 AND r.rows = m.rows AS holds FROM numbers, LATERAL idgen.index_report('idgen.creation_identifiers_pkey', n) r,
+SELECT *, r.rows >= 0 AND r.rows = m.rows AS holds
+FROM numbers, LATERAL idgen.index_report('idgen.creation_identifiers_pkey', n) r,
 	LATERAL idgen.internal_index_measures('idgen.creation_identifiers_pkey', n) m WHERE n >= 1;
 -- index_reports() returns indexes of the given size, and shares from 0 to 1
 SELECT *, r.index_bytes >= n AND NOT EXISTS (SELECT FROM unnest(ARRAY[r.leaf_density, r.newest_leaf_share]) s

@@ -44,7 +44,8 @@ CREATE TABLE domains AS
 CREATE TABLE numbers AS SELECT DISTINCT n FROM (SELECT any_number('number', k) AS n FROM generate_series(1, 300) k
 	UNION ALL SELECT any_number('number', k) >> up_to('shift', k, 63)::int FROM generate_series(1, 300) k
 	UNION ALL SELECT (1::bigint << k) - d FROM generate_series(0, 62) k, generate_series(-1, 1) d
-	UNION ALL VALUES (0::bigint), (-1), (9223372036854775807), (-9223372036854775808), (9007199254740991), (10000000000),
+	UNION ALL VALUES (0::bigint), (-1), (9223372036854775807), (-9223372036854775808), (9007199254740991),
+		(10000000000),
 		(9223372020000000000), (9223372029999999999), (9223372030000000000), (14150009200065)) s;
 
 CREATE TABLE instants AS SELECT DISTINCT at FROM (
@@ -66,7 +67,8 @@ CREATE VIEW ranges AS SELECT at AS start, lead(at, 7) OVER (ORDER BY md5(at::tex
 CREATE TABLE spans AS SELECT DISTINCT span FROM (
 	SELECT interval '1 ms' * (up_to('span', k, 1000000000000) >> up_to('shift', k, 40)::int) AS span
 		FROM generate_series(1, 100) k
-	UNION ALL SELECT unnest('{0,1 us,1 ms,-1 ms,1 s,1 minute,30 seconds,-1 minute,1 hour,10 days,1 month,-1 month 31 days,
+	UNION ALL SELECT unnest('{0,1 us,1 ms,-1 ms,1 s,1 minute,30 seconds,-1 minute,1 hour,10 days,1 month,
+		-1 month 31 days,
 		1500 us,65536 ms,281474976710 seconds 656 ms,2147483647 days,-2147483648 days,106751991 days,106751992 days,
 		2562047788:00:54.775807,-2562047788:00:54.775807,178000000 years,32767 minutes,365250 days,365250 days 1 ms,
 		106751991 days 2562047788:00:54.775807,-106751991 days -2562047788:00:54.775807}'::interval[])) s;
@@ -97,7 +99,8 @@ CREATE TABLE forms AS SELECT DISTINCT t FROM (
 	UNION ALL SELECT repeat(c, k) FROM unnest('{a,_}'::text[]) c, unnest('{62,63,64,95,96,97,10000,1000000}'::int[]) k
 	UNION ALL SELECT unnest(ARRAY['', '_', 'a_', '_a', 'a_1', 'a__1', 'A_1', 'snowflake', 'uuid_v7_ordered', 'random',
 		'short_comb', 'a.b', 'a.b.c', '"', '"a', '""', 'pg_catalog.x', 'information_schema.x', 'public.x', 'public',
-		'postgres.public.x', 'nowhere.x', 'pg_temp.x', 'a b', 'a"; DROP TABLE texts; --', 'x''y', E'tab\there', E'line\n',
+		'postgres.public.x', 'nowhere.x', 'pg_temp.x', 'a b',
+		'a"; DROP TABLE texts; --', 'x''y', E'tab\there', E'line\n',
 		' 1', '1 ', '+1', '1e3', '0x1f', '7ZZZZZZZZZZZZZZZZZZZZZZZZZ', '80000000000000000000000000',
 		'f5lxx1zz5pnorynqglhzmsp34', 'YcVfxkQb6JRzqk5kF2tNLw', '7n42DGM5Tflk9n8mt7Fhc8'])) s;
 CREATE TABLE texts AS SELECT DISTINCT t FROM (
@@ -131,13 +134,14 @@ CREATE FUNCTION instant(us numeric) RETURNS timestamptz LANGUAGE sql RETURN CASE
 	THEN timestamptz 'epoch' + length(us) END;
 
 -- Arguments of checks. unit_us is the period if it is valid, and number that of the clock's period. One window in seven
--- is as wide as the cycle of prefixes allows, or wider by 1 us. Half of the identifiers have a time, the others a prefix:
+-- is as wide as the cycle of prefixes allows, or wider by 1 us. Half of the identifiers have a time, others a prefix:
 -- that of the clock, of an end of the window, or next to it.
 CREATE TABLE random_windows AS WITH picked AS (
 	SELECT k::int, up_to('bytes', k, 9)::int - 1 AS bytes, instants[1 + up_to('clock', k, cardinality(instants))] AS at,
 		spans[1 + up_to('tolerance', k, cardinality(spans))] AS tolerance,
 		spans[1 + up_to('period', k, cardinality(spans))] AS period,
-		spans[1 + up_to('past', k, cardinality(spans))] AS past, spans[1 + up_to('future', k, cardinality(spans))] AS future
+		spans[1 + up_to('past', k, cardinality(spans))] AS past,
+		spans[1 + up_to('future', k, cardinality(spans))] AS future
 	FROM generate_series(1, 4000) k, (SELECT array_agg(span ORDER BY span) AS spans FROM spans) s,
 		(SELECT array_agg(at ORDER BY at) AS instants FROM instants) i
 ), with_unit AS (
@@ -154,7 +158,8 @@ CREATE TABLE random_windows AS WITH picked AS (
 		floor_div(unix_ms(at) * 1000, unit_us) AS number FROM windows
 ), made AS (
 	SELECT *, coalesce(floor_div(unix_us(CASE WHEN isfinite(at) THEN at END)
-		+ (ARRAY[0, -past_us, -past_us - 1000, future_us, future_us + 1000])[1 + k % 5], 1000), 0) AS made_ms FROM with_us
+		+ (ARRAY[0, -past_us, -past_us - 1000, future_us, future_us + 1000])[1 + k % 5], 1000), 0) AS made_ms
+	FROM with_us
 )
 SELECT k, bytes, at, period, unit_us, tolerance, past, future, past_us, future_us, number,
 	stamped(overlay(any_hex('window', k) PLACING CASE WHEN k % 2 = 0 OR unit_us IS NULL THEN hex(made_ms, 12)
@@ -209,7 +214,8 @@ GROUP BY f.oid, f.proname \gexec
 
 -- The query for the values of a type
 CREATE FUNCTION values_of(type regtype) RETURNS text LANGUAGE sql RETURN CASE type::text
-	WHEN 'uuid' THEN 'SELECT id FROM uuids' WHEN 'text' THEN 'SELECT t FROM texts' WHEN 'bigint' THEN 'SELECT n FROM numbers'
+	WHEN 'uuid' THEN 'SELECT id FROM uuids' WHEN 'text' THEN 'SELECT t FROM texts'
+	WHEN 'bigint' THEN 'SELECT n FROM numbers'
 	WHEN 'timestamp with time zone' THEN 'SELECT at FROM instants' WHEN 'interval' THEN 'SELECT span FROM spans'
 	WHEN 'uuid[]' THEN 'SELECT history::text FROM histories
 		UNION ALL SELECT (ARRAY[[id]])::text FROM few_uuids UNION ALL SELECT (ARRAY[id, NULL])::text FROM few_uuids'
@@ -225,7 +231,8 @@ DECLARE
 	arguments text; pools text;
 BEGIN
 	SELECT string_agg(format('CASE WHEN k %% 29 = %s THEN NULL
-			ELSE p%s.v[1 + up_to(%L, k, cardinality(p%s.v))] END::%s', i + 1, i, f.signature || i, i, t::regtype), ', ' ORDER BY i),
+			ELSE p%s.v[1 + up_to(%L, k, cardinality(p%s.v))] END::%s',
+			i + 1, i, f.signature || i, i, t::regtype), ', ' ORDER BY i),
 		string_agg(format(', (SELECT array_agg(v::text) AS v FROM (%s) s (v) WHERE v IS NOT NULL) p%s',
 			values_of(t), i), '' ORDER BY i)
 		INTO arguments, pools FROM unnest(f.proargtypes) WITH ORDINALITY u (t, i);
