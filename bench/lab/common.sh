@@ -64,7 +64,8 @@ bench_value() { "${psql[@]}" -c "$1"; }
 # Set processed and tps to the number of transactions, and those a second.
 bench_pgbench() {
     local log=$bench_scratch/pgbench
-    bench_run pgbench -n -M prepared "$@" >"$log" 2>&1 ||
+    # the messages of this script, when interrupted, do not go to the log
+    bench_run bash -c 'exec pgbench -n -M prepared "$@" >"$0" 2>&1' "$log" "$@" ||
         { grep -m 1 error: "$log" >&2 || cat "$log" >&2; return 1; }
     processed=$(sed -n 's/^number of transactions actually processed: \([0-9]*\).*/\1/p' "$log")
     tps=$(sed -n 's/^tps = \([0-9.]*\).*without initial.*/\1/p' "$log")

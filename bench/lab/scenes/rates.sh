@@ -11,11 +11,12 @@ for rate in ${rates_rates//,/ }; do
     for key in "${scene_keys[@]}"; do
         lab_fill "$rates_rows" "$rate"
         for minutes in ${rates_minutes//,/ }; do
-            # 100,000 rows are enough
+            # 100,000 rows are enough; of random keys fewer, whose cost depends on the size and not on the place
             places=$((100000 / (rate * minutes) + 6))
             [ "$places" -lt "$rates_places" ] || places=$rates_places
+            [ "$key" != random ] || places=3
             for ((place = 1; place <= places; place++)); do
-                lab_lead "$rate"
+                [ "$key" = random ] || lab_lead "$rate"
                 lab_measure $((rate * minutes)) "a checkpoint every $minutes minutes$sessions" "$rate" "$place"
             done
         done
