@@ -154,6 +154,7 @@ static void
 fill_leaves(KeyModel *model)
 {
 	bool		ascends = model->kind == KIND_ORDERED;
+	double		level;
 
 	model->at_end = ascends;
 	if (model->kind == KIND_SHORT_COMB)
@@ -171,8 +172,12 @@ fill_leaves(KeyModel *model)
 		model->leaves = model->rows > 0 ? 1 : 0;
 	model->leaf_rows = model->leaves > 0 ? model->rows / model->leaves : 1;
 	model->pages = ceil(model->leaves);
-	for (double level = model->leaves; level > 1; model->pages += level)
+	level = model->leaves;
+	while (level > 1)
+	{
 		level = ceil(level / Max(model->leaf_rows, 2));
+		model->pages += level;
+	}
 }
 
 /* The number of different pages among these that changes at random places are on. */

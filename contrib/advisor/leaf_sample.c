@@ -91,13 +91,13 @@ static double
 rebuilt_size(Relation index, const LeafSample *sample)
 {
 	double		item = sample->tuple_bytes + sizeof(ItemIdData);
-	double		filled = LEAF_BYTES - BLCKSZ * (100 - BTGetFillFactor(index)) / 100 - item / 2;
+	double		filled = LEAF_BYTES - BLCKSZ * (100 - BTGetFillFactor(index)) / 100.0 - item / 2;
 	double		level = ceil(sample->leaf_pages * sample->density * LEAF_BYTES / Max(filled, item));
 	double		pages = 1 + level;
 
 	while (level > 1)
 	{
-		level = ceil(level * item / (LEAF_BYTES * BTREE_NONLEAF_FILLFACTOR / 100));
+		level = ceil(level * item / (LEAF_BYTES * BTREE_NONLEAF_FILLFACTOR / 100.0));
 		pages += level;
 	}
 	return pages * BLCKSZ;
