@@ -21,7 +21,8 @@
 build_with() {
     local folder build=$IDGEN_WORK/build-$1
     mkdir "$build" &&
-        tar cf - --exclude='*.o' --exclude='*.so' Makefile exports.txt idgen.control ./*.sql src contrib/advisor | tar xf - -C "$build" || return
+        tar cf - --exclude='*.o' --exclude='*.so' Makefile exports.txt idgen.control ./*.sql src contrib/advisor |
+        tar xf - -C "$build" || return
     for folder in "$build" "$build/contrib/advisor"; do
         make -s -C "$folder" PG_CONFIG="$PG_CONFIG" with_llvm=no CC="$1" \
             COPT="$(idgen_warnings) -Wno-ignored-optimization-argument -Wno-unknown-warning-option" all || return
@@ -75,7 +76,8 @@ check_expected() {
         'identifier scheme "serial" does not exist' 'identifier scheme "" does not exist'
         'identifier scheme "Short_Comb" does not exist' 'kind "COMB" does not exist'
     )
-    unexpected=$(grep -HE 'is ambiguous|syntax error|(does|do) not exist|is not unique' {expected,contrib/*/expected}/*.out |
+    unexpected=$(grep -HE 'is ambiguous|syntax error|(does|do) not exist|is not unique' \
+        {expected,contrib/*/expected}/*.out |
         grep -vF -e "${about[0]}" "${about[@]/#/-e}")
     [ -z "$unexpected" ] || { echo "$unexpected"; return 1; }
 }

@@ -105,7 +105,8 @@ debian_make() {
         echo "Creating $folder with Debian $release; the log is $folder.log"
         DEBIAN_ROOT=$folder.new
         rm -rf --one-file-system "$DEBIAN_ROOT"
-        debian_bootstrap "$1" "$release" >"$folder.log" 2>&1 || debian_unavailable "$folder could not be created, see $folder.log"
+        debian_bootstrap "$1" "$release" >"$folder.log" 2>&1 ||
+            debian_unavailable "$folder could not be created, see $folder.log"
         mv "$DEBIAN_ROOT" "$folder"
     fi
 
@@ -122,7 +123,8 @@ debian_make() {
 debian_copy_sources() {
     rm -rf --one-file-system "$DEBIAN_ROOT/idgen"
     mkdir "$DEBIAN_ROOT/idgen"
-    tar cf - -C "$IDGEN_SOURCE" --exclude=./{.git,bench/lab/report} --exclude={results,tmp_check,'*.o','*.so','*.bc'} . |
+    tar cf - -C "$IDGEN_SOURCE" --exclude=./{.git,bench/lab/report} \
+        --exclude={results,tmp_check,'*.o','*.so','*.bc'} . |
         tar xf - --no-same-owner -C "$DEBIAN_ROOT/idgen"
 }
 

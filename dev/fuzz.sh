@@ -47,12 +47,14 @@ can_fuzz || idgen_apt_install "libclang-rt-$(clang -dumpversion | cut -d. -f1)-d
 idgen_say "Building for $("$PG_CONFIG" --version)"
 sources=("$IDGEN_SOURCE"/src/*.c)
 # dev/fuzz/fuzz.h reads the declarations of all SQL functions
-sed -nE 's/^PG_FUNCTION_INFO_V1\((idgen_\w+)\).*/extern Datum \1(PG_FUNCTION_ARGS);/p' "${sources[@]}" >"$build/functions.h"
+sed -nE 's/^PG_FUNCTION_INFO_V1\((idgen_\w+)\).*/extern Datum \1(PG_FUNCTION_ARGS);/p' "${sources[@]}" \
+    >"$build/functions.h"
 export build IDGEN_SOURCE PG_CONFIG
 export -f compile
 printf '%s\n' "${sources[@]}" "$IDGEN_SOURCE"/dev/fuzz/*.c |
     xargs -P "$(nproc)" -I{} bash -c 'compile {}' || idgen_die "could not compile"
-(cd "$build" && objects=("${sources[@]##*/}") && ar rc idgen.a "${objects[@]/%.c/.o}") || idgen_die "could not make idgen.a"
+(cd "$build" && objects=("${sources[@]##*/}") && ar rc idgen.a "${objects[@]/%.c/.o}") ||
+    idgen_die "could not make idgen.a"
 for target in "${targets[@]}"; do
     link_target "$target" || idgen_die "could not link $target"
 done

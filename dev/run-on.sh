@@ -16,7 +16,8 @@
 
 idgen_help_end=
 case ${1:-} in -h | --help) idgen_help; exit 0 ;; esac
-[ $# -ge 2 ] && [[ $1 =~ ^[1-9][0-9](-[a-z0-9]+)?$ ]] || idgen_die "a major version and a command are required; see --help"
+[ $# -ge 2 ] && [[ $1 =~ ^[1-9][0-9](-[a-z0-9]+)?$ ]] ||
+    idgen_die "a major version and a command are required; see --help"
 
 PG_CONFIG=$(debian_pg_config "$1")
 ! debian_has "$1" || exec env -C "$IDGEN_SOURCE" PG_CONFIG="$PG_CONFIG" "${@:2}"
@@ -25,5 +26,6 @@ debian_copy_sources
 debian_run env -C /idgen PG_CONFIG="$PG_CONFIG" "${@:2}"
 status=$?
 reports=bench/lab/report
-[ ! -d "$DEBIAN_ROOT/idgen/$reports" ] || { mkdir -p "$IDGEN_SOURCE/$reports" && cp -r "$DEBIAN_ROOT/idgen/$reports/." "$IDGEN_SOURCE/$reports"; }
+[ ! -d "$DEBIAN_ROOT/idgen/$reports" ] ||
+    { mkdir -p "$IDGEN_SOURCE/$reports" && cp -r "$DEBIAN_ROOT/idgen/$reports/." "$IDGEN_SOURCE/$reports"; }
 exit $status

@@ -21,7 +21,8 @@ build_server='set -e
 [ ! -e "$1/complete" ] || exit 0
 echo "deb-src $2 bookworm main" >/etc/apt/sources.list.d/source.list
 apt-get -q update
-apt-get -q install -y --no-install-recommends dpkg-dev bison flex pkg-config libicu-dev zlib1g-dev libssl-dev faketime pgbouncer
+apt-get -q install -y --no-install-recommends \
+    dpkg-dev bison flex pkg-config libicu-dev zlib1g-dev libssl-dev faketime pgbouncer
 rm -rf /var/tmp/postgresql && mkdir /var/tmp/postgresql && cd /var/tmp/postgresql
 apt-get -q source postgresql-15
 cd postgresql-15-*/

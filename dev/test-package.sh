@@ -52,7 +52,8 @@ test_debian() {
         rm -f postgresql-*
         version=$(dpkg-parsechangelog -l idgen/debian/changelog -S Version)
         tar czf "postgresql-idgen_${version%-*}.orig.tar.gz" --exclude=idgen/debian idgen
-        (cd idgen && pg_buildext updatecontrol && apt-get -q build-dep -y --no-install-recommends . && dpkg-buildpackage -us -uc)
+        (cd idgen && pg_buildext updatecontrol && apt-get -q build-dep -y --no-install-recommends . &&
+            dpkg-buildpackage -us -uc)
         autopkgtest --no-built-binaries postgresql-idgen_*.dsc postgresql-"$1"-idgen{,-advisor}_*.deb -- null
         apt-get -q purge -y "postgresql-$1-idgen" "postgresql-$1-idgen-advisor"'
 }
@@ -80,7 +81,8 @@ build_image() {
     remove_images
     mkdir -p "$images"
     container=$(on_images from scratch) && folder=$(on_images mount "$container") &&
-        tar cf - -C "$DEBIAN_ROOT" --one-file-system --exclude=./{idgen,package,'usr/lib/llvm-*',usr/share/doc} . | tar xf - -C "$folder" &&
+        tar cf - -C "$DEBIAN_ROOT" --one-file-system --exclude=./{idgen,package,'usr/lib/llvm-*',usr/share/doc} . |
+        tar xf - -C "$folder" &&
         on_images commit --quiet --rm "$container" localhost/server &&
         on_images build --isolation chroot --build-arg BASE=localhost/server --build-arg PG_MAJOR="$major" \
             --tag "localhost/$1" --file "$IDGEN_SOURCE/dev/packaging/$1/Dockerfile" "$2"
@@ -89,8 +91,9 @@ build_image() {
 # Its server creates both extensions.
 test_docker() {
     build_image docker "$DEBIAN_ROOT/idgen" &&
-        on_images run --isolation chroot --user postgres --env PATH=/usr/bin:/bin "$(on_images from localhost/docker)" -- \
-            pg_virtualenv -v "$major" psql -v ON_ERROR_STOP=1 -c "CREATE EXTENSION idgen_advisor CASCADE" \
+        on_images run --isolation chroot --user postgres --env PATH=/usr/bin:/bin \
+            "$(on_images from localhost/docker)" -- pg_virtualenv -v "$major" \
+            psql -v ON_ERROR_STOP=1 -c "CREATE EXTENSION idgen_advisor CASCADE" \
             -c "SELECT 1 / idgen.is_recent_short_comb(idgen.short_comb())::int AS works"
 }
 
@@ -110,7 +113,8 @@ debian_copy_sources
 mkdir -p "$DEBIAN_ROOT/package"
 rm -f "$DEBIAN_ROOT"/package/idgen-*.zip
 revision=$(git -C "$IDGEN_SOURCE" stash create) &&
-    make -s -C "$IDGEN_SOURCE" PG_CONFIG="${PG_CONFIG:-pg_config}" dist REVISION="${revision:-HEAD}" DISTDIR="$DEBIAN_ROOT/package" &&
+    make -s -C "$IDGEN_SOURCE" PG_CONFIG="${PG_CONFIG:-pg_config}" dist \
+        REVISION="${revision:-HEAD}" DISTDIR="$DEBIAN_ROOT/package" &&
     debian_apt_install postgresql-server-dev-all unzip
 result $? "make dist"
 for form in "${forms[@]}"; do

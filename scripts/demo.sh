@@ -22,5 +22,6 @@ psql -X -q -v ON_ERROR_STOP=1 -P pager=off -P format=wrapped <"$IDGEN_SOURCE/scr
 idgen_say "3. The cost of keys"
 "$IDGEN_SOURCE/bench/compare.sh" --server --keys bigint,random,keyed_comb,short_comb,uuid_v7 --rounds 1
 
-[ "$IDGEN_KEEP" != 1 ] || echo "The cluster is still running: $(command -v psql) -h $IDGEN_WORK -p $PGPORT -U $PGUSER $PGDATABASE"
+[ "$IDGEN_KEEP" != 1 ] ||
+    echo "The cluster is still running: $(command -v psql) -h $IDGEN_WORK -p $PGPORT -U $PGUSER $PGDATABASE"
 echo "This was the demonstration. README.md describes idgen; scripts/test.sh runs its tests."

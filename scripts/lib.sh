@@ -80,7 +80,8 @@ idgen_find_pg_config() {
         command -v "$PG_CONFIG" || true
         return
     fi
-    for candidate in $(ls -d /usr/lib/postgresql/*/bin/pg_config 2>/dev/null | sort -t/ -k5,5nr) "$(command -v pg_config)"; do
+    for candidate in $(printf '%s\n' /usr/lib/postgresql/*/bin/pg_config | sort -t/ -k5,5nr) \
+        "$(command -v pg_config)"; do
         ! idgen_can_build "$candidate" || { echo "$candidate"; return; }
     done
 }
@@ -143,7 +144,8 @@ idgen_install_packages() {
     major=$(idgen_major)
     for extension in cron:1 partman:5; do
         package=postgresql-$major-${extension%:*}
-        candidate=$(LC_ALL=C apt-cache policy "$package" 2>/dev/null | sed -n 's/^ *Candidate: \([0-9]*\).*/\1/p') || true
+        candidate=$(LC_ALL=C apt-cache policy "$package" 2>/dev/null |
+            sed -n 's/^ *Candidate: \([0-9]*\).*/\1/p') || true
         [ -e "$("$PG_CONFIG" --sharedir)/extension/pg_${extension%:*}.control" ] ||
             [ "${candidate:-0}" -lt "${extension#*:}" ] || missing+=("$package")
     done
@@ -188,7 +190,8 @@ idgen_build() {
     IDGEN_BUILD=$IDGEN_WORK/build
 
     mkdir "$IDGEN_BUILD"
-    tar cf - -C "$IDGEN_SOURCE" --exclude=./.git --exclude={tmp_check,'*.o','*.so','*.bc'} . | tar xf - -C "$IDGEN_BUILD"
+    tar cf - -C "$IDGEN_SOURCE" --exclude=./.git --exclude={tmp_check,'*.o','*.so','*.bc'} . |
+        tar xf - -C "$IDGEN_BUILD"
 
     mkdir -p "$root$bindir" "$root$sharedir" "$root$pkglibdir"
     cp "$bindir"/* "$root$bindir"

@@ -41,9 +41,10 @@ if [ ${#folders[@]} -gt 0 ]; then
     for folder in "${folders[@]}"; do
         [ -e "$folder/Makefile" ] || continue
         # separately, because make ends with the first that fails
-        run "Regression tests of $folder" "regress_${folder##*/}" "${idgen_make[@]}" -C "$folder" installcheck ISOLATION=
+        name=${folder##*/}
+        run "Regression tests of $folder" "regress_$name" "${idgen_make[@]}" -C "$folder" installcheck ISOLATION=
         ! grep -q '^ISOLATION ' "$folder/Makefile" ||
-            run "Isolation tests of $folder" "isolation_${folder##*/}" "${idgen_make[@]}" -C "$folder" installcheck REGRESS=
+            run "Isolation tests of $folder" "isolation_$name" "${idgen_make[@]}" -C "$folder" installcheck REGRESS=
     done
     idgen_stop
 fi

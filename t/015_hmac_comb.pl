@@ -20,10 +20,12 @@ sub write_keys
 	append_to_file($of, $content);
 	chmod 0600, $of or die "chmod: $!";
 }
-my $lines = "app $keys{app} postgres \"it's \"\"a\"\" b\"\nformer $keys{former}\ntheirs $keys{theirs} tenant # not ours\n";
+my $lines = "app $keys{app} postgres \"it's \"\"a\"\" b\"\nformer $keys{former}\n"
+  . "theirs $keys{theirs} tenant # not ours\n";
 write_keys($lines);
 $node->start;
-ask('CREATE EXTENSION idgen; CREATE ROLE evil LOGIN; CREATE ROLE owner LOGIN; CREATE ROLE app LOGIN; GRANT CREATE ON SCHEMA public TO evil, owner');
+ask('CREATE EXTENSION idgen; CREATE ROLE evil LOGIN; CREATE ROLE owner LOGIN; CREATE ROLE app LOGIN;
+	GRANT CREATE ON SCHEMA public TO evil, owner');
 my @of_keys = qw(hmac_comb is_recent_hmac_comb check_recent_hmac_comb check_recent_hmac_id);
 
 # --- The definition ------------------------------------------------------------
@@ -65,7 +67,8 @@ SKIP:
 	my ($program) = slurp_file('docs/keyed-comb.md') =~ /^```python\n(.*?)^```/ms;
 	my @vectors = slurp_file('docs/keyed-comb.md') =~ /^([0-9a-f]{32},.*)$/mg;
 	my $run = "$program\nimport sys\nfor line in sys.stdin:\n    key, area, period, ms, _ = line.split(',')\n"
-	  . "    print(str(keyed_comb(bytes.fromhex(key), area, int(period), int(ms)))[:8])\nprint(keyed_comb(bytes.fromhex('$keys{app}'), 'orders'))\n";
+	  . "    print(str(keyed_comb(bytes.fromhex(key), area, int(period), int(ms)))[:8])\n"
+	  . "print(keyed_comb(bytes.fromhex('$keys{app}'), 'orders'))\n";
 	my $input = join '', map { "$_\n" } @vectors;
 	IPC::Run::run([ $python, '-c', $run ], '<', \$input, '>', \my $output) or die;
 	my @lines = split /\n/, $output;
@@ -76,13 +79,16 @@ SKIP:
 
 # --- What a check accepts ----------------------------------------------------------
 is( ask(q{SELECT inside, bool_and(accepted), count(*) FILTER (WHERE accepted) * 50 < count(*) FROM (
-		SELECT m BETWEEN f AND l AS inside, idgen.is_recent_hmac_comb(idgen.hmac_comb('app', p * interval '1 ms', 'e', made), 'app',
+		SELECT m BETWEEN f AND l AS inside, idgen.is_recent_hmac_comb(idgen.hmac_comb('app', p * interval '1 ms', 'e',
+			made), 'app',
 			tol * interval '1 ms', period => p * interval '1 ms', area => 'e', clock => clock) AS accepted
 		FROM (SELECT *, floor(12 * (extract(epoch FROM made) * 1000)::numeric / p) AS m,
 				floor(12 * floor(extract(epoch FROM clock) * 1000 - tol)::numeric / p) AS f,
 				floor(12 * floor(extract(epoch FROM clock) * 1000 + tol)::numeric / p) AS l
-			FROM (VALUES (timestamptz '4713-06-01 BC'), ('1901-01-01'), ('1969-12-31 23:00'), ('1970-01-01'), ('2026-11-28'), ('9999-12-31')) e (at),
-				(VALUES (3600000::bigint, 0::bigint), (3600000, 600000), (3600000, 7200000), (60000, 30000), (7, 40), (100, 1000), (86400000, 0), (3600000, 115200000)) t (p, tol),
+			FROM (VALUES (timestamptz '4713-06-01 BC'), ('1901-01-01'), ('1969-12-31 23:00'), ('1970-01-01'),
+				('2026-11-28'), ('9999-12-31')) e (at),
+				(VALUES (3600000::bigint, 0::bigint), (3600000, 600000), (3600000, 7200000), (60000, 30000), (7, 40),
+					(100, 1000), (86400000, 0), (3600000, 115200000)) t (p, tol),
 				unnest(ARRAY[-13, -12, -2, -1, 0, 1, 2, 11, 12, 13]) k, unnest(ARRAY[-1, 0, 1]) d,
 				LATERAL (SELECT at + ((p * k / 12.0)::bigint + d) * interval '1 ms' AS clock) c,
 				unnest(ARRAY[-1, 0, 1]) s, unnest(ARRAY[-1, 0, 1]) o, unnest(ARRAY[-1, 0, 1]) q,
@@ -91,8 +97,10 @@ is( ask(q{SELECT inside, bool_and(accepted), count(*) FILTER (WHERE accepted) * 
 	"f|f|t\nt|t|f", 'each key of the window passes, and few of other twelfths');
 my $accepted = ask(q{SELECT count(*) FILTER (WHERE idgen.is_recent_hmac_comb(idgen.uuid_v4(), 'app', '1 day'))
 	FROM generate_series(1, 10000000)});
-cmp_ok($accepted, '<=', 16, 'of 10,000,000 random UUIDs, a window of two days accepts one or two');    # Poisson, mean 1.34
-is(ask(q{SELECT count(*) FILTER (WHERE idgen.is_recent_hmac_comb(idgen.hmac_comb('app', area => 'orders'), 'app', area => 'lines')),
+# Poisson, mean 1.34
+cmp_ok($accepted, '<=', 16, 'of 10,000,000 random UUIDs, a window of two days accepts one or two');
+is(ask(q{SELECT count(*) FILTER (WHERE idgen.is_recent_hmac_comb(idgen.hmac_comb('app', area => 'orders'), 'app',
+	area => 'lines')),
 	count(*) FILTER (WHERE idgen.is_recent_hmac_comb(idgen.hmac_comb('app', area => 'a'), 'former', area => 'a')),
 	count(*) FILTER (WHERE idgen.is_recent_hmac_comb(idgen.uuid_v7(), 'app')) FROM generate_series(1, 1000)}),
 	'0|0|0', 'keys of another area, of the same area under another key, and of version 7 are refused');
@@ -101,17 +109,22 @@ is(outcome(q{SELECT idgen.is_recent_hmac_comb(idgen.uuid_v4(), 'app', '32 hours 
 my $stolen = ask(q{SELECT idgen.hmac_comb('app', area => 't', clock => now() - interval '30 days')});
 my $refused = errors("SELECT idgen.check_recent_hmac_comb('$stolen', 'app', area => 't')");
 my $instant = '[-0-9]+ [0-9:.]+\+00';
-like($refused, qr/ERROR:  23514: .*\nDETAIL:  The prefix of identifier $stolen is not one of those from $instant to $instant\.\n/,
+like($refused,
+	qr/ERROR:  23514: .*\nDETAIL:  The prefix of identifier $stolen is not one of those from $instant to $instant\.\n/,
 	'a refusal contains the identifier and the window, and no prefix');
-like($refused, qr/\nHINT:  The program .* key "app", period 01:00:00 and area "t", .*\nCONSTRAINT NAME:  check_recent_hmac_comb\n/, 'and what the program needs');
+like($refused,
+	qr/\nHINT:  The program .* key "app", period 01:00:00 and area "t", .*\nCONSTRAINT NAME:  check_recent_hmac_comb\n/,
+	'and what the program needs');
 
 # --- Who learns something ----------------------------------------------------------
 ask("GRANT EXECUTE ON FUNCTION @{[ join ', ', map { qq(idgen.$_) } @of_keys ]} TO owner;
-	CREATE FUNCTION new_key() RETURNS uuid LANGUAGE sql SECURITY DEFINER BEGIN ATOMIC SELECT idgen.hmac_comb('app', area => 't'); END");
+	CREATE FUNCTION new_key() RETURNS uuid LANGUAGE sql SECURITY DEFINER BEGIN ATOMIC SELECT idgen.hmac_comb('app',
+		area => 't'); END");
 my $trigger = q{CREATE TRIGGER check_id BEFORE INSERT OR UPDATE OF id ON %s FOR EACH ROW
 	EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'key=app', 'area=t'%s)};
 sub trigger_on { my ($table, $more) = @_; return sprintf $trigger, $table, $more // '' }
-outcome('CREATE TABLE orders (id uuid PRIMARY KEY, n int); GRANT TRIGGER, INSERT, SELECT ON orders TO evil; GRANT INSERT, UPDATE, SELECT ON orders TO app', user => 'owner');
+outcome('CREATE TABLE orders (id uuid PRIMARY KEY, n int); GRANT TRIGGER, INSERT, SELECT ON orders TO evil;
+	GRANT INSERT, UPDATE, SELECT ON orders TO app', user => 'owner');
 is(outcome($_->[0], user => 'evil'), '42501', $_->[1]) for (
 	(map { [ "SELECT idgen.$_->[0]($_->[1])", "without the right: $_->[0]()" ] } [ 'hmac_comb', "'app'" ],
 		[ 'is_recent_hmac_comb', "'$stolen', 'app'" ], [ 'check_recent_hmac_comb', "'$stolen', 'app'" ]),
@@ -138,7 +151,8 @@ for ([ 'a role without it', 'app' ], [ 'a role with TRIGGER', 'evil' ])
 like(errors("COPY orders FROM STDIN;\n$stolen\t1\n\\.\n"), qr/23514/, 'COPY, too');
 is(outcome("UPDATE orders SET n = 1", user => 'app'), '', 'an UPDATE of another column passes');
 is(outcome("UPDATE orders SET id = '$stolen'", user => 'app'), '23514', 'one of the key does not');
-ask("ALTER TABLE orders DISABLE TRIGGER check_id; INSERT INTO orders VALUES ('$stolen'); ALTER TABLE orders ENABLE TRIGGER check_id");
+ask("ALTER TABLE orders DISABLE TRIGGER check_id; INSERT INTO orders VALUES ('$stolen');
+	ALTER TABLE orders ENABLE TRIGGER check_id");
 is(outcome("INSERT INTO orders VALUES ('$stolen')", user => 'app'), '23505', 'a repeated INSERT meets the row');
 is(outcome("INSERT INTO orders VALUES ('$stolen') ON CONFLICT DO NOTHING", user => 'app'), '', 'or does nothing');
 
@@ -146,14 +160,16 @@ ask('ALTER TABLE orders OWNER TO evil');
 is(outcome($insert, user => 'app'), '', 'with another owner, INSERTs succeed');
 is(outcome(trigger_on('orders', ", 'past_tolerance=31 hours'") =~ s/CREATE/CREATE OR REPLACE/r, user => 'evil'),
 	'42501', 'who cannot replace the trigger');
-is(outcome("CREATE TABLE copied (LIKE orders INCLUDING ALL); SELECT count(*) FROM pg_trigger WHERE tgrelid = 'copied'::regclass", user => 'evil'),
+is(outcome("CREATE TABLE copied (LIKE orders INCLUDING ALL);
+	SELECT count(*) FROM pg_trigger WHERE tgrelid = 'copied'::regclass", user => 'evil'),
 	0, 'LIKE copies none');
 outcome('CREATE TABLE parents (id uuid) PARTITION BY HASH (id); ' . trigger_on('parents')
   . '; CREATE TABLE child PARTITION OF parents FOR VALUES WITH (MODULUS 1, REMAINDER 0)', user => 'owner');
 ask('ALTER TABLE parents OWNER TO evil');
 is(outcome("INSERT INTO parents SELECT new_key(); INSERT INTO parents VALUES ('$stolen')", user => 'evil'), '23514',
 	'a partition has the trigger of its table, with its window');
-is(outcome('ALTER TABLE parents DETACH PARTITION child; CREATE TABLE child2 PARTITION OF parents FOR VALUES WITH (MODULUS 1, REMAINDER 0)', user => 'evil'),
+is(outcome('ALTER TABLE parents DETACH PARTITION child;
+	CREATE TABLE child2 PARTITION OF parents FOR VALUES WITH (MODULUS 1, REMAINDER 0)', user => 'evil'),
 	'42501', 'and a role without the right makes no other one');
 is(outcome('SET ROLE owner', user => 'evil'), '42501', 'SET ROLE needs membership');
 is(outcome(q{SELECT idgen.hmac_comb('app')}, user => 'app'), '42501',
@@ -174,7 +190,8 @@ for ([ q{'id'}, '22023', 'no key' ], [ '', '22023', 'no column' ], [ q{'id', 'ke
 {
 	my ($arguments, $expected, $name) = @$_;
 	is(outcome("CREATE TEMP TABLE x (id uuid, n int); CREATE TRIGGER t BEFORE INSERT ON x FOR EACH ROW
-		EXECUTE FUNCTION idgen.check_recent_hmac_id($arguments); INSERT INTO x VALUES (new_key()); INSERT INTO x VALUES (NULL)"), $expected, "arguments: $name");
+		EXECUTE FUNCTION idgen.check_recent_hmac_id($arguments); INSERT INTO x VALUES (new_key());
+			INSERT INTO x VALUES (NULL)"), $expected, "arguments: $name");
 }
 
 # --- Databases, files, reloads -----------------------------------------------------------
@@ -200,7 +217,8 @@ is(outcome(q{CREATE EXTENSION idgen; SELECT idgen.is_recent_hmac_comb(idgen.hmac
 
 my $session = session();
 $session->ask('CREATE TEMP TABLE x (id uuid)');
-$session->ask(q{CREATE TRIGGER t BEFORE INSERT ON x FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'key=app', 'area=t')});
+$session->ask(q{CREATE TRIGGER t BEFORE INSERT ON x FOR EACH ROW
+	EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'key=app', 'area=t')});
 my $former = $session->ask('SELECT new_key()');
 is($session->ask("INSERT INTO x VALUES ('$former')"), '', 'a session uses a key');
 write_keys("app $keys{theirs}\n");

@@ -16,7 +16,8 @@ mkdir "$disks/data/pgdata", 0700 or die "mkdir: $!";
 symlink "$disks/data/pgdata", $node->data_dir or die "symlink: $!";
 $node->init(extra => [ '--waldir', "$disks/wal/pg_wal", '--wal-segsize', '1' ]);
 $node->append_conf('postgresql.conf', join("\n", $settings, 'restart_after_crash = on',
-		'max_connections = 30', 'wal_level = replica', 'shared_buffers = 16MB', 'min_wal_size = 2MB', 'max_wal_size = 10MB'));
+		'max_connections = 30', 'wal_level = replica', 'shared_buffers = 16MB', 'min_wal_size = 2MB',
+			'max_wal_size = 10MB'));
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION idgen');
 

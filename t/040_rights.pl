@@ -33,7 +33,8 @@ is( in_shop(q{
 		UNION SELECT pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = 'idgen'}),
 	$superuser, 'the superuser owns the schema and everything in it');
 is( in_shop(q{
-		SELECT relkind, grantee::regrole, string_agg(DISTINCT privilege_type || CASE WHEN is_grantable THEN '*' ELSE '' END, ' ')
+		SELECT relkind, grantee::regrole, string_agg(DISTINCT privilege_type
+		  || CASE WHEN is_grantable THEN '*' ELSE '' END, ' ')
 		FROM pg_class c, aclexplode(relacl) a
 		WHERE relnamespace = 'idgen'::regnamespace AND grantee <> relowner GROUP BY 1, 2 ORDER BY 1}),
 	"S|installer|SELECT* UPDATE*\nr|installer|DELETE* INSERT* SELECT* TRUNCATE* UPDATE*",
@@ -93,7 +94,7 @@ in_shop(qq{
 	CREATE POLICY anything ON $table FOR INSERT WITH CHECK (true);
 	CREATE POLICY deletable ON $table FOR DELETE USING (true)});
 like( errors("SELECT idgen.create_once($command, $entity)", user => 'application', database => 'shop'),
-	qr/ERROR:  \w+: could not find or record command id "c0000000-0000-4000-8000-00000000000a"\n.*HINT:  A row-level security policy.*, or a trigger/s,
+	qr/ERROR:  \w+: could not find or record command id "c0{7}-[-0-9a-f]{27}"\n.*HINT:  A row-level security policy.*, or a trigger/s,
 	'a hidden command is an error whose hint names row security');
 my $other = "SELECT created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000b', $entity)";
 is(as('application', $other), 't', 'other commands are recorded');
@@ -102,7 +103,8 @@ is(as('janitor', 'SELECT idgen.purge_creations()'), '0', 'purge_creations() obey
 in_shop("DROP POLICY anything ON $table");
 is(as('application', 'SELECT idgen.create_once_bigint(idgen.uuid_v4(), 1)'), '42501',
 	'create_once() obeys an INSERT policy');
-in_shop("DROP POLICY recent ON $table; DROP POLICY deletable ON $table; ALTER TABLE $table DISABLE ROW LEVEL SECURITY; TRUNCATE $table");
+in_shop("DROP POLICY recent ON $table; DROP POLICY deletable ON $table; ALTER TABLE $table DISABLE ROW LEVEL SECURITY;
+	TRUNCATE $table");
 
 # --- Attacks by the installer ------------------------------------------------
 # Code of the installer, which raises an error when another role runs it
@@ -185,13 +187,15 @@ my $rights_before = in_shop($InUse::rights);
 
 # --- DROP and CREATE EXTENSION -----------------------------------------------
 my $schema = q{
-	SELECT pg_get_userbyid(nspowner), string_agg(grantee::regrole || '=' || privilege_type, ' ' ORDER BY grantee, privilege_type)
+	SELECT pg_get_userbyid(nspowner), string_agg(grantee::regrole
+	  || '=' || privilege_type, ' ' ORDER BY grantee, privilege_type)
 	FROM pg_namespace, aclexplode(nspacl) WHERE nspname = 'idgen' GROUP BY nspowner};
 my $schema_made = in_shop($schema);
 is($schema_made, "$superuser|-=USAGE $superuser=CREATE $superuser=USAGE",
 	'only the superuser has CREATE on the schema');
 is(as('stranger', 'ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO PUBLIC'), '', 'another role has default privileges');
-is(as('installer', "DROP DOMAIN hers.invoice_id; DROP EXTENSION idgen; SELECT to_regnamespace('idgen') IS NULL; CREATE EXTENSION idgen"),
+is(as('installer', "DROP DOMAIN hers.invoice_id; DROP EXTENSION idgen; SELECT to_regnamespace('idgen') IS NULL;
+	CREATE EXTENSION idgen"),
 	't', 'the installer can drop the extension with its schema, and create it again');
 is(in_shop($schema), $schema_made, 'the schema has the same owner and rights');
 is(in_shop($InUse::rights), $rights_before =~ s/^\w+\|\w*\|installer\|.*\n?//gmr, 'the installer has the same rights');
@@ -206,20 +210,25 @@ in_shop(join(';', 'SET allow_in_place_tablespaces = on', q{CREATE TABLESPACE els
 	map { "ALTER DEFAULT PRIVILEGES GRANT ALL ON $_ TO PUBLIC, stranger, installer" } @kinds));
 $rights_before = in_shop($InUse::rights);
 my $defaults = q{
-	SELECT defaclnamespace, defaclobjtype, a.grantee::regrole, a.privilege_type FROM pg_default_acl, aclexplode(defaclacl) a
+	SELECT defaclnamespace, defaclobjtype, a.grantee::regrole, a.privilege_type
+		FROM pg_default_acl, aclexplode(defaclacl) a
 	ORDER BY 1, 2, 3, 4};
 my $defaults_before = in_shop($defaults);
-is(as('installer', 'DROP EXTENSION idgen; SET default_tablespace = elsewhere; CREATE EXTENSION idgen; CREATE TABLE hers.elsewhere ()'),
+is(as('installer', 'DROP EXTENSION idgen; SET default_tablespace = elsewhere; CREATE EXTENSION idgen;
+	CREATE TABLE hers.elsewhere ()'),
 	'', 'created again with default privileges of the superuser');
 is(in_shop($schema), $schema_made, 'the schema has the same rights');
 is(in_shop($InUse::rights), $rights_before, 'as have tables, sequences and the view');
-is(in_shop(q{SELECT string_agg(proname || ' ' || has_function_privilege('installer', oid, 'EXECUTE'), ' ' ORDER BY proname) FROM pg_proc
+is(in_shop(q{SELECT string_agg(proname || ' ' || has_function_privilege('installer', oid, 'EXECUTE'),
+	' ' ORDER BY proname) FROM pg_proc
 	WHERE pronamespace = 'idgen'::regnamespace AND NOT has_function_privilege('stranger', oid, 'EXECUTE')}),
 	join(' ', map { "$_ false" } @Functions::of_keys), 'nor does the installer get the functions of keys');
-is(in_shop(q{SELECT string_agg(relname, ' ') FROM pg_class JOIN pg_tablespace t ON t.oid = reltablespace WHERE spcname = 'elsewhere'}),
+is(in_shop(q{SELECT string_agg(relname, ' ') FROM pg_class JOIN pg_tablespace t ON t.oid = reltablespace
+	WHERE spcname = 'elsewhere'}),
 	'elsewhere', 'only a table created afterwards is in the default tablespace');
 is(in_shop($defaults), $defaults_before, 'the default privileges are the same');
-is(in_shop(q{SELECT DISTINCT classoid::regclass FROM pg_init_privs WHERE privtype = 'e' AND initprivs::text LIKE '%installer%'}),
+is(in_shop(q{SELECT DISTINCT classoid::regclass FROM pg_init_privs
+	WHERE privtype = 'e' AND initprivs::text LIKE '%installer%'}),
 	'', 'and the rights of the installer are dumped');
 in_shop("ALTER DEFAULT PRIVILEGES REVOKE ALL ON $_ FROM PUBLIC, stranger, installer") for @kinds;
 in_shop('ALTER DEFAULT PRIVILEGES GRANT EXECUTE ON FUNCTIONS TO stranger');
@@ -233,10 +242,12 @@ is(as('installer', q{
 is(in_shop(q{SELECT rolsuper FROM pg_roles WHERE rolname = 'installer'}), 'f', 'who does not become a superuser');
 is(in_shop($defaults), $defaults_before, 'the default privileges are the same');
 is(as($_, 'SELECT idgen.uuid_v4()'), '42501', "and $_ cannot call the functions") for qw(installer stranger);
-in_shop('ALTER DEFAULT PRIVILEGES GRANT EXECUTE ON FUNCTIONS TO PUBLIC; ALTER DEFAULT PRIVILEGES REVOKE EXECUTE ON FUNCTIONS FROM stranger');
+in_shop('ALTER DEFAULT PRIVILEGES GRANT EXECUTE ON FUNCTIONS TO PUBLIC;
+	ALTER DEFAULT PRIVILEGES REVOKE EXECUTE ON FUNCTIONS FROM stranger');
 
 in_shop('DROP EXTENSION idgen; CREATE EXTENSION idgen');
-is(in_shop(q{SELECT count(*) FROM pg_class WHERE relnamespace = 'idgen'::regnamespace AND relacl IS NOT NULL AND relkind <> 'v'}),
+is(in_shop(q{SELECT count(*) FROM pg_class WHERE relnamespace = 'idgen'::regnamespace AND relacl IS NOT NULL
+	AND relkind <> 'v'}),
 	'0', 'an installation by a superuser makes no grants to itself');
 is(in_shop(q{SELECT DISTINCT proacl FROM pg_proc WHERE pronamespace = 'idgen'::regnamespace AND proacl IS NOT NULL}),
 	"{$superuser=X/$superuser}", 'nor on the functions of masks');
@@ -255,7 +266,8 @@ sub check_no_trap
 {
 	my ($when) = @_;
 	is($control->ask('SELECT idgen.trim_creations(1000)'), '0', "$when: a superuser can call a function");
-	is($control->ask(q{SELECT rolsuper, to_regprocedure('idgen.trim_creations(int)') FROM pg_roles WHERE rolname = 'installer'}),
+	is($control->ask(q{SELECT rolsuper, to_regprocedure('idgen.trim_creations(int)') FROM pg_roles
+		WHERE rolname = 'installer'}),
 		'f|', "$when: it is the extension's own");
 }
 

@@ -175,8 +175,10 @@ ask(q{
 	ALTER TABLE idgen.creation_identifiers SET (fillfactor = 55);
 	CREATE PUBLICATION commands FOR TABLE idgen.creation_identifiers}, 'source');
 my $added = q{SELECT concat_ws(' ',
-	(SELECT concat_ws(' ', relrowsecurity, 'fillfactor=55' = ANY (reloptions)) FROM pg_class WHERE oid = 'idgen.creation_identifiers'::regclass),
-	EXISTS (SELECT FROM pg_policy), EXISTS (SELECT FROM pg_trigger WHERE tgname = 'added'), to_regclass('idgen.added') IS NOT NULL,
+	(SELECT concat_ws(' ', relrowsecurity, 'fillfactor=55' = ANY (reloptions)) FROM pg_class
+		WHERE oid = 'idgen.creation_identifiers'::regclass),
+	EXISTS (SELECT FROM pg_policy), EXISTS (SELECT FROM pg_trigger WHERE tgname = 'added'),
+		to_regclass('idgen.added') IS NOT NULL,
 	EXISTS (SELECT FROM pg_constraint WHERE conname = 'added'), EXISTS (SELECT FROM pg_publication_tables))};
 is(ask($added, 'source'), 't t t t t t t', 'the table has additions');
 my $count = 'SELECT count(*) FROM idgen.creation_identifiers';
@@ -230,7 +232,8 @@ ask(q{
 		FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'uuid_v7');
 	SELECT FROM idgen.create_once_bigint(idgen.uuid_v4(), 7), idgen.uuid_v7_ordered();
 	REVOKE EXECUTE ON FUNCTION idgen.uuid_v7_ordered() FROM PUBLIC}, 'parts');
-my $state = 'SELECT id, entity_number, last_value FROM app.brought, idgen.creation_identifiers, idgen.uuid_v7_ordered_mark';
+my $state = 'SELECT id, entity_number, last_value
+	FROM app.brought, idgen.creation_identifiers, idgen.uuid_v7_ordered_mark';
 my $state_of_rights = "$state; $InUse::rights";
 my ($parts, $parts_with_rights) = map { ask($_, 'parts') } $state, $state_of_rights;
 

@@ -16,7 +16,8 @@ ask(q{
 	SELECT idgen.create_id_domain('account_id', 'acct');
 	CREATE TABLE accounts (id account_id PRIMARY KEY);
 	CREATE TABLE parts (id uuid) PARTITION BY RANGE (id);
-	CREATE TABLE parts_2 PARTITION OF parts FOR VALUES FROM (idgen.uuid_v7_floor('2020-01-01 00:00:00+00')) TO (MAXVALUE);
+	CREATE TABLE parts_2 PARTITION OF parts FOR VALUES
+		FROM (idgen.uuid_v7_floor('2020-01-01 00:00:00+00')) TO (MAXVALUE);
 	SELECT idgen.create_once(idgen.uuid_v4(), idgen.uuid_v7());
 
 	-- Each turn is a transaction, until the table "go" is empty.

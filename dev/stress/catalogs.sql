@@ -1,5 +1,5 @@
--- What the sessions of dev/stress.sh catalogs call: "work" in transactions that are short, so that many of them find that a
--- catalog has changed. A repeated value or entity violates a primary key. All sessions call create_once() with the same
+-- What the sessions of "dev/stress.sh catalogs" call: transactions that are short, so that many of them find that a
+-- catalog has changed. A repeated value or entity violates a primary key. Sessions call create_once() with the same
 -- commands. No row has the id of the last INSERT.
 CREATE EXTENSION idgen;
 SELECT idgen.create_id_domain('account_id', 'acct');

@@ -176,7 +176,7 @@ def statements(rng, what):
             *(['ROLLBACK TO s', values(2)] if savepoint else []), end], end == 'COMMIT' and not savepoint
 
 
-KINDS = ['alter', 'alter', 'extension', 'drop', 'rename', 'nextval', 'setval', 'checkpoint', 'immediate', 'immediate', 'fast']
+KINDS = ['alter', 'alter', 'extension', 'drop', 'rename', 'nextval', 'setval', 'checkpoint', 'fast', *['immediate'] * 2]
 
 
 def cause_faults():
