@@ -249,7 +249,7 @@ DECLARE
     prefix text := idgen.portable_keyed_prefix(
         (SELECT s.secret FROM idgen.portable_secret s), period_ms, area, twelfth);
 BEGIN
-    PERFORM set_config('idgen_portable.prefix_' || (hashtext(area COLLATE "C") & 255),
+    PERFORM set_config('idgen_portable.prefix_' || (hashtext(area) & 255),
                        concat(prefix, twelfth, ' ', period_ms, ' ', area), false);
     RETURN prefix;
 END $$;
@@ -280,10 +280,10 @@ CREATE OR REPLACE FUNCTION idgen.keyed_comb(
     LANGUAGE SQL VOLATILE PARALLEL UNSAFE
     RETURN (CASE WHEN clock IS NOT NULL
                  THEN idgen.portable_prefix_at(idgen.portable_period_ms(period, 2), area, clock)
-                 WHEN substr(current_setting('idgen_portable.prefix_' || (hashtext(area COLLATE "C") & 255), true), 9)
+                 WHEN substr(current_setting('idgen_portable.prefix_' || (hashtext(area) & 255), true), 9)
                       = idgen.portable_twelfth(clock_timestamp(), idgen.portable_period_ms(period, 2))::text
-                        || (' ' || idgen.portable_period_ms(period, 2)::text || ' ' || area COLLATE "C")
-                 THEN left(current_setting('idgen_portable.prefix_' || (hashtext(area COLLATE "C") & 255), true), 8)
+                        || (' ' || idgen.portable_period_ms(period, 2)::text || ' ' || area)
+                 THEN left(current_setting('idgen_portable.prefix_' || (hashtext(area) & 255), true), 8)
                  ELSE idgen.portable_current_prefix(idgen.portable_period_ms(period, 2), area) END
             || substr(gen_random_uuid()::text, 9))::uuid;
 COMMENT ON FUNCTION idgen.keyed_comb(interval, text, timestamptz) IS
