@@ -28,29 +28,32 @@ my %set_up = (
 	insert => "CREATE TABLE things AS $take LIMIT 0;"
 	  . join('', map { "ALTER TABLE things ALTER $_ SET DEFAULT idgen.$_();" } @functions),
 	take => '',
-	create => q{CREATE TABLE orders (id uuid, command uuid, filler text DEFAULT repeat(md5(random()::text), 8));
+	create => q{CREATE TABLE orders (id uuid, command uuid);
 		CREATE SEQUENCE commands MINVALUE 0});
 
-# A client's statement, and what its script repeats
+# A client's statement, and what its script repeats. Those that write pause, so that little is written; the others
+# do not, since pg_sleep() follows the clock.
 my %scripts = (
 	insert => [
-		'INSERT INTO things (snowflake) SELECT idgen.snowflake() FROM generate_series(1, 3) RETURNING ' . join(', ',
-			@functions),
+		'INSERT INTO things (snowflake) SELECT idgen.snowflake() FROM generate_series(1, 3), pg_sleep(0.01) RETURNING '
+		  . join(', ', @functions),
 		':make;' ],
 	create => [
 		q{WITH c AS (SELECT ('c0000000-0000-4000-8000-' || lpad(to_hex(CASE WHEN random() < 0.8 THEN nextval('commands')
-					ELSE (random() * (SELECT last_value FROM commands))::bigint END / 5), 12, '0'))::uuid AS command),
+					ELSE (random() * (SELECT last_value FROM commands))::bigint END / 5), 12, '0'))::uuid AS command
+					FROM pg_sleep(0.002)),
 				o AS (SELECT c.command, o.* FROM c, idgen.create_once(command, idgen.uuid_v7(), 'order',
 					to_jsonb(command::text)) o),
 				i AS (INSERT INTO orders (id, command) SELECT entity_id, command FROM o WHERE created)
 			SELECT command, entity_id, created FROM o},
 		':make;' ]);
+my $values = ':make FROM generate_series(1, 3);';
 my @ways_to_take = (
-	":make FROM generate_series(1, 3);\n\\if :ERROR\nROLLBACK AND CHAIN;\n\\endif",
 	# in a transaction that stays open
-	':make FROM generate_series(1, 10);',
+	"$values\n\\if :ERROR\nROLLBACK AND CHAIN;\n\\endif",
+	$values,
 	# no changes to commit, so that only the tickers flush WAL
-	'BEGIN; :make; SAVEPOINT s; :make; ROLLBACK TO s; :make; ROLLBACK;',
+	"BEGIN; $values SAVEPOINT s; $values ROLLBACK TO s; $values ROLLBACK;",
 	':make;');
 
 # "isolation" is a list of levels for the clients in turn.
