@@ -1,6 +1,6 @@
-# create_once() in transactions: after savepoints, in exception blocks and cursors, prepared for two-phase commit, in
-# deadlocks and at each isolation level. Rolled back commands leave nothing, and each command makes one order, however
-# often it is repeated. (Two and three sessions, step by step: specs/create_once*.spec.)
+# create_once() in transactions that time out or are prepared for two-phase commit, in deadlocks and at each isolation
+# level. Rolled back commands leave nothing, and each command makes one order, however often it is repeated. (One
+# session: sql/creation_transactions.sql; two and three, step by step: specs/create_once*.spec.)
 
 use Server;
 use Tickers;
@@ -43,20 +43,7 @@ sub check_orders
 			FROM idgen.creation_identifiers c}), $expected, $name);
 }
 
-# --- Savepoints -------------------------------------------------------------
-start_over('savepoints');
-is($one->ask('BEGIN; ' . place(1, 10)), '10', 'a command is recorded');
-is($one->ask('SAVEPOINT s; ' . place(1, 11)), '10', 'it is known after a savepoint');
-is($one->ask(place(2, 20)), '20', 'another command is recorded after the savepoint');
-is($one->ask(place(2, 21)), '20', 'it is known in the same transaction');
-is($one->ask('ROLLBACK TO s; ' . place(2, 22)), '22', 'it is not known after ROLLBACK TO');
-is($one->ask('SAVEPOINT t; ' . place(3, 30)), '30', 'a third command is recorded');
-$one->ask("RELEASE t; SAVEPOINT u; SELECT idgen.forget_creation('" . command(3) . "')");
-is($one->ask(place(3, 31)), '31', 'after forget_creation(), it is recorded again');
-is($one->ask('ROLLBACK TO u; ' . place(3, 32)), '30', 'unless forget_creation() is rolled back');
-$one->ask('COMMIT');
-check_orders('1=10:1 2=22:1 3=30:1', 'commands that were not rolled back remain');
-
+# --- A timeout ---------------------------------------------------------------
 # A timeout ends the wait, and the transaction continues after its savepoint.
 start_over('a timeout in a transaction');
 $one->ask('BEGIN; ' . place(4, 40));
@@ -67,45 +54,6 @@ $two->ask('ROLLBACK TO s; ' . place(6, 60) . '; COMMIT');
 $one->ask('ROLLBACK');
 check_orders('5=50:1 6=60:1', 'the cancelled call and what was rolled back recorded nothing');
 is($two->ask(place(4, 70)), '70', 'which can be recorded then');
-
-# --- PL/pgSQL ---------------------------------------------------------------
-start_over('exception blocks');
-is($control->ask(sprintf(q{
-		DO $$ BEGIN
-			PERFORM place_order('%s', 1);
-			BEGIN
-				PERFORM place_order('%s', 2);
-				PERFORM 1 / 0;
-			EXCEPTION WHEN division_by_zero THEN
-				IF place_order('%s', 3) <> 3 THEN RAISE 'the command still exists'; END IF;
-			END;
-			BEGIN
-				PERFORM idgen.create_once_bigint('%s', 4, 'another command');
-				RAISE 'another command was accepted';
-			EXCEPTION WHEN check_violation THEN
-				IF place_order('%s', 5) <> 1 THEN RAISE 'the first command is lost'; END IF;
-			END;
-		END $$}, map { command($_) } 6, 7, 7, 6, 6)), '', 'an exception rolls back its block only');
-check_orders('6=1:1 7=3:1', 'the same after commit');
-start_over('a procedure');
-is($control->ask(q{
-		DO $$ BEGIN
-			FOR i IN 1 .. 6 LOOP
-				PERFORM place_order(lpad(i::text, 32, '0')::uuid, i);
-				IF i % 2 = 0 THEN ROLLBACK; ELSE COMMIT; END IF;
-			END LOOP;
-		END $$}), '', 'a procedure with COMMIT and ROLLBACK');
-check_orders('1=1:1 3=3:1 5=5:1', 'only committed commands are recorded');
-
-start_over('cursors');
-$one->ask(q{
-	BEGIN;
-	DECLARE c CURSOR FOR SELECT entity_number, created, idgen.snowflake() > 0
-	FROM generate_series(1, 1000) i, idgen.create_once_bigint(lpad(i::text, 32, '0')::uuid, i::bigint)});
-is($one->ask('FETCH 3 FROM c'), "1|t|t\n2|t|t\n3|t|t", 'a cursor records commands as it is fetched');
-is($one->ask('SAVEPOINT s; FETCH 2 FROM c'), "4|t|t\n5|t|t", 'also after a savepoint');
-$one->ask('ROLLBACK TO s; CLOSE c; COMMIT');
-check_orders('1=1:0 2=2:0 3=3:0', 'commands fetched and not rolled back are recorded');
 
 # --- Two-phase commit -------------------------------------------------------
 # One transaction for each outcome, with and without crashes
