@@ -23,9 +23,9 @@ $standby->start;
 my $known = $Functions::v4;
 my $has_advisor = Functions::install($primary, 'postgres');
 ask(qq{
-	CREATE TABLE goods (id uuid PRIMARY KEY);
-	INSERT INTO goods SELECT idgen.uuid_v7() FROM generate_series(1, 5000);
-	ANALYZE goods;
+	CREATE TABLE things (id uuid PRIMARY KEY);
+	INSERT INTO things SELECT idgen.uuid_v7() FROM generate_series(1, 5000);
+	ANALYZE things;
 	CREATE SEQUENCE blocks;
 	SELECT idgen.create_id_domain('account_id', 'acct');
 	SELECT idgen.create_once_bigint($known, 7, 'order', '[1]')});
@@ -42,7 +42,7 @@ for my $function (@reads)
 is($standby->safe_psql('postgres', $_), ask($_), 'same result on the standby: ' . substr($_, 0, 60)) for
 	q{SELECT sequencename, last_value FROM pg_sequences WHERE schemaname = 'idgen'},
 	q{SELECT 'acct_03e6wlko0bp8e7c9916hklbnd'::account_id},
-	$has_advisor ? q{SELECT placement, rows, leaf_pages, round(100 * leaf_density) FROM idgen.index_report('goods')}
+	$has_advisor ? q{SELECT placement, rows, leaf_pages, round(100 * leaf_density) FROM idgen.index_report('things')}
 	: ();
 is( $standby->safe_psql('postgres', 'SELECT ' . join(', ', map { "count(DISTINCT $_)" } @Functions::independent)
   . ' FROM generate_series(1, 1000)'),
