@@ -109,11 +109,13 @@ $prepared});
 	append_to_file("$folder/order.sql", '\set number random(1, 60)' . "\nINSERT INTO made SELECT $row;\n"
 		  . "INSERT INTO sent VALUES (pg_backend_pid(), :client_id, :number);\n"
 		  . "$make_order\nBEGIN;\n$make_order\nCOMMIT;\n");
+	# A thread for each client: pgbench prepares a statement without serving its other clients meanwhile, which may have
+	# the sessions that it waits for.
 	for my $protocol ('simple', 'extended', $prepares ? 'prepared' : ())
 	{
 		ask('TRUNCATE sent, orders; SELECT idgen.trim_creations(0)');
 		$pool->command_like(
-			[ 'pgbench', '--no-vacuum', '--client=20', '--jobs=2', '--transactions=20', "--protocol=$protocol",
+			[ 'pgbench', '--no-vacuum', '--client=20', '--jobs=20', '--transactions=20', "--protocol=$protocol",
 				"--file=$folder/order.sql", $pool->connstr('postgres') ],
 			qr{processed: 400/400}, "PgBouncer, protocol $protocol: 20 clients, no value is repeated");
 		is(ask('SELECT count(DISTINCT pid), count(*) > 3 * count(DISTINCT pid)
