@@ -311,9 +311,9 @@ conflicts_with_row(Relation relation, int attnum, const pg_uuid_t *id)
 	latest = RegisterSnapshot(GetLatestSnapshot());
 
 	/*
-	 * The unique check also sees what this command did: a row that it deleted is
-	 * gone, one that it inserted is there.  InvalidCommandId is greater than each
-	 * command, so the snapshot sees them all as done.
+	 * The unique check also sees what this command did: a row that it deleted
+	 * is gone, one that it inserted is there.  InvalidCommandId is greater
+	 * than each command, so the snapshot sees them all as done.
 	 */
 	latest->curcid = InvalidCommandId;
 	found = row_is_visible(relation, index, attnum, id, latest, &tid);

@@ -196,10 +196,12 @@ violates_command_index(const ErrorData *error, Datum command_id)
 		return false;
 
 	index = get_relname_relid(error->constraint_name, schema);
+
 	/*
-	 * REINDEX CONCURRENTLY may have renamed or dropped the index meanwhile.  "True"
-	 * is safe if that is wrong: the caller then reports 40001 in place of 23505,
-	 * and a retry finds the recorded command or raises the violation again.
+	 * REINDEX CONCURRENTLY may have renamed or dropped the index meanwhile.
+	 * "True" is safe if that is wrong: the caller then reports 40001 in place
+	 * of 23505, and a retry finds the recorded command or raises the
+	 * violation again.
 	 */
 	if (!OidIsValid(index))
 		return true;

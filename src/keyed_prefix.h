@@ -47,7 +47,7 @@ typedef struct KeyedArea
 	uint64		made;			/* this session's keys in it */
 	uint64		run;			/* the bits that its present run shares */
 
-	HashedPeriod periods[MAX_CHECKED_PERIODS];	/* by number modulo their count */
+	HashedPeriod periods[MAX_CHECKED_PERIODS];	/* by number modulo */
 } KeyedArea;
 
 extern KeyedArea *keyed_area(KeySource source, const text *key_name, const text *area,

@@ -215,9 +215,9 @@ reserve_values(const TickerLayout *layout, Oid sequence)
 
 	/*
 	 * A mark is in whole seconds, and values of second s reach to just before
-	 * s + 1: so s + 1 is the first mark above them all.  RESERVED seconds later is
-	 * the greatest that this ticker writes; one that is still greater was set by a
-	 * user, or has the signature by chance.
+	 * s + 1: so s + 1 is the first mark above them all.  RESERVED seconds
+	 * later is the greatest that this ticker writes; one that is still
+	 * greater was set by a user, or has the signature by chance.
 	 */
 	bool		is_own = (stored & SIGNATURE_MASK) == signature && mark <= second + RESERVED + 1;
 

@@ -48,10 +48,10 @@ typedef struct KeyModel
 	double		capacity;		/* of a full leaf, without its high key */
 
 	/* the index */
-	double		older_rows;		/* of previous cycles, with the prefix of a period */
+	double		older_rows;		/* of one prefix, from previous cycles */
 	double		near_rows;		/* among which new rows are inserted at first */
 	bool		at_end;			/* are the new keys the greatest? */
-	double		kept;			/* of the capacity, the fill of a leaf by splits */
+	double		kept;			/* fill of a leaf by splits: a part of 1 */
 	double		moved;			/* of its rows, those that a split moves */
 	double		leaves;
 	double		leaf_rows;
@@ -136,7 +136,7 @@ static double
 filled_part(const KeyModel *model, bool ascends)
 {
 	double		at_end = BTREE_DEFAULT_FILLFACTOR / 100.0;
-	double		before = Min(model->rows_in_cycle / model->rows, 1);	/* the part before older rows */
+	double		before = Min(model->rows_in_cycle / model->rows, 1);
 	double		distance;
 
 	if (model->kind == KIND_KEYED_COMB)
@@ -166,7 +166,7 @@ fill_leaves(KeyModel *model)
 	model->kept = !ascends ? M_LN2 : model->at_end ? BTREE_DEFAULT_FILLFACTOR / 100.0 : 0.5;
 	model->moved = ascends ? 1 - model->kept : 0.5;
 
-	if (model->rows > model->capacity + 1)		/* the last leaf has no high key */
+	if (model->rows > model->capacity + 1)	/* the last leaf has no high key */
 		model->leaves = Max(model->rows / model->capacity / filled_part(model, ascends), 2);
 	else
 		model->leaves = model->rows > 0 ? 1 : 0;
@@ -287,7 +287,10 @@ idgen_expected_key_cost(PG_FUNCTION_ARGS)
 	fill_leaves(&model);
 	images = images_of(&model) / model.inserts;
 
-	/* an insert finds a leaf that splits fill at random 0.5 / ln(2) full in the mean, and the last one half full */
+	/*
+	 * an insert finds a leaf that splits fill at random 0.5 / ln(2) full in
+	 * the mean, and the last one half full
+	 */
 	share = model.at_end && model.near_rows < model.leaf_rows ? 0.5 : 0.5 / M_LN2;
 	values[0] = Float8GetDatum(images);
 	values[1] = Float8GetDatum(images * (BLCKSZ - LEAF_BYTES +
