@@ -23,7 +23,8 @@ name=${arguments[*]:-}
 stress_snowflake() {
     # recovery compares each page with its content before the crash
     idgen_start idgen.node_id=7 checkpoint_timeout=1h 'wal_consistency_checking=generic,sequence'
-    as_server_user timeout $((seconds + 900)) \
+    # pg_ctl waits a minute by default, and a checkpoint of a busy machine may take longer
+    as_server_user env PGCTLTIMEOUT=600 timeout $((seconds + 900)) \
         python3 "$IDGEN_BUILD/dev/stress/snowflake.py" "$IDGEN_WORK" "$seconds" "$seed" 2>&1
     result $? "values occurred once, in order, and no other error was raised"
 }

@@ -20,8 +20,17 @@ folder, seconds, seed = sys.argv[1], float(sys.argv[2]), sys.argv[3]
 over = threading.Event()
 counts, errors = collections.Counter(), collections.Counter()
 
-# a client that fails ends the program, with status 1
-threading.excepthook = lambda failure: (sys.__excepthook__(*failure[:3]), os._exit(1))
+
+def fail(kind, error, trace):
+    """End the program, with a line that the summary of a run shows."""
+    sys.__excepthook__(kind, error, trace)
+    print(f'FAILED  {kind.__name__}: {error}', flush=True)
+    os._exit(1)
+
+
+sys.excepthook = fail
+# a client that fails ends the program
+threading.excepthook = lambda failure: fail(*failure[:3])
 
 
 class Lost(Exception):
@@ -186,7 +195,7 @@ def cause_faults():
         counts[what] += 1
         if what in ('immediate', 'fast'):
             if not (pg_ctl('-m', what, 'stop') and pg_ctl('start')):
-                sys.exit('the server did not restart')
+                raise RuntimeError(f'the server did not restart after a stop in mode {what}')
             if rng.random() < 0.5:
                 continue
             # the first statement after the start, unless a session is faster
@@ -209,11 +218,12 @@ for thread in sessions:
 cause_faults()
 over.set()
 for thread in sessions:
-    thread.join(60)
+    thread.join()
 
 print_counts()
 print(f'{history.statements} statements returned {history.count.total()} values')
 repeats = [value for value, times in history.count.items() if times > 1]
 print(f'{len(repeats)} occurred twice: {repeats[:10]}')
 print(f'{len(history.falls)} not greater than before: {history.falls[:10]}')
-sys.exit(bool(repeats or history.falls or not history.count))
+if repeats or history.falls or not history.count:
+    sys.exit('FAILED  values are missing, repeat or fall')
