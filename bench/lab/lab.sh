@@ -153,11 +153,16 @@ lab_measure() {
 }
 
 # Print the bytes that the processes of the server have passed to write() since its start. Those of
-# processes that have ended, and which their parent has waited for, are in the postmaster's.
+# processes that have ended, and which their parent has waited for, are in the postmaster's; the sum
+# is read until it is the same twice, because a process may end while it is read.
 lab_written() {
-    local postmaster pid
+    local postmaster pid before='' sum=none
     postmaster=$(head -n 1 "$IDGEN_WORK/data/postmaster.pid")
-    while ps -o stat=,args= --ppid "$postmaster" | grep -q '^Z\|\[local\]'; do sleep 0.05; done
-    { echo "$postmaster"; pgrep -P "$postmaster"; } | while read -r pid; do cat "/proc/$pid/io"; done |
-        awk '/^wchar/ { bytes += $2 } END { printf "%.0f\n", bytes }'
+    while [ "$sum" != "$before" ]; do
+        before=$sum
+        sleep 0.1
+        sum=$({ echo "$postmaster"; pgrep -P "$postmaster"; } | while read -r pid; do cat "/proc/$pid/io"; done |
+            awk '/^wchar/ { bytes += $2 } END { printf "%.0f\n", bytes }')
+    done
+    echo "$sum"
 }
