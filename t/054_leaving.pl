@@ -54,9 +54,9 @@ sub let_insert
 }
 
 my $leaving = session();
-$leaving->ask('ALTER TABLE drafts ALTER made_at SET DEFAULT gen_random_uuid()');
 my ($block) = map { s/ *--.*//gmr } Page->new('operations')->blocks('Leaving');
 let_insert('before');
+$leaving->ask('ALTER TABLE drafts ALTER made_at SET DEFAULT gen_random_uuid()');
 for my $statement ($block =~ /(BEGIN;.*?COMMIT;|[^;]+;)\n/gs)
 {
 	my $result;
