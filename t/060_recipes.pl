@@ -295,9 +295,8 @@ sub lost
 	  for q{'cust_-'}, q{'acct_03cu7ltbh43kmxopehhx215t7'}, 'NULL', q{''};
 	is($recipe->outcome("SET plan_cache_mode = force_generic_plan; $execute('$id')"), "$id|one",
 		'a valid id finds its row');
-	like(ask("EXPLAIN (COSTS OFF) SELECT FROM $_->[0]"), $_->[1], $_->[0]) for
-	  [ "shown_customers WHERE public_id = '$id'", qr/^Seq Scan on customers/ ],
-	  [ "customers WHERE shown_id = '$id'", qr/customers_shown_id_key/ ];
+	like(ask("EXPLAIN (COSTS OFF) SELECT FROM shown_customers WHERE public_id = '$id'"), qr/^Seq Scan on customers/,
+		'a condition on the prefixed id reads the whole table');
 
 	# malformed ids
 	ask(q{SELECT idgen.create_id_domain('customer_id', 'cust'); CREATE TABLE told (id customer_id PRIMARY KEY)});
@@ -307,8 +306,7 @@ sub lost
 			'22P02' ],
 		[ 'customers', q{id = idgen.prefixed_id_to_uuid('acct_03cu7ltbh43kmxopehhx215t7', 'cust')} => '23514' ],
 		[ 'told', q{id = 'cust_-'::customer_id} => '23514 prefixed_id_check' ],
-		[ 'told', q{id = 'cust_-'} => '0' ],
-		[ 'customers', q{shown_id = 'cust_-'} => '0' ])
+		[ 'told', q{id = 'cust_-'} => '0' ])
 	{
 		my ($table, $condition, $expected) = @$_;
 		is($recipe->outcome("SELECT count(*) FROM $table WHERE $condition"), $expected, "$condition: $expected");
