@@ -166,6 +166,12 @@ for my $arguments (q{area => 'orders'}, q{area => 'orders', clock => '2026-01-01
 	my ($of_shop, $of_tenant, $of_shop_later) = (ask($prefix, 'shop'), as('tenant', $prefix), ask($prefix, 'shop'));
 	ok($of_tenant ne $of_shop && $of_tenant ne $of_shop_later, "keyed_comb($arguments): another prefix than the shop");
 }
+my $at_clock = q{SELECT left(idgen.keyed_comb(clock => '2026-01-01')::text, 8)};
+my $of_dropped = ask($at_clock, 'beside');
+ask('DROP DATABASE beside');
+as('tenant', 'CREATE DATABASE again OID ' . ($shop + 65), 'postgres');
+is(as('tenant', "CREATE EXTENSION idgen; $at_clock", 'again'), $of_dropped,
+	'a database with the OID of a dropped one has its prefixes');
 
 # --- Settings ---------------------------------------------------------------------------
 my $load = 'SELECT idgen.uuid_v4() IS NULL';
