@@ -58,7 +58,7 @@ my @others = grep { $_ ne '53100' && !($panicked && /^(connection to server was 
   sort keys %{ $load->errors };
 is("@others", '', 'all errors are 53100, and no session was lost, except by a checkpoint');
 like(slurp_file($node->logfile), qr/ERROR:  could not extend file ".*": No space left on device/,
-	'... as docs/operations.md says');
+	'... as the log has it');
 is($node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()'), $started, 'the server did not restart');
 
 # --- The WAL ----------------------------------------------------------------
