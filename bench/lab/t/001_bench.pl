@@ -102,10 +102,11 @@ SKIP:
 # Interrupted after a scene was measured
 ($stdout, $stderr) = ('', '');
 my @long = split ' ', '--no-report --scene heat,bulk --keys random --heat.rows 1000 --bulk.rows 300000000';
+# a job in the background ignores SIGINT, and so would the script
+local $SIG{INT} = 'DEFAULT';
 my $interrupted = IPC::Run::start([ $run, @long, '--out', "$out.cut" ],
 	'<', \undef, '>', \$stdout, '2>', \$stderr, IPC::Run::timeout(600));
 $interrupted->pump until $stderr =~ /bulk, random: loading/;
-local $SIG{INT} = 'DEFAULT';
 $interrupted->signal('INT');
 $interrupted->finish;
 isnt($interrupted->result(0), 0, 'the exit status reports an interruption');
