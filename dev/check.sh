@@ -66,7 +66,7 @@ check_lines() {
     [ -z "$long" ] || { echo "$long"; return 1; }
 }
 
-# Errors that a typing mistake makes, unless a test is about them.
+# Errors that a typing mistake causes, unless a test expects them.
 check_expected() {
     local unexpected about=(
         'function idgen.one_of_two(unknown) is not unique'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 #
-# stress.sh: random calls on a private server while everything around them fails.
+# stress.sh: random calls on a private server during faults and changes of its catalogs.
 #
 #   dev/stress.sh snowflake [--seconds N] [--seed N]     default 60 seconds
 #   dev/stress.sh catalogs [--seconds N]

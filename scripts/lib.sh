@@ -73,7 +73,7 @@ idgen_can_build() {
         [ -x "$("$1" --bindir)/postgres" ]
 }
 
-# The pg_config that PG_CONFIG names, or that of the newest such server on the machine.
+# The pg_config that PG_CONFIG names, or that of the newest server that idgen can be built for.
 idgen_find_pg_config() {
     local candidate
     if [ -n "${PG_CONFIG:-}" ]; then

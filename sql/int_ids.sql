@@ -275,7 +275,7 @@ SET timezone = 'UTC';
 SELECT extract(epoch FROM idgen.js_id_timestamp(idgen.js_id())) >= :second + 2000 AS not_lowered;
 SELECT last_value >> 28 > :second + 2000 AS written_again FROM idgen.js_id_mark;
 
--- not usable: a high-water mark too far ahead of the clock; a sequence that is not logged, has no room, or is none
+-- not usable: a high-water mark too far ahead of the clock; an unlogged sequence, one without room, or no sequence
 BEGIN;
 ALTER SEQUENCE idgen.js_id_mark CACHE 2;
 SAVEPOINT s;

@@ -31,7 +31,7 @@ FROM (VALUES (timestamptz '4714-11-24 01:00:00+00 BC'), ('1970-01-01 00:00:00+00
              ('294276-12-31 23:00:00+00')) c (at), generate_series(-1, 0) n
 GROUP BY 1 ORDER BY 1;
 
--- more areas than a session remembers, by turns, in two orders
+-- more areas than a session remembers, round-robin in both directions
 CREATE TEMP TABLE turns AS
     SELECT n % 40 AS area, idgen.keyed_comb('365250 days', 'area ' || n % 40) AS id FROM generate_series(1, 4000) n;
 INSERT INTO turns SELECT n % 40, idgen.keyed_comb('365250 days', 'area ' || n % 40) FROM generate_series(4000, 1, -1) n;

@@ -66,7 +66,7 @@
 
 typedef struct TickerSegment
 {
-	uint64		signature;		/* of the first ticker, the next ones follow */
+	uint64		signature;		/* of ticker 0; ticker i adds i */
 	pg_atomic_uint64 last[DATABASES * TICKERS]; /* the values returned last */
 } TickerSegment;
 

@@ -164,7 +164,7 @@ prefix_is_in_window(const ShortPrefix *prefix, const pg_uuid_t *id, const Window
 		(uint64) (last - first);
 }
 
-/* Is the identifier of the scheme, with a time in the window? */
+/* True if the identifier is of the scheme and its time is in the window. */
 bool
 rule_accepts(const Rule *rule, const pg_uuid_t *id, const Window *window)
 {

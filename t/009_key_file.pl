@@ -1,5 +1,5 @@
 # The keys of masks come from a file that only the server's configuration can name and that others cannot access. They
-# stay in the server: not in a session's memory after they were replaced, nor in messages, the postmaster and dumps.
+# stay in the server: not in a session's memory after they are replaced, nor in messages, the postmaster or dumps.
 # Parallel workers and standbys read the file themselves.
 
 use Masks;

@@ -9,7 +9,7 @@ use Server;
 start_server('hashed');
 $ENV{PGCLIENTENCODING} = 'UTF8';
 
-# The databases and the encodings that they can be compared in
+# The databases, one for each encoding, and the characters to test in them
 my %database = (UTF8 => 'é€', LATIN1 => 'é', LATIN9 => 'é€', EUC_JP => '', SQL_ASCII => 'é€');
 add_database($_, $_) for keys %database;
 ask(q{

@@ -117,9 +117,9 @@ for my $dump (@dumps)
 }
 
 # A restore by the installer prints errors for the rights that the installer has
-# already, as docs/operations.md says. With these errors, pg_restore skips grants to
-# other roles on the same object, psql does not. One is for each table and sequence, and one for
-# each grant on a function of keys.
+# already, as docs/operations.md says: one for each table and sequence, and one for
+# each grant on a function that uses a key. After such an error, pg_restore skips
+# grants to other roles on the same object, but psql does not.
 my $about_rights = join("\n", (2 + @sequences) . ' grant options cannot be granted back to your own grantor',
 	map { "1 permission denied for function $_" } @Functions::of_keys);
 system_or_bail('pg_restore', "--file=$backup/restored.plain", "$backup/installer.custom");

@@ -59,7 +59,7 @@ is(restore('target', '--single-transaction'), '', "$exclude: restored");
 is(ask("$register $prefixes; SELECT count(*) FROM app.accounts", 'target'), "acct app.account_id\n1",
 	'... with the prefix of the domain that is there, and the rows');
 
-# the structure first, or by migrations, and then the rows
+# restore the structure, or create it by migrations, and then restore the rows
 dump_of('source');
 new_database('target');
 is(restore('target', '--schema-only'), '', 'the structure is restored');

@@ -1,6 +1,6 @@
-# pg_upgrade, from this version or from that in OLD_BINDIR (dev/test-upgrade.sh):
-# databases in use keep their contents, and continue above all identifiers, also if the
-# clock of the new server is behind. Settings of ALTER SYSTEM are not transferred.
+# pg_upgrade, from this version or from the one in OLD_BINDIR (dev/test-upgrade.sh):
+# databases in use keep their contents, and new identifiers are greater than all before,
+# even if the new server's clock is behind. Settings of ALTER SYSTEM are not transferred.
 
 use FakeClock;
 use File::Basename qw(dirname);

@@ -441,7 +441,7 @@ sub value
 	chmod 0755, "$folder/docker-entrypoint.sh";
 	is(`PATH=$folder:\$PATH HOSTNAME=db-3 sh -c '$command'`, "postgres -c idgen.node_id=3\n", 'a pod gets its ordinal');
 
-	# A table takes the place of that of Citus.
+	# This table stands in for that of Citus.
 	ask('CREATE TABLE pg_dist_local_group (groupid int); INSERT INTO pg_dist_local_group VALUES (7)');
 	ask((grep { /pg_dist_local_group/ } $scaling->blocks('Node numbers on Citus'))[0]);
 	ok($node->poll_query_until('postgres', 'SELECT idgen.snowflake_node(idgen.snowflake()) = 8'),

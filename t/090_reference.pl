@@ -159,7 +159,7 @@ my ($wal, $wal_errors) = psql_said($of_superuser =~ s/(?=-- after)/INSERT INTO o
 like("$wal$wal_errors", qr/^orders_pkey\|\d+\|\d+\|[\d.]+$/m, "README: a superuser sees the index's share of the WAL");
 like($pasted{choosing}, qr/^orders_pkey\|orders\|id\|/m, 'choosing: the advisor reports on an index');
 
-# the results of the reference, in the order of the examples, among those that are not shown
+# the output contains the results that the reference shows, in the same order, among others
 my @shown = map { s/ \| /|/gr } $page =~ /^-- → (.*)$/mg;
 my @missing = @shown;
 for (split /\n/, "$pasted{reference}\n$pasted{advisor}") { shift @missing if @missing && $_ eq $missing[0] }

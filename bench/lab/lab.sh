@@ -97,8 +97,8 @@ lab_load() {
     done
 }
 
-# Make the table anew, with rows from the beginning of a cycle of the short prefix on, or until now: ROWS
-# ROWS-A-MINUTE [now].
+# Recreate the table, with rows that begin with a cycle of the short prefix, or end now:
+# ROWS ROWS-A-MINUTE [now].
 lab_fill() {
     say "loading $(bench_number "$1") rows, $2 a minute"
     spacing=$((60000000 / $2)) clock=$cycle_start

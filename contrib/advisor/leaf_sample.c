@@ -83,9 +83,9 @@ count_leaf(Relation index, Page page, Oid type, LeafSample *sample, LeafCounts *
 }
 
 /*
- * The size of the index after REINDEX, which fills leaves until their free space
- * is that of the fillfactor, less half a tuple, and makes no larger tuples of
- * several rows than there are.
+ * The size of the index after REINDEX, which fills leaves until their free
+ * space is that of the fillfactor, less half a tuple, and does not enlarge
+ * posting list tuples.
  */
 static double
 rebuilt_size(Relation index, const LeafSample *sample)

@@ -111,7 +111,7 @@ sub _keep_running
 	}
 }
 
-# Keep the clients running until a condition holds, which may take the given time.
+# Keep the clients running until a condition holds; die if it takes the given time and the timeout.
 sub run_until
 {
 	my ($self, $condition, $seconds) = @_;
@@ -156,7 +156,7 @@ sub errors
 	return \%errors;
 }
 
-# Run until each client has got more rows, or those of the given kinds.
+# Run until each client has the given number of new rows of each kind, or of the given kinds.
 sub work
 {
 	my ($self, $count, @kinds) = @_;

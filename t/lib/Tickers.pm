@@ -1,6 +1,6 @@
 # The functions on a ticker, whose values increase over all sessions.
 #
-#   my $node = start_ticker_server('shop', 0);            # whose clock can be set: seconds ahead of the real one
+#   my $node = start_ticker_server('shop', 0);            # its clock can be set: seconds ahead of the real one
 #   begin_scenario('a session', take('shop'));            # the first values of a session in a database
 #   continues('another one', take('shop', 100));          # later values are greater than all before
 

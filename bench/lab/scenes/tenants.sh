@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 #
-# tenants: a primary key (tenant, id). The tenant of a row is random; the index of one tenant is as one of the id alone.
+# tenants: a primary key (tenant, id). The tenant of a row is random; with one, the index is like one of the id alone.
 
 lab_keys random uuid_v7 keyed_comb
 lab_set
