@@ -33,6 +33,14 @@ ask(q{
 is(ask('SELECT count(*), bool_and(idgen.uuid_version(id) = 4) FROM letters'), '1001|t', 'the view shows masks');
 my $known = ask(q{SELECT id FROM letters WHERE receiver = '7'});
 
+# Codes of six digits
+my ($code, $number) = $recipe->prose('Masked numbers') =~ /`(lpad.*?)`.*?`(unpermute.*?)`/ or die 'no codes';
+s/\b(?=(bigint|permute|unpermute)\w*\()/idgen./g for $code, $number;
+is(ask("SELECT count(DISTINCT code), count(*) FILTER (WHERE code ~ '^[0-9A-Z]{6}\$'), bool_and($number = id)
+		FROM (SELECT id, $code AS code FROM generate_series(1, 100000) id) s"), '100000|100000|t',
+	'short codes are distinct, of six digits, and read back');
+is(ask("SELECT $number FROM (SELECT 1073741823 AS id) i, LATERAL (SELECT $code AS code) s"), 1073741823,
+	'so is the last one');
 is($masks->outcome("SELECT receiver FROM letter_by_id('$known')", database => 'postgres'), '7',
 	'a lookup by the masked identifier');
 like($masks->outcome("SELECT $_", database => 'postgres'), qr/^42501: permission denied/, "but not: $_")
