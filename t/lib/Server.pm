@@ -21,10 +21,14 @@ use Time::HiRes qw(usleep);
 
 our @EXPORT = (qw(init_server start_server ask psql_said errors outcome session in_parallel add_database
 	  wait_until kill_postmaster start_again dump_and_restore
-	  private_memory $python @unusual_names ident literal), @PostgreSQL::Test::Utils::EXPORT, @Test::More::EXPORT);
+	  private_memory $python has_matplotlib @unusual_names ident literal),
+	@PostgreSQL::Test::Utils::EXPORT, @Test::More::EXPORT);
 
 our ($python) = grep { -x } map { "$_/python3" } split /:/, $ENV{PATH};
 my ($first, @servers);
+
+# Is it there for the Python of report.py?
+sub has_matplotlib { run_command([ '/usr/bin/python3', '-c', 'import matplotlib' ]); return $? == 0 }
 
 # Names of roles and objects that are legal, and need quotation marks or escapes somewhere; identifiers and literals
 # of SQL
@@ -59,7 +63,7 @@ sub start_server
 	return $node;
 }
 
-# Create a database with the extension, if given in an encoding.
+# Create a database with the extension, in the encoding if one is given.
 sub add_database
 {
 	my ($database, $encoding) = @_;

@@ -17,8 +17,7 @@ my $sizes = q{
 	--tenants.inserts 500 --tenants.places 1 --orders.rows 5000 --orders.inserts 200 --heat.rows 20000};
 
 # the report requires matplotlib
-run_command([ '/usr/bin/python3', '-c', 'import matplotlib' ]);
-my $has_matplotlib = $? == 0;
+my $has_matplotlib = has_matplotlib();
 my @quick = ($run, qw(--quick --keys), 'random,keyed_comb', $has_matplotlib ? () : '--no-report');
 my ($stdout, $stderr) = run_command([ @quick, split(' ', $sizes), '--out', $out ]);
 is($?, 0, 'every scene runs') or diag $stderr;

@@ -5,9 +5,7 @@ use Server;
 
 plan skip_all => 'no python3' unless $python;
 
-# the Python of report.py
-run_command([ '/usr/bin/python3', '-c', 'import matplotlib' ]);
-my $has_matplotlib = $? == 0;
+my $has_matplotlib = has_matplotlib();
 my $tmp = PostgreSQL::Test::Utils::tempdir();
 my $head = "scene,key,series,x,repetition,metric,value\n";
 
