@@ -3,9 +3,9 @@
  *	  Ordered keys inside the database, opaque ones outside.
  *
  * mask_uuid_v7() is a keyed permutation of the 122 bits of a UUID version 7,
- * which it shows as version 4; docs/masks.md defines it.  permute() is one of
- * the numbers from 1 to a given one.  Both are Feistel networks with SipHash-2-4
- * as round function, whose messages have different lengths.
+ * which it shows as version 4; docs/masks.md defines it.  permute() is a keyed
+ * permutation of the numbers from 1 to a given one.  Both are Feistel networks
+ * with SipHash-2-4 as round function, whose messages have different lengths.
  *
  * These functions are STABLE, because the keys may change when the server
  * reloads its configuration.

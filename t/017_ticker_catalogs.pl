@@ -39,7 +39,7 @@ for my $how (sort keys %replacements)
 }
 
 # --- Invalidations arrive inside the call ----------------------------------------
-# The caller waits for the lock on a catalog, as VACUUM FULL takes it, of which it needs a row that has changed.
+# The caller waits for a lock on a catalog, such as VACUUM FULL takes, to read a row that has changed.
 my ($app, $admin, $migration) = map { session() } 1 .. 3;
 my $superuser = ask('SELECT rolname FROM pg_roles WHERE oid = 10');
 ask('CREATE ROLE app');
@@ -56,7 +56,7 @@ for my $function ('snowflake', 'trace_id', 'js_id', 'uuid_v7_ordered')
 	is($app->answer, 't', "$function: a GRANT during the look-up of a role");
 }
 
-# The queue of messages overflows: those of the session are dropped, and it forgets all caches
+# The queue of invalidation messages overflows: the session loses its messages, and resets all its caches
 $migration->ask(q{BEGIN; DO $$ BEGIN FOR i IN 1 .. 4000 LOOP
 	EXECUTE format('CREATE FUNCTION f_%s() RETURNS int LANGUAGE sql AS ''SELECT 1''', i); END LOOP; END $$});
 continues($app->ask('EXECUTE call'), 'a session that has used the function');

@@ -1,5 +1,5 @@
-# The recipes of docs/recipes.md and docs/migrating.md do what the pages say of them, and node numbers in containers
-# those of docs/scaling.md.
+# The recipes of docs/recipes.md and docs/migrating.md, and the node numbers in containers of docs/scaling.md, do what
+# the pages say.
 # (t/090_reference.pl pastes them, contrib/clients/t has lists and drivers, t/061_partitions.pl partitions.)
 
 use Page;
@@ -404,8 +404,8 @@ sub value
 	}
 }
 
-# Each expression of the tables gives their example, and the values that the drivers' specifications and tests
-# and the databases' manuals have
+# Each expression of the tables returns the example beside it, and the values in the specifications and tests of drivers
+# and in the manuals of databases.
 {
 	my @rows = grep { ($_->[2] // '') =~ /→/ } $migrating->table('From another database');
 	my %of = (

@@ -47,9 +47,8 @@ my @written = split /\n/, ask(sprintf $signatures_of, 'manual');
 cmp_ok(scalar @real, '>', 100, 'there are functions');
 is_deeply(\@written, \@real, 'every function is documented, with its signature, except those that are internal');
 
-# The section of a function, or the text before the sections of its kind, has the SQLSTATEs of t/lib/Functions.pm,
-# except
-# those of every function; t/003_properties.pl compares them with what the function raises.
+# The section of a function, or the text before the sections of its kind, has the function's SQLSTATEs of
+# t/lib/Functions.pm, except those that all functions raise; t/003_properties.pl compares them with what it raises.
 my (%section_of, $intro);
 for my $section (split /^(?=##)/m, $page)
 {
@@ -70,8 +69,7 @@ my @generators = map { $_->{name} } grep { $_->{kind} =~ /^(generator|ticker)$/
 is_deeply([ grep { $rows !~ /`$_\(/ } @generators ], [], 'docs/choosing.md has each generator');
 
 # What each reader returns for identifiers of other schemes is in a test, or on the page; except those that write any
-# uuid
-# or number in another form, and those that are not for identifiers.
+# uuid or number in another form, and those that are not for identifiers.
 my $tried = slurp_file('sql/other_schemes.sql') . slurp_file('t/008_masks.pl')
   . Page->new('reference')->section('Identifiers of other schemes');
 my $others = qr/^(?:uuid_(?:variant|v5|to_base|smaller|larger)|min|max|bigint_to_base|prefixed_id|typeid_from_uuid

@@ -83,7 +83,7 @@ rows of the table.""", "rate", "replacements", ["leaf_density", "index_bytes_per
     "tenants": Scene("Primary keys that begin with a tenant", """\
 A table with the primary key (tenant, id), into which all tenants together insert 200 rows a minute, each row of a
 tenant at random. A tenant's rows are side by side in the index, so the rate of each tenant counts: with one tenant,
-the index is as one of the id alone, but for the wider key. The clock is simulated; the rows are measured at several
+the index is like one of the id alone, but for the wider key. The clock is simulated; the rows are measured at several
 places.""",
                      "table", "rows after a checkpoint", ["wal_bytes_per_row", "index_bytes_per_row"],
                      [("keyed_comb", "uuid_v7")]),

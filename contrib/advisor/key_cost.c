@@ -51,7 +51,7 @@ typedef struct KeyModel
 	double		older_rows;		/* of one prefix, from previous cycles */
 	double		near_rows;		/* among which new rows are inserted at first */
 	bool		at_end;			/* are the new keys the greatest? */
-	double		kept;			/* fill of a leaf by splits: a part of 1 */
+	double		kept;			/* fill of a leaf by splits, 0 to 1 */
 	double		moved;			/* of its rows, those that a split moves */
 	double		leaves;
 	double		leaf_rows;
@@ -136,8 +136,10 @@ static double
 filled_part(const KeyModel *model, bool ascends)
 {
 	double		at_end = BTREE_DEFAULT_FILLFACTOR / 100.0;
-	double		before = Min(model->rows_in_cycle / model->rows, 1);
 	double		distance;
+
+	/* the part of the rows that are before those of older cycles */
+	double		before = Min(model->rows_in_cycle / model->rows, 1);
 
 	if (model->kind == KIND_KEYED_COMB)
 	{
@@ -180,7 +182,7 @@ fill_leaves(KeyModel *model)
 	}
 }
 
-/* The number of different pages among these that changes at random places are on. */
+/* The expected number of pages that changes at random places hit. */
 double
 distinct_pages(double pages, double changes)
 {

@@ -47,7 +47,7 @@
 #define LEAST_TABLE_ROWS	1000
 #define LEAST_ROWS			100
 
-/* The part of the rows that the newest rows may be. */
+/* The newest rows are at most 1/SHARE_OF_ROWS of all rows, or LEAST_ROWS. */
 #define SHARE_OF_ROWS		10
 
 /* The bits of an offset number in a path. */
