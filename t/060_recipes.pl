@@ -198,7 +198,8 @@ sub events
 	$one->ask("SAVEPOINT s; $insert; RELEASE s; SAVEPOINT s; $insert; ROLLBACK TO s; COMMIT");
 	is(scalar events('naive', @$early), 1, 'id > last loses the event of a transaction that commits late');
 	my @settled = events('next_events', 0, $zero);
-	is(join(' ', map { $_->[1] } @settled), ask(q{SELECT string_agg(id::text, ' ' ORDER BY transaction, id) FROM events}),
+	is(join(' ', map { $_->[1] } @settled),
+		ask(q{SELECT string_agg(id::text, ' ' ORDER BY transaction, id) FROM events}),
 		'the recipe loses none: they come in the order of transaction and id');
 	is_deeply([ events('next_events', @{ $settled[0] }) ], [ @settled[ 1, 2 ] ], 'a reader continues at its position');
 
