@@ -47,19 +47,6 @@ SELECT count(*) FILTER (WHERE created) AS created, count(*) FILTER (WHERE NOT cr
 FROM (SELECT n, CASE WHEN n <= 100 THEN n ELSE n - 100 END AS k FROM generate_series(1, 200) n ORDER BY n) s,
      LATERAL idgen.create_once_bigint(md5('many' || k)::uuid, n::bigint);
 
--- a recorded command is rolled back with its transaction or savepoint
-BEGIN;
-SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000005', 5);
-SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000005', 6);
-ROLLBACK;
-BEGIN;
-SAVEPOINT one;
-SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000005', 7);
-ROLLBACK TO one;
-SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000005', 8);
-COMMIT;
-SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000005', 9);
-
 -- at each isolation level
 BEGIN ISOLATION LEVEL REPEATABLE READ;
 SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000006', 1);

@@ -82,6 +82,44 @@ SELECT clock, f.* FROM (VALUES ('-infinity'), ('1969-12-31 23:59:59.999999+00'),
     failure(format('SELECT idgen.object_id(%L)', clock)) f;
 
 --
+-- Bases: invalid characters, overflow, empty text, wrong length
+--
+SELECT input, f.* FROM (VALUES
+    ($$uuid_from_base('', 36)$$), ($$uuid_from_base('3e6wlko0bp8e7-9916hklbnd', 36)$$), ($$uuid_from_base(' 1', 36)$$),
+    ($$uuid_from_base('1 ', 36)$$), ($$uuid_from_base('+1', 36)$$), ($$uuid_from_base('u', 32)$$),
+    ($$uuid_from_base('0', 58)$$),
+    ($$uuid_from_base('1l', 58)$$), ($$uuid_from_base('g', 16)$$),
+    ($$uuid_from_base('00000000000000000000000000', 36)$$),
+    ($$uuid_from_base('f5lxx1zz5pnorynqglhzmsp33', 36)$$), ($$uuid_from_base('f5lxx1zz5pnorynqglhzmsp34', 36)$$),
+    ($$uuid_from_base('zzzzzzzzzzzzzzzzzzzzzzzzz', 36)$$),
+    ($$uuid_from_base('7ZZZZZZZZZZZZZZZZZZZZZZZZZ', 32)$$), ($$uuid_from_base('80000000000000000000000000', 32)$$),
+    ($$uuid_from_base('YcVfxkQb6JRzqk5kF2tNLv', 58)$$), ($$uuid_from_base('YcVfxkQb6JRzqk5kF2tNLw', 58)$$),
+    ($$uuid_from_base('7n42DGM5Tflk9n8mt7Fhc7', 62)$$), ($$uuid_from_base('7n42DGM5Tflk9n8mt7Fhc8', 62)$$),
+    ($$uuid_from_base('ffffffffffffffffffffffffffffffff', 16)$$),
+    ($$uuid_from_base('100000000000000000000000000000000', 16)$$),
+    ($$bigint_from_base('7fffffffffffffff', 16)$$), ($$bigint_from_base('8000000000000000', 16)$$),
+    ($$bigint_from_base('10000000000000000', 16)$$), ($$bigint_from_base('AzL8n0Y58m8', 62)$$),
+    ($$bigint_from_base('', 16)$$),
+    ($$bigint_from_base('-1', 16)$$), ($$bigint_to_base(-1, 16)$$), ($$bigint_to_base(1, 10)$$),
+    ($$bigint_to_base(1, 64)$$),
+    ($$uuid_to_base('017f22e2-79b0-7cc3-98c4-dc0c0c07398f'::uuid, 0)$$), ($$uuid_from_base('1', 2)$$),
+    ($$bigint_from_base('1', -36)$$),
+    ($$uuid_from_base(repeat('0', 10000000), 36)$$), ($$bigint_from_base(repeat('0', 25), 36)$$),
+    ($$uuid_from_base(repeat('0', 25) || '!', 36)$$)) v (input),
+    failure('SELECT idgen.' || input) f;
+
+--
+-- ObjectIds: positions count characters, and a long text is not shown
+--
+SELECT left(input, 40), f.* FROM (VALUES
+    (''), ('507f1f77bcf86cd79943901'), ('507f1f77bcf86cd7994390111'), (' 507f1f77bcf86cd799439011'),
+    ('507f1f77bcf86cd799439011 '), ('507f1f77bcf86cd79943901g'), ('507f1f77-cf86cd799439011'),
+    ('507f1f77bcf86cd799439`11'), ('507f1f77bcf86cd79943901' || chr(233)), ('507f' || repeat(chr(233), 20)),
+    (repeat(chr(8364), 8)), (repeat(chr(128512), 24)), (repeat(chr(128512), 24) || 'x'), (repeat('5', 100000)),
+    ('919108f7-52d1-4320-9bac-f847db4148a8')) v (input),
+    failure(format('SELECT idgen.object_id_timestamp(%L)', input)) f;
+
+--
 -- Reading and checking
 --
 SELECT input, f.* FROM (VALUES
@@ -195,15 +233,8 @@ SELECT input, f.* FROM (VALUES
     ($$has_command('{{919108f7-52d1-4320-9bac-f847db4148a8}}', '919108f7-52d1-4320-9bac-f847db4148a8')$$)) v (input),
     failure('SELECT idgen.' || input) f;
 
--- a replay with another request, name or type of id
+-- the error of another request has the fields of a constraint violation
 SELECT created FROM idgen.create_once_bigint('919108f7-52d1-4320-9bac-f847db4148a8', 1, 'pay', '{"amount": 5}');
-SELECT kind, input, f.* FROM (VALUES
-    ('_bigint', $$1, 'pay', '{"amount": 6}'$$), ('_bigint', $$1, 'refund', '{"amount": 5}'$$), ('_bigint',
-    $$1, 'pay'$$),
-    ('', $$idgen.uuid_v4(), 'pay', '{"amount": 5}'$$)) v (kind, input),
-    failure(format($$SELECT idgen.create_once%s('919108f7-52d1-4320-9bac-f847db4148a8', %s)$$, kind, input)) f;
-
--- the error has the fields of a constraint violation
 DO $$
 DECLARE
     the_schema text;
@@ -221,14 +252,6 @@ SELECT number, f.* FROM (VALUES ('1e1000'), ('-1e1000'), ('1e-1001'), ('-1.1e-10
     ('[{"a": 1e131071}]')) v (number),
     failure(format('SELECT idgen.create_once_bigint(idgen.uuid_v4(), 1, request => %L)', number)) f;
 
--- a read-only transaction accepts a replay and refuses a new command
-BEGIN READ ONLY;
-SELECT created FROM idgen.create_once_bigint('919108f7-52d1-4320-9bac-f847db4148a8', 2, 'pay', '{"amount": 5}');
-SELECT input, f.* FROM (VALUES
-    ($$create_once_bigint('c0000000-0000-7000-8000-000000000008', 3)$$),
-    ($$create_once('c0000000-0000-7000-8000-000000000008', idgen.uuid_v4())$$)) v (input),
-    failure('SELECT idgen.' || input) f;
-ROLLBACK;
 SELECT idgen.forget_creation('919108f7-52d1-4320-9bac-f847db4148a8');
 
 -- constraints of the table

@@ -7,49 +7,18 @@ SET datestyle = 'ISO, YMD';
 -- Order within a session
 --
 
--- version 7: strictly increasing, also within one tick of the clock
-SELECT count(*) AS not_increasing
-FROM (SELECT id, lag(id) OVER (ORDER BY n) AS previous
-      FROM (SELECT n, idgen.uuid_v7() AS id FROM generate_series(1, 200000) n) s) t
-WHERE id <= previous;
-
 -- a call with a clock does not affect the order of calls without one
 SELECT idgen.uuid_v7('10000-01-01 00:00:00+00') > idgen.uuid_v7() AS future_is_greater,
        idgen.uuid_timestamp(idgen.uuid_v7()) < '2200-01-01' AS and_forgotten;
 
--- TypeID and ULID
+-- TypeID
 SELECT count(DISTINCT id) AS ids, count(*) FILTER (WHERE id <= previous) AS not_increasing
 FROM (SELECT id, lag(id) OVER (ORDER BY n) AS previous FROM (SELECT n, idgen.typeid('t') COLLATE "C" AS id
     FROM generate_series(1, 10000) n OFFSET 0) s) t;
-SELECT count(*) AS ids, bool_and(length(id) = 26) AS length, count(*) FILTER (WHERE id <= previous) AS not_increasing,
-       bool_and(idgen.ulid_timestamp(id) BETWEEN statement_timestamp() - interval '1 ms' AND clock_timestamp()) AS now
-FROM (SELECT id, lag(id) OVER (ORDER BY n) AS previous FROM (SELECT n, idgen.ulid() COLLATE "C" AS id
-    FROM generate_series(1, 200000) n OFFSET 0) s) t;
--- within a millisecond, the previous ULID plus one; in a new millisecond, new random bits
-SELECT coalesce(bool_and(step = 1 AND same_head) FILTER (WHERE same_ms), true) AS plus_one,
-       count(DISTINCT tail) FILTER (WHERE NOT same_ms) = count(*) FILTER (WHERE NOT same_ms) AS random_anew
-FROM (SELECT left(id, 10) = left(previous, 10) AS same_ms, left(id, 13) = left(previous, 13) AS same_head, right(id,
-    16) AS tail,
-             idgen.bigint_from_base(right(id, 12), 32) - idgen.bigint_from_base(right(previous, 12), 32) AS step
-      FROM (SELECT id, lag(id) OVER (ORDER BY n) AS previous FROM (SELECT n, idgen.ulid() AS id FROM generate_series(1,
-      20000) n OFFSET 0) s) t
-      WHERE previous IS NOT NULL) u
-WHERE step > 0 OR NOT same_ms;
 
 --
 -- Runs
 --
-
--- version and variant, and runs as a column default
-SELECT count(*), count(DISTINCT id) AS distinct_ids,
-       min(idgen.uuid_version(id)) AS min_version, max(idgen.uuid_version(id)) AS max_version,
-       min(idgen.uuid_variant(id)) AS min_variant, max(idgen.uuid_variant(id)) AS max_variant
-FROM (SELECT idgen.short_comb(run_length => 1024) AS id FROM generate_series(1, 20000)) s;
-CREATE TABLE defaults (run uuid DEFAULT idgen.short_comb(run_length => 8), n int);
-INSERT INTO defaults (n) SELECT generate_series(1, 100);
-SELECT count(DISTINCT run) AS run FROM defaults;
-DROP TABLE defaults;
-SELECT idgen.is_recent_short_comb(idgen.short_comb(run_length => 1024)) AS recent;
 
 -- all bits except the version and the variant
 CREATE FUNCTION free_bits(id uuid) RETURNS text LANGUAGE sql IMMUTABLE AS $$

@@ -1,4 +1,4 @@
--- Bases, prefixed ids, TypeID and ULID.
+-- Prefixed ids, TypeID and ULID.
 \set SHOW_CONTEXT never
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
@@ -13,48 +13,6 @@ EXCEPTION WHEN OTHERS THEN
     message := 'ERROR:  ' || message;       -- as contrib/portable/without-texts.sh expects
     detail := 'DETAIL:  ' || detail;
 END $$;
-
---
--- Bases
---
-SELECT idgen.uuid_to_base(id, 36)
-FROM (VALUES (uuid '00000000-0000-0000-0000-000000000000'), ('00000000-0000-0000-0000-000000000001'),
-             ('00000000-0000-0000-0000-00000000003a'), ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f'),
-             ('ffffffff-ffff-ffff-ffff-ffffffffffff')) v (id)
-ORDER BY id;
-
--- round trips, lengths, and text order, which is uuid order
-CREATE TEMP TABLE sample AS
-SELECT id FROM (SELECT gen_random_uuid() AS id FROM generate_series(1, 5000)
-                UNION ALL SELECT lpad(to_hex(n), 32, '0')::uuid FROM generate_series(0, 999) n
-                UNION ALL SELECT rpad(to_hex(n), 32, 'f')::uuid FROM generate_series(0, 999) n) s;
-SELECT bool_and(idgen.uuid_from_base(idgen.uuid_to_base(id, 36), 36) = id) AS round_trip,
-       min(length(idgen.uuid_to_base(id, 36))), max(length(idgen.uuid_to_base(id, 36))),
-       bool_and(idgen.uuid_from_base(regexp_replace(idgen.uuid_to_base(id, 36), '^0+(?=.)', ''), 36) = id) AS unpadded,
-       array_agg(id ORDER BY id) = array_agg(id ORDER BY idgen.uuid_to_base(id, 36) COLLATE "C") AS same_order
-FROM sample;
-
--- upper and lower case; each ASCII character is a digit or an error
-SELECT idgen.uuid_from_base('Zz', 36) AS both, idgen.uuid_from_base('zZ', 36) AS same, idgen.uuid_from_base('z', 36)
-    AS thirty_five;
-SELECT count(*) FILTER (WHERE state IS NULL) AS digits, count(*) FILTER (WHERE state = '22P02') AS foreign_characters,
-    count(*) AS characters
-FROM generate_series(1, 127) c, LATERAL failure(format('SELECT idgen.uuid_from_base(%L, 36)', chr(c))) f;
-
--- errors: invalid characters, overflow, empty text, wrong length
-\pset format unaligned
-\pset fieldsep '\n    '
-\pset tuples_only on
-SELECT input, f.* FROM (VALUES
-    ($$uuid_from_base('', 36)$$), ($$uuid_from_base('3e6wlko0bp8e7-9916hklbnd', 36)$$), ($$uuid_from_base(' 1', 36)$$),
-    ($$uuid_from_base('1 ', 36)$$), ($$uuid_from_base('+1', 36)$$),
-    ($$uuid_from_base('00000000000000000000000000', 36)$$),
-    ($$uuid_from_base('f5lxx1zz5pnorynqglhzmsp33', 36)$$), ($$uuid_from_base('f5lxx1zz5pnorynqglhzmsp34', 36)$$),
-    ($$uuid_from_base('zzzzzzzzzzzzzzzzzzzzzzzzz', 36)$$),
-    ($$uuid_from_base(repeat('0', 10000000), 36)$$), ($$uuid_from_base(repeat('0', 25) || '!', 36)$$)) v (input),
-    failure('SELECT idgen.' || input) f;
-\pset tuples_only off
-\pset format aligned
 
 --
 -- Prefixed ids
@@ -73,9 +31,9 @@ SELECT bool_and(idgen.is_recent_short_comb(idgen.prefixed_id_to_uuid(idgen.prefi
     AS default_is_short_comb,
        count(DISTINCT idgen.prefixed_id('acct')) AS distinct_ids
 FROM generate_series(1, 1000);
-SELECT bool_and(idgen.prefixed_id_to_uuid(idgen.prefixed_id('p', id), 'p') = id) AS round_trip FROM sample;
 
 \pset format unaligned
+\pset fieldsep '\n    '
 \pset tuples_only on
 SELECT input, f.* FROM (VALUES
     ($$prefixed_id('')$$), ($$prefixed_id('Acct')$$), ($$prefixed_id('1a')$$), ($$prefixed_id('_a')$$),
@@ -108,14 +66,6 @@ FROM (VALUES ('acct_03e6wlko0bp8e7c9916hklbnd'), ('acct_000000000000000000000000
              (' acct_03e6wlko0bp8e7c9916hklbnd'), ('acct-03e6wlko0bp8e7c9916hklbnd'),
              ('inv_03e6wlko0bp8e7c9916hklbnd'), ('acct2_03e6wlko0bp8e7c9916hklbnd'), ('acct_'), ('acct'), (''),
              (NULL)) v (id);
-SELECT bool_and(idgen.is_prefixed_id(canonical, prefix)) AS written,
-       bool_or(idgen.is_prefixed_id(upper(canonical), prefix)) FILTER (WHERE canonical <> upper(canonical))
-       AS upper_case,
-       bool_or(idgen.is_prefixed_id(short, prefix)) FILTER (WHERE canonical <> short) AS without_zeros,
-       count(*) FILTER (WHERE canonical <> short) > 100 AS some_have_zeros,
-       bool_and(idgen.prefixed_id_to_uuid(short) = id) AS all_can_be_read
-FROM sample, unnest('{p,line_item2}'::text[]) prefix, idgen.prefixed_id(prefix, id) canonical,
-    regexp_replace(canonical, '_0+(?=.)', '_') short;
 SELECT idgen.is_prefixed_id(idgen.prefixed_id(repeat('p', 63)), repeat('p', 63))
     AS longest, idgen.is_prefixed_id(repeat('a', 10000000), 'acct') AS too_long,
        idgen.is_prefixed_id(idgen.prefixed_id('any_2'), NULL) AND NOT idgen.is_prefixed_id('acct_1')
@@ -173,13 +123,7 @@ SELECT idgen.typeid_to_uuid(idgen.typeid('user'), '');
 SELECT idgen.typeid_to_uuid(idgen.typeid(), 'user');
 SELECT idgen.typeid_to_uuid(idgen.typeid('user'), 'User');
 SELECT idgen.prefixed_id(NULL);
-SELECT idgen.is_ulid(NULL) IS NULL AS null, idgen.is_ulid('01ARZ3NDEKTSV4RRFFQ69G5FAV')
-    AS upper_case, idgen.is_ulid('01arz3ndektsv4rrffq69g5fav') AS lower_case,
-       idgen.is_ulid('0lARZ3NDEKTSV4RRFFQ69G5FAV') AS alias,
-       idgen.is_ulid('81ARZ3NDEKTSV4RRFFQ69G5FAV') AS too_great, idgen.is_ulid('01ARZ3NDEKTSV4RRFFQ69G5FA')
-       AS short, idgen.is_ulid(repeat('0', 1000000)) AS long;
 \set VERBOSITY default
-SELECT bool_and(idgen.typeid_to_uuid(idgen.typeid_from_uuid('p', id)) = id) AS round_trip FROM sample;
 
 --
 -- ULID
@@ -193,7 +137,6 @@ SELECT idgen.ulid_timestamp('00000000000000000000000000') AS first, idgen.ulid_t
 SELECT count(DISTINCT id) AS ids, bool_and(length(id) = 26) AS length,
        bool_and(idgen.ulid_timestamp(id) BETWEEN statement_timestamp() - interval '1 ms' AND clock_timestamp()) AS now
 FROM (SELECT idgen.ulid() AS id FROM generate_series(1, 10000) OFFSET 0) s;
-SELECT bool_and(idgen.ulid_to_uuid(idgen.ulid_from_uuid(id)) = id) AS round_trip FROM sample;
 \pset format unaligned
 \pset tuples_only on
 SELECT input, f.* FROM (VALUES
@@ -205,11 +148,4 @@ SELECT input, f.* FROM (VALUES
 \pset tuples_only off
 \pset format aligned
 
-SELECT idgen.uuid_to_base(NULL::uuid, 36) IS NULL AND idgen.uuid_from_base(NULL, 36) IS NULL AND idgen.prefixed_id('a',
-    NULL) IS NULL
-   AND idgen.prefixed_id_to_uuid(NULL) IS NULL AND idgen.is_prefixed_id(NULL, 'acct') IS NULL
-   AND idgen.prefixed_id_prefix(NULL) IS NULL AND idgen.typeid_to_uuid(NULL) IS NULL
-   AND idgen.typeid_prefix(NULL) IS NULL AND idgen.typeid_from_uuid('', NULL) IS NULL AND idgen.is_ulid(NULL) IS NULL
-   AND idgen.ulid_to_uuid(NULL) IS NULL
-   AND idgen.ulid_from_uuid(NULL) IS NULL AND idgen.ulid_timestamp(NULL) IS NULL AS all_null;
 DROP FUNCTION failure;

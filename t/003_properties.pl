@@ -37,6 +37,15 @@ is(ask(q{SELECT string_agg(sequencename, ' ' ORDER BY sequencename) FROM pg_sequ
 	join(' ', sort @Functions::sequences), 'each ticker has a function')
   or diag('Correct the rows of the kind "ticker" in the list.');
 
+# Strict functions return NULL for NULL. The others are given it for the identifier, their first argument.
+my @not_strict = grep { $_->{kind} =~ /^(?:reader|key)$/ && $_->{attributes} =~ /^[is]s$/
+	  && $_->{name} !~ /^(?:prefixed_id|typeid_from_uuid|remember_command|has_command)$/ } @functions;
+for my $function (@not_strict)
+{
+	my $others = $function->{arguments} =~ s/^[^,(]+(?:\([^)]*\))?//r;
+	is(ask("SELECT idgen.$function->{name}(NULL$others) IS NULL"), 't', "$function->{name}(): NULL for the identifier");
+}
+
 # --- Random arguments -----------------------------------------------------------
 my %raised;    # by function and SQLSTATE, '' for a result
 

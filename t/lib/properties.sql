@@ -27,7 +27,8 @@ SELECT *, tried.snowflake_timestamp(n, NULL) = '!22004' AND tried.js_id_timestam
 	AND tried.permute(n, NULL, '', 'default') = '!22004' AND tried.unpermute(n, 9, '', NULL) IN ('!22004', '!22023')
 	AND tried.unpermute(n, 9, NULL, 'default') IN ('!22004', '!22023')
 	AND num_nonnulls(tried.snowflake_timestamp(NULL, NULL), tried.js_id_timestamp(NULL, NULL),
-		tried.permute(NULL, NULL, NULL, NULL), tried.mask_uuid_v7(NULL, NULL)) = 0 AS holds FROM numbers;
+		tried.permute(NULL, NULL, NULL, NULL), tried.mask_uuid_v7(NULL, NULL), tried.prefixed_id('a', NULL),
+		tried.typeid_from_uuid('a', NULL)) = 0 AS holds FROM numbers;
 -- uuid_from_base() accepts the digits of the base only, and bigint_from_base() agrees
 SELECT *, CASE WHEN t ~ alphabet AND octet_length(t) < width
 		THEN ltrim(idgen.uuid_to_base(id::uuid, base), zero) = ltrim(written(t, base), zero)
@@ -189,9 +190,11 @@ SELECT *, idgen.internal_is_version(id, 7) = coalesce(idgen.uuid_version(id) = 7
 	THEN tried.created_near(id, '2026-01-01', span) = '!22023'
 	ELSE idgen.uuid_timestamp(id) IS NOT NULL OR NOT idgen.created_near(id, '2026-01-01', span) END AS holds
 FROM few_uuids, spans;
--- is_uuid() agrees with a regular expression
+-- is_uuid() agrees with a regular expression; without a version, it accepts 1 to 8 and two more
 SELECT *, idgen.is_uuid(t, version) = (t ~ replace(format('^x{8}-x{4}-[%s%s]x{3}-[89abAB]x{3}-x{12}$',
-	to_hex(version), upper(to_hex(version))), 'x', '[0-9a-fA-F]')) AS holds
+	to_hex(version), upper(to_hex(version))), 'x', '[0-9a-fA-F]'))
+	AND idgen.is_uuid(t) = (t ~* '^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$'
+		OR t ~* '^([0f])\1{7}(-\1{4}){3}-\1{12}$') AS holds
 FROM texts, generate_series(0, 15) version;
 -- identifiers lie between the floors of their millisecond and the next
 SELECT *, v7 >= idgen.uuid_v7_floor(at) AND v7 < idgen.uuid_v7_floor(next)
@@ -289,12 +292,12 @@ FROM numbers, idgen.decimal_id_parts(n) p;
 SELECT *, CASE WHEN t ~ '^[0-9a-fA-F]{24}$' THEN idgen.is_object_id(t) = (t !~ '[A-F]')
 		AND idgen.object_id_timestamp(t) = to_timestamp(('x' || left(t, 8))::bit(32)::bigint & 4294967295)
 	ELSE NOT idgen.is_object_id(t) AND tried.object_id_timestamp(t) = '!22P02' END AS holds FROM texts;
--- remember_command() keeps the newest commands, each once
+-- remember_command() keeps the newest commands, each once, and no null
 SELECT *, idgen.has_command(history, id) = coalesce(id = ANY (history), false)
 	AND idgen.remember_command(history, id, keep) = coalesce((SELECT array_agg(e ORDER BY o) FROM (
 		SELECT e, o
 		FROM unnest(CASE WHEN id = ANY (history) THEN history ELSE history || id END) WITH ORDINALITY u (e, o)
-		ORDER BY (e = id) IS TRUE DESC, o DESC LIMIT keep) newest), '{}') AS holds FROM histories, few_uuids;
+		WHERE e IS NOT NULL ORDER BY (e = id) DESC, o DESC LIMIT keep) newest), '{}') AS holds FROM histories, few_uuids;
 -- expected_key_cost() returns numbers from 0 on or an error
 SELECT *, said ~ '^![0-9]{5}$' OR said = '(,,,,)'
 	OR said ~ '^\([0-9.e-]+,[0-9.e-]+,[0-9.e-]+,[0-9.e-]+,[0-9]+\)$' AS holds

@@ -62,7 +62,8 @@ CREATE TABLE instants AS SELECT DISTINCT at FROM (
 		('2019-12-31 23:59:59.999999+00'), ('2089-09-06 15:47:35.551+00'), ('2156-02-07 06:28:15+00')) s;
 CREATE TABLE epochs AS SELECT at AS epoch FROM instants WHERE isfinite(at)
 	ORDER BY at <> '2020-01-01 00:00+00', md5('epoch' || at) LIMIT 25;
-CREATE VIEW ranges AS SELECT at AS start, lead(at, 7) OVER (ORDER BY md5(at::text)) AS stop FROM instants;
+CREATE VIEW ranges AS SELECT at AS start, lead(at, 7) OVER (ORDER BY md5(at::text)) AS stop FROM instants
+	UNION ALL (SELECT NULL, at FROM instants LIMIT 9) UNION ALL (SELECT at, at FROM instants LIMIT 9);
 
 CREATE TABLE spans AS SELECT DISTINCT span FROM (
 	SELECT interval '1 ms' * (up_to('span', k, 1000000000000) >> up_to('shift', k, 40)::int) AS span
@@ -78,6 +79,9 @@ CREATE TABLE object_ids AS SELECT k, substr(any_hex('object_id', k), 1, 24) AS o
 
 CREATE TABLE histories AS SELECT history, keep FROM unnest('{0,1,20,2147483647}'::int[]) keep, (
 	SELECT '{}'::uuid[] AS history UNION ALL SELECT NULL UNION ALL SELECT array_agg(id) FROM few_uuids
+	UNION ALL SELECT array_agg(CASE WHEN n % 3 > 0 THEN id END)
+		FROM (SELECT id, row_number() OVER (ORDER BY id) AS n FROM few_uuids) s
+	UNION ALL SELECT format('[5:6]={%s,%s}', min(id::text), max(id::text))::uuid[] FROM few_uuids
 	UNION ALL SELECT (SELECT array_agg(id) FROM (SELECT id FROM uuids ORDER BY md5(k || id::text) LIMIT k) s)
 		FROM generate_series(1, 30, 7) k) h;
 
