@@ -297,7 +297,8 @@ SELECT *, idgen.has_command(history, id) = coalesce(id = ANY (history), false)
 	AND idgen.remember_command(history, id, keep) = coalesce((SELECT array_agg(e ORDER BY o) FROM (
 		SELECT e, o
 		FROM unnest(CASE WHEN id = ANY (history) THEN history ELSE history || id END) WITH ORDINALITY u (e, o)
-		WHERE e IS NOT NULL ORDER BY (e = id) DESC, o DESC LIMIT keep) newest), '{}') AS holds FROM histories, few_uuids;
+		WHERE e IS NOT NULL ORDER BY (e = id) DESC, o DESC LIMIT keep) newest), '{}') AS holds
+FROM histories, few_uuids;
 -- expected_key_cost() returns numbers from 0 on or an error
 SELECT *, said ~ '^![0-9]{5}$' OR said = '(,,,,)'
 	OR said ~ '^\([0-9.e-]+,[0-9.e-]+,[0-9.e-]+,[0-9.e-]+,[0-9]+\)$' AS holds
