@@ -1,8 +1,11 @@
 import { eq, sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/node-postgres'
-import { orders } from './schema.mjs'
+import { invoices, orders } from './schema.mjs'
 
 export const insertOrders = (db, values) => db.insert(orders).values(values).returning()
+
+// The client that gets no answer repeats this with the same key.
+export const insertInvoice = (db, invoice) => db.insert(invoices).values(invoice).onConflictDoNothing().returning()
 
 // The client generates the command id once, and sends the same one in every retry. The function takes the connection
 // itself, because db.transaction() keeps each one whose BEGIN fails (drizzle-team/drizzle-orm#6241).

@@ -9,8 +9,8 @@ import java.util.UUID;
 public final class Orders {
     public record Order(UUID id, String note) {}
 
-    public static UUID insert(Connection db, UUID customer, String note) throws SQLException {
-        return ids(db, "INSERT INTO orders (customer_id, note) VALUES (?, ?) RETURNING id", customer, note).get(0);
+    public static UUID insert(Connection db, String note) throws SQLException {
+        return ids(db, "INSERT INTO orders (note) VALUES (?) RETURNING id", note).get(0);
     }
 
     public static List<UUID> insert(Connection db, List<String> notes) throws SQLException {
@@ -18,7 +18,7 @@ public final class Orders {
         return ids(db, "INSERT INTO orders (note) SELECT unnest(?) RETURNING id", array);
     }
 
-    public static List<UUID> ids(Connection db, String sql, Object... values) throws SQLException {
+    private static List<UUID> ids(Connection db, String sql, Object... values) throws SQLException {
         var ids = new ArrayList<UUID>();
         try (var statement = prepare(db, sql, values); var rows = statement.executeQuery()) {
             while (rows.next()) ids.add(rows.getObject("id", UUID.class));

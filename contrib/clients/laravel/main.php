@@ -2,11 +2,9 @@
 // Answers the commands of programs.txt by the template of this folder, outside of Laravel.
 require 'Illuminate/Database/autoload.php';
 require __DIR__ . '/../generators/combs.php';
-foreach (['Customer', 'Order', 'InvoiceLine', 'Invoice'] as $model) {
-    require __DIR__ . "/app/Models/$model.php";
-}
+require __DIR__ . '/app/Models/Order.php';
+require __DIR__ . '/app/Models/Invoice.php';
 
-use App\Models\Customer;
 use App\Models\Invoice;
 use App\Models\Order;
 use Illuminate\Database\Capsule\Manager;
@@ -35,27 +33,16 @@ $commands = [
         (require __DIR__ . '/database/migrations/2026_11_27_000001_create_tables.php')->up();
         return [];
     },
-    'insert' => fn ($note) => [Order::create(['note' => $note])->id],
-    'parent_and_child' => fn ($note) => DB::transaction(function () use ($note) {
-        $customer = Customer::create(['name' => 'a customer']);
-        return [$customer->id, Order::create(['customer_id' => $customer->id, 'note' => $note])->id];
+    'order_with_invoice' => fn ($note) => DB::transaction(function () use ($note) {
+        $order = Order::create(['note' => $note]);
+        return [$order->id, Invoice::create(['order_id' => $order->id])->id];
     }),
     'bulk' => fn ($note, $number) => Order::createMany(array_fill(0, (int) $number, $note)),
     'create_once' => function ($command, $note) {
         $order = Order::createOnce($command, $note);
         return [$order->id, $order->note];
     },
-    'graph' => fn ($note) => DB::transaction(function () use ($note) {
-        $invoice = Invoice::create(['note' => $note]);
-        $lines = $invoice->lines()->createMany([['note' => 'a line'], ['note' => 'another line']]);
-        return [$invoice->id, ...$lines->modelKeys()];
-    }),
-    'bulk_with_keys' => function ($note, $number) {
-        $rows = array_map(fn () => ['id' => (new Invoice())->newUniqueId(), 'note' => $note], range(1, (int) $number));
-        Invoice::insert($rows);
-        return array_column($rows, 'id');
-    },
-    'insert_with_key' => fn ($id, $note) => [Invoice::createAgain($id, $note)->id],
+    'insert_invoice' => fn ($id, $orderId) => [Invoice::createAgain($id, $orderId)->id],
 ];
 
 while (($line = fgets(STDIN)) !== false) {

@@ -1,13 +1,8 @@
 // The server generates the key.
 import { inTransaction } from './database.mjs'
 
-export async function insertOrder(db, { customer_id, note }) {
-  const insert = 'INSERT INTO orders (customer_id, note) VALUES ($1, $2) RETURNING *'
-  return (await db.query(insert, [customer_id, note])).rows[0]
-}
-
-export async function insertCustomer(db, { name }) {
-  return (await db.query('INSERT INTO customers (name) VALUES ($1) RETURNING *', [name])).rows[0]
+export async function insertOrder(db, { note }) {
+  return (await db.query('INSERT INTO orders (note) VALUES ($1) RETURNING *', [note])).rows[0]
 }
 
 export async function insertOrders(db, notes) {

@@ -12,26 +12,21 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 func answer(ctx context.Context, tx pgx.Tx, command string, words []string) (answer []any, err error) {
 	switch command {
-	case "migrate":
-		migration, _ := os.ReadFile("migration.sql")
-		_, err = tx.Exec(ctx, string(migration))
-	case "insert":
-		order, err := insertOrder(ctx, tx, pgtype.UUID{}, words[0])
-		return []any{order.ID}, err
-	case "parent_and_child":
-		var customer pgtype.UUID
-		insert := "INSERT INTO customers (name) VALUES ('a customer') RETURNING id"
-		if err := tx.QueryRow(ctx, insert).Scan(&customer); err != nil {
+	case "order_with_invoice":
+		order, err := insertOrder(ctx, tx, words[0])
+		if err != nil {
 			return nil, err
 		}
-		order, err := insertOrder(ctx, tx, customer, words[0])
-		return []any{customer, order.ID}, err
+		invoice, err := newInvoice(order.ID)
+		if err != nil {
+			return nil, err
+		}
+		return []any{order.ID, invoice.ID}, insertInvoice(ctx, tx, invoice)
 	case "bulk":
 		number, _ := strconv.Atoi(words[1])
 		orders, err := insertOrders(ctx, tx, strings.Split(strings.Repeat("\t"+words[0], number), "\t")[1:])
@@ -39,21 +34,10 @@ func answer(ctx context.Context, tx pgx.Tx, command string, words []string) (ans
 			answer = append(answer, order.ID)
 		}
 		return answer, err
-	case "graph":
-		invoice := newInvoice(words[0], "a line", "another line")
-		return []any{invoice.ID, invoice.Lines[0].ID, invoice.Lines[1].ID}, insertInvoices(ctx, tx, invoice)
-	case "bulk_with_keys":
-		number, _ := strconv.Atoi(words[1])
-		invoices := make([]Invoice, number)
-		for i := range invoices {
-			invoices[i] = newInvoice(words[0])
-			answer = append(answer, invoices[i].ID)
-		}
-		err = insertInvoices(ctx, tx, invoices...)
-	case "insert_with_key":
-		invoice := Invoice{Note: words[1]}
-		_ = invoice.ID.Scan(words[0])
-		return []any{invoice.ID}, insertInvoices(ctx, tx, invoice)
+	case "insert_invoice":
+		var invoice Invoice
+		_, _ = invoice.ID.Scan(words[0]), invoice.OrderID.Scan(words[1])
+		return nil, insertInvoice(ctx, tx, invoice)
 	}
 	return answer, err
 }

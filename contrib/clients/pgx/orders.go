@@ -10,13 +10,12 @@ import (
 
 // Order has a key that the server generates.
 type Order struct {
-	ID         pgtype.UUID
-	CustomerID pgtype.UUID
-	Note       string
+	ID   pgtype.UUID
+	Note string
 }
 
-func insertOrder(ctx context.Context, tx pgx.Tx, customer pgtype.UUID, note string) (Order, error) {
-	rows, _ := tx.Query(ctx, "INSERT INTO orders (customer_id, note) VALUES ($1, $2) RETURNING *", customer, note)
+func insertOrder(ctx context.Context, tx pgx.Tx, note string) (Order, error) {
+	rows, _ := tx.Query(ctx, "INSERT INTO orders (note) VALUES ($1) RETURNING *", note)
 	return pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Order])
 }
 

@@ -30,21 +30,13 @@ COMMANDS = {
     end
     again.lines - schema.lines
   end,
-  'insert' => ->(note) { [Order.create!(note:).id] },
-  'parent_and_child' => lambda do |note|
-    order = Order.create!(customer: Customer.new(name: 'a customer'), note:)
-    [order.customer.id, order.id]
+  'order_with_invoice' => lambda do |note|
+    order = Order.create!(note:, invoices: [Invoice.new])
+    [order.id, *order.invoices.map(&:id)]
   end,
   'bulk' => ->(note, number) { Order.insert_all!(Array.new(number.to_i) { { note: } }).rows.flatten },
   'create_once' => ->(command, note) { Order.create_once!(command, note).then { |order| [order.id, order.note] } },
-  'graph' => lambda do |note|
-    invoice = Invoice.create!(note:, lines: ['a line', 'another line'].map { |line| InvoiceLine.new(note: line) })
-    [invoice.id, *invoice.lines.map(&:id)]
-  end,
-  'bulk_with_keys' => lambda do |note, number|
-    Invoice.insert_all!(Array.new(number.to_i) { { id: Invoice.new_id, note: } }).rows.flatten
-  end,
-  'insert_with_key' => ->(id, note) { [Invoice.create_again!(id, note).id] }
+  'insert_invoice' => ->(id, order_id) { [Invoice.create_again!(id, order_id).id] }
 }.freeze
 
 # SQLSTATE and constraint, if the server answered

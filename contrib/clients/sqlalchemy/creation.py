@@ -25,7 +25,7 @@ def create_orders(session, notes):
     return session.scalars(sa.insert(Order).returning(Order.id), [{"note": note} for note in notes]).all()
 
 
-def create_invoice(session, id, note):
+def create_invoice(session, id, order_id):
     """The client generates the key, and repeats it."""
-    session.execute(insert(Invoice).values(id=id, note=note).on_conflict_do_nothing())
+    session.execute(insert(Invoice).values(id=id, order_id=order_id).on_conflict_do_nothing())
     return session.get_one(Invoice, id)

@@ -10,42 +10,24 @@ from combs import hmac_comb
 ID_KEY = bytes.fromhex(os.environ["ID_KEY"])
 
 
-def key_of_server(area):
-    # as the server prints it; otherwise each migration would change it
-    return mapped_column(primary_key=True, server_default=sa.text(f"idgen.keyed_comb(area => '{area}'::text)"))
-
-
-def key_of_application(area):
-    return mapped_column(primary_key=True, default=lambda: hmac_comb(ID_KEY, area))
-
-
 class Base(DeclarativeBase):
     type_annotation_map = {str: sa.Text}
 
 
-class Customer(Base):
-    __tablename__ = "customers"
-    id: Mapped[uuid.UUID] = key_of_server("customers")
-    name: Mapped[str]
-
-
 class Order(Base):
+    """The server generates the key. The default is written as the server prints it, with ::text."""
+
     __tablename__ = "orders"
-    id: Mapped[uuid.UUID] = key_of_server("orders")
-    customer_id: Mapped[uuid.UUID | None] = mapped_column(sa.ForeignKey("customers.id"))
-    customer: Mapped[Customer | None] = relationship()
+    id: Mapped[uuid.UUID] = mapped_column(
+        primary_key=True, server_default=sa.text("idgen.keyed_comb(area => 'orders'::text)")
+    )
     note: Mapped[str]
 
 
 class Invoice(Base):
+    """The application generates the key."""
+
     __tablename__ = "invoices"
-    id: Mapped[uuid.UUID] = key_of_application("invoices")
-    note: Mapped[str]
-    lines: Mapped[list["InvoiceLine"]] = relationship()
-
-
-class InvoiceLine(Base):
-    __tablename__ = "invoice_lines"
-    id: Mapped[uuid.UUID] = key_of_application("invoice_lines")
-    invoice_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("invoices.id"))
-    note: Mapped[str]
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=lambda: hmac_comb(ID_KEY, "invoices"))
+    order_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("orders.id"))
+    order: Mapped[Order] = relationship()

@@ -32,8 +32,8 @@ sub orders_of
 for my $stack (Program::all('wires'))
 {
 	next if !$stack->can_run;
-	is($stack->create_database, 'ok', "$stack->{name}: the tables are there");
-	is(orders_of($stack), '0|0', "... no order is there twice, and none is lost");
+	$stack->create_database;
+	is(orders_of($stack), '0|0', "$stack->{name}: no order is there twice, and none is lost");
 	next if $stack->{name} ne 'node-pg';
 	like(orders_of($stack, '--new-command-id'), qr/^[1-9]\d*\|0$/, '... with a new command id in each retry, some are');
 }

@@ -19,6 +19,6 @@ def create_order(command, note):
         return Order.objects.get(id=id)
 
 
-def create_invoice(id, note):
+def create_invoice(id, order_id):
     """The client generates the key, and repeats it."""
-    return Invoice.objects.get_or_create(id=id, defaults={"note": note})[0]
+    return Invoice.objects.get_or_create(id=id, defaults={"order_id": order_id})[0]

@@ -1,4 +1,4 @@
-"""KeyField for keys that the server generates; functions for keys that the application generates."""
+"""KeyField for keys that the server generates; a function for keys that the application generates."""
 
 from django.conf import settings
 from django.db import models
@@ -24,10 +24,6 @@ def keyed_comb(area):
     return Func(Value(area), function="idgen.keyed_comb", template="%(function)s(area => %(expressions)s)")
 
 
-# A migration contains the names of these functions. It would contain the secret of a functools.partial().
+# A migration contains the name of this function. It would contain the secret of a functools.partial().
 def invoice_id():
     return hmac_comb(settings.ID_KEY, "invoices")
-
-
-def invoice_line_id():
-    return hmac_comb(settings.ID_KEY, "invoice_lines")

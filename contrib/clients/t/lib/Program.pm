@@ -80,17 +80,21 @@ sub start_server
 	return $node;
 }
 
-# A database with the tables of the stack's migrations
+# A database with the tables of the stack's migrations, or of migration.sql
 sub create_database
 {
 	my ($self) = @_;
 	$self->{database} = $self->{name} =~ s/\W/_/gr;
 	Server::ask("CREATE DATABASE $self->{database} OWNER app");
 	Server::ask(PostgreSQL::Test::Utils::slurp_file("$folder/setup.sql"), $self->{database});
+	if (!$self->{has}{migrate})
+	{
+		my $migration = PostgreSQL::Test::Utils::slurp_file("$folder/migration.sql");
+		return Server::ask("SET ROLE app; $migration", $self->{database});
+	}
 	my $process = $self->start;
-	my @answer = $process->ask('migrate');
+	$process->results('migrate');
 	$process->end;
-	return "@answer";
 }
 
 sub environment

@@ -4,7 +4,8 @@ import sys
 
 
 def serve(commands, cause):
-    """cause(error) is the driver's error, or None."""
+    """The commands are functions; cause(error) is the driver's error, or None."""
+    commands = {command.__name__: command for command in commands}
     for line in sys.stdin:
         name, *words = line.rstrip("\n").split("\t")
         try:

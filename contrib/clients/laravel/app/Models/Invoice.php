@@ -4,7 +4,6 @@ namespace App\Models;
 
 use Illuminate\Database\Eloquent\Concerns\HasUuids;
 use Illuminate\Database\Eloquent\Model;
-use Illuminate\Database\Eloquent\Relations\HasMany;
 use Illuminate\Support\Facades\Config;
 
 /** The application generates the key: with create(), or fillAndInsert() for many, but not with insert(). */
@@ -13,21 +12,16 @@ class Invoice extends Model
     use HasUuids;
 
     public $timestamps = false;
-    protected $fillable = ['id', 'note'];
+    protected $fillable = ['id', 'order_id'];
 
     public function newUniqueId(): string
     {
         return hmac_comb(hex2bin(Config::get('app.id_key')), 'invoices');
     }
 
-    public function lines(): HasMany
-    {
-        return $this->hasMany(InvoiceLine::class);
-    }
-
     /** The client generates the key, and repeats it. */
-    public static function createAgain(string $id, string $note): self
+    public static function createAgain(string $id, string $orderId): self
     {
-        return self::createOrFirst(['id' => $id], ['note' => $note]);
+        return self::createOrFirst(['id' => $id], ['order_id' => $orderId]);
     }
 }

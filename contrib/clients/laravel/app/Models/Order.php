@@ -10,7 +10,7 @@ class Order extends Model
 {
     public $timestamps = false;
     protected $keyType = 'string';
-    protected $fillable = ['id', 'customer_id', 'note'];
+    protected $fillable = ['id', 'note'];
 
     /** The client generates the command id once, and repeats it. */
     public static function createOnce(string $command, string $note): self

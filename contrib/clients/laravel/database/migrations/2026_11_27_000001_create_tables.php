@@ -10,29 +10,17 @@ return new class extends Migration
     public function up(): void
     {
         DB::statement('CREATE EXTENSION IF NOT EXISTS idgen');
-        Schema::create('customers', function (Blueprint $table) {
-            $table->uuid('id')->primary()->default(DB::raw("idgen.keyed_comb(area => 'customers')"));
-            $table->text('name');
-        });
         Schema::create('orders', function (Blueprint $table) {
             $table->uuid('id')->primary()->default(DB::raw("idgen.keyed_comb(area => 'orders')"));
-            $table->foreignUuid('customer_id')->nullable()->constrained();
             $table->text('note');
         });
-        // the application generates the keys
+        // the application generates the key
         Schema::create('invoices', function (Blueprint $table) {
             $table->uuid('id')->primary();
-            $table->text('note');
-        });
-        Schema::create('invoice_lines', function (Blueprint $table) {
-            $table->uuid('id')->primary();
-            $table->foreignUuid('invoice_id')->constrained();
-            $table->text('note');
+            $table->foreignUuid('order_id')->constrained();
         });
         // needs EXECUTE on idgen.check_recent_hmac_id(), which only a superuser can grant
-        foreach (['invoices', 'invoice_lines'] as $table) {
-            DB::statement("CREATE TRIGGER {$table}_id_is_recent BEFORE INSERT OR UPDATE OF id ON $table
-                FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'key=app', 'area=$table')");
-        }
+        DB::statement("CREATE TRIGGER invoices_id_is_recent BEFORE INSERT OR UPDATE OF id ON invoices
+            FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'key=app', 'area=invoices')");
     }
 };

@@ -1,6 +1,6 @@
 # The server generates the key.
 class Order < ActiveRecord::Base
-  belongs_to :customer, optional: true
+  has_many :invoices
 
   # One statement, because a transaction of Rails 7.1 and later can lose its BEGIN with a lost connection.
   CREATE_ONCE = <<~SQL
