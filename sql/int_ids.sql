@@ -49,7 +49,9 @@ SELECT count(*) AS n, count(*) FILTER (WHERE snowflake > last_snowflake) AS snow
        count(*) FILTER (WHERE trace_id > last_trace_id) AS trace_ids,
        count(*) FILTER (WHERE js_id > last_js_id) AS js_ids,
        count(*) FILTER (WHERE decimal_id > last_decimal_id) AS decimal_ids,
-       count(*) FILTER (WHERE uuid > last_uuid) AS uuids
+       count(*) FILTER (WHERE uuid > last_uuid) AS uuids,
+       bool_and(idgen.snowflake_node(snowflake) = 21 AND idgen.trace_id_node(trace_id) = 21
+                AND idgen.js_id_node(js_id) = 21 AND decimal_id % 100000 = 65) AS of_this_node
 FROM (SELECT *, lag(snowflake, 1, 0::bigint) OVER w AS last_snowflake, lag(trace_id, 1, 0::bigint) OVER w
     AS last_trace_id,
              lag(js_id, 1, 0::bigint) OVER w AS last_js_id, lag(decimal_id, 1, 0::bigint) OVER w AS last_decimal_id,

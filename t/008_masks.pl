@@ -52,48 +52,6 @@ SKIP:
 	}
 }
 
-# Nothing of a version 7 stays visible, whichever it is.
-ask(q{
-	CREATE TABLE ids AS SELECT kind, id, idgen.mask_uuid_v7(id) AS masked
-	FROM generate_series(1, 10000) i, LATERAL (VALUES ('wall clock', idgen.uuid_v7()),
-		('ordered', idgen.uuid_v7_ordered()),
-		('whole milliseconds', idgen.uuid_v7(date_trunc('s', now()) + i * interval '1 ms')),
-		('consecutive', ('01932f1e-6b80-7000-8000-' || lpad(to_hex(i), 12, '0'))::uuid)) v (kind, id);
-	CREATE FUNCTION bits(uuid) RETURNS bit(128) LANGUAGE sql IMMUTABLE RETURN ('x' || replace($1::text,
-		'-', ''))::bit(128)});
-is(ask(q{
-	SELECT count(*), count(DISTINCT masked), bool_and(idgen.uuid_version(masked) = 4
-		AND idgen.uuid_variant(masked) = 'RFC 9562'),
-		bool_and(idgen.unmask_uuid_v7(masked) = id), bool_or(idgen.mask_uuid_v7(id, 'other') = masked) FROM ids}),
-	'40000|40000|t|t|f', 'a masked version 7 is a version 4, and comes back');
-# Each of 122 bits differs in half of 9,999 pairs of neighbours; six standard deviations are 300.
-is(ask(q{
-	SELECT kind, count(*), count(*) FILTER (WHERE abs(differ - 5000) > 300)
-	FROM (SELECT kind, bit, sum(get_bit(changed, bit)) AS differ
-		FROM (SELECT kind, bits(masked) # lag(bits(masked)) OVER (PARTITION BY kind ORDER BY id) AS changed
-			FROM ids) pairs,
-			generate_series(0, 127) bit
-		WHERE bit NOT BETWEEN 48 AND 51 AND bit NOT IN (64, 65) AND changed IS NOT NULL GROUP BY 1, 2) s GROUP BY 1
-			ORDER BY 1}),
-	join("\n", map { "$_|122|0" } 'consecutive', 'ordered', 'wall clock', 'whole milliseconds'),
-	'masks of neighbours have nothing in common');
-# Masks of one hour, with a bit flipped in each of 122 places
-is(ask(q{
-	WITH given AS (SELECT i, idgen.mask_uuid_v7(overlay(overlay(md5(i::text)
-			PLACING left(replace(idgen.uuid_v7(timestamptz '2026-11-20 03:44:00+00' - i * interval '36 ms')::text,
-				'-', ''), 13) FROM 1)
-			PLACING '8' FROM 17)::uuid) AS masked FROM generate_series(1, 100000) i),
-		places AS (SELECT array_agg(bit) AS bits FROM generate_series(0, 127) bit
-			WHERE bit NOT BETWEEN 48 AND 51 AND bit NOT IN (64, 65))
-	SELECT count(*) FILTER (WHERE idgen.is_recent_uuid_v7(idgen.unmask_uuid_v7(masked), '1 hour',
-		clock => '2026-11-20 03:44:00+00')),
-		count(*) FILTER (WHERE idgen.uuid_version(changed) = 4 AND changed <> masked),
-		count(*) FILTER (WHERE idgen.is_recent_uuid_v7(idgen.unmask_uuid_v7(changed), '1 hour',
-			clock => '2026-11-20 03:44:00+00'))
-	FROM given, places, LATERAL (SELECT bits[1 + i % 122] # 7 AS place, uuid_send(masked) AS bytes) b,
-		LATERAL (SELECT encode(set_bit(bytes, place, 1 - get_bit(bytes, place)), 'hex')::uuid AS changed) c}),
-	'100000|100000|0', 'of 100,000 masks with a flipped bit, none passes a check of one hour');
-
 # --- Permutations -------------------------------------------------------------
 is(ask(q{
 	SELECT count(*) FROM generate_series(2, 2000) g,
@@ -104,29 +62,6 @@ is(ask(qq{
 	SELECT count(DISTINCT p), min(p), max(p) FROM generate_series(1, 1 << 20) i,
 		LATERAL (SELECT idgen.permute(i, 1 << 20, key_name => '$_') AS p) permuted}),
 	'1048576|1|1048576', "and 2^20 numbers, with the key $_") for qw(default orders other);
-is(ask(q{
-	SELECT count(*) FROM generate_series(1, 40000) i,
-		LATERAL (SELECT 2 + (random() * ((1::bigint << (1 + i % 62)) - 1))::bigint AS g) sizes,
-		LATERAL (SELECT least(g, 1 + (random() * g)::bigint) AS id) numbers,
-		LATERAL (SELECT idgen.permute(id, g) AS p) permuted
-	WHERE p BETWEEN 1 AND g AND idgen.unpermute(p, g) = id AND idgen.permute(idgen.unpermute(id, g), g) = id}),
-	40000, 'random numbers below random limits come back');
-is(ask(q{
-	SELECT count(DISTINCT idgen.permute(7, 1000000007, key_name => name)),
-		count(DISTINCT idgen.permute(7, 1000000007, name)),
-		count(DISTINCT idgen.permute(7, 1000000000 + i)) > 95
-	FROM unnest('{default,orders,other,published}'::text[]) name, generate_series(1, 100) i}),
-	'4|4|t', 'the key, the area and the greatest number matter');
-
-# Of 63 output bits, half differ between neighbours, and each of them does.
-my ($mean, $least, $most) = split /\|/, ask(q{
-	SELECT avg(bit_count(d)), (SELECT min(n) || '|' || max(n) FROM (
-		SELECT avg(get_bit(d, 63 - b)) AS n FROM differences, generate_series(0, 62) b GROUP BY b) bits)
-	FROM differences} =~ s/^/WITH differences AS MATERIALIZED (
-		SELECT (idgen.permute(i) # idgen.permute(i + 1))::bit(64) AS d FROM generate_series(1, 40000) i)/r);
-cmp_ok(abs($mean - 31.5), '<', 0.2, 'neighbours differ in half of the bits');
-cmp_ok($least, '>', 0.48, 'each bit differs for half of them');
-cmp_ok($most, '<', 0.52, 'and no more');
 
 # --- Bad arguments ------------------------------------------------------------
 my $v4 = q{'2463c780-7fca-4def-8c3f-7b1a2c4d5e6f'};
