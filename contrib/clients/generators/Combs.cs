@@ -21,7 +21,7 @@ public static class Combs
 
     static byte[] Hash(byte[] key, int level, long ms, long period, string area)
     {
-        var number = ms / period - (ms % period < 0 ? 1 : 0); // rounded down
+        var number = Number(ms, period);
         using (var mac = new HMACSHA256(key))
             return mac.ComputeHash(Encoding.UTF8.GetBytes(level + " " + period + " " + number + " " + area));
     }
@@ -34,10 +34,15 @@ public static class Combs
 
     public static Guid ShortComb(long unixMs, byte[] random, long periodMs, int prefixBytes)
     {
-        var number = unixMs / periodMs;
+        var number = Number(unixMs, periodMs);
         for (var i = prefixBytes - 1; i >= 0; i--, number >>= 8)
             random[i] = (byte)(number & 0xff);
         return Stamp(random);
+    }
+
+    static long Number(long ms, long period)
+    {
+        return ms / period - (ms % period < 0 ? 1 : 0); // rounded down
     }
 
     static byte[] RandomBytes()

@@ -35,7 +35,7 @@ public final class Combs {
     }
 
     static UUID shortComb(long ms, byte[] bytes, long period, int prefixBytes) {
-        long number = ms / period;
+        long number = Math.floorDiv(ms, period);
         for (int i = prefixBytes - 1; i >= 0; i--, number >>= 8) bytes[i] = (byte) number;
         return stamp(bytes);
     }

@@ -27,7 +27,7 @@ sub hmac_comb
 sub short_comb
 {
 	my ($unix_ms, $random, $period_ms, $prefix_bytes) = @_;
-	my $period = pack 'Q>', int(($unix_ms // time * 1000) / ($period_ms // 60_000));
+	my $period = pack 'q>', floor(($unix_ms // time * 1000) / ($period_ms // 60_000));
 	return stamp($random, substr $period, -($prefix_bytes // 2));
 }
 

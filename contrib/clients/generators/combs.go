@@ -20,12 +20,8 @@ func NewHmacComb(key [16]byte, area string) (id [16]byte, err error) {
 
 func hmacComb(key [16]byte, area string, unixMs int64, id [16]byte, periodMs int64) [16]byte {
 	hash := func(level int, ms int64) []byte {
-		number := ms / periodMs
-		if ms%periodMs < 0 {
-			number-- // rounded down
-		}
 		mac := hmac.New(sha256.New, key[:])
-		fmt.Fprintf(mac, "%d %d %d %s", level, periodMs, number, area)
+		fmt.Fprintf(mac, "%d %d %d %s", level, periodMs, periodNumber(ms, periodMs), area)
 		return mac.Sum(nil)
 	}
 	copy(id[:3], hash(1, unixMs))
@@ -43,9 +39,18 @@ func NewShortComb() (id [16]byte, err error) {
 
 func shortComb(unixMs int64, id [16]byte, periodMs int64, prefixBytes int) [16]byte {
 	var number [8]byte
-	binary.BigEndian.PutUint64(number[:], uint64(unixMs/periodMs))
+	binary.BigEndian.PutUint64(number[:], uint64(periodNumber(unixMs, periodMs)))
 	copy(id[:], number[8-prefixBytes:])
 	return stamp(id)
+}
+
+// periodNumber returns the quotient, rounded down.
+func periodNumber(ms, periodMs int64) int64 {
+	number := ms / periodMs
+	if ms%periodMs < 0 {
+		number--
+	}
+	return number
 }
 
 func stamp(id [16]byte) [16]byte {

@@ -14,16 +14,21 @@ function hmac_comb(
         throw new InvalidArgumentException('the key of hmac_comb() must have 16 bytes');
     }
     $ms = $unixMs ?? (int) (microtime(true) * 1000);
-    $floor = fn (int $a): int => intdiv($a, $periodMs) - ($a % $periodMs < 0 ? 1 : 0);
-    $hash = fn (int $level, int $number): string => hash_hmac('sha256', "$level $periodMs $number $area", $key, true);
-    return stamp_comb(substr($hash(1, $floor($ms)), 0, 3) . $hash(2, $floor($ms * 12))[0], $random);
+    $hash = fn (int $level, int $ms): string =>
+        hash_hmac('sha256', "$level $periodMs " . comb_period($ms, $periodMs) . " $area", $key, true);
+    return stamp_comb(substr($hash(1, $ms), 0, 3) . $hash(2, $ms * 12)[0], $random);
 }
 
 /** Begins with the number of the period, by default the minute modulo 65536. */
 function short_comb(?int $unixMs = null, ?string $random = null, int $periodMs = 60_000, int $prefixBytes = 2): string
 {
-    $period = intdiv($unixMs ?? (int) (microtime(true) * 1000), $periodMs);
+    $period = comb_period($unixMs ?? (int) (microtime(true) * 1000), $periodMs);
     return stamp_comb(substr(pack('J', $period), -$prefixBytes), $random);
+}
+
+function comb_period(int $ms, int $periodMs): int
+{
+    return intdiv($ms, $periodMs) - ($ms % $periodMs < 0 ? 1 : 0); // rounded down
 }
 
 function stamp_comb(string $prefix, ?string $random): string

@@ -15,7 +15,7 @@ where
 
 /// Begins with the number of the period. The server's defaults are 60_000 and 2.
 pub fn short_comb(unix_ms: i64, mut random: [u8; 16], period_ms: i64, prefix_bytes: usize) -> [u8; 16] {
-    let number = (unix_ms / period_ms).to_be_bytes();
+    let number = unix_ms.div_euclid(period_ms).to_be_bytes();
     random[..prefix_bytes].copy_from_slice(&number[8 - prefix_bytes..]);
     stamp(random)
 }
