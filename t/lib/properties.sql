@@ -293,7 +293,8 @@ SELECT *, CASE WHEN t ~ '^[0-9a-fA-F]{24}$' THEN idgen.is_object_id(t) = (t !~ '
 		AND idgen.object_id_timestamp(t) = to_timestamp(('x' || left(t, 8))::bit(32)::bigint & 4294967295)
 	ELSE NOT idgen.is_object_id(t) AND tried.object_id_timestamp(t) = '!22P02' END AS holds FROM texts;
 -- remember_command() keeps the newest commands, each once, and no null
-SELECT *, idgen.has_command(history, id) = coalesce(id = ANY (history), false) AND idgen.has_command(history, NULL) IS NULL
+SELECT *, idgen.has_command(history, id) = coalesce(id = ANY (history), false)
+	AND idgen.has_command(history, NULL) IS NULL
 	AND idgen.remember_command(history, id, keep) = coalesce((SELECT array_agg(e ORDER BY o) FROM (
 		SELECT e, o
 		FROM unnest(CASE WHEN id = ANY (history) THEN history ELSE history || id END) WITH ORDINALITY u (e, o)
