@@ -4,7 +4,7 @@ Exits with status 1 if a value occurred twice or was not greater than the values
 value was returned. Three sessions call snowflake(), whose high-water mark is ten hours ahead of the
 clock, so that the clock does not protect the values. Another chooses among KINDS, replacements of
 the sequence also as the first statement after a restart. Values of a transaction that replaced the
-sequence and was rolled back do not count (docs/promises.md).
+sequence and was rolled back do not count.
 """
 
 import collections
