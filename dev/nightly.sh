@@ -15,8 +15,7 @@ for major in 15-i386 18 19; do run_script dev/run-on.sh "$major" scripts/test.sh
 for major in 18 19; do run_script dev/test-upgrade.sh 15 "$major"; done
 for major in 17 18 19; do run_script dev/test-package.sh "$major"; done
 run_script dev/test-assertions.sh
-run_script dev/stress.sh snowflake --seconds 1800
-run_script dev/stress.sh catalogs --seconds 600
+run_script dev/stress.sh --seconds 1800
 run_script dev/fuzz.sh --seconds 120
 
 end_of_scripts

@@ -118,7 +118,7 @@ idgen_require() {
 
 # Install what is missing to build idgen, and for "tests" or "bench"; sets PG_CONFIG.
 idgen_install_packages() {
-    local major extension package candidate missing=(make prove:perl)
+    local major extension package missing=(make prove:perl)
     command -v clang >/dev/null || missing+=('gcc:gcc libc6-dev')
     [ -z "${1:-}" ] || missing+=(python3)
     [ "${1:-}" != bench ] || /usr/bin/python3 -c 'import matplotlib' 2>/dev/null || missing+=(python3-matplotlib)
@@ -138,18 +138,16 @@ idgen_install_packages() {
     PG_CONFIG=$(idgen_find_pg_config)
     [ -n "$PG_CONFIG" ] || idgen_die "no PostgreSQL server with its development files found"
 
-    # tests use pg_cron, and pg_partman from version 5 on, if this server has packages of them
+    # tests use pg_cron and pg_partman, if this server has packages of them
     [ "${1:-}" = tests ] || return 0
     missing=()
     major=$(idgen_major)
-    for extension in cron:1 partman:5; do
-        package=postgresql-$major-${extension%:*}
-        candidate=$(LC_ALL=C apt-cache policy "$package" 2>/dev/null |
-            sed -n 's/^ *Candidate: \([0-9]*\).*/\1/p') || true
-        [ -e "$("$PG_CONFIG" --sharedir)/extension/pg_${extension%:*}.control" ] ||
-            [ "${candidate:-0}" -lt "${extension#*:}" ] || missing+=("$package")
+    for extension in cron partman; do
+        package=postgresql-$major-$extension
+        [ -e "$("$PG_CONFIG" --sharedir)/extension/pg_$extension.control" ] ||
+            ! apt-cache show "$package" >/dev/null 2>&1 || missing+=("$package")
     done
-    idgen_require ${missing[@]+"${missing[@]}"}
+    [ ${#missing[@]} -eq 0 ] || idgen_apt_install "${missing[@]}"
 }
 
 # The server runs as the caller, or as "postgres" if the caller is root: it refuses root.
