@@ -586,7 +586,7 @@ COMMENT ON FUNCTION idgen.check_recent_id() IS
 '(''short_comb'', ''comb'' or ''uuid_v7''), and any of ''tolerance=...'', ''past_tolerance=...'', '
 '''future_tolerance=...'' and, for short_comb, ''period=...'', ''prefix_bytes=...''. It refuses an identifier whose '
 'time is not near the wall clock with an error (23514) whose constraint name is the trigger''s name, unless a unique '
-'index on the column has the identifier already, or an UPDATE does not change it.';
+'index on the column has the identifier already, or an UPDATE does not change it within its partition.';
 
 CREATE FUNCTION idgen.internal_created_bound(id uuid, tolerance interval, is_last boolean) RETURNS timestamptz
     LANGUAGE C IMMUTABLE PARALLEL SAFE
