@@ -169,7 +169,7 @@ SELECT setval('idgen.decimal_id_counter', 922337201);
 SELECT parts.* FROM (SELECT idgen.decimal_id() AS id FROM generate_series(1, 2) OFFSET 0) made,
     idgen.decimal_id_parts(id) parts;
 SELECT setval('idgen.decimal_id_counter', 92233720199999);
-SELECT idgen.decimal_id();
+SELECT idgen.decimal_id(), lastval();
 SAVEPOINT s;
 SELECT idgen.decimal_id();
 ROLLBACK TO s;
