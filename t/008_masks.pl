@@ -130,9 +130,4 @@ like(ask("EXPLAIN (COSTS OFF) SELECT * FROM events WHERE id = idgen.unmask_uuid_
 	'a lookup by a masked UUID uses the index');
 like(ask('EXPLAIN (COSTS OFF) SELECT * FROM events WHERE number = idgen.unpermute(12345)'),
 	qr/Index Scan using events_number_key.*Index Cond: \(number = idgen.unpermute/s, 'and one by a permuted number');
-my $query = 'SELECT count(DISTINCT idgen.mask_uuid_v7(id)),
-	sum(idgen.permute(number)::numeric) FROM events WHERE idgen.permute(number) > 0';
-like(ask(in_parallel("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) $query")), qr/Workers Launched: [12]/,
-	'in parallel workers');
-is(ask(in_parallel($query)), ask($query), 'with the same results');
 done_testing();

@@ -215,21 +215,7 @@ ok(wait_until(sub { $session->ask('SELECT new_key()') eq '42704' }), 'and, after
 is($session->ask("INSERT INTO x VALUES ('$former')"), '42704', 'nor does the trigger');
 $session->quit;
 
-# --- Standbys and dumps ------------------------------------------------------------------
-write_keys($lines);
-$node->backup('base');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($node, 'base', has_streaming => 1);
-my $on_standby = $standby->data_dir . '/idgen_keys';
-unlink $on_standby;
-$standby->start;
-is(outcome('SELECT new_key()', node => $standby), '58P01', 'a standby without the file');
-$standby->promote;
-is(outcome($insert, node => $standby), '58P01', 'no INSERT succeeds when it is promoted');
-write_keys($lines, $on_standby);
-is(outcome($insert, node => $standby), '', 'until the file is there');
-$standby->stop;
-
+# --- Dumps (Standbys: t/009_key_file.pl.) ----------------------------------------------
 write_keys('');
 $node->reload;
 dump_and_restore('custom', 'postgres', 'restored');

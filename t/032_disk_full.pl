@@ -83,7 +83,6 @@ for my $time (1 .. 3)
 is(join(' ', grep { !/^(53100|57P01|57P02|57P03|53300|connection to .*)$/ } sort keys %{ $load->errors }),
 	'', 'clients met no errors other than shutdown and refused connections');
 $load->check;
-diag('figures: full disks: data 3 times, ' . count_of('53100') . ' errors; WAL 3 times; ' . $load->figures);
 
 $node->stop;
 done_testing();
