@@ -1,6 +1,6 @@
-# Dumps by a superuser and by an installer of an unusual name are restored by either, with contents, marks and rights,
-# but without what was added to the table of recorded commands. Therefore tenants are separated by a function, that of
-# docs/security.md.
+# Roles and objects of any name: an installer and a superuser whose names need quotation marks and escapes create the
+# extension, use it, and dump it. Either restores it, with contents, marks and rights, but without what was added to the
+# table of recorded commands. Therefore tenants are separated by a function, that of docs/security.md.
 
 use Functions;
 use InUse;
@@ -9,12 +9,14 @@ use Server;
 
 my $node = start_server('restore');
 
-my $superuser = ask('SELECT current_user');
 my $backup = $node->backup_dir;
+# The server does not substitute some of these names for its macro in an extension's script.
 my $installer = q{a"b'c\d$e ü};
-my $role = ident($installer);
-my ($schema, $domain) = map { ident("$installer $_") } 'schema', 'domain';
-my $domain_name = literal("$schema.$domain");
+my $superuser = "$installer dba";
+my ($role, $dba, $schema, $domain, $table) = map { ident("$installer$_") } '', ' dba', ' schema', ' domain', ' table';
+my ($role_text, $domain_text, $table_text) = map { literal($_) } $installer, "$schema.$domain", "$schema.$table";
+my $bootstrap = ask('SELECT current_user');
+ask("CREATE ROLE $dba SUPERUSER LOGIN");
 ask("CREATE ROLE $_ LOGIN") for $role, qw(application auditor reader stranger);
 ask('GRANT pg_read_all_data TO reader');
 
@@ -37,10 +39,25 @@ my @sequences = @Functions::sequences;
 my $of_keys = '(' . join('|', @Functions::of_keys) . ')';
 
 new_database('shop');
+# default privileges, which the script takes back and grants again
+my @kinds = qw(TABLES SEQUENCES FUNCTIONS SCHEMAS);
+my $defaults = 'SELECT defaclobjtype, defaclnamespace, unnest(defaclacl)::text FROM pg_default_acl ORDER BY 1, 2, 3';
+ask("ALTER DEFAULT PRIVILEGES GRANT ALL ON $_ TO $dba WITH GRANT OPTION", 'shop') for @kinds;
+my $defaults_before = ask($defaults, 'shop');
+is(as($installer, 'shop', 'CREATE EXTENSION idgen'), '', 'the installer creates the extension');
+is(ask($defaults, 'shop'), $defaults_before, '... and the default privileges are the same');
+ask("ALTER DEFAULT PRIVILEGES REVOKE ALL ON $_ FROM $dba", 'shop') for @kinds;
 is( as($installer, 'shop', qq{
-		CREATE EXTENSION idgen;
 		CREATE SCHEMA $schema;
-		SELECT FROM idgen.create_id_domain($domain_name, 'inv');
+		CREATE SEQUENCE $schema.$role;
+		CREATE TABLE $schema.$table (
+			$role uuid PRIMARY KEY DEFAULT idgen.short_comb(),
+			"by area" uuid DEFAULT idgen.keyed_comb(area => $role_text),
+			"by sequence" uuid DEFAULT idgen.sequence_comb(${\literal("$schema.$role")}));
+		CREATE TRIGGER $role BEFORE INSERT OR UPDATE OF $role ON $schema.$table FOR EACH ROW
+			EXECUTE FUNCTION idgen.check_recent_id($role_text, 'short_comb', 'tolerance=1 hour');
+		INSERT INTO $schema.$table DEFAULT VALUES;
+		SELECT FROM idgen.create_id_domain($domain_text, 'inv');
 		SELECT FROM idgen.create_once($command, $entity, 'order', '{"customer": 7}');
 		SELECT FROM idgen.create_once_bigint(idgen.uuid_v4(), 42);
 		SELECT FROM idgen.uuid_v7_ordered();
@@ -48,7 +65,16 @@ is( as($installer, 'shop', qq{
 		GRANT SELECT (command_id, created_at) ON idgen.creation_identifiers TO auditor;
 		GRANT SELECT (prefix, domain) ON idgen.id_prefixes TO application;
 		GRANT SELECT, UPDATE ON idgen.snowflake_mark TO application}) =~ s/\n//gr,
-	'', 'the installer uses the extension and grants rights');
+	'', '... uses it, and grants rights');
+my $old = "INSERT INTO $schema.$table ($role) VALUES (idgen.short_comb(clock => now() - interval '1 day'))";
+is_deeply([ errors($old, database => 'shop') =~ /^(?:SCHEMA|TABLE|COLUMN|CONSTRAINT) NAME:  (.*)$/mg ],
+	[ "$installer schema", "$installer table", $installer, $installer ], 'an error carries the names');
+SKIP:
+{
+	skip 'idgen_advisor is not installed', 1 if !ask(q{SELECT 1 FROM pg_available_extensions WHERE name = 'idgen_advisor'});
+	is(as($installer, 'shop', "BEGIN; CREATE EXTENSION idgen_advisor; SELECT rows FROM idgen.index_report($table_text);
+		SELECT count(*) FROM idgen.index_reports(0) WHERE advice LIKE 'not read%'"), "1\n0", 'the advisor reads the index');
+}
 ask("GRANT EXECUTE ON FUNCTION idgen.$_ TO application", 'shop') for @Functions::of_keys;
 ask(join('; ', map { "SELECT setval('idgen.$_', last_value + 1) FROM idgen.$_" } @sequences), 'shop');
 
@@ -67,7 +93,8 @@ sub uses_grants
 }
 uses_grants('shop', 'granted');
 
-my $contents = q{
+my $contents = qq{
+	SELECT * FROM $schema.$table;
 	SELECT * FROM idgen.creation_identifiers ORDER BY 1;
 	SELECT prefix, domain FROM idgen.id_prefixes ORDER BY 1;
 	SELECT sequencename, last_value FROM pg_sequences WHERE schemaname = 'idgen' ORDER BY 1};
@@ -107,7 +134,8 @@ sub is_restored
 {
 	my ($role, $database, $when) = @_;
 	is(ask($contents, $database), $contents_before, "$when, the contents are the same");
-	is(ask($InUse::rights, $database), rights_by($role, $rights_before), "$when, the rights are the same");
+	is(ask($InUse::rights, $database) =~ s/\Q$dba/$bootstrap/gr, rights_by($role, $rights_before),
+		"$when, the rights are the same");
 	uses_grants($database, $when);
 	ask('TRUNCATE idgen.creation_identifiers', $database);
 }
