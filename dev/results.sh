@@ -51,7 +51,7 @@ end_of_results() {
     [ "$failed" -eq 0 ]
 }
 
-# Run a script that ends so, and add its results.
+# Run a script that ends with such a summary, and add its results.
 run_script() {
     local log status good bad started=$SECONDS
     log=$(mktemp)

@@ -187,7 +187,7 @@ SELECT idgen.decimal_id();
 ROLLBACK;
 ALTER SEQUENCE idgen.decimal_id_counter RESTART;
 
--- another high-water mark than the function's own is continued from by the next session
+-- the next session continues from a high-water mark that is not the function's own
 SELECT last_value & 268435455 AS own, extract(epoch FROM now())::bigint AS second FROM idgen.js_id_mark \gset
 SELECT setval('idgen.js_id_mark', (:second::bigint + 1000) << 28) > 0 AS set;
 \c -
@@ -200,7 +200,7 @@ SELECT setval('idgen.js_id_mark', (:second::bigint + 2000) << 28 | :own) > 0 AS 
 SET idgen.node_id = 21;
 SET timezone = 'UTC';
 SELECT extract(epoch FROM idgen.js_id_timestamp(idgen.js_id())) >= :second + 2000 AS continued;
--- a smaller one is not
+-- but not from a smaller one
 SELECT setval('idgen.js_id_mark', 1) > 0 AS set;
 \c -
 SET idgen.node_id = 21;

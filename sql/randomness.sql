@@ -32,7 +32,7 @@ INSERT INTO random_bits VALUES
     ('prefix of keyed_comb', 0, 47), ('prefix of keyed_comb', 52, 63), ('prefix of keyed_comb', 66, 127),
     ('sequence_comb', 16, 47), ('sequence_comb', 52, 63), ('sequence_comb', 66, 127),
     ('bulk', 48 + 4, 63), ('bulk', 66, 127),
-    -- of every second one, whose run no other sampled one has
+    -- every second identifier is sampled, so that each one has a run of its own
     ('run', 16, 47), ('run', 48 + 4, 63), ('run', 66, 127);
 
 -- each random bit is set in half of the identifiers, and differs in half of them from that of the previous identifier,

@@ -95,7 +95,7 @@ SELECT :same_transaction AS same_transaction, left(idgen.short_comb(clock => '20
 ROLLBACK;
 SELECT left(idgen.short_comb(clock => '2022-03-18 03:44:00+00')::text, 13) = :'tag' AS after_rollback;
 
--- so does another period, and the same one after it; a run_length of 1 has no runs
+-- another period begins a new run, and so does a return to the same period; a run_length of 1 makes no runs
 SELECT count(DISTINCT left(id::text, 13)) AS tags FROM (SELECT idgen.short_comb(clock => '2022-03-18 03:45:00+00')
     AS id FROM generate_series(1, 128) OFFSET 0) s;
 SELECT count(DISTINCT left(id::text, 13)) AS tags FROM (SELECT idgen.short_comb(clock => '2022-03-18 03:44:00+00')

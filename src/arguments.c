@@ -91,8 +91,8 @@ shown_text(const char *bytes, int length, int max)
 }
 
 /*
- * Text of the server's encoding in UTF-8, the bytes themselves if they are the
- * same; *length becomes that of the result.
+ * Convert text from the server's encoding to UTF-8.  Returns the bytes
+ * themselves if nothing changes; *length becomes that of the result.
  */
 char *
 utf8_text(char *bytes, int *length)

@@ -393,7 +393,7 @@ idgen_check_recent_id(PG_FUNCTION_ARGS)
 	return check_row(fcinfo, "check_recent_id", NULL);
 }
 
-/* check_recent_hmac_id() returns trigger: the same for hmac_comb(), without the scheme, with "key=..." */
+/* check_recent_hmac_id() returns trigger: the same for hmac_comb(), with "key=..." in place of the scheme */
 PG_FUNCTION_INFO_V1(idgen_check_recent_hmac_id);
 Datum
 idgen_check_recent_hmac_id(PG_FUNCTION_ARGS)

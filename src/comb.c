@@ -120,9 +120,9 @@ find_run(const ShortPrefix *prefix, int32 run_length)
 }
 
 /*
- * Whether the next identifier with these arguments has a tag, and which: that
- * of the current run, or a new random one if the run has no identifiers left,
- * the prefix has changed or, if it is adaptive, the transaction.
+ * Whether the next identifier with these arguments has a tag.  It is that of
+ * the current run, or a new random one if the run has no identifiers left, or
+ * if the prefix or, in an adaptive run, the transaction has changed.
  */
 static bool
 next_tag(const ShortPrefix *prefix, int32 run_length, uint64 prefix_value, uint32 *tag)

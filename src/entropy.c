@@ -11,8 +11,8 @@
  * - A pool belongs to one process, as do the other states of generators, such as
  *   a last value or a run.  The children of the postmaster inherit its memory;
  *   therefore it has no pool, and makes no identifiers.  (A process that code in
- *   a backend forks, as PL/Python's os.fork() can, is none of the server, and
- *   repeats the backend's identifiers.)
+ *   a backend forks, as PL/Python's os.fork() can, is not a process of the
+ *   server, and repeats the backend's identifiers.)
  */
 #include "postgres.h"
 

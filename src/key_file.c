@@ -187,7 +187,7 @@ next_database_name(const char **line, const char **problem)
 	return NULL;
 }
 
-/* Is the key of a line for this database, by the names of databases that end the line? */
+/* May this database use the key of a line, which may end with names of databases? */
 static bool
 is_for_database(const char *line, const char *database, const char **problem)
 {

@@ -14,7 +14,7 @@
 /* The most periods that a check may touch; a tolerance of a day touches 49 hours. */
 #define MAX_CHECKED_PERIODS	64
 
-/* The server's own key of live keys, that of keys with a given clock, or one of the key file. */
+/* The server's key for the wall clock, its key for a given clock, or one of the key file. */
 typedef enum KeySource
 {
 	KEY_OF_SERVER,
@@ -22,12 +22,12 @@ typedef enum KeySource
 	KEY_OF_FILE
 } KeySource;
 
-/* The hashes of a period and of those of its twelfths that were needed. */
+/* The hash of a period, and of each of its twelfths that was needed. */
 typedef struct HashedPeriod
 {
 	int64		number;
 	uint32		bits;
-	uint16		known;			/* bit i: parts[i], PERIOD_KNOWN: bits */
+	uint16		known;			/* which parts are set, and PERIOD_KNOWN */
 	uint8		parts[PARTS_OF_PERIOD];
 } HashedPeriod;
 

@@ -37,7 +37,7 @@ typedef struct PrefixedKind
 {
 	const char *noun;			/* for messages */
 	const Radix *radix;
-	bool		is_typeid;		/* has TypeID's rules, else ours */
+	bool		is_typeid;		/* whether the rules are those of TypeIDs */
 } PrefixedKind;
 
 static const PrefixedKind prefixed_id = {"prefixed id", &radix_36, false};

@@ -14,13 +14,14 @@
  * to the WAL before values reach it, RESERVED seconds at a time, and again when
  * half of them are used, so that a standby may lag behind by the other half.
  *
- * Signatures are random, and others after each start of the server.  Another one
- * than the ticker's own means that the high-water mark was written before a
- * restart or promotion, in the database from which this one was copied or
- * restored, or by a user: values continue above it, whatever the clock says.
+ * Signatures are random, and change with each start of the server.  A
+ * signature other than the ticker's own means that the high-water mark was
+ * written before a restart or promotion, in the database from which this one
+ * was copied or restored, or by a user: values continue above it, whatever the
+ * clock says.
  *
- * A backend keeps numbers only: up to which values it need not look at the
- * sequence.  Any access to a catalog may reset them.
+ * A backend keeps only the numbers up to which it need not look at the
+ * sequences.  Any access to a catalog may reset them.
  */
 #include "postgres.h"
 
@@ -195,8 +196,8 @@ value_after(const TickerLayout *layout, uint64 last, uint64 now)
 
 /*
  * Make sure that the high-water mark is later than the next value by more than
- * half of RESERVED, and that the ticker is above one of another writer.  Returns
- * the value from which on to do that again.  Requires all rights.
+ * half of RESERVED, and that the ticker is ahead of a mark of another writer.
+ * Returns the value at which this must be done again.  Requires all rights.
  *
  * A sequence without a value, such as a new one, has no high-water mark.
  */

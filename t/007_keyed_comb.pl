@@ -60,7 +60,8 @@ SKIP:
 	my $session = session(node => $fake);
 	my $start = timegm(0, 0, 0, 20, 10, 2026);
 
-	# For each of these seconds after the start, the number of its period and of its prefix, in the order of appearance
+	# The numbers of the period and of the prefix at each of these seconds after the start; each is numbered in the
+	# order of its appearance.
 	my $numbers = sub {
 		my (@periods, @prefixes);
 		my $number = sub {

@@ -28,7 +28,7 @@ SKIP:
 	for my $name (sort keys %Masks::key)
 	{
 		my $count = $name eq 'default' ? 10_000 : 100;
-		# what the definition is given, and the same call of the line n
+		# the input of the program, and the same call in SQL for its line n
 		for (
 			[ 'mask', 'idgen.mask_uuid_v7(n::uuid, NAME)',
 				"SELECT overlay(idgen.uuid_v4()::text PLACING '7' FROM 15) FROM generate_series(1, $count)
@@ -67,7 +67,7 @@ is(ask(qq{
 my $v4 = q{'2463c780-7fca-4def-8c3f-7b1a2c4d5e6f'};
 my $v7 = q{'018f2d9f-9a2a-7def-8c3f-7b1a2c4d5e6f'};
 
-# a version 7 of another variant, which is of none
+# a UUID with the digit of version 7, but of another variant, which has no versions
 my $other = q{'018f2d9f-9a2a-7def-cc3f-7b1a2c4d5e6f'};
 my $wrong = sub {
 	my ($version, $id, $of) = @_;

@@ -58,8 +58,8 @@ $load->work(10);
 $load->check;
 
 # --- The standby is disconnected before ------------------------------------------
-# The clock stands still, so that values use up the reserved seconds: of js_id, 65,536 values each. When they are about
-# to be used up, more have been reserved long ago; then fewer than half of these are used.
+# The clock stands still, so that values use up the reserved seconds: 65,536 values of js_id() use up one second. Before
+# the first reserved seconds are used up, more are reserved, and fewer than half of these are used.
 $clock->stand_still_at(int(time) + 600);
 $clock->start($primary);
 ask('SELECT count(idgen.js_id()) FROM generate_series(1, 700000)');

@@ -20,10 +20,9 @@ sub continues_after_crash
 	set_clock($node, 0);
 }
 
-# A scenario: the values of two sessions in a new database are greater than all before after each step, which is the
-# number
-# of the session, a name, if values are to be checked, and a query, where VALUES fetches some and is the default; and in
-# the end, after a crash.
+# A scenario runs steps in a new database. After each step, and after a crash at the end, the values of both sessions
+# must be greater than all before. A step has the number of the session, a name if values are to be checked, and a
+# query, in which VALUES, the default, fetches some values.
 sub scenario
 {
 	my ($database, @steps) = @_;

@@ -51,7 +51,7 @@ for my $encoding (sort keys %database)
 is(outcome("SELECT hash_of(('\"' || E'\\xe9' || '\"')::jsonb)", database => 'sql_ascii'), '22021',
 	'bytes that are not UTF-8 are an error in SQL_ASCII');
 
-# 10,000 numbers of 131,072 digits in 90 kB
+# a request of 90 kB that denotes 10,000 numbers of 131,072 digits
 is(outcome(q{SELECT hash_of(('[' || repeat('1e131071,', 10000) || '1]')::jsonb)}, database => 'utf8'), '22003',
 	'long numbers are refused');
 done_testing();

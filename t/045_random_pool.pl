@@ -32,8 +32,8 @@ sub numbers_at
 	return unpack 'Q*', $bytes;
 }
 
-# Identifiers, as the values of the pool from which they were made, two each: 60 bits of one surround the
-# version, 62 bits of the other follow the variant. Of each, the seven bytes that are completely known.
+# Make identifiers, and return the values of the pool from which they were made. Each contains two: 60 bits of one
+# surround the version, and 62 bits of the other follow the variant. Seven bytes of each value are completely known.
 sub make
 {
 	my ($session, $count) = @_;

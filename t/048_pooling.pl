@@ -14,7 +14,7 @@ ask(q{
 	CREATE TABLE orders (id uuid, command uuid);
 	CREATE TABLE sent (pid int, client int, number int)});
 
-# The call for the number of a command and that of its entity
+# A call, given the number of a command and that of its entity
 sub create_once { return sprintf("SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-%012d', %s)", @_[ 0,
 	1 ]) }
 

@@ -120,7 +120,8 @@ my $then = as('tenant', $number);
 cmp_ok($then - $first, '>=', 5000, 'the tenant learns how many identifiers the shop has generated');
 cmp_ok($then - $first, '<=', 5010, '... exactly, while they are ahead of the clock');
 
-# As far ahead as the function accepts, again and again, so that the shop waits, however slow the machine is
+# The tenant raises the mark as far as the function accepts, again and again, so that the shop waits, however slow the
+# machine is.
 my $waiting = session(database => 'shop');
 my $pid = $waiting->{pid};
 $waiting->send('SELECT count(*) FROM generate_series(1, 1e6) WHERE pg_sleep(0.01) IS NULL OR idgen.snowflake() > 0');

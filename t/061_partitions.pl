@@ -110,7 +110,7 @@ SKIP:
 	ask("BEGIN; $setup COMMIT");    # on one day
 	my ($first) = split / /, ask($days);
 
-	# The days from that on which the partitions were made
+	# Days, counted from the day on which the partitions were made
 	my $days_from = sub { return ask("SELECT string_agg(to_char(date '$first' + 3 + i, 'YYYYMMDD'), ' ')
 		FROM generate_series($_[0], $_[1]) i") };
 	is(ask($days), $days_from->(-3, 2), 'partitions from three days ago to two days ahead');

@@ -57,7 +57,7 @@ bench_run() {
 
 psql=(psql -X -q -A -t -F ' ' -v ON_ERROR_STOP=1)
 
-# For the result of a long statement, and of a short one
+# Print the result of a statement, which can take long in bench_psql, and is short in bench_value.
 bench_psql() { bench_run "${psql[@]}" "$@"; }
 bench_value() { "${psql[@]}" -c "$1"; }
 

@@ -49,7 +49,7 @@ lab_restart() {
     lab_settings=$*
 }
 
-# Restart it if its settings are others.
+# Restart the server if its settings differ.
 lab_set() { [ "$lab_settings" = "$*" ] || lab_restart "$@"; }
 
 # Does this server know SETTING=VALUE? It may be older, or built without a compression.

@@ -96,7 +96,7 @@ settings() {
     done
 }
 
-# Called with the first measurement, so that no folder is without any.
+# This is called with the first measurement, so that no folder lacks measurements.
 begin_results() {
     local name
     mkdir -p "$out" || exit 1

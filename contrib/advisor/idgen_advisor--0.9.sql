@@ -29,7 +29,7 @@ BEGIN
     SELECT i.indexrelid, i.indrelid, k.columns, m.rows, m.index_bytes, m.leaf_pages, m.leaf_density,
            m.reindex_saves_bytes, CASE WHEN m.located_rows > 0 THEN least(1, m.newest_leaf_pages / m.leaf_pages) END,
            m.placement, w.images, w.wal,
-           -- at the rate of these rows, of which a period of keyed_comb() has an hour
+           -- a period of keyed_comb() has the rows of an hour at this rate
            CASE WHEN o.is_own AND w.wal > 0
                 THEN (SELECT c.image_bytes_per_row + c.record_bytes_per_row
                       FROM idgen.expected_key_cost('keyed_comb', m.rows, least(rows_per_checkpoint, 1e15),
@@ -38,8 +38,8 @@ BEGIN
            CASE WHEN m.index_bytes <= 100 * block_bytes THEN NULL
                 WHEN greatest(m.index_bytes - m.reindex_saves_bytes, m.leaf_pages * block_bytes) < 0.5 * m.index_bytes
                 THEN 'Most pages contain no rows any more, and ' || v.reindex || ', until as many rows return.'
-                -- Random keys fill leaf pages by 69 % in the long run. Where rows are also deleted, and new keys go to
-                -- pages between others, it is 43 to 69 %, by the rows of a period and those kept.
+                -- In the long run, random keys fill 69 % of the leaf pages. If rows are also deleted and new keys are
+                -- inserted between others, they fill 43 to 69 %, depending on the rows of a period and the rows kept.
                 WHEN m.leaf_density < CASE
                          WHEN (m.uuid_version IN (0, 4) OR m.placement IN ('local', 'scattered', 'mixed'))
                               AND pg_stat_get_tuples_deleted(i.indrelid) > 0.1 * pg_stat_get_tuples_inserted(i.indrelid)
@@ -289,8 +289,8 @@ CREATE FUNCTION idgen.internal_key_can_change(index oid, uuid_version float8) RE
     LANGUAGE SQL STABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
-        -- Keys that can change are uuids of the table's own, in no foreign key, alone or before a time. Those of
-        -- versions 6 and 7 are ordered already, but loaded in another order; 3 and 5 are computed from names.
+        -- Keys that can change are uuids which are not foreign keys, alone or before a time. Those of versions 6 and 7
+        -- are ordered, even if they were loaded in another order; versions 3 and 5 are computed from names.
         SELECT uuid_version IS NOT NULL AND uuid_version NOT IN (3, 5, 6, 7) AND i.indisunique AND i.indpred IS NULL
                AND (i.indnkeyatts = 1 OR i.indnkeyatts = 2 AND EXISTS (
                     SELECT FROM pg_attribute b JOIN pg_type t ON t.oid = b.atttypid

@@ -204,7 +204,7 @@ make_measures(FunctionCallInfo fcinfo, Relation index, const LeafSample *sample,
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(columns), values, nulls));
 }
 
-/* The index of a table's primary key; what has none is the relation to report on. */
+/* The index of a table's primary key; any other relation is itself to be reported on. */
 static Oid
 index_of(Oid relid)
 {

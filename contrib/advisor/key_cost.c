@@ -21,7 +21,7 @@
 #define INSERT_BYTES		48
 #define SPLIT_BYTES			104
 
-/* The keys of a twelfth after which keyed_comb() makes runs of as many keys */
+/* After this many keys of a twelfth, keyed_comb() makes runs of the same length */
 #define RUN_KEYS			8192
 
 typedef enum KeyKind
@@ -39,7 +39,7 @@ typedef struct KeyModel
 	/* the arguments */
 	KeyKind		kind;
 	double		rows;			/* at the checkpoint */
-	double		inserts;		/* until the next one */
+	double		inserts;		/* until the next checkpoint */
 	double		period_rows;	/* of a period of a COMB */
 	double		prefixes;		/* of a cycle of a short COMB */
 	double		rows_in_cycle;

@@ -31,7 +31,7 @@ typedef struct LeafCounts
 	double		free_space;
 	double		rows;
 	double		tuples;
-	double		tuple_bytes;	/* of one-row tuples with the keys of these */
+	double		tuple_bytes;	/* if each had one row */
 } LeafCounts;
 
 /* Count the version of a uuid in the first column. */

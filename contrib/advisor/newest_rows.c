@@ -37,13 +37,13 @@
 #define LEAST_LAST_BLOCKS	32
 #define SAMPLED_BLOCKS		100
 
-/* The newest rows that are looked up in the index, at most */
+/* The maximum number of newest rows that are looked up in the index */
 #define NEWEST_ROWS			2000
 
 /* Rows with a longer key are ignored. */
 #define MAX_READ_KEY_BYTES	2000
 
-/* In fewer rows, and from fewer newest rows, no placement is determined. */
+/* With fewer rows, or fewer newest rows, no placement is determined. */
 #define LEAST_TABLE_ROWS	1000
 #define LEAST_ROWS			100
 
@@ -62,13 +62,13 @@
 #define LOCAL_SHARE			0.4
 #define SCATTERED_SHARE		0.8
 
-/* Of rows on so few leaf pages, the order on the leaf pages is read, too. */
+/* If the rows are on so few leaf pages, their order on the pages is read, too. */
 #define FEW_LEAVES			20
 
 /* The number of newest rows whose leaf pages are read to measure images. */
 #define MEASURED_ROWS		100
 
-/* Above this share of the newest rows in sampled blocks, rows fill the room of others. */
+/* Above this share of the newest rows in sampled blocks, rows fill the space of deleted ones. */
 #define FILLING_SHARE		0.1
 
 /* A row that was inserted. */
@@ -87,7 +87,7 @@ typedef struct NewRows
 {
 	NewRow	   *rows;
 	int			count;
-	double		per_sampled;	/* rows for one on a sampled block */
+	double		per_sampled;	/* rows that a sampled one represents */
 } NewRows;
 
 /* The index tuple of a row, or NULL if its key is long or stored elsewhere. */
@@ -262,8 +262,8 @@ count_leaves(const NewRows *rows, int count, int distance)
 }
 
 /*
- * The correlation of the order of the newest rows in the index with that of
- * age, without its sign; rows at the same place have the mean of their ranks.
+ * The absolute correlation between the order of the newest rows in the index
+ * and their age; rows at the same place have the mean of their ranks.
  */
 static double
 correlation(const NewRows *rows, int count)
@@ -370,7 +370,7 @@ place(const NewRows *rows, int count, int leaf_pages, const LeafSample *sample,
 	}
 	if (share >= SCATTERED_SHARE)
 		return PLACEMENT_SCATTERED;
-	/* of rows that are few of all new ones, the leaf pages are too many */
+	/* a few of all new rows would be on too many leaf pages */
 	if (sampled > FILLING_SHARE * count)
 		return PLACEMENT_UNKNOWN;
 	return share < LOCAL_SHARE ? PLACEMENT_LOCAL : PLACEMENT_MIXED;
@@ -452,8 +452,8 @@ read_newest_rows(Relation index, Relation table, const LeafSample *sample,
 		return newest;
 
 	/*
-	 * if they were a large part of all rows, even ordered ones were on most
-	 * leaf pages
+	 * if they were a large part of all rows, even ordered ones would be on
+	 * most leaf pages
 	 */
 	limit = Min(NEWEST_ROWS, Max(LEAST_ROWS, sample->rows / SHARE_OF_ROWS));
 	rows = find_new_rows(index, table, limit);

@@ -68,7 +68,7 @@ CREATE OR REPLACE FUNCTION idgen.portable_request_hash(request jsonb) RETURNS bi
 DECLARE
     request_text text COLLATE "C" := request;
 BEGIN
-    -- of jsonb_path_query(), the time would be quadratic
+    -- jsonb_path_query() would take quadratic time
     IF EXISTS (SELECT FROM jsonb_array_elements(
                    jsonb_path_query_array(request, 'strict $.** ? (@.type() == "number")')) n
                WHERE abs(n::numeric) >= 1e1000 OR min_scale(n::numeric) > 1000) THEN

@@ -254,7 +254,7 @@ BEGIN
     RETURN prefix;
 END $$;
 
--- The key of given clocks for roles that cannot read the secret, which date no keys by it.
+-- The key for given clocks, if the role cannot read the secret: with this key, it cannot date the keys of others.
 CREATE OR REPLACE FUNCTION idgen.portable_clock_key() RETURNS bytea
     LANGUAGE SQL STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
     RETURN (SELECT idgen.portable_hmac(s.secret, 'clock') FROM idgen.portable_secret s);

@@ -2,8 +2,8 @@
 
 Exits with status 1 if a value occurred twice or was not greater than the values before, or if no
 value was returned. Three sessions call snowflake(), whose high-water mark is ten hours ahead of the
-clock, so that the clock does not protect the values. Another chooses among KINDS, replacements of
-the sequence also as the first statement after a restart. Values of a transaction that replaced the
+clock, so that the clock does not protect the values. Another session replaces the sequence in the ways
+of KINDS, also as the first statement after a restart. Values of a transaction that replaced the
 sequence and was rolled back do not count.
 """
 

@@ -1,7 +1,6 @@
-# The list of all SQL functions of idgen, which the tests read: what t/003 compares with pg_proc, which values it
-# calls each
-# function with, who may call it (t/041), whether a standby answers it (t/046), and which generators are called under
-# load.
+# The list of all SQL functions of idgen, which the tests read. t/003 compares it with pg_proc, and calls each function
+# with its arguments. It says who may call a function (t/041), whether a standby answers it (t/046), and which
+# generators are called under load.
 # A new function needs one row here and, if it takes an identifier, text or a number, one entry in properties.sql;
 # CONTRIBUTING.md has the other places.
 
@@ -177,7 +176,7 @@ our @functions = map {
 } @rows;
 
 our @tickers = map { $_->{name} } grep { $_->{kind} eq 'ticker' } @functions;
-# A trigger function can be of keys, too
+# A trigger function can use keys, too
 our @of_keys = sort map { $_->{name} } grep { $_->{kind} eq 'key' || $_->{name} eq 'check_recent_hmac_id' } @functions;
 our @sequences = (map({ "${_}_mark" } @tickers), 'decimal_id_counter');
 

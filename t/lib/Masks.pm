@@ -1,5 +1,5 @@
 # A server whose masks have keys, in the file idgen_keys of the data directory, and a role "caller" that may do nothing
-# but call the functions; in another database after ask($Masks::grant, $database).
+# but call the functions. In another database, it may do so after ask($Masks::grant, $database).
 #
 #   my $masks = Masks->new;
 #   $masks->outcome('SELECT idgen.permute(2)');   # rows, or the error with SQLSTATE

@@ -37,10 +37,10 @@ def drawn(rows, columns, height, title, about, draw, **options):
         draw(picture.subplots(rows, columns, squeeze=False, **options))
         file = io.StringIO()
         picture.savefig(file, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-    # a line for each picture, without the prologue, and two decimals are enough
+    # one line for each picture, without the prologue and with two decimals
     svg = re.sub(r"^.*?(?=<svg)|<metadata>.*?</metadata>", "", file.getvalue(), flags=re.S)
     svg = re.sub(r"(\.\d{2})\d+", r"\1", re.sub(r"\s+", " ", svg))
-    # lines without length, which are dots
+    # write lines without length, which are dots, in a shorter form
     svg = re.sub(r"M (\S+ \S+) L \1 ", r"M\1h0", svg)
     about = f' role="img"><title>{html.escape(title)}</title><desc>{html.escape(about)}</desc>'
     return svg.replace(">", about, 1) + "\n"

@@ -11,7 +11,7 @@ for rate in ${rates_rates//,/ }; do
     for key in "${scene_keys[@]}"; do
         lab_fill "$rates_rows" "$rate"
         for minutes in ${rates_minutes//,/ }; do
-            # 100,000 rows are enough; of random keys fewer, whose cost depends on the size and not on the place
+            # 100,000 rows are enough; random keys need fewer, because their cost does not depend on the place
             places=$((100000 / (rate * minutes) + 6))
             [ "$places" -lt "$rates_places" ] || places=$rates_places
             [ "$key" != random ] || places=3

@@ -64,7 +64,7 @@ for my $path ('README.md', 'docs/recipes.md', 'docs/migrating.md', 'docs/masks.m
 		my $statement = $written =~ s/--\N*//gr =~ s/\s+/ /gr =~ s/^ //r;
 		my @values;
 
-		# not sent by applications
+		# statements that applications do not send
 		next if $statement =~ /^(BEGIN|COMMIT|LOAD)\b|CONCURRENTLY|\\g|pg_reload_conf|index_report/;
 		if ($statement =~ s/^PREPARE (\w+)\(.*?\) AS //) { $prepared{$1} = $statement }
 		elsif ($statement =~ /^EXECUTE (\w+)\((.*)\)/)

@@ -117,7 +117,7 @@ async def main(*arguments):
                 # of a transaction, or of one statement
                 is_completion = re.search(rb"(COMMIT|SELECT 1)\0", program.proxy.reached[0])
                 lost_completions += when == "before" and is_completion is not None
-        # before a packet of the client: the last one after whose loss the program connects again
+        # cut before the last packet of the client after whose loss the program connects again
         last = ("client", "before", max(n for n, number in enumerate(connections) if number > connections[-1]))
         for second in itertools.count():
             for third in itertools.count():
