@@ -99,12 +99,6 @@ is(ask(order(2) . '; SELECT count(*) FROM orders', 'shop'), "f\n1", 'a retry is 
 is(ask("$forget " . order(2) . ';' . order(1) . '; SELECT count(*) FROM orders', 'shop'), "t\nf\n2",
 	'the statement of the page removes this command only');
 
-# --- Settings of a database -------------------------------------------------------
-ask("SELECT idgen.uuid_v4(); ALTER DATABASE source SET idgen.launch_id = 1", 'source');
-sub sql_of { return (run_command([ @_, $node->connstr('source') ]))[0] }
-unlike(sql_of('pg_dump'), qr/SET "?idgen\./, 'a dump lacks the settings of the database');
-like(sql_of('pg_dump', '--create'), qr/^ALTER DATABASE source SET "?idgen\.launch_id/m, 'with --create, it has them');
-
 # --- Replacing the installer --------------------------------------------------------
 # in two databases of the server
 my $grants = q{
@@ -189,12 +183,6 @@ is(ask(q{
 	'id|0||', 'the default, the generated column, the index and the view are gone');
 is(ask(q{INSERT INTO uses VALUES (gen_random_uuid()); SELECT 'anything'::user_id}, 'masked'), 'anything',
 	'... and the trigger, and the constraint of the domain');
-is(as('new_installer', 'masked', q{
-		CREATE SCHEMA idgen;
-		GRANT USAGE ON SCHEMA idgen TO PUBLIC;
-		CREATE FUNCTION idgen.uuid_v4() RETURNS text LANGUAGE sql RETURN current_user}),
-	'', 'the installer can make a schema of this name');
-is(ask('SELECT idgen.uuid_v4() = current_user', 'masked'), 't', 'whose functions run with the rights of their caller');
 
 # --- Messages ----------------------------------------------------------------------------
 # "$libdir/" is left out from PostgreSQL 18 on
