@@ -4,9 +4,9 @@
 #
 #   dev/stress.sh [--seconds N] [--seed N]     default 60 seconds
 #
-# Sessions generate identifiers, whose sequence another changes in the ways that a superuser can, ahead
-# of the clock. No value may occur twice, or be less than one before; stress/snowflake.py describes the
-# faults. --seed repeats the choices, though not their interleaving.
+# Sessions generate identifiers ahead of the clock, while another session changes their sequence in all ways that a
+# superuser can. No value may occur twice, or be less than an earlier one; stress/snowflake.py describes the faults.
+# --seed repeats the choices, though not their interleaving.
 
 . "$(dirname "$0")/results.sh"
 

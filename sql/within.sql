@@ -149,7 +149,7 @@ INSERT INTO mixed SELECT idgen.uuid_v7() FROM generate_series(1, 10);
 SELECT count(*) FROM mixed WHERE idgen.uuid_v7_within(id, now() - interval '1 hour');
 DELETE FROM mixed WHERE idgen.uuid_v7_within(id, '-infinity', now() - interval '30 days');
 
--- ULIDs in lower case, as of Laravel: in no range, and out of a column with the CHECK
+-- ULIDs in lower case, as Laravel makes them, are in no range, and the CHECK of a column refuses them
 SELECT id, idgen.ulid_timestamp(id), idgen.is_ulid(id), idgen.ulid_within(id, '-infinity') AS ever,
        idgen.ulid_within(id, '-infinity', '2023-01-01') OR idgen.ulid_within(id, '2026-01-01') AS wrong
 FROM (VALUES ('01GZG7PCSPVHF0S44W7G5RE071'), ('01gzg7pcspvhf0s44w7g5re071'), ('0lGZG7PCSPVHF0S44W7G5RE07I'),

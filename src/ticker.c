@@ -99,7 +99,7 @@ forget_sequence(Datum arg pg_attribute_unused(), Oid relation)
 	}
 }
 
-/* After DDL on a schema, which may be another one in the place of idgen, or its rollback */
+/* After DDL on a schema, or its rollback: another one may now have the name idgen. */
 static void
 forget_sequences(Datum arg, SysCacheIdentifier cache pg_attribute_unused(), uint32 hash pg_attribute_unused())
 {
@@ -224,7 +224,7 @@ reserve_values(const TickerLayout *layout, Oid sequence)
 
 	if (!is_own)
 	{
-		/* its values may have been a day ahead, and the reserved ones later */
+		/* its values may be a day ahead, and the reserved ones even later */
 		if (mark > second_of_value(layout, now) + AHEAD + RESERVED + 1)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

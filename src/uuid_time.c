@@ -75,9 +75,10 @@ idgen_uuid_v7_ordered(PG_FUNCTION_ARGS pg_attribute_unused())
 }
 
 /*
- * The smallest UUID of this version in the millisecond of a timestamp.  That of
- * a timestamp before the first millisecond, also of -infinity, is that of the
- * first one; after the last one, it is the greatest uuid (RFC 9562 section 5.10).
+ * The smallest UUID of this version in the millisecond of a timestamp.  A
+ * timestamp before the first millisecond, such as -infinity, has the value of
+ * the first one; after the last one, it is the greatest uuid (RFC 9562 section
+ * 5.10).
  */
 static Datum
 floor_of_version(int version, TimestampTz instant)

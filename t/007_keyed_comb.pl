@@ -1,7 +1,6 @@
-# The prefixes of keyed_comb(): the same in all processes of a server, others in another database, on another server and
-# after each start; that they change at the borders of the server's clock; and where the secret is, if random bits are
-# not
-# available at first.
+# The prefixes of keyed_comb() are the same in all processes of a server, differ in another database, on another server
+# and after each start, and change when a period or twelfth of the server's clock ends. The secret is in no file, and is
+# right even if random bits are not available at first.
 
 use FakeClock;
 use FindBin;

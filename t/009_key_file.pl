@@ -89,7 +89,7 @@ is($masks->outcome("SELECT idgen.permute(1, key_name => repeat('x', 63))"), $per
 $masks->write_keys("\xef\xbb\xbfdefault $key\n");
 is($masks->permuted, $permuted, 'a byte order mark is not a part of the first name');
 
-# What a file is read as, or refused as
+# Files that are read, and files that are refused
 my $missing = '58P01: could not open key file "idgen_keys": No such file or directory';
 my $access = "$refused has group or world access\nDETAIL:  "
   . 'The file must have permissions u=rw (0600) or less if owned by '

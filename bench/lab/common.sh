@@ -61,7 +61,7 @@ psql=(psql -X -q -A -t -F ' ' -v ON_ERROR_STOP=1)
 bench_psql() { bench_run "${psql[@]}" "$@"; }
 bench_value() { "${psql[@]}" -c "$1"; }
 
-# Set processed and tps to the number of transactions, and those a second.
+# Set "processed" to the number of transactions, and "tps" to the number per second.
 bench_pgbench() {
     local log=$bench_scratch/pgbench
     # the messages of this script, when interrupted, do not go to the log
@@ -75,8 +75,8 @@ bench_pgbench() {
 bench_close() {
     [ -z "$bench_child" ] || kill "$bench_child" 2>/dev/null
     if [ "$server" = 1 ] && [ -n "$bench_schema" ]; then
-        # a backend does not notice that its client has ended;
-        # without the terminal, whose Ctrl-C would also end this psql
+        # End the backends, which do not notice that their clients have ended. This psql runs without the terminal,
+        # because Ctrl-C would end it, too.
         {
             echo "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
                   WHERE application_name = current_setting('application_name') AND pid <> pg_backend_pid();

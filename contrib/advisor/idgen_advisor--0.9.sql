@@ -84,7 +84,7 @@ CREATE FUNCTION idgen.index_reports(
 )
     RETURNS SETOF record
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE STRICT
-    -- for each relation anew
+    -- applies to each relation separately
     SET lock_timeout = '1s'
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -141,8 +141,8 @@ BEGIN
 END $$;
 
 COMMENT ON FUNCTION idgen.index_reports(bigint, boolean, interval) IS
-'index_report() of all B-tree indexes of the database that have at least the given size in bytes, largest first, with '
-'the WAL that each writes in a day by the server''s statistics, if these are at least min_age old, and what '
+'The rows of index_report() for all B-tree indexes of the database with at least the given size in bytes, the largest '
+'first, with the WAL that each writes in a day by the server''s statistics, if these are at least min_age old, and what '
 'keyed_comb() would save. For an index that cannot be read, the advice is the reason.';
 
 CREATE FUNCTION idgen.index_wal(

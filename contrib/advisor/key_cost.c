@@ -190,9 +190,10 @@ distinct_pages(double pages, double changes)
 }
 
 /*
- * The images of rows that are inserted among near_rows, the first one not
- * counted, and of the others, among later_rows.  A row that is the last one of a
- * leaf also changes the next one, and the page above.
+ * The images of the rows that are inserted among near_rows, except for the
+ * first one, and of the others, which are inserted among later_rows.  A row
+ * that is the last one of a leaf also changes the next one, and the page
+ * above.
  */
 static double
 images_among(const KeyModel *model, double near_inserts, double later_rows)
@@ -290,8 +291,8 @@ idgen_expected_key_cost(PG_FUNCTION_ARGS)
 	images = images_of(&model) / model.inserts;
 
 	/*
-	 * an insert finds a leaf that splits fill at random 0.5 / ln(2) full in
-	 * the mean, and the last one half full
+	 * with splits at random, an insert finds a leaf 0.5 / ln(2) full on
+	 * average, and the last leaf half full
 	 */
 	share = model.at_end && model.near_rows < model.leaf_rows ? 0.5 : 0.5 / M_LN2;
 	values[0] = Float8GetDatum(images);

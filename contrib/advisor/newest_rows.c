@@ -233,7 +233,7 @@ compare_paths(const void *one, const void *other)
 	return a->path > b->path ? 1 : -1;
 }
 
-/* The newest rows of a number, in the order of their leaf pages. */
+/* The given number of newest rows, in the order of their leaf pages. */
 static NewRow **
 sort_by_leaf(const NewRows *rows, int count)
 {
@@ -356,8 +356,8 @@ place(const NewRows *rows, int count, int leaf_pages, const LeafSample *sample,
 		all += rows->rows[i].is_sampled ? rows->per_sampled : 1;
 
 	/*
-	 * if the keys continue in many places, only a larger number of rows meets
-	 * them again, or shows the order of groups without order
+	 * if keys ascend in many places, only a larger number of rows contains
+	 * several of each place, or shows that the places have no order
 	 */
 	share = Min(share, all_leaves / distinct_pages(sample->leaf_pages, rows->count));
 	if (correlation(rows, count) >= ORDERED_CORRELATION ||
@@ -431,9 +431,9 @@ is_compared_safely(Relation index)
 }
 
 /*
- * Find the leaf pages of the newest rows, at most a number of them, and what
- * they say.  Expressions and predicates are not evaluated, so that there are
- * none of an index with one.
+ * Find the leaf pages of the newest rows, at most a given number, and evaluate
+ * them.  Expressions and predicates are not evaluated, so that an index with
+ * one has no newest rows.
  */
 NewestRows
 read_newest_rows(Relation index, Relation table, const LeafSample *sample,
@@ -457,7 +457,7 @@ read_newest_rows(Relation index, Relation table, const LeafSample *sample,
 	 */
 	limit = Min(NEWEST_ROWS, Max(LEAST_ROWS, sample->rows / SHARE_OF_ROWS));
 	rows = find_new_rows(index, table, limit);
-	/* keep those whose leaf pages are found; measure_leaves() reads more */
+	/* keep rows whose leaf pages are found; measure_leaves() reads more */
 	for (int i = 0; i < rows.count && located < limit && pages.count < INDEX_PAGES - MEASURED_ROWS; i++)
 	{
 		CHECK_FOR_INTERRUPTS();

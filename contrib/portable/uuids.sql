@@ -259,7 +259,7 @@ CREATE OR REPLACE FUNCTION idgen.portable_clock_key() RETURNS bytea
     LANGUAGE SQL STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
     RETURN (SELECT idgen.portable_hmac(s.secret, 'clock') FROM idgen.portable_secret s);
 
--- The prefix of a given time: for a role that can read the secret, that of keys made then.
+-- The prefix of a given time. For a role that can read the secret, it is that of the keys that were generated then.
 CREATE OR REPLACE FUNCTION idgen.portable_prefix_at(period_ms bigint, area text, clock timestamptz) RETURNS text
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE

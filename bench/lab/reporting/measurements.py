@@ -139,7 +139,7 @@ class Run:
             elif kind == "point":
                 key, series, x, count, *metrics = rest
                 self._add(name, settings)
-                # that of another version than the first run of the scene
+                # name the version if it is not that of the first run of the scene
                 first, this = (self._version(run) for run in (self.settings[name][0], settings))
                 series += f", PostgreSQL {this}" * (this != first)
                 for metric, stat in (metric.split("=") for metric in metrics):

@@ -1,7 +1,8 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 #
-# usual: a table as an application has it, beside one of the key alone: the WAL of a row, and all bytes that the server
-# writes for it, by the rows of a commit and synchronous_commit; with other settings; and those of a VACUUM.
+# usual: compares a table as an application has it with one of the key alone. It measures the WAL of a row, and all
+# bytes that the server writes for it, by the rows of a commit and synchronous_commit, and with other settings; and
+# those of a VACUUM.
 
 lab_keys bigint random uuid_v7 keyed_comb hmac_comb
 IFS=, read -ra usual_numbers <<<"$usual_rows"

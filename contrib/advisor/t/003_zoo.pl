@@ -90,8 +90,8 @@ sub near
 	return abs($predicted - $measured) <= $relative * $measured + $absolute;
 }
 
-# The images and the WAL of the index of a row, over a number of checkpoint intervals
-# of $n rows after the first $count, if not given, of at least 4,000 rows
+# The images and the WAL of the index for a row, measured after the first $count rows in a number of checkpoint
+# intervals of $n rows; by default, in as many as have 4,000 rows
 sub measure
 {
 	my ($table, $index, $expression, $count, $n, $intervals) = @_;
@@ -276,8 +276,9 @@ fill_short_comb(@$_) for (
 	[ 'an hour with one prefix byte', 420_000, 1380, 1, 138_000 ],
 	[ '469 cycles', 120_000, 1, 1, 128 ]);
 
-# What index_report() of a table with random keys expects of keyed COMBs, and such keys: rows a minute, minutes between
-# two checkpoints, and intervals. An hour has 1.07 times as many rows, so that checkpoints are at all places in it.
+# Compare what index_report() of a table with random keys expects of keyed COMBs with measured ones: rows a minute,
+# minutes between two checkpoints, and the number of intervals. An hour has 1.07 times as many rows, so that checkpoints
+# are at all places in it.
 ask('CREATE TABLE others (i int, k uuid PRIMARY KEY, t int, note text)');
 ask(insertion('others', $v4, 1, 60_000));
 for ([ 1, 60, 60 ], [ 5, 30, 60 ], [ 20, 5, 100 ], [ 20, 60, 15 ], [ 50, 30, 15 ], [ 200, 5, 40 ])

@@ -20,7 +20,7 @@ my $empty = qr/^Most pages contain no rows any more, and REINDEX INDEX CONCURREN
 my $none = qr/^$/;
 sub filled { my ($values) = @_; return "INSERT INTO %t SELECT $values FROM generate_series(1, $rows) i" }
 
-# short COMBs of two days out of three of a cycle: 1 row in 2 minutes, of which 21,600 are kept
+# short COMBs, 1 row in 2 minutes, of which the newest 21,600 are kept: 30 of the 45.5 days of a cycle
 my @settled = map { my $first = 2160 * $_;
 	(qq{INSERT INTO %t SELECT idgen.short_comb(run_length => 1, clock => 'epoch'::timestamptz + i * interval '2 min'), i
 		FROM generate_series($first, $first + 2159) i},

@@ -51,7 +51,7 @@ for (@measured)
 		sprintf('%s: %.0f bytes of WAL a row, %.0f on a server', $_->{key}, $_->{wal}, $real));
 }
 
-# tables that cannot be filled, before a row is
+# tables that cannot be filled are refused before any row is inserted
 for (
 	[ 'a uuid, b int, PRIMARY KEY (a, b)', qr/the primary key of table "t" is not a single column of type uuid$/m ],
 	[ 'a uuid PRIMARY KEY, b interval NOT NULL, c inet NOT NULL',
@@ -90,7 +90,7 @@ JAVASCRIPT
 sub devtools { return command('/goog/cdp/execute', { cmd => shift, params => {@_} }) }
 sub media { return devtools('Emulation.setEmulatedMedia', features => [ { name => "prefers-$_[0]", value => $_[1] } ]) }
 
-# Wait until the status, error and last sentence match, with whether the last picture is painted.
+# Wait until the status, the error and the last sentence match, followed by whether the last picture is painted.
 sub becomes
 {
 	my ($expected, $name, $said, $attempts) = (@_, '', 10 * $timeout);
@@ -147,7 +147,7 @@ run_with('sql=CREATE TABLE t (id uuid PRIMARY KEY); SELECT count(*) FROM generat
 js('all("#stop")[0].click()');
 becomes(qr/is ready/, 'a statement without end is stopped, and the server is another one');
 
-# a table of the visitor, by a link, in all looks
+# a table that the visitor gives by a link, in all appearances of the page
 run_with('rows=20000&years=0&sql=CREATE TABLE t '
   . '(i int GENERATED ALWAYS AS IDENTITY, key uuid PRIMARY KEY, at date, n numeric(3,1) NOT NULL)');
 becomes(qr/^Measured in this browser by PostgreSQL/, 'a table of the visitor');

@@ -117,7 +117,7 @@ is_deeply([ split /\n/, ask(join('; ', $secret_is,
 			map { sprintf "SELECT $prefix_at", $_->[1], encode_utf8($_->[0] =~ s/'/''/gr), $_->[2] } @cases), 'p') ],
 	[ map { keyed_prefix($key, @$_) } @cases ], 'prefixes are those of the definition');
 
-# Of a role that cannot read the secret, a given clock has another key, so that it dates no keys of others.
+# If a role cannot read the secret, a given clock uses another key, so that the role cannot date the keys of others.
 my ($year, $period) = (365250, 365250 * 86400000);
 my @years = map { 1000 * time + $_ * $period / 12 } -1 .. 1;
 is_deeply([ split /\n/, outcome(join('; ', map { sprintf "SELECT $prefix_at", $period, 'a', $_ } @years),
