@@ -142,8 +142,8 @@ END $$;
 
 COMMENT ON FUNCTION idgen.index_reports(bigint, boolean, interval) IS
 'The rows of index_report() for all B-tree indexes of the database with at least the given size in bytes, the largest '
-'first, with the WAL that each writes in a day by the server''s statistics, if these are at least min_age old, and what '
-'keyed_comb() would save. For an index that cannot be read, the advice is the reason.';
+'first, with the WAL that each writes in a day by the server''s statistics, if these are at least min_age old, and '
+'what keyed_comb() would save. For an index that cannot be read, the advice is the reason.';
 
 CREATE FUNCTION idgen.index_wal(
     from_lsn pg_lsn, to_lsn pg_lsn,
