@@ -85,8 +85,7 @@ FROM (VALUES (date '2019-05-05'), ('2022-05-05')) v (at),
      violation(format($$INSERT INTO split VALUES (idgen.short_comb(clock => now() - interval '1 day'), %L)$$, at)) f;
 SELECT tableoid::regclass, count(*) FROM split GROUP BY 1 ORDER BY 1;
 
--- the HINT has the period and the width that the trigger has, and its call generates what
--- the trigger accepts
+-- the HINT has the period and the width of the trigger, and the call in it generates keys that the trigger accepts
 CREATE TABLE hourly (id uuid);
 CREATE TRIGGER check_id BEFORE INSERT ON hourly
     FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'short_comb', 'period=1 hour', 'prefix_bytes=1');

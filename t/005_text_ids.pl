@@ -1,4 +1,4 @@
-# Text identifiers in a UTF8 database: the order of text is the order of uuids in COLLATE "C" but not in every collation.
+# Text identifiers in a UTF8 database: the order of text is that of uuids in COLLATE "C", but not in every collation.
 # Dumps keep domains of prefixed ids and their registered prefixes, except prefixes whose domain was dropped; of two
 # sessions that register one prefix, one succeeds.
 

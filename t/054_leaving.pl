@@ -43,7 +43,7 @@ like(errors('DROP EXTENSION idgen'),
 my @clients = map { session() } 1 .. 2;
 $_->send('CALL insert_all()') for @clients;
 
-# Wait until the clients have inserted more rows; both have to be at it.
+# Wait until both clients have inserted more rows.
 my $inserting = q{SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'CALL insert_all%'};
 sub let_insert
 {

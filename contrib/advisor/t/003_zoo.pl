@@ -218,7 +218,7 @@ for my $to ('pg_current_wal_insert_lsn()', q{'FFFFFFFF/FFFFFFFF'})
 			SELECT records FROM idgen.index_wal(:'from_lsn', $to) WHERE table_name = 'unflushed'::regclass;
 			DROP TABLE unflushed}), 3000, "asynchronous commit: all records, to $to");
 }
-# only the whole pages of a long record may be flushed; any session can prune a catalog
+# A long record may be flushed only in part. The counts leave out catalogs, which any session can prune.
 my $flushed = ask(q{SET synchronous_commit = on; CREATE TABLE before (); SELECT pg_current_wal_flush_lsn()});
 ask(q{SELECT FROM pg_logical_emit_message(false, '', repeat('x', 100000))});
 wait_until(sub { ask("SELECT pg_current_wal_flush_lsn() > '$flushed'") eq 't' });
