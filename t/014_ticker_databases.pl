@@ -1,13 +1,17 @@
 # The extension is dropped and created, the server crashes, its clock is wrong, a database is copied, dumped and
 # restored, also into another one of the same server, with values far ahead of the clock: in each scenario, the
-# functions
-# that follow the clock return values that are greater than all before, and decimal_id() continues.
+# functions that follow the clock return values that are greater than all before, and decimal_id() continues.
 
+use FakeClock;
 use Page;
 use Server;
 use Tickers;
 
-my $node = start_ticker_server('first', 0, allows_streaming => 'logical');
+FakeClock::skip_all_without();
+my $clock = FakeClock->new('first');
+my $conf = "$settings\nmax_prepared_transactions = 5\n";
+my $node = init_server('first', $conf, allows_streaming => 'logical');
+$clock->start($node);
 my $scratch = PostgreSQL::Test::Utils::tempdir();
 
 # Crash the server, and restart it with its clock an hour behind. Then the clock is right again.
@@ -15,9 +19,10 @@ sub continues_after_crash
 {
 	my ($database) = @_;
 	$node->stop('immediate');
-	start_with_clock($node, -3600);
+	$clock->run_ahead_by(-3600);
+	$clock->start($node);
 	continues('after a crash, the clock behind', take($database, 100));
-	set_clock($node, 0);
+	$clock->run_ahead_by(0);
 }
 
 # A scenario runs steps in a new database. After each step, and after a crash at the end, the values of both sessions
@@ -102,13 +107,14 @@ for my $copy ('copy_1000', 'copy_1024')
 	continues($copy, take($copy, 100));
 }
 $node->stop;
-start_with_clock($node, -3600);
+$clock->run_ahead_by(-3600);
+$clock->start($node);
 for my $copy ('copy_1025', 'model')
 {
 	$greatest = $from_model;
 	continues("$copy, the clock behind", take($copy, 100));
 }
-set_clock($node, 0);
+$clock->run_ahead_by(0);
 
 # --- Identifiers from elsewhere ----------------------------------------------
 # The page's statement raises the mark above them, and leaves none below the function's own values.
@@ -120,8 +126,7 @@ for my $seconds (-3600, 3, 3600)
 	my $time = "idgen.snowflake_timestamp($greatest->[0]) + interval '$seconds seconds'";
 	my $id = ask("TRUNCATE orders; INSERT INTO orders SELECT idgen.snowflake_floor($time) RETURNING id");
 	Page->new('tickers')->paste('Raising and correcting');
-	$node->stop if $seconds < 0;
-	start_with_clock($node, 0) if $seconds < 0;
+	$node->stop, $clock->start($node) if $seconds < 0;
 	continues("with an identifier $seconds seconds later", take('postgres', 10));
 	cmp_ok($greatest->[0], '>', $id, 'which is exceeded');
 }
@@ -158,7 +163,8 @@ for my $way ('--data-only', '--data-only --single-transaction', '--clean --if-ex
 continues_after_crash('staging');
 
 # On a server whose clock is behind
-my $second = start_ticker_server('second', -3600);
+my $second = init_server('second', $conf);
+FakeClock::start_behind($second, 3600);
 $second->safe_psql('postgres', 'CREATE DATABASE staging');
 $node->command_ok([ 'pg_dump', '-Fc', '-f', "$scratch/dump", $node->connstr('staging') ], 'dumped');
 $second->command_ok([ 'pg_restore', '-d', $second->connstr('staging'), "$scratch/dump" ], 'restored on another server');
@@ -187,7 +193,7 @@ SKIP:
 	ok($second->poll_query_until('subscribing', $copied), 'sequences are copied again');
 	continues('a call after that', $second->safe_psql('subscribing', values_query()));
 	$second->stop('immediate');
-	start_with_clock($second, -3600);
+	FakeClock::start_behind($second, 3600);
 	continues('and after a crash', $second->safe_psql('subscribing', values_query(100)));
 }
 done_testing();

@@ -1,6 +1,5 @@
-# hmac_comb() and its checks: the keys are those of docs/keyed-comb.md, also of the program on that page; exactly the
-# keys
-# of the window pass; and no role that may not use a key learns a time by it, in no database.
+# hmac_comb() and its checks: the keys are those of docs/keyed-comb.md, also of the program on that page; keys outside
+# the window are refused; and no role that may not use a key learns a time by it, in no database.
 
 use IPC::Run;
 use KeyedPrefix;

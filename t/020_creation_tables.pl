@@ -1,7 +1,6 @@
 # Recorded commands are read and written through the executor only, so that a table of another shape, or a distributed
 # table, works as well as the one that the extension creates; a partitioned table or a view, whose rows no dump
-# includes,
-# is refused; and a session that has saved plans continues with a new table.
+# includes, is refused; and a session that has saved plans continues with a new table.
 
 use Server;
 

@@ -25,7 +25,6 @@ sub check_waiting
 {
 	my ($name, $call, $gives, %how) = @_;
 	my $event = $how{event} // 'Lock';
-	my $settings = $how{settings} // 'SET search_path = public';
 	ref $how{before} ? $how{before}->() : $control->ask($how{before}) if $how{before};
 	if ($how{blocked_by})
 	{
@@ -34,11 +33,7 @@ sub check_waiting
 	}
 
 	my ($cancelled, $terminated, $vanished) = map { session() } 1 .. 3;
-	for ($cancelled, $terminated, $vanished)
-	{
-		$_->ask($settings);
-		$_->send_blocked($control, $call, $event);
-	}
+	$_->send_blocked($control, $call, $event) for $cancelled, $terminated, $vanished;
 	$control->ask("SELECT pg_cancel_backend($cancelled->{pid}), pg_terminate_backend($terminated->{pid})");
 	is($cancelled->wait, '57014', "$name: can be cancelled");
 	is($terminated->wait, '57P01', "$name: can be terminated");
@@ -46,7 +41,6 @@ sub check_waiting
 	for my $timeout ([ 'statement_timeout', '57014' ], $event eq 'Lock' ? [ 'lock_timeout', '55P03' ] : ())
 	{
 		my $impatient = session();
-		$impatient->ask($settings);
 		is($impatient->ask_within("$timeout->[0] = '50ms'", $call), $timeout->[1], "$name: $timeout->[0] ends it");
 		is($impatient->ask('SELECT idgen.uuid_version(idgen.uuid_v4())'), '4', "$name: the session continues");
 		$impatient->quit;
@@ -114,8 +108,7 @@ for my $generator ((map { "idgen.$_()" } @Functions::tickers, 'decimal_id'), @Fu
 }
 
 # A timeout ends a long call before the given share of its duration has passed, which is measured here in transactions
-# that
-# are rolled back. (DELETE does not check for interrupts before it has sorted all ids.)
+# that are rolled back. (DELETE does not check for interrupts before it has sorted all ids.)
 sub check_working
 {
 	my ($name, $call, $share) = @_;
@@ -130,8 +123,7 @@ sub check_working
 	my ($answer, $whole) = $timed->(0);
 	my ($error, $ended);
 	# A temporarily slow machine must not matter: compare with the shortest duration, and repeat until the timeout
-	# ended the
-	# call in time.
+	# ended the call in time.
 	my $in_time = wait_until(sub {
 			($error, $ended) = $timed->(1 + int(250 * $whole));
 			$whole = min($whole, ($timed->(0))[1]);

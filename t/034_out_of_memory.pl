@@ -56,7 +56,7 @@ my %calls = (
 	$has_advisor ? ('index_report()' => [ q{SELECT placement IS NOT NULL FROM idgen.index_report('goods')},
 		't' ]) : ());
 
-my ($number, $refused, $answered) = (0, 0, 0);
+my $number = 0;
 my (%states, %given, %out_of_memory);
 
 # Make a call; return whether it succeeded. A wrong result is kept in %given.
@@ -68,11 +68,10 @@ sub attempt
 	my $answer = $session->ask($call);
 	if ($answer =~ /^\w{5}$/ && $answer ne $gives)
 	{
-		$_++ for $states{$answer}, $refused;
+		$states{$answer}++;
 		$session->ask('ROLLBACK');
 		return;
 	}
-	$answered++;
 	push @{ $given{$name} }, $answer if $answer ne $gives;
 	return 1;
 }
@@ -167,6 +166,4 @@ $session->quit;
 
 is(ask('SELECT pg_postmaster_start_time()'), $started, 'the server did not crash');
 unlike(slurp_file($node->logfile), qr/PANIC|was terminated by signal/, 'no crash in the log');
-diag("figures: $refused calls ran out of memory, $answered did not; 0 crashes; " . @texts
-  . " calls with $megabytes MB of text");
 done_testing();

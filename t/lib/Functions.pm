@@ -1,8 +1,7 @@
 # The list of all SQL functions of idgen, which the tests read. t/003 compares it with pg_proc, and calls each function
 # with its arguments. It says who may call a function (t/041), whether a standby answers it (t/046), and which
-# generators are called under load.
-# A new function needs one row here and, if it takes an identifier, text or a number, one entry in properties.sql;
-# CONTRIBUTING.md has the other places.
+# generators are called under load. A new function needs one row here and, if it takes an identifier, text or a number,
+# one entry in properties.sql; CONTRIBUTING.md has the other places.
 
 package Functions;
 use strict;

@@ -1,6 +1,5 @@
 # The functions on a ticker, whose values increase over all sessions.
 #
-#   my $node = start_ticker_server('shop', 0);            # its clock can be set: seconds ahead of the real one
 #   begin_scenario('a session', take('shop'));            # the first values of a session in a database
 #   continues('another one', take('shop', 100));          # later values are greater than all before
 
@@ -8,13 +7,11 @@ package Tickers;
 use strict;
 use warnings;
 use Exporter 'import';
-use FakeClock;
 use Functions;
-use Server qw(ask init_server is);
+use Server qw(ask is);
 use Test::More;
 
-our @EXPORT = qw($settings @functions $greatest number for_marks set_marks values_query take begin_scenario continues
-  start_ticker_server start_with_clock set_clock);
+our @EXPORT = qw($settings @functions $greatest number for_marks set_marks values_query take begin_scenario continues);
 
 our @functions = @Functions::tickers;
 our $greatest;
@@ -82,26 +79,5 @@ sub continues
 		$greatest = \@value;
 	}
 	is(@falls ? $falls[0] : '', '', "$name: values are greater than all before");
-}
-
-# --- Servers with a clock, which are skipped without libfaketime ---
-
-my %clock_of;
-
-sub set_clock
-{
-	my ($node, $seconds) = @_;
-	($clock_of{ $node->name } //= FakeClock->new($node->name))->run_ahead_by($seconds);
-}
-
-sub start_with_clock { my ($node, $seconds) = @_; set_clock($node, $seconds); $clock_of{ $node->name }->start($node) }
-
-sub start_ticker_server
-{
-	my ($name, $clock, %init) = @_;
-	FakeClock::skip_all_without();
-	my $node = init_server($name, "$settings\nmax_prepared_transactions = 5\n", %init);
-	start_with_clock($node, $clock);
-	return $node;
 }
 1;
