@@ -1,5 +1,5 @@
 -- Half-open ranges of snowflakes, js_ids and ObjectIds: their results, and that they use an index
--- and prune partitions. within.sql has the same tests for uuids and ULIDs.
+-- and prune partitions. within.sql has the same tests for uuids and ULIDs, except those of row security.
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 
@@ -87,3 +87,24 @@ SELECT idgen.snowflake_within(1, '-infinity', '2089-09-06 15:47:35.552+00') AND 
        idgen.snowflake_within(9223372036854775806, '2089-09-06 15:47:35.551+00', 'infinity') AS last,
        idgen.js_id_within(1, 'infinity', 'infinity') AS none;
 SELECT idgen.js_id_within(1, '2020-01-01', 'infinity', 'infinity');
+
+--
+-- Row security and a view with security_barrier keep no range from the index
+--
+CREATE ROLE regress_idgen_reader;
+CREATE TABLE guarded (id uuid PRIMARY KEY, ulid text COLLATE "C" UNIQUE, owner name);
+ALTER TABLE guarded ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON guarded USING (owner = current_user);
+CREATE VIEW barrier WITH (security_barrier) AS SELECT * FROM guarded WHERE owner = current_user;
+GRANT SELECT ON guarded, barrier TO regress_idgen_reader;
+SET enable_bitmapscan = off;
+SET enable_seqscan = off;
+SET ROLE regress_idgen_reader;
+EXPLAIN (COSTS OFF) SELECT * FROM guarded WHERE idgen.uuid_v7_within(id, now());
+EXPLAIN (COSTS OFF) SELECT * FROM guarded WHERE idgen.ulid_within(ulid, now());
+EXPLAIN (COSTS OFF) SELECT * FROM barrier WHERE idgen.uuid_v7_within(id, now());
+EXPLAIN (COSTS OFF) SELECT * FROM barrier WHERE idgen.ulid_within(ulid, now());
+RESET ROLE;
+DROP VIEW barrier;
+DROP TABLE guarded;
+DROP ROLE regress_idgen_reader;

@@ -21,20 +21,6 @@ is( ask($explain) =~ s/^/ /mgr =~ s/^ +(Recheck|Index|Filter|->  Bitmap Index).*
 
 is($recipe->outcome('INSERT INTO measurements VALUES (gen_random_uuid())'), '23514 measurements_id_check',
 	'a random key is refused');
-# Row-level security and views with security_barrier do not keep a range from the index.
-ask(q{CREATE ROLE reader; CREATE TABLE guarded (id uuid PRIMARY KEY, ulid text COLLATE "C" UNIQUE, owner name);
-	GRANT SELECT ON guarded TO reader;
-	ALTER TABLE guarded ENABLE ROW LEVEL SECURITY; CREATE POLICY own ON guarded USING (owner = current_user);
-	CREATE VIEW barrier WITH (security_barrier) AS SELECT * FROM guarded WHERE owner = current_user;
-	GRANT SELECT ON barrier TO reader});
-for my $range (map { "idgen.$_, now() - interval '1 hour')" } 'uuid_v7_within(id', 'ulid_within(ulid')
-{
-	for my $select (map { "EXPLAIN (COSTS OFF) SELECT * FROM $_" } 'guarded', 'barrier')
-	{
-		my $plan = ask("SET enable_seqscan = off; SET ROLE reader; $select WHERE $range");
-		like($plan, qr/\A(?!.*Subquery Scan).*Index Cond: .*_floor\(/s, "$range is an index condition: $select");
-	}
-}
 
 # --- Partitions by creation time --------------------------------------------
 my ($shipments) = $recipe->blocks('Partitions by creation time');
