@@ -4,6 +4,7 @@ import functools
 import io
 
 import django
+from django.core import serializers
 from django.core.management import call_command
 from django.db import close_old_connections, transaction
 
@@ -38,6 +39,12 @@ def bulk(note, number):
     return [order.id for order in Order.objects.bulk_create([Order(note=note) for _ in range(int(number))])]
 
 
+def fixture(note):
+    [order] = serializers.deserialize("python", [{"model": "shop.order", "fields": {"note": note}}])
+    order.save()
+    return [order.object.id]
+
+
 def create_once(command, note):
     order = create_order(command, note)
     return [order.id, order.note]
@@ -56,5 +63,5 @@ def as_request(work):
     return request
 
 
-commands = [migrate, diff, order_with_invoice, bulk, create_once, insert_invoice]
+commands = [migrate, diff, order_with_invoice, bulk, fixture, create_once, insert_invoice]
 serve([as_request(command) for command in commands], lambda error: error.__cause__)

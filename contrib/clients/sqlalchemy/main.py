@@ -54,5 +54,5 @@ def insert_invoice(id, order_id):
         create_invoice(session, uuid.UUID(id), uuid.UUID(order_id))
 
 
-serve([migrate, diff, order_with_invoice, bulk, create_once, insert_invoice],
-      lambda error: getattr(error, "orig", None))
+commands = [migrate, diff, order_with_invoice, bulk, create_once, insert_invoice]
+serve(commands, lambda error: getattr(error, "orig", None))

@@ -45,6 +45,7 @@ sub test_stack
 	in_flight($stack, $in);
 	own_keys($program, $in, @rows);
 	is($program->end, 0, 'the program ends well');
+	cut_wires($stack, $in) if $stack->{has}{wires} && defined $ENV{IDGEN_CLIENT_NAMES};
 }
 
 # The server makes the key of an order, and the application that of its invoice.
@@ -60,6 +61,10 @@ sub keys_of_both
 	is($in->("SELECT count(*) FROM orders WHERE note = 'in bulk' AND id = ANY ('{" . join(',', @ids) . "}')"),
 		50, 'bulk insert: the keys are read back');
 	is($in->('SELECT count(*) FROM orders WHERE idgen.uuid_version(id) = 4'), 51, '... and no others are there');
+	return ($order, $invoice) if !$program->{has}{fixture};
+
+	my ($of_fixture) = $program->results('fixture', 'of a fixture');
+	is($in->("SELECT id FROM orders WHERE note = 'of a fixture'"), $of_fixture, 'an order of a fixture gets a key');
 	return ($order, $invoice);
 }
 
@@ -133,6 +138,29 @@ sub own_keys
 	}
 	is($in->("SELECT string_agg(id::text, ' ' ORDER BY id) FROM invoices WHERE order_id = '$order'"),
 		join(' ', sort $id, $old, $new), '... the three rows stay the only ones');
+}
+
+# Each command creates its order once, and is answered with it, while the connection is cut at each packet. It takes half
+# a minute for a stack; contrib/clients/test-clients.sh runs it.
+sub cut_wires
+{
+	my ($stack, $in) = @_;
+	my %environment = $stack->environment;
+	local @ENV{ keys %environment } = values %environment;
+	my ($stdout) = run_command([ $stack->in_folder("exec t/cut_wires.py '$stack->{command}'") ]);
+	my @lines = map { [ split / / ] } split /\n/, $stdout;
+	my ($cuts, $lost_completions, $in_a_row) = $stdout =~ /^(\d+) (\d+) (\d+)$/m ? @{ pop @lines } : (0, 0, 0);
+	ok($lost_completions && $in_a_row, "$cuts cuts, $in_a_row times three in a row")
+	  or return diag(slurp_file($stack->{log}));
+
+	# a session whose connection was cut may still work
+	wait_until(sub { $in->(q{SELECT count(*) FROM pg_stat_activity
+		WHERE datname = current_database() AND usename = 'app'}) == 0 });
+	my $answers = join ', ', map { "('$_->[0]', uuid '$_->[1]')" } @lines;
+	is($in->("SELECT count(*) FILTER (WHERE n > 1), count(*) FILTER (WHERE NOT answered) FROM (
+		SELECT count(orders), bool_or(id = answer) IS TRUE FROM (VALUES $answers) v (command, answer)
+			LEFT JOIN orders ON note = command GROUP BY command) _ (n, answered)"),
+		'0|0', '... no order is there twice, and none is lost');
 }
 
 done_testing();

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""cut_wires.py [--new-command-id] COMMAND: cut the connections of a program while it creates orders.
+"""cut_wires.py COMMAND: cut the connections of a program while it creates orders.
 
 The program answers the commands of programs.txt. For each new command id it is asked to create_once(), again with the
-same id until an answer is not a lost connection (with --new-command-id, each time with another one). Before each
-command, a proxy between it and the server (PGHOST, PGPORT) closes the connections that are left, and then cuts one:
-before or after it forwards the first packet of the client or of the server, for the next command the second one, and so
-on to the last. Then it cuts three connections in a row before packets of the client: the last one after whose loss the
-program connects again, as it does after an error; then each; and for each of these, each.
+same id until an answer is not a lost connection. Before each command, a proxy between it and the server (PGHOST,
+PGPORT) closes the connections that are left, and then cuts one: before or after it forwards the first packet of the
+client or of the server, for the next command the second one, and so on to the last. Then it cuts three connections in
+a row before packets of the client: the last one after whose loss the program connects again, as it does after an
+error; then each; and for each of these, each.
 
 Prints a line "command id, id of the order" for each command, and a last one: the numbers of cuts, of lost answers to
 a transaction, and of three cuts in a row."""
@@ -65,8 +65,8 @@ class Proxy:
 class Program:
     cuts = 0
 
-    async def start(self, command, has_new_ids):
-        self.proxy, self.has_new_ids = Proxy(), has_new_ids
+    async def start(self, command):
+        self.proxy = Proxy()
         listener = await asyncio.start_server(self.proxy.connect, "127.0.0.1", 0)
         port = str(listener.sockets[0].getsockname()[1])
         url = re.sub(r":\d+/", f":{port}/", os.environ["DATABASE_URL"])
@@ -86,26 +86,23 @@ class Program:
     async def create_order(self, *cuts):
         """Whether all of these cuts were made."""
         await self.proxy.plan(*cuts)
-        note = command = str(uuid.uuid4())
+        command = str(uuid.uuid4())
         for attempt in itertools.count():
-            outcome, word, *rest = await self.ask("create_once", command, note)
+            outcome, word, *rest = await self.ask("create_once", command, command)
             if outcome == "ok":
                 break
             if not re.match("(08|40|57P|$)", word) or attempt == 100:
                 sys.exit(f"{cuts}: {word} {rest}")
-            if self.has_new_ids:
-                command = str(uuid.uuid4())
             await asyncio.sleep(0.02)
-        print(note, word)
+        print(command, word)
         self.cuts += len(self.proxy.reached)
         return not self.proxy.cuts
 
 
-async def main(*arguments):
-    *options, command = arguments
+async def main(command):
     program, connections = Program(), []
     lost_completions = in_a_row = 0
-    await program.start(command, options == ["--new-command-id"])
+    await program.start(command)
     try:
         for side, when in itertools.product(["server", "client"], ["after", "before"]):
             connections.clear()
@@ -133,4 +130,4 @@ async def main(*arguments):
     print(program.cuts, lost_completions, in_a_row)
 
 
-asyncio.run(main(*sys.argv[1:]))
+asyncio.run(main(sys.argv[1]))
