@@ -26,7 +26,8 @@ for my $path ('README.md', 'docs/recipes.md', 'docs/masks.md', 'contrib/clients/
 	my $number = $prepared =~ s{^PREPARE (\w+)\((.*?)\) AS\b([^;]*);}{
 		sprintf 'PREPARE java(%s) AS%s; DEALLOCATE java; PREPARE %s AS%s;', types_of_java($2), $3, $1, $3}gme || 0;
 	# those that the page shows without PREPARE
-	$prepared =~ s/(?:\A|;\s*?\n)\K(?=(?:SELECT|INSERT|UPDATE|DELETE|WITH)\b[^;]*\$1)/'PREPARE "' . ++$number . '" AS '/ge;
+	my $driver_statement = qr/(?:SELECT|INSERT|UPDATE|DELETE|WITH)\b[^;]*\$1/;
+	$prepared =~ s/(?:\A|;\s*?\n)\K(?=$driver_statement)/'PREPARE "' . ++$number . '" AS '/ge;
 
 	ask("CREATE DATABASE $page");
 	ask('CREATE EXTENSION idgen', $page) if $sql !~ /^CREATE EXTENSION idgen/m;
