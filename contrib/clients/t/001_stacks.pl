@@ -140,8 +140,8 @@ sub own_keys
 		join(' ', sort $id, $old, $new), '... the three rows stay the only ones');
 }
 
-# Each command creates its order once, and is answered with it, while the connection is cut at each packet: half a minute
-# for a stack.
+# Each command creates its order once, and is answered with it, while the connection is cut at each packet. This takes
+# half a minute for a stack.
 sub cut_wires
 {
 	my ($stack, $in) = @_;

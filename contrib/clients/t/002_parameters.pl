@@ -12,7 +12,7 @@ $node->start;
 my %of_java = ((map { $_ => $_ } qw(uuid bigint int numeric timestamptz)), jsonb => 'unknown');
 sub types_of_java { return join ', ', map { $of_java{$_} // 'varchar' } split /, /, shift }
 my $language = $node->pg_version >= 19 ? qr/(?:sql|text(?=\nPREPARE))/ : 'sql';
-# not sent by applications, or of other tests
+# statements that applications do not send, or other tests paste
 my $other = qr/^LOAD|CONCURRENTLY|\\g|pg_reload_conf|index_report|pg_walinspect|partman/m;
 
 for my $path ('README.md', 'docs/recipes.md', 'docs/masks.md', 'contrib/clients/README.md')
