@@ -1,0 +1,68 @@
+-- create_once(): errors of the indexes and triggers of its table are passed on, even if row-level security or missing
+-- rights hide the key; those of an index on command_id can be retried. (REINDEX CONCURRENTLY:
+-- specs/create_once_reindex.spec.)
+CREATE FUNCTION failure(command_name text, OUT state text, OUT message text, OUT detail text, OUT hint text,
+    OUT "constraint" text, OUT context text)
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000a', 2, command_name);
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL,
+        hint = PG_EXCEPTION_HINT, "constraint" = CONSTRAINT_NAME, context = PG_EXCEPTION_CONTEXT;
+    context := substring(context FROM 'function fire\(\)');
+END $$;
+\pset format unaligned
+\pset fieldsep '\n    '
+\pset tuples_only on
+BEGIN;
+CREATE ROLE regress_idgen_app;
+GRANT SELECT, INSERT ON idgen.creation_identifiers TO regress_idgen_app;
+CREATE POLICY anything ON idgen.creation_identifiers USING (true);
+CREATE UNIQUE INDEX other ON idgen.creation_identifiers (command_name);
+SELECT created FROM idgen.create_once_bigint('c0000000-0000-4000-8000-0000000000bb', 1, 'one');
+SET ROLE regress_idgen_app;
+SELECT * FROM failure('one');
+RESET ROLE;
+ALTER TABLE idgen.creation_identifiers ENABLE ROW LEVEL SECURITY;
+SET ROLE regress_idgen_app;
+SELECT * FROM failure('one');
+RESET ROLE;
+ALTER TABLE idgen.creation_identifiers DISABLE ROW LEVEL SECURITY;
+DROP INDEX idgen.other;
+
+-- a trigger writes to another table, or records a second command, or raises an error, or that of an index and a key
+CREATE TABLE creation_identifiers (command_id uuid UNIQUE);
+INSERT INTO creation_identifiers VALUES ('c0000000-0000-4000-8000-00000000000a');
+GRANT INSERT ON creation_identifiers TO regress_idgen_app;
+CREATE FUNCTION fire() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF NEW.command_name = 'outbox' THEN
+        INSERT INTO public.creation_identifiers VALUES (NEW.command_id);
+    ELSIF NEW.command_name = 'second' THEN
+        INSERT INTO idgen.creation_identifiers (command_id, entity_number)
+        VALUES ('c0000000-0000-4000-8000-0000000000bb', 1);
+    ELSIF NEW.command_name = 'closed' THEN
+        RAISE insufficient_privilege USING MESSAGE = 'tenant is closed', HINT = 'Ask for a new contract.';
+    ELSE
+        RAISE unique_violation USING SCHEMA = 'idgen', TABLE = 'creation_identifiers',
+            CONSTRAINT = split_part(NEW.command_name, ' ', 1), DETAIL = 'Key (command_id)=(c0000000-0000-4000-8000-'
+                || split_part(NEW.command_name, ' ', 2) || ') already exists.';
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER fire AFTER INSERT ON idgen.creation_identifiers FOR EACH ROW EXECUTE FUNCTION fire();
+SELECT command_name, f.*
+FROM (VALUES ('outbox'), ('second'), ('closed'), ('creation_identifiers_pkey 00000000000a'),
+             ('creation_identifiers_pkey 00000000000b'), ('creation_identifiers_entity_id 00000000000a'),
+             ('index_that_reindex_renamed 00000000000a')) v (command_name), failure(command_name) f;
+SET ROLE regress_idgen_app;
+SELECT * FROM failure('outbox');
+RESET ROLE;
+DROP FUNCTION fire CASCADE;
+
+-- a row without an entity, which the table's constraint prevents
+ALTER TABLE idgen.creation_identifiers DROP CONSTRAINT creation_identifiers_one_entity;
+INSERT INTO idgen.creation_identifiers (command_id) VALUES ('c0000000-0000-4000-8000-00000000000a');
+SELECT * FROM failure('');
+ROLLBACK;
+DROP FUNCTION failure;
