@@ -853,13 +853,17 @@ CREATE TABLE idgen.id_prefixes (
 );
 
 -- The filter leaves out rows whose domain was dropped: pg_dump would write their
--- OID, which may belong to another type after the restore; and rows with a type of a
--- temporary schema, which a restore would not find. The superuser who dumps evaluates
--- it, and the planner reads the table's indexes for it; so it uses only pg_catalog, and
--- no other role can alter the table.
+-- OID, which may belong to another type after the restore; rows with a type of a
+-- temporary schema, which a restore would not find; and those of an extension's domain,
+-- which its script creates and registers. The superuser who dumps evaluates it, and the
+-- planner reads the table's indexes for it; so it uses only pg_catalog, and no other role
+-- can alter the table.
 SELECT pg_catalog.pg_extension_config_dump('idgen.id_prefixes',
     'WHERE EXISTS (SELECT FROM pg_catalog.pg_type t WHERE t.oid OPERATOR(pg_catalog.=) id_prefixes.domain'
-    ' AND NOT pg_catalog.pg_is_other_temp_schema(t.typnamespace))');
+    ' AND NOT pg_catalog.pg_is_other_temp_schema(t.typnamespace)'
+    ' AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d'
+    ' WHERE d.classid OPERATOR(pg_catalog.=) ''pg_catalog.pg_type''::pg_catalog.regclass'
+    ' AND d.objid OPERATOR(pg_catalog.=) t.oid AND d.deptype OPERATOR(pg_catalog.=) ''e''))');
 
 COMMENT ON TABLE idgen.id_prefixes IS
 'The domain for which each prefix is registered, written by idgen.create_id_domain(). A row whose domain was dropped '
