@@ -90,7 +90,7 @@ SKIP:
 	my $misplaced = q{SELECT count(*) FROM visits
 		WHERE tableoid::regclass::text NOT IN ('visits_default',
 			'visits_p' || to_char(idgen.uuid_timestamp(id), 'YYYYMMDD'))};
-	my $days = q{SELECT string_agg(right(relid::text, 8), ' ' ORDER BY 1) FROM pg_partition_tree('visits')
+	my $days = q{SELECT string_agg(right(relid::text, 8), ' ' ORDER BY relid::text) FROM pg_partition_tree('visits')
 		WHERE isleaf AND relid::text !~ 'default'};
 
 	ask("BEGIN; $setup COMMIT");    # on one day
