@@ -44,7 +44,7 @@ FROM (SELECT clock_timestamp() AS before, idgen.uuid_v7_ordered() AS id FROM gen
 SELECT b.counter - a.counter AS step
 FROM idgen.decimal_id_parts(idgen.decimal_id()) a, idgen.decimal_id_parts(idgen.decimal_id()) b;
 
--- more in one statement than the counter has values for one millisecond or second
+-- one statement generates more values than one millisecond or second has
 SELECT count(*) AS n, count(*) FILTER (WHERE snowflake > last_snowflake) AS snowflakes,
        count(*) FILTER (WHERE trace_id > last_trace_id) AS trace_ids,
        count(*) FILTER (WHERE js_id > last_js_id) AS js_ids,

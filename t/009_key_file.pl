@@ -34,7 +34,7 @@ ask('ALTER DATABASE other RESET idgen.key_file');
 is($masks->permuted(database => 'other'), $permuted, 'which can be reset');
 
 # --- The key file -------------------------------------------------------------
-# From here on, all that a session can log
+# From here on, sessions log all that they can.
 ask("ALTER ROLE ALL SET $_")
   for 'log_min_messages = debug5', 'log_error_verbosity = verbose', 'debug_print_parse = on', 'debug_print_plan = on';
 

@@ -86,7 +86,7 @@ SKIP:
 	my ($setup, $retention) = $visits =~ /^(.*?)^(UPDATE.*)/ms;
 	my ($maintain, $move_default) = $calls =~ /^(CALL.*?)^(SELECT.*)/ms;
 
-	# The rows that are not in the partition whose name is their day, and the days of the partitions
+	# The number of rows outside the partition that is named after their day, and the days of all partitions
 	my $misplaced = q{SELECT count(*) FROM visits
 		WHERE tableoid::regclass::text NOT IN ('visits_default',
 			'visits_p' || to_char(idgen.uuid_timestamp(id), 'YYYYMMDD'))};

@@ -11,7 +11,7 @@ my @headings = ('A table behind a view', 'A client that brings the identifier', 
 my $v4 = q{'2463c780-7fca-4def-8c3f-7b1a2c4d5e6f'};
 my $v7 = q{'018f2d9f-9a2a-7def-8c3f-7b1a2c4d5e6f'};
 
-# What psql prints for a statement with the prepared ones of the page: rows, and the command's tag
+# What psql prints for a statement after the page's PREPARE statements: rows, and the command's tag
 my $prepared = $recipe->prepared($headings[0]);
 
 sub tags

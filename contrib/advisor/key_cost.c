@@ -223,10 +223,10 @@ short_comb_images(KeyModel *model)
 }
 
 /*
- * The present twelfth of a period has half of its rows at the checkpoint, or half
- * a run.  Each other one begins on a random leaf of its period, of whose rows
- * half are older than the checkpoint, and each period on a random leaf of the
- * index.
+ * The present twelfth of a period has half of its rows at the checkpoint, or
+ * half a run.  Each other twelfth begins on a random leaf of its period, half
+ * of whose rows are older than the checkpoint.  Each period begins on a random
+ * leaf of the index.
  */
 static double
 keyed_comb_images(const KeyModel *model)

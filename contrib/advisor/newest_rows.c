@@ -209,7 +209,7 @@ locate(IndexPages *pages, NewRow *row)
 	OffsetNumber offset;
 
 	row->leaf = meta ? meta->btm_fastroot : P_NONE;
-	/* after a split since its parent was copied, the left page counts */
+	/* if a page was split after its parent was copied, its left half counts */
 	for (uint32 level = meta ? meta->btm_fastlevel : 0; level > 0; level--)
 	{
 		page = get_page(pages, row->leaf);

@@ -84,8 +84,8 @@ sub answer
 
 sub ask { my ($self, $sql) = @_; $self->send($sql); return $self->answer }
 
-# The same in a transaction that a timeout ends. With the error, the setting is gone: a slow machine may need longer
-# than it for the next statement.
+# The same in a transaction with a timeout. The error also ends the setting, because a slow machine may need longer for
+# the next statement.
 sub ask_within { my ($self, $timeout, $sql) = @_; return $self->ask("BEGIN; SET LOCAL $timeout; $sql;\nROLLBACK") }
 
 # Ask until the answer is "t".
