@@ -48,7 +48,6 @@ is( $standby->safe_psql('postgres', 'SELECT ' . join(', ', map { "count(DISTINCT
   . ' FROM generate_series(1, 1000)'),
 	join('|', (1000) x @Functions::independent), 'generators that need no ticker work on the standby');
 
-# Functions that write
 my $lagging = session(node => $standby);
 is($lagging->ask("SELECT idgen.$_"), '25006', "$_ is rejected on the standby") for
 	q{forget_creation('c1000000-0000-4000-8000-000000000001')}, 'forget_creation_of_bigint(7)',

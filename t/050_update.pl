@@ -44,7 +44,6 @@ for my $session (values %session)
 sub versions { return $node->safe_psql($_[0],
 	q{SELECT installed_version, default_version FROM pg_available_extensions WHERE name = 'idgen'}) }
 
-# Install the new version.
 my $control = slurp_file("$extension/idgen.control");
 my ($version) = $control =~ /^default_version = '(.*)'$/m or die 'no default version';
 my $new = "$version.1";

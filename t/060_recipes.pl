@@ -80,7 +80,6 @@ sub payment
 		'a key for another request is refused');
 	like($recipe->outcome(payment('k' x 255, tenant => 2, amount => 7)), qr/\|t$/, 'another tenant may use it');
 
-	# a request that is still running
 	$one->ask('BEGIN');
 	like($one->ask(payment('running')), qr/\|t$/, 'a request runs');
 	my $first = $one->answer;
@@ -100,13 +99,11 @@ sub payment
 		'with a new one it is done, with another payment id');
 	is(ask('SELECT count(*) FROM payments'), 8, 'each request made one payment');
 
-	# another tenant that guesses the key
 	my $command = "idgen.create_once(idgen.uuid_v5('${tenants}1', 'good'), idgen.short_comb(), 'create payment',";
 	is($recipe->outcome("SELECT * FROM $command '$_')"), '23514 creation_identifiers_same_command',
 		"a guessed command id: $_")
 	  for '{"amount": 1.5}', qq({"tenant": "${tenants}2", "amount": 1.5});
 
-	# a payment that was deleted
 	ask("DELETE FROM payments WHERE tenant = '${tenants}1' AND amount = 1.5");
 	is($recipe->outcome(payment('good', amount => 1.5)), '|f', 'the answer of a deleted payment is empty');
 }
@@ -203,7 +200,6 @@ sub events
 		'the recipe loses none: they come in the order of transaction and id');
 	is_deeply([ events('next_events', @{ $settled[0] }) ], [ @settled[ 1, 2 ] ], 'a reader continues at its position');
 
-	# what delays a reader
 	ask('CREATE DATABASE other');
 	my $other = session(database => 'other');
 	my $last = $settled[-1];

@@ -33,7 +33,6 @@ ask(q{
 is(ask('SELECT count(*), bool_and(idgen.uuid_version(id) = 4) FROM letters'), '1001|t', 'the view shows masks');
 my $known = ask(q{SELECT id FROM letters WHERE receiver = '7'});
 
-# Codes of six digits
 my ($code, $number) = $recipe->prose('Masked numbers') =~ /`(lpad.*?)`.*?`(unpermute.*?)`/ or die 'no codes';
 s/\b(?=(bigint|permute|unpermute)\w*\()/idgen./g for $code, $number;
 is(ask("SELECT count(DISTINCT code), count(*) FILTER (WHERE code ~ '^[0-9A-Z]{6}\$'), bool_and($number = id)
@@ -46,7 +45,6 @@ is($masks->outcome("SELECT receiver FROM letter_by_id('$known')", database => 'p
 like($masks->outcome("SELECT $_", database => 'postgres'), qr/^42501: permission denied/, "but not: $_")
   for "idgen.unmask_uuid_v7('$known')", "idgen.mask_uuid_v7($v7)", 'id FROM letters', 'number FROM bills';
 
-# Writes through the view, and by the masked identifier
 my $unknown = ask('SELECT idgen.mask_uuid_v7(idgen.uuid_v7())');
 for (
 	[ "UPDATE letters SET receiver = 'seven' WHERE id = '$known' RETURNING id", "$known\nUPDATE 1" ],

@@ -47,7 +47,6 @@ is(ask($_, 'SELECT note, idgen.snowflake_node(id), count(*) FROM orders GROUP BY
 is(ask($west, q{SELECT count(*) > 0 FROM orders_west WHERE note = 'east'}), 't',
 	'also for rows that it sends to the other one');
 
-# Limits
 my ($id, $other_id) = map { ask($east, "SELECT min(id) FROM orders_$_") } @places;
 is(ask($east, "INSERT INTO orders (id) VALUES ($id), ($other_id) ON CONFLICT DO NOTHING RETURNING id"), '',
 	'ON CONFLICT DO NOTHING works');
