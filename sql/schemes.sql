@@ -21,20 +21,8 @@ SELECT idgen.uuid_timestamp(a) <= idgen.uuid_timestamp(b) AND idgen.uuid_timesta
 FROM (SELECT idgen.lambert_comb() AS a, idgen.uuid_v1() AS b, idgen.uuid_v6() AS c OFFSET 0) s;
 
 --
--- Suffix forms
+-- Suffix forms (their layout: t/003_properties.pl)
 --
-SELECT at, idgen.suffix_comb_timestamp(id) AS timestamp, right(id::text, 12) AS suffix, idgen.uuid_version(id)
-    AS version, idgen.uuid_variant(id) AS variant
-FROM (SELECT at, idgen.suffix_comb(at) AS id
-      FROM (VALUES (timestamptz '1970-01-01 00:00:00+00'), ('2022-02-22 19:22:22.001999+00'),
-      ('10889-08-02 05:31:50.655999+00')) v (at)) s;
-SELECT at, substr(id::text, 25, 4) AS suffix, idgen.uuid_version(id) AS version, idgen.uuid_variant(id) AS variant
-FROM (SELECT at, idgen.short_suffix_comb(clock => at) AS id
-      FROM (VALUES (timestamptz '2022-03-18 03:44:00+00'), ('2022-03-18 03:43:59.999+00'),
-      ('1969-12-31 23:59:59+00')) v (at)) s;
-SELECT substr(idgen.short_suffix_comb('30 seconds', '1970-01-01 01:00:00+00')::text, 25, 4) AS thirty_seconds,
-       substr(idgen.short_suffix_comb(clock => '2022-03-18 03:45:00+00')::text, 25, 4) AS default_period;
-
 SELECT idgen.short_suffix_comb('365251 days');
 SELECT idgen.short_suffix_comb(NULL);
 

@@ -56,16 +56,7 @@ SELECT input, f.* FROM (VALUES
 \pset tuples_only off
 \pset format aligned
 
--- each identifier has exactly one canonical text
-SELECT id, idgen.is_prefixed_id(id, 'acct')
-FROM (VALUES ('acct_03e6wlko0bp8e7c9916hklbnd'), ('acct_0000000000000000000000000'),
-    ('acct_f5lxx1zz5pnorynqglhzmsp33'), ('acct_f5lxx1zz5pnorynqglhzmsp34'),
-             ('acct_03e6wlko0bp8e7c9916hklbnD'), ('Acct_03e6wlko0bp8e7c9916hklbnd'), ('acct_3e6wlko0bp8e7c9916hklbnd'),
-             ('acct_003e6wlko0bp8e7c9916hklbnd'),
-             ('acct_03e6wlko0bp8e7c9916hklbn!'), ('acct_03e6wlko0bp8e7c9916hklbnd '),
-             (' acct_03e6wlko0bp8e7c9916hklbnd'), ('acct-03e6wlko0bp8e7c9916hklbnd'),
-             ('inv_03e6wlko0bp8e7c9916hklbnd'), ('acct2_03e6wlko0bp8e7c9916hklbnd'), ('acct_'), ('acct'), (''),
-             (NULL)) v (id);
+-- an identifier has one canonical text (with random ones: t/003_properties.pl)
 SELECT idgen.is_prefixed_id(idgen.prefixed_id(repeat('p', 63)), repeat('p', 63))
     AS longest, idgen.is_prefixed_id(repeat('a', 10000000), 'acct') AS too_long,
        idgen.is_prefixed_id(idgen.prefixed_id('any_2'), NULL) AND NOT idgen.is_prefixed_id('acct_1')

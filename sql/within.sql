@@ -127,46 +127,14 @@ ORDER BY at;
 SELECT count(*) FROM moments WHERE idgen.uuid_v7_within(uuid_v7, NULL, '2027-01-01') OR idgen.uuid_v7_within(uuid_v7,
     '2025-01-01', NULL);
 
--- bounds out of range and infinite ones: an index condition as well
-SET enable_bitmapscan = off;
-SET plan_cache_mode = force_generic_plan;
-SELECT plan($$EXECUTE some_uuids ('-infinity', 'infinity')$$);
-RESET plan_cache_mode;
-RESET enable_bitmapscan;
 -- without stop, it is infinity
 SELECT (SELECT count(*) FROM moments WHERE idgen.uuid_v7_within(uuid_v7, '2026-01-12 13:45:00+00')) AS uuid_v7,
        (SELECT count(*) FROM moments WHERE idgen.comb_within(comb, '2026-01-12 13:45:00+00')) AS comb,
        (SELECT count(*) FROM moments WHERE idgen.ulid_within(ulid, '2026-01-12 13:45:00+00')) AS ulid;
 
---
--- Rows of another origin
---
--- 5,000 random keys, then 10 of version 7: the last hour has 10, and none is older
--- than 30 days
-CREATE TEMP TABLE mixed (id uuid PRIMARY KEY);
-INSERT INTO mixed SELECT gen_random_uuid() FROM generate_series(1, 5000);
-INSERT INTO mixed SELECT idgen.uuid_v7() FROM generate_series(1, 10);
-SELECT count(*) FROM mixed WHERE idgen.uuid_v7_within(id, now() - interval '1 hour');
-DELETE FROM mixed WHERE idgen.uuid_v7_within(id, '-infinity', now() - interval '30 days');
-
--- ULIDs in lower case, as Laravel makes them, are in no range, and the CHECK of a column refuses them
-SELECT id, idgen.ulid_timestamp(id), idgen.is_ulid(id), idgen.ulid_within(id, '-infinity') AS ever,
-       idgen.ulid_within(id, '-infinity', '2023-01-01') OR idgen.ulid_within(id, '2026-01-01') AS wrong
-FROM (VALUES ('01GZG7PCSPVHF0S44W7G5RE071'), ('01gzg7pcspvhf0s44w7g5re071'), ('0lGZG7PCSPVHF0S44W7G5RE07I'),
-             ('01GZG7PCSPVHF0S44W7G5REO71')) v (id);
--- a range of them, by bounds in lower case
-CREATE TEMP TABLE lower_case AS SELECT lower(ulid) COLLATE "C" AS id FROM moments;
-CREATE INDEX lower_case_id ON lower_case (id);
-PREPARE some_lower (timestamptz, timestamptz) AS
-    SELECT * FROM lower_case WHERE id >= lower(idgen.ulid_floor($1)) AND id < lower(idgen.ulid_floor($2));
-SET enable_bitmapscan = off;
-SET enable_seqscan = off;
-SET plan_cache_mode = force_generic_plan;
-SELECT plan($$EXECUTE some_lower ('2026-01-05', '2026-01-05 00:10')$$);
-RESET plan_cache_mode;
-RESET enable_seqscan;
-RESET enable_bitmapscan;
-SELECT count(*), min(idgen.ulid_timestamp(id)), max(idgen.ulid_timestamp(id)) FROM lower_case
+-- ULIDs in lower case, as Laravel makes them: a range by bounds in lower case
+SELECT count(*), min(idgen.ulid_timestamp(id)), max(idgen.ulid_timestamp(id))
+FROM (SELECT lower(ulid) COLLATE "C" AS id FROM moments) lower_case
 WHERE id >= lower(idgen.ulid_floor('2026-01-05')) AND id < lower(idgen.ulid_floor('2026-01-05 00:10'));
 
 DROP FUNCTION plan, expected_rows;
