@@ -149,16 +149,6 @@ is_in_worker($superuser, '', 1, q{a superuser's SET}, $set);
 is_in_worker('batch', '-c idgen.node_id=1', 1, q{a grantee's option});
 is_in_worker('application', '-c idgen.node_id=1', '42501', q{a plain role's option});
 
-# Settings keep their values if the library is loaded during a parallel operation.
-for my $name (sort keys %in_file)	# idgen.key_file is set in files only
-{
-	ask("ALTER DATABASE postgres SET $name = 20");
-	is(answer('application', '', in_parallel('SET max_parallel_workers = 0; SET parallel_leader_participation = on'),
-		q{SELECT count(setting_in('application_name', 0)) FROM source},
-			"SHOW $name"), 20, "$name: not reverted by a parallel query");
-	ask("ALTER DATABASE postgres RESET $name");
-}
-
 # --- The library is loaded by the postmaster ----------------------------------
 $node->append_conf('postgresql.conf', "shared_preload_libraries = 'idgen'");
 $node->restart;
