@@ -19,8 +19,7 @@ sub write_keys
 	append_to_file($of, $content);
 	chmod 0600, $of or die "chmod: $!";
 }
-my $lines = "app $keys{app} postgres \"it's \"\"a\"\" b\"\nformer $keys{former}\n"
-  . "theirs $keys{theirs} tenant # not ours\n";
+my $lines = "app $keys{app} postgres\nformer $keys{former}\ntheirs $keys{theirs} tenant # not ours\n";
 write_keys($lines);
 $node->start;
 ask('CREATE EXTENSION idgen; CREATE ROLE evil LOGIN; CREATE ROLE owner LOGIN; CREATE ROLE app LOGIN;
@@ -194,9 +193,6 @@ like(outcome(q{SELECT idgen.hmac_comb('theirs')}, database => 'tenant', user => 
 	'its own one is found');
 like(outcome(q{SELECT idgen.hmac_comb('former')}, database => 'tenant', user => 'tenant'), qr/^[0-9a-f-]{36}$/,
 	'and one without names');
-ask(q{CREATE DATABASE "it's ""a"" b"});
-is(outcome(q{CREATE EXTENSION idgen; SELECT idgen.is_recent_hmac_comb(idgen.hmac_comb('app'), 'app')},
-	database => q{it's "a" b}), 't', 'a name in quotes');
 
 my $session = session();
 $session->ask('CREATE TEMP TABLE x (id uuid)');
