@@ -146,16 +146,19 @@ sub cut_wires
 {
 	my ($stack, $in) = @_;
 	my %environment = $stack->environment;
-	local @ENV{ keys %environment } = values %environment;
-	my ($stdout) = run_command([ $stack->in_folder("exec t/cut_wires.py '$stack->{command}'") ]);
+	my ($stdout) = do
+	{
+		local @ENV{ keys %environment } = values %environment;
+		run_command([ $stack->in_folder("exec t/cut_wires.py '$stack->{command}'") ]);
+	};
 	my @lines = map { [ split / / ] } split /\n/, $stdout;
 	my ($cuts, $lost_completions, $in_a_row) = $stdout =~ /^(\d+) (\d+) (\d+)$/m ? @{ pop @lines } : (0, 0, 0);
 	ok($lost_completions && $in_a_row, "$cuts cuts, $in_a_row times three in a row")
 	  or return diag(slurp_file($stack->{log}));
 
 	# a session whose connection was cut may still work
-	wait_until(sub { $in->(q{SELECT count(*) FROM pg_stat_activity
-		WHERE datname = current_database() AND usename = 'app'}) == 0 });
+	ok(wait_until(sub { $in->(q{SELECT count(*) FROM pg_stat_activity
+		WHERE datname = current_database() AND usename = 'app'}) == 0 }), '... all sessions have ended');
 	my $answers = join ', ', map { "('$_->[0]', uuid '$_->[1]')" } @lines;
 	is($in->("SELECT count(*) FILTER (WHERE n > 1), count(*) FILTER (WHERE NOT answered) FROM (
 		SELECT count(orders), bool_or(id = answer) IS TRUE FROM (VALUES $answers) v (command, answer)

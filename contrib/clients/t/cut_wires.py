@@ -4,9 +4,8 @@
 The program answers the commands of programs.txt. For each new command id it is asked to create_once(), again with the
 same id until an answer is not a lost connection. Before each command, a proxy between it and the server (PGHOST,
 PGPORT) closes the connections that are left, and then cuts one: before or after it forwards the first packet of the
-client or of the server, for the next command the second one, and so on to the last. Then it cuts three connections in
-a row before packets of the client: the last one after whose loss the program connects again, as it does after an
-error; then each; and for each of these, each.
+client or of the server, for the next command the second one, and so on to the last. The same is repeated with three
+connections in a row, each at this packet.
 
 Prints a line "command id, id of the order" for each command, and a last one: the numbers of cuts, of lost answers to
 a transaction, and of three cuts in a row."""
@@ -63,8 +62,6 @@ class Proxy:
 
 
 class Program:
-    cuts = 0
-
     async def start(self, command):
         self.proxy = Proxy()
         listener = await asyncio.start_server(self.proxy.connect, "127.0.0.1", 0)
@@ -83,51 +80,40 @@ class Program:
             if re.match(rb"(ok|error)\b", line):
                 return line.decode().rstrip("\n").split("\t")
 
-    async def create_order(self, *cuts):
-        """Whether all of these cuts were made."""
+    async def create_order(self, cuts):
+        """The packets at which the connections were cut."""
         await self.proxy.plan(*cuts)
         command = str(uuid.uuid4())
         for attempt in itertools.count():
             outcome, word, *rest = await self.ask("create_once", command, command)
             if outcome == "ok":
-                break
+                print(command, word)
+                return self.proxy.reached
             if not re.match("(08|40|57P|$)", word) or attempt == 100:
                 sys.exit(f"{cuts}: {word} {rest}")
             await asyncio.sleep(0.02)
-        print(command, word)
-        self.cuts += len(self.proxy.reached)
-        return not self.proxy.cuts
 
 
 async def main(command):
-    program, connections = Program(), []
-    lost_completions = in_a_row = 0
+    program = Program()
+    cuts = lost_completions = three_in_a_row = 0
     await program.start(command)
     try:
-        for side, when in itertools.product(["server", "client"], ["after", "before"]):
-            connections.clear()
+        for side, when, in_a_row in itertools.product(["server", "client"], ["after", "before"], [1, 3]):
             for number in itertools.count():
-                is_cut = await program.create_order((side, when, number))
-                connections.append(len(program.proxy.connections))
-                if not is_cut:
+                packets = await program.create_order([(side, when, number)] * in_a_row)
+                if not packets:
                     break
+                cuts += len(packets)
+                three_in_a_row += len(packets) == 3
                 # of a transaction, or of one statement
-                is_completion = re.search(rb"(COMMIT|SELECT 1)\0", program.proxy.reached[0])
-                lost_completions += when == "before" and is_completion is not None
-        # cut before the last packet of the client after whose loss the program connects again
-        last = ("client", "before", max(n for n, number in enumerate(connections) if number > connections[-1]))
-        for second in itertools.count():
-            for third in itertools.count():
-                if not await program.create_order(last, ("client", "before", second), ("client", "before", third)):
-                    break
-                in_a_row += 1
-            if len(program.proxy.reached) < 2:
-                break
+                is_completion = re.search(rb"(COMMIT|SELECT 1)\0", packets[0]) is not None
+                lost_completions += is_completion and (side, when) == ("server", "before")
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(program.process.pid, signal.SIGTERM)
         await program.proxy.plan()
-    print(program.cuts, lost_completions, in_a_row)
+    print(cuts, lost_completions, three_in_a_row)
 
 
 asyncio.run(main(sys.argv[1]))
