@@ -1,5 +1,5 @@
--- Versions 1 and 6, Lambert's COMB, suffix forms for SQL Server, sequence COMB,
--- and the conversions between them.
+-- Versions 1, 5 and 6, Lambert's COMB, suffix forms for SQL Server, sequence COMB, ObjectId, the conversions between
+-- them, and bases.
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 
@@ -127,3 +127,55 @@ SELECT every(made BETWEEN now() - interval '1 minute' AND now() + interval '1 mi
     (idgen.uuid_timestamp(idgen.uuid_v1())), (idgen.uuid_timestamp(idgen.uuid_v6())),
     (idgen.uuid_timestamp(idgen.lambert_comb())),
     (idgen.ulid_timestamp(idgen.ulid())), (idgen.object_id_timestamp(idgen.object_id()))) v (made);
+
+--
+-- Version 5: known values from the RFC and from Python's uuid5()
+--
+SELECT idgen.uuid_v5('6ba7b810-9dad-11d1-80b4-00c04fd430c8', 'www.example.com') AS "RFC 9562 A.4";
+SELECT name, idgen.uuid_v5(namespace, name), expected
+FROM (VALUES (uuid '6ba7b810-9dad-11d1-80b4-00c04fd430c8', '', uuid '4ebd0208-8328-5d69-8c44-ec50939c0967'),
+             ('6ba7b811-9dad-11d1-80b4-00c04fd430c8', '1.3.6.1.4.1', '6ac50bbe-fac3-5124-9600-d7ca5d0bb3ce'),
+             ('6ba7b812-9dad-11d1-80b4-00c04fd430c8', '1.3.6.1.4.1', '106dd502-8b3e-50db-80ed-1134f5c18eae'),
+             ('6ba7b814-9dad-11d1-80b4-00c04fd430c8', 'www.example.com',
+             'a1d3adb1-15b7-5395-a05f-9051a08769a2')) v (namespace, name, expected);
+SELECT idgen.uuid_v5('6ba7b810-9dad-11d1-80b4-00c04fd430c8', repeat('x',
+    1000)) = 'f6d12730-a238-51ed-bf69-3689855f9bbf' AS long;
+SELECT count(*) AS names, count(DISTINCT id) AS ids, bool_and(idgen.uuid_version(id) = 5
+    AND idgen.uuid_variant(id) = 'RFC 9562') AS stamped
+FROM (SELECT idgen.uuid_v5(md5((n % 10)::text)::uuid, (n / 10)::text) AS id FROM generate_series(0, 9999) n) s;
+
+--
+-- ObjectId (errors: errors.sql; ranges: within_numbers.sql; order: t/001_clock_steps.pl)
+--
+SELECT id, idgen.is_object_id(id), idgen.object_id_timestamp(id)
+FROM (VALUES ('507f1f77bcf86cd799439011'), ('507F1F77BCF86CD799439011'), ('507f1F77bCf86cd799439011'),
+             ('000000000000000000000000'), ('7fffffffffffffffffffffff'), ('800000000000000000000000'),
+             ('ffffffffffffffffffffffff'), ('FFFFFFFFFFFFFFFFFFFFFFFF'), ('0123456789abcdefABCDEF01')) v (id);
+CREATE TABLE run (n int, id text COLLATE "C" PRIMARY KEY DEFAULT idgen.object_id());
+INSERT INTO run SELECT n FROM generate_series(1, 10000) n;
+SELECT count(*) AS ids, bool_and(id ~ '^[0-9a-f]{24}$' AND idgen.is_object_id(id)) AS well_formed,
+       count(DISTINCT substr(id, 9, 10)) AS processes FROM run;
+DROP TABLE run;
+
+--
+-- Bases, for uuid and bigint: known answers (errors: errors.sql; properties: t/003_properties.pl)
+--
+SELECT base, idgen.uuid_to_base(id, base)
+FROM unnest('{16,32,36,58,62}'::int[]) base,
+     (VALUES (uuid '00000000-0000-0000-0000-000000000000'), ('00000000-0000-0000-0000-000000000001'),
+             ('00000000-0000-0000-0000-00000000003a'), ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f'),
+             ('ffffffff-ffff-ffff-ffff-ffffffffffff')) v (id)
+ORDER BY base, id;
+
+SELECT base, idgen.bigint_to_base(n, base)
+FROM unnest('{16,32,36,58,62}'::int[]) base, (VALUES (0::bigint), (57), (61), (9223372036854775807)) v (n)
+    ORDER BY base, n;
+
+-- upper and lower case, and confusable characters
+SELECT idgen.bigint_from_base('7F', 16) AS upper_16, idgen.bigint_from_base('7f', 16) AS lower_16,
+       idgen.bigint_from_base('Zz', 36) AS both_36, idgen.bigint_from_base('iIlLoO', 32) AS confusable,
+       idgen.bigint_from_base('111100', 32) AS as_these, idgen.bigint_from_base('aZ', 32) AS lower_a,
+       idgen.bigint_from_base('aA', 58) AS lower_upper_58, idgen.bigint_from_base('Aa', 58) AS upper_lower_58,
+       idgen.bigint_from_base('aA', 62) AS lower_upper_62, idgen.bigint_from_base('Aa', 62) AS upper_lower_62;
+SELECT idgen.uuid_from_base('1', 58) AS zero_58, idgen.uuid_from_base('0', 62) AS zero_62, idgen.uuid_from_base('z',
+    36) AS thirty_five;
