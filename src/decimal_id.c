@@ -14,6 +14,8 @@
 #include "commands/sequence.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "storage/sinval.h"
 #include "utils/lsyscache.h"
 
 #include "idgen.h"
@@ -25,6 +27,29 @@
 
 int			launch_id_setting = LAUNCH_UNSET;
 
+/*
+ * The extension's sequence, locked until the end of the transaction.  If another
+ * session has replaced it during the wait for the lock, lock the new one.
+ */
+static Oid
+lock_sequence(void)
+{
+	uint64		messages;
+	Oid			sequence;
+
+	do
+	{
+		messages = SharedInvalidMessageCounter;
+		sequence = get_relname_relid("decimal_id_counter", get_namespace_oid("idgen", true));
+		if (!OidIsValid(sequence))
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_TABLE),
+					 errmsg("sequence \"idgen.decimal_id_counter\" does not exist")));
+		LockRelationOid(sequence, RowExclusiveLock);
+	} while (messages != SharedInvalidMessageCounter);
+	return sequence;
+}
+
 /* The next number of the extension's sequence, whatever the caller's search_path and rights are. */
 static int64
 next_number(void)
@@ -35,11 +60,7 @@ next_number(void)
 	PreventCommandIfReadOnly("decimal_id()");
 	PreventCommandIfParallelMode("decimal_id()");
 
-	sequence = get_relname_relid("decimal_id_counter", get_namespace_oid("idgen", true));
-	if (!OidIsValid(sequence))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("sequence \"idgen.decimal_id_counter\" does not exist")));
+	sequence = lock_sequence();
 	if (get_rel_persistence(sequence) != RELPERSISTENCE_PERMANENT)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

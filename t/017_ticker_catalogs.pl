@@ -38,6 +38,15 @@ for my $how (sort keys %replacements)
 	$_->quit for $replacing, $waiting;
 }
 
+# decimal_id() takes its number from the new sequence, too.
+my ($replacing, $waiting) = (session(), session());
+$replacing->ask('BEGIN; ALTER SEQUENCE idgen.decimal_id_counter RENAME TO gone_counter;
+	CREATE SEQUENCE idgen.decimal_id_counter START 1000');
+$waiting->send_blocked($watching, 'SELECT counter FROM idgen.decimal_id_parts(idgen.decimal_id())');
+$replacing->ask('COMMIT');
+is($waiting->answer, '1000', 'decimal_id() does not continue with a sequence that was renamed');
+$_->quit for $replacing, $waiting;
+
 # --- Invalidations arrive inside the call ----------------------------------------
 # The caller waits for a lock on a catalog, such as VACUUM FULL takes, to read a row that has changed.
 my ($app, $admin, $migration) = map { session() } 1 .. 3;
