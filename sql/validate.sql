@@ -54,11 +54,13 @@ SELECT idgen.check_recent_uuid_v7('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', '1 min
 SELECT idgen.check_recent_uuid_v7('017f22e2-79b0-4cc3-98c4-dc0c0c07398f', '1 minute',
     clock => '2022-02-22 19:21:00+00');
 
--- in a CHECK constraint
-CREATE TEMP TABLE brought (id uuid CHECK (idgen.is_recent_uuid_v7(id, clock => '2022-02-22 19:22:22+00')));
+-- in a CHECK constraint, it refuses later UPDATEs and the restore of a row
+CREATE TEMP TABLE brought (id uuid, note int);
 INSERT INTO brought VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f');
-INSERT INTO brought VALUES ('027f22e2-79b0-7cc3-98c4-dc0c0c07398f');
-
+ALTER TABLE brought ADD CONSTRAINT is_recent CHECK (idgen.is_recent_uuid_v7(id)) NOT VALID;
+INSERT INTO brought VALUES (idgen.uuid_v7());
+UPDATE brought SET note = 1 WHERE id = '017f22e2-79b0-7cc3-98c4-dc0c0c07398f';
+INSERT INTO brought SELECT * FROM brought;
 -- the function is the constraint of the error, and the HINT has the period and the width that are accepted
 DO $$
 DECLARE
