@@ -20,6 +20,7 @@
 #include "commands/dbcommands.h"
 #include "miscadmin.h"
 #include "storage/fd.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "arguments.h"
