@@ -1,6 +1,5 @@
 """Answers the commands of programs.txt by the template in shop/."""
 
-import functools
 import io
 
 import django
@@ -54,14 +53,6 @@ def insert_invoice(id, order_id):
     create_invoice(id, order_id)
 
 
-def as_request(work):
-    @functools.wraps(work)
-    def request(*words):
-        close_old_connections()  # Django does so before each request
-        return work(*words)
-
-    return request
-
-
 commands = [migrate, diff, order_with_invoice, bulk, fixture, create_once, insert_invoice]
-serve([as_request(command) for command in commands], lambda error: error.__cause__)
+# Django closes old connections before each request
+serve(commands, lambda error: error.__cause__, before_each=close_old_connections)

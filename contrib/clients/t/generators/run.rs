@@ -2,19 +2,14 @@
 #[path = "../../generators/combs.rs"]
 mod combs;
 
-use std::io::{stdin, Write};
-use std::process::{Command, Stdio};
+use std::io::stdin;
+use std::process::Command;
 
 // in place of a crate
 fn hmac(key: &str, message: &[u8]) -> [u8; 32] {
-    let mut openssl = Command::new("openssl")
-        .args(["dgst", "-sha256", "-mac", "HMAC", "-macopt", &format!("hexkey:{key}"), "-binary"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    openssl.stdin.take().unwrap().write_all(message).unwrap();
-    openssl.wait_with_output().unwrap().stdout.try_into().unwrap()
+    let openssl = r#"printf %s "$1" | openssl dgst -sha256 -mac HMAC -macopt "hexkey:$0" -binary"#;
+    let message = std::str::from_utf8(message).unwrap();
+    Command::new("sh").args(["-c", openssl, key, message]).output().unwrap().stdout.try_into().unwrap()
 }
 
 fn main() {

@@ -3,11 +3,12 @@
 import sys
 
 
-def serve(commands, cause):
+def serve(commands, cause, before_each=lambda: None):
     """The commands are functions; cause(error) is the driver's error, or None."""
     commands = {command.__name__: command for command in commands}
     for line in sys.stdin:
         name, *words = line.rstrip("\n").split("\t")
+        before_each()
         try:
             answer = ["ok", *(commands[name](*words) or [])]
         except Exception as error:
