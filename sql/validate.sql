@@ -5,6 +5,42 @@ SET datestyle = 'ISO, YMD';
 SET intervalstyle = 'postgres';
 
 --
+-- is_uuid
+--
+SELECT id, idgen.is_uuid(id) AS any_version, idgen.is_uuid(id, 4) AS v4
+FROM (VALUES ('919108f7-52d1-4320-9bac-f847db4148a8'),
+             ('919108F7-52D1-4320-9BAC-F847DB4148A8'),
+             ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f'),
+             ('1e1624e7-5e1f-d27f-a11d-ed65de8970f6'),
+             ('00000000-0000-0000-0000-000000000000'),
+             ('ffffffff-ffff-ffff-ffff-ffffffffffff'),
+             ('00000000-0000-0000-0000-000000000001'),
+             ('abababab-abab-abab-abab-abababababab'),
+             ('919108f7-52d1-4320-7bac-f847db4148a8'),
+             ('919108f7-52d1-4320-cbac-f847db4148a8'),
+             ('919108f7-52d1-0320-9bac-f847db4148a8'),
+             ('919108f7-52d1-9320-9bac-f847db4148a8'),
+             ('{919108f7-52d1-4320-9bac-f847db4148a8}'),
+             ('919108f752d143209bacf847db4148a8'),
+             ('919108f7-52d1-4320-9bac-f847db4148a'),
+             ('919108f7-52d1-4320-9bac-f847db4148a80'),
+             ('919108f7-52d1-4320-9bac-f847db4148ag'),
+             ('919108f7:52d1:4320:9bac:f847db4148a8'),
+             ('919108f-752d1-4320-9bac-f847db4148a8'),
+             (' 919108f7-52d1-4320-9bac-f847db4148a'),
+             ('-'), (''), (NULL)) v (id);
+
+-- each version
+SELECT v, idgen.is_uuid(id) AS any_version, idgen.is_uuid(id, v) AS this_version, idgen.is_uuid(id, (v + 1) % 16)
+    AS next_version
+FROM (SELECT v, '919108f7-52d1-' || to_hex(v) || '320-9bac-f847db4148a8' AS id FROM generate_series(0, 15) v) s;
+
+-- long values that are stored compressed
+CREATE TEMP TABLE long_text (id text);
+INSERT INTO long_text VALUES (repeat('f', 1000000)), (repeat('919108f7-52d1-4320-9bac-f847db4148a8', 10000));
+SELECT idgen.is_uuid(id), length(id) FROM long_text;
+
+--
 -- is_recent_short_comb: the window, around the restart of the cycle (2022-03-18 03:44
 -- has prefix 0000)
 --

@@ -10,6 +10,7 @@
 
 #include <math.h>
 
+#include "access/htup_details.h"
 #include "funcapi.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
