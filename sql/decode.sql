@@ -44,7 +44,6 @@ FROM (VALUES (uuid '017f22e2-79b0-4cc3-98c4-dc0c0c07398f'),
              ('017f22e2-79b0-4cc3-d8c4-dc0c0c07398f')) v (id);
 
 -- short COMB: the default clock is the start of the statement
--- the default clock is the start of the statement
 SELECT idgen.short_comb_timestamp(idgen.short_comb(), clock => NULL) >= statement_timestamp() - interval '1 minute'
     AS recent;
 

@@ -51,12 +51,18 @@ SELECT input, f.* FROM (VALUES
     ($$prefixed_id_to_uuid(repeat('a', 64) || '_1')$$), ($$prefixed_id_to_uuid(repeat('a', 10000000))$$),
     ($$prefixed_id_prefix('acct_!')$$), ($$prefixed_id_prefix('acct')$$),
     ($$is_prefixed_id('acct_1', '')$$), ($$is_prefixed_id('acct_1', 'Acct')$$),
-    ($$is_prefixed_id('a_', 'a_')$$)) v (input),
+    ($$is_prefixed_id('a_', 'a_')$$), ($$uuid_from_base('', 36)$$),
+    ($$uuid_from_base('f5lxx1zz5pnorynqglhzmsp34', 36)$$)) v (input),
     failure('SELECT idgen.' || input) f;
 \pset tuples_only off
 \pset format aligned
 
 -- an identifier has one canonical text (with random ones: t/003_properties.pl)
+SELECT id, idgen.is_prefixed_id(id, 'acct')
+FROM (VALUES ('acct_03e6wlko0bp8e7c9916hklbnd'), ('acct_f5lxx1zz5pnorynqglhzmsp33'),
+             ('acct_f5lxx1zz5pnorynqglhzmsp34'), ('acct_03e6wlko0bp8e7c9916hklbnD'),
+             ('acct_3e6wlko0bp8e7c9916hklbnd'), ('acct_03e6wlko0bp8e7c9916hklbn!'),
+             ('inv_03e6wlko0bp8e7c9916hklbnd'), ('acct2_03e6wlko0bp8e7c9916hklbnd')) v (id);
 SELECT idgen.is_prefixed_id(idgen.prefixed_id(repeat('p', 63)), repeat('p', 63))
     AS longest, idgen.is_prefixed_id(repeat('a', 10000000), 'acct') AS too_long,
        idgen.is_prefixed_id(idgen.prefixed_id('any_2'), NULL) AND NOT idgen.is_prefixed_id('acct_1')
@@ -125,6 +131,9 @@ SELECT idgen.ulid_to_uuid('01ARZ3NDEKTSV4RRFFQ69G5FAV') AS id, idgen.ulid_timest
        AS back, idgen.ulid_to_uuid('o1arz3ndektsv4rrffq69g5fav') AS lower_case;
 SELECT idgen.ulid_timestamp('00000000000000000000000000') AS first, idgen.ulid_timestamp('7ZZZZZZZZZZZZZZZZZZZZZZZZZ')
     AS last;
+SELECT id, idgen.is_ulid(id)
+FROM (VALUES ('01ARZ3NDEKTSV4RRFFQ69G5FAV'), ('7ZZZZZZZZZZZZZZZZZZZZZZZZZ'), ('80000000000000000000000000'),
+             ('01arz3ndektsv4rrffq69g5fav'), ('0lARZ3NDEKTSV4RRFFQ69G5FAV'), ('01ARZ3NDEKTSV4RRFFQ69G5FA')) v (id);
 SELECT count(DISTINCT id) AS ids, bool_and(length(id) = 26) AS length,
        bool_and(idgen.ulid_timestamp(id) BETWEEN statement_timestamp() - interval '1 ms' AND clock_timestamp()) AS now
 FROM (SELECT idgen.ulid() AS id FROM generate_series(1, 10000) OFFSET 0) s;

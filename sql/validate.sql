@@ -67,6 +67,24 @@ SELECT idgen.is_recent_short_comb(idgen.short_comb()) AS now,
        idgen.is_recent_short_comb(idgen.short_comb(clock => now() - interval '1 hour')) AS hour_ago,
        idgen.is_recent_short_comb(idgen.short_comb(clock => now() - interval '1 hour'), '2 hours') AS within_two;
 
+-- the widest window that is allowed excludes a prefix for every clock
+SELECT clock, count(*) AS passing
+FROM (VALUES (timestamptz '2022-03-18 03:44:00+00'), ('2022-03-18 03:44:59.999999+00')) c (clock),
+     generate_series(0, 255) p
+WHERE idgen.is_recent_short_comb(with_prefix(lpad(to_hex(p), 2, '0')), '127 minutes', prefix_bytes => 1, clock => clock)
+GROUP BY clock ORDER BY clock;
+SELECT idgen.is_recent_short_comb(with_prefix('00'), '127 minutes', '127 minutes 1 ms', prefix_bytes => 1);
+
+-- is_recent_comb, is_recent_uuid_v7: both ends of the window are in it
+SELECT delta, idgen.is_recent_comb(idgen.comb(clock + delta), clock => clock) AS comb,
+       idgen.is_recent_uuid_v7(idgen.uuid_v7(clock + delta), clock => clock) AS v7,
+       idgen.is_recent_comb(idgen.comb(clock + delta), '0', past_tolerance => '10 minutes', clock => clock) AS past,
+       idgen.is_recent_uuid_v7(idgen.uuid_v7(clock + delta), '0', future_tolerance => '10 minutes', clock => clock)
+       AS future
+FROM unnest('{-10 minutes -1 ms,-10 minutes,-1 ms,0,1 ms,10 minutes,10 minutes 1 ms}'::interval[]) delta,
+     (SELECT timestamptz '2022-02-22 19:22:22+00' AS clock) c
+ORDER BY delta;
+
 -- NULL is the default of past_tolerance, future_tolerance and clock
 SELECT idgen.is_recent_short_comb(idgen.short_comb(), '1 minute', NULL, NULL, '1 minute', 2, NULL) AS short_comb,
        idgen.is_recent_comb(idgen.comb(), '1 minute', NULL, NULL, NULL) AS comb,

@@ -1,5 +1,5 @@
 # Masked UUIDs and permuted numbers: against known answers and a program that was
-# written from the definitions, as permutations, in indexes and parallel workers.
+# written from the definitions, as permutations, and in indexes.
 
 use IPC::Run;
 use Masks;
