@@ -1,6 +1,5 @@
 # Functions on a ticker in many sessions, and in two sessions that take turns under load: no value is repeated, and
-# a later value is greater. On two nodes, identifiers differ in the node or launch only; the ranges of nodes,
-# launches and epochs.
+# a later value is greater, and has the number of the node; the ranges of nodes, launches and epochs.
 
 use Server;
 use Tickers;

@@ -1,5 +1,5 @@
-# Clients that share sessions, with DISCARD ALL and through PgBouncer: nothing that one
-# client set or began affects the next one, and no identifier or command repeats.
+# Clients that share sessions, with DISCARD ALL and through PgBouncer: nothing that one client began affects the next
+# one, which has its own rights, and no identifier or command repeats.
 
 use Server;
 use Tickers;

@@ -236,8 +236,8 @@ SELECT *, (idgen.is_ulid(t) OR NOT idgen.ulid_within(t, '-infinity'))
 -- *_within() are half-open ranges of numbers, for any epoch
 SELECT *, idgen.snowflake_within(n, start, stop, epoch) IS NOT DISTINCT FROM
 		(n >= idgen.snowflake_floor(start, epoch) AND n < idgen.snowflake_floor(stop, epoch))
-	AND idgen.js_id_within(n, start, stop)
-		IS NOT DISTINCT FROM (n >= idgen.js_id_floor(start) AND n < idgen.js_id_floor(stop)) AS holds
+	AND idgen.js_id_within(n, start, stop, epoch)
+		IS NOT DISTINCT FROM (n >= idgen.js_id_floor(start, epoch) AND n < idgen.js_id_floor(stop, epoch)) AS holds
 FROM numbers, ranges, (SELECT timestamptz '2015-01-01 00:00+00' AS epoch) e;
 -- uuid_smaller() and uuid_larger() agree with least() and greatest()
 SELECT *, idgen.uuid_smaller(a.id, b.id) = least(a.id, b.id)

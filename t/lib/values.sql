@@ -77,7 +77,7 @@ CREATE TABLE spans AS SELECT DISTINCT span FROM (
 CREATE TABLE object_ids AS SELECT k, substr(any_hex('object_id', k), 1, 24) AS o FROM generate_series(1, 400) k
 	UNION ALL VALUES (0, repeat('0', 24)), (0, repeat('f', 24));
 
-CREATE TABLE histories AS SELECT history, keep FROM unnest('{0,1,20,2147483647}'::int[]) keep, (
+CREATE TABLE histories AS SELECT history, keep FROM unnest('{0,1,20,2147483647,NULL}'::int[]) keep, (
 	SELECT '{}'::uuid[] AS history UNION ALL SELECT NULL UNION ALL SELECT array_agg(id) FROM few_uuids
 	UNION ALL SELECT array_agg(CASE WHEN n % 3 > 0 THEN id END)
 		FROM (SELECT id, row_number() OVER (ORDER BY id) AS n FROM few_uuids) s
