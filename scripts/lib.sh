@@ -120,7 +120,7 @@ idgen_require() {
 idgen_install_packages() {
     local major extension package missing=(make prove:perl)
     command -v clang >/dev/null || missing+=('gcc:gcc libc6-dev')
-    [ -z "${1:-}" ] || missing+=(python3)
+    [ -z "${1:-}" ] || missing+=(python3 pgrep:procps)
     [ "${1:-}" != bench ] || /usr/bin/python3 -c 'import matplotlib' 2>/dev/null || missing+=(python3-matplotlib)
     if [ "${1:-}" = tests ]; then
         missing+=(faketime pgbouncer)
