@@ -74,8 +74,9 @@ $prepared});
 
 	# the node as clients of PgBouncer see it
 	my $pool = bless { %$node, _host => $socket, _port => 6432 }, ref $node;
-	wait_until(sub { $pool->psql('postgres', 'SELECT 1') == 0 }) or die 'pgbouncer does not start: '
-	  . slurp_file("$folder/errors");
+	# (without standard input, which a psql that cannot connect does not read)
+	wait_until(sub { run_log([ 'psql', '-X', '-d', $pool->connstr('postgres'), '-c', 'SELECT 1' ]) })
+	  or die 'pgbouncer does not start: ' . slurp_file("$folder/errors");
 
 	# 20 clients send statements with parameters, as drivers do: new values, and commands that others send at the same
 	# time, as one statement or as a transaction that others of the pool wait for.
