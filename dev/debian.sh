@@ -6,7 +6,7 @@
 # debootstrap makes a folder, which is kept for later runs; remove it to have it made again. Commands
 # run in it as root, with chroot, in mount and process namespaces of their own, which end with the
 # script. If a folder is not available, the script ends with status 77. MAJOR may have the suffix of
-# another architecture: 15-i386, or 17-s390x with qemu-user-static registered in binfmt_misc.
+# another architecture: 15-i386, or 15-s390x with qemu-user-static registered in binfmt_misc.
 
 # shellcheck source=dev/results.sh
 . "$(dirname "${BASH_SOURCE[0]}")/results.sh"

@@ -3,7 +3,7 @@
 # nightly.sh: the tests that take too long for .ci/run.
 #
 # Ends with a summary of the failures. Requires root, a mirror of Debian and, for the Debian systems in
-# which versions are tested, 14 GB in $IDGEN_MATRIX or /var/cache/idgen-matrix; a part whose
+# which versions are tested, 22 GB in $IDGEN_MATRIX or /var/cache/idgen-matrix; a part whose
 # requirements are not available is skipped.
 
 . "$(dirname "$0")/results.sh"
@@ -12,9 +12,11 @@ idgen_no_options "$@"
 cd "$IDGEN_SOURCE" || exit
 
 for major in 15-i386 18 19; do run_script dev/run-on.sh "$major" scripts/test.sh; done
+run_script dev/run-on.sh 15-s390x scripts/test.sh --regress
 for major in 18 19; do run_script dev/test-upgrade.sh 15 "$major"; done
-for major in 17 18 19; do run_script dev/test-package.sh "$major"; done
+for major in 15 17 18 19; do run_script dev/test-package.sh "$major"; done
 run_script dev/test-assertions.sh
+run_script dev/test-jit.sh
 run_script dev/stress.sh --seconds 1800
 run_script dev/fuzz.sh --seconds 120
 

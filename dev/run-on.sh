@@ -5,7 +5,7 @@
 #   dev/run-on.sh MAJOR[-ARCHITECTURE] COMMAND [ARGUMENT ...]
 #   dev/run-on.sh 18 bench/lab/run.sh --scene speed
 #   dev/run-on.sh 15-i386 scripts/test.sh
-#   dev/run-on.sh 17-s390x scripts/test.sh --regress
+#   dev/run-on.sh 15-s390x scripts/test.sh --regress
 #
 # A version that is not on the machine is installed in a Debian system in a folder of $IDGEN_MATRIX, by
 # default /var/cache/idgen-matrix, which is kept and takes 2 GB. The command runs there, as root, with

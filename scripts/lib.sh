@@ -175,7 +175,8 @@ idgen_warnings() { echo "-Wall -Wextra -Wshadow -Werror -isystem $("$PG_CONFIG" 
 
 # Build idgen and idgen_advisor from a copy of the sources, with these arguments of make, and install
 # them into a copy of the server. Sets the commands idgen_make, and idgen_prove, which runs TAP tests;
-# a script that one of them runs uses that copy.
+# a script that one of them runs uses that copy. With $IDGEN_LLVM, the folder of LLVM's programs, JIT can inline idgen's
+# functions.
 idgen_build() {
     local bindir sharedir pkglibdir root libraries name
     idgen_make_work_folder
@@ -205,7 +206,8 @@ idgen_build() {
         done
     fi
 
-    idgen_make=(make -s -C "$IDGEN_BUILD" PG_CONFIG="$PG_CONFIG" with_llvm=no)
+    idgen_make=(make -s -C "$IDGEN_BUILD" PG_CONFIG="$PG_CONFIG"
+        with_llvm="${IDGEN_LLVM:+yes}" LLVM_BINPATH="${IDGEN_LLVM:-}" CLANG="${IDGEN_LLVM:-}/clang")
     for name in "$IDGEN_BUILD"/ "$IDGEN_BUILD"/contrib/*/; do
         compgen -G "$name*.control" >/dev/null || continue
         as_server_user "${idgen_make[@]}" -C "$name" "$@" all &&

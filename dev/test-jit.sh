@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+#
+# test-jit.sh: run the regression and isolation tests with each query compiled, and idgen's functions inlined.
+#
+# Installs the LLVM of the server, whose version Debian's PostgreSQL 15 names.
+
+. "$(dirname "$0")/results.sh"
+
+idgen_no_options "$@"
+idgen_install_packages tests
+version=$("$PG_CONFIG" --configure | sed -nE "s/.*llvm-config-([0-9]+).*/\1/p")
+[ -n "$version" ] || { echo "the LLVM of this server is not known"; exit 77; }
+export IDGEN_LLVM=/usr/lib/llvm-$version/bin
+idgen_require "$IDGEN_LLVM/clang:clang-$version" "$IDGEN_LLVM/llvm-lto:llvm-$version"
+build_idgen tests
+[ -e "$IDGEN_WORK/root$("$PG_CONFIG" --pkglibdir)/bitcode/idgen.index.bc" ]
+result $? "the bitcode of idgen is installed"
+idgen_start jit_above_cost=0 jit_inline_above_cost=0 jit_optimize_above_cost=0
+run "Regression and isolation tests" installcheck "${idgen_make[@]}" installcheck
+end_of_results
