@@ -5,7 +5,6 @@ use strict;
 use warnings;
 use Digest::SHA 'hmac_sha256';
 use Exporter 'import';
-use POSIX 'floor';
 use Time::HiRes 'time';
 
 our @EXPORT_OK = qw(hmac_comb short_comb);
@@ -18,17 +17,25 @@ sub hmac_comb
 	$unix_ms //= int(time * 1000);
 	$period_ms //= 3_600_000;
 	die "the key of hmac_comb() must have 16 bytes\n" if length $key != 16;
-	my $hash = sub { hmac_sha256("$_[0] $period_ms $_[1] " . ($area // ''), $key) };
-	return stamp($random, substr($hash->(1, floor($unix_ms / $period_ms)), 0, 3)
-		. substr($hash->(2, floor($unix_ms * 12 / $period_ms)), 0, 1));
+	$area //= '';
+	my $hash = sub { hmac_sha256("$_[0] $period_ms " . period_number($_[1], $period_ms) . " $area", $key) };
+	return stamp($random, substr($hash->(1, $unix_ms), 0, 3) . substr($hash->(2, $unix_ms * 12), 0, 1));
 }
 
 # Begins with the number of the period, by default the minute modulo 65536.
 sub short_comb
 {
 	my ($unix_ms, $random, $period_ms, $prefix_bytes) = @_;
-	my $period = pack 'q>', floor(($unix_ms // time * 1000) / ($period_ms // 60_000));
+	my $period = pack 'q>', period_number($unix_ms // time * 1000, $period_ms // 60_000);
 	return stamp($random, substr $period, -($prefix_bytes // 2));
+}
+
+# The quotient, rounded down. A number of floating point would be inexact, and from 1e15 on it has an exponent.
+sub period_number
+{
+	use integer;
+	my ($ms, $period_ms) = @_;
+	return $ms / $period_ms - ($ms % $period_ms < 0 ? 1 : 0);
 }
 
 sub stamp

@@ -63,7 +63,7 @@ is_deeply([ first_digits(@hmac) ], [ map { $_->[4] } @hmac ], 'hmac_comb: the fi
 my @more;
 for my $ms (map { ($_ - 1, $_, $_ + 1) } -62135596800000, -3600000, -300000, 1795146240000, 253402300799000)
 {
-	push @more, map { [ $Program::id_key, 'orders', $_, $ms ] } 7, 3600000, 86400000;
+	push @more, map { [ $Program::id_key, 'orders', $_, $ms ] } 1, 7, 3600000, 86400000;
 }
 my @digits = first_digits(@more);
 push @$_, shift @digits for @more;
