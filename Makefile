@@ -46,7 +46,7 @@ prove_installcheck:
 		PG_REGRESS='$(top_builddir)/src/test/regress/pg_regress' PGPORT='6$(DEF_PGPORT)' \
 		$(PROVE) -I t/lib $(PG_PROVE_FLAGS) $(PROVE_FLAGS) $(or $(PROVE_TESTS),t/*.pl)
 
-# The archive of a release, of what is committed: make dist REVISION=v1.0
+# The archive of a release, of what is committed: make dist REVISION=v1.0.0
 REVISION = HEAD
 DISTDIR = $(CURDIR)
 DISTVERSION = $(shell sed -n 's/^    "version": "\(.*\)",$$/\1/p' $(srcdir)/META.json)

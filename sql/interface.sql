@@ -1,11 +1,11 @@
--- The functions of version 1.0, which do not change within 1.x: (arguments) -> result: names
+-- The functions of the newest release, which do not change within 1.x: (arguments) -> result: names
 \pset format unaligned
 \pset tuples_only
 SET client_min_messages = warning;
 BEGIN;
 DROP EXTENSION idgen;
 CREATE EXTENSION idgen VERSION '1.0';
-CREATE TEMP TABLE of_1_0 AS SELECT proname FROM pg_proc WHERE pronamespace = 'idgen'::regnamespace;
+CREATE TEMP TABLE released AS SELECT proname FROM pg_proc WHERE pronamespace = 'idgen'::regnamespace;
 ALTER EXTENSION idgen UPDATE;
 SELECT format('(%s) -> %s: %s', arguments, result, string_agg(proname, ', ' ORDER BY proname COLLATE "C"))
 FROM (SELECT proname, regexp_replace(pg_get_function_arguments(p.oid), '::[a-z ]+', '', 'g') AS arguments,
@@ -13,7 +13,7 @@ FROM (SELECT proname, regexp_replace(pg_get_function_arguments(p.oid), '::[a-z ]
       FROM pg_proc p
            JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
            JOIN pg_extension e ON e.oid = d.refobjid AND extname = 'idgen'
-      WHERE proname !~ '^internal_' AND proname IN (TABLE of_1_0)) f
+      WHERE proname !~ '^internal_' AND proname IN (TABLE released)) f
 GROUP BY arguments, result
 ORDER BY min(proname COLLATE "C");
 ROLLBACK;

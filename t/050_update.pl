@@ -47,9 +47,14 @@ sub versions { return $node->safe_psql($_[0],
 my $control = slurp_file("$extension/idgen.control");
 my ($version) = $control =~ /^default_version = '(.*)'$/m or die 'no default version';
 my $new = "$version.1";
-append_to_file("$extension/idgen--$version--$new.sql", q{
-\echo Use "ALTER EXTENSION idgen UPDATE" to load this file. \quit
+my ($first, $second, $last) = slurp_file("$extension/idgen--1.0.sql") =~ /^(DO \$\$\n.*?^END \$\$;\n)/msg;
+append_to_file("$extension/idgen--$version--$new.sql", qq{
+\\echo Use "ALTER EXTENSION idgen UPDATE" to load this file. \\quit
 
+$first
+SET LOCAL default_tablespace = '';
+
+$second} . q{
 CREATE FUNCTION idgen.entity_of(command_id uuid) RETURNS uuid
     LANGUAGE SQL STABLE PARALLEL SAFE STRICT
     BEGIN ATOMIC
@@ -78,7 +83,9 @@ CREATE FUNCTION idgen.short_comb(
 ) RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_short_comb';
-});
+
+CREATE TABLE idgen.notes (note text);
+} . $last);
 $control =~ s/^default_version = .*$/default_version = '$new'/m;
 unlink "$extension/idgen.control" or die "unlink: $!";
 append_to_file("$extension/idgen.control", $control);
@@ -86,13 +93,19 @@ append_to_file("$extension/idgen.control", $control);
 is(versions('shop'), "1.0|$new", 'the new version is available');
 InUse::check_works($node, 'shop', 'with the new files installed');
 
+$node->safe_psql('shop', "ALTER DEFAULT PRIVILEGES GRANT ALL ON $_ TO auditor") for 'TABLES', 'FUNCTIONS';
 my $before = InUse::contents($node, 'shop');
 is(as_app('shop', 'ALTER EXTENSION idgen UPDATE'), '42501', 'the update requires ownership of the extension');
 $node->safe_psql('shop', 'SET ROLE shopkeeper; ALTER EXTENSION idgen UPDATE');
 is(versions('shop'), "$new|$new", 'the owner of the extension can update it');
 is(versions('old_shop'), "1.0|$new", 'another database stays at the old version');
 
-is(InUse::contents($node, 'shop'), $before, 'the update keeps the contents');
+is(InUse::contents($node, 'shop') =~ s/^notes\|.*\n//gmr, $before, 'the update keeps the contents');
+is($node->safe_psql('shop', q{
+		SELECT has_table_privilege('auditor', 'idgen.notes', 'SELECT'),
+			has_table_privilege('shopkeeper', 'idgen.notes', 'SELECT WITH GRANT OPTION'),
+			(SELECT proacl FROM pg_proc WHERE proname = 'entity_of')}),
+	'f|t|', 'of the new objects, only the installer has rights');
 
 my $retry = q{SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000b', 43, 'invoice')};
 
@@ -137,7 +150,7 @@ $node->safe_psql('postgres', 'DROP DATABASE old_shop');
 $node->command_ok([ 'pg_restore', '--create', '--exit-on-error', '--dbname', $node->connstr('postgres'), $dump ],
 	'restored');
 is(versions('old_shop'), "$new|$new", 'a restored database is at the new version');
-is(InUse::contents($node, 'old_shop'), $contents, '... with the same contents');
+is(InUse::contents($node, 'old_shop') =~ s/^notes\|.*\n//gmr, $contents, '... with the same contents');
 InUse::check_works($node, 'old_shop', 'restored');
 $node->stop;
 done_testing();
