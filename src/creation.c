@@ -253,7 +253,6 @@ record_creation(Datum command_id, const Creation *creation)
 	char		nulls[5];
 	volatile bool recorded = false;
 
-	require_lasting_table();
 	values[0] = command_id;
 	values[1] = UUIDPGetDatum(&creation->entity_id);
 	values[2] = Int64GetDatum(creation->entity_number);
@@ -276,6 +275,8 @@ record_creation(Datum command_id, const Creation *creation)
 		PG_RE_THROW();
 	}
 	PG_END_TRY();
+	/* the INSERT may have waited for the table; from now on, it is locked */
+	require_lasting_table();
 	return recorded;
 }
 

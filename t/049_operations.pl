@@ -228,6 +228,14 @@ ok((grep { $_->[0] eq "42809, `$session->{message}`" } $page->table('Troubleshoo
 	'... with the message of the page');
 ask('ALTER TABLE idgen.creation_identifiers SET LOGGED', 'source');
 is($session->ask('SELECT created FROM idgen.create_once_bigint(idgen.uuid_v4(), 1)'), 't', 'until it is logged');
-$session->quit;
+
+# A SERIALIZABLE call inserts without a search, and so waits only then.
+my ($altering, $watching) = map { session(database => 'source') } 1 .. 2;
+$altering->ask('BEGIN; ALTER TABLE idgen.creation_identifiers SET UNLOGGED');
+$session->ask('SET default_transaction_isolation = serializable');
+$session->send_blocked($watching, 'SELECT idgen.create_once_bigint(idgen.uuid_v4(), 1)');
+$altering->ask('COMMIT');
+is($session->answer, '42809', 'nor while it waits for a table that becomes unlogged');
+$_->quit for $session, $altering, $watching;
 
 done_testing();
