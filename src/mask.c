@@ -117,6 +117,7 @@ static Feistel
 feistel_make(const uint8 *key, uint64 count, const text *area)
 {
 	int			area_length = VARSIZE_ANY_EXHDR(area);
+	char	   *area_utf8 = utf8_text(VARDATA_ANY(area), &area_length);
 	int			bits = pg_leftmost_one_pos64(count - 1) + 1;
 	int			left_bits = bits / 2;
 	Feistel		feistel;
@@ -124,7 +125,7 @@ feistel_make(const uint8 *key, uint64 count, const text *area)
 	feistel.hash = siphash_start(key);
 	siphash_absorb(&feistel.hash, count);
 	if (area_length > 0)
-		siphash_absorb(&feistel.hash, siphash_bytes(key, VARDATA_ANY(area), area_length));
+		siphash_absorb(&feistel.hash, siphash_bytes(key, area_utf8, area_length));
 	feistel.message_length = (area_length > 0 ? 16 : 8) + 4 + 1;
 	feistel.right_bits = bits - left_bits;
 	feistel.masks[0] = (UINT64CONST(1) << left_bits) - 1;
@@ -135,8 +136,8 @@ feistel_make(const uint8 *key, uint64 count, const text *area)
 /*
  * The number that the network permutes to, or the inverse, which has the same
  * rounds in the opposite order.  A round XORs one half with SipHash-2-4 of the
- * domain's size (8 bytes), SipHash-2-4 of the area unless that is empty (8
- * bytes), the other half (4 bytes) and the round (1 byte), little-endian.
+ * domain's size (8 bytes), SipHash-2-4 of the area in UTF-8 unless that is empty
+ * (8 bytes), the other half (4 bytes) and the round (1 byte), little-endian.
  */
 static uint64
 feistel_permute(const Feistel *feistel, uint64 number, bool inverse)

@@ -113,6 +113,7 @@ for my $call (
 	(map { "hmac_comb('v2', $_)" } 'NULL', "clock => 'infinity'", 'area => chr(255)'),
 	(map { ("${_}_recent_hmac_comb($Functions::v4, 'v2', clock => $late",
 	"${_}_recent_hmac_comb($Functions::v4, 'v2', area => chr(255))") } 'is', 'check'),
+	(map { "$_(1, 9, chr(255))" } 'permute', 'unpermute'),
 	q{uuid_from_base(repeat('Z', 22), 62)}, q{prefixed_id_to_uuid('acct_1', 'x')},
 	"typeid_to_uuid($Functions::typeid, 'x')",
 	"created_near($v7, now(), '106751991 days')",

@@ -119,6 +119,10 @@ for ([ UTF8 => 47, qr/^\Q@{[ $masks->outcome(q{SELECT idgen.permute(1, key_name 
 	like($in_encoding->(q{'gr' || chr(252) || 'n'}), $found, "$encoding: the name that is not ASCII is one of UTF-8");
 }
 
+my $permuted = q{SELECT idgen.permute(5, 999999, 'gr' || chr(252) || 'n')};
+is($masks->outcome($permuted, database => 'in_latin1'), $masks->outcome($permuted),
+	'an area is hashed in UTF-8 in each encoding');
+
 # --- Where the functions are used ---------------------------------------------
 ask(q{
 	CREATE TABLE events (id uuid PRIMARY KEY DEFAULT idgen.uuid_v7(),

@@ -132,7 +132,7 @@ my @rows = (
 	# Functions of the key file
 	[ 'mask_uuid_v7(uuid,text)', 'key', 'ss', '22004 22023 42704', $v7 ],
 	[ 'unmask_uuid_v7(uuid,text)', 'key', 'ss', '22004 22023 42704', $v4 ],
-	(map { [ "$_(int8,int8,text,text)", 'key', 'ss', '22004 22023 42704', '42, 1000' ] } qw(permute unpermute)),
+	(map { [ "$_(int8,int8,text,text)", 'key', 'ss', '22004 22021 22023 42704', '42, 1000' ] } qw(permute unpermute)),
 	[ 'hmac_comb(text,interval,text,timestamptz)', 'key', 'vs', '22004 22008 22021 22023 42704',
 	q{'default', '1 hour', 'orders'} ],
 	(map {
