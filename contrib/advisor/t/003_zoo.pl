@@ -232,7 +232,7 @@ is(outcome(q{BEGIN; DROP EXTENSION pg_walinspect; SELECT idgen.index_wal('0/1', 
 is(outcome("SET ROLE pg_read_all_data; SELECT idgen.index_wal('$from', '$to')"), '42501', 'without its rights');
 
 # Fill a table; its density and size are those that expected_key_cost(ARGUMENTS) predicts. Measured ones differ from run
-# to run, with a standard deviation of up to 2 %; of keyed COMBs at 5 rows a minute they average 93 % of what is predicted.
+# to run, with a standard deviation of up to 2 %; of keyed COMBs at 5 rows a minute they average 93 % of the prediction.
 sub fill
 {
 	my ($title, $type, $expression, $count, $arguments) = @_;
