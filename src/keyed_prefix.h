@@ -11,7 +11,7 @@
 #define KEYED_PREFIX_BITS	32
 #define PARTS_OF_PERIOD		12
 
-/* The most periods that a check may touch; a tolerance of a day touches 49 hours. */
+/* The most periods in the window of a check; a tolerance of a day is a window of 48 hours. */
 #define MAX_CHECKED_PERIODS	64
 
 /* The server's key for the wall clock, its key for a given clock, or one of the key file. */
