@@ -5,28 +5,32 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"time"
 )
 
 // NewHmacComb returns a COMB as idgen.hmac_comb() makes it: a UUID of version 4 that begins with an HMAC of the hour
 // and of its twelfth. The key is the 16 bytes that the server's key file has, too.
-func NewHmacComb(key [16]byte, area string) (id [16]byte, err error) {
-	if _, err = rand.Read(id[:]); err == nil {
-		id = hmacComb(key, area, time.Now().UnixMilli(), id, 3_600_000)
+func NewHmacComb(key []byte, area string) (id [16]byte, err error) {
+	if _, err = rand.Read(id[:]); err != nil {
+		return
 	}
-	return
+	return hmacComb(key, area, time.Now().UnixMilli(), id, 3_600_000)
 }
 
-func hmacComb(key [16]byte, area string, unixMs int64, id [16]byte, periodMs int64) [16]byte {
+func hmacComb(key []byte, area string, unixMs int64, id [16]byte, periodMs int64) ([16]byte, error) {
+	if len(key) != 16 {
+		return [16]byte{}, errors.New("the key of NewHmacComb() must have 16 bytes")
+	}
 	hash := func(level int, ms int64) []byte {
-		mac := hmac.New(sha256.New, key[:])
+		mac := hmac.New(sha256.New, key)
 		fmt.Fprintf(mac, "%d %d %d %s", level, periodMs, periodNumber(ms, periodMs), area)
 		return mac.Sum(nil)
 	}
 	copy(id[:3], hash(1, unixMs))
 	id[3] = hash(2, unixMs*12)[0]
-	return stamp(id)
+	return stamp(id), nil
 }
 
 // NewShortComb returns a COMB as idgen.short_comb() makes it, which begins with the minute modulo 65536.

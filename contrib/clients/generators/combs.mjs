@@ -9,18 +9,25 @@ function stamp(bytes) {
   return Buffer.from(bytes).toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
+// The quotient, rounded down. NaN and Infinity would be valid text for the hash.
+function periodNumber(ms, periodMs) {
+  const number = Math.floor(ms / periodMs)
+  if (!Number.isSafeInteger(number)) throw new RangeError(`${ms} ms are not in a period of ${periodMs} ms`)
+  return number
+}
+
 // Begins with an HMAC of the hour and of its twelfth. The key is the 16 bytes that the server's key file has, too.
 export function hmacComb(key, area = '', unixMs = Date.now(), random = randomBytes(16), periodMs = 3_600_000) {
   if (key.length !== 16) throw new RangeError('the key of hmacComb() must have 16 bytes')
-  const hash = (level, number) => createHmac('sha256', key).update(`${level} ${periodMs} ${number} ${area}`).digest()
-  const prefix = [hash(1, Math.floor(unixMs / periodMs)), hash(2, Math.floor((unixMs * 12) / periodMs))]
-  return stamp([...prefix[0].subarray(0, 3), prefix[1][0], ...random.subarray(4)])
+  const hash = (level, ms) =>
+    createHmac('sha256', key).update(`${level} ${periodMs} ${periodNumber(ms, periodMs)} ${area}`).digest()
+  return stamp([...hash(1, unixMs).subarray(0, 3), hash(2, unixMs * 12)[0], ...random.subarray(4)])
 }
 
 // Begins with the number of the period, by default the minute modulo 65536.
 export function shortComb(unixMs = Date.now(), random = randomBytes(16), periodMs = 60_000, prefixBytes = 2) {
   const bytes = [...random]
-  let period = Math.floor(unixMs / periodMs)
+  let period = periodNumber(unixMs, periodMs)
   for (let i = prefixBytes - 1; i >= 0; i--, period = Math.floor(period / 256)) bytes[i] = period % 256
   return stamp(bytes)
 }

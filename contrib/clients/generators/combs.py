@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import math
 import os
 import time
 import uuid
@@ -11,7 +12,7 @@ def hmac_comb(key, area="", unix_ms=None, random=None, period_ms=3_600_000):
     """Begins with an HMAC of the hour and its twelfth. The key is the 16 bytes of the server's key file."""
     if len(key) != 16:
         raise ValueError("the key of hmac_comb() must have 16 bytes")
-    ms = time.time_ns() // 1_000_000 if unix_ms is None else unix_ms
+    ms = time.time_ns() // 1_000_000 if unix_ms is None else math.floor(unix_ms)
 
     def digest(level, number):
         return hmac.digest(key, f"{level} {period_ms} {number} {area}".encode(), hashlib.sha256)
@@ -22,6 +23,6 @@ def hmac_comb(key, area="", unix_ms=None, random=None, period_ms=3_600_000):
 
 def short_comb(unix_ms=None, random=None, period_ms=60_000, prefix_bytes=2):
     """Begins with the number of the period, by default the minute modulo 65536."""
-    ms = time.time_ns() // 1_000_000 if unix_ms is None else unix_ms
+    ms = time.time_ns() // 1_000_000 if unix_ms is None else math.floor(unix_ms)
     prefix = (ms // period_ms % 256**prefix_bytes).to_bytes(prefix_bytes, "big")
     return uuid.UUID(bytes=prefix + (random or os.urandom(16))[prefix_bytes:], version=4)

@@ -11,13 +11,14 @@ module Combs
   def hmac_comb(key, area = '', unix_ms = now, random = SecureRandom.bytes(16), period_ms: 3_600_000)
     raise ArgumentError, 'the key of hmac_comb() must have 16 bytes' unless key.bytesize == 16
 
+    unix_ms = unix_ms.floor
     hash = ->(level, number) { OpenSSL::HMAC.digest('SHA256', key, "#{level} #{period_ms} #{number} #{area}").bytes }
     stamp(hash[1, unix_ms / period_ms].first(3) + hash[2, unix_ms * 12 / period_ms].first(1), random)
   end
 
   # Begins with the number of the period, by default the minute modulo 65536.
   def short_comb(unix_ms = now, random = SecureRandom.bytes(16), period_ms: 60_000, prefix_bytes: 2)
-    stamp([unix_ms / period_ms % 256**prefix_bytes].pack('Q>').bytes.last(prefix_bytes), random)
+    stamp([unix_ms.floor / period_ms % 256**prefix_bytes].pack('Q>').bytes.last(prefix_bytes), random)
   end
 
   def stamp(prefix, random)

@@ -20,7 +20,7 @@ func newInvoice(orderID pgtype.UUID) (invoice Invoice, err error) {
 	if err != nil {
 		return invoice, err
 	}
-	id, err := NewHmacComb([16]byte(key), "invoices")
+	id, err := NewHmacComb(key, "invoices")
 	return Invoice{pgtype.UUID{Bytes: id, Valid: true}, orderID}, err
 }
 

@@ -1,5 +1,5 @@
 # The generators of nine languages make the keys of the test vectors, which are those of the server, also of other
-# times; and the server accepts their keys of now.
+# times; the server accepts their keys of now; and wrong arguments make no key.
 
 use lib 'contrib/clients/t/lib';
 use Page;
@@ -77,16 +77,22 @@ my @lines = ((map { [ 'short', $random, '', @$_[ 0 .. 3 ] ] } @short),
 my @now = ([ 'now', $key, $area, 0, 0, 0, $random ]) x 2;
 my @expected = map { s/-//gr } ((map { $_->[4] } @short), map { $_->[4] . $rest } @hmac);
 
+# What a program answers to lines
+sub answers
+{
+	my ($language, @lines) = @_;
+	my $input = PostgreSQL::Test::Utils::tempdir() . "/$language->{name}";
+	append_to_file($input, join '', map { join("\t", @$_) . "\n" } @lines);
+	return (run_command([ $language->in_folder("$language->{command} <$input") ]))[0];
+}
+
 for my $language (Program::all('generators'))
 {
 	SKIP:
 	{
 		my $name = $language->{name};
 		skip "the runtime is not installed: $language->{packages}", 1 if !$language->can_run;
-		my $input = PostgreSQL::Test::Utils::tempdir() . "/$name";
-		append_to_file($input, join '', map { join("\t", @$_) . "\n" } @lines, $language->{has}{now} ? @now : ());
-		my ($stdout) = run_command([ $language->in_folder("$language->{command} <$input") ]);
-		my @made = map { s/-//gr } split /\s/, $stdout;
+		my @made = map { s/-//gr } split /\s/, answers($language, @lines, $language->{has}{now} ? @now : ());
 		my @of_now = splice @made, @expected;
 		is_deeply(\@made, \@expected, "$name: " . @expected . ' keys are those of the vectors')
 		  or diag(slurp_file($language->{log}));
@@ -97,6 +103,12 @@ for my $language (Program::all('generators'))
 			(map { "idgen.is_recent_short_comb('$_')" } @of_now[ 0, 2 ]),
 			map { "idgen.is_recent_hmac_comb('$_', 'first', area => '$area')" } @of_now[ 1, 3 ]),
 			't', '... which the server accepts');
+		for ([ 'hmac', '00' x 15, 1 ], [ 'hmac', '00' x 17, 1 ], [ 'hmac', $key, 0 ], [ 'short', $key, 0 ])
+		{
+			my ($kind, $bytes, $period) = @$_;
+			unlike(answers($language, [ $kind, $bytes, $area, $period, 2, 1, $random ]), qr/4b3c2d1e0f/,
+				"... no $kind COMB of a period of $period ms under a key of " . length($bytes) / 2 . ' bytes');
+		}
 	}
 }
 done_testing();

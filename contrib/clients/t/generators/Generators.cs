@@ -7,7 +7,7 @@ public static class Generators
 {
     static byte[] Bytes(string hex)
     {
-        return Enumerable.Range(0, 16).Select(i => Convert.ToByte(hex.Substring(2 * i, 2), 16)).ToArray();
+        return Enumerable.Range(0, hex.Length / 2).Select(i => Convert.ToByte(hex.Substring(2 * i, 2), 16)).ToArray();
     }
 
     static void Main()

@@ -13,8 +13,8 @@ import (
 func main() {
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
 		w := strings.Split(lines.Text(), "\t")
-		var key, random [16]byte
-		hex.Decode(key[:], []byte(w[1]))
+		var random [16]byte
+		key, _ := hex.DecodeString(w[1])
 		hex.Decode(random[:], []byte(w[6]))
 		period, _ := strconv.ParseInt(w[3], 10, 64)
 		prefix, _ := strconv.Atoi(w[4])
@@ -23,7 +23,11 @@ func main() {
 		case "short":
 			fmt.Printf("%x\n", shortComb(ms, random, period, prefix))
 		case "hmac":
-			fmt.Printf("%x\n", hmacComb(key, w[2], ms, random, period))
+			keyed, err := hmacComb(key, w[2], ms, random, period)
+			if err != nil {
+				panic(err)
+			}
+			fmt.Printf("%x\n", keyed)
 		default:
 			short, _ := NewShortComb()
 			keyed, _ := NewHmacComb(key, w[2])

@@ -7,9 +7,10 @@ from combs import hmac_comb, short_comb
 
 for line in sys.stdin:
     name, key, area, period, prefix, ms, random = line.rstrip("\n").split("\t")
+    unix_ms = float(ms) + 0.5  # the fraction of a millisecond is dropped
     if name == "short":
-        print(short_comb(int(ms), bytes.fromhex(random), int(period), int(prefix)))
+        print(short_comb(unix_ms, bytes.fromhex(random), int(period), int(prefix)))
     elif name == "hmac":
-        print(hmac_comb(bytes.fromhex(key), area, int(ms), bytes.fromhex(random), int(period)))
+        print(hmac_comb(bytes.fromhex(key), area, unix_ms, bytes.fromhex(random), int(period)))
     else:
         print(short_comb(), hmac_comb(bytes.fromhex(key), area))
