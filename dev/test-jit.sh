@@ -12,7 +12,7 @@ version=$("$PG_CONFIG" --configure | sed -nE "s/.*llvm-config-([0-9]+).*/\1/p")
 [ -n "$version" ] || { echo "the LLVM of this server is not known"; exit 77; }
 export IDGEN_LLVM=/usr/lib/llvm-$version/bin
 idgen_require "$IDGEN_LLVM/clang:clang-$version" "$IDGEN_LLVM/llvm-lto:llvm-$version"
-build_idgen tests
+idgen_build || idgen_die "idgen could not be built"
 [ -e "$IDGEN_WORK/root$("$PG_CONFIG" --pkglibdir)/bitcode/idgen.index.bc" ]
 result $? "the bitcode of idgen is installed"
 idgen_start jit_above_cost=0 jit_inline_above_cost=0 jit_optimize_above_cost=0

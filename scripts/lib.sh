@@ -206,8 +206,8 @@ idgen_build() {
         done
     fi
 
-    idgen_make=(make -s -C "$IDGEN_BUILD" PG_CONFIG="$PG_CONFIG"
-        with_llvm="${IDGEN_LLVM:+yes}" LLVM_BINPATH="${IDGEN_LLVM:-}" CLANG="${IDGEN_LLVM:-}/clang")
+    idgen_make=(make -s -C "$IDGEN_BUILD" PG_CONFIG="$PG_CONFIG" with_llvm=no)
+    [ -z "${IDGEN_LLVM:-}" ] || idgen_make+=(with_llvm=yes LLVM_BINPATH="$IDGEN_LLVM" CLANG="$IDGEN_LLVM/clang")
     for name in "$IDGEN_BUILD"/ "$IDGEN_BUILD"/contrib/*/; do
         compgen -G "$name*.control" >/dev/null || continue
         as_server_user "${idgen_make[@]}" -C "$name" "$@" all &&
