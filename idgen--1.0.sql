@@ -146,17 +146,17 @@ COMMENT ON FUNCTION idgen.short_comb(interval, int, int, timestamptz) IS
 'of milliseconds up to 365250 days; an argument out of range raises an error (22023).';
 
 CREATE FUNCTION idgen.keyed_comb(
+    area text,
     period interval DEFAULT '1 hour',
-    area text DEFAULT '',
     clock timestamptz DEFAULT NULL
 ) RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_keyed_comb';
 
-COMMENT ON FUNCTION idgen.keyed_comb(interval, text, timestamptz) IS
+COMMENT ON FUNCTION idgen.keyed_comb(text, interval, timestamptz) IS
 'A keyed COMB: a UUID of version 4 with 90 random bits after 24 bits of a hash of area and period, by default an '
 'hour, and 8 bits of a hash of the twelfth of the period, under a secret that the server draws after each start. A '
-'period that short_comb() does not accept, or an area longer than 63 bytes, raises an error (22023).';
+'period that short_comb() does not accept, or an area longer than 63 bytes in UTF-8, raises an error (22023).';
 
 CREATE FUNCTION idgen.suffix_comb(clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL SAFE
@@ -398,6 +398,24 @@ CREATE FUNCTION idgen.internal_is_version(id uuid, version int) RETURNS boolean
 COMMENT ON FUNCTION idgen.internal_is_version(uuid, int) IS
 'Tests whether a UUID is of this version, for uuid_v7_within() and comb_within().';
 
+-- The ranges of texts call these two.
+
+CREATE FUNCTION idgen.is_ulid(id text) RETURNS boolean
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT LEAKPROOF SUPPORT idgen.internal_expect_true
+    AS 'MODULE_PATHNAME', 'idgen_is_ulid';
+
+COMMENT ON FUNCTION idgen.is_ulid(text) IS
+'Tests whether a text is exactly what ulid_from_uuid() writes for some uuid: 26 digits in upper case. Never raises an '
+'error.';
+
+CREATE FUNCTION idgen.is_object_id(id text) RETURNS boolean
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT LEAKPROOF SUPPORT idgen.internal_expect_true
+    AS 'MODULE_PATHNAME', 'idgen_is_object_id';
+
+COMMENT ON FUNCTION idgen.is_object_id(text) IS
+'Tests whether a text is an ObjectId as object_id() writes it: 24 hexadecimal digits in lower case. Never raises an '
+'error.';
+
 -- The planner inlines these predicates into index conditions and partition
 -- pruning. It would not inline STRICT functions.
 
@@ -424,11 +442,11 @@ COMMENT ON FUNCTION idgen.comb_within(uuid, timestamptz, timestamptz) IS
 '4. Never true if start or stop is NULL.';
 
 -- Other collations have other orders: Estonian has Z before T, Danish has aa after z.
--- The body is a string, because is_ulid() and is_object_id() do not exist yet.
 CREATE FUNCTION idgen.ulid_within(id text, start timestamptz, stop timestamptz DEFAULT 'infinity') RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
-    AS 'SELECT id COLLATE pg_catalog."C" OPERATOR(pg_catalog.>=) idgen.ulid_floor(start)
-           AND id COLLATE pg_catalog."C" OPERATOR(pg_catalog.<) idgen.ulid_floor(stop) AND idgen.is_ulid(id)';
+    RETURN id COLLATE pg_catalog."C" OPERATOR(pg_catalog.>=) idgen.ulid_floor(start)
+       AND id COLLATE pg_catalog."C" OPERATOR(pg_catalog.<) idgen.ulid_floor(stop)
+       AND idgen.is_ulid(id);
 
 COMMENT ON FUNCTION idgen.ulid_within(text, timestamptz, timestamptz) IS
 'Tests whether a text is a ULID in upper case, and at or after start and before stop: id >= ulid_floor(start) AND id '
@@ -437,8 +455,9 @@ COMMENT ON FUNCTION idgen.ulid_within(text, timestamptz, timestamptz) IS
 
 CREATE FUNCTION idgen.object_id_within(id text, start timestamptz, stop timestamptz DEFAULT 'infinity') RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
-    AS 'SELECT id COLLATE pg_catalog."C" OPERATOR(pg_catalog.>=) idgen.object_id_floor(start)
-           AND id COLLATE pg_catalog."C" OPERATOR(pg_catalog.<) idgen.object_id_floor(stop) AND idgen.is_object_id(id)';
+    RETURN id COLLATE pg_catalog."C" OPERATOR(pg_catalog.>=) idgen.object_id_floor(start)
+       AND id COLLATE pg_catalog."C" OPERATOR(pg_catalog.<) idgen.object_id_floor(stop)
+       AND idgen.is_object_id(id);
 
 COMMENT ON FUNCTION idgen.object_id_within(text, timestamptz, timestamptz) IS
 'The same for ObjectIds in lower case, in whole seconds, with object_id_floor() and is_object_id().';
@@ -771,14 +790,6 @@ CREATE FUNCTION idgen.object_id_timestamp(id text) RETURNS timestamptz
 COMMENT ON FUNCTION idgen.object_id_timestamp(text) IS
 'The time in an ObjectId, to the second. Text that is not 24 hexadecimal digits raises an error (22P02).';
 
-CREATE FUNCTION idgen.is_object_id(id text) RETURNS boolean
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT LEAKPROOF SUPPORT idgen.internal_expect_true
-    AS 'MODULE_PATHNAME', 'idgen_is_object_id';
-
-COMMENT ON FUNCTION idgen.is_object_id(text) IS
-'Tests whether a text is an ObjectId as object_id() writes it: 24 hexadecimal digits in lower case. Never raises an '
-'error.';
-
 -- ---------------------------------------------------------------------------
 -- Text forms: bases, prefixed ids, TypeID, ULID
 -- ---------------------------------------------------------------------------
@@ -815,11 +826,11 @@ CREATE FUNCTION idgen.bigint_from_base(digits text, base int) RETURNS bigint
 COMMENT ON FUNCTION idgen.bigint_from_base(text, int) IS
 'The number with these digits, read as by uuid_from_base(). A number out of range for bigint raises an error (22003).';
 
-CREATE FUNCTION idgen.prefixed_id(prefix text, id uuid DEFAULT idgen.short_comb()) RETURNS text
+CREATE FUNCTION idgen.prefixed_id_from_uuid(prefix text, id uuid) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'idgen_prefixed_id';
+    AS 'MODULE_PATHNAME', 'idgen_prefixed_id_from_uuid';
 
-COMMENT ON FUNCTION idgen.prefixed_id(text, uuid) IS
+COMMENT ON FUNCTION idgen.prefixed_id_from_uuid(text, uuid) IS
 'A typed identifier: the prefix, an underscore and the 25 digits of the uuid in base 36, in lower case. The prefix '
 'has 1 to 63 characters a-z, 0-9 and underscore, begins with a letter and does not end with an underscore (22023).';
 
@@ -844,7 +855,7 @@ CREATE FUNCTION idgen.is_prefixed_id(id text, prefix text DEFAULT NULL) RETURNS 
     AS 'MODULE_PATHNAME', 'idgen_is_prefixed_id';
 
 COMMENT ON FUNCTION idgen.is_prefixed_id(text, text) IS
-'Tests whether a text is exactly what prefixed_id() writes for this prefix, or for any if none is given, and some '
+'Tests whether a text is exactly what prefixed_id_from_uuid() writes for this prefix, or for any if none is given, and some '
 'uuid. Bad text never raises an error; an invalid prefix does (22023).';
 
 CREATE TABLE idgen.id_prefixes (
@@ -971,14 +982,6 @@ CREATE FUNCTION idgen.ulid_timestamp(id text) RETURNS timestamptz
 COMMENT ON FUNCTION idgen.ulid_timestamp(text) IS
 'The time in a ULID, to the millisecond. Text that is not a ULID raises an error (22P02).';
 
-CREATE FUNCTION idgen.is_ulid(id text) RETURNS boolean
-    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT LEAKPROOF SUPPORT idgen.internal_expect_true
-    AS 'MODULE_PATHNAME', 'idgen_is_ulid';
-
-COMMENT ON FUNCTION idgen.is_ulid(text) IS
-'Tests whether a text is exactly what ulid_from_uuid() writes for some uuid: 26 digits in upper case. Never raises an '
-'error.';
-
 -- ---------------------------------------------------------------------------
 -- Masks and permutations
 -- ---------------------------------------------------------------------------
@@ -988,7 +991,7 @@ COMMENT ON FUNCTION idgen.is_ulid(text) IS
 -- the owner of any database, has no more rights than PUBLIC, and a superuser grants EXECUTE.
 
 CREATE FUNCTION idgen.mask_uuid_v7(id uuid, key_name text DEFAULT 'default') RETURNS uuid
-    LANGUAGE C STABLE PARALLEL SAFE
+    LANGUAGE C STABLE PARALLEL RESTRICTED
     AS 'MODULE_PATHNAME', 'idgen_mask_uuid_v7';
 
 COMMENT ON FUNCTION idgen.mask_uuid_v7(uuid, text) IS
@@ -996,90 +999,86 @@ COMMENT ON FUNCTION idgen.mask_uuid_v7(uuid, text) IS
 'idgen.key_file (docs/masks.md). Another version raises an error (22023), and so does an unknown key (42704).';
 
 CREATE FUNCTION idgen.unmask_uuid_v7(masked uuid, key_name text DEFAULT 'default') RETURNS uuid
-    LANGUAGE C STABLE PARALLEL SAFE
+    LANGUAGE C STABLE PARALLEL RESTRICTED
     AS 'MODULE_PATHNAME', 'idgen_unmask_uuid_v7';
 
 COMMENT ON FUNCTION idgen.unmask_uuid_v7(uuid, text) IS
 'The inverse of mask_uuid_v7() with the same key. Every UUID of version 4 is accepted; another version raises an '
 'error (22023).';
 
-CREATE FUNCTION idgen.permute(id bigint, max_value bigint DEFAULT 9223372036854775807,
-                              area text DEFAULT '', key_name text DEFAULT 'default') RETURNS bigint
-    LANGUAGE C STABLE PARALLEL SAFE
+CREATE FUNCTION idgen.permute(id bigint, area text, max_value bigint DEFAULT 9007199254740991,
+                              key_name text DEFAULT 'default') RETURNS bigint
+    LANGUAGE C STABLE PARALLEL RESTRICTED
     AS 'MODULE_PATHNAME', 'idgen_permute';
 
-COMMENT ON FUNCTION idgen.permute(bigint, bigint, text, text) IS
+COMMENT ON FUNCTION idgen.permute(bigint, text, bigint, text) IS
 'A permutation of the numbers from 1 to max_value, another one for each area, with a key from idgen.key_file. A '
 'number outside of them raises an error (22023), and so does an unknown key (42704).';
 
-CREATE FUNCTION idgen.unpermute(permuted bigint, max_value bigint DEFAULT 9223372036854775807,
-                                area text DEFAULT '', key_name text DEFAULT 'default') RETURNS bigint
-    LANGUAGE C STABLE PARALLEL SAFE
+CREATE FUNCTION idgen.unpermute(permuted bigint, area text, max_value bigint DEFAULT 9007199254740991,
+                                key_name text DEFAULT 'default') RETURNS bigint
+    LANGUAGE C STABLE PARALLEL RESTRICTED
     AS 'MODULE_PATHNAME', 'idgen_unpermute';
 
-COMMENT ON FUNCTION idgen.unpermute(bigint, bigint, text, text) IS
+COMMENT ON FUNCTION idgen.unpermute(bigint, text, bigint, text) IS
 'The inverse of permute() with the same max_value, area and key.';
 
 CREATE FUNCTION idgen.hmac_comb(
-    key_name text,
-    period interval DEFAULT '1 hour',
-    area text DEFAULT '',
-    clock timestamptz DEFAULT NULL
+    area text,
+    key_name text DEFAULT 'shared',
+    period interval DEFAULT '1 hour'
 ) RETURNS uuid
-    LANGUAGE C VOLATILE PARALLEL SAFE
+    LANGUAGE C VOLATILE PARALLEL RESTRICTED
     AS 'MODULE_PATHNAME', 'idgen_hmac_comb';
 
-COMMENT ON FUNCTION idgen.hmac_comb(text, interval, text, timestamptz) IS
+COMMENT ON FUNCTION idgen.hmac_comb(text, text, interval) IS
 'A keyed COMB like that of keyed_comb(), under a key from idgen.key_file, so that applications that have the key make '
-'the same ones (docs/keyed-comb.md). An unknown key raises an error (42704).';
+'the same ones (docs/keyed-comb.md). An unknown key raises an error (42704). A role that may call it can make accepted '
+'keys of every area, under every key that its database finds.';
+
+CREATE FUNCTION idgen.hmac_comb_at(
+    instant timestamptz,
+    area text,
+    key_name text DEFAULT 'shared',
+    period interval DEFAULT '1 hour'
+) RETURNS uuid
+    LANGUAGE C VOLATILE PARALLEL RESTRICTED
+    AS 'MODULE_PATHNAME', 'idgen_hmac_comb_at';
+
+COMMENT ON FUNCTION idgen.hmac_comb_at(timestamptz, text, text, interval) IS
+'The same as hmac_comb() at a given instant, for imports and tests. A role that may call it can date all keys of '
+'hmac_comb(). An infinite instant raises an error (22008).';
 
 CREATE FUNCTION idgen.is_recent_hmac_comb(
     id uuid,
-    key_name text,
+    area text,
+    key_name text DEFAULT 'shared',
     tolerance interval DEFAULT '10 minutes',
     past_tolerance interval DEFAULT NULL,
     future_tolerance interval DEFAULT NULL,
     period interval DEFAULT '1 hour',
-    area text DEFAULT '',
     clock timestamptz DEFAULT NULL
 ) RETURNS boolean
-    LANGUAGE C STABLE PARALLEL SAFE
+    LANGUAGE C STABLE PARALLEL RESTRICTED
     AS 'MODULE_PATHNAME', 'idgen_is_recent_hmac_comb';
 
-COMMENT ON FUNCTION idgen.is_recent_hmac_comb(uuid, text, interval, interval, interval, interval, text, timestamptz) IS
-'Tests whether a UUID is of version 4 with a prefix that hmac_comb(key_name, period, area) gives at some time from '
-'clock - past_tolerance to clock + future_tolerance, each of them tolerance unless given. A tolerance that is '
-'negative or has months, or both together above 64 periods, raises an error (22023).';
-
-CREATE FUNCTION idgen.check_recent_hmac_comb(
-    id uuid,
-    key_name text,
-    tolerance interval DEFAULT '10 minutes',
-    past_tolerance interval DEFAULT NULL,
-    future_tolerance interval DEFAULT NULL,
-    period interval DEFAULT '1 hour',
-    area text DEFAULT '',
-    clock timestamptz DEFAULT NULL
-) RETURNS uuid
-    LANGUAGE C STABLE PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'idgen_check_recent_hmac_comb';
-
-COMMENT ON FUNCTION
-    idgen.check_recent_hmac_comb(uuid, text, interval, interval, interval, interval, text, timestamptz) IS
-'The identifier, if is_recent_hmac_comb() accepts it with the same arguments. Otherwise, an error (23514) shows the '
-'window, with the function''s name as constraint name.';
+COMMENT ON FUNCTION idgen.is_recent_hmac_comb(uuid, text, text, interval, interval, interval, interval, timestamptz) IS
+'Tests whether a UUID is of version 4 with a prefix that hmac_comb() gives for this area and period, and for one of '
+'the one to eight keys that key_name lists, separated by white space, at some time from clock - past_tolerance to '
+'clock + future_tolerance, each of them tolerance unless given. A tolerance that is negative or has months, or both '
+'together above 64 periods, raises an error (22023), and so does an unknown key (42704).';
 
 CREATE FUNCTION idgen.check_recent_hmac_id() RETURNS trigger
-    LANGUAGE C VOLATILE PARALLEL SAFE
+    LANGUAGE C VOLATILE PARALLEL RESTRICTED
     AS 'MODULE_PATHNAME', 'idgen_check_recent_hmac_id';
 
 COMMENT ON FUNCTION idgen.check_recent_hmac_id() IS
-'Trigger function like check_recent_id(), for keys of hmac_comb(), with the arguments column, ''key=...'', and any of '
-'''tolerance=...'', ''past_tolerance=...'', ''future_tolerance=...'', ''period=...'' and ''area=...''. The role that '
-'creates the trigger needs the EXECUTE privilege.';
+'Trigger function like check_recent_id(), for keys of hmac_comb(), with the arguments column, ''area=...'', and any of '
+'''key_name=...'', ''tolerance=...'', ''past_tolerance=...'', ''future_tolerance=...'' and ''period=...'', as of '
+'is_recent_hmac_comb(). The role that creates the trigger needs the EXECUTE privilege.';
 
 REVOKE EXECUTE ON FUNCTION idgen.mask_uuid_v7, idgen.unmask_uuid_v7, idgen.permute, idgen.unpermute,
-    idgen.hmac_comb, idgen.is_recent_hmac_comb, idgen.check_recent_hmac_comb, idgen.check_recent_hmac_id FROM PUBLIC;
+    idgen.hmac_comb, idgen.hmac_comb_at, idgen.is_recent_hmac_comb, idgen.check_recent_hmac_id FROM PUBLIC;
 
 -- ---------------------------------------------------------------------------
 -- Creating once
@@ -1087,13 +1086,14 @@ REVOKE EXECUTE ON FUNCTION idgen.mask_uuid_v7, idgen.unmask_uuid_v7, idgen.permu
 
 CREATE TABLE idgen.creation_identifiers (
     command_id uuid PRIMARY KEY,
-    command_name text NOT NULL DEFAULT '',
+    command_name text NOT NULL,
     entity_id uuid,
     entity_number bigint,
+    entity_text text COLLATE "C",
     request_hash bigint,
     created_at timestamptz NOT NULL DEFAULT pg_catalog.now(),
     CONSTRAINT creation_identifiers_one_entity
-        CHECK (pg_catalog.num_nonnulls(entity_id, entity_number) = 1)
+        CHECK (pg_catalog.num_nonnulls(entity_id, entity_number, entity_text) = 1)
 ) WITH (autovacuum_vacuum_scale_factor = 0.02);     -- rows are purged continuously
 
 CREATE INDEX creation_identifiers_created_at ON idgen.creation_identifiers (created_at);
@@ -1101,6 +1101,8 @@ CREATE INDEX creation_identifiers_entity_id ON idgen.creation_identifiers (entit
     WHERE entity_id IS NOT NULL;
 CREATE INDEX creation_identifiers_entity_number ON idgen.creation_identifiers (entity_number)
     WHERE entity_number IS NOT NULL;
+CREATE INDEX creation_identifiers_entity_text ON idgen.creation_identifiers (entity_text)
+    WHERE entity_text IS NOT NULL;
 
 SELECT pg_catalog.pg_extension_config_dump('idgen.creation_identifiers', '');
 
@@ -1115,6 +1117,8 @@ COMMENT ON COLUMN idgen.creation_identifiers.entity_id IS
 'The entity that the command created, if a uuid identifies it.';
 COMMENT ON COLUMN idgen.creation_identifiers.entity_number IS
 'The entity that the command created, if a bigint identifies it.';
+COMMENT ON COLUMN idgen.creation_identifiers.entity_text IS
+'The entity that the command created, if a text identifies it.';
 COMMENT ON COLUMN idgen.creation_identifiers.request_hash IS
 'The first 64 bits of the SHA-256 of the request''s canonical text, the same on every server version and machine and '
 'in every encoding. NULL if no request was given.';
@@ -1124,7 +1128,7 @@ COMMENT ON COLUMN idgen.creation_identifiers.created_at IS
 CREATE FUNCTION idgen.create_once(
     command_id uuid,
     proposed_id uuid,
-    command_name text DEFAULT '',
+    command_name text,
     request jsonb DEFAULT NULL,
     OUT entity_id uuid,
     OUT created boolean
@@ -1140,7 +1144,7 @@ COMMENT ON FUNCTION idgen.create_once(uuid, uuid, text, jsonb) IS
 CREATE FUNCTION idgen.create_once_bigint(
     command_id uuid,
     proposed_id bigint,
-    command_name text DEFAULT '',
+    command_name text,
     request jsonb DEFAULT NULL,
     OUT entity_number bigint,
     OUT created boolean
@@ -1150,6 +1154,21 @@ CREATE FUNCTION idgen.create_once_bigint(
 
 COMMENT ON FUNCTION idgen.create_once_bigint(uuid, bigint, text, jsonb) IS
 'The same as create_once() for entities that a bigint identifies.';
+
+CREATE FUNCTION idgen.create_once_text(
+    command_id uuid,
+    proposed_id text,
+    command_name text,
+    request jsonb DEFAULT NULL,
+    OUT entity_text text,
+    OUT created boolean
+) RETURNS record
+    LANGUAGE C VOLATILE PARALLEL UNSAFE
+    AS 'MODULE_PATHNAME', 'idgen_create_once_text';
+
+COMMENT ON FUNCTION idgen.create_once_text(uuid, text, text, jsonb) IS
+'The same as create_once() for entities that a text of 1 to 255 bytes identifies; another length raises an error '
+'(22023).';
 
 CREATE FUNCTION idgen.forget_creation(command_id uuid) RETURNS boolean
     LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
@@ -1167,12 +1186,20 @@ COMMENT ON FUNCTION idgen.forget_creation_of(uuid) IS
 'Deletes the recorded commands that created an entity; returns their number. Needs SELECT and DELETE on '
 'idgen.creation_identifiers.';
 
-CREATE FUNCTION idgen.forget_creation_of_bigint(entity_number bigint) RETURNS bigint
+CREATE FUNCTION idgen.forget_creation_of_bigint(entity_number bigint, command_name text) RETURNS bigint
     LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_forget_creation_of_bigint';
 
-COMMENT ON FUNCTION idgen.forget_creation_of_bigint(bigint) IS
-'The same as forget_creation_of() for entities that a bigint identifies.';
+COMMENT ON FUNCTION idgen.forget_creation_of_bigint(bigint, text) IS
+'The same as forget_creation_of() for an entity that a bigint and the name of its command identify: order 17 and '
+'customer 17 are two entities.';
+
+CREATE FUNCTION idgen.forget_creation_of_text(entity_text text, command_name text) RETURNS bigint
+    LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_forget_creation_of_text';
+
+COMMENT ON FUNCTION idgen.forget_creation_of_text(text, text) IS
+'The same as forget_creation_of() for an entity that a text and the name of its command identify.';
 
 CREATE FUNCTION idgen.purge_creations(
     older_than interval DEFAULT '24 hours',
@@ -1190,15 +1217,15 @@ COMMENT ON FUNCTION idgen.purge_creations(interval, text, bigint) IS
 CREATE FUNCTION idgen.trim_creations(
     keep bigint,
     command_name text DEFAULT NULL,
-    batch_size bigint DEFAULT NULL
+    batch_size bigint DEFAULT 10000
 ) RETURNS bigint
     LANGUAGE C VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'idgen_trim_creations';
 
 COMMENT ON FUNCTION idgen.trim_creations(bigint, text, bigint) IS
 'Deletes all recorded commands but the newest "keep", of one command name or, if that is NULL, of all, the oldest '
-'first and at most batch_size unless that is NULL; returns the number deleted. A negative keep or a batch_size below '
-'1 raises an error (22023), as does a NULL keep (22004).';
+'first and at most batch_size; returns the number deleted. A negative keep or a batch_size below 1 raises an error '
+'(22023), as does NULL (22004).';
 
 CREATE FUNCTION idgen.remember_command(history uuid[], command_id uuid, keep bigint DEFAULT 20) RETURNS uuid[]
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE

@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "mb/pg_wchar.h"
+#include "utils/builtins.h"
 
 #include "arguments.h"
 
@@ -62,25 +63,33 @@ require_uuid_version(FunctionCallInfo fcinfo, int argno, int version)
 	return id;
 }
 
-/* Raise 22023 if an area is too long. */
+/*
+ * An area in UTF-8.  Raises 22023 if it is too long, and what the conversion
+ * raises if a character has no equivalent (22P05) or none is possible (42883).
+ */
 const text *
-require_area(const text *area)
+area_in_utf8(const text *area)
 {
-	if (VARSIZE_ANY_EXHDR(area) > MAX_AREA_BYTES)
+	int			length = VARSIZE_ANY_EXHDR(area);
+	const char *utf8 = NULL;
+
+	/* no encoding has characters of more than four bytes */
+	if (length <= MAX_AREA_BYTES * 4)
+		utf8 = utf8_text(VARDATA_ANY(area), &length);
+	if (length > MAX_AREA_BYTES)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("area is too long"),
-				 errdetail("The area has %d bytes; at most %d are allowed.",
-						   (int) VARSIZE_ANY_EXHDR(area), MAX_AREA_BYTES)));
-	return area;
+				 errdetail("The area has more than %d bytes in UTF-8.", MAX_AREA_BYTES)));
+	return utf8 == VARDATA_ANY(area) ? area : cstring_to_text_with_len(utf8, length);
 }
 
-/* The argument "area"; 22004 if it is NULL, 22023 if it is too long. */
+/* The argument "area" in UTF-8; 22004 if it is NULL, 22023 if it is too long. */
 const text *
 area_argument(FunctionCallInfo fcinfo, int argno)
 {
 	require_not_null(fcinfo, argno, "area");
-	return require_area(PG_GETARG_TEXT_PP(argno));
+	return area_in_utf8(PG_GETARG_TEXT_PP(argno));
 }
 
 /* A copy of a caller's text for a message, of at most max bytes. */
@@ -97,9 +106,25 @@ shown_text(const char *bytes, int length, int max)
 char *
 utf8_text(char *bytes, int *length)
 {
-	char	   *utf8 = pg_server_to_any(bytes, *length, PG_UTF8);
+	char	   *utf8 = bytes;
 
+	/* ASCII is the same in every encoding, even in one without a conversion */
+	for (int i = 0; i < *length; i++)
+	{
+		if (IS_HIGHBIT_SET(bytes[i]))
+		{
+			utf8 = pg_server_to_any(bytes, *length, PG_UTF8);
+			break;
+		}
+	}
 	if (utf8 != bytes)
 		*length = strlen(utf8);
 	return utf8;
+}
+
+/* A text in UTF-8, such as an area, in the server's encoding. */
+char *
+server_text(const text *utf8)
+{
+	return pg_any_to_server(text_to_cstring(utf8), VARSIZE_ANY_EXHDR(utf8), PG_UTF8);
 }

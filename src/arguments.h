@@ -33,10 +33,11 @@ extern void require_at_least(int64 value, int64 min, const char *name);
 extern void require_not_negative(int64 value, const char *name);
 extern int64 require_duration_us(const Interval *duration, const char *name);
 extern const pg_uuid_t *require_uuid_version(FunctionCallInfo fcinfo, int argno, int version);
-extern const text *require_area(const text *area);
+extern const text *area_in_utf8(const text *area);
 extern const text *area_argument(FunctionCallInfo fcinfo, int argno);
 
 extern char *shown_text(const char *bytes, int length, int max);
 extern char *utf8_text(char *bytes, int *length);
+extern char *server_text(const text *utf8);
 
 #endif							/* IDGEN_ARGUMENTS_H */

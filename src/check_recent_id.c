@@ -37,11 +37,11 @@ typedef struct TriggerRule
 /* The arguments "name=value". */
 enum
 {
-	TOLERANCE, PAST_TOLERANCE, FUTURE_TOLERANCE, PERIOD, PREFIX_BYTES, KEY, AREA
+	TOLERANCE, PAST_TOLERANCE, FUTURE_TOLERANCE, PERIOD, PREFIX_BYTES, KEY_NAME, AREA
 };
 
 static const char *const argument_names[] = {
-	"tolerance", "past_tolerance", "future_tolerance", "period", "prefix_bytes", "key", "area"
+	"tolerance", "past_tolerance", "future_tolerance", "period", "prefix_bytes", "key_name", "area"
 };
 
 static bool
@@ -53,7 +53,7 @@ has_argument(const Scheme *scheme, int argument)
 			return scheme->time != TIME_IN_MS;
 		case PREFIX_BYTES:
 			return scheme->time == TIME_IN_PREFIX;
-		case KEY:
+		case KEY_NAME:
 		case AREA:
 			return scheme->time == TIME_IS_HASHED;
 		default:
@@ -130,21 +130,21 @@ read_argument(const Scheme *scheme, const char *argument, const char **values)
 			 errhint("After %s, the arguments are of the form name=value, each name at most once: tolerance, "
 					 "past_tolerance, future_tolerance%s.",
 					 scheme->time == TIME_IS_HASHED ? "the column" : "column and scheme",
-					 scheme->time == TIME_IS_HASHED ? ", period, key, area" :
+					 scheme->time == TIME_IS_HASHED ? ", period, area, key_name" :
 					 scheme->time == TIME_IN_PREFIX ? ", period, prefix_bytes" : "")));
 }
 
-/* Set key and area of a rule from a trigger's arguments. */
+/* Set area and keys of a rule from a trigger's arguments. */
 static void
-set_key(Rule *rule, const char *key_name, const char *area)
+set_keys(Rule *rule, const char *area, const char *key_names)
 {
-	if (key_name == NULL)
+	if (area == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("check_recent_hmac_id requires the argument \"key=...\""),
-				 errhint("For example, EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'key=app').")));
-	rule_set_key(rule, cstring_to_text(key_name),
-				 require_area(cstring_to_text(area == NULL ? "" : area)));
+				 errmsg("check_recent_hmac_id requires the argument \"area=...\""),
+				 errhint("For example, EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'area=orders').")));
+	rule_set_keys(rule, area_in_utf8(cstring_to_text(area)),
+				  cstring_to_text(key_names == NULL ? "shared" : key_names));
 }
 
 /* The rule of a scheme from a trigger's arguments, those from "first" on. */
@@ -169,7 +169,7 @@ rule_from_trigger(const Scheme *scheme, const Trigger *trigger, int first)
 					 read_interval(values[TOLERANCE]), read_interval(values[PAST_TOLERANCE]),
 					 read_interval(values[FUTURE_TOLERANCE]));
 	if (scheme->time == TIME_IS_HASHED)
-		set_key(&rule, values[KEY], values[AREA]);
+		set_keys(&rule, values[AREA], values[KEY_NAME]);
 	return rule;
 }
 
@@ -195,7 +195,7 @@ trigger_rule(FunctionCallInfo fcinfo, const TriggerData *data, const Scheme *sch
 					 errmsg("check_recent_hmac_id requires a column as argument") :
 					 errmsg("check_recent_id requires a column and a scheme as arguments"),
 					 scheme != NULL ?
-					 errhint("For example, EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'key=app').") :
+					 errhint("For example, EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'area=orders').") :
 					 errhint("For example, EXECUTE FUNCTION idgen.check_recent_id('id', 'short_comb').")));
 
 		if (scheme == NULL)
@@ -317,6 +317,18 @@ conflicts_with_row(Relation relation, int attnum, const pg_uuid_t *id)
 	 */
 	latest->curcid = InvalidCommandId;
 	found = row_is_visible(relation, index, attnum, id, latest, &tid);
+
+	/*
+	 * A unit of work may delete a row, or change its identifier, and insert it
+	 * again.  FirstCommandId is not greater than any command, so the snapshot
+	 * sees all deletions of this transaction as not yet done, and none of its
+	 * own rows.
+	 */
+	if (!found)
+	{
+		latest->curcid = FirstCommandId;
+		found = row_is_visible(relation, index, attnum, id, latest, &tid);
+	}
 	UnregisterSnapshot(latest);
 	return found;
 }
@@ -370,8 +382,9 @@ check_row(FunctionCallInfo fcinfo, const char *function, const Scheme *scheme)
 		const pg_uuid_t *id = DatumGetUUIDP(datum);
 		Window		window = rule_window(&kept->rule, GetCurrentTimestamp());
 
-		if (!rule_accepts(&kept->rule, id, &window) &&
-			!is_unchanged(data, kept->attnum, id) &&
+		/* an UPDATE that keeps the identifier needs no key */
+		if (!is_unchanged(data, kept->attnum, id) &&
+			!rule_accepts(&kept->rule, id, &window) &&
 			!conflicts_with_row(data->tg_relation, kept->attnum, id))
 			rule_refuse(&kept->rule, id, &window, data->tg_trigger->tgname,
 						data->tg_relation, kept->attnum,
@@ -393,7 +406,7 @@ idgen_check_recent_id(PG_FUNCTION_ARGS)
 	return check_row(fcinfo, "check_recent_id", NULL);
 }
 
-/* check_recent_hmac_id() returns trigger: the same for hmac_comb(), with "key=..." in place of the scheme */
+/* check_recent_hmac_id() returns trigger: the same for hmac_comb(), with "area=..." in place of the scheme */
 PG_FUNCTION_INFO_V1(idgen_check_recent_hmac_id);
 Datum
 idgen_check_recent_hmac_id(PG_FUNCTION_ARGS)

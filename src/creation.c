@@ -13,6 +13,7 @@
  */
 #include "postgres.h"
 
+#include "access/detoast.h"
 #include "access/htup_details.h"
 #include "access/xact.h"
 #include "access/xlog.h"
@@ -38,21 +39,20 @@
  */
 #define FIND_COMMAND \
 	"SELECT entity_id::pg_catalog.uuid, entity_number::pg_catalog.int8," \
-	" command_name::pg_catalog.text, request_hash::pg_catalog.int8" \
+	" entity_text::pg_catalog.text, command_name::pg_catalog.text, request_hash::pg_catalog.int8" \
 	" FROM idgen.creation_identifiers" \
 	" WHERE command_id OPERATOR(pg_catalog.=) $1"
 
 #define RECORD_COMMAND \
 	"INSERT INTO idgen.creation_identifiers" \
-	" (command_id, entity_id, entity_number, command_name, request_hash)" \
-	" VALUES ($1, $2, $3, $4, $5)" \
+	" (command_id, entity_id, entity_number, entity_text, command_name, request_hash)" \
+	" VALUES ($1, $2, $3, $4, $5, $6)" \
 	" ON CONFLICT (command_id) DO NOTHING"
 
 /* the columns of FIND_COMMAND */
-#define ATTNUM_ENTITY_ID		1
-#define ATTNUM_ENTITY_NUMBER	2
-#define ATTNUM_COMMAND_NAME		3
-#define ATTNUM_REQUEST_HASH		4
+#define ATTNUM_ENTITY			1	/* that of an EntityKind follows by its number */
+#define ATTNUM_COMMAND_NAME		(ATTNUM_ENTITY + ENTITY_KINDS)
+#define ATTNUM_REQUEST_HASH		(ATTNUM_COMMAND_NAME + 1)
 
 /*
  * Finding and recording a command use the primary key, so that a generic plan
@@ -61,25 +61,40 @@
 static KeptStatement find_command =
 {FIND_COMMAND, CURSOR_OPT_GENERIC_PLAN, 1, {UUIDOID}, NULL};
 static KeptStatement record_command =
-{RECORD_COMMAND, CURSOR_OPT_GENERIC_PLAN, 5, {UUIDOID, UUIDOID, INT8OID, TEXTOID, INT8OID}, NULL};
+{RECORD_COMMAND, CURSOR_OPT_GENERIC_PLAN, 6, {UUIDOID, UUIDOID, INT8OID, TEXTOID, TEXTOID, INT8OID}, NULL};
 
-/* the type of an entity's identifier: uuid or bigint */
+/* the type of an entity's identifier, in the order of the columns */
 typedef enum EntityKind
 {
 	ENTITY_UUID,
-	ENTITY_NUMBER
+	ENTITY_NUMBER,
+	ENTITY_TEXT
 } EntityKind;
+
+#define ENTITY_KINDS	3
+
+static const struct
+{
+	const char *type;			/* for messages */
+	const char *function;
+}			entity_kinds[ENTITY_KINDS] = {
+	{"uuid", "create_once"}, {"bigint", "create_once_bigint"}, {"text", "create_once_text"}
+};
 
 /* A row of the table, without the command id. */
 typedef struct Creation
 {
 	EntityKind	kind;
-	pg_uuid_t	entity_id;		/* if ENTITY_UUID */
-	int64		entity_number;	/* if ENTITY_NUMBER */
+	Datum		entity;			/* of a found row: valid until SPI_finish() */
 	text	   *command_name;	/* of a found row: valid until SPI_finish() */
 	bool		has_request;
 	int64		request_hash;	/* 0 without a request */
 } Creation;
+
+#define MAX_ENTITY_TEXT_BYTES	255
+
+/* the bytes of a command's name that a message shows */
+#define MAX_SHOWN_NAME_BYTES	200
 
 /*
  * Maximum number of retries after a concurrent delete.  Each needs another
@@ -117,20 +132,17 @@ find_creation(Datum command_id, Creation *found)
 	row = SPI_tuptable->vals[0];
 	columns = SPI_tuptable->tupdesc;
 
-	value = SPI_getbinval(row, columns, ATTNUM_ENTITY_ID, &isnull);
-	found->kind = isnull ? ENTITY_NUMBER : ENTITY_UUID;
-	if (!isnull)
-		found->entity_id = *DatumGetUUIDP(value);
-	else
+	isnull = true;
+	for (int kind = 0; kind < ENTITY_KINDS && isnull; kind++)
 	{
-		value = SPI_getbinval(row, columns, ATTNUM_ENTITY_NUMBER, &isnull);
-		if (isnull)				/* the owner has dropped the constraint */
-			ereport(ERROR,
-					(errcode(ERRCODE_DATA_CORRUPTED),
-					 errmsg("command id \"%s\" is recorded without an entity",
-							uuid_text(DatumGetUUIDP(command_id)))));
-		found->entity_number = DatumGetInt64(value);
+		found->kind = kind;
+		found->entity = SPI_getbinval(row, columns, ATTNUM_ENTITY + kind, &isnull);
 	}
+	if (isnull)					/* the owner has dropped the constraint */
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("command id \"%s\" is recorded without an entity",
+						uuid_text(DatumGetUUIDP(command_id)))));
 
 	/* NULL only if the owner has changed the table */
 	value = SPI_getbinval(row, columns, ATTNUM_COMMAND_NAME, &isnull);
@@ -249,19 +261,22 @@ static bool
 record_creation(Datum command_id, const Creation *creation)
 {
 	MemoryContext caller = CurrentMemoryContext;
-	Datum		values[5];
-	char		nulls[5];
+	Datum		values[ENTITY_KINDS + 3];
+	char		nulls[ENTITY_KINDS + 3];
 	volatile bool recorded = false;
 
 	values[0] = command_id;
-	values[1] = UUIDPGetDatum(&creation->entity_id);
-	values[2] = Int64GetDatum(creation->entity_number);
-	values[3] = PointerGetDatum(creation->command_name);
-	values[4] = Int64GetDatum(creation->request_hash);
 	memset(nulls, ' ', sizeof(nulls));
-	nulls[creation->kind == ENTITY_UUID ? 2 : 1] = 'n';
+	for (int kind = 0; kind < ENTITY_KINDS; kind++)
+	{
+		values[1 + kind] = creation->entity;
+		if (kind != (int) creation->kind)
+			nulls[1 + kind] = 'n';
+	}
+	values[ENTITY_KINDS + 1] = PointerGetDatum(creation->command_name);
+	values[ENTITY_KINDS + 2] = Int64GetDatum(creation->request_hash);
 	if (!creation->has_request)
-		nulls[4] = 'n';
+		nulls[ENTITY_KINDS + 2] = 'n';
 
 	PG_TRY();
 	{
@@ -284,7 +299,7 @@ record_creation(Datum command_id, const Creation *creation)
 static void
 refuse_to_record(Datum command_id, const Creation *creation)
 {
-	const char *function = creation->kind == ENTITY_UUID ? "create_once" : "create_once_bigint";
+	const char *function = entity_kinds[creation->kind].function;
 
 	ereport(ERROR,
 			(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
@@ -296,14 +311,17 @@ refuse_to_record(Datum command_id, const Creation *creation)
 			 errhint("Call the function on the primary server, in a read-write transaction.")));
 }
 
-/* A command as the DETAIL of an error shows it; a long name is truncated. */
+/* A command as the DETAIL of an error shows it. */
 static char *
 describe_command(const Creation *creation, const char *request)
 {
-	return psprintf("the name \"%s\", a %s identifier and %s",
-					shown_text(VARDATA_ANY(creation->command_name),
-							   VARSIZE_ANY_EXHDR(creation->command_name), 200),
-					creation->kind == ENTITY_UUID ? "uuid" : "bigint",
+	int			length = VARSIZE_ANY_EXHDR(creation->command_name);
+	char	   *shown = shown_text(VARDATA_ANY(creation->command_name), length, MAX_SHOWN_NAME_BYTES);
+
+	return psprintf("%s, a %s identifier and %s",
+					length <= MAX_SHOWN_NAME_BYTES ? psprintf("the name \"%s\"", shown) :
+					psprintf("a name of %d bytes that begins with \"%s\"", length, shown),
+					entity_kinds[creation->kind].type,
 					creation->has_request ? request : "no request");
 }
 
@@ -394,7 +412,7 @@ create_or_replay(Datum command_id, Creation *creation)
 static TupleDesc
 result_columns(FunctionCallInfo fcinfo, EntityKind kind)
 {
-	static TupleDesc kept[2];
+	static TupleDesc kept[ENTITY_KINDS];
 
 	if (kept[kind] == NULL)
 	{
@@ -411,24 +429,37 @@ result_columns(FunctionCallInfo fcinfo, EntityKind kind)
 	return kept[kind];
 }
 
-/* create_once() for both kinds of identifier. */
+/* The argument "proposed_id" of create_once_text(), which an index must be able to contain. */
+static Datum
+entity_text_argument(FunctionCallInfo fcinfo, int argno)
+{
+	Size		length = toast_raw_datum_size(PG_GETARG_DATUM(argno)) - VARHDRSZ;
+
+	if (length < 1 || length > MAX_ENTITY_TEXT_BYTES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("proposed_id must have 1 to %d bytes", MAX_ENTITY_TEXT_BYTES),
+				 errdetail("It has %zu bytes.", length)));
+	return PointerGetDatum(PG_GETARG_TEXT_PP(argno));
+}
+
+/* create_once() for all kinds of identifier. */
 static Datum
 create_once(FunctionCallInfo fcinfo, EntityKind kind)
 {
 	Creation	creation = {.kind = kind};
+	MemoryContext caller = CurrentMemoryContext;
 	Datum		result[2];
 	bool		isnull[2] = {false, false};
 	bool		created;
 	TupleDesc	columns;
+	HeapTuple	row;
 
 	require_not_null(fcinfo, 0, "command_id");
 	require_not_null(fcinfo, 1, "proposed_id");
 	require_not_null(fcinfo, 2, "command_name");
 
-	if (kind == ENTITY_UUID)
-		creation.entity_id = *PG_GETARG_UUID_P(1);
-	else
-		creation.entity_number = PG_GETARG_INT64(1);
+	creation.entity = kind == ENTITY_TEXT ? entity_text_argument(fcinfo, 1) : PG_GETARG_DATUM(1);
 	creation.command_name = PG_GETARG_TEXT_PP(2);
 	creation.has_request = !PG_ARGISNULL(3);
 	if (creation.has_request)
@@ -438,12 +469,12 @@ create_once(FunctionCallInfo fcinfo, EntityKind kind)
 
 	SPI_connect();
 	created = create_or_replay(PG_GETARG_DATUM(0), &creation);
-	SPI_finish();
-
-	result[0] = kind == ENTITY_UUID ? UUIDPGetDatum(&creation.entity_id) :
-		Int64GetDatum(creation.entity_number);
+	result[0] = creation.entity;
 	result[1] = BoolGetDatum(created);
-	return HeapTupleGetDatum(heap_form_tuple(columns, result, isnull));
+	MemoryContextSwitchTo(caller);
+	row = heap_form_tuple(columns, result, isnull);
+	SPI_finish();
+	return HeapTupleGetDatum(row);
 }
 
 /*
@@ -467,4 +498,12 @@ Datum
 idgen_create_once_bigint(PG_FUNCTION_ARGS)
 {
 	return create_once(fcinfo, ENTITY_NUMBER);
+}
+
+/* The same for text: proposed_id and OUT entity_text. */
+PG_FUNCTION_INFO_V1(idgen_create_once_text);
+Datum
+idgen_create_once_text(PG_FUNCTION_ARGS)
+{
+	return create_once(fcinfo, ENTITY_TEXT);
 }

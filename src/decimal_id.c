@@ -18,14 +18,12 @@
 #include "storage/sinval.h"
 #include "utils/lsyscache.h"
 
-#include "idgen.h"
+#include "settings.h"
 
 /* the counter, then five decimal places of generator and five of launch */
 #define DECIMAL_COUNTERS	922337202
 #define DECIMAL_GENERATORS	100000
-#define DECIMAL_LAUNCHES	(DECIMAL_LAUNCH_MAX + 1)
-
-int			launch_id_setting = LAUNCH_UNSET;
+#define DECIMAL_LAUNCHES	(LAUNCH_MAX + 1)
 
 /*
  * The extension's sequence, locked until the end of the transaction.  If another
@@ -84,14 +82,14 @@ idgen_decimal_id(PG_FUNCTION_ARGS pg_attribute_unused())
 	int64		counter;
 	int64		generator;
 
-	if (unlikely(launch_id_setting == LAUNCH_UNSET))
+	if (unlikely(launch_id_setting == SETTING_UNSET))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("idgen.launch_id is not set"),
 				 errdetail("An identifier of decimal_id() contains the number of the launch, that is, of the deployment that generated it."),
 				 errhint("Set idgen.launch_id to a number that no other server uses, from 1 to %d, or to 0 for tests, in postgresql.conf or "
-						 "with ALTER SYSTEM or ALTER DATABASE. " HINT_WHO_MAY_SET,
-						 DECIMAL_LAUNCH_MAX)));
+						 "with ALTER SYSTEM. " HINT_WHO_MAY_SET,
+						 LAUNCH_MAX)));
 
 	number = (uint64) next_number() - 1;
 	if (number >= (uint64) DECIMAL_COUNTERS * DECIMAL_GENERATORS)

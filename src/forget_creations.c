@@ -9,8 +9,10 @@
 
 #include "access/xact.h"
 #include "catalog/pg_type.h"
+#include "common/int.h"
 #include "utils/array.h"
 #include "utils/guc.h"
+#include "utils/portal.h"
 
 #include "arguments.h"
 #include "kept_statement.h"
@@ -35,7 +37,7 @@
 #define SELECT_OLD SELECT_SORTED("idgen.creation_identifiers", \
 	"created_at OPERATOR(pg_catalog.<) $1 AND " HAS_NAME " ORDER BY created_at LIMIT $3")
 
-/* $1 is the number of commands to keep, $3 that to forget, or NULL for all others */
+/* $1 is the number of commands to keep, $3 that to forget */
 #define SELECT_SUPERFLUOUS SELECT_SORTED( \
 	"(SELECT command_id, created_at FROM idgen.creation_identifiers WHERE " HAS_NAME \
 	" ORDER BY created_at DESC, command_id DESC OFFSET $1) AS others", \
@@ -58,16 +60,23 @@ static KeptStatement forget_commands =
 static KeptStatement forget_entity =
 {FORGET_WHERE "entity_id OPERATOR(pg_catalog.=) $1", 0, 1, {UUIDOID}, NULL};
 static KeptStatement forget_number =
-{FORGET_WHERE "entity_number OPERATOR(pg_catalog.=) $1", 0, 1, {INT8OID}, NULL};
+{FORGET_WHERE "entity_number OPERATOR(pg_catalog.=) $1 AND command_name OPERATOR(pg_catalog.=) $2",
+0, 2, {INT8OID, TEXTOID}, NULL};
+static KeptStatement forget_text =
+{FORGET_WHERE "entity_text OPERATOR(pg_catalog.=) $1 AND command_name OPERATOR(pg_catalog.=) $2",
+0, 2, {TEXTOID, TEXTOID}, NULL};
 
-/* Forget the commands that one value selects; return their number. */
+/* Forget the commands that the arguments select; return their number. */
 static int64
-forget(KeptStatement *statement, Datum value)
+forget(KeptStatement *statement, FunctionCallInfo fcinfo)
 {
+	Datum		values[2];
 	int64		forgotten;
 
+	for (int i = 0; i < statement->nargs; i++)
+		values[i] = PG_GETARG_DATUM(i);
 	SPI_connect();
-	forgotten = run_search(statement, &value);
+	forgotten = run_search(statement, values);
 	SPI_finish();
 	return forgotten;
 }
@@ -77,25 +86,34 @@ PG_FUNCTION_INFO_V1(idgen_forget_creation);
 Datum
 idgen_forget_creation(PG_FUNCTION_ARGS)
 {
-	return BoolGetDatum(forget(&forget_command, PG_GETARG_DATUM(0)) > 0);
+	return BoolGetDatum(forget(&forget_command, fcinfo) > 0);
 }
 
 /*
  * forget_creation_of(entity_id uuid),
- * forget_creation_of_bigint(entity_number bigint) return bigint
+ * forget_creation_of_bigint(entity_number bigint, command_name text),
+ * forget_creation_of_text(entity_text text, command_name text) return bigint
+ *	A number or a text identifies an entity only together with the command's name.
  */
 PG_FUNCTION_INFO_V1(idgen_forget_creation_of_uuid);
 Datum
 idgen_forget_creation_of_uuid(PG_FUNCTION_ARGS)
 {
-	return Int64GetDatum(forget(&forget_entity, PG_GETARG_DATUM(0)));
+	return Int64GetDatum(forget(&forget_entity, fcinfo));
 }
 
 PG_FUNCTION_INFO_V1(idgen_forget_creation_of_bigint);
 Datum
 idgen_forget_creation_of_bigint(PG_FUNCTION_ARGS)
 {
-	return Int64GetDatum(forget(&forget_number, PG_GETARG_DATUM(0)));
+	return Int64GetDatum(forget(&forget_number, fcinfo));
+}
+
+PG_FUNCTION_INFO_V1(idgen_forget_creation_of_text);
+Datum
+idgen_forget_creation_of_text(PG_FUNCTION_ARGS)
+{
+	return Int64GetDatum(forget(&forget_text, fcinfo));
 }
 
 /*
@@ -145,7 +163,7 @@ forget_selected(FunctionCallInfo fcinfo, const char *query, Oid first_type, Datu
 {
 	Oid			argtypes[3] = {first_type, TEXTOID, INT8OID};
 	Datum		values[3] = {first, PG_GETARG_DATUM(1), PG_GETARG_DATUM(2)};
-	char		nulls[3] = {' ', PG_ARGISNULL(1) ? 'n' : ' ', PG_ARGISNULL(2) ? 'n' : ' '};
+	char		nulls[3] = {' ', PG_ARGISNULL(1) ? 'n' : ' ', ' '};
 	int64		forgotten = 0;
 	uint64		fetched;
 	int			guc_level = NewGUCNestLevel();
@@ -158,6 +176,7 @@ forget_selected(FunctionCallInfo fcinfo, const char *query, Oid first_type, Datu
 	SPI_connect();
 	commands = SPI_cursor_open_with_args(NULL, query, 3, argtypes, values, nulls, false,
 										 CURSOR_OPT_CUSTOM_PLAN | CURSOR_OPT_NO_SCROLL);
+	PinPortal(commands);		/* CLOSE in a trigger of the table is an error then */
 
 	/* always execute a DELETE, to check privileges and the transaction's mode */
 	do
@@ -171,6 +190,7 @@ forget_selected(FunctionCallInfo fcinfo, const char *query, Oid first_type, Datu
 		SPI_freetuptable(rows);
 	} while (fetched == FORGET_BATCH_SIZE);
 
+	UnpinPortal(commands);
 	SPI_cursor_close(commands);
 	SPI_finish();
 	AtEOXact_GUC(true, guc_level);
@@ -197,7 +217,9 @@ idgen_purge_creations(PG_FUNCTION_ARGS)
 	require_at_least(PG_GETARG_INT64(2), 1, "batch_size");
 
 	/* not now() in the query: a distributed table's servers have other clocks */
-	cutoff = Max(GetCurrentTransactionStartTimestamp() - older_than_us, MIN_TIMESTAMP);
+	if (pg_sub_s64_overflow(GetCurrentTransactionStartTimestamp(), older_than_us, &cutoff) ||
+		!IS_VALID_TIMESTAMP(cutoff))
+		cutoff = MIN_TIMESTAMP;
 	PG_RETURN_INT64(forget_selected(fcinfo, SELECT_OLD, TIMESTAMPTZOID,
 									TimestampTzGetDatum(cutoff)));
 }
@@ -212,8 +234,9 @@ Datum
 idgen_trim_creations(PG_FUNCTION_ARGS)
 {
 	require_not_null(fcinfo, 0, "keep");
+	require_not_null(fcinfo, 2, "batch_size");
+
 	require_not_negative(PG_GETARG_INT64(0), "keep");
-	if (!PG_ARGISNULL(2))
-		require_at_least(PG_GETARG_INT64(2), 1, "batch_size");
+	require_at_least(PG_GETARG_INT64(2), 1, "batch_size");
 	PG_RETURN_INT64(forget_selected(fcinfo, SELECT_SUPERFLUOUS, INT8OID, PG_GETARG_DATUM(0)));
 }

@@ -16,7 +16,8 @@
 #include "postgres.h"
 
 #include "arguments.h"
-#include "idgen.h"
+#include "settings.h"
+#include "ticker.h"
 
 /* the default of the argument "epoch", 2020-01-01 00:00:00+00, and in Unix ms */
 #define DEFAULT_EPOCH		INT64CONST(631152000000000)
@@ -50,8 +51,6 @@ static const IntIdLayout js_id_layout = {
 	.ticker = {.name = "js_id",.number = TICKER_JS_ID,.counter_bits = 16,.ms_per_tick = 1000},
 	.tick_bits = 32,.node_bits = 5,.default_epoch = DEFAULT_EPOCH_MS / MS_PER_SECOND
 };
-
-int			node_id_setting = NODE_UNSET;
 
 /* The greatest number that has the given number of bits. */
 static inline int64
@@ -99,14 +98,14 @@ require_node(const IntIdLayout *layout)
 {
 	int64		max = max_of_bits(layout->node_bits);
 
-	if (unlikely(node_id_setting == NODE_UNSET))
+	if (unlikely(node_id_setting == SETTING_UNSET))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("idgen.node_id is not set"),
 				 errdetail("An identifier of %s() contains the number of the server that generated it.",
 						   layout->ticker.name),
 				 errhint("Set idgen.node_id to a number that no other server has, from 0 to " INT64_FORMAT ", in postgresql.conf or with "
-						 "ALTER SYSTEM or ALTER DATABASE. " HINT_WHO_MAY_SET,
+						 "ALTER SYSTEM. " HINT_WHO_MAY_SET,
 						 max)));
 	if (unlikely(node_id_setting > max))
 		ereport(ERROR,

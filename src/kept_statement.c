@@ -5,8 +5,21 @@
 #include "postgres.h"
 
 #include "utils/guc.h"
+#include "utils/plancache.h"
 
 #include "kept_statement.h"
+
+/*
+ * Has a rule of the table, DO INSTEAD NOTHING, removed the statement?  Nothing
+ * then tells the plan that the rule was dropped, because it depends on no table.
+ */
+static bool
+is_rewritten_away(SPIPlanPtr plan)
+{
+	CachedPlanSource *source = linitial(SPI_plan_get_plan_sources(plan));
+
+	return source->query_list == NIL;
+}
 
 /*
  * Run a statement and return the number of rows that it returned or changed.
@@ -16,6 +29,10 @@ uint64
 run_statement(KeptStatement *statement, Datum *values, const char *nulls)
 {
 	int			result;
+
+	/* not freed: a trigger may call this while the same plan is running */
+	if (statement->plan != NULL && is_rewritten_away(statement->plan))
+		statement->plan = NULL;
 
 	if (statement->plan == NULL)
 	{

@@ -13,7 +13,7 @@ typedef struct KeptStatement
 	const char *text;
 	int			options;		/* CURSOR_OPT_... */
 	int			nargs;
-	Oid			argtypes[5];
+	Oid			argtypes[6];
 	SPIPlanPtr	plan;
 } KeptStatement;
 

@@ -4,8 +4,14 @@
  *
  * Each line of the file is a name and a key of 32 hexadecimal digits, and may
  * end with names of databases: for sessions of other databases, the line is not
- * there.  A "#" begins a comment.  A session reads the file when it first needs
- * a key, and again after the server has reloaded its configuration.
+ * there.  A "#" begins a comment.  An unquoted word with "=" after the key is an
+ * attribute, which a later version may know; this one knows none.
+ *
+ * A session reads the file when it first needs a key, and again after the server
+ * has reloaded its configuration without an error.  (A reload that finds an error
+ * in postgresql.conf leaves PgReloadTime, and thus the keys, as they are.)  A
+ * parallel worker would read the file anew while its leader keeps its keys;
+ * therefore functions that use a key are PARALLEL RESTRICTED.
  *
  * Keys must not leak.  No message contains a part of a line, and memory that
  * contained keys is overwritten before it is freed.  The file is read with
@@ -26,24 +32,27 @@
 #include "arguments.h"
 #include "key_file.h"
 #include "radix.h"
+#include "settings.h"
+
+StaticAssertDecl(sizeof(SecretKey) == UUID_LEN, "radix.c reads a key as a uuid");
 
 #define MAX_FILE_BYTES	(1024 * 1024)
 
-#define WHITESPACE		" \t\r\v\f"
+#define WHITESPACE		KEY_FILE_WHITESPACE
 
 /* some editors write it at the beginning of a file in UTF-8 */
 #define BYTE_ORDER_MARK	"\xef\xbb\xbf"
 
 typedef struct NamedKey
 {
+	struct NamedKey *next;
+	const char *problem;		/* why it cannot be used, as a sentence; or NULL */
+	int			line;			/* its number, for that message */
+	SecretKey	key;
 	char		name[MAX_KEY_NAME_BYTES + 1];
-	uint8		bytes[NAMED_KEY_BYTES];
 } NamedKey;
 
-char	   *key_file_setting = NULL;
-
 static NamedKey *keys = NULL;
-static int	key_count = 0;
 static bool loaded = false;
 static TimestampTz loaded_after;	/* time of the last configuration reload
 									 * before the file was read */
@@ -51,14 +60,14 @@ static TimestampTz loaded_after;	/* time of the last configuration reload
 static void
 forget_keys(void)
 {
-	if (keys != NULL)
+	while (keys != NULL)
 	{
-		/* key_count does not include a key that was read in part */
-		explicit_bzero(keys, sizeof(NamedKey) * (key_count + 1));
+		NamedKey   *next = keys->next;
+
+		explicit_bzero(keys, sizeof(NamedKey));
 		pfree(keys);
+		keys = next;
 	}
-	keys = NULL;
-	key_count = 0;
 	loaded = false;
 }
 
@@ -141,121 +150,127 @@ read_key_file(const char *path, size_t *size)
 static NamedKey *
 find_key(const char *name, int length)
 {
-	for (int i = 0; i < key_count; i++)
+	for (NamedKey *key = keys; key != NULL; key = key->next)
 	{
-		if (memcmp(keys[i].name, name, length) == 0 && keys[i].name[length] == '\0')
-			return &keys[i];
+		if (strncmp(key->name, name, length) == 0 && key->name[length] == '\0')
+			return key;
 	}
 	return NULL;
 }
 
 /*
- * The next name of a database in a line, after which *line points; NULL at the
- * end of the line.  As in pg_hba.conf, a name in double quotes may contain white
- * space and "#", and two double quotes stand for one.  *problem is set if the
- * last quote is missing.
+ * The name of a database at *line, which then points behind it.  As in
+ * pg_hba.conf, a name in double quotes may contain white space and "#", and two
+ * double quotes stand for one.  *problem is set if quotes are wrong.
  */
 static char *
-next_database_name(const char **line, const char **problem)
+read_database_name(const char **line, const char **problem)
 {
-	const char *p = *line + strspn(*line, WHITESPACE);
+	const char *p = *line;
 	char	   *name;
 	char	   *end;
 
-	if (*p == '\0' || *p == '#')
-		return NULL;
-
 	if (*p != '"')
 	{
-		size_t		length = strcspn(p, WHITESPACE "#");
-
-		*line = p + length;
-		return pnstrdup(p, length);
+		*line += strcspn(p, WHITESPACE "#");
+		return pnstrdup(p, *line - p);
 	}
 
-	name = end = palloc(strlen(p));
+	name = end = palloc0(strlen(p));
 	for (p++; *p != '\0'; p++)
 	{
 		if (*p == '"' && *++p != '"')
 		{
-			*end = '\0';
+			if (*p != '\0' && strchr(WHITESPACE "#", *p) == NULL)
+				*problem = "White space must follow a closing quotation mark.";
 			*line = p;
 			return name;
 		}
 		*end++ = *p;
 	}
 	*problem = "The name of a database has no closing quotation mark.";
-	return NULL;
-}
-
-/* May this database use the key of a line, which may end with names of databases? */
-static bool
-is_for_database(const char *line, const char *database, const char **problem)
-{
-	const char *name = next_database_name(&line, problem);
-	bool		found = name == NULL;
-
-	for (; name != NULL; name = next_database_name(&line, problem))
-		found |= database != NULL && strcmp(name, database) == 0;
-	return found;
+	*line = p;
+	return name;
 }
 
 /*
- * Read one line, without its end, and append its key if it has one for this
- * database.  Returns the reason why it cannot be read, or NULL.
+ * Read what follows the key in a line: names of databases, and attributes.  May
+ * this database use the key?  Without names, every database may.
+ */
+static bool
+is_for_database(const char *line, const char *database, bool *has_attribute,
+				const char **problem)
+{
+	bool		restricted = false;
+	bool		found = false;
+
+	while (*problem == NULL)
+	{
+		const char *word = line += strspn(line, WHITESPACE);
+		char	   *name;
+
+		if (*word == '\0' || *word == '#')
+			break;
+		name = read_database_name(&line, problem);
+		if (*word != '"' && strchr(name, '=') != NULL)
+			*has_attribute = true;
+		else
+		{
+			restricted = true;
+			found |= database != NULL && strcmp(name, database) == 0;
+		}
+	}
+	return found || !restricted;
+}
+
+/*
+ * Read one line, without its end, and keep its key if it has one for this
+ * database.  Returns the reason why the file cannot be used, or NULL.
  */
 static const char *
-parse_line(const char *line, const char *database)
+parse_line(const char *line, int number, const char *database)
 {
-	size_t		name_length;
-	size_t		digits;
-	NamedKey   *key;
+	const char *name = line + strspn(line, WHITESPACE);
+	size_t		name_length = strcspn(name, WHITESPACE "#");
+	const char *digits = name + name_length + strspn(name + name_length, WHITESPACE);
+	size_t		digit_count = strcspn(digits, WHITESPACE "#");
+	bool		has_attribute = false;
 	const char *problem = NULL;
+	NamedKey   *key;
 
-	line += strspn(line, WHITESPACE);
-	if (*line == '\0' || *line == '#')
+	if (name_length == 0)
 		return NULL;
-
-	name_length = strcspn(line, WHITESPACE "#");
 	if (name_length > MAX_KEY_NAME_BYTES)
 		return "The name is longer than " CppAsString2(MAX_KEY_NAME_BYTES) " bytes.";
-
-	key = &keys[key_count];
-	memset(key->name, 0, sizeof(key->name));
-	memcpy(key->name, line, name_length);
-	line += name_length;
-	line += strspn(line, WHITESPACE);
-	digits = strcspn(line, WHITESPACE "#");
-	/* a key has the size of a uuid */
-	if (digits != 2 * NAMED_KEY_BYTES ||
-		!radix_decode(&radix_16, line, digits, (pg_uuid_t *) key->bytes))
-		return "The key is not 32 hexadecimal digits.";
-
-	if (!is_for_database(line + digits, database, &problem))
-		explicit_bzero(key, sizeof(*key));
-	else if (find_key(key->name, name_length) != NULL)
+	if (!is_for_database(digits + digit_count, database, &has_attribute, &problem) || problem != NULL)
+		return problem;
+	if (find_key(name, name_length) != NULL)
 		return "The name occurs twice.";
-	else
-		key_count++;
-	return problem;
+
+	key = MemoryContextAllocZero(TopMemoryContext, sizeof(NamedKey));
+	key->next = keys;
+	keys = key;
+	key->line = number;
+	memcpy(key->name, name, name_length);
+	/* a key has the size of a uuid */
+	if (digit_count != 2 * SECRET_KEY_BYTES ||
+		!radix_decode(&radix_16, digits, digit_count, (pg_uuid_t *) key->key.bytes))
+		key->problem = "The key is not 32 hexadecimal digits.";
+	else if (has_attribute)
+		key->problem = "The line has an attribute that this version does not know.";
+	return NULL;
 }
 
 /* Read all lines.  If one cannot be read, there are no keys. */
 static void
 parse_key_file(const char *path, char *content, size_t size, const char *database)
 {
-	int			lines = 1;
 	char	   *next = content;
 
 	if (strlen(content) + 1 < size)
 		ereport(ERROR,
 				(errcode(ERRCODE_CONFIG_FILE_ERROR),
 				 errmsg("key file \"%s\" contains a zero byte", path)));
-
-	for (const char *p = content; (p = strchr(p, '\n')) != NULL; p++)
-		lines++;
-	/* all at once, because a reallocation would leave a copy */
-	keys = MemoryContextAllocZero(TopMemoryContext, sizeof(NamedKey) * (lines + 1));
 
 	if (strncmp(next, BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK)) == 0)
 		next += strlen(BYTE_ORDER_MARK);
@@ -268,7 +283,7 @@ parse_key_file(const char *path, char *content, size_t size, const char *databas
 		next = strchr(line, '\n');
 		if (next != NULL)
 			*next++ = '\0';
-		problem = parse_line(line, database);
+		problem = parse_line(line, number, database);
 		if (problem != NULL)
 			ereport(ERROR,
 					(errcode(ERRCODE_CONFIG_FILE_ERROR),
@@ -312,12 +327,13 @@ load_keys(void)
 }
 
 /*
- * The key of this name, NAMED_KEY_BYTES bytes, which stay valid until the
- * next reload.  An unknown name is an error (42704).
+ * The key of this name, which stays valid until the next reload.  An unknown name
+ * is an error (42704), and so is a line that cannot be used (F0000).
  */
-const uint8 *
-named_key(const char *name, int length)
+const SecretKey *
+named_key(const text *name)
 {
+	int			length = VARSIZE_ANY_EXHDR(name);
 	const NamedKey *key;
 
 	/*
@@ -330,11 +346,16 @@ named_key(const char *name, int length)
 		load_keys();
 	}
 
-	key = length > MAX_KEY_NAME_BYTES ? NULL : find_key(name, length);
+	key = length > MAX_KEY_NAME_BYTES ? NULL : find_key(VARDATA_ANY(name), length);
 	if (key == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("key \"%s\" does not exist", shown_text(name, length, 96)),
+				 errmsg("key \"%s\" does not exist", shown_text(VARDATA_ANY(name), length, 96)),
 				 errhint("Add it to the file that idgen.key_file names, and reload the configuration.")));
-	return key->bytes;
+	if (key->problem != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONFIG_FILE_ERROR),
+				 errmsg("key \"%s\" in line %d of the key file cannot be used", key->name, key->line),
+				 errdetail_internal("%s", key->problem)));
+	return &key->key;
 }

@@ -6,10 +6,16 @@
 #define IDGEN_KEY_FILE_H
 
 #define MAX_KEY_NAME_BYTES	63
-#define NAMED_KEY_BYTES		16
+#define SECRET_KEY_BYTES	16
 
-extern char *key_file_setting;
+/* what separates the words of a line, and the names in a list of keys */
+#define KEY_FILE_WHITESPACE	" \t\r\v\f"
 
-extern const uint8 *named_key(const char *name, int length);
+typedef struct SecretKey
+{
+	uint8		bytes[SECRET_KEY_BYTES];
+} SecretKey;
+
+extern const SecretKey *named_key(const text *name);
 
 #endif							/* IDGEN_KEY_FILE_H */

@@ -33,42 +33,66 @@ next_random_bits(KeyedArea *area)
 	return area->run << RANDOM_BITS_IN_RUN | entropy_bits(RANDOM_BITS_IN_RUN);
 }
 
-/* A keyed COMB with the arguments period, area and clock, of which "argno" is the first. */
+/* A keyed COMB of an area and a period, the arguments of these numbers, at a time. */
 static Datum
-make_keyed_comb(FunctionCallInfo fcinfo, KeySource source, const text *key_name, int argno)
+make_keyed_comb(FunctionCallInfo fcinfo, KeySource source, const text *key_name,
+				int area_argno, int period_argno, TimestampTz instant)
 {
-	int64		period_ms;
+	const text *name = area_argument(fcinfo, area_argno);
 	KeyedArea  *area;
 
-	require_not_null(fcinfo, argno, "period");
-	period_ms = short_prefix_period_ms(PG_GETARG_INTERVAL_P(argno));
-	area = keyed_area(source, key_name, area_argument(fcinfo, argno + 1), period_ms);
-	keyed_area_move_to(area, clock_unix_ms(clock_argument(fcinfo, argno + 2)));
+	require_not_null(fcinfo, period_argno, "period");
+	area = keyed_area(source, key_name, name,
+					  short_prefix_period_ms(PG_GETARG_INTERVAL_P(period_argno)));
+	keyed_area_move_to(area, clock_unix_ms(instant));
 
 	return uuid_datum(4, area->prefix << RANDOM_BITS | next_random_bits(area),
 					  entropy_bits(UUID_LOW_BITS));
 }
 
 /*
- * keyed_comb(period interval, area text, clock timestamptz) returns uuid
+ * keyed_comb(area text, period interval, clock timestamptz) returns uuid
  *	A version 4 UUID of the prefix under the server's key and 90 random bits, 74
- *	in a run.  An area longer than 63 bytes is an error (22023).
+ *	in a run.  An area longer than 63 bytes in UTF-8 is an error (22023).
  */
 PG_FUNCTION_INFO_V1(idgen_keyed_comb);
 Datum
 idgen_keyed_comb(PG_FUNCTION_ARGS)
 {
-	return make_keyed_comb(fcinfo, PG_ARGISNULL(2) ? KEY_OF_SERVER : KEY_OF_SERVER_CLOCK, NULL, 0);
+	return make_keyed_comb(fcinfo, PG_ARGISNULL(2) ? KEY_OF_SERVER : KEY_OF_SERVER_CLOCK, NULL,
+						   0, 1, clock_argument(fcinfo, 2));
+}
+
+/* The same under the key of the key file that the argument after the area names. */
+static Datum
+make_hmac_comb(FunctionCallInfo fcinfo, int area_argno, TimestampTz instant)
+{
+	require_not_null(fcinfo, area_argno + 1, "key_name");
+	return make_keyed_comb(fcinfo, KEY_OF_FILE, PG_GETARG_TEXT_PP(area_argno + 1),
+						   area_argno, area_argno + 2, instant);
 }
 
 /*
- * hmac_comb(key_name text, period interval, area text, clock timestamptz) returns uuid
+ * hmac_comb(area text, key_name text, period interval) returns uuid
  *	The same under a key of the key file; an unknown name is an error (42704).
+ *	No argument gives a prefix of another time: a message contains the period
+ *	together with its number.
  */
 PG_FUNCTION_INFO_V1(idgen_hmac_comb);
 Datum
 idgen_hmac_comb(PG_FUNCTION_ARGS)
 {
-	require_not_null(fcinfo, 0, "key_name");
-	return make_keyed_comb(fcinfo, KEY_OF_FILE, PG_GETARG_TEXT_PP(0), 1);
+	return make_hmac_comb(fcinfo, 0, GetCurrentTimestamp());
+}
+
+/*
+ * hmac_comb_at(instant timestamptz, area text, key_name text, period interval) returns uuid
+ *	The same at another time.  An infinite instant is an error (22008).
+ */
+PG_FUNCTION_INFO_V1(idgen_hmac_comb_at);
+Datum
+idgen_hmac_comb_at(PG_FUNCTION_ARGS)
+{
+	require_not_null(fcinfo, 0, "instant");
+	return make_hmac_comb(fcinfo, 1, clock_argument(fcinfo, 0));
 }

@@ -11,38 +11,34 @@
  *
  * hmac_comb() uses a key of the key file.  keyed_comb() uses the server's own
  * key: HMAC-SHA-256 of the database's OID, followed by " clock" if a clock is
- * given, under a secret that the first call after a server start generates.  A
- * role that may call it therefore obtains only the current prefix of its own
- * database: prefixes for a given clock are different ones.  No function reads
- * such a prefix back, so that a lost secret does no harm.
+ * given, under a secret that is drawn when the segment is made.  A role that may
+ * call it therefore obtains only the current prefix of its own database:
+ * prefixes for a given clock are different ones.  No function reads such a prefix
+ * back, so that a lost secret does no harm.
  */
 #include "postgres.h"
 
 #include "common/hmac.h"
 #include "common/sha2.h"
 #include "miscadmin.h"
+#include "utils/builtins.h"
 
 #include "arguments.h"
-#include "entropy.h"
-#include "key_file.h"
 #include "keyed_prefix.h"
-#include "shared_memory.h"
 
 /* The name contains the version of the segment's layout. */
 #define SEGMENT_NAME		"idgen keyed, layout 3"
-#define SECRET_BYTES		16
+#define SECRET_BYTES		SEGMENT_RANDOM_BYTES
 
 #define PERIOD_BITS			24
 #define PART_BITS			8
 #define PERIOD_KNOWN		(1 << 15)
 
-/* If there are more, a backend drops the one that it made first. */
+/* Beyond this many, a backend evicts the oldest. */
 #define MAX_AREAS			32
 
 static KeyedArea areas[MAX_AREAS];
 static int	area_count = 0;
-
-static uint8 fresh_secret[SECRET_BYTES];
 
 static void
 hmac_sha256(const uint8 *key, int key_length, const char *message, uint8 *digest)
@@ -59,16 +55,14 @@ hmac_sha256(const uint8 *key, int key_length, const char *message, uint8 *digest
 }
 
 static void
-initialize_segment(INIT_SEGMENT_ARGS)
+initialize_segment(void *segment, const uint8 *random)
 {
-	memcpy(segment, fresh_secret, SECRET_BYTES);
+	memcpy(segment, random, SECRET_BYTES);
 }
 
-/*
- * The server's key for this database.  The secret is drawn before the segment is
- * made, because an error in initialize_segment() would leave a segment without
- * one on version 15.
- */
+SharedSegment keyed_segment = {SEGMENT_NAME, SECRET_BYTES, initialize_segment, NULL};
+
+/* The server's key for this database, of PG_SHA256_DIGEST_LENGTH bytes. */
 static const uint8 *
 server_key(bool clock_given)
 {
@@ -77,13 +71,8 @@ server_key(bool clock_given)
 
 	if (unlikely(!known))
 	{
-		bool		found;
-		const uint8 *secret;
+		const uint8 *secret = shared_segment(&keyed_segment);
 		char		database[16];
-
-		entropy_fill(fresh_secret, SECRET_BYTES);
-		secret = get_named_segment(SEGMENT_NAME, SECRET_BYTES, initialize_segment, &found);
-		explicit_bzero(fresh_secret, SECRET_BYTES);
 
 		snprintf(database, sizeof(database), "%u", MyDatabaseId);
 		hmac_sha256(secret, SECRET_BYTES, database, keys[false]);
@@ -97,41 +86,62 @@ server_key(bool clock_given)
 static uint32
 hash_bits(const KeyedArea *area, int level, int64 number, int bits)
 {
-	int			length = area->area_length;
-	char	   *utf8 = utf8_text(pnstrdup(area->area, length), &length);
-	char	   *message = psprintf("%d " INT64_FORMAT " " INT64_FORMAT " %s",
-								   level, area->period_ms, number, utf8);
+	char	   *message = psprintf("%d " INT64_FORMAT " " INT64_FORMAT " %.*s",
+								   level, area->period_ms, number, area->name_length, area->name);
 	uint8		digest[PG_SHA256_DIGEST_LENGTH];
 	uint32		first;
 
-	if (area->source == KEY_OF_FILE)
-		hmac_sha256(named_key(area->key_name, area->key_name_length), NAMED_KEY_BYTES,
-					message, digest);
-	else
-		hmac_sha256(server_key(area->source == KEY_OF_SERVER_CLOCK), PG_SHA256_DIGEST_LENGTH,
-					message, digest);
+	hmac_sha256(area->key, area->key_length, message, digest);
 	memcpy(&first, digest, sizeof(first));
 	return pg_ntoh32(first) >> (32 - bits);
 }
 
 static bool
-is_area_of(const KeyedArea *kept, KeySource source, const text *key_name, const text *area,
+is_area_of(const KeyedArea *kept, KeySource source, const text *key_name, const text *name,
 		   int64 period_ms)
 {
 	return kept->period_ms == period_ms && kept->source == source &&
-		text_is_bytes(area, kept->area, kept->area_length) &&
+		text_is_bytes(name, kept->name, kept->name_length) &&
 		(source != KEY_OF_FILE ||
 		 text_is_bytes(key_name, kept->key_name, kept->key_name_length));
 }
 
 /*
- * The cached state for these arguments in this backend, valid until the next
+ * Set the key of an area, and with KEY_OF_FILE its name, which must exist (42704).
+ * A list of names, which checks split before, is an error (22023).
+ */
+static void
+set_key(KeyedArea *area, KeySource source, const text *key_name)
+{
+	area->source = source;
+	if (source == KEY_OF_FILE)
+	{
+		const char *name = text_to_cstring(key_name);
+
+		if (name[strcspn(name, KEY_FILE_WHITESPACE)] != '\0')
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("key_name must not contain white space")));
+		memcpy(area->key, named_key(key_name)->bytes, SECRET_KEY_BYTES);
+		area->key_length = SECRET_KEY_BYTES;
+		area->key_name_length = VARSIZE_ANY_EXHDR(key_name);
+		memcpy(area->key_name, VARDATA_ANY(key_name), area->key_name_length);
+	}
+	else
+	{
+		memcpy(area->key, server_key(source == KEY_OF_SERVER_CLOCK), PG_SHA256_DIGEST_LENGTH);
+		area->key_length = PG_SHA256_DIGEST_LENGTH;
+	}
+}
+
+/*
+ * What this backend keeps of a key, an area and a period, valid until the next
  * reload of the configuration, because a name may then have another key.  The
- * key's name is NULL unless the key is in the key file; an unknown name raises
- * an error (42704).
+ * area's name is in UTF-8; the key's name is NULL unless the key is in the key
+ * file, where it must exist (42704).
  */
 KeyedArea *
-keyed_area(KeySource source, const text *key_name, const text *area, int64 period_ms)
+keyed_area(KeySource source, const text *key_name, const text *name, int64 period_ms)
 {
 	static TimestampTz kept_since = 0;
 	static int	last_used = 0;	/* areas are often used by turns */
@@ -149,28 +159,21 @@ keyed_area(KeySource source, const text *key_name, const text *area, int64 perio
 	{
 		int			tried = last_used + i < area_count ? last_used + i : last_used + i - area_count;
 
-		if (is_area_of(&areas[tried], source, key_name, area, period_ms))
+		if (is_area_of(&areas[tried], source, key_name, name, period_ms))
 		{
 			last_used = tried;
 			return &areas[tried];
 		}
 	}
 
-	/* the key must exist, and therefore its name is not too long */
-	if (source == KEY_OF_FILE)
-		named_key(VARDATA_ANY(key_name), VARSIZE_ANY_EXHDR(key_name));
-
+	/* the period comes last: without it, a slot that an error left incomplete is not found */
 	made = &areas[next_made];
 	memset(made, 0, sizeof(KeyedArea));
-	made->source = source;
-	if (source == KEY_OF_FILE)
-	{
-		made->key_name_length = VARSIZE_ANY_EXHDR(key_name);
-		memcpy(made->key_name, VARDATA_ANY(key_name), made->key_name_length);
-	}
-	made->area_length = VARSIZE_ANY_EXHDR(area);
-	memcpy(made->area, VARDATA_ANY(area), made->area_length);
+	set_key(made, source, key_name);
+	made->name_length = VARSIZE_ANY_EXHDR(name);
+	memcpy(made->name, VARDATA_ANY(name), made->name_length);
 	made->period_ms = period_ms;
+
 	last_used = next_made;
 	next_made = (next_made + 1) % MAX_AREAS;
 	area_count = Max(area_count, last_used + 1);
@@ -181,7 +184,7 @@ keyed_area(KeySource source, const text *key_name, const text *area, int64 perio
 static HashedPeriod *
 hashed_period(KeyedArea *area, int64 number)
 {
-	HashedPeriod *period = &area->periods[(uint64) number % MAX_CHECKED_PERIODS];
+	HashedPeriod *period = &area->periods[(uint64) number % (MAX_CHECKED_PERIODS + 1)];
 
 	if (period->number != number || !(period->known & PERIOD_KNOWN))
 	{

@@ -5,8 +5,11 @@
 #ifndef IDGEN_KEYED_PREFIX_H
 #define IDGEN_KEYED_PREFIX_H
 
+#include "common/sha2.h"
+
 #include "arguments.h"
 #include "key_file.h"
+#include "shared_memory.h"
 
 #define KEYED_PREFIX_BITS	32
 #define PARTS_OF_PERIOD		12
@@ -35,11 +38,13 @@ typedef struct HashedPeriod
 typedef struct KeyedArea
 {
 	KeySource	source;
+	int			key_length;
 	int			key_name_length;
-	int			area_length;
+	int			name_length;
 	int64		period_ms;
+	uint8		key[PG_SHA256_DIGEST_LENGTH];
 	char		key_name[MAX_KEY_NAME_BYTES];
-	char		area[MAX_AREA_BYTES];
+	char		name[MAX_AREA_BYTES];	/* of the area, in UTF-8 */
 
 	int64		begin_ms;		/* of the twelfth in use, in Unix ms */
 	int64		end_ms;
@@ -47,10 +52,13 @@ typedef struct KeyedArea
 	uint64		made;			/* this session's keys in it */
 	uint64		run;			/* the bits that its present run shares */
 
-	HashedPeriod periods[MAX_CHECKED_PERIODS];	/* by number modulo */
+	/* a window of that many periods can touch one more; by number modulo */
+	HashedPeriod periods[MAX_CHECKED_PERIODS + 1];
 } KeyedArea;
 
-extern KeyedArea *keyed_area(KeySource source, const text *key_name, const text *area,
+extern SharedSegment keyed_segment;
+
+extern KeyedArea *keyed_area(KeySource source, const text *key_name, const text *name,
 							 int64 period_ms);
 extern void keyed_area_move_to(KeyedArea *area, int64 unix_ms);
 extern bool keyed_area_has_prefix(KeyedArea *area, uint32 prefix, int64 first_ms, int64 last_ms);

@@ -18,7 +18,7 @@
 #include "key_file.h"
 #include "siphash.h"
 
-StaticAssertDecl(NAMED_KEY_BYTES == SIPHASH_KEY_BYTES, "a named key is a key of SipHash");
+StaticAssertDecl(sizeof(SecretKey) == SIPHASH_KEY_BYTES, "a key of the file is a key of SipHash");
 
 /*
  * As many as FF1 of NIST SP 800-38G, whose revision 1 requires at least 10^6
@@ -35,11 +35,8 @@ StaticAssertDecl(NAMED_KEY_BYTES == SIPHASH_KEY_BYTES, "a named key is a key of 
 static const uint8 *
 key_argument(FunctionCallInfo fcinfo, int argno)
 {
-	const text *name;
-
 	require_not_null(fcinfo, argno, "key_name");
-	name = PG_GETARG_TEXT_PP(argno);
-	return named_key(VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name));
+	return named_key(PG_GETARG_TEXT_PP(argno))->bytes;
 }
 
 /*
@@ -117,7 +114,6 @@ static Feistel
 feistel_make(const uint8 *key, uint64 count, const text *area)
 {
 	int			area_length = VARSIZE_ANY_EXHDR(area);
-	char	   *area_utf8 = utf8_text(VARDATA_ANY(area), &area_length);
 	int			bits = pg_leftmost_one_pos64(count - 1) + 1;
 	int			left_bits = bits / 2;
 	Feistel		feistel;
@@ -125,7 +121,7 @@ feistel_make(const uint8 *key, uint64 count, const text *area)
 	feistel.hash = siphash_start(key);
 	siphash_absorb(&feistel.hash, count);
 	if (area_length > 0)
-		siphash_absorb(&feistel.hash, siphash_bytes(key, area_utf8, area_length));
+		siphash_absorb(&feistel.hash, siphash_bytes(key, VARDATA_ANY(area), area_length));
 	feistel.message_length = (area_length > 0 ? 16 : 8) + 4 + 1;
 	feistel.right_bits = bits - left_bits;
 	feistel.masks[0] = (UINT64CONST(1) << left_bits) - 1;
@@ -167,9 +163,9 @@ permute(FunctionCallInfo fcinfo, bool inverse)
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	require_not_null(fcinfo, 1, "max_value");
+	require_not_null(fcinfo, 2, "max_value");
 	id = PG_GETARG_INT64(0);
-	max_value = PG_GETARG_INT64(1);
+	max_value = PG_GETARG_INT64(2);
 
 	require_at_least(max_value, 2, "max_value");
 	if (id < 1 || id > max_value)
@@ -178,7 +174,7 @@ permute(FunctionCallInfo fcinfo, bool inverse)
 				 errmsg("id must be between 1 and " INT64_FORMAT, max_value),
 				 errdetail("The value is " INT64_FORMAT ".", id)));
 
-	area = area_argument(fcinfo, 2);
+	area = area_argument(fcinfo, 1);
 	feistel = feistel_make(key_argument(fcinfo, 3), max_value, area);
 
 	/*
@@ -193,8 +189,8 @@ permute(FunctionCallInfo fcinfo, bool inverse)
 }
 
 /*
- * permute(id bigint, max_value bigint, area text, key_name text) returns bigint,
- * unpermute(permuted bigint, max_value bigint, area text, key_name text) returns bigint
+ * permute(id bigint, area text, max_value bigint, key_name text) returns bigint,
+ * unpermute(permuted bigint, area text, max_value bigint, key_name text) returns bigint
  *	An id outside 1 to max_value is an error (22023).
  */
 PG_FUNCTION_INFO_V1(idgen_permute);

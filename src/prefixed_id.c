@@ -30,6 +30,9 @@
 /* the maximum length of a prefix, an underscore and digits */
 #define TEXT_MAX_LENGTH(kind)	(PREFIX_MAX_LENGTH + 1 + radix_width((kind)->radix))
 
+/* schema and name, quoted, with all their quotation marks doubled */
+#define MAX_DOMAIN_NAME_BYTES	(8 * NAMEDATALEN)
+
 #define ID_DOMAIN_CONSTRAINT	"prefixed_id_check" /* documented */
 
 /* A kind of text that consists of a prefix, an underscore and the digits of a uuid. */
@@ -209,10 +212,10 @@ is_prefixed(FunctionCallInfo fcinfo, const PrefixedKind *kind)
 	PG_RETURN_BOOL(radix_is_canonical(kind->radix, digits, width));
 }
 
-/* prefixed_id(prefix text, id uuid DEFAULT idgen.short_comb()) returns text */
-PG_FUNCTION_INFO_V1(idgen_prefixed_id);
+/* prefixed_id_from_uuid(prefix text, id uuid) returns text */
+PG_FUNCTION_INFO_V1(idgen_prefixed_id_from_uuid);
 Datum
-idgen_prefixed_id(PG_FUNCTION_ARGS)
+idgen_prefixed_id_from_uuid(PG_FUNCTION_ARGS)
 {
 	return make_prefixed(fcinfo, &prefixed_id);
 }
@@ -332,6 +335,12 @@ idgen_create_id_domain(PG_FUNCTION_ARGS)
 	require_not_null(fcinfo, 1, "prefix");
 	prefix = prefix_argument(fcinfo, 1, &prefixed_id);
 	prefix_string = text_to_cstring(prefix);
+
+	/* parsing a very long name would take long, and cannot be interrupted */
+	if (toast_raw_datum_size(PG_GETARG_DATUM(0)) > MAX_DOMAIN_NAME_BYTES + VARHDRSZ)
+		ereport(ERROR,
+				(errcode(ERRCODE_NAME_TOO_LONG),
+				 errmsg("domain_name must have at most %d bytes", MAX_DOMAIN_NAME_BYTES)));
 
 	/* parse the name and choose the schema as CREATE DOMAIN does */
 	domain = makeRangeVarFromNameList(textToQualifiedNameList(PG_GETARG_TEXT_PP(0)));

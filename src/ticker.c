@@ -43,8 +43,6 @@
 #include "utils/wait_event.h"
 
 #include "clock.h"
-#include "entropy.h"
-#include "shared_memory.h"
 #include "ticker.h"
 
 /* From version 19 on, the number of a cache has a type of its own. */
@@ -72,21 +70,23 @@ typedef struct TickerSegment
 } TickerSegment;
 
 static TickerSegment *tickers = NULL;
-static uint64 fresh_signature;
 
 /* the sequences that this backend has seen, and from which values on it looks again */
 static Oid	seen_sequence[TICKERS];
 static uint64 renew_at[TICKERS];
 
 static void
-initialize_segment(INIT_SEGMENT_ARGS)
+initialize_segment(void *segment, const uint8 *random)
 {
 	TickerSegment *new_segment = segment;
 
-	new_segment->signature = fresh_signature;
+	memcpy(&new_segment->signature, random, sizeof(uint64));
+	new_segment->signature &= SIGNATURE_MASK;
 	for (int i = 0; i < DATABASES * TICKERS; i++)
 		pg_atomic_init_u64(&new_segment->last[i], 0);
 }
+
+SharedSegment ticker_segment = {SEGMENT_NAME, sizeof(TickerSegment), initialize_segment, NULL};
 
 /* After DDL on a sequence, and after its rollback, look at it again. */
 static void
@@ -106,15 +106,11 @@ forget_sequences(Datum arg, SysCacheIdentifier cache pg_attribute_unused(), uint
 	forget_sequence(arg, InvalidOid);
 }
 
-/* Attach to the segment, or make it, without an error in initialize_segment(). */
 static void
 attach_segment(void)
 {
-	TickerSegment *attached;
-	bool		found;
+	TickerSegment *attached = shared_segment(&ticker_segment);
 
-	fresh_signature = entropy_bits(SIGNATURE_BITS);
-	attached = get_named_segment(SEGMENT_NAME, sizeof(TickerSegment), initialize_segment, &found);
 	CacheRegisterRelcacheCallback(forget_sequence, (Datum) 0);
 	CacheRegisterSyscacheCallback(NAMESPACEOID, forget_sequences, (Datum) 0);
 	/* after all that can fail, so that the next call repeats it */

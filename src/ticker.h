@@ -5,6 +5,8 @@
 #ifndef IDGEN_TICKER_H
 #define IDGEN_TICKER_H
 
+#include "shared_memory.h"
+
 /* The layouts, by their places in shared memory */
 typedef enum TickerNumber
 {
@@ -42,6 +44,8 @@ ticker_tick(const TickerLayout *layout, uint64 value)
 {
 	return value >> layout->counter_bits;
 }
+
+extern SharedSegment ticker_segment;
 
 extern uint64 ticker_next(const TickerLayout *layout);
 

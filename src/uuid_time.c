@@ -7,7 +7,7 @@
 
 #include "arguments.h"
 #include "entropy.h"
-#include "idgen.h"
+#include "ticker.h"
 
 static const TickerLayout uuid_v7_ordered_layout = {
 	.name = "uuid_v7_ordered",.number = TICKER_UUID_V7_ORDERED,.counter_bits = SUBMS_BITS,.ms_per_tick = 1,

@@ -18,7 +18,6 @@
 #include "utils/rel.h"
 
 #include "arguments.h"
-#include "key_file.h"
 #include "keyed_prefix.h"
 #include "validate.h"
 
@@ -54,6 +53,8 @@ scheme_by_name(const char *name)
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
 			 errmsg("identifier scheme \"%s\" does not exist", name),
+			 strcmp(name, HMAC_COMB->name) == 0 ?
+			 errhint("The trigger function for hmac_comb() is idgen.check_recent_hmac_id().") :
 			 errhint("Supported schemes are short_comb, comb and uuid_v7.")));
 }
 
@@ -100,13 +101,31 @@ require_few_periods(const Rule *rule)
 				 errhint("Use a smaller tolerance. For a late batch, pass the time at which its identifiers were generated as \"clock\".")));
 }
 
-/* Set the key, which must exist (42704), and the area. */
+/*
+ * Set the area, in UTF-8, and the names of the keys, which white space separates;
+ * 22023 if there is none, or too many.
+ */
 void
-rule_set_key(Rule *rule, const text *key_name, const text *area)
+rule_set_keys(Rule *rule, const text *area, const text *key_names)
 {
-	named_key(VARDATA_ANY(key_name), VARSIZE_ANY_EXHDR(key_name));
-	rule->key_name = key_name;
+	const char *names = text_to_cstring(key_names);
+
 	rule->area = area;
+	for (names += strspn(names, KEY_FILE_WHITESPACE); *names != '\0'; names += strspn(names, KEY_FILE_WHITESPACE))
+	{
+		size_t		length = strcspn(names, KEY_FILE_WHITESPACE);
+
+		if (rule->keys == MAX_RULE_KEYS)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("key_name has more than %d names", MAX_RULE_KEYS)));
+		rule->key_names[rule->keys++] = cstring_to_text_with_len(names, length);
+		names += length;
+	}
+	if (rule->keys == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("key_name must contain the name of a key")));
 }
 
 /* A tolerance in microseconds, or the default if it is NULL. */
@@ -125,10 +144,8 @@ rule_make(const Scheme *scheme, ShortPrefix prefix, const Interval *tolerance,
 		  const Interval *past, const Interval *future)
 {
 	int64		both_us = tolerance_us(tolerance, "tolerance", DEFAULT_TOLERANCE_US);
-	Rule		rule;
+	Rule		rule = {.scheme = scheme,.prefix = prefix};
 
-	rule.scheme = scheme;
-	rule.prefix = prefix;
 	rule.past_us = tolerance_us(past, "past_tolerance", both_us);
 	rule.future_us = tolerance_us(future, "future_tolerance", both_us);
 
@@ -164,24 +181,41 @@ prefix_is_in_window(const ShortPrefix *prefix, const pg_uuid_t *id, const Window
 		(uint64) (last - first);
 }
 
+/*
+ * Is the prefix of the identifier, under one of the rule's keys, that of a twelfth
+ * which the window intersects?  All keys must exist (42704), also those that are
+ * not needed, so that the error does not depend on the identifier.
+ */
+static bool
+hash_is_in_window(const Rule *rule, const pg_uuid_t *id, const Window *window)
+{
+	uint32		prefix = uuid_half(id, 0) >> (64 - KEYED_PREFIX_BITS);
+	bool		found = false;
+
+	for (int i = 0; i < rule->keys; i++)
+	{
+		KeyedArea  *area = keyed_area(KEY_OF_FILE, rule->key_names[i], rule->area,
+									  rule->prefix.period_ms);
+
+		found = found || keyed_area_has_prefix(area, prefix, clock_unix_ms(window->first),
+											   clock_unix_ms(window->last));
+	}
+	return found && uuid_is_version(id, rule->scheme->version);
+}
+
 /* True if the identifier is of the scheme and its time is in the window. */
 bool
 rule_accepts(const Rule *rule, const pg_uuid_t *id, const Window *window)
 {
 	int64		ms = uuid_first_48_bits(id);
-	int64		first_ms = clock_unix_ms(window->first);
-	int64		last_ms = clock_unix_ms(window->last);
 
+	if (rule->scheme->time == TIME_IS_HASHED)
+		return hash_is_in_window(rule, id, window);
 	if (!uuid_is_version(id, rule->scheme->version))
 		return false;
 	if (rule->scheme->time == TIME_IN_PREFIX)
 		return prefix_is_in_window(&rule->prefix, id, window);
-	if (rule->scheme->time == TIME_IS_HASHED)
-		return keyed_area_has_prefix(keyed_area(KEY_OF_FILE, rule->key_name, rule->area,
-												rule->prefix.period_ms),
-									 uuid_half(id, 0) >> (64 - KEYED_PREFIX_BITS),
-									 first_ms, last_ms);
-	return ms >= first_ms && ms <= last_ms;
+	return ms >= clock_unix_ms(window->first) && ms <= clock_unix_ms(window->last);
 }
 
 /* How to generate an identifier for which the rule was made, as a sentence. */
@@ -192,8 +226,8 @@ generator_hint(const Rule *rule)
 
 	if (rule->scheme->time == TIME_IS_HASHED)
 		return psprintf("The program that generates it needs the same key \"%s\", period %s and area \"%s\", and a clock that is right.",
-						text_to_cstring(rule->key_name), clock_interval_text(&period),
-						text_to_cstring(rule->area));
+						text_to_cstring(rule->key_names[0]), clock_interval_text(&period),
+						server_text(rule->area));
 	if (rule->prefix.period_ms == short_prefix_default.period_ms &&
 		rule->prefix.bits == short_prefix_default.bits)
 		return psprintf("Generate a new identifier with idgen.%s().", rule->scheme->name);
@@ -270,8 +304,8 @@ rule_refuse(const Rule *rule, const pg_uuid_t *id, const Window *window,
 
 /*
  * The rule and the window from the arguments that follow the identifier:
- * key_name if the scheme has a key, tolerance, past_tolerance, future_tolerance,
- * period and prefix_bytes or period and area if the scheme has them, clock.
+ * area and key_name if the scheme has a key, tolerance, past_tolerance,
+ * future_tolerance, period and prefix_bytes if the scheme has them, clock.
  */
 static Rule
 rule_from_arguments(FunctionCallInfo fcinfo, const Scheme *scheme, Window *window)
@@ -279,16 +313,16 @@ rule_from_arguments(FunctionCallInfo fcinfo, const Scheme *scheme, Window *windo
 	Rule		rule;
 	ShortPrefix prefix = short_prefix_default;
 	bool		is_hashed = scheme->time == TIME_IS_HASHED;
-	int			tolerance = is_hashed ? 2 : 1;
+	int			tolerance = is_hashed ? 3 : 1;
 
 	require_not_null(fcinfo, tolerance, "tolerance");
 	if (scheme->time == TIME_IN_PREFIX)
 		prefix = short_prefix_arguments(fcinfo, 4, 5);
 	if (is_hashed)
 	{
-		require_not_null(fcinfo, 1, "key_name");
-		require_not_null(fcinfo, 5, "period");
-		prefix.period_ms = short_prefix_period_ms(PG_GETARG_INTERVAL_P(5));
+		require_not_null(fcinfo, 2, "key_name");
+		require_not_null(fcinfo, 6, "period");
+		prefix.period_ms = short_prefix_period_ms(PG_GETARG_INTERVAL_P(6));
 	}
 
 	rule = rule_make(scheme, prefix,
@@ -296,7 +330,7 @@ rule_from_arguments(FunctionCallInfo fcinfo, const Scheme *scheme, Window *windo
 					 PG_ARGISNULL(tolerance + 1) ? NULL : PG_GETARG_INTERVAL_P(tolerance + 1),
 					 PG_ARGISNULL(tolerance + 2) ? NULL : PG_GETARG_INTERVAL_P(tolerance + 2));
 	if (is_hashed)
-		rule_set_key(&rule, PG_GETARG_TEXT_PP(1), area_argument(fcinfo, 6));
+		rule_set_keys(&rule, area_argument(fcinfo, 1), PG_GETARG_TEXT_PP(2));
 	*window = rule_window(&rule, clock_argument_stable(fcinfo, PG_NARGS() - 1));
 	return rule;
 }
@@ -337,7 +371,7 @@ check_recent(FunctionCallInfo fcinfo, const Scheme *scheme)
  * is_recent_uuid_v7(id uuid, ...) return boolean
  *	Whether the identifier is of the scheme's version, and contains the prefix or
  *	the time, in whole milliseconds, of an instant from clock - past_tolerance to
- *	clock + future_tolerance.  is_recent_hmac_comb(id uuid, key_name text, ...): or
+ *	clock + future_tolerance.  is_recent_hmac_comb(id uuid, area text, ...): or
  *	whether its prefix is that of a twelfth that contains such an instant.
  */
 PG_FUNCTION_INFO_V1(idgen_is_recent_short_comb);
@@ -369,9 +403,8 @@ idgen_is_recent_hmac_comb(PG_FUNCTION_ARGS)
 }
 
 /*
- * check_recent_short_comb(), check_recent_comb(), check_recent_uuid_v7() and
- * check_recent_hmac_comb() have the arguments of is_recent_...(), and return the
- * identifier or raise 23514.
+ * check_recent_short_comb(), check_recent_comb() and check_recent_uuid_v7() have
+ * the arguments of is_recent_...(), and return the identifier or raise 23514.
  */
 PG_FUNCTION_INFO_V1(idgen_check_recent_short_comb);
 Datum
@@ -392,11 +425,4 @@ Datum
 idgen_check_recent_uuid_v7(PG_FUNCTION_ARGS)
 {
 	return check_recent(fcinfo, UUID_V7);
-}
-
-PG_FUNCTION_INFO_V1(idgen_check_recent_hmac_comb);
-Datum
-idgen_check_recent_hmac_comb(PG_FUNCTION_ARGS)
-{
-	return check_recent(fcinfo, HMAC_COMB);
 }

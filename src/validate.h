@@ -21,9 +21,13 @@ typedef struct Scheme
 		TIME_IN_MS,				/* as 48 bits of Unix milliseconds */
 		TIME_IN_PREFIX,			/* as a short prefix; arguments period and
 								 * prefix_bytes */
-		TIME_IS_HASHED			/* under a key; arguments key, period, area */
+		TIME_IS_HASHED			/* under a key; arguments area, key_name,
+								 * period */
 	}			time;
 } Scheme;
+
+/* While one key replaces another, a check accepts both.  Each has its own KeyedArea. */
+#define MAX_RULE_KEYS	8
 
 /* The requirements of a check, except for the clock. */
 typedef struct Rule
@@ -31,8 +35,10 @@ typedef struct Rule
 	const Scheme *scheme;
 	ShortPrefix prefix;			/* of TIME_IN_PREFIX; of TIME_IS_HASHED, the
 								 * period only */
-	const text *key_name;		/* of TIME_IS_HASHED */
-	const text *area;
+	int			keys;			/* of TIME_IS_HASHED */
+	const text *key_names[MAX_RULE_KEYS];	/* each is accepted; messages name
+											 * the first */
+	const text *area;			/* in UTF-8 */
 	int64		past_us;		/* from the start of the window to the clock */
 	int64		future_us;		/* from the clock to the end of the window */
 } Rule;
@@ -49,7 +55,7 @@ extern const Scheme *scheme_by_name(const char *name);
 
 extern Rule rule_make(const Scheme *scheme, ShortPrefix prefix, const Interval *tolerance,
 					  const Interval *past, const Interval *future);
-extern void rule_set_key(Rule *rule, const text *key_name, const text *area);
+extern void rule_set_keys(Rule *rule, const text *area, const text *key_names);
 extern Window rule_window(const Rule *rule, TimestampTz clock);
 extern bool rule_accepts(const Rule *rule, const pg_uuid_t *id, const Window *window);
 extern void rule_refuse(const Rule *rule, const pg_uuid_t *id, const Window *window,

@@ -1,0 +1,25 @@
+/*
+ * settings.h
+ *	  The settings idgen.node_id, idgen.launch_id and idgen.key_file.
+ */
+#ifndef IDGEN_SETTINGS_H
+#define IDGEN_SETTINGS_H
+
+/* of idgen.node_id and idgen.launch_id */
+#define SETTING_UNSET		(-1)
+
+/* the greatest values */
+#define NODE_MAX			PG_UINT16_MAX	/* trace_id() has the most bits */
+#define LAUNCH_MAX			99999
+
+/* the end of the HINT of a generator that requires a setting */
+#define HINT_WHO_MAY_SET \
+	"Only superusers and roles with the privilege SET (for ALTER SYSTEM, the privilege ALTER SYSTEM) on the parameter can set it."
+
+extern int	node_id_setting;
+extern int	launch_id_setting;
+extern char *key_file_setting;	/* empty if it is not set */
+
+extern void define_settings(void);
+
+#endif							/* IDGEN_SETTINGS_H */

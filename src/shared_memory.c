@@ -1,0 +1,176 @@
+/*
+ * shared_memory.c
+ *	  Named segments of shared memory.
+ *
+ * If the postmaster loads the library, the segments are made at its start, on
+ * all versions, and each backend inherits their addresses.  Otherwise, another
+ * role of the server can use up the memory, and:
+ *
+ * - From version 17 on, a segment is dynamic shared memory, attached or made when
+ *   it is first needed.  A shortage passes, and the next call tries again.
+ * - Before, it is a part of the server's spare shared memory, which the lock
+ *   table can use up and never returns.  Therefore the first call of any function
+ *   of a session tries to attach or make all segments.
+ *
+ * Loading the library never fails for want of memory: only the functions that
+ * need a segment raise an error (53200).
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "storage/ipc.h"
+#include "storage/lwlock.h"
+#include "storage/shmem.h"
+#if PG_VERSION_NUM >= 170000
+#include "storage/dsm_registry.h"
+#endif
+
+#include "entropy.h"
+#include "shared_memory.h"
+
+static SharedSegment *const *segments = NULL;
+static int	segment_count = 0;
+
+static shmem_request_hook_type previous_request_hook = NULL;
+static shmem_startup_hook_type previous_startup_hook = NULL;
+
+/* the content of a new segment, drawn before the segment is made, because that can fail */
+static uint8 fresh_random[SEGMENT_RANDOM_BYTES];
+
+/* Attach to a segment in the server's main shared memory, or make it. */
+static void *
+attach_in_main_memory(const SharedSegment *segment)
+{
+	bool		found;
+	void	   *address;
+
+	entropy_fill(fresh_random, sizeof(fresh_random));
+	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+	address = ShmemInitStruct(segment->name, segment->size, &found);
+	if (!found)
+		segment->init(address, fresh_random);
+	LWLockRelease(AddinShmemInitLock);
+	explicit_bzero(fresh_random, sizeof(fresh_random));
+	return address;
+}
+
+static void
+request_segments(void)
+{
+	if (previous_request_hook != NULL)
+		previous_request_hook();
+	for (int i = 0; i < segment_count; i++)
+		RequestAddinShmemSpace(MAXALIGN(segments[i]->size));
+}
+
+/* The server calls this again after a crash of a backend, with new memory. */
+static void
+make_segments(void)
+{
+	if (previous_startup_hook != NULL)
+		previous_startup_hook();
+	for (int i = 0; i < segment_count; i++)
+		segments[i]->address = attach_in_main_memory(segments[i]);
+}
+
+#if PG_VERSION_NUM >= 170000
+
+#if PG_VERSION_NUM >= 190000
+#define INIT_ARGS	void *address, void *arg pg_attribute_unused()
+#define get_named_segment(name, size, init, found) \
+	GetNamedDSMSegment(name, size, init, found, NULL)
+#else
+#define INIT_ARGS	void *address
+#define get_named_segment(name, size, init, found) \
+	GetNamedDSMSegment(name, size, init, found)
+#endif
+
+/* the segment that init_new_segment() is called for */
+static const SharedSegment *new_segment;
+
+static void
+init_new_segment(INIT_ARGS)
+{
+	new_segment->init(address, fresh_random);
+}
+
+/* Attach to a segment in dynamic shared memory, or make it. */
+static void *
+attach(const SharedSegment *segment)
+{
+	bool		found;
+	void	   *address;
+
+	entropy_fill(fresh_random, sizeof(fresh_random));
+	new_segment = segment;
+	address = get_named_segment(segment->name, segment->size, init_new_segment, &found);
+	explicit_bzero(fresh_random, sizeof(fresh_random));
+	return address;
+}
+
+static inline void
+try_to_attach_all(void)
+{
+}
+
+#else
+
+#define attach(segment)		attach_in_main_memory(segment)
+
+/* Attach to the segments, or make them, unless there is no memory. */
+static void
+try_to_attach_all(void)
+{
+	MemoryContext caller = CurrentMemoryContext;
+
+	PG_TRY();
+	{
+		for (int i = 0; i < segment_count; i++)
+			(void) shared_segment(segments[i]);
+	}
+	PG_CATCH();
+	{
+		if (geterrcode() != ERRCODE_OUT_OF_MEMORY)
+			PG_RE_THROW();
+		MemoryContextSwitchTo(caller);
+		FlushErrorState();
+
+		/*
+		 * The only lock that ShmemInitStruct() leaves to its caller.  The
+		 * error has reset the counter that its release decreases.
+		 */
+		if (LWLockHeldByMe(AddinShmemInitLock))
+		{
+			HOLD_INTERRUPTS();
+			LWLockRelease(AddinShmemInitLock);
+		}
+	}
+	PG_END_TRY();
+}
+#endif
+
+/* The address of a segment in this process; 53200 if there is no memory for it. */
+void *
+shared_segment(SharedSegment *segment)
+{
+	if (unlikely(segment->address == NULL))
+		segment->address = attach(segment);
+	return segment->address;
+}
+
+/* Make these segments when the server starts, or else now, if the version requires it. */
+void
+shared_memory_init(SharedSegment *const *list, int count)
+{
+	segments = list;
+	segment_count = count;
+	if (process_shared_preload_libraries_in_progress)
+	{
+		previous_request_hook = shmem_request_hook;
+		shmem_request_hook = request_segments;
+		previous_startup_hook = shmem_startup_hook;
+		shmem_startup_hook = make_segments;
+	}
+	else
+		try_to_attach_all();
+}
