@@ -17,6 +17,7 @@ for major in 18 19; do run_script dev/test-upgrade.sh 15 "$major"; done
 for major in 15 17 18 19; do run_script dev/test-package.sh "$major"; done
 run_script dev/test-assertions.sh
 run_script dev/test-jit.sh
+run_script dev/coverage.sh
 run_script dev/stress.sh --seconds 1800
 run_script dev/fuzz.sh --seconds 120
 

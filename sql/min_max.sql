@@ -34,11 +34,13 @@ CREATE TABLE scattered AS SELECT md5(n::text)::uuid AS id FROM generate_series(1
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
+SET max_parallel_workers_per_gather = 2;
 SELECT nodes('SELECT idgen.min(id), idgen.max(id) FROM scattered');
 SELECT idgen.min(id) = (SELECT id FROM scattered ORDER BY id LIMIT 1) AS min,
        idgen.max(id) = (SELECT id FROM scattered ORDER BY id DESC LIMIT 1) AS max FROM scattered;
 RESET parallel_setup_cost;
 RESET parallel_tuple_cost;
 RESET min_parallel_table_scan_size;
+RESET max_parallel_workers_per_gather;
 DROP TABLE scattered;
 DROP FUNCTION nodes;
