@@ -2,10 +2,11 @@
 # the pages say.
 # (t/090_reference.pl pastes them, contrib/clients/t has lists and drivers, t/061_partitions.pl partitions.)
 
+use Functions;
 use Page;
 use Server;
 
-my $node = init_server('recipes', "autovacuum = off\nmax_prepared_transactions = 1");
+my $node = Functions::add_key(init_server('recipes', "autovacuum = off\nmax_prepared_transactions = 1"));
 $node->start;
 my $recipe = Page->new('recipes');
 my $migrating = Page->new('migrating');
@@ -269,26 +270,48 @@ sub events
 	like($migrating->outcome($greatest =~ s/^ALTER.*/ROLLBACK;/msr), qr/^f/, 'the greatest key is not');
 	ask('DROP TABLE far');
 	like($migrating->outcome($far), qr/^t\n\d{15,}$/, 'a table with an identity column gets snowflakes');
+
+	my $existing = $migrating->prose('Keys for existing rows');
+	my ($n, $key) = $existing =~ /let n be `(.*?)`, and store `(.*?)`/;
+	is( ask(qq{
+		CREATE TABLE visits AS SELECT i AS id, timestamptz '2026-11-20 03:44+00' + i / 3 * interval '1 us' AS created_at
+			FROM generate_series(1, 3000) i;
+		SELECT count(*) FROM (SELECT key, lag(key) OVER (ORDER BY n) AS last FROM (
+			SELECT n, idgen.$key AS key FROM (SELECT *, $n AS n FROM visits) v) k) l WHERE key > last}),
+		2999, 'UUIDs have the order of rows whose timestamps are equal or differ by 1 us');
+	my ($default) = $existing =~ /`(DEFAULT .*?)`/;
+	is( ask("ALTER TABLE invoices ALTER id SET @{[ $default =~ s/999999999/2000/r ]}; DELETE FROM invoices;
+			INSERT INTO invoices SELECT FROM generate_series(1, 100); SELECT count(*), min(id) > 1000 FROM invoices"),
+		'100|t', 'numbers of permute() begin after those of the existing rows');
 }
 
 # --- From another extension, from another database ------------------------------------------
 my %exists = map { $_ => 1 } split /\n/, ask(q{SELECT proname FROM pg_proc WHERE pronamespace = 'idgen'::regnamespace});
 
-# An expression of the page, with the schema before idgen's functions, of a value
+# An expression of the page, with the schema before idgen's functions
+sub qualified { return $_[0] =~ s/^`|`$//gr =~ s/\b(\w+)(?=\()/$exists{$1} ? "idgen.$1" : $1/ger }
+
+# An expression of a value
 sub value
 {
 	my ($expression, $type, $value, $column) = @_;
-	$expression =~ s/^`|`$//g;
-	$expression =~ s/\b(\w+)(?=\()/$exists{$1} ? "idgen.$1" : $1/ge;
-	$column //= $expression =~ /\bhex\b/ ? 'hex' : 'id';
-	return ask("SET timezone = 'UTC'; SELECT $expression FROM (VALUES ($type '$value')) v($column)");
+	$column //= $expression =~ /\bhex\b(?!')/ ? 'hex' : 'id';
+	return ask("SET timezone = 'UTC'; SELECT @{[ qualified($expression) ]} FROM (VALUES ($type '$value')) v($column)");
+}
+
+my @extensions = $migrating->table('From another extension');
+
+# What the page has in place of another extension's function
+sub here
+{
+	my ($there) = @_;
+	return (map { $_->[1] } grep { $_->[0] =~ /\Q$there\E/ } @extensions)[0];
 }
 
 {
-	my $heading = 'From another extension';
-	my $section = $migrating->prose($heading);
-	my %named = map { $_ => 1 } map { ($_->[1] // '') =~ /\b([a-z_0-9]+)\(/g } $migrating->table($heading);
-	delete @named{qw(clock_timestamp make_interval to_timestamp extract rpad lpad lower upper)};
+	my $section = $migrating->prose('From another extension');
+	my %named = map { $_ => 1 } map { ($_->[1] // '') =~ /\b([a-z_0-9]+)\(/g } @extensions;
+	delete @named{ split /\n/, ask('SELECT proname FROM pg_proc WHERE pronamespace = 11') };
 	cmp_ok(scalar keys %named, '>', 15, 'the page names functions');
 	is(join(' ', grep { !$exists{$_} } sort keys %named), '', 'and all exist');
 
@@ -297,15 +320,60 @@ sub value
 			FROM (SELECT uuidv7() UNION ALL SELECT idgen.uuid_v7() FROM generate_series(1, 100)) v(id)}), 't',
 		'PostgreSQL 18 reads the same') if $node->pg_version >= 18;
 
-	my ($bound_of_ulids) = $section =~ /`id >= (ulid_to_uuid\(.*?)`/;
-	my ($bound, $time) = $section =~ /`id >= (rpad\(.*?)`, time: `(.*?)`/;
-	my $instant = ask(q{SELECT idgen.ulid_timestamp('01HF4PQWFZ0123456789ABCDEF')});
-	is(value($bound_of_ulids, 'timestamptz', $instant,
-		'start'), ask(q{SELECT idgen.ulid_to_uuid('01HF4PQWFZ0000000000000000')}),
-		'pgx_ulid: the bound is the first of the millisecond');
+	# as published by these projects
+	my ($twitter, $discord) = map { here('Twitter') =~ s/`, epochs.*//r =~ s/epoch/'$_'/r }
+	  here('Twitter') =~ /(\d{4}-\S+ \S+\+00)/g;
+	my $pgedge = (here('pgEdge') =~ /, `(.*)`/)[0];
+	my ($node_of_1_0, $counter_of_1_0) = $section =~ /before, node `(.*?)`, counter `(.*?)`/;
+	my ($shard, $counter) = $section =~ /shard `(.*?)`, counter `(.*?)`/;
+	my $instagram = (1000 << 23) + (5 << 10) + 7;
+	for (
+		# RFC 9562, appendix A.2, and PostgreSQL's contrib/uuid-ossp/expected/uuid_ossp.out
+		[ here('uuid_generate_v3'), uuid => "6ba7b810-9dad-11d1-80b4-00c04fd430c8', 'www.example.com",
+			'5df41881-3aed-3515-88a7-2f4a814cf09e', 'namespace, name' ],
+		[ here('uuid_generate_v3'), uuid => "6ba7b810-9dad-11d1-80b4-00c04fd430c8', 'www.widgets.com",
+			'3d813cbb-47fb-32ba-91df-831e1593ac29', 'namespace, name' ],
+		# pg_uuidv7, test/expected/003_*.out and 004_*.out
+		[ here('uuid_timestamptz_to_v7(instant, true)'), timestamptz => '2023-01-02 04:26:40.637+00',
+			'018570bb-4a7d-7000-8000-000000000000', 'instant' ],
+		[ here('uuid_v7_to_timestamptz'), uuid => '018570bb-4a7d-7000-8000-000000000000',
+			'2023-01-02 04:26:40.637+00' ],
+		# TimescaleDB's reference, which shows 1 us less, as before its issue 8875 was solved in version 2.24
+		[ here('to_uuidv7_boundary'), timestamptz => '2025-09-04 11:01+02', '019913f5-30e0-7000-8000-000000000000',
+			'instant' ],
+		[ here('uuid_timestamp_micros'), uuid => '019913ce-f124-7835-96c7-a2df691caa98',
+			'2025-09-04 08:19:13.316513+00' ],
+		# pgx_ulid, src/lib.rs
+		[ 'ulid_to_uuid(id)', text => '01GV5PA9EQG7D82Q3Y4PKBZSYV', '0186cb65-25d7-81da-815c-7e25a6bfe7db' ],
+		[ (here('pgx_ulid') =~ /`id >= (.*?)`/)[0], timestamptz => '2023-03-10 12:00:49.111+00',
+			'0186cb65-25d7-0000-0000-000000000000', 'start' ],
+		# pgEdge, docs/snowflake_functions.md, an identifier of version 1.0
+		[ $pgedge, bigint => '136169504773242881', '2024-01-11 18:08:59.845+00' ],
+		[ $node_of_1_0, bigint => '136169504773242881', 1 ], [ $counter_of_1_0, bigint => '136169504773242881', 0 ],
+		# Perl's Twitter::ID
+		[ $twitter, bigint => '474971393852182528', '2014-06-06 17:49:39.493+00' ],
+		[ 'snowflake_node(id)', bigint => '474971393852182528', 129 ],
+		# twilight_util::snowflake, and discord-snowflake of npm
+		[ $discord, bigint => '105484726235607040', '2015-10-19 01:58:38.546+00' ],
+		[ 'snowflake_node(id)', bigint => '90339695967350784', 3 ],
+		# made as by the function in "Sharding & IDs at Instagram": a second after the epoch, shard 5
+		[ here('Instagram'), bigint => $instagram, '2011-08-24 21:07:02.721+00' ],
+		[ $shard, bigint => $instagram, 5 ], [ $counter, bigint => $instagram, 7 ])
+	{
+		my ($expression, $type, $value, $expected, $column) = @$_;
+		is(value($expression, $type, $value, $column), $expected, "$expression: $value");
+	}
+
+	my ($time_of, $boundary) = map { qualified(here($_)) } 'uuid_timestamp_micros', 'to_uuidv7_boundary';
+	is( ask(qq{SELECT count(*) FROM (SELECT instant, idgen.uuid_v7(instant) AS id FROM (
+				SELECT timestamptz '2025-10-31 19:34:54.1+00' + i * interval '1 us' FROM generate_series(0, 2999) i
+			) v(instant)) v WHERE instant = $time_of AND left(id::text, 18) = left(($boundary)::text, 18)}),
+		3000, 'TimescaleDB: the microseconds are exact');
+
 	# as ramsey/uuid makes them: the digits of the seconds and five more, as a number of 48 bits
+	my ($bound, $time) = $section =~ /`id >= (rpad\(.*?)`, time: `(.*?)`/;
 	my $ordered = join '-', unpack 'A8 A4', sprintf '%012x', '1700000000' . '12345';
-	is(value($bound, 'timestamptz', '2023-11-14 22:13:20.12345+00', 'start'), "$ordered-0000-0000-000000000000",
+	is(value($bound, 'timestamptz', '2023-11-14 22:13:20.123459+00', 'start'), "$ordered-0000-0000-000000000000",
 		'Laravel: the bound');
 	is(value($time, 'uuid', "$ordered-4abc-9def-0123456789ab"), '2023-11-14 22:13:20.12345+00', 'Laravel: the time');
 
@@ -313,24 +381,30 @@ sub value
 	{
 		skip 'uuid-ossp is not installed', 1
 		  if ask(q{SELECT count(*) FROM pg_available_extensions WHERE name = 'uuid-ossp'}) == 0;
-		is( ask(q{CREATE EXTENSION "uuid-ossp";
-			SELECT bool_and(uuid_generate_v5(uuid_ns_url(), name)
-				= idgen.uuid_v5('6ba7b811-9dad-11d1-80b4-00c04fd430c8', name))
-			FROM (SELECT 'https://example.com/' || i FROM generate_series(1, 100) i) v(name)}),
+		my $version_3 = qualified(here('uuid_generate_v3'));
+		is( ask(qq{CREATE EXTENSION "uuid-ossp";
+			SELECT bool_and(uuid_generate_v5(namespace, name) = idgen.uuid_v5(namespace, name)
+				AND uuid_generate_v3(namespace, name) = $version_3)
+			FROM (SELECT uuid_ns_url(), 'https://example.com/' || i FROM generate_series(1, 100) i)
+				v(namespace, name)}),
 			't', 'uuid-ossp: the same name-based uuids');
 	}
 }
 
-# Each expression of the tables returns the example beside it.
+# Each expression of the tables returns the example beside it. Those of base64url, shortuuid, TSID, xid and KSUID are of
+# taskcluster/slugid.py (test.py), skorokithakis/shortuuid (test_shortuuid.py), tsid-ts (README.md, with the time of its
+# definition), rs/xid (id_test.go) and segmentio/ksuid (README.md).
 {
 	my @rows = grep { ($_->[2] // '') =~ /→/ } $migrating->table('From another database');
-	is(scalar @rows, 11, 'the page has other databases');
+	is(scalar @rows, 15, 'the page has other databases');
 	for (@rows)
 	{
 		my ($there, $expression, $example) = @$_;
 		my ($value, $expected) = $example =~ /^`(.*?)` → `(.*?)`$/;
-		my ($type) = $expression =~ /\bid >>/ ? 'bigint' : $value =~ /-/ ? 'uuid' : 'text';
+		my ($type) = $expression =~ /\bid >>/ ? 'bigint' : $value =~ /(-\w+){4}/ ? 'uuid' : 'text';
 		is(value($expression, $type, $value), $expected, "$there: $value");
+		is(value($expression =~ s/2014-09-01/2025-01-01/r, $type, '99751689392947207'), '2026-11-20 03:44:00.12+00',
+			'Sonyflake 2') if $there =~ /2: epoch 2025-01-01/;
 	}
 }
 

@@ -19,6 +19,9 @@ is( ask($explain) =~ s/^/ /mgr =~ s/^ +(Recheck|Index|Filter|->  Bitmap Index).*
 	($recipe->section('Partitions by time') =~ /^```text\n(.*?)^```/ms)[0] =~ s/\s+$//r,
 	'a query for a range of time has the plan of the page');
 
+like(ask(q{EXPLAIN SELECT FROM measurements WHERE idgen.uuid_timestamp(id) >= '2026-11-01'}),
+	qr/measurements_2026_10.*measurements_2026_11/s, 'a condition on uuid_timestamp() reads all partitions');
+
 is($recipe->outcome('INSERT INTO measurements VALUES (gen_random_uuid())'), '23514 measurements_id_check',
 	'a random key is refused');
 
