@@ -4,6 +4,7 @@
 SET client_min_messages = warning;
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
+SET intervalstyle = 'postgres';
 LOAD 'idgen';
 SELECT coalesce((SELECT setting FROM pg_file_settings
                  WHERE name = 'idgen.key_file' AND sourcefile LIKE '%/postgresql.auto.conf'
