@@ -13,7 +13,8 @@
  *   of a session tries to attach or make all segments.
  *
  * Loading the library never fails for want of memory: only the functions that
- * need a segment raise an error (53200).
+ * need a segment raise an error (53200, or 53000 if the slots of dynamic shared
+ * memory are used up).
  */
 #include "postgres.h"
 
@@ -22,6 +23,7 @@
 #include "storage/lwlock.h"
 #include "storage/shmem.h"
 #if PG_VERSION_NUM >= 170000
+#include "storage/dsm.h"
 #include "storage/dsm_registry.h"
 #endif
 
@@ -101,6 +103,10 @@ attach(const SharedSegment *segment)
 	bool		found;
 	void	   *address;
 
+#if PG_VERSION_NUM < 190000
+	/* if memory ended inside GetNamedDSMSegment(), its entry could never be used: try before */
+	dsm_detach(dsm_create(segment->size, 0));
+#endif
 	entropy_fill(fresh_random, sizeof(fresh_random));
 	new_segment = segment;
 	address = get_named_segment(segment->name, segment->size, init_new_segment, &found);
@@ -149,7 +155,7 @@ try_to_attach_all(void)
 }
 #endif
 
-/* The address of a segment in this process; 53200 if there is no memory for it. */
+/* The address of a segment in this process; an error if there is no memory for it. */
 void *
 shared_segment(SharedSegment *segment)
 {

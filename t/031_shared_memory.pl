@@ -1,0 +1,76 @@
+# Another role of the server uses up shared memory: the lock table before the first use, or the slots of dynamic shared
+# memory. Loading the library never fails, so that all that needs no segment works: uuid_v4(), readers, ANALYZE of an
+# index on one. What needs a segment raises an error, and works again when the shortage passes; on a server that
+# preloads the library, it always works.
+
+use IPC::Run;
+use Server;
+
+my $segments_are_dynamic = PostgreSQL::Version->new(`$ENV{PG_CONFIG} --version` =~ /(\d+)/) >= 17;
+my %of_segment = map { $_ => "SELECT idgen.$_ IS NOT NULL" } q{keyed_comb('orders')}, 'snowflake()', 'uuid_v7_ordered()';
+my $conf = "max_connections = 10\nmax_locks_per_transaction = 10\nmax_wal_senders = 0\nidgen.node_id = 1\n"
+  . "max_parallel_workers = 0\nautovacuum = off\n";
+
+# The locks that a role which may only connect takes, until the table is full: it has the whole spare memory from then on.
+my $locks = q{DO $$ DECLARE i int := 0; BEGIN LOOP PERFORM pg_advisory_xact_lock(i); i := i + 1; END LOOP;
+	EXCEPTION WHEN out_of_memory THEN RAISE NOTICE '% locks', i; END $$};
+# More Gather nodes in a query than there are slots; it then waits for a lock that the test holds.
+my $gathers = in_parallel('SELECT ' . join(', ', map { "(SELECT count(*) FROM notes WHERE id = $_)" } 1 .. 700)
+	  . ', pg_advisory_lock(1)');
+
+for my $preloaded (0, 1)
+{
+	my $node = init_server("preloaded_$preloaded", $conf . ($preloaded ? "shared_preload_libraries = 'idgen'\n" : ''));
+	my $where = $preloaded ? 'preloaded' : 'not preloaded';
+	$node->start;
+	my %of = (node => $node, user => 'stranger');
+	my $run = sub { return outcome($_[0], node => $node, @_[ 1 .. $#_ ]) };
+	$run->(q{CREATE EXTENSION idgen; CREATE ROLE stranger LOGIN;
+		CREATE TABLE events (id uuid DEFAULT '017f22e2-79b0-7cc3-98c4-dc0c0c07398f');
+		INSERT INTO events SELECT FROM generate_series(1, 100);
+		CREATE INDEX ON events (idgen.uuid_timestamp(id));
+		CREATE TABLE notes AS SELECT generate_series(1, 1000) AS id; GRANT SELECT ON notes TO stranger});
+	$run->(q{DO $$ BEGIN FOR i IN 1 .. 3000 LOOP EXECUTE format('CREATE TABLE t%s ()', i);
+		IF i % 50 = 0 THEN COMMIT; END IF; END LOOP; END $$});
+
+	my $check = sub {
+		my ($when, $works) = @_;
+		is($run->("SELECT idgen.uuid_version(idgen.uuid_v4()), idgen.uuid_timestamp(id) < now() FROM events LIMIT 1"),
+			'4|t', "$where, $when: uuid_v4() and readers work");
+		is($run->('ANALYZE events'), '', "$where, $when: ANALYZE of an index on a reader works");
+		# the small segment of keyed_comb() may still fit
+		like($run->($of_segment{$_}), $works ? qr/^t$/ : /keyed/ ? qr/^(?:t|53[02]00)$/ : qr/^53[02]00$/,
+			"$where, $when: $_ " . ($works ? 'works' : 'raises an error')) for sort keys %of_segment;
+	};
+
+	for my $attack ($locks, 'a failed dump')
+	{
+		# the first use after a start
+		$node->restart;
+		if ($attack eq $locks)
+		{
+			like(errors($locks, %of), qr/\d+ locks/, "$where: a role fills the lock table");
+		}
+		else
+		{
+			my $said = '';
+			IPC::Run::run([ 'pg_dump', '--schema-only', $node->connstr('postgres') ], '>', '/dev/null', '2>', \$said);
+			like($said, qr/out of shared memory/, "$where: a dump fails for want of locks");
+		}
+		$check->($attack eq $locks ? 'after the lock table was full' : 'after the failed dump',
+			$preloaded || $segments_are_dynamic);
+	}
+
+	$node->restart;
+	my $holder = session(node => $node);
+	my $hog = session(%of);
+	$holder->ask('SELECT pg_advisory_lock(1)');
+	$hog->send_blocked($holder, $gathers);
+	$check->('while the slots are taken', $preloaded || !$segments_are_dynamic);
+	$holder->ask('SELECT pg_advisory_unlock(1)');
+	$hog->answer;
+	$check->('then', 1);
+	$_->quit for $hog, $holder;
+	$node->stop;
+}
+done_testing();
