@@ -23,7 +23,6 @@
 #include "storage/lwlock.h"
 #include "storage/shmem.h"
 #if PG_VERSION_NUM >= 170000
-#include "storage/dsm.h"
 #include "storage/dsm_registry.h"
 #endif
 
@@ -103,10 +102,6 @@ attach(const SharedSegment *segment)
 	bool		found;
 	void	   *address;
 
-#if PG_VERSION_NUM < 190000
-	/* if memory ended inside GetNamedDSMSegment(), its entry could never be used: try before */
-	dsm_detach(dsm_create(segment->size, 0));
-#endif
 	entropy_fill(fresh_random, sizeof(fresh_random));
 	new_segment = segment;
 	address = get_named_segment(segment->name, segment->size, init_new_segment, &found);

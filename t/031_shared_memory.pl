@@ -62,6 +62,7 @@ for my $preloaded (0, 1)
 	}
 
 	$node->restart;
+	$run->($of_segment{"keyed_comb('orders')"});
 	my $holder = session(node => $node);
 	my $hog = session(%of);
 	$holder->ask('SELECT pg_advisory_lock(1)');
