@@ -9,16 +9,58 @@ SET datestyle = 'ISO, YMD';
 --
 
 -- the first call records the proposed id; later calls return it
-SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000001', 'e0000000-0000-4000-8000-000000000001'::uuid);
-SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000001', 'e0000000-0000-4000-8000-000000000002'::uuid);
-SELECT * FROM idgen.create_once(command_id => 'c0000000-0000-7000-8000-000000000001',
+SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000001', 'e0000000-0000-4000-8000-000000000001'::uuid,
+    'order');
+SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000001', 'e0000000-0000-4000-8000-000000000002'::uuid,
+    'order');
+SELECT * FROM idgen.create_once(command_id => 'c0000000-0000-7000-8000-000000000001', command_name => 'order',
                                 proposed_id => 'e0000000-0000-4000-8000-000000000003'::uuid);
 
 -- with a bigint
-SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000002', 42);
-SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000002', 43);
-SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000003', -9223372036854775808);
-SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000003', 0::bigint);
+SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000002', 42, 'order');
+SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000002', 43, 'order');
+SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000003', -9223372036854775808, 'order');
+SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000003', 0::bigint, 'order');
+
+-- with a text
+SELECT length(entity_text), created
+FROM idgen.create_once_text('c0000000-0000-7000-8000-000000000005', repeat('x', 255), 'order');
+SELECT length(entity_text), created
+FROM idgen.create_once_text('c0000000-0000-7000-8000-000000000005', 'another', 'order');
+-- with each text that idgen makes; the portable edition makes no ObjectId
+DO $$
+DECLARE
+    command uuid := 'c0000000-0000-7000-8000-0000000000ff';
+    call text;
+    id text;
+BEGIN
+    FOREACH call IN ARRAY ARRAY['ulid()', 'object_id()', $c$typeid('order')$c$,
+                                $c$prefixed_id_from_uuid('order', idgen.keyed_comb('orders'))$c$] LOOP
+        CONTINUE WHEN to_regproc('idgen.' || split_part(call, '(', 1)) IS NULL;
+        EXECUTE 'SELECT idgen.' || call INTO id;
+        ASSERT idgen.create_once_text(command, id, 'order') = (id, true), 'it is not recorded';
+        ASSERT idgen.create_once_text(command, 'another', 'order') = (id, false), 'it is not replayed';
+        ASSERT idgen.forget_creation_of_text(id, 'order') = 1, 'it is not forgotten';
+    END LOOP;
+END $$;
+
+-- a name is required, and a text has 1 to 255 bytes
+CREATE FUNCTION state_of(call text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE 'SELECT idgen.' || call;
+    RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+    RETURN SQLSTATE;
+END $$;
+SELECT call, state_of(call) FROM (VALUES
+    ('create_once(gen_random_uuid(), gen_random_uuid())'), ('create_once_bigint(gen_random_uuid(), 1)'),
+    ($$create_once_text(gen_random_uuid(), 'x')$$), ($$create_once_text(gen_random_uuid(), 'x', NULL)$$),
+    ($$create_once_text(gen_random_uuid(), '', 'order')$$), ($$create_once_text(gen_random_uuid(), NULL, 'order')$$),
+    ($$create_once_text(gen_random_uuid(), repeat('x', 256), 'order')$$),
+    ($$create_once_text(NULL, repeat('x', 256), 'order')$$)) v (call);
+DROP FUNCTION state_of;
+SELECT * FROM idgen.create_once_text('c0000000-0000-7000-8000-000000000008', '', 'order');
+SELECT * FROM idgen.create_once_text('c0000000-0000-7000-8000-000000000008', repeat('x', 1000000), 'order');
 
 -- with a name and a request
 SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000004', 'e0000000-0000-4000-8000-000000000004'::uuid,
@@ -26,7 +68,8 @@ SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000004', 'e000000
 SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000004', 'e0000000-0000-4000-8000-000000000005'::uuid,
     'open account', '{"limit": 1.5, "owner": "Ada"}');
 
-SELECT command_id, command_name, entity_id, entity_number, request_hash, created_at = now() AS created_now
+SELECT command_id, command_name, entity_id, entity_number, left(entity_text, 10) AS entity_text, request_hash,
+       created_at = now() AS created_now
 FROM idgen.creation_identifiers ORDER BY command_id;
 
 -- a recorded command id with another request, name or type of id is an error
@@ -37,28 +80,30 @@ SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000004', 'e000000
 SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000004', 'e0000000-0000-4000-8000-000000000005'::uuid,
     'open account');
 SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000001', 'e0000000-0000-4000-8000-000000000005'::uuid,
-    request => 'null');
-SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000001', 42);
-SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000002', 'e0000000-0000-4000-8000-000000000005'::uuid);
+    'order', 'null');
+SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000001', 42, 'order');
+SELECT * FROM idgen.create_once_text('c0000000-0000-7000-8000-000000000002', '42', 'order');
+SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000005', 'e0000000-0000-4000-8000-000000000005'::uuid,
+    'order');
 
 -- at each isolation level
 BEGIN ISOLATION LEVEL REPEATABLE READ;
-SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000006', 1);
-SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000006', 2);
+SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000006', 1, 'order');
+SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000006', 2, 'order');
 COMMIT;
 BEGIN ISOLATION LEVEL SERIALIZABLE;
-SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000006', 3);
-SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000007', 4);
-SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000007', 5);
+SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000006', 3, 'order');
+SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000007', 4, 'order');
+SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000007', 5, 'order');
 COMMIT;
 
 -- a read-only transaction accepts a replay and refuses a creation
 BEGIN READ ONLY;
-SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000006', 3);
-SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000008', 3);
+SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000006', 3, 'order');
+SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000008', 3, 'order');
 ROLLBACK;
 BEGIN READ ONLY ISOLATION LEVEL SERIALIZABLE;
-SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000006', 3);
+SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000006', 3, 'order');
 ROLLBACK;
 
 -- enable_seqscan is restored after the call, also after an error
@@ -72,7 +117,7 @@ END $$;
 DO $$
 BEGIN
     SET LOCAL transaction_read_only = on;
-    PERFORM idgen.create_once_bigint('c0000000-0000-7000-8000-0000000000ff', 1);
+    PERFORM idgen.create_once_bigint('c0000000-0000-7000-8000-0000000000ff', 1, 'order');
 EXCEPTION WHEN read_only_sql_transaction THEN
     RAISE NOTICE 'enable_seqscan is %', current_setting('enable_seqscan');
 END $$;
@@ -85,7 +130,7 @@ DECLARE
     id uuid := gen_random_uuid();
     hash text;
 BEGIN
-    PERFORM idgen.create_once_bigint(id, 1, request => request);
+    PERFORM idgen.create_once_bigint(id, 1, 'order', request);
     DELETE FROM idgen.creation_identifiers WHERE command_id = id
     RETURNING lpad(to_hex(request_hash), 16, '0') INTO hash;
     RETURN hash;
@@ -136,15 +181,26 @@ DROP FUNCTION hash_of(jsonb);
 SELECT idgen.forget_creation('c0000000-0000-7000-8000-000000000004') AS known,
        idgen.forget_creation('c0000000-0000-7000-8000-0000000000ff') AS unknown,
        idgen.forget_creation(NULL) AS null;
-SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000004', 'e0000000-0000-4000-8000-000000000006'::uuid);
+SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000004', 'e0000000-0000-4000-8000-000000000006'::uuid,
+    'order');
 
 -- several commands for one entity
 SELECT created FROM idgen.create_once('c0000000-0000-7000-8000-000000000009',
-    'e0000000-0000-4000-8000-000000000006'::uuid);
+    'e0000000-0000-4000-8000-000000000006'::uuid, 'order');
 SELECT idgen.forget_creation_of('e0000000-0000-4000-8000-000000000006'::uuid) AS two,
        idgen.forget_creation_of('e0000000-0000-4000-8000-0000000000ff'::uuid) AS none;
-SELECT idgen.forget_creation_of_bigint(42) AS one, idgen.forget_creation_of_bigint(42)
-    AS gone, idgen.forget_creation_of_bigint(NULL::bigint) AS null;
+
+-- order 17 and customer 17 are two entities, as number and as text
+SELECT created, idgen.create_once_bigint('c0000000-0000-7000-8000-000000000012', 17, 'customer') AS customer
+FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000011', 17, 'order');
+SELECT idgen.forget_creation_of_bigint(17, 'invoice') AS none, idgen.forget_creation_of_bigint(17, 'order') AS one,
+       idgen.forget_creation_of_bigint(17, 'order') AS gone, idgen.forget_creation_of_bigint(17, NULL) AS null;
+SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000012', 18, 'customer');
+SELECT created, idgen.create_once_text('c0000000-0000-7000-8000-000000000014', '17', 'customer') AS customer
+FROM idgen.create_once_text('c0000000-0000-7000-8000-000000000013', '17', 'order');
+SELECT idgen.forget_creation_of_text('17', 'invoice') AS none, idgen.forget_creation_of_text('17', 'order') AS one,
+       idgen.forget_creation_of_text('17', 'order') AS gone, idgen.forget_creation_of_text('17', NULL) AS null;
+SELECT * FROM idgen.create_once_text('c0000000-0000-7000-8000-000000000014', '18', 'customer');
 
 --
 -- purge, trim
@@ -163,7 +219,7 @@ SELECT count(*), min(entity_number), max(entity_number) FROM idgen.creation_iden
 SELECT idgen.purge_creations() AS purged;
 SELECT count(*), min(entity_number), max(entity_number) FROM idgen.creation_identifiers;
 SELECT idgen.purge_creations('30 days') AS purged;
-SELECT idgen.purge_creations('100000000 days') AS purged;
+SELECT idgen.purge_creations('106751991 days 04:00:54.775807') AS purged;
 
 -- a day is 24 hours, also in a time zone whose UTC offset has changed since: of two
 -- commands half an hour before and after the cutoff, only the older one is purged
@@ -171,8 +227,8 @@ BEGIN;
 SET LOCAL timezone = 'America/New_York';
 SELECT n AS days FROM generate_series(1, 366) n
 WHERE now() - n * interval '1 day' <> now() - n * interval '24 hours' LIMIT 1 \gset
-INSERT INTO idgen.creation_identifiers (command_id, entity_number, created_at)
-SELECT md5('zone' || minutes)::uuid, 1000 + minutes,
+INSERT INTO idgen.creation_identifiers (command_id, command_name, entity_number, created_at)
+SELECT md5('zone' || minutes)::uuid, 'order', 1000 + minutes,
     now() - (:days * interval '24 hours' + minutes * interval '1 minute')
 FROM (VALUES (-30), (30)) v (minutes);
 SELECT idgen.purge_creations(:days * interval '1 day') AS purged;
@@ -194,9 +250,14 @@ SELECT idgen.purge_creations('0', 'unknown') AS unknown, idgen.purge_creations('
 SELECT idgen.trim_creations(0) AS trimmed;
 -- one that the same statement has recorded
 SELECT created, idgen.trim_creations(0) AS trimmed
-    FROM idgen.create_once_bigint('c0000000-0000-4000-8000-0000000000ff', 1);
+    FROM idgen.create_once_bigint('c0000000-0000-4000-8000-0000000000ff', 1, 'order');
 SELECT count(*) FROM idgen.creation_identifiers;
 SELECT idgen.purge_creations('0') AS purged;
+-- 10,000 in each call, if nothing else is given
+INSERT INTO idgen.creation_identifiers (command_id, command_name, entity_number, created_at)
+SELECT md5(n::text)::uuid, 'order', n, now() - interval '2 days' FROM generate_series(1, 20004) n;
+SELECT idgen.purge_creations() AS purged, idgen.trim_creations(3) AS trimmed, idgen.trim_creations(3) AS one;
+TRUNCATE idgen.creation_identifiers;
 
 -- a long name, which is stored out of line, is recorded and compared completely;
 -- a message truncates it

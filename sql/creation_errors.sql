@@ -39,8 +39,8 @@ BEGIN
     IF NEW.command_name = 'outbox' THEN
         INSERT INTO public.creation_identifiers VALUES (NEW.command_id);
     ELSIF NEW.command_name = 'second' THEN
-        INSERT INTO idgen.creation_identifiers (command_id, entity_number)
-        VALUES ('c0000000-0000-4000-8000-0000000000bb', 1);
+        INSERT INTO idgen.creation_identifiers (command_id, command_name, entity_number)
+        VALUES ('c0000000-0000-4000-8000-0000000000bb', 'one', 1);
     ELSIF NEW.command_name = 'closed' THEN
         RAISE insufficient_privilege USING MESSAGE = 'tenant is closed', HINT = 'Ask for a new contract.';
     ELSE
@@ -60,9 +60,31 @@ SELECT * FROM failure('outbox');
 RESET ROLE;
 DROP FUNCTION fire CASCADE;
 
+-- Rules that suppress INSERT and DELETE: when they are dropped, the session makes new plans.
+CREATE FUNCTION forget_all() RETURNS text LANGUAGE sql AS $$
+    SELECT concat_ws(' ', idgen.forget_creation('c0000000-0000-4000-8000-000000000001'),
+                     idgen.forget_creation_of('c0000000-0000-4000-8000-000000000002'),
+                     idgen.forget_creation_of_bigint(3, 'order'), idgen.forget_creation_of_text('4', 'order'),
+                     idgen.purge_creations('0'), idgen.trim_creations(0))
+$$;
+CREATE RULE no_insert AS ON INSERT TO idgen.creation_identifiers DO INSTEAD NOTHING;
+CREATE RULE no_delete AS ON DELETE TO idgen.creation_identifiers DO INSTEAD NOTHING;
+SELECT state FROM failure('order');
+SELECT forget_all();
+DROP RULE no_insert ON idgen.creation_identifiers;
+DROP RULE no_delete ON idgen.creation_identifiers;
+TRUNCATE idgen.creation_identifiers;
+SELECT created FROM idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000a', 1, 'order');
+INSERT INTO idgen.creation_identifiers (command_id, command_name, entity_id, entity_number, entity_text, created_at)
+SELECT ('c0000000-0000-4000-8000-00000000000' || n)::uuid, 'order', id, number, text, now() - age
+FROM (VALUES (1, NULL::uuid, 1, NULL, interval '0'), (2, 'c0000000-0000-4000-8000-000000000002', NULL, NULL, '0'),
+             (3, NULL, 3, NULL, '0'), (4, NULL, NULL, '4', '0'),
+             (5, NULL, 5, NULL, '1 s')) v (n, id, number, text, age);
+SELECT forget_all();
+
 -- a row without an entity, which the table's constraint prevents
 ALTER TABLE idgen.creation_identifiers DROP CONSTRAINT creation_identifiers_one_entity;
-INSERT INTO idgen.creation_identifiers (command_id) VALUES ('c0000000-0000-4000-8000-00000000000a');
+INSERT INTO idgen.creation_identifiers (command_id, command_name) VALUES ('c0000000-0000-4000-8000-00000000000a', '');
 SELECT * FROM failure('');
 ROLLBACK;
 DROP FUNCTION failure;

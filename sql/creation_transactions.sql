@@ -75,7 +75,7 @@ TRUNCATE idgen.creation_identifiers, orders;
 --
 BEGIN;
 DECLARE c CURSOR FOR SELECT entity_number, created
-FROM generate_series(1, 1000) i, idgen.create_once_bigint(command(i), i::bigint);
+FROM generate_series(1, 1000) i, idgen.create_once_bigint(command(i), i::bigint, 'order');
 FETCH 3 FROM c;
 SAVEPOINT s;
 FETCH 2 FROM c;

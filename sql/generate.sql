@@ -7,7 +7,7 @@ SET datestyle = 'ISO, YMD';
 SELECT generator, count(DISTINCT id) AS distinct_ids,
        array_agg(DISTINCT idgen.uuid_version(id)) AS versions, array_agg(DISTINCT idgen.uuid_variant(id)) AS variants
 FROM (SELECT idgen.uuid_v7() AS uuid_v7, idgen.comb() AS comb, idgen.short_comb() AS short_comb,
-             idgen.keyed_comb() AS keyed_comb
+             idgen.keyed_comb('orders') AS keyed_comb
       FROM generate_series(1, 20000) OFFSET 0) s,
      LATERAL (VALUES ('uuid_v7', uuid_v7), ('comb', comb), ('short_comb', short_comb),
               ('keyed_comb', keyed_comb)) v (generator, id)

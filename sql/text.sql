@@ -17,28 +17,25 @@ END $$;
 --
 -- Prefixed ids
 --
-SELECT idgen.prefixed_id('acct', '017f22e2-79b0-7cc3-98c4-dc0c0c07398f'),
-       idgen.prefixed_id('a', '00000000-0000-0000-0000-000000000000'),
-       idgen.prefixed_id('line_item2', 'ffffffff-ffff-ffff-ffff-ffffffffffff'),
-       length(idgen.prefixed_id(repeat('p', 63), 'ffffffff-ffff-ffff-ffff-ffffffffffff')) AS longest;
+SELECT prefix, idgen.prefixed_id_from_uuid(prefix, id)
+FROM (VALUES ('acct', uuid '017f22e2-79b0-7cc3-98c4-dc0c0c07398f'), ('a', '00000000-0000-0000-0000-000000000000'),
+             ('line_item2', 'ffffffff-ffff-ffff-ffff-ffffffffffff'), ('acct', NULL)) v (prefix, id);
 SELECT idgen.prefixed_id_to_uuid('acct_03e6wlko0bp8e7c9916hklbnd')
     AS id, idgen.uuid_version(idgen.prefixed_id_to_uuid('acct_03e6wlko0bp8e7c9916hklbnd')) AS version,
        idgen.prefixed_id_prefix('acct_03e6wlko0bp8e7c9916hklbnd') AS prefix;
 SELECT idgen.prefixed_id_to_uuid('line_item2_f5lxx1zz5pnorynqglhzmsp33', 'line_item2') AS last_underscore,
        idgen.prefixed_id_prefix('line_item2_f5lxx1zz5pnorynqglhzmsp33') AS prefix,
        idgen.prefixed_id_to_uuid('acct_F5LXX1ZZ5PNORYNQGLHZMSP33') AS upper_case;
-SELECT bool_and(idgen.is_recent_short_comb(idgen.prefixed_id_to_uuid(idgen.prefixed_id('acct'))))
-    AS default_is_short_comb,
-       count(DISTINCT idgen.prefixed_id('acct')) AS distinct_ids
-FROM generate_series(1, 1000);
 
 \pset format unaligned
 \pset fieldsep '\n    '
 \pset tuples_only on
 SELECT input, f.* FROM (VALUES
-    ($$prefixed_id('')$$), ($$prefixed_id('Acct')$$), ($$prefixed_id('1a')$$), ($$prefixed_id('_a')$$),
-    ($$prefixed_id('a_')$$),
-    ($$prefixed_id('a-b')$$), ($$prefixed_id(repeat('a', 64))$$), ($$prefixed_id('a b')$$),
+    ($$prefixed_id_from_uuid('', NULL)$$), ($$prefixed_id_from_uuid('Acct', NULL)$$),
+    ($$prefixed_id_from_uuid('1a', NULL)$$), ($$prefixed_id_from_uuid('_a', NULL)$$),
+    ($$prefixed_id_from_uuid('a_', NULL)$$), ($$prefixed_id_from_uuid('a-b', NULL)$$),
+    ($$prefixed_id_from_uuid(repeat('a', 64), NULL)$$), ($$prefixed_id_from_uuid('a b', NULL)$$),
+    ($$prefixed_id_from_uuid(NULL, gen_random_uuid())$$),
     ($$prefixed_id_to_uuid('')$$), ($$prefixed_id_to_uuid('_')$$), ($$prefixed_id_to_uuid('acct')$$),
     ($$prefixed_id_to_uuid('acct_')$$), ($$prefixed_id_to_uuid('_1')$$),
     ($$prefixed_id_to_uuid('acct__1')$$), ($$prefixed_id_to_uuid('Acct_1')$$), ($$prefixed_id_to_uuid('acct_1-2')$$),
@@ -63,9 +60,10 @@ FROM (VALUES ('acct_03e6wlko0bp8e7c9916hklbnd'), ('acct_f5lxx1zz5pnorynqglhzmsp3
              ('acct_f5lxx1zz5pnorynqglhzmsp34'), ('acct_03e6wlko0bp8e7c9916hklbnD'),
              ('acct_3e6wlko0bp8e7c9916hklbnd'), ('acct_03e6wlko0bp8e7c9916hklbn!'),
              ('inv_03e6wlko0bp8e7c9916hklbnd'), ('acct2_03e6wlko0bp8e7c9916hklbnd')) v (id);
-SELECT idgen.is_prefixed_id(idgen.prefixed_id(repeat('p', 63)), repeat('p', 63))
+SELECT idgen.is_prefixed_id(idgen.prefixed_id_from_uuid(repeat('p', 63), gen_random_uuid()), repeat('p', 63))
     AS longest, idgen.is_prefixed_id(repeat('a', 10000000), 'acct') AS too_long,
-       idgen.is_prefixed_id(idgen.prefixed_id('any_2'), NULL) AND NOT idgen.is_prefixed_id('acct_1')
+       idgen.is_prefixed_id(idgen.prefixed_id_from_uuid('any_2', gen_random_uuid()), NULL)
+       AND NOT idgen.is_prefixed_id('acct_1')
        AND NOT idgen.is_prefixed_id('Acct_' || repeat('0', 25))
        AND NOT idgen.is_prefixed_id(repeat('0', 25)) AS any_prefix;
 
@@ -119,7 +117,6 @@ SELECT idgen.typeid_to_uuid(idgen.typeid('user'), 'user') IS NOT NULL AS expecte
 SELECT idgen.typeid_to_uuid(idgen.typeid('user'), '');
 SELECT idgen.typeid_to_uuid(idgen.typeid(), 'user');
 SELECT idgen.typeid_to_uuid(idgen.typeid('user'), 'User');
-SELECT idgen.prefixed_id(NULL);
 \set VERBOSITY default
 
 --

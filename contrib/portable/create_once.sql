@@ -12,9 +12,6 @@
 DO $install$
 DECLARE
     caller_path CONSTANT pg_catalog.text := pg_catalog.current_setting('search_path');
-    name pg_catalog.text;
-    type pg_catalog.text;
-    entity pg_catalog.text;
 BEGIN
     PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
     IF (SELECT pg_get_userbyid(proowner) = current_user FROM pg_proc
@@ -31,17 +28,20 @@ CREATE OR REPLACE FUNCTION idgen.portable_file_create_once() RETURNS text
 IF to_regclass('idgen.creation_identifiers') IS NULL THEN
     CREATE TABLE idgen.creation_identifiers (
         command_id uuid PRIMARY KEY,
-        command_name text NOT NULL DEFAULT '',
+        command_name text NOT NULL,
         entity_id uuid,
         entity_number bigint,
+        entity_text text COLLATE "C",
         request_hash bigint,
         created_at timestamptz NOT NULL DEFAULT now(),
-        CONSTRAINT creation_identifiers_one_entity CHECK (num_nonnulls(entity_id, entity_number) = 1)
+        CONSTRAINT creation_identifiers_one_entity CHECK (num_nonnulls(entity_id, entity_number, entity_text) = 1)
     ) WITH (autovacuum_vacuum_scale_factor = 0.02);     -- rows are purged continuously
     CREATE INDEX creation_identifiers_created_at ON idgen.creation_identifiers (created_at);
     CREATE INDEX creation_identifiers_entity_id ON idgen.creation_identifiers (entity_id) WHERE entity_id IS NOT NULL;
     CREATE INDEX creation_identifiers_entity_number ON idgen.creation_identifiers (entity_number)
         WHERE entity_number IS NOT NULL;
+    CREATE INDEX creation_identifiers_entity_text ON idgen.creation_identifiers (entity_text)
+        WHERE entity_text IS NOT NULL;
     COMMENT ON TABLE idgen.creation_identifiers IS
         'The entity that each creation command created, written by idgen.create_once(). Keep it a logged table.';
 END IF;
@@ -90,29 +90,35 @@ END $$;
 -- The search has an index, but the plan may be made while the table is small.
 -- src/creation.c has the reasons for the order of searching and recording.
 CREATE OR REPLACE FUNCTION idgen.portable_create_once(
-    command uuid, INOUT id uuid, INOUT number bigint, name text, hash bigint, OUT created boolean
+    command uuid, INOUT id uuid, INOUT number bigint, INOUT text_id text, name text, hash bigint, OUT created boolean
 ) LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     read_only CONSTANT boolean := current_setting('transaction_read_only');
     serializable CONSTANT boolean := current_setting('transaction_isolation') COLLATE "C" = 'serializable';
-    is_uuid CONSTANT boolean := number IS NULL;
+    is_uuid CONSTANT boolean := id IS NOT NULL;
+    is_number CONSTANT boolean := number IS NOT NULL;
     search boolean := read_only OR NOT serializable;
     recorded record;
 BEGIN
-    IF command IS NULL OR num_nulls(id, number) = 2 OR name IS NULL THEN
+    IF command IS NULL OR num_nonnulls(id, number, text_id) = 0 OR name IS NULL THEN
         RAISE EXCEPTION 'command_id, proposed_id and command_name must not be null'
             USING ERRCODE = 'null_value_not_allowed';
+    ELSIF octet_length(text_id) NOT BETWEEN 1 AND 255 THEN
+        RAISE EXCEPTION 'proposed_id must have 1 to 255 bytes' USING ERRCODE = 'invalid_parameter_value',
+            DETAIL = format('It has %s bytes.', octet_length(text_id));
     END IF;
     FOR attempt IN 1 .. 100 LOOP
         IF search THEN
-            SELECT c.entity_id, c.entity_number, coalesce(c.command_name, '')::text AS command_name, c.request_hash
+            SELECT c.entity_id, c.entity_number, c.entity_text, coalesce(c.command_name, '')::text AS command_name,
+                   c.request_hash
             INTO recorded FROM idgen.creation_identifiers c WHERE c.command_id = command;
             IF FOUND THEN
                 IF serializable
                    AND (SELECT count(*) FROM idgen.creation_identifiers c WHERE c.command_id = command) > 1 THEN
                     RAISE EXCEPTION 'could not serialize access due to concurrent delete'
                         USING ERRCODE = 'serialization_failure';
-                ELSIF is_uuid <> (recorded.entity_id IS NOT NULL) OR name <> recorded.command_name COLLATE "C"
+                ELSIF (is_uuid, is_number) <> (recorded.entity_id IS NOT NULL, recorded.entity_number IS NOT NULL)
+                   OR name <> recorded.command_name COLLATE "C"
                    OR hash IS DISTINCT FROM recorded.request_hash THEN
                     RAISE EXCEPTION 'command id "%" was already used for a different command', command
                         USING ERRCODE = 'check_violation', SCHEMA = 'idgen', TABLE = 'creation_identifiers',
@@ -120,6 +126,7 @@ BEGIN
                 END IF;
                 id := recorded.entity_id;
                 number := recorded.entity_number;
+                text_id := recorded.entity_text;
                 created := false;
                 RETURN;
             END IF;
@@ -128,8 +135,9 @@ BEGIN
             RAISE EXCEPTION 'cannot record a command in a read-only transaction'
                 USING ERRCODE = 'read_only_sql_transaction';
         END IF;
-        INSERT INTO idgen.creation_identifiers (command_id, entity_id, entity_number, command_name, request_hash)
-        VALUES (command, id, number, name, hash)
+        INSERT INTO idgen.creation_identifiers
+            (command_id, entity_id, entity_number, entity_text, command_name, request_hash)
+        VALUES (command, id, number, text_id, name, hash)
         ON CONFLICT (command_id) DO NOTHING;
         IF FOUND THEN
             created := true;
@@ -144,29 +152,41 @@ BEGIN
 END $$;
 
 CREATE OR REPLACE FUNCTION idgen.create_once(
-    command_id uuid, proposed_id uuid, command_name text DEFAULT '', request jsonb DEFAULT NULL,
+    command_id uuid, proposed_id uuid, command_name text, request jsonb DEFAULT NULL,
     OUT entity_id uuid, OUT created boolean
 ) LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 BEGIN
     SELECT c.id, c.created INTO entity_id, created
     FROM idgen.portable_create_once(
-        command_id, proposed_id, NULL, command_name, idgen.portable_request_hash(request)) c;
+        command_id, proposed_id, NULL, NULL, command_name, idgen.portable_request_hash(request)) c;
 END $$;
 COMMENT ON FUNCTION idgen.create_once(uuid, uuid, text, jsonb) IS
     'Makes a creation command safe to retry: later calls with its id return the id that the first recorded, with '
     'created = false.';
 
 CREATE OR REPLACE FUNCTION idgen.create_once_bigint(
-    command_id uuid, proposed_id bigint, command_name text DEFAULT '', request jsonb DEFAULT NULL,
+    command_id uuid, proposed_id bigint, command_name text, request jsonb DEFAULT NULL,
     OUT entity_number bigint, OUT created boolean
 ) LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
 BEGIN
     SELECT c.number, c.created INTO entity_number, created
     FROM idgen.portable_create_once(
-        command_id, NULL, proposed_id, command_name, idgen.portable_request_hash(request)) c;
+        command_id, NULL, proposed_id, NULL, command_name, idgen.portable_request_hash(request)) c;
 END $$;
 COMMENT ON FUNCTION idgen.create_once_bigint(uuid, bigint, text, jsonb) IS
     'The same as create_once() for entities that a bigint identifies.';
+
+CREATE OR REPLACE FUNCTION idgen.create_once_text(
+    command_id uuid, proposed_id text, command_name text, request jsonb DEFAULT NULL,
+    OUT entity_text text, OUT created boolean
+) LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $$
+BEGIN
+    SELECT c.text_id, c.created INTO entity_text, created
+    FROM idgen.portable_create_once(
+        command_id, NULL, NULL, proposed_id, command_name, idgen.portable_request_hash(request)) c;
+END $$;
+COMMENT ON FUNCTION idgen.create_once_text(uuid, text, text, jsonb) IS
+    'The same as create_once() for entities that a text of 1 to 255 bytes identifies.';
 
 -- Only an index scan locks the rows in the order of their ids. A row that a late retry
 -- has recorded again since is newer than all of them, and is kept. STRICT, because Citus
@@ -186,19 +206,37 @@ CREATE OR REPLACE FUNCTION idgen.forget_creation(command_id uuid) RETURNS boolea
 COMMENT ON FUNCTION idgen.forget_creation(uuid) IS
     'Deletes a recorded command, so that the next call with its id creates anew; returns whether it was recorded.';
 
-FOR name, type, entity IN VALUES ('forget_creation_of', 'uuid', 'entity_id'),
-                               ('forget_creation_of_bigint', 'bigint', 'entity_number') LOOP
-    EXECUTE format($loop$
-CREATE OR REPLACE FUNCTION idgen.%1$s(%3$s %2$s) RETURNS bigint
+CREATE OR REPLACE FUNCTION idgen.forget_creation_of(entity_id uuid) RETURNS bigint
     LANGUAGE SQL VOLATILE PARALLEL UNSAFE STRICT SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
     AS $$
-        WITH forgotten AS (DELETE FROM idgen.creation_identifiers c WHERE c.%3$s = %1$s.%3$s RETURNING 1)
+        WITH forgotten AS (DELETE FROM idgen.creation_identifiers c
+                           WHERE c.entity_id = forget_creation_of.entity_id RETURNING 1)
         SELECT count(*) FROM forgotten
     $$;
-COMMENT ON FUNCTION idgen.%1$s(%2$s) IS
+COMMENT ON FUNCTION idgen.forget_creation_of(uuid) IS
     'Deletes the recorded commands that created an entity; returns their number.';
-$loop$, name, type, entity);
-END LOOP;
+
+CREATE OR REPLACE FUNCTION idgen.forget_creation_of_bigint(entity_number bigint, command_name text) RETURNS bigint
+    LANGUAGE SQL VOLATILE PARALLEL UNSAFE STRICT SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
+    AS $$
+        WITH forgotten AS (DELETE FROM idgen.creation_identifiers c
+                           WHERE c.entity_number = forget_creation_of_bigint.entity_number
+                             AND c.command_name = forget_creation_of_bigint.command_name COLLATE "C" RETURNING 1)
+        SELECT count(*) FROM forgotten
+    $$;
+COMMENT ON FUNCTION idgen.forget_creation_of_bigint(bigint, text) IS
+    'The same as forget_creation_of() for an entity that a bigint and the name of its command identify.';
+
+CREATE OR REPLACE FUNCTION idgen.forget_creation_of_text(entity_text text, command_name text) RETURNS bigint
+    LANGUAGE SQL VOLATILE PARALLEL UNSAFE STRICT SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
+    AS $$
+        WITH forgotten AS (DELETE FROM idgen.creation_identifiers c
+                           WHERE c.entity_text = forget_creation_of_text.entity_text COLLATE "C"
+                             AND c.command_name = forget_creation_of_text.command_name COLLATE "C" RETURNING 1)
+        SELECT count(*) FROM forgotten
+    $$;
+COMMENT ON FUNCTION idgen.forget_creation_of_text(text, text) IS
+    'The same as forget_creation_of() for an entity that a text and the name of its command identify.';
 
 CREATE OR REPLACE FUNCTION idgen.purge_creations(
     older_than interval DEFAULT '24 hours', command_name text DEFAULT NULL, batch_size bigint DEFAULT 10000
@@ -229,12 +267,12 @@ COMMENT ON FUNCTION idgen.purge_creations(interval, text, bigint) IS
     'Deletes recorded commands older than older_than, the oldest first and at most batch_size; returns their number.';
 
 CREATE OR REPLACE FUNCTION idgen.trim_creations(
-    keep bigint, command_name text DEFAULT NULL, batch_size bigint DEFAULT NULL
+    keep bigint, command_name text DEFAULT NULL, batch_size bigint DEFAULT 10000
 ) RETURNS bigint
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    IF keep IS NULL THEN
-        RAISE EXCEPTION 'keep must not be null' USING ERRCODE = 'null_value_not_allowed';
+    IF keep IS NULL OR batch_size IS NULL THEN
+        RAISE EXCEPTION 'keep and batch_size must not be null' USING ERRCODE = 'null_value_not_allowed';
     ELSIF keep < 0 OR batch_size < 1 THEN
         RAISE EXCEPTION 'keep must not be negative, and batch_size must be at least 1'
             USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The values are %s and %s.', keep, batch_size);

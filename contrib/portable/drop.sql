@@ -13,7 +13,7 @@ DECLARE
     caller_path CONSTANT pg_catalog.text := pg_catalog.current_setting('search_path');
     signatures CONSTANT pg_catalog.text[] := ARRAY[
         'uuid_v7(timestamptz)', 'comb(timestamptz)', 'short_comb(interval,int,int,timestamptz)',
-        'keyed_comb(interval,text,timestamptz)', 'uuid_version(uuid)', 'uuid_variant(uuid)', 'uuid_timestamp(uuid)',
+        'keyed_comb(text,interval,timestamptz)', 'uuid_version(uuid)', 'uuid_variant(uuid)', 'uuid_timestamp(uuid)',
         'uuid_text_timestamp(text)', 'comb_timestamp(uuid)', 'short_comb_timestamp(uuid,interval,int,timestamptz)',
         'uuid_v7_floor(timestamptz)', 'comb_floor(timestamptz)', 'uuid_v7_within(uuid,timestamptz,timestamptz)',
         'comb_within(uuid,timestamptz,timestamptz)', 'is_uuid(text,int)',
@@ -24,14 +24,14 @@ DECLARE
         'check_recent_comb(uuid,interval,interval,interval,timestamptz)',
         'check_recent_uuid_v7(uuid,interval,interval,interval,timestamptz)', 'check_recent_id()',
         'created_near(uuid,timestamptz,interval)', 'uuid_to_base(uuid,int)', 'uuid_from_base(text,int)',
-        'prefixed_id(text,uuid)', 'prefixed_id_to_uuid(text,text)', 'prefixed_id_prefix(text)',
+        'prefixed_id_from_uuid(text,uuid)', 'prefixed_id_to_uuid(text,text)', 'prefixed_id_prefix(text)',
         'is_prefixed_id(text,text)', 'typeid_from_uuid(text,uuid)', 'typeid(text,timestamptz)',
         'typeid_to_uuid(text,text)', 'typeid_prefix(text)', 'is_typeid(text,text)', 'ulid_to_uuid(text)',
         'ulid_from_uuid(uuid)', 'ulid(timestamptz)', 'is_ulid(text)', 'ulid_timestamp(text)', 'ulid_floor(timestamptz)',
         'ulid_within(text,timestamptz,timestamptz)', 'create_once(uuid,uuid,text,jsonb)',
-        'create_once_bigint(uuid,bigint,text,jsonb)', 'forget_creation(uuid)', 'forget_creation_of(uuid)',
-        'forget_creation_of_bigint(bigint)', 'purge_creations(interval,text,bigint)',
-        'trim_creations(bigint,text,bigint)'];
+        'create_once_bigint(uuid,bigint,text,jsonb)', 'create_once_text(uuid,text,text,jsonb)', 'forget_creation(uuid)',
+        'forget_creation_of(uuid)', 'forget_creation_of_bigint(bigint,text)', 'forget_creation_of_text(text,text)',
+        'purge_creations(interval,text,bigint)', 'trim_creations(bigint,text,bigint)'];
 BEGIN
     PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
     IF NOT EXISTS (SELECT FROM pg_proc

@@ -232,10 +232,10 @@ COMMENT ON FUNCTION idgen.uuid_from_base(text, int) IS
 
 -- ---- Prefixed ids ----
 
-CREATE OR REPLACE FUNCTION idgen.prefixed_id(prefix text, id uuid DEFAULT idgen.short_comb()) RETURNS text
+CREATE OR REPLACE FUNCTION idgen.prefixed_id_from_uuid(prefix text, id uuid) RETURNS text
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
     RETURN idgen.portable_valid_prefix(prefix, true) || '_' || idgen.portable_encode_36(id);
-COMMENT ON FUNCTION idgen.prefixed_id(text, uuid) IS
+COMMENT ON FUNCTION idgen.prefixed_id_from_uuid(text, uuid) IS
     'A typed identifier: the prefix, an underscore and the 25 digits of the uuid in base 36, in lower case.';
 
 CREATE OR REPLACE FUNCTION idgen.prefixed_id_to_uuid(id text, expected_prefix text DEFAULT NULL) RETURNS uuid
@@ -266,7 +266,8 @@ BEGIN
        AND right(id, 25) <= 'f5lxx1zz5pnorynqglhzmsp33' COLLATE "C";
 END $$;
 COMMENT ON FUNCTION idgen.is_prefixed_id(text, text) IS
-    'Whether a text is exactly what prefixed_id() writes for this prefix, or for any if none is given, and some uuid.';
+    'Whether a text is exactly what prefixed_id_from_uuid() writes for this prefix, or for any if none is given, and '
+    'some uuid.';
 
 -- ---- TypeID ----
 

@@ -230,8 +230,8 @@ CREATE OR REPLACE FUNCTION idgen.portable_keyed_prefix(
 DECLARE
     period bigint := idgen.portable_period_number(twelfth, 12);
 BEGIN
-    IF (octet_length(area) <= 63) IS NOT TRUE THEN
-        PERFORM idgen.portable_invalid('area must not be null or longer than 63 bytes', area);
+    IF (octet_length(convert_to(area, 'UTF8')) <= 63) IS NOT TRUE THEN
+        PERFORM idgen.portable_invalid('area must not be null or longer than 63 bytes in UTF-8', area);
     ELSIF key IS NULL THEN
         RAISE EXCEPTION 'table "idgen.portable_secret" is empty' USING ERRCODE = 'object_not_in_prerequisite_state',
             HINT = 'Run uuids.sql again, which draws a secret.';
@@ -275,7 +275,7 @@ END $$;
 -- The prefix that the session keeps, or a new one, replaces the first digits of a random
 -- UUID. A session that writes the setting chooses the prefix of its own keys, no more.
 CREATE OR REPLACE FUNCTION idgen.keyed_comb(
-    period interval DEFAULT '1 hour', area text DEFAULT '', clock timestamptz DEFAULT NULL
+    area text, period interval DEFAULT '1 hour', clock timestamptz DEFAULT NULL
 ) RETURNS uuid
     LANGUAGE SQL VOLATILE PARALLEL UNSAFE
     RETURN (CASE WHEN clock IS NOT NULL
@@ -286,7 +286,7 @@ CREATE OR REPLACE FUNCTION idgen.keyed_comb(
                  THEN left(current_setting('idgen_portable.prefix_' || (hashtext(area) & 255), true), 8)
                  ELSE idgen.portable_current_prefix(idgen.portable_period_ms(period, 2), area) END
             || substr(gen_random_uuid()::text, 9))::uuid;
-COMMENT ON FUNCTION idgen.keyed_comb(interval, text, timestamptz) IS
+COMMENT ON FUNCTION idgen.keyed_comb(text, interval, timestamptz) IS
     'A UUID of version 4: 24 bits of HMAC-SHA-256 for the period, 8 for its twelfth, under portable_secret, and 90 '
     'random bits.';
 

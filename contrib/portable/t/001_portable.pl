@@ -117,7 +117,8 @@ like($installer->answer, qr/^(23505|42P06)$/, 'a schema that appears meanwhile i
 
 # --- Installing again -------------------------------------------------------
 my $session = session(database => 'p', user => 'Installer');
-$session->ask(q{BEGIN; SELECT * FROM idgen.create_once('c0000000-0000-4000-8000-000000000001', idgen.short_comb());
+$session->ask(q{BEGIN;
+	SELECT * FROM idgen.create_once('c0000000-0000-4000-8000-000000000001', idgen.short_comb(), 'order');
 	SELECT * FROM idgen.forget_creation('c0000000-0000-4000-8000-000000000002')});
 is($session->{sqlstate}, undef, 'a transaction has used create_once()');
 {
@@ -131,7 +132,7 @@ ask('ALTER DEFAULT PRIVILEGES FOR ROLE "Installer" REVOKE EXECUTE ON FUNCTIONS F
 install('silent');
 ask('REVOKE USAGE ON SCHEMA idgen FROM PUBLIC', 'silent');
 is(install('silent'), '', 'an upgrade');
-my $call = q{SELECT idgen.short_comb(), idgen.prefixed_id('a')};
+my $call = q{SELECT idgen.prefixed_id_from_uuid('a', idgen.short_comb())};
 is(outcome("GRANT USAGE ON SCHEMA idgen TO app; SET ROLE app; $call", database => 'silent'), '42501',
 	'default privileges of the installer apply to the functions');
 is(outcome("REVOKE USAGE ON SCHEMA idgen FROM app; GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA idgen TO app;
@@ -171,7 +172,7 @@ like(run_psql($_, '-f', $drop), qr/NOTICE: .* is not installed, skipping/,
 create_database('source');
 install('source');
 as_installer('source', q{
-	CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT idgen.keyed_comb(area => 'orders'), n int);
+	CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT idgen.keyed_comb('orders'), n int);
 	INSERT INTO orders (n) VALUES (1)});
 
 # Run commands with the connection strings OLD and NEW of two databases; return the errors.
@@ -237,7 +238,8 @@ install('old');
 as_installer('old', q{
 	CREATE DOMAIN account_id AS text COLLATE "C" CHECK (idgen.is_prefixed_id(VALUE, 'acct'));
 	CREATE DOMAIN key AS uuid DEFAULT idgen.short_comb('30 seconds', 3) CHECK (idgen.uuid_version(VALUE) = 4);
-	CREATE TABLE account (id account_id PRIMARY KEY DEFAULT idgen.prefixed_id('acct'), at timestamptz DEFAULT now());
+	CREATE TABLE account (id account_id PRIMARY KEY DEFAULT
+		idgen.prefixed_id_from_uuid('acct', idgen.keyed_comb('accounts')), at timestamptz DEFAULT now());
 	CREATE TABLE orders (id uuid DEFAULT idgen.uuid_v7() PRIMARY KEY, k key,
 		client uuid CONSTRAINT from_client CHECK (idgen.is_recent_uuid_v7(client)),
 		CONSTRAINT ordered CHECK (idgen.uuid_timestamp(id) > '2020-01-01 00:00+00'),
@@ -263,6 +265,7 @@ as_installer('old', q{
 	INSERT INTO orders (client) VALUES (idgen.uuid_v7());
 	INSERT INTO parts SELECT FROM generate_series(1, 100);
 	SELECT count(place(md5(n::text)::uuid)) FROM generate_series(1, 1000) n;
+	SELECT idgen.create_once_text(md5('note')::uuid, idgen.typeid('note'), 'note');
 	INSERT INTO bills VALUES (md5('1')::uuid, 1)});
 
 # All that a dump has, but for the order, which depends on the edition

@@ -94,14 +94,14 @@ is(outcome('SELECT FROM idgen.portable_secret', database => 'p', user => 'app'),
 my $key = pack 'C*', 0 .. 15;
 my $secret_is = q{SET client_encoding = UTF8; UPDATE idgen.portable_secret SET secret = '\x} . unpack('H*',
 	$key) . q{'};
-my $prefix_at = q{left(idgen.keyed_comb(%s * interval '1 ms', '%s', (SELECT timestamptz '1970-01-01 00:00+00'
+my $prefix_at = q{left(idgen.keyed_comb('%s', %s * interval '1 ms', (SELECT timestamptz '1970-01-01 00:00+00'
 	+ make_interval(days => (ms / 86400000)::int, secs => ms %% 86400000 / 1000.0) FROM (SELECT %s ms) t))::text, 8)};
 SKIP:
 {
 	my $file = 'contrib/clients/hmac_comb_vectors.csv';
 	skip "$file is not here", 2 if !-e $file;
 	my (undef, @vectors) = map { [ split /,/ ] } split /\n/, slurp_file($file);
-	my @calls = map { sprintf "SELECT $prefix_at", @$_[ 2, 1, 3 ] } @vectors;
+	my @calls = map { sprintf "SELECT $prefix_at", @$_[ 1 .. 3 ] } @vectors;
 	is_deeply([ split /\n/, ask(join('; ', $secret_is, @calls), $_) ], [ map { $_->[4] } @vectors ],
 		"$_: prefixes are those of " . @vectors . ' known answers')
 	  for 'p', 'latin_p';
@@ -114,26 +114,32 @@ my @cases = map { my $period = $_; map { [ $areas[ rand @areas ], $period, $_ ] 
 		map { int rand 2e12 } 1 .. 6 }
   1, 7, 11, 12, 13, 60_000, 3_600_000, 365_250 * 86_400_000;
 is_deeply([ split /\n/, ask(join('; ', $secret_is,
-			map { sprintf "SELECT $prefix_at", $_->[1], encode_utf8($_->[0] =~ s/'/''/gr), $_->[2] } @cases), 'p') ],
+			map { sprintf "SELECT $prefix_at", encode_utf8($_->[0] =~ s/'/''/gr), @$_[ 1, 2 ] } @cases), 'p') ],
 	[ map { keyed_prefix($key, @$_) } @cases ], 'prefixes are those of the definition');
 
 # If a role cannot read the secret, a given clock uses another key, so that the role cannot date the keys of others.
 my ($year, $period) = (365250, 365250 * 86400000);
 my @years = map { 1000 * time + $_ * $period / 12 } -1 .. 1;
-is_deeply([ split /\n/, outcome(join('; ', map { sprintf "SELECT $prefix_at", $period, 'a', $_ } @years),
+is_deeply([ split /\n/, outcome(join('; ', map { sprintf "SELECT $prefix_at", 'a', $period, $_ } @years),
 			database => 'p', user => 'app') ],
 	[ map { keyed_prefix(hmac_sha256('clock', $key), 'a', $period, $_) } @years ],
 	'a role that cannot read the secret has other prefixes by a clock');
-my $live = "SELECT left(idgen.keyed_comb('$year days', 'a')::text, 8)";
+my $live = "SELECT left(idgen.keyed_comb('a', '$year days')::text, 8)";
 my $expected = keyed_prefix($key, 'a', $period, 1000 * time);
 is(outcome($live, database => 'p', user => 'app'), $expected, '... and those of all roles now');
 is_deeply([ map { outcome("SELECT idgen.keyed_comb($_)", database => 'p', user => 'app') }
-		'NULL', 'area => NULL', "area => repeat('x', 64)", "clock => 'infinity'", "'0.5 ms'", "'1 month'" ],
-	[qw(22004 22004 22023 22008 22023 22023)], 'other arguments are errors');
+		'', 'NULL', "'a', NULL", "repeat('x', 64)", "'a', clock => 'infinity'", "'a', '0.5 ms'", "'a', '1 month'" ],
+	[qw(42883 22004 22004 22023 22008 22023 22023)], 'other arguments are errors');
+my $long_area = qq{SET client_encoding = UTF8; SELECT length(idgen.keyed_comb(repeat('\xC3\xA9', %s))::text)};
+for my $database ('latin_c', 'latin_p')
+{
+	is_deeply([ map { outcome(sprintf($long_area, $_), database => $database) } 31, 32 ], [ 36, '22023' ],
+		"$database: the bytes of an area are counted in UTF-8");
+}
 
 # In one session, the prefix changes with area and period, and a call with a clock does not replace it.
-my @calls = ("'$year days'", "'$year days', 'a'", "'$year days', 'b'",
-	"'$year days', clock => '2300-01-01'", "'200000 days', 'b'");
+my @calls = ("'', '$year days'", "'a', '$year days'", "'b', '$year days'",
+	"'', '$year days', '2300-01-01'", "'b', '200000 days'");
 my $all = 'SELECT concat_ws($$ $$, ' . join(', ', map { "left(idgen.keyed_comb($_)::text, 8)" } @calls) . ')';
 my @rows = split /\n/, ask("$all FROM generate_series(1, 3)", 'p');
 is(scalar(keys %{ { map { $_ => 1 } split / /, $rows[0] } }), @calls, 'areas and periods have prefixes of their own');
@@ -141,7 +147,7 @@ is_deeply([ @rows[ 1, 2 ] ], [ @rows[ 0, 0 ] ], 'to which the session returns');
 is(ask("BEGIN; $all; RESET ALL; $all; ROLLBACK; DISCARD ALL; $all", 'p'), join("\n", ($rows[0]) x 3),
 	'also after RESET and ROLLBACK');
 is(ask(q{SET track_functions = 'pl'; BEGIN;
-	SELECT count(idgen.keyed_comb('365250 days', i % 3 || 'area')) FROM generate_series(1, 3000) i;
+	SELECT count(idgen.keyed_comb(i % 3 || 'area', '365250 days')) FROM generate_series(1, 3000) i;
 	SELECT pg_stat_get_xact_function_calls('idgen.portable_current_prefix'::regproc) < 100; COMMIT}, 'p'), "3000\nt",
 	'it computes few of the prefixes that it keeps');
 
@@ -160,7 +166,7 @@ for my $value ('', 'x', map { "deadbeef$_" } $twelfth, $twelfth - 1 . " $period 
 }
 ask('DELETE FROM idgen.portable_secret', 'p');
 is(outcome($_, database => 'p', user => 'app'), '55000', 'without the secret, a call is an error')
-  for $live, 'SELECT idgen.keyed_comb(clock => now())';
+  for $live, q{SELECT idgen.keyed_comb('a', clock => now())};
 is(outcome('SELECT idgen.short_comb(run_length => 2)', database => 'p'), '0A000', 'a run of short COMBs is refused');
 
 # the random bits of a ULID that is made of uuids: each is set in half of them

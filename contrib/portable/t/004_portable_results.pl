@@ -77,7 +77,7 @@ my @results = map { s/^\s+//r } grep { /\S/ } split /\n/, q{
 	is_recent_uuid_v7(id, tolerance, clock => at, past_tolerance => tolerance / 2)
 	uuid_from_base(base_36, 36)
 	uuid_from_base(idgen.uuid_to_base(id, 62), 62)
-	prefixed_id(prefix, id)
+	prefixed_id_from_uuid(prefix, id)
 	prefixed_id_to_uuid(prefix || '_' || base_36, prefix)
 	is_prefixed_id(prefix || '_' || base_36, prefix)
 	is_prefixed_id(prefix || '_' || substr(base_32, 2), prefix)
@@ -93,6 +93,8 @@ push @results, map({ "uuid_to_base(id, $_)" } 16, 32, 36, 58, 62), map({ "${_}_f
   map { "$_(id)" } qw(uuid_version uuid_variant uuid_timestamp comb_timestamp ulid_from_uuid);
 # with the hash of the request, which both record
 push @results, '(SELECT entity_number || $$ $$ || created FROM idgen.create_once_bigint(other, n, name, request))',
+  '(SELECT entity_text || $$ $$ || created FROM idgen.create_once_text(id, letters, name, request))',
+  '(SELECT idgen.forget_creation_of_text(letters, name))',
   '(SELECT command_name || request_hash || entity_number FROM idgen.creation_identifiers WHERE command_id = other)',
   '(SELECT min(request_hash) FROM idgen.creation_identifiers WHERE n = 1)';
 
@@ -114,14 +116,15 @@ my @errors = map { s/^\s+//r } grep { /\S/ } split /\n/, q{
 	uuid_from_base(odd_text, 36)
 	uuid_from_base(odd_text, odd_base)
 	uuid_to_base(odd_id, odd_base)
-	prefixed_id(odd_text, id)
+	prefixed_id_from_uuid(odd_text, odd_id)
 	typeid_from_uuid(odd_prefix, id)
 	purge_creations(odd_interval, batch_size => odd_bytes)
 	trim_creations(odd_bytes)
 	create_once_bigint(other, 1, odd_text, request)
 	create_once(other, id, name, odd_request)
-	create_once(NULL, id)
-	create_once(other, NULL)
+	create_once_text(other, repeat(odd_text, 9), name)
+	create_once(NULL, id, name)
+	create_once(other, NULL, name)
 	create_once_bigint(other, 1, NULL)
 };
 push @errors, 'uuid_v7_floor(odd_at)', 'ulid_floor(odd_at)',
@@ -248,7 +251,7 @@ SKIP:
 		'00000000-0000-4000-8000-000000000000', name COLLATE ci) FROM unnest('{order,ORDER}'::text[]) name};
 	is_deeply([ map { outcome($create, database => $_) } 'c', 'p' ], [ ('23514') x 2 ],
 		'names that a collation considers equal differ');
-	is(ask(q{SELECT count(DISTINCT left(idgen.keyed_comb('365250 days', area COLLATE ci)::text, 8))
+	is(ask(q{SELECT count(DISTINCT left(idgen.keyed_comb(area COLLATE ci, '365250 days')::text, 8))
 		FROM unnest('{a,A,a,A}'::text[]) area}, 'p'), '2', 'and areas');
 }
 

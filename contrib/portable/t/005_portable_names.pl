@@ -43,12 +43,12 @@ for my $name (@unusual_names)
 			CREATE SCHEMA $schema;
 			CREATE TABLE $schema.$table (
 				$role uuid PRIMARY KEY DEFAULT idgen.short_comb(),
-				"by area" uuid DEFAULT idgen.keyed_comb(area => ${\literal($name)}));
+				"by area" uuid DEFAULT idgen.keyed_comb(${\literal($name)}));
 			CREATE TRIGGER $role BEFORE INSERT OR UPDATE OF $role ON $schema.$table FOR EACH ROW
 				EXECUTE FUNCTION idgen.check_recent_id(${\literal($name)}, 'short_comb', 'tolerance=1 hour');
 			INSERT INTO $schema.$table DEFAULT VALUES;
 			GRANT SELECT, INSERT ON idgen.creation_identifiers TO $app;
-			SELECT created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000a', idgen.keyed_comb(),
+			SELECT created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000a', idgen.short_comb(),
 				${\literal($name)}, jsonb_build_object(${\literal($name)}, 1))}),
 		't', '... and uses them');
 	my $old = ask("SELECT idgen.short_comb(clock => now() - interval '1 day')", $name);
@@ -59,9 +59,9 @@ for my $name (@unusual_names)
 	is($as->('', "$disable; $insert; $enable; $insert"), '23505', 'the identifier of a row is found');
 
 	my $contents_before = ask($contents, $name);
-	my $record = 'SELECT created FROM idgen.create_once_bigint(idgen.uuid_v7(), 1)';
+	my $record = q{SELECT created FROM idgen.create_once_text(idgen.uuid_v7(), idgen.ulid(), 'test')};
 	is($as->(' app', $record), 't', 'the application can record');
-	$as->('', q{DELETE FROM idgen.creation_identifiers WHERE command_name = ''});
+	$as->('', q{DELETE FROM idgen.creation_identifiers WHERE command_name = 'test'});
 	is($run->('pg_dump', $name, $name, '-Fc', '-f', $dump), '', "$name can dump");
 	is($run->('pg_restore', "$name dba", $restored, '-e', $dump), '', "$name dba, a superuser, can restore");
 	is($run->('pg_restore', $name, $again, '-e', $dump), '', "$name can restore");
