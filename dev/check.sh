@@ -74,6 +74,9 @@ relation "idgen.js_id_mark" does not exist
 schema "nowhere" does not exist
 type "Invoice_ID" does not exist
 relation with OID 0 does not exist
+key "elsewhere" does not exist
+key "missing" does not exist
+key "xxx
 column "nothing" of relation "t" does not exist
 column "ctid" of relation "t" does not exist
 identifier scheme "serial" does not exist

@@ -19,9 +19,8 @@ echo "ok, in $IDGEN_WORK"
 psql -X -q -v ON_ERROR_STOP=1 -P pager=off -P format=wrapped <"$IDGEN_SOURCE/scripts/demo.sql" 2>&1 ||
     idgen_die "not everything is as expected, see above"
 
-idgen_say "3. The cost of keys"
-"$IDGEN_SOURCE/bench/compare.sh" --server --keys bigint,random,keyed_comb,short_comb,uuid_v7 --rounds 1
-
 [ "$IDGEN_KEEP" != 1 ] ||
     echo "The cluster is still running: $(command -v psql) -h $IDGEN_WORK -p $PGPORT -U $PGUSER $PGDATABASE"
-echo "This was the demonstration. README.md describes idgen; scripts/test.sh runs its tests."
+echo
+echo "This was the demonstration. README.md describes idgen; scripts/test.sh runs its tests, and"
+echo "bench/compare.sh compares the cost of keys on this machine."

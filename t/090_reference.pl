@@ -135,8 +135,7 @@ for my $path ("README.md", glob "{docs/*,contrib/*/README}.md")
 {
 	my ($name) = $path =~ m{(\w+)(?:/README)?\.md$};
 	my $is_readme = $name eq 'README';
-	my $session = join "\n", grep { (/^PREPARE/m || !/$not_for_pasting/) && !($is_readme && /pg_walinspect/) }
-	  slurp_file($path) =~ /^```sql\n(.*?)^```/msg;
+	my $session = join "\n", grep { !/$not_for_pasting/ } slurp_file($path) =~ /^```sql\n(.*?)^```/msg;
 	next if $session eq '';
 	ask("CREATE DATABASE \L$name" . ($is_readme ? ' OWNER newcomer' : ''));
 	ask($in_use, lc $name) if !$is_readme;
@@ -152,10 +151,6 @@ is_deeply([ grep { !exists $pasted{$_} } qw(README choosing operations recipes s
 
 # Some of the results
 like($pasted{README}, qr/^([0-9a-f-]{36})\|t\n\1\|f$/m, 'README: a command that is sent twice creates once');
-my ($of_superuser) = grep { /pg_walinspect/ } slurp_file('README.md') =~ /^```sql\n(.*?)^```/msg;
-my ($wal, $wal_errors) = psql_said($of_superuser =~ s/(?=-- after)/INSERT INTO orders (note) VALUES ('six');\n/r,
-	database => 'readme');
-like("$wal$wal_errors", qr/^orders_pkey\|\d+\|\d+\|[\d.]+$/m, "README: a superuser sees the index's share of the WAL");
 like($pasted{choosing}, qr/^orders_pkey\|orders\|id\|/m, 'choosing: the advisor reports on an index');
 
 # the output contains the results that the reference shows, in the same order, among others
