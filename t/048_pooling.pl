@@ -15,8 +15,10 @@ ask(q{
 	CREATE TABLE sent (pid int, client int, number int)});
 
 # A call, given the number of a command and that of its entity
-sub create_once { return sprintf("SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-%012d', %s)", @_[ 0,
-	1 ]) }
+sub create_once
+{
+	return sprintf("SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-%012d', %s, 'order')", @_[ 0, 1 ]);
+}
 
 # --- DISCARD ALL ------------------------------------------------------------
 my $session = session();
@@ -86,7 +88,7 @@ $prepared});
 		map { "ALTER TABLE made ADD UNIQUE ($_)" } @generators));
 	my $make_order = q{INSERT INTO orders SELECT entity_id, command_id FROM
 		(SELECT ('d0000000-0000-4000-8000-' || lpad(:number::text, 12, '0'))::uuid AS command_id) c,
-			idgen.create_once(command_id, idgen.uuid_v7())
+			idgen.create_once(command_id, idgen.uuid_v7(), 'order')
 		WHERE created;} =~ s/\n\s*/ /gr;
 	append_to_file("$folder/order.sql", '\set number random(1, 60)' . "\nINSERT INTO made SELECT $row;\n"
 		  . "INSERT INTO sent VALUES (pg_backend_pid(), :client_id, :number);\n"
