@@ -31,9 +31,10 @@ SELECT idgen.sequence_comb('blocks', 1, 256) < idgen.sequence_comb('blocks', 1, 
 SELECT created FROM idgen.create_once_bigint('c0000000-0000-4000-8000-0000000000aa', 1, 'order', '[1]');
 SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-0000000000aa', 2, 'order', '[1.0]');
 SELECT idgen.create_once_bigint('c0000000-0000-4000-8000-0000000000aa', 2, 'invoice');
-SELECT * FROM idgen.create_once('c0000000-0000-4000-8000-0000000000ab', 'c0000000-0000-4000-8000-0000000000ff'::uuid);
+SELECT * FROM idgen.create_once('c0000000-0000-4000-8000-0000000000ab', 'c0000000-0000-4000-8000-0000000000ff'::uuid,
+    'order');
 REINDEX TABLE idgen.creation_identifiers;
-SELECT * FROM idgen.create_once('c0000000-0000-4000-8000-0000000000ab', idgen.uuid_v4());
+SELECT * FROM idgen.create_once('c0000000-0000-4000-8000-0000000000ab', idgen.uuid_v4(), 'order');
 SELECT idgen.forget_creation('c0000000-0000-4000-8000-0000000000aa'),
        idgen.forget_creation_of('c0000000-0000-4000-8000-0000000000ff'::uuid),
        idgen.purge_creations('0'), idgen.trim_creations(0);
@@ -52,7 +53,7 @@ UPDATE made SET id = id;
 -- id domains
 SELECT idgen.create_id_domain('catalogs_id', 'catalogs');
 SELECT idgen.create_id_domain('other_id', 'catalogs');
-SELECT p.prefix, p.domain FROM idgen.parse_prefixed_id(idgen.prefixed_id('catalogs', idgen.uuid_v4())) p;
+SELECT p.prefix, p.domain FROM idgen.parse_prefixed_id(idgen.prefixed_id_from_uuid('catalogs', idgen.uuid_v4())) p;
 SELECT 'another_01'::catalogs_id;
 
 DROP TABLE made;

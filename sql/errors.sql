@@ -50,14 +50,17 @@ SELECT input, f.* FROM (VALUES
 -- keyed_comb
 --
 SELECT input, f.* FROM (VALUES
-    ($$period => '0'$$),
-    ($$period => NULL$$),
-    ($$area => NULL$$),
-    ($$area => repeat('x', 63)$$),
-    ($$area => repeat('x', 64)$$),
-    ($$clock => 'infinity'$$),
-    ($$clock => '-infinity'$$),
-    ($$clock => '4714-11-24 00:00:00+00 BC'$$)) v (input),
+    ($$'a', '0'$$),
+    ($$'a', NULL$$),
+    ($$NULL$$),
+    ($$repeat('x', 63)$$),
+    ($$repeat('x', 64)$$),
+    ($$repeat(chr(228), 31)$$),
+    ($$repeat(chr(228), 32)$$),
+    ($$repeat('x', 100000000)$$),
+    ($$'a', clock => 'infinity'$$),
+    ($$'a', clock => '-infinity'$$),
+    ($$'a', clock => '4714-11-24 00:00:00+00 BC'$$)) v (input),
     failure('SELECT idgen.keyed_comb(' || input || ')') f;
 
 --
@@ -124,7 +127,8 @@ SELECT input, f.detail FROM (VALUES
     ($$typeid_to_uuid(repeat(chr(128512), 91))$$), ($$prefixed_id_to_uuid('acct_1' || chr(228))$$),
     ($$prefixed_id_to_uuid(chr(228) || 'cct_1')$$), ($$prefixed_id_to_uuid('a' || repeat(chr(228), 40) || '_1')$$),
     ($$prefixed_id_to_uuid(repeat(chr(228), 40))$$), ($$prefixed_id_to_uuid(repeat(chr(128512), 90))$$),
-    ($$prefixed_id('a' || repeat(chr(228), 40))$$), ($$prefixed_id('a' || repeat(chr(228), 31))$$)) v (input),
+    ($$prefixed_id_from_uuid('a' || repeat(chr(228), 40), idgen.uuid_v4())$$),
+    ($$prefixed_id_from_uuid('a' || repeat(chr(228), 31), idgen.uuid_v4())$$)) v (input),
     failure('SELECT idgen.' || input) f;
 
 --
@@ -183,7 +187,7 @@ FROM (VALUES ($$SELECT idgen.short_comb('infinity')$$), ($$SELECT idgen.short_co
 CREATE TABLE t (id uuid, n int);
 SELECT arguments, f.* FROM (VALUES
     ($$$$), ($$'id'$$), ($$'nothing', 'short_comb'$$), ($$'n', 'short_comb'$$), ($$'ctid', 'short_comb'$$),
-    ($$'id', 'serial'$$), ($$'id', ''$$), ($$'id', 'Short_Comb'$$),
+    ($$'id', 'serial'$$), ($$'id', 'hmac_comb'$$), ($$'id', ''$$), ($$'id', 'Short_Comb'$$),
     ($$'id', 'short_comb', 'tolerance=-1 minute'$$), ($$'id', 'short_comb', 'tolerance=soon'$$),
     ($$'id', 'short_comb', 'period=0'$$),
     ($$'id', 'short_comb', 'period=365251 days'$$), ($$'id', 'short_comb', 'prefix_bytes=9'$$),
@@ -211,11 +215,15 @@ DROP TABLE t;
 -- Creation
 --
 SELECT input, f.* FROM (VALUES
-    ($$create_once(NULL, idgen.uuid_v4())$$),
-    ($$create_once('919108f7-52d1-4320-9bac-f847db4148a8', NULL::uuid)$$),
-    ($$create_once_bigint(NULL, 1)$$),
-    ($$create_once_bigint('919108f7-52d1-4320-9bac-f847db4148a8', NULL::bigint)$$),
+    ($$create_once(NULL, idgen.uuid_v4(), 'pay')$$),
+    ($$create_once('919108f7-52d1-4320-9bac-f847db4148a8', NULL::uuid, 'pay')$$),
+    ($$create_once_bigint(NULL, 1, 'pay')$$),
+    ($$create_once_bigint('919108f7-52d1-4320-9bac-f847db4148a8', NULL::bigint, 'pay')$$),
     ($$create_once_bigint('919108f7-52d1-4320-9bac-f847db4148a8', 1, NULL)$$),
+    ($$create_once_text('919108f7-52d1-4320-9bac-f847db4148a8', NULL, 'pay')$$),
+    ($$create_once_text('919108f7-52d1-4320-9bac-f847db4148a8', '', 'pay')$$),
+    ($$create_once_text('919108f7-52d1-4320-9bac-f847db4148a8', repeat('x', 256), 'pay')$$),
+    ($$create_once_text('919108f7-52d1-4320-9bac-f847db4148a8', repeat(chr(228), 128), 'pay')$$),
     ($$purge_creations('-1 second')$$),
     ($$purge_creations('1 month')$$),
     ($$purge_creations('100000000 days')$$),
@@ -250,15 +258,17 @@ END $$;
 -- a number of too many digits in a request
 SELECT number, f.* FROM (VALUES ('1e1000'), ('-1e1000'), ('1e-1001'), ('-1.1e-1000'), ('1e131071'),
     ('[{"a": 1e131071}]')) v (number),
-    failure(format('SELECT idgen.create_once_bigint(idgen.uuid_v4(), 1, request => %L)', number)) f;
+    failure(format('SELECT idgen.create_once_bigint(idgen.uuid_v4(), 1, ''pay'', %L)', number)) f;
 
 SELECT idgen.forget_creation('919108f7-52d1-4320-9bac-f847db4148a8');
 
 -- constraints of the table
 SELECT input, f.state, f.message FROM (VALUES
-    ($$(command_id) VALUES (idgen.uuid_v4())$$),
-    ($$(command_id, entity_id, entity_number) VALUES (idgen.uuid_v4(), idgen.uuid_v4(), 1)$$),
-    ($$(entity_number) VALUES (1)$$)) v (input),
+    ($$(command_id, command_name) VALUES (idgen.uuid_v4(), 'pay')$$),
+    ($$(command_id, command_name, entity_id, entity_number) VALUES (idgen.uuid_v4(), 'pay', idgen.uuid_v4(), 1)$$),
+    ($$(command_id, command_name, entity_number, entity_text) VALUES (idgen.uuid_v4(), 'pay', 1, '1')$$),
+    ($$(command_name, entity_number) VALUES ('pay', 1)$$),
+    ($$(command_id, entity_number) VALUES (idgen.uuid_v4(), 1)$$)) v (input),
     failure('INSERT INTO idgen.creation_identifiers ' || input) f;
 
 DROP FUNCTION failure(text);

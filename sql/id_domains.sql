@@ -4,7 +4,8 @@
 -- Domains
 --
 SELECT idgen.create_id_domain('account_id', 'acct'), idgen.create_id_domain('Invoice_ID', 'inv');
-CREATE TABLE account (id account_id PRIMARY KEY DEFAULT idgen.prefixed_id('acct'), note text);
+CREATE TABLE account (id account_id PRIMARY KEY DEFAULT idgen.prefixed_id_from_uuid('acct', idgen.uuid_v4()),
+    note text);
 INSERT INTO account (note) VALUES ('default');
 INSERT INTO account VALUES ('acct_03e6wlko0bp8e7c9916hklbnd', 'given');
 INSERT INTO account VALUES ('inv_03e6wlko0bp8e7c9916hklbnd', 'of another type');
@@ -50,10 +51,10 @@ SELECT prefix, domain FROM idgen.id_prefixes ORDER BY prefix;
 -- names are quoted and qualified as in CREATE DOMAIN
 CREATE SCHEMA "Other";
 SELECT idgen.create_id_domain('"Other"."Weird ""Id"""', 'weird');
-SELECT idgen.prefixed_id('weird', '017f22e2-79b0-7cc3-98c4-dc0c0c07398f')::"Other"."Weird ""Id""";
+SELECT idgen.prefixed_id_from_uuid('weird', '017f22e2-79b0-7cc3-98c4-dc0c0c07398f')::"Other"."Weird ""Id""";
 SET search_path = "Other", public;
 SELECT idgen.create_id_domain('order_id', 'ord');
-SELECT idgen.prefixed_id('ord', '017f22e2-79b0-7cc3-98c4-dc0c0c07398f')::"Other".order_id;
+SELECT idgen.prefixed_id_from_uuid('ord', '017f22e2-79b0-7cc3-98c4-dc0c0c07398f')::"Other".order_id;
 RESET search_path;
 SELECT idgen.create_id_domain('nowhere.order_id', 'nowhere');
 SELECT idgen.create_id_domain('x.y.z.order_id', 'nowhere');
@@ -76,7 +77,7 @@ SELECT * FROM idgen.parse_prefixed_id('inv_1');
 -- create_id_domain() has the privileges of its caller
 CREATE ROLE regress_idgen_plain;
 SET ROLE regress_idgen_plain;
-SELECT idgen.prefixed_id_prefix(idgen.prefixed_id('acct'));
+SELECT idgen.prefixed_id_prefix(idgen.prefixed_id_from_uuid('acct', idgen.uuid_v4()));
 SELECT 'acct_03e6wlko0bp8e7c9916hklbnd'::account_id;
 SELECT * FROM idgen.parse_prefixed_id('acct_1');
 SELECT idgen.create_id_domain('public.mine', 'mine');

@@ -45,5 +45,11 @@ SELECT dumped::regclass, condition
 FROM pg_extension, unnest(extconfig, extcondition) AS u (dumped, condition)
 WHERE extname = 'idgen' AND condition <> '';
 
+-- pg_depend records what each function calls, so that DROP and pg_dump know it
+SELECT p.proname AS function, string_agg(c.proname, ' ' ORDER BY c.proname COLLATE "C") AS calls
+FROM pg_depend d JOIN pg_proc p ON p.oid = d.objid JOIN pg_proc c ON c.oid = d.refobjid
+WHERE d.classid = 'pg_proc'::regclass AND d.refclassid = 'pg_proc'::regclass AND p.pronamespace = 'idgen'::regnamespace
+GROUP BY 1 ORDER BY p.proname COLLATE "C";
+
 \d idgen.creation_identifiers
 \d idgen.id_prefixes

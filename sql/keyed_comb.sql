@@ -1,7 +1,6 @@
 -- keyed_comb(): its prefix, of 24 bits for the period and 8 for the twelfth, and its runs. docs/keyed-comb.md defines
--- it; t/015_hmac_comb.pl compares the same code under known keys with another program. The secret is random: of
--- twelfths
--- with 8 bits some are equal, so that counts of them have bounds, which fail less than once in 10^9 runs.
+-- it; t/015_hmac_comb.pl compares the same code under known keys with another program. The secret is random, so that
+-- some twelfths have the same 8 bits: counts of them have bounds, which fail less than once in 10^9 runs.
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 CREATE FUNCTION prefix(id uuid) RETURNS text LANGUAGE sql IMMUTABLE RETURN left(id::text, 8);
@@ -10,7 +9,7 @@ CREATE FUNCTION run(id uuid) RETURNS text LANGUAGE sql IMMUTABLE RETURN substr(i
 
 -- a day: 24 periods, 288 twelfths, whatever the order of the clocks
 CREATE TEMP TABLE day AS
-    SELECT n, idgen.keyed_comb(clock => '2026-11-20 00:00:00+00'::timestamptz + n * interval '1 minute') AS id
+    SELECT n, idgen.keyed_comb('a', clock => '2026-11-20 00:00:00+00'::timestamptz + n * interval '1 minute') AS id
     FROM generate_series(0, 1439) n ORDER BY n % 7, n;
 SELECT count(DISTINCT (n / 60, of_period(id))) AS of_hours, count(DISTINCT of_period(id)) BETWEEN 22 AND 24 AS periods,
        count(DISTINCT (n / 5, prefix(id))) AS of_five_minutes, count(DISTINCT prefix(id)) BETWEEN 250 AND 288
@@ -20,46 +19,46 @@ FROM day;
 -- twelfths of periods that are no multiple of 12 ms, before and after 1970: each begins at a whole millisecond
 CREATE TEMP TABLE borders AS
     SELECT ms, floor(12.0 * n / ms) AS twelfth, floor(1.0 * n / ms) AS number,
-           idgen.keyed_comb(ms * interval '1 ms', clock => timestamptz 'epoch' + n * interval '1 ms') AS id
+           idgen.keyed_comb('a', ms * interval '1 ms', timestamptz 'epoch' + n * interval '1 ms') AS id
     FROM (VALUES (1), (7), (12), (23), (24), (120), (500)) p (ms), generate_series(-600, 599) n;
 SELECT ms, count(DISTINCT twelfth) AS twelfths, count(DISTINCT (twelfth, prefix(id))) AS of_twelfths,
        count(DISTINCT number) AS numbers, count(DISTINCT (number, of_period(id))) AS of_numbers,
        count(DISTINCT prefix(id)) > count(DISTINCT twelfth) * 0.8 AS differ
 FROM borders GROUP BY 1 ORDER BY 1;
-SELECT at, count(DISTINCT prefix(idgen.keyed_comb(clock => at + n * interval '1 ms'))) AS prefixes
+SELECT at, count(DISTINCT prefix(idgen.keyed_comb('a', clock => at + n * interval '1 ms'))) AS prefixes
 FROM (VALUES (timestamptz '4714-11-24 01:00:00+00 BC'), ('1970-01-01 00:00:00+00'), ('2026-11-20 04:00:00+00'),
              ('294276-12-31 23:00:00+00')) c (at), generate_series(-1, 0) n
 GROUP BY 1 ORDER BY 1;
 
 -- more areas than a session remembers, round-robin in both directions
 CREATE TEMP TABLE turns AS
-    SELECT n % 40 AS area, idgen.keyed_comb('365250 days', 'area ' || n % 40) AS id FROM generate_series(1, 4000) n;
-INSERT INTO turns SELECT n % 40, idgen.keyed_comb('365250 days', 'area ' || n % 40) FROM generate_series(4000, 1, -1) n;
+    SELECT n % 40 AS area, idgen.keyed_comb('area ' || n % 40, '365250 days') AS id FROM generate_series(1, 4000) n;
+INSERT INTO turns SELECT n % 40, idgen.keyed_comb('area ' || n % 40, '365250 days') FROM generate_series(4000, 1, -1) n;
 SELECT count(DISTINCT area) AS areas, count(DISTINCT prefix(id)) AS prefixes,
        count(DISTINCT (area, prefix(id))) AS of_areas
 FROM turns;
-SELECT count(DISTINCT prefix(idgen.keyed_comb('365250 days', area))) AS prefixes
+SELECT count(DISTINCT prefix(idgen.keyed_comb(area, '365250 days'))) AS prefixes
 FROM (VALUES (''), ('a'), ('b'), ('aa'), ('é'), (repeat('x', 63)), (repeat('x', 62))) a (area);
 -- a period or a clock makes another prefix
-SELECT count(DISTINCT prefix(idgen.keyed_comb(n * interval '1 day', clock => 'epoch'))) AS periods,
-       bool_and(prefix(idgen.keyed_comb('365250 days')) <> prefix(idgen.keyed_comb('365250 days', clock => now())))
+SELECT count(DISTINCT prefix(idgen.keyed_comb('a', n * interval '1 day', 'epoch'))) AS periods,
+       bool_and(prefix(idgen.keyed_comb('a', '365250 days')) <> prefix(idgen.keyed_comb('a', '365250 days', now())))
        AS live
 FROM generate_series(1, 5) n;
 
 -- runs: after 8,192 keys of a session in a twelfth, 16 bits are those of 8,192 keys
 CREATE TEMP TABLE bulk AS
-    SELECT n, idgen.keyed_comb('365250 days', 'bulk') AS id FROM generate_series(1, 5 * 8192) n;
+    SELECT n, idgen.keyed_comb('bulk', '365250 days') AS id FROM generate_series(1, 5 * 8192) n;
 SELECT count(DISTINCT prefix(id)) AS prefixes, count(DISTINCT id) AS ids,
        count(DISTINCT run(id)) FILTER (WHERE n <= 8192) > 7000 AS none_at_first,
        count(DISTINCT ((n - 1) / 8192, run(id))) FILTER (WHERE n > 8192) AS runs,
        count(DISTINCT run(id)) FILTER (WHERE n > 8192) > 1 AS are_drawn
 FROM bulk;
 -- the next twelfth and another area have counts of their own
-SELECT count(DISTINCT run(idgen.keyed_comb('365250 days', 'other'))) > 900 AS of_area
+SELECT count(DISTINCT run(idgen.keyed_comb('other', '365250 days'))) > 900 AS of_area
 FROM generate_series(1, 1000);
 SELECT twelfth, count(DISTINCT run(id)) > 900 AS no_run
 FROM (SELECT n / 8192 AS twelfth, n,
-             idgen.keyed_comb(clock => timestamptz '2026-11-20' + n / 8192 * interval '5 minutes') AS id
+             idgen.keyed_comb('a', clock => timestamptz '2026-11-20' + n / 8192 * interval '5 minutes') AS id
       FROM generate_series(0, 2 * 8192 - 1) n OFFSET 0) s
 WHERE n % 8192 < 1000
 GROUP BY 1 ORDER BY 1;

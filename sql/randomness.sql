@@ -10,8 +10,8 @@ CREATE TEMP TABLE sample AS
         ('uuid_v7_ordered', idgen.uuid_v7_ordered()), ('uuid_v1', idgen.uuid_v1()), ('uuid_v6', idgen.uuid_v6()),
         ('lambert_comb', idgen.lambert_comb()), ('comb', idgen.comb()), ('suffix_comb', idgen.suffix_comb()),
         ('short_comb', idgen.short_comb(run_length => 1)), ('short_suffix_comb', idgen.short_suffix_comb()),
-        ('keyed_comb', idgen.keyed_comb()), ('sequence_comb', idgen.sequence_comb('numbers')),
-        ('prefix of keyed_comb', idgen.keyed_comb(clock => to_timestamp(3600 * n))),
+        ('keyed_comb', idgen.keyed_comb('a')), ('sequence_comb', idgen.sequence_comb('numbers')),
+        ('prefix of keyed_comb', idgen.keyed_comb('a', clock => to_timestamp(3600 * n))),
         ('typeid', idgen.typeid_to_uuid(idgen.typeid('user'))), ('bulk', idgen.short_comb()),
         ('run', idgen.short_comb(run_length => 2)), ('end of run', idgen.short_comb(run_length => 2))) v (kind, id)
     WHERE kind <> 'end of run';

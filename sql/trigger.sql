@@ -101,6 +101,34 @@ RESET search_path;
 RESET ROLE;
 DISCARD TEMP;
 
+-- a row that its transaction has deleted, as trigger_rows.sql has it, also after changes, and as far as savepoints are kept
+CREATE TABLE units (id uuid PRIMARY KEY, n int);
+INSERT INTO units VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 1);
+CREATE TRIGGER check_id BEFORE INSERT OR UPDATE OF id ON units
+    FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'uuid_v7');
+\set VERBOSITY sqlstate
+BEGIN;
+UPDATE units SET n = 2;
+SELECT n FROM units FOR UPDATE;
+MERGE INTO units u USING units s ON u.id = s.id WHEN MATCHED THEN DELETE;
+INSERT INTO units VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 3);
+SAVEPOINT s;
+DELETE FROM units;
+RELEASE s;
+INSERT INTO units VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 4);
+SAVEPOINT s;
+DELETE FROM units;
+SAVEPOINT t;
+INSERT INTO units VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 5);
+ROLLBACK TO t;
+INSERT INTO units VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 6);
+ROLLBACK TO s;
+INSERT INTO units VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 7);
+ROLLBACK TO s;
+TABLE units;
+COMMIT;
+\set VERBOSITY default
+
 -- a generated column is refused
 CREATE TABLE copies (id uuid, copy uuid GENERATED ALWAYS AS (id) STORED);
 CREATE TRIGGER check_copy BEFORE INSERT ON copies
@@ -108,7 +136,7 @@ CREATE TRIGGER check_copy BEFORE INSERT ON copies
 INSERT INTO copies VALUES ('80000000-52d1-4320-9bac-f847db4148a8');
 
 DROP FUNCTION violation;
-DROP TABLE orders, parts, split, hourly, guarded, copies;
+DROP TABLE orders, parts, split, hourly, guarded, units, copies;
 DROP DOMAIN order_id;
 DROP ROLE regress_idgen_client;
 

@@ -9,7 +9,7 @@
 #define SECRET_KEY_BYTES	16
 
 /* what separates the words of a line, and the names in a list of keys */
-#define KEY_FILE_WHITESPACE	" \t\r\v\f"
+#define KEY_FILE_WHITESPACE	" \t\n\r\v\f"
 
 typedef struct SecretKey
 {

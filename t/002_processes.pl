@@ -33,7 +33,7 @@ for my $function (@Functions::tickers)
 
 # --- Other generators --------------------------------------------------------
 my %generators = (
-	(map { $_ => "idgen.$_()" } @Functions::independent_names),
+	(map { $Functions::independent_names[$_] => $Functions::independent[$_] } 0 .. $#Functions::independent),
 	bulk => q{idgen.short_comb('1 day')},
 	run => q{idgen.short_comb('1 day', run_length => 1024)});
 

@@ -37,14 +37,82 @@ is(ask(q{SELECT string_agg(sequencename, ' ' ORDER BY sequencename) FROM pg_sequ
 	join(' ', sort @Functions::sequences), 'each ticker has a function')
   or diag('Correct the rows of the kind "ticker" in the list.');
 
-# Strict functions return NULL for NULL. The others are given it for the identifier, their first argument.
-my @not_strict = grep { $_->{kind} =~ /^(?:reader|key)$/ && $_->{attributes} =~ /^[is]s$/
-	  && $_->{name} !~ /^(?:prefixed_id|typeid_from_uuid|remember_command|has_command)$/ } @functions;
-for my $function (@not_strict)
+# --- The rules of all functions -------------------------------------------------
+# A new function has no choice in what it shares with others.
+my @of_idgen = grep { $_->{kind} ne 'advisor' && $_->{name} !~ /^internal_/ } @functions;
+my %listed = map { $_->{signature} => $_ } @of_idgen;
+push @{ $listed{ $_->[0] }{named} }, [ @$_[ 1 .. 3 ] ] for grep { $listed{ $_->[0] } } map { [ split /\|/, $_, -1 ] }
+  split /\n/, ask(qq{
+	SET timezone = 'UTC';
+	SELECT signature, coalesce(proargnames[n], ''), format_type(type, NULL),
+		regexp_replace(pg_get_function_arg_default(oid, n::int), '::[a-z ]+', '')
+	FROM ($Functions::installed) p, unnest(proargtypes) WITH ORDINALITY a (type, n) ORDER BY oid, n});
+
+# Functions that break a rule, each with the argument that does
+sub broken
 {
-	my $others = $function->{arguments} =~ s/^[^,(]+(?:\([^)]*\))?//r;
-	is(ask("SELECT idgen.$function->{name}(NULL$others) IS NULL"), 't', "$function->{name}(): NULL for the identifier");
+	my ($rule, $check) = @_;
+	my @broken = map { my $function = $_; map { "$function->{name}($_)" } $check->($function, @{ $_->{named} // [] }) } @of_idgen;
+	is("@broken", '', "of all functions, $rule");
 }
+
+broken('each has a name of its own, so that parameters without a type find it',
+	sub { my $name = shift->{name}; return (grep { $_->{name} eq $name } @of_idgen) > 1 ? '' : () });
+broken('the marks are those of a kind that has a reason for them',
+	sub { return $Functions::reason_of{ "$_[0]{kind} $_[0]{attributes}" =~ s/ strict//r } ? () : '' });
+broken('a reader is immutable unless it has a clock',
+	sub { my ($function, @arguments) = @_; return $function->{kind} ne 'reader'
+		|| $function->{attributes} =~ (grep({ $_->[0] eq 'clock' } @arguments) ? qr/^s/ : qr/^i/) ? () : 'clock' });
+broken('only one without defaults is STRICT, because a NULL for its options is an error',
+	sub { my ($function, @arguments) = @_;
+		return $function->{attributes} =~ /strict/ ? map { $_->[2] ne '' ? $_->[0] : () } @arguments : () });
+broken('one of a time that is not on a ticker has a clock',
+	sub { my ($function, @arguments) = @_;
+		return $function->{kind} !~ /^(?:generator|ticker)$/ || $function->{name} eq 'uuid_v4'
+		  || ($function->{attributes} =~ /^vs/ xor !grep { $_->[0] eq 'clock' } @arguments) ? () : 'clock' });
+
+# The arguments that several functions have, in their order, with their types and defaults. What a table gives of its
+# own has none; a clock is the last argument.
+my @shared = (
+	instant => 'timestamp with time zone ', id => '(?:uuid|bigint|text) ', masked => 'uuid ', permuted => 'bigint ',
+	command_id => 'uuid ', proposed_id => '(?:uuid|bigint|text) ', created_at => 'timestamp with time zone ',
+	start => 'timestamp with time zone ', stop => q{timestamp with time zone 'infinity'}, area => 'text ',
+	max_value => q{bigint '9007199254740991'}, key_name => q{text '(?:default|shared)'}, keep => 'bigint (?:20)?',
+	command_name => 'text (?:NULL)?', request => 'jsonb NULL', tolerance => q{interval '00:10:00'},
+	past_tolerance => 'interval NULL', future_tolerance => 'interval NULL',
+	period => q{interval '(?:00:01|01:00):00'}, prefix_bytes => 'integer 2', run_length => 'integer NULL',
+	batch_size => 'bigint 10000', epoch => q{timestamp with time zone '2020-01-01 00:00:00\+00'},
+	clock => 'timestamp with time zone NULL');
+my %as = @shared;
+my %place = map { $shared[ 2 * $_ ] => $_ } 0 .. @shared / 2 - 1;
+broken('shared arguments have the same types and defaults',
+	sub { my ($function, @arguments) = @_;
+		return map { $as{ $_->[0] } && "$_->[1] $_->[2]" !~ /^$as{$_->[0]}$/ ? "@$_" : () } @arguments });
+broken('shared arguments have the same order',
+	sub { my ($function, @arguments) = @_;
+		my @places = map { $place{ $_->[0] } // () } @arguments;
+		return join(' ', @places) eq join(' ', sort { $a <=> $b } @places) ? () : join ' ', map { $_->[0] } @arguments });
+broken('a clock is the last argument',
+	sub { my ($function, @arguments) = @_; pop @arguments; return grep { $_ eq 'clock' } map { $_->[0] } @arguments });
+
+# NULL stands for what a function reads, or for a default that is NULL; otherwise it is an error.
+ask('CREATE SEQUENCE numbers');
+my $is_read = qr/^(?:id|masked|permuted|instant|start|stop|created_at)$/;
+broken('NULL is an error unless it is the default, or what is read',
+	sub {
+		my ($function, @arguments) = @_;
+		return if $function->{attributes} =~ /strict/ || $function->{kind} eq 'trigger'
+		  || $function->{name} =~ /^(?:min|max|(?:remember|has)_command)$/;
+		my @given = $function->{arguments} =~ /\G\s*((?:'[^']*'|\[[^\]]*\]|[^',\[])+)(?:,|\z)/g;
+		return map {
+			my ($name, undef, $default) = @{ $arguments[$_] };
+			my @call = map { /^(\w+) =>/ && $1 eq $name ? () : $_ } @given;
+			if ($_ < grep { !/=>/ } @given) { $call[$_] = 'NULL' } else { push @call, "$name => NULL" }
+			my $outcome = outcome("SELECT idgen.$function->{name}(" . join(', ', @call) . ')');
+			my $is_taken = $default eq 'NULL' || $name =~ $is_read && $function->{attributes} !~ /^v/;
+			($outcome eq '22004' xor $is_taken) ? () : "$name: $outcome";
+		} 0 .. $#arguments;
+	});
 
 # --- Random arguments -----------------------------------------------------------
 my %raised;    # by function and SQLSTATE, '' for a result
@@ -80,8 +148,8 @@ for my $encoding ('SQL_ASCII', 'UTF8')
 		  map { "$function->{name} $_" } grep { !$documented{$_} } keys %{ $calls{ $function->{name} } };
 	}
 	is("@undocumented", '', "$encoding: only documented errors (IDGEN_SEED=$seed)");
-	# (hmac_comb() does in the properties: a random text is the name of no key.)
-	is(join(' ', grep { !$calls{$_}{''} && $_ ne 'hmac_comb' } sort keys %calls), '',
+	# (hmac_comb() and hmac_comb_at() do in the properties: a random text is the name of no key.)
+	is(join(' ', grep { !$calls{$_}{''} && !/^hmac_comb/ } sort keys %calls), '',
 		"$encoding: each function returned a result");
 
 	for (my $i = 0; $i < @properties; $i += 2)
@@ -107,19 +175,17 @@ for my $call (
 		q{'x', 'x'}, q{'x', 'y'}, q{'z', 'x'}),
 		q{create_id_domain('y', 'y') FROM set_config('role', 'pg_monitor', false)},
 	(map { "sequence_comb($_)" } 'NULL', q{'pg_class'}, q{'idgen.js_id_mark', 0}),
-	(map { "$_, '', '1e2000')" } "create_once($v7, $v7", "create_once_bigint($v7, 1"),
+	(map { "$_, '', '1e2000')" } "create_once($v7, $v7", "create_once_bigint($v7, 1", "create_once_text($v7, 'a'"),
 	'snowflake(NULL)', 'js_id(NULL)', 'typeid(NULL)', "mask_uuid_v7($v7, NULL)", "unmask_uuid_v7($Functions::v4, NULL)",
-	"check_recent_hmac_comb($Functions::v4, 'v2')",
-	(map { "hmac_comb('v2', $_)" } 'NULL', "clock => 'infinity'", 'area => chr(255)'),
-	(map { ("${_}_recent_hmac_comb($Functions::v4, 'v2', clock => $late",
-	"${_}_recent_hmac_comb($Functions::v4, 'v2', area => chr(255))") } 'is', 'check'),
-	(map { "$_(1, 9, chr(255))" } 'permute', 'unpermute'),
+	(map { "hmac_comb($_)" } 'NULL', 'chr(255)'),
+	(map { "hmac_comb_at($_)" } q{NULL, 'a'}, q{'infinity', 'a'}, q{'epoch', chr(255)}),
+	"is_recent_hmac_comb($Functions::v4, 'a', clock => $late", "is_recent_hmac_comb($Functions::v4, chr(255))",
+	(map { "$_(1, chr(255), 9)" } 'permute', 'unpermute'),
 	q{uuid_from_base(repeat('Z', 22), 62)}, q{prefixed_id_to_uuid('acct_1', 'x')},
 	"typeid_to_uuid($Functions::typeid, 'x')",
 	"created_near($v7, now(), '106751991 days')",
-	"check_recent_hmac_comb($Functions::v4, 'default')",
 	"internal_created_bound($v7, '106751991 days', true)",
-	(map { "$_(clock => $late" } 'short_comb', 'keyed_comb', 'short_suffix_comb'),
+	(map { "$_(clock => $late" } 'short_comb', 'short_suffix_comb'), "keyed_comb('a', clock => $late",
 	(map { "$_($v7, clock => $late" } 'short_comb_timestamp', map { ("is_recent_$_", "check_recent_$_") } 'short_comb',
 	'comb', 'uuid_v7'),
 	"trace_id_timestamp(1, $late",

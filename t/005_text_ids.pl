@@ -19,7 +19,7 @@ SKIP:
 
 	for my $name ((map { "uuid_to_base(id, $_)" } 32, 36, 58, 62), 'ulid_from_uuid(id)',
 		q{typeid_from_uuid('user', id)},
-		q{prefixed_id('acct', id)})
+		q{prefixed_id_from_uuid('acct', id)})
 	{
 		my ($in_c, $in_estonian) =
 		  map { qq{count(*) FILTER (WHERE text COLLATE "$_" <= previous COLLATE "$_") = 0} } 'C', 'et-x-icu';
@@ -42,7 +42,7 @@ SKIP:
 	# the collation of a domain overrides that of the database
 	is(ask(q{
 			CREATE TABLE account (id account_id PRIMARY KEY, uuid uuid);
-			INSERT INTO account SELECT idgen.prefixed_id('acct', id), id FROM sample;
+			INSERT INTO account SELECT idgen.prefixed_id_from_uuid('acct', id), id FROM sample;
 			SELECT array_agg(uuid ORDER BY id) = array_agg(uuid ORDER BY uuid) FROM account}, 'utf8'),
 		't', 'an id domain is in the order of uuids');
 }
@@ -55,7 +55,8 @@ ask(q{
 	SELECT idgen.create_id_domain('"My Types"."Invoice Id"', 'inv');
 	SELECT idgen.create_id_domain('gone_id', 'gone');
 	DROP DOMAIN gone_id;
-	CREATE TABLE account (id account_id PRIMARY KEY DEFAULT idgen.prefixed_id('acct'), invoice "My Types"."Invoice Id");
+	CREATE TABLE account (id account_id PRIMARY KEY DEFAULT idgen.prefixed_id_from_uuid('acct', idgen.uuid_v4()),
+		invoice "My Types"."Invoice Id");
 	INSERT INTO account VALUES ('acct_03e6wlko0bp8e7c9916hklbnd', 'inv_03e6wlko0bp8e7c9916hklbnd'), (DEFAULT, NULL)},
 		'source');
 my $prefixes = 'SELECT prefix, domain FROM idgen.id_prefixes ORDER BY prefix COLLATE "C"';

@@ -12,7 +12,7 @@ use Time::HiRes qw(time);
 use Time::Local qw(timegm);
 
 # With a period of a thousand years, the prefix changes every 83 years.
-sub prefix { my ($arguments) = @_; return "left(idgen.keyed_comb(period => '365250 days'" . ($arguments // '')
+sub prefix { my ($arguments) = @_; return "left(idgen.keyed_comb('a', '365250 days'" . ($arguments // '')
   . ')::text, 8)' }
 
 my $node = start_server('keyed', "autovacuum = off\nrestart_after_crash = on", allows_streaming => 1);
@@ -65,7 +65,7 @@ SKIP:
 		my (%period, %prefix);
 		return join ' ', map {
 			$clock->stand_still_at($start + $_);
-			my $now = $session->ask('SELECT left(idgen.keyed_comb()::text, 8)');
+			my $now = $session->ask(q{SELECT left(idgen.keyed_comb('a')::text, 8)});
 			($period{ substr $now, 0, 6 } //= keys %period) . '.' . ($prefix{$now} //= keys %prefix);
 		} @_;
 	};
@@ -103,36 +103,44 @@ my $folder = PostgreSQL::Test::Utils::tempdir();
 chomp(my $cc = `$ENV{PG_CONFIG} --cc` || 'cc');
 my $library = "$folder/random_source.so";
 my $compiled = system("$cc -shared -fPIC -o $library $FindBin::RealBin/lib/random_source.c 2>/dev/null") == 0;
-my $start = sub { local %ENV = (%ENV, LD_PRELOAD => $library, IDGEN_RANDOM => $folder); $node->start };
+my $start = sub { local %ENV = (%ENV, LD_PRELOAD => $library, IDGEN_RANDOM => $folder); return $node->start(@_) };
+# The next request of this process fails, which empties the file; 0: each request of all
+my $fail = sub { unlink "$folder/fail"; append_to_file("$folder/fail", $_[0]) };
 
 SKIP:
 {
 	skip 'there is no C compiler', 1 if !$compiled;
-	for my $preload ('', 'idgen')
+	$node->append_conf('postgresql.conf', q{shared_preload_libraries = ''});
+	for (1, 2)
 	{
-		my $how = $preload eq '' ? 'not preloaded' : 'preloaded';
-		$node->append_conf('postgresql.conf', "shared_preload_libraries = '$preload'");
-		for (1, 2)
+		$start->();
+		my ($session, $other) = (session(), session());
+		$fail->($session->{pid});
+		my $error = $session->ask("SELECT $given");
+		if (-s "$folder/fail")
 		{
-			$start->();
-			my ($session, $other) = (session(), session());
-			# the first call of this process fails, which empties the file
-			unlink "$folder/fail";
-			append_to_file("$folder/fail", $session->{pid});
-			my $error = $session->ask("SELECT $given");
-			if (-s "$folder/fail")
-			{
-				$node->stop;
-				skip 'the random bits of the server are not from RAND_bytes()', 1;
-			}
-			is($error, 'XX000', "$how: the first call gets no random bits");
-			# a secret of zeros would be the same after each start
-			my $now = $other->ask("SELECT $given");
-			ok(!$seen{$now}++, "$how: the next call has a new secret");
-			is($session->ask("SELECT $given"), $now, "$how: and the session that failed has it, too");
-			$_->quit for $session, $other;
 			$node->stop;
+			skip 'the random bits of the server are not from RAND_bytes()', 1;
 		}
+		is($error, 'XX000', 'not preloaded: the first call gets no random bits');
+		# a secret of zeros would be the same after each start
+		my $now = $other->ask("SELECT $given");
+		ok(!$seen{$now}++, 'the next call has a new secret');
+		is($session->ask("SELECT $given"), $now, 'and the session that failed has it, too');
+		$_->quit for $session, $other;
+		$node->stop;
+	}
+	$node->append_conf('postgresql.conf', q{shared_preload_libraries = 'idgen'});
+	for (1, 2)
+	{
+		my $log = -s $node->logfile;
+		$fail->(0);
+		is($start->(fail_ok => 1), 0, 'preloaded: without random bits, the server does not start');
+		like(slurp_file($node->logfile, $log), qr/FATAL:  could not generate random values/, 'and says why');
+		unlink "$folder/fail";
+		$start->();
+		ok(!$seen{ ask("SELECT $given") }++, 'the next start has a new secret');
+		$node->stop;
 	}
 
 	my $hex = 'a1b2c3d4e5f60718293a4b5c6d7e8f90';
@@ -140,19 +148,19 @@ SKIP:
 	append_to_file("$folder/secret", $secret);
 	$node->append_conf('postgresql.conf', "log_statement = all\nlog_min_messages = debug5");
 	$start->();
-	ask(q{CREATE TABLE filled AS SELECT idgen.keyed_comb() AS id FROM generate_series(1, 10000); CHECKPOINT});
+	ask(q{CREATE TABLE filled AS SELECT idgen.keyed_comb('a') AS id FROM generate_series(1, 10000); CHECKPOINT});
 	my $session = session();
-	like(errors(q{SELECT idgen.keyed_comb(area => repeat('x', 64))}), qr/22023/, 'an error');
+	like(errors(q{SELECT idgen.keyed_comb(repeat('x', 64))}), qr/22023/, 'an error');
 
 	my $database = ask(q{SELECT oid FROM pg_database WHERE datname = 'postgres'});
 	for my $area ('', 'a', 'orders of customers', 'x' x 63)
 	{
-		my $made = ask("SELECT left(idgen.keyed_comb('1 hour', '$area', to_timestamp(1795146240.5))::text, 8)");
+		my $made = ask("SELECT left(idgen.keyed_comb('$area', '1 hour', to_timestamp(1795146240.5))::text, 8)");
 		is($made, keyed_prefix(server_key($secret, $database, 1), $area, 3600_000, 1795146240_500),
 			"the prefix of area '$area' is that of the definition");
 	}
 	my $before = int(1000 * time);
-	my $made = ask("SELECT left(idgen.keyed_comb('1 hour', 'live')::text, 8)");
+	my $made = ask("SELECT left(idgen.keyed_comb('live')::text, 8)");
 	my @possible = map { keyed_prefix(server_key($secret, $database, 0), 'live', 3600_000, $_) } $before,
 		int(1000 * time);
 	like("@possible", qr/\b$made\b/, 'also without a clock');

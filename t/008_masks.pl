@@ -35,8 +35,8 @@ SKIP:
 				UNION ALL VALUES ('00000000-0000-7000-8000-000000000000'), ('ffffffff-ffff-7fff-bfff-ffffffffffff')" ],
 			[ 'unmask', 'idgen.unmask_uuid_v7(n::uuid, NAME)',
 			"SELECT idgen.uuid_v4() FROM generate_series(1, $count)" ],
-			[ 'permute', q{idgen.permute(split_part(n, ' ', 1)::bigint, split_part(n, ' ', 2)::bigint,
-				split_part(n, ' ', 3), NAME)},
+			[ 'permute', q{idgen.permute(split_part(n, ' ', 1)::bigint, split_part(n, ' ', 3),
+				split_part(n, ' ', 2)::bigint, NAME)},
 				qq{SELECT DISTINCT i || ' ' || g
 				  || ' ' || CASE i % 2 WHEN 0 THEN left('a-name-of-32-bytes-or-a-bit-less', (i % 33)::int) ELSE '' END
 				FROM unnest($sets\::bigint[]) g, LATERAL unnest(ARRAY[1, 2, g - 1, g]
@@ -55,12 +55,12 @@ SKIP:
 # --- Permutations -------------------------------------------------------------
 is(ask(q{
 	SELECT count(*) FROM generate_series(2, 2000) g,
-		LATERAL (SELECT count(DISTINCT p), min(p), max(p), bool_and(idgen.unpermute(p, g) = i) AS back
-			FROM generate_series(1, g) i, LATERAL (SELECT idgen.permute(i, g) AS p) permuted) numbers
+		LATERAL (SELECT count(DISTINCT p), min(p), max(p), bool_and(idgen.unpermute(p, '', g) = i) AS back
+			FROM generate_series(1, g) i, LATERAL (SELECT idgen.permute(i, '', g) AS p) permuted) numbers
 	WHERE count = g AND min = 1 AND max = g AND back}), 1999, 'every size from 2 to 2000 is permuted');
 is(ask(qq{
 	SELECT count(DISTINCT p), min(p), max(p) FROM generate_series(1, 1 << 20) i,
-		LATERAL (SELECT idgen.permute(i, 1 << 20, key_name => '$_') AS p) permuted}),
+		LATERAL (SELECT idgen.permute(i, '', 1 << 20, '$_') AS p) permuted}),
 	'1048576|1|1048576', "and 2^20 numbers, with the key $_") for qw(default orders other);
 
 # --- Bad arguments ------------------------------------------------------------
@@ -76,42 +76,43 @@ my $wrong = sub {
 my $range = sub { my ($what, $value) = @_; return "22023: $what\nDETAIL:  The value is $value." };
 my $add = 'HINT:  Add it to the file that idgen.key_file names, and reload the configuration.';
 my $unknown = sub { return qq{42704: key "$_[0]" does not exist\n$add} };
-my $bigint = 'id must be between 1 and 9223372036854775807';
+my $exact = 'id must be between 1 and 9007199254740991';
+my $long = "22023: area is too long\nDETAIL:  The area has more than 63 bytes in UTF-8.";
 for (
 	[ "mask_uuid_v7($v4)", $wrong->(7, $v4, 'version 4') ],
 	[ "unmask_uuid_v7($v7)", $wrong->(4, $v7, 'version 7') ],
 	[ "mask_uuid_v7($other)", $wrong->(7, $other, 'variant Microsoft') ],
-	[ 'permute(0)', $range->($bigint, 0) ],
-	[ 'permute(-9223372036854775808)', $range->($bigint, '-9223372036854775808') ],
-	[ 'permute(11, 10)', $range->('id must be between 1 and 10', 11) ],
-	[ 'unpermute(11, 10)', $range->('id must be between 1 and 10', 11) ],
-	[ 'permute(1, 1)', $range->('max_value must be at least 2', 1) ],
-	[ 'unpermute(1, -9223372036854775808)', $range->('max_value must be at least 2', '-9223372036854775808') ],
-	(map { [ "permute(1, key_name => '$_')", $unknown->($_) ] } 'none', '', 'defaul'),
+	[ q{permute(0, 'a')}, $range->($exact, 0) ],
+	[ q{permute(-9223372036854775808, 'a')}, $range->($exact, '-9223372036854775808') ],
+	[ q{permute(9007199254740992, 'a')}, $range->($exact, '9007199254740992') ],
+	[ q{permute(11, 'a', 10)}, $range->('id must be between 1 and 10', 11) ],
+	[ q{unpermute(11, 'a', 10)}, $range->('id must be between 1 and 10', 11) ],
+	[ q{permute(1, 'a', 1)}, $range->('max_value must be at least 2', 1) ],
+	[ q{unpermute(1, 'a', -9223372036854775808)}, $range->('max_value must be at least 2', '-9223372036854775808') ],
+	(map { [ "permute(1, 'a', key_name => '$_')", $unknown->($_) ] } 'none', '', 'defaul', 'default other'),
 	[ q{mask_uuid_v7(NULL, 'none')}, '' ],
-	[ q{permute(NULL, 1, key_name => 'none')}, '' ],
-	[ 'permute(5, 9, NULL)', '22004: area must not be null' ],
-	[ q{permute(5, 9, repeat('a', 64))},
-	"22023: area is too long\nDETAIL:  The area has 64 bytes; at most 63 are allowed." ],
-	[ 'permute(5, NULL)', '22004: max_value must not be null' ],
-	(map { [ $_, '22004: key_name must not be null' ] } 'unpermute(5, key_name => NULL)', "mask_uuid_v7($v7, NULL)",
-	"unmask_uuid_v7($v4, NULL)"))
+	[ q{permute(NULL, 'a', 1, 'none')}, '' ],
+	[ 'permute(5, NULL)', '22004: area must not be null' ],
+	[ q{permute(5, repeat('a', 64))}, $long ],
+	[ q{permute(5, 'a', NULL)}, '22004: max_value must not be null' ],
+	(map { [ $_, '22004: key_name must not be null' ] } q{unpermute(5, 'a', key_name => NULL)},
+		"mask_uuid_v7($v7, NULL)", "unmask_uuid_v7($v4, NULL)"))
 {
 	my ($call, $expected) = @$_;
 	is($masks->outcome("SELECT idgen.$call"), $expected, $call);
 }
-like($masks->outcome("SELECT idgen.permute(1, key_name => repeat('x', 100000000))"),
+like($masks->outcome("SELECT idgen.permute(1, 'a', key_name => repeat('x', 100000000))"),
 	qr/^42704: key "x{96}" does not exist/, 'of a name of 100 MB, a message shows the first bytes');
 
 # Names are bytes, which messages show in the client's encoding.
-for ([ UTF8 => 47, qr/^\Q@{[ $masks->outcome(q{SELECT idgen.permute(1, key_name => 'other')}) ]}\E$/ ],
+for ([ UTF8 => 47, qr/^\Q@{[ $masks->outcome(q{SELECT idgen.permute(1, 'a', key_name => 'other')}) ]}\E$/ ],
 	[ LATIN1 => 95, qr/^42704: key "gr\303\274n" does not exist\n/ ])
 {
 	my ($encoding, $shown, $found) = @$_;
 	add_database("in_$encoding", $encoding);
 	ask($Masks::grant, lc "in_$encoding");
 	my $in_encoding = sub {
-		return $masks->outcome("SET client_encoding = 'UTF8'; SELECT idgen.permute(1, key_name => $_[0])",
+		return $masks->outcome("SET client_encoding = 'UTF8'; SELECT idgen.permute(1, 'a', key_name => $_[0])",
 			database => lc "in_$encoding");
 	};
 	like($in_encoding->(q{'x' || repeat(chr(252), 1000)}), qr/^42704: key "x(\303\274){$shown}" does not exist\n/,
@@ -119,9 +120,30 @@ for ([ UTF8 => 47, qr/^\Q@{[ $masks->outcome(q{SELECT idgen.permute(1, key_name 
 	like($in_encoding->(q{'gr' || chr(252) || 'n'}), $found, "$encoding: the name that is not ASCII is one of UTF-8");
 }
 
-my $permuted = q{SELECT idgen.permute(5, 999999, 'gr' || chr(252) || 'n')};
+# Areas are texts: the same in each encoding, also in one without a conversion
+my $permuted = q{SELECT idgen.permute(5, 'gr' || chr(252) || 'n', 999999)};
 is($masks->outcome($permuted, database => 'in_latin1'), $masks->outcome($permuted, database => 'in_utf8'),
 	'an area is hashed in UTF-8 in each encoding');
+for my $database ('in_latin1', 'in_utf8')
+{
+	my $area = sub { return $masks->outcome("SELECT idgen.permute(5, repeat(chr(252), $_[0])) > 0", database => $database) };
+	is($area->(31) . ' ' . $area->(32), "t $long", "$database: of an area, the bytes in UTF-8 count");
+}
+SKIP:
+{
+	skip 'there is no MULE_INTERNAL', 2 if ask(q{SELECT pg_char_to_encoding('MULE_INTERNAL')}) < 0;
+	add_database('mule', 'MULE_INTERNAL');
+	ask($Masks::grant, 'mule');
+	my $answers = sub {
+		my $area = shift;
+		return map { $masks->outcome("SELECT $_", database => 'mule', user => ask('SELECT current_user')) }
+		  "idgen.permute(1, $area) > 0", "idgen.keyed_comb($area) IS NULL", "idgen.uuid_v5($v4, $area) IS NULL",
+		  "idgen.hmac_comb($area, 'default') IS NULL", "created FROM idgen.create_once(idgen.uuid_v4(), idgen.uuid_v4(),
+			'order', jsonb_build_array($area))";
+	};
+	is_deeply([ $answers->(q{'orders'}) ], [qw(t f f f t)], 'MULE_INTERNAL: texts in ASCII need no conversion');
+	is((grep { /^42883/ } $answers->(q{E'\\x81\\xfc'})), 5, '... which does not exist for others');
+}
 
 # --- Where the functions are used ---------------------------------------------
 ask(q{
@@ -132,6 +154,6 @@ ask(q{
 like(ask("EXPLAIN (COSTS OFF) SELECT * FROM events WHERE id = idgen.unmask_uuid_v7($v4)"),
 	qr/Index Scan using events_pkey.*Index Cond: \(id = idgen.unmask_uuid_v7/s,
 	'a lookup by a masked UUID uses the index');
-like(ask('EXPLAIN (COSTS OFF) SELECT * FROM events WHERE number = idgen.unpermute(12345)'),
+like(ask('EXPLAIN (COSTS OFF) SELECT * FROM events WHERE number = idgen.unpermute(12345, $$events$$)'),
 	qr/Index Scan using events_number_key.*Index Cond: \(number = idgen.unpermute/s, 'and one by a permuted number');
 done_testing();

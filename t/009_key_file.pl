@@ -1,6 +1,6 @@
 # The keys of masks come from a file that only the server's configuration can name and that others cannot access. They
-# stay in the server: not in a session's memory after they are replaced, nor in messages, the postmaster or dumps.
-# Parallel workers and standbys read the file themselves.
+# stay in the server: not in a session's memory after they are replaced, nor in messages, the postmaster or dumps. One
+# statement has one key, also in parallel; standbys read a file of their own.
 
 use Masks;
 use Server;
@@ -13,11 +13,12 @@ my $permuted = $masks->permuted;
 # --- The setting --------------------------------------------------------------
 my $set = q{SET idgen.key_file = 'postgresql.conf'};
 my $denied = 'parameter "idgen.key_file"';
-like(errors("$set; SELECT idgen.permute(1)", user => 'caller'),
-	qr/permission denied to set $denied/, 'a role cannot name another file before the library is loaded');
-my ($rows, $errors) = psql_said("$set; SELECT idgen.permute(1)");
-is($rows, $permuted, 'nor can a superuser in a session: the file of the configuration is read');
-like($errors, qr/WARNING.*$denied cannot be changed now/, 'with a warning');
+for my $user ('caller', ask('SELECT current_user'))
+{
+	my ($rows, $errors) = psql_said("$set; $Masks::permute", user => $user);
+	is($rows, $permuted, "$user cannot name another file in a session: that of the configuration is read");
+	like($errors, qr/WARNING.*$denied cannot be changed now/, 'with a warning');
+}
 like(errors("LOAD 'idgen'; $set"), qr/ERROR.*$denied cannot be changed now/, 'nor when it is loaded');
 
 add_database('other');
@@ -39,23 +40,19 @@ ask("ALTER ROLE ALL SET $_")
   for 'log_min_messages = debug5', 'log_error_verbosity = verbose', 'debug_print_parse = on', 'debug_print_plan = on';
 
 my $session = session();
-is($session->ask('SELECT idgen.permute(1)'), $permuted, 'a session reads the keys');
+is($session->ask($Masks::permute), $permuted, 'a session reads the keys');
 
 # Files that are refused in new sessions; or the bad line, and its error
 my $key = $Masks::key{default};
 my $refused = 'F0000: key file "idgen_keys"';
 my $no_key = qq{42704: key "default" does not exist\n}
   . 'HINT:  Add it to the file that idgen.key_file names, and reload the configuration.';
-my $digits = 'The key is not 32 hexadecimal digits.';
 for (
 	[ "default $key\ndefault $Masks::key{other}\n", 2, 'The name occurs twice.' ],
-	[ "default 000102030405060708090a0b0c0d0e0\n", 1, $digits ],
-	[ "default 000102030405060708090a0b0c0d0e0g\n", 1, $digits ],
-	[ "default ${key}0\n", 1, $digits ],
-	[ "\n\n$key", 3, $digits ],
-	[ 'default', 1, $digits ],
-	[ "default # $key", 1, $digits ],
 	[ "default $key \"postgres", 1, 'The name of a database has no closing quotation mark.' ],
+	[ "default $key\nother $Masks::key{other} \"shop\"postgres", 2,
+	'White space must follow a closing quotation mark.' ],
+	[ "default $key \"shop\"\"\"postgres\"", 1, 'White space must follow a closing quotation mark.' ],
 	[ "default $key postgres\ndefault $Masks::key{other}\n", 2, 'The name occurs twice.' ],
 	[ "default $key other", $no_key ],
 	[ "default $key Postgres # postgres",
@@ -71,6 +68,31 @@ for (
 	is($masks->permuted, $error, 'refused: ' . substr($content, 0, 70) =~ s/[\n\0]/ /gr);
 }
 
+# Lines whose key cannot be used; the others of the file can
+my $digits = 'The key is not 32 hexadecimal digits.';
+my $attribute = 'The line has an attribute that this version does not know.';
+for (
+	[ "default 000102030405060708090a0b0c0d0e0\n", $digits ],
+	[ "default 000102030405060708090a0b0c0d0e0g\n", $digits ],
+	[ "default ${key}0\n", $digits ],
+	[ "default $key$key\n", $digits ],
+	[ 'default', $digits ],
+	[ "default # $key", $digits ],
+	[ "default $key algorithm=other", $attribute ],
+	[ "default $key postgres x= other", $attribute ],
+	[ "default $key =", $attribute ])
+{
+	my ($line, $detail) = @$_;
+	$masks->write_keys("other $key\n\n$line");
+	is($masks->permuted, qq{F0000: key "default" in line 3 of the key file cannot be used\nDETAIL:  $detail},
+		"unusable: $line");
+	is($masks->outcome($Masks::permute =~ s/\)/, key_name => 'other')/r), $permuted, '... and the other key can be used');
+}
+$masks->write_keys("default ${key}0 other\ndefault $key algorithm=other other\ndefault $key postgres\n");
+is($masks->permuted, $permuted, 'a line for another database does not matter');
+$masks->write_keys($key);
+is($masks->permuted, $no_key, 'a line without a name does not matter');
+
 # Names of databases: the key is found if one of them is that of the session
 for my $names ('postgres', "\t other  postgres\t", '"postgres"', '"a ""b"" #" "postgres" # other', 'postgres#',
 	'other "" postgres')
@@ -80,11 +102,20 @@ for my $names ('postgres', "\t other  postgres\t", '"postgres"', '"a ""b"" #" "p
 }
 $masks->write_keys("default $Masks::key{other} other\ndefault $key postgres\n");
 is($masks->permuted, $permuted, 'two keys of one name for two databases');
+ask('CREATE DATABASE "a=b" TEMPLATE other');
+$masks->write_keys(qq{default $key "a=b"\n});
+is($masks->permuted(database => 'a=b'), $permuted, 'a quoted name can contain an equals sign');
+is($masks->permuted, $no_key, 'and is no attribute');
 
 my $longest = 'x' x 63 . " $key\n";
 $masks->write_keys($longest . '#' x (1024 * 1024 - length $longest));
-is($masks->outcome("SELECT idgen.permute(1, key_name => repeat('x', 63))"), $permuted,
+is($masks->outcome($Masks::permute =~ s/\)/, key_name => repeat('x', 63))/r), $permuted,
 	'the longest name, and the largest file');
+my $memory = "$Masks::permute; SELECT sum(total_bytes) FROM pg_backend_memory_contexts";
+$masks->write_keys("\n" x (1024 * 1024 - 100) . "default $key\n");
+my ($read, $bytes) = split /\n/, outcome($memory);
+is($read, $permuted, 'many lines');
+cmp_ok($bytes, '<', 8 * 1024 * 1024, '... take no memory each');
 
 $masks->write_keys("\xef\xbb\xbfdefault $key\n");
 is($masks->permuted, $permuted, 'a byte order mark is not a part of the first name');
@@ -131,17 +162,17 @@ SKIP:
 	check_link("$of_others.daemon.640", "$refused must be owned by the database user or root", 'and of others');
 }
 
-is($session->ask('SELECT idgen.permute(1)'), $permuted, 'the session has its keys until the next reload');
+is($session->ask($Masks::permute), $permuted, 'the session has its keys until the next reload');
 $masks->reload($session, "default $Masks::key{other}\nsecond $key");
-is($session->ask('SELECT idgen.permute(1)'), $masks->permuted, 'and then the new ones');
-is($session->ask(q{SELECT idgen.permute(1, key_name => 'second')}), $permuted, 'also one with a new name');
+is($session->ask($Masks::permute), $masks->permuted, 'and then the new ones');
+is($session->ask($Masks::permute =~ s/\)/, key_name => 'second')/r), $permuted, 'also one with a new name');
 $session->quit;
 
 # --- A session's memory ---------------------------------------------------------
 $masks->write_keys($Masks::all_keys);
 $session = session();
 my $pid = $session->{pid};
-my $in_session = sub { return $session->ask($_[0] // 'SELECT idgen.permute(1)') };
+my $in_session = sub { return $session->ask($_[0] // $Masks::permute) };
 
 # Is a key in the memory of a process?  Undefined if that cannot be read.
 sub is_in_memory
@@ -166,7 +197,7 @@ SKIP:
 	ok(!is_in_memory($pid, $Masks::key{$_}), "nor is the line of key $_") for @texts;
 
 	# A file that is refused
-	for my $broken ("$Masks::key{other} default", "key7 $Masks::key{other}", "$Masks::key{other}\0")
+	for my $broken ("key0 $Masks::key{other} \"default", "key7 $Masks::key{other}", "$Masks::key{other}\0")
 	{
 		my $title = $broken =~ s/\0/ zero byte/r;
 		$masks->reload($session, "$many$broken");
@@ -177,7 +208,7 @@ SKIP:
 	}
 	ok(!is_in_memory($pid, $Masks::key{$_}), "nor the line of key $_") for @texts;
 	is($in_session->(), $by_orders, 'the next call reads a file that was repaired');
-	is($in_session->('RESET ALL; SELECT idgen.permute(1)'), $by_orders, 'RESET ALL keeps the keys');
+	is($in_session->("RESET ALL; $Masks::permute"), $by_orders, 'RESET ALL keeps the keys');
 }
 $session->quit;
 my $shown = lc(slurp_file($node->logfile) . ask(q{
@@ -189,37 +220,44 @@ ok(index($shown, lc substr $Masks::key{$_}, 0, 12) < 0, "key $_ is in no message
   for sort keys %Masks::key;
 ask('ALTER ROLE ALL RESET ALL');
 
-# --- Parallel workers, and a library that is loaded at the server's start -----
-ask(q{
-	CREATE TABLE events (id uuid PRIMARY KEY);
-	INSERT INTO events SELECT idgen.uuid_v7() FROM generate_series(1, 5000);
-	ANALYZE events;
-	GRANT SELECT ON events TO caller;
-	CREATE FUNCTION permute_in(n bigint, leader int) RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
-	BEGIN
-		RETURN idgen.permute(n) || CASE WHEN pg_backend_pid() <> leader THEN ' in a worker' ELSE ' in its leader' END;
-	END $$});
-
-# The planner of the leader does not load the library.
-sub first_in_worker
-{
-	return outcome("SELECT pg_backend_pid() AS leader \\gset\n"
-		  . in_parallel('SELECT DISTINCT answer
-			FROM (SELECT permute_in(1, :leader) AS answer FROM events OFFSET 0) s'), user => 'caller');
-}
-
+# --- One statement, one key ----------------------------------------------------
+# Parallel workers would read a file that was replaced, while their leader has its keys until the next reload.
 $masks->write_keys($Masks::all_keys);
-is(first_in_worker(), "$permuted in a worker", 'a worker that is the first to load the library reads the keys');
-$masks->write_keys("default none\n");
-is(first_in_worker(), 'F0000', 'and fails as its leader would');
+ask('CREATE TABLE events AS SELECT i FROM generate_series(1, 20000) i; ANALYZE events');
+$session = session();
+$in_session->($Server::in_parallel);
+like($in_session->('EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF)
+	SELECT count(*) FROM events WHERE idgen.bigint_to_base(i, 36) IS NOT NULL'), qr/Workers Launched: [12]/, 'workers');
+my $v7 = q{'017f22e2-79b0-7cc3-98c4-dc0c0c07398f'};
+my $in_2026 = $in_session->(q{SELECT idgen.hmac_comb_at('2026-01-01', 'a', 'default')});
+my %value = map { $_ => $in_session->("SELECT $_") } "idgen.mask_uuid_v7($v7)", "idgen.unmask_uuid_v7('$in_2026')",
+  q{idgen.permute(1, 'a')}, q{idgen.unpermute(1, 'a')}, q{left(idgen.hmac_comb('a', 'default', '365250 days')::text, 8)},
+  q{left(idgen.hmac_comb_at('2026-01-01', 'a', 'default')::text, 8)},
+  "idgen.is_recent_hmac_comb('$in_2026', 'a', 'default', clock => '2026-01-01')";
+my $one_key = sub {
+	my $when = shift;
+	is($in_session->("SELECT count(*) FROM events WHERE $_ = '$value{$_}'"), 20000, "$when: $_") for sort keys %value;
+};
+$masks->write_keys("default $Masks::key{other}\n");
+$one_key->('a file that was replaced');
+$masks->reload($session, "default $Masks::key{orders}\n");
+for (sort keys %value)
+{
+	my $new = $in_session->("SELECT $_");
+	isnt($new, $value{$_}, "after a reload, another key: $_");
+	$value{$_} = $new;
+}
+$masks->write_keys("default $Masks::key{other}\n");
+$one_key->('replaced again');
+$session->quit;
 
+# --- A library that is loaded at the server's start ----------------------------
 $node->append_conf('postgresql.conf', q{shared_preload_libraries = 'idgen'});
 unlink $file;
 $node->restart;
 is($masks->permuted, $missing, 'the server starts with the library, but without the file');
 $masks->write_keys($Masks::all_keys);
 is($masks->permuted, $permuted, 'sessions read it when they need it');
-is(first_in_worker(), "$permuted in a worker", 'and so do workers');
 $masks->write_keys("default $Masks::key{other}\n");
 isnt($masks->permuted, $permuted, 'a new session inherits no keys');
 $node->reload;

@@ -1,9 +1,11 @@
-# hmac_comb() and its checks: the keys are those of docs/keyed-comb.md, also of the program on that page; keys outside
-# the window are refused; and no role that may not use a key learns a time by it, in no database.
+# hmac_comb(), hmac_comb_at() and their checks: the keys are those of docs/keyed-comb.md, also of the program on that
+# page; hmac_comb() gives those of the present only; keys outside the window are refused; and no role that may not use a
+# key learns a time by it, in no database.
 
 use IPC::Run;
 use KeyedPrefix;
 use Server;
+use Time::HiRes qw(time);
 
 my %keys = (app => '5e1f0c00000000000000000000000001', former => '000102030405060708090a0b0c0d0e0f',
 	theirs => 'ffeeddccbbaa99887766554433221100');
@@ -24,7 +26,7 @@ write_keys($lines);
 $node->start;
 ask('CREATE EXTENSION idgen; CREATE ROLE evil LOGIN; CREATE ROLE owner LOGIN; CREATE ROLE app LOGIN;
 	GRANT CREATE ON SCHEMA public TO evil, owner');
-my @of_keys = qw(hmac_comb is_recent_hmac_comb check_recent_hmac_comb check_recent_hmac_id);
+my @of_keys = qw(hmac_comb hmac_comb_at is_recent_hmac_comb check_recent_hmac_id);
 
 # --- The definition ------------------------------------------------------------
 # Borders of periods and twelfths, a millisecond around them; times before 1970 and near the end
@@ -46,24 +48,32 @@ for my $period (1, 7, 100, 60_000, 3600_000, 86400_000)
 		}
 	}
 }
-my $values = join ",\n", map { my ($p, $ms, $area) = @$_; "($p, $ms, '" . Encode::encode_utf8($area =~ s/'/''/gr)
-  . "')" } @cases;
-my $made = ask(qq{SELECT left(idgen.hmac_comb('app', period * interval '1 ms', area,
-		(date '1970-01-01' + (ms / 86400000)::int)::timestamptz + ms % 86400000 * interval '1 ms')::text, 8)
-	FROM (VALUES $values) v (period, ms, area)});
-is($made, join("\n", @expected),
+# The prefixes under a key, for lists of period, time and area
+sub prefixes
+{
+	my $key = shift;
+	my $values = join ",\n", map { my ($p, $ms, $area) = @$_; "($p, $ms, '" . Encode::encode_utf8($area =~ s/'/''/gr)
+	  . "')" } @_;
+	return ask(qq{SELECT left(idgen.hmac_comb_at((date '1970-01-01' + (ms / 86400000)::int)::timestamptz
+			+ ms % 86400000 * interval '1 ms', area, '$key', period * interval '1 ms')::text, 8)
+		FROM (VALUES $values) v (period, ms, area)});
+}
+is(prefixes('app', @cases), join("\n", @expected),
 	scalar(@cases) . ' prefixes around the borders of periods are those of the definition');
 add_database('latin1', 'LATIN1');
 write_keys("$lines\napp $keys{app} latin1\n");
-is(ask(q{SELECT left(idgen.hmac_comb('app', area => E'gr\\xfc\\xdfe', clock => 'epoch')::text, 8)}, 'latin1'),
+is(ask(q{SELECT left(idgen.hmac_comb_at('epoch', E'gr\\xfc\\xdfe', 'app')::text, 8)}, 'latin1'),
 	keyed_prefix(pack('H*', $keys{app}), "gr\x{fc}\x{df}e", 3600_000, 0),
 	'an area is hashed in UTF-8 in each encoding');
+
+my @vectors = slurp_file('docs/keyed-comb.md') =~ /^([0-9a-f]{32},.*)$/mg;
+is(prefixes('former', map { [ (split /,/)[ 2, 3, 1 ] ] } @vectors), join("\n", map { /,(\w+)$/ } @vectors),
+	'and those of the vectors of the page');
 
 SKIP:
 {
 	skip 'no python3', 1 if !defined $python;
 	my ($program) = slurp_file('docs/keyed-comb.md') =~ /^```python\n(.*?)^```/ms;
-	my @vectors = slurp_file('docs/keyed-comb.md') =~ /^([0-9a-f]{32},.*)$/mg;
 	my $run = "$program\nimport sys\nfor line in sys.stdin:\n    key, area, period, ms, _ = line.split(',')\n"
 	  . "    print(str(keyed_comb(bytes.fromhex(key), area, int(period), int(ms)))[:8])\n"
 	  . "print(keyed_comb(bytes.fromhex('$keys{app}'), 'orders'))\n";
@@ -72,44 +82,76 @@ SKIP:
 	my @lines = split /\n/, $output;
 	my $id = pop @lines;
 	is("@lines", join(' ', map { /,(\w+)$/ } @vectors), 'the program of the page has the vectors of the page');
-	is(ask("SELECT idgen.is_recent_hmac_comb('$id', 'app', area => 'orders')"), 't', 'and the server accepts its keys');
+	is(ask("SELECT idgen.is_recent_hmac_comb('$id', 'orders', 'app')"), 't', 'and the server accepts its keys');
 }
+
+# --- Only the present --------------------------------------------------------------
+# Whatever its arguments are, and whatever hmac_comb_at() was called for before in the session, hmac_comb() has a prefix
+# of its period and its area at the time of the call; an area that looks like the rest of a message is an area.
+my @areas = ('', 'orders', ' orders', '489000 orders', '3600000 489000 orders', '1 3600000 489000 orders', '2');
+my $session = session();
+my @wrong;
+for my $key ('app', 'former')
+{
+	for my $seconds (1, 7, 60, 3600, 86400, 365250 * 86400)
+	{
+		for my $area (@areas)
+		{
+			my ($period, $from) = (1000 * $seconds, int 1000 * time);
+			my ($other, $prefix) = split /\|/, $session->ask("SELECT idgen.hmac_comb_at('2026-01-01', '$area', '$key', '$seconds s'),
+				left(idgen.hmac_comb('$area', '$key', '$seconds s')::text, 8)");
+			my ($first, $last) = map { KeyedPrefix::floor_div(12 * $_, $period) } $from, int 1000 * time;
+			push @wrong, "$key $seconds $area" if !grep {
+				$prefix eq keyed_prefix(pack('H*', $keys{$key}), $area, $period,
+					-KeyedPrefix::floor_div(-$_ * $period, 12)) } $first .. $last;
+		}
+	}
+}
+is("@wrong", '', 'hmac_comb() alone has the prefixes of the present');
+is(ask(q{SELECT array_agg(p.parameter_name::text ORDER BY ordinal_position) FROM information_schema.parameters p
+	JOIN information_schema.routines r USING (specific_schema, specific_name) WHERE r.routine_schema = 'idgen'
+		AND r.routine_name = 'hmac_comb'}), '{area,key_name,period}', 'and no argument for a time');
+$session->quit;
 
 # --- What a check accepts ----------------------------------------------------------
 # (By random clocks and windows: t/003_properties.pl.)
-my $accepted = ask(q{SELECT count(*) FILTER (WHERE idgen.is_recent_hmac_comb(idgen.uuid_v4(), 'app', '1 day'))
+my $accepted = ask(q{SELECT count(*) FILTER (WHERE idgen.is_recent_hmac_comb(idgen.uuid_v4(), 't', 'app', '1 day'))
 	FROM generate_series(1, 10000000)});
 # Poisson, mean 1.34
 cmp_ok($accepted, '<=', 16, 'of 10,000,000 random UUIDs, a window of two days accepts one or two');
-is(ask(q{SELECT count(*) FILTER (WHERE idgen.is_recent_hmac_comb(idgen.hmac_comb('app', area => 'orders'), 'app',
-	area => 'lines')),
-	count(*) FILTER (WHERE idgen.is_recent_hmac_comb(idgen.hmac_comb('app', area => 'a'), 'former', area => 'a')),
-	count(*) FILTER (WHERE idgen.is_recent_hmac_comb(idgen.uuid_v7(), 'app')) FROM generate_series(1, 1000)}),
+is(ask(q{SELECT count(*) FILTER (WHERE idgen.is_recent_hmac_comb(idgen.hmac_comb('orders', 'app'), 'lines', 'app')),
+	count(*) FILTER (WHERE idgen.is_recent_hmac_comb(idgen.hmac_comb('a', 'app'), 'a', 'former')),
+	count(*) FILTER (WHERE idgen.is_recent_hmac_comb(idgen.uuid_v7(), 'a', 'app')) FROM generate_series(1, 1000)}),
 	'0|0|0', 'keys of another area, of the same area under another key, and of version 7 are refused');
-is(outcome(q{SELECT idgen.is_recent_hmac_comb(idgen.uuid_v4(), 'app', '32 hours')}), 'f', 'a window of 64 periods');
-is(outcome(q{SELECT idgen.is_recent_hmac_comb(idgen.uuid_v4(), 'app', '32 hours 1 us')}), '22023', 'and no wider one');
-my $stolen = ask(q{SELECT idgen.hmac_comb('app', area => 't', clock => now() - interval '30 days')});
-my $refused = errors("SELECT idgen.check_recent_hmac_comb('$stolen', 'app', area => 't')");
-my $instant = '[-0-9]+ [0-9:.]+\+00';
-like($refused,
-	qr/ERROR:  23514: .*\nDETAIL:  The prefix of identifier $stolen is not one of those from $instant to $instant\.\n/,
-	'a refusal contains the identifier and the window, and no prefix');
-like($refused,
-	qr/\nHINT:  The program .* key "app", period 01:00:00 and area "t", .*\nCONSTRAINT NAME:  check_recent_hmac_comb\n/,
-	'and what the program needs');
+is(outcome(q{SELECT idgen.is_recent_hmac_comb(idgen.uuid_v4(), 't', 'app', '32 hours')}), 'f', 'a window of 64 periods');
+is(outcome(q{SELECT idgen.is_recent_hmac_comb(idgen.uuid_v4(), 't', 'app', '32 hours 1 us')}), '22023', 'and no wider one');
+
+# A list of keys, of which any may be that of the identifier, and all must exist
+my $eight = 'app former 1 2 3 4 5 6';
+my $names = join '', map { "$_ $keys{theirs}\n" } 1 .. 7;
+write_keys("$lines$names");
+$node->reload;
+is(outcome("SELECT idgen.is_recent_hmac_comb(idgen.hmac_comb('t', 'former'), 't', $_->[0])"), $_->[1],
+	"key_name: $_->[0]") for [ q{'former'}, 't' ], [ q{'app'}, 'f' ], [ q{'app former'}, 't' ],
+	[ q{E'\\tformer  \\n\\r app '}, 't' ], [ "'$eight'", 't' ], [ "'$eight 7'", '22023' ], [ q{'former none'}, '42704' ],
+	[ q{'none former'}, '42704' ], [ q{'former theirs'}, '42704' ], [ q{''}, '22023' ], [ q{E' \\n'}, '22023' ],
+	[ 'NULL', '22004' ];
+is(outcome("SELECT idgen.$_"), '22023', "a generator has one key: $_") for q{hmac_comb('t', 'app former')},
+	q{hmac_comb('t', ' app')}, q{hmac_comb('t', E'app\\n')}, q{hmac_comb_at('2026-01-01', 't', E'app\\tformer')};
+my $stolen = ask(q{SELECT idgen.hmac_comb_at(now() - interval '30 days', 't', 'app')});
 
 # --- Who learns something ----------------------------------------------------------
 ask("GRANT EXECUTE ON FUNCTION @{[ join ', ', map { qq(idgen.$_) } @of_keys ]} TO owner;
-	CREATE FUNCTION new_key() RETURNS uuid LANGUAGE sql SECURITY DEFINER BEGIN ATOMIC SELECT idgen.hmac_comb('app',
-		area => 't'); END");
+	CREATE FUNCTION new_key() RETURNS uuid LANGUAGE sql SECURITY DEFINER BEGIN ATOMIC SELECT idgen.hmac_comb('t',
+		'app'); END");
 my $trigger = q{CREATE TRIGGER check_id BEFORE INSERT OR UPDATE OF id ON %s FOR EACH ROW
-	EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'key=app', 'area=t'%s)};
+	EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'area=t', 'key_name=app'%s)};
 sub trigger_on { my ($table, $more) = @_; return sprintf $trigger, $table, $more // '' }
 outcome('CREATE TABLE orders (id uuid PRIMARY KEY, n int); GRANT TRIGGER, INSERT, SELECT ON orders TO evil;
 	GRANT INSERT, UPDATE, SELECT ON orders TO app', user => 'owner');
 is(outcome($_->[0], user => 'evil'), '42501', $_->[1]) for (
-	(map { [ "SELECT idgen.$_->[0]($_->[1])", "without the right: $_->[0]()" ] } [ 'hmac_comb', "'app'" ],
-		[ 'is_recent_hmac_comb', "'$stolen', 'app'" ], [ 'check_recent_hmac_comb', "'$stolen', 'app'" ]),
+	(map { [ "SELECT idgen.$_->[0]($_->[1])", "without the right: $_->[0]()" ] } [ 'hmac_comb', q{'t', 'app'} ],
+		[ 'hmac_comb_at', q{now(), 't', 'app'} ], [ 'is_recent_hmac_comb', "'$stolen', 't', 'app'" ]),
 	[ 'CREATE TABLE mine (id uuid); ' . trigger_on('mine'), 'a trigger on an own table' ],
 	[ 'CREATE TEMP TABLE mine (id uuid); ' . trigger_on('mine'), 'on a temporary table' ],
 	[ trigger_on('orders', ", 'past_tolerance=31 hours'"),
@@ -130,6 +172,14 @@ for ([ 'a role without it', 'app' ], [ 'a role with TRIGGER', 'evil' ])
 	is(outcome("INSERT INTO orders (id) VALUES ('$stolen')", user => $role), '23514',
 		"$who: a key of another time is refused");
 }
+my $refused = errors("INSERT INTO orders (id) VALUES ('$stolen')", user => 'app');
+my $instant = '[-0-9]+ [0-9:.]+\+00';
+like($refused,
+	qr/ERROR:  23514: .*\nDETAIL:  The prefix of identifier $stolen is not one of those from $instant to $instant\.\n/,
+	'a refusal contains the identifier and the window, and no prefix');
+like($refused,
+	qr/\nHINT:  The program .* key "app", period 01:00:00 and area "t", .*\n.*\nTABLE NAME:  orders\n.*\nCONSTRAINT NAME:  check_id\n/,
+	'and what the program needs');
 like(errors("COPY orders FROM STDIN;\n$stolen\t1\n\\.\n"), qr/23514/, 'COPY, too');
 is(outcome("UPDATE orders SET n = 1", user => 'app'), '', 'an UPDATE of another column passes');
 is(outcome("UPDATE orders SET id = '$stolen'", user => 'app'), '23514', 'one of the key does not');
@@ -154,21 +204,37 @@ is(outcome('ALTER TABLE parents DETACH PARTITION child;
 	CREATE TABLE child2 PARTITION OF parents FOR VALUES WITH (MODULUS 1, REMAINDER 0)', user => 'evil'),
 	'42501', 'and a role without the right makes no other one');
 is(outcome('SET ROLE owner', user => 'evil'), '42501', 'SET ROLE needs membership');
-is(outcome(q{SELECT idgen.hmac_comb('app')}, user => 'app'), '42501',
+is(outcome(q{SELECT idgen.hmac_comb('t', 'app')}, user => 'app'), '42501',
 	'a SECURITY DEFINER function does not give its right away');
+
+# The generator as a default, which each inserting role must be allowed to call
+ask(q{CREATE TABLE lines (id uuid PRIMARY KEY DEFAULT idgen.hmac_comb('lines', 'app')); GRANT INSERT ON lines TO app, evil;
+	CREATE TRIGGER check_id BEFORE INSERT OR UPDATE OF id ON lines FOR EACH ROW
+	EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'area=lines', 'key_name=app'); GRANT EXECUTE ON FUNCTION idgen.hmac_comb TO app});
+is(outcome('INSERT INTO lines DEFAULT VALUES', user => 'app'), '', 'a default, for a role with EXECUTE on hmac_comb()');
+is(outcome('INSERT INTO lines DEFAULT VALUES', user => 'evil'), '42501', 'and for no other one');
+is(outcome("SELECT idgen.$_", user => 'app'), '42501', "who dates no keys: $_")
+  for q{hmac_comb_at('2026-01-01', 't', 'app')}, "is_recent_hmac_comb('$stolen', 't', 'app')";
+ask('REVOKE EXECUTE ON FUNCTION idgen.hmac_comb FROM app');
 ask('REVOKE EXECUTE ON FUNCTION idgen.check_recent_hmac_id FROM owner');
 is(outcome($insert, user => 'app'), '', 'a trigger outlives the right of its creator');
 
 # --- Arguments of the trigger ----------------------------------------------------------
-for ([ q{'id'}, '22023', 'no key' ], [ '', '22023', 'no column' ], [ q{'id', 'key=none'}, '42704', 'an unknown key' ],
-	[ q{'id', 'key=theirs'}, '42704', 'a key of another database' ], [ q{'id', 'key=app', 'prefix_bytes=2'}, '22023',
-	'prefix bytes' ],
-	[ q{'id', 'key=app', 'key=app'}, '22023', 'a name twice' ], [ q{'id', 'key=app', 'tolerance=33 hours'}, '22023',
-	'a wide window' ],
-	[ "'id', 'key=app', 'area=@{[ 'x' x 64 ]}'", '22023', 'a long area' ], [ q{'id', 'key=app', 'period=0'}, '22023',
-	'no period' ],
-	[ q{'n', 'key=app'}, '42804', 'another type' ],
-	[ q{'id', 'key=app', 'area=t', 'period=1 hour', 'tolerance=1 minute'}, '', 'all' ])
+for ([ q{'id'}, '22023', 'no area' ], [ '', '22023', 'no column' ], [ q{'id', 'key_name=app'}, '22023', 'no area but a key' ],
+	[ q{'id', 'area=t'}, '42704', 'the key "shared" is the default' ],
+	[ q{'id', 'area=t', 'key_name=none'}, '42704', 'an unknown key' ],
+	[ q{'id', 'area=t', 'key_name=theirs'}, '42704', 'a key of another database' ],
+	[ q{'id', 'area=t', 'key_name=app', 'prefix_bytes=2'}, '22023', 'prefix bytes' ],
+	[ q{'id', 'area=t', 'key=app'}, '22023', 'another name of an argument' ],
+	[ q{'id', 'area=t', 'key_name=app', 'key_name=app'}, '22023', 'a name twice' ],
+	[ q{'id', 'area=t', 'key_name=app', 'tolerance=33 hours'}, '22023', 'a wide window' ],
+	[ "'id', 'key_name=app', 'area=@{[ 'x' x 64 ]}'", '22023', 'a long area' ],
+	[ q{'id', 'area=t', 'key_name=app', 'period=0'}, '22023', 'no period' ],
+	[ q{'n', 'area=t', 'key_name=app'}, '42804', 'another type' ],
+	[ q{'id', 'area=t', 'key_name='}, '22023', 'no name' ], [ q{'id', 'area=t', 'key_name= '}, '22023', 'only a blank' ],
+	[ "'id', 'area=t', 'key_name=$eight 7'", '22023', 'nine names' ], [ "'id', 'area=t', 'key_name=$eight'", '', 'eight names' ],
+	[ q{'id', 'area=t', 'key_name=app none'}, '42704', 'an unknown second key' ],
+	[ q{'id', 'area=t', 'key_name=app', 'period=1 hour', 'tolerance=1 minute'}, '', 'all' ])
 {
 	my ($arguments, $expected, $name) = @$_;
 	is(outcome("CREATE TEMP TABLE x (id uuid, n int); CREATE TRIGGER t BEFORE INSERT ON x FOR EACH ROW
@@ -176,28 +242,57 @@ for ([ q{'id'}, '22023', 'no key' ], [ '', '22023', 'no column' ], [ q{'id', 'ke
 			INSERT INTO x VALUES (NULL)"), $expected, "arguments: $name");
 }
 
+# A key replaces another one, when the table already has rows.
+ask(q{CREATE TABLE items (id uuid PRIMARY KEY, n int)});
+my $accept = sub {
+	ask("CREATE OR REPLACE TRIGGER check_id BEFORE INSERT OR UPDATE OF id ON items FOR EACH ROW
+		EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'area=items', 'key_name=$_[0]')");
+};
+my $new = sub { return "INSERT INTO items SELECT idgen.hmac_comb('items', '$_[0]') RETURNING id" };
+$accept->('former');
+my $first = ask($new->('former'));
+is(outcome($new->('app')), '23514', 'a key that the trigger does not know');
+$accept->('app former');
+like(outcome($new->($_)), qr/^[0-9a-f-]{36}$/, "with two names, keys of $_") for 'app', 'former';
+like(errors("INSERT INTO items VALUES ('$stolen')"), qr/\nHINT:  The program .* key "app", (?!.*former)/,
+	'a message names the first one alone');
+$accept->('app');
+is(outcome($new->('former')), '23514', 'and with the new one, no longer those of the former');
+my $repeat = "INSERT INTO items VALUES ('$first')";
+is(outcome($repeat), '23505', 'whose rows are there');
+my $keep = "UPDATE items SET id = id WHERE id = '$first' RETURNING n IS NULL";
+$accept->('app none');
+is(outcome($repeat), '42704', 'a name that is not in the file is an error, also for a row that is there');
+is(outcome($keep), 't', 'but not for an UPDATE that keeps the identifier');
+unlink $file;
+is(outcome($repeat), '58P01', 'so is a file that is not there');
+is(outcome($keep), 't', 'again not for that UPDATE');
+is(outcome("UPDATE items SET id = idgen.uuid_v4() WHERE id = '$first'"), '58P01', 'but for one of the identifier');
+write_keys($lines);
+$node->reload;
+
 # --- Databases, files, reloads -----------------------------------------------------------
 ask(q{CREATE ROLE tenant LOGIN CREATEDB});
 outcome('CREATE DATABASE tenant', user => 'tenant');
 is(outcome('CREATE EXTENSION idgen', database => 'tenant', user => 'tenant'), '',
 	'the owner of another database installs idgen');
 is(outcome("SELECT idgen.$_", database => 'tenant', user => 'tenant'), '42501', "and has no EXECUTE: $_")
-  for q{hmac_comb('theirs')}, "is_recent_hmac_comb('$stolen', 'app')", "check_recent_hmac_comb('$stolen', 'app')",
+  for q{hmac_comb('t', 'theirs')}, q{hmac_comb_at(now(), 't', 'theirs')}, "is_recent_hmac_comb('$stolen', 't', 'app')",
 	q{unmask_uuid_v7(idgen.uuid_v4(), 'app')};
 ask('GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA idgen TO tenant', 'tenant');
 is(outcome("SELECT idgen.$_", database => 'tenant', user => 'tenant'), '42704',
 	"with EXECUTE, it does not find keys of others: $_")
-  for q{hmac_comb('app')}, "is_recent_hmac_comb('$stolen', 'app')", q{mask_uuid_v7(idgen.uuid_v7(), 'app')},
-	q{permute(1, key_name => 'app')};
-like(outcome(q{SELECT idgen.hmac_comb('theirs')}, database => 'tenant', user => 'tenant'), qr/^[0-9a-f-]{36}$/,
+  for q{hmac_comb('t', 'app')}, "is_recent_hmac_comb('$stolen', 't', 'app')", q{mask_uuid_v7(idgen.uuid_v7(), 'app')},
+	q{permute(1, 't', key_name => 'app')};
+like(outcome(q{SELECT idgen.hmac_comb('t', 'theirs')}, database => 'tenant', user => 'tenant'), qr/^[0-9a-f-]{36}$/,
 	'its own one is found');
-like(outcome(q{SELECT idgen.hmac_comb('former')}, database => 'tenant', user => 'tenant'), qr/^[0-9a-f-]{36}$/,
+like(outcome(q{SELECT idgen.hmac_comb('t', 'former')}, database => 'tenant', user => 'tenant'), qr/^[0-9a-f-]{36}$/,
 	'and one without names');
 
-my $session = session();
+$session = session();
 $session->ask('CREATE TEMP TABLE x (id uuid)');
 $session->ask(q{CREATE TRIGGER t BEFORE INSERT ON x FOR EACH ROW
-	EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'key=app', 'area=t')});
+	EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'area=t', 'key_name=app')});
 my $former = $session->ask('SELECT new_key()');
 is($session->ask("INSERT INTO x VALUES ('$former')"), '', 'a session uses a key');
 write_keys("app $keys{theirs}\n");

@@ -10,7 +10,7 @@ my $table = 'idgen.creation_identifiers';
 my $command = q{'c0000000-0000-4000-8000-00000000000a'};
 my $row = 'e0000000-0000-4000-8000-00000000000a';
 my $entity = "'$row'::uuid";
-my $replay = "SELECT created FROM idgen.create_once_bigint($command, 1)";
+my $replay = "SELECT created FROM idgen.create_once_bigint($command, 1, '')";
 ask('CREATE ROLE application LOGIN');
 
 # --- Plans --------------------------------------------------------------------
@@ -31,13 +31,13 @@ is(executed("BEGIN ISOLATION LEVEL SERIALIZABLE; $replay"), 'f INSERT SELECT',
 
 is(ask("
 		TRUNCATE $table;
-		INSERT INTO $table (command_id, entity_number, created_at) VALUES ($command, 1, '2001-01-01');
-		SELECT created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000d', $entity);
+		INSERT INTO $table (command_id, command_name, entity_number, created_at) VALUES ($command, '', 1, '2001-01-01');
+		SELECT created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000d', $entity, '');
 		SELECT idgen.purge_creations(), idgen.trim_creations(1000);
 		DROP EXTENSION idgen;
 		CREATE EXTENSION idgen;
-		SELECT entity_id, created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000d', $entity);
-		SELECT entity_id, created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000d', idgen.uuid_v4());
+		SELECT entity_id, created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000d', $entity, '');
+		SELECT entity_id, created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000d', idgen.uuid_v4(), '');
 		SELECT idgen.purge_creations(), idgen.trim_creations(0)"),
 	"t\n1|0\n$row|t\n$row|f\n0|1", 'a session continues after the extension was dropped and created');
 
@@ -51,15 +51,15 @@ my $operations = qq{
 	COMMIT;
 	SELECT idgen.create_once_bigint($command, 4, 'invoice');
 	SELECT command_name, entity_number FROM idgen.creation_identifiers WHERE command_id = $command;
-	SELECT entity_id, created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000b', $command\::uuid);
-	SELECT entity_id, created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000b', idgen.uuid_v4());
+	SELECT entity_id, created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000b', $command\::uuid, '');
+	SELECT entity_id, created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000b', idgen.uuid_v4(), '');
 	SELECT idgen.forget_creation($command), idgen.forget_creation($command);
 	SELECT idgen.forget_creation_of($command\::uuid), idgen.forget_creation_of($command\::uuid);
-	SELECT count(*) FROM generate_series(1, 2600) i, idgen.create_once_bigint(md5(i::text)::uuid, i::bigint)
+	SELECT count(*) FROM generate_series(1, 2600) i, idgen.create_once_bigint(md5(i::text)::uuid, i::bigint, '')
 		WHERE created;
-	SELECT count(*) FROM generate_series(1, 2600) i, idgen.create_once_bigint(md5(i::text)::uuid, 0::bigint)
+	SELECT count(*) FROM generate_series(1, 2600) i, idgen.create_once_bigint(md5(i::text)::uuid, 0::bigint, '')
 		WHERE entity_number = i;
-	SELECT sum(idgen.forget_creation_of_bigint(i)) FROM generate_series(1, 10) i;
+	SELECT sum(idgen.forget_creation_of_bigint(i, '')) FROM generate_series(1, 10) i;
 	UPDATE $table SET created_at = created_at - (2600 - entity_number) * interval '1 minute'
 		- CASE WHEN entity_number <= 2510 THEN interval '1 day' ELSE interval '0' END;
 	SELECT idgen.purge_creations('1 day', batch_size => 1500);
@@ -71,7 +71,7 @@ my $operations = qq{
 my $answers = join("\n", qw(1|t 1|f 1|f order|1
 	  c0000000-0000-4000-8000-00000000000a|t c0000000-0000-4000-8000-00000000000a|f
 	  t|f 1|0 2600 2600 10 1500 1090|1511|2600 1000|0 0|10|0 80|2521|2600 80));
-my $columns = q{command_name text NOT NULL, entity_id uuid, entity_number bigint, request_hash bigint,
+my $columns = q{command_name text NOT NULL, entity_id uuid, entity_number bigint, entity_text text, request_hash bigint,
 	created_at timestamptz NOT NULL DEFAULT now()};
 my $like = "CREATE TABLE $table (LIKE idgen.made INCLUDING ALL)";
 my $works = "$row|t\n$row|f";
@@ -90,7 +90,7 @@ for my $case (
 	[ 'behind a view', '42809', 'CREATE TABLE idgen.kept (LIKE idgen.made INCLUDING ALL)',
 		"CREATE VIEW $table AS SELECT * FROM idgen.kept" ],
 	[ 'with a child that has the row', $known, $like, "CREATE TABLE idgen.child () INHERITS ($table)",
-		"INSERT INTO idgen.child (command_id, entity_id) VALUES ($command, $entity)" ],
+		"INSERT INTO idgen.child (command_id, command_name, entity_id) VALUES ($command, '', $entity)" ],
 	[ 'with a name that is null', $known, $like, "ALTER TABLE $table ALTER command_name DROP NOT NULL",
 		"INSERT INTO $table (command_id, command_name, entity_id) VALUES ($command, NULL, $entity)" ],
 	[ 'whose trigger changes the entity', "$row|t\n11111111-0000-4000-8000-000000000000|f", $like, q{
@@ -98,7 +98,7 @@ for my $case (
 			NEW.entity_id := '11111111-0000-4000-8000-000000000000'; RETURN NEW; END $$},
 		"CREATE TRIGGER changes BEFORE INSERT ON $table FOR EACH ROW EXECUTE FUNCTION changes()" ],
 	[ 'with a number for the uuid', '42846', $like, "ALTER TABLE $table DROP entity_id, ADD entity_id bigint",
-		"INSERT INTO $table (command_id, entity_id) VALUES ($command, 4711)" ],
+		"INSERT INTO $table (command_id, command_name, entity_id) VALUES ($command, '', 4711)" ],
 	[ 'with a number for the name', '23514', $like, "ALTER TABLE $table DROP command_name, ADD command_name oid",
 		"INSERT INTO $table (command_id, command_name, entity_id) VALUES ($command, 4711, $entity)" ])
 {
@@ -115,9 +115,9 @@ for my $case (
 			'and refuses another command');
 	}
 
-	my $again = "SELECT entity_id, created FROM idgen.create_once($command, $entity)";
-	ask("GRANT SELECT (command_id, command_name, entity_id, entity_number, request_hash) ON $table TO application;
-		GRANT INSERT (command_id, command_name, entity_id, entity_number, request_hash) ON $table TO application;
+	my $again = "SELECT entity_id, created FROM idgen.create_once($command, $entity, '')";
+	ask("GRANT SELECT (command_id, command_name, entity_id, entity_number, entity_text, request_hash) ON $table TO application;
+		GRANT INSERT (command_id, command_name, entity_id, entity_number, entity_text, request_hash) ON $table TO application;
 		GRANT USAGE ON ALL SEQUENCES IN SCHEMA idgen TO application", 'other');
 	is(outcome("$again; $again", database => 'other'), $expected, "a command on a table $what");
 	is(outcome($again, database => 'other', user => 'application'),

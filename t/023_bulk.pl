@@ -9,16 +9,17 @@ start_server('bulk', "autovacuum = off\nlog_statement = none\nshared_buffers = 3
 # such a plan would read 50,000 rows for each call in the end.
 my $scans = q{FROM pg_stat_xact_user_tables WHERE relid = 'idgen.creation_identifiers'::regclass};
 is(ask(qq{
-	SELECT FROM idgen.create_once_bigint(idgen.uuid_v4(), 0);
+	SELECT FROM idgen.create_once_bigint(idgen.uuid_v4(), 0, 'order');
 	VACUUM ANALYZE idgen.creation_identifiers;
 	CREATE TABLE command (n int PRIMARY KEY, id uuid);
 	BEGIN;
 	INSERT INTO command SELECT i, idgen.uuid_v7() FROM generate_series(1, 50000) i;
 	SELECT seq_scan AS before $scans \\gset
-	SELECT 'created', count(*) FROM command, idgen.create_once_bigint(id, n) o WHERE o.created;
-	SELECT 'again', count(*) FROM command, idgen.create_once_bigint(id, 0) WHERE entity_number = n AND NOT created;
+	SELECT 'created', count(*) FROM command, idgen.create_once_bigint(id, n, 'order') o WHERE o.created;
+	SELECT 'again', count(*) FROM command, idgen.create_once_bigint(id, 0, 'order')
+		WHERE entity_number = n AND NOT created;
 	SELECT 'forgotten', count(*) FILTER (WHERE idgen.forget_creation(id)) FROM command WHERE n <= 1000;
-	SELECT 'by entity', sum(idgen.forget_creation_of_bigint(n)) FROM command WHERE n BETWEEN 1001 AND 2000;
+	SELECT 'by entity', sum(idgen.forget_creation_of_bigint(n, 'order')) FROM command WHERE n BETWEEN 1001 AND 2000;
 	SELECT 'of an earlier transaction', idgen.purge_creations('0', batch_size => 1000);
 	SELECT 'scans', seq_scan - :before $scans;
 	SELECT 'left', count(*) FROM idgen.creation_identifiers;
@@ -60,8 +61,9 @@ check_flat("300000 calls leave no memory behind: $_", $_, 300000) for
 	'idgen.check_recent_short_comb(idgen.short_comb())', 'idgen.is_recent_comb(idgen.comb())',
 	'idgen.object_id_timestamp(idgen.object_id())', q{idgen.sequence_comb('numbers')},
 	'idgen.uuid_timestamp(idgen.uuid_v7())', 'idgen.uuid_from_base(idgen.uuid_to_base(idgen.uuid_v7(), 58), 58)',
-	q{idgen.prefixed_id_to_uuid(idgen.prefixed_id('acct'), 'acct')},
-	q{idgen.is_prefixed_id(idgen.prefixed_id('acct'), 'acct') AND NOT idgen.is_prefixed_id(repeat('!', 30), 'acct')},
+	q{idgen.prefixed_id_to_uuid(idgen.prefixed_id_from_uuid('acct', idgen.uuid_v4()), 'acct')},
+	q{idgen.is_prefixed_id(idgen.prefixed_id_from_uuid('acct', idgen.uuid_v4()), 'acct')
+		AND NOT idgen.is_prefixed_id(repeat('!', 30), 'acct')},
 	q{idgen.remember_command(array_fill(idgen.uuid_v4(), ARRAY[20]), idgen.uuid_v4())};
 my $replay = q{idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000a', 1, 'order',
 	jsonb_build_object('n', 1, 'lines', '[1, 2.50]'::jsonb))};
@@ -75,13 +77,13 @@ ask(q{
 	CREATE FUNCTION take_sample() RETURNS trigger LANGUAGE plpgsql
 		AS 'BEGIN INSERT INTO sample (bytes) VALUES (memory()); RETURN NULL; END';
 	CREATE TRIGGER take_sample AFTER DELETE ON idgen.creation_identifiers EXECUTE FUNCTION take_sample()});
-for my $call (q{purge_creations('0', batch_size => 1000000)}, 'trim_creations(0)')
+for my $call (q{purge_creations('0', batch_size => 1000000)}, 'trim_creations(0, batch_size => 1000000)')
 {
 	my ($forgotten, $samples, $growth) = split /\||\n/, ask(qq{
 		TRUNCATE idgen.creation_identifiers;
 		TRUNCATE sample RESTART IDENTITY;
-		INSERT INTO idgen.creation_identifiers (command_id, entity_number) SELECT idgen.uuid_v4(),
-			i FROM generate_series(1, 50000) i;
+		INSERT INTO idgen.creation_identifiers (command_id, command_name, entity_number)
+			SELECT idgen.uuid_v4(), 'order', i FROM generate_series(1, 50000) i;
 		SET work_mem = '64kB';
 		SELECT idgen.$call;
 		SELECT count(*), max(bytes) FILTER (WHERE n > 25) - max(bytes) FILTER (WHERE n <= 25) FROM sample});

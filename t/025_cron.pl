@@ -17,9 +17,9 @@ my $node = start_server('cron',
 
 # More old commands than one call deletes, and five recent ones
 ask(q{
-	INSERT INTO idgen.creation_identifiers (command_id, entity_number, created_at)
-		SELECT idgen.uuid_v7(), i, now() - interval '25 hours' FROM generate_series(1, 25000) i;
-	SELECT idgen.create_once_bigint(('c0000000-0000-4000-8000-00000000000' || i)::uuid, 25000 + i)
+	INSERT INTO idgen.creation_identifiers (command_id, command_name, entity_number, created_at)
+		SELECT idgen.uuid_v7(), 'order', i, now() - interval '25 hours' FROM generate_series(1, 25000) i;
+	SELECT idgen.create_once_bigint(('c0000000-0000-4000-8000-00000000000' || i)::uuid, 25000 + i, 'order')
 		FROM generate_series(1, 5) i});
 
 # The job of docs/operations.md, and the same by a role with other rights

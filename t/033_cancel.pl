@@ -67,16 +67,17 @@ check_waiting('sequence_comb()', q{SELECT idgen.uuid_version(idgen.sequence_comb
 
 my $uuid = q{'e0000000-0000-4000-8000-000000000001'::uuid};
 my $command = q{'c0000000-0000-4000-8000-000000000001'};
-my %entity = ('' => $uuid, _bigint => 1);
-my $known = "TRUNCATE idgen.creation_identifiers; SELECT idgen.create_once_bigint($command, 1)";
+my %entity = ('' => $uuid, _bigint => 1, _text => q{'a'});
+my $known = "TRUNCATE idgen.creation_identifiers; SELECT idgen.create_once_bigint($command, 1, 'order')";
 my $locked = 'SELECT FROM idgen.creation_identifiers FOR UPDATE';
 
 for my $kind (sort keys %entity)
 {
-	my $create = "idgen.create_once$kind($command, $entity{$kind})";
+	my $create = "idgen.create_once$kind($command, $entity{$kind}, 'order')";
+	my $forget = "idgen.forget_creation_of$kind($entity{$kind}" . ($kind && ", 'order'") . ')';
 	check_waiting("create_once$kind()", "SELECT created FROM $create", 't',
 		before => 'TRUNCATE idgen.creation_identifiers', blocked_by => "SELECT $create");
-	check_waiting("forget_creation_of$kind()", "SELECT idgen.forget_creation_of$kind($entity{$kind})", '1',
+	check_waiting("forget_creation_of$kind()", "SELECT $forget", '1',
 		before => "TRUNCATE idgen.creation_identifiers; SELECT $create", blocked_by => $locked);
 }
 check_waiting('forget_creation()', "SELECT idgen.forget_creation($command)", 't', before => $known,
@@ -84,7 +85,7 @@ check_waiting('forget_creation()', "SELECT idgen.forget_creation($command)", 't'
 check_waiting('purge_creations()', q{SELECT idgen.purge_creations('0 s')}, '1', before => $known,
 	blocked_by => $locked);
 check_waiting('trim_creations()', 'SELECT idgen.trim_creations(0)', '1', before => $known, blocked_by => $locked);
-check_waiting('a replay', "SELECT created FROM idgen.create_once_bigint($command, 2)", 'f',
+check_waiting('a replay', "SELECT created FROM idgen.create_once_bigint($command, 2, 'order')", 'f',
 	before => $known, blocked_by => 'LOCK TABLE idgen.creation_identifiers');
 check_waiting('create_id_domain()', q{SELECT idgen.create_id_domain('user_id', 'user')}, 'user_id',
 	blocked_by => q{SELECT idgen.create_id_domain('member_id', 'user')});
@@ -140,13 +141,13 @@ ask(q{
 	ALTER TABLE requests ALTER request SET STORAGE EXTERNAL;
 	INSERT INTO requests SELECT jsonb_agg(i) FROM generate_series(1, 3000000) i;
 	TRUNCATE idgen.creation_identifiers;
-	INSERT INTO idgen.creation_identifiers (command_id, entity_number, created_at)
-		SELECT idgen.uuid_v4(), i, now() - interval '2 days' FROM generate_series(1, 100000) i});
+	INSERT INTO idgen.creation_identifiers (command_id, command_name, entity_number, created_at)
+		SELECT idgen.uuid_v4(), 'order', i, now() - interval '2 days' FROM generate_series(1, 100000) i});
 check_working('create_once() with a large request',
 	q{SELECT created FROM requests, idgen.create_once_bigint('c0000000-0000-4000-8000-000000000002', 2, 'order',
 		request)}, 0.7);
 check_working('purge_creations()', q{SELECT 'n=' || idgen.purge_creations(batch_size => 200000)}, 1);
-check_working('trim_creations()', q{SELECT 'n=' || idgen.trim_creations(0)}, 1);
+check_working('trim_creations()', q{SELECT 'n=' || idgen.trim_creations(0, batch_size => 200000)}, 1);
 
 # --- Waiting for the clock --------------------------------------------------
 # The clock is set back by more than a day, and then it is right again. The calls above are not under this clock, see

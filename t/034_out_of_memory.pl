@@ -44,7 +44,7 @@ my %calls = (
 	'create_once()' => [ q{SELECT entity_number
 		FROM idgen.create_once_bigint('COMMAND', NUMBER, 'order', '{"a": [1, "b", null]}')}, 'NUMBER' ],
 	'create_once() in a transaction' =>
-	  [ q{BEGIN; SELECT entity_number FROM idgen.create_once_bigint('COMMAND', NUMBER); COMMIT}, 'NUMBER' ],
+	  [ q{BEGIN; SELECT entity_number FROM idgen.create_once_bigint('COMMAND', NUMBER, 'order'); COMMIT}, 'NUMBER' ],
 	'forget_creation()' => [ q{SELECT idgen.forget_creation('COMMAND')}, 'f' ],
 	'purge_creations()' => [ 'SELECT idgen.purge_creations()', '0' ],
 	'trim_creations()' => [ q{SELECT idgen.trim_creations(0, 'nothing')}, '0' ],
@@ -120,7 +120,7 @@ my %texts = (
 	'(idgen.parse_prefixed_id($1)).prefix' => '22P02',
 	(map { ("idgen.$_" => 'false') } 'is_uuid($1)', q{is_prefixed_id($1, 'acct')}),
 	(map { ("idgen.$_" => '22023') }
-		'prefixed_id($1, idgen.uuid_v4())', 'typeid_from_uuid($1, idgen.uuid_v4())', 'typeid($1)',
+		'prefixed_id_from_uuid($1, idgen.uuid_v4())', 'typeid_from_uuid($1, idgen.uuid_v4())', 'typeid($1)',
 			q{prefixed_id_to_uuid('acct_1', $1)},
 		q{is_prefixed_id('acct_1', $1)}, q{create_id_domain('big_id', $1)}),
 	$has_advisor ? ('(idgen.expected_key_cost($1, 1, 1)).images_per_row' => '42704') : (),
@@ -161,7 +161,7 @@ like($session->ask("SELECT idgen.has_command(h, idgen.uuid_v4()) FROM $history")
 	qr/^(f|53200|54000)$/, 'has_command(), 8 million commands');
 like($session->ask("SELECT array_length(idgen.remember_command(h, idgen.uuid_v4(), $_), 1) FROM $history"),
 	qr/^(20|8000001|53200|54000|XX000)$/, "remember_command() that keeps $_ of them") for 20, 2000000000;
-is($session->ask('SELECT created FROM idgen.create_once_bigint(idgen.uuid_v4(), 1)'), 't', 'the session continues');
+is($session->ask('SELECT created FROM idgen.create_once_bigint(idgen.uuid_v4(), 1, $$order$$)'), 't', 'the session continues');
 $session->quit;
 
 is(ask('SELECT pg_postmaster_start_time()'), $started, 'the server did not crash');

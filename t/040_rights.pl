@@ -61,12 +61,12 @@ is(in_shop($marks), $before, 'the sequences have not changed');
 is(as('installer', "GRANT SELECT, INSERT ON $table TO application; GRANT SELECT, DELETE ON $table TO janitor"),
 	'', 'the installer grants rights');
 for (
-	[ application => "SELECT created FROM idgen.create_once($command, $entity)", 't' ],
-	[ application => "SELECT created FROM idgen.create_once($command, idgen.uuid_v4())", 'f' ],
+	[ application => "SELECT created FROM idgen.create_once($command, $entity, '')", 't' ],
+	[ application => "SELECT created FROM idgen.create_once($command, idgen.uuid_v4(), '')", 'f' ],
 	[ application => "SELECT count(*) FROM idgen.creation_identifiers WHERE command_id = $command", 1 ],
 	[ application => "SELECT idgen.forget_creation($command)", 42501 ],
 	[ application => 'SELECT idgen.purge_creations()', 42501 ],
-	[ janitor => 'SELECT * FROM idgen.create_once_bigint(idgen.uuid_v4(), 1)', 42501 ],
+	[ janitor => q{SELECT * FROM idgen.create_once_bigint(idgen.uuid_v4(), 1, '')}, 42501 ],
 	[ janitor => 'SELECT idgen.purge_creations()', 0 ],
 	[ janitor => 'SELECT idgen.trim_creations(0)', 1 ],
 	[ janitor => "SELECT idgen.forget_creation($command)", 'f' ])
@@ -80,11 +80,11 @@ for (
 # depends on the time, so that a new command is visible in its own session.
 in_shop(qq{
 	DELETE FROM $table;
-	INSERT INTO $table VALUES ($command, '', $entity, NULL, NULL, '2001-01-01');
+	INSERT INTO $table (command_id, command_name, entity_id, created_at) VALUES ($command, '', $entity, '2001-01-01');
 	ALTER TABLE $table ENABLE ROW LEVEL SECURITY;
 	CREATE POLICY recent ON $table FOR SELECT USING (created_at > '2020-01-01');
 	CREATE POLICY anything ON $table FOR INSERT WITH CHECK (true)});
-like( errors("SELECT idgen.create_once($command, $entity)", user => 'application', database => 'shop'),
+like( errors("SELECT idgen.create_once($command, $entity, '')", user => 'application', database => 'shop'),
 	qr/could not find or record command id "c0{7}-[-0-9a-f]{27}"\n.*A row-level security policy.*, or a trigger/s,
 	'a hidden command is an error whose hint names row security');
 in_shop("DROP POLICY recent ON $table; DROP POLICY anything ON $table; ALTER TABLE $table DISABLE ROW LEVEL SECURITY;
@@ -126,9 +126,9 @@ is(in_shop(q{SELECT has_schema_privilege('installer', 'idgen', 'CREATE')}), 'f',
 
 # --- Rights of the installer -------------------------------------------------
 can_run('installer',
-	'SELECT created FROM idgen.create_once_bigint(idgen.uuid_v4(), 1)',
-	"SELECT created FROM idgen.create_once($command, $entity)",
-	"SELECT NOT created FROM idgen.create_once($command, $entity)",
+	q{SELECT created FROM idgen.create_once_bigint(idgen.uuid_v4(), 1, '')},
+	"SELECT created FROM idgen.create_once($command, $entity, '')",
+	"SELECT NOT created FROM idgen.create_once($command, $entity, '')",
 	'SELECT idgen.trim_creations(1000) = 0',
 	'SELECT idgen.purge_creations() = 0',
 	'SELECT idgen.forget_creation(idgen.uuid_v4()) = false',
@@ -167,9 +167,9 @@ is(as('installer', q{DROP DOMAIN hers.invoice_id; DROP EXTENSION idgen; SELECT t
 	't', 'the installer can drop the extension with its schema, and create it again');
 is(in_shop($schema), $schema_made, 'the schema has the same rights');
 is(in_shop($InUse::rights), $rights_before =~ s/^\w+\|\w*\|installer\|.*\n?//gmr, 'the installer has the same rights');
-is(as('installer', "SELECT created FROM idgen.create_once($command, $entity)"), 't',
+is(as('installer', "SELECT created FROM idgen.create_once($command, $entity, '')"), 't',
 	'the installer can call create_once()');
-is(as('stranger', "SELECT idgen.create_once($command, $entity)"), '42501', 'alone');
+is(as('stranger', "SELECT idgen.create_once($command, $entity, '')"), '42501', 'alone');
 is(in_shop(q{SELECT string_agg(proname || ' ' || has_function_privilege('installer', oid, 'EXECUTE'),
 	' ' ORDER BY proname) FROM pg_proc
 	WHERE pronamespace = 'idgen'::regnamespace AND NOT has_function_privilege('stranger', oid, 'EXECUTE')}),

@@ -82,10 +82,8 @@ is( ask(q{SELECT count(*) FROM pg_proc
 is( ask(q{SELECT count(*) FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
 		  WHERE pronamespace = 'idgen'::regnamespace AND prokind = 'f'
 		  AND lanname <> 'c' AND NOT (lanname = 'sql' AND prosqlbody IS NOT NULL)
-		  AND NOT coalesce(proconfig::text LIKE '%"search_path=pg_catalog, pg_temp"%', false)
-		  AND proname NOT IN ('ulid_within', 'object_id_within')}),
-	'0',
-	'each function that is not C has a parsed body or a search_path of its own, except two that qualify all names');
+		  AND NOT coalesce(proconfig::text LIKE '%"search_path=pg_catalog, pg_temp"%', false)}),
+	'0', 'each function that is not C has a parsed body or a search_path of its own');
 
 # Schema "hostile": an operator or function of the same name and argument types for each one of pg_catalog and
 # idgen over the types used here, and relations and types with the names of idgen's. Using one of them advances a
@@ -165,15 +163,14 @@ my %more = (
 	'trigger' => 'INSERT INTO public.guarded VALUES (idgen.short_comb()) RETURNING id IS NOT NULL',
 	'repeated insert' => "INSERT INTO public.guarded VALUES ($minute_0) ON CONFLICT DO NOTHING RETURNING id",
 	'default' => 'INSERT INTO public.things DEFAULT VALUES RETURNING id',
-	'default argument' => q{SELECT idgen.prefixed_id('acct')},
 	'domain' => q{SELECT idgen.create_id_domain('public.thing_id', 'thing');
 		SELECT 'thing_03e6wlko0bp8e7c9916hklbnd'::public.thing_id},
 	'known prefix' => q{SELECT idgen.create_id_domain('public.thing_id', 'thing');
 		SELECT * FROM idgen.parse_prefixed_id('thing_1')},
-	'replay' => "SELECT * FROM idgen.create_once_bigint($v1, 1); SELECT * FROM idgen.create_once_bigint($v1, 2)",
-	'forget' => "SELECT * FROM idgen.create_once_bigint($v1, 1); SELECT * FROM idgen.forget_creation($v1);",
-	'purge' => "SELECT * FROM idgen.create_once_bigint($v1, 1); SELECT * FROM idgen.purge_creations('0')",
-	'trim' => "SELECT * FROM idgen.create_once_bigint($v1, 1); SELECT * FROM idgen.trim_creations(0)");
+	'replay' => "SELECT * FROM idgen.create_once_bigint($v1, 1, ''); SELECT * FROM idgen.create_once_bigint($v1, 2, '')",
+	'forget' => "SELECT * FROM idgen.create_once_bigint($v1, 1, ''); SELECT * FROM idgen.forget_creation($v1);",
+	'purge' => "SELECT * FROM idgen.create_once_bigint($v1, 1, ''); SELECT * FROM idgen.purge_creations('0')",
+	'trim' => "SELECT * FROM idgen.create_once_bigint($v1, 1, ''); SELECT * FROM idgen.trim_creations(0)");
 
 my %volatile = map { $_ => 1 } split /\n/, ask(q{
 	SELECT DISTINCT proname FROM pg_proc WHERE pronamespace = 'idgen'::regnamespace AND provolatile = 'v'});
@@ -217,7 +214,7 @@ if (-e 'contrib/portable/uuids.sql')
 	my %in_portable = map { $_ => 1 } split /\n/,
 		ask(q{SELECT proname FROM pg_proc WHERE pronamespace = 'idgen'::regnamespace});
 	my %portable = map { $_ => $statement{$_} } grep { /^(\w+)/ && $in_portable{$1} } keys %statement;
-	$portable{$_} = $more{$_} for 'default argument', 'replay', 'forget', 'purge', 'trim';
+	$portable{$_} = $more{$_} for 'replay', 'forget', 'purge', 'trim';
 	s/run_length => \d+|'30 seconds', 3, 100/'30 seconds', 3/ for values %portable;
 	check_same('portable ', %portable);
 	%made = results($superuser, $hostile, 'drop' => slurp_file('contrib/portable/drop.sql'));

@@ -1,21 +1,28 @@
-# A role without the right cannot set a parameter idgen.*, whether or not the library is
-# loaded. What it set before prevents the library from being loaded, so that a built-in
-# default cannot replace the administrator's value.
+# A role without the right cannot set a parameter idgen.*, whether or not the library is loaded. What it set before has no
+# effect, or leaves its own session without a value, so that functions that need one raise an error; no value of such a
+# role is ever used, and no other client of a pool notices it.
 
+use Masks;
+use Pool;
 use Server;
 
-my %in_file = ('idgen.node_id' => 7, 'idgen.launch_id' => 42);
-
-my $node = start_server('settings', join('', map { "$_ = $in_file{$_}\n" } sort keys %in_file));
+# in postgresql.conf, with what shows which value is in effect
+my $masks = Masks->new;
+my $node = $masks->{node};
+my %in_effect = (
+	'idgen.node_id' => [ 7, 'SELECT idgen.snowflake_node(idgen.snowflake())' ],
+	'idgen.launch_id' => [ 42, 'SELECT launch_id FROM idgen.decimal_id_parts(idgen.decimal_id())' ],
+	'idgen.key_file' => [ $masks->permuted, $Masks::permute ]);
+my @settings = sort keys %in_effect;
+$node->append_conf('postgresql.conf', "idgen.node_id = 7\nidgen.launch_id = 42");
+$node->restart;
 ask(q{
-	CREATE ROLE application LOGIN;
 	CREATE ROLE batch LOGIN;
+	CREATE ROLE monitor LOGIN IN ROLE pg_monitor;
 	GRANT SET ON PARAMETER idgen.node_id TO batch;
-	ALTER DATABASE postgres OWNER TO application;
+	ALTER DATABASE postgres OWNER TO caller;
 	CREATE FUNCTION set_as_superuser(text, text) RETURNS text LANGUAGE sql SECURITY DEFINER
 		RETURN set_config($1, $2, false);
-	CREATE FUNCTION with_setting() RETURNS uuid LANGUAGE plpgsql SET idgen.node_id = 3
-		AS 'BEGIN RETURN idgen.uuid_v4(); END';
 	CREATE TABLE source AS SELECT FROM generate_series(1, 1000);
 	ALTER TABLE source SET (parallel_workers = 2);
 	GRANT SELECT ON source TO PUBLIC;
@@ -25,12 +32,13 @@ ask(q{
 		RETURN current_setting(name)
 			|| CASE WHEN pg_backend_pid() <> leader THEN ' in a worker' ELSE ' in its leader' END;
 	END $$;});
+ask("CREATE FUNCTION with_$_(query text) RETURNS text LANGUAGE plpgsql SET idgen.$_ = '1'
+	AS 'DECLARE r text; BEGIN EXECUTE query INTO r; RETURN r; END'") for map { s/.*\.//r } @settings;
 
 my $load = 'SELECT idgen.uuid_v4() IS NULL';
 my $superuser = ask('SELECT current_user');
 
-# The result of the last of some statements in a new session, or of the connection if
-# that is rejected
+# The result of the last of some statements in a new session, or of the connection if that is rejected
 sub answer
 {
 	my ($role, $options, @statements) = @_;
@@ -47,60 +55,80 @@ sub answer
 sub answers { my ($about, @rows) = @_; is(answer(@$_[ 2 .. $#$_ ]), $_->[0], "$about$_->[1]") for @rows }
 
 # --- Set without the right, before the library is loaded ----------------------
-my @settings = split /\n/, ask("$load \\g /dev/null\n" . q{SELECT name FROM pg_settings
-	WHERE name LIKE 'idgen.%' ORDER BY 1});
-my %default = map { $_ => answer('application', '', $load, "SHOW $_") } @settings;
-is("@settings", join(' ', sort 'idgen.key_file', keys %in_file), 'the settings');
-is($default{'idgen.node_id'}, 7, 'a session has the value of postgresql.conf');
-
+is(ask("$load \\g /dev/null\n" . q{SELECT string_agg(name, ' ' ORDER BY name) FROM pg_settings
+	WHERE name LIKE 'idgen.%'}), "@settings", 'the settings');
 for my $name (@settings)
 {
-	# 1 is valid for some parameters and invalid for others
-	my $set = "SET $name = 1";
-	my @as_superuser = ('BEGIN', 'SET ROLE application', $set, 'RESET ROLE', "SET LOCAL $name = 2", $load);
+	my ($value, $query) = @{ $in_effect{$name} };
+	my $set = "SET $name = '1'";
+	my $function = $name =~ s/.*\./with_/r;
+	answers("$name ",
+		[ $value, 'of postgresql.conf', 'caller', '', $query ],
+		(map { [ $value, "has no effect $_->[0]", 'caller', '', @$_[ 1 .. $#$_ ] ] }
+			[ 'after SET', $set, $query ],
+			[ 'after SET, after another call', $set, $load, $query ],
+			[ 'after set_config()', "SELECT set_config('$name', '1', false)", $query ],
+			[ 'after SET LOCAL', 'BEGIN', "SET LOCAL $name = '1'", $query ],
+			[ 'after SET LOCAL and COMMIT', 'BEGIN', "SET LOCAL $name = '1'", $load, 'COMMIT', $query ],
+			[ 'after SET and COMMIT', 'BEGIN', $set, $load, 'COMMIT', $query ],
+			[ 'after ROLLBACK TO', 'BEGIN', $set, 'SAVEPOINT a', "RESET $name", $load, 'ROLLBACK TO a', $query ],
+			[ 'in the SET clause of a function', "SELECT $function(\$\$$query\$\$)" ],
+			[ 'after that function', "SELECT $function('$load')", $query ],
+			(map { [ "after SET and $_", $set, $_, $query ] } "RESET $name", "SET $name TO DEFAULT", 'DISCARD ALL'),
+			(map { [ "after SET, a call and $_", $set, $load, $_, $query ] } "RESET $name", 'RESET ALL', 'DISCARD ALL')),
+		[ $value, 'has no effect after a superuser whose transaction it was', $superuser, '', 'BEGIN', 'SET ROLE caller',
+			$set, 'RESET ROLE', $load, 'COMMIT', $query ],
+		# the session is without a value
+		(map { [ '55000', "fails closed $_->[0]", 'caller', @$_[ 1 .. $#$_ ] ] }
+			[ "in the connection's options", "-c $name=1", $query ],
+			[ 'in capital letters', "-c \U$name\E=1", $query ],
+			[ 'if it is none', "-c $name=zzz", $query ],
+			[ 'in the options, after SET', "-c $name=1", $set, $query ],
+			[ 'in the options, after RESET', "-c $name=1", "RESET $name", $query ],
+			[ 'in the options, after DISCARD ALL', "-c $name=1", $load, 'DISCARD ALL', $query ]),
+		(map { [ 42501, "cannot be stored: $_", 'caller', '', $_ ] } "ALTER ROLE caller SET $name = '1'",
+			"ALTER DATABASE postgres SET $name = '1'", "ALTER SYSTEM SET $name = '1'"));
+	like(errors("$set; $load", user => 'caller'),
+		qr/^psql:<stdin>:1: WARNING:  \w{5}: (permission denied to set )?parameter "$name"( cannot be changed now)?\n/,
+		"$name: with a warning");
+}
+answers('', [ 7, 'an unknown parameter idgen.* does not matter', 'caller', '-c idgen.nothing=1', $in_effect{'idgen.node_id'}[1] ]);
 
-	answers("$name: rejected ",
-		map { [ 42501, @$_ ] }
-		[ "in the connection's options", 'application', "-c $name=1", $load ],
-		[ 'in capital letters', 'application', "-c \U$name\E=1", $load ],
-		[ 'after SET', 'application', '', $set, $load ],
-		[ 'again on the next call', 'application', '', $set, $load, $load ],
-		[ 'after set_config()', 'application', '', "SELECT set_config('$name', '1', false)", $load ],
-		[ 'after SET LOCAL', 'application', '', 'BEGIN', "SET LOCAL $name = 1", $load ],
-		[ 'when ROLLBACK TO restores the value', 'application', '', 'BEGIN', $set, 'SAVEPOINT a', "RESET $name",
-			$load ],
-		[ 'when the end of the transaction restores the value', $superuser, '', @as_superuser ],
-		[ 'when RESET restores the value', 'application', "-c $name=1", "SELECT set_as_superuser('$name', '2')",
-			$load ],
-		[ "when RESET restores the connection's options", 'application', "-c $name=1", "RESET $name", $load ]);
-	for my $reset ("RESET $name", "SET $name TO DEFAULT", 'RESET ALL', 'DISCARD ALL', 'ROLLBACK')
+# --- A pool in transaction mode ---------------------------------------------------
+# One client sets a parameter in a session that has not loaded the library, and the next client gets that session.
+SKIP:
+{
+	skip 'pgbouncer is not installed', 1 unless Pool::is_installed();
+	my $pool = Pool->new($node, 1, $superuser, 'caller');
+	for my $name (@settings)
 	{
-		my @begin = $reset eq 'ROLLBACK' ? 'BEGIN' : ();
-		is(answer('application', '', @begin, $set, $load, $reset, $load, "SHOW $name"), $default{$name},
-			"$name: after $reset, the server's value");
+		my ($value, $query) = @{ $in_effect{$name} };
+		my ($one, $next) = map { session(node => $pool->{node}, user => 'caller') } 1 .. 2;
+		ask("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'caller'");
+		wait_until(sub { ask(q{SELECT count(*) FROM pg_stat_activity WHERE usename = 'caller'}) == 0 });
+		wait_until(sub { $one->ask("SET $name = '1'") eq '' });
+		is($next->ask($query), $value, "$name: the next client of a session has the server's value");
+		is($next->ask('SELECT pg_backend_pid()'), $one->ask('SELECT pg_backend_pid()'), 'it is the same session');
+		is($_->ask($query), $value, '... and again') for $one, $next;
+		$_->quit for $one, $next;
 	}
+	$pool->stop;
 }
 
-my $show = 'SHOW idgen.node_id';
-answers('',
-	[ 42501, "rejected in a function's SET clause", 'application', '', 'SELECT with_setting()' ],
-	[ 7, 'accepted after that function', 'application', '', 'SELECT with_setting()', $load, $show ],
-	[ 7, 'accepted in a SET clause when a superuser calls the function', $superuser, '', 'SELECT with_setting()',
-		$show ],
-	[ 42501, 'the right to set one parameter does not extend to another', 'batch', '-c idgen.launch_id=1', $load ]);
+# --- Who sees the path of the keys -------------------------------------------------
+my $show_file = 'SHOW idgen.key_file';
+answers('the path of the key file: ',
+	[ 'idgen_keys', 'before the library is loaded, the server shows it to all', 'caller', '', $show_file ]);
+answers('the path of the key file, when the library is loaded: ',
+	[ 42501, 'not for a role', 'caller', '', $load, $show_file ],
+	[ 0, 'nor in pg_settings', 'caller', '', $load, q{SELECT count(*) FROM pg_settings WHERE name = 'idgen.key_file'} ],
+	[ 'idgen_keys', 'for a superuser', $superuser, '', $load, $show_file ],
+	[ 'idgen_keys', 'for a role of pg_read_all_settings', 'monitor', '', $load, $show_file ]);
 
-like(errors($load, user => 'application', options => '-c idgen.node_id=1'),
-	qr/^psql:<stdin>:1: ERROR:  42501: permission denied to set parameter "idgen.node_id"\nDETAIL: .*\nHINT: .*connect/,
-	'the hint says what to do');
-
-ask(q{ALTER ROLE application SET session_preload_libraries = 'idgen'});
-answers('with session_preload_libraries, ',
-	[ 42501, 'the connection is rejected', 'application', '-c idgen.node_id=1', 'SELECT 1' ],
-	[ 7, 'a connection without the option is accepted', 'application', '', $show ]);
-ask(q{ALTER ROLE application RESET session_preload_libraries});
-
+# --- Set with the right -----------------------------------------------------
 # If the leader has the library, a worker loads it before it takes over the leader's settings, otherwise after
 # that. The leader loads it during the parallel operation if there is no worker.
+my $show = 'SHOW idgen.node_id';
 sub is_in_worker
 {
 	my ($role, $options, $expected, $title, @statements) = @_;
@@ -111,53 +139,60 @@ sub is_in_worker
 		$client->ask($_) for @statements, $first, $Server::in_parallel;
 		is( $client->ask("SELECT DISTINCT setting
 			FROM (SELECT setting_in('idgen.node_id', $client->{pid}) AS setting FROM source OFFSET 0) s"),
-			$expected eq '42501' ? $expected : "$expected in $place",
-			"$title: in a parallel operation, after $first");
-		is($client->ask($show), $expected, "$title: the same after the parallel operation") if $expected ne '42501';
+			"$expected in $place", "$title: in a parallel operation, after $first");
+		$client->ask($load);
+		is($client->ask($show), $expected, "$title: the same after the parallel operation");
 		$client->quit;
 	}
 }
 
-# --- Set with the right -----------------------------------------------------
 my $set = 'SET idgen.node_id = 1';
 answers('',
 	[ 1, "a superuser can use the connection's options", $superuser, '-c idgen.node_id=1', $load, $show ],
-	[ 1, 'a superuser can use SET', $superuser, '', $set, 'SET ROLE application', $load, $show ],
-	[ 42501, 'a superuser cannot use SET after SET ROLE', $superuser, '', 'SET ROLE application', $set, $load ],
+	[ 1, 'a superuser can use SET', $superuser, '', $set, 'SET ROLE caller', $load, $show ],
+	[ 7, 'a superuser cannot use SET after SET ROLE', $superuser, '', 'SET ROLE caller', $set, $load, $show ],
+	[ 7, 'a role can undo what a superuser has set, and not replace it', $superuser, '', $set, 'SET ROLE caller',
+		'SET idgen.node_id = 2', $load, 'RESET ROLE', $show ],
 	[ 1, "a role with the right can use the connection's options", 'batch', '-c idgen.node_id=1', $load, $show ],
 	[ 1, 'a role with the right can use SET', 'batch', '', $set, $load, $show ],
 	[ 1, 'also when the library is loaded', 'batch', '', $load, $set, $show ],
 	[ 42501, 'but not of another parameter', 'batch', '', $load, 'SET idgen.launch_id = 3' ],
+	[ '55000', 'in no way', 'batch', '-c idgen.launch_id=1', $in_effect{'idgen.launch_id'}[1] ],
 	[ 1, 'SET LOCAL', 'batch', '', 'BEGIN', $set, 'SET LOCAL idgen.node_id = 2', $load, 'COMMIT', $show ],
-	[ 1, 'set_config() in a SECURITY DEFINER function', 'application', '',
-		q{SELECT set_as_superuser('idgen.node_id', '1')}, $load, $show ],
-	[ 7, 'an unknown parameter idgen.* does not matter', 'application', '-c idgen.nothing=1', $load, $show ]);
+	[ 1, 'set_config() in a SECURITY DEFINER function', 'caller', '',
+		q{SELECT set_as_superuser('idgen.node_id', '1')}, $load, $show ]);
 
-for my $place ('DATABASE postgres', 'ROLE application', 'ROLE application IN DATABASE postgres')
+for my $place ('DATABASE postgres', 'ROLE caller', 'ROLE caller IN DATABASE postgres')
 {
 	ask("ALTER $place SET idgen.node_id = 9");
 	answers("ALTER $place: ",
-		[ 9, 'takes effect', 'application', '', $load, $show ],
-		[ 42501, 'not reverted', 'application', '-c idgen.node_id=1', $load ],
-		[ 9, 'beside an unknown parameter', 'application', '-c idgen.nothing=1', $load, $show ]);
-	is_in_worker('application', '', 9, "ALTER $place") if $place =~ /^DATABASE/;
+		[ 9, 'takes effect', 'caller', '', $load, $show ],
+		[ 9, 'not replaced by SET', 'caller', '', $set, $load, $show ],
+		[ -1, "nor by the connection's options", 'caller', '-c idgen.node_id=1', $load, $show ]);
+	is_in_worker('caller', '', 9, "ALTER $place") if $place =~ /^DATABASE/;
 	ask("ALTER $place RESET idgen.node_id");
 }
 
 # --- Parallel workers -------------------------------------------------------
 is_in_worker($superuser, '', 1, q{a superuser's SET}, $set);
 is_in_worker('batch', '-c idgen.node_id=1', 1, q{a grantee's option});
-is_in_worker('application', '-c idgen.node_id=1', '42501', q{a plain role's option});
+is_in_worker('caller', '-c idgen.node_id=1', -1, q{a plain role's option});
 
-# --- The library is loaded by the postmaster ----------------------------------
+# --- The library is loaded by the postmaster, or at the begin of a session ----------
+ask(q{ALTER ROLE caller SET session_preload_libraries = 'idgen'});
+answers('with session_preload_libraries, ',
+	[ -1, 'an option of the connection leaves no value', 'caller', '-c idgen.node_id=1', $show ],
+	[ 7, 'a session has the value of postgresql.conf', 'caller', '', $show ]);
+ask(q{ALTER ROLE caller RESET session_preload_libraries});
+
 $node->append_conf('postgresql.conf', "shared_preload_libraries = 'idgen'");
 $node->restart;
 answers('loaded by the postmaster, ',
-	[ 7, 'a session has the value of postgresql.conf', 'application', '', $show ],
-	[ 42501, 'the connection is rejected', 'application', '-c idgen.node_id=77', 'SELECT 1' ],
-	(map { [ 42501, "rejected: $_", 'application', '', $_ ] } 'SET idgen.node_id = 77',
+	[ 7, 'a session has the value of postgresql.conf', 'caller', '', $show ],
+	[ 42501, 'the connection is rejected', 'caller', '-c idgen.node_id=77', 'SELECT 1' ],
+	(map { [ 42501, "rejected: $_", 'caller', '', $_ ] } 'SET idgen.node_id = 77',
 		'ALTER SYSTEM SET idgen.node_id = 77',
-		'ALTER ROLE application SET idgen.node_id = 77', 'ALTER DATABASE postgres SET idgen.launch_id = 77'),
+		'ALTER ROLE caller SET idgen.node_id = 77', 'ALTER DATABASE postgres SET idgen.launch_id = 77', $show_file),
 	[ 77, 'a superuser can set it in the connection', $superuser, '-c idgen.node_id=77', $show ]);
 is(ask('SELECT count(*) FROM pg_db_role_setting'), '0', 'no setting was stored');
 done_testing();

@@ -50,7 +50,7 @@ is( $standby->safe_psql('postgres', 'SELECT ' . join(', ', map { "count(DISTINCT
 
 my $lagging = session(node => $standby);
 is($lagging->ask("SELECT idgen.$_"), '25006', "$_ is rejected on the standby") for
-	q{forget_creation('c1000000-0000-4000-8000-000000000001')}, 'forget_creation_of_bigint(7)',
+	q{forget_creation('c1000000-0000-4000-8000-000000000001')}, q{forget_creation_of_bigint(7, 'order')},
 		"forget_creation_of($known)",
 	'purge_creations()', 'trim_creations(0)', 'decimal_id()', q{sequence_comb('blocks')},
 	q{create_id_domain('user_id', 'user')};
@@ -58,7 +58,7 @@ is($lagging->ask("SELECT idgen.$_"), '25006', "$_ is rejected on the standby") f
 # --- Commands where nothing can be written ---------------------------------------
 my $unknown = q{'c1000000-0000-4000-8000-000000000003'};
 my $replay = "SELECT * FROM idgen.create_once_bigint($known, 8, 'order', '[1.0]')";
-my $new = "SELECT * FROM idgen.create_once_bigint($unknown, 9)";
+my $new = "SELECT * FROM idgen.create_once_bigint($unknown, 9, 'order')";
 my $recorded = ask('SELECT count(*) FROM idgen.creation_identifiers');
 
 for (
@@ -108,7 +108,7 @@ $primary->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_replic
 
 my %entity_of = map { $_ => sprintf('e0000000-0000-4000-8000-%012d', $_) } 1 .. 9;
 sub create { my ($number, $entity) = @_;
-return "SELECT * FROM idgen.create_once('c2000000-0000-4000-8000-00000000000$number', '$entity'::uuid)" }
+return "SELECT * FROM idgen.create_once('c2000000-0000-4000-8000-00000000000$number', '$entity'::uuid, 'order')" }
 is(ask(create($_, $entity_of{$_})), "$entity_of{$_}|t", 'a command is recorded') for sort keys %entity_of;
 is($lagging->ask(create($_, $entity_of{1})), '25006',
 	'a command that the standby has not replayed is rejected, not executed again')

@@ -28,7 +28,7 @@ sub subscribe
 # Columns of every kind, on a ticker, of other generators and of an id domain; one has a default on the subscriber only.
 my %columns = (
 	id => 'snowflake()', js_id => 'js_id()', decimal_id => 'decimal_id()', ordered => 'uuid_v7_ordered()',
-	object => 'object_id()', account => q{prefixed_id('acct')});
+	object => 'object_id()', account => q{prefixed_id_from_uuid('acct', idgen.uuid_v4())});
 my %type_of = (ordered => 'uuid', object => 'text COLLATE "C"', account => 'account_id');
 my $table = join ', ', map { "$_ @{[$type_of{$_} // 'bigint']} UNIQUE DEFAULT idgen.$columns{$_}" } sort keys %columns;
 for my $node ($east, $west)
@@ -87,7 +87,7 @@ SKIP:
 		'b';
 	ask($on{$_}, "ALTER SUBSCRIPTION from_$other{$_} DISABLE", 'two_way') for 'a', 'b';
 	ask($on{$_}, "INSERT INTO orders VALUES (10 + $id{$_});
-		INSERT INTO orders SELECT entity_number FROM idgen.create_once_bigint($command, $id{$_}) WHERE created",
+		INSERT INTO orders SELECT entity_number FROM idgen.create_once_bigint($command, $id{$_}, 'order') WHERE created",
 			'two_way') for 'a', 'b';
 	ask($on{$_}, "ALTER SUBSCRIPTION from_$other{$_} ENABLE", 'two_way') for 'a', 'b';
 	$_->wait_for_log(qr/finished at [0-9A-F]+\/[0-9A-F]+/) for $east, $west;
@@ -100,7 +100,7 @@ SKIP:
 	ask($west, $remove, 'two_way');
 	$on{$_}->wait_for_catchup("from_$_") for 'a', 'b';
 	$is_state->($_, "1 11 12\n1", "$_ has the entity of a") for 'a', 'b';
-	is(ask($on{$_}, "SELECT * FROM idgen.create_once_bigint($command, 3)", 'two_way'), '1|f',
+	is(ask($on{$_}, "SELECT * FROM idgen.create_once_bigint($command, 3, 'order')", 'two_way'), '1|f',
 		"$_ answers a retry with it") for 'a', 'b';
 	ask($on{$_}, "INSERT INTO orders VALUES (20 + $id{$_})", 'two_way') for 'a', 'b';
 	$on{$_}->wait_for_catchup("from_$_") for 'a', 'b';
@@ -112,7 +112,7 @@ SKIP:
 # --- Commands ---------------------------------------------------------------
 my $command = q{'c0000000-0000-4000-8000-000000000001'};
 
-sub create_once { return ask($_[0], "SELECT * FROM idgen.create_once_bigint($command, $_[1])") }
+sub create_once { return ask($_[0], "SELECT * FROM idgen.create_once_bigint($command, $_[1], 'order')") }
 
 ask($east, 'CREATE PUBLICATION commands FOR TABLE idgen.creation_identifiers');
 subscribe($west, $east, 'commands', 'copy_data = false');
@@ -140,7 +140,7 @@ for my $node ($east, $west)
 	ask($node, 'CREATE DATABASE whole');
 	ask($node, q{CREATE EXTENSION idgen; SELECT idgen.create_id_domain('user_id', 'user')}, 'whole');
 }
-ask($east, 'SELECT idgen.create_once_bigint(idgen.uuid_v4(), 1); CREATE PUBLICATION whole FOR ALL TABLES', 'whole');
+ask($east, q{SELECT idgen.create_once_bigint(idgen.uuid_v4(), 1, 'order'); CREATE PUBLICATION whole FOR ALL TABLES}, 'whole');
 my ($domain) = $page->section('Logical replication') =~ /`(CREATE DOMAIN.*?\))`/s;
 ask($west, 'DELETE FROM idgen.id_prefixes; ' . $domain =~ s/account_id/team_id/r =~ s/acct/team/r, 'whole');
 subscribe($west, $east, 'whole', 'copy_data = true', 'whole');

@@ -1,10 +1,9 @@
 # Clients that share sessions, with DISCARD ALL and through PgBouncer: nothing that one client began affects the next
 # one, which has its own rights, and no identifier or command repeats.
 
+use Pool;
 use Server;
 use Tickers;
-
-my ($pgbouncer) = grep { -x } map { "$_/pgbouncer" } split(/:/, $ENV{PATH}), '/usr/sbin', '/usr/bin';
 
 my $node = start_server('pooled', $settings . "max_prepared_transactions = 5\n");
 ask(q{
@@ -15,8 +14,10 @@ ask(q{
 	CREATE TABLE sent (pid int, client int, number int)});
 
 # A call, given the number of a command and that of its entity
-sub create_once { return sprintf("SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-%012d', %s)", @_[ 0,
-	1 ]) }
+sub create_once
+{
+	return sprintf("SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-%012d', %s, 'order')", @_[ 0, 1 ]);
+}
 
 # --- DISCARD ALL ------------------------------------------------------------
 my $session = session();
@@ -45,55 +46,28 @@ $session->quit;
 # --- PgBouncer --------------------------------------------------------------
 SKIP:
 {
-	skip 'pgbouncer is not installed', 1 unless $pgbouncer;
+	skip 'pgbouncer is not installed', 1 unless Pool::is_installed();
 
-	my $prepares = `$pgbouncer --version` =~ /PgBouncer (\d+)\.(\d+)/ && $1 * 100 + $2 >= 121;
 	my $folder = PostgreSQL::Test::Utils::tempdir();
-	my $socket = PostgreSQL::Test::Utils::tempdir_short();
-	my $superuser = ask('SELECT current_user');
-	my $prepared = $prepares ? "max_prepared_statements = 20\n" : '';
-
-	append_to_file("$folder/users", qq{"$superuser" ""\n"stranger" ""\n});
-	append_to_file("$folder/pgbouncer.ini", qq{
-[databases]
-* = host=@{[$node->host]} port=@{[$node->port]}
-[pgbouncer]
-listen_addr =
-listen_port = 6432
-unix_socket_dir = $socket
-auth_type = trust
-auth_file = $folder/users
-pool_mode = transaction
-default_pool_size = 3
-max_client_conn = 200
-logfile = $folder/pgbouncer.log
-pidfile = $folder/pgbouncer.pid
-$prepared});
-	my $pgbouncer_process = IPC::Run::start([ $pgbouncer, '--quiet', "$folder/pgbouncer.ini" ], '>', '/dev/null', '2>',
-		"$folder/errors");
-
-	# the node as clients of PgBouncer see it
-	my $pool = bless { %$node, _host => $socket, _port => 6432 }, ref $node;
-	# (without standard input, which a psql that cannot connect does not read)
-	wait_until(sub { run_log([ 'psql', '-X', '-d', $pool->connstr('postgres'), '-c', 'SELECT 1' ]) })
-	  or die 'pgbouncer does not start: ' . slurp_file("$folder/errors");
+	my $pgbouncer = Pool->new($node, 3, ask('SELECT current_user'), 'stranger');
+	my $pool = $pgbouncer->{node};
 
 	# 20 clients send statements with parameters, as drivers do: new values, and commands that others send at the same
 	# time, as one statement or as a transaction that others of the pool wait for.
 	my @generators = (@functions, 'decimal_id', @Functions::independent_names);
-	my $row = join(', ', map { "idgen.$_()" } @generators);
+	my $row = join(', ', (map { "idgen.$_()" } @functions, 'decimal_id'), @Functions::independent);
 	ask("CREATE TABLE made AS SELECT $row LIMIT 0; " . join('; ',
 		map { "ALTER TABLE made ADD UNIQUE ($_)" } @generators));
 	my $make_order = q{INSERT INTO orders SELECT entity_id, command_id FROM
 		(SELECT ('d0000000-0000-4000-8000-' || lpad(:number::text, 12, '0'))::uuid AS command_id) c,
-			idgen.create_once(command_id, idgen.uuid_v7())
+			idgen.create_once(command_id, idgen.uuid_v7(), 'order')
 		WHERE created;} =~ s/\n\s*/ /gr;
 	append_to_file("$folder/order.sql", '\set number random(1, 60)' . "\nINSERT INTO made SELECT $row;\n"
 		  . "INSERT INTO sent VALUES (pg_backend_pid(), :client_id, :number);\n"
 		  . "$make_order\nBEGIN;\n$make_order\nCOMMIT;\n");
 	# A thread for each client: pgbench prepares a statement without serving its other clients meanwhile, which may have
 	# the sessions that it waits for.
-	for my $protocol ('simple', 'extended', $prepares ? 'prepared' : ())
+	for my $protocol ('simple', 'extended', Pool::prepares() ? 'prepared' : ())
 	{
 		ask('TRUNCATE sent, orders; SELECT idgen.trim_creations(0)');
 		$pool->command_like(
@@ -118,8 +92,7 @@ $prepared});
 	is($other->ask(create_once(2001, 2002)), '2002|t', 'after a client disconnects, its command can be recorded');
 
 	$other->quit;
-	$pgbouncer_process->signal('TERM');
-	$pgbouncer_process->finish;
+	$pgbouncer->stop;
 }
 
 done_testing();

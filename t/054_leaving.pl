@@ -18,13 +18,13 @@ ask(q{
 	CREATE TABLE parts (id uuid) PARTITION BY RANGE (id);
 	CREATE TABLE parts_2 PARTITION OF parts FOR VALUES
 		FROM (idgen.uuid_v7_floor('2020-01-01 00:00:00+00')) TO (MAXVALUE);
-	SELECT idgen.create_once(idgen.uuid_v4(), idgen.uuid_v7());
+	SELECT idgen.create_once(idgen.uuid_v4(), idgen.uuid_v7(), 'draft');
 
 	-- Each turn is a transaction, until the table "go" is empty.
 	CREATE TABLE go AS SELECT true;
 	CREATE PROCEDURE insert_all() LANGUAGE plpgsql AS $$
 	DECLARE
-		account text := idgen.prefixed_id('acct', idgen.uuid_v4());
+		account text := idgen.prefixed_id_from_uuid('acct', idgen.uuid_v4());
 	BEGIN
 		WHILE EXISTS (SELECT FROM go) LOOP
 			INSERT INTO drafts DEFAULT VALUES;

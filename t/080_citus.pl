@@ -101,11 +101,12 @@ is(ask($nodes[1], q{SELECT count(DISTINCT made_by), min(idgen.snowflake_node(mad
 ask($nodes[0], q{
 	SELECT idgen.create_id_domain('account_id', 'acct');
 	CREATE TABLE by_domain (id account_id PRIMARY KEY);
-	CREATE TABLE accounts (id text COLLATE "C" PRIMARY KEY DEFAULT idgen.prefixed_id('acct')
+	CREATE TABLE accounts (id text COLLATE "C" PRIMARY KEY DEFAULT idgen.prefixed_id_from_uuid('acct', idgen.uuid_v4())
 		CHECK (idgen.is_prefixed_id(id, 'acct')),
 		parent account_id);
 	SELECT create_distributed_table('by_domain', 'id'), create_distributed_table('accounts', 'id')});
-my $account = ask($nodes[0], q{INSERT INTO by_domain SELECT idgen.prefixed_id('acct'); SELECT id FROM by_domain});
+my $account = ask($nodes[0], q{INSERT INTO by_domain
+	SELECT idgen.prefixed_id_from_uuid('acct', idgen.uuid_v4()); SELECT id FROM by_domain});
 is(ask($nodes[0], "SELECT count(*) FROM by_domain WHERE id = '$account'"), 0,
 	'Citus does not find a constant in a distribution column of a domain');
 like(error_of($nodes[0], "INSERT INTO by_domain VALUES ('$account')"), qr/Cannot coerce text to account_id/,
@@ -154,8 +155,8 @@ sub check_commands
 		([ q{SELECT count(*) FROM generate_series(1, 40) i,
 			idgen.create_once_bigint(md5(i::text)::uuid, 0::bigint, 'order', '[1.0]')
 			WHERE entity_number = i AND NOT created}, 40 ]) x 3,
-		[ q{SELECT idgen.forget_creation(md5('1')::uuid), idgen.forget_creation_of_bigint(2),
-			idgen.forget_creation_of_bigint(2)}, 't|1|0' ],
+		[ q{SELECT idgen.forget_creation(md5('1')::uuid), idgen.forget_creation_of_bigint(2, 'order'),
+			idgen.forget_creation_of_bigint(2, 'order')}, 't|1|0' ],
 		[ q{UPDATE idgen.creation_identifiers SET created_at = now() - interval '2 days' WHERE entity_number BETWEEN 3
 			AND 12;
 			SELECT idgen.purge_creations('1 day', batch_size => 7), idgen.purge_creations('1 day')}, '7|3' ],
@@ -220,7 +221,7 @@ sub create_concurrently
 		"$commands|$commands|$commands", "$database: each command made one order, with the recorded id");
 }
 
-my $once = q{SELECT created FROM idgen.create_once_bigint('c0000000-0000-4000-8000-000000000001', 1)};
+my $once = q{SELECT created FROM idgen.create_once_bigint('c0000000-0000-4000-8000-000000000001', 1, '')};
 is(everywhere($once), 't t t', 'if the table is not distributed, a command creates once on each node');
 everywhere('TRUNCATE idgen.creation_identifiers');
 
@@ -268,7 +269,7 @@ for my $database ('reference', 'postgres')
 				idgen.create_once(('d0000000-0000-4000-8000-' || lpad(to_hex(i), 12, '0'))::uuid, idgen.uuid_v4(),
 					'order') WHERE NOT created}, $database),
 		20, "$database: the new node knows the recorded commands");
-	like(error_of($new, 'SELECT idgen.create_once(command, id) FROM orders', $database),
+	like(error_of($new, q{SELECT idgen.create_once(command, id, 'order') FROM orders}, $database),
 		qr/cannot execute a distributed query from a query on a shard/,
 		"$database: a query on shards cannot call create_once()");
 }

@@ -62,7 +62,7 @@ for (
 
 my $local_key = q{SELECT id FROM (SELECT idgen.snowflake() AS id FROM generate_series(1, 64)) s
 	WHERE satisfies_hash_partition('orders'::regclass, 2, 0, id) LIMIT 1};
-is( ask($east, "WITH command AS (SELECT * FROM idgen.create_once_bigint(idgen.uuid_v7(), ($local_key)))
+is( ask($east, "WITH command AS (SELECT * FROM idgen.create_once_bigint(idgen.uuid_v7(), ($local_key), 'order'))
 	INSERT INTO orders SELECT entity_number FROM command WHERE created RETURNING tableoid::regclass"), 'orders_east',
 	'a command creates its entity in the local partition');
 
@@ -120,7 +120,7 @@ for my $command (@commands, @commands)
 {
 	my $shard = shard_of($command);
 	my $entity = ask($node_of{ $places[$shard] }, "SELECT entity_id FROM idgen.create_once('$command', ("
-		  . $new_key =~ s/= 0/= $shard/r . '))');
+		  . $new_key =~ s/= 0/= $shard/r . q{), 'order')});
 	is(shard_of($entity), $shard, 'the entity has the shard of its command') if !$entities{$command};
 	$entities{$command}{$entity}++;
 }

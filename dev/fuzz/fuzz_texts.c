@@ -118,7 +118,7 @@ static const Prefixed type_id = {
 	idgen_typeid_from_uuid, idgen_typeid_to_uuid, idgen_typeid_prefix, idgen_is_typeid
 };
 static const Prefixed prefixed_id = {
-	idgen_prefixed_id, idgen_prefixed_id_to_uuid, idgen_prefixed_id_prefix, idgen_is_prefixed_id
+	idgen_prefixed_id_from_uuid, idgen_prefixed_id_to_uuid, idgen_prefixed_id_prefix, idgen_is_prefixed_id
 };
 
 /* Any text: all functions that read it accept or reject it alike. */

@@ -17,7 +17,7 @@ my $v13 = q{'1ec9414c-232a-db00-b3c8-9f6bdeced846'};
 my $object = q{'507f1f77bcf86cd799439011'};
 my $before = q{'2020-01-01 00:00:00+00'};
 my $instant = q{'2026-01-01 00:00:00+00'};
-my $hmac = q{'9b923ffe-52d1-4320-9bac-f847db4148a8'};	# of that instant under the key "default"
+my $hmac = q{'9b923ffe-52d1-4320-9bac-f847db4148a8'};	# of that instant, area '', under the key "default"
 our $minute_0 = q{'00000000-0000-4000-8000-000000000000'};
 our $typeid = q{'user_01h455vb4pex5vsknk084sn02q'};
 my $ulid = q{'01ARZ3NDEKTSV4RRFFQ69G5FAV'};
@@ -43,7 +43,7 @@ my @rows = (
 	(map { [ "$_(timestamptz)", 'generator', 'vs', '22008' ] }
 		qw(uuid_v7 uuid_v1 uuid_v6 lambert_comb comb suffix_comb object_id ulid)),
 	[ 'short_comb(interval,int4,int4,timestamptz)', 'generator', 'vs', '22004 22023 22008', q{'30 seconds', 3, 100} ],
-	[ 'keyed_comb(interval,text,timestamptz)', 'generator', 'vs', '22004 22021 22023 22008', q{'1 hour', 'orders'} ],
+	[ 'keyed_comb(text,interval,timestamptz)', 'generator', 'vs', '22004 22021 22023 22008', q{'orders', '1 hour'} ],
 	[ 'short_suffix_comb(interval,timestamptz)', 'generator', 'vs', '22004 22023 22008', q{'30 seconds'} ],
 	[ 'sequence_comb(regclass,int4,int4)', 'generator', 'vu', '22004 22023 42809', q{'public.numbers'} ],
 
@@ -110,7 +110,7 @@ my @rows = (
 	[ 'bigint_to_base(int8,int4)', 'reader', 'is strict', '22023', '12345, 36' ],
 	[ 'uuid_from_base(text,int4)', 'reader', 'is strict', '22003 22023 22P02', q{'c0ffee', 32} ],
 	[ 'bigint_from_base(text,int4)', 'reader', 'is strict', '22003 22023 22P02', q{'c0ffee', 62} ],
-	[ 'prefixed_id(text,uuid)', 'reader', 'is', '22004 22023', qq{'acct', $v7} ],
+	[ 'prefixed_id_from_uuid(text,uuid)', 'reader', 'is', '22004 22023', qq{'acct', $v7} ],
 	[ 'prefixed_id_to_uuid(text,text)', 'reader', 'is', '22P02 22023 23514',
 	q{'acct_03e6wlko0bp8e7c9916hklbnd', 'acct'} ],
 	[ 'is_prefixed_id(text,text)', 'reader', 'is', '22023', q{'acct_03e6wlko0bp8e7c9916hklbnd', 'acct'} ],
@@ -130,25 +130,28 @@ my @rows = (
 	[ 'ulid_within(text,timestamptz,timestamptz)', 'reader', 'is', '', qq{$ulid, $before, $instant} ],
 
 	# Functions of the key file
-	[ 'mask_uuid_v7(uuid,text)', 'key', 'ss', '22004 22023 42704', $v7 ],
-	[ 'unmask_uuid_v7(uuid,text)', 'key', 'ss', '22004 22023 42704', $v4 ],
-	(map { [ "$_(int8,int8,text,text)", 'key', 'ss', '22004 22021 22023 42704', '42, 1000' ] } qw(permute unpermute)),
-	[ 'hmac_comb(text,interval,text,timestamptz)', 'key', 'vs', '22004 22008 22021 22023 42704',
-	q{'default', '1 hour', 'orders'} ],
-	(map {
-			[ "$_->[0]_hmac_comb(uuid,text,interval,interval,interval,interval,text,timestamptz)", 'key', 'ss',
-				"22004 22008 22021 22023 42704$_->[1]", qq{$hmac, 'default', clock => $instant} ]
-		} [ 'is_recent', '' ], [ 'check_recent', ' 23514' ]),
-	[ 'check_recent_hmac_id()', 'trigger', 'vs' ],
+	[ 'mask_uuid_v7(uuid,text)', 'key', 'sr', '22004 22023 42704', $v7 ],
+	[ 'unmask_uuid_v7(uuid,text)', 'key', 'sr', '22004 22023 42704', $v4 ],
+	(map { [ "$_(int8,text,int8,text)", 'key', 'sr', '22004 22021 22023 42704', q{42, 'orders', 1000} ] }
+		qw(permute unpermute)),
+	[ 'hmac_comb(text,text,interval)', 'key', 'vr', '22004 22021 22023 42704', q{'orders', 'default', '1 hour'} ],
+	[ 'hmac_comb_at(timestamptz,text,text,interval)', 'key', 'vr', '22004 22008 22021 22023 42704',
+	qq{$instant, 'orders', 'default', '1 hour'} ],
+	[ 'is_recent_hmac_comb(uuid,text,text,interval,interval,interval,interval,timestamptz)', 'key', 'sr',
+	'22004 22008 22021 22023 42704', qq{$hmac, '', 'default', clock => $instant} ],
+	[ 'check_recent_hmac_id()', 'trigger', 'vr' ],
 
 	# Creating once
 	[ 'create_once(uuid,uuid,text,jsonb)', 'creations', 'vu', '22003 22004 22021 23514',
 		qq{$v4, ${v7}::pg_catalog.uuid, 'order', $request} ],
 	[ 'create_once_bigint(uuid,int8,text,jsonb)', 'creations', 'vu', '22003 22004 22021 23514',
 	qq{$v7, 7, 'order', $request} ],
+	[ 'create_once_text(uuid,text,text,jsonb)', 'creations', 'vu', '22003 22004 22021 22023 23514',
+	qq{$v1, $object, 'order', $request} ],
 	[ 'forget_creation(uuid)', 'creations', 'vu strict', '', $v1 ],
 	[ 'forget_creation_of(uuid)', 'creations', 'vu strict', '', qq{${v1}::pg_catalog.uuid} ],
-	[ 'forget_creation_of_bigint(int8)', 'creations', 'vu strict', '', '8' ],
+	[ 'forget_creation_of_bigint(int8,text)', 'creations', 'vu strict', '', q{8, 'order'} ],
+	[ 'forget_creation_of_text(text,text)', 'creations', 'vu strict', '', q{'none', 'order'} ],
 	[ 'purge_creations(interval,text,int8)', 'creations', 'vu', '22004 22023', q{'1 hour', 'order', 10} ],
 	[ 'trim_creations(int8,text,int8)', 'creations', 'vu', '22004 22023', q{1000, 'order', 10} ],
 	[ 'remember_command(_uuid,uuid,int8)', 'reader', 'is', '22000 2201W', qq{ARRAY[$v1, $v7]::pg_catalog._uuid, $v4} ],
@@ -179,6 +182,23 @@ our @tickers = map { $_->{name} } grep { $_->{kind} eq 'ticker' } @functions;
 our @of_keys = sort map { $_->{name} } grep { $_->{kind} eq 'key' || $_->{name} eq 'check_recent_hmac_id' } @functions;
 our @sequences = (map({ "${_}_mark" } @tickers), 'decimal_id_counter');
 
+# Kind and attributes, and why the parallel mark is right. Workers have the leader's settings, snapshot and time of the
+# statement; what else a process keeps, such as keys, counts and random bits, they do not.
+our %reason_of = (
+	'generator vs' => 'each process counts and draws for itself',
+	'generator vu' => 'increases a sequence',
+	'ticker vu' => 'writes a sequence',
+	'reader is' => 'depends on its arguments alone',
+	'reader ss' => 'depends on the time of the statement, too',
+	'key sr' => 'a worker would read the key file anew',
+	'key vr' => 'a worker would read the key file anew',
+	'creations vu' => 'writes a table',
+	'prefixes vu' => 'writes a table',
+	'prefixes ss' => 'reads a table',
+	'trigger is' => 'only the planner calls it',
+	'trigger vs' => 'only INSERT and UPDATE call it, which have no workers',
+	'trigger vr' => 'uses a key');
+
 # The functions that are installed, each with its attributes
 our $installed = q{
 	SELECT p.proname || '(' || coalesce((SELECT string_agg(t.typname, ',' ORDER BY n)
@@ -200,12 +220,13 @@ sub install
 	return $available;
 }
 
-# Give a node that is not running the keys "default", "v2", "app" and "app2", and return it.
+# Give a node that is not running the keys "default", "shared", "v2", "app" and "app2", and return it.
 sub add_key
 {
 	my ($node) = @_;
 	my $file = $node->data_dir . '/idgen_keys';
 	append_to_file($file, "default 000102030405060708090a0b0c0d0e0f\nv2 fedcba98765432100123456789abcdef\n"
+		  . "shared ffeeddccbbaa99887766554433221100\n"
 		  . "app 5e1f0c00000000000000000000000001\napp2 5e1f0c00000000000000000000000002\n");
 	chmod 0600, $file or die "chmod $file: $!";
 	$node->append_conf('postgresql.conf', 'idgen.key_file = idgen_keys');

@@ -75,7 +75,8 @@ sub create
 			ticket bigint NOT NULL UNIQUE DEFAULT idgen.decimal_id(),
 			public_id uuid NOT NULL UNIQUE DEFAULT idgen.short_comb(),
 			document text COLLATE "C" NOT NULL UNIQUE DEFAULT idgen.object_id(),
-			account account_id NOT NULL UNIQUE DEFAULT idgen.prefixed_id('acct'),
+			account account_id NOT NULL UNIQUE
+				DEFAULT idgen.prefixed_id_from_uuid('acct', idgen.keyed_comb('accounts')),
 			type_id text COLLATE "C" NOT NULL UNIQUE DEFAULT idgen.typeid('order'),
 			round int NOT NULL,
 			CHECK (idgen.uuid_version(public_id) = 4));
@@ -90,7 +91,8 @@ sub create
 		GRANT EXECUTE ON FUNCTION idgen.typeid(text, timestamptz) TO app;
 		SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000a',
 			'e0000000-0000-4000-8000-00000000000a'::uuid, 'order', $request);
-		SELECT idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000b', 42, 'invoice')});
+		SELECT idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000b', 42, 'invoice');
+		SELECT idgen.create_once_text('c0000000-0000-4000-8000-00000000000c', idgen.object_id(), 'document')});
 	$node->safe_psql($database, _fill(1));
 }
 
@@ -102,7 +104,7 @@ sub contents
 		SET timezone = 'UTC';
 		SELECT 'orders', count(*), md5(string_agg(o::text, ' ' ORDER BY id)) FROM orders o;
 		SELECT 'by index', count(*) FROM orders o WHERE EXISTS (SELECT FROM orders i WHERE i.document = o.document);
-		SELECT command_id, command_name, entity_id, entity_number, request_hash, created_at
+		SELECT command_id, command_name, entity_id, entity_number, entity_text, request_hash, created_at
 			FROM idgen.creation_identifiers ORDER BY 1;
 		SELECT prefix, domain FROM idgen.id_prefixes;
 		SELECT sequencename, last_value FROM pg_sequences WHERE schemaname = 'idgen' ORDER BY 1;
@@ -116,7 +118,7 @@ sub contents
 			WHERE t.attrelid = 'idgen.creation_identifiers'::regclass ORDER BY t.attnum;
 		SELECT has_function_privilege(role, f, 'EXECUTE') FROM (VALUES ('app', 'idgen.uuid_v1(timestamptz)'),
 			('app', 'idgen.typeid(text, timestamptz)'), ('auditor', 'idgen.typeid(text, timestamptz)')) v (role, f)});
-	$contents =~ /^orders\|\d+\|\w{32}\nby index\|\d+\n(?:c0.*\n){2}acct\|account_id\n(?:\w+\|\d+\n){5}/m
+	$contents =~ /^orders\|\d+\|\w{32}\nby index\|\d+\n(?:c0.*\n){3}acct\|account_id\n(?:\w+\|\d+\n){5}/m
 	  or die "not in use: $contents";
 	return $contents;
 }
@@ -147,7 +149,7 @@ sub check_works
 		[ 'another request is an error',
 			q{SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000a', idgen.uuid_v7(), 'order', '8')},
 			'23514' ],
-		[ 'another prefix is an error', q{INSERT INTO orders (round, account) VALUES (0, idgen.prefixed_id('x'))},
+		[ 'another prefix is an error', q{INSERT INTO orders (round, account) VALUES (0, idgen.prefixed_id_from_uuid('x', gen_random_uuid()))},
 		'23514' ],
 		[ 'a prefix in use is an error', q{SELECT idgen.create_id_domain('other_id', 'acct')}, '23505' ],
 		[ 'an old key is an error',

@@ -2,8 +2,8 @@
 # but call the functions. In another database, it may do so after ask($Masks::grant, $database).
 #
 #   my $masks = Masks->new;
-#   $masks->outcome('SELECT idgen.permute(2)');   # rows, or the error with SQLSTATE
-#   $masks->permuted;                             # the same for permute(1)
+#   $masks->outcome(q{SELECT idgen.permute(2, 'a')});   # rows, or the error with SQLSTATE
+#   $masks->permuted;                             # the same for $Masks::permute
 #   $masks->write_keys("default $Masks::key{other}\n");
 #   $masks->reload($session);                     # until the session reads them
 
@@ -19,6 +19,7 @@ our %key = (
 	orders => 'C0FFEE00c0ffee11c0ffee22c0ffee33',
 	other => 'fedcba98765432100123456789abcdef');
 
+our $permute = q{SELECT idgen.permute(1, '')};
 our $grant = 'GRANT EXECUTE ON FUNCTION idgen.mask_uuid_v7, idgen.unmask_uuid_v7, idgen.permute,
 	idgen.unpermute TO caller';
 our $all_keys = "# name, key\n\n\t " . join('', map { "$_  $key{$_} \t# of a test\r\n" } sort keys %key)
@@ -52,15 +53,15 @@ sub outcome
 	return $errors =~ s/\n?LOCATION:.*//sr;
 }
 
-sub permuted { my ($self, %how) = @_; return $self->outcome('SELECT idgen.permute(1)', %how) }
+sub permuted { my ($self, %how) = @_; return $self->outcome($permute, %how) }
 
 # Make a session read other keys. It learns of a reload between two commands.
 sub reload
 {
 	my ($self, $session, $content) = @_;
-	my $former = $session->ask('SELECT idgen.permute(1)');
+	my $former = $session->ask($permute);
 	$self->write_keys($content);
 	$self->{node}->reload;
-	wait_until(sub { $session->ask('SELECT idgen.permute(1)') ne $former });
+	wait_until(sub { $session->ask($permute) ne $former });
 }
 1;

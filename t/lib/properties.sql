@@ -8,12 +8,15 @@ SELECT *, CASE version WHEN 7 THEN idgen.unmask_uuid_v7(idgen.mask_uuid_v7(id)) 
 	AND CASE version WHEN 4 THEN idgen.mask_uuid_v7(idgen.unmask_uuid_v7(id)) = id
 		ELSE tried.unmask_uuid_v7(id, 'default') = '!22023' END AS holds FROM uuids;
 -- permute() and unpermute() invert each other
-SELECT *, CASE WHEN n > 0 THEN idgen.unpermute(idgen.permute(n)) = n AND idgen.permute(idgen.unpermute(n)) = n
-	ELSE tried.permute(n, 9, '', 'default') = '!22023' AND tried.unpermute(n, 9, '', 'default') = '!22023' END AS holds
-FROM numbers;
+SELECT *, CASE WHEN n > 0 THEN idgen.unpermute(idgen.permute(n, 'a', max), 'a', max) = n
+		AND idgen.permute(idgen.unpermute(n, 'a', max), 'a', max) = n
+	ELSE tried.permute(n, 'a', max, 'default') = '!22023' AND tried.unpermute(n, 'a', max, 'default') = '!22023' END
+	AND tried.permute(n, 'a', 9007199254740991, 'default')
+		= CASE WHEN n BETWEEN 1 AND 9007199254740991 THEN idgen.permute(n, 'a')::text ELSE '!22023' END AS holds
+FROM numbers, (SELECT 9223372036854775807 AS max) m;
 -- permute() stays within max_value
-SELECT *, idgen.permute(1, n) BETWEEN 1 AND n AND idgen.unpermute(idgen.permute(n, n), n) = n
-	AND idgen.unpermute(idgen.permute(n, n, 'orders'), n, 'orders') = n AS holds FROM numbers WHERE n > 1;
+SELECT *, idgen.permute(1, '', n) BETWEEN 1 AND n AND idgen.unpermute(idgen.permute(n, '', n), '', n) = n
+	AND idgen.unpermute(idgen.permute(n, 'orders', n), 'orders', n) = n AS holds FROM numbers WHERE n > 1;
 -- uuid_from_base() inverts uuid_to_base(), which pads to the width of 128 bits and keeps the order of uuids
 SELECT *, idgen.uuid_from_base(here, base) = id AND length(here) = ceil(128 / log(2.0, base))
 	AND (here COLLATE "C" < next COLLATE "C") IS NOT FALSE AS holds
@@ -24,10 +27,10 @@ SELECT *, CASE WHEN n >= 0 THEN idgen.bigint_from_base(idgen.bigint_to_base(n, b
 	ELSE tried.bigint_to_base(n, base) = '!22023' END AS holds FROM numbers, bases;
 -- NULL for an argument without the default NULL is an error, and NULL for the identifier is not
 SELECT *, tried.snowflake_timestamp(n, NULL) = '!22004' AND tried.js_id_timestamp(n, NULL) = '!22004'
-	AND tried.permute(n, NULL, '', 'default') = '!22004' AND tried.unpermute(n, 9, '', NULL) IN ('!22004', '!22023')
-	AND tried.unpermute(n, 9, NULL, 'default') IN ('!22004', '!22023')
+	AND tried.permute(n, '', NULL, 'default') = '!22004' AND tried.unpermute(n, '', 9, NULL) IN ('!22004', '!22023')
+	AND tried.unpermute(n, NULL, 9, 'default') IN ('!22004', '!22023')
 	AND num_nonnulls(tried.snowflake_timestamp(NULL, NULL), tried.js_id_timestamp(NULL, NULL),
-		tried.permute(NULL, NULL, NULL, NULL), tried.mask_uuid_v7(NULL, NULL), tried.prefixed_id('a', NULL),
+		tried.permute(NULL, NULL, NULL, NULL), tried.mask_uuid_v7(NULL, NULL), tried.prefixed_id_from_uuid('a', NULL),
 		tried.typeid_from_uuid('a', NULL)) = 0 AS holds FROM numbers;
 -- uuid_from_base() accepts the digits of the base only, and bigint_from_base() agrees
 SELECT *, CASE WHEN t ~ alphabet AND octet_length(t) < width
@@ -39,8 +42,8 @@ SELECT *, CASE WHEN t ~ alphabet AND octet_length(t) < width
 FROM texts, bases, LATERAL (SELECT tried.uuid_from_base(t, base) AS id) r;
 -- a prefixed id contains its prefix and its uuid
 SELECT *, idgen.prefixed_id_prefix(made) = prefix AND idgen.prefixed_id_to_uuid(made, prefix) = id AS holds
-FROM prefixes, few_uuids, LATERAL (SELECT idgen.prefixed_id(prefix, id) AS made) m;
--- the readers of prefixed ids agree on what one is; is_prefixed_id() accepts the text that prefixed_id() returns
+FROM prefixes, few_uuids, LATERAL (SELECT idgen.prefixed_id_from_uuid(prefix, id) AS made) m;
+-- the readers of prefixed ids agree on what one is; is_prefixed_id() accepts the text of prefixed_id_from_uuid()
 SELECT *, CASE WHEN prefix = '!22P02' THEN id = '!22P02' AND tried.prefixed_id_to_uuid(t, 'acct') = '!22P02'
 		AND tried.parse_prefixed_id(t) = '!22P02' AND NOT idgen.is_prefixed_id(t)
 		AND NOT idgen.is_prefixed_id(t, 'acct')
@@ -49,21 +52,21 @@ SELECT *, CASE WHEN prefix = '!22P02' THEN id = '!22P02' AND tried.prefixed_id_t
 		AND idgen.is_prefixed_id(t) = (t = canonical) AND idgen.is_prefixed_id(t, prefix) = (t = canonical)
 		AND (prefix = 'other' OR NOT idgen.is_prefixed_id(t, 'other')) END AS holds
 FROM texts, LATERAL (SELECT tried.prefixed_id_prefix(t) AS prefix, tried.prefixed_id_to_uuid(t, NULL) AS id) r,
-	LATERAL (SELECT CASE WHEN prefix <> '!22P02' THEN idgen.prefixed_id(prefix, id::uuid) END AS canonical) c;
+	LATERAL (SELECT CASE WHEN prefix <> '!22P02' THEN idgen.prefixed_id_from_uuid(prefix, id::uuid) END AS canonical) c;
 -- prefixed_id_to_uuid() rejects another prefix
-SELECT *, tried.prefixed_id_to_uuid(idgen.prefixed_id(p.prefix, id), other.prefix) = '!23514' AS holds
+SELECT *, tried.prefixed_id_to_uuid(idgen.prefixed_id_from_uuid(p.prefix, id), other.prefix) = '!23514' AS holds
 FROM prefixes p, prefixes other, few_uuids WHERE p.prefix <> other.prefix;
--- prefixed_id() accepts valid prefixes only
+-- prefixed_id_from_uuid() accepts valid prefixes only
 SELECT *, CASE WHEN t ~ '^[a-z]([a-z0-9_]{0,61}[a-z0-9])?$' THEN length(made) = length(t) + 26
 	ELSE made = '!22023' END AS holds
-FROM texts, LATERAL (SELECT tried.prefixed_id(t, '0123e567-e89b-12d3-a456-426655440000') AS made) m;
+FROM texts, LATERAL (SELECT tried.prefixed_id_from_uuid(t, '0123e567-e89b-12d3-a456-426655440000') AS made) m;
 -- an id domain accepts canonical ids of its prefix only
-SELECT *, taken_by(domain, made) AND NOT taken_by(domain, idgen.prefixed_id(prefix || 'x', id))
+SELECT *, taken_by(domain, made) AND NOT taken_by(domain, idgen.prefixed_id_from_uuid(prefix || 'x', id))
 	AND NOT taken_by(domain, prefix || '_0' || digits) AND NOT taken_by(domain, prefix || '_' || upper(digits) || '')
 	AND (idgen.parse_prefixed_id(made)).domain = domain
 	AND tried.create_id_domain('another', prefix) = '!23505' AS holds
 FROM domains, few_uuids,
-	LATERAL (SELECT idgen.prefixed_id(prefix, id) AS made, idgen.uuid_to_base(id, 36) AS digits) m;
+	LATERAL (SELECT idgen.prefixed_id_from_uuid(prefix, id) AS made, idgen.uuid_to_base(id, 36) AS digits) m;
 -- a TypeID has one text form, and is_typeid() accepts what the readers accept
 SELECT *, CASE WHEN id = '!22P02' THEN prefix = '!22P02' ELSE idgen.typeid_from_uuid(prefix, id::uuid) = t END
 	AND idgen.is_typeid(t) = (id <> '!22P02') AND idgen.is_typeid(t, 'user') = (prefix = 'user')
@@ -132,33 +135,43 @@ SELECT *, CASE WHEN unit_us IS NULL THEN made = '!22023'
 FROM random_windows, LATERAL (SELECT tried.short_comb(period, bytes, nullif(k % 3, 0), at) AS made,
 	tried.short_suffix_comb(period, at) AS suffixed) m;
 -- a keyed COMB has the prefix of the first millisecond of the twelfth of the period that contains the clock
-SELECT *, CASE WHEN unit_us IS NULL THEN made = '!22023' AND named = '!22023'
-	WHEN NOT isfinite(at) THEN made = '!22008' AND named = '!22008'
+SELECT *, CASE WHEN NOT isfinite(at) THEN made = '!22008' AND named = '!22008'
+	WHEN unit_us IS NULL THEN made = '!22023' AND named = '!22023'
 	ELSE made ~ '^.{14}4.{4}[89ab]' AND named ~ '^.{14}4.{4}[89ab]'
 		AND left(made, 8) NOT IN (left(other, 8), left(named, 8))
-		AND (start IS NULL OR left(made, 8) = left(tried.keyed_comb(period, bytes::text, start), 8)
-			AND left(named, 8) = left(tried.hmac_comb('v2', period, bytes::text, start), 8)) END AS holds
-FROM random_windows, LATERAL (SELECT tried.keyed_comb(period, bytes::text, at) AS made,
-	tried.keyed_comb(period, 'other', at) AS other, tried.hmac_comb('v2', period, bytes::text, at) AS named,
+		AND (start IS NULL OR left(made, 8) = left(tried.keyed_comb(bytes::text, period, start), 8)
+			AND left(named, 8) = left(tried.hmac_comb_at(start, bytes::text, 'v2', period), 8)) END AS holds
+FROM random_windows, LATERAL (SELECT tried.keyed_comb(bytes::text, period, at) AS made,
+	tried.keyed_comb('other', period, at) AS other, tried.hmac_comb_at(at, bytes::text, 'v2', period) AS named,
 	instant(ceil(floor_div(12000 * unix_ms(at), unit_us) * unit_us / 12000) * 1000) AS start) m
 WHERE bytes BETWEEN 1 AND 6;
--- is_recent_hmac_comb() accepts the keys of each twelfth that the window touches, and none of a period that it does not
+-- hmac_comb() makes keys of the present, of each area of up to 63 bytes in UTF-8
+SELECT *, CASE made WHEN '!22021' THEN true WHEN '!22023' THEN octet_length(t) > 63
+	ELSE octet_length(t) <= 63 AND idgen.is_recent_hmac_comb(made::uuid, t, 'v2') END AS holds
+FROM texts, LATERAL (SELECT tried.hmac_comb(t, 'v2', '1 hour') AS made) m;
+-- hmac_comb() and hmac_comb_at() take one key, and is_recent_hmac_comb() a list of keys, all of which must exist
+SELECT *, CASE WHEN t IN ('default', 'shared', 'v2', 'app', 'app2') THEN made !~ '!' AND made_at !~ '!' AND answer = 'false'
+	WHEN t ~ '[ \t\n\r\v\f]' THEN made = '!22023' AND made_at = '!22023' AND answer IN ('!42704', '!22023')
+	ELSE made = '!42704' AND made_at = '!42704' AND answer = CASE t WHEN '' THEN '!22023' ELSE '!42704' END END AS holds
+FROM texts, LATERAL (SELECT tried.hmac_comb('a', t, '1 hour') AS made,
+	tried.hmac_comb_at('epoch', 'a', t, '1 hour') AS made_at, tried.is_recent_hmac_comb(
+		'00000000-0000-7000-8000-000000000000', 'a', t, '0', NULL, NULL, '1 hour', 'epoch') AS answer) m;
+-- is_recent_hmac_comb() accepts keys of each twelfth that the window touches, of no other period, also among several keys
 SELECT *, CASE WHEN unit_us IS NULL OR (length_us(tolerance) >= 0 AND past_us >= 0 AND future_us >= 0
-		AND past_us + future_us <= 64 * unit_us) IS NOT TRUE THEN answer = '!22023' AND checked = '!22023'
+		AND past_us + future_us <= 64 * unit_us) IS NOT TRUE THEN answer = '!22023'
 	WHEN NOT isfinite(at) OR first_us < unix_us('2000-01-01 00:00+00') - 9223372036854775808
-		OR last_us > unix_us('2000-01-01 00:00+00') + 9223372036854775807 THEN answer = '!22008' AND checked = '!22008'
-	WHEN part(made_at, unit_us) BETWEEN part(first_us, unit_us) AND part(last_us, unit_us)
-		THEN answer = 'true' AND checked = made
+		OR last_us > unix_us('2000-01-01 00:00+00') + 9223372036854775807 THEN answer = '!22008'
+	WHEN part(made_at, unit_us) BETWEEN part(first_us, unit_us) AND part(last_us, unit_us) THEN answer = 'true'
 	WHEN floor_div(part(made_at, unit_us), 12)
 		BETWEEN floor_div(part(first_us, unit_us), 12) AND floor_div(part(last_us, unit_us), 12)
 		THEN answer IN ('true', 'false')
-	ELSE answer = 'false' AND checked = '!23514' END AS holds
+	ELSE answer = 'false' END AND answer = of_two AS holds
 FROM random_windows,
 	LATERAL (SELECT unix_us(at) - past_us AS first_us, unix_us(at) + future_us AS last_us,
 		unix_us(at) + (ARRAY[0, -past_us, -past_us - 1000, future_us, future_us + 1000])[1 + k % 5] AS made_at) t,
-	LATERAL (SELECT tried.hmac_comb('v2', period, 'a', instant(made_at)) AS made) m,
-	LATERAL (SELECT tried.is_recent_hmac_comb(made::uuid, 'v2', tolerance, past, future, period, 'a', at) AS answer,
-		tried.check_recent_hmac_comb(made::uuid, 'v2', tolerance, past, future, period, 'a', at) AS checked
+	LATERAL (SELECT tried.hmac_comb_at(instant(made_at), 'a', 'v2', period) AS made) m,
+	LATERAL (SELECT tried.is_recent_hmac_comb(made::uuid, 'a', 'v2', tolerance, past, future, period, at) AS answer,
+		tried.is_recent_hmac_comb(made::uuid, 'a', 'app v2', tolerance, past, future, period, at) AS of_two
 		WHERE made NOT LIKE '!%' AND instant(made_at) IS NOT NULL) r WHERE bytes BETWEEN 1 AND 6;
 -- short_comb_timestamp() returns the start of the latest period with the prefix up to the clock
 SELECT *, tried.short_comb_timestamp(id, period, bytes, at) IS NOT DISTINCT FROM CASE

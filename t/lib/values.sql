@@ -95,7 +95,7 @@ CREATE TABLE characters AS SELECT chr(k) AS c FROM generate_series(1, 255) k
 CREATE TABLE forms AS SELECT DISTINCT t FROM (
 	SELECT t FROM literals UNION ALL SELECT prefix FROM prefixes UNION ALL SELECT n::text FROM numbers
 	UNION ALL SELECT idgen.uuid_to_base(id, base) FROM few_uuids, bases
-	UNION ALL SELECT idgen.prefixed_id(prefix, id) FROM few_uuids, prefixes
+	UNION ALL SELECT idgen.prefixed_id_from_uuid(prefix, id) FROM few_uuids, prefixes
 	UNION ALL SELECT idgen.typeid_from_uuid(prefix, id) FROM few_uuids, prefixes WHERE prefix !~ '[0-9]'
 	UNION ALL SELECT unnest(ARRAY[id::text, upper(id::text), idgen.typeid_from_uuid('', id)]) FROM few_uuids
 	UNION ALL SELECT unnest(ARRAY[o, upper(o)]) FROM object_ids WHERE k < 40
