@@ -98,8 +98,7 @@ answers('', [ 7, 'an unknown parameter idgen.* does not matter', 'caller', '-c i
 # One client sets a parameter in a session that has not loaded the library, and the next client gets that session.
 SKIP:
 {
-	skip 'pgbouncer is not installed', 1 unless Pool::is_installed();
-	my $pool = Pool->new($node, 1, $superuser, 'caller');
+	my $pool = Pool->new($node, [ $superuser, 'caller' ], size => 1) or skip 'pgbouncer is not installed', 1;
 	for my $name (@settings)
 	{
 		my ($value, $query) = @{ $in_effect{$name} };

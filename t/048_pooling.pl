@@ -46,11 +46,10 @@ $session->quit;
 # --- PgBouncer --------------------------------------------------------------
 SKIP:
 {
-	skip 'pgbouncer is not installed', 1 unless Pool::is_installed();
-
+	my $pooler = Pool->new($node, [ ask('SELECT current_user'), 'stranger' ], prepared => 20)
+	  or skip 'pgbouncer is not installed', 1;
+	my $pool = $pooler->{node};
 	my $folder = PostgreSQL::Test::Utils::tempdir();
-	my $pgbouncer = Pool->new($node, 3, ask('SELECT current_user'), 'stranger');
-	my $pool = $pgbouncer->{node};
 
 	# 20 clients send statements with parameters, as drivers do: new values, and commands that others send at the same
 	# time, as one statement or as a transaction that others of the pool wait for.
@@ -67,7 +66,7 @@ SKIP:
 		  . "$make_order\nBEGIN;\n$make_order\nCOMMIT;\n");
 	# A thread for each client: pgbench prepares a statement without serving its other clients meanwhile, which may have
 	# the sessions that it waits for.
-	for my $protocol ('simple', 'extended', Pool::prepares() ? 'prepared' : ())
+	for my $protocol ('simple', 'extended', $pooler->{prepared} ? 'prepared' : ())
 	{
 		ask('TRUNCATE sent, orders; SELECT idgen.trim_creations(0)');
 		$pool->command_like(
@@ -92,7 +91,7 @@ SKIP:
 	is($other->ask(create_once(2001, 2002)), '2002|t', 'after a client disconnects, its command can be recorded');
 
 	$other->quit;
-	$pgbouncer->stop;
+	$pooler->stop;
 }
 
 done_testing();

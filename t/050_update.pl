@@ -71,18 +71,16 @@ CREATE OR REPLACE FUNCTION idgen.typeid(prefix text DEFAULT '', clock timestampt
 -- rewrite of the table, would run triggers and expressions in indexes as a superuser.
 ALTER TABLE idgen.creation_identifiers ADD COLUMN note text NOT NULL DEFAULT 'none';
 
--- Another parameter: the old function keeps its dependents under another name. With
--- CREATE OR REPLACE, there would be two, and idgen.short_comb() would be ambiguous.
-ALTER FUNCTION idgen.short_comb(interval, int, int, timestamptz) RENAME TO former_short_comb;
-CREATE FUNCTION idgen.short_comb(
-    period interval DEFAULT '1 minute',
-    prefix_bytes int DEFAULT 2,
-    run_length int DEFAULT NULL,
-    clock timestamptz DEFAULT NULL,
-    note text DEFAULT ''
-) RETURNS uuid
+-- Another parameter: a published signature stays, because dumps grant by it, and columns have it as default. The new
+-- one has more arguments, none of them with a default, so that no call is ambiguous.
+CREATE FUNCTION idgen.short_comb(period interval, prefix_bytes int, run_length int, clock timestamptz, note text)
+    RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_short_comb';
+CREATE FUNCTION idgen.hmac_comb(area text, key_name text, period interval, note text) RETURNS uuid
+    LANGUAGE C VOLATILE PARALLEL RESTRICTED
+    AS 'MODULE_PATHNAME', 'idgen_hmac_comb';
+REVOKE EXECUTE ON FUNCTION idgen.hmac_comb(text, text, interval, text) FROM PUBLIC;
 
 CREATE TABLE idgen.notes (note text);
 } . $last);
@@ -120,12 +118,10 @@ sub check_new_version
 			AND idgen.typeid_to_uuid(idgen.typeid('order')) < idgen.uuid_v7_ordered()}, 't' ],
 		[ 'the new column', 'SELECT note FROM idgen.creation_identifiers WHERE entity_number = 42', 'none' ],
 		[ 'a retry returns the recorded number', $retry, '42|f' ],
-		[ 'the new parameter', q{SELECT idgen.is_recent_short_comb(idgen.short_comb())
-			AND idgen.is_recent_short_comb(idgen.short_comb('1 minute', 2, note => 'x'))}, 't' ],
-		[ 'a column has the function that it had',
-		q{SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef JOIN pg_attribute ON attrelid = adrelid
-			AND attnum = adnum WHERE adrelid = 'orders'::regclass AND attname = 'public_id'},
-				'idgen.former_short_comb()' ])
+		[ 'the new parameter', q{SELECT bool_and(idgen.is_recent_short_comb(id)) FROM (VALUES (idgen.short_comb()),
+			(idgen.short_comb('1 minute')), (idgen.short_comb('1 minute', 2, clock => now())),
+			(idgen.short_comb('1 minute', 2, NULL, NULL)), (idgen.short_comb('1 minute', 2, NULL, NULL, 'x'))) v (id)},
+			't' ])
 	{
 		is($ask->($_->[1]), $_->[2], "$name: $_->[0]");
 	}
@@ -143,6 +139,22 @@ InUse::check_works($node, 'old_shop', 'at version 1.0 with the library');
 is(as_app('old_shop', 'SELECT idgen.entity_of(NULL)'), '42883', 'the old version does not have the new function');
 $_->quit for values %session;
 
+# A dump of 1.0 is restored where the new version is the default: with every right and every default.
+$node->safe_psql('old_shop', q{
+	REVOKE EXECUTE ON FUNCTION idgen.short_comb FROM PUBLIC;
+	GRANT EXECUTE ON FUNCTION idgen.short_comb, idgen.hmac_comb, idgen.check_recent_hmac_id TO app;
+	CREATE TABLE lines (id uuid DEFAULT idgen.hmac_comb('lines'), number uuid DEFAULT idgen.short_comb('1 hour'));
+	CREATE TRIGGER lines_id BEFORE INSERT ON lines FOR EACH ROW
+		EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'area=lines');
+	CREATE VIEW shown AS SELECT idgen.short_comb(clock => now()) AS id});
+my $kept = q{
+	SELECT p.oid::regprocedure, a.grantee::regrole, a.privilege_type
+		FROM pg_proc p, aclexplode(coalesce(proacl, acldefault('f', proowner))) a
+		WHERE pronamespace = 'idgen'::regnamespace ORDER BY p.oid::regprocedure::text COLLATE "C", 2, 3;
+	SELECT adrelid::regclass, adnum, pg_get_expr(adbin, adrelid) FROM pg_attrdef
+		WHERE adrelid <> 'idgen.creation_identifiers'::regclass ORDER BY adrelid::regclass::text COLLATE "C", 2;
+	SELECT pg_get_viewdef('shown'::regclass), pg_get_triggerdef(oid) FROM pg_trigger WHERE tgname = 'lines_id'};
+my $kept_before = $node->safe_psql('old_shop', $kept);
 my $dump = PostgreSQL::Test::Utils::tempdir() . '/dump';
 my $contents = InUse::contents($node, 'old_shop');
 $node->command_ok([ 'pg_dump', '--create', '--format=custom', "--file=$dump", $node->connstr('old_shop') ], 'dumped');
@@ -151,6 +163,8 @@ $node->command_ok([ 'pg_restore', '--create', '--exit-on-error', '--dbname', $no
 	'restored');
 is(versions('old_shop'), "$new|$new", 'a restored database is at the new version');
 is(InUse::contents($node, 'old_shop') =~ s/^notes\|.*\n//gmr, $contents, '... with the same contents');
+is($node->safe_psql('old_shop', $kept) =~ s/^idgen\.(?:entity_of\(uuid\)|(?:short|hmac)_comb\(\w.*,text\)).*\n//gmr,
+	$kept_before, '... every right on a function, and every default');
 InUse::check_works($node, 'old_shop', 'restored');
 $node->stop;
 done_testing();

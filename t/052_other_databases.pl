@@ -33,14 +33,14 @@ my $masked = ask('CREATE TABLE orders (id uuid DEFAULT idgen.uuid_v7(), amount i
 	INSERT INTO orders (amount) VALUES (1) RETURNING idgen.mask_uuid_v7(id)', 'shop');
 my $unmask = "SELECT idgen.uuid_timestamp(idgen.unmask_uuid_v7('$masked'))";
 as('tenant', q{
-	CREATE TABLE mine (id uuid, n bigint DEFAULT idgen.permute(1));
+	CREATE TABLE mine (id uuid, n bigint DEFAULT idgen.permute(1, 'orders'));
 	CREATE VIEW masks AS SELECT idgen.mask_uuid_v7(id) FROM mine;
-	CREATE FUNCTION definer() RETURNS bigint LANGUAGE sql SECURITY DEFINER RETURN idgen.permute(1);
+	CREATE FUNCTION definer() RETURNS bigint LANGUAGE sql SECURITY DEFINER RETURN idgen.permute(1, 'orders');
 	INSERT INTO mine VALUES (gen_random_uuid(), 1)});
 for my $name (@Functions::of_keys)
 {
 	my $use = $name =~ /_id$/
-	  ? "CREATE TRIGGER t BEFORE INSERT ON mine FOR EACH ROW EXECUTE FUNCTION idgen.$name('id', 'key=default')"
+	  ? "CREATE TRIGGER t BEFORE INSERT ON mine FOR EACH ROW EXECUTE FUNCTION idgen.$name('id', 'area=orders', 'key_name=default')"
 	  : "SELECT $call{$name}";
 	is(as('tenant', $_), '42501', "the tenant cannot run: $_")
 	  for $use, "GRANT EXECUTE ON FUNCTION idgen.$name TO tenant", "ALTER FUNCTION idgen.$name OWNER TO tenant",
@@ -51,7 +51,7 @@ is(as('tenant', $_), '42501', "the tenant cannot run: $_")
   "CREATE FUNCTION mine(uuid, text) RETURNS uuid LANGUAGE c AS '\$libdir/idgen', 'idgen_unmask_uuid_v7'",
   'CREATE OPERATOR @@@ (LEFTARG = uuid, RIGHTARG = text, FUNCTION = idgen.unmask_uuid_v7)',
   "CREATE AGGREGATE unmasked(text) (SFUNC = idgen.unmask_uuid_v7, STYPE = uuid, INITCOND = '$masked')";
-for my $arguments (q{'hmac_comb'}, q{'hmac_comb', 'key=default'}, q{'comb', 'key=default'})
+for my $arguments (q{'hmac_comb'}, q{'hmac_comb', 'area=orders', 'key_name=default'}, q{'comb', 'key_name=default'})
 {
 	as('tenant', qq{
 		CREATE TABLE checked (id uuid);
@@ -61,7 +61,7 @@ for my $arguments (q{'hmac_comb'}, q{'hmac_comb', 'key=default'}, q{'comb', 'key
 		"check_recent_id('id', $arguments) uses no key");
 	as('tenant', 'DROP TABLE checked');
 }
-is(as('tenant', 'DROP EXTENSION idgen CASCADE; CREATE EXTENSION idgen; SELECT idgen.permute(1)'), '42501',
+is(as('tenant', q{DROP EXTENSION idgen CASCADE; CREATE EXTENSION idgen; SELECT idgen.permute(1, 'orders')}), '42501',
 	'nor after it has installed it again');
 
 # A superuser grants what the tenant may use, for all keys that the database sees.
@@ -74,7 +74,7 @@ is(as('clerk', $unmask), '42501', '... but cannot grant the right to others');
 ask(q{
 	CREATE FUNCTION permuted(n bigint) RETURNS bigint LANGUAGE sql STABLE SECURITY DEFINER
 	BEGIN ATOMIC
-		SELECT idgen.permute(n, 1000, key_name => 'v2');
+		SELECT idgen.permute(n, 'orders', 1000, 'v2');
 	END;
 	GRANT EXECUTE ON FUNCTION permuted TO tenant}, 'theirs');
 is(as('tenant', 'SELECT permuted(1) IS NULL'), 'f', 'the tenant can use a key by a function for it');
@@ -82,7 +82,7 @@ is(as('tenant', 'DROP EXTENSION idgen'), '2BP01', '... without which the extensi
 as('tenant', q{
 	DROP EXTENSION idgen CASCADE;
 	CREATE SCHEMA idgen;
-	CREATE FUNCTION idgen.permute(bigint, bigint, text DEFAULT '', key_name text DEFAULT 'default') RETURNS bigint
+	CREATE FUNCTION idgen.permute(bigint, text, bigint, text) RETURNS bigint
 		LANGUAGE plpgsql AS 'BEGIN ALTER ROLE tenant SUPERUSER; RETURN 1; END'});
 is(as('tenant', 'SELECT permuted(1)'), '42883', '... but with CASCADE, and then the function is gone');
 is(as('tenant', 'DROP SCHEMA idgen CASCADE; CREATE EXTENSION idgen'), '', 'the tenant installs the extension again');
@@ -136,7 +136,7 @@ is(as('tenant', 'SELECT idgen.uuid_v7_ordered() IS NULL, idgen.js_id() IS NULL, 
 
 # --- Shared memory ----------------------------------------------------------------------
 # The tenant's keyed COMBs have prefixes of their own, at the same moment, with or without a clock, for the same area.
-for my $arguments (q{area => 'orders'}, q{area => 'orders', clock => '2026-01-01'})
+for my $arguments (q{'orders'}, q{'orders', clock => '2026-01-01'})
 {
 	my $prefix = "SELECT left(idgen.keyed_comb($arguments)::text, 8)";
 	my ($of_shop, $of_tenant, $of_shop_later) = (ask($prefix, 'shop'), as('tenant', $prefix), ask($prefix, 'shop'));

@@ -1,53 +1,54 @@
-# A PgBouncer in front of a server: clients share its sessions, one transaction at a time.
+# PgBouncer before a server, in transaction mode, with three sessions for each database and role, or "size => N".
 #
-#   my $pool = Pool->new($node, 3, 'postgres', 'app');      # three sessions for each of these roles, without passwords
-#   session(node => $pool->{node})->ask('SELECT 1');        # the server as the clients of PgBouncer see it
+#   my $pool = Pool->new($node, [ 'app', 'stranger' ], prepared => 20) or skip 'pgbouncer is not installed';
+#   $pool->{node};        # the node as clients of PgBouncer see it, by its socket; $pool->{port} is that of TCP, too
+#   $pool->{prepared};    # how many prepared statements of a client it supports: 0 before version 1.21, or if not given
 #   $pool->stop;
 
 package Pool;
 use strict;
 use warnings;
-use IPC::Run ();
+use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Server ();
 
-my ($pgbouncer) = grep { -x } map { "$_/pgbouncer" } split(/:/, $ENV{PATH}), '/usr/sbin', '/usr/bin';
-
-sub is_installed { return defined $pgbouncer }
-
-# Can it prepare statements?
-sub prepares { return `$pgbouncer --version` =~ /PgBouncer (\d+)\.(\d+)/ && $1 * 100 + $2 >= 121 }
-
 sub new
 {
-	my ($class, $node, $size, @roles) = @_;
+	my ($class, $node, $roles, %options) = @_;
+	my ($program) = grep { -x } map { "$_/pgbouncer" } split(/:/, $ENV{PATH}), '/usr/sbin', '/usr/bin';
+	return if !$program;
+
+	my $knows_prepared = `$program --version` =~ /PgBouncer (\d+)\.(\d+)/ && $1 * 100 + $2 >= 121;
+	my $prepared = $knows_prepared ? $options{prepared} // 0 : 0;
 	my $folder = PostgreSQL::Test::Utils::tempdir();
 	my $socket = PostgreSQL::Test::Utils::tempdir_short();
-	my $prepared = prepares() ? "max_prepared_statements = 20\n" : '';
-
-	append_to_file("$folder/users", join '', map { qq{"$_" ""\n} } @roles);
+	my $port = PostgreSQL::Test::Cluster::get_free_port();
+	append_to_file("$folder/users", join '', map { qq{"$_" ""\n} } @$roles);
 	append_to_file("$folder/pgbouncer.ini", qq{
 [databases]
 * = host=@{[$node->host]} port=@{[$node->port]}
 [pgbouncer]
-listen_addr =
-listen_port = 6432
+listen_addr = 127.0.0.1
+listen_port = $port
 unix_socket_dir = $socket
 auth_type = trust
 auth_file = $folder/users
 pool_mode = transaction
-default_pool_size = $size
+default_pool_size = @{[$options{size} // 3]}
 max_client_conn = 200
 logfile = $folder/pgbouncer.log
 pidfile = $folder/pgbouncer.pid
-$prepared});
-	my $process = IPC::Run::start([ $pgbouncer, '--quiet', "$folder/pgbouncer.ini" ], '>', '/dev/null', '2>',
+ignore_startup_parameters = extra_float_digits
+} . ($knows_prepared ? "max_prepared_statements = $prepared\n" : ''));
+	my $process = IPC::Run::start([ $program, '--quiet', "$folder/pgbouncer.ini" ], '>', '/dev/null', '2>',
 		"$folder/errors");
-	my $self = bless { process => $process, node => bless({ %$node, _host => $socket, _port => 6432 }, ref $node) }, $class;
+	my $pool = bless { process => $process, prepared => $prepared, port => $port,
+		node => bless { %$node, _host => $socket, _port => $port }, ref $node };
+
 	# (without standard input, which a psql that cannot connect does not read)
-	Server::wait_until(sub { run_log([ 'psql', '-X', '-d', $self->{node}->connstr('postgres'), '-c', 'SELECT 1' ]) })
-	  or die 'pgbouncer does not start: ' . slurp_file("$folder/errors");
-	return $self;
+	my @try = ('psql', '-X', '-d', $pool->{node}->connstr('postgres'), '-U', $roles->[0], '-c', 'SELECT 1');
+	Server::wait_until(sub { run_log(\@try) }) or die 'pgbouncer does not start: ' . slurp_file("$folder/errors");
+	return $pool;
 }
 
 sub stop { my ($self) = @_; $self->{process}->signal('TERM'); $self->{process}->finish; return }
