@@ -90,7 +90,7 @@ is(scalar(() = slurp_file("$out/touches.csv") =~ /^random,/mg), 1800, 'heat: a l
 cmp_ok(scalar keys %{ $pages{random} }, '>', 1.5 * keys %{ $pages{keyed_comb} }, 'heat: keyed COMBs go to few pages');
 like(slurp_file("$out/settings.csv"), qr/^full_page_writes,on\n.*^age.rates,"100"$/ms,
 	'settings.csv has settings and sizes');
-like(slurp_file("$out/keys.csv"), qr/^keyed_comb,"idgen\.keyed_comb\(\)",uuid$/m,
+like(slurp_file("$out/keys.csv"), qr/^keyed_comb,"idgen\.keyed_comb\('rows'\)",uuid$/m,
 	'keys.csv has the keys and their expressions');
 SKIP:
 {

@@ -11,7 +11,7 @@ KEYS = {    # expression, type, and its costs as a multiple of those of bigint
     "random": ("gen_random_uuid()", "uuid", 24),
     "uuid_v7": ("idgen.uuid_v7()", "uuid", 1.05),
     "short_comb": ("idgen.short_comb()", "uuid", 1.18),
-    "keyed_comb": ("idgen.keyed_comb()", "uuid", 1.25),
+    "keyed_comb": ("idgen.keyed_comb('rows')", "uuid", 1.25),
     "mine": ("f('a|b', \"x\" < 3 && true)", "uuid", 1.12)}      # a key of the user
 WAL = {"wal_bytes_per_row": 171, "fpi_per_row": 0.028}
 INDEX = {"index_bytes_per_row": 40.5, "leaf_density": 69.2}
