@@ -20,6 +20,8 @@ SCENES = [  # scene, series, points, and the metrics with those of bigint
     ("usual", ["narrow, new, 1 a commit, on", "usual, 5 years, full_page_writes off"], [1000, 20000],
      {**WAL, "written_bytes_per_row": 8192}),
     ("usual", ["usual, 5 years, VACUUM"], [""], WAL),
+    ("change", ["one INSERT", "20 rows a minute"], [5000],
+     {**WAL, "index_wal_bytes_per_row": 95, "index_images_per_row": 0.001, "index_mb": 40, "growth_bytes_per_row": 41.5}),
     ("age", ["20 rows a minute", "200 rows a minute"], [0, 0.5, 1, 2], {**WAL, **INDEX, "reads_per_row": 0.03}),
     ("rates", ["a checkpoint every 5 minutes", "a checkpoint every 30 minutes"], [1, 20, 200], {**WAL, **INDEX}),
     ("speed", ["usual, synchronous_commit on"], [8], {**WAL, "rows_per_s": 9000}),
