@@ -28,7 +28,7 @@ CREATE TEMPORARY TABLE bench_key (name, definition, past) AS VALUES
     ('short_comb',     'uuid DEFAULT idgen.short_comb()', 'idgen.short_comb(run_length => 1, clock => moment)'),
     ('short_comb_run', 'uuid DEFAULT idgen.short_comb(run_length => 1024)',
                        'idgen.short_comb(run_length => 1024, clock => moment)'),
-    ('keyed_comb',     'uuid DEFAULT idgen.keyed_comb()', 'idgen.keyed_comb(clock => moment)'),
+    ('keyed_comb',     $$uuid DEFAULT idgen.keyed_comb('rows')$$, $$idgen.keyed_comb('rows', clock => moment)$$),
     ('comb',           'uuid DEFAULT idgen.comb()', 'idgen.comb(clock => moment)'),
     ('uuid_v7',        'uuid DEFAULT idgen.uuid_v7()', 'idgen.uuid_v7(clock => moment)'),
     ('masked',         'uuid DEFAULT idgen.uuid_v7()', 'idgen.uuid_v7(clock => moment)'),

@@ -10,17 +10,18 @@ CREATE SEQUENCE idgen_bench.numbers CACHE 1;
 CREATE TEMPORARY TABLE calls (number serial, source text, call text, best float8);
 INSERT INTO calls (source, call)
 SELECT format('generate_series(1, %s)', :calls), unnest(ARRAY['pg_backend_pid()', 'gen_random_uuid()',
-    'nextval(''idgen_bench.numbers'')', 'idgen.uuid_v4()', 'idgen.uuid_v7()', 'idgen.comb()', 'idgen.keyed_comb()',
-    'idgen.keyed_comb(area => ''orders'')', 'idgen.hmac_comb(''default'')', 'idgen.short_comb()',
+    'nextval(''idgen_bench.numbers'')', 'idgen.uuid_v4()', 'idgen.uuid_v7()', 'idgen.comb()',
+    'idgen.keyed_comb(''orders'')', 'idgen.hmac_comb(''orders'', ''default'')', 'idgen.short_comb()',
     'idgen.short_comb(run_length => 1024)', 'idgen.uuid_v1()', 'idgen.uuid_v6()', 'idgen.lambert_comb()',
     'idgen.suffix_comb()', 'idgen.short_suffix_comb()', 'idgen.sequence_comb(''idgen_bench.numbers'')',
-    'idgen.ulid()', 'idgen.typeid(''user'')', 'idgen.prefixed_id(''acct'')', 'idgen.object_id()',
-    'idgen.uuid_v7_ordered()', 'idgen.snowflake()', 'idgen.trace_id()', 'idgen.js_id()', 'idgen.decimal_id()'])
+    'idgen.ulid()', 'idgen.typeid(''user'')', 'idgen.object_id()', 'idgen.uuid_v7_ordered()',
+    'idgen.snowflake()', 'idgen.trace_id()', 'idgen.js_id()', 'idgen.decimal_id()'])
 UNION ALL
 SELECT 'idgen_bench.ids', unnest(ARRAY['number', 'id::text', 'text::uuid', 'idgen.is_recent_short_comb(id)',
-    'idgen.is_recent_hmac_comb(id, ''default'')', 'idgen.mask_uuid_v7(v7)', 'idgen.unmask_uuid_v7(id)',
-    'idgen.permute(number)', 'idgen.unpermute(number)', 'idgen.uuid_v5(id, ''www.example.com'')',
-    'idgen.uuid_to_base(id, 36)', 'idgen.uuid_from_base(base_36, 36)']);
+    'idgen.is_recent_hmac_comb(id, ''orders'', ''default'')', 'idgen.mask_uuid_v7(v7)', 'idgen.unmask_uuid_v7(id)',
+    'idgen.permute(number, ''orders'')', 'idgen.unpermute(number, ''orders'')',
+    'idgen.prefixed_id_from_uuid(''acct'', id)',
+    'idgen.uuid_v5(id, ''www.example.com'')', 'idgen.uuid_to_base(id, 36)', 'idgen.uuid_from_base(base_36, 36)']);
 
 -- Time each of them in turn, and keep its shortest time in seconds.
 CREATE FUNCTION pg_temp.time_calls() RETURNS void LANGUAGE plpgsql AS $$

@@ -136,12 +136,17 @@ lab_differences() {
     ' "$bench_scratch/before" "$bench_scratch/after"
 }
 
+# Set lsn and end_lsn to the positions in the WAL of lab_before and lab_after, in bytes.
+lab_lsn() {
+    read -r _ lsn end_lsn < <(join <(grep '^lsn' "$bench_scratch/before") <(grep '^lsn' "$bench_scratch/after"))
+}
+
 # Append metrics, "NAME VALUE" a line, to measurements.csv: SERIES X REPETITION <METRICS
 lab_record() {
     [ -e "$out/measurements.csv" ] || begin_results
     say "$1${2:+, $2}: $(awk -v line="$scene,$key,\"$1\",$2,$3," -v file="$out/measurements.csv" '
         { print line $1 "," $2 >>file }
-        /wal_|rows|replay/ && !/index/ { printf "%s%s", sep, $0; sep = ", " }')"
+        /wal_|rows|replay|growth/ && !/index/ { printf "%s%s", sep, $0; sep = ", " }')"
 }
 
 # Measure rows of simulated time: ROWS SERIES X REPETITION.

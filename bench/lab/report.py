@@ -25,7 +25,8 @@ from reporting.measurements import METRICS, Run, figure, ratio, short, warn, wit
 # picture     the title of a picture of the WAL by x, with a panel for each series
 Scene = namedtuple("Scene", "heading about series x metrics ratios picture", defaults=["", "", [], [], None])
 TO_RANDOM = [("random", "keyed_comb"), ("keyed_comb", "uuid_v7")]
-COSTS = {"wal_bytes_per_row", "written_bytes_per_row", "rows_per_s", "replay_s"}
+COSTS = {"wal_bytes_per_row", "index_wal_bytes_per_row", "written_bytes_per_row", "growth_bytes_per_row", "rows_per_s",
+         "replay_s"}
 TIMED = {"rows_per_s", "replay_s"}
 
 SCENES = {
@@ -43,6 +44,15 @@ measured with 50 rows a commit and synchronous_commit off. Then the oldest twent
 costs of the VACUUM that follows are divided by their number.""",
                    "table, rows before, commits or setting", "rows after a checkpoint",
                    ["wal_bytes_per_row", "written_bytes_per_row"], TO_RANDOM),
+    "change": Scene("A table in use gets another default", """\
+The table has 2,000,000 rows of a random key and a number. ALTER TABLE ... ALTER id SET DEFAULT changes the key of new
+rows; those that exist, and the index, stay as they are. The rows measured come after a checkpoint: 5,000 in one INSERT,
+or those of 5 and 30 minutes at a rate of the simulated clock, at several places. The size is that of an index of
+500,000 random keys after 500,000 rows more. Most random keys are greater than those of version 7, which therefore go
+to the middle of the index; there, a full page is split in halves, and ascending keys never fill the left one.""",
+                    "rows", "new rows",
+                    ["index_wal_bytes_per_row", "index_images_per_row", "wal_bytes_per_row", "index_mb",
+                     "growth_bytes_per_row"], TO_RANDOM),
     "age": Scene("WAL over the age of the table", """\
 Five years of a table of the key alone: of each cycle of the short prefix (65,536 minutes), the same minutes are
 filled at the given rate, because only rows of the same minutes share pages with them. A measurement is a checkpoint

@@ -4,7 +4,7 @@
 #
 #   bench/lab/run.sh [OPTION ...]
 #
-#   --scene NAME,...     scenes (default all): usual, age, rates, speed, replay, bulk, delete, tenants, orders, heat
+#   --scene NAME,...     scenes (default all): usual, change, age, rates, speed, replay, bulk, delete, tenants, orders, heat
 #   --quick              small sizes
 #   --keys A,B,...       keys, by their names in keys.txt (default: those of each scene)
 #   --SCENE.SIZE VALUE   a size of sizes.txt, such as --age.rates 20,200
@@ -24,7 +24,7 @@ set -uo pipefail
 
 # --- sizes, options and keys ------------------------------------------------
 
-scene=usual,age,rates,speed,replay,bulk,delete,tenants,orders,heat
+scene=usual,change,age,rates,speed,replay,bulk,delete,tenants,orders,heat
 # shellcheck disable=SC2034  # quick is read before the others
 quick=0 keys='' out='' no_report=0
 names="scene quick? keys out no_report?"

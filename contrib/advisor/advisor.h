@@ -19,8 +19,8 @@ typedef struct LeafSample
 	double		density;		/* 0 to 1 */
 	double		tuple_bytes;	/* of a tuple for one row */
 	double		rebuilt_bytes;	/* the size of the index after REINDEX */
-	double		uuid_version;	/* of all sampled UUIDs of RFC 9562; 0 if they
-								 * differ */
+	double		uuid_version;	/* of all sampled UUIDs, or texts of UUIDs; 0
+								 * if they differ; -1 if a value is no UUID */
 } LeafSample;
 
 /* Where the newest rows are in the order of the keys. */

@@ -7,7 +7,7 @@ CREATE FUNCTION idgen.index_report(
     OUT index_name regclass, OUT table_name regclass, OUT key_columns text, OUT rows bigint, OUT index_bytes bigint,
     OUT leaf_pages bigint, OUT leaf_density float8, OUT reindex_saves_bytes bigint, OUT newest_leaf_share float8,
     OUT placement text, OUT images_per_row float8, OUT wal_per_row float8, OUT keyed_comb_wal_per_row float8,
-    OUT advice text
+    OUT advice text, OUT reason text
 )
     LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
     SET search_path = pg_catalog, pg_temp
@@ -16,6 +16,7 @@ CREATE FUNCTION idgen.index_report(
 DECLARE
     seconds float8 := extract(epoch FROM checkpoint);
     block_bytes int := current_setting('block_size');
+    m record;
 BEGIN
     IF index IS NULL THEN
         RETURN;
@@ -26,42 +27,62 @@ BEGIN
             USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The value is %s seconds.', round(seconds));
     END IF;
 
+    -- alone, so that the context of its errors is short
+    m := idgen.internal_index_measures(index, rows_per_checkpoint);
     SELECT i.indexrelid, i.indrelid, k.columns, m.rows, m.index_bytes, m.leaf_pages, m.leaf_density,
            m.reindex_saves_bytes, CASE WHEN m.located_rows > 0 THEN least(1, m.newest_leaf_pages / m.leaf_pages) END,
            m.placement, w.images, w.wal,
            -- a period of keyed_comb() has the rows of an hour at this rate
-           CASE WHEN o.is_own AND w.wal > 0
+           CASE WHEN o.why_not IS NULL AND w.wal > 0
                 THEN (SELECT c.image_bytes_per_row + c.record_bytes_per_row
                       FROM idgen.expected_key_cost('keyed_comb', m.rows, least(rows_per_checkpoint, 1e15),
-                                                   least(rows_per_checkpoint * (3600 / seconds), 1e15)) c) END,
+                                                   least(rows_per_checkpoint * (3600 / seconds), 1e15),
+                                                   key_bytes => least(m.tuple_bytes - 8, 1024)::int) c) END,
            -- so few pages stay in memory, whatever the keys are
            CASE WHEN m.index_bytes <= 100 * block_bytes THEN NULL
-                WHEN greatest(m.index_bytes - m.reindex_saves_bytes, m.leaf_pages * block_bytes) < 0.5 * m.index_bytes
-                THEN 'Most pages contain no rows any more, and ' || v.reindex || ', until as many rows return.'
-                -- In the long run, random keys fill 69 % of the leaf pages. If rows are also deleted and new keys are
-                -- inserted between others, they fill 43 to 69 %, depending on the rows of a period and the rows kept.
-                WHEN m.leaf_density < CASE
-                         WHEN (m.uuid_version IN (0, 4) OR m.placement IN ('local', 'scattered', 'mixed'))
-                              AND pg_stat_get_tuples_deleted(i.indrelid) > 0.1 * pg_stat_get_tuples_inserted(i.indrelid)
-                         THEN 0.4 ELSE 0.65 * m.fillfactor END
-                THEN format('The leaf pages are only %s %% full, and %s.', round(100 * m.leaf_density), v.reindex)
-                WHEN m.placement = 'scattered' AND o.is_own AND c.relpersistence = 'p'
-                THEN format('The newest %s rows are on %s leaf pages, and keys of idgen.keyed_comb() or '
-                            'idgen.uuid_v7() would be on few.%s', m.located_rows, m.newest_leaf_pages,
-                            CASE WHEN NOT i.indisprimary
-                                 THEN ' If the values are secrets, such as tokens, they must stay random.' END) END
+                WHEN s.other IS NOT NULL
+                THEN format('Index %s serves the same searches; without this one, %s and all of its WAL would be '
+                            'saved.', s.other::regclass, pg_size_pretty(m.index_bytes::bigint))
+                ELSE nullif(concat_ws(' ', v.reindex, CASE WHEN y.reason IS NULL THEN o.change END), '') END,
+           y.reason
     INTO index_name, table_name, key_columns, rows, index_bytes, leaf_pages, leaf_density, reindex_saves_bytes,
-         newest_leaf_share, placement, images_per_row, wal_per_row, keyed_comb_wal_per_row, advice
-    FROM idgen.internal_index_measures(index, rows_per_checkpoint) m
-         JOIN pg_index i ON i.indexrelid = m.index JOIN pg_class c ON c.oid = i.indexrelid,
-         LATERAL (SELECT format('REINDEX INDEX CONCURRENTLY would save about %s of %s',
-                                pg_size_pretty(m.reindex_saves_bytes::bigint),
-                                pg_size_pretty(m.index_bytes::bigint)) AS reindex) v,
+         newest_leaf_share, placement, images_per_row, wal_per_row, keyed_comb_wal_per_row, advice, reason
+    FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid,
+         LATERAL (SELECT CASE
+                      WHEN greatest(m.index_bytes - m.reindex_saves_bytes, m.leaf_pages * block_bytes)
+                           < 0.5 * m.index_bytes
+                      THEN 'Most pages contain no rows any more, and ' || r.saves || ', until as many rows return.'
+                      -- In the long run, random keys fill 69 % of the leaf pages. If rows are also deleted and new keys
+                      -- are inserted between others, they fill 43 to 69 %, depending on the rows of a period and the
+                      -- rows kept.
+                      WHEN m.leaf_density < CASE
+                               WHEN (m.uuid_version IN (0, 4) OR m.placement IN ('local', 'scattered', 'mixed'))
+                                    AND pg_stat_get_tuples_deleted(i.indrelid)
+                                        > 0.1 * pg_stat_get_tuples_inserted(i.indrelid)
+                               THEN 0.4 ELSE 0.65 * m.fillfactor END
+                      THEN format('The leaf pages are only %s %% full, and %s.', round(100 * m.leaf_density), r.saves)
+                  END AS reindex
+                  FROM format('REINDEX INDEX CONCURRENTLY would save about %s of %s',
+                              pg_size_pretty(m.reindex_saves_bytes::bigint),
+                              pg_size_pretty(m.index_bytes::bigint)) r (saves)) v,
          LATERAL (SELECT CASE WHEN c.relpersistence = 'p' THEN m.images_per_row ELSE 0 END AS images,
                          CASE WHEN c.relpersistence = 'p' THEN m.wal_per_row ELSE 0 END AS wal) w,
          LATERAL (SELECT string_agg(pg_get_indexdef(i.indexrelid, n, true), ', ' ORDER BY n) AS columns
                   FROM generate_series(1, i.indnkeyatts) n) k,
-         LATERAL (SELECT idgen.internal_key_can_change(i.indexrelid, m.uuid_version) AS is_own) o;
+         LATERAL (SELECT idgen.internal_index_instead(i.indexrelid) AS other) s,
+         LATERAL (SELECT idgen.internal_key_reason(i.indexrelid, m.rows, m.uuid_version) AS why_not,
+                         format('The newest %s rows are on %s leaf pages, and keys of %s would be on few.%s',
+                                m.located_rows, m.newest_leaf_pages, idgen.internal_new_defaults(i.indexrelid),
+                                CASE WHEN NOT i.indisprimary
+                                     THEN ' If the values are secrets, such as tokens, they must stay random.' END)
+                             AS change) o,
+         LATERAL (SELECT coalesce(o.why_not, CASE
+                      WHEN c.relpersistence <> 'p' THEN 'the index is not in the WAL'
+                      WHEN m.placement = 'unknown' THEN 'it is not known where the newest rows are'
+                      WHEN m.index_bytes <= 100 * block_bytes THEN 'the index has at most 100 pages'
+                      WHEN m.placement = 'mixed' THEN 'a part of the newest rows is on few leaf pages'
+                      WHEN m.placement <> 'scattered' THEN 'the newest rows are on few leaf pages' END) AS reason) y
+    WHERE i.indexrelid = m.index;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'index "%" is newer than the snapshot of the transaction', index::regclass
             USING ERRCODE = 'object_not_in_prerequisite_state';
@@ -78,7 +99,7 @@ CREATE FUNCTION idgen.index_reports(
     OUT index_name regclass, OUT table_name regclass, OUT key_columns text, OUT rows bigint, OUT index_bytes bigint,
     OUT leaf_pages bigint, OUT leaf_density float8, OUT reindex_saves_bytes bigint, OUT newest_leaf_share float8,
     OUT placement text, OUT images_per_row float8, OUT wal_per_row float8, OUT keyed_comb_wal_per_row float8,
-    OUT advice text, OUT rows_per_day float8, OUT rows_per_checkpoint bigint, OUT wal_per_day bigint,
+    OUT advice text, OUT reason text, OUT rows_per_day float8, OUT rows_per_checkpoint bigint, OUT wal_per_day bigint,
     OUT keyed_comb_wal_per_day bigint, OUT keyed_comb_saves_wal_per_day bigint, OUT rates_since timestamptz,
     OUT unknown_reason text
 )
@@ -129,12 +150,13 @@ BEGIN
             RETURN QUERY
             SELECT r.*, rows_per_day, rows_per_checkpoint, d.wal, d.keyed_comb_wal,
                    CASE WHEN d.keyed_comb_wal IS NOT NULL THEN greatest(d.wal - d.keyed_comb_wal, 0) END, rates_since,
-                   unknown_reason
+                   coalesce(unknown_reason, CASE WHEN d.keyed_comb_wal IS NULL THEN r.reason END)
             FROM idgen.index_report(index_name, rows_per_checkpoint, checkpoint => checkpoint_interval) r,
                  LATERAL (SELECT (r.wal_per_row * rows_per_day)::bigint AS wal,
                                  (r.keyed_comb_wal_per_row * rows_per_day)::bigint AS keyed_comb_wal) d;
         EXCEPTION WHEN OTHERS THEN
             advice := 'not read: ' || SQLERRM;
+            unknown_reason := coalesce(unknown_reason, 'the index was not read');
             RETURN NEXT;     -- with NULL for what is not known
         END;
     END LOOP;
@@ -285,22 +307,91 @@ COMMENT ON FUNCTION idgen.expected_key_cost(text, float8, float8, float8, int, i
 'size that the index is expected to have. An argument out of range is an error (22023), and so is an unknown kind '
 '(42704).';
 
-CREATE FUNCTION idgen.internal_key_can_change(index oid, uuid_version float8) RETURNS boolean
+CREATE FUNCTION idgen.internal_key_reason(index oid, rows float8, uuid_version float8) RETURNS text
     LANGUAGE SQL STABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
-        -- Keys that can change are uuids which are not foreign keys, alone or before a time. Those of versions 6 and 7
-        -- are ordered, even if they were loaded in another order; versions 3 and 5 are computed from names.
-        SELECT uuid_version IS NOT NULL AND uuid_version NOT IN (3, 5, 6, 7) AND i.indisunique AND i.indpred IS NULL
-               AND (i.indnkeyatts = 1 OR i.indnkeyatts = 2 AND EXISTS (
-                    SELECT FROM pg_attribute b JOIN pg_type t ON t.oid = b.atttypid
-                    WHERE b.attrelid = i.indexrelid AND b.attnum = 2 AND t.typcategory = 'D'))
-               AND NOT EXISTS (SELECT FROM pg_constraint f
-                               WHERE f.conrelid = i.indrelid AND f.contype = 'f' AND i.indkey[0] = ANY (f.conkey))
-        FROM pg_index i WHERE i.indexrelid = index
+        -- Why another default cannot change where the new rows are inserted. The first column must be a key of the
+        -- table's own, that is unique alone or with a time.
+        SELECT CASE
+            WHEN (rows > 0) IS NOT TRUE OR uuid_version IS NULL THEN 'the sample contains no keys'
+            WHEN uuid_version < 0 THEN 'its first column contains other values than UUIDs'
+            WHEN i.indkey[0] = 0 THEN 'its first column is an expression'
+            WHEN i.indpred IS NOT NULL THEN 'it is a partial index'
+            WHEN f.confrelid IS NOT NULL
+            THEN format('its first column is a foreign key, whose values are those of %s', f.confrelid::regclass)
+            WHEN NOT EXISTS (
+                SELECT FROM pg_index u
+                WHERE u.indrelid = i.indrelid AND u.indisunique AND u.indpred IS NULL AND u.indkey[0] = i.indkey[0]
+                      AND (u.indnkeyatts = 1 OR u.indnkeyatts = 2 AND EXISTS (
+                           SELECT FROM pg_attribute b JOIN pg_type t ON t.oid = b.atttypid
+                           WHERE b.attrelid = u.indexrelid AND b.attnum = 2 AND t.typcategory = 'D')))
+            THEN 'its first column is not unique, alone or with a time'
+            -- versions 6 and 7 are ordered, even if they were loaded in another order
+            WHEN uuid_version IN (6, 7) THEN format('its keys are UUIDs of version %s, which are ordered', uuid_version)
+            WHEN uuid_version IN (3, 5)
+            THEN format('its keys are UUIDs of version %s, which are computed from names', uuid_version) END
+        FROM pg_index i LEFT JOIN pg_constraint f ON f.conrelid = i.indrelid AND f.contype = 'f'
+                                                     AND i.indkey[0] = ANY (f.conkey)
+        WHERE i.indexrelid = index
+        LIMIT 1
     $$;
 
-COMMENT ON FUNCTION idgen.internal_key_can_change(oid, float8) IS 'Internal to index_report(); may change.';
+COMMENT ON FUNCTION idgen.internal_key_reason(oid, float8, float8) IS 'Internal to index_report(); may change.';
+
+CREATE FUNCTION idgen.internal_new_defaults(index oid) RETURNS text
+    LANGUAGE SQL STABLE PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+        -- the area is the name of the table, or of the one whose partition it is
+        SELECT format('idgen.keyed_comb(%L)%2$s or idgen.uuid_v7()%2$s', c.relname,
+                      CASE WHEN t.typcategory = 'S' THEN '::text' END)
+        FROM pg_index i JOIN pg_class c ON c.oid = coalesce(pg_partition_root(i.indrelid), i.indrelid)
+             JOIN pg_attribute a ON a.attrelid = i.indexrelid AND a.attnum = 1 JOIN pg_type t ON t.oid = a.atttypid
+        WHERE i.indexrelid = index
+    $$;
+
+COMMENT ON FUNCTION idgen.internal_new_defaults(oid) IS 'Internal to index_report(); may change.';
+
+CREATE FUNCTION idgen.internal_index_instead(index oid) RETURNS oid
+    LANGUAGE SQL STABLE PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+        -- The index (b) that makes another one (a) superfluous: it enforces what a enforces, and its columns begin with
+        -- those of a, or a begins with its columns, of which it allows each value once. Of two that make each other
+        -- superfluous, the one of the lower rank is.
+        WITH plain AS (
+            SELECT i.*, r.is_referenced,
+                   ARRAY[i.indisunique::int, i.indisprimary::int, r.is_referenced::int, r.has_constraint::int,
+                         -i.indexrelid::bigint] AS rank
+            FROM pg_index j JOIN pg_index i ON i.indrelid = j.indrelid JOIN pg_class c ON c.oid = i.indexrelid
+                 JOIN pg_am m ON m.oid = c.relam,
+                 LATERAL (SELECT i.indisreplident OR count(*) FILTER (WHERE n.contype = 'f') > 0 AS is_referenced,
+                                 count(*) > 0 AS has_constraint
+                          FROM pg_constraint n WHERE n.conindid = i.indexrelid) r
+            WHERE j.indexrelid = index AND m.amname = 'btree' AND i.indisvalid AND i.indpred IS NULL
+                  AND i.indexprs IS NULL
+        )
+        SELECT b.indexrelid
+        FROM plain a JOIN plain b ON b.indexrelid <> a.indexrelid
+        WHERE a.indexrelid = index AND NOT a.indisprimary AND NOT a.is_referenced
+              AND (a.indnatts = a.indnkeyatts OR a.indkey = b.indkey AND a.indnkeyatts = b.indnkeyatts)
+              AND (NOT a.indisunique OR b.indisunique AND b.indimmediate >= a.indimmediate
+                                        AND b.indnullsnotdistinct = a.indnullsnotdistinct)
+              AND NOT EXISTS (
+                  SELECT FROM generate_series(0, least(a.indnkeyatts, b.indnkeyatts) - 1) n
+                  WHERE (a.indkey[n], a.indclass[n], a.indcollation[n], a.indoption[n])
+                        IS DISTINCT FROM (b.indkey[n], b.indclass[n], b.indcollation[n], b.indoption[n]))
+              AND CASE WHEN a.indnkeyatts = b.indnkeyatts THEN b.rank > a.rank
+                       WHEN a.indnkeyatts < b.indnkeyatts THEN NOT a.indisunique
+                       ELSE b.indisunique AND NOT EXISTS (
+                                SELECT FROM pg_attribute t
+                                WHERE t.attrelid = b.indrelid AND t.attnum = ANY (b.indkey) AND NOT t.attnotnull) END
+        ORDER BY b.rank DESC
+        LIMIT 1
+    $$;
+
+COMMENT ON FUNCTION idgen.internal_index_instead(oid) IS 'Internal to index_report(); may change.';
 
 CREATE FUNCTION idgen.internal_rates(
     min_age interval, OUT checkpoint interval, OUT since timestamptz, OUT unknown_reason text
@@ -364,7 +455,7 @@ COMMENT ON FUNCTION idgen.internal_flushed_wal(pg_lsn, pg_lsn) IS
 CREATE FUNCTION idgen.internal_index_measures(
     relation regclass, rows_per_checkpoint bigint,
     OUT index oid, OUT placement text, OUT rows float8, OUT index_bytes float8, OUT leaf_pages float8,
-    OUT leaf_density float8, OUT fillfactor float8, OUT reindex_saves_bytes float8,
+    OUT leaf_density float8, OUT tuple_bytes float8, OUT fillfactor float8, OUT reindex_saves_bytes float8,
     OUT uuid_version float8, OUT located_rows float8, OUT newest_leaf_pages float8, OUT images_per_row float8,
     OUT wal_per_row float8
 )

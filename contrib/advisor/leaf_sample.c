@@ -23,6 +23,13 @@
 
 #define SAMPLED_PAGES		1000
 
+/* The uuid_version of a value that is no UUID; it is less than all versions. */
+#define NO_UUID				(-1)
+
+#define UUID_TEXT_BYTES		36
+
+static const char hex_digits[] = "0123456789abcdef";
+
 /* What is counted on the sampled leaf pages. */
 typedef struct LeafCounts
 {
@@ -34,9 +41,42 @@ typedef struct LeafCounts
 	double		tuple_bytes;	/* if each had one row */
 } LeafCounts;
 
-/* Count the version of a uuid in the first column. */
+/* Is the value a UUID as uuid_out() writes it? */
+static bool
+is_canonical_uuid(const char *text, Size length)
+{
+	if (length != UUID_TEXT_BYTES)
+		return false;
+	for (int i = 0; i < UUID_TEXT_BYTES; i++)
+	{
+		bool		is_hyphen = i == 8 || i == 13 || i == 18 || i == 23;
+
+		if (is_hyphen ? text[i] != '-' : memchr(hex_digits, text[i], 16) == NULL)
+			return false;
+	}
+	return true;
+}
+
+/* The version of a UUID of RFC 9562, or 0 for another one, or NO_UUID. */
+static int
+version_of(Datum value, Oid type)
+{
+	const char *text;
+
+	if (type == UUIDOID)
+		return uuid_is_rfc_variant(DatumGetUUIDP(value)) ? uuid_version_nibble(DatumGetUUIDP(value)) : 0;
+
+	text = VARDATA_ANY(DatumGetPointer(value));
+	if (!is_canonical_uuid(text, VARSIZE_ANY_EXHDR(DatumGetPointer(value))))
+		return NO_UUID;
+	if (strchr("89ab", text[19]) == NULL)
+		return 0;
+	return strchr(hex_digits, text[14]) - hex_digits;
+}
+
+/* Count the version of the value in the first column. */
 static void
-count_version(Relation index, IndexTuple item, LeafSample *sample)
+count_version(Relation index, IndexTuple item, Oid type, LeafSample *sample)
 {
 	bool		isnull;
 	Datum		value = index_getattr(item, 1, RelationGetDescr(index), &isnull);
@@ -44,8 +84,11 @@ count_version(Relation index, IndexTuple item, LeafSample *sample)
 
 	if (isnull)
 		return;
-	version = uuid_is_rfc_variant(DatumGetUUIDP(value)) ? uuid_version_nibble(DatumGetUUIDP(value)) : 0;
-	sample->uuid_version = isnan(sample->uuid_version) || sample->uuid_version == version ? version : 0;
+	version = version_of(value, type);
+	if (isnan(sample->uuid_version) || sample->uuid_version == version)
+		sample->uuid_version = version;
+	else
+		sample->uuid_version = Min(Min(sample->uuid_version, version), 0);
 }
 
 /* The bytes of a tuple without the list of its rows. */
@@ -77,8 +120,8 @@ count_leaf(Relation index, Page page, Oid type, LeafSample *sample, LeafCounts *
 		counts->rows += BTreeTupleIsPosting(item) ? BTreeTupleGetNPosting(item) : 1;
 		counts->tuples++;
 		counts->tuple_bytes += key_tuple_size(item);
-		if (type == UUIDOID)
-			count_version(index, item, sample);
+		if (sample->uuid_version != NO_UUID)
+			count_version(index, item, type, sample);
 	}
 }
 
@@ -121,6 +164,9 @@ sample_leaves(Relation index)
 	Page		page = (Page) copy.data;
 	LeafCounts	counts = {0};
 	LeafSample	sample = {.uuid_version = NAN};
+
+	if (type != UUIDOID && type != TEXTOID && type != VARCHAROID && type != BPCHAROID)
+		sample.uuid_version = NO_UUID;
 
 	/* also an empty one must be readable */
 	if (blocks > 0)

@@ -12,6 +12,6 @@ for key in "${scene_keys[@]}"; do
     lab_after $((heat_rate * 180)) >"$bench_scratch/result"
     lab_record '' '' 1 <"$bench_scratch/result"
     [ -e "$out/touches.csv" ] || echo "key,row,block,blocks,position" >"$out/touches.csv"
-    read -r _ lsn end_lsn < <(join <(grep '^lsn' "$bench_scratch/before") <(grep '^lsn' "$bench_scratch/after"))
+    lab_lsn
     lab_psql -f "$BENCH/sql/heat.sql" -v key="$key" -v lsn="$lsn" -v end_lsn="$end_lsn" >>"$out/touches.csv"
 done

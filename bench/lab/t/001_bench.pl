@@ -10,6 +10,7 @@ my $out = PostgreSQL::Test::Utils::tempdir() . '/out';
 my $sizes = q{
 	--usual.tables usual --usual.rows 3000,6000 --usual.inserts 200 --usual.commits 1:on
 	--usual.settings full_page_writes=off
+	--change.rows 10000 --change.inserts 500 --change.rates 100 --change.minutes 10 --change.added 5000
 	--age.rates 100 --age.years 0.5 --age.minutes 60 --age.places 3 --rates.rows 5000 --rates.rates 20
 	--rates.minutes 30 --rates.places 2 --speed.rows 2000 --speed.tables usual --speed.sessions 2 --speed.seconds 1
 	--replay.tables narrow --replay.rows 4000 --replay.inserts 2000 --bulk.rows 5000 --bulk.inserts 8000
@@ -55,6 +56,10 @@ for (
 	[ 'usual', 'usual, 5 years, 1 a commit, on,200', 'wal_bytes_per_row', 1 ],
 	[ 'usual', 'usual, 5 years, 1 a commit, on,200', 'written_bytes_per_row', 1 ],
 	[ 'usual', 'usual, 5 years, VACUUM,', 'wal_bytes_per_row', 0 ],
+	[ 'change', 'one INSERT,500', 'index_wal_bytes_per_row', 1.5 ],
+	[ 'change', 'one INSERT,500', 'index_images_per_row', 2 ],
+	[ 'change', '100 rows a minute,1000', 'wal_bytes_per_row', 1 ],
+	[ 'change', '100 rows a minute,5000', 'growth_bytes_per_row', 0 ],
 	[ 'age', '100 rows a minute,0.5', 'wal_bytes_per_row', 2 ],
 	[ 'rates', 'a checkpoint every 30 minutes,20', 'wal_bytes_per_row', 1 ],
 	[ 'rates', 'a checkpoint every 30 minutes,20', 'index_bytes_per_row', 0 ],
@@ -71,6 +76,8 @@ for (
 	cmp_ok($random, '>', $least * $keyed, "$scene, $at: $metric") if $least;
 	cmp_ok($keyed, '>', 0, "$scene, $at: $metric of keyed COMBs");
 }
+cmp_ok($mean{change}{'one INSERT,500'}{index_wal_bytes_per_row}{random}, '<',
+	$mean{change}{'one INSERT,500'}{wal_bytes_per_row}{random}, 'change: the index writes a part of the WAL');
 is($count{"age 100 rows a minute,0.5 wal_bytes_per_row random"}, 3, 'age: a measurement of each place');
 cmp_ok($mean{usual}{'usual, new, 1 a commit, on,200'}{written_bytes_per_row}{keyed_comb}, '>', 8192,
 	'usual: each commit writes a block of WAL');
@@ -90,7 +97,7 @@ is(scalar(() = slurp_file("$out/touches.csv") =~ /^random,/mg), 1800, 'heat: a l
 cmp_ok(scalar keys %{ $pages{random} }, '>', 1.5 * keys %{ $pages{keyed_comb} }, 'heat: keyed COMBs go to few pages');
 like(slurp_file("$out/settings.csv"), qr/^full_page_writes,on\n.*^age.rates,"100"$/ms,
 	'settings.csv has settings and sizes');
-like(slurp_file("$out/keys.csv"), qr/^keyed_comb,"idgen\.keyed_comb\(\)",uuid$/m,
+like(slurp_file("$out/keys.csv"), qr/^keyed_comb,"idgen\.keyed_comb\('rows'\)",uuid$/m,
 	'keys.csv has the keys and their expressions');
 SKIP:
 {

@@ -17,6 +17,7 @@ ok(defined $folder && !-e $folder, 'the folder of the cluster is removed');
 is($?, 0, 'functions.sh succeeds');
 is(join('', grep { !/^\[\d+:\d\d\] / } split /^/m, $stderr), '', 'functions.sh prints only its progress');
 like($stdout, qr/^\| `\Q$_\E \| -?[\d.]+ \|$/m, "functions.sh: a figure of $_")
-  for "nextval('idgen_bench.numbers')`", 'idgen.keyed_comb()`', 'idgen.snowflake()`', 'idgen.permute(number)`';
+  for "nextval('idgen_bench.numbers')`", "idgen.keyed_comb('orders')`", 'idgen.snowflake()`',
+  "idgen.permute(number, 'orders')`";
 
 done_testing();

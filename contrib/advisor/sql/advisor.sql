@@ -23,7 +23,7 @@ INSERT INTO few SELECT generate_series(1, 300);
 SELECT r.index_name, table_name, key_columns, rows,
        leaf_pages BETWEEN 1 AND index_bytes / current_setting('block_size')::int AS pages,
        leaf_density BETWEEN 0.5 AND 1 AS density, reindex_saves_bytes,
-       newest_leaf_share > 0 AS share, placement, images_per_row, wal_per_row
+       newest_leaf_share > 0 AS share, placement, images_per_row, wal_per_row, reason
 FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid, idgen.index_report(c.oid) r
 WHERE c.relnamespace = 'advisor'::regnamespace
 ORDER BY r.index_name::text COLLATE "C";
@@ -67,12 +67,16 @@ CREATE FUNCTION refusal(arguments text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     detail text;
     hint text;
+    context text;
 BEGIN
     EXECUTE format('SELECT idgen.index_report(%s)', arguments);
     RETURN 'no error';
 EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
-    RETURN concat_ws(' | ', SQLSTATE, SQLERRM, nullif(detail, ''), nullif(hint, ''));
+    GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT,
+                            context = PG_EXCEPTION_CONTEXT;
+    -- one or two lines are those of the function, and two those of this one
+    RETURN concat_ws(' | ', SQLSTATE, SQLERRM, nullif(detail, ''), nullif(hint, ''),
+                     regexp_count(context, '$', 1, 'n') || ' lines of context');
 END $$;
 SELECT arguments, refusal(arguments)
 FROM unnest(ARRAY[$$'things', 0$$, $$'things', checkpoint => NULL$$, $$'things', checkpoint => '0'$$,

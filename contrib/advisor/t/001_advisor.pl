@@ -25,14 +25,14 @@ ask(qq{
 	INSERT INTO v7 SELECT idgen.uuid_v7(), i FROM generate_series(1, $rows / 10) i;
 	CREATE UNLOGGED TABLE unlogged (id uuid PRIMARY KEY)});
 
-# It reads a limited number of the eleven thousand pages of the million rows. The
+# It reads up to 2,000 of the eleven thousand pages of the million rows, and some of catalogs. The
 # first call of a session, here on an empty table, also reads catalogs.
 my $measure = q{SELECT placement FROM idgen.index_report('v4_pkey')};
 my ($hit, $read) = outcome("SELECT FROM idgen.index_report('unlogged');
 	EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) $measure")
   =~ /"Shared Hit Blocks": (\d+),\s+"Shared Read Blocks": (\d+)/ or die 'no buffers';
 is(outcome($measure), 'scattered', 'a report on a million rows');
-cmp_ok($hit + $read, '<', 2000, 'reads ' . ($hit + $read) . ' pages');
+cmp_ok($hit + $read, '<', 2100, 'reads ' . ($hit + $read) . ' pages');
 
 # It can be canceled while it reads pages and rows. The timeout is doubled until
 # the report is finished in time.
@@ -213,7 +213,7 @@ is(in_owned("CREATE EXTENSION idgen_advisor; DROP EXTENSION idgen_advisor, idgen
 	'it creates and drops idgen_advisor, and creates both with CASCADE');
 my $members = q{FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
 	JOIN pg_extension e ON d.refobjid = e.oid WHERE d.deptype = 'e' AND extname = 'idgen_advisor'};
-is(in_owned("SELECT count(*), count(obj_description(p.oid, 'pg_proc')) $members"), '9|9',
+is(in_owned("SELECT count(*), count(obj_description(p.oid, 'pg_proc')) $members"), '11|11',
 	'all functions have comments');
 is(in_owned(q{SELECT format('PREPARE %I AS SELECT idgen.%1$I(%s)', proname,
 		(SELECT string_agg('$' || n, ', ') FROM generate_series(1, pronargs) n))} . " $members \\gexec"),

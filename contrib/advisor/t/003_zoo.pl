@@ -57,7 +57,7 @@ my @zoo = (
 		{ within => 0.25 } ],
 	[ 'rounds', 'local|mixed', 'bigint', 'i % 400 * 1000 + i / 400', { within => 0.25 } ],
 	[ 'sequential-uuids: blocks of a sequence', 'scattered|mixed', 'uuid', q{idgen.sequence_comb('blocks')} ],
-	[ 'keyed COMB', 'local', 'uuid', 'idgen.keyed_comb(clock => at)' ],
+	[ 'keyed COMB', 'local', 'uuid', q{idgen.keyed_comb('zoo', clock => at)} ],
 	[ 'SQL Server order', 'scattered', 'uuid', 'idgen.suffix_comb(at)' ],
 	[ 'UUID as text', 'scattered', 'text', "$v4\::text" ],
 	[ 'composite of version 4', 'scattered', 'uuid', $v4, { index => '(t, k)' } ],
@@ -149,6 +149,12 @@ for my $animal (@zoo)
 	$saved = 0 if $saved < 0;
 	ok(near($saves, $saved, 0.1, 6 * 8192), "$title: REINDEX would save $saves of $before bytes, saved $saved");
 }
+
+# Where there is no advice, there is a reason, and where no saving is known, another one.
+is(ask(q{SELECT string_agg(DISTINCT index_name::text, ' ') FILTER (WHERE advice IS NULL AND reason IS NULL),
+		string_agg(DISTINCT index_name::text, ' ')
+			FILTER (WHERE keyed_comb_saves_wal_per_day IS NULL AND unknown_reason IS NULL), count(*) > 150
+	FROM idgen.index_reports(0, catalogs => true, min_age => '0')}), '||t', 'nothing is unknown without a reason');
 
 # On a standby (t/046_lagging_standby.pl has its report)
 $node->backup('base');
@@ -252,7 +258,7 @@ fill(@$_) for (
 	[ 'UUIDs as text', 'text COLLATE "C"', "$v4\::text", 100_000, q{'random', 100000, 1000, key_bytes => 37} ],
 	map {
 		[ "keyed_comb(), $_ rows a twelfth", 'uuid',
-			"idgen.keyed_comb(clock => 'epoch'::timestamptz + i / $_ * interval '5 minutes')", 120_000,
+			"idgen.keyed_comb('planned', clock => 'epoch'::timestamptz + i / $_ * interval '5 minutes')", 120_000,
 			"'keyed_comb', 120000, 1000, 12 * $_" ]
 	} 3, 20, 100, 200, 1000, 10_000);
 
@@ -286,7 +292,8 @@ for ([ 1, 60, 60 ], [ 5, 30, 60 ], [ 20, 5, 100 ], [ 20, 60, 15 ], [ 50, 30, 15 
 {
 	my ($rate, $minutes, $intervals) = @$_;
 	my $n = $rate * $minutes;
-	my $expression = "idgen.keyed_comb(clock => 'epoch'::timestamptz + i * interval '1 minute' / ($rate * 1.07))";
+	my $at = "'epoch'::timestamptz + i * interval '1 minute' / ($rate * 1.07)";
+	my $expression = "idgen.keyed_comb('planned', clock => $at)";
 
 	fill("keyed_comb(), $rate rows a minute", 'uuid', $expression, 60_000, "'keyed_comb', 60000, $n, 64.2 * $rate");
 	my ($images, $wal) = measure('planned', 'planned_pkey', $expression, 60_000, $n, $intervals);

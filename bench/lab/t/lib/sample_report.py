@@ -11,7 +11,7 @@ KEYS = {    # expression, type, and its costs as a multiple of those of bigint
     "random": ("gen_random_uuid()", "uuid", 24),
     "uuid_v7": ("idgen.uuid_v7()", "uuid", 1.05),
     "short_comb": ("idgen.short_comb()", "uuid", 1.18),
-    "keyed_comb": ("idgen.keyed_comb()", "uuid", 1.25),
+    "keyed_comb": ("idgen.keyed_comb('rows')", "uuid", 1.25),
     "mine": ("f('a|b', \"x\" < 3 && true)", "uuid", 1.12)}      # a key of the user
 WAL = {"wal_bytes_per_row": 171, "fpi_per_row": 0.028}
 INDEX = {"index_bytes_per_row": 40.5, "leaf_density": 69.2}
@@ -20,6 +20,8 @@ SCENES = [  # scene, series, points, and the metrics with those of bigint
     ("usual", ["narrow, new, 1 a commit, on", "usual, 5 years, full_page_writes off"], [1000, 20000],
      {**WAL, "written_bytes_per_row": 8192}),
     ("usual", ["usual, 5 years, VACUUM"], [""], WAL),
+    ("change", ["one INSERT", "20 rows a minute"], [5000],
+     {**WAL, "index_wal_bytes_per_row": 95, "index_images_per_row": 0.001, "index_mb": 40, "growth_bytes_per_row": 41.5}),
     ("age", ["20 rows a minute", "200 rows a minute"], [0, 0.5, 1, 2], {**WAL, **INDEX, "reads_per_row": 0.03}),
     ("rates", ["a checkpoint every 5 minutes", "a checkpoint every 30 minutes"], [1, 20, 200], {**WAL, **INDEX}),
     ("speed", ["usual, synchronous_commit on"], [8], {**WAL, "rows_per_s": 9000}),
