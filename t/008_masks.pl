@@ -9,16 +9,21 @@ my $masks = Masks->new;
 my $node = $masks->{node};
 
 # --- Answers ------------------------------------------------------------------
-# The vectors of docs/masks.md
-my @vectors = map { [ split / \| /, s/^\| |\s*\|$|`//gr ] } slurp_file('docs/masks.md') =~ /^\| `[0-9a-f]{32}.*$/mg;
-is(scalar @vectors, 4, 'the page has vectors');
+# The vectors of docs/masks.md: key, version 7 and mask, or key, area, max_value, id and result of permute()
+my @vectors = map { [ split /,/ ] } slurp_file('docs/masks.md') =~ /^([0-9a-f]{32},.*)$/mg;
+is(join(' ', map { scalar @$_ } @vectors), '3 3 3 3 5 5 5', 'the page has vectors');
 for my $vector (@vectors)
 {
-	my ($key, $id, $masked) = @$vector;
+	my ($key, @values) = @$vector;
 	my ($name) = grep { lc $Masks::key{$_} eq $key } keys %Masks::key or die "no key $key";
-	is($masks->outcome("SELECT idgen.mask_uuid_v7('$id', '$name'), idgen.unmask_uuid_v7('$masked', '$name')"),
-		"$masked|$id", "$id, and back");
+	my ($there, $back, $id, $result) = @values == 2
+	  ? ("mask_uuid_v7('$values[0]', '$name')", "unmask_uuid_v7('$values[1]', '$name')", @values)
+	  : (map({ "$_->[0]($_->[1], '$values[0]', $values[1], '$name')" }
+			[ 'permute', $values[2] ], [ 'unpermute', $values[3] ]), @values[ 2, 3 ]);
+	is($masks->outcome("SELECT idgen.$there, idgen.$back"), "$result|$id", "$there, and back");
 }
+is($masks->outcome(q{SELECT idgen.permute(1, 'orders')}), (grep { $_->[1] eq 'orders' } @vectors)[0][4],
+	'the default of max_value is that of the vectors');
 
 SKIP:
 {

@@ -11,8 +11,12 @@ my @headings = ('A table behind a view', 'A client that brings the identifier', 
 my $v4 = q{'2463c780-7fca-4def-8c3f-7b1a2c4d5e6f'};
 my $v7 = q{'018f2d9f-9a2a-7def-8c3f-7b1a2c4d5e6f'};
 
-# What psql prints for a statement after the page's PREPARE statements: rows, and the command's tag
+# What psql prints for a statement after the page's PREPARE statement, and the same for UPDATE and DELETE: rows, and the
+# command's tag
 my $prepared = $recipe->prepared($headings[0]);
+my ($condition) = $prepared =~ /(WHERE .*)/;
+$prepared .= "\nPREPARE change_letter(uuid, text) AS UPDATE letters_stored SET receiver = \$2 $condition"
+  . "\nPREPARE delete_letter(uuid) AS DELETE FROM letters_stored $condition";
 
 sub tags
 {
@@ -64,9 +68,11 @@ is(ask(qq{SELECT receiver, idgen.mask_uuid_v7(id) = '$known' FROM letters_stored
 	'seven')}),
 	'7|t', 'writes go to the rows');
 
-# A client that brings the identifier: a role that may call the function only
+# A client that brings the identifier: a role that may call the function only, whose owner has two rights
 $recipe->paste($headings[1]);
-ask('REVOKE EXECUTE ON FUNCTION create_letter FROM PUBLIC; GRANT EXECUTE ON FUNCTION create_letter TO caller');
+ask('CREATE ROLE creator; GRANT INSERT ON letters_stored TO creator;
+	GRANT EXECUTE ON FUNCTION idgen.unmask_uuid_v7 TO creator; ALTER FUNCTION create_letter OWNER TO creator;
+	REVOKE EXECUTE ON FUNCTION create_letter FROM PUBLIC; GRANT EXECUTE ON FUNCTION create_letter TO caller');
 
 sub create
 {
@@ -107,5 +113,25 @@ for (map({ "${_}_letter('$known')" } qw(find delete)), "change_letter('$known', 
 		qr/letters_stored_pkey.*Index Cond|Bitmap Index Scan on letters_stored_pkey/s,
 		s/\(.*//r . ' uses the primary key');
 }
+
+# A key that is replaced under its name: a cursor returns masks under both
+ask('CREATE TABLE many AS SELECT idgen.uuid_v7() AS id FROM generate_series(1, 100)');
+my $reader = session();
+my $mask = q{idgen.mask_uuid_v7('018f2d9f-9a2a-7def-8c3f-7b1a2c4d5e6f')};
+$reader->ask("BEGIN; DECLARE masks CURSOR FOR SELECT $mask FROM many");
+my $before = $reader->ask('FETCH FROM masks');
+is($reader->ask('FETCH FROM masks'), $before, 'a cursor returns masks');
+ok($masks->reload($reader, "default $Masks::key{other}\n"), 'the key is another one');
+isnt($reader->ask('FETCH FROM masks'), $before, '... for the next rows of the cursor, too');
+$reader->quit;
+
+# Numbers of a table that has rows
+my ($default) = $recipe->prose('Masked numbers') =~ /`(DEFAULT 2000 \+ .*?)`/ or die 'no default';
+ask("CREATE SEQUENCE bill_numbers; CREATE TABLE numbers (number bigint PRIMARY KEY $default);
+	INSERT INTO numbers SELECT generate_series(1, 2000); INSERT INTO numbers SELECT FROM generate_series(1, 2000)");
+is(ask('SELECT count(*), count(*) FILTER (WHERE number <= 2000) FROM numbers'), '4000|2000',
+	'the default of the page returns no number that is in use');
+cmp_ok(ask(q{SELECT count(*) FROM generate_series(1, 2000) i WHERE idgen.permute(i, 'bills', 999999) <= 2000}), '>', 0,
+	'permute() alone would');
 
 done_testing();

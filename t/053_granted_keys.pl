@@ -1,0 +1,98 @@
+# What a role can do with EXECUTE on a function that uses keys, and which ways lead to this right, as docs/security.md
+# says: grants, templates, dumps, and functions of a superuser.
+
+use Functions;
+use Page;
+use Server;
+
+my $node = Functions::add_key(init_server('granted', 'autovacuum = off'));
+$node->start;
+ask('CREATE EXTENSION idgen; CREATE ROLE app LOGIN; CREATE ROLE tenant LOGIN CREATEDB');
+sub app { return outcome($_[0], user => 'app') }
+
+# --- What the rights allow ------------------------------------------------------------
+my @areas = ([ 'orders', 'shared' ], [ 'bills', 'app' ]);
+ask("CREATE TABLE $_->[0] (id uuid PRIMARY KEY); GRANT SELECT, INSERT ON $_->[0] TO app;
+	CREATE TRIGGER check_id BEFORE INSERT ON $_->[0] FOR EACH ROW
+		EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'area=$_->[0]', 'key_name=$_->[1]')") for @areas;
+my $guessed = ask(q{SELECT idgen.mask_uuid_v7('018f2d9f-9a2a-7def-8c3f-7b1a2c4d5e6f')});
+my $number = ask(q{SELECT idgen.permute(4711, 'bills', 1000000)});
+my $old = ask(q{SELECT idgen.hmac_comb_at('2026-01-01', 'orders')});
+my %use = (
+	hmac_comb => [ map { "INSERT INTO $_->[0] VALUES (idgen.hmac_comb('$_->[0]', '$_->[1]')) RETURNING 't'" } @areas ],
+	hmac_comb_at => ["SELECT left(idgen.hmac_comb_at('2026-01-01', 'orders')::text, 8) = left('$old', 8)"],
+	is_recent_hmac_comb => ["SELECT idgen.is_recent_hmac_comb('$old', 'orders', clock => '2026-01-01')"],
+	mask_uuid_v7 => ["SELECT idgen.mask_uuid_v7('018f2d9f-9a2a-7def-8c3f-7b1a2c4d5e6f') = '$guessed'"],
+	unmask_uuid_v7 => ["SELECT idgen.unmask_uuid_v7('$guessed') = '018f2d9f-9a2a-7def-8c3f-7b1a2c4d5e6f'"],
+	permute => ["SELECT i = 4711 FROM generate_series(1, 10000) i WHERE idgen.permute(i, 'bills', 1000000) = $number"],
+	unpermute => ["SELECT idgen.unpermute($number, 'bills', 1000000) = 4711"]);
+for my $function (sort keys %use)
+{
+	for my $sql (@{ $use{$function} })
+	{
+		is(app($sql), '42501', "without the right: $sql");
+		ask("GRANT EXECUTE ON FUNCTION idgen.$function TO app");
+		is(app($sql), 't', "... with EXECUTE on $function()");
+		ask("REVOKE EXECUTE ON FUNCTION idgen.$function FROM app");
+	}
+}
+# The prefix of a period of a thousand years is the same as long as the test runs.
+ask('GRANT EXECUTE ON FUNCTION idgen.hmac_comb TO app');
+is(app(q{SELECT left(idgen.hmac_comb('orders', period => '365250 days')::text, 8)}),
+	ask(q{SELECT left(idgen.hmac_comb('orders', period => '365250 days')::text, 8)}),
+	'hmac_comb(): a key of the role has the prefix of those that others generate meanwhile');
+ask('REVOKE EXECUTE ON FUNCTION idgen.hmac_comb FROM app');
+
+# The function of the page gives one area and one key.
+Page->new('security')->paste('Keys of the server');
+is(app(q{SELECT left(new_basket_id()::text, 0) || 'made'}), 'made', 'a function of the superuser makes keys');
+is(app(q{SELECT idgen.hmac_comb('orders')}), '42501', '... of its area only');
+
+# --- Ways to the right --------------------------------------------------------------------
+my $unmask = "SELECT idgen.unmask_uuid_v7('$guessed') IS NOT NULL";
+sub tenant { my ($database, $sql) = @_; return outcome($sql, user => 'tenant', database => $database) }
+
+# A template
+ask('CREATE DATABASE model IS_TEMPLATE true');
+ask('CREATE EXTENSION idgen; GRANT EXECUTE ON FUNCTION idgen.unmask_uuid_v7 TO PUBLIC', 'model');
+is(tenant('postgres', 'CREATE DATABASE copy TEMPLATE model'), '', 'a tenant copies a template');
+is(tenant('copy', $unmask), 't', '... with the grants in it');
+
+# The dump of a tenant, in whose own schema idgen a function has the name of one of the extension, restored into
+# databases with the extension
+tenant('postgres', 'CREATE DATABASE theirs');
+tenant('theirs', q{
+	CREATE SCHEMA idgen;
+	CREATE FUNCTION idgen.unmask_uuid_v7(masked uuid, key_name text DEFAULT 'default') RETURNS uuid
+		LANGUAGE sql RETURN masked;
+	GRANT EXECUTE ON FUNCTION idgen.unmask_uuid_v7 TO tenant});
+my ($dump) = run_command([ 'pg_dump', $node->connstr('theirs') ]);
+for ([ carelessly => 't', on_error_stop => 0 ], [ strictly => '42501' ],
+	[ by_tenant => '42501', on_error_stop => 0, user => 'tenant' ])
+{
+	my ($how, $result, %options) = @$_;
+	tenant('postgres', "CREATE DATABASE $how");
+	ask('CREATE EXTENSION idgen', $how);
+	like((psql_said($dump, database => $how, %options))[1], qr/ERROR:  42P06: schema "idgen" already exists/,
+		"$how: the dump has an error");
+	is(tenant($how, $unmask), $result, '... and ' . ($result eq 't' ? 'gives the tenant the right' : 'gives no right'));
+}
+
+# A function of the superuser with a quoted body, in a database whose owner has installed the extension
+tenant('postgres', 'CREATE DATABASE installed');
+tenant('installed', 'CREATE EXTENSION idgen');
+ask(q{
+	CREATE FUNCTION quoted() RETURNS uuid LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+		AS $$ SELECT idgen.hmac_comb('baskets') $$;
+	CREATE FUNCTION atomic() RETURNS uuid LANGUAGE sql SECURITY DEFINER
+		BEGIN ATOMIC SELECT idgen.hmac_comb('baskets'); END}, 'installed');
+is(tenant('installed', q{
+	DROP EXTENSION idgen CASCADE;
+	CREATE SCHEMA idgen;
+	CREATE TABLE callers AS SELECT current_user AS name LIMIT 0;
+	CREATE FUNCTION idgen.hmac_comb(area text) RETURNS uuid LANGUAGE plpgsql
+		AS 'BEGIN INSERT INTO public.callers VALUES (current_user); RETURN NULL; END';
+	SELECT atomic()}), '42883', 'an installer who drops the extension drops a function with a body BEGIN ATOMIC');
+is(tenant('installed', 'SELECT quoted(); TABLE callers'), "\n" . ask('SELECT current_user'),
+	'but replaces what one with a quoted body calls as the superuser');
+done_testing();
