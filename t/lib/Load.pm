@@ -10,7 +10,7 @@
 #
 # "insert" clients insert rows whose identifiers are defaults and unique, "take" clients fetch identifiers in different
 # ways, and "create" clients make orders by create_once(): about five of them send each command, most of them at the
-# same time.
+# same time. A test can add kinds to %Load::scripts.
 # The node needs $Tickers::settings, unless all clients create.
 
 package Load;
@@ -25,16 +25,15 @@ use Time::HiRes qw(time usleep);
 our @functions = (@Tickers::functions, 'short_comb', 'object_id');
 my $take = 'SELECT ' . join(', ', map { "idgen.$_()" } @functions);
 
-my %set_up = (
+our %set_up = (
 	insert => "CREATE TABLE things AS $take LIMIT 0;"
 	  . join('', map { "ALTER TABLE things ALTER $_ SET DEFAULT idgen.$_(), ADD UNIQUE ($_);" } @functions),
-	take => '',
 	create => q{CREATE TABLE orders (id uuid, command uuid);
 		CREATE SEQUENCE commands MINVALUE 0});
 
 # A client's statement, and what its script repeats. Those that write pause, so that little is written; the others
 # do not, since pg_sleep() follows the clock.
-my %scripts = (
+our %scripts = (
 	insert => [
 		'INSERT INTO things (snowflake) SELECT idgen.snowflake() FROM generate_series(1, 3), pg_sleep(0.01) RETURNING '
 		  . join(', ', @functions),
@@ -66,7 +65,7 @@ sub new
 	my $self = bless { node => $node, phase => 0, folder => $folder, clients => [] }, $class;
 	for my $kind (sort keys %number_of)
 	{
-		$node->safe_psql('postgres', $set_up{$kind});
+		$node->safe_psql('postgres', $set_up{$kind} // '');
 		for my $number (1 .. $number_of{$kind})
 		{
 			my $way = $number % @ways_to_take;

@@ -1,0 +1,270 @@
+# "Work outside the database" of docs/recipes.md does what the page says: each state, with two workers that both believe
+# that they hold the lease; and under a load of eight workers, which are killed at each step, or continue after another
+# one has taken over. Each command has one answer, and one effect at a provider that honours keys.
+
+use Load;
+use Page;
+use Server;
+
+my $heading = 'Work outside the database';
+my $tenants = '5ca1ab1e-0000-4000-8000-00000000000';
+my $commands = 200;
+
+my $node = start_server('outside', "max_connections = 60\nlog_statement = none");
+my $recipe = Page->new('recipes');
+$recipe->paste('HTTP idempotency keys');
+my ($shown) = $recipe->paste($heading);
+like($shown, qr/^claimed\|.*\nin progress\|/m, 'the page shows a claim, and a second request');
+my $prepared = $recipe->prepared($heading);
+
+# Two providers, whose effects are committed whatever becomes of the caller. The one that honours keys refuses a call
+# (no answer) while another one with the key runs, and repeats the answer of an earlier one.
+ask('CREATE DATABASE provider');
+ask(q{
+	CREATE TABLE effects (key uuid, reference uuid, honoured bool,
+		answer jsonb DEFAULT jsonb_build_object('paid', gen_random_uuid()));
+	CREATE FUNCTION pay(used_key uuid, reference uuid, honours bool, OUT answer jsonb) LANGUAGE plpgsql AS $$
+	BEGIN
+		IF honours THEN
+			IF NOT pg_try_advisory_xact_lock(hashtextextended(used_key::text, 0)) THEN
+				RETURN;
+			END IF;
+			SELECT e.answer INTO answer FROM effects e WHERE e.key = used_key AND honoured;
+		END IF;
+		IF answer IS NULL THEN
+			INSERT INTO effects VALUES (used_key, reference, honours) RETURNING effects.answer INTO answer;
+		END IF;
+	END $$}, 'provider');
+
+sub claim
+{
+	my ($key, %with) = (shift, tenant => 1, amount => 100, lease => '1 hour', keep => '1 day', @_);
+	return "claim_charge('$tenants$with{tenant}', '$key', $with{amount}, '$with{lease}', '$with{keep}')";
+}
+
+# The state and fence of a request, or its error
+sub state_sql { return 'SELECT state, fence FROM ' . claim(@_) }
+sub state_of { return $recipe->outcome(state_sql(@_)) }
+
+# A claim's command and charge
+sub ids_of { return map { "'$_'" } split /\|/, ask('SELECT command, charge FROM ' . claim(@_)) }
+
+# How many rows a statement of the page changes
+sub changed { my ($statement, @values) = @_; local $" = ', '; return ask("$prepared EXECUTE $statement(@values);
+	\\echo :ROW_COUNT") }
+
+my ($one, $two) = map { session() } 1 .. 2;
+
+# --- The states -----------------------------------------------------------------------------
+{
+	my ($command, $charge) = ids_of('first');
+	is($command, ask("SELECT quote_literal(idgen.uuid_v5('${tenants}1', 'first'))"), 'the command is derived');
+	is(state_of('first', amount => '100.00'), 'in progress|', 'the same request is in progress');
+	is(ask('SELECT seconds BETWEEN 3000 AND 3600 FROM ' . claim('first')), 't', '... with the seconds to wait');
+	is(state_of('first', amount => 100.01), '23514 creation_identifiers_same_command', 'another body is an error');
+	is(state_of('first', tenant => 2), 'claimed|1', 'another tenant has other keys');
+	is(state_of('second', amount => -1), '23514 payment_amount_check', 'an invalid request');
+	is(state_of('second'), 'claimed|1', '... does not bind its key');
+	is(state_of('first', keep => '0 s'), 'in progress|', 'a lease that runs longer than "keep"');
+	is(changed('answer_charge', $charge, 1, 'NULL'), 0, 'no answer is stored');
+	is(changed('answer_charge', $charge, 1, q{'{"paid": 1}'}), 1, 'an answer is');
+	is(ask('SELECT state, answer FROM ' . claim('first')), 'answered|{"paid": 1}', '... and returned');
+	is(outcome('BEGIN READ ONLY; ' . state_sql('first')), '25006', 'not in a read-only transaction');
+	ask("DELETE FROM charges WHERE id = $charge");
+	is(state_of('first'), 'expired|', 'a deleted charge');
+
+	(undef, $charge) = ids_of('kept', lease => '0 s');
+	is(state_of('kept', keep => '0 s'), 'unknown|', 'without an answer, nobody takes over after "keep"');
+	is(changed('answer_charge', $charge, 1, q{'{}'}), 1, 'a late answer is stored');
+	is(state_of('kept', keep => '0 s'), 'answered|', '... and returned');
+}
+
+# --- Two workers that both believe that they hold the lease ---------------------------------
+{
+	my (undef, $charge) = ids_of('two', lease => '0 s');
+	is(state_of('two'), 'claimed|2', 'the second worker takes over');
+	is(changed('answer_charge', $charge, @$_[ 0, 1 ]), $_->[2], "fence $_->[0], answer $_->[1]: $_->[2] rows")
+	  for [ 1, q{'"late"'}, 0 ], [ 2, q{'"paid"'}, 1 ], [ 2, q{'"paid"'}, 1 ], [ 2, q{'"other"'}, 0 ],
+	  [ 1, q{'"late"'}, 0 ], [ 1, q{'"paid"'}, 0 ];
+
+	(undef, $charge) = ids_of('released');
+	is(changed('extend_lease', $charge, 1, q{'0 s'}), 1, 'a worker ends its lease');
+	is(state_of('released', lease => '1 s'), 'claimed|2', '... and another one claims');
+	is(changed('extend_lease', $charge, 1, q{'0 s'}), 0, 'the first worker cannot end the lease of the second');
+	is(changed('extend_lease', $charge, 2, q{'1 hour'}), 1, '... which extends it');
+	is(ask('SELECT state, seconds > 3000 FROM ' . claim('released')), 'in progress|t', '... by an hour');
+}
+
+# --- The record is lost after the call ------------------------------------------------------
+{
+	my ($command, $charge) = ids_of('lost');
+	my $paid = ask("SELECT pay($command, $charge, true)", 'provider');
+	ask("SELECT idgen.forget_creation($command)");
+	my ($again, $other) = ids_of('lost');
+	isnt($other, $charge, 'the next claim has another reference');
+	is(ask("SELECT pay($again, $other, true); SELECT count(*) FROM effects", 'provider'), "$paid\n1",
+		'... but the same key, so that nothing is paid twice');
+}
+
+# --- Open transactions ----------------------------------------------------------------------
+{
+	# No request waits, except for the first claim: waiting ends with 55P03.
+	$one->ask('BEGIN; ' . state_sql('open'));
+	is($two->ask(state_sql('open')), '55P03', 'a first claim that is not committed');
+	$one->ask('COMMIT');
+	is(state_of('open'), 'in progress|', '... and when it is');
+
+	my (undef, $charge) = ids_of('taken', lease => '0 s');
+	is($one->ask('BEGIN; ' . state_sql('taken')), 'claimed|2', 'a take-over that is not committed');
+	is($recipe->outcome('SELECT state, seconds FROM ' . claim('taken')), 'in progress|1',
+		'... delays no other request');
+	$one->ask('COMMIT');
+
+	(undef, $charge) = ids_of('answered', lease => '0 s');
+	$one->ask("$prepared BEGIN; EXECUTE answer_charge($charge, 1, '{}')");
+	is(state_of('answered'), 'in progress|', 'nor does an answer that is not committed');
+	$one->ask('COMMIT');
+	is(state_of('answered'), 'answered|', '... which is returned when it is');
+
+	(undef, $charge) = ids_of('parent', lease => '0 s');
+	ask('CREATE TABLE refunds (charge uuid REFERENCES charges)');
+	$one->ask("BEGIN; INSERT INTO refunds VALUES ($charge)");
+	is(state_of('parent'), 'claimed|2', 'a new child row does not prevent a take-over');
+	$one->ask('COMMIT');
+
+	# Times do not depend on the start of the transaction.
+	my $start = $one->ask('BEGIN; SELECT clock_timestamp()');
+	ids_of($_, lease => '0 s') for 'old', 'older';
+	is($one->ask(state_sql('older', keep => '0 s')), 'unknown|', 'in an old transaction: no take-over after "keep"');
+	is($one->ask(state_sql('old')), 'claimed|2', '... a take-over after the end of the lease');
+	$one->ask(state_sql('new'));
+	is($one->ask("SELECT bool_and(leased_until > '$start'::timestamptz + '1 hour'), min(created_at) > '$start'
+		FROM charges WHERE command IN (idgen.uuid_v5('${tenants}1', 'old'), idgen.uuid_v5('${tenants}1', 'new'))"),
+		't|t', '... and leases that begin now');
+	$one->ask('COMMIT');
+}
+
+# --- Under load -----------------------------------------------------------------------------
+# What becomes of the worker whose claim of a command is committed first: it is killed at a step, or is late, that is,
+# waits until another one has taken over, and continues. Each fifth claim is lost before its commit.
+my @faults = qw(after_claim in_call after_call before_answer after_answer late_call late_answer none);
+my $folder = PostgreSQL::Test::Utils::tempdir();
+ask('TRUNCATE effects', 'provider');
+ask(q{
+	TRUNCATE charges, refunds;
+	DELETE FROM idgen.creation_identifiers;
+	CREATE SEQUENCE claims;
+	-- What workers were told about commands, whose numbers are keys and amounts; how many rows their answers changed
+	CREATE TABLE told (n int, body numeric, state text, charge uuid, fence bigint, answer jsonb, fault text,
+		stored int);
+	CREATE INDEX ON told (n);
+	-- One of the first eight commands whose answer was not returned yet. Two workers choose claimed commands only, so
+	-- that not all are late. Leases become longer, so that a slow machine stores answers, too.
+	CREATE FUNCTION request(worker text, OUT n int, OUT body numeric, OUT lease interval, OUT level text) LANGUAGE sql
+	BEGIN ATOMIC
+		SELECT coalesce(n, 1), coalesce(n, 1) + CASE WHEN worker = 'retry' AND fence > 0 AND random() < 0.1 THEN 0.5
+				ELSE 0 END, interval '0.1 s' * 2 ^ coalesce(fence, 0),
+			(ARRAY['READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE'])[1 + random() * 2]
+		FROM pg_sleep(0.01) LEFT JOIN (
+			SELECT n, fence FROM generate_series(1, COMMANDS) n LEFT JOIN charges ON amount = n
+			WHERE (worker = 'first' OR fence > 0)
+				AND NOT EXISTS (SELECT FROM told t WHERE t.n = n.n AND t.state = 'answered')
+			ORDER BY n LIMIT 8) open ON true
+		ORDER BY random() LIMIT 1;
+	END;
+	CREATE PROCEDURE wait_for_take_over(charge uuid, fence bigint, is_late bool) LANGUAGE plpgsql AS $$
+	BEGIN
+		WHILE is_late AND NOT EXISTS (SELECT FROM charges c WHERE c.id = charge AND c.fence > wait_for_take_over.fence)
+		LOOP
+			COMMIT;
+			PERFORM pg_sleep(0.01);
+		END LOOP;
+	END $$} =~ s/COMMANDS/$commands/r);
+
+# Lines of a worker's script, whose variables have the names of the faults
+sub killed_at
+{
+	my ($step, $then) = (@_, '');
+	return "\\if :$step\n\\set killed `echo $step >>$folder/kills; kill -9 \$PPID; $then`\n\\endif";
+}
+sub late_at { my ($step) = @_; return "CALL wait_for_take_over(:'charge', :fence, :'$step');" }
+
+my $names = join ', ', map { "'$_'" } @faults;
+my $variables = join ', ', map { "fault = '$_' AS $_" } 'before_claim', @faults;
+my $call = q{psql -XAtq -h :'HOST' -p :'PORT' -d provider -c :'call'};
+append_to_file("$folder/worker.sql", <<"END");
+DEALLOCATE ALL;
+$prepared
+SELECT * FROM request(:'make') \\gset
+\\set state none
+BEGIN ISOLATION LEVEL :level;
+WITH claim AS (SELECT * FROM claim_charge('${tenants}1', :'n', :body, :'lease', '1 day')),
+told AS (INSERT INTO told (n, body, state, charge, fence, answer, fault)
+	SELECT :n, :body, state, charge, fence, answer,
+		CASE WHEN state <> 'claimed' THEN 'none' WHEN nextval('claims') % 5 = 0 THEN 'before_claim'
+			WHEN fence = 1 THEN (ARRAY[$names])[1 + :n % 8] ELSE 'none' END
+	FROM claim RETURNING fault)
+SELECT state, charge, coalesce(fence, 0) AS fence, $variables,
+	format('SELECT %s FROM pay(%L, %L, true) honours, pay(%2\$L, %3\$L, false) ignores',
+		CASE WHEN :n % 16 < 8 THEN 'honours' ELSE 'ignores' END, command, charge) AS call FROM claim, told \\gset
+\\set refusal :SQLSTATE
+@{[ killed_at('before_claim') ]}
+COMMIT;
+SELECT :'state' = 'claimed' AND NOT :'ERROR' AS claimed, :body > :n AND :'refusal' <> '00000' AS refused \\gset
+\\if :refused
+	INSERT INTO told (n, body, state) VALUES (:n, :body, :'refusal');
+\\endif
+\\if :claimed
+	@{[ killed_at('after_claim') ]}
+	@{[ late_at('late_call') ]}
+	@{[ killed_at('in_call', $call) ]}
+	\\set paid `$call`
+	@{[ killed_at('after_call') ]}
+	@{[ late_at('late_answer') ]}
+	BEGIN ISOLATION LEVEL :level;
+	EXECUTE answer_charge(:'charge', :fence, nullif(:'paid', '')::jsonb);
+	\\set stored :ROW_COUNT
+	@{[ killed_at('before_answer') ]}
+	COMMIT;
+	UPDATE told SET answer = nullif(:'paid', '')::jsonb, stored = CASE WHEN :'ERROR' THEN 0 ELSE :stored END
+		WHERE charge = :'charge' AND fence = :fence AND state = 'claimed';
+	@{[ killed_at('after_answer') ]}
+\\endif
+END
+$Load::scripts{$_} = [ $_, "\\i $folder/worker.sql" ] for 'first', 'retry';
+
+my $load = Load->new($node, first => 6, retry => 2);
+$load->run_until(sub { $one->ask(qq{
+	SELECT count(DISTINCT n) FILTER (WHERE state = 'answered') = $commands
+		AND count(stored) FILTER (WHERE fault LIKE 'late%') = $commands / 4
+		AND count(*) FILTER (WHERE body > n) >= 10 FROM told}) eq 't' });
+$load->finish;
+
+my %kills;
+$kills{$_}++ for split /\n/, slurp_file("$folder/kills");
+cmp_ok(delete $kills{before_claim}, '>=', $commands / 5, 'workers were killed before their claims');
+is_deeply(\%kills, { map { $_ => $commands / 8 } @faults[ 0 .. 4 ] }, '... and at each later step');
+is(join(' ', grep { !/^(23514|40001|55P03)$/ } sort keys %{ $load->errors }), '', 'all errors are those of the page');
+is(ask(q{SELECT DISTINCT state FROM told WHERE body > n AND state <> '40001'}), '23514',
+	'another body is always an error');
+is(ask(q{SELECT count(stored), sum(stored) FROM told WHERE fault LIKE 'late%'}), $commands / 4 . '|0',
+	'late answers are refused');
+is(ask(q{SELECT count(*), count(DISTINCT n), count(DISTINCT charge), count(DISTINCT answer)
+		FROM (SELECT DISTINCT n, charge, answer FROM told WHERE state = 'answered' OR stored = 1) told;
+		SELECT count(DISTINCT (n, charge)) FROM told WHERE charge IS NOT NULL}),
+	join('|', ($commands) x 4) . "\n$commands", 'each command has one charge, and one answer');
+
+# --- Effects --------------------------------------------------------------------------------
+# Five of the faults are followed by another worker's call, which is another effect if the provider ignores keys.
+my ($several, $all) = $recipe->prose($heading) =~ /at least (\d+) of (\d+) commands had several/;
+is("$several of $all", 5 * $commands / 8 . " of $commands", 'the page has the figure of this test');
+my $ignored = '(SELECT key, count(*) AS effects FROM effects WHERE NOT honoured GROUP BY key) ignored';
+# The last calls may still run.
+ok($node->poll_query_until('provider', qq{
+	SELECT count(*) = $commands AND count(*) FILTER (WHERE effects > 1) >= $several
+		AND (SELECT count(DISTINCT key) = $commands FROM effects WHERE honoured) FROM $ignored}),
+	'... of commands with several effects at a provider that ignores keys');
+is(ask('SELECT count(*), count(DISTINCT key), count(DISTINCT reference) FROM effects WHERE honoured', 'provider'),
+	join('|', ($commands) x 3), 'a provider that honours keys has one effect of each');
+note("commands by effects there:\n", ask("SELECT effects, count(*) FROM $ignored GROUP BY 1 ORDER BY 1", 'provider'));
+done_testing();
