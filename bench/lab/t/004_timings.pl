@@ -10,6 +10,7 @@ my %outcomes;
 $outcomes{$1}++ while $stdout =~ /^ +\d+ \| [^|]*\| (created|replayed|refused) +\|/gm;
 is_deeply(\%outcomes, { created => 6, replayed => 1, refused => 8 }, 'the fifteen requests have the expected outcomes');
 like($stdout, qr/^ +15 \| +1 \| +6 \| +6 \| +6$/m, 'orders and recorded commands are as expected');
+like($stdout, qr/^ +800 \| +5\n.*^ +0 \| +0\n/ms, 'another default saves the pages of the WAL');
 my ($folder) = $stdout =~ m{^ok, in (/tmp/idgen\.\w+)$}m;
 ok(defined $folder && !-e $folder, 'the folder of the cluster is removed');
 
