@@ -855,8 +855,8 @@ CREATE FUNCTION idgen.is_prefixed_id(id text, prefix text DEFAULT NULL) RETURNS 
     AS 'MODULE_PATHNAME', 'idgen_is_prefixed_id';
 
 COMMENT ON FUNCTION idgen.is_prefixed_id(text, text) IS
-'Tests whether a text is exactly what prefixed_id_from_uuid() writes for this prefix, or for any if none is given, and some '
-'uuid. Bad text never raises an error; an invalid prefix does (22023).';
+'Tests whether a text is exactly what prefixed_id_from_uuid() writes for this prefix, or for any if none is given, and '
+'some uuid. Bad text never raises an error; an invalid prefix does (22023).';
 
 CREATE TABLE idgen.id_prefixes (
     prefix text PRIMARY KEY,

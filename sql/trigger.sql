@@ -101,7 +101,7 @@ RESET search_path;
 RESET ROLE;
 DISCARD TEMP;
 
--- a row that its transaction has deleted, as trigger_rows.sql has it, also after changes, and as far as savepoints are kept
+-- a row that its transaction has deleted (trigger_rows.sql), also after changes, and as far as savepoints are kept
 CREATE TABLE units (id uuid PRIMARY KEY, n int);
 INSERT INTO units VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 1);
 CREATE TRIGGER check_id BEFORE INSERT OR UPDATE OF id ON units

@@ -52,7 +52,11 @@ push @{ $listed{ $_->[0] }{named} }, [ @$_[ 1 .. 3 ] ] for grep { $listed{ $_->[
 sub broken
 {
 	my ($rule, $check) = @_;
-	my @broken = map { my $function = $_; map { "$function->{name}($_)" } $check->($function, @{ $_->{named} // [] }) } @of_idgen;
+	my @broken;
+	for my $function (@of_idgen)
+	{
+		push @broken, map { "$function->{name}($_)" } $check->($function, @{ $function->{named} // [] });
+	}
 	is("@broken", '', "of all functions, $rule");
 }
 
@@ -91,7 +95,7 @@ broken('shared arguments have the same types and defaults',
 broken('shared arguments have the same order',
 	sub { my ($function, @arguments) = @_;
 		my @places = map { $place{ $_->[0] } // () } @arguments;
-		return join(' ', @places) eq join(' ', sort { $a <=> $b } @places) ? () : join ' ', map { $_->[0] } @arguments });
+		return "@places" eq join(' ', sort { $a <=> $b } @places) ? () : join ' ', map { $_->[0] } @arguments });
 broken('a clock is the last argument',
 	sub { my ($function, @arguments) = @_; pop @arguments; return grep { $_ eq 'clock' } map { $_->[0] } @arguments });
 

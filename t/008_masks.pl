@@ -131,8 +131,9 @@ is($masks->outcome($permuted, database => 'in_latin1'), $masks->outcome($permute
 	'an area is hashed in UTF-8 in each encoding');
 for my $database ('in_latin1', 'in_utf8')
 {
-	my $area = sub { return $masks->outcome("SELECT idgen.permute(5, repeat(chr(252), $_[0])) > 0", database => $database) };
-	is($area->(31) . ' ' . $area->(32), "t $long", "$database: of an area, the bytes in UTF-8 count");
+	my ($fits, $too_long) = map { $masks->outcome("SELECT idgen.permute(5, repeat(chr(252), $_)) > 0",
+			database => $database) } 31, 32;
+	is("$fits $too_long", "t $long", "$database: of an area, the bytes in UTF-8 count");
 }
 SKIP:
 {

@@ -86,7 +86,7 @@ for (
 	$masks->write_keys("other $key\n\n$line");
 	is($masks->permuted, qq{F0000: key "default" in line 3 of the key file cannot be used\nDETAIL:  $detail},
 		"unusable: $line");
-	is($masks->outcome($Masks::permute =~ s/\)/, key_name => 'other')/r), $permuted, '... and the other key can be used');
+	is($masks->outcome($Masks::permute =~ s/\)/, key_name => 'other')/r), $permuted, '... and the other one is usable');
 }
 $masks->write_keys("default ${key}0 other\ndefault $key algorithm=other other\ndefault $key postgres\n");
 is($masks->permuted, $permuted, 'a line for another database does not matter');
@@ -231,7 +231,8 @@ like($in_session->('EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF)
 my $v7 = q{'017f22e2-79b0-7cc3-98c4-dc0c0c07398f'};
 my $in_2026 = $in_session->(q{SELECT idgen.hmac_comb_at('2026-01-01', 'a', 'default')});
 my %value = map { $_ => $in_session->("SELECT $_") } "idgen.mask_uuid_v7($v7)", "idgen.unmask_uuid_v7('$in_2026')",
-  q{idgen.permute(1, 'a')}, q{idgen.unpermute(1, 'a')}, q{left(idgen.hmac_comb('a', 'default', '365250 days')::text, 8)},
+  q{idgen.permute(1, 'a')}, q{idgen.unpermute(1, 'a')},
+  q{left(idgen.hmac_comb('a', 'default', '365250 days')::text, 8)},
   q{left(idgen.hmac_comb_at('2026-01-01', 'a', 'default')::text, 8)},
   "idgen.is_recent_hmac_comb('$in_2026', 'a', 'default', clock => '2026-01-01')";
 my $one_key = sub {

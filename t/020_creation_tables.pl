@@ -116,8 +116,8 @@ for my $case (
 	}
 
 	my $again = "SELECT entity_id, created FROM idgen.create_once($command, $entity, '')";
-	ask("GRANT SELECT (command_id, command_name, entity_id, entity_number, entity_text, request_hash) ON $table TO application;
-		GRANT INSERT (command_id, command_name, entity_id, entity_number, entity_text, request_hash) ON $table TO application;
+	my $used = 'command_id, command_name, entity_id, entity_number, entity_text, request_hash';
+	ask("GRANT SELECT ($used), INSERT ($used) ON $table TO application;
 		GRANT USAGE ON ALL SEQUENCES IN SCHEMA idgen TO application", 'other');
 	is(outcome("$again; $again", database => 'other'), $expected, "a command on a table $what");
 	is(outcome($again, database => 'other', user => 'application'),

@@ -167,7 +167,8 @@ my %more = (
 		SELECT 'thing_03e6wlko0bp8e7c9916hklbnd'::public.thing_id},
 	'known prefix' => q{SELECT idgen.create_id_domain('public.thing_id', 'thing');
 		SELECT * FROM idgen.parse_prefixed_id('thing_1')},
-	'replay' => "SELECT * FROM idgen.create_once_bigint($v1, 1, ''); SELECT * FROM idgen.create_once_bigint($v1, 2, '')",
+	'replay' => "SELECT * FROM idgen.create_once_bigint($v1, 1, '');
+		SELECT * FROM idgen.create_once_bigint($v1, 2, '')",
 	'forget' => "SELECT * FROM idgen.create_once_bigint($v1, 1, ''); SELECT * FROM idgen.forget_creation($v1);",
 	'purge' => "SELECT * FROM idgen.create_once_bigint($v1, 1, ''); SELECT * FROM idgen.purge_creations('0')",
 	'trim' => "SELECT * FROM idgen.create_once_bigint($v1, 1, ''); SELECT * FROM idgen.trim_creations(0)");

@@ -1,6 +1,6 @@
-# A role without the right cannot set a parameter idgen.*, whether or not the library is loaded. What it set before has no
-# effect, or leaves its own session without a value, so that functions that need one raise an error; no value of such a
-# role is ever used, and no other client of a pool notices it.
+# A role without the right cannot set a parameter idgen.*, whether or not the library is loaded. What it set before has
+# no effect, or leaves its own session without a value, so that functions that need one raise an error. No value of such
+# a role is ever used, and no other client of a pool notices it.
 
 use Masks;
 use Pool;
@@ -75,9 +75,10 @@ for my $name (@settings)
 			[ 'in the SET clause of a function', "SELECT $function(\$\$$query\$\$)" ],
 			[ 'after that function', "SELECT $function('$load')", $query ],
 			(map { [ "after SET and $_", $set, $_, $query ] } "RESET $name", "SET $name TO DEFAULT", 'DISCARD ALL'),
-			(map { [ "after SET, a call and $_", $set, $load, $_, $query ] } "RESET $name", 'RESET ALL', 'DISCARD ALL')),
-		[ $value, 'has no effect after a superuser whose transaction it was', $superuser, '', 'BEGIN', 'SET ROLE caller',
-			$set, 'RESET ROLE', $load, 'COMMIT', $query ],
+			(map { [ "after SET, a call and $_", $set, $load, $_, $query ] }
+				"RESET $name", 'RESET ALL', 'DISCARD ALL')),
+		[ $value, 'has no effect in the transaction of a superuser', $superuser, '', 'BEGIN', 'SET ROLE caller', $set,
+			'RESET ROLE', $load, 'COMMIT', $query ],
 		# the session is without a value
 		(map { [ '55000', "fails closed $_->[0]", 'caller', @$_[ 1 .. $#$_ ] ] }
 			[ "in the connection's options", "-c $name=1", $query ],
@@ -92,7 +93,8 @@ for my $name (@settings)
 		qr/^psql:<stdin>:1: WARNING:  \w{5}: (permission denied to set )?parameter "$name"( cannot be changed now)?\n/,
 		"$name: with a warning");
 }
-answers('', [ 7, 'an unknown parameter idgen.* does not matter', 'caller', '-c idgen.nothing=1', $in_effect{'idgen.node_id'}[1] ]);
+answers('', [ 7, 'an unknown parameter idgen.* does not matter', 'caller', '-c idgen.nothing=1',
+	$in_effect{'idgen.node_id'}[1] ]);
 
 # --- A pool in transaction mode ---------------------------------------------------
 # One client sets a parameter in a session that has not loaded the library, and the next client gets that session.

@@ -87,7 +87,8 @@ SKIP:
 		'b';
 	ask($on{$_}, "ALTER SUBSCRIPTION from_$other{$_} DISABLE", 'two_way') for 'a', 'b';
 	ask($on{$_}, "INSERT INTO orders VALUES (10 + $id{$_});
-		INSERT INTO orders SELECT entity_number FROM idgen.create_once_bigint($command, $id{$_}, 'order') WHERE created",
+		INSERT INTO orders SELECT entity_number FROM idgen.create_once_bigint($command, $id{$_}, 'order')
+			WHERE created",
 			'two_way') for 'a', 'b';
 	ask($on{$_}, "ALTER SUBSCRIPTION from_$other{$_} ENABLE", 'two_way') for 'a', 'b';
 	$_->wait_for_log(qr/finished at [0-9A-F]+\/[0-9A-F]+/) for $east, $west;
@@ -140,7 +141,8 @@ for my $node ($east, $west)
 	ask($node, 'CREATE DATABASE whole');
 	ask($node, q{CREATE EXTENSION idgen; SELECT idgen.create_id_domain('user_id', 'user')}, 'whole');
 }
-ask($east, q{SELECT idgen.create_once_bigint(idgen.uuid_v4(), 1, 'order'); CREATE PUBLICATION whole FOR ALL TABLES}, 'whole');
+ask($east, q{SELECT idgen.create_once_bigint(idgen.uuid_v4(), 1, 'order');
+	CREATE PUBLICATION whole FOR ALL TABLES}, 'whole');
 my ($domain) = $page->section('Logical replication') =~ /`(CREATE DOMAIN.*?\))`/s;
 ask($west, 'DELETE FROM idgen.id_prefixes; ' . $domain =~ s/account_id/team_id/r =~ s/acct/team/r, 'whole');
 subscribe($west, $east, 'whole', 'copy_data = true', 'whole');

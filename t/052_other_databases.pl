@@ -40,7 +40,8 @@ as('tenant', q{
 for my $name (@Functions::of_keys)
 {
 	my $use = $name =~ /_id$/
-	  ? "CREATE TRIGGER t BEFORE INSERT ON mine FOR EACH ROW EXECUTE FUNCTION idgen.$name('id', 'area=orders', 'key_name=default')"
+	  ? "CREATE TRIGGER t BEFORE INSERT ON mine FOR EACH ROW
+		EXECUTE FUNCTION idgen.$name('id', 'area=orders', 'key_name=default')"
 	  : "SELECT $call{$name}";
 	is(as('tenant', $_), '42501', "the tenant cannot run: $_")
 	  for $use, "GRANT EXECUTE ON FUNCTION idgen.$name TO tenant", "ALTER FUNCTION idgen.$name OWNER TO tenant",

@@ -72,8 +72,8 @@ is_deeply([ grep { $rows !~ /`$_\(/ } @generators ], [], 'docs/choosing.md has e
 # uuid or number in another form, and those that are not for identifiers.
 my $tried = slurp_file('sql/other_schemes.sql') . slurp_file('t/008_masks.pl')
   . Page->new('reference')->section('Identifiers of other schemes');
-my $others = qr/^(?:uuid_(?:variant|v5|to_base|smaller|larger)|min|max|bigint_to_base|prefixed_id_from_uuid|typeid_from_uuid
-	|ulid_from_uuid|create_id_domain|internal_\w+|is_recent_hmac_comb)$/x;
+my $others = qr/^(?:uuid_(?:variant|v5|to_base|smaller|larger)|min|max|bigint_to_base|prefixed_id_from_uuid
+	|typeid_from_uuid|ulid_from_uuid|create_id_domain|internal_\w+|is_recent_hmac_comb)$/x;
 is_deeply([ grep { $tried !~ /\b$_\b/ && !/$others/ } map { $_->{name} }
 		grep { $_->{kind} =~ /^(reader|key|prefixes)$/ && $_->{signature} =~ /\((uuid|text|int8)\b/
 		  && $_->{name} ne 'hmac_comb' }
@@ -82,9 +82,11 @@ is_deeply([ grep { $tried !~ /\b$_\b/ && !/$others/ } map { $_->{name} }
 my $called_early = qr/^is_(?:ulid|object_id)$/;    # by the ranges of texts
 for my $script (glob 'idgen--*.sql')
 {
-	my @in_script = grep { !/^internal_|$called_early/ } slurp_file($script) =~ /^CREATE (?:FUNCTION|AGGREGATE) idgen\.(\w+)/mg;
+	my @in_script = grep { !/^internal_|$called_early/ }
+	  slurp_file($script) =~ /^CREATE (?:FUNCTION|AGGREGATE) idgen\.(\w+)/mg;
 	my %is_in_script = map { $_ => 1 } @in_script;
-	is_deeply(\@in_script, [ grep { $is_in_script{$_} && !/$called_early/ } @documented ], "$script has the order of the page");
+	is_deeply(\@in_script, [ grep { $is_in_script{$_} && !/$called_early/ } @documented ],
+		"$script has the order of the page");
 }
 
 # --- Tables, views, sequences and settings -----------------------------------

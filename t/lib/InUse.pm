@@ -149,8 +149,8 @@ sub check_works
 		[ 'another request is an error',
 			q{SELECT idgen.create_once('c0000000-0000-4000-8000-00000000000a', idgen.uuid_v7(), 'order', '8')},
 			'23514' ],
-		[ 'another prefix is an error', q{INSERT INTO orders (round, account) VALUES (0, idgen.prefixed_id_from_uuid('x', gen_random_uuid()))},
-		'23514' ],
+		[ 'another prefix is an error', q{INSERT INTO orders (round, account)
+			VALUES (0, idgen.prefixed_id_from_uuid('x', gen_random_uuid()))}, '23514' ],
 		[ 'a prefix in use is an error', q{SELECT idgen.create_id_domain('other_id', 'acct')}, '23505' ],
 		[ 'an old key is an error',
 			q{INSERT INTO orders (round, public_id) VALUES (0,

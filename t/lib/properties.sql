@@ -150,13 +150,14 @@ SELECT *, CASE made WHEN '!22021' THEN true WHEN '!22023' THEN octet_length(t) >
 	ELSE octet_length(t) <= 63 AND idgen.is_recent_hmac_comb(made::uuid, t, 'v2') END AS holds
 FROM texts, LATERAL (SELECT tried.hmac_comb(t, 'v2', '1 hour') AS made) m;
 -- hmac_comb() and hmac_comb_at() take one key, and is_recent_hmac_comb() a list of keys, all of which must exist
-SELECT *, CASE WHEN t IN ('default', 'shared', 'v2', 'app', 'app2') THEN made !~ '!' AND made_at !~ '!' AND answer = 'false'
+SELECT *, CASE WHEN t IN ('default', 'shared', 'v2', 'app', 'app2') THEN made !~ '!' AND made_at !~ '!'
+		AND answer = 'false'
 	WHEN t ~ '[ \t\n\r\v\f]' THEN made = '!22023' AND made_at = '!22023' AND answer IN ('!42704', '!22023')
 	ELSE made = '!42704' AND made_at = '!42704' AND answer = CASE t WHEN '' THEN '!22023' ELSE '!42704' END END AS holds
 FROM texts, LATERAL (SELECT tried.hmac_comb('a', t, '1 hour') AS made,
 	tried.hmac_comb_at('epoch', 'a', t, '1 hour') AS made_at, tried.is_recent_hmac_comb(
 		'00000000-0000-7000-8000-000000000000', 'a', t, '0', NULL, NULL, '1 hour', 'epoch') AS answer) m;
--- is_recent_hmac_comb() accepts keys of each twelfth that the window touches, of no other period, also among several keys
+-- is_recent_hmac_comb() accepts keys of each twelfth that the window touches, of no other period, also of several keys
 SELECT *, CASE WHEN unit_us IS NULL OR (length_us(tolerance) >= 0 AND past_us >= 0 AND future_us >= 0
 		AND past_us + future_us <= 64 * unit_us) IS NOT TRUE THEN answer = '!22023'
 	WHEN NOT isfinite(at) OR first_us < unix_us('2000-01-01 00:00+00') - 9223372036854775808
