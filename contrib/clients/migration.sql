@@ -1,6 +1,6 @@
 -- The server generates the keys of this table.
 CREATE TABLE orders (
-    id uuid PRIMARY KEY DEFAULT idgen.keyed_comb(area => 'orders'),
+    id uuid PRIMARY KEY DEFAULT idgen.keyed_comb('orders'),
     note text NOT NULL
 );
 
@@ -10,4 +10,4 @@ CREATE TABLE invoices (
     order_id uuid NOT NULL REFERENCES orders
 );
 CREATE TRIGGER invoices_id_is_recent BEFORE INSERT OR UPDATE OF id ON invoices
-    FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'key=app', 'area=invoices');
+    FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'area=invoices');

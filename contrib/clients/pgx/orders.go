@@ -25,7 +25,7 @@ func insertOrders(ctx context.Context, tx pgx.Tx, notes []string) ([]Order, erro
 }
 
 const createOnce = `SELECT entity_id, created
-	FROM idgen.create_once($1, idgen.keyed_comb(area => 'orders'), 'create order', $2)`
+	FROM idgen.create_once($1, idgen.keyed_comb('orders'), 'create order', $2)`
 
 // The client generates the command id once, and repeats it.
 func createOrder(ctx context.Context, db *pgxpool.Pool, command, note string) (order Order, err error) {

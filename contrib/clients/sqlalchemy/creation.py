@@ -6,7 +6,7 @@ from sqlalchemy.dialects.postgresql import insert
 from models import Invoice, Order
 
 CREATE_ONCE = sa.text(
-    "SELECT entity_id, created FROM idgen.create_once(:command, idgen.keyed_comb(area => 'orders'), "
+    "SELECT entity_id, created FROM idgen.create_once(:command, idgen.keyed_comb('orders'), "
     "'create order', jsonb_build_object('note', CAST(:note AS text)))"
 )
 

@@ -95,7 +95,7 @@ sub in_flight
 	my ($stack, $in) = @_;
 	my $command = new_id();
 	my $first = session(database => $stack->{database});
-	$first->ask("BEGIN; SELECT idgen.create_once('$command', idgen.uuid_v4())");
+	$first->ask("BEGIN; SELECT idgen.create_once('$command', idgen.uuid_v4(), 'create order')");
 
 	my @programs = map { $stack->start } 1 .. 4;
 	$_->send('create_once', $command, 'in flight') for @programs;
@@ -122,8 +122,8 @@ sub own_keys
 
 	# A retry after a lost answer is a success or a duplicate, also when the key is no longer recent.
 	my $old = $in->(qq{SET session_replication_role = replica; INSERT INTO invoices (id, order_id)
-		VALUES (idgen.hmac_comb('app', area => 'invoices', clock => now() - interval '1 day'), '$order') RETURNING id});
-	my $new = $in->(q{SELECT idgen.hmac_comb('app', area => 'invoices')});
+		VALUES (idgen.hmac_comb_at(now() - interval '1 day', 'invoices'), '$order') RETURNING id});
+	my $new = $in->(q{SELECT idgen.hmac_comb('invoices')});
 	is(($program->ask('insert_invoice', $new, $order))[0], 'ok', 'an INSERT with a key');
 	for ([ $new, 'its retry' ], [ $id, 'one of an invoice with its order' ], [ $old, 'one a day later' ])
 	{
@@ -131,10 +131,10 @@ sub own_keys
 		my ($outcome, $sqlstate) = my @answer = $program->ask('insert_invoice', $key, $order);
 		ok($outcome eq 'ok' || $sqlstate eq '23505', "$what meets the row") or diag("answer: @answer");
 	}
-	for my $other (q{'app', area => 'orders'}, q{'app', area => 'invoices', clock => now() - interval '1 day'})
+	for my $other (q{hmac_comb('orders')}, q{hmac_comb_at(now() - interval '1 day', 'invoices')})
 	{
-		is_refused([ $program->ask('insert_invoice', $in->("SELECT idgen.hmac_comb($other)"), $order) ],
-			'invoices_id_is_recent', "a new row with the key ($other) is refused");
+		is_refused([ $program->ask('insert_invoice', $in->("SELECT idgen.$other"), $order) ],
+			'invoices_id_is_recent', "a new row with the key $other is refused");
 	}
 	is($in->("SELECT string_agg(id::text, ' ' ORDER BY id) FROM invoices WHERE order_id = '$order'"),
 		join(' ', sort $id, $old, $new), '... the three rows stay the only ones');

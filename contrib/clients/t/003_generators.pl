@@ -53,8 +53,9 @@ sub first_digits
 {
 	my $values = join ', ', map { sprintf "('%s', '%s', %s::bigint, %s::bigint)", @$_[ 0 .. 3 ] } @_;
 	return split /\n/, ask(qq{
-		SELECT left(idgen.hmac_comb(CASE key WHEN '$key' THEN 'first' ELSE 'second' END, period * interval '1 ms', area,
-			timestamptz '1970-01-01 00:00+00' + ms / 1000 * interval '1 s' + ms % 1000 * interval '1 ms')::text, 8)
+		SELECT left(idgen.hmac_comb_at(
+			timestamptz '1970-01-01 00:00+00' + ms / 1000 * interval '1 s' + ms % 1000 * interval '1 ms',
+			area, CASE key WHEN '$key' THEN 'first' ELSE 'second' END, period * interval '1 ms')::text, 8)
 		FROM (VALUES $values) v (key, area, period, ms)});
 }
 is_deeply([ first_digits(@hmac) ], [ map { $_->[4] } @hmac ], 'hmac_comb: the first digits are those of the vectors');
@@ -101,7 +102,7 @@ for my $language (Program::all('generators'))
 		is(scalar(do { my %ids = map { $_ => 1 } @of_now; keys %ids }), 4, "$name: keys of now are four");
 		is(ask(sprintf "SELECT %s", join ' AND ',
 			(map { "idgen.is_recent_short_comb('$_')" } @of_now[ 0, 2 ]),
-			map { "idgen.is_recent_hmac_comb('$_', 'first', area => '$area')" } @of_now[ 1, 3 ]),
+			map { "idgen.is_recent_hmac_comb('$_', '$area', 'first')" } @of_now[ 1, 3 ]),
 			't', '... which the server accepts');
 		for ([ 'hmac', '00' x 15, 1 ], [ 'hmac', '00' x 17, 1 ], [ 'hmac', $key, 0 ], [ 'short', $key, 0 ])
 		{

@@ -15,7 +15,7 @@ my $recipe = Page->new('recipes');
 my $heading = 'A list, page by page';
 $recipe->paste($heading);
 my ($query) = $recipe->prepared($heading) =~ /\bAS\n(.*);/s;
-my $rows = q{SELECT idgen.keyed_comb(), timestamptz '2026-11-20 03:44:00.123+00' + (i % 400) * interval '1 us', i
+my $rows = q{SELECT idgen.keyed_comb('articles'), timestamptz '2026-11-20 03:44:00.123+00' + (i % 400) * interval '1 us', i
 	FROM generate_series(1, 1000) i};
 ask("INSERT INTO articles $rows");
 ask("CREATE TABLE precise (id uuid PRIMARY KEY, created_at timestamptz, title text); INSERT INTO precise $rows");

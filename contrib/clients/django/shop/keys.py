@@ -21,7 +21,7 @@ class KeyField(AutoFieldMixin, models.UUIDField):
 
 
 def keyed_comb(area):
-    return Func(Value(area), function="idgen.keyed_comb", template="%(function)s(area => %(expressions)s)")
+    return Func(Value(area), function="idgen.keyed_comb")
 
 
 # A migration contains the name of this function. It would contain the secret of a functools.partial().

@@ -18,7 +18,7 @@ use PostgreSQL::Test::Utils ();
 use Server ();
 use Test::More ();
 
-# The setting of an application that makes keys: the key "app" of the server's key file
+# The setting of an application that makes keys: the key "shared" of the server's key file
 our $id_key = '0f1e2d3c4b5a69788796a5b4c3d2e1f0';
 our $folder = 'contrib/clients';
 my $node;
@@ -73,7 +73,7 @@ sub start_server
 	my ($name) = @_;
 	$node = Server::init_server($name, "listen_addresses = '127.0.0.1'\nidgen.key_file = idgen_keys");
 	my $key_file = $node->data_dir . '/idgen_keys';
-	PostgreSQL::Test::Utils::append_to_file($key_file, "app $id_key\n");
+	PostgreSQL::Test::Utils::append_to_file($key_file, "shared $id_key\n");
 	chmod 0600, $key_file or die "chmod $key_file: $!";
 	$node->start;
 	Server::ask('CREATE ROLE app LOGIN');

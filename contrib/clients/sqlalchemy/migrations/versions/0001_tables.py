@@ -11,7 +11,7 @@ def upgrade():
     op.execute("CREATE EXTENSION IF NOT EXISTS idgen")
     op.create_table(
         "orders",
-        sa.Column("id", sa.Uuid(), server_default=sa.text("idgen.keyed_comb(area => 'orders'::text)"), nullable=False),
+        sa.Column("id", sa.Uuid(), server_default=sa.text("idgen.keyed_comb('orders'::text)"), nullable=False),
         sa.Column("note", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("id"),
     )
@@ -25,5 +25,5 @@ def upgrade():
     # needs EXECUTE on idgen.check_recent_hmac_id(), which only a superuser can grant
     op.execute(
         "CREATE TRIGGER invoices_id_is_recent BEFORE INSERT OR UPDATE OF id ON invoices FOR EACH ROW "
-        "EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'key=app', 'area=invoices')"
+        "EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'area=invoices')"
     )
