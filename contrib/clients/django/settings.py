@@ -15,6 +15,7 @@ DATABASES = {
         "PORT": os.environ["PGPORT"],
         "USER": os.environ["PGUSER"],
         "NAME": os.environ["PGDATABASE"],
+        **eval(f"{{{os.environ.get('POOL_SETTING', '')}}}"),
     }
 }
 
