@@ -31,3 +31,11 @@ class Invoice(Base):
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=lambda: hmac_comb(ID_KEY, "invoices"))
     order_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("orders.id"))
     order: Mapped[Order] = relationship()
+    lines: Mapped[list["Line"]] = relationship(order_by="Line.item")
+
+
+class Line(Base):
+    __tablename__ = "lines"
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=lambda: hmac_comb(ID_KEY, "lines"))
+    invoice_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("invoices.id"))
+    item: Mapped[str]

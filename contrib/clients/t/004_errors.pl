@@ -31,6 +31,7 @@ sub meanwhile
 
 my $known = q{'018f0000-0000-7000-8000-000000000001', idgen.uuid_v7()};
 my $new = q{'018f0000-0000-7000-8000-000000000002', '018f0000-0000-7000-8000-000000000003'};
+my $create_new = "SELECT idgen.create_once($new, 'create')";
 my $blocking = q{SELECT idgen.create_once('018f0000-0000-7000-8000-000000000004', idgen.uuid_v7(), 'create')};
 
 for (
@@ -45,8 +46,7 @@ for (
 	[ '23514', '', q{SELECT idgen.prefixed_id_to_uuid(idgen.prefixed_id_from_uuid('order', idgen.uuid_v4()), 'acct')} ],
 	[ '23505', 'invoices_pkey', q{WITH new AS (SELECT idgen.hmac_comb('invoices') AS id)
 		INSERT INTO invoices SELECT id FROM new, generate_series(1, 2)} ],
-	[ '40001', '', "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1;\n" . meanwhile("SELECT idgen.create_once($new, 'create')")
-			. "SELECT idgen.create_once($new, 'create')" ],
+	[ '40001', '', "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1;\n" . meanwhile($create_new) . $create_new ],
 	[ '55P03', '', "BEGIN; $blocking;\n" . meanwhile("SET lock_timeout = 1; $blocking") ],
 	[ '57014', '', "BEGIN; $blocking;\n" . meanwhile("SET statement_timeout = 1; $blocking") ],
 	[ '25006', '', "BEGIN READ ONLY; $blocking" ])

@@ -7,6 +7,8 @@
 #   my $process = $stack->start;
 #   my ($outcome, @words) = $process->ask('insert', 'a book');
 #   $process->send('insert', 'a book'); $process->answer; $process->end;
+#
+# {port} is that of a pooler, if the program connects to one, and {setting} its POOL_SETTING.
 
 package Program;
 use strict;
@@ -100,8 +102,9 @@ sub create_database
 sub environment
 {
 	my ($self) = @_;
-	my ($port, $database) = ($node->port, $self->{database} // 'postgres');
-	return (PGHOST => '127.0.0.1', PGPORT => $port, PGUSER => 'app', PGDATABASE => $database,
+	my ($port, $database) = ($self->{port} // $node->port, $self->{database} // 'postgres');
+	return (defined $self->{setting} ? (POOL_SETTING => $self->{setting}) : (),
+		PGHOST => '127.0.0.1', PGPORT => $port, PGUSER => 'app', PGDATABASE => $database,
 		DATABASE_URL => "postgresql://app\@127.0.0.1:$port/$database", ID_KEY => $id_key);
 }
 
