@@ -226,7 +226,7 @@ sub add_key
 	my ($node) = @_;
 	my $file = $node->data_dir . '/idgen_keys';
 	append_to_file($file, "default 000102030405060708090a0b0c0d0e0f\nv2 fedcba98765432100123456789abcdef\n"
-		  . "shared ffeeddccbbaa99887766554433221100\n"
+		  . "shared ffeeddccbbaa99887766554433221100\nshared2 00112233445566778899aabbccddeeff\n"
 		  . "app 5e1f0c00000000000000000000000001\napp2 5e1f0c00000000000000000000000002\n");
 	chmod 0600, $file or die "chmod $file: $!";
 	$node->append_conf('postgresql.conf', 'idgen.key_file = idgen_keys');

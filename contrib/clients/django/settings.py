@@ -5,7 +5,7 @@ import os
 SECRET_KEY = "of the test"
 USE_TZ = True
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-# the key "app" of idgen.key_file of the server, 16 bytes
+# the key "shared" of idgen.key_file of the server, 16 bytes
 ID_KEY = bytes.fromhex(os.environ["ID_KEY"])
 
 DATABASES = {
@@ -15,6 +15,7 @@ DATABASES = {
         "PORT": os.environ["PGPORT"],
         "USER": os.environ["PGUSER"],
         "NAME": os.environ["PGDATABASE"],
+        **eval(f"{{{os.environ.get('POOL_SETTING', '')}}}"),
     }
 }
 

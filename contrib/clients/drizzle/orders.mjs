@@ -15,7 +15,7 @@ export async function createOrder(pool, command, note) {
     const order = await drizzle(client).transaction(async (tx) => {
       const { rows: [{ entity_id: id, created }] } = await tx.execute(sql`
         SELECT entity_id, created
-        FROM idgen.create_once(${command}, idgen.keyed_comb(area => 'orders'), 'create order', ${{ note }})`)
+        FROM idgen.create_once(${command}, idgen.keyed_comb('orders'), 'create order', ${{ note }})`)
       if (created) await tx.insert(orders).values({ id, note })
       return (await tx.select().from(orders).where(eq(orders.id, id)))[0]
     })

@@ -5,7 +5,7 @@ import { hmacComb } from '../generators/combs.mjs'
 
 // The server generates the key. The default is written as the server prints it, with ::text.
 export const orders = pgTable('orders', {
-  id: uuid().primaryKey().default(sql`idgen.keyed_comb(area => 'orders'::text)`),
+  id: uuid().primaryKey().default(sql`idgen.keyed_comb('orders'::text)`),
   note: text().notNull(),
 })
 

@@ -14,6 +14,7 @@ public static class Combs
     public static Guid HmacComb(byte[] key, string area, long unixMs, byte[] random, long periodMs)
     {
         if (key.Length != 16) throw new ArgumentException("the key of an HMAC COMB must have 16 bytes");
+        if (Encoding.UTF8.GetByteCount(area) > 63) throw new ArgumentException("an area must have at most 63 bytes");
         Array.Copy(Hash(key, 1, unixMs, periodMs, area), random, 3);
         random[3] = Hash(key, 2, unixMs * 12, periodMs, area)[0];
         return Stamp(random);
@@ -55,6 +56,7 @@ public static class Combs
 
     static Guid Stamp(byte[] bytes)
     {
+        if (bytes.Length != 16) throw new ArgumentException("a COMB must have 16 bytes");
         bytes[6] = (byte)(bytes[6] & 0x0f | 0x40); // version 4
         bytes[8] = (byte)(bytes[8] & 0x3f | 0x80); // variant of RFC 9562
         // not new Guid(bytes), which reads the first three fields in little-endian order

@@ -17,6 +17,8 @@ public final class Combs {
 
     static UUID hmacComb(byte[] key, String area, long ms, byte[] bytes, long period) throws GeneralSecurityException {
         if (key.length != 16) throw new IllegalArgumentException("the key of an HMAC COMB must have 16 bytes");
+        if (area.getBytes(StandardCharsets.UTF_8).length > 63)
+            throw new IllegalArgumentException("an area must have at most 63 bytes");
         System.arraycopy(hash(key, 1, period, Math.floorDiv(ms, period), area), 0, bytes, 0, 3);
         bytes[3] = hash(key, 2, period, Math.floorDiv(ms * 12, period), area)[0];
         return stamp(bytes);
@@ -47,6 +49,7 @@ public final class Combs {
     }
 
     private static UUID stamp(byte[] bytes) {
+        if (bytes.length != 16) throw new IllegalArgumentException("a COMB must have 16 bytes");
         bytes[6] = (byte) (bytes[6] & 0x0f | 0x40); // version 4
         bytes[8] = (byte) (bytes[8] & 0x3f | 0x80); // variant of RFC 9562
         return new UUID(ByteBuffer.wrap(bytes).getLong(0), ByteBuffer.wrap(bytes).getLong(8));

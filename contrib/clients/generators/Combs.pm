@@ -17,7 +17,7 @@ sub hmac_comb
 	$unix_ms //= int(time * 1000);
 	$period_ms //= 3_600_000;
 	die "the key of hmac_comb() must have 16 bytes\n" if length $key != 16;
-	$area //= '';
+	die "an area must have at most 63 bytes\n" if !defined $area || length $area > 63;
 	my $hash = sub { hmac_sha256("$_[0] $period_ms " . period_number($_[1], $period_ms) . " $area", $key) };
 	return stamp($random, substr($hash->(1, $unix_ms), 0, 3) . substr($hash->(2, $unix_ms * 12), 0, 1));
 }
@@ -41,7 +41,8 @@ sub period_number
 sub stamp
 {
 	my ($random, $prefix) = @_;
-	my @bytes = unpack 'C16', $prefix . substr $random // random_bytes(), length $prefix;
+	my @bytes = unpack 'C*', $prefix . substr $random // random_bytes(), length $prefix;
+	die "a COMB must have 16 bytes\n" if @bytes != 16;
 	$bytes[6] = $bytes[6] & 0x0f | 0x40;    # version 4
 	$bytes[8] = $bytes[8] & 0x3f | 0x80;    # variant of RFC 9562
 	return join '-', unpack 'H8 H4 H4 H4 H12', pack 'C16', @bytes;

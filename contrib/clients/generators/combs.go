@@ -23,6 +23,9 @@ func hmacComb(key []byte, area string, unixMs int64, id [16]byte, periodMs int64
 	if len(key) != 16 {
 		return [16]byte{}, errors.New("the key of NewHmacComb() must have 16 bytes")
 	}
+	if len(area) > 63 {
+		return [16]byte{}, errors.New("an area must have at most 63 bytes")
+	}
 	hash := func(level int, ms int64) []byte {
 		mac := hmac.New(sha256.New, key)
 		fmt.Fprintf(mac, "%d %d %d %s", level, periodMs, periodNumber(ms, periodMs), area)

@@ -4,6 +4,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 
 function stamp(bytes) {
+  if (bytes.length !== 16) throw new RangeError('a COMB must have 16 bytes')
   bytes[6] = (bytes[6] & 0x0f) | 0x40 // version 4
   bytes[8] = (bytes[8] & 0x3f) | 0x80 // variant of RFC 9562
   return Buffer.from(bytes).toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
@@ -17,8 +18,11 @@ function periodNumber(ms, periodMs) {
 }
 
 // Begins with an HMAC of the hour and of its twelfth. The key is the 16 bytes that the server's key file has, too.
-export function hmacComb(key, area = '', unixMs = Date.now(), random = randomBytes(16), periodMs = 3_600_000) {
+export function hmacComb(key, area, unixMs = Date.now(), random = randomBytes(16), periodMs = 3_600_000) {
   if (key.length !== 16) throw new RangeError('the key of hmacComb() must have 16 bytes')
+  if (typeof area !== 'string' || Buffer.byteLength(area) > 63) {
+    throw new RangeError('an area must be a text of at most 63 bytes')
+  }
   const hash = (level, ms) =>
     createHmac('sha256', key).update(`${level} ${periodMs} ${periodNumber(ms, periodMs)} ${area}`).digest()
   return stamp([...hash(1, unixMs).subarray(0, 3), hash(2, unixMs * 12)[0], ...random.subarray(4)])

@@ -5,13 +5,16 @@
 /** Begins with an HMAC of the hour and of its twelfth. The key is the 16 bytes that the server's key file has, too. */
 function hmac_comb(
     string $key,
-    string $area = '',
+    string $area,
     ?int $unixMs = null,
     ?string $random = null,
     int $periodMs = 3_600_000
 ): string {
     if (strlen($key) !== 16) {
         throw new InvalidArgumentException('the key of hmac_comb() must have 16 bytes');
+    }
+    if (strlen($area) > 63) {
+        throw new InvalidArgumentException('an area must have at most 63 bytes');
     }
     $ms = $unixMs ?? (int) (microtime(true) * 1000);
     $hash = fn (int $level, int $ms): string =>
@@ -34,6 +37,9 @@ function comb_period(int $ms, int $periodMs): int
 function stamp_comb(string $prefix, ?string $random): string
 {
     $bytes = $prefix . substr($random ?? random_bytes(16), strlen($prefix));
+    if (strlen($bytes) !== 16) {
+        throw new InvalidArgumentException('a COMB must have 16 bytes');
+    }
     $bytes[6] = chr(ord($bytes[6]) & 0x0f | 0x40); // version 4
     $bytes[8] = chr(ord($bytes[8]) & 0x3f | 0x80); // variant of RFC 9562
     return implode('-', unpack('H8a/H4b/H4c/H4d/H12e', $bytes));

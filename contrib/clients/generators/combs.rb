@@ -8,8 +8,9 @@ module Combs
   def now = Process.clock_gettime(Process::CLOCK_REALTIME, :millisecond)
 
   # Begins with an HMAC of the hour and of its twelfth. The key is the 16 bytes that the server's key file has, too.
-  def hmac_comb(key, area = '', unix_ms = now, random = SecureRandom.bytes(16), period_ms: 3_600_000)
+  def hmac_comb(key, area, unix_ms = now, random = SecureRandom.bytes(16), period_ms: 3_600_000)
     raise ArgumentError, 'the key of hmac_comb() must have 16 bytes' unless key.bytesize == 16
+    raise ArgumentError, 'an area must have at most 63 bytes' unless area.encode('UTF-8').bytesize <= 63
 
     unix_ms = unix_ms.floor
     hash = ->(level, number) { OpenSSL::HMAC.digest('SHA256', key, "#{level} #{period_ms} #{number} #{area}").bytes }
@@ -23,6 +24,8 @@ module Combs
 
   def stamp(prefix, random)
     bytes = prefix + random.bytes.drop(prefix.size)
+    raise ArgumentError, 'a COMB must have 16 bytes' unless bytes.size == 16
+
     bytes[6] = bytes[6] & 0x0f | 0x40 # version 4
     bytes[8] = bytes[8] & 0x3f | 0x80 # variant of RFC 9562
     bytes.pack('C*').unpack('H8H4H4H4H12').join('-')

@@ -7,6 +7,7 @@ pub fn hmac_comb<F>(hmac: F, area: &str, unix_ms: i64, mut random: [u8; 16], per
 where
     F: Fn(&[u8]) -> [u8; 32],
 {
+    assert!(area.len() <= 63, "an area must have at most 63 bytes");
     let hash = |level, ms: i64| hmac(format!("{level} {period_ms} {} {area}", ms.div_euclid(period_ms)).as_bytes());
     random[..3].copy_from_slice(&hash(1, unix_ms)[..3]);
     random[3] = hash(2, unix_ms * 12)[0];

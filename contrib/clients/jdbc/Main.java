@@ -39,15 +39,20 @@ public final class Main {
         var env = System.getenv();
         var url = "jdbc:postgresql://%s:%s/%s?user=%s".formatted(
                 env.get("PGHOST"), env.get("PGPORT"), env.get("PGDATABASE"), env.get("PGUSER"));
+        if (env.containsKey("POOL_SETTING")) url += "&" + env.get("POOL_SETTING");
+        Connection db = null;
         for (var in = new Scanner(System.in); in.hasNextLine(); ) {
             var line = in.nextLine().split("\t", 2);
             var answer = new ArrayList<Object>();
-            try (var db = DriverManager.getConnection(url)) {
+            try {
+                if (db == null) db = DriverManager.getConnection(url);
                 db.setAutoCommit(false);
                 answer.add("ok");
                 answer.addAll(answer(db, line[0], line[1].split("\t")));
                 db.commit();
             } catch (SQLException e) {
+                if (db != null) db.close();
+                db = null;
                 answer.clear();
                 answer.addAll(error(e));
             }

@@ -33,7 +33,7 @@ public final class Orders {
     }
 
     private static final String CREATE_ONCE = "SELECT entity_id, created FROM idgen.create_once("
-            + "?, idgen.keyed_comb(area => 'orders'), 'create order', jsonb_build_object('note', ?::text))";
+            + "?, idgen.keyed_comb('orders'), 'create order', jsonb_build_object('note', ?::text))";
 
     /** In a transaction, so without autocommit. The client generates the command id once, and repeats it. */
     public static Order createOnce(Connection db, UUID command, String note) throws SQLException {

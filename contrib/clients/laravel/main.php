@@ -20,6 +20,7 @@ $manager->addConnection([
     'password' => '',
     'database' => getenv('PGDATABASE'),
     'charset' => 'utf8',
+    ...eval('return [' . getenv('POOL_SETTING') . '];'),
 ]);
 $manager->bootEloquent();
 $app = $manager->getContainer();

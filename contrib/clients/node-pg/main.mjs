@@ -1,7 +1,7 @@
 // Answers the commands of programs.txt by the template of this folder.
 import { ids, serve } from '../t/lib/commands.mjs'
 import { inTransaction, pool } from './database.mjs'
-import { insertInvoice, newInvoice } from './invoices.mjs'
+import { createInvoice, insertInvoice, newInvoice } from './invoices.mjs'
 import { createOrder, insertOrder, insertOrders } from './orders.mjs'
 
 await serve({
@@ -14,4 +14,8 @@ await serve({
   bulk: async (note, number) => ids(await insertOrders(pool, Array(Number(number)).fill(note))),
   create_once: async (command, note) => Object.values(await createOrder(command, note)),
   insert_invoice: (id, order_id) => insertInvoice(pool, { id, order_id }),
+  async children(command, order, ...items) {
+    const { id, lines } = await createInvoice(command, order, items)
+    return [id, ...lines.map(({ item }) => item)]
+  },
 })

@@ -13,7 +13,7 @@ export async function insertOrders(db, notes) {
 export const createOrder = (command, note) => inTransaction(async (db) => {
   const { rows: [{ entity_id: id, created }] } = await db.query(
     `SELECT entity_id, created
-     FROM idgen.create_once($1, idgen.keyed_comb(area => 'orders'), 'create order', $2)`, [command, { note }])
+     FROM idgen.create_once($1, idgen.keyed_comb('orders'), 'create order', $2)`, [command, { note }])
   if (created) await db.query('INSERT INTO orders (id, note) VALUES ($1, $2)', [id, note])
   return (await db.query('SELECT * FROM orders WHERE id = $1', [id])).rows[0]
 })

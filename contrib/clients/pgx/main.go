@@ -44,7 +44,10 @@ func answer(ctx context.Context, tx pgx.Tx, command string, words []string) (ans
 
 func main() {
 	ctx := context.Background()
-	db, err := pgxpool.New(ctx, "") // PGHOST, PGPORT, PGUSER, PGDATABASE
+	db, err := pgxpool.New(ctx, os.Getenv("POOL_SETTING")) // and PGHOST, PGPORT, PGUSER, PGDATABASE
+	if err != nil {
+		panic(err)
+	}
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
 		words := strings.Split(in.Text(), "\t")
 		var output []any

@@ -25,15 +25,14 @@ func insertOrders(ctx context.Context, tx pgx.Tx, notes []string) ([]Order, erro
 }
 
 const createOnce = `SELECT entity_id, created
-	FROM idgen.create_once($1, idgen.keyed_comb(area => 'orders'), 'create order', $2)`
+	FROM idgen.create_once($1::uuid, idgen.keyed_comb('orders'), 'create order', jsonb_build_object('note', $2::text))`
 
 // The client generates the command id once, and repeats it.
 func createOrder(ctx context.Context, db *pgxpool.Pool, command, note string) (order Order, err error) {
 	err = pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
 		var id pgtype.UUID
 		var created bool
-		request := map[string]string{"note": note}
-		if err := tx.QueryRow(ctx, createOnce, command, request).Scan(&id, &created); err != nil {
+		if err := tx.QueryRow(ctx, createOnce, command, note).Scan(&id, &created); err != nil {
 			return err
 		}
 		if created {

@@ -6,7 +6,8 @@ require_relative 'config/initializers/idgen'
 Dir["#{__dir__}/app/models/*.rb"].each { |file| require file }
 
 ActiveRecord::Base.establish_connection(
-  adapter: 'postgresql', host: ENV['PGHOST'], port: ENV['PGPORT'], username: ENV['PGUSER'], database: ENV['PGDATABASE']
+  adapter: 'postgresql', host: ENV['PGHOST'], port: ENV['PGPORT'], username: ENV['PGUSER'], database: ENV['PGDATABASE'],
+  **eval("{#{ENV['POOL_SETTING']}}")
 )
 ActiveRecord::Migration.verbose = ActiveRecord::Schema.verbose = false
 

@@ -1,12 +1,15 @@
 """Creations that a client may repeat after a lost answer; the caller commits."""
 
+import json
+
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from models import Invoice, Order
+from combs import hmac_comb
+from models import ID_KEY, Invoice, Line, Order
 
 CREATE_ONCE = sa.text(
-    "SELECT entity_id, created FROM idgen.create_once(:command, idgen.keyed_comb(area => 'orders'), "
+    "SELECT entity_id, created FROM idgen.create_once(:command, idgen.keyed_comb('orders'), "
     "'create order', jsonb_build_object('note', CAST(:note AS text)))"
 )
 
@@ -28,4 +31,23 @@ def create_orders(session, notes):
 def create_invoice(session, id, order_id):
     """The client generates the key, and repeats it."""
     session.execute(insert(Invoice).values(id=id, order_id=order_id).on_conflict_do_nothing())
+    return session.get_one(Invoice, id)
+
+
+CREATE_INVOICE = sa.text(
+    "SELECT entity_id, created FROM idgen.create_once(:command, :proposed, 'create invoice', CAST(:request AS jsonb))"
+)
+
+
+def create_invoice_with_lines(session, command, order_id, items):
+    """The application generates the keys: a new one in each attempt, because the server refuses old ones. Only the
+    attempt that records the command creates rows, with the id that it gets back."""
+    request = json.dumps({"order_id": str(order_id), "items": items})
+    proposed = hmac_comb(ID_KEY, "invoices")
+    parameters = {"command": command, "proposed": proposed, "request": request}
+    id, created = session.execute(CREATE_INVOICE, parameters).one()
+    if created:
+        session.add(Invoice(id=id, order_id=order_id, lines=[Line(item=item) for item in items]))
+        session.flush()
+        session.expire_all()
     return session.get_one(Invoice, id)

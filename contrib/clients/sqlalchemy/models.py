@@ -6,7 +6,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
 from combs import hmac_comb
 
-# 16 bytes, the key "app" of the server's idgen.key_file
+# 16 bytes, the key "shared" of the server's idgen.key_file
 ID_KEY = bytes.fromhex(os.environ["ID_KEY"])
 
 
@@ -19,7 +19,7 @@ class Order(Base):
 
     __tablename__ = "orders"
     id: Mapped[uuid.UUID] = mapped_column(
-        primary_key=True, server_default=sa.text("idgen.keyed_comb(area => 'orders'::text)")
+        primary_key=True, server_default=sa.text("idgen.keyed_comb('orders'::text)")
     )
     note: Mapped[str]
 
@@ -31,3 +31,11 @@ class Invoice(Base):
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=lambda: hmac_comb(ID_KEY, "invoices"))
     order_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("orders.id"))
     order: Mapped[Order] = relationship()
+    lines: Mapped[list["Line"]] = relationship(order_by="Line.item")
+
+
+class Line(Base):
+    __tablename__ = "lines"
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=lambda: hmac_comb(ID_KEY, "lines"))
+    invoice_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("invoices.id"))
+    item: Mapped[str]

@@ -42,8 +42,10 @@ sub test_stack
 
 	my @rows = keys_of_both($program, $in);
 	create_once($program, $in);
-	in_flight($stack, $in);
+	is(in_flight($stack, $in, 'create_once', 'in flight'),
+		$in->("SELECT string_agg(id::text, ' ') FROM orders WHERE note = 'in flight'"), '... and one order is created');
 	own_keys($program, $in, @rows);
+	children($stack, $program, $in, $rows[0]) if $stack->{has}{children};
 	is($program->end, 0, 'the program ends well');
 	cut_wires($stack, $in) if $stack->{has}{wires} && defined $ENV{IDGEN_CLIENT_NAMES};
 }
@@ -92,22 +94,50 @@ sub create_once
 # Four processes have sent the same command before the first one is answered: all wait for a session that undoes it.
 sub in_flight
 {
-	my ($stack, $in) = @_;
+	my ($stack, $in, $task, @words) = @_;
 	my $command = new_id();
 	my $first = session(database => $stack->{database});
-	$first->ask("BEGIN; SELECT idgen.create_once('$command', idgen.uuid_v4())");
+	$first->ask("BEGIN; SELECT idgen.create_once('$command', idgen.uuid_v4(), 'create')");
 
 	my @programs = map { $stack->start } 1 .. 4;
-	$_->send('create_once', $command, 'in flight') for @programs;
+	$_->send($task, $command, @words) for @programs;
 	ok(wait_until(sub { $in->(q{SELECT count(DISTINCT pid) FROM pg_locks JOIN pg_stat_activity USING (pid)
 		WHERE NOT granted AND datname = current_database()}) == 4 }), 'in flight: four wait');
 	$first->ask('ROLLBACK');
 
 	my @answers = map { [ $_->answer ] } @programs;
-	my $id = $in->("SELECT string_agg(id::text, ' ') FROM orders WHERE note = 'in flight'");
-	like($id, $uuid, '... one row is created');
-	is_deeply(\@answers, [ map { [ 'ok', $id, 'in flight' ] } @programs ], '... and is the answer to each');
+	my ($id) = $in->("SELECT entity_id FROM idgen.creation_identifiers WHERE command_id = '$command'");
+	my @expected = ('ok', $id, grep { !/$uuid/ } @words);
+	is_deeply(\@answers, [ map { \@expected } @programs ], '... and get the same answer');
 	$_->end for @programs;
+	return $id;
+}
+
+# An invoice and its lines, all with keys of the application
+sub children
+{
+	my ($stack, $program, $in, $order) = @_;
+	my $command = new_id();
+	my $lines = "SELECT string_agg(concat_ws(' ', invoice_id, item), ', ' ORDER BY item) FROM lines";
+
+	# The first attempt is rolled back after the command was recorded; the server's log has the id that it proposed.
+	$in->("ALTER TABLE lines ADD CONSTRAINT not_today CHECK (item <> 'pen')");
+	my $log_before = -s $node->logfile;
+	is_refused([ $program->ask('children', $command, $order, 'ink', 'pen') ], 'not_today', 'with lines: one fails');
+	my ($first) = slurp_file($node->logfile, $log_before) =~ /Failing row contains \(\S+, (\S+), pen\)/;
+	like($first, $uuid, '... after the invoice got a key');
+	$in->('ALTER TABLE lines DROP CONSTRAINT not_today');
+
+	my ($id, @items) = $program->results('children', $command, $order, 'ink', 'pen');
+	isnt($id, $first, '... and the next attempt proposes another one');
+	is($in->($lines), "$id ink, $id pen", '... with which the lines are created');
+	is_deeply([ $program->ask('children', $command, $order, 'ink', 'pen') ], [ 'ok', $id, 'ink', 'pen' ],
+		'... which a retry returns');
+	is_refused([ $program->ask('children', $command, $order, 'ink') ], 'creation_identifiers_same_command',
+		'... but not for other lines');
+	is($in->($lines), "$id ink, $id pen", '... and no others are created');
+	my $other = in_flight($stack, $in, 'children', $order, 'nib', 'quill');
+	is($in->("$lines WHERE invoice_id <> '$id'"), "$other nib, $other quill", '... and the lines are created once');
 }
 
 # The server checks the keys of invoices, which the application makes.
@@ -122,8 +152,8 @@ sub own_keys
 
 	# A retry after a lost answer is a success or a duplicate, also when the key is no longer recent.
 	my $old = $in->(qq{SET session_replication_role = replica; INSERT INTO invoices (id, order_id)
-		VALUES (idgen.hmac_comb('app', area => 'invoices', clock => now() - interval '1 day'), '$order') RETURNING id});
-	my $new = $in->(q{SELECT idgen.hmac_comb('app', area => 'invoices')});
+		VALUES (idgen.hmac_comb_at(now() - interval '1 day', 'invoices'), '$order') RETURNING id});
+	my $new = $in->(q{SELECT idgen.hmac_comb('invoices')});
 	is(($program->ask('insert_invoice', $new, $order))[0], 'ok', 'an INSERT with a key');
 	for ([ $new, 'its retry' ], [ $id, 'one of an invoice with its order' ], [ $old, 'one a day later' ])
 	{
@@ -131,10 +161,10 @@ sub own_keys
 		my ($outcome, $sqlstate) = my @answer = $program->ask('insert_invoice', $key, $order);
 		ok($outcome eq 'ok' || $sqlstate eq '23505', "$what meets the row") or diag("answer: @answer");
 	}
-	for my $other (q{'app', area => 'orders'}, q{'app', area => 'invoices', clock => now() - interval '1 day'})
+	for my $other (q{hmac_comb('orders')}, q{hmac_comb_at(now() - interval '1 day', 'invoices')})
 	{
-		is_refused([ $program->ask('insert_invoice', $in->("SELECT idgen.hmac_comb($other)"), $order) ],
-			'invoices_id_is_recent', "a new row with the key ($other) is refused");
+		is_refused([ $program->ask('insert_invoice', $in->("SELECT idgen.$other"), $order) ],
+			'invoices_id_is_recent', "a new row with the key $other is refused");
 	}
 	is($in->("SELECT string_agg(id::text, ' ' ORDER BY id) FROM invoices WHERE order_id = '$order'"),
 		join(' ', sort $id, $old, $new), '... the three rows stay the only ones');

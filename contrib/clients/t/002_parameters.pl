@@ -31,7 +31,7 @@ for my $path ('README.md', 'docs/recipes.md', 'docs/masks.md', 'contrib/clients/
 
 	ask("CREATE DATABASE $page");
 	ask('CREATE EXTENSION idgen', $page) if $sql !~ /^CREATE EXTENSION idgen/m;
-	ask('CREATE TABLE orders (id uuid PRIMARY KEY, note text)', $page) if $page eq 'clients';
+	ask(slurp_file('contrib/clients/migration.sql'), $page) if $page eq 'clients';
 	my (undef, $errors) = psql_said($prepared, database => $page, on_error_stop => 0);
 	is_deeply([ $errors =~ /ERROR:  (\w{5})/g ], \@announced, "$page: $number statements") or diag($errors);
 }

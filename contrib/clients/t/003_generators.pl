@@ -53,8 +53,9 @@ sub first_digits
 {
 	my $values = join ', ', map { sprintf "('%s', '%s', %s::bigint, %s::bigint)", @$_[ 0 .. 3 ] } @_;
 	return split /\n/, ask(qq{
-		SELECT left(idgen.hmac_comb(CASE key WHEN '$key' THEN 'first' ELSE 'second' END, period * interval '1 ms', area,
-			timestamptz '1970-01-01 00:00+00' + ms / 1000 * interval '1 s' + ms % 1000 * interval '1 ms')::text, 8)
+		SELECT left(idgen.hmac_comb_at(
+			timestamptz '1970-01-01 00:00+00' + ms / 1000 * interval '1 s' + ms % 1000 * interval '1 ms',
+			area, CASE key WHEN '$key' THEN 'first' ELSE 'second' END, period * interval '1 ms')::text, 8)
 		FROM (VALUES $values) v (key, area, period, ms)});
 }
 is_deeply([ first_digits(@hmac) ], [ map { $_->[4] } @hmac ], 'hmac_comb: the first digits are those of the vectors');
@@ -65,6 +66,8 @@ for my $ms (map { ($_ - 1, $_, $_ + 1) } -62135596800000, -3600000, -300000, 179
 {
 	push @more, map { [ $Program::id_key, 'orders', $_, $ms ] } 1, 7, 3600000, 86400000;
 }
+# the longest area, and one with a character that some libraries take for the end of a line
+push @more, map { [ $Program::id_key, $_, 3600000, 1795146240000 ] } 'ö' x 31 . 'o', "a\xe2\x80\xa8b";
 my @digits = first_digits(@more);
 push @$_, shift @digits for @more;
 push @hmac, @more;
@@ -96,19 +99,26 @@ for my $language (Program::all('generators'))
 		my @of_now = splice @made, @expected;
 		is_deeply(\@made, \@expected, "$name: " . @expected . ' keys are those of the vectors')
 		  or diag(slurp_file($language->{log}));
+
+		my @wrong = ([ 'hmac', $key, 'ö' x 32, 3600000 ]);
+		push @wrong, [ 'hmac', '00' x 15, $area, 1 ], [ 'hmac', '00' x 17, $area, 1 ], [ 'hmac', $key, $area, 0 ],
+		  [ 'short', $key, $area, 0 ] if $language->{has}{now};
+		push @wrong, [ 'hmac', $key, '\\N', 3600000 ], map { [ $_, $key, $area, 60000, $random =~ s/..$//r ] } 'hmac', 'short'
+		  if $language->{has}{null};
+		for (@wrong)
+		{
+			my ($kind, $bytes, $text, $period, $few) = @$_;
+			unlike(answers($language, [ $kind, $bytes, $text, $period, 2, 1, $few // $random ]), qr/4b3c2d1e/,
+				"... no $kind COMB with a key of " . length($bytes) / 2 . " bytes, area $text, period $period ms"
+				  . ($few ? ', 15 random bytes' : ''));
+		}
 		next if !$language->{has}{now};
 
 		is(scalar(do { my %ids = map { $_ => 1 } @of_now; keys %ids }), 4, "$name: keys of now are four");
 		is(ask(sprintf "SELECT %s", join ' AND ',
 			(map { "idgen.is_recent_short_comb('$_')" } @of_now[ 0, 2 ]),
-			map { "idgen.is_recent_hmac_comb('$_', 'first', area => '$area')" } @of_now[ 1, 3 ]),
+			map { "idgen.is_recent_hmac_comb('$_', '$area', 'first')" } @of_now[ 1, 3 ]),
 			't', '... which the server accepts');
-		for ([ 'hmac', '00' x 15, 1 ], [ 'hmac', '00' x 17, 1 ], [ 'hmac', $key, 0 ], [ 'short', $key, 0 ])
-		{
-			my ($kind, $bytes, $period) = @$_;
-			unlike(answers($language, [ $kind, $bytes, $area, $period, 2, 1, $random ]), qr/4b3c2d1e0f/,
-				"... no $kind COMB of a period of $period ms under a key of " . length($bytes) / 2 . ' bytes');
-		}
 	}
 }
 done_testing();

@@ -19,7 +19,7 @@ ask(q{
 	CREATE EXTENSION idgen;
 	CREATE TABLE invoices (id uuid PRIMARY KEY);
 	CREATE TRIGGER invoices_id_is_recent BEFORE INSERT ON invoices
-		FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'key=default', 'area=invoices');
+		FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'area=invoices');
 	SELECT idgen.create_id_domain('account_id', 'acct');
 	SELECT idgen.create_once('018f0000-0000-7000-8000-000000000001', idgen.uuid_v7(), 'create order')});
 
@@ -31,23 +31,22 @@ sub meanwhile
 
 my $known = q{'018f0000-0000-7000-8000-000000000001', idgen.uuid_v7()};
 my $new = q{'018f0000-0000-7000-8000-000000000002', '018f0000-0000-7000-8000-000000000003'};
-my $blocking = q{SELECT idgen.create_once('018f0000-0000-7000-8000-000000000004', idgen.uuid_v7())};
+my $create_new = "SELECT idgen.create_once($new, 'create')";
+my $blocking = q{SELECT idgen.create_once('018f0000-0000-7000-8000-000000000004', idgen.uuid_v7(), 'create')};
 
 for (
-	[ '23514', 'invoices_id_is_recent', q{INSERT INTO invoices VALUES (idgen.hmac_comb('default', area => 'orders'))} ],
+	[ '23514', 'invoices_id_is_recent', q{INSERT INTO invoices VALUES (idgen.hmac_comb('orders'))} ],
 	(map { [ '23514', "check_recent_$_", "SELECT idgen.check_recent_$_('018f0000-0000-7000-8000-000000000001')" ] }
 		  qw(short_comb comb uuid_v7)),
-	[ '23514', 'check_recent_hmac_comb', q{SELECT idgen.check_recent_hmac_comb(idgen.uuid_v4(), 'default')} ],
 	[ '23514', 'creation_identifiers_same_command', "SELECT idgen.create_once($known, 'create invoice')" ],
-	[ '23514', 'prefixed_id_check', q{SELECT idgen.prefixed_id('order')::account_id} ],
+	[ '23514', 'prefixed_id_check', q{SELECT idgen.prefixed_id_from_uuid('order', idgen.uuid_v4())::account_id} ],
 	[ '22000', '', q{SELECT idgen.remember_command(ARRAY[ARRAY[idgen.uuid_v7()]], idgen.uuid_v7())} ],
-	[ '22003', '', q{SELECT idgen.create_once(idgen.uuid_v7(), idgen.uuid_v7(), '', '1e1000')} ],
+	[ '22003', '', q{SELECT idgen.create_once(idgen.uuid_v7(), idgen.uuid_v7(), 'create', '1e1000')} ],
 	[ '22P02', '', q{SELECT idgen.prefixed_id_to_uuid('acct')} ],
-	[ '23514', '', q{SELECT idgen.prefixed_id_to_uuid(idgen.prefixed_id('order'), 'acct')} ],
-	[ '23505', 'invoices_pkey', q{WITH new AS (SELECT idgen.hmac_comb('default', area => 'invoices') AS id)
+	[ '23514', '', q{SELECT idgen.prefixed_id_to_uuid(idgen.prefixed_id_from_uuid('order', idgen.uuid_v4()), 'acct')} ],
+	[ '23505', 'invoices_pkey', q{WITH new AS (SELECT idgen.hmac_comb('invoices') AS id)
 		INSERT INTO invoices SELECT id FROM new, generate_series(1, 2)} ],
-	[ '40001', '', "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1;\n" . meanwhile("SELECT idgen.create_once($new)")
-			. "SELECT idgen.create_once($new)" ],
+	[ '40001', '', "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1;\n" . meanwhile($create_new) . $create_new ],
 	[ '55P03', '', "BEGIN; $blocking;\n" . meanwhile("SET lock_timeout = 1; $blocking") ],
 	[ '57014', '', "BEGIN; $blocking;\n" . meanwhile("SET statement_timeout = 1; $blocking") ],
 	[ '25006', '', "BEGIN READ ONLY; $blocking" ])

@@ -10,7 +10,7 @@ def create_order(command, note):
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
             "SELECT entity_id, created FROM idgen.create_once("
-            "%s, idgen.keyed_comb(area => 'orders'), 'create order', jsonb_build_object('note', %s::text))",
+            "%s, idgen.keyed_comb('orders'), 'create order', jsonb_build_object('note', %s::text))",
             [command, note],
         )
         id, created = cursor.fetchone()

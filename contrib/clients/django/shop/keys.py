@@ -1,11 +1,8 @@
-"""KeyField for keys that the server generates; a function for keys that the application generates."""
+"""KeyField for keys that the server generates. It needs Django 5; own_keys.py does not."""
 
-from django.conf import settings
 from django.db import models
 from django.db.models import Func, Value
 from django.db.models.fields import AutoFieldMixin
-
-from combs import hmac_comb
 
 
 class KeyField(AutoFieldMixin, models.UUIDField):
@@ -21,9 +18,4 @@ class KeyField(AutoFieldMixin, models.UUIDField):
 
 
 def keyed_comb(area):
-    return Func(Value(area), function="idgen.keyed_comb", template="%(function)s(area => %(expressions)s)")
-
-
-# A migration contains the name of this function. It would contain the secret of a functools.partial().
-def invoice_id():
-    return hmac_comb(settings.ID_KEY, "invoices")
+    return Func(Value(area), function="idgen.keyed_comb")

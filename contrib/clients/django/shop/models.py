@@ -1,6 +1,7 @@
 from django.db import models
 
-from .keys import KeyField, invoice_id, keyed_comb
+from .keys import KeyField, keyed_comb
+from .own_keys import invoice_id
 
 
 class Order(models.Model):

@@ -20,7 +20,7 @@ public static class Generators
             long period = long.Parse(w[3]), ms = long.Parse(w[5]);
             Console.WriteLine(
                 w[0] == "short" ? Combs.ShortComb(ms, random, period, int.Parse(w[4])).ToString()
-                : w[0] == "hmac" ? Combs.HmacComb(key, w[2], ms, random, period).ToString()
+                : w[0] == "hmac" ? Combs.HmacComb(key, w[2] == "\\N" ? null : w[2], ms, random, period).ToString()
                 : Combs.ShortComb() + " " + Combs.HmacComb(key, w[2]));
         }
     }

@@ -10,6 +10,6 @@ while (my $line = <STDIN>)
 	my ($name, $key, $area, $period, $prefix, $ms, $random) = split /\t/, $line, -1;
 	$_ = pack 'H*', $_ for $key, $random;
 	print $name eq 'short' ? short_comb($ms, $random, $period, $prefix)
-	  : $name eq 'hmac' ? hmac_comb($key, $area, $ms, $random, $period)
+	  : $name eq 'hmac' ? hmac_comb($key, $area eq '\N' ? undef : $area, $ms, $random, $period)
 	  : short_comb() . ' ' . hmac_comb($key, $area), "\n";
 }

@@ -6,7 +6,8 @@ sys.path.insert(0, "generators")
 from combs import hmac_comb, short_comb
 
 for line in sys.stdin:
-    name, key, area, period, prefix, ms, random = line.rstrip("\n").split("\t")
+    name, key, text, period, prefix, ms, random = line.rstrip("\n").split("\t")
+    area = None if text == "\\N" else text
     unix_ms = float(ms) + 0.5  # the fraction of a millisecond is dropped
     if name == "short":
         print(short_comb(unix_ms, bytes.fromhex(random), int(period), int(prefix)))

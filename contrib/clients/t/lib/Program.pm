@@ -7,6 +7,8 @@
 #   my $process = $stack->start;
 #   my ($outcome, @words) = $process->ask('insert', 'a book');
 #   $process->send('insert', 'a book'); $process->answer; $process->end;
+#
+# {port} is that of a pooler, if the program connects to one, and {setting} its POOL_SETTING.
 
 package Program;
 use strict;
@@ -18,7 +20,7 @@ use PostgreSQL::Test::Utils ();
 use Server ();
 use Test::More ();
 
-# The setting of an application that makes keys: the key "app" of the server's key file
+# The setting of an application that makes keys: the key "shared" of the server's key file
 our $id_key = '0f1e2d3c4b5a69788796a5b4c3d2e1f0';
 our $folder = 'contrib/clients';
 my $node;
@@ -73,7 +75,7 @@ sub start_server
 	my ($name) = @_;
 	$node = Server::init_server($name, "listen_addresses = '127.0.0.1'\nidgen.key_file = idgen_keys");
 	my $key_file = $node->data_dir . '/idgen_keys';
-	PostgreSQL::Test::Utils::append_to_file($key_file, "app $id_key\n");
+	PostgreSQL::Test::Utils::append_to_file($key_file, "shared $id_key\n");
 	chmod 0600, $key_file or die "chmod $key_file: $!";
 	$node->start;
 	Server::ask('CREATE ROLE app LOGIN');
@@ -100,8 +102,9 @@ sub create_database
 sub environment
 {
 	my ($self) = @_;
-	my ($port, $database) = ($node->port, $self->{database} // 'postgres');
-	return (PGHOST => '127.0.0.1', PGPORT => $port, PGUSER => 'app', PGDATABASE => $database,
+	my ($port, $database) = ($self->{port} // $node->port, $self->{database} // 'postgres');
+	return (defined $self->{setting} ? (POOL_SETTING => $self->{setting}) : (),
+		PGHOST => '127.0.0.1', PGPORT => $port, PGUSER => 'app', PGDATABASE => $database,
 		DATABASE_URL => "postgresql://app\@127.0.0.1:$port/$database", ID_KEY => $id_key);
 }
 

@@ -4,12 +4,13 @@ from django.contrib.postgres.operations import CreateExtension
 from django.db import migrations, models
 from django.db.models import CASCADE
 
-from shop.keys import KeyField, invoice_id, keyed_comb
+from shop.keys import KeyField, keyed_comb
+from shop.own_keys import invoice_id
 
 # Needs EXECUTE on idgen.check_recent_hmac_id(), which only a superuser can grant.
 CHECK = """
     CREATE TRIGGER invoices_id_is_recent BEFORE INSERT OR UPDATE OF id ON invoices
-        FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'key=app', 'area=invoices')
+        FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'area=invoices')
 """
 KEY = {"primary_key": True, "editable": False, "serialize": False}
 

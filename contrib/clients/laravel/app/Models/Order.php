@@ -19,7 +19,7 @@ class Order extends Model
             // not select(), which may ask a replica
             $creation = DB::selectFromWriteConnection(
                 "SELECT entity_id, created FROM idgen.create_once(
-                     ?, idgen.keyed_comb(area => 'orders'), 'create order', jsonb_build_object('note', ?::text))",
+                     ?, idgen.keyed_comb('orders'), 'create order', jsonb_build_object('note', ?::text))",
                 [$command, $note]
             )[0];
             if ($creation->created) {

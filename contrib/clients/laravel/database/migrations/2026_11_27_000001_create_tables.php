@@ -11,7 +11,7 @@ return new class extends Migration
     {
         DB::statement('CREATE EXTENSION IF NOT EXISTS idgen');
         Schema::create('orders', function (Blueprint $table) {
-            $table->uuid('id')->primary()->default(DB::raw("idgen.keyed_comb(area => 'orders')"));
+            $table->uuid('id')->primary()->default(DB::raw("idgen.keyed_comb('orders')"));
             $table->text('note');
         });
         // the application generates the key
@@ -21,6 +21,6 @@ return new class extends Migration
         });
         // needs EXECUTE on idgen.check_recent_hmac_id(), which only a superuser can grant
         DB::statement("CREATE TRIGGER invoices_id_is_recent BEFORE INSERT OR UPDATE OF id ON invoices
-            FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'key=app', 'area=invoices')");
+            FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'area=invoices')");
     }
 };

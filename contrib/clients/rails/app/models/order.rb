@@ -6,7 +6,7 @@ class Order < ActiveRecord::Base
   CREATE_ONCE = <<~SQL
     WITH command AS (
         SELECT * FROM idgen.create_once(
-          $1, idgen.keyed_comb(area => 'orders'), 'create order', jsonb_build_object('note', $2::text))
+          $1, idgen.keyed_comb('orders'), 'create order', jsonb_build_object('note', $2::text))
     ), inserted AS (
         INSERT INTO orders (id, note) SELECT entity_id, $2 FROM command WHERE created
     )

@@ -7,5 +7,5 @@ end
 # For structure.sql: the role of the migrations has no rights on the schema "idgen", and does not own the extension.
 ActiveRecord::Tasks::DatabaseTasks.structure_dump_flags = %w[--exclude-schema=idgen --no-comments]
 
-# 16 bytes, the key "app" of the server's idgen.key_file
+# 16 bytes, the key "shared" of the server's idgen.key_file
 ID_KEY = [ENV.fetch('ID_KEY')].pack('H*')

@@ -1,7 +1,7 @@
 class CreateTables < ActiveRecord::Migration[7.2]
   def change
     enable_extension 'idgen'
-    create_table :orders, id: :uuid, default: -> { "idgen.keyed_comb(area => 'orders')" } do |t|
+    create_table :orders, id: :uuid, default: -> { "idgen.keyed_comb('orders')" } do |t|
       t.text :note, null: false
     end
     # default: nil, because the application generates the key
@@ -12,7 +12,7 @@ class CreateTables < ActiveRecord::Migration[7.2]
     # config.active_record.schema_format = :sql
     up_only { execute <<~SQL }
       CREATE TRIGGER invoices_id_is_recent BEFORE INSERT OR UPDATE OF id ON invoices
-      FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'key=app', 'area=invoices')
+      FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'area=invoices')
     SQL
   end
 end

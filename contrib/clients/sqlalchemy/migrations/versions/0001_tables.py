@@ -11,7 +11,7 @@ def upgrade():
     op.execute("CREATE EXTENSION IF NOT EXISTS idgen")
     op.create_table(
         "orders",
-        sa.Column("id", sa.Uuid(), server_default=sa.text("idgen.keyed_comb(area => 'orders'::text)"), nullable=False),
+        sa.Column("id", sa.Uuid(), server_default=sa.text("idgen.keyed_comb('orders'::text)"), nullable=False),
         sa.Column("note", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("id"),
     )
@@ -22,8 +22,17 @@ def upgrade():
         sa.ForeignKeyConstraint(["order_id"], ["orders.id"]),
         sa.PrimaryKeyConstraint("id"),
     )
-    # needs EXECUTE on idgen.check_recent_hmac_id(), which only a superuser can grant
-    op.execute(
-        "CREATE TRIGGER invoices_id_is_recent BEFORE INSERT OR UPDATE OF id ON invoices FOR EACH ROW "
-        "EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'key=app', 'area=invoices')"
+    op.create_table(
+        "lines",
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("invoice_id", sa.Uuid(), nullable=False),
+        sa.Column("item", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(["invoice_id"], ["invoices.id"]),
+        sa.PrimaryKeyConstraint("id"),
     )
+    # needs EXECUTE on idgen.check_recent_hmac_id(), which only a superuser can grant
+    for table in "invoices", "lines":
+        op.execute(
+            f"CREATE TRIGGER {table}_id_is_recent BEFORE INSERT OR UPDATE OF id ON {table} FOR EACH ROW "
+            f"EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'area={table}')"
+        )
