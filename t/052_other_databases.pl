@@ -143,7 +143,7 @@ for my $arguments (q{'orders'}, q{'orders', clock => '2026-01-01'})
 	my ($of_shop, $of_tenant, $of_shop_later) = (ask($prefix, 'shop'), as('tenant', $prefix), ask($prefix, 'shop'));
 	ok($of_tenant ne $of_shop && $of_tenant ne $of_shop_later, "keyed_comb($arguments): another prefix than the shop");
 }
-my $at_clock = q{SELECT left(idgen.keyed_comb(clock => '2026-01-01')::text, 8)};
+my $at_clock = q{SELECT left(idgen.keyed_comb('orders', clock => '2026-01-01')::text, 8)};
 my $of_dropped = ask($at_clock, 'beside');
 ask('DROP DATABASE beside');
 as('tenant', 'CREATE DATABASE again OID ' . ($shop + 65), 'postgres');

@@ -14,7 +14,7 @@ $ENV{PGTZ} = 'UTC';
 my $node = Functions::add_key(init_server('documents'));
 $node->start;
 ask('CREATE EXTENSION idgen_advisor CASCADE; CREATE ROLE newcomer LOGIN');
-ask("CREATE ROLE $_") for qw(app janitor developer);
+ask("CREATE ROLE $_") for qw(app janitor developer tenant_1 tenant_2);
 
 # --- Functions ---------------------------------------------------------------
 # A signature is "name(arguments) → result", in a block of "text"; "as other" stands for
