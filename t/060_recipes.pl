@@ -27,7 +27,8 @@ for ([ '', '' ], map { my $page = $_; map { [ $page, $_ ] } $page->headings } $r
 	$privileged .= "$heading, ";
 	like($page->section($heading), qr/superuser/, "$heading: needs a superuser, and says so") or diag($errors);
 }
-is($privileged, 'Keys that applications make, From bigserial or identity, ', 'the other recipes need none');
+is($privileged, 'Keys that applications make, Replacing a secret key, From bigserial or identity, ',
+	'the other recipes need none');
 ask('DROP DATABASE owned');
 ask('DROP ROLE loader, clerk');
 

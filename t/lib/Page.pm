@@ -36,13 +36,15 @@ sub headings { return @{ $_[0]{headings} } }
 sub section { my ($self, $heading) = @_; return $self->{sections}{$heading} // die "no section \"$heading\"" }
 
 # The text without its code blocks, in one line
-sub prose { my ($self, $heading) = @_; return $self->section($heading) =~ s/^```.*?^```//msgr =~ s/\s+/ /gr }
+sub prose { my ($self, $heading) = @_; return $self->section($heading) =~ s/^ *```.*?^ *```//msgr =~ s/\s+/ /gr }
 
 sub blocks
 {
 	my ($self, $heading, $language) = @_;
 	$language //= 'sql';
-	my @blocks = $self->section($heading) =~ /^```$language\n(.*?)^```/msg;
+	my $section = $self->section($heading);
+	my @blocks;
+	push @blocks, $2 =~ s/^$1//gmr while $section =~ /^( *)```$language\n(.*?)^ *```/msg;
 	@blocks or die "no blocks in \"$heading\"";
 	return @blocks;
 }

@@ -46,7 +46,7 @@ write_keys('shared');
 $node->start;
 my $recipe = Page->new('recipes');
 my ($set_up) = $recipe->blocks('Keys that applications make');
-my ($both, $default, $new) = $recipe->section('Replacing a secret key') =~ /^ +```sql\n(.*?)^ +```/msg;
+my ($both, $default, $new) = $recipe->blocks('Replacing a secret key');
 said("CREATE EXTENSION idgen; $set_up; ALTER ROLE clerk LOGIN");
 my $folder = PostgreSQL::Test::Utils::tempdir();
 my $by_default = 'INSERT INTO baskets (note) VALUES (%s)';
