@@ -112,9 +112,9 @@ is(join("\n", sort @settings),
 
 # --- SQL in all documents --------------------------------------------------------
 # Blocks that cannot be pasted: statements of drivers, which contrib/clients/t/002_parameters.pl covers, those that need
-# other roles, extensions or servers, which t/025_cron.pl, t/049_operations.pl, t/054_leaving.pl, t/061_partitions.pl,
-# t/060_recipes.pl, t/080_citus.pl and t/081_shards.pl cover.
-my $not_for_pasting = qr/create_once\((?:command_id,\ proposed_id|\$1,)|cron\.schedule|partman\.
+# other roles, extensions or servers, which t/025_cron.pl, t/049_operations.pl, t/054_leaving.pl, t/055_tenants.pl,
+# t/060_recipes.pl, t/061_partitions.pl, t/080_citus.pl and t/081_shards.pl cover.
+my $not_for_pasting = qr/create_once\(\$1,|create_for_tenant|cron\.schedule|partman\.
 	|pg_dist_|FOREIGN\ TABLE|ALTER\ SUBSCRIPTION|REASSIGN\ OWNED|DROP\ EXTENSION/x;
 
 # Each document has its own database, which contains keys of several types, some of which the advisor does not
