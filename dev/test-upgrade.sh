@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 #
-# test-upgrade.sh: t/051_pg_upgrade.pl, pg_upgrade of a database with idgen.
+# test-upgrade.sh: pg_upgrade of databases with idgen, and restores of their dumps.
 #
 #   dev/test-upgrade.sh OLD NEW        for example 15 17
 #
@@ -35,4 +35,4 @@ idgen_install_packages tests
 idgen_build COPT=-Werror || idgen_die "idgen could not be built"
 
 OLD_BINDIR=$IDGEN_WORK/root$("$PG_CONFIG" --bindir) PG_CONFIG=$(debian_pg_config "$2") \
-    "$IDGEN_SOURCE/scripts/test.sh" t/051_pg_upgrade.pl
+    "$IDGEN_SOURCE/scripts/test.sh" t/042_restore.pl t/051_pg_upgrade.pl
