@@ -1,0 +1,109 @@
+# The key file is made and changed as docs/operations.md says: the remedy for a key that was replaced under its name, a
+# database is renamed, an error in the configuration takes no key away, and the page has the messages. (How a key is
+# replaced: contrib/clients/t/005_keys.pl, t/064_masked_keys.pl.)
+
+use Page;
+use Server;
+
+my $page = Page->new('operations');
+my $node = init_server('key_file', "idgen.key_file = idgen_keys\nidgen.node_id = 9");
+my $file = $node->data_dir . '/idgen_keys';
+{
+	local $ENV{HOME} = $node->data_dir;
+	system_or_bail('sh', '-c', $page->blocks('The key file', 'sh'));
+}
+$node->start;
+ask('CREATE EXTENSION idgen');
+is(ask(q{SELECT count(DISTINCT substr(idgen.hmac_comb_at('2026-01-01', '', name)::text, 1, 8))
+	FROM unnest('{default,shared}'::text[]) name}), '2', 'the commands of the page make two keys');
+
+# Add lines, or remove those of a key.
+sub add_to_file { append_to_file($file, $_[0]) }
+sub remove_from_file
+{
+	my $rest = slurp_file($file) =~ s/^$_[0] .*\n//mr;
+	unlink $file;
+	append_to_file($file, $rest);
+	chmod 0600, $file or die;
+}
+
+# Reload, and wait until the session answers the query in another way.
+my $session = session();
+sub reload_until
+{
+	my ($query, $answer) = @_;
+	$node->reload;
+	ok(wait_until(sub { $session->ask($query) eq $answer }), "$answer: $query");
+}
+
+# --- A key that was replaced under its name ---------------------------------------------------------
+my $prefix = q{SELECT substr(idgen.hmac_comb_at('2026-01-01', '', '%s')::text, 1, 8)};
+my ($of_old, $of_new) = map { ask(sprintf $prefix, $_) } 'shared', 'default';
+my ($old, $new) = map { slurp_file($file) =~ /^$_ (\w+)$/m } 'shared', 'default';
+remove_from_file('shared');
+add_to_file("shared $new\n");
+reload_until(sprintf($prefix, 'shared'), $of_new);
+# the remedy
+remove_from_file('shared');
+add_to_file("shared $old\nwrong $new\n");
+reload_until(sprintf($prefix, 'shared'), $of_old);
+is($session->ask(sprintf $prefix, 'wrong'), $of_new, '... and the values of the other key have its name');
+
+# --- A database is renamed -----------------------------------------------------------------------
+add_database('shop');
+add_to_file("of_shop 5e1f0c00000000000000000000000005 shop store\n");
+my $of_shop = q{SELECT count(idgen.hmac_comb('', 'of_shop'))};
+is(outcome($of_shop, database => 'shop'), '1', 'a key of a database');
+ask('ALTER DATABASE shop RENAME TO store');
+is(outcome($of_shop, database => 'store'), '1', 'a renamed one finds it if the line has both names');
+
+# --- An error in the configuration ----------------------------------------------------------------
+# The session says in the log that it has read the configuration.
+my $count = q{SELECT count(idgen.hmac_comb('', 'wrong'))};
+my ($show) = $page->section('The key file') =~ /`(SELECT \* FROM pg_file_settings.*?)`/s;
+$session->ask('SET log_min_messages = debug2');
+remove_from_file('wrong');
+$node->append_conf('postgresql.conf', 'wrok_mem = 1MB');
+$node->reload;
+ok( wait_until(sub {
+			$session->ask('SELECT 1');
+			slurp_file($node->logfile) =~ /\[$session->{pid}\].*contains errors; no changes were applied/ }),
+	'a reload finds an unknown parameter');
+is($session->ask($count), '1', '... and removes no key');
+like(ask($show), qr/\|wrok_mem\|/, '... which the query of the page shows');
+$node->adjust_conf('postgresql.conf', 'wrok_mem', undef);
+reload_until($count, '42704');
+is(ask($show), '', '... until it is corrected');
+
+# --- Messages --------------------------------------------------------------------------------------
+# The error of the last statement is in a row of the page, of which "…" stands for any text.
+sub is_in_page
+{
+	my ($sqlstate, $message) = @$session{qw(sqlstate message)};
+	my @rows = grep { $_->[0] =~ /\b$sqlstate\b/ } $page->table('Troubleshooting');
+	my @patterns = map { join '.*', map { quotemeta } split /…/, $_, -1 } map { $_->[0] =~ /`(.*?)`/g } @rows;
+	ok((grep { $message =~ /^$_$/ } @patterns), "the page has $sqlstate: $message");
+}
+my $uses_key = q{SELECT count(idgen.hmac_comb(''))};
+my $lines = slurp_file($file);
+for ([ '42704', $lines =~ s/^shared /other /mr ], [ 'F0000', $lines =~ s/^shared .*/shared 5e1f/mr ],
+	[ 'F0000', "$lines\n$lines" ], [ 'F0000', $lines, 0644 ], [ '42501', $lines, 0 ], ['58P01'])
+{
+	my ($sqlstate, $content, $mode) = @$_;
+	unlink $file;
+	append_to_file($file, $content) if defined $content;
+	chmod $mode // 0600, $file;
+	reload_until($uses_key, $sqlstate);
+	is_in_page();
+	unlink $file;
+	append_to_file($file, $lines);
+	chmod 0600, $file;
+	reload_until($uses_key, '1');
+}
+$node->adjust_conf('postgresql.conf', 'idgen.node_id', undef);
+reload_until('SHOW idgen.node_id', '-1');
+is($session->ask('SELECT idgen.js_id()'), '55000', 'without a number');
+is_in_page();
+$session->quit;
+
+done_testing();
