@@ -95,4 +95,24 @@ is(tenant('installed', q{
 	SELECT atomic()}), '42883', 'an installer who drops the extension drops a function with a body BEGIN ATOMIC');
 is(tenant('installed', 'SELECT quoted(); TABLE callers'), "\n" . ask('SELECT current_user'),
 	'but replaces what one with a quoted body calls as the superuser');
+
+# A trigger, after REVOKE, and that of a superuser on a partitioned table
+my $trigger = q{CREATE TRIGGER check_id BEFORE INSERT ON %s FOR EACH ROW
+	EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'area=orders')};
+my $execute = 'EXECUTE ON FUNCTION idgen.check_recent_hmac_id';
+my $recent = ask(q{SELECT idgen.hmac_comb('orders')});
+tenant('theirs', 'DROP SCHEMA idgen CASCADE');
+ask("CREATE EXTENSION idgen; GRANT $execute TO tenant", 'theirs');
+is(tenant('theirs', 'CREATE TABLE mine (id uuid); ' . sprintf $trigger, 'mine'), '', 'a tenant creates a trigger');
+ask("REVOKE $execute FROM tenant", 'theirs');
+is(tenant('theirs', "INSERT INTO mine VALUES ('$old')"), '23514', '... which after REVOKE refuses an old key');
+is(tenant('theirs', "INSERT INTO mine VALUES ('$recent') RETURNING 't'"), 't', '... and accepts a recent one');
+tenant('theirs', q{CREATE TABLE parts (id uuid) PARTITION BY HASH (id);
+	CREATE TABLE part_0 PARTITION OF parts FOR VALUES WITH (MODULUS 2, REMAINDER 0)});
+ask(sprintf($trigger, 'parts'), 'theirs');
+my $add = 'CREATE TABLE part_1 PARTITION OF parts FOR VALUES WITH (MODULUS 2, REMAINDER 1)';
+is(tenant('theirs', $add), '42501', 'the owner of a partitioned table with such a trigger adds no partition');
+ask("GRANT $execute TO tenant", 'theirs');
+is(tenant('theirs', $add), '', '... without EXECUTE');
+
 done_testing();
