@@ -86,8 +86,9 @@ for (@functions)
 # --- What a wrong clock leaves ------------------------------------------------------
 # (not after 2038, which time_t of 32 bits does not reach)
 my $years = 2 * 365 * $day;
+add_database('other');
 step_clock($years);
-ask('SELECT ' . join(', ', map { "idgen.$_()" } @functions));
+ask('SELECT ' . join(', ', map { "idgen.$_()" } @functions), $_) for 'postgres', 'other';
 $node->stop;
 step_clock(-$years);
 $clock->start($node);
@@ -103,6 +104,13 @@ for my $function (@functions)
 	like($control->ask("SELECT idgen.$function()"), qr/^[\da-f-]{6,}$/, "$function: RESTART corrects it at once");
 }
 is_ahead(0, 'follows the clock again');
+for my $function (@functions)
+{
+	my $call = "SELECT count(idgen.$function())";
+	is(outcome($call, database => 'other'), '55000', "$function: the mark of another database is still refused");
+	ask("ALTER SEQUENCE idgen.${function}_mark RESTART", 'other');
+	is(outcome($call, database => 'other'), '1', "$function: ... until it is corrected there");
+}
 $node->stop;
 $clock->start($node);
 is_ahead(0, 'and after a restart');
