@@ -52,8 +52,13 @@ test_debian() {
         rm -f postgresql-*
         version=$(dpkg-parsechangelog -l idgen/debian/changelog -S Version)
         tar czf "postgresql-idgen_${version%-*}.orig.tar.gz" --exclude=idgen/debian idgen
-        (cd idgen && pg_buildext updatecontrol && apt-get -q build-dep -y --no-install-recommends . &&
-            dpkg-buildpackage -us -uc)
+        (cd idgen
+            pg_buildext updatecontrol
+            apt-get -q build-dep -y --no-install-recommends .
+            dpkg-buildpackage -us -uc
+            command=$(grep -o "apt-get install [^\`]*" dev/packaging/README.md)
+            bash -exc "${command//18/$1} -y"
+            ! dpkg-query -W "postgresql-$1-idgen*-dbgsym")
         autopkgtest --no-built-binaries postgresql-idgen_*.dsc postgresql-"$1"-idgen{,-advisor}_*.deb -- null
         apt-get -q purge -y "postgresql-$1-idgen" "postgresql-$1-idgen-advisor"'
 }
