@@ -1,18 +1,19 @@
-# What docs/operations.md and docs/security.md say of an administrator's work, by the pages' own statements: prefixes in
-# restored parts, the installer is replaced, what it can do, a purge while the clock is ahead, and a crash without
-# synchronous_commit. (Restores with rights: t/042_restore.pl; prefixes in whole dumps: t/005_text_ids.pl.)
+# What docs/operations.md and docs/security.md say of an administrator's work, by the pages' own statements: restored
+# parts, the installer is replaced, what it can do, purges, also while the clock is ahead, and a crash without
+# synchronous_commit. (Whole dumps: t/042_restore.pl; prefixes in them: t/005_text_ids.pl.)
 
 use FakeClock;
+use InUse;
 use Page;
 use Server;
 
 my $page = Page->new('operations');
 my $backup = $page->section('Backup and restore');
-my $node = init_server('operations');
+my $node = init_server('operations', undef, allows_streaming => 1);
 my $clock = FakeClock->new('operations') if FakeClock::is_installed();
 $clock ? $clock->start($node) : $node->start;
 my $dump = PostgreSQL::Test::Utils::tempdir() . '/dump';
-ask("CREATE ROLE $_ LOGIN") for qw(installer new_installer app);
+ask("CREATE ROLE $_ LOGIN") for qw(installer new_installer app auditor);
 
 sub as { my ($role, $database, $query) = @_; return outcome($query, user => $role, database => $database) }
 
@@ -42,7 +43,8 @@ ask(q{
 	CREATE SCHEMA app;
 	CREATE SCHEMA staging;
 	SELECT idgen.create_id_domain('app.account_id', 'acct'), idgen.create_id_domain('staging.trial_id', 'trial');
-	CREATE TABLE app.accounts (id app.account_id PRIMARY KEY DEFAULT idgen.prefixed_id('acct'));
+	CREATE TABLE app.accounts (
+		id app.account_id PRIMARY KEY DEFAULT idgen.prefixed_id_from_uuid('acct', idgen.uuid_v4()));
 	INSERT INTO app.accounts DEFAULT VALUES}, 'source');
 
 dump_of('source', '-Nstaging');
@@ -72,13 +74,88 @@ is(restore('target', '--data-only', '--single-transaction'), '', 'without them, 
 is(ask($prefixes, 'target'), 'acct app.account_id, trial staging.trial_id', 'beside the prefixes that are there');
 
 # Staging is refreshed as docs/recipes.md says: without the rows of idgen.
-my ($options) = Page->new('recipes')->section('Tests, fixtures, imports, offline clients')
+my ($options) = Page->new('recipes')->prose('Tests, fixtures, imports, offline clients')
   =~ /`pg_dump (--data-only .*?)`/;
-ask('TRUNCATE app.accounts; SELECT idgen.create_once_bigint(idgen.uuid_v4(), 8)', 'target');
+ask('TRUNCATE app.accounts; SELECT idgen.create_once_bigint(idgen.uuid_v4(), 8, $$order$$)', 'target');
 dump_of('source', map { tr/'//dr } split / /, $options);
 is(restore('target', '--single-transaction'), '', "staging is refreshed by pg_dump $options");
 is(ask('SELECT entity_number FROM idgen.creation_identifiers; SELECT count(*) FROM app.accounts', 'target'), "8\n1",
 	'with the rows, and its own commands');
+
+# --- A schema, and data only ----------------------------------------------------------
+new_database('parts');
+is(as('installer', 'parts', q{
+		CREATE EXTENSION idgen;
+		CREATE SCHEMA app;
+		CREATE TABLE app.brought (id uuid PRIMARY KEY);
+		INSERT INTO app.brought VALUES (idgen.uuid_v7('2020-01-01'));
+		CREATE TRIGGER brought_id BEFORE INSERT ON app.brought
+			FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'uuid_v7');
+		SELECT FROM idgen.create_once_bigint(idgen.uuid_v4(), 7, 'order'), idgen.uuid_v7_ordered();
+		GRANT SELECT, INSERT ON idgen.creation_identifiers TO app;
+		GRANT SELECT (command_id) ON idgen.creation_identifiers TO auditor}) =~ s/\n//gr, '', 'the installer grants');
+ask('GRANT EXECUTE ON FUNCTION idgen.permute TO app; REVOKE EXECUTE ON FUNCTION idgen.uuid_v7 FROM PUBLIC', 'parts');
+my $state = 'SELECT id, entity_number, last_value
+	FROM app.brought, idgen.creation_identifiers, idgen.uuid_v7_ordered_mark';
+my ($parts, $rights_of_parts) = map { ask($_, 'parts') } $state, $InUse::rights;
+
+new_database('target');
+dump_of('parts', '-napp');
+is(restore('target'), 'schema "idgen" does not exist', 'a dump of a schema lacks the extension');
+new_database('target');
+dump_of('parts', '-napp', '-eidgen');
+is(restore('target'), '', 'with -e idgen, it is restored');
+is(ask($state, 'target'), $parts, '... with commands and marks');
+is(ask($InUse::rights, 'target'), $rights_of_parts, '... and rights');
+new_database('chosen');
+dump_of('parts');
+like(restore('chosen', '-napp', '-nidgen'), qr/schema "idgen" does not exist/,
+	'pg_restore -n leaves out the extension');
+is(as('installer', 'chosen', 'CREATE EXTENSION idgen'), '', '... and into a database that has it');
+restore('chosen', '-napp', '-nidgen');
+unlike(ask($InUse::rights, 'chosen'), qr/\|app\|/, '... restores no rights');
+ask('DELETE FROM app.brought; DELETE FROM idgen.creation_identifiers', 'target');
+like(restore('target', '--data-only'), qr/time window/, 'the trigger refuses old rows of a restore of data');
+ask(q{
+	DELETE FROM idgen.creation_identifiers;
+	SELECT FROM idgen.create_once_bigint('c0000000-0000-4000-8000-000000000009', 9, 'order')}, 'target');
+is(restore('target', '--data-only', '--disable-triggers'), '', 'with --disable-triggers, it does not');
+ask('DELETE FROM idgen.creation_identifiers WHERE entity_number = 9', 'target');
+is(ask($state, 'target'), $parts, '... and the commands are added to those that exist');
+ask(q{SELECT FROM idgen.create_once_bigint(idgen.uuid_v4(), 8, 'order')}, 'parts');
+ask('DELETE FROM app.brought', 'target');
+dump_of('parts');
+like(restore('target', '--data-only', '--disable-triggers'), qr/"creation_identifiers_pkey"/,
+	'... unless one of them exists');
+is(ask('SELECT entity_number FROM idgen.creation_identifiers', 'target'), '7', '... and then none is restored');
+
+# --- CASCADE by mistake ----------------------------------------------------------------
+my ($remedy) = grep { $_->[1] =~ /CASCADE/ } $page->table('Troubleshooting');
+ask(q{SELECT FROM idgen.create_id_domain('app.account_id', 'acct')}, 'parts');
+my $recorded = 'SELECT entity_number, created_at FROM idgen.creation_identifiers ORDER BY 1; '
+  . 'SELECT prefix, domain FROM idgen.id_prefixes';
+my ($before, $ordered) = map { ask($_, 'parts') } $recorded, 'SELECT idgen.uuid_v7_ordered()';
+dump_of('parts');
+ask('DROP EXTENSION idgen CASCADE', 'parts');
+like(errors('SELECT idgen.uuid_v4()', database => 'parts'), qr/ERROR:  3F000: schema "idgen" does not exist$/m,
+	'after DROP EXTENSION … CASCADE');
+is($remedy->[0], '3F000, `schema "idgen" does not exist`', '... the page has the message');
+my ($create, $options_of_restore) = $remedy->[2] =~ /`(CREATE EXTENSION)`.*?`pg_restore (.*?)`/;
+ask("$create idgen", 'parts');
+is(restore('parts', split / /, $options_of_restore), '', '... and its remedy restores');
+is(ask($recorded, 'parts'), $before, '... commands and prefixes');
+cmp_ok(ask('SELECT idgen.uuid_v7_ordered()', 'parts'), 'gt', $ordered, '... and marks');
+
+# --- The numbers of a copy ---------------------------------------------------------------
+ask('LOAD $$idgen$$; ALTER DATABASE parts SET idgen.node_id = 7; ALTER SYSTEM SET idgen.launch_id = 8');
+my $node_id = qr/ALTER DATABASE parts SET "?idgen\.node_id"? TO '7'/;
+$node->command_like([ split(/ /, $_), '--dbname', $node->connstr('parts') ], $node_id,
+	"$_ contains the number of a database")
+  for 'pg_dump --create', 'pg_dumpall';
+unlike((run_command([ 'pg_dump', $node->connstr('parts') ]))[0], $node_id, '... but pg_dump alone does not');
+$node->backup('copy');
+like(slurp_file($node->backup_dir . '/copy/postgresql.auto.conf'), qr/^idgen\.launch_id = '8'$/m,
+	'a base backup contains that of ALTER SYSTEM');
 
 # --- A table alone, in a database that stays ---------------------------------------
 my ($forget) = $backup =~ /(DELETE FROM idgen.creation_identifiers.*?;)/s;
@@ -102,21 +179,21 @@ is(ask("$forget " . order(2) . ';' . order(1) . '; SELECT count(*) FROM orders',
 # --- Replacing the installer --------------------------------------------------------
 # in two databases of the server
 my $grants = q{
-	GRANT SELECT, INSERT (command_id, command_name, entity_id, entity_number, request_hash)
+	GRANT SELECT, INSERT (command_id, command_name, entity_id, entity_number, entity_text, request_hash)
 		ON idgen.creation_identifiers TO app};
 my $may = q{
-	SELECT created, has_function_privilege('idgen.permute(bigint,bigint,text,text)', 'EXECUTE')
-	FROM idgen.create_once_bigint(idgen.uuid_v4(), 1)};
+	SELECT created, has_function_privilege('idgen.permute(bigint,text,bigint,text)', 'EXECUTE')
+	FROM idgen.create_once_bigint(idgen.uuid_v4(), 1, 'order')};
 new_database($_) for 'masked', 'second';
 ask("ALTER DEFAULT PRIVILEGES GRANT ALL ON $_ TO app", 'masked') for qw(TABLES SEQUENCES FUNCTIONS);
 is(as('installer', 'masked', "CREATE EXTENSION idgen; $grants"), '', 'the installer grants');
-ask('GRANT EXECUTE ON FUNCTION idgen.permute TO app', 'masked');
+ask('GRANT EXECUTE ON FUNCTION idgen.permute TO app, installer', 'masked');
 is(as('app', 'masked', $may), 't|t', 'the application may call the functions');
 my ($replace) = $page->blocks('Replacing the installer');
 my ($drop_role) = $page->section('Replacing the installer') =~ /`(DROP ROLE installer)`/;
 my $by_postgresql = ($replace =~ /^(REASSIGN.*?)\nCOMMIT/ms)[0] . $drop_role;
 my $owner = q{SELECT extowner::regrole FROM pg_extension WHERE extname = 'idgen'};
-ask('DROP DATABASE target');
+ask("DROP DATABASE $_") for qw(target parts chosen);
 is(as('installer', 'second', "CREATE EXTENSION idgen; $grants"), '', 'the installer has another database');
 like(errors("BEGIN; $by_postgresql", database => 'masked'),
 	qr/2BP01: role "installer" cannot be dropped.*privileges for column/s, 'without the grants, DROP ROLE fails');
@@ -133,8 +210,11 @@ is(errors($replace, database => 'second'), '', 'the statements replace it there,
 is(errors($drop_role), '', '... and it is dropped');
 is(ask($owner, 'second'), 'new_installer', 'the new installer owns both extensions');
 is(as('app', 'masked', $may), 't|t', 'the application lost nothing');
-is(as('app', 'second', 'SELECT created FROM idgen.create_once_bigint(idgen.uuid_v4(), 1)'), 't',
+is(as('app', 'second', q{SELECT created FROM idgen.create_once_bigint(idgen.uuid_v4(), 1, 'order')}), 't',
 	'... in both databases');
+is(ask(q{SELECT has_function_privilege('new_installer', 'idgen.permute(bigint,text,bigint,text)', 'EXECUTE')},
+	'masked'),
+	'f', 'the new installer did not get what a superuser granted to the former one');
 dump_of('masked');
 ask('CREATE DATABASE replaced');
 is(restore('replaced', '--single-transaction'), '', 'and a dump names no role that is gone');
@@ -160,7 +240,7 @@ is(as('app', 'masked', $may), '42501', 'and revoke what was granted');
 # --- What an installer can do, as docs/security.md says --------------------------------
 ask(q{
 	CREATE TABLE uses (
-		id uuid DEFAULT idgen.keyed_comb(),
+		id uuid DEFAULT idgen.keyed_comb('uses'),
 		made timestamptz GENERATED ALWAYS AS (idgen.uuid_timestamp(id)) STORED);
 	CREATE INDEX by_time ON uses (idgen.uuid_timestamp(id));
 	CREATE TRIGGER uses_id BEFORE INSERT ON uses FOR EACH ROW
@@ -195,16 +275,41 @@ like(errors(q{CREATE FUNCTION gone() RETURNS uuid LANGUAGE c AS '$libdir/idgen',
 	qr/ERROR:  42883: could not find function "idgen_gone" in file ".*idgen\.so"/, 'a library without a function');
 is($no_function, '42883, `could not find function "…" in file "…/idgen.so"`', '... is in the page');
 
-# --- A purge while the clock is ahead -------------------------------------------------
+# --- Purges ---------------------------------------------------------------------------
+my ($of_client, $name) = $page->section('Purge') =~ /`(purge_creations\('0', ('.*?')\))`/;
+my $good = q{
+	SELECT entity_number, created FROM idgen.create_once_bigint('c0000000-0000-4000-8000-000000000002', 2, 'good')};
+ask("TRUNCATE idgen.creation_identifiers; SELECT FROM generate_series(1, 5000) n,
+	idgen.create_once_bigint(idgen.uuid_v4(), n, $name); $good", 'source');
+is(ask("SELECT idgen.$of_client", 'source'), '5000', 'the commands of one client are removed by their name');
+my $size = q{SELECT pg_total_relation_size('idgen.creation_identifiers')};
+ask('VACUUM idgen.creation_identifiers', 'source');
+my $of_files = ask($size, 'source');
+ask('VACUUM FULL idgen.creation_identifiers', 'source');
+cmp_ok(ask($size, 'source'), '<', $of_files / 5, '... and only VACUUM FULL makes the files smaller');
+is(ask($good, 'source'), '2|f', '... the others stay');
+
 SKIP:
 {
-	skip 'libfaketime is not installed', 3 if !$clock;
-	my $new = 'SELECT idgen.create_once_bigint(idgen.uuid_v4(), 1)';
+	skip 'libfaketime is not installed', 7 if !$clock;
+	my $new = q{SELECT idgen.create_once_bigint(idgen.uuid_v4(), 1, 'order')};
 	ask("TRUNCATE idgen.creation_identifiers; $new", 'source');
 	is(ask(q{SELECT idgen.purge_creations('24 hours')}, 'source'), '0', 'a new command is not purged');
 	$clock->run_ahead_by(2 * 86400);
 	is(ask('SELECT idgen.trim_creations(1000)', 'source'), '0', 'while the clock is ahead, trim_creations() keeps it');
 	is(ask(q{SELECT idgen.purge_creations('24 hours')}, 'source'), '1', 'and purge_creations() does not');
+
+	$clock->run_ahead_by(365 * 86400);
+	ask($new, 'source');
+	$clock->run_ahead_by(0);
+	my ($old) = ($page->blocks('Monitoring'))[1] =~ /(SELECT count\(\*\), min\(created_at\).*?;)/s;
+	my ($correct) = $page->section('Purge') =~ /`(UPDATE .*?)`/s;
+	like(ask($old, 'source'), qr/^1\|/, 'the monitoring shows a command of the future');
+	ask($correct, 'source');
+	like(ask($old, 'source'), qr/^0\|/, '... until the statement of the page corrects it');
+	$clock->run_ahead_by(2 * 86400);
+	like(ask($old, 'source'), qr/^1\|/, 'the monitoring shows an old command');
+	is(ask(q{SELECT idgen.purge_creations('24 hours')}, 'source'), '1', '... which is purged');
 }
 
 # --- A crash --------------------------------------------------------------------------------
@@ -213,9 +318,10 @@ SKIP:
 $clock->run_ahead_by(0) if $clock;
 $node->append_conf('postgresql.conf', "synchronous_commit = off\nwal_writer_delay = 10s");
 $node->reload;
-my $retry = q{SELECT entity_number, created FROM idgen.create_once_bigint('c0000000-0000-4000-8000-000000000001', 9)};
+my $retry = q{
+	SELECT entity_number, created FROM idgen.create_once_bigint('c0000000-0000-4000-8000-000000000001', 9, 'order')};
 my ($flushed) = $page->section('Recorded commands') =~ /`(SET LOCAL .*?)`/;
-is(ask("BEGIN; $flushed; " . ($retry =~ s/9\)/8)/r) . '; COMMIT', 'source'), '8|t', "recorded after $flushed");
+is(ask("BEGIN; $flushed; " . ($retry =~ s/9,/8,/r) . '; COMMIT', 'source'), '8|t', "recorded after $flushed");
 kill_postmaster($node);
 start_again($node);
 is(ask($retry, 'source'), '8|f', 'after a crash, it is known');
@@ -223,17 +329,18 @@ my $session = session(database => 'source');
 is($session->ask($retry), '8|f', 'and by a session');
 ask('ALTER TABLE idgen.creation_identifiers SET UNLOGGED', 'source');
 is($session->ask($retry), '8|f', 'which answers from an unlogged table');
-is($session->ask('SELECT idgen.create_once_bigint(idgen.uuid_v4(), 1)'), '42809', 'but records nothing there');
+my $record = q{SELECT created FROM idgen.create_once_bigint(idgen.uuid_v4(), 1, 'order')};
+is($session->ask($record), '42809', 'but records nothing there');
 ok((grep { $_->[0] eq "42809, `$session->{message}`" } $page->table('Troubleshooting')),
 	'... with the message of the page');
 ask('ALTER TABLE idgen.creation_identifiers SET LOGGED', 'source');
-is($session->ask('SELECT created FROM idgen.create_once_bigint(idgen.uuid_v4(), 1)'), 't', 'until it is logged');
+is($session->ask($record), 't', 'until it is logged');
 
 # A SERIALIZABLE call inserts without a search, and so waits only then.
 my ($altering, $watching) = map { session(database => 'source') } 1 .. 2;
 $altering->ask('BEGIN; ALTER TABLE idgen.creation_identifiers SET UNLOGGED');
 $session->ask('SET default_transaction_isolation = serializable');
-$session->send_blocked($watching, 'SELECT idgen.create_once_bigint(idgen.uuid_v4(), 1)');
+$session->send_blocked($watching, q{SELECT idgen.create_once_bigint(idgen.uuid_v4(), 1, 'order')});
 $altering->ask('COMMIT');
 is($session->answer, '42809', 'nor while it waits for a table that becomes unlogged');
 $_->quit for $session, $altering, $watching;
