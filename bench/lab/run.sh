@@ -4,7 +4,7 @@
 #
 #   bench/lab/run.sh [OPTION ...]
 #
-#   --scene NAME,...     scenes (default all): usual, change, age, rates, speed, replay, bulk, delete, tenants, orders, heat
+#   --scene NAME,...     by default all: usual, change, age, rates, speed, replay, bulk, delete, tenants, orders, heat
 #   --quick              small sizes
 #   --keys A,B,...       keys, by their names in keys.txt (default: those of each scene)
 #   --SCENE.SIZE VALUE   a size of sizes.txt, such as --age.rates 20,200

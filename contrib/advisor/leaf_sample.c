@@ -28,8 +28,6 @@
 
 #define UUID_TEXT_BYTES		36
 
-static const char hex_digits[] = "0123456789abcdef";
-
 /* What is counted on the sampled leaf pages. */
 typedef struct LeafCounts
 {
@@ -41,9 +39,18 @@ typedef struct LeafCounts
 	double		tuple_bytes;	/* if each had one row */
 } LeafCounts;
 
+/* The value of a hexadecimal digit in lower case, or -1. */
+static int
+hex_value(char digit)
+{
+	if (digit >= '0' && digit <= '9')
+		return digit - '0';
+	return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
+}
+
 /* Is the value a UUID as uuid_out() writes it? */
 static bool
-is_canonical_uuid(const char *text, Size length)
+is_canonical_uuid(const char *digits, Size length)
 {
 	if (length != UUID_TEXT_BYTES)
 		return false;
@@ -51,7 +58,7 @@ is_canonical_uuid(const char *text, Size length)
 	{
 		bool		is_hyphen = i == 8 || i == 13 || i == 18 || i == 23;
 
-		if (is_hyphen ? text[i] != '-' : memchr(hex_digits, text[i], 16) == NULL)
+		if (is_hyphen ? digits[i] != '-' : hex_value(digits[i]) < 0)
 			return false;
 	}
 	return true;
@@ -61,17 +68,15 @@ is_canonical_uuid(const char *text, Size length)
 static int
 version_of(Datum value, Oid type)
 {
-	const char *text;
+	const char *digits;
 
 	if (type == UUIDOID)
 		return uuid_is_rfc_variant(DatumGetUUIDP(value)) ? uuid_version_nibble(DatumGetUUIDP(value)) : 0;
 
-	text = VARDATA_ANY(DatumGetPointer(value));
-	if (!is_canonical_uuid(text, VARSIZE_ANY_EXHDR(DatumGetPointer(value))))
+	digits = VARDATA_ANY(DatumGetPointer(value));
+	if (!is_canonical_uuid(digits, VARSIZE_ANY_EXHDR(DatumGetPointer(value))))
 		return NO_UUID;
-	if (strchr("89ab", text[19]) == NULL)
-		return 0;
-	return strchr(hex_digits, text[14]) - hex_digits;
+	return hex_value(digits[19]) >> 2 == UUID_VARIANT_RFC ? hex_value(digits[14]) : 0;
 }
 
 /* Count the version of the value in the first column. */

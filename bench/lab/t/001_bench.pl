@@ -48,7 +48,7 @@ sub read_measurements
 	}
 }
 read_measurements($out);
-my ($list) = (run_command([ $run, '--help' ]))[0] =~ /default all\): ([\w, ]+)$/m;
+my ($list) = (run_command([ $run, '--help' ]))[0] =~ /by default all: ([\w, ]+)$/m;
 is_deeply([ sort keys %mean ], [ sort split /, /, $list ], 'every scene has measurements');
 
 # What each scene has measured, and how random keys compare with keyed COMBs
