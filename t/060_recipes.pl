@@ -145,7 +145,8 @@ sub payment
 
 	# Each INSERT fails with these while something is missing.
 	my $key_file = $node->data_dir . '/idgen_keys';
-	my ($setting, $file, $key) = $recipe->prose($heading) =~ /Each INSERT fails .*?\((\w{5})\).*?\((\w{5})\).*?\((\w{5})\)/;
+	my ($fails) = $recipe->prose($heading) =~ /(Each INSERT fails .*?\.) /;
+	my ($setting, $file, $key) = $fails =~ /\((\w{5})\)/g;
 	my $present = "INSERT INTO baskets VALUES (idgen.uuid_v4(), 1)";
 	rename $key_file, "$key_file.away";
 	reload();
@@ -289,7 +290,8 @@ sub events
 	$recipe->paste('Rows that move to another partition');
 	ask("ALTER TABLE jobs_open DISABLE TRIGGER USER; INSERT INTO jobs VALUES ('$old');
 		ALTER TABLE jobs_open ENABLE TRIGGER USER");
-	is($recipe->outcome('INSERT INTO jobs VALUES (idgen.uuid_v4())'), '23514 jobs_id_is_recent', 'new rows are checked');
+	is($recipe->outcome('INSERT INTO jobs VALUES (idgen.uuid_v4())'), '23514 jobs_id_is_recent',
+		'new rows are checked');
 	is($recipe->outcome("UPDATE jobs SET state = 'done'; SELECT state FROM jobs"), 'done', 'an old row can move');
 	my $on_table = ($recipe->section('Rows that move to another partition') =~ /^(CREATE TRIGGER.*?;)/ms)[0];
 	is($recipe->outcome('DROP TRIGGER jobs_id_is_recent ON jobs_open;' . $on_table =~ s/ON jobs_open/ON jobs/r

@@ -103,7 +103,8 @@ for my $language (Program::all('generators'))
 		my @wrong = ([ 'hmac', $key, 'ö' x 32, 3600000 ]);
 		push @wrong, [ 'hmac', '00' x 15, $area, 1 ], [ 'hmac', '00' x 17, $area, 1 ], [ 'hmac', $key, $area, 0 ],
 		  [ 'short', $key, $area, 0 ] if $language->{has}{now};
-		push @wrong, [ 'hmac', $key, '\\N', 3600000 ], map { [ $_, $key, $area, 60000, $random =~ s/..$//r ] } 'hmac', 'short'
+		my $few_bytes = $random =~ s/..$//r;
+		push @wrong, [ 'hmac', $key, '\\N', 3600000 ], map { [ $_, $key, $area, 60000, $few_bytes ] } 'hmac', 'short'
 		  if $language->{has}{null};
 		for (@wrong)
 		{

@@ -80,7 +80,8 @@ sub start_client
 		$input->autoflush;
 		while (1)
 		{
-			my $statement = -e setting($name) ? insert(slurp_file(setting($name)), $name) : sprintf $by_default, "'$name'";
+			my $key = -e setting($name) ? slurp_file(setting($name)) : '';
+			my $statement = $key ? insert($key, $name) : sprintf $by_default, "'$name'";
 			print $input "$statement;\n\\echo\n";
 			last unless defined readline $output;
 		}
