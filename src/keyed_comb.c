@@ -23,14 +23,14 @@
 
 /* The bits of "high" after the prefix of the next key. */
 static uint64
-next_random_bits(KeyedArea *area)
+next_random_bits(KeyedRun *run)
 {
-	if (likely(area->made++ < RUN_KEYS))
+	if (likely(run->made++ < RUN_KEYS))
 		return entropy_bits(RANDOM_BITS);
 
-	if (area->made % RUN_KEYS == 1)
-		area->run = entropy_bits(RUN_BITS);
-	return area->run << RANDOM_BITS_IN_RUN | entropy_bits(RANDOM_BITS_IN_RUN);
+	if (run->made % RUN_KEYS == 1)
+		run->shared = entropy_bits(RUN_BITS);
+	return run->shared << RANDOM_BITS_IN_RUN | entropy_bits(RANDOM_BITS_IN_RUN);
 }
 
 /* A keyed COMB of an area and a period, the arguments of these numbers, at a time. */
@@ -44,9 +44,10 @@ make_keyed_comb(FunctionCallInfo fcinfo, KeySource source, const text *key_name,
 	require_not_null(fcinfo, period_argno, "period");
 	area = keyed_area(source, key_name, name,
 					  short_prefix_period_ms(PG_GETARG_INTERVAL_P(period_argno)));
-	keyed_area_move_to(area, clock_unix_ms(instant));
+	if (unlikely(keyed_area_move_to(area, clock_unix_ms(instant))))
+		memset(&area->run, 0, sizeof(area->run));
 
-	return uuid_datum(4, area->prefix << RANDOM_BITS | next_random_bits(area),
+	return uuid_datum(4, area->present.prefix << RANDOM_BITS | next_random_bits(&area->run),
 					  entropy_bits(UUID_LOW_BITS));
 }
 

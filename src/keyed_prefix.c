@@ -34,11 +34,13 @@
 #define PART_BITS			8
 #define PERIOD_KNOWN		(1 << 15)
 
-/* Beyond this many, a backend evicts the oldest. */
+/* The cache of areas.  Beyond this many, a backend evicts the oldest. */
 #define MAX_AREAS			32
 
 static KeyedArea areas[MAX_AREAS];
 static int	area_count = 0;
+static int	last_used = 0;		/* areas are often used by turns */
+static int	next_made = 0;
 
 static void
 hmac_sha256(const uint8 *key, int key_length, const char *message, uint8 *digest)
@@ -134,27 +136,9 @@ set_key(KeyedArea *area, KeySource source, const text *key_name)
 	}
 }
 
-/*
- * What this backend keeps of a key, an area and a period, valid until the next
- * reload of the configuration, because a name may then have another key.  The
- * area's name is in UTF-8; the key's name is NULL unless the key is in the key
- * file, where it must exist (42704).
- */
-KeyedArea *
-keyed_area(KeySource source, const text *key_name, const text *name, int64 period_ms)
+static inline KeyedArea *
+find_area(KeySource source, const text *key_name, const text *name, int64 period_ms)
 {
-	static TimestampTz kept_since = 0;
-	static int	last_used = 0;	/* areas are often used by turns */
-	static int	next_made = 0;
-	KeyedArea  *made;
-
-	if (unlikely(kept_since != PgReloadTime))
-	{
-		explicit_bzero(areas, area_count * sizeof(KeyedArea));
-		area_count = last_used = next_made = 0;
-		kept_since = PgReloadTime;
-	}
-
 	for (int i = 0; i < area_count; i++)
 	{
 		int			tried = last_used + i < area_count ? last_used + i : last_used + i - area_count;
@@ -165,9 +149,15 @@ keyed_area(KeySource source, const text *key_name, const text *name, int64 perio
 			return &areas[tried];
 		}
 	}
+	return NULL;
+}
 
-	/* the period comes last: without it, a slot that an error left incomplete is not found */
-	made = &areas[next_made];
+static KeyedArea *
+make_area(KeySource source, const text *key_name, const text *name, int64 period_ms)
+{
+	KeyedArea  *made = &areas[next_made];
+
+	/* the period comes last: find_area() skips an incomplete area */
 	memset(made, 0, sizeof(KeyedArea));
 	set_key(made, source, key_name);
 	made->name_length = VARSIZE_ANY_EXHDR(name);
@@ -180,11 +170,33 @@ keyed_area(KeySource source, const text *key_name, const text *name, int64 perio
 	return made;
 }
 
+/*
+ * What this backend keeps of a key, an area and a period, valid until the next
+ * reload of the configuration, because a name may then have another key.  The
+ * area's name is in UTF-8; the key's name is NULL unless the key is in the key
+ * file, where it must exist (42704).
+ */
+KeyedArea *
+keyed_area(KeySource source, const text *key_name, const text *name, int64 period_ms)
+{
+	static TimestampTz kept_since = 0;
+	KeyedArea  *area;
+
+	if (unlikely(kept_since != PgReloadTime))
+	{
+		explicit_bzero(areas, area_count * sizeof(KeyedArea));
+		area_count = last_used = next_made = 0;
+		kept_since = PgReloadTime;
+	}
+	area = find_area(source, key_name, name, period_ms);
+	return likely(area != NULL) ? area : make_area(source, key_name, name, period_ms);
+}
+
 /* The period of this number, with its bits. */
 static HashedPeriod *
 hashed_period(KeyedArea *area, int64 number)
 {
-	HashedPeriod *period = &area->periods[(uint64) number % (MAX_CHECKED_PERIODS + 1)];
+	HashedPeriod *period = &area->periods[(uint64) number % HASHED_PERIODS];
 
 	if (period->number != number || !(period->known & PERIOD_KNOWN))
 	{
@@ -217,23 +229,24 @@ begin_of_part(const KeyedArea *area, int64 number)
 	return -floor_div(-number * area->period_ms, PARTS_OF_PERIOD);
 }
 
-/* Use the twelfth that contains this time. */
-void
+/* Make the twelfth that contains this time the present one; false if it is already. */
+bool
 keyed_area_move_to(KeyedArea *area, int64 unix_ms)
 {
+	PresentTwelfth *present = &area->present;
 	int64		number;
 	HashedPeriod *period;
 
-	if (likely(unix_ms >= area->begin_ms && unix_ms < area->end_ms))
-		return;
+	if (likely(unix_ms >= present->begin_ms && unix_ms < present->end_ms))
+		return false;
 
 	/* no overflow: a timestamp has less than 2^54 ms, a period less than 2^45 */
 	number = floor_div(unix_ms * PARTS_OF_PERIOD, area->period_ms);
 	period = hashed_period(area, floor_div(number, PARTS_OF_PERIOD));
-	area->prefix = (uint64) period->bits << PART_BITS | hashed_part(area, period, number);
-	area->begin_ms = begin_of_part(area, number);
-	area->end_ms = begin_of_part(area, number + 1);
-	area->made = 0;
+	present->prefix = (uint64) period->bits << PART_BITS | hashed_part(area, period, number);
+	present->begin_ms = begin_of_part(area, number);
+	present->end_ms = begin_of_part(area, number + 1);
+	return true;
 }
 
 /*
