@@ -70,7 +70,7 @@ check_lines() {
 check_expected() {
     local about='function idgen.one_of_two(unknown) is not unique
 sequence "idgen.decimal_id_counter" does not exist
-relation "idgen.js_id_mark" does not exist
+sequence "idgen.js_id_mark" does not exist
 schema "nowhere" does not exist
 type "Invoice_ID" does not exist
 relation with OID 0 does not exist

@@ -9,15 +9,11 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "catalog/namespace.h"
-#include "catalog/pg_class.h"
 #include "commands/sequence.h"
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "storage/lmgr.h"
-#include "storage/sinval.h"
-#include "utils/lsyscache.h"
 
+#include "own_sequence.h"
 #include "settings.h"
 
 /* the counter, then five decimal places of generator and five of launch */
@@ -25,46 +21,14 @@
 #define DECIMAL_GENERATORS	100000
 #define DECIMAL_LAUNCHES	(LAUNCH_MAX + 1)
 
-/*
- * The extension's sequence, locked until the end of the transaction.  If another
- * session has replaced it during the wait for the lock, lock the new one.
- */
-static Oid
-lock_sequence(void)
-{
-	uint64		messages;
-	Oid			sequence;
-
-	do
-	{
-		messages = SharedInvalidMessageCounter;
-		sequence = get_relname_relid("decimal_id_counter", get_namespace_oid("idgen", true));
-		if (!OidIsValid(sequence))
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_TABLE),
-					 errmsg("sequence \"idgen.decimal_id_counter\" does not exist")));
-		LockRelationOid(sequence, RowExclusiveLock);
-	} while (messages != SharedInvalidMessageCounter);
-	return sequence;
-}
-
-/* The next number of the extension's sequence, whatever the caller's search_path and rights are. */
+/* The next number of the extension's sequence, whatever the caller's rights are. */
 static int64
 next_number(void)
 {
-	Oid			sequence;
-
 	PreventCommandDuringRecovery("decimal_id()");
 	PreventCommandIfReadOnly("decimal_id()");
 	PreventCommandIfParallelMode("decimal_id()");
-
-	sequence = lock_sequence();
-	if (get_rel_persistence(sequence) != RELPERSISTENCE_PERMANENT)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("\"idgen.decimal_id_counter\" is not a logged sequence"),
-				 errdetail("After a crash, decimal_id() would return numbers again.")));
-	return nextval_internal(sequence, false);
+	return nextval_internal(lock_own_sequence("decimal_id_counter", "decimal_id"), false);
 }
 
 /*

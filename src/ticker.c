@@ -25,24 +25,21 @@
  */
 #include "postgres.h"
 
-#include "access/relation.h"
 #include "access/xact.h"
 #include "access/xlog.h"
-#include "catalog/namespace.h"
 #include "catalog/pg_authid_d.h"
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
 #include "port/atomics.h"
 #include "storage/latch.h"
 #include "storage/lmgr.h"
 #include "utils/fmgrprotos.h"
 #include "utils/inval.h"
-#include "utils/rel.h"
 #include "utils/syscache.h"
 #include "utils/wait_event.h"
 
 #include "clock.h"
+#include "own_sequence.h"
 #include "ticker.h"
 
 /* From version 19 on, the number of a cache has a type of its own. */
@@ -255,41 +252,30 @@ reserve_values(const TickerLayout *layout, Oid sequence)
 static uint64
 look_at_sequence(const TickerLayout *layout)
 {
-	char	   *name = psprintf("%s_mark", layout->name);
 	Oid			caller;
 	int			security;
-	Oid			oid;
-	Relation	sequence;
+	Oid			sequence;
 	uint64		result;
 
 	GetUserIdAndSecContext(&caller, &security);
 	SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID, security | SECURITY_LOCAL_USERID_CHANGE);
 
-	/* it must not be altered, renamed or dropped during the transaction */
-	oid = RangeVarGetRelid(makeRangeVar("idgen", name, -1), RowExclusiveLock, false);
-	sequence = relation_open(oid, NoLock);
-	if (sequence->rd_rel->relkind != RELKIND_SEQUENCE ||
-		sequence->rd_rel->relpersistence != RELPERSISTENCE_PERMANENT)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("\"idgen.%s\" is not a logged sequence", name),
-				 errdetail("After a crash, %s() would not know which values it has returned.", layout->name)));
+	sequence = lock_own_sequence(psprintf("%s_mark", layout->name), layout->name);
 
 	/*
 	 * setval() reads this row.  If that has to wait for a lock on the
 	 * catalog, it should do so before it makes other sessions wait.
 	 */
-	(void) SearchSysCacheExists1(SEQRELID, ObjectIdGetDatum(oid));
+	(void) SearchSysCacheExists1(SEQRELID, ObjectIdGetDatum(sequence));
 
 	/* one session at a time; the server itself locks relations in another way */
-	LockDatabaseObject(RelationRelationId, oid, 0, ExclusiveLock);
-	result = reserve_values(layout, oid);
-	UnlockDatabaseObject(RelationRelationId, oid, 0, ExclusiveLock);
+	LockDatabaseObject(RelationRelationId, sequence, 0, ExclusiveLock);
+	result = reserve_values(layout, sequence);
+	UnlockDatabaseObject(RelationRelationId, sequence, 0, ExclusiveLock);
 
-	seen_sequence[layout->number] = oid;
+	seen_sequence[layout->number] = sequence;
 	renew_at[layout->number] = result;
 
-	relation_close(sequence, NoLock);
 	SetUserIdAndSecContext(caller, security);
 	return result;
 }
