@@ -187,6 +187,32 @@ value_after(const TickerLayout *layout, uint64 last, uint64 now)
 	return ticker_counter(layout, next) < (uint64) layout->min_counter ? next + 1 : next;
 }
 
+/* The second of the next value; other sessions may have returned values while this one waited. */
+static uint64
+next_second(const TickerLayout *layout)
+{
+	uint64		last = pg_atomic_read_u64(&tickers->last[ticker_index(layout)]);
+
+	return second_of_value(layout, value_after(layout, last, present_value(layout)));
+}
+
+/*
+ * The high-water mark that a ticker writes when its next value is in this second:
+ * the first second that is later than it, and RESERVED more.
+ */
+static inline uint64
+mark_at(uint64 second)
+{
+	return second + 1 + RESERVED;
+}
+
+/* Is half of what the mark reserves used up when the next value is in this second? */
+static inline bool
+is_half_used(uint64 mark, uint64 second)
+{
+	return mark <= second + RESERVED / 2;
+}
+
 /*
  * Make sure that the high-water mark is later than the next value by more than
  * half of RESERVED, and that the ticker is ahead of a mark of another writer.
@@ -201,24 +227,14 @@ reserve_values(const TickerLayout *layout, Oid sequence)
 	uint64		signature = (tickers->signature + ticker_index(layout)) & SIGNATURE_MASK;
 	uint64		stored = last_value(sequence);
 	uint64		mark = stored >> SIGNATURE_BITS;
-	uint64		now = present_value(layout);
+	uint64		second = next_second(layout);
 
-	/* other sessions may have returned values while this one waited */
-	uint64		last = pg_atomic_read_u64(&tickers->last[ticker_index(layout)]);
-	uint64		second = second_of_value(layout, value_after(layout, last, now));
-
-	/*
-	 * A mark is in whole seconds, and values of second s reach to just before
-	 * s + 1: so s + 1 is the first mark above them all.  RESERVED seconds
-	 * later is the greatest that this ticker writes; one that is still
-	 * greater was set by a user, or has the signature by chance.
-	 */
-	bool		is_own = (stored & SIGNATURE_MASK) == signature && mark <= second + RESERVED + 1;
+	/* a later one was set by a user, or has the signature by chance */
+	bool		is_own = (stored & SIGNATURE_MASK) == signature && mark <= mark_at(second);
 
 	if (!is_own)
 	{
-		/* its values may be a day ahead, and the reserved ones even later */
-		if (mark > second_of_value(layout, now) + AHEAD + RESERVED + 1)
+		if (mark > mark_at(second_of_value(layout, present_value(layout)) + AHEAD))
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("value of sequence \"idgen.%s_mark\" is more than a day ahead of the clock", layout->name),
@@ -226,12 +242,12 @@ reserve_values(const TickerLayout *layout, Oid sequence)
 							 layout->name)));
 		/* before other sessions see a mark of this ticker */
 		raise_ticker(layout, mark);
-		second = Max(second, mark);
+		second = next_second(layout);
 	}
 
-	if (!is_own || mark <= second + RESERVED / 2)
+	if (!is_own || is_half_used(mark, second))
 	{
-		mark = second + RESERVED + 1;
+		mark = mark_at(second);
 		if (mark > SECOND_MAX)
 			ereport(ERROR,
 					(errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
