@@ -24,24 +24,27 @@
  */
 #define SUFFIX_BITS			48
 #define SHORT_SUFFIX_BITS	16
-#define SHORT_SUFFIX_SHIFT	(SUFFIX_BITS - SHORT_SUFFIX_BITS)
 
 #define TAG_BITS			32
 
 /*
  * A run: identifiers that share a random tag, which follows their prefix.
  *
- * A backend may generate keys for several tables with different arguments, and
- * keeps MAX_RUNS runs.  If there are more, the oldest one is dropped, and
- * the identifiers that follow begin a new run.
+ * Random keys of one prefix go to all of its index pages, and the first key on
+ * each page logs an image of it.  Those of a run fill one page after the other,
+ * but show that one session made them.  Therefore single inserts have no tag.
+ * ADAPTIVE as run_length, the default: after the first identifiers of a backend
+ * with a prefix, the others are in runs that end with the transaction.  The
+ * numbers were measured with 50,000 rows in one INSERT into a table of 500,000
+ * rows of the same minute (docs/performance.md).
  *
- * ADAPTIVE as run_length: the first identifiers of a backend with a prefix have
- * no tag; those that follow are in runs that end with the transaction.  Thus a
- * bulk load fills index pages one after the other, and single inserts remain
- * random.  The numbers were measured with 50,000 rows in one INSERT into a
- * table of 500,000 rows of the same minute (docs/performance.md): without a tag,
- * each of the first identifiers logs an image of an index page, and so does
- * the first one of each run.
+ * keyed_comb.c has runs of its own.  Its prefix is that of five minutes of one
+ * area, with fewer pages, so that runs begin later; its tag has 16 bits, because
+ * no more than that leaves 74 random ones after the longer prefix.
+ *
+ * A backend may generate keys for several tables with different arguments, and
+ * keeps MAX_RUNS runs.  Beyond that, it evicts the oldest, and the identifiers
+ * that follow begin a new run.
  */
 typedef struct Run
 {
@@ -120,12 +123,13 @@ find_run(const ShortPrefix *prefix, int32 run_length)
 }
 
 /*
- * Whether the next identifier with these arguments has a tag.  It is that of
- * the current run, or a new random one if the run has no identifiers left, or
- * if the prefix or, in an adaptive run, the transaction has changed.
+ * Take the tag of the next identifier with these arguments; false if it has none.
+ * The tag is that of the current run, or a new random one if the run has no
+ * identifiers left, or if the prefix or, in an adaptive run, the transaction has
+ * changed.
  */
 static bool
-next_tag(const ShortPrefix *prefix, int32 run_length, uint64 prefix_value, uint32 *tag)
+take_tag(const ShortPrefix *prefix, int32 run_length, uint64 prefix_value, uint32 *tag)
 {
 	bool		adaptive = run_length == ADAPTIVE;
 	LocalTransactionId transaction = adaptive ? MY_LOCAL_TRANSACTION_ID : InvalidLocalTransactionId;
@@ -155,31 +159,30 @@ next_tag(const ShortPrefix *prefix, int32 run_length, uint64 prefix_value, uint3
 	return true;
 }
 
+/* Replace "bits" bits of a number, the lowest of which is at "shift". */
+static inline void
+put_bits(uint64 *number, int shift, int bits, uint64 value)
+{
+	uint64		mask = ((UINT64CONST(1) << bits) - 1) << shift;
+
+	*number = (*number & ~mask) | (value << shift & mask);
+}
+
 /*
  * Replace the bits after the prefix by the tag.  Behind a prefix of four bytes or
- * more, "high" has no room for all its 32 bits: those that are left become the
- * first bits of "low", so that the tag is contiguous but for version and variant,
- * and keys of a run are neighbours in the order of the index.
+ * more, "high" has no room for all of it: the others are the first bits of "low",
+ * so that the tag is contiguous but for version and variant, and keys of a run
+ * are neighbours in the order of the index.
  */
 static void
 put_tag(uint32 tag, int prefix_bits, uint64 *high, uint64 *low)
 {
 	int			room = UUID_HIGH_BITS - prefix_bits;
-	int			spill = TAG_BITS - room;	/* bits of the tag in "low" */
+	int			bits_in_high = Min(TAG_BITS, room);
+	int			bits_in_low = TAG_BITS - bits_in_high;
 
-	if (spill <= 0)
-	{
-		*high &= ~((uint64) PG_UINT32_MAX << -spill);
-		*high |= (uint64) tag << -spill;
-	}
-	else
-	{
-		int			shift = UUID_LOW_BITS - spill;
-
-		*high = (*high >> room) << room | tag >> spill;
-		*low &= (UINT64CONST(1) << shift) - 1;
-		*low |= ((uint64) tag & ((UINT64CONST(1) << spill) - 1)) << shift;
-	}
+	put_bits(high, room - bits_in_high, bits_in_high, tag >> bits_in_low);
+	put_bits(low, UUID_LOW_BITS - bits_in_low, bits_in_low, tag);
 }
 
 /*
@@ -212,7 +215,7 @@ idgen_short_comb(PG_FUNCTION_ARGS)
 	high = random_high(prefix_value, prefix.bits);
 	low = entropy_bits(UUID_LOW_BITS);
 
-	if (run_length != 1 && next_tag(&prefix, run_length, prefix_value, &tag))
+	if (run_length != 1 && take_tag(&prefix, run_length, prefix_value, &tag))
 		put_tag(tag, prefix.bits, &high, &low);
 
 	return uuid_datum(4, high, low);
@@ -250,9 +253,9 @@ idgen_short_suffix_comb(PG_FUNCTION_ARGS)
 							   SHORT_SUFFIX_BITS / BITS_PER_BYTE);
 	suffix = short_prefix_of_instant(&prefix, clock);
 	low = entropy_bits(UUID_LOW_BITS);
-	low &= ~(((UINT64CONST(1) << SHORT_SUFFIX_BITS) - 1) << SHORT_SUFFIX_SHIFT);
+	put_bits(&low, SUFFIX_BITS - SHORT_SUFFIX_BITS, SHORT_SUFFIX_BITS, suffix);
 
-	return uuid_datum(4, entropy_bits(UUID_HIGH_BITS), low | suffix << SHORT_SUFFIX_SHIFT);
+	return uuid_datum(4, entropy_bits(UUID_HIGH_BITS), low);
 }
 
 /*

@@ -3,9 +3,8 @@
  *	  COMBs whose prefix is a hash of the time under a key (keyed_prefix.c).
  *
  * Random bits follow the prefix.  After RUN_KEYS keys in a twelfth of the
- * period, a session's keys also share the 16 bits after the prefix, which it
- * draws anew for each RUN_KEYS keys, so that a bulk load fills pages one after
- * the other.
+ * period, a session's keys are in runs of RUN_KEYS, which also share the 16 bits
+ * after the prefix; comb.c explains runs.
  */
 #include "postgres.h"
 
