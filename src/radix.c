@@ -14,8 +14,9 @@
 #define LIMBS	4				/* most significant first */
 
 /* the value of a character that is not a digit; values of digits lack its high bit */
-#define NO_DIGIT		0xFF
+#define XX				0xFF
 #define NO_DIGIT_BIT	0x80
+#define NO_DIGITS(first, last)	[(first) ... (last)] = XX
 
 struct Radix
 {
@@ -24,10 +25,7 @@ struct Radix
 	void		(*encode) (uint32 *limbs, const char *alphabet, int width, char *digits);
 	bool		(*decode) (const uint8 *values, const char *digits, int length, uint32 *limbs);
 	const char *digits;
-	bool		both_cases;		/* reads letters of either case */
-	bool		confusable;		/* reads i, l and o as 1, 1 and 0 */
-	uint8		values[256];	/* value of each character, once it is ready */
-	bool		ready;
+	const uint8 *values;		/* of each character */
 };
 
 /*
@@ -120,28 +118,64 @@ DEFINE_BASE(36, 2176782336U, 6)
 DEFINE_BASE(58, 656356768U, 5)
 DEFINE_BASE(62, 916132832U, 5)
 
+/* The value of each character; in Crockford's base 32, I and L are read as 1, O as 0. */
+static const uint8 values_16[] = {
+	NO_DIGITS(0, '/'), NO_DIGITS(':', '@'), NO_DIGITS('G', '`'), NO_DIGITS('g', 255),
+	['0'] = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
+	['A'] = 10, 11, 12, 13, 14, 15,
+	['a'] = 10, 11, 12, 13, 14, 15
+};
+
+static const uint8 values_crockford[] = {
+	NO_DIGITS(0, '/'), NO_DIGITS(':', '@'), NO_DIGITS('[', '`'), NO_DIGITS('{', 255),
+	['0'] = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
+	['A'] = 10, 11, 12, 13, 14, 15, 16, 17, 1, 18, 19, 1, 20, 21, 0, 22, 23, 24, 25, 26, XX, 27, 28, 29, 30, 31,
+	['a'] = 10, 11, 12, 13, 14, 15, 16, 17, 1, 18, 19, 1, 20, 21, 0, 22, 23, 24, 25, 26, XX, 27, 28, 29, 30, 31
+};
+
+static const uint8 values_typeid[] = {
+	NO_DIGITS(0, '/'), NO_DIGITS(':', '`'), NO_DIGITS('{', 255),
+	['0'] = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
+	['a'] = 10, 11, 12, 13, 14, 15, 16, 17, XX, 18, 19, XX, 20, 21, XX, 22, 23, 24, 25, 26, XX, 27, 28, 29, 30, 31
+};
+
+static const uint8 values_36[] = {
+	NO_DIGITS(0, '/'), NO_DIGITS(':', '@'), NO_DIGITS('[', '`'), NO_DIGITS('{', 255),
+	['0'] = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
+	['A'] = 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35,
+	['a'] = 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35
+};
+
+static const uint8 values_58[] = {
+	NO_DIGITS(0, '0'), NO_DIGITS(':', '@'), NO_DIGITS('[', '`'), NO_DIGITS('{', 255),
+	['1'] = 0, 1, 2, 3, 4, 5, 6, 7, 8,
+	['A'] = 9, 10, 11, 12, 13, 14, 15, 16, XX, 17, 18, 19, 20, 21, XX, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32,
+	['a'] = 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, XX, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57
+};
+
+static const uint8 values_62[] = {
+	NO_DIGITS(0, '/'), NO_DIGITS(':', '@'), NO_DIGITS('[', '`'), NO_DIGITS('{', 255),
+	['0'] = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
+	['A'] = 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35,
+	['a'] = 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61
+};
+
 /*
  * Digits are in ASCII order, so that in collation "C" the text order of numbers
  * of equal width is their numeric order.
  */
-Radix		radix_16 =
-{.base = 16,.width = 32,.encode = encode_16,.decode = decode_16,.both_cases = true,
-.digits = "0123456789abcdef"};
-Radix		radix_crockford =
-{.base = 32,.width = 26,.encode = encode_32,.decode = decode_32,.both_cases = true,
-.confusable = true,.digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"};
-Radix		radix_typeid =
-{.base = 32,.width = 26,.encode = encode_32,.decode = decode_32,
-.digits = "0123456789abcdefghjkmnpqrstvwxyz"};
-Radix		radix_36 =
-{.base = 36,.width = 25,.encode = encode_36,.decode = decode_36,.both_cases = true,
-.digits = "0123456789abcdefghijklmnopqrstuvwxyz"};
-static Radix radix_58 =
-{.base = 58,.width = 22,.encode = encode_58,.decode = decode_58,
-.digits = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"};
-static Radix radix_62 =
-{.base = 62,.width = 22,.encode = encode_62,.decode = decode_62,
-.digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"};
+const Radix radix_16 =
+{16, 32, encode_16, decode_16, "0123456789abcdef", values_16};
+const Radix radix_crockford =
+{32, 26, encode_32, decode_32, "0123456789ABCDEFGHJKMNPQRSTVWXYZ", values_crockford};
+const Radix radix_typeid =
+{32, 26, encode_32, decode_32, "0123456789abcdefghjkmnpqrstvwxyz", values_typeid};
+const Radix radix_36 =
+{36, 25, encode_36, decode_36, "0123456789abcdefghijklmnopqrstuvwxyz", values_36};
+static const Radix radix_58 =
+{58, 22, encode_58, decode_58, "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz", values_58};
+static const Radix radix_62 =
+{62, 22, encode_62, decode_62, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", values_62};
 
 const Radix *
 radix_of_base(int32 base)
@@ -175,41 +209,13 @@ radix_encode(const Radix *radix, const pg_uuid_t *number, char *digits)
 	radix->encode(limbs, radix->digits, radix->width, digits);
 }
 
-/* The value of each character; computed once per process. */
-static const uint8 *
-digit_values(const Radix *radix)
-{
-	Radix	   *own = unconstify(Radix *, radix);
-
-	if (own->ready)
-		return own->values;
-
-	memset(own->values, NO_DIGIT, sizeof(own->values));
-	for (int i = 0; i < own->base; i++)
-	{
-		uint8		digit = own->digits[i];
-
-		own->values[digit] = i;
-		if (own->both_cases && digit > '9')
-			own->values[digit ^ 0x20] = i;
-	}
-	if (own->confusable)
-	{
-		own->values['i'] = own->values['I'] = 1;
-		own->values['l'] = own->values['L'] = 1;
-		own->values['o'] = own->values['O'] = 0;
-	}
-	own->ready = true;
-	return own->values;
-}
-
 bool
 radix_decode(const Radix *radix, const char *digits, int length, pg_uuid_t *number)
 {
 	uint32		limbs[LIMBS] = {0};
 
 	if (length < 1 || length > radix->width ||
-		!radix->decode(digit_values(radix), digits, length, limbs))
+		!radix->decode(radix->values, digits, length, limbs))
 		return false;
 
 	uuid_set_half(number, 0, (uint64) limbs[0] << 32 | limbs[1]);
@@ -235,15 +241,13 @@ radix_is_canonical(const Radix *radix, const char *digits, int length)
 const char *
 radix_problem(const Radix *radix, const char *digits, int length, int first_position)
 {
-	const uint8 *values = digit_values(radix);
-
 	if (length == 0)
 		return psprintf("A digit of base %d is expected at position %d.",
 						radix->base, first_position);
 
 	for (int i = 0; i < length; i++)
 	{
-		if (values[(uint8) digits[i]] == NO_DIGIT)
+		if (radix->values[(uint8) digits[i]] == XX)
 			return psprintf("Invalid character at position %d; a digit of base %d is expected.",
 							first_position + i, radix->base);
 	}

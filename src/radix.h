@@ -11,14 +11,14 @@
 typedef struct Radix Radix;
 
 /* lower case; reads both cases */
-extern Radix radix_16;
-extern Radix radix_36;
+extern const Radix radix_16;
+extern const Radix radix_36;
 
 /* upper case; reads both cases, I and L as 1, and O as 0 */
-extern Radix radix_crockford;
+extern const Radix radix_crockford;
 
 /* the digits of radix_crockford in lower case; reads nothing else */
-extern Radix radix_typeid;
+extern const Radix radix_typeid;
 
 /* the greatest radix_width() */
 #define RADIX_MAX_WIDTH		32
