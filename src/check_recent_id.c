@@ -34,32 +34,40 @@ typedef struct TriggerRule
 	Rule		rule;
 } TriggerRule;
 
-/* The arguments "name=value". */
-enum
+typedef struct TriggerFunction
 {
-	TOLERANCE, PAST_TOLERANCE, FUTURE_TOLERANCE, PERIOD, PREFIX_BYTES, KEY_NAME, AREA
-};
+	const char *name;
+	const Scheme *scheme;		/* NULL if it is the second argument */
+	int			first;			/* argument of the rule */
+	const char *required;		/* the arguments before it */
+	const char *example;
+	const char *default_period; /* NULL: that of short_comb() */
+} TriggerFunction;
 
-static const char *const argument_names[] = {
-	"tolerance", "past_tolerance", "future_tolerance", "period", "prefix_bytes", "key_name", "area"
-};
+static const TriggerFunction check_recent_id =
+{"check_recent_id", NULL, 2, "a column and a scheme as arguments", "'id', 'short_comb'", NULL};
+static const TriggerFunction check_recent_hmac_id =
+{"check_recent_hmac_id", &hmac_comb_scheme, 1, "a column as argument", "'id', 'area=orders'", "1 hour"};
 
-static bool
-has_argument(const Scheme *scheme, int argument)
+#define EXAMPLE_OF_TRIGGER	"For example, EXECUTE FUNCTION idgen.%s(%s)."
+
+/*
+ * The arguments "name=value", and their defaults.  These, and those of a function,
+ * are the defaults of the SQL functions (sql/keys.sql).
+ */
+static const struct
 {
-	switch (argument)
-	{
-		case PERIOD:
-			return scheme->time != TIME_IN_MS;
-		case PREFIX_BYTES:
-			return scheme->time == TIME_IN_PREFIX;
-		case KEY_NAME:
-		case AREA:
-			return scheme->time == TIME_IS_HASHED;
-		default:
-			return true;
-	}
-}
+	const char *name;
+	const char *default_value;
+}			arguments[RULE_ARGUMENTS] = {
+	[TOLERANCE] = {"tolerance", "10 minutes"},
+	[PAST_TOLERANCE] = {"past_tolerance", NULL},
+	[FUTURE_TOLERANCE] = {"future_tolerance", NULL},
+	[PERIOD] = {"period", NULL},
+	[PREFIX_BYTES] = {"prefix_bytes", CppAsString2(DEFAULT_PREFIX_BYTES)},
+	[AREA] = {"area", NULL},
+	[KEY_NAME] = {"key_name", "shared"}
+};
 
 static const Interval *
 read_interval(const char *text)
@@ -102,110 +110,114 @@ uuid_column(Relation relation, const char *column)
 	return attnum;
 }
 
-/*
- * Set a value from an argument "name=value".  A name that the scheme does not
- * have, or that was given before, is an error (22023).
- */
+/* Raise 22023 for an argument that the scheme does not have, or that was given before. */
 static void
-read_argument(const Scheme *scheme, const char *argument, const char **values)
+refuse_argument(const TriggerFunction *function, const Scheme *scheme, const char *argument)
 {
-	const char *equals = strchr(argument, '=');
+	StringInfoData names;
 
-	for (int i = 0; i < (int) lengthof(argument_names) && equals != NULL; i++)
+	initStringInfo(&names);
+	for (int i = 0; i < RULE_ARGUMENTS; i++)
 	{
-		if (has_argument(scheme, i) && values[i] == NULL &&
-			strlen(argument_names[i]) == (Size) (equals - argument) &&
-			strncmp(argument_names[i], argument, equals - argument) == 0)
-		{
-			values[i] = equals + 1;
-			return;
-		}
+		if (scheme_has(scheme, i))
+			appendStringInfo(&names, "%s%s", names.len > 0 ? ", " : "", arguments[i].name);
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 scheme->time == TIME_IS_HASHED ?
-			 errmsg("invalid argument \"%s\" for check_recent_hmac_id", argument) :
-			 errmsg("invalid argument \"%s\" for check_recent_id with scheme \"%s\"",
-					argument, scheme->name),
-			 errhint("After %s, the arguments are of the form name=value, each name at most once: tolerance, "
-					 "past_tolerance, future_tolerance%s.",
-					 scheme->time == TIME_IS_HASHED ? "the column" : "column and scheme",
-					 scheme->time == TIME_IS_HASHED ? ", period, area, key_name" :
-					 scheme->time == TIME_IN_PREFIX ? ", period, prefix_bytes" : "")));
-}
-
-/* Set area and keys of a rule from a trigger's arguments. */
-static void
-set_keys(Rule *rule, const char *area, const char *key_names)
-{
-	if (area == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("check_recent_hmac_id requires the argument \"area=...\""),
-				 errhint("For example, EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'area=orders').")));
-	rule_set_keys(rule, area_in_utf8(cstring_to_text(area)),
-				  cstring_to_text(key_names == NULL ? "shared" : key_names));
-}
-
-/* The rule of a scheme from a trigger's arguments, those from "first" on. */
-static Rule
-rule_from_trigger(const Scheme *scheme, const Trigger *trigger, int first)
-{
-	const char *values[lengthof(argument_names)] = {NULL};
-	const char *bytes;
-	const char *period;
-	Rule		rule;
-
-	for (int i = first; i < trigger->tgnargs; i++)
-		read_argument(scheme, trigger->tgargs[i], values);
-
-	bytes = values[PREFIX_BYTES];
-	period = values[PERIOD];
-	if (period == NULL && scheme->time == TIME_IS_HASHED)
-		period = "1 hour";		/* as of hmac_comb() */
-	rule = rule_make(scheme,
-					 short_prefix_make(read_interval(period),
-									   bytes ? pg_strtoint32(bytes) : DEFAULT_PREFIX_BYTES),
-					 read_interval(values[TOLERANCE]), read_interval(values[PAST_TOLERANCE]),
-					 read_interval(values[FUTURE_TOLERANCE]));
-	if (scheme->time == TIME_IS_HASHED)
-		set_keys(&rule, values[AREA], values[KEY_NAME]);
-	return rule;
+			 function->scheme != NULL ?
+			 errmsg("invalid argument \"%s\" for %s", argument, function->name) :
+			 errmsg("invalid argument \"%s\" for %s with scheme \"%s\"",
+					argument, function->name, scheme->name),
+			 errhint("After %s, the arguments are of the form name=value, each name at most once: %s.",
+					 function->scheme != NULL ? "the column" : "column and scheme", names.data)));
 }
 
 /*
- * The rule of the trigger that was fired.  "scheme" is NULL if it is the second
- * argument of the trigger.
+ * The number of an argument "name=value", and its value; -1 if the scheme does
+ * not have it.
  */
+static int
+read_argument(const Scheme *scheme, const char *argument, const char **value)
+{
+	for (int i = 0; i < RULE_ARGUMENTS; i++)
+	{
+		size_t		length = strlen(arguments[i].name);
+
+		if (scheme_has(scheme, i) && strncmp(argument, arguments[i].name, length) == 0 &&
+			argument[length] == '=')
+		{
+			*value = argument + length + 1;
+			return i;
+		}
+	}
+	return -1;
+}
+
+/* The rule of a scheme from a trigger's arguments. */
+static Rule
+rule_from_trigger(const TriggerFunction *function, const Scheme *scheme, const Trigger *trigger)
+{
+	const char *values[RULE_ARGUMENTS] = {NULL};
+	Rule		rule;
+
+	for (int i = function->first; i < trigger->tgnargs; i++)
+	{
+		const char *value = NULL;
+		int			argument = read_argument(scheme, trigger->tgargs[i], &value);
+
+		if (argument < 0 || values[argument] != NULL)
+			refuse_argument(function, scheme, trigger->tgargs[i]);
+		values[argument] = value;
+	}
+	for (int i = 0; i < RULE_ARGUMENTS; i++)
+	{
+		if (values[i] == NULL)
+			values[i] = i == PERIOD ? function->default_period : arguments[i].default_value;
+	}
+
+	rule = rule_make(scheme,
+					 short_prefix_make(read_interval(values[PERIOD]), pg_strtoint32(values[PREFIX_BYTES])),
+					 read_interval(values[TOLERANCE]), read_interval(values[PAST_TOLERANCE]),
+					 read_interval(values[FUTURE_TOLERANCE]));
+	if (!scheme_has(scheme, AREA))
+		return rule;
+
+	if (values[AREA] == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s requires the argument \"area=...\"", function->name),
+				 errhint(EXAMPLE_OF_TRIGGER, function->name, function->example)));
+	rule_set_keys(&rule, area_in_utf8(cstring_to_text(values[AREA])),
+				  cstring_to_text(values[KEY_NAME]));
+	return rule;
+}
+
+/* The rule of the trigger that was fired. */
 static const TriggerRule *
-trigger_rule(FunctionCallInfo fcinfo, const TriggerData *data, const Scheme *scheme)
+trigger_rule(FunctionCallInfo fcinfo, const TriggerData *data, const TriggerFunction *function)
 {
 	const Trigger *trigger = data->tg_trigger;
 	TriggerRule *kept = fcinfo->flinfo->fn_extra;
 
 	if (kept == NULL || kept->trigger_oid != trigger->tgoid)
 	{
-		int			first = scheme == NULL ? 2 : 1;
+		const Scheme *scheme = function->scheme;
 		MemoryContext caller;
 
-		if (trigger->tgnargs < first)
+		if (trigger->tgnargs < function->first)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 scheme != NULL ?
-					 errmsg("check_recent_hmac_id requires a column as argument") :
-					 errmsg("check_recent_id requires a column and a scheme as arguments"),
-					 scheme != NULL ?
-					 errhint("For example, EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'area=orders').") :
-					 errhint("For example, EXECUTE FUNCTION idgen.check_recent_id('id', 'short_comb').")));
-
+					 errmsg("%s requires %s", function->name, function->required),
+					 errhint(EXAMPLE_OF_TRIGGER, function->name, function->example)));
 		if (scheme == NULL)
 			scheme = scheme_by_name(trigger->tgargs[1]);
+
 		/* what the rule points to must live as long as the rule */
 		caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
 		kept = palloc(sizeof(TriggerRule));
 		kept->trigger_oid = trigger->tgoid;
 		kept->attnum = uuid_column(data->tg_relation, trigger->tgargs[0]);
-		kept->rule = rule_from_trigger(scheme, trigger, first);
+		kept->rule = rule_from_trigger(function, scheme, trigger);
 		MemoryContextSwitchTo(caller);
 		fcinfo->flinfo->fn_extra = kept;	/* complete, if no error was
 											 * raised */
@@ -241,20 +253,28 @@ unique_index_on(Relation relation, int attnum)
 	return found;
 }
 
+/* The index and the identifier that are searched for */
+typedef struct Search
+{
+	Relation	relation;
+	Oid			index;
+	int			attnum;
+	const pg_uuid_t *id;
+} Search;
+
 /*
  * Scan the index with this snapshot for a row with the identifier; set *tid to
  * its location, and return false if there is none.
  */
 static bool
-row_is_visible(Relation relation, Oid index, int attnum, const pg_uuid_t *id,
-			   Snapshot snapshot, ItemPointer tid)
+row_is_visible(const Search *search, Snapshot snapshot, ItemPointer tid)
 {
 	ScanKeyData key;
 	SysScanDesc scan;
 	HeapTuple	tuple;
 
-	ScanKeyInit(&key, attnum, BTEqualStrategyNumber, F_UUID_EQ, UUIDPGetDatum(id));
-	scan = systable_beginscan(relation, index, true, snapshot, 1, &key);
+	ScanKeyInit(&key, search->attnum, BTEqualStrategyNumber, F_UUID_EQ, UUIDPGetDatum(search->id));
+	scan = systable_beginscan(search->relation, search->index, true, snapshot, 1, &key);
 	tuple = systable_getnext(scan);
 	if (HeapTupleIsValid(tuple))
 		*tid = tuple->t_self;
@@ -263,74 +283,74 @@ row_is_visible(Relation relation, Oid index, int attnum, const pg_uuid_t *id,
 }
 
 /*
- * Would the identifier conflict with a row of the table?
- *
- * As the unique check itself does, this reads the index without regard to the
- * transaction's snapshot, to privileges and to row-level security, and waits
- * for a transaction that has inserted or deleted such a row.  No function or
- * operator is looked up by name, and no other code of a role is executed.
- *
- * A scan with a dirty snapshot reads the places of the row's versions before it
- * visits them, so that it misses a row that another session updates and commits
- * in between.  (The unique check locks the index page meanwhile.)  Such a row is
- * visible to the latest snapshot.
+ * Is there a committed row, or one of this transaction?  Waits for a transaction
+ * that has inserted or deleted such a row, as the unique check does.
  */
 static bool
-conflicts_with_row(Relation relation, int attnum, const pg_uuid_t *id)
+row_exists(const Search *search)
 {
-	Oid			index = unique_index_on(relation, attnum);
+	SnapshotData dirty;
+	TransactionId in_progress;
 	ItemPointerData tid;
-	Snapshot	latest;
-	bool		found;
-
-	if (!OidIsValid(index))
-		return false;
 
 	for (;;)
 	{
-		SnapshotData dirty;
-		TransactionId in_progress;
-
 		InitDirtySnapshot(dirty);
-		if (!row_is_visible(relation, index, attnum, id, &dirty, &tid))
-			break;
+		if (!row_is_visible(search, &dirty, &tid))
+			return false;
 
-		/*
-		 * the scan has set them if a transaction in progress made the row, or
-		 * deleted it
-		 */
+		/* the scan sets them if a transaction in progress wrote the row */
 		in_progress = TransactionIdIsValid(dirty.xmin) ? dirty.xmin : dirty.xmax;
 		if (!TransactionIdIsValid(in_progress))
 			return true;
 		if (dirty.speculativeToken != 0)
 			SpeculativeInsertionWait(in_progress, dirty.speculativeToken);
 		else
-			XactLockTableWait(in_progress, relation, &tid, XLTW_InsertIndex);
+			XactLockTableWait(in_progress, search->relation, &tid, XLTW_InsertIndex);
 	}
+}
 
-	latest = RegisterSnapshot(GetLatestSnapshot());
+/*
+ * Does the latest snapshot contain such a row, if commands of this transaction
+ * from curcid on have not yet run?
+ */
+static bool
+row_is_in_latest_snapshot(const Search *search, CommandId curcid)
+{
+	Snapshot	latest = RegisterSnapshot(GetLatestSnapshot());
+	ItemPointerData tid;
+	bool		found;
 
-	/*
-	 * The unique check also sees what this command did: a row that it deleted
-	 * is gone, one that it inserted is there.  InvalidCommandId is greater
-	 * than each command, so the snapshot sees them all as done.
-	 */
-	latest->curcid = InvalidCommandId;
-	found = row_is_visible(relation, index, attnum, id, latest, &tid);
-
-	/*
-	 * A unit of work may delete a row, or change its identifier, and insert it
-	 * again.  FirstCommandId is not greater than any command, so the snapshot
-	 * sees all deletions of this transaction as not yet done, and none of its
-	 * own rows.
-	 */
-	if (!found)
-	{
-		latest->curcid = FirstCommandId;
-		found = row_is_visible(relation, index, attnum, id, latest, &tid);
-	}
+	latest->curcid = curcid;
+	found = row_is_visible(search, latest, &tid);
 	UnregisterSnapshot(latest);
 	return found;
+}
+
+/*
+ * Would the identifier conflict with a row of the table?
+ *
+ * As the unique check itself does, this reads the index without regard to the
+ * transaction's snapshot, to privileges and to row-level security.  No function
+ * or operator is looked up by name, and no other code of a role is executed.
+ *
+ * One search is not enough:
+ *
+ * - A scan with a dirty snapshot reads the places of the row's versions before it
+ *   visits them, so that it misses a row that another session updates and commits
+ *   in between.  (The unique check locks the index page meanwhile.)  Such a row is
+ *   in the latest snapshot.  InvalidCommandId is greater than each command: what
+ *   this command itself deleted is gone, and what it inserted is there.
+ * - A unit of work may delete a row, or change its identifier, and insert it
+ *   again.  FirstCommandId is not greater than any command: no deletion of this
+ *   transaction is done yet.
+ */
+static bool
+conflicts_with_row(const Search *search)
+{
+	return row_exists(search) ||
+		row_is_in_latest_snapshot(search, InvalidCommandId) ||
+		row_is_in_latest_snapshot(search, FirstCommandId);
 }
 
 /* Is the identifier of an updated row the same as before? */
@@ -347,16 +367,27 @@ is_unchanged(const TriggerData *data, int attnum, const pg_uuid_t *id)
 	return !isnull && memcmp(DatumGetUUIDP(old), id, UUID_LEN) == 0;
 }
 
+/* Raise 23514 for an identifier that its rule does not accept, unless it will conflict with a row. */
+static void
+refuse_new(const TriggerData *data, const TriggerRule *kept, const pg_uuid_t *id, const Window *window)
+{
+	Search		search = {data->tg_relation, unique_index_on(data->tg_relation, kept->attnum), kept->attnum, id};
+	Checker		checker = {data->tg_trigger->tgname, data->tg_relation, kept->attnum, OidIsValid(search.index)};
+
+	if (!checker.has_unique_index || !conflicts_with_row(&search))
+		rule_refuse(&kept->rule, id, window, &checker);
+}
+
 /*
- * Check the row of a trigger, which "function" is called for.  A NULL identifier
- * is accepted, as by a CHECK constraint.
+ * Check the row of a trigger.  A NULL identifier is accepted, as by a CHECK
+ * constraint.
  *
  * A client that repeats an INSERT must learn that the row is there already.
  * Therefore an identifier that will conflict with a row is left to the unique
  * index, which raises 23505 or applies ON CONFLICT.
  */
 static Datum
-check_row(FunctionCallInfo fcinfo, const char *function, const Scheme *scheme)
+check_row(FunctionCallInfo fcinfo, const TriggerFunction *function)
 {
 	TriggerData *data = (TriggerData *) fcinfo->context;
 	const TriggerRule *kept;
@@ -372,10 +403,10 @@ check_row(FunctionCallInfo fcinfo, const char *function, const Scheme *scheme)
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("function \"%s\" must be fired BEFORE INSERT OR UPDATE FOR EACH ROW",
-						function)));
+						function->name)));
 
 	row = TRIGGER_FIRED_BY_UPDATE(data->tg_event) ? data->tg_newtuple : data->tg_trigtuple;
-	kept = trigger_rule(fcinfo, data, scheme);
+	kept = trigger_rule(fcinfo, data, function);
 	datum = SPI_getbinval(row, RelationGetDescr(data->tg_relation), kept->attnum, &isnull);
 	if (!isnull)
 	{
@@ -384,11 +415,8 @@ check_row(FunctionCallInfo fcinfo, const char *function, const Scheme *scheme)
 
 		/* an UPDATE that keeps the identifier needs no key */
 		if (!is_unchanged(data, kept->attnum, id) &&
-			!rule_accepts(&kept->rule, id, &window) &&
-			!conflicts_with_row(data->tg_relation, kept->attnum, id))
-			rule_refuse(&kept->rule, id, &window, data->tg_trigger->tgname,
-						data->tg_relation, kept->attnum,
-						OidIsValid(unique_index_on(data->tg_relation, kept->attnum)));
+			!rule_accepts(&kept->rule, id, &window))
+			refuse_new(data, kept, id, &window);
 	}
 	return PointerGetDatum(row);
 }
@@ -403,7 +431,7 @@ PG_FUNCTION_INFO_V1(idgen_check_recent_id);
 Datum
 idgen_check_recent_id(PG_FUNCTION_ARGS)
 {
-	return check_row(fcinfo, "check_recent_id", NULL);
+	return check_row(fcinfo, &check_recent_id);
 }
 
 /* check_recent_hmac_id() returns trigger: the same for hmac_comb(), with "area=..." in place of the scheme */
@@ -411,5 +439,5 @@ PG_FUNCTION_INFO_V1(idgen_check_recent_hmac_id);
 Datum
 idgen_check_recent_hmac_id(PG_FUNCTION_ARGS)
 {
-	return check_row(fcinfo, "check_recent_hmac_id", hmac_comb_scheme);
+	return check_row(fcinfo, &check_recent_hmac_id);
 }

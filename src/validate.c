@@ -21,41 +21,21 @@
 #include "keyed_prefix.h"
 #include "validate.h"
 
-/* "tolerance" of a trigger that does not give one, as of the SQL functions */
-#define DEFAULT_TOLERANCE_US		(10 * USECS_PER_MINUTE)
+#define TOLERANCES	(1 << TOLERANCE | 1 << PAST_TOLERANCE | 1 << FUTURE_TOLERANCE)
 
-static const Scheme schemes[] = {
-	{"short_comb", "short COMB", 4, TIME_IN_PREFIX},
-	{"comb", "COMB", 4, TIME_IN_MS},
-	{"uuid_v7", "version 7 UUID", 7, TIME_IN_MS},
-	{"hmac_comb", "keyed COMB", 4, TIME_IS_HASHED}
-};
-
-#define SHORT_COMB	(&schemes[0])
-#define COMB		(&schemes[1])
-#define UUID_V7		(&schemes[2])
-#define HMAC_COMB	(&schemes[3])
-
-const Scheme *const hmac_comb_scheme = HMAC_COMB;
-
-/*
- * The scheme of this name, as an argument of check_recent_id(); 42704 if there is
- * none.  hmac_comb() has a trigger function of its own.
- */
-const Scheme *
-scheme_by_name(const char *name)
+/* An instant, and the period of a rule, as text. */
+static char *
+instant_text(TimestampTz instant)
 {
-	for (int i = 0; i < (int) lengthof(schemes); i++)
-	{
-		if (schemes[i].time != TIME_IS_HASHED && strcmp(name, schemes[i].name) == 0)
-			return &schemes[i];
-	}
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 errmsg("identifier scheme \"%s\" does not exist", name),
-			 strcmp(name, HMAC_COMB->name) == 0 ?
-			 errhint("The trigger function for hmac_comb() is idgen.check_recent_hmac_id().") :
-			 errhint("Supported schemes are short_comb, comb and uuid_v7.")));
+	return pstrdup(timestamptz_to_str(instant));
+}
+
+static char *
+period_text(const Rule *rule)
+{
+	Interval	period = {.time = rule->prefix.period_ms * US_PER_MS};
+
+	return clock_interval_text(&period);
 }
 
 /*
@@ -101,6 +81,140 @@ require_few_periods(const Rule *rule)
 				 errhint("Use a smaller tolerance. For a late batch, pass the time at which its identifiers were generated as \"clock\".")));
 }
 
+/* Is the time of the identifier in the window? */
+static bool
+ms_are_in_window(const Rule *rule pg_attribute_unused(), const pg_uuid_t *id, const Window *window)
+{
+	int64		ms = uuid_first_48_bits(id);
+
+	return ms >= clock_unix_ms(window->first) && ms <= clock_unix_ms(window->last);
+}
+
+/* Is the prefix of the identifier that of a period which the window intersects? */
+static bool
+prefix_is_in_window(const Rule *rule, const pg_uuid_t *id, const Window *window)
+{
+	const ShortPrefix *prefix = &rule->prefix;
+	int64		first = short_prefix_period_number(prefix, window->first);
+	int64		last = short_prefix_period_number(prefix, window->last);
+
+	return short_prefix_of_period(prefix, short_prefix_of_uuid(prefix, id) - first) <=
+		(uint64) (last - first);
+}
+
+/*
+ * Is the prefix of the identifier, under one of the rule's keys, that of a twelfth
+ * which the window intersects?  All keys must exist (42704), also those that are
+ * not needed, so that the error does not depend on the identifier.
+ */
+static bool
+hash_is_in_window(const Rule *rule, const pg_uuid_t *id, const Window *window)
+{
+	uint32		prefix = uuid_half(id, 0) >> (64 - KEYED_PREFIX_BITS);
+	bool		found = false;
+
+	for (int i = 0; i < rule->keys; i++)
+	{
+		KeyedArea  *area = keyed_area(KEY_OF_FILE, rule->key_names[i], rule->area,
+									  rule->prefix.period_ms);
+
+		found = found || keyed_area_has_prefix(area, prefix, clock_unix_ms(window->first),
+											   clock_unix_ms(window->last));
+	}
+	return found;
+}
+
+static char *
+describe_ms(const Rule *rule pg_attribute_unused(), const pg_uuid_t *id, const Window *window)
+{
+	return psprintf("Identifier %s contains the time %s, which is not between %s and %s.",
+					uuid_text(id), instant_text(clock_from_unix_ms48(uuid_first_48_bits(id))),
+					instant_text(window->first), instant_text(window->last));
+}
+
+/* A prefix as hexadecimal digits. */
+static char *
+prefix_text(const ShortPrefix *prefix, uint64 value)
+{
+	return psprintf("%0*llx", prefix->bits / 4, (unsigned long long) value);
+}
+
+static char *
+describe_prefix(const Rule *rule, const pg_uuid_t *id, const Window *window)
+{
+	const ShortPrefix *prefix = &rule->prefix;
+
+	return psprintf("Identifier %s has prefix %s, but the prefixes from %s to %s are %s to %s.",
+					uuid_text(id), prefix_text(prefix, short_prefix_of_uuid(prefix, id)),
+					instant_text(window->first), instant_text(window->last),
+					prefix_text(prefix, short_prefix_of_instant(prefix, window->first)),
+					prefix_text(prefix, short_prefix_of_instant(prefix, window->last)));
+}
+
+static char *
+describe_hash(const Rule *rule pg_attribute_unused(), const pg_uuid_t *id, const Window *window)
+{
+	return psprintf("The prefix of identifier %s is not one of those from %s to %s.",
+					uuid_text(id), instant_text(window->first), instant_text(window->last));
+}
+
+static char *
+advise_generator(const Rule *rule)
+{
+	return psprintf("Generate a new identifier with idgen.%s().", rule->scheme->name);
+}
+
+static char *
+advise_short_comb(const Rule *rule)
+{
+	if (rule->prefix.period_ms == short_prefix_default.period_ms &&
+		rule->prefix.bits == short_prefix_default.bits)
+		return advise_generator(rule);
+	return psprintf("Generate a new identifier with idgen.%s('%s', %d).", rule->scheme->name,
+					period_text(rule), rule->prefix.bits / BITS_PER_BYTE);
+}
+
+static char *
+advise_key(const Rule *rule)
+{
+	return psprintf("The program that generates it needs the same key \"%s\", period %s and area \"%s\", and a clock that is right.",
+					text_to_cstring(rule->key_names[0]), period_text(rule), server_text(rule->area));
+}
+
+static const Scheme schemes[] = {
+	{"short_comb", "short COMB", 4, TOLERANCES | 1 << PERIOD | 1 << PREFIX_BYTES,
+	require_window_within_cycle, prefix_is_in_window, describe_prefix, advise_short_comb},
+	{"comb", "COMB", 4, TOLERANCES, NULL, ms_are_in_window, describe_ms, advise_generator},
+	{"uuid_v7", "version 7 UUID", 7, TOLERANCES, NULL, ms_are_in_window, describe_ms, advise_generator}
+};
+
+#define SHORT_COMB	(&schemes[0])
+#define COMB		(&schemes[1])
+#define UUID_V7		(&schemes[2])
+
+/* the trigger function of hmac_comb() is one of its own */
+const Scheme hmac_comb_scheme = {
+	"hmac_comb", "keyed COMB", 4, TOLERANCES | 1 << PERIOD | 1 << AREA | 1 << KEY_NAME,
+	require_few_periods, hash_is_in_window, describe_hash, advise_key
+};
+
+/* The scheme of this name, as an argument of check_recent_id(); 42704 if there is none. */
+const Scheme *
+scheme_by_name(const char *name)
+{
+	for (int i = 0; i < (int) lengthof(schemes); i++)
+	{
+		if (strcmp(name, schemes[i].name) == 0)
+			return &schemes[i];
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("identifier scheme \"%s\" does not exist", name),
+			 strcmp(name, hmac_comb_scheme.name) == 0 ?
+			 errhint("The trigger function for hmac_comb() is idgen.check_recent_hmac_id().") :
+			 errhint("Supported schemes are short_comb, comb and uuid_v7.")));
+}
+
 /*
  * Set the area, in UTF-8, and the names of the keys, which white space separates;
  * 22023 if there is none, or too many.
@@ -128,13 +242,6 @@ rule_set_keys(Rule *rule, const text *area, const text *key_names)
 				 errmsg("key_name must contain the name of a key")));
 }
 
-/* A tolerance in microseconds, or the default if it is NULL. */
-static int64
-tolerance_us(const Interval *tolerance, const char *name, int64 default_us)
-{
-	return tolerance == NULL ? default_us : require_duration_us(tolerance, name);
-}
-
 /*
  * Make a rule and check it.  The tolerance applies to both sides of the clock;
  * the past and the future tolerance, if not NULL, override it on one side.
@@ -143,16 +250,13 @@ Rule
 rule_make(const Scheme *scheme, ShortPrefix prefix, const Interval *tolerance,
 		  const Interval *past, const Interval *future)
 {
-	int64		both_us = tolerance_us(tolerance, "tolerance", DEFAULT_TOLERANCE_US);
+	int64		both_us = require_duration_us(tolerance, "tolerance");
 	Rule		rule = {.scheme = scheme,.prefix = prefix};
 
-	rule.past_us = tolerance_us(past, "past_tolerance", both_us);
-	rule.future_us = tolerance_us(future, "future_tolerance", both_us);
-
-	if (scheme->time == TIME_IN_PREFIX)
-		require_window_within_cycle(&rule);
-	if (scheme->time == TIME_IS_HASHED)
-		require_few_periods(&rule);
+	rule.past_us = past ? require_duration_us(past, "past_tolerance") : both_us;
+	rule.future_us = future ? require_duration_us(future, "future_tolerance") : both_us;
+	if (scheme->require_width != NULL)
+		scheme->require_width(&rule);
 	return rule;
 }
 
@@ -170,136 +274,47 @@ rule_window(const Rule *rule, TimestampTz clock)
 	return window;
 }
 
-/* Is the prefix of the identifier that of a period which the window intersects? */
-static bool
-prefix_is_in_window(const ShortPrefix *prefix, const pg_uuid_t *id, const Window *window)
-{
-	int64		first = short_prefix_period_number(prefix, window->first);
-	int64		last = short_prefix_period_number(prefix, window->last);
-
-	return short_prefix_of_period(prefix, short_prefix_of_uuid(prefix, id) - first) <=
-		(uint64) (last - first);
-}
-
 /*
- * Is the prefix of the identifier, under one of the rule's keys, that of a twelfth
- * which the window intersects?  All keys must exist (42704), also those that are
- * not needed, so that the error does not depend on the identifier.
+ * True if the identifier is of the scheme and its time is in the window.  The
+ * version comes last, because hash_is_in_window() must see all keys.
  */
-static bool
-hash_is_in_window(const Rule *rule, const pg_uuid_t *id, const Window *window)
-{
-	uint32		prefix = uuid_half(id, 0) >> (64 - KEYED_PREFIX_BITS);
-	bool		found = false;
-
-	for (int i = 0; i < rule->keys; i++)
-	{
-		KeyedArea  *area = keyed_area(KEY_OF_FILE, rule->key_names[i], rule->area,
-									  rule->prefix.period_ms);
-
-		found = found || keyed_area_has_prefix(area, prefix, clock_unix_ms(window->first),
-											   clock_unix_ms(window->last));
-	}
-	return found && uuid_is_version(id, rule->scheme->version);
-}
-
-/* True if the identifier is of the scheme and its time is in the window. */
 bool
 rule_accepts(const Rule *rule, const pg_uuid_t *id, const Window *window)
 {
-	int64		ms = uuid_first_48_bits(id);
-
-	if (rule->scheme->time == TIME_IS_HASHED)
-		return hash_is_in_window(rule, id, window);
-	if (!uuid_is_version(id, rule->scheme->version))
-		return false;
-	if (rule->scheme->time == TIME_IN_PREFIX)
-		return prefix_is_in_window(&rule->prefix, id, window);
-	return ms >= clock_unix_ms(window->first) && ms <= clock_unix_ms(window->last);
+	return rule->scheme->is_in_window(rule, id, window) &&
+		uuid_is_version(id, rule->scheme->version);
 }
 
-/* How to generate an identifier for which the rule was made, as a sentence. */
-static char *
-generator_hint(const Rule *rule)
-{
-	Interval	period = {.time = rule->prefix.period_ms * US_PER_MS};
-
-	if (rule->scheme->time == TIME_IS_HASHED)
-		return psprintf("The program that generates it needs the same key \"%s\", period %s and area \"%s\", and a clock that is right.",
-						text_to_cstring(rule->key_names[0]), clock_interval_text(&period),
-						server_text(rule->area));
-	if (rule->prefix.period_ms == short_prefix_default.period_ms &&
-		rule->prefix.bits == short_prefix_default.bits)
-		return psprintf("Generate a new identifier with idgen.%s().", rule->scheme->name);
-	return psprintf("Generate a new identifier with idgen.%s('%s', %d).", rule->scheme->name,
-					clock_interval_text(&period),
-					rule->prefix.bits / BITS_PER_BYTE);
-}
-
-/* A prefix as hexadecimal digits. */
-static char *
-prefix_text(const ShortPrefix *prefix, uint64 value)
-{
-	return psprintf("%0*llx", prefix->bits / 4, (unsigned long long) value);
-}
-
-/* The reason why the time of an identifier is not in the window, as a sentence. */
-static char *
-describe(const Rule *rule, const pg_uuid_t *id, const Window *window)
-{
-	const ShortPrefix *prefix = &rule->prefix;
-	char	   *first = pstrdup(timestamptz_to_str(window->first));
-	char	   *last = pstrdup(timestamptz_to_str(window->last));
-
-	if (rule->scheme->time == TIME_IS_HASHED)
-		return psprintf("The prefix of identifier %s is not one of those from %s to %s.",
-						uuid_text(id), first, last);
-	if (rule->scheme->time == TIME_IN_MS)
-		return psprintf("Identifier %s contains the time %s, which is not between %s and %s.",
-						uuid_text(id),
-						timestamptz_to_str(clock_from_unix_ms48(uuid_first_48_bits(id))),
-						first, last);
-
-	return psprintf("Identifier %s has prefix %s, but the prefixes from %s to %s are %s to %s.",
-					uuid_text(id),
-					prefix_text(prefix, short_prefix_of_uuid(prefix, id)), first, last,
-					prefix_text(prefix, short_prefix_of_instant(prefix, window->first)),
-					prefix_text(prefix, short_prefix_of_instant(prefix, window->last)));
-}
-
-/*
- * Raise 23514 for an identifier that the rule does not accept.  "constraint"
- * is the name of the trigger or of the function that checks.  A trigger also
- * passes the relation and the column; a function has the argument "clock".
- */
+/* Raise 23514 for an identifier that the rule does not accept. */
 void
-rule_refuse(const Rule *rule, const pg_uuid_t *id, const Window *window,
-			const char *constraint, Relation relation, int attnum,
-			bool has_unique_index)
+rule_refuse(const Rule *rule, const pg_uuid_t *id, const Window *window, const Checker *checker)
 {
-	if (!uuid_is_version(id, rule->scheme->version))
+	const Scheme *scheme = rule->scheme;
+	bool		is_trigger = checker->relation != NULL;
+
+	if (!uuid_is_version(id, scheme->version))
 		ereport(ERROR,
 				(errcode(ERRCODE_CHECK_VIOLATION),
-				 errmsg("identifier is not a %s", rule->scheme->noun),
+				 errmsg("identifier is not a %s", scheme->noun),
 				 uuid_is_rfc_variant(id) ?
 				 errdetail("Identifier %s has version %d, not %d.", uuid_text(id),
-						   uuid_version_nibble(id), rule->scheme->version) :
+						   uuid_version_nibble(id), scheme->version) :
 				 errdetail("Identifier %s has variant %s, not RFC 9562.",
 						   uuid_text(id), uuid_variant_name(id)),
-				 errhint("%s", generator_hint(rule)),
-				 relation ? errtablecol(relation, attnum) : 0,
-				 err_generic_string(PG_DIAG_CONSTRAINT_NAME, constraint)));
+				 errhint("%s", scheme->advise(rule)),
+				 is_trigger ? errtablecol(checker->relation, checker->attnum) : 0,
+				 err_generic_string(PG_DIAG_CONSTRAINT_NAME, checker->name)));
 
 	ereport(ERROR,
 			(errcode(ERRCODE_CHECK_VIOLATION),
 			 errmsg("identifier is outside the accepted time window"),
-			 errdetail_internal("%s%s", describe(rule, id, window),
-								relation && !has_unique_index ?
+			 errdetail_internal("%s%s", scheme->describe(rule, id, window),
+								is_trigger && !checker->has_unique_index ?
 								" The table has no unique index on the column alone, so that a repeated INSERT of an existing row is refused as well." : ""),
-			 errhint("%s%s", generator_hint(rule),
-					 relation ? "" : " For a late batch, pass the time at which its identifiers were generated as \"clock\"."),
-			 relation ? errtablecol(relation, attnum) : 0,
-			 err_generic_string(PG_DIAG_CONSTRAINT_NAME, constraint)));
+			 errhint("%s%s", scheme->advise(rule),
+					 is_trigger ? "" : " For a late batch, pass the time at which its identifiers were generated as \"clock\"."),
+			 is_trigger ? errtablecol(checker->relation, checker->attnum) : 0,
+			 err_generic_string(PG_DIAG_CONSTRAINT_NAME, checker->name)));
 }
 
 /*
@@ -312,13 +327,13 @@ rule_from_arguments(FunctionCallInfo fcinfo, const Scheme *scheme, Window *windo
 {
 	Rule		rule;
 	ShortPrefix prefix = short_prefix_default;
-	bool		is_hashed = scheme->time == TIME_IS_HASHED;
-	int			tolerance = is_hashed ? 3 : 1;
+	bool		has_key = scheme_has(scheme, KEY_NAME);
+	int			tolerance = has_key ? 3 : 1;
 
 	require_not_null(fcinfo, tolerance, "tolerance");
-	if (scheme->time == TIME_IN_PREFIX)
+	if (scheme_has(scheme, PREFIX_BYTES))
 		prefix = short_prefix_arguments(fcinfo, 4, 5);
-	if (is_hashed)
+	if (has_key)
 	{
 		require_not_null(fcinfo, 2, "key_name");
 		require_not_null(fcinfo, 6, "period");
@@ -329,7 +344,7 @@ rule_from_arguments(FunctionCallInfo fcinfo, const Scheme *scheme, Window *windo
 					 PG_GETARG_INTERVAL_P(tolerance),
 					 PG_ARGISNULL(tolerance + 1) ? NULL : PG_GETARG_INTERVAL_P(tolerance + 1),
 					 PG_ARGISNULL(tolerance + 2) ? NULL : PG_GETARG_INTERVAL_P(tolerance + 2));
-	if (is_hashed)
+	if (has_key)
 		rule_set_keys(&rule, area_argument(fcinfo, 1), PG_GETARG_TEXT_PP(2));
 	*window = rule_window(&rule, clock_argument_stable(fcinfo, PG_NARGS() - 1));
 	return rule;
@@ -361,8 +376,11 @@ check_recent(FunctionCallInfo fcinfo, const Scheme *scheme)
 	id = PG_GETARG_UUID_P(0);
 	rule = rule_from_arguments(fcinfo, scheme, &window);
 	if (!rule_accepts(&rule, id, &window))
-		rule_refuse(&rule, id, &window,
-					psprintf("check_recent_%s", scheme->name), NULL, 0, false);
+	{
+		Checker		checker = {.name = psprintf("check_recent_%s", scheme->name)};
+
+		rule_refuse(&rule, id, &window, &checker);
+	}
 	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 }
 
@@ -399,7 +417,7 @@ PG_FUNCTION_INFO_V1(idgen_is_recent_hmac_comb);
 Datum
 idgen_is_recent_hmac_comb(PG_FUNCTION_ARGS)
 {
-	return is_recent(fcinfo, HMAC_COMB);
+	return is_recent(fcinfo, &hmac_comb_scheme);
 }
 
 /*

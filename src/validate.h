@@ -10,32 +10,15 @@
 
 #include "short_prefix.h"
 
-/* A scheme of identifiers with a time. */
-typedef struct Scheme
-{
-	const char *name;			/* of the generator; argument of the trigger */
-	const char *noun;			/* for messages */
-	int			version;
-	enum
-	{
-		TIME_IN_MS,				/* as 48 bits of Unix milliseconds */
-		TIME_IN_PREFIX,			/* as a short prefix; arguments period and
-								 * prefix_bytes */
-		TIME_IS_HASHED			/* under a key; arguments area, key_name,
-								 * period */
-	}			time;
-} Scheme;
-
 /* While one key replaces another, a check accepts both.  Each has its own KeyedArea. */
 #define MAX_RULE_KEYS	8
 
 /* The requirements of a check, except for the clock. */
 typedef struct Rule
 {
-	const Scheme *scheme;
-	ShortPrefix prefix;			/* of TIME_IN_PREFIX; of TIME_IS_HASHED, the
-								 * period only */
-	int			keys;			/* of TIME_IS_HASHED */
+	const struct Scheme *scheme;
+	ShortPrefix prefix;			/* of hmac_comb(): the period only */
+	int			keys;			/* of hmac_comb() */
 	const text *key_names[MAX_RULE_KEYS];	/* each is accepted; messages name
 											 * the first */
 	const text *area;			/* in UTF-8 */
@@ -50,7 +33,51 @@ typedef struct Window
 	TimestampTz last;
 } Window;
 
-extern const Scheme *const hmac_comb_scheme;
+/* The arguments of a rule, as bits of Scheme.arguments. */
+typedef enum RuleArgument
+{
+	TOLERANCE,
+	PAST_TOLERANCE,
+	FUTURE_TOLERANCE,
+	PERIOD,
+	PREFIX_BYTES,
+	AREA,
+	KEY_NAME
+} RuleArgument;
+
+#define RULE_ARGUMENTS		(KEY_NAME + 1)
+
+/* A scheme of identifiers with a time, and how they contain it. */
+typedef struct Scheme
+{
+	const char *name;			/* of the generator; argument of the trigger */
+	const char *noun;			/* for messages */
+	int			version;
+	int			arguments;
+	void		(*require_width) (const Rule *rule);	/* of the window, or
+														 * NULL */
+	bool		(*is_in_window) (const Rule *rule, const pg_uuid_t *id, const Window *window);
+	/* sentences: why an identifier is not in the window, and how to make one */
+	char	   *(*describe) (const Rule *rule, const pg_uuid_t *id, const Window *window);
+	char	   *(*advise) (const Rule *rule);
+} Scheme;
+
+/* What checks, for the fields and the hints of an error: a trigger, or a function. */
+typedef struct Checker
+{
+	const char *name;			/* which is the error's constraint name */
+	Relation	relation;		/* of the trigger; NULL for a function */
+	int			attnum;
+	bool		has_unique_index;	/* on the column alone */
+} Checker;
+
+static inline bool
+scheme_has(const Scheme *scheme, RuleArgument argument)
+{
+	return (scheme->arguments & 1 << argument) != 0;
+}
+
+extern const Scheme hmac_comb_scheme;
 extern const Scheme *scheme_by_name(const char *name);
 
 extern Rule rule_make(const Scheme *scheme, ShortPrefix prefix, const Interval *tolerance,
@@ -59,7 +86,6 @@ extern void rule_set_keys(Rule *rule, const text *area, const text *key_names);
 extern Window rule_window(const Rule *rule, TimestampTz clock);
 extern bool rule_accepts(const Rule *rule, const pg_uuid_t *id, const Window *window);
 extern void rule_refuse(const Rule *rule, const pg_uuid_t *id, const Window *window,
-						const char *constraint, Relation relation, int attnum,
-						bool has_unique_index);
+						const Checker *checker);
 
 #endif							/* IDGEN_VALIDATE_H */
